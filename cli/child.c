@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: MIT */
+/* See child.h. */
+#include "child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "session.h"
+
+/* How long to wait for the witness before a signal counts as sent to rtl alone. */
+#define WITNESS_TRIES    20
+#define WITNESS_PAUSE_NS 1000000
+
+struct witness {
+	pid_t pid;
+	int status_fd;    /* its /proc/PID/status */
+	uint32_t *counts; /* shared, NSIG of them: signals that it took */
+	uint32_t known[NSIG];
+};
+
+/* ---- the witness ---- */
+
+static _Noreturn void witness_main(uint32_t *counts, pid_t parent)
+{
+	sigset_t all;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_NAME, "rtl-witness");
+	if (getppid() != parent)
+		_exit(0);
+	/* Nobody shall wait for a pipe to end because of us. */
+	close_range(0, ~0u, 0);
+	sigfillset(&all);
+	for (;;) {
+		int number = sigwaitinfo(&all, NULL);
+		if (number > 0 && number < NSIG)
+			/* relaxed: the count is all that is told */
+			__atomic_fetch_add(&counts[number], 1, __ATOMIC_RELAXED);
+	}
+}
+
+/* Needs all signals blocked. Without a witness (pid -1) every signal counts as sent to all. */
+static void witness_start(struct witness *witness)
+{
+	pid_t self = getpid();
+
+	*witness = (struct witness){.pid = -1, .status_fd = -1};
+	witness->counts = mmap(NULL, NSIG * sizeof(uint32_t), PROT_READ | PROT_WRITE,
+			       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (witness->counts == MAP_FAILED)
+		return;
+	witness->pid = fork();
+	if (!witness->pid)
+		witness_main(witness->counts, self);
+	char path[64];
+	snprintf(path, sizeof(path), "/proc/%d/status", witness->pid);
+	witness->status_fd = open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static void witness_stop(struct witness *witness)
+{
+	if (witness->pid > 0) {
+		kill(witness->pid, SIGKILL);
+		while (waitpid(witness->pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	if (witness->status_fd >= 0)
+		close(witness->status_fd);
+	if (witness->counts != MAP_FAILED)
+		munmap(witness->counts, NSIG * sizeof(uint32_t));
+}
+
+/* Whether the witness has been sent a signal that it did not come to take yet. */
+static bool witness_has_pending(const struct witness *witness, int number)
+{
+	char text[4096];
+	ssize_t size = pread(witness->status_fd, text, sizeof(text) - 1, 0);
+
+	text[size > 0 ? size : 0] = '\0';
+	const char *line = strstr(text, "\nShdPnd:");
+	unsigned long long pending = line ? strtoull(line + sizeof("\nShdPnd:"), NULL, 16) : 0;
+	return pending >> (number - 1) & 1;
+}
+
+/* Whether the group got a signal that rtl got just now. */
+static bool witness_saw(struct witness *witness, int number)
+{
+	const struct timespec pause = {0, WITNESS_PAUSE_NS};
+
+	if (witness->pid < 0)
+		return true;
+	for (int i = 0; i < WITNESS_TRIES; i++) {
+		/* In this order: it may take the signal in between. */
+		uint32_t count = __atomic_load_n(&witness->counts[number], __ATOMIC_RELAXED);
+		bool pending = witness_has_pending(witness, number);
+		if (pending || count != witness->known[number]) {
+			witness->known[number] = count + pending;
+			return true;
+		}
+		nanosleep(&pause, NULL);
+	}
+	return false;
+}
+
+/* ---- the command ---- */
+
+/* In the child: becomes the command, or writes errno to the pipe. */
+static _Noreturn void become(char **argv, const struct session_variable *variables, size_t count,
+			     const sigset_t *mask, const struct sigaction *on_child, int pipe)
+{
+	int error = 0;
+
+	for (size_t i = 0; i < count && !error; i++)
+		error = setenv(variables[i].name, variables[i].value, 1) ? errno : 0;
+	sigaction(SIGCHLD, on_child, NULL);
+	sigprocmask(SIG_SETMASK, mask, NULL);
+	if (!error) {
+		execvp(argv[0], argv);
+		error = errno;
+	}
+	while (write(pipe, &error, sizeof(error)) < 0 && errno == EINTR)
+		;
+	_exit(127);
+}
+
+/* Starts the command; 0, or errno. */
+static int start(char **argv, const struct session_variable *variables, size_t count,
+		 const sigset_t *mask, const struct sigaction *on_child, pid_t *pid)
+{
+	int ends[2], error = 0;
+	ssize_t size;
+
+	if (pipe2(ends, O_CLOEXEC))
+		return errno;
+	*pid = fork();
+	if (*pid < 0) {
+		error = errno;
+		close(ends[1]);
+		goto out;
+	}
+	if (!*pid)
+		become(argv, variables, count, mask, on_child, ends[1]);
+	close(ends[1]);
+	/* Ends when the command runs, or brings what was in the way. */
+	do
+		size = read(ends[0], &error, sizeof(error));
+	while (size < 0 && errno == EINTR);
+	if (size != sizeof(error))
+		error = 0;
+	else
+		waitpid(*pid, NULL, 0);
+out:
+	close(ends[0]);
+	return error;
+}
+
+/* ---- signals ---- */
+
+/* Those that rtl takes care of: all but what tells of an error of its own, or cannot be had. */
+static void fill_handled(sigset_t *set)
+{
+	static const int left[] = {SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,  SIGABRT,
+				   SIGSYS,  SIGTRAP, SIGPIPE, SIGTTIN, SIGTTOU};
+
+	sigfillset(set);
+	for (size_t i = 0; i < sizeof(left) / sizeof(*left); i++)
+		sigdelset(set, left[i]);
+}
+
+static void pass_on(pid_t pid, const siginfo_t *info)
+{
+	if (info->si_code == SI_QUEUE)
+		sigqueue(pid, info->si_signo, info->si_value);
+	else
+		kill(pid, info->si_signo);
+}
+
+/* Stops rtl too, as the terminal wants, so that the shell gets it back. */
+static void stop_self(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTSTP);
+	raise(SIGTSTP);
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
+/* Whether the command has ended. */
+static bool has_ended(pid_t pid, int *status)
+{
+	return waitpid(pid, status, WNOHANG) == pid;
+}
+
+static void take_signal(pid_t pid, struct witness *witness, const siginfo_t *info)
+{
+	if (info->si_signo == SIGCHLD)
+		return;
+	/* The kernel sends to rtl only what it sends to all: from the terminal. */
+	if (!witness_saw(witness, info->si_signo) && info->si_code != SI_KERNEL)
+		pass_on(pid, info);
+	if (info->si_signo == SIGTSTP)
+		stop_self();
+}
+
+static void wait_for_end(pid_t pid, struct witness *witness, const sigset_t *handled, int *status)
+{
+	siginfo_t info;
+
+	while (!has_ended(pid, status)) {
+		if (sigwaitinfo(handled, &info) > 0)
+			take_signal(pid, witness, &info);
+	}
+}
+
+/* ---- work ---- */
+
+/* Ends by a signal, without a core of our own. */
+static _Noreturn void end_by(int number)
+{
+	sigset_t set;
+
+	prctl(PR_SET_DUMPABLE, 0);
+	signal(number, SIG_DFL);
+	sigemptyset(&set);
+	sigaddset(&set, number);
+	raise(number);
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	/* The first process of a container cannot die so. */
+	_exit(128 + number);
+}
+
+/* What the thread that waits knows. */
+struct watch {
+	pid_t pid;
+	struct witness *witness;
+	const sigset_t *handled;
+	const struct child_work *work;
+	int status;
+	bool ended; /* the command; release by the thread, acquire by the work */
+	bool woken; /* the thread needs `work` no more to wake it; release and acquire alike */
+	bool done;  /* the work, after that; release by the work, acquire by the thread */
+};
+
+static bool wants_to_end(int number)
+{
+	return number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
+}
+
+static _Noreturn void end_at_once(const struct watch *watch, int number)
+{
+	cli_error("%s", watch->work->last_words);
+	end_by(number);
+}
+
+/* While rtl finishes. */
+static void wait_for_work(const struct watch *watch)
+{
+	int asked = 0;
+
+	/* what the command has ended by is not to end rtl too */
+	while (sigtimedwait(watch->handled, NULL, &(struct timespec){0}) > 0)
+		;
+	while (!__atomic_load_n(&watch->done, __ATOMIC_ACQUIRE)) {
+		int number = sigwaitinfo(watch->handled, NULL);
+		if (number == SIGTSTP)
+			stop_self();
+		if (!wants_to_end(number))
+			continue;
+		if (++asked > 1)
+			end_at_once(watch, number);
+		cli_error("%s", watch->work->hold_on);
+	}
+}
+
+static void *watch_command(void *user)
+{
+	struct watch *watch = user;
+
+	wait_for_end(watch->pid, watch->witness, watch->handled, &watch->status);
+	__atomic_store_n(&watch->ended, true, __ATOMIC_RELEASE);
+	watch->work->wake(watch->work->user);
+	__atomic_store_n(&watch->woken, true, __ATOMIC_RELEASE);
+	wait_for_work(watch);
+	return NULL;
+}
+
+/* Where there is no thread to be had: signals wait until a piece of work is done. */
+static void work_alone(struct watch *watch)
+{
+	const struct timespec now = {0};
+	siginfo_t info;
+
+	while (!has_ended(watch->pid, &watch->status)) {
+		watch->work->work(watch->work->user);
+		while (sigtimedwait(watch->handled, &info, &now) > 0)
+			take_signal(watch->pid, watch->witness, &info);
+	}
+	watch->work->finish(watch->work->user);
+}
+
+static void work_until_end(struct watch *watch)
+{
+	const struct child_work *work = watch->work;
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, watch_command, watch)) {
+		work_alone(watch);
+		return;
+	}
+	pthread_setname_np(thread, "rtl-signals");
+	while (!__atomic_load_n(&watch->ended, __ATOMIC_ACQUIRE))
+		work->work(work->user);
+	while (!__atomic_load_n(&watch->woken, __ATOMIC_ACQUIRE))
+		sched_yield(); /* finish takes away what it wakes by */
+	work->finish(work->user);
+	__atomic_store_n(&watch->done, true, __ATOMIC_RELEASE);
+	pthread_kill(thread, SIGCHLD); /* ends its sleep */
+	pthread_join(thread, NULL);
+}
+
+int child_run(char **argv, const struct session_variable *variables, size_t count,
+	      const struct child_work *work, int *status)
+{
+	struct sigaction on_child, standard = {.sa_handler = SIG_DFL};
+	struct watch watch = {.work = work};
+	struct witness witness;
+	sigset_t all, handled, mask;
+	int error;
+
+	sigfillset(&all);
+	fill_handled(&handled);
+	sigprocmask(SIG_BLOCK, &all, &mask);
+	sigaction(SIGCHLD, &standard, &on_child);
+	witness_start(&witness);
+	watch.witness = &witness;
+	watch.handled = &handled;
+	error = start(argv, variables, count, &mask, &on_child, &watch.pid);
+	/* From here on errors of our own and the terminal's SIGTTIN, SIGTTOU act as ever. */
+	sigprocmask(SIG_SETMASK, &handled, NULL);
+	if (!error && work)
+		work_until_end(&watch);
+	else if (!error)
+		wait_for_end(watch.pid, &witness, &handled, &watch.status);
+	*status = watch.status;
+	witness_stop(&witness);
+	/* What the command has ended by is not to end rtl too; what comes from now on may. */
+	while (sigtimedwait(&handled, NULL, &(struct timespec){0}) > 0)
+		;
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	return error;
+}
+
+_Noreturn void child_end_like(int status)
+{
+	if (WIFEXITED(status))
+		exit(WEXITSTATUS(status));
+	fflush(NULL);
+	end_by(WTERMSIG(status));
+}

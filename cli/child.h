@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Runs the traced command as if rtl were not there: same terminal, same process group, same
+ * standard files, same signal mask and dispositions.
+ *
+ * A signal from the terminal, or one sent to the whole process group, reaches the command
+ * without rtl's help; one sent to rtl alone is passed on. Which of both it was a second child
+ * tells, the witness: it is in the group, blocks all signals and counts those that it gets. rtl
+ * itself ends only after the command has, and, where it has work of its own to do, when that is
+ * done.
+ *
+ * Signals are taken care of by a thread of their own as long as there is work: however long a
+ * piece of that takes, no signal waits for it. Called from one thread; no other children.
+ */
+#ifndef RTL_CLI_CHILD_H
+#define RTL_CLI_CHILD_H
+
+#include <stddef.h>
+
+struct session_variable;
+
+/** What rtl does while the command runs. */
+struct child_work {
+	void *user;
+	/** Called again and again as long as the command runs; returns soon after wake. */
+	void (*work)(void *user);
+	/** Any thread. */
+	void (*wake)(void *user);
+	/** The command has ended: does the rest. A first SIGINT, SIGTERM, SIGHUP or SIGQUIT is
+	 *  waited out, with the line `hold_on`; the second ends rtl at once, with `last_words`. */
+	void (*finish)(void *user);
+	const char *hold_on;
+	const char *last_words;
+};
+
+/**
+ * Runs a command until it ends.
+ * @param variables  to set for it
+ * @param work  NULL: none
+ * @param[out] status  as waitpid gives it
+ * @return 0, or the errno with which the command could not be started; then none of the work has
+ *         been done
+ */
+int child_run(char **argv, const struct session_variable *variables, size_t count,
+	      const struct child_work *work, int *status);
+
+/**
+ * Ends this process as the command ended: with its exit status, or by the same signal (without
+ * a core of our own).
+ */
+_Noreturn void child_end_like(int status);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* rtl env: prints what a shell must export so that programs started from it can be traced. */
+#include <string.h>
+
+#include "cli.h"
+#include "session.h"
+
+enum { OPTION_OUTPUT, OPTION_MODE, OPTION_SUBSCRIBERS, OPTION_SHELL };
+
+static const struct cli_option options[] = {
+	{'o', "output", "FILE",
+	 "file of the first subscriber that writes one;\n"
+	 "without --subscribers: of libsqlite_sub.so"},
+	{'m', "mode", "MODE", "what is collected: " SESSION_MODES},
+	{'s', "subscribers", "LIST",
+	 "also set RTL_SUBSCRIBERS to these; colon-separated\n"
+	 "NAME or NAME?key=value&key=value"},
+	{0, "shell", "SHELL", "for sh (default; bash, zsh, dash), csh or fish"},
+};
+
+static const struct shell {
+	const char *name;
+	const char *before, *between, *after; /* around name and value */
+	const char *escaped;                  /* characters that get a backslash */
+} shells[] = {
+	{"sh", "export ", "=", ";\n", ""},
+	{"csh", "setenv ", " ", ";\n", "!\n"},
+	{"fish", "set -gx ", " ", ";\n", "'\\"},
+};
+
+static const struct shell *find_shell(const char *name)
+{
+	static const char *const like_sh[] = {"bash", "zsh", "dash", "ksh"};
+
+	for (size_t i = 0; i < sizeof(like_sh) / sizeof(*like_sh); i++) {
+		if (!strcmp(name, like_sh[i]))
+			return &shells[0];
+	}
+	if (!strcmp(name, "tcsh"))
+		return &shells[1];
+	for (size_t i = 0; i < sizeof(shells) / sizeof(*shells); i++) {
+		if (!strcmp(name, shells[i].name))
+			return &shells[i];
+	}
+	return NULL;
+}
+
+/* A value in single quotes, in which nothing but what is treated here has a meaning. */
+static void print_quoted(const struct shell *shell, const char *value)
+{
+	putchar('\'');
+	for (; *value; value++) {
+		if (strchr(shell->escaped, *value))
+			printf("\\%c", *value);
+		else if (*value == '\'')
+			fputs("'\\''", stdout);
+		else
+			putchar(*value);
+	}
+	putchar('\'');
+}
+
+static int print(const struct session *session, const struct shell *shell)
+{
+	for (size_t i = 0; i < session->variable_count; i++) {
+		printf("%s%s%s", shell->before, session->variables[i].name, shell->between);
+		print_quoted(shell, session->variables[i].value);
+		fputs(shell->after, stdout);
+	}
+	return cli_finish_output();
+}
+
+static int prepare_and_print(struct session *session, const struct shell *shell)
+{
+	int status = session_prepare_mode(session);
+
+	if (!status)
+		status = session_prepare_runtime(session);
+	if (!status && (session->subscribers || session->output))
+		status = session_prepare_subscribers(session);
+	if (!status && session->list)
+		status = session_set(session, "RTL_SUBSCRIBERS", session->list);
+	return status ? status : print(session, shell);
+}
+
+static int run(const struct cli_command *command, int argc, char **argv)
+{
+	struct cli_args args = CLI_ARGS(command, argc, argv);
+	const struct shell *shell = &shells[0];
+	struct session session = {0};
+	int option;
+
+	while ((option = cli_next(&args)) != CLI_END) {
+		if (option == CLI_HELP)
+			return CLI_OK;
+		if (option == CLI_BAD)
+			return CLI_USAGE;
+		if (option == OPTION_OUTPUT)
+			session.output = args.value;
+		else if (option == OPTION_MODE)
+			session.mode = args.value;
+		else if (option == OPTION_SUBSCRIBERS)
+			session.subscribers = args.value;
+		else if (option == OPTION_SHELL && !(shell = find_shell(args.value)))
+			return cli_usage("env: unknown shell '%s'; there are sh, csh and fish",
+					 args.value);
+		else if (option == CLI_OPERAND)
+			return cli_usage("env: '%s' is too much; use `rtl trace` to run a command",
+					 args.value);
+	}
+	int status = prepare_and_print(&session, shell);
+	session_fini(&session);
+	return status;
+}
+
+const struct cli_command cmd_env = {
+	.name = "env",
+	.operands = "",
+	.purpose = "Prints what a shell must export to trace programs",
+	.details = "Use it as: eval \"$(rtl env)\"\n"
+		   "Then: RTL_SUBSCRIBERS=libsqlite_sub.so:libstats_sub.so ./app",
+	.options = options,
+	.option_count = sizeof(options) / sizeof(*options),
+	.run = run,
+};

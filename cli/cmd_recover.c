@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/* rtl recover: completes the outputs of collectors and processes that died, or lists what there is
+ * to recover. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "collect.h"
+#include "folders.h"
+#include "inspect.h"
+#include "notes.h"
+#include "session.h"
+
+enum { OPTION_OUTPUT, OPTION_SUBSCRIBERS };
+
+static const struct cli_option options[] = {
+	{'o', "output", "FILE",
+	 "file of the first subscriber that writes one; what is\n"
+	 "there is continued"},
+	{'s', "subscribers", "LIST",
+	 "subscribers to deliver to, instead of those that the\n"
+	 "folder names; colon-separated, as for `rtl trace`"},
+};
+
+/* ---- listing ---- */
+
+/* The program of a folder's first process. To be freed; NULL: not known. */
+static char *find_program(const char *path)
+{
+	struct inspection inspection;
+	struct notes notes;
+	char *program = NULL;
+
+	if (!notes_read(path, &notes) && notes.command)
+		program = strdup(notes.command);
+	notes_fini(&notes);
+	if (!program && !inspect(path, &inspection)) {
+		if (inspection.count)
+			program = strdup(inspection.processes[0].program);
+		inspection_fini(&inspection);
+	}
+	return program;
+}
+
+static void print_folder(const struct folder *folder)
+{
+	char *program = find_program(folder->path), when[32];
+	struct tm local;
+
+	localtime_r(&folder->changed, &local);
+	strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &local);
+	printf("%s  %9.1f KiB  %-14s  %s\n", when, (double)folder->bytes / 1024,
+	       program && *program ? strrchr(program, '/') ? strrchr(program, '/') + 1 : program
+				   : "-",
+	       folder->path);
+	free(program);
+}
+
+static int list(void)
+{
+	struct folders folders;
+	size_t found = 0;
+	int status = folders_find(&folders);
+
+	for (size_t i = 0; !status && i < folders.count; i++) {
+		if (folders.items[i].is.in_use)
+			continue;
+		if (!found++)
+			printf("%-19s  %13s  %-14s  folder\n", "changed", "size", "program");
+		print_folder(&folders.items[i]);
+	}
+	if (!status && !found)
+		printf("There is nothing to recover.\n");
+	folders_fini(&folders);
+	return status ? status : cli_finish_output();
+}
+
+/* ---- recovering ---- */
+
+/* What was written to continues; what is not there yet begins empty. */
+static int make_output(const struct session *session)
+{
+	int fd;
+
+	if (!session->database || !access(session->database, F_OK))
+		return CLI_OK;
+	fd = open(session->database, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return cli_failed("output %s: %s; choose another file with -o", session->database,
+				  strerror(errno));
+	close(fd);
+	return CLI_OK;
+}
+
+/* To whom: whom the user names, or else whom the dead collector had. */
+static int choose_list(const char *folder, const struct notes *notes, struct session *session,
+		       const char **list)
+{
+	int status;
+
+	if (!session->output && !session->subscribers) {
+		*list = notes->subscribers;
+		return notes->subscribers
+			       ? CLI_OK
+			       : cli_usage("recover: %s does not say where its events went: name "
+					   "the file with -o, or subscribers with --subscribers",
+					   folder);
+	}
+	status = session_prepare_subscribers(session);
+	*list = session->list;
+	return status ? status : make_output(session);
+}
+
+static int deliver(const char *folder, const struct notes *notes, struct session *session)
+{
+	const char *list, *database;
+	uint32_t left = 0;
+	int status;
+
+	if (notes->recording && !session->output && !session->subscribers) {
+		status = collect_deliver(RTL_RECORD_RECOVER, folder, notes->recording, &left);
+		if (!status)
+			cli_error("recovered: %s to the recording %s", folder, notes->recording);
+		return status;
+	}
+	status = choose_list(folder, notes, session, &list);
+	if (status)
+		return status;
+	if ((notes->session && setenv("RTL_SESSION", notes->session, 1)) ||
+	    (notes->mode && setenv("RTL_MODE", notes->mode, 1)))
+		return cli_failed("out of memory");
+	status = collect_deliver(RTL_RECOVER, folder, list, &left);
+	if (status)
+		return status;
+	database = session->list ? session->database : notes->database;
+	status = collect_check_output(database);
+	if (status)
+		return status;
+	cli_error("recovered: %s%s%s", folder, database ? " to " : "", database ? database : "");
+	if (left)
+		cli_error("%u process%s still run%s; what %s from now on is not recorded", left,
+			  left > 1 ? "es" : "", left > 1 ? "" : "s",
+			  left > 1 ? "they do" : "it does");
+	return CLI_OK;
+}
+
+static int recover(const char *folder, struct session settings)
+{
+	struct rtl_folder is;
+	struct notes notes;
+	int status = folder_look("recover", folder, &is), error;
+
+	if (status)
+		return status;
+	if (is.in_use)
+		return cli_failed("recover: %s is in use by process %d, which completes its output "
+				  "itself",
+				  folder, is.pid);
+	if (is.kind == RTL_FOLDER_OTHER)
+		return cli_failed("recover: %s is a recording and complete; `rtl replay` shows it "
+				  "to subscribers",
+				  folder);
+	error = notes_read(folder, &notes);
+	if (error)
+		return cli_failed("recover: %s: %s", folder, strerror(error));
+	status = deliver(folder, &notes, &settings);
+	session_fini(&settings);
+	notes_fini(&notes);
+	return status;
+}
+
+static int run(const struct cli_command *command, int argc, char **argv)
+{
+	struct cli_args args = CLI_ARGS(command, argc, argv);
+	struct session session = {0};
+	char **folders = calloc((size_t)argc, sizeof(*folders));
+	size_t count = 0;
+	int option, status = CLI_OK;
+
+	if (!folders)
+		return cli_failed("out of memory");
+	while ((option = cli_next(&args)) != CLI_END) {
+		if (option == CLI_HELP || option == CLI_BAD) {
+			free(folders);
+			return option == CLI_BAD ? CLI_USAGE : CLI_OK;
+		}
+		if (option == OPTION_OUTPUT)
+			session.output = args.value;
+		else if (option == OPTION_SUBSCRIBERS)
+			session.subscribers = args.value;
+		else
+			folders[count++] = argv[args.next - 1];
+	}
+	if (!count && (session.output || session.subscribers))
+		status = cli_usage("recover: give the folder; `rtl recover` alone lists them");
+	else if (!count)
+		status = list();
+	for (size_t i = 0; i < count; i++) {
+		int error = recover(folders[i], session);
+		status = error ? error : status;
+	}
+	free(folders);
+	return status;
+}
+
+const struct cli_command cmd_recover = {
+	.name = "recover",
+	.operands = "[FOLDER]...",
+	.purpose = "Completes the output of a collector or process that died",
+	.details = "Without FOLDER: lists those that there are, the newest first.",
+	.options = options,
+	.option_count = sizeof(options) / sizeof(*options),
+	.run = run,
+};

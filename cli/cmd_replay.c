@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* rtl replay: any subscriber over what is in a folder, which stays as it is. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "collect.h"
+#include "folders.h"
+#include "session.h"
+
+enum { OPTION_OUTPUT, OPTION_SUBSCRIBERS };
+
+static const struct cli_option options[] = {
+	{'o', "output", "FILE",
+	 "file of the first subscriber that writes one\n"
+	 "(default: NAME-OF-THE-FOLDER.db)"},
+	{'s', "subscribers", "LIST",
+	 "subscribers instead of libsqlite_sub.so; colon-separated\n"
+	 "NAME or NAME?key=value&key=value"},
+};
+
+/* The folder's name, in the working directory. To be freed. */
+static char *default_output(const char *folder)
+{
+	char *path = realpath(folder, NULL), *name = NULL;
+
+	if (path && asprintf(&name, "%s.db", strrchr(path, '/') + 1) < 0)
+		name = NULL;
+	free(path);
+	return name;
+}
+
+static int replay(const char *folder, struct session *session)
+{
+	struct rtl_folder is;
+	int status = folder_look("replay", folder, &is);
+
+	if (status)
+		return status;
+	if (is.in_use)
+		return cli_failed("replay: %s is in use by process %d, which delivers its events "
+				  "itself",
+				  folder, is.pid);
+	status = session_prepare_subscribers(session);
+	if (!status)
+		status = collect_deliver(RTL_REPLAY, folder, session->list, NULL);
+	return status ? status : collect_check_output(session->database);
+}
+
+static int run(const struct cli_command *command, int argc, char **argv)
+{
+	struct cli_args args = CLI_ARGS(command, argc, argv);
+	struct session session = {0};
+	const char *folder = NULL;
+	int option;
+
+	while ((option = cli_next(&args)) != CLI_END) {
+		if (option == CLI_HELP)
+			return CLI_OK;
+		if (option == CLI_BAD)
+			return CLI_USAGE;
+		if (option == OPTION_OUTPUT)
+			session.output = args.value;
+		else if (option == OPTION_SUBSCRIBERS)
+			session.subscribers = args.value;
+		else if (folder)
+			return cli_usage("replay: one folder at a time; '%s' is one more",
+					 args.value);
+		else
+			folder = args.value;
+	}
+	if (!folder)
+		return cli_usage("replay: give the folder of a recording: rtl replay FOLDER");
+	char *output = default_output(folder);
+	session.default_output = output;
+	int status = replay(folder, &session);
+	if (!status && session.database)
+		cli_error("trace: %s", session.database);
+	session_fini(&session);
+	free(output);
+	return status;
+}
+
+const struct cli_command cmd_replay = {
+	.name = "replay",
+	.operands = "FOLDER",
+	.purpose = "Gives what was recorded in a folder to subscribers",
+	.details = "FOLDER is a recording, the folder of a collector that died, or one process's\n"
+		   "spool. Nothing in it changes.",
+	.options = options,
+	.option_count = sizeof(options) / sizeof(*options),
+	.run = run,
+};

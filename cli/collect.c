@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* See collect.h. */
+#include "collect.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "database.h"
+#include "library.h"
+#include "notes.h"
+
+/* Longest sleep: few events of a quiet process are written after so long. Processes that come and
+ * rings that fill end it. */
+#define SLEEP_MS     100
+#define MESSAGE_SIZE 8192
+
+/* What the collectors for ROCm publish; without them processes tell it themselves. */
+static const struct rtl_stream_info *const *find_streams(size_t *count)
+{
+	char *path = library_beside_rtl(LIBRARY_ROCM);
+	void *handle = path ? dlopen(path, RTLD_LAZY | RTLD_LOCAL) : NULL;
+	rtl_publisher_streams_fn publisher = handle ? library_publisher(handle) : NULL;
+
+	free(path);
+	*count = 0;
+	return publisher ? publisher(count) : NULL;
+}
+
+/* The subscribers take from our environment what they would take from the program's. */
+static int set_properties(const struct session *session, const char *id)
+{
+	const char *there = getenv("RTL_SUBSCRIBERS");
+
+	if (there && *there)
+		cli_error(
+			"RTL_SUBSCRIBERS is set and not used: rtl trace takes the subscribers "
+			"from --subscribers, or, with --in-process, loads those into the command");
+	unsetenv("RTL_SUBSCRIBERS");
+	unsetenv("RTL_COLLECTOR");
+	if (setenv("RTL_SESSION", id, 1) || (session->mode && setenv("RTL_MODE", session->mode, 1)))
+		return cli_failed("out of memory");
+	return CLI_OK;
+}
+
+int collect_refuse(int error, const char *message)
+{
+	const char *log = getenv("RTL_LOG");
+
+	/* what is wrong with a subscriber has been said where the log goes */
+	if (error != RTL_EPLUGIN || (log && *log))
+		cli_error("%s", message);
+	return CLI_FAILED;
+}
+
+static int take_notes(const struct collect *collect, const struct session *session, const char *id,
+		      const char *command, const char *recording)
+{
+	const struct notes notes = {
+		.session = (char *)(uintptr_t)id,
+		.mode = (char *)(uintptr_t)session->mode,
+		.subscribers = session->list,
+		.database = session->database,
+		.command = (char *)(uintptr_t)command,
+		.recording = (char *)(uintptr_t)recording,
+	};
+	int error = notes_write(collect->folder, &notes);
+
+	return error ? cli_failed("cannot write to %s: %s; name another folder with --spool",
+				  collect->folder, strerror(error))
+		     : CLI_OK;
+}
+
+/* Makes the collector that the options describe, but for the folder of the spools. */
+static int begin(struct collect *collect, struct session *session, const char *id,
+		 const char *command, const char *spool, struct rtl_collector_options *options)
+{
+	char message[MESSAGE_SIZE] = "", *base = NULL;
+	int status = set_properties(session, id), error;
+
+	if (status)
+		return status;
+	if (!spool)
+		spool = getenv("RTL_SPOOL");
+	if (spool && *spool && !(base = session_absolute_path(spool)))
+		return cli_failed("working directory: %s", strerror(errno));
+	options->folder = base;
+	error = rtl_collector_create(options, &collect->collector, message, sizeof(message));
+	free(base);
+	if (error)
+		return collect_refuse(error, message);
+	collect->folder = rtl_collector_folder(collect->collector);
+	status = session_set(session, "RTL_COLLECTOR", collect->folder);
+	if (!status)
+		status = take_notes(collect, session, id, command, options->output);
+	if (status)
+		collect_finish(collect);
+	return status;
+}
+
+int collect_start(struct collect *collect, struct session *session, const char *id,
+		  const char *command, const char *spool, bool paused)
+{
+	struct rtl_collector_options options = {
+		.struct_size = sizeof(options),
+		.kind = RTL_COLLECT,
+		.subscribers = session->list,
+		.paused = paused,
+	};
+
+	options.streams = find_streams(&options.stream_count);
+	return begin(collect, session, id, command, spool, &options);
+}
+
+int collect_record(struct collect *collect, struct session *session, const char *id,
+		   const char *command, const char *spool, bool paused, const char *recording,
+		   uint64_t limit_bytes)
+{
+	struct rtl_collector_options options = {
+		.struct_size = sizeof(options),
+		.kind = RTL_RECORD,
+		.paused = paused,
+		.output = recording,
+		.limit_bytes = limit_bytes,
+	};
+
+	return begin(collect, session, id, command, spool, &options);
+}
+
+void collect_poll(struct collect *collect)
+{
+	collect->met = rtl_collector_poll(collect->collector, SLEEP_MS);
+}
+
+void collect_wake(struct collect *collect)
+{
+	rtl_collector_wake(collect->collector);
+}
+
+/* Whether a collector could not do all that it should have; says why. */
+static bool say_failure(const struct rtl_collector *collector)
+{
+	const char *failure = rtl_collector_failure(collector);
+
+	if (failure)
+		cli_error("%s", failure);
+	return failure;
+}
+
+void collect_finish(struct collect *collect)
+{
+	/* takes those in that have come since the last look */
+	collect->met = rtl_collector_poll(collect->collector, 0);
+	rtl_collector_finish(collect->collector, &collect->left);
+	collect->failed = say_failure(collect->collector);
+	rtl_collector_destroy(collect->collector);
+	collect->collector = NULL;
+	collect->folder = NULL;
+}
+
+int collect_deliver(uint32_t kind, const char *folder, const char *subscribers, uint32_t *left)
+{
+	bool record = kind == RTL_RECORD_RECOVER;
+	const struct rtl_collector_options options = {
+		.struct_size = sizeof(options),
+		.kind = kind,
+		.subscribers = record ? NULL : subscribers,
+		.output = record ? subscribers : NULL,
+		.folder = folder,
+	};
+	struct rtl_collector *collector;
+	char message[MESSAGE_SIZE] = "";
+	uint32_t running;
+	int error;
+
+	unsetenv("RTL_SUBSCRIBERS");
+	unsetenv("RTL_COLLECTOR");
+	error = rtl_collector_create(&options, &collector, message, sizeof(message));
+	if (error)
+		return collect_refuse(error, message);
+	rtl_collector_finish(collector, &running);
+	error = say_failure(collector);
+	rtl_collector_destroy(collector);
+	if (left)
+		*left = running;
+	return error ? CLI_FAILED : CLI_OK;
+}
+
+int collect_check_output(const char *path)
+{
+	struct database *database = path ? database_open(path, false) : NULL;
+	char *writer = database ? database_fact(database, "writer") : NULL;
+	bool good = !path || (database && !writer);
+
+	if (writer)
+		cli_error("%s is not complete: it could not be written to the end", path);
+	free(writer);
+	database_close(database);
+	return good ? CLI_OK : CLI_FAILED;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* The collector that `rtl trace` is: hosts the subscribers, drains the command and its children.
+ * One thread, but for collect_wake. */
+#ifndef RTL_CLI_COLLECT_H
+#define RTL_CLI_COLLECT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rtl/collector.h>
+
+#include "session.h"
+
+struct collect {
+	struct rtl_collector *collector;
+	const char *folder; /* of the collector */
+	uint32_t met;       /* processes so far */
+	uint32_t left;      /* that still ran at the end */
+	bool failed;        /* not everything could be written; it has been said */
+};
+
+/**
+ * Makes the collector for a prepared session, and its variable for the command. From here on
+ * collect_finish must be called, or the folder stays.
+ * @param id  of the session
+ * @param spool  where to make the folder; NULL: RTL_SPOOL, or where there is room
+ * @return an exit status; it has said why
+ */
+int collect_start(struct collect *collect, struct session *session, const char *id,
+		  const char *command, const char *spool, bool paused);
+/**
+ * As collect_start, but what the command publishes goes to a recording.
+ * @param recording  absolute path of its folder
+ * @param limit_bytes  0: none
+ */
+int collect_record(struct collect *collect, struct session *session, const char *id,
+		   const char *command, const char *spool, bool paused, const char *recording,
+		   uint64_t limit_bytes);
+/** Delivers what there is, and sleeps if there is nothing. */
+void collect_poll(struct collect *collect);
+/** Ends that sleep, or the next one. Any thread. */
+void collect_wake(struct collect *collect);
+/** Delivers the rest, and completes the outputs. */
+void collect_finish(struct collect *collect);
+
+/**
+ * Delivers what is in a folder.
+ * @param kind  RTL_REPLAY, RTL_RECOVER, or RTL_RECORD_RECOVER, then `subscribers` is the folder of
+ *              the recording
+ * @param[out] left  processes that still run; may be NULL
+ * @return an exit status; it has said why
+ */
+int collect_deliver(uint32_t kind, const char *folder, const char *subscribers, uint32_t *left);
+
+/** Whether an output in SQLite is complete; an exit status after a line if not. NULL is fine. */
+int collect_check_output(const char *database);
+
+/** Says why a collector could not be created; an exit status. */
+int collect_refuse(int error, const char *message);
+
+#endif

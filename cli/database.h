@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Traces in SQLite: the rocpd schema as RPD's version 3 has it, and rtl's own tables if they are
+ * there. Read only, in one pass, in bounded memory. One thread.
+ */
+#ifndef RTL_CLI_DATABASE_H
+#define RTL_CLI_DATABASE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct database;
+struct summary;
+
+/** Opens a trace; NULL: it is none, and unless `quiet` a line has said so. */
+struct database *database_open(const char *path, bool quiet);
+void database_close(struct database *database);
+
+/** A value of rtl's table of facts; NULL: not there. To be freed. */
+char *database_fact(struct database *database, const char *key);
+
+/** GPU operations in it; -1 after a line. */
+int64_t database_operations(struct database *database);
+/** What its ledger knows to be lost, of all streams; -1 after a line if it cannot be read. */
+int64_t database_lost(struct database *database);
+
+/**
+ * Calls fn with each row of a query, its columns as text, NULL for SQL's NULL. A query of a table
+ * that this database does not have gives no rows. 0, or -1 after a line.
+ */
+int database_query(struct database *database, const char *sql,
+		   void (*fn)(void *user, const char *const *row), void *user);
+
+/** Sums it up. 0, or -1 after a line. */
+int database_summarize(struct database *database, struct summary *summary);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* The folders in which processes keep their events for a collector: finding them, looking into
+ * them. One thread. */
+#ifndef RTL_CLI_FOLDERS_H
+#define RTL_CLI_FOLDERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include <rtl/collector.h>
+
+struct folder {
+	char *path;
+	struct rtl_folder is;
+	time_t changed;
+	uint64_t bytes; /* on the disk, or in memory */
+};
+
+struct folders {
+	struct folder *items;
+	size_t count;
+};
+
+/** Finds those of this user, where they are made if nothing else is asked for; newest first.
+ *  CLI_OK, or CLI_FAILED after a line. */
+int folders_find(struct folders *folders);
+void folders_fini(struct folders *folders);
+
+/** Looks at one that the user has named. CLI_OK, or an exit status after a line that begins with
+ *  the verb: it is not there, or none of rtl's. */
+int folder_look(const char *verb, const char *path, struct rtl_folder *is);
+
+/** Calls fn for each process's spool in it, or for itself if it is one; returns their number. */
+size_t folder_each_spool(const char *path,
+			 void (*fn)(void *user, const char *path, const struct rtl_folder *is),
+			 void *user);
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* See info.h: of a trace. What other writers of the rocpd schema do not have is not shown. */
+#include "info.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "database.h"
+
+static const char *or_empty(const char *text)
+{
+	return text ? text : "";
+}
+
+/* ---- text ---- */
+
+static void print_process(void *user, const char *const *row)
+{
+	(void)user;
+	printf("process %s: pid %s of %s, host %s, %s s: %s\n", row[0], row[1], row[2],
+	       or_empty(row[4]), row[5] ? row[5] : "?", or_empty(row[3]));
+}
+
+static void print_stream(void *user, const char *const *row)
+{
+	(void)user;
+	printf("stream %s %s.%s: %s\n", row[0], row[1], row[2], or_empty(row[3]));
+}
+
+static void print_ledger(void *user, const char *const *row)
+{
+	(void)user;
+	printf("ledger of %s: %s published, %s delivered, %s discarded, %s abandoned, %s missed\n",
+	       row[0], row[1], row[2], row[3], row[4], row[5]);
+}
+
+static void print_loss(void *user, const char *const *row)
+{
+	(void)user;
+	printf("  lost of %s: %s: %s\n", row[0], row[1], row[2]);
+}
+
+static void print_clock(void *user, const char *const *row)
+{
+	(void)user;
+	printf("clock of process %s: %s, within %s ns of the day's time\n", row[0],
+	       or_empty(row[1]), or_empty(row[2]));
+}
+
+static const struct part {
+	const char *name;
+	const char *sql;
+	void (*print)(void *user, const char *const *row);
+	const char *keys[8]; /* of the columns; those that begin with # are numbers */
+} parts[] = {
+	{"processes",
+	 "SELECT process, pid, parent_pid, command, host_name, "
+	 "round((end_ns - start_ns) / 1e9, 3) FROM rtl_process ORDER BY process",
+	 print_process,
+	 {"#process", "#pid", "#parent_pid", "command", "host", "#seconds"}},
+	{"streams",
+	 "SELECT name, version_major, version_minor, description FROM rtl_stream ORDER BY stream",
+	 print_stream,
+	 {"stream", "#version_major", "#version_minor", "description"}},
+	{"ledger",
+	 "SELECT stream, sum(published), sum(delivered), sum(discarded), sum(abandoned), "
+	 "sum(missed) FROM rtl_ledger GROUP BY stream ORDER BY stream",
+	 print_ledger,
+	 {"stream", "#published", "#delivered", "#discarded", "#abandoned", "#missed"}},
+	{"losses",
+	 "SELECT stream, cause, sum(count) FROM rtl_loss GROUP BY stream, cause "
+	 "ORDER BY stream, cause",
+	 print_loss,
+	 {"stream", "cause", "#count"}},
+	{"clock",
+	 "SELECT process, datetime(min(realtime_ns) / 1000000000, 'unixepoch') || ' UTC', "
+	 "max(error_ns) FROM rtl_clock WHERE realtime_ns NOT NULL GROUP BY process",
+	 print_clock,
+	 {"#process", "start", "#error_ns"}},
+};
+
+static const char *const facts[] = {"version", "mode", "where", "state", "session", "clock"};
+
+static void print_fact(struct database *database, const char *key)
+{
+	char *value = database_fact(database, key);
+
+	if (value)
+		printf("%s: %s\n", key, value);
+	free(value);
+}
+
+static int print(struct database *database, const char *path, int64_t operations)
+{
+	int error = 0;
+
+	printf("%s: %" PRId64 " GPU operations\n", path, operations);
+	for (size_t i = 0; i < sizeof(facts) / sizeof(*facts); i++)
+		print_fact(database, facts[i]);
+	for (size_t i = 0; !error && i < sizeof(parts) / sizeof(*parts); i++)
+		error = database_query(database, parts[i].sql, parts[i].print, NULL);
+	return error;
+}
+
+/* ---- JSON ---- */
+
+struct rows {
+	const struct part *part;
+	size_t count;
+};
+
+static void print_row_json(void *user, const char *const *row)
+{
+	struct rows *rows = user;
+
+	fputs(rows->count++ ? ",\n  " : "\n  ", stdout);
+	for (size_t i = 0; i < 8 && rows->part->keys[i]; i++) {
+		const char *key = rows->part->keys[i], *before = i ? "," : "{";
+		if (*key == '#')
+			printf("%s\"%s\":%s", before, key + 1, row[i] ? row[i] : "null");
+		else
+			info_json_text(before, key, row[i]);
+	}
+	putchar('}');
+}
+
+static int print_json(struct database *database, const char *path, int64_t operations)
+{
+	int error = 0;
+
+	info_json_text("{", "file", path);
+	info_json_number(",", "operations", (uint64_t)operations);
+	for (size_t i = 0; i < sizeof(facts) / sizeof(*facts); i++) {
+		char *value = database_fact(database, facts[i]);
+		info_json_text(",", strcmp(facts[i], "clock") ? facts[i] : "time", value);
+		free(value);
+	}
+	for (size_t i = 0; !error && i < sizeof(parts) / sizeof(*parts); i++) {
+		struct rows rows = {&parts[i], 0};
+		printf(",\"%s\":[", parts[i].name);
+		error = database_query(database, parts[i].sql, print_row_json, &rows);
+		putchar(']');
+	}
+	fputs("}\n", stdout);
+	return error;
+}
+
+int info_database(const char *path, bool json)
+{
+	struct database *database = database_open(path, false);
+	int64_t operations = database ? database_operations(database) : -1;
+	int error = -1;
+
+	if (operations >= 0)
+		error = json ? print_json(database, path, operations)
+			     : print(database, path, operations);
+	database_close(database);
+	int status = cli_finish_output();
+	return error ? CLI_FAILED : status;
+}

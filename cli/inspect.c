@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* See inspect.h. The library calls a subscriber of our own, which never subscribes to anything. */
+#include "inspect.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <rtl/collector.h>
+
+#include "cli.h"
+#include "collect.h"
+#include "folders.h"
+
+/* What the subscriber knows; there is one at a time, and it can be given nothing. */
+static struct {
+	const struct rtl_host *host;
+	struct inspection *into;
+	const struct rtl_process **processes;
+	size_t process_count;
+	const struct rtl_stream_info **streams;
+	size_t stream_count;
+} state;
+
+/* Makes room for one more element; false: out of memory. */
+static bool grow(void *array, size_t count, size_t size)
+{
+	void **at = array, *larger = reallocarray(*at, count + 1, size);
+
+	if (larger)
+		*at = larger;
+	else
+		state.into->failed = true;
+	return larger != NULL;
+}
+
+static char *copy(const char *text)
+{
+	char *copied = strdup(text ? text : "");
+
+	state.into->failed |= !copied;
+	return copied;
+}
+
+static void add_loss(void *user, const char *cause, uint64_t count)
+{
+	struct inspected_stream *stream = user;
+
+	if (grow(&stream->losses, stream->loss_count, sizeof(*stream->losses)))
+		stream->losses[stream->loss_count++] = (struct inspected_loss){copy(cause), count};
+}
+
+static void add_stream(struct inspected_process *process, const struct rtl_process *info,
+		       const struct rtl_stream_info *stream)
+{
+	struct inspected_stream found = {.ledger = {.struct_size = sizeof(found.ledger)}};
+	const struct rtl_ledger *l = &found.ledger;
+
+	if (state.host->ledger(state.host, info, stream, &found.ledger) ||
+	    !(l->published || l->delivered || l->missed) ||
+	    !grow(&process->streams, process->stream_count, sizeof(found)))
+		return;
+	found.name = copy(stream->name);
+	state.host->losses(state.host, info, stream, add_loss, &found);
+	process->streams[process->stream_count++] = found;
+}
+
+static void add_process(const struct rtl_process *info)
+{
+	struct inspection *into = state.into;
+	struct inspected_process process = {.pid = info->pid, .parent_pid = info->parent_pid};
+
+	if (!grow(&into->processes, into->count, sizeof(process)))
+		return;
+	process.program = copy(info->program);
+	process.command = copy(info->command);
+	for (size_t i = 0; i < state.stream_count; i++)
+		add_stream(&process, info, state.streams[i]);
+	into->processes[into->count++] = process;
+}
+
+static int on_create(const struct rtl_host *host, const struct rtl_setting *settings, size_t count,
+		     void **instance)
+{
+	(void)settings;
+	(void)count;
+	state.host = host;
+	*instance = &state;
+	return 0;
+}
+
+static int on_stream(void *instance, const struct rtl_stream_info *stream)
+{
+	(void)instance;
+	if (grow(&state.streams, state.stream_count, sizeof(stream)))
+		state.streams[state.stream_count++] = stream;
+	return 0;
+}
+
+static int on_process(void *instance, const struct rtl_process *process)
+{
+	(void)instance;
+	if (grow(&state.processes, state.process_count, sizeof(process)))
+		state.processes[state.process_count++] = process;
+	return 0;
+}
+
+static int on_finish(void *instance)
+{
+	(void)instance;
+	for (size_t i = 0; i < state.process_count; i++)
+		add_process(state.processes[i]);
+	return 0;
+}
+
+static const struct rtl_subscriber subscriber = {
+	.abi_version = RTL_ABI_VERSION,
+	.struct_size = sizeof(subscriber),
+	.name = "inspect",
+	.version = "1",
+	.description = "what is in a folder",
+	.create = on_create,
+	.stream = on_stream,
+	.process_begin = on_process,
+	.finish = on_finish,
+};
+
+static void note_living(void *user, const char *path, const struct rtl_folder *is)
+{
+	struct inspection *inspection = user;
+
+	(void)path;
+	for (size_t i = 0; i < inspection->count; i++)
+		inspection->processes[i].alive |=
+			is->in_use && inspection->processes[i].pid == is->pid;
+}
+
+int inspect(const char *folder, struct inspection *inspection)
+{
+	const struct rtl_collector_options options = {
+		.struct_size = sizeof(options),
+		.kind = RTL_INSPECT,
+		.subscribers = "",
+		.folder = folder,
+		.own = &subscriber,
+	};
+	struct rtl_collector *collector;
+	char message[1024];
+	uint32_t left;
+	int error;
+
+	*inspection = (struct inspection){0};
+	state.into = inspection;
+	error = rtl_collector_create(&options, &collector, message, sizeof(message));
+	if (error)
+		return collect_refuse(error, message);
+	rtl_collector_finish(collector, &left);
+	rtl_collector_destroy(collector);
+	free(state.processes);
+	free(state.streams);
+	memset(&state, 0, sizeof(state));
+	folder_each_spool(folder, note_living, inspection);
+	return inspection->failed ? cli_failed("out of memory") : CLI_OK;
+}
+
+static void stream_fini(struct inspected_stream *stream)
+{
+	for (size_t i = 0; i < stream->loss_count; i++)
+		free(stream->losses[i].cause);
+	free(stream->losses);
+	free(stream->name);
+}
+
+void inspection_fini(struct inspection *inspection)
+{
+	for (size_t i = 0; i < inspection->count; i++) {
+		struct inspected_process *process = &inspection->processes[i];
+		for (size_t k = 0; k < process->stream_count; k++)
+			stream_fini(&process->streams[k]);
+		free(process->streams);
+		free(process->program);
+		free(process->command);
+	}
+	free(inspection->processes);
+	*inspection = (struct inspection){0};
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* What is in a folder of spools: processes and ledgers. Nothing is delivered, nothing changes. One
+ * thread. */
+#ifndef RTL_CLI_INSPECT_H
+#define RTL_CLI_INSPECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <rtl/subscriber.h>
+
+struct inspected_loss {
+	char *cause;
+	uint64_t count;
+};
+
+struct inspected_stream {
+	char *name;
+	struct rtl_ledger ledger; /* abandoned: what is still undelivered */
+	struct inspected_loss *losses;
+	size_t loss_count;
+};
+
+struct inspected_process {
+	int32_t pid, parent_pid;
+	bool alive;
+	char *program, *command;
+	struct inspected_stream *streams; /* in which something happened */
+	size_t stream_count;
+};
+
+struct inspection {
+	struct inspected_process *processes;
+	size_t count;
+	bool failed; /* out of memory */
+};
+
+/** CLI_OK, or an exit status after a line. */
+int inspect(const char *folder, struct inspection *inspection);
+void inspection_fini(struct inspection *inspection);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Where the libraries of this rtl are. One thread. */
+#ifndef RTL_CLI_LIBRARY_H
+#define RTL_CLI_LIBRARY_H
+
+#include <rtl/plugin.h>
+
+/** The collectors, beside librtl. */
+#define LIBRARY_ROCM "librtl_rocm.so"
+
+/** Path of librtl as it is loaded, without symbolic links; to be freed; NULL: out of memory. */
+char *library_rtl(void);
+/** Path of a file in librtl's folder, there or not; to be freed; NULL: out of memory. */
+char *library_beside_rtl(const char *name);
+/** A loaded library's own function that describes its streams, not one of a library that it needs;
+ *  NULL: there is none. */
+rtl_publisher_streams_fn library_publisher(void *handle);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* The command `rtl`: finds the verb. Each verb is in its cmd_<verb>.c. */
+#include <string.h>
+
+#include <rtl/types.h>
+
+#include "cli.h"
+
+static const struct cli_command *const commands[] = {
+	&cmd_trace, &cmd_record,       &cmd_summary,          &cmd_info,
+	&cmd_start, &cmd_stop,         &cmd_replay,           &cmd_recover,
+	&cmd_env,   &cmd_list_streams, &cmd_list_subscribers,
+};
+
+static int print_help(void)
+{
+	printf("usage: rtl COMMAND [ARGUMENT]...\n\n"
+	       "Traces ROCm programs.\n\nCommands:\n");
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
+		printf("  %-18s%s\n", commands[i]->name, commands[i]->purpose);
+	printf("\nOptions:\n"
+	       "  -h, --help        print this\n"
+	       "  -V, --version     print the version\n"
+	       "\n`rtl COMMAND --help` tells more, and so does rtl-COMMAND(1).\n");
+	return cli_finish_output();
+}
+
+static int print_version(void)
+{
+	printf("rtl %s\n", rtl_version());
+	return cli_finish_output();
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2)
+		return cli_usage("no command given; `rtl --help` lists them");
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
+		return print_help();
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))
+		return print_version();
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
+		if (!strcmp(argv[1], commands[i]->name))
+			return commands[i]->run(commands[i], argc - 1, argv + 1);
+	}
+	return cli_usage("unknown %s '%s'; `rtl --help` lists what there is",
+			 argv[1][0] == '-' ? "option" : "command", argv[1]);
+}

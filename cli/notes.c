@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* See notes.h. */
+#include "notes.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <rtl/collector.h>
+
+static const struct {
+	const char *key;
+	size_t offset;
+} members[] = {
+	{"session", offsetof(struct notes, session)},
+	{"mode", offsetof(struct notes, mode)},
+	{"subscribers", offsetof(struct notes, subscribers)},
+	{"database", offsetof(struct notes, database)},
+	{"command", offsetof(struct notes, command)},
+	{"recording", offsetof(struct notes, recording)},
+};
+
+#define MEMBERS (sizeof(members) / sizeof(*members))
+
+static char **member(const struct notes *notes, size_t i)
+{
+	return (char **)((char *)(uintptr_t)notes + members[i].offset);
+}
+
+/* One line, whatever is in the value. */
+static void write_line(FILE *file, const char *key, const char *value)
+{
+	fprintf(file, "%s ", key);
+	for (; *value; value++) {
+		if (*value == '\n' || *value == '%')
+			fprintf(file, "%%%02X", (unsigned char)*value);
+		else
+			fputc(*value, file);
+	}
+	fputc('\n', file);
+}
+
+int notes_write(const char *folder, const struct notes *notes)
+{
+	char path[PATH_MAX];
+	FILE *file;
+	int error;
+
+	snprintf(path, sizeof(path), "%s/" RTL_COLLECTOR_NOTES, folder);
+	file = fopen(path, "we");
+	if (!file)
+		return errno;
+	for (size_t i = 0; i < MEMBERS; i++) {
+		if (*member(notes, i))
+			write_line(file, members[i].key, *member(notes, i));
+	}
+	error = ferror(file) ? EIO : 0;
+	return fclose(file) ? errno : error;
+}
+
+static int hex(char digit)
+{
+	return digit <= '9' ? digit - '0' : (digit & 0xf) + 9;
+}
+
+/* In place. */
+static void decode(char *text)
+{
+	char *to = text;
+
+	for (; *text; text++) {
+		if (*text == '%' && text[1] && text[2]) {
+			*to++ = (char)(hex(text[1]) << 4 | hex(text[2]));
+			text += 2;
+		} else {
+			*to++ = *text;
+		}
+	}
+	*to = '\0';
+}
+
+static void take_line(struct notes *notes, const char *line)
+{
+	for (size_t i = 0; i < MEMBERS; i++) {
+		size_t length = strlen(members[i].key);
+		if (strncmp(line, members[i].key, length) != 0 || line[length] != ' ')
+			continue;
+		free(*member(notes, i));
+		*member(notes, i) = strdup(line + length + 1);
+		if (*member(notes, i))
+			decode(*member(notes, i));
+	}
+}
+
+int notes_read(const char *folder, struct notes *notes)
+{
+	char path[PATH_MAX], *line = NULL;
+	size_t room = 0;
+	ssize_t length;
+	FILE *file;
+
+	*notes = (struct notes){0};
+	snprintf(path, sizeof(path), "%s/" RTL_COLLECTOR_NOTES, folder);
+	file = fopen(path, "re");
+	if (!file)
+		return errno == ENOENT || errno == ENOTDIR ? 0 : errno;
+	while ((length = getline(&line, &room, file)) > 0) {
+		if (line[length - 1] == '\n')
+			line[length - 1] = '\0';
+		take_line(notes, line);
+	}
+	free(line);
+	fclose(file);
+	return 0;
+}
+
+void notes_fini(struct notes *notes)
+{
+	for (size_t i = 0; i < MEMBERS; i++)
+		free(*member(notes, i));
+	*notes = (struct notes){0};
+}

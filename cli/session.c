@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT */
+/* See session.h. */
+#include "session.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <rtl/plugin.h>
+
+#include "cli.h"
+#include "library.h"
+
+#define DEFAULT_SUBSCRIBERS "libsqlite_sub.so"
+#define MESSAGE_SIZE        8192
+
+static const struct mode {
+	const char *name;
+	bool available; /* the collectors of this version can do it */
+} modes[] = {
+	{"lite", true}, {"standard", true}, {"default", true}, {"hip", false}, {"full", false},
+};
+
+static int out_of_memory(void)
+{
+	return cli_failed("out of memory");
+}
+
+void session_fini(struct session *session)
+{
+	for (size_t i = 0; i < session->variable_count; i++) {
+		free(session->variables[i].name);
+		free(session->variables[i].value);
+	}
+	for (size_t i = 0; i < session->plugin_count; i++)
+		rtl_plugin_close(session->plugins[i]);
+	free(session->plugins);
+	free(session->variables);
+	free(session->list);
+	free(session->database);
+}
+
+int session_set(struct session *session, const char *name, const char *value)
+{
+	struct session_variable *variables =
+		reallocarray(session->variables, session->variable_count + 1, sizeof(*variables));
+
+	if (!variables)
+		return out_of_memory();
+	session->variables = variables;
+	struct session_variable *variable = &variables[session->variable_count];
+	variable->name = strdup(name);
+	variable->value = strdup(value);
+	if (!variable->name || !variable->value) {
+		free(variable->name);
+		free(variable->value);
+		return out_of_memory();
+	}
+	session->variable_count++;
+	return CLI_OK;
+}
+
+/* ---- the runtime ---- */
+
+/* Whether a list, separated by any of the characters, has that entry. */
+static bool has_entry(const char *list, const char *separators, const char *entry)
+{
+	size_t length = strlen(entry);
+
+	while (*list) {
+		size_t part = strcspn(list, separators);
+		if (part == length && !strncmp(list, entry, length))
+			return true;
+		list += part + (list[part] != '\0');
+	}
+	return false;
+}
+
+/* Sets a variable to what it is now and one more entry, before or behind it. */
+static int add_entry(struct session *session, const char *name, char separator, const char *entry,
+		     bool first)
+{
+	const char *now = getenv(name);
+	const char separators[] = {separator, '\0'};
+	char *value;
+	int status;
+
+	if (!now || !*now)
+		return session_set(session, name, entry);
+	if (has_entry(now, separators, entry))
+		return session_set(session, name, now);
+	if (asprintf(&value, "%s%c%s", first ? entry : now, separator, first ? now : entry) < 0)
+		return out_of_memory();
+	status = session_set(session, name, value);
+	free(value);
+	return status;
+}
+
+/* HSA_TOOLS_LIB separates with blanks: a path that has some must be found by name instead. */
+static int add_tool(struct session *session, char *path)
+{
+	if (!strpbrk(path, " \t"))
+		return add_entry(session, "HSA_TOOLS_LIB", ' ', path, false);
+	if (strpbrk(path, ":;"))
+		return cli_failed("%s: a folder with both blanks and colons in its name cannot be "
+				  "given to the HSA runtime; install rtl elsewhere",
+				  path);
+	int status = add_entry(session, "HSA_TOOLS_LIB", ' ', LIBRARY_ROCM, false);
+	if (status)
+		return status;
+	*strrchr(path, '/') = '\0';
+	return add_entry(session, "LD_LIBRARY_PATH", ':', path, true);
+}
+
+int session_prepare_runtime(struct session *session)
+{
+	char *path = library_beside_rtl(LIBRARY_ROCM);
+	int status;
+
+	if (!path)
+		return out_of_memory();
+	if (access(path, R_OK))
+		status = cli_failed("%s: %s; without the collectors nothing can be traced: install "
+				    "rtl whole, built with the headers of the HSA runtime",
+				    path, strerror(errno));
+	else
+		status = add_tool(session, path);
+	free(path);
+	/* Else AMD's builds from 6.1 on skip HSA_TOOLS_LIB silently. */
+	return status ? status : session_set(session, "HSA_TOOLS_ROCPROFILER_V1_TOOLS", "1");
+}
+
+/* ---- the mode ---- */
+
+int session_prepare_mode(struct session *session)
+{
+	const char *fallback = getenv("RTL_MODE_FALLBACK");
+
+	if (!session->mode)
+		return CLI_OK;
+	for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++) {
+		if (strcmp(session->mode, modes[i].name) != 0)
+			continue;
+		if (modes[i].available || (fallback && !strcmp(fallback, "1")))
+			return session_set(session, "RTL_MODE", session->mode);
+		return cli_usage("mode '%s' cannot be had in this version; use standard or lite, "
+				 "or set RTL_MODE_FALLBACK=1",
+				 session->mode);
+	}
+	return cli_usage("unknown mode '%s'; the modes are " SESSION_MODES, session->mode);
+}
+
+/* ---- the output ---- */
+
+char *session_absolute_path(const char *path)
+{
+	char *folder, *absolute;
+
+	if (*path == '/')
+		return strdup(path);
+	folder = getcwd(NULL, 0);
+	if (!folder || asprintf(&absolute, "%s/%s", folder, path) < 0)
+		absolute = NULL;
+	free(folder);
+	return absolute;
+}
+
+/* Whether a file can be made there, or written if it is there; says why not. */
+static int check_output(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *folder = slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
+	struct stat st;
+	int status = CLI_OK;
+
+	if (!folder)
+		return out_of_memory();
+	if (!slash[1] || (!stat(path, &st) && S_ISDIR(st.st_mode)))
+		status = cli_failed("output %s is a folder; give the name of a file with -o", path);
+	else if (access(folder, W_OK | X_OK))
+		status = cli_failed("output %s: cannot write to folder %s: %s; choose another file "
+				    "with -o",
+				    path, folder, strerror(errno));
+	else if (!access(path, F_OK) && access(path, W_OK))
+		status = cli_failed("output %s: %s; choose another file with -o", path,
+				    strerror(errno));
+	free(folder);
+	return status;
+}
+
+/* A path as value of an output setting: `%` is doubled if it starts a pattern there. */
+static void write_value(FILE *stream, const char *path, bool pattern)
+{
+	for (; *path; path++) {
+		if (*path == '%' && pattern)
+			fputs("%25%25", stream);
+		else if (strchr("%&:", *path))
+			fprintf(stream, "%%%02X", (unsigned char)*path);
+		else
+			fputc(*path, stream);
+	}
+}
+
+/* ---- the subscribers ---- */
+
+static bool has_setting_info(const struct rtl_subscriber *s, const char *key)
+{
+	for (uint32_t i = 0; i < s->setting_count; i++) {
+		const struct rtl_setting_info *info =
+			(const struct rtl_setting_info *)((const char *)s->settings +
+							  (size_t)i * s->settings->struct_size);
+		if (!strcmp(info->key, key))
+			return true;
+	}
+	return false;
+}
+
+static bool has_setting(const struct rtl_plugin *plugin, const char *key)
+{
+	size_t count;
+	const struct rtl_setting *settings = rtl_plugin_settings(plugin, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		if (!strcmp(settings[i].key, key))
+			return true;
+	}
+	return false;
+}
+
+/* Gives a subscriber the output file: the user's, or the default for the database. */
+static int write_output(struct session *session, const struct rtl_plugin *plugin, FILE *list,
+			bool settings_begun, bool *used)
+{
+	const struct rtl_subscriber *subscriber = rtl_plugin_subscriber(plugin);
+	bool is_database = !strcmp(subscriber->name, "sqlite");
+	const char *path = NULL;
+
+	if (!has_setting_info(subscriber, "output") || has_setting(plugin, "output"))
+		return CLI_OK;
+	if (session->output && !*used)
+		path = session->output;
+	else if (!session->output && is_database && !session->database)
+		path = session->default_output;
+	if (!path)
+		return CLI_OK;
+	char *absolute = session_absolute_path(path);
+	if (!absolute)
+		return cli_failed("working directory: %s", strerror(errno));
+	*used = true;
+	int status = check_output(absolute);
+	fprintf(list, "%coutput=", settings_begun ? '&' : '?');
+	write_value(list, absolute, is_database);
+	if (is_database) {
+		free(session->database);
+		session->database = absolute;
+	} else {
+		free(absolute);
+	}
+	return status;
+}
+
+/* The name to pass on: a path that holds wherever the program goes, if a list can carry it. */
+static void write_name(const char *name, size_t length, const struct rtl_plugin *plugin, FILE *list)
+{
+	char *path = realpath(rtl_plugin_path(plugin), NULL);
+
+	if (path && !strpbrk(path, ":?"))
+		fputs(path, list);
+	else
+		fwrite(name, 1, length, list);
+	free(path);
+}
+
+static int keep_plugin(struct session *session, struct rtl_plugin *plugin)
+{
+	struct rtl_plugin **plugins =
+		reallocarray(session->plugins, session->plugin_count + 1, sizeof(*plugins));
+
+	if (!plugins) {
+		rtl_plugin_close(plugin);
+		return out_of_memory();
+	}
+	session->plugins = plugins;
+	plugins[session->plugin_count++] = plugin;
+	return CLI_OK;
+}
+
+/* Loads one subscriber, and appends it to the list with its settings. */
+static int add_subscriber(struct session *session, const char *spec, FILE *list, bool *used)
+{
+	const char *question = strchr(spec, '?');
+	struct rtl_plugin *plugin;
+	char message[MESSAGE_SIZE];
+	int error = rtl_plugin_open(spec, &plugin, message, sizeof(message));
+
+	if (error) {
+		cli_error("%s", message);
+		return error == RTL_EINVAL ? CLI_USAGE : CLI_FAILED;
+	}
+	write_name(spec, question ? (size_t)(question - spec) : strlen(spec), plugin, list);
+	if (question)
+		fputs(question, list);
+	int status = keep_plugin(session, plugin);
+	if (!status)
+		status = write_output(session, plugin, list, question && question[1], used);
+	return status;
+}
+
+/* Each subscriber of the list in its turn. */
+static int add_subscribers(struct session *session, char *specs, FILE *list)
+{
+	bool used = false, any = false;
+	int status = CLI_OK;
+
+	for (char *spec; !status && (spec = strsep(&specs, ":"));) {
+		if (!*spec)
+			continue;
+		if (any)
+			fputc(':', list);
+		any = true;
+		status = add_subscriber(session, spec, list, &used);
+	}
+	if (!status && !any)
+		return cli_usage("the list of subscribers is empty; `rtl list-subscribers` shows "
+				 "which there are");
+	if (!status && session->output && !used)
+		return cli_usage("-o %s: no subscriber in the list takes a file, or each has its "
+				 "output= already",
+				 session->output);
+	return status;
+}
+
+int session_prepare_subscribers(struct session *session)
+{
+	char *specs = strdup(session->subscribers ? session->subscribers : DEFAULT_SUBSCRIBERS);
+	size_t size;
+	FILE *list = open_memstream(&session->list, &size);
+	int status;
+
+	if (!specs || !list) {
+		if (list)
+			fclose(list);
+		status = out_of_memory();
+		goto out;
+	}
+	status = add_subscribers(session, specs, list);
+	if (fclose(list) && !status)
+		status = out_of_memory();
+out:
+	free(specs);
+	return status;
+}

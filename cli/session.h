@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What `rtl trace` and `rtl env` have in common: from mode, subscribers and output to the
+ * environment of a program to trace. All that can be wrong is found here, before a program
+ * starts. One thread.
+ */
+#ifndef RTL_CLI_SESSION_H
+#define RTL_CLI_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct rtl_plugin;
+
+struct session {
+	/* As the user gave them; NULL: not given. */
+	const char *mode;
+	const char *subscribers; /* colon-separated */
+	const char *output;
+	/* Name of the database if neither output nor a subscriber's setting gives one; NULL: the
+	 * subscriber's own. */
+	const char *default_output;
+
+	/* What came of it. */
+	char *list;     /* of subscribers, as RTL_SUBSCRIBERS */
+	char *database; /* absolute path that the SQLite subscriber gets from us; or NULL */
+	struct session_variable {
+		char *name;
+		char *value;
+	} * variables;
+	size_t variable_count;
+	/* Subscribers that were loaded to look at them; they stay, so that a collector in this
+	 * process need not load them again. */
+	struct rtl_plugin **plugins;
+	size_t plugin_count;
+};
+
+void session_fini(struct session *session);
+
+/** Sets a variable. CLI_OK, or CLI_FAILED after a line. */
+int session_set(struct session *session, const char *name, const char *value);
+
+/** The variables that make the runtime load rtl's collectors. An exit status; it has said why. */
+int session_prepare_runtime(struct session *session);
+/** RTL_MODE, if a mode was given. */
+int session_prepare_mode(struct session *session);
+/** The list of subscribers, after having loaded each of them once. */
+int session_prepare_subscribers(struct session *session);
+/** A path that holds wherever the program goes; to be freed; NULL with errno. */
+char *session_absolute_path(const char *path);
+
+/** Names of the modes, for help. */
+#define SESSION_MODES "lite, standard (or default), hip, full"
+
+#endif

@@ -1,0 +1,647 @@
+/* SPDX-License-Identifier: MIT */
+#include "bus.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "diagnostics.h"
+#include "dict.h"
+#include "futex.h"
+#include "ids.h"
+#include "inline.h"
+#include "log.h"
+#include "session.h"
+#include "settings.h"
+#include "stream.h"
+#include "termination.h"
+#include "writer.h"
+
+/* Longest time that an event waits for the consumer to look. */
+#define NAP_MS 20u
+/* So many naps until the thread looks whether it is the last one. */
+#define NAPS_BEFORE_LOOK 25u
+/* Longest time that a fork waits for a subscriber that is at work. */
+#define FORK_WAIT_MS 1000u
+/* Passes over what is published when publishing has been stopped. */
+#define LAST_PASSES 1000
+
+struct bus bus = {.lock = PTHREAD_MUTEX_INITIALIZER,
+		  .spool = {.dir = {.fd = -1}, .lock = {.fd = -1}}};
+
+struct at_finish {
+	struct at_finish *next;
+	rtl_at_finish_fn fn;
+	void *user;
+};
+
+static struct at_finish *at_finish; /* under bus.lock */
+/* Held while the bus starts; recursive: a subscriber's create may register a stream. */
+static pthread_mutex_t start_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+
+/* The consumer: the bus's thread and what it is told. */
+static struct {
+	pthread_t thread;
+	bool running;       /* relaxed; set before the thread starts, cleared when it was joined */
+	uint32_t stop;      /* release by finish, acquire by the thread */
+	uint64_t requested; /* flushes asked for; under mutex, as the rest */
+	uint64_t done;
+	pthread_mutex_t mutex;
+	pthread_cond_t cond;
+} consumer = {.mutex = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER};
+
+static __thread bool own_thread __attribute__((tls_model("initial-exec")));
+
+static __thread int cancel_state __attribute__((tls_model("initial-exec")));
+/* This thread starts the bus just now. */
+static __thread bool starting __attribute__((tls_model("initial-exec")));
+
+void bus_lock(void)
+{
+	int state;
+
+	writer_locked++;
+	/* a thread that is cancelled must not take the lock with it */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	pthread_mutex_lock(&bus.lock);
+	cancel_state = state;
+}
+
+void bus_unlock(void)
+{
+	int state = cancel_state;
+
+	pthread_mutex_unlock(&bus.lock);
+	pthread_setcancelstate(state, NULL);
+	writer_locked--;
+}
+
+static bool running_here(void)
+{
+	/* acquire: with the release at the end of start; the bus is complete */
+	return __atomic_load_n(&bus.state, __ATOMIC_ACQUIRE) != BUS_NEW && bus.alive &&
+	       __atomic_load_n(bus.alive, __ATOMIC_RELAXED);
+}
+
+bool bus_is_own_thread(void)
+{
+	return own_thread;
+}
+
+void bus_ring_bell(void)
+{
+	/* Exchanges on both sides, so that one sees the other: either the consumer, which looks at
+	 * the heads after its own, sees what we have published, or we see that it sleeps. */
+	if (__atomic_exchange_n(bus.bell, 0, __ATOMIC_SEQ_CST))
+		futex_wake(bus.bell);
+}
+
+void bus_close_ring(struct ring_header *ring)
+{
+	/* release: with the consumer's acquire, which then sees the last head */
+	__atomic_store_n(&ring->state, RING_CLOSED, __ATOMIC_RELEASE);
+}
+
+static void stop_publishing(void)
+{
+	uint32_t i;
+
+	for (i = 0; i < stream_count(); i++)
+		stream_want(&bus.spool.control->streams[i].pub, stream_info(i), RTL_TYPE_ANY, 0xff,
+			    false);
+}
+
+bool bus_has_consumer(void)
+{
+	static bool said; /* relaxed: one line, or in a race two */
+
+	if (!bus.collected)
+		return __atomic_load_n(&consumer.running, __ATOMIC_RELAXED);
+	if (session_is_alive())
+		return true;
+	stop_publishing();
+	if (!__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
+		log_line(RTL_LEVEL_WARNING, "bus",
+			 "the collector is gone: recording has ended; what it had not delivered "
+			 "can be had by `rtl recover %s`",
+			 session_folder());
+	return false;
+}
+
+/* ---- the thread */
+
+static void answer_flushes(uint64_t upto)
+{
+	pthread_mutex_lock(&consumer.mutex);
+	consumer.done = upto;
+	pthread_cond_broadcast(&consumer.cond);
+	pthread_mutex_unlock(&consumer.mutex);
+}
+
+static uint64_t flushes_requested(void)
+{
+	uint64_t n;
+
+	pthread_mutex_lock(&consumer.mutex);
+	n = consumer.requested;
+	pthread_mutex_unlock(&consumer.mutex);
+	return n;
+}
+
+static void nap(void)
+{
+	uint32_t *asleep = &bus.spool.control->asleep;
+
+	__atomic_exchange_n(asleep, 1, __ATOMIC_SEQ_CST); /* pairs with bus_ring_bell */
+	if (!host_pass(bus.host))
+		futex_wait(asleep, 1, NAP_MS);
+	__atomic_store_n(asleep, 0, __ATOMIC_RELAXED);
+}
+
+static struct at_finish *take_at_finish(void)
+{
+	struct at_finish *entry;
+
+	bus_lock();
+	entry = at_finish;
+	if (entry)
+		at_finish = entry->next;
+	else
+		__atomic_store_n(&bus.state, BUS_FINISHED, __ATOMIC_RELEASE);
+	bus_unlock();
+	return entry;
+}
+
+/* Lets collectors hand in what is under way; afterwards the bus counts as finished. */
+static void call_at_finish(void)
+{
+	struct at_finish *entry;
+
+	while ((entry = take_at_finish())) {
+		entry->fn(entry->user);
+		free(entry);
+	}
+}
+
+/* Whether the program's threads have all ended, main's by pthread_exit: that would be the end of
+ * the process if it were not for the bus's thread. */
+static bool is_last_thread(void)
+{
+	char text[512] = "";
+	const char *state;
+	struct stat st;
+	int fd;
+
+	/* "." and "..", the first thread, which stays as a zombie, and this one */
+	if (stat("/proc/self/task", &st) || st.st_nlink != 4)
+		return false;
+	fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	state = read(fd, text, sizeof text - 1) > 0 ? strrchr(text, ')') : NULL;
+	close(fd);
+	return state && !strncmp(state, ") Z", 3);
+}
+
+static void *end_process(void *unused)
+{
+	(void)unused;
+	exit(0); /* as the C library when the last thread ends */
+}
+
+/* Now and then looks whether the process should end. */
+static void look_for_end(void)
+{
+	static uint32_t naps; /* the consumer's */
+	pthread_t thread;
+
+	if (++naps % NAPS_BEFORE_LOOK == 0 && is_last_thread())
+		pthread_create(&thread, NULL, end_process, NULL);
+}
+
+static void *consume(void *unused)
+{
+	int passes;
+
+	(void)unused;
+	own_thread = true;
+	/* acquire: with the release in finish */
+	while (!__atomic_load_n(&consumer.stop, __ATOMIC_ACQUIRE) && !termination_requested()) {
+		/* one pass delivers all that was published before the request, however much
+		 * others publish on */
+		uint64_t request = flushes_requested();
+		bool more = host_pass(bus.host);
+
+		host_flush(bus.host, request != consumer.done);
+		if (request != consumer.done)
+			answer_flushes(request);
+		if (!more) {
+			nap();
+			look_for_end();
+		}
+	}
+	if (termination_requested())
+		call_at_finish(); /* no exit follows that would do it */
+	host_pass(bus.host);      /* all that was published before the end */
+	stop_publishing();
+	/* what was under way, and what subscribers published about that: but not without end */
+	for (passes = 0; passes < LAST_PASSES && host_pass(bus.host); passes++)
+		host_flush(bus.host, false);
+	host_flush(bus.host, true);
+	host_finish(bus.host);
+	answer_flushes(UINT64_MAX);
+	if (termination_requested())
+		spool_remove_files(&bus.spool);
+	termination_done();
+	return NULL;
+}
+
+static int start_consumer(void)
+{
+	sigset_t all, old;
+	int err;
+
+	consumer.stop = 0;
+	__atomic_store_n(&consumer.running, true, __ATOMIC_RELAXED);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old); /* the program's signals are not ours */
+	err = pthread_create(&consumer.thread, NULL, consume, NULL);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (err) {
+		__atomic_store_n(&consumer.running, false, __ATOMIC_RELAXED);
+		log_line(RTL_LEVEL_ERROR, "bus",
+			 "no thread for the subscribers (%s): nothing "
+			 "will be recorded",
+			 strerror(err));
+		return RTL_ELIMIT;
+	}
+	pthread_setname_np(consumer.thread, "rtl-bus");
+	return 0;
+}
+
+int rtl_flush(uint32_t timeout_ms)
+{
+	struct timespec until;
+	uint64_t mine;
+	int err = 0, state;
+
+	if (own_thread || writer_no_wait || (writer_self->in_use && writer_self->inline_depth))
+		return RTL_EBUSY;
+	if (!__atomic_load_n(&consumer.running, __ATOMIC_RELAXED) || !running_here())
+		return 0;
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += timeout_ms / 1000;
+	until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
+	if (until.tv_nsec >= 1000000000) {
+		until.tv_nsec -= 1000000000;
+		until.tv_sec++;
+	}
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	pthread_mutex_lock(&consumer.mutex);
+	mine = ++consumer.requested;
+	bus_ring_bell();
+	while (consumer.done < mine && !err)
+		err = pthread_cond_clockwait(&consumer.cond, &consumer.mutex, CLOCK_MONOTONIC,
+					     &until);
+	pthread_mutex_unlock(&consumer.mutex);
+	pthread_setcancelstate(state, NULL);
+	return err ? RTL_EBUSY : 0;
+}
+
+/* ---- start */
+
+static void *wiped_page(void)
+{
+	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (page == MAP_FAILED)
+		return NULL;
+	madvise(page, 4096, MADV_WIPEONFORK);
+	return page;
+}
+
+/* A new spool is to know all that the registries hold: after a fork, or what was registered
+ * before the bus started. */
+static void refill(void)
+{
+	bus_lock();
+	dict_add_process(&bus.spool, host_own_process());
+	ids_refill();
+	stream_refill();
+	bus_unlock();
+}
+
+/* Nobody listens, or nobody can: publishing is off. */
+static int start_silent(struct spool_control *fixed)
+{
+	int err = spool_open_private(&bus.spool, fixed);
+
+	if (!err) {
+		bus.bell = &bus.spool.control->asleep;
+		refill();
+	}
+	return err;
+}
+
+static int start_recording(const char *subscribers, struct spool_control *fixed)
+{
+	uint32_t failed = 0;
+	int err = spool_open_folder(&bus.spool, getenv("RTL_SPOOL"), fixed);
+
+	if (err)
+		return err;
+	bus.bell = &bus.spool.control->asleep;
+	refill();
+	bus.host = host_create(subscribers, "process", &failed);
+	if (failed && bus.settings.strict) {
+		log_line(RTL_LEVEL_ERROR, "bus", "RTL_STRICT is set: the program does not start");
+		spool_remove(&bus.spool);
+		_exit(2);
+	}
+	if (!bus.host || host_add_local(bus.host) || start_consumer()) {
+		spool_remove(&bus.spool);
+		return RTL_EPLUGIN;
+	}
+	diagnostics_start();
+	termination_init();
+	return 0;
+}
+
+/* A collector drains the rings: there is nothing to host and no thread here. */
+static int start_collected(struct spool_control *fixed)
+{
+	int err = spool_open_folder(&bus.spool, session_folder(), fixed);
+
+	if (err)
+		return err;
+	bus.collected = true;
+	bus.bell = session_bell();
+	refill();
+	diagnostics_start();
+	bus_ring_bell();
+	return 0;
+}
+
+/* Starts as the environment says. RTL_ENOENT: it says nothing. */
+static int start_as_told(struct spool_control *fixed)
+{
+	const char *subscribers = getenv("RTL_SUBSCRIBERS");
+	int err = session_join();
+
+	if (!err)
+		return start_collected(fixed);
+	if (err == RTL_ENOENT && subscribers && *subscribers)
+		return start_recording(subscribers, fixed);
+	return err;
+}
+
+/* What before_fork has done. */
+static struct {
+	bool nested; /* this is a signal handler that has interrupted rtl: its locks are ours */
+	bool start_held;
+	bool host_held; /* of a fork that is not nested, under start_lock */
+	void *ring;     /* in which this thread has a record under way; NULL: none */
+	size_t ring_size;
+} fork_state;
+
+static void in_parent(void)
+{
+	if (fork_state.nested) {
+		fork_state.nested = false;
+		return;
+	}
+	pthread_mutex_unlock(&bus.lock);
+	if (fork_state.host_held)
+		host_resume(bus.host);
+	if (fork_state.start_held)
+		pthread_mutex_unlock(&start_lock);
+	writer_locked--;
+}
+
+/* A subscriber that forks holds the host's lock, which the thread that starts the bus may want:
+ * it does not wait for that one without end. */
+static bool lock_start(void)
+{
+	struct timespec until;
+
+	if (!writer_no_wait)
+		return !pthread_mutex_lock(&start_lock);
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += FORK_WAIT_MS / 1000;
+	return !pthread_mutex_timedlock(&start_lock, &until);
+}
+
+/* The child shares the subscribers' code and its static data: none of them may be at work. But
+ * a slow one does not stop the program for longer than that. */
+static void before_fork(void)
+{
+	const struct writer *writer = writer_self;
+
+	if (writer_locked) {
+		fork_state.nested = true;
+		return;
+	}
+	writer_locked++;
+	fork_state.start_held = lock_start();
+	fork_state.host_held = bus.host && host_pause(bus.host, FORK_WAIT_MS);
+	pthread_mutex_lock(&bus.lock);
+	fork_state.ring = writer->in_use && writer->busy ? writer->ring : NULL;
+	if (fork_state.ring)
+		fork_state.ring_size = RING_HEADER_SIZE + writer->ring->capacity;
+}
+
+/* Of the parent's bus a child keeps the registries. The rest starts anew with its first event;
+ * what the parent's subscribers own is not touched. */
+static void in_child(void)
+{
+	static const pthread_mutexattr_t *const plain = NULL;
+	pthread_mutexattr_t attr;
+
+	if (!fork_state.nested) {
+		pthread_mutex_init(&bus.lock, plain);
+		pthread_mutexattr_init(&attr);
+		pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
+		pthread_mutex_init(&start_lock, &attr);
+		pthread_mutexattr_destroy(&attr);
+		writer_locked = 0;
+	}
+	fork_state.nested = false;
+	/* the record that was under way is the parent's; it can be finished, and forgotten */
+	if (fork_state.ring)
+		mmap(fork_state.ring, fork_state.ring_size, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+	fork_state.ring = NULL;
+	if (bus.alive)
+		*bus.alive = 0; /* where the kernel could not wipe it */
+	__atomic_store_n(&bus.state, BUS_NEW, __ATOMIC_RELAXED);
+	/* the parent's rings and dictionary are not mapped here */
+	if (bus.host)
+		host_forget(bus.host);
+	bus.host = NULL;
+	bus.ring_count = 0;
+	spool_forget(
+		&bus.spool); /* whose lock is the parent's: it is not ours to say that it lives */
+	consumer.running = false;
+	own_thread = starting = false;
+	writer_no_wait = 0;
+	writer_forget_all();
+}
+
+/* What a child must not share with its parent. */
+static void start_anew(void)
+{
+	host_forget_process();
+	inline_forget();
+	session_leave();
+	bus.host = NULL;
+	bus.collected = false;
+	bus.ring_count = 0;
+	bus.ring_bytes_total = 0;
+	consumer.running = false;
+	consumer.requested = consumer.done = 0;
+	pthread_mutex_init(&consumer.mutex, NULL);
+	pthread_cond_init(&consumer.cond, NULL);
+}
+
+/* The first start in this process, or the first after a fork. */
+static int start(void)
+{
+	struct spool_control *fixed = bus.spool.control;
+	int err;
+
+	if (!bus.alive) {
+		bus.alive = wiped_page();
+		if (!bus.alive)
+			return RTL_ENOMEM;
+		log_init();
+		pthread_atfork(before_fork, in_parent, in_child);
+	}
+	start_anew();
+	settings_read(&bus.settings);
+	err = start_as_told(fixed);
+	if (!err)
+		return 0;
+	if (err != RTL_ENOENT && bus.settings.strict) {
+		log_line(RTL_LEVEL_ERROR, "bus", "RTL_STRICT is set: the program does not start");
+		_exit(2);
+	}
+	if (bus.spool.control && !bus.spool.has_files)
+		fixed = bus.spool.control;
+	return start_silent(fixed);
+}
+
+int bus_start(void)
+{
+	int err = 0, state;
+
+	/* the consumer never waits for the thread that starts it and waits for the host */
+	if (running_here() || starting || own_thread)
+		return 0;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	pthread_mutex_lock(&start_lock);
+	if (!running_here()) {
+		starting = true;
+		err = start();
+		starting = false;
+		if (!err) {
+			__atomic_store_n(bus.alive, (uint32_t)getpid(), __ATOMIC_RELAXED);
+			/* release: with the acquire in running_here */
+			__atomic_store_n(&bus.state, BUS_RUNNING, __ATOMIC_RELEASE);
+		}
+	}
+	pthread_mutex_unlock(&start_lock);
+	pthread_setcancelstate(state, NULL);
+	return err;
+}
+
+bool bus_here(void)
+{
+	return running_here();
+}
+
+/* ---- end */
+
+int rtl_at_finish(rtl_at_finish_fn fn, void *user)
+{
+	struct at_finish *entry = malloc(sizeof *entry);
+	int err = 0;
+
+	if (!entry)
+		return RTL_ENOMEM;
+	*entry = (struct at_finish){.fn = fn, .user = user};
+	bus_lock();
+	if (bus.state == BUS_FINISHED) {
+		err = RTL_EBUSY;
+	} else {
+		entry->next = at_finish;
+		at_finish = entry;
+	}
+	bus_unlock();
+	if (err)
+		free(entry);
+	return err;
+}
+
+/* Waits for the thread as long as it gets ahead, and exit_timeout_ms longer. */
+static bool join_consumer(void)
+{
+	uint64_t progress = host_progress(bus.host), now, since = clock_ns();
+	struct timespec until;
+
+	for (;;) {
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_sec += 1;
+		if (!pthread_timedjoin_np(consumer.thread, NULL, &until))
+			return true;
+		now = host_progress(bus.host);
+		if (now != progress) {
+			progress = now;
+			since = clock_ns();
+		} else if (clock_ns() - since > (uint64_t)bus.settings.exit_timeout_ms * 1000000u) {
+			return false;
+		}
+	}
+}
+
+/* As late as a library can: after main, atexit and static destructors of the program. */
+__attribute__((destructor)) static void finish(void)
+{
+	if (!running_here())
+		return;
+	/* a signal may be ending the bus just now: that is waited for */
+	if (__atomic_load_n(&bus.state, __ATOMIC_RELAXED) == BUS_FINISHED &&
+	    !termination_requested())
+		return;
+	call_at_finish();
+	if (bus.collected) {
+		stop_publishing();
+		/* release: with the acquire of the collector, which then sees the last heads */
+		__atomic_store_n(&bus.spool.control->finished, 1, __ATOMIC_RELEASE);
+		bus_ring_bell();
+	}
+	if (!__atomic_load_n(&consumer.running, __ATOMIC_RELAXED) || own_thread)
+		return;
+	inline_leave();
+	/* release: with the acquire in consume */
+	__atomic_store_n(&consumer.stop, 1, __ATOMIC_RELEASE);
+	bus_ring_bell();
+	if (!join_consumer()) {
+		log_line(RTL_LEVEL_ERROR, "bus",
+			 "a subscriber has not moved for %u ms: the "
+			 "program ends without it, what it had not written is lost",
+			 bus.settings.exit_timeout_ms);
+		return; /* it may still use all of this */
+	}
+	__atomic_store_n(&consumer.running, false, __ATOMIC_RELAXED);
+	bus_lock(); /* somebody may be making a ring */
+	spool_remove_files(&bus.spool);
+	bus_unlock();
+}

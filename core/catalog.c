@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: MIT */
+#include "catalog.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "dict.h"
+#include "stream.h"
+
+#define TYPES_MAX 65536u
+
+struct metadata {
+	struct metadata *next;
+	struct metadata *older; /* replaced values: somebody may still look at them */
+	const char *key, *value;
+	char texts[];
+};
+
+struct tracepoint {
+	struct rtl_tracepoint info;
+	struct metadata *metadata; /* release by add_metadata, acquire by catalog_tracepoint */
+	char texts[];
+};
+
+/* The rest of an entry. */
+struct cursor {
+	const uint8_t *at;
+	size_t left;
+};
+
+static const void *take(struct cursor *c, size_t size)
+{
+	const void *p = c->at;
+
+	if (size > c->left)
+		return NULL;
+	c->at += size;
+	c->left -= size;
+	return p;
+}
+
+static const char *take_text(struct cursor *c, uint32_t length)
+{
+	const char *text = take(c, (size_t)length + 1);
+
+	return text && !text[length] && strlen(text) == length ? text : NULL;
+}
+
+static bool take_texts(struct cursor *c, const uint32_t *lengths, const char **texts, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (!(texts[i] = take_text(c, lengths[i])))
+			return false;
+	return true;
+}
+
+/* Skips to the next multiple of 8; entries begin on one. */
+static bool skip_padding(struct cursor *c)
+{
+	return take(c, -(uintptr_t)c->at & 7) != NULL;
+}
+
+/* Copies texts to `to`, one behind the other; texts then point there. */
+static void keep_texts(char *to, const char **texts, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		size_t size = strlen(texts[i]) + 1;
+
+		memcpy(to, texts[i], size);
+		texts[i] = to;
+		to += size;
+	}
+}
+
+static size_t size_of_texts(const char **texts, size_t n)
+{
+	size_t i, size = 0;
+
+	for (i = 0; i < n; i++)
+		size += strlen(texts[i]) + 1;
+	return size;
+}
+
+static int read_process(struct catalog *catalog, struct cursor *c)
+{
+	const struct dict_process *fixed = take(c, sizeof *fixed);
+	const char *texts[3];
+	char *copy;
+
+	if (!fixed || !take_texts(c, fixed->lengths, texts, 3) || catalog->process.program)
+		return RTL_EFORMAT;
+	copy = malloc(size_of_texts(texts, 3));
+	if (!copy)
+		return RTL_ENOMEM;
+	keep_texts(copy, texts, 3);
+	catalog->process.program = texts[0]; /* what catalog_fini frees */
+	catalog->process.command = texts[1];
+	catalog->process.host_name = texts[2];
+	return 0;
+}
+
+static int read_field(struct cursor *c, struct rtl_field *out)
+{
+	const struct dict_field *fixed = take(c, sizeof *fixed);
+	const char *texts[3];
+
+	if (!fixed || !take_texts(c, fixed->lengths, texts, 3) || !skip_padding(c))
+		return RTL_EFORMAT;
+	*out = (struct rtl_field){
+		.struct_size = sizeof *out,
+		.kind = fixed->kind,
+		.offset = fixed->offset,
+		.size = fixed->size,
+		.name = texts[0],
+		.unit = texts[1],
+		.description = texts[2],
+	};
+	return 0;
+}
+
+/* out->fields is the caller's to free, on failure too. */
+static int read_type(struct cursor *c, struct rtl_type_info *out)
+{
+	const struct dict_type *fixed = take(c, sizeof *fixed);
+	struct rtl_field *fields;
+	const char *texts[2];
+	uint16_t i;
+	int err;
+
+	out->fields = NULL;
+	if (!fixed || !take_texts(c, fixed->lengths, texts, 2) || !skip_padding(c) ||
+	    fixed->field_count > c->left / sizeof(struct dict_field))
+		return RTL_EFORMAT;
+	fields = calloc(fixed->field_count + 1u, sizeof *fields);
+	if (!fields)
+		return RTL_ENOMEM;
+	*out = (struct rtl_type_info){
+		.struct_size = sizeof *out,
+		.type = fixed->type,
+		.field_count = fixed->field_count,
+		.payload_size = fixed->payload_size,
+		.name = texts[0],
+		.description = texts[1],
+		.fields = fields,
+	};
+	for (i = 0; i < fixed->field_count; i++)
+		if ((err = read_field(c, &fields[i])))
+			return err;
+	return 0;
+}
+
+static void free_types(struct rtl_type_info *types, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 0; types && i < n; i++)
+		free((void *)(uintptr_t)types[i].fields);
+	free(types);
+}
+
+static int read_types(struct cursor *c, struct rtl_stream_info *info)
+{
+	struct rtl_type_info *types = calloc(info->type_count + 1u, sizeof *types);
+	uint32_t i;
+	int err;
+
+	if (!types)
+		return RTL_ENOMEM;
+	info->types = types;
+	for (i = 0; i < info->type_count; i++)
+		if ((err = read_type(c, &types[i])))
+			return err;
+	return 0;
+}
+
+static int read_stream(struct catalog *catalog, struct cursor *c)
+{
+	const struct dict_stream *fixed = take(c, sizeof *fixed);
+	struct rtl_stream_info info = {.struct_size = sizeof info}, *copy = NULL;
+	const char *texts[2], *why;
+	int err;
+
+	if (!fixed || !take_texts(c, fixed->lengths, texts, 2) || !skip_padding(c) ||
+	    fixed->number != catalog->stream_count || fixed->number >= SPOOL_STREAMS_MAX ||
+	    fixed->type_count > c->left / sizeof(struct dict_type))
+		return RTL_EFORMAT;
+	info.number = fixed->number;
+	info.version_major = fixed->version_major;
+	info.version_minor = fixed->version_minor;
+	info.name = texts[0];
+	info.description = texts[1];
+	info.type_count = fixed->type_count;
+	err = read_types(c, &info);
+	if (!err && !stream_info_valid(&info, &why))
+		err = RTL_EFORMAT;
+	if (!err && !(copy = stream_info_copy(&info)))
+		err = RTL_ENOMEM;
+	free_types((struct rtl_type_info *)(uintptr_t)info.types, info.type_count);
+	if (!err)
+		catalog->streams[catalog->stream_count++] = copy;
+	return err;
+}
+
+struct string {
+	uint64_t id;
+	char text[];
+};
+
+static int read_string(struct catalog *catalog, struct cursor *c)
+{
+	const struct dict_string *fixed = take(c, sizeof *fixed);
+	const char *text = fixed ? take_text(c, fixed->lengths[0]) : NULL;
+	struct string *s;
+
+	if (!text || !fixed->id)
+		return RTL_EFORMAT;
+	if (table_find(&catalog->strings, fixed->id))
+		return 0;
+	s = malloc(sizeof *s + fixed->lengths[0] + 1u);
+	if (!s)
+		return RTL_ENOMEM;
+	s->id = fixed->id;
+	memcpy(s->text, text, fixed->lengths[0] + 1u);
+	if (table_insert(&catalog->strings, s->id, s)) {
+		free(s);
+		return RTL_ENOMEM;
+	}
+	return 0;
+}
+
+static int read_tracepoint(struct catalog *catalog, struct cursor *c)
+{
+	const struct dict_tracepoint *fixed = take(c, sizeof *fixed);
+	const char *texts[4];
+	struct tracepoint *t;
+
+	if (!fixed || !take_texts(c, fixed->lengths, texts, 4) || !fixed->uid)
+		return RTL_EFORMAT;
+	if (table_find(&catalog->tracepoints, fixed->uid))
+		return 0;
+	t = malloc(sizeof *t + size_of_texts(texts, 4));
+	if (!t)
+		return RTL_ENOMEM;
+	keep_texts(t->texts, texts, 4);
+	t->metadata = NULL;
+	t->info = (struct rtl_tracepoint){
+		.struct_size = sizeof t->info,
+		.line = fixed->line,
+		.column = fixed->column,
+		.uid = fixed->uid,
+		.kind = texts[0],
+		.name = texts[1],
+		.source = texts[2],
+		.module = texts[3],
+		.module_offset = fixed->module_offset,
+		.hash = fixed->hash,
+	};
+	if (table_insert(&catalog->tracepoints, fixed->uid, t)) {
+		free(t);
+		return RTL_ENOMEM;
+	}
+	return 0;
+}
+
+static int read_metadata(struct catalog *catalog, struct cursor *c)
+{
+	const struct dict_metadata *fixed = take(c, sizeof *fixed);
+	const char *texts[2];
+	struct tracepoint *t;
+	struct metadata *m, **at;
+
+	if (!fixed || !take_texts(c, fixed->lengths, texts, 2))
+		return RTL_EFORMAT;
+	t = fixed->uid ? table_find(&catalog->tracepoints, fixed->uid) : NULL;
+	if (!t)
+		return RTL_EFORMAT;
+	m = malloc(sizeof *m + size_of_texts(texts, 2));
+	if (!m)
+		return RTL_ENOMEM;
+	keep_texts(m->texts, texts, 2);
+	*m = (struct metadata){.key = texts[0], .value = texts[1]};
+	for (at = &t->metadata; *at && strcmp((*at)->key, m->key) != 0; at = &(*at)->next)
+		;
+	if (*at) {
+		m->older = *at;
+		m->next = (*at)->next;
+	}
+	/* release: with the acquire in catalog_tracepoint */
+	__atomic_store_n(at, m, __ATOMIC_RELEASE);
+	return 0;
+}
+
+static int read_entry(struct catalog *catalog, uint32_t kind, struct cursor *c)
+{
+	switch (kind) {
+	case DICT_PROCESS:
+		return read_process(catalog, c);
+	case DICT_STREAM:
+		return read_stream(catalog, c);
+	case DICT_STRING:
+		return read_string(catalog, c);
+	case DICT_TRACEPOINT:
+		return read_tracepoint(catalog, c);
+	case DICT_METADATA:
+		return read_metadata(catalog, c);
+	default:
+		return 0; /* of a newer version */
+	}
+}
+
+int catalog_read(struct catalog *catalog, const uint8_t *dict, uint64_t length)
+{
+	if (catalog->damaged)
+		return RTL_EFORMAT;
+	while (catalog->position < length) {
+		const struct dict_entry *entry = (const void *)(dict + catalog->position);
+		uint64_t left = length - catalog->position;
+		struct cursor c;
+		int err = RTL_EFORMAT;
+
+		if (left >= sizeof *entry && entry->size >= sizeof *entry && entry->size <= left &&
+		    entry->size % 8 == 0) {
+			c = (struct cursor){(const uint8_t *)entry, entry->size};
+			err = read_entry(catalog, entry->kind, &c);
+		}
+		if (err) {
+			catalog->damaged = err == RTL_EFORMAT;
+			return err;
+		}
+		catalog->position += entry->size;
+	}
+	return 0;
+}
+
+const char *catalog_string(const struct catalog *catalog, uint64_t id)
+{
+	const struct string *s = id ? table_find(&catalog->strings, id) : NULL;
+
+	return s ? s->text : NULL;
+}
+
+bool catalog_tracepoint(const struct catalog *catalog, uint64_t uid, struct rtl_tracepoint *out,
+			struct rtl_metadata **metadata, uint32_t *room)
+{
+	const struct tracepoint *t = uid ? table_find(&catalog->tracepoints, uid) : NULL;
+	const struct metadata *m, *first;
+	struct rtl_metadata *array;
+	uint32_t n = 0;
+
+	if (!t)
+		return false;
+	first = __atomic_load_n(&t->metadata, __ATOMIC_ACQUIRE);
+	for (m = first; m; m = __atomic_load_n(&m->next, __ATOMIC_ACQUIRE))
+		n++;
+	if (n > *room) {
+		array = realloc(*metadata, n * sizeof *array);
+		if (!array)
+			return false;
+		*metadata = array;
+		*room = n;
+	}
+	for (n = 0, m = first; m && n < *room; m = __atomic_load_n(&m->next, __ATOMIC_ACQUIRE))
+		(*metadata)[n++] = (struct rtl_metadata){m->key, m->value};
+	*out = t->info;
+	out->metadata = *metadata;
+	out->metadata_count = n;
+	return true;
+}
+
+static void free_entry(void *user, void *entry)
+{
+	(void)user;
+	free(entry);
+}
+
+static void free_tracepoint(void *user, void *entry)
+{
+	struct tracepoint *t = entry;
+	struct metadata *m, *older;
+
+	(void)user;
+	while ((m = t->metadata)) {
+		t->metadata = m->next;
+		for (; m; m = older) {
+			older = m->older;
+			free(m);
+		}
+	}
+	free(t);
+}
+
+void catalog_fini(struct catalog *catalog)
+{
+	uint32_t i;
+
+	table_each(&catalog->strings, free_entry, NULL);
+	table_each(&catalog->tracepoints, free_tracepoint, NULL);
+	table_fini(&catalog->strings);
+	table_fini(&catalog->tracepoints);
+	for (i = 0; i < catalog->stream_count; i++)
+		free(catalog->streams[i]);
+	free((void *)(uintptr_t)catalog->process.program);
+	memset(catalog, 0, sizeof *catalog);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the dictionary of a spool says, for a reader outside of the process that wrote it. Every
+ * length and offset is checked: the file may be damaged.
+ *
+ * Threads: the host's lock for all, but catalog_string and catalog_tracepoint, which any thread
+ * may call while entries are added.
+ */
+#ifndef RTL_CORE_CATALOG_H
+#define RTL_CORE_CATALOG_H
+
+#include <rtl/subscriber.h>
+
+#include "spool.h"
+#include "table.h"
+
+struct catalog {
+	uint64_t position; /* how far the dictionary has been read */
+	bool damaged;      /* nothing after position can be read */
+	struct rtl_process process;
+	struct rtl_stream_info *streams[SPOOL_STREAMS_MAX];
+	uint32_t stream_count; /* streams below it have been read */
+	struct table strings;
+	struct table tracepoints;
+};
+
+/* Reads the entries up to `length`; 0, RTL_ENOMEM (call again), or RTL_EFORMAT: damaged, all
+ * before the damage has been read. */
+int catalog_read(struct catalog *catalog, const uint8_t *dict, uint64_t length);
+const char *catalog_string(const struct catalog *catalog, uint64_t id);
+/* As ids_tracepoint. */
+bool catalog_tracepoint(const struct catalog *catalog, uint64_t uid, struct rtl_tracepoint *out,
+			struct rtl_metadata **metadata, uint32_t *room);
+void catalog_fini(struct catalog *catalog);
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+#include "clock.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <rtl/publish.h>
+
+enum clock_kind clock_kind = CLOCK_KIND_NS;
+
+/* The kernel has checked what we would have to: constant, nonstop, the same on all CPUs. */
+__attribute__((constructor(101))) static void clock_choose(void)
+{
+#ifdef __x86_64__
+	static const char path[] =
+		"/sys/devices/system/clocksource/clocksource0/current_clocksource";
+	const char *force = getenv("RTL_CLOCK");
+	char text[16] = "";
+	int fd;
+
+	if (force && !strcmp(force, "boottime"))
+		return;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (read(fd, text, sizeof text - 1) >= 3 && !strncmp(text, "tsc", 3))
+		clock_kind = CLOCK_KIND_TSC;
+	close(fd);
+#endif
+}
+
+void clock_pair_take(struct clock_pair *pair)
+{
+	uint64_t best = UINT64_MAX;
+	int i;
+
+	if (clock_kind == CLOCK_KIND_NS) {
+		pair->ticks = pair->ns = clock_ns();
+		pair->error_ticks = 0;
+		return;
+	}
+	for (i = 0; i < 5; i++) {
+		uint64_t before = clock_ticks_ordered();
+		uint64_t ns = clock_ns();
+		uint64_t after = clock_ticks_ordered();
+
+		if (after - before < best) {
+			best = after - before;
+			pair->ticks = before + best / 2;
+			pair->ns = ns;
+			pair->error_ticks = best / 2 + 1;
+		}
+	}
+}
+
+static uint64_t slope(const struct clock_pair *a, const struct clock_pair *b)
+{
+	return (uint64_t)(((unsigned __int128)(b->ns - a->ns) << 48) / (b->ticks - a->ticks));
+}
+
+void clock_line_add(struct clock_line *line, const struct clock_pair *pair)
+{
+	uint32_t i, kept;
+
+	if (line->count) {
+		struct clock_pair *last = &line->pairs[line->count - 1];
+
+		if (pair->ticks <= last->ticks || pair->ns < last->ns)
+			return; /* would fold the line back */
+	}
+	if (line->count == CLOCK_LINE_PAIRS) {
+		kept = 0;
+		for (i = 0; i < CLOCK_LINE_PAIRS; i++)
+			if (i == 0 || i >= CLOCK_LINE_PAIRS / 2 || i % 2 == 0)
+				line->pairs[kept++] = line->pairs[i];
+		for (i = 1; i < kept; i++)
+			line->pairs[i].slope = slope(&line->pairs[i - 1], &line->pairs[i]);
+		line->count = kept;
+	}
+	line->pairs[line->count] = *pair;
+	if (line->count)
+		line->pairs[line->count].slope =
+			slope(&line->pairs[line->count - 1], &line->pairs[line->count]);
+	line->count++;
+	line->taken++;
+}
+
+uint64_t clock_line_ns(const struct clock_line *line, uint64_t ticks)
+{
+	const struct clock_pair *a, *b;
+	uint32_t i = line->count - 1;
+
+	if (line->count < 2)
+		return clock_kind == CLOCK_KIND_NS ? ticks : line->pairs[0].ns;
+	/* nearly always in the last stretch, or just behind it */
+	while (i > 1 && line->pairs[i - 1].ticks > ticks)
+		i--;
+	a = &line->pairs[i - 1];
+	b = &line->pairs[i];
+	if (ticks < a->ticks) /* before the line: as steep as its first stretch */
+		return a->ns - (uint64_t)((unsigned __int128)(a->ticks - ticks) * b->slope >> 48);
+	return a->ns + (uint64_t)((unsigned __int128)(ticks - a->ticks) * b->slope >> 48);
+}
+
+uint64_t rtl_clock_ns(void)
+{
+	return clock_ns();
+}

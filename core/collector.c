@@ -1,0 +1,556 @@
+/* SPDX-License-Identifier: MIT */
+/* <rtl/collector.h>: a host for the processes of a folder. */
+#include <rtl/collector.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "futex.h"
+#include "guard.h"
+#include "host.h"
+#include "log.h"
+#include "recorder.h"
+#include "session.h"
+#include "spool_writer.h"
+
+/* How often it is asked whether processes live. */
+#define PROBE_NS 100000000u
+
+/* So many spools are opened before those that have ended are let go of. */
+#define AT_ONCE 64u
+/* Passes over what is left at the end: a process may go on and on. */
+#define LAST_PASSES 1000
+#define NAME_LISTS  1024u
+
+struct name {
+	struct name *next; /* of its list */
+	bool bad;	   /* could not be opened: tried again until the end */
+	char text[];
+};
+
+struct rtl_collector {
+	uint32_t kind;
+	struct host *host;
+	struct recorder *recorder; /* RTL_RECORD* only */
+	char *folder;
+	struct session_page *page; /* if the folder is ours */
+	int lock_fd;
+	struct name *names[NAME_LISTS]; /* spools that have been seen */
+	uint32_t opened;		/* since those that have ended were let go of */
+	uint64_t probed_ns;
+	bool paused;    /* as the processes have been told */
+	uint32_t woken; /* the next sleep is to end at once */
+	bool keeps;	/* after finish: see host_keeps */
+};
+
+__attribute__((format(printf, 4, 5))) static int fail(char *message, size_t size, int err,
+						      const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	if (size)
+		vsnprintf(message, size, format, args);
+	va_end(args);
+	return err;
+}
+
+/* ---- the folder */
+
+static int make_page(struct rtl_collector *c)
+{
+	char path[PATH_MAX];
+	int err;
+
+	snprintf(path, sizeof path, "%s/" SESSION_FILE, c->folder);
+	c->lock_fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (c->lock_fd < 0)
+		return -1;
+	err = posix_fallocate(c->lock_fd, 0, sizeof *c->page);
+	if (err) {
+		errno = err;
+		return -1;
+	}
+	if (flock(c->lock_fd, LOCK_EX | LOCK_NB))
+		return -1;
+	c->page = mmap(NULL, sizeof *c->page, PROT_READ | PROT_WRITE, MAP_SHARED, c->lock_fd, 0);
+	if (c->page == MAP_FAILED) {
+		c->page = NULL;
+		return -1;
+	}
+	/* or a child would hold the lock after our death */
+	madvise(c->page, sizeof *c->page, MADV_DONTFORK);
+	memcpy(c->page->magic, SESSION_MAGIC, sizeof c->page->magic);
+	c->page->version = SESSION_VERSION;
+	c->page->pid = getpid();
+	return 0;
+}
+
+static int make_folder(struct rtl_collector *c, const char *base, char *message, size_t size)
+{
+	int err;
+
+	if (!base || !*base)
+		base = spool_default_folder();
+	if (asprintf(&c->folder, "%s/rtl-%d-XXXXXX", base, (int)getpid()) < 0) {
+		c->folder = NULL;
+		return fail(message, size, RTL_ENOMEM, "out of memory");
+	}
+	if (!mkdtemp(c->folder)) {
+		err = errno;
+		free(c->folder);
+		c->folder = NULL;
+		return fail(message, size, err == ENOSPC ? RTL_ENOSPC : RTL_EIO,
+			    "cannot make a folder for the spools in %s: %s; name another one with "
+			    "RTL_SPOOL",
+			    base, strerror(err));
+	}
+	if (!make_page(c))
+		return 0;
+	err = errno;
+	return fail(message, size, err == ENOSPC ? RTL_ENOSPC : RTL_EIO,
+		    "cannot write to %s: %s; name another folder with RTL_SPOOL", base,
+		    strerror(err));
+}
+
+static int take_folder(struct rtl_collector *c, const char *folder, char *message, size_t size)
+{
+	struct stat st;
+	DIR *dir;
+
+	if (!folder || stat(folder, &st))
+		return fail(message, size, RTL_ENOENT, "%s: %s", folder ? folder : "(no folder)",
+			    folder ? strerror(errno) : "name one");
+	if (!S_ISDIR(st.st_mode))
+		return fail(message, size, RTL_EFORMAT,
+			    "%s is not a folder: give that of a recording", folder);
+	dir = opendir(folder);
+	if (!dir)
+		return fail(message, size, RTL_EIO, "%s cannot be read: %s", folder,
+			    strerror(errno));
+	closedir(dir);
+	c->folder = strdup(folder);
+	return c->folder ? 0 : fail(message, size, RTL_ENOMEM, "out of memory");
+}
+
+/* Writes what the subscribers want of the streams that they have been told of. */
+static void write_wants(struct rtl_collector *c)
+{
+	char *at = c->page->wants, *end = at + sizeof c->page->wants - 1;
+
+	host_write_wants(c->host, at, (size_t)(end - at));
+}
+
+/* Does what the page says about pausing. */
+static void follow_pause(struct rtl_collector *c)
+{
+	bool paused = c->page && __atomic_load_n(&c->page->paused, __ATOMIC_RELAXED);
+
+	if (paused == c->paused)
+		return;
+	c->paused = paused;
+	host_set_paused(c->host, paused);
+}
+
+static bool is_record(const struct rtl_collector *c)
+{
+	return c->kind == RTL_RECORD || c->kind == RTL_RECORD_RECOVER;
+}
+
+/* Whether the folder is of our own making. */
+static bool owns_folder(const struct rtl_collector *c)
+{
+	return c->kind == RTL_COLLECT || c->kind == RTL_RECORD;
+}
+
+/* Whether nothing in the folder is to change. */
+static bool only_reads(const struct rtl_collector *c)
+{
+	return c->kind == RTL_REPLAY || c->kind == RTL_INSPECT;
+}
+
+/* Whoever recovers must be the only one to deliver what is there. */
+static int claim_folder(struct rtl_collector *c, char *message, size_t size)
+{
+	struct rtl_folder found = {.struct_size = sizeof found};
+
+	if (owns_folder(c) || only_reads(c))
+		return 0;
+	if (!rtl_folder_look(c->folder, &found) && found.in_use)
+		return fail(message, size, RTL_EBUSY,
+			    "%s: process %d is still at work there, and completes its output "
+			    "itself",
+			    c->folder, found.pid);
+	c->lock_fd = open(c->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (c->lock_fd < 0 || !flock(c->lock_fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK)
+		return 0; /* without a lock where there are none */
+	return fail(message, size, RTL_EBUSY, "%s: another process recovers it just now",
+		    c->folder);
+}
+
+static int start_recorder(struct rtl_collector *c, const struct rtl_collector_options *o,
+			  char *message, size_t size)
+{
+	int err = recorder_create(o->output, o->limit_bytes, &c->recorder);
+
+	if (err)
+		return fail(message, size, err, "cannot write a recording to %s: %s", o->output,
+			    strerror(errno));
+	c->host = host_create_recording();
+	return c->host ? 0 : fail(message, size, RTL_ENOMEM, "out of memory");
+}
+
+static int start_subscribers(struct rtl_collector *c, const struct rtl_collector_options *o,
+			     char *message, size_t size)
+{
+	static const char *const where[] = {
+		[RTL_COLLECT] = "collector",
+		[RTL_REPLAY] = "replay",
+		[RTL_RECOVER] = "recover",
+		[RTL_INSPECT] = "inspect",
+	};
+	uint32_t failed = 0;
+	size_t i;
+
+	c->host = host_create_with(o->own, o->subscribers, where[c->kind], &failed);
+	if (!c->host || failed)
+		return fail(message, size, RTL_EPLUGIN, "a subscriber could not be started");
+	host_set_counting(c->host, c->kind == RTL_INSPECT);
+	for (i = 0; i < o->stream_count; i++)
+		host_offer_stream(c->host, o->streams[i]);
+	if (c->page)
+		write_wants(c);
+	return 0;
+}
+
+static bool makes_sense(const struct rtl_collector_options *o)
+{
+	if (o->kind == RTL_RECORD || o->kind == RTL_RECORD_RECOVER)
+		return o->output && !o->subscribers && !o->own;
+	return o->kind <= RTL_INSPECT && o->subscribers;
+}
+
+int rtl_collector_create(const struct rtl_collector_options *options, struct rtl_collector **out,
+			 char *message, size_t size)
+{
+	struct rtl_collector_options o = {0};
+	struct rtl_collector *c;
+	int err;
+
+	if (options) /* one of an older program is shorter */
+		memcpy(&o, options,
+		       options->struct_size < sizeof o ? options->struct_size : sizeof o);
+	if (!options || !out || !makes_sense(&o))
+		return fail(message, size, RTL_EINVAL, "a collector needs options");
+	c = calloc(1, sizeof *c);
+	if (!c)
+		return fail(message, size, RTL_ENOMEM, "out of memory");
+	c->kind = o.kind;
+	c->lock_fd = -1;
+	guard_start();
+	log_init();
+	err = owns_folder(c) ? make_folder(c, o.folder, message, size)
+			     : take_folder(c, o.folder, message, size);
+	if (!err)
+		err = claim_folder(c, message, size);
+	if (!err)
+		err = is_record(c) ? start_recorder(c, &o, message, size)
+				   : start_subscribers(c, &o, message, size);
+	if (err)
+		goto fail;
+	if (c->page) {
+		c->page->paused = o.paused != 0;
+		follow_pause(c);
+	}
+	*out = c;
+	return 0;
+fail:
+	if (c->host)
+		host_finish(c->host);
+	if (owns_folder(c) && c->folder)
+		spool_remove_folder(c->folder);
+	rtl_collector_destroy(c);
+	return err;
+}
+
+const char *rtl_collector_failure(const struct rtl_collector *c)
+{
+	if (c->keeps)
+		return "a subscriber has failed: what it has not stored is kept for another recovery";
+	return c->recorder ? recorder_failure(c->recorder) : NULL;
+}
+
+const char *rtl_collector_folder(const struct rtl_collector *c)
+{
+	return c->folder;
+}
+
+/* ---- processes */
+
+static struct name **list_of(struct rtl_collector *c, const char *text)
+{
+	uint32_t hash = 2166136261u; /* FNV-1a */
+
+	for (; *text; text++)
+		hash = (hash ^ (uint8_t)*text) * 16777619u;
+	return &c->names[hash % NAME_LISTS];
+}
+
+static struct name *find_name(struct rtl_collector *c, const char *text)
+{
+	struct name **list = list_of(c, text), *name;
+
+	for (name = *list; name; name = name->next)
+		if (!strcmp(name->text, text))
+			return name;
+	name = calloc(1, sizeof *name + strlen(text) + 1);
+	if (!name)
+		return NULL;
+	strcpy(name->text, text);
+	name->bad = true;
+	name->next = *list;
+	*list = name;
+	return name;
+}
+
+/* Whether a folder holds a spool; `flags`: O_NOFOLLOW, or 0. */
+static bool is_spool(const char *path, int flags)
+{
+	int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC | flags);
+	bool yes = fd >= 0 && !faccessat(fd, "control", F_OK, AT_SYMLINK_NOFOLLOW);
+
+	if (fd >= 0)
+		close(fd);
+	return yes;
+}
+
+/* Opens a spool that has not been opened yet. */
+static void meet(struct rtl_collector *c, const char *path, int flags, bool last_chance)
+{
+	struct name *name = find_name(c, path);
+	const char *why = "";
+	int err;
+
+	if (!name || !name->bad || !is_spool(path, flags))
+		return;
+	err = host_add_spool(c->host, path, !only_reads(c), &why);
+	name->bad = err != 0;
+	c->opened += !err;
+	if (err && last_chance)
+		log_line(RTL_LEVEL_ERROR, "spool", "%s cannot be read (%s): %s", path,
+			 rtl_error_text(err), *why ? why : "what was recorded there is left there");
+}
+
+static void end_gone(struct rtl_collector *c, bool all)
+{
+	if (c->recorder)
+		recorder_end_gone(c->recorder, c->host, all);
+	else
+		host_end_gone(c->host, !only_reads(c));
+}
+
+static void probe(struct rtl_collector *c)
+{
+	uint64_t now = clock_ns();
+
+	if (now - c->probed_ns < PROBE_NS)
+		return;
+	c->probed_ns = now;
+	end_gone(c, false);
+}
+
+/* Takes what the processes have published; `all`: to the last record. */
+static bool drain(struct rtl_collector *c, bool all)
+{
+	bool something;
+
+	if (c->recorder)
+		return recorder_pass(c->recorder, c->host, all);
+	something = host_pass(c->host);
+	host_flush(c->host, all && !something);
+	return something;
+}
+
+/* Those that have ended need no open files any more: a folder may hold more spools than we may
+ * have files. */
+static void let_go(struct rtl_collector *c)
+{
+	c->opened = 0;
+	drain(c, false);
+	end_gone(c, false);
+}
+
+static void scan(struct rtl_collector *c, bool last_chance)
+{
+	char path[2 * PATH_MAX];
+	struct dirent *entry;
+	DIR *dir;
+
+	if (!owns_folder(c) && is_spool(c->folder, 0)) {
+		meet(c, c->folder, 0, last_chance);
+		return;
+	}
+	dir = opendir(c->folder);
+	while (dir && (entry = readdir(dir))) {
+		if (strncmp(entry->d_name, SPOOL_PREFIX, sizeof SPOOL_PREFIX - 1) != 0)
+			continue;
+		snprintf(path, sizeof path, "%s/%s", c->folder, entry->d_name);
+		meet(c, path, O_NOFOLLOW, last_chance);
+		if (c->opened >= AT_ONCE)
+			let_go(c);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+uint32_t rtl_collector_poll(struct rtl_collector *c, uint32_t timeout_ms)
+{
+	bool something;
+
+	follow_pause(c);
+	scan(c, false);
+	something = drain(c, false);
+	probe(c);
+	if (!something && c->page && timeout_ms) {
+		/* seq_cst: pairs with bus_ring_bell and rtl_collector_wake */
+		__atomic_store_n(&c->page->asleep, 1, __ATOMIC_SEQ_CST);
+		scan(c, false);
+		if (!drain(c, false) && !__atomic_exchange_n(&c->woken, 0, __ATOMIC_SEQ_CST))
+			futex_wait(&c->page->asleep, 1, timeout_ms);
+		__atomic_store_n(&c->page->asleep, 0, __ATOMIC_RELAXED);
+	}
+	return host_process_count(c->host);
+}
+
+void rtl_collector_wake(struct rtl_collector *c)
+{
+	/* seq_cst: either the poll sees it before it sleeps, or we see that it sleeps */
+	__atomic_store_n(&c->woken, 1, __ATOMIC_SEQ_CST);
+	if (c->page && __atomic_exchange_n(&c->page->asleep, 0, __ATOMIC_SEQ_CST))
+		futex_wake(&c->page->asleep);
+}
+
+static bool is_collectors(const char *folder)
+{
+	char path[2 * PATH_MAX];
+
+	snprintf(path, sizeof path, "%s/" SESSION_FILE, folder);
+	return !access(path, F_OK);
+}
+
+/* What is left of spools whose removal was cut off; where a dead collector was, nobody makes new
+ * ones. */
+static void remove_leftovers(const struct rtl_collector *c)
+{
+	DIR *dir = is_collectors(c->folder) ? opendir(c->folder) : NULL;
+	char path[2 * PATH_MAX];
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		snprintf(path, sizeof path, "%s/%s", c->folder, entry->d_name);
+		if (!strncmp(entry->d_name, SPOOL_PREFIX, sizeof SPOOL_PREFIX - 1) &&
+		    !is_spool(path, O_NOFOLLOW))
+			spool_remove_folder(path);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+/* Whether a folder that was recovered is a collector's and holds nothing else any more: any other
+ * is the user's. */
+static bool is_done(const struct rtl_collector *c)
+{
+	DIR *dir = opendir(c->folder);
+	struct dirent *entry;
+	bool ours = false, others = false;
+
+	while (dir && (entry = readdir(dir))) {
+		bool page = strcmp(entry->d_name, SESSION_FILE) == 0;
+
+		ours |= page;
+		others |= !page && strcmp(entry->d_name, RTL_COLLECTOR_NOTES) != 0 &&
+			  strcmp(entry->d_name, ".") != 0 &&
+			  strcmp(entry->d_name, "..") != 0;
+	}
+	if (dir)
+		closedir(dir);
+	return ours && !others;
+}
+
+void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
+{
+	int passes;
+
+	scan(c, true);
+	host_stop_publishing(c->host);
+	for (passes = 0; drain(c, true) && passes < LAST_PASSES; passes++)
+		;
+	*left = host_living_count(c->host);
+	end_gone(c, true);
+	host_finish(c->host);
+	if (!only_reads(c) && !rtl_collector_failure(c))
+		host_remove_left(c->host);
+	c->keeps = host_keeps(c->host);
+	host_destroy(c->host);
+	c->host = NULL;
+	if (c->kind == RTL_RECOVER)
+		remove_leftovers(c);
+	if (owns_folder(c) ? !rtl_collector_failure(c) : !only_reads(c) && is_done(c))
+		spool_remove_folder(c->folder);
+}
+
+int rtl_collector_set_paused(const char *folder, bool paused, char *message, size_t size)
+{
+	struct session_page *page;
+	int err = session_map(folder, &page);
+
+	if (err)
+		return fail(message, size, err, "%s is not the folder of a running rtl: %s", folder,
+			    rtl_error_text(err));
+	if (session_folder_is_alive(folder)) {
+		__atomic_store_n(&page->paused, paused, __ATOMIC_RELAXED);
+		if (__atomic_exchange_n(&page->asleep, 0, __ATOMIC_SEQ_CST))
+			futex_wake(&page->asleep);
+	} else {
+		err = fail(message, size, RTL_ENOTSUP,
+			   "the collector of %s is dead; `rtl recover %s` completes its output",
+			   folder, folder);
+	}
+	munmap(page, sizeof *page);
+	return err;
+}
+
+void rtl_collector_destroy(struct rtl_collector *c)
+{
+	struct name *name;
+	uint32_t i;
+
+	if (!c)
+		return;
+	for (i = 0; i < NAME_LISTS; i++)
+		while ((name = c->names[i])) {
+			c->names[i] = name->next;
+			free(name);
+		}
+	if (c->host)
+		host_destroy(c->host);
+	recorder_destroy(c->recorder);
+	if (c->page)
+		munmap(c->page, sizeof *c->page);
+	if (c->lock_fd >= 0)
+		close(c->lock_fd);
+	guard_stop();
+	free(c->folder);
+	free(c);
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Events on their way from the rings to the subscribers.
+ *
+ * Records stay in their rings until the subscribers have flushed what was delivered: what a
+ * subscriber has not made durable can be delivered again after a crash.
+ */
+#include <sched.h>
+#include <string.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "host_impl.h"
+
+#define FLUSH_NS 50000000u
+
+static void hand_over(struct instance *instance)
+{
+	uint32_t n = instance->pending;
+
+	instance->pending = 0;
+	if (n && !instance->failed)
+		instance->fn(instance->user, instance->events, n);
+}
+
+static void hand_over_all(struct host *host)
+{
+	struct instance *instance;
+
+	for (instance = host->instances; instance; instance = instance->next)
+		hand_over(instance);
+	__atomic_store_n(&host->progress, host->progress + 1, __ATOMIC_RELAXED);
+	if (host->undone)
+		host_sweep(host);
+}
+
+/* Puts an event on the list of each subscription that wants it. */
+static void distribute(struct host *host, const struct rtl_event *event)
+{
+	const struct rtl_subscription *s;
+
+	for (s = host->subscriptions[event->stream->number]; s; s = s->next) {
+		struct instance *instance = s->instance;
+
+		if (s->is_inline || !s->fn || (s->type != event->type && s->type != RTL_TYPE_ANY))
+			continue;
+		if (instance->pending && (instance->fn != s->fn || instance->user != s->user))
+			hand_over(instance); /* keeps the order over all callbacks of one */
+		if (!s->fn)
+			continue; /* undone by that very callback */
+		instance->fn = s->fn;
+		instance->user = s->user;
+		instance->events[instance->pending++] = event;
+		if (instance->pending == HOST_BATCH)
+			hand_over(instance);
+	}
+}
+
+static bool has_texts(const struct rtl_type_info *type)
+{
+	uint16_t i;
+
+	for (i = 0; i < type->field_count; i++)
+		if (type->fields[i].kind == RTL_KIND_TEXT)
+			return true;
+	return false;
+}
+
+static const struct rtl_type_info *type_of(struct source *source, uint32_t stream, uint16_t type)
+{
+	const struct rtl_stream_info *info = source->streams[stream];
+	uint32_t i;
+
+	if (source->last_type && source->last_stream == stream && source->last_type->type == type)
+		return source->last_type;
+	for (i = 0; i < info->type_count; i++)
+		if (info->types[i].type == type) {
+			source->last_stream = stream;
+			source->last_type = &info->types[i];
+			source->last_has_texts = has_texts(source->last_type);
+			return source->last_type;
+		}
+	return NULL;
+}
+
+/* Whether the payload's texts lie in it. */
+static bool texts_fit(const struct rtl_event *event)
+{
+	struct rtl_text text;
+	uint16_t i;
+
+	for (i = 0; i < event->type_info->field_count; i++) {
+		const struct rtl_field *field = rtl_type_field(event->type_info, i);
+
+		if (field->kind != RTL_KIND_TEXT)
+			continue;
+		memcpy(&text, (const char *)event->payload + field->offset, sizeof text);
+		if ((uint64_t)text.offset + text.length > event->payload_size)
+			return false;
+	}
+	return true;
+}
+
+/* Where others can write to the payload, subscribers get a copy: what was checked stays so. */
+static const void *keep_payload(struct host *host, const struct source *source, const void *payload,
+				uint32_t size)
+{
+	uint8_t *copy = host->copies + host->copies_used;
+
+	if (source->local)
+		return payload;
+	memcpy(copy, payload, size);
+	host->copies_used += (size + 7) & ~7u;
+	return copy;
+}
+
+/* An event of a record; false: not one that its stream describes. */
+static bool describe(struct host *host, struct source *source, const struct reader_record *record,
+		     struct rtl_event *event)
+{
+	uint32_t payload_size = record->size - (uint32_t)sizeof *record->at;
+	const struct rtl_type_info *type;
+
+	if (!source->process || record->stream >= source->stream_count)
+		return false;
+	type = type_of(source, record->stream, record->type);
+	if (!type || payload_size < type->payload_size)
+		return false;
+	*event = (struct rtl_event){
+		.struct_size = sizeof *event,
+		.type = record->type,
+		.tid = record->tid,
+		.process = source->process,
+		.stream = source->streams[record->stream],
+		.type_info = type,
+		.payload_size = payload_size,
+		.time_ns = clock_line_ns(&source->reader.clock, record->ticks),
+		.uid = record->at->uid,
+		.parent_uid = record->at->parent_uid,
+		.instance = record->at->instance,
+		.correlation = record->at->correlation,
+		.payload = keep_payload(host, source, record->at + 1, payload_size),
+	};
+	return !source->last_has_texts || texts_fit(event);
+}
+
+static void count_malformed(struct source *source, const struct reader_record *record)
+{
+	source->malformed++;
+	if (record->stream < source->stream_count)
+		source->abandoned[record->stream]++;
+	/* others the end of the ledger counts */
+}
+
+/* Room for copies of payloads; false: no memory, everything waits. */
+static bool make_copies(struct host *host, const struct source *source)
+{
+	host->copies_used = 0;
+	if (!source->local && !host->copies)
+		host->copies = malloc(HOST_COPIES);
+	return source->local || host->copies;
+}
+
+static uint32_t pass_over(struct host *host, struct source *source)
+{
+	struct reader_record record;
+	uint32_t n = 0, total = 0;
+
+	bool something = source_begin(source);
+
+	source_prepare(source);
+	if (!source->local)
+		host_look_at(host, source); /* what records refer to is in its dictionary by now */
+	if (!something || !make_copies(host, source))
+		return 0;
+	while (reader_next(&source->reader, &record)) {
+		size_t used = host->copies_used;
+
+		total++;
+		if (!describe(host, source, &record, &host->batch[n])) {
+			host->copies_used = used;
+			count_malformed(source, &record);
+			continue;
+		}
+		source->delivered[record.stream]++;
+		distribute(host, &host->batch[n]);
+		if (++n == HOST_BATCH || host->copies_used > HOST_COPIES - RTL_PAYLOAD_MAX) {
+			hand_over_all(host);
+			n = 0;
+			host->copies_used = 0;
+			if (__atomic_load_n(&host->paused, __ATOMIC_RELAXED))
+				break; /* the next pass goes on from here */
+		}
+	}
+	hand_over_all(host);
+	return total;
+}
+
+/* Instead of a pass: for ledgers. */
+static void count(struct host *host, struct source *source)
+{
+	if (source->finals)
+		return;
+	host_look_at(host, source);
+	spool_files_map_rings(&source->files);
+	reader_add_rings(&source->reader, source->files.rings, source->files.ring_bytes,
+			 source->files.ring_count);
+}
+
+bool host_pass(struct host *host)
+{
+	uint32_t i, total = 0;
+
+	while (__atomic_load_n(&host->paused, __ATOMIC_RELAXED))
+		sched_yield(); /* whoever waits for the lock gets it */
+	host_lock(host);
+	for (i = 0; i < host->source_count; i++)
+		if (host->counting)
+			count(host, host->sources[i]);
+		else if (!host->sources[i]->finals)
+			total += pass_over(host, host->sources[i]);
+	if (host->undone)
+		host_sweep(host);
+	host->dirty |= total > 0;
+	host_unlock(host);
+	return total > 0;
+}
+
+static bool is_time(struct host *host)
+{
+	uint32_t i;
+
+	if (clock_ns() - host->flushed_ns >= FLUSH_NS)
+		return true;
+	for (i = 0; i < host->source_count; i++)
+		if (!host->sources[i]->finals && reader_is_short(&host->sources[i]->reader))
+			return true;
+	return false;
+}
+
+bool host_keeps(const struct host *host)
+{
+	const struct instance *instance = host->instances;
+
+	while (instance && !instance->failed)
+		instance = instance->next;
+	return instance && strcmp(host->where, "recover") == 0;
+}
+
+void host_flush(struct host *host, bool now)
+{
+	struct instance *instance;
+	uint32_t i;
+
+	host_lock(host);
+	if (now || is_time(host)) {
+		host->flushed_ns = clock_ns();
+		for (instance = host->instances; host->dirty && instance; instance = instance->next)
+			INSTANCE_CALL(instance, flush);
+		host->dirty = false;
+		/* the rings of ended threads become free by this as well */
+		for (i = 0; i < host->source_count && !host_keeps(host); i++)
+			if (!host->sources[i]->finals)
+				source_release(host->sources[i]);
+	}
+	host_unlock(host);
+}

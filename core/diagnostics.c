@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+#include "diagnostics.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <rtl/plugin.h>
+#include <rtl/publish.h>
+
+#include "default_stream.h"
+#include "log.h"
+
+struct diagnostic {
+	uint32_t level;
+	uint32_t reserved;
+	struct rtl_text who;
+	struct rtl_text text;
+};
+
+#define FIELD(member, kind_, description_)                                                         \
+	{                                                                                          \
+		.struct_size = sizeof(struct rtl_field), .kind = kind_,                            \
+		.offset = offsetof(struct diagnostic, member),                                     \
+		.size = sizeof(((struct diagnostic *)0)->member), .name = #member, .unit = "",     \
+		.description = description_                                                        \
+	}
+
+static const struct rtl_field fields[] = {
+	FIELD(level, RTL_KIND_UINT, "1 error, 2 warning, 3 info"),
+	FIELD(who, RTL_KIND_TEXT, "part of rtl, or subscriber, that speaks"),
+	FIELD(text, RTL_KIND_TEXT, "what it says"),
+};
+
+static const struct rtl_type_info types[] = {{
+	.struct_size = sizeof(struct rtl_type_info),
+	.type = RTL_DIAGNOSTICS,
+	.field_count = sizeof fields / sizeof *fields,
+	.payload_size = sizeof(struct diagnostic),
+	.name = "diagnostics",
+	.description = "a line that was shown to the user",
+	.fields = fields,
+}};
+
+static const struct rtl_stream_info info = {
+	.struct_size = sizeof info,
+	.version_major = 1,
+	.version_minor = 0,
+	.name = "rtl.diagnostics",
+	.description = "warnings, errors and changes that rtl itself reports",
+	.types = types,
+	.type_count = 1,
+};
+
+static struct rtl_stream *stream = &rtl_stream_none;
+
+void diagnostics_start(void)
+{
+	rtl_stream_register(&info, &stream);
+}
+
+static void publish(enum rtl_level level, const char *who, const char *text)
+{
+	uint32_t who_length = (uint32_t)strnlen(who, 128);
+	uint32_t text_length = (uint32_t)strnlen(text, 1024);
+	struct rtl_record *record;
+	struct diagnostic *d;
+
+	/* never waits: the consumer itself may be the one that speaks */
+	record = rtl_try_reserve(stream, RTL_DIAGNOSTICS,
+				 (uint32_t)sizeof *d + who_length + text_length);
+	if (!record)
+		return;
+	d = rtl_record_payload(record);
+	d->level = level;
+	d->reserved = 0;
+	d->who = (struct rtl_text){sizeof *d, who_length};
+	d->text = (struct rtl_text){(uint32_t)sizeof *d + who_length, text_length};
+	memcpy((char *)d + d->who.offset, who, who_length);
+	memcpy((char *)d + d->text.offset, text, text_length);
+	rtl_commit(record);
+}
+
+void rtl_log(enum rtl_level level, const char *who, const char *format, ...)
+{
+	char text[1024];
+	va_list args;
+
+	if (!who || !format)
+		return;
+	va_start(args, format);
+	vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	log_line(level, who, "%s", text);
+	if (level <= RTL_LEVEL_INFO && rtl_enabled(stream, RTL_DIAGNOSTICS))
+		publish(level, who, text);
+}
+
+/* For `rtl list-streams`: the streams that librtl itself publishes. */
+RTL_API const struct rtl_stream_info *const *rtl_publisher_streams(size_t *count);
+
+const struct rtl_stream_info *const *rtl_publisher_streams(size_t *count)
+{
+	static const struct rtl_stream_info *const all[] = {&info, &default_stream_info};
+
+	*count = sizeof all / sizeof *all;
+	return all;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+#include "folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "session.h"
+#include "spool_files.h"
+
+/* Whether nobody holds the lock that a process has on its spool as long as it lives. */
+static bool is_unlocked(int dir_fd)
+{
+	int fd = openat(dir_fd, "control", O_RDWR | O_CLOEXEC);
+	bool unlocked = fd >= 0 && !flock(fd, LOCK_SH | LOCK_NB);
+
+	if (fd >= 0)
+		close(fd);
+	return unlocked;
+}
+
+/* Whether a process is dead, and only its parent has not asked yet. Its first thread alone may be
+ * in that state too. */
+static bool is_zombie(int pid)
+{
+	char path[64], text[1024], state = 0;
+	const char *at;
+	long threads = 0;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof path, "/proc/%d/stat", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+	if (fd >= 0)
+		close(fd);
+	if (n <= 0)
+		return false;
+	text[n] = 0;
+	at = strrchr(text, ')'); /* proc(5): state is field 3, num_threads is field 20 */
+	if (!at || sscanf(at + 1,
+			  " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld",
+			  &state, &threads) != 2)
+		return false;
+	return (state == 'Z' || state == 'X') && threads <= 1;
+}
+
+bool folder_process_is_gone(int dir_fd, int pid)
+{
+	return is_unlocked(dir_fd) && ((kill(pid, 0) && errno == ESRCH) || is_zombie(pid));
+}
+
+static int look_at_spool(const char *path, struct rtl_folder *folder)
+{
+	struct spool_files files;
+	const char *why;
+	int err = spool_files_open(&files, path, false, &why);
+
+	if (err)
+		return err;
+	folder->kind = RTL_FOLDER_SPOOL;
+	folder->pid = files.control->pid;
+	folder->in_use = !__atomic_load_n(&files.control->finished, __ATOMIC_RELAXED) &&
+			 !folder_process_is_gone(files.dir_fd, files.control->pid);
+	spool_files_close(&files);
+	return 0;
+}
+
+static int look_at_session(const char *path, struct rtl_folder *folder)
+{
+	struct session_page *page;
+	int err = session_map(path, &page);
+
+	if (err)
+		return err == RTL_EABI ? RTL_EFORMAT : err;
+	folder->kind = RTL_FOLDER_COLLECTOR;
+	folder->pid = page->pid;
+	folder->in_use = session_folder_is_alive(path);
+	munmap(page, sizeof *page);
+	return 0;
+}
+
+static bool has_file(const char *path, const char *name)
+{
+	int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	bool yes = fd >= 0 && !faccessat(fd, name, F_OK, 0);
+
+	if (fd >= 0)
+		close(fd);
+	return yes;
+}
+
+int rtl_folder_look(const char *path, struct rtl_folder *folder)
+{
+	struct rtl_folder found = {.struct_size = sizeof found};
+	struct stat st;
+	int err = 0;
+
+	if (!path || !folder || folder->struct_size < sizeof *folder)
+		return RTL_EINVAL;
+	if (stat(path, &st))
+		return errno == ENOENT || errno == ENOTDIR ? RTL_ENOENT : RTL_EIO;
+	if (S_ISDIR(st.st_mode) && has_file(path, "control"))
+		err = look_at_spool(path, &found);
+	else if (S_ISDIR(st.st_mode) && has_file(path, SESSION_FILE))
+		err = look_at_session(path, &found);
+	if (err)
+		return err;
+	found.struct_size = folder->struct_size;
+	*folder = found;
+	return 0;
+}

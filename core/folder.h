@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* Who uses a folder: of a process, or of a collector. Any thread. */
+#ifndef RTL_CORE_FOLDER_H
+#define RTL_CORE_FOLDER_H
+
+#include <stdbool.h>
+
+#include <rtl/collector.h>
+
+/* Whether the process of a spool is dead. `dir_fd` is the spool's folder. One that has closed our
+ * lock on its spool without ending counts as alive. */
+bool folder_process_is_gone(int dir_fd, int pid);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Mappings of files that others may cut short while we look at them. What is beyond the end of its
+ * file is a SIGBUS for whoever touches it; between guard_start and guard_stop such a page becomes
+ * one of zeros that belongs to us, and it is remembered. For collectors: a traced program's
+ * signals are its own.
+ *
+ * Threads: any.
+ */
+#ifndef RTL_CORE_GUARD_H
+#define RTL_CORE_GUARD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* As often as guard_stop. */
+void guard_start(void);
+void guard_stop(void);
+/* A mapping that is watched from now on; false: no memory. */
+bool guard_add(void *at, size_t bytes);
+/* Whether something of it was missing. */
+bool guard_was_hit(const void *at);
+/* Before it is unmapped. NULL, or one that is not watched, is fine. */
+void guard_remove(const void *at);
+
+#endif

@@ -1,0 +1,564 @@
+/* SPDX-License-Identifier: MIT */
+#include "host.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rtl/plugin.h>
+#include <rtl/publish.h>
+
+#include "bus.h"
+#include "host_impl.h"
+#include "inline.h"
+#include "log.h"
+#include "stream.h"
+
+/* Passes over all processes when one has ended: others may go on and on. */
+#define LAST_PASSES 1000
+
+/* ---- subscribers */
+
+static void instance_free(struct instance *instance)
+{
+	rtl_plugin_close(instance->plugin);
+	lookup_fini(&instance->lookup);
+	free(instance);
+}
+
+static void name_instance(struct host *host, struct instance *instance)
+{
+	const struct instance *other;
+	uint32_t twins = 1;
+
+	for (other = host->instances; other; other = other->next)
+		twins += !strcmp(other->subscriber->name, instance->subscriber->name);
+	if (twins > 1)
+		snprintf(instance->name, sizeof instance->name, "%.48s#%u",
+			 instance->subscriber->name, twins);
+	else
+		snprintf(instance->name, sizeof instance->name, "%.48s",
+			 instance->subscriber->name);
+}
+
+/* Makes an instance of a subscriber; frees it if that fails. */
+static int add_instance(struct host *host, struct instance *instance, const char *spec)
+{
+	const struct rtl_setting *settings = NULL;
+	struct instance **at;
+	size_t count = 0;
+	int err;
+
+	instance->api = host_api;
+	instance->host = host;
+	name_instance(host, instance);
+	if (instance->plugin)
+		settings = rtl_plugin_settings(instance->plugin, &count);
+	err = instance->subscriber->create(&instance->api, settings, count, &instance->self);
+	if (err) {
+		log_line(RTL_LEVEL_ERROR, instance->name, "could not start (%s): %s",
+			 rtl_error_text(err), spec);
+		instance_free(instance);
+		return err;
+	}
+	for (at = &host->instances; *at; at = &(*at)->next)
+		;
+	*at = instance;
+	return 0;
+}
+
+static struct instance *new_instance(const char *spec)
+{
+	struct instance *instance = calloc(1, sizeof *instance);
+
+	if (instance)
+		lookup_init(&instance->lookup);
+	else
+		log_line(RTL_LEVEL_ERROR, "bus", "out of memory: %s is not loaded", spec);
+	return instance;
+}
+
+static int load(struct host *host, const char *spec)
+{
+	struct instance *instance = new_instance(spec);
+	char message[1024];
+	int err;
+
+	if (!instance)
+		return RTL_ENOMEM;
+	err = rtl_plugin_open(spec, &instance->plugin, message, sizeof message);
+	if (err) {
+		log_line(RTL_LEVEL_ERROR, "bus", "%s", message);
+		instance_free(instance);
+		return err;
+	}
+	instance->subscriber = rtl_plugin_subscriber(instance->plugin);
+	return add_instance(host, instance, spec);
+}
+
+static int add_own(struct host *host, const struct rtl_subscriber *own)
+{
+	struct instance *instance = new_instance(own->name);
+
+	if (!instance)
+		return RTL_ENOMEM;
+	instance->subscriber = own;
+	return add_instance(host, instance, own->name);
+}
+
+struct host *host_create(const char *list, const char *where, uint32_t *failed)
+{
+	return host_create_with(NULL, list, where, failed);
+}
+
+static struct host *new_host(const char *where)
+{
+	struct host *host = calloc(1, sizeof *host);
+	pthread_mutexattr_t attr;
+
+	if (!host)
+		return NULL;
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
+	pthread_mutex_init(&host->lock, &attr);
+	pthread_mutexattr_destroy(&attr);
+	host->where = where;
+	return host;
+}
+
+struct host *host_create_recording(void)
+{
+	struct host *host = new_host("recorder");
+
+	if (host)
+		host->recording = true;
+	return host;
+}
+
+struct host *host_create_with(const struct rtl_subscriber *own, const char *list, const char *where,
+			      uint32_t *failed)
+{
+	struct host *host = new_host(where);
+	char *copy = strdup(list), *spec, *rest = copy;
+
+	if (!host || !copy) {
+		log_line(RTL_LEVEL_ERROR, "bus", "out of memory: no subscriber is loaded");
+		free(host);
+		free(copy);
+		return NULL;
+	}
+	*failed = own && add_own(host, own);
+	while ((spec = strsep(&rest, ":")))
+		if (*spec && load(host, spec))
+			++*failed;
+	free(copy);
+	if (host->instances)
+		return host;
+	host_destroy(host);
+	return NULL;
+}
+
+void host_destroy(struct host *host)
+{
+	struct rtl_subscription *s;
+	struct instance *instance;
+	uint32_t i;
+
+	if (!host)
+		return;
+	while ((instance = host->instances)) {
+		host->instances = instance->next;
+		instance_free(instance);
+	}
+	for (i = 0; i < host->stream_count; i++)
+		while ((s = host->subscriptions[i])) {
+			host->subscriptions[i] = s->next;
+			free(s);
+		}
+	for (i = 0; i < host->source_count; i++) {
+		source_fini(host->sources[i]);
+		free(host->sources[i]);
+	}
+	if (strcmp(host->where, "process") != 0)
+		for (i = 0; i < host->stream_count; i++)
+			free((void *)(uintptr_t)host->streams[i]);
+	free(host->sources);
+	free(host->copies);
+	pthread_mutex_destroy(&host->lock);
+	free(host);
+}
+
+/* ---- processes */
+
+static int add_source(struct host *host, struct source *source)
+{
+	if (host->source_count == host->source_room) {
+		uint32_t room = host->source_room + 16;
+		struct source **list = realloc(host->sources, room * sizeof *list);
+
+		if (!list)
+			return RTL_ENOMEM;
+		host->sources = list;
+		host->source_room = room;
+	}
+	source->remote.number = host->source_count + 1;
+	host->sources[host->source_count++] = source;
+	return 0;
+}
+
+int host_add_local(struct host *host)
+{
+	struct source *source = malloc(sizeof *source);
+	int err;
+
+	if (!source)
+		return RTL_ENOMEM;
+	host_lock(host);
+	source_init_local(source);
+	err = add_source(host, source);
+	host_unlock(host);
+	if (err)
+		free(source);
+	else
+		host_look_around(host);
+	return err;
+}
+
+int host_add_spool(struct host *host, const char *path, bool shared, const char **why)
+{
+	struct source *source = malloc(sizeof *source);
+	int err;
+
+	if (!source)
+		return RTL_ENOMEM;
+	err = source_init_spool(source, path, shared, why);
+	if (err) {
+		free(source);
+		return err;
+	}
+	host_lock(host);
+	err = add_source(host, source);
+	host_unlock(host);
+	if (err) {
+		source_fini(source);
+		free(source);
+		return err;
+	}
+	host_look_around(host);
+	return 0;
+}
+
+/* ---- streams */
+
+/* Whether RTL_STREAMS lets a stream through: patterns (fnmatch) separated by ':' or ','; one with a
+ * '-' in front takes away what it matches, the last that matches counts. If the first takes away,
+ * everything else is let through. */
+bool host_selects(const char *name)
+{
+	const char *list = getenv("RTL_STREAMS");
+	char pattern[256];
+	bool selected;
+	size_t n;
+
+	if (!list || !*list)
+		return true;
+	selected = *list == '-';
+	for (; *list; list += n + (list[n] != 0)) {
+		bool minus = *list == '-';
+
+		n = strcspn(list, ":,");
+		if (n > minus && n < sizeof pattern) {
+			memcpy(pattern, list + minus, n - minus);
+			pattern[n - minus] = 0;
+			if (!fnmatch(pattern, name, 0))
+				selected = !minus;
+		}
+	}
+	return selected;
+}
+
+/* The host's stream for one of a process's; NULL: too many, or no memory. */
+static const struct rtl_stream_info *intern_stream(struct host *host, const struct source *source,
+						   const struct rtl_stream_info *info)
+{
+	struct rtl_stream_info *copy;
+	uint32_t i;
+
+	if (source->local) { /* the only process: its numbers are the host's */
+		host->streams[info->number] = info;
+		host->stream_count = info->number + 1;
+		return info;
+	}
+	for (i = 0; i < host->stream_count; i++)
+		if (!strcmp(host->streams[i]->name, info->name) &&
+		    stream_same_layout(host->streams[i], info))
+			return host->streams[i];
+	if (host->stream_count == SPOOL_STREAMS_MAX || !(copy = stream_info_copy(info)))
+		return NULL;
+	copy->number = host->stream_count;
+	host->streams[host->stream_count++] = copy;
+	return copy;
+}
+
+void host_offer_stream(struct host *host, const struct rtl_stream_info *info)
+{
+	static const struct source nobody;
+	uint32_t before = host->stream_count;
+	const struct rtl_stream_info *ours;
+	struct instance *instance;
+
+	host_lock(host);
+	ours = intern_stream(host, &nobody, info);
+	if (!host_selects(info->name))
+		ours = NULL;
+	for (instance = host->instances; ours && host->stream_count > before && instance;
+	     instance = instance->next)
+		INSTANCE_CALL(instance, stream, ours);
+	host_unlock(host);
+}
+
+/* A process has registered a stream: subscribers are told if it is new to the host; what they
+ * want of it otherwise is known, and the process is told. */
+static bool meet_stream(struct host *host, struct source *source, uint32_t number)
+{
+	uint32_t before = host->stream_count;
+	const struct rtl_stream_info *info =
+		intern_stream(host, source, source_stream(source, number));
+	const struct rtl_subscription *s;
+	struct instance *instance;
+
+	if (!info)
+		return false;
+	source_add_stream(source, info);
+	if (host->stream_count > before && host_selects(info->name))
+		for (instance = host->instances; instance; instance = instance->next)
+			INSTANCE_CALL(instance, stream, info);
+	if (source->local)
+		return true;
+	/* it has begun with what the collector's folder said */
+	source_want(source, info, RTL_TYPE_ANY, SPOOL_WANT_RECORD,
+		    host->recording && !host->off && host_selects(info->name));
+	for (s = host->subscriptions[info->number]; s && !host->off; s = s->next)
+		if (s->fn)
+			source_want(source, info, s->type, SPOOL_WANT_RECORD, true);
+	return true;
+}
+
+void host_look_at(struct host *host, struct source *source)
+{
+	struct instance *instance;
+
+	if (source->finals)
+		return;
+	if (source_refresh(source) == RTL_EFORMAT)
+		source->damaged = true; /* said at its end; its spool is kept */
+	if (!source->process)
+		return;
+	if (!source->begun) {
+		source->begun = true;
+		for (instance = host->instances; instance; instance = instance->next)
+			INSTANCE_CALL(instance, process_begin, source->process);
+	}
+	while (source->stream_count < source_streams_known(source))
+		if (!meet_stream(host, source, source->stream_count))
+			break;
+}
+
+void host_look_around(struct host *host)
+{
+	uint32_t i;
+
+	host_lock(host);
+	for (i = 0; !host->finished && i < host->source_count; i++)
+		host_look_at(host, host->sources[i]);
+	host_unlock(host);
+}
+
+static bool is_wanted(const struct host *host, const struct rtl_stream_info *info, uint16_t type)
+{
+	const struct rtl_subscription *s;
+
+	for (s = host->subscriptions[info->number]; s; s = s->next)
+		if (s->fn && (s->type == type || s->type == RTL_TYPE_ANY))
+			return true;
+	return false;
+}
+
+void host_write_wants(struct host *host, char *text, size_t size)
+{
+	FILE *out = fmemopen(text, size, "w");
+	uint32_t i, k;
+
+	for (i = 0; out && i < host->stream_count; i++) {
+		const struct rtl_stream_info *info = host->streams[i];
+
+		fputs(info->name, out);
+		for (k = 0; k < info->type_count; k++)
+			if (is_wanted(host, info, info->types[k].type))
+				fprintf(out, " %u", info->types[k].type);
+		fputc('\n', out);
+	}
+	if (out)
+		fclose(out);
+}
+
+/* ---- pause */
+
+bool host_pause(struct host *host, uint32_t timeout_ms)
+{
+	struct timespec until;
+	int err;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += timeout_ms / 1000;
+	__atomic_fetch_add(&host->paused, 1, __ATOMIC_RELAXED);
+	writer_no_wait++;
+	err = pthread_mutex_timedlock(&host->lock, &until);
+	__atomic_fetch_sub(&host->paused, 1, __ATOMIC_RELAXED);
+	if (err)
+		writer_no_wait--;
+	return !err;
+}
+
+void host_resume(struct host *host)
+{
+	host_unlock(host);
+}
+
+void host_forget(struct host *host)
+{
+	static struct host *forgotten; /* reachable, for whoever looks for leaks */
+
+	host->forgotten = forgotten;
+	forgotten = host;
+}
+
+/* ---- ledger, end */
+
+void host_own_ledger(struct host *host, uint32_t stream, struct rtl_ledger *ledger)
+{
+	*ledger = (struct rtl_ledger){.struct_size = ledger->struct_size};
+	if (!host)
+		return;
+	host_lock(host);
+	if (host->source_count && stream < host->sources[0]->stream_count)
+		source_ledger(host->sources[0], stream, ledger);
+	host_unlock(host);
+}
+
+bool host_is_starved(const struct host *host)
+{
+	return host->source_count &&
+	       __atomic_load_n(&host->sources[0]->reader.starved, __ATOMIC_RELAXED);
+}
+
+uint64_t host_progress(const struct host *host)
+{
+	return __atomic_load_n(&host->progress, __ATOMIC_RELAXED);
+}
+
+static void end_process(struct host *host, struct source *source)
+{
+	struct rtl_ledger ledger = {.struct_size = sizeof ledger};
+	struct instance *instance;
+	uint32_t i;
+
+	if (source->ended)
+		return;
+	for (i = 0; i < source->stream_count; i++) {
+		source_ledger(source, i, &ledger);
+		ledger.abandoned = ledger.published - ledger.delivered - ledger.discarded;
+		source->abandoned[i] = ledger.abandoned;
+		source->last[i] = ledger;
+	}
+	source->ended = true;
+	if (source->begun)
+		for (instance = host->instances; instance; instance = instance->next)
+			INSTANCE_CALL(instance, process_end, source->process);
+}
+
+void host_end_gone(struct host *host, bool remove)
+{
+	uint32_t i, passes;
+
+	host_lock(host);
+	for (i = 0; i < host->source_count; i++) {
+		struct source *source = host->sources[i];
+
+		if (source->finals || !source_is_gone(source))
+			continue;
+		/* what came between the last pass and its end, while others go on */
+		for (passes = 0; host_pass(host) && passes < LAST_PASSES; passes++)
+			;
+		end_process(host, source);
+		host->dirty = true;
+		host_flush(host, true);
+		source_close(source, remove && !host_keeps(host));
+	}
+	host_unlock(host);
+}
+
+void host_set_counting(struct host *host, bool counting)
+{
+	host->counting = counting;
+}
+
+void host_stop_publishing(struct host *host)
+{
+	uint32_t i, k;
+
+	for (i = 0; i < host->source_count; i++)
+		for (k = 0; !host->sources[i]->finals && k < host->sources[i]->stream_count; k++)
+			source_want(host->sources[i], host->sources[i]->streams[k], RTL_TYPE_ANY,
+				    SPOOL_WANT_RECORD, false);
+}
+
+void host_remove_left(struct host *host)
+{
+	uint32_t i;
+
+	for (i = 0; i < host->source_count && !host_keeps(host); i++)
+		if (!host->sources[i]->finals)
+			source_close(host->sources[i], true);
+}
+
+uint32_t host_process_count(const struct host *host)
+{
+	return host->source_count;
+}
+
+uint32_t host_living_count(const struct host *host)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < host->source_count; i++)
+		n += !host->sources[i]->finals && !source_is_gone(host->sources[i]);
+	return n;
+}
+
+void host_finish(struct host *host)
+{
+	struct instance *instance;
+	uint32_t i;
+
+	host_lock(host);
+	host->finished = true;
+	for (instance = host->instances; instance; instance = instance->next)
+		instance_undo_inline(instance);
+	host_unlock(host);
+	inline_wait(); /* no inline callback runs any more */
+	host_lock(host);
+	for (i = 0; i < host->source_count; i++)
+		end_process(host, host->sources[i]);
+	for (instance = host->instances; instance; instance = instance->next) {
+		if (instance->subscriber->finish &&
+		    instance->subscriber->finish(instance->self) < 0) {
+			instance->failed = true;
+			log_line(RTL_LEVEL_ERROR, instance->name, "could not finish its output");
+		}
+		if (instance->subscriber->destroy)
+			instance->subscriber->destroy(instance->self);
+	}
+	host_unlock(host);
+}

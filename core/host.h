@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Hosts subscribers: loads them, keeps their subscriptions, and delivers the events of one or
+ * more processes to them.
+ *
+ * Locks: host->lock (recursive) is held around every call into a subscriber but for inline
+ * callbacks. Order: host lock, then bus.lock.
+ */
+#ifndef RTL_CORE_HOST_H
+#define RTL_CORE_HOST_H
+
+#include <stdbool.h>
+
+#include <rtl/subscriber.h>
+
+struct host;
+
+/* Where a host runs, as subscribers are told: "process", "collector" or "replay". Loads the
+ * subscribers of a colon-separated list; each that cannot be had is one line in the log and
+ * counts in *failed. NULL: none is left, or no memory. */
+struct host *host_create(const char *list, const char *where, uint32_t *failed);
+/* The same with a subscriber of our own before them, or none (NULL). */
+struct host *host_create_with(const struct rtl_subscriber *own, const char *list, const char *where,
+			      uint32_t *failed);
+/* One without subscribers, whose processes record everything. */
+struct host *host_create_recording(void);
+/* After host_finish. */
+void host_destroy(struct host *host);
+
+/* This process is where the events come from. */
+int host_add_local(struct host *host);
+/* A spool is; errors as spool_files_open's. */
+int host_add_spool(struct host *host, const char *path, bool shared, const char **why);
+
+/* A stream that processes may register: subscribers are told now. Not with a local process. */
+void host_offer_stream(struct host *host, const struct rtl_stream_info *info);
+/* What is wanted of the streams so far, as struct session_page says, to a text of `size`. */
+void host_write_wants(struct host *host, char *text, size_t size);
+/* Whether its passes only take note of what the processes have published, for ledgers, and deliver
+ * nothing. */
+void host_set_counting(struct host *host, bool counting);
+/* Ends processes that have ended, when all they left is delivered. remove: their spools too. */
+void host_end_gone(struct host *host, bool remove);
+/* Whether this is a recovery in which a subscriber has failed: what it has not stored stays in the
+ * spools, for another one. */
+bool host_keeps(const struct host *host);
+/* Tells the processes that nothing is wanted for now, or again what is. */
+void host_set_paused(struct host *host, bool paused);
+/* After host_finish: removes the spools of processes that have not ended. They have been told to
+ * stop publishing, and nobody would read what they write. */
+void host_remove_left(struct host *host);
+/* Tells the processes that nothing is wanted any more. */
+void host_stop_publishing(struct host *host);
+uint32_t host_process_count(const struct host *host);
+/* How many have not ended. */
+uint32_t host_living_count(const struct host *host);
+
+/* Tells the subscribers of streams that are new, and of processes. Any thread. */
+void host_look_around(struct host *host);
+/* Delivers what there is; returns whether there was anything. One thread. */
+bool host_pass(struct host *host);
+/* Calls the subscribers' flush if there is something new and it is time, or `now`; then gives
+ * the publishers their room back. */
+void host_flush(struct host *host, bool now);
+/* Lets the host's thread finish its batch and keeps it and all others out; false: not in time. */
+bool host_pause(struct host *host, uint32_t timeout_ms);
+void host_resume(struct host *host);
+/* In a child after fork: it is the parent's, with what its subscribers have. It is left alone. */
+void host_forget(struct host *host);
+/* Whether there are rings that it cannot read for want of memory; any thread. */
+bool host_is_starved(const struct host *host);
+/* Grows as long as events are delivered; any thread. */
+uint64_t host_progress(const struct host *host);
+/* The last delivery is done: ends processes and subscribers, which are not called again. */
+void host_finish(struct host *host);
+
+/* Who this process is; filled when the bus starts. */
+const struct rtl_process *host_own_process(void);
+/* In a child after fork: who it is is another. */
+void host_forget_process(void);
+/* The ledger of one of this process's streams; host may be NULL. */
+void host_own_ledger(struct host *host, uint32_t stream, struct rtl_ledger *ledger);
+
+#endif

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: MIT */
+/* The functions of struct rtl_host. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rtl/publish.h>
+
+#include "host_impl.h"
+#include "inline.h"
+
+static struct instance *instance_of(const struct rtl_host *api)
+{
+	return (struct instance *)(uintptr_t)api;
+}
+
+static void api_report(const struct rtl_host *api, int level, const char *text)
+{
+	rtl_log(level < RTL_LEVEL_ERROR ? RTL_LEVEL_ERROR : (enum rtl_level)level,
+		instance_of(api)->name, "%s", text ? text : "");
+}
+
+/* Changes what is wanted of a stream in all processes. */
+static void want(struct host *host, const struct rtl_stream_info *info, uint16_t type, uint8_t bits,
+		 bool on)
+{
+	uint32_t i;
+
+	if (on && host->off)
+		bits &= (uint8_t)~SPOOL_WANT_RECORD;
+	for (i = 0; i < host->source_count; i++)
+		source_want(host->sources[i], info, type, bits, on);
+}
+
+static uint8_t bits_of(const struct rtl_subscription *s)
+{
+	return s->is_inline ? SPOOL_WANT_INLINE : SPOOL_WANT_RECORD;
+}
+
+/* What is wanted of a stream, after a subscription has gone. */
+static void want_again(struct host *host, const struct rtl_stream_info *info)
+{
+	const struct rtl_subscription *s;
+
+	want(host, info, RTL_TYPE_ANY, SPOOL_WANT_INLINE | SPOOL_WANT_RECORD, false);
+	if (host->recording && host_selects(info->name))
+		want(host, info, RTL_TYPE_ANY, SPOOL_WANT_RECORD, true);
+	for (s = host->subscriptions[info->number]; s; s = s->next)
+		if (s->fn)
+			want(host, info, s->type, bits_of(s), true);
+}
+
+void host_set_paused(struct host *host, bool paused)
+{
+	uint32_t i;
+
+	host_lock(host);
+	host->off = paused;
+	for (i = 0; i < host->stream_count; i++)
+		want_again(host, host->streams[i]);
+	host_unlock(host);
+}
+
+/* The object stays in the list, without a callback, until no batch refers to it. */
+static void undo(struct host *host, struct rtl_subscription *s)
+{
+	if (!s->fn)
+		return;
+	s->fn = NULL;
+	host->undone = true;
+	if (s->is_inline)
+		inline_remove(s->stream->number, s);
+	want_again(host, s->stream);
+}
+
+static void undo_of(struct instance *instance, bool buffered_too)
+{
+	struct rtl_subscription *s;
+	uint32_t i;
+
+	for (i = 0; i < instance->host->stream_count; i++)
+		for (s = instance->host->subscriptions[i]; s; s = s->next)
+			if (s->instance == instance && (buffered_too || s->is_inline))
+				undo(instance->host, s);
+}
+
+void instance_undo_inline(struct instance *instance)
+{
+	undo_of(instance, false);
+}
+
+void instance_fail(struct instance *instance, const char *reason)
+{
+	if (instance->failed)
+		return;
+	instance->failed = true;
+	rtl_log(RTL_LEVEL_ERROR, instance->name, "%s: it gets no more events", reason);
+	undo_of(instance, true);
+}
+
+void instance_fail_with(struct instance *instance, const char *function, int err)
+{
+	char reason[128];
+
+	snprintf(reason, sizeof reason, "its function %s failed (%s)", function,
+		 rtl_error_text(err));
+	instance_fail(instance, reason);
+}
+
+static void api_fail(const struct rtl_host *api, const char *reason)
+{
+	struct instance *instance = instance_of(api);
+
+	host_lock(instance->host);
+	instance_fail(instance, reason ? reason : "failed");
+	host_unlock(instance->host);
+}
+
+static bool has_type(const struct rtl_stream_info *info, uint16_t type)
+{
+	uint32_t i;
+
+	for (i = 0; i < info->type_count; i++)
+		if (info->types[i].type == type)
+			return true;
+	return type == RTL_TYPE_ANY;
+}
+
+static bool is_ours(const struct host *host, const struct rtl_stream_info *info)
+{
+	return info->number < host->stream_count && host->streams[info->number] == info;
+}
+
+static int add_subscription(struct host *host, struct rtl_subscription *s)
+{
+	struct rtl_subscription **at = &host->subscriptions[s->stream->number];
+	struct inline_callback callback = {s->type, s->fn, s->user, s};
+	int err;
+
+	if (s->instance->failed || host->finished)
+		return RTL_EPLUGIN;
+	if (s->is_inline && strcmp(host->where, "process") != 0)
+		return RTL_ENOTSUP;
+	if (s->is_inline && (err = inline_add(s->stream->number, &callback)))
+		return err;
+	s->next = *at;
+	*at = s;
+	want(host, s->stream, s->type, bits_of(s), true);
+	return 0;
+}
+
+static int api_subscribe(const struct rtl_host *api, const struct rtl_stream_info *info,
+			 uint16_t type, enum rtl_delivery delivery, rtl_events_fn fn, void *user,
+			 struct rtl_subscription **out)
+{
+	struct instance *instance = instance_of(api);
+	struct rtl_subscription *s;
+	int err;
+
+	if (!info || !fn || (delivery != RTL_BUFFERED && delivery != RTL_INLINE))
+		return RTL_EINVAL;
+	s = calloc(1, sizeof *s);
+	if (!s)
+		return RTL_ENOMEM;
+	*s = (struct rtl_subscription){.instance = instance,
+				       .fn = fn,
+				       .user = user,
+				       .stream = info,
+				       .type = type,
+				       .is_inline = delivery == RTL_INLINE};
+	host_lock(instance->host);
+	err = is_ours(instance->host, info) && has_type(info, type)
+		      ? add_subscription(instance->host, s)
+		      : RTL_ENOENT;
+	host_unlock(instance->host);
+	if (err)
+		free(s);
+	else if (out)
+		*out = s;
+	return err;
+}
+
+static void api_unsubscribe(const struct rtl_host *api, struct rtl_subscription *s)
+{
+	struct instance *instance = instance_of(api);
+	bool is_inline;
+
+	if (!s)
+		return;
+	host_lock(instance->host); /* no buffered callback runs now but the one that calls us */
+	is_inline = s->is_inline;
+	undo(instance->host, s);
+	host_unlock(instance->host);
+	if (is_inline) /* not under the lock: its callback may want it */
+		inline_wait();
+}
+
+void host_sweep(struct host *host)
+{
+	uint32_t i;
+
+	host->undone = false;
+	for (i = 0; i < host->stream_count; i++) {
+		struct rtl_subscription **at = &host->subscriptions[i], *s;
+
+		while ((s = *at)) {
+			if (s->fn) {
+				at = &s->next;
+				continue;
+			}
+			*at = s->next;
+			free(s);
+		}
+	}
+}
+
+static const struct source *source_of(const struct host *host, const struct rtl_process *process)
+{
+	return process && process->number >= 1 && process->number <= host->source_count
+		       ? host->sources[process->number - 1]
+		       : NULL;
+}
+
+static const char *api_string(const struct rtl_host *api, const struct rtl_process *process,
+			      uint64_t id)
+{
+	const struct source *source = source_of(instance_of(api)->host, process);
+
+	return source ? source_string(source, id) : NULL;
+}
+
+static const struct rtl_tracepoint *api_tracepoint(const struct rtl_host *api,
+						   const struct rtl_process *process, uint64_t uid)
+{
+	struct instance *instance = instance_of(api);
+	const struct source *source = source_of(instance->host, process);
+
+	return source ? lookup_tracepoint(&instance->lookup, source, uid) : NULL;
+}
+
+static void add_ledger(struct rtl_ledger *sum, const struct source *source,
+		       const struct rtl_stream_info *info)
+{
+	int number = source_number(source, info);
+	struct rtl_ledger one = {.struct_size = sizeof one};
+
+	if (number < 0)
+		return;
+	source_ledger(source, (uint32_t)number, &one);
+	sum->published += one.published;
+	sum->delivered += one.delivered;
+	sum->discarded += one.discarded;
+	sum->abandoned += one.abandoned;
+	sum->missed += one.missed;
+}
+
+static int api_ledger(const struct rtl_host *api, const struct rtl_process *process,
+		      const struct rtl_stream_info *info, struct rtl_ledger *ledger)
+{
+	const struct host *host = instance_of(api)->host;
+	struct rtl_ledger sum = {.struct_size = sizeof sum};
+	uint32_t i;
+
+	if (!info || !is_ours(host, info) || !ledger || ledger->struct_size < sizeof *ledger)
+		return RTL_EINVAL;
+	for (i = 0; i < host->source_count; i++)
+		if (!process || source_of(host, process) == host->sources[i])
+			add_ledger(&sum, host->sources[i], info);
+	sum.struct_size = ledger->struct_size;
+	*ledger = sum;
+	return 0;
+}
+
+static void api_losses(const struct rtl_host *api, const struct rtl_process *process,
+		       const struct rtl_stream_info *info,
+		       void (*fn)(void *user, const char *cause, uint64_t count), void *user)
+{
+	const struct host *host = instance_of(api)->host;
+	uint32_t i;
+
+	if (!info || !is_ours(host, info) || !fn)
+		return;
+	for (i = 0; i < host->source_count; i++) {
+		int number = source_number(host->sources[i], info);
+
+		if (number >= 0 && (!process || source_of(host, process) == host->sources[i]))
+			source_losses(host->sources[i], (uint32_t)number, fn, user);
+	}
+}
+
+static const struct rtl_process *api_process(const struct rtl_host *api, uint32_t number)
+{
+	const struct host *host = instance_of(api)->host;
+
+	return number >= 1 && number <= host->source_count ? host->sources[number - 1]->process
+							   : NULL;
+}
+
+static const char *api_property(const struct rtl_host *api, const char *key)
+{
+	if (!key)
+		return NULL;
+	if (!strcmp(key, "where"))
+		return instance_of(api)->host->where;
+	if (!strcmp(key, "version"))
+		return rtl_version();
+	if (!strcmp(key, "session"))
+		return getenv("RTL_SESSION");
+	if (!strcmp(key, "mode"))
+		return getenv("RTL_MODE") ? getenv("RTL_MODE") : "standard";
+	return NULL;
+}
+
+static void api_positions(const struct rtl_host *api,
+			  void (*fn)(void *user, const struct rtl_process *process, uint32_t ring,
+				     uint64_t position),
+			  void *user)
+{
+	const struct host *host = instance_of(api)->host;
+	uint32_t i, k;
+
+	for (i = 0; i < host->source_count; i++) {
+		const struct source *source = host->sources[i];
+
+		for (k = 0; source->begun && !source->finals && k < source->reader.count; k++)
+			if (source->reader.list[k].position != source->reader.list[k].released)
+				fn(user, source->process, k, source->reader.list[k].position);
+	}
+}
+
+static int api_resume(const struct rtl_host *api, const struct rtl_process *process, uint32_t ring,
+		      uint64_t position)
+{
+	struct source *source =
+		(struct source *)(uintptr_t)source_of(instance_of(api)->host, process);
+
+	if (!source || source->reader.count)
+		return RTL_EBUSY;
+	return source_resume_at(source, ring, position);
+}
+
+static int api_calibration(const struct rtl_host *api, const struct rtl_process *process,
+			   struct rtl_calibration *out)
+{
+	const struct source *source = source_of(instance_of(api)->host, process);
+	const struct clock_line *line = source ? &source->reader.clock : NULL;
+	const struct clock_pair *first, *last;
+	uint64_t error_ticks = 0;
+	uint32_t i;
+
+	if (!line || !line->count || out->struct_size < sizeof *out)
+		return RTL_EINVAL;
+	first = &line->pairs[0];
+	last = &line->pairs[line->count - 1];
+	for (i = 0; i < line->count; i++)
+		if (line->pairs[i].error_ticks > error_ticks)
+			error_ticks = line->pairs[i].error_ticks;
+	out->pairs = line->taken;
+	out->ns_per_tick =
+		last->ticks == first->ticks
+			? 1.0
+			: (double)(last->ns - first->ns) / (double)(last->ticks - first->ticks);
+	out->error_ns = (uint64_t)((double)error_ticks * out->ns_per_tick) + 1;
+	out->first_ns = first->ns;
+	out->last_ns = last->ns;
+	return 0;
+}
+
+const struct rtl_host host_api = {
+	.struct_size = sizeof host_api,
+	.abi_version = RTL_ABI_VERSION,
+	.subscribe = api_subscribe,
+	.unsubscribe = api_unsubscribe,
+	.string = api_string,
+	.tracepoint = api_tracepoint,
+	.ledger = api_ledger,
+	.losses = api_losses,
+	.report = api_report,
+	.fail = api_fail,
+	.process = api_process,
+	.property = api_property,
+	.positions = api_positions,
+	.resume = api_resume,
+	.calibration = api_calibration,
+};

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/* What the parts of a host share: host.c (life), host_api.c (what subscribers call) and deliver.c
+ * (events on their way). */
+#ifndef RTL_CORE_HOST_IMPL_H
+#define RTL_CORE_HOST_IMPL_H
+
+#include <pthread.h>
+
+#include "host.h"
+#include "lookup.h"
+#include "source.h"
+#include "writer.h"
+
+#define HOST_BATCH 512u
+/* Bytes of payloads in a batch from a spool. */
+#define HOST_COPIES (256u << 10)
+
+struct rtl_subscription {
+	struct rtl_subscription *next; /* of the stream */
+	struct instance *instance;
+	rtl_events_fn fn; /* NULL: undone while a batch was under way */
+	void *user;
+	const struct rtl_stream_info *stream;
+	uint16_t type;
+	bool is_inline;
+};
+
+/* A subscriber. */
+struct instance {
+	struct rtl_host api; /* first: what the plugin gets is the instance */
+	struct host *host;
+	struct instance *next;
+	struct rtl_plugin *plugin;
+	const struct rtl_subscriber *subscriber;
+	void *self;
+	char name[64];
+	bool failed;
+	struct lookup lookup; /* tracepoints that it has asked for */
+	/* the batch: events for one callback, in order */
+	rtl_events_fn fn;
+	void *user;
+	uint32_t pending;
+	const struct rtl_event *events[HOST_BATCH];
+};
+
+struct host {
+	struct host *forgotten; /* the next of those */
+	pthread_mutex_t lock;
+	const char *where;
+	struct instance *instances; /* in the order of the list */
+	struct source **sources;    /* by process number - 1 */
+	uint32_t source_count;
+	uint32_t source_room;
+	/* The host's streams. With the local process alone they are its own, number by number. */
+	const struct rtl_stream_info *streams[SPOOL_STREAMS_MAX];
+	struct rtl_subscription *subscriptions[SPOOL_STREAMS_MAX];
+	uint32_t stream_count;
+	bool undone; /* there are subscriptions with fn == NULL */
+	bool dirty;  /* events have been delivered since the last flush */
+	bool finished;
+	bool recording; /* everything is wanted */
+	bool off;          /* nothing is recorded for now */
+	bool counting;     /* nothing is delivered */
+	uint32_t paused;   /* somebody waits for the consumer to let go of the lock; relaxed */
+	uint64_t progress; /* batches; relaxed, for host_progress */
+	uint64_t flushed_ns;
+	uint8_t *copies;   /* payloads of the batch, where others could change them */
+	size_t copies_used;
+	struct rtl_event batch[HOST_BATCH];
+};
+
+/* Who holds it must not wait for the consumer, which needs it. */
+static inline void host_lock(struct host *host)
+{
+	writer_no_wait++;
+	pthread_mutex_lock(&host->lock);
+}
+
+static inline void host_unlock(struct host *host)
+{
+	pthread_mutex_unlock(&host->lock);
+	writer_no_wait--;
+}
+
+/* The functions that each instance is given. */
+extern const struct rtl_host host_api;
+
+/* The instance gets no more events; says why. Under the lock. */
+void instance_fail(struct instance *instance, const char *reason);
+void instance_fail_with(struct instance *instance, const char *function, int err);
+/* Takes note of what is new in a process. Under the lock. */
+void host_look_at(struct host *host, struct source *source);
+/* Undoes its inline subscriptions, without waiting for callbacks that run. Under the lock. */
+void instance_undo_inline(struct instance *instance);
+/* Whether RTL_STREAMS lets a stream through. */
+bool host_selects(const char *name);
+/* Frees the subscriptions that were undone; no batch refers to them. */
+void host_sweep(struct host *host);
+
+/* Calls one of an instance's functions that return an error. */
+#define INSTANCE_CALL(instance, function, ...)                                                     \
+	do {                                                                                       \
+		if (!(instance)->failed && (instance)->subscriber->function) {                     \
+			int err_ =                                                                 \
+				(instance)->subscriber->function((instance)->self, ##__VA_ARGS__); \
+			if (err_ < 0)                                                              \
+				instance_fail_with(instance, #function, err_);                     \
+		}                                                                                  \
+	} while (0)
+
+#endif

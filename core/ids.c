@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Interned strings and tracepoints. Both are maps from a 64-bit hash of the content to an entry
+ * that never changes; two contents with one hash are told apart by comparing, and the later one
+ * gets the next hash of its chain (next_id), so that ids are unique whatever happens.
+ *
+ * Threads: looking up takes no lock (table.h); registering takes bus.lock.
+ */
+#include "ids.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rtl/tracepoint.h>
+
+#include "bus.h"
+#include "dict.h"
+#include "hash.h"
+#include "table.h"
+
+struct string {
+	uint64_t id;
+	uint32_t length;
+	char text[];
+};
+
+/* A call site's module: what its address means outside of this process. */
+struct module {
+	uint64_t build_id; /* hash of the build id, else of the file's name */
+	uint64_t offset;
+	const char *path;
+};
+
+struct metadata {
+	struct metadata *next;
+	const char *value; /* interned: stays valid when it is replaced */
+	char key[];
+};
+
+struct tracepoint {
+	uint64_t uid;
+	uint64_t hash;
+	uint64_t build_id;
+	uint64_t module_offset;
+	const void *code; /* here, in this process */
+	const char *kind, *name, *source, *module;
+	uint32_t line, column;
+	struct metadata *metadata; /* under bus.lock */
+	struct tracepoint *twin;   /* next with the same key in by_content */
+};
+
+static struct table strings;    /* by id */
+static struct table uids;       /* tracepoints by uid */
+static struct table by_content; /* tracepoints by the hash of what they were registered with */
+
+/* Entries are never given back, so they lie one behind the other. Under bus.lock. */
+#define PIECE_BYTES 32768u
+static char *piece;
+static size_t piece_left;
+
+/* Memory for an entry, not cleared; NULL: there is none. */
+static void *take_memory(size_t size)
+{
+	char *place;
+
+	size = (size + 15) & ~(size_t)15;
+	if (size > PIECE_BYTES / 8)
+		return malloc(size);
+	if (size > piece_left) {
+		place = malloc(PIECE_BYTES);
+		if (!place)
+			return NULL;
+		piece = place;
+		piece_left = PIECE_BYTES;
+	}
+	place = piece;
+	piece += size;
+	piece_left -= size;
+	return place;
+}
+
+/* What was found last for texts at that address: whoever asks again mostly has them there. The
+ * contents are compared, so these are but hints. Release, acquire. */
+#define RECENT 512u
+static struct string *recent_strings[RECENT];
+static struct tracepoint *recent_tracepoints[RECENT];
+
+static size_t recent_index(const void *text, const void *code, uint32_t line)
+{
+	uint64_t key = (uintptr_t)text ^ (uintptr_t)code << 7 ^ (uint64_t)line << 32;
+
+	return (size_t)(key * 0x9e3779b97f4a7c15u >> 55);
+}
+
+static uint64_t next_id(uint64_t id)
+{
+	return hash_finish(id);
+}
+
+static uint64_t hash_text(uint64_t state, const char *text)
+{
+	return hash_bytes(state, text ? text : "", text ? strlen(text) : 0);
+}
+
+/* ---- strings */
+
+/* The entry with that text, or NULL and in *id the first id of its chain that is free. */
+static struct string *find_string(const char *text, size_t length, uint64_t *id)
+{
+	struct string *s;
+
+	*id = hash_finish(hash_bytes(0, text, length));
+	while ((s = table_find(&strings, *id))) {
+		if (s->length == length && !memcmp(s->text, text, length))
+			return s;
+		*id = next_id(*id);
+	}
+	return NULL;
+}
+
+static int add_string(const char *text, size_t length, uint64_t *id)
+{
+	struct string *s;
+	int err = 0;
+
+	bus_lock();
+	if (!find_string(text, length, id)) {
+		s = take_memory(sizeof *s + length + 1);
+		err = s ? 0 : RTL_ENOMEM;
+		if (s) {
+			s->id = *id;
+			s->length = (uint32_t)length;
+			memcpy(s->text, text, length + 1);
+			dict_add_string(&bus.spool, *id, text, length); /* before others find it */
+			err = table_insert(&strings, *id, s); /* else it is lost: rarely */
+		}
+	}
+	bus_unlock();
+	return err;
+}
+
+static __attribute__((noinline)) int intern_by_content(const char *text, uint64_t *id)
+{
+	size_t length = strlen(text);
+	struct string *s;
+	uint64_t found;
+	int err;
+
+	if (length >= UINT32_MAX)
+		return RTL_EINVAL;
+	s = find_string(text, length, &found);
+	if (s) {
+		__atomic_store_n(&recent_strings[recent_index(text, NULL, 0)], s, __ATOMIC_RELEASE);
+	} else {
+		err = add_string(text, length, &found);
+		if (err)
+			return err;
+	}
+	*id = found;
+	return 0;
+}
+
+int rtl_string_intern(const char *text, uint64_t *id)
+{
+	const struct string *s;
+
+	if (!text || !id)
+		return RTL_EINVAL;
+	s = __atomic_load_n(&recent_strings[recent_index(text, NULL, 0)], __ATOMIC_ACQUIRE);
+	if (!s || strcmp(s->text, text) != 0)
+		return intern_by_content(text, id);
+	*id = s->id;
+	return 0;
+}
+
+const char *rtl_string_text(uint64_t id)
+{
+	const struct string *s = id ? table_find(&strings, id) : NULL;
+
+	return s ? s->text : NULL;
+}
+
+/* ---- modules */
+
+struct module_search {
+	uintptr_t address;
+	struct module *out;
+};
+
+/* Hash of the GNU build id among the notes of a segment; 0 if there is none. */
+static uint64_t build_id_in(const char *notes, size_t size)
+{
+	size_t at = 0;
+
+	while (at + sizeof(ElfW(Nhdr)) <= size) {
+		const ElfW(Nhdr) *note = (const void *)(notes + at);
+		size_t name = at + sizeof *note, desc = name + ((note->n_namesz + 3u) & ~3u);
+
+		if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 &&
+		    !memcmp(notes + name, "GNU", 4))
+			return hash_finish(hash_bytes(0, notes + desc, note->n_descsz));
+		at = desc + ((note->n_descsz + 3u) & ~3u);
+	}
+	return 0;
+}
+
+static int match_module(struct dl_phdr_info *info, size_t size, void *user)
+{
+	struct module_search *search = user;
+	bool inside = false;
+	uint64_t id = 0;
+	int i;
+
+	(void)size;
+	for (i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+		uintptr_t at = info->dlpi_addr + ph->p_vaddr;
+
+		if (ph->p_type == PT_LOAD && search->address - at < ph->p_memsz)
+			inside = true;
+		if (ph->p_type == PT_NOTE && !id)
+			id = build_id_in((const char *)at, ph->p_memsz);
+	}
+	if (!inside)
+		return 0;
+	search->out->path =
+		info->dlpi_name && *info->dlpi_name ? info->dlpi_name : "(main program)";
+	search->out->build_id = id ? id : hash_finish(hash_text(0, search->out->path));
+	search->out->offset = search->address - info->dlpi_addr;
+	return 1;
+}
+
+static struct module module_of(const void *code)
+{
+	struct module module = {0, 0, ""};
+	struct module_search search = {(uintptr_t)code, &module};
+
+	if (code && !dl_iterate_phdr(match_module, &search))
+		module.offset = (uintptr_t)code; /* generated code: no better name for it */
+	return module;
+}
+
+/* ---- tracepoints */
+
+static uint64_t content_hash(const struct rtl_tracepoint_desc *d)
+{
+	uint64_t h = hash_text(1, d->name);
+
+	h = hash_text(h, d->kind);
+	h = hash_text(h, d->source);
+	h = hash_u64(h, (uint64_t)d->line << 32 | d->column);
+	h = hash_u64(h, (uintptr_t)d->code);
+	return hash_finish(hash_u64(h, d->hash));
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return !strcmp(a, b ? b : "");
+}
+
+static bool same_place(const struct tracepoint *t, const struct rtl_tracepoint_desc *d)
+{
+	return t->hash == d->hash && t->line == d->line && t->column == d->column &&
+	       same_text(t->name, d->name) && same_text(t->kind, d->kind) &&
+	       same_text(t->source, d->source);
+}
+
+static struct tracepoint *find_content(const struct rtl_tracepoint_desc *d, uint64_t hash)
+{
+	struct tracepoint *t;
+
+	/* acquire by table_find, and the twins behind: release in add_tracepoint */
+	for (t = table_find(&by_content, hash); t; t = __atomic_load_n(&t->twin, __ATOMIC_ACQUIRE))
+		if (t->code == d->code && same_place(t, d))
+			return t;
+	return NULL;
+}
+
+/* The uid of a description: that of its equal, or the first free one of its chain. */
+static uint64_t choose_uid(const struct rtl_tracepoint_desc *d, const struct module *m)
+{
+	uint64_t uid = hash_text(2, d->name);
+	struct tracepoint *t;
+
+	uid = hash_text(uid, d->kind);
+	uid = hash_text(uid, d->source);
+	uid = hash_u64(uid, (uint64_t)d->line << 32 | d->column);
+	uid = hash_u64(uid, m->build_id);
+	uid = hash_u64(uid, m->offset);
+	uid = hash_finish(hash_u64(uid, d->hash));
+	while ((t = table_find(&uids, uid))) {
+		if (same_place(t, d) && t->build_id == m->build_id && t->module_offset == m->offset)
+			break;
+		uid = next_id(uid);
+	}
+	return uid;
+}
+
+static char *put_text(char **at, const char *text)
+{
+	char *place = *at;
+	size_t size = text ? strlen(text) + 1 : 1;
+
+	memcpy(place, text ? text : "", size);
+	*at += size;
+	return place;
+}
+
+static size_t text_size(const char *text)
+{
+	return text ? strlen(text) + 1 : 1;
+}
+
+static struct tracepoint *make_tracepoint(const struct rtl_tracepoint_desc *d,
+					  const struct module *m, uint64_t uid)
+{
+	struct tracepoint *t = take_memory(sizeof *t + text_size(d->kind) + text_size(d->name) +
+					   text_size(d->source) + text_size(m->path));
+	char *at = (char *)(t + 1);
+
+	if (!t)
+		return NULL;
+	memset(t, 0, sizeof *t);
+	t->uid = uid;
+	t->hash = d->hash;
+	t->build_id = m->build_id;
+	t->module_offset = m->offset;
+	t->code = d->code;
+	t->line = d->line;
+	t->column = d->column;
+	t->kind = put_text(&at, d->kind);
+	t->name = put_text(&at, d->name);
+	t->source = put_text(&at, d->source);
+	t->module = put_text(&at, m->path);
+	return t;
+}
+
+static struct rtl_tracepoint view(const struct tracepoint *t)
+{
+	return (struct rtl_tracepoint){
+		.struct_size = sizeof(struct rtl_tracepoint),
+		.line = t->line,
+		.column = t->column,
+		.uid = t->uid,
+		.kind = t->kind,
+		.name = t->name,
+		.source = t->source,
+		.module = t->module,
+		.module_offset = t->module_offset,
+		.hash = t->hash,
+	};
+}
+
+/* Makes it known by its uid, if that is new. */
+static int add_uid(struct tracepoint *t)
+{
+	struct rtl_tracepoint definition = view(t);
+
+	if (table_find(&uids, t->uid))
+		return 0;
+	dict_add_tracepoint(&bus.spool, &definition); /* before others find it */
+	return table_insert(&uids, t->uid, t);
+}
+
+static int add_tracepoint(const struct rtl_tracepoint_desc *d, uint64_t hash, uint64_t *uid)
+{
+	struct module module = module_of(d->code); /* takes the loader's lock: before ours */
+	struct tracepoint *t, *first;
+	int err = 0;
+
+	bus_lock();
+	t = find_content(d, hash);
+	if (!t) {
+		t = make_tracepoint(d, &module, choose_uid(d, &module));
+		err = t ? add_uid(t) : RTL_ENOMEM;
+		first = table_find(&by_content, hash);
+		if (!err && first) {
+			t->twin = first->twin;
+			/* release: with the acquire in find_content */
+			__atomic_store_n(&first->twin, t, __ATOMIC_RELEASE);
+		} else if (!err) {
+			err = table_insert(&by_content, hash, t);
+		}
+	}
+	if (!err)
+		*uid = t->uid;
+	bus_unlock();
+	return err; /* an entry that only one table could take stays: it is right as far as it goes
+		     */
+}
+
+static __attribute__((noinline)) int register_by_content(const struct rtl_tracepoint_desc *desc,
+							 struct tracepoint **recent, uint64_t *uid)
+{
+	uint64_t hash = content_hash(desc);
+	struct tracepoint *t = find_content(desc, hash);
+
+	if (!t)
+		return add_tracepoint(desc, hash, uid);
+	__atomic_store_n(recent, t, __ATOMIC_RELEASE);
+	*uid = t->uid;
+	return 0;
+}
+
+int rtl_tracepoint_register(const struct rtl_tracepoint_desc *desc, uint64_t *uid)
+{
+	struct tracepoint **recent, *t;
+
+	if (!desc || desc->struct_size < sizeof *desc || !desc->name || !*desc->name || !uid)
+		return RTL_EINVAL;
+	recent = &recent_tracepoints[recent_index(desc->name, desc->code, desc->line)];
+	t = __atomic_load_n(recent, __ATOMIC_ACQUIRE);
+	if (!t || t->code != desc->code || !same_place(t, desc))
+		return register_by_content(desc, recent, uid);
+	*uid = t->uid;
+	return 0;
+}
+
+/* ---- metadata */
+
+static int set_locked(struct tracepoint *t, const char *key, const char *value)
+{
+	struct metadata *m;
+
+	for (m = t->metadata; m; m = m->next)
+		if (!strcmp(m->key, key)) {
+			m->value = value;
+			return 0;
+		}
+	m = malloc(sizeof *m + strlen(key) + 1);
+	if (!m)
+		return RTL_ENOMEM;
+	strcpy(m->key, key);
+	m->value = value;
+	m->next = t->metadata;
+	t->metadata = m;
+	return 0;
+}
+
+int rtl_tracepoint_set(uint64_t uid, const char *key, const char *value)
+{
+	struct tracepoint *t = uid ? table_find(&uids, uid) : NULL;
+	uint64_t id;
+	int err;
+
+	if (!key || !*key || !value)
+		return RTL_EINVAL;
+	if (!t)
+		return RTL_ENOENT;
+	err = rtl_string_intern(value, &id);
+	if (err)
+		return err;
+	bus_lock();
+	err = set_locked(t, key, rtl_string_text(id));
+	if (!err)
+		dict_add_metadata(&bus.spool, uid, key, value);
+	bus_unlock();
+	return err;
+}
+
+bool ids_tracepoint(uint64_t uid, struct rtl_tracepoint *out, struct rtl_metadata **metadata,
+		    uint32_t *room)
+{
+	const struct tracepoint *t = uid ? table_find(&uids, uid) : NULL;
+	const struct metadata *m;
+	struct rtl_metadata *array;
+	uint32_t n = 0;
+
+	if (!t)
+		return false;
+	bus_lock();
+	for (m = t->metadata; m; m = m->next)
+		n++;
+	if (n > *room) {
+		array = realloc(*metadata, n * sizeof *array);
+		if (!array) {
+			bus_unlock();
+			return false;
+		}
+		*metadata = array;
+		*room = n;
+	}
+	for (n = 0, m = t->metadata; m && n < *room; m = m->next, n++)
+		(*metadata)[n] = (struct rtl_metadata){m->key, m->value};
+	bus_unlock();
+	*out = view(t);
+	out->metadata = *metadata;
+	out->metadata_count = n;
+	return true;
+}
+
+/* ---- a new spool */
+
+static void refill_string(void *user, void *entry)
+{
+	const struct string *s = entry;
+
+	(void)user;
+	dict_add_string(&bus.spool, s->id, s->text, s->length);
+}
+
+static void refill_tracepoint(void *user, void *entry)
+{
+	const struct tracepoint *t = entry;
+	const struct rtl_tracepoint definition = view(t);
+	const struct metadata *m;
+
+	(void)user;
+	dict_add_tracepoint(&bus.spool, &definition);
+	for (m = t->metadata; m; m = m->next)
+		dict_add_metadata(&bus.spool, t->uid, m->key, m->value);
+}
+
+void ids_refill(void)
+{
+	table_each(&strings, refill_string, NULL);
+	table_each(&uids, refill_tracepoint, NULL);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The one place where librtl speaks: lines "rtl: WHO: text" on stderr or in the file that RTL_LOG
+ * names. RTL_LOG is a level (error, warning, info, debug), a file name, or LEVEL:FILE.
+ *
+ * Threads: any; a line is one write(2).
+ */
+#ifndef RTL_CORE_LOG_H
+#define RTL_CORE_LOG_H
+
+#include <stdarg.h>
+
+#include <rtl/publish.h>
+
+/* Reads RTL_LOG; before the first line, or again in a child. */
+void log_init(void);
+
+void log_line(enum rtl_level level, const char *who, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+void log_vline(enum rtl_level level, const char *who, const char *format, va_list args);
+
+#endif

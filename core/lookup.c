@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+#include "lookup.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "hash.h"
+
+/* What was given out; never changed. */
+struct given {
+	struct given *older;
+	struct rtl_tracepoint tracepoint;
+	struct rtl_metadata metadata[];
+};
+
+/* One tracepoint of one process. */
+struct answer {
+	const struct source *source;
+	uint64_t uid;
+	struct given *newest;
+};
+
+void lookup_init(struct lookup *lookup)
+{
+	memset(lookup, 0, sizeof *lookup);
+	pthread_mutex_init(&lookup->lock, NULL);
+}
+
+static void free_answer(void *unused, void *entry)
+{
+	struct answer *answer = entry;
+	struct given *given;
+
+	(void)unused;
+	while ((given = answer->newest)) {
+		answer->newest = given->older;
+		free(given);
+	}
+	free(answer);
+}
+
+void lookup_fini(struct lookup *lookup)
+{
+	table_each(&lookup->answers, free_answer, NULL);
+	table_fini(&lookup->answers);
+	free(lookup->metadata);
+	pthread_mutex_destroy(&lookup->lock);
+}
+
+/* The answer for a tracepoint, made if there is none yet; NULL: no memory. */
+static struct answer *find_answer(struct lookup *lookup, const struct source *source, uint64_t uid)
+{
+	uint64_t key = hash_finish(hash_u64((uintptr_t)source, uid));
+	struct answer *answer;
+
+	for (; (answer = table_find(&lookup->answers, key)); key = hash_finish(key))
+		if (answer->source == source && answer->uid == uid)
+			return answer;
+	answer = calloc(1, sizeof *answer);
+	if (!answer)
+		return NULL;
+	answer->source = source;
+	answer->uid = uid;
+	if (!table_insert(&lookup->answers, key, answer))
+		return answer;
+	free(answer);
+	return NULL;
+}
+
+static bool is_same(const struct rtl_tracepoint *a, const struct rtl_tracepoint *b)
+{
+	uint32_t i;
+
+	if (a->metadata_count != b->metadata_count)
+		return false;
+	for (i = 0; i < a->metadata_count; i++)
+		if (strcmp(a->metadata[i].key, b->metadata[i].key) != 0 ||
+		    strcmp(a->metadata[i].value, b->metadata[i].value) != 0)
+			return false;
+	return true;
+}
+
+static const struct rtl_tracepoint *give(struct answer *answer, const struct rtl_tracepoint *found)
+{
+	struct given *given = answer->newest;
+
+	if (given && is_same(&given->tracepoint, found))
+		return &given->tracepoint;
+	given = malloc(sizeof *given + found->metadata_count * sizeof *given->metadata);
+	if (!given)
+		return NULL;
+	given->tracepoint = *found;
+	given->tracepoint.metadata = given->metadata;
+	if (found->metadata_count)
+		memcpy(given->metadata, found->metadata,
+		       found->metadata_count * sizeof *given->metadata);
+	given->older = answer->newest;
+	answer->newest = given;
+	return &given->tracepoint;
+}
+
+const struct rtl_tracepoint *lookup_tracepoint(struct lookup *lookup, const struct source *source,
+					       uint64_t uid)
+{
+	const struct rtl_tracepoint *tracepoint = NULL;
+	struct rtl_tracepoint found;
+	struct answer *answer;
+
+	pthread_mutex_lock(&lookup->lock);
+	if (source_tracepoint(source, uid, &found, &lookup->metadata, &lookup->room) &&
+	    (answer = find_answer(lookup, source, uid)))
+		tracepoint = give(answer, &found);
+	pthread_mutex_unlock(&lookup->lock);
+	return tracepoint;
+}

@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Finds, loads and checks plugins: <rtl/plugin.h>.
+ *
+ * There is no state but that of each struct rtl_plugin, which belongs to whoever opened it; so
+ * any thread may open and close, as long as nobody changes the environment at the same time.
+ */
+#include <dirent.h>
+#include <dlfcn.h>
+#include <link.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <rtl/plugin.h>
+
+/* The plugin folder, as seen from the folder that librtl is in. */
+#ifndef RTL_PLUGIN_SUBDIR
+#	define RTL_PLUGIN_SUBDIR "rtl"
+#endif
+
+/* The bytes of a struct up to and with a member. */
+#define SIZE_THROUGH(type, member) (offsetof(type, member) + sizeof(((type *)0)->member))
+
+struct rtl_plugin {
+	void *handle;
+	char *path;
+	char *spec; /* cut into name, keys and decoded values */
+	struct rtl_setting *settings;
+	size_t setting_count;
+	/* A copy of the plugin's own: what a shorter one does not have is 0 here. */
+	struct rtl_subscriber subscriber;
+};
+
+/* Where rtl_plugin_open's caller wants to read what went wrong. */
+struct message {
+	char *text;
+	size_t size;
+};
+
+/* A place where plugins are looked for. */
+struct folder {
+	char *path;
+	const char *origin; /* said after the path, or NULL */
+	bool exists;
+	dev_t device;
+	ino_t inode;
+};
+
+struct folders {
+	struct folder *items;
+	size_t count;
+};
+
+__attribute__((format(printf, 3, 4))) static int fail(const struct message *message, int error,
+						      const char *format, ...)
+{
+	va_list args;
+
+	if (message->size) {
+		va_start(args, format);
+		vsnprintf(message->text, message->size, format, args);
+		va_end(args);
+	}
+	return error;
+}
+
+static int fail_memory(const struct message *message, const char *spec)
+{
+	return fail(message, RTL_ENOMEM, "subscriber '%s': out of memory", spec);
+}
+
+/* ---- the name and its settings ---- */
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c = (char)(c | 0x20);
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Replaces %XX in place; false if a % is not followed by two digits, or stands for a 0. */
+static bool decode(char *text)
+{
+	char *to = text;
+
+	for (const char *from = text; *from; from++) {
+		if (*from != '%') {
+			*to++ = *from;
+			continue;
+		}
+		int high = hex_digit(from[1]);
+		int low = high < 0 ? -1 : hex_digit(from[2]);
+		if (low < 0 || high + low == 0)
+			return false;
+		*to++ = (char)(high << 4 | low);
+		from += 2;
+	}
+	*to = '\0';
+	return true;
+}
+
+static int parse_setting(struct rtl_plugin *plugin, char *text, const struct message *message)
+{
+	const char *name = plugin->spec;
+	char *value = strchr(text, '=');
+
+	if (!value || value == text)
+		return fail(message, RTL_EINVAL,
+			    "subscriber '%s': setting '%s' is not of the form key=value", name,
+			    text);
+	*value++ = '\0';
+	if (!decode(value))
+		return fail(message, RTL_EINVAL,
+			    "subscriber '%s': setting '%s': bad %%XX in '%s' (write %%25 for a "
+			    "percent sign)",
+			    name, text, value);
+	for (size_t i = 0; i < plugin->setting_count; i++) {
+		if (!strcmp(plugin->settings[i].key, text))
+			return fail(message, RTL_EINVAL,
+				    "subscriber '%s': setting '%s' is given twice", name, text);
+	}
+	plugin->settings[plugin->setting_count++] = (struct rtl_setting){text, value};
+	return 0;
+}
+
+/* Cuts the spec: afterwards plugin->spec is the name alone. */
+static int parse_spec(struct rtl_plugin *plugin, const char *spec, const struct message *message)
+{
+	size_t limit = 1;
+
+	plugin->spec = strdup(spec);
+	if (!plugin->spec)
+		return fail_memory(message, spec);
+	char *rest = strchr(plugin->spec, '?');
+	if (rest)
+		*rest++ = '\0';
+	if (!*plugin->spec)
+		return fail(message, RTL_EINVAL,
+			    "subscriber '%s': the name is empty; give the name of a library, e.g. "
+			    "libsqlite_sub.so",
+			    spec);
+	for (const char *p = rest; p && *p; p++)
+		limit += *p == '&';
+	plugin->settings = calloc(limit, sizeof(*plugin->settings));
+	if (!plugin->settings)
+		return fail_memory(message, spec);
+	for (char *item; (item = strsep(&rest, "&"));) {
+		int error = *item ? parse_setting(plugin, item, message) : 0;
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+/* ---- where plugins are ---- */
+
+/* The file that this code was loaded from; NULL if out of memory or not known. */
+static char *own_file(void)
+{
+	static const char here;
+	const struct link_map *map;
+	void *pointer;
+	Dl_info info;
+
+	if (!dladdr1(&here, &info, &pointer, RTLD_DL_LINKMAP))
+		return NULL;
+	map = pointer;
+	/* The loader knows the program itself, where that is it, by its argv[0] only. */
+	return realpath(*map->l_name ? map->l_name : "/proc/self/exe", NULL);
+}
+
+/* The installed plugin folder; NULL if out of memory or not known. */
+static char *installed_folder(void)
+{
+	char *folder = NULL;
+	char *file = own_file();
+	char *slash = file ? strrchr(file, '/') : NULL;
+
+	if (slash && asprintf(&folder, "%.*s/" RTL_PLUGIN_SUBDIR, (int)(slash - file), file) < 0)
+		folder = NULL;
+	free(file);
+	return folder;
+}
+
+static void folders_fini(struct folders *folders)
+{
+	for (size_t i = 0; i < folders->count; i++)
+		free(folders->items[i].path);
+	free(folders->items);
+}
+
+/* Adds a folder, unless it is there by whatever name. Takes path, which may be NULL. */
+static bool folders_add(struct folders *folders, char *path, const char *origin)
+{
+	struct folder folder = {.path = path, .origin = origin};
+	struct stat st;
+
+	if (!path)
+		return false;
+	if (!stat(path, &st) && S_ISDIR(st.st_mode)) {
+		folder.exists = true;
+		folder.device = st.st_dev;
+		folder.inode = st.st_ino;
+	}
+	for (size_t i = 0; folder.exists && i < folders->count; i++) {
+		const struct folder *other = &folders->items[i];
+		if (other->exists && other->device == st.st_dev && other->inode == st.st_ino) {
+			free(path);
+			return true;
+		}
+	}
+	struct folder *items = reallocarray(folders->items, folders->count + 1, sizeof(*items));
+	if (!items) {
+		free(path);
+		return false;
+	}
+	folders->items = items;
+	items[folders->count++] = folder;
+	return true;
+}
+
+/* All folders in the order of the search; false: out of memory. */
+static bool folders_init(struct folders *folders)
+{
+	const char *path = secure_getenv("RTL_PLUGIN_PATH");
+
+	*folders = (struct folders){0};
+	if (!folders_add(folders, strdup("."), NULL))
+		return false;
+	while (path && *path) {
+		size_t length = strcspn(path, ":");
+		if (length && !folders_add(folders, strndup(path, length), "RTL_PLUGIN_PATH"))
+			return false;
+		path += length + (path[length] == ':');
+	}
+	char *installed = installed_folder();
+	return !installed || folders_add(folders, installed, NULL);
+}
+
+static bool is_file(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && !S_ISDIR(st.st_mode);
+}
+
+/* Says where a name was looked for. */
+static int fail_not_found(const struct message *message, const char *name,
+			  const struct folders *folders)
+{
+	char *places = NULL;
+	size_t size;
+	FILE *stream = open_memstream(&places, &size);
+
+	if (!stream)
+		return fail_memory(message, name);
+	for (size_t i = 1; i < folders->count; i++) {
+		const struct folder *folder = &folders->items[i];
+		fprintf(stream, ", %s", folder->path);
+		if (folder->origin || !folder->exists)
+			fprintf(stream, " (%s%s%s)", folder->origin ? folder->origin : "",
+				folder->origin && !folder->exists ? ", " : "",
+				folder->exists ? "" : "no such folder");
+	}
+	fclose(stream);
+	fail(message, RTL_ENOENT,
+	     "subscriber '%s' not found in the working directory%s; give its path, or name its "
+	     "folder in RTL_PLUGIN_PATH",
+	     name, places ? places : "");
+	free(places);
+	return RTL_ENOENT;
+}
+
+static int find_in_folders(const char *name, char **path, const struct message *message)
+{
+	struct folders folders;
+	int error = RTL_ENOENT;
+
+	if (!folders_init(&folders)) {
+		error = fail_memory(message, name);
+		goto out;
+	}
+	for (size_t i = 0; i < folders.count; i++) {
+		if (asprintf(path, "%s/%s", folders.items[i].path, name) < 0) {
+			*path = NULL;
+			error = fail_memory(message, name);
+			goto out;
+		}
+		if (is_file(*path)) {
+			error = 0;
+			goto out;
+		}
+		free(*path);
+		*path = NULL;
+	}
+	error = fail_not_found(message, name, &folders);
+out:
+	folders_fini(&folders);
+	return error;
+}
+
+static int find(struct rtl_plugin *plugin, const struct message *message)
+{
+	if (!strchr(plugin->spec, '/'))
+		return find_in_folders(plugin->spec, &plugin->path, message);
+	if (!is_file(plugin->spec))
+		return fail(message, RTL_ENOENT, "subscriber '%s': there is no such file",
+			    plugin->spec);
+	plugin->path = strdup(plugin->spec);
+	return plugin->path ? 0 : fail_memory(message, plugin->spec);
+}
+
+/* ---- loading and checking ---- */
+
+/* Copies the descriptor, after having made sure that its version allows to read it. */
+static int read_descriptor(struct rtl_plugin *plugin, const struct rtl_subscriber *from,
+			   const struct message *message)
+{
+	struct rtl_subscriber *to = &plugin->subscriber;
+	uint32_t version = from->abi_version;
+
+	if (version >> 16 != RTL_ABI_VERSION >> 16 ||
+	    (version & 0xffff) > (RTL_ABI_VERSION & 0xffff))
+		return fail(
+			message, RTL_EABI,
+			"subscriber %s is made for version %u.%u of the plugin ABI, rtl %u.%u.%u "
+			"has %u.%u; rebuild it, or use the rtl that it belongs to",
+			plugin->path, version >> 16, version & 0xffff, RTL_VERSION_MAJOR,
+			RTL_VERSION_MINOR, RTL_VERSION_PATCH, RTL_ABI_VERSION >> 16,
+			RTL_ABI_VERSION & 0xffff);
+	if (from->struct_size < SIZE_THROUGH(struct rtl_subscriber, create))
+		return fail(
+			message, RTL_EABI,
+			"subscriber %s: its descriptor is too short (struct_size %u); rebuild it",
+			plugin->path, from->struct_size);
+	memcpy(to, from, from->struct_size < sizeof(*to) ? from->struct_size : sizeof(*to));
+	to->struct_size = sizeof(*to);
+	if (!to->name || !*to->name || !to->create)
+		return fail(message, RTL_EABI,
+			    "subscriber %s: its descriptor has no %s; rebuild it", plugin->path,
+			    to->create ? "name" : "create function");
+	if (!to->version)
+		to->version = "";
+	if (!to->description)
+		to->description = "";
+	return 0;
+}
+
+static const struct rtl_setting_info *setting_info(const struct rtl_subscriber *s, uint32_t n)
+{
+	return (const struct rtl_setting_info *)((const char *)s->settings +
+						 (size_t)n * s->settings->struct_size);
+}
+
+static int check_setting_infos(const struct rtl_plugin *plugin, const struct message *message)
+{
+	const struct rtl_subscriber *s = &plugin->subscriber;
+
+	if (!s->setting_count)
+		return 0;
+	bool sound = s->settings &&
+		     s->settings->struct_size >= SIZE_THROUGH(struct rtl_setting_info, description);
+	for (uint32_t i = 0; sound && i < s->setting_count; i++)
+		sound = setting_info(s, i)->key != NULL;
+	if (sound)
+		return 0;
+	return fail(message, RTL_EABI,
+		    "subscriber %s: the settings in its descriptor are not well-formed; rebuild it",
+		    plugin->path);
+}
+
+static int fail_unknown_setting(const struct rtl_plugin *plugin, const char *key,
+				const struct message *message)
+{
+	const struct rtl_subscriber *s = &plugin->subscriber;
+	char *known = NULL;
+	size_t size;
+	FILE *stream = s->setting_count ? open_memstream(&known, &size) : NULL;
+
+	for (uint32_t i = 0; stream && i < s->setting_count; i++)
+		fprintf(stream, "%s%s", i ? ", " : "", setting_info(s, i)->key);
+	if (stream)
+		fclose(stream);
+	fail(message, RTL_EINVAL, "subscriber '%s' has no setting '%s'; it %s%s", plugin->spec, key,
+	     known ? "knows: " : "has none", known ? known : "");
+	free(known);
+	return RTL_EINVAL;
+}
+
+static int check_settings(const struct rtl_plugin *plugin, const struct message *message)
+{
+	const struct rtl_subscriber *s = &plugin->subscriber;
+
+	for (size_t i = 0; i < plugin->setting_count; i++) {
+		uint32_t known = 0;
+		while (known < s->setting_count &&
+		       strcmp(setting_info(s, known)->key, plugin->settings[i].key) != 0)
+			known++;
+		if (known == s->setting_count)
+			return fail_unknown_setting(plugin, plugin->settings[i].key, message);
+	}
+	return 0;
+}
+
+static int load(struct rtl_plugin *plugin, const struct message *message)
+{
+	plugin->handle = dlopen(plugin->path, RTLD_NOW | RTLD_LOCAL);
+	if (!plugin->handle) {
+		/* The reason often begins with the path, which the line has already. */
+		const char *reason = dlerror();
+		size_t length = strlen(plugin->path);
+		if (!reason)
+			reason = "dlopen failed";
+		else if (!strncmp(reason, plugin->path, length) &&
+			 !strncmp(reason + length, ": ", 2))
+			reason += length + 2;
+		return fail(message, RTL_ENOENT, "subscriber %s cannot be loaded: %s", plugin->path,
+			    reason);
+	}
+	const struct rtl_subscriber *descriptor = dlsym(plugin->handle, RTL_SUBSCRIBER_SYMBOL);
+	if (!descriptor)
+		return fail(message, RTL_ENOENT,
+			    "%s is no subscriber: it does not export '" RTL_SUBSCRIBER_SYMBOL
+			    "'; `rtl list-subscribers` shows those that are",
+			    plugin->path);
+	int error = read_descriptor(plugin, descriptor, message);
+	if (!error)
+		error = check_setting_infos(plugin, message);
+	return error ? error : check_settings(plugin, message);
+}
+
+/* ---- the public functions ---- */
+
+int rtl_plugin_open(const char *spec, struct rtl_plugin **out, char *text, size_t size)
+{
+	const struct message message = {text, size};
+	struct rtl_plugin *plugin = calloc(1, sizeof(*plugin));
+	int error;
+
+	if (!plugin)
+		return fail_memory(&message, spec);
+	error = parse_spec(plugin, spec, &message);
+	if (!error)
+		error = find(plugin, &message);
+	if (!error)
+		error = load(plugin, &message);
+	if (error) {
+		rtl_plugin_close(plugin);
+		return error;
+	}
+	*out = plugin;
+	return 0;
+}
+
+const struct rtl_subscriber *rtl_plugin_subscriber(const struct rtl_plugin *plugin)
+{
+	return &plugin->subscriber;
+}
+
+const char *rtl_plugin_path(const struct rtl_plugin *plugin)
+{
+	return plugin->path;
+}
+
+const struct rtl_setting *rtl_plugin_settings(const struct rtl_plugin *plugin, size_t *count)
+{
+	*count = plugin->setting_count;
+	return plugin->settings;
+}
+
+void rtl_plugin_close(struct rtl_plugin *plugin)
+{
+	if (!plugin)
+		return;
+	if (plugin->handle)
+		dlclose(plugin->handle);
+	free(plugin->settings);
+	free(plugin->spec);
+	free(plugin->path);
+	free(plugin);
+}
+
+static int is_plugin_name(const struct dirent *entry)
+{
+	static const char prefix[] = "lib", suffix[] = "_sub.so";
+	size_t length = strlen(entry->d_name);
+
+	return length > sizeof(prefix) + sizeof(suffix) - 2 &&
+	       !strncmp(entry->d_name, prefix, sizeof(prefix) - 1) &&
+	       !strcmp(entry->d_name + length - (sizeof(suffix) - 1), suffix);
+}
+
+static void list_folder(const struct folder *folder, void (*fn)(void *user, const char *path),
+			void *user)
+{
+	struct dirent **entries;
+	int count =
+		folder->exists ? scandir(folder->path, &entries, is_plugin_name, alphasort) : -1;
+
+	if (count < 0)
+		return;
+	for (int i = 0; i < count; i++) {
+		char *path;
+		if (asprintf(&path, "%s/%s", folder->path, entries[i]->d_name) >= 0) {
+			if (is_file(path))
+				fn(user, path);
+			free(path);
+		}
+		free(entries[i]);
+	}
+	free(entries);
+}
+
+void rtl_plugin_list(void (*fn)(void *user, const char *path), void *user)
+{
+	struct folders folders;
+
+	if (folders_init(&folders)) {
+		for (size_t i = 0; i < folders.count; i++)
+			list_folder(&folders.items[i], fn, user);
+	}
+	folders_fini(&folders);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* Who this process is, as subscribers see it. Filled once, by the thread that starts the bus. */
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bus.h"
+#include "clock.h"
+#include "host.h"
+
+static char program[PATH_MAX];
+static char command[8192];
+static char host_name[256];
+static struct rtl_process own;
+
+/* Reads the arguments with blanks in between; what does not fit is cut. */
+static void read_command(void)
+{
+	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, command, sizeof command - 1), i;
+
+	if (fd >= 0)
+		close(fd);
+	if (n < 0)
+		n = 0;
+	while (n > 0 && !command[n - 1])
+		n--;
+	for (i = 0; i < n; i++)
+		if (!command[i])
+			command[i] = ' ';
+	command[n] = 0;
+}
+
+static void fill(void)
+{
+	ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
+
+	program[n < 0 ? 0 : n] = 0;
+	read_command();
+	if (gethostname(host_name, sizeof host_name - 1))
+		host_name[0] = 0;
+	own = (struct rtl_process){
+		.struct_size = sizeof own,
+		.number = 1,
+		.pid = getpid(),
+		.parent_pid = getppid(),
+		.start_ns = clock_ns(),
+		.program = program,
+		.command = command,
+		.host_name = host_name,
+		.spool_id = bus.spool.control ? bus.spool.control->spool_id : 0,
+	};
+}
+
+const struct rtl_process *host_own_process(void)
+{
+	if (!own.struct_size)
+		fill();
+	return &own;
+}
+
+void host_forget_process(void)
+{
+	own.struct_size = 0;
+}

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rtl_reserve and rtl_commit. The fast path is a record for the ring alone, with room at the
+ * cursor; everything else goes through reserve_slow.
+ */
+#include "discard.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "bus.h"
+#include "clock.h"
+#include "inline.h"
+#include "stream.h"
+#include "writer.h"
+
+#define LIKELY(x)   __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+/* Orders our stores for a signal handler on this thread, and costs nothing. */
+#define BARRIER() __asm__ volatile("" ::: "memory")
+
+static const char *const discard_texts[SPOOL_DISCARD_CAUSES] = {
+	[SPOOL_DISCARD_FULL] = "the ring was full",
+	[SPOOL_DISCARD_NO_RING] = "no ring for the thread",
+	[SPOOL_DISCARD_REENTRANT] = "from a signal handler that interrupted rtl",
+	[SPOOL_DISCARD_TOO_LARGE] = "payload too large",
+	[SPOOL_DISCARD_DEPTH] = "inline callbacks nested too deep",
+	[SPOOL_DISCARD_MALFORMED] = "not as its stream describes it",
+};
+
+const char *discard_text(uint32_t cause)
+{
+	return cause < SPOOL_DISCARD_CAUSES ? discard_texts[cause] : NULL;
+}
+
+void discard_count(struct rtl_stream *stream, enum spool_discard cause)
+{
+	struct spool_stream *slot = (struct spool_stream *)(void *)stream;
+
+	if (stream != &rtl_stream_none)
+		__atomic_fetch_add(&slot->discarded[cause], 1, __ATOMIC_RELAXED);
+}
+
+static inline size_t record_size(uint32_t payload_size)
+{
+	return (sizeof(struct rtl_record) + (size_t)payload_size + 7) & ~(size_t)7;
+}
+
+/* The time of a record. Where another thread publishes as well, it is not read before our earlier
+ * loads: one of them may be how we know of what that thread has published, whose ticks must be
+ * lower. Relaxed: who knows of another thread's event sees the count that this one's ring made. */
+static inline uint64_t now(void)
+{
+	if (__atomic_load_n(&bus.ring_count, __ATOMIC_RELAXED) > 1)
+		return clock_ticks_after_loads();
+	return clock_ticks();
+}
+
+/* Whether the time costs no call. A fast path without any call needs no stack. */
+static inline bool now_is_inline(void)
+{
+#ifdef __x86_64__
+	return clock_kind == CLOCK_KIND_TSC;
+#else
+	return true;
+#endif
+}
+
+/* The same where it is. */
+static inline uint64_t now_inline(bool ordered)
+{
+#ifdef __x86_64__
+	if (ordered && __atomic_load_n(&bus.ring_count, __ATOMIC_RELAXED) > 1)
+		__builtin_ia32_lfence();
+	return __builtin_ia32_rdtsc();
+#else
+	return ordered ? now() : clock_ticks();
+#endif
+}
+
+static inline struct rtl_record *fill(void *place, const struct rtl_stream *stream, uint16_t type,
+				      size_t size, uint64_t ticks)
+{
+	struct rtl_record *record = place;
+
+	record->size = (uint32_t)size;
+	record->stream = (uint16_t)stream->number;
+	record->type = type;
+	record->ticks = ticks;
+	record->uid = 0;
+	record->parent_uid = 0;
+	record->instance = 0;
+	record->correlation = 0;
+	return record;
+}
+
+/* A place in the calling thread's ring, through all that may be missing for one. */
+static struct rtl_record *reserve_in_ring(struct rtl_stream *stream, uint16_t type, size_t need,
+					  bool may_wait)
+{
+	struct writer *writer = writer_self;
+
+	if (!writer->in_use && !(writer = writer_attach())) {
+		discard_count(stream, SPOOL_DISCARD_NO_RING);
+		return NULL;
+	}
+	writer->busy = 1;
+	BARRIER();
+	if (!writer->ring && !writer_take_ring(writer)) {
+		writer->busy = 0;
+		discard_count(stream, SPOOL_DISCARD_NO_RING);
+		return NULL;
+	}
+	if (need > (size_t)(writer->limit - writer->cursor) &&
+	    !writer_make_room(writer, need, may_wait)) {
+		writer->busy = 0;
+		discard_count(stream, SPOOL_DISCARD_FULL);
+		return NULL;
+	}
+	return fill(writer->cursor, stream, type, need, now());
+}
+
+static struct rtl_record *reserve_inline(struct rtl_stream *stream, uint16_t type,
+					 uint32_t payload_size, uint8_t want)
+{
+	const struct rtl_type_info *info = stream_type_info(stream->number, type);
+	size_t need = record_size(payload_size);
+	struct rtl_record *place;
+
+	if (!info || payload_size < info->payload_size) {
+		discard_count(stream, SPOOL_DISCARD_MALFORMED);
+		return NULL;
+	}
+	place = inline_reserve(stream, info, need, want);
+	return place ? fill(place, stream, type, need, now()) : NULL;
+}
+
+/* Whether this is a signal handler that has interrupted rtl on this thread. */
+static bool interrupts_rtl(void)
+{
+	return writer_locked || (writer_self->in_use && writer_self->busy);
+}
+
+__attribute__((noinline, cold)) static struct rtl_record *reserve_slow(struct rtl_stream *stream,
+								       uint16_t type,
+								       uint32_t payload_size,
+								       uint8_t want, bool may_wait)
+{
+	struct rtl_record *place = NULL;
+	size_t need = record_size(payload_size);
+	int err = errno; /* the program's */
+
+	if (!want)
+		return NULL;
+	if (interrupts_rtl()) {
+		discard_count(stream, SPOOL_DISCARD_REENTRANT);
+		return NULL;
+	}
+	if (!writer_self->in_use && bus_start()) /* in a child: its own bus */
+		discard_count(stream, SPOOL_DISCARD_NO_RING);
+	else if (payload_size > RTL_PAYLOAD_MAX)
+		discard_count(stream, SPOOL_DISCARD_TOO_LARGE);
+	else if (want & SPOOL_WANT_INLINE)
+		place = reserve_inline(stream, type, payload_size, want);
+	else
+		place = reserve_in_ring(stream, type, need, may_wait);
+	errno = err;
+	return place;
+}
+
+/* For inline callbacks alone. The time need not be ordered (see now): these events are not merged
+ * with others. */
+static __attribute__((noinline)) struct rtl_record *
+reserve_inline_again(struct rtl_stream *stream, uint16_t type, uint32_t payload_size)
+{
+	struct writer *writer = writer_self;
+	size_t need = record_size(payload_size);
+	void *place;
+
+	if (UNLIKELY(writer->busy || writer_locked || !now_is_inline()))
+		return reserve_slow(stream, type, payload_size, SPOOL_WANT_INLINE, false);
+	place = inline_reserve_again(writer, inline_key(stream, type), payload_size, need);
+	if (UNLIKELY(!place))
+		return reserve_slow(stream, type, payload_size, SPOOL_WANT_INLINE, false);
+	return fill(place, stream, type, need, now_inline(false));
+}
+
+static inline __attribute__((always_inline)) struct rtl_record *
+reserve(struct rtl_stream *stream, uint16_t type, uint32_t payload_size, bool may_wait)
+{
+	struct writer *writer = writer_self;
+	uint8_t want = __atomic_load_n(&stream->wanted[type & 0xff], __ATOMIC_RELAXED);
+	size_t need = record_size(payload_size);
+	uint64_t ticks;
+	uint8_t *cursor;
+
+	if (want == SPOOL_WANT_INLINE)
+		return reserve_inline_again(stream, type, payload_size);
+	if (UNLIKELY(want != SPOOL_WANT_RECORD || writer->busy || payload_size > RTL_PAYLOAD_MAX ||
+		     !now_is_inline()))
+		return reserve_slow(stream, type, payload_size, want, may_wait);
+	writer->busy = 1;
+	BARRIER();                /* from here on no signal handler takes the room that we see */
+	ticks = now_inline(true); /* what follows is done while the counter is read */
+	cursor = writer->cursor;
+	BARRIER(); /* should a handler fork here, then the place is one that the child may write to
+		    */
+	if (UNLIKELY(need > (size_t)(writer->limit - cursor))) {
+		BARRIER();
+		writer->busy = 0;
+		return reserve_slow(stream, type, payload_size, want, may_wait);
+	}
+	return fill(cursor, stream, type, need, ticks);
+}
+
+struct rtl_record *rtl_reserve(struct rtl_stream *stream, uint16_t type, uint32_t payload_size)
+{
+	return reserve(stream, type, payload_size, bus.settings.wait);
+}
+
+struct rtl_record *rtl_try_reserve(struct rtl_stream *stream, uint16_t type, uint32_t payload_size)
+{
+	return reserve(stream, type, payload_size, false);
+}
+
+static void copy_to_ring(const struct rtl_record *record)
+{
+	struct rtl_stream *stream = &bus.spool.control->streams[record->stream].pub;
+	struct rtl_record *copy;
+
+	if (interrupts_rtl()) {
+		discard_count(stream, SPOOL_DISCARD_REENTRANT);
+		return;
+	}
+	if (!writer_self->in_use && bus_start()) /* the callback has made us a child */
+		return;
+	copy = reserve_in_ring(stream, record->type, record->size, bus.settings.wait);
+	if (!copy)
+		return;
+	memcpy(copy, record, record->size);
+	rtl_commit(copy);
+}
+
+/* A record that went to inline callbacks is for the ring as well. */
+__attribute__((noinline, cold)) static void commit_both(struct rtl_record *record)
+{
+	int err = errno; /* the program's */
+
+	inline_commit(writer_self, record);
+	copy_to_ring(record);
+	inline_release(record);
+	errno = err;
+}
+
+static inline void commit_elsewhere(struct writer *writer, struct rtl_record *record)
+{
+	if (UNLIKELY(inline_frame_of(record)->want & SPOOL_WANT_RECORD))
+		commit_both(record);
+	else
+		inline_commit(writer, record);
+}
+
+void rtl_commit(struct rtl_record *record)
+{
+	struct writer *writer = writer_self;
+	struct ring_header *ring = writer->ring;
+	uint64_t *published;
+
+	BARRIER(); /* should a handler fork here, then the cursor is NULL in the child */
+	if (UNLIKELY((uint8_t *)record != writer->cursor)) {
+		commit_elsewhere(writer, record);
+		return;
+	}
+	/* plain add by the only writer; relaxed: the store of head below makes it visible */
+	published = &ring->published[record->stream];
+	__atomic_store_n(published, *published + 1, __ATOMIC_RELAXED);
+	writer->cursor += record->size;
+	writer->position += record->size;
+	/* release: with the consumer's acquire of head; the record is complete before it shows */
+	__atomic_store_n(&ring->head, writer->position, __ATOMIC_RELEASE);
+	BARRIER();
+	writer->busy = 0;
+}
+
+/* Adds 1 and returns what was there: in one instruction, so that a signal handler on this thread
+ * gets another number. */
+static inline uint64_t take_number(uint64_t *next)
+{
+#ifdef __x86_64__
+	uint64_t n = 1;
+
+	__asm__ volatile("xaddq %0, %1" : "+r"(n), "+m"(*next));
+	return n;
+#else
+	return __atomic_fetch_add(next, 1, __ATOMIC_RELAXED);
+#endif
+}
+
+#define NUMBER_VALID (1ull << 24)
+
+uint64_t rtl_unique_id(void)
+{
+	static uint64_t blocks; /* relaxed: only uniqueness counts */
+	static __thread uint64_t next __attribute__((tls_model("initial-exec")));
+	uint64_t number = take_number(&next);
+
+	/* A thread has blocks of 2^24 numbers that have bit 24 set. Where a block ends, and where
+	 * none was taken yet, the bit is not set: a signal handler that comes in between sees it
+	 * as well, and takes a block of its own. */
+	if (LIKELY(number & NUMBER_VALID))
+		return number;
+	number = __atomic_fetch_add(&blocks, 1, __ATOMIC_RELAXED) * (2 * NUMBER_VALID) |
+		 NUMBER_VALID;
+	__atomic_store_n(&next, number + 1, __ATOMIC_RELAXED);
+	return number;
+}
+
+uint32_t rtl_thread_id(void)
+{
+	static __thread uint32_t tid __attribute__((tls_model("initial-exec")));
+	static __thread uint32_t process __attribute__((tls_model("initial-exec")));
+	uint32_t now = bus.alive ? *bus.alive : 0;
+
+	/* in a child made by fork the page of `alive` is wiped, and then another number in it */
+	if (UNLIKELY(!now || process != now)) {
+		tid = (uint32_t)syscall(SYS_gettid);
+		process = now;
+	}
+	return tid;
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+#include "reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "futex.h"
+
+void reader_init(struct reader *reader, const struct clock_pair *start)
+{
+	memset(reader, 0, sizeof *reader);
+	clock_line_add(&reader->clock, start);
+}
+
+void reader_fini(struct reader *reader)
+{
+	free(reader->list);
+	free(reader->heap);
+	memset(reader, 0, sizeof *reader);
+}
+
+/* A ring that is new. `bytes`: of its mapping; 0: as many as it says. */
+static struct reader_ring new_ring(struct ring_header *ring, size_t bytes)
+{
+	struct reader_ring r = {.ring = ring};
+
+	if (!ring)
+		return r;
+	r.capacity = *(const volatile uint64_t *)&ring->capacity;
+	r.usable = bytes ? bytes - RING_HEADER_SIZE : r.capacity;
+	r.position = r.released = *(const volatile uint64_t *)&ring->tail;
+	if (!r.capacity || r.capacity % 8)
+		r.ring = NULL; /* was another when its header was checked */
+	return r;
+}
+
+/* Takes up rings that are new; without memory they wait for the next pass. */
+void reader_add_rings(struct reader *reader, struct ring_header *const *rings, const size_t *bytes,
+		      uint32_t n)
+{
+	if (n > reader->room) {
+		uint32_t room = n + 64;
+		struct reader_ring *list = realloc(reader->list, room * sizeof *list);
+		uint32_t *heap;
+
+		if (!list)
+			goto out;
+		reader->list = list;
+		heap = realloc(reader->heap, room * sizeof *heap);
+		if (!heap)
+			goto out;
+		reader->heap = heap;
+		reader->room = room;
+	}
+	for (; reader->count < n; reader->count++)
+		reader->list[reader->count] =
+			new_ring(rings[reader->count], bytes ? bytes[reader->count] : 0);
+out:
+	__atomic_store_n(&reader->starved, reader->count < n, __ATOMIC_RELAXED);
+}
+
+/* The first line of a record. */
+union first {
+	uint64_t word;
+	struct {
+		uint32_t size;
+		uint16_t stream;
+		uint16_t type;
+	} is;
+};
+
+/* The record at the ring's position if it is sound: whoever wrote it may have had faults, and may
+ * write on; so what is checked is read once. */
+static const struct rtl_record *next_record(struct reader_ring *r)
+{
+	uint64_t offset = r->position % r->capacity;
+	uint64_t left = r->head - r->position, to_end = r->capacity - offset;
+	const struct rtl_record *record = (const void *)(ring_data(r->ring) + offset);
+	union first first;
+	bool filler;
+
+	if (left > to_end)
+		left = to_end;
+	if (offset + 8 > r->usable || left < 8)
+		return NULL;
+	first.word = *(const volatile uint64_t *)(const void *)record;
+	filler = first.is.stream == RING_FILLER;
+	if (first.is.size % 8 || first.is.size > left ||
+	    first.is.size < (filler ? 8 : sizeof *record) ||
+	    (!filler && (first.is.size > sizeof *record + RTL_PAYLOAD_MAX ||
+			 offset + first.is.size > r->usable)))
+		return NULL;
+	r->size = first.is.size;
+	r->stream = first.is.stream;
+	r->type = first.is.type;
+	return record;
+}
+
+/* Goes over what cannot be read, up to where a record begins again: the beginning of the ring. */
+static void skip_damage(struct reader_ring *r)
+{
+	uint64_t bytes = r->capacity - r->position % r->capacity;
+
+	if (bytes > r->head - r->position)
+		bytes = r->head - r->position;
+	r->skipped += bytes;
+	r->position += bytes;
+}
+
+/* Moves on to the next record and reads its ticks; false: none in this pass. */
+static bool look(struct reader_ring *r)
+{
+	const struct rtl_record *record;
+
+	for (;;) {
+		if (r->position == r->head)
+			return false;
+		record = next_record(r);
+		if (!record)
+			skip_damage(r);
+		else if (r->stream != RING_FILLER)
+			break;
+		else
+			r->position += r->size;
+	}
+	r->ticks = *(const volatile uint64_t *)&record->ticks;
+	return true;
+}
+
+/* How far a ring has been filled; acquire: with the producer's release, the records are there. */
+static void read_head(struct reader_ring *r)
+{
+	uint64_t head = __atomic_load_n(&r->ring->head, __ATOMIC_ACQUIRE);
+
+	/* a sound thread has waited for the room that we have released */
+	if (head % 8 || r->position % 8 || head - r->released > r->capacity ||
+	    head - r->position > r->capacity) {
+		r->skipped += r->capacity; /* more than can be true: nothing is */
+		head = r->position;
+	}
+	r->head = head;
+}
+
+const struct rtl_record *reader_walk(struct reader_ring *r)
+{
+	const struct rtl_record *record;
+
+	if (!look(r))
+		return NULL;
+	record = (const void *)(ring_data(r->ring) + r->position % r->capacity);
+	r->position += r->size;
+	r->taken = r->stream;
+	return record;
+}
+
+const struct rtl_record *reader_skip(struct reader *reader, uint32_t ring, uint64_t position)
+{
+	struct reader_ring *r = &reader->list[ring];
+
+	if (!r->ring)
+		return NULL;
+	read_head(r);
+	return look(r) && r->position < position ? reader_walk(r) : NULL;
+}
+
+static bool earlier(const struct reader *reader, uint32_t a, uint32_t b)
+{
+	return reader->list[reader->heap[a]].ticks < reader->list[reader->heap[b]].ticks;
+}
+
+static void sift_down(struct reader *reader, uint32_t at)
+{
+	for (;;) {
+		uint32_t child = 2 * at + 1, top;
+
+		if (child >= reader->heap_size)
+			return;
+		if (child + 1 < reader->heap_size && earlier(reader, child + 1, child))
+			child++;
+		if (!earlier(reader, child, at))
+			return;
+		top = reader->heap[at];
+		reader->heap[at] = reader->heap[child];
+		reader->heap[child] = top;
+		at = child;
+	}
+}
+
+bool reader_begin(struct reader *reader, struct ring_header *const *rings, const size_t *bytes,
+		  uint32_t count)
+{
+	struct clock_pair pair;
+	uint32_t i;
+
+	if (reader->frozen) {
+		reader->until = UINT64_MAX;
+	} else {
+		/* All that this pass gives out is older than this pair: its time lies between two
+		 * pairs, and the line never bends backwards. */
+		clock_pair_take(&pair);
+		clock_line_add(&reader->clock, &pair);
+		reader->until = pair.ticks;
+		reader->now_ns = pair.ns;
+	}
+	reader_add_rings(reader, rings, bytes, count);
+	reader->heap_size = 0;
+	for (i = 0; i < reader->count; i++) {
+		struct reader_ring *r = &reader->list[i];
+
+		if (!r->ring)
+			continue;
+		read_head(r);
+		if (r->head != r->position && look(r))
+			reader->heap[reader->heap_size++] = i;
+	}
+	for (i = reader->heap_size / 2; i-- > 0;)
+		sift_down(reader, i);
+	return reader->heap_size > 0;
+}
+
+bool reader_next(struct reader *reader, struct reader_record *out)
+{
+	struct reader_ring *r;
+
+	if (!reader->heap_size)
+		return false;
+	r = &reader->list[reader->heap[0]];
+	if (r->ticks > reader->until)
+		return false; /* published after the pass began, as all others that are left */
+	*out = (struct reader_record){
+		.at = (const void *)(ring_data(r->ring) + r->position % r->capacity),
+		.ticks = r->ticks,
+		.size = r->size,
+		.tid = r->ring->tid,
+		.stream = r->stream,
+		.type = r->type,
+	};
+	r->position += r->size;
+	if (!look(r))
+		reader->heap[0] = reader->heap[--reader->heap_size];
+	sift_down(reader, 0);
+	return true;
+}
+
+static void release_ring(struct reader_ring *r)
+{
+	struct ring_header *ring = r->ring;
+
+	if (r->released != r->position) {
+		r->released = r->position;
+		/* release for the producer's acquire: we have read what it may overwrite now;
+		 * seq_cst with its store to waiting: one of us sees the other */
+		__atomic_store_n(&ring->tail, r->position, __ATOMIC_SEQ_CST);
+		if (__atomic_load_n(&ring->waiting, __ATOMIC_SEQ_CST)) {
+			__atomic_store_n(&ring->waiting, 0, __ATOMIC_RELAXED);
+			futex_wake(&ring->waiting);
+		}
+	}
+	/* acquire: with the release at the end of the ring's thread; its last head is visible */
+	if (__atomic_load_n(&ring->state, __ATOMIC_ACQUIRE) == RING_CLOSED &&
+	    __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE) == r->position)
+		/* release: with the acquire of the thread that takes the ring next */
+		__atomic_store_n(&ring->state, RING_FREE, __ATOMIC_RELEASE);
+}
+
+void reader_announce_release(struct reader *reader)
+{
+	uint32_t i;
+
+	for (i = 0; i < reader->count; i++)
+		if (reader->list[i].ring)
+			__atomic_store_n(&reader->list[i].ring->release_to,
+					 reader->list[i].position, __ATOMIC_RELAXED);
+}
+
+void reader_release(struct reader *reader)
+{
+	uint32_t i;
+
+	for (i = 0; i < reader->count; i++)
+		if (reader->list[i].ring)
+			release_ring(&reader->list[i]);
+}
+
+bool reader_is_short(const struct reader *reader)
+{
+	uint32_t i;
+
+	for (i = 0; i < reader->count; i++) {
+		const struct reader_ring *r = &reader->list[i];
+
+		/* relaxed: hints, looked at again in the next pass */
+		if (!r->ring)
+			continue;
+		if (__atomic_load_n(&r->ring->state, __ATOMIC_RELAXED) == RING_CLOSED)
+			return true;
+		if (r->position != r->released &&
+		    (__atomic_load_n(&r->ring->waiting, __ATOMIC_RELAXED) ||
+		     r->position - r->released >= r->capacity / 2))
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reads the rings of a process in the order in which their records were published.
+ *
+ * A pass first reads the clock, then the heads of all rings, and gives out the records that are
+ * older than that reading, merged by their ticks. What had been published when the publishing of
+ * another record began carries earlier ticks and was committed before the clock was read: so a
+ * cause is always given out before its effect, from whatever threads they are.
+ *
+ * Threads: one at a time (the host's lock).
+ */
+#ifndef RTL_CORE_READER_H
+#define RTL_CORE_READER_H
+
+#include "clock.h"
+#include "ring.h"
+
+struct reader_ring {
+	struct ring_header *ring; /* NULL: it could not be had */
+	uint64_t capacity;        /* as found at first: in the ring it may be overwritten */
+	uint64_t usable;          /* of it, bytes that the file has */
+	uint64_t position;        /* next record to give out */
+	uint64_t released;        /* the ring's tail */
+	uint64_t head;            /* as of this pass */
+	uint64_t ticks;           /* of the next record, when the ring is in the heap */
+	uint64_t skipped;         /* bytes that could not be read: the ring is damaged */
+	uint32_t size;            /* of the next record, checked, as the following */
+	uint16_t stream;
+	uint16_t type;
+	uint16_t taken; /* the stream of the record that was gone over last */
+};
+
+/* A record as it was checked: whoever can write to the ring may have changed it since. */
+struct reader_record {
+	const struct rtl_record *at; /* stays valid until reader_release */
+	uint64_t ticks;
+	uint32_t size;
+	uint32_t tid;
+	uint16_t stream;
+	uint16_t type;
+};
+
+struct reader {
+	struct clock_line clock;
+	struct reader_ring *list;
+	uint32_t count;
+	uint32_t room;
+	uint32_t *heap; /* indices into list, the earliest first */
+	uint32_t heap_size;
+	bool starved; /* no memory to take up a ring; relaxed, for whoever waits for room in it */
+	bool frozen; /* the ticks are of another boot, or all were read before: the clock stays */
+	uint64_t until;  /* ticks at which this pass began */
+	uint64_t now_ns; /* the same in ns */
+};
+
+/* `start`: both clocks when the process began to publish. */
+void reader_init(struct reader *reader, const struct clock_pair *start);
+void reader_fini(struct reader *reader);
+
+/* Begins a pass over `count` rings, at least as many as the last time; `bytes`: how much of each is
+ * mapped, NULL: all. Returns false if there is nothing to read. */
+bool reader_begin(struct reader *reader, struct ring_header *const *rings, const size_t *bytes,
+		  uint32_t count);
+/* The next record of the pass; false: there is none. */
+bool reader_next(struct reader *reader, struct reader_record *out);
+/* Takes up the rings without beginning a pass. */
+void reader_add_rings(struct reader *reader, struct ring_header *const *rings, const size_t *bytes,
+		      uint32_t count);
+/* Goes over the next record of a ring if it lies before `position`; NULL: none does. */
+const struct rtl_record *reader_skip(struct reader *reader, uint32_t ring, uint64_t position);
+/* The next record of a ring's [position, head), moving on; NULL: there is none. */
+const struct rtl_record *reader_walk(struct reader_ring *ring);
+/* Writes to each ring what reader_release will do to it. */
+void reader_announce_release(struct reader *reader);
+/* Gives the room of all records that reader_next returned back to their threads. */
+void reader_release(struct reader *reader);
+/* Whether a thread waits for room or has little left, or has ended and leaves its ring. */
+bool reader_is_short(const struct reader *reader);
+
+#endif

@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: MIT */
+#include "recorder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "host_impl.h"
+#include "log.h"
+
+/* One that is in the recording, for the bound. */
+struct segment {
+	struct segment *next;
+	struct source *source;
+	uint64_t bytes;
+	uint32_t number;
+	uint32_t stream_count;
+	uint32_t counts[]; /* events, by the process's stream numbers */
+};
+
+struct recorder {
+	char *output;
+	int dir_fd;
+	uint64_t limit_bytes;
+	uint64_t bytes; /* of the segments */
+	struct segment *oldest, **newest;
+	char failure[256];
+};
+
+const char *recorder_failure(const struct recorder *recorder)
+{
+	return *recorder->failure ? recorder->failure : NULL;
+}
+
+static bool failed(struct recorder *recorder)
+{
+	if (!*recorder->failure)
+		snprintf(recorder->failure, sizeof recorder->failure,
+			 "cannot write to %.150s (%s): recording has ended", recorder->output,
+			 strerror(errno));
+	return false;
+}
+
+int recorder_create(const char *output, uint64_t limit_bytes, struct recorder **out)
+{
+	struct recorder *recorder = calloc(1, sizeof *recorder);
+
+	if (!recorder || !(recorder->output = strdup(output))) {
+		free(recorder);
+		return RTL_ENOMEM;
+	}
+	recorder->limit_bytes = limit_bytes;
+	recorder->newest = &recorder->oldest;
+	if (mkdir(output, 0777) && errno != EEXIST)
+		goto fail;
+	recorder->dir_fd = open(output, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (recorder->dir_fd < 0)
+		goto fail;
+	*out = recorder;
+	return 0;
+fail:
+	free(recorder->output);
+	free(recorder);
+	return errno == ENOSPC ? RTL_ENOSPC : RTL_EIO;
+}
+
+void recorder_destroy(struct recorder *recorder)
+{
+	struct segment *segment;
+
+	if (!recorder)
+		return;
+	while ((segment = recorder->oldest)) {
+		recorder->oldest = segment->next;
+		free(segment);
+	}
+	close(recorder->dir_fd);
+	free(recorder->output);
+	free(recorder);
+}
+
+/* ---- files */
+
+/* The process's folder in the recording; -1 with errno. */
+static int open_folder(struct recorder *recorder, const struct source *source)
+{
+	const char *name = strrchr(source->path, '/');
+
+	name = name ? name + 1 : source->path;
+	if (mkdirat(recorder->dir_fd, name, 0777) && errno != EEXIST)
+		return -1;
+	return openat(recorder->dir_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+static bool write_all(int fd, const void *data, size_t size)
+{
+	const char *at = data;
+
+	while (size) {
+		ssize_t n = write(fd, at, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		at += n;
+		size -= (size_t)n;
+	}
+	return true;
+}
+
+/* A file that appears under its name when it is whole. */
+struct part {
+	const void *data;
+	size_t size;
+};
+
+static bool write_file(int dir_fd, const char *name, const struct part *parts, size_t n)
+{
+	int fd = openat(dir_fd, ".new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), err;
+	bool ok = fd >= 0;
+	size_t i;
+
+	for (i = 0; ok && i < n; i++)
+		ok = write_all(fd, parts[i].data, parts[i].size);
+	ok = ok && !renameat(dir_fd, ".new", dir_fd, name);
+	err = errno;
+	if (fd >= 0)
+		close(fd);
+	if (!ok)
+		unlinkat(dir_fd, ".new", 0);
+	errno = err;
+	return ok;
+}
+
+/* ---- segments */
+
+/* A segment's piece of a ring is not saved again. */
+static void note_segment(int dir_fd, const char *name, struct source *source)
+{
+	struct ring_header header;
+	int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	if (read(fd, &header, sizeof header) == sizeof header &&
+	    header.index < source->reader.count) {
+		struct reader_ring *r = &source->reader.list[header.index];
+
+		if (header.origin + header.capacity > r->position)
+			r->position = header.origin + header.capacity;
+	}
+	close(fd);
+}
+
+/* Goes on after what an earlier recorder of the process has saved. */
+static void find_segments(int dir_fd, struct source *source)
+{
+	int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+	unsigned number;
+
+	while (dir && (entry = readdir(dir)))
+		if (sscanf(entry->d_name, SPOOL_SEGMENT_NAME, &number) == 1) {
+			note_segment(dir_fd, entry->d_name, source);
+			if (number >= source->segments)
+				source->segments = number + 1;
+		}
+	if (dir)
+		closedir(dir);
+}
+
+static void add_segment(struct recorder *recorder, struct source *source, uint32_t number,
+			const struct reader_ring *r, uint64_t end)
+{
+	struct segment *segment =
+		calloc(1, sizeof *segment + source->stream_count * sizeof *segment->counts);
+	struct reader_ring at = *r;
+
+	recorder->bytes += end - r->position;
+	if (!segment)
+		return; /* it stays, bound or not */
+	segment->source = source;
+	segment->number = number;
+	segment->stream_count = source->stream_count;
+	segment->bytes = end - r->position;
+	for (at.head = end; recorder->limit_bytes && reader_walk(&at);)
+		if (at.taken < segment->stream_count)
+			segment->counts[at.taken]++;
+	*recorder->newest = segment;
+	recorder->newest = &segment->next;
+}
+
+/* Touches memory of a file that may have been cut off: write(2) would fail where it is missing,
+ * guard.c makes it zeros for us. */
+static void touch(const uint8_t *data, uint64_t size)
+{
+	uint64_t at;
+
+	for (at = 0; at < size; at += 4096)
+		(void)*(const volatile uint8_t *)(data + at);
+	if (size)
+		(void)*(const volatile uint8_t *)(data + size - 1);
+}
+
+/* How far a ring can be saved: up to its head, or to where its file ends. */
+static uint64_t find_end(const struct reader_ring *r)
+{
+	uint64_t offset = r->position % r->capacity, bytes = r->head - r->position;
+	uint64_t usable = r->usable < r->capacity ? r->usable & ~7ull : r->capacity;
+	uint64_t first = bytes < r->capacity - offset ? bytes : r->capacity - offset;
+	uint64_t there = usable > offset ? usable - offset : 0;
+
+	if (first > there)
+		return r->position + there;
+	return bytes - first > usable ? r->position + first + usable : r->head;
+}
+
+/* Writes [r->position, end) of a ring to a segment of its own. */
+static bool save(struct recorder *recorder, struct source *source, int dir_fd,
+		 struct reader_ring *r, uint64_t end)
+{
+	const struct ring_header *ring = r->ring;
+	uint64_t offset = r->position % r->capacity, bytes = end - r->position;
+	uint64_t first = bytes < r->capacity - offset ? bytes : r->capacity - offset;
+	union {
+		struct ring_header header;
+		uint8_t page[RING_HEADER_SIZE];
+	} head = {.header = {.magic = RING_MAGIC,
+			     .header_size = RING_HEADER_SIZE,
+			     .capacity = bytes,
+			     .index = ring->index,
+			     .tid = ring->tid,
+			     .state = RING_CLOSED,
+			     .ready = bytes,
+			     .origin = r->position,
+			     .head = bytes}};
+	const struct part parts[] = {
+		{&head, sizeof head},
+		{ring_data((struct ring_header *)(uintptr_t)ring) + offset, first},
+		{ring_data((struct ring_header *)(uintptr_t)ring), bytes - first}};
+	char name[32];
+
+	snprintf(name, sizeof name, SPOOL_SEGMENT_NAME, source->segments);
+	touch(parts[1].data, parts[1].size);
+	touch(parts[2].data, parts[2].size);
+	if (!write_file(dir_fd, name, parts, 3))
+		return failed(recorder);
+	add_segment(recorder, source, source->segments, r, end);
+	source->segments++;
+	r->position = end;
+	return true;
+}
+
+static void add_to(uint64_t *counter, uint64_t n)
+{
+	__atomic_fetch_add(counter, n, __ATOMIC_RELAXED); /* read when all is over */
+}
+
+/* Counts events of a process that were thrown away: in its control page, or where that is now the
+ * file of the recording. */
+static void count_rotated(const struct segment *segment, int dir_fd)
+{
+	struct spool_control *control = segment->source->control, *file = MAP_FAILED;
+	int fd = -1;
+	uint32_t i;
+
+	if (!control) {
+		fd = openat(dir_fd, "control", O_RDWR | O_CLOEXEC);
+		if (fd >= 0)
+			file = mmap(NULL, sizeof *file, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		control = file;
+	}
+	for (i = 0; control != MAP_FAILED && i < segment->stream_count; i++)
+		add_to(&control->streams[i].rotated, segment->counts[i]);
+	if (file != MAP_FAILED)
+		munmap(file, sizeof *file);
+	if (fd >= 0)
+		close(fd);
+}
+
+/* Deletes the oldest segments until the recording is within its bound. */
+static void rotate(struct recorder *recorder)
+{
+	struct segment *segment;
+	char name[32];
+	int fd;
+
+	while (recorder->limit_bytes && recorder->bytes > recorder->limit_bytes &&
+	       (segment = recorder->oldest) && segment->next) {
+		fd = open_folder(recorder, segment->source);
+		if (fd < 0)
+			return;
+		snprintf(name, sizeof name, SPOOL_SEGMENT_NAME, segment->number);
+		unlinkat(fd, name, 0);
+		count_rotated(segment, fd);
+		close(fd);
+		recorder->bytes -= segment->bytes;
+		recorder->oldest = segment->next;
+		free(segment);
+	}
+}
+
+/* Nothing can be recorded any more: whoever waits for room is let go. */
+static void throw_away(struct source *source)
+{
+	uint32_t i;
+
+	source_begin(source);
+	for (i = 0; i < source->reader.count; i++) {
+		struct reader_ring *r = &source->reader.list[i];
+
+		if (!r->ring || !__atomic_load_n(&r->ring->waiting, __ATOMIC_RELAXED))
+			continue;
+		while (reader_walk(r))
+			if (r->taken < source->stream_count)
+				add_to(&source->control->streams[r->taken].rotated, 1);
+	}
+	source_release(source);
+}
+
+/* ---- passes */
+
+static bool is_due(const struct reader_ring *r)
+{
+	/* relaxed: hints, looked at again in the next pass */
+	return r->head - r->position >= r->capacity / 2 ||
+	       __atomic_load_n(&r->ring->waiting, __ATOMIC_RELAXED);
+}
+
+static bool save_source(struct recorder *recorder, struct source *source, bool all)
+{
+	bool something = false;
+	int dir_fd = -1;
+	uint64_t end;
+	uint32_t i;
+
+	source_begin(source);
+	for (i = 0; i < source->reader.count && !recorder_failure(recorder); i++) {
+		struct reader_ring *r = &source->reader.list[i];
+
+		if (!r->ring || (dir_fd < 0 && (dir_fd = open_folder(recorder, source)) < 0))
+			continue;
+		if (!source->continued) {
+			source->continued = true;
+			find_segments(dir_fd, source);
+		}
+		/* damaged rings too are saved as they are; who reads the recording finds out */
+		if (r->head - r->position > r->capacity || r->head == r->position ||
+		    (!all && !is_due(r)))
+			continue;
+		end = find_end(r);
+		if (end > r->position)
+			something |= save(recorder, source, dir_fd, r, end);
+		if (end < r->head && r->position == end) {
+			r->skipped += r->head - end;
+			r->position = r->head;
+		}
+	}
+	if (dir_fd >= 0)
+		close(dir_fd);
+	source_prepare(source);
+	source_release(source);
+	return something;
+}
+
+bool recorder_pass(struct recorder *recorder, struct host *host, bool all)
+{
+	bool something = false;
+	uint32_t i;
+
+	for (i = 0; i < host->source_count; i++) {
+		struct source *source = host->sources[i];
+
+		if (source->finals)
+			continue;
+		host_look_at(host, source);
+		if (recorder_failure(recorder))
+			throw_away(source);
+		else
+			something |= save_source(recorder, source, all);
+	}
+	if (recorder_failure(recorder))
+		host_stop_publishing(host);
+	rotate(recorder);
+	return something;
+}
+
+/* ---- the end of a process */
+
+/* A ring's counts, without records. */
+static bool export_ring(int dir_fd, const struct ring_header *ring)
+{
+	static const uint64_t nothing;
+	union {
+		struct ring_header header;
+		uint8_t page[RING_HEADER_SIZE];
+	} head;
+	const struct part parts[] = {{&head, sizeof head}, {&nothing, sizeof nothing}};
+	char name[32];
+
+	memcpy(&head, ring, sizeof head);
+	head.header.capacity = head.header.ready = sizeof nothing;
+	head.header.head = head.header.tail = 0;
+	head.header.state = RING_CLOSED;
+	snprintf(name, sizeof name, "ring-%u", ring->index);
+	return write_file(dir_fd, name, parts, 2);
+}
+
+/* The copies that make a recording of what was a spool; control last, which makes it one. */
+static bool export_source(struct recorder *recorder, struct source *source)
+{
+	uint64_t dict_bytes = spool_files_read_dict(&source->files);
+	const struct part dict = {source->files.dict, dict_bytes};
+	struct spool_control *copy = malloc(sizeof *copy);
+	const struct part control = {copy, sizeof *copy};
+	int dir_fd = open_folder(recorder, source);
+	bool ok = copy && dir_fd >= 0 && write_file(dir_fd, "dict", &dict, 1);
+	uint32_t i;
+
+	for (i = 0; ok && i < source->files.ring_count; i++)
+		ok = !source->files.rings[i] || export_ring(dir_fd, source->files.rings[i]);
+	if (ok) {
+		*copy = *source->control;
+		copy->segment_count = source->segments;
+		copy->finished = 1;
+		for (i = 0; i < source->stream_count; i++)
+			copy->streams[i].delivered = 0;
+		ok = write_file(dir_fd, "control", &control, 1);
+	}
+	if (!ok)
+		failed(recorder);
+	if (dir_fd >= 0)
+		close(dir_fd);
+	free(copy);
+	return ok;
+}
+
+void recorder_end_gone(struct recorder *recorder, struct host *host, bool all)
+{
+	uint32_t i;
+
+	for (i = 0; i < host->source_count; i++) {
+		struct source *source = host->sources[i];
+
+		if (source->finals || (!all && !source_is_gone(source)))
+			continue;
+		while (save_source(recorder, source, true))
+			;
+		if (!recorder_failure(recorder) && export_source(recorder, source))
+			source_close(source, true);
+	}
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The format of a ring: one file of the spool, written by one thread, drained by one consumer.
+ *
+ * Positions count bytes from the ring's beginning of life and never wrap; a record stands at
+ * position % capacity, in one piece: what does not fit before the end is preceded by a filler
+ * (stream = RING_FILLER). The producer writes records at `head` and publishes them by moving it
+ * (release; the consumer's acquire); the consumer frees them by moving `tail` (release; the
+ * producer's acquire, in writer.c only where its known room is used up).
+ *
+ * So whatever happens to the process, the records between tail and head are complete.
+ */
+#ifndef RTL_CORE_RING_H
+#define RTL_CORE_RING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rtl/publish.h>
+
+#include "spool.h"
+
+#define RING_MAGIC  0x474e4952u /* "RING" */
+#define RING_FILLER 0xffffu
+
+enum ring_state {
+	RING_ACTIVE = 1, /* a thread publishes to it */
+	RING_CLOSED = 2, /* its thread has ended; the consumer makes it free when it is empty */
+	RING_FREE = 3,   /* drained; a new thread may take it */
+};
+
+struct ring_header {
+	uint32_t magic;
+	uint32_t header_size; /* records begin there, bytes */
+	uint64_t capacity;    /* bytes, a multiple of 8 */
+	uint32_t index;
+	uint32_t tid;   /* of the thread; changes only while the ring is free */
+	uint32_t state; /* enum ring_state; release by whoever changes it, acquire by the other */
+	uint32_t reserved;
+	/*
+	 * Bytes of the data that have room on the disk and have been touched; grows up to capacity
+	 * ahead of the producer (ring_prepare). Release by whoever raises it, acquire by the
+	 * producer.
+	 */
+	uint64_t ready;
+	uint64_t origin; /* in a segment (recorder.h): position of its first record in its ring */
+	uint8_t pad1[64 - 48];
+	uint64_t head; /* producer's */
+	uint8_t pad2[64 - 8];
+	uint64_t tail;    /* consumer's */
+	uint32_t waiting; /* 1: the producer sleeps on it (futex) until tail moves */
+	uint32_t reserved2;
+	uint64_t release_to; /* consumer's: see releasing in spool.h */
+	uint8_t pad3[64 - 24];
+	/* Events committed, for each stream: counted before head moves, so never fewer than read.
+	 */
+	uint64_t published[SPOOL_STREAMS_MAX];
+};
+
+#define RING_HEADER_SIZE 4096u
+_Static_assert(sizeof(struct ring_header) <= RING_HEADER_SIZE, "records begin on a page");
+_Static_assert(sizeof(struct rtl_record) == 48, "layout of records in the spool");
+
+static inline uint8_t *ring_data(struct ring_header *ring)
+{
+	return (uint8_t *)ring + RING_HEADER_SIZE;
+}
+
+/* Makes the ring ready up to `bytes`: in the file of the spool whose folder is dir_fd, and in this
+ * process's mapping of it. Any thread, any process. False: there is no room on the disk. */
+bool ring_prepare(struct ring_header *ring, int dir_fd, uint64_t bytes);
+
+#endif

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+#include "session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "log.h"
+
+static char folder[PATH_MAX];
+static struct session_page *page; /* NULL: not joined */
+
+static int open_page(const char *name)
+{
+	char path[PATH_MAX + sizeof SESSION_FILE + 1];
+
+	snprintf(path, sizeof path, "%.*s/" SESSION_FILE, PATH_MAX - 1, name);
+	return open(path, O_RDWR | O_CLOEXEC);
+}
+
+static int map_page(int fd, struct session_page **out)
+{
+	struct session_page *p;
+	struct stat st;
+
+	if (fstat(fd, &st) || (size_t)st.st_size < sizeof *p)
+		return RTL_EABI;
+	p = mmap(NULL, sizeof *p, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (p == MAP_FAILED)
+		return RTL_ENOMEM;
+	if (memcmp(p->magic, SESSION_MAGIC, sizeof p->magic) != 0 ||
+	    p->version != SESSION_VERSION) {
+		munmap(p, sizeof *p);
+		return RTL_EABI;
+	}
+	*out = p;
+	return 0;
+}
+
+int session_map(const char *name, struct session_page **out)
+{
+	int fd = open_page(name), err;
+
+	if (fd < 0)
+		return errno == ENOENT || errno == ENOTDIR ? RTL_ENOENT : RTL_EIO;
+	err = map_page(fd, out);
+	close(fd);
+	return err;
+}
+
+int session_join(void)
+{
+	const char *name = getenv("RTL_COLLECTOR");
+	int err;
+
+	if (!name || !*name)
+		return RTL_ENOENT;
+	snprintf(folder, sizeof folder, "%s", name);
+	err = session_map(name, &page);
+	if (err == RTL_ENOENT) { /* a program that outlives `rtl trace`: not its fault */
+		log_line(RTL_LEVEL_INFO, "bus",
+			 "no collector at RTL_COLLECTOR=%s: nothing is recorded", name);
+		return RTL_EIO;
+	}
+	if (err)
+		log_line(RTL_LEVEL_ERROR, "bus",
+			 "RTL_COLLECTOR=%s cannot be used (%s): nothing is recorded; unset it, or "
+			 "start the program with `rtl trace`",
+			 name, rtl_error_text(err));
+	return err;
+}
+
+void session_leave(void)
+{
+	if (page)
+		munmap(page, sizeof *page);
+	page = NULL;
+}
+
+const char *session_folder(void)
+{
+	return page ? folder : NULL;
+}
+
+uint32_t *session_bell(void)
+{
+	return page ? &page->asleep : NULL;
+}
+
+bool session_folder_is_alive(const char *name)
+{
+	int err = errno, fd = open_page(name);
+	bool alive;
+
+	if (fd < 0) {
+		errno = err;
+		return false;
+	}
+	alive = flock(fd, LOCK_SH | LOCK_NB) != 0; /* it holds the lock */
+	close(fd);
+	errno = err;
+	return alive;
+}
+
+bool session_is_alive(void)
+{
+	return page && session_folder_is_alive(folder);
+}
+
+/* Whether `type` stands in a line's rest: numbers, each behind a blank. */
+static bool names_type(const char *at, const char *end, uint16_t type)
+{
+	while (at < end && *at == ' ') {
+		uint32_t n = 0;
+
+		for (at++; at < end && *at >= '0' && *at <= '9'; at++)
+			n = n > UINT16_MAX ? n : n * 10 + (uint32_t)(*at - '0');
+		if (n == type)
+			return true;
+	}
+	return false;
+}
+
+/* The page may be damaged: nothing behind `wants` is looked at. */
+bool session_wants(const char *stream, uint16_t type)
+{
+	const char *line = page->wants, *last = line + sizeof page->wants, *end;
+	size_t length = strlen(stream);
+
+	/* relaxed: the collector sees the same word, and tells us when it changes */
+	if (__atomic_load_n(&page->paused, __ATOMIC_RELAXED))
+		return false;
+	for (; line < last && *line; line = end + 1) {
+		for (end = line; end < last && *end && *end != '\n'; end++)
+			;
+		if ((size_t)(end - line) >= length && !memcmp(line, stream, length) &&
+		    (line + length == end || line[length] == ' '))
+			return names_type(line + length, end, type);
+		if (end == last || !*end)
+			break;
+	}
+	return true;
+}

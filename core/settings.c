@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+#include "settings.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "log.h"
+
+static bool strict_failed;
+
+static void complain(const char *name, const char *text, const char *wanted)
+{
+	strict_failed = true;
+	log_line(RTL_LEVEL_ERROR, "bus", "%s=%s makes no sense: it takes %s; the default is used",
+		 name, text, wanted);
+}
+
+/* A number of bytes with K, M or G behind it; 0: not one. */
+static size_t parse_bytes(const char *text)
+{
+	char *end;
+	unsigned long long n = strtoull(text, &end, 10);
+	unsigned shift = 0;
+
+	if (end == text || *text == '-')
+		return 0;
+	switch (*end) {
+	case 'k':
+	case 'K':
+		shift = 10;
+		break;
+	case 'm':
+	case 'M':
+		shift = 20;
+		break;
+	case 'g':
+	case 'G':
+		shift = 30;
+		break;
+	default:
+		break;
+	}
+	end += shift > 0;
+	if (*end || n > (1ull << 40 >> shift))
+		return 0;
+	return (size_t)(n << shift);
+}
+
+static size_t bytes(const char *name, size_t fallback, size_t least)
+{
+	const char *text = getenv(name);
+	size_t n;
+
+	if (!text || !*text)
+		return fallback;
+	n = parse_bytes(text);
+	if (n >= least)
+		return n;
+	complain(name, text, "a size of at least 64K, e.g. 4M");
+	return fallback;
+}
+
+static bool flag(const char *name)
+{
+	const char *text = getenv(name);
+
+	if (!text || !*text || !strcmp(text, "0"))
+		return false;
+	if (!strcmp(text, "1"))
+		return true;
+	complain(name, text, "0 or 1");
+	return false;
+}
+
+static bool policy_wait(void)
+{
+	const char *text = getenv("RTL_BUFFER_POLICY");
+
+	if (!text || !*text || !strcmp(text, "wait"))
+		return true;
+	if (strcmp(text, "discard"))
+		complain("RTL_BUFFER_POLICY", text, "wait or discard");
+	return strcmp(text, "discard") != 0;
+}
+
+static uint32_t milliseconds(const char *name, uint32_t fallback)
+{
+	const char *text = getenv(name);
+	unsigned long n;
+	char *end;
+
+	if (!text || !*text)
+		return fallback;
+	n = strtoul(text, &end, 10);
+	if (!*end && *text != '-' && n <= 86400000)
+		return (uint32_t)n;
+	complain(name, text, "a number of milliseconds");
+	return fallback;
+}
+
+void settings_read(struct bus_settings *settings)
+{
+	strict_failed = false;
+	settings->strict = flag("RTL_STRICT");
+	settings->ring_bytes = bytes("RTL_BUFFER_SIZE", 4u << 20, 64u << 10);
+	settings->total_bytes = bytes("RTL_BUFFER_TOTAL", 256u << 20, 64u << 10);
+	settings->wait = policy_wait();
+	settings->exit_timeout_ms = milliseconds("RTL_EXIT_TIMEOUT", 120000);
+	if (strict_failed && settings->strict) {
+		log_line(RTL_LEVEL_ERROR, "bus", "RTL_STRICT is set: the program does not start");
+		_exit(2);
+	}
+}

@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: MIT */
+#include "source.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rtl/tracepoint.h>
+
+#include "bus.h"
+#include "discard.h"
+#include "folder.h"
+#include "guard.h"
+#include "ids.h"
+#include "log.h"
+#include "spool_writer.h"
+#include "stream.h"
+
+/* Of a ring, made ready at once. */
+#define PREPARE_STEP (1ul << 20)
+
+static bool is_this_boot(const struct source *source)
+{
+	uint8_t id[sizeof source->control->boot_id];
+
+	spool_boot_id(id);
+	return !memcmp(id, source->control->boot_id, sizeof id);
+}
+
+static void start_reader(struct source *source)
+{
+	const struct spool_control *control = source->control;
+	const struct clock_pair start = {.ticks = control->start_ticks, .ns = control->start_ns};
+	uint32_t i, n = control->clock_count;
+
+	reader_init(&source->reader, &start);
+	for (i = 0; i < n && i < SPOOL_PAIRS_MAX; i++) {
+		const struct clock_pair pair = {.ticks = control->clock[i].ticks,
+						.ns = control->clock[i].ns};
+
+		clock_line_add(&source->reader.clock, &pair);
+	}
+}
+
+/* Leaves word of how ticks became ns. */
+static void store_clock(struct source *source)
+{
+	const struct clock_line *line = &source->reader.clock;
+	struct spool_control *control = source->control;
+	uint32_t i;
+
+	for (i = 0; i < line->count && i < SPOOL_PAIRS_MAX; i++)
+		control->clock[i] = (struct spool_pair){line->pairs[i].ticks, line->pairs[i].ns};
+	control->clock_count = i;
+}
+
+void source_init_local(struct source *source)
+{
+	memset(source, 0, sizeof *source);
+	source->local = true;
+	source->process = host_own_process();
+	source->control = bus.spool.control;
+	start_reader(source);
+}
+
+/* The last consumer has died while it gave room back: the rest of that. */
+static void finish_release(struct source *source)
+{
+	struct spool_control *control = source->control;
+	uint32_t i;
+
+	if (__atomic_load_n(&control->releasing, __ATOMIC_ACQUIRE) != 1)
+		return;
+	spool_files_map_rings(&source->files);
+	for (i = 0; i < source->files.ring_count; i++) {
+		struct ring_header *ring = source->files.rings[i];
+
+		if (ring && ring->release_to - ring->tail <= ring->head - ring->tail)
+			ring->tail = ring->release_to;
+	}
+	for (i = 0; i < SPOOL_STREAMS_MAX; i++)
+		if (control->streams[i].delivered < control->streams[i].delivered_next)
+			control->streams[i].delivered = control->streams[i].delivered_next;
+	/* release: after all of it; done twice, it is the same */
+	__atomic_store_n(&control->releasing, 0, __ATOMIC_RELEASE);
+}
+
+int source_init_spool(struct source *source, const char *path, bool shared, const char **why)
+{
+	int err;
+
+	memset(source, 0, sizeof *source);
+	source->path = strdup(path);
+	if (!source->path)
+		return RTL_ENOMEM;
+	err = spool_files_open(&source->files, path, shared, why);
+	if (err) {
+		free(source->path);
+		return err;
+	}
+	source->control = source->files.control;
+	finish_release(source);
+	start_reader(source);
+	/* what was recorded is read by its own clock, unless it can be continued from here */
+	source->reader.frozen =
+		source->reader.clock.count > 1 && (!shared || !is_this_boot(source));
+	return 0;
+}
+
+/* Lets go of all that is not needed for ledgers. */
+static void release(struct source *source)
+{
+	reader_fini(&source->reader);
+	if (source->local || !source->control)
+		return;
+	spool_files_close(&source->files);
+	source->control = NULL;
+}
+
+struct keep {
+	struct source *source;
+	uint32_t stream;
+};
+
+static void keep_loss(void *user, const char *cause, uint64_t count)
+{
+	const struct keep *keep = user;
+	struct source_loss *loss = calloc(1, sizeof *loss);
+
+	if (!loss)
+		return;
+	loss->stream = keep->stream;
+	loss->count = count;
+	snprintf(loss->cause, sizeof loss->cause, "%s", cause);
+	loss->next = keep->source->losses;
+	keep->source->losses = loss;
+}
+
+bool source_is_gone(struct source *source)
+{
+	if (source->gone || source->local || !source->control)
+		return source->gone;
+	/* acquire: with the release at the end of the process's bus */
+	if (__atomic_load_n(&source->control->finished, __ATOMIC_ACQUIRE) || !source->files.shared)
+		source->gone = true;
+	else if (folder_process_is_gone(source->files.dir_fd, source->control->pid))
+		source->gone = true;
+	return source->gone;
+}
+
+/* Which of its rings could not be read to the end; returns how many. */
+static uint32_t damaged_rings(const struct source *source, uint32_t *first)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < source->reader.count; i++) {
+		const struct reader_ring *r = &source->reader.list[i];
+
+		if ((!r->ring || r->skipped || guard_was_hit(r->ring)) && !n++)
+			*first = i;
+	}
+	return n;
+}
+
+/* Says what could not be read. Returns whether its files are worth keeping for somebody who can. */
+static bool say_damage(const struct source *source, bool remove)
+{
+	uint32_t first = 0, rings = damaged_rings(source, &first);
+	bool control = source->control && guard_was_hit(source->control);
+	bool keep = control || source->damaged || rings;
+	char part[80];
+
+	if (!keep && !source->malformed)
+		return false;
+	if (control)
+		snprintf(part, sizeof part, "control");
+	else if (source->damaged)
+		snprintf(part, sizeof part, "dict");
+	else if (rings)
+		snprintf(part, sizeof part, rings > 1 ? "ring-%u and %u more" : "ring-%u", first,
+			 rings - 1);
+	else
+		snprintf(part, sizeof part, "%llu events are not as their streams describe them",
+			 (unsigned long long)source->malformed);
+	log_line(RTL_LEVEL_WARNING, "spool",
+		 "%s is damaged (%s): what could not be read is counted as abandoned%s",
+		 source->path, part, keep && remove ? ", and the files stay" : "");
+	return keep;
+}
+
+void source_close(struct source *source, bool remove)
+{
+	struct rtl_ledger *finals = calloc(source->stream_count + 1u, sizeof *finals);
+	uint32_t i;
+
+	for (i = 0; finals && i < source->stream_count; i++) {
+		struct keep keep = {source, i};
+
+		finals[i].struct_size = sizeof finals[i];
+		source_ledger(source, i, &finals[i]);
+		source_losses(source, i, keep_loss, &keep);
+	}
+	if (!finals)
+		return; /* it just stays open */
+	source->finals = finals;
+	if (!say_damage(source, remove) && remove)
+		spool_remove_folder(source->path);
+	release(source);
+}
+
+void source_fini(struct source *source)
+{
+	struct source_resume *resume;
+	struct source_loss *loss;
+
+	release(source);
+	catalog_fini(&source->catalog);
+	while ((resume = source->resume)) {
+		source->resume = resume->next;
+		free(resume);
+	}
+	while ((loss = source->losses)) {
+		source->losses = loss->next;
+		free(loss);
+	}
+	free(source->finals);
+	free(source->path);
+	memset(source, 0, sizeof *source);
+}
+
+int source_refresh(struct source *source)
+{
+	const struct rtl_process *said = &source->catalog.process;
+	uint64_t length;
+	int err;
+
+	if (source->local)
+		return 0;
+	length = spool_files_read_dict(&source->files);
+	err = catalog_read(&source->catalog, source->files.dict, length);
+	if (!err && source->files.dict_short)
+		err = RTL_EFORMAT;
+	if (!source->process && said->program) {
+		source->remote = (struct rtl_process){
+			.struct_size = sizeof source->remote,
+			.number = source->remote.number, /* the host's */
+			.pid = source->control->pid,
+			.parent_pid = source->control->parent_pid,
+			.start_ns = source->control->start_ns,
+			.program = said->program,
+			.command = said->command,
+			.host_name = said->host_name,
+			.spool_id = source->control->spool_id,
+		};
+		source->process = &source->remote;
+	}
+	return err;
+}
+
+uint32_t source_streams_known(const struct source *source)
+{
+	return source->local ? stream_count() : source->catalog.stream_count;
+}
+
+const struct rtl_stream_info *source_stream(const struct source *source, uint32_t number)
+{
+	return source->local ? stream_info(number) : source->catalog.streams[number];
+}
+
+int source_resume_at(struct source *source, uint32_t ring, uint64_t position)
+{
+	struct source_resume *resume = malloc(sizeof *resume);
+
+	if (!resume)
+		return RTL_ENOMEM;
+	*resume = (struct source_resume){source->resume, position, ring};
+	source->resume = resume;
+	return 0;
+}
+
+/* Goes over what an earlier host has stored, when the rings are known. */
+static void skip_stored(struct source *source)
+{
+	struct source_resume *resume;
+
+	while ((resume = source->resume)) {
+		if (resume->ring < source->reader.count)
+			while (reader_skip(&source->reader, resume->ring, resume->position)) {
+				uint16_t stream = source->reader.list[resume->ring].taken;
+
+				if (stream < source->stream_count)
+					source->delivered[stream]++;
+			}
+		source->resume = resume->next;
+		free(resume);
+	}
+}
+
+bool source_begin(struct source *source)
+{
+	struct ring_header *const *rings = bus.rings;
+	const size_t *bytes = NULL;
+	uint32_t count;
+	bool something;
+
+	if (source->local) {
+		/* acquire: with the release of the thread that has made the ring */
+		count = __atomic_load_n(&source->control->ring_count, __ATOMIC_ACQUIRE);
+	} else {
+		spool_files_map_rings(&source->files);
+		rings = source->files.rings;
+		bytes = source->files.ring_bytes;
+		count = source->files.ring_count;
+	}
+	if (source->resume) {
+		reader_add_rings(&source->reader, rings, bytes, count);
+		skip_stored(source);
+	}
+	something = reader_begin(&source->reader, rings, bytes, count);
+	if (!source->local && (source->gone || !source->files.shared))
+		source->reader.until = UINT64_MAX; /* nothing comes that could be a cause of it */
+	return something;
+}
+
+void source_prepare(struct source *source)
+{
+	uint32_t i;
+
+	if (!source->local && !source->files.shared)
+		return;
+	for (i = 0; i < source->reader.count; i++) {
+		struct ring_header *ring = source->reader.list[i].ring;
+		uint64_t ready = ring ? __atomic_load_n(&ring->ready, __ATOMIC_RELAXED) : 0;
+
+		/* a thread that fills little needs little */
+		if (!ring || ready >= ring->capacity ||
+		    __atomic_load_n(&ring->head, __ATOMIC_RELAXED) + PREPARE_STEP <= ready)
+			continue;
+		if (source->local)
+			spool_ring_prepare(&bus.spool, ring, ready + PREPARE_STEP);
+		else
+			ring_prepare(ring, source->files.dir_fd, ready + PREPARE_STEP);
+	}
+}
+
+void source_add_stream(struct source *source, const struct rtl_stream_info *info)
+{
+	uint32_t number = source->stream_count++;
+
+	source->streams[number] = info;
+	source->delivered[number] =
+		__atomic_load_n(&source->control->streams[number].delivered, __ATOMIC_RELAXED);
+}
+
+void source_release(struct source *source)
+{
+	struct spool_control *control = source->control;
+	uint32_t i;
+
+	store_clock(source);
+	for (i = 0; i < source->stream_count; i++)
+		__atomic_store_n(&control->streams[i].delivered_next, source->delivered[i],
+				 __ATOMIC_RELAXED);
+	reader_announce_release(&source->reader);
+	/* release, here and below: in this order, for the one who comes when we are dead */
+	__atomic_store_n(&control->releasing, 1, __ATOMIC_RELEASE);
+	reader_release(&source->reader);
+	for (i = 0; i < source->stream_count; i++)
+		__atomic_store_n(&control->streams[i].delivered, source->delivered[i],
+				 __ATOMIC_RELEASE);
+	__atomic_store_n(&control->releasing, 0, __ATOMIC_RELEASE);
+}
+
+int source_number(const struct source *source, const struct rtl_stream_info *info)
+{
+	uint32_t i;
+
+	for (i = 0; i < source->stream_count; i++)
+		if (source->streams[i] == info)
+			return (int)i;
+	return -1;
+}
+
+void source_want(struct source *source, const struct rtl_stream_info *info, uint16_t type,
+		 uint8_t bits, bool on)
+{
+	int number = source_number(source, info);
+
+	if (number >= 0 && !source->finals)
+		stream_want(&source->control->streams[number].pub, info, type, bits, on);
+}
+
+static uint64_t published(const struct source *source, uint32_t number)
+{
+	uint64_t sum = 0;
+	uint32_t i, n;
+
+	if (source->local) { /* of all rings: there may be some that cannot be read */
+		n = __atomic_load_n(&source->control->ring_count, __ATOMIC_ACQUIRE);
+		for (i = 0; i < n; i++)
+			sum += __atomic_load_n(&bus.rings[i]->published[number], __ATOMIC_RELAXED);
+		return sum;
+	}
+	for (i = 0; i < source->reader.count; i++)
+		if (source->reader.list[i].ring)
+			sum += __atomic_load_n(&source->reader.list[i].ring->published[number],
+					       __ATOMIC_RELAXED);
+	return sum;
+}
+
+static void add_up(void *user, const char *cause, uint64_t count)
+{
+	(void)cause;
+	*(uint64_t *)user += count;
+}
+
+static void each_missed(const struct source *source, uint32_t number,
+			void (*fn)(void *user, const char *cause, uint64_t count), void *user)
+{
+	const struct spool_control *control = source->control;
+	/* acquire: with the release in stream.c: entries below are complete */
+	uint32_t i, n = __atomic_load_n(&control->loss_count, __ATOMIC_ACQUIRE);
+	uint64_t otherwise;
+
+	for (i = 0; i < n && i < SPOOL_LOSSES_MAX; i++) {
+		uint64_t count = __atomic_load_n(&control->losses[i].count, __ATOMIC_RELAXED);
+		char cause[sizeof control->losses[i].cause + 1] = "";
+
+		if (control->losses[i].stream != number || !count)
+			continue;
+		memcpy(cause, control->losses[i].cause, sizeof control->losses[i].cause);
+		fn(user, cause, count);
+	}
+	otherwise = __atomic_load_n(&control->streams[number].missed_otherwise, __ATOMIC_RELAXED);
+	if (otherwise)
+		fn(user, "other causes", otherwise);
+}
+
+static void each_discarded(const struct source *source, uint32_t number,
+			   void (*fn)(void *user, const char *cause, uint64_t count), void *user)
+{
+	const struct spool_stream *slot = &source->control->streams[number];
+	uint32_t i;
+
+	for (i = 0; i < SPOOL_DISCARD_CAUSES; i++) {
+		uint64_t count = __atomic_load_n(&slot->discarded[i], __ATOMIC_RELAXED);
+		const char *cause = discard_text(i);
+
+		if (count)
+			fn(user, cause ? cause : "of a newer version's cause", count);
+	}
+}
+
+static void each_rotated(const struct source *source, uint32_t number,
+			 void (*fn)(void *user, const char *cause, uint64_t count), void *user)
+{
+	if (source->control->streams[number].rotated)
+		fn(user, "no room in the recording", source->control->streams[number].rotated);
+}
+
+void source_ledger(const struct source *source, uint32_t number, struct rtl_ledger *ledger)
+{
+	uint64_t discarded = 0, missed = 0, known;
+
+	if (source->finals || source->ended) {
+		*ledger = source->finals ? source->finals[number] : source->last[number];
+		return;
+	}
+	each_discarded(source, number, add_up, &discarded);
+	each_missed(source, number, add_up, &missed);
+	ledger->discarded = discarded + source->control->streams[number].rotated;
+	ledger->missed = missed;
+	ledger->delivered = source->delivered[number];
+	ledger->abandoned = source->abandoned[number];
+	/* read last: what was delivered above had been published before; in a damaged spool
+	 * the count may be less */
+	ledger->published = published(source, number) + discarded;
+	known = ledger->delivered + ledger->discarded + ledger->abandoned;
+	if (ledger->published < known)
+		ledger->published = known;
+}
+
+void source_losses(const struct source *source, uint32_t number,
+		   void (*fn)(void *user, const char *cause, uint64_t count), void *user)
+{
+	const struct source_loss *loss;
+
+	for (loss = source->losses; loss; loss = loss->next)
+		if (loss->stream == number)
+			fn(user, loss->cause, loss->count);
+	if (source->finals)
+		return;
+	each_discarded(source, number, fn, user);
+	each_rotated(source, number, fn, user);
+	each_missed(source, number, fn, user);
+}
+
+const char *source_string(const struct source *source, uint64_t id)
+{
+	return source->local ? rtl_string_text(id) : catalog_string(&source->catalog, id);
+}
+
+bool source_tracepoint(const struct source *source, uint64_t uid, struct rtl_tracepoint *out,
+		       struct rtl_metadata **metadata, uint32_t *room)
+{
+	return source->local ? ids_tracepoint(uid, out, metadata, room)
+			     : catalog_tracepoint(&source->catalog, uid, out, metadata, room);
+}

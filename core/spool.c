@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: MIT */
+#include "spool.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "dict.h"
+#include "log.h"
+#include "ring.h"
+#include "spool_writer.h"
+
+/* Room that a folder must have before it is taken by default. */
+#define DEFAULT_ROOM (64ul << 20)
+/* The dictionary begins with this. */
+#define DICT_STEP (64ul << 10)
+/* Of a ring when it is made. */
+#define RING_BEGIN (32ul << 10)
+
+static bool has_room(const char *folder)
+{
+	struct statfs fs;
+
+	return !access(folder, W_OK | X_OK) && !statfs(folder, &fs) &&
+	       (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize >= DEFAULT_ROOM;
+}
+
+/* Memory first: pages of a disk's file are written back, and fault again after that. */
+const char *spool_default_folder(void)
+{
+	const char *folders[] = {"/dev/shm", getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/tmp"};
+	size_t i;
+
+	for (i = 0; i < sizeof folders / sizeof *folders; i++)
+		if (folders[i] && *folders[i] && has_room(folders[i]))
+			return folders[i];
+	return "/tmp";
+}
+
+/* The kernel kills who makes a file larger than that. */
+static bool may_be_as_large(uint64_t size)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_FSIZE, &limit) || size <= limit.rlim_cur;
+}
+
+int spool_reserve_blocks(int fd, uint64_t from, uint64_t size)
+{
+	static const int own_faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
+	sigset_t all, old;
+	size_t i;
+	int err;
+
+	if (!may_be_as_large(from + size))
+		return EFBIG;
+	sigfillset(&all);
+	for (i = 0; i < sizeof own_faults / sizeof *own_faults; i++)
+		sigdelset(&all, own_faults[i]);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	do
+		err = posix_fallocate(fd, (off_t)from, (off_t)size);
+	while (err == EINTR);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return err;
+}
+
+int spool_dir(const struct spool *spool)
+{
+	int fd;
+
+	if (!__atomic_load_n(&spool->has_files, __ATOMIC_RELAXED)) {
+		errno = ENOENT;
+		return -1;
+	}
+	fd = kept_fd_get(&spool->dir);
+	/* if the program has closed it: the folder is still where it was */
+	return fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 3)
+		       : open(spool->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+/* A file of the spool, mapped. Of its `size` bytes the first `reserved` have their blocks: a full
+ * disk is an error here and no SIGBUS later. NULL with errno. */
+static void *map_file(struct spool *spool, const char *name, size_t reserved, size_t size,
+		      void *fixed)
+{
+	int dir_fd = spool_dir(spool), fd, err;
+	void *p = MAP_FAILED;
+
+	fd = openat(dir_fd, name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	err = errno;
+	if (fd < 0) {
+		close(dir_fd);
+		errno = err;
+		return NULL;
+	}
+	err = may_be_as_large(size) ? spool_reserve_blocks(fd, 0, reserved) : EFBIG;
+	if (!err && ftruncate(fd, (off_t)size))
+		err = errno;
+	if (!err) {
+		p = mmap(fixed, size, PROT_READ | PROT_WRITE, MAP_SHARED | (fixed ? MAP_FIXED : 0),
+			 fd, 0);
+		err = errno;
+	}
+	close(fd);
+	if (p == MAP_FAILED)
+		unlinkat(dir_fd, name, 0);
+	close(dir_fd);
+	errno = err;
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static int make_folder(struct spool *spool, const char *base)
+{
+	char absolute[PATH_MAX]; /* the program may change its working directory */
+	int n, err, fd;
+
+	if (!realpath(base, absolute))
+		return -1;
+	n = snprintf(spool->path, sizeof spool->path, "%.*s/" SPOOL_PREFIX "%d-XXXXXX",
+		     PATH_MAX - 64, absolute, (int)getpid());
+	if (n < 0 || (size_t)n >= sizeof spool->path) {
+		errno = ENAMETOOLONG;
+		return -1;
+	}
+	if (!mkdtemp(spool->path))
+		return -1;
+	fd = open(spool->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	kept_fd_set(&spool->dir, fd);
+	if (spool->dir.fd >= 0) {
+		spool->has_files = true;
+		return 0;
+	}
+	err = errno;
+	if (fd >= 0)
+		close(fd);
+	rmdir(spool->path);
+	errno = err;
+	return -1;
+}
+
+void spool_boot_id(uint8_t id[16])
+{
+	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	char text[64] = "";
+	unsigned byte;
+	int i, at = 0;
+
+	memset(id, 0, 16);
+	if (fd < 0)
+		return;
+	if (read(fd, text, sizeof text - 1) < 36)
+		text[0] = 0;
+	close(fd);
+	for (i = 0; i < 16 && sscanf(text + at, "%2x", &byte) == 1; i++) {
+		id[i] = (uint8_t)byte;
+		at += 2 + (text[at + 2] == '-');
+	}
+}
+
+static void fill_control(struct spool_control *control)
+{
+	struct clock_pair pair;
+
+	memcpy(control->magic, SPOOL_MAGIC, sizeof control->magic);
+	control->version = SPOOL_VERSION;
+	control->header_size = sizeof *control;
+	control->pid = getpid();
+	control->parent_pid = getppid();
+	clock_pair_take(&pair);
+	control->start_ns = pair.ns;
+	control->start_ticks = pair.ticks;
+	control->clock_kind = clock_kind;
+	spool_boot_id(control->boot_id);
+	if (getrandom(&control->spool_id, sizeof control->spool_id, GRND_NONBLOCK) < 0)
+		control->spool_id = pair.ticks ^ (uint64_t)control->pid << 40;
+	control->spool_id |= !control->spool_id;
+}
+
+int spool_open_private(struct spool *spool, struct spool_control *fixed)
+{
+	struct spool_control *control =
+		mmap(fixed, sizeof *control, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | (fixed ? MAP_FIXED : 0), -1, 0);
+
+	if (control == MAP_FAILED)
+		return RTL_ENOMEM;
+	memset(spool, 0, sizeof *spool);
+	spool->dir.fd = spool->lock.fd = -1;
+	spool->control = control;
+	fill_control(control);
+	return 0;
+}
+
+/* The control page gets its name when it is complete: readers never see half of it. */
+static struct spool_control *make_control(struct spool *spool, struct spool_control *fixed)
+{
+	struct spool_control *control =
+		map_file(spool, "control.new", sizeof *control, sizeof *control, fixed);
+
+	if (!control)
+		return NULL;
+	fill_control(control);
+	kept_fd_set(&spool->lock, openat(spool->dir.fd, "control.new", O_RDWR | O_CLOEXEC));
+	if (spool->lock.fd >= 0)
+		flock(spool->lock.fd, LOCK_EX | LOCK_NB);
+	if (!renameat(spool->dir.fd, "control.new", spool->dir.fd, "control"))
+		return control;
+	if (!fixed)
+		munmap(control, sizeof *control);
+	return NULL;
+}
+
+int spool_open_folder(struct spool *spool, const char *base, struct spool_control *fixed)
+{
+	int err;
+
+	memset(spool, 0, sizeof *spool);
+	spool->dir.fd = spool->lock.fd = -1;
+	if (!base || !*base)
+		base = spool_default_folder();
+	if (make_folder(spool, base)) {
+		err = errno;
+		log_line(RTL_LEVEL_ERROR, "spool",
+			 "cannot make a folder in %s (%s): nothing will "
+			 "be recorded; name another one with RTL_SPOOL",
+			 base, strerror(err));
+		return err == ENOSPC ? RTL_ENOSPC : RTL_EIO;
+	}
+	spool->control = make_control(spool, fixed);
+	if (spool->control)
+		return 0;
+	err = errno;
+	log_line(RTL_LEVEL_ERROR, "spool",
+		 "cannot write to %s (%s): nothing will be "
+		 "recorded; name another folder with RTL_SPOOL",
+		 spool->path, strerror(err));
+	spool_remove(spool);
+	return err == ENOSPC ? RTL_ENOSPC : RTL_EIO;
+}
+
+bool spool_ring_prepare(const struct spool *spool, struct ring_header *ring, uint64_t bytes)
+{
+	int dir_fd = spool_dir(spool);
+	bool ok = dir_fd >= 0 && ring_prepare(ring, dir_fd, bytes);
+
+	if (dir_fd >= 0)
+		close(dir_fd);
+	return ok;
+}
+
+/* The dictionary is mapped no further than its file goes: what looks at all of a process's memory
+ * (a core dump, valgrind) must not run off its end. It is used under the bus's lock only, so it
+ * may move. */
+static bool map_dict(struct spool *spool, int fd, size_t bytes)
+{
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (p == MAP_FAILED)
+		return false;
+	madvise(p, bytes, MADV_DONTFORK);
+	if (spool->dict)
+		munmap(spool->dict, spool->dict_bytes);
+	spool->dict = p;
+	spool->dict_bytes = bytes;
+	return true;
+}
+
+bool spool_grow_dict(struct spool *spool, size_t bytes)
+{
+	size_t want = spool->dict_bytes ? spool->dict_bytes : DICT_STEP;
+	int dir_fd, fd;
+	bool ok;
+
+	if (bytes <= spool->dict_bytes)
+		return true;
+	while (want < bytes)
+		want *= 2;
+	if (want > SPOOL_DICT_MAX)
+		return false;
+	dir_fd = spool_dir(spool);
+	fd = openat(dir_fd, "dict", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (dir_fd >= 0)
+		close(dir_fd);
+	if (fd < 0)
+		return false;
+	ok = !spool_reserve_blocks(fd, 0, want) && map_dict(spool, fd, want);
+	close(fd);
+	return ok;
+}
+
+struct ring_header *spool_ring_create(struct spool *spool, uint32_t index, size_t capacity,
+				      uint32_t tid)
+{
+	struct ring_header *ring;
+	char name[32];
+
+	snprintf(name, sizeof name, "ring-%u", index);
+	/* room for the beginning; the rest follows while that is being filled */
+	ring = map_file(spool, name, RING_HEADER_SIZE + RING_BEGIN, RING_HEADER_SIZE + capacity,
+			NULL);
+	if (!ring)
+		return NULL;
+	madvise(ring, RING_HEADER_SIZE + capacity, MADV_DONTFORK);
+	ring->ready = RING_BEGIN;
+	ring->magic = RING_MAGIC;
+	ring->header_size = RING_HEADER_SIZE;
+	ring->capacity = capacity;
+	ring->index = index;
+	ring->tid = tid;
+	ring->state = RING_ACTIVE;
+	return ring;
+}
+
+static void remove_files(int dir_fd)
+{
+	DIR *dir = fdopendir(dir_fd); /* takes the descriptor */
+	struct dirent *entry;
+
+	if (!dir) {
+		close(dir_fd);
+		return;
+	}
+	/* first: what is left of it, if we die here, is no spool any more */
+	unlinkat(dirfd(dir), "control", 0);
+	while ((entry = readdir(dir)))
+		if (entry->d_name[0] != '.')
+			unlinkat(dirfd(dir), entry->d_name, 0);
+	closedir(dir);
+}
+
+void spool_remove_folder(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd >= 0)
+		remove_files(fd);
+	rmdir(path);
+}
+
+void spool_remove_files(struct spool *spool)
+{
+	if (!spool->has_files)
+		return;
+	/* relaxed: threads that still publish may look (usable in writer.c) */
+	__atomic_store_n(&spool->has_files, false, __ATOMIC_RELAXED);
+	spool_remove_folder(spool->path);
+}
+
+void spool_remove(struct spool *spool)
+{
+	spool_remove_files(spool);
+	kept_fd_close(&spool->dir);
+	kept_fd_close(&spool->lock);
+}
+
+void spool_forget(struct spool *spool)
+{
+	kept_fd_close(&spool->dir);
+	kept_fd_close(&spool->lock);
+	spool->has_files = false;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The format of a spool: the folder in which a process keeps what it publishes. Its files are
+ * mapped shared, so that what was published survives the process:
+ *
+ *   control   one struct spool_control: who the process is, which streams exist and what is
+ *             wanted of them, counters, the clock's first pair
+ *   dict      the dictionary: what streams, strings and tracepoints are, see dict.h
+ *   ring-N    one for each publishing thread, see ring.h
+ */
+#ifndef RTL_CORE_SPOOL_H
+#define RTL_CORE_SPOOL_H
+
+#include <stdint.h>
+
+#include <rtl/stream.h>
+
+#define SPOOL_MAGIC        "RTLSPOOL"
+#define SPOOL_VERSION      1u
+#define SPOOL_STREAMS_MAX  256u
+#define SPOOL_RINGS_MAX    4096u
+#define SPOOL_LOSSES_MAX   256u
+#define SPOOL_SEGMENTS_MAX 1000000u
+#define SPOOL_SEGMENT_NAME "segment-%06u"
+#define SPOOL_PAIRS_MAX    64u
+#define SPOOL_DICT_MAX     (256ul << 20) /* bytes */
+
+/* Bits of rtl_stream.wanted[]. */
+enum spool_wanted {
+	SPOOL_WANT_INLINE = 1, /* an inline callback in this process */
+	SPOOL_WANT_RECORD = 2, /* a buffered callback, here or in a collector */
+};
+
+/* Why events were discarded; texts in publish.c. */
+enum spool_discard {
+	SPOOL_DISCARD_FULL,
+	SPOOL_DISCARD_NO_RING,
+	SPOOL_DISCARD_REENTRANT,
+	SPOOL_DISCARD_TOO_LARGE,
+	SPOOL_DISCARD_DEPTH,
+	SPOOL_DISCARD_MALFORMED,
+	SPOOL_DISCARD_CAUSES = 8,
+};
+
+struct spool_stream {
+	struct rtl_stream pub;
+	/* Relaxed adds by publishers, relaxed loads by readers; nothing else depends on them. */
+	uint64_t discarded[SPOOL_DISCARD_CAUSES];
+	/* Delivered and flushed, by all consumers so far: for the one that recovers. */
+	uint64_t delivered;
+	/* Published and recorded, but thrown away again to keep the recording within its bound. */
+	uint64_t rotated;
+	uint64_t delivered_next; /* see releasing */
+	uint64_t missed_otherwise; /* of causes for which there was no room in losses[] */
+	uint8_t pad[512 - sizeof(struct rtl_stream) - 8 * SPOOL_DISCARD_CAUSES - 32];
+};
+
+/* Things of a stream that never became events, by cause. */
+struct spool_loss {
+	uint64_t count; /* relaxed adds by publishers, relaxed loads by readers */
+	uint32_t stream;
+	char cause[52];
+};
+
+struct spool_control {
+	char magic[8];
+	uint32_t version;
+	uint32_t header_size;
+	int32_t pid;
+	int32_t parent_pid;
+	uint64_t start_ns;
+	uint64_t start_ticks;
+	uint32_t clock_kind;
+	uint32_t ring_count;   /* release when a ring is complete, acquire by readers */
+	uint64_t dict_length;  /* release when an entry is complete, acquire by readers */
+	uint32_t stream_count; /* under the registry's lock */
+	uint32_t loss_count;   /* release when an entry is complete, acquire by readers */
+	uint32_t finished;     /* 1: the process has ended in order; nothing follows */
+	/*
+	 * The consumer's bell: 1 while it sleeps on it (futex). Publishers exchange it to 0 at the
+	 * end of a piece of their ring, or when they wait for room, and wake if it was 1.
+	 */
+	uint32_t asleep;
+	uint64_t spool_id;      /* random, never 0 */
+	uint32_t segment_count; /* of a recording, see recorder.h; 0 in a spool */
+	/*
+	 * How ticks became ns, as far as a consumer has got: for readers after its end, after the
+	 * next boot, or on another machine. Written at each flush by the one consumer.
+	 */
+	uint32_t clock_count;
+	struct spool_pair {
+		uint64_t ticks, ns;
+	} clock[SPOOL_PAIRS_MAX];
+	uint8_t boot_id[16]; /* of the boot that ticks count from */
+	/*
+	 * 1 while the consumer gives room back: what it is about to do stands in delivered_next of
+	 * the streams and in release_to of the rings. If it dies, the next one does it: what was
+	 * delivered and the tails of all rings belong together.
+	 */
+	uint32_t releasing;
+	uint32_t reserved;
+	uint8_t pad[4096 - 88 - 16 * SPOOL_PAIRS_MAX - 24];
+	struct spool_loss losses[SPOOL_LOSSES_MAX];
+	struct spool_stream streams[SPOOL_STREAMS_MAX];
+};
+
+_Static_assert(sizeof(struct spool_stream) == 512, "stride of the stream slots");
+_Static_assert(offsetof(struct spool_control, losses) == 4096, "first page of the control file");
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Maps the spool of another process, alive or dead. Nothing in it is trusted: sizes are checked
+ * against the files before anything is used; what changes while it is read is checked again by
+ * who reads it.
+ *
+ * Threads: one at a time.
+ */
+#ifndef RTL_CORE_SPOOL_FILES_H
+#define RTL_CORE_SPOOL_FILES_H
+
+#include <stdbool.h>
+
+#include "ring.h"
+#include "spool.h"
+
+struct spool_files {
+	int dir_fd;
+	bool shared; /* what is written goes to the files; else it stays here */
+	struct spool_control *control;
+	uint8_t *dict;	   /* a copy: what was checked stays so */
+	size_t dict_bytes; /* read */
+	size_t dict_room;
+	bool dict_short;   /* the file is shorter than it should be */
+	struct ring_header **rings;
+	size_t *ring_bytes;
+	uint32_t ring_count; /* mapped; one that cannot be is NULL */
+	uint32_t ring_room;
+	bool segments_mapped;
+};
+
+/* RTL_ENOENT, RTL_EFORMAT (*why says what), RTL_EIO, RTL_ENOMEM. */
+int spool_files_open(struct spool_files *files, const char *path, bool shared, const char **why);
+/* Maps the rings that are new. */
+void spool_files_map_rings(struct spool_files *files);
+/* Reads what is new in the dictionary; how many bytes of it are valid. */
+uint64_t spool_files_read_dict(struct spool_files *files);
+void spool_files_close(struct spool_files *files);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The spool of this process: its folder and control page. Format: spool.h, ring.h.
+ *
+ * Threads: under the bus's lock. The mappings stay until the process ends: publishers hold
+ * pointers into them.
+ */
+#ifndef RTL_CORE_SPOOL_WRITER_H
+#define RTL_CORE_SPOOL_WRITER_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+#include "kept_fd.h"
+#include "ring.h"
+#include "spool.h"
+
+#define SPOOL_PREFIX "rtl-spool-" /* of the folders' names */
+
+struct spool {
+	char path[PATH_MAX];
+	bool has_files; /* else it is private; relaxed where the bus's lock is not held */
+	struct kept_fd dir;
+	struct kept_fd lock; /* of `control`, which tells others that we live */
+	struct spool_control *control;
+	uint8_t *dict;     /* see dict.h */
+	size_t dict_bytes; /* of the file, and mapped */
+};
+
+/* A control page in private memory, for a process in which nothing is to be recorded. `fixed`:
+ * NULL, or the place of an earlier one that it replaces. */
+int spool_open_private(struct spool *spool, struct spool_control *fixed);
+
+/* A folder in `base` (NULL: the best one at hand) with a control page. Says what failed. */
+int spool_open_folder(struct spool *spool, const char *base, struct spool_control *fixed);
+
+/* A ring of `capacity` bytes, ready for thread `tid`; NULL with errno. */
+struct ring_header *spool_ring_create(struct spool *spool, uint32_t index, size_t capacity,
+				      uint32_t tid);
+
+/* Gives a part of a file its blocks; an errno. Without the program's signals, which would interrupt
+ * it again and again. */
+int spool_reserve_blocks(int fd, uint64_t from, uint64_t size);
+
+/* A descriptor of the folder for one use, to be closed; -1: there are no files (any more). */
+int spool_dir(const struct spool *spool);
+/* In a child after fork: forgets the parent's, without touching its files. */
+void spool_forget(struct spool *spool);
+
+/* Whether the dictionary's file is `bytes` long, or could be made so. */
+bool spool_grow_dict(struct spool *spool, size_t bytes);
+
+/* ring_prepare for a ring of this process; any thread. */
+bool spool_ring_prepare(const struct spool *spool, struct ring_header *ring, uint64_t bytes);
+
+/* Removes the files; mappings stay. */
+void spool_remove(struct spool *spool);
+/* The same, but descriptors stay open as well: threads may still be using them. */
+void spool_remove_files(struct spool *spool);
+/* Removes a folder and the files in it. */
+void spool_remove_folder(const char *path);
+/* The id of this boot; zeros if it is not known. */
+void spool_boot_id(uint8_t id[16]);
+/* Where spools go if nobody says where. */
+const char *spool_default_folder(void);
+
+#endif

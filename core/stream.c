@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+#include "stream.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bus.h"
+#include "dict.h"
+#include "discard.h"
+#include "inline.h"
+#include "log.h"
+#include "session.h"
+#include "writer.h"
+
+struct rtl_stream rtl_stream_none = {.struct_size = sizeof rtl_stream_none};
+
+static const struct rtl_stream_info *infos[SPOOL_STREAMS_MAX];
+static uint32_t count;               /* release by add, acquire by stream_count */
+static bool told[SPOOL_STREAMS_MAX]; /* the subscribers in this process know it */
+static const char *vendors[255];
+
+uint32_t stream_count(void)
+{
+	return __atomic_load_n(&count, __ATOMIC_ACQUIRE);
+}
+
+const struct rtl_stream_info *stream_info(uint32_t number)
+{
+	return infos[number];
+}
+
+const struct rtl_type_info *stream_type_info(uint32_t number, uint16_t type)
+{
+	const struct rtl_stream_info *info = infos[number];
+	uint32_t i;
+
+	for (i = 0; i < info->type_count; i++)
+		if (info->types[i].type == type)
+			return &info->types[i];
+	return NULL;
+}
+
+static void want_one(struct rtl_stream *stream, uint16_t type, uint8_t bits, bool on)
+{
+	/* relaxed: see struct rtl_stream */
+	if (on)
+		__atomic_fetch_or(&stream->wanted[type & 0xff], bits, __ATOMIC_RELAXED);
+	else
+		__atomic_fetch_and(&stream->wanted[type & 0xff], (uint8_t)~bits, __ATOMIC_RELAXED);
+}
+
+static void fill_slot(uint32_t number)
+{
+	struct rtl_stream *stream = &bus.spool.control->streams[number].pub;
+	uint32_t i;
+
+	stream->struct_size = sizeof *stream;
+	stream->number = number;
+	for (i = 0; bus.collected && i < infos[number]->type_count; i++)
+		if (session_wants(infos[number]->name, infos[number]->types[i].type))
+			want_one(stream, infos[number]->types[i].type, SPOOL_WANT_RECORD, true);
+}
+
+static int add(const struct rtl_stream_info *info, uint32_t *number)
+{
+	struct rtl_stream_info *copy;
+
+	if (count == SPOOL_STREAMS_MAX)
+		return RTL_ELIMIT;
+	copy = stream_info_copy(info);
+	if (!copy)
+		return RTL_ENOMEM;
+	copy->number = *number = count;
+	infos[count] = copy;
+	fill_slot(count);
+	dict_add_stream(&bus.spool, copy);
+	bus.spool.control->stream_count = count + 1;
+	/* release: with the acquire in stream_count */
+	__atomic_store_n(&count, count + 1, __ATOMIC_RELEASE);
+	return 0;
+}
+
+static int find(const char *name)
+{
+	uint32_t i, n = stream_count();
+
+	for (i = 0; i < n; i++)
+		if (!strcmp(infos[i]->name, name))
+			return (int)i;
+	return -1;
+}
+
+int rtl_stream_register(const struct rtl_stream_info *info, struct rtl_stream **out)
+{
+	const char *why = NULL;
+	uint32_t number = 0;
+	int known, err, state;
+
+	if (!out || !stream_info_valid(info, &why)) {
+		log_line(RTL_LEVEL_INFO, "stream", "%s is not well-formed: %s",
+			 info && info->name ? info->name : "a stream", why ? why : "no out");
+		return RTL_EINVAL;
+	}
+	err = bus_start();
+	if (err)
+		return err;
+	bus_lock();
+	known = find(info->name);
+	if (known >= 0) {
+		number = (uint32_t)known;
+		err = stream_same_layout(infos[number], info) ? 0 : RTL_EEXIST;
+	} else {
+		err = add(info, &number);
+	}
+	bus_unlock();
+	if (err)
+		return err;
+	/* acquire: with the release below; whoever registers a stream after another thread finds
+	 * that the subscribers have been told of it */
+	if (bus.host && !__atomic_load_n(&told[number], __ATOMIC_ACQUIRE)) {
+		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+		host_look_around(bus.host);
+		pthread_setcancelstate(state, NULL);
+		__atomic_store_n(&told[number], true, __ATOMIC_RELEASE);
+	}
+	*out = &bus.spool.control->streams[number].pub;
+	return 0;
+}
+
+struct rtl_stream *rtl_stream_find(const char *name)
+{
+	int number = name ? find(name) : -1;
+
+	return number < 0 ? NULL : &bus.spool.control->streams[number].pub;
+}
+
+const struct rtl_stream_info *rtl_stream_describe(const struct rtl_stream *stream)
+{
+	return stream && stream != &rtl_stream_none ? infos[stream->number] : NULL;
+}
+
+void stream_want(struct rtl_stream *stream, const struct rtl_stream_info *info, uint16_t type,
+		 uint8_t bits, bool on)
+{
+	uint32_t i;
+
+	if (type != RTL_TYPE_ANY) {
+		want_one(stream, type, bits, on);
+		return;
+	}
+	for (i = 0; i < info->type_count; i++)
+		want_one(stream, info->types[i].type, bits, on);
+}
+
+void stream_refill(void)
+{
+	uint32_t i;
+
+	for (i = 0; i < count; i++) {
+		fill_slot(i);
+		dict_add_stream(&bus.spool, infos[i]);
+	}
+	bus.spool.control->stream_count = count;
+}
+
+static struct spool_loss *find_loss(uint32_t stream, const char *cause)
+{
+	struct spool_control *control = bus.spool.control;
+	/* acquire: with the release in add_loss */
+	uint32_t i, n = __atomic_load_n(&control->loss_count, __ATOMIC_ACQUIRE);
+
+	for (i = 0; i < n; i++)
+		if (control->losses[i].stream == stream &&
+		    !strncmp(control->losses[i].cause, cause, sizeof control->losses[i].cause - 1))
+			return &control->losses[i];
+	return NULL;
+}
+
+/* Where a cause is counted that was not known before. */
+static uint64_t *add_loss(uint32_t stream, const char *cause)
+{
+	struct spool_control *control = bus.spool.control;
+	struct spool_loss *loss;
+
+	bus_lock();
+	loss = find_loss(stream, cause);
+	if (!loss && control->loss_count < SPOOL_LOSSES_MAX) {
+		loss = &control->losses[control->loss_count];
+		loss->stream = stream;
+		strncpy(loss->cause, cause, sizeof loss->cause - 1);
+		__atomic_store_n(&control->loss_count, control->loss_count + 1, __ATOMIC_RELEASE);
+	}
+	bus_unlock();
+	return loss ? &loss->count : &control->streams[stream].missed_otherwise;
+}
+
+void rtl_stream_count_missed(struct rtl_stream *stream, const char *cause, uint64_t n)
+{
+	struct spool_loss *loss;
+	uint64_t *counter;
+
+	if (!stream || stream == &rtl_stream_none || !cause)
+		return;
+	if (!bus_here() && bus_start()) /* in a child: the page is still its parent's */
+		return;
+	loss = find_loss(stream->number, cause);
+	counter = loss ? &loss->count : add_loss(stream->number, cause);
+	__atomic_fetch_add(counter, n, __ATOMIC_RELAXED);
+}
+
+int rtl_vendor_register(const char *name, uint8_t *vendor)
+{
+	int i, err = RTL_ELIMIT;
+
+	if (!name || !*name || !vendor)
+		return RTL_EINVAL;
+	bus_lock();
+	for (i = 1; i < 255; i++) {
+		if (!vendors[i] && !(vendors[i] = strdup(name))) {
+			err = RTL_ENOMEM;
+			break;
+		}
+		if (!strcmp(vendors[i], name)) {
+			*vendor = (uint8_t)i;
+			err = 0;
+			break;
+		}
+	}
+	bus_unlock();
+	return err;
+}
+
+int rtl_stream_ledger(const struct rtl_stream *stream, struct rtl_ledger *ledger)
+{
+	if (!stream || stream == &rtl_stream_none || !ledger ||
+	    ledger->struct_size < sizeof *ledger)
+		return RTL_EINVAL;
+	host_own_ledger(bus.host, stream->number, ledger);
+	return 0;
+}

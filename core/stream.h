@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The registry of streams. Entries are complete before their number is handed out, and never
+ * change or go: looking them up by number takes no lock.
+ */
+#ifndef RTL_CORE_STREAM_H
+#define RTL_CORE_STREAM_H
+
+#include "spool.h"
+
+/* Description of a registered stream by number. */
+const struct rtl_stream_info *stream_info(uint32_t number);
+/* One of its types, or NULL. */
+const struct rtl_type_info *stream_type_info(uint32_t number, uint16_t type);
+/* How many are registered; acquire: all lower numbers are complete. */
+uint32_t stream_count(void);
+/* Sets or clears bits of what is wanted for a type, or (RTL_TYPE_ANY) all types described. The
+ * stream may be that of another process. */
+void stream_want(struct rtl_stream *stream, const struct rtl_stream_info *info, uint16_t type,
+		 uint8_t bits, bool on);
+/* Whether events of two descriptions can be read by either. */
+bool stream_same_layout(const struct rtl_stream_info *a, const struct rtl_stream_info *b);
+/* In a child after fork, when a new control page is in place: fill it. Under the bus's lock. */
+void stream_refill(void);
+/* Copies a description with all that it points to; NULL: out of memory. Freed with free(). */
+struct rtl_stream_info *stream_info_copy(const struct rtl_stream_info *info);
+/* Whether a description is well-formed; *why gets a text if not. */
+bool stream_info_valid(const struct rtl_stream_info *info, const char **why);
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/* Checking and copying of stream descriptions. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <rtl/publish.h>
+
+#include "stream.h"
+
+static bool name_ok(const char *name, bool dots)
+{
+	size_t i;
+
+	if (!name || !*name)
+		return false;
+	for (i = 0; name[i]; i++)
+		if (!(name[i] >= 'a' && name[i] <= 'z') && !(name[i] >= '0' && name[i] <= '9') &&
+		    name[i] != '_' && !(dots && (name[i] == '.' || name[i] == '-')))
+			return false;
+	return i < 128;
+}
+
+static bool kind_fits(uint16_t kind, uint32_t size)
+{
+	switch (kind) {
+	case RTL_KIND_UINT:
+	case RTL_KIND_INT:
+		return size == 1 || size == 2 || size == 4 || size == 8;
+	case RTL_KIND_FLOAT:
+		return size == 4 || size == 8;
+	case RTL_KIND_BOOL:
+		return size == 1;
+	case RTL_KIND_BYTES:
+		return size > 0;
+	case RTL_KIND_TEXT:
+		return size == sizeof(struct rtl_text);
+	case RTL_KIND_ADDRESS:
+	case RTL_KIND_TIME:
+	case RTL_KIND_STRING:
+	case RTL_KIND_UID:
+		return size == 8;
+	default:
+		return false;
+	}
+}
+
+static bool type_valid(const struct rtl_type_info *type, const char **why)
+{
+	uint16_t i, k;
+
+	if (type->type == RTL_TYPE_ANY || !type->type || !name_ok(type->name, false)) {
+		*why = "a type has no number or no name of a-z, 0-9 and _";
+		return false;
+	}
+	if (type->payload_size > RTL_PAYLOAD_MAX || (type->field_count && !type->fields)) {
+		*why = "a type's payload is too large, or its fields are missing";
+		return false;
+	}
+	for (i = 0; i < type->field_count; i++) {
+		const struct rtl_field *f = rtl_type_field(type, i);
+
+		if (f->struct_size < sizeof *f || !name_ok(f->name, false)) {
+			*why = "a field has no name of a-z, 0-9 and _";
+			return false;
+		}
+		if (!kind_fits(f->kind, f->size) || f->offset > type->payload_size ||
+		    f->size > type->payload_size - f->offset) {
+			*why = "a field is not of its kind's size, or outside of the payload";
+			return false;
+		}
+		for (k = 0; k < i; k++)
+			if (!strcmp(rtl_type_field(type, k)->name, f->name)) {
+				*why = "two fields have one name";
+				return false;
+			}
+	}
+	return true;
+}
+
+bool stream_info_valid(const struct rtl_stream_info *info, const char **why)
+{
+	uint32_t i, k;
+
+	if (!info || info->struct_size < sizeof *info || !name_ok(info->name, true)) {
+		*why = "no struct_size, or no name of a-z, 0-9, '_', '-' and '.'";
+		return false;
+	}
+	if (info->type_count && (!info->types || info->types->struct_size < sizeof *info->types)) {
+		*why = "its types are missing";
+		return false;
+	}
+	for (i = 0; i < info->type_count; i++) {
+		const struct rtl_type_info *type = rtl_stream_type(info, i);
+
+		if (!type_valid(type, why))
+			return false;
+		for (k = 0; k < i; k++)
+			if (rtl_stream_type(info, k)->type == type->type) {
+				*why = "a type is described twice";
+				return false;
+			}
+	}
+	return true;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return !strcmp(a ? a : "", b ? b : "");
+}
+
+bool stream_same_layout(const struct rtl_stream_info *a, const struct rtl_stream_info *b)
+{
+	uint32_t i;
+	uint16_t k;
+
+	if (a->version_major != b->version_major || a->version_minor != b->version_minor ||
+	    a->type_count != b->type_count)
+		return false;
+	for (i = 0; i < a->type_count; i++) {
+		const struct rtl_type_info *s = rtl_stream_type(a, i), *t = rtl_stream_type(b, i);
+
+		if (s->type != t->type || s->payload_size != t->payload_size ||
+		    s->field_count != t->field_count)
+			return false;
+		for (k = 0; k < s->field_count; k++) {
+			const struct rtl_field *f = rtl_type_field(s, k), *g = rtl_type_field(t, k);
+
+			if (f->kind != g->kind || f->offset != g->offset || f->size != g->size ||
+			    !same_text(f->name, g->name))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* All of a copy stands in one block: a first walk with no block adds up its size. */
+struct block {
+	char *base;
+	size_t used;
+};
+
+static void *take(struct block *b, const void *data, size_t size)
+{
+	void *at = b->base ? b->base + b->used : NULL;
+
+	if (at && data)
+		memcpy(at, data, size);
+	b->used += (size + 7) & ~(size_t)7;
+	return at;
+}
+
+static const char *take_text(struct block *b, const char *text)
+{
+	return take(b, text ? text : "", text ? strlen(text) + 1 : 1);
+}
+
+static void copy_fields(struct block *b, const struct rtl_type_info *from, struct rtl_type_info *to)
+{
+	struct rtl_field *fields = take(b, NULL, from->field_count * sizeof *fields);
+	uint16_t i;
+
+	for (i = 0; i < from->field_count; i++) {
+		struct rtl_field f = *rtl_type_field(from, i);
+
+		f.struct_size = sizeof f;
+		f.name = take_text(b, f.name);
+		f.unit = take_text(b, f.unit);
+		f.description = take_text(b, f.description);
+		if (fields)
+			fields[i] = f;
+	}
+	to->fields = fields;
+}
+
+static void copy_types(struct block *b, const struct rtl_stream_info *from,
+		       struct rtl_stream_info *to)
+{
+	struct rtl_type_info *types = take(b, NULL, from->type_count * sizeof *types);
+	uint32_t i;
+
+	for (i = 0; i < from->type_count; i++) {
+		struct rtl_type_info t = *rtl_stream_type(from, i);
+
+		t.struct_size = sizeof t;
+		t.name = take_text(b, t.name);
+		t.description = take_text(b, t.description);
+		copy_fields(b, rtl_stream_type(from, i), &t);
+		if (types)
+			types[i] = t;
+	}
+	to->types = types;
+}
+
+static struct rtl_stream_info *copy_into(struct block *b, const struct rtl_stream_info *from)
+{
+	struct rtl_stream_info *to = take(b, NULL, sizeof *to), copy = *from;
+
+	copy.struct_size = sizeof copy;
+	copy.name = take_text(b, from->name);
+	copy.description = take_text(b, from->description);
+	copy_types(b, from, &copy);
+	if (to)
+		*to = copy;
+	return to;
+}
+
+struct rtl_stream_info *stream_info_copy(const struct rtl_stream_info *info)
+{
+	struct block b = {NULL, 0};
+
+	copy_into(&b, info);
+	b.base = malloc(b.used);
+	b.used = 0;
+	return b.base ? copy_into(&b, info) : NULL;
+}

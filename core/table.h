@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A map from 64-bit keys to pointers of entries that are never removed or changed.
+ *
+ * Threads: table_find takes no lock and may run while another thread inserts. Inserts are
+ * serialised by the caller's lock. An array that was outgrown is kept (readers may still be in
+ * it) until the table is freed: all of them together are smaller than the newest.
+ */
+#ifndef RTL_CORE_TABLE_H
+#define RTL_CORE_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct table_slot {
+	uint64_t key; /* written before entry; 0 = free */
+	void *entry;  /* release by table_insert, acquire by table_find */
+};
+
+struct table_array {
+	struct table_array *older;
+	size_t mask;
+	struct table_slot slots[];
+};
+
+struct table {
+	struct table_array *array; /* release by growing, acquire by table_find */
+	size_t count;
+};
+
+/* The entry of a key, or NULL. */
+static inline void *table_find(const struct table *table, uint64_t key)
+{
+	const struct table_array *array = __atomic_load_n(&table->array, __ATOMIC_ACQUIRE);
+	size_t i;
+
+	if (!array)
+		return NULL;
+	for (i = key & array->mask;; i = (i + 1) & array->mask) {
+		void *entry = __atomic_load_n(&array->slots[i].entry, __ATOMIC_ACQUIRE);
+
+		if (!entry)
+			return NULL;
+		if (array->slots[i].key == key)
+			return entry;
+	}
+}
+
+/* Adds a key that is not there yet. 0 or RTL_ENOMEM. */
+int table_insert(struct table *table, uint64_t key, void *entry);
+
+/* Calls fn with each entry, under the inserters' lock. */
+void table_each(const struct table *table, void (*fn)(void *user, void *entry), void *user);
+
+/* Frees the arrays, not the entries. */
+void table_fini(struct table *table);
+
+#endif

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+#include "writer.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "bus.h"
+#include "clock.h"
+#include "futex.h"
+#include "inline.h"
+#include "log.h"
+
+#define SLOT_BYTES  256u
+#define CHUNK_BYTES 65536u
+#define CHUNKS_MAX  1024u
+#define SMALL_RING  (64u << 10)
+/* What a thread makes ready of its ring at once, if nobody did before. */
+#define PREPARE_AHEAD (128u << 10)
+/* Of a filler that is written. */
+#define FILLER_BYTES 8u
+/* After no ring could be had, so long until the thread asks again. */
+#define RETRY_NS 100000000u
+
+_Static_assert(sizeof(struct writer) <= SLOT_BYTES, "a writer fits its slot");
+
+/* The writer of threads that have none: never written to, and always busy, so that nobody does. */
+static struct writer no_room = {.busy = 1};
+__thread struct writer *writer_self __attribute__((tls_model("initial-exec"))) = &no_room;
+__thread uint32_t writer_locked __attribute__((tls_model("initial-exec")));
+__thread uint32_t writer_no_wait __attribute__((tls_model("initial-exec")));
+
+/* Pages with slots for writers: they are never given back. */
+static uint8_t *chunks[CHUNKS_MAX];
+static uint32_t chunk_count; /* under bus.lock; release by add_chunk, acquire by writer_each */
+static pthread_key_t exit_key;
+static bool exit_key_made;
+
+/* Makes a slot free again. inline_exits counts on: wait_for of inline.c may be looking. */
+static void clear(struct writer *writer)
+{
+	uint32_t exits = writer->inline_exits;
+
+	__atomic_store_n(&writer->inline_exits, exits + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&writer->inline_depth, 0, __ATOMIC_RELEASE);
+	writer->cursor = writer->limit = writer->scratch = NULL;
+	writer->ring = NULL;
+	writer->position = writer->tail = writer->retry_ns = 0;
+	writer->busy = writer->scratch_top = 0;
+	__atomic_store_n(&writer->in_use, 0, __ATOMIC_RELAXED);
+}
+
+/* The thread ends. Other destructors of it may still publish: they get a new writer. */
+static void thread_exit(void *arg)
+{
+	struct writer *writer = arg;
+
+	bus_lock();
+	if (writer_self == writer && writer->in_use) {
+		writer_self = &no_room;
+		if (writer->ring)
+			bus_close_ring(writer->ring);
+		if (writer->scratch)
+			munmap(writer->scratch, SCRATCH_BYTES);
+		clear(writer);
+	}
+	bus_unlock();
+}
+
+/* Early, so that it is one of the keys that need no memory: see add_chunk. */
+__attribute__((constructor(102))) static void make_exit_key(void)
+{
+	exit_key_made = !pthread_key_create(&exit_key, thread_exit);
+}
+
+/* No malloc: this may be a signal handler that has interrupted the program's. */
+static uint8_t *add_chunk(void)
+{
+	uint8_t *slots;
+
+	if (chunk_count == CHUNKS_MAX)
+		return NULL;
+	slots = mmap(NULL, CHUNK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (slots == MAP_FAILED)
+		return NULL;
+	if (madvise(slots, CHUNK_BYTES, MADV_WIPEONFORK))
+		log_line(RTL_LEVEL_DEBUG, "bus",
+			 "no MADV_WIPEONFORK: only pthread_atfork tells "
+			 "of forks");
+	chunks[chunk_count] = slots;
+	/* release: with the acquire in writer_each */
+	__atomic_store_n(&chunk_count, chunk_count + 1, __ATOMIC_RELEASE);
+	return slots;
+}
+
+static struct writer *free_slot(void)
+{
+	uint32_t i, k;
+
+	for (k = 0; k < chunk_count; k++)
+		for (i = 0; i < CHUNK_BYTES; i += SLOT_BYTES) {
+			struct writer *writer = (struct writer *)(void *)(chunks[k] + i);
+
+			if (!__atomic_load_n(&writer->in_use, __ATOMIC_RELAXED))
+				return writer;
+		}
+	return (struct writer *)(void *)add_chunk();
+}
+
+struct writer *writer_attach(void)
+{
+	uint32_t tid = rtl_thread_id();
+	struct writer *writer;
+
+	if (writer_self->in_use)
+		return writer_self;
+	if (!exit_key_made)
+		return NULL;
+	bus_lock(); /* to the end: a signal handler must not attach as well */
+	writer = free_slot();
+	if (writer && pthread_setspecific(exit_key, writer))
+		writer = NULL;
+	if (writer) {
+		clear(writer); /* an event cut off by a fork has gone on in what the fork wiped */
+		writer->tid = tid;
+		__atomic_store_n(&writer->in_use, 1, __ATOMIC_RELAXED);
+		writer_self = writer;
+	}
+	bus_unlock();
+	return writer;
+}
+
+void writer_each(void (*fn)(void *user, struct writer *writer), void *user)
+{
+	uint32_t i, k, n = __atomic_load_n(&chunk_count, __ATOMIC_ACQUIRE);
+
+	for (k = 0; k < n; k++)
+		for (i = 0; i < CHUNK_BYTES; i += SLOT_BYTES)
+			fn(user, (struct writer *)(void *)(chunks[k] + i));
+}
+
+void writer_forget_all(void)
+{
+	uint32_t k;
+
+	for (k = 0; k < chunk_count; k++)
+		memset(chunks[k], 0, CHUNK_BYTES); /* where the kernel could not */
+	writer_self = &no_room;
+}
+
+/* A ring that an ended thread left, drained. */
+static struct ring_header *reuse_ring(uint32_t tid)
+{
+	uint32_t i;
+
+	for (i = 0; i < bus.ring_count; i++) {
+		struct ring_header *ring = bus.rings[i];
+
+		/* acquire: with the release of the consumer, which has done with it */
+		if (__atomic_load_n(&ring->state, __ATOMIC_ACQUIRE) == RING_FREE) {
+			ring->tid = tid;
+			/* release: with the consumer's acquire, which then reads the tid */
+			__atomic_store_n(&ring->state, RING_ACTIVE, __ATOMIC_RELEASE);
+			return ring;
+		}
+	}
+	return NULL;
+}
+
+/* The first threads get full rings, later ones a quarter, then a sixteenth, then small ones: with
+ * the defaults some 2,700 threads find room in the total. */
+static size_t next_capacity(void)
+{
+	size_t left = bus.settings.total_bytes - bus.ring_bytes_total;
+	size_t capacity = bus.settings.ring_bytes;
+
+	if (bus.ring_count >= 168)
+		capacity = SMALL_RING;
+	else if (bus.ring_count >= 40)
+		capacity /= 16;
+	else if (bus.ring_count >= 8)
+		capacity /= 4;
+	while (capacity > SMALL_RING && capacity > left)
+		capacity /= 2;
+	if (capacity < SMALL_RING)
+		capacity = SMALL_RING;
+	return capacity <= left ? capacity & ~(size_t)4095 : 0;
+}
+
+static struct ring_header *new_ring(uint32_t tid)
+{
+	struct ring_header *ring;
+	size_t capacity = next_capacity();
+
+	if (!capacity || bus.ring_count == SPOOL_RINGS_MAX || !bus.spool.has_files)
+		return NULL;
+	ring = spool_ring_create(&bus.spool, bus.ring_count, capacity, tid);
+	if (!ring)
+		return NULL;
+	bus.ring_bytes_total += capacity;
+	bus.rings[bus.ring_count] = ring;
+	__atomic_store_n(&bus.ring_count, bus.ring_count + 1, __ATOMIC_RELAXED); /* see publish.c */
+	/* release: with the consumer's acquire, which then reads rings[] and the header */
+	__atomic_store_n(&bus.spool.control->ring_count, bus.ring_count, __ATOMIC_RELEASE);
+	return ring;
+}
+
+bool writer_take_ring(struct writer *writer)
+{
+	static bool said; /* under bus.lock */
+	struct ring_header *ring;
+	uint64_t now = clock_ns();
+	uint32_t tid = rtl_thread_id();
+	int err = 0;
+
+	if (now < writer->retry_ns)
+		return false;
+	bus_lock();
+	ring = reuse_ring(tid);
+	if (!ring) {
+		errno = 0;
+		ring = new_ring(tid);
+		err = errno;
+	}
+	if (!ring && !said) {
+		said = true;
+		log_line(RTL_LEVEL_WARNING, "bus",
+			 "no ring for thread %u (%s): its events are "
+			 "discarded and counted; see RTL_BUFFER_TOTAL",
+			 tid, err ? strerror(err) : "RTL_BUFFER_TOTAL is used up");
+	}
+	bus_unlock();
+	if (!ring) {
+		writer->retry_ns = now + RETRY_NS;
+		return false;
+	}
+	writer->ring = ring;
+	writer->position = ring->head;
+	writer->tail = ring->tail;
+	writer->cursor = ring_data(ring) + ring->head % ring->capacity;
+	writer->limit = writer->cursor;
+	return true;
+}
+
+/* Waits until the consumer has moved the tail; false: nobody will. */
+static bool wait_for_tail(struct ring_header *ring, uint64_t tail)
+{
+	if (!bus_has_consumer() || bus_is_own_thread() || writer_no_wait || inline_awaited() ||
+	    (bus.host && host_is_starved(bus.host)))
+		return false;
+	/* seq_cst, as the consumer's store to tail and load of waiting: one of us sees the other */
+	__atomic_store_n(&ring->waiting, 1, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&ring->tail, __ATOMIC_SEQ_CST) == tail) {
+		bus_ring_bell();
+		futex_wait(&ring->waiting, 1, 100);
+	}
+	return true;
+}
+
+/* Writes a filler over what is left before the end of the ring. */
+static void fill_end(struct writer *writer, size_t bytes)
+{
+	struct rtl_record *filler = (struct rtl_record *)(void *)writer->cursor;
+
+	if (bytes) {
+		filler->size = (uint32_t)bytes;
+		filler->stream = RING_FILLER;
+	}
+	writer->position += bytes;
+	writer->cursor = ring_data(writer->ring);
+	/* release: with the consumer's acquire of head */
+	__atomic_store_n(&writer->ring->head, writer->position, __ATOMIC_RELEASE);
+}
+
+/* How many bytes from the cursor on may be written to, at most `most`. The consumer is usually
+ * ahead of us with making them ready. Where the disk is full they end early, but with room for a
+ * filler. */
+static size_t usable(const struct writer *writer, size_t need, size_t most)
+{
+	struct ring_header *ring = writer->ring;
+	uint64_t at = (uint64_t)(writer->cursor - ring_data(ring));
+	uint64_t ready = __atomic_load_n(&ring->ready, __ATOMIC_ACQUIRE); /* pairs: ring.c */
+
+	if (ready < at + need + FILLER_BYTES && ready < ring->capacity &&
+	    spool_ring_prepare(&bus.spool, ring, at + need + PREPARE_AHEAD))
+		ready = __atomic_load_n(&ring->ready, __ATOMIC_ACQUIRE);
+	if (ready < ring->capacity)
+		ready = ready > at + FILLER_BYTES ? ready - FILLER_BYTES : at;
+	return ready - at < most ? (size_t)(ready - at) : most;
+}
+
+bool writer_make_room(struct writer *writer, size_t need, bool may_wait)
+{
+	struct ring_header *ring = writer->ring;
+	size_t capacity = ring->capacity, at, to_end, room, here, piece;
+
+	bus_ring_bell();
+	for (;;) {
+		at = (size_t)(writer->cursor - ring_data(ring));
+		to_end = capacity - at;
+		room = capacity - (size_t)(writer->position - writer->tail);
+		here = usable(writer, need, to_end);
+		if (need <= here && need <= room)
+			break;
+		if (need > here && !at)
+			return false; /* the disk has no room for even one */
+		if (need > here && to_end <= room) {
+			fill_end(writer, to_end);
+			continue;
+		}
+		/* acquire: with the consumer's release: it has read what we will overwrite */
+		uint64_t tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);
+
+		if (tail != writer->tail) {
+			writer->tail = tail;
+			continue;
+		}
+		if (!may_wait || !wait_for_tail(ring, tail)) {
+			writer->limit = writer->cursor;
+			return false;
+		}
+	}
+	piece = capacity / 4 > need ? capacity / 4 : need;
+	piece = piece < room ? piece : room;
+	piece = piece < here ? piece : here;
+	writer->limit = writer->cursor + piece;
+	return true;
+}

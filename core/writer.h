@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a publishing thread has: its place in a ring, and its scratch for inline delivery.
+ *
+ * Threads: a writer is used by its own thread only, except `inline_depth` and `inline_exits`,
+ * which inline.c reads from others. Writers live in pages that the kernel wipes in a child made
+ * by fork: there all of them are zero, so that the next event takes the slow path, which sees it.
+ *
+ * `busy` and writer_locked tell a signal handler that it has interrupted rtl on this thread.
+ */
+#ifndef RTL_CORE_WRITER_H
+#define RTL_CORE_WRITER_H
+
+#include <stdbool.h>
+
+#include "ring.h"
+
+#define SCRATCH_BYTES (64u << 10)
+
+struct writer {
+	uint8_t *cursor;          /* where the next record goes */
+	uint8_t *limit;           /* end of the piece that may be filled without looking */
+	struct ring_header *ring; /* NULL: none yet */
+	uint64_t position;        /* of the cursor in the ring's life */
+	uint64_t tail;            /* the ring's tail when last looked at */
+	uint32_t busy;
+	uint32_t in_use;
+	uint32_t inline_depth;
+	uint32_t inline_exits; /* counts returns to depth 0 */
+	uint8_t *scratch;      /* records on their way to inline callbacks, a stack */
+	uint32_t scratch_top;
+	uint32_t tid;
+	uint64_t retry_ns; /* no ring could be had: not before then */
+};
+
+/* The calling thread's; never NULL: a thread that has none has a writer without room. */
+extern __thread struct writer *writer_self __attribute__((tls_model("initial-exec")));
+/* > 0 while this thread is where a signal handler must not publish. */
+extern __thread uint32_t writer_locked __attribute__((tls_model("initial-exec")));
+
+/* > 0 while this thread holds what the consumer needs: it must not wait for room. */
+extern __thread uint32_t writer_no_wait __attribute__((tls_model("initial-exec")));
+
+/* Gives the calling thread a writer, without a ring. NULL: out of memory. */
+struct writer *writer_attach(void);
+/* Gives it a ring; false if there is none to be had. */
+bool writer_take_ring(struct writer *writer);
+/* Makes room for `need` bytes at the cursor; if it must wait for that and may not: false. */
+bool writer_make_room(struct writer *writer, size_t need, bool may_wait);
+/* Calls fn with each writer that there has been; of threads that attach meanwhile perhaps. No lock.
+ */
+void writer_each(void (*fn)(void *user, struct writer *writer), void *user);
+/* In a child after fork, under the bus's lock: forget the parent's. */
+void writer_forget_all(void);
+
+#endif

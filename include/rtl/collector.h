@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file collector.h
+ * For commands: hosting subscribers outside of the traced program. What `rtl trace`, `rtl replay`
+ * and `rtl recover` use.
+ *
+ * A collector owns a folder. Processes that find it in RTL_COLLECTOR put their spools there; the
+ * collector drains them while they run, whatever happens to them. Not thread-safe: one thread
+ * calls all functions of a collector.
+ */
+#ifndef RTL_COLLECTOR_H
+#define RTL_COLLECTOR_H
+
+#include <rtl/subscriber.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct rtl_collector;
+
+/** What a collector is for. */
+enum rtl_collector_kind {
+	/** Makes a folder of its own, and drains processes that are started with its name. */
+	RTL_COLLECT = 0,
+	/** Reads the spools in a folder and changes nothing there. */
+	RTL_REPLAY = 1,
+	/** Delivers what a dead collector, or a process that drained itself, had not delivered,
+	 *  and removes it there. */
+	RTL_RECOVER = 2,
+	/** As RTL_COLLECT, but writes what it drains to a recording, without subscribers. */
+	RTL_RECORD = 3,
+	/** Completes the recording of a dead recorder from its folder. */
+	RTL_RECORD_RECOVER = 4,
+	/** Meets the processes and delivers nothing: for their ledgers, in which what is still
+	 *  undelivered ends as abandoned. Changes nothing; the processes may run. */
+	RTL_INSPECT = 5,
+};
+
+/** A file of that name in a collector's folder is its user's, and goes with the folder. */
+#define RTL_COLLECTOR_NOTES "notes"
+
+struct rtl_collector_options {
+	uint32_t struct_size;
+	uint32_t kind;		 /**< enum rtl_collector_kind */
+	const char *subscribers; /**< colon-separated, as RTL_SUBSCRIBERS; RTL_RECORD*: NULL */
+	/**
+	 * RTL_COLLECT and RTL_RECORD: where to make it; NULL = where there is room, memory
+	 * first. Others: the folder of a collector, or one spool.
+	 */
+	const char *folder;
+	/** Streams that processes are expected to register: what nobody subscribes to is not
+	 *  recorded from their first event on. */
+	const struct rtl_stream_info *const *streams;
+	size_t stream_count;
+	uint32_t paused; /**< 1: begins paused, see rtl_collector_set_paused */
+	uint32_t reserved;
+	/** A subscriber of the command's own, besides those of the list, which may be empty then;
+	 *  it gets no settings. NULL: none. */
+	const struct rtl_subscriber *own;
+	const char *output;   /**< RTL_RECORD*: folder of the recording, made if it is not there */
+	uint64_t limit_bytes; /**< RTL_RECORD: the oldest events go when it gets larger; 0: none */
+};
+
+/**
+ * Makes a collector and loads its subscribers.
+ * @param[out] message  on failure one line: what, where, what to do
+ * @return 0; RTL_EPLUGIN: a subscriber could not be had (said in the log); RTL_ENOENT, RTL_EFORMAT:
+ *         the folder; RTL_EBUSY: what is to be recovered is still at work, or being recovered;
+ *         RTL_EIO, RTL_ENOSPC, RTL_ENOMEM
+ */
+RTL_API int rtl_collector_create(const struct rtl_collector_options *options,
+				 struct rtl_collector **out, char *message, size_t size);
+
+/** The folder: the value of RTL_COLLECTOR for the processes; valid until destroy. */
+RTL_API const char *rtl_collector_folder(const struct rtl_collector *collector);
+
+/**
+ * Looks for new processes and delivers what there is. If there is nothing, sleeps until something
+ * comes or the time is over.
+ * @return how many processes have been met so far
+ */
+RTL_API uint32_t rtl_collector_poll(struct rtl_collector *collector, uint32_t timeout_ms);
+
+/**
+ * Ends a poll that sleeps, or else the sleep of the next one. Any thread, and signal handlers.
+ */
+RTL_API void rtl_collector_wake(struct rtl_collector *collector);
+
+/**
+ * Delivers all that has been published up to now, tells processes that still run to stop
+ * publishing, and finishes the subscribers. What was delivered is removed from the folder, unless
+ * this is a replay.
+ * @param[out] left  how many processes still ran
+ */
+RTL_API void rtl_collector_finish(struct rtl_collector *collector, uint32_t *left);
+
+/**
+ * Why a recorder records no more (a full disk, ...), or, after finish, why a recovery has not
+ * stored all and keeps what is left; as one line. NULL: all is well. Valid until destroy.
+ */
+RTL_API const char *rtl_collector_failure(const struct rtl_collector *collector);
+
+/**
+ * Pauses what the collector of a folder records, or has it go on: from another process than the
+ * collector, e.g. `rtl stop`. The traced processes are told within some ms. What happens meanwhile
+ * is not published and not counted.
+ * @param[out] message  on failure one line: what, where, what to do
+ * @return 0; RTL_ENOENT: no collector's folder; RTL_EABI: of another version; RTL_EIO;
+ *         RTL_ENOTSUP: its collector is dead
+ */
+RTL_API int rtl_collector_set_paused(const char *folder, bool paused, char *message, size_t size);
+
+/** Frees it; NULL is fine. Without finish, the folder is kept for `rtl recover`. */
+RTL_API void rtl_collector_destroy(struct rtl_collector *collector);
+
+/** What a folder is. */
+enum rtl_folder_kind {
+	RTL_FOLDER_OTHER = 0,	  /**< none of rtl's */
+	RTL_FOLDER_COLLECTOR = 1, /**< a collector's: spools are in it */
+	RTL_FOLDER_SPOOL = 2,	  /**< a process's */
+};
+
+struct rtl_folder {
+	uint32_t struct_size;
+	uint32_t kind;	 /**< enum rtl_folder_kind */
+	uint32_t in_use; /**< 1: the collector, or the process, lives */
+	int32_t pid;	 /**< of the collector, or the process */
+};
+
+/**
+ * Looks at a folder; changes nothing there.
+ * @param[in,out] folder  struct_size set by the caller
+ * @return 0, also if it is none of rtl's; RTL_EINVAL; RTL_ENOENT: there is no such folder;
+ *         RTL_EFORMAT: of another version, or damaged; RTL_EIO; RTL_ENOMEM
+ */
+RTL_API int rtl_folder_look(const char *path, struct rtl_folder *folder);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file publish.h
+ * For publishers: writing events.
+ *
+ *     if (rtl_enabled(stream, RTL_TASK_BEGIN)) {
+ *             struct rtl_record *r = rtl_reserve(stream, RTL_TASK_BEGIN, sizeof(struct my));
+ *             if (r) {
+ *                     struct my *p = rtl_record_payload(r);
+ *                     r->uid = kernel;
+ *                     p->grid = ...;
+ *                     rtl_commit(r);
+ *             }
+ *     }
+ *
+ * The record is filled in the place where it stays; between reserve and commit do nothing but
+ * fill it (no other rtl call, nothing that can block, no longjmp).
+ */
+#ifndef RTL_PUBLISH_H
+#define RTL_PUBLISH_H
+
+#include <rtl/stream.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Largest payload of an event, bytes, texts included. */
+#define RTL_PAYLOAD_MAX 8192u
+
+/**
+ * An event as its publisher writes it; the payload follows. rtl_reserve fills the first line of
+ * members and clears the second; the publisher fills what applies.
+ */
+struct rtl_record {
+	uint32_t size; /**< of record and payload, bytes: librtl's */
+	uint16_t stream;
+	uint16_t type;
+	uint64_t ticks; /**< time of the reserve, in ticks of rtl's clock */
+
+	uint64_t uid;	      /**< universal id of the tracepoint that the event is about */
+	uint64_t parent_uid;  /**< of the tracepoint within which it happens */
+	uint64_t instance;    /**< pairs a begin with its end */
+	uint64_t correlation; /**< ties an API call to the GPU work that it caused */
+};
+
+/** Where the payload of a record begins; aligned to 8. */
+static inline void *rtl_record_payload(struct rtl_record *record)
+{
+	return record + 1;
+}
+
+/**
+ * Begins an event: finds room and takes the time. The payload's content is undefined until the
+ * caller has filled it.
+ *
+ * No lock, system call or allocation except on a thread's first event, at the end of a piece of
+ * its ring, and where the ring is full: then it waits for the consumer or discards, as
+ * RTL_BUFFER_POLICY says. From a signal handler that interrupted rtl on the same thread it
+ * discards. Any thread.
+ *
+ * @param payload_size  bytes, at least the type's payload_size and at most RTL_PAYLOAD_MAX
+ * @return the record, to be committed; NULL: nobody wants it, or it was discarded and counted
+ */
+RTL_API struct rtl_record *rtl_reserve(struct rtl_stream *stream, uint16_t type,
+				       uint32_t payload_size);
+
+/** As rtl_reserve, but never waits for room: a full ring discards (and counts). */
+RTL_API struct rtl_record *rtl_try_reserve(struct rtl_stream *stream, uint16_t type,
+					   uint32_t payload_size);
+
+/** Publishes the record that this thread has reserved. */
+RTL_API void rtl_commit(struct rtl_record *record);
+
+/**
+ * A number that no other call in this process gives or gave, never 0: for instances and
+ * correlation ids. Counted per thread, without shared counters. Any thread.
+ */
+RTL_API uint64_t rtl_unique_id(void);
+
+/**
+ * The clock of rtl_event.time_ns, now: CLOCK_BOOTTIME in ns, which is the HSA system clock. Any
+ * thread.
+ */
+RTL_API uint64_t rtl_clock_ns(void);
+
+/**
+ * The raw clock behind it, in ticks: the processor's counter where the kernel trusts it, else ns.
+ * Costs less than half of rtl_clock_ns. For hot paths that take a time and convert it later, with
+ * rtl_ticks_to_ns, on any thread. The members `ticks` of records are such times. Any thread; from a
+ * signal handler too.
+ */
+RTL_API uint64_t rtl_ticks(void);
+
+/**
+ * What rtl_clock_ns would have returned at those ticks of this process, or, by less than 20 ms, of
+ * the future. Never runs backwards: more ticks give no fewer ns, whatever threads ask.
+ *
+ * Error: that of reading both clocks at once (some 50 ns on most machines), and what the kernel
+ * changes the clock's rate by within 20 ms (nothing, mostly; at the most that adjtimex allows, 500
+ * ppm, 10 us). It does not add up. Of ticks older than 2 s two calls may differ by as much.
+ *
+ * No lock, no system call but a few readings of the clock every 20 ms. Any thread; from a signal
+ * handler too.
+ */
+RTL_API uint64_t rtl_ticks_to_ns(uint64_t ticks);
+
+/** The kernel's id of the calling thread, without a system call once it is known. */
+RTL_API uint32_t rtl_thread_id(void);
+
+/**
+ * One line to rtl's log (stderr, or the file of RTL_LOG), and to the stream "rtl.diagnostics".
+ * Errors and warnings are always shown, others if RTL_LOG asks. Never from a hot path; not from
+ * a signal handler.
+ * @param who  part of rtl that speaks, e.g. "hsa"
+ */
+RTL_API void rtl_log(enum rtl_level level, const char *who, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/**
+ * Delivers everything that was published before the call, and waits for it: for the end of a
+ * program and for tests. Not from a callback, not from a signal handler.
+ * @param timeout_ms  gives up after that time
+ * @return 0; RTL_EBUSY: not done in time, or called from a callback
+ */
+RTL_API int rtl_flush(uint32_t timeout_ms);
+
+/** Called when the bus is about to end, in the order of registration reversed; once. */
+typedef void (*rtl_at_finish_fn)(void *user);
+
+/**
+ * Asks for a call before the bus ends (at the exit of the process), while events can still be
+ * published: collectors hand in there what is under way.
+ * @return 0; RTL_EBUSY: has ended; RTL_ENOMEM
+ */
+RTL_API int rtl_at_finish(rtl_at_finish_fn fn, void *user);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

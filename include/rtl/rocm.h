@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file rocm.h
+ * Payloads of the streams that rtl's collectors for ROCm publish. `rtl list-streams` prints the
+ * same with units. For subscribers that know these streams; a subscriber that does not can use
+ * the descriptions that come with the stream.
+ *
+ * A payload may be longer than the struct here (a newer collector). Check
+ * event->type_info->payload_size >= sizeof(struct) once per stream and version_major.
+ */
+#ifndef RTL_ROCM_H
+#define RTL_ROCM_H
+
+#include <rtl/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define RTL_STREAM_HSA "rtl.hsa"
+#define RTL_STREAM_HSA_VERSION 1
+
+/** Bits of rtl_hsa_dispatch.flags. */
+enum rtl_hsa_dispatch_flags {
+	/** The dispatch carried a completion signal of the application. */
+	RTL_HSA_DISPATCH_APP_SIGNAL = 1,
+	/** The runtime could not tell the GPU times: begin_ns and end_ns are 0. */
+	RTL_HSA_DISPATCH_NO_TIME = 2,
+};
+
+/**
+ * rtl.hsa, RTL_TASK_BEGIN and RTL_TASK_END: a kernel dispatch.
+ * Begin is published by the thread that submits, end after the GPU has finished; the end repeats
+ * all that the begin said, so that a subscriber needs only one of them.
+ * Of the event: uid = the kernel's tracepoint, parent_uid = the queue's, instance pairs begin
+ * and end, correlation = that of the API call, 0 if none.
+ */
+struct rtl_hsa_dispatch {
+	uint64_t begin_ns;  /**< GPU begin, HSA system clock; 0 in RTL_TASK_BEGIN */
+	uint64_t end_ns;    /**< GPU end; 0 in RTL_TASK_BEGIN */
+	uint64_t submit_ns; /**< when the packet was written to the queue */
+	uint64_t packet_id; /**< index of the packet in its queue, counted from 0 */
+	uint64_t kernel_object; /**< address of the kernel descriptor */
+	uint64_t kernel_name;	/**< string: mangled, without ".kd" */
+	uint32_t gpu;		/**< KFD node id of the agent */
+	uint32_t queue;		/**< number of the queue in the process, from 1 */
+	uint32_t submit_tid;	/**< thread that submitted */
+	uint32_t flags;		/**< enum rtl_hsa_dispatch_flags */
+	uint32_t grid_x, grid_y, grid_z;		/**< work-items */
+	uint32_t workgroup_x, workgroup_y, workgroup_z; /**< work-items */
+	uint32_t group_segment_bytes;	/**< LDS for each workgroup */
+	uint32_t private_segment_bytes; /**< scratch for each work-item */
+};
+
+/**
+ * rtl.hsa, RTL_QUEUE_CREATE and RTL_QUEUE_DESTROY. uid = the queue's tracepoint (kind "queue"),
+ * parent_uid = the agent's.
+ */
+struct rtl_hsa_queue {
+	uint64_t address; /**< the hsa_queue_t */
+	uint32_t gpu;	  /**< KFD node id of the agent */
+	uint32_t queue;	  /**< number of the queue in the process, from 1 */
+	uint32_t packets; /**< size of the ring, packets */
+	uint32_t type;	  /**< hsa_queue_type32_t as requested */
+};
+
+/**
+ * rtl.hsa, RTL_METADATA: something that later events refer to has become known: uid names it,
+ * and its tracepoint's kind, name and metadata say what it is ("agent", "kernel", "code_object").
+ */
+struct rtl_hsa_metadata {
+	uint64_t address; /**< agent handle, kernel object, or load address of a code object */
+	uint64_t name;	  /**< string */
+	uint32_t gpu;	  /**< KFD node id of the agent it belongs to */
+	uint32_t reserved;
+};
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file stream.h
+ * For publishers: register a stream, ask whether somebody listens.
+ *
+ * A stream is registered once for each process and lives until it ends. Registering the same
+ * description again (another library, another thread) gives the same stream.
+ */
+#ifndef RTL_STREAM_H
+#define RTL_STREAM_H
+
+#include <rtl/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * A registered stream. Only its first part is public, for the inline test; the object belongs
+ * to librtl and is never freed.
+ */
+struct rtl_stream {
+	uint32_t struct_size;
+	uint32_t number;
+	/**
+	 * For each low byte of a trace-point type: not 0 if somebody may want such events.
+	 * Written by librtl and, in a traced process, by its collector; read relaxed by
+	 * publishers: it orders nothing, an event published around a change may or may not be
+	 * seen. rtl_reserve looks closer.
+	 */
+	uint8_t wanted[256];
+};
+
+/** A stream that nobody ever wants: initial value for a publisher's pointer. */
+RTL_API extern struct rtl_stream rtl_stream_none;
+
+/**
+ * Whether an event of this type would reach anybody. One relaxed load.
+ * @param stream  a registered stream, or &rtl_stream_none; not NULL
+ */
+static inline bool rtl_enabled(const struct rtl_stream *stream, uint16_t type)
+{
+	return __builtin_expect(
+		__atomic_load_n(&stream->wanted[type & 0xff], __ATOMIC_RELAXED) != 0, 0);
+}
+
+/**
+ * Registers a stream; the description is copied.
+ *
+ * The first registration in a process starts the bus: it reads RTL_SUBSCRIBERS and the other
+ * RTL_ variables and loads the subscribers, on the calling thread.
+ *
+ * Any thread, before main too; not from a signal handler.
+ *
+ * @param[out] out  the stream; on failure left as it was, so that a pointer initialised to
+ *                  &rtl_stream_none stays usable
+ * @return 0; RTL_EINVAL: the description is not well-formed (RTL_LOG tells what);
+ *         RTL_EEXIST: registered with another layout; RTL_ELIMIT: too many streams;
+ *         RTL_ENOMEM
+ */
+RTL_API int rtl_stream_register(const struct rtl_stream_info *info, struct rtl_stream **out);
+
+/** A registered stream by name, or NULL. Any thread. */
+RTL_API struct rtl_stream *rtl_stream_find(const char *name);
+
+/** The description of a registered stream; valid until the process ends. Any thread. */
+RTL_API const struct rtl_stream_info *rtl_stream_describe(const struct rtl_stream *stream);
+
+/**
+ * Counts things that the publisher saw but could not turn into events, by cause: they appear in
+ * the ledger as missed. Lock-free after the first call for a cause; any thread.
+ * @param cause  short and constant, e.g. "no signal left"
+ */
+RTL_API void rtl_stream_count_missed(struct rtl_stream *stream, const char *cause,
+				     uint64_t count);
+
+/**
+ * A number for a tool's own trace-point types, 1..254, for RTL_TYPE_USER; the same name gives
+ * the same number within a process. Any thread.
+ * @return 0; RTL_EINVAL; RTL_ELIMIT: no number left
+ */
+RTL_API int rtl_vendor_register(const char *name, uint8_t *vendor);
+
+/**
+ * The ledger of a stream of this process, as far as it is known now. Any thread.
+ * @param[in,out] ledger  struct_size set by the caller
+ */
+RTL_API int rtl_stream_ledger(const struct rtl_stream *stream, struct rtl_ledger *ledger);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file subscriber.h
+ * For authors of subscribers: plugins that receive events.
+ *
+ * A subscriber is a shared object that exports one symbol, `rtl_subscriber`. It needs no library
+ * of rtl to link to: all that it calls comes in a table (struct rtl_host). The same binary runs
+ * in the traced process, in a collector outside of it, and over a recording.
+ *
+ * Life of an instance, all calls from one thread at a time:
+ *
+ *     create -> (stream | process_begin | events ... flush | process_end)* -> finish -> destroy
+ *
+ * - `stream` tells of each stream, before any of its events; subscribe to its types there.
+ * - buffered callbacks get events in batches. If publishing A had ended before publishing B
+ *   began, A is delivered before B, whatever threads they came from.
+ * - `flush` follows batches, at least every 100 ms while events come: a good moment to commit.
+ * - `finish` comes once, after the last event. Outputs are complete when it returns.
+ *
+ * Callbacks that asked for RTL_INLINE run on the publishing thread instead, possibly several at
+ * once, and only in the traced process.
+ *
+ * A function that returns a negative value, or host->fail, ends the instance: it gets no more
+ * events and, after a line that says why, is finished and destroyed with the others.
+ */
+#ifndef RTL_SUBSCRIBER_H
+#define RTL_SUBSCRIBER_H
+
+#include <rtl/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Version of the plugin ABI: high half must match, low half may be older in the plugin. */
+#define RTL_ABI_VERSION 0x00010000u
+
+/** A process that events come from. */
+struct rtl_process {
+	uint32_t struct_size;
+	uint32_t number; /**< small, unique within the host: tells reused pids apart */
+	int32_t pid;
+	int32_t parent_pid;
+	uint64_t start_ns;	/**< when the bus started there, clock of time_ns */
+	const char *program;	/**< path of the executable */
+	const char *command;	/**< command line, arguments separated by blanks */
+	const char *host_name;
+	uint64_t spool_id; /**< random: the same run of the same process in every host; never 0 */
+};
+
+/** How well the times of a process's events are known. */
+struct rtl_calibration {
+	uint32_t struct_size;
+	uint32_t pairs;	      /**< readings of both clocks so far */
+	uint64_t error_ns;    /**< largest uncertainty of such a reading */
+	double ns_per_tick;   /**< 1 where the process's clock counts ns itself */
+	uint64_t first_ns;    /**< time_ns of the first and the last reading */
+	uint64_t last_ns;
+};
+
+/**
+ * An event, as subscribers see it. Valid during the callback only, and unchanged that long.
+ *
+ * Wherever it comes from, a damaged spool too: stream, type_info and process are set, the payload
+ * holds all fields that type_info describes, and each RTL_KIND_TEXT lies in it. What is not so is
+ * never delivered, and counts as abandoned. The values themselves are the publisher's: a text may
+ * hold any bytes, an RTL_KIND_BOOL any value, ids may name nothing, times may be nonsense.
+ */
+struct rtl_event {
+	uint32_t struct_size;
+	uint16_t type; /**< enum rtl_type */
+	uint16_t reserved;
+	const struct rtl_stream_info *stream; /**< the pointer identifies the stream in a host */
+	const struct rtl_type_info *type_info;
+	const struct rtl_process *process;
+	uint32_t tid;	     /**< kernel's id of the publishing thread */
+	uint32_t payload_size; /**< bytes; at least type_info->payload_size */
+	uint64_t time_ns;    /**< HSA system clock (CLOCK_BOOTTIME), ns */
+	uint64_t uid;	     /**< universal ids and numbers as in struct rtl_record */
+	uint64_t parent_uid;
+	uint64_t instance;
+	uint64_t correlation;
+	const void *payload; /**< aligned to 8 */
+};
+
+/** One key and value of a tracepoint. */
+struct rtl_metadata {
+	const char *key;
+	const char *value;
+};
+
+/** A tracepoint, as subscribers see it; valid until the instance is destroyed, except metadata,
+ *  which is valid until the next call into the host. */
+struct rtl_tracepoint {
+	uint32_t struct_size;
+	uint32_t line;
+	uint32_t column;
+	uint32_t metadata_count;
+	uint64_t uid;
+	const char *kind;   /**< never NULL, as the other texts: "" if not known */
+	const char *name;
+	const char *source;
+	const char *module; /**< file that holds the call site */
+	uint64_t module_offset;
+	uint64_t hash;
+	const struct rtl_metadata *metadata;
+};
+
+/** How events are delivered. */
+enum rtl_delivery {
+	RTL_BUFFERED = 0, /**< from the host's thread, in batches */
+	RTL_INLINE = 1,	  /**< on the publishing thread, before rtl_commit returns; count is 1 */
+};
+
+/**
+ * Receives events. `events` is an array of `count` pointers.
+ * Inline callbacks must be quick, must not wait for another publishing thread, and may publish
+ * (to other streams) themselves.
+ */
+typedef void (*rtl_events_fn)(void *user, const struct rtl_event *const *events, size_t count);
+
+struct rtl_host;	 /* the functions a host offers, below */
+struct rtl_subscription; /* opaque */
+
+/** A setting given to an instance, after `?` in its name: `?key=value&key=value`. */
+struct rtl_setting {
+	const char *key;
+	const char *value;
+};
+
+/**
+ * What a host offers to one instance. Passed to create; valid until destroy has returned. All
+ * functions: only from the instance's own calls, and (lookup, report) from any thread.
+ */
+struct rtl_host {
+	uint32_t struct_size;
+	uint32_t abi_version;
+
+	/**
+	 * Subscribes to events.
+	 * @param stream  as given to the `stream` function
+	 * @param type    or RTL_TYPE_ANY; a type that the stream does not describe is RTL_ENOENT
+	 * @param[out] out  NULL if it is never to be undone
+	 * @return 0; RTL_ENOENT; RTL_EINVAL; RTL_ENOTSUP: inline, but this is not the traced
+	 *         process; RTL_ENOMEM
+	 */
+	int (*subscribe)(const struct rtl_host *host, const struct rtl_stream_info *stream,
+			 uint16_t type, enum rtl_delivery delivery, rtl_events_fn fn, void *user,
+			 struct rtl_subscription **out);
+	/**
+	 * Undoes a subscription, and waits until no callback of it runs any more; called from
+	 * inside that callback it does not wait for itself. The object is gone afterwards.
+	 */
+	void (*unsubscribe)(const struct rtl_host *host, struct rtl_subscription *subscription);
+
+	/** Text of an interned string of that process; NULL if not known. Valid until destroy. */
+	const char *(*string)(const struct rtl_host *host, const struct rtl_process *process,
+			      uint64_t id);
+	/** A tracepoint of that process; NULL if not known. */
+	const struct rtl_tracepoint *(*tracepoint)(const struct rtl_host *host,
+						   const struct rtl_process *process,
+						   uint64_t uid);
+	/**
+	 * The ledger of a stream, of one process or (NULL) of all; final from `finish`.
+	 * @param[in,out] ledger  struct_size set by the caller
+	 */
+	int (*ledger)(const struct rtl_host *host, const struct rtl_process *process,
+		      const struct rtl_stream_info *stream, struct rtl_ledger *ledger);
+	/**
+	 * Calls fn for each cause of missed or discarded events of a stream with its count.
+	 */
+	void (*losses)(const struct rtl_host *host, const struct rtl_process *process,
+		       const struct rtl_stream_info *stream,
+		       void (*fn)(void *user, const char *cause, uint64_t count), void *user);
+	/** A line for the user, under the subscriber's name. level: enum rtl_level */
+	void (*report)(const struct rtl_host *host, int level, const char *text);
+	/** The instance cannot go on: see above. */
+	void (*fail)(const struct rtl_host *host, const char *reason);
+	/**
+	 * The first, or main, process of the run; NULL before process_begin. Its number is 1.
+	 */
+	const struct rtl_process *(*process)(const struct rtl_host *host, uint32_t number);
+	/** Value of a property of the run; NULL if not known. Keys: "session" (text that is the
+	 *  same in all processes of one `rtl trace`), "mode", "where" ("process", "collector",
+	 *  "replay", "recover": continue the output of the host that died), "version". Valid until destroy. */
+	const char *(*property)(const struct rtl_host *host, const char *key);
+
+	/**
+	 * For a subscriber that stores each event exactly once, over crashes of its host too: calls
+	 * fn for each ring of each process from which events have been delivered since the last
+	 * flush. From `flush` only: what is delivered up to there counts as stored when `flush`
+	 * returns 0, and may be delivered again to another host if this one dies before. Storing
+	 * the positions in the same transaction as the rows tells the two cases apart.
+	 */
+	void (*positions)(const struct rtl_host *host,
+			  void (*fn)(void *user, const struct rtl_process *process, uint32_t ring,
+				     uint64_t position),
+			  void *user);
+	/**
+	 * From `process_begin`: the process's events in that ring before `position` have been
+	 * stored already, in an earlier host; they are not delivered again, and count as delivered.
+	 * @return 0; RTL_ENOMEM; RTL_EBUSY: too late
+	 */
+	int (*resume)(const struct rtl_host *host, const struct rtl_process *process, uint32_t ring,
+		      uint64_t position);
+	/**
+	 * @param[in,out] calibration  struct_size set by the caller
+	 * @return 0; RTL_EINVAL
+	 */
+	int (*calibration)(const struct rtl_host *host, const struct rtl_process *process,
+			   struct rtl_calibration *calibration);
+};
+
+/** A setting that a subscriber understands; for `rtl list-subscribers` and to refuse others. */
+struct rtl_setting_info {
+	uint32_t struct_size;
+	uint32_t reserved;
+	const char *key;
+	const char *fallback; /**< value if not given, as text */
+	const char *description;
+};
+
+/** The descriptor: the one symbol of a plugin. Functions other than create may be NULL. */
+struct rtl_subscriber {
+	uint32_t abi_version; /**< RTL_ABI_VERSION; read before anything else */
+	uint32_t struct_size;
+	const char *name; /**< short, e.g. "sqlite" */
+	const char *version;
+	const char *description;
+	const struct rtl_setting_info *settings; /**< setting_count of them; NULL if none */
+	uint32_t setting_count;
+	uint32_t reserved;
+
+	/**
+	 * Makes an instance. Unknown keys have been refused before.
+	 * @param[out] instance  given back in all other calls
+	 * @return 0, or a negative rtl_error after host->report has said why
+	 */
+	int (*create)(const struct rtl_host *host, const struct rtl_setting *settings,
+		      size_t count, void **instance);
+	int (*stream)(void *instance, const struct rtl_stream_info *stream);
+	int (*process_begin)(void *instance, const struct rtl_process *process);
+	int (*process_end)(void *instance, const struct rtl_process *process);
+	int (*flush)(void *instance);
+	int (*finish)(void *instance);
+	void (*destroy)(void *instance);
+};
+
+/** Name of the exported symbol, for dlsym. */
+#define RTL_SUBSCRIBER_SYMBOL "rtl_subscriber"
+
+/** Declares and exports a plugin's descriptor:
+ *  `RTL_EXPORT_SUBSCRIBER = { .abi_version = RTL_ABI_VERSION, ... };` */
+#ifdef __cplusplus
+#define RTL_EXPORT_SUBSCRIBER                                                                      \
+	extern "C" __attribute__((visibility("default"))) const struct rtl_subscriber rtl_subscriber
+#else
+#define RTL_EXPORT_SUBSCRIBER                                                                      \
+	__attribute__((visibility("default"))) const struct rtl_subscriber rtl_subscriber
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif

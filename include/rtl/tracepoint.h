@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file tracepoint.h
+ * For publishers: interned strings, tracepoints with universal ids, metadata.
+ *
+ * A tracepoint is a place or a thing that events are about: a function called at a call site, a
+ * kernel, a queue, a GPU. It is registered once and known by its universal id from then on: 64
+ * bits, never 0, computed from what describes it, so that the same thing has the same id in
+ * every process and every run. Two different things never share one within a process.
+ */
+#ifndef RTL_TRACEPOINT_H
+#define RTL_TRACEPOINT_H
+
+#include <rtl/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * What identifies a tracepoint. Members that do not apply are NULL or 0. Equal contents (text by
+ * text, number by number) are the same tracepoint.
+ */
+struct rtl_tracepoint_desc {
+	uint32_t struct_size;
+	uint32_t line;		/**< 1-based; 0 = not known */
+	uint32_t column;	/**< 1-based; 0 = not known */
+	uint32_t reserved;	/**< 0 */
+	const char *kind;	/**< what it is: "function", "kernel", "queue", "agent", ... */
+	const char *name;	/**< of the function, kernel (mangled), ...; required */
+	const char *source;	/**< file of the source, or of the code object */
+	/**
+	 * Code address of a call site in this process. It does not go into the id as it is: the
+	 * build id of its module and the offset in it do.
+	 */
+	const void *code;
+	uint64_t hash;		/**< of the code object, or any number that tells twins apart */
+};
+
+/**
+ * Registers a tracepoint, or finds it. Lock-free when it is known already, and then some 100 ns:
+ * keep the id rather than ask again on a hot path.
+ *
+ * Any thread; not from a signal handler.
+ * @param[out] uid  its universal id
+ * @return 0; RTL_EINVAL: no name; RTL_ENOMEM
+ */
+RTL_API int rtl_tracepoint_register(const struct rtl_tracepoint_desc *desc, uint64_t *uid);
+
+/**
+ * Attaches a key and a value to a tracepoint; a later value of the same key replaces the earlier
+ * one. Any thread; not from a signal handler.
+ * @return 0; RTL_ENOENT: no such tracepoint; RTL_ENOMEM
+ */
+RTL_API int rtl_tracepoint_set(uint64_t uid, const char *key, const char *value);
+
+/**
+ * Interns a string: gives an id that payload fields of RTL_KIND_STRING carry. The same text has
+ * the same id in every process. Lock-free when the text is known.
+ *
+ * Any thread; not from a signal handler.
+ * @return 0; RTL_EINVAL; RTL_ENOMEM
+ */
+RTL_API int rtl_string_intern(const char *text, uint64_t *id);
+
+/** The text of an interned string, or NULL; valid until the process ends. Lock-free. */
+RTL_API const char *rtl_string_text(uint64_t id);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * @file types.h
+ * Words shared by all of rtl's headers: error codes, trace-point types, kinds of payload
+ * fields, and the layout rule of the ABI.
+ *
+ * The rule: a struct that crosses the ABI begins with `struct_size`, set by whoever fills it
+ * to sizeof of the struct as it was compiled; it grows at its end only. The reader of a struct
+ * touches a member only if struct_size covers it. An array of such structs is walked in steps
+ * of the struct_size of its first element.
+ */
+#ifndef RTL_TYPES_H
+#define RTL_TYPES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Version of librtl that these headers belong to. */
+#define RTL_VERSION_MAJOR 0
+#define RTL_VERSION_MINOR 1
+#define RTL_VERSION_PATCH 0
+
+/** Marks what librtl exports. */
+#define RTL_API __attribute__((visibility("default")))
+
+/** Errors: a function returns 0, or one of these negative values. */
+enum rtl_error {
+	RTL_OK = 0,
+	RTL_EINVAL = -1,   /**< an argument or option makes no sense */
+	RTL_ENOMEM = -2,   /**< out of memory */
+	RTL_ENOENT = -3,   /**< no such file, stream, string, tracepoint or symbol */
+	RTL_EEXIST = -4,   /**< exists already, and differently */
+	RTL_EABI = -5,	   /**< made for another version of the ABI */
+	RTL_EIO = -6,	   /**< reading or writing failed */
+	RTL_ENOSPC = -7,   /**< no room on the disk */
+	RTL_ELIMIT = -8,   /**< a fixed or configured limit is reached */
+	RTL_ENOTSUP = -9,  /**< cannot be had here */
+	RTL_EFORMAT = -10, /**< a file is not what it should be, or is damaged */
+	RTL_EBUSY = -11,   /**< in use; not possible from inside a callback */
+	RTL_EPLUGIN = -12, /**< a subscriber's own function failed */
+};
+
+/** Name of an error code, e.g. "RTL_EINVAL"; never NULL. Any thread. */
+RTL_API const char *rtl_error_name(int error);
+/** One line that describes an error code; never NULL. Any thread. */
+RTL_API const char *rtl_error_text(int error);
+/** Version of the library that runs, e.g. "0.1.0". Any thread. */
+RTL_API const char *rtl_version(void);
+
+/**
+ * Trace-point types. Numbers are XPTI's (xpti_trace_framework.h, trace_point_type_t) where the
+ * meaning is the same. In a begin/end pair the begin is even but for region_end, as there.
+ */
+enum rtl_type {
+	RTL_GRAPH_CREATE = 2,
+	RTL_NODE_CREATE = 4,
+	RTL_EDGE_CREATE = 6,
+	RTL_REGION_BEGIN = 8,
+	RTL_REGION_END = 9,
+	RTL_TASK_BEGIN = 10,
+	RTL_TASK_END = 11,
+	RTL_BARRIER_BEGIN = 12,
+	RTL_BARRIER_END = 13,
+	RTL_LOCK_BEGIN = 14,
+	RTL_LOCK_END = 15,
+	RTL_SIGNAL = 16,
+	RTL_TRANSFER_BEGIN = 18,
+	RTL_TRANSFER_END = 19,
+	RTL_THREAD_BEGIN = 20,
+	RTL_THREAD_END = 21,
+	RTL_WAIT_BEGIN = 22,
+	RTL_WAIT_END = 23,
+	RTL_FUNCTION_BEGIN = 24,
+	RTL_FUNCTION_END = 25,
+	RTL_METADATA = 26,
+	RTL_FUNCTION_WITH_ARGS_BEGIN = 28,
+	RTL_FUNCTION_WITH_ARGS_END = 29,
+	RTL_MEM_ALLOC_BEGIN = 32,
+	RTL_MEM_ALLOC_END = 33,
+	RTL_MEM_RELEASE_BEGIN = 34,
+	RTL_MEM_RELEASE_END = 35,
+	RTL_OFFLOAD_ALLOC_ASSOCIATE = 36,
+	RTL_OFFLOAD_ALLOC_RELEASE = 37,
+	RTL_OFFLOAD_ALLOC_CONSTRUCT = 38,
+	RTL_OFFLOAD_ALLOC_DESTRUCT = 39,
+	RTL_OFFLOAD_ALLOC_ACCESSOR = 40,
+	RTL_QUEUE_CREATE = 42,
+	RTL_QUEUE_DESTROY = 43,
+	RTL_DIAGNOSTICS = 126,
+	/** In a subscription: every type of the stream. Never the type of an event. */
+	RTL_TYPE_ANY = 0xffff,
+};
+
+/** The type VALUE (0..127) of the vendor with that number (1..254, see rtl_vendor_register). */
+#define RTL_TYPE_USER(vendor, value) ((uint16_t)((vendor) << 8 | 0x80 | ((value)&0x7f)))
+
+/** Kinds of payload fields. A reader skips a field of an unknown kind by its size. */
+enum rtl_kind {
+	RTL_KIND_UINT = 1,   /**< unsigned integer of 1, 2, 4 or 8 bytes */
+	RTL_KIND_INT = 2,    /**< signed integer of 1, 2, 4 or 8 bytes */
+	RTL_KIND_FLOAT = 3,  /**< IEEE 754 binary32 or binary64 */
+	RTL_KIND_BOOL = 4,   /**< 1 byte, 0 or 1 */
+	RTL_KIND_ADDRESS = 5, /**< 8 bytes: an address or handle, shown in hexadecimal */
+	RTL_KIND_TIME = 6,   /**< 8 bytes: ns in the clock of rtl_event.time_ns; 0 = none */
+	RTL_KIND_STRING = 7, /**< 8 bytes: id of an interned string (rtl_string_intern); 0 = none */
+	RTL_KIND_UID = 8,    /**< 8 bytes: universal id of a tracepoint; 0 = none */
+	RTL_KIND_TEXT = 9,   /**< struct rtl_text: characters that follow in the payload */
+	RTL_KIND_BYTES = 10, /**< bytes without a meaning known to rtl */
+};
+
+/** A text inside a payload: `length` bytes, not terminated, at `offset` from its beginning. */
+struct rtl_text {
+	uint32_t offset;
+	uint32_t length;
+};
+
+/** One field of a payload. */
+struct rtl_field {
+	uint32_t struct_size;
+	uint16_t kind;		 /**< enum rtl_kind */
+	uint16_t reserved;	 /**< 0 */
+	uint32_t offset;	 /**< from the beginning of the payload, bytes */
+	uint32_t size;		 /**< bytes */
+	const char *name;	 /**< [a-z0-9_]+, unique within the type */
+	const char *unit;	 /**< "ns", "bytes", "count", ...; "" for none */
+	const char *description; /**< one line */
+};
+
+/** A trace-point type as one stream uses it: its payload. */
+struct rtl_type_info {
+	uint32_t struct_size;
+	uint16_t type; /**< enum rtl_type, or RTL_TYPE_USER */
+	uint16_t field_count;
+	uint32_t payload_size; /**< bytes of the fixed part; texts may follow it */
+	uint32_t reserved;     /**< 0 */
+	const char *name;      /**< [a-z0-9_]+, e.g. "task_end" */
+	const char *description;
+	const struct rtl_field *fields;
+};
+
+/** A stream: a named domain of events. */
+struct rtl_stream_info {
+	uint32_t struct_size;
+	uint16_t version_major; /**< another major version: fields moved or changed meaning */
+	uint16_t version_minor; /**< fields or types were added at the end */
+	const char *name;	/**< dotted, e.g. "rtl.hsa" */
+	const char *description;
+	const struct rtl_type_info *types;
+	uint32_t type_count;
+	uint32_t number; /**< set by rtl: small, unique within the process or host; else 0 */
+};
+
+/** Levels of a diagnostic: rtl_log, rtl_host.report. */
+enum rtl_level {
+	RTL_LEVEL_ERROR = 1,
+	RTL_LEVEL_WARNING = 2,
+	RTL_LEVEL_INFO = 3,
+	RTL_LEVEL_DEBUG = 4,
+};
+
+/** What became of a stream's events. published = delivered + discarded + abandoned (+ those
+ *  still on their way, while the program runs). */
+struct rtl_ledger {
+	uint32_t struct_size;
+	uint32_t reserved;
+	uint64_t published; /**< by publishers, while somebody had asked for them */
+	uint64_t delivered; /**< given to the subscribers, or stored in the recording */
+	uint64_t discarded; /**< no room in a ring, or no ring to be had */
+	uint64_t abandoned; /**< could not be delivered before the end */
+	/** Things that happened but never became events, as the stream's publisher counted them
+	 *  (rtl_stream_count_missed): not part of published. */
+	uint64_t missed;
+};
+
+/** The n-th element of an array of ABI structs (see the rule above). */
+static inline const struct rtl_field *rtl_type_field(const struct rtl_type_info *t, uint32_t n)
+{
+	return (const struct rtl_field *)((const char *)t->fields +
+					  (size_t)n * t->fields->struct_size);
+}
+
+static inline const struct rtl_type_info *rtl_stream_type(const struct rtl_stream_info *s,
+							  uint32_t n)
+{
+	return (const struct rtl_type_info *)((const char *)s->types +
+					      (size_t)n * s->types->struct_size);
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* The GPUs of the process: see agents.h. */
+#include "agents.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <rtl/rocm.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "collector.h"
+#include "publish.h"
+
+static struct agent agents[AGENTS_MAX];
+static _Atomic uint32_t agent_count; /* release after the agents are complete, acquire */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static bool ready; /* the lock's */
+
+#define TEXT 64 /* as hsa.h says for names; UUIDs are shorter */
+
+static bool get(hsa_agent_t agent, int attribute, void *value)
+{
+	return !collector.hsa.agent_get_info(agent, (hsa_agent_info_t)attribute, value);
+}
+
+static void set_text(const struct agent *agent, int attribute, const char *key)
+{
+	char text[TEXT + 1] = "";
+
+	if (get(agent->handle, attribute, text) && *text)
+		(void)rtl_tracepoint_set(agent->uid, key, text);
+}
+
+static void set_number(const struct agent *agent, int attribute, const char *key)
+{
+	uint32_t number = 0;
+
+	if (get(agent->handle, attribute, &number))
+		collector_set_number(agent->uid, key, number);
+}
+
+static void set_bus_address(const struct agent *agent)
+{
+	uint32_t bdf = 0, domain = 0;
+	char text[24];
+
+	if (!get(agent->handle, HSA_AMD_AGENT_INFO_BDFID, &bdf))
+		return;
+	(void)get(agent->handle, HSA_AMD_AGENT_INFO_DOMAIN, &domain);
+	snprintf(text, sizeof(text), "%04x:%02x:%02x.%x", domain & 0xffff, bdf >> 8 & 0xff,
+		 bdf >> 3 & 0x1f, bdf & 7);
+	(void)rtl_tracepoint_set(agent->uid, "bus_id", text);
+}
+
+static void describe(struct agent *agent)
+{
+	char name[TEXT + 1] = "";
+	struct rtl_tracepoint_desc desc = {
+		.struct_size = sizeof(desc), .kind = "agent", .name = name};
+
+	(void)get(agent->handle, HSA_AGENT_INFO_NAME, name);
+	if (!*name)
+		strcpy(name, "gpu");
+	(void)get(agent->handle, HSA_AMD_AGENT_INFO_DRIVER_NODE_ID, &agent->node);
+	desc.hash = agent->node;
+	agent->name = collector_string(name);
+	if (rtl_tracepoint_register(&desc, &agent->uid))
+		return;
+	collector_set_number(agent->uid, "node", agent->node);
+	set_text(agent, HSA_AMD_AGENT_INFO_PRODUCT_NAME, "product");
+	set_text(agent, HSA_AMD_AGENT_INFO_UUID, "uuid");
+	set_bus_address(agent);
+	set_number(agent, HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT, "compute_units");
+	set_number(agent, HSA_AMD_AGENT_INFO_MAX_CLOCK_FREQUENCY, "clock_mhz");
+	publish_metadata(agent->uid, 0, agent->handle.handle, agent->name, agent->node);
+}
+
+static hsa_status_t add(hsa_agent_t handle, void *data)
+{
+	uint32_t *count = data;
+	hsa_device_type_t type;
+
+	if (!get(handle, HSA_AGENT_INFO_DEVICE, &type) || type != HSA_DEVICE_TYPE_GPU ||
+	    *count == AGENTS_MAX)
+		return HSA_STATUS_SUCCESS;
+	agents[*count] = (struct agent){.handle = handle};
+	describe(&agents[*count]);
+	++*count;
+	return HSA_STATUS_SUCCESS;
+}
+
+void agents_init(void)
+{
+	pthread_mutex_lock(&lock);
+	if (!ready) {
+		uint32_t count = 0;
+
+		(void)collector.hsa.iterate_agents(add, &count);
+		/* Pairs with the acquire in agents_list. */
+		atomic_store_explicit(&agent_count, count, memory_order_release);
+		ready = true;
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+const struct agent *agents_list(uint32_t *count)
+{
+	*count = atomic_load_explicit(&agent_count, memory_order_acquire);
+	return agents;
+}
+
+const struct agent *agents_find(hsa_agent_t handle)
+{
+	uint32_t count;
+	const struct agent *list = agents_list(&count);
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (list[i].handle.handle == handle.handle)
+			return &list[i];
+	}
+	return NULL;
+}
+
+void agents_forget(void)
+{
+	pthread_mutex_lock(&lock);
+	atomic_store_explicit(&agent_count, 0, memory_order_relaxed);
+	ready = false;
+	pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The GPUs of the process: node numbers, tracepoints and what describes them.
+ *
+ * Threads: agents_init from any, the first call does the work; what it leaves does not change.
+ * One lock, for agents_init.
+ */
+#ifndef STREAMS_HSA_AGENTS_H
+#define STREAMS_HSA_AGENTS_H
+
+#include <hsa/hsa.h>
+#include <stdint.h>
+
+#define AGENTS_MAX 64
+
+struct agent {
+	hsa_agent_t handle;
+	uint32_t node; /* KFD node id */
+	uint64_t uid;
+	uint64_t name;
+};
+
+/* Finds the GPUs. Not from OnLoad: the runtime must be up. */
+void agents_init(void);
+
+/* The GPUs found. */
+const struct agent *agents_list(uint32_t *count);
+
+/* The GPU with that handle, or NULL. */
+const struct agent *agents_find(hsa_agent_t handle);
+
+/* The runtime has ended: handles are not valid any more. */
+void agents_forget(void);
+
+#endif

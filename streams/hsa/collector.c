@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* What the parts of the HSA collector share: see collector.h. */
+#include "collector.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "harvest.h"
+
+struct collector collector = {.stream = &rtl_stream_none};
+
+uint64_t collector_string(const char *text)
+{
+	uint64_t id = 0;
+
+	(void)rtl_string_intern(text, &id);
+	return id;
+}
+
+void collector_set_number(uint64_t uid, const char *key, uint64_t value)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%" PRIu64, value);
+	(void)rtl_tracepoint_set(uid, key, text);
+}
+
+static bool take(void **entry, void *function)
+{
+	if (!entry || !*entry)
+		return false;
+	*(void **)function = *entry;
+	return true;
+}
+
+#define CORE(entry, member)                                                                        \
+	if (!take(table_core(root->core, entry), &collector.hsa.member))                           \
+	return #member
+#define AMD(entry, member)                                                                         \
+	if (!take(table_amd(root->amd, entry), &collector.hsa.member))                             \
+	return #member
+
+const char *collector_take_functions(struct root_table *root)
+{
+	CORE(CORE_SYSTEM_GET_INFO, system_get_info);
+	CORE(CORE_ITERATE_AGENTS, iterate_agents);
+	CORE(CORE_AGENT_GET_INFO, agent_get_info);
+	CORE(CORE_QUEUE_CREATE, queue_create);
+	CORE(CORE_QUEUE_DESTROY, queue_destroy);
+	CORE(CORE_SIGNAL_CREATE, signal_create);
+	CORE(CORE_SIGNAL_DESTROY, signal_destroy);
+	CORE(CORE_SIGNAL_SUBTRACT_SCRELEASE, signal_subtract);
+	CORE(CORE_EXECUTABLE_FREEZE, executable_freeze);
+	CORE(CORE_EXECUTABLE_DESTROY, executable_destroy);
+	CORE(CORE_EXECUTABLE_SYMBOL_GET_INFO, symbol_get_info);
+	CORE(CORE_EXECUTABLE_ITERATE_AGENT_SYMBOLS, iterate_agent_symbols);
+	AMD(AMD_PROFILING_SET_PROFILER_ENABLED, set_profiler_enabled);
+	AMD(AMD_PROFILING_CONVERT_TICK, convert_tick);
+	AMD(AMD_SIGNAL_CREATE, amd_signal_create);
+	AMD(AMD_SIGNAL_ASYNC_HANDLER, signal_async_handler);
+	AMD(AMD_QUEUE_INTERCEPT_CREATE, intercept_create);
+	AMD(AMD_QUEUE_INTERCEPT_REGISTER, intercept_register);
+	(void)take(table_amd(root->amd, AMD_MEMORY_ASYNC_COPY), &collector.hsa.async_copy);
+	(void)take(table_amd(root->amd, AMD_MEMORY_ASYNC_COPY_RECT),
+		   &collector.hsa.async_copy_rect);
+	(void)take(table_amd(root->amd, AMD_MEMORY_ASYNC_COPY_ON_ENGINE),
+		   &collector.hsa.async_copy_on_engine);
+	return NULL;
+}
+
+/* Both clocks are read several times: the narrowest pair has the least error. */
+void collector_read_clock(void)
+{
+	uint64_t hz = 0, ticks = 0, best = UINT64_MAX;
+
+	collector.clock_ns_per_tick = 1;
+	collector.clock_offset_ns = 0;
+	if (!collector.hsa.system_get_info(HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY, &hz) && hz)
+		collector.clock_ns_per_tick = 1e9 / (double)hz;
+	for (int i = 0; i < 5; i++) {
+		const uint64_t before = rtl_clock_ns();
+
+		if (collector.hsa.system_get_info(HSA_SYSTEM_INFO_TIMESTAMP, &ticks))
+			return;
+		const uint64_t after = rtl_clock_ns();
+		const uint64_t hsa_ns =
+			hz == 1000000000 ? ticks
+					 : (uint64_t)((double)ticks * collector.clock_ns_per_tick);
+
+		if (after - before < best) {
+			best = after - before;
+			collector.clock_offset_ns = (int64_t)(before + best / 2 - hsa_ns);
+		}
+	}
+	/* A small difference is the time that reading takes: it is the same clock. */
+	if (llabs(collector.clock_offset_ns) < 100000)
+		collector.clock_offset_ns = 0;
+	else
+		rtl_log(RTL_LEVEL_INFO, "hsa", "the HSA system clock is %" PRId64 " ns behind ours",
+			collector.clock_offset_ns);
+}
+
+void collector_stop(enum collector_state after)
+{
+	if (!collector_on()) {
+		if (after == COLLECTOR_ENDED)
+			atomic_store_explicit(&collector.state, after, memory_order_relaxed);
+		return;
+	}
+	harvest_stop(collector.config.exit_timeout_ms);
+	atomic_store_explicit(&collector.state, after, memory_order_relaxed);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the parts of the HSA collector share: its settings, the runtime's own functions, its
+ * state and the stream.
+ *
+ * Threads: set up in OnLoad, before any other HSA call of the application; read by all
+ * afterwards. `state` changes later: see below.
+ */
+#ifndef STREAMS_HSA_COLLECTOR_H
+#define STREAMS_HSA_COLLECTOR_H
+
+#include <hsa/amd_hsa_queue.h>
+#include <hsa/amd_hsa_signal.h>
+#include <hsa/hsa.h>
+#include <hsa/hsa_ext_amd.h>
+#include <rtl/rtl.h>
+#include <stdatomic.h>
+
+#include "config.h"
+#include "table.h"
+
+typedef void (*packet_writer)(const void *packets, uint64_t count);
+typedef void (*packet_interceptor)(const void *packets, uint64_t count, uint64_t index, void *data,
+				   packet_writer write);
+typedef void (*queue_error_callback)(hsa_status_t status, hsa_queue_t *queue, void *data);
+
+/* The runtime's functions as they were when OnLoad was called: another tool's, if one was first.
+ * Those in the second part may be missing. */
+struct hsa_functions {
+	__typeof__(hsa_system_get_info) *system_get_info;
+	__typeof__(hsa_iterate_agents) *iterate_agents;
+	__typeof__(hsa_agent_get_info) *agent_get_info;
+	__typeof__(hsa_queue_create) *queue_create;
+	__typeof__(hsa_queue_destroy) *queue_destroy;
+	__typeof__(hsa_signal_create) *signal_create;
+	__typeof__(hsa_signal_destroy) *signal_destroy;
+	__typeof__(hsa_signal_subtract_screlease) *signal_subtract;
+	__typeof__(hsa_executable_freeze) *executable_freeze;
+	__typeof__(hsa_executable_destroy) *executable_destroy;
+	__typeof__(hsa_executable_symbol_get_info) *symbol_get_info;
+	__typeof__(hsa_executable_iterate_agent_symbols) *iterate_agent_symbols;
+	__typeof__(hsa_amd_profiling_set_profiler_enabled) *set_profiler_enabled;
+	__typeof__(hsa_amd_profiling_convert_tick_to_system_domain) *convert_tick;
+	__typeof__(hsa_amd_signal_create) *amd_signal_create;
+	__typeof__(hsa_amd_signal_async_handler) *signal_async_handler;
+	hsa_status_t (*intercept_create)(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
+					 queue_error_callback callback, void *data,
+					 uint32_t private_bytes, uint32_t group_bytes,
+					 hsa_queue_t **queue);
+	hsa_status_t (*intercept_register)(hsa_queue_t *queue, packet_interceptor interceptor,
+					   void *data);
+
+	__typeof__(hsa_amd_memory_async_copy) *async_copy;
+	__typeof__(hsa_amd_memory_async_copy_rect) *async_copy_rect;
+	hsa_status_t (*async_copy_on_engine)(void *dst, hsa_agent_t dst_agent, const void *src,
+					     hsa_agent_t src_agent, size_t size, uint32_t dep_count,
+					     const hsa_signal_t *deps, hsa_signal_t completion,
+					     uint32_t engine, bool force_sdma);
+};
+
+enum collector_state {
+	COLLECTOR_OFF, /* hooks, where there are any, only pass on */
+	COLLECTOR_ON,
+	COLLECTOR_ENDED, /* for good: the process is at its end, or is the child of a fork */
+};
+
+struct collector {
+	struct rtl_stream *stream;
+	struct hsa_functions hsa;
+	struct config config;
+	/* Of the HSA system clock to rtl's; 0 wherever both are CLOCK_BOOTTIME. */
+	int64_t clock_offset_ns;
+	double clock_ns_per_tick;
+	/* Some queue's packets are not seen: what they do to signals is not known. */
+	atomic_bool blind;
+	/* enum collector_state. Relaxed everywhere: it tells hooks to do less, and orders nothing;
+	 * what must be seen with it has its own ordering. */
+	_Atomic int state;
+};
+
+extern struct collector collector;
+
+static inline bool collector_on(void)
+{
+	return atomic_load_explicit(&collector.state, memory_order_relaxed) == COLLECTOR_ON;
+}
+
+/* An interned string; 0 if there is no memory for it. */
+uint64_t collector_string(const char *text);
+
+/* A tracepoint's metadata as a decimal number. */
+void collector_set_number(uint64_t uid, const char *key, uint64_t value);
+
+/*
+ * Finds the runtime's functions in its tables and keeps them.
+ * Returns NULL, or the name of one that must be there and is not.
+ */
+const char *collector_take_functions(struct root_table *root);
+
+/* Measures the HSA system clock against rtl's. */
+void collector_read_clock(void);
+
+/* Stops collecting: waits, within the configured time, for what is under way. From OnUnload and
+ * at the end of the process; then state is `after`. */
+void collector_stop(enum collector_state after);
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The HSA collector's settings, from the environment: see config.h.
+ *
+ *	RTL_HSA_SLOTS		most dispatches under way or not yet published: a number from 64 to
+ *				16777216 (131072)
+ *	RTL_HSA_WAIT_MS		longest wait of a submitting thread for a slow subscriber:
+ *				milliseconds, up to 600000 (1000)
+ *	RTL_HSA_EXIT_MS		longest wait at the end for dispatches under way: milliseconds, up
+ *				to 600000 (1000)
+ *
+ * Others have a say in these, which are not ours alone:
+ *
+ *	RTL_MODE		lite: dispatches without a completion signal of the application,
+ *				the others are counted as missed; standard, or default: all
+ *				(standard)
+ *	RTL_MODE_FALLBACK=1	a mode that this version cannot do becomes standard
+ *	RTL_STRICT=1		a bad setting ends the program before it begins; that it is
+ *				neither 0 nor 1 is librtl's to say
+ *	RTL_BUFFER_POLICY	discard: as RTL_HSA_WAIT_MS=0
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <rtl/publish.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool is_set(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && *value && strcmp(value, "0") != 0;
+}
+
+static bool is_strict(void)
+{
+	const char *value = getenv("RTL_STRICT");
+
+	return value && !strcmp(value, "1");
+}
+
+/* Whether RTL_MODE can be done, and which it is. */
+static bool read_mode(enum config_mode *mode)
+{
+	const char *name = getenv("RTL_MODE");
+
+	*mode = CONFIG_STANDARD;
+	if (!name || !*name || !strcmp(name, "standard") || !strcmp(name, "default"))
+		return true;
+	if (!strcmp(name, "lite")) {
+		*mode = CONFIG_LITE;
+		return true;
+	}
+	if (strcmp(name, "hip") != 0 && strcmp(name, "full") != 0) {
+		rtl_log(RTL_LEVEL_ERROR, "hsa",
+			"RTL_MODE=%s: there is no such mode, GPU work is not traced; modes: lite, "
+			"standard (or default)",
+			name);
+		return false;
+	}
+	if (is_set("RTL_MODE_FALLBACK")) {
+		rtl_log(RTL_LEVEL_WARNING, "hsa",
+			"RTL_MODE=%s cannot be had in this version: mode standard instead", name);
+		return true;
+	}
+	rtl_log(RTL_LEVEL_ERROR, "hsa",
+		"RTL_MODE=%s cannot be had in this version, GPU work is not traced; use standard "
+		"or "
+		"lite, or set RTL_MODE_FALLBACK=1",
+		name);
+	return false;
+}
+
+static bool read_number(const char *name, uint32_t least, uint32_t most, uint32_t *value)
+{
+	const char *text = getenv(name);
+	char *end;
+	unsigned long long number;
+
+	if (!text || !*text)
+		return true;
+	errno = 0;
+	number = strtoull(text, &end, 10);
+	if (*end || errno || *text == '-' || number < least || number > most) {
+		rtl_log(RTL_LEVEL_ERROR, "hsa", "%s=%s: must be a number from %u to %u; using %u",
+			name, text, least, most, *value);
+		return false;
+	}
+	*value = (uint32_t)number;
+	return true;
+}
+
+bool config_read(struct config *config)
+{
+	const char *policy = getenv("RTL_BUFFER_POLICY");
+	bool good = true, able;
+
+	*config = (struct config){.slots = 131072, .wait_ms = 1000, .exit_timeout_ms = 1000};
+	able = read_mode(&config->mode);
+	good &= read_number("RTL_HSA_SLOTS", 64, 1u << 24, &config->slots);
+	good &= read_number("RTL_HSA_WAIT_MS", 0, 600000, &config->wait_ms);
+	good &= read_number("RTL_HSA_EXIT_MS", 0, 600000, &config->exit_timeout_ms);
+	if (policy && !strcmp(policy, "discard"))
+		config->wait_ms = 0;
+	if (is_strict() && (!good || !able))
+		_exit(2);
+	return able;
+}

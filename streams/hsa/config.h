@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The HSA collector's settings, from the environment; config.c lists them.
+ *
+ * Threads: read in OnLoad. No locks.
+ */
+#ifndef STREAMS_HSA_CONFIG_H
+#define STREAMS_HSA_CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum config_mode {
+	CONFIG_LITE,
+	CONFIG_STANDARD,
+};
+
+struct config {
+	enum config_mode mode;
+	uint32_t slots;
+	uint32_t wait_ms;
+	uint32_t exit_timeout_ms;
+};
+
+/*
+ * Reads the settings. What is wrong with them is said in one line each.
+ * Returns whether collecting is possible as asked. Does not return if RTL_STRICT is 1 and they are
+ * wrong.
+ */
+bool config_read(struct config *config);
+
+#endif

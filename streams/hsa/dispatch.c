@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The interceptor: see dispatch.h.
+ *
+ * When no slot is left, there are two cases. Either the slots' dispatches have not finished:
+ * then this one is passed on as it is and counted as missed; waiting could deadlock, as
+ * kernels may depend on each other across queues. Or they have finished, and the harvester has
+ * not got round to publishing them: it is starved of the processor, or waits for a slow
+ * subscriber. Then this thread waits for the harvester, as the default policy says that nothing
+ * is lost: until a slot is free, until the harvester has gone through all queues twice and
+ * found none, which means the first case, or until the time is over. The wait depends on no
+ * GPU. The runtime's own handler thread never waits: completions depend on it.
+ */
+#include "dispatch.h"
+
+#include <rtl/rocm.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "harvest.h"
+#include "kernel_table.h"
+#include "publish.h"
+#include "queue.h"
+#include "relay.h"
+#include "watch.h"
+
+/* Packets of the GPU's ring that the runtime may need for itself, and one for this packet. */
+#define ROOM_LEAST   4
+#define ROOM_WAIT_NS 100000000u
+
+/* A packet of any kind: these parts are at the same place in all that have them. */
+union packet {
+	hsa_kernel_dispatch_packet_t dispatch;
+	struct {
+		uint16_t header;
+		uint8_t body[54];
+		uint64_t signal;
+	} any;
+};
+_Static_assert(sizeof(union packet) == 64, "an AQL packet");
+_Static_assert(offsetof(hsa_kernel_dispatch_packet_t, completion_signal) == 56, "AQL");
+_Static_assert(offsetof(hsa_barrier_and_packet_t, completion_signal) == 56, "AQL");
+
+static inline bool is_dispatch(const union packet *packet)
+{
+	return (packet->any.header & 0xff) == HSA_PACKET_TYPE_KERNEL_DISPATCH;
+}
+
+static inline bool wanted(void)
+{
+	return collector_on() && (rtl_enabled(collector.stream, RTL_TASK_END) ||
+				  rtl_enabled(collector.stream, RTL_TASK_BEGIN));
+}
+
+static __attribute__((cold, noinline)) struct slot *wait_for_slot(struct queue *queue)
+{
+	const uint64_t deadline = rtl_clock_ns() + collector.config.wait_ms * 1000000ull;
+	const uint32_t passes = harvest_passes();
+	struct slot *slot;
+
+	if (queue->gave_up || !collector.config.wait_ms || relay_is_runtime_thread())
+		return NULL;
+	do {
+		harvest_wait_pass();
+		slot = slot_take(&queue->pool);
+		if (slot)
+			return slot;
+	} while (harvest_passes() - passes < 3 && rtl_clock_ns() < deadline && collector_on());
+	queue->gave_up = true;
+	return NULL;
+}
+
+static __attribute__((cold, noinline)) struct slot *missed(const union packet *packet,
+							   const char *cause)
+{
+	rtl_stream_count_missed(collector.stream, cause, 1);
+	watch_reused(packet->any.signal);
+	return NULL;
+}
+
+/* A dispatch whose signal is the application's. */
+static __attribute__((noinline)) struct slot *take_theirs(struct queue *queue, struct slot *slot,
+							  union packet *packet)
+{
+	uint64_t relay;
+
+	slot->flags = RTL_HSA_DISPATCH_APP_SIGNAL;
+	slot->node = queue->node;
+	if (watch_enter(slot, packet->any.signal) == SLOT_WATCH)
+		return slot;
+	relay = relay_take(slot);
+	if (relay) {
+		packet->any.signal = relay;
+		return slot;
+	}
+	watch_leave(slot);
+	slot_untake(&queue->pool);
+	return missed(packet, "no signal left to stand in for the application's");
+}
+
+/* A slot for the dispatch, and its signal in the packet; NULL if the packet is to be passed on
+ * as it is. */
+static inline struct slot *take(struct queue *queue, union packet *packet)
+{
+	struct slot *slot;
+
+	if (packet->any.signal && collector.config.mode == CONFIG_LITE)
+		return missed(packet, "mode lite: dispatch has a completion signal");
+	slot = slot_take(&queue->pool);
+	if (__builtin_expect(!slot, 0)) {
+		slot = wait_for_slot(queue);
+		if (!slot)
+			return missed(packet, "too many dispatches under way");
+	}
+	if (__builtin_expect(queue->gave_up, 0))
+		queue->gave_up = false;
+	if (packet->any.signal)
+		return take_theirs(queue, slot, packet);
+	slot->kind = SLOT_OWN;
+	slot->flags = 0;
+	packet->any.signal = slot->signal;
+	return slot;
+}
+
+static inline void fill(struct slot *slot, const hsa_kernel_dispatch_packet_t *packet, uint64_t id,
+			uint64_t now_ticks)
+{
+	slot->submit_ticks = now_ticks;
+	slot->packet_id = id;
+	slot->kernel_object = packet->kernel_object;
+	slot->kernel = kernel_table_find(packet->kernel_object);
+	slot->correlation = 0;
+	slot->submit_tid = rtl_thread_id();
+	slot->grid[0] = packet->grid_size_x;
+	slot->grid[1] = packet->grid_size_y;
+	slot->grid[2] = packet->grid_size_z;
+	slot->workgroup[0] = packet->workgroup_size_x;
+	slot->workgroup[1] = packet->workgroup_size_y;
+	slot->workgroup[2] = packet->workgroup_size_z;
+	slot->group_bytes = packet->group_segment_size;
+	slot->private_bytes = packet->private_segment_size;
+}
+
+/* Packets below this one have left the GPU's ring, as far as is known. */
+static inline uint64_t taken(const struct queue *queue)
+{
+	const uint64_t harvested = atomic_load_explicit(&queue->taken, memory_order_relaxed);
+
+	return harvested > queue->taken_seen ? harvested : queue->taken_seen;
+}
+
+static inline bool may_be_full(const struct queue *queue, uint64_t id)
+{
+	return id + ROOM_LEAST >= taken(queue) + queue->packets;
+}
+
+/* Remembers a dispatch now and then, whose end tells how far the GPU has got. */
+static inline void set_mark(struct queue *queue, struct slot *slot, uint64_t id)
+{
+	if (id < queue->next_mark || slot->kind != SLOT_OWN)
+		return;
+	queue->next_mark = id + queue->packets / QUEUE_MARKS;
+	queue->marks[queue->mark_count++ % QUEUE_MARKS] = (struct queue_mark){slot, id};
+}
+
+/*
+ * Looks at the marks: the harvester may be waiting for a subscriber. A slot that holds another
+ * packet by now was given back, so its packet has ended; one that was given back and waits is
+ * in the harvester's `taken`.
+ */
+static void look_at_marks(struct queue *queue)
+{
+	for (uint32_t i = 0; i < QUEUE_MARKS && i < queue->mark_count; i++) {
+		const struct queue_mark *mark = &queue->marks[i];
+		const amd_signal_t *signal = (const amd_signal_t *)mark->slot->signal;
+
+		if (mark->index >= queue->taken_seen &&
+		    (mark->slot->packet_id != mark->index ||
+		     __atomic_load_n(&signal->value, __ATOMIC_RELAXED) < 1))
+			queue->taken_seen = mark->index + 1;
+	}
+}
+
+/*
+ * Runtimes of 5.x can hold back one packet when the ring of the GPU is full, but may call us for
+ * the next one nevertheless, when the doorbell was rung for several, or from their handler
+ * thread; it would go before the first, or end the program by an assertion. Some of 7.x write
+ * beyond a buffer when they have held back many. So a packet waits here until the GPU has surely
+ * taken some, as without us the program would wait for room in the ring. Bounded, as what we
+ * know of the ring is less than what the runtime knows.
+ */
+static __attribute__((cold, noinline)) void wait_for_room(struct queue *queue, uint64_t id)
+{
+	const uint64_t deadline = rtl_clock_ns() + ROOM_WAIT_NS;
+
+	for (;;) {
+		look_at_marks(queue);
+		if (!may_be_full(queue, id)) {
+			queue->no_room_known = false;
+			return;
+		}
+		if (queue->no_room_known || rtl_clock_ns() >= deadline || !collector_on())
+			break;
+		harvest_wait_pass();
+	}
+	queue->no_room_known = true;
+}
+
+/* Whether the GPU's ring surely has room for the packet with that id; waits for it. */
+static inline bool has_room(struct queue *queue, uint64_t id)
+{
+	if (__builtin_expect(may_be_full(queue, id), 0))
+		wait_for_room(queue, id);
+	return !queue->no_room_known;
+}
+
+/* Makes one packet ready; the slot, if it has one, is to be submitted after it was written. */
+static inline struct slot *process(struct queue *queue, union packet *packet, uint64_t id,
+				   uint64_t now_ticks)
+{
+	struct slot *slot = take(queue, packet);
+
+	if (!slot)
+		return NULL;
+	fill(slot, &packet->dispatch, id, now_ticks);
+	set_mark(queue, slot, id);
+	if (rtl_enabled(collector.stream, RTL_TASK_BEGIN))
+		publish_begin(queue, slot);
+	return slot;
+}
+
+static void *batch_buffer(struct queue *queue)
+{
+	if (!queue->batch) {
+		queue->batch = mmap(NULL, (size_t)queue->packets * sizeof(union packet),
+				    PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (queue->batch == MAP_FAILED)
+			queue->batch = NULL;
+	}
+	return queue->batch;
+}
+
+/*
+ * Packet number i of those that we are given. Runtimes of 7.x hand over at once what lies between
+ * two rings of the doorbell, and some of them point into the queue's ring and leave it to the
+ * tool to go on at its beginning.
+ */
+static inline const union packet *given(const struct queue *queue, const void *packets,
+					uint64_t index, uint64_t i)
+{
+	const union packet *ring = queue->hsa->base_address, *first = packets;
+	const uint64_t mask = queue->packets - 1;
+
+	return first == ring + (index & mask) ? ring + ((index + i) & mask) : first + i;
+}
+
+/* Makes the packets in queue->batch ready; the first of their slots, the others by `next`. */
+static struct slot *process_batch(struct queue *queue, uint64_t id, uint64_t count)
+{
+	const uint64_t now_ticks = rtl_ticks();
+	union packet *packets = queue->batch;
+	struct slot *first = NULL, *last = NULL;
+
+	for (uint64_t i = 0; i < count; i++) {
+		struct slot *slot = NULL;
+
+		if (is_dispatch(&packets[i]))
+			slot = process(queue, &packets[i], id + i, now_ticks);
+		else
+			watch_reused(packets[i].any.signal);
+		if (!slot)
+			continue;
+		slot->next = SLOT_NONE;
+		if (last)
+			last->next = (uint32_t)(slot - queue->pool.slots);
+		else
+			first = slot;
+		last = slot;
+	}
+	return first;
+}
+
+static void submit_batch(struct queue *queue, struct slot *first)
+{
+	for (struct slot *slot = first, *next; slot; slot = next) {
+		next = slot->next == SLOT_NONE ? NULL : &queue->pool.slots[slot->next];
+		slot_submit(&queue->pool, slot);
+	}
+	if (first)
+		harvest_notify();
+}
+
+/* In pieces for which there is room; where that is not known, the rest in one, as the runtime
+ * can hold back only one write. */
+static __attribute__((noinline)) void intercept_batch(struct queue *queue, const void *packets,
+						      uint64_t count, uint64_t index, uint64_t id,
+						      packet_writer write)
+{
+	if (count > queue->packets || !batch_buffer(queue)) {
+		rtl_stream_count_missed(collector.stream, "batch of packets too large", count);
+		write(packets, count);
+		return;
+	}
+	union packet *copy = queue->batch;
+
+	for (uint64_t done = 0, piece; done < count; done += piece) {
+		struct slot *first;
+
+		piece = count - done < queue->packets / 2 ? count - done : queue->packets / 2;
+		if (!has_room(queue, id + done + piece - 1))
+			piece = count - done;
+		for (uint64_t i = 0; i < piece; i++)
+			copy[i] = *given(queue, packets, index, done + i);
+		first = process_batch(queue, id + done, piece);
+		write(queue->batch, piece);
+		submit_batch(queue, first);
+	}
+}
+
+static __attribute__((noinline)) void reuse_all(const struct queue *queue, const void *packets,
+						uint64_t count, uint64_t index)
+{
+	for (uint64_t i = 0; i < count; i++)
+		watch_reused(given(queue, packets, index, i)->any.signal);
+}
+
+void dispatch_intercept(const void *packets, uint64_t count, uint64_t index, void *data,
+			packet_writer write)
+{
+	struct queue *queue = data;
+	const uint64_t id = queue->next_id;
+	union packet copy;
+	struct slot *slot;
+
+	queue->next_id = id + count;
+	if (!wanted()) {
+		if (atomic_load_explicit(&watch_count, memory_order_relaxed))
+			reuse_all(queue, packets, count, index);
+		write(packets, count);
+		return;
+	}
+	if (count != 1) {
+		intercept_batch(queue, packets, count, index, id, write);
+		return;
+	}
+	(void)has_room(queue, id);
+	if (!is_dispatch(packets)) {
+		watch_reused(((const union packet *)packets)->any.signal);
+		write(packets, 1);
+		return;
+	}
+	memcpy(&copy, packets, sizeof(copy));
+	slot = process(queue, &copy, id, rtl_ticks());
+	write(&copy, 1);
+	if (slot) {
+		slot_submit(&queue->pool, slot);
+		harvest_notify();
+	}
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/* Which kernel lies at which address: see kernel_table.h. */
+#include "kernel_table.h"
+
+#include <pthread.h>
+#include <rtl/rtl.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+struct entry {
+	/* Written before kernel; an emptied entry may get another. Relaxed: see find. */
+	_Atomic uint64_t object;
+	/* NULL: emptied. Release when filled, acquire in find. */
+	_Atomic(const struct kernel *) kernel;
+	uint64_t executable; /* the lock's */
+};
+
+struct table {
+	uint64_t size;       /* a power of two */
+	uint64_t used;       /* entries that are not new, emptied ones included; the lock's */
+	uint64_t live;       /* the lock's */
+	struct table *older; /* that this replaced; somebody may still read it */
+	struct entry entries[];
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* Replaced by a larger one; the old one stays readable for ever (all of them together are
+ * smaller than the newest). Release when replaced, acquire in find. */
+static _Atomic(struct table *) current;
+static const struct kernel *_Atomic unknown; /* set once, before current */
+
+#define KERNEL_BUCKETS 4096
+static struct kernel *kernels[KERNEL_BUCKETS]; /* by uid; the lock's */
+
+static uint64_t first_place(const struct table *table, uint64_t object)
+{
+	return (object * 0x9e3779b97f4a7c15u >> 20) & (table->size - 1);
+}
+
+const struct kernel *kernel_table_find(uint64_t object)
+{
+	/* Pairs with the release in publish_table. */
+	const struct table *table = atomic_load_explicit(&current, memory_order_acquire);
+
+	for (uint64_t i = first_place(table, object);; i = (i + 1) & (table->size - 1)) {
+		const struct entry *entry = &table->entries[i];
+		const uint64_t at = atomic_load_explicit(&entry->object, memory_order_relaxed);
+
+		if (at == object) {
+			/* Pairs with the release in fill. */
+			const struct kernel *kernel =
+				atomic_load_explicit(&entry->kernel, memory_order_acquire);
+
+			if (kernel)
+				return kernel;
+		}
+		if (!at)
+			return atomic_load_explicit(&unknown, memory_order_relaxed);
+	}
+}
+
+static void fill(struct table *table, struct entry *entry, uint64_t object, uint64_t executable,
+		 const struct kernel *kernel)
+{
+	if (!atomic_load_explicit(&entry->object, memory_order_relaxed))
+		table->used++;
+	table->live++;
+	entry->executable = executable;
+	atomic_store_explicit(&entry->object, object, memory_order_relaxed);
+	/* Pairs with the acquire in find. */
+	atomic_store_explicit(&entry->kernel, kernel, memory_order_release);
+}
+
+/* The place of that address, or the first that is empty or emptied on the way to it. */
+static struct entry *place(struct table *table, uint64_t object)
+{
+	struct entry *emptied = NULL;
+
+	for (uint64_t i = first_place(table, object);; i = (i + 1) & (table->size - 1)) {
+		struct entry *entry = &table->entries[i];
+		const uint64_t at = atomic_load_explicit(&entry->object, memory_order_relaxed);
+
+		if (at == object)
+			return entry;
+		if (!at)
+			return emptied ? emptied : entry;
+		if (!emptied && !atomic_load_explicit(&entry->kernel, memory_order_relaxed))
+			emptied = entry;
+	}
+}
+
+static struct table *table_create(uint64_t size)
+{
+	struct table *table = calloc(1, sizeof(*table) + size * sizeof(struct entry));
+
+	if (table)
+		table->size = size;
+	return table;
+}
+
+/* Makes room for one more. Entries are emptied and filled in place, so that the table grows only
+ * with the number of kernels that exist at once. */
+static int make_room(void)
+{
+	struct table *old = atomic_load_explicit(&current, memory_order_relaxed), *table;
+
+	if ((old->used + 1) * 2 <= old->size)
+		return 0;
+	table = table_create(old->size * 2);
+	if (!table)
+		return (old->used + 1) * 8 <= old->size * 7 ? 0 : RTL_ENOMEM;
+	for (uint64_t i = 0; i < old->size; i++) {
+		struct entry *entry = &old->entries[i];
+		const struct kernel *kernel =
+			atomic_load_explicit(&entry->kernel, memory_order_relaxed);
+		const uint64_t object = atomic_load_explicit(&entry->object, memory_order_relaxed);
+
+		if (kernel)
+			fill(table, place(table, object), object, entry->executable, kernel);
+	}
+	table->older = old;
+	/* Pairs with the acquire in find. */
+	atomic_store_explicit(&current, table, memory_order_release);
+	return 0;
+}
+
+static const struct kernel *kernel_get(uint64_t uid, uint64_t name)
+{
+	struct kernel **bucket = &kernels[uid % KERNEL_BUCKETS];
+
+	for (struct kernel *kernel = *bucket; kernel; kernel = kernel->next) {
+		if (kernel->uid == uid && kernel->name == name)
+			return kernel;
+	}
+	struct kernel *kernel = malloc(sizeof(*kernel));
+
+	if (!kernel)
+		return NULL;
+	*kernel = (struct kernel){.uid = uid, .name = name, .next = *bucket};
+	*bucket = kernel;
+	return kernel;
+}
+
+int kernel_table_init(void)
+{
+	const struct rtl_tracepoint_desc desc = {
+		.struct_size = sizeof(desc), .kind = "kernel", .name = "(unknown kernel)"};
+	uint64_t uid = 0, name = 0;
+	int error = 0;
+
+	(void)rtl_tracepoint_register(&desc, &uid);
+	(void)rtl_string_intern(desc.name, &name);
+	pthread_mutex_lock(&lock);
+	if (!atomic_load_explicit(&current, memory_order_relaxed)) {
+		const struct kernel *kernel = kernel_get(uid, name);
+		struct table *table = table_create(1024);
+
+		if (kernel && table) {
+			atomic_store_explicit(&unknown, kernel, memory_order_relaxed);
+			atomic_store_explicit(&current, table, memory_order_release);
+		} else {
+			free(table);
+			error = RTL_ENOMEM;
+		}
+	}
+	pthread_mutex_unlock(&lock);
+	return error;
+}
+
+int kernel_table_add(uint64_t object, uint64_t executable, uint64_t uid, uint64_t name)
+{
+	const struct kernel *kernel;
+	int error;
+
+	if (!object)
+		return RTL_EINVAL;
+	pthread_mutex_lock(&lock);
+	kernel = kernel_get(uid, name);
+	error = kernel ? make_room() : RTL_ENOMEM;
+	if (!error) {
+		struct table *table = atomic_load_explicit(&current, memory_order_relaxed);
+		struct entry *entry = place(table, object);
+
+		/* An address whose executable went without our seeing it. */
+		if (atomic_load_explicit(&entry->kernel, memory_order_relaxed))
+			table->live--;
+		fill(table, entry, object, executable, kernel);
+	}
+	pthread_mutex_unlock(&lock);
+	return error;
+}
+
+void kernel_table_remove(uint64_t executable)
+{
+	pthread_mutex_lock(&lock);
+	struct table *table = atomic_load_explicit(&current, memory_order_relaxed);
+
+	for (uint64_t i = 0; table && i < table->size; i++) {
+		struct entry *entry = &table->entries[i];
+
+		if (entry->executable == executable &&
+		    atomic_load_explicit(&entry->kernel, memory_order_relaxed)) {
+			/* Relaxed: nobody looks for it any more. */
+			atomic_store_explicit(&entry->kernel, NULL, memory_order_relaxed);
+			table->live--;
+		}
+	}
+	pthread_mutex_unlock(&lock);
+}

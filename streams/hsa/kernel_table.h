@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which kernel lies at which address: a hash table that is read without a lock on the hot path.
+ *
+ * Kernel objects are addresses, and addresses are used again: an entry is emptied when its
+ * executable is destroyed and filled anew when another is loaded there. What entries point to
+ * (struct kernel) is never freed; there is one for each distinct kernel, however often it is
+ * loaded, as there is in librtl.
+ *
+ * Threads: kernel_table_find from any; the others take a lock of the table. HSA makes sure that
+ * no kernel is dispatched before hsa_executable_freeze has returned, or after its executable
+ * is destroyed; so a reader of an address sees no change of its own entry.
+ */
+#ifndef STREAMS_HSA_KERNEL_TABLE_H
+#define STREAMS_HSA_KERNEL_TABLE_H
+
+#include <stdint.h>
+
+struct kernel {
+	uint64_t uid;
+	uint64_t name; /* interned, without ".kd" */
+	struct kernel *next;
+};
+
+/* The kernel at that address, or the one that stands for unknown ones. Never NULL once
+ * kernel_table_init has succeeded. */
+const struct kernel *kernel_table_find(uint64_t object);
+
+/* 0 or RTL_ENOMEM; a second call does nothing. */
+int kernel_table_init(void);
+
+/* The kernel with that uid and name at that address, of that executable. 0 or RTL_ENOMEM. */
+int kernel_table_add(uint64_t object, uint64_t executable, uint64_t uid, uint64_t name);
+
+/* Empties the entries of an executable. */
+void kernel_table_remove(uint64_t executable);
+
+#endif

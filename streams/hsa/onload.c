@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * OnLoad and OnUnload: how the HSA runtime takes us in (HSA_TOOLS_LIB, or, from 5.3 on, any
+ * library in the process that exports HSA_AMD_TOOL_PRIORITY).
+ *
+ * When nobody subscribes, nothing is touched: the program runs as if we were not there.
+ *
+ * Threads: the runtime calls them from hsa_init and hsa_shut_down, under its own lock.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "agents.h"
+#include "collector.h"
+#include "copies.h"
+#include "harvest.h"
+#include "kernel_table.h"
+#include "kernels.h"
+#include "queue.h"
+#include "relay.h"
+#include "stream.h"
+#include "watch.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* Where several tools ask to be loaded, those with lower numbers come first: we are among the
+ * last, next to the application. */
+EXPORT extern const uint32_t HSA_AMD_TOOL_PRIORITY;
+const uint32_t HSA_AMD_TOOL_PRIORITY = 1000;
+
+EXPORT bool OnLoad(struct root_table *root, uint64_t runtime_version, uint64_t failed_count,
+		   const char *const *failed_names);
+EXPORT void OnUnload(void);
+
+static hsa_status_t signal_destroy(hsa_signal_t signal)
+{
+	watch_destroyed(signal.handle);
+	return collector.hsa.signal_destroy(signal);
+}
+
+static void hook(struct root_table *root)
+{
+	*table_core(root->core, CORE_QUEUE_CREATE) = (void *)queue_create;
+	*table_core(root->core, CORE_QUEUE_DESTROY) = (void *)queue_destroy;
+	*table_amd(root->amd, AMD_QUEUE_INTERCEPT_CREATE) = (void *)queue_intercept_create;
+	*table_amd(root->amd, AMD_QUEUE_INTERCEPT_REGISTER) = (void *)queue_intercept_register;
+	*table_amd(root->amd, AMD_PROFILING_SET_PROFILER_ENABLED) =
+		(void *)queue_set_profiler_enabled;
+	*table_core(root->core, CORE_EXECUTABLE_FREEZE) = (void *)kernels_executable_freeze;
+	*table_core(root->core, CORE_EXECUTABLE_DESTROY) = (void *)kernels_executable_destroy;
+	if (collector.config.mode == CONFIG_LITE)
+		return;
+	*table_core(root->core, CORE_SIGNAL_DESTROY) = (void *)signal_destroy;
+	copies_hook(root);
+}
+
+/* Whether somebody wants events of ours, or may want some later: subscribers are there. */
+static bool somebody_may_want(void)
+{
+	const char *subscribers = getenv("RTL_SUBSCRIBERS");
+	const char *session = getenv("RTL_COLLECTOR"); /* which may be paused just now */
+
+	if ((subscribers && *subscribers) || (session && *session))
+		return true;
+	for (unsigned type = 0; type < 256; type++) {
+		if (rtl_enabled(collector.stream, (uint16_t)type))
+			return true;
+	}
+	return false;
+}
+
+static void in_child(void)
+{
+	atomic_store_explicit(&collector.state, COLLECTOR_ENDED, memory_order_relaxed);
+	harvest_forked();
+}
+
+static void at_finish(void *user)
+{
+	(void)user;
+	collector_stop(COLLECTOR_ENDED);
+}
+
+/* Once in a process. */
+static bool prepare_process(void)
+{
+	static bool done;
+
+	if (done)
+		return true;
+	if (kernel_table_init() || rtl_at_finish(at_finish, NULL))
+		return false;
+	(void)pthread_atfork(NULL, NULL, in_child);
+	done = true;
+	return true;
+}
+
+static bool tables_usable(const struct root_table *root)
+{
+	return root && root->version.size >= offsetof(struct root_table, finalizer) && root->core &&
+	       root->amd;
+}
+
+static void start(struct root_table *root)
+{
+	const char *missing;
+
+	if (rtl_stream_register(&hsa_stream_info, &collector.stream) || !somebody_may_want())
+		return;
+	if (!config_read(&collector.config))
+		return;
+	missing = tables_usable(root) ? collector_take_functions(root) : "table";
+	if (missing) {
+		rtl_log(RTL_LEVEL_ERROR, "hsa",
+			"this HSA runtime has no %s: GPU work is not traced", missing);
+		return;
+	}
+	if (!prepare_process())
+		return;
+	collector_read_clock();
+	hook(root);
+	atomic_store_explicit(&collector.state, COLLECTOR_ON, memory_order_relaxed);
+}
+
+/* Tells of success always: a tool that fails is only one more thing to go wrong. */
+bool OnLoad(struct root_table *root, uint64_t runtime_version, uint64_t failed_count,
+	    const char *const *failed_names)
+{
+	(void)runtime_version;
+	(void)failed_count;
+	(void)failed_names;
+	if (atomic_load_explicit(&collector.state, memory_order_relaxed) == COLLECTOR_OFF)
+		start(root);
+	return true;
+}
+
+/* The runtime is about to end; hsa_init may bring it back. */
+void OnUnload(void)
+{
+	if (!collector_on())
+		return;
+	collector_stop(COLLECTOR_OFF);
+	queue_forget_all();
+	agents_forget();
+	relay_forget();
+	slots_free_signals();
+}

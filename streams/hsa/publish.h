@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Events of rtl.hsa.
+ *
+ * Threads: each function says whose; no locks. What is published from a thread of the
+ * application outside of a queue's lock, and by the harvester, may wait for room in a ring;
+ * RTL_TASK_BEGIN, from inside a queue's lock, never does and is discarded (and counted)
+ * instead: RTL_TASK_END says all that it says.
+ */
+#ifndef STREAMS_HSA_PUBLISH_H
+#define STREAMS_HSA_PUBLISH_H
+
+#include <stdint.h>
+
+struct queue;
+struct slot;
+
+/* Application's threads, when something becomes known. */
+void publish_metadata(uint64_t uid, uint64_t parent_uid, uint64_t address, uint64_t name,
+		      uint32_t node);
+void publish_queue(uint16_t type, const struct queue *queue);
+
+/* Submitting thread, inside the queue's lock. */
+void publish_begin(const struct queue *queue, const struct slot *slot);
+
+/* Harvester; the slot's times are there. */
+void publish_end(const struct queue *queue, const struct slot *slot);
+
+#endif

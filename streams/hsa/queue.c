@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+/* Queues: see queue.h. */
+#include "queue.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "dispatch.h"
+#include "harvest.h"
+#include "publish.h"
+
+/* Slots that a queue begins with; the harvester makes more at once. */
+#define SLOTS_AT_FIRST 128
+/* Least capacity: what is finished needs its slot until the harvester has come by. */
+#define SLOTS_LEAST 8192
+/* Longest wait for what is under way when a queue is destroyed. */
+#define DESTROY_WAIT_MS 200
+
+static struct {
+	pthread_mutex_t lock;
+	struct queue *first;
+	uint32_t created;
+} list = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* This thread is in a function of the runtime, or of a tool before us, that makes a queue of
+ * ours: what is called from there is not another queue. */
+static __thread bool creating;
+
+static void list_add(struct queue *queue)
+{
+	pthread_mutex_lock(&list.lock);
+	if (!queue->unseen)
+		queue->number = ++list.created;
+	queue->next_listed = list.first;
+	list.first = queue;
+	pthread_mutex_unlock(&list.lock);
+}
+
+static struct queue *list_remove(const hsa_queue_t *hsa)
+{
+	struct queue *queue = NULL;
+
+	pthread_mutex_lock(&list.lock);
+	for (struct queue **link = &list.first; *link; link = &(*link)->next_listed) {
+		if ((*link)->hsa == hsa) {
+			queue = *link;
+			*link = queue->next_listed;
+			break;
+		}
+	}
+	pthread_mutex_unlock(&list.lock);
+	return queue;
+}
+
+static bool list_has(const hsa_queue_t *hsa)
+{
+	bool found = false;
+
+	pthread_mutex_lock(&list.lock);
+	for (const struct queue *queue = list.first; queue && !found; queue = queue->next_listed)
+		found = queue->hsa == hsa;
+	pthread_mutex_unlock(&list.lock);
+	return found;
+}
+
+void queue_forget_all(void)
+{
+	pthread_mutex_lock(&list.lock);
+	for (const struct queue *queue = list.first; queue; queue = queue->next_listed)
+		slots_forget(&queue->pool);
+	list.first = NULL;
+	pthread_mutex_unlock(&list.lock);
+}
+
+static void describe(struct queue *queue)
+{
+	char name[24];
+	struct rtl_tracepoint_desc desc = {
+		.struct_size = sizeof(desc), .kind = "queue", .name = name, .hash = queue->node};
+
+	snprintf(name, sizeof(name), "queue %u", queue->number);
+	if (rtl_tracepoint_register(&desc, &queue->uid))
+		return;
+	collector_set_number(queue->uid, "gpu", queue->node);
+	collector_set_number(queue->uid, "packets", queue->packets);
+}
+
+/* The part of creation that can fail before the runtime's queue exists. */
+static struct queue *prepare(hsa_agent_t handle, uint32_t size, hsa_queue_type32_t type)
+{
+	struct queue *queue = aligned_alloc(64, (sizeof(*queue) + 63) / 64 * 64);
+	const struct agent *agent;
+
+	if (!queue)
+		return NULL;
+	memset(queue, 0, sizeof(*queue));
+	if (slots_init(&queue->pool, size * 2 < SLOTS_LEAST ? SLOTS_LEAST : size * 2,
+		       SLOTS_AT_FIRST) ||
+	    harvest_start()) {
+		queue_free(queue);
+		return NULL;
+	}
+	agents_init();
+	agent = agents_find(handle);
+	queue->agent = handle;
+	queue->packets = size;
+	queue->type = type;
+	queue->node = agent ? agent->node : 0;
+	queue->agent_uid = agent ? agent->uid : 0;
+	return queue;
+}
+
+/* A queue whose packets are not seen. */
+static void count_unseen(const char *why)
+{
+	atomic_store_explicit(&collector.blind, true, memory_order_relaxed);
+	rtl_log(RTL_LEVEL_WARNING, "hsa",
+		"a queue could not be intercepted (%s): its dispatches are not traced", why);
+	rtl_stream_count_missed(collector.stream, "queue not intercepted", 1);
+}
+
+static void attach(struct queue *queue)
+{
+	queue->packets = queue->hsa->size;
+	list_add(queue);
+	describe(queue);
+	if (collector.hsa.set_profiler_enabled(queue->hsa, 1))
+		rtl_log(RTL_LEVEL_WARNING, "hsa", "queue %u: no GPU times, profiling is refused",
+			queue->number);
+	publish_queue(RTL_QUEUE_CREATE, queue);
+	harvest_add(queue);
+}
+
+/* The queue exists, and stays as it is for us; it is known, so that it is counted once. */
+static void attach_unseen(struct queue *queue, const char *why)
+{
+	count_unseen(why);
+	queue->unseen = true;
+	list_add(queue);
+}
+
+/* The runtime's part of it. Our interceptor is the queue's first, so the last that sees a packet:
+ * it sees them as they go to the GPU, with the signals that other tools have put into them. */
+static hsa_status_t create_queue(struct queue *queue, hsa_agent_t agent, uint32_t size,
+				 hsa_queue_type32_t type, queue_error_callback callback, void *data,
+				 uint32_t private_bytes, uint32_t group_bytes)
+{
+	hsa_status_t status;
+
+	creating = true;
+	status = collector.hsa.intercept_create(agent, size, type, callback, data, private_bytes,
+						group_bytes, &queue->hsa);
+	creating = false;
+	if (status)
+		return status;
+	/* No packet can be there before the queue is returned. */
+	if (collector.hsa.intercept_register(queue->hsa, dispatch_intercept, queue))
+		attach_unseen(queue, "the runtime takes no interceptor");
+	else
+		attach(queue);
+	return HSA_STATUS_SUCCESS;
+}
+
+static hsa_status_t create_plain(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
+				 queue_error_callback callback, void *data, uint32_t private_bytes,
+				 uint32_t group_bytes, hsa_queue_t **queue, const char *why)
+{
+	const hsa_status_t status = collector.hsa.queue_create(agent, size, type, callback, data,
+							       private_bytes, group_bytes, queue);
+
+	if (status == HSA_STATUS_SUCCESS)
+		count_unseen(why);
+	return status;
+}
+
+/* The segment sizes are hints, of which the interception takes 0 only for "not known". */
+static uint32_t segment_hint(uint32_t bytes)
+{
+	return bytes == UINT32_MAX ? 0 : bytes;
+}
+
+hsa_status_t queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
+			  queue_error_callback callback, void *data, uint32_t private_bytes,
+			  uint32_t group_bytes, hsa_queue_t **out)
+{
+	struct queue *queue;
+
+	if (!collector_on() || creating || !out)
+		return collector.hsa.queue_create(agent, size, type, callback, data, private_bytes,
+						  group_bytes, out);
+	queue = prepare(agent, size, type);
+	if (!queue)
+		return create_plain(agent, size, type, callback, data, private_bytes, group_bytes,
+				    out, "no memory");
+	if (create_queue(queue, agent, size, type, callback, data, segment_hint(private_bytes),
+			 segment_hint(group_bytes))) {
+		queue_free(queue);
+		return create_plain(agent, size, type, callback, data, private_bytes, group_bytes,
+				    out, "the runtime refuses");
+	}
+	*out = queue->hsa;
+	return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t queue_intercept_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
+				    queue_error_callback callback, void *data,
+				    uint32_t private_bytes, uint32_t group_bytes, hsa_queue_t **out)
+{
+	const bool wanted = collector_on() && !creating && out;
+	struct queue *queue = wanted ? prepare(agent, size, type) : NULL;
+	hsa_status_t status;
+
+	if (!queue) {
+		status = collector.hsa.intercept_create(agent, size, type, callback, data,
+							private_bytes, group_bytes, out);
+		if (wanted && !status)
+			count_unseen("no memory");
+		return status;
+	}
+	status = create_queue(queue, agent, size, type, callback, data, private_bytes, group_bytes);
+	if (status)
+		queue_free(queue);
+	else
+		*out = queue->hsa;
+	return status;
+}
+
+/* A queue that we do not know was made by a function that its tool had taken from the table
+ * before us. It is too late for us: the agent is not known, without which there are no times. */
+static void found_unseen(hsa_queue_t *hsa)
+{
+	struct queue *queue = aligned_alloc(64, (sizeof(*queue) + 63) / 64 * 64);
+
+	if (!queue) {
+		count_unseen("no memory");
+		return;
+	}
+	memset(queue, 0, sizeof(*queue));
+	queue->hsa = hsa;
+	attach_unseen(queue, "another tool has made it without our seeing it");
+}
+
+hsa_status_t queue_intercept_register(hsa_queue_t *hsa, packet_interceptor interceptor, void *data)
+{
+	const hsa_status_t status = collector.hsa.intercept_register(hsa, interceptor, data);
+
+	if (!status && collector_on() && !creating && !list_has(hsa))
+		found_unseen(hsa);
+	return status;
+}
+
+/* Remembers what is asked for; returns what the queue gets. Without profiling the GPU writes no
+ * times. With it, what asked for none has some in its signals, which does not hurt. */
+static int keep_profiling(const hsa_queue_t *hsa, int enable)
+{
+	bool first = false;
+	uint32_t number = 0;
+
+	pthread_mutex_lock(&list.lock);
+	for (struct queue *queue = list.first; queue; queue = queue->next_listed) {
+		if (queue->hsa != hsa || queue->unseen)
+			continue;
+		first = !enable && !queue->profiling_refused;
+		queue->profiling_refused = !enable;
+		number = queue->number;
+		enable = 1;
+		break;
+	}
+	pthread_mutex_unlock(&list.lock);
+	if (first)
+		rtl_log(RTL_LEVEL_INFO, "hsa", "queue %u: profiling stays enabled, it is traced",
+			number);
+	return enable;
+}
+
+hsa_status_t queue_set_profiler_enabled(hsa_queue_t *hsa, int enable)
+{
+	return collector.hsa.set_profiler_enabled(hsa, collector_on() ? keep_profiling(hsa, enable)
+								      : enable);
+}
+
+hsa_status_t queue_destroy(hsa_queue_t *hsa)
+{
+	struct queue *queue = collector_on() ? list_remove(hsa) : NULL;
+	hsa_status_t status;
+
+	if (!queue)
+		return collector.hsa.queue_destroy(hsa);
+	if (queue->unseen) {
+		status = collector.hsa.queue_destroy(hsa);
+		queue_free(queue);
+		return status;
+	}
+	harvest_drain(queue, DESTROY_WAIT_MS);
+	publish_queue(RTL_QUEUE_DESTROY, queue);
+	status = collector.hsa.queue_destroy(hsa);
+	/* Pairs with the acquire in the harvester: nothing is submitted any more. */
+	atomic_store_explicit(&queue->dead, true, memory_order_release);
+	harvest_wake();
+	return status;
+}
+
+void queue_free(struct queue *queue)
+{
+	if (queue->batch)
+		munmap(queue->batch, (size_t)queue->packets * 64);
+	slots_fini(&queue->pool);
+	free(queue);
+}

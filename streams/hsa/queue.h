@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Queues: every queue that the application creates becomes one whose packets we see, also where
+ * another tool creates it with the table's functions for intercept queues.
+ *
+ * Threads: hooks run on the application's threads. A struct queue belongs to three: the
+ * submitting thread (the runtime's lock of the queue makes it one at a time), the harvester,
+ * which also frees it, and the thread that destroys it.
+ * Locks: one for the list of queues, by which hsa_queue_destroy finds ours.
+ */
+#ifndef STREAMS_HSA_QUEUE_H
+#define STREAMS_HSA_QUEUE_H
+
+#include <hsa/hsa.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "agents.h"
+#include "collector.h"
+#include "slots.h"
+
+/* How many dispatches are remembered to tell how far the GPU has got. */
+#define QUEUE_MARKS 32
+
+struct queue_mark {
+	struct slot *slot;
+	uint64_t index;
+};
+
+struct queue {
+	struct slot_pool pool;
+
+	/* Set when it is created. */
+	hsa_queue_t *hsa;
+	hsa_agent_t agent;
+	uint32_t number; /* in the process, from 1 */
+	uint32_t node;
+	uint32_t packets;
+	uint32_t type;
+	uint64_t uid;
+	uint64_t agent_uid;
+	bool unseen; /* its packets are not seen: it is only listed */
+
+	/* The list's lock: the last that asked for profiling to be on or off wanted it off. */
+	bool profiling_refused;
+
+	/* The submitting thread's. */
+	uint64_t next_id;    /* of the next packet: other tools add some, so the runtime's index,
+			      * which is that of the application's packet, does not do */
+	void *batch;         /* room for as many packets as the ring has; NULL until needed */
+	bool gave_up;        /* it has waited for a slot in vain */
+	bool no_room_known;  /* it has waited in vain for the GPU to take packets */
+	uint64_t taken_seen; /* as `taken`, from the marks */
+	uint64_t next_mark;
+	uint32_t mark_count;
+	struct queue_mark marks[QUEUE_MARKS];
+
+	/* The runtime's queue is gone: what has not finished will not. Release by the destroying
+	 * thread, acquire by the harvester. */
+	atomic_bool dead;
+	struct queue *next_added;  /* harvest_add's */
+	struct queue *next_listed; /* the list's lock */
+	/* The harvester's. */
+	struct queue *next_harvested;
+	/* One more than the highest packet that has finished: packets begin in order, so the GPU
+	 * has taken all below from the ring. Relaxed: a hint. */
+	_Atomic uint64_t taken;
+	/* How many slots were under way after the last pass; relaxed, with harvest_passes. */
+	_Atomic uint32_t unfinished;
+};
+
+hsa_status_t queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
+			  queue_error_callback callback, void *data, uint32_t private_bytes,
+			  uint32_t group_bytes, hsa_queue_t **queue);
+hsa_status_t queue_destroy(hsa_queue_t *queue);
+
+/* What other tools use. */
+hsa_status_t queue_intercept_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
+				    queue_error_callback callback, void *data,
+				    uint32_t private_bytes, uint32_t group_bytes,
+				    hsa_queue_t **queue);
+hsa_status_t queue_intercept_register(hsa_queue_t *queue, packet_interceptor interceptor,
+				      void *data);
+
+/* Profiling stays enabled on queues that are traced. */
+hsa_status_t queue_set_profiler_enabled(hsa_queue_t *queue, int enable);
+
+/* Harvester: frees a dead queue that has nothing under way. */
+void queue_free(struct queue *queue);
+
+/* The runtime has ended: its queues are gone. */
+void queue_forget_all(void);
+
+#endif

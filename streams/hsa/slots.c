@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* Pools of slots: see slots.h. */
+#include "slots.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "collector.h"
+
+/* Slots of all pools: relaxed, a limit and nothing more. */
+static _Atomic uint32_t total;
+
+/* Signals of queues that are gone, for those that come. */
+static struct {
+	pthread_mutex_t lock;
+	uint64_t *signals;
+	size_t count, room;
+} cache = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static uint64_t cached_signal(void)
+{
+	uint64_t signal = 0;
+
+	pthread_mutex_lock(&cache.lock);
+	if (cache.count)
+		signal = cache.signals[--cache.count];
+	pthread_mutex_unlock(&cache.lock);
+	return signal;
+}
+
+static void keep_signal(uint64_t signal)
+{
+	bool kept = false;
+
+	pthread_mutex_lock(&cache.lock);
+	if (cache.count == cache.room) {
+		const size_t room = cache.room ? cache.room * 2 : 256;
+		uint64_t *more = realloc(cache.signals, room * sizeof(*more));
+
+		if (more) {
+			cache.signals = more;
+			cache.room = room;
+		}
+	}
+	if (cache.count < cache.room) {
+		cache.signals[cache.count++] = signal;
+		kept = true;
+	}
+	pthread_mutex_unlock(&cache.lock);
+	if (!kept)
+		collector.hsa.signal_destroy((hsa_signal_t){signal});
+}
+
+void slots_free_signals(void)
+{
+	pthread_mutex_lock(&cache.lock);
+	while (cache.count)
+		collector.hsa.signal_destroy((hsa_signal_t){cache.signals[--cache.count]});
+	pthread_mutex_unlock(&cache.lock);
+}
+
+/*
+ * A signal that only the GPU changes and nobody waits for: it needs no event of the driver (of
+ * which a process has 4094) and raises no interrupt.
+ */
+static uint64_t make_signal(void)
+{
+	hsa_signal_t signal = {0};
+	const uint64_t old = cached_signal();
+
+	if (old)
+		return old;
+	if (collector.hsa.amd_signal_create(1, 0, NULL, HSA_AMD_SIGNAL_AMD_GPU_ONLY, &signal))
+		return 0;
+	return signal.handle;
+}
+
+static void rearm(uint64_t handle)
+{
+	amd_signal_t *signal = (amd_signal_t *)handle;
+
+	signal->value = 1;
+	signal->start_ts = 0;
+	signal->end_ts = 0;
+}
+
+static void push_free(struct slot_pool *pool, uint32_t number)
+{
+	const uint32_t tail = atomic_load_explicit(&pool->free_tail, memory_order_relaxed);
+
+	pool->free_ring[tail & (pool->capacity - 1)] = number;
+	/* Pairs with the acquire in slot_take. */
+	atomic_store_explicit(&pool->free_tail, tail + 1, memory_order_release);
+}
+
+void slots_recycle(struct slot_pool *pool, struct slot *slot)
+{
+	if (slot->kind == SLOT_OWN)
+		rearm(slot->signal);
+	push_free(pool, (uint32_t)(slot - pool->slots));
+}
+
+uint32_t slots_grow(struct slot_pool *pool, uint32_t wanted)
+{
+	uint32_t made = 0;
+
+	while (made < wanted && pool->count < pool->capacity) {
+		struct slot *slot = &pool->slots[pool->count];
+
+		if (atomic_fetch_add_explicit(&total, 1, memory_order_relaxed) >=
+		    collector.config.slots)
+			goto full;
+		slot->signal = make_signal();
+		if (!slot->signal)
+			goto full;
+		rearm(slot->signal);
+		pool->count++;
+		push_free(pool, pool->count - 1);
+		made++;
+	}
+	return made;
+full:
+	atomic_fetch_sub_explicit(&total, 1, memory_order_relaxed);
+	return made;
+}
+
+static uint32_t power_of_two(uint32_t least)
+{
+	uint32_t power = 64;
+
+	while (power < least && power < 1u << 30)
+		power *= 2;
+	return power;
+}
+
+int slots_init(struct slot_pool *pool, uint32_t capacity, uint32_t initial)
+{
+	memset(pool, 0, sizeof(*pool));
+	pool->capacity = power_of_two(capacity);
+	pool->first = pool->last = SLOT_NONE;
+	/* Only what is used becomes memory. */
+	pool->slots = mmap(NULL, pool->capacity * sizeof(struct slot), PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (pool->slots == MAP_FAILED)
+		pool->slots = NULL;
+	pool->free_ring = calloc(pool->capacity, sizeof(*pool->free_ring));
+	pool->submit_ring = calloc(pool->capacity, sizeof(*pool->submit_ring));
+	if (!pool->slots || !pool->free_ring || !pool->submit_ring) {
+		slots_fini(pool);
+		return RTL_ENOMEM;
+	}
+	slots_grow(pool, initial);
+	return 0;
+}
+
+void slots_fini(struct slot_pool *pool)
+{
+	for (uint32_t i = 0; i < pool->count; i++)
+		keep_signal(pool->slots[i].signal);
+	atomic_fetch_sub_explicit(&total, pool->count, memory_order_relaxed);
+	if (pool->slots)
+		munmap(pool->slots, pool->capacity * sizeof(struct slot));
+	free(pool->free_ring);
+	free(pool->submit_ring);
+	memset(pool, 0, sizeof(*pool));
+}
+
+void slots_forget(const struct slot_pool *pool)
+{
+	atomic_fetch_sub_explicit(&total, pool->count, memory_order_relaxed);
+}
+
+uint32_t slots_collect(struct slot_pool *pool)
+{
+	/* Pairs with the release in slot_submit: all that the producer wrote is seen. */
+	const uint32_t tail = atomic_load_explicit(&pool->submit_tail, memory_order_acquire);
+	uint32_t collected = 0;
+
+	for (; pool->submit_head != tail; pool->submit_head++, collected++) {
+		const uint32_t number = pool->submit_ring[pool->submit_head & (pool->capacity - 1)];
+
+		pool->slots[number].next = SLOT_NONE;
+		if (pool->last == SLOT_NONE)
+			pool->first = number;
+		else
+			pool->slots[pool->last].next = number;
+		pool->last = number;
+	}
+	pool->pending += collected;
+	return collected;
+}

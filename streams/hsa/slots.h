@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Slots: a dispatch's record from its submission until it is published, with a signal of our
+ * own that the GPU can complete in the application's stead.
+ *
+ * Each queue has a pool of its own. Two rings of slot numbers go between the queue's submitting
+ * thread ("producer": whoever holds the runtime's lock of the queue, one at a time) and the
+ * harvester: free slots one way, submitted ones the other. A slot belongs to one of the two at
+ * any time, so that its members need no atomics; what the application's threads and the
+ * runtime's handler thread do to it goes through watch.c's locks and `done`.
+ *
+ * A slot that stays busy (a kernel that runs for ever) costs nothing but itself. The pool
+ * begins small, and the harvester doubles it when half of it is busy, up to the capacity and
+ * the limit for the process. Signals are made then, never while dispatches wait for one.
+ *
+ * Locks: none between producer and harvester. The cache of signals of destroyed queues has one
+ * of its own, taken by slots_grow and slots_fini.
+ */
+#ifndef STREAMS_HSA_SLOTS_H
+#define STREAMS_HSA_SLOTS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct kernel;
+
+enum slot_kind {
+	SLOT_OWN,   /* the packet carries the slot's own signal */
+	SLOT_WATCH, /* the packet kept the application's signal, which we read: watch.h */
+	SLOT_RELAY, /* a relay's signal took the place of the application's: relay.h */
+};
+
+struct slot {
+	uint64_t signal;       /* our own; made with the slot */
+	uint64_t watched;      /* the application's signal; 0: none, or destroyed */
+	uint64_t submit_ticks; /* rtl_ticks */
+	uint64_t packet_id;
+	uint64_t kernel_object;
+	const struct kernel *kernel;
+	uint64_t correlation;
+	struct slot *watch_next; /* in a bucket of watch.c */
+
+	uint32_t submit_tid;
+	uint32_t flags; /* enum rtl_hsa_dispatch_flags */
+	uint32_t grid[3];
+	uint32_t group_bytes;
+	uint32_t private_bytes;
+	uint16_t workgroup[3];
+	uint8_t kind; /* enum slot_kind */
+	/* begin and end are known (or never will be). Release after writing them, acquire in the
+	 * harvester; for SLOT_OWN the signal's value says it instead. */
+	atomic_bool done;
+	uint32_t next;  /* in the harvester's list, SLOT_NONE at its end */
+	uint32_t looks; /* SLOT_WATCH: how often it looked finished without new times */
+	uint32_t node;  /* of its GPU; for slots in watch.c's table */
+	uint64_t begin_ticks;
+	/* Until it is done, of SLOT_WATCH what the signal held before, of SLOT_RELAY the latest end
+	 * that the signal has got from another relay meanwhile. */
+	uint64_t end_ticks;
+} __attribute__((aligned(64)));
+
+_Static_assert(sizeof(struct slot) == 128, "two lines");
+
+#define SLOT_NONE UINT32_MAX
+
+struct slot_pool {
+	struct slot *slots;
+	uint32_t *free_ring;
+	uint32_t *submit_ring;
+	uint32_t capacity; /* of the rings, and most slots; a power of two */
+
+	/* The producer's line. */
+	_Atomic uint32_t free_head
+		__attribute__((aligned(64))); /* relaxed: only a hint to others */
+	_Atomic uint32_t submit_tail; /* release by the producer, acquire by the harvester */
+	uint32_t free_tail_seen;
+
+	/* The harvester's line. */
+	_Atomic uint32_t free_tail
+		__attribute__((aligned(64))); /* release, acquire by the producer */
+	uint32_t submit_head;
+	uint32_t count;       /* slots that exist */
+	uint32_t first, last; /* submitted and not finished, in order of submission */
+	uint32_t pending;     /* how many these are */
+};
+
+/* Makes a pool for at most `capacity` slots (rounded up to a power of two), `initial` at once.
+ * 0, or RTL_ENOMEM; a pool with fewer slots than asked for is fine. */
+int slots_init(struct slot_pool *pool, uint32_t capacity, uint32_t initial);
+
+/* Gives all back. No slot may be in the hands of the GPU or of the runtime any more. */
+void slots_fini(struct slot_pool *pool);
+
+/* The runtime has ended, and the signals with it: the pool's slots do not count any more. Its
+ * memory is left to whoever may still look at it. */
+void slots_forget(const struct slot_pool *pool);
+
+/* Harvester: up to `wanted` more slots. Returns how many it made. */
+uint32_t slots_grow(struct slot_pool *pool, uint32_t wanted);
+
+/* Harvester: moves what was submitted to the list first ... last. Returns how many. */
+uint32_t slots_collect(struct slot_pool *pool);
+
+/* Harvester: makes a slot, which is in no list, ready for the next dispatch. */
+void slots_recycle(struct slot_pool *pool, struct slot *slot);
+
+/* Destroys the signals that were kept for later: the runtime is about to end. */
+void slots_free_signals(void);
+
+/* Any thread, a hint: how many slots wait to be taken. */
+static inline uint32_t slots_free(const struct slot_pool *pool)
+{
+	return atomic_load_explicit(&pool->free_tail, memory_order_relaxed) -
+	       atomic_load_explicit(&pool->free_head, memory_order_relaxed);
+}
+
+/* Producer: a free slot, or NULL. */
+static inline struct slot *slot_take(struct slot_pool *pool)
+{
+	const uint32_t mask = pool->capacity - 1;
+	const uint32_t head = atomic_load_explicit(&pool->free_head, memory_order_relaxed);
+
+	if (__builtin_expect(head == pool->free_tail_seen, 0)) {
+		/* Pairs with the release in slots_recycle: the slot's content is ours. */
+		pool->free_tail_seen = atomic_load_explicit(&pool->free_tail, memory_order_acquire);
+		if (head == pool->free_tail_seen)
+			return NULL;
+	}
+	struct slot *slot = &pool->slots[pool->free_ring[head & mask]];
+
+	atomic_store_explicit(&pool->free_head, head + 1, memory_order_relaxed);
+	if (head + 1 != pool->free_tail_seen) {
+		const struct slot *after = &pool->slots[pool->free_ring[(head + 1) & mask]];
+
+		__builtin_prefetch(after, 1);
+		__builtin_prefetch((const char *)after + 64, 1);
+	}
+	return slot;
+}
+
+/* Producer: gives back the slot that it took last. Its place in the ring is still its own: the
+ * ring has room for all slots. */
+static inline void slot_untake(struct slot_pool *pool)
+{
+	const uint32_t head = atomic_load_explicit(&pool->free_head, memory_order_relaxed);
+
+	atomic_store_explicit(&pool->free_head, head - 1, memory_order_relaxed);
+}
+
+/* Producer: a slot that was taken, filled, and is now the harvester's. */
+static inline void slot_submit(struct slot_pool *pool, struct slot *slot)
+{
+	const uint32_t tail = atomic_load_explicit(&pool->submit_tail, memory_order_relaxed);
+
+	pool->submit_ring[tail & (pool->capacity - 1)] = (uint32_t)(slot - pool->slots);
+	/* Pairs with the acquire in slots_collect. */
+	atomic_store_explicit(&pool->submit_tail, tail + 1, memory_order_release);
+}
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* The description of the stream rtl.hsa: payloads as in rtl/rocm.h. Constant, no side effects. */
+#include "stream.h"
+
+#include <rtl/plugin.h>
+#include <rtl/rocm.h>
+
+#define FIELD(type, member, field_kind, field_unit, text)                                          \
+	{                                                                                          \
+		.struct_size = sizeof(struct rtl_field), .kind = field_kind,                       \
+		.offset = offsetof(type, member), .size = sizeof(((type *)0)->member),             \
+		.name = #member, .unit = field_unit, .description = text,                          \
+	}
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* The offsets are part of what subscribers are compiled with. */
+_Static_assert(sizeof(struct rtl_hsa_dispatch) == 96, "rtl_hsa_dispatch");
+_Static_assert(offsetof(struct rtl_hsa_dispatch, kernel_name) == 40, "rtl_hsa_dispatch");
+_Static_assert(offsetof(struct rtl_hsa_dispatch, gpu) == 48, "rtl_hsa_dispatch");
+_Static_assert(offsetof(struct rtl_hsa_dispatch, grid_x) == 64, "rtl_hsa_dispatch");
+_Static_assert(offsetof(struct rtl_hsa_dispatch, private_segment_bytes) == 92, "rtl_hsa_dispatch");
+_Static_assert(sizeof(struct rtl_hsa_queue) == 24, "rtl_hsa_queue");
+_Static_assert(sizeof(struct rtl_hsa_metadata) == 24, "rtl_hsa_metadata");
+
+#define D(member, kind, unit, text) FIELD(struct rtl_hsa_dispatch, member, kind, unit, text)
+static const struct rtl_field dispatch_fields[] = {
+	D(begin_ns, RTL_KIND_TIME, "ns", "GPU begin, HSA system clock; 0 if not known"),
+	D(end_ns, RTL_KIND_TIME, "ns", "GPU end"),
+	D(submit_ns, RTL_KIND_TIME, "ns", "when the packet was written to the queue"),
+	D(packet_id, RTL_KIND_UINT, "", "index of the packet in its queue, from 0"),
+	D(kernel_object, RTL_KIND_ADDRESS, "", "address of the kernel descriptor"),
+	D(kernel_name, RTL_KIND_STRING, "", "mangled name of the kernel"),
+	D(gpu, RTL_KIND_UINT, "", "KFD node id of the agent"),
+	D(queue, RTL_KIND_UINT, "", "number of the queue in the process, from 1"),
+	D(submit_tid, RTL_KIND_UINT, "", "thread that submitted"),
+	D(flags, RTL_KIND_UINT, "", "1: completion signal of the application, 2: no GPU times"),
+	D(grid_x, RTL_KIND_UINT, "work-items", "grid size in x"),
+	D(grid_y, RTL_KIND_UINT, "work-items", "grid size in y"),
+	D(grid_z, RTL_KIND_UINT, "work-items", "grid size in z"),
+	D(workgroup_x, RTL_KIND_UINT, "work-items", "workgroup size in x"),
+	D(workgroup_y, RTL_KIND_UINT, "work-items", "workgroup size in y"),
+	D(workgroup_z, RTL_KIND_UINT, "work-items", "workgroup size in z"),
+	D(group_segment_bytes, RTL_KIND_UINT, "bytes", "LDS for each workgroup"),
+	D(private_segment_bytes, RTL_KIND_UINT, "bytes", "scratch for each work-item"),
+};
+
+#define Q(member, kind, unit, text) FIELD(struct rtl_hsa_queue, member, kind, unit, text)
+static const struct rtl_field queue_fields[] = {
+	Q(address, RTL_KIND_ADDRESS, "", "the hsa_queue_t"),
+	Q(gpu, RTL_KIND_UINT, "", "KFD node id of the agent"),
+	Q(queue, RTL_KIND_UINT, "", "number of the queue in the process, from 1"),
+	Q(packets, RTL_KIND_UINT, "packets", "size of the ring"),
+	Q(type, RTL_KIND_UINT, "", "hsa_queue_type32_t as requested"),
+};
+
+#define M(member, kind, unit, text) FIELD(struct rtl_hsa_metadata, member, kind, unit, text)
+static const struct rtl_field metadata_fields[] = {
+	M(address, RTL_KIND_ADDRESS, "", "agent handle or kernel object"),
+	M(name, RTL_KIND_STRING, "", "name of the agent or kernel"),
+	M(gpu, RTL_KIND_UINT, "", "KFD node id of the agent that it belongs to"),
+};
+
+#define TYPE(number, type_name, payload, type_fields, text)                                        \
+	{                                                                                          \
+		.struct_size = sizeof(struct rtl_type_info), .type = number,                       \
+		.field_count = COUNT(type_fields), .payload_size = sizeof(payload),                \
+		.name = type_name, .description = text, .fields = type_fields,                     \
+	}
+
+static const struct rtl_type_info types[] = {
+	TYPE(RTL_TASK_BEGIN, "task_begin", struct rtl_hsa_dispatch, dispatch_fields,
+	     "a kernel dispatch was submitted"),
+	TYPE(RTL_TASK_END, "task_end", struct rtl_hsa_dispatch, dispatch_fields,
+	     "a kernel dispatch has finished; repeats what task_begin said"),
+	TYPE(RTL_QUEUE_CREATE, "queue_create", struct rtl_hsa_queue, queue_fields,
+	     "a queue was created"),
+	TYPE(RTL_QUEUE_DESTROY, "queue_destroy", struct rtl_hsa_queue, queue_fields,
+	     "a queue was destroyed"),
+	TYPE(RTL_METADATA, "metadata", struct rtl_hsa_metadata, metadata_fields,
+	     "an agent or a kernel has become known"),
+};
+
+const struct rtl_stream_info hsa_stream_info = {
+	.struct_size = sizeof(struct rtl_stream_info),
+	.version_major = RTL_STREAM_HSA_VERSION,
+	.name = RTL_STREAM_HSA,
+	.description = "Queues and kernel dispatches of the HSA runtime",
+	.types = types,
+	.type_count = COUNT(types),
+};
+
+__attribute__((visibility("default"))) const struct rtl_stream_info *const *
+rtl_publisher_streams(size_t *count);
+
+const struct rtl_stream_info *const *rtl_publisher_streams(size_t *count)
+{
+	static const struct rtl_stream_info *const streams[] = {&hsa_stream_info};
+
+	*count = COUNT(streams);
+	return streams;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds entries in the HSA runtime's function tables: see table.h. */
+#include "table.h"
+
+static size_t entry_count(const struct function_table *table)
+{
+	return table->version.size < sizeof(table->version)
+		       ? 0
+		       : (table->version.size - sizeof(table->version)) / sizeof(void *);
+}
+
+static void **entry_at(struct function_table *table, size_t number)
+{
+	return number < entry_count(table) ? &table->entries[number] : NULL;
+}
+
+void **table_core(struct function_table *core, enum core_entry entry)
+{
+	return entry_at(core, entry);
+}
+
+void **table_amd(struct function_table *amd, enum amd_entry entry)
+{
+	const bool moved = entry_count(amd) > AMD_ENTRIES_5_5;
+
+	if (entry >= AMD_NEW)
+		return moved ? entry_at(amd, entry - AMD_NEW) : NULL;
+	return entry_at(amd, moved && entry >= AMD_FIRST_MOVED ? entry + 2u : entry);
+}

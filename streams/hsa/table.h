@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The HSA runtime's function tables, as it hands them to a tool's OnLoad: the parts that we
+ * use, in C, found by the tables' own sizes at run time.
+ *
+ * hsa/hsa_api_trace.h describes them, but it is C++ and says only how they were in one release.
+ * A table begins with its version; version.size ("minor_id" there) is its sizeof. Tables grow at
+ * their end, but for once: ROCm 5.6 put two entries into the middle of the AMD extension
+ * table without a new major version. So an entry is looked for at its number in the layout that
+ * the size tells, and is there only if the size covers it. tests/unit/test_hsa_table.cpp holds
+ * the numbers against the installed headers.
+ *
+ * Threads: read in OnLoad; what is read there does not change. No locks.
+ */
+#ifndef STREAMS_HSA_TABLE_H
+#define STREAMS_HSA_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct table_version {
+	uint32_t major;
+	uint32_t size; /* of the table that it heads, bytes */
+	uint32_t step;
+	uint32_t reserved;
+};
+
+/* Function tables: entries follow the version, each of a pointer's size. */
+struct function_table {
+	struct table_version version;
+	void *entries[];
+};
+
+/* The root that OnLoad is given; later tables follow, which we do not need. */
+struct root_table {
+	struct table_version version;
+	struct function_table *core;
+	struct function_table *amd;
+	struct function_table *finalizer;
+	struct function_table *image;
+};
+
+/* Numbers of entries in the core table: the same from 5.2 to 7.2. */
+enum core_entry {
+	CORE_SYSTEM_GET_INFO = 2,
+	CORE_ITERATE_AGENTS = 5,
+	CORE_AGENT_GET_INFO = 6,
+	CORE_QUEUE_CREATE = 7,
+	CORE_QUEUE_DESTROY = 9,
+	CORE_SIGNAL_CREATE = 37,
+	CORE_SIGNAL_DESTROY = 38,
+	CORE_SIGNAL_SUBTRACT_SCRELEASE = 67,
+	CORE_EXECUTABLE_DESTROY = 84,
+	CORE_EXECUTABLE_FREEZE = 86,
+	CORE_EXECUTABLE_SYMBOL_GET_INFO = 93,
+	CORE_EXECUTABLE_ITERATE_AGENT_SYMBOLS = 123,
+};
+
+/* Numbers of entries in the AMD extension table as it was up to 5.5. */
+enum amd_entry {
+	AMD_PROFILING_SET_PROFILER_ENABLED = 2,
+	AMD_PROFILING_CONVERT_TICK = 6,
+	AMD_SIGNAL_ASYNC_HANDLER = 7,
+	AMD_MEMORY_ASYNC_COPY = 15,
+	AMD_FIRST_MOVED = 16, /* this one and those after it are 2 further from 5.6 on */
+	AMD_SIGNAL_CREATE = 31,
+	AMD_QUEUE_INTERCEPT_CREATE = 35,
+	AMD_QUEUE_INTERCEPT_REGISTER = 36,
+	AMD_MEMORY_ASYNC_COPY_RECT = 38,
+	/* Entries that came with 5.6, by their number from then on; no overlap with those above. */
+	AMD_NEW = 1000,
+	AMD_MEMORY_ASYNC_COPY_ON_ENGINE = AMD_NEW + 16,
+};
+
+/* Entries of the AMD extension table in 5.5, the last release with the old layout. */
+#define AMD_ENTRIES_5_5 51
+
+/* Where an entry of the core table is, or NULL if the table ends before it. */
+void **table_core(struct function_table *core, enum core_entry entry);
+
+/* The same for the AMD extension table. */
+void **table_amd(struct function_table *amd, enum amd_entry entry);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Dispatches that carry a completion signal of the application.
+ *
+ * The signal stays in the packet: the GPU completes it as it would without us, at once, with
+ * its times in it. We read the times from the signal, too. That is possible for as long as the
+ * application neither uses the signal for something else nor destroys it, and it can do so only
+ * through functions and packets that we see: there the times are taken before it happens.
+ *
+ * Only a signal that several packets under way share (it counts them down) would lose all
+ * times but the last: a relay (relay.h) takes its place for such a dispatch.
+ *
+ * Every dispatch under way with a signal of the application is in a hash table by that signal.
+ *
+ * Threads: any. Locks: one for each bucket of the table, held for some loads and stores, and by
+ * a relay while it completes the application's signal (so that the application cannot destroy
+ * it meanwhile). Never held while waiting for anything.
+ */
+#ifndef STREAMS_HSA_WATCH_H
+#define STREAMS_HSA_WATCH_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "slots.h"
+
+/* How many slots are in the table. Relaxed: whoever uses a signal has seen, by the
+ * application's own ordering, that it was used before. */
+extern _Atomic uint32_t watch_count;
+
+/* A dispatch with that signal is about to be submitted: enters the slot, and decides its kind,
+ * SLOT_WATCH or SLOT_RELAY. */
+enum slot_kind watch_enter(struct slot *slot, uint64_t signal);
+
+/* Takes the slot out again: it was not submitted, or is given up. */
+void watch_leave(struct slot *slot);
+
+/* Harvester: whether a SLOT_WATCH has finished; then its times are in the slot, and it is out of
+ * the table. */
+bool watch_finished(struct slot *slot);
+
+void watch_reused_slowly(uint64_t signal);
+void watch_destroyed_slowly(uint64_t signal);
+
+/* The signal is about to be used by something else than a dispatch. */
+static inline void watch_reused(uint64_t signal)
+{
+	if (signal && atomic_load_explicit(&watch_count, memory_order_relaxed))
+		watch_reused_slowly(signal);
+}
+
+/* The signal is about to be destroyed. */
+static inline void watch_destroyed(uint64_t signal)
+{
+	if (signal && atomic_load_explicit(&watch_count, memory_order_relaxed))
+		watch_destroyed_slowly(signal);
+}
+
+/* A relay's signal was completed by the GPU: completes the application's signal in the same way
+ * (if it still exists), keeps the times, and takes the slot out of the table. `signal` is what
+ * the slot was entered with. */
+void watch_relay(struct slot *slot, uint64_t signal, uint64_t begin_ticks, uint64_t end_ticks);
+
+#endif

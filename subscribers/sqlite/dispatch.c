@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * dispatch.c: the stream rtl.hsa. A dispatch that has ended becomes a row of rocpd_op and one of
+ * rtl_dispatch with the same id. RPD's tools find the launch of a kernel by its row of
+ * rocpd_api (rpd_trim deletes ops that have none, the view "kernel" shows only ops that have
+ * one): where no API call is known, the submission itself is that row.
+ */
+#include "sub.h"
+
+#include <stdlib.h>
+
+/* Ids of queues stay below the schema's gpu_stride as long as there are so few. */
+#define MAX_QUEUE_ID 999u
+
+/* A queue of one process; queueId in rocpd_op tells those of different processes apart. */
+struct queue {
+	int64_t id;
+	uint32_t number;
+	uint32_t gpu;
+	uint64_t uid, address, create_ns, destroy_ns;
+	uint32_t packets, type;
+};
+
+/* Ids of queues that an earlier host has given. */
+static void load_queue_ids(struct sub *sub)
+{
+	struct writer *w = &sub->writer;
+	sqlite3_stmt *question = writer_ask(w, "SELECT queueId FROM rtl_queue");
+
+	while (writer_next(w, question))
+		if (!map_set(&sub->queue_ids, (uint64_t)sqlite3_column_int64(question, 0), 1))
+			writer_error(w, SQLITE_NOMEM, "queue");
+}
+
+bool dispatch_init(struct sub *sub)
+{
+	struct writer *w = &sub->writer;
+
+	sub->next_op = writer_ask_int(w, "SELECT max(id) FROM rocpd_op") + 1;
+	sub->next_api = writer_ask_int(w, "SELECT max(id) FROM rocpd_api") + 1;
+	sub->next_api_op = writer_ask_int(w, "SELECT max(id) FROM rocpd_api_ops") + 1;
+	if (sub->continues)
+		load_queue_ids(sub);
+	return rows_init(&sub->op, w, "INSERT", "rocpd_op", 8) &&
+	       rows_init(&sub->api, w, "INSERT", "rocpd_api", 9) &&
+	       rows_init(&sub->api_ops, w, "INSERT", "rocpd_api_ops", 3) &&
+	       rows_init(&sub->kernelapi, w, "INSERT", "rocpd_kernelapi", 11) &&
+	       rows_init(&sub->dispatch, w, "INSERT", "rtl_dispatch", 20);
+}
+
+const char *dispatch_table(uint16_t type)
+{
+	switch (type) {
+	case RTL_TASK_END:
+		return "rtl_dispatch";
+	case RTL_QUEUE_CREATE:
+	case RTL_QUEUE_DESTROY:
+		return "rtl_queue";
+	default:
+		return NULL;
+	}
+}
+
+/* The number the process gave the queue, if no other has it; else the next free one. */
+static int64_t new_queue_id(struct sub *sub, uint32_t number)
+{
+	int64_t id = number;
+
+	if (!number || number > MAX_QUEUE_ID || map_get(&sub->queue_ids, number)) {
+		while (map_get(&sub->queue_ids, ++sub->next_queue_id))
+			;
+		id = sub->next_queue_id;
+	}
+	if (!map_set(&sub->queue_ids, (uint64_t)id, 1))
+		writer_error(&sub->writer, SQLITE_NOMEM, "queue");
+	return id;
+}
+
+static void write_queue(struct sub *sub, const struct process *process, const struct queue *q)
+{
+	writer_begin(&sub->writer);
+	writer_execf(&sub->writer,
+		     "INSERT OR REPLACE INTO rtl_queue VALUES"
+		     " (%lld, %u, %u, %u, %lld, %lld, %u, %u, nullif(%lld, 0), nullif(%lld, 0))",
+		     (long long)q->id, process->number, q->number, q->gpu, (long long)q->uid,
+		     (long long)q->address, q->packets, q->type, (long long)q->create_ns,
+		     (long long)q->destroy_ns);
+	sub->writer.pending_rows++;
+}
+
+/* NULL: out of memory, the writer has failed. */
+static struct queue *add_queue(struct sub *sub, struct process *process, uint32_t number)
+{
+	struct queue *q = calloc(1, sizeof(*q));
+
+	if (!q || !map_set(&process->queues, number, (uintptr_t)q)) {
+		free(q);
+		writer_error(&sub->writer, SQLITE_NOMEM, "queue");
+		return NULL;
+	}
+	q->number = number;
+	return q;
+}
+
+/* As add_queue, if there is none. */
+static struct queue *find_queue(struct sub *sub, struct process *process, uint32_t number,
+				uint32_t gpu, bool *is_new)
+{
+	struct queue *q = (struct queue *)(uintptr_t)map_get(&process->queues, number);
+
+	*is_new = !q;
+	if (q)
+		return q;
+	q = add_queue(sub, process, number);
+	if (q) {
+		q->id = new_queue_id(sub, number);
+		q->gpu = gpu;
+	}
+	return q;
+}
+
+void dispatch_process_resume(struct sub *sub, struct process *process)
+{
+	struct writer *w = &sub->writer;
+	sqlite3_stmt *question =
+		writer_ask(w,
+			   "SELECT queueId, queue, gpu, uid, address, packets, type, create_ns,"
+			   " destroy_ns FROM rtl_queue WHERE process = %u",
+			   process->number);
+
+	while (writer_next(w, question)) {
+		struct queue *q =
+			add_queue(sub, process, (uint32_t)sqlite3_column_int64(question, 1));
+
+		if (!q)
+			continue;
+		q->id = sqlite3_column_int64(question, 0);
+		q->gpu = (uint32_t)sqlite3_column_int64(question, 2);
+		q->uid = (uint64_t)sqlite3_column_int64(question, 3);
+		q->address = (uint64_t)sqlite3_column_int64(question, 4);
+		q->packets = (uint32_t)sqlite3_column_int64(question, 5);
+		q->type = (uint32_t)sqlite3_column_int64(question, 6);
+		q->create_ns = (uint64_t)sqlite3_column_int64(question, 7);
+		q->destroy_ns = (uint64_t)sqlite3_column_int64(question, 8);
+	}
+}
+
+static int64_t queue_id(struct sub *sub, struct process *process, const struct rtl_hsa_dispatch *d)
+{
+	struct queue *q = process->last_queue;
+	bool is_new;
+
+	if (q && q->number == d->queue)
+		return q->id;
+	q = find_queue(sub, process, d->queue, d->gpu, &is_new);
+	if (!q)
+		return 0;
+	if (is_new)
+		write_queue(sub, process, q);
+	process->last_queue = q;
+	return q->id;
+}
+
+static void queue_event(struct sub *sub, struct process *process, const struct rtl_event *event)
+{
+	const struct rtl_hsa_queue *payload = event->payload;
+	bool is_new;
+	struct queue *q = find_queue(sub, process, payload->queue, payload->gpu, &is_new);
+
+	if (!q)
+		return;
+	q->gpu = payload->gpu;
+	q->uid = event->uid;
+	q->address = payload->address;
+	q->packets = payload->packets;
+	q->type = payload->type;
+	if (event->type == RTL_QUEUE_CREATE)
+		q->create_ns = event->time_ns;
+	else
+		q->destroy_ns = event->time_ns;
+	tracepoints_need(sub, process, event->uid);
+	tracepoints_need(sub, process, event->parent_uid);
+	write_queue(sub, process, q);
+}
+
+/* Id of the kernel's name in rocpd_string. */
+static int64_t kernel_name(struct sub *sub, struct process *process, uint64_t uid, uint64_t string)
+{
+	struct map *map = uid ? &process->kernels : &process->kernel_names;
+	uint64_t key = uid ? uid : string;
+	int64_t id = (int64_t)map_get(map, key);
+
+	if (__builtin_expect(id != 0, 1))
+		return id;
+	tracepoints_need(sub, process, uid);
+	id = tracepoints_kernel_name(sub, process->info, uid, string);
+	if (!map_set(map, key, (uint64_t)id))
+		writer_error(&sub->writer, SQLITE_NOMEM, "kernel name");
+	return id;
+}
+
+static void write_op(struct sub *sub, const struct rtl_hsa_dispatch *d, int64_t queue, int64_t name)
+{
+	struct cell *cell = rows_add(&sub->op);
+	bool timed = !(d->flags & RTL_HSA_DISPATCH_NO_TIME) && d->end_ns;
+
+	cell_int(&cell[0], sub->next_op);
+	cell_int(&cell[1], d->gpu);
+	cell_int(&cell[2], queue);
+	cell_int(&cell[3], (int64_t)d->packet_id);
+	/* Without GPU times it lasts nothing, where it was submitted. */
+	cell_int(&cell[4], (int64_t)(timed ? d->begin_ns : d->submit_ns));
+	cell_int(&cell[5], (int64_t)(timed ? d->end_ns : d->submit_ns));
+	cell_int(&cell[6], name);
+	cell_int(&cell[7], sub->names.kernel_execution);
+}
+
+static void write_dispatch(struct sub *sub, const struct process *process,
+			   const struct rtl_event *event, const struct rtl_hsa_dispatch *d)
+{
+	struct cell *cell = rows_add(&sub->dispatch);
+
+	cell_int(&cell[0], sub->next_op);
+	cell_int(&cell[1], process->number);
+	cell_int(&cell[2], (int64_t)event->uid);
+	cell_int(&cell[3], d->queue);
+	cell_int(&cell[4], d->gpu);
+	cell_int(&cell[5], (int64_t)d->packet_id);
+	cell_int(&cell[6], (int64_t)d->kernel_object);
+	cell_int(&cell[7], (int64_t)d->submit_ns);
+	cell_int(&cell[8], d->submit_tid);
+	cell_int(&cell[9], (int64_t)event->correlation);
+	cell_int(&cell[10], (int64_t)event->instance);
+	cell_int(&cell[11], d->flags);
+	cell_int(&cell[12], d->grid_x);
+	cell_int(&cell[13], d->grid_y);
+	cell_int(&cell[14], d->grid_z);
+	cell_int(&cell[15], d->workgroup_x);
+	cell_int(&cell[16], d->workgroup_y);
+	cell_int(&cell[17], d->workgroup_z);
+	cell_int(&cell[18], d->group_segment_bytes);
+	cell_int(&cell[19], d->private_segment_bytes);
+}
+
+static void write_submission(struct sub *sub, const struct process *process,
+			     const struct rtl_hsa_dispatch *d, int64_t name)
+{
+	struct cell *cell = rows_add(&sub->api);
+
+	cell_int(&cell[0], sub->next_api);
+	cell_int(&cell[1], process->pid);
+	cell_int(&cell[2], d->submit_tid);
+	cell_int(&cell[3], (int64_t)d->submit_ns);
+	cell_int(&cell[4], (int64_t)d->submit_ns);
+	cell_int(&cell[5], sub->names.kernel_dispatch);
+	cell_int(&cell[6], NAMES_EMPTY);
+	cell_int(&cell[7], sub->names.hsa);
+	cell_int(&cell[8], name); /* the same id in rocpd_ustring */
+
+	cell = rows_add(&sub->kernelapi);
+	cell_int(&cell[0], sub->next_api);
+	cell_static_text(&cell[1], "", 0);
+	cell_int(&cell[2], d->grid_x);
+	cell_int(&cell[3], d->grid_y);
+	cell_int(&cell[4], d->grid_z);
+	cell_int(&cell[5], d->workgroup_x);
+	cell_int(&cell[6], d->workgroup_y);
+	cell_int(&cell[7], d->workgroup_z);
+	cell_int(&cell[8], d->group_segment_bytes);
+	cell_int(&cell[9], d->private_segment_bytes);
+	cell_int(&cell[10], name);
+}
+
+static void write_link(struct sub *sub, int64_t api, int64_t op)
+{
+	struct cell *cell = rows_add(&sub->api_ops);
+
+	cell_int(&cell[0], sub->next_api_op++);
+	cell_int(&cell[1], api);
+	cell_int(&cell[2], op);
+}
+
+static void dispatch_ended(struct sub *sub, struct process *process, const struct rtl_event *event)
+{
+	const struct rtl_hsa_dispatch *d = event->payload;
+	int64_t name = kernel_name(sub, process, event->uid, d->kernel_name);
+
+	write_op(sub, d, queue_id(sub, process, d), name);
+	write_dispatch(sub, process, event, d);
+	if (sub->settings.links) {
+		write_submission(sub, process, d, name);
+		write_link(sub, sub->next_api, sub->next_op);
+		sub->next_api++;
+	}
+	sub->next_op++;
+	process_span(process, d->submit_ns, d->end_ns ? d->end_ns : d->submit_ns);
+}
+
+static void hsa_events(void *user, const struct rtl_event *const *events, size_t count)
+{
+	struct stream *stream = user;
+	struct sub *sub = stream->sub;
+
+	sub->events_pending = true;
+	for (size_t i = 0; i < count && !sub->writer.failed; i++) {
+		const struct rtl_event *event = events[i];
+		struct process *process = sub_process(sub, event->process);
+		bool task = event->type == RTL_TASK_END;
+
+		if (!process)
+			return;
+		if (event->payload_size <
+		    (task ? sizeof(struct rtl_hsa_dispatch) : sizeof(struct rtl_hsa_queue)))
+			stream->skipped++;
+		else if (task)
+			dispatch_ended(sub, process, event);
+		else
+			queue_event(sub, process, event);
+		writer_commit_if_full(&sub->writer);
+	}
+}
+
+/* What an object is, is a row like any event's; and its tracepoint may say more than before. */
+static void metadata_events(void *user, const struct rtl_event *const *events, size_t count)
+{
+	struct stream *stream = user;
+	struct sub *sub = stream->sub;
+
+	generic_events(stream, events, count);
+	for (size_t i = 0; i < count && !sub->writer.failed; i++) {
+		uint64_t uid = events[i]->uid;
+		struct process *process = sub_process(sub, events[i]->process);
+
+		if (!process || !uid)
+			continue;
+		tracepoints_write(sub, process, uid);
+		if (map_get(&process->kernels, uid))
+			map_set(&process->kernels, uid,
+				(uint64_t)tracepoints_kernel_name(sub, process->info, uid, 0));
+	}
+}
+
+static uint32_t payload_size_of(const struct rtl_stream_info *info, uint16_t type)
+{
+	for (uint32_t i = 0; i < info->type_count; i++)
+		if (rtl_stream_type(info, i)->type == type)
+			return rtl_stream_type(info, i)->payload_size;
+	return 0;
+}
+
+static int subscribe(struct stream *stream, uint16_t type, rtl_events_fn fn)
+{
+	const struct rtl_host *host = stream->sub->host;
+	int result = host->subscribe(host, stream->info, type, RTL_BUFFERED, fn, stream, NULL);
+
+	return result == RTL_ENOENT ? 0 : result; /* an older stream has fewer types */
+}
+
+int dispatch_subscribe(struct sub *sub, struct stream *stream)
+{
+	int result;
+
+	(void)sub;
+	if (stream->info->version_major != RTL_STREAM_HSA_VERSION ||
+	    payload_size_of(stream->info, RTL_TASK_END) < sizeof(struct rtl_hsa_dispatch))
+		return RTL_ENOTSUP;
+	result = subscribe(stream, RTL_TASK_END, hsa_events);
+	if (result == 0)
+		result = subscribe(stream, RTL_QUEUE_CREATE, hsa_events);
+	if (result == 0)
+		result = subscribe(stream, RTL_QUEUE_DESTROY, hsa_events);
+	if (result == 0)
+		result = subscribe(stream, RTL_METADATA, metadata_events);
+	return result;
+}
+
+void dispatch_process_fini(struct process *process)
+{
+	for (size_t i = 0; i < process->queues.capacity; i++)
+		free((void *)(uintptr_t)process->queues.entries[i].value);
+	map_fini(&process->queues);
+	process->last_queue = NULL;
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* names.c: see names.h. */
+#include "names.h"
+
+#include "writer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define IN_STRINGS  1u
+#define IN_USTRINGS 2u
+
+struct name {
+	uint64_t hash;
+	int64_t id;
+	uint32_t length;
+	uint32_t where; /* IN_ bits */
+	char text[];
+};
+
+/* FNV-1a, 64 bits. */
+static uint64_t hash_text(const char *text, size_t length)
+{
+	uint64_t hash = 0xcbf29ce484222325u;
+
+	for (size_t i = 0; i < length; i++)
+		hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3u;
+	return hash;
+}
+
+static struct name **find_slot(struct name **table, size_t capacity, uint64_t hash,
+			       const char *text, size_t length)
+{
+	size_t i = map_hash(hash) & (capacity - 1);
+
+	while (table[i] && (table[i]->hash != hash || table[i]->length != length ||
+			    memcmp(table[i]->text, text, length) != 0))
+		i = (i + 1) & (capacity - 1);
+	return &table[i];
+}
+
+static bool grow(struct names *names)
+{
+	size_t capacity = names->capacity ? names->capacity * 2 : 256;
+	struct name **table = calloc(capacity, sizeof(struct name *));
+
+	if (!table)
+		return false;
+	for (size_t i = 0; i < names->capacity; i++) {
+		struct name *name = names->table[i];
+
+		if (name)
+			*find_slot(table, capacity, name->hash, name->text, name->length) = name;
+	}
+	free(names->table);
+	names->table = table;
+	names->capacity = capacity;
+	return true;
+}
+
+static struct name *new_name(struct names *names, const char *text, size_t length, uint64_t hash)
+{
+	struct name *name = malloc(sizeof(*name) + length + 1);
+
+	if (!name)
+		return NULL;
+	*name = (struct name){.hash = hash, .id = names->next_id++, .length = (uint32_t)length};
+	memcpy(name->text, text, length);
+	name->text[length] = '\0';
+	names->count++;
+	return name;
+}
+
+/* The name of a text as it is, made if it is new; NULL: out of memory. */
+static struct name *intern(struct names *names, const char *text, size_t length)
+{
+	uint64_t hash = hash_text(text, length);
+	struct name **slot;
+
+	if (names->count * 2 >= names->capacity && !grow(names))
+		return NULL;
+	slot = find_slot(names->table, names->capacity, hash, text, length);
+	if (!*slot)
+		*slot = new_name(names, text, length, hash);
+	return *slot;
+}
+
+static int64_t add_name(struct names *names, const char *text, uint32_t where)
+{
+	struct rows *rows = where == IN_STRINGS ? &names->strings : &names->ustrings;
+	const char *plain;
+	struct name *name;
+	size_t length = 0;
+
+	arena_reset(&names->arena);
+	text = text ? text : "";
+	plain = text_plain(&names->arena, text, strlen(text), &length);
+	name = plain ? intern(names, plain, length) : NULL;
+	if (!name) {
+		writer_error(rows->writer, SQLITE_NOMEM, "name");
+		return NAMES_EMPTY;
+	}
+	if (!(name->where & where)) {
+		struct cell *cell = rows_add(rows);
+
+		cell_int(&cell[0], name->id);
+		cell_static_text(&cell[1], name->text, name->length);
+		name->where |= where;
+	}
+	return name->id;
+}
+
+static bool load_name(struct names *names, int64_t id, const char *text, uint32_t where)
+{
+	struct name *name;
+
+	if (!text)
+		return true;
+	name = intern(names, text, strlen(text));
+	if (!name)
+		return false;
+	if (!name->where)
+		name->id = id;
+	name->where |= where;
+	if (names->next_id <= id)
+		names->next_id = id + 1;
+	return true;
+}
+
+/* The texts that the table has, where an output is continued. */
+static void load_names(struct names *names, struct writer *w, const char *table, uint32_t where)
+{
+	sqlite3_stmt *question = writer_ask(w, "SELECT id, string FROM %s", table);
+
+	while (writer_next(w, question))
+		if (!load_name(names, sqlite3_column_int64(question, 0),
+			       (const char *)sqlite3_column_text(question, 1), where))
+			writer_error(w, SQLITE_NOMEM, "name");
+}
+
+bool names_init(struct names *names, struct writer *writer)
+{
+	*names = (struct names){.next_id = NAMES_EMPTY};
+	if (!rows_init(&names->strings, writer, "INSERT", "rocpd_string", 2) ||
+	    !rows_init(&names->ustrings, writer, "INSERT", "rocpd_ustring", 2))
+		return false;
+	load_names(names, writer, "rocpd_string", IN_STRINGS);
+	load_names(names, writer, "rocpd_ustring", IN_USTRINGS);
+	names_string(names, "");
+	names_ustring(names, "");
+	names->kernel_execution = names_string(names, "KernelExecution");
+	names->kernel_dispatch = names_string(names, "KernelDispatch");
+	names->hsa = names_string(names, "hsa");
+	names->rtl = names_string(names, "rtl");
+	names->process = names_string(names, "Process");
+	return !writer->failed;
+}
+
+int64_t names_string(struct names *names, const char *text)
+{
+	return add_name(names, text, IN_STRINGS);
+}
+
+int64_t names_ustring(struct names *names, const char *text)
+{
+	return add_name(names, text, IN_USTRINGS);
+}
+
+void names_fini(struct names *names)
+{
+	for (size_t i = 0; i < names->capacity; i++)
+		free(names->table[i]);
+	free(names->table);
+	arena_fini(&names->arena);
+	*names = (struct names){0};
+}

@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: MIT */
+/* output.c: see output.h. */
+#include "output.h"
+
+#include <rtl/publish.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAX_TRIES 1000
+
+enum found {
+	FOUND_NOTHING,
+	FOUND_OLD,     /* a trace that may be replaced */
+	FOUND_SESSION, /* a trace of this session */
+	FOUND_LIVE,    /* a trace that somebody is writing */
+	FOUND_FOREIGN, /* something else: hands off */
+};
+
+static void say(const struct rtl_host *host, int level, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void say(const struct rtl_host *host, int level, const char *format, ...)
+{
+	char line[PATH_MAX + 256];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	host->report(host, level, line);
+}
+
+/* The name. */
+
+bool output_needs_process(const char *pattern)
+{
+	for (const char *p = pattern; (p = strchr(p, '%')) && p[1]; p += 2)
+		if (p[1] == 'p' || p[1] == 'e')
+			return true;
+	return false;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+
+	path = slash ? slash + 1 : path;
+	return path && *path ? path : "unknown";
+}
+
+/* The pattern with its names: RTL_EINVAL for an unknown letter. */
+static int expand(const char *pattern, const struct output_names *names, char **out_name)
+{
+	sqlite3_str *out = sqlite3_str_new(NULL);
+	char *text, *copy = NULL;
+	bool known = true;
+
+	for (const char *p = pattern; *p; p++) {
+		if (*p != '%')
+			sqlite3_str_appendchar(out, 1, *p);
+		else if (*++p == 'p')
+			sqlite3_str_appendf(out, "%d", names->pid);
+		else if (*p == 'e')
+			sqlite3_str_appendall(out, base_name(names->program));
+		else if (*p == 'h')
+			sqlite3_str_appendall(out, base_name(names->host_name));
+		else if (*p == '%')
+			sqlite3_str_appendchar(out, 1, '%');
+		else
+			known = false;
+		if (!known)
+			break;
+	}
+	text = sqlite3_str_finish(out);
+	if (known && text)
+		copy = strdup(text);
+	sqlite3_free(text);
+	if (!known)
+		return RTL_EINVAL;
+	*out_name = copy;
+	return copy ? 0 : RTL_ENOMEM;
+}
+
+/* NAME-PID.EXT, or NAME-PID-N.EXT from the second try on. */
+static char *other_name(const char *path, int32_t pid, int try)
+{
+	const char *base = strrchr(path, '/');
+	const char *dot;
+	char number[16] = "", *out;
+	size_t stem;
+
+	base = base ? base + 1 : path;
+	dot = strrchr(base, '.');
+	stem = dot && dot != base ? (size_t)(dot - path) : strlen(path);
+	if (try > 1)
+		snprintf(number, sizeof(number), "-%d", try);
+	return asprintf(&out, "%.*s-%d%s%s", (int)stem, path, pid, number, path + stem) < 0 ? NULL
+											    : out;
+}
+
+/* Who writes. */
+
+static void read_line(const char *file, char *line, size_t size)
+{
+	FILE *f = fopen(file, "re");
+
+	line[0] = '\0';
+	if (!f)
+		return;
+	if (!fgets(line, (int)size, f))
+		line[0] = '\0';
+	line[strcspn(line, "\n")] = '\0';
+	fclose(f);
+}
+
+/* When a process started, in ticks since boot (proc(5), field 22 of stat); 0: there is none, or it
+ * has ended and nobody has waited for it. */
+static unsigned long long start_of(int pid)
+{
+	char file[64], line[1024];
+	const char *at;
+	unsigned long long start = 0;
+	long threads = 0;
+	char state = 0;
+
+	snprintf(file, sizeof(file), "/proc/%d/stat", pid);
+	read_line(file, line, sizeof(line));
+	at = strrchr(line, ')');
+	if (at)
+		sscanf(at + 1,
+		       " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld"
+		       " %*d %llu",
+		       &state, &threads, &start);
+	/* where only the first thread has ended, the others count as well */
+	return (state == 'Z' || state == 'X') && threads <= 1 ? 0 : start;
+}
+
+/* The place where pids mean what they mean here: host, boot, pid namespace. */
+static void place_of_self(char *text, size_t size)
+{
+	char host[256] = "", boot[64], space[64] = "";
+	ssize_t n;
+
+	gethostname(host, sizeof(host) - 1);
+	read_line("/proc/sys/kernel/random/boot_id", boot, sizeof(boot));
+	n = readlink("/proc/self/ns/pid", space, sizeof(space) - 1);
+	space[n > 0 ? n : 0] = '\0';
+	snprintf(text, size, "%s %s %s", host, boot, space);
+}
+
+void output_writer(char *text, size_t size)
+{
+	char place[512];
+
+	place_of_self(place, sizeof(place));
+	snprintf(text, size, "%d %llu %s", getpid(), start_of(getpid()), place);
+}
+
+/* In doubt (another host, another namespace) it lives: then nothing is replaced. */
+static bool writer_lives(const char *writer)
+{
+	char place[512];
+	unsigned long long start;
+	int pid, at = 0;
+
+	if (sscanf(writer, "%d %llu %n", &pid, &start, &at) < 2 || !at)
+		return false;
+	place_of_self(place, sizeof(place));
+	if (strcmp(writer + at, place) != 0) {
+		size_t host = strcspn(place, " ");
+		size_t boot = host + 1 + strcspn(place + host + (place[host] != '\0'), " ");
+
+		/* Same host, other boot: it went down with the machine. */
+		return strncmp(writer + at, place, host + 1) != 0 ||
+		       strncmp(writer + at, place, boot) == 0;
+	}
+	return start_of(pid) == start;
+}
+
+/* What is there. Only through SQLite: closing a descriptor of our own would drop the locks that
+ * SQLite may hold on the same file in this process. */
+
+/* A text of rtl_meta in `value`, "" if there is none. */
+static void read_meta(sqlite3 *db, const char *key, char *value, size_t size)
+{
+	sqlite3_stmt *stmt = NULL;
+
+	value[0] = '\0';
+	if (sqlite3_prepare_v2(db, "SELECT value FROM rtl_meta WHERE key = ?", -1, &stmt, NULL) ==
+	    SQLITE_OK) {
+		sqlite3_bind_text(stmt, 1, key, -1, SQLITE_STATIC);
+		if (sqlite3_step(stmt) == SQLITE_ROW && sqlite3_column_text(stmt, 0))
+			snprintf(value, size, "%s", (const char *)sqlite3_column_text(stmt, 0));
+	}
+	sqlite3_finalize(stmt);
+}
+
+/* How many tables there are, and how many of them are `name`; -1 tables: none can be seen. Returns
+ * whether another connection keeps it locked. */
+static bool count_tables(sqlite3 *db, const char *name, int *tables, int *named)
+{
+	sqlite3_stmt *stmt = NULL;
+	int rc = sqlite3_prepare_v2(db,
+				    "SELECT count(*), ifnull(sum(name = ?), 0)"
+				    " FROM sqlite_master WHERE type = 'table'",
+				    -1, &stmt, NULL);
+
+	*tables = -1;
+	*named = 0;
+	if (rc == SQLITE_OK) {
+		sqlite3_bind_text(stmt, 1, name, -1, SQLITE_STATIC);
+		rc = sqlite3_step(stmt);
+	}
+	if (rc == SQLITE_ROW) {
+		*tables = sqlite3_column_int(stmt, 0);
+		*named = sqlite3_column_int(stmt, 1);
+	}
+	sqlite3_finalize(stmt);
+	return (rc & 0xff) == SQLITE_BUSY;
+}
+
+static enum found look_into(sqlite3 *db, const char *session)
+{
+	char value[1024];
+	int tables, ours;
+
+	if (count_tables(db, "rocpd_metadata", &tables, &ours))
+		return FOUND_LIVE;
+	if (tables < 0 || (tables && !ours))
+		return FOUND_FOREIGN;
+	if (tables == 0)
+		return FOUND_OLD;
+	read_meta(db, OUTPUT_SESSION_KEY, value, sizeof(value));
+	if (session && *session && strcmp(value, session) == 0)
+		return FOUND_SESSION;
+	read_meta(db, OUTPUT_WRITER_KEY, value, sizeof(value));
+	return writer_lives(value) ? FOUND_LIVE : FOUND_OLD;
+}
+
+static enum found look_at(const char *path, const char *session)
+{
+	struct stat st;
+	sqlite3 *db = NULL;
+	enum found found;
+
+	if (lstat(path, &st) != 0)
+		return errno == ENOENT ? FOUND_NOTHING : FOUND_FOREIGN;
+	if (!S_ISREG(st.st_mode))
+		return FOUND_FOREIGN;
+	if (st.st_size == 0)
+		return FOUND_OLD;
+	if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK)
+		found = look_into(db, session);
+	else
+		found = FOUND_FOREIGN;
+	sqlite3_close(db);
+	return found;
+}
+
+/* Making it. */
+
+static void remove_files(const char *path)
+{
+	static const char *const suffixes[] = {"-wal", "-shm", "-journal", ""};
+	char *name;
+
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		if (asprintf(&name, "%s%s", path, suffixes[i]) < 0)
+			continue;
+		unlink(name);
+		free(name);
+	}
+}
+
+static int create_file(const struct rtl_host *host, const char *path)
+{
+	int fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+
+	if (fd >= 0) {
+		close(fd);
+		return 0;
+	}
+	say(host, RTL_LEVEL_ERROR,
+	    "%s: cannot be created (%s); choose another file with output=, or make the folder "
+	    "writable",
+	    path, strerror(errno));
+	return RTL_EIO;
+}
+
+static void lock_folder(struct output *output)
+{
+	const char *slash = strrchr(output->path, '/');
+	char *folder =
+		slash ? strndup(output->path, (size_t)(slash - output->path) + 1) : strdup(".");
+
+	output->lock_fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	free(folder);
+	/* File systems that know no flock go without. */
+	if (output->lock_fd >= 0)
+		while (flock(output->lock_fd, LOCK_EX) != 0 && errno == EINTR)
+			;
+}
+
+/* A symbolic link stays, what it points to is the output. */
+static void follow_links(struct output *output)
+{
+	char *real = realpath(output->path, NULL);
+
+	if (real) {
+		free(output->path);
+		output->path = real;
+	}
+}
+
+static int refuse(const struct rtl_host *host, const char *path)
+{
+	say(host, RTL_LEVEL_ERROR,
+	    "%s: exists and is no trace that could be replaced; move it away, or choose another "
+	    "file with output=",
+	    path);
+	return RTL_EIO;
+}
+
+/* Takes the first name that is free; `output->path` is one that is not. */
+static int divert(struct output *output, const struct rtl_host *host, enum found found, int32_t pid)
+{
+	for (int i = 1; i < MAX_TRIES; i++) {
+		char *name = other_name(output->path, pid, i);
+		struct stat st;
+		int result;
+
+		if (!name)
+			return RTL_ENOMEM;
+		if (lstat(name, &st) == 0) {
+			free(name);
+			continue;
+		}
+		say(host, RTL_LEVEL_WARNING, "%s: %s; writing to %s", output->path,
+		    found == FOUND_SESSION ? "holds another process of this session"
+					   : "is being written by another process",
+		    name);
+		result = create_file(host, name);
+		free(output->path);
+		output->path = name;
+		return result;
+	}
+	return refuse(host, output->path);
+}
+
+/* Finds the path, and locks its folder. */
+static int name_output(struct output *output, const struct rtl_host *host, const char *pattern,
+		       const struct output_names *names)
+{
+	int result;
+
+	*output = (struct output){.lock_fd = -1};
+	result = expand(pattern, names, &output->path);
+	if (result == RTL_EINVAL)
+		say(host, RTL_LEVEL_ERROR,
+		    "output=%s: only %%p (pid), %%e (program), %%h (host) and %%%% are known",
+		    pattern);
+	if (result != 0)
+		return result;
+	follow_links(output);
+	lock_folder(output);
+	return 0;
+}
+
+int output_choose(struct output *output, const struct rtl_host *host, const char *pattern,
+		  const struct output_names *names)
+{
+	const char *session = host->property(host, "session");
+	enum found found;
+	int result = name_output(output, host, pattern, names);
+
+	if (result != 0)
+		return result;
+	found = look_at(output->path, session);
+	if (found == FOUND_FOREIGN) {
+		result = refuse(host, output->path);
+	} else if (found == FOUND_SESSION || found == FOUND_LIVE) {
+		result = divert(output, host, found, names->pid);
+	} else {
+		if (found == FOUND_OLD)
+			remove_files(output->path);
+		result = create_file(host, output->path);
+	}
+	if (result < 0)
+		output_fini(output, false);
+	return result;
+}
+
+/* Continuing. */
+
+struct refusal {
+	int result;
+	const char *why;
+};
+
+#define NAME_THE_ONE "output= must name the one that the dead host was writing"
+
+static struct refusal look_further(sqlite3 *db, bool *empty)
+{
+	static const struct refusal busy = {RTL_EBUSY, "is still being written by another process; "
+						       "end that one first"};
+	static const struct refusal foreign = {RTL_EFORMAT, "is no output of rtl; " NAME_THE_ONE};
+	static const struct refusal older = {
+		RTL_EFORMAT, "was written by an older version, which did not note how far it had "
+			     "got: what it lacks cannot be told from what it has"};
+	char value[1024];
+	int tables, ours, known;
+
+	if (count_tables(db, "rtl_meta", &tables, &ours))
+		return busy;
+	*empty = tables == 0;
+	if (tables == 0)
+		return (struct refusal){0, NULL};
+	if (tables < 0 || !ours)
+		return foreign;
+	read_meta(db, OUTPUT_WRITER_KEY, value, sizeof(value));
+	if (writer_lives(value))
+		return busy;
+	if (count_tables(db, "rtl_position", &tables, &known))
+		return busy;
+	return known ? (struct refusal){0, NULL} : older;
+}
+
+static struct refusal may_continue(const char *path, bool *empty)
+{
+	struct refusal refusal = {RTL_EFORMAT, "is no file; " NAME_THE_ONE};
+	struct stat st;
+	sqlite3 *db = NULL;
+
+	*empty = true;
+	if (lstat(path, &st) != 0)
+		return errno == ENOENT ? (struct refusal){RTL_ENOENT, "is not there; " NAME_THE_ONE}
+				       : refusal;
+	if (!S_ISREG(st.st_mode))
+		return refusal;
+	if (st.st_size == 0)
+		return (struct refusal){0, NULL};
+	if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK)
+		refusal = look_further(db, empty);
+	sqlite3_close(db);
+	return refusal;
+}
+
+int output_continue(struct output *output, const struct rtl_host *host, const char *pattern,
+		    const struct output_names *names, bool *empty)
+{
+	int result = name_output(output, host, pattern, names);
+	struct refusal refusal;
+
+	if (result != 0)
+		return result;
+	refusal = may_continue(output->path, empty);
+	if (!refusal.why)
+		return 0;
+	say(host, RTL_LEVEL_ERROR, "%s: %s", output->path, refusal.why);
+	output_fini(output, false);
+	return refusal.result;
+}
+
+void output_release(struct output *output)
+{
+	if (output->lock_fd >= 0)
+		close(output->lock_fd);
+	output->lock_fd = -1;
+}
+
+void output_fini(struct output *output, bool remove)
+{
+	if (remove && output->path)
+		remove_files(output->path);
+	output_release(output);
+	free(output->path);
+	output->path = NULL;
+}

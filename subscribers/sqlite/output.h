@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * output.h: which file is written: its name from a pattern, and what happens to a file that is
+ * there already. Nothing but a trace is ever replaced, and no trace that still grows or that
+ * belongs to the same session; a host that recovers continues what is there.
+ *
+ * Several processes may choose at the same moment: from output_choose to output_release the
+ * folder is locked (flock) against other outputs.
+ */
+#ifndef RTL_SQLITE_OUTPUT_H
+#define RTL_SQLITE_OUTPUT_H
+
+#include <rtl/subscriber.h>
+
+#include <stdbool.h>
+
+/* Key in rtl_meta: who writes, as output_writer says; gone when the output is complete. */
+#define OUTPUT_WRITER_KEY  "writer"
+#define OUTPUT_SESSION_KEY "session"
+
+struct output {
+	char *path;  /* the file, empty and ours after output_choose */
+	int lock_fd; /* the folder; -1: not locked */
+};
+
+/* What stands for %p, %e and %h. */
+struct output_names {
+	int32_t pid;
+	const char *program; /* a path */
+	const char *host_name;
+};
+
+/* Whether a pattern contains %p or %e, so that the process must be known. */
+bool output_needs_process(const char *pattern);
+/* Chooses and creates the file. What is wrong or unusual is reported to the host.
+ * 0; RTL_EINVAL: the pattern; RTL_EIO; RTL_ENOMEM */
+int output_choose(struct output *output, const struct rtl_host *host, const char *pattern,
+		  const struct output_names *names);
+/* Finds the file that another host has left, to be continued. *empty: nothing is in it yet. What is
+ * wrong is reported. 0; RTL_EINVAL: the pattern; RTL_ENOENT; RTL_EFORMAT: not one of ours, or of an
+ * older version; RTL_EBUSY: somebody writes it; RTL_ENOMEM */
+int output_continue(struct output *output, const struct rtl_host *host, const char *pattern,
+		    const struct output_names *names, bool *empty);
+void output_release(struct output *output);
+/* Forgets the file; with `remove`, deletes it: nothing came of it. */
+void output_fini(struct output *output, bool remove);
+
+/* This process as text, told from one with the same pid at another time or place. */
+void output_writer(char *text, size_t size);
+
+#endif

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run.c: what is known of the run as a whole: rtl_meta, processes, streams with their types and
+ * fields, the clock, and the ledger. Few rows: plain statements.
+ */
+#include "schema.h"
+#include "sub.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define LEDGER_APART_NS 1000000000u
+
+static const char *not_null(const char *text)
+{
+	return text ? text : "";
+}
+
+static void set_meta(struct sub *sub, const char *key, const char *value)
+{
+	writer_execf(&sub->writer, "INSERT OR REPLACE INTO rtl_meta VALUES (%Q, %Q)", key,
+		     not_null(value));
+}
+
+/* Also where readers of the rocpd schema look. */
+static void set_both(struct sub *sub, const char *key, const char *value)
+{
+	set_meta(sub, key, value);
+	writer_execf(&sub->writer, "INSERT INTO rocpd_metadata (tag, value) VALUES ('rtl_%w', %Q)",
+		     key, not_null(value));
+}
+
+/* Streams. */
+
+const char *run_kind_name(uint16_t kind)
+{
+	static const char *const names[] = {
+		[RTL_KIND_UINT] = "uint",       [RTL_KIND_INT] = "int",
+		[RTL_KIND_FLOAT] = "float",     [RTL_KIND_BOOL] = "bool",
+		[RTL_KIND_ADDRESS] = "address", [RTL_KIND_TIME] = "time",
+		[RTL_KIND_STRING] = "string",   [RTL_KIND_UID] = "uid",
+		[RTL_KIND_TEXT] = "text",       [RTL_KIND_BYTES] = "bytes",
+	};
+
+	return kind < sizeof(names) / sizeof(names[0]) && names[kind] ? names[kind] : "unknown";
+}
+
+static void write_type(struct sub *sub, const struct stream *stream,
+		       const struct rtl_type_info *type)
+{
+	struct writer *w = &sub->writer;
+	const char *table = stream->mapped ? dispatch_table(type->type) : NULL;
+
+	writer_execf(w, "INSERT OR IGNORE INTO rtl_type VALUES (%lld, %u, %Q, %Q, %u, %Q)",
+		     (long long)stream->number, type->type, not_null(type->name),
+		     not_null(type->description), type->payload_size, table);
+	for (uint32_t i = 0; i < type->field_count; i++) {
+		const struct rtl_field *f = rtl_type_field(type, i);
+
+		writer_execf(w,
+			     "INSERT OR IGNORE INTO rtl_field VALUES"
+			     " (%lld, %u, %u, %Q, NULL, %Q, %Q, %u, %u, %Q)",
+			     (long long)stream->number, type->type, i, not_null(f->name),
+			     run_kind_name(f->kind), not_null(f->unit), f->offset, f->size,
+			     not_null(f->description));
+	}
+}
+
+static void write_stream(struct sub *sub, struct stream *stream)
+{
+	const struct rtl_stream_info *info = stream->info;
+
+	if (!writer_begin(&sub->writer))
+		return;
+	stream->number = sub->continues ? exact_find_stream(sub, info) : 0;
+	if (stream->number)
+		return;
+	stream->number = sub->next_stream++;
+	writer_execf(&sub->writer, "INSERT INTO rtl_stream VALUES (%lld, %Q, %u, %u, %Q)",
+		     (long long)stream->number, not_null(info->name), info->version_major,
+		     info->version_minor, not_null(info->description));
+	for (uint32_t i = 0; i < info->type_count; i++)
+		write_type(sub, stream, rtl_stream_type(info, i));
+	sub->writer.pending_rows++;
+}
+
+static void write_meta(struct sub *sub)
+{
+	const struct rtl_host *host = sub->host;
+	char writer[768];
+
+	output_writer(writer, sizeof(writer));
+	set_meta(sub, OUTPUT_WRITER_KEY, writer);
+	set_meta(sub, "state", "writing");
+	set_both(sub, "schema", SCHEMA_RTL_VERSION);
+	set_both(sub, "version", host->property(host, "version"));
+	set_both(sub, OUTPUT_SESSION_KEY, host->property(host, "session"));
+	set_both(sub, "mode", host->property(host, "mode"));
+	set_both(sub, "where", host->property(host, "where"));
+	set_both(sub, "clock", "CLOCK_BOOTTIME, ns");
+}
+
+bool run_begin(struct sub *sub)
+{
+	struct writer *w = &sub->writer;
+
+	if (!writer_begin(w))
+		return false;
+	if (sub->continues) {
+		exact_take_over(sub);
+	} else {
+		writer_exec(w, schema_rocpd_tables);
+		writer_exec(w, schema_rocpd_views);
+		writer_exec(w, schema_rtl_tables);
+		write_meta(sub);
+	}
+	sub->next_process = (uint32_t)writer_ask_int(w, "SELECT max(process) FROM rtl_process") + 1;
+	sub->next_stream = writer_ask_int(w, "SELECT max(stream) FROM rtl_stream") + 1;
+	for (struct stream *s = sub->streams; s; s = s->next)
+		write_stream(sub, s);
+	return names_init(&sub->names, w) && dispatch_init(sub) && tracepoints_init(sub) &&
+	       exact_init(sub);
+}
+
+/* Processes. */
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Whether the trace is of now. */
+static bool is_live(const struct sub *sub)
+{
+	const char *where = sub->host->property(sub->host, "where");
+
+	return !sub->recovers && (!where || strcmp(where, "replay") != 0);
+}
+
+/* The time of day that belongs to a time of the trace. */
+static void write_clock(struct sub *sub, const struct process *process)
+{
+	uint64_t before, real, after;
+
+	if (!is_live(sub))
+		return;
+	before = clock_ns(CLOCK_BOOTTIME);
+	real = clock_ns(CLOCK_REALTIME);
+	after = clock_ns(CLOCK_BOOTTIME);
+	writer_execf(&sub->writer,
+		     "INSERT INTO rtl_clock (process, time_ns, realtime_ns, error_ns)"
+		     " VALUES (%u, %lld, %lld, %lld)",
+		     process->number, (long long)(before + (after - before) / 2), (long long)real,
+		     (long long)(after - before));
+}
+
+/* How well the process's times are known: once, whatever hosts there were. */
+static void write_calibration(struct sub *sub, const struct process *process)
+{
+	const struct rtl_host *host = sub->host;
+	struct rtl_calibration c = {.struct_size = sizeof(c)};
+
+	if (!SUB_HOST_HAS(host, calibration) || host->calibration(host, process->info, &c) != 0)
+		return;
+	writer_execf(&sub->writer, "DELETE FROM rtl_clock WHERE process = %u AND pairs IS NOT NULL",
+		     process->number);
+	writer_execf(&sub->writer,
+		     "INSERT INTO rtl_clock (process, time_ns, pairs, tick_error_ns, ns_per_tick,"
+		     " first_ns, last_ns) VALUES (%u, %lld, %u, %lld, %!.17g, %lld, %lld)",
+		     process->number, (long long)c.last_ns, c.pairs, (long long)c.error_ns,
+		     c.ns_per_tick, (long long)c.first_ns, (long long)c.last_ns);
+}
+
+/* The row of rocpd_api that spans the process: readers of the rocpd schema take the extent of a
+ * trace from rocpd_api. */
+static void write_span(struct sub *sub, struct process *process)
+{
+	struct names *names = &sub->names;
+	struct cell *cell = rows_add(&sub->api);
+	int64_t args = names_ustring(names, process->info->command);
+
+	cell_int(&cell[0], process->span_id);
+	cell_int(&cell[1], process->pid);
+	cell_int(&cell[2], process->pid);
+	cell_int(&cell[3], (int64_t)process->span_start_ns);
+	cell_int(&cell[4], (int64_t)process->span_end_ns);
+	cell_int(&cell[5], names->process);
+	cell_int(&cell[6], NAMES_EMPTY);
+	cell_int(&cell[7], names->rtl);
+	cell_int(&cell[8], args);
+}
+
+void run_before_commit(void *user)
+{
+	struct sub *sub = user;
+
+	for (struct process *p = sub->processes; p; p = p->next) {
+		if (!p->span_changed)
+			continue;
+		writer_execf(&sub->writer,
+			     "UPDATE rocpd_api SET start = %lld, \"end\" = %lld WHERE id = %lld",
+			     (long long)p->span_start_ns, (long long)p->span_end_ns,
+			     (long long)p->span_id);
+		p->span_changed = false;
+	}
+}
+
+static void write_process(struct sub *sub, struct process *process)
+{
+	const struct rtl_process *info = process->info;
+	const char *texts[] = {info->program, info->command, info->host_name};
+	struct arena arena = {0};
+	size_t length;
+
+	for (size_t i = 0; i < 3; i++) {
+		const char *text = not_null(texts[i]);
+
+		texts[i] = text_clean(&arena, text, strlen(text), &length);
+	}
+	process->span_id = sub->next_api++;
+	process_span(process, info->start_ns, info->start_ns);
+	writer_begin(&sub->writer);
+	writer_execf(&sub->writer,
+		     "INSERT OR REPLACE INTO rtl_process VALUES"
+		     " (%u, %d, %d, %lld, NULL, %Q, %Q, %Q, nullif(%lld, 0), %lld)",
+		     process->number, info->pid, info->parent_pid, (long long)info->start_ns,
+		     texts[0], texts[1], texts[2], (long long)process_spool(info),
+		     (long long)process->span_id);
+	arena_fini(&arena);
+	write_clock(sub, process);
+	write_span(sub, process);
+	sub->writer.pending_rows++;
+}
+
+/* Goes on with a process that is in the database, or writes what a new one begins with. */
+static void enter_process(struct sub *sub, struct process *process)
+{
+	process->number = sub->continues ? exact_find_process(sub, process) : 0;
+	if (process->number) {
+		dispatch_process_resume(sub, process);
+		tracepoints_resume(sub, process);
+		return;
+	}
+	process->number = sub->continues ? sub->next_process++ : process->host_number;
+	write_process(sub, process);
+}
+
+struct process *run_process(struct sub *sub, const struct rtl_process *info)
+{
+	struct process *p = sub->processes;
+
+	while (p && (p->host_number != info->number || p->pid != info->pid))
+		p = p->next;
+	if (p) {
+		p->info = info;
+		return sub->last_process = p;
+	}
+	p = calloc(1, sizeof(*p));
+	if (!p) {
+		writer_error(&sub->writer, SQLITE_NOMEM, "process");
+		return NULL;
+	}
+	p->info = info;
+	p->host_number = info->number;
+	p->pid = info->pid;
+	p->next = sub->processes;
+	sub->processes = p;
+	enter_process(sub, p);
+	return sub->last_process = p;
+}
+
+void run_process_end(struct sub *sub, struct process *process)
+{
+	if (process->ended || !writer_begin(&sub->writer))
+		return;
+	process->ended = true;
+	tracepoints_refresh(sub, process);
+	writer_execf(&sub->writer, "UPDATE rtl_process SET end_ns = %lld WHERE process = %u",
+		     (long long)process->span_end_ns, process->number);
+	write_clock(sub, process);
+	write_calibration(sub, process);
+}
+
+int run_stream(struct sub *sub, const struct rtl_stream_info *info)
+{
+	struct stream **end = &sub->streams;
+	struct stream *stream = calloc(1, sizeof(*stream));
+	int result = RTL_ENOTSUP;
+
+	if (!stream)
+		return RTL_ENOMEM;
+	*stream = (struct stream){.sub = sub, .info = info};
+	while (*end)
+		end = &(*end)->next;
+	*end = stream;
+	if (info->name && strcmp(info->name, RTL_STREAM_HSA) == 0)
+		result = dispatch_subscribe(sub, stream);
+	stream->mapped = result != RTL_ENOTSUP;
+	if (!stream->mapped)
+		result = generic_subscribe(sub, stream, RTL_TYPE_ANY);
+	if (sub->open)
+		write_stream(sub, stream);
+	return result;
+}
+
+/* The ledger. */
+
+struct loss_target {
+	struct sub *sub;
+	const char *stream;
+	uint32_t process;
+};
+
+static void write_loss(void *user, const char *cause, uint64_t count)
+{
+	const struct loss_target *target = user;
+
+	writer_execf(&target->sub->writer,
+		     "INSERT OR REPLACE INTO rtl_loss VALUES (%u, %Q, %Q, %lld)", target->process,
+		     target->stream, not_null(cause), (long long)count);
+}
+
+/* Whether the ledger's row belongs to another stream of that name, with other fields. */
+static bool is_of_a_twin(const struct sub *sub, const struct stream *stream,
+			 const struct rtl_ledger *l)
+{
+	if (l->published || l->missed)
+		return false;
+	for (const struct stream *s = sub->streams; s; s = s->next)
+		if (s != stream &&
+		    strcmp(not_null(s->info->name), not_null(stream->info->name)) == 0)
+			return true;
+	return false;
+}
+
+/* False: the host does not know. `process` NULL: all of them. */
+static bool write_ledger(struct sub *sub, const struct process *process,
+			 const struct stream *stream)
+{
+	const struct rtl_host *host = sub->host;
+	const struct rtl_process *info = process ? process->info : NULL;
+	struct rtl_ledger l = {.struct_size = sizeof(l)};
+	struct loss_target target = {sub, not_null(stream->info->name),
+				     process ? process->number : 0};
+
+	if (host->ledger(host, info, stream->info, &l) != 0)
+		return false;
+	if (is_of_a_twin(sub, stream, &l))
+		return true;
+	writer_execf(&sub->writer,
+		     "INSERT OR REPLACE INTO rtl_ledger VALUES (%u, %Q, %lld, %lld, %lld, %lld,"
+		     " %lld)",
+		     target.process, target.stream, (long long)l.published, (long long)l.delivered,
+		     (long long)l.discarded, (long long)l.abandoned, (long long)l.missed);
+	host->losses(host, info, stream->info, write_loss, &target);
+	return true;
+}
+
+void run_skipped(struct sub *sub)
+{
+	static const char cause[] = "sqlite: not as described";
+
+	for (struct stream *s = sub->streams; s; s = s->next) {
+		const char *name = not_null(s->info->name);
+		uint64_t more = s->skipped - s->skipped_written;
+
+		if (!more || !writer_begin(&sub->writer))
+			continue;
+		/* an earlier host may have counted as well, and a stream of the same name */
+		writer_execf(&sub->writer, "INSERT OR IGNORE INTO rtl_loss VALUES (0, %Q, %Q, 0)",
+			     name, cause);
+		writer_execf(&sub->writer,
+			     "UPDATE rtl_loss SET count = count + %lld"
+			     " WHERE process = 0 AND stream = %Q AND cause = %Q",
+			     (long long)more, name, cause);
+		s->skipped_written = s->skipped;
+	}
+}
+
+bool run_ledger_due(const struct sub *sub)
+{
+	return clock_ns(CLOCK_MONOTONIC) - sub->ledger_written_ns >= LEDGER_APART_NS;
+}
+
+void run_ledger(struct sub *sub)
+{
+	if (!writer_begin(&sub->writer))
+		return;
+	sub->ledger_written_ns = clock_ns(CLOCK_MONOTONIC);
+	for (const struct stream *s = sub->streams; s; s = s->next) {
+		bool known = false;
+
+		for (const struct process *p = sub->processes; p; p = p->next)
+			known |= write_ledger(sub, p, s);
+		if (!known)
+			write_ledger(sub, NULL, s);
+	}
+}
+
+void run_end(struct sub *sub)
+{
+	for (struct process *p = sub->processes; p; p = p->next)
+		run_process_end(sub, p);
+	run_ledger(sub);
+	run_skipped(sub);
+	exact_positions(sub);
+	writer_commit(&sub->writer);
+	writer_begin(&sub->writer);
+	writer_exec(&sub->writer, schema_indexes);
+	set_meta(sub, "state", "complete");
+	writer_execf(&sub->writer, "DELETE FROM rtl_meta WHERE key = '%s'", OUTPUT_WRITER_KEY);
+}
+
+void run_fini(struct sub *sub)
+{
+	for (struct process *p = sub->processes, *next; p; p = next) {
+		next = p->next;
+		dispatch_process_fini(p);
+		map_fini(&p->uids);
+		map_fini(&p->kernels);
+		map_fini(&p->kernel_names);
+		free(p);
+	}
+	for (struct stream *s = sub->streams, *next; s; s = next) {
+		next = s->next;
+		free(s);
+	}
+	sub->processes = NULL;
+	sub->streams = NULL;
+	map_fini(&sub->queue_ids);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * schema.h: the tables and views of an output.
+ *
+ * Those named rocpd_ and the views without a prefix are the rocpd schema of RPD, schema_version
+ * 3: the format that its tools read (names, order and meaning of columns, what a view shows).
+ * Those named rtl_ are ours; docs/sqlite.md describes them.
+ */
+#ifndef RTL_SQLITE_SCHEMA_H
+#define RTL_SQLITE_SCHEMA_H
+
+/* Version of the tables named rtl_, in rtl_meta: raised when a column changes its meaning. */
+#define SCHEMA_RTL_VERSION "1"
+/* Version of the rocpd schema, in rocpd_metadata. */
+#define SCHEMA_ROCPD_VERSION "3"
+
+extern const char schema_rocpd_tables[];
+extern const char schema_rocpd_views[];
+extern const char schema_rtl_tables[];
+/* At the end of writing: what makes RPD's tools and joins quick. */
+extern const char schema_indexes[];
+
+#endif

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sub.h: an instance of the subscriber, and what its parts offer each other.
+ *
+ *   plugin.c      descriptor, settings, the calls of the host
+ *   output.c      which file
+ *   schema.c      tables and views
+ *   writer.c      connection, transactions, errors;  rows.c: rows on their way into a table
+ *   names.c       rocpd_string, rocpd_ustring
+ *   run.c         what is known of the run: processes, streams and fields, clock, ledger
+ *   tracepoints.c rtl_tracepoint
+ *   dispatch.c    the stream rtl.hsa, as rocpd and as rtl_dispatch and rtl_queue
+ *   generic.c     every other stream: a table for each type, a column for each field
+ *   exact.c       each event once: positions, and what an earlier host has left
+ *
+ * To map another stream to the rocpd tables: a file beside dispatch.c that offers a function as
+ * dispatch_subscribe does, and a line in run_stream.
+ *
+ * Where the host can tell positions, rows of events are committed in flush and finish only, in
+ * one transaction with the positions up to which they go: a database never holds the one without
+ * the other.
+ *
+ * All of it runs on the host's thread: there are no locks.
+ */
+#ifndef RTL_SQLITE_SUB_H
+#define RTL_SQLITE_SUB_H
+
+#include "map.h"
+#include "names.h"
+#include "output.h"
+#include "writer.h"
+
+#include <rtl/publish.h>
+#include <rtl/rocm.h>
+#include <rtl/subscriber.h>
+
+struct settings {
+	char *output; /* pattern */
+	uint32_t batch;
+	uint32_t page_size;
+	bool links; /* rows of rocpd_api and its kin for dispatches without an API call */
+};
+
+/* A process that events come from. */
+struct process {
+	struct process *next;
+	const struct rtl_process *info;
+	uint32_t number;      /* in the database */
+	uint32_t host_number; /* in the host */
+	int32_t pid;
+	bool ended;
+	/* Its row of rocpd_api, which spans it. */
+	int64_t span_id;
+	uint64_t span_start_ns, span_end_ns;
+	bool span_changed;
+	struct map uids;         /* tracepoints that have a row; value 1 */
+	struct map kernels;      /* tracepoint -> id of the name */
+	struct map kernel_names; /* host's string -> id of the name */
+	struct map queues;       /* number -> struct queue * */
+	struct queue *last_queue;
+};
+
+struct generic_type;
+
+/* A stream as the host described it. */
+struct stream {
+	struct stream *next;
+	struct sub *sub;
+	const struct rtl_stream_info *info;
+	int64_t number; /* in rtl_stream */
+	bool mapped;    /* to tables of its own */
+	struct generic_type *types;
+	struct generic_type *last_type;
+	uint64_t skipped; /* events that could not become rows */
+	uint64_t skipped_written;
+};
+
+struct sub {
+	const struct rtl_host *host;
+	struct settings settings;
+	struct output output;
+	bool open;
+	bool exact;          /* the host tells positions */
+	bool recovers;       /* the output is one that another host has left */
+	bool continues;      /* and something is in it */
+	bool events_pending; /* rows of events may wait for a commit */
+	struct writer writer;
+	struct names names;
+	struct rows op, api, api_ops, kernelapi, dispatch; /* of the tables rocpd_ and rtl_ */
+	struct rows tracepoint, metadata, position;
+	int64_t next_op, next_api, next_api_op;
+	int64_t next_stream;
+	uint32_t next_process; /* where it is not the host's number */
+	struct map queue_ids;  /* ids in use, value 1 */
+	uint32_t next_queue_id;
+	struct process *processes, *last_process;
+	struct stream *streams;
+	struct generic_type *generic_types; /* of all streams */
+	uint64_t ledger_written_ns;
+};
+
+/* run.c */
+
+/* Writes what an output begins with, the streams so far included. */
+bool run_begin(struct sub *sub);
+/* Writes what it ends with. */
+void run_end(struct sub *sub);
+int run_stream(struct sub *sub, const struct rtl_stream_info *info);
+struct process *run_process(struct sub *sub, const struct rtl_process *info);
+void run_process_end(struct sub *sub, struct process *process);
+/* Writes the ledger as it stands; due when that has not happened for a second. */
+void run_ledger(struct sub *sub);
+bool run_ledger_due(const struct sub *sub);
+/* Writes how many events could not become rows, as far as that is not written. */
+void run_skipped(struct sub *sub);
+/* Before each commit: the rows that span the processes. */
+void run_before_commit(void *user);
+void run_fini(struct sub *sub);
+
+/* exact.c */
+
+/* A function of the host's that older hosts do not have. */
+#define SUB_HOST_HAS(host, member)                                                                 \
+	((host)->struct_size >= offsetof(struct rtl_host, member) + sizeof((host)->member) &&      \
+	 (host)->member)
+
+/* What tells a process from all others, and from itself in another run; 0: not known. */
+static inline uint64_t process_spool(const struct rtl_process *info)
+{
+	return info->struct_size >= offsetof(struct rtl_process, spool_id) + sizeof(info->spool_id)
+		       ? info->spool_id
+		       : 0;
+}
+
+bool exact_init(struct sub *sub);
+/* Writes how far the host's rings have been delivered; from flush and finish only. */
+void exact_positions(struct sub *sub);
+/* Tells the host what is in the database of that process's events. 0 or an enum rtl_error, said. */
+int exact_resume(struct sub *sub, const struct rtl_process *info);
+/* Takes the output over from the host that left it. */
+void exact_take_over(struct sub *sub);
+/* The number of a process that is in the database, and its span in rocpd_api; 0: it is new. */
+uint32_t exact_find_process(struct sub *sub, struct process *process);
+/* The number of a stream that is in the database with the same fields; 0: there is none. */
+int64_t exact_find_stream(struct sub *sub, const struct rtl_stream_info *info);
+/* Names of kinds of fields, as rtl_field has them. */
+const char *run_kind_name(uint16_t kind);
+
+/* The state of an event's process; NULL: out of memory, the writer has failed. */
+static inline struct process *sub_process(struct sub *sub, const struct rtl_process *info)
+{
+	if (__builtin_expect(sub->last_process && sub->last_process->info == info, 1))
+		return sub->last_process;
+	return run_process(sub, info);
+}
+
+/* Extends a process's span by an interval; 0 is no time, and what SQLite cannot hold neither. */
+static inline void process_span(struct process *process, uint64_t start_ns, uint64_t end_ns)
+{
+	if (start_ns > INT64_MAX || end_ns > INT64_MAX)
+		return;
+	if (start_ns && (start_ns < process->span_start_ns || !process->span_start_ns)) {
+		process->span_start_ns = start_ns;
+		process->span_changed = true;
+	}
+	if (end_ns > process->span_end_ns) {
+		process->span_end_ns = end_ns;
+		process->span_changed = true;
+	}
+}
+
+/* tracepoints.c */
+
+bool tracepoints_init(struct sub *sub);
+void tracepoints_write(struct sub *sub, struct process *process, uint64_t uid);
+/* Takes note of those that an earlier host has written. */
+void tracepoints_resume(struct sub *sub, struct process *process);
+/* Writes all that are known once more: they may have got metadata since. */
+void tracepoints_refresh(struct sub *sub, struct process *process);
+/* Sees to it that a tracepoint has its row. */
+static inline void tracepoints_need(struct sub *sub, struct process *process, uint64_t uid)
+{
+	if (uid && !map_get(&process->uids, uid))
+		tracepoints_write(sub, process, uid);
+}
+/* Readable name of a kernel, mangled if there is no other; id in rocpd_string and
+ * rocpd_ustring. */
+int64_t tracepoints_kernel_name(struct sub *sub, const struct rtl_process *process, uint64_t uid,
+				uint64_t string);
+
+/* dispatch.c */
+
+bool dispatch_init(struct sub *sub);
+/* Subscribes to rtl.hsa. RTL_ENOTSUP: it is not as we know it. */
+int dispatch_subscribe(struct sub *sub, struct stream *stream);
+/* Name of the table for a type of rtl.hsa; NULL: none, or a generic one. */
+const char *dispatch_table(uint16_t type);
+/* Takes note of the process's queues that an earlier host has written. */
+void dispatch_process_resume(struct sub *sub, struct process *process);
+void dispatch_process_fini(struct process *process);
+
+/* generic.c */
+
+#define GENERIC_TABLE_PREFIX "rtl_e_"
+
+/* Subscribes to one type, or to all with RTL_TYPE_ANY. */
+int generic_subscribe(struct sub *sub, struct stream *stream, uint16_t type);
+void generic_events(void *stream, const struct rtl_event *const *events, size_t count);
+void generic_fini(struct sub *sub);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* text.c: see text.h. */
+#include "text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CHUNK_BYTES ((size_t)64 << 10)
+
+struct arena_chunk {
+	struct arena_chunk *next;
+	size_t size;
+	char bytes[];
+};
+
+static struct arena_chunk *new_chunk(size_t size)
+{
+	struct arena_chunk *chunk = malloc(sizeof(*chunk) + size);
+
+	if (chunk)
+		*chunk = (struct arena_chunk){.size = size};
+	return chunk;
+}
+
+char *arena_alloc(struct arena *arena, size_t size)
+{
+	struct arena_chunk *chunk = arena->chunks;
+	char *at;
+
+	if (!chunk || chunk->size - arena->used < size) {
+		chunk = new_chunk(size > CHUNK_BYTES ? size : CHUNK_BYTES);
+		if (!chunk)
+			return NULL;
+		chunk->next = arena->chunks;
+		arena->chunks = chunk;
+		arena->used = 0;
+	}
+	at = chunk->bytes + arena->used;
+	arena->used += size;
+	return at;
+}
+
+void arena_reset(struct arena *arena)
+{
+	struct arena_chunk *keep = arena->chunks;
+
+	arena->used = 0;
+	while (keep && keep->next) {
+		struct arena_chunk *next = keep->next;
+
+		free(keep);
+		keep = next;
+	}
+	arena->chunks = keep;
+}
+
+void arena_fini(struct arena *arena)
+{
+	for (struct arena_chunk *chunk = arena->chunks, *next; chunk; chunk = next) {
+		next = chunk->next;
+		free(chunk);
+	}
+	*arena = (struct arena){0};
+}
+
+/* Bytes of the valid UTF-8 sequence at `s`, 0 if there is none (RFC 3629). */
+static size_t sequence_length(const unsigned char *s, size_t left)
+{
+	size_t n;
+
+	if (s[0] < 0x80)
+		return s[0] != 0;
+	if (s[0] < 0xc2 || s[0] > 0xf4)
+		return 0;
+	n = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+	if (left < n)
+		return 0;
+	for (size_t i = 1; i < n; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
+	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
+		return 0;
+	return n;
+}
+
+const char *text_clean(struct arena *arena, const char *text, size_t length, size_t *out_length)
+{
+	static const char replacement[3] = {'\xef', '\xbf', '\xbd'};
+	const unsigned char *s = (const unsigned char *)text;
+	size_t bad = 0, used = 0;
+	char *out;
+
+	for (size_t i = 0, n; i < length; i += n ? n : 1) {
+		n = sequence_length(s + i, length - i);
+		bad += n == 0;
+	}
+	out = arena_alloc(arena, length + 2 * bad + 1);
+	if (!out)
+		return NULL;
+	for (size_t i = 0, n; i < length; i += n ? n : 1) {
+		n = sequence_length(s + i, length - i);
+		memcpy(out + used, n ? text + i : replacement, n ? n : sizeof(replacement));
+		used += n ? n : sizeof(replacement);
+	}
+	out[used] = '\0';
+	*out_length = used;
+	return out;
+}
+
+const char *text_plain(struct arena *arena, const char *text, size_t length, size_t *out_length)
+{
+	const char *clean = text_clean(arena, text, length, out_length);
+	char *out = (char *)(size_t)clean;
+
+	for (size_t i = 0; out && i < *out_length; i++) {
+		if (out[i] == '"')
+			out[i] = '\'';
+		else if (out[i] == '\\')
+			out[i] = '/';
+		else if ((unsigned char)out[i] < ' ' || out[i] == 0x7f)
+			out[i] = ' ';
+	}
+	return clean;
+}

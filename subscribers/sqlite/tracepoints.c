@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tracepoints.c: rtl_tracepoint and rtl_tracepoint_metadata. A tracepoint gets its row with the
+ * first event that refers to it, and once more when its process ends.
+ */
+#include "sub.h"
+
+#include <string.h>
+
+bool tracepoints_init(struct sub *sub)
+{
+	return rows_init(&sub->tracepoint, &sub->writer, "INSERT OR REPLACE", "rtl_tracepoint",
+			 10) &&
+	       rows_init(&sub->metadata, &sub->writer, "INSERT OR REPLACE",
+			 "rtl_tracepoint_metadata", 4);
+}
+
+/* First: the host keeps metadata valid until the next call only. */
+static void write_metadata(struct sub *sub, uint32_t process, const struct rtl_tracepoint *tp)
+{
+	for (uint32_t i = 0; i < tp->metadata_count; i++) {
+		struct cell *cell = rows_add(&sub->metadata);
+		const char *key = tp->metadata[i].key;
+
+		cell_int(&cell[0], process);
+		cell_int(&cell[1], (int64_t)tp->uid);
+		cell_text(&sub->metadata, &cell[2], key ? key : "");
+		cell_text(&sub->metadata, &cell[3], tp->metadata[i].value);
+	}
+}
+
+static void write_row(struct sub *sub, uint32_t process, const struct rtl_tracepoint *tp)
+{
+	struct rows *rows = &sub->tracepoint;
+	struct cell *cell = rows_add(rows);
+
+	cell_int(&cell[0], process);
+	cell_int(&cell[1], (int64_t)tp->uid);
+	cell_text(rows, &cell[2], tp->kind);
+	cell_text(rows, &cell[3], tp->name);
+	cell_text(rows, &cell[4], tp->source);
+	cell_int(&cell[5], tp->line);
+	cell_int(&cell[6], tp->column);
+	cell_text(rows, &cell[7], tp->module);
+	cell_int(&cell[8], (int64_t)tp->module_offset);
+	cell_int(&cell[9], (int64_t)tp->hash);
+}
+
+static void write_known(struct sub *sub, struct process *process, uint64_t uid)
+{
+	const struct rtl_tracepoint *tp = sub->host->tracepoint(sub->host, process->info, uid);
+
+	if (!tp)
+		return;
+	write_metadata(sub, process->number, tp);
+	write_row(sub, process->number, tp);
+}
+
+void tracepoints_write(struct sub *sub, struct process *process, uint64_t uid)
+{
+	if (!uid)
+		return;
+	if (!map_set(&process->uids, uid, 1))
+		writer_error(&sub->writer, SQLITE_NOMEM, "tracepoint");
+	write_known(sub, process, uid);
+}
+
+void tracepoints_resume(struct sub *sub, struct process *process)
+{
+	struct writer *w = &sub->writer;
+	sqlite3_stmt *question =
+		writer_ask(w, "SELECT uid FROM rtl_tracepoint WHERE process = %u", process->number);
+
+	while (writer_next(w, question))
+		if (!map_set(&process->uids, (uint64_t)sqlite3_column_int64(question, 0), 1))
+			writer_error(w, SQLITE_NOMEM, "tracepoint");
+}
+
+void tracepoints_refresh(struct sub *sub, struct process *process)
+{
+	for (size_t i = 0; i < process->uids.capacity; i++)
+		if (process->uids.entries[i].value)
+			write_known(sub, process, process->uids.entries[i].key);
+}
+
+static const char *find_metadata(const struct rtl_tracepoint *tp, const char *key)
+{
+	for (uint32_t i = 0; tp && i < tp->metadata_count; i++)
+		if (tp->metadata[i].key && strcmp(tp->metadata[i].key, key) == 0)
+			return tp->metadata[i].value;
+	return NULL;
+}
+
+int64_t tracepoints_kernel_name(struct sub *sub, const struct rtl_process *process, uint64_t uid,
+				uint64_t string)
+{
+	const struct rtl_tracepoint *tp = NULL;
+	const char *name;
+
+	if (uid)
+		tp = sub->host->tracepoint(sub->host, process, uid);
+	name = find_metadata(tp, "demangled");
+	if (!name || !*name)
+		name = tp ? tp->name : NULL;
+	if (!name || !*name)
+		name = sub->host->string(sub->host, process, string);
+	if (!name || !*name)
+		name = "(unknown kernel)";
+	names_ustring(&sub->names, name);
+	return names_string(&sub->names, name);
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/* writer.c: see writer.h. */
+#include "writer.h"
+
+#include <rtl/publish.h>
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct cause {
+	const char *reason, *advice;
+};
+
+static struct cause cause_of(int result)
+{
+	switch (result & 0xff) {
+	case SQLITE_FULL:
+		return (struct cause){"the disk is full",
+				      "free space there, or choose another file with output="};
+	case SQLITE_IOERR:
+		return (struct cause){"the disk does not take it",
+				      "check the disk, its quota and limits, or choose another "
+				      "file with output="};
+	case SQLITE_NOMEM:
+		return (struct cause){"out of memory", "trace less, or with less beside it"};
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+		return (struct cause){"another program keeps it locked",
+				      "end that program, or choose another file with output="};
+	default:
+		return (struct cause){"the database cannot be written",
+				      "check the folder, or choose another file with output="};
+	}
+}
+
+static int rtl_result(int result)
+{
+	switch (result & 0xff) {
+	case SQLITE_FULL:
+		return RTL_ENOSPC;
+	case SQLITE_NOMEM:
+		return RTL_ENOMEM;
+	default:
+		return RTL_EIO;
+	}
+}
+
+/* Rows that are not committed. */
+static uint64_t open_rows(const struct writer *w)
+{
+	uint64_t count = w->pending_rows;
+
+	for (const struct rows *rows = w->rows; rows; rows = rows->next)
+		count += rows->count;
+	return count;
+}
+
+/* What becomes of the rows that are not stored. */
+static const char *fate(const struct writer *w)
+{
+	const char *where = w->host->property(w->host, "where");
+
+	return where && strcmp(where, "recover") == 0 ? "are left for another recovery"
+						      : "are lost, and the trace ends there";
+}
+
+bool writer_error(struct writer *w, int result, const char *what)
+{
+	struct cause cause = cause_of(result);
+	char line[1024];
+
+	if (w->failed)
+		return false;
+	w->failed = true;
+	w->failed_result = rtl_result(result);
+	snprintf(line, sizeof(line),
+		 "%s: %s (%s: %s); %llu rows are stored and can be read, %llu %s; %s", w->path,
+		 cause.reason, what, sqlite3_errmsg(w->db), (unsigned long long)w->committed_rows,
+		 (unsigned long long)open_rows(w), fate(w), cause.advice);
+	if (!sqlite3_get_autocommit(w->db))
+		sqlite3_exec(w->db, "ROLLBACK", NULL, NULL, NULL);
+	w->in_transaction = false;
+	w->pending_rows = 0;
+	w->host->report(w->host, RTL_LEVEL_ERROR, line);
+	if (w->started)
+		w->host->fail(w->host, cause.reason);
+	return false;
+}
+
+bool writer_exec(struct writer *w, const char *sql)
+{
+	int rc;
+
+	if (w->failed)
+		return false;
+	rc = sqlite3_exec(w->db, sql, NULL, NULL, NULL);
+	return rc == SQLITE_OK || writer_error(w, rc, "statement");
+}
+
+bool writer_execf(struct writer *w, const char *format, ...)
+{
+	va_list args;
+	char *sql;
+	bool done;
+
+	if (w->failed)
+		return false;
+	va_start(args, format);
+	sql = sqlite3_vmprintf(format, args);
+	va_end(args);
+	if (!sql)
+		return writer_error(w, SQLITE_NOMEM, "statement");
+	done = writer_exec(w, sql);
+	sqlite3_free(sql);
+	return done;
+}
+
+static sqlite3_stmt *prepare(struct writer *w, const char *sql)
+{
+	sqlite3_stmt *question = NULL;
+	int rc = sqlite3_prepare_v2(w->db, sql, -1, &question, NULL);
+
+	if (rc == SQLITE_OK)
+		return question;
+	writer_error(w, rc, "question");
+	return NULL;
+}
+
+sqlite3_stmt *writer_ask(struct writer *w, const char *format, ...)
+{
+	sqlite3_stmt *question;
+	va_list args;
+	char *sql;
+
+	if (w->failed)
+		return NULL;
+	va_start(args, format);
+	sql = sqlite3_vmprintf(format, args);
+	va_end(args);
+	if (!sql) {
+		writer_error(w, SQLITE_NOMEM, "question");
+		return NULL;
+	}
+	question = prepare(w, sql);
+	sqlite3_free(sql);
+	return question;
+}
+
+bool writer_next(struct writer *w, sqlite3_stmt *question)
+{
+	int rc = question && !w->failed ? sqlite3_step(question) : SQLITE_DONE;
+
+	if (rc == SQLITE_ROW)
+		return true;
+	sqlite3_finalize(question);
+	if (rc != SQLITE_DONE)
+		writer_error(w, rc, "question");
+	return false;
+}
+
+int64_t writer_ask_int(struct writer *w, const char *sql)
+{
+	sqlite3_stmt *question = w->failed ? NULL : prepare(w, sql);
+	int64_t answer = 0;
+
+	while (writer_next(w, question))
+		answer = sqlite3_column_int64(question, 0);
+	return answer;
+}
+
+/* Whether the journal is a write-ahead log now. */
+static bool enter_wal(sqlite3 *db, const char *sql)
+{
+	sqlite3_stmt *stmt = NULL;
+	bool wal = false;
+
+	if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) == SQLITE_OK &&
+	    sqlite3_step(stmt) == SQLITE_ROW && sqlite3_column_text(stmt, 0))
+		wal = strcmp((const char *)sqlite3_column_text(stmt, 0), "wal") == 0;
+	sqlite3_finalize(stmt);
+	return wal;
+}
+
+/* With locking for readers beside us; without, where the file system has no shared memory. */
+static int set_up(sqlite3 *db, uint32_t page_size)
+{
+	char sql[512];
+	int rc;
+
+	snprintf(sql, sizeof(sql),
+		 "PRAGMA page_size=%u; PRAGMA synchronous=OFF; PRAGMA foreign_keys=OFF;"
+		 "PRAGMA temp_store=MEMORY; PRAGMA cache_size=-16384",
+		 page_size);
+	sqlite3_extended_result_codes(db, 1);
+	sqlite3_busy_timeout(db, 5000);
+	rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
+	if (rc != SQLITE_OK || enter_wal(db, "PRAGMA journal_mode=WAL"))
+		return rc;
+	rc = sqlite3_exec(db, "PRAGMA locking_mode=EXCLUSIVE", NULL, NULL, NULL);
+	if (rc == SQLITE_OK && !enter_wal(db, "PRAGMA journal_mode=WAL"))
+		rc = sqlite3_errcode(db);
+	return rc;
+}
+
+/* A database in somebody's process: no shared settings of SQLite are touched. */
+int writer_open(struct writer *w, const struct rtl_host *host, const char *path, uint32_t page_size,
+		uint32_t batch)
+{
+	int rc;
+
+	*w = (struct writer){.host = host, .path = path, .batch = batch};
+	rc = sqlite3_open_v2(path, &w->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+	if (rc == SQLITE_OK)
+		rc = set_up(w->db, page_size);
+	if (rc == SQLITE_OK)
+		descriptors_find(&w->descriptors, path);
+	return rc == SQLITE_OK ? 0 : rtl_result(rc);
+}
+
+void writer_register(struct writer *w, struct rows *rows)
+{
+	struct rows **end = &w->rows;
+
+	while (*end)
+		end = &(*end)->next;
+	*end = rows;
+}
+
+/* Whether the files are still under their numbers; if not, that was the last of them. */
+static bool still_ours(struct writer *w)
+{
+	char line[1024];
+
+	if (w->lost || descriptors_are_ours(&w->descriptors))
+		return !w->lost;
+	w->lost = w->failed = true;
+	w->failed_result = RTL_EIO;
+	snprintf(
+		line, sizeof(line),
+		"%s: the program has closed the descriptor of this file, and may have another file "
+		"under its number; %llu rows are stored, %llu are lost; `rtl trace` keeps the "
+		"file out of the program",
+		w->path, (unsigned long long)w->committed_rows, (unsigned long long)open_rows(w));
+	w->host->report(w->host, RTL_LEVEL_ERROR, line);
+	if (w->started)
+		w->host->fail(w->host, "its file was closed");
+	return false;
+}
+
+bool writer_begin(struct writer *w)
+{
+	if (w->in_transaction || w->failed)
+		return !w->failed;
+	if (!still_ours(w))
+		return false;
+	if (!writer_exec(w, "BEGIN"))
+		return false;
+	w->in_transaction = true;
+	return true;
+}
+
+static bool insert_all(struct writer *w)
+{
+	for (struct rows *rows = w->rows; rows; rows = rows->next)
+		rows_insert(rows);
+	return !w->failed;
+}
+
+bool writer_commit(struct writer *w)
+{
+	if (w->failed || !still_ours(w) || !insert_all(w))
+		return false;
+	if (!w->in_transaction)
+		return true;
+	if (w->before_commit)
+		w->before_commit(w->before_commit_user);
+	if (!insert_all(w) || !writer_exec(w, "COMMIT"))
+		return false;
+	w->in_transaction = false;
+	w->committed_rows += w->pending_rows;
+	w->pending_rows = 0;
+	return true;
+}
+
+void writer_abandon(struct writer *w)
+{
+	if (!w->failed)
+		w->failed_result = RTL_EPLUGIN;
+	w->failed = true;
+}
+
+void writer_close(struct writer *w)
+{
+	if (!w->db || w->lost || (!w->failed && !still_ours(w)))
+		return; /* what is lost stays open: closing would write, too */
+	if (!w->failed)
+		writer_commit(w);
+	if (w->lost)
+		return;
+	for (struct rows *rows = w->rows, *next; rows; rows = next) {
+		next = rows->next;
+		rows_fini(rows);
+	}
+	w->rows = NULL;
+	/* Refused while somebody reads along: then the last reader's close does it. */
+	if (!w->failed) {
+		sqlite3_busy_timeout(w->db, 200);
+		sqlite3_exec(w->db, "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode=DELETE",
+			     NULL, NULL, NULL);
+	}
+	sqlite3_close_v2(w->db);
+	w->db = NULL;
+}

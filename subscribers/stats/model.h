@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* The inside of struct summary, for summary.c and the two printers. */
+#ifndef RTL_STATS_MODEL_H
+#define RTL_STATS_MODEL_H
+
+#include "busy.h"
+#include "histogram.h"
+#include "summary.h"
+
+struct summary_group {
+	struct summary_section *section;
+	char *name;
+	uint64_t untimed; /* operations without a duration */
+	uint64_t count;   /* with one */
+	uint64_t total_ns, min_ns, max_ns;
+	struct histogram histogram;
+};
+
+struct summary_section {
+	struct summary_section *next;
+	char *stream, *kind, *title;
+	uint64_t unpaired;
+	/* Open addressing by name; its size is a power of two, at most half of it in use. */
+	struct summary_group **table;
+	size_t table_size, group_count;
+};
+
+struct summary_device {
+	struct summary_device *next;
+	uint32_t number;
+	uint64_t count;
+	struct busy busy;
+};
+
+struct summary_loss {
+	struct summary_loss *next;
+	char *cause;
+	uint64_t count;
+};
+
+struct summary_stream {
+	struct summary_stream *next;
+	char *name;
+	struct rtl_ledger ledger;
+	struct summary_loss *losses;
+};
+
+struct summary {
+	/* Lists in the order in which they appeared; devices by number. */
+	struct summary_section *sections;
+	struct summary_device *devices;
+	struct summary_stream *streams;
+};
+
+/* A section, ready to be printed. */
+struct summary_view {
+	struct summary_group **groups; /* longest total first; to be freed */
+	size_t count;
+	uint64_t total_ns;
+	uint64_t operations; /* untimed ones included */
+	uint64_t untimed;
+};
+
+/* 0, or RTL_ENOMEM. */
+int summary_view(const struct summary_section *section, struct summary_view *view);
+
+/* A quantile of a group's durations; its exact minimum and maximum bound it. */
+uint64_t summary_group_quantile(const struct summary_group *group, double share);
+
+/* Events of a stream that are not in the summary. */
+uint64_t summary_stream_lost(const struct summary_stream *stream);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Begins that wait for their ends: a table of bounded size, by owner (what is paired with what),
+ * process and instance.
+ *
+ * Threads: one at a time.
+ */
+#ifndef RTL_STATS_PAIRING_H
+#define RTL_STATS_PAIRING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** Begins that can wait at once; 5 MiB when that many ever did. */
+#define PAIRING_MAX 65536u
+
+struct pairing_begin {
+	const void *owner; /* NULL: a free place */
+	uint64_t instance;
+	uint64_t time_ns;
+	uint64_t uid;
+	uint32_t process;
+};
+
+/** All zeros is an empty one. */
+struct pairing {
+	struct pairing_begin *table;
+	size_t size; /* a power of two, or 0; at most half of it in use */
+	size_t count;
+};
+
+void pairing_fini(struct pairing *pairing);
+/** Keeps a begin; false: no room, or one like it is waiting already. */
+bool pairing_put(struct pairing *pairing, const struct pairing_begin *begin);
+/** Takes out the begin of that owner, process and instance; false: there is none. */
+bool pairing_take(struct pairing *pairing, struct pairing_begin *begin);
+/** How many of an owner wait. */
+size_t pairing_waiting(const struct pairing *pairing, const void *owner);
+
+#endif

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See summary.h: the text. Numbers stand in columns as wide as they need; names come last and
+ * get the rest of the line, those that do not fit lose their middle. Where lines are short,
+ * numbers have a digit less and stand closer.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "model.h"
+
+#define DEFAULT_COLUMNS 120u
+#define SHORT_COLUMNS   104u /* lines shorter than that are short */
+#define NAME_COLUMNS    20u  /* a name gets that much even where the line then is too long */
+
+enum { SHARE, COUNT, TOTAL, MEAN, MIN, P50, P99, MAX, CELLS };
+
+static const char *const headings[CELLS] = {"share", "count", "total", "mean",
+					    "min",   "p50",   "p99",   "max"};
+
+/* The numbers of one row, as text. */
+struct row {
+	char cells[CELLS][24];
+	char name_other[48]; /* of a row that stands for several */
+	const char *name;
+};
+
+/* A duration in 3 or 4 digits. */
+static const char *format_duration(char *text, size_t size, uint64_t ns, int digits)
+{
+	static const char *const units[] = {"us", "ms", "s"};
+	/* What is half of the last digit below a power of ten is shown as that. */
+	const double round = digits == 4 ? 0.99995 : 0.9995;
+	double value = (double)ns / 1e3;
+	unsigned unit = 0;
+
+	if (ns < 1000) {
+		snprintf(text, size, "%uns", (unsigned)ns);
+		return text;
+	}
+	for (; value >= 1000 * round && unit < 2; unit++)
+		value /= 1e3;
+	int before = value < 10 * round     ? 1
+		     : value < 100 * round  ? 2
+		     : value < 1000 * round ? 3
+					    : 4;
+	snprintf(text, size, "%.*f%s", digits > before ? digits - before : 0, value, units[unit]);
+	return text;
+}
+
+const char *summary_duration(char text[SUMMARY_DURATION_SIZE], uint64_t ns)
+{
+	return format_duration(text, SUMMARY_DURATION_SIZE, ns, 4);
+}
+
+static unsigned line_width(FILE *file, unsigned asked)
+{
+	struct winsize size;
+	int fd = fileno(file);
+
+	if (asked)
+		return asked;
+	if (fd >= 0 && isatty(fd) && !ioctl(fd, TIOCGWINSZ, &size) && size.ws_col)
+		return size.ws_col;
+	return DEFAULT_COLUMNS;
+}
+
+static void fill_row(struct row *row, const struct summary_group *group, uint64_t total_ns,
+		     int digits)
+{
+	const struct {
+		int cell;
+		uint64_t ns;
+	} times[] = {
+		{TOTAL, group->total_ns},
+		{MEAN, group->count ? (group->total_ns + group->count / 2) / group->count : 0},
+		{MIN, group->min_ns},
+		{P50, summary_group_quantile(group, 0.5)},
+		{P99, summary_group_quantile(group, 0.99)},
+		{MAX, group->max_ns},
+	};
+
+	row->name = group->name;
+	snprintf(row->cells[COUNT], sizeof(row->cells[0]), "%" PRIu64,
+		 group->count + group->untimed);
+	snprintf(row->cells[SHARE], sizeof(row->cells[0]), "%.1f%%",
+		 total_ns ? 100.0 * (double)group->total_ns / (double)total_ns : 0.0);
+	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++) {
+		if (group->count)
+			format_duration(row->cells[times[i].cell], sizeof(row->cells[0]),
+					times[i].ns, digits);
+		else
+			strcpy(row->cells[times[i].cell], "-");
+	}
+}
+
+/* The row that stands for all from the n-th on. */
+static void fill_rest(struct row *row, const struct summary_view *view, size_t n, int digits)
+{
+	uint64_t count = 0, total = 0;
+
+	for (size_t i = n; i < view->count; i++) {
+		count += view->groups[i]->count + view->groups[i]->untimed;
+		total += view->groups[i]->total_ns;
+	}
+	snprintf(row->name_other, sizeof(row->name_other), "(%zu more)", view->count - n);
+	row->name = row->name_other;
+	snprintf(row->cells[COUNT], sizeof(row->cells[0]), "%" PRIu64, count);
+	snprintf(row->cells[SHARE], sizeof(row->cells[0]), "%.1f%%",
+		 view->total_ns ? 100.0 * (double)total / (double)view->total_ns : 0.0);
+	format_duration(row->cells[TOTAL], sizeof(row->cells[0]), total, digits);
+	for (int i = MEAN; i < CELLS; i++)
+		strcpy(row->cells[i], "");
+}
+
+/* Prints bytes; what would upset a terminal becomes '?'. */
+static void print_bytes(FILE *file, const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		fputc((unsigned char)text[i] < 0x20 || text[i] == 0x7f ? '?' : text[i], file);
+}
+
+static bool continues_character(char c)
+{
+	return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+/* Prints a name in at most width bytes: begin and end of it if it is longer. */
+static void print_name(FILE *file, const char *name, size_t width)
+{
+	size_t length = strlen(name);
+
+	if (length <= width) {
+		print_bytes(file, name, length);
+		return;
+	}
+	size_t tail = (width - 3) / 2, head = width - 3 - tail;
+	while (head && continues_character(name[head]))
+		head--;
+	while (tail && continues_character(name[length - tail]))
+		tail--;
+	print_bytes(file, name, head);
+	fputs("...", file);
+	print_bytes(file, name + length - tail, tail);
+}
+
+static void print_rows(FILE *file, const struct row *rows, size_t count, const char *kind,
+		       unsigned columns)
+{
+	const char *gap = columns < SHORT_COLUMNS ? " " : "  ";
+	int widths[CELLS];
+	size_t used = 2;
+
+	for (int cell = 0; cell < CELLS; cell++) {
+		size_t width = strlen(headings[cell]);
+		for (size_t i = 0; i < count; i++) {
+			if (strlen(rows[i].cells[cell]) > width)
+				width = strlen(rows[i].cells[cell]);
+		}
+		widths[cell] = (int)width;
+		used += width + (cell ? strlen(gap) : 0);
+		fprintf(file, "%s%*s", cell ? gap : "", widths[cell], headings[cell]);
+	}
+	fprintf(file, "  %s\n", kind);
+	for (size_t i = 0; i < count; i++) {
+		for (int cell = 0; cell < CELLS; cell++)
+			fprintf(file, "%s%*s", cell ? gap : "", widths[cell], rows[i].cells[cell]);
+		fputs("  ", file);
+		print_name(file, rows[i].name,
+			   columns > used + NAME_COLUMNS ? columns - used : NAME_COLUMNS);
+		fputc('\n', file);
+	}
+}
+
+/* What a section's things are called, in the head of the column of names. */
+static const char *name_heading(const struct summary_section *section)
+{
+	return !strcmp(section->kind, "task") ? "kernel" : section->kind;
+}
+
+static void print_section(FILE *file, const struct summary_section *section, unsigned columns,
+			  unsigned top)
+{
+	const int digits = columns < SHORT_COLUMNS ? 3 : 4;
+	char total[SUMMARY_DURATION_SIZE];
+	struct summary_view view;
+	size_t shown, count;
+	struct row *rows;
+
+	if (summary_view(section, &view))
+		return;
+	shown = top && top < view.count ? top : view.count;
+	count = shown + (shown < view.count);
+	rows = calloc(count + 1, sizeof(*rows));
+	if (!rows || !(view.count || section->unpaired))
+		goto out;
+	fprintf(file, "\n%s: %" PRIu64 ", %s in total", section->title, view.operations,
+		summary_duration(total, view.total_ns));
+	if (view.untimed)
+		fprintf(file, ", %" PRIu64 " without times", view.untimed);
+	if (section->unpaired)
+		fprintf(file, ", %" PRIu64 " more without begin or end", section->unpaired);
+	fputc('\n', file);
+	for (size_t i = 0; i < shown; i++)
+		fill_row(&rows[i], view.groups[i], view.total_ns, digits);
+	if (shown < view.count)
+		fill_rest(&rows[shown], &view, shown, digits);
+	if (count)
+		print_rows(file, rows, count, name_heading(section), columns);
+out:
+	free(rows);
+	free(view.groups);
+}
+
+static void print_devices(FILE *file, struct summary *summary)
+{
+	char text[3][SUMMARY_DURATION_SIZE];
+
+	if (summary->devices)
+		fputc('\n', file);
+	for (struct summary_device *d = summary->devices; d; d = d->next) {
+		uint64_t busy = busy_total(&d->busy);
+		uint64_t span = d->count ? d->busy.last - d->busy.first : 0;
+		uint64_t idle = span > busy ? span - busy : 0;
+		double share = span ? 100.0 * (double)busy / (double)span : 0.0;
+
+		fprintf(file,
+			"GPU %" PRIu32 ": busy %s%s of %s (%.1f%%), idle %s, %" PRIu64
+			" dispatches\n",
+			d->number, d->busy.uncertain_ns > busy / 1000 ? "at least " : "",
+			summary_duration(text[0], busy), summary_duration(text[1], span), share,
+			summary_duration(text[2], idle), d->count);
+	}
+}
+
+static void print_causes(FILE *file, const struct summary_stream *stream)
+{
+	for (const struct summary_loss *loss = stream->losses; loss; loss = loss->next) {
+		fputs(loss == stream->losses ? " (" : ", ", file);
+		print_bytes(file, loss->cause, strlen(loss->cause));
+		fprintf(file, ": %" PRIu64, loss->count);
+	}
+	if (stream->losses)
+		fputc(')', file);
+}
+
+static void print_stream(FILE *file, const struct summary_stream *stream)
+{
+	const struct rtl_ledger *l = &stream->ledger;
+	const struct {
+		const char *what;
+		uint64_t count;
+	} parts[] = {
+		{"discarded", l->discarded}, {"abandoned", l->abandoned}, {"missed", l->missed}};
+	uint64_t lost = summary_stream_lost(stream);
+	const char *comma = ": ";
+
+	fprintf(file, "%s: %" PRIu64 " of %" PRIu64 " events recorded, ", stream->name,
+		l->delivered, l->published + l->missed);
+	if (!lost) {
+		fputs("0 lost\n", file);
+		return;
+	}
+	fprintf(file, "%" PRIu64 " LOST", lost);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		if (!parts[i].count)
+			continue;
+		fprintf(file, "%s%" PRIu64 " %s", comma, parts[i].count, parts[i].what);
+		comma = ", ";
+	}
+	print_causes(file, stream);
+	fputc('\n', file);
+}
+
+void summary_print_text(struct summary *summary, FILE *file, const struct summary_style *style)
+{
+	unsigned columns = line_width(file, style->columns);
+
+	if (*style->title) {
+		print_bytes(file, style->title, strlen(style->title));
+		fputc('\n', file);
+	}
+	for (const struct summary_section *s = summary->sections; s; s = s->next)
+		print_section(file, s, columns, style->top);
+	print_devices(file, summary);
+	for (const struct summary_stream *s = summary->streams; s; s = s->next) {
+		/* A stream of which nothing was wanted has nothing to say. */
+		if (s->ledger.published || s->ledger.missed)
+			print_stream(file, s);
+	}
+}

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The statistics subscriber, libstats_sub.so: sums up by name how long things took and how busy
+ * each GPU was, and prints that at the end. Memory is bounded, nothing is allocated for an event.
+ * rtl-stats(7) is its manual, track.h says what it counts.
+ *
+ * Threads: the host calls one instance from one thread at a time; instances share nothing.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <rtl/subscriber.h>
+
+#include "summary.h"
+#include "track.h"
+
+/* enum rtl_level of publish.h, which is for publishers. */
+#define LEVEL_ERROR 1
+
+struct stats {
+	const struct rtl_host *host;
+	struct tracks tracks;
+	struct summary *summary;
+	char *path; /* absolute; NULL: stderr */
+	/* What stderr was at the start: a program may put another file in its place. */
+	dev_t stderr_device;
+	ino_t stderr_inode;
+	bool json;
+	bool has_top;
+	unsigned top;
+	struct stream_link {
+		struct stream_link *next;
+		const struct rtl_stream_info *info;
+	} * streams;
+};
+
+__attribute__((format(printf, 3, 4))) static int fail(const struct stats *stats, int error,
+						      const char *format, ...)
+{
+	char text[512];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	stats->host->report(stats->host, LEVEL_ERROR, text);
+	return error;
+}
+
+/* ---- settings ---- */
+
+/* Makes the path absolute, and sure that the file can be written. */
+static int set_output(struct stats *stats, const char *value)
+{
+	char *folder = NULL;
+	int fd;
+
+	free(stats->path);
+	stats->path = NULL;
+	if (!strcmp(value, "stderr"))
+		return 0;
+	if (!*value)
+		return fail(stats, RTL_EINVAL, "output= is empty; give a file, or stderr");
+	if (*value != '/') {
+		folder = getcwd(NULL, 0);
+		if (!folder)
+			return fail(stats, RTL_EIO, "working directory: %s", strerror(errno));
+	}
+	if (asprintf(&stats->path, "%s%s%s", folder ? folder : "", folder ? "/" : "", value) < 0)
+		stats->path = NULL;
+	free(folder);
+	if (!stats->path)
+		return fail(stats, RTL_ENOMEM, "out of memory");
+	fd = open(stats->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return fail(stats, RTL_EIO, "cannot write %s: %s", stats->path, strerror(errno));
+	close(fd);
+	return 0;
+}
+
+static int set_top(struct stats *stats, const char *value)
+{
+	char *end;
+	unsigned long top;
+
+	errno = 0;
+	top = strtoul(value, &end, 10);
+	if (*value < '0' || *value > '9' || *end || errno || top > UINT32_MAX)
+		return fail(stats, RTL_EINVAL, "top=%s: give a number of rows, 0 for all", value);
+	stats->top = (unsigned)top;
+	stats->has_top = true;
+	return 0;
+}
+
+static int set(struct stats *stats, const struct rtl_setting *setting)
+{
+	if (!strcmp(setting->key, "output"))
+		return set_output(stats, setting->value);
+	if (!strcmp(setting->key, "top"))
+		return set_top(stats, setting->value);
+	if (!strcmp(setting->value, "json"))
+		stats->json = true;
+	else if (strcmp(setting->value, "text") != 0)
+		return fail(stats, RTL_EINVAL, "format=%s: give text or json", setting->value);
+	return 0;
+}
+
+/* ---- the subscriber ---- */
+
+static void stats_destroy(void *instance)
+{
+	struct stats *stats = instance;
+
+	tracks_fini(&stats->tracks);
+	summary_destroy(stats->summary);
+	for (struct stream_link *next, *link = stats->streams; link; link = next) {
+		next = link->next;
+		free(link);
+	}
+	free(stats->path);
+	free(stats);
+}
+
+static int stats_create(const struct rtl_host *host, const struct rtl_setting *settings,
+			size_t count, void **instance)
+{
+	struct stats *stats = calloc(1, sizeof(*stats));
+	struct stat st;
+	int error = 0;
+
+	if (!stats) {
+		host->report(host, LEVEL_ERROR, "out of memory");
+		return RTL_ENOMEM;
+	}
+	stats->host = host;
+	stats->summary = summary_create();
+	stats->tracks = (struct tracks){.host = host, .summary = stats->summary};
+	if (!fstat(STDERR_FILENO, &st)) {
+		stats->stderr_device = st.st_dev;
+		stats->stderr_inode = st.st_ino;
+	}
+	if (!stats->summary)
+		error = fail(stats, RTL_ENOMEM, "out of memory");
+	for (size_t i = 0; !error && i < count; i++)
+		error = set(stats, &settings[i]);
+	if (error)
+		stats_destroy(stats);
+	else
+		*instance = stats;
+	return error;
+}
+
+static int stats_stream(void *instance, const struct rtl_stream_info *stream)
+{
+	struct stats *stats = instance;
+	struct stream_link **end = &stats->streams;
+
+	while (*end)
+		end = &(*end)->next;
+	*end = calloc(1, sizeof(**end));
+	if (!*end)
+		return fail(stats, RTL_ENOMEM, "out of memory");
+	(*end)->info = stream;
+	return tracks_add_stream(&stats->tracks, stream);
+}
+
+struct loss_sink {
+	struct summary *summary;
+	const char *stream;
+	int error;
+};
+
+static void add_loss(void *user, const char *cause, uint64_t count)
+{
+	struct loss_sink *sink = user;
+
+	if (!sink->error)
+		sink->error = summary_add_loss(sink->summary, sink->stream, cause, count);
+}
+
+static int add_ledgers(struct stats *stats)
+{
+	const struct rtl_host *host = stats->host;
+	int error = 0;
+
+	for (struct stream_link *link = stats->streams; link && !error; link = link->next) {
+		struct rtl_ledger ledger = {.struct_size = sizeof(ledger)};
+		struct loss_sink sink = {stats->summary, link->info->name, 0};
+
+		if (host->ledger(host, NULL, link->info, &ledger))
+			continue;
+		error = summary_add_ledger(stats->summary, link->info->name, &ledger);
+		host->losses(host, NULL, link->info, add_loss, &sink);
+		if (!error)
+			error = sink.error;
+	}
+	return error;
+}
+
+static FILE *open_output(const struct stats *stats)
+{
+	struct stat st;
+	int fd;
+
+	if (stats->path)
+		return fopen(stats->path, "we");
+	errno = EBADF;
+	if (fstat(STDERR_FILENO, &st) || st.st_dev != stats->stderr_device ||
+	    st.st_ino != stats->stderr_inode)
+		return NULL;
+	fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+	return fd < 0 ? NULL : fdopen(fd, "w");
+}
+
+static int print(struct stats *stats, const char *title)
+{
+	const unsigned standard = stats->json ? 0 : SUMMARY_TOP;
+	const struct summary_style style = {.title = title,
+					    .top = stats->has_top ? stats->top : standard};
+	FILE *file = open_output(stats);
+
+	if (!file)
+		goto error;
+	if (stats->json)
+		summary_print_json(stats->summary, file, &style);
+	else
+		summary_print_text(stats->summary, file, &style);
+	bool good = !ferror(file);
+	if (fclose(file) || !good)
+		goto error;
+	return 0;
+error:
+	return fail(stats, RTL_EIO, "cannot write %s: %s", stats->path ? stats->path : "to stderr",
+		    strerror(errno));
+}
+
+static int stats_finish(void *instance)
+{
+	struct stats *stats = instance;
+	const struct rtl_process *process = stats->host->process(stats->host, 1);
+	char *title = NULL;
+	int error;
+
+	tracks_finish(&stats->tracks);
+	if (add_ledgers(stats))
+		return fail(stats, RTL_ENOMEM, "out of memory");
+	if (process && asprintf(&title, "rtl: %s, process %d", process->program, process->pid) < 0)
+		title = NULL;
+	error = print(stats, title ? title : "rtl");
+	free(title);
+	return error;
+}
+
+static const struct rtl_setting_info settings[] = {
+	{sizeof(settings[0]), 0, "output", "stderr", "file to write to, or stderr"},
+	{sizeof(settings[0]), 0, "format", "text", "text, a table for people; json, for programs"},
+	{sizeof(settings[0]), 0, "top", "20",
+	 "rows of a table, those that took longest; 0: all, as in json"},
+};
+
+RTL_EXPORT_SUBSCRIBER = {
+	.abi_version = RTL_ABI_VERSION,
+	.struct_size = sizeof(struct rtl_subscriber),
+	.name = "stats",
+	.version = "0.1.0",
+	.description = "sums up kernels and other events by name, prints a table at the end",
+	.settings = settings,
+	.setting_count = sizeof(settings) / sizeof(*settings),
+	.create = stats_create,
+	.stream = stats_stream,
+	.finish = stats_finish,
+	.destroy = stats_destroy,
+};

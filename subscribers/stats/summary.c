@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT */
+/* See summary.h: counting. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "model.h"
+
+struct summary *summary_create(void)
+{
+	return calloc(1, sizeof(struct summary));
+}
+
+/* ---- sections and groups ---- */
+
+static void group_destroy(struct summary_group *group)
+{
+	if (!group)
+		return;
+	histogram_fini(&group->histogram);
+	free(group->name);
+	free(group);
+}
+
+static struct summary_group *group_create(struct summary_section *section, const char *name)
+{
+	struct summary_group *group = calloc(1, sizeof(*group));
+
+	if (!group)
+		return NULL;
+	group->section = section;
+	group->min_ns = UINT64_MAX;
+	group->name = strdup(name);
+	if (!group->name) {
+		group_destroy(group);
+		return NULL;
+	}
+	return group;
+}
+
+static void section_destroy(struct summary_section *section)
+{
+	if (!section)
+		return;
+	for (size_t i = 0; i < section->table_size; i++)
+		group_destroy(section->table[i]);
+	free(section->table);
+	free(section->stream);
+	free(section->kind);
+	free(section->title);
+	free(section);
+}
+
+static struct summary_section *section_create(const char *stream, const char *kind,
+					      const char *title)
+{
+	struct summary_section *section = calloc(1, sizeof(*section));
+
+	if (!section)
+		return NULL;
+	section->table_size = 64;
+	section->table = calloc(section->table_size, sizeof(*section->table));
+	section->stream = strdup(stream);
+	section->kind = strdup(kind);
+	section->title = strdup(title);
+	if (!section->table || !section->stream || !section->kind || !section->title) {
+		section_destroy(section);
+		return NULL;
+	}
+	return section;
+}
+
+struct summary_section *summary_section(struct summary *summary, const char *stream,
+					const char *kind, const char *title)
+{
+	struct summary_section **link = &summary->sections;
+
+	for (; *link; link = &(*link)->next) {
+		if (!strcmp((*link)->stream, stream) && !strcmp((*link)->kind, kind))
+			return *link;
+	}
+	*link = section_create(stream, kind, title);
+	return *link;
+}
+
+static uint64_t hash_name(const char *name)
+{
+	uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+
+	for (; *name; name++)
+		hash = (hash ^ (unsigned char)*name) * 0x100000001b3u;
+	return hash ^ hash >> 32;
+}
+
+/* The place of a name in a table: where it is, or where it would go. */
+static struct summary_group **find_place(struct summary_group **table, size_t size,
+					 const char *name)
+{
+	size_t i = hash_name(name) & (size - 1);
+
+	while (table[i] && strcmp(table[i]->name, name) != 0)
+		i = (i + 1) & (size - 1);
+	return &table[i];
+}
+
+static int grow_table(struct summary_section *section)
+{
+	size_t size = section->table_size * 2;
+	struct summary_group **table = calloc(size, sizeof(struct summary_group *));
+
+	if (!table)
+		return RTL_ENOMEM;
+	for (size_t i = 0; i < section->table_size; i++) {
+		if (section->table[i])
+			*find_place(table, size, section->table[i]->name) = section->table[i];
+	}
+	free(section->table);
+	section->table = table;
+	section->table_size = size;
+	return 0;
+}
+
+struct summary_group *summary_group(struct summary_section *section, const char *name)
+{
+	struct summary_group **place = find_place(section->table, section->table_size, name);
+
+	if (*place)
+		return *place;
+	if (section->group_count >= SUMMARY_GROUPS_MAX && strcmp(name, SUMMARY_OTHERS) != 0)
+		return summary_group(section, SUMMARY_OTHERS);
+	if (2 * (section->group_count + 1) > section->table_size) {
+		if (grow_table(section))
+			return NULL;
+		place = find_place(section->table, section->table_size, name);
+	}
+	*place = group_create(section, name);
+	if (*place)
+		section->group_count++;
+	return *place;
+}
+
+void summary_group_add(struct summary_group *group, uint64_t duration_ns)
+{
+	group->count++;
+	group->total_ns += duration_ns;
+	if (duration_ns < group->min_ns)
+		group->min_ns = duration_ns;
+	if (duration_ns > group->max_ns)
+		group->max_ns = duration_ns;
+	histogram_add(&group->histogram, duration_ns);
+}
+
+void summary_group_add_untimed(struct summary_group *group)
+{
+	group->untimed++;
+}
+
+uint64_t summary_group_quantile(const struct summary_group *group, double share)
+{
+	uint64_t value = histogram_quantile(&group->histogram, share);
+
+	return value < group->min_ns   ? group->min_ns
+	       : value > group->max_ns ? group->max_ns
+				       : value;
+}
+
+void summary_section_add_unpaired(struct summary_section *section, uint64_t count)
+{
+	section->unpaired += count;
+}
+
+/* Longest total first, then most often, then by name: the same order in every run. */
+static int compare_groups(const void *a, const void *b)
+{
+	const struct summary_group *x = *(struct summary_group *const *)a;
+	const struct summary_group *y = *(struct summary_group *const *)b;
+
+	if (x->total_ns != y->total_ns)
+		return x->total_ns > y->total_ns ? -1 : 1;
+	if (x->count != y->count)
+		return x->count > y->count ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+int summary_view(const struct summary_section *section, struct summary_view *view)
+{
+	*view = (struct summary_view){0};
+	view->groups = calloc(section->group_count + 1, sizeof(struct summary_group *));
+	if (!view->groups)
+		return RTL_ENOMEM;
+	for (size_t i = 0; i < section->table_size; i++) {
+		struct summary_group *group = section->table[i];
+		if (!group || !(group->count + group->untimed))
+			continue;
+		view->groups[view->count++] = group;
+		view->total_ns += group->total_ns;
+		view->untimed += group->untimed;
+		view->operations += group->count + group->untimed;
+	}
+	qsort(view->groups, view->count, sizeof(struct summary_group *), compare_groups);
+	return 0;
+}
+
+/* ---- devices ---- */
+
+struct summary_device *summary_device(struct summary *summary, uint32_t number)
+{
+	struct summary_device **link = &summary->devices;
+	struct summary_device *device;
+
+	while (*link && (*link)->number < number)
+		link = &(*link)->next;
+	if (*link && (*link)->number == number)
+		return *link;
+	device = calloc(1, sizeof(*device));
+	if (!device)
+		return NULL;
+	if (busy_init(&device->busy)) {
+		free(device);
+		return NULL;
+	}
+	device->number = number;
+	device->next = *link;
+	*link = device;
+	return device;
+}
+
+void summary_device_add(struct summary_device *device, uint64_t begin_ns, uint64_t end_ns)
+{
+	device->count++;
+	busy_add(&device->busy, begin_ns, end_ns);
+}
+
+uint64_t summary_uncertain_ns(struct summary *summary)
+{
+	uint64_t sum = 0;
+
+	for (struct summary_device *device = summary->devices; device; device = device->next) {
+		busy_settle(&device->busy);
+		sum += device->busy.uncertain_ns;
+	}
+	return sum;
+}
+
+void summary_forget_devices(struct summary *summary)
+{
+	for (struct summary_device *next, *device = summary->devices; device; device = next) {
+		next = device->next;
+		busy_fini(&device->busy);
+		free(device);
+	}
+	summary->devices = NULL;
+}
+
+/* ---- the ledger ---- */
+
+static void stream_destroy(struct summary_stream *stream)
+{
+	for (struct summary_loss *next, *loss = stream->losses; loss; loss = next) {
+		next = loss->next;
+		free(loss->cause);
+		free(loss);
+	}
+	free(stream->name);
+	free(stream);
+}
+
+static struct summary_stream *find_stream(struct summary *summary, const char *name)
+{
+	struct summary_stream **link = &summary->streams;
+	struct summary_stream *stream;
+
+	for (; *link; link = &(*link)->next) {
+		if (!strcmp((*link)->name, name))
+			return *link;
+	}
+	stream = calloc(1, sizeof(*stream));
+	if (!stream)
+		return NULL;
+	stream->name = strdup(name);
+	if (!stream->name) {
+		free(stream);
+		return NULL;
+	}
+	*link = stream;
+	return stream;
+}
+
+int summary_add_ledger(struct summary *summary, const char *name, const struct rtl_ledger *ledger)
+{
+	struct summary_stream *stream = find_stream(summary, name);
+
+	if (!stream)
+		return RTL_ENOMEM;
+	stream->ledger.published += ledger->published;
+	stream->ledger.delivered += ledger->delivered;
+	stream->ledger.discarded += ledger->discarded;
+	stream->ledger.abandoned += ledger->abandoned;
+	stream->ledger.missed += ledger->missed;
+	return 0;
+}
+
+int summary_add_loss(struct summary *summary, const char *name, const char *cause, uint64_t count)
+{
+	struct summary_stream *stream = find_stream(summary, name);
+	struct summary_loss **link;
+
+	if (!stream)
+		return RTL_ENOMEM;
+	for (link = &stream->losses; *link && strcmp((*link)->cause, cause) != 0;)
+		link = &(*link)->next;
+	if (!*link) {
+		struct summary_loss *loss = calloc(1, sizeof(*loss));
+		if (!loss || !(loss->cause = strdup(cause))) {
+			free(loss);
+			return RTL_ENOMEM;
+		}
+		*link = loss;
+	}
+	(*link)->count += count;
+	return 0;
+}
+
+uint64_t summary_stream_lost(const struct summary_stream *stream)
+{
+	return stream->ledger.discarded + stream->ledger.abandoned + stream->ledger.missed;
+}
+
+void summary_destroy(struct summary *summary)
+{
+	if (!summary)
+		return;
+	for (struct summary_section *next, *section = summary->sections; section; section = next) {
+		next = section->next;
+		section_destroy(section);
+	}
+	for (struct summary_stream *next, *stream = summary->streams; stream; stream = next) {
+		next = stream->next;
+		stream_destroy(stream);
+	}
+	summary_forget_devices(summary);
+	free(summary);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the statistics subscriber and `rtl summary` have in common, so that both show the same:
+ * counting durations by name, busy time by device, the ledger; printing them as a table for
+ * people or as JSON for programs. This is the one header of the static library rtl_summary.
+ *
+ * Memory depends on the number of different names, which is bounded, not on that of events.
+ *
+ * Threads: one at a time. Texts given are copied.
+ */
+#ifndef RTL_STATS_SUMMARY_H
+#define RTL_STATS_SUMMARY_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include <rtl/types.h>
+
+/** Names that a section keeps apart; the rest are counted together as SUMMARY_OTHERS. */
+#define SUMMARY_GROUPS_MAX 16384u
+#define SUMMARY_OTHERS     "(other names)"
+
+/** Rows of a section in the text, if nothing else is asked for. */
+#define SUMMARY_TOP 20u
+
+struct summary;
+struct summary_section; /* things of one kind: a table */
+struct summary_group;   /* things of one name: a row */
+struct summary_device;
+
+/** NULL: out of memory, here and below. */
+struct summary *summary_create(void);
+void summary_destroy(struct summary *summary);
+
+/**
+ * The section of a stream's events of one kind; made where there is none yet.
+ * @param kind  e.g. "task"; singular, heads the column of names
+ * @param title  e.g. "GPU kernels"
+ */
+struct summary_section *summary_section(struct summary *summary, const char *stream,
+					const char *kind, const char *title);
+
+/** The row of a name; made where there is none yet, if there is room. */
+struct summary_group *summary_group(struct summary_section *section, const char *name);
+
+/** Counts one duration. */
+void summary_group_add(struct summary_group *group, uint64_t duration_ns);
+/** Counts one whose duration is not known. */
+void summary_group_add_untimed(struct summary_group *group);
+/** Events of the section that could not be counted: an end without its begin, or the reverse. */
+void summary_section_add_unpaired(struct summary_section *section, uint64_t count);
+
+/**
+ * A cache of rows by an id (of a tracepoint, a string), never 0, so that a name is looked up
+ * once. All zeros is an empty one; it forgets when it has become too large, and when memory runs
+ * out.
+ */
+struct summary_ids {
+	struct summary_id {
+		uint64_t key;
+		struct summary_group *group;
+	} * table;
+	size_t size; /* a power of two; at most half of it in use */
+	size_t count;
+};
+
+/** The row put there, or NULL. */
+struct summary_group *summary_ids_find(const struct summary_ids *ids, uint64_t key);
+/** Puts a row that is not there yet. */
+void summary_ids_put(struct summary_ids *ids, uint64_t key, struct summary_group *group);
+void summary_ids_fini(struct summary_ids *ids);
+
+/** A device by its number. */
+struct summary_device *summary_device(struct summary *summary, uint32_t number);
+/** Counts one operation on it; in whatever order, see busy.h. */
+void summary_device_add(struct summary_device *device, uint64_t begin_ns, uint64_t end_ns);
+/**
+ * How much smaller than the truth the busy times may be because of operations that came too far
+ * out of order; 0: they are exact.
+ */
+uint64_t summary_uncertain_ns(struct summary *summary);
+/** Forgets all devices: to count them anew, in order. */
+void summary_forget_devices(struct summary *summary);
+
+/** What became of a stream's events. 0, or RTL_ENOMEM. */
+int summary_add_ledger(struct summary *summary, const char *stream,
+		       const struct rtl_ledger *ledger);
+/** A cause of lost or missed events. 0, or RTL_ENOMEM. */
+int summary_add_loss(struct summary *summary, const char *stream, const char *cause,
+		     uint64_t count);
+
+/** How to print. */
+struct summary_style {
+	const char *title; /**< first line; "" for none */
+	unsigned columns;  /**< width of lines; 0: as the terminal, or 120 */
+	unsigned top;      /**< rows of a section; 0: all */
+};
+
+/** Prints; errors stay in the FILE. */
+void summary_print_text(struct summary *summary, FILE *file, const struct summary_style *style);
+void summary_print_json(struct summary *summary, FILE *file, const struct summary_style *style);
+
+/** Prints a text as a JSON string, quotes included; bytes that are no UTF-8 become U+FFFD. */
+void summary_print_json_string(FILE *file, const char *text);
+
+/** Room for a duration as text. */
+#define SUMMARY_DURATION_SIZE 16
+/** Four digits and a unit that fits: "812ns", "20.57us", "1.234s". Returns text. */
+const char *summary_duration(char text[SUMMARY_DURATION_SIZE], uint64_t ns);
+
+#endif

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+/* See track.h. */
+#include "track.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rtl/rocm.h>
+
+#define NO_FIELD     UINT32_MAX
+#define NO_DEVICE    UINT64_MAX
+#define UNKNOWN_NAME "(unnamed)"
+
+struct track {
+	struct track *next;
+	struct tracks *tracks;
+	struct summary_section *section;
+	/* Offsets in the payload of the end event, or NO_FIELD. */
+	uint32_t begin_offset, end_offset, gpu_offset, string_offset;
+	struct summary_ids groups; /* by tracepoint, or by string if there is none */
+	/* The newest of each: mostly the next event is about the same. */
+	struct summary_id last;
+	uint64_t last_gpu;
+	struct summary_device *last_device;
+};
+
+static const struct pair {
+	uint16_t begin, end;
+	const char *kind;
+} pairs[] = {
+	{RTL_REGION_BEGIN, RTL_REGION_END, "region"},
+	{RTL_TASK_BEGIN, RTL_TASK_END, "task"},
+	{RTL_BARRIER_BEGIN, RTL_BARRIER_END, "barrier"},
+	{RTL_LOCK_BEGIN, RTL_LOCK_END, "lock"},
+	{RTL_TRANSFER_BEGIN, RTL_TRANSFER_END, "transfer"},
+	{RTL_THREAD_BEGIN, RTL_THREAD_END, "thread"},
+	{RTL_WAIT_BEGIN, RTL_WAIT_END, "wait"},
+	{RTL_FUNCTION_BEGIN, RTL_FUNCTION_END, "function"},
+	{RTL_FUNCTION_WITH_ARGS_BEGIN, RTL_FUNCTION_WITH_ARGS_END, "function"},
+	{RTL_MEM_ALLOC_BEGIN, RTL_MEM_ALLOC_END, "allocation"},
+	{RTL_MEM_RELEASE_BEGIN, RTL_MEM_RELEASE_END, "release"},
+};
+
+static uint64_t read_u64(const void *payload, uint32_t offset)
+{
+	uint64_t value;
+
+	memcpy(&value, (const char *)payload + offset, sizeof(value));
+	return value;
+}
+
+static uint32_t read_u32(const void *payload, uint32_t offset)
+{
+	uint32_t value;
+
+	memcpy(&value, (const char *)payload + offset, sizeof(value));
+	return value;
+}
+
+static void out_of_memory(struct track *track)
+{
+	track->tracks->host->fail(track->tracks->host, "out of memory");
+}
+
+/* ---- rows by id ---- */
+
+/* The name to show for an event; text is room for one that has to be made up. */
+static const char *event_name(const struct track *track, const struct rtl_event *event,
+			      uint64_t uid, uint64_t string, char text[32])
+{
+	const struct rtl_host *host = track->tracks->host;
+	const struct rtl_tracepoint *tp = uid ? host->tracepoint(host, event->process, uid) : NULL;
+	const char *name;
+
+	for (uint32_t i = 0; tp && i < tp->metadata_count; i++) {
+		if (!strcmp(tp->metadata[i].key, "demangled") && *tp->metadata[i].value)
+			return tp->metadata[i].value;
+	}
+	if (tp && *tp->name)
+		return tp->name;
+	name = string ? host->string(host, event->process, string) : NULL;
+	if (name && *name)
+		return name;
+	if (!uid)
+		return UNKNOWN_NAME;
+	snprintf(text, 32, "(uid %016" PRIx64 ")", uid);
+	return text;
+}
+
+/* The row of an event. NULL: out of memory. */
+static inline struct summary_group *find_group(struct track *track, const struct rtl_event *event,
+					       uint64_t uid)
+{
+	uint64_t string = track->string_offset != NO_FIELD
+				  ? read_u64(event->payload, track->string_offset)
+				  : 0;
+	uint64_t key = uid ? uid : string;
+	struct summary_group *group;
+	char text[32];
+
+	if (key && key == track->last.key)
+		return track->last.group;
+	group = key ? summary_ids_find(&track->groups, key) : NULL;
+	if (!group) {
+		group = summary_group(track->section, event_name(track, event, uid, string, text));
+		if (group && key)
+			summary_ids_put(&track->groups, key, group);
+	}
+	if (group)
+		track->last = (struct summary_id){key, group};
+	return group;
+}
+
+/* ---- events ---- */
+
+static bool add_to_device(struct track *track, const struct rtl_event *event, uint64_t begin,
+			  uint64_t end)
+{
+	uint32_t gpu = read_u32(event->payload, track->gpu_offset);
+
+	if (gpu != track->last_gpu) {
+		track->last_device = summary_device(track->tracks->summary, gpu);
+		track->last_gpu = gpu;
+	}
+	if (!track->last_device)
+		return false;
+	summary_device_add(track->last_device, begin, end);
+	return true;
+}
+
+static void take_timed(void *user, const struct rtl_event *const *events, size_t count)
+{
+	struct track *track = user;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct rtl_event *event = events[i];
+		struct summary_group *group = find_group(track, event, event->uid);
+		uint64_t begin = read_u64(event->payload, track->begin_offset);
+		uint64_t end = read_u64(event->payload, track->end_offset);
+
+		if (!group)
+			return out_of_memory(track);
+		if (!begin || !end) {
+			summary_group_add_untimed(group);
+			continue;
+		}
+		summary_group_add(group, end > begin ? end - begin : 0);
+		if (track->gpu_offset != NO_FIELD && !add_to_device(track, event, begin, end))
+			return out_of_memory(track);
+	}
+}
+
+static void take_begin(void *user, const struct rtl_event *const *events, size_t count)
+{
+	struct track *track = user;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct pairing_begin begin = {
+			.owner = track,
+			.instance = events[i]->instance,
+			.time_ns = events[i]->time_ns,
+			.uid = events[i]->uid,
+			.process = events[i]->process->number,
+		};
+		if (!pairing_put(&track->tracks->pairing, &begin))
+			summary_section_add_unpaired(track->section, 1);
+	}
+}
+
+static void take_end(void *user, const struct rtl_event *const *events, size_t count)
+{
+	struct track *track = user;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct rtl_event *event = events[i];
+		struct pairing_begin begin = {
+			.owner = track,
+			.instance = event->instance,
+			.process = event->process->number,
+		};
+		if (!pairing_take(&track->tracks->pairing, &begin)) {
+			summary_section_add_unpaired(track->section, 1);
+			continue;
+		}
+		struct summary_group *group =
+			find_group(track, event, begin.uid ? begin.uid : event->uid);
+		if (!group)
+			return out_of_memory(track);
+		summary_group_add(
+			group, event->time_ns > begin.time_ns ? event->time_ns - begin.time_ns : 0);
+	}
+}
+
+/* ---- tracks ---- */
+
+static const struct rtl_type_info *find_type(const struct rtl_stream_info *stream, uint16_t type)
+{
+	for (uint32_t i = 0; i < stream->type_count; i++) {
+		const struct rtl_type_info *info = rtl_stream_type(stream, i);
+		if (info->type == type)
+			return info;
+	}
+	return NULL;
+}
+
+/* Offset of the first field of that kind and size, and name unless that is NULL. */
+static uint32_t find_field(const struct rtl_type_info *type, uint16_t kind, uint32_t size,
+			   const char *name)
+{
+	for (uint32_t i = 0; i < type->field_count; i++) {
+		const struct rtl_field *field = rtl_type_field(type, i);
+		if (field->kind == kind && field->size == size &&
+		    (uint64_t)field->offset + size <= type->payload_size &&
+		    (!name || !strcmp(field->name, name)))
+			return field->offset;
+	}
+	return NO_FIELD;
+}
+
+static struct track *track_create(struct tracks *tracks, const struct rtl_stream_info *stream,
+				  const struct pair *pair, const struct rtl_type_info *end)
+{
+	struct track *track = calloc(1, sizeof(*track));
+	char title[256];
+
+	if (!track)
+		return NULL;
+	bool is_kernel = !strcmp(stream->name, RTL_STREAM_HSA) && pair->end == RTL_TASK_END;
+	snprintf(title, sizeof(title), is_kernel ? "GPU kernels" : "%s, %s", stream->name,
+		 pair->kind);
+	track->tracks = tracks;
+	track->section = summary_section(tracks->summary, stream->name, pair->kind, title);
+	if (!track->section) {
+		free(track);
+		return NULL;
+	}
+	track->begin_offset = find_field(end, RTL_KIND_TIME, 8, "begin_ns");
+	track->end_offset = find_field(end, RTL_KIND_TIME, 8, "end_ns");
+	track->string_offset = find_field(end, RTL_KIND_STRING, 8, NULL);
+	track->gpu_offset =
+		pair->end == RTL_TASK_END ? find_field(end, RTL_KIND_UINT, 4, "gpu") : NO_FIELD;
+	track->last_gpu = NO_DEVICE;
+	track->next = tracks->first;
+	tracks->first = track;
+	return track;
+}
+
+static int add_track(struct tracks *tracks, const struct rtl_stream_info *stream,
+		     const struct pair *pair)
+{
+	const struct rtl_host *host = tracks->host;
+	const struct rtl_type_info *end = find_type(stream, pair->end);
+
+	if (!end)
+		return 0;
+	struct track *track = track_create(tracks, stream, pair, end);
+	if (!track)
+		return RTL_ENOMEM;
+	if (track->begin_offset != NO_FIELD && track->end_offset != NO_FIELD)
+		return host->subscribe(host, stream, pair->end, RTL_BUFFERED, take_timed, track,
+				       NULL);
+	if (!find_type(stream, pair->begin))
+		return 0;
+	int error =
+		host->subscribe(host, stream, pair->begin, RTL_BUFFERED, take_begin, track, NULL);
+	if (!error)
+		error = host->subscribe(host, stream, pair->end, RTL_BUFFERED, take_end, track,
+					NULL);
+	return error;
+}
+
+int tracks_add_stream(struct tracks *tracks, const struct rtl_stream_info *stream)
+{
+	int error = 0;
+
+	for (size_t i = 0; !error && i < sizeof(pairs) / sizeof(*pairs); i++)
+		error = add_track(tracks, stream, &pairs[i]);
+	return error;
+}
+
+void tracks_finish(struct tracks *tracks)
+{
+	for (struct track *track = tracks->first; track; track = track->next)
+		summary_section_add_unpaired(track->section,
+					     pairing_waiting(&tracks->pairing, track));
+}
+
+void tracks_fini(struct tracks *tracks)
+{
+	for (struct track *next, *track = tracks->first; track; track = next) {
+		next = track->next;
+		summary_ids_fini(&track->groups);
+		free(track);
+	}
+	pairing_fini(&tracks->pairing);
+	tracks->first = NULL;
+}

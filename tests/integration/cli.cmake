@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: MIT
+# The command line, without ROCm: cli.py. And the man pages against --help: cli_man.py.
+find_package(Python3 COMPONENTS Interpreter)
+if(NOT Python3_FOUND OR NOT TARGET rtl_cli)
+  message(STATUS "tests/integration/cli: not there, it needs python3 and the command rtl")
+  return()
+endif()
+
+add_executable(cli_program ${CMAKE_CURRENT_LIST_DIR}/cli_program.c)
+target_link_libraries(cli_program PRIVATE rtl_settings rtl)
+
+add_library(cli_slow_sub MODULE ${CMAKE_CURRENT_LIST_DIR}/cli_slow_sub.c)
+target_link_libraries(cli_slow_sub PRIVATE rtl_settings rtl_shared_settings)
+
+set(environment
+  RTL=$<TARGET_FILE:rtl_cli> RTL_TEST_PROGRAM=$<TARGET_FILE:cli_program>
+  RTL_TEST_PLUGINS=${PROJECT_BINARY_DIR}/tests/unit/plugins
+  RTL_TEST_SLOW=$<TARGET_FILE:cli_slow_sub>
+  RTL_TEST_MAN=${PROJECT_SOURCE_DIR}/docs/man)
+foreach(suite BadInput Run Signals Terminal Trace Collector Recover Record StartStop Info Env Lists Summary)
+  add_test(NAME cli.${suite}
+    COMMAND Python3::Interpreter -B ${CMAKE_CURRENT_LIST_DIR}/cli.py -v ${suite})
+  list(APPEND tests cli.${suite})
+endforeach()
+add_test(NAME cli.man COMMAND Python3::Interpreter -B ${CMAKE_CURRENT_LIST_DIR}/cli_man.py)
+set_tests_properties(${tests} cli.man PROPERTIES
+  LABELS unit TIMEOUT 120 ENVIRONMENT "${environment}")

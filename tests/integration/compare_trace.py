@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Compares a trace with the software GPU's log, row by row.
+
+    compare_trace.py LOG DATABASE... [--clock-hz N] [--expect N] [--cut]
+
+Every dispatch that the GPU executed (the log; without the runtime's own rocr_* kernels) must be
+in the databases exactly once, with the kernel's name, its GPU, its queue, its place in the queue,
+grid, workgroup, segment sizes, kernel object, and times within one tick of the GPU's clock; and
+the databases must hold nothing else. Exit status 1 and the first differences if not.
+
+--cut: the program ended before all that the GPU executed could be published: of each queue the
+databases may lack dispatches, but hold no other and none twice.
+"""
+import argparse
+import collections
+import math
+import re
+import sqlite3
+import sys
+
+Row = collections.namedtuple(
+    "Row", "index name start end grid workgroup group private object")
+FIELD = re.compile(r"(\w+)=(\S*)")
+
+
+def read_log(path):
+    """{(pid, gpu, hardware queue): [Row in the order of the packets]}"""
+    queues = collections.defaultdict(list)
+    with open(path, encoding="utf-8", errors="replace") as log:
+        for line in log:
+            if line.startswith("#") or " kind=dispatch " not in line:
+                continue
+            f = dict(FIELD.findall(line))
+            if f["name"].startswith("rocr_"):
+                continue
+            queues[int(f["pid"]), int(f["gpu"]), int(f["queue"])].append(Row(
+                int(f["idx"]), f["name"], int(f["start"]), int(f["end"]), f["grid"], f["wg"],
+                int(f["group"]), int(f["private"]), int(f["object"], 0)))
+    for rows in queues.values():
+        rows.sort()
+    return queues
+
+
+def read_traces(paths):
+    """The same of the databases, by rtl's own queue numbers."""
+    queues = collections.defaultdict(list)
+    for path in paths:
+        db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+        for r in db.execute("""
+                SELECT v.pid, v.gpu, v.queue, v.packet_id, v.mangled, v.begin_ns, v.end_ns,
+                       v.grid_x || ',' || v.grid_y || ',' || v.grid_z,
+                       v.workgroup_x || ',' || v.workgroup_y || ',' || v.workgroup_z,
+                       v.lds_bytes, v.scratch_bytes, d.kernel_object
+                FROM rtl_dispatches v JOIN rtl_dispatch d ON d.op_id = v.op_id"""):
+            queues[r[0], r[1], r[2]].append(Row(*r[3:]))
+        db.close()
+    for rows in queues.values():
+        rows.sort()
+    return queues
+
+
+def near(a, b, tick):
+    return abs(a - b) <= tick
+
+
+def pair_queues(log, trace, tick):
+    """Matches each queue of the log with the one of the trace that is most like it."""
+    left = dict(trace)
+    for key, rows in sorted(log.items()):
+        twins = [k for k, r in left.items() if k[:2] == key[:2]
+                 and near(r[0].start, rows[0].start, tick) and r[0].name == rows[0].name]
+        twin = min(twins, default=None, key=lambda k: (
+            abs(len(left[k]) - len(rows)), abs(left[k][0].start - rows[0].start)))
+        yield key, rows, twin, left.pop(twin, [])
+    for key, rows in left.items():
+        yield None, [], key, rows
+
+
+def differences(a, b, tick):
+    if not near(a.start, b.start, tick) or not near(a.end, b.end, tick):
+        yield f"times {a.start}-{a.end}, {b.start}-{b.end}"
+    for what in ("name", "grid", "workgroup", "group", "private", "object"):
+        if getattr(a, what) != getattr(b, what):
+            yield f"{what} {getattr(a, what)}, {getattr(b, what)}"
+
+
+def compare_queue(key, log_rows, twin, trace_rows, tick, complain):
+    if len(log_rows) != len(trace_rows):
+        complain(f"queue {key} of the log has {len(log_rows)} dispatches, "
+                 f"queue {twin} of the trace {len(trace_rows)}")
+    for a, b in zip(log_rows, trace_rows):
+        for d in differences(a, b, tick):
+            complain(f"log {key} packet {a.index}, trace {twin} packet {b.index}: {d}")
+
+
+def cut(log, trace, tick):
+    """The log without the rows that the trace lacks. Each row is given once."""
+    left = collections.Counter()
+    for key, rows in trace.items():
+        left.update((key[:2], r.name, r.start // (8 * tick)) for r in rows)
+
+    def take(key, row):
+        for slot in (0, -1, 1):
+            k = key[:2], row.name, row.start // (8 * tick) + slot
+            if left[k]:
+                left[k] -= 1
+                return True
+        return False
+    rest = {key: [r for r in rows if take(key, r)] for key, rows in log.items()}
+    return {key: rows for key, rows in rest.items() if rows}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("log")
+    parser.add_argument("database", nargs="+")
+    parser.add_argument("--clock-hz", type=int, default=100_000_000, help="GPU clock; tick = 1/it")
+    parser.add_argument("--expect", type=int, help="how many dispatches there must be at least")
+    parser.add_argument("--cut", action="store_true", help="the program's end was not in order")
+    args = parser.parse_args()
+    tick = math.ceil(1e9 / args.clock_hz) + 1  # and the rounding to ns at both ends
+    log, trace = read_log(args.log), read_traces(args.database)
+    total = sum(map(len, log.values()))
+    found = 0
+    if args.cut:
+        log = cut(log, trace, tick)
+        total = sum(map(len, log.values()))
+
+    def complain(text):
+        nonlocal found
+        found += 1
+        if found <= 20:
+            print(f"compare_trace: {text}", file=sys.stderr)
+
+    for key, log_rows, twin, trace_rows in pair_queues(log, trace, tick):
+        compare_queue(key, log_rows, twin, trace_rows, tick, complain)
+    if (not total and not args.cut) or (args.expect and total < args.expect):
+        complain(f"the log has {total} dispatches, {args.expect or 1} or more were expected")
+    print(f"compare_trace: {total} dispatches on {len(log)} queues, {found} differences")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

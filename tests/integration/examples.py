@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""
+docs/examples as somebody uses them who has installed rtl: each is built by the compiler line at
+its top, with pkg-config, and run. RTL_BUILD_DIR is installed into a folder for that.
+"""
+
+import glob
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+EXAMPLES = os.path.join(HERE, "..", "..", "docs", "examples")
+CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("RTL_", "HSA_", "LD_"))}
+WARNINGS = "-Wall -Wextra -Wshadow -pedantic -Werror "
+
+
+def run(command, env=None, **more):
+    done = subprocess.run(command, env={**CLEAN, **(env or {})}, capture_output=True, text=True,
+                          timeout=100, check=False, **more)
+    if done.returncode:
+        raise AssertionError(f"{command}: {done.returncode}\n{done.stdout}{done.stderr}")
+    return done
+
+
+class Examples(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp(prefix="rtl-examples-")
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        prefix = os.path.join(cls.folder, "prefix")
+        run(["cmake", "--install", os.environ["RTL_BUILD_DIR"], "--prefix", prefix])
+        pc = glob.glob(prefix + "/**/rtl.pc", recursive=True)[0]
+        cls.lib = os.path.dirname(glob.glob(prefix + "/**/librtl.so.0", recursive=True)[0])
+        cls.rtl_command = os.path.join(prefix, "bin", "rtl")
+        cls.traces = bool(glob.glob(prefix + "/**/librtl_rocm.so", recursive=True))
+        cls.env = {"PKG_CONFIG_PATH": os.path.dirname(pc)}
+        for name in ("own_stream", "print_sub", "stub_library"):
+            shutil.copy(os.path.join(EXAMPLES, name + ".c"), cls.folder)
+            cls.build(name)
+
+    @classmethod
+    def build(cls, name):
+        """By its own line; with all warnings in C11 and C17 besides."""
+        with open(os.path.join(cls.folder, name + ".c"), encoding="utf-8") as file:
+            line = re.search(r"^ \* +(cc .*)$", file.read(), re.MULTILINE).group(1)
+        for options in ("-std=c11 " + WARNINGS, "-std=c17 -O2 " + WARNINGS, ""):
+            command = line.replace("cc ", os.environ["RTL_CC"] + " " + options, 1)
+            run(["sh", "-ec", command], cls.env, cwd=cls.folder)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def trace(self, database, *command):
+        if not self.traces:
+            self.skipTest("rtl trace wants the collectors, which this build has not")
+        run([self.rtl_command, "trace", "-o", database, *command], {"LD_LIBRARY_PATH": self.lib},
+            cwd=self.folder)
+
+    def query(self, database, text):
+        connection = sqlite3.connect(self.path(database))
+        rows = connection.execute(text).fetchall()
+        connection.close()
+        return rows
+
+    def own_stream(self, env):
+        """Its lines, as print_sub and the program print them."""
+        return run([self.path("own_stream"), "5"], {"LD_LIBRARY_PATH": self.lib, **env},
+                   cwd=self.folder).stdout.splitlines()
+
+    def check_solver(self, database):
+        """By field name, from a subscriber that does not know the stream."""
+        rows = self.query(database, "SELECT iteration, residual, method, rows, restarted "
+                                    "FROM rtl_e_example_solver_task_end ORDER BY iteration")
+        self.assertEqual(rows, [(i, 0.5 ** (i + 1), ["jacobi", "gauss-seidel"][i % 2], 1000,
+                                 int(i == 0)) for i in range(5)])
+        regions = self.query(database, "SELECT name, instance, uid FROM "
+                                       "rtl_e_rtl_default_region_begin")
+        self.assertEqual([r[0] for r in regions], ["solve"])
+        ends = self.query(database, "SELECT name, instance, uid FROM rtl_e_rtl_default_region_end")
+        self.assertEqual(regions, ends)
+        parents = self.query(database, "SELECT DISTINCT parent_uid FROM "
+                                       "rtl_e_example_solver_task_end")
+        self.assertEqual(parents, [(regions[0][2],)])
+        places = self.query(database, "SELECT name, kind, source FROM rtl_tracepoint "
+                                      f"WHERE uid = {regions[0][2]}")
+        self.assertEqual(places, [("solve", "region", "own_stream.c")])
+        self.assertEqual(self.query(database, "SELECT unit FROM rtl_field WHERE name = 'rows'"),
+                         [("count",)])
+        self.assertEqual(self.query(database, "SELECT sum(published), sum(delivered) FROM "
+                                              "rtl_ledger WHERE process = 1"), [(7, 7)])
+
+    def test_own_stream_nobody_listens(self):
+        self.assertEqual(self.own_stream({}), ["residual 0.03125"])
+
+    def test_own_stream_in_process(self):
+        self.own_stream({"RTL_SUBSCRIBERS": "libsqlite_sub.so?output=process.db"})
+        self.check_solver("process.db")
+
+    def test_own_stream_under_rtl_trace(self):
+        self.trace("trace.db", self.path("own_stream"), "5")
+        self.check_solver("trace.db")
+
+    def test_print_sub(self):
+        with open(self.path("print_sub.c"), encoding="utf-8") as file:
+            self.assertLess(len(file.readlines()), 80)
+        lines = self.own_stream({"RTL_SUBSCRIBERS": "./libprint_sub.so"})
+        events = [line.split(" ", 2)[2] for line in lines if "example.solver" in line]
+        self.assertEqual(events[1], "example.solver.task_end iteration=1count residual=0.25 "
+                                    "method='gauss-seidel' rows=1000count restarted=0")
+        self.assertEqual(len(events), 5)
+        default = [line.split(" ", 2)[2] for line in lines if "rtl.default" in line]
+        self.assertEqual(default, [f"rtl.default.region_{which} name='solve' text='' integer=0 "
+                                   "number=0 kind=0" for which in ("begin", "end")])
+
+    def test_print_sub_every_kind(self):
+        """A stream with a field of each kind and size, and its values."""
+        shutil.copy(os.path.join(HERE, "examples_kinds.c"), self.folder)
+        run(["sh", "-ec", os.environ["RTL_CC"] + " examples_kinds.c -o kinds "
+             "$(pkg-config --cflags --libs rtl)"], self.env, cwd=self.folder)
+        lines = run([self.path("kinds")], {"LD_LIBRARY_PATH": self.lib,
+                                           "RTL_SUBSCRIBERS": "./libprint_sub.so"},
+                    cwd=self.folder).stdout.splitlines()
+        kinds = [line.split(" ", 2)[2] for line in lines if " t.kinds." in line]
+        self.assertEqual(kinds, [
+            "t.kinds.signal u8=200 u16=60000 u32=4000000000 u64=18446744073709551615ns i8=-1 "
+            "i16=-2 i32=-3 i64=-4 f32=0.5s f64=-2.25 yes=1 address=0xdeadbeef time=77 "
+            "string='interned' uid=0x1234 text='a text' bytes=0001feff05060708090a"])
+
+    def stub_main(self):
+        """A program that uses the library; it knows nothing of rtl."""
+        shutil.copy(os.path.join(HERE, "examples_stub_main.c"), self.folder)
+        run(["sh", "-ec", os.environ["RTL_CC"] + " examples_stub_main.c -o stub_main -L. -lmatrix "
+             "-Wl,-rpath,'$ORIGIN'"], cwd=self.folder)
+        return [self.path("stub_main")]
+
+    def test_stub_library(self):
+        main = self.stub_main()
+        dynamic = run(["readelf", "-Wd", "--dyn-syms", self.path("libmatrix.so")]).stdout
+        self.assertIn("matrix_multiply", dynamic)
+        self.assertNotRegex(dynamic, r"librtl|\brtl_")
+        self.assertEqual(run(main).stdout, "6\n")
+        self.assertEqual(run(main, {"LD_LIBRARY_PATH": self.lib}).stdout, "6\n")
+        lines = run(main, {"LD_LIBRARY_PATH": self.lib, "RTL_SUBSCRIBERS": "./libprint_sub.so"},
+                    cwd=self.folder).stdout.splitlines()
+        calls = [line.split(" ", 2)[2] for line in lines if "example.matrix" in line]
+        self.assertEqual(calls, [
+            "example.matrix.multiply_begin rows=2count columns=3count norm=0",
+            "example.matrix.multiply_end rows=2count columns=3count norm=6"])
+
+    def test_stub_library_under_rtl_trace(self):
+        self.trace("stub.db", *self.stub_main())
+        rows = self.query("stub.db", "SELECT b.instance = e.instance, b.correlation = "
+                                     "e.correlation AND b.correlation > 0, e.norm FROM "
+                                     "rtl_e_example_matrix_multiply_begin AS b JOIN "
+                                     "rtl_e_example_matrix_multiply_end AS e")
+        self.assertEqual(rows, [(1, 1, 6.0)])
+
+
+if __name__ == "__main__":
+    unittest.main()

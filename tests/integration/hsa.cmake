@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: MIT
+# The HSA collector on the software GPU: what is published against the GPU's own log.
+# Tests for ROCm 7 skip themselves where it has not been fetched.
+if(NOT TARGET rtl_rocm OR NOT RTL_HIPCC)
+  return()
+endif()
+set(programs ${PROJECT_BINARY_DIR}/tests/programs)
+set(hsa_dir ${PROJECT_BINARY_DIR}/tests/integration)
+
+# A subscriber that writes text.
+add_library(hsa_dump_sub MODULE hsa_dump.c)
+target_link_libraries(hsa_dump_sub PRIVATE rtl_settings rtl_shared_settings)
+set_target_properties(hsa_dump_sub PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${hsa_dir})
+
+# Another tool beside the collector.
+add_library(hsa_profiler MODULE hsa_profiler.c ${PROJECT_SOURCE_DIR}/streams/hsa/table.c)
+target_include_directories(hsa_profiler SYSTEM PRIVATE ${RTL_HSA_INCLUDE_DIR})
+target_link_libraries(hsa_profiler PRIVATE rtl_settings rtl_shared_settings)
+set_target_properties(hsa_profiler PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${hsa_dir})
+
+# A program of the HSA runtime, for both versions of it.
+function(hsa_program name)
+  add_executable(${name} ${name}.c)
+  target_include_directories(${name} SYSTEM PRIVATE ${RTL_HSA_INCLUDE_DIR})
+  target_link_libraries(${name} PRIVATE hsa-runtime64)
+  target_compile_options(${name} PRIVATE -Wall -Wextra)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${hsa_dir})
+endfunction()
+hsa_program(hsa_signals)
+hsa_program(hsa_again)
+
+# hsa_trace_test(NAME RUNNER COMPARE COMMAND... [ENV ...]): integration.hsa.RUNNER.NAME
+function(hsa_trace_test name runner compare)
+  cmake_parse_arguments(PARSE_ARGV 3 arg "" "" "ENV")
+  set(test integration.hsa.${runner}.${name})
+  add_test(NAME ${test} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/hsa_trace ${runner} "${compare}"
+    ${arg_UNPARSED_ARGUMENTS})
+  set_tests_properties(${test} PROPERTIES LABELS ${runner} TIMEOUT 120 SKIP_RETURN_CODE 77
+    ENVIRONMENT "RTL_BUILD_DIR=${PROJECT_BINARY_DIR};${arg_ENV}")
+endfunction()
+
+# hsa_trace_both(NAME COMPARE PROGRAM ARGUMENTS... [ENV ...]): with each ROCm, kernels run on
+# the host
+function(hsa_trace_both name compare program)
+  cmake_parse_arguments(PARSE_ARGV 3 arg "" "" "ENV")
+  hsa_trace_test(${name} softgpu "${compare}" ${programs}/${program} ${arg_UNPARSED_ARGUMENTS}
+    ENV SOFTGPU_COUNT=2 SOFTGPU_KERNELS=${programs}/libhost_kernels.so ${arg_ENV})
+  if(RTL_ROCM7_FOUND)
+    hsa_trace_test(${name} rocm7 "${compare}" ${programs}/rocm7/${program}
+      ${arg_UNPARSED_ARGUMENTS} ENV SOFTGPU_KERNELS=${programs}/libhost_kernels.so ${arg_ENV})
+  endif()
+endfunction()
+
+hsa_trace_both(vector_add "" vector_add)
+hsa_trace_both(threads "" threads)
+hsa_trace_both(dispatch "--own @out" hsa_dispatch -n 3000 -v)
+hsa_trace_both(queues "" hsa_dispatch -n 3000 -S -t 4)
+hsa_trace_both(rounds "--own @out" hsa_dispatch -n 500 -r 20 -v)
+hsa_trace_both(batches "--own @out" hsa_dispatch -n 2000 -b 8 -B 4 -u -v)
+# Several threads on one queue, on 5.2.3 only: 7.2.4's intercept queues have a staging buffer of 256
+# packets that threads overflow together, whatever the interceptor does (README).
+hsa_trace_test(one_queue softgpu "--own @out" ${programs}/hsa_dispatch -n 3000 -m -t 4 -v -s 256
+  ENV SOFTGPU_COUNT=2 SOFTGPU_KERNELS=${programs}/libhost_kernels.so)
+hsa_trace_test(one_queue_large softgpu "--own @out" ${programs}/hsa_dispatch -n 3000 -m -t 4 -v
+  ENV SOFTGPU_COUNT=2 SOFTGPU_KERNELS=${programs}/libhost_kernels.so)
+# Not on ROCm 7: 7.2.4's intercept queue ends the program now and then by an assertion of its own
+# ("no free slot for a retry barrier packet") when several threads share a small queue.
+hsa_trace_test(small_queue softgpu "" ${programs}/hsa_dispatch -n 3000 -m -t 4 -s 128
+  ENV SOFTGPU_COUNT=2 SOFTGPU_KERNELS=${programs}/libhost_kernels.so)
+hsa_trace_both(timing "" timing)
+hsa_trace_both(streams_events "" streams_events)
+hsa_trace_both(graph_launch "" graph_launch)
+hsa_trace_both(copies "" copies)
+hsa_trace_both(module_launch "" module_launch)
+hsa_trace_test(two_gpus softgpu "" ${programs}/two_gpus
+  ENV SOFTGPU_COUNT=2 SOFTGPU_KERNELS=${programs}/libhost_kernels.so)
+hsa_trace_test(spin_pair softgpu "" ${programs}/spin_pair
+  ENV SOFTGPU_COUNT=2 SOFTGPU_KERNELS=${programs}/libhost_kernels.so)
+
+# Signals in every use; the same program runs on both.
+hsa_trace_test(signals softgpu "--unnamed --own @out" ${hsa_dir}/hsa_signals)
+hsa_trace_test(signals rocm7 "--unnamed --own @out" ${hsa_dir}/hsa_signals)
+# A runtime that ends takes its queues with it, and their slots are free again.
+hsa_trace_test(again softgpu "--unnamed" ${hsa_dir}/hsa_again ENV RTL_HSA_SLOTS=4096)
+# A clock with odd ticks, begun elsewhere.
+hsa_trace_test(odd_clock softgpu "--tick 40" ${programs}/vector_add
+  ENV SOFTGPU_CLOCK_HZ=27000000 SOFTGPU_CLOCK_OFF=987654321012)
+# What lite leaves alone is counted.
+hsa_trace_test(lite softgpu "--missed 3000" ${programs}/hsa_dispatch -n 3000
+  ENV RTL_MODE=lite)
+# Few slots: what there is no slot for is counted, and the program runs as before.
+hsa_trace_test(few_slots softgpu "--missed 12000" ${programs}/hsa_dispatch -n 3000 -S -t 4
+  ENV RTL_HSA_SLOTS=64)
+# A slow subscriber costs time, and nothing else.
+hsa_trace_test(slow_subscriber softgpu "" ${programs}/hsa_dispatch -n 3000 -t 2
+  ENV "HSA_DUMP=&delay_us=100")
+
+# Other tools that make intercept queues themselves, loaded before and after the collector, and
+# the collector loaded twice: every dispatch once, with its times.
+foreach(tool pass_on profiler twice)
+  if(tool STREQUAL pass_on)
+    set(library ${PROJECT_BINARY_DIR}/tests/bench/libdispatch_pass_on.so)
+  elseif(tool STREQUAL profiler)
+    set(library ${hsa_dir}/libhsa_profiler.so)
+  else()
+    set(library $<TARGET_FILE:rtl_rocm>)
+  endif()
+  foreach(place before after)
+    string(TOUPPER HSA_${place} variable)
+    hsa_trace_both(${tool}_${place} "" threads ENV ${variable}=${library})
+    foreach(runner softgpu rocm7)
+      hsa_trace_test(signals_${tool}_${place} ${runner} "--unnamed --own @out"
+        ${hsa_dir}/hsa_signals ENV ${variable}=${library})
+    endforeach()
+  endforeach()
+endforeach()
+# Where another tool has the runtime's own functions, its queues are counted as missed.
+foreach(runner softgpu rocm7)
+  hsa_trace_test(profiler_late ${runner} "--unnamed --blind 1" ${hsa_dir}/hsa_signals
+    ENV HSA_BEFORE=${hsa_dir}/libhsa_profiler.so HSA_PROFILER_LATE=1
+      "HSA_SAID=another tool has made it")
+endforeach()
+# Profiling stays enabled, whoever asks for what.
+foreach(runner softgpu rocm7)
+  hsa_trace_test(signals_profiler_off ${runner} "--unnamed --own @out" ${hsa_dir}/hsa_signals
+    ENV HSA_AFTER=${hsa_dir}/libhsa_profiler.so HSA_PROFILER_OFF=1)
+  hsa_trace_test(profiling_off ${runner} --unnamed ${hsa_dir}/hsa_signals 300 off)
+endforeach()

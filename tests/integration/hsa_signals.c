@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hsa_signals [DISPATCHES [off]]: completion signals used in every way that a program may, to be
+ * traced; with "off" without profiling. Prints "time 0 N START END" for each dispatch whose times
+ * it can read itself, and at the end "hsa_signals: ok". The kernels have no names (kernel object
+ * 0).
+ */
+#include <hsa/hsa.h>
+#include <hsa/hsa_ext_amd.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHECK(condition)                                                                           \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			printf("hsa_signals: FAILED: line %d: %s\n", __LINE__, #condition);        \
+			exit(1);                                                                   \
+		}                                                                                  \
+	} while (0)
+#define PACKETS 1024
+
+static hsa_agent_t gpu, cpu;
+static hsa_amd_memory_pool_t gpu_pool, cpu_pool;
+static hsa_queue_t *queue;
+static long printed;
+static bool profiling;
+
+static hsa_status_t find_agent(hsa_agent_t agent, void *data)
+{
+	hsa_device_type_t type;
+
+	(void)data;
+	CHECK(!hsa_agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type));
+	if (type == HSA_DEVICE_TYPE_CPU)
+		cpu = agent;
+	else if (!gpu.handle)
+		gpu = agent;
+	return HSA_STATUS_SUCCESS;
+}
+
+static hsa_status_t find_pool(hsa_amd_memory_pool_t pool, void *data)
+{
+	hsa_amd_segment_t segment;
+	hsa_amd_memory_pool_t *found = data;
+
+	CHECK(!hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SEGMENT, &segment));
+	if (segment == HSA_AMD_SEGMENT_GLOBAL && !found->handle)
+		*found = pool;
+	return HSA_STATUS_SUCCESS;
+}
+
+static hsa_signal_t create(hsa_signal_value_t value)
+{
+	hsa_signal_t signal;
+
+	CHECK(!hsa_signal_create(value, 0, NULL, &signal));
+	return signal;
+}
+
+static void wait_zero(hsa_signal_t signal)
+{
+	while (hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX,
+					 HSA_WAIT_STATE_BLOCKED) >= 1)
+		;
+}
+
+static void ring(uint64_t index, void *packet, uint16_t header, uint16_t setup)
+{
+	__atomic_store_n((uint32_t *)packet, (uint32_t)header | (uint32_t)setup << 16,
+			 __ATOMIC_RELEASE);
+	hsa_signal_store_screlease(queue->doorbell_signal, (hsa_signal_value_t)index);
+}
+
+static void *next_packet(uint64_t *index)
+{
+	char *packet;
+
+	*index = hsa_queue_add_write_index_relaxed(queue, 1);
+	while (*index - hsa_queue_load_read_index_scacquire(queue) >= queue->size)
+		;
+	packet = (char *)queue->base_address + 64 * (*index & (queue->size - 1));
+	memset(packet + 4, 0, 60);
+	return packet;
+}
+
+static void dispatch(uint32_t work_items, hsa_signal_t signal)
+{
+	uint64_t index;
+	hsa_kernel_dispatch_packet_t *packet = next_packet(&index);
+
+	packet->workgroup_size_x = 64;
+	packet->workgroup_size_y = packet->workgroup_size_z = 1;
+	packet->grid_size_x = work_items;
+	packet->grid_size_y = packet->grid_size_z = 1;
+	packet->completion_signal = signal;
+	ring(index, packet, HSA_PACKET_TYPE_KERNEL_DISPATCH | 1 << HSA_PACKET_HEADER_BARRIER, 1);
+}
+
+static void barrier(hsa_signal_t signal)
+{
+	uint64_t index;
+	hsa_barrier_and_packet_t *packet = next_packet(&index);
+
+	packet->completion_signal = signal;
+	ring(index, packet, HSA_PACKET_TYPE_BARRIER_AND | 1 << HSA_PACKET_HEADER_BARRIER, 0);
+}
+
+static void print_time(hsa_signal_t signal)
+{
+	hsa_amd_profiling_dispatch_time_t time;
+
+	if (!profiling)
+		return;
+	CHECK(!hsa_amd_profiling_get_dispatch_time(gpu, signal, &time));
+	CHECK(time.start && time.end >= time.start);
+	printf("time 0 %ld %lu %lu\n", printed++, time.start, time.end);
+}
+
+/* One signal, set again for each. */
+static void use_in_turn(long count)
+{
+	hsa_signal_t signal = create(0);
+
+	for (long i = 0; i < count; i++) {
+		hsa_signal_store_relaxed(signal, 1);
+		dispatch(64, signal);
+		wait_zero(signal);
+		print_time(signal);
+	}
+	CHECK(!hsa_signal_destroy(signal));
+}
+
+/* A signal for each, destroyed as soon as it can be; the next may get its place. */
+static void use_once(long count)
+{
+	for (long i = 0; i < count; i++) {
+		hsa_signal_t signal = create(1);
+
+		dispatch(128, signal);
+		wait_zero(signal);
+		print_time(signal);
+		CHECK(!hsa_signal_destroy(signal));
+	}
+}
+
+/* One signal counts many dispatches down, and has the times of the last of them. */
+static void count_down(long count)
+{
+	hsa_signal_t signal = create(count);
+
+	for (long i = 0; i < count; i++)
+		dispatch(i == count - 1 ? 448 : 192, signal);
+	wait_zero(signal);
+	CHECK(hsa_signal_load_relaxed(signal) == 0);
+	printf("grid=448 ");
+	print_time(signal);
+	CHECK(!hsa_signal_destroy(signal));
+}
+
+/* A barrier packet takes the dispatch's signal. */
+static void reuse_in_barrier(long count)
+{
+	hsa_signal_t signal = create(1);
+
+	for (long i = 0; i < count; i++) {
+		dispatch(256, signal);
+		wait_zero(signal);
+		print_time(signal);
+		hsa_signal_store_relaxed(signal, 1);
+		barrier(signal);
+		wait_zero(signal);
+		hsa_signal_store_relaxed(signal, 1);
+	}
+	CHECK(!hsa_signal_destroy(signal));
+}
+
+/* A copy takes the dispatch's signal. */
+static void reuse_in_copy(long count)
+{
+	hsa_signal_t signal = create(1);
+	void *on_gpu, *on_cpu;
+
+	CHECK(!hsa_amd_memory_pool_allocate(gpu_pool, 65536, 0, &on_gpu));
+	CHECK(!hsa_amd_memory_pool_allocate(cpu_pool, 65536, 0, &on_cpu));
+	CHECK(!hsa_amd_agents_allow_access(1, &gpu, NULL, on_cpu));
+	for (long i = 0; i < count; i++) {
+		dispatch(320, signal);
+		wait_zero(signal);
+		print_time(signal);
+		hsa_signal_store_relaxed(signal, 1);
+		CHECK(!hsa_amd_memory_async_copy(on_gpu, gpu, on_cpu, cpu, 65536, 0, NULL, signal));
+		wait_zero(signal);
+		hsa_signal_store_relaxed(signal, 1);
+	}
+	CHECK(!hsa_signal_destroy(signal));
+}
+
+/* Dispatches follow each other with few signals, which wait for the GPU by turns. */
+static void use_few(long count)
+{
+	hsa_signal_t signals[3] = {create(0), create(0), create(0)};
+
+	for (long i = 0; i < count; i++) {
+		wait_zero(signals[i % 3]);
+		hsa_signal_store_relaxed(signals[i % 3], 1);
+		dispatch(384, signals[i % 3]);
+	}
+	for (int i = 0; i < 3; i++) {
+		wait_zero(signals[i]);
+		CHECK(!hsa_signal_destroy(signals[i]));
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const long count = argc > 1 ? atol(argv[1]) : 300;
+
+	CHECK(!hsa_init());
+	CHECK(!hsa_iterate_agents(find_agent, NULL));
+	CHECK(!hsa_amd_agent_iterate_memory_pools(gpu, find_pool, &gpu_pool));
+	CHECK(!hsa_amd_agent_iterate_memory_pools(cpu, find_pool, &cpu_pool));
+	CHECK(!hsa_queue_create(gpu, PACKETS, HSA_QUEUE_TYPE_SINGLE, NULL, NULL, UINT32_MAX,
+				UINT32_MAX, &queue));
+	profiling = argc <= 2;
+	CHECK(!hsa_amd_profiling_set_profiler_enabled(queue, 1));
+	CHECK(!hsa_amd_profiling_set_profiler_enabled(queue, profiling));
+	for (int round = 0; round < 3; round++) {
+		use_in_turn(count);
+		use_once(count);
+		count_down(count);
+		reuse_in_barrier(count);
+		reuse_in_copy(count / 10);
+		use_few(count);
+	}
+	CHECK(!hsa_queue_destroy(queue));
+	CHECK(!hsa_shut_down());
+	printf("hsa_signals: ok\n");
+	return 0;
+}

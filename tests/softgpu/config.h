@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Configuration: what the SOFTGPU_* environment variables say (README.md lists them).
+ *
+ * Threads: sg_config_load() runs before any engine thread exists; later everybody may
+ * read. No locks.
+ */
+#ifndef SOFTGPU_CONFIG_H
+#define SOFTGPU_CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SG_MAX_GPUS 8u
+
+enum sg_fault_kind {
+	SG_FAULT_NONE,
+	SG_FAULT_VM,   /* memory access fault */
+	SG_FAULT_ILL,  /* illegal instruction */
+	SG_FAULT_HANG, /* the queue stops and says nothing */
+};
+
+struct sg_arch {
+	const char *name;
+	uint32_t major, minor, stepping;
+};
+
+struct sg_config {
+	uint32_t gpu_count;
+	const struct sg_arch *arch;
+	bool large_bar;
+	bool run_kernels; /* the runtimes' blit kernels and SOFTGPU_KERNELS' */
+	bool trace_thunk;
+	uint64_t vram_bytes;
+	uint64_t kernel_ns;
+	uint64_t ns_per_workgroup;
+	uint64_t clock_hz;
+	uint64_t clock_offset_ticks;
+	uint64_t spin_ns;
+	uint64_t sleep_ns;
+	uint32_t max_events;
+	const char *log_path; /* NULL: no log */
+	void *kernels;        /* dlopen handle or NULL */
+	enum sg_fault_kind fault_kind;
+	const char *fault_kernel; /* part of a kernel's name */
+};
+
+extern struct sg_config sg_config;
+
+/* Reads the environment. May be called again (a child made by fork does). */
+void sg_config_load(void);
+
+#endif

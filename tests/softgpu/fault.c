@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+#include "fault.h"
+
+#include <string.h>
+
+#include "clock.h"
+#include "config.h"
+#include "engine.h"
+#include "log.h"
+#include "port.h"
+
+#define FAULT_ADDRESS       0xdead000u
+#define QUEUE_ERROR_ILLEGAL 0x40000000 /* what ROCr's queue error handler knows it by */
+
+static const char *kind_name(enum sg_fault_kind kind)
+{
+	return kind == SG_FAULT_VM ? "vm" : kind == SG_FAULT_ILL ? "ill" : "hang";
+}
+
+static void log_fault(struct sg_log *log, const struct sg_queue *queue, uint64_t index,
+		      const hsa_kernel_dispatch_packet_t *packet, const char *name)
+{
+	uint64_t now = sg_clock_ticks(sg_now_ns());
+	struct sg_log_row row = {
+		"fault", queue->gpu, queue->id, index, now, now, packet->completion_signal.handle};
+	struct sg_line line = sg_log_begin(log, &row, strlen(name));
+
+	sg_line_text(&line, " fault=", kind_name(sg_config.fault_kind));
+	sg_line_hex(&line, " object=", packet->kernel_object);
+	sg_line_text(&line, " name=", name);
+	sg_log_end(log, &line);
+}
+
+/* What the trap handler does: the queue's inactive signal gets the code of the error. */
+static void queue_error(const struct sg_queue *queue, int64_t code)
+{
+	amd_signal_t *s = sg_host(queue->amd->queue_inactive_signal.handle);
+
+	if (!queue->amd->queue_inactive_signal.handle)
+		return;
+	__atomic_store_n(&s->value, code, __ATOMIC_RELEASE);
+	if (s->event_mailbox_ptr)
+		sg_port.set_event(s->event_id);
+}
+
+bool sg_fault_strike(struct sg_engine *engine, struct sg_queue *queue, uint64_t index,
+		     const hsa_kernel_dispatch_packet_t *packet, const struct sg_kernel *kernel)
+{
+	enum sg_fault_kind kind = sg_config.fault_kind;
+
+	if (kind == SG_FAULT_NONE || !strstr(kernel->name, sg_config.fault_kernel))
+		return false;
+	if (engine->log.on)
+		log_fault(&engine->log, queue, index, packet, kernel->name);
+	atomic_store(&queue->paused, true);
+	if (kind == SG_FAULT_VM && sg_port.memory_fault)
+		sg_port.memory_fault(queue->gpu, FAULT_ADDRESS);
+	else if (kind == SG_FAULT_ILL)
+		queue_error(queue, QUEUE_ERROR_ILLEGAL);
+	return true;
+}

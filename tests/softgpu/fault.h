@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * Fault injection: SOFTGPU_FAULT=KIND:NAME makes dispatches of the kernels whose name
+ * contains NAME fail. The queue stops for good at that packet.
+ *
+ * Threads: engine threads.
+ */
+#ifndef SOFTGPU_FAULT_H
+#define SOFTGPU_FAULT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "queue.h"
+
+/* Whether the packet at index is to fail; then it has. */
+bool sg_fault_strike(struct sg_engine *engine, struct sg_queue *queue, uint64_t index,
+		     const hsa_kernel_dispatch_packet_t *packet, const struct sg_kernel *kernel);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * SDMA: the copy engine's packet processor, for the packets that ROCr writes (gfx9 and
+ * gfx10 formats). Copies move the bytes, at the host's speed.
+ *
+ * Threads: the engine's.
+ */
+#ifndef SOFTGPU_SDMA_H
+#define SOFTGPU_SDMA_H
+
+#include "engine.h"
+
+bool sg_sdma_step(struct sg_engine *engine, struct sg_queue *queue, uint64_t *wake_ns);
+
+#endif

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+# Tests of core. The bus starts once in a process, so test_bus runs scenarios in processes of
+# their own (test_bus_child), with the probe as their subscriber (probe.h).
+find_package(Threads REQUIRED)
+set(probe_folder ${CMAKE_CURRENT_BINARY_DIR}/probe)
+
+add_library(probe_sub MODULE probe_sub.c)
+target_link_libraries(probe_sub PRIVATE rtl_settings rtl_shared_settings ${CMAKE_DL_LIBS})
+set_target_properties(probe_sub PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${probe_folder})
+
+add_executable(test_bus_child
+  test_bus_child.c test_bus_child_host.c test_bus_child_life.c test_bus_child_publish.c test_bus_child_signals.c)
+target_link_libraries(test_bus_child PRIVATE rtl_settings rtl Threads::Threads ${CMAKE_DL_LIBS})
+set_target_properties(test_bus_child PROPERTIES ENABLE_EXPORTS ON) # probe_hooks
+
+set(bus_defines PROBE_SUB="$<TARGET_FILE:probe_sub>" BUS_CHILD="$<TARGET_FILE:test_bus_child>"
+  BUS_FAILING="$<TARGET_FILE:test_bus_failing>")
+
+# Makes librtl's allocations fail, by LD_PRELOAD; never sanitized, as it stands before malloc.
+add_library(test_bus_failing MODULE test_bus_failing.c)
+target_compile_definitions(test_bus_failing PRIVATE _GNU_SOURCE)
+target_link_libraries(test_bus_failing PRIVATE ${CMAKE_DL_LIBS})
+
+function(rtl_bus_test name)
+  rtl_unit_test(${name} ${name}.c test_bus_run.c DEFINES ${bus_defines}
+    DEPENDS probe_sub test_bus_child test_bus_failing)
+endfunction()
+
+rtl_bus_test(test_bus_host)
+rtl_bus_test(test_bus_life)
+rtl_bus_test(test_bus_publish)
+rtl_bus_test(test_bus_signals)
+rtl_bus_test(test_bus_ticks)
+rtl_unit_test(test_ids_recent test_ids_recent.c LIBS rtl)
+target_sources(test_bus_child PRIVATE test_bus_child_ticks.c)
+rtl_unit_test(test_collector test_collector.c LIBS rtl)
+rtl_unit_test(test_recover test_recover.c LIBS rtl)
+target_include_directories(test_recover PRIVATE ${PROJECT_SOURCE_DIR}/core)
+
+rtl_unit_test(test_recorder test_recorder.c LIBS rtl Threads::Threads)
+
+# ids.c stands in the test itself, with a hash of its own: see there.
+rtl_unit_test(test_ids test_ids.c ${PROJECT_SOURCE_DIR}/core/table.c
+  LIBS Threads::Threads ${CMAKE_DL_LIBS})
+target_include_directories(test_ids PRIVATE ${PROJECT_SOURCE_DIR}/core)
+rtl_unit_test(test_streams test_streams.c LIBS rtl Threads::Threads)
+rtl_unit_test(test_clock test_clock.c ${PROJECT_SOURCE_DIR}/core/clock.c)
+target_include_directories(test_clock PRIVATE ${PROJECT_SOURCE_DIR}/core)
+
+# The ABI: layouts, by compiling them; what librtl exports.
+foreach(standard c_std_11 c_std_17)
+  add_library(test_abi_${standard} OBJECT test_abi.c)
+  target_compile_features(test_abi_${standard} PRIVATE ${standard})
+endforeach()
+set_target_properties(test_abi_c_std_11 PROPERTIES C_STANDARD 11)
+add_library(test_abi_cpp OBJECT test_abi_cpp.cpp)
+foreach(target test_abi_c_std_11 test_abi_c_std_17 test_abi_cpp)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -pedantic -Werror)
+endforeach()
+add_test(NAME unit.test_abi_exports COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_abi_exports.sh
+  ${PROJECT_SOURCE_DIR}/include $<TARGET_FILE:rtl>)
+set_tests_properties(unit.test_abi_exports PROPERTIES LABELS "unit;abi" TIMEOUT 60)

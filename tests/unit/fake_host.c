@@ -1,0 +1,939 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fake_host.c: see fake_host.h. Strings and tracepoints are kept in trees (tsearch), everything
+ * else in short lists.
+ */
+#include "fake_host.h"
+
+#include <dlfcn.h>
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_PROPERTIES 16
+#define MAX_SETTINGS   32
+#define MAX_RINGS      8
+
+struct fake_key {
+	uint32_t process;
+	uint64_t id;
+};
+
+struct fake_text {
+	struct fake_key key;
+	char *text;
+};
+
+struct fake_tracepoint {
+	struct fake_key key;
+	struct rtl_tracepoint tp;
+	struct rtl_metadata *metadata;
+};
+
+struct fake_ring {
+	uint64_t position; /* bytes of all events so far */
+	uint64_t flushed;
+	uint64_t stored; /* as the subscriber said by resume */
+};
+
+struct fake_process {
+	struct fake_process *next;
+	struct rtl_process process;
+	bool begun;
+	bool delivered; /* too late to resume */
+	struct fake_ring rings[MAX_RINGS];
+};
+
+struct fake_loss {
+	struct fake_loss *next;
+	char *cause;
+	uint64_t count;
+};
+
+struct fake_stream {
+	struct fake_stream *next;
+	const struct rtl_stream_info *info;
+	struct rtl_ledger ledger;
+	bool ledger_set;
+	struct fake_loss *losses;
+};
+
+struct rtl_subscription {
+	struct rtl_subscription *next;
+	const struct rtl_stream_info *stream;
+	uint16_t type;
+	rtl_events_fn fn;
+	void *user;
+};
+
+struct fake_report {
+	int level;
+	char *text;
+};
+
+struct fake_host {
+	struct rtl_host api; /* first: the API's pointer is the host's */
+	char *property_key[MAX_PROPERTIES], *property_value[MAX_PROPERTIES];
+	struct fake_process *processes;
+	uint32_t ring;
+	struct fake_stream *streams;
+	struct rtl_subscription *subscriptions;
+	void *strings, *tracepoints; /* trees */
+	uint64_t next_string;
+	struct fake_report *reports;
+	size_t report_count;
+	char *failure;
+	int error;
+	void *plugin; /* dlopen */
+	const struct rtl_subscriber *subscriber;
+	void *instance;
+};
+
+static void *checked(void *p)
+{
+	if (!p)
+		abort();
+	return p;
+}
+
+static char *copy_text(const char *text)
+{
+	return checked(strdup(text ? text : ""));
+}
+
+static struct fake_host *fake_of(const struct rtl_host *host)
+{
+	return (struct fake_host *)(uintptr_t)host;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+	const struct fake_key *x = a, *y = b;
+
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static struct fake_key key_of(const struct rtl_process *process, uint64_t id)
+{
+	return (struct fake_key){.process = process ? process->number : 0, .id = id};
+}
+
+static struct fake_stream *find_stream(const struct fake_host *h,
+				       const struct rtl_stream_info *info)
+{
+	struct fake_stream *s = h->streams;
+
+	while (s && s->info != info)
+		s = s->next;
+	return s;
+}
+
+static struct fake_stream *need_stream(struct fake_host *h, const struct rtl_stream_info *info)
+{
+	struct fake_stream *s = find_stream(h, info);
+
+	if (s)
+		return s;
+	s = checked(calloc(1, sizeof(*s)));
+	s->info = info;
+	s->ledger.struct_size = sizeof(s->ledger);
+	s->next = h->streams;
+	h->streams = s;
+	return s;
+}
+
+static void note_error(struct fake_host *h, int error)
+{
+	if (error < 0 && !h->error)
+		h->error = error;
+}
+
+/* The functions of struct rtl_host. */
+
+static bool describes(const struct rtl_stream_info *stream, uint16_t type)
+{
+	if (type == RTL_TYPE_ANY)
+		return true;
+	for (uint32_t i = 0; i < stream->type_count; i++)
+		if (rtl_stream_type(stream, i)->type == type)
+			return true;
+	return false;
+}
+
+static int api_subscribe(const struct rtl_host *host, const struct rtl_stream_info *stream,
+			 uint16_t type, enum rtl_delivery delivery, rtl_events_fn fn, void *user,
+			 struct rtl_subscription **out)
+{
+	struct fake_host *h = fake_of(host);
+	struct rtl_subscription *s, **end = &h->subscriptions;
+
+	if (!stream || !fn)
+		return RTL_EINVAL;
+	if (!describes(stream, type))
+		return RTL_ENOENT;
+	if (delivery != RTL_BUFFERED)
+		return RTL_ENOTSUP;
+	s = checked(calloc(1, sizeof(*s)));
+	*s = (struct rtl_subscription){.stream = stream, .type = type, .fn = fn, .user = user};
+	while (*end)
+		end = &(*end)->next;
+	*end = s;
+	if (out)
+		*out = s;
+	return 0;
+}
+
+static void api_unsubscribe(const struct rtl_host *host, struct rtl_subscription *subscription)
+{
+	struct rtl_subscription **at = &fake_of(host)->subscriptions;
+
+	while (*at && *at != subscription)
+		at = &(*at)->next;
+	if (!*at)
+		return;
+	*at = subscription->next;
+	free(subscription);
+}
+
+static const char *api_string(const struct rtl_host *host, const struct rtl_process *process,
+			      uint64_t id)
+{
+	struct fake_key key = key_of(process, id);
+	void *node = tfind(&key, &fake_of(host)->strings, compare_keys);
+
+	return node ? (*(struct fake_text **)node)->text : NULL;
+}
+
+static const struct rtl_tracepoint *api_tracepoint(const struct rtl_host *host,
+						   const struct rtl_process *process, uint64_t uid)
+{
+	struct fake_key key = key_of(process, uid);
+	void *node = tfind(&key, &fake_of(host)->tracepoints, compare_keys);
+
+	return node ? &(*(struct fake_tracepoint **)node)->tp : NULL;
+}
+
+static int api_ledger(const struct rtl_host *host, const struct rtl_process *process,
+		      const struct rtl_stream_info *stream, struct rtl_ledger *ledger)
+{
+	struct fake_stream *s = find_stream(fake_of(host), stream);
+	uint32_t size = ledger->struct_size;
+
+	(void)process;
+	if (!s)
+		return RTL_ENOENT;
+	memcpy(ledger, &s->ledger, size < sizeof(*ledger) ? size : sizeof(*ledger));
+	ledger->struct_size = size;
+	return 0;
+}
+
+static void api_losses(const struct rtl_host *host, const struct rtl_process *process,
+		       const struct rtl_stream_info *stream,
+		       void (*fn)(void *user, const char *cause, uint64_t count), void *user)
+{
+	struct fake_stream *s = find_stream(fake_of(host), stream);
+
+	(void)process;
+	for (struct fake_loss *l = s ? s->losses : NULL; l; l = l->next)
+		fn(user, l->cause, l->count);
+}
+
+static void api_report(const struct rtl_host *host, int level, const char *text)
+{
+	struct fake_host *h = fake_of(host);
+
+	h->reports = checked(realloc(h->reports, (h->report_count + 1) * sizeof(*h->reports)));
+	h->reports[h->report_count++] = (struct fake_report){level, copy_text(text)};
+}
+
+static void api_fail(const struct rtl_host *host, const char *reason)
+{
+	struct fake_host *h = fake_of(host);
+
+	if (!h->failure)
+		h->failure = copy_text(reason);
+	note_error(h, RTL_EPLUGIN);
+}
+
+static const struct rtl_process *api_process(const struct rtl_host *host, uint32_t number)
+{
+	for (struct fake_process *p = fake_of(host)->processes; p; p = p->next)
+		if (p->process.number == number && p->begun)
+			return &p->process;
+	return NULL;
+}
+
+static const char *api_property(const struct rtl_host *host, const char *key)
+{
+	struct fake_host *h = fake_of(host);
+
+	for (int i = 0; i < MAX_PROPERTIES; i++)
+		if (h->property_key[i] && strcmp(h->property_key[i], key) == 0)
+			return h->property_value[i];
+	return NULL;
+}
+
+static struct fake_process *find_process(const struct fake_host *h,
+					 const struct rtl_process *process)
+{
+	struct fake_process *p = h->processes;
+
+	while (p && &p->process != process)
+		p = p->next;
+	return p;
+}
+
+static void api_positions(const struct rtl_host *host,
+			  void (*fn)(void *user, const struct rtl_process *process, uint32_t ring,
+				     uint64_t position),
+			  void *user)
+{
+	for (struct fake_process *p = fake_of(host)->processes; p; p = p->next)
+		for (uint32_t i = 0; i < MAX_RINGS; i++)
+			if (p->rings[i].position != p->rings[i].flushed)
+				fn(user, &p->process, i, p->rings[i].position);
+}
+
+static int api_resume(const struct rtl_host *host, const struct rtl_process *process, uint32_t ring,
+		      uint64_t position)
+{
+	struct fake_process *p = find_process(fake_of(host), process);
+
+	if (!p || p->delivered || ring >= MAX_RINGS)
+		return RTL_EBUSY;
+	p->rings[ring].stored = position;
+	return 0;
+}
+
+static int api_calibration(const struct rtl_host *host, const struct rtl_process *process,
+			   struct rtl_calibration *calibration)
+{
+	(void)host;
+	if (!process || calibration->struct_size < sizeof(*calibration))
+		return RTL_EINVAL;
+	*calibration = (struct rtl_calibration){
+		.struct_size = sizeof(*calibration),
+		.pairs = 3,
+		.error_ns = 25,
+		.ns_per_tick = 0.5,
+		.first_ns = process->start_ns,
+		.last_ns = process->start_ns + 1000,
+	};
+	return 0;
+}
+
+/* Making and filling. */
+
+struct fake_host *fake_host_create(void)
+{
+	struct fake_host *h = checked(calloc(1, sizeof(*h)));
+
+	h->api = (struct rtl_host){
+		.struct_size = sizeof(h->api),
+		.abi_version = RTL_ABI_VERSION,
+		.subscribe = api_subscribe,
+		.unsubscribe = api_unsubscribe,
+		.string = api_string,
+		.tracepoint = api_tracepoint,
+		.ledger = api_ledger,
+		.losses = api_losses,
+		.report = api_report,
+		.fail = api_fail,
+		.process = api_process,
+		.property = api_property,
+		.positions = api_positions,
+		.resume = api_resume,
+		.calibration = api_calibration,
+	};
+	h->next_string = 1000;
+	fake_host_set_property(h, "version", "0.1.0");
+	fake_host_set_property(h, "mode", "standard");
+	fake_host_set_property(h, "where", "process");
+	fake_host_set_property(h, "session", "test-session");
+	return h;
+}
+
+static void free_text(void *node)
+{
+	struct fake_text *t = node;
+
+	free(t->text);
+	free(t);
+}
+
+static void free_tracepoint(void *node)
+{
+	struct fake_tracepoint *t = node;
+
+	for (uint32_t i = 0; i < t->tp.metadata_count; i++) {
+		free((char *)(uintptr_t)t->metadata[i].key);
+		free((char *)(uintptr_t)t->metadata[i].value);
+	}
+	free(t->metadata);
+	free((char *)(uintptr_t)t->tp.kind);
+	free((char *)(uintptr_t)t->tp.name);
+	free((char *)(uintptr_t)t->tp.source);
+	free((char *)(uintptr_t)t->tp.module);
+	free(t);
+}
+
+static void free_streams(struct fake_host *h)
+{
+	for (struct fake_stream *s = h->streams, *next; s; s = next) {
+		next = s->next;
+		for (struct fake_loss *l = s->losses, *after; l; l = after) {
+			after = l->next;
+			free(l->cause);
+			free(l);
+		}
+		free(s);
+	}
+}
+
+static void free_processes(struct fake_host *h)
+{
+	for (struct fake_process *p = h->processes, *next; p; p = next) {
+		next = p->next;
+		free((char *)(uintptr_t)p->process.program);
+		free((char *)(uintptr_t)p->process.command);
+		free((char *)(uintptr_t)p->process.host_name);
+		free(p);
+	}
+}
+
+static void destroy_instance(struct fake_host *h)
+{
+	if (h->instance && h->subscriber->destroy)
+		h->subscriber->destroy(h->instance);
+	h->instance = NULL;
+	while (h->subscriptions)
+		api_unsubscribe(&h->api, h->subscriptions);
+}
+
+void fake_host_destroy(struct fake_host *h)
+{
+	if (!h)
+		return;
+	destroy_instance(h);
+	if (h->plugin)
+		dlclose(h->plugin);
+	for (int i = 0; i < MAX_PROPERTIES; i++) {
+		free(h->property_key[i]);
+		free(h->property_value[i]);
+	}
+	for (size_t i = 0; i < h->report_count; i++)
+		free(h->reports[i].text);
+	free(h->reports);
+	free(h->failure);
+	tdestroy(h->strings, free_text);
+	tdestroy(h->tracepoints, free_tracepoint);
+	free_streams(h);
+	free_processes(h);
+	free(h);
+}
+
+void fake_host_set_property(struct fake_host *h, const char *key, const char *value)
+{
+	int slot = -1;
+
+	for (int i = MAX_PROPERTIES - 1; i >= 0; i--)
+		if (!h->property_key[i] && slot < 0)
+			slot = i;
+	for (int i = 0; i < MAX_PROPERTIES; i++)
+		if (h->property_key[i] && strcmp(h->property_key[i], key) == 0)
+			slot = i;
+	if (slot < 0)
+		abort();
+	free(h->property_key[slot]);
+	free(h->property_value[slot]);
+	h->property_key[slot] = value ? copy_text(key) : NULL;
+	h->property_value[slot] = value ? copy_text(value) : NULL;
+}
+
+struct rtl_process *fake_host_process(struct fake_host *h, uint32_t number, int32_t pid,
+				      const char *program)
+{
+	struct fake_process *p = checked(calloc(1, sizeof(*p)));
+
+	p->process = (struct rtl_process){
+		.struct_size = sizeof(p->process),
+		.number = number,
+		.pid = pid,
+		.parent_pid = 1,
+		.start_ns = 1000000,
+		.program = copy_text(program),
+		.command = copy_text(program),
+		.host_name = copy_text("testhost"),
+		.spool_id = 0xf000000000000000u + (uint64_t)pid,
+	};
+	if (h->api.struct_size < sizeof(h->api)) {
+		p->process.struct_size = offsetof(struct rtl_process, spool_id);
+		p->process.spool_id = 1; /* not to be looked at */
+	}
+	p->next = h->processes;
+	h->processes = p;
+	return &p->process;
+}
+
+void fake_host_set_string(struct fake_host *h, const struct rtl_process *process, uint64_t id,
+			  const char *text)
+{
+	struct fake_text *t = checked(calloc(1, sizeof(*t)));
+	struct fake_text **node;
+
+	t->key = key_of(process, id);
+	t->text = copy_text(text);
+	node = checked(tsearch(t, &h->strings, compare_keys));
+	if (*node != t)
+		free_text(t); /* an id keeps its first text, as in the real host */
+}
+
+static _Thread_local const char *wanted_text;
+static _Thread_local uint64_t found_id;
+
+static void match_text(const void *node, VISIT visit, int depth)
+{
+	const struct fake_text *t = *(struct fake_text *const *)node;
+
+	(void)depth;
+	if ((visit == preorder || visit == leaf) && strcmp(t->text, wanted_text) == 0)
+		found_id = t->key.id;
+}
+
+uint64_t fake_host_string(struct fake_host *h, const struct rtl_process *process, const char *text)
+{
+	wanted_text = text;
+	found_id = 0;
+	twalk(h->strings, match_text);
+	if (!found_id)
+		found_id = ++h->next_string;
+	fake_host_set_string(h, process, found_id, text);
+	return found_id;
+}
+
+void fake_host_set_tracepoint(struct fake_host *h, const struct rtl_process *process,
+			      const struct rtl_tracepoint *tracepoint)
+{
+	struct fake_tracepoint *t = checked(calloc(1, sizeof(*t)));
+	struct fake_tracepoint **node;
+	uint32_t count = tracepoint->metadata_count;
+
+	t->key = key_of(process, tracepoint->uid);
+	t->tp = *tracepoint;
+	t->tp.struct_size = sizeof(t->tp);
+	t->tp.kind = copy_text(tracepoint->kind);
+	t->tp.name = copy_text(tracepoint->name);
+	t->tp.source = copy_text(tracepoint->source);
+	t->tp.module = copy_text(tracepoint->module);
+	t->metadata = checked(calloc(count + 1, sizeof(*t->metadata)));
+	for (uint32_t i = 0; i < count; i++) {
+		t->metadata[i].key = copy_text(tracepoint->metadata[i].key);
+		t->metadata[i].value = copy_text(tracepoint->metadata[i].value);
+	}
+	t->tp.metadata = t->metadata;
+	node = checked(tsearch(t, &h->tracepoints, compare_keys));
+	if (*node != t) {
+		free_tracepoint(*node);
+		*node = t;
+	}
+}
+
+void fake_host_tracepoint(struct fake_host *h, const struct rtl_process *process, uint64_t uid,
+			  const char *kind, const char *name, const char *key, const char *value)
+{
+	struct rtl_metadata metadata = {key, value};
+	struct rtl_tracepoint tp = {
+		.uid = uid,
+		.kind = kind,
+		.name = name,
+		.metadata_count = key ? 1 : 0,
+		.metadata = &metadata,
+	};
+
+	fake_host_set_tracepoint(h, process, &tp);
+}
+
+void fake_host_set_ledger(struct fake_host *h, const struct rtl_stream_info *stream,
+			  const struct rtl_ledger *ledger)
+{
+	struct fake_stream *s = need_stream(h, stream);
+
+	s->ledger = *ledger;
+	s->ledger.struct_size = sizeof(s->ledger);
+	s->ledger_set = true;
+}
+
+void fake_host_add_loss(struct fake_host *h, const struct rtl_stream_info *stream,
+			const char *cause, uint64_t count)
+{
+	struct fake_stream *s = need_stream(h, stream);
+	struct fake_loss *l = checked(calloc(1, sizeof(*l)));
+
+	l->cause = copy_text(cause);
+	l->count = count;
+	l->next = s->losses;
+	s->losses = l;
+}
+
+/* The subscriber's life. */
+
+static bool knows_setting(const struct rtl_subscriber *s, const char *key)
+{
+	const char *at = (const char *)s->settings;
+
+	for (uint32_t i = 0; i < s->setting_count; i++) {
+		const struct rtl_setting_info *info = (const struct rtl_setting_info *)at;
+
+		if (strcmp(info->key, key) == 0)
+			return true;
+		at += s->settings->struct_size;
+	}
+	return false;
+}
+
+void fake_host_make_old(struct fake_host *h)
+{
+	h->api.struct_size = offsetof(struct rtl_host, positions);
+	for (struct fake_process *p = h->processes; p; p = p->next) {
+		p->process.struct_size = offsetof(struct rtl_process, spool_id);
+		p->process.spool_id = 1;
+	}
+}
+
+static int create_instance(struct fake_host *h, char *text)
+{
+	struct rtl_setting settings[MAX_SETTINGS];
+	size_t count = 0;
+	char *rest = text;
+
+	for (char *part; (part = strsep(&rest, "&")) && count < MAX_SETTINGS;) {
+		char *value = strchr(part, '=');
+
+		if (!*part)
+			continue;
+		if (value)
+			*value++ = '\0';
+		if (!knows_setting(h->subscriber, part))
+			return RTL_EINVAL;
+		settings[count++] = (struct rtl_setting){part, value ? value : ""};
+	}
+	return h->subscriber->create(&h->api, settings, count, &h->instance);
+}
+
+int fake_host_load(struct fake_host *h, const char *file, const char *settings)
+{
+	char *text;
+	int result;
+
+	h->plugin = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+	if (!h->plugin) {
+		fprintf(stderr, "fake_host: %s\n", dlerror());
+		return RTL_ENOENT;
+	}
+	h->subscriber = dlsym(h->plugin, RTL_SUBSCRIBER_SYMBOL);
+	if (!h->subscriber)
+		return RTL_ENOENT;
+	if (h->subscriber->abi_version >> 16 != RTL_ABI_VERSION >> 16)
+		return RTL_EABI;
+	text = copy_text(settings);
+	result = create_instance(h, text);
+	free(text);
+	if (result < 0)
+		h->instance = NULL;
+	note_error(h, result);
+	return result;
+}
+
+const struct rtl_subscriber *fake_host_subscriber(const struct fake_host *h)
+{
+	return h->subscriber;
+}
+
+static bool runs(const struct fake_host *h)
+{
+	return h->instance && !h->error;
+}
+
+const struct rtl_stream_info *fake_host_stream(struct fake_host *h,
+					       const struct rtl_stream_info *stream)
+{
+	need_stream(h, stream);
+	if (runs(h) && h->subscriber->stream)
+		note_error(h, h->subscriber->stream(h->instance, stream));
+	return stream;
+}
+
+void fake_host_begin(struct fake_host *h, const struct rtl_process *process)
+{
+	for (struct fake_process *p = h->processes; p; p = p->next)
+		if (&p->process == process)
+			p->begun = true;
+	if (runs(h) && h->subscriber->process_begin)
+		note_error(h, h->subscriber->process_begin(h->instance, process));
+}
+
+void fake_host_process_end(struct fake_host *h, const struct rtl_process *process)
+{
+	if (runs(h) && h->subscriber->process_end)
+		note_error(h, h->subscriber->process_end(h->instance, process));
+}
+
+static bool wants(const struct rtl_subscription *s, const struct rtl_event *e)
+{
+	return s->stream == e->stream && (s->type == e->type || s->type == RTL_TYPE_ANY);
+}
+
+/* Length of the run of events that all go to the same subscriptions as the first. */
+static size_t run_length(const struct rtl_event *const *events, size_t count)
+{
+	size_t n = 1;
+
+	while (n < count && events[n]->stream == events[0]->stream &&
+	       events[n]->type == events[0]->type)
+		n++;
+	return n;
+}
+
+static void count_delivered(struct fake_host *h, const struct rtl_event *event, size_t count)
+{
+	struct fake_stream *stream = need_stream(h, event->stream);
+
+	if (stream->ledger_set)
+		return;
+	stream->ledger.published += count;
+	stream->ledger.delivered += count;
+}
+
+/* Whether the subscriber has stored an event before; its ring goes on past it. */
+static bool pass_by(struct fake_host *h, const struct rtl_event *event)
+{
+	struct fake_process *p = find_process(h, event->process);
+	struct fake_ring *ring = p ? &p->rings[h->ring] : NULL;
+
+	if (!ring)
+		return false;
+	p->delivered = true;
+	ring->position += 48 + ((event->payload_size + 7u) & ~7u);
+	return ring->position <= ring->stored;
+}
+
+static void deliver_run(struct fake_host *h, const struct rtl_event *const *events, size_t count)
+{
+	bool anybody = false;
+
+	for (struct rtl_subscription *s = h->subscriptions, *next; s; s = next) {
+		next = s->next;
+		if (!wants(s, events[0]) || !runs(h))
+			continue;
+		s->fn(s->user, events, count);
+		anybody = true;
+	}
+	if (anybody)
+		count_delivered(h, events[0], count);
+}
+
+void fake_host_deliver(struct fake_host *h, const struct rtl_event *const *events, size_t count)
+{
+	for (size_t i = 0, n; i < count; i += n) {
+		size_t limit = run_length(events + i, count - i);
+
+		if (pass_by(h, events[i])) {
+			count_delivered(h, events[i], 1);
+			n = 1;
+			continue;
+		}
+		/* What follows one that is new in its ring is new. */
+		for (n = 1; n < limit && events[i + n]->process == events[i]->process; n++)
+			pass_by(h, events[i + n]);
+		deliver_run(h, events + i, n);
+	}
+}
+
+void fake_host_deliver_one(struct fake_host *h, const struct rtl_event *event)
+{
+	fake_host_deliver(h, &event, 1);
+}
+
+void fake_host_flush(struct fake_host *h)
+{
+	int result = 0;
+
+	if (runs(h) && h->subscriber->flush)
+		result = h->subscriber->flush(h->instance);
+	note_error(h, result);
+	for (struct fake_process *p = h->processes; result == 0 && p; p = p->next)
+		for (uint32_t i = 0; i < MAX_RINGS; i++)
+			p->rings[i].flushed = p->rings[i].position;
+}
+
+void fake_host_set_ring(struct fake_host *h, uint32_t ring)
+{
+	if (ring >= MAX_RINGS)
+		abort();
+	h->ring = ring;
+}
+
+uint64_t fake_host_position(const struct fake_host *h, const struct rtl_process *process,
+			    uint32_t ring)
+{
+	return find_process(h, process)->rings[ring].position;
+}
+
+uint64_t fake_host_resumed(const struct fake_host *h, const struct rtl_process *process,
+			   uint32_t ring)
+{
+	return find_process(h, process)->rings[ring].stored;
+}
+
+int fake_host_end(struct fake_host *h)
+{
+	if (!h->instance)
+		return h->error;
+	for (struct fake_process *p = h->processes; p; p = p->next)
+		if (p->begun)
+			fake_host_process_end(h, &p->process);
+	if (h->subscriber->finish)
+		note_error(h, h->subscriber->finish(h->instance));
+	destroy_instance(h);
+	return h->error;
+}
+
+/* What happened. */
+
+int fake_host_error(const struct fake_host *h)
+{
+	return h->error;
+}
+
+const char *fake_host_failure(const struct fake_host *h)
+{
+	return h->failure;
+}
+
+size_t fake_host_reports(const struct fake_host *h)
+{
+	return h->report_count;
+}
+
+const char *fake_host_report(const struct fake_host *h, size_t n, int *level)
+{
+	if (n >= h->report_count)
+		return NULL;
+	if (level)
+		*level = h->reports[n].level;
+	return h->reports[n].text;
+}
+
+bool fake_host_reported(const struct fake_host *h, const char *part)
+{
+	for (size_t i = 0; i < h->report_count; i++)
+		if (strstr(h->reports[i].text, part))
+			return true;
+	return false;
+}
+
+bool fake_host_subscribed(const struct fake_host *h, const struct rtl_stream_info *stream,
+			  uint16_t type)
+{
+	for (const struct rtl_subscription *s = h->subscriptions; s; s = s->next)
+		if (s->stream == stream && (s->type == type || s->type == RTL_TYPE_ANY))
+			return true;
+	return false;
+}
+
+struct rtl_event fake_event(const struct rtl_stream_info *stream, uint16_t type,
+			    const struct rtl_process *process, const void *payload,
+			    uint32_t payload_size)
+{
+	struct rtl_event e = {
+		.struct_size = sizeof(e),
+		.type = type,
+		.stream = stream,
+		.process = process,
+		.payload = payload,
+		.payload_size = payload_size,
+	};
+
+	for (uint32_t i = 0; i < stream->type_count; i++)
+		if (rtl_stream_type(stream, i)->type == type)
+			e.type_info = rtl_stream_type(stream, i);
+	return e;
+}
+
+/* Description of rtl.hsa. */
+
+#define FIELD(of, member, field_kind, field_unit)                                                  \
+	{                                                                                          \
+		.struct_size = sizeof(struct rtl_field), .kind = (field_kind),                     \
+		.offset = offsetof(struct of, member), .size = sizeof(((struct of *)0)->member),   \
+		.name = #member, .unit = (field_unit), .description = #member,                     \
+	}
+
+static const struct rtl_field dispatch_fields[] = {
+	FIELD(rtl_hsa_dispatch, begin_ns, RTL_KIND_TIME, "ns"),
+	FIELD(rtl_hsa_dispatch, end_ns, RTL_KIND_TIME, "ns"),
+	FIELD(rtl_hsa_dispatch, submit_ns, RTL_KIND_TIME, "ns"),
+	FIELD(rtl_hsa_dispatch, packet_id, RTL_KIND_UINT, ""),
+	FIELD(rtl_hsa_dispatch, kernel_object, RTL_KIND_ADDRESS, ""),
+	FIELD(rtl_hsa_dispatch, kernel_name, RTL_KIND_STRING, ""),
+	FIELD(rtl_hsa_dispatch, gpu, RTL_KIND_UINT, ""),
+	FIELD(rtl_hsa_dispatch, queue, RTL_KIND_UINT, ""),
+	FIELD(rtl_hsa_dispatch, submit_tid, RTL_KIND_UINT, ""),
+	FIELD(rtl_hsa_dispatch, flags, RTL_KIND_UINT, ""),
+	FIELD(rtl_hsa_dispatch, grid_x, RTL_KIND_UINT, "work-items"),
+	FIELD(rtl_hsa_dispatch, grid_y, RTL_KIND_UINT, "work-items"),
+	FIELD(rtl_hsa_dispatch, grid_z, RTL_KIND_UINT, "work-items"),
+	FIELD(rtl_hsa_dispatch, workgroup_x, RTL_KIND_UINT, "work-items"),
+	FIELD(rtl_hsa_dispatch, workgroup_y, RTL_KIND_UINT, "work-items"),
+	FIELD(rtl_hsa_dispatch, workgroup_z, RTL_KIND_UINT, "work-items"),
+	FIELD(rtl_hsa_dispatch, group_segment_bytes, RTL_KIND_UINT, "bytes"),
+	FIELD(rtl_hsa_dispatch, private_segment_bytes, RTL_KIND_UINT, "bytes"),
+};
+
+static const struct rtl_field queue_fields[] = {
+	FIELD(rtl_hsa_queue, address, RTL_KIND_ADDRESS, ""),
+	FIELD(rtl_hsa_queue, gpu, RTL_KIND_UINT, ""),
+	FIELD(rtl_hsa_queue, queue, RTL_KIND_UINT, ""),
+	FIELD(rtl_hsa_queue, packets, RTL_KIND_UINT, "count"),
+	FIELD(rtl_hsa_queue, type, RTL_KIND_UINT, ""),
+};
+
+static const struct rtl_field metadata_fields[] = {
+	FIELD(rtl_hsa_metadata, address, RTL_KIND_ADDRESS, ""),
+	FIELD(rtl_hsa_metadata, name, RTL_KIND_STRING, ""),
+	FIELD(rtl_hsa_metadata, gpu, RTL_KIND_UINT, ""),
+};
+
+#define TYPE(number, type_name, of, field_array)                                                   \
+	{                                                                                          \
+		.struct_size = sizeof(struct rtl_type_info), .type = (number),                     \
+		.field_count = sizeof(field_array) / sizeof((field_array)[0]),                     \
+		.payload_size = sizeof(struct of), .name = (type_name),                            \
+		.description = (type_name), .fields = (field_array),                               \
+	}
+
+static const struct rtl_type_info hsa_types[] = {
+	TYPE(RTL_TASK_BEGIN, "task_begin", rtl_hsa_dispatch, dispatch_fields),
+	TYPE(RTL_TASK_END, "task_end", rtl_hsa_dispatch, dispatch_fields),
+	TYPE(RTL_QUEUE_CREATE, "queue_create", rtl_hsa_queue, queue_fields),
+	TYPE(RTL_QUEUE_DESTROY, "queue_destroy", rtl_hsa_queue, queue_fields),
+	TYPE(RTL_METADATA, "metadata", rtl_hsa_metadata, metadata_fields),
+};
+
+const struct rtl_stream_info *fake_hsa_stream(void)
+{
+	static const struct rtl_stream_info info = {
+		.struct_size = sizeof(info),
+		.version_major = RTL_STREAM_HSA_VERSION,
+		.name = RTL_STREAM_HSA,
+		.description = "kernel dispatches, queues, agents, code objects and kernels",
+		.types = hsa_types,
+		.type_count = sizeof(hsa_types) / sizeof(hsa_types[0]),
+		.number = 1,
+	};
+
+	return &info;
+}

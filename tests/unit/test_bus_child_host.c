@@ -1,0 +1,742 @@
+/* SPDX-License-Identifier: MIT */
+/* Scenarios of subscribers: callbacks that publish, unsubscribe or fail; what a host answers. */
+#include "test_bus_child.h"
+
+#include <dlfcn.h>
+#include <sched.h>
+#include <sys/resource.h>
+
+static struct rtl_stream *stream, *other;
+static const struct rtl_host *host;
+static const struct rtl_stream_info *told;
+static struct rtl_subscription *subscription;
+
+/* Remembers t.main; the scenario subscribes by itself. */
+static int remember(struct probe *p, const struct rtl_stream_info *info)
+{
+	if (!strcmp(info->name, "t.main")) {
+		host = p->host;
+		told = info;
+	}
+	return 1;
+}
+
+static void subscribe(enum rtl_delivery delivery, rtl_events_fn fn, void *user)
+{
+	CHECK(!host->subscribe(host, told, RTL_TASK_BEGIN, delivery, fn, user, &subscription));
+}
+
+/* ---- callbacks that publish */
+
+static uint64_t inline_seen[3];
+
+static void publish_to_others(struct probe *p, const struct rtl_event *event)
+{
+	bool first = !strcmp(event->stream->name, "t.main");
+
+	(void)p;
+	if (first && event->type == RTL_TASK_BEGIN) {
+		inline_seen[0]++;
+		CHECK(publish_item(stream, RTL_TASK_END, 0, event_item(event)->sequence, 30));
+		CHECK(publish_item(other, RTL_TASK_BEGIN, 0, event_item(event)->sequence, 0));
+	} else {
+		CHECK(item_is_whole(event));
+		inline_seen[first ? 1 : 2]++;
+	}
+}
+
+SCENARIO(inline_publishes)
+{
+	static const struct probe_hooks hooks = {.inlined = publish_to_others};
+	uint64_t i;
+
+	probe_hooks = &hooks;
+	stream = register_stream("t.main");
+	other = register_stream("t.other");
+	for (i = 0; i < 1000; i++)
+		CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, i, 7));
+	flush_all();
+	CHECK(inline_seen[0] == 1000 && inline_seen[1] == 1000 && inline_seen[2] == 1000);
+	CHECK(ledger_of(stream).delivered == 2000 && ledger_of(other).delivered == 1000);
+}
+
+static void publish_same(struct probe *p, const struct rtl_event *event)
+{
+	(void)p;
+	inline_seen[0]++;
+	publish_item(stream, RTL_TASK_BEGIN, 0, event_item(event)->sequence + 1, 100);
+	CHECK(item_is_whole(event)); /* what is nested has not overwritten it */
+}
+
+/* Each event makes another one: that ends at some depth, and the last one is counted. */
+SCENARIO(inline_recursion)
+{
+	static const struct probe_hooks hooks = {.inlined = publish_same};
+	struct rtl_ledger ledger;
+
+	probe_hooks = &hooks;
+	stream = register_stream("t.main");
+	CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, 0, 100));
+	CHECK(inline_seen[0] >= 4 && inline_seen[0] <= 64);
+	CHECK(ledger_of(stream).discarded == 1);
+	CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, 0, 100)); /* and all is as before */
+	flush_all();
+	ledger = ledger_of(stream);
+	CHECK(ledger.discarded == 2 && ledger.delivered == inline_seen[0]);
+}
+
+/* ---- unsubscribing */
+
+static uint64_t calls;
+
+static void unsubscribe_self(void *user, const struct rtl_event *const *events, size_t count)
+{
+	(void)user, (void)events, (void)count;
+	calls++;
+	host->unsubscribe(host, subscription);
+}
+
+SCENARIO(unsubscribe_self)
+{
+	static const struct probe_hooks hooks = {.stream = remember};
+	int i;
+
+	probe_hooks = &hooks;
+	stream = register_stream("t.main");
+	for (i = 1; i < 100; i++) {
+		subscribe(i % 2 ? RTL_INLINE : RTL_BUFFERED, unsubscribe_self, NULL);
+		CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, 0, 0));
+		flush_all();
+		CHECK(calls == (uint64_t)i);
+		CHECK(!rtl_enabled(stream, RTL_TASK_BEGIN));
+		publish_item(stream, RTL_TASK_BEGIN, 0, 0, 0);
+	}
+}
+
+static uint32_t inside, leave, left, unsubscriber_tid, returned;
+static void (*while_inside)(void);
+
+static void stay_inside(void *user, const struct rtl_event *const *events, size_t count)
+{
+	(void)user, (void)events, (void)count;
+	if (flag_get(&inside))
+		return; /* nested */
+	flag_set(&inside, 1);
+	flag_wait(&leave, 1);
+	if (while_inside)
+		while_inside();
+	flag_set(&left, 1);
+}
+
+static void *publish_one(void *user)
+{
+	publish_item(stream, RTL_TASK_BEGIN, 0, 0, 0);
+	return user;
+}
+
+static void *unsubscribe_now(void *user)
+{
+	flag_set(&unsubscriber_tid, (uint32_t)gettid());
+	host->unsubscribe(host, subscription);
+	CHECK(flag_get(&left)); /* no callback runs any more */
+	flag_set(&returned, 1);
+	return user;
+}
+
+/* One thread is inside the callback, another one unsubscribes it; that one waits, and what the
+ * callback does meanwhile does not keep it from ending. */
+static void unsubscribe_while_inside(void (*then)(void))
+{
+	static const struct probe_hooks hooks = {.stream = remember};
+	pthread_t publisher, unsubscriber;
+
+	probe_hooks = &hooks;
+	while_inside = then;
+	stream = register_stream("t.main");
+	subscribe(RTL_INLINE, stay_inside, NULL);
+	publisher = start_thread(publish_one, NULL);
+	flag_wait(&inside, 1);
+	unsubscriber = start_thread(unsubscribe_now, NULL);
+	while (!flag_get(&unsubscriber_tid) ||
+	       (thread_state(flag_get(&unsubscriber_tid)) != 'S' && !flag_get(&returned)))
+		sched_yield();
+	CHECK(!flag_get(&returned));
+	flag_set(&leave, 1);
+	join_thread(publisher);
+	join_thread(unsubscriber);
+	inside = 0;
+	publish_one(NULL);
+	CHECK(!flag_get(&inside));
+}
+
+SCENARIO(unsubscribe_waits)
+{
+	unsubscribe_while_inside(NULL);
+}
+
+static void ignore(void *user, const struct rtl_event *const *events, size_t count)
+{
+	(void)user, (void)events, (void)count;
+}
+
+static void call_the_host(void)
+{
+	struct rtl_subscription *another;
+
+	CHECK(!host->subscribe(host, told, RTL_TASK_END, RTL_BUFFERED, ignore, NULL, &another));
+	host->unsubscribe(host, another);
+	CHECK(!host->subscribe(host, told, RTL_TASK_END, RTL_INLINE, ignore, NULL, &another));
+	host->unsubscribe(host, another);
+	(void)ledger_of(stream);
+	register_stream("t.within");
+	host->fail(host, "told to fail");
+}
+
+SCENARIO(unsubscribe_while_callback_calls_host)
+{
+	unsubscribe_while_inside(call_the_host);
+}
+
+/* The same from within a call into the subscriber, which holds the host's lock: then the
+ * callback's thread cannot wait for room in its ring, which nobody would make. */
+static void fill_ring(void)
+{
+	int i;
+
+	for (i = 0; i < 5000; i++)
+		publish_item(stream, RTL_TASK_END, 0, 0, 100);
+}
+
+static void unsubscribe_buffered(void *user, const struct rtl_event *const *events, size_t count)
+{
+	(void)events, (void)count;
+	if (flag_get(&returned))
+		return;
+	flag_set(&leave, 1);
+	unsubscribe_now(user);
+}
+
+SCENARIO(unsubscribe_nested_while_ring_is_full)
+{
+	static const struct probe_hooks hooks = {.stream = remember};
+	pthread_t publisher;
+
+	probe_hooks = &hooks;
+	while_inside = fill_ring;
+	stream = register_stream("t.main");
+	subscribe(RTL_INLINE, stay_inside, NULL);
+	publisher = start_thread(publish_one, NULL);
+	flag_wait(&inside, 1);
+	CHECK(!host->subscribe(host, told, RTL_TASK_END, RTL_BUFFERED, unsubscribe_buffered, NULL,
+			       NULL));
+	CHECK(publish_item(stream, RTL_TASK_END, 0, 0, 0));
+	join_thread(publisher);
+	flush_all();
+	CHECK(flag_get(&returned));
+}
+
+static uint32_t stop;
+
+static void *publish_until_stopped(void *user)
+{
+	uint64_t i;
+
+	for (i = 0; !flag_get(&stop); i++)
+		publish_item(stream, RTL_TASK_BEGIN, 0, i, 0);
+	return user;
+}
+
+static uint64_t *live; /* what a callback may use until it is unsubscribed */
+
+static void use_live(void *user, const struct rtl_event *const *events, size_t count)
+{
+	(void)events, (void)count;
+	CHECK(__atomic_load_n((uint64_t *)user, __ATOMIC_RELAXED) == 0x600d);
+}
+
+/* Threads publish, and subscriptions come and go: none is called when it has gone. */
+SCENARIO(subscriptions_come_and_go)
+{
+	static const struct probe_hooks hooks = {.stream = remember};
+	pthread_t threads[2];
+	int i;
+
+	probe_hooks = &hooks;
+	stream = register_stream("t.main");
+	for (i = 0; i < 2; i++)
+		threads[i] = start_thread(publish_until_stopped, NULL);
+	for (i = 0; i < 400; i++) {
+		live = malloc(sizeof *live);
+		CHECK(live);
+		*live = 0x600d;
+		subscribe(i % 4 ? RTL_INLINE : RTL_BUFFERED, use_live, live);
+		sched_yield();
+		host->unsubscribe(host, subscription);
+		*live = 0xbad;
+		free(live);
+	}
+	flag_set(&stop, 1);
+	for (i = 0; i < 2; i++)
+		join_thread(threads[i]);
+}
+
+/* ---- publishing from a subscriber's other functions */
+
+static int publish_much(struct probe *p, const struct rtl_stream_info *info)
+{
+	int i;
+
+	(void)p;
+	for (i = 0; !strcmp(info->name, "t.second") && i < 5000; i++)
+		publish_item(stream, RTL_TASK_BEGIN, 0, 0, 100);
+	return 0;
+}
+
+/* On the thread that registers, while it holds what the consumer needs to make room. */
+SCENARIO(stream_function_publishes)
+{
+	static const struct probe_hooks hooks = {.stream = publish_much};
+	struct rtl_ledger ledger;
+
+	probe_hooks = &hooks;
+	stream = register_stream("t.main");
+	register_stream("t.second");
+	flush_all();
+	ledger = ledger_of(stream);
+	CHECK(ledger.published == 5000 && ledger.delivered + ledger.discarded == 5000);
+	CHECK(ledger.delivered > 0);
+}
+
+/* ---- failing */
+
+SCENARIO(some_events)
+{
+	uint64_t i;
+
+	stream = register_stream("t.main");
+	for (i = 0; i < 10; i++) {
+		publish_item(stream, RTL_TASK_BEGIN, 0, i, 0);
+		flush_all();
+	}
+}
+
+/* ---- answers of the host */
+
+static uint64_t string_id, uids[2];
+static bool answered;
+
+static void check_tracepoint(const struct rtl_tracepoint *t, int n)
+{
+	CHECK(t && t->struct_size == sizeof *t && t->uid == uids[n]);
+	CHECK(!strcmp(t->name, n ? "second" : "first") && !strcmp(t->kind, "kernel"));
+	CHECK(t->line == (n ? 20u : 10u) && t->hash == 7 && !strcmp(t->source, "a.hip"));
+	CHECK(!strcmp(t->module, "") && t->module_offset == 0);
+}
+
+static const char *value_of(const struct rtl_tracepoint *t, const char *key)
+{
+	uint32_t i;
+
+	for (i = 0; i < t->metadata_count; i++)
+		if (!strcmp(t->metadata[i].key, key))
+			return t->metadata[i].value;
+	return "";
+}
+
+static void ask(struct probe *p, const struct rtl_event *const *events, size_t count)
+{
+	const struct rtl_process *process = events[0]->process;
+	const struct rtl_tracepoint *first, *second;
+
+	(void)count;
+	CHECK(!strcmp(p->host->string(p->host, process, string_id), "a string"));
+	CHECK(!p->host->string(p->host, process, string_id + 1));
+	CHECK(!p->host->string(p->host, process, 0));
+	first = p->host->tracepoint(p->host, process, uids[0]);
+	check_tracepoint(first, 0);
+	CHECK(first->metadata_count == 2);
+	CHECK(!strcmp(value_of(first, "color"), "green") && !strcmp(value_of(first, "size"), "9"));
+	second = p->host->tracepoint(p->host, process, uids[1]);
+	check_tracepoint(second, 1);
+	CHECK(second->metadata_count == 0);
+	check_tracepoint(first, 0); /* valid until the instance is destroyed */
+	CHECK(!p->host->tracepoint(p->host, process, 0));
+	CHECK(!p->host->tracepoint(p->host, process, uids[0] ^ 1));
+	CHECK(p->host->process(p->host, 1) == process && !p->host->process(p->host, 2));
+	CHECK(!p->host->process(p->host, 0));
+	CHECK(!strcmp(p->host->property(p->host, "where"), "process"));
+	CHECK(!strcmp(p->host->property(p->host, "version"), rtl_version()));
+	CHECK(!p->host->property(p->host, "no such"));
+	answered = true;
+}
+
+static void register_point(const char *name, uint32_t line, uint64_t *uid)
+{
+	const struct rtl_tracepoint_desc desc = {.struct_size = sizeof desc,
+						 .line = line,
+						 .kind = "kernel",
+						 .name = name,
+						 .source = "a.hip",
+						 .hash = 7};
+
+	CHECK(!rtl_tracepoint_register(&desc, uid));
+}
+
+SCENARIO(lookups)
+{
+	static const struct probe_hooks hooks = {.buffered = ask};
+
+	probe_hooks = &hooks;
+	stream = register_stream("t.main");
+	CHECK(!rtl_string_intern("a string", &string_id));
+	register_point("first", 10, &uids[0]);
+	register_point("second", 20, &uids[1]);
+	CHECK(!rtl_tracepoint_set(uids[0], "color", "red"));
+	CHECK(!rtl_tracepoint_set(uids[0], "size", "9"));
+	CHECK(!rtl_tracepoint_set(uids[0], "color", "green"));
+	CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, 0, 0));
+	flush_all();
+	CHECK(answered);
+}
+
+static void look_up_often(void *user, const struct rtl_event *const *events, size_t count)
+{
+	const struct rtl_host *api = user;
+	int n = (int)(event_item(events[0])->sequence % 2);
+
+	(void)count;
+	check_tracepoint(api->tracepoint(api, events[0]->process, uids[n]), n);
+}
+
+static void *publish_numbered(void *user)
+{
+	uint64_t i;
+
+	for (i = 0; i < 20000; i++) {
+		publish_item(stream, RTL_TASK_BEGIN, 0, i + (uintptr_t)user, 0);
+		if (i % 1000 == 0)
+			CHECK(!rtl_tracepoint_set(uids[0], "size", i % 2000 ? "1" : "2"));
+	}
+	return NULL;
+}
+
+/* Look-ups may be made from any thread: inline callbacks of two do so at once. */
+SCENARIO(lookups_of_threads)
+{
+	static const struct probe_hooks hooks = {.stream = remember};
+	pthread_t threads[2];
+	uintptr_t i;
+
+	probe_hooks = &hooks;
+	stream = register_stream("t.main");
+	register_point("first", 10, &uids[0]);
+	register_point("second", 20, &uids[1]);
+	subscribe(RTL_INLINE, look_up_often, (void *)(uintptr_t)host);
+	for (i = 0; i < 2; i++)
+		threads[i] = start_thread(publish_numbered, (void *)i);
+	for (i = 0; i < 2; i++)
+		join_thread(threads[i]);
+}
+
+/* ---- losses */
+
+struct loss {
+	uint64_t a, b, rest, causes;
+};
+
+static void note_loss(void *user, const char *cause, uint64_t count)
+{
+	struct loss *loss = user;
+
+	loss->causes++;
+	if (!strcmp(cause, "cause a"))
+		loss->a += count;
+	else if (!strcmp(cause, "cause b"))
+		loss->b += count;
+	else
+		loss->rest += count;
+}
+
+static int check_losses(struct probe *p)
+{
+	struct rtl_ledger ledger = {.struct_size = sizeof ledger};
+	struct loss loss = {0, 0, 0, 0};
+
+	CHECK(!p->host->ledger(p->host, NULL, told, &ledger));
+	p->host->losses(p->host, NULL, told, note_loss, &loss);
+	CHECK(loss.a == 2000 && loss.b == 5 && loss.rest == 0 && loss.causes == 2);
+	CHECK(ledger.missed == 2005 && ledger.published == 0);
+	CHECK(p->host->ledger(p->host, NULL, NULL, &ledger) == RTL_EINVAL);
+	ledger.struct_size = 8;
+	CHECK(p->host->ledger(p->host, NULL, told, &ledger) == RTL_EINVAL);
+	return 0;
+}
+
+static void *count_some(void *user)
+{
+	int i;
+
+	for (i = 0; i < 1000; i++)
+		rtl_stream_count_missed(stream, "cause a", 1);
+	return user;
+}
+
+SCENARIO(missed)
+{
+	static const struct probe_hooks hooks = {.stream = remember, .finish = check_losses};
+	pthread_t thread;
+
+	probe_hooks = &hooks;
+	stream = register_stream("t.main");
+	other = register_stream("t.other");
+	thread = start_thread(count_some, NULL);
+	count_some(NULL);
+	join_thread(thread);
+	rtl_stream_count_missed(stream, "cause b", 5);
+	rtl_stream_count_missed(other, "cause a", 77);
+	rtl_stream_count_missed(&rtl_stream_none, "cause a", 77);
+	rtl_stream_count_missed(NULL, "cause a", 77);
+	rtl_stream_count_missed(stream, NULL, 77);
+	CHECK(ledger_of(stream).missed == 2005 && ledger_of(other).missed == 77);
+}
+
+/* More causes than there is room for: what is counted is counted for its own stream. */
+SCENARIO(missed_by_many_causes)
+{
+	char cause[32];
+	int i;
+
+	stream = register_stream("t.main");
+	other = register_stream("t.other");
+	rtl_stream_count_missed(other, "the only one", 1);
+	for (i = 0; i < 400; i++) {
+		snprintf(cause, sizeof cause, "cause %d", i);
+		rtl_stream_count_missed(stream, cause, 1);
+	}
+	rtl_stream_count_missed(other, "another one", 1);
+	CHECK(ledger_of(stream).missed == 400);
+	CHECK(ledger_of(other).missed == 2);
+}
+
+/* ---- diagnostics */
+
+static uint64_t diagnosed;
+
+static void read_diagnostic(struct probe *p, const struct rtl_event *const *events, size_t count)
+{
+	size_t i;
+
+	(void)p;
+	for (i = 0; i < count; i++) {
+		const uint8_t *payload = events[i]->payload;
+		const struct rtl_text *texts = (const void *)(payload + 8);
+
+		CHECK(!strcmp(events[i]->stream->name, "rtl.diagnostics"));
+		CHECK(events[i]->type == RTL_DIAGNOSTICS && events[i]->type_info->field_count == 3);
+		CHECK(texts[0].length == 4 && !memcmp(payload + texts[0].offset, "test", 4));
+		CHECK(texts[1].length == 7 && !memcmp(payload + texts[1].offset, "line 42", 7));
+		diagnosed++;
+	}
+}
+
+SCENARIO(diagnostics)
+{
+	static const struct probe_hooks hooks = {.buffered = read_diagnostic};
+
+	probe_hooks = &hooks;
+	stream = register_stream("t.main");
+	rtl_log(RTL_LEVEL_INFO, "test", "line %d", 42); /* not shown, but published */
+	rtl_log(RTL_LEVEL_DEBUG, "test", "line %d", 43);
+	rtl_log(RTL_LEVEL_INFO, NULL, "nobody");
+	flush_all();
+	CHECK(diagnosed == 1);
+}
+
+/* ---- lack of things */
+
+/* The bus has no spool: nothing is wanted, and nothing is harmed. */
+SCENARIO(nothing_recorded)
+{
+	struct rtl_ledger ledger;
+
+	stream = register_stream("t.main");
+	CHECK(!rtl_enabled(stream, RTL_TASK_BEGIN));
+	CHECK(!publish_item(stream, RTL_TASK_BEGIN, 0, 0, 0));
+	CHECK(!rtl_flush(1000));
+	ledger = ledger_of(stream);
+	CHECK(ledger.delivered == 0);
+}
+
+static rlim_t set_descriptors(rlim_t n)
+{
+	struct rlimit limit;
+	rlim_t before;
+
+	CHECK(!getrlimit(RLIMIT_NOFILE, &limit));
+	before = limit.rlim_cur;
+	limit.rlim_cur = n;
+	CHECK(!setrlimit(RLIMIT_NOFILE, &limit));
+	return before;
+}
+
+/* File descriptors run out after the start: rings cannot be made, and all is counted. */
+SCENARIO(no_descriptors)
+{
+	struct rtl_ledger ledger;
+	rlim_t before;
+
+	stream = register_stream("t.main");
+	before = set_descriptors(3);
+	CHECK(!publish_item(stream, RTL_TASK_BEGIN, 0, 0, 0));
+	flush_all();
+	ledger = ledger_of(stream);
+	CHECK(ledger.published == 1 && ledger.discarded == 1);
+	set_descriptors(before);
+}
+
+SCENARIO(no_descriptors_at_start)
+{
+	rlim_t before = set_descriptors(3);
+
+	run_nothing_recorded();
+	set_descriptors(before);
+}
+
+/* Files may not be as large as a ring: the kernel would kill who tries. */
+SCENARIO(small_files)
+{
+	struct rlimit limit;
+	struct rtl_ledger ledger;
+
+	stream = register_stream("t.main");
+	CHECK(!getrlimit(RLIMIT_FSIZE, &limit));
+	limit.rlim_cur = 100000;
+	CHECK(!setrlimit(RLIMIT_FSIZE, &limit));
+	publish_item(stream, RTL_TASK_BEGIN, 0, 0, 0);
+	flush_all();
+	ledger = ledger_of(stream);
+	CHECK(ledger.published == 1 && ledger.delivered + ledger.discarded == 1);
+}
+
+/* The folder fills up while the program runs. */
+SCENARIO(full_folder)
+{
+	struct rtl_ledger ledger;
+	uint64_t i;
+	int k;
+
+	stream = register_stream("t.main");
+	for (k = 0; k < 20; k++)
+		join_thread(start_thread(publish_one, NULL));
+	for (i = 0; i < 20000; i++)
+		publish_item(stream, RTL_TASK_BEGIN, 1, i, 100);
+	flush_all();
+	ledger = ledger_of(stream);
+	CHECK(ledger.published == ledger.delivered + ledger.discarded);
+}
+
+/* ---- allocations that fail (test_bus_failing.c) */
+
+/* Everything that asks for something, each time with an answer that says whether it was had. */
+static void use_everything(void)
+{
+	static const struct rtl_type_info type = {.struct_size = sizeof type,
+						  .type = RTL_TASK_BEGIN,
+						  .payload_size = sizeof(struct item),
+						  .name = "task_begin"};
+	struct rtl_stream_info info = {
+		.struct_size = sizeof info, .name = "t.main", .types = &type, .type_count = 1};
+	struct rtl_tracepoint_desc desc = {.struct_size = sizeof desc, .name = "point"};
+	struct rtl_stream *streams[3] = {&rtl_stream_none, &rtl_stream_none, &rtl_stream_none};
+	static const char *const names[3] = {"t.main", "t.second", "x.third"};
+	uint64_t id, uid, i;
+	uint8_t vendor;
+	char text[32];
+	int k;
+
+	for (k = 0; k < 3; k++) {
+		info.name = names[k];
+		if (rtl_stream_register(&info, &streams[k]) == RTL_ENOMEM)
+			CHECK(streams[k] == &rtl_stream_none);
+	}
+	for (i = 0; i < 50; i++) { /* so many that the tables grow */
+		snprintf(text, sizeof text, "text %llu", (unsigned long long)i);
+		desc.name = text;
+		if (!rtl_string_intern(text, &id))
+			CHECK(!strcmp(rtl_string_text(id), text));
+		if (!rtl_tracepoint_register(&desc, &uid))
+			rtl_tracepoint_set(uid, "key", text);
+	}
+	(void)rtl_vendor_register("vendor", &vendor);
+	for (k = 0; k < 3; k++)
+		for (i = 0; i < 200; i++)
+			publish_item(streams[k], RTL_TASK_BEGIN, 0, i, 300);
+	rtl_stream_count_missed(streams[0], "a cause", 1);
+	CHECK(!rtl_flush(10000));
+	stream = streams[0];
+}
+
+static void check_after_failure(void)
+{
+	struct rtl_ledger ledger = {.struct_size = sizeof ledger};
+
+	if (stream == &rtl_stream_none)
+		return;
+	CHECK(!rtl_stream_ledger(stream, &ledger));
+	/* of a ring that the consumer had no memory for nothing is delivered, but it is counted */
+	CHECK(ledger.published >= ledger.delivered + ledger.discarded);
+	CHECK(!rtl_enabled(stream, RTL_TASK_BEGIN) || ledger.published == 200);
+}
+
+static void look_up_any(struct probe *p, const struct rtl_event *const *events, size_t count)
+{
+	struct rtl_tracepoint_desc desc = {.struct_size = sizeof desc, .name = "text 1"};
+	uint64_t uid;
+
+	if (!rtl_tracepoint_register(&desc, &uid))
+		(void)p->host->tracepoint(p->host, events[0]->process, uid);
+	(void)count;
+}
+
+SCENARIO(failing_allocation)
+{
+	static const struct probe_hooks hooks = {.buffered = look_up_any};
+	void (*start)(void) = (void (*)(void))(uintptr_t)dlsym(RTLD_DEFAULT, "failing_start");
+	bool (*reached)(void) = (bool (*)(void))(uintptr_t)dlsym(RTLD_DEFAULT, "failing_reached");
+
+	if (!start || !reached)
+		_exit(SKIPPED);
+	probe_hooks = &hooks;
+	start();
+	use_everything();
+	check_after_failure();
+	use_everything(); /* what failed once may succeed now */
+	if (!reached())
+		_exit(79);
+}
+
+/* ---- ids in several processes */
+
+SCENARIO(print_ids)
+{
+	static const char site;
+	const struct rtl_tracepoint_desc descs[] = {
+		{.struct_size = sizeof *descs, .name = "f", .code = &site},
+		{.struct_size = sizeof *descs,
+		 .name = "f",
+		 .code = (const void *)(uintptr_t)&printf},
+		{.struct_size = sizeof *descs, .name = "f"},
+	};
+	FILE *out = fopen(getenv("BUS_OUT"), "ae");
+	uint64_t uid, id;
+	size_t i;
+
+	CHECK(out);
+	for (i = 0; i < 3; i++) {
+		CHECK(!rtl_tracepoint_register(&descs[i], &uid));
+		fprintf(out, "%016llx\n", (unsigned long long)uid);
+	}
+	CHECK(!rtl_string_intern("a text", &id));
+	fprintf(out, "%016llx at %p\n", (unsigned long long)id, getenv("BUS_WHERE") ? &site : NULL);
+	fclose(out);
+}

@@ -1,0 +1,766 @@
+/* SPDX-License-Identifier: MIT */
+/* Scenarios of publishing: order, content, full rings, threads. */
+#include "test_bus_child.h"
+
+#include <sched.h>
+
+static const struct probe_hooks counting = {.buffered = count_arrived};
+
+/* ---- what arrives */
+
+static struct rtl_event copies[4];
+static uint64_t copied_payload[4][2];
+static uint32_t copied;
+
+static void copy_event(const struct rtl_event *event)
+{
+	uint32_t n = __atomic_fetch_add(&copied, 1, __ATOMIC_ACQ_REL);
+
+	CHECK(n < 4);
+	copies[n] = *event;
+	memcpy(copied_payload[n], event->payload, sizeof copied_payload[n]);
+	CHECK((uintptr_t)event->payload % 8 == 0);
+}
+
+static void copy_buffered(struct probe *p, const struct rtl_event *const *events, size_t count)
+{
+	(void)p;
+	CHECK(count == 1);
+	copy_event(events[0]);
+}
+
+static void copy_inlined(struct probe *p, const struct rtl_event *event)
+{
+	(void)p;
+	copy_event(event);
+}
+
+static void check_copy(const struct rtl_event *e, const struct rtl_stream *stream, uint64_t before,
+		       uint64_t after)
+{
+	CHECK(e->struct_size == sizeof *e);
+	CHECK(e->type == RTL_TASK_END);
+	CHECK(e->stream == rtl_stream_describe(stream));
+	CHECK(e->type_info == rtl_stream_type(e->stream, 1));
+	CHECK(!strcmp(e->type_info->name, "task_end"));
+	CHECK(e->process && e->process->pid == getpid() && e->process->number == 1);
+	CHECK(e->process->parent_pid == getppid());
+	CHECK(strstr(e->process->program, "test_bus_child"));
+	CHECK(strstr(e->process->command, " fields"));
+	CHECK(e->tid == (uint32_t)gettid());
+	CHECK(e->payload_size == sizeof(struct item));
+	CHECK(e->time_ns >= before && e->time_ns <= after);
+	CHECK(e->uid == 0x1111111111111111u && e->parent_uid == 0x2222222222222222u);
+	CHECK(e->instance == 0x3333333333333333u && e->correlation == 0x4444444444444444u);
+}
+
+SCENARIO(fields)
+{
+	static const struct probe_hooks hooks = {.buffered = copy_buffered,
+						 .inlined = copy_inlined};
+	struct rtl_stream *stream;
+	struct rtl_record *record;
+	struct item *item;
+	uint64_t before, after;
+	uint32_t i, n = getenv("BUS_BOTH") ? 2 : 1;
+
+	probe_hooks = &hooks;
+	stream = register_stream("t.main");
+	/* the clock's readings have an error of some ns, and buffered time is interpolated */
+	before = rtl_clock_ns() - 2000;
+	record = rtl_reserve(stream, RTL_TASK_END, sizeof *item);
+	CHECK(record);
+	CHECK(!record->uid && !record->parent_uid && !record->instance && !record->correlation);
+	CHECK(record->type == RTL_TASK_END && record->stream == stream->number);
+	record->uid = 0x1111111111111111u;
+	record->parent_uid = 0x2222222222222222u;
+	record->instance = 0x3333333333333333u;
+	record->correlation = 0x4444444444444444u;
+	item = rtl_record_payload(record);
+	*item = (struct item){0x5555555555555555u, 0x66666666u, 0x77777777u};
+	rtl_commit(record);
+	after = rtl_clock_ns() + 2000;
+	flush_all();
+	CHECK(copied == n);
+	for (i = 0; i < n; i++) {
+		check_copy(&copies[i], stream, before, after);
+		CHECK(copied_payload[i][0] == 0x5555555555555555u);
+		CHECK(copied_payload[i][1] == 0x7777777766666666u);
+	}
+	flush_all();
+	CHECK(copied == n);
+}
+
+/* ---- enabled */
+
+static struct rtl_subscription *subscription;
+static const struct rtl_host *host;
+static const struct rtl_stream_info *told;
+
+static void ignore(void *user, const struct rtl_event *const *events, size_t count)
+{
+	(void)user, (void)events, (void)count;
+}
+
+static int remember_stream(struct probe *p, const struct rtl_stream_info *info)
+{
+	if (!strcmp(info->name, "t.main")) {
+		host = p->host;
+		told = info;
+	}
+	return 1;
+}
+
+static void check_toggle(struct rtl_stream *stream, uint16_t type, enum rtl_delivery delivery)
+{
+	bool any = type == RTL_TYPE_ANY;
+
+	CHECK(!host->subscribe(host, told, type, delivery, ignore, NULL, &subscription));
+	CHECK(rtl_enabled(stream, RTL_TASK_BEGIN) == (any || type == RTL_TASK_BEGIN));
+	CHECK(rtl_enabled(stream, RTL_TASK_END) == (any || type == RTL_TASK_END));
+	CHECK(rtl_enabled(stream, RTL_SIGNAL) == (any || type == RTL_SIGNAL));
+	CHECK(!rtl_enabled(stream, RTL_LOCK_BEGIN));
+	host->unsubscribe(host, subscription);
+	CHECK(!rtl_enabled(stream, RTL_TASK_BEGIN) && !rtl_enabled(stream, RTL_TASK_END));
+	CHECK(!rtl_enabled(stream, RTL_SIGNAL));
+}
+
+SCENARIO(enabled)
+{
+	static const struct probe_hooks hooks = {.stream = remember_stream};
+	struct rtl_subscription *other;
+	struct rtl_stream *stream;
+
+	probe_hooks = &hooks;
+	CHECK(!rtl_enabled(&rtl_stream_none, RTL_TASK_BEGIN));
+	stream = register_stream("t.main");
+	CHECK(told && told == rtl_stream_describe(stream));
+	CHECK(!rtl_enabled(stream, RTL_TASK_BEGIN));
+	CHECK(!rtl_reserve(stream, RTL_TASK_BEGIN, sizeof(struct item)));
+	check_toggle(stream, RTL_TYPE_ANY, RTL_BUFFERED);
+	check_toggle(stream, RTL_TYPE_ANY, RTL_INLINE);
+	check_toggle(stream, RTL_TASK_END, RTL_BUFFERED);
+	check_toggle(stream, RTL_SIGNAL, RTL_INLINE);
+	CHECK(host->subscribe(host, told, RTL_LOCK_BEGIN, RTL_BUFFERED, ignore, NULL, &other) ==
+	      RTL_ENOENT);
+	CHECK(host->subscribe(host, told, RTL_SIGNAL, RTL_BUFFERED, NULL, NULL, &other) ==
+	      RTL_EINVAL);
+	CHECK(host->subscribe(host, NULL, RTL_SIGNAL, RTL_BUFFERED, ignore, NULL, &other) ==
+	      RTL_EINVAL);
+	CHECK(host->subscribe(host, told, RTL_SIGNAL, (enum rtl_delivery)7, ignore, NULL, &other) ==
+	      RTL_EINVAL);
+	/* one of two of the same type goes: the other one keeps the type */
+	CHECK(!host->subscribe(host, told, RTL_SIGNAL, RTL_BUFFERED, ignore, NULL, &other));
+	CHECK(!host->subscribe(host, told, RTL_TYPE_ANY, RTL_INLINE, ignore, NULL, &subscription));
+	host->unsubscribe(host, subscription);
+	CHECK(rtl_enabled(stream, RTL_SIGNAL) && !rtl_enabled(stream, RTL_TASK_BEGIN));
+	host->unsubscribe(host, other);
+	CHECK(!rtl_enabled(stream, RTL_SIGNAL));
+	host->unsubscribe(host, NULL);
+}
+
+/* ---- order */
+
+/* tests/unit: one thread publishes, then tells the other one by a plain flag, and so on. */
+#define HANDOVERS 100000u
+
+static uint32_t turn;
+static struct rtl_stream *ordered;
+
+static void *publish_in_turn(void *user)
+{
+	uint32_t me = (uint32_t)(uintptr_t)user, i, spins;
+
+	for (i = me; i < HANDOVERS; i += 2) {
+		for (spins = 0; flag_get(&turn) != i; spins++)
+			if (spins > 1000)
+				sched_yield();
+		CHECK(publish_item(ordered, RTL_TASK_BEGIN, 0, i, 0));
+		flag_set(&turn, i + 1);
+	}
+	return NULL;
+}
+
+SCENARIO(causal_order)
+{
+	pthread_t other;
+
+	probe_hooks = &counting;
+	ordered = register_stream("t.main");
+	other = start_thread(publish_in_turn, (void *)1);
+	publish_in_turn((void *)0);
+	join_thread(other);
+	flush_all();
+	CHECK(arrived.total == HANDOVERS && arrived.gaps == 0);
+}
+
+#define EACH 50000u
+
+static void *publish_many(void *user)
+{
+	uint32_t me = (uint32_t)(uintptr_t)user;
+	uint64_t i;
+
+	for (i = 0; i < EACH; i++)
+		CHECK(publish_item(ordered, RTL_TASK_BEGIN, me, i, (uint32_t)(i * 13 % 97)));
+	return NULL;
+}
+
+SCENARIO(thread_order)
+{
+	pthread_t threads[4];
+	struct rtl_ledger ledger;
+	uintptr_t i;
+
+	probe_hooks = &counting;
+	ordered = register_stream("t.main");
+	for (i = 0; i < 4; i++)
+		threads[i] = start_thread(publish_many, (void *)i);
+	for (i = 0; i < 4; i++)
+		join_thread(threads[i]);
+	flush_all();
+	CHECK(arrived.total == 4 * EACH && arrived.gaps == 0);
+	ledger = ledger_of(ordered);
+	CHECK(ledger.published == 4 * EACH && ledger.delivered == 4 * EACH);
+	CHECK(!ledger.discarded && !ledger.abandoned && !ledger.missed);
+}
+
+/* ---- sizes */
+
+SCENARIO(wrap_around)
+{
+	const uint32_t most = RTL_PAYLOAD_MAX - (uint32_t)sizeof(struct item);
+	struct rtl_stream *stream;
+	uint64_t i, random = 1;
+
+	probe_hooks = &counting;
+	stream = register_stream("t.main");
+	for (i = 0; i < 20000; i++) {
+		uint32_t tail;
+
+		random = random * 6364136223846793005u + 1442695040888963407u;
+		tail = i % 3 ? (uint32_t)(random >> 33) % (most + 1) : most - (uint32_t)(i % 19);
+		CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, i, tail));
+	}
+	flush_all();
+	CHECK(arrived.total == 20000 && arrived.gaps == 0);
+}
+
+SCENARIO(too_large)
+{
+	struct rtl_stream *stream;
+	struct rtl_ledger ledger;
+
+	probe_hooks = &counting;
+	stream = register_stream("t.main");
+	CHECK(rtl_enabled(stream, RTL_TASK_BEGIN));
+	CHECK(!rtl_reserve(stream, RTL_TASK_BEGIN, RTL_PAYLOAD_MAX + 1));
+	CHECK(!rtl_reserve(stream, RTL_TASK_BEGIN, UINT32_MAX));
+	CHECK(!rtl_try_reserve(stream, RTL_TASK_BEGIN, UINT32_MAX - 7));
+	CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, 0,
+			   RTL_PAYLOAD_MAX - (uint32_t)sizeof(struct item)));
+	CHECK(!rtl_reserve(stream, RTL_TASK_BEGIN, RTL_PAYLOAD_MAX + 1));
+	flush_all();
+	ledger = ledger_of(stream);
+	CHECK(arrived.total == 1 && ledger.delivered == 1);
+	CHECK(ledger.discarded == 4 && ledger.published == 5);
+}
+
+/* Events that their description does not fit are nobody's, whatever the delivery. */
+static void count_all(struct probe *p, const struct rtl_event *const *events, size_t count)
+{
+	size_t i;
+
+	(void)p;
+	for (i = 0; i < count; i++) {
+		CHECK(events[i]->type_info);
+		CHECK(events[i]->payload_size >= events[i]->type_info->payload_size);
+	}
+	arrived.total += count;
+}
+
+static void count_one(struct probe *p, const struct rtl_event *event)
+{
+	count_all(p, &event, 1);
+}
+
+static void publish_bare(struct rtl_stream *stream, uint16_t type, uint32_t size)
+{
+	struct rtl_record *record = rtl_reserve(stream, type, size);
+
+	if (record)
+		rtl_commit(record);
+}
+
+SCENARIO(malformed)
+{
+	static const struct probe_hooks hooks = {.buffered = count_all, .inlined = count_one};
+	struct rtl_stream *stream;
+	struct rtl_ledger ledger;
+
+	probe_hooks = &hooks;
+	stream = register_stream("t.main");
+	publish_bare(stream, RTL_TASK_BEGIN, sizeof(struct item) - 1 - 7);
+	publish_bare(stream, RTL_TASK_BEGIN, 0);
+	publish_bare(stream, 0x1000 | RTL_TASK_BEGIN, sizeof(struct item));
+	publish_bare(stream, RTL_SIGNAL, 0);
+	flush_all();
+	ledger = ledger_of(stream);
+	CHECK(arrived.total == 1);
+	CHECK(ledger.discarded + ledger.abandoned == 3);
+	CHECK(ledger.published == ledger.delivered + ledger.discarded + ledger.abandoned);
+}
+
+/* ---- full rings */
+
+SCENARIO(policy_wait)
+{
+	struct rtl_stream *stream;
+	struct rtl_ledger ledger;
+	uint64_t i;
+
+	probe_hooks = &counting;
+	stream = register_stream("t.main");
+	for (i = 0; i < 10000; i++)
+		CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, i, 100));
+	flush_all();
+	CHECK(arrived.total == 10000 && arrived.gaps == 0);
+	ledger = ledger_of(stream);
+	CHECK(ledger.published == 10000 && ledger.delivered == 10000 && !ledger.discarded);
+}
+
+static uint32_t gate_reached, gate_open;
+
+static void stand_at_gate(struct probe *p, const struct rtl_event *const *events, size_t count)
+{
+	flag_set(&gate_reached, 1);
+	flag_wait(&gate_open, 1);
+	count_arrived(p, events, count);
+}
+
+struct losses {
+	uint64_t full, other;
+};
+
+static void sum_losses(void *user, const char *cause, uint64_t count)
+{
+	struct losses *losses = user;
+
+	if (strstr(cause, "full"))
+		losses->full += count;
+	else
+		losses->other += count;
+}
+
+static uint64_t published_by_us, accepted;
+
+static int check_final_ledger(struct probe *p)
+{
+	struct rtl_ledger ledger = {.struct_size = sizeof ledger};
+	struct losses losses = {0, 0};
+
+	CHECK(!p->host->ledger(p->host, NULL, told, &ledger));
+	CHECK(ledger.published == published_by_us);
+	CHECK(ledger.delivered == accepted && arrived.total == accepted);
+	CHECK(ledger.published == ledger.delivered + ledger.discarded + ledger.abandoned);
+	p->host->losses(p->host, NULL, told, sum_losses, &losses);
+	CHECK(losses.full == ledger.discarded && losses.other == 0);
+	return 0;
+}
+
+static int remember_and_subscribe(struct probe *p, const struct rtl_stream_info *info)
+{
+	remember_stream(p, info);
+	return 0;
+}
+
+/* The consumer stands still until the ring has been full for long. */
+SCENARIO(policy_discard)
+{
+	static const struct probe_hooks hooks = {.stream = remember_and_subscribe,
+						 .buffered = stand_at_gate,
+						 .finish = check_final_ledger};
+	struct rtl_stream *stream;
+
+	probe_hooks = &hooks;
+	stream = register_stream("t.main");
+	CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, 0, 100));
+	flag_wait(&gate_reached, 1);
+	accepted = 1;
+	for (published_by_us = 1; published_by_us < 5000; published_by_us++)
+		accepted += publish_item(stream, RTL_TASK_BEGIN, 0, published_by_us, 100);
+	CHECK(accepted > 300 && accepted < 1000);
+	flag_set(&gate_open, 1);
+	flush_all();
+	for (; published_by_us < 5100; published_by_us++)
+		CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, published_by_us, 100));
+	accepted += 100;
+}
+
+/* rtl_try_reserve does not wait, whatever the policy. */
+SCENARIO(try_reserve)
+{
+	static const struct probe_hooks hooks = {.buffered = stand_at_gate};
+	struct rtl_stream *stream;
+	struct rtl_ledger ledger;
+	uint64_t i, got = 0;
+
+	probe_hooks = &hooks;
+	stream = register_stream("t.main");
+	CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, 0, 0));
+	flag_wait(&gate_reached, 1);
+	for (i = 1; i < 5000; i++) {
+		struct rtl_record *record =
+			rtl_try_reserve(stream, RTL_TASK_END, sizeof(struct item));
+
+		if (record) {
+			rtl_commit(record);
+			got++;
+		}
+	}
+	CHECK(got < 4000);
+	flag_set(&gate_open, 1);
+	flush_all();
+	ledger = ledger_of(stream);
+	CHECK(ledger.delivered == got + 1 && ledger.discarded == 4999 - got);
+}
+
+/* ---- flush */
+
+static uint32_t stop;
+
+static void *publish_until_stopped(void *user)
+{
+	uint64_t i;
+
+	(void)user;
+	for (i = 0; !flag_get(&stop); i++)
+		publish_item(ordered, RTL_TASK_BEGIN, 1, i, 0);
+	return NULL;
+}
+
+/* A flush is about what was published before it: it ends though others go on. */
+SCENARIO(flush_while_publishing)
+{
+	pthread_t other;
+	int i;
+
+	probe_hooks = &counting;
+	ordered = register_stream("t.main");
+	other = start_thread(publish_until_stopped, NULL);
+	for (i = 0; i < 20; i++) {
+		CHECK(publish_item(ordered, RTL_TASK_BEGIN, 0, (uint64_t)i, 0));
+		flush_all();
+		CHECK(__atomic_load_n(&arrived.next[0], __ATOMIC_RELAXED) == (uint64_t)i + 1);
+	}
+	flag_set(&stop, 1);
+	join_thread(other);
+}
+
+static int flush_result = 1;
+
+static void flush_inside(struct probe *p, const struct rtl_event *const *events, size_t count)
+{
+	(void)p, (void)events, (void)count;
+	flush_result = rtl_flush(1000);
+}
+
+static void flush_inside_inline(struct probe *p, const struct rtl_event *event)
+{
+	(void)p, (void)event;
+	flush_result = rtl_flush(1000);
+}
+
+SCENARIO(flush_in_callback)
+{
+	static const struct probe_hooks hooks = {.buffered = flush_inside,
+						 .inlined = flush_inside_inline};
+	struct rtl_stream *stream;
+
+	CHECK(!rtl_flush(0)); /* no bus yet */
+	probe_hooks = &hooks;
+	stream = register_stream("t.main");
+	CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, 0, 0));
+	flush_all();
+	CHECK(flush_result == RTL_EBUSY);
+}
+
+/* A consumer that stands still: the time is up. */
+SCENARIO(flush_timeout)
+{
+	static const struct probe_hooks hooks = {.buffered = stand_at_gate};
+	struct rtl_stream *stream;
+
+	probe_hooks = &hooks;
+	stream = register_stream("t.main");
+	CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, 0, 0));
+	flag_wait(&gate_reached, 1);
+	CHECK(rtl_flush(10) == RTL_EBUSY);
+	flag_set(&gate_open, 1);
+	flush_all();
+}
+
+/* ---- threads */
+
+static void *publish_three(void *user)
+{
+	uint32_t me = (uint32_t)(uintptr_t)user, i;
+
+	for (i = 0; i < 3; i++)
+		CHECK(publish_item(ordered, RTL_TASK_BEGIN, me, i, 10));
+	return NULL;
+}
+
+/* Waves of threads; their rings serve the next wave. At most 8 full rings fit in the total. */
+SCENARIO(threads_come_and_go)
+{
+	pthread_t threads[50];
+	uintptr_t i, k;
+
+	probe_hooks = &counting;
+	ordered = register_stream("t.main");
+	for (i = 0; i < 1000; i += 50) {
+		for (k = 0; k < 50; k++)
+			threads[k] = start_thread(publish_three, (void *)(i + k));
+		for (k = 0; k < 50; k++)
+			join_thread(threads[k]);
+		flush_all();
+		flush_all();
+	}
+	CHECK(arrived.total == 3000 && arrived.gaps == 0);
+	CHECK(ledger_of(ordered).discarded == 0);
+}
+
+static pthread_barrier_t barrier;
+
+static void *publish_together(void *user)
+{
+	publish_three(user);
+	pthread_barrier_wait(&barrier); /* all of them have a ring now */
+	return NULL;
+}
+
+SCENARIO(threads_at_once)
+{
+	static pthread_t threads[1000];
+	pthread_attr_t attr;
+	uintptr_t i;
+
+	probe_hooks = &counting;
+	ordered = register_stream("t.main");
+	pthread_barrier_init(&barrier, NULL, 1000);
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 256 << 10);
+	for (i = 0; i < 1000; i++)
+		CHECK(!pthread_create(&threads[i], &attr, publish_together, (void *)i));
+	for (i = 0; i < 1000; i++)
+		join_thread(threads[i]);
+	flush_all();
+	CHECK(arrived.total == 3000 && arrived.gaps == 0);
+}
+
+static void *publish_some(void *user)
+{
+	uint32_t me = (uint32_t)(uintptr_t)user;
+
+	publish_item(ordered, RTL_TASK_BEGIN, me, 0, 0);
+	pthread_barrier_wait(&barrier);
+	return NULL;
+}
+
+/* More threads than rings: who gets none discards, and that is counted. */
+SCENARIO(no_ring_left)
+{
+	pthread_t threads[8];
+	struct rtl_ledger ledger;
+	uintptr_t i;
+
+	probe_hooks = &counting;
+	ordered = register_stream("t.main");
+	pthread_barrier_init(&barrier, NULL, 8);
+	for (i = 0; i < 8; i++)
+		threads[i] = start_thread(publish_some, (void *)i);
+	for (i = 0; i < 8; i++)
+		join_thread(threads[i]);
+	flush_all();
+	ledger = ledger_of(ordered);
+	CHECK(ledger.published == 8 && ledger.discarded > 0 && ledger.delivered > 0);
+	CHECK(ledger.delivered + ledger.discarded == 8 && arrived.total == ledger.delivered);
+}
+
+static pthread_key_t keys[2];
+
+/* Destructors of thread data, in several rounds, of keys older and newer than librtl's. */
+static void publish_at_exit(void *user)
+{
+	uint64_t *left = user;
+
+	CHECK(publish_item(ordered, RTL_TASK_END, 0, *left, 0));
+	if (--*left)
+		pthread_setspecific(keys[*left % 2], left);
+	else
+		free(left);
+}
+
+static void *end_with_data(void *user)
+{
+	uint64_t *left = malloc(sizeof *left);
+
+	(void)user;
+	CHECK(left);
+	*left = 3;
+	CHECK(publish_item(ordered, RTL_TASK_END, 0, 4, 0));
+	pthread_setspecific(keys[1], left);
+	return NULL;
+}
+
+SCENARIO(thread_data_destructors)
+{
+	struct rtl_ledger ledger;
+	int i;
+
+	CHECK(!pthread_key_create(&keys[0], publish_at_exit));
+	ordered = register_stream("t.main");
+	CHECK(publish_item(ordered, RTL_TASK_END, 0, 0, 0));
+	CHECK(!pthread_key_create(&keys[1], publish_at_exit));
+	for (i = 0; i < 200; i++)
+		join_thread(start_thread(end_with_data, NULL));
+	flush_all();
+	ledger = ledger_of(ordered);
+	CHECK(ledger.delivered == 1 + 200 * 4 && !ledger.discarded);
+}
+
+/* ---- cancellation: a thread that is cancelled takes no lock of rtl with it */
+
+static void *cancelled(void *user)
+{
+	(void)user;
+	CHECK(!pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL));
+	CHECK(!pthread_cancel(pthread_self())); /* due at the next cancellation point */
+	CHECK(!pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL));
+	publish_item(ordered, RTL_TASK_END, 0, 0, 0); /* its first: makes files */
+	rtl_flush(1000);
+	rtl_log(RTL_LEVEL_INFO, "test", "not shown");
+	register_stream("t.another");
+	pthread_testcancel();
+	CHECK(false);
+	return NULL;
+}
+
+SCENARIO(thread_cancelled)
+{
+	pthread_t thread;
+	void *result;
+
+	ordered = register_stream("t.main");
+	thread = start_thread(cancelled, NULL);
+	CHECK(!pthread_join(thread, &result) && result == PTHREAD_CANCELED);
+	CHECK(rtl_stream_find("t.another"));
+	CHECK(publish_item(ordered, RTL_TASK_END, 0, 0, 0));
+	flush_all();
+	CHECK(ledger_of(ordered).delivered == 2);
+}
+
+/* ---- numbers */
+
+#define NUMBERS 200000u
+
+static uint64_t *numbers[4];
+
+static void *take_numbers(void *user)
+{
+	uint64_t *mine = user;
+	uint32_t i;
+
+	for (i = 0; i < NUMBERS; i++)
+		mine[i] = rtl_unique_id();
+	return NULL;
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+SCENARIO(unique_ids)
+{
+	uint64_t *all = malloc(sizeof *all * 4 * NUMBERS);
+	pthread_t threads[4];
+	uint32_t i;
+
+	CHECK(all);
+	for (i = 0; i < 4; i++) {
+		numbers[i] = all + (size_t)i * NUMBERS;
+		threads[i] = start_thread(take_numbers, numbers[i]);
+	}
+	for (i = 0; i < 4; i++)
+		join_thread(threads[i]);
+	qsort(all, (size_t)4 * NUMBERS, sizeof *all, compare);
+	CHECK(all[0]);
+	for (i = 1; i < 4 * NUMBERS; i++)
+		CHECK(all[i] != all[i - 1]);
+	free(all);
+}
+
+/* A thread's block of numbers ends: 2^24 of them. */
+SCENARIO(unique_ids_many)
+{
+	uint64_t last = rtl_unique_id(), n, gaps = 0;
+
+	for (n = 0; n < (1u << 25) + 10; n++) {
+		uint64_t id = rtl_unique_id();
+
+		CHECK(id > last); /* one thread alone: rising, so no two are equal */
+		gaps += id != last + 1;
+		last = id;
+	}
+	CHECK(gaps >= 1 && gaps < 8);
+}
+
+static void *own_tid(void *user)
+{
+	(void)user;
+	CHECK(rtl_thread_id() == (uint32_t)gettid());
+	CHECK(rtl_thread_id() == (uint32_t)gettid());
+	return NULL;
+}
+
+SCENARIO(thread_ids)
+{
+	own_tid(NULL);
+	register_stream("t.main");
+	own_tid(NULL);
+	join_thread(start_thread(own_tid, NULL));
+}
+
+/* Slow paths make system calls; the program's errno is not theirs. */
+static void *keep_errno(void *user)
+{
+	struct rtl_record *record;
+
+	errno = 4711;
+	record = rtl_reserve(ordered, RTL_TASK_END, sizeof(struct item));
+	CHECK(errno == 4711);
+	if (record)
+		rtl_commit(record);
+	CHECK(errno == 4711);
+	return user;
+}
+
+SCENARIO(errno_kept)
+{
+	uint64_t i;
+
+	ordered = register_stream("t.main");
+	join_thread(start_thread(keep_errno, NULL));
+	for (i = 0; i < 3000; i++)
+		keep_errno(NULL);
+	errno = 4711;
+	rtl_stream_count_missed(ordered, "a cause", 1);
+	(void)rtl_clock_ns();
+	(void)rtl_thread_id();
+	(void)rtl_unique_id();
+	CHECK(errno == 4711);
+}

@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: MIT */
+/* Subscribers and their host: scenarios of test_bus_child_host.c. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "test_bus_run.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#	define SANITIZED 1
+#elif defined(__has_feature)
+#	if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#		define SANITIZED 1
+#	endif
+#endif
+
+#define SMALL "RTL_BUFFER_SIZE=64K"
+
+TEST(test_bus__inline_callback_publishes__delivered, "inline_publishes", "delivery=both", NULL)
+TEST(test_bus__inline_callback_publishes_itself__ends_and_is_counted, "inline_recursion",
+     "delivery=both", NULL)
+TEST(test_bus__callback_unsubscribes_itself__not_called_again, "unsubscribe_self", "", NULL)
+TEST(test_bus__unsubscribe_while_inline_callback_runs__waits, "unsubscribe_waits", "", NULL)
+TEST(test_bus__unsubscribe_within_call_while_callback_publishes__ends,
+     "unsubscribe_nested_while_ring_is_full", "", SMALL)
+TEST(test_bus__subscriptions_come_and_go__none_called_afterwards, "subscriptions_come_and_go", "",
+     NULL)
+TEST(test_bus__stream_function_publishes_more_than_fits__ends, "stream_function_publishes", "",
+     SMALL)
+TEST(test_bus__strings_and_tracepoints__looked_up, "lookups", "", NULL)
+TEST(test_bus__look_ups_of_two_threads__right, "lookups_of_threads", "", NULL)
+TEST(test_bus__missed_things__counted_by_cause, "missed", "", NULL)
+TEST(test_bus__many_causes__counted_for_their_stream, "missed_by_many_causes", "", NULL)
+TEST(test_bus__log_line__event_of_diagnostics, "diagnostics", "streams=rtl.diagnostics", NULL)
+
+static struct run r;
+
+static void start(const char *scenario, const char *probe)
+{
+	memset(&r, 0, sizeof r);
+	r.scenario = scenario;
+	r.probe = probe;
+}
+
+/* The program is not harmed, and exactly so many lines are said. */
+static void run_saying(int lines)
+{
+	run(&r);
+	if (r.status || r.signal || lines_with(r.err, "") != lines) {
+		print_error("%s: status %d, signal %d, stderr:\n%s\n", r.scenario, r.status,
+			    r.signal, r.err);
+		run_clean(&r);
+		fail();
+	}
+}
+
+static void test_bus__unsubscribe_while_callback_calls_host__both_end(void **state)
+{
+	(void)state;
+	start("unsubscribe_while_callback_calls_host", "");
+	run_saying(1);
+	assert_int_equal(lines_with(r.err, "probe error: told to fail"), 1);
+	run_clean(&r);
+}
+
+/* ---- failing subscribers */
+
+static void check_failure(const char *at, const char *line, int finishes)
+{
+	char probe[64];
+
+	snprintf(probe, sizeof probe, "detail=1&fail_at=%s", at);
+	start("some_events", probe);
+	run_saying(1);
+	assert_int_equal(lines_with(r.err, line), 1);
+	assert_int_equal(lines_with(r.out, " finish"), finishes);
+	assert_int_equal(lines_with(r.out, " destroy"), finishes);
+	assert_int_equal(run_spools_left(&r), 0);
+}
+
+static void test_bus__process_begin_fails__no_events(void **state)
+{
+	(void)state;
+	check_failure("process_begin", "its function process_begin failed", 1);
+	assert_int_equal(lines_with(r.out, " event "), 0);
+	run_clean(&r);
+}
+
+static void test_bus__stream_fails__no_events(void **state)
+{
+	(void)state;
+	check_failure("stream", "its function stream failed", 1);
+	assert_int_equal(lines_with(r.out, " event "), 0);
+	run_clean(&r);
+}
+
+static void test_bus__fails_in_batch__no_more_events(void **state)
+{
+	(void)state;
+	check_failure("batch", "told to fail: it gets no more events", 1);
+	assert_int_equal(lines_with(r.out, " event "), 1);
+	run_clean(&r);
+}
+
+static void test_bus__flush_fails__no_more_events(void **state)
+{
+	(void)state;
+	check_failure("flush", "its function flush failed", 1);
+	assert_int_equal(lines_with(r.out, " event "), 1);
+	run_clean(&r);
+}
+
+static void test_bus__process_end_fails__finished_all_the_same(void **state)
+{
+	(void)state;
+	check_failure("process_end", "its function process_end failed", 1);
+	assert_int_equal(lines_with(r.out, " event "), 10);
+	run_clean(&r);
+}
+
+static void test_bus__finish_fails__said(void **state)
+{
+	(void)state;
+	check_failure("finish", "could not finish its output", 1);
+	run_clean(&r);
+}
+
+static void test_bus__create_fails__program_runs_on(void **state)
+{
+	(void)state;
+	start("nothing_recorded", "fail_at=create");
+	run_saying(2); /* its own line, and the bus's */
+	assert_int_equal(lines_with(r.err, "told to fail"), 1);
+	assert_int_equal(lines_with(r.err, "could not start"), 1);
+	assert_int_equal(run_spools_left(&r), 0);
+	run_clean(&r);
+}
+
+static void test_bus__create_fails_strict__program_does_not_start(void **state)
+{
+	(void)state;
+	start("nothing_recorded", "fail_at=create");
+	r.env[0] = "RTL_STRICT=1";
+	run(&r);
+	assert_int_equal(r.status, 2);
+	assert_int_equal(lines_with(r.err, "RTL_STRICT is set"), 1);
+	assert_int_equal(run_spools_left(&r), 0);
+	run_clean(&r);
+}
+
+/* ---- several instances */
+
+static char subscribers[2048];
+
+/* Instances a (healthy), b (fails) and c (inline), in this order. */
+static void list_three(const char *folder_of_output)
+{
+	snprintf(subscribers, sizeof subscribers,
+		 "%s?name=a&detail=1&output=%s:%s?name=b&fail_at=batch&output=%s:"
+		 "%s?name=c&delivery=inline&output=%s",
+		 PROBE_SUB, folder_of_output, PROBE_SUB, folder_of_output, PROBE_SUB,
+		 folder_of_output);
+}
+
+static void test_bus__three_instances_one_fails__others_go_on(void **state)
+{
+	char path[] = P_tmpdir "/rtl-test-out-XXXXXX";
+	int fd = mkstemp(path);
+	FILE *file;
+
+	(void)state;
+	assert_true(fd >= 0);
+	start("some_events", NULL);
+	list_three(path);
+	r.subscribers = subscribers;
+	run_saying(1);
+	assert_int_equal(lines_with(r.err, "probe#2 error: told to fail"), 1);
+	file = fdopen(fd, "r");
+	r.out[fread(r.out, 1, sizeof r.out - 1, file)] = 0;
+	fclose(file);
+	unlink(path);
+	assert_int_equal(lines_with(r.out, " a event "), 10);
+	assert_int_equal(lines_with(r.out, " a finish 10 0"), 1);
+	assert_int_equal(lines_with(r.out, " b finish 1 0"), 1);
+	assert_int_equal(lines_with(r.out, " c finish 0 10"), 1);
+	assert_int_equal(lines_with(r.out, " destroy"), 3);
+	run_clean(&r);
+}
+
+/* ---- bad settings: one line each, and the program runs on */
+
+static void check_setting(const char *variable, int lines, const char *part)
+{
+	start("some_events", "");
+	r.env[0] = variable;
+	run_saying(lines);
+	assert_int_equal(lines_with(r.err, part), lines);
+	assert_int_equal(lines_with(r.out, " finish 10 0"), 1);
+	run_clean(&r);
+	if (!lines)
+		return;
+	start("some_events", "");
+	r.env[0] = variable;
+	r.env[1] = "RTL_STRICT=1";
+	run(&r);
+	assert_int_equal(r.status, 2);
+	assert_int_equal(lines_with(r.err, part), 1);
+	assert_int_equal(lines_with(r.err, "RTL_STRICT is set"), 1);
+	run_clean(&r);
+}
+
+static void test_bus__bad_settings__one_line_each(void **state)
+{
+	(void)state;
+	check_setting("RTL_BUFFER_SIZE=many", 1, "RTL_BUFFER_SIZE=many");
+	check_setting("RTL_BUFFER_SIZE=1K", 1, "RTL_BUFFER_SIZE=1K");
+	check_setting("RTL_BUFFER_SIZE=-4M", 1, "RTL_BUFFER_SIZE=-4M");
+	check_setting("RTL_BUFFER_SIZE=99999999999999999999G", 1, "RTL_BUFFER_SIZE=9");
+	check_setting("RTL_BUFFER_SIZE=4MB", 1, "RTL_BUFFER_SIZE=4MB");
+	check_setting("RTL_BUFFER_TOTAL=0", 1, "RTL_BUFFER_TOTAL=0");
+	check_setting("RTL_BUFFER_POLICY=maybe", 1, "RTL_BUFFER_POLICY=maybe");
+	check_setting("RTL_EXIT_TIMEOUT=soon", 1, "RTL_EXIT_TIMEOUT=soon");
+	check_setting("RTL_EXIT_TIMEOUT=-1", 1, "RTL_EXIT_TIMEOUT=-1");
+}
+
+static void test_bus__good_settings__nothing_said(void **state)
+{
+	(void)state;
+	check_setting("RTL_BUFFER_SIZE=100000", 0, "");
+	check_setting("RTL_BUFFER_SIZE=1m", 0, "");
+	check_setting("RTL_BUFFER_SIZE=1G", 0, "");
+	check_setting("RTL_BUFFER_TOTAL=64K", 0, "");
+	check_setting("RTL_BUFFER_POLICY=discard", 0, "");
+	check_setting("RTL_STRICT=0", 0, "");
+	check_setting("RTL_EXIT_TIMEOUT=1000", 0, "");
+	check_setting("RTL_BUFFER_SIZE=", 0, "");
+}
+
+static void test_bus__no_such_subscriber__one_line(void **state)
+{
+	(void)state;
+	start("nothing_recorded", NULL);
+	r.subscribers = "libno_such_sub.so";
+	run_saying(1);
+	assert_int_equal(lines_with(r.err, "libno_such_sub.so"), 1);
+	assert_int_equal(run_spools_left(&r), 0);
+	run_clean(&r);
+}
+
+/* ---- spools that cannot be had */
+
+static void check_no_spool(const char *variable, const char *part)
+{
+	start("nothing_recorded", "");
+	r.env[0] = variable;
+	run_saying(1);
+	assert_int_equal(lines_with(r.err, part), 1);
+	run_clean(&r);
+}
+
+static void test_bus__no_folder_for_the_spool__one_line(void **state)
+{
+	(void)state;
+	check_no_spool("RTL_SPOOL=/no/such/folder", "RTL_SPOOL");
+	check_no_spool("RTL_SPOOL=/dev/null", "RTL_SPOOL");
+	check_no_spool("RTL_SPOOL=/proc", "RTL_SPOOL");
+}
+
+static void test_bus__no_folder_for_the_spool_strict__does_not_start(void **state)
+{
+	(void)state;
+	start("nothing_recorded", "");
+	r.env[0] = "RTL_SPOOL=/no/such/folder";
+	r.env[1] = "RTL_STRICT=1";
+	run(&r);
+	assert_int_equal(r.status, 2);
+	run_clean(&r);
+}
+
+static void test_bus__no_descriptors_left__counted_and_said(void **state)
+{
+	(void)state;
+	start("no_descriptors", "");
+	run_saying(1);
+	assert_int_equal(lines_with(r.err, "no ring for thread"), 1);
+	run_clean(&r);
+}
+
+static void test_bus__no_descriptors_at_start__program_runs_on(void **state)
+{
+	(void)state;
+	start("no_descriptors_at_start", "");
+	run_saying(1);
+	run_clean(&r);
+}
+
+static void test_bus__file_size_limited__program_lives(void **state)
+{
+	(void)state;
+	start("small_files", "");
+	run(&r);
+	assert_int_equal(r.signal, 0);
+	assert_int_equal(r.status, 0);
+	run_clean(&r);
+}
+
+static void test_bus__spool_folder_fills_up__counted(void **state)
+{
+	(void)state;
+	start("full_folder", "");
+	r.tmpfs = "size=1m";
+	run(&r);
+	if (r.status == SKIPPED) {
+		run_clean(&r);
+		skip();
+	}
+	assert_int_equal(r.signal, 0);
+	assert_int_equal(r.status, 0);
+	run_clean(&r);
+}
+
+static void test_bus__spool_folder_too_small_from_the_start__said(void **state)
+{
+	(void)state;
+	start("nothing_recorded", "");
+	r.tmpfs = "size=64k";
+	run(&r);
+	if (r.status == SKIPPED) {
+		run_clean(&r);
+		skip();
+	}
+	assert_int_equal(r.status, 0);
+	assert_int_equal(lines_with(r.err, "cannot write"), 1);
+	assert_int_equal(lines_with(r.err, ""), 1);
+	run_clean(&r);
+}
+
+/* ---- allocations that fail */
+
+/* Each allocation fails once, and, the second time, it and all after it: the program lives, and
+ * what was not recorded is counted (see the scenario). */
+static void fail_each(const char *and_after)
+{
+	char variable[32];
+	int n;
+
+#ifdef SANITIZED
+	skip(); /* its runtime has to come before what is preloaded */
+#endif
+	for (n = 1; n < 2000; n += and_after ? 1 + n / 30 : 1) {
+		start("failing_allocation", "delivery=both");
+		snprintf(variable, sizeof variable, "FAIL_NTH=%d", n);
+		r.env[0] = variable;
+		r.env[1] = SMALL;
+		r.env[2] = and_after;
+		r.preload = BUS_FAILING;
+		run(&r);
+		if (r.status == SKIPPED) {
+			run_clean(&r);
+			skip();
+		}
+		if (r.status == 79)
+			break;
+		if (r.status) {
+			print_error("allocation %d: status %d, signal %d\n%s", n, r.status,
+				    r.signal, r.err);
+			run_clean(&r);
+			fail();
+		}
+		run_clean(&r);
+	}
+	assert_in_range(n, 20, 1999);
+	run_clean(&r);
+}
+
+static void test_bus__each_allocation_fails__program_lives(void **state)
+{
+	(void)state;
+	fail_each(NULL);
+}
+
+static void test_bus__all_allocations_fail_from_some_on__program_lives(void **state)
+{
+	(void)state;
+	fail_each("FAIL_ON=1");
+}
+
+/* ---- ids */
+
+static void test_bus__two_processes_at_other_addresses__same_ids(void **state)
+{
+	static char first[4096];
+	char where[2][64];
+	int i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		start("print_ids", NULL);
+		r.env[0] = "BUS_WHERE=1";
+		run_saying(0);
+		assert_int_equal(lines_with(r.out, ""), 4);
+		snprintf(where[i], sizeof where[i], "%s", strstr(r.out, " at "));
+		*strstr(r.out, " at ") = 0;
+		if (i)
+			assert_string_equal(r.out, first);
+		strcpy(first, r.out);
+		run_clean(&r);
+	}
+	if (!strcmp(where[0], where[1]))
+		skip(); /* address space is not randomized here */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_bus__inline_callback_publishes__delivered),
+		cmocka_unit_test(test_bus__inline_callback_publishes_itself__ends_and_is_counted),
+		cmocka_unit_test(test_bus__callback_unsubscribes_itself__not_called_again),
+		cmocka_unit_test(test_bus__unsubscribe_while_inline_callback_runs__waits),
+		cmocka_unit_test(test_bus__unsubscribe_within_call_while_callback_publishes__ends),
+		cmocka_unit_test(test_bus__subscriptions_come_and_go__none_called_afterwards),
+		cmocka_unit_test(test_bus__stream_function_publishes_more_than_fits__ends),
+		cmocka_unit_test(test_bus__strings_and_tracepoints__looked_up),
+		cmocka_unit_test(test_bus__look_ups_of_two_threads__right),
+		cmocka_unit_test(test_bus__missed_things__counted_by_cause),
+		cmocka_unit_test(test_bus__many_causes__counted_for_their_stream),
+		cmocka_unit_test(test_bus__log_line__event_of_diagnostics),
+		cmocka_unit_test(test_bus__unsubscribe_while_callback_calls_host__both_end),
+		cmocka_unit_test(test_bus__process_begin_fails__no_events),
+		cmocka_unit_test(test_bus__stream_fails__no_events),
+		cmocka_unit_test(test_bus__fails_in_batch__no_more_events),
+		cmocka_unit_test(test_bus__flush_fails__no_more_events),
+		cmocka_unit_test(test_bus__process_end_fails__finished_all_the_same),
+		cmocka_unit_test(test_bus__finish_fails__said),
+		cmocka_unit_test(test_bus__create_fails__program_runs_on),
+		cmocka_unit_test(test_bus__create_fails_strict__program_does_not_start),
+		cmocka_unit_test(test_bus__three_instances_one_fails__others_go_on),
+		cmocka_unit_test(test_bus__bad_settings__one_line_each),
+		cmocka_unit_test(test_bus__good_settings__nothing_said),
+		cmocka_unit_test(test_bus__no_such_subscriber__one_line),
+		cmocka_unit_test(test_bus__no_folder_for_the_spool__one_line),
+		cmocka_unit_test(test_bus__no_folder_for_the_spool_strict__does_not_start),
+		cmocka_unit_test(test_bus__no_descriptors_left__counted_and_said),
+		cmocka_unit_test(test_bus__no_descriptors_at_start__program_runs_on),
+		cmocka_unit_test(test_bus__file_size_limited__program_lives),
+		cmocka_unit_test(test_bus__spool_folder_fills_up__counted),
+		cmocka_unit_test(test_bus__spool_folder_too_small_from_the_start__said),
+		cmocka_unit_test(test_bus__each_allocation_fails__program_lives),
+		cmocka_unit_test(test_bus__all_allocations_fail_from_some_on__program_lives),
+		cmocka_unit_test(test_bus__two_processes_at_other_addresses__same_ids),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

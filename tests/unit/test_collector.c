@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: MIT */
+/* The collector's parts that the command line builds on: waking, subscribers of the command's own,
+ * looking at folders, processes that are left or dead without their parent's notice. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <rtl/collector.h>
+#include <rtl/rtl.h>
+
+static const struct rtl_type_info types[] = {
+	{sizeof(types[0]), RTL_SIGNAL, 0, 0, 0, "signal", "", NULL},
+};
+static const struct rtl_stream_info info = {sizeof(info), 1, 0, "test.own", "", types, 1, 0};
+
+/* What our own subscriber has seen. */
+static struct {
+	const struct rtl_host *host;
+	uint64_t events, begun, ended, finished;
+	struct rtl_ledger ledger;
+	const struct rtl_stream_info *stream;
+} seen;
+
+static void on_events(void *user, const struct rtl_event *const *events, size_t count)
+{
+	(void)user;
+	(void)events;
+	seen.events += count;
+}
+
+static int own_create(const struct rtl_host *host, const struct rtl_setting *settings, size_t count,
+		      void **instance)
+{
+	assert_null(settings);
+	assert_int_equal(count, 0);
+	seen.host = host;
+	*instance = &seen;
+	return 0;
+}
+
+static int own_stream(void *instance, const struct rtl_stream_info *stream)
+{
+	(void)instance;
+	if (strcmp(stream->name, "test.own") != 0)
+		return 0;
+	seen.stream = stream;
+	return seen.host->subscribe(seen.host, stream, RTL_TYPE_ANY, RTL_BUFFERED, on_events, NULL,
+				    NULL);
+}
+
+static int own_begin(void *instance, const struct rtl_process *process)
+{
+	(void)instance;
+	(void)process;
+	seen.begun++;
+	return 0;
+}
+
+static int own_end(void *instance, const struct rtl_process *process)
+{
+	(void)instance;
+	(void)process;
+	seen.ended++;
+	return 0;
+}
+
+static int own_finish(void *instance)
+{
+	(void)instance;
+	seen.finished++;
+	seen.ledger.struct_size = sizeof(seen.ledger);
+	return seen.stream ? seen.host->ledger(seen.host, NULL, seen.stream, &seen.ledger) : 0;
+}
+
+static const struct rtl_subscriber own = {
+	.abi_version = RTL_ABI_VERSION,
+	.struct_size = sizeof(own),
+	.name = "own",
+	.version = "1",
+	.description = "",
+	.create = own_create,
+	.stream = own_stream,
+	.process_begin = own_begin,
+	.process_end = own_end,
+	.finish = own_finish,
+};
+
+static char base[64];
+
+static int setup(void **state)
+{
+	(void)state;
+	memset(&seen, 0, sizeof(seen));
+	strcpy(base, "/tmp/test_collector-XXXXXX");
+	return mkdtemp(base) ? 0 : -1;
+}
+
+/* Fails if something was left there. */
+static int teardown(void **state)
+{
+	(void)state;
+	return rmdir(base);
+}
+
+static struct rtl_collector *create(uint32_t kind, const char *folder)
+{
+	const struct rtl_collector_options options = {
+		.struct_size = sizeof(options),
+		.kind = kind,
+		.subscribers = "",
+		.folder = folder,
+		.own = &own,
+	};
+	struct rtl_collector *collector = NULL;
+	char message[512] = "";
+
+	if (rtl_collector_create(&options, &collector, message, sizeof(message)))
+		fail_msg("%s", message);
+	return collector;
+}
+
+/* What happens in a traced process: publishes, tells the parent, then does `end`. */
+static pid_t start_process(const struct rtl_collector *collector, int count, int tell,
+			   void (*end)(void))
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	struct rtl_stream *stream = &rtl_stream_none;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	tell = dup2(tell, 3);
+	close_range(4, ~0u, 0); /* the collector's lock too, as an exec does */
+	setenv("RTL_COLLECTOR", rtl_collector_folder(collector), 1);
+	if (rtl_stream_register(&info, &stream))
+		_exit(1);
+	for (int i = 0; i < count; i++) {
+		struct rtl_record *record = rtl_reserve(stream, RTL_SIGNAL, 0);
+		if (record)
+			rtl_commit(record);
+	}
+	if (write(tell, "", 1) != 1)
+		_exit(1);
+	end();
+	_exit(0);
+}
+
+static void end_at_once(void)
+{
+}
+
+static void end_never(void)
+{
+	for (;;)
+		pause();
+}
+
+static void end_by_kill(void)
+{
+	raise(SIGKILL);
+}
+
+static void wait_until_told(const int ends[2])
+{
+	char byte;
+
+	close(ends[1]);
+	assert_int_equal(read(ends[0], &byte, 1), 1);
+	close(ends[0]);
+}
+
+static double seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void test_collector__own_subscriber_and_no_list__gets_all(void **state)
+{
+	struct rtl_collector *collector = create(RTL_COLLECT, base);
+	int ends[2];
+	uint32_t left;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	pid = start_process(collector, 1000, ends[1], end_at_once);
+	wait_until_told(ends);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	rtl_collector_poll(collector, 0);
+	rtl_collector_finish(collector, &left);
+	rtl_collector_destroy(collector);
+	assert_int_equal(left, 0);
+	assert_int_equal(seen.events, 1000);
+	assert_int_equal(seen.ledger.published, 1000);
+	assert_int_equal(seen.ledger.delivered, 1000);
+	assert_int_equal(seen.begun, 1);
+	assert_int_equal(seen.ended, 1);
+	assert_int_equal(seen.finished, 1);
+}
+
+static void test_collector__killed_and_not_reaped__counts_as_dead(void **state)
+{
+	struct rtl_collector *collector = create(RTL_COLLECT, base);
+	siginfo_t end;
+	int ends[2];
+	uint32_t left;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	pid = start_process(collector, 10, ends[1], end_by_kill);
+	wait_until_told(ends);
+	assert_int_equal(waitid(P_PID, (id_t)pid, &end, WEXITED | WNOWAIT), 0);
+	rtl_collector_finish(collector, &left);
+	rtl_collector_destroy(collector);
+	waitpid(pid, NULL, 0);
+	assert_int_equal(left, 0);
+	assert_int_equal(seen.events, 10);
+}
+
+static void test_collector__process_outlives_it__counted_and_nothing_left(void **state)
+{
+	struct rtl_collector *collector = create(RTL_COLLECT, base);
+	int ends[2];
+	uint32_t left;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	pid = start_process(collector, 10, ends[1], end_never);
+	wait_until_told(ends);
+	rtl_collector_finish(collector, &left);
+	rtl_collector_destroy(collector);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	assert_int_equal(left, 1);
+	assert_int_equal(seen.events, 10);
+}
+
+static void on_alarm(int number)
+{
+	(void)number;
+}
+
+static void test_collector__woken__next_sleep_ends_at_once(void **state)
+{
+	struct rtl_collector *collector = create(RTL_COLLECT, base);
+	uint32_t left;
+	double begin;
+
+	(void)state;
+	signal(SIGALRM, on_alarm); /* would end the sleep, far too late */
+	alarm(20);
+	rtl_collector_wake(collector);
+	begin = seconds();
+	rtl_collector_poll(collector, 60000);
+	assert_true(seconds() - begin < 15);
+	alarm(0);
+	/* and only that one */
+	begin = seconds();
+	rtl_collector_poll(collector, 50);
+	assert_true(seconds() - begin > 0.045);
+	rtl_collector_finish(collector, &left);
+	rtl_collector_destroy(collector);
+}
+
+static void check_folder(const char *path, uint32_t kind, uint32_t in_use, pid_t pid)
+{
+	struct rtl_folder folder = {.struct_size = sizeof(folder)};
+
+	assert_int_equal(rtl_folder_look(path, &folder), 0);
+	assert_int_equal(folder.kind, kind);
+	assert_int_equal(folder.in_use, in_use);
+	assert_int_equal(folder.pid, pid);
+}
+
+static void check_busy(const char *path)
+{
+	const struct rtl_collector_options options = {
+		.struct_size = sizeof(options),
+		.kind = RTL_RECOVER,
+		.subscribers = "",
+		.folder = path,
+		.own = &own,
+	};
+	struct rtl_collector *collector = NULL;
+	char message[512] = "";
+
+	assert_int_equal(rtl_collector_create(&options, &collector, message, sizeof(message)),
+			 RTL_EBUSY);
+	assert_non_null(strstr(message, path));
+}
+
+/* The one spool in a collector's folder. */
+static void find_spool(const char *folder, char *path, size_t size)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+
+	*path = '\0';
+	assert_non_null(dir);
+	while ((entry = readdir(dir))) {
+		if (entry->d_type == DT_DIR && entry->d_name[0] != '.')
+			snprintf(path, size, "%s/%s", folder, entry->d_name);
+	}
+	closedir(dir);
+	assert_int_not_equal(*path, '\0');
+}
+
+static void test_folder__collector_dies__recovered_and_removed(void **state)
+{
+	struct rtl_collector *collector = create(RTL_COLLECT, base);
+	char folder[256], spool[1024];
+	struct rtl_folder none = {.struct_size = sizeof(none)};
+	int ends[2];
+	uint32_t left;
+	pid_t pid;
+
+	(void)state;
+	snprintf(folder, sizeof(folder), "%s", rtl_collector_folder(collector));
+	check_folder(base, RTL_FOLDER_OTHER, 0, 0);
+	check_folder(folder, RTL_FOLDER_COLLECTOR, 1, getpid());
+	check_busy(folder);
+	assert_int_equal(pipe(ends), 0);
+	pid = start_process(collector, 100, ends[1], end_never);
+	wait_until_told(ends);
+	find_spool(folder, spool, sizeof(spool));
+	check_folder(spool, RTL_FOLDER_SPOOL, 1, pid);
+	rtl_collector_destroy(collector); /* as if it had died */
+	check_folder(folder, RTL_FOLDER_COLLECTOR, 0, getpid());
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	check_folder(spool, RTL_FOLDER_SPOOL, 0, pid);
+
+	collector = create(RTL_INSPECT, folder);
+	rtl_collector_finish(collector, &left);
+	rtl_collector_destroy(collector);
+	assert_int_equal(seen.events, 0);
+	assert_int_equal(seen.ledger.published, 100);
+	assert_int_equal(seen.ledger.delivered, 0);
+	assert_int_equal(seen.ledger.abandoned, 100);
+
+	collector = create(RTL_REPLAY, folder);
+	rtl_collector_finish(collector, &left);
+	rtl_collector_destroy(collector);
+	assert_int_equal(seen.events, 100);
+	collector = create(RTL_RECOVER, folder);
+	check_busy(folder);
+	rtl_collector_finish(collector, &left);
+	rtl_collector_destroy(collector);
+	assert_int_equal(seen.events, 200);
+	assert_int_equal(rtl_folder_look(folder, &none), RTL_ENOENT);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(test_collector__own_subscriber_and_no_list__gets_all),
+		TEST(test_collector__killed_and_not_reaped__counts_as_dead),
+		TEST(test_collector__process_outlives_it__counted_and_nothing_left),
+		TEST(test_collector__woken__next_sleep_ends_at_once),
+		TEST(test_folder__collector_dies__recovered_and_removed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

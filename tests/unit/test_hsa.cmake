@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: MIT
+# The HSA collector's parts; they need the headers of the HSA runtime, no library.
+if(NOT TARGET rtl_rocm)
+  return()
+endif()
+include(${PROJECT_SOURCE_DIR}/tests/cmake/HipProgram.cmake)
+set(hsa ${PROJECT_SOURCE_DIR}/streams/hsa)
+
+# test_hsa_table: against the installed headers, and those of the fetched ROCm 7.
+function(hsa_table_test name moved)
+  add_executable(${name} test_hsa_table.cpp ${hsa}/table.c)
+  target_link_libraries(${name} PRIVATE rtl_settings)
+  target_compile_definitions(${name} PRIVATE HSA_TABLE_MOVED=${moved})
+  target_include_directories(${name} SYSTEM BEFORE PRIVATE ${ARGN})
+  add_test(NAME unit.${name} COMMAND ${name})
+  set_tests_properties(unit.${name} PROPERTIES LABELS unit)
+endfunction()
+
+file(STRINGS ${RTL_HSA_INCLUDE_DIR}/hsa/hsa_api_trace.h moved
+  REGEX "hsa_amd_memory_async_copy_on_engine_fn")
+if(moved)
+  hsa_table_test(test_hsa_table 1 ${RTL_HSA_INCLUDE_DIR})
+else()
+  hsa_table_test(test_hsa_table 0 ${RTL_HSA_INCLUDE_DIR})
+endif()
+if(RTL_ROCM7_FOUND)
+  hsa_table_test(test_hsa_table_rocm7 1 ${RTL_ROCM7_INCLUDE_DIR} ${RTL_ROCM7_INCLUDE_DIR}/hsa)
+endif()
+
+rtl_unit_test(test_hsa_slots test_hsa_slots.c ${hsa}/slots.c LIBS pthread)
+rtl_unit_test(test_hsa_watch test_hsa_watch.c ${hsa}/watch.c LIBS pthread)
+rtl_unit_test(test_hsa_kernel_table test_hsa_kernel_table.c ${hsa}/kernel_table.c LIBS pthread)
+rtl_unit_test(test_hsa_config test_hsa_config.c ${hsa}/config.c)
+rtl_unit_test(test_hsa_demangle test_hsa_demangle.c ${hsa}/demangle.c LIBS ${CMAKE_DL_LIBS})
+# It is found as the C++ runtime's would be.
+set_target_properties(test_hsa_demangle PROPERTIES ENABLE_EXPORTS ON)
+foreach(test test_hsa_slots test_hsa_watch test_hsa_kernel_table)
+  target_include_directories(${test} SYSTEM PRIVATE ${RTL_HSA_INCLUDE_DIR})
+endforeach()

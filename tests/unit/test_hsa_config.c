@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* The HSA collector's settings, with librtl's log played here. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <rtl/publish.h>
+
+#include "../../streams/hsa/config.h"
+
+static char line[512];
+static int lines;
+
+void rtl_log(enum rtl_level level, const char *component, const char *format, ...)
+{
+	va_list arguments;
+
+	(void)level;
+	(void)component;
+	va_start(arguments, format);
+	vsnprintf(line, sizeof(line), format, arguments);
+	va_end(arguments);
+	lines++;
+}
+
+static int setup(void **state)
+{
+	static const char *const names[] = {
+		"RTL_MODE",        "RTL_MODE_FALLBACK", "RTL_STRICT",          "RTL_HSA_SLOTS",
+		"RTL_HSA_WAIT_MS", "RTL_HSA_EXIT_MS",   "RTL_EXIT_TIMEOUT_MS", "RTL_BUFFER_POLICY"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		unsetenv(names[i]);
+	lines = 0;
+	return 0;
+}
+
+static void test_config__nothing_set__has_defaults(void **state)
+{
+	struct config config;
+
+	(void)state;
+	assert_true(config_read(&config));
+	assert_int_equal(config.mode, CONFIG_STANDARD);
+	assert_int_equal(config.slots, 131072);
+	assert_int_equal(config.wait_ms, 1000);
+	assert_int_equal(config.exit_timeout_ms, 1000);
+	assert_int_equal(lines, 0);
+}
+
+static void test_config__exit_ms__is_read(void **state)
+{
+	struct config config;
+
+	(void)state;
+	setenv("RTL_EXIT_TIMEOUT_MS", "5", 1);
+	setenv("RTL_HSA_EXIT_MS", "70", 1);
+	assert_true(config_read(&config));
+	assert_int_equal(config.exit_timeout_ms, 70);
+	setenv("RTL_HSA_EXIT_MS", "soon", 1);
+	assert_true(config_read(&config));
+	assert_int_equal(config.exit_timeout_ms, 1000);
+	assert_int_equal(lines, 1);
+	assert_non_null(strstr(line, "RTL_HSA_EXIT_MS=soon"));
+}
+
+/* The exit status of a process that reads a bad setting: 2 if it is strict about it. */
+static int status_with(const char *strict)
+{
+	const pid_t pid = fork();
+	int status;
+
+	if (!pid) {
+		struct config config;
+
+		setenv("RTL_HSA_SLOTS", "none", 1);
+		setenv("RTL_STRICT", strict, 1);
+		(void)config_read(&config);
+		_exit(10 + lines);
+	}
+	assert_true(pid > 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static void test_config__only_1__is_strict(void **state)
+{
+	(void)state;
+	assert_int_equal(status_with("1"), 2);
+	assert_int_equal(status_with("0"), 11);
+	assert_int_equal(status_with(""), 11);
+	/* That it is neither is the core's line, not ours. */
+	assert_int_equal(status_with("yes"), 11);
+	assert_int_equal(status_with("10"), 11);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_config__nothing_set__has_defaults, setup),
+		cmocka_unit_test_setup(test_config__exit_ms__is_read, setup),
+		cmocka_unit_test_setup(test_config__only_1__is_strict, setup),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

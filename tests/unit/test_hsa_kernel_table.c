@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* Which kernel lies at which address, with librtl's part played here. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <rtl/rtl.h>
+
+#include "../../streams/hsa/kernel_table.h"
+
+#define UNKNOWN 1
+
+int rtl_tracepoint_register(const struct rtl_tracepoint_desc *desc, uint64_t *uid)
+{
+	assert_string_equal(desc->kind, "kernel");
+	*uid = UNKNOWN;
+	return 0;
+}
+
+int rtl_string_intern(const char *text, uint64_t *id)
+{
+	(void)text;
+	*id = UNKNOWN;
+	return 0;
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	return kernel_table_init();
+}
+
+static void test_find__nothing_there__is_unknown(void **state)
+{
+	(void)state;
+	assert_int_equal(kernel_table_find(0x1234)->uid, UNKNOWN);
+	assert_int_equal(kernel_table_find(0)->uid, UNKNOWN);
+}
+
+static void test_find__address_used_again__is_the_new_one(void **state)
+{
+	(void)state;
+	assert_int_equal(kernel_table_add(0x1000, 7, 70, 71), 0);
+	assert_int_equal(kernel_table_find(0x1000)->uid, 70);
+	assert_int_equal(kernel_table_find(0x1000)->name, 71);
+	kernel_table_remove(7);
+	assert_int_equal(kernel_table_find(0x1000)->uid, UNKNOWN);
+	assert_int_equal(kernel_table_add(0x1000, 8, 80, 81), 0);
+	assert_int_equal(kernel_table_find(0x1000)->uid, 80);
+	kernel_table_remove(8);
+}
+
+static void test_add__object_0__is_refused(void **state)
+{
+	(void)state;
+	assert_int_equal(kernel_table_add(0, 7, 70, 71), RTL_EINVAL);
+}
+
+static void test_add__many__all_are_found(void **state)
+{
+	(void)state;
+	for (uint64_t i = 1; i <= 20000; i++)
+		assert_int_equal(kernel_table_add(i << 6, 1 + i % 10, 100 + i, i), 0);
+	for (uint64_t i = 1; i <= 20000; i++)
+		assert_int_equal(kernel_table_find(i << 6)->uid, 100 + i);
+	kernel_table_remove(3);
+	for (uint64_t i = 1; i <= 20000; i++)
+		assert_int_equal(kernel_table_find(i << 6)->uid,
+				 1 + i % 10 == 3 ? UNKNOWN : 100 + i);
+	for (uint64_t e = 1; e <= 10; e++)
+		kernel_table_remove(e);
+}
+
+static _Atomic int stop;
+
+static void *reader(void *data)
+{
+	(void)data;
+	while (!stop)
+		assert_int_equal(kernel_table_find(0x77c0)->uid, 7700);
+	return NULL;
+}
+
+/* Modules come and go at ever new addresses; a kernel that stays is always found. */
+static void test_find__while_others_come_and_go__finds_its_own(void **state)
+{
+	pthread_t thread;
+
+	(void)state;
+	assert_int_equal(kernel_table_add(0x77c0, 1, 7700, 7), 0);
+	assert_int_equal(pthread_create(&thread, NULL, reader, NULL), 0);
+	for (uint64_t i = 0; i < 3000; i++) {
+		for (uint64_t k = 0; k < 10; k++)
+			assert_int_equal(kernel_table_add(0x100000 + (i * 10 + k) * 64, 1000 + i,
+							  8000 + k, k),
+					 0);
+		assert_int_equal(kernel_table_find(0x100000 + i * 640)->uid, 8000);
+		kernel_table_remove(1000 + i);
+	}
+	stop = 1;
+	pthread_join(thread, NULL);
+	kernel_table_remove(1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_find__nothing_there__is_unknown),
+		cmocka_unit_test(test_find__address_used_again__is_the_new_one),
+		cmocka_unit_test(test_add__object_0__is_refused),
+		cmocka_unit_test(test_add__many__all_are_found),
+		cmocka_unit_test(test_find__while_others_come_and_go__finds_its_own),
+	};
+
+	return cmocka_run_group_tests(tests, setup, NULL);
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/* What becomes of dispatches that carry a signal of the application, the GPU played by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../streams/hsa/collector.h"
+#include "../../streams/hsa/watch.h"
+
+struct collector collector;
+static amd_signal_t signal_a;
+
+#define A ((uint64_t)(uintptr_t)&signal_a)
+
+static void subtract(hsa_signal_t signal, hsa_signal_value_t value)
+{
+	amd_signal_t *memory = (amd_signal_t *)signal.handle;
+
+	/* The waiter wakes here, and finds the times. */
+	memory->value -= value;
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	collector.hsa.signal_subtract = subtract;
+	memset(&signal_a, 0, sizeof(signal_a));
+	signal_a.value = 1;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	return (int)watch_count;
+}
+
+static void gpu_completes(uint64_t begin, uint64_t end)
+{
+	signal_a.start_ts = begin;
+	signal_a.end_ts = end;
+	signal_a.value--;
+}
+
+static void assert_times(const struct slot *slot, uint64_t begin, uint64_t end)
+{
+	assert_int_equal(slot->begin_ticks, begin);
+	assert_int_equal(slot->end_ticks, end);
+}
+
+static void test_watch__a_signal_of_its_own__stays_and_is_read(void **state)
+{
+	struct slot slot = {0};
+
+	(void)state;
+	assert_int_equal(watch_enter(&slot, A), SLOT_WATCH);
+	assert_false(watch_finished(&slot));
+	gpu_completes(10, 20);
+	assert_true(watch_finished(&slot));
+	assert_times(&slot, 10, 20);
+	assert_int_equal(signal_a.value, 0);
+}
+
+static void test_watch__signal_used_again__keeps_the_first_times(void **state)
+{
+	struct slot first = {0}, second = {0};
+
+	(void)state;
+	assert_int_equal(watch_enter(&first, A), SLOT_WATCH);
+	gpu_completes(10, 20);
+	signal_a.value = 1;
+	assert_int_equal(watch_enter(&second, A), SLOT_WATCH);
+	gpu_completes(30, 40);
+	assert_true(watch_finished(&first));
+	assert_true(watch_finished(&second));
+	assert_times(&first, 10, 20);
+	assert_times(&second, 30, 40);
+}
+
+static void test_watch__signal_set_again_unseen__is_finished_at_the_second_look(void **state)
+{
+	struct slot slot = {0};
+
+	(void)state;
+	assert_int_equal(watch_enter(&slot, A), SLOT_WATCH);
+	gpu_completes(10, 20);
+	signal_a.value = 1;
+	assert_false(watch_finished(&slot));
+	assert_true(watch_finished(&slot));
+	assert_times(&slot, 10, 20);
+}
+
+static void test_watch__no_times_come__is_finished_without(void **state)
+{
+	struct slot slot = {0};
+
+	(void)state;
+	signal_a.start_ts = 5;
+	signal_a.end_ts = 6; /* of an earlier use */
+	assert_int_equal(watch_enter(&slot, A), SLOT_WATCH);
+	signal_a.value--;
+	assert_false(watch_finished(&slot));
+	assert_true(watch_finished(&slot));
+	assert_times(&slot, 0, 0);
+}
+
+static void test_watch__signal_copied_to__keeps_the_times(void **state)
+{
+	struct slot slot = {0};
+
+	(void)state;
+	assert_int_equal(watch_enter(&slot, A), SLOT_WATCH);
+	gpu_completes(10, 20);
+	watch_reused(A);
+	signal_a.value = 1;
+	gpu_completes(70, 80);
+	assert_true(watch_finished(&slot));
+	assert_times(&slot, 10, 20);
+}
+
+static void test_watch__signal_destroyed__keeps_the_times(void **state)
+{
+	struct slot slot = {0};
+
+	(void)state;
+	assert_int_equal(watch_enter(&slot, A), SLOT_WATCH);
+	gpu_completes(10, 20);
+	watch_destroyed(A);
+	memset(&signal_a, 0xff, sizeof(signal_a));
+	assert_true(watch_finished(&slot));
+	assert_times(&slot, 10, 20);
+}
+
+static void test_watch__destroyed_before_the_end__has_no_times(void **state)
+{
+	struct slot slot = {0};
+
+	(void)state;
+	assert_int_equal(watch_enter(&slot, A), SLOT_WATCH);
+	watch_destroyed(A);
+	assert_true(watch_finished(&slot));
+	assert_times(&slot, 0, 0);
+}
+
+static void test_watch__shared_signal__is_relayed(void **state)
+{
+	struct slot first = {0}, second = {0};
+
+	(void)state;
+	signal_a.value = 2;
+	assert_int_equal(watch_enter(&first, A), SLOT_RELAY);
+	assert_int_equal(watch_enter(&second, A), SLOT_RELAY);
+	watch_relay(&second, A, 30, 40);
+	assert_int_equal(signal_a.value, 1);
+	assert_int_equal(signal_a.start_ts, 30);
+	assert_int_equal(signal_a.end_ts, 40);
+	/* The runtime tells of the first one last: the signal keeps the last one's times. */
+	watch_relay(&first, A, 10, 20);
+	assert_int_equal(signal_a.value, 0);
+	assert_int_equal(signal_a.start_ts, 30);
+	assert_int_equal(signal_a.end_ts, 40);
+	assert_true(first.done && second.done);
+	assert_times(&first, 10, 20);
+	assert_times(&second, 30, 40);
+}
+
+static void test_watch__shared_by_two_gpus__has_the_times_of_the_last(void **state)
+{
+	struct slot first = {.node = 1}, second = {.node = 2};
+
+	(void)state;
+	signal_a.value = 2;
+	assert_int_equal(watch_enter(&first, A), SLOT_RELAY);
+	assert_int_equal(watch_enter(&second, A), SLOT_RELAY);
+	watch_relay(&second, A, 3000, 4000); /* another clock */
+	watch_relay(&first, A, 10, 20);
+	assert_int_equal(signal_a.end_ts, 20);
+}
+
+static void test_watch__second_use_under_way__relays_and_does_not_mix_times(void **state)
+{
+	struct slot first = {0}, second = {0};
+
+	(void)state;
+	assert_int_equal(watch_enter(&first, A), SLOT_WATCH);
+	signal_a.value = 2; /* the application makes it a counter only now */
+	assert_int_equal(watch_enter(&second, A), SLOT_RELAY);
+	watch_relay(&second, A, 30, 40);
+	assert_int_equal(signal_a.value, 1);
+	assert_false(watch_finished(&first));
+	gpu_completes(10, 50);
+	assert_true(watch_finished(&first));
+	assert_times(&first, 10, 50);
+	assert_times(&second, 30, 40);
+}
+
+static void test_watch__relayed_signal_destroyed__is_not_touched(void **state)
+{
+	struct slot slot = {0};
+
+	(void)state;
+	signal_a.value = 2;
+	assert_int_equal(watch_enter(&slot, A), SLOT_RELAY);
+	watch_destroyed(A);
+	watch_relay(&slot, A, 10, 20);
+	assert_int_equal(signal_a.value, 2);
+	assert_int_equal(signal_a.end_ts, 0);
+	assert_times(&slot, 10, 20);
+}
+
+static void test_watch__packets_elsewhere_unseen__relays(void **state)
+{
+	struct slot slot = {0};
+
+	(void)state;
+	collector.blind = true;
+	assert_int_equal(watch_enter(&slot, A), SLOT_RELAY);
+	collector.blind = false;
+	watch_leave(&slot);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_watch__a_signal_of_its_own__stays_and_is_read),
+		TEST(test_watch__signal_used_again__keeps_the_first_times),
+		TEST(test_watch__signal_set_again_unseen__is_finished_at_the_second_look),
+		TEST(test_watch__no_times_come__is_finished_without),
+		TEST(test_watch__signal_copied_to__keeps_the_times),
+		TEST(test_watch__signal_destroyed__keeps_the_times),
+		TEST(test_watch__destroyed_before_the_end__has_no_times),
+		TEST(test_watch__shared_signal__is_relayed),
+		TEST(test_watch__shared_by_two_gpus__has_the_times_of_the_last),
+		TEST(test_watch__second_use_under_way__relays_and_does_not_mix_times),
+		TEST(test_watch__relayed_signal_destroyed__is_not_touched),
+		TEST(test_watch__packets_elsewhere_unseen__relays),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Unit tests of core/hash.h, table.c and ids.c. ids.c is compiled into this file with a hash that
+ * the tests can make collide; what it needs of the bus is stood in for below.
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define hash_finish real_hash_finish
+#include "../../core/hash.h"
+#undef hash_finish
+
+/* How many different hashes there are; 0: as many as really. Those of ids go round all of them. */
+static uint64_t hash_values;
+
+static uint64_t hash_finish(uint64_t state)
+{
+	uint64_t hash = real_hash_finish(state);
+
+	if (!hash_values)
+		return hash;
+	return state <= hash_values ? state % hash_values + 1 : hash % hash_values + 1;
+}
+
+#include "../../core/ids.c"
+
+struct bus bus = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void bus_lock(void)
+{
+	pthread_mutex_lock(&bus.lock);
+}
+
+void bus_unlock(void)
+{
+	pthread_mutex_unlock(&bus.lock);
+}
+
+void dict_add_string(struct spool *spool, uint64_t id, const char *text, size_t length)
+{
+	(void)spool, (void)id, (void)text, (void)length;
+}
+
+void dict_add_tracepoint(struct spool *spool, const struct rtl_tracepoint *tracepoint)
+{
+	(void)spool, (void)tracepoint;
+}
+
+void dict_add_metadata(struct spool *spool, uint64_t uid, const char *key, const char *value)
+{
+	(void)spool, (void)uid, (void)key, (void)value;
+}
+
+static int use_real_hash(void **state)
+{
+	(void)state;
+	hash_values = 0;
+	return 0;
+}
+
+static uint64_t intern(const char *text)
+{
+	uint64_t id = 0;
+
+	assert_int_equal(rtl_string_intern(text, &id), 0);
+	assert_int_not_equal(id, 0);
+	assert_string_equal(rtl_string_text(id), text);
+	return id;
+}
+
+static uint64_t point(const struct rtl_tracepoint_desc *desc)
+{
+	uint64_t uid = 0;
+
+	assert_int_equal(rtl_tracepoint_register(desc, &uid), 0);
+	assert_int_not_equal(uid, 0);
+	return uid;
+}
+
+/* ---- pinned: these stand in traces */
+
+static void test_hash__known_input__known_value(void **state)
+{
+	(void)state;
+	assert_int_equal(real_hash_finish(hash_bytes(0, "", 0)), 0x520a0474d2a2c90au);
+	assert_int_equal(real_hash_finish(hash_bytes(0, "a", 1)), 0x6e513f7985d1a300u);
+	assert_int_equal(real_hash_finish(hash_bytes(0, "rtl.hsa", 7)), 0xf592e17f01f63616u);
+	assert_int_equal(real_hash_finish(hash_bytes(0, "12345678", 8)), 0x7ac98a87c4aba186u);
+	assert_int_equal(real_hash_finish(hash_bytes(1, "123456789", 9)), 0xa143c157de7a00a7u);
+	assert_int_equal(hash_u64(1, 2), 0x1920967d5761abe1u);
+}
+
+static void test_string__known_text__known_id(void **state)
+{
+	(void)state;
+	assert_int_equal(intern("vector_add"), 0x208ef3fa67aff37bu);
+	assert_int_equal(intern("_Z10vector_addPKfS0_Pfi"), 0xa66bf08a1b74185fu);
+}
+
+static void test_tracepoint__known_description__known_uid(void **state)
+{
+	const struct rtl_tracepoint_desc full = {.struct_size = sizeof full,
+						 .line = 12,
+						 .column = 3,
+						 .kind = "kernel",
+						 .name = "vector_add",
+						 .source = "a.hip",
+						 .hash = 0x1234};
+	const struct rtl_tracepoint_desc bare = {.struct_size = sizeof bare, .name = "x"};
+
+	(void)state;
+	assert_int_equal(point(&full), 0x79e46aa67f53d062u);
+	assert_int_equal(point(&bare), 0xbb7be7bfa2d3b1fau);
+}
+
+/* ---- strings */
+
+static void test_string__same_text__same_id(void **state)
+{
+	char copy[] = "the same";
+
+	(void)state;
+	assert_int_equal(intern("the same"), intern(copy));
+	assert_int_not_equal(intern("the same"), intern("the samf"));
+	assert_int_not_equal(intern(""), 0);
+	assert_null(rtl_string_text(0));
+	assert_null(rtl_string_text(0x123456789));
+}
+
+static void test_string__bad_arguments__refused(void **state)
+{
+	uint64_t id = 5;
+
+	(void)state;
+	assert_int_equal(rtl_string_intern(NULL, &id), RTL_EINVAL);
+	assert_int_equal(rtl_string_intern("x", NULL), RTL_EINVAL);
+	assert_int_equal(id, 5);
+}
+
+/* Texts whose zero-padded tails are equal, as the hash reads them. */
+static void test_string__lengths_of_zeros__different(void **state)
+{
+	(void)state;
+	assert_int_not_equal(real_hash_finish(hash_bytes(0, "a\0\0", 1)),
+			     real_hash_finish(hash_bytes(0, "a\0\0", 2)));
+	assert_int_not_equal(real_hash_finish(hash_bytes(0, "a\0\0", 2)),
+			     real_hash_finish(hash_bytes(0, "a\0\0", 3)));
+}
+
+/* With 64 hashes in all, 40 things cannot each have one of their own to begin with. */
+#define FEW   64
+#define TWINS 40
+
+static void test_string__few_hashes__told_apart(void **state)
+{
+	static uint64_t first[TWINS];
+	static char text[TWINS][16];
+	int i, k;
+
+	(void)state;
+	hash_values = FEW;
+	for (i = 0; i < TWINS; i++) {
+		snprintf(text[i], sizeof text[i], "twin %d", i);
+		first[i] = intern(text[i]);
+		assert_true(first[i] <= FEW);
+	}
+	for (i = 0; i < TWINS; i++) {
+		assert_int_equal(intern(text[i]), first[i]);
+		for (k = 0; k < i; k++)
+			assert_int_not_equal(first[i], first[k]);
+	}
+}
+
+/* ---- tracepoints */
+
+static void test_tracepoint__anything_differs__another_uid(void **state)
+{
+	static const char here;
+	const struct rtl_tracepoint_desc base = {.struct_size = sizeof base,
+						 .line = 1,
+						 .column = 2,
+						 .kind = "k",
+						 .name = "n",
+						 .source = "s",
+						 .hash = 3};
+	struct rtl_tracepoint_desc d[8];
+	uint64_t uids_of[8];
+	int i, k;
+
+	(void)state;
+	for (i = 0; i < 8; i++)
+		d[i] = base;
+	d[1].line = 2;
+	d[2].column = 1;
+	d[3].kind = "kk";
+	d[4].name = "m";
+	d[5].source = NULL;
+	d[6].hash = 4;
+	d[7].code = &here;
+	for (i = 0; i < 8; i++)
+		uids_of[i] = point(&d[i]);
+	for (i = 0; i < 8; i++) {
+		assert_int_equal(point(&d[i]), uids_of[i]);
+		for (k = 0; k < i; k++)
+			assert_int_not_equal(uids_of[i], uids_of[k]);
+	}
+}
+
+static void test_tracepoint__texts_shifted__another_uid(void **state)
+{
+	struct rtl_tracepoint_desc a = {
+		.struct_size = sizeof a, .name = "ab", .kind = "c", .source = ""};
+	struct rtl_tracepoint_desc b = {
+		.struct_size = sizeof b, .name = "a", .kind = "bc", .source = NULL};
+
+	(void)state;
+	assert_int_not_equal(point(&a), point(&b));
+	a.source = NULL; /* none and empty are the same */
+	assert_int_equal(
+		point(&a),
+		point(&(struct rtl_tracepoint_desc){
+			.struct_size = sizeof a, .name = "ab", .kind = "c", .source = ""}));
+}
+
+static void test_tracepoint__bad_arguments__refused(void **state)
+{
+	struct rtl_tracepoint_desc d = {.struct_size = sizeof d};
+	uint64_t uid = 5;
+
+	(void)state;
+	assert_int_equal(rtl_tracepoint_register(&d, &uid), RTL_EINVAL);
+	d.name = "";
+	assert_int_equal(rtl_tracepoint_register(&d, &uid), RTL_EINVAL);
+	d.name = "x";
+	assert_int_equal(rtl_tracepoint_register(&d, NULL), RTL_EINVAL);
+	assert_int_equal(rtl_tracepoint_register(NULL, &uid), RTL_EINVAL);
+	d.struct_size = 8;
+	assert_int_equal(rtl_tracepoint_register(&d, &uid), RTL_EINVAL);
+	assert_int_equal(rtl_tracepoint_set(77, "k", "v"), RTL_ENOENT);
+	assert_int_equal(rtl_tracepoint_set(0, "k", "v"), RTL_ENOENT);
+	assert_int_equal(rtl_tracepoint_set(77, NULL, "v"), RTL_EINVAL);
+	assert_int_equal(rtl_tracepoint_set(77, "", "v"), RTL_EINVAL);
+	assert_int_equal(rtl_tracepoint_set(77, "k", NULL), RTL_EINVAL);
+	assert_int_equal(uid, 5);
+}
+
+static void test_tracepoint__few_hashes__told_apart(void **state)
+{
+	struct rtl_tracepoint_desc d = {.struct_size = sizeof d, .kind = "twin"};
+	static uint64_t first[TWINS];
+	static char name[TWINS][16];
+	int i, k;
+
+	(void)state;
+	hash_values = FEW;
+	for (i = 0; i < TWINS; i++) {
+		snprintf(name[i], sizeof name[i], "twin %d", i);
+		d.name = name[i];
+		first[i] = point(&d);
+		assert_true(first[i] <= FEW);
+	}
+	for (i = 0; i < TWINS; i++) {
+		struct rtl_tracepoint found;
+		struct rtl_metadata *metadata = NULL;
+		uint32_t room = 0;
+
+		d.name = name[i];
+		assert_int_equal(point(&d), first[i]);
+		assert_true(ids_tracepoint(first[i], &found, &metadata, &room));
+		assert_string_equal(found.name, name[i]);
+		free(metadata);
+		for (k = 0; k < i; k++)
+			assert_int_not_equal(first[i], first[k]);
+	}
+}
+
+static void test_tracepoint__call_sites__module_and_offset(void **state)
+{
+	struct rtl_tracepoint_desc d = {.struct_size = sizeof d, .name = "site"};
+	struct rtl_metadata *metadata = NULL;
+	struct rtl_tracepoint found;
+	uint32_t room = 0;
+	uint64_t a, b;
+
+	(void)state;
+	d.code = (const void *)(uintptr_t)&test_string__same_text__same_id;
+	a = point(&d);
+	assert_true(ids_tracepoint(a, &found, &metadata, &room));
+	assert_string_equal(found.module, "(main program)");
+	assert_int_not_equal(found.module_offset, 0);
+	assert_true(found.module_offset < 1u << 30); /* no address */
+	d.code = (const void *)(uintptr_t)&strtol;
+	b = point(&d);
+	assert_int_not_equal(a, b);
+	assert_true(ids_tracepoint(b, &found, &metadata, &room));
+	assert_true(found.module_offset < 1u << 30);
+	free(metadata);
+}
+
+static void test_metadata__set_again__replaced(void **state)
+{
+	struct rtl_tracepoint_desc d = {.struct_size = sizeof d, .name = "with metadata"};
+	struct rtl_metadata *metadata = NULL;
+	struct rtl_tracepoint found;
+	uint32_t room = 0, i;
+	uint64_t uid;
+	char key[16];
+
+	(void)state;
+	uid = point(&d);
+	for (i = 0; i < 100; i++) {
+		snprintf(key, sizeof key, "key %u", i);
+		assert_int_equal(rtl_tracepoint_set(uid, key, "first"), 0);
+		assert_int_equal(rtl_tracepoint_set(uid, key, key), 0);
+	}
+	assert_true(ids_tracepoint(uid, &found, &metadata, &room));
+	assert_int_equal(found.metadata_count, 100);
+	for (i = 0; i < 100; i++)
+		assert_string_equal(found.metadata[i].key, found.metadata[i].value);
+	free(metadata);
+}
+
+/* ---- threads */
+
+#define NAMES 3000
+
+static uint64_t ids_of[4][NAMES], points_of[4][NAMES];
+
+static void *register_all(void *user)
+{
+	int me = (int)(intptr_t)user, i, n;
+	char text[32];
+
+	for (i = 0; i < NAMES; i++) {
+		struct rtl_tracepoint_desc d = {.struct_size = sizeof d, .name = text};
+
+		n = me % 2 ? NAMES - 1 - i : i;
+		snprintf(text, sizeof text, "thread text %d", n);
+		if (rtl_string_intern(text, &ids_of[me][n]) ||
+		    rtl_tracepoint_register(&d, &points_of[me][n]) ||
+		    strcmp(rtl_string_text(ids_of[me][n]), text) != 0)
+			return (void *)1;
+	}
+	return NULL;
+}
+
+static void test_ids__threads_at_once__agree(void **state)
+{
+	pthread_t threads[4];
+	void *result;
+	intptr_t i;
+
+	(void)state;
+	for (i = 0; i < 4; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, register_all, (void *)i), 0);
+	for (i = 0; i < 4; i++) {
+		assert_int_equal(pthread_join(threads[i], &result), 0);
+		assert_null(result);
+	}
+	for (i = 1; i < 4; i++) {
+		assert_memory_equal(ids_of[0], ids_of[i], sizeof ids_of[0]);
+		assert_memory_equal(points_of[0], points_of[i], sizeof points_of[0]);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_hash__known_input__known_value, use_real_hash),
+		cmocka_unit_test_setup(test_string__known_text__known_id, use_real_hash),
+		cmocka_unit_test_setup(test_tracepoint__known_description__known_uid,
+				       use_real_hash),
+		cmocka_unit_test_setup(test_string__same_text__same_id, use_real_hash),
+		cmocka_unit_test_setup(test_string__bad_arguments__refused, use_real_hash),
+		cmocka_unit_test_setup(test_string__lengths_of_zeros__different, use_real_hash),
+		cmocka_unit_test_setup(test_string__few_hashes__told_apart, use_real_hash),
+		cmocka_unit_test_setup(test_tracepoint__anything_differs__another_uid,
+				       use_real_hash),
+		cmocka_unit_test_setup(test_tracepoint__texts_shifted__another_uid, use_real_hash),
+		cmocka_unit_test_setup(test_tracepoint__bad_arguments__refused, use_real_hash),
+		cmocka_unit_test_setup(test_tracepoint__few_hashes__told_apart, use_real_hash),
+		cmocka_unit_test_setup(test_tracepoint__call_sites__module_and_offset,
+				       use_real_hash),
+		cmocka_unit_test_setup(test_metadata__set_again__replaced, use_real_hash),
+		cmocka_unit_test_setup(test_ids__threads_at_once__agree, use_real_hash),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Unit tests of core/plugin.c. The plugins come from test_plugin_fixture.c and are in the folder
+ * PLUGINS/; the "installed" one is where the installed folder of this executable would be.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <rtl/plugin.h>
+
+static char text[4096];
+
+/* Opens, expects success. */
+static struct rtl_plugin *open_good(const char *spec)
+{
+	struct rtl_plugin *plugin = NULL;
+
+	text[0] = '\0';
+	if (rtl_plugin_open(spec, &plugin, text, sizeof(text)) != 0)
+		fail_msg("%s: %s", spec, text);
+	assert_non_null(plugin);
+	return plugin;
+}
+
+static void assert_contains(const char *part)
+{
+	if (!strstr(text, part))
+		fail_msg("\"%s\" does not contain \"%s\"", text, part);
+}
+
+/* Opens, expects an error and one line that contains part. */
+static void open_bad(const char *spec, int error, const char *part)
+{
+	struct rtl_plugin *untouched = (struct rtl_plugin *)&text, *plugin = untouched;
+
+	text[0] = '\0';
+	assert_int_equal(rtl_plugin_open(spec, &plugin, text, sizeof(text)), error);
+	assert_ptr_equal(plugin, untouched);
+	assert_null(strchr(text, '\n'));
+	assert_contains(part);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	return setenv("RTL_PLUGIN_PATH", PLUGINS, 1);
+}
+
+static void test_open__path__gives_descriptor(void **state)
+{
+	size_t count = 99;
+	struct rtl_plugin *plugin = open_good(PLUGINS "/libgood_sub.so");
+	const struct rtl_subscriber *s = rtl_plugin_subscriber(plugin);
+
+	(void)state;
+	assert_string_equal(s->name, "fixture");
+	assert_string_equal(s->version, "1.2");
+	assert_int_equal(s->setting_count, 2);
+	assert_non_null(s->create);
+	assert_non_null(s->finish);
+	assert_null(s->destroy);
+	assert_string_equal(rtl_plugin_path(plugin), PLUGINS "/libgood_sub.so");
+	rtl_plugin_settings(plugin, &count);
+	assert_int_equal(count, 0);
+	rtl_plugin_close(plugin);
+}
+
+static void test_open__name_in_plugin_path__found(void **state)
+{
+	struct rtl_plugin *plugin;
+
+	(void)state;
+	setenv("RTL_PLUGIN_PATH", "/nonexistent::" PLUGINS ":", 1);
+	plugin = open_good("libgood_sub.so");
+	assert_string_equal(rtl_plugin_path(plugin), PLUGINS "/libgood_sub.so");
+	rtl_plugin_close(plugin);
+}
+
+static void test_open__name_in_installed_folder__found(void **state)
+{
+	struct rtl_plugin *plugin;
+
+	(void)state;
+	unsetenv("RTL_PLUGIN_PATH");
+	plugin = open_good("libinstalled_sub.so");
+	assert_string_equal(rtl_plugin_subscriber(plugin)->name, "installed");
+	rtl_plugin_close(plugin);
+}
+
+static void test_open__working_directory__comes_first(void **state)
+{
+	struct rtl_plugin *plugin;
+
+	(void)state;
+	assert_int_equal(chdir(PLUGINS), 0);
+	setenv("RTL_PLUGIN_PATH", "/nonexistent", 1);
+	plugin = open_good("libgood_sub.so");
+	assert_string_equal(rtl_plugin_path(plugin), "./libgood_sub.so");
+	rtl_plugin_close(plugin);
+	assert_int_equal(chdir("/"), 0);
+}
+
+static void test_open__settings__decoded_in_order(void **state)
+{
+	size_t count;
+	struct rtl_plugin *plugin =
+		open_good("libgood_sub.so?top=&output=a%3ab%26%25%3D=c d%C3%a9");
+	const struct rtl_setting *settings = rtl_plugin_settings(plugin, &count);
+
+	(void)state;
+	assert_int_equal(count, 2);
+	assert_string_equal(settings[0].key, "top");
+	assert_string_equal(settings[0].value, "");
+	assert_string_equal(settings[1].key, "output");
+	assert_string_equal(settings[1].value, "a:b&%==c d\xc3\xa9");
+	rtl_plugin_close(plugin);
+}
+
+static void test_open__empty_settings__ignored(void **state)
+{
+	size_t count;
+	struct rtl_plugin *plugin = open_good("libgood_sub.so?&top=3&&");
+
+	(void)state;
+	rtl_plugin_settings(plugin, &count);
+	assert_int_equal(count, 1);
+	rtl_plugin_close(plugin);
+	rtl_plugin_close(open_good("libgood_sub.so?"));
+}
+
+static void test_open__same_plugin_twice__separate_settings(void **state)
+{
+	size_t count;
+	struct rtl_plugin *a = open_good("libgood_sub.so?top=1");
+	struct rtl_plugin *b = open_good("libgood_sub.so?top=2");
+
+	(void)state;
+	assert_string_equal(rtl_plugin_settings(a, &count)->value, "1");
+	rtl_plugin_close(a);
+	assert_string_equal(rtl_plugin_settings(b, &count)->value, "2");
+	assert_string_equal(rtl_plugin_subscriber(b)->name, "fixture");
+	rtl_plugin_close(b);
+}
+
+static void test_open__shorter_descriptor__rest_is_null(void **state)
+{
+	struct rtl_plugin *plugin = open_good("libolder_sub.so");
+	const struct rtl_subscriber *s = rtl_plugin_subscriber(plugin);
+
+	(void)state;
+	assert_int_equal(s->struct_size, sizeof(*s));
+	assert_non_null(s->create);
+	assert_null(s->finish);
+	rtl_plugin_close(plugin);
+}
+
+static void test_open__missing__says_where_it_looked(void **state)
+{
+	(void)state;
+	setenv("RTL_PLUGIN_PATH", "/nonexistent:" PLUGINS, 1);
+	open_bad("libnone_sub.so", RTL_ENOENT, "'libnone_sub.so' not found");
+	assert_contains("/nonexistent (RTL_PLUGIN_PATH, no such folder), " PLUGINS
+			" (RTL_PLUGIN_PATH), ");
+	assert_contains("/rtl");
+	open_bad("./a/libnone_sub.so?top=1", RTL_ENOENT, "'./a/libnone_sub.so'");
+	open_bad(PLUGINS "/", RTL_ENOENT, "no such file");
+}
+
+static void test_open__no_subscriber__refused(void **state)
+{
+	(void)state;
+	open_bad("libnosymbol_sub.so", RTL_ENOENT, PLUGINS "/libnosymbol_sub.so is no subscriber");
+}
+
+static void test_open__other_abi__refused(void **state)
+{
+	(void)state;
+	open_bad("libmajor_sub.so", RTL_EABI, "version 7.3 of the plugin ABI");
+	assert_contains(PLUGINS "/libmajor_sub.so");
+	open_bad("libminor_sub.so", RTL_EABI, "of the plugin ABI");
+}
+
+static void test_open__malformed_descriptor__refused(void **state)
+{
+	(void)state;
+	open_bad("libshort_sub.so", RTL_EABI, "too short (struct_size 8)");
+	open_bad("libnocreate_sub.so", RTL_EABI, "no create function");
+	open_bad("libnoname_sub.so", RTL_EABI, "no name");
+	open_bad("libbadsettings_sub.so", RTL_EABI, "not well-formed");
+}
+
+static void test_open__missing_dependency__reason_passed_on(void **state)
+{
+	(void)state;
+	open_bad("libdependent_sub.so", RTL_ENOENT, "cannot be loaded: libgone-for-test.so.1: ");
+	assert_contains(PLUGINS "/libdependent_sub.so");
+}
+
+static void test_open__no_elf__refused(void **state)
+{
+	char path[] = "/tmp/rtl-test-plugin-XXXXXX";
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	open_bad(path, RTL_ENOENT, "cannot be loaded: file too short");
+	assert_int_equal(write(fd, "#!/bin/sh\nexit 0\n# not a library\n", 33), 33);
+	/* Longer than an ELF header, so that the magic number decides. */
+	assert_int_equal(ftruncate(fd, 4096), 0);
+	close(fd);
+	open_bad(path, RTL_ENOENT, "cannot be loaded: invalid ELF header");
+	unlink(path);
+}
+
+static void test_open__empty_name__refused(void **state)
+{
+	(void)state;
+	open_bad("", RTL_EINVAL, "the name is empty");
+	open_bad("?top=1", RTL_EINVAL, "'?top=1': the name is empty");
+}
+
+static void test_open__unknown_setting__known_ones_listed(void **state)
+{
+	(void)state;
+	open_bad("libgood_sub.so?top=1&outptu=x", RTL_EINVAL, "no setting 'outptu'");
+	assert_contains("knows: output, top");
+	open_bad("libnosettings_sub.so?a=1", RTL_EINVAL, "no setting 'a'; it has none");
+}
+
+static void test_open__malformed_setting__refused(void **state)
+{
+	(void)state;
+	open_bad("libgood_sub.so?top", RTL_EINVAL, "'top' is not of the form key=value");
+	open_bad("libgood_sub.so?=3", RTL_EINVAL, "'=3' is not of the form key=value");
+	open_bad("libgood_sub.so?top=1&top=2", RTL_EINVAL, "'top' is given twice");
+	open_bad("libgood_sub.so?top=100%", RTL_EINVAL, "bad %XX in '100%'");
+	open_bad("libgood_sub.so?top=%4", RTL_EINVAL, "bad %XX");
+	open_bad("libgood_sub.so?top=%zz", RTL_EINVAL, "bad %XX");
+	open_bad("libgood_sub.so?top=%00", RTL_EINVAL, "bad %XX");
+}
+
+static void test_open__no_room_for_message__only_code(void **state)
+{
+	struct rtl_plugin *plugin;
+	char small[8];
+
+	(void)state;
+	assert_int_equal(rtl_plugin_open("libnone_sub.so", &plugin, NULL, 0), RTL_ENOENT);
+	assert_int_equal(rtl_plugin_open("libnone_sub.so", &plugin, small, sizeof(small)),
+			 RTL_ENOENT);
+	assert_string_equal(small, "subscri");
+}
+
+static void test_close__null__nothing(void **state)
+{
+	(void)state;
+	rtl_plugin_close(NULL);
+}
+
+struct listing {
+	size_t good, other, position;
+	size_t good_at[4];
+};
+
+static void count_path(void *user, const char *path)
+{
+	struct listing *l = user;
+
+	l->position++;
+	if (strstr(path, "/libgood_sub.so")) {
+		assert_true(l->good < 4);
+		l->good_at[l->good++] = l->position;
+	} else if (!strstr(path, "/lib") || !strstr(path, "_sub.so")) {
+		l->other++;
+	}
+}
+
+static void test_list__folder_named_twice__each_file_once(void **state)
+{
+	struct listing l = {0};
+
+	(void)state;
+	assert_int_equal(chdir("/"), 0);
+	setenv("RTL_PLUGIN_PATH", PLUGINS ":" PLUGINS "/../plugins", 1);
+	rtl_plugin_list(count_path, &l);
+	assert_int_equal(l.good, 1);
+	assert_int_equal(l.other, 0);
+	assert_true(l.position > 5);
+}
+
+static void test_list__shadowed__both_in_order(void **state)
+{
+	char folder[] = "/tmp/rtl-test-plugin-XXXXXX";
+	char link[sizeof(folder) + 32];
+	struct listing l = {0};
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(link, sizeof(link), "%s/libgood_sub.so", folder);
+	assert_int_equal(symlink(PLUGINS "/libgood_sub.so", link), 0);
+	assert_int_equal(chdir(folder), 0);
+	setenv("RTL_PLUGIN_PATH", PLUGINS, 1);
+	rtl_plugin_list(count_path, &l);
+	assert_int_equal(l.good, 2);
+	assert_int_equal(l.good_at[0], 1);
+	assert_int_equal(chdir("/"), 0);
+	unlink(link);
+	rmdir(folder);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(test_open__path__gives_descriptor, setup),
+		cmocka_unit_test_setup(test_open__name_in_plugin_path__found, setup),
+		cmocka_unit_test_setup(test_open__name_in_installed_folder__found, setup),
+		cmocka_unit_test_setup(test_open__working_directory__comes_first, setup),
+		cmocka_unit_test_setup(test_open__settings__decoded_in_order, setup),
+		cmocka_unit_test_setup(test_open__empty_settings__ignored, setup),
+		cmocka_unit_test_setup(test_open__same_plugin_twice__separate_settings, setup),
+		cmocka_unit_test_setup(test_open__shorter_descriptor__rest_is_null, setup),
+		cmocka_unit_test_setup(test_open__missing__says_where_it_looked, setup),
+		cmocka_unit_test_setup(test_open__no_subscriber__refused, setup),
+		cmocka_unit_test_setup(test_open__other_abi__refused, setup),
+		cmocka_unit_test_setup(test_open__malformed_descriptor__refused, setup),
+		cmocka_unit_test_setup(test_open__missing_dependency__reason_passed_on, setup),
+		cmocka_unit_test_setup(test_open__no_elf__refused, setup),
+		cmocka_unit_test_setup(test_open__empty_name__refused, setup),
+		cmocka_unit_test_setup(test_open__unknown_setting__known_ones_listed, setup),
+		cmocka_unit_test_setup(test_open__malformed_setting__refused, setup),
+		cmocka_unit_test_setup(test_open__no_room_for_message__only_code, setup),
+		cmocka_unit_test_setup(test_close__null__nothing, setup),
+		cmocka_unit_test_setup(test_list__folder_named_twice__each_file_once, setup),
+		cmocka_unit_test_setup(test_list__shadowed__both_in_order, setup),
+	};
+
+	return cmocka_run_group_tests_name("plugin", tests, NULL, NULL);
+}

@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Recording without subscribers, and replaying: rtl_collector with RTL_RECORD, RTL_REPLAY and
+ * RTL_RECORD_RECOVER. A child publishes numbered events of two threads; the replay checks that
+ * each is there once and in order.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <rtl/collector.h>
+#include <rtl/rtl.h>
+
+#define THREADS 2
+#define EVENTS  100000u
+
+struct payload {
+	uint32_t thread;
+	uint32_t number;
+};
+
+static const struct rtl_field fields[] = {
+	{sizeof(struct rtl_field), RTL_KIND_UINT, 0, 0, 4, "thread", "", "which"},
+	{sizeof(struct rtl_field), RTL_KIND_UINT, 0, 4, 4, "number", "count", "from 0"},
+};
+static const struct rtl_type_info types[] = {{sizeof(struct rtl_type_info), RTL_TASK_END, 2,
+					      sizeof(struct payload), 0, "task_end", "one",
+					      fields}};
+static const struct rtl_stream_info info = {sizeof info, 1,     0, "test.recorder",
+					    "numbers",   types, 1, 0};
+
+/* ---- the program */
+
+static struct rtl_stream *stream = &rtl_stream_none;
+
+static void *publish(void *arg)
+{
+	uint32_t thread = (uint32_t)(uintptr_t)arg, i;
+
+	for (i = 0; i < EVENTS; i++) {
+		struct rtl_record *record =
+			rtl_reserve(stream, RTL_TASK_END, sizeof(struct payload));
+
+		if (!record)
+			continue;
+		*(struct payload *)rtl_record_payload(record) = (struct payload){thread, i};
+		rtl_commit(record);
+	}
+	return NULL;
+}
+
+enum how { ENDS, IS_KILLED, CLOSES_DESCRIPTORS };
+
+static char victim[96]; /* a folder that is none of ours */
+
+/* Closes all descriptors, ours too, and has others under their numbers. */
+static void close_descriptors(void)
+{
+	int i;
+
+	close_range(3, ~0u, 0);
+	for (i = 0; i < 40; i++)
+		if (open(victim, O_RDONLY | O_DIRECTORY) < 0)
+			_exit(8);
+}
+
+/* Publishes and ends; by SIGKILL, when all has been published, if it IS_KILLED. */
+static void program(const char *collector, enum how how)
+{
+	pthread_t threads[THREADS];
+	uint64_t id;
+	uintptr_t i;
+	char text[64];
+
+	setenv("RTL_COLLECTOR", collector, 1);
+	if (rtl_stream_register(&info, &stream))
+		_exit(9);
+	if (how == CLOSES_DESCRIPTORS)
+		close_descriptors();
+	for (i = 0; i < 10000; i++) { /* more than the dictionary begins with */
+		snprintf(text, sizeof text, "string %d", (int)i);
+		if (rtl_string_intern(text, &id))
+			_exit(7);
+	}
+	for (i = 0; i < THREADS; i++)
+		pthread_create(&threads[i], NULL, publish, (void *)i);
+	for (i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	if (how == IS_KILLED)
+		raise(SIGKILL);
+	exit(0);
+}
+
+/* ---- the reader: a subscriber of our own */
+
+static const struct rtl_host *host;
+static uint32_t next_number[THREADS], gaps, seen;
+static struct rtl_ledger ledger;
+static const struct rtl_stream_info *known;
+
+static void on_events(void *user, const struct rtl_event *const *events, size_t count)
+{
+	size_t i;
+
+	(void)user;
+	for (i = 0; i < count; i++) {
+		const struct payload *p = events[i]->payload;
+
+		assert_true(p->thread < THREADS);
+		assert_true(p->number >= next_number[p->thread]); /* no event twice */
+		gaps += p->number - next_number[p->thread];
+		next_number[p->thread] = p->number + 1;
+		seen++;
+	}
+}
+
+static int create(const struct rtl_host *h, const struct rtl_setting *settings, size_t count,
+		  void **instance)
+{
+	(void)settings, (void)count;
+	host = h;
+	*instance = NULL;
+	return 0;
+}
+
+static int on_stream(void *instance, const struct rtl_stream_info *s)
+{
+	(void)instance;
+	if (strcmp(s->name, info.name) != 0)
+		return 0;
+	known = s;
+	return host->subscribe(host, s, RTL_TASK_END, RTL_BUFFERED, on_events, NULL, NULL);
+}
+
+static int finish(void *instance)
+{
+	(void)instance;
+	ledger.struct_size = sizeof ledger;
+	return known ? host->ledger(host, NULL, known, &ledger) : 0;
+}
+
+static const struct rtl_subscriber reader = {
+	.abi_version = RTL_ABI_VERSION,
+	.struct_size = sizeof reader,
+	.name = "reader",
+	.version = "1",
+	.description = "counts",
+	.create = create,
+	.stream = on_stream,
+	.finish = finish,
+};
+
+/* ---- steps */
+
+struct scratch {
+	char base[64];
+	char spools[80];
+	char recording[80];
+};
+
+static int setup(void **state)
+{
+	struct scratch *s = calloc(1, sizeof *s);
+
+	assert_non_null(s);
+	strcpy(s->base, "/tmp/rtl-test-recorder-XXXXXX");
+	assert_non_null(mkdtemp(s->base));
+	snprintf(s->spools, sizeof s->spools, "%s/spools", s->base);
+	snprintf(s->recording, sizeof s->recording, "%s/recording", s->base);
+	snprintf(victim, sizeof victim, "%s/victim", s->base);
+	assert_int_equal(mkdir(s->spools, 0700), 0);
+	assert_int_equal(mkdir(victim, 0700), 0);
+	memset(next_number, 0, sizeof next_number);
+	gaps = seen = 0;
+	known = NULL;
+	memset(&ledger, 0, sizeof ledger);
+	*state = s;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct scratch *s = *state;
+	char command[128];
+
+	snprintf(command, sizeof command, "rm -rf %s", s->base);
+	assert_int_equal(system(command), 0);
+	free(s);
+	return 0;
+}
+
+static struct rtl_collector *start(const struct scratch *s, uint32_t kind, const char *folder,
+				   uint64_t limit_bytes)
+{
+	const struct rtl_collector_options options = {
+		.struct_size = sizeof options,
+		.kind = kind,
+		.folder = folder,
+		.output = s->recording,
+		.limit_bytes = limit_bytes,
+	};
+	struct rtl_collector *collector = NULL;
+	char message[256] = "";
+
+	assert_int_equal(rtl_collector_create(&options, &collector, message, sizeof message), 0);
+	return collector;
+}
+
+/* Runs the program under a recorder; returns its status. */
+static int record(const struct scratch *s, struct rtl_collector *collector, enum how how)
+{
+	int status;
+	pid_t pid = fork();
+
+	(void)s;
+	assert_true(pid >= 0);
+	if (!pid)
+		program(rtl_collector_folder(collector), how);
+	while (!waitpid(pid, &status, WNOHANG))
+		rtl_collector_poll(collector, 5);
+	return status;
+}
+
+static uint32_t end(struct rtl_collector *collector)
+{
+	uint32_t left;
+
+	rtl_collector_finish(collector, &left);
+	rtl_collector_destroy(collector);
+	return left;
+}
+
+static void replay(const struct scratch *s)
+{
+	const struct rtl_collector_options options = {.struct_size = sizeof options,
+						      .kind = RTL_REPLAY,
+						      .subscribers = "",
+						      .folder = s->recording,
+						      .own = &reader};
+	struct rtl_collector *collector;
+	char message[256] = "";
+
+	assert_int_equal(rtl_collector_create(&options, &collector, message, sizeof message), 0);
+	assert_int_equal(end(collector), 0);
+	assert_int_equal(ledger.published, ledger.delivered + ledger.discarded + ledger.abandoned);
+}
+
+static void assert_everything_seen(void)
+{
+	assert_int_equal(seen, THREADS * EVENTS);
+	assert_int_equal(gaps, 0);
+	assert_int_equal(ledger.published, THREADS * EVENTS);
+	assert_int_equal(ledger.delivered, THREADS * EVENTS);
+}
+
+/* ---- tests */
+
+static void test_recorder__program_ends__replay_has_each_event_once(void **state)
+{
+	struct scratch *s = *state;
+	struct rtl_collector *collector = start(s, RTL_RECORD, s->spools, 0);
+
+	assert_int_equal(record(s, collector, ENDS), 0);
+	assert_int_equal(end(collector), 0);
+	assert_int_equal(rmdir(s->spools), 0); /* nothing is left there */
+	replay(s);
+	assert_everything_seen();
+}
+
+static void test_recorder__replayed_twice__same_both_times(void **state)
+{
+	struct scratch *s = *state;
+	struct rtl_collector *collector = start(s, RTL_RECORD, s->spools, 0);
+
+	assert_int_equal(record(s, collector, ENDS), 0);
+	end(collector);
+	replay(s);
+	memset(next_number, 0, sizeof next_number);
+	seen = 0;
+	replay(s);
+	assert_everything_seen();
+}
+
+static void test_recorder__program_killed__replay_has_each_event_once(void **state)
+{
+	struct scratch *s = *state;
+	struct rtl_collector *collector = start(s, RTL_RECORD, s->spools, 0);
+
+	assert_int_equal(record(s, collector, IS_KILLED), SIGKILL);
+	end(collector);
+	replay(s);
+	assert_everything_seen();
+}
+
+static void
+test_recorder__program_closes_all_descriptors__nothing_lost_nothing_of_its_own_touched(void **state)
+{
+	struct scratch *s = *state;
+	struct rtl_collector *collector = start(s, RTL_RECORD, s->spools, 0);
+
+	assert_int_equal(record(s, collector, CLOSES_DESCRIPTORS), 0);
+	end(collector);
+	assert_int_equal(rmdir(victim), 0); /* still empty */
+	replay(s);
+	assert_everything_seen();
+}
+
+static void test_recorder__bound__oldest_events_go_and_are_counted(void **state)
+{
+	struct scratch *s = *state;
+	struct rtl_collector *collector;
+
+	setenv("RTL_BUFFER_SIZE", "64K", 1);
+	collector = start(s, RTL_RECORD, s->spools, 1000000);
+	assert_int_equal(record(s, collector, ENDS), 0);
+	unsetenv("RTL_BUFFER_SIZE");
+	end(collector);
+	replay(s);
+	assert_true(seen > 0 && seen < THREADS * EVENTS);
+	assert_int_equal(ledger.published, THREADS * EVENTS);
+	assert_int_equal(ledger.delivered, seen);
+	assert_int_equal(ledger.discarded, THREADS * EVENTS - seen);
+	/* what is there is the end */
+	assert_int_equal(next_number[0] > next_number[1] ? next_number[0] : next_number[1], EVENTS);
+}
+
+/* A recorder that dies at once; the program goes on without it. */
+static void recorder_that_dies(const struct scratch *s, int fd)
+{
+	struct rtl_collector *collector = start(s, RTL_RECORD, s->spools, 0);
+	const char *folder = rtl_collector_folder(collector);
+	pid_t pid;
+	int i;
+
+	if (write(fd, folder, strlen(folder) + 1) < 0)
+		_exit(1);
+	pid = fork();
+	if (!pid) { /* as exec does: the recorder's lock is not the program's */
+		dup2(fd, 3);
+		close_range(4, ~0u, 0);
+		program(folder, ENDS);
+	}
+	for (i = 0; i < 3; i++)
+		rtl_collector_poll(collector, 5);
+	raise(SIGKILL);
+}
+
+static void test_recorder__recorder_killed__recovered_without_gaps_or_twins(void **state)
+{
+	struct scratch *s = *state;
+	char folder[4096] = "";
+	int fds[2], status;
+	pid_t pid;
+
+	assert_int_equal(pipe(fds), 0);
+	setenv("RTL_BUFFER_SIZE", "64K", 1);
+	pid = fork();
+	if (!pid)
+		recorder_that_dies(s, fds[1]);
+	close(fds[1]);
+	assert_true(read(fds[0], folder, sizeof folder) > 0);
+	while (read(fds[0], folder + 4000, 1) > 0) /* until the program has ended as well */
+		;
+	close(fds[0]);
+	waitpid(pid, &status, 0);
+	unsetenv("RTL_BUFFER_SIZE");
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(end(start(s, RTL_RECORD_RECOVER, folder, 0)), 0);
+	assert_int_equal(access(folder, F_OK), -1);
+	replay(s);
+	/* recording ended with the recorder, in the middle: all up to there, nothing twice */
+	assert_int_equal(gaps, 0);
+	assert_int_equal(ledger.delivered, seen);
+}
+
+static void test_recorder__disk_full__says_so_and_the_program_ends_well(void **state)
+{
+	struct scratch *s = *state;
+	struct rtl_collector *collector;
+	uint32_t left;
+
+	assert_int_equal(mkdir(s->recording, 0700), 0);
+	if (mount("tmpfs", s->recording, "tmpfs", 0, "size=1m")) {
+		print_message("SKIPPED: no tmpfs can be mounted here (%s)\n", strerror(errno));
+		skip();
+	}
+	collector = start(s, RTL_RECORD, s->spools, 0);
+	assert_int_equal(record(s, collector, ENDS), 0);
+	rtl_collector_finish(collector, &left);
+	assert_non_null(rtl_collector_failure(collector));
+	assert_non_null(strstr(rtl_collector_failure(collector), s->recording));
+	rtl_collector_destroy(collector);
+	assert_int_equal(umount(s->recording), 0);
+}
+
+static void test_recorder__output_cannot_be_made__one_line(void **state)
+{
+	struct scratch *s = *state;
+	struct rtl_collector_options options = {.struct_size = sizeof options,
+						.kind = RTL_RECORD,
+						.folder = s->spools,
+						.output = "/proc/nowhere/recording"};
+	struct rtl_collector *collector;
+	char message[256] = "";
+
+	assert_int_equal(rtl_collector_create(&options, &collector, message, sizeof message),
+			 RTL_EIO);
+	assert_non_null(strstr(message, "/proc/nowhere/recording"));
+	assert_null(strchr(message, '\n'));
+	assert_int_equal(rmdir(s->spools), 0); /* no folder was left */
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_recorder__program_ends__replay_has_each_event_once),
+		TEST(test_recorder__replayed_twice__same_both_times),
+		TEST(test_recorder__program_killed__replay_has_each_event_once),
+		TEST(test_recorder__program_closes_all_descriptors__nothing_lost_nothing_of_its_own_touched),
+		TEST(test_recorder__bound__oldest_events_go_and_are_counted),
+		TEST(test_recorder__recorder_killed__recovered_without_gaps_or_twins),
+		TEST(test_recorder__disk_full__says_so_and_the_program_ends_well),
+		TEST(test_recorder__output_cannot_be_made__one_line),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

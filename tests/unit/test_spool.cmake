@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: MIT
+# Damaged spools: real ones, read by a subscriber that reads all there is.
+find_package(Threads REQUIRED)
+
+add_library(read_all_sub MODULE ${PROJECT_SOURCE_DIR}/tests/fuzz/read_all_sub.c)
+target_link_libraries(read_all_sub PRIVATE rtl_settings rtl_shared_settings)
+set_target_properties(read_all_sub PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/probe)
+
+function(rtl_spool_test name)
+  rtl_unit_test(${name} ${name}.c test_spool_kit.c ${PROJECT_SOURCE_DIR}/tests/fuzz/real_spool.c
+    ${ARGN} LIBS rtl Threads::Threads DEFINES READ_ALL_SUB="$<TARGET_FILE:read_all_sub>"
+    DEPENDS read_all_sub)
+endfunction()
+
+rtl_spool_test(test_spool)
+rtl_spool_test(test_spool_wild)
+# thousands of folders: minutes with sanitizers on a busy machine
+set_tests_properties(unit.test_spool unit.test_spool_wild PROPERTIES TIMEOUT 300)

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Processes that destroy their spools while a collector reads them: files that are cut off under
+ * its mapping, and random bytes written over all of them. The collector lives and says so.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <rtl/publish.h>
+
+#include "test_spool_kit.h"
+
+#define SCRIBBLE_MS 2000
+
+static const struct rtl_field fields[] = {
+	{.struct_size = sizeof(struct rtl_field),
+	 .kind = RTL_KIND_TEXT,
+	 .size = 8,
+	 .name = "text",
+	 .unit = "",
+	 .description = ""},
+};
+static const struct rtl_type_info types[] = {
+	{.struct_size = sizeof(struct rtl_type_info),
+	 .type = RTL_SIGNAL,
+	 .field_count = 1,
+	 .payload_size = 8,
+	 .name = "signal",
+	 .description = "",
+	 .fields = fields},
+};
+static const struct rtl_stream_info info = {.struct_size = sizeof info,
+					    .version_major = 1,
+					    .name = "t.real",
+					    .description = "",
+					    .types = types,
+					    .type_count = 1};
+
+static void publish(struct rtl_stream *stream, uint32_t n)
+{
+	while (n--) {
+		struct rtl_record *r = rtl_reserve(stream, RTL_SIGNAL, 40);
+
+		if (r) {
+			*(struct rtl_text *)rtl_record_payload(r) = (struct rtl_text){8, 32};
+			memset((char *)rtl_record_payload(r) + 8, 'a', 32);
+			rtl_commit(r);
+		}
+	}
+}
+
+static struct rtl_stream *join(const char *folder)
+{
+	struct rtl_stream *stream = &rtl_stream_none;
+
+	setenv("RTL_COLLECTOR", folder, 1);
+	rtl_stream_register(&info, &stream);
+	return stream;
+}
+
+/* The path of a file of the only spool in a folder; false: there is none yet. */
+static bool find_file(const char *folder, const char *file, char *path, size_t size)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+	bool found = false;
+
+	while (dir && (entry = readdir(dir)))
+		if (!strncmp(entry->d_name, "rtl-spool-", 10)) {
+			snprintf(path, size, "%s/%s/%s", folder, entry->d_name, file);
+			found = !access(path, F_OK);
+		}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+static struct rtl_collector *start(void)
+{
+	char subscriber[1024], message[512];
+	const struct rtl_collector_options options = {.struct_size = sizeof options,
+						      .kind = RTL_COLLECT,
+						      .subscribers = subscriber,
+						      .folder = kit_base};
+	struct rtl_collector *collector = NULL;
+
+	snprintf(subscriber, sizeof subscriber, "%s?output=%s/out&twice=1", READ_ALL_SUB, kit_base);
+	if (rtl_collector_create(&options, &collector, message, sizeof message)) {
+		fprintf(stderr, "%s\n", message);
+		_exit(3);
+	}
+	return collector;
+}
+
+static void finish(struct rtl_collector *collector)
+{
+	uint32_t left;
+
+	rtl_collector_finish(collector, &left);
+	rtl_collector_destroy(collector);
+	_exit(0);
+}
+
+/* Runs a function in a process of its own, with its log in a file. */
+static void run(void (*fn)(const void *arg), const void *arg, struct outcome *outcome)
+{
+	char path[512];
+	pid_t pid;
+
+	snprintf(path, sizeof path, "%s/out", kit_base);
+	unlink(path);
+	fflush(NULL);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		snprintf(path, sizeof path, "%s/err", kit_base);
+		dup2(open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600), STDERR_FILENO);
+		fcntl(STDERR_FILENO, F_SETFL, O_APPEND);
+		kit_child();
+		fn(arg);
+	}
+	memset(outcome, 0, sizeof *outcome);
+	assert_int_equal(waitpid(pid, &outcome->status, 0), pid);
+	kit_outcome(outcome);
+	assert_int_equal(outcome->status, 0);
+}
+
+/* ---- files cut off */
+
+struct cut {
+	const char *file;
+	size_t size;
+};
+
+/* 1000 events, then, when they have been read, 1000 more and a file that is cut off. */
+static void cut_one(const char *folder, const struct cut *cut, int go)
+{
+	struct rtl_stream *stream = join(folder);
+	char path[1024], byte;
+
+	publish(stream, 1000);
+	if (read(go, &byte, 1) != 1)
+		_exit(1);
+	publish(stream, 1000);
+	_exit(!find_file(folder, cut->file, path, sizeof path) || truncate(path, (off_t)cut->size));
+}
+
+static uint32_t events_so_far(void)
+{
+	struct outcome outcome = {0};
+
+	kit_outcome(&outcome);
+	return outcome.events;
+}
+
+static void collect_cut(const void *arg)
+{
+	struct rtl_collector *collector = start();
+	int go[2], status;
+	pid_t pid;
+
+	if (pipe(go))
+		_exit(2);
+	pid = fork();
+	if (!pid)
+		cut_one(rtl_collector_folder(collector), arg, go[0]);
+	while (events_so_far() < 1000)
+		rtl_collector_poll(collector, 10);
+	if (write(go[1], "", 1) != 1 || waitpid(pid, &status, 0) != pid || status)
+		_exit(4);
+	rtl_collector_poll(collector, 10);
+	finish(collector);
+}
+
+static void test_file__cut_off_while_it_is_read__collector_lives(void **state)
+{
+	static const struct cut cuts[] = {
+		{"ring-0", 0},   {"ring-0", 4096}, {"ring-0", 4096 + 65536},
+		{"ring-0", 100}, {"control", 0},   {"control", 4096},
+		{"dict", 0},
+	};
+	struct outcome outcome;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof cuts / sizeof *cuts; i++) {
+		run(collect_cut, &cuts[i], &outcome);
+		if (*cuts[i].file == 'd') /* it had been read */
+			assert_int_equal(outcome.events, 2000);
+		else
+			assert_int_equal(outcome.damaged, 1);
+		assert_in_range(outcome.events, *cuts[i].file == 'c' ? 0 : 1000, 2000);
+	}
+	assert_int_equal(events_so_far(), 2000);
+}
+
+/* ---- random bytes */
+
+struct scribbler {
+	const char *folder;
+	uint32_t stop;
+};
+
+static uint64_t random_bits(void)
+{
+	static __thread uint64_t state = 88172645463325252u;
+
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return state;
+}
+
+static uint64_t wild_value(const uint64_t *at)
+{
+	switch (random_bits() % 6) {
+	case 0:
+		return 0;
+	case 1:
+		return UINT64_MAX;
+	case 2:
+		return *at + 8 * (random_bits() % 64);
+	case 3:
+		return *at ^ 1ull << random_bits() % 64;
+	case 4:
+		return random_bits() % 4096 * 8;
+	default:
+		return random_bits();
+	}
+}
+
+/* Some words of a file, mostly near its beginning. */
+static void scribble_over(const char *folder, const char *file)
+{
+	char path[1024];
+	struct stat st;
+	uint64_t *words;
+	size_t i, n, at;
+	int fd;
+
+	if (!find_file(folder, file, path, sizeof path) || (fd = open(path, O_RDWR)) < 0)
+		return;
+	if (!fstat(fd, &st) && st.st_size >= 8 &&
+	    (words = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)) !=
+		    MAP_FAILED) {
+		n = (size_t)st.st_size / 8;
+		for (i = 0; i < 200; i++) {
+			at = i % 4 ? random_bits() % n : random_bits() % (n < 64 ? n : 64);
+			words[at] = wild_value(&words[at]);
+		}
+		munmap(words, (size_t)st.st_size);
+	}
+	close(fd);
+}
+
+static void *scribble(void *user)
+{
+	static const char *const files[] = {"ring-0", "ring-1", "control", "dict"};
+	struct scribbler *s = user;
+	unsigned i;
+
+	usleep(200000); /* something sound first */
+	for (i = 0; !__atomic_load_n(&s->stop, __ATOMIC_RELAXED); i++) {
+		/* the rings soon, the rest only later: nothing would be read any more */
+		scribble_over(s->folder, files[i % (i < 2000 ? 2 : 4)]);
+		usleep(200);
+	}
+	return NULL;
+}
+
+static void *publish_for_ever(void *stream)
+{
+	for (;;)
+		publish(stream, 1000);
+	return NULL;
+}
+
+static void be_scribbled(const char *folder)
+{
+	struct rtl_stream *stream;
+	pthread_t thread;
+
+	setenv("RTL_BUFFER_SIZE", "256K", 1);
+	setenv("RTL_LOG", "error:/dev/null", 1);
+	stream = join(folder);
+	pthread_create(&thread, NULL, publish_for_ever, stream);
+	publish_for_ever(stream);
+}
+
+static void collect_scribbled(const void *arg)
+{
+	struct rtl_collector *collector = start();
+	struct scribbler scribbler = {.folder = rtl_collector_folder(collector)};
+	struct timespec begin, now;
+	pthread_t thread;
+	pid_t pid = fork();
+
+	(void)arg;
+	if (!pid)
+		be_scribbled(rtl_collector_folder(collector));
+	pthread_create(&thread, NULL, scribble, &scribbler);
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	do {
+		rtl_collector_poll(collector, 1);
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	} while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 <
+		 SCRIBBLE_MS);
+	__atomic_store_n(&scribbler.stop, 1, __ATOMIC_RELAXED);
+	pthread_join(thread, NULL);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	finish(collector);
+}
+
+static void test_files__random_bytes_while_they_are_read__collector_lives(void **state)
+{
+	struct outcome outcome;
+
+	(void)state;
+	run(collect_scribbled, NULL, &outcome);
+	assert_true(outcome.events > 0);
+	assert_int_equal(outcome.damaged, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_file__cut_off_while_it_is_read__collector_lives),
+		cmocka_unit_test(test_files__random_bytes_while_they_are_read__collector_lives),
+	};
+
+	return cmocka_run_group_tests(tests, kit_setup, kit_teardown);
+}

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT */
+/* test_sqlite_generic.c: streams that the plugin has never heard of, stored by field name. */
+#include "test_sqlite.h"
+
+#include <float.h>
+
+#define TYPE_A RTL_TYPE_USER(3, 1)
+#define TYPE_B RTL_TYPE_USER(3, 2)
+
+/* One field of each kind. */
+struct all_kinds {
+	uint8_t u1;
+	int8_t i1;
+	uint16_t u2;
+	int16_t i2;
+	uint32_t u4;
+	int32_t i4;
+	uint64_t u8;
+	int64_t i8;
+	float f4;
+	uint8_t yes;
+	uint8_t bytes[3];
+	double f8;
+	uint64_t address, time, none, string, uid;
+	struct rtl_text text;
+	char follows[16];
+};
+
+#define FIELD(member, field_kind)                                                                  \
+	{                                                                                          \
+		.struct_size = sizeof(struct rtl_field), .kind = (field_kind),                     \
+		.offset = offsetof(struct all_kinds, member),                                      \
+		.size = sizeof(((struct all_kinds *)0)->member), .name = #member, .unit = "",      \
+		.description = "",                                                                 \
+	}
+
+static const struct rtl_field all_fields[] = {
+	FIELD(u1, RTL_KIND_UINT),         FIELD(i1, RTL_KIND_INT),      FIELD(u2, RTL_KIND_UINT),
+	FIELD(i2, RTL_KIND_INT),          FIELD(u4, RTL_KIND_UINT),     FIELD(i4, RTL_KIND_INT),
+	FIELD(u8, RTL_KIND_UINT),         FIELD(i8, RTL_KIND_INT),      FIELD(f4, RTL_KIND_FLOAT),
+	FIELD(yes, RTL_KIND_BOOL),        FIELD(bytes, RTL_KIND_BYTES), FIELD(f8, RTL_KIND_FLOAT),
+	FIELD(address, RTL_KIND_ADDRESS), FIELD(time, RTL_KIND_TIME),   FIELD(none, RTL_KIND_TIME),
+	FIELD(string, RTL_KIND_STRING),   FIELD(uid, RTL_KIND_UID),     FIELD(text, RTL_KIND_TEXT),
+};
+
+#define TYPE(number, type_name, field_array)                                                       \
+	{                                                                                          \
+		.struct_size = sizeof(struct rtl_type_info), .type = (number),                     \
+		.field_count = sizeof(field_array) / sizeof((field_array)[0]),                     \
+		.payload_size = offsetof(struct all_kinds, follows), .name = (type_name),          \
+		.description = "", .fields = (field_array),                                        \
+	}
+
+#define STREAM(stream_name, type_array)                                                            \
+	{                                                                                          \
+		.struct_size = sizeof(struct rtl_stream_info), .version_major = 1,                 \
+		.name = (stream_name), .description = "d", .types = (type_array),                  \
+		.type_count = sizeof(type_array) / sizeof((type_array)[0]),                        \
+	}
+
+static const struct rtl_type_info kinds_types[] = {TYPE(TYPE_A, "all_kinds", all_fields)};
+static const struct rtl_stream_info kinds_stream = STREAM("my.app", kinds_types);
+
+static struct all_kinds sample_kinds(void)
+{
+	return (struct all_kinds){
+		.u1 = 255,
+		.i1 = -128,
+		.u2 = 65535,
+		.i2 = -2,
+		.u4 = UINT32_MAX,
+		.i4 = -3,
+		.u8 = INT64_MAX,
+		.i8 = INT64_MIN,
+		.f4 = 0.5f,
+		.yes = 1,
+		.bytes = {1, 2, 3},
+		.f8 = 1e300,
+		.address = 0xffff800000000000,
+		.time = 77,
+		.text = {offsetof(struct all_kinds, follows), 5},
+		.follows = "it's!and more",
+	};
+}
+
+static void deliver(struct trace *t, const struct rtl_stream_info *stream, uint16_t type,
+		    const void *payload, uint32_t size)
+{
+	struct rtl_event e = fake_event(stream, type, t->process, payload, size);
+
+	e.tid = 42;
+	e.time_ns = 2000000;
+	e.instance = 8;
+	fake_host_deliver_one(t->host, &e);
+}
+
+static void test_sqlite_generic__every_kind__has_its_column(void **state)
+{
+	struct trace *t = *state;
+	struct all_kinds k = sample_kinds();
+
+	trace_begin(t, "");
+	fake_host_stream(t->host, &kinds_stream);
+	assert_true(fake_host_subscribed(t->host, &kinds_stream, TYPE_A));
+	k.string = fake_host_string(t->host, t->process, "an \"interned\" 'text' \xc3\xbc");
+	fake_host_tracepoint(t->host, t->process, 600, "place", "here", NULL, NULL);
+	k.uid = 600;
+	deliver(t, &kinds_stream, TYPE_A, &k, sizeof(k));
+	trace_end(t);
+	assert_answer(t->file,
+		      "SELECT id, process, tid, time_ns, uid, parent_uid, instance, correlation"
+		      " FROM rtl_e_my_app_all_kinds",
+		      "1|1|42|2000000|NULL|NULL|8|NULL");
+	assert_answer(
+		t->file,
+		"SELECT u1, i1, u2, i2, u4, i4, u8, i8, f4, yes, hex(bytes), f8"
+		" FROM rtl_e_my_app_all_kinds",
+		"255|-128|65535|-2|4294967295|-3|9223372036854775807|-9223372036854775808|0.5|"
+		"1|010203|1.0e+300");
+	assert_answer(t->file,
+		      "SELECT printf('%x', address), time, none, string, \"uid_2\", text"
+		      " FROM rtl_e_my_app_all_kinds",
+		      "ffff800000000000|77|NULL|an \"interned\" 'text' \xc3\xbc|600|it's!");
+	assert_answer(t->file, "SELECT name FROM rtl_tracepoint WHERE uid = 600", "here");
+	assert_answer(t->file, "SELECT table_name FROM rtl_type WHERE stream = 2",
+		      "rtl_e_my_app_all_kinds");
+	assert_answer(t->file,
+		      "SELECT column_name FROM rtl_field WHERE stream = 2 AND name = 'uid'",
+		      "uid_2");
+}
+
+static void test_sqlite_generic__texts__are_cut_out_checked_and_made_valid(void **state)
+{
+	struct trace *t = *state;
+	struct all_kinds k = sample_kinds();
+	const struct rtl_text bad[] = {
+		{0, UINT32_MAX}, {UINT32_MAX, 8}, {sizeof(k), 1}, {sizeof(k) - 2, 3}};
+
+	trace_begin(t, "");
+	fake_host_stream(t->host, &kinds_stream);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		k.text = bad[i];
+		deliver(t, &kinds_stream, TYPE_A, &k, sizeof(k));
+	}
+	k.text = (struct rtl_text){offsetof(struct all_kinds, follows), 6};
+	memcpy(k.follows,
+	       "a\0\xc3\xe2\x82"
+	       "b",
+	       6);
+	deliver(t, &kinds_stream, TYPE_A, &k, sizeof(k));
+	k.text.length = 0;
+	deliver(t, &kinds_stream, TYPE_A, &k, sizeof(k));
+	trace_end(t);
+	assert_answer(t->file, "SELECT text FROM rtl_e_my_app_all_kinds ORDER BY id",
+		      "NULL;NULL;NULL;NULL;a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"
+		      "b;");
+}
+
+static void test_sqlite_generic__very_long_text__is_whole(void **state)
+{
+	struct trace *t = *state;
+	size_t length = 3000000;
+	struct all_kinds *k = calloc(1, sizeof(*k) + length);
+
+	*k = sample_kinds();
+	k->text = (struct rtl_text){sizeof(*k), (uint32_t)length};
+	memset(k + 1, 'x', length);
+	trace_begin(t, "");
+	fake_host_stream(t->host, &kinds_stream);
+	deliver(t, &kinds_stream, TYPE_A, k, (uint32_t)(sizeof(*k) + length));
+	trace_end(t);
+	free(k);
+	assert_answer(t->file, "SELECT length(text) FROM rtl_e_my_app_all_kinds", "3000000");
+}
+
+/* A description that makes no sense, as a damaged recording could have. */
+static const struct rtl_field odd_fields[] = {
+	{.struct_size = sizeof(struct rtl_field),
+	 .kind = 999,
+	 .offset = 0,
+	 .size = 4,
+	 .name = "new"},
+	{.struct_size = sizeof(struct rtl_field),
+	 .kind = RTL_KIND_UINT,
+	 .size = 3,
+	 .name = "three"},
+	{.struct_size = sizeof(struct rtl_field),
+	 .kind = RTL_KIND_FLOAT,
+	 .size = 2,
+	 .name = "half"},
+	{.struct_size = sizeof(struct rtl_field),
+	 .kind = RTL_KIND_TEXT,
+	 .size = 4,
+	 .name = "short"},
+	{.struct_size = sizeof(struct rtl_field),
+	 .kind = RTL_KIND_UINT,
+	 .offset = 4000000000u,
+	 .size = 8,
+	 .name = "far"},
+	{.struct_size = sizeof(struct rtl_field),
+	 .kind = RTL_KIND_UINT,
+	 .offset = UINT32_MAX,
+	 .size = UINT32_MAX,
+	 .name = "huge"},
+	{.struct_size = sizeof(struct rtl_field), .kind = RTL_KIND_UINT, .size = 1, .name = NULL},
+};
+
+static const struct rtl_type_info odd_types[] = {TYPE(TYPE_A, NULL, odd_fields)};
+
+static void test_sqlite_generic__unknown_kinds_and_sizes__are_bytes_or_null(void **state)
+{
+	static const struct rtl_stream_info stream = STREAM("odd", odd_types);
+	struct trace *t = *state;
+	const uint8_t payload[16] = {1, 2, 3, 4};
+
+	trace_begin(t, "");
+	fake_host_stream(t->host, &stream);
+	deliver(t, &stream, TYPE_A, payload, sizeof(payload));
+	deliver(t, &stream, TYPE_A, NULL, 0);
+	trace_end(t);
+	assert_answer(t->file,
+		      "SELECT hex(\"new\"), hex(three), hex(half), hex(short), far, huge, field"
+		      " FROM rtl_e_odd_type897",
+		      "01020304|010203|0102|01020304|NULL|NULL|1;||||NULL|NULL|NULL");
+	assert_answer(t->file, "SELECT kind FROM rtl_field WHERE name = 'new'", "unknown");
+}
+
+#define NAMED(field_name)                                                                          \
+	{                                                                                          \
+		.struct_size = sizeof(struct rtl_field), .kind = RTL_KIND_UINT, .size = 1,         \
+		.name = (field_name)                                                               \
+	}
+
+static const struct rtl_field named_fields[] = {
+	NAMED("select"),   NAMED("a\"; DROP TABLE rocpd_op; --"),
+	NAMED("Same"),     NAMED("same"),
+	NAMED("id"),       NAMED(""),
+	NAMED("\xc3\xa4"), NAMED("1st"),
+	NAMED("time_ns"),
+};
+
+static const struct rtl_type_info named_types[] = {
+	TYPE(TYPE_A, "x y", named_fields),
+	TYPE(TYPE_B, "X-y", named_fields),
+};
+
+static void test_sqlite_generic__odd_names__are_cleaned_and_kept_apart(void **state)
+{
+	static const struct rtl_stream_info stream = STREAM("a.b\"c", named_types);
+	struct trace *t = *state;
+	const uint8_t one = 1;
+
+	trace_begin(t, "");
+	fake_host_stream(t->host, &stream);
+	deliver(t, &stream, TYPE_A, &one, 1);
+	deliver(t, &stream, TYPE_B, &one, 1);
+	trace_end(t);
+	assert_answer(t->file, "SELECT table_name FROM rtl_type WHERE stream = 2 ORDER BY type",
+		      "rtl_e_a_b_c_x_y;rtl_e_a_b_c_X_y_2");
+	assert_answer(t->file,
+		      "SELECT name FROM pragma_table_info('rtl_e_a_b_c_x_y')"
+		      " WHERE cid >= 8",
+		      "select;a___DROP_TABLE_rocpd_op____;Same;same_2;id_2;field;__;1st;time_ns_2");
+	assert_answer(t->file, "SELECT count(*) FROM rtl_e_a_b_c_X_y_2", "1");
+	assert_answer(t->file, "SELECT count(*) FROM rocpd_op", "0");
+	assert_answer(t->file, "SELECT name FROM rtl_stream WHERE stream = 2", "a.b\"c");
+}
+
+static void test_sqlite_generic__same_stream_of_two_processes__shares_tables(void **state)
+{
+	static const struct rtl_type_info fewer[] = {{
+		.struct_size = sizeof(struct rtl_type_info),
+		.type = TYPE_A,
+		.field_count = 3,
+		.payload_size = 8,
+		.name = "all_kinds",
+		.fields = all_fields,
+	}};
+	struct rtl_stream_info twin = kinds_stream, older = STREAM("my.app", fewer);
+	struct trace *t = *state;
+	struct all_kinds k = sample_kinds();
+
+	trace_begin(t, "");
+	fake_host_stream(t->host, &kinds_stream);
+	fake_host_stream(t->host, &twin);
+	fake_host_stream(t->host, &older);
+	deliver(t, &kinds_stream, TYPE_A, &k, sizeof(k));
+	deliver(t, &twin, TYPE_A, &k, sizeof(k));
+	deliver(t, &older, TYPE_A, &k, 8);
+	trace_end(t);
+	assert_answer(t->file, "SELECT count(*), max(id) FROM rtl_e_my_app_all_kinds", "2|2");
+	assert_answer(t->file, "SELECT u1 FROM rtl_e_my_app_all_kinds_2", "255");
+}
+
+static void test_sqlite_generic__type_without_description__is_counted(void **state)
+{
+	struct trace *t = *state;
+	const uint8_t one = 1;
+
+	trace_begin(t, "");
+	fake_host_stream(t->host, &kinds_stream);
+	deliver(t, &kinds_stream, TYPE_B, &one, 1);
+	trace_end(t);
+	assert_answer(t->file, "SELECT stream, cause, count FROM rtl_loss",
+		      "my.app|sqlite: not as described|1");
+}
+
+static void test_sqlite_generic__very_many_fields__the_table_has_what_fits(void **state)
+{
+	enum { fields = 3000 };
+	struct rtl_field *field = calloc(fields, sizeof(*field));
+	char(*names)[16] = calloc(fields, sizeof(*names));
+	struct rtl_type_info type = kinds_types[0];
+	struct rtl_stream_info stream = kinds_stream;
+	struct trace *t = *state;
+	uint32_t payload = 5;
+
+	for (int i = 0; i < fields; i++) {
+		snprintf(names[i], sizeof(names[i]), "f%d", i);
+		field[i] = all_fields[4];
+		field[i].offset = 0;
+		field[i].name = names[i];
+	}
+	type.fields = field;
+	type.field_count = fields;
+	stream.types = &type;
+	trace_begin(t, "");
+	fake_host_stream(t->host, &stream);
+	for (int i = 0; i < 20; i++)
+		deliver(t, &stream, TYPE_A, &payload, sizeof(payload));
+	trace_end(t);
+	assert_answer(t->file, "SELECT sum(f0), sum(f1899) FROM rtl_e_my_app_all_kinds", "100|100");
+	free(field);
+	free(names);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, trace_setup, trace_teardown)
+		TEST(test_sqlite_generic__every_kind__has_its_column),
+		TEST(test_sqlite_generic__texts__are_cut_out_checked_and_made_valid),
+		TEST(test_sqlite_generic__very_long_text__is_whole),
+		TEST(test_sqlite_generic__unknown_kinds_and_sizes__are_bytes_or_null),
+		TEST(test_sqlite_generic__odd_names__are_cleaned_and_kept_apart),
+		TEST(test_sqlite_generic__same_stream_of_two_processes__shares_tables),
+		TEST(test_sqlite_generic__type_without_description__is_counted),
+		TEST(test_sqlite_generic__very_many_fields__the_table_has_what_fits),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

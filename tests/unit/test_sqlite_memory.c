@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_sqlite_memory.c: each allocation of the plugin fails once, and from each one on all of
+ * them fail; the same with a sample of SQLite's: nothing crashes, what was committed stays valid.
+ * And in a recovery: the next one has each event once all the same.
+ *
+ * The allocator of this program stands before the C library's. The caller's address tells whose
+ * allocation it is.
+ */
+#include "test_sqlite.h"
+
+#include <dlfcn.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *old, size_t size);
+
+static const char *whose = ""; /* part of the name of the file whose allocations fail */
+static bool armed, for_good;
+static long countdown; /* the allocation that fails, from 1 */
+static long seen;
+
+static bool from_there(void *caller)
+{
+	Dl_info info;
+
+	return dladdr(caller, &info) && info.dli_fname && strstr(info.dli_fname, whose);
+}
+
+static bool fails(void *caller)
+{
+	bool failing;
+
+	if (!armed)
+		return false;
+	armed = false; /* dladdr may allocate */
+	failing = from_there(caller) && (++seen == countdown || (for_good && seen > countdown));
+	armed = true;
+	return failing;
+}
+
+void *malloc(size_t size)
+{
+	return fails(__builtin_return_address(0)) ? NULL : __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+	return fails(__builtin_return_address(0)) ? NULL : __libc_calloc(count, size);
+}
+
+void *realloc(void *old, size_t size)
+{
+	return fails(__builtin_return_address(0)) ? NULL : __libc_realloc(old, size);
+}
+
+static const struct rtl_field text_field = {
+	.struct_size = sizeof(text_field),
+	.kind = RTL_KIND_TEXT,
+	.size = 8,
+	.name = "text",
+};
+
+static const struct rtl_type_info other_type = {
+	.struct_size = sizeof(other_type),
+	.type = RTL_TYPE_USER(1, 1),
+	.field_count = 1,
+	.payload_size = 8,
+	.name = "event",
+	.fields = &text_field,
+};
+
+static const struct rtl_stream_info other_stream = {
+	.struct_size = sizeof(other_stream),
+	.name = "other",
+	.types = &other_type,
+	.type_count = 1,
+};
+
+static void run_everything(struct trace *t)
+{
+	const struct rtl_text text = {0, 8};
+	struct rtl_event e =
+		fake_event(&other_stream, other_type.type, t->process, &text, sizeof(text));
+
+	fake_host_tracepoint(t->host, t->process, 100, "kernel", "k", "key", "value");
+	if (trace_load(t, "batch=1000") != 0)
+		return;
+	fake_host_stream(t->host, t->hsa);
+	fake_host_stream(t->host, &other_stream);
+	fake_host_begin(t->host, t->process);
+	deliver_dispatches(t, 300);
+	fake_host_deliver_one(t->host, &e);
+	fake_host_flush(t->host);
+	deliver_dispatches(t, 100);
+	fake_host_end(t->host);
+}
+
+/* In a child, so that SQLite starts from nothing each time. True: so many were not needed. */
+static bool fails_fine(struct trace *t, void (*run)(struct trace *), long n, bool all_from_there)
+{
+	pid_t child = fork();
+	int status;
+
+	if (child == 0) {
+		countdown = n;
+		for_good = all_from_there;
+		armed = true;
+		run(t);
+		armed = false;
+		_exit(seen < n ? 42 : 0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	if (!WIFEXITED(status))
+		fail_msg("allocation %ld%s: signal %d", n, all_from_there ? " and all after" : "",
+			 WTERMSIG(status));
+	return WEXITSTATUS(status) == 42;
+}
+
+static bool run_failing(struct trace *t, long n, bool all_from_there)
+{
+	bool over = fails_fine(t, run_everything, n, all_from_there);
+
+	if (file_exists(t->file) && ask_int(t->file, "SELECT count(*) FROM sqlite_master"))
+		assert_answer(t->file, "PRAGMA integrity_check", "ok");
+	unlink(t->file);
+	unlink(in_folder(t, "t.db-wal"));
+	unlink(in_folder(t, "t.db-shm"));
+	return over;
+}
+
+static void die_after_a_flush(struct trace *t)
+{
+	trace_begin(t, "");
+	deliver_dispatches(t, 300);
+	fake_host_flush(t->host);
+	deliver_dispatches(t, 50);
+	raise(SIGKILL);
+}
+
+static void recover_everything(struct trace *t)
+{
+	fake_host_set_property(t->host, "where", "recover");
+	run_everything(t);
+}
+
+static void in_child(struct trace *t, void (*run)(struct trace *))
+{
+	pid_t child = fork();
+	int status;
+
+	if (child == 0) {
+		run(t);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+}
+
+static bool recover_failing(struct trace *t, long n, bool all_from_there)
+{
+	bool over;
+
+	in_child(t, die_after_a_flush);
+	over = fails_fine(t, recover_everything, n, all_from_there);
+	in_child(t, recover_everything);
+	assert_answer(t->file, "PRAGMA integrity_check", "ok");
+	assert_answer(t->file,
+		      "SELECT count(*), max(id), (SELECT count(*) FROM rtl_e_other_event),"
+		      " (SELECT value FROM rtl_meta WHERE key = 'state') FROM rocpd_op",
+		      "400|400|1|complete");
+	unlink(t->file);
+	return over;
+}
+
+static void fail_each(struct trace *t, const char *file, long step, long at_least)
+{
+	long n = 1;
+
+	whose = file;
+	for (; !run_failing(t, n, false); n += step)
+		run_failing(t, n, true);
+	assert_true(n > at_least);
+}
+
+static void test_sqlite_memory__an_allocation_of_the_plugin_fails__no_crash_and_valid(void **state)
+{
+	fail_each(*state, "sqlite_sub", 1, 20);
+}
+
+static void test_sqlite_memory__an_allocation_fails_in_a_recovery__the_next_is_exact(void **state)
+{
+	long n = 1;
+
+	whose = "sqlite_sub";
+	for (; !recover_failing(*state, n, false); n++)
+		recover_failing(*state, n, true);
+	assert_true(n > 20);
+}
+
+/* There are thousands, most of them alike. */
+static void test_sqlite_memory__an_allocation_of_sqlite_fails__no_crash_and_valid(void **state)
+{
+	fail_each(*state, "libsqlite3", 151, 1000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, trace_setup, trace_teardown)
+		TEST(test_sqlite_memory__an_allocation_of_the_plugin_fails__no_crash_and_valid),
+		TEST(test_sqlite_memory__an_allocation_fails_in_a_recovery__the_next_is_exact),
+		TEST(test_sqlite_memory__an_allocation_of_sqlite_fails__no_crash_and_valid),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,740 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_sqlite_recover.c: an output whose host died is continued by another: each event once, ids
+ * go on, names and tables are found again. The fake host plays the run once more and leaves out
+ * what the plugin says to have.
+ */
+#include "test_sqlite.h"
+
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SIZE (48 + sizeof(struct rtl_hsa_dispatch))
+
+/* A stream with one type: a number, a text, and perhaps one more number. */
+
+struct note {
+	uint64_t number;
+	struct rtl_text text;
+	uint64_t more;
+};
+
+#define FIELD(member, field_kind)                                                                  \
+	{                                                                                          \
+		.struct_size = sizeof(struct rtl_field), .kind = (field_kind),                     \
+		.offset = offsetof(struct note, member),                                           \
+		.size = sizeof(((struct note *)0)->member), .name = #member,                       \
+	}
+
+static const struct rtl_field note_fields[] = {
+	FIELD(number, RTL_KIND_UINT),
+	FIELD(text, RTL_KIND_TEXT),
+	FIELD(more, RTL_KIND_UINT),
+};
+
+#define NOTE_TYPE(fields_used)                                                                     \
+	{                                                                                          \
+		.struct_size = sizeof(struct rtl_type_info), .type = RTL_SIGNAL,                   \
+		.field_count = (fields_used), .payload_size = sizeof(struct note), .name = "note", \
+		.fields = note_fields,                                                             \
+	}
+
+static const struct rtl_type_info note_types[] = {NOTE_TYPE(2), NOTE_TYPE(3)};
+
+static const struct rtl_stream_info note_streams[] = {
+	{
+		.struct_size = sizeof(struct rtl_stream_info),
+		.name = "notes",
+		.types = &note_types[0],
+		.type_count = 1,
+	},
+	{
+		.struct_size = sizeof(struct rtl_stream_info),
+		.name = "notes",
+		.types = &note_types[1],
+		.type_count = 1,
+	},
+};
+
+static void deliver_notes(struct fake_host *h, const struct rtl_stream_info *stream,
+			  const struct rtl_process *process, uint64_t from, uint64_t to)
+{
+	struct {
+		struct note note;
+		char text[8];
+	} payload = {.note.text = {sizeof(struct note), 4}, .text = "text"};
+
+	for (uint64_t i = from; i < to; i++) {
+		struct rtl_event e =
+			fake_event(stream, RTL_SIGNAL, process, &payload, sizeof(payload));
+
+		payload.note.number = i;
+		e.time_ns = 1000 + i;
+		fake_host_deliver_one(h, &e);
+	}
+}
+
+/* A host with the plugin, its streams and its process begun. */
+
+static struct fake_host *new_host(struct trace *t, const char *where)
+{
+	fake_host_destroy(t->host);
+	t->host = fake_host_create();
+	fake_host_set_property(t->host, "where", where);
+	t->process = fake_host_process(t->host, 1, 4711, "/usr/bin/app");
+	fake_host_tracepoint(t->host, t->process, 100, "kernel", "_Z3addPf", "demangled", "add");
+	return t->host;
+}
+
+static void begin_host(struct trace *t, const char *where)
+{
+	new_host(t, where);
+	trace_begin(t, "");
+	fake_host_stream(t->host, &note_streams[0]);
+}
+
+/* The writer was this process, which lives: now it was another. */
+static void bury(const char *file)
+{
+	if (file_exists(file))
+		ask(file, "UPDATE rtl_meta SET value = replace(value, substr(value, 1,"
+			  " instr(value, ' ')), '999999999 ') WHERE key = 'writer'");
+}
+
+/* What survives the death of a host: all that is destroyed without finish. */
+static void die(struct trace *t)
+{
+	assert_int_equal(fake_host_error(t->host), 0);
+	fake_host_destroy(t->host);
+	t->host = NULL;
+	bury(t->file);
+}
+
+static void assert_whole(struct trace *t, int64_t dispatches)
+{
+	char expected[128];
+
+	assert_answer(t->file, "PRAGMA integrity_check", "ok");
+	assert_answer(t->file, "PRAGMA foreign_key_check", "");
+	snprintf(expected, sizeof(expected), "%lld|%lld|%lld|%lld", (long long)dispatches,
+		 (long long)dispatches, (long long)dispatches, (long long)dispatches);
+	assert_answer(t->file,
+		      "SELECT count(*), count(DISTINCT sequenceId), count(DISTINCT o.id), max(o.id)"
+		      " FROM rocpd_op o JOIN rtl_dispatch d ON d.op_id = o.id"
+		      " JOIN rocpd_api_ops l ON l.op_id = o.id JOIN rocpd_api a ON a.id = l.api_id"
+		      " JOIN rocpd_kernelapi k ON k.api_ptr_id = a.id",
+		      expected);
+	assert_answer(t->file, "SELECT value FROM rtl_meta WHERE key = 'state'", "complete");
+}
+
+static void test_sqlite_recover__host_died__each_event_is_there_once(void **state)
+{
+	struct trace *t = *state;
+
+	begin_host(t, "collector");
+	deliver_dispatches(t, 500);
+	fake_host_flush(t->host);
+	deliver_dispatches(t, 300); /* not flushed: not there */
+	die(t);
+	assert_answer(t->file, "SELECT count(*) FROM rocpd_op", "500");
+
+	begin_host(t, "recover");
+	assert_int_equal(fake_host_resumed(t->host, t->process, 0), 500 * SIZE);
+	deliver_dispatches(t, 800);
+	trace_end(t);
+	assert_whole(t, 800);
+	assert_answer(t->file, "SELECT published, delivered FROM rtl_ledger WHERE stream='rtl.hsa'",
+		      "800|800");
+	assert_answer(t->file, "SELECT count(*) FROM rtl_process", "1");
+	assert_answer(t->file,
+		      "SELECT count(*) FROM rocpd_api WHERE domain_id ="
+		      " (SELECT id FROM rocpd_string WHERE string = 'rtl')",
+		      "1");
+	assert_answer(t->file, "SELECT value FROM rtl_meta WHERE key = 'recovered'", "1");
+	assert_answer(t->file, "SELECT value FROM rtl_meta WHERE key = 'where'", "collector");
+}
+
+static void test_sqlite_recover__names__are_not_doubled(void **state)
+{
+	struct trace *t = *state;
+
+	begin_host(t, "collector");
+	deliver_dispatches(t, 20);
+	fake_host_flush(t->host);
+	die(t);
+	begin_host(t, "recover");
+	deliver_dispatches(t, 40);
+	trace_end(t);
+	assert_whole(t, 40);
+	assert_answer(t->file,
+		      "SELECT count(*) - count(DISTINCT string), count(*) - count(DISTINCT id)"
+		      " FROM rocpd_string",
+		      "0|0");
+	assert_answer(t->file, "SELECT count(*) - count(DISTINCT string) FROM rocpd_ustring", "0");
+	assert_answer(t->file, "SELECT id FROM rocpd_string WHERE string = ''", "1");
+	assert_answer(t->file,
+		      "SELECT count(*) FROM rocpd_string s JOIN rocpd_ustring u USING (string)"
+		      " WHERE s.id <> u.id",
+		      "0");
+	/* uid 100 is every seventh */
+	assert_answer(t->file, "SELECT count(*) FROM op WHERE description = 'add'", "6");
+}
+
+static void test_sqlite_recover__queues__are_found_again_and_ids_go_on(void **state)
+{
+	struct trace *t = *state;
+	const char *sql = "SELECT group_concat(queueId || ':' || process || ':' || queue) FROM"
+			  " (SELECT * FROM rtl_queue ORDER BY queueId)";
+	struct rtl_hsa_queue payload = {.address = 77, .gpu = 1, .queue = 2, .packets = 64};
+	struct rtl_process *other;
+	struct rtl_hsa_dispatch d = sample_dispatch(50); /* queue 3 */
+	struct rtl_event e;
+
+	begin_host(t, "collector");
+	e = fake_event(t->hsa, RTL_QUEUE_CREATE, t->process, &payload, sizeof(payload));
+	e.time_ns = 99;
+	fake_host_deliver_one(t->host, &e);
+	deliver_dispatches(t, 3);
+	fake_host_flush(t->host);
+	die(t);
+	assert_answer(t->file, sql, "1:1:1,2:1:2,3:1:3");
+
+	begin_host(t, "recover");
+	other = fake_host_process(t->host, 2, 5000, "/usr/bin/other");
+	fake_host_begin(t->host, other);
+	deliver_dispatch(t, other, &d, 100);
+	e = fake_event(t->hsa, RTL_QUEUE_CREATE, t->process, &payload, sizeof(payload));
+	fake_host_deliver_one(t->host, &e);
+	deliver_dispatches(t, 6);
+	e = fake_event(t->hsa, RTL_QUEUE_DESTROY, t->process, &payload, sizeof(payload));
+	e.time_ns = 500;
+	fake_host_deliver_one(t->host, &e);
+	trace_end(t);
+	assert_answer(t->file, sql, "1:1:1,2:1:2,3:1:3,4:2:3");
+	assert_answer(t->file,
+		      "SELECT address, packets, create_ns, destroy_ns FROM rtl_queue"
+		      " WHERE queueId = 2",
+		      "77|64|99|500");
+}
+
+static void test_sqlite_recover__generic_tables__go_on(void **state)
+{
+	struct trace *t = *state;
+
+	begin_host(t, "collector");
+	deliver_notes(t->host, &note_streams[0], t->process, 0, 10);
+	fake_host_flush(t->host);
+	deliver_notes(t->host, &note_streams[0], t->process, 10, 15);
+	die(t);
+	begin_host(t, "recover");
+	deliver_notes(t->host, &note_streams[0], t->process, 0, 30);
+	trace_end(t);
+	assert_answer(t->file,
+		      "SELECT count(*), count(DISTINCT number), min(id), max(id), max(text)"
+		      " FROM rtl_e_notes_note",
+		      "30|30|1|30|text");
+	assert_answer(t->file, "SELECT count(*) FROM sqlite_master WHERE name LIKE 'rtl_e_%'", "1");
+	assert_answer(t->file, "SELECT group_concat(name) FROM rtl_stream", "rtl.hsa,notes");
+	assert_answer(t->file, "SELECT count(*) FROM rtl_type WHERE table_name LIKE 'rtl_e_%'",
+		      "1");
+}
+
+static void test_sqlite_recover__changed_stream__gets_its_own_table(void **state)
+{
+	struct trace *t = *state;
+
+	begin_host(t, "collector");
+	deliver_notes(t->host, &note_streams[0], t->process, 0, 10);
+	fake_host_flush(t->host);
+	die(t);
+	new_host(t, "recover");
+	t->process->pid = 4712;
+	t->process->spool_id++;
+	trace_begin(t, "");
+	fake_host_stream(t->host, &note_streams[1]);
+	deliver_notes(t->host, &note_streams[1], t->process, 0, 7);
+	trace_end(t);
+	assert_answer(t->file, "SELECT count(*) FROM rtl_e_notes_note", "10");
+	assert_answer(t->file, "SELECT count(*), count(DISTINCT more) FROM rtl_e_notes_note_2",
+		      "7|1");
+	assert_answer(t->file,
+		      "SELECT stream, rtl_type.name, table_name FROM rtl_stream JOIN rtl_type "
+		      "USING (stream)"
+		      " WHERE rtl_stream.name = 'notes'",
+		      "2|note|rtl_e_notes_note;3|note|rtl_e_notes_note_2");
+	assert_answer(t->file,
+		      "SELECT process, delivered FROM rtl_ledger WHERE stream = 'notes'"
+		      " ORDER BY process",
+		      "1|10;2|7");
+}
+
+static void test_sqlite_recover__two_layouts_at_once__ledger_keeps_both(void **state)
+{
+	struct trace *t = *state;
+
+	begin_host(t, "collector");
+	fake_host_stream(t->host, &note_streams[1]);
+	deliver_notes(t->host, &note_streams[0], t->process, 0, 5);
+	trace_end(t);
+	assert_answer(t->file, "SELECT delivered FROM rtl_ledger WHERE stream = 'notes'", "5");
+}
+
+/* Two processes, one of them on two rings. */
+static void play_processes(struct trace *t, uint64_t a0, uint64_t a1, uint64_t b)
+{
+	struct rtl_process *second = fake_host_process(t->host, 2, 5000, "/usr/bin/other");
+
+	fake_host_begin(t->host, second);
+	deliver_notes(t->host, &note_streams[0], t->process, 0, a0);
+	fake_host_set_ring(t->host, 1);
+	deliver_notes(t->host, &note_streams[0], t->process, 1000, 1000 + a1);
+	fake_host_set_ring(t->host, 0);
+	deliver_notes(t->host, &note_streams[0], second, 5000, 5000 + b);
+}
+
+static void test_sqlite_recover__several_processes_and_rings__each_goes_on(void **state)
+{
+	struct trace *t = *state;
+
+	begin_host(t, "collector");
+	play_processes(t, 10, 20, 30);
+	fake_host_flush(t->host);
+	deliver_notes(t->host, &note_streams[0], t->process, 10, 12);
+	die(t);
+	begin_host(t, "recover");
+	play_processes(t, 15, 20, 35);
+	trace_end(t);
+	assert_answer(t->file,
+		      "SELECT process, count(*), count(DISTINCT number) FROM rtl_e_notes_note"
+		      " GROUP BY process",
+		      "1|35|35;2|35|35");
+	assert_answer(t->file, "SELECT process, pid, spool <> 0 FROM rtl_process",
+		      "1|4711|1;2|5000|1");
+	assert_answer(t->file, "SELECT count(*), count(DISTINCT spool) FROM rtl_position", "3|2");
+}
+
+static void test_sqlite_recover__pid_used_again__is_another_process(void **state)
+{
+	struct trace *t = *state;
+
+	begin_host(t, "collector");
+	deliver_notes(t->host, &note_streams[0], t->process, 0, 3);
+	fake_host_flush(t->host);
+	die(t);
+	new_host(t, "recover");
+	t->process->spool_id = 77;
+	trace_begin(t, "");
+	fake_host_stream(t->host, &note_streams[0]);
+	assert_int_equal(fake_host_resumed(t->host, t->process, 0), 0);
+	deliver_notes(t->host, &note_streams[0], t->process, 0, 3);
+	trace_end(t);
+	assert_answer(t->file, "SELECT process, count(*) FROM rtl_e_notes_note GROUP BY process",
+		      "1|3;2|3");
+}
+
+static void die_in_a_transaction(struct trace *t)
+{
+	begin_host(t, "collector");
+	deliver_dispatches(t, 1000);
+	fake_host_flush(t->host);
+	deliver_dispatches(t, 50000); /* much of it is in the log, uncommitted */
+	raise(SIGKILL);
+}
+
+static void test_sqlite_recover__killed_within_a_transaction__goes_on_before_it(void **state)
+{
+	struct trace *t = *state;
+	pid_t child = fork();
+	siginfo_t info = {0};
+
+	if (child == 0) {
+		die_in_a_transaction(t);
+		_exit(0);
+	}
+	assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+	assert_int_equal(info.si_code, CLD_KILLED);
+	begin_host(t, "recover"); /* though nobody has waited for it yet */
+	assert_int_equal(fake_host_resumed(t->host, t->process, 0), 1000 * SIZE);
+	deliver_dispatches(t, 51000);
+	trace_end(t);
+	assert_whole(t, 51000);
+	waitpid(child, NULL, 0);
+}
+
+/* The log of a database, as far as its n-th commit (sqlite.org/fileformat.html, 4): what a death
+ * right after that leaves. */
+
+static uint32_t read_u32(const unsigned char *at)
+{
+	return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+}
+
+static size_t read_whole(const char *path, unsigned char **bytes)
+{
+	FILE *f = fopen(path, "r");
+	struct stat st;
+
+	assert_non_null(f);
+	assert_int_equal(fstat(fileno(f), &st), 0);
+	*bytes = malloc((size_t)st.st_size + 1);
+	assert_non_null(*bytes);
+	assert_int_equal(fread(*bytes, 1, (size_t)st.st_size, f), st.st_size);
+	fclose(f);
+	return (size_t)st.st_size;
+}
+
+static void write_whole(const char *path, const unsigned char *bytes, size_t size)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	assert_int_equal(fwrite(bytes, 1, size, f), size);
+	fclose(f);
+}
+
+/* What holds after each commit; true where there were dispatches. */
+static bool agrees(struct trace *t)
+{
+	char expected[64];
+	int64_t rows;
+
+	if (!ask_int(in_folder(t, "copy.db"),
+		     "SELECT count(*) FROM sqlite_master WHERE name = 'rocpd_op'"))
+		return false;
+	rows = ask_int(in_folder(t, "copy.db"), "SELECT count(*) FROM rocpd_op");
+	snprintf(expected, sizeof(expected), "%lld", (long long)(rows * (int64_t)SIZE));
+	assert_answer(in_folder(t, "copy.db"), "SELECT ifnull(sum(position), 0) FROM rtl_position",
+		      expected);
+	return rows > 0;
+}
+
+static void test_sqlite_recover__each_commit__rows_and_positions_agree(void **state)
+{
+	struct trace *t = *state;
+	unsigned char *db, *wal;
+	size_t db_size, wal_size, frame, commits = 0;
+
+	begin_host(t, "collector");
+	for (int i = 0; i < 5; i++) {
+		deliver_dispatches(t, 3000); /* more than are gathered in memory */
+		if (i == 3) {
+			fake_host_process_end(t->host, t->process);
+			fake_host_begin(t->host, fake_host_process(t->host, 2, 5000, "/bin/b"));
+		}
+		fake_host_flush(t->host);
+	}
+	db_size = read_whole(t->file, &db);
+	wal_size = read_whole(in_folder(t, "t.db-wal"), &wal);
+	frame = 24 + read_u32(wal + 8);
+	for (size_t end = 32 + frame; end <= wal_size; end += frame) {
+		if (!read_u32(wal + end - frame + 4))
+			continue; /* no commit */
+		unlink(in_folder(t, "copy.db-shm"));
+		write_whole(in_folder(t, "copy.db"), db, db_size);
+		write_whole(in_folder(t, "copy.db-wal"), wal, end);
+		commits += agrees(t);
+	}
+	assert_int_equal(commits, 5);
+	free(db);
+	free(wal);
+}
+
+static void test_sqlite_recover__recovery_died__another_goes_on(void **state)
+{
+	struct trace *t = *state;
+
+	begin_host(t, "collector");
+	deliver_dispatches(t, 100);
+	fake_host_flush(t->host);
+	die(t);
+	for (int i = 1; i <= 3; i++) {
+		begin_host(t, "recover");
+		deliver_dispatches(t, 100 + (uint64_t)i * 50);
+		fake_host_flush(t->host);
+		deliver_dispatches(t, 7);
+		die(t);
+	}
+	begin_host(t, "recover");
+	assert_int_equal(fake_host_resumed(t->host, t->process, 0), 250 * SIZE);
+	deliver_dispatches(t, 300);
+	trace_end(t);
+	assert_whole(t, 300);
+	assert_answer(t->file, "SELECT value FROM rtl_meta WHERE key = 'recovered'", "4");
+}
+
+static void test_sqlite_recover__nothing_left__output_is_completed(void **state)
+{
+	struct trace *t = *state;
+
+	begin_host(t, "collector");
+	deliver_dispatches(t, 100);
+	fake_host_flush(t->host);
+	die(t);
+	new_host(t, "recover");
+	assert_int_equal(trace_load(t, ""), 0);
+	trace_end(t);
+	assert_whole(t, 100);
+	assert_false(file_exists(in_folder(t, "t.db-wal")));
+}
+
+static void test_sqlite_recover__finished_output__is_appended_to(void **state)
+{
+	struct trace *t = *state;
+
+	begin_host(t, "collector");
+	deliver_dispatches(t, 100);
+	trace_end(t);
+	begin_host(t, "recover");
+	assert_int_equal(fake_host_resumed(t->host, t->process, 0), 100 * SIZE);
+	deliver_dispatches(t, 150);
+	trace_end(t);
+	assert_whole(t, 150);
+	assert_answer(t->file, "SELECT count(*) FROM rtl_clock WHERE pairs IS NOT NULL", "1");
+	assert_answer(t->file, "PRAGMA journal_mode", "delete");
+}
+
+static void test_sqlite_recover__flush_fails__neither_rows_nor_positions(void **state)
+{
+	struct trace *t = *state;
+	sqlite3 *other;
+
+	begin_host(t, "collector");
+	deliver_dispatches(t, 100);
+	fake_host_flush(t->host);
+	deliver_dispatches(t, 50);
+	assert_int_equal(sqlite3_open(t->file, &other), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+	fake_host_flush(t->host);
+	assert_int_not_equal(fake_host_error(t->host), 0);
+	sqlite3_close(other);
+	fake_host_end(t->host);
+	bury(t->file);
+	begin_host(t, "recover");
+	assert_int_equal(fake_host_resumed(t->host, t->process, 0), 100 * SIZE);
+	deliver_dispatches(t, 150);
+	trace_end(t);
+	assert_whole(t, 150);
+}
+
+static void test_sqlite_recover__process_ends_before_the_flush__not_without_positions(void **state)
+{
+	struct trace *t = *state;
+	struct rtl_process *other;
+
+	begin_host(t, "collector");
+	deliver_dispatches(t, 100);
+	fake_host_process_end(t->host, t->process);
+	other = fake_host_process(t->host, 2, 5000, "/usr/bin/other");
+	fake_host_begin(t->host, other);
+	assert_answer(t->file, "SELECT count(*) FROM rocpd_op", "0");
+	fake_host_flush(t->host);
+	assert_answer(t->file, "SELECT count(*) FROM rocpd_op", "100");
+	assert_answer(t->file, "SELECT count(*) FROM rtl_position", "1");
+	trace_end(t);
+}
+
+static void test_sqlite_recover__events_not_as_described__are_counted_on(void **state)
+{
+	struct trace *t = *state;
+	struct rtl_hsa_dispatch d = sample_dispatch(0);
+	struct rtl_event e;
+
+	for (int i = 0; i < 2; i++) {
+		begin_host(t, i ? "recover" : "collector");
+		e = fake_event(t->hsa, RTL_TASK_END, t->process, &d, 8);
+		fake_host_deliver_one(t->host, &e);
+		if (i)
+			fake_host_deliver_one(t->host, &e);
+		fake_host_flush(t->host);
+		die(t);
+	}
+	assert_answer(t->file, "SELECT count FROM rtl_loss WHERE process = 0", "2");
+}
+
+static void test_sqlite_recover__calibration__is_written_at_the_end(void **state)
+{
+	struct trace *t = *state;
+
+	begin_host(t, "collector");
+	trace_end(t);
+	assert_answer(t->file,
+		      "SELECT time_ns, pairs, tick_error_ns, ns_per_tick, first_ns, last_ns"
+		      " FROM rtl_clock WHERE pairs IS NOT NULL",
+		      "1001000|3|25|0.5|1000000|1001000");
+	assert_answer(t->file, "SELECT count(*) FROM rtl_clock WHERE realtime_ns > 0", "2");
+}
+
+static void test_sqlite_recover__older_host__writes_as_before(void **state)
+{
+	struct trace *t = *state;
+
+	new_host(t, "process");
+	fake_host_make_old(t->host);
+	trace_begin(t, "batch=1000");
+	deliver_dispatches(t, 2600);
+	assert_true(ask_int(t->file, "SELECT count(*) FROM rocpd_op") >= 2000);
+	trace_end(t);
+	assert_whole(t, 2600);
+	assert_answer(t->file, "SELECT count(*) FROM rtl_position", "0");
+	assert_answer(t->file, "SELECT spool FROM rtl_process", "NULL");
+	assert_answer(t->file, "SELECT count(*) FROM rtl_clock WHERE pairs IS NOT NULL", "0");
+}
+
+static void test_sqlite_recover__older_host_that_recovers__refuses(void **state)
+{
+	struct trace *t = *state;
+
+	begin_host(t, "collector");
+	die(t);
+	new_host(t, "recover");
+	fake_host_make_old(t->host);
+	assert_int_equal(trace_load(t, ""), RTL_ENOTSUP);
+	assert_true(fake_host_reported(t->host, "use a newer one to recover"));
+	assert_true(file_exists(t->file));
+}
+
+/* Which file. */
+
+static void refused(struct trace *t, int result, const char *why)
+{
+	new_host(t, "recover");
+	assert_int_equal(trace_load(t, ""), result);
+	assert_int_equal(fake_host_reports(t->host), 1);
+	if (!fake_host_reported(t->host, why) || !fake_host_reported(t->host, t->file))
+		fail_msg("reported: %s", fake_host_report(t->host, 0, NULL));
+}
+
+static void test_sqlite_recover__no_such_file__one_clear_line(void **state)
+{
+	struct trace *t = *state;
+
+	refused(t, RTL_ENOENT, "is not there; output= must name the one that the dead host");
+	assert_false(file_exists(t->file));
+}
+
+static void test_sqlite_recover__no_database__is_left_alone(void **state)
+{
+	struct trace *t = *state;
+	struct stat before, after;
+
+	write_file(t->file, "my thesis, the only copy, and it is long enough to look at\n");
+	assert_int_equal(stat(t->file, &before), 0);
+	refused(t, RTL_EFORMAT, "is no output of rtl");
+	assert_int_equal(stat(t->file, &after), 0);
+	assert_int_equal(after.st_size, before.st_size);
+}
+
+static void test_sqlite_recover__database_of_somebody_else__is_left_alone(void **state)
+{
+	struct trace *t = *state;
+	sqlite3 *db;
+
+	sqlite3_open(t->file, &db);
+	sqlite3_exec(db, "CREATE TABLE rocpd_metadata (id, tag, value)", NULL, NULL, NULL);
+	sqlite3_close(db);
+	refused(t, RTL_EFORMAT, "is no output of rtl");
+	assert_answer(t->file, "SELECT count(*) FROM sqlite_master", "1");
+}
+
+static void test_sqlite_recover__older_output__is_refused(void **state)
+{
+	struct trace *t = *state;
+
+	begin_host(t, "collector");
+	trace_end(t);
+	ask(t->file, "DROP TABLE rtl_position");
+	refused(t, RTL_EFORMAT, "was written by an older version");
+}
+
+static void test_sqlite_recover__folder_in_the_way__is_refused(void **state)
+{
+	struct trace *t = *state;
+
+	assert_int_equal(mkdir(t->file, 0700), 0);
+	refused(t, RTL_EFORMAT, "is no file");
+	rmdir(t->file);
+}
+
+static void test_sqlite_recover__still_being_written__is_refused(void **state)
+{
+	struct trace *t = *state;
+	struct fake_host *writing;
+
+	begin_host(t, "collector");
+	writing = t->host;
+	t->host = fake_host_create();
+	refused(t, RTL_EBUSY, "is still being written by another process");
+	fake_host_destroy(writing);
+}
+
+static void test_sqlite_recover__host_died_before_the_tables__begins_anew(void **state)
+{
+	struct trace *t = *state;
+
+	write_file(t->file, "");
+	begin_host(t, "recover");
+	deliver_dispatches(t, 30);
+	trace_end(t);
+	assert_whole(t, 30);
+	assert_answer(t->file, "SELECT count(*) FROM rtl_meta WHERE key = 'recovered'", "0");
+}
+
+static void test_sqlite_recover__name_of_the_process__is_known_with_it(void **state)
+{
+	struct trace *t = *state;
+	char text[512];
+
+	snprintf(text, sizeof(text), "output=%s", in_folder(t, "%e-%p.db"));
+	for (int i = 0; i < 2; i++) {
+		new_host(t, i ? "recover" : "collector");
+		assert_int_equal(fake_host_load(t->host, SQLITE_SUB_FILE, text), 0);
+		fake_host_stream(t->host, t->hsa);
+		fake_host_begin(t->host, t->process);
+		deliver_dispatches(t, 10 + (uint64_t)i * 10);
+		fake_host_flush(t->host);
+		if (!i)
+			die(t);
+		bury(in_folder(t, "app-4711.db"));
+	}
+	trace_end(t);
+	assert_answer(in_folder(t, "app-4711.db"), "SELECT count(*) FROM rocpd_op", "20");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name)                                                                                 \
+	cmocka_unit_test_setup_teardown(test_sqlite_recover__##name, trace_setup, trace_teardown)
+		TEST(host_died__each_event_is_there_once),
+		TEST(names__are_not_doubled),
+		TEST(queues__are_found_again_and_ids_go_on),
+		TEST(generic_tables__go_on),
+		TEST(changed_stream__gets_its_own_table),
+		TEST(two_layouts_at_once__ledger_keeps_both),
+		TEST(several_processes_and_rings__each_goes_on),
+		TEST(pid_used_again__is_another_process),
+		TEST(killed_within_a_transaction__goes_on_before_it),
+		TEST(each_commit__rows_and_positions_agree),
+		TEST(recovery_died__another_goes_on),
+		TEST(nothing_left__output_is_completed),
+		TEST(finished_output__is_appended_to),
+		TEST(flush_fails__neither_rows_nor_positions),
+		TEST(process_ends_before_the_flush__not_without_positions),
+		TEST(events_not_as_described__are_counted_on),
+		TEST(calibration__is_written_at_the_end),
+		TEST(older_host__writes_as_before),
+		TEST(older_host_that_recovers__refuses),
+		TEST(no_such_file__one_clear_line),
+		TEST(no_database__is_left_alone),
+		TEST(database_of_somebody_else__is_left_alone),
+		TEST(older_output__is_refused),
+		TEST(folder_in_the_way__is_refused),
+		TEST(still_being_written__is_refused),
+		TEST(host_died_before_the_tables__begins_anew),
+		TEST(name_of_the_process__is_known_with_it),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+/* test_sqlite_rows.c: what becomes of dispatches, queues, processes, tracepoints and the ledger. */
+#include "test_sqlite.h"
+
+static void deliver_queue(struct trace *t, const struct rtl_process *process, uint16_t type,
+			  uint32_t number, uint64_t time_ns)
+{
+	struct rtl_hsa_queue q = {
+		.address = 0x1000 * number, .gpu = 2, .queue = number, .packets = 4096, .type = 1};
+	struct rtl_event e = fake_event(t->hsa, type, process, &q, sizeof(q));
+
+	e.uid = 70 + number;
+	e.parent_uid = 60;
+	e.time_ns = time_ns;
+	fake_host_deliver_one(t->host, &e);
+}
+
+static void test_sqlite_rows__subscriptions__only_what_becomes_rows(void **state)
+{
+	struct trace *t = *state;
+
+	trace_begin(t, "");
+	assert_true(fake_host_subscribed(t->host, t->hsa, RTL_TASK_END));
+	assert_true(fake_host_subscribed(t->host, t->hsa, RTL_QUEUE_CREATE));
+	assert_true(fake_host_subscribed(t->host, t->hsa, RTL_QUEUE_DESTROY));
+	assert_true(fake_host_subscribed(t->host, t->hsa, RTL_METADATA));
+	assert_false(fake_host_subscribed(t->host, t->hsa, RTL_TASK_BEGIN));
+}
+
+static void test_sqlite_rows__dispatch__has_everything(void **state)
+{
+	struct trace *t = *state;
+	struct rtl_hsa_dispatch d = sample_dispatch(0);
+	struct rtl_event e;
+
+	fake_host_tracepoint(t->host, t->process, UINT64_MAX - 1, "kernel", "_Z3addPf", "demangled",
+			     "add(float*)");
+	trace_begin(t, "");
+	d.packet_id = UINT64_C(1) << 40;
+	d.flags = RTL_HSA_DISPATCH_APP_SIGNAL;
+	e = fake_event(t->hsa, RTL_TASK_END, t->process, &d, sizeof(d));
+	e.uid = UINT64_MAX - 1;
+	e.instance = 12;
+	e.correlation = 13;
+	e.time_ns = d.end_ns;
+	fake_host_deliver_one(t->host, &e);
+	trace_end(t);
+	assert_answer(t->file, "SELECT * FROM rtl_dispatch",
+		      "1|1|-2|1|1|1099511627776|139637976731648|5000000|4711|13|12|1|1024|2|3|64|4|"
+		      "5|4096|16");
+	assert_answer(t->file, "SELECT * FROM op",
+		      "1|1|1|1099511627776|5000300|5000900|add(float*)|KernelExecution");
+	assert_answer(t->file,
+		      "SELECT pid, tid, gpu, queue, kernel, mangled, begin_ns, end_ns, duration_ns,"
+		      " wait_ns FROM rtl_dispatches",
+		      "4711|4711|1|1|add(float*)|_Z3addPf|5000300|5000900|600|300");
+	assert_answer(t->file,
+		      "SELECT process, printf('%016x', uid), kind, name FROM rtl_tracepoint",
+		      "1|fffffffffffffffe|kernel|_Z3addPf");
+	assert_answer(t->file, "SELECT key, value FROM rtl_tracepoint_metadata",
+		      "demangled|add(float*)");
+}
+
+static void test_sqlite_rows__kernel_names__fall_back_and_are_fit_for_readers(void **state)
+{
+	struct trace *t = *state;
+	struct rtl_hsa_dispatch d = sample_dispatch(0);
+
+	fake_host_tracepoint(t->host, t->process, 1, "kernel", "mangled_only", NULL, NULL);
+	fake_host_tracepoint(t->host, t->process, 2, "kernel", "m", "demangled",
+			     "operator\"\" _x<\\>\n");
+	fake_host_tracepoint(t->host, t->process, 3, "kernel", "bad\xff utf8 \xc3\xa4", NULL, NULL);
+	trace_begin(t, "");
+	for (uint64_t uid = 1; uid <= 3; uid++)
+		deliver_dispatch(t, t->process, &d, uid);
+	d.kernel_name = fake_host_string(t->host, t->process, "by_string");
+	deliver_dispatch(t, t->process, &d, 0);
+	deliver_dispatch(t, t->process, &d, 99); /* a tracepoint nobody knows */
+	d.kernel_name = 0;
+	deliver_dispatch(t, t->process, &d, 0);
+	trace_end(t);
+	assert_answer(t->file, "SELECT description FROM op ORDER BY id",
+		      "mangled_only;operator'' _x</> ;bad\xef\xbf\xbd utf8 \xc3\xa4;by_string;"
+		      "by_string;(unknown kernel)");
+}
+
+static void test_sqlite_rows__metadata_event__brings_a_better_name(void **state)
+{
+	struct trace *t = *state;
+	struct rtl_hsa_dispatch d = sample_dispatch(0);
+	struct rtl_hsa_metadata m = {.address = 0x500, .gpu = 2};
+	struct rtl_event e;
+
+	fake_host_tracepoint(t->host, t->process, 5, "kernel", "_Z1f", NULL, NULL);
+	trace_begin(t, "");
+	deliver_dispatch(t, t->process, &d, 5);
+	fake_host_tracepoint(t->host, t->process, 5, "kernel", "_Z1f", "demangled", "f()");
+	m.name = fake_host_string(t->host, t->process, "f.kd");
+	e = fake_event(t->hsa, RTL_METADATA, t->process, &m, sizeof(m));
+	e.uid = 5;
+	fake_host_deliver_one(t->host, &e);
+	deliver_dispatch(t, t->process, &d, 5);
+	trace_end(t);
+	assert_answer(t->file, "SELECT description FROM op ORDER BY id", "_Z1f;f()");
+	assert_answer(t->file, "SELECT uid, address, name, gpu FROM rtl_e_rtl_hsa_metadata",
+		      "5|1280|f.kd|2");
+	assert_answer(t->file, "SELECT value FROM rtl_tracepoint_metadata", "f()");
+}
+
+static void test_sqlite_rows__metadata_set_late__is_there_at_the_end(void **state)
+{
+	struct trace *t = *state;
+	struct rtl_hsa_dispatch d = sample_dispatch(0);
+
+	fake_host_tracepoint(t->host, t->process, 5, "kernel", "k", NULL, NULL);
+	trace_begin(t, "");
+	deliver_dispatch(t, t->process, &d, 5);
+	fake_host_flush(t->host);
+	fake_host_tracepoint(t->host, t->process, 5, "kernel", "k", "vgprs", "64");
+	trace_end(t);
+	assert_answer(t->file, "SELECT key, value FROM rtl_tracepoint_metadata", "vgprs|64");
+}
+
+static void test_sqlite_rows__no_gpu_time__is_an_instant_at_submission(void **state)
+{
+	struct trace *t = *state;
+	struct rtl_hsa_dispatch d = sample_dispatch(0);
+
+	trace_begin(t, "");
+	d.begin_ns = d.end_ns = 0;
+	d.flags = RTL_HSA_DISPATCH_NO_TIME;
+	deliver_dispatch(t, t->process, &d, 100);
+	trace_end(t);
+	assert_answer(t->file, "SELECT start, \"end\" FROM rocpd_op", "5000000|5000000");
+	assert_answer(t->file, "SELECT flags FROM rtl_dispatch", "2");
+}
+
+static void test_sqlite_rows__links_no__two_rows_for_a_dispatch(void **state)
+{
+	struct trace *t = *state;
+
+	trace_begin(t, "links=no");
+	deliver_dispatches(t, 10);
+	trace_end(t);
+	assert_answer(t->file,
+		      "SELECT (SELECT count(*) FROM rocpd_op), (SELECT count(*) FROM rtl_dispatch),"
+		      " (SELECT count(*) FROM rocpd_api), (SELECT count(*) FROM rocpd_api_ops),"
+		      " (SELECT count(*) FROM rocpd_kernelapi)",
+		      "10|10|1|0|0");
+}
+
+static void test_sqlite_rows__two_processes__queues_stay_apart(void **state)
+{
+	struct trace *t = *state;
+	struct rtl_process *other = fake_host_process(t->host, 2, 4712, "/bin/rank1");
+	struct rtl_hsa_dispatch d = sample_dispatch(0); /* queue 1 */
+
+	fake_host_tracepoint(t->host, t->process, 100, "kernel", "in_one", NULL, NULL);
+	fake_host_tracepoint(t->host, other, 100, "kernel", "in_two", NULL, NULL);
+	trace_begin(t, "");
+	fake_host_begin(t->host, other);
+	deliver_dispatch(t, t->process, &d, 100);
+	deliver_dispatch(t, other, &d, 100);
+	d.queue = 4000000000u;
+	deliver_dispatch(t, other, &d, 100);
+	deliver_dispatch(t, t->process, &d, 100);
+	trace_end(t);
+	assert_answer(t->file, "SELECT queueId, description FROM op ORDER BY id",
+		      "1|in_one;2|in_two;3|in_two;4|in_one");
+	assert_answer(t->file, "SELECT queueId, process, queue FROM rtl_queue ORDER BY queueId",
+		      "1|1|1;2|2|1;3|2|4000000000;4|1|4000000000");
+	assert_answer(t->file,
+		      "SELECT pid, apiName, args FROM api WHERE domain = 'rtl' ORDER BY pid",
+		      "4711|Process|/usr/bin/app;4712|Process|/bin/rank1");
+	assert_answer(t->file, "SELECT process, pid, program FROM rtl_process ORDER BY process",
+		      "1|4711|/usr/bin/app;2|4712|/bin/rank1");
+}
+
+static void test_sqlite_rows__queue_events__make_one_row(void **state)
+{
+	struct trace *t = *state;
+
+	fake_host_tracepoint(t->host, t->process, 73, "queue", "queue 3", "priority", "high");
+	trace_begin(t, "");
+	deliver_queue(t, t->process, RTL_QUEUE_CREATE, 3, 1500000);
+	deliver_queue(t, t->process, RTL_QUEUE_DESTROY, 3, 1900000);
+	trace_end(t);
+	assert_answer(t->file, "SELECT * FROM rtl_queue",
+		      "3|1|3|2|73|12288|4096|1|1500000|1900000");
+	assert_answer(t->file, "SELECT uid, kind, name FROM rtl_tracepoint", "73|queue|queue 3");
+}
+
+static void test_sqlite_rows__process__is_spanned_by_a_row_of_api(void **state)
+{
+	struct trace *t = *state;
+
+	trace_begin(t, "");
+	deliver_dispatches(t, 1000);
+	fake_host_flush(t->host);
+	trace_end(t);
+	assert_answer(t->file, "SELECT start, \"end\" FROM api WHERE apiName = 'Process'",
+		      "1000000|5999900");
+	assert_answer(t->file,
+		      "SELECT min(start) >= 1000000, max(\"end\") <= 5999900 FROM rocpd_op", "1|1");
+	assert_answer(t->file, "SELECT start_ns, end_ns FROM rtl_process", "1000000|5999900");
+	assert_int_equal(ask_int(t->file, "SELECT count(*) FROM rtl_clock WHERE error_ns >= 0"), 2);
+}
+
+static void test_sqlite_rows__ledger_and_losses__as_the_host_says(void **state)
+{
+	struct trace *t = *state;
+	struct rtl_ledger ledger = {
+		.published = 100, .delivered = 90, .discarded = 7, .abandoned = 3, .missed = 5};
+
+	trace_begin(t, "");
+	fake_host_set_ledger(t->host, t->hsa, &ledger);
+	fake_host_add_loss(t->host, t->hsa, "no signal left", 5);
+	fake_host_add_loss(t->host, t->hsa, "ring's full", 7);
+	trace_end(t);
+	assert_answer(t->file, "SELECT * FROM rtl_ledger", "1|rtl.hsa|100|90|7|3|5");
+	assert_answer(t->file, "SELECT * FROM rtl_loss ORDER BY cause",
+		      "1|rtl.hsa|no signal left|5;1|rtl.hsa|ring's full|7");
+}
+
+static void test_sqlite_rows__fields__are_described(void **state)
+{
+	struct trace *t = *state;
+
+	trace_begin(t, "");
+	trace_end(t);
+	assert_answer(
+		t->file,
+		"SELECT s.name, t.name, t.table_name, f.name, f.kind, f.unit, f.size_bytes"
+		" FROM rtl_field f JOIN rtl_type t USING (stream, type)"
+		" JOIN rtl_stream s USING (stream) WHERE f.name = 'lds' OR f.name = 'begin_ns'"
+		" AND t.type = 11",
+		"rtl.hsa|task_end|rtl_dispatch|begin_ns|time|ns|8");
+}
+
+static void test_sqlite_rows__short_payload__is_counted_not_read(void **state)
+{
+	struct trace *t = *state;
+	struct rtl_hsa_dispatch d = sample_dispatch(0);
+	struct rtl_event e = fake_event(t->hsa, RTL_TASK_END, t->process, &d, 8);
+
+	trace_begin(t, "");
+	fake_host_deliver_one(t->host, &e);
+	trace_end(t);
+	assert_answer(t->file, "SELECT count(*) FROM rocpd_op", "0");
+	assert_answer(t->file, "SELECT stream, cause, count FROM rtl_loss",
+		      "rtl.hsa|sqlite: not as described|1");
+}
+
+static void test_sqlite_rows__unknown_version__goes_to_generic_tables(void **state)
+{
+	struct trace *t = *state;
+	struct rtl_stream_info newer = *t->hsa;
+	struct rtl_hsa_dispatch d = sample_dispatch(3);
+
+	newer.version_major = RTL_STREAM_HSA_VERSION + 1;
+	t->hsa = &newer;
+	trace_begin(t, "");
+	deliver_dispatch(t, t->process, &d, 100);
+	trace_end(t);
+	assert_answer(t->file, "SELECT begin_ns, gpu, queue, grid_x FROM rtl_e_rtl_hsa_task_end",
+		      "5003300|2|1|1024");
+	assert_answer(t->file, "SELECT count(*) FROM rocpd_op", "0");
+}
+
+static void test_sqlite_rows__many_dispatches__each_once_and_in_order(void **state)
+{
+	struct trace *t = *state;
+
+	trace_begin(t, "batch=1000");
+	deliver_dispatches(t, 100000);
+	fake_host_flush(t->host);
+	trace_end(t);
+	assert_answer(t->file,
+		      "SELECT count(*), min(id), max(id), sum(sequenceId = id - 1),"
+		      " sum(start = 4999300 + id * 1000) FROM rocpd_op",
+		      "100000|1|100000|100000|100000");
+	assert_answer(t->file,
+		      "SELECT count(*), sum(instance = op_id), sum(packet_id = op_id - 1)"
+		      " FROM rtl_dispatch",
+		      "100000|100000|100000");
+	assert_answer(t->file, "SELECT count(*) FROM kernel", "100000");
+	assert_answer(t->file,
+		      "SELECT count(*), sum(a.start = o.start - 300) FROM rocpd_api_ops l"
+		      " JOIN rocpd_api a ON a.id = l.api_id JOIN rocpd_op o ON o.id = l.op_id",
+		      "100000|100000");
+	assert_answer(t->file, "PRAGMA integrity_check", "ok");
+}
+
+static void test_sqlite_rows__after_a_flush__others_can_read_along(void **state)
+{
+	struct trace *t = *state;
+
+	trace_begin(t, "");
+	deliver_dispatches(t, 500);
+	fake_host_flush(t->host);
+	assert_answer(t->file, "SELECT count(*) FROM rocpd_op", "500");
+	assert_answer(t->file, "SELECT value FROM rtl_meta WHERE key = 'state'", "writing");
+	assert_answer(t->file, "SELECT published FROM rtl_ledger", "500");
+	trace_end(t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, trace_setup, trace_teardown)
+		TEST(test_sqlite_rows__subscriptions__only_what_becomes_rows),
+		TEST(test_sqlite_rows__dispatch__has_everything),
+		TEST(test_sqlite_rows__kernel_names__fall_back_and_are_fit_for_readers),
+		TEST(test_sqlite_rows__metadata_event__brings_a_better_name),
+		TEST(test_sqlite_rows__metadata_set_late__is_there_at_the_end),
+		TEST(test_sqlite_rows__no_gpu_time__is_an_instant_at_submission),
+		TEST(test_sqlite_rows__links_no__two_rows_for_a_dispatch),
+		TEST(test_sqlite_rows__two_processes__queues_stay_apart),
+		TEST(test_sqlite_rows__queue_events__make_one_row),
+		TEST(test_sqlite_rows__process__is_spanned_by_a_row_of_api),
+		TEST(test_sqlite_rows__ledger_and_losses__as_the_host_says),
+		TEST(test_sqlite_rows__fields__are_described),
+		TEST(test_sqlite_rows__short_payload__is_counted_not_read),
+		TEST(test_sqlite_rows__unknown_version__goes_to_generic_tables),
+		TEST(test_sqlite_rows__many_dispatches__each_once_and_in_order),
+		TEST(test_sqlite_rows__after_a_flush__others_can_read_along),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

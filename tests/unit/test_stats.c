@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Unit tests of what the statistics subscriber counts with: histogram, busy time, pairing,
+ * durations, JSON strings.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "busy.h"
+#include "histogram.h"
+#include "pairing.h"
+#include "summary.h"
+
+/* A generator that gives the same in each run. */
+static uint64_t random_state = 1;
+
+static uint64_t random_u64(void)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state;
+}
+
+/* ---- histogram ---- */
+
+static void assert_within_percent(uint64_t value, uint64_t truth)
+{
+	double off = (double)value - (double)truth;
+
+	if (off > 0.01 * (double)truth || off < -0.01 * (double)truth)
+		fail_msg("%llu is not within 1 %% of %llu", (unsigned long long)value,
+			 (unsigned long long)truth);
+}
+
+static void test_histogram__single_value__within_bound(void **state)
+{
+	(void)state;
+	for (unsigned shift = 0; shift < 64; shift++) {
+		for (int i = 0; i < 100; i++) {
+			uint64_t value = random_u64() >> shift;
+			struct histogram h = {0};
+			histogram_add(&h, value);
+			assert_within_percent(histogram_quantile(&h, 0.5), value);
+			histogram_fini(&h);
+		}
+	}
+}
+
+static void test_histogram__extremes__kept(void **state)
+{
+	struct histogram h = {0};
+
+	(void)state;
+	assert_int_equal(histogram_quantile(&h, 0.5), 0);
+	histogram_add(&h, 0);
+	histogram_add(&h, UINT64_MAX);
+	assert_int_equal(histogram_quantile(&h, 0.5), 0);
+	assert_within_percent(histogram_quantile(&h, 1), UINT64_MAX);
+	histogram_fini(&h);
+}
+
+static void test_histogram__nearest_rank__as_defined(void **state)
+{
+	struct histogram h = {0};
+
+	(void)state;
+	for (uint64_t i = 1; i <= 100; i++)
+		histogram_add(&h, i);
+	assert_int_equal(histogram_quantile(&h, 0.5), 50);
+	assert_int_equal(histogram_quantile(&h, 0.99), 99);
+	assert_int_equal(histogram_quantile(&h, 1), 100);
+	assert_int_equal(histogram_quantile(&h, 0), 1);
+	histogram_fini(&h);
+}
+
+static int compare_u64(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void test_histogram__many_values__quantiles_within_bound(void **state)
+{
+	enum { N = 100000 };
+	static uint64_t values[N];
+	struct histogram h = {0};
+
+	(void)state;
+	for (size_t i = 0; i < N; i++) {
+		values[i] = 1 + (random_u64() >> (30 + random_u64() % 30));
+		histogram_add(&h, values[i]);
+	}
+	qsort(values, N, sizeof(*values), compare_u64);
+	assert_within_percent(histogram_quantile(&h, 0.5), values[N / 2 - 1]);
+	assert_within_percent(histogram_quantile(&h, 0.99), values[N / 100 * 99 - 1]);
+	assert_within_percent(histogram_quantile(&h, 0.999), values[N / 1000 * 999 - 1]);
+	histogram_fini(&h);
+}
+
+/* ---- busy ---- */
+
+static int compare_intervals(const void *a, const void *b)
+{
+	const struct busy_interval *x = a, *y = b;
+
+	return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+/* Length of the union, by sorting all. Changes the order. */
+static uint64_t naive_union(struct busy_interval *list, size_t count)
+{
+	uint64_t sum = 0, until = 0;
+
+	qsort(list, count, sizeof(*list), compare_intervals);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t begin = list[i].begin > until ? list[i].begin : until;
+		if (list[i].end > begin) {
+			sum += list[i].end - begin;
+			until = list[i].end;
+		}
+	}
+	return sum;
+}
+
+static void check_busy(struct busy_interval *list, size_t count, bool exact)
+{
+	struct busy busy;
+
+	assert_int_equal(busy_init(&busy), 0);
+	for (size_t i = 0; i < count; i++)
+		busy_add(&busy, list[i].begin, list[i].end);
+	uint64_t total = busy_total(&busy), truth = naive_union(list, count);
+	if (exact) {
+		assert_int_equal(total, truth);
+		assert_int_equal(busy.uncertain_ns, 0);
+	} else {
+		assert_true(total <= truth);
+		assert_true(truth <= total + busy.uncertain_ns);
+	}
+	assert_int_equal(busy_total(&busy), total);
+	busy_fini(&busy);
+}
+
+#define INTERVALS 300000
+static struct busy_interval intervals[INTERVALS];
+
+static void test_busy__nothing__zero(void **state)
+{
+	(void)state;
+	check_busy(intervals, 0, true);
+}
+
+static void test_busy__empty_and_inverted__only_span(void **state)
+{
+	struct busy busy;
+
+	(void)state;
+	assert_int_equal(busy_init(&busy), 0);
+	busy_add(&busy, 10, 10);
+	busy_add(&busy, 30, 20);
+	assert_int_equal(busy_total(&busy), 0);
+	assert_int_equal(busy.first, 10);
+	busy_fini(&busy);
+}
+
+static void test_busy__in_order_with_gaps__exact(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < INTERVALS; i++)
+		intervals[i] = (struct busy_interval){1000 + 10 * i, 1000 + 10 * i + 7};
+	check_busy(intervals, INTERVALS, true);
+}
+
+static void test_busy__overlapping_queues__exact(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < INTERVALS; i++) {
+		uint64_t begin = 1000 + 10 * i + random_u64() % 50;
+		intervals[i] = (struct busy_interval){begin, begin + 1 + random_u64() % 30};
+	}
+	check_busy(intervals, INTERVALS, true);
+}
+
+static void test_busy__disorder_within_window__exact(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < INTERVALS; i++) {
+		uint64_t begin = 100000 + 10 * i - random_u64() % 50000;
+		intervals[i] = (struct busy_interval){begin, begin + 1 + random_u64() % 9};
+	}
+	check_busy(intervals, INTERVALS, true);
+}
+
+static void test_busy__long_one_last__covers_all(void **state)
+{
+	struct busy busy;
+
+	(void)state;
+	assert_int_equal(busy_init(&busy), 0);
+	for (uint64_t i = 0; i < 1000000; i++)
+		busy_add(&busy, 1000 + 10 * i, 1000 + 10 * i + 3);
+	busy_add(&busy, 500, 20000000);
+	assert_int_equal(busy_total(&busy), 20000000 - 500);
+	assert_int_equal(busy.uncertain_ns, 0);
+	busy_fini(&busy);
+}
+
+static void test_busy__any_disorder__bounds_hold(void **state)
+{
+	(void)state;
+	for (int round = 0; round < 8; round++) {
+		uint64_t length = 1 + (random_u64() >> (40 + round * 2));
+		for (size_t i = 0; i < INTERVALS; i++) {
+			uint64_t begin = 1 + random_u64() % 10000000;
+			intervals[i] =
+				(struct busy_interval){begin, begin + 1 + random_u64() % length};
+		}
+		check_busy(intervals, INTERVALS, false);
+	}
+}
+
+static void test_busy__two_runs_one_after_the_other__bounds_hold(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < INTERVALS; i++) {
+		uint64_t begin = 1000 + 20 * (i % (INTERVALS / 2)) + (i >= INTERVALS / 2 ? 10 : 0);
+		intervals[i] = (struct busy_interval){begin, begin + 5};
+	}
+	check_busy(intervals, INTERVALS, false);
+}
+
+/* ---- pairing ---- */
+
+static void test_pairing__same_instance__told_apart_by_process_and_owner(void **state)
+{
+	struct pairing pairing = {0};
+	int a, b;
+	struct pairing_begin begin = {.owner = &a, .instance = 7, .process = 1, .time_ns = 100};
+
+	(void)state;
+	assert_true(pairing_put(&pairing, &begin));
+	assert_false(pairing_put(&pairing, &begin));
+	begin.process = 2;
+	begin.time_ns = 200;
+	assert_true(pairing_put(&pairing, &begin));
+	begin.owner = &b;
+	assert_false(pairing_take(&pairing, &begin));
+	begin.owner = &a;
+	assert_true(pairing_take(&pairing, &begin));
+	assert_int_equal(begin.time_ns, 200);
+	assert_false(pairing_take(&pairing, &begin));
+	begin.process = 1;
+	assert_int_equal(pairing_waiting(&pairing, &a), 1);
+	assert_true(pairing_take(&pairing, &begin));
+	assert_int_equal(begin.time_ns, 100);
+	pairing_fini(&pairing);
+}
+
+static void test_pairing__put_and_take_at_random__as_a_plain_array(void **state)
+{
+	enum { N = 3000 };
+	static bool waiting[N];
+	struct pairing pairing = {0};
+	struct pairing_begin begin = {.owner = &pairing};
+	size_t count = 0;
+
+	(void)state;
+	for (int i = 0; i < 300000; i++) {
+		uint64_t n = random_u64() % N;
+		begin.instance = n << 40 | n;
+		if (random_u64() & 1) {
+			assert_int_equal(pairing_put(&pairing, &begin), !waiting[n]);
+			waiting[n] = true;
+		} else {
+			assert_int_equal(pairing_take(&pairing, &begin), waiting[n]);
+			waiting[n] = false;
+		}
+	}
+	for (size_t i = 0; i < N; i++)
+		count += waiting[i];
+	assert_int_equal(pairing_waiting(&pairing, &pairing), count);
+	pairing_fini(&pairing);
+}
+
+static void test_pairing__full__refuses(void **state)
+{
+	struct pairing pairing = {0};
+	struct pairing_begin begin = {.owner = &pairing};
+
+	(void)state;
+	for (begin.instance = 1; begin.instance <= PAIRING_MAX; begin.instance++)
+		assert_true(pairing_put(&pairing, &begin));
+	assert_false(pairing_put(&pairing, &begin));
+	begin.instance = 5;
+	assert_true(pairing_take(&pairing, &begin));
+	begin.instance = PAIRING_MAX + 1;
+	assert_true(pairing_put(&pairing, &begin));
+	pairing_fini(&pairing);
+}
+
+/* ---- texts ---- */
+
+static void test_duration__each_unit__four_digits(void **state)
+{
+	static const struct {
+		uint64_t ns;
+		const char *text;
+	} cases[] = {
+		{0, "0ns"},
+		{999, "999ns"},
+		{1000, "1.000us"},
+		{9999, "9.999us"},
+		{20574, "20.57us"},
+		{99994, "99.99us"},
+		{99996, "100.0us"},
+		{999949, "999.9us"},
+		{999950, "1.000ms"},
+		{1234567890, "1.235s"},
+		{999960000000, "1000s"},
+		{UINT64_MAX, "18446744074s"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char text[SUMMARY_DURATION_SIZE];
+		assert_string_equal(summary_duration(text, cases[i].ns), cases[i].text);
+	}
+}
+
+static void test_json_string__odd_bytes__valid_json(void **state)
+{
+	static const struct {
+		const char *text, *json;
+	} cases[] = {
+		{"", "\"\""},
+		{"a\"b\\c\n\x7f", "\"a\\\"b\\\\c\\u000a\\u007f\""},
+		{"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80",
+		 "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\""},
+		{"\xc3", "\"\\ufffd\""},
+		{"\xc0\xaf\xff", "\"\\ufffd\\ufffd\\ufffd\""},
+		{"\xed\xa0\x80", "\"\\ufffd\\ufffd\\ufffd\""},
+		{"\xf8\x8f\xbf\xbf", "\"\\ufffd\\ufffd\\ufffd\\ufffd\""},
+		{"\xf5\x80\x80\x80", "\"\\ufffd\\ufffd\\ufffd\\ufffd\""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char *text = NULL;
+		size_t size;
+		FILE *file = open_memstream(&text, &size);
+		summary_print_json_string(file, cases[i].text);
+		fclose(file);
+		assert_string_equal(text, cases[i].json);
+		free(text);
+	}
+}
+
+static void assert_lines_fit(unsigned columns)
+{
+	static const char name[] = "void a_namespace::a_kernel<float, 17>(float const*, float*, "
+				   "unsigned int, some::long::type<4>, another::type)";
+	struct summary *summary = summary_create();
+	struct summary_section *section = summary_section(summary, "s", "task", "t");
+	const struct summary_style style = {.title = "", .columns = columns};
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+
+	for (uint64_t i = 1; i < 1000000; i++)
+		summary_group_add(summary_group(section, i % 10 ? name : "short"), i * 977);
+	summary_print_text(summary, file, &style);
+	fclose(file);
+	assert_non_null(strstr(text, "..."));
+	for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
+		assert_true(strcspn(line, "\n") <= columns);
+	free(text);
+	summary_destroy(summary);
+}
+
+static void test_text__long_names__lines_fit(void **state)
+{
+	(void)state;
+	assert_lines_fit(80);
+	assert_lines_fit(100);
+	assert_lines_fit(120);
+	assert_lines_fit(132);
+}
+
+/* ---- names ---- */
+
+static void test_group__more_names_than_kept__counted_together(void **state)
+{
+	struct summary *summary = summary_create();
+	struct summary_section *section = summary_section(summary, "s", "task", "t");
+	struct summary_group *others;
+	char name[32];
+
+	(void)state;
+	for (unsigned i = 0; i < SUMMARY_GROUPS_MAX; i++) {
+		snprintf(name, sizeof(name), "kernel %u", i);
+		assert_non_null(summary_group(section, name));
+	}
+	others = summary_group(section, "one more");
+	assert_ptr_equal(others, summary_group(section, "and another"));
+	assert_ptr_equal(others, summary_group(section, SUMMARY_OTHERS));
+	assert_ptr_not_equal(others, summary_group(section, "kernel 7"));
+	summary_destroy(summary);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_histogram__single_value__within_bound),
+		cmocka_unit_test(test_histogram__extremes__kept),
+		cmocka_unit_test(test_histogram__nearest_rank__as_defined),
+		cmocka_unit_test(test_histogram__many_values__quantiles_within_bound),
+		cmocka_unit_test(test_busy__nothing__zero),
+		cmocka_unit_test(test_busy__empty_and_inverted__only_span),
+		cmocka_unit_test(test_busy__in_order_with_gaps__exact),
+		cmocka_unit_test(test_busy__overlapping_queues__exact),
+		cmocka_unit_test(test_busy__disorder_within_window__exact),
+		cmocka_unit_test(test_busy__long_one_last__covers_all),
+		cmocka_unit_test(test_busy__any_disorder__bounds_hold),
+		cmocka_unit_test(test_busy__two_runs_one_after_the_other__bounds_hold),
+		cmocka_unit_test(test_pairing__same_instance__told_apart_by_process_and_owner),
+		cmocka_unit_test(test_pairing__put_and_take_at_random__as_a_plain_array),
+		cmocka_unit_test(test_pairing__full__refuses),
+		cmocka_unit_test(test_duration__each_unit__four_digits),
+		cmocka_unit_test(test_json_string__odd_bytes__valid_json),
+		cmocka_unit_test(test_text__long_names__lines_fit),
+		cmocka_unit_test(test_group__more_names_than_kept__counted_together),
+	};
+
+	return cmocka_run_group_tests_name("stats", tests, NULL, NULL);
+}

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+/* Unit tests of libstats_sub.so as a plugin, on the fake host. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "fake_host.h"
+
+struct run {
+	struct fake_host *host;
+	struct rtl_process *process;
+	const struct rtl_stream_info *hsa;
+	char path[64];
+	char *text; /* what was written */
+};
+
+static int setup(void **state)
+{
+	struct run *run = calloc(1, sizeof(*run));
+	int fd;
+
+	strcpy(run->path, "/tmp/rtl-test-stats-XXXXXX");
+	fd = mkstemp(run->path);
+	close(fd);
+	run->host = fake_host_create();
+	run->process = fake_host_process(run->host, 1, 4711, "/bin/app");
+	*state = run;
+	return fd < 0;
+}
+
+static int teardown(void **state)
+{
+	struct run *run = *state;
+
+	fake_host_destroy(run->host);
+	unlink(run->path);
+	free(run->text);
+	free(run);
+	return 0;
+}
+
+/* Loads the plugin; more: further settings, or "". */
+static void start(struct run *run, const char *more)
+{
+	char settings[256];
+
+	snprintf(settings, sizeof(settings), "output=%s%s", run->path, more);
+	assert_int_equal(fake_host_load(run->host, STATS_SUB, settings), 0);
+	run->hsa = fake_host_stream(run->host, fake_hsa_stream());
+	fake_host_begin(run->host, run->process);
+}
+
+/* Ends the run and reads what was written. */
+static const char *end(struct run *run)
+{
+	size_t size = 0;
+	FILE *file;
+
+	assert_int_equal(fake_host_end(run->host), 0);
+	file = fopen(run->path, "r");
+	assert_non_null(file);
+	assert_true(getdelim(&run->text, &size, '\0', file) > 0);
+	fclose(file);
+	return run->text;
+}
+
+static void dispatch(struct run *run, uint64_t uid, uint32_t gpu, uint64_t begin, uint64_t length)
+{
+	struct rtl_hsa_dispatch d = {.gpu = gpu, .begin_ns = begin, .end_ns = begin + length};
+	struct rtl_event event;
+
+	if (!length)
+		d.begin_ns = d.end_ns = 0;
+	event = fake_event(run->hsa, RTL_TASK_END, run->process, &d, sizeof(d));
+	event.uid = uid;
+	fake_host_deliver_one(run->host, &event);
+}
+
+static void assert_contains(const char *text, const char *part)
+{
+	if (!strstr(text, part))
+		fail_msg("\"%s\" is not in:\n%s", part, text);
+}
+
+static void test_dispatches__two_kernels__table(void **state)
+{
+	struct run *run = *state;
+	const char *text;
+
+	start(run, "");
+	fake_host_tracepoint(run->host, run->process, 1, "kernel", "_Z3addPf", "demangled",
+			     "add(float*)");
+	fake_host_tracepoint(run->host, run->process, 2, "kernel", "mul", NULL, NULL);
+	for (uint64_t i = 0; i < 100; i++) {
+		dispatch(run, 1, 0, 1000000 + i * 10000, 3000);
+		dispatch(run, 2, 1, 1000000 + i * 10000, 1000);
+	}
+	text = end(run);
+	assert_contains(text, "rtl: /bin/app, process 4711\n");
+	assert_contains(text, "GPU kernels: 200, 400.0us in total\n");
+	assert_contains(text, "share  count    total     mean      min      p50      p99      max"
+			      "  kernel\n");
+	assert_contains(text, "75.0%    100  300.0us  3.000us  3.000us  3.000us  3.000us  3.000us"
+			      "  add(float*)\n");
+	assert_contains(text, "25.0%    100  100.0us  1.000us  1.000us  1.000us  1.000us  1.000us"
+			      "  mul\n");
+	assert_contains(text,
+			"GPU 0: busy 300.0us of 993.0us (30.2%), idle 693.0us, 100 dispatches\n");
+	assert_contains(text, "GPU 1: busy 100.0us of ");
+	assert_contains(text, "rtl.hsa: 200 of 200 events recorded, 0 lost\n");
+}
+
+static void test_dispatches__same_name_in_two_code_objects__one_row(void **state)
+{
+	struct run *run = *state;
+	const char *text;
+
+	start(run, "");
+	fake_host_tracepoint(run->host, run->process, 1, "kernel", "twin", NULL, NULL);
+	fake_host_tracepoint(run->host, run->process, 2, "kernel", "twin", NULL, NULL);
+	for (uint64_t i = 0; i < 10; i++)
+		dispatch(run, 1 + i % 2, 0, 1000 * (i + 1), 100);
+	text = end(run);
+	assert_contains(text, "100.0%     10  1.000us");
+	assert_contains(text, "  twin\n");
+	assert_null(strstr(strstr(text, "twin") + 4, "twin"));
+}
+
+static void test_dispatches__no_times__counted_apart(void **state)
+{
+	struct run *run = *state;
+	const char *text;
+
+	start(run, "");
+	fake_host_tracepoint(run->host, run->process, 1, "kernel", "k", NULL, NULL);
+	dispatch(run, 1, 0, 1000, 50);
+	dispatch(run, 1, 0, 0, 0);
+	dispatch(run, 9, 0, 0, 0);
+	text = end(run);
+	assert_contains(text, "GPU kernels: 3, 50ns in total, 2 without times\n");
+	assert_contains(text, "(uid 0000000000000009)\n");
+}
+
+static void test_dispatches__overlap_on_one_gpu__busy_is_the_union(void **state)
+{
+	struct run *run = *state;
+
+	start(run, "");
+	dispatch(run, 1, 3, 1000, 1000);
+	dispatch(run, 1, 3, 1500, 1000);
+	dispatch(run, 1, 3, 500, 100);
+	assert_contains(end(run),
+			"GPU 3: busy 1.600us of 2.000us (80.0%), idle 400ns, 3 dispatches");
+}
+
+static void test_ledger__losses__named_with_causes(void **state)
+{
+	struct run *run = *state;
+	const struct rtl_ledger ledger = {sizeof(ledger), 0, 1000, 990, 7, 3, 5};
+
+	start(run, "");
+	fake_host_set_ledger(run->host, run->hsa, &ledger);
+	fake_host_add_loss(run->host, run->hsa, "ring full", 7);
+	fake_host_add_loss(run->host, run->hsa, "no signal left", 5);
+	assert_contains(end(run), "rtl.hsa: 990 of 1005 events recorded, 15 LOST: 7 discarded, "
+				  "3 abandoned, 5 missed (no signal left: 5, ring full: 7)\n");
+}
+
+static void test_top__fewer_rows_than_names__rest_in_one(void **state)
+{
+	struct run *run = *state;
+	const char *text;
+	char name[16];
+
+	start(run, "&top=2");
+	for (uint64_t i = 1; i <= 5; i++) {
+		snprintf(name, sizeof(name), "k%u", (unsigned)i);
+		fake_host_tracepoint(run->host, run->process, i, "kernel", name, NULL, NULL);
+		dispatch(run, i, 0, 1000 * i, i);
+	}
+	text = end(run);
+	assert_contains(text, "  k5\n");
+	assert_contains(text, "  k4\n");
+	assert_null(strstr(text, "  k3\n"));
+	assert_contains(text, "  (3 more)\n");
+}
+
+static void test_json__two_kernels__one_document(void **state)
+{
+	struct run *run = *state;
+	const char *text;
+
+	start(run, "&format=json");
+	fake_host_tracepoint(run->host, run->process, 1, "kernel", "a\"b", NULL, NULL);
+	dispatch(run, 1, 0, 1000, 50);
+	dispatch(run, 1, 0, 2000, 60);
+	text = end(run);
+	assert_contains(text, "{\"name\":\"a\\\"b\",\"count\":2,\"total_ns\":110,\"mean_ns\":55.0,"
+			      "\"min_ns\":50,\"max_ns\":60,\"p50_ns\":50,");
+	assert_contains(text, "{\"gpu\":0,\"count\":2,\"span_ns\":1060,\"busy_ns\":110,"
+			      "\"idle_ns\":950,\"uncertain_ns\":0}");
+	assert_contains(text, "\"stream\":\"rtl.hsa\",\"published\":2,\"delivered\":2,");
+}
+
+/* A stream that the plugin has never heard of. */
+static const struct rtl_type_info call_types[] = {
+	{sizeof(call_types[0]), RTL_FUNCTION_BEGIN, 0, 0, 0, "function_begin", "a call", NULL},
+	{sizeof(call_types[0]), RTL_FUNCTION_END, 0, 0, 0, "function_end", "its end", NULL},
+	{sizeof(call_types[0]), RTL_SIGNAL, 0, 0, 0, "signal", "no pair", NULL},
+};
+static const struct rtl_stream_info calls = {sizeof(calls), 1,          0, "my.calls",
+					     "calls",       call_types, 3, 2};
+
+static void call(struct run *run, uint16_t type, uint64_t uid, uint64_t instance, uint64_t time)
+{
+	struct rtl_event event = fake_event(&calls, type, run->process, NULL, 0);
+
+	event.uid = uid;
+	event.instance = instance;
+	event.time_ns = time;
+	fake_host_deliver_one(run->host, &event);
+}
+
+static void test_pairs__any_stream__by_instance(void **state)
+{
+	struct run *run = *state;
+	const char *text;
+
+	start(run, "");
+	fake_host_stream(run->host, &calls);
+	assert_true(fake_host_subscribed(run->host, &calls, RTL_FUNCTION_BEGIN));
+	assert_false(fake_host_subscribed(run->host, &calls, RTL_SIGNAL));
+	fake_host_tracepoint(run->host, run->process, 1, "function", "outer", NULL, NULL);
+	fake_host_tracepoint(run->host, run->process, 2, "function", "inner", NULL, NULL);
+	call(run, RTL_FUNCTION_BEGIN, 1, 1, 1000);
+	call(run, RTL_FUNCTION_BEGIN, 2, 2, 1100);
+	call(run, RTL_FUNCTION_END, 2, 2, 1200);
+	call(run, RTL_FUNCTION_END, 1, 1, 1500);
+	call(run, RTL_FUNCTION_BEGIN, 1, 3, 2000); /* no end */
+	call(run, RTL_FUNCTION_END, 1, 4, 2000);   /* no begin */
+	text = end(run);
+	assert_contains(text,
+			"my.calls, function: 2, 600ns in total, 2 more without begin or end\n");
+	assert_contains(text, "83.3%      1  500ns  500ns  500ns  500ns  500ns  500ns  outer\n");
+	assert_contains(text, "16.7%      1  100ns  100ns  100ns  100ns  100ns  100ns  inner\n");
+}
+
+static void test_settings__bad__refused_with_reason(void **state)
+{
+	static const struct {
+		const char *settings, *reason;
+	} cases[] = {
+		{"top=many", "top=many: give a number of rows"},
+		{"top=-1", "top=-1: give a number"},
+		{"top=99999999999999999999", "give a number"},
+		{"format=xml", "format=xml: give text or json"},
+		{"output=", "output= is empty"},
+		{"output=/nonexistent/a", "cannot write /nonexistent/a: No such file or directory"},
+	};
+	struct run *run = *state;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct fake_host *host = fake_host_create();
+		assert_true(fake_host_load(host, STATS_SUB, cases[i].settings) < 0);
+		if (!fake_host_reported(host, cases[i].reason))
+			fail_msg("no report of: %s", cases[i].reason);
+		fake_host_destroy(host);
+	}
+	start(run, "");
+	end(run);
+}
+
+static void test_output__relative__not_moved_by_chdir(void **state)
+{
+	struct run *run = *state;
+
+	assert_int_equal(chdir("/tmp"), 0);
+	memmove(run->path, run->path + strlen("/tmp/"), strlen(run->path + strlen("/tmp/")) + 1);
+	start(run, "");
+	assert_int_equal(chdir("/"), 0);
+	assert_int_equal(fake_host_end(run->host), 0);
+	assert_int_equal(chdir("/tmp"), 0);
+	assert_contains(end(run), "rtl: /bin/app");
+}
+
+static void test_output__cannot_be_written_at_end__reported(void **state)
+{
+	struct run *run = *state;
+
+	assert_int_equal(fake_host_load(run->host, STATS_SUB, "output=/dev/full"), 0);
+	fake_host_begin(run->host, run->process);
+	assert_true(fake_host_end(run->host) < 0);
+	assert_true(fake_host_reported(run->host, "cannot write /dev/full: No space left"));
+}
+
+/* Not a benchmark: a bound that catches an allocation or a look-up for each event. */
+static void test_events__many__quick(void **state)
+{
+	enum { BATCH = 256, BATCHES = 4000 };
+	static struct rtl_hsa_dispatch payloads[BATCH];
+	static struct rtl_event events[BATCH];
+	const struct rtl_event *pointers[BATCH];
+	struct run *run = *state;
+	struct timespec a, b;
+
+	start(run, "");
+	for (uint64_t i = 1; i <= 16; i++)
+		fake_host_tracepoint(run->host, run->process, i, "kernel", "k", NULL, NULL);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &a);
+	for (uint64_t n = 0; n < BATCHES; n++) {
+		for (uint64_t i = 0; i < BATCH; i++) {
+			uint64_t begin = 1000 * (n * BATCH + i + 1);
+			payloads[i].begin_ns = begin;
+			payloads[i].end_ns = begin + 500 + i;
+			events[i] = fake_event(run->hsa, RTL_TASK_END, run->process, &payloads[i],
+					       sizeof(payloads[i]));
+			events[i].uid = 1 + i % 16;
+			pointers[i] = &events[i];
+		}
+		fake_host_deliver(run->host, pointers, BATCH);
+	}
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &b);
+	double ns = (double)(b.tv_sec - a.tv_sec) * 1e9 + (double)(b.tv_nsec - a.tv_nsec);
+	print_message("%.1f ns per event, making it included\n", ns / (BATCH * BATCHES));
+	assert_true(ns / (BATCH * BATCHES) < 2000);
+	assert_contains(end(run), "1024000");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(test_dispatches__two_kernels__table),
+		TEST(test_dispatches__same_name_in_two_code_objects__one_row),
+		TEST(test_dispatches__no_times__counted_apart),
+		TEST(test_dispatches__overlap_on_one_gpu__busy_is_the_union),
+		TEST(test_ledger__losses__named_with_causes),
+		TEST(test_top__fewer_rows_than_names__rest_in_one),
+		TEST(test_json__two_kernels__one_document),
+		TEST(test_pairs__any_stream__by_instance),
+		TEST(test_settings__bad__refused_with_reason),
+		TEST(test_output__relative__not_moved_by_chdir),
+		TEST(test_output__cannot_be_written_at_end__reported),
+		TEST(test_events__many__quick),
+	};
+
+	return cmocka_run_group_tests_name("stats_sub", tests, NULL, NULL);
+}
