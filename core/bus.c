@@ -112,11 +112,11 @@ void bus_close_ring(struct ring_header *ring)
 
 static void stop_publishing(void)
 {
+	static const struct stream_wants nothing;
 	uint32_t i;
 
 	for (i = 0; i < stream_count(); i++)
-		stream_want(&bus.spool.control->streams[i].pub, stream_info(i), RTL_TYPE_ANY, 0xff,
-			    false);
+		stream_want(&bus.spool.control->streams[i].pub, stream_info(i), &nothing, 0xff);
 }
 
 bool bus_has_consumer(void)

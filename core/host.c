@@ -325,7 +325,6 @@ static bool meet_stream(struct host *host, struct source *source, uint32_t numbe
 	uint32_t before = host->stream_count;
 	const struct rtl_stream_info *info =
 		intern_stream(host, source, source_stream(source, number));
-	const struct rtl_subscription *s;
 	struct instance *instance;
 
 	if (!info)
@@ -336,12 +335,7 @@ static bool meet_stream(struct host *host, struct source *source, uint32_t numbe
 			INSTANCE_CALL(instance, stream, info);
 	if (source->local)
 		return true;
-	/* it has begun with what the collector's folder said */
-	source_want(source, info, RTL_TYPE_ANY, SPOOL_WANT_RECORD,
-		    host->recording && !host->off && host_selects(info->name));
-	for (s = host->subscriptions[info->number]; s && !host->off; s = s->next)
-		if (s->fn)
-			source_want(source, info, s->type, SPOOL_WANT_RECORD, true);
+	wants_tell_one(host, source, info); /* it has begun with what the folder said */
 	return true;
 }
 
@@ -373,34 +367,6 @@ void host_look_around(struct host *host)
 	for (i = 0; !host->finished && i < host->source_count; i++)
 		host_look_at(host, host->sources[i]);
 	host_unlock(host);
-}
-
-static bool is_wanted(const struct host *host, const struct rtl_stream_info *info, uint16_t type)
-{
-	const struct rtl_subscription *s;
-
-	for (s = host->subscriptions[info->number]; s; s = s->next)
-		if (s->fn && (s->type == type || s->type == RTL_TYPE_ANY))
-			return true;
-	return false;
-}
-
-void host_write_wants(struct host *host, char *text, size_t size)
-{
-	FILE *out = fmemopen(text, size, "w");
-	uint32_t i, k;
-
-	for (i = 0; out && i < host->stream_count; i++) {
-		const struct rtl_stream_info *info = host->streams[i];
-
-		fputs(info->name, out);
-		for (k = 0; k < info->type_count; k++)
-			if (is_wanted(host, info, info->types[k].type))
-				fprintf(out, " %u", info->types[k].type);
-		fputc('\n', out);
-	}
-	if (out)
-		fclose(out);
 }
 
 /* ---- pause */
@@ -502,16 +468,6 @@ void host_end_gone(struct host *host, bool remove)
 void host_set_counting(struct host *host, bool counting)
 {
 	host->counting = counting;
-}
-
-void host_stop_publishing(struct host *host)
-{
-	uint32_t i, k;
-
-	for (i = 0; i < host->source_count; i++)
-		for (k = 0; !host->sources[i]->finals && k < host->sources[i]->stream_count; k++)
-			source_want(host->sources[i], host->sources[i]->streams[k], RTL_TYPE_ANY,
-				    SPOOL_WANT_RECORD, false);
 }
 
 void host_remove_left(struct host *host)

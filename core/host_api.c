@@ -20,47 +20,6 @@ static void api_report(const struct rtl_host *api, int level, const char *text)
 		instance_of(api)->name, "%s", text ? text : "");
 }
 
-/* Changes what is wanted of a stream in all processes. */
-static void want(struct host *host, const struct rtl_stream_info *info, uint16_t type, uint8_t bits,
-		 bool on)
-{
-	uint32_t i;
-
-	if (on && host->off)
-		bits &= (uint8_t)~SPOOL_WANT_RECORD;
-	for (i = 0; i < host->source_count; i++)
-		source_want(host->sources[i], info, type, bits, on);
-}
-
-static uint8_t bits_of(const struct rtl_subscription *s)
-{
-	return s->is_inline ? SPOOL_WANT_INLINE : SPOOL_WANT_RECORD;
-}
-
-/* What is wanted of a stream, after a subscription has gone. */
-static void want_again(struct host *host, const struct rtl_stream_info *info)
-{
-	const struct rtl_subscription *s;
-
-	want(host, info, RTL_TYPE_ANY, SPOOL_WANT_INLINE | SPOOL_WANT_RECORD, false);
-	if (host->recording && host_selects(info->name))
-		want(host, info, RTL_TYPE_ANY, SPOOL_WANT_RECORD, true);
-	for (s = host->subscriptions[info->number]; s; s = s->next)
-		if (s->fn)
-			want(host, info, s->type, bits_of(s), true);
-}
-
-void host_set_paused(struct host *host, bool paused)
-{
-	uint32_t i;
-
-	host_lock(host);
-	host->off = paused;
-	for (i = 0; i < host->stream_count; i++)
-		want_again(host, host->streams[i]);
-	host_unlock(host);
-}
-
 /* The object stays in the list, without a callback, until no batch refers to it. */
 static void undo(struct host *host, struct rtl_subscription *s)
 {
@@ -70,7 +29,7 @@ static void undo(struct host *host, struct rtl_subscription *s)
 	host->undone = true;
 	if (s->is_inline)
 		inline_remove(s->stream->number, s);
-	want_again(host, s->stream);
+	wants_tell(host, s->stream);
 }
 
 static void undo_of(struct instance *instance, bool buffered_too)
@@ -145,7 +104,7 @@ static int add_subscription(struct host *host, struct rtl_subscription *s)
 		return err;
 	s->next = *at;
 	*at = s;
-	want(host, s->stream, s->type, bits_of(s), true);
+	wants_tell(host, s->stream);
 	return 0;
 }
 

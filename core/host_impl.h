@@ -90,6 +90,10 @@ void instance_fail(struct instance *instance, const char *reason);
 void instance_fail_with(struct instance *instance, const char *function, int err);
 /* Takes note of what is new in a process. Under the lock. */
 void host_look_at(struct host *host, struct source *source);
+/* Tells all processes what is wanted of a stream. Under the lock. */
+void wants_tell(struct host *host, const struct rtl_stream_info *info);
+/* The same for one process. Under the lock. */
+void wants_tell_one(struct host *host, struct source *source, const struct rtl_stream_info *info);
 /* Undoes its inline subscriptions, without waiting for callbacks that run. Under the lock. */
 void instance_undo_inline(struct instance *instance);
 /* Whether RTL_STREAMS lets a stream through. */

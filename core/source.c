@@ -14,7 +14,6 @@
 #include "ids.h"
 #include "log.h"
 #include "spool_writer.h"
-#include "stream.h"
 
 /* Of a ring, made ready at once. */
 #define PREPARE_STEP (1ul << 20)
@@ -381,13 +380,13 @@ int source_number(const struct source *source, const struct rtl_stream_info *inf
 	return -1;
 }
 
-void source_want(struct source *source, const struct rtl_stream_info *info, uint16_t type,
-		 uint8_t bits, bool on)
+void source_want(struct source *source, const struct rtl_stream_info *info,
+		 const struct stream_wants *wants, uint8_t mask)
 {
 	int number = source_number(source, info);
 
 	if (number >= 0 && !source->finals)
-		stream_want(&source->control->streams[number].pub, info, type, bits, on);
+		stream_want(&source->control->streams[number].pub, info, wants, mask);
 }
 
 static uint64_t published(const struct source *source, uint32_t number)

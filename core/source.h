@@ -12,6 +12,7 @@
 #include "catalog.h"
 #include "reader.h"
 #include "spool_files.h"
+#include "stream.h"
 
 struct source {
 	const struct rtl_process *process; /* NULL: its dictionary has not said yet */
@@ -87,9 +88,9 @@ void source_add_stream(struct source *source, const struct rtl_stream_info *info
 int source_resume_at(struct source *source, uint32_t ring, uint64_t position);
 /* What was delivered has been flushed: publishers get their room back. */
 void source_release(struct source *source);
-/* Sets or clears bits of what is wanted of the host's stream `info`. */
-void source_want(struct source *source, const struct rtl_stream_info *info, uint16_t type,
-		 uint8_t bits, bool on);
+/* Makes what is wanted of the host's stream `info` what `wants` says: see stream_want. */
+void source_want(struct source *source, const struct rtl_stream_info *info,
+		 const struct stream_wants *wants, uint8_t mask);
 /* The ledger of the process's stream `number`. */
 void source_ledger(const struct source *source, uint32_t number, struct rtl_ledger *ledger);
 /* Calls fn with each cause of loss of the process's stream `number`. */

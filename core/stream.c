@@ -40,25 +40,36 @@ const struct rtl_type_info *stream_type_info(uint32_t number, uint16_t type)
 	return NULL;
 }
 
-static void want_one(struct rtl_stream *stream, uint16_t type, uint8_t bits, bool on)
+void stream_want(struct rtl_stream *stream, const struct rtl_stream_info *info,
+		 const struct stream_wants *wants, uint8_t mask)
 {
-	/* relaxed: see struct rtl_stream */
-	if (on)
-		__atomic_fetch_or(&stream->wanted[type & 0xff], bits, __ATOMIC_RELAXED);
-	else
-		__atomic_fetch_and(&stream->wanted[type & 0xff], (uint8_t)~bits, __ATOMIC_RELAXED);
+	uint32_t i;
+
+	/* relaxed: see struct rtl_stream. Nothing is cleared that is set again: a publisher that
+	 * looks in between would lose an event that nobody counts. */
+	for (i = 0; i < info->type_count; i++) {
+		uint8_t slot = info->types[i].type & 0xff;
+
+		__atomic_fetch_or(&stream->wanted[slot], wants->bits[slot] & mask,
+				  __ATOMIC_RELAXED);
+		__atomic_fetch_and(&stream->wanted[slot], (uint8_t)(wants->bits[slot] | ~mask),
+				   __ATOMIC_RELAXED);
+	}
 }
 
 static void fill_slot(uint32_t number)
 {
 	struct rtl_stream *stream = &bus.spool.control->streams[number].pub;
+	struct stream_wants wants = {0};
 	uint32_t i;
 
 	stream->struct_size = sizeof *stream;
 	stream->number = number;
 	for (i = 0; bus.collected && i < infos[number]->type_count; i++)
 		if (session_wants(infos[number]->name, infos[number]->types[i].type))
-			want_one(stream, infos[number]->types[i].type, SPOOL_WANT_RECORD, true);
+			wants.bits[infos[number]->types[i].type & 0xff] = SPOOL_WANT_RECORD;
+	if (bus.collected)
+		stream_want(stream, infos[number], &wants, SPOOL_WANT_RECORD);
 }
 
 static int add(const struct rtl_stream_info *info, uint32_t *number)
@@ -137,19 +148,6 @@ struct rtl_stream *rtl_stream_find(const char *name)
 const struct rtl_stream_info *rtl_stream_describe(const struct rtl_stream *stream)
 {
 	return stream && stream != &rtl_stream_none ? infos[stream->number] : NULL;
-}
-
-void stream_want(struct rtl_stream *stream, const struct rtl_stream_info *info, uint16_t type,
-		 uint8_t bits, bool on)
-{
-	uint32_t i;
-
-	if (type != RTL_TYPE_ANY) {
-		want_one(stream, type, bits, on);
-		return;
-	}
-	for (i = 0; i < info->type_count; i++)
-		want_one(stream, info->types[i].type, bits, on);
 }
 
 void stream_refill(void)

@@ -14,10 +14,15 @@ const struct rtl_stream_info *stream_info(uint32_t number);
 const struct rtl_type_info *stream_type_info(uint32_t number, uint16_t type);
 /* How many are registered; acquire: all lower numbers are complete. */
 uint32_t stream_count(void);
-/* Sets or clears bits of what is wanted for a type, or (RTL_TYPE_ANY) all types described. The
- * stream may be that of another process. */
-void stream_want(struct rtl_stream *stream, const struct rtl_stream_info *info, uint16_t type,
-		 uint8_t bits, bool on);
+/* What is wanted of a stream: enum spool_wanted, by the low byte of the type, as in rtl_stream. */
+struct stream_wants {
+	uint8_t bits[256];
+};
+
+/* Makes what is wanted of the types described what `wants` says, in the bits of `mask`; what is
+ * wanted already and stays so is wanted all the time. The stream may be that of another process. */
+void stream_want(struct rtl_stream *stream, const struct rtl_stream_info *info,
+		 const struct stream_wants *wants, uint8_t mask);
 /* Whether events of two descriptions can be read by either. */
 bool stream_same_layout(const struct rtl_stream_info *a, const struct rtl_stream_info *b);
 /* In a child after fork, when a new control page is in place: fill it. Under the bus's lock. */

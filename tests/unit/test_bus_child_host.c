@@ -280,6 +280,42 @@ SCENARIO(subscriptions_come_and_go)
 		join_thread(threads[i]);
 }
 
+/* What one subscription wants is wanted all the time, while others come and go. */
+static void *publish_all_wanted(void *user)
+{
+	uint64_t i;
+
+	for (i = 0; !flag_get(&stop); i++)
+		if (!rtl_enabled(stream, RTL_TASK_BEGIN) || !rtl_enabled(stream, RTL_TASK_END))
+			break;
+	CHECK(flag_get(&stop));
+	return user;
+}
+
+SCENARIO(wanted_while_others_come_and_go)
+{
+	static const struct probe_hooks hooks = {.stream = remember};
+	struct rtl_subscription *stays[2];
+	pthread_t thread;
+	int i;
+
+	probe_hooks = &hooks;
+	stream = register_stream("t.main");
+	CHECK(!host->subscribe(host, told, RTL_TYPE_ANY, RTL_BUFFERED, ignore, NULL, &stays[0]));
+	CHECK(!host->subscribe(host, told, RTL_TASK_END, RTL_INLINE, ignore, NULL, &stays[1]));
+	thread = start_thread(publish_all_wanted, NULL);
+	for (i = 0; i < 20000; i++) {
+		subscribe(RTL_BUFFERED, ignore, NULL);
+		host->unsubscribe(host, subscription);
+	}
+	flag_set(&stop, 1);
+	join_thread(thread);
+	host->unsubscribe(host, stays[0]);
+	CHECK(!rtl_enabled(stream, RTL_TASK_BEGIN) && rtl_enabled(stream, RTL_TASK_END));
+	host->unsubscribe(host, stays[1]);
+	CHECK(!rtl_enabled(stream, RTL_TASK_END));
+}
+
 /* ---- publishing from a subscriber's other functions */
 
 static int publish_much(struct probe *p, const struct rtl_stream_info *info)

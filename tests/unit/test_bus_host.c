@@ -31,6 +31,8 @@ TEST(test_bus__unsubscribe_within_call_while_callback_publishes__ends,
      "unsubscribe_nested_while_ring_is_full", "", SMALL)
 TEST(test_bus__subscriptions_come_and_go__none_called_afterwards, "subscriptions_come_and_go", "",
      NULL)
+TEST(test_bus__subscriptions_come_and_go__others_want_on, "wanted_while_others_come_and_go", "",
+     NULL)
 TEST(test_bus__stream_function_publishes_more_than_fits__ends, "stream_function_publishes", "",
      SMALL)
 TEST(test_bus__strings_and_tracepoints__looked_up, "lookups", "", NULL)
@@ -425,6 +427,7 @@ int main(void)
 		cmocka_unit_test(test_bus__unsubscribe_while_inline_callback_runs__waits),
 		cmocka_unit_test(test_bus__unsubscribe_within_call_while_callback_publishes__ends),
 		cmocka_unit_test(test_bus__subscriptions_come_and_go__none_called_afterwards),
+		cmocka_unit_test(test_bus__subscriptions_come_and_go__others_want_on),
 		cmocka_unit_test(test_bus__stream_function_publishes_more_than_fits__ends),
 		cmocka_unit_test(test_bus__strings_and_tracepoints__looked_up),
 		cmocka_unit_test(test_bus__look_ups_of_two_threads__right),

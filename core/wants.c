@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the subscribers of a host want of each stream, and how the processes are told.
+ *
+ * What is wanted before and after a change is wanted all the time: publishers look at any moment.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "host_impl.h"
+
+/* Adds what a subscription, or the host itself, wants of a type or of all. */
+static void add(struct stream_wants *wants, const struct rtl_stream_info *info, uint16_t type,
+		uint8_t bits)
+{
+	uint32_t i;
+
+	for (i = 0; i < info->type_count; i++)
+		if (type == RTL_TYPE_ANY || type == info->types[i].type)
+			wants->bits[info->types[i].type & 0xff] |= bits;
+}
+
+static void collect(const struct host *host, const struct rtl_stream_info *info,
+		    struct stream_wants *wants)
+{
+	const struct rtl_subscription *s;
+
+	memset(wants, 0, sizeof *wants);
+	if (host->recording && !host->off && host_selects(info->name))
+		add(wants, info, RTL_TYPE_ANY, SPOOL_WANT_RECORD);
+	for (s = host->subscriptions[info->number]; s; s = s->next)
+		if (s->fn && s->is_inline)
+			add(wants, info, s->type, SPOOL_WANT_INLINE);
+		else if (s->fn && !host->off)
+			add(wants, info, s->type, SPOOL_WANT_RECORD);
+}
+
+void wants_tell(struct host *host, const struct rtl_stream_info *info)
+{
+	struct stream_wants wants;
+	uint32_t i;
+
+	collect(host, info, &wants);
+	for (i = 0; i < host->source_count; i++)
+		source_want(host->sources[i], info, &wants, SPOOL_WANT_INLINE | SPOOL_WANT_RECORD);
+}
+
+void wants_tell_one(struct host *host, struct source *source, const struct rtl_stream_info *info)
+{
+	struct stream_wants wants;
+
+	collect(host, info, &wants);
+	source_want(source, info, &wants, SPOOL_WANT_INLINE | SPOOL_WANT_RECORD);
+}
+
+void host_set_paused(struct host *host, bool paused)
+{
+	uint32_t i;
+
+	host_lock(host);
+	host->off = paused;
+	for (i = 0; i < host->stream_count; i++)
+		wants_tell(host, host->streams[i]);
+	host_unlock(host);
+}
+
+void host_stop_publishing(struct host *host)
+{
+	static const struct stream_wants nothing;
+	uint32_t i, k;
+
+	for (i = 0; i < host->source_count; i++)
+		for (k = 0; !host->sources[i]->finals && k < host->sources[i]->stream_count; k++)
+			source_want(host->sources[i], host->sources[i]->streams[k], &nothing,
+				    SPOOL_WANT_RECORD);
+}
+
+void host_write_wants(struct host *host, char *text, size_t size)
+{
+	FILE *out = fmemopen(text, size, "w");
+	struct stream_wants wants;
+	uint32_t i, k;
+
+	for (i = 0; out && i < host->stream_count; i++) {
+		const struct rtl_stream_info *info = host->streams[i];
+
+		collect(host, info, &wants);
+		fputs(info->name, out);
+		for (k = 0; k < info->type_count; k++)
+			if (wants.bits[info->types[k].type & 0xff])
+				fprintf(out, " %u", info->types[k].type);
+		fputc('\n', out);
+	}
+	if (out)
+		fclose(out);
+}
