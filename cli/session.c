@@ -20,7 +20,7 @@ static const struct mode {
 	const char *name;
 	bool available; /* the collectors of this version can do it */
 } modes[] = {
-	{"lite", true}, {"standard", true}, {"default", true}, {"hip", false}, {"full", false},
+	{"lite", true}, {"standard", true}, {"default", true}, {"hip", false}, {"full", true},
 };
 
 static int out_of_memory(void)
@@ -145,8 +145,8 @@ int session_prepare_mode(struct session *session)
 			continue;
 		if (modes[i].available || (fallback && !strcmp(fallback, "1")))
 			return session_set(session, "RTL_MODE", session->mode);
-		return cli_usage("mode '%s' cannot be had in this version; use standard or lite, "
-				 "or set RTL_MODE_FALLBACK=1",
+		return cli_usage("mode '%s' cannot be had in this version; use lite, standard or "
+				 "full, or set RTL_MODE_FALLBACK=1",
 				 session->mode);
 	}
 	return cli_usage("unknown mode '%s'; the modes are " SESSION_MODES, session->mode);

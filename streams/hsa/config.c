@@ -12,7 +12,8 @@
  * Others have a say in these, which are not ours alone:
  *
  *	RTL_MODE		lite: dispatches without a completion signal of the application,
- *				the others are counted as missed; standard, or default: all
+ *				the others are counted as missed; standard, or default: all;
+ *				full: barriers, memory and calls of the HSA runtime too
  *				(standard)
  *	RTL_MODE_FALLBACK=1	a mode that this version cannot do becomes standard
  *	RTL_STRICT=1		a bad setting ends the program before it begins; that it is
@@ -53,10 +54,14 @@ static bool read_mode(enum config_mode *mode)
 		*mode = CONFIG_LITE;
 		return true;
 	}
-	if (strcmp(name, "hip") != 0 && strcmp(name, "full") != 0) {
+	if (!strcmp(name, "full")) {
+		*mode = CONFIG_FULL;
+		return true;
+	}
+	if (strcmp(name, "hip") != 0) {
 		rtl_log(RTL_LEVEL_ERROR, "hsa",
 			"RTL_MODE=%s: there is no such mode, GPU work is not traced; modes: lite, "
-			"standard (or default)",
+			"standard (or default), full",
 			name);
 		return false;
 	}
@@ -66,9 +71,8 @@ static bool read_mode(enum config_mode *mode)
 		return true;
 	}
 	rtl_log(RTL_LEVEL_ERROR, "hsa",
-		"RTL_MODE=%s cannot be had in this version, GPU work is not traced; use standard "
-		"or "
-		"lite, or set RTL_MODE_FALLBACK=1",
+		"RTL_MODE=%s cannot be had in this version, GPU work is not traced; use lite, "
+		"standard or full, or set RTL_MODE_FALLBACK=1",
 		name);
 	return false;
 }

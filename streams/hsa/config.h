@@ -11,8 +11,9 @@
 #include <stdint.h>
 
 enum config_mode {
-	CONFIG_LITE,
-	CONFIG_STANDARD,
+	CONFIG_LITE,     /* dispatches without a completion signal of the application */
+	CONFIG_STANDARD, /* every dispatch, and copies */
+	CONFIG_FULL,     /* and barriers, memory, calls of the HSA runtime */
 };
 
 struct config {

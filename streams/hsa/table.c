@@ -23,6 +23,8 @@ void **table_amd(struct function_table *amd, enum amd_entry entry)
 {
 	const bool moved = entry_count(amd) > AMD_ENTRIES_5_5;
 
+	if (entry == AMD_QUEUE_CREATE && entry_count(amd) == AMD_ENTRIES_NO_QUEUE_CREATE)
+		return NULL;
 	if (entry >= AMD_NEW)
 		return moved ? entry_at(amd, entry - AMD_NEW) : NULL;
 	return entry_at(amd, moved && entry >= AMD_FIRST_MOVED ? entry + 2u : entry);

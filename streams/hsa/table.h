@@ -52,8 +52,11 @@ enum core_entry {
 	CORE_SIGNAL_DESTROY = 38,
 	CORE_SIGNAL_SUBTRACT_SCRELEASE = 67,
 	CORE_EXECUTABLE_DESTROY = 84,
+	CORE_EXECUTABLE_LOAD_CODE_OBJECT = 85,
 	CORE_EXECUTABLE_FREEZE = 86,
 	CORE_EXECUTABLE_SYMBOL_GET_INFO = 93,
+	CORE_SYSTEM_GET_MAJOR_EXTENSION_TABLE = 98,
+	CORE_EXECUTABLE_LOAD_AGENT_CODE_OBJECT = 120,
 	CORE_EXECUTABLE_ITERATE_AGENT_SYMBOLS = 123,
 };
 
@@ -62,19 +65,32 @@ enum amd_entry {
 	AMD_PROFILING_SET_PROFILER_ENABLED = 2,
 	AMD_PROFILING_CONVERT_TICK = 6,
 	AMD_SIGNAL_ASYNC_HANDLER = 7,
+	AMD_QUEUE_CU_SET_MASK = 10,
+	AMD_MEMORY_POOL_GET_INFO = 11,
+	AMD_AGENT_ITERATE_MEMORY_POOLS = 12,
 	AMD_MEMORY_ASYNC_COPY = 15,
 	AMD_FIRST_MOVED = 16, /* this one and those after it are 2 further from 5.6 on */
 	AMD_SIGNAL_CREATE = 31,
 	AMD_QUEUE_INTERCEPT_CREATE = 35,
 	AMD_QUEUE_INTERCEPT_REGISTER = 36,
+	AMD_QUEUE_SET_PRIORITY = 37,
 	AMD_MEMORY_ASYNC_COPY_RECT = 38,
+	AMD_RUNTIME_QUEUE_CREATE_REGISTER = 39,
 	/* Entries that came with 5.6, by their number from then on; no overlap with those above. */
 	AMD_NEW = 1000,
 	AMD_MEMORY_ASYNC_COPY_ON_ENGINE = AMD_NEW + 16,
+	AMD_QUEUE_CREATE = AMD_NEW + 86, /* not in every table that is large enough: table_amd */
 };
 
 /* Entries of the AMD extension table in 5.5, the last release with the old layout. */
 #define AMD_ENTRIES_5_5 51
+
+/*
+ * A table of that many entries ends without hsa_amd_queue_create: a branch of ROCm 7 (2026) has
+ * hsa_amd_image_create_v2 and hsa_amd_interop_map_buffer_with_size where the others have it and
+ * one more. No step of the others' growth has this size (87, then 89, 91, 92).
+ */
+#define AMD_ENTRIES_NO_QUEUE_CREATE 88
 
 /* Where an entry of the core table is, or NULL if the table ends before it. */
 void **table_core(struct function_table *core, enum core_entry entry);

@@ -122,9 +122,12 @@ class BadInput(Case):
         self.refused(2, "unknown mode ''", "trace", "-m", "", "true")
 
     def test_mode_that_cannot_be_had(self):
-        self.refused(2, "mode 'full' cannot be had in this version", "trace", "-m", "full", "true")
-        done = self.rtl("env", "-m", "full", env={"RTL_MODE_FALLBACK": "1"})
-        self.assertIn("RTL_MODE='full'", done.stdout)
+        self.refused(2, "mode 'hip' cannot be had in this version", "trace", "-m", "hip", "true")
+        done = self.rtl("env", "-m", "hip", env={"RTL_MODE_FALLBACK": "1"})
+        self.assertIn("RTL_MODE='hip'", done.stdout)
+
+    def test_mode_full(self):
+        self.assertIn("RTL_MODE='full'", self.rtl("env", "-m", "full").stdout)
 
     def test_subscribers(self):
         def bad(status, part, spec):

@@ -104,12 +104,42 @@ static void test_config__only_1__is_strict(void **state)
 	assert_int_equal(status_with("10"), 11);
 }
 
+static void test_config__mode__is_read_or_refused(void **state)
+{
+	static const struct {
+		const char *name;
+		enum config_mode mode;
+		bool able;
+		int lines;
+	} modes[] = {{"lite", CONFIG_LITE, true, 0},        {"standard", CONFIG_STANDARD, true, 0},
+		     {"default", CONFIG_STANDARD, true, 0}, {"", CONFIG_STANDARD, true, 0},
+		     {"full", CONFIG_FULL, true, 0},        {"hip", CONFIG_STANDARD, false, 1},
+		     {"Full", CONFIG_STANDARD, false, 1},   {"fast", CONFIG_STANDARD, false, 1}};
+	struct config config;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+		lines = 0;
+		setenv("RTL_MODE", modes[i].name, 1);
+		assert_int_equal(config_read(&config), modes[i].able);
+		assert_int_equal(config.mode, modes[i].mode);
+		assert_int_equal(lines, modes[i].lines);
+		if (lines)
+			assert_non_null(strstr(line, modes[i].name));
+	}
+	setenv("RTL_MODE", "hip", 1);
+	setenv("RTL_MODE_FALLBACK", "1", 1);
+	assert_true(config_read(&config));
+	assert_int_equal(config.mode, CONFIG_STANDARD);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_config__nothing_set__has_defaults, setup),
 		cmocka_unit_test_setup(test_config__exit_ms__is_read, setup),
 		cmocka_unit_test_setup(test_config__only_1__is_strict, setup),
+		cmocka_unit_test_setup(test_config__mode__is_read_or_refused, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

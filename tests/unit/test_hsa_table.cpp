@@ -40,18 +40,26 @@ CORE(CORE_SIGNAL_CREATE, hsa_signal_create);
 CORE(CORE_SIGNAL_DESTROY, hsa_signal_destroy);
 CORE(CORE_SIGNAL_SUBTRACT_SCRELEASE, hsa_signal_subtract_screlease);
 CORE(CORE_EXECUTABLE_DESTROY, hsa_executable_destroy);
+CORE(CORE_EXECUTABLE_LOAD_CODE_OBJECT, hsa_executable_load_code_object);
 CORE(CORE_EXECUTABLE_FREEZE, hsa_executable_freeze);
 CORE(CORE_EXECUTABLE_SYMBOL_GET_INFO, hsa_executable_symbol_get_info);
+CORE(CORE_SYSTEM_GET_MAJOR_EXTENSION_TABLE, hsa_system_get_major_extension_table);
+CORE(CORE_EXECUTABLE_LOAD_AGENT_CODE_OBJECT, hsa_executable_load_agent_code_object);
 CORE(CORE_EXECUTABLE_ITERATE_AGENT_SYMBOLS, hsa_executable_iterate_agent_symbols);
 
 AMD(AMD_PROFILING_SET_PROFILER_ENABLED, hsa_amd_profiling_set_profiler_enabled);
 AMD(AMD_PROFILING_CONVERT_TICK, hsa_amd_profiling_convert_tick_to_system_domain);
 AMD(AMD_SIGNAL_ASYNC_HANDLER, hsa_amd_signal_async_handler);
+AMD(AMD_QUEUE_CU_SET_MASK, hsa_amd_queue_cu_set_mask);
+AMD(AMD_MEMORY_POOL_GET_INFO, hsa_amd_memory_pool_get_info);
+AMD(AMD_AGENT_ITERATE_MEMORY_POOLS, hsa_amd_agent_iterate_memory_pools);
 AMD(AMD_MEMORY_ASYNC_COPY, hsa_amd_memory_async_copy);
 AMD(AMD_SIGNAL_CREATE, hsa_amd_signal_create);
 AMD(AMD_QUEUE_INTERCEPT_CREATE, hsa_amd_queue_intercept_create);
 AMD(AMD_QUEUE_INTERCEPT_REGISTER, hsa_amd_queue_intercept_register);
+AMD(AMD_QUEUE_SET_PRIORITY, hsa_amd_queue_set_priority);
 AMD(AMD_MEMORY_ASYNC_COPY_RECT, hsa_amd_memory_async_copy_rect);
+AMD(AMD_RUNTIME_QUEUE_CREATE_REGISTER, hsa_amd_runtime_queue_create_register);
 #if HSA_TABLE_MOVED
 static_assert(offsetof(AmdExtTable, hsa_amd_memory_async_copy_on_engine_fn) ==
 		      OFFSET(AMD_MEMORY_ASYNC_COPY_ON_ENGINE - AMD_NEW),
@@ -91,6 +99,9 @@ static void check_size(size_t entries)
 	       "an entry that moved");
 	entry = table_amd(table, AMD_MEMORY_ASYNC_COPY_ON_ENGINE);
 	expect(entry == (moved ? table->entries + 16 : nullptr), "an entry that came later");
+	entry = table_amd(table, AMD_QUEUE_CREATE);
+	expect(entry == (entries == 87 || entries > 88 ? table->entries + 86 : nullptr),
+	       "an entry that came later still");
 	entry = table_core(table, CORE_QUEUE_CREATE);
 	expect(entry ==
 		       (entries > CORE_QUEUE_CREATE ? table->entries + CORE_QUEUE_CREATE : nullptr),
