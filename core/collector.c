@@ -35,7 +35,7 @@
 
 struct name {
 	struct name *next; /* of its list */
-	bool bad;	   /* could not be opened: tried again until the end */
+	bool bad;          /* could not be opened: tried again until the end */
 	char text[];
 };
 
@@ -47,11 +47,11 @@ struct rtl_collector {
 	struct session_page *page; /* if the folder is ours */
 	int lock_fd;
 	struct name *names[NAME_LISTS]; /* spools that have been seen */
-	uint32_t opened;		/* since those that have ended were let go of */
+	uint32_t opened;                /* since those that have ended were let go of */
 	uint64_t probed_ns;
 	bool paused;    /* as the processes have been told */
 	uint32_t woken; /* the next sleep is to end at once */
-	bool keeps;	/* after finish: see host_keeps */
+	bool keeps;     /* after finish: see host_keeps */
 };
 
 __attribute__((format(printf, 4, 5))) static int fail(char *message, size_t size, int err,
@@ -68,7 +68,7 @@ __attribute__((format(printf, 4, 5))) static int fail(char *message, size_t size
 
 /* ---- the folder */
 
-static int make_page(struct rtl_collector *c)
+static int make_page(struct rtl_collector *c, bool paused)
 {
 	char path[PATH_MAX];
 	int err;
@@ -82,8 +82,6 @@ static int make_page(struct rtl_collector *c)
 		errno = err;
 		return -1;
 	}
-	if (flock(c->lock_fd, LOCK_EX | LOCK_NB))
-		return -1;
 	c->page = mmap(NULL, sizeof *c->page, PROT_READ | PROT_WRITE, MAP_SHARED, c->lock_fd, 0);
 	if (c->page == MAP_FAILED) {
 		c->page = NULL;
@@ -94,11 +92,15 @@ static int make_page(struct rtl_collector *c)
 	memcpy(c->page->magic, SESSION_MAGIC, sizeof c->page->magic);
 	c->page->version = SESSION_VERSION;
 	c->page->pid = getpid();
-	return 0;
+	c->page->paused = paused;
+	/* from here on it counts as alive, and the page is for others to write to as well */
+	return flock(c->lock_fd, LOCK_EX | LOCK_NB);
 }
 
-static int make_folder(struct rtl_collector *c, const char *base, char *message, size_t size)
+static int make_folder(struct rtl_collector *c, const struct rtl_collector_options *o,
+		       char *message, size_t size)
 {
+	const char *base = o->folder;
 	int err;
 
 	if (!base || !*base)
@@ -116,7 +118,7 @@ static int make_folder(struct rtl_collector *c, const char *base, char *message,
 			    "RTL_SPOOL",
 			    base, strerror(err));
 	}
-	if (!make_page(c))
+	if (!make_page(c, o->paused))
 		return 0;
 	err = errno;
 	return fail(message, size, err == ENOSPC ? RTL_ENOSPC : RTL_EIO,
@@ -260,7 +262,7 @@ int rtl_collector_create(const struct rtl_collector_options *options, struct rtl
 	c->lock_fd = -1;
 	guard_start();
 	log_init();
-	err = owns_folder(c) ? make_folder(c, o.folder, message, size)
+	err = owns_folder(c) ? make_folder(c, &o, message, size)
 			     : take_folder(c, o.folder, message, size);
 	if (!err)
 		err = claim_folder(c, message, size);
@@ -269,10 +271,7 @@ int rtl_collector_create(const struct rtl_collector_options *options, struct rtl
 				   : start_subscribers(c, &o, message, size);
 	if (err)
 		goto fail;
-	if (c->page) {
-		c->page->paused = o.paused != 0;
-		follow_pause(c);
-	}
+	follow_pause(c);
 	*out = c;
 	return 0;
 fail:
@@ -287,7 +286,8 @@ fail:
 const char *rtl_collector_failure(const struct rtl_collector *c)
 {
 	if (c->keeps)
-		return "a subscriber has failed: what it has not stored is kept for another recovery";
+		return "a subscriber has failed: what it has not stored is kept for another "
+		       "recovery";
 	return c->recorder ? recorder_failure(c->recorder) : NULL;
 }
 
@@ -480,8 +480,7 @@ static bool is_done(const struct rtl_collector *c)
 
 		ours |= page;
 		others |= !page && strcmp(entry->d_name, RTL_COLLECTOR_NOTES) != 0 &&
-			  strcmp(entry->d_name, ".") != 0 &&
-			  strcmp(entry->d_name, "..") != 0;
+			  strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
 	}
 	if (dir)
 		closedir(dir);

@@ -3,6 +3,7 @@
  * looking at folders, processes that are left or dead without their parent's notice. */
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -39,6 +40,8 @@ static void on_events(void *user, const struct rtl_event *const *events, size_t 
 	seen.events += count;
 }
 
+static void (*while_created)(void);
+
 static int own_create(const struct rtl_host *host, const struct rtl_setting *settings, size_t count,
 		      void **instance)
 {
@@ -46,6 +49,8 @@ static int own_create(const struct rtl_host *host, const struct rtl_setting *set
 	assert_int_equal(count, 0);
 	seen.host = host;
 	*instance = &seen;
+	if (while_created)
+		while_created();
 	return 0;
 }
 
@@ -251,6 +256,48 @@ static void test_collector__process_outlives_it__counted_and_nothing_left(void *
 	assert_int_equal(seen.events, 10);
 }
 
+/* As `rtl stop` does as soon as it finds the folder. */
+static void stop_it(void)
+{
+	char path[PATH_MAX], message[512] = "";
+	struct dirent *entry;
+	DIR *dir = opendir(base);
+	int stopped = 0;
+
+	assert_non_null(dir);
+	while ((entry = readdir(dir))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", base, entry->d_name);
+		if (rtl_collector_set_paused(path, true, message, sizeof(message)))
+			fail_msg("%s", message);
+		stopped++;
+	}
+	closedir(dir);
+	assert_int_equal(stopped, 1);
+}
+
+static void test_collector__stopped_while_it_starts__stays_so(void **state)
+{
+	struct rtl_collector *collector;
+	int ends[2];
+	uint32_t left;
+	pid_t pid;
+
+	(void)state;
+	while_created = stop_it;
+	collector = create(RTL_COLLECT, base);
+	while_created = NULL;
+	assert_int_equal(pipe(ends), 0);
+	pid = start_process(collector, 10, ends[1], end_at_once);
+	wait_until_told(ends);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	rtl_collector_finish(collector, &left);
+	rtl_collector_destroy(collector);
+	assert_int_equal(seen.begun, 1);
+	assert_int_equal(seen.events, 0);
+}
+
 static void on_alarm(int number)
 {
 	(void)number;
@@ -373,6 +420,7 @@ int main(void)
 		TEST(test_collector__own_subscriber_and_no_list__gets_all),
 		TEST(test_collector__killed_and_not_reaped__counts_as_dead),
 		TEST(test_collector__process_outlives_it__counted_and_nothing_left),
+		TEST(test_collector__stopped_while_it_starts__stays_so),
 		TEST(test_collector__woken__next_sleep_ends_at_once),
 		TEST(test_folder__collector_dies__recovered_and_removed),
 	};
