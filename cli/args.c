@@ -58,6 +58,24 @@ int cli_finish_output(void)
 	return cli_failed("cannot write to stdout: %s", strerror(errno));
 }
 
+char *cli_quote(const char *text)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "/._-+=:,@%";
+	char *word, *at;
+
+	if (*text && !text[strspn(text, plain)])
+		return strdup(text);
+	at = word = malloc(4 * strlen(text) + 3);
+	if (!word)
+		return NULL;
+	*at++ = '\'';
+	for (; *text; text++)
+		at = *text == '\'' ? stpcpy(at, "'\\''") : (*at = *text, at + 1);
+	strcpy(at, "'");
+	return word;
+}
+
 bool cli_number(const char *text, unsigned *number)
 {
 	char *end;

@@ -118,18 +118,29 @@ static bool witness_saw(struct witness *witness, int number)
 
 /* ---- the command ---- */
 
+/* What a command is started with. */
+struct launchpad {
+	char **argv;
+	const struct session_variable *variables;
+	size_t count;
+	sigset_t mask;
+	struct sigaction on_child;
+	bool output_to_stderr;
+};
+
 /* In the child: becomes the command, or writes errno to the pipe. */
-static _Noreturn void become(char **argv, const struct session_variable *variables, size_t count,
-			     const sigset_t *mask, const struct sigaction *on_child, int pipe)
+static _Noreturn void become(const struct launchpad *pad, int pipe)
 {
 	int error = 0;
 
-	for (size_t i = 0; i < count && !error; i++)
-		error = setenv(variables[i].name, variables[i].value, 1) ? errno : 0;
-	sigaction(SIGCHLD, on_child, NULL);
-	sigprocmask(SIG_SETMASK, mask, NULL);
+	for (size_t i = 0; i < pad->count && !error; i++)
+		error = setenv(pad->variables[i].name, pad->variables[i].value, 1) ? errno : 0;
+	sigaction(SIGCHLD, &pad->on_child, NULL);
+	sigprocmask(SIG_SETMASK, &pad->mask, NULL);
+	if (pad->output_to_stderr)
+		dup2(STDERR_FILENO, STDOUT_FILENO); /* without one, it stays as it is */
 	if (!error) {
-		execvp(argv[0], argv);
+		execvp(pad->argv[0], pad->argv);
 		error = errno;
 	}
 	while (write(pipe, &error, sizeof(error)) < 0 && errno == EINTR)
@@ -138,8 +149,7 @@ static _Noreturn void become(char **argv, const struct session_variable *variabl
 }
 
 /* Starts the command; 0, or errno. */
-static int start(char **argv, const struct session_variable *variables, size_t count,
-		 const sigset_t *mask, const struct sigaction *on_child, pid_t *pid)
+static int start(const struct launchpad *pad, pid_t *pid)
 {
 	int ends[2], error = 0;
 	ssize_t size;
@@ -153,7 +163,7 @@ static int start(char **argv, const struct session_variable *variables, size_t c
 		goto out;
 	}
 	if (!*pid)
-		become(argv, variables, count, mask, on_child, ends[1]);
+		become(pad, ends[1]);
 	close(ends[1]);
 	/* Ends when the command runs, or brings what was in the way. */
 	do
@@ -337,20 +347,24 @@ static void work_until_end(struct watch *watch)
 int child_run(char **argv, const struct session_variable *variables, size_t count,
 	      const struct child_work *work, int *status)
 {
-	struct sigaction on_child, standard = {.sa_handler = SIG_DFL};
+	struct launchpad pad = {.argv = argv,
+				.variables = variables,
+				.count = count,
+				.output_to_stderr = work && work->output_to_stderr};
+	struct sigaction standard = {.sa_handler = SIG_DFL};
 	struct watch watch = {.work = work};
 	struct witness witness;
-	sigset_t all, handled, mask;
+	sigset_t all, handled;
 	int error;
 
 	sigfillset(&all);
 	fill_handled(&handled);
-	sigprocmask(SIG_BLOCK, &all, &mask);
-	sigaction(SIGCHLD, &standard, &on_child);
+	sigprocmask(SIG_BLOCK, &all, &pad.mask);
+	sigaction(SIGCHLD, &standard, &pad.on_child);
 	witness_start(&witness);
 	watch.witness = &witness;
 	watch.handled = &handled;
-	error = start(argv, variables, count, &mask, &on_child, &watch.pid);
+	error = start(&pad, &watch.pid);
 	/* From here on errors of our own and the terminal's SIGTTIN, SIGTTOU act as ever. */
 	sigprocmask(SIG_SETMASK, &handled, NULL);
 	if (!error && work)
@@ -362,7 +376,7 @@ int child_run(char **argv, const struct session_variable *variables, size_t coun
 	/* What the command has ended by is not to end rtl too; what comes from now on may. */
 	while (sigtimedwait(&handled, NULL, &(struct timespec){0}) > 0)
 		;
-	sigprocmask(SIG_SETMASK, &mask, NULL);
+	sigprocmask(SIG_SETMASK, &pad.mask, NULL);
 	return error;
 }
 

@@ -15,6 +15,7 @@
 #ifndef RTL_CLI_CHILD_H
 #define RTL_CLI_CHILD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct session_variable;
@@ -31,6 +32,8 @@ struct child_work {
 	void (*finish)(void *user);
 	const char *hold_on;
 	const char *last_words;
+	/** The command's standard output goes where its standard error goes. */
+	bool output_to_stderr;
 };
 
 /**

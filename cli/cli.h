@@ -77,6 +77,9 @@ int cli_failed(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /** Flushes stdout: CLI_OK, or CLI_FAILED after a line if not all of it could be written. */
 int cli_finish_output(void);
 
+/** A text as a word of a command line that the user may copy; to be freed, NULL: out of memory. */
+char *cli_quote(const char *text);
+
 /** A number in decimal, at most UINT32_MAX. */
 bool cli_number(const char *text, unsigned *number);
 

@@ -80,6 +80,8 @@ static int prepare_and_print(struct session *session, const struct shell *shell)
 		status = session_prepare_subscribers(session);
 	if (!status && session->list)
 		status = session_set(session, "RTL_SUBSCRIBERS", session->list);
+	if (!status && session->no_rocm)
+		cli_error("work on the GPU will not be traced: %s", session->no_rocm);
 	return status ? status : print(session, shell);
 }
 

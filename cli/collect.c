@@ -129,6 +129,20 @@ int collect_record(struct collect *collect, struct session *session, const char 
 	return begin(collect, session, id, command, spool, &options);
 }
 
+int collect_listen(struct collect *collect, struct session *session, const char *id,
+		   const char *command, const struct rtl_subscriber *own)
+{
+	struct rtl_collector_options options = {
+		.struct_size = sizeof(options),
+		.kind = RTL_COLLECT,
+		.subscribers = "",
+		.own = own,
+		.paused = true,
+	};
+
+	return begin(collect, session, id, command, NULL, &options);
+}
+
 void collect_poll(struct collect *collect)
 {
 	collect->met = rtl_collector_poll(collect->collector, SLEEP_MS);
@@ -186,6 +200,27 @@ int collect_deliver(uint32_t kind, const char *folder, const char *subscribers, 
 	if (left)
 		*left = running;
 	return error ? CLI_FAILED : CLI_OK;
+}
+
+int collect_inspect(const char *folder, const struct rtl_subscriber *own)
+{
+	const struct rtl_collector_options options = {
+		.struct_size = sizeof(options),
+		.kind = RTL_INSPECT,
+		.subscribers = "",
+		.folder = folder,
+		.own = own,
+	};
+	struct rtl_collector *collector;
+	char message[MESSAGE_SIZE] = "";
+	uint32_t left;
+	int error = rtl_collector_create(&options, &collector, message, sizeof(message));
+
+	if (error)
+		return collect_refuse(error, message);
+	rtl_collector_finish(collector, &left);
+	rtl_collector_destroy(collector);
+	return CLI_OK;
 }
 
 int collect_check_output(const char *path)

@@ -36,6 +36,9 @@ int collect_start(struct collect *collect, struct session *session, const char *
 int collect_record(struct collect *collect, struct session *session, const char *id,
 		   const char *command, const char *spool, bool paused, const char *recording,
 		   uint64_t limit_bytes);
+/** As collect_start, but nothing is recorded: a subscriber of rtl's own is told of streams. */
+int collect_listen(struct collect *collect, struct session *session, const char *id,
+		   const char *command, const struct rtl_subscriber *own);
 /** Delivers what there is, and sleeps if there is nothing. */
 void collect_poll(struct collect *collect);
 /** Ends that sleep, or the next one. Any thread. */
@@ -51,6 +54,10 @@ void collect_finish(struct collect *collect);
  * @return an exit status; it has said why
  */
 int collect_deliver(uint32_t kind, const char *folder, const char *subscribers, uint32_t *left);
+
+/** Lets a subscriber of rtl's own look at what is in a folder, as RTL_INSPECT does. CLI_OK, or an
+ *  exit status after a line. */
+int collect_inspect(const char *folder, const struct rtl_subscriber *own);
 
 /** Whether an output in SQLite is complete; an exit status after a line if not. NULL is fine. */
 int collect_check_output(const char *database);

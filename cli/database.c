@@ -237,6 +237,14 @@ int64_t database_lost(struct database *database)
 				    "WHERE stream <> 'rtl.diagnostics'");
 }
 
+int64_t database_events(struct database *database)
+{
+	if (!database->has_ledger)
+		return 0;
+	return ask_number(database, "SELECT sum(delivered) FROM rtl_ledger "
+				    "WHERE stream <> 'rtl.diagnostics'");
+}
+
 #define COLUMNS_MAX 16
 
 int database_query(struct database *database, const char *sql,
@@ -472,10 +480,14 @@ static int add_rows(const struct database *database, struct summary *summary, co
 	return error;
 }
 
-static int add_ledger(const struct database *database, struct summary *summary)
+static int add_ledger(struct database *database, struct summary *summary)
 {
+	char *writer = database_fact(database, "writer");
 	int error;
 
+	if (writer)
+		summary_set_unfinished(summary);
+	free(writer);
 	if (!database->has_ledger)
 		return 0;
 	error = add_rows(database, summary,

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <rtl/collector.h>
-
 #include "cli.h"
 #include "collect.h"
 #include "folders.h"
@@ -136,28 +134,16 @@ static void note_living(void *user, const char *path, const struct rtl_folder *i
 
 int inspect(const char *folder, struct inspection *inspection)
 {
-	const struct rtl_collector_options options = {
-		.struct_size = sizeof(options),
-		.kind = RTL_INSPECT,
-		.subscribers = "",
-		.folder = folder,
-		.own = &subscriber,
-	};
-	struct rtl_collector *collector;
-	char message[1024];
-	uint32_t left;
-	int error;
+	int status;
 
 	*inspection = (struct inspection){0};
 	state.into = inspection;
-	error = rtl_collector_create(&options, &collector, message, sizeof(message));
-	if (error)
-		return collect_refuse(error, message);
-	rtl_collector_finish(collector, &left);
-	rtl_collector_destroy(collector);
+	status = collect_inspect(folder, &subscriber);
 	free(state.processes);
 	free(state.streams);
 	memset(&state, 0, sizeof(state));
+	if (status)
+		return status;
 	folder_each_spool(folder, note_living, inspection);
 	return inspection->failed ? cli_failed("out of memory") : CLI_OK;
 }

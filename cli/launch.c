@@ -15,7 +15,7 @@
 #include "child.h"
 #include "cli.h"
 
-void launch_make_id(char *id, size_t size)
+void launch_make_id(struct launch *launch)
 {
 	struct timespec now;
 	uint64_t random;
@@ -23,7 +23,8 @@ void launch_make_id(char *id, size_t size)
 	clock_gettime(CLOCK_REALTIME, &now);
 	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) != sizeof(random))
 		random = (uint64_t)now.tv_nsec << 32 | (uint32_t)getpid();
-	snprintf(id, size, "%lld-%016llx", (long long)now.tv_sec, (unsigned long long)random);
+	snprintf(launch->id, sizeof(launch->id), "%lld-%016llx", (long long)now.tv_sec,
+		 (unsigned long long)random);
 }
 
 int launch_find(const char *name)
@@ -79,10 +80,15 @@ static void finish(void *user)
 	collect_finish(user);
 }
 
-int launch_collected(struct collect *collect, const struct session *session, char **command,
-		     const char *what, int *status)
+int launch_collected(struct launch *launch, const char *what, int *status)
 {
-	struct child_work job = {collect, work, wake, finish, "", ""};
+	struct collect *collect = &launch->collect;
+	const struct session *session = &launch->session;
+	struct child_work job = {.user = collect,
+				 .work = work,
+				 .wake = wake,
+				 .finish = finish,
+				 .output_to_stderr = session->output_to_stderr};
 	char *hold_on = NULL, *last_words = NULL;
 	int error;
 
@@ -96,10 +102,83 @@ int launch_collected(struct collect *collect, const struct session *session, cha
 		last_words = NULL;
 	job.hold_on = hold_on ? hold_on : "the next signal ends this at once";
 	job.last_words = last_words ? last_words : "not complete: `rtl recover`";
-	error = child_run(command, session->variables, session->variable_count, &job, status);
+	error = child_run(launch->command, session->variables, session->variable_count, &job,
+			  status);
 	if (error)
 		collect_finish(collect);
 	free(hold_on);
 	free(last_words);
 	return error;
+}
+
+/* ---- options ---- */
+
+static int take_common(struct launch *launch, int option, const char *value)
+{
+	if (option == LAUNCH_OUTPUT)
+		launch->output = value;
+	else if (option == LAUNCH_MODE)
+		launch->session.mode = value;
+	else if (option == LAUNCH_SPOOL)
+		launch->spool = value;
+	else if (option == LAUNCH_PAUSED)
+		launch->paused = true;
+	else if (option == LAUNCH_QUIET)
+		launch->quiet = true;
+	return CLI_OK;
+}
+
+int launch_read(struct launch *launch, struct cli_args *args,
+		int (*take)(struct launch *launch, int option, const char *value))
+{
+	const char *verb = args->command->name;
+	int option, status = CLI_OK;
+
+	launch_make_id(launch);
+	while (!status && (option = cli_next(args)) != CLI_END) {
+		if (option == CLI_HELP || option == CLI_BAD)
+			return option == CLI_HELP ? CLI_OK : CLI_USAGE;
+		if (option == CLI_OPERAND) {
+			/* What follows belongs to the command. */
+			launch->command = &args->argv[args->next - 1];
+			if (!*launch->command[0])
+				return cli_usage("%s: the name of the command is empty", verb);
+			return -1;
+		}
+		status = option < LAUNCH_OPTIONS ? take_common(launch, option, args->value)
+						 : take(launch, option, args->value);
+	}
+	return status ? status
+		      : cli_usage("%s: give a command to run: rtl %s [OPTION]... COMMAND...", verb,
+				  verb);
+}
+
+char *launch_default_output(const struct launch *launch, const char *suffix)
+{
+	const char *slash = strrchr(launch->command[0], '/');
+	char *name;
+
+	return asprintf(&name, "rtl-%s-%d%s", slash ? slash + 1 : launch->command[0], getpid(),
+			suffix) < 0
+		       ? NULL
+		       : name;
+}
+
+/* ---- after ---- */
+
+void launch_report_left(const struct launch *launch)
+{
+	uint32_t left = launch->collect.left;
+
+	if (left)
+		cli_error("%u process%s of the command still run%s; what %s from now on is not "
+			  "recorded",
+			  left, left > 1 ? "es" : "", left > 1 ? "" : "s",
+			  left > 1 ? "they do" : "it does");
+}
+
+void launch_report_no_rocm(const struct launch *launch)
+{
+	if (launch->session.no_rocm)
+		cli_error("work on the GPU was not traced: %s", launch->session.no_rocm);
 }

@@ -39,6 +39,7 @@ void session_fini(struct session *session)
 	free(session->plugins);
 	free(session->variables);
 	free(session->list);
+	free(session->no_rocm);
 	free(session->database);
 }
 
@@ -114,6 +115,28 @@ static int add_tool(struct session *session, char *path)
 	return add_entry(session, "LD_LIBRARY_PATH", ':', path, true);
 }
 
+static bool may_fall_back(void)
+{
+	const char *fallback = getenv("RTL_MODE_FALLBACK");
+
+	return fallback && !strcmp(fallback, "1");
+}
+
+/* Without the collectors there are the streams of the programs themselves. */
+static int go_without_rocm(struct session *session, const char *path)
+{
+	if (asprintf(&session->no_rocm,
+		     "this rtl has no collectors for ROCm, %s is not there; what programs publish "
+		     "themselves can be recorded",
+		     path) < 0) {
+		session->no_rocm = NULL;
+		return out_of_memory();
+	}
+	if (session->mode && !may_fall_back())
+		return cli_failed("mode '%s' cannot be had: %s", session->mode, session->no_rocm);
+	return CLI_OK;
+}
+
 int session_prepare_runtime(struct session *session)
 {
 	char *path = library_beside_rtl(LIBRARY_ROCM);
@@ -121,29 +144,29 @@ int session_prepare_runtime(struct session *session)
 
 	if (!path)
 		return out_of_memory();
-	if (access(path, R_OK))
-		status = cli_failed("%s: %s; without the collectors nothing can be traced: install "
-				    "rtl whole, built with the headers of the HSA runtime",
-				    path, strerror(errno));
-	else
+	if (!access(path, R_OK))
 		status = add_tool(session, path);
+	else if (errno == ENOENT)
+		status = go_without_rocm(session, path);
+	else
+		status = cli_failed("the collectors for ROCm, %s: %s", path, strerror(errno));
 	free(path);
 	/* Else AMD's builds from 6.1 on skip HSA_TOOLS_LIB silently. */
-	return status ? status : session_set(session, "HSA_TOOLS_ROCPROFILER_V1_TOOLS", "1");
+	return status || session->no_rocm
+		       ? status
+		       : session_set(session, "HSA_TOOLS_ROCPROFILER_V1_TOOLS", "1");
 }
 
 /* ---- the mode ---- */
 
 int session_prepare_mode(struct session *session)
 {
-	const char *fallback = getenv("RTL_MODE_FALLBACK");
-
 	if (!session->mode)
 		return CLI_OK;
 	for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++) {
 		if (strcmp(session->mode, modes[i].name) != 0)
 			continue;
-		if (modes[i].available || (fallback && !strcmp(fallback, "1")))
+		if (modes[i].available || may_fall_back())
 			return session_set(session, "RTL_MODE", session->mode);
 		return cli_usage("mode '%s' cannot be had in this version; use lite, standard or "
 				 "full, or set RTL_MODE_FALLBACK=1",

@@ -21,7 +21,10 @@ struct session {
 	 * subscriber's own. */
 	const char *default_output;
 
+	bool output_to_stderr; /* of the command: its standard output */
+
 	/* What came of it. */
+	char *no_rocm;  /* why there are no collectors for ROCm; NULL: there are */
 	char *list;     /* of subscribers, as RTL_SUBSCRIBERS */
 	char *database; /* absolute path that the SQLite subscriber gets from us; or NULL */
 	struct session_variable {
@@ -40,7 +43,11 @@ void session_fini(struct session *session);
 /** Sets a variable. CLI_OK, or CLI_FAILED after a line. */
 int session_set(struct session *session, const char *name, const char *value);
 
-/** The variables that make the runtime load rtl's collectors. An exit status; it has said why. */
+/**
+ * The variables that make the runtime load rtl's collectors. Where these are not installed that is
+ * no failure (`no_rocm` tells), unless a mode was asked for: programs can have streams of their
+ * own. An exit status; it has said why.
+ */
 int session_prepare_runtime(struct session *session);
 /** RTL_MODE, if a mode was given. */
 int session_prepare_mode(struct session *session);

@@ -3,6 +3,8 @@
 #ifndef RTL_STATS_MODEL_H
 #define RTL_STATS_MODEL_H
 
+#include <stdbool.h>
+
 #include "busy.h"
 #include "histogram.h"
 #include "summary.h"
@@ -50,6 +52,7 @@ struct summary {
 	struct summary_section *sections;
 	struct summary_device *devices;
 	struct summary_stream *streams;
+	bool unfinished;
 };
 
 /* A section, ready to be printed. */

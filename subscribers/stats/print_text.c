@@ -247,7 +247,7 @@ static void print_causes(FILE *file, const struct summary_stream *stream)
 		fputc(')', file);
 }
 
-static void print_stream(FILE *file, const struct summary_stream *stream)
+static void print_stream(FILE *file, const struct summary_stream *stream, bool unfinished)
 {
 	const struct rtl_ledger *l = &stream->ledger;
 	const struct {
@@ -258,13 +258,18 @@ static void print_stream(FILE *file, const struct summary_stream *stream)
 	uint64_t lost = summary_stream_lost(stream);
 	const char *comma = ": ";
 
-	fprintf(file, "%s: %" PRIu64 " of %" PRIu64 " events recorded, ", stream->name,
-		l->delivered, l->published + l->missed);
+	if (unfinished && !lost)
+		return;
+	print_bytes(file, stream->name, strlen(stream->name));
+	if (!unfinished)
+		fprintf(file, ": %" PRIu64 " of %" PRIu64 " events recorded", l->delivered,
+			l->published + l->missed);
 	if (!lost) {
-		fputs("0 lost\n", file);
+		fputs(", 0 lost\n", file);
 		return;
 	}
-	fprintf(file, "%" PRIu64 " LOST", lost);
+	fprintf(file, "%s%" PRIu64 " LOST%s", unfinished ? ": " : ", ", lost,
+		unfinished ? " so far" : "");
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
 		if (!parts[i].count)
 			continue;
@@ -289,6 +294,6 @@ void summary_print_text(struct summary *summary, FILE *file, const struct summar
 	for (const struct summary_stream *s = summary->streams; s; s = s->next) {
 		/* A stream of which nothing was wanted has nothing to say. */
 		if (s->ledger.published || s->ledger.missed)
-			print_stream(file, s);
+			print_stream(file, s, summary->unfinished);
 	}
 }

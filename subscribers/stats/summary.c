@@ -285,6 +285,11 @@ static struct summary_stream *find_stream(struct summary *summary, const char *n
 	return stream;
 }
 
+void summary_set_unfinished(struct summary *summary)
+{
+	summary->unfinished = true;
+}
+
 int summary_add_ledger(struct summary *summary, const char *name, const struct rtl_ledger *ledger)
 {
 	struct summary_stream *stream = find_stream(summary, name);

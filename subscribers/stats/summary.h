@@ -89,6 +89,10 @@ int summary_add_ledger(struct summary *summary, const char *stream,
 int summary_add_loss(struct summary *summary, const char *stream, const char *cause,
 		     uint64_t count);
 
+/** Its events are not complete yet, nor are the numbers of its ledger: the text says only what is
+ *  lost, "so far". */
+void summary_set_unfinished(struct summary *summary);
+
 /** How to print. */
 struct summary_style {
 	const char *title; /**< first line; "" for none */

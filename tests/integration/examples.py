@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: MIT
 """
 docs/examples as somebody uses them who has installed rtl: each is built by the compiler line at
-its top, with pkg-config, and run. RTL_BUILD_DIR is installed into a folder for that.
+its top, with pkg-config, and run. RTL_BUILD_DIR is installed into a folder for that. NoRocm is for
+a build without the collectors for ROCm.
 """
 
 import glob
+import json
 import os
 import re
 import shutil
@@ -38,7 +40,7 @@ class Examples(unittest.TestCase):
         pc = glob.glob(prefix + "/**/rtl.pc", recursive=True)[0]
         cls.lib = os.path.dirname(glob.glob(prefix + "/**/librtl.so.0", recursive=True)[0])
         cls.rtl_command = os.path.join(prefix, "bin", "rtl")
-        cls.traces = bool(glob.glob(prefix + "/**/librtl_rocm.so", recursive=True))
+        cls.has_rocm = bool(glob.glob(prefix + "/**/librtl_rocm.so", recursive=True))
         cls.env = {"PKG_CONFIG_PATH": os.path.dirname(pc)}
         for name in ("own_stream", "print_sub", "stub_library"):
             shutil.copy(os.path.join(EXAMPLES, name + ".c"), cls.folder)
@@ -56,11 +58,15 @@ class Examples(unittest.TestCase):
     def path(self, name):
         return os.path.join(self.folder, name)
 
-    def trace(self, database, *command):
-        if not self.traces:
-            self.skipTest("rtl trace wants the collectors, which this build has not")
-        run([self.rtl_command, "trace", "-o", database, *command], {"LD_LIBRARY_PATH": self.lib},
-            cwd=self.folder)
+    def rtl(self, *arguments, env=None):
+        return subprocess.run([self.rtl_command, *arguments], cwd=self.folder, text=True,
+                              env={**CLEAN, "LD_LIBRARY_PATH": self.lib, **(env or {})},
+                              capture_output=True, timeout=100, check=False)
+
+    def good(self, *arguments, **more):
+        done = self.rtl(*arguments, **more)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done
 
     def query(self, database, text):
         connection = sqlite3.connect(self.path(database))
@@ -103,8 +109,85 @@ class Examples(unittest.TestCase):
         self.check_solver("process.db")
 
     def test_own_stream_under_rtl_trace(self):
-        self.trace("trace.db", self.path("own_stream"), "5")
+        done = self.good("trace", "-o", "trace.db", self.path("own_stream"), "5")
         self.check_solver("trace.db")
+        self.assertEqual(done.stdout, "residual 0.03125\n")
+        self.assertRegex(done.stderr, "(?m)^example.solver: 5 of 5 events recorded, 0 lost$")
+        self.assertIn(f"\nrtl: trace: {self.path('trace.db')}\n", done.stderr)
+        self.assertNotIn("no GPU operation", done.stderr)
+        self.assertNotIn("not initialise", done.stderr)
+
+    def test_own_stream_under_rtl_trace_quietly(self):
+        for way in ((), ("--in-process",)):
+            done = self.good("trace", "-q", *way, "-o", "quiet.db", self.path("own_stream"), "5")
+            self.assertEqual(done.stderr, "")
+            self.check_solver("quiet.db")
+
+    def test_own_stream_recorded_and_replayed(self):
+        self.good("record", "-o", "run.rec", self.path("own_stream"), "5")
+        self.good("replay", "-o", "replay.db", "run.rec")
+        self.check_solver("replay.db")
+
+    def check_list(self, source, *arguments):
+        """The program's own stream with its fields, as `rtl list-streams` tells."""
+        done = self.good("list-streams", "--json", *arguments)
+        streams = {s["name"]: s for s in json.loads(done.stdout)["streams"]}
+        self.assertIn("rtl.default", streams)
+        stream = streams["example.solver"]
+        self.assertEqual((stream["version"], stream["description"], stream["from"]),
+                         ("1.0", "iterations of a solver", source))
+        task, = stream["types"]
+        self.assertEqual((task["type"], task["name"], task["payload_size"]), (11, "task_end", 32))
+        self.assertEqual([(f["name"], f["kind"], f["unit"], f["offset"], f["size"])
+                          for f in task["fields"]],
+                         [("iteration", "uint", "count", 0, 8), ("residual", "float", "", 8, 8),
+                          ("method", "string", "", 16, 8), ("rows", "uint", "count", 24, 4),
+                          ("restarted", "uint", "", 28, 4)])
+        self.assertEqual(task["fields"][1]["description"], "what is left to solve")
+        text = self.good("list-streams", *arguments).stdout
+        self.assertIn(f"example.solver 1.0: iterations of a solver\n  from {source}\n"
+                      "  task_end (type 11, 32 bytes): an iteration has ended\n", text)
+        self.assertRegex(text, r"(?m)^    rows +uint32 +count +rows that were touched$")
+        return done
+
+    def test_list_streams_of_a_command(self):
+        own = self.path("own_stream")
+        before = sorted(os.listdir(self.folder))
+        done = self.check_list(own, "--", own, "5")
+        # what the command says is not in the list
+        self.assertEqual(done.stderr, "residual 0.03125\n")
+        self.assertEqual(sorted(os.listdir(self.folder)), before)
+        script = f"'{own}' 2; exit 3"
+        done = self.rtl("list-streams", "--", "sh", "-c", script,
+                        env={"RTL_STREAMS": "-example.*", "RTL_SUBSCRIBERS": "libnone_sub.so"})
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("example.solver 1.0", done.stdout)
+
+
+    def test_list_streams_of_a_trace_and_a_recording(self):
+        own = self.path("own_stream")
+        self.good("trace", "-q", "-o", "list.db", own, "5")
+        self.check_list("list.db", "list.db")
+        self.good("record", "-q", "-o", "list.rec", own, "5")
+        self.check_list("list.rec", "list.rec")
+        # streams of which nothing was wanted are described as well
+        self.good("trace", "-q", "-o", "none.db", own, "0", env={"RTL_STREAMS": "rtl.default"})
+        names = [s["name"] for s in json.loads(
+            self.good("list-streams", "--json", "none.db").stdout)["streams"]]
+        self.assertIn("rtl.default", names)
+
+    def test_list_streams_of_what_has_none(self):
+        for arguments, status, part in (
+                (("--", "true"), 1, "true registered no stream"),
+                (("--", "sh", "-c", "exit 9"), 9, "sh registered no stream"),
+                (("--", "nonexistent-command"), 127, "there is no such command in PATH"),
+                (("--", ""), 2, "the name of the command is empty"),
+                ((self.path("own_stream"),), 1, "own_stream` runs it as a command"),
+                (("own_stream.c",), 1, "own_stream.c cannot be loaded"),
+                ((self.folder,), 1, "holds nothing of rtl's")):
+            done = self.rtl("list-streams", *arguments)
+            self.assertEqual((done.returncode, done.stdout), (status, ""), arguments)
+            self.assertIn(part, done.stderr)
 
     def test_print_sub(self):
         with open(self.path("print_sub.c"), encoding="utf-8") as file:
@@ -154,12 +237,64 @@ class Examples(unittest.TestCase):
             "example.matrix.multiply_end rows=2count columns=3count norm=6"])
 
     def test_stub_library_under_rtl_trace(self):
-        self.trace("stub.db", *self.stub_main())
+        self.good("trace", "-o", "stub.db", *self.stub_main())
         rows = self.query("stub.db", "SELECT b.instance = e.instance, b.correlation = "
                                      "e.correlation AND b.correlation > 0, e.norm FROM "
                                      "rtl_e_example_matrix_multiply_begin AS b JOIN "
                                      "rtl_e_example_matrix_multiply_end AS e")
         self.assertEqual(rows, [(1, 1, 6.0)])
+
+
+class NoRocm(Examples):
+    """The same with an rtl that has no collectors for ROCm, and what it says of that."""
+
+    MISSING = "this rtl has no collectors for ROCm, "
+
+
+    def test_it_has_none(self):
+        self.assertFalse(self.has_rocm)
+
+    def test_said_once_where_something_was_recorded(self):
+        for verb, output in (("trace", "said.db"), ("record", "said.rec")):
+            done = self.good(verb, "-o", output, self.path("own_stream"), "5")
+            line = "rtl: work on the GPU was not traced: " + self.MISSING + self.lib
+            self.assertEqual(done.stderr.count(line), 1, done.stderr)
+            self.assertEqual(done.stderr.count(self.MISSING), 1, done.stderr)
+
+    def test_said_where_nothing_was_recorded(self):
+        for verb in ("trace", "record"):
+            done = self.good(verb, "-q", "-o", "nothing", "true")
+            self.assertIn("rtl: nothing was recorded: ", done.stderr)
+            self.assertIn("rtl: work on the GPU was not traced: ", done.stderr)
+            self.assertNotIn("HSA", done.stderr)
+            self.assertFalse(os.path.exists(self.path("nothing")))
+
+    def test_refused_where_it_was_asked_for(self):
+        for arguments in (("trace", "-m", "lite"), ("trace", "--strict"),
+                          ("record", "-m", "standard")):
+            done = self.rtl(*arguments, "touch", "ran")
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            self.assertIn(self.MISSING, done.stderr)
+            self.assertEqual(done.stderr.count("\n"), 1)
+        self.assertFalse(os.path.exists(self.path("ran")))
+        self.good("trace", "-q", "-m", "lite", "-o", "fallback.db", self.path("own_stream"), "5",
+                  env={"RTL_MODE_FALLBACK": "1"})
+        self.check_solver("fallback.db")
+
+    def test_environment_has_nothing_of_the_runtime(self):
+        done = self.good("trace", "-q", "-o", "env.db", "sh", "-c", f"env; '{self.path('own_stream')}' 5",
+                         env={"HSA_TOOLS_LIB": "libother.so"})
+        self.assertIn("\nHSA_TOOLS_LIB=libother.so\n", "\n" + done.stdout)
+        self.assertNotIn("ROCPROFILER", done.stdout)
+        done = self.good("env", "-s", "libsqlite_sub.so")
+        self.assertRegex(done.stdout, r"^export RTL_SUBSCRIBERS='.*libsqlite_sub.so';\n$")
+        self.assertIn(self.MISSING, done.stderr)
+
+    def test_list_streams_of_rtl_itself(self):
+        done = self.good("list-streams")
+        self.assertIn("rtl.default 1.0", done.stdout)
+        self.assertNotIn("rtl.hsa", done.stdout)
+        self.assertIn(self.MISSING, done.stderr)
 
 
 if __name__ == "__main__":

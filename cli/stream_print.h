@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Prints descriptions of streams, for people or as JSON. One thread. */
+#ifndef RTL_CLI_STREAM_PRINT_H
+#define RTL_CLI_STREAM_PRINT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <rtl/types.h>
+
+/** What is being printed, to stdout; all zeros but for `json` at the beginning. */
+struct stream_print {
+	bool json;
+	size_t streams; /**< so far */
+};
+
+void stream_print_begin(const struct stream_print *print);
+/** One stream. @param from  what it comes from, for the user */
+void stream_print(struct stream_print *print, const struct rtl_stream_info *stream,
+		  const char *from);
+void stream_print_end(const struct stream_print *print);
+
+/** Name of a kind of fields, and the reverse; 0: there is none of that name. */
+const char *stream_kind_name(uint16_t kind);
+uint16_t stream_kind_by_name(const char *name);
+
+#endif

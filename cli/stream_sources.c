@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* See stream_sources.h. */
+#include "stream_sources.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "folders.h"
+#include "launch.h"
+#include "library.h"
+#include "stream_database.h"
+
+/* ---- libraries ---- */
+
+static void add_all(const struct stream_sink *sink, rtl_publisher_streams_fn publisher,
+		    const char *from)
+{
+	size_t count = 0;
+	const struct rtl_stream_info *const *streams = publisher(&count);
+
+	for (size_t i = 0; i < count; i++)
+		sink->add(sink->user, streams[i], from);
+}
+
+/* One of rtl's own libraries, which has streams or not. */
+static int add_own(const struct stream_sink *sink, char *path)
+{
+	int status = CLI_OK;
+
+	if (!path)
+		return cli_failed("out of memory");
+	void *handle = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
+	rtl_publisher_streams_fn publisher = handle ? library_publisher(handle) : NULL;
+	if (publisher)
+		add_all(sink, publisher, path);
+	else if (!handle && !access(path, F_OK))
+		status = cli_failed("list-streams: %s", dlerror());
+	else if (!handle)
+		cli_error("this rtl has no collectors for ROCm, and none of their streams: %s is "
+			  "not there",
+			  path);
+	free(path);
+	return status;
+}
+
+int streams_of_rtl(const struct stream_sink *sink)
+{
+	int status = add_own(sink, library_rtl());
+	int rocm = add_own(sink, library_beside_rtl(LIBRARY_ROCM));
+
+	return status ? status : rocm;
+}
+
+/* The library stays loaded: it may not like to go. */
+static int add_library(const struct stream_sink *sink, const char *path)
+{
+	char *file = strchr(path, '/') || access(path, F_OK) ? strdup(path) : NULL;
+
+	/* A name without a slash is a file in the working directory if there is one. */
+	if (!file && asprintf(&file, "./%s", path) < 0)
+		return cli_failed("out of memory");
+	void *handle = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
+	bool runs = !handle && !access(file, X_OK);
+	free(file);
+	if (!handle && runs)
+		return cli_failed("%s is neither a library nor a trace; `rtl list-streams -- %s` "
+				  "runs it as a command",
+				  path, path);
+	if (!handle)
+		return cli_failed("library %s cannot be loaded: %s", path, dlerror());
+	rtl_publisher_streams_fn publisher = library_publisher(handle);
+	if (!publisher)
+		return cli_failed("library %s publishes no streams: it does not export '%s'", path,
+				  RTL_PUBLISHER_SYMBOL);
+	add_all(sink, publisher, path);
+	return CLI_OK;
+}
+
+static bool is_database(const char *path)
+{
+	static const char magic[] = "SQLite format 3"; /* with its NUL: 16 bytes */
+	char head[sizeof(magic)] = "";
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t size = fd < 0 ? -1 : read(fd, head, sizeof(head));
+
+	if (fd >= 0)
+		close(fd);
+	return size == (ssize_t)sizeof(head) && !memcmp(head, magic, sizeof(head));
+}
+
+/* ---- what the bus knows of processes ---- */
+
+/* A subscriber of our own is told of each stream; there is one at a time, and it can be given
+ * nothing. */
+static struct {
+	const struct stream_sink *sink;
+	const char *from;
+} listener;
+
+static int on_create(const struct rtl_host *host, const struct rtl_setting *settings, size_t count,
+		     void **instance)
+{
+	(void)host;
+	(void)settings;
+	(void)count;
+	*instance = &listener;
+	return 0;
+}
+
+static int on_stream(void *instance, const struct rtl_stream_info *stream)
+{
+	(void)instance;
+	listener.sink->add(listener.sink->user, stream, listener.from);
+	return 0;
+}
+
+static const struct rtl_subscriber subscriber = {
+	.abi_version = RTL_ABI_VERSION,
+	.struct_size = sizeof(subscriber),
+	.name = "list-streams",
+	.version = "1",
+	.description = "which streams there are",
+	.create = on_create,
+	.stream = on_stream,
+};
+
+/* All streams, whatever is to be recorded. */
+static void listen(const struct stream_sink *sink, const char *from)
+{
+	unsetenv("RTL_STREAMS");
+	listener.sink = sink;
+	listener.from = from;
+}
+
+static int add_folder(const struct stream_sink *sink, const char *path)
+{
+	struct rtl_folder is;
+	int status = folder_look("list-streams", path, &is);
+
+	listen(sink, path);
+	return status ? status : collect_inspect(path, &subscriber);
+}
+
+int streams_of_path(const char *path, const struct stream_sink *sink)
+{
+	struct stat st;
+
+	if (!stat(path, &st) && S_ISDIR(st.st_mode))
+		return add_folder(sink, path);
+	return is_database(path) ? streams_of_database(path, sink) : add_library(sink, path);
+}
+
+/* ---- commands ---- */
+
+int streams_of_command(char **command, const struct stream_sink *sink, int *ended)
+{
+	struct launch launch = {.command = command, .session = {.output_to_stderr = true}};
+	int error = launch_find(command[0]), status;
+
+	if (error)
+		return launch_refuse(command[0], error);
+	listen(sink, command[0]);
+	launch_make_id(&launch);
+	status = session_prepare_runtime(&launch.session);
+	if (!status)
+		status = session_set(&launch.session, "RTL_SESSION", launch.id);
+	if (!status)
+		status = collect_listen(&launch.collect, &launch.session, launch.id, command[0],
+					&subscriber);
+	if (status)
+		goto out;
+	error = launch_collected(&launch, "list", ended);
+	if (error)
+		status = launch_refuse(command[0], error);
+	launch_report_left(&launch);
+out:
+	session_fini(&launch.session);
+	return status;
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/* See trace_report.h. */
+#include "trace_report.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "database.h"
+#include "folders.h"
+#include "summary.h"
+
+#define TOP_ROWS       10
+#define SIBLINGS_SHOWN 8
+
+/* Whether a database was written by this run. */
+static bool is_ours(struct database *database, const struct launch *launch)
+{
+	char *session = database_fact(database, "session");
+	bool ours = session && !strcmp(session, launch->id);
+
+	free(session);
+	return ours;
+}
+
+/* Where the events wait that a process which has drained itself did not deliver; to be freed. */
+static char *find_spool(int pid)
+{
+	struct folders folders;
+	char *path = NULL;
+
+	folders_find(&folders);
+	for (size_t i = 0; i < folders.count && !path; i++) {
+		const struct rtl_folder *is = &folders.items[i].is;
+		if (is->kind == RTL_FOLDER_SPOOL && !is->in_use && is->pid == pid)
+			path = strdup(folders.items[i].path);
+	}
+	folders_fini(&folders);
+	return path;
+}
+
+/* Why the command's trace has an end that is not that of the command, and what to do. `writer`
+ * begins with the number of the process that wrote it. */
+static void explain_incomplete(const char *path, const char *writer, int status)
+{
+	char *spool = find_spool(atoi(writer)), *file = spool ? cli_quote(path) : NULL;
+
+	if (WIFSIGNALED(status))
+		cli_error("%s is not complete: SIG%s ended the command before all was written",
+			  path,
+			  sigabbrev_np(WTERMSIG(status)) ? sigabbrev_np(WTERMSIG(status)) : "?");
+	else
+		cli_error("%s is not complete: the command's process still runs, or ended by _exit "
+			  "or was killed before all was written",
+			  path);
+	if (file)
+		cli_error("what is missing can be had: rtl recover -o %s %s", file, spool);
+	free(file);
+	free(spool);
+}
+
+static void print_summary(struct database *database, const char *path)
+{
+	const struct summary_style style = {.title = "", .top = TOP_ROWS};
+	struct summary *summary = summary_create();
+
+	if (summary && !database_summarize(database, summary))
+		summary_print_text(summary, stderr, &style);
+	summary_destroy(summary);
+	fputc('\n', stderr);
+	cli_error("trace: %s", path);
+}
+
+static void report_nothing(const struct launch *launch)
+{
+	if (launch->session.no_rocm)
+		cli_error("nothing was recorded: the command published nothing itself");
+	else
+		cli_error("nothing was recorded: the command never initialised the HSA runtime, so "
+			  "it did not use a GPU, or its runtime does not honour HSA_TOOLS_LIB");
+	launch_report_no_rocm(launch);
+}
+
+/* A database without an event. */
+static void report_no_event(const struct launch *launch)
+{
+	const char *path = launch->session.database;
+
+	if (launch->session.no_rocm)
+		cli_error("no event was recorded: the command has streams of its own, but "
+			  "published nothing on them; trace: %s",
+			  path);
+	else
+		cli_error("no GPU operation was recorded: no kernel that the command dispatched "
+			  "has ended, and it published nothing itself; trace: %s",
+			  path);
+	launch_report_no_rocm(launch);
+}
+
+void trace_remove_empty(const struct launch *launch)
+{
+	const char *path = launch->session.database;
+	struct database *database = path && !access(path, F_OK) ? database_open(path, true) : NULL;
+
+	if (database && is_ours(database, launch))
+		unlink(path);
+	database_close(database);
+}
+
+static void report_database(const struct launch *launch, int status)
+{
+	const char *path = launch->session.database;
+	struct database *database = access(path, F_OK) ? NULL : database_open(path, false);
+
+	if (!database || !is_ours(database, launch)) {
+		report_nothing(launch);
+		goto out;
+	}
+	bool something = database_operations(database) > 0 || database_events(database) > 0;
+	char *writer = database_fact(database, "writer");
+	int64_t lost = database_lost(database);
+
+	if (writer)
+		explain_incomplete(path, writer, status);
+	/* what was lost is said even where nothing else came of it */
+	if ((something && !launch->quiet) || lost > 0) {
+		print_summary(database, path);
+		launch_report_no_rocm(launch);
+	} else if (!something && !writer) {
+		report_no_event(launch);
+	}
+	free(writer);
+out:
+	database_close(database);
+}
+
+/* Whether a file name is that of the output with `-PID` or `-PID-N` before its suffix. */
+static bool is_sibling(const char *name, const char *output)
+{
+	const char *dot = strrchr(output, '.');
+	size_t stem = dot && dot != output ? (size_t)(dot - output) : strlen(output);
+	size_t digits;
+
+	if (strncmp(name, output, stem) != 0 || name[stem] != '-')
+		return false;
+	digits = strspn(name + stem, "-0123456789");
+	return digits > 1 && !strcmp(name + stem + digits, output + stem);
+}
+
+/* Whether a file in the folder of the output is a trace of this run. */
+static bool is_other_trace(const char *folder, const char *name, const struct launch *launch)
+{
+	char *path;
+	bool ours;
+
+	if (asprintf(&path, "%s%s", folder, name) < 0)
+		return false;
+	struct database *database = database_open(path, true);
+	ours = database && is_ours(database, launch);
+	database_close(database);
+	free(path);
+	return ours;
+}
+
+/* Other processes of the command have written files of their own beside the output. */
+static void report_siblings(const struct launch *launch)
+{
+	const char *path = launch->session.database, *output = strrchr(path, '/') + 1;
+	char *folder = strndup(path, (size_t)(output - path));
+	struct dirent **entries;
+	int count = folder ? scandir(folder, &entries, NULL, alphasort) : -1, found = 0;
+
+	for (int i = 0; i < count; i++) {
+		const char *name = entries[i]->d_name;
+		if (is_sibling(name, output) && is_other_trace(folder, name, launch) &&
+		    ++found <= SIBLINGS_SHOWN)
+			cli_error("trace of another process: %s%s", folder, name);
+		free(entries[i]);
+	}
+	if (count >= 0)
+		free(entries);
+	if (found > SIBLINGS_SHOWN)
+		cli_error("and of %d more, beside them", found - SIBLINGS_SHOWN);
+	free(folder);
+}
+
+void trace_report_in_process(const struct launch *launch, int status)
+{
+	if (launch->session.database) {
+		report_database(launch, status);
+		report_siblings(launch);
+	} else if (!launch->quiet) {
+		launch_report_no_rocm(launch);
+	}
+}
+
+void trace_report_collected(const struct launch *launch, int status)
+{
+	if (launch->session.database && launch->collect.met) {
+		report_database(launch, status);
+	} else if (launch->session.database) {
+		trace_remove_empty(launch);
+		report_nothing(launch);
+	} else if (!launch->quiet) {
+		launch_report_no_rocm(launch);
+	}
+	launch_report_left(launch);
+}
