@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "deadline.h"
 #include "diagnostics.h"
 #include "dict.h"
 #include "futex.h"
@@ -29,6 +30,10 @@
 #define NAP_MS 20u
 /* So many naps until the thread looks whether it is the last one. */
 #define NAPS_BEFORE_LOOK 25u
+/* Longest time that a registration waits for another thread to load the subscribers: that one may
+ * wait for the loader's lock, which this one may hold. */
+#define START_WAIT_MS 500u
+#define START_STEP_MS 10u
 /* Longest time that a fork waits for a subscriber that is at work. */
 #define FORK_WAIT_MS 1000u
 /* Passes over what is published when publishing has been stopped. */
@@ -44,6 +49,9 @@ struct at_finish {
 };
 
 static struct at_finish *at_finish; /* under bus.lock */
+/* 1: the spool is there and streams can be registered; the subscribers are being loaded. Release by
+ * the thread that starts, acquire by those that do not wait for it. */
+static uint32_t loading;
 /* Held while the bus starts; recursive: a subscriber's create may register a stream. */
 static pthread_mutex_t start_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
@@ -63,6 +71,8 @@ static __thread bool own_thread __attribute__((tls_model("initial-exec")));
 static __thread int cancel_state __attribute__((tls_model("initial-exec")));
 /* This thread starts the bus just now. */
 static __thread bool starting __attribute__((tls_model("initial-exec")));
+/* This thread has waited for another one to start the bus, in vain. */
+static __thread bool impatient __attribute__((tls_model("initial-exec")));
 
 void bus_lock(void)
 {
@@ -297,13 +307,7 @@ int rtl_flush(uint32_t timeout_ms)
 		return RTL_EBUSY;
 	if (!__atomic_load_n(&consumer.running, __ATOMIC_RELAXED) || !running_here())
 		return 0;
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += timeout_ms / 1000;
-	until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
-	if (until.tv_nsec >= 1000000000) {
-		until.tv_nsec -= 1000000000;
-		until.tv_sec++;
-	}
+	until = deadline_in(CLOCK_MONOTONIC, timeout_ms);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	pthread_mutex_lock(&consumer.mutex);
 	mine = ++consumer.requested;
@@ -329,26 +333,35 @@ static void *wiped_page(void)
 }
 
 /* A new spool is to know all that the registries hold: after a fork, or what was registered
- * before the bus started. */
+ * before the bus started. Under bus.lock. */
 static void refill(void)
 {
-	bus_lock();
 	dict_add_process(&bus.spool, host_own_process());
 	ids_refill();
 	stream_refill();
-	bus_unlock();
 }
 
 /* Nobody listens, or nobody can: publishing is off. */
 static int start_silent(struct spool_control *fixed)
 {
-	int err = spool_open_private(&bus.spool, fixed);
+	int err;
 
+	bus_lock(); /* there may be threads that did not wait: see loading */
+	loading = 0;
+	err = spool_open_private(&bus.spool, fixed);
 	if (!err) {
 		bus.bell = &bus.spool.control->asleep;
 		refill();
 	}
+	bus_unlock();
 	return err;
+}
+
+static void remove_spool(void)
+{
+	bus_lock();
+	spool_remove(&bus.spool);
+	bus_unlock();
 }
 
 static int start_recording(const char *subscribers, struct spool_control *fixed)
@@ -359,15 +372,19 @@ static int start_recording(const char *subscribers, struct spool_control *fixed)
 	if (err)
 		return err;
 	bus.bell = &bus.spool.control->asleep;
+	bus_lock();
 	refill();
+	bus_unlock();
+	/* release: with the acquire of who does not wait, and uses all of the above */
+	__atomic_store_n(&loading, 1, __ATOMIC_RELEASE);
 	bus.host = host_create(subscribers, "process", &failed);
 	if (failed && bus.settings.strict) {
 		log_line(RTL_LEVEL_ERROR, "bus", "RTL_STRICT is set: the program does not start");
-		spool_remove(&bus.spool);
+		remove_spool();
 		_exit(2);
 	}
 	if (!bus.host || host_add_local(bus.host) || start_consumer()) {
-		spool_remove(&bus.spool);
+		remove_spool();
 		return RTL_EPLUGIN;
 	}
 	diagnostics_start();
@@ -384,7 +401,9 @@ static int start_collected(struct spool_control *fixed)
 		return err;
 	bus.collected = true;
 	bus.bell = session_bell();
+	bus_lock();
 	refill();
+	bus_unlock();
 	diagnostics_start();
 	bus_ring_bell();
 	return 0;
@@ -426,16 +445,10 @@ static void in_parent(void)
 	writer_locked--;
 }
 
-/* A subscriber that forks holds the host's lock, which the thread that starts the bus may want:
- * it does not wait for that one without end. */
-static bool lock_start(void)
+static bool lock_start(uint32_t timeout_ms)
 {
-	struct timespec until;
+	const struct timespec until = deadline_in(CLOCK_REALTIME, timeout_ms);
 
-	if (!writer_no_wait)
-		return !pthread_mutex_lock(&start_lock);
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += FORK_WAIT_MS / 1000;
 	return !pthread_mutex_timedlock(&start_lock, &until);
 }
 
@@ -450,7 +463,9 @@ static void before_fork(void)
 		return;
 	}
 	writer_locked++;
-	fork_state.start_held = lock_start();
+	/* the thread that starts the bus may want what this one holds: the host's lock, the
+	 * loader's */
+	fork_state.start_held = lock_start(FORK_WAIT_MS);
 	fork_state.host_held = bus.host && host_pause(bus.host, FORK_WAIT_MS);
 	pthread_mutex_lock(&bus.lock);
 	fork_state.ring = writer->in_use && writer->busy ? writer->ring : NULL;
@@ -490,7 +505,8 @@ static void in_child(void)
 	spool_forget(
 		&bus.spool); /* whose lock is the parent's: it is not ours to say that it lives */
 	consumer.running = false;
-	own_thread = starting = false;
+	loading = 0;
+	own_thread = starting = impatient = false;
 	writer_no_wait = 0;
 	writer_forget_all();
 }
@@ -538,6 +554,26 @@ static int start(void)
 	return start_silent(fixed);
 }
 
+bool bus_starts_elsewhere(void)
+{
+	return !starting && __atomic_load_n(&loading, __ATOMIC_ACQUIRE);
+}
+
+/* Takes start_lock; false: another thread loads the subscribers and does not get on, or not fast.
+ * Then streams can be registered and published to all the same, and what they publish is recorded
+ * as far as the rings go. */
+static bool wait_to_start(void)
+{
+	uint32_t waited;
+
+	for (waited = 0; !lock_start(START_STEP_MS); waited += START_STEP_MS) {
+		impatient |= waited >= START_WAIT_MS;
+		if (impatient && bus_starts_elsewhere())
+			return false;
+	}
+	return true;
+}
+
 int bus_start(void)
 {
 	int err = 0, state;
@@ -545,11 +581,15 @@ int bus_start(void)
 	/* the consumer never waits for the thread that starts it and waits for the host */
 	if (running_here() || starting || own_thread)
 		return 0;
+	if (impatient && bus_starts_elsewhere())
+		return 0;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	pthread_mutex_lock(&start_lock);
+	if (!wait_to_start())
+		goto out;
 	if (!running_here()) {
 		starting = true;
 		err = start();
+		__atomic_store_n(&loading, 0, __ATOMIC_RELEASE);
 		starting = false;
 		if (!err) {
 			__atomic_store_n(bus.alive, (uint32_t)getpid(), __ATOMIC_RELAXED);
@@ -558,6 +598,7 @@ int bus_start(void)
 		}
 	}
 	pthread_mutex_unlock(&start_lock);
+out:
 	pthread_setcancelstate(state, NULL);
 	return err;
 }
@@ -597,8 +638,7 @@ static bool join_consumer(void)
 	struct timespec until;
 
 	for (;;) {
-		clock_gettime(CLOCK_REALTIME, &until);
-		until.tv_sec += 1;
+		until = deadline_in(CLOCK_REALTIME, 1000);
 		if (!pthread_timedjoin_np(consumer.thread, NULL, &until))
 			return true;
 		now = host_progress(bus.host);

@@ -45,6 +45,8 @@ void bus_unlock(void);
 
 /* Starts the bus if it was not yet, or again in a child. Any thread, no lock held. */
 int bus_start(void);
+/* Whether another thread starts the bus just now, and this one did not wait for it to end. */
+bool bus_starts_elsewhere(void);
 /* Whether the bus runs in this process, not in the parent that it was forked from. */
 bool bus_here(void);
 /* Wakes the consumer if it sleeps. */

@@ -6,7 +6,6 @@
  * subscriber has not made durable can be delivered again after a crash.
  */
 #include <sched.h>
-#include <string.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,8 +19,14 @@ static void hand_over(struct instance *instance)
 	uint32_t n = instance->pending;
 
 	instance->pending = 0;
-	if (n && !instance->failed)
+	if (n && !instance_failed(instance))
 		instance->fn(instance->user, instance->events, n);
+}
+
+static void sweep_if_due(struct host *host)
+{
+	if (__atomic_load_n(&host->undone, __ATOMIC_RELAXED))
+		host_sweep(host);
 }
 
 static void hand_over_all(struct host *host)
@@ -31,25 +36,28 @@ static void hand_over_all(struct host *host)
 	for (instance = host->instances; instance; instance = instance->next)
 		hand_over(instance);
 	__atomic_store_n(&host->progress, host->progress + 1, __ATOMIC_RELAXED);
-	if (host->undone)
-		host_sweep(host);
+	sweep_if_due(host);
 }
 
 /* Puts an event on the list of each subscription that wants it. */
 static void distribute(struct host *host, const struct rtl_event *event)
 {
+	struct rtl_subscription *const *first = &host->subscriptions[event->stream->number];
 	const struct rtl_subscription *s;
 
-	for (s = host->subscriptions[event->stream->number]; s; s = s->next) {
+	/* acquire: with the release in add_subscription */
+	for (s = __atomic_load_n(first, __ATOMIC_ACQUIRE); s; s = s->next) {
+		rtl_events_fn fn = __atomic_load_n(&s->fn, __ATOMIC_RELAXED);
 		struct instance *instance = s->instance;
 
-		if (s->is_inline || !s->fn || (s->type != event->type && s->type != RTL_TYPE_ANY))
+		if (s->is_inline || !fn || (s->type != event->type && s->type != RTL_TYPE_ANY))
 			continue;
-		if (instance->pending && (instance->fn != s->fn || instance->user != s->user))
+		if (instance->pending && (instance->fn != fn || instance->user != s->user)) {
 			hand_over(instance); /* keeps the order over all callbacks of one */
-		if (!s->fn)
-			continue; /* undone by that very callback */
-		instance->fn = s->fn;
+			if (!__atomic_load_n(&s->fn, __ATOMIC_RELAXED))
+				continue; /* undone by that very callback */
+		}
+		instance->fn = fn;
 		instance->user = s->user;
 		instance->events[instance->pending++] = event;
 		if (instance->pending == HOST_BATCH)
@@ -149,7 +157,8 @@ static void count_malformed(struct source *source, const struct reader_record *r
 {
 	source->malformed++;
 	if (record->stream < source->stream_count)
-		source->abandoned[record->stream]++;
+		__atomic_store_n(&source->abandoned[record->stream],
+				 source->abandoned[record->stream] + 1, __ATOMIC_RELAXED);
 	/* others the end of the ledger counts */
 }
 
@@ -167,11 +176,15 @@ static uint32_t pass_over(struct host *host, struct source *source)
 	struct reader_record record;
 	uint32_t n = 0, total = 0;
 
-	bool something = source_begin(source);
+	bool something;
 
+	host_data_lock(host);
+	something = source_begin(source);
+	host_data_unlock(host);
 	source_prepare(source);
-	if (!source->local)
-		host_look_at(host, source); /* what records refer to is in its dictionary by now */
+	/* what records refer to is in its dictionary by now */
+	if (!source->local || source->stream_count < source_streams_known(source))
+		host_look_at(host, source);
 	if (!something || !make_copies(host, source))
 		return 0;
 	while (reader_next(&source->reader, &record)) {
@@ -183,7 +196,7 @@ static uint32_t pass_over(struct host *host, struct source *source)
 			count_malformed(source, &record);
 			continue;
 		}
-		source->delivered[record.stream]++;
+		source_count_delivered(source, record.stream);
 		distribute(host, &host->batch[n]);
 		if (++n == HOST_BATCH || host->copies_used > HOST_COPIES - RTL_PAYLOAD_MAX) {
 			hand_over_all(host);
@@ -220,8 +233,7 @@ bool host_pass(struct host *host)
 			count(host, host->sources[i]);
 		else if (!host->sources[i]->finals)
 			total += pass_over(host, host->sources[i]);
-	if (host->undone)
-		host_sweep(host);
+	sweep_if_due(host);
 	host->dirty |= total > 0;
 	host_unlock(host);
 	return total > 0;
@@ -243,7 +255,7 @@ bool host_keeps(const struct host *host)
 {
 	const struct instance *instance = host->instances;
 
-	while (instance && !instance->failed)
+	while (instance && !instance_failed(instance))
 		instance = instance->next;
 	return instance && strcmp(host->where, "recover") == 0;
 }

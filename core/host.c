@@ -10,6 +10,7 @@
 #include <rtl/publish.h>
 
 #include "bus.h"
+#include "deadline.h"
 #include "host_impl.h"
 #include "inline.h"
 #include "log.h"
@@ -123,6 +124,7 @@ static struct host *new_host(const char *where)
 	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
 	pthread_mutex_init(&host->lock, &attr);
 	pthread_mutexattr_destroy(&attr);
+	pthread_mutex_init(&host->data, NULL);
 	host->where = where;
 	return host;
 }
@@ -186,11 +188,13 @@ void host_destroy(struct host *host)
 	free(host->sources);
 	free(host->copies);
 	pthread_mutex_destroy(&host->lock);
+	pthread_mutex_destroy(&host->data);
 	free(host);
 }
 
 /* ---- processes */
 
+/* Under the data lock. */
 static int add_source(struct host *host, struct source *source)
 {
 	if (host->source_count == host->source_room) {
@@ -214,14 +218,14 @@ int host_add_local(struct host *host)
 
 	if (!source)
 		return RTL_ENOMEM;
-	host_lock(host);
 	source_init_local(source);
+	host_data_lock(host);
 	err = add_source(host, source);
-	host_unlock(host);
+	host_data_unlock(host);
 	if (err)
 		free(source);
 	else
-		host_look_around(host);
+		host_look_around(host, HOST_FOR_EVER);
 	return err;
 }
 
@@ -237,15 +241,15 @@ int host_add_spool(struct host *host, const char *path, bool shared, const char 
 		free(source);
 		return err;
 	}
-	host_lock(host);
+	host_data_lock(host);
 	err = add_source(host, source);
-	host_unlock(host);
+	host_data_unlock(host);
 	if (err) {
 		source_fini(source);
 		free(source);
 		return err;
 	}
-	host_look_around(host);
+	host_look_around(host, HOST_FOR_EVER);
 	return 0;
 }
 
@@ -278,7 +282,14 @@ bool host_selects(const char *name)
 	return selected;
 }
 
-/* The host's stream for one of a process's; NULL: too many, or no memory. */
+/* Adds one to the host's; release: with the acquire in is_ours. */
+static void add_stream(struct host *host, uint32_t number, const struct rtl_stream_info *info)
+{
+	host->streams[number] = info;
+	__atomic_store_n(&host->stream_count, number + 1, __ATOMIC_RELEASE);
+}
+
+/* The host's stream for one of a process's; NULL: too many, or no memory. Under the data lock. */
 static const struct rtl_stream_info *intern_stream(struct host *host, const struct source *source,
 						   const struct rtl_stream_info *info)
 {
@@ -286,8 +297,7 @@ static const struct rtl_stream_info *intern_stream(struct host *host, const stru
 	uint32_t i;
 
 	if (source->local) { /* the only process: its numbers are the host's */
-		host->streams[info->number] = info;
-		host->stream_count = info->number + 1;
+		add_stream(host, info->number, info);
 		return info;
 	}
 	for (i = 0; i < host->stream_count; i++)
@@ -297,7 +307,7 @@ static const struct rtl_stream_info *intern_stream(struct host *host, const stru
 	if (host->stream_count == SPOOL_STREAMS_MAX || !(copy = stream_info_copy(info)))
 		return NULL;
 	copy->number = host->stream_count;
-	host->streams[host->stream_count++] = copy;
+	add_stream(host, host->stream_count, copy);
 	return copy;
 }
 
@@ -309,7 +319,9 @@ void host_offer_stream(struct host *host, const struct rtl_stream_info *info)
 	struct instance *instance;
 
 	host_lock(host);
+	host_data_lock(host);
 	ours = intern_stream(host, &nobody, info);
+	host_data_unlock(host);
 	if (!host_selects(info->name))
 		ours = NULL;
 	for (instance = host->instances; ours && host->stream_count > before && instance;
@@ -323,19 +335,23 @@ void host_offer_stream(struct host *host, const struct rtl_stream_info *info)
 static bool meet_stream(struct host *host, struct source *source, uint32_t number)
 {
 	uint32_t before = host->stream_count;
-	const struct rtl_stream_info *info =
-		intern_stream(host, source, source_stream(source, number));
+	const struct rtl_stream_info *info;
 	struct instance *instance;
 
+	host_data_lock(host);
+	info = intern_stream(host, source, source_stream(source, number));
+	if (info)
+		source_add_stream(source, info);
+	host_data_unlock(host);
 	if (!info)
 		return false;
-	source_add_stream(source, info);
 	if (host->stream_count > before && host_selects(info->name))
 		for (instance = host->instances; instance; instance = instance->next)
 			INSTANCE_CALL(instance, stream, info);
-	if (source->local)
-		return true;
-	wants_tell_one(host, source, info); /* it has begun with what the folder said */
+	/* it has begun with what the folder said, or with all (host_await_stream) */
+	host_data_lock(host);
+	wants_tell_one(host, source, info);
+	host_data_unlock(host);
 	return true;
 }
 
@@ -359,32 +375,70 @@ void host_look_at(struct host *host, struct source *source)
 			break;
 }
 
-void host_look_around(struct host *host)
+bool host_look_around(struct host *host, uint32_t timeout_ms)
 {
 	uint32_t i;
 
-	host_lock(host);
+	if (!host_lock_patiently(host, timeout_ms))
+		return false;
 	for (i = 0; !host->finished && i < host->source_count; i++)
 		host_look_at(host, host->sources[i]);
 	host_unlock(host);
+	return true;
 }
 
-/* ---- pause */
+void host_await_stream(struct host *host, uint32_t number)
+{
+	host_data_lock(host);
+	if (host->source_count && host->sources[0]->stream_count <= number && !host->finished)
+		stream_want_all(number);
+	host_data_unlock(host);
+}
+
+/* ---- locks */
+
+/* So long at once is waited for the lock. */
+#define LOCK_STEP_MS 5u
+
+static bool lock_for(struct host *host, uint32_t timeout_ms)
+{
+	const struct timespec until = deadline_in(CLOCK_REALTIME, timeout_ms);
+
+	return !pthread_mutex_timedlock(&host->lock, &until);
+}
+
+bool host_lock_patiently(struct host *host, uint32_t timeout_ms)
+{
+	uint32_t waited = 0;
+	bool held;
+
+	writer_no_wait++;
+	held = !pthread_mutex_trylock(&host->lock);
+	if (!held)
+		__atomic_fetch_add(&host->paused, 1, __ATOMIC_RELAXED);
+	else
+		return true;
+	while (!held && !inline_awaited() && waited < timeout_ms) {
+		held = lock_for(host, LOCK_STEP_MS);
+		waited += timeout_ms == HOST_FOR_EVER ? 0 : LOCK_STEP_MS;
+	}
+	__atomic_fetch_sub(&host->paused, 1, __ATOMIC_RELAXED);
+	if (!held)
+		writer_no_wait--;
+	return held;
+}
 
 bool host_pause(struct host *host, uint32_t timeout_ms)
 {
-	struct timespec until;
-	int err;
+	bool held;
 
-	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_sec += timeout_ms / 1000;
 	__atomic_fetch_add(&host->paused, 1, __ATOMIC_RELAXED);
 	writer_no_wait++;
-	err = pthread_mutex_timedlock(&host->lock, &until);
+	held = lock_for(host, timeout_ms);
 	__atomic_fetch_sub(&host->paused, 1, __ATOMIC_RELAXED);
-	if (err)
+	if (!held)
 		writer_no_wait--;
-	return !err;
+	return held;
 }
 
 void host_resume(struct host *host)
@@ -407,10 +461,10 @@ void host_own_ledger(struct host *host, uint32_t stream, struct rtl_ledger *ledg
 	*ledger = (struct rtl_ledger){.struct_size = ledger->struct_size};
 	if (!host)
 		return;
-	host_lock(host);
+	host_data_lock(host);
 	if (host->source_count && stream < host->sources[0]->stream_count)
 		source_ledger(host->sources[0], stream, ledger);
-	host_unlock(host);
+	host_data_unlock(host);
 }
 
 bool host_is_starved(const struct host *host)
@@ -432,6 +486,7 @@ static void end_process(struct host *host, struct source *source)
 
 	if (source->ended)
 		return;
+	host_data_lock(host);
 	for (i = 0; i < source->stream_count; i++) {
 		source_ledger(source, i, &ledger);
 		ledger.abandoned = ledger.published - ledger.delivered - ledger.discarded;
@@ -439,6 +494,7 @@ static void end_process(struct host *host, struct source *source)
 		source->last[i] = ledger;
 	}
 	source->ended = true;
+	host_data_unlock(host);
 	if (source->begun)
 		for (instance = host->instances; instance; instance = instance->next)
 			INSTANCE_CALL(instance, process_end, source->process);
@@ -498,11 +554,11 @@ void host_finish(struct host *host)
 	struct instance *instance;
 	uint32_t i;
 
-	host_lock(host);
+	host_data_lock(host);
 	host->finished = true;
 	for (instance = host->instances; instance; instance = instance->next)
 		instance_undo_inline(instance);
-	host_unlock(host);
+	host_data_unlock(host);
 	inline_wait(); /* no inline callback runs any more */
 	host_lock(host);
 	for (i = 0; i < host->source_count; i++)
@@ -510,7 +566,7 @@ void host_finish(struct host *host)
 	for (instance = host->instances; instance; instance = instance->next) {
 		if (instance->subscriber->finish &&
 		    instance->subscriber->finish(instance->self) < 0) {
-			instance->failed = true;
+			__atomic_store_n(&instance->failed, true, __ATOMIC_RELAXED);
 			log_line(RTL_LEVEL_ERROR, instance->name, "could not finish its output");
 		}
 		if (instance->subscriber->destroy)

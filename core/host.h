@@ -4,7 +4,8 @@
  * more processes to them.
  *
  * Locks: host->lock (recursive) is held around every call into a subscriber but for inline
- * callbacks. Order: host lock, then bus.lock.
+ * callbacks; host->data guards what they and subscribers' calls into the host have in common.
+ * Order: host->lock, host->data, bus.lock.
  */
 #ifndef RTL_CORE_HOST_H
 #define RTL_CORE_HOST_H
@@ -55,8 +56,12 @@ uint32_t host_process_count(const struct host *host);
 /* How many have not ended. */
 uint32_t host_living_count(const struct host *host);
 
-/* Tells the subscribers of streams that are new, and of processes. Any thread. */
-void host_look_around(struct host *host);
+/* Tells the subscribers of streams that are new, and of processes. Any thread. False: some call
+ * into a subscriber did not end in time, or waits for the inline callback that this thread is in;
+ * then the next pass tells them. */
+bool host_look_around(struct host *host, uint32_t timeout_ms);
+/* All of this process's stream is recorded until the subscribers have been told of it. */
+void host_await_stream(struct host *host, uint32_t number);
 /* Delivers what there is; returns whether there was anything. One thread. */
 bool host_pass(struct host *host);
 /* Calls the subscribers' flush if there is something new and it is time, or `now`; then gives

@@ -20,13 +20,13 @@ static void api_report(const struct rtl_host *api, int level, const char *text)
 		instance_of(api)->name, "%s", text ? text : "");
 }
 
-/* The object stays in the list, without a callback, until no batch refers to it. */
+/* The object stays in the list, without a callback, until its owner has given it up and no batch
+ * refers to it. */
 static void undo(struct host *host, struct rtl_subscription *s)
 {
 	if (!s->fn)
 		return;
-	s->fn = NULL;
-	host->undone = true;
+	__atomic_store_n(&s->fn, NULL, __ATOMIC_RELAXED);
 	if (s->is_inline)
 		inline_remove(s->stream->number, s);
 	wants_tell(host, s->stream);
@@ -50,11 +50,16 @@ void instance_undo_inline(struct instance *instance)
 
 void instance_fail(struct instance *instance, const char *reason)
 {
-	if (instance->failed)
-		return;
-	instance->failed = true;
-	rtl_log(RTL_LEVEL_ERROR, instance->name, "%s: it gets no more events", reason);
-	undo_of(instance, true);
+	bool first;
+
+	host_data_lock(instance->host);
+	first = !instance->failed;
+	__atomic_store_n(&instance->failed, true, __ATOMIC_RELAXED);
+	if (first)
+		undo_of(instance, true);
+	host_data_unlock(instance->host);
+	if (first) /* not under the lock: it publishes */
+		rtl_log(RTL_LEVEL_ERROR, instance->name, "%s: it gets no more events", reason);
 }
 
 void instance_fail_with(struct instance *instance, const char *function, int err)
@@ -68,11 +73,7 @@ void instance_fail_with(struct instance *instance, const char *function, int err
 
 static void api_fail(const struct rtl_host *api, const char *reason)
 {
-	struct instance *instance = instance_of(api);
-
-	host_lock(instance->host);
-	instance_fail(instance, reason ? reason : "failed");
-	host_unlock(instance->host);
+	instance_fail(instance_of(api), reason ? reason : "failed");
 }
 
 static bool has_type(const struct rtl_stream_info *info, uint16_t type)
@@ -87,7 +88,9 @@ static bool has_type(const struct rtl_stream_info *info, uint16_t type)
 
 static bool is_ours(const struct host *host, const struct rtl_stream_info *info)
 {
-	return info->number < host->stream_count && host->streams[info->number] == info;
+	/* acquire: with the release in intern_stream */
+	return info->number < __atomic_load_n(&host->stream_count, __ATOMIC_ACQUIRE) &&
+	       host->streams[info->number] == info;
 }
 
 static int add_subscription(struct host *host, struct rtl_subscription *s)
@@ -103,7 +106,8 @@ static int add_subscription(struct host *host, struct rtl_subscription *s)
 	if (s->is_inline && (err = inline_add(s->stream->number, &callback)))
 		return err;
 	s->next = *at;
-	*at = s;
+	/* release: with the acquire in distribute */
+	__atomic_store_n(at, s, __ATOMIC_RELEASE);
 	wants_tell(host, s->stream);
 	return 0;
 }
@@ -127,11 +131,11 @@ static int api_subscribe(const struct rtl_host *api, const struct rtl_stream_inf
 				       .stream = info,
 				       .type = type,
 				       .is_inline = delivery == RTL_INLINE};
-	host_lock(instance->host);
+	host_data_lock(instance->host);
 	err = is_ours(instance->host, info) && has_type(info, type)
 		      ? add_subscription(instance->host, s)
 		      : RTL_ENOENT;
-	host_unlock(instance->host);
+	host_data_unlock(instance->host);
 	if (err)
 		free(s);
 	else if (out)
@@ -146,24 +150,29 @@ static void api_unsubscribe(const struct rtl_host *api, struct rtl_subscription 
 
 	if (!s)
 		return;
-	host_lock(instance->host); /* no buffered callback runs now but the one that calls us */
+	host_data_lock(instance->host);
 	is_inline = s->is_inline;
 	undo(instance->host, s);
-	host_unlock(instance->host);
-	if (is_inline) /* not under the lock: its callback may want it */
+	s->given_up = true; /* and may be freed when we let go */
+	__atomic_store_n(&instance->host->undone, true, __ATOMIC_RELAXED);
+	host_data_unlock(instance->host);
+	if (is_inline)
 		inline_wait();
+	else if (host_lock_patiently(instance->host, HOST_FOR_EVER))
+		host_unlock(instance->host); /* no call was under way but the one that calls us */
 }
 
 void host_sweep(struct host *host)
 {
 	uint32_t i;
 
-	host->undone = false;
+	host_data_lock(host);
+	__atomic_store_n(&host->undone, false, __ATOMIC_RELAXED);
 	for (i = 0; i < host->stream_count; i++) {
 		struct rtl_subscription **at = &host->subscriptions[i], *s;
 
 		while ((s = *at)) {
-			if (s->fn) {
+			if (!s->given_up) {
 				at = &s->next;
 				continue;
 			}
@@ -171,6 +180,7 @@ void host_sweep(struct host *host)
 			free(s);
 		}
 	}
+	host_data_unlock(host);
 }
 
 static const struct source *source_of(const struct host *host, const struct rtl_process *process)
@@ -180,10 +190,23 @@ static const struct source *source_of(const struct host *host, const struct rtl_
 		       : NULL;
 }
 
+/* The same from any thread. */
+static const struct source *find_source(const struct rtl_host *api,
+					const struct rtl_process *process)
+{
+	struct host *host = instance_of(api)->host;
+	const struct source *source;
+
+	host_data_lock(host);
+	source = source_of(host, process);
+	host_data_unlock(host);
+	return source;
+}
+
 static const char *api_string(const struct rtl_host *api, const struct rtl_process *process,
 			      uint64_t id)
 {
-	const struct source *source = source_of(instance_of(api)->host, process);
+	const struct source *source = find_source(api, process);
 
 	return source ? source_string(source, id) : NULL;
 }
@@ -192,7 +215,7 @@ static const struct rtl_tracepoint *api_tracepoint(const struct rtl_host *api,
 						   const struct rtl_process *process, uint64_t uid)
 {
 	struct instance *instance = instance_of(api);
-	const struct source *source = source_of(instance->host, process);
+	const struct source *source = find_source(api, process);
 
 	return source ? lookup_tracepoint(&instance->lookup, source, uid) : NULL;
 }
@@ -216,15 +239,17 @@ static void add_ledger(struct rtl_ledger *sum, const struct source *source,
 static int api_ledger(const struct rtl_host *api, const struct rtl_process *process,
 		      const struct rtl_stream_info *info, struct rtl_ledger *ledger)
 {
-	const struct host *host = instance_of(api)->host;
+	struct host *host = instance_of(api)->host;
 	struct rtl_ledger sum = {.struct_size = sizeof sum};
 	uint32_t i;
 
 	if (!info || !is_ours(host, info) || !ledger || ledger->struct_size < sizeof *ledger)
 		return RTL_EINVAL;
+	host_data_lock(host);
 	for (i = 0; i < host->source_count; i++)
 		if (!process || source_of(host, process) == host->sources[i])
 			add_ledger(&sum, host->sources[i], info);
+	host_data_unlock(host);
 	sum.struct_size = ledger->struct_size;
 	*ledger = sum;
 	return 0;
@@ -249,10 +274,14 @@ static void api_losses(const struct rtl_host *api, const struct rtl_process *pro
 
 static const struct rtl_process *api_process(const struct rtl_host *api, uint32_t number)
 {
-	const struct host *host = instance_of(api)->host;
+	struct host *host = instance_of(api)->host;
+	const struct rtl_process *process = NULL;
 
-	return number >= 1 && number <= host->source_count ? host->sources[number - 1]->process
-							   : NULL;
+	host_data_lock(host);
+	if (number >= 1 && number <= host->source_count)
+		process = host->sources[number - 1]->process;
+	host_data_unlock(host);
+	return process;
 }
 
 static const char *api_property(const struct rtl_host *api, const char *key)
@@ -298,23 +327,20 @@ static int api_resume(const struct rtl_host *api, const struct rtl_process *proc
 	return source_resume_at(source, ring, position);
 }
 
-static int api_calibration(const struct rtl_host *api, const struct rtl_process *process,
-			   struct rtl_calibration *out)
+/* pairs 0: nothing is known. */
+static void calibration_of(const struct clock_line *line, struct rtl_calibration *out)
 {
-	const struct source *source = source_of(instance_of(api)->host, process);
-	const struct clock_line *line = source ? &source->reader.clock : NULL;
-	const struct clock_pair *first, *last;
+	const struct clock_pair *first = &line->pairs[0], *last;
 	uint64_t error_ticks = 0;
 	uint32_t i;
 
-	if (!line || !line->count || out->struct_size < sizeof *out)
-		return RTL_EINVAL;
-	first = &line->pairs[0];
+	*out = (struct rtl_calibration){.pairs = line->count ? line->taken : 0};
+	if (!line->count)
+		return;
 	last = &line->pairs[line->count - 1];
 	for (i = 0; i < line->count; i++)
 		if (line->pairs[i].error_ticks > error_ticks)
 			error_ticks = line->pairs[i].error_ticks;
-	out->pairs = line->taken;
 	out->ns_per_tick =
 		last->ticks == first->ticks
 			? 1.0
@@ -322,6 +348,29 @@ static int api_calibration(const struct rtl_host *api, const struct rtl_process 
 	out->error_ns = (uint64_t)((double)error_ticks * out->ns_per_tick) + 1;
 	out->first_ns = first->ns;
 	out->last_ns = last->ns;
+}
+
+static int api_calibration(const struct rtl_host *api, const struct rtl_process *process,
+			   struct rtl_calibration *out)
+{
+	struct host *host = instance_of(api)->host;
+	struct rtl_calibration all;
+	const struct source *source;
+	uint32_t size;
+
+	/* the rest of the struct has been there from the beginning */
+	if (!out || out->struct_size < offsetof(struct rtl_calibration, first_ns))
+		return RTL_EINVAL;
+	host_data_lock(host);
+	source = source_of(host, process);
+	if (source)
+		calibration_of(&source->reader.clock, &all);
+	host_data_unlock(host);
+	if (!source || !all.pairs)
+		return RTL_EINVAL;
+	size = out->struct_size;
+	all.struct_size = size;
+	memcpy(out, &all, size < sizeof all ? size : sizeof all);
 	return 0;
 }
 

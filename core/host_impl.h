@@ -18,11 +18,12 @@
 struct rtl_subscription {
 	struct rtl_subscription *next; /* of the stream */
 	struct instance *instance;
-	rtl_events_fn fn; /* NULL: undone while a batch was under way */
+	rtl_events_fn fn; /* NULL: undone; relaxed where the data lock is not held */
 	void *user;
 	const struct rtl_stream_info *stream;
 	uint16_t type;
 	bool is_inline;
+	bool given_up; /* by its owner: nobody but a batch that is under way knows it any more */
 };
 
 /* A subscriber. */
@@ -34,7 +35,7 @@ struct instance {
 	const struct rtl_subscriber *subscriber;
 	void *self;
 	char name[64];
-	bool failed;
+	bool failed;          /* under the data lock; relaxed where it is not held */
 	struct lookup lookup; /* tracepoints that it has asked for */
 	/* the batch: events for one callback, in order */
 	rtl_events_fn fn;
@@ -45,7 +46,11 @@ struct instance {
 
 struct host {
 	struct host *forgotten; /* the next of those */
-	pthread_mutex_t lock;
+	pthread_mutex_t lock;   /* held over calls into subscribers; recursive */
+	/* For microseconds, under the other one or alone: subscriptions, what is wanted, streams,
+	 * sources, instance->failed, ledgers. What a subscriber calls takes this one alone, as it
+	 * may do so on a thread that somebody waits for who holds the other one. */
+	pthread_mutex_t data;
 	const char *where;
 	struct instance *instances; /* in the order of the list */
 	struct source **sources;    /* by process number - 1 */
@@ -53,18 +58,19 @@ struct host {
 	uint32_t source_room;
 	/* The host's streams. With the local process alone they are its own, number by number. */
 	const struct rtl_stream_info *streams[SPOOL_STREAMS_MAX];
+	/* Release by who adds, acquire by who delivers; who takes one away holds both locks. */
 	struct rtl_subscription *subscriptions[SPOOL_STREAMS_MAX];
-	uint32_t stream_count;
-	bool undone; /* there are subscriptions with fn == NULL */
-	bool dirty;  /* events have been delivered since the last flush */
+	uint32_t stream_count; /* release when an entry is complete, acquire by is_ours */
+	bool undone;           /* there are subscriptions that were given up; relaxed */
+	bool dirty;            /* events have been delivered since the last flush */
 	bool finished;
-	bool recording; /* everything is wanted */
+	bool recording;    /* everything is wanted */
 	bool off;          /* nothing is recorded for now */
 	bool counting;     /* nothing is delivered */
 	uint32_t paused;   /* somebody waits for the consumer to let go of the lock; relaxed */
 	uint64_t progress; /* batches; relaxed, for host_progress */
 	uint64_t flushed_ns;
-	uint8_t *copies;   /* payloads of the batch, where others could change them */
+	uint8_t *copies; /* payloads of the batch, where others could change them */
 	size_t copies_used;
 	struct rtl_event batch[HOST_BATCH];
 };
@@ -82,29 +88,52 @@ static inline void host_unlock(struct host *host)
 	writer_no_wait--;
 }
 
+/* A signal handler that comes meanwhile does not publish: its callbacks may want the lock too. */
+static inline void host_data_lock(struct host *host)
+{
+	writer_locked++;
+	pthread_mutex_lock(&host->data);
+}
+
+static inline void host_data_unlock(struct host *host)
+{
+	pthread_mutex_unlock(&host->data);
+	writer_locked--;
+}
+
+static inline bool instance_failed(const struct instance *instance)
+{
+	return __atomic_load_n(&instance->failed, __ATOMIC_RELAXED);
+}
+
+/* host_lock for a thread that may be inside an inline callback which the holder waits for: false,
+ * if that is so or the time is over. */
+bool host_lock_patiently(struct host *host, uint32_t timeout_ms);
+#define HOST_FOR_EVER UINT32_MAX
+
 /* The functions that each instance is given. */
 extern const struct rtl_host host_api;
 
-/* The instance gets no more events; says why. Under the lock. */
+/* The instance gets no more events; says why. Without the data lock. */
 void instance_fail(struct instance *instance, const char *reason);
 void instance_fail_with(struct instance *instance, const char *function, int err);
 /* Takes note of what is new in a process. Under the lock. */
 void host_look_at(struct host *host, struct source *source);
-/* Tells all processes what is wanted of a stream. Under the lock. */
+/* Tells all processes what is wanted of a stream. Under the data lock. */
 void wants_tell(struct host *host, const struct rtl_stream_info *info);
-/* The same for one process. Under the lock. */
+/* The same for one process. Under the data lock. */
 void wants_tell_one(struct host *host, struct source *source, const struct rtl_stream_info *info);
-/* Undoes its inline subscriptions, without waiting for callbacks that run. Under the lock. */
+/* Undoes its inline subscriptions, without waiting for callbacks that run. Under the data lock. */
 void instance_undo_inline(struct instance *instance);
 /* Whether RTL_STREAMS lets a stream through. */
 bool host_selects(const char *name);
-/* Frees the subscriptions that were undone; no batch refers to them. */
+/* Frees the subscriptions that were given up; no batch refers to them. Under the lock. */
 void host_sweep(struct host *host);
 
 /* Calls one of an instance's functions that return an error. */
 #define INSTANCE_CALL(instance, function, ...)                                                     \
 	do {                                                                                       \
-		if (!(instance)->failed && (instance)->subscriber->function) {                     \
+		if (!instance_failed(instance) && (instance)->subscriber->function) {              \
 			int err_ =                                                                 \
 				(instance)->subscriber->function((instance)->self, ##__VA_ARGS__); \
 			if (err_ < 0)                                                              \

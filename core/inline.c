@@ -35,7 +35,7 @@ static long membarrier(int command)
 /* Asks for our use of it; RTL_ENOTSUP where there is none. */
 static int barrier_ready(void)
 {
-	static int state; /* under the host's lock: 0 = not asked yet */
+	static int state; /* under the host's data lock: 0 = not asked yet */
 
 	if (!state)
 		state = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) ? RTL_ENOTSUP : 1;
@@ -43,7 +43,7 @@ static int barrier_ready(void)
 }
 
 /* Puts another list in the place of a stream's. Publishers may still be in the old one: it is
- * kept until inline_wait has seen all of them leave. Under the host's lock. */
+ * kept until inline_wait has seen all of them leave. Under the host's data lock. */
 static void replace(uint32_t stream, struct inline_list *list)
 {
 	struct inline_list *old = lists[stream];

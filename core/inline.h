@@ -23,9 +23,10 @@ struct inline_callback {
 	const void *owner;
 };
 
-/* Adds a callback to a stream, under the host's lock. RTL_ENOTSUP: the kernel has no membarrier. */
+/* Adds a callback to a stream, under the host's data lock. RTL_ENOTSUP: the kernel has no
+ * membarrier. */
 int inline_add(uint32_t stream, const struct inline_callback *callback);
-/* Removes the callback of that owner, under the host's lock: it is not called again, but may
+/* Removes the callback of that owner, under the host's data lock: it is not called again, but may
  * still run. */
 void inline_remove(uint32_t stream, const void *owner);
 /* Waits until no callback that has been removed before runs on another thread any more. From

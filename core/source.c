@@ -469,8 +469,8 @@ void source_ledger(const struct source *source, uint32_t number, struct rtl_ledg
 	each_missed(source, number, add_up, &missed);
 	ledger->discarded = discarded + source->control->streams[number].rotated;
 	ledger->missed = missed;
-	ledger->delivered = source->delivered[number];
-	ledger->abandoned = source->abandoned[number];
+	ledger->delivered = __atomic_load_n(&source->delivered[number], __ATOMIC_RELAXED);
+	ledger->abandoned = __atomic_load_n(&source->abandoned[number], __ATOMIC_RELAXED);
 	/* read last: what was delivered above had been published before; in a damaged spool
 	 * the count may be less */
 	ledger->published = published(source, number) + discarded;

@@ -19,12 +19,12 @@ struct source {
 	struct spool_control *control;
 	struct reader reader;
 	bool local;
-	bool begun;   /* subscribers know the process */
-	bool ended;   /* process_end was called: nothing follows */
-	bool gone;    /* it has ended in order, or died */
-	bool damaged; /* its dictionary could not be read to the end */
+	bool begun;         /* subscribers know the process */
+	bool ended;         /* process_end was called: nothing follows */
+	bool gone;          /* it has ended in order, or died */
+	bool damaged;       /* its dictionary could not be read to the end */
 	uint64_t malformed; /* records that were not as their stream describes them */
-	char *path;   /* the rest: of a mapped spool */
+	char *path;         /* the rest: of a mapped spool */
 	struct spool_files files;
 	struct catalog catalog;
 	struct rtl_process remote;
@@ -86,6 +86,12 @@ bool source_begin(struct source *source);
 void source_add_stream(struct source *source, const struct rtl_stream_info *info);
 /* The ring's events before `position` count as delivered. Before the first pass; RTL_ENOMEM. */
 int source_resume_at(struct source *source, uint32_t ring, uint64_t position);
+/* One more of the process's stream: who asks for its ledger may do so at any time. */
+static inline void source_count_delivered(struct source *source, uint32_t stream)
+{
+	__atomic_store_n(&source->delivered[stream], source->delivered[stream] + 1,
+			 __ATOMIC_RELAXED);
+}
 /* What was delivered has been flushed: publishers get their room back. */
 void source_release(struct source *source);
 /* Makes what is wanted of the host's stream `info` what `wants` says: see stream_want. */

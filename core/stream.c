@@ -12,6 +12,9 @@
 #include "session.h"
 #include "writer.h"
 
+/* Longest time that a registration waits for subscribers that are at work. */
+#define TELL_WAIT_MS 500u
+
 struct rtl_stream rtl_stream_none = {.struct_size = sizeof rtl_stream_none};
 
 static const struct rtl_stream_info *infos[SPOOL_STREAMS_MAX];
@@ -57,6 +60,15 @@ void stream_want(struct rtl_stream *stream, const struct rtl_stream_info *info,
 	}
 }
 
+void stream_want_all(uint32_t number)
+{
+	struct stream_wants all;
+
+	memset(all.bits, SPOOL_WANT_RECORD, sizeof all.bits);
+	stream_want(&bus.spool.control->streams[number].pub, infos[number], &all,
+		    SPOOL_WANT_RECORD);
+}
+
 static void fill_slot(uint32_t number)
 {
 	struct rtl_stream *stream = &bus.spool.control->streams[number].pub;
@@ -84,6 +96,8 @@ static int add(const struct rtl_stream_info *info, uint32_t *number)
 	copy->number = *number = count;
 	infos[count] = copy;
 	fill_slot(count);
+	if (bus_starts_elsewhere())
+		stream_want_all(count); /* until the subscribers are there, and told */
 	dict_add_stream(&bus.spool, copy);
 	bus.spool.control->stream_count = count + 1;
 	/* release: with the acquire in stream_count */
@@ -101,11 +115,30 @@ static int find(const char *name)
 	return -1;
 }
 
+/* Subscribers hear of the stream before its first event. Where one of them is in a call that does
+ * not end, and may even wait for this thread, the consumer tells them later; until then all of the
+ * stream is recorded. */
+static void tell(uint32_t number)
+{
+	int state;
+
+	/* acquire: with the release below; whoever registers a stream after another thread finds
+	 * that the subscribers have been told of it */
+	if (__atomic_load_n(&told[number], __ATOMIC_ACQUIRE))
+		return;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	if (host_look_around(bus.host, TELL_WAIT_MS))
+		__atomic_store_n(&told[number], true, __ATOMIC_RELEASE);
+	else
+		host_await_stream(bus.host, number);
+	pthread_setcancelstate(state, NULL);
+}
+
 int rtl_stream_register(const struct rtl_stream_info *info, struct rtl_stream **out)
 {
 	const char *why = NULL;
 	uint32_t number = 0;
-	int known, err, state;
+	int known, err;
 
 	if (!out || !stream_info_valid(info, &why)) {
 		log_line(RTL_LEVEL_INFO, "stream", "%s is not well-formed: %s",
@@ -126,14 +159,8 @@ int rtl_stream_register(const struct rtl_stream_info *info, struct rtl_stream **
 	bus_unlock();
 	if (err)
 		return err;
-	/* acquire: with the release below; whoever registers a stream after another thread finds
-	 * that the subscribers have been told of it */
-	if (bus.host && !__atomic_load_n(&told[number], __ATOMIC_ACQUIRE)) {
-		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-		host_look_around(bus.host);
-		pthread_setcancelstate(state, NULL);
-		__atomic_store_n(&told[number], true, __ATOMIC_RELEASE);
-	}
+	if (!bus_starts_elsewhere() && bus.host)
+		tell(number);
 	*out = &bus.spool.control->streams[number].pub;
 	return 0;
 }

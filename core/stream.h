@@ -23,6 +23,8 @@ struct stream_wants {
  * wanted already and stays so is wanted all the time. The stream may be that of another process. */
 void stream_want(struct rtl_stream *stream, const struct rtl_stream_info *info,
 		 const struct stream_wants *wants, uint8_t mask);
+/* All types of one of this process's streams are to be recorded for now. */
+void stream_want_all(uint32_t number);
 /* Whether events of two descriptions can be read by either. */
 bool stream_same_layout(const struct rtl_stream_info *a, const struct rtl_stream_info *b);
 /* In a child after fork, when a new control page is in place: fill it. Under the bus's lock. */

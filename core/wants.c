@@ -57,11 +57,11 @@ void host_set_paused(struct host *host, bool paused)
 {
 	uint32_t i;
 
-	host_lock(host);
+	host_data_lock(host);
 	host->off = paused;
 	for (i = 0; i < host->stream_count; i++)
 		wants_tell(host, host->streams[i]);
-	host_unlock(host);
+	host_data_unlock(host);
 }
 
 void host_stop_publishing(struct host *host)

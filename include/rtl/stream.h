@@ -50,6 +50,12 @@ static inline bool rtl_enabled(const struct rtl_stream *stream, uint16_t type)
  * The first registration in a process starts the bus: it reads RTL_SUBSCRIBERS and the other
  * RTL_ variables and loads the subscribers, on the calling thread.
  *
+ * When it returns, the subscribers have been told of the stream. Only where that would take longer
+ * than some 500 ms (a subscriber is at work; or another thread loads the subscribers and waits for
+ * the lock of a dlopen from whose constructor this is called), or where a subscriber waits for the
+ * inline callback from which this is called, they are told later: until then all of the stream is
+ * recorded for them, and inline callbacks miss it.
+ *
  * Any thread, before main too; not from a signal handler.
  *
  * @param[out] out  the stream; on failure left as it was, so that a pointer initialised to

@@ -18,7 +18,8 @@
  * - `finish` comes once, after the last event. Outputs are complete when it returns.
  *
  * Callbacks that asked for RTL_INLINE run on the publishing thread instead, possibly several at
- * once, and only in the traced process.
+ * once, and only in the traced process. Where the program publishes from a signal handler, they
+ * run in it: what such a callback calls must be async-signal-safe, unless it knows better.
  *
  * A function that returns a negative value, or host->fail, ends the instance: it gets no more
  * events and, after a line that says why, is finished and destroyed with the others.
@@ -142,14 +143,17 @@ struct rtl_host {
 	 * @param type    or RTL_TYPE_ANY; a type that the stream does not describe is RTL_ENOENT
 	 * @param[out] out  NULL if it is never to be undone
 	 * @return 0; RTL_ENOENT; RTL_EINVAL; RTL_ENOTSUP: inline, but this is not the traced
-	 *         process; RTL_ENOMEM
+	 *         process; RTL_EPLUGIN: the instance has failed, or is finished; RTL_ENOMEM
 	 */
 	int (*subscribe)(const struct rtl_host *host, const struct rtl_stream_info *stream,
 			 uint16_t type, enum rtl_delivery delivery, rtl_events_fn fn, void *user,
 			 struct rtl_subscription **out);
 	/**
 	 * Undoes a subscription, and waits until no callback of it runs any more; called from
-	 * inside that callback it does not wait for itself. The object is gone afterwards.
+	 * inside that callback it does not wait for itself. From inside an inline callback it does
+	 * not wait for other inline ones, nor for a buffered one while somebody waits for the
+	 * callback that it is called from: two that undo each other both end. The object is gone
+	 * afterwards.
 	 */
 	void (*unsubscribe)(const struct rtl_host *host, struct rtl_subscription *subscription);
 

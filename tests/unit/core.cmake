@@ -9,12 +9,17 @@ target_link_libraries(probe_sub PRIVATE rtl_settings rtl_shared_settings ${CMAKE
 set_target_properties(probe_sub PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${probe_folder})
 
 add_executable(test_bus_child
-  test_bus_child.c test_bus_child_host.c test_bus_child_life.c test_bus_child_publish.c test_bus_child_signals.c)
+  test_bus_child.c test_bus_child_host.c test_bus_child_life.c test_bus_child_publish.c test_bus_child_signals.c
+  test_bus_child_start.c)
 target_link_libraries(test_bus_child PRIVATE rtl_settings rtl Threads::Threads ${CMAKE_DL_LIBS})
 set_target_properties(test_bus_child PROPERTIES ENABLE_EXPORTS ON) # probe_hooks
 
 set(bus_defines PROBE_SUB="$<TARGET_FILE:probe_sub>" BUS_CHILD="$<TARGET_FILE:test_bus_child>"
-  BUS_FAILING="$<TARGET_FILE:test_bus_failing>")
+  BUS_FAILING="$<TARGET_FILE:test_bus_failing>" BUS_DLOPENED="$<TARGET_FILE:test_bus_dlopened>")
+
+# Registers a stream in its constructor.
+add_library(test_bus_dlopened MODULE test_bus_dlopened.c)
+target_link_libraries(test_bus_dlopened PRIVATE rtl_settings ${CMAKE_DL_LIBS})
 
 # Makes librtl's allocations fail, by LD_PRELOAD; never sanitized, as it stands before malloc.
 add_library(test_bus_failing MODULE test_bus_failing.c)
@@ -23,7 +28,7 @@ target_link_libraries(test_bus_failing PRIVATE ${CMAKE_DL_LIBS})
 
 function(rtl_bus_test name)
   rtl_unit_test(${name} ${name}.c test_bus_run.c DEFINES ${bus_defines}
-    DEPENDS probe_sub test_bus_child test_bus_failing)
+    DEPENDS probe_sub test_bus_child test_bus_failing test_bus_dlopened)
 endfunction()
 
 rtl_bus_test(test_bus_host)

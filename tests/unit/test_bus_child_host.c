@@ -179,6 +179,11 @@ static void ignore(void *user, const struct rtl_event *const *events, size_t cou
 	(void)user, (void)events, (void)count;
 }
 
+static void ignore_loss(void *user, const char *cause, uint64_t count)
+{
+	(void)user, (void)cause, (void)count;
+}
+
 static void call_the_host(void)
 {
 	struct rtl_subscription *another;
@@ -233,6 +238,170 @@ SCENARIO(unsubscribe_nested_while_ring_is_full)
 	join_thread(publisher);
 	flush_all();
 	CHECK(flag_get(&returned));
+}
+
+/* ... nor for what the consumer holds while it calls subscribers: the host's functions answer, and
+ * a stream that is registered is told of later. */
+static uint32_t told_within;
+
+static int remember_within(struct probe *p, const struct rtl_stream_info *info)
+{
+	told_within += !strcmp(info->name, "t.within");
+	return remember(p, info);
+}
+
+static void call_all_of_the_host(void)
+{
+	struct rtl_calibration calibration = {.struct_size = sizeof calibration};
+	struct rtl_ledger ledger = {.struct_size = sizeof ledger};
+	struct rtl_subscription *another;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		CHECK(!host->subscribe(host, told, RTL_TASK_END, i ? RTL_INLINE : RTL_BUFFERED,
+				       ignore, NULL, &another));
+		host->unsubscribe(host, another);
+	}
+	CHECK(!host->ledger(host, NULL, told, &ledger));
+	host->losses(host, NULL, told, ignore_loss, NULL);
+	CHECK(host->process(host, 1) && host->property(host, "where"));
+	CHECK(!host->calibration(host, host->process(host, 1), &calibration));
+	(void)host->string(host, host->process(host, 1), 1);
+	(void)host->tracepoint(host, host->process(host, 1), 1);
+	(void)ledger_of(stream);
+	other = register_stream("t.within");
+	/* nobody has been told: it is recorded until then */
+	CHECK(publish_item(other, RTL_TASK_BEGIN, 0, 0, 0));
+	host->report(host, RTL_LEVEL_INFO, "from within");
+}
+
+static void unsubscribe_within(const struct probe_hooks *hooks, rtl_events_fn fn)
+{
+	pthread_t publisher;
+
+	probe_hooks = hooks;
+	while_inside = call_all_of_the_host;
+	stream = register_stream("t.main");
+	subscribe(RTL_INLINE, stay_inside, NULL);
+	publisher = start_thread(publish_one, NULL);
+	flag_wait(&inside, 1);
+	if (fn)
+		CHECK(!host->subscribe(host, told, RTL_TASK_END, RTL_BUFFERED, fn, NULL, NULL));
+	if (fn)
+		CHECK(publish_item(stream, RTL_TASK_END, 0, 0, 0));
+	else
+		register_stream("t.second"); /* its function `stream` does it */
+	join_thread(publisher);
+	flush_all();
+	CHECK(flag_get(&returned) && told_within == 1);
+	CHECK(ledger_of(other).published == 1 && ledger_of(other).delivered == 1);
+	CHECK(!rtl_enabled(other, RTL_TASK_BEGIN)); /* told, and nobody has subscribed */
+}
+
+SCENARIO(unsubscribe_in_batch_while_callback_calls_host)
+{
+	static const struct probe_hooks hooks = {.stream = remember_within};
+
+	unsubscribe_within(&hooks, unsubscribe_buffered);
+}
+
+static int unsubscribe_in_stream(struct probe *p, const struct rtl_stream_info *info)
+{
+	remember_within(p, info);
+	if (!strcmp(info->name, "t.second"))
+		unsubscribe_buffered(NULL, NULL, 0);
+	return 1;
+}
+
+SCENARIO(unsubscribe_in_stream_while_callback_calls_host)
+{
+	static const struct probe_hooks hooks = {.stream = unsubscribe_in_stream};
+
+	unsubscribe_within(&hooks, NULL);
+}
+
+static int unsubscribe_in_flush(struct probe *p)
+{
+	(void)p;
+	if (flag_get(&inside))
+		unsubscribe_buffered(NULL, NULL, 0);
+	return 0;
+}
+
+SCENARIO(unsubscribe_in_flush_while_callback_calls_host)
+{
+	static const struct probe_hooks hooks = {.stream = remember_within,
+						 .flush = unsubscribe_in_flush};
+
+	unsubscribe_within(&hooks, ignore);
+}
+
+/* The callback waits for the host when the other one begins to wait for it. */
+static struct rtl_subscription *buffered;
+static uint32_t in_batch;
+
+static void unsubscribe_other(void)
+{
+	host->unsubscribe(host, buffered);
+}
+
+static void unsubscribe_inline(void *user, const struct rtl_event *const *events, size_t count)
+{
+	(void)user, (void)events, (void)count;
+	if (flag_get(&in_batch))
+		return;
+	flag_set(&in_batch, 1);
+	flag_set(&leave, 1);
+	while (thread_state(flag_get(&unsubscriber_tid)) != 'S' && !flag_get(&left))
+		sched_yield();
+	host->unsubscribe(host, subscription);
+	CHECK(flag_get(&left));
+}
+
+static void *publish_one_known(void *user)
+{
+	flag_set(&unsubscriber_tid, (uint32_t)gettid());
+	return publish_one(user);
+}
+
+SCENARIO(unsubscribe_each_other)
+{
+	static const struct probe_hooks hooks = {.stream = remember};
+	pthread_t publisher;
+
+	probe_hooks = &hooks;
+	while_inside = unsubscribe_other;
+	stream = register_stream("t.main");
+	subscribe(RTL_INLINE, stay_inside, NULL);
+	publisher = start_thread(publish_one_known, NULL);
+	flag_wait(&inside, 1);
+	CHECK(!host->subscribe(host, told, RTL_TASK_END, RTL_BUFFERED, unsubscribe_inline, NULL,
+			       &buffered));
+	CHECK(publish_item(stream, RTL_TASK_END, 0, 0, 0));
+	join_thread(publisher);
+	flush_all();
+	CHECK(flag_get(&in_batch) && !rtl_enabled(stream, RTL_TASK_END));
+}
+
+static struct rtl_subscription *of_failed;
+
+static int unsubscribe_at_end(struct probe *p)
+{
+	p->host->unsubscribe(p->host, of_failed);
+	return 0;
+}
+
+/* What a failed instance unsubscribes in the end, by what it has kept. */
+SCENARIO(unsubscribe_after_failure)
+{
+	static const struct probe_hooks hooks = {.stream = remember, .finish = unsubscribe_at_end};
+
+	probe_hooks = &hooks;
+	stream = register_stream("t.main");
+	CHECK(!host->subscribe(host, told, RTL_TASK_END, RTL_BUFFERED, ignore, NULL, &of_failed));
+	host->fail(host, "told to fail");
+	publish_item(stream, RTL_TASK_END, 0, 0, 0);
+	flush_all();
 }
 
 static uint32_t stop;

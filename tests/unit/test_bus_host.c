@@ -29,6 +29,13 @@ TEST(test_bus__callback_unsubscribes_itself__not_called_again, "unsubscribe_self
 TEST(test_bus__unsubscribe_while_inline_callback_runs__waits, "unsubscribe_waits", "", NULL)
 TEST(test_bus__unsubscribe_within_call_while_callback_publishes__ends,
      "unsubscribe_nested_while_ring_is_full", "", SMALL)
+TEST(test_bus__unsubscribe_in_batch_while_callback_calls_host__both_end,
+     "unsubscribe_in_batch_while_callback_calls_host", "", NULL)
+TEST(test_bus__unsubscribe_in_stream_while_callback_calls_host__both_end,
+     "unsubscribe_in_stream_while_callback_calls_host", "", NULL)
+TEST(test_bus__unsubscribe_in_flush_while_callback_calls_host__both_end,
+     "unsubscribe_in_flush_while_callback_calls_host", "", NULL)
+TEST(test_bus__two_unsubscribe_each_other__both_end, "unsubscribe_each_other", "", NULL)
 TEST(test_bus__subscriptions_come_and_go__none_called_afterwards, "subscriptions_come_and_go", "",
      NULL)
 TEST(test_bus__subscriptions_come_and_go__others_want_on, "wanted_while_others_come_and_go", "",
@@ -60,6 +67,14 @@ static void run_saying(int lines)
 		run_clean(&r);
 		fail();
 	}
+}
+
+static void test_bus__failed_instance_unsubscribes__ends_well(void **state)
+{
+	(void)state;
+	start("unsubscribe_after_failure", "");
+	run_saying(1);
+	run_clean(&r);
 }
 
 static void test_bus__unsubscribe_while_callback_calls_host__both_end(void **state)
@@ -435,6 +450,14 @@ int main(void)
 		cmocka_unit_test(test_bus__many_causes__counted_for_their_stream),
 		cmocka_unit_test(test_bus__log_line__event_of_diagnostics),
 		cmocka_unit_test(test_bus__unsubscribe_while_callback_calls_host__both_end),
+		cmocka_unit_test(
+			test_bus__unsubscribe_in_batch_while_callback_calls_host__both_end),
+		cmocka_unit_test(
+			test_bus__unsubscribe_in_stream_while_callback_calls_host__both_end),
+		cmocka_unit_test(
+			test_bus__unsubscribe_in_flush_while_callback_calls_host__both_end),
+		cmocka_unit_test(test_bus__two_unsubscribe_each_other__both_end),
+		cmocka_unit_test(test_bus__failed_instance_unsubscribes__ends_well),
 		cmocka_unit_test(test_bus__process_begin_fails__no_events),
 		cmocka_unit_test(test_bus__stream_fails__no_events),
 		cmocka_unit_test(test_bus__fails_in_batch__no_more_events),

@@ -36,6 +36,25 @@ TEST(test_bus__fork_in_buffered_callback__child_goes_on, "fork_in_buffered_callb
 TEST(test_bus__child_publishes_nothing__nothing_of_it, "fork_silent_child", "", NULL)
 TEST(test_bus__fork_vfork_spawn_and_exec__each_its_own, "other_programs", "", NULL)
 
+TEST(test_bus__constructor_registers_while_bus_loads__nothing_lost,
+     "constructor_registers_while_bus_loads", "", "BUS_LIBRARY=" BUS_DLOPENED)
+
+static void test_bus__constructor_registers_at_any_time__nothing_lost(void **state)
+{
+	static struct run r;
+	int i;
+
+	(void)state;
+	for (i = 0; i < 40; i++) {
+		memset(&r, 0, sizeof r);
+		r.scenario = "constructor_registers_at_any_time";
+		r.probe = "";
+		r.env[0] = "BUS_LIBRARY=" BUS_DLOPENED;
+		run_well(&r);
+		run_clean(&r);
+	}
+}
+
 /* A scenario that may leave its spool behind. */
 static void run_leaving(struct run *r, const char *scenario, const char *probe, int spools)
 {
@@ -115,6 +134,8 @@ int main(void)
 		cmocka_unit_test(test_bus__fork_in_buffered_callback__child_goes_on),
 		cmocka_unit_test(test_bus__child_publishes_nothing__nothing_of_it),
 		cmocka_unit_test(test_bus__fork_vfork_spawn_and_exec__each_its_own),
+		cmocka_unit_test(test_bus__constructor_registers_while_bus_loads__nothing_lost),
+		cmocka_unit_test(test_bus__constructor_registers_at_any_time__nothing_lost),
 		cmocka_unit_test(test_bus__registered_before_main__each_event_once),
 		cmocka_unit_test(test_bus__quick_end__no_finish_and_spool_stays),
 		cmocka_unit_test(test_bus__exec__spool_stays_and_program_has_its_own),

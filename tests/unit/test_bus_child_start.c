@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* Scenarios of the bus's start on one thread while another one is in dlopen. */
+#include "test_bus_child.h"
+
+#include <dlfcn.h>
+#include <sched.h>
+
+#define EVENTS 100
+
+void in_constructor(void) __attribute__((visibility("default")));
+
+static struct rtl_stream *stream;
+static uint32_t constructing, starter_tid, started, told;
+static bool forced; /* the constructor waits until the other thread waits for the loader */
+
+static int note(struct probe *p, const struct rtl_stream_info *info)
+{
+	(void)p;
+	told += !strcmp(info->name, "t.loaded");
+	return 0;
+}
+
+/* On the thread that is in dlopen, with the loader's lock. */
+void in_constructor(void)
+{
+	int i;
+
+	flag_set(&constructing, 1);
+	while (forced && !flag_get(&started) &&
+	       (!flag_get(&starter_tid) || thread_state(flag_get(&starter_tid)) != 'S'))
+		sched_yield();
+	stream = register_stream("t.loaded");
+	for (i = 0; i < EVENTS; i++)
+		CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, (uint64_t)i, 0));
+}
+
+static void *load_library(void *user)
+{
+	CHECK(dlopen(getenv("BUS_LIBRARY"), RTLD_NOW | RTLD_LOCAL));
+	return user;
+}
+
+static void load_while_starting(void)
+{
+	static const struct probe_hooks hooks = {.stream = note, .buffered = count_arrived};
+	pthread_t loader;
+
+	probe_hooks = &hooks;
+	loader = start_thread(load_library, NULL);
+	if (forced)
+		flag_wait(&constructing, 1);
+	flag_set(&starter_tid, (uint32_t)gettid());
+	register_stream("t.main");
+	flag_set(&started, 1);
+	join_thread(loader);
+	flush_all();
+	flush_all(); /* the pass of the first one may be the one that tells of the stream */
+	CHECK(told == 1 && arrived.total == EVENTS && !arrived.gaps);
+	CHECK(ledger_of(stream).published == EVENTS && ledger_of(stream).delivered == EVENTS);
+	CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, EVENTS, 0));
+	flush_all();
+	CHECK(arrived.total == EVENTS + 1);
+}
+
+SCENARIO(constructor_registers_while_bus_loads)
+{
+	forced = true;
+	load_while_starting();
+}
+
+SCENARIO(constructor_registers_at_any_time)
+{
+	load_while_starting();
+}
