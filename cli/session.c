@@ -201,28 +201,26 @@ static int check_output(const char *path)
 	if (!folder)
 		return out_of_memory();
 	if (!slash[1] || (!stat(path, &st) && S_ISDIR(st.st_mode)))
-		status = cli_failed("output %s is a folder; give the name of a file with -o", path);
+		status = cli_failed("output %s is a folder; give the name of a file", path);
 	else if (access(folder, W_OK | X_OK))
-		status = cli_failed("output %s: cannot write to folder %s: %s; choose another file "
-				    "with -o",
+		status = cli_failed("output %s: cannot write to folder %s: %s; choose another file",
 				    path, folder, strerror(errno));
 	else if (!access(path, F_OK) && access(path, W_OK))
-		status = cli_failed("output %s: %s; choose another file with -o", path,
-				    strerror(errno));
+		status = cli_failed("output %s: %s; choose another file", path, strerror(errno));
 	free(folder);
 	return status;
 }
 
-/* A path as value of an output setting: `%` is doubled if it starts a pattern there. */
-static void write_value(FILE *stream, const char *path, bool pattern)
+/* A text of which %XX stands for what has a meaning in a list; `percent`: for a percent sign. */
+static void write_encoded(FILE *stream, const char *text, const char *meaning, const char *percent)
 {
-	for (; *path; path++) {
-		if (*path == '%' && pattern)
-			fputs("%25%25", stream);
-		else if (strchr("%&:", *path))
-			fprintf(stream, "%%%02X", (unsigned char)*path);
+	for (; *text; text++) {
+		if (*text == '%')
+			fputs(percent, stream);
+		else if (strchr(meaning, *text))
+			fprintf(stream, "%%%02X", (unsigned char)*text);
 		else
-			fputc(*path, stream);
+			fputc(*text, stream);
 	}
 }
 
@@ -240,16 +238,46 @@ static bool has_setting_info(const struct rtl_subscriber *s, const char *key)
 	return false;
 }
 
-static bool has_setting(const struct rtl_plugin *plugin, const char *key)
+/* NULL: it was not given. */
+static const char *get_setting(const struct rtl_plugin *plugin, const char *key)
 {
 	size_t count;
 	const struct rtl_setting *settings = rtl_plugin_settings(plugin, &count);
 
 	for (size_t i = 0; i < count; i++) {
 		if (!strcmp(settings[i].key, key))
+			return settings[i].value;
+	}
+	return NULL;
+}
+
+/* Subscribers that come with rtl: their output= is the name of a file, with %p and its like. */
+static bool is_own(const struct rtl_subscriber *subscriber)
+{
+	static const char *const names[] = {"sqlite", "json", "stats"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (!strcmp(subscriber->name, names[i]))
 			return true;
 	}
 	return false;
+}
+
+/* An output that the user gave as a setting: what is wrong with it is said before a program starts,
+ * even if the subscriber is to run there. */
+static int check_setting(const struct rtl_plugin *plugin)
+{
+	const char *value = get_setting(plugin, "output");
+	const char *slash = value ? strrchr(value, '/') : NULL;
+
+	if (!value || !*value || !is_own(rtl_plugin_subscriber(plugin)) ||
+	    !strcmp(value, "stderr") || (slash && memchr(value, '%', (size_t)(slash - value))))
+		return CLI_OK;
+	char *absolute = session_absolute_path(value);
+	int status = absolute ? check_output(absolute)
+			      : cli_failed("working directory: %s", strerror(errno));
+	free(absolute);
+	return status;
 }
 
 /* Gives a subscriber the output file: the user's, or the default for the database. */
@@ -260,8 +288,10 @@ static int write_output(struct session *session, const struct rtl_plugin *plugin
 	bool is_database = !strcmp(subscriber->name, "sqlite");
 	const char *path = NULL;
 
-	if (!has_setting_info(subscriber, "output") || has_setting(plugin, "output"))
+	if (!has_setting_info(subscriber, "output"))
 		return CLI_OK;
+	if (get_setting(plugin, "output"))
+		return check_setting(plugin);
 	if (session->output && !*used)
 		path = session->output;
 	else if (!session->output && is_database && !session->database)
@@ -274,7 +304,8 @@ static int write_output(struct session *session, const struct rtl_plugin *plugin
 	*used = true;
 	int status = check_output(absolute);
 	fprintf(list, "%coutput=", settings_begun ? '&' : '?');
-	write_value(list, absolute, is_database);
+	/* where it is a pattern, a percent sign is doubled */
+	write_encoded(list, absolute, "&:", is_own(subscriber) ? "%25%25" : "%25");
 	if (is_database) {
 		free(session->database);
 		session->database = absolute;
@@ -284,15 +315,12 @@ static int write_output(struct session *session, const struct rtl_plugin *plugin
 	return status;
 }
 
-/* The name to pass on: a path that holds wherever the program goes, if a list can carry it. */
-static void write_name(const char *name, size_t length, const struct rtl_plugin *plugin, FILE *list)
+/* The name to pass on: a path that holds wherever the program goes. */
+static void write_name(const struct rtl_plugin *plugin, FILE *list)
 {
 	char *path = realpath(rtl_plugin_path(plugin), NULL);
 
-	if (path && !strpbrk(path, ":?"))
-		fputs(path, list);
-	else
-		fwrite(name, 1, length, list);
+	write_encoded(list, path ? path : rtl_plugin_path(plugin), ":?", "%25");
 	free(path);
 }
 
@@ -322,7 +350,7 @@ static int add_subscriber(struct session *session, const char *spec, FILE *list,
 		cli_error("%s", message);
 		return error == RTL_EINVAL ? CLI_USAGE : CLI_FAILED;
 	}
-	write_name(spec, question ? (size_t)(question - spec) : strlen(spec), plugin, list);
+	write_name(plugin, list);
 	if (question)
 		fputs(question, list);
 	int status = keep_plugin(session, plugin);

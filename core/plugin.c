@@ -27,7 +27,7 @@
 struct rtl_plugin {
 	void *handle;
 	char *path;
-	char *spec; /* cut into name, keys and decoded values */
+	char *spec; /* cut into name, keys and values, all decoded but for the keys */
 	struct rtl_setting *settings;
 	size_t setting_count;
 	/* A copy of the plugin's own: what a shorter one does not have is 0 here. */
@@ -142,6 +142,10 @@ static int parse_spec(struct rtl_plugin *plugin, const char *spec, const struct 
 		return fail(message, RTL_EINVAL,
 			    "subscriber '%s': the name is empty; give the name of a library, e.g. "
 			    "libsqlite_sub.so",
+			    spec);
+	if (!decode(plugin->spec))
+		return fail(message, RTL_EINVAL,
+			    "subscriber '%s': bad %%XX in its name (write %%25 for a percent sign)",
 			    spec);
 	for (const char *p = rest; p && *p; p++)
 		limit += *p == '&';

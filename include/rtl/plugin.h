@@ -22,7 +22,7 @@ struct rtl_plugin;
  * The name is looked up as given (a path, or a file in the working directory), then in each
  * folder of RTL_PLUGIN_PATH (colon-separated), then in the installed plugin folder.
  *
- * @param spec  NAME or NAME?key=value&key=value; %XX in values stands for that byte
+ * @param spec  NAME or NAME?key=value&key=value; %XX in NAME and values stands for that byte
  * @param[out] out  to be closed
  * @param[out] message  on failure one line: what, where, what to do; may be NULL if size is 0
  * @return 0; RTL_ENOENT: not found, or no subscriber; RTL_EABI; RTL_EINVAL: unknown setting;

@@ -42,55 +42,6 @@ static void say(const struct rtl_host *host, int level, const char *format, ...)
 
 /* The name. */
 
-bool output_needs_process(const char *pattern)
-{
-	for (const char *p = pattern; (p = strchr(p, '%')) && p[1]; p += 2)
-		if (p[1] == 'p' || p[1] == 'e')
-			return true;
-	return false;
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	path = slash ? slash + 1 : path;
-	return path && *path ? path : "unknown";
-}
-
-/* The pattern with its names: RTL_EINVAL for an unknown letter. */
-static int expand(const char *pattern, const struct output_names *names, char **out_name)
-{
-	sqlite3_str *out = sqlite3_str_new(NULL);
-	char *text, *copy = NULL;
-	bool known = true;
-
-	for (const char *p = pattern; *p; p++) {
-		if (*p != '%')
-			sqlite3_str_appendchar(out, 1, *p);
-		else if (*++p == 'p')
-			sqlite3_str_appendf(out, "%d", names->pid);
-		else if (*p == 'e')
-			sqlite3_str_appendall(out, base_name(names->program));
-		else if (*p == 'h')
-			sqlite3_str_appendall(out, base_name(names->host_name));
-		else if (*p == '%')
-			sqlite3_str_appendchar(out, 1, '%');
-		else
-			known = false;
-		if (!known)
-			break;
-	}
-	text = sqlite3_str_finish(out);
-	if (known && text)
-		copy = strdup(text);
-	sqlite3_free(text);
-	if (!known)
-		return RTL_EINVAL;
-	*out_name = copy;
-	return copy ? 0 : RTL_ENOMEM;
-}
-
 /* NAME-PID.EXT, or NAME-PID-N.EXT from the second try on. */
 static char *other_name(const char *path, int32_t pid, int try)
 {
@@ -364,11 +315,9 @@ static int name_output(struct output *output, const struct rtl_host *host, const
 	int result;
 
 	*output = (struct output){.lock_fd = -1};
-	result = expand(pattern, names, &output->path);
+	result = output_expand(pattern, names, &output->path);
 	if (result == RTL_EINVAL)
-		say(host, RTL_LEVEL_ERROR,
-		    "output=%s: only %%p (pid), %%e (program), %%h (host) and %%%% are known",
-		    pattern);
+		say(host, RTL_LEVEL_ERROR, "output=%s: %s", pattern, OUTPUT_NAME_KNOWN);
 	if (result != 0)
 		return result;
 	follow_links(output);

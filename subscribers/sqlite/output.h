@@ -14,6 +14,8 @@
 
 #include <stdbool.h>
 
+#include "output_name.h"
+
 /* Key in rtl_meta: who writes, as output_writer says; gone when the output is complete. */
 #define OUTPUT_WRITER_KEY  "writer"
 #define OUTPUT_SESSION_KEY "session"
@@ -23,15 +25,6 @@ struct output {
 	int lock_fd; /* the folder; -1: not locked */
 };
 
-/* What stands for %p, %e and %h. */
-struct output_names {
-	int32_t pid;
-	const char *program; /* a path */
-	const char *host_name;
-};
-
-/* Whether a pattern contains %p or %e, so that the process must be known. */
-bool output_needs_process(const char *pattern);
 /* Chooses and creates the file. What is wrong or unusual is reported to the host.
  * 0; RTL_EINVAL: the pattern; RTL_EIO; RTL_ENOMEM */
 int output_choose(struct output *output, const struct rtl_host *host, const char *pattern,

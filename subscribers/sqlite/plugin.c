@@ -147,25 +147,9 @@ static int open_output(struct sub *sub, const struct output_names *names)
 	return 0;
 }
 
-/* Names from the process this code runs in. */
-static int open_here(struct sub *sub)
-{
-	char program[PATH_MAX] = "", host_name[256] = "";
-	ssize_t n = readlink("/proc/self/exe", program, sizeof(program) - 1);
-	struct output_names names = {.pid = getpid(), .program = program, .host_name = host_name};
-
-	program[n > 0 ? n : 0] = '\0';
-	gethostname(host_name, sizeof(host_name) - 1);
-	return open_output(sub, &names);
-}
-
 static int open_for(struct sub *sub, const struct rtl_process *process)
 {
-	struct output_names names = {
-		.pid = process->pid,
-		.program = process->program,
-		.host_name = process->host_name,
-	};
+	struct output_names names = output_names_of(process);
 
 	return open_output(sub, &names);
 }
@@ -173,15 +157,12 @@ static int open_for(struct sub *sub, const struct rtl_process *process)
 /* Opens now if the name can be known now. */
 static int open_if_known(struct sub *sub)
 {
-	const struct rtl_host *host = sub->host;
-	const struct rtl_process *first = host->process(host, 1);
-	const char *where = host->property(host, "where");
+	struct output_names_room room;
+	struct output_names names;
 
-	if (first)
-		return open_for(sub, first);
-	if (!output_needs_process(sub->settings.output) || (where && strcmp(where, "process") == 0))
-		return open_here(sub);
-	return 0;
+	return output_names_known(sub->host, sub->settings.output, &room, &names)
+		       ? open_output(sub, &names)
+		       : 0;
 }
 
 static void plugin_destroy(void *instance)

@@ -16,6 +16,7 @@
 
 #include <rtl/subscriber.h>
 
+#include "output_name.h"
 #include "summary.h"
 #include "track.h"
 
@@ -26,7 +27,9 @@ struct stats {
 	const struct rtl_host *host;
 	struct tracks tracks;
 	struct summary *summary;
-	char *path; /* absolute; NULL: stderr */
+	char *pattern; /* of the output; NULL: stderr */
+	char *folder;  /* that a relative one counts from */
+	char *path;    /* absolute, once it is known */
 	/* What stderr was at the start: a program may put another file in its place. */
 	dev_t stderr_device;
 	ino_t stderr_inode;
@@ -54,33 +57,59 @@ __attribute__((format(printf, 3, 4))) static int fail(const struct stats *stats,
 
 /* ---- settings ---- */
 
-/* Makes the path absolute, and sure that the file can be written. */
+/* The pattern with its names, absolute. */
+static int name_output(struct stats *stats, const struct output_names *names)
+{
+	char *name = NULL;
+	int error = output_expand(stats->pattern, names, &name);
+
+	if (error == RTL_EINVAL)
+		return fail(stats, error, "output=%s: %s", stats->pattern, OUTPUT_NAME_KNOWN);
+	if (!error && asprintf(&stats->path, "%s%s%s", *name == '/' ? "" : stats->folder,
+			       *name == '/' ? "" : "/", name) < 0) {
+		stats->path = NULL;
+		error = RTL_ENOMEM;
+	}
+	free(name);
+	return error ? fail(stats, error, "out of memory") : 0;
+}
+
+static int check_output(const struct stats *stats)
+{
+	int fd = open(stats->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+
+	if (fd < 0)
+		return fail(stats, RTL_EIO,
+			    "cannot write %s: %s; choose another file with output=", stats->path,
+			    strerror(errno));
+	close(fd);
+	return 0;
+}
+
+/* As much as can be known of the output now: its name, or at least that its pattern is one. */
 static int set_output(struct stats *stats, const char *value)
 {
-	char *folder = NULL;
-	int fd;
+	struct output_names_room room;
+	struct output_names names;
+	bool known = output_names_known(stats->host, value, &room, &names);
+	int error;
 
-	free(stats->path);
-	stats->path = NULL;
 	if (!strcmp(value, "stderr"))
 		return 0;
 	if (!*value)
 		return fail(stats, RTL_EINVAL, "output= is empty; give a file, or stderr");
-	if (*value != '/') {
-		folder = getcwd(NULL, 0);
-		if (!folder)
-			return fail(stats, RTL_EIO, "working directory: %s", strerror(errno));
-	}
-	if (asprintf(&stats->path, "%s%s%s", folder ? folder : "", folder ? "/" : "", value) < 0)
-		stats->path = NULL;
-	free(folder);
-	if (!stats->path)
-		return fail(stats, RTL_ENOMEM, "out of memory");
-	fd = open(stats->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-	if (fd < 0)
-		return fail(stats, RTL_EIO, "cannot write %s: %s", stats->path, strerror(errno));
-	close(fd);
-	return 0;
+	stats->pattern = strdup(value);
+	stats->folder = *value == '/' ? strdup("") : getcwd(NULL, 0);
+	if (!stats->pattern || !stats->folder)
+		return fail(stats, RTL_EIO, "working directory: %s", strerror(errno));
+	if (!known)
+		names = output_names_here(&room);
+	error = name_output(stats, &names);
+	if (!error && known)
+		return check_output(stats);
+	free(stats->path);
+	stats->path = NULL;
+	return error;
 }
 
 static int set_top(struct stats *stats, const char *value)
@@ -122,6 +151,8 @@ static void stats_destroy(void *instance)
 		next = link->next;
 		free(link);
 	}
+	free(stats->pattern);
+	free(stats->folder);
 	free(stats->path);
 	free(stats);
 }
@@ -243,10 +274,19 @@ static int stats_finish(void *instance)
 {
 	struct stats *stats = instance;
 	const struct rtl_process *process = stats->host->process(stats->host, 1);
+	struct output_names names;
 	char *title = NULL;
-	int error;
+	int error = 0;
 
 	tracks_finish(&stats->tracks);
+	if (stats->pattern && !stats->path) {
+		if (!process)
+			return 0; /* there was none, and nothing to name the file after */
+		names = output_names_of(process);
+		error = name_output(stats, &names);
+	}
+	if (error)
+		return error;
 	if (add_ledgers(stats))
 		return fail(stats, RTL_ENOMEM, "out of memory");
 	if (process && asprintf(&title, "rtl: %s, process %d", process->program, process->pid) < 0)
@@ -257,7 +297,8 @@ static int stats_finish(void *instance)
 }
 
 static const struct rtl_setting_info settings[] = {
-	{sizeof(settings[0]), 0, "output", "stderr", "file to write to, or stderr"},
+	{sizeof(settings[0]), 0, "output", "stderr",
+	 "file to write to, or stderr; with %p, %e, %h: pid, program, host"},
 	{sizeof(settings[0]), 0, "format", "text", "text, a table for people; json, for programs"},
 	{sizeof(settings[0]), 0, "top", "20",
 	 "rows of a table, those that took longest; 0: all, as in json"},

@@ -24,6 +24,8 @@ import unittest
 RTL = os.environ["RTL"]
 PROGRAM = os.environ["RTL_TEST_PROGRAM"]
 PLUGINS = os.environ["RTL_TEST_PLUGINS"]
+# The plugin folder, as librtl finds it from its own.
+BUILD_PLUGINS = os.path.join(os.path.dirname(os.path.dirname(RTL)), "lib", "rtl")
 PYTHON = sys.executable
 CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("RTL_", "HSA_"))}
 
@@ -142,6 +144,7 @@ class BadInput(Case):
         bad(1, "cannot be loaded", self.write("libtext_sub.so", "text"))
         bad(2, "no setting 'outptu'; it knows: output", "libstats_sub.so?outptu=x")
         bad(2, "bad %XX", "libstats_sub.so?output=%zz")
+        bad(2, "bad %XX in its name", "libstats%_sub.so")
         bad(2, "list of subscribers is empty", "::")
         self.assertFalse(os.path.exists(self.path("ran")))
 
@@ -155,6 +158,14 @@ class BadInput(Case):
         sqlite3.connect(self.path("other.db")).execute("CREATE TABLE t (a)").connection.close()
         bad(1, "exists and is no trace", "-o", "other.db")
         bad(2, "no subscriber in the list takes a file", "-o", "x", "-s", "libstats_sub.so?output=y")
+        # also where it is the program that would find out
+        for place in ((), ("--in-process",)):
+            for name in ("stats", "sqlite"):
+                bad(1, "/nonexistent: No such file", *place, "-s",
+                    f"lib{name}_sub.so?output=/nonexistent/%25p.x")
+                bad(1, "is a folder", *place, "-s", f"lib{name}_sub.so?output=.")
+        self.refused(1, "/nonexistent: No such file", "env", "-s",
+                     "libstats_sub.so?output=/nonexistent/x")
         self.assertFalse(os.path.exists(self.path("ran")))
         with open(self.path("precious"), encoding="utf-8") as file:
             self.assertEqual(file.read(), "text")
@@ -708,6 +719,40 @@ class Trace(Case):
         shutil.copy(PLUGINS + "/libgood_sub.so", self.path("libhere_sub.so"))
         done = self.rtl("trace", "-q", "--in-process", "-s", "libhere_sub.so", "sh", "-c", "echo $RTL_SUBSCRIBERS")
         self.assertEqual(done.stdout, self.path("libhere_sub.so") + "\n")
+
+
+    def test_plugin_in_a_folder_with_an_odd_name(self):
+        """Colons and question marks have a meaning in the list; so has %XX, in names too."""
+        folder = self.path("a:b?c=d&e%41 f")
+        os.mkdir(folder)
+        for name in ("sqlite", "stats"):
+            shutil.copy(f"{BUILD_PLUGINS}/lib{name}_sub.so", folder)
+        spec = folder.replace("%", "%25").replace(":", "%3A").replace("?", "%3f")
+        for place in ((), ("--in-process",)):
+            done = self.rtl("trace", *place, "-o", "run.db", "-s",
+                            f"{spec}/libsqlite_sub.so:{spec}/libstats_sub.so?output=stats.txt",
+                            PROGRAM, "100")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(self.operations("run.db"), 100, done.stderr)
+            with open(self.path("stats.txt"), encoding="utf-8") as file:
+                self.assertIn("GPU kernels: 100, ", file.read())
+            os.unlink(self.path("stats.txt"))
+        # and found by a name without a slash in such a folder
+        done = subprocess.run([RTL, "trace", "-q", "--in-process", "-o", "../own.db", "sh", "-c",
+                               f"cd / && exec '{PROGRAM}' 7"], cwd=folder, text=True,
+                              env=self.environment(), capture_output=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(self.operations("own.db"), 7)
+
+    def test_output_of_stats__a_file_for_each_process(self):
+        self.rtl("trace", "--in-process", "-s", "libstats_sub.so?output=%25e-%25p-%25h%25%25.txt",
+                 PROGRAM, "100", "children")
+        files = os.listdir(self.folder)
+        self.assertEqual(len(files), 3, files)
+        for name in files:
+            self.assertRegex(name, rf"^cli_program-\d+-{re.escape(os.uname().nodename)}%\.txt$")
+            with open(self.path(name), encoding="utf-8") as file:
+                self.assertIn("GPU kernels: 100, ", file.read())
 
 
 class Collector(Case):

@@ -246,6 +246,20 @@ static void test_open__malformed_setting__refused(void **state)
 	open_bad("libgood_sub.so?top=%4", RTL_EINVAL, "bad %XX");
 	open_bad("libgood_sub.so?top=%zz", RTL_EINVAL, "bad %XX");
 	open_bad("libgood_sub.so?top=%00", RTL_EINVAL, "bad %XX");
+	open_bad("lib%zz_sub.so", RTL_EINVAL, "'lib%zz_sub.so': bad %XX in its name");
+	open_bad("libgood_sub.so%0?top=1", RTL_EINVAL, "bad %XX in its name");
+}
+
+static void test_open__name__decoded(void **state)
+{
+	struct rtl_plugin *plugin;
+
+	(void)state;
+	setenv("RTL_PLUGIN_PATH", PLUGINS, 1);
+	plugin = open_good("lib%67ood%5Fsub.so?top=%31");
+	assert_string_equal(rtl_plugin_path(plugin), PLUGINS "/libgood_sub.so");
+	rtl_plugin_close(plugin);
+	open_bad("none%3F%3a%25_sub.so", RTL_ENOENT, "'none?:%_sub.so' not found");
 }
 
 static void test_open__no_room_for_message__only_code(void **state)
@@ -325,6 +339,7 @@ int main(void)
 		cmocka_unit_test_setup(test_open__name_in_installed_folder__found, setup),
 		cmocka_unit_test_setup(test_open__working_directory__comes_first, setup),
 		cmocka_unit_test_setup(test_open__settings__decoded_in_order, setup),
+		cmocka_unit_test_setup(test_open__name__decoded, setup),
 		cmocka_unit_test_setup(test_open__empty_settings__ignored, setup),
 		cmocka_unit_test_setup(test_open__same_plugin_twice__separate_settings, setup),
 		cmocka_unit_test_setup(test_open__shorter_descriptor__rest_is_null, setup),

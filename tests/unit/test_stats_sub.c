@@ -301,6 +301,22 @@ static void test_output__cannot_be_written_at_end__reported(void **state)
 	assert_true(fake_host_reported(run->host, "cannot write /dev/full: No space left"));
 }
 
+static void test_output__names_of_the_process__in_its_name(void **state)
+{
+	struct run *run = *state;
+	char folder[] = "/tmp/rtl-test-stats-XXXXXX", settings[128], path[128];
+
+	fake_host_set_property(run->host, "where", "collector");
+	assert_non_null(mkdtemp(folder));
+	snprintf(settings, sizeof(settings), "output=%s/%%e-%%p%%%%.txt", folder);
+	assert_int_equal(fake_host_load(run->host, STATS_SUB, settings), 0);
+	fake_host_begin(run->host, run->process);
+	assert_int_equal(fake_host_end(run->host), 0);
+	snprintf(path, sizeof(path), "%s/app-4711%%.txt", folder);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(rmdir(folder), 0); /* nothing else was made */
+}
+
 /* Not a benchmark: a bound that catches an allocation or a look-up for each event. */
 static void test_events__many__quick(void **state)
 {
@@ -349,6 +365,7 @@ int main(void)
 		TEST(test_settings__bad__refused_with_reason),
 		TEST(test_output__relative__not_moved_by_chdir),
 		TEST(test_output__cannot_be_written_at_end__reported),
+		TEST(test_output__names_of_the_process__in_its_name),
 		TEST(test_events__many__quick),
 	};
 

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* See output_name.h. */
+#include "output_name.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+bool output_needs_process(const char *pattern)
+{
+	for (const char *p = pattern; (p = strchr(p, '%')) && p[1]; p += 2)
+		if (p[1] == 'p' || p[1] == 'e')
+			return true;
+	return false;
+}
+
+struct output_names output_names_here(struct output_names_room *room)
+{
+	ssize_t n = readlink("/proc/self/exe", room->program, sizeof(room->program) - 1);
+
+	room->program[n > 0 ? n : 0] = '\0';
+	memset(room->host_name, 0, sizeof(room->host_name));
+	gethostname(room->host_name, sizeof(room->host_name) - 1);
+	return (struct output_names){
+		.pid = getpid(), .program = room->program, .host_name = room->host_name};
+}
+
+struct output_names output_names_of(const struct rtl_process *process)
+{
+	return (struct output_names){
+		.pid = process->pid, .program = process->program, .host_name = process->host_name};
+}
+
+bool output_names_known(const struct rtl_host *host, const char *pattern,
+			struct output_names_room *room, struct output_names *names)
+{
+	const struct rtl_process *first = host->process(host, 1);
+	const char *where = host->property(host, "where");
+
+	if (!first && output_needs_process(pattern) && (!where || strcmp(where, "process") != 0))
+		return false;
+	*names = first ? output_names_of(first) : output_names_here(room);
+	return true;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+
+	path = slash ? slash + 1 : path;
+	return path && *path ? path : "unknown";
+}
+
+/* What a letter behind a percent sign stands for; NULL: nothing. */
+static const char *meaning(char letter, const struct output_names *names, char pid[16])
+{
+	switch (letter) {
+	case 'p':
+		snprintf(pid, 16, "%d", names->pid);
+		return pid;
+	case 'e':
+		return base_name(names->program);
+	case 'h':
+		return base_name(names->host_name);
+	case '%':
+		return "%";
+	default:
+		return NULL;
+	}
+}
+
+int output_expand(const char *pattern, const struct output_names *names, char **path)
+{
+	char *text = NULL, pid[16];
+	const char *part = "";
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return RTL_ENOMEM;
+	for (const char *p = pattern; *p && part; p++) {
+		if (*p != '%')
+			fputc(*p, out);
+		else if ((part = meaning(*++p, names, pid)))
+			fputs(part, out);
+	}
+	if (fclose(out) || !part) {
+		free(text);
+		return part ? RTL_ENOMEM : RTL_EINVAL;
+	}
+	*path = text;
+	return 0;
+}

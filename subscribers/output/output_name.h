@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The name of a subscriber's output file from the pattern that its setting `output` is: %p stands
+ * for the number of the process, %e for the base name of its program, %h for the host, %% for a
+ * percent sign. Threads: any.
+ */
+#ifndef RTL_OUTPUT_NAME_H
+#define RTL_OUTPUT_NAME_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rtl/subscriber.h>
+
+/** What stands for %p, %e and %h. */
+struct output_names {
+	int32_t pid;
+	const char *program; /**< a path */
+	const char *host_name;
+};
+
+/** Room for the texts of output_names_here. */
+struct output_names_room {
+	char program[PATH_MAX];
+	char host_name[256];
+};
+
+/** What a pattern has in it that is not known, for a line. */
+#define OUTPUT_NAME_KNOWN "only %p (pid), %e (program), %h (host) and %% are known"
+
+/** Those of the process that this code runs in. */
+struct output_names output_names_here(struct output_names_room *room);
+/** Those of a process that events come from. */
+struct output_names output_names_of(const struct rtl_process *process);
+
+/** Whether a pattern contains %p or %e, so that the process must be known. */
+bool output_needs_process(const char *pattern);
+/**
+ * The names that hold for a pattern already when an instance is created: the first process's, or
+ * our own where that is it or does not matter. False: they are not known yet.
+ */
+bool output_names_known(const struct rtl_host *host, const char *pattern,
+			struct output_names_room *room, struct output_names *names);
+/**
+ * The pattern with its names.
+ * @param[out] path  to be freed
+ * @return 0; RTL_EINVAL: an unknown letter; RTL_ENOMEM
+ */
+int output_expand(const char *pattern, const struct output_names *names, char **path);
+
+#endif
