@@ -490,13 +490,17 @@ class Terminal(Case):
     def type(self, text):
         os.write(self.terminal, text.encode())
 
-    def wait_for(self, part, seconds=20):
-        """Reads until part has been seen; forgets what came up to there."""
+    def wait_for(self, part, seconds=20, ask=""):
+        """Reads until part has been seen, and types `ask` now and then; forgets what came before."""
         os.set_blocking(self.terminal, False)
         end = time.monotonic() + seconds
+        asked = 0
         while part not in self.seen:
             if time.monotonic() > end:
                 self.fail(f"{part!r} did not come: {self.seen!r}")
+            if ask and time.monotonic() > asked + 0.3:
+                asked = time.monotonic()
+                self.type(ask)
             try:
                 self.seen += os.read(self.terminal, 4096).decode(errors="replace")
             except BlockingIOError:
@@ -544,8 +548,7 @@ class Terminal(Case):
         # The shell sends it to the group, and continues that.
         self.type("kill %1\n")
         self.wait_for("nothing was recorded")
-        self.type("\n")
-        self.wait_for("Terminated")
+        self.wait_for("Terminated", ask="\n")  # the shell tells at its next prompt
 
     def test_stop_and_go_on_in_the_background(self):
         self.type(f"'{RTL}' trace -q sh -c 'echo o''n; sleep 1; exit 9'\n")
