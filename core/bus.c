@@ -22,6 +22,7 @@
 #include "log.h"
 #include "session.h"
 #include "settings.h"
+#include "signals.h"
 #include "stream.h"
 #include "termination.h"
 #include "writer.h"
@@ -49,9 +50,13 @@ struct at_finish {
 };
 
 static struct at_finish *at_finish; /* under bus.lock */
+/* How many forks there have been between the first process and this one. */
+static uint32_t generation;
 /* 1: the spool is there and streams can be registered; the subscribers are being loaded. Release by
  * the thread that starts, acquire by those that do not wait for it. */
 static uint32_t loading;
+static sigset_t
+	start_signals; /* mask of the thread that starts the bus, before; under start_lock */
 /* Held while the bus starts; recursive: a subscriber's create may register a stream. */
 static pthread_mutex_t start_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 
@@ -68,6 +73,8 @@ static struct {
 
 static __thread bool own_thread __attribute__((tls_model("initial-exec")));
 
+/* This thread has bus.lock for certain. */
+static __thread bool locked __attribute__((tls_model("initial-exec")));
 static __thread int cancel_state __attribute__((tls_model("initial-exec")));
 /* This thread starts the bus just now. */
 static __thread bool starting __attribute__((tls_model("initial-exec")));
@@ -82,6 +89,7 @@ void bus_lock(void)
 	/* a thread that is cancelled must not take the lock with it */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	pthread_mutex_lock(&bus.lock);
+	locked = true;
 	cancel_state = state;
 }
 
@@ -89,6 +97,7 @@ void bus_unlock(void)
 {
 	int state = cancel_state;
 
+	locked = false;
 	pthread_mutex_unlock(&bus.lock);
 	pthread_setcancelstate(state, NULL);
 	writer_locked--;
@@ -364,26 +373,44 @@ static void remove_spool(void)
 	bus_unlock();
 }
 
-static int start_recording(const char *subscribers, struct spool_control *fixed)
+/* Loads and hosts them. RTL_EBUSY: a signal handler has forked meanwhile, and this is the child. */
+static int host_subscribers(const char *subscribers, uint32_t *failed)
+{
+	uint32_t before = generation;
+	struct host *host = host_create(subscribers, "process", failed);
+
+	if (before != generation) {
+		if (host)
+			host_forget(host);
+		return RTL_EBUSY;
+	}
+	bus.host = host;
+	if (*failed && bus.settings.strict)
+		return RTL_EPLUGIN;
+	if (!host || host_add_local(host))
+		return RTL_EPLUGIN;
+	return before == generation ? 0 : RTL_EBUSY;
+}
+
+static int load_subscribers(const char *subscribers)
 {
 	uint32_t failed = 0;
-	int err = spool_open_folder(&bus.spool, getenv("RTL_SPOOL"), fixed);
+	sigset_t ours;
+	int err;
 
-	if (err)
-		return err;
-	bus.bell = &bus.spool.control->asleep;
-	bus_lock();
-	refill();
-	bus_unlock();
-	/* release: with the acquire of who does not wait, and uses all of the above */
+	/* release: with the acquire of who does not wait, and uses all that was made before */
 	__atomic_store_n(&loading, 1, __ATOMIC_RELEASE);
-	bus.host = host_create(subscribers, "process", &failed);
+	pthread_sigmask(SIG_SETMASK, &start_signals, &ours);
+	err = host_subscribers(subscribers, &failed);
+	pthread_sigmask(SIG_SETMASK, &ours, NULL);
+	if (err == RTL_EBUSY)
+		return err;
 	if (failed && bus.settings.strict) {
 		log_line(RTL_LEVEL_ERROR, "bus", "RTL_STRICT is set: the program does not start");
 		remove_spool();
 		_exit(2);
 	}
-	if (!bus.host || host_add_local(bus.host) || start_consumer()) {
+	if (err || start_consumer()) {
 		remove_spool();
 		return RTL_EPLUGIN;
 	}
@@ -392,6 +419,18 @@ static int start_recording(const char *subscribers, struct spool_control *fixed)
 	return 0;
 }
 
+static int start_recording(const char *subscribers, struct spool_control *fixed)
+{
+	int err = spool_open_folder(&bus.spool, getenv("RTL_SPOOL"), fixed);
+
+	if (err)
+		return err;
+	bus.bell = &bus.spool.control->asleep;
+	bus_lock();
+	refill();
+	bus_unlock();
+	return load_subscribers(subscribers);
+}
 /* A collector drains the rings: there is nothing to host and no thread here. */
 static int start_collected(struct spool_control *fixed)
 {
@@ -422,22 +461,21 @@ static int start_as_told(struct spool_control *fixed)
 	return err;
 }
 
-/* What before_fork has done. */
-static struct {
-	bool nested; /* this is a signal handler that has interrupted rtl: its locks are ours */
+/* What before_fork has done: for the same thread in the parent, and for the child. */
+static __thread struct {
 	bool start_held;
-	bool host_held; /* of a fork that is not nested, under start_lock */
-	void *ring;     /* in which this thread has a record under way; NULL: none */
+	bool host_held;
+	bool bus_held;
+	void *ring; /* in which this thread has a record under way; NULL: none */
 	size_t ring_size;
-} fork_state;
+	void *dict; /* the same for the dictionary */
+	size_t dict_size;
+} fork_state __attribute__((tls_model("initial-exec")));
 
 static void in_parent(void)
 {
-	if (fork_state.nested) {
-		fork_state.nested = false;
-		return;
-	}
-	pthread_mutex_unlock(&bus.lock);
+	if (fork_state.bus_held)
+		pthread_mutex_unlock(&bus.lock);
 	if (fork_state.host_held)
 		host_resume(bus.host);
 	if (fork_state.start_held)
@@ -452,25 +490,62 @@ static bool lock_start(uint32_t timeout_ms)
 	return !pthread_mutex_timedlock(&start_lock, &until);
 }
 
+/* A signal handler that has interrupted rtl where it has a lock, or is about to: if this thread has
+ * it, it is left alone. */
+static bool lock_bus_within(void)
+{
+	const struct timespec until = deadline_in(CLOCK_REALTIME, FORK_WAIT_MS);
+
+	return !locked && !pthread_mutex_timedlock(&bus.lock, &until);
+}
+
 /* The child shares the subscribers' code and its static data: none of them may be at work. But
  * a slow one does not stop the program for longer than that. */
 static void before_fork(void)
 {
 	const struct writer *writer = writer_self;
 
-	if (writer_locked) {
-		fork_state.nested = true;
-		return;
+	memset(&fork_state, 0, sizeof fork_state);
+	if (writer_locked++) {
+		fork_state.bus_held = lock_bus_within();
+		fork_state.dict = bus.spool.dict;
+		fork_state.dict_size = bus.spool.dict_bytes;
+	} else {
+		/* the thread that starts the bus may want what this one holds: the host's lock, the
+		 * loader's */
+		fork_state.start_held = lock_start(FORK_WAIT_MS);
+		fork_state.host_held = bus.host && host_pause(bus.host, FORK_WAIT_MS);
+		pthread_mutex_lock(&bus.lock);
+		fork_state.bus_held = true;
 	}
-	writer_locked++;
-	/* the thread that starts the bus may want what this one holds: the host's lock, the
-	 * loader's */
-	fork_state.start_held = lock_start(FORK_WAIT_MS);
-	fork_state.host_held = bus.host && host_pause(bus.host, FORK_WAIT_MS);
-	pthread_mutex_lock(&bus.lock);
 	fork_state.ring = writer->in_use && writer->busy ? writer->ring : NULL;
 	if (fork_state.ring)
 		fork_state.ring_size = RING_HEADER_SIZE + writer->ring->capacity;
+}
+
+/* Memory of the child's own in the place of what it does not inherit. */
+static void put_memory(void *at, size_t size)
+{
+	if (at)
+		mmap(at, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+		     0);
+}
+
+/* What this thread was doing when the handler came it finishes in the child as well: not in the
+ * parent's control page, and not in its dictionary. */
+static void take_copies(void)
+{
+	const size_t size = sizeof *bus.spool.control;
+	void *copy;
+
+	put_memory(fork_state.dict, fork_state.dict_size);
+	if (!bus.spool.control)
+		return;
+	copy = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (copy == MAP_FAILED)
+		return;
+	memcpy(copy, bus.spool.control, size);
+	mremap(copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, bus.spool.control);
 }
 
 /* Of the parent's bus a child keeps the registries. The rest starts anew with its first event;
@@ -480,20 +555,16 @@ static void in_child(void)
 	static const pthread_mutexattr_t *const plain = NULL;
 	pthread_mutexattr_t attr;
 
-	if (!fork_state.nested) {
+	if (fork_state.bus_held)
 		pthread_mutex_init(&bus.lock, plain);
-		pthread_mutexattr_init(&attr);
-		pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
-		pthread_mutex_init(&start_lock, &attr);
-		pthread_mutexattr_destroy(&attr);
-		writer_locked = 0;
-	}
-	fork_state.nested = false;
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
+	pthread_mutex_init(&start_lock, &attr);
+	pthread_mutexattr_destroy(&attr);
+	if (--writer_locked)
+		take_copies();
 	/* the record that was under way is the parent's; it can be finished, and forgotten */
-	if (fork_state.ring)
-		mmap(fork_state.ring, fork_state.ring_size, PROT_READ | PROT_WRITE,
-		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-	fork_state.ring = NULL;
+	put_memory(fork_state.ring, fork_state.ring_size);
 	if (bus.alive)
 		*bus.alive = 0; /* where the kernel could not wipe it */
 	__atomic_store_n(&bus.state, BUS_NEW, __ATOMIC_RELAXED);
@@ -506,6 +577,8 @@ static void in_child(void)
 		&bus.spool); /* whose lock is the parent's: it is not ours to say that it lives */
 	consumer.running = false;
 	loading = 0;
+	generation++;
+	bus.parents = true;
 	own_thread = starting = impatient = false;
 	writer_no_wait = 0;
 	writer_forget_all();
@@ -518,6 +591,7 @@ static void start_anew(void)
 	inline_forget();
 	session_leave();
 	bus.host = NULL;
+	bus.parents = false;
 	bus.collected = false;
 	bus.ring_count = 0;
 	bus.ring_bytes_total = 0;
@@ -543,8 +617,8 @@ static int start(void)
 	start_anew();
 	settings_read(&bus.settings);
 	err = start_as_told(fixed);
-	if (!err)
-		return 0;
+	if (!err || err == RTL_EBUSY)
+		return err;
 	if (err != RTL_ENOENT && bus.settings.strict) {
 		log_line(RTL_LEVEL_ERROR, "bus", "RTL_STRICT is set: the program does not start");
 		_exit(2);
@@ -576,6 +650,7 @@ static bool wait_to_start(void)
 
 int bus_start(void)
 {
+	uint32_t before;
 	int err = 0, state;
 
 	/* the consumer never waits for the thread that starts it and waits for the host */
@@ -588,7 +663,14 @@ int bus_start(void)
 		goto out;
 	if (!running_here()) {
 		starting = true;
+		before = generation;
+		signals_block(&start_signals);
 		err = start();
+		signals_restore(&start_signals);
+		if (before != generation) {
+			err = RTL_EBUSY; /* a child: see host_subscribers */
+			goto out;
+		}
 		__atomic_store_n(&loading, 0, __ATOMIC_RELEASE);
 		starting = false;
 		if (!err) {

@@ -36,6 +36,7 @@ struct bus {
 	uint32_t *bell;    /* of who drains the rings; see spool_control.asleep */
 	struct host *host; /* NULL: nobody listens in this process */
 	bool collected;    /* a collector drains the rings */
+	bool parents;      /* this is a child, and all of this its parent's until it starts anew */
 };
 
 extern struct bus bus;

@@ -19,6 +19,7 @@
 #include "bus.h"
 #include "dict.h"
 #include "hash.h"
+#include "signals.h"
 #include "table.h"
 
 struct string {
@@ -61,6 +62,18 @@ static struct table by_content; /* tracepoints by the hash of what they were reg
 static char *piece;
 static size_t piece_left;
 
+/* malloc, where no handler may come that forks: the C library's fork waits for malloc. */
+static void *allocate(size_t size)
+{
+	sigset_t old;
+	void *p;
+
+	signals_block(&old);
+	p = malloc(size);
+	signals_restore(&old);
+	return p;
+}
+
 /* Memory for an entry, not cleared; NULL: there is none. */
 static void *take_memory(size_t size)
 {
@@ -68,9 +81,9 @@ static void *take_memory(size_t size)
 
 	size = (size + 15) & ~(size_t)15;
 	if (size > PIECE_BYTES / 8)
-		return malloc(size);
+		return allocate(size);
 	if (size > piece_left) {
-		place = malloc(PIECE_BYTES);
+		place = allocate(PIECE_BYTES);
 		if (!place)
 			return NULL;
 		piece = place;
@@ -430,7 +443,7 @@ static int set_locked(struct tracepoint *t, const char *key, const char *value)
 			m->value = value;
 			return 0;
 		}
-	m = malloc(sizeof *m + strlen(key) + 1);
+	m = allocate(sizeof *m + strlen(key) + 1);
 	if (!m)
 		return RTL_ENOMEM;
 	strcpy(m->key, key);

@@ -172,17 +172,20 @@ void inline_forget(void)
 	waiting = 0;
 }
 
-static bool has_scratch(struct writer *writer)
+/* The writer's scratch; read once: in a child that a handler forks meanwhile the writer is wiped,
+ * the scratch is not. NULL: no memory. */
+static uint8_t *scratch_of(struct writer *writer)
 {
+	uint8_t *scratch = *(uint8_t *volatile *)&writer->scratch;
 	void *p;
 
-	if (writer->scratch)
-		return true;
+	if (scratch)
+		return scratch;
 	p = mmap(NULL, SCRATCH_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (p == MAP_FAILED)
-		return false;
+		return NULL;
 	writer->scratch = p;
-	return true;
+	return p;
 }
 
 /* What is the same for all events of the type on this thread. */
@@ -204,10 +207,11 @@ void *inline_reserve(struct rtl_stream *stream, const struct rtl_type_info *type
 		     uint8_t want)
 {
 	struct writer *writer = writer_attach();
+	uint8_t *scratch = writer ? scratch_of(writer) : NULL;
 	struct inline_frame *frame;
 	uint32_t below;
 
-	if (!writer || !has_scratch(writer)) {
+	if (!scratch) {
 		discard_count(stream, SPOOL_DISCARD_NO_RING);
 		return NULL;
 	}
@@ -218,7 +222,7 @@ void *inline_reserve(struct rtl_stream *stream, const struct rtl_type_info *type
 	}
 	writer->scratch_top = below + (uint32_t)(sizeof *frame + size);
 	__asm__ volatile("" ::: "memory"); /* a signal handler puts its records above */
-	frame = (struct inline_frame *)(void *)(writer->scratch + below);
+	frame = (struct inline_frame *)(void *)(scratch + below);
 	prepare(frame, stream, type, writer->tid);
 	frame->below = below;
 	frame->want = want;

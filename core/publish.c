@@ -40,7 +40,8 @@ void discard_count(struct rtl_stream *stream, enum spool_discard cause)
 {
 	struct spool_stream *slot = (struct spool_stream *)(void *)stream;
 
-	if (stream != &rtl_stream_none)
+	/* not from a child that finishes what a handler's fork has cut off: that is the parent's */
+	if (stream != &rtl_stream_none && !bus.parents)
 		__atomic_fetch_add(&slot->discarded[cause], 1, __ATOMIC_RELAXED);
 }
 
@@ -102,6 +103,7 @@ static struct rtl_record *reserve_in_ring(struct rtl_stream *stream, uint16_t ty
 					  bool may_wait)
 {
 	struct writer *writer = writer_self;
+	uint8_t *cursor;
 
 	if (!writer->in_use && !(writer = writer_attach())) {
 		discard_count(stream, SPOOL_DISCARD_NO_RING);
@@ -120,7 +122,11 @@ static struct rtl_record *reserve_in_ring(struct rtl_stream *stream, uint16_t ty
 		discard_count(stream, SPOOL_DISCARD_FULL);
 		return NULL;
 	}
-	return fill(writer->cursor, stream, type, need, now());
+	/* Should a handler have forked before this, it is NULL in the child; should one fork from
+	 * here on, it is a place that the child may write to. */
+	cursor = *(uint8_t *volatile *)&writer->cursor;
+	BARRIER();
+	return cursor ? fill(cursor, stream, type, need, now()) : NULL;
 }
 
 static struct rtl_record *reserve_inline(struct rtl_stream *stream, uint16_t type,
@@ -152,6 +158,7 @@ __attribute__((noinline, cold)) static struct rtl_record *reserve_slow(struct rt
 	struct rtl_record *place = NULL;
 	size_t need = record_size(payload_size);
 	int err = errno; /* the program's */
+	bool failed = false;
 
 	if (!want)
 		return NULL;
@@ -159,8 +166,14 @@ __attribute__((noinline, cold)) static struct rtl_record *reserve_slow(struct rt
 		discard_count(stream, SPOOL_DISCARD_REENTRANT);
 		return NULL;
 	}
-	if (!writer_self->in_use && bus_start()) /* in a child: its own bus */
+	if (!writer_self->in_use) { /* in a child: its own bus, with wants of its own */
+		failed = bus_start() != 0;
+		want = __atomic_load_n(&stream->wanted[type & 0xff], __ATOMIC_RELAXED);
+	}
+	if (failed)
 		discard_count(stream, SPOOL_DISCARD_NO_RING);
+	else if (!want)
+		; /* nobody listens there */
 	else if (payload_size > RTL_PAYLOAD_MAX)
 		discard_count(stream, SPOOL_DISCARD_TOO_LARGE);
 	else if (want & SPOOL_WANT_INLINE)

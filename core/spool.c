@@ -4,8 +4,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +19,7 @@
 #include "dict.h"
 #include "log.h"
 #include "ring.h"
+#include "signals.h"
 #include "spool_writer.h"
 
 /* Room that a folder must have before it is taken by default. */
@@ -60,21 +59,16 @@ static bool may_be_as_large(uint64_t size)
 
 int spool_reserve_blocks(int fd, uint64_t from, uint64_t size)
 {
-	static const int own_faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
-	sigset_t all, old;
-	size_t i;
+	sigset_t old;
 	int err;
 
 	if (!may_be_as_large(from + size))
 		return EFBIG;
-	sigfillset(&all);
-	for (i = 0; i < sizeof own_faults / sizeof *own_faults; i++)
-		sigdelset(&all, own_faults[i]);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
+	signals_block(&old);
 	do
 		err = posix_fallocate(fd, (off_t)from, (off_t)size);
 	while (err == EINTR);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	signals_restore(&old);
 	return err;
 }
 
@@ -279,14 +273,12 @@ static bool map_dict(struct spool *spool, int fd, size_t bytes)
 	return true;
 }
 
-bool spool_grow_dict(struct spool *spool, size_t bytes)
+static bool grow_dict(struct spool *spool, size_t bytes)
 {
 	size_t want = spool->dict_bytes ? spool->dict_bytes : DICT_STEP;
 	int dir_fd, fd;
 	bool ok;
 
-	if (bytes <= spool->dict_bytes)
-		return true;
 	while (want < bytes)
 		want *= 2;
 	if (want > SPOOL_DICT_MAX)
@@ -299,6 +291,19 @@ bool spool_grow_dict(struct spool *spool, size_t bytes)
 		return false;
 	ok = !spool_reserve_blocks(fd, 0, want) && map_dict(spool, fd, want);
 	close(fd);
+	return ok;
+}
+
+bool spool_grow_dict(struct spool *spool, size_t bytes)
+{
+	sigset_t old;
+	bool ok;
+
+	if (bytes <= spool->dict_bytes)
+		return true;
+	signals_block(&old);
+	ok = grow_dict(spool, bytes);
+	signals_restore(&old);
 	return ok;
 }
 

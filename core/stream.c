@@ -10,6 +10,7 @@
 #include "inline.h"
 #include "log.h"
 #include "session.h"
+#include "signals.h"
 #include "writer.h"
 
 /* Longest time that a registration waits for subscribers that are at work. */
@@ -138,6 +139,7 @@ int rtl_stream_register(const struct rtl_stream_info *info, struct rtl_stream **
 {
 	const char *why = NULL;
 	uint32_t number = 0;
+	sigset_t signals;
 	int known, err;
 
 	if (!out || !stream_info_valid(info, &why)) {
@@ -148,6 +150,7 @@ int rtl_stream_register(const struct rtl_stream_info *info, struct rtl_stream **
 	err = bus_start();
 	if (err)
 		return err;
+	signals_block(&signals);
 	bus_lock();
 	known = find(info->name);
 	if (known >= 0) {
@@ -157,6 +160,7 @@ int rtl_stream_register(const struct rtl_stream_info *info, struct rtl_stream **
 		err = add(info, &number);
 	}
 	bus_unlock();
+	signals_restore(&signals);
 	if (err)
 		return err;
 	if (!bus_starts_elsewhere() && bus.host)
@@ -206,7 +210,9 @@ static uint64_t *add_loss(uint32_t stream, const char *cause)
 {
 	struct spool_control *control = bus.spool.control;
 	struct spool_loss *loss;
+	sigset_t signals;
 
+	signals_block(&signals);
 	bus_lock();
 	loss = find_loss(stream, cause);
 	if (!loss && control->loss_count < SPOOL_LOSSES_MAX) {
@@ -216,6 +222,7 @@ static uint64_t *add_loss(uint32_t stream, const char *cause)
 		__atomic_store_n(&control->loss_count, control->loss_count + 1, __ATOMIC_RELEASE);
 	}
 	bus_unlock();
+	signals_restore(&signals);
 	return loss ? &loss->count : &control->streams[stream].missed_otherwise;
 }
 
@@ -230,7 +237,8 @@ void rtl_stream_count_missed(struct rtl_stream *stream, const char *cause, uint6
 		return;
 	loss = find_loss(stream->number, cause);
 	counter = loss ? &loss->count : add_loss(stream->number, cause);
-	__atomic_fetch_add(counter, n, __ATOMIC_RELAXED);
+	if (!bus.parents) /* else a handler has just forked: the parent counts it */
+		__atomic_fetch_add(counter, n, __ATOMIC_RELAXED);
 }
 
 int rtl_vendor_register(const char *name, uint8_t *vendor)

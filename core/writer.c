@@ -13,6 +13,7 @@
 #include "futex.h"
 #include "inline.h"
 #include "log.h"
+#include "signals.h"
 
 #define SLOT_BYTES  256u
 #define CHUNK_BYTES 65536u
@@ -57,7 +58,9 @@ static void clear(struct writer *writer)
 static void thread_exit(void *arg)
 {
 	struct writer *writer = arg;
+	sigset_t old;
 
+	signals_block(&old);
 	bus_lock();
 	if (writer_self == writer && writer->in_use) {
 		writer_self = &no_room;
@@ -68,6 +71,7 @@ static void thread_exit(void *arg)
 		clear(writer);
 	}
 	bus_unlock();
+	signals_restore(&old);
 }
 
 /* Early, so that it is one of the keys that need no memory: see add_chunk. */
@@ -112,24 +116,30 @@ static struct writer *free_slot(void)
 
 struct writer *writer_attach(void)
 {
-	uint32_t tid = rtl_thread_id();
-	struct writer *writer;
+	struct writer *writer = writer_self;
+	sigset_t old;
 
-	if (writer_self->in_use)
-		return writer_self;
+	if (writer->in_use)
+		return writer;
 	if (!exit_key_made)
 		return NULL;
-	bus_lock(); /* to the end: a signal handler must not attach as well */
+	signals_block(&old);
+	if (writer_self->in_use || bus.parents) { /* by a handler just before: attached, forked */
+		signals_restore(&old);
+		return bus.parents ? NULL : writer_self;
+	}
+	bus_lock();
 	writer = free_slot();
 	if (writer && pthread_setspecific(exit_key, writer))
 		writer = NULL;
 	if (writer) {
 		clear(writer); /* an event cut off by a fork has gone on in what the fork wiped */
-		writer->tid = tid;
+		writer->tid = rtl_thread_id();
 		__atomic_store_n(&writer->in_use, 1, __ATOMIC_RELAXED);
 		writer_self = writer;
 	}
 	bus_unlock();
+	signals_restore(&old);
 	return writer;
 }
 
@@ -208,7 +218,7 @@ static struct ring_header *new_ring(uint32_t tid)
 	return ring;
 }
 
-bool writer_take_ring(struct writer *writer)
+static bool take_ring(struct writer *writer)
 {
 	static bool said; /* under bus.lock */
 	struct ring_header *ring;
@@ -216,7 +226,9 @@ bool writer_take_ring(struct writer *writer)
 	uint32_t tid = rtl_thread_id();
 	int err = 0;
 
-	if (now < writer->retry_ns)
+	/* not in use: a handler has forked, this is the child, and what was reserved the parent's
+	 */
+	if (now < writer->retry_ns || !writer->in_use || bus.parents)
 		return false;
 	bus_lock();
 	ring = reuse_ring(tid);
@@ -243,6 +255,17 @@ bool writer_take_ring(struct writer *writer)
 	writer->cursor = ring_data(ring) + ring->head % ring->capacity;
 	writer->limit = writer->cursor;
 	return true;
+}
+
+bool writer_take_ring(struct writer *writer)
+{
+	sigset_t old;
+	bool taken;
+
+	signals_block(&old);
+	taken = take_ring(writer);
+	signals_restore(&old);
+	return taken;
 }
 
 /* Waits until the consumer has moved the tail; false: nobody will. */
@@ -292,13 +315,20 @@ static size_t usable(const struct writer *writer, size_t need, size_t most)
 	return ready - at < most ? (size_t)(ready - at) : most;
 }
 
-bool writer_make_room(struct writer *writer, size_t need, bool may_wait)
+/* With signals blocked but for the time that it waits. A handler may have forked before, and then:
+ * the child has no ring, and what was to be reserved is the parent's. */
+static bool make_room(struct writer *writer, size_t need, bool may_wait, const sigset_t *signals)
 {
-	struct ring_header *ring = writer->ring;
-	size_t capacity = ring->capacity, at, to_end, room, here, piece;
+	struct ring_header *ring;
+	size_t capacity, at, to_end, room, here, piece;
+	sigset_t unused;
+	bool waited;
 
-	bus_ring_bell();
 	for (;;) {
+		ring = writer->ring;
+		if (!ring)
+			return false;
+		capacity = ring->capacity;
 		at = (size_t)(writer->cursor - ring_data(ring));
 		to_end = capacity - at;
 		room = capacity - (size_t)(writer->position - writer->tail);
@@ -318,7 +348,10 @@ bool writer_make_room(struct writer *writer, size_t need, bool may_wait)
 			writer->tail = tail;
 			continue;
 		}
-		if (!may_wait || !wait_for_tail(ring, tail)) {
+		signals_restore(signals);
+		waited = may_wait && wait_for_tail(ring, tail);
+		signals_block(&unused);
+		if (!waited) {
 			writer->limit = writer->cursor;
 			return false;
 		}
@@ -328,4 +361,16 @@ bool writer_make_room(struct writer *writer, size_t need, bool may_wait)
 	piece = piece < here ? piece : here;
 	writer->limit = writer->cursor + piece;
 	return true;
+}
+
+bool writer_make_room(struct writer *writer, size_t need, bool may_wait)
+{
+	sigset_t old;
+	bool made;
+
+	signals_block(&old);
+	bus_ring_bell();
+	made = make_room(writer, need, may_wait, &old);
+	signals_restore(&old);
+	return made;
 }

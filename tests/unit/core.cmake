@@ -45,7 +45,7 @@ target_include_directories(test_recover PRIVATE ${PROJECT_SOURCE_DIR}/core)
 rtl_unit_test(test_recorder test_recorder.c LIBS rtl Threads::Threads)
 
 # ids.c stands in the test itself, with a hash of its own: see there.
-rtl_unit_test(test_ids test_ids.c ${PROJECT_SOURCE_DIR}/core/table.c
+rtl_unit_test(test_ids test_ids.c ${PROJECT_SOURCE_DIR}/core/table.c ${PROJECT_SOURCE_DIR}/core/signals.c
   LIBS Threads::Threads ${CMAKE_DL_LIBS})
 target_include_directories(test_ids PRIVATE ${PROJECT_SOURCE_DIR}/core)
 rtl_unit_test(test_streams test_streams.c LIBS rtl Threads::Threads)

@@ -24,15 +24,40 @@ TEST(test_bus__unique_id_interrupted__unique, "step_unique_id", NULL, NULL)
 TEST(test_bus__timer_storm__recorded_or_counted, "timer_storm", "", NULL)
 TEST(test_bus__timer_storm_small_rings__recorded_or_counted, "timer_storm", "delivery=both", SMALL)
 
-static void test_bus__publishing_interrupted_by_fork__both_go_on(void **state)
+static void run_forking(const char *scenario)
 {
 	static struct run the_run, *r = &the_run;
 
-	(void)state;
-	r->scenario = "step_fork";
+	memset(r, 0, sizeof *r);
+	r->scenario = scenario;
 	r->probe = "";
+	r->env[0] = SMALL;
 	run_well(r); /* the children end by _exit and leave their spools */
 	run_clean(r);
+}
+
+static void test_bus__publishing_interrupted_by_fork__both_go_on(void **state)
+{
+	(void)state;
+	run_forking("step_fork");
+}
+
+static void test_bus__first_event_interrupted_by_fork__both_go_on(void **state)
+{
+	(void)state;
+	run_forking("step_fork_first_events");
+}
+
+static void test_bus__end_of_ring_interrupted_by_fork__both_go_on(void **state)
+{
+	(void)state;
+	run_forking("step_fork_full_ring");
+}
+
+static void test_bus__registering_interrupted_by_fork__both_go_on(void **state)
+{
+	(void)state;
+	run_forking("step_fork_registering");
 }
 
 static void test_bus__exit_while_sigterm_is_handled__outputs_complete(void **state)
@@ -60,6 +85,9 @@ int main(void)
 		cmocka_unit_test(test_bus__malloc_interrupted__first_event_recorded),
 		cmocka_unit_test(test_bus__unique_id_interrupted__unique),
 		cmocka_unit_test(test_bus__publishing_interrupted_by_fork__both_go_on),
+		cmocka_unit_test(test_bus__first_event_interrupted_by_fork__both_go_on),
+		cmocka_unit_test(test_bus__end_of_ring_interrupted_by_fork__both_go_on),
+		cmocka_unit_test(test_bus__registering_interrupted_by_fork__both_go_on),
 		cmocka_unit_test(test_bus__timer_storm__recorded_or_counted),
 		cmocka_unit_test(test_bus__timer_storm_small_rings__recorded_or_counted),
 		cmocka_unit_test(test_bus__exit_while_sigterm_is_handled__outputs_complete),
