@@ -8,7 +8,7 @@
 
 #include "harvest.h"
 
-struct collector collector = {.stream = &rtl_stream_none};
+struct collector collector = {.stream = &rtl_stream_none, .copies = &rtl_stream_none};
 
 uint64_t collector_string(const char *text)
 {
@@ -66,6 +66,13 @@ const char *collector_take_functions(struct root_table *root)
 		   &collector.hsa.async_copy_rect);
 	(void)take(table_amd(root->amd, AMD_MEMORY_ASYNC_COPY_ON_ENGINE),
 		   &collector.hsa.async_copy_on_engine);
+	(void)take(table_amd(root->amd, AMD_MEMORY_ASYNC_BATCH_COPY),
+		   &collector.hsa.async_batch_copy);
+	(void)take(table_core(root->core, CORE_MEMORY_COPY), &collector.hsa.memory_copy);
+	(void)take(table_amd(root->amd, AMD_MEMORY_FILL), &collector.hsa.memory_fill);
+	(void)take(table_amd(root->amd, AMD_POINTER_INFO), &collector.hsa.pointer_info);
+	(void)take(table_amd(root->amd, AMD_PROFILING_ASYNC_COPY_ENABLE),
+		   &collector.hsa.async_copy_enable);
 	return NULL;
 }
 

@@ -56,6 +56,12 @@ struct hsa_functions {
 					     hsa_agent_t src_agent, size_t size, uint32_t dep_count,
 					     const hsa_signal_t *deps, hsa_signal_t completion,
 					     uint32_t engine, bool force_sdma);
+	hsa_status_t (*async_batch_copy)(const void *ops, uint32_t op_count, uint32_t dep_count,
+					 const hsa_signal_t *deps);
+	__typeof__(hsa_memory_copy) *memory_copy;
+	__typeof__(hsa_amd_memory_fill) *memory_fill;
+	__typeof__(hsa_amd_pointer_info) *pointer_info;
+	__typeof__(hsa_amd_profiling_async_copy_enable) *async_copy_enable;
 };
 
 enum collector_state {
@@ -66,6 +72,7 @@ enum collector_state {
 
 struct collector {
 	struct rtl_stream *stream;
+	struct rtl_stream *copies; /* rtl.hsa.copy */
 	struct hsa_functions hsa;
 	struct config config;
 	/* Of the HSA system clock to rtl's; 0 wherever both are CLOCK_BOOTTIME. */

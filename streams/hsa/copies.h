@@ -1,16 +1,67 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Hooks of the copy functions: a copy may use a signal that a dispatch has used before, and
- * leaves its own times in it (watch.h).
+ * Copies: hooks of the functions that copy and fill memory.
  *
- * Threads: the application's. Locks: watch.h's.
+ * An asynchronous copy keeps its completion signal, from which its times are read before it is
+ * used for something else, as a dispatch's (watch.h). The runtime writes times only where
+ * profiling of copies is enabled, for the whole process: the first copy that somebody wants
+ * enables it, and it stays enabled, whatever the program asks for.
+ *
+ * A copy on a signal on which another one is under way gets a relay (relay.h): the engine
+ * would overwrite the other's times. The first one stays, so that the runtime knows by it
+ * whose clock the times in the signal are of.
+ *
+ * Copies under way are slots in a pool of their own, which the harvester looks after like those of
+ * a queue.
+ *
+ * hsa_memory_copy and hsa_amd_memory_fill return when the GPU is done and have no signal: their
+ * times are those of the call. Between memories of the host they are no work of a GPU, and
+ * nothing is published.
+ *
+ * Threads: the application's. Locks: one around the pool's two rings, held for some loads and
+ * stores; watch.h's and relay.h's.
  */
 #ifndef STREAMS_HSA_COPIES_H
 #define STREAMS_HSA_COPIES_H
 
+#include <hsa/hsa.h>
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "table.h"
+
+struct slot;
+
+/* What is known of a copy when it is submitted. */
+struct copy {
+	uint64_t src, dst, bytes;
+	hsa_agent_t src_agent, dst_agent;
+	uint32_t extent[3];
+	uint32_t engine, parts;
+	uint8_t function; /* enum rtl_hsa_copy_kind */
+};
 
 /* Puts the hooks into the runtime's table, where it has these functions. */
 void copies_hook(struct root_table *root);
+
+/* The runtime has ended: what was under way is gone. */
+void copies_forget(void);
+
+/* Whether somebody wants copies now. */
+bool copies_wanted(void);
+
+/*
+ * Before the runtime is called: a slot for the copy, or NULL if it cannot be traced, which has been
+ * counted. *signal becomes the one to use; where it has to stay (`fixed`), the copy may have no
+ * times.
+ */
+struct slot *copies_begin(const struct copy *copy, hsa_signal_t *signal, bool fixed);
+
+/* After it: with what it returned. */
+void copies_end(struct slot *slot, hsa_status_t status);
+
+/* copy_batch.c */
+hsa_status_t copy_batch(const void *ops, uint32_t op_count, uint32_t dep_count,
+			const hsa_signal_t *deps);
 
 #endif

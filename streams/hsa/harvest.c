@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "collector.h"
+#include "copy_publish.h"
 #include "publish.h"
 #include "queue.h"
 #include "relay.h"
@@ -149,7 +150,10 @@ static void harvest_slot(struct queue *queue, struct slot *slot)
 
 	if (slot->packet_id >= taken)
 		atomic_store_explicit(&queue->taken, slot->packet_id + 1, memory_order_relaxed);
-	publish_end(queue, slot);
+	if (queue->copies)
+		copy_publish_end(slot);
+	else
+		publish_end(queue, slot);
 	slots_recycle(&queue->pool, slot);
 }
 
@@ -212,7 +216,8 @@ static bool abandon(struct queue *queue, const char *cause)
 		number = next;
 	}
 	if (lost)
-		rtl_stream_count_missed(collector.stream, cause, lost);
+		rtl_stream_count_missed(queue->copies ? collector.copies : collector.stream, cause,
+					lost);
 	return empty;
 }
 

@@ -13,6 +13,7 @@
 #include "agents.h"
 #include "collector.h"
 #include "copies.h"
+#include "copy_publish.h"
 #include "harvest.h"
 #include "kernel_table.h"
 #include "kernels.h"
@@ -48,10 +49,9 @@ static void hook(struct root_table *root)
 		(void *)queue_set_profiler_enabled;
 	*table_core(root->core, CORE_EXECUTABLE_FREEZE) = (void *)kernels_executable_freeze;
 	*table_core(root->core, CORE_EXECUTABLE_DESTROY) = (void *)kernels_executable_destroy;
-	if (collector.config.mode == CONFIG_LITE)
-		return;
-	*table_core(root->core, CORE_SIGNAL_DESTROY) = (void *)signal_destroy;
 	copies_hook(root);
+	if (collector.config.mode != CONFIG_LITE)
+		*table_core(root->core, CORE_SIGNAL_DESTROY) = (void *)signal_destroy;
 }
 
 /* Whether somebody wants events of ours, or may want some later: subscribers are there. */
@@ -63,7 +63,8 @@ static bool somebody_may_want(void)
 	if ((subscribers && *subscribers) || (session && *session))
 		return true;
 	for (unsigned type = 0; type < 256; type++) {
-		if (rtl_enabled(collector.stream, (uint16_t)type))
+		if (rtl_enabled(collector.stream, (uint16_t)type) ||
+		    rtl_enabled(collector.copies, (uint16_t)type))
 			return true;
 	}
 	return false;
@@ -105,7 +106,8 @@ static void start(struct root_table *root)
 {
 	const char *missing;
 
-	if (rtl_stream_register(&hsa_stream_info, &collector.stream) || !somebody_may_want())
+	if (rtl_stream_register(&hsa_stream_info, &collector.stream) ||
+	    rtl_stream_register(&copy_stream_info, &collector.copies) || !somebody_may_want())
 		return;
 	if (!config_read(&collector.config))
 		return;
@@ -141,6 +143,7 @@ void OnUnload(void)
 		return;
 	collector_stop(COLLECTOR_OFF);
 	queue_forget_all();
+	copies_forget();
 	agents_forget();
 	relay_forget();
 	slots_free_signals();

@@ -93,16 +93,20 @@ void publish_begin(const struct queue *queue, const struct slot *slot)
 	rtl_commit(record);
 }
 
-/* GPU ticks in the clock of rtl, by the runtime's own translation; 0 if it cannot. */
-static uint64_t convert(hsa_agent_t agent, uint64_t gpu_ticks)
+uint64_t publish_system_ns(uint64_t ticks)
+{
+	if (collector.clock_ns_per_tick != 1.0)
+		ticks = (uint64_t)((double)ticks * collector.clock_ns_per_tick);
+	return ticks + (uint64_t)collector.clock_offset_ns;
+}
+
+uint64_t publish_gpu_ns(hsa_agent_t agent, uint64_t gpu_ticks)
 {
 	uint64_t ticks = 0;
 
 	if (!gpu_ticks || collector.hsa.convert_tick(agent, gpu_ticks, &ticks))
 		return 0;
-	if (collector.clock_ns_per_tick != 1.0)
-		ticks = (uint64_t)((double)ticks * collector.clock_ns_per_tick);
-	return ticks + (uint64_t)collector.clock_offset_ns;
+	return publish_system_ns(ticks);
 }
 
 void publish_end(const struct queue *queue, const struct slot *slot)
@@ -113,8 +117,8 @@ void publish_end(const struct queue *queue, const struct slot *slot)
 	if (!rtl_enabled(collector.stream, RTL_TASK_END))
 		return;
 	/* The end first: the runtime may take a new calibration for it, which serves both. */
-	const uint64_t end_ns = convert(queue->agent, slot->end_ticks);
-	const uint64_t begin_ns = convert(queue->agent, slot->begin_ticks);
+	const uint64_t end_ns = publish_gpu_ns(queue->agent, slot->end_ticks);
+	const uint64_t begin_ns = publish_gpu_ns(queue->agent, slot->begin_ticks);
 
 	record = rtl_reserve(collector.stream, RTL_TASK_END, sizeof(struct rtl_hsa_dispatch));
 	if (!record)

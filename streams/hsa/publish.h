@@ -10,6 +10,7 @@
 #ifndef STREAMS_HSA_PUBLISH_H
 #define STREAMS_HSA_PUBLISH_H
 
+#include <hsa/hsa.h>
 #include <stdint.h>
 
 struct queue;
@@ -22,6 +23,12 @@ void publish_queue(uint16_t type, const struct queue *queue);
 
 /* Submitting thread, inside the queue's lock. */
 void publish_begin(const struct queue *queue, const struct slot *slot);
+
+/* Ticks of a GPU in the clock of rtl, by the runtime's own translation; 0 if it cannot. */
+uint64_t publish_gpu_ns(hsa_agent_t agent, uint64_t gpu_ticks);
+
+/* Ticks of the HSA system clock in the clock of rtl. */
+uint64_t publish_system_ns(uint64_t ticks);
 
 /* Harvester; the slot's times are there. */
 void publish_end(const struct queue *queue, const struct slot *slot);

@@ -40,6 +40,7 @@ struct queue {
 	uint64_t uid;
 	uint64_t agent_uid;
 	bool unseen; /* its packets are not seen: it is only listed */
+	bool copies; /* no queue: its pool holds the copies under way (copies.c) */
 
 	/* The list's lock: the last that asked for profiling to be on or off wanted it off. */
 	bool profiling_refused;

@@ -51,7 +51,10 @@ static bool completed(hsa_signal_value_t value, void *data)
 
 	if (value >= 1 || !slot)
 		return true;
-	watch_relay(slot, relay->theirs, ours->start_ts, ours->end_ts);
+	if (slot->is_copy)
+		watch_relay_copy(slot, relay->theirs, relay->signal.handle);
+	else
+		watch_relay(slot, relay->theirs, ours->start_ts, ours->end_ts);
 	relay->slot = NULL;
 	ours->start_ts = ours->end_ts = 0;
 	__atomic_store_n(&ours->value, 1, __ATOMIC_RELEASE);
@@ -129,7 +132,17 @@ uint64_t relay_take(struct slot *slot)
 		return 0;
 	relay->slot = slot;
 	relay->theirs = slot->watched;
+	if (slot->is_copy)
+		slot->begin_ticks = (uintptr_t)relay;
 	return relay->signal.handle;
+}
+
+void relay_untake(struct slot *slot)
+{
+	struct relay *relay = (struct relay *)slot->begin_ticks;
+
+	relay->slot = NULL;
+	give_back(relay);
 }
 
 void relay_grow(void)

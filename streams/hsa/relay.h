@@ -9,8 +9,8 @@
  * A relay's signal stays registered with the handler thread and is armed again after use: no
  * signal is made and no handler registered for a dispatch, but for the first ones.
  *
- * Threads: relay_take by the producer of any queue, relay_grow by the harvester, completion by
- * the runtime's handler thread. One lock for the list of free relays.
+ * Threads: relay_take by the producer of any queue and by whoever copies, relay_grow by the
+ * harvester, completion by the runtime's handler thread. One lock for the list of free relays.
  */
 #ifndef STREAMS_HSA_RELAY_H
 #define STREAMS_HSA_RELAY_H
@@ -23,6 +23,9 @@
 /* A relay for the slot, which watch_enter has made a SLOT_RELAY: the handle of its signal, or 0
  * if there is none left. */
 uint64_t relay_take(struct slot *slot);
+
+/* Gives back the relay of a copy that was refused: its signal was not used. */
+void relay_untake(struct slot *slot);
 
 /* Harvester: makes more if few are left of those that were needed. */
 void relay_grow(void);

@@ -112,10 +112,12 @@ uint32_t slots_grow(struct slot_pool *pool, uint32_t wanted)
 		if (atomic_fetch_add_explicit(&total, 1, memory_order_relaxed) >=
 		    collector.config.slots)
 			goto full;
-		slot->signal = make_signal();
-		if (!slot->signal)
-			goto full;
-		rearm(slot->signal);
+		if (!pool->bare) {
+			slot->signal = make_signal();
+			if (!slot->signal)
+				goto full;
+			rearm(slot->signal);
+		}
 		pool->count++;
 		push_free(pool, pool->count - 1);
 		made++;
@@ -135,9 +137,10 @@ static uint32_t power_of_two(uint32_t least)
 	return power;
 }
 
-int slots_init(struct slot_pool *pool, uint32_t capacity, uint32_t initial)
+static int init(struct slot_pool *pool, uint32_t capacity, uint32_t initial, bool bare)
 {
 	memset(pool, 0, sizeof(*pool));
+	pool->bare = bare;
 	pool->capacity = power_of_two(capacity);
 	pool->first = pool->last = SLOT_NONE;
 	/* Only what is used becomes memory. */
@@ -155,9 +158,19 @@ int slots_init(struct slot_pool *pool, uint32_t capacity, uint32_t initial)
 	return 0;
 }
 
+int slots_init(struct slot_pool *pool, uint32_t capacity, uint32_t initial)
+{
+	return init(pool, capacity, initial, false);
+}
+
+int slots_init_bare(struct slot_pool *pool, uint32_t capacity, uint32_t initial)
+{
+	return init(pool, capacity, initial, true);
+}
+
 void slots_fini(struct slot_pool *pool)
 {
-	for (uint32_t i = 0; i < pool->count; i++)
+	for (uint32_t i = 0; i < pool->count && !pool->bare; i++)
 		keep_signal(pool->slots[i].signal);
 	atomic_fetch_sub_explicit(&total, pool->count, memory_order_relaxed);
 	if (pool->slots)

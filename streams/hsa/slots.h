@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Slots: a dispatch's record from its submission until it is published, with a signal of our
- * own that the GPU can complete in the application's stead.
+ * Slots: a dispatch's or copy's record from its submission until it is published; a dispatch's
+ * with a signal of our own that the GPU can complete in the application's stead.
  *
  * Each queue has a pool of its own. Two rings of slot numbers go between the queue's submitting
  * thread ("producer": whoever holds the runtime's lock of the queue, one at a time) and the
@@ -30,34 +30,61 @@ enum slot_kind {
 	SLOT_OWN,   /* the packet carries the slot's own signal */
 	SLOT_WATCH, /* the packet kept the application's signal, which we read: watch.h */
 	SLOT_RELAY, /* a relay's signal took the place of the application's: relay.h */
+	SLOT_OVER,  /* a copy of which nothing more will be known: refused, or without times */
 };
 
 struct slot {
-	uint64_t signal;       /* our own; made with the slot */
+	union {
+		uint64_t signal; /* our own; made with the slot */
+		struct {
+			uint32_t engine, parts; /* of a copy: its pool has no signals */
+		};
+	};
 	uint64_t watched;      /* the application's signal; 0: none, or destroyed */
 	uint64_t submit_ticks; /* rtl_ticks */
-	uint64_t packet_id;
-	uint64_t kernel_object;
-	const struct kernel *kernel;
+	uint64_t packet_id;    /* of a copy: its number */
+	union {
+		struct {
+			uint64_t kernel_object;
+			const struct kernel *kernel;
+		};
+		struct {
+			uint64_t src, dst; /* of a copy */
+		};
+	};
 	uint64_t correlation;
 	struct slot *watch_next; /* in a bucket of watch.c */
 
 	uint32_t submit_tid;
-	uint32_t flags; /* enum rtl_hsa_dispatch_flags */
-	uint32_t grid[3];
-	uint32_t group_bytes;
-	uint32_t private_bytes;
-	uint16_t workgroup[3];
+	uint32_t flags; /* enum rtl_hsa_dispatch_flags or rtl_hsa_copy_flags */
+	union {
+		struct {
+			uint32_t group_bytes;
+			uint32_t private_bytes;
+		};
+		uint64_t bytes; /* of a copy */
+	};
+	uint32_t grid[3]; /* of a copy: extents */
+	union {
+		uint16_t workgroup[3];
+		struct {
+			uint16_t src_node, dst_node;      /* of a copy */
+			uint8_t direction, copy_function; /* and enum rtl_hsa_copy_... */
+		};
+	};
 	uint8_t kind; /* enum slot_kind */
 	/* begin and end are known (or never will be). Release after writing them, acquire in the
 	 * harvester; for SLOT_OWN the signal's value says it instead. */
 	atomic_bool done;
 	uint32_t next;  /* in the harvester's list, SLOT_NONE at its end */
-	uint32_t looks; /* SLOT_WATCH: how often it looked finished without new times */
-	uint32_t node;  /* of its GPU; for slots in watch.c's table */
+	uint16_t looks; /* SLOT_WATCH: how often it looked finished without new times */
+	bool is_copy;
+	uint32_t node; /* of its GPU; for slots in watch.c's table */
+	/* Until it is done, of a copy: of SLOT_WATCH what the engine's end in the signal was
+	 * before, of SLOT_RELAY its relay. */
 	uint64_t begin_ticks;
 	/* Until it is done, of SLOT_WATCH what the signal held before, of SLOT_RELAY the latest end
-	 * that the signal has got from another relay meanwhile. */
+	 * that the signal has got from another relay meanwhile. Of a refused copy the status. */
 	uint64_t end_ticks;
 } __attribute__((aligned(64)));
 
@@ -70,6 +97,7 @@ struct slot_pool {
 	uint32_t *free_ring;
 	uint32_t *submit_ring;
 	uint32_t capacity; /* of the rings, and most slots; a power of two */
+	bool bare;         /* its slots have no signals of their own */
 
 	/* The producer's line. */
 	_Atomic uint32_t free_head
@@ -89,6 +117,9 @@ struct slot_pool {
 /* Makes a pool for at most `capacity` slots (rounded up to a power of two), `initial` at once.
  * 0, or RTL_ENOMEM; a pool with fewer slots than asked for is fine. */
 int slots_init(struct slot_pool *pool, uint32_t capacity, uint32_t initial);
+
+/* The same without signals, for copies. */
+int slots_init_bare(struct slot_pool *pool, uint32_t capacity, uint32_t initial);
 
 /* Gives all back. No slot may be in the hands of the GPU or of the runtime any more. */
 void slots_fini(struct slot_pool *pool);

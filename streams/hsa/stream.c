@@ -5,6 +5,8 @@
 #include <rtl/plugin.h>
 #include <rtl/rocm.h>
 
+#include "copy_publish.h"
+
 #define FIELD(type, member, field_kind, field_unit, text)                                          \
 	{                                                                                          \
 		.struct_size = sizeof(struct rtl_field), .kind = field_kind,                       \
@@ -95,7 +97,8 @@ rtl_publisher_streams(size_t *count);
 
 const struct rtl_stream_info *const *rtl_publisher_streams(size_t *count)
 {
-	static const struct rtl_stream_info *const streams[] = {&hsa_stream_info};
+	static const struct rtl_stream_info *const streams[] = {&hsa_stream_info,
+								&copy_stream_info};
 
 	*count = COUNT(streams);
 	return streams;

@@ -48,6 +48,7 @@ enum core_entry {
 	CORE_AGENT_GET_INFO = 6,
 	CORE_QUEUE_CREATE = 7,
 	CORE_QUEUE_DESTROY = 9,
+	CORE_MEMORY_COPY = 35,
 	CORE_SIGNAL_CREATE = 37,
 	CORE_SIGNAL_DESTROY = 38,
 	CORE_SIGNAL_SUBTRACT_SCRELEASE = 67,
@@ -63,6 +64,7 @@ enum core_entry {
 /* Numbers of entries in the AMD extension table as it was up to 5.5. */
 enum amd_entry {
 	AMD_PROFILING_SET_PROFILER_ENABLED = 2,
+	AMD_PROFILING_ASYNC_COPY_ENABLE = 3,
 	AMD_PROFILING_CONVERT_TICK = 6,
 	AMD_SIGNAL_ASYNC_HANDLER = 7,
 	AMD_QUEUE_CU_SET_MASK = 10,
@@ -70,6 +72,8 @@ enum amd_entry {
 	AMD_AGENT_ITERATE_MEMORY_POOLS = 12,
 	AMD_MEMORY_ASYNC_COPY = 15,
 	AMD_FIRST_MOVED = 16, /* this one and those after it are 2 further from 5.6 on */
+	AMD_MEMORY_FILL = 22,
+	AMD_POINTER_INFO = 26,
 	AMD_SIGNAL_CREATE = 31,
 	AMD_QUEUE_INTERCEPT_CREATE = 35,
 	AMD_QUEUE_INTERCEPT_REGISTER = 36,
@@ -79,6 +83,7 @@ enum amd_entry {
 	/* Entries that came with 5.6, by their number from then on; no overlap with those above. */
 	AMD_NEW = 1000,
 	AMD_MEMORY_ASYNC_COPY_ON_ENGINE = AMD_NEW + 16,
+	AMD_MEMORY_ASYNC_BATCH_COPY = AMD_NEW + 78, /* 2026: after those of ROCm 7.2 */
 	AMD_QUEUE_CREATE = AMD_NEW + 86, /* not in every table that is large enough: table_amd */
 };
 

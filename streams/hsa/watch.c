@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Dispatches that carry a completion signal of the application: see watch.h. */
+/* Dispatches and copies that carry a completion signal of the application: see watch.h. */
 #include "watch.h"
 
 #include <pthread.h>
@@ -59,9 +59,76 @@ static void finish(struct bucket *bucket, struct slot *slot)
 	atomic_store_explicit(&slot->done, true, memory_order_release);
 }
 
-/* Takes the times from the signal if the dispatch has left them there. */
+/* What the runtime has at the place of a signal (SharedSignal in its core/inc/signal.h). */
+struct shared_signal {
+	amd_signal_t signal;
+	uint64_t sdma_begin;
+	uint64_t object;
+	uint64_t id;
+	uint64_t reserved;
+	uint64_t sdma_end;
+};
+_Static_assert(offsetof(struct shared_signal, sdma_begin) == 64, "SharedSignal");
+_Static_assert(offsetof(struct shared_signal, sdma_end) == 96, "SharedSignal");
+#define SHARED_SIGNAL_ID 0x71fcca6a3d5d5276u
+
+/* NULL: it is not as we know it. */
+static struct shared_signal *shared_signal(uint64_t handle)
+{
+	struct shared_signal *shared = (struct shared_signal *)handle;
+
+	return shared->id == SHARED_SIGNAL_ID ? shared : NULL;
+}
+
+/* The times that a copy has left in its signal, if they are not those from before. */
+static bool copy_times(const struct slot *slot, uint64_t *begin, uint64_t *end, uint32_t *how)
+{
+	const struct shared_signal *shared = shared_signal(slot->watched);
+
+	if (!shared)
+		return false;
+	*end = load_ticks(&shared->sdma_end);
+	if (*end && *end != slot->begin_ticks) {
+		*begin = load_ticks(&shared->sdma_begin);
+		*how = RTL_HSA_COPY_SDMA;
+		return true;
+	}
+	*end = load_ticks(&shared->signal.end_ts);
+	*begin = load_ticks(&shared->signal.start_ts);
+	*how = RTL_HSA_COPY_BLIT;
+	return *end != slot->end_ticks;
+}
+
+static bool capture_copy(struct bucket *bucket, struct slot *slot)
+{
+	uint64_t begin, end;
+	uint32_t how;
+
+	if (!copy_times(slot, &begin, &end, &how))
+		return false;
+	slot->begin_ticks = begin;
+	slot->end_ticks = end;
+	slot->flags |= how;
+	finish(bucket, slot);
+	return true;
+}
+
+/* Whether the times in the signal are newer than those that it had when the slot was entered. */
+static bool has_times(const struct slot *slot)
+{
+	const amd_signal_t *signal = (const amd_signal_t *)slot->watched;
+	uint64_t begin, end;
+	uint32_t how;
+
+	return slot->is_copy ? copy_times(slot, &begin, &end, &how)
+			     : load_ticks(&signal->end_ts) != slot->end_ticks;
+}
+
+/* Takes the times from the signal if the dispatch or copy has left them there. */
 static bool capture(struct bucket *bucket, struct slot *slot)
 {
+	if (slot->is_copy)
+		return capture_copy(bucket, slot);
 	const amd_signal_t *signal = (const amd_signal_t *)slot->watched;
 	const uint64_t end = load_ticks(&signal->end_ts);
 
@@ -71,6 +138,16 @@ static bool capture(struct bucket *bucket, struct slot *slot)
 	slot->end_ticks = end;
 	finish(bucket, slot);
 	return true;
+}
+
+static void link_slot(struct bucket *bucket, struct slot *slot, uint64_t signal)
+{
+	slot->watched = signal;
+	slot->watch_next = bucket->first;
+	bucket->first = slot;
+	atomic_fetch_add_explicit(&watch_count, 1, memory_order_relaxed);
+	/* Before it is submitted: nobody else looks at it yet. */
+	atomic_store_explicit(&slot->done, false, memory_order_relaxed);
 }
 
 enum slot_kind watch_enter(struct slot *slot, uint64_t signal)
@@ -86,16 +163,52 @@ enum slot_kind watch_enter(struct slot *slot, uint64_t signal)
 			shared |= other->kind == SLOT_RELAY || !capture(bucket, other);
 	}
 	slot->kind = shared ? SLOT_RELAY : SLOT_WATCH;
-	slot->watched = signal;
 	slot->looks = 0;
 	slot->end_ticks = shared ? 0 : load_ticks(&theirs->end_ts);
-	slot->watch_next = bucket->first;
-	bucket->first = slot;
-	atomic_fetch_add_explicit(&watch_count, 1, memory_order_relaxed);
-	/* Before it is submitted: nobody else looks at it yet. */
-	atomic_store_explicit(&slot->done, false, memory_order_relaxed);
+	link_slot(bucket, slot, signal);
 	unlock_bucket(bucket);
 	return shared ? SLOT_RELAY : SLOT_WATCH;
+}
+
+/*
+ * A dispatch under way on the signal does not matter to a copy, nor do relayed copies: they give
+ * the signal their times only while none of ours that it would be mixed up with is under way.
+ */
+enum slot_kind watch_enter_copy(struct slot *slot, uint64_t signal)
+{
+	const struct shared_signal *shared = shared_signal(signal);
+	struct bucket *bucket = lock_bucket(signal);
+	bool taken = false;
+
+	for (struct slot *other = bucket->first, *next; other; other = next) {
+		next = other->watch_next;
+		if (other->watched == signal && other->kind == SLOT_WATCH)
+			taken |= !capture(bucket, other) && other->is_copy;
+	}
+	/* Without its times there is no use in a relay, and no way to tell the application. */
+	slot->kind = taken && shared ? SLOT_RELAY : SLOT_WATCH;
+	slot->looks = 0;
+	slot->begin_ticks = slot->end_ticks = 0;
+	if (slot->kind == SLOT_WATCH && shared) {
+		slot->begin_ticks = load_ticks(&shared->sdma_end);
+		slot->end_ticks = load_ticks(&shared->signal.end_ts);
+	}
+	link_slot(bucket, slot, signal);
+	unlock_bucket(bucket);
+	return (enum slot_kind)slot->kind;
+}
+
+void watch_spoil(uint64_t signal)
+{
+	struct bucket *bucket = lock_bucket(signal);
+
+	for (struct slot *slot = bucket->first, *next; slot; slot = next) {
+		next = slot->watch_next;
+		if (slot->watched == signal && slot->kind == SLOT_WATCH && slot->is_copy &&
+		    !capture(bucket, slot))
+			slot->flags |= RTL_HSA_COPY_NO_TIME;
+	}
+	unlock_bucket(bucket);
 }
 
 void watch_leave(struct slot *slot)
@@ -116,7 +229,7 @@ static bool look(struct bucket *bucket, struct slot *slot)
 {
 	const amd_signal_t *signal = (const amd_signal_t *)slot->watched;
 	const bool dropped = load_value(signal) < 1;
-	const bool timed = load_ticks(&signal->end_ts) != slot->end_ticks;
+	const bool timed = has_times(slot);
 
 	if (!dropped && !timed)
 		return false;
@@ -217,6 +330,56 @@ void watch_relay(struct slot *slot, uint64_t signal, uint64_t begin_ticks, uint6
 		complete(bucket, slot, signal, begin_ticks, end_ticks);
 	slot->begin_ticks = begin_ticks;
 	slot->end_ticks = end_ticks;
+	finish(bucket, slot);
+	unlock_bucket(bucket);
+}
+
+/* Whether a copy under way writes its times to the signal by itself. */
+static bool copy_under_way(struct bucket *bucket, uint64_t signal)
+{
+	bool found = false;
+
+	for (struct slot *slot = bucket->first, *next; slot; slot = next) {
+		next = slot->watch_next;
+		if (slot->watched == signal && slot->kind == SLOT_WATCH && slot->is_copy)
+			found |= !capture(bucket, slot);
+	}
+	return found;
+}
+
+/*
+ * Gives the signal the times of a relayed copy, where the engine would have written them. If
+ * another copy is under way there, it will end later, and its times are the ones to stay.
+ */
+static void give_times(struct bucket *bucket, const struct slot *slot, uint64_t signal,
+		       uint64_t begin, uint64_t end)
+{
+	struct shared_signal *theirs = shared_signal(signal);
+	const bool by_sdma = slot->flags & RTL_HSA_COPY_SDMA;
+	uint64_t *at = by_sdma ? &theirs->sdma_end : &theirs->signal.end_ts;
+
+	if (copy_under_way(bucket, signal) || load_ticks(at) >= end)
+		return;
+	__atomic_store_n(by_sdma ? &theirs->sdma_begin : &theirs->signal.start_ts, begin,
+			 __ATOMIC_RELAXED);
+	__atomic_store_n(at, end, __ATOMIC_RELAXED);
+}
+
+void watch_relay_copy(struct slot *slot, uint64_t signal, uint64_t relay)
+{
+	struct bucket *bucket = lock_bucket(signal);
+	struct shared_signal *ours = shared_signal(relay);
+	const bool by_sdma = ours->sdma_end != 0;
+
+	slot->begin_ticks = by_sdma ? ours->sdma_begin : ours->signal.start_ts;
+	slot->end_ticks = by_sdma ? ours->sdma_end : ours->signal.end_ts;
+	slot->flags |= by_sdma ? RTL_HSA_COPY_SDMA : RTL_HSA_COPY_BLIT;
+	ours->sdma_begin = ours->sdma_end = 0;
+	if (slot->watched) {
+		if (slot->end_ticks)
+			give_times(bucket, slot, signal, slot->begin_ticks, slot->end_ticks);
+		collector.hsa.signal_subtract((hsa_signal_t){signal}, 1);
+	}
 	finish(bucket, slot);
 	unlock_bucket(bucket);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Dispatches that carry a completion signal of the application.
+ * Dispatches and copies that carry a completion signal of the application.
  *
  * The signal stays in the packet: the GPU completes it as it would without us, at once, with
  * its times in it. We read the times from the signal, too. That is possible for as long as the
@@ -10,7 +10,11 @@
  * Only a signal that several packets under way share (it counts them down) would lose all
  * times but the last: a relay (relay.h) takes its place for such a dispatch.
  *
- * Every dispatch under way with a signal of the application is in a hash table by that signal.
+ * An SDMA engine leaves its times in a part of the signal that the runtime keeps to itself behind
+ * what amd_hsa_signal.h tells (struct shared_signal). It has been the same from ROCm 5.0 to 7.2,
+ * and has a constant in it by which it is recognized; where that is missing, copies have no times.
+ *
+ * Every one under way with a signal of the application is in a hash table by that signal.
  *
  * Threads: any. Locks: one for each bucket of the table, held for some loads and stores, and by
  * a relay while it completes the application's signal (so that the application cannot destroy
@@ -32,6 +36,13 @@ extern _Atomic uint32_t watch_count;
 /* A dispatch with that signal is about to be submitted: enters the slot, and decides its kind,
  * SLOT_WATCH or SLOT_RELAY. */
 enum slot_kind watch_enter(struct slot *slot, uint64_t signal);
+
+/* The same for a copy: SLOT_RELAY only if another one is under way on that signal. */
+enum slot_kind watch_enter_copy(struct slot *slot, uint64_t signal);
+
+/* Something is about to write times to the signal that belong to no slot: copies under way on it
+ * have none. */
+void watch_spoil(uint64_t signal);
 
 /* Takes the slot out again: it was not submitted, or is given up. */
 void watch_leave(struct slot *slot);
@@ -61,5 +72,8 @@ static inline void watch_destroyed(uint64_t signal)
  * (if it still exists), keeps the times, and takes the slot out of the table. `signal` is what
  * the slot was entered with. */
 void watch_relay(struct slot *slot, uint64_t signal, uint64_t begin_ticks, uint64_t end_ticks);
+
+/* The same for a copy; `relay` is the relay's signal, whose times are taken from it. */
+void watch_relay_copy(struct slot *slot, uint64_t signal, uint64_t relay);
 
 #endif

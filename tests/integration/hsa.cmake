@@ -28,6 +28,8 @@ function(hsa_program name)
 endfunction()
 hsa_program(hsa_signals)
 hsa_program(hsa_again)
+hsa_program(hsa_copies)
+target_link_libraries(hsa_copies PRIVATE pthread dl)
 
 # hsa_trace_test(NAME RUNNER COMPARE COMMAND... [ENV ...]): integration.hsa.RUNNER.NAME
 function(hsa_trace_test name runner compare)
@@ -84,6 +86,24 @@ hsa_trace_test(signals rocm7 "--unnamed --own @out" ${hsa_dir}/hsa_signals)
 hsa_trace_test(again softgpu "--unnamed" ${hsa_dir}/hsa_again ENV RTL_HSA_SLOTS=4096)
 # A clock with odd ticks, begun elsewhere.
 hsa_trace_test(odd_clock softgpu "--tick 40" ${programs}/vector_add
+  ENV SOFTGPU_CLOCK_HZ=27000000 SOFTGPU_CLOCK_OFF=987654321012)
+# Copies of every kind; the same program runs on both, on ROCm 7 with one GPU.
+foreach(runner softgpu rocm7)
+  set(gpus SOFTGPU_COUNT=2)
+  if(runner STREQUAL rocm7)
+    set(gpus SOFTGPU_COUNT=1)
+  endif()
+  hsa_trace_test(hsa_copies ${runner} "--own-copies @out" ${hsa_dir}/hsa_copies ENV ${gpus})
+  hsa_trace_test(hsa_copies_polled ${runner} "--own-copies @out" ${hsa_dir}/hsa_copies 2 100
+    ENV ${gpus} HSA_ENABLE_INTERRUPT=0)
+  foreach(threads 1 16)
+    hsa_trace_test(hsa_copies_${threads} ${runner} "--own-copies @out" ${hsa_dir}/hsa_copies
+      ${threads} 1000 ENV ${gpus})
+  endforeach()
+endforeach()
+hsa_trace_test(hsa_copies_blit softgpu "--own-copies @out" ${hsa_dir}/hsa_copies
+  ENV SOFTGPU_COUNT=2 HSA_ENABLE_SDMA=0)
+hsa_trace_test(hsa_copies_odd_clock softgpu "--tick 40 --own-copies @out" ${hsa_dir}/hsa_copies
   ENV SOFTGPU_CLOCK_HZ=27000000 SOFTGPU_CLOCK_OFF=987654321012)
 # What lite leaves alone is counted.
 hsa_trace_test(lite softgpu "--missed 3000" ${programs}/hsa_dispatch -n 3000

@@ -3,6 +3,7 @@
 """Compares what the HSA collector published with the software GPU's log, row by row.
 
     hsa_compare.py TRACE LOG [--tick NS] [--missed N] [--blind N] [--unnamed] [--own FILE]
+                   [--own-copies FILE] [--copies-missed N]
 
 TRACE is written by the subscriber hsa_dump, LOG is SOFTGPU_LOG's file. Every dispatch in the
 log but the runtime's own (rocr_*) must be in the trace exactly once: same GPU, kernel, grid,
@@ -12,12 +13,18 @@ dispatches of the log may be absent from the trace, and must have been counted a
 --unnamed: kernels have no names (a program with kernel objects of its own).
 --own: lines `[grid=X] time THREAD N START END` in FILE are what the program read itself of dispatches:
 the times must be in the log, too, with the same tick.
+Copies are compared as copy_compare.py says. --copies-missed: so many have been counted as
+missed, and none is traced.
+--own-copies: lines `copytime BYTES SRC DST BEGIN END` are what the program read itself of copies, and
+`count COPIES CALLS REFUSED` how many it made; `shared BEGIN END` are times of one of several copies.
 Exit status 0: equal.
 """
 import argparse
 import re
 import sys
 from collections import defaultdict
+
+import copy_compare
 
 PAIR = re.compile(r"(\w+)=(\S*)")
 
@@ -56,6 +63,71 @@ def read_trace(path, unnamed):
                           row["workgroup"], row["group"], row["private"]),
                          int(row["begin"]), int(row["end"])))
     return rows, missed
+
+
+def read_copies(path):
+    copies, missed, instances = [], 0, set()
+    with open(path) as file:
+        for line in file:
+            word = line.split(" ", 1)[0]
+            row = dict(PAIR.findall(line))
+            if word == "copies":
+                missed = int(row["missed"])
+            if word != "copy":
+                continue
+            if row["instance"] in instances:
+                sys.exit("copy published twice: " + row["instance"])
+            instances.add(row["instance"])
+            copies.append({key: int(row[key], 0) for key in
+                           ("gpu", "bytes", "src", "dst", "begin", "end", "flags", "direction",
+                            "submit", "from", "to")})
+    return copies, missed
+
+
+def check_own_copies(path, copies, tick):
+    """What the program says of its copies against the trace."""
+    good = [c for c in copies if not c["flags"] & copy_compare.FAILED]
+    calls = [c for c in good if c["flags"] & copy_compare.CALL_TIME]
+    found = (len(good) - len(calls), len(calls), len(copies) - len(good))
+    own = strange = 0
+    counted = None
+    with open(path, errors="replace") as file:
+        for line in file:
+            words = line.split()
+            if words and words[0] == "count":
+                counted = tuple(map(int, words[1:4]))
+            if not words or words[0] not in ("copytime", "shared"):
+                continue
+            begin, end = map(int, words[-2:])
+            what = (int(words[1]), int(words[2], 0), int(words[3], 0)) if len(words) == 6 else None
+            own += 1
+            if not any(abs(c["begin"] - begin) <= tick and abs(c["end"] - end) <= tick and
+                       what in (None, (c["bytes"], c["src"], c["dst"])) for c in good):
+                strange += 1
+                print("not traced with the times that the program has read:", line.strip())
+    print("copies: %d, calls %d, refused %d (the program: %s); its own times: %d, not traced: %d"
+          % (*found, counted, own, strange))
+    return found == counted and own and not strange
+
+
+def compare_copies(args):
+    copies, missed = read_copies(args.trace)
+    found = []
+    transfers = copy_compare.compare([] if args.copies_missed else copies, args.log, args.tick,
+                                     found.append) if not args.copies_missed else 0
+    for text in found[:20]:
+        print("copies:", text)
+    for copy in copies:
+        timed = not copy["flags"] & (copy_compare.NO_TIME | copy_compare.FAILED)
+        if timed and not copy["begin"] <= copy["end"] or copy["bytes"] < 1:
+            found.append(copy)
+            print("copies: strange:", copy)
+    print("copies: log %d, traced %d, missed %d, differences %d"
+          % (transfers, len(copies), missed, len(found)))
+    good = not found and missed == args.copies_missed and not (missed and copies)
+    if args.own_copies:
+        good = check_own_copies(args.own_copies, copies, args.tick) and good
+    return good
 
 
 def grouped(rows):
@@ -111,7 +183,13 @@ def main():
     parser.add_argument("--blind", type=int, default=0)
     parser.add_argument("--unnamed", action="store_true")
     parser.add_argument("--own")
+    parser.add_argument("--own-copies")
+    parser.add_argument("--copies-missed", type=int, default=0)
     args = parser.parse_args()
+    if not compare_copies(args):
+        sys.exit(1)
+    if args.own_copies:  # a program without dispatches
+        return
     log = read_log(args.log, args.unnamed)
     trace, missed = read_trace(args.trace, args.unnamed)
     by_log, by_trace = grouped(log), grouped(trace)

@@ -4,9 +4,12 @@
  *
  *	dispatch gpu=1 queue=1 packet=0 kernel=NAME grid=64,1,1 workgroup=64,1,1 begin=NS end=NS
  *		submit=NS tid=N flags=N group=N private=N time=NS
+ *	copy gpu=1 from=0 to=1 bytes=N src=ADDRESS dst=ADDRESS direction=N kind=N engine=N extent=X,Y,Z
+ *		parts=N begin=NS end=NS submit=NS tid=N flags=N status=N signal=ADDRESS instance=N
  *	queue_create gpu=1 queue=1 packets=1024, queue_destroy ...
  *	agent|kernel gpu=1 name=NAME KEY=VALUE ...
  *	ledger published=N delivered=N discarded=N missed=N, and for each cause: missed N CAUSE
+ *	copies published=N ..., the same of rtl.hsa.copy
  *
  * Settings: output (file, default standard error), delay_us (a pause for each event: a slow
  * subscriber), begin (1: submissions too, as "submit ...").
@@ -22,7 +25,7 @@
 
 struct dump {
 	const struct rtl_host *host;
-	const struct rtl_stream_info *stream;
+	const struct rtl_stream_info *stream, *copies;
 	FILE *file;
 	unsigned delay_us;
 	bool begin;
@@ -47,6 +50,20 @@ static void dump_dispatch(struct dump *dump, const struct rtl_event *event, cons
 		d->grid_y, d->grid_z, d->workgroup_x, d->workgroup_y, d->workgroup_z, d->begin_ns,
 		d->end_ns, d->submit_ns, d->submit_tid, d->flags, d->group_segment_bytes,
 		d->private_segment_bytes, event->time_ns);
+}
+
+static void dump_copy(struct dump *dump, const struct rtl_event *event)
+{
+	const struct rtl_hsa_copy *c = event->payload;
+
+	fprintf(dump->file,
+		"copy gpu=%u from=%u to=%u bytes=%" PRIu64 " src=0x%" PRIx64 " dst=0x%" PRIx64
+		" direction=%u kind=%u engine=%u extent=%u,%u,%u parts=%u begin=%" PRIu64
+		" end=%" PRIu64 " submit=%" PRIu64 " tid=%u flags=%u status=%u signal=0x%" PRIx64
+		" instance=%" PRIu64 "\n",
+		c->gpu, c->src_gpu, c->dst_gpu, c->bytes, c->src, c->dst, c->direction, c->kind,
+		c->engine, c->extent_x, c->extent_y, c->extent_z, c->parts, c->begin_ns, c->end_ns,
+		c->submit_ns, c->submit_tid, c->flags, c->status, c->signal, event->instance);
 }
 
 static void dump_queue(struct dump *dump, const struct rtl_event *event, const char *word)
@@ -82,6 +99,9 @@ static void dump_events(void *user, const struct rtl_event *const *events, size_
 			break;
 		case RTL_TASK_END:
 			dump_dispatch(dump, events[i], "dispatch");
+			break;
+		case RTL_TRANSFER_END:
+			dump_copy(dump, events[i]);
 			break;
 		case RTL_QUEUE_CREATE:
 		case RTL_QUEUE_DESTROY:
@@ -128,6 +148,11 @@ static int dump_stream(void *instance, const struct rtl_stream_info *stream)
 	const struct rtl_host *host = dump->host;
 	int error = 0;
 
+	if (strcmp(stream->name, RTL_STREAM_HSA_COPY) == 0) {
+		dump->copies = stream;
+		return host->subscribe(host, stream, RTL_TRANSFER_END, RTL_BUFFERED, dump_events,
+				       dump, NULL);
+	}
 	if (strcmp(stream->name, RTL_STREAM_HSA) != 0)
 		return 0;
 	dump->stream = stream;
@@ -147,18 +172,26 @@ static void dump_loss(void *user, const char *cause, uint64_t count)
 	fprintf(dump->file, "missed %" PRIu64 " %s\n", count, cause);
 }
 
+static void dump_ledger(struct dump *dump, const struct rtl_stream_info *stream, const char *word)
+{
+	struct rtl_ledger ledger = {.struct_size = sizeof(ledger)};
+
+	if (!stream)
+		return;
+	if (!dump->host->ledger(dump->host, NULL, stream, &ledger))
+		fprintf(dump->file,
+			"%s published=%" PRIu64 " delivered=%" PRIu64 " discarded=%" PRIu64
+			" missed=%" PRIu64 "\n",
+			word, ledger.published, ledger.delivered, ledger.discarded, ledger.missed);
+	dump->host->losses(dump->host, NULL, stream, dump_loss, dump);
+}
+
 static int dump_finish(void *instance)
 {
 	struct dump *dump = instance;
-	struct rtl_ledger ledger = {.struct_size = sizeof(ledger)};
 
-	if (dump->stream && !dump->host->ledger(dump->host, NULL, dump->stream, &ledger))
-		fprintf(dump->file,
-			"ledger published=%" PRIu64 " delivered=%" PRIu64 " discarded=%" PRIu64
-			" missed=%" PRIu64 "\n",
-			ledger.published, ledger.delivered, ledger.discarded, ledger.missed);
-	if (dump->stream)
-		dump->host->losses(dump->host, NULL, dump->stream, dump_loss, dump);
+	dump_ledger(dump, dump->stream, "ledger");
+	dump_ledger(dump, dump->copies, "copies");
 	fflush(dump->file);
 	return 0;
 }

@@ -110,11 +110,11 @@ static struct window window_at(const uint32_t *p)
 	};
 }
 
-static char *window_row(const struct window *w, uint64_t y, uint64_t z, unsigned int log2)
+static uint64_t window_row(const struct window *w, uint64_t y, uint64_t z, unsigned int log2)
 {
 	uint64_t element = (w->z + z) * w->slice + (w->y + y) * w->pitch + w->x;
 
-	return (char *)sg_host(w->address) + (element << log2);
+	return w->address + (element << log2);
 }
 
 static void copy_rect(struct sg_engine *engine, struct sg_queue *queue, const uint32_t *p)
@@ -126,14 +126,14 @@ static void copy_rect(struct sg_engine *engine, struct sg_queue *queue, const ui
 	struct sg_transfer piece = {
 		.start_ticks = now_ticks(),
 		.bytes = width * height * depth << log2,
-		.source = from.address,
-		.destination = to.address,
+		.source = window_row(&from, 0, 0, log2),
+		.destination = window_row(&to, 0, 0, log2),
 	};
 
 	for (uint64_t z = 0; z < depth; z++)
 		for (uint64_t y = 0; y < height; y++)
-			memmove(window_row(&to, y, z, log2), window_row(&from, y, z, log2),
-				width << log2);
+			memmove(sg_host(window_row(&to, y, z, log2)),
+				sg_host(window_row(&from, y, z, log2)), width << log2);
 	piece_done(engine, queue, "copy_rect", &piece);
 }
 

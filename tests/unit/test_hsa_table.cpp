@@ -36,6 +36,7 @@ CORE(CORE_ITERATE_AGENTS, hsa_iterate_agents);
 CORE(CORE_AGENT_GET_INFO, hsa_agent_get_info);
 CORE(CORE_QUEUE_CREATE, hsa_queue_create);
 CORE(CORE_QUEUE_DESTROY, hsa_queue_destroy);
+CORE(CORE_MEMORY_COPY, hsa_memory_copy);
 CORE(CORE_SIGNAL_CREATE, hsa_signal_create);
 CORE(CORE_SIGNAL_DESTROY, hsa_signal_destroy);
 CORE(CORE_SIGNAL_SUBTRACT_SCRELEASE, hsa_signal_subtract_screlease);
@@ -48,12 +49,15 @@ CORE(CORE_EXECUTABLE_LOAD_AGENT_CODE_OBJECT, hsa_executable_load_agent_code_obje
 CORE(CORE_EXECUTABLE_ITERATE_AGENT_SYMBOLS, hsa_executable_iterate_agent_symbols);
 
 AMD(AMD_PROFILING_SET_PROFILER_ENABLED, hsa_amd_profiling_set_profiler_enabled);
+AMD(AMD_PROFILING_ASYNC_COPY_ENABLE, hsa_amd_profiling_async_copy_enable);
 AMD(AMD_PROFILING_CONVERT_TICK, hsa_amd_profiling_convert_tick_to_system_domain);
 AMD(AMD_SIGNAL_ASYNC_HANDLER, hsa_amd_signal_async_handler);
 AMD(AMD_QUEUE_CU_SET_MASK, hsa_amd_queue_cu_set_mask);
 AMD(AMD_MEMORY_POOL_GET_INFO, hsa_amd_memory_pool_get_info);
 AMD(AMD_AGENT_ITERATE_MEMORY_POOLS, hsa_amd_agent_iterate_memory_pools);
 AMD(AMD_MEMORY_ASYNC_COPY, hsa_amd_memory_async_copy);
+AMD(AMD_MEMORY_FILL, hsa_amd_memory_fill);
+AMD(AMD_POINTER_INFO, hsa_amd_pointer_info);
 AMD(AMD_SIGNAL_CREATE, hsa_amd_signal_create);
 AMD(AMD_QUEUE_INTERCEPT_CREATE, hsa_amd_queue_intercept_create);
 AMD(AMD_QUEUE_INTERCEPT_REGISTER, hsa_amd_queue_intercept_register);

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/* The stream rtl.hsa.copy: see copy_publish.h. */
+#include "copy_publish.h"
+
+#include <rtl/plugin.h>
+#include <rtl/rocm.h>
+#include <stdio.h>
+
+#include "agents.h"
+#include "collector.h"
+#include "publish.h"
+#include "slots.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* The offsets are part of what subscribers are compiled with. */
+_Static_assert(sizeof(struct rtl_hsa_copy) == 112, "rtl_hsa_copy");
+_Static_assert(offsetof(struct rtl_hsa_copy, signal) == 48, "rtl_hsa_copy");
+_Static_assert(offsetof(struct rtl_hsa_copy, gpu) == 56, "rtl_hsa_copy");
+_Static_assert(offsetof(struct rtl_hsa_copy, flags) == 84, "rtl_hsa_copy");
+_Static_assert(offsetof(struct rtl_hsa_copy, status) == 104, "rtl_hsa_copy");
+
+#define C(member, field_kind, field_unit, text)                                                    \
+	{                                                                                          \
+		.struct_size = sizeof(struct rtl_field), .kind = field_kind,                       \
+		.offset = offsetof(struct rtl_hsa_copy, member),                                   \
+		.size = sizeof(((struct rtl_hsa_copy *)0)->member), .name = #member,               \
+		.unit = field_unit, .description = text,                                           \
+	}
+static const struct rtl_field fields[] = {
+	C(begin_ns, RTL_KIND_TIME, "ns", "GPU begin, HSA system clock; 0 if not known"),
+	C(end_ns, RTL_KIND_TIME, "ns", "GPU end"),
+	C(submit_ns, RTL_KIND_TIME, "ns", "when the function was called"),
+	C(bytes, RTL_KIND_UINT, "bytes", "all that is written"),
+	C(src, RTL_KIND_ADDRESS, "", "first byte of the source; of a fill its value"),
+	C(dst, RTL_KIND_ADDRESS, "", "first byte of the destination"),
+	C(signal, RTL_KIND_ADDRESS, "", "completion signal of the application; 0: none"),
+	C(gpu, RTL_KIND_UINT, "", "KFD node id of the GPU that does it, 0: none"),
+	C(src_gpu, RTL_KIND_UINT, "", "KFD node id of the source's GPU, 0: host memory"),
+	C(dst_gpu, RTL_KIND_UINT, "", "KFD node id of the destination's GPU, 0: host memory"),
+	C(direction, RTL_KIND_UINT, "",
+	  "1: host to device, 2: device to host, 3: within a device, 4: between devices, 5: host "
+	  "to host, 0: a fill"),
+	C(kind, RTL_KIND_UINT, "", "1: linear, 2: rectangle, 3: batch, 4: fill"),
+	C(engine, RTL_KIND_UINT, "", "SDMA engine asked for (a bit), 0: the runtime's choice"),
+	C(submit_tid, RTL_KIND_UINT, "", "thread that submitted"),
+	C(flags, RTL_KIND_UINT, "",
+	  "1: completion signal of the application, 2: no times, 4: by SDMA, 8: by a kernel, 16: "
+	  "refused, 32: times of the call"),
+	C(extent_x, RTL_KIND_UINT, "bytes", "of a rectangle: a row"),
+	C(extent_y, RTL_KIND_UINT, "", "rows"),
+	C(extent_z, RTL_KIND_UINT, "", "slices"),
+	C(parts, RTL_KIND_UINT, "", "copies in it"),
+	C(status, RTL_KIND_UINT, "", "hsa_status_t of a refused one"),
+};
+
+static const struct rtl_type_info types[] = {
+	{
+		.struct_size = sizeof(struct rtl_type_info),
+		.type = RTL_TRANSFER_BEGIN,
+		.field_count = COUNT(fields),
+		.payload_size = sizeof(struct rtl_hsa_copy),
+		.name = "transfer_begin",
+		.description = "a copy was submitted",
+		.fields = fields,
+	},
+	{
+		.struct_size = sizeof(struct rtl_type_info),
+		.type = RTL_TRANSFER_END,
+		.field_count = COUNT(fields),
+		.payload_size = sizeof(struct rtl_hsa_copy),
+		.name = "transfer_end",
+		.description = "a copy has finished; repeats what transfer_begin said",
+		.fields = fields,
+	},
+};
+
+const struct rtl_stream_info copy_stream_info = {
+	.struct_size = sizeof(struct rtl_stream_info),
+	.version_major = RTL_STREAM_HSA_COPY_VERSION,
+	.name = RTL_STREAM_HSA_COPY,
+	.description = "Copies and fills of memory by the HSA runtime",
+	.types = types,
+	.type_count = COUNT(types),
+};
+
+static const char *const names[] = {
+	[RTL_HSA_COPY_NONE] = "Fill",
+	[RTL_HSA_COPY_HOST_TO_DEVICE] = "CopyHostToDevice",
+	[RTL_HSA_COPY_DEVICE_TO_HOST] = "CopyDeviceToHost",
+	[RTL_HSA_COPY_DEVICE_TO_DEVICE] = "CopyDeviceToDevice",
+	[RTL_HSA_COPY_PEER] = "CopyPeer",
+	[RTL_HSA_COPY_HOST_TO_HOST] = "CopyHostToHost",
+};
+
+/* Tracepoints by path. Whoever finds none registers it, which gives the same id however often it
+ * is done: so relaxed, key and id in turn; a path that shares its place is registered anew. */
+static struct path {
+	_Atomic uint64_t key, uid;
+} paths[256];
+
+static uint64_t register_path(const struct slot *slot, uint64_t key)
+{
+	struct rtl_tracepoint_desc desc = {.struct_size = sizeof(desc),
+					   .kind = "copy",
+					   .name = names[slot->direction],
+					   .hash = key};
+	uint64_t uid = 0;
+
+	if (rtl_tracepoint_register(&desc, &uid))
+		return 0;
+	collector_set_number(uid, "src_gpu", slot->src_node);
+	collector_set_number(uid, "dst_gpu", slot->dst_node);
+	return uid;
+}
+
+static uint64_t path_uid(const struct slot *slot)
+{
+	const uint64_t key =
+		(uint64_t)slot->direction << 32 | (uint64_t)slot->src_node << 16 | slot->dst_node;
+	struct path *path = &paths[(key * 0x9e3779b97f4a7c15u) >> 56];
+	uint64_t uid;
+
+	/* Acquire: pairs with the release below, the id belongs to the key. A place is written
+	 * once. */
+	if (atomic_load_explicit(&path->uid, memory_order_acquire) &&
+	    atomic_load_explicit(&path->key, memory_order_relaxed) == key)
+		return atomic_load_explicit(&path->uid, memory_order_relaxed);
+	uid = register_path(slot, key);
+	uint64_t none = 0;
+	/* The key is never 0 but for fills of node 0, which do not exist. */
+	if (uid && atomic_compare_exchange_strong_explicit(
+			   &path->key, &none, key, memory_order_relaxed, memory_order_relaxed))
+		atomic_store_explicit(&path->uid, uid, memory_order_release);
+	return uid;
+}
+
+static const struct agent *find_agent(uint32_t node)
+{
+	uint32_t count;
+	const struct agent *list = agents_list(&count);
+
+	for (uint32_t i = 0; i < count && node; i++) {
+		if (list[i].node == node)
+			return &list[i];
+	}
+	return NULL;
+}
+
+struct times {
+	uint64_t begin_ns, end_ns;
+};
+
+static void publish(struct rtl_record *record, const struct slot *slot, uint64_t uid,
+		    const struct agent *agent, struct times times)
+{
+	struct rtl_hsa_copy *payload = rtl_record_payload(record);
+
+	record->uid = uid;
+	record->parent_uid = agent ? agent->uid : 0;
+	record->instance = slot->packet_id;
+	record->correlation = slot->correlation;
+	*payload = (struct rtl_hsa_copy){
+		.begin_ns = times.begin_ns,
+		.end_ns = times.end_ns,
+		.submit_ns = rtl_ticks_to_ns(slot->submit_ticks),
+		.bytes = slot->bytes,
+		.src = slot->src,
+		.dst = slot->dst,
+		.signal = slot->watched,
+		.gpu = slot->node,
+		.src_gpu = slot->src_node,
+		.dst_gpu = slot->dst_node,
+		.direction = slot->direction,
+		.kind = slot->copy_function,
+		.engine = slot->engine,
+		.submit_tid = slot->submit_tid,
+		.flags = slot->flags,
+		.extent_x = slot->grid[0],
+		.extent_y = slot->grid[1],
+		.extent_z = slot->grid[2],
+		.parts = slot->parts,
+	};
+	if (slot->flags & RTL_HSA_COPY_FAILED)
+		payload->status = (uint32_t)slot->end_ticks;
+	rtl_commit(record);
+}
+
+void copy_publish_begin(const struct slot *slot)
+{
+	const uint64_t uid = path_uid(slot);
+	struct rtl_record *record =
+		rtl_try_reserve(collector.copies, RTL_TRANSFER_BEGIN, sizeof(struct rtl_hsa_copy));
+
+	if (record)
+		publish(record, slot, uid, find_agent(slot->node), (struct times){0, 0});
+}
+
+/* The times that the slot holds; a thread of the runtime's takes those of the system clock. */
+static struct times slot_times(const struct slot *slot, const struct agent *agent)
+{
+	struct times times = {0, 0};
+
+	if (slot->flags & (RTL_HSA_COPY_FAILED | RTL_HSA_COPY_NO_TIME) || !slot->begin_ticks ||
+	    !slot->end_ticks)
+		return times;
+	/* The end first: the runtime may take a new calibration for it, which serves both. */
+	times.end_ns = agent ? publish_gpu_ns(agent->handle, slot->end_ticks)
+			     : publish_system_ns(slot->end_ticks);
+	times.begin_ns = agent ? publish_gpu_ns(agent->handle, slot->begin_ticks)
+			       : publish_system_ns(slot->begin_ticks);
+	if (!times.begin_ns || !times.end_ns)
+		times = (struct times){0, 0};
+	return times;
+}
+
+static void publish_ended(const struct slot *slot, struct times times)
+{
+	const struct agent *agent = find_agent(slot->node);
+	const uint64_t uid = path_uid(slot);
+	struct rtl_record *record =
+		rtl_reserve(collector.copies, RTL_TRANSFER_END, sizeof(struct rtl_hsa_copy));
+
+	if (record)
+		publish(record, slot, uid, agent, times);
+}
+
+void copy_publish_end(const struct slot *slot)
+{
+	struct times times;
+
+	if (!rtl_enabled(collector.copies, RTL_TRANSFER_END))
+		return;
+	times = slot_times(slot, find_agent(slot->node));
+	if (!times.end_ns && !(slot->flags & RTL_HSA_COPY_FAILED)) {
+		struct slot timeless = *slot;
+
+		timeless.flags |= RTL_HSA_COPY_NO_TIME;
+		publish_ended(&timeless, times);
+		return;
+	}
+	publish_ended(slot, times);
+}
+
+void copy_publish_call(const struct slot *slot, uint64_t end_ticks)
+{
+	if (rtl_enabled(collector.copies, RTL_TRANSFER_END))
+		publish_ended(slot, (struct times){rtl_ticks_to_ns(slot->submit_ticks),
+						   rtl_ticks_to_ns(end_ticks)});
+}

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT
+"""Compares copies that were traced with the software GPU's log, row by row.
+
+For hsa_compare.py and compare_trace.py. What an SDMA engine did has a `transfer` row in the log:
+same GPU, bytes, addresses and times, each exactly once. What a kernel of the runtime did has a
+`rocr_copy...` dispatch there: same GPU and times; of a synchronous call it lies within the call.
+The runtime uses such kernels for itself as well (code objects, its own memory): these complete
+signals of its own, which it keeps. So a row that is left over is one of those only if its signal
+is none that a traced copy's kernel has completed.
+"""
+import re
+from collections import defaultdict
+
+PAIR = re.compile(r"(\w+)=(\S*)")
+NO_TIME, SDMA, BLIT, FAILED, CALL_TIME = 2, 4, 8, 16, 32
+
+
+def read_log(path):
+    """(transfers, kernels of the runtime that copy or fill): dicts with numbers."""
+    transfers, kernels = [], []
+    with open(path, errors="replace") as file:
+        for line in file:
+            transfer = " kind=transfer " in line
+            if not transfer and not re.search(r" name=rocr_(copy|fill)", line):
+                continue
+            row = dict(PAIR.findall(line))
+            kept = {key: int(row[key]) for key in ("pid", "gpu", "start", "end")}
+            kept["signal"] = int(row["signal"], 16)
+            if transfer:
+                kept.update(bytes=int(row["bytes"]), src=int(row["src"], 16),
+                            dst=int(row["dst"], 16))
+            (transfers if transfer else kernels).append(kept)
+    return transfers, kernels
+
+
+def is_near(copy, row, tick):
+    return abs(copy["begin"] - row["start"]) <= tick and abs(copy["end"] - row["end"]) <= tick
+
+
+def take(rows, fits):
+    """Takes out the first row that fits; None: there is none."""
+    for i, row in enumerate(rows):
+        if fits(row):
+            return rows.pop(i)
+    return None
+
+
+def transfer_key(row):
+    return row["gpu"], row["bytes"], row["src"], row["dst"]
+
+
+def compare_sdma(copies, transfers, tick, complain):
+    by_key = defaultdict(list)
+    for row in transfers:
+        by_key[transfer_key(row)].append(row)
+    for copy in copies:
+        if not take(by_key[transfer_key(copy)], lambda row: is_near(copy, row, tick)):
+            complain(f"not in the log: {copy}")
+    for rows in by_key.values():
+        for row in rows:
+            complain(f"not traced: {row}")
+
+
+def compare_kernels(copies, calls, kernels, tick, complain):
+    by_gpu = defaultdict(list)
+    for row in sorted(kernels, key=lambda row: row["start"]):
+        by_gpu[row["gpu"]].append(row)
+    signals = set()
+    for copy in copies:
+        row = take(by_gpu[copy["gpu"]], lambda row: is_near(copy, row, tick))
+        if row:
+            signals.add((row["pid"], row["signal"]))
+        else:
+            complain(f"no kernel for it in the log: {copy}")
+    for call in calls:
+        if not take(by_gpu[call["gpu"]], lambda row: call["begin"] <= row["start"] + tick and
+                    row["end"] <= call["end"] + tick):
+            complain(f"no kernel within the call in the log: {call}")
+    for rows in by_gpu.values():
+        for row in rows:
+            if (row["pid"], row["signal"]) in signals:
+                complain(f"not traced: {row}")
+
+
+def compare(copies, path, tick, complain):
+    """copies: dicts with gpu, bytes, src, dst, begin, end, flags, direction; returns how many there
+    are in the log of those that an SDMA engine did."""
+    transfers, kernels = read_log(path)
+    timed = [c for c in copies if not c["flags"] & (FAILED | NO_TIME)]
+    for copy in copies:
+        if copy["flags"] & NO_TIME and copy["gpu"] and not copy["flags"] & FAILED:
+            complain(f"no times: {copy}")
+    compare_sdma([c for c in timed if c["flags"] & SDMA], transfers, tick, complain)
+    compare_kernels([c for c in timed if c["flags"] & BLIT and c["gpu"] and
+                     not c["flags"] & CALL_TIME],
+                    [c for c in timed if c["flags"] & CALL_TIME], kernels, tick, complain)
+    return len(transfers)
