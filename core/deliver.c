@@ -70,7 +70,7 @@ static bool has_texts(const struct rtl_type_info *type)
 	uint16_t i;
 
 	for (i = 0; i < type->field_count; i++)
-		if (type->fields[i].kind == RTL_KIND_TEXT)
+		if (type->fields[i].kind == RTL_KIND_TEXT || type->fields[i].kind == RTL_KIND_ARGS)
 			return true;
 	return false;
 }
@@ -92,7 +92,29 @@ static const struct rtl_type_info *type_of(struct source *source, uint32_t strea
 	return NULL;
 }
 
-/* Whether the payload's texts lie in it. */
+static bool text_fits(const struct rtl_event *event, struct rtl_text text)
+{
+	return (uint64_t)text.offset + text.length <= event->payload_size;
+}
+
+/* Whether they are whole arguments, and lie in the payload with their texts. */
+static bool args_fit(const struct rtl_event *event, struct rtl_text place)
+{
+	uint32_t i;
+
+	if (!text_fits(event, place) || place.offset % 8 || place.length % sizeof(struct rtl_arg))
+		return false;
+	for (i = 0; i < place.length; i += (uint32_t)sizeof(struct rtl_arg)) {
+		struct rtl_arg arg;
+
+		memcpy(&arg, (const char *)event->payload + place.offset + i, sizeof arg);
+		if (arg.kind == RTL_KIND_TEXT && !text_fits(event, arg.value.text))
+			return false;
+	}
+	return true;
+}
+
+/* Whether the payload's texts and arguments lie in it. */
 static bool texts_fit(const struct rtl_event *event)
 {
 	struct rtl_text text;
@@ -101,10 +123,10 @@ static bool texts_fit(const struct rtl_event *event)
 	for (i = 0; i < event->type_info->field_count; i++) {
 		const struct rtl_field *field = rtl_type_field(event->type_info, i);
 
-		if (field->kind != RTL_KIND_TEXT)
+		if (field->kind != RTL_KIND_TEXT && field->kind != RTL_KIND_ARGS)
 			continue;
 		memcpy(&text, (const char *)event->payload + field->offset, sizeof text);
-		if ((uint64_t)text.offset + text.length > event->payload_size)
+		if (field->kind == RTL_KIND_ARGS ? !args_fit(event, text) : !text_fits(event, text))
 			return false;
 	}
 	return true;

@@ -3,9 +3,9 @@
  *     cc -shared -fPIC print_sub.c -o libprint_sub.so $(pkg-config --cflags rtl)
  *     RTL_SUBSCRIBERS=./libprint_sub.so ./app */
 #include <inttypes.h>
+#include <rtl/args.h>
 #include <rtl/subscriber.h>
 #include <stdio.h>
-#include <string.h>
 
 /* A text stands elsewhere in the payload; it comes from another process: check where. */
 static void print_text(const struct rtl_event *e, struct rtl_text text)
@@ -24,6 +24,7 @@ static void print_field(const struct rtl_host *host, const struct rtl_event *e,
 		struct rtl_text text;
 	} v = {0};
 	const char *at = (const char *)e->payload + f->offset, *string;
+	char args[1024];
 	unsigned unused = f->size < 8 ? 64 - 8 * f->size : 0;
 
 	memcpy(&v, at, f->size < 8 ? f->size : 8);
@@ -40,6 +41,8 @@ static void print_field(const struct rtl_host *host, const struct rtl_event *e,
 		printf("'%s'", (string = host->string(host, e->process, v.n)) ? string : "");
 	else if (f->kind == RTL_KIND_TEXT)
 		print_text(e, v.text);
+	else if (f->kind == RTL_KIND_ARGS && rtl_args_text(host, e, f, args, sizeof args))
+		printf("(%s)", args);
 	else /* RTL_KIND_BYTES, and kinds to come */
 		for (uint32_t i = 0; i < f->size; i++)
 			printf("%02x", (unsigned char)at[i]);

@@ -63,9 +63,10 @@ struct rtl_calibration {
  * An event, as subscribers see it. Valid during the callback only, and unchanged that long.
  *
  * Wherever it comes from, a damaged spool too: stream, type_info and process are set, the payload
- * holds all fields that type_info describes, and each RTL_KIND_TEXT lies in it. What is not so is
- * never delivered, and counts as abandoned. The values themselves are the publisher's: a text may
- * hold any bytes, an RTL_KIND_BOOL any value, ids may name nothing, times may be nonsense.
+ * holds all fields that type_info describes, and each RTL_KIND_TEXT and
+ * RTL_KIND_ARGS (with its texts) lies in it. What is not so is never delivered, and counts as
+ * abandoned. The values themselves are the publisher's: a text may hold any bytes, an RTL_KIND_BOOL
+ * any value, ids may name nothing, times may be nonsense.
  */
 struct rtl_event {
 	uint32_t struct_size;

@@ -111,12 +111,39 @@ enum rtl_kind {
 	RTL_KIND_UID = 8,    /**< 8 bytes: universal id of a tracepoint; 0 = none */
 	RTL_KIND_TEXT = 9,   /**< struct rtl_text: characters that follow in the payload */
 	RTL_KIND_BYTES = 10, /**< bytes without a meaning known to rtl */
+	RTL_KIND_ARGS = 11,  /**< struct rtl_text: an array of struct rtl_arg in the payload */
 };
 
 /** A text inside a payload: `length` bytes, not terminated, at `offset` from its beginning. */
 struct rtl_text {
 	uint32_t offset;
 	uint32_t length;
+};
+
+/** Bits of rtl_arg.flags. */
+enum rtl_arg_flags {
+	/** What the call has written where the argument points to. */
+	RTL_ARG_OUT = 1,
+	/** A text that was longer: this is its beginning. */
+	RTL_ARG_CUT = 2,
+};
+
+/**
+ * A named value: what a payload says that has no fields of its own for it, such as the arguments of
+ * a call. A field of RTL_KIND_ARGS tells where in the payload an array of these is; its offset is a
+ * multiple of 8, its length in bytes one of sizeof(struct rtl_arg). <rtl/args.h> reads them.
+ */
+struct rtl_arg {
+	uint64_t name; /**< string (rtl_string_intern) */
+	union {
+		uint64_t number;      /**< RTL_KIND_UINT, BOOL, ADDRESS, TIME, STRING, UID */
+		int64_t integer;      /**< RTL_KIND_INT */
+		double real;	      /**< RTL_KIND_FLOAT */
+		struct rtl_text text; /**< RTL_KIND_TEXT: in the same payload */
+	} value;
+	uint16_t kind;	   /**< enum rtl_kind; one that is not known is skipped */
+	uint16_t flags;	   /**< enum rtl_arg_flags */
+	uint32_t reserved; /**< 0 */
 };
 
 /** One field of a payload. */

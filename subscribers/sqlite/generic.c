@@ -8,6 +8,8 @@
  */
 #include "sub.h"
 
+#include <rtl/args.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,6 +133,7 @@ static const char *column_type(const struct column *column)
 		return " REAL";
 	case RTL_KIND_STRING:
 	case RTL_KIND_TEXT:
+	case RTL_KIND_ARGS:
 		return " TEXT";
 	default:
 		return " BLOB";
@@ -364,6 +367,26 @@ static void set_text(struct rows *rows, struct cell *cell, const struct rtl_even
 		cell_null(cell);
 }
 
+/* As "size=4096, *ptr=0x7f2a". */
+static void set_args(struct sub *sub, struct rows *rows, struct cell *cell,
+		     const struct column *column, const struct rtl_event *event)
+{
+	const struct rtl_field field = {.struct_size = sizeof(field), .offset = column->offset};
+	char some[2048], *text = some;
+	size_t length = rtl_args_text(sub->host, event, &field, some, sizeof(some));
+
+	if (length >= sizeof(some)) {
+		text = malloc(length + 1);
+		if (text)
+			rtl_args_text(sub->host, event, &field, text, length + 1);
+		else
+			writer_error(&sub->writer, SQLITE_NOMEM, "arguments");
+	}
+	cell_text(rows, cell, text);
+	if (text != some)
+		free(text);
+}
+
 static void set_float(struct cell *cell, const void *at, uint32_t size)
 {
 	double wide;
@@ -394,6 +417,7 @@ static bool readable(uint16_t kind, uint32_t size)
 	case RTL_KIND_UID:
 	case RTL_KIND_STRING:
 	case RTL_KIND_TEXT:
+	case RTL_KIND_ARGS:
 		return size == 8;
 	default:
 		return false;
@@ -433,6 +457,9 @@ static void set_field(struct sub *sub, struct process *process, struct rows *row
 		break;
 	case RTL_KIND_TEXT:
 		set_text(rows, cell, event, at);
+		break;
+	case RTL_KIND_ARGS:
+		set_args(sub, rows, cell, column, event);
 		break;
 	default:
 		cell_int(cell, (int64_t)read_uint(at, column->size));

@@ -41,6 +41,7 @@ const char *run_kind_name(uint16_t kind)
 		[RTL_KIND_ADDRESS] = "address", [RTL_KIND_TIME] = "time",
 		[RTL_KIND_STRING] = "string",   [RTL_KIND_UID] = "uid",
 		[RTL_KIND_TEXT] = "text",       [RTL_KIND_BYTES] = "bytes",
+		[RTL_KIND_ARGS] = "args",
 	};
 
 	return kind < sizeof(names) / sizeof(names[0]) && names[kind] ? names[kind] : "unknown";

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rtl/args.h>
 #include <rtl/subscriber.h>
 
 #define STREAMS_MAX 256
@@ -67,6 +68,25 @@ static void read_tracepoint(struct reader *r, const struct rtl_process *process,
 	}
 }
 
+static void read_args(struct reader *r, const struct rtl_event *e, const struct rtl_field *f)
+{
+	char text[256];
+	uint32_t i;
+
+	rtl_args_text(r->host, e, f, text, sizeof text);
+	read_text(r, text);
+	for (i = 0; i < rtl_args_count(e, f); i++) {
+		const struct rtl_arg arg = rtl_args_get(e, f, i);
+
+		if (arg.kind != RTL_KIND_TEXT)
+			continue;
+		PROMISED((uint64_t)arg.value.text.offset + arg.value.text.length <=
+			 e->payload_size);
+		read_bytes(r, (const uint8_t *)e->payload + arg.value.text.offset,
+			   arg.value.text.length);
+	}
+}
+
 static void read_field(struct reader *r, const struct rtl_event *e, const struct rtl_field *f)
 {
 	const uint8_t *at = (const uint8_t *)e->payload + f->offset;
@@ -87,6 +107,13 @@ static void read_field(struct reader *r, const struct rtl_event *e, const struct
 		memcpy(&text, at, sizeof text);
 		PROMISED((uint64_t)text.offset + text.length <= e->payload_size);
 		read_bytes(r, (const uint8_t *)e->payload + text.offset, text.length);
+	}
+	if (f->kind == RTL_KIND_ARGS) {
+		PROMISED(f->size == sizeof text);
+		memcpy(&text, at, sizeof text);
+		PROMISED((uint64_t)text.offset + text.length <= e->payload_size);
+		PROMISED(text.offset % 8 == 0 && text.length % sizeof(struct rtl_arg) == 0);
+		read_args(r, e, f);
 	}
 }
 

@@ -24,6 +24,8 @@ struct item {
 	uint8_t bytes[3];
 	uint64_t address;
 	uint64_t time;
+	struct rtl_text args;
+	struct rtl_arg arg[2];
 };
 
 #define FIELD(member, kind_)                                                                       \
@@ -40,6 +42,7 @@ static const struct rtl_field fields[] = {
 	FIELD(real, RTL_KIND_FLOAT),      FIELD(small, RTL_KIND_INT),
 	FIELD(flag, RTL_KIND_BOOL),       FIELD(bytes, RTL_KIND_BYTES),
 	FIELD(address, RTL_KIND_ADDRESS), FIELD(time, RTL_KIND_TIME),
+	FIELD(args, RTL_KIND_ARGS),
 };
 
 static const struct rtl_type_info types[] = {
@@ -86,7 +89,15 @@ static void publish_item(uint32_t number)
 			      .flag = 1,
 			      .bytes = {1, 2, 3},
 			      .address = 0x1000,
-			      .time = number};
+			      .time = number,
+			      .args = {offsetof(struct item, arg), sizeof item->arg},
+			      .arg = {{.name = name,
+				       .value.text = {sizeof *item, wanted->filler},
+				       .kind = RTL_KIND_TEXT},
+				      {.name = name,
+				       .value.number = number,
+				       .kind = RTL_KIND_UINT,
+				       .flags = RTL_ARG_OUT}}};
 	memset(item + 1, 'x', wanted->filler);
 	record->uid = uid;
 	record->parent_uid = uid;

@@ -48,6 +48,7 @@ rtl_unit_test(test_recorder test_recorder.c LIBS rtl Threads::Threads)
 rtl_unit_test(test_ids test_ids.c ${PROJECT_SOURCE_DIR}/core/table.c ${PROJECT_SOURCE_DIR}/core/signals.c
   LIBS Threads::Threads ${CMAKE_DL_LIBS})
 target_include_directories(test_ids PRIVATE ${PROJECT_SOURCE_DIR}/core)
+rtl_unit_test(test_args test_args.c)
 rtl_unit_test(test_streams test_streams.c LIBS rtl Threads::Threads)
 rtl_unit_test(test_clock test_clock.c ${PROJECT_SOURCE_DIR}/core/clock.c)
 target_include_directories(test_clock PRIVATE ${PROJECT_SOURCE_DIR}/core)

@@ -54,6 +54,10 @@ AT(rtl_ledger, missed, 40);
 
 AT(rtl_text, offset, 0);
 AT(rtl_text, length, 4);
+AT(rtl_arg, name, 0);
+AT(rtl_arg, value, 8);
+AT(rtl_arg, kind, 16);
+AT(rtl_arg, flags, 18);
 
 AT(rtl_stream, struct_size, 0);
 AT(rtl_stream, number, 4);

@@ -379,8 +379,14 @@ static void test_record__not_as_described__abandoned_alone(void **state)
 		{4, 0xffff0001}, /* type 0xffff */
 		{4, 0x000b0001}, /* a type that the stream does not have */
 		{sizeof(struct rtl_record) + 24, 0xffffffff}, /* the text's offset */
-		{sizeof(struct rtl_record) + 24, 97},
+		{sizeof(struct rtl_record) + 24, 153},
 		{sizeof(struct rtl_record) + 28, 0xffffffff}, /* the text's length */
+		{sizeof(struct rtl_record) + 64, 0xffffffff}, /* the arguments' offset */
+		{sizeof(struct rtl_record) + 64, 73},
+		{sizeof(struct rtl_record) + 68, 47}, /* their length */
+		{sizeof(struct rtl_record) + 68, 24 * 100},
+		{sizeof(struct rtl_record) + 80, 0xffffffff}, /* an argument's text: its offset */
+		{sizeof(struct rtl_record) + 84, 200},        /* and its length */
 	};
 	size_t offsets[EACH + 2], i;
 

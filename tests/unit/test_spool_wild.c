@@ -33,12 +33,24 @@ static const struct rtl_field fields[] = {
 	 .name = "text",
 	 .unit = "",
 	 .description = ""},
+	{.struct_size = sizeof(struct rtl_field),
+	 .kind = RTL_KIND_ARGS,
+	 .offset = 8,
+	 .size = 8,
+	 .name = "args",
+	 .unit = "",
+	 .description = ""},
+};
+struct payload {
+	struct rtl_text text, args;
+	struct rtl_arg arg;
+	char letters[32];
 };
 static const struct rtl_type_info types[] = {
 	{.struct_size = sizeof(struct rtl_type_info),
 	 .type = RTL_SIGNAL,
-	 .field_count = 1,
-	 .payload_size = 8,
+	 .field_count = 2,
+	 .payload_size = 16,
 	 .name = "signal",
 	 .description = "",
 	 .fields = fields},
@@ -53,13 +65,17 @@ static const struct rtl_stream_info info = {.struct_size = sizeof info,
 static void publish(struct rtl_stream *stream, uint32_t n)
 {
 	while (n--) {
-		struct rtl_record *r = rtl_reserve(stream, RTL_SIGNAL, 40);
+		struct rtl_record *r = rtl_reserve(stream, RTL_SIGNAL, sizeof(struct payload));
+		struct payload *payload;
 
-		if (r) {
-			*(struct rtl_text *)rtl_record_payload(r) = (struct rtl_text){8, 32};
-			memset((char *)rtl_record_payload(r) + 8, 'a', 32);
-			rtl_commit(r);
-		}
+		if (!r)
+			continue;
+		payload = rtl_record_payload(r);
+		payload->text = (struct rtl_text){offsetof(struct payload, letters), 32};
+		payload->args = (struct rtl_text){offsetof(struct payload, arg), 24};
+		payload->arg = (struct rtl_arg){.value.text = payload->text, .kind = RTL_KIND_TEXT};
+		memset(payload->letters, 'a', 32);
+		rtl_commit(r);
 	}
 }
 

@@ -22,7 +22,8 @@ struct all_kinds {
 	uint8_t bytes[3];
 	double f8;
 	uint64_t address, time, none, string, uid;
-	struct rtl_text text;
+	struct rtl_text text, args;
+	struct rtl_arg arg[2];
 	char follows[16];
 };
 
@@ -41,6 +42,7 @@ static const struct rtl_field all_fields[] = {
 	FIELD(yes, RTL_KIND_BOOL),        FIELD(bytes, RTL_KIND_BYTES), FIELD(f8, RTL_KIND_FLOAT),
 	FIELD(address, RTL_KIND_ADDRESS), FIELD(time, RTL_KIND_TIME),   FIELD(none, RTL_KIND_TIME),
 	FIELD(string, RTL_KIND_STRING),   FIELD(uid, RTL_KIND_UID),     FIELD(text, RTL_KIND_TEXT),
+	FIELD(args, RTL_KIND_ARGS),
 };
 
 #define TYPE(number, type_name, field_array)                                                       \
@@ -79,6 +81,9 @@ static struct all_kinds sample_kinds(void)
 		.address = 0xffff800000000000,
 		.time = 77,
 		.text = {offsetof(struct all_kinds, follows), 5},
+		.args = {offsetof(struct all_kinds, arg), 2 * sizeof(struct rtl_arg)},
+		.arg = {{.value.integer = -1, .kind = RTL_KIND_INT},
+			{.value.number = 31, .kind = RTL_KIND_ADDRESS, .flags = RTL_ARG_OUT}},
 		.follows = "it's!and more",
 	};
 }
@@ -103,6 +108,7 @@ static void test_sqlite_generic__every_kind__has_its_column(void **state)
 	fake_host_stream(t->host, &kinds_stream);
 	assert_true(fake_host_subscribed(t->host, &kinds_stream, TYPE_A));
 	k.string = fake_host_string(t->host, t->process, "an \"interned\" 'text' \xc3\xbc");
+	k.arg[0].name = k.string;
 	fake_host_tracepoint(t->host, t->process, 600, "place", "here", NULL, NULL);
 	k.uid = 600;
 	deliver(t, &kinds_stream, TYPE_A, &k, sizeof(k));
@@ -121,6 +127,8 @@ static void test_sqlite_generic__every_kind__has_its_column(void **state)
 		      "SELECT printf('%x', address), time, none, string, \"uid_2\", text"
 		      " FROM rtl_e_my_app_all_kinds",
 		      "ffff800000000000|77|NULL|an \"interned\" 'text' \xc3\xbc|600|it's!");
+	assert_answer(t->file, "SELECT args FROM rtl_e_my_app_all_kinds",
+		      "an \"interned\" 'text' \xc3\xbc=-1, *=0x1f");
 	assert_answer(t->file, "SELECT name FROM rtl_tracepoint WHERE uid = 600", "here");
 	assert_answer(t->file, "SELECT table_name FROM rtl_type WHERE stream = 2",
 		      "rtl_e_my_app_all_kinds");
