@@ -16,7 +16,7 @@ function(_rtl_gpu_test label name)
   set(environment "RTL_BUILD_DIR=${PROJECT_BINARY_DIR}"
     "LSAN_OPTIONS=suppressions=${RTL_TESTS_DIR}/cmake/lsan.supp:print_suppressions=0")
   add_test(NAME ${label}.${name} COMMAND ${RTL_TESTS_DIR}/${label}/run ${arg_UNPARSED_ARGUMENTS})
-  set_tests_properties(${label}.${name} PROPERTIES LABELS ${label} TIMEOUT 120
+  set_tests_properties(${label}.${name} PROPERTIES LABELS ${label} TIMEOUT 600
     SKIP_RETURN_CODE 77 ENVIRONMENT "${environment};${arg_ENVIRONMENT}")
 endfunction()
 

@@ -24,4 +24,4 @@ foreach(suite BadInput Run Signals Terminal Trace Collector Recover Record Start
 endforeach()
 add_test(NAME cli.man COMMAND Python3::Interpreter -B ${CMAKE_CURRENT_LIST_DIR}/cli_man.py)
 set_tests_properties(${tests} cli.man PROPERTIES
-  LABELS unit TIMEOUT 120 ENVIRONMENT "${environment}")
+  LABELS unit TIMEOUT 600 ENVIRONMENT "${environment}")

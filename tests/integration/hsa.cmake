@@ -37,7 +37,7 @@ function(hsa_trace_test name runner compare)
   set(test integration.hsa.${runner}.${name})
   add_test(NAME ${test} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/hsa_trace ${runner} "${compare}"
     ${arg_UNPARSED_ARGUMENTS})
-  set_tests_properties(${test} PROPERTIES LABELS ${runner} TIMEOUT 120 SKIP_RETURN_CODE 77
+  set_tests_properties(${test} PROPERTIES LABELS ${runner} TIMEOUT 600 SKIP_RETURN_CODE 77
     ENVIRONMENT "RTL_BUILD_DIR=${PROJECT_BINARY_DIR};${arg_ENV}")
 endfunction()
 

@@ -22,7 +22,7 @@ function(trace_test name how runner compare environment program)
     COMMAND ${retry} ${CMAKE_CURRENT_SOURCE_DIR}/trace_and_compare ${how} ${runner} "${compare}"
       ${program} ${ARGN})
   set(kernels ${PROJECT_BINARY_DIR}/tests/programs/libhost_kernels.so)
-  set_tests_properties(trace.${name} PROPERTIES LABELS ${runner} TIMEOUT 300
+  set_tests_properties(trace.${name} PROPERTIES LABELS ${runner} TIMEOUT 600
     SKIP_RETURN_CODE 77
     ENVIRONMENT "RTL_BUILD_DIR=${PROJECT_BINARY_DIR};SOFTGPU_KERNELS=${kernels};${environment}")
 endfunction()

@@ -28,7 +28,7 @@ function(programs_softgpu_test name status pattern gpus host_kernels program)
   add_test(NAME programs.${name}
     COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/expect ${status} ${pattern}
       ${softgpu_run} ${programs_dir}/${program} ${ARGN})
-  set_tests_properties(programs.${name} PROPERTIES LABELS softgpu TIMEOUT 120
+  set_tests_properties(programs.${name} PROPERTIES LABELS softgpu TIMEOUT 600
     ENVIRONMENT "${environment}")
 endfunction()
 
@@ -45,7 +45,7 @@ function(programs_rocm7_test name status pattern host_kernels program)
   add_test(NAME programs.rocm7.${name}
     COMMAND ${retry} ${CMAKE_CURRENT_SOURCE_DIR}/expect ${status} ${pattern}
       ${rocm7_run} ${programs7_dir}/${program} ${ARGN})
-  set_tests_properties(programs.rocm7.${name} PROPERTIES LABELS rocm7 TIMEOUT 120 SKIP_RETURN_CODE 77
+  set_tests_properties(programs.rocm7.${name} PROPERTIES LABELS rocm7 TIMEOUT 600 SKIP_RETURN_CODE 77
     ENVIRONMENT "${environment}")
 endfunction()
 

@@ -131,9 +131,9 @@ static void interrupt_publishing(void (*handler)(void))
 	publish_main();
 	start_stepping(handler);
 	for (round = 0; round < 12 && next[1] < 400; round++)
-		for (n = 0; interrupted_at(n, publish_main); n += 1 + n / 150)
-			; /* each instruction of rtl_reserve; later most is in copies and the like
-			   */
+		/* each instruction of rtl_reserve; later most is in copies and the like */
+		for (n = 0; interrupted_at(n, publish_main); n += n < 400 ? 1 + n / 150 : n / 8)
+			;
 	CHECK(next[1] > 300);     /* else nothing was interrupted */
 	CHECK(got[0] == next[0]); /* the interrupted one loses nothing */
 	check_counts();

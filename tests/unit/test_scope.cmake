@@ -11,4 +11,4 @@ rtl_unit_test(test_scope test_scope.c test_bus_run.c
 
 add_test(NAME unit.test_scope_headers COMMAND ${CMAKE_CURRENT_LIST_DIR}/test_scope_headers.sh
   ${PROJECT_SOURCE_DIR}/include ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER})
-set_tests_properties(unit.test_scope_headers PROPERTIES LABELS "unit;abi" TIMEOUT 120)
+set_tests_properties(unit.test_scope_headers PROPERTIES LABELS "unit;abi" TIMEOUT 600)

@@ -15,4 +15,4 @@ endfunction()
 rtl_spool_test(test_spool)
 rtl_spool_test(test_spool_wild)
 # thousands of folders: minutes with sanitizers on a busy machine
-set_tests_properties(unit.test_spool unit.test_spool_wild PROPERTIES TIMEOUT 300)
+set_tests_properties(unit.test_spool unit.test_spool_wild PROPERTIES TIMEOUT 600)
