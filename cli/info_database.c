@@ -43,6 +43,22 @@ static void print_loss(void *user, const char *const *row)
 	printf("  lost of %s: %s: %s\n", row[0], row[1], row[2]);
 }
 
+/* row: process, node, name, product, uuid, bus_id, compute_units, GiB; NULL where not known. */
+static void print_gpu(void *user, const char *const *row)
+{
+	(void)user;
+	printf("GPU %s of process %s: %s", row[1], row[0], or_empty(row[2]));
+	for (int i = 3; i < 6; i++) {
+		if (row[i] && *row[i])
+			printf(", %s", row[i]);
+	}
+	if (row[6])
+		printf(", %s compute units", row[6]);
+	if (row[7])
+		printf(", %s GiB", row[7]);
+	putchar('\n');
+}
+
 static void print_clock(void *user, const char *const *row)
 {
 	(void)user;
@@ -61,6 +77,18 @@ static const struct part {
 	 "round((end_ns - start_ns) / 1e9, 3) FROM rtl_process ORDER BY process",
 	 print_process,
 	 {"#process", "#pid", "#parent_pid", "command", "host", "#seconds"}},
+	{"gpus",
+	 "SELECT process, max(v) FILTER (WHERE k = 'node'), name, "
+	 "max(v) FILTER (WHERE k = 'product'), max(v) FILTER (WHERE k = 'uuid'), "
+	 "max(v) FILTER (WHERE k = 'bus_id'), max(v) FILTER (WHERE k = 'compute_units'), "
+	 "round(max(v) FILTER (WHERE k = 'memory_bytes') / 1073741824.0, 1) "
+	 "FROM (SELECT t.process AS process, t.uid AS uid, t.name AS name, m.key AS k, m.value AS "
+	 "v "
+	 "FROM rtl_tracepoint AS t JOIN rtl_tracepoint_metadata AS m USING (process, uid) "
+	 "WHERE t.kind = 'agent') GROUP BY process, uid ORDER BY process, 2",
+	 print_gpu,
+	 {"#process", "#node", "name", "product", "uuid", "bus_id", "#compute_units",
+	  "#memory_gib"}},
 	{"streams",
 	 "SELECT name, version_major, version_minor, description FROM rtl_stream ORDER BY stream",
 	 print_stream,

@@ -434,12 +434,15 @@ int rtl_tracepoint_register(const struct rtl_tracepoint_desc *desc, uint64_t *ui
 
 /* ---- metadata */
 
-static int set_locked(struct tracepoint *t, const char *key, const char *value)
+/* The value is interned. *changed: whether it was not there like that. */
+static int set_locked(struct tracepoint *t, const char *key, const char *value, bool *changed)
 {
 	struct metadata *m;
 
+	*changed = true;
 	for (m = t->metadata; m; m = m->next)
 		if (!strcmp(m->key, key)) {
+			*changed = m->value != value;
 			m->value = value;
 			return 0;
 		}
@@ -456,6 +459,7 @@ static int set_locked(struct tracepoint *t, const char *key, const char *value)
 int rtl_tracepoint_set(uint64_t uid, const char *key, const char *value)
 {
 	struct tracepoint *t = uid ? table_find(&uids, uid) : NULL;
+	bool changed;
 	uint64_t id;
 	int err;
 
@@ -467,8 +471,9 @@ int rtl_tracepoint_set(uint64_t uid, const char *key, const char *value)
 	if (err)
 		return err;
 	bus_lock();
-	err = set_locked(t, key, rtl_string_text(id));
-	if (!err)
+	err = set_locked(t, key, rtl_string_text(id), &changed);
+	/* What is said again and again does not make the spool grow. */
+	if (!err && changed)
 		dict_add_metadata(&bus.spool, uid, key, value);
 	bus_unlock();
 	return err;

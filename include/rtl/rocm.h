@@ -17,8 +17,9 @@
 extern "C" {
 #endif
 
-#define RTL_STREAM_HSA "rtl.hsa"
-#define RTL_STREAM_HSA_VERSION 1
+#define RTL_STREAM_HSA               "rtl.hsa"
+#define RTL_STREAM_HSA_VERSION       1
+#define RTL_STREAM_HSA_VERSION_MINOR 1
 
 /** Bits of rtl_hsa_dispatch.flags. */
 enum rtl_hsa_dispatch_flags {
@@ -26,6 +27,8 @@ enum rtl_hsa_dispatch_flags {
 	RTL_HSA_DISPATCH_APP_SIGNAL = 1,
 	/** The runtime could not tell the GPU times: begin_ns and end_ns are 0. */
 	RTL_HSA_DISPATCH_NO_TIME = 2,
+	/** An extended dispatch (a vendor's packet, gfx1250): the grid is in work-items, too. */
+	RTL_HSA_DISPATCH_EXTENDED = 4,
 };
 
 /**
@@ -36,20 +39,48 @@ enum rtl_hsa_dispatch_flags {
  * and end, correlation = that of the API call, 0 if none.
  */
 struct rtl_hsa_dispatch {
-	uint64_t begin_ns;  /**< GPU begin, HSA system clock; 0 in RTL_TASK_BEGIN */
-	uint64_t end_ns;    /**< GPU end; 0 in RTL_TASK_BEGIN */
-	uint64_t submit_ns; /**< when the packet was written to the queue */
-	uint64_t packet_id; /**< index of the packet in its queue, counted from 0 */
-	uint64_t kernel_object; /**< address of the kernel descriptor */
-	uint64_t kernel_name;	/**< string: mangled, without ".kd" */
-	uint32_t gpu;		/**< KFD node id of the agent */
-	uint32_t queue;		/**< number of the queue in the process, from 1 */
-	uint32_t submit_tid;	/**< thread that submitted */
-	uint32_t flags;		/**< enum rtl_hsa_dispatch_flags */
-	uint32_t grid_x, grid_y, grid_z;		/**< work-items */
+	uint64_t begin_ns;               /**< GPU begin, HSA system clock; 0 in RTL_TASK_BEGIN */
+	uint64_t end_ns;                 /**< GPU end; 0 in RTL_TASK_BEGIN */
+	uint64_t submit_ns;              /**< when the packet was written to the queue */
+	uint64_t packet_id;              /**< index of the packet in its queue, counted from 0 */
+	uint64_t kernel_object;          /**< address of the kernel descriptor */
+	uint64_t kernel_name;            /**< string: mangled, without ".kd" */
+	uint32_t gpu;                    /**< KFD node id of the agent */
+	uint32_t queue;                  /**< number of the queue in the process, from 1 */
+	uint32_t submit_tid;             /**< thread that submitted */
+	uint32_t flags;                  /**< enum rtl_hsa_dispatch_flags */
+	uint32_t grid_x, grid_y, grid_z; /**< work-items */
 	uint32_t workgroup_x, workgroup_y, workgroup_z; /**< work-items */
-	uint32_t group_segment_bytes;	/**< LDS for each workgroup */
-	uint32_t private_segment_bytes; /**< scratch for each work-item */
+	uint32_t group_segment_bytes;                   /**< LDS for each workgroup */
+	uint32_t private_segment_bytes;                 /**< scratch for each work-item */
+	/** Since 1.1: tracepoint and instance of the innermost scope (rtl/scope.h) that was open on
+	 *  the thread that submitted; 0 = none. */
+	uint64_t scope;
+	uint64_t scope_instance;
+};
+
+/** rtl_hsa_barrier.kind */
+enum rtl_hsa_barrier_kind {
+	RTL_HSA_BARRIER_AND = 1,
+	RTL_HSA_BARRIER_OR = 2,
+};
+
+/**
+ * rtl.hsa, RTL_BARRIER_BEGIN and RTL_BARRIER_END (since 1.1, in mode full): a barrier packet, as
+ * for a dispatch: the begin when it is submitted, the end when the GPU has completed it. parent_uid
+ * = the queue's, instance and correlation as for a dispatch, uid = a tracepoint of kind "barrier".
+ */
+struct rtl_hsa_barrier {
+	uint64_t begin_ns; /**< GPU begin, HSA system clock; 0 in RTL_BARRIER_BEGIN, or not known */
+	uint64_t end_ns;   /**< GPU end */
+	uint64_t submit_ns;    /**< when the packet was written to the queue */
+	uint64_t packet_id;    /**< index of the packet in its queue, counted from 0 */
+	uint32_t gpu;          /**< KFD node id of the agent */
+	uint32_t queue;        /**< number of the queue in the process, from 1 */
+	uint32_t submit_tid;   /**< thread that submitted */
+	uint32_t flags;        /**< enum rtl_hsa_dispatch_flags */
+	uint32_t kind;         /**< enum rtl_hsa_barrier_kind */
+	uint32_t dependencies; /**< signals that it waits for */
 };
 
 /**
@@ -58,21 +89,31 @@ struct rtl_hsa_dispatch {
  */
 struct rtl_hsa_queue {
 	uint64_t address; /**< the hsa_queue_t */
-	uint32_t gpu;	  /**< KFD node id of the agent */
-	uint32_t queue;	  /**< number of the queue in the process, from 1 */
+	uint32_t gpu;     /**< KFD node id of the agent */
+	uint32_t queue;   /**< number of the queue in the process, from 1 */
 	uint32_t packets; /**< size of the ring, packets */
-	uint32_t type;	  /**< hsa_queue_type32_t as requested */
+	uint32_t type;    /**< hsa_queue_type32_t: 0 multi, 1 single, 2 cooperative */
+};
+
+/** Bits of rtl_hsa_metadata.flags. */
+enum rtl_hsa_metadata_flags {
+	/** A code object is about to be unloaded: its addresses, and those of its kernels, may be
+	 *  used again for others. */
+	RTL_HSA_METADATA_GONE = 1,
 };
 
 /**
  * rtl.hsa, RTL_METADATA: something that later events refer to has become known: uid names it,
- * and its tracepoint's kind, name and metadata say what it is ("agent", "kernel", "code_object").
+ * and its tracepoint's kind, name and metadata say what it is ("agent", "kernel", "code_object");
+ * parent_uid is that of the agent to which it belongs. May come again: agents when recording was
+ * started late, the others each time that they are loaded.
  */
 struct rtl_hsa_metadata {
 	uint64_t address; /**< agent handle, kernel object, or load address of a code object */
-	uint64_t name;	  /**< string */
-	uint32_t gpu;	  /**< KFD node id of the agent it belongs to */
-	uint32_t reserved;
+	uint64_t name;    /**< string */
+	uint32_t gpu;     /**< KFD node id of the agent it belongs to */
+	uint32_t flags;   /**< enum rtl_hsa_metadata_flags */
+	uint64_t bytes;   /**< of a code object: its size on the GPU, else 0; since 1.1 */
 };
 
 #define RTL_STREAM_HSA_COPY "rtl.hsa.copy"

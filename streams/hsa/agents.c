@@ -39,10 +39,13 @@ static void set_number(const struct agent *agent, int attribute, const char *key
 		collector_set_number(agent->uid, key, number);
 }
 
+/* Where it is on the PCI bus: "0000:c1:00.0", and the NUMA node that the system has for it. */
 static void set_bus_address(const struct agent *agent)
 {
 	uint32_t bdf = 0, domain = 0;
-	char text[24];
+	char text[24], path[64];
+	int numa = -1;
+	FILE *file;
 
 	if (!get(agent->handle, HSA_AMD_AGENT_INFO_BDFID, &bdf))
 		return;
@@ -50,11 +53,45 @@ static void set_bus_address(const struct agent *agent)
 	snprintf(text, sizeof(text), "%04x:%02x:%02x.%x", domain & 0xffff, bdf >> 8 & 0xff,
 		 bdf >> 3 & 0x1f, bdf & 7);
 	(void)rtl_tracepoint_set(agent->uid, "bus_id", text);
+	snprintf(path, sizeof(path), "/sys/bus/pci/devices/%s/numa_node", text);
+	file = fopen(path, "re");
+	/* -1 where the system has none. */
+	if (file && fscanf(file, "%d", &numa) == 1 && numa >= 0)
+		collector_set_number(agent->uid, "numa_node", (uint64_t)numa);
+	if (file)
+		fclose(file);
 }
 
-static void describe(struct agent *agent)
+/* data: the size of the largest pool of the GPU's own memory, bytes. */
+static hsa_status_t look_at_pool(hsa_amd_memory_pool_t pool, void *data)
 {
-	char name[TEXT + 1] = "";
+	size_t *largest = data, size = 0;
+	hsa_amd_segment_t segment;
+
+	if (!collector.hsa.memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SEGMENT, &segment) &&
+	    segment == HSA_AMD_SEGMENT_GLOBAL &&
+	    !collector.hsa.memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SIZE, &size) &&
+	    size > *largest)
+		*largest = size;
+	return HSA_STATUS_SUCCESS;
+}
+
+static void set_memory(const struct agent *agent)
+{
+	size_t bytes = 0;
+
+	(void)collector.hsa.iterate_memory_pools(agent->handle, look_at_pool, &bytes);
+	if (bytes)
+		collector_set_number(agent->uid, "memory_bytes", bytes);
+}
+
+/*
+ * What identifies it is the hardware, where the runtime tells its UUID ("GPU-XX" says that it does
+ * not): another GPU of the same node number, on another machine, is another one.
+ */
+static void identify(struct agent *agent)
+{
+	char name[TEXT + 1] = "", uuid[TEXT + 1] = "";
 	struct rtl_tracepoint_desc desc = {
 		.struct_size = sizeof(desc), .kind = "agent", .name = name};
 
@@ -62,17 +99,38 @@ static void describe(struct agent *agent)
 	if (!*name)
 		strcpy(name, "gpu");
 	(void)get(agent->handle, HSA_AMD_AGENT_INFO_DRIVER_NODE_ID, &agent->node);
+	(void)get(agent->handle, HSA_AMD_AGENT_INFO_UUID, uuid);
+	if (*uuid && strcmp(uuid, "GPU-XX") != 0)
+		desc.source = uuid;
 	desc.hash = agent->node;
 	agent->name = collector_string(name);
-	if (rtl_tracepoint_register(&desc, &agent->uid))
+	(void)rtl_tracepoint_register(&desc, &agent->uid);
+}
+
+static void publish(const struct agent *agent)
+{
+	publish_metadata(agent->uid, 0,
+			 &(struct rtl_hsa_metadata){.address = agent->handle.handle,
+						    .name = agent->name,
+						    .gpu = agent->node});
+}
+
+/* `index`: its place among those that the process sees (ROCR_VISIBLE_DEVICES). */
+static void describe(struct agent *agent, uint32_t index)
+{
+	identify(agent);
+	if (!agent->uid)
 		return;
 	collector_set_number(agent->uid, "node", agent->node);
+	collector_set_number(agent->uid, "visible_index", index);
 	set_text(agent, HSA_AMD_AGENT_INFO_PRODUCT_NAME, "product");
 	set_text(agent, HSA_AMD_AGENT_INFO_UUID, "uuid");
 	set_bus_address(agent);
+	set_memory(agent);
 	set_number(agent, HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT, "compute_units");
 	set_number(agent, HSA_AMD_AGENT_INFO_MAX_CLOCK_FREQUENCY, "clock_mhz");
-	publish_metadata(agent->uid, 0, agent->handle.handle, agent->name, agent->node);
+	set_number(agent, HSA_AGENT_INFO_WAVEFRONT_SIZE, "wavefront_size");
+	publish(agent);
 }
 
 static hsa_status_t add(hsa_agent_t handle, void *data)
@@ -84,9 +142,18 @@ static hsa_status_t add(hsa_agent_t handle, void *data)
 	    *count == AGENTS_MAX)
 		return HSA_STATUS_SUCCESS;
 	agents[*count] = (struct agent){.handle = handle};
-	describe(&agents[*count]);
+	describe(&agents[*count], *count);
 	++*count;
 	return HSA_STATUS_SUCCESS;
+}
+
+void agents_publish(void)
+{
+	uint32_t count;
+	const struct agent *list = agents_list(&count);
+
+	for (uint32_t i = 0; i < count; i++)
+		publish(&list[i]);
 }
 
 void agents_init(void)

@@ -26,6 +26,9 @@ void agents_init(void);
 /* The GPUs found. */
 const struct agent *agents_list(uint32_t *count);
 
+/* Publishes them once more: somebody listens who did not when they were found. Any thread. */
+void agents_publish(void);
+
 /* The GPU with that handle, or NULL. */
 const struct agent *agents_find(hsa_agent_t handle);
 

@@ -51,16 +51,26 @@ const char *collector_take_functions(struct root_table *root)
 	CORE(CORE_SIGNAL_CREATE, signal_create);
 	CORE(CORE_SIGNAL_DESTROY, signal_destroy);
 	CORE(CORE_SIGNAL_SUBTRACT_SCRELEASE, signal_subtract);
+	CORE(CORE_SYSTEM_GET_MAJOR_EXTENSION_TABLE, get_major_extension_table);
+	CORE(CORE_EXECUTABLE_LOAD_CODE_OBJECT, load_code_object);
+	CORE(CORE_EXECUTABLE_LOAD_AGENT_CODE_OBJECT, load_agent_code_object);
 	CORE(CORE_EXECUTABLE_FREEZE, executable_freeze);
 	CORE(CORE_EXECUTABLE_DESTROY, executable_destroy);
 	CORE(CORE_EXECUTABLE_SYMBOL_GET_INFO, symbol_get_info);
 	CORE(CORE_EXECUTABLE_ITERATE_AGENT_SYMBOLS, iterate_agent_symbols);
+	AMD(AMD_AGENT_ITERATE_MEMORY_POOLS, iterate_memory_pools);
+	AMD(AMD_MEMORY_POOL_GET_INFO, memory_pool_get_info);
 	AMD(AMD_PROFILING_SET_PROFILER_ENABLED, set_profiler_enabled);
 	AMD(AMD_PROFILING_CONVERT_TICK, convert_tick);
 	AMD(AMD_SIGNAL_CREATE, amd_signal_create);
 	AMD(AMD_SIGNAL_ASYNC_HANDLER, signal_async_handler);
 	AMD(AMD_QUEUE_INTERCEPT_CREATE, intercept_create);
 	AMD(AMD_QUEUE_INTERCEPT_REGISTER, intercept_register);
+	(void)take(table_amd(root->amd, AMD_QUEUE_SET_PRIORITY), &collector.hsa.queue_set_priority);
+	(void)take(table_amd(root->amd, AMD_QUEUE_CU_SET_MASK), &collector.hsa.queue_cu_set_mask);
+	(void)take(table_amd(root->amd, AMD_QUEUE_CREATE), &collector.hsa.queue_create_described);
+	(void)take(table_amd(root->amd, AMD_COUNTED_QUEUE_ACQUIRE),
+		   &collector.hsa.counted_queue_acquire);
 	(void)take(table_amd(root->amd, AMD_MEMORY_ASYNC_COPY), &collector.hsa.async_copy);
 	(void)take(table_amd(root->amd, AMD_MEMORY_ASYNC_COPY_RECT),
 		   &collector.hsa.async_copy_rect);

@@ -24,6 +24,33 @@ typedef void (*packet_interceptor)(const void *packets, uint64_t count, uint64_t
 				   packet_writer write);
 typedef void (*queue_error_callback)(hsa_status_t status, hsa_queue_t *queue, void *data);
 
+/*
+ * A queue's descriptor, version 1, of hsa_amd_queue_create (hsa_ext_amd.h of ROCm 7.15, interface
+ * version 1.26), which no header that we are built with need have.
+ */
+struct queue_descriptor {
+	uint16_t version;
+	uint16_t flags;      /* where its memory is */
+	uint8_t engine_type; /* 0: compute */
+	uint8_t reserved_header[3];
+	uint32_t queue_size_bytes;
+	uint32_t priority; /* hsa_amd_queue_priority_t */
+	queue_error_callback callback;
+	void *callback_data;
+	hsa_queue_t *queue; /* out */
+	struct {
+		const uint32_t *cu_mask;
+		uint32_t type; /* hsa_queue_type32_t */
+		uint32_t private_segment_size;
+		uint32_t cu_mask_count; /* bits */
+		uint32_t reserved[3];
+	} compute; /* one of a union */
+	uint32_t traffic_class;
+	uint8_t reserved[20];
+};
+_Static_assert(sizeof(struct queue_descriptor) == 96, "hsa_amd_queue_create_desc_t");
+_Static_assert(offsetof(struct queue_descriptor, compute) == 40, "hsa_amd_queue_create_desc_t");
+
 /* The runtime's functions as they were when OnLoad was called: another tool's, if one was first.
  * Those in the second part may be missing. */
 struct hsa_functions {
@@ -35,10 +62,15 @@ struct hsa_functions {
 	__typeof__(hsa_signal_create) *signal_create;
 	__typeof__(hsa_signal_destroy) *signal_destroy;
 	__typeof__(hsa_signal_subtract_screlease) *signal_subtract;
+	__typeof__(hsa_system_get_major_extension_table) *get_major_extension_table;
+	__typeof__(hsa_executable_load_code_object) *load_code_object;
+	__typeof__(hsa_executable_load_agent_code_object) *load_agent_code_object;
 	__typeof__(hsa_executable_freeze) *executable_freeze;
 	__typeof__(hsa_executable_destroy) *executable_destroy;
 	__typeof__(hsa_executable_symbol_get_info) *symbol_get_info;
 	__typeof__(hsa_executable_iterate_agent_symbols) *iterate_agent_symbols;
+	__typeof__(hsa_amd_agent_iterate_memory_pools) *iterate_memory_pools;
+	__typeof__(hsa_amd_memory_pool_get_info) *memory_pool_get_info;
 	__typeof__(hsa_amd_profiling_set_profiler_enabled) *set_profiler_enabled;
 	__typeof__(hsa_amd_profiling_convert_tick_to_system_domain) *convert_tick;
 	__typeof__(hsa_amd_signal_create) *amd_signal_create;
@@ -50,6 +82,14 @@ struct hsa_functions {
 	hsa_status_t (*intercept_register)(hsa_queue_t *queue, packet_interceptor interceptor,
 					   void *data);
 
+	__typeof__(hsa_amd_queue_set_priority) *queue_set_priority;
+	__typeof__(hsa_amd_queue_cu_set_mask) *queue_cu_set_mask;
+	hsa_status_t (*queue_create_described)(hsa_agent_t agent,
+					       struct queue_descriptor *descriptors,
+					       uint32_t count);
+	hsa_status_t (*counted_queue_acquire)(hsa_agent_t agent, uint32_t type, uint32_t priority,
+					      queue_error_callback callback, void *data,
+					      uint64_t flags, hsa_queue_t **queue);
 	__typeof__(hsa_amd_memory_async_copy) *async_copy;
 	__typeof__(hsa_amd_memory_async_copy_rect) *async_copy_rect;
 	hsa_status_t (*async_copy_on_engine)(void *dst, hsa_agent_t dst_agent, const void *src,

@@ -14,6 +14,7 @@
 #include "dispatch.h"
 
 #include <rtl/rocm.h>
+#include <rtl/scope.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -41,15 +42,62 @@ _Static_assert(sizeof(union packet) == 64, "an AQL packet");
 _Static_assert(offsetof(hsa_kernel_dispatch_packet_t, completion_signal) == 56, "AQL");
 _Static_assert(offsetof(hsa_barrier_and_packet_t, completion_signal) == 56, "AQL");
 
-static inline bool is_dispatch(const union packet *packet)
+/* A vendor's packet of this format is a dispatch by clusters of workgroups (gfx1250). */
+#define FORMAT_EXTENDED 3
+
+struct extended_packet {
+	uint16_t header;
+	uint8_t format;
+	uint8_t setup;
+	uint16_t workgroup[3];
+	uint16_t reserved0;
+	uint32_t cluster_count_x;
+	uint16_t cluster_count_y, cluster_count_z;
+	uint8_t cluster_size[3]; /* workgroups */
+	uint8_t hint;
+	/* From here on as in a dispatch. */
+	uint32_t private_segment_size;
+	uint32_t group_segment_size;
+	uint64_t kernel_object;
+};
+_Static_assert(offsetof(struct extended_packet, kernel_object) ==
+		       offsetof(hsa_kernel_dispatch_packet_t, kernel_object),
+	       "hsa_amd_ext_kernel_dispatch_packet_t");
+
+/* What somebody wants to see. */
+enum wants { WANT_DISPATCHES = 1, WANT_BARRIERS = 2 };
+
+static inline unsigned wants(void)
 {
-	return (packet->any.header & 0xff) == HSA_PACKET_TYPE_KERNEL_DISPATCH;
+	unsigned wants = 0;
+
+	if (!collector_on())
+		return 0;
+	if (rtl_enabled(collector.stream, RTL_TASK_END) ||
+	    rtl_enabled(collector.stream, RTL_TASK_BEGIN))
+		wants |= WANT_DISPATCHES;
+	if (__builtin_expect(collector.config.mode == CONFIG_FULL, 0) &&
+	    (rtl_enabled(collector.stream, RTL_BARRIER_END) ||
+	     rtl_enabled(collector.stream, RTL_BARRIER_BEGIN)))
+		wants |= WANT_BARRIERS;
+	return wants;
 }
 
-static inline bool wanted(void)
+enum packet_kind { PACKET_OTHER, PACKET_DISPATCH, PACKET_EXTENDED, PACKET_BARRIER };
+
+/* What the packet is, if that is wanted; else PACKET_OTHER. */
+static inline enum packet_kind kind_of(const union packet *packet, unsigned wants)
 {
-	return collector_on() && (rtl_enabled(collector.stream, RTL_TASK_END) ||
-				  rtl_enabled(collector.stream, RTL_TASK_BEGIN));
+	const unsigned type = packet->any.header & 0xff;
+
+	if (__builtin_expect(type == HSA_PACKET_TYPE_KERNEL_DISPATCH, 1))
+		return wants & WANT_DISPATCHES ? PACKET_DISPATCH : PACKET_OTHER;
+	if (type == HSA_PACKET_TYPE_VENDOR_SPECIFIC && packet->any.body[0] == FORMAT_EXTENDED)
+		return wants & WANT_DISPATCHES ? PACKET_EXTENDED : PACKET_OTHER;
+	if ((wants & WANT_BARRIERS) &&
+	    (type == HSA_PACKET_TYPE_BARRIER_AND || type == HSA_PACKET_TYPE_BARRIER_OR))
+		return PACKET_BARRIER;
+	return PACKET_OTHER;
 }
 
 static __attribute__((cold, noinline)) struct slot *wait_for_slot(struct queue *queue)
@@ -85,7 +133,7 @@ static __attribute__((noinline)) struct slot *take_theirs(struct queue *queue, s
 	uint64_t relay;
 
 	slot->flags = RTL_HSA_DISPATCH_APP_SIGNAL;
-	slot->node = queue->node;
+	slot->node = (uint16_t)queue->node;
 	if (watch_enter(slot, packet->any.signal) == SLOT_WATCH)
 		return slot;
 	relay = relay_take(slot);
@@ -122,15 +170,26 @@ static inline struct slot *take(struct queue *queue, union packet *packet)
 	return slot;
 }
 
-static inline void fill(struct slot *slot, const hsa_kernel_dispatch_packet_t *packet, uint64_t id,
-			uint64_t now_ticks)
+/* For what the submitting thread works: nobody else knows later. */
+static inline void fill_scope(struct slot *slot)
 {
-	slot->submit_ticks = now_ticks;
-	slot->packet_id = id;
+	struct rtl_scope scope;
+
+	scope.struct_size = sizeof(scope);
+	slot->in_scope = !rtl_scope_current(&scope);
+	slot->correlation = 0;
+	if (__builtin_expect(!slot->in_scope, 1))
+		return;
+	slot->correlation = scope.correlation;
+	slot->scope = scope.uid;
+	slot->scope_instance = scope.instance;
+}
+
+static inline void fill(struct slot *slot, const hsa_kernel_dispatch_packet_t *packet)
+{
+	slot->what = SLOT_DISPATCH;
 	slot->kernel_object = packet->kernel_object;
 	slot->kernel = kernel_table_find(packet->kernel_object);
-	slot->correlation = 0;
-	slot->submit_tid = rtl_thread_id();
 	slot->grid[0] = packet->grid_size_x;
 	slot->grid[1] = packet->grid_size_y;
 	slot->grid[2] = packet->grid_size_z;
@@ -139,6 +198,36 @@ static inline void fill(struct slot *slot, const hsa_kernel_dispatch_packet_t *p
 	slot->workgroup[2] = packet->workgroup_size_z;
 	slot->group_bytes = packet->group_segment_size;
 	slot->private_bytes = packet->private_segment_size;
+}
+
+/* The grid of an extended dispatch, in work-items as that of others. */
+static __attribute__((cold, noinline)) void fill_extended(struct slot *slot,
+							  const union packet *packet)
+{
+	const struct extended_packet *extended = (const void *)packet;
+
+	fill(slot, &packet->dispatch);
+	slot->flags |= RTL_HSA_DISPATCH_EXTENDED;
+	slot->grid[0] =
+		extended->cluster_count_x * extended->cluster_size[0] * extended->workgroup[0];
+	slot->grid[1] = (uint32_t)extended->cluster_count_y * extended->cluster_size[1] *
+			extended->workgroup[1];
+	slot->grid[2] = (uint32_t)extended->cluster_count_z * extended->cluster_size[2] *
+			extended->workgroup[2];
+}
+
+static __attribute__((cold, noinline)) void fill_barrier(struct slot *slot,
+							 const union packet *packet)
+{
+	const hsa_barrier_and_packet_t *barrier = (const void *)packet;
+
+	slot->what = SLOT_BARRIER;
+	slot->grid[0] = (packet->any.header & 0xff) == HSA_PACKET_TYPE_BARRIER_AND
+				? RTL_HSA_BARRIER_AND
+				: RTL_HSA_BARRIER_OR;
+	slot->grid[1] = 0;
+	for (int i = 0; i < 5; i++)
+		slot->grid[1] += barrier->dep_signal[i].handle != 0;
 }
 
 /* Packets below this one have left the GPU's ring, as far as is known. */
@@ -215,16 +304,26 @@ static inline bool has_room(struct queue *queue, uint64_t id)
 }
 
 /* Makes one packet ready; the slot, if it has one, is to be submitted after it was written. */
-static inline struct slot *process(struct queue *queue, union packet *packet, uint64_t id,
-				   uint64_t now_ticks)
+static inline struct slot *process(struct queue *queue, union packet *packet, enum packet_kind kind,
+				   uint64_t id, uint64_t now_ticks)
 {
 	struct slot *slot = take(queue, packet);
 
 	if (!slot)
 		return NULL;
-	fill(slot, &packet->dispatch, id, now_ticks);
+	slot->submit_ticks = now_ticks;
+	slot->packet_id = id;
+	slot->submit_tid = rtl_thread_id();
+	fill_scope(slot);
+	if (__builtin_expect(kind == PACKET_DISPATCH, 1))
+		fill(slot, &packet->dispatch);
+	else if (kind == PACKET_EXTENDED)
+		fill_extended(slot, packet);
+	else
+		fill_barrier(slot, packet);
 	set_mark(queue, slot, id);
-	if (rtl_enabled(collector.stream, RTL_TASK_BEGIN))
+	if (rtl_enabled(collector.stream,
+			kind == PACKET_BARRIER ? RTL_BARRIER_BEGIN : RTL_TASK_BEGIN))
 		publish_begin(queue, slot);
 	return slot;
 }
@@ -256,17 +355,18 @@ static inline const union packet *given(const struct queue *queue, const void *p
 }
 
 /* Makes the packets in queue->batch ready; the first of their slots, the others by `next`. */
-static struct slot *process_batch(struct queue *queue, uint64_t id, uint64_t count)
+static struct slot *process_batch(struct queue *queue, uint64_t id, uint64_t count, unsigned wants)
 {
 	const uint64_t now_ticks = rtl_ticks();
 	union packet *packets = queue->batch;
 	struct slot *first = NULL, *last = NULL;
 
 	for (uint64_t i = 0; i < count; i++) {
+		const enum packet_kind kind = kind_of(&packets[i], wants);
 		struct slot *slot = NULL;
 
-		if (is_dispatch(&packets[i]))
-			slot = process(queue, &packets[i], id + i, now_ticks);
+		if (kind != PACKET_OTHER)
+			slot = process(queue, &packets[i], kind, id + i, now_ticks);
 		else
 			watch_reused(packets[i].any.signal);
 		if (!slot)
@@ -295,7 +395,7 @@ static void submit_batch(struct queue *queue, struct slot *first)
  * can hold back only one write. */
 static __attribute__((noinline)) void intercept_batch(struct queue *queue, const void *packets,
 						      uint64_t count, uint64_t index, uint64_t id,
-						      packet_writer write)
+						      unsigned wants, packet_writer write)
 {
 	if (count > queue->packets || !batch_buffer(queue)) {
 		rtl_stream_count_missed(collector.stream, "batch of packets too large", count);
@@ -312,7 +412,7 @@ static __attribute__((noinline)) void intercept_batch(struct queue *queue, const
 			piece = count - done;
 		for (uint64_t i = 0; i < piece; i++)
 			copy[i] = *given(queue, packets, index, done + i);
-		first = process_batch(queue, id + done, piece);
+		first = process_batch(queue, id + done, piece, wants);
 		write(queue->batch, piece);
 		submit_batch(queue, first);
 	}
@@ -330,28 +430,31 @@ void dispatch_intercept(const void *packets, uint64_t count, uint64_t index, voi
 {
 	struct queue *queue = data;
 	const uint64_t id = queue->next_id;
+	const unsigned wanted = wants();
+	enum packet_kind kind;
 	union packet copy;
 	struct slot *slot;
 
 	queue->next_id = id + count;
-	if (!wanted()) {
+	if (!wanted) {
 		if (atomic_load_explicit(&watch_count, memory_order_relaxed))
 			reuse_all(queue, packets, count, index);
 		write(packets, count);
 		return;
 	}
 	if (count != 1) {
-		intercept_batch(queue, packets, count, index, id, write);
+		intercept_batch(queue, packets, count, index, id, wanted, write);
 		return;
 	}
 	(void)has_room(queue, id);
-	if (!is_dispatch(packets)) {
+	kind = kind_of(packets, wanted);
+	if (kind == PACKET_OTHER) {
 		watch_reused(((const union packet *)packets)->any.signal);
 		write(packets, 1);
 		return;
 	}
 	memcpy(&copy, packets, sizeof(copy));
-	slot = process(queue, &copy, id, rtl_ticks());
+	slot = process(queue, &copy, kind, id, rtl_ticks());
 	write(&copy, 1);
 	if (slot) {
 		slot_submit(&queue->pool, slot);

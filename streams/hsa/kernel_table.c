@@ -124,16 +124,18 @@ static int make_room(void)
 	return 0;
 }
 
-static const struct kernel *kernel_get(uint64_t uid, uint64_t name)
+static const struct kernel *kernel_get(uint64_t uid, uint64_t name, bool *first)
 {
 	struct kernel **bucket = &kernels[uid % KERNEL_BUCKETS];
 
+	*first = false;
 	for (struct kernel *kernel = *bucket; kernel; kernel = kernel->next) {
 		if (kernel->uid == uid && kernel->name == name)
 			return kernel;
 	}
 	struct kernel *kernel = malloc(sizeof(*kernel));
 
+	*first = true;
 	if (!kernel)
 		return NULL;
 	*kernel = (struct kernel){.uid = uid, .name = name, .next = *bucket};
@@ -146,13 +148,14 @@ int kernel_table_init(void)
 	const struct rtl_tracepoint_desc desc = {
 		.struct_size = sizeof(desc), .kind = "kernel", .name = "(unknown kernel)"};
 	uint64_t uid = 0, name = 0;
+	bool first;
 	int error = 0;
 
 	(void)rtl_tracepoint_register(&desc, &uid);
 	(void)rtl_string_intern(desc.name, &name);
 	pthread_mutex_lock(&lock);
 	if (!atomic_load_explicit(&current, memory_order_relaxed)) {
-		const struct kernel *kernel = kernel_get(uid, name);
+		const struct kernel *kernel = kernel_get(uid, name, &first);
 		struct table *table = table_create(1024);
 
 		if (kernel && table) {
@@ -167,15 +170,16 @@ int kernel_table_init(void)
 	return error;
 }
 
-int kernel_table_add(uint64_t object, uint64_t executable, uint64_t uid, uint64_t name)
+int kernel_table_add(uint64_t object, uint64_t executable, uint64_t uid, uint64_t name, bool *first)
 {
 	const struct kernel *kernel;
 	int error;
 
+	*first = true;
 	if (!object)
 		return RTL_EINVAL;
 	pthread_mutex_lock(&lock);
-	kernel = kernel_get(uid, name);
+	kernel = kernel_get(uid, name, first);
 	error = kernel ? make_room() : RTL_ENOMEM;
 	if (!error) {
 		struct table *table = atomic_load_explicit(&current, memory_order_relaxed);

@@ -14,6 +14,7 @@
 #ifndef STREAMS_HSA_KERNEL_TABLE_H
 #define STREAMS_HSA_KERNEL_TABLE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct kernel {
@@ -29,8 +30,10 @@ const struct kernel *kernel_table_find(uint64_t object);
 /* 0 or RTL_ENOMEM; a second call does nothing. */
 int kernel_table_init(void);
 
-/* The kernel with that uid and name at that address, of that executable. 0 or RTL_ENOMEM. */
-int kernel_table_add(uint64_t object, uint64_t executable, uint64_t uid, uint64_t name);
+/* The kernel with that uid and name at that address, of that executable. 0 or RTL_ENOMEM; then, and
+ * where no kernel of that uid was there before, *first becomes true, else false. */
+int kernel_table_add(uint64_t object, uint64_t executable, uint64_t uid, uint64_t name,
+		     bool *first);
 
 /* Empties the entries of an executable. */
 void kernel_table_remove(uint64_t executable);

@@ -2,10 +2,14 @@
 /* Kernels of executables: see kernels.h. */
 #include "kernels.h"
 
+#include <inttypes.h>
+#include <rtl/rocm.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agents.h"
+#include "code_objects.h"
 #include "collector.h"
 #include "demangle.h"
 #include "kernel_table.h"
@@ -53,36 +57,68 @@ static void set_demangled(uint64_t uid, const char *name)
 	free(text);
 }
 
-static void describe(uint64_t uid, hsa_executable_symbol_t symbol, const char *name)
+/* What its code object says of it. */
+static void describe_registers(uint64_t uid, const struct code_object_kernel *kernel)
 {
+	for (int n = 0; n < CODE_OBJECT_NUMBERS; n++) {
+		if (kernel->known & 1u << n)
+			collector_set_number(uid, code_object_keys[n], kernel->numbers[n]);
+	}
+}
+
+static void describe(uint64_t uid, hsa_executable_symbol_t symbol, const char *name,
+		     const struct code_object *object)
+{
+	const struct code_object_kernel *kernel = object ? code_object_find(object, name) : NULL;
+	char hash[20];
+
 	set_number(uid, symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_GROUP_SEGMENT_SIZE,
 		   "group_segment_bytes");
 	set_number(uid, symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_PRIVATE_SEGMENT_SIZE,
 		   "private_segment_bytes");
 	set_number(uid, symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_KERNARG_SEGMENT_SIZE,
 		   "kernarg_segment_bytes");
+	if (kernel)
+		describe_registers(uid, kernel);
+	if (object && object->hash) {
+		snprintf(hash, sizeof(hash), "%016" PRIx64, object->hash);
+		(void)rtl_tracepoint_set(uid, "code_object", hash);
+	}
 	set_demangled(uid, name);
+}
+
+/* A kernel that is loaded again has been described. */
+static void add_named(const struct agent *agent, hsa_executable_t executable,
+		      hsa_executable_symbol_t symbol, uint64_t object, const char *name)
+{
+	const struct code_object *content = code_objects_find(executable, agent->handle, object);
+	const struct rtl_tracepoint_desc desc = {.struct_size = sizeof(desc),
+						 .kind = "kernel",
+						 .name = name,
+						 .hash = content ? content->hash : 0};
+	const uint64_t name_id = collector_string(name);
+	uint64_t uid = 0;
+	bool first = true;
+
+	if (rtl_tracepoint_register(&desc, &uid))
+		return;
+	if (kernel_table_add(object, executable.handle, uid, name_id, &first))
+		rtl_log(RTL_LEVEL_WARNING, "hsa", "no memory for the kernel %s", name);
+	if (first)
+		describe(uid, symbol, name, content);
+	publish_metadata(
+		uid, agent->uid,
+		&(struct rtl_hsa_metadata){.address = object, .name = name_id, .gpu = agent->node});
 }
 
 static void add_kernel(hsa_executable_t executable, const struct agent *agent,
 		       hsa_executable_symbol_t symbol)
 {
-	struct rtl_tracepoint_desc desc = {.struct_size = sizeof(desc), .kind = "kernel"};
-	uint64_t object = 0, uid = 0;
 	char *name = symbol_name(symbol);
+	uint64_t object = 0;
 
-	if (!name || !get(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT, &object) || !object)
-		goto out;
-	desc.name = name;
-	if (rtl_tracepoint_register(&desc, &uid))
-		goto out;
-	const uint64_t name_id = collector_string(name);
-
-	describe(uid, symbol, name);
-	if (kernel_table_add(object, executable.handle, uid, name_id))
-		rtl_log(RTL_LEVEL_WARNING, "hsa", "no memory for the kernel %s", name);
-	publish_metadata(uid, agent->uid, object, name_id, agent->node);
-out:
+	if (name && get(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT, &object) && object)
+		add_named(agent, executable, symbol, object, name);
 	free(name);
 }
 
@@ -102,6 +138,29 @@ static hsa_status_t add_symbol(hsa_executable_t executable, hsa_agent_t handle,
 	return HSA_STATUS_SUCCESS;
 }
 
+hsa_status_t kernels_load(hsa_executable_t executable, hsa_agent_t agent,
+			  hsa_code_object_t code_object, const char *options)
+{
+	const hsa_status_t status =
+		collector.hsa.load_code_object(executable, agent, code_object, options);
+
+	if (!status && collector_on())
+		code_objects_loaded(executable);
+	return status;
+}
+
+hsa_status_t kernels_load_agent(hsa_executable_t executable, hsa_agent_t agent,
+				hsa_code_object_reader_t reader, const char *options,
+				hsa_loaded_code_object_t *loaded)
+{
+	const hsa_status_t status =
+		collector.hsa.load_agent_code_object(executable, agent, reader, options, loaded);
+
+	if (!status && collector_on())
+		code_objects_loaded(executable);
+	return status;
+}
+
 hsa_status_t kernels_executable_freeze(hsa_executable_t executable, const char *options)
 {
 	const hsa_status_t status = collector.hsa.executable_freeze(executable, options);
@@ -110,6 +169,7 @@ hsa_status_t kernels_executable_freeze(hsa_executable_t executable, const char *
 	if (status || !collector_on())
 		return status;
 	agents_init();
+	code_objects_frozen(executable);
 	const struct agent *agents = agents_list(&count);
 
 	for (uint32_t i = 0; i < count; i++) {
@@ -118,13 +178,16 @@ hsa_status_t kernels_executable_freeze(hsa_executable_t executable, const char *
 		(void)collector.hsa.iterate_agent_symbols(executable, agents[i].handle, add_symbol,
 							  &context);
 	}
+	code_objects_described(executable);
 	return status;
 }
 
 hsa_status_t kernels_executable_destroy(hsa_executable_t executable)
 {
 	/* Before: right after it another thread may get the same addresses. */
-	if (collector_on())
+	if (collector_on()) {
 		kernel_table_remove(executable.handle);
+		code_objects_destroyed(executable);
+	}
 	return collector.hsa.executable_destroy(executable);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Kernels: finds those of each executable when it is frozen, by hooks of hsa_executable_freeze
- * and hsa_executable_destroy, and registers their tracepoints.
+ * Kernels: finds those of each executable when it is frozen, by hooks of the functions that load
+ * code into executables, freeze and destroy them, and registers their tracepoints.
  *
  * Threads: the application's, on loading and unloading code. Locks: kernel_table.h's.
  */
@@ -10,6 +10,11 @@
 
 #include <hsa/hsa.h>
 
+hsa_status_t kernels_load(hsa_executable_t executable, hsa_agent_t agent,
+			  hsa_code_object_t code_object, const char *options);
+hsa_status_t kernels_load_agent(hsa_executable_t executable, hsa_agent_t agent,
+				hsa_code_object_reader_t reader, const char *options,
+				hsa_loaded_code_object_t *loaded);
 hsa_status_t kernels_executable_freeze(hsa_executable_t executable, const char *options);
 hsa_status_t kernels_executable_destroy(hsa_executable_t executable);
 

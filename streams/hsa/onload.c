@@ -11,12 +11,14 @@
 #include <stdlib.h>
 
 #include "agents.h"
+#include "code_objects.h"
 #include "collector.h"
 #include "copies.h"
 #include "copy_publish.h"
 #include "harvest.h"
 #include "kernel_table.h"
 #include "kernels.h"
+#include "publish.h"
 #include "queue.h"
 #include "relay.h"
 #include "stream.h"
@@ -43,10 +45,17 @@ static void hook(struct root_table *root)
 {
 	*table_core(root->core, CORE_QUEUE_CREATE) = (void *)queue_create;
 	*table_core(root->core, CORE_QUEUE_DESTROY) = (void *)queue_destroy;
+	if (collector.hsa.queue_create_described)
+		*table_amd(root->amd, AMD_QUEUE_CREATE) = (void *)queue_create_described;
+	if (collector.hsa.counted_queue_acquire)
+		*table_amd(root->amd, AMD_COUNTED_QUEUE_ACQUIRE) = (void *)queue_acquire_counted;
 	*table_amd(root->amd, AMD_QUEUE_INTERCEPT_CREATE) = (void *)queue_intercept_create;
 	*table_amd(root->amd, AMD_QUEUE_INTERCEPT_REGISTER) = (void *)queue_intercept_register;
 	*table_amd(root->amd, AMD_PROFILING_SET_PROFILER_ENABLED) =
 		(void *)queue_set_profiler_enabled;
+	*table_core(root->core, CORE_EXECUTABLE_LOAD_CODE_OBJECT) = (void *)kernels_load;
+	*table_core(root->core, CORE_EXECUTABLE_LOAD_AGENT_CODE_OBJECT) =
+		(void *)kernels_load_agent;
 	*table_core(root->core, CORE_EXECUTABLE_FREEZE) = (void *)kernels_executable_freeze;
 	*table_core(root->core, CORE_EXECUTABLE_DESTROY) = (void *)kernels_executable_destroy;
 	copies_hook(root);
@@ -91,6 +100,7 @@ static bool prepare_process(void)
 		return true;
 	if (kernel_table_init() || rtl_at_finish(at_finish, NULL))
 		return false;
+	publish_init();
 	(void)pthread_atfork(NULL, NULL, in_child);
 	done = true;
 	return true;
@@ -145,6 +155,7 @@ void OnUnload(void)
 	queue_forget_all();
 	copies_forget();
 	agents_forget();
+	code_objects_forget();
 	relay_forget();
 	slots_free_signals();
 }

@@ -8,8 +8,7 @@
 #include "kernel_table.h"
 #include "queue.h"
 
-void publish_metadata(uint64_t uid, uint64_t parent_uid, uint64_t address, uint64_t name,
-		      uint32_t node)
+void publish_metadata(uint64_t uid, uint64_t parent_uid, const struct rtl_hsa_metadata *payload)
 {
 	struct rtl_record *record;
 
@@ -20,8 +19,7 @@ void publish_metadata(uint64_t uid, uint64_t parent_uid, uint64_t address, uint6
 		return;
 	record->uid = uid;
 	record->parent_uid = parent_uid;
-	*(struct rtl_hsa_metadata *)rtl_record_payload(record) =
-		(struct rtl_hsa_metadata){.address = address, .name = name, .gpu = node};
+	*(struct rtl_hsa_metadata *)rtl_record_payload(record) = *payload;
 	rtl_commit(record);
 }
 
@@ -53,15 +51,36 @@ static uint64_t instance_of(const struct queue *queue, const struct slot *slot)
 	return (uint64_t)queue->number << 44 | ((slot->packet_id + 1) & ((1ull << 44) - 1));
 }
 
+static uint64_t barrier_uids[3]; /* by kind; written once, before there is a queue */
+
+void publish_init(void)
+{
+	static const char *const names[] = {
+		[RTL_HSA_BARRIER_AND] = "barrier-AND", [RTL_HSA_BARRIER_OR] = "barrier-OR"};
+
+	for (int kind = RTL_HSA_BARRIER_AND; kind <= RTL_HSA_BARRIER_OR; kind++) {
+		const struct rtl_tracepoint_desc desc = {
+			.struct_size = sizeof(desc), .kind = "barrier", .name = names[kind]};
+
+		(void)rtl_tracepoint_register(&desc, &barrier_uids[kind]);
+	}
+}
+
+static void fill_record(struct rtl_record *record, const struct queue *queue,
+			const struct slot *slot)
+{
+	record->parent_uid = queue->uid;
+	record->instance = instance_of(queue, slot);
+	record->correlation = slot->correlation;
+}
+
 static void fill(struct rtl_record *record, const struct queue *queue, const struct slot *slot,
 		 uint64_t begin_ns, uint64_t end_ns)
 {
 	struct rtl_hsa_dispatch *payload = rtl_record_payload(record);
 
+	fill_record(record, queue, slot);
 	record->uid = slot->kernel->uid;
-	record->parent_uid = queue->uid;
-	record->instance = instance_of(queue, slot);
-	record->correlation = slot->correlation;
 	payload->begin_ns = begin_ns;
 	payload->end_ns = end_ns;
 	payload->submit_ns = rtl_ticks_to_ns(slot->submit_ticks);
@@ -80,16 +99,42 @@ static void fill(struct rtl_record *record, const struct queue *queue, const str
 	payload->workgroup_z = slot->workgroup[2];
 	payload->group_segment_bytes = slot->group_bytes;
 	payload->private_segment_bytes = slot->private_bytes;
+	payload->scope = slot->in_scope ? slot->scope : 0;
+	payload->scope_instance = slot->in_scope ? slot->scope_instance : 0;
+}
+
+static void fill_barrier(struct rtl_record *record, const struct queue *queue,
+			 const struct slot *slot, uint64_t begin_ns, uint64_t end_ns)
+{
+	fill_record(record, queue, slot);
+	record->uid = barrier_uids[slot->grid[0]];
+	*(struct rtl_hsa_barrier *)rtl_record_payload(record) = (struct rtl_hsa_barrier){
+		.begin_ns = begin_ns,
+		.end_ns = end_ns,
+		.submit_ns = rtl_ticks_to_ns(slot->submit_ticks),
+		.packet_id = slot->packet_id,
+		.gpu = queue->node,
+		.queue = queue->number,
+		.submit_tid = slot->submit_tid,
+		.flags = slot->flags,
+		.kind = slot->grid[0],
+		.dependencies = slot->grid[1],
+	};
 }
 
 void publish_begin(const struct queue *queue, const struct slot *slot)
 {
-	struct rtl_record *record =
-		rtl_try_reserve(collector.stream, RTL_TASK_BEGIN, sizeof(struct rtl_hsa_dispatch));
+	const bool barrier = slot->what == SLOT_BARRIER;
+	struct rtl_record *record = rtl_try_reserve(
+		collector.stream, barrier ? RTL_BARRIER_BEGIN : RTL_TASK_BEGIN,
+		barrier ? sizeof(struct rtl_hsa_barrier) : sizeof(struct rtl_hsa_dispatch));
 
 	if (!record)
 		return;
-	fill(record, queue, slot, 0, 0);
+	if (barrier)
+		fill_barrier(record, queue, slot, 0, 0);
+	else
+		fill(record, queue, slot, 0, 0);
 	rtl_commit(record);
 }
 
@@ -109,25 +154,40 @@ uint64_t publish_gpu_ns(hsa_agent_t agent, uint64_t gpu_ticks)
 	return publish_system_ns(ticks);
 }
 
-void publish_end(const struct queue *queue, const struct slot *slot)
+static void publish_barrier_end(const struct queue *queue, const struct slot *slot,
+				uint64_t begin_ns, uint64_t end_ns)
 {
-	struct rtl_record *record;
-	struct rtl_hsa_dispatch *payload;
+	struct rtl_record *record =
+		rtl_reserve(collector.stream, RTL_BARRIER_END, sizeof(struct rtl_hsa_barrier));
 
-	if (!rtl_enabled(collector.stream, RTL_TASK_END))
+	if (!record)
+		return;
+	fill_barrier(record, queue, slot, begin_ns, end_ns);
+	rtl_commit(record);
+}
+
+void publish_end(const struct queue *queue, struct slot *slot)
+{
+	const bool barrier = slot->what == SLOT_BARRIER;
+	struct rtl_record *record;
+
+	if (!rtl_enabled(collector.stream, barrier ? RTL_BARRIER_END : RTL_TASK_END))
 		return;
 	/* The end first: the runtime may take a new calibration for it, which serves both. */
-	const uint64_t end_ns = publish_gpu_ns(queue->agent, slot->end_ticks);
-	const uint64_t begin_ns = publish_gpu_ns(queue->agent, slot->begin_ticks);
+	uint64_t end_ns = publish_gpu_ns(queue->agent, slot->end_ticks);
+	uint64_t begin_ns = publish_gpu_ns(queue->agent, slot->begin_ticks);
 
+	if (!begin_ns || !end_ns) {
+		slot->flags |= RTL_HSA_DISPATCH_NO_TIME;
+		begin_ns = end_ns = 0;
+	}
+	if (barrier) {
+		publish_barrier_end(queue, slot, begin_ns, end_ns);
+		return;
+	}
 	record = rtl_reserve(collector.stream, RTL_TASK_END, sizeof(struct rtl_hsa_dispatch));
 	if (!record)
 		return;
 	fill(record, queue, slot, begin_ns, end_ns);
-	if (!begin_ns || !end_ns) {
-		payload = rtl_record_payload(record);
-		payload->flags |= RTL_HSA_DISPATCH_NO_TIME;
-		payload->begin_ns = payload->end_ns = 0;
-	}
 	rtl_commit(record);
 }

@@ -14,14 +14,17 @@
 #include <stdint.h>
 
 struct queue;
+struct rtl_hsa_metadata;
 struct slot;
 
 /* Application's threads, when something becomes known. */
-void publish_metadata(uint64_t uid, uint64_t parent_uid, uint64_t address, uint64_t name,
-		      uint32_t node);
+void publish_metadata(uint64_t uid, uint64_t parent_uid, const struct rtl_hsa_metadata *payload);
 void publish_queue(uint16_t type, const struct queue *queue);
 
-/* Submitting thread, inside the queue's lock. */
+/* Once, before there is a queue: registers the tracepoints of barriers. */
+void publish_init(void);
+
+/* Submitting thread, inside the queue's lock: of a dispatch or a barrier. */
 void publish_begin(const struct queue *queue, const struct slot *slot);
 
 /* Ticks of a GPU in the clock of rtl, by the runtime's own translation; 0 if it cannot. */
@@ -30,7 +33,7 @@ uint64_t publish_gpu_ns(hsa_agent_t agent, uint64_t gpu_ticks);
 /* Ticks of the HSA system clock in the clock of rtl. */
 uint64_t publish_system_ns(uint64_t ticks);
 
-/* Harvester; the slot's times are there. */
-void publish_end(const struct queue *queue, const struct slot *slot);
+/* Harvester; the slot's times are there. The slot's flags say if they are none. */
+void publish_end(const struct queue *queue, struct slot *slot);
 
 #endif

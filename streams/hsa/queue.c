@@ -113,8 +113,7 @@ static struct queue *prepare(hsa_agent_t handle, uint32_t size, hsa_queue_type32
 	return queue;
 }
 
-/* A queue whose packets are not seen. */
-static void count_unseen(const char *why)
+void queue_count_unseen(const char *why)
 {
 	atomic_store_explicit(&collector.blind, true, memory_order_relaxed);
 	rtl_log(RTL_LEVEL_WARNING, "hsa",
@@ -137,7 +136,7 @@ static void attach(struct queue *queue)
 /* The queue exists, and stays as it is for us; it is known, so that it is counted once. */
 static void attach_unseen(struct queue *queue, const char *why)
 {
-	count_unseen(why);
+	queue_count_unseen(why);
 	queue->unseen = true;
 	list_add(queue);
 }
@@ -164,45 +163,53 @@ static hsa_status_t create_queue(struct queue *queue, hsa_agent_t agent, uint32_
 	return HSA_STATUS_SUCCESS;
 }
 
-static hsa_status_t create_plain(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
-				 queue_error_callback callback, void *data, uint32_t private_bytes,
-				 uint32_t group_bytes, hsa_queue_t **queue, const char *why)
-{
-	const hsa_status_t status = collector.hsa.queue_create(agent, size, type, callback, data,
-							       private_bytes, group_bytes, queue);
-
-	if (status == HSA_STATUS_SUCCESS)
-		count_unseen(why);
-	return status;
-}
-
 /* The segment sizes are hints, of which the interception takes 0 only for "not known". */
 static uint32_t segment_hint(uint32_t bytes)
 {
 	return bytes == UINT32_MAX ? 0 : bytes;
 }
 
+bool queue_is_being_made(void)
+{
+	return creating;
+}
+
+hsa_status_t queue_make(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
+			queue_error_callback callback, void *data, uint32_t private_bytes,
+			uint32_t group_bytes, hsa_queue_t **out)
+{
+	struct queue *queue = prepare(agent, size, type);
+	hsa_status_t status;
+
+	if (!queue)
+		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+	status = create_queue(queue, agent, size, type, callback, data, segment_hint(private_bytes),
+			      segment_hint(group_bytes));
+	if (status)
+		queue_free(queue);
+	else
+		*out = queue->hsa;
+	return status;
+}
+
 hsa_status_t queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
 			  queue_error_callback callback, void *data, uint32_t private_bytes,
 			  uint32_t group_bytes, hsa_queue_t **out)
 {
-	struct queue *queue;
+	hsa_status_t status;
 
 	if (!collector_on() || creating || !out)
 		return collector.hsa.queue_create(agent, size, type, callback, data, private_bytes,
 						  group_bytes, out);
-	queue = prepare(agent, size, type);
-	if (!queue)
-		return create_plain(agent, size, type, callback, data, private_bytes, group_bytes,
-				    out, "no memory");
-	if (create_queue(queue, agent, size, type, callback, data, segment_hint(private_bytes),
-			 segment_hint(group_bytes))) {
-		queue_free(queue);
-		return create_plain(agent, size, type, callback, data, private_bytes, group_bytes,
-				    out, "the runtime refuses");
-	}
-	*out = queue->hsa;
-	return HSA_STATUS_SUCCESS;
+	status = queue_make(agent, size, type, callback, data, private_bytes, group_bytes, out);
+	if (!status)
+		return status;
+	/* What is wrong with it, if anything is, the runtime tells in its own words. */
+	status = collector.hsa.queue_create(agent, size, type, callback, data, private_bytes,
+					    group_bytes, out);
+	if (!status)
+		queue_count_unseen("the runtime refuses");
+	return status;
 }
 
 hsa_status_t queue_intercept_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
@@ -217,7 +224,7 @@ hsa_status_t queue_intercept_create(hsa_agent_t agent, uint32_t size, hsa_queue_
 		status = collector.hsa.intercept_create(agent, size, type, callback, data,
 							private_bytes, group_bytes, out);
 		if (wanted && !status)
-			count_unseen("no memory");
+			queue_count_unseen("no memory");
 		return status;
 	}
 	status = create_queue(queue, agent, size, type, callback, data, private_bytes, group_bytes);
@@ -228,27 +235,31 @@ hsa_status_t queue_intercept_create(hsa_agent_t agent, uint32_t size, hsa_queue_
 	return status;
 }
 
-/* A queue that we do not know was made by a function that its tool had taken from the table
- * before us. It is too late for us: the agent is not known, without which there are no times. */
-static void found_unseen(hsa_queue_t *hsa)
+void queue_found_unseen(hsa_queue_t *hsa, const char *why)
 {
-	struct queue *queue = aligned_alloc(64, (sizeof(*queue) + 63) / 64 * 64);
+	struct queue *queue;
 
+	if (list_has(hsa))
+		return;
+	queue = aligned_alloc(64, (sizeof(*queue) + 63) / 64 * 64);
 	if (!queue) {
-		count_unseen("no memory");
+		queue_count_unseen("no memory");
 		return;
 	}
 	memset(queue, 0, sizeof(*queue));
 	queue->hsa = hsa;
-	attach_unseen(queue, "another tool has made it without our seeing it");
+	attach_unseen(queue, why);
 }
 
 hsa_status_t queue_intercept_register(hsa_queue_t *hsa, packet_interceptor interceptor, void *data)
 {
 	const hsa_status_t status = collector.hsa.intercept_register(hsa, interceptor, data);
 
-	if (!status && collector_on() && !creating && !list_has(hsa))
-		found_unseen(hsa);
+	/* A queue that we do not know was made by a function that its tool had taken from the table
+	 * before us. It is too late for us: the agent is not known, without which there are no
+	 * times. */
+	if (!status && collector_on() && !creating)
+		queue_found_unseen(hsa, "another tool has made it without our seeing it");
 	return status;
 }
 

@@ -75,6 +75,15 @@ hsa_status_t queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t t
 			  uint32_t group_bytes, hsa_queue_t **queue);
 hsa_status_t queue_destroy(hsa_queue_t *queue);
 
+/* By descriptors; each is a queue of its own, and one that fails leaves the others. */
+hsa_status_t queue_create_described(hsa_agent_t agent, struct queue_descriptor *descriptors,
+				    uint32_t count);
+
+/* A queue of the runtime's that several share: it cannot be intercepted. */
+hsa_status_t queue_acquire_counted(hsa_agent_t agent, uint32_t type, uint32_t priority,
+				   queue_error_callback callback, void *data, uint64_t flags,
+				   hsa_queue_t **queue);
+
 /* What other tools use. */
 hsa_status_t queue_intercept_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
 				    queue_error_callback callback, void *data,
@@ -85,6 +94,20 @@ hsa_status_t queue_intercept_register(hsa_queue_t *queue, packet_interceptor int
 
 /* Profiling stays enabled on queues that are traced. */
 hsa_status_t queue_set_profiler_enabled(hsa_queue_t *queue, int enable);
+
+/* For queue_described.c: makes an intercepted queue, or returns why not. */
+hsa_status_t queue_make(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
+			queue_error_callback callback, void *data, uint32_t private_bytes,
+			uint32_t group_bytes, hsa_queue_t **queue);
+
+/* This thread makes a queue of ours just now. */
+bool queue_is_being_made(void);
+
+/* A queue whose packets are not seen: says why, and counts it. */
+void queue_count_unseen(const char *why);
+
+/* The same once for each queue that is not known. */
+void queue_found_unseen(hsa_queue_t *queue, const char *why);
 
 /* Harvester: frees a dead queue that has nothing under way. */
 void queue_free(struct queue *queue);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Slots: a dispatch's or copy's record from its submission until it is published; a dispatch's
- * with a signal of our own that the GPU can complete in the application's stead.
+ * Slots: the record of a dispatch (or of a barrier packet, where these are wanted) or a copy from
+ * its submission until it is published; a dispatch's with a signal of our own that the GPU can
+ * complete in the application's stead.
  *
  * Each queue has a pool of its own. Two rings of slot numbers go between the queue's submitting
  * thread ("producer": whoever holds the runtime's lock of the queue, one at a time) and the
@@ -33,6 +34,11 @@ enum slot_kind {
 	SLOT_OVER,  /* a copy of which nothing more will be known: refused, or without times */
 };
 
+enum slot_what {
+	SLOT_DISPATCH,
+	SLOT_BARRIER, /* grid[0]: enum rtl_hsa_barrier_kind, grid[1]: dependencies */
+};
+
 struct slot {
 	union {
 		uint64_t signal; /* our own; made with the slot */
@@ -46,6 +52,7 @@ struct slot {
 	union {
 		struct {
 			uint64_t kernel_object;
+			/* Of a dispatch; so are the sizes below but for grid. */
 			const struct kernel *kernel;
 		};
 		struct {
@@ -78,17 +85,23 @@ struct slot {
 	atomic_bool done;
 	uint32_t next;  /* in the harvester's list, SLOT_NONE at its end */
 	uint16_t looks; /* SLOT_WATCH: how often it looked finished without new times */
+	uint16_t node;  /* of its GPU; for slots in watch.c's table */
 	bool is_copy;
-	uint32_t node; /* of its GPU; for slots in watch.c's table */
+	uint8_t what; /* enum slot_what, unless it is a copy */
+	bool in_scope;
 	/* Until it is done, of a copy: of SLOT_WATCH what the engine's end in the signal was
 	 * before, of SLOT_RELAY its relay. */
 	uint64_t begin_ticks;
 	/* Until it is done, of SLOT_WATCH what the signal held before, of SLOT_RELAY the latest end
 	 * that the signal has got from another relay meanwhile. Of a refused copy the status. */
 	uint64_t end_ticks;
+
+	/* Only if in_scope: what the submitting thread was within. */
+	uint64_t scope;
+	uint64_t scope_instance;
 } __attribute__((aligned(64)));
 
-_Static_assert(sizeof(struct slot) == 128, "two lines");
+_Static_assert(offsetof(struct slot, scope) == 128, "two lines that each dispatch needs");
 
 #define SLOT_NONE UINT32_MAX
 

@@ -79,10 +79,10 @@ enum amd_entry {
 	AMD_QUEUE_INTERCEPT_REGISTER = 36,
 	AMD_QUEUE_SET_PRIORITY = 37,
 	AMD_MEMORY_ASYNC_COPY_RECT = 38,
-	AMD_RUNTIME_QUEUE_CREATE_REGISTER = 39,
 	/* Entries that came with 5.6, by their number from then on; no overlap with those above. */
 	AMD_NEW = 1000,
 	AMD_MEMORY_ASYNC_COPY_ON_ENGINE = AMD_NEW + 16,
+	AMD_COUNTED_QUEUE_ACQUIRE = AMD_NEW + 76,
 	AMD_MEMORY_ASYNC_BATCH_COPY = AMD_NEW + 78, /* 2026: after those of ROCm 7.2 */
 	AMD_QUEUE_CREATE = AMD_NEW + 86, /* not in every table that is large enough: table_amd */
 };

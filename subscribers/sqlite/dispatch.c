@@ -12,6 +12,9 @@
 /* Ids of queues stay below the schema's gpu_stride as long as there are so few. */
 #define MAX_QUEUE_ID 999u
 
+/* What the first version of the stream had. */
+#define DISPATCH_LEAST offsetof(struct rtl_hsa_dispatch, scope)
+
 /* A queue of one process; queueId in rocpd_op tells those of different processes apart. */
 struct queue {
 	int64_t id;
@@ -45,7 +48,7 @@ bool dispatch_init(struct sub *sub)
 	       rows_init(&sub->api, w, "INSERT", "rocpd_api", 9) &&
 	       rows_init(&sub->api_ops, w, "INSERT", "rocpd_api_ops", 3) &&
 	       rows_init(&sub->kernelapi, w, "INSERT", "rocpd_kernelapi", 11) &&
-	       rows_init(&sub->dispatch, w, "INSERT", "rtl_dispatch", 20);
+	       rows_init(&sub->dispatch, w, "INSERT", "rtl_dispatch", 22);
 }
 
 const char *dispatch_table(uint16_t type)
@@ -215,8 +218,25 @@ static void write_op(struct sub *sub, const struct rtl_hsa_dispatch *d, int64_t 
 	cell_int(&cell[7], sub->names.kernel_execution);
 }
 
-static void write_dispatch(struct sub *sub, const struct process *process,
-			   const struct rtl_event *event, const struct rtl_hsa_dispatch *d)
+/* Recordings of version 1.0 have none. */
+static void write_scope(struct sub *sub, struct process *process, struct cell *cell,
+			const struct rtl_event *event)
+{
+	const struct rtl_hsa_dispatch *d = event->payload;
+	const bool known = event->payload_size >= sizeof(*d) && d->scope;
+
+	if (!known) {
+		cell_null(&cell[20]);
+		cell_null(&cell[21]);
+		return;
+	}
+	tracepoints_need(sub, process, d->scope);
+	cell_int(&cell[20], (int64_t)d->scope);
+	cell_int(&cell[21], (int64_t)d->scope_instance);
+}
+
+static void write_dispatch(struct sub *sub, struct process *process, const struct rtl_event *event,
+			   const struct rtl_hsa_dispatch *d)
 {
 	struct cell *cell = rows_add(&sub->dispatch);
 
@@ -240,6 +260,7 @@ static void write_dispatch(struct sub *sub, const struct process *process,
 	cell_int(&cell[17], d->workgroup_z);
 	cell_int(&cell[18], d->group_segment_bytes);
 	cell_int(&cell[19], d->private_segment_bytes);
+	write_scope(sub, process, cell, event);
 }
 
 static void write_submission(struct sub *sub, const struct process *process,
@@ -309,8 +330,7 @@ static void hsa_events(void *user, const struct rtl_event *const *events, size_t
 
 		if (!process)
 			return;
-		if (event->payload_size <
-		    (task ? sizeof(struct rtl_hsa_dispatch) : sizeof(struct rtl_hsa_queue)))
+		if (event->payload_size < (task ? DISPATCH_LEAST : sizeof(struct rtl_hsa_queue)))
 			stream->skipped++;
 		else if (task)
 			dispatch_ended(sub, process, event);
@@ -362,13 +382,15 @@ int dispatch_subscribe(struct sub *sub, struct stream *stream)
 
 	(void)sub;
 	if (stream->info->version_major != RTL_STREAM_HSA_VERSION ||
-	    payload_size_of(stream->info, RTL_TASK_END) < sizeof(struct rtl_hsa_dispatch))
+	    payload_size_of(stream->info, RTL_TASK_END) < DISPATCH_LEAST)
 		return RTL_ENOTSUP;
 	result = subscribe(stream, RTL_TASK_END, hsa_events);
 	if (result == 0)
 		result = subscribe(stream, RTL_QUEUE_CREATE, hsa_events);
 	if (result == 0)
 		result = subscribe(stream, RTL_QUEUE_DESTROY, hsa_events);
+	if (result == 0)
+		result = subscribe(stream, RTL_BARRIER_END, generic_events);
 	if (result == 0)
 		result = subscribe(stream, RTL_METADATA, metadata_events);
 	return result;

@@ -187,7 +187,7 @@ const char schema_rtl_tables[] =
 	" grid_x INTEGER NOT NULL, grid_y INTEGER NOT NULL, grid_z INTEGER NOT NULL,"
 	" workgroup_x INTEGER NOT NULL, workgroup_y INTEGER NOT NULL,"
 	" workgroup_z INTEGER NOT NULL, lds_bytes INTEGER NOT NULL,"
-	" scratch_bytes INTEGER NOT NULL);"
+	" scratch_bytes INTEGER NOT NULL, scope INTEGER, scope_instance INTEGER);"
 	"CREATE TABLE rtl_ledger (process INTEGER NOT NULL, stream TEXT NOT NULL,"
 	" published INTEGER NOT NULL, delivered INTEGER NOT NULL, discarded INTEGER NOT NULL,"
 	" abandoned INTEGER NOT NULL, missed INTEGER NOT NULL,"

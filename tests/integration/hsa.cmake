@@ -146,3 +146,13 @@ foreach(runner softgpu rocm7)
     ENV HSA_AFTER=${hsa_dir}/libhsa_profiler.so HSA_PROFILER_OFF=1)
   hsa_trace_test(profiling_off ${runner} --unnamed ${hsa_dir}/hsa_signals 300 off)
 endforeach()
+
+# Code objects and kernels; scopes.
+foreach(runner softgpu rocm7)
+  foreach(what modules scopes)
+    set(test integration.hsa.${runner}.${what})
+    add_test(NAME ${test} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/hsa_${what} ${runner})
+    set_tests_properties(${test} PROPERTIES LABELS ${runner} TIMEOUT 300 SKIP_RETURN_CODE 77
+      ENVIRONMENT "RTL_BUILD_DIR=${PROJECT_BINARY_DIR}")
+  endforeach()
+endforeach()

@@ -182,6 +182,14 @@ AT(rtl_hsa_dispatch, workgroup_y, 80);
 AT(rtl_hsa_dispatch, workgroup_z, 84);
 AT(rtl_hsa_dispatch, group_segment_bytes, 88);
 AT(rtl_hsa_dispatch, private_segment_bytes, 92);
+AT(rtl_hsa_dispatch, scope, 96);
+AT(rtl_hsa_dispatch, scope_instance, 104);
+
+AT(rtl_hsa_barrier, begin_ns, 0);
+AT(rtl_hsa_barrier, packet_id, 24);
+AT(rtl_hsa_barrier, gpu, 32);
+AT(rtl_hsa_barrier, kind, 48);
+AT(rtl_hsa_barrier, dependencies, 52);
 
 AT(rtl_hsa_queue, address, 0);
 AT(rtl_hsa_queue, gpu, 8);
@@ -192,4 +200,5 @@ AT(rtl_hsa_queue, type, 20);
 AT(rtl_hsa_metadata, address, 0);
 AT(rtl_hsa_metadata, name, 8);
 AT(rtl_hsa_metadata, gpu, 16);
-AT(rtl_hsa_metadata, reserved, 20);
+AT(rtl_hsa_metadata, flags, 20);
+AT(rtl_hsa_metadata, bytes, 24);

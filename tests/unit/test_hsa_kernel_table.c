@@ -29,6 +29,8 @@ int rtl_string_intern(const char *text, uint64_t *id)
 	return 0;
 }
 
+static bool first;
+
 static int setup(void **state)
 {
 	(void)state;
@@ -45,27 +47,43 @@ static void test_find__nothing_there__is_unknown(void **state)
 static void test_find__address_used_again__is_the_new_one(void **state)
 {
 	(void)state;
-	assert_int_equal(kernel_table_add(0x1000, 7, 70, 71), 0);
+	assert_int_equal(kernel_table_add(0x1000, 7, 70, 71, &first), 0);
 	assert_int_equal(kernel_table_find(0x1000)->uid, 70);
 	assert_int_equal(kernel_table_find(0x1000)->name, 71);
 	kernel_table_remove(7);
 	assert_int_equal(kernel_table_find(0x1000)->uid, UNKNOWN);
-	assert_int_equal(kernel_table_add(0x1000, 8, 80, 81), 0);
+	assert_int_equal(kernel_table_add(0x1000, 8, 80, 81, &first), 0);
 	assert_int_equal(kernel_table_find(0x1000)->uid, 80);
 	kernel_table_remove(8);
+}
+
+static void test_add__kernel_loaded_again__is_not_the_first(void **state)
+{
+	(void)state;
+	assert_int_equal(kernel_table_add(0x3000, 30, 300, 31, &first), 0);
+	assert_true(first);
+	kernel_table_remove(30);
+	assert_int_equal(kernel_table_add(0x4000, 31, 300, 31, &first), 0);
+	assert_false(first);
+	/* One of the same name from another code object. */
+	assert_int_equal(kernel_table_add(0x5000, 31, 301, 31, &first), 0);
+	assert_true(first);
+	assert_int_equal(kernel_table_find(0x4000)->uid, 300);
+	assert_int_equal(kernel_table_find(0x5000)->uid, 301);
+	kernel_table_remove(31);
 }
 
 static void test_add__object_0__is_refused(void **state)
 {
 	(void)state;
-	assert_int_equal(kernel_table_add(0, 7, 70, 71), RTL_EINVAL);
+	assert_int_equal(kernel_table_add(0, 7, 70, 71, &first), RTL_EINVAL);
 }
 
 static void test_add__many__all_are_found(void **state)
 {
 	(void)state;
 	for (uint64_t i = 1; i <= 20000; i++)
-		assert_int_equal(kernel_table_add(i << 6, 1 + i % 10, 100 + i, i), 0);
+		assert_int_equal(kernel_table_add(i << 6, 1 + i % 10, 100 + i, i, &first), 0);
 	for (uint64_t i = 1; i <= 20000; i++)
 		assert_int_equal(kernel_table_find(i << 6)->uid, 100 + i);
 	kernel_table_remove(3);
@@ -92,12 +110,12 @@ static void test_find__while_others_come_and_go__finds_its_own(void **state)
 	pthread_t thread;
 
 	(void)state;
-	assert_int_equal(kernel_table_add(0x77c0, 1, 7700, 7), 0);
+	assert_int_equal(kernel_table_add(0x77c0, 1, 7700, 7, &first), 0);
 	assert_int_equal(pthread_create(&thread, NULL, reader, NULL), 0);
 	for (uint64_t i = 0; i < 3000; i++) {
 		for (uint64_t k = 0; k < 10; k++)
 			assert_int_equal(kernel_table_add(0x100000 + (i * 10 + k) * 64, 1000 + i,
-							  8000 + k, k),
+							  8000 + k, k, &first),
 					 0);
 		assert_int_equal(kernel_table_find(0x100000 + i * 640)->uid, 8000);
 		kernel_table_remove(1000 + i);
@@ -112,6 +130,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_find__nothing_there__is_unknown),
 		cmocka_unit_test(test_find__address_used_again__is_the_new_one),
+		cmocka_unit_test(test_add__kernel_loaded_again__is_not_the_first),
 		cmocka_unit_test(test_add__object_0__is_refused),
 		cmocka_unit_test(test_add__many__all_are_found),
 		cmocka_unit_test(test_find__while_others_come_and_go__finds_its_own),

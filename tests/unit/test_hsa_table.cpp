@@ -63,7 +63,6 @@ AMD(AMD_QUEUE_INTERCEPT_CREATE, hsa_amd_queue_intercept_create);
 AMD(AMD_QUEUE_INTERCEPT_REGISTER, hsa_amd_queue_intercept_register);
 AMD(AMD_QUEUE_SET_PRIORITY, hsa_amd_queue_set_priority);
 AMD(AMD_MEMORY_ASYNC_COPY_RECT, hsa_amd_memory_async_copy_rect);
-AMD(AMD_RUNTIME_QUEUE_CREATE_REGISTER, hsa_amd_runtime_queue_create_register);
 #if HSA_TABLE_MOVED
 static_assert(offsetof(AmdExtTable, hsa_amd_memory_async_copy_on_engine_fn) ==
 		      OFFSET(AMD_MEMORY_ASYNC_COPY_ON_ENGINE - AMD_NEW),

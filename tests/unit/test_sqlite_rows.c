@@ -38,25 +38,33 @@ static void test_sqlite_rows__dispatch__has_everything(void **state)
 	trace_begin(t, "");
 	d.packet_id = UINT64_C(1) << 40;
 	d.flags = RTL_HSA_DISPATCH_APP_SIGNAL;
+	d.scope = 77;
+	d.scope_instance = 78;
+	fake_host_tracepoint(t->host, t->process, 77, "call", "launch", NULL, NULL);
 	e = fake_event(t->hsa, RTL_TASK_END, t->process, &d, sizeof(d));
 	e.uid = UINT64_MAX - 1;
 	e.instance = 12;
 	e.correlation = 13;
 	e.time_ns = d.end_ns;
 	fake_host_deliver_one(t->host, &e);
+	/* As version 1.0 of the stream had it. */
+	e.payload_size = offsetof(struct rtl_hsa_dispatch, scope);
+	fake_host_deliver_one(t->host, &e);
 	trace_end(t);
 	assert_answer(t->file, "SELECT * FROM rtl_dispatch",
 		      "1|1|-2|1|1|1099511627776|139637976731648|5000000|4711|13|12|1|1024|2|3|64|4|"
-		      "5|4096|16");
-	assert_answer(t->file, "SELECT * FROM op",
+		      "5|4096|16|77|78;"
+		      "2|1|-2|1|1|1099511627776|139637976731648|5000000|4711|13|12|1|1024|2|3|64|4|"
+		      "5|4096|16|NULL|NULL");
+	assert_answer(t->file, "SELECT * FROM op WHERE id = 1",
 		      "1|1|1|1099511627776|5000300|5000900|add(float*)|KernelExecution");
 	assert_answer(t->file,
 		      "SELECT pid, tid, gpu, queue, kernel, mangled, begin_ns, end_ns, duration_ns,"
-		      " wait_ns FROM rtl_dispatches",
+		      " wait_ns FROM rtl_dispatches WHERE op_id = 1",
 		      "4711|4711|1|1|add(float*)|_Z3addPf|5000300|5000900|600|300");
 	assert_answer(t->file,
 		      "SELECT process, printf('%016x', uid), kind, name FROM rtl_tracepoint",
-		      "1|fffffffffffffffe|kernel|_Z3addPf");
+		      "1|fffffffffffffffe|kernel|_Z3addPf;1|000000000000004d|call|launch");
 	assert_answer(t->file, "SELECT key, value FROM rtl_tracepoint_metadata",
 		      "demangled|add(float*)");
 }
