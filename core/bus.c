@@ -248,7 +248,7 @@ static void look_for_end(void)
 
 static void *consume(void *unused)
 {
-	int passes;
+	uint64_t request = 0;
 
 	(void)unused;
 	own_thread = true;
@@ -256,11 +256,14 @@ static void *consume(void *unused)
 	while (!__atomic_load_n(&consumer.stop, __ATOMIC_ACQUIRE) && !termination_requested()) {
 		/* one pass delivers all that was published before the request, however much
 		 * others publish on */
-		uint64_t request = flushes_requested();
-		bool more = host_pass(bus.host);
+		bool more, done;
 
-		host_flush(bus.host, request != consumer.done);
-		if (request != consumer.done)
+		if (!host_is_interrupted(bus.host))
+			request = flushes_requested();
+		more = host_pass(bus.host);
+		done = !host_is_interrupted(bus.host) && request != consumer.done;
+		host_flush(bus.host, done);
+		if (done)
 			answer_flushes(request);
 		if (!more) {
 			nap();
@@ -269,11 +272,10 @@ static void *consume(void *unused)
 	}
 	if (termination_requested())
 		call_at_finish(); /* no exit follows that would do it */
-	host_pass(bus.host);      /* all that was published before the end */
+	host_drain(bus.host, 1);  /* all that was published before the end */
 	stop_publishing();
 	/* what was under way, and what subscribers published about that: but not without end */
-	for (passes = 0; passes < LAST_PASSES && host_pass(bus.host); passes++)
-		host_flush(bus.host, false);
+	host_drain(bus.host, LAST_PASSES);
 	host_flush(bus.host, true);
 	host_finish(bus.host);
 	answer_flushes(UINT64_MAX);

@@ -489,12 +489,12 @@ static bool is_done(const struct rtl_collector *c)
 
 void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 {
-	int passes;
+	int passes = LAST_PASSES;
 
 	scan(c, true);
 	host_stop_publishing(c->host);
-	for (passes = 0; drain(c, true) && passes < LAST_PASSES; passes++)
-		;
+	while (passes && drain(c, true))
+		passes -= c->recorder || !host_is_interrupted(c->host);
 	*left = host_living_count(c->host);
 	end_gone(c, true);
 	host_finish(c->host);

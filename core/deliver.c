@@ -13,6 +13,8 @@
 #include "host_impl.h"
 
 #define FLUSH_NS 50000000u
+/* A pass over rings that are full is interrupted after that time, for a flush. */
+#define PASS_NS FLUSH_NS
 
 static void hand_over(struct instance *instance)
 {
@@ -157,21 +159,21 @@ static bool describe(struct host *host, struct source *source, const struct read
 	type = type_of(source, record->stream, record->type);
 	if (!type || payload_size < type->payload_size)
 		return false;
-	*event = (struct rtl_event){
-		.struct_size = sizeof *event,
-		.type = record->type,
-		.tid = record->tid,
-		.process = source->process,
-		.stream = source->streams[record->stream],
-		.type_info = type,
-		.payload_size = payload_size,
-		.time_ns = clock_line_ns(&source->reader.clock, record->ticks),
-		.uid = record->at->uid,
-		.parent_uid = record->at->parent_uid,
-		.instance = record->at->instance,
-		.correlation = record->at->correlation,
-		.payload = keep_payload(host, source, record->at + 1, payload_size),
-	};
+	/* one by one: of an initializer gcc makes a `rep stos` */
+	event->struct_size = sizeof *event;
+	event->type = record->type;
+	event->reserved = 0;
+	event->stream = source->streams[record->stream];
+	event->type_info = type;
+	event->process = source->process;
+	event->tid = record->tid;
+	event->payload_size = payload_size;
+	event->time_ns = clock_line_ns(&source->reader.clock, record->ticks);
+	event->uid = record->at->uid;
+	event->parent_uid = record->at->parent_uid;
+	event->instance = record->at->instance;
+	event->correlation = record->at->correlation;
+	event->payload = keep_payload(host, source, record->at + 1, payload_size);
 	return !source->last_has_texts || texts_fit(event);
 }
 
@@ -193,11 +195,9 @@ static bool make_copies(struct host *host, const struct source *source)
 	return source->local || host->copies;
 }
 
-static uint32_t pass_over(struct host *host, struct source *source)
+/* Begins a pass over a process's rings; false: there is nothing. */
+static bool begin_pass(struct host *host, struct source *source)
 {
-	struct reader_record record;
-	uint32_t n = 0, total = 0;
-
 	bool something;
 
 	host_data_lock(host);
@@ -207,8 +207,28 @@ static uint32_t pass_over(struct host *host, struct source *source)
 	/* what records refer to is in its dictionary by now */
 	if (!source->local || source->stream_count < source_streams_known(source))
 		host_look_at(host, source);
-	if (!something || !make_copies(host, source))
+	return something;
+}
+
+/* Whether a pass is to go on later, from where it is. */
+static bool is_over(const struct host *host)
+{
+	return __atomic_load_n(&host->paused, __ATOMIC_RELAXED) ||
+	       clock_ns() - host->pass_ns >= PASS_NS;
+}
+
+/* A pass, or the rest of one that was interrupted: that goes by the heads and the clock that it has
+ * begun with. */
+static uint32_t pass_over(struct host *host, struct source *source)
+{
+	struct reader_record record;
+	uint32_t n = 0, total = 0;
+
+	if (!source->interrupted && !begin_pass(host, source))
 		return 0;
+	if (!make_copies(host, source))
+		return 0;
+	source->interrupted = false;
 	while (reader_next(&source->reader, &record)) {
 		size_t used = host->copies_used;
 
@@ -224,8 +244,9 @@ static uint32_t pass_over(struct host *host, struct source *source)
 			hand_over_all(host);
 			n = 0;
 			host->copies_used = 0;
-			if (__atomic_load_n(&host->paused, __ATOMIC_RELAXED))
-				break; /* the next pass goes on from here */
+			source->interrupted = is_over(host);
+			if (source->interrupted)
+				break;
 		}
 	}
 	hand_over_all(host);
@@ -250,15 +271,36 @@ bool host_pass(struct host *host)
 	while (__atomic_load_n(&host->paused, __ATOMIC_RELAXED))
 		sched_yield(); /* whoever waits for the lock gets it */
 	host_lock(host);
-	for (i = 0; i < host->source_count; i++)
+	host->pass_ns = clock_ns();
+	host->interrupted = false;
+	for (i = 0; i < host->source_count; i++) {
 		if (host->counting)
 			count(host, host->sources[i]);
 		else if (!host->sources[i]->finals)
 			total += pass_over(host, host->sources[i]);
+		host->interrupted |= !host->sources[i]->finals && host->sources[i]->interrupted;
+	}
 	sweep_if_due(host);
 	host->dirty |= total > 0;
 	host_unlock(host);
 	return total > 0;
+}
+
+bool host_is_interrupted(const struct host *host)
+{
+	return host->interrupted;
+}
+
+bool host_drain(struct host *host, uint32_t passes)
+{
+	bool something = true;
+
+	while (something && passes) {
+		something = host_pass(host);
+		passes -= !host->interrupted;
+		host_flush(host, false);
+	}
+	return something;
 }
 
 static bool is_time(struct host *host)

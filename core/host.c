@@ -502,7 +502,7 @@ static void end_process(struct host *host, struct source *source)
 
 void host_end_gone(struct host *host, bool remove)
 {
-	uint32_t i, passes;
+	uint32_t i;
 
 	host_lock(host);
 	for (i = 0; i < host->source_count; i++) {
@@ -511,8 +511,7 @@ void host_end_gone(struct host *host, bool remove)
 		if (source->finals || !source_is_gone(source))
 			continue;
 		/* what came between the last pass and its end, while others go on */
-		for (passes = 0; host_pass(host) && passes < LAST_PASSES; passes++)
-			;
+		host_drain(host, LAST_PASSES);
 		end_process(host, source);
 		host->dirty = true;
 		host_flush(host, true);

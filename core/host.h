@@ -62,8 +62,14 @@ uint32_t host_living_count(const struct host *host);
 bool host_look_around(struct host *host, uint32_t timeout_ms);
 /* All of this process's stream is recorded until the subscribers have been told of it. */
 void host_await_stream(struct host *host, uint32_t number);
-/* Delivers what there is; returns whether there was anything. One thread. */
+/* Delivers what there is; returns whether there was anything. One thread. Where there is much, it
+ * stops between two batches for a flush, and the next call goes on there. */
 bool host_pass(struct host *host);
+/* Whether the last pass has stopped like that. */
+bool host_is_interrupted(const struct host *host);
+/* Passes, each to its end, until there is nothing, at most so many; flushes as is due. Returns
+ * whether there may be more. */
+bool host_drain(struct host *host, uint32_t passes);
 /* Calls the subscribers' flush if there is something new and it is time, or `now`; then gives
  * the publishers their room back. */
 void host_flush(struct host *host, bool now);

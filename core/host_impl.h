@@ -70,6 +70,8 @@ struct host {
 	uint32_t paused;   /* somebody waits for the consumer to let go of the lock; relaxed */
 	uint64_t progress; /* batches; relaxed, for host_progress */
 	uint64_t flushed_ns;
+	uint64_t pass_ns; /* when the pass began */
+	bool interrupted; /* a process's pass: see source.interrupted */
 	uint8_t *copies; /* payloads of the batch, where others could change them */
 	size_t copies_used;
 	struct rtl_event batch[HOST_BATCH];

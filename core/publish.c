@@ -45,7 +45,8 @@ void discard_count(struct rtl_stream *stream, enum spool_discard cause)
 		__atomic_fetch_add(&slot->discarded[cause], 1, __ATOMIC_RELAXED);
 }
 
-static inline size_t record_size(uint32_t payload_size)
+/* The room that a record takes; the record itself says how much of it is its own. */
+static inline size_t record_room(uint32_t payload_size)
 {
 	return (sizeof(struct rtl_record) + (size_t)payload_size + 7) & ~(size_t)7;
 }
@@ -83,11 +84,11 @@ static inline uint64_t now_inline(bool ordered)
 }
 
 static inline struct rtl_record *fill(void *place, const struct rtl_stream *stream, uint16_t type,
-				      size_t size, uint64_t ticks)
+				      uint32_t payload_size, uint64_t ticks)
 {
 	struct rtl_record *record = place;
 
-	record->size = (uint32_t)size;
+	record->size = (uint32_t)sizeof *record + payload_size;
 	record->stream = (uint16_t)stream->number;
 	record->type = type;
 	record->ticks = ticks;
@@ -99,9 +100,10 @@ static inline struct rtl_record *fill(void *place, const struct rtl_stream *stre
 }
 
 /* A place in the calling thread's ring, through all that may be missing for one. */
-static struct rtl_record *reserve_in_ring(struct rtl_stream *stream, uint16_t type, size_t need,
-					  bool may_wait)
+static struct rtl_record *reserve_in_ring(struct rtl_stream *stream, uint16_t type,
+					  uint32_t payload_size, bool may_wait)
 {
+	size_t need = record_room(payload_size);
 	struct writer *writer = writer_self;
 	uint8_t *cursor;
 
@@ -126,14 +128,14 @@ static struct rtl_record *reserve_in_ring(struct rtl_stream *stream, uint16_t ty
 	 * here on, it is a place that the child may write to. */
 	cursor = *(uint8_t *volatile *)&writer->cursor;
 	BARRIER();
-	return cursor ? fill(cursor, stream, type, need, now()) : NULL;
+	return cursor ? fill(cursor, stream, type, payload_size, now()) : NULL;
 }
 
 static struct rtl_record *reserve_inline(struct rtl_stream *stream, uint16_t type,
 					 uint32_t payload_size, uint8_t want)
 {
 	const struct rtl_type_info *info = stream_type_info(stream->number, type);
-	size_t need = record_size(payload_size);
+	size_t need = record_room(payload_size);
 	struct rtl_record *place;
 
 	if (!info || payload_size < info->payload_size) {
@@ -141,7 +143,7 @@ static struct rtl_record *reserve_inline(struct rtl_stream *stream, uint16_t typ
 		return NULL;
 	}
 	place = inline_reserve(stream, info, need, want);
-	return place ? fill(place, stream, type, need, now()) : NULL;
+	return place ? fill(place, stream, type, payload_size, now()) : NULL;
 }
 
 /* Whether this is a signal handler that has interrupted rtl on this thread. */
@@ -156,7 +158,6 @@ __attribute__((noinline, cold)) static struct rtl_record *reserve_slow(struct rt
 								       uint8_t want, bool may_wait)
 {
 	struct rtl_record *place = NULL;
-	size_t need = record_size(payload_size);
 	int err = errno; /* the program's */
 	bool failed = false;
 
@@ -179,7 +180,7 @@ __attribute__((noinline, cold)) static struct rtl_record *reserve_slow(struct rt
 	else if (want & SPOOL_WANT_INLINE)
 		place = reserve_inline(stream, type, payload_size, want);
 	else
-		place = reserve_in_ring(stream, type, need, may_wait);
+		place = reserve_in_ring(stream, type, payload_size, may_wait);
 	errno = err;
 	return place;
 }
@@ -190,7 +191,7 @@ static __attribute__((noinline)) struct rtl_record *
 reserve_inline_again(struct rtl_stream *stream, uint16_t type, uint32_t payload_size)
 {
 	struct writer *writer = writer_self;
-	size_t need = record_size(payload_size);
+	size_t need = record_room(payload_size);
 	void *place;
 
 	if (UNLIKELY(writer->busy || writer_locked || !now_is_inline()))
@@ -198,7 +199,7 @@ reserve_inline_again(struct rtl_stream *stream, uint16_t type, uint32_t payload_
 	place = inline_reserve_again(writer, inline_key(stream, type), payload_size, need);
 	if (UNLIKELY(!place))
 		return reserve_slow(stream, type, payload_size, SPOOL_WANT_INLINE, false);
-	return fill(place, stream, type, need, now_inline(false));
+	return fill(place, stream, type, payload_size, now_inline(false));
 }
 
 static inline __attribute__((always_inline)) struct rtl_record *
@@ -206,7 +207,7 @@ reserve(struct rtl_stream *stream, uint16_t type, uint32_t payload_size, bool ma
 {
 	struct writer *writer = writer_self;
 	uint8_t want = __atomic_load_n(&stream->wanted[type & 0xff], __ATOMIC_RELAXED);
-	size_t need = record_size(payload_size);
+	size_t need = record_room(payload_size);
 	uint64_t ticks;
 	uint8_t *cursor;
 
@@ -226,7 +227,7 @@ reserve(struct rtl_stream *stream, uint16_t type, uint32_t payload_size, bool ma
 		writer->busy = 0;
 		return reserve_slow(stream, type, payload_size, want, may_wait);
 	}
-	return fill(cursor, stream, type, need, ticks);
+	return fill(cursor, stream, type, payload_size, ticks);
 }
 
 struct rtl_record *rtl_reserve(struct rtl_stream *stream, uint16_t type, uint32_t payload_size)
@@ -250,7 +251,8 @@ static void copy_to_ring(const struct rtl_record *record)
 	}
 	if (!writer_self->in_use && bus_start()) /* the callback has made us a child */
 		return;
-	copy = reserve_in_ring(stream, record->type, record->size, bus.settings.wait);
+	copy = reserve_in_ring(stream, record->type, record->size - (uint32_t)sizeof *record,
+			       bus.settings.wait);
 	if (!copy)
 		return;
 	memcpy(copy, record, record->size);
@@ -290,8 +292,8 @@ void rtl_commit(struct rtl_record *record)
 	/* plain add by the only writer; relaxed: the store of head below makes it visible */
 	published = &ring->published[record->stream];
 	__atomic_store_n(published, *published + 1, __ATOMIC_RELAXED);
-	writer->cursor += record->size;
-	writer->position += record->size;
+	writer->cursor += ring_step(record->size);
+	writer->position += ring_step(record->size);
 	/* release: with the consumer's acquire of head; the record is complete before it shows */
 	__atomic_store_n(&ring->head, writer->position, __ATOMIC_RELEASE);
 	BARRIER();

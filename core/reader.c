@@ -77,6 +77,7 @@ static const struct rtl_record *next_record(struct reader_ring *r)
 	uint64_t left = r->head - r->position, to_end = r->capacity - offset;
 	const struct rtl_record *record = (const void *)(ring_data(r->ring) + offset);
 	union first first;
+	uint64_t step;
 	bool filler;
 
 	if (left > to_end)
@@ -85,10 +86,10 @@ static const struct rtl_record *next_record(struct reader_ring *r)
 		return NULL;
 	first.word = *(const volatile uint64_t *)(const void *)record;
 	filler = first.is.stream == RING_FILLER;
-	if (first.is.size % 8 || first.is.size > left ||
-	    first.is.size < (filler ? 8 : sizeof *record) ||
-	    (!filler && (first.is.size > sizeof *record + RTL_PAYLOAD_MAX ||
-			 offset + first.is.size > r->usable)))
+	step = ring_step(first.is.size);
+	if (step > left || first.is.size < (filler ? 8 : sizeof *record) ||
+	    (!filler &&
+	     (first.is.size > sizeof *record + RTL_PAYLOAD_MAX || offset + step > r->usable)))
 		return NULL;
 	r->size = first.is.size;
 	r->stream = first.is.stream;
@@ -121,7 +122,7 @@ static bool look(struct reader_ring *r)
 		else if (r->stream != RING_FILLER)
 			break;
 		else
-			r->position += r->size;
+			r->position += ring_step(r->size);
 	}
 	r->ticks = *(const volatile uint64_t *)&record->ticks;
 	return true;
@@ -148,7 +149,7 @@ const struct rtl_record *reader_walk(struct reader_ring *r)
 	if (!look(r))
 		return NULL;
 	record = (const void *)(ring_data(r->ring) + r->position % r->capacity);
-	r->position += r->size;
+	r->position += ring_step(r->size);
 	r->taken = r->stream;
 	return record;
 }
@@ -235,7 +236,7 @@ bool reader_next(struct reader *reader, struct reader_record *out)
 		.stream = r->stream,
 		.type = r->type,
 	};
-	r->position += r->size;
+	r->position += ring_step(r->size);
 	if (!look(r))
 		reader->heap[0] = reader->heap[--reader->heap_size];
 	sift_down(reader, 0);

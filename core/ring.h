@@ -3,10 +3,11 @@
  * The format of a ring: one file of the spool, written by one thread, drained by one consumer.
  *
  * Positions count bytes from the ring's beginning of life and never wrap; a record stands at
- * position % capacity, in one piece: what does not fit before the end is preceded by a filler
- * (stream = RING_FILLER). The producer writes records at `head` and publishes them by moving it
- * (release; the consumer's acquire); the consumer frees them by moving `tail` (release; the
- * producer's acquire, in writer.c only where its known room is used up).
+ * position % capacity, in one piece, and the next one begins at the next multiple of 8; what does
+ * not fit before the end is preceded by a filler (stream = RING_FILLER). The producer writes
+ * records at `head` and publishes them by moving it (release; the consumer's acquire); the consumer
+ * frees them by moving `tail` (release; the producer's acquire, in writer.c only where its known
+ * room is used up).
  *
  * So whatever happens to the process, the records between tail and head are complete.
  */
@@ -60,6 +61,12 @@ struct ring_header {
 #define RING_HEADER_SIZE 4096u
 _Static_assert(sizeof(struct ring_header) <= RING_HEADER_SIZE, "records begin on a page");
 _Static_assert(sizeof(struct rtl_record) == 48, "layout of records in the spool");
+
+/* How many bytes a record of that size takes. */
+static inline uint64_t ring_step(uint32_t size)
+{
+	return ((uint64_t)size + 7) & ~(uint64_t)7;
+}
 
 static inline uint8_t *ring_data(struct ring_header *ring)
 {

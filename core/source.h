@@ -23,6 +23,7 @@ struct source {
 	bool ended;         /* process_end was called: nothing follows */
 	bool gone;          /* it has ended in order, or died */
 	bool damaged;       /* its dictionary could not be read to the end */
+	bool interrupted; /* a pass over it is to be continued */
 	uint64_t malformed; /* records that were not as their stream describes them */
 	char *path;         /* the rest: of a mapped spool */
 	struct spool_files files;

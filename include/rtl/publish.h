@@ -40,7 +40,7 @@ extern "C" {
  * members and clears the second; the publisher fills what applies.
  */
 struct rtl_record {
-	uint32_t size; /**< of record and payload, bytes: librtl's */
+	uint32_t size; /**< of record and payload, bytes, as asked for: librtl's */
 	uint16_t stream;
 	uint16_t type;
 	uint64_t ticks; /**< time of the reserve, in ticks of rtl's clock */

@@ -76,7 +76,7 @@ struct rtl_event {
 	const struct rtl_type_info *type_info;
 	const struct rtl_process *process;
 	uint32_t tid;	     /**< kernel's id of the publishing thread */
-	uint32_t payload_size; /**< bytes; at least type_info->payload_size */
+	uint32_t payload_size; /**< bytes, as published; at least type_info->payload_size */
 	uint64_t time_ns;    /**< HSA system clock (CLOCK_BOOTTIME), ns */
 	uint64_t uid;	     /**< universal ids and numbers as in struct rtl_record */
 	uint64_t parent_uid;

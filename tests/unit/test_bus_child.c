@@ -106,7 +106,7 @@ bool item_is_whole(const struct rtl_event *event)
 	uint32_t i;
 
 	if (event->payload_size < sizeof *item || event->instance != item->sequence ||
-	    event->payload_size - sizeof *item < item->tail || item->tail > RTL_PAYLOAD_MAX)
+	    event->payload_size - sizeof *item != item->tail)
 		return false;
 	for (i = 0; i < item->tail; i++)
 		if (bytes[i] != pattern_byte(item->sequence, i))

@@ -266,6 +266,54 @@ SCENARIO(too_large)
 	CHECK(ledger.discarded == 4 && ledger.published == 5);
 }
 
+/* ---- a ring that is full when a pass begins */
+
+#define FULL_EVENTS 40000u
+#define BATCH_NS    10000000u
+
+static uint32_t batch_begun, batch_may_end, batches, most_batches;
+
+static void take_long(struct probe *p, const struct rtl_event *const *events, size_t count)
+{
+	uint64_t begin;
+
+	count_arrived(p, events, count);
+	flag_set(&batch_begun, 1);
+	flag_wait(&batch_may_end, 1);
+	begin = rtl_clock_ns();
+	while (rtl_clock_ns() - begin < BATCH_NS)
+		;
+	if (++batches > most_batches)
+		most_batches = batches;
+}
+
+static int note_flush(struct probe *p)
+{
+	(void)p;
+	batches = 0;
+	return 0;
+}
+
+/* Each batch takes 10 ms: flushes come in between, not at the end of it all. Batches that take
+ * longer on a slow machine make them come after fewer. */
+SCENARIO(flush_within_pass)
+{
+	static const struct probe_hooks hooks = {.buffered = take_long, .flush = note_flush};
+	struct rtl_stream *stream;
+	uint64_t i;
+
+	probe_hooks = &hooks;
+	stream = register_stream("t.main");
+	CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, 0, 0));
+	flag_wait(&batch_begun, 1);
+	for (i = 1; i < FULL_EVENTS; i++)
+		CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, i, 0));
+	flag_set(&batch_may_end, 1);
+	flush_all(); /* and a pass that was interrupted is none that answers */
+	CHECK(arrived.total == FULL_EVENTS && !arrived.gaps);
+	CHECK(most_batches > 1 && most_batches < 20);
+}
+
 /* Events that their description does not fit are nobody's, whatever the delivery. */
 static void count_all(struct probe *p, const struct rtl_event *const *events, size_t count)
 {

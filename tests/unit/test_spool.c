@@ -65,7 +65,7 @@ static uint32_t records(const char *folder, const char *file, size_t *offsets)
 
 	while (at < RING_HEADER_SIZE + ring->head) {
 		offsets[n++] = at;
-		at += ((const struct rtl_record *)(const void *)(data + at))->size;
+		at += ring_step(((const struct rtl_record *)(const void *)(data + at))->size);
 	}
 	offsets[n] = at;
 	free(data);
