@@ -315,12 +315,14 @@ static struct copy rect_copy(const hsa_pitched_ptr_t *dst, const hsa_dim3_t *dst
 			     hsa_amd_copy_direction_t direction)
 {
 	static const hsa_agent_t host;
+	const bool is_from_host = direction == hsaHostToDevice || direction == hsaHostToHost;
+	const bool is_to_host = direction == hsaDeviceToHost || direction == hsaHostToHost;
 
 	return (struct copy){.src = first_byte(src, src_offset),
 			     .dst = first_byte(dst, dst_offset),
 			     .bytes = (uint64_t)range->x * range->y * range->z,
-			     .src_agent = direction == hsaHostToDevice ? host : agent,
-			     .dst_agent = direction == hsaDeviceToHost ? host : agent,
+			     .src_agent = is_from_host ? host : agent,
+			     .dst_agent = is_to_host ? host : agent,
 			     .extent = {range->x, range->y, range->z},
 			     .parts = 1,
 			     .function = RTL_HSA_COPY_RECT};

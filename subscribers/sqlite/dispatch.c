@@ -51,7 +51,7 @@ bool dispatch_init(struct sub *sub)
 	       rows_init(&sub->dispatch, w, "INSERT", "rtl_dispatch", 22);
 }
 
-const char *dispatch_table(uint16_t type)
+static const char *dispatch_table(uint16_t type)
 {
 	switch (type) {
 	case RTL_TASK_END:
@@ -292,7 +292,7 @@ static void write_submission(struct sub *sub, const struct process *process,
 	cell_int(&cell[10], name);
 }
 
-static void write_link(struct sub *sub, int64_t api, int64_t op)
+void dispatch_write_link(struct sub *sub, int64_t api, int64_t op)
 {
 	struct cell *cell = rows_add(&sub->api_ops);
 
@@ -310,7 +310,7 @@ static void dispatch_ended(struct sub *sub, struct process *process, const struc
 	write_dispatch(sub, process, event, d);
 	if (sub->settings.links) {
 		write_submission(sub, process, d, name);
-		write_link(sub, sub->next_api, sub->next_op);
+		dispatch_write_link(sub, sub->next_api, sub->next_op);
 		sub->next_api++;
 	}
 	sub->next_op++;
@@ -360,7 +360,7 @@ static void metadata_events(void *user, const struct rtl_event *const *events, s
 	}
 }
 
-static uint32_t payload_size_of(const struct rtl_stream_info *info, uint16_t type)
+uint32_t dispatch_payload_size(const struct rtl_stream_info *info, uint16_t type)
 {
 	for (uint32_t i = 0; i < info->type_count; i++)
 		if (rtl_stream_type(info, i)->type == type)
@@ -382,8 +382,9 @@ int dispatch_subscribe(struct sub *sub, struct stream *stream)
 
 	(void)sub;
 	if (stream->info->version_major != RTL_STREAM_HSA_VERSION ||
-	    payload_size_of(stream->info, RTL_TASK_END) < DISPATCH_LEAST)
+	    dispatch_payload_size(stream->info, RTL_TASK_END) < DISPATCH_LEAST)
 		return RTL_ENOTSUP;
+	stream->table = dispatch_table;
 	result = subscribe(stream, RTL_TASK_END, hsa_events);
 	if (result == 0)
 		result = subscribe(stream, RTL_QUEUE_CREATE, hsa_events);

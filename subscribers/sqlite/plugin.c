@@ -309,7 +309,7 @@ static int plugin_finish(void *instance)
 	sub->events_pending = false;
 	writer_close(&sub->writer);
 	if (!sub->writer.failed) {
-		snprintf(line, sizeof(line), "%s: %lld dispatches, %llu rows", sub->output.path,
+		snprintf(line, sizeof(line), "%s: %lld GPU operations, %llu rows", sub->output.path,
 			 (long long)(sub->next_op - 1),
 			 (unsigned long long)sub->writer.committed_rows);
 		sub->host->report(sub->host, RTL_LEVEL_INFO, line);

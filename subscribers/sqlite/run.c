@@ -51,7 +51,7 @@ static void write_type(struct sub *sub, const struct stream *stream,
 		       const struct rtl_type_info *type)
 {
 	struct writer *w = &sub->writer;
-	const char *table = stream->mapped ? dispatch_table(type->type) : NULL;
+	const char *table = stream->table ? stream->table(type->type) : NULL;
 
 	writer_execf(w, "INSERT OR IGNORE INTO rtl_type VALUES (%lld, %u, %Q, %Q, %u, %Q)",
 		     (long long)stream->number, type->type, not_null(type->name),
@@ -120,8 +120,8 @@ bool run_begin(struct sub *sub)
 	sub->next_stream = writer_ask_int(w, "SELECT max(stream) FROM rtl_stream") + 1;
 	for (struct stream *s = sub->streams; s; s = s->next)
 		write_stream(sub, s);
-	return names_init(&sub->names, w) && dispatch_init(sub) && tracepoints_init(sub) &&
-	       exact_init(sub);
+	return names_init(&sub->names, w) && dispatch_init(sub) && copy_init(sub) &&
+	       tracepoints_init(sub) && exact_init(sub);
 }
 
 /* Processes. */
@@ -300,8 +300,9 @@ int run_stream(struct sub *sub, const struct rtl_stream_info *info)
 	*end = stream;
 	if (info->name && strcmp(info->name, RTL_STREAM_HSA) == 0)
 		result = dispatch_subscribe(sub, stream);
-	stream->mapped = result != RTL_ENOTSUP;
-	if (!stream->mapped)
+	else if (info->name && strcmp(info->name, RTL_STREAM_HSA_COPY) == 0)
+		result = copy_subscribe(sub, stream);
+	if (result == RTL_ENOTSUP)
 		result = generic_subscribe(sub, stream, RTL_TYPE_ANY);
 	if (sub->open)
 		write_stream(sub, stream);

@@ -210,6 +210,35 @@ const char schema_rtl_tables[] =
 	" LEFT JOIN rtl_process AS p ON p.process = d.process"
 	" LEFT JOIN rtl_tracepoint AS t ON t.process = d.process AND t.uid = d.uid;";
 
+const char schema_copy_tables[] =
+	"CREATE TABLE IF NOT EXISTS rtl_copy (id INTEGER PRIMARY KEY NOT NULL, op_id INTEGER,"
+	" begin_ns INTEGER, end_ns INTEGER,"
+	" process INTEGER NOT NULL, uid INTEGER NOT NULL, gpu INTEGER NOT NULL,"
+	" src_gpu INTEGER NOT NULL, dst_gpu INTEGER NOT NULL, direction INTEGER NOT NULL,"
+	" kind INTEGER NOT NULL, bytes INTEGER NOT NULL, src INTEGER NOT NULL,"
+	" dst INTEGER NOT NULL, submit_ns INTEGER NOT NULL, tid INTEGER NOT NULL,"
+	" correlation INTEGER NOT NULL, instance INTEGER NOT NULL, flags INTEGER NOT NULL,"
+	" engine INTEGER NOT NULL, extent_x INTEGER NOT NULL, extent_y INTEGER NOT NULL,"
+	" extent_z INTEGER NOT NULL, parts INTEGER NOT NULL, status INTEGER NOT NULL,"
+	" signal INTEGER NOT NULL);"
+	"CREATE VIEW IF NOT EXISTS rtl_copies AS SELECT c.id AS id, c.op_id AS op_id, p.pid AS pid,"
+	" c.tid AS tid, CASE c.direction WHEN 0 THEN 'fill' WHEN 1 THEN 'host to device'"
+	" WHEN 2 THEN 'device to host' WHEN 3 THEN 'device to device' WHEN 4 THEN 'peer to peer'"
+	" WHEN 5 THEN 'host to host' END AS direction,"
+	" CASE c.kind WHEN 1 THEN 'linear' WHEN 2 THEN 'rect' WHEN 3 THEN 'batch'"
+	" WHEN 4 THEN 'fill' END AS kind,"
+	" CASE WHEN c.flags & 16 THEN 'refused' WHEN c.flags & 4 THEN 'sdma'"
+	" WHEN c.gpu = 0 THEN 'thread' WHEN c.flags & 8 THEN 'kernel' END AS done_by,"
+	" c.gpu AS gpu, c.src_gpu AS src_gpu, c.dst_gpu AS dst_gpu, c.bytes AS bytes,"
+	" c.submit_ns AS submit_ns, c.begin_ns AS begin_ns, c.end_ns AS end_ns,"
+	" max(c.end_ns - c.begin_ns, 0) AS duration_ns, max(c.begin_ns - c.submit_ns, 0)"
+	" AS wait_ns, c.bytes * 1.0 / nullif(max(c.end_ns - c.begin_ns, 0), 0) AS gb_per_s,"
+	" c.src AS src, c.dst AS dst, c.extent_x AS extent_x, c.extent_y AS extent_y,"
+	" c.extent_z AS extent_z, c.parts AS parts, c.engine AS engine, c.signal AS signal,"
+	" c.correlation AS correlation, c.process AS process, c.uid AS uid, c.flags AS flags,"
+	" c.status AS status FROM rtl_copy AS c"
+	" LEFT JOIN rtl_process AS p ON p.process = c.process;";
+
 const char schema_indexes[] =
 	"CREATE INDEX IF NOT EXISTS rtl_index_string ON rocpd_string (string);"
 	"CREATE INDEX IF NOT EXISTS rtl_index_ustring ON rocpd_ustring (string);"

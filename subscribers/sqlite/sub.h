@@ -10,6 +10,7 @@
  *   run.c         what is known of the run: processes, streams and fields, clock, ledger
  *   tracepoints.c rtl_tracepoint
  *   dispatch.c    the stream rtl.hsa, as rocpd and as rtl_dispatch and rtl_queue
+ *   copy.c        the stream rtl.hsa.copy, as rocpd and as rtl_copy
  *   generic.c     every other stream: a table for each type, a column for each field
  *   exact.c       each event once: positions, and what an earlier host has left
  *
@@ -68,7 +69,9 @@ struct stream {
 	struct sub *sub;
 	const struct rtl_stream_info *info;
 	int64_t number; /* in rtl_stream */
-	bool mapped;    /* to tables of its own */
+	/* To tables of its own: that of a type, NULL for none or a generic one. NULL: not mapped.
+	 */
+	const char *(*table)(uint16_t type);
 	struct generic_type *types;
 	struct generic_type *last_type;
 	uint64_t skipped; /* events that could not become rows */
@@ -87,8 +90,9 @@ struct sub {
 	struct writer writer;
 	struct names names;
 	struct rows op, api, api_ops, kernelapi, dispatch; /* of the tables rocpd_ and rtl_ */
+	struct rows copyapi, copy;
 	struct rows tracepoint, metadata, position;
-	int64_t next_op, next_api, next_api_op;
+	int64_t next_op, next_api, next_api_op, next_copy;
 	int64_t next_stream;
 	uint32_t next_process; /* where it is not the host's number */
 	struct map queue_ids;  /* ids in use, value 1 */
@@ -193,11 +197,19 @@ int64_t tracepoints_kernel_name(struct sub *sub, const struct rtl_process *proce
 bool dispatch_init(struct sub *sub);
 /* Subscribes to rtl.hsa. RTL_ENOTSUP: it is not as we know it. */
 int dispatch_subscribe(struct sub *sub, struct stream *stream);
-/* Name of the table for a type of rtl.hsa; NULL: none, or a generic one. */
-const char *dispatch_table(uint16_t type);
 /* Takes note of the process's queues that an earlier host has written. */
 void dispatch_process_resume(struct sub *sub, struct process *process);
 void dispatch_process_fini(struct process *process);
+/* Links a row of rocpd_api to one of rocpd_op. */
+void dispatch_write_link(struct sub *sub, int64_t api, int64_t op);
+/* Size of a type's payload, as the stream describes it; 0: it has no such type. */
+uint32_t dispatch_payload_size(const struct rtl_stream_info *info, uint16_t type);
+
+/* copy.c */
+
+bool copy_init(struct sub *sub);
+/* Subscribes to rtl.hsa.copy. RTL_ENOTSUP: it is not as we know it. */
+int copy_subscribe(struct sub *sub, struct stream *stream);
 
 /* generic.c */
 

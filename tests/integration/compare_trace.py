@@ -7,10 +7,12 @@
 Every dispatch that the GPU executed (the log; without the runtime's own rocr_* kernels) must be
 in the databases exactly once, with the kernel's name, its GPU, its queue, its place in the queue,
 grid, workgroup, segment sizes, kernel object, and times within one tick of the GPU's clock; and
-the databases must hold nothing else. Exit status 1 and the first differences if not.
+the databases must hold nothing else. So must every copy, as copy_compare.py says, with its bytes,
+addresses, GPU and times, and with the rows that RPD's view of copies is made of. Exit status 1 and
+the first differences if not.
 
 --cut: the program ended before all that the GPU executed could be published: of each queue the
-databases may lack dispatches, but hold no other and none twice.
+databases may lack dispatches, and copies, but hold no other and none twice.
 """
 import argparse
 import collections
@@ -18,6 +20,8 @@ import math
 import re
 import sqlite3
 import sys
+
+import copy_compare
 
 Row = collections.namedtuple(
     "Row", "index name start end grid workgroup group private object")
@@ -58,6 +62,31 @@ def read_traces(paths):
     for rows in queues.values():
         rows.sort()
     return queues
+
+
+def read_copies(paths, complain):
+    copies = []
+    for path in paths:
+        db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+        db.row_factory = sqlite3.Row
+        for r in db.execute("""
+                SELECT v.*, o.id AS op, o.gpuId AS op_gpu, o.start AS op_start, o."end" AS op_end,
+                       c.size AS size
+                FROM rtl_copies v LEFT JOIN rocpd_op o ON o.id = v.op_id
+                LEFT JOIN copyop c ON c.id = v.op_id"""):
+            copy = {key: r[key] for key in ("pid", "gpu", "bytes", "src", "dst", "flags")}
+            copy["begin"], copy["end"] = r["begin_ns"] or 0, r["end_ns"] or 0
+            copies.append(copy)
+            done = r["gpu"] and not r["flags"] & copy_compare.FAILED
+            if bool(r["op"]) != bool(done):
+                complain(f"rocpd_op has a row for what no GPU did, or none: {copy}")
+            elif done and (r["op_gpu"] != r["gpu"] or not r["flags"] & copy_compare.NO_TIME and
+                           (r["op_start"], r["op_end"]) != (copy["begin"], copy["end"])):
+                complain(f"rocpd_op and rtl_copy differ: {copy}")
+            elif done and r["kind"] != "fill" and r["size"] != r["bytes"]:
+                complain(f"the view copyop does not have it: {copy}")
+        db.close()
+    return copies
 
 
 def near(a, b, tick):
@@ -137,7 +166,10 @@ def main():
         compare_queue(key, log_rows, twin, trace_rows, tick, complain)
     if (not total and not args.cut) or (args.expect and total < args.expect):
         complain(f"the log has {total} dispatches, {args.expect or 1} or more were expected")
-    print(f"compare_trace: {total} dispatches on {len(log)} queues, {found} differences")
+    copies = read_copies(args.database, complain)
+    transfers = copy_compare.compare(copies, args.log, tick, complain, args.cut)
+    print(f"compare_trace: {total} dispatches on {len(log)} queues, {len(copies)} copies, "
+          f"{transfers} of them by SDMA engines, {found} differences")
     return 1 if found else 0
 
 

@@ -80,5 +80,10 @@ trace_test(softgpu.many command softgpu "--expect 400000" "SOFTGPU_COUNT=2;SOFTG
 trace_test(softgpu.eight_gpus command softgpu "--expect 16000" "SOFTGPU_COUNT=8" threads 16 1000)
 trace_test(softgpu.odd_clock command softgpu "--clock-hz 27000000"
   "SOFTGPU_CLOCK_HZ=27000000;SOFTGPU_CLOCK_OFF=987654321" streams_events)
+trace_test(softgpu.copies_two_gpus command softgpu "" "SOFTGPU_COUNT=2" copies)
+trace_test(softgpu.copies_no_interrupt command softgpu "" "HSA_ENABLE_INTERRUPT=0" copies)
+trace_test(softgpu.copies_odd_clock command softgpu "--clock-hz 27000000"
+  "SOFTGPU_CLOCK_HZ=27000000;SOFTGPU_CLOCK_OFF=987654321" copies)
+trace_test(softgpu.no_sdma_two_gpus command softgpu "" "SOFTGPU_COUNT=2;HSA_ENABLE_SDMA=0" two_gpus)
 trace_test(softgpu.no_sdma command softgpu "" "HSA_ENABLE_SDMA=0" copies)
 trace_test(softgpu.no_interrupt command softgpu "" "HSA_ENABLE_INTERRUPT=0" streams_events)
