@@ -19,6 +19,7 @@
 struct database {
 	sqlite3 *connection;
 	char *path;
+	bool has_copies;
 	bool has_dispatches, has_ledger, has_facts;
 	bool quiet; /* until it is open */
 };
@@ -27,6 +28,7 @@ struct database {
 struct kind {
 	sqlite3_int64 id;
 	bool is_kernel;
+	bool is_copy; /* counted from rtl_copy */
 	char *name;
 	struct summary_section *section;
 	struct summary_ids groups; /* by the description's id */
@@ -115,6 +117,7 @@ static int look_for_tables(struct database *database)
 		return -1;
 	}
 	database->has_dispatches = has_table(database, "rtl_dispatch") > 0;
+	database->has_copies = has_table(database, "rtl_copy") > 0;
 	database->has_ledger =
 		has_table(database, "rtl_ledger") > 0 && has_table(database, "rtl_loss") > 0;
 	database->has_facts = has_table(database, "rtl_meta") > 0;
@@ -289,6 +292,12 @@ static struct summary_section *kernel_section(struct summary *summary)
 	return summary_section(summary, RTL_STREAM_HSA, "task", "GPU kernels");
 }
 
+/* Whether rtl_copy has operations of that type; by names only in outputs of rtl. */
+static bool is_copy(const struct database *database, const char *name)
+{
+	return database->has_copies && (!strncmp(name, "Copy", 4) || !strcmp(name, "FillBuffer"));
+}
+
 static struct kind *add_kind(struct reading *r, sqlite3_int64 id)
 {
 	struct kind *kind = &r->kinds[r->kind_count];
@@ -301,6 +310,7 @@ static struct kind *add_kind(struct reading *r, sqlite3_int64 id)
 		return NULL;
 	r->kind_count++;
 	kind->is_kernel = !strcmp(kind->name, "KernelExecution");
+	kind->is_copy = is_copy(r->database, kind->name);
 	kind->section =
 		kind->is_kernel
 			? summary_section(r->summary, RTL_STREAM_HSA, "task", "GPU kernels")
@@ -373,11 +383,13 @@ enum { ID, GPU, START, END, DESCRIPTION, TYPE };
 static int add_operation(struct reading *r, sqlite3_stmt *row)
 {
 	struct kind *kind = find_kind(r, sqlite3_column_int64(row, TYPE));
-	struct summary_group *group =
-		kind ? find_group(r, kind, sqlite3_column_int64(row, DESCRIPTION)) : NULL;
+	struct summary_group *group;
 	sqlite3_int64 start = sqlite3_column_int64(row, START);
 	sqlite3_int64 end = sqlite3_column_int64(row, END);
 
+	if (kind && kind->is_copy)
+		return 0;
+	group = kind ? find_group(r, kind, sqlite3_column_int64(row, DESCRIPTION)) : NULL;
 	if (!group)
 		return out_of_memory();
 	if (start == end && (!start || has_no_time(r, sqlite3_column_int64(row, ID)))) {
@@ -435,7 +447,7 @@ static int add_operations(struct reading *r)
 	return error;
 }
 
-/* ---- the ledger ---- */
+/* ---- rows of other tables ---- */
 
 static const char *text_of(sqlite3_stmt *row, int column)
 {
@@ -443,6 +455,58 @@ static const char *text_of(sqlite3_stmt *row, int column)
 
 	return text ? (const char *)text : "";
 }
+
+static int add_rows(const struct database *database, struct summary *summary, const char *sql,
+		    int (*add)(struct summary *summary, sqlite3_stmt *row))
+{
+	sqlite3_stmt *statement = prepare(database, sql);
+	int rc = SQLITE_DONE, error = 0;
+
+	if (!statement)
+		return -1;
+	while (!error && (rc = sqlite3_step(statement)) == SQLITE_ROW)
+		error = add(summary, statement) ? out_of_memory() : 0;
+	if (!error && rc != SQLITE_DONE)
+		error = fail(database);
+	sqlite3_finalize(statement);
+	return error;
+}
+
+/* ---- copies ---- */
+
+/* Names as the tracepoints of the stream have them: live and from a file they are the same. */
+#define COPY_COLUMNS                                                                               \
+	"CASE direction WHEN 0 THEN 'FillBuffer' WHEN 1 THEN 'CopyHostToDevice' "                  \
+	"WHEN 2 THEN 'CopyDeviceToHost' WHEN 3 THEN 'CopyDeviceToDevice' "                         \
+	"WHEN 4 THEN 'CopyPeerToPeer' WHEN 5 THEN 'CopyHostToHost' ELSE 'Copy' END, "              \
+	"bytes, begin_ns, end_ns, status"
+
+static int add_copy(struct summary *summary, sqlite3_stmt *row)
+{
+	struct summary_section *section =
+		summary_section(summary, RTL_STREAM_HSA_COPY, "transfer", "GPU copies");
+	const sqlite3_int64 begin = sqlite3_column_int64(row, 2),
+			    end = sqlite3_column_int64(row, 3);
+	struct summary_group *group;
+
+	if (!section)
+		return RTL_ENOMEM;
+	if (sqlite3_column_int64(row, 4)) {
+		summary_section_add_refused(section, 1);
+		return 0;
+	}
+	group = summary_group(section, text_of(row, 0));
+	if (!group)
+		return RTL_ENOMEM;
+	summary_group_add_bytes(group, (uint64_t)sqlite3_column_int64(row, 1), begin && end);
+	if (begin && end)
+		summary_group_add(group, end > begin ? (uint64_t)(end - begin) : 0);
+	else
+		summary_group_add_untimed(group);
+	return 0;
+}
+
+/* ---- the ledger ---- */
 
 static int add_ledger_row(struct summary *summary, sqlite3_stmt *row)
 {
@@ -462,22 +526,6 @@ static int add_loss_row(struct summary *summary, sqlite3_stmt *row)
 {
 	return summary_add_loss(summary, text_of(row, 0), text_of(row, 1),
 				(uint64_t)sqlite3_column_int64(row, 2));
-}
-
-static int add_rows(const struct database *database, struct summary *summary, const char *sql,
-		    int (*add)(struct summary *summary, sqlite3_stmt *row))
-{
-	sqlite3_stmt *statement = prepare(database, sql);
-	int rc = SQLITE_DONE, error = 0;
-
-	if (!statement)
-		return -1;
-	while (!error && (rc = sqlite3_step(statement)) == SQLITE_ROW)
-		error = add(summary, statement) ? out_of_memory() : 0;
-	if (!error && rc != SQLITE_DONE)
-		error = fail(database);
-	sqlite3_finalize(statement);
-	return error;
 }
 
 static int add_ledger(struct database *database, struct summary *summary)
@@ -521,6 +569,9 @@ int database_summarize(struct database *database, struct summary *summary)
 		r->flags = prepare(database, "SELECT flags FROM rtl_dispatch WHERE op_id = ?");
 	if (r->string && (r->flags || !database->has_dispatches))
 		error = add_operations(r);
+	if (!error && database->has_copies)
+		error = add_rows(database, summary, "SELECT " COPY_COLUMNS " FROM rtl_copy",
+				 add_copy);
 	if (!error)
 		error = add_ledger(database, summary);
 	for (size_t i = 0; i < r->kind_count; i++) {

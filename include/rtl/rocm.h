@@ -183,6 +183,10 @@ struct rtl_hsa_copy {
 	uint32_t parts;	     /**< copies in it: of RTL_HSA_COPY_BATCH more than 1 may share a signal */
 	uint32_t status;     /**< hsa_status_t of a refused one; else 0 */
 	uint32_t reserved;
+	/** Tracepoint and instance of the innermost scope (rtl/scope.h) that was open on the thread
+	 *  that submitted; 0: none. */
+	uint64_t scope;
+	uint64_t scope_instance;
 };
 
 #ifdef __cplusplus

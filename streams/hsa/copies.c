@@ -157,14 +157,19 @@ static void fill(struct slot *slot, const struct copy *copy)
 	slot->bytes = copy->bytes;
 	slot->src_node = (uint16_t)(src ? src->node : 0);
 	slot->dst_node = (uint16_t)(dst ? dst->node : 0);
-	slot->node = doer ? doer->node : 0;
+	slot->node = (uint16_t)(doer ? doer->node : 0);
 	slot->direction = direction_of(src, dst);
 	slot->copy_function = copy->function;
 	slot->engine = copy->engine;
 	slot->parts = copy->parts;
 	memcpy(slot->grid, copy->extent, sizeof(slot->grid));
 	slot->submit_tid = rtl_thread_id();
-	slot->correlation = rtl_scope_current(&scope) ? 0 : scope.correlation;
+	slot->in_scope = !rtl_scope_current(&scope);
+	slot->correlation = slot->in_scope ? scope.correlation : 0;
+	if (slot->in_scope) {
+		slot->scope = scope.uid;
+		slot->scope_instance = scope.instance;
+	}
 	slot->submit_ticks = rtl_ticks();
 }
 

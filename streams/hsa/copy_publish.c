@@ -14,7 +14,7 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* The offsets are part of what subscribers are compiled with. */
-_Static_assert(sizeof(struct rtl_hsa_copy) == 112, "rtl_hsa_copy");
+_Static_assert(sizeof(struct rtl_hsa_copy) == 128, "rtl_hsa_copy");
 _Static_assert(offsetof(struct rtl_hsa_copy, signal) == 48, "rtl_hsa_copy");
 _Static_assert(offsetof(struct rtl_hsa_copy, gpu) == 56, "rtl_hsa_copy");
 _Static_assert(offsetof(struct rtl_hsa_copy, flags) == 84, "rtl_hsa_copy");
@@ -52,6 +52,8 @@ static const struct rtl_field fields[] = {
 	C(extent_z, RTL_KIND_UINT, "", "slices"),
 	C(parts, RTL_KIND_UINT, "", "copies in it"),
 	C(status, RTL_KIND_UINT, "", "hsa_status_t of a refused one"),
+	C(scope, RTL_KIND_UID, "", "innermost scope of the thread that submitted"),
+	C(scope_instance, RTL_KIND_UINT, "", "instance of that scope"),
 };
 
 static const struct rtl_type_info types[] = {
@@ -85,11 +87,11 @@ const struct rtl_stream_info copy_stream_info = {
 };
 
 static const char *const names[] = {
-	[RTL_HSA_COPY_NONE] = "Fill",
+	[RTL_HSA_COPY_NONE] = "FillBuffer",
 	[RTL_HSA_COPY_HOST_TO_DEVICE] = "CopyHostToDevice",
 	[RTL_HSA_COPY_DEVICE_TO_HOST] = "CopyDeviceToHost",
 	[RTL_HSA_COPY_DEVICE_TO_DEVICE] = "CopyDeviceToDevice",
-	[RTL_HSA_COPY_PEER] = "CopyPeer",
+	[RTL_HSA_COPY_PEER] = "CopyPeerToPeer",
 	[RTL_HSA_COPY_HOST_TO_HOST] = "CopyHostToHost",
 };
 
@@ -180,6 +182,8 @@ static void publish(struct rtl_record *record, const struct slot *slot, uint64_t
 		.extent_y = slot->grid[1],
 		.extent_z = slot->grid[2],
 		.parts = slot->parts,
+		.scope = slot->in_scope ? slot->scope : 0,
+		.scope_instance = slot->in_scope ? slot->scope_instance : 0,
 	};
 	if (slot->flags & RTL_HSA_COPY_FAILED)
 		payload->status = (uint32_t)slot->end_ticks;

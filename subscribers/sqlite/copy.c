@@ -38,7 +38,7 @@ bool copy_init(struct sub *sub)
 		return false;
 	sub->next_copy = writer_ask_int(w, "SELECT max(id) FROM rtl_copy") + 1;
 	return rows_init(&sub->copyapi, w, "INSERT", "rocpd_copyapi", 12) &&
-	       rows_init(&sub->copy, w, "INSERT", "rtl_copy", 26);
+	       rows_init(&sub->copy, w, "INSERT", "rtl_copy", 28);
 }
 
 static const char *copy_table(uint16_t type)
@@ -111,6 +111,8 @@ static void write_copy(struct sub *sub, const struct process *process,
 		c->parts,
 		c->status,
 		(int64_t)c->signal,
+		(int64_t)c->scope,
+		(int64_t)c->scope_instance,
 	};
 
 	cell_int(&cell[0], sub->next_copy++);
@@ -199,6 +201,7 @@ static void copy_ended(struct sub *sub, struct process *process, const struct rt
 
 	tracepoints_need(sub, process, event->uid);
 	tracepoints_need(sub, process, event->parent_uid);
+	tracepoints_need(sub, process, c->scope);
 	write_copy(sub, process, event, c, gpu_work ? sub->next_op : 0);
 	if (gpu_work)
 		write_gpu_work(sub, process, event, c);

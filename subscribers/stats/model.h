@@ -15,6 +15,7 @@ struct summary_group {
 	uint64_t untimed; /* operations without a duration */
 	uint64_t count;   /* with one */
 	uint64_t total_ns, min_ns, max_ns;
+	uint64_t bytes, timed_bytes; /* moved by all, and by those with a duration */
 	struct histogram histogram;
 };
 
@@ -22,6 +23,8 @@ struct summary_section {
 	struct summary_section *next;
 	char *stream, *kind, *title;
 	uint64_t unpaired;
+	uint64_t refused;
+	bool has_bytes; /* its things move bytes */
 	/* Open addressing by name; its size is a power of two, at most half of it in use. */
 	struct summary_group **table;
 	size_t table_size, group_count;
@@ -69,6 +72,9 @@ int summary_view(const struct summary_section *section, struct summary_view *vie
 
 /* A quantile of a group's durations; its exact minimum and maximum bound it. */
 uint64_t summary_group_quantile(const struct summary_group *group, double share);
+
+/* Bytes that a group's things moved for each ns that they took, which is GB/s. */
+double summary_group_rate(const struct summary_group *group);
 
 /* Events of a stream that are not in the summary. */
 uint64_t summary_stream_lost(const struct summary_stream *stream);

@@ -57,6 +57,8 @@ static void print_group(FILE *file, const struct summary_group *group, uint64_t 
 	fprintf(file, ",\"count\":%" PRIu64, group->count + group->untimed);
 	if (group->untimed)
 		fprintf(file, ",\"untimed\":%" PRIu64, group->untimed);
+	if (group->section->has_bytes)
+		fprintf(file, ",\"bytes\":%" PRIu64, group->bytes);
 	if (group->count) {
 		fprintf(file, ",\"total_ns\":%" PRIu64 ",\"mean_ns\":%.1f", group->total_ns,
 			(double)group->total_ns / (double)group->count);
@@ -65,6 +67,8 @@ static void print_group(FILE *file, const struct summary_group *group, uint64_t 
 		for (size_t i = 0; i < sizeof(quantiles) / sizeof(*quantiles); i++)
 			fprintf(file, ",\"%s\":%" PRIu64, quantiles[i].key,
 				summary_group_quantile(group, quantiles[i].share));
+		if (group->section->has_bytes)
+			fprintf(file, ",\"gb_per_s\":%.6f", summary_group_rate(group));
 		fprintf(file, ",\"share\":%.6f",
 			total_ns ? (double)group->total_ns / (double)total_ns : 0.0);
 	}
@@ -85,6 +89,8 @@ static void print_section(FILE *file, const struct summary_section *section, uns
 	summary_print_json_string(file, section->kind);
 	fprintf(file, ",\"count\":%" PRIu64 ",\"total_ns\":%" PRIu64 ",\"names\":%zu",
 		view.operations, view.total_ns, view.count);
+	if (section->refused)
+		fprintf(file, ",\"refused\":%" PRIu64, section->refused);
 	if (section->unpaired)
 		fprintf(file, ",\"unpaired\":%" PRIu64, section->unpaired);
 	fputs(",\"rows\":[", file);

@@ -16,10 +16,11 @@
 #define SHORT_COLUMNS   104u /* lines shorter than that are short */
 #define NAME_COLUMNS    20u  /* a name gets that much even where the line then is too long */
 
-enum { SHARE, COUNT, TOTAL, MEAN, MIN, P50, P99, MAX, CELLS };
+/* The last two only where bytes are moved. */
+enum { SHARE, COUNT, TOTAL, MEAN, MIN, P50, P99, MAX, BYTES, RATE, CELLS };
 
-static const char *const headings[CELLS] = {"share", "count", "total", "mean",
-					    "min",   "p50",   "p99",   "max"};
+static const char *const headings[CELLS] = {"share", "count", "total", "mean",  "min",
+					    "p50",   "p99",   "max",   "bytes", "rate"};
 
 /* The numbers of one row, as text. */
 struct row {
@@ -56,6 +57,17 @@ const char *summary_duration(char text[SUMMARY_DURATION_SIZE], uint64_t ns)
 	return format_duration(text, SUMMARY_DURATION_SIZE, ns, 4);
 }
 
+/* Bytes in 4 digits, decimal units. */
+static void format_bytes(char *text, size_t size, double bytes, const char *after)
+{
+	static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
+	unsigned unit = 0;
+
+	for (; bytes >= 999.95 && unit < 4; unit++)
+		bytes /= 1e3;
+	snprintf(text, size, unit ? "%.4g%s%s" : "%.3g%s%s", bytes, units[unit], after);
+}
+
 static unsigned line_width(FILE *file, unsigned asked)
 {
 	struct winsize size;
@@ -88,6 +100,12 @@ static void fill_row(struct row *row, const struct summary_group *group, uint64_
 		 group->count + group->untimed);
 	snprintf(row->cells[SHARE], sizeof(row->cells[0]), "%.1f%%",
 		 total_ns ? 100.0 * (double)group->total_ns / (double)total_ns : 0.0);
+	format_bytes(row->cells[BYTES], sizeof(row->cells[0]), (double)group->bytes, "");
+	if (group->total_ns)
+		format_bytes(row->cells[RATE], sizeof(row->cells[0]),
+			     summary_group_rate(group) * 1e9, "/s");
+	else
+		strcpy(row->cells[RATE], "-");
 	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++) {
 		if (group->count)
 			format_duration(row->cells[times[i].cell], sizeof(row->cells[0]),
@@ -147,14 +165,23 @@ static void print_name(FILE *file, const char *name, size_t width)
 	print_bytes(file, name + length - tail, tail);
 }
 
-static void print_rows(FILE *file, const struct row *rows, size_t count, const char *kind,
-		       unsigned columns)
+/* What a section's things are called, in the head of the column of names. */
+static const char *name_heading(const struct summary_section *section)
 {
+	if (!strcmp(section->kind, "task"))
+		return "kernel";
+	return !strcmp(section->kind, "transfer") ? "copy" : section->kind;
+}
+
+static void print_rows(FILE *file, const struct row *rows, size_t count,
+		       const struct summary_section *section, unsigned columns)
+{
+	const int cells = section->has_bytes ? CELLS : BYTES;
 	const char *gap = columns < SHORT_COLUMNS ? " " : "  ";
 	int widths[CELLS];
 	size_t used = 2;
 
-	for (int cell = 0; cell < CELLS; cell++) {
+	for (int cell = 0; cell < cells; cell++) {
 		size_t width = strlen(headings[cell]);
 		for (size_t i = 0; i < count; i++) {
 			if (strlen(rows[i].cells[cell]) > width)
@@ -164,21 +191,15 @@ static void print_rows(FILE *file, const struct row *rows, size_t count, const c
 		used += width + (cell ? strlen(gap) : 0);
 		fprintf(file, "%s%*s", cell ? gap : "", widths[cell], headings[cell]);
 	}
-	fprintf(file, "  %s\n", kind);
+	fprintf(file, "  %s\n", name_heading(section));
 	for (size_t i = 0; i < count; i++) {
-		for (int cell = 0; cell < CELLS; cell++)
+		for (int cell = 0; cell < cells; cell++)
 			fprintf(file, "%s%*s", cell ? gap : "", widths[cell], rows[i].cells[cell]);
 		fputs("  ", file);
 		print_name(file, rows[i].name,
 			   columns > used + NAME_COLUMNS ? columns - used : NAME_COLUMNS);
 		fputc('\n', file);
 	}
-}
-
-/* What a section's things are called, in the head of the column of names. */
-static const char *name_heading(const struct summary_section *section)
-{
-	return !strcmp(section->kind, "task") ? "kernel" : section->kind;
 }
 
 static void print_section(FILE *file, const struct summary_section *section, unsigned columns,
@@ -195,12 +216,14 @@ static void print_section(FILE *file, const struct summary_section *section, uns
 	shown = top && top < view.count ? top : view.count;
 	count = shown + (shown < view.count);
 	rows = calloc(count + 1, sizeof(*rows));
-	if (!rows || !(view.count || section->unpaired))
+	if (!rows || !(view.count || section->unpaired || section->refused))
 		goto out;
 	fprintf(file, "\n%s: %" PRIu64 ", %s in total", section->title, view.operations,
 		summary_duration(total, view.total_ns));
 	if (view.untimed)
 		fprintf(file, ", %" PRIu64 " without times", view.untimed);
+	if (section->refused)
+		fprintf(file, ", %" PRIu64 " more refused", section->refused);
 	if (section->unpaired)
 		fprintf(file, ", %" PRIu64 " more without begin or end", section->unpaired);
 	fputc('\n', file);
@@ -209,7 +232,7 @@ static void print_section(FILE *file, const struct summary_section *section, uns
 	if (shown < view.count)
 		fill_rest(&rows[shown], &view, shown, digits);
 	if (count)
-		print_rows(file, rows, count, name_heading(section), columns);
+		print_rows(file, rows, count, section, columns);
 out:
 	free(rows);
 	free(view.groups);

@@ -154,6 +154,24 @@ void summary_group_add_untimed(struct summary_group *group)
 	group->untimed++;
 }
 
+void summary_group_add_bytes(struct summary_group *group, uint64_t bytes, bool is_timed)
+{
+	group->section->has_bytes = true;
+	group->bytes += bytes;
+	if (is_timed)
+		group->timed_bytes += bytes;
+}
+
+double summary_group_rate(const struct summary_group *group)
+{
+	return group->total_ns ? (double)group->timed_bytes / (double)group->total_ns : 0;
+}
+
+void summary_section_add_refused(struct summary_section *section, uint64_t count)
+{
+	section->refused += count;
+}
+
 uint64_t summary_group_quantile(const struct summary_group *group, double share)
 {
 	uint64_t value = histogram_quantile(&group->histogram, share);

@@ -11,6 +11,7 @@
 #ifndef RTL_STATS_SUMMARY_H
 #define RTL_STATS_SUMMARY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -47,6 +48,10 @@ struct summary_group *summary_group(struct summary_section *section, const char 
 void summary_group_add(struct summary_group *group, uint64_t duration_ns);
 /** Counts one whose duration is not known. */
 void summary_group_add_untimed(struct summary_group *group);
+/** Bytes that the one counted last has moved. */
+void summary_group_add_bytes(struct summary_group *group, uint64_t bytes, bool is_timed);
+/** Things that were asked for and refused: they are not counted as any. */
+void summary_section_add_refused(struct summary_section *section, uint64_t count);
 /** Events of the section that could not be counted: an end without its begin, or the reverse. */
 void summary_section_add_unpaired(struct summary_section *section, uint64_t count);
 

@@ -18,6 +18,7 @@ struct track {
 	struct summary_section *section;
 	/* Offsets in the payload of the end event, or NO_FIELD. */
 	uint32_t begin_offset, end_offset, gpu_offset, string_offset;
+	uint32_t bytes_offset, status_offset;
 	struct summary_ids groups; /* by tracepoint, or by string if there is none */
 	/* The newest of each: mostly the next event is about the same. */
 	struct summary_id last;
@@ -129,6 +130,11 @@ static bool add_to_device(struct track *track, const struct rtl_event *event, ui
 	return true;
 }
 
+static bool is_refused(const struct track *track, const struct rtl_event *event)
+{
+	return track->status_offset != NO_FIELD && read_u32(event->payload, track->status_offset);
+}
+
 static void take_timed(void *user, const struct rtl_event *const *events, size_t count)
 {
 	struct track *track = user;
@@ -141,6 +147,13 @@ static void take_timed(void *user, const struct rtl_event *const *events, size_t
 
 		if (!group)
 			return out_of_memory(track);
+		if (is_refused(track, event)) {
+			summary_section_add_refused(track->section, 1);
+			continue;
+		}
+		if (track->bytes_offset != NO_FIELD)
+			summary_group_add_bytes(
+				group, read_u64(event->payload, track->bytes_offset), begin && end);
 		if (!begin || !end) {
 			summary_group_add_untimed(group);
 			continue;
@@ -227,8 +240,12 @@ static struct track *track_create(struct tracks *tracks, const struct rtl_stream
 	if (!track)
 		return NULL;
 	bool is_kernel = !strcmp(stream->name, RTL_STREAM_HSA) && pair->end == RTL_TASK_END;
-	snprintf(title, sizeof(title), is_kernel ? "GPU kernels" : "%s, %s", stream->name,
-		 pair->kind);
+	bool is_copy = !strcmp(stream->name, RTL_STREAM_HSA_COPY) && pair->end == RTL_TRANSFER_END;
+	snprintf(title, sizeof(title),
+		 is_kernel ? "GPU kernels"
+		 : is_copy ? "GPU copies"
+			   : "%s, %s",
+		 stream->name, pair->kind);
 	track->tracks = tracks;
 	track->section = summary_section(tracks->summary, stream->name, pair->kind, title);
 	if (!track->section) {
@@ -240,6 +257,11 @@ static struct track *track_create(struct tracks *tracks, const struct rtl_stream
 	track->string_offset = find_field(end, RTL_KIND_STRING, 8, NULL);
 	track->gpu_offset =
 		pair->end == RTL_TASK_END ? find_field(end, RTL_KIND_UINT, 4, "gpu") : NO_FIELD;
+	track->bytes_offset = track->status_offset = NO_FIELD;
+	if (pair->end == RTL_TRANSFER_END) {
+		track->bytes_offset = find_field(end, RTL_KIND_UINT, 8, "bytes");
+		track->status_offset = find_field(end, RTL_KIND_UINT, 4, "status");
+	}
 	track->last_gpu = NO_DEVICE;
 	track->next = tracks->first;
 	tracks->first = track;

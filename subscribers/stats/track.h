@@ -6,6 +6,8 @@
  * - an end event whose payload has the TIME fields begin_ns and end_ns says itself how long it
  *   took (a dispatch on the GPU); if there is a field `gpu` too and it is a task, it makes that
  *   device busy;
+ *   of a transfer, `bytes` says how much was moved, and a `status` other than 0 that it was
+ * refused;
  * - otherwise a begin and an end event are paired by process and instance.
  *
  * The name is that of the tracepoint (its metadata "demangled" if it has that), else the first

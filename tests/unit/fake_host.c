@@ -937,3 +937,48 @@ const struct rtl_stream_info *fake_hsa_stream(void)
 
 	return &info;
 }
+
+static const struct rtl_field copy_fields[] = {
+	FIELD(rtl_hsa_copy, begin_ns, RTL_KIND_TIME, "ns"),
+	FIELD(rtl_hsa_copy, end_ns, RTL_KIND_TIME, "ns"),
+	FIELD(rtl_hsa_copy, submit_ns, RTL_KIND_TIME, "ns"),
+	FIELD(rtl_hsa_copy, bytes, RTL_KIND_UINT, "bytes"),
+	FIELD(rtl_hsa_copy, src, RTL_KIND_ADDRESS, ""),
+	FIELD(rtl_hsa_copy, dst, RTL_KIND_ADDRESS, ""),
+	FIELD(rtl_hsa_copy, signal, RTL_KIND_ADDRESS, ""),
+	FIELD(rtl_hsa_copy, gpu, RTL_KIND_UINT, ""),
+	FIELD(rtl_hsa_copy, src_gpu, RTL_KIND_UINT, ""),
+	FIELD(rtl_hsa_copy, dst_gpu, RTL_KIND_UINT, ""),
+	FIELD(rtl_hsa_copy, direction, RTL_KIND_UINT, ""),
+	FIELD(rtl_hsa_copy, kind, RTL_KIND_UINT, ""),
+	FIELD(rtl_hsa_copy, engine, RTL_KIND_UINT, ""),
+	FIELD(rtl_hsa_copy, submit_tid, RTL_KIND_UINT, ""),
+	FIELD(rtl_hsa_copy, flags, RTL_KIND_UINT, ""),
+	FIELD(rtl_hsa_copy, extent_x, RTL_KIND_UINT, ""),
+	FIELD(rtl_hsa_copy, extent_y, RTL_KIND_UINT, ""),
+	FIELD(rtl_hsa_copy, extent_z, RTL_KIND_UINT, ""),
+	FIELD(rtl_hsa_copy, parts, RTL_KIND_UINT, ""),
+	FIELD(rtl_hsa_copy, status, RTL_KIND_UINT, ""),
+	FIELD(rtl_hsa_copy, scope, RTL_KIND_UID, ""),
+	FIELD(rtl_hsa_copy, scope_instance, RTL_KIND_UINT, ""),
+};
+
+static const struct rtl_type_info copy_types[] = {
+	TYPE(RTL_TRANSFER_BEGIN, "transfer_begin", rtl_hsa_copy, copy_fields),
+	TYPE(RTL_TRANSFER_END, "transfer_end", rtl_hsa_copy, copy_fields),
+};
+
+const struct rtl_stream_info *fake_copy_stream(void)
+{
+	static const struct rtl_stream_info info = {
+		.struct_size = sizeof(info),
+		.version_major = RTL_STREAM_HSA_COPY_VERSION,
+		.name = RTL_STREAM_HSA_COPY,
+		.description = "copies and fills",
+		.types = copy_types,
+		.type_count = sizeof(copy_types) / sizeof(copy_types[0]),
+		.number = 2,
+	};
+
+	return &info;
+}

@@ -108,6 +108,8 @@ bool fake_host_subscribed(const struct fake_host *host, const struct rtl_stream_
 
 /** Description of "rtl.hsa" with all its types and fields, as in <rtl/rocm.h>. */
 const struct rtl_stream_info *fake_hsa_stream(void);
+/** The same of rtl.hsa.copy. */
+const struct rtl_stream_info *fake_copy_stream(void);
 /** An event of that stream and type with that payload, all other members 0. */
 struct rtl_event fake_event(const struct rtl_stream_info *stream, uint16_t type,
 			    const struct rtl_process *process, const void *payload,

@@ -161,6 +161,64 @@ static void test_dispatches__overlap_on_one_gpu__busy_is_the_union(void **state)
 			"GPU 3: busy 1.600us of 2.000us (80.0%), idle 400ns, 3 dispatches");
 }
 
+static void copy(struct run *run, const struct rtl_stream_info *stream, uint64_t uid,
+		 uint64_t length, uint64_t bytes, uint32_t status)
+{
+	struct rtl_hsa_copy c = {.gpu = 1, .begin_ns = 5000, .end_ns = 5000 + length};
+	struct rtl_event event;
+
+	c.bytes = bytes;
+	c.status = status;
+	if (!length)
+		c.begin_ns = c.end_ns = 0;
+	event = fake_event(stream, RTL_TRANSFER_END, run->process, &c, sizeof(c));
+	event.uid = uid;
+	fake_host_deliver_one(run->host, &event);
+}
+
+static void copies(struct run *run)
+{
+	const struct rtl_stream_info *stream = fake_host_stream(run->host, fake_copy_stream());
+
+	fake_host_tracepoint(run->host, run->process, 1, "copy", "CopyHostToDevice", NULL, NULL);
+	fake_host_tracepoint(run->host, run->process, 2, "copy", "CopyHostToHost", NULL, NULL);
+	copy(run, stream, 1, 1000, 4000, 0);
+	copy(run, stream, 1, 3000, 16000, 0);
+	copy(run, stream, 1, 0, 1000, 4097);
+	copy(run, stream, 2, 0, 123, 0);
+}
+
+static void test_copies__bytes_and_rate__in_a_table_of_their_own(void **state)
+{
+	struct run *run = *state;
+	const char *text;
+
+	start(run, "");
+	dispatch(run, 9, 1, 1000, 500);
+	copies(run);
+	text = end(run);
+	assert_contains(text, "GPU copies: 3, 4.000us in total, 1 without times, 1 more refused\n");
+	assert_contains(text, "bytes   rate  copy\n");
+	assert_contains(text, "20kB  5GB/s  CopyHostToDevice\n");
+	assert_contains(text, "123B      -  CopyHostToHost\n");
+	/* Copies do not make the GPU busy. */
+	assert_contains(text, "GPU 1: busy 500ns of 500ns (100.0%)");
+}
+
+static void test_copies__json__with_bytes_and_rate(void **state)
+{
+	struct run *run = *state;
+	const char *text;
+
+	start(run, "&format=json");
+	copies(run);
+	text = end(run);
+	assert_contains(text, "\"refused\":1,");
+	assert_contains(text, "\"name\":\"CopyHostToDevice\",\"count\":2,\"bytes\":20000,"
+			      "\"total_ns\":4000,");
+	assert_contains(text, "\"gb_per_s\":5.000000,");
+}
+
 static void test_ledger__losses__named_with_causes(void **state)
 {
 	struct run *run = *state;
@@ -358,6 +416,8 @@ int main(void)
 		TEST(test_dispatches__same_name_in_two_code_objects__one_row),
 		TEST(test_dispatches__no_times__counted_apart),
 		TEST(test_dispatches__overlap_on_one_gpu__busy_is_the_union),
+		TEST(test_copies__bytes_and_rate__in_a_table_of_their_own),
+		TEST(test_copies__json__with_bytes_and_rate),
 		TEST(test_ledger__losses__named_with_causes),
 		TEST(test_top__fewer_rows_than_names__rest_in_one),
 		TEST(test_json__two_kernels__one_document),
