@@ -211,7 +211,8 @@ static void call_at_finish(void)
 }
 
 /* Whether the program's threads have all ended, main's by pthread_exit: that would be the end of
- * the process if it were not for the bus's thread. */
+ * the process if it were not for the bus's thread. Threads of a subscriber's own cannot be told from
+ * the program's: with them it is not seen (docs/subscribers.md). */
 static bool is_last_thread(void)
 {
 	char text[512] = "";

@@ -171,6 +171,8 @@ void host_destroy(struct host *host)
 		return;
 	while ((instance = host->instances)) {
 		host->instances = instance->next;
+		if (!host->finished && instance->subscriber->destroy)
+			instance->subscriber->destroy(instance->self);
 		instance_free(instance);
 	}
 	for (i = 0; i < host->stream_count; i++)

@@ -25,7 +25,7 @@ struct host *host_create_with(const struct rtl_subscriber *own, const char *list
 			      uint32_t *failed);
 /* One without subscribers, whose processes record everything. */
 struct host *host_create_recording(void);
-/* After host_finish. */
+/* Without host_finish the subscribers are destroyed only: what they have not stored is left. */
 void host_destroy(struct host *host);
 
 /* This process is where the events come from. */

@@ -47,6 +47,7 @@ struct tracepoint {
 	uint64_t build_id;
 	uint64_t module_offset;
 	const void *code; /* here, in this process */
+	uint64_t unloads; /* when it was last seen there; relaxed, see is_there */
 	const char *kind, *name, *source, *module;
 	uint32_t line, column;
 	struct metadata *metadata; /* under bus.lock */
@@ -256,6 +257,22 @@ static struct module module_of(const void *code)
 	return module;
 }
 
+static int read_unloads(struct dl_phdr_info *info, size_t size, void *user)
+{
+	if (size >= offsetof(struct dl_phdr_info, dlpi_subs) + sizeof info->dlpi_subs)
+		*(uint64_t *)user = info->dlpi_subs;
+	return 1; /* the first one knows */
+}
+
+/* How many libraries the process has unloaded: until there are more, an address is where it was. */
+static uint64_t count_unloads(void)
+{
+	uint64_t n = 0;
+
+	dl_iterate_phdr(read_unloads, &n);
+	return n;
+}
+
 /* ---- tracepoints */
 
 static uint64_t content_hash(const struct rtl_tracepoint_desc *d)
@@ -281,13 +298,39 @@ static bool same_place(const struct tracepoint *t, const struct rtl_tracepoint_d
 	       same_text(t->source, d->source);
 }
 
-static struct tracepoint *find_content(const struct rtl_tracepoint_desc *d, uint64_t hash)
+static bool same_module(const struct tracepoint *t, const struct module *m)
+{
+	return t->build_id == m->build_id && t->module_offset == m->offset;
+}
+
+/* Whether a tracepoint's code is still what its address means: the library that it was in may have
+ * made room for another one. Not under bus.lock. */
+static bool is_there(struct tracepoint *t)
+{
+	struct module module;
+	uint64_t unloads;
+
+	if (!t->code)
+		return true;
+	unloads = count_unloads();
+	if (__atomic_load_n(&t->unloads, __ATOMIC_RELAXED) == unloads)
+		return true;
+	module = module_of(t->code);
+	if (!same_module(t, &module))
+		return false;
+	__atomic_store_n(&t->unloads, unloads, __ATOMIC_RELAXED);
+	return true;
+}
+
+/* `m`: what the module is if that is known; else it is looked up, not under bus.lock. */
+static struct tracepoint *find_content(const struct rtl_tracepoint_desc *d, uint64_t hash,
+				       const struct module *m)
 {
 	struct tracepoint *t;
 
 	/* acquire by table_find, and the twins behind: release in add_tracepoint */
 	for (t = table_find(&by_content, hash); t; t = __atomic_load_n(&t->twin, __ATOMIC_ACQUIRE))
-		if (t->code == d->code && same_place(t, d))
+		if (t->code == d->code && same_place(t, d) && (m ? same_module(t, m) : is_there(t)))
 			return t;
 	return NULL;
 }
@@ -305,7 +348,7 @@ static uint64_t choose_uid(const struct rtl_tracepoint_desc *d, const struct mod
 	uid = hash_u64(uid, m->offset);
 	uid = hash_finish(hash_u64(uid, d->hash));
 	while ((t = table_find(&uids, uid))) {
-		if (same_place(t, d) && t->build_id == m->build_id && t->module_offset == m->offset)
+		if (same_place(t, d) && same_module(t, m))
 			break;
 		uid = next_id(uid);
 	}
@@ -380,14 +423,18 @@ static int add_uid(struct tracepoint *t)
 
 static int add_tracepoint(const struct rtl_tracepoint_desc *d, uint64_t hash, uint64_t *uid)
 {
-	struct module module = module_of(d->code); /* takes the loader's lock: before ours */
+	/* both take the loader's lock: before ours */
+	uint64_t unloads = d->code ? count_unloads() : 0;
+	struct module module = module_of(d->code);
 	struct tracepoint *t, *first;
 	int err = 0;
 
 	bus_lock();
-	t = find_content(d, hash);
+	t = find_content(d, hash, &module);
 	if (!t) {
 		t = make_tracepoint(d, &module, choose_uid(d, &module));
+		if (t)
+			t->unloads = unloads;
 		err = t ? add_uid(t) : RTL_ENOMEM;
 		first = table_find(&by_content, hash);
 		if (!err && first) {
@@ -409,7 +456,7 @@ static __attribute__((noinline)) int register_by_content(const struct rtl_tracep
 							 struct tracepoint **recent, uint64_t *uid)
 {
 	uint64_t hash = content_hash(desc);
-	struct tracepoint *t = find_content(desc, hash);
+	struct tracepoint *t = find_content(desc, hash, NULL);
 
 	if (!t)
 		return add_tracepoint(desc, hash, uid);
@@ -426,7 +473,7 @@ int rtl_tracepoint_register(const struct rtl_tracepoint_desc *desc, uint64_t *ui
 		return RTL_EINVAL;
 	recent = &recent_tracepoints[recent_index(desc->name, desc->code, desc->line)];
 	t = __atomic_load_n(recent, __ATOMIC_ACQUIRE);
-	if (!t || t->code != desc->code || !same_place(t, desc))
+	if (!t || t->code != desc->code || !same_place(t, desc) || !is_there(t))
 		return register_by_content(desc, recent, uid);
 	*uid = t->uid;
 	return 0;

@@ -225,10 +225,11 @@ static uint64_t find_end(const struct reader_ring *r)
 	return bytes - first > usable ? r->position + first + usable : r->head;
 }
 
-/* Writes [r->position, end) of a ring to a segment of its own. */
-static bool save(struct recorder *recorder, struct source *source, int dir_fd,
-		 struct reader_ring *r, uint64_t end)
+/* Writes [r->position, end) of the process's ring `index` to a segment of its own. */
+static bool save(struct recorder *recorder, struct source *source, int dir_fd, uint32_t index,
+		 uint64_t end)
 {
+	struct reader_ring *r = &source->reader.list[index];
 	const struct ring_header *ring = r->ring;
 	uint64_t offset = r->position % r->capacity, bytes = end - r->position;
 	uint64_t first = bytes < r->capacity - offset ? bytes : r->capacity - offset;
@@ -238,7 +239,7 @@ static bool save(struct recorder *recorder, struct source *source, int dir_fd,
 	} head = {.header = {.magic = RING_MAGIC,
 			     .header_size = RING_HEADER_SIZE,
 			     .capacity = bytes,
-			     .index = ring->index,
+			     .index = index, /* what the file says may be wrong */
 			     .tid = ring->tid,
 			     .state = RING_CLOSED,
 			     .ready = bytes,
@@ -360,7 +361,7 @@ static bool save_source(struct recorder *recorder, struct source *source, bool a
 			continue;
 		end = find_end(r);
 		if (end > r->position)
-			something |= save(recorder, source, dir_fd, r, end);
+			something |= save(recorder, source, dir_fd, i, end);
 		if (end < r->head && r->position == end) {
 			r->skipped += r->head - end;
 			r->position = r->head;
@@ -398,7 +399,7 @@ bool recorder_pass(struct recorder *recorder, struct host *host, bool all)
 /* ---- the end of a process */
 
 /* A ring's counts, without records. */
-static bool export_ring(int dir_fd, const struct ring_header *ring)
+static bool export_ring(int dir_fd, const struct ring_header *ring, uint32_t index)
 {
 	static const uint64_t nothing;
 	union {
@@ -412,7 +413,8 @@ static bool export_ring(int dir_fd, const struct ring_header *ring)
 	head.header.capacity = head.header.ready = sizeof nothing;
 	head.header.head = head.header.tail = 0;
 	head.header.state = RING_CLOSED;
-	snprintf(name, sizeof name, "ring-%u", ring->index);
+	head.header.index = index; /* what the file says may be wrong */
+	snprintf(name, sizeof name, "ring-%u", index);
 	return write_file(dir_fd, name, parts, 2);
 }
 
@@ -428,7 +430,7 @@ static bool export_source(struct recorder *recorder, struct source *source)
 	uint32_t i;
 
 	for (i = 0; ok && i < source->files.ring_count; i++)
-		ok = !source->files.rings[i] || export_ring(dir_fd, source->files.rings[i]);
+		ok = !source->files.rings[i] || export_ring(dir_fd, source->files.rings[i], i);
 	if (ok) {
 		*copy = *source->control;
 		copy->segment_count = source->segments;

@@ -40,10 +40,15 @@ static bool kind_fits(uint16_t kind, uint32_t size)
 	case RTL_KIND_STRING:
 	case RTL_KIND_UID:
 		return size == 8;
-	default:
-		return false;
+	default: /* of a newer version: readers skip it by its size */
+		return kind && size > 0;
 	}
 }
+
+/* More than any stream has use for; what compares each with each stays quick, on damaged input too.
+ */
+#define TYPES_MAX  256u
+#define FIELDS_MAX 256u
 
 static bool type_valid(const struct rtl_type_info *type, const char **why)
 {
@@ -55,6 +60,10 @@ static bool type_valid(const struct rtl_type_info *type, const char **why)
 	}
 	if (type->payload_size > RTL_PAYLOAD_MAX || (type->field_count && !type->fields)) {
 		*why = "a type's payload is too large, or its fields are missing";
+		return false;
+	}
+	if (type->field_count > FIELDS_MAX) {
+		*why = "a type has more than 256 fields";
 		return false;
 	}
 	for (i = 0; i < type->field_count; i++) {
@@ -90,14 +99,19 @@ bool stream_info_valid(const struct rtl_stream_info *info, const char **why)
 		*why = "its types are missing";
 		return false;
 	}
+	if (info->type_count > TYPES_MAX) {
+		*why = "it has more than 256 types";
+		return false;
+	}
 	for (i = 0; i < info->type_count; i++) {
 		const struct rtl_type_info *type = rtl_stream_type(info, i);
 
 		if (!type_valid(type, why))
 			return false;
 		for (k = 0; k < i; k++)
-			if (rtl_stream_type(info, k)->type == type->type) {
-				*why = "a type is described twice";
+			if (rtl_stream_type(info, k)->type == type->type ||
+			    !strcmp(rtl_stream_type(info, k)->name, type->name)) {
+				*why = "two types have one number or one name";
 				return false;
 			}
 	}

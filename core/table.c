@@ -9,7 +9,7 @@
 
 static void put(struct table_array *array, uint64_t key, void *entry)
 {
-	size_t i = key & array->mask;
+	size_t i = table_begin(array, key);
 
 	while (array->slots[i].entry)
 		i = (i + 1) & array->mask;
@@ -31,6 +31,7 @@ static int grow(struct table *table)
 	if (!array)
 		return RTL_ENOMEM;
 	array->mask = slots - 1;
+	array->shift = 64 - (uint32_t)__builtin_ctzll(slots);
 	array->older = old;
 	for (i = 0; old && i <= old->mask; i++)
 		if (old->slots[i].entry)

@@ -20,6 +20,7 @@ struct table_slot {
 struct table_array {
 	struct table_array *older;
 	size_t mask;
+	uint32_t shift; /* 64 - log2 of the slots */
 	struct table_slot slots[];
 };
 
@@ -27,6 +28,13 @@ struct table {
 	struct table_array *array; /* release by growing, acquire by table_find */
 	size_t count;
 };
+
+/* Where a key's search begins: by the upper bits of a product, on which all bits of the key have an
+ * effect, so that keys with a pattern do not crowd together. */
+static inline size_t table_begin(const struct table_array *array, uint64_t key)
+{
+	return (size_t)(key * 0x9e3779b97f4a7c15u >> array->shift);
+}
 
 /* The entry of a key, or NULL. */
 static inline void *table_find(const struct table *table, uint64_t key)
@@ -36,7 +44,7 @@ static inline void *table_find(const struct table *table, uint64_t key)
 
 	if (!array)
 		return NULL;
-	for (i = key & array->mask;; i = (i + 1) & array->mask) {
+	for (i = table_begin(array, key);; i = (i + 1) & array->mask) {
 		void *entry = __atomic_load_n(&array->slots[i].entry, __ATOMIC_ACQUIRE);
 
 		if (!entry)

@@ -111,7 +111,8 @@ RTL_API const char *rtl_collector_failure(const struct rtl_collector *collector)
  */
 RTL_API int rtl_collector_set_paused(const char *folder, bool paused, char *message, size_t size);
 
-/** Frees it; NULL is fine. Without finish, the folder is kept for `rtl recover`. */
+/** Frees it; NULL is fine. Without finish, the folder is kept for `rtl recover`, and subscribers are
+ *  destroyed without their `finish`. */
 RTL_API void rtl_collector_destroy(struct rtl_collector *collector);
 
 /** What a folder is. */

@@ -15,7 +15,8 @@
  * - buffered callbacks get events in batches. If publishing A had ended before publishing B
  *   began, A is delivered before B, whatever threads they came from.
  * - `flush` follows batches, at least every 100 ms while events come: a good moment to commit.
- * - `finish` comes once, after the last event. Outputs are complete when it returns.
+ * - `finish` comes once, after the last event. Outputs are complete when it returns. Where a host
+ *   gives up, `destroy` comes without it: what was flushed stays, the rest is for another host.
  *
  * Callbacks that asked for RTL_INLINE run on the publishing thread instead, possibly several at
  * once, and only in the traced process. Where the program publishes from a signal handler, they

@@ -162,10 +162,10 @@ struct rtl_field {
 struct rtl_type_info {
 	uint32_t struct_size;
 	uint16_t type; /**< enum rtl_type, or RTL_TYPE_USER */
-	uint16_t field_count;
+	uint16_t field_count;  /**< at most 256 */
 	uint32_t payload_size; /**< bytes of the fixed part; texts may follow it */
 	uint32_t reserved;     /**< 0 */
-	const char *name;      /**< [a-z0-9_]+, e.g. "task_end" */
+	const char *name;      /**< [a-z0-9_]+, unique within the stream, e.g. "task_end" */
 	const char *description;
 	const struct rtl_field *fields;
 };
@@ -178,7 +178,7 @@ struct rtl_stream_info {
 	const char *name;	/**< dotted, e.g. "rtl.hsa" */
 	const char *description;
 	const struct rtl_type_info *types;
-	uint32_t type_count;
+	uint32_t type_count; /**< at most 256 */
 	uint32_t number; /**< set by rtl: small, unique within the process or host; else 0 */
 };
 

@@ -548,6 +548,28 @@ static const char *value_of(const struct rtl_tracepoint *t, const char *key)
 	return "";
 }
 
+/* A host fills what the caller's struct has, whatever version it is of. */
+static void ask_calibration(const struct rtl_host *api, const struct rtl_process *process)
+{
+	struct {
+		struct rtl_calibration c;
+		uint64_t more;
+	} newer = {.c.struct_size = sizeof newer, .more = 77};
+	struct rtl_calibration older = {.struct_size = offsetof(struct rtl_calibration, last_ns),
+					.last_ns = 77};
+
+	CHECK(!api->calibration(api, process, &newer.c));
+	CHECK(newer.c.struct_size == sizeof newer && newer.more == 77);
+	CHECK(newer.c.pairs && newer.c.ns_per_tick > 0 && newer.c.last_ns >= newer.c.first_ns);
+	CHECK(!api->calibration(api, process, &older));
+	CHECK(older.struct_size == offsetof(struct rtl_calibration, last_ns));
+	CHECK(older.first_ns == newer.c.first_ns && older.last_ns == 77);
+	older.struct_size = 4;
+	CHECK(api->calibration(api, process, &older) == RTL_EINVAL);
+	CHECK(api->calibration(api, NULL, &newer.c) == RTL_EINVAL);
+	CHECK(api->calibration(api, process, NULL) == RTL_EINVAL);
+}
+
 static void ask(struct probe *p, const struct rtl_event *const *events, size_t count)
 {
 	const struct rtl_process *process = events[0]->process;
@@ -572,6 +594,7 @@ static void ask(struct probe *p, const struct rtl_event *const *events, size_t c
 	CHECK(!strcmp(p->host->property(p->host, "where"), "process"));
 	CHECK(!strcmp(p->host->property(p->host, "version"), rtl_version()));
 	CHECK(!p->host->property(p->host, "no such"));
+	ask_calibration(p->host, process);
 	answered = true;
 }
 

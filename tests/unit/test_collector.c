@@ -28,7 +28,7 @@ static const struct rtl_stream_info info = {sizeof(info), 1, 0, "test.own", "", 
 /* What our own subscriber has seen. */
 static struct {
 	const struct rtl_host *host;
-	uint64_t events, begun, ended, finished;
+	uint64_t events, begun, ended, finished, destroyed;
 	struct rtl_ledger ledger;
 	const struct rtl_stream_info *stream;
 } seen;
@@ -88,6 +88,12 @@ static int own_finish(void *instance)
 	return seen.stream ? seen.host->ledger(seen.host, NULL, seen.stream, &seen.ledger) : 0;
 }
 
+static void own_destroy(void *instance)
+{
+	(void)instance;
+	seen.destroyed++;
+}
+
 static const struct rtl_subscriber own = {
 	.abi_version = RTL_ABI_VERSION,
 	.struct_size = sizeof(own),
@@ -99,6 +105,7 @@ static const struct rtl_subscriber own = {
 	.process_begin = own_begin,
 	.process_end = own_end,
 	.finish = own_finish,
+	.destroy = own_destroy,
 };
 
 static char base[64];
@@ -388,6 +395,8 @@ static void test_folder__collector_dies__recovered_and_removed(void **state)
 	find_spool(folder, spool, sizeof(spool));
 	check_folder(spool, RTL_FOLDER_SPOOL, 1, pid);
 	rtl_collector_destroy(collector); /* as if it had died */
+	assert_int_equal(seen.destroyed, 1);
+	assert_int_equal(seen.finished, 0);
 	check_folder(folder, RTL_FOLDER_COLLECTOR, 0, getpid());
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
@@ -411,6 +420,8 @@ static void test_folder__collector_dies__recovered_and_removed(void **state)
 	rtl_collector_destroy(collector);
 	assert_int_equal(seen.events, 200);
 	assert_int_equal(rtl_folder_look(folder, &none), RTL_ENOENT);
+	assert_int_equal(seen.destroyed, 4);
+	assert_int_equal(seen.finished, 3);
 }
 
 int main(void)

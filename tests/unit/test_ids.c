@@ -159,6 +159,30 @@ static void test_string__lengths_of_zeros__different(void **state)
 #define FEW   64
 #define TWINS 40
 
+/* Keys with a pattern lie apart: a search passes over few others. */
+static void test_table__patterned_keys__do_not_crowd(void **state)
+{
+	static int entry;
+	int shift;
+
+	(void)state;
+	for (shift = 0; shift < 56; shift += 8) {
+		struct table table = {NULL, 0};
+		size_t run = 0, longest = 0, i;
+
+		for (i = 1; i <= 200; i++)
+			assert_int_equal(table_insert(&table, i << shift, &entry), 0);
+		for (i = 0; i <= 2 * table.array->mask; i++) {
+			run = table.array->slots[i & table.array->mask].entry ? run + 1 : 0;
+			longest = run > longest ? run : longest;
+		}
+		assert_in_range(longest, 1, 60);
+		for (i = 1; i <= 200; i++)
+			assert_ptr_equal(table_find(&table, i << shift), &entry);
+		table_fini(&table);
+	}
+}
+
 static void test_string__few_hashes__told_apart(void **state)
 {
 	static uint64_t first[TWINS];
@@ -381,6 +405,7 @@ int main(void)
 		cmocka_unit_test_setup(test_string__same_text__same_id, use_real_hash),
 		cmocka_unit_test_setup(test_string__bad_arguments__refused, use_real_hash),
 		cmocka_unit_test_setup(test_string__lengths_of_zeros__different, use_real_hash),
+		cmocka_unit_test(test_table__patterned_keys__do_not_crowd),
 		cmocka_unit_test_setup(test_string__few_hashes__told_apart, use_real_hash),
 		cmocka_unit_test_setup(test_tracepoint__anything_differs__another_uid,
 				       use_real_hash),

@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+#include <dlfcn.h>
+
 #include <rtl/tracepoint.h>
 
 static uint64_t intern(const char *text)
@@ -97,6 +99,51 @@ static void test_ids_recent__long_text__whole(void **state)
 	free(text);
 }
 
+static void *load(const char *path, const void **site)
+{
+	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+
+	assert_non_null(library);
+	*site = dlsym(library, "call_site");
+	assert_non_null(*site);
+	return library;
+}
+
+static uint64_t register_site(const char *name, const void *code)
+{
+	const struct rtl_tracepoint_desc desc = {
+		.struct_size = sizeof desc, .name = name, .code = code};
+	uint64_t uid = 0;
+
+	assert_int_equal(rtl_tracepoint_register(&desc, &uid), 0);
+	return uid;
+}
+
+/* Two libraries of one layout: the second is loaded to where the first was. */
+static void test_ids_recent__another_library_at_the_address__another_uid(void **state)
+{
+	static const char name[] = "site";
+	const void *first, *second, *again;
+	uint64_t uids[2];
+	void *library;
+
+	(void)state;
+	library = load(LIBRARY_A, &first);
+	uids[0] = register_site(name, first);
+	assert_true(register_site(name, first) == uids[0]);
+	dlclose(library);
+	library = load(LIBRARY_B, &second);
+	uids[1] = register_site(name, second);
+	assert_true(uids[1] != uids[0]);
+	assert_true(register_site(name, second) == uids[1]);
+	dlclose(library);
+	library = load(LIBRARY_A, &again);
+	assert_true(register_site(name, again) == uids[0]);
+	dlclose(library);
+	if (first != second)
+		skip(); /* the loader has chosen another address: nothing was shown */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -104,6 +151,7 @@ int main(void)
 		cmocka_unit_test(test_ids_recent__buffer_reused__id_of_the_new_text),
 		cmocka_unit_test(test_ids_recent__tracepoint_differs_in_one_member__another_uid),
 		cmocka_unit_test(test_ids_recent__long_text__whole),
+		cmocka_unit_test(test_ids_recent__another_library_at_the_address__another_uid),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

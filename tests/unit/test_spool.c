@@ -608,6 +608,27 @@ static void test_record__ring_cut_off__the_rest_recorded(void **state)
 	assert_adds_up(&outcome);
 }
 
+/* What a file says of its own name is not believed. */
+static void test_record__ring_says_it_is_another__recorded_as_it_is_called(void **state)
+{
+	struct outcome outcome;
+	const char *folder = fresh();
+	char recorded[512];
+
+	(void)state;
+	patch_u32(folder, "ring-1", offsetof(struct ring_header, index), 0);
+	patch_u32(folder, "ring-2", offsetof(struct ring_header, index), 4000000000u);
+	kit_run(folder, RTL_RECORD_RECOVER, &outcome);
+	assert_int_equal(outcome.status, 0);
+	kit_remove(folder);
+	snprintf(recorded, sizeof recorded, "%s/recorded", kit_base);
+	outcome = replay(recorded);
+	assert_int_equal(outcome.events, EVENTS);
+	assert_int_equal(outcome.ledger.published, EVENTS);
+	assert_int_equal(outcome.damaged, 0);
+	assert_adds_up(&outcome);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -632,6 +653,7 @@ int main(void)
 		cmocka_unit_test(test_folder__ten_thousand_spools__all_delivered),
 		cmocka_unit_test(test_recover__damaged__files_stay),
 		cmocka_unit_test(test_record__ring_cut_off__the_rest_recorded),
+		cmocka_unit_test(test_record__ring_says_it_is_another__recorded_as_it_is_called),
 	};
 
 	return cmocka_run_group_tests(tests, kit_setup, kit_teardown);

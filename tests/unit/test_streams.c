@@ -241,6 +241,7 @@ static void test_streams__malformed_type__refused(void **state)
 	SPOIL(m.types[0].name = NULL);
 	SPOIL(m.types[0].name = "");
 	SPOIL(m.types[0].name = "with.dot");
+	SPOIL(m.types[1].name = "task_begin");
 	SPOIL(m.types[0].payload_size = RTL_PAYLOAD_MAX + 1);
 	SPOIL(m.types[0].fields = NULL);
 	assert_null(rtl_stream_find("t.malformed"));
@@ -255,7 +256,8 @@ static void test_streams__malformed_field__refused(void **state)
 	SPOIL(m.fields[0].name = "Big");
 	SPOIL(m.fields[0].name = "b");
 	SPOIL(m.fields[0].kind = 0);
-	SPOIL(m.fields[0].kind = 0xffff);
+	SPOIL((m.fields[0].kind = 0xffff, m.fields[0].size = 0));
+	SPOIL((m.fields[0].kind = 0xffff, m.fields[0].size = 17));
 	SPOIL(m.fields[0].size = 0);
 	SPOIL(m.fields[0].size = 3);
 	SPOIL(m.fields[0].size = 16);
@@ -269,6 +271,66 @@ static void test_streams__malformed_field__refused(void **state)
 	SPOIL((m.fields[0].kind = RTL_KIND_BYTES, m.fields[0].size = 0));
 	SPOIL((m.fields[0].kind = RTL_KIND_BYTES, m.fields[0].size = UINT32_MAX));
 	assert_null(rtl_stream_find("t.malformed"));
+}
+
+static void test_streams__field_of_unknown_kind__kept(void **state)
+{
+	struct rtl_stream *stream = &rtl_stream_none;
+	const struct rtl_field *field;
+	struct made m;
+
+	(void)state;
+	make(&m, "t.newer");
+	m.fields[0].kind = 4242;
+	m.fields[0].size = 3;
+	assert_int_equal(rtl_stream_register(&m.info, &stream), 0);
+	field = rtl_type_field(rtl_stream_type(rtl_stream_describe(stream), 0), 0);
+	assert_int_equal(field->kind, 4242);
+	assert_int_equal(field->size, 3);
+}
+
+/* A stream with `types` types of `fields` fields each. */
+static int register_large(const char *name, uint32_t types, uint16_t fields)
+{
+	struct rtl_type_info *type = calloc(types, sizeof *type);
+	struct rtl_field *field = calloc(fields, sizeof *field);
+	char(*names)[8] = calloc(types + fields, sizeof *names);
+	struct rtl_stream *stream = &rtl_stream_none;
+	struct rtl_stream_info info = {
+		.struct_size = sizeof info, .name = name, .types = type, .type_count = types};
+	uint32_t i;
+	int err;
+
+	assert_true(type && field && names);
+	for (i = 0; i < types + fields; i++)
+		snprintf(names[i], sizeof *names, "n%u", i);
+	for (i = 0; i < fields; i++)
+		field[i] = (struct rtl_field){.struct_size = sizeof *field,
+					      .kind = RTL_KIND_BOOL,
+					      .offset = i % 64,
+					      .size = 1,
+					      .name = names[i]};
+	for (i = 0; i < types; i++)
+		type[i] = (struct rtl_type_info){.struct_size = sizeof *type,
+						 .type = (uint16_t)(i + 1),
+						 .field_count = fields,
+						 .payload_size = 64,
+						 .name = names[fields + i],
+						 .fields = field};
+	err = rtl_stream_register(&info, &stream);
+	free(type);
+	free(field);
+	free(names);
+	return err;
+}
+
+static void test_streams__more_than_a_stream_may_have__refused(void **state)
+{
+	(void)state;
+	assert_int_equal(register_large("t.large", 256, 256), 0);
+	assert_int_equal(register_large("t.types", 257, 1), RTL_EINVAL);
+	assert_int_equal(register_large("t.fields", 1, 257), RTL_EINVAL);
+	assert_int_equal(register_large("t.all", 60000, 60000), RTL_EINVAL);
 }
 
 static void test_streams__nobody_listens__not_enabled(void **state)
@@ -408,6 +470,8 @@ int main(void)
 		cmocka_unit_test(test_streams__malformed_stream__refused),
 		cmocka_unit_test(test_streams__malformed_type__refused),
 		cmocka_unit_test(test_streams__malformed_field__refused),
+		cmocka_unit_test(test_streams__field_of_unknown_kind__kept),
+		cmocka_unit_test(test_streams__more_than_a_stream_may_have__refused),
 		cmocka_unit_test(test_streams__nobody_listens__not_enabled),
 		cmocka_unit_test(test_streams__threads_at_once__one_stream_each),
 		cmocka_unit_test(test_streams__more_than_256__limit),
