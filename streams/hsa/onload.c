@@ -7,7 +7,10 @@
  *
  * Threads: the runtime calls them from hsa_init and hsa_shut_down, under its own lock.
  */
+#include "onload.h"
+
 #include <pthread.h>
+#include <rtl/rocm.h>
 #include <stdlib.h>
 
 #include "agents.h"
@@ -34,6 +37,9 @@ const uint32_t HSA_AMD_TOOL_PRIORITY = 1000;
 EXPORT bool OnLoad(struct root_table *root, uint64_t runtime_version, uint64_t failed_count,
 		   const char *const *failed_names);
 EXPORT void OnUnload(void);
+
+/* The tables that are hooked. */
+static const struct root_table *taken;
 
 static hsa_status_t signal_destroy(hsa_signal_t signal)
 {
@@ -112,26 +118,51 @@ static bool tables_usable(const struct root_table *root)
 	       root->amd;
 }
 
-static void start(struct root_table *root)
+/* Whether another copy of this library (one that is installed, one that is built) does the work. */
+static bool is_second_copy(void)
+{
+	if (collector.stream != &rtl_stream_none || !rtl_stream_find(RTL_STREAM_HSA))
+		return false;
+	rtl_log(RTL_LEVEL_INFO, "hsa", "another copy of the collector is loaded: this one rests");
+	return true;
+}
+
+static bool start(struct root_table *root)
 {
 	const char *missing;
 
-	if (rtl_stream_register(&hsa_stream_info, &collector.stream) ||
+	if (is_second_copy() || rtl_stream_register(&hsa_stream_info, &collector.stream) ||
 	    rtl_stream_register(&copy_stream_info, &collector.copies) || !somebody_may_want())
-		return;
+		return false;
 	if (!config_read(&collector.config))
-		return;
+		return false;
 	missing = tables_usable(root) ? collector_take_functions(root) : "table";
 	if (missing) {
 		rtl_log(RTL_LEVEL_ERROR, "hsa",
 			"this HSA runtime has no %s: GPU work is not traced", missing);
-		return;
+		return false;
 	}
 	if (!prepare_process())
-		return;
+		return false;
 	collector_read_clock();
 	hook(root);
+	taken = root;
 	atomic_store_explicit(&collector.state, COLLECTOR_ON, memory_order_relaxed);
+	return true;
+}
+
+bool onload_take(struct root_table *root)
+{
+	const int state = atomic_load_explicit(&collector.state, memory_order_relaxed);
+
+	if (state == COLLECTOR_OFF)
+		return start(root);
+	if (state == COLLECTOR_ON && root != taken) {
+		rtl_log(RTL_LEVEL_WARNING, "hsa",
+			"a second HSA runtime is in this process: only the first is traced");
+		rtl_stream_count_missed(collector.stream, "second HSA runtime", 1);
+	}
+	return false;
 }
 
 /* Tells of success always: a tool that fails is only one more thing to go wrong. */
@@ -141,13 +172,16 @@ bool OnLoad(struct root_table *root, uint64_t runtime_version, uint64_t failed_c
 	(void)runtime_version;
 	(void)failed_count;
 	(void)failed_names;
-	if (atomic_load_explicit(&collector.state, memory_order_relaxed) == COLLECTOR_OFF)
-		start(root);
+	(void)onload_take(root);
 	return true;
 }
 
-/* The runtime is about to end; hsa_init may bring it back. */
 void OnUnload(void)
+{
+	onload_leave();
+}
+
+void onload_leave(void)
 {
 	if (!collector_on())
 		return;

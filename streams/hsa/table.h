@@ -43,6 +43,8 @@ struct root_table {
 
 /* Numbers of entries in the core table: the same from 5.2 to 7.2. */
 enum core_entry {
+	CORE_INIT = 0,
+	CORE_SHUT_DOWN = 1,
 	CORE_SYSTEM_GET_INFO = 2,
 	CORE_ITERATE_AGENTS = 5,
 	CORE_AGENT_GET_INFO = 6,

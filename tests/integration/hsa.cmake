@@ -156,3 +156,31 @@ foreach(runner softgpu rocm7)
       ENVIRONMENT "RTL_BUILD_DIR=${PROJECT_BINARY_DIR}")
   endforeach()
 endforeach()
+
+# Ways in: preloaded, with HSA_AMD_TOOL_PRIORITY, alone and with HSA_TOOLS_LIB as well; by the real
+# librocprofiler-register, alone, with HSA_TOOLS_LIB as well, and beside a tool of rocprofiler-sdk's
+# kind; and a second copy of the library. Each dispatch is there once. 5.2.3 has neither.
+foreach(name hsa_register hsa_sdk)
+  add_library(${name} MODULE ${name}.c)
+  target_link_libraries(${name} PRIVATE rtl_settings rtl_shared_settings ${CMAKE_DL_LIBS})
+  set_target_properties(${name} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${hsa_dir})
+endforeach()
+set(register ${hsa_dir}/libhsa_register.so)
+set(kernels SOFTGPU_KERNELS=${programs}/libhost_kernels.so)
+foreach(tools "" $<TARGET_FILE:rtl_rocm>)
+  set(suffix ${tools})
+  list(TRANSFORM suffix REPLACE ".+" _and_named)
+  hsa_trace_test(preloaded${suffix} rocm7 "" ${programs}/rocm7/threads
+    ENV HSA_TOOLS=${tools} HSA_PRELOAD=$<TARGET_FILE:rtl_rocm> ${kernels})
+endforeach()
+hsa_trace_test(registered rocm7 "--own @out" ${programs}/rocm7/hsa_dispatch -n 500 -r 3 -v
+  ENV HSA_TOOLS=${register} ROCPROFILER_REGISTER_LIBRARY=$<TARGET_FILE:rtl_rocm> ${kernels})
+hsa_trace_test(registered_and_named rocm7 "" ${programs}/rocm7/threads
+  ENV HSA_BEFORE=${register} ROCPROFILER_REGISTER_LIBRARY=$<TARGET_FILE:rtl_rocm> ${kernels})
+hsa_trace_test(registered_beside_sdk rocm7 "" ${programs}/rocm7/threads
+  ENV HSA_TOOLS=${register} "HSA_PRELOAD=$<TARGET_FILE:rtl_rocm>:${hsa_dir}/libhsa_sdk.so"
+    "HSA_MARK=hsa 1" ${kernels})
+# The runtime ends and begins again, which that of ROCm 7 cannot on the software GPU.
+hsa_trace_test(registered_again softgpu "--unnamed" ${hsa_dir}/hsa_again
+  ENV HSA_TOOLS=${register} HSA_REGISTER_DIRECT=$<TARGET_FILE:rtl_rocm> RTL_HSA_SLOTS=4096)
+hsa_trace_both(two_copies "" threads ENV HSA_COPY=1)

@@ -31,6 +31,8 @@ static_assert(offsetof(root_table, amd) == offsetof(HsaApiTable, amd_ext_), "roo
 static_assert(offsetof(root_table, finalizer) == offsetof(HsaApiTable, finalizer_ext_), "root");
 static_assert(offsetof(root_table, image) == offsetof(HsaApiTable, image_ext_), "root");
 
+CORE(CORE_INIT, hsa_init);
+CORE(CORE_SHUT_DOWN, hsa_shut_down);
 CORE(CORE_SYSTEM_GET_INFO, hsa_system_get_info);
 CORE(CORE_ITERATE_AGENTS, hsa_iterate_agents);
 CORE(CORE_AGENT_GET_INFO, hsa_agent_get_info);
