@@ -108,6 +108,7 @@ static struct queue *prepare(hsa_agent_t handle, uint32_t size, hsa_queue_type32
 	queue->agent = handle;
 	queue->packets = size;
 	queue->type = type;
+	queue->cooperators = 1; /* of those that are not, nobody asks */
 	queue->node = agent ? agent->node : 0;
 	queue->agent_uid = agent ? agent->uid : 0;
 	return queue;
@@ -174,13 +175,40 @@ bool queue_is_being_made(void)
 	return creating;
 }
 
+/* One more has the GPU's cooperative queue, if there is one. */
+static struct queue *share_cooperative(hsa_agent_t agent)
+{
+	struct queue *queue;
+	bool anew = false;
+
+	pthread_mutex_lock(&list.lock);
+	for (queue = list.first; queue; queue = queue->next_listed) {
+		if (!queue->unseen && queue->type == HSA_QUEUE_TYPE_COOPERATIVE &&
+		    queue->agent.handle == agent.handle)
+			break;
+	}
+	if (queue)
+		anew = queue->cooperators++ == 0;
+	pthread_mutex_unlock(&list.lock);
+	if (anew)
+		publish_queue(RTL_QUEUE_CREATE, queue);
+	return queue;
+}
+
 hsa_status_t queue_make(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
 			queue_error_callback callback, void *data, uint32_t private_bytes,
 			uint32_t group_bytes, hsa_queue_t **out)
 {
-	struct queue *queue = prepare(agent, size, type);
+	struct queue *queue = NULL;
 	hsa_status_t status;
 
+	if (type == HSA_QUEUE_TYPE_COOPERATIVE)
+		queue = share_cooperative(agent);
+	if (queue) {
+		*out = queue->hsa;
+		return HSA_STATUS_SUCCESS;
+	}
+	queue = prepare(agent, size, type);
 	if (!queue)
 		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
 	status = create_queue(queue, agent, size, type, callback, data, segment_hint(private_bytes),
@@ -190,6 +218,27 @@ hsa_status_t queue_make(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t typ
 	else
 		*out = queue->hsa;
 	return status;
+}
+
+/* Whether it is cooperative; then one less has it, and it stays. */
+static bool release_cooperative(const hsa_queue_t *hsa)
+{
+	struct queue *queue;
+	bool last = false;
+
+	pthread_mutex_lock(&list.lock);
+	for (queue = list.first; queue && queue->hsa != hsa; queue = queue->next_listed)
+		;
+	if (queue && (queue->unseen || queue->type != HSA_QUEUE_TYPE_COOPERATIVE))
+		queue = NULL;
+	if (queue)
+		last = queue->cooperators && --queue->cooperators == 0;
+	pthread_mutex_unlock(&list.lock);
+	if (last) {
+		harvest_drain(queue, DESTROY_WAIT_MS);
+		publish_queue(RTL_QUEUE_DESTROY, queue);
+	}
+	return queue;
 }
 
 hsa_status_t queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
@@ -295,8 +344,13 @@ hsa_status_t queue_set_profiler_enabled(hsa_queue_t *hsa, int enable)
 
 hsa_status_t queue_destroy(hsa_queue_t *hsa)
 {
-	struct queue *queue = collector_on() ? list_remove(hsa) : NULL;
+	struct queue *queue;
 	hsa_status_t status;
+
+	/* Also at the end of the process, when no more is recorded. */
+	if (release_cooperative(hsa))
+		return HSA_STATUS_SUCCESS;
+	queue = collector_on() ? list_remove(hsa) : NULL;
 
 	if (!queue)
 		return collector.hsa.queue_destroy(hsa);

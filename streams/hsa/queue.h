@@ -40,6 +40,11 @@ struct queue {
 	uint64_t uid;
 	uint64_t agent_uid;
 	bool unseen; /* its packets are not seen: it is only listed */
+
+	/* The list's lock. The runtime has one cooperative queue for each GPU, which it gives to
+	 * all who ask; it cannot be destroyed when it is intercepted: the runtime keeps it, and
+	 * would use it further. So we share it, too: how many have it now. */
+	uint32_t cooperators;
 	bool copies; /* no queue: its pool holds the copies under way (copies.c) */
 
 	/* The list's lock: the last that asked for profiling to be on or off wanted it off. */

@@ -28,6 +28,9 @@ function(hsa_program name)
 endfunction()
 hsa_program(hsa_signals)
 hsa_program(hsa_again)
+hsa_program(hsa_queues)
+target_link_libraries(hsa_queues PRIVATE ${CMAKE_DL_LIBS})
+target_include_directories(hsa_queues PRIVATE ${PROJECT_SOURCE_DIR}/include)
 hsa_program(hsa_copies)
 target_link_libraries(hsa_copies PRIVATE pthread dl)
 
@@ -184,3 +187,20 @@ hsa_trace_test(registered_beside_sdk rocm7 "" ${programs}/rocm7/threads
 hsa_trace_test(registered_again softgpu "--unnamed" ${hsa_dir}/hsa_again
   ENV HSA_TOOLS=${register} HSA_REGISTER_DIRECT=$<TARGET_FILE:rtl_rocm> RTL_HSA_SLOTS=4096)
 hsa_trace_both(two_copies "" threads ENV HSA_COPY=1)
+
+# Queues of each kind; extended dispatches; barriers as events in mode full only. And by descriptors,
+# as newer runtimes have them: one queue, which gets one packet, cannot be intercepted.
+add_library(hsa_newer MODULE hsa_newer.c ${PROJECT_SOURCE_DIR}/streams/hsa/table.c)
+target_include_directories(hsa_newer PRIVATE ${PROJECT_SOURCE_DIR}/include)
+target_include_directories(hsa_newer SYSTEM PRIVATE ${RTL_HSA_INCLUDE_DIR})
+target_link_libraries(hsa_newer PRIVATE rtl_settings rtl_shared_settings ${CMAKE_DL_LIBS})
+set_target_properties(hsa_newer PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${hsa_dir})
+foreach(runner softgpu rocm7)
+  hsa_trace_test(queues_of_each_kind ${runner} "--unnamed" ${hsa_dir}/hsa_queues)
+  hsa_trace_test(barriers ${runner} "--unnamed --barriers 604" ${hsa_dir}/hsa_queues
+    ENV RTL_MODE=full)
+  hsa_trace_test(descriptors ${runner} "--unnamed --missed 1 --barriers 1500"
+    ${hsa_dir}/hsa_queues ENV RTL_MODE=full HSA_TOOLS=${hsa_dir}/libhsa_newer.so
+    HSA_NEWER=${hsa_dir}/libhsa_newer.so HSA_NEWER_TOOL=$<TARGET_FILE:rtl_rocm>
+    "HSA_SAID=its descriptor asks for more")
+endforeach()

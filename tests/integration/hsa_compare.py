@@ -17,6 +17,9 @@ Copies are compared as copy_compare.py says. --copies-missed: so many have been 
 missed, and none is traced.
 --own-copies: lines `copytime BYTES SRC DST BEGIN END` are what the program read itself of copies, and
 `count COPIES CALLS REFUSED` how many it made; `shared BEGIN END` are times of one of several copies.
+--barriers: N barrier packets or more must be there, each once
+as in the log: kind, GPU, number of dependencies, times; without it, none may be there. The
+runtime's own queues have barriers, too: in the log there may be more.
 Exit status 0: equal.
 """
 import argparse
@@ -130,6 +133,35 @@ def compare_copies(args):
     return good
 
 
+BARRIERS = ("barrier_and", "barrier_or")
+
+
+def log_barriers(path):
+    with open(path, errors="replace") as file:
+        for line in file:
+            row = dict(PAIR.findall(line))
+            if not line.startswith("#") and row.get("kind") in BARRIERS:
+                yield (row["kind"], row["gpu"], row["deps"]), int(row["start"]), int(row["end"])
+
+
+def trace_barriers(path):
+    with open(path) as file:
+        for line in file:
+            word, row = line.split(" ", 1)[0], dict(PAIR.findall(line))
+            if word in BARRIERS:
+                yield (word, row["gpu"], row["deps"]), int(row["begin"]), int(row["end"])
+
+
+def check_barriers(log_path, trace_path, tick, wanted):
+    by_log, by_trace = grouped(log_barriers(log_path)), grouped(trace_barriers(trace_path))
+    total = sum(map(len, by_trace.values()))
+    extra = sum(compare_times(key, by_log.get(key, []), times, tick)[1]
+                for key, times in by_trace.items())
+    print("barriers: log %d, traced %d, extra %d"
+          % (sum(map(len, by_log.values())), total, extra))
+    return extra == 0 and (total > 0) == wanted
+
+
 def grouped(rows):
     groups = defaultdict(list)
     for key, begin, end in rows:
@@ -183,6 +215,8 @@ def main():
     parser.add_argument("--blind", type=int, default=0)
     parser.add_argument("--unnamed", action="store_true")
     parser.add_argument("--own")
+    parser.add_argument("--barriers", type=int, default=0, metavar="N",
+                        help="how many there must be at least")
     parser.add_argument("--own-copies")
     parser.add_argument("--copies-missed", type=int, default=0)
     args = parser.parse_args()
@@ -207,6 +241,10 @@ def main():
     if args.blind:
         sys.exit(bool(trace) or missed != args.blind)
     if absent > args.missed or extra or missed < absent:
+        sys.exit(1)
+    barriers = list(trace_barriers(args.trace))
+    if not check_barriers(args.log, args.trace, args.tick, args.barriers > 0) or \
+            len(barriers) < args.barriers:
         sys.exit(1)
     if args.own and not check_own(args.own, log, args.tick):
         sys.exit(1)

@@ -4,8 +4,9 @@
  *
  *	dispatch gpu=1 queue=1 packet=0 kernel=NAME grid=64,1,1 workgroup=64,1,1 begin=NS end=NS
  *		submit=NS tid=N flags=N group=N private=N time=NS
- *	copy gpu=1 from=0 to=1 bytes=N src=ADDRESS dst=ADDRESS direction=N kind=N engine=N extent=X,Y,Z
- *		parts=N begin=NS end=NS submit=NS tid=N flags=N status=N signal=ADDRESS instance=N
+ *	copy gpu=1 from=0 to=1 bytes=N src=ADDRESS dst=ADDRESS direction=N kind=N engine=N
+ *extent=X,Y,Z parts=N begin=NS end=NS submit=NS tid=N flags=N status=N signal=ADDRESS instance=N
+ *	barrier_and|barrier_or gpu=1 queue=1 packet=0 deps=N begin=NS end=NS flags=N
  *	queue_create gpu=1 queue=1 packets=1024, queue_destroy ...
  *	agent|kernel gpu=1 name=NAME KEY=VALUE ...
  *	ledger published=N delivered=N discarded=N missed=N, and for each cause: missed N CAUSE
@@ -66,6 +67,17 @@ static void dump_copy(struct dump *dump, const struct rtl_event *event)
 		c->submit_ns, c->submit_tid, c->flags, c->status, c->signal, event->instance);
 }
 
+static void dump_barrier(struct dump *dump, const struct rtl_event *event)
+{
+	const struct rtl_hsa_barrier *b = event->payload;
+
+	fprintf(dump->file,
+		"%s gpu=%u queue=%u packet=%" PRIu64 " deps=%u begin=%" PRIu64 " end=%" PRIu64
+		" flags=%u\n",
+		b->kind == RTL_HSA_BARRIER_AND ? "barrier_and" : "barrier_or", b->gpu, b->queue,
+		b->packet_id, b->dependencies, b->begin_ns, b->end_ns, b->flags);
+}
+
 static void dump_queue(struct dump *dump, const struct rtl_event *event, const char *word)
 {
 	const struct rtl_hsa_queue *q = event->payload;
@@ -102,6 +114,9 @@ static void dump_events(void *user, const struct rtl_event *const *events, size_
 			break;
 		case RTL_TRANSFER_END:
 			dump_copy(dump, events[i]);
+			break;
+		case RTL_BARRIER_END:
+			dump_barrier(dump, events[i]);
 			break;
 		case RTL_QUEUE_CREATE:
 		case RTL_QUEUE_DESTROY:
@@ -142,8 +157,8 @@ static int dump_create(const struct rtl_host *host, const struct rtl_setting *se
 
 static int dump_stream(void *instance, const struct rtl_stream_info *stream)
 {
-	static const uint16_t types[] = {RTL_TASK_END, RTL_QUEUE_CREATE, RTL_QUEUE_DESTROY,
-					 RTL_METADATA};
+	static const uint16_t types[] = {RTL_TASK_END, RTL_BARRIER_END, RTL_QUEUE_CREATE,
+					 RTL_QUEUE_DESTROY, RTL_METADATA};
 	struct dump *dump = instance;
 	const struct rtl_host *host = dump->host;
 	int error = 0;

@@ -10,10 +10,11 @@
 #include "log.h"
 #include "port.h"
 
-#define PACKET_BYTES      64u
-#define BATCH             256u  /* packets of a queue before the next queue has its turn */
-#define SPIN_OUT_MAX_NS   1000u /* the end of shorter kernels is waited for on the spot */
-#define VENDOR_FORMAT_PM4 1u
+#define PACKET_BYTES           64u
+#define BATCH                  256u  /* packets of a queue before the next queue has its turn */
+#define SPIN_OUT_MAX_NS        1000u /* the end of shorter kernels is waited for on the spot */
+#define VENDOR_FORMAT_PM4      1u
+#define VENDOR_FORMAT_EXTENDED 3u /* HSA_AMD_PACKET_TYPE_EXT_KERNEL_DISPATCH */
 
 /* What became of a packet. */
 enum verdict {
@@ -208,6 +209,35 @@ static enum verdict vendor(struct sg_engine *engine, struct sg_queue *queue, uin
 	return TAKEN;
 }
 
+/* hsa_amd_ext_kernel_dispatch_packet_t (gfx1250), the part that differs from a dispatch. */
+struct extended {
+	uint16_t header;
+	uint8_t format, setup;
+	uint16_t workgroup[3], reserved;
+	uint32_t clusters_x;
+	uint16_t clusters_y, clusters_z;
+	uint8_t cluster[3], hint;
+};
+
+/* A dispatch by clusters of workgroups becomes one by work-items, in its place. */
+static enum verdict extended(struct sg_engine *engine, struct sg_queue *queue, uint64_t index,
+			     void *slot, uint64_t *wake_ns)
+{
+	hsa_kernel_dispatch_packet_t *packet = slot;
+	const hsa_signal_t dependency = {packet->reserved2};
+	struct extended e;
+
+	if (dependency.handle && sg_signal_value(dependency) != 0)
+		return BLOCKED;
+	memcpy(&e, slot, sizeof(e));
+	packet->setup = e.setup;
+	packet->grid_size_x = e.clusters_x * e.cluster[0] * e.workgroup[0];
+	packet->grid_size_y = (uint32_t)e.clusters_y * e.cluster[1] * e.workgroup[1];
+	packet->grid_size_z = (uint32_t)e.clusters_z * e.cluster[2] * e.workgroup[2];
+	packet->header = (uint16_t)((e.header & ~0xffu) | HSA_PACKET_TYPE_KERNEL_DISPATCH);
+	return dispatch(engine, queue, index, packet, wake_ns);
+}
+
 static enum verdict process(struct sg_engine *engine, struct sg_queue *queue, uint64_t index,
 			    uint64_t *wake_ns)
 {
@@ -227,6 +257,8 @@ static enum verdict process(struct sg_engine *engine, struct sg_queue *queue, ui
 		return barrier(engine, queue, index, (void *)slot,
 			       type == HSA_PACKET_TYPE_BARRIER_AND);
 	case HSA_PACKET_TYPE_VENDOR_SPECIFIC:
+		if ((uint8_t)slot[2] == VENDOR_FORMAT_EXTENDED)
+			return extended(engine, queue, index, slot, wake_ns);
 		return vendor(engine, queue, index, (void *)slot);
 	default:
 		complete(engine, queue, index, (void *)slot, "agent", " type=", type);
