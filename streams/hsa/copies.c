@@ -247,14 +247,27 @@ void copies_end(struct slot *slot, hsa_status_t status)
  */
 static bool traced(uint64_t bytes, hsa_signal_t signal)
 {
-	if (!copies_wanted() || !bytes || !signal.handle) {
-		watch_reused(signal.handle);
-		return false;
-	}
-	if (collector.config.mode != CONFIG_LITE)
+	if (copies_wanted() && collector.config.mode != CONFIG_LITE && bytes && signal.handle)
 		return true;
-	rtl_stream_count_missed(collector.copies, "mode lite: copies are not traced", 1);
+	watch_reused(signal.handle);
 	return false;
+}
+
+void copies_untraced(uint64_t bytes, uint32_t count, hsa_status_t status)
+{
+	if (__builtin_expect(collector.config.mode == CONFIG_LITE, 0) && bytes && !status &&
+	    copies_wanted())
+		rtl_stream_count_missed(collector.copies, "mode lite: copies are not traced",
+					count);
+}
+
+/* After the runtime was called. */
+static void ended(struct slot *slot, uint64_t bytes, hsa_status_t status)
+{
+	if (slot)
+		copies_end(slot, status);
+	else
+		copies_untraced(bytes, 1, status);
 }
 
 /* ---- hooks ---- */
@@ -277,8 +290,7 @@ static hsa_status_t async_copy(void *dst, hsa_agent_t dst_agent, const void *src
 				    &completion, false);
 	status = collector.hsa.async_copy(dst, dst_agent, src, src_agent, size, dep_count, deps,
 					  completion);
-	if (slot)
-		copies_end(slot, status);
+	ended(slot, size, status);
 	return status;
 }
 
@@ -302,8 +314,7 @@ static hsa_status_t async_copy_on_engine(void *dst, hsa_agent_t dst_agent, const
 				    &completion, false);
 	status = collector.hsa.async_copy_on_engine(dst, dst_agent, src, src_agent, size, dep_count,
 						    deps, completion, engine, force_sdma);
-	if (slot)
-		copies_end(slot, status);
+	ended(slot, size, status);
 	return status;
 }
 
@@ -340,10 +351,11 @@ static hsa_status_t async_copy_rect(const hsa_pitched_ptr_t *dst, const hsa_dim3
 				    const hsa_signal_t *deps, hsa_signal_t completion)
 {
 	const bool whole = dst && dst_offset && src && src_offset && range;
+	const uint64_t bytes = whole ? (uint64_t)range->x * range->y * range->z : 0;
 	struct slot *slot = NULL;
 	hsa_status_t status;
 
-	if (traced(whole ? (uint64_t)range->x * range->y * range->z : 0, completion)) {
+	if (traced(bytes, completion)) {
 		const struct copy copy =
 			rect_copy(dst, dst_offset, src, src_offset, range, agent, direction);
 
@@ -351,8 +363,7 @@ static hsa_status_t async_copy_rect(const hsa_pitched_ptr_t *dst, const hsa_dim3
 	}
 	status = collector.hsa.async_copy_rect(dst, dst_offset, src, src_offset, range, agent,
 					       direction, dep_count, deps, completion);
-	if (slot)
-		copies_end(slot, status);
+	ended(slot, bytes, status);
 	return status;
 }
 
@@ -385,10 +396,6 @@ static bool call_begin(struct slot *slot, const void *src, const void *dst, uint
 	copy.src_agent = function == RTL_HSA_COPY_FILL ? copy.dst_agent : owner_of(src);
 	if (!copy.src_agent.handle && !copy.dst_agent.handle)
 		return false;
-	if (collector.config.mode == CONFIG_LITE) {
-		rtl_stream_count_missed(collector.copies, "mode lite: copies are not traced", 1);
-		return false;
-	}
 	memset(slot, 0, sizeof(*slot));
 	fill(slot, &copy);
 	return true;
@@ -398,6 +405,10 @@ static void call_end(struct slot *slot, hsa_status_t status)
 {
 	const uint64_t end_ticks = rtl_ticks();
 
+	if (collector.config.mode == CONFIG_LITE) {
+		copies_untraced(slot->bytes, 1, status);
+		return;
+	}
 	pthread_mutex_lock(&copies.lock);
 	slot->packet_id = ++copies.count;
 	pthread_mutex_unlock(&copies.lock);

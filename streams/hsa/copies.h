@@ -60,6 +60,9 @@ struct slot *copies_begin(const struct copy *copy, hsa_signal_t *signal, bool fi
 /* After it: with what it returned. */
 void copies_end(struct slot *slot, hsa_status_t status);
 
+/* After the runtime was called for such as are not traced: counts what mode lite leaves out. */
+void copies_untraced(uint64_t bytes, uint32_t count, hsa_status_t status);
+
 /* copy_batch.c */
 hsa_status_t copy_batch(const void *ops, uint32_t op_count, uint32_t dep_count,
 			const hsa_signal_t *deps);

@@ -189,13 +189,8 @@ static uint32_t begin_batch(const void *ops, uint32_t count, struct slot **slots
 {
 	size_t stride;
 
-	if (!copies_wanted() || !ops || !count)
+	if (!copies_wanted() || collector.config.mode == CONFIG_LITE || !ops || !count)
 		return 0;
-	if (collector.config.mode == CONFIG_LITE) {
-		rtl_stream_count_missed(collector.copies, "mode lite: copies are not traced",
-					count);
-		return 0;
-	}
 	stride = op_stride(ops, count);
 	if (stride)
 		return begin_all(ops, stride, count, slots);
@@ -212,5 +207,6 @@ hsa_status_t copy_batch(const void *ops, uint32_t op_count, uint32_t dep_count,
 
 	for (uint32_t i = 0; i < begun; i++)
 		copies_end(slots[i], status);
+	copies_untraced(1, op_count, status);
 	return status;
 }

@@ -108,6 +108,13 @@ hsa_trace_test(hsa_copies_blit softgpu "--own-copies @out" ${hsa_dir}/hsa_copies
   ENV SOFTGPU_COUNT=2 HSA_ENABLE_SDMA=0)
 hsa_trace_test(hsa_copies_odd_clock softgpu "--tick 40 --own-copies @out" ${hsa_dir}/hsa_copies
   ENV SOFTGPU_CLOCK_HZ=27000000 SOFTGPU_CLOCK_OFF=987654321012)
+# What never ends is counted at the exit, which does not wait for long.
+foreach(runner softgpu rocm7)
+  hsa_trace_test(hsa_copies_hang ${runner} "--own-copies @out --copies-missed 2"
+    ${hsa_dir}/hsa_copies 1 10 hang ENV RTL_HSA_EXIT_MS=300)
+  hsa_trace_test(hsa_copies_lite ${runner} "--own-copies @out --lite" ${hsa_dir}/hsa_copies
+    ENV RTL_MODE=lite)
+endforeach()
 # What lite leaves alone is counted.
 hsa_trace_test(lite softgpu "--missed 3000" ${programs}/hsa_dispatch -n 3000
   ENV RTL_MODE=lite)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hsa_copies [THREADS [COPIES]]: memory copied in every way that HSA has, to be traced; then by so
- * many threads at once, so many copies each. Checks the bytes. Prints "copytime BYTES SRC DST
- * BEGIN END" for each copy whose times it reads itself, "count COPIES CALLS REFUSED" (asynchronous ones,
- * synchronous calls with a GPU, copies that the runtime refused), and "hsa_copies: ok".
+ * hsa_copies [THREADS [COPIES [hang]]]: memory copied in every way that HSA has, to be traced; then
+ * by so many threads at once, so many copies each. Checks the bytes. Prints "copytime BYTES SRC DST
+ * BEGIN END" for each copy whose times it reads itself, "count COPIES CALLS REFUSED" (asynchronous
+ * ones, synchronous calls with a GPU, copies that the runtime refused), and "hsa_copies: ok". hang:
+ * at the end two are left under way for ever.
  */
 #include <dlfcn.h>
 #include <hsa/hsa.h>
@@ -209,6 +210,24 @@ static void test_shared(struct gpu *gpu)
 	CHECK(!hsa_signal_destroy(signal));
 }
 
+/* One waits for the host, and the other one on its signal for nobody. */
+static void test_independent(struct gpu *gpu)
+{
+	hsa_signal_t gate = create(1), signal = create(2);
+
+	CHECK(!hsa_amd_memory_async_copy(gpu->a, gpu->agent, host_a, cpu, BYTES, 1, &gate, signal));
+	/* Another engine's: it does not stand in line behind the first. */
+	CHECK(!hsa_amd_memory_async_copy(host_b, cpu, gpu->b, gpu->agent, BYTES, 0, NULL, signal));
+	copies += 2;
+	while (hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_LT, 2, UINT64_MAX,
+					 HSA_WAIT_STATE_BLOCKED) >= 2)
+		;
+	hsa_signal_store_screlease(gate, 0);
+	wait_zero(signal);
+	print_time(signal, gpu->a, host_a, BYTES);
+	CHECK(!hsa_signal_destroy(gate) && !hsa_signal_destroy(signal));
+}
+
 /* The same signal over and over, as soon as it is free. */
 static void test_reused(struct gpu *gpu)
 {
@@ -321,6 +340,16 @@ static void test_profiling_off(struct gpu *gpu)
 	CHECK(!hsa_signal_destroy(signal));
 }
 
+/* Copies that never end, one of them on a signal that another one has. */
+static void leave_some_hanging(struct gpu *gpu)
+{
+	hsa_signal_t never = create(1), signal = create(3);
+
+	copy(host_b, cpu, gpu->a, gpu->agent, 128, signal);
+	CHECK(!hsa_amd_memory_async_copy(gpu->a, gpu->agent, host_a, cpu, 64, 1, &never, signal));
+	CHECK(!hsa_amd_memory_async_copy(gpu->b, gpu->agent, host_a, cpu, 64, 1, &never, signal));
+}
+
 static void *run_thread(void *data)
 {
 	const unsigned number = (unsigned)(uintptr_t)data;
@@ -376,6 +405,7 @@ int main(int argc, char **argv)
 		test_directions(&gpus[i]);
 		test_dependencies(&gpus[i]);
 		test_shared(&gpus[i]);
+		test_independent(&gpus[i]);
 		test_reused(&gpus[i]);
 		test_rect(&gpus[i]);
 		test_engine(&gpus[i]);
@@ -386,6 +416,8 @@ int main(int argc, char **argv)
 			test_peer(&gpus[0], &gpus[i]);
 	}
 	test_threads();
+	if (argc > 3)
+		leave_some_hanging(&gpus[0]);
 	printf("count %lu %lu %lu\n", copies, calls, refused);
 	printf("hsa_copies: ok\n");
 	return 0;

@@ -288,6 +288,12 @@ void copies_end(struct slot *slot, hsa_status_t status)
 	ended_status = status;
 }
 
+void copies_untraced(uint64_t bytes, uint32_t count, hsa_status_t status)
+{
+	assert_true(bytes && count);
+	assert_int_equal(status, runtime_status);
+}
+
 void rtl_stream_count_missed(struct rtl_stream *of, const char *cause, uint64_t count)
 {
 	assert_ptr_equal(of, stream);
