@@ -76,10 +76,11 @@ static bool is_gpu_work(const struct rtl_hsa_copy *c)
 	return c->gpu && !(c->flags & RTL_HSA_COPY_FAILED);
 }
 
-static void cell_time(struct cell *cell, uint64_t ns)
+/* 0 is "none". */
+static void cell_known(struct cell *cell, uint64_t value)
 {
-	if (ns)
-		cell_int(cell, (int64_t)ns);
+	if (value)
+		cell_int(cell, (int64_t)value);
 	else
 		cell_null(cell);
 }
@@ -111,19 +112,16 @@ static void write_copy(struct sub *sub, const struct process *process,
 		c->parts,
 		c->status,
 		(int64_t)c->signal,
-		(int64_t)c->scope,
-		(int64_t)c->scope_instance,
 	};
 
 	cell_int(&cell[0], sub->next_copy++);
-	if (op)
-		cell_int(&cell[1], op);
-	else
-		cell_null(&cell[1]);
-	cell_time(&cell[2], has_times(c) ? c->begin_ns : 0);
-	cell_time(&cell[3], has_times(c) ? c->end_ns : 0);
+	cell_known(&cell[1], (uint64_t)op);
+	cell_known(&cell[2], has_times(c) ? c->begin_ns : 0);
+	cell_known(&cell[3], has_times(c) ? c->end_ns : 0);
 	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++)
 		cell_int(&cell[4 + i], values[i]);
+	cell_known(&cell[26], c->scope);
+	cell_known(&cell[27], c->scope ? c->scope_instance : 0);
 }
 
 static void write_op(struct sub *sub, const struct rtl_event *event, const struct rtl_hsa_copy *c)

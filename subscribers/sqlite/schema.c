@@ -220,7 +220,7 @@ const char schema_copy_tables[] =
 	" correlation INTEGER NOT NULL, instance INTEGER NOT NULL, flags INTEGER NOT NULL,"
 	" engine INTEGER NOT NULL, extent_x INTEGER NOT NULL, extent_y INTEGER NOT NULL,"
 	" extent_z INTEGER NOT NULL, parts INTEGER NOT NULL, status INTEGER NOT NULL,"
-	" signal INTEGER NOT NULL, scope INTEGER NOT NULL, scope_instance INTEGER NOT NULL);"
+	" signal INTEGER NOT NULL, scope INTEGER, scope_instance INTEGER);"
 	"CREATE VIEW IF NOT EXISTS rtl_copies AS SELECT c.id AS id, c.op_id AS op_id, p.pid AS pid,"
 	" c.tid AS tid, CASE c.direction WHEN 0 THEN 'fill' WHEN 1 THEN 'host to device'"
 	" WHEN 2 THEN 'device to host' WHEN 3 THEN 'device to device' WHEN 4 THEN 'peer to peer'"
