@@ -19,7 +19,7 @@
 #include "../fuzz/real_spool.h"
 
 /* A replay that takes longer hangs, seconds. */
-#define HANG_S 60
+#define HANG_S 500
 
 char kit_base[256], kit_real[512];
 
