@@ -71,7 +71,7 @@ static inline unsigned wants(void)
 {
 	unsigned wants = 0;
 
-	if (!collector_on())
+	if (!collector_on() || atomic_load_explicit(&collector.paused, memory_order_relaxed))
 		return 0;
 	if (rtl_enabled(collector.stream, RTL_TASK_END) ||
 	    rtl_enabled(collector.stream, RTL_TASK_BEGIN))

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "agents.h"
 #include "collector.h"
 #include "copy_publish.h"
 #include "publish.h"
@@ -48,6 +49,7 @@ static struct {
 	/* The thread's own. */
 	struct queue *queues;
 	uint32_t under_way;
+	bool wanted; /* metadata, at the last pass */
 } harvester = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t timeout_ns)
@@ -240,11 +242,23 @@ static void bury(void)
 	}
 }
 
+/* Recording was started: what describes later events and was published while nobody listened comes
+ * once more. */
+static void announce(void)
+{
+	const bool wanted = rtl_enabled(collector.stream, RTL_METADATA);
+
+	if (wanted && !harvester.wanted)
+		agents_publish();
+	harvester.wanted = wanted;
+}
+
 /* Once through all queues; whether something had finished or begun. */
 static bool pass(uint32_t number)
 {
 	bool progress = false;
 
+	announce();
 	adopt();
 	bury();
 	harvester.under_way = 0;
@@ -316,6 +330,7 @@ static void *run(void *data)
 	(void)data;
 	pthread_setname_np(pthread_self(), "rtl-hsa");
 	relay_find_thread();
+	harvester.wanted = rtl_enabled(collector.stream, RTL_METADATA);
 	for (uint32_t number = 1;; number++) {
 		const uint32_t seen =
 			atomic_load_explicit(&harvester.wake_count, memory_order_acquire);

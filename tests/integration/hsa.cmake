@@ -211,3 +211,15 @@ foreach(runner softgpu rocm7)
     HSA_NEWER=${hsa_dir}/libhsa_newer.so HSA_NEWER_TOOL=$<TARGET_FILE:rtl_rocm>
     "HSA_SAID=its descriptor asks for more")
 endforeach()
+
+# Kernels that hang, fault, or are no code.
+foreach(case softgpu:vm:wait softgpu:vm:leave softgpu:ill:wait softgpu:hang:leave softgpu:hang:wait
+    rocm7:hang:leave rocm7:hang:wait)
+  string(REPLACE ":" ";" case ${case})
+  list(GET case 0 runner)
+  list(JOIN case "." name)
+  add_test(NAME integration.hsa_faults.${name}
+    COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/hsa_faults ${case})
+  set_tests_properties(integration.hsa_faults.${name} PROPERTIES LABELS ${runner} TIMEOUT 300
+    SKIP_RETURN_CODE 77 ENVIRONMENT "RTL_BUILD_DIR=${PROJECT_BINARY_DIR}")
+endforeach()

@@ -65,6 +65,8 @@ foreach(runner softgpu rocm7)
     exit_ways static_dtor 300)
   trace_test(${runner}.started started ${runner} "--cut --expect 1" "SOFTGPU_KERNEL_NS=0"
     threads 2 60000 10)
+  trace_test(${runner}.toggled toggled ${runner} "--cut --expect 1" "SOFTGPU_KERNEL_NS=2000"
+    threads 4 10000 10)
   # rtl dies, the program does not notice
   foreach(n RANGE 1 5)
     trace_test(${runner}.killed.${n} killed ${runner} "--expect 4000" "SOFTGPU_KERNEL_NS=50000"

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * faulty [wait|leave]: 200 dispatches of a kernel that is good; one that is bad, if the GPU makes it so
+ * (SOFTGPU_FAULT=...:bad_kernel), on a stream of its own; 100 more good ones beside it. Then it waits
+ * for all, or leaves at once and lets the process end around them.
+ */
+#define PROGRAM "faulty"
+#include "../check.h"
+#include <hip/hip_runtime.h>
+#include <string.h>
+
+extern "C" __global__ void good_kernel(unsigned *data)
+{
+	if (data)
+		data[0] = 1;
+}
+
+extern "C" __global__ void bad_kernel(unsigned *data)
+{
+	if (data)
+		data[0] = 2;
+}
+
+static void good(hipStream_t stream, int count)
+{
+	for (int i = 0; i < count; i++)
+		good_kernel<<<1, 64, 0, stream>>>(nullptr);
+	CHECK_HIP(hipStreamSynchronize(stream));
+}
+
+int main(int argc, char **argv)
+{
+	const bool leave = argc > 1 && !strcmp(argv[1], "leave");
+	hipStream_t first, second;
+
+	CHECK_HIP(hipStreamCreate(&first));
+	CHECK_HIP(hipStreamCreate(&second));
+	good(first, 200);
+	/* A tracer beside us may have been waiting for the processor. */
+	usleep(300000);
+	/* A kernel on the second stream's own queue before it, so that the queue is there. */
+	good(second, 1);
+	bad_kernel<<<1, 64, 0, second>>>(nullptr);
+	good(first, 100);
+	if (!leave)
+		CHECK_HIP(hipDeviceSynchronize());
+	finish("%s", leave ? "leaves" : "waited");
+	if (leave)
+		exit(0);
+	return 0;
+}
