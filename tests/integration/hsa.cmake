@@ -108,6 +108,13 @@ hsa_trace_test(hsa_copies_blit softgpu "--own-copies @out" ${hsa_dir}/hsa_copies
   ENV SOFTGPU_COUNT=2 HSA_ENABLE_SDMA=0)
 hsa_trace_test(hsa_copies_odd_clock softgpu "--tick 40 --own-copies @out" ${hsa_dir}/hsa_copies
   ENV SOFTGPU_CLOCK_HZ=27000000 SOFTGPU_CLOCK_OFF=987654321012)
+# A slow subscriber, the collector loaded twice, and another tool beside it.
+hsa_trace_test(hsa_copies_slow_subscriber softgpu "--own-copies @out" ${hsa_dir}/hsa_copies
+  ENV "HSA_DUMP=&delay_us=200")
+hsa_trace_test(hsa_copies_twice softgpu "--own-copies @out" ${hsa_dir}/hsa_copies
+  ENV HSA_BEFORE=$<TARGET_FILE:rtl_rocm>)
+hsa_trace_test(hsa_copies_profiler softgpu "--own-copies @out" ${hsa_dir}/hsa_copies
+  ENV HSA_AFTER=${hsa_dir}/libhsa_profiler.so)
 # What never ends is counted at the exit, which does not wait for long.
 foreach(runner softgpu rocm7)
   hsa_trace_test(hsa_copies_hang ${runner} "--own-copies @out --copies-missed 2"

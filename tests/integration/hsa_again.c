@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hsa_again [ROUNDS]: starts and ends the HSA runtime again and again, and leaves it to the
- * runtime to destroy the queue. Prints "hsa_again: ok". The kernels have no names (kernel
- * object 0).
+ * hsa_again [ROUNDS]: starts and ends the HSA runtime again and again, with dispatches and a copy,
+ * and leaves it to the runtime to destroy the queue. Prints "hsa_again: ok". The kernels have no
+ * names (kernel object 0).
  */
 #include <hsa/hsa.h>
+#include <hsa/hsa_ext_amd.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,6 +49,32 @@ static void dispatch(hsa_queue_t *queue, hsa_signal_t completion)
 	hsa_signal_store_screlease(queue->doorbell_signal, (hsa_signal_value_t)index);
 }
 
+static hsa_status_t find_pool(hsa_amd_memory_pool_t pool, void *data)
+{
+	hsa_amd_memory_pool_t *found = data;
+
+	if (!found->handle)
+		*found = pool;
+	return HSA_STATUS_SUCCESS;
+}
+
+/* From one part of the GPU's memory to another. */
+static void copy(hsa_agent_t gpu)
+{
+	hsa_amd_memory_pool_t pool = {0};
+	hsa_signal_t done;
+	char *memory;
+
+	CHECK(!hsa_amd_agent_iterate_memory_pools(gpu, find_pool, &pool));
+	CHECK(!hsa_amd_memory_pool_allocate(pool, 8192, 0, (void **)&memory));
+	CHECK(!hsa_signal_create(1, 0, NULL, &done));
+	CHECK(!hsa_amd_memory_async_copy(memory, gpu, memory + 4096, gpu, 4096, 0, NULL, done));
+	while (hsa_signal_wait_scacquire(done, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX,
+					 HSA_WAIT_STATE_BLOCKED))
+		;
+	CHECK(!hsa_signal_destroy(done));
+}
+
 static void one_round(void)
 {
 	hsa_agent_t gpu = {0};
@@ -65,6 +92,7 @@ static void one_round(void)
 					 HSA_WAIT_STATE_BLOCKED))
 		;
 	CHECK(!hsa_signal_destroy(last));
+	copy(gpu);
 	CHECK(!hsa_shut_down());
 }
 

@@ -2,7 +2,8 @@
 /*
  * scopes [THREADS] [LAUNCHES]: threads that launch kernels within scopes of rtl (rtl/scope.h), as a
  * layer above would open one for each call: the grid has as many blocks as the correlation id, so
- * that a trace can be checked by itself. Between them, kernels outside of any scope. Without rtl in
+ * that a trace can be checked by itself. Between them, kernels outside of any scope. Then copies
+ * likewise, of as many bytes more than 1 MiB. Without rtl in
  * the process it does the same and has no scopes.
  */
 #include <rtl/stub.h>
@@ -12,6 +13,9 @@
 #include <hip/hip_runtime.h>
 #include <thread>
 #include <vector>
+
+/* Enough for an engine to be asked. */
+static constexpr size_t copy_bytes = 1 << 20;
 
 extern "C" __global__ void scoped(unsigned *data)
 {
@@ -57,6 +61,24 @@ static void launches(unsigned thread, unsigned count, uint64_t range, uint64_t c
 	CHECK_HIP(hipStreamDestroy(stream));
 }
 
+static void copies(unsigned thread, unsigned count, uint64_t call)
+{
+	unsigned char *host, *gpu;
+
+	CHECK_HIP(hipHostMalloc(reinterpret_cast<void **>(&host), copy_bytes + 4096, 0));
+	CHECK_HIP(hipMalloc(reinterpret_cast<void **>(&gpu), copy_bytes + 4096));
+	for (unsigned i = 0; i < count; i++) {
+		const unsigned number = 1 + thread * count + i;
+		const uint32_t depth = rtl_scope_push(call, number, number);
+
+		CHECK_HIP(hipMemcpy(gpu, host, copy_bytes + number, hipMemcpyHostToDevice));
+		rtl_scope_pop(depth);
+		CHECK_HIP(hipMemcpy(gpu, host, copy_bytes, hipMemcpyHostToDevice));
+	}
+	CHECK_HIP(hipFree(gpu));
+	CHECK_HIP(hipHostFree(host));
+}
+
 int main(int argc, char **argv)
 {
 	const unsigned threads = number_arg(argc, argv, 1, 4);
@@ -71,6 +93,11 @@ int main(int argc, char **argv)
 
 	for (unsigned i = 0; i < threads; i++)
 		all.emplace_back(launches, i, count, range, call);
+	for (std::thread &thread : all)
+		thread.join();
+	all.clear();
+	for (unsigned i = 0; i < threads; i++)
+		all.emplace_back(copies, i, count, call);
 	for (std::thread &thread : all)
 		thread.join();
 	return finish("threads=%u launches=%u", threads, 2 * threads * count);
