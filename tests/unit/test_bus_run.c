@@ -88,11 +88,7 @@ static void child(const struct run *run)
 	dup2(fd, STDERR_FILENO);
 	close(fd);
 	setenv("RTL_SPOOL", run->folder, 1);
-	/* ThreadSanitizer's own search for deadlocks crashes in a handler on a thread that ends */
-	setenv("TSAN_OPTIONS",
-	       strcmp(run->scenario, "timer_storm") != 0 ? "die_after_fork=0"
-							 : "die_after_fork=0:detect_deadlocks=0",
-	       0);
+	setenv("TSAN_OPTIONS", "die_after_fork=0", 0);
 	if (!strncmp(run->scenario, "fork", 4)) /* its leak check is not made for that */
 		setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
 	snprintf(value, sizeof value, "%s/out", run->folder);
