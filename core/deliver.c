@@ -41,8 +41,17 @@ static void hand_over_all(struct host *host)
 	sweep_if_due(host);
 }
 
-/* Puts an event on the list of each subscription that wants it. */
-static void distribute(struct host *host, const struct rtl_event *event)
+/* Where an event stands, for subscribers that have stored some before. */
+struct place {
+	const struct source *source;
+	uint64_t position;
+	uint32_t ring;
+};
+
+/* Puts an event on the list of each subscription that wants it. `place` NULL: nobody has stored it.
+ */
+static inline __attribute__((always_inline)) void
+distribute(struct host *host, const struct rtl_event *event, const struct place *place)
 {
 	struct rtl_subscription *const *first = &host->subscriptions[event->stream->number];
 	const struct rtl_subscription *s;
@@ -53,6 +62,8 @@ static void distribute(struct host *host, const struct rtl_event *event)
 		struct instance *instance = s->instance;
 
 		if (s->is_inline || !fn || (s->type != event->type && s->type != RTL_TYPE_ANY))
+			continue;
+		if (place && place->position < source_stored(place->source, instance, place->ring))
 			continue;
 		if (instance->pending && (instance->fn != fn || instance->user != s->user)) {
 			hand_over(instance); /* keeps the order over all callbacks of one */
@@ -221,6 +232,7 @@ static bool is_over(const struct host *host)
  * begun with. */
 static uint32_t pass_over(struct host *host, struct source *source)
 {
+	struct place place = {.source = source};
 	struct reader_record record;
 	uint32_t n = 0, total = 0;
 
@@ -229,7 +241,11 @@ static uint32_t pass_over(struct host *host, struct source *source)
 	if (!make_copies(host, source))
 		return 0;
 	source->interrupted = false;
-	while (reader_next(&source->reader, &record)) {
+	for (;;) {
+		if (source->resume && reader_next_ring(&source->reader, &place.ring))
+			place.position = source->reader.list[place.ring].position;
+		if (!reader_next(&source->reader, &record))
+			break;
 		size_t used = host->copies_used;
 
 		total++;
@@ -239,7 +255,10 @@ static uint32_t pass_over(struct host *host, struct source *source)
 			continue;
 		}
 		source_count_delivered(source, record.stream);
-		distribute(host, &host->batch[n]);
+		if (__builtin_expect(source->resume != NULL, 0))
+			distribute(host, &host->batch[n], &place);
+		else
+			distribute(host, &host->batch[n], NULL);
 		if (++n == HOST_BATCH || host->copies_used > HOST_COPIES - RTL_PAYLOAD_MAX) {
 			hand_over_all(host);
 			n = 0;

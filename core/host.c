@@ -371,6 +371,8 @@ void host_look_at(struct host *host, struct source *source)
 		source->begun = true;
 		for (instance = host->instances; instance; instance = instance->next)
 			INSTANCE_CALL(instance, process_begin, source->process);
+		for (instance = host->instances; instance; instance = instance->next)
+			source->hearers += !instance_failed(instance);
 	}
 	while (source->stream_count < source_streams_known(source))
 		if (!meet_stream(host, source, source->stream_count))

@@ -304,15 +304,22 @@ static void api_positions(const struct rtl_host *api,
 				     uint64_t position),
 			  void *user)
 {
-	const struct host *host = instance_of(api)->host;
+	const struct instance *instance = instance_of(api);
+	const struct host *host = instance->host;
+	uint64_t position, stored;
 	uint32_t i, k;
 
 	for (i = 0; i < host->source_count; i++) {
 		const struct source *source = host->sources[i];
 
-		for (k = 0; source->begun && !source->finals && k < source->reader.count; k++)
-			if (source->reader.list[k].position != source->reader.list[k].released)
-				fn(user, source->process, k, source->reader.list[k].position);
+		for (k = 0; source->begun && !source->finals && k < source->reader.count; k++) {
+			position = source->reader.list[k].position;
+			if (position == source->reader.list[k].released)
+				continue;
+			/* it may have stored more than what others have got again so far */
+			stored = source->resume ? source_stored(source, instance, k) : 0;
+			fn(user, source->process, k, stored > position ? stored : position);
+		}
 	}
 }
 
@@ -324,7 +331,7 @@ static int api_resume(const struct rtl_host *api, const struct rtl_process *proc
 
 	if (!source || source->reader.count)
 		return RTL_EBUSY;
-	return source_resume_at(source, ring, position);
+	return source_resume_at(source, instance_of(api), ring, position);
 }
 
 /* pairs 0: nothing is known. */

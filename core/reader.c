@@ -73,7 +73,7 @@ union first {
  * write on; so what is checked is read once. */
 static const struct rtl_record *next_record(struct reader_ring *r)
 {
-	uint64_t offset = r->position % r->capacity;
+	uint64_t offset = reader_offset(r);
 	uint64_t left = r->head - r->position, to_end = r->capacity - offset;
 	const struct rtl_record *record = (const void *)(ring_data(r->ring) + offset);
 	union first first;
@@ -100,7 +100,7 @@ static const struct rtl_record *next_record(struct reader_ring *r)
 /* Goes over what cannot be read, up to where a record begins again: the beginning of the ring. */
 static void skip_damage(struct reader_ring *r)
 {
-	uint64_t bytes = r->capacity - r->position % r->capacity;
+	uint64_t bytes = r->capacity - reader_offset(r);
 
 	if (bytes > r->head - r->position)
 		bytes = r->head - r->position;
@@ -108,14 +108,24 @@ static void skip_damage(struct reader_ring *r)
 	r->position += bytes;
 }
 
-/* Moves on to the next record and reads its ticks; false: none in this pass. */
-static bool look(struct reader_ring *r)
+static bool more(const struct reader *reader, struct reader_ring *r)
+{
+	return reader && reader->more &&
+	       reader->more(reader->user, (uint32_t)(r - reader->list), r);
+}
+
+/* Moves on to the next record and reads its ticks; false: none in this pass. reader NULL: none
+ * behind the ring's head. */
+static bool look(const struct reader *reader, struct reader_ring *r)
 {
 	const struct rtl_record *record;
 
 	for (;;) {
-		if (r->position == r->head)
-			return false;
+		if (r->position == r->head) {
+			if (!more(reader, r))
+				return false;
+			continue;
+		}
 		record = next_record(r);
 		if (!record)
 			skip_damage(r);
@@ -133,6 +143,16 @@ static void read_head(struct reader_ring *r)
 {
 	uint64_t head = __atomic_load_n(&r->ring->head, __ATOMIC_ACQUIRE);
 
+	if (r->is_segment) { /* none can be longer than its file says */
+		if (head % 8 || head > r->capacity) {
+			r->skipped += r->capacity;
+			head = 0;
+		}
+		r->head = r->base + head;
+		if (r->head < r->position)
+			r->head = r->position; /* what it holds was in another one as well */
+		return;
+	}
 	/* a sound thread has waited for the room that we have released */
 	if (head % 8 || r->position % 8 || head - r->released > r->capacity ||
 	    head - r->position > r->capacity) {
@@ -142,26 +162,47 @@ static void read_head(struct reader_ring *r)
 	r->head = head;
 }
 
-const struct rtl_record *reader_walk(struct reader_ring *r)
+void reader_take_segment(struct reader_ring *r, struct ring_header *segment, size_t bytes,
+			 uint64_t origin)
+{
+	const struct reader_ring s = new_ring(segment, bytes);
+	uint64_t begin = origin;
+
+	if (s.position % 8 == 0 && s.position <= s.capacity)
+		begin += s.position;
+	r->is_segment = true;
+	r->ring = segment;
+	r->capacity = s.ring ? s.capacity : 8; /* else it was another when its header was read */
+	r->usable = s.ring ? s.usable : 0;
+	r->base = origin;
+	r->position = begin > r->position ? begin : (r->position + 7) & ~(uint64_t)7;
+	read_head(r);
+}
+
+static const struct rtl_record *walk(const struct reader *reader, struct reader_ring *r)
 {
 	const struct rtl_record *record;
 
-	if (!look(r))
+	if (!look(reader, r))
 		return NULL;
-	record = (const void *)(ring_data(r->ring) + r->position % r->capacity);
+	record = (const void *)(ring_data(r->ring) + reader_offset(r));
 	r->position += ring_step(r->size);
 	r->taken = r->stream;
 	return record;
+}
+
+const struct rtl_record *reader_walk(struct reader_ring *r)
+{
+	return walk(NULL, r);
 }
 
 const struct rtl_record *reader_skip(struct reader *reader, uint32_t ring, uint64_t position)
 {
 	struct reader_ring *r = &reader->list[ring];
 
-	if (!r->ring)
-		return NULL;
-	read_head(r);
-	return look(r) && r->position < position ? reader_walk(r) : NULL;
+	if (r->ring)
+		read_head(r);
+	return look(reader, r) && r->position < position ? walk(reader, r) : NULL;
 }
 
 static bool earlier(const struct reader *reader, uint32_t a, uint32_t b)
@@ -208,10 +249,9 @@ bool reader_begin(struct reader *reader, struct ring_header *const *rings, const
 	for (i = 0; i < reader->count; i++) {
 		struct reader_ring *r = &reader->list[i];
 
-		if (!r->ring)
-			continue;
-		read_head(r);
-		if (r->head != r->position && look(r))
+		if (r->ring)
+			read_head(r);
+		if (look(reader, r))
 			reader->heap[reader->heap_size++] = i;
 	}
 	for (i = reader->heap_size / 2; i-- > 0;)
@@ -229,7 +269,7 @@ bool reader_next(struct reader *reader, struct reader_record *out)
 	if (r->ticks > reader->until)
 		return false; /* published after the pass began, as all others that are left */
 	*out = (struct reader_record){
-		.at = (const void *)(ring_data(r->ring) + r->position % r->capacity),
+		.at = (const void *)(ring_data(r->ring) + reader_offset(r)),
 		.ticks = r->ticks,
 		.size = r->size,
 		.tid = r->ring->tid,
@@ -237,7 +277,7 @@ bool reader_next(struct reader *reader, struct reader_record *out)
 		.type = r->type,
 	};
 	r->position += ring_step(r->size);
-	if (!look(r))
+	if (!look(reader, r))
 		reader->heap[0] = reader->heap[--reader->heap_size];
 	sift_down(reader, 0);
 	return true;
@@ -251,14 +291,14 @@ static void release_ring(struct reader_ring *r)
 		r->released = r->position;
 		/* release for the producer's acquire: we have read what it may overwrite now;
 		 * seq_cst with its store to waiting: one of us sees the other */
-		__atomic_store_n(&ring->tail, r->position, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&ring->tail, r->position - r->base, __ATOMIC_SEQ_CST);
 		if (__atomic_load_n(&ring->waiting, __ATOMIC_SEQ_CST)) {
 			__atomic_store_n(&ring->waiting, 0, __ATOMIC_RELAXED);
 			futex_wake(&ring->waiting);
 		}
 	}
 	/* acquire: with the release at the end of the ring's thread; its last head is visible */
-	if (__atomic_load_n(&ring->state, __ATOMIC_ACQUIRE) == RING_CLOSED &&
+	if (!r->is_segment && __atomic_load_n(&ring->state, __ATOMIC_ACQUIRE) == RING_CLOSED &&
 	    __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE) == r->position)
 		/* release: with the acquire of the thread that takes the ring next */
 		__atomic_store_n(&ring->state, RING_FREE, __ATOMIC_RELEASE);
@@ -271,7 +311,8 @@ void reader_announce_release(struct reader *reader)
 	for (i = 0; i < reader->count; i++)
 		if (reader->list[i].ring)
 			__atomic_store_n(&reader->list[i].ring->release_to,
-					 reader->list[i].position, __ATOMIC_RELAXED);
+					 reader->list[i].position - reader->list[i].base,
+					 __ATOMIC_RELAXED);
 }
 
 void reader_release(struct reader *reader)
@@ -291,7 +332,7 @@ bool reader_is_short(const struct reader *reader)
 		const struct reader_ring *r = &reader->list[i];
 
 		/* relaxed: hints, looked at again in the next pass */
-		if (!r->ring)
+		if (!r->ring || r->is_segment)
 			continue;
 		if (__atomic_load_n(&r->ring->state, __ATOMIC_RELAXED) == RING_CLOSED)
 			return true;

@@ -16,7 +16,8 @@
 #include "ring.h"
 
 struct reader_ring {
-	struct ring_header *ring; /* NULL: it could not be had */
+	struct ring_header *ring; /* or the segment that is read now; NULL: it could not be had */
+	uint64_t base;            /* position at which the data begins: 0, or the segment's */
 	uint64_t capacity;        /* as found at first: in the ring it may be overwritten */
 	uint64_t usable;          /* of it, bytes that the file has */
 	uint64_t position;        /* next record to give out */
@@ -28,11 +29,19 @@ struct reader_ring {
 	uint16_t stream;
 	uint16_t type;
 	uint16_t taken; /* the stream of the record that was gone over last */
+	/* of a recording; source.c's: */
+	bool is_segment;
+	bool hit;         /* something was missing in one that is closed again */
+	uint32_t next;    /* which comes then, in spool_files.segments; plus 1 */
+	uint32_t settled; /* those before have their tails; plus 1 */
+	size_t bytes;     /* of the mapping of this one */
+	void *previous;   /* still mapped: a record of it may just have been given out */
+	size_t previous_bytes;
 };
 
 /* A record as it was checked: whoever can write to the ring may have changed it since. */
 struct reader_record {
-	const struct rtl_record *at; /* stays valid until reader_release */
+	const struct rtl_record *at; /* until reader_release; of a recording, until the next one */
 	uint64_t ticks;
 	uint32_t size;
 	uint32_t tid;
@@ -48,7 +57,11 @@ struct reader {
 	uint32_t *heap; /* indices into list, the earliest first */
 	uint32_t heap_size;
 	bool starved; /* no memory to take up a ring; relaxed, for whoever waits for room in it */
-	bool frozen; /* the ticks are of another boot, or all were read before: the clock stays */
+	bool frozen;  /* the ticks are of another boot, or all were read before: the clock stays */
+	/* Where a ring goes on when its file is read to the end: takes up the next segment
+	 * (reader_take_segment); false: there is none. NULL: no recording. */
+	bool (*more)(void *user, uint32_t ring, struct reader_ring *r);
+	void *user;
 	uint64_t until;  /* ticks at which this pass began */
 	uint64_t now_ns; /* the same in ns */
 };
@@ -63,6 +76,22 @@ bool reader_begin(struct reader *reader, struct ring_header *const *rings, const
 		  uint32_t count);
 /* The next record of the pass; false: there is none. */
 bool reader_next(struct reader *reader, struct reader_record *out);
+/* Which ring reader_next would read; false: none. */
+static inline bool reader_next_ring(const struct reader *reader, uint32_t *ring)
+{
+	if (!reader->heap_size)
+		return false;
+	*ring = reader->heap[0];
+	return true;
+}
+/* Where a position lies in the data of the ring, or of its segment. */
+static inline uint64_t reader_offset(const struct reader_ring *r)
+{
+	return (r->position - r->base) % r->capacity;
+}
+/* Goes on in a segment, whose first record has the position `origin`. */
+void reader_take_segment(struct reader_ring *r, struct ring_header *segment, size_t bytes,
+			 uint64_t origin);
 /* Takes up the rings without beginning a pass. */
 void reader_add_rings(struct reader *reader, struct ring_header *const *rings, const size_t *bytes,
 		      uint32_t count);

@@ -170,7 +170,7 @@ static void find_segments(int dir_fd, struct source *source)
 	unsigned number;
 
 	while (dir && (entry = readdir(dir)))
-		if (sscanf(entry->d_name, SPOOL_SEGMENT_NAME, &number) == 1) {
+		if (sscanf(entry->d_name, SPOOL_SEGMENT_SCAN, &number) == 1) {
 			note_segment(dir_fd, entry->d_name, source);
 			if (number >= source->segments)
 				source->segments = number + 1;
@@ -215,7 +215,7 @@ static void touch(const uint8_t *data, uint64_t size)
 /* How far a ring can be saved: up to its head, or to where its file ends. */
 static uint64_t find_end(const struct reader_ring *r)
 {
-	uint64_t offset = r->position % r->capacity, bytes = r->head - r->position;
+	uint64_t offset = reader_offset(r), bytes = r->head - r->position;
 	uint64_t usable = r->usable < r->capacity ? r->usable & ~7ull : r->capacity;
 	uint64_t first = bytes < r->capacity - offset ? bytes : r->capacity - offset;
 	uint64_t there = usable > offset ? usable - offset : 0;
@@ -231,7 +231,7 @@ static bool save(struct recorder *recorder, struct source *source, int dir_fd, u
 {
 	struct reader_ring *r = &source->reader.list[index];
 	const struct ring_header *ring = r->ring;
-	uint64_t offset = r->position % r->capacity, bytes = end - r->position;
+	uint64_t offset = reader_offset(r), bytes = end - r->position;
 	uint64_t first = bytes < r->capacity - offset ? bytes : r->capacity - offset;
 	union {
 		struct ring_header header;

@@ -106,9 +106,92 @@ int source_init_spool(struct source *source, const char *path, bool shared, cons
 	return 0;
 }
 
+/* ---- segments of a recording: one of each ring is mapped at a time, and the one before it */
+
+static void drop_previous(struct reader_ring *r)
+{
+	if (r->previous)
+		r->hit |= spool_files_unmap_segment(r->previous, r->previous_bytes);
+	r->previous = NULL;
+}
+
+static void drop_segments(struct reader_ring *r)
+{
+	drop_previous(r);
+	if (r->is_segment)
+		r->hit |= spool_files_unmap_segment(r->ring, r->bytes);
+	r->is_segment = false;
+	r->ring = NULL;
+}
+
+/* The first segment of a ring, or of one behind it. */
+static uint32_t first_segment(const struct spool_files *files, uint32_t ring)
+{
+	uint32_t low = 0, high = files->segment_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (files->segments[middle].ring < ring)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool next_segment(void *user, uint32_t ring, struct reader_ring *r)
+{
+	struct source *source = user;
+	const struct spool_files *files = &source->files;
+	struct ring_header *header;
+	uint32_t at;
+	size_t bytes;
+
+	if (!r->next)
+		r->next = r->settled = first_segment(files, ring) + 1;
+	at = r->next - 1;
+	if (at >= files->segment_count || files->segments[at].ring != ring)
+		return false;
+	header = spool_files_map_segment(files, at, &bytes);
+	r->next++;
+	if (!header) {
+		r->skipped += files->segments[at].length;
+		return true; /* perhaps the one behind it */
+	}
+	drop_previous(r);
+	if (r->is_segment) {
+		r->previous = r->ring;
+		r->previous_bytes = r->bytes;
+	}
+	r->is_segment = true;
+	r->ring = header;
+	r->bytes = bytes;
+	reader_take_segment(r, header, bytes, files->segments[at].origin);
+	return true;
+}
+
+/* What was delivered of them will not be so again. */
+static void settle_segments(struct source *source)
+{
+	uint32_t i;
+
+	for (i = 0; i < source->reader.count && source->files.shared; i++) {
+		struct reader_ring *r = &source->reader.list[i];
+
+		/* the one that is read has its tail by reader_release */
+		for (; r->next && r->settled + 1 < r->next; r->settled++)
+			spool_files_settle_segment(&source->files, r->settled - 1);
+	}
+}
+
 /* Lets go of all that is not needed for ledgers. */
 static void release(struct source *source)
 {
+	uint32_t i;
+
+	for (i = 0; source->reader.more && i < source->reader.count; i++)
+		drop_segments(&source->reader.list[i]);
 	reader_fini(&source->reader);
 	if (source->local || !source->control)
 		return;
@@ -155,10 +238,13 @@ static uint32_t damaged_rings(const struct source *source, uint32_t *first)
 	for (i = 0; i < source->reader.count; i++) {
 		const struct reader_ring *r = &source->reader.list[i];
 
-		if ((!r->ring || r->skipped || guard_was_hit(r->ring)) && !n++)
+		/* of a recording there is `ring-N` as well */
+		if ((!source->files.rings[i] || !r->ring || r->skipped || r->hit ||
+		     guard_was_hit(r->ring) || guard_was_hit(r->previous)) &&
+		    !n++)
 			*first = i;
 	}
-	return n;
+	return n + source->files.segments_lost;
 }
 
 /* Says what could not be read. Returns whether its files are worth keeping for somebody who can. */
@@ -216,6 +302,7 @@ void source_fini(struct source *source)
 	catalog_fini(&source->catalog);
 	while ((resume = source->resume)) {
 		source->resume = resume->next;
+		free(resume->positions);
 		free(resume);
 	}
 	while ((loss = source->losses)) {
@@ -266,32 +353,86 @@ const struct rtl_stream_info *source_stream(const struct source *source, uint32_
 	return source->local ? stream_info(number) : source->catalog.streams[number];
 }
 
-int source_resume_at(struct source *source, uint32_t ring, uint64_t position)
+uint64_t source_stored(const struct source *source, const void *owner, uint32_t ring)
 {
-	struct source_resume *resume = malloc(sizeof *resume);
+	const struct source_resume *resume = source->resume;
 
-	if (!resume)
-		return RTL_ENOMEM;
-	*resume = (struct source_resume){source->resume, position, ring};
-	source->resume = resume;
-	return 0;
+	while (resume && resume->owner != owner)
+		resume = resume->next;
+	return resume && ring < resume->count ? resume->positions[ring] : 0;
 }
 
-/* Goes over what an earlier host has stored, when the rings are known. */
-static void skip_stored(struct source *source)
+static struct source_resume *find_resume(struct source *source, const void *owner)
 {
 	struct source_resume *resume;
 
-	while ((resume = source->resume)) {
-		if (resume->ring < source->reader.count)
-			while (reader_skip(&source->reader, resume->ring, resume->position)) {
-				uint16_t stream = source->reader.list[resume->ring].taken;
+	for (resume = source->resume; resume; resume = resume->next)
+		if (resume->owner == owner)
+			return resume;
+	resume = calloc(1, sizeof *resume);
+	if (!resume)
+		return NULL;
+	resume->owner = owner;
+	resume->next = source->resume;
+	source->resume = resume;
+	return resume;
+}
 
-				if (stream < source->stream_count)
-					source->delivered[stream]++;
-			}
-		source->resume = resume->next;
-		free(resume);
+int source_resume_at(struct source *source, const void *owner, uint32_t ring, uint64_t position)
+{
+	struct source_resume *resume;
+	uint64_t *positions;
+
+	if (ring >= SPOOL_RINGS_MAX)
+		return RTL_EINVAL;
+	resume = find_resume(source, owner);
+	if (!resume)
+		return RTL_ENOMEM;
+	if (ring >= resume->count) {
+		positions = realloc(resume->positions, (ring + 1) * sizeof *positions);
+		if (!positions)
+			return RTL_ENOMEM;
+		resume->positions = positions;
+		while (resume->count <= ring)
+			positions[resume->count++] = 0;
+	}
+	if (position > resume->positions[ring])
+		resume->positions[ring] = position;
+	return 0;
+}
+
+/* Up to where all subscribers have stored a ring's events. */
+static uint64_t stored_by_all(const struct source *source, uint32_t ring)
+{
+	const struct source_resume *resume;
+	uint64_t least = UINT64_MAX;
+	uint32_t owners = 0;
+
+	for (resume = source->resume; resume; resume = resume->next) {
+		uint64_t position = source_stored(source, resume->owner, ring);
+
+		owners++;
+		least = position < least ? position : least;
+	}
+	return owners < source->hearers ? 0 : least;
+}
+
+/* Goes over what an earlier host has stored, when the rings are known. What only some of its
+ * subscribers have stored is delivered to the others (deliver.c). */
+static void skip_stored(struct source *source)
+{
+	uint32_t i;
+
+	source->resumed = true;
+	for (i = 0; i < source->reader.count; i++) {
+		uint64_t position = stored_by_all(source, i);
+
+		while (reader_skip(&source->reader, i, position)) {
+			uint16_t stream = source->reader.list[i].taken;
+
+			if (stream < source->stream_count)
+				source->delivered[stream]++;
+		}
 	}
 }
 
@@ -307,11 +448,16 @@ bool source_begin(struct source *source)
 		count = __atomic_load_n(&source->control->ring_count, __ATOMIC_ACQUIRE);
 	} else {
 		spool_files_map_rings(&source->files);
+		if (source->control->segment_count) {
+			spool_files_find_segments(&source->files);
+			source->reader.more = next_segment;
+			source->reader.user = source;
+		}
 		rings = source->files.rings;
 		bytes = source->files.ring_bytes;
 		count = source->files.ring_count;
 	}
-	if (source->resume) {
+	if (source->resume && !source->resumed) {
 		reader_add_rings(&source->reader, rings, bytes, count);
 		skip_stored(source);
 	}
@@ -364,6 +510,7 @@ void source_release(struct source *source)
 	/* release, here and below: in this order, for the one who comes when we are dead */
 	__atomic_store_n(&control->releasing, 1, __ATOMIC_RELEASE);
 	reader_release(&source->reader);
+	settle_segments(source);
 	for (i = 0; i < source->stream_count; i++)
 		__atomic_store_n(&control->streams[i].delivered, source->delivered[i],
 				 __ATOMIC_RELEASE);
@@ -400,9 +547,9 @@ static uint64_t published(const struct source *source, uint32_t number)
 			sum += __atomic_load_n(&bus.rings[i]->published[number], __ATOMIC_RELAXED);
 		return sum;
 	}
-	for (i = 0; i < source->reader.count; i++)
-		if (source->reader.list[i].ring)
-			sum += __atomic_load_n(&source->reader.list[i].ring->published[number],
+	for (i = 0; i < source->files.ring_count; i++)
+		if (source->files.rings[i])
+			sum += __atomic_load_n(&source->files.rings[i]->published[number],
 					       __ATOMIC_RELAXED);
 	return sum;
 }

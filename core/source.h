@@ -23,7 +23,7 @@ struct source {
 	bool ended;         /* process_end was called: nothing follows */
 	bool gone;          /* it has ended in order, or died */
 	bool damaged;       /* its dictionary could not be read to the end */
-	bool interrupted; /* a pass over it is to be continued */
+	bool interrupted;   /* a pass over it is to be continued */
 	uint64_t malformed; /* records that were not as their stream describes them */
 	char *path;         /* the rest: of a mapped spool */
 	struct spool_files files;
@@ -35,9 +35,12 @@ struct source {
 	uint64_t delivered[SPOOL_STREAMS_MAX];
 	uint64_t abandoned[SPOOL_STREAMS_MAX];
 	/* recorder.c's: */
-	uint32_t segments;            /* number of the next one */
-	bool continued;               /* segments of an earlier recorder have been looked for */
-	struct source_resume *resume; /* rings that an earlier host has stored in part */
+	uint32_t segments; /* number of the next one */
+	bool continued;    /* segments of an earlier recorder have been looked for */
+	struct source_resume
+		*resume;  /* what subscribers have stored in an earlier host; mostly NULL */
+	bool resumed;     /* what all have stored has been gone over */
+	uint32_t hearers; /* how many subscribers have heard of the process */
 	struct rtl_ledger last[SPOOL_STREAMS_MAX]; /* when it has ended: threads may publish on */
 	/* what is left of them when the spool has been closed */
 	struct rtl_ledger *finals;
@@ -50,8 +53,9 @@ struct source {
 
 struct source_resume {
 	struct source_resume *next;
-	uint64_t position;
-	uint32_t ring;
+	const void *owner;   /* the subscriber */
+	uint64_t *positions; /* by ring */
+	uint32_t count;
 };
 
 struct source_loss {
@@ -85,8 +89,11 @@ void source_prepare(struct source *source);
 bool source_begin(struct source *source);
 /* The host knows the process's next stream as `info`. */
 void source_add_stream(struct source *source, const struct rtl_stream_info *info);
-/* The ring's events before `position` count as delivered. Before the first pass; RTL_ENOMEM. */
-int source_resume_at(struct source *source, uint32_t ring, uint64_t position);
+/* The ring's events before `position` are not for that subscriber. Before the first pass;
+ * RTL_ENOMEM, RTL_EINVAL. */
+int source_resume_at(struct source *source, const void *owner, uint32_t ring, uint64_t position);
+/* Up to where a subscriber has stored a ring's events in an earlier host. */
+uint64_t source_stored(const struct source *source, const void *owner, uint32_t ring);
 /* One more of the process's stream: who asks for its ledger may do so at any time. */
 static inline void source_count_delivered(struct source *source, uint32_t stream)
 {

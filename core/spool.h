@@ -20,8 +20,8 @@
 #define SPOOL_STREAMS_MAX  256u
 #define SPOOL_RINGS_MAX    4096u
 #define SPOOL_LOSSES_MAX   256u
-#define SPOOL_SEGMENTS_MAX 1000000u
 #define SPOOL_SEGMENT_NAME "segment-%06u"
+#define SPOOL_SEGMENT_SCAN "segment-%u"
 #define SPOOL_PAIRS_MAX    64u
 #define SPOOL_DICT_MAX     (256ul << 20) /* bytes */
 

@@ -162,33 +162,131 @@ static void put_ring(struct spool_files *files, struct ring_header *ring, size_t
 	files->ring_count++;
 }
 
-static int is_segment(const struct dirent *entry)
-{
-	unsigned number;
+/* ---- segments */
 
-	return sscanf(entry->d_name, SPOOL_SEGMENT_NAME, &number) == 1;
+static void segment_name(uint32_t number, char *name, size_t size)
+{
+	snprintf(name, size, SPOOL_SEGMENT_NAME, number);
 }
 
-/* Those of a recording, in the order of their numbers; those that have been rotated out are not
- * there. */
-static void map_segments(struct spool_files *files)
+static struct spool_segment *add_segment(struct spool_files *files, uint32_t *room)
 {
-	struct dirent **entries;
-	int i, n = scandirat(files->dir_fd, ".", &entries, is_segment, versionsort);
+	struct spool_segment *segments = files->segments;
 
-	files->segments_mapped = true;
-	for (i = 0; i < n; i++) {
-		size_t bytes = 0;
-		struct ring_header *ring = map_ring(files, entries[i]->d_name, &bytes);
-
-		free(entries[i]);
-		if (make_room(files, files->ring_count + 1))
-			put_ring(files, ring, bytes);
-		else if (ring)
-			unmap(ring, bytes);
+	if (files->segment_count == *room) {
+		*room = *room ? 2 * *room : 256;
+		segments = realloc(files->segments, *room * sizeof *segments);
+		if (!segments)
+			return NULL;
+		files->segments = segments;
 	}
-	if (n >= 0)
-		free(entries);
+	return &segments[files->segment_count++];
+}
+
+/* Reads where a segment belongs; false: it is none. */
+static bool read_segment(const struct spool_files *files, const char *name,
+			 struct spool_segment *segment)
+{
+	struct ring_header header;
+	size_t size;
+	int fd = open_file(files, name, false, &size);
+	bool ok;
+
+	if (fd < 0)
+		return false;
+	ok = size >= RING_HEADER_SIZE && pread(fd, &header, sizeof header, 0) == sizeof header &&
+	     ring_ok(&header) && header.index < SPOOL_RINGS_MAX &&
+	     header.capacity <= UINT64_MAX - header.origin && header.origin % 8 == 0;
+	close(fd);
+	segment->ring = header.index;
+	segment->origin = header.origin;
+	segment->length = header.capacity;
+	return ok;
+}
+
+static int compare(const void *left, const void *right)
+{
+	const struct spool_segment *a = left, *b = right;
+
+	if (a->ring != b->ring)
+		return a->ring < b->ring ? -1 : 1;
+	if (a->origin != b->origin)
+		return a->origin < b->origin ? -1 : 1;
+	return a->number < b->number ? -1 : a->number > b->number;
+}
+
+static void note_segment(struct spool_files *files, const char *name, uint32_t *room)
+{
+	struct spool_segment *place, segment = {.number = 0};
+
+	if (sscanf(name, SPOOL_SEGMENT_SCAN, &segment.number) != 1)
+		return;
+	place = read_segment(files, name, &segment) ? add_segment(files, room) : NULL;
+	if (!place) {
+		files->segments_lost++;
+		return;
+	}
+	*place = segment;
+	/* one whose `ring-N` is not there has a place all the same */
+	while (files->ring_count <= segment.ring && make_room(files, files->ring_count + 1))
+		put_ring(files, NULL, 0);
+}
+
+void spool_files_find_segments(struct spool_files *files)
+{
+	struct dirent *entry;
+	uint32_t room = 0;
+	DIR *dir;
+	int fd;
+
+	if (files->segments_known || !files->control->segment_count)
+		return;
+	fd = openat(files->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return; /* in the next pass */
+	}
+	files->segments_known = true;
+	while ((entry = readdir(dir)))
+		note_segment(files, entry->d_name, &room);
+	closedir(dir);
+	if (files->segment_count)
+		qsort(files->segments, files->segment_count, sizeof *files->segments, compare);
+}
+
+struct ring_header *spool_files_map_segment(const struct spool_files *files, uint32_t segment,
+					    size_t *bytes)
+{
+	char name[32];
+
+	segment_name(files->segments[segment].number, name, sizeof name);
+	return map_ring(files, name, bytes);
+}
+
+bool spool_files_unmap_segment(void *at, size_t bytes)
+{
+	bool hit = guard_was_hit(at);
+
+	unmap(at, bytes);
+	return hit;
+}
+
+void spool_files_settle_segment(const struct spool_files *files, uint32_t segment)
+{
+	const struct spool_segment *s = &files->segments[segment];
+	size_t size;
+	char name[32];
+	int fd;
+
+	segment_name(s->number, name, sizeof name);
+	fd = open_file(files, name, true, &size);
+	if (fd < 0)
+		return;
+	/* where that fails it is delivered again, if this host dies */
+	(void)!pwrite(fd, &s->length, sizeof s->length, offsetof(struct ring_header, tail));
+	close(fd);
 }
 
 void spool_files_map_rings(struct spool_files *files)
@@ -199,7 +297,7 @@ void spool_files_map_rings(struct spool_files *files)
 
 	if (n > SPOOL_RINGS_MAX)
 		n = SPOOL_RINGS_MAX; /* damaged; what is there is still read */
-	if (!files->segments_mapped && n > files->ring_count && make_room(files, n)) {
+	if (n > files->ring_count && !files->segments_known && make_room(files, n)) {
 		while (files->ring_count < n) {
 			size_t bytes = 0;
 
@@ -212,8 +310,6 @@ void spool_files_map_rings(struct spool_files *files)
 			put_ring(files, ring, bytes);
 		}
 	}
-	if (files->control->segment_count && !files->segments_mapped)
-		map_segments(files);
 }
 
 static bool make_dict_room(struct spool_files *files, size_t length)
@@ -279,6 +375,7 @@ void spool_files_close(struct spool_files *files)
 			unmap(files->rings[i], files->ring_bytes[i]);
 	free(files->rings);
 	free(files->ring_bytes);
+	free(files->segments);
 	free(files->dict);
 	if (files->control)
 		unmap(files->control, sizeof *files->control);

@@ -18,21 +18,42 @@ struct spool_files {
 	int dir_fd;
 	bool shared; /* what is written goes to the files; else it stays here */
 	struct spool_control *control;
-	uint8_t *dict;	   /* a copy: what was checked stays so */
+	uint8_t *dict;     /* a copy: what was checked stays so */
 	size_t dict_bytes; /* read */
 	size_t dict_room;
-	bool dict_short;   /* the file is shorter than it should be */
+	bool dict_short; /* the file is shorter than it should be */
 	struct ring_header **rings;
 	size_t *ring_bytes;
 	uint32_t ring_count; /* mapped; one that cannot be is NULL */
 	uint32_t ring_room;
-	bool segments_mapped;
+	/* Of a recording: there may be more of them than a process may have mappings. In the order
+	 * of their rings and positions. */
+	struct spool_segment *segments;
+	uint32_t segment_count;
+	uint32_t segments_lost; /* files that are none, or whose ring there cannot be */
+	bool segments_known;
+};
+
+struct spool_segment {
+	uint64_t origin; /* position of its first record in its ring */
+	uint64_t length; /* bytes of its records */
+	uint32_t ring;
+	uint32_t number; /* of its file */
 };
 
 /* RTL_ENOENT, RTL_EFORMAT (*why says what), RTL_EIO, RTL_ENOMEM. */
 int spool_files_open(struct spool_files *files, const char *path, bool shared, const char **why);
 /* Maps the rings that are new. */
 void spool_files_map_rings(struct spool_files *files);
+/* Looks for the segments of a recording; once. */
+void spool_files_find_segments(struct spool_files *files);
+/* Maps one of them; NULL: it is not what it was. */
+struct ring_header *spool_files_map_segment(const struct spool_files *files, uint32_t segment,
+					    size_t *bytes);
+/* Lets go of it; returns whether something of it was missing. */
+bool spool_files_unmap_segment(void *at, size_t bytes);
+/* All of it has been delivered; for who reads it next. Only where files are shared. */
+void spool_files_settle_segment(const struct spool_files *files, uint32_t segment);
 /* Reads what is new in the dictionary; how many bytes of it are valid. */
 uint64_t spool_files_read_dict(struct spool_files *files);
 void spool_files_close(struct spool_files *files);

@@ -203,9 +203,10 @@ struct rtl_host {
 				     uint64_t position),
 			  void *user);
 	/**
-	 * From `process_begin`: the process's events in that ring before `position` have been
-	 * stored already, in an earlier host; they are not delivered again, and count as delivered.
-	 * @return 0; RTL_ENOMEM; RTL_EBUSY: too late
+	 * From `process_begin`: this instance has stored the process's events in that ring before
+	 * `position` already, in an earlier host; it does not get them again. Other instances get
+	 * what they have not stored.
+	 * @return 0; RTL_ENOMEM; RTL_EINVAL: no ring has that number; RTL_EBUSY: too late
 	 */
 	int (*resume)(const struct rtl_host *host, const struct rtl_process *process, uint32_t ring,
 		      uint64_t position);
