@@ -189,6 +189,37 @@ struct rtl_hsa_copy {
 	uint64_t scope_instance;
 };
 
+#define RTL_STREAM_HSA_CALL       "rtl.hsa.call"
+#define RTL_STREAM_HSA_CALL_DEBUG "rtl.hsa.call.debug"
+/** Of both. */
+#define RTL_STREAM_HSA_CALL_VERSION 1
+
+/**
+ * rtl.hsa.call, RTL_FUNCTION_BEGIN and RTL_FUNCTION_END: a call of a function of the HSA runtime,
+ * in the thread that makes it. The end says all that the begin said. Of the event: uid = the
+ * function's tracepoint (kind "function"), parent_uid and correlation = of the scope that is open
+ * around it (rtl_scope_push), 0 if none; instance pairs begin and end, and those of rtl.hsa.call
+ * with those of rtl.hsa.call.debug.
+ */
+struct rtl_hsa_call {
+	uint64_t begin_ns; /**< when it was called; 0 in a begin */
+	uint64_t end_ns;   /**< when it returned; 0 in a begin */
+	uint64_t function; /**< string: its name */
+	uint64_t status;   /**< string: the hsa_status_t that it returned; 0: it returns none */
+	int64_t result;    /**< what it returned, as a number; 0: nothing */
+};
+
+/**
+ * rtl.hsa.call.debug, RTL_FUNCTION_WITH_ARGS_BEGIN and RTL_FUNCTION_WITH_ARGS_END: the same with
+ * the arguments, see <rtl/args.h>. In an end that returned HSA_STATUS_SUCCESS, an argument that
+ * the function has written to is what it has written (RTL_ARG_OUT); other pointers are addresses,
+ * and not followed but for texts.
+ */
+struct rtl_hsa_call_debug {
+	struct rtl_hsa_call call;
+	struct rtl_text args; /**< RTL_KIND_ARGS */
+};
+
 #ifdef __cplusplus
 }
 #endif

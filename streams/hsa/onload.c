@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "agents.h"
+#include "calls.h"
 #include "code_objects.h"
 #include "collector.h"
 #include "copies.h"
@@ -136,6 +137,7 @@ static bool start(struct root_table *root)
 		return false;
 	if (!config_read(&collector.config))
 		return false;
+	calls_register();
 	missing = tables_usable(root) ? collector_take_functions(root) : "table";
 	if (missing) {
 		rtl_log(RTL_LEVEL_ERROR, "hsa",
@@ -147,6 +149,7 @@ static bool start(struct root_table *root)
 	collector_read_clock();
 	hook(root);
 	taken = root;
+	calls_hook(root); /* outermost */
 	atomic_store_explicit(&collector.state, COLLECTOR_ON, memory_order_relaxed);
 	return true;
 }

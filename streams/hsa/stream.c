@@ -5,16 +5,9 @@
 #include <rtl/plugin.h>
 #include <rtl/rocm.h>
 
+#include "calls.h"
 #include "copy_publish.h"
-
-#define FIELD(type, member, field_kind, field_unit, text)                                          \
-	{                                                                                          \
-		.struct_size = sizeof(struct rtl_field), .kind = field_kind,                       \
-		.offset = offsetof(type, member), .size = sizeof(((type *)0)->member),             \
-		.name = #member, .unit = field_unit, .description = text,                          \
-	}
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#include "describe.h"
 
 /* The offsets are part of what subscribers are compiled with. */
 _Static_assert(sizeof(struct rtl_hsa_dispatch) == 112, "rtl_hsa_dispatch");
@@ -84,13 +77,6 @@ static const struct rtl_field metadata_fields[] = {
 	M(bytes, RTL_KIND_UINT, "bytes", "of a code object: its size on the GPU"),
 };
 
-#define TYPE(number, type_name, payload, type_fields, text)                                        \
-	{                                                                                          \
-		.struct_size = sizeof(struct rtl_type_info), .type = number,                       \
-		.field_count = COUNT(type_fields), .payload_size = sizeof(payload),                \
-		.name = type_name, .description = text, .fields = type_fields,                     \
-	}
-
 static const struct rtl_type_info types[] = {
 	TYPE(RTL_TASK_BEGIN, "task_begin", struct rtl_hsa_dispatch, dispatch_fields,
 	     "a kernel dispatch was submitted"),
@@ -123,8 +109,12 @@ rtl_publisher_streams(size_t *count);
 
 const struct rtl_stream_info *const *rtl_publisher_streams(size_t *count)
 {
-	static const struct rtl_stream_info *const streams[] = {&hsa_stream_info,
-								&copy_stream_info};
+	static const struct rtl_stream_info *const streams[] = {
+		&hsa_stream_info,
+		&copy_stream_info,
+		&call_stream_info,
+		&call_debug_stream_info,
+	};
 
 	*count = COUNT(streams);
 	return streams;

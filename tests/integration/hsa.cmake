@@ -82,6 +82,52 @@ hsa_trace_test(two_gpus softgpu "" ${programs}/two_gpus
 hsa_trace_test(spin_pair softgpu "" ${programs}/spin_pair
   ENV SOFTGPU_COUNT=2 SOFTGPU_KERNELS=${programs}/libhost_kernels.so)
 
+# Every function of the HSA runtime, against the program's own log of its calls.
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+find_package(Threads REQUIRED)
+add_library(hsa_calls_sub MODULE hsa_calls_sub.c)
+target_link_libraries(hsa_calls_sub PRIVATE rtl_settings rtl_shared_settings)
+set_target_properties(hsa_calls_sub PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${hsa_dir})
+
+# hsa_calls_program(NAME ROCM7 INCLUDE-FOLDER): built with the headers of that version
+function(hsa_calls_program name rocm7 include)
+  set(table ${PROJECT_SOURCE_DIR}/streams/hsa/calls.table)
+  set(log ${CMAKE_CURRENT_BINARY_DIR}/${name}_log.h)
+  set(maker ${CMAKE_CURRENT_SOURCE_DIR}/hsa_calls_log.py)
+  add_custom_command(OUTPUT ${log}
+    COMMAND Python3::Interpreter ${maker} ${table} ${log} ${include}
+    DEPENDS ${maker} ${table} ${PROJECT_SOURCE_DIR}/streams/hsa/generate_calls.py VERBATIM)
+  add_executable(${name} hsa_calls.c ${log})
+  target_compile_definitions(${name} PRIVATE _GNU_SOURCE HSA_CALLS_LOG="${log}"
+    HSA_CALLS_ROCM7=${rocm7})
+  target_include_directories(${name} SYSTEM BEFORE PRIVATE ${include})
+  target_compile_options(${name} PRIVATE -Wall -Wextra)
+  target_link_libraries(${name} PRIVATE Threads::Threads)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${hsa_dir})
+endfunction()
+
+# hsa_calls_test(NAME RUNNER PROGRAM CODE-OBJECTS NOT-CALLED...)
+function(hsa_calls_test name runner program objects)
+  set(test integration.hsa.${runner}.${name})
+  add_test(NAME ${test} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/hsa_calls_trace ${runner}
+    ${hsa_dir}/${program} ${objects} ${ARGN})
+  set_tests_properties(${test} PROPERTIES LABELS ${runner} TIMEOUT 120 SKIP_RETURN_CODE 77
+    ENVIRONMENT "RTL_BUILD_DIR=${PROJECT_BINARY_DIR}")
+endfunction()
+
+hsa_calls_program(hsa_calls 0 ${RTL_HSA_INCLUDE_DIR})
+target_link_libraries(hsa_calls PRIVATE hsa-runtime64)
+# What is not called ends the process where the kernel cannot do it.
+hsa_calls_test(calls softgpu hsa_calls ${programs}/hsa_kernels hsa_amd_svm_prefetch_async)
+if(RTL_ROCM7_FOUND)
+  hsa_calls_program(hsa_calls7 1 ${RTL_ROCM7_INCLUDE_DIR})
+  target_link_libraries(hsa_calls7 PRIVATE ${RTL_ROCM7_LIBRARY_DIR}/libhsa-runtime64.so.1
+    ${RTL_ROCM7_LINK_OPTIONS})
+  set_target_properties(hsa_calls7 PROPERTIES SKIP_BUILD_RPATH TRUE)
+  hsa_calls_test(calls rocm7 hsa_calls7 ${programs}/rocm7/hsa_kernels
+    hsa_amd_memory_unlock hsa_amd_svm_prefetch_async)
+endif()
+
 # Signals in every use; the same program runs on both.
 hsa_trace_test(signals softgpu "--unnamed --own @out" ${hsa_dir}/hsa_signals)
 hsa_trace_test(signals rocm7 "--unnamed --own @out" ${hsa_dir}/hsa_signals)

@@ -27,6 +27,31 @@ if(RTL_ROCM7_FOUND)
   hsa_table_test(test_hsa_table_rocm7 1 ${RTL_ROCM7_INCLUDE_DIR} ${RTL_ROCM7_INCLUDE_DIR}/hsa)
 endif()
 
+# test_hsa_calls: the table of functions against the same headers.
+function(hsa_calls_test name)
+  set(checks ${CMAKE_CURRENT_BINARY_DIR}/${name}_checks.inc)
+  set(wrappers ${CMAKE_CURRENT_BINARY_DIR}/${name}_wrappers.c)
+  set(generator ${hsa}/generate_calls.py)
+  add_custom_command(OUTPUT ${checks} ${wrappers}
+    COMMAND Python3::Interpreter ${generator} checks ${hsa}/calls.table ${checks} ${ARGV1}
+    COMMAND Python3::Interpreter ${generator} wrappers ${hsa}/calls.table ${wrappers}
+    DEPENDS ${generator} ${hsa}/calls.table VERBATIM)
+  add_executable(${name} test_hsa_calls.cpp ${checks} ${wrappers} ${hsa}/call_table.c)
+  target_link_libraries(${name} PRIVATE rtl_settings)
+  target_compile_features(${name} PRIVATE cxx_std_17)
+  target_compile_definitions(${name} PRIVATE HSA_CALL_CHECKS="${checks}")
+  target_include_directories(${name} PRIVATE ${hsa})
+  target_include_directories(${name} SYSTEM BEFORE PRIVATE ${ARGN})
+  add_test(NAME unit.${name} COMMAND ${name})
+  set_tests_properties(unit.${name} PROPERTIES LABELS unit)
+endfunction()
+
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+hsa_calls_test(test_hsa_calls ${RTL_HSA_INCLUDE_DIR})
+if(RTL_ROCM7_FOUND)
+  hsa_calls_test(test_hsa_calls_rocm7 ${RTL_ROCM7_INCLUDE_DIR} ${RTL_ROCM7_INCLUDE_DIR}/hsa)
+endif()
+
 rtl_unit_test(test_hsa_slots test_hsa_slots.c ${hsa}/slots.c LIBS pthread)
 rtl_unit_test(test_hsa_watch test_hsa_watch.c ${hsa}/watch.c LIBS pthread)
 rtl_unit_test(test_hsa_copies test_hsa_copies.c ${hsa}/watch.c ${hsa}/copy_batch.c LIBS pthread)

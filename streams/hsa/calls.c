@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* The wrappers' way into the runtime's tables, and what they are made of: see calls.h. */
+#include "calls.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "collector.h"
+
+struct call_streams call_streams = {&rtl_stream_none, &rtl_stream_none};
+
+/* Whether RTL_STREAMS names a stream of calls, by more than a pattern that fits any stream. */
+static bool asked_by_name(void)
+{
+	static const char name[] = "rtl.hsa.call";
+	const char *list = getenv("RTL_STREAMS");
+
+	while (list && *list) {
+		if (!strncmp(list, name, sizeof(name) - 1))
+			return true;
+		list += strcspn(list, ":,");
+		list += *list != 0;
+	}
+	return false;
+}
+
+/* Once in a process; what there is no memory for is without a name. */
+static void name_all(void)
+{
+	for (uint32_t i = 0; i < call_function_count; i++) {
+		const struct rtl_tracepoint_desc desc = {.struct_size = sizeof(desc),
+							 .kind = "function",
+							 .name = call_functions[i].name,
+							 .source = "libhsa-runtime64"};
+
+		(void)rtl_tracepoint_register(&desc, &call_function_ids[i].uid);
+		call_function_ids[i].name = collector_string(call_functions[i].name);
+	}
+	for (uint32_t i = 0; i < call_argument_count; i++)
+		call_argument_ids[i] = collector_string(call_arguments[i].name);
+	for (uint32_t i = 0; i < call_enumerator_count; i++)
+		call_enumerator_ids[i] = collector_string(call_enumerators[i].name);
+}
+
+void calls_register(void)
+{
+	static bool done;
+
+	if (done || (collector.config.mode != CONFIG_FULL && !asked_by_name()))
+		return;
+	if (rtl_stream_register(&call_stream_info, &call_streams.plain) ||
+	    rtl_stream_register(&call_debug_stream_info, &call_streams.debug)) {
+		call_streams.plain = call_streams.debug = &rtl_stream_none;
+		rtl_log(RTL_LEVEL_ERROR, "hsa", "no room for the streams of HSA calls");
+		return;
+	}
+	name_all();
+	done = true;
+}
+
+static uint32_t hook_table(struct function_table *table, enum call_table which)
+{
+	uint32_t known = 0;
+
+	for (uint32_t i = 0; i < call_function_count; i++) {
+		void **entry;
+
+		if (call_functions[i].table != which)
+			continue;
+		entry = calls_entry(table, i);
+		if (!entry)
+			continue;
+		known++;
+		if (!*entry || *entry == call_functions[i].wrapper)
+			continue;
+		call_next[i] = *entry;
+		*entry = call_functions[i].wrapper;
+	}
+	return calls_entry_count(table) - known;
+}
+
+void calls_hook(struct root_table *root)
+{
+	uint32_t unknown;
+
+	if (call_streams.plain == &rtl_stream_none)
+		return;
+	unknown = hook_table(root->core, CALL_TABLE_CORE) + hook_table(root->amd, CALL_TABLE_AMD);
+	if (root->version.size > offsetof(struct root_table, image) && root->image)
+		unknown += hook_table(root->image, CALL_TABLE_IMAGE);
+	if (unknown)
+		rtl_log(RTL_LEVEL_INFO, "hsa",
+			"%u functions of this HSA runtime are newer than rtl: calls of them are "
+			"not traced",
+			unknown);
+}

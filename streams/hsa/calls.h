@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Calls of the HSA runtime's functions: the streams rtl.hsa.call and rtl.hsa.call.debug.
+ *
+ * generate_calls.py makes a wrapper for each function of calls.table. The wrappers stand outermost
+ * in the runtime's tables, around the hooks of the collector's other parts. What the collector
+ * calls itself goes through entries that were kept before. The runtime calls itself through the
+ * tables here and there (ROCm 7 when it freezes an executable): a call within another that does not
+ * call the application back is not the application's, and is not shown.
+ *
+ * Threads: calls_register and calls_hook in OnLoad; wrappers on any. No locks.
+ */
+#ifndef STREAMS_HSA_CALLS_H
+#define STREAMS_HSA_CALLS_H
+
+#include <rtl/rtl.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct function_table;
+struct root_table;
+
+/* Registers the streams if the mode, or RTL_STREAMS, asks for calls. Before calls_hook. */
+void calls_register(void);
+
+/* Puts the wrappers into the runtime's tables: after all other hooks. Does nothing where nobody
+ * asks for calls. */
+void calls_hook(struct root_table *root);
+
+extern const struct rtl_stream_info call_stream_info, call_debug_stream_info;
+
+/* What follows is for the wrappers, and for calls.c. */
+
+#define CALL_ARGUMENTS 16 /* at most; generate_calls.py sees to it */
+#define CALL_TEXTS     4  /* of them */
+
+enum call_table { CALL_TABLE_CORE, CALL_TABLE_AMD, CALL_TABLE_IMAGE };
+
+/* Any of the runtime's handles: they are structs, passed as such. */
+struct call_handle {
+	uint64_t handle;
+};
+
+struct call_argument {
+	const char *name;
+	uint8_t kind;        /* enum rtl_kind of the value */
+	uint8_t out_bytes;   /* not 0: the argument points to where the value is written */
+	uint8_t enumeration; /* in call_enums; 0: none */
+};
+
+struct call_function {
+	const char *name;
+	void *wrapper;
+	uint8_t table;  /* enum call_table */
+	uint16_t slot;  /* in the newest layout */
+	uint16_t since; /* entries of the first table that has it, if it came into the middle */
+	uint16_t first_argument; /* in call_arguments */
+	uint8_t argument_count;
+	uint8_t text_count;
+	uint8_t out_count;
+	bool has_status; /* returns an hsa_status_t */
+	bool calls_back; /* code of the application may run inside of it */
+};
+
+struct call_enumerator {
+	int32_t value;
+	const char *name;
+};
+
+/* By value, ascending, in call_enumerators. */
+struct call_enum {
+	uint16_t first;
+	uint16_t count;
+};
+
+struct call_function_ids {
+	uint64_t uid;
+	uint64_t name;
+};
+
+extern const struct call_function call_functions[];
+extern const uint32_t call_function_count;
+extern const struct call_argument call_arguments[];
+extern const uint32_t call_argument_count;
+extern const struct call_enumerator call_enumerators[];
+extern const uint32_t call_enumerator_count;
+extern const struct call_enum call_enums[];
+extern const uint32_t call_status_enum;
+/* Strings and tracepoints of these, of the same sizes. */
+extern struct call_function_ids call_function_ids[];
+extern uint64_t call_argument_ids[];
+extern uint64_t call_enumerator_ids[];
+/* What was in the table in the place of each function's wrapper. */
+extern void *call_next[];
+
+struct call_streams {
+	struct rtl_stream *plain; /* rtl.hsa.call */
+	struct rtl_stream *debug; /* rtl.hsa.call.debug */
+};
+
+extern struct call_streams call_streams;
+
+/* How many entries a table has. */
+uint32_t calls_entry_count(const struct function_table *table);
+
+/* Where the function with that number stands in a table of its kind, whose size tells the layout;
+ * NULL: the table is too old for it. */
+void **calls_entry(struct function_table *table, uint32_t number);
+
+/* Begin and end of a pair, whose numbers follow each other, in one load: relaxed, as rtl_enabled.
+ */
+static inline unsigned calls_pair_wanted(const struct rtl_stream *stream, uint16_t begin)
+{
+	typedef uint16_t __attribute__((may_alias)) pair;
+
+	return __atomic_load_n((const pair *)&stream->wanted[begin], __ATOMIC_RELAXED);
+}
+
+/* Whether anybody wants to know of calls. */
+static inline bool calls_wanted(void)
+{
+	return __builtin_expect(
+		(calls_pair_wanted(call_streams.plain, RTL_FUNCTION_BEGIN) |
+		 calls_pair_wanted(call_streams.debug, RTL_FUNCTION_WITH_ARGS_BEGIN)) != 0,
+		0);
+}
+
+/* A call under way; begin_ticks 0: one that the runtime makes to itself. */
+struct call {
+	uint64_t begin_ticks;
+	uint64_t instance;
+};
+
+/* Around the call of the function with that number; values are its arguments as 64 bits each, of
+ * which call_end may make something else. */
+struct call call_begin(uint32_t number, const uint64_t *values);
+void call_end(const struct call *call, uint32_t number, uint64_t *values, uint64_t result);
+
+#endif

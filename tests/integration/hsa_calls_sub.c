@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A subscriber that writes what rtl.hsa.call and rtl.hsa.call.debug say, a line for each event:
+ *     STREAM begin|end TID INSTANCE BEGIN_NS END_NS NAME(ARGUMENTS) STATUS RESULT
+ *     ledger STREAM PUBLISHED DELIVERED DISCARDED MISSED
+ */
+#include <inttypes.h>
+#include <rtl/args.h>
+#include <rtl/rocm.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct writer {
+	const struct rtl_host *host;
+	FILE *file;
+	const struct rtl_stream_info *streams[2];
+	unsigned stream_count;
+};
+
+static const char *text(const struct writer *w, const struct rtl_event *event, uint64_t id)
+{
+	const char *found = id ? w->host->string(w->host, event->process, id) : "";
+
+	return found ? found : "(unknown string)";
+}
+
+static const struct rtl_field *args_field(const struct rtl_type_info *type)
+{
+	for (uint32_t i = 0; i < type->field_count; i++) {
+		const struct rtl_field *field = rtl_type_field(type, i);
+
+		if (field->kind == RTL_KIND_ARGS)
+			return field;
+	}
+	return NULL;
+}
+
+static void write_event(struct writer *w, const struct rtl_event *event)
+{
+	const struct rtl_hsa_call *call = event->payload;
+	const struct rtl_field *field = args_field(event->type_info);
+	const struct rtl_tracepoint *function =
+		w->host->tracepoint(w->host, event->process, event->uid);
+	const char *name = text(w, event, call->function);
+	char args[8192] = "";
+
+	if (field)
+		rtl_args_text(w->host, event, field, args, sizeof(args));
+	if (!function || strcmp(function->kind, "function") != 0 || strcmp(function->name, name))
+		fprintf(w->file, "wrong tracepoint for %s\n", name);
+	fprintf(w->file, "%s %s %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %s(%s) %s %" PRId64 "\n",
+		event->stream->name, event->type & 1 ? "end" : "begin", event->tid, event->instance,
+		call->begin_ns, call->end_ns, name, args, text(w, event, call->status),
+		call->result);
+}
+
+static void on_events(void *user, const struct rtl_event *const *events, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		write_event(user, events[i]);
+}
+
+static int create(const struct rtl_host *host, const struct rtl_setting *settings, size_t count,
+		  void **instance)
+{
+	struct writer *w = calloc(1, sizeof(*w));
+
+	if (!w || count != 1)
+		return RTL_EINVAL;
+	w->host = host;
+	w->file = fopen(settings[0].value, "w");
+	*instance = w;
+	return w->file ? 0 : RTL_EIO;
+}
+
+static int stream(void *instance, const struct rtl_stream_info *info)
+{
+	struct writer *w = instance;
+
+	if (strncmp(info->name, RTL_STREAM_HSA_CALL, strlen(RTL_STREAM_HSA_CALL)) != 0 ||
+	    w->stream_count == 2)
+		return 0;
+	w->streams[w->stream_count++] = info;
+	return w->host->subscribe(w->host, info, RTL_TYPE_ANY, RTL_BUFFERED, on_events, w, NULL);
+}
+
+static int finish(void *instance)
+{
+	struct writer *w = instance;
+
+	for (unsigned i = 0; i < w->stream_count; i++) {
+		struct rtl_ledger ledger = {.struct_size = sizeof(ledger)};
+
+		if (w->host->ledger(w->host, NULL, w->streams[i], &ledger))
+			return RTL_EIO;
+		fprintf(w->file, "ledger %s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+			w->streams[i]->name, ledger.published, ledger.delivered, ledger.discarded,
+			ledger.missed);
+	}
+	return fclose(w->file) ? RTL_EIO : 0;
+}
+
+static const struct rtl_setting_info settings[] = {
+	{sizeof(settings[0]), 0, "output", "", "file to write"},
+};
+
+RTL_EXPORT_SUBSCRIBER = {
+	.abi_version = RTL_ABI_VERSION,
+	.struct_size = sizeof(struct rtl_subscriber),
+	.name = "hsa_calls",
+	.version = "1",
+	.description = "calls of the HSA runtime as text, for tests",
+	.settings = settings,
+	.setting_count = 1,
+	.create = create,
+	.stream = stream,
+	.finish = finish,
+	.destroy = free,
+};
