@@ -183,33 +183,42 @@ static bool add(hsa_executable_t executable, struct loaded *loaded)
 	return added;
 }
 
-/* data: whether its bytes can be read, as we are in the call that has loaded it. */
-static hsa_status_t look_at(hsa_executable_t executable, hsa_loaded_code_object_t handle,
-			    void *data)
+void code_objects_loaded(hsa_executable_t executable, hsa_agent_t agent,
+			 hsa_loaded_code_object_t handle)
 {
-	const bool *readable = data;
 	struct loaded *loaded;
 
-	if (is_known(executable, handle))
-		return HSA_STATUS_SUCCESS;
+	if (!have_loader() || is_known(executable, handle))
+		return;
 	loaded = calloc(1, sizeof(*loaded));
 	if (!loaded)
-		return HSA_STATUS_SUCCESS;
+		return;
 	loaded->handle = handle;
-	if (*readable)
-		read_content(loaded);
+	loaded->agent = agent;
+	read_content(loaded);
 	if (!add(executable, loaded)) {
 		code_object_fini(&loaded->content);
 		free(loaded);
 	}
+}
+
+static hsa_status_t remember(hsa_executable_t executable, hsa_loaded_code_object_t handle,
+			     void *last)
+{
+	(void)executable;
+	*(hsa_loaded_code_object_t *)last = handle;
 	return HSA_STATUS_SUCCESS;
 }
 
-static void look(hsa_executable_t executable, bool readable)
+void code_objects_loaded_last(hsa_executable_t executable, hsa_agent_t agent)
 {
+	hsa_loaded_code_object_t last = {0};
+
 	if (have_loader())
 		(void)loader.hsa_ven_amd_loader_executable_iterate_loaded_code_objects(
-			executable, look_at, &readable);
+			executable, remember, &last);
+	if (last.handle)
+		code_objects_loaded(executable, agent, last);
 }
 
 static struct loaded *first_of(hsa_executable_t executable)
@@ -219,11 +228,6 @@ static struct loaded *first_of(hsa_executable_t executable)
 
 	pthread_mutex_unlock(&lock);
 	return e ? e->first : NULL;
-}
-
-void code_objects_loaded(hsa_executable_t executable)
-{
-	look(executable, true);
 }
 
 /* ---- what is known of it */
@@ -247,7 +251,6 @@ static void freeze(struct loaded *loaded)
 {
 	const struct agent *agent;
 
-	(void)get(loaded->handle, INFO(AGENT), &loaded->agent);
 	(void)get(loaded->handle, INFO(LOAD_BASE), &loaded->payload.address);
 	(void)get(loaded->handle, INFO(LOAD_SIZE), &loaded->payload.bytes);
 	agent = agents_find(loaded->agent);
@@ -261,7 +264,6 @@ static void freeze(struct loaded *loaded)
 
 void code_objects_frozen(hsa_executable_t executable)
 {
-	look(executable, false);
 	for (struct loaded *l = first_of(executable); l; l = l->next)
 		freeze(l);
 }

@@ -19,8 +19,16 @@
 
 #include "code_object.h"
 
-/* Something was loaded into the executable. */
-void code_objects_loaded(hsa_executable_t executable);
+/*
+ * A code object was loaded into the executable. Only what was loaded for an agent, and with
+ * success, may come here: of others (and the runtime lists them too) it is the end of the process
+ * to ask where they lie.
+ */
+void code_objects_loaded(hsa_executable_t executable, hsa_agent_t agent,
+			 hsa_loaded_code_object_t handle);
+
+/* The same where the runtime does not say which: it is the last of the executable. */
+void code_objects_loaded_last(hsa_executable_t executable, hsa_agent_t agent);
 
 /* The executable is frozen: publishes its code objects. */
 void code_objects_frozen(hsa_executable_t executable);

@@ -145,7 +145,7 @@ hsa_status_t kernels_load(hsa_executable_t executable, hsa_agent_t agent,
 		collector.hsa.load_code_object(executable, agent, code_object, options);
 
 	if (!status && collector_on())
-		code_objects_loaded(executable);
+		code_objects_loaded_last(executable, agent);
 	return status;
 }
 
@@ -153,11 +153,16 @@ hsa_status_t kernels_load_agent(hsa_executable_t executable, hsa_agent_t agent,
 				hsa_code_object_reader_t reader, const char *options,
 				hsa_loaded_code_object_t *loaded)
 {
+	hsa_loaded_code_object_t handle = {0};
 	const hsa_status_t status =
-		collector.hsa.load_agent_code_object(executable, agent, reader, options, loaded);
+		collector.hsa.load_agent_code_object(executable, agent, reader, options, &handle);
 
-	if (!status && collector_on())
-		code_objects_loaded(executable);
+	if (status)
+		return status;
+	if (loaded)
+		*loaded = handle;
+	if (collector_on())
+		code_objects_loaded(executable, agent, handle);
 	return status;
 }
 
