@@ -12,12 +12,37 @@
 
 /* ---- complaints ---- */
 
+/* The text with control characters as escapes: one line, whatever was in it. To be freed. */
+static char *escape(const char *text)
+{
+	static const char names[] = "abtnvfr"; /* of 7 to 13 */
+	char *escaped = malloc(4 * strlen(text) + 1), *to = escaped;
+
+	for (; escaped && *text; text++) {
+		unsigned char c = (unsigned char)*text;
+		if (c >= 7 && c <= 13)
+			to += sprintf(to, "\\%c", names[c - 7]);
+		else if (c < 0x20 || c == 0x7f)
+			to += sprintf(to, "\\x%02x", c);
+		else
+			*to++ = (char)c;
+	}
+	if (escaped)
+		*to = '\0';
+	return escaped;
+}
+
 static void complain(const char *format, va_list args)
 {
+	char *text = NULL, *escaped = NULL;
+
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
+	escaped = text ? escape(text) : NULL;
 	fflush(stdout);
-	fputs("rtl: ", stderr);
-	vfprintf(stderr, format, args);
-	fputc('\n', stderr);
+	fprintf(stderr, "rtl: %s\n", escaped ? escaped : text ? text : "out of memory");
+	free(escaped);
+	free(text);
 }
 
 void cli_error(const char *format, ...)

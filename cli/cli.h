@@ -34,6 +34,7 @@ struct cli_command {
 	const char *details;  /**< some lines, or NULL */
 	const struct cli_option *options;
 	size_t option_count;
+	bool mentions; /**< says first what killed processes have left: `rtl recover` */
 	/** argv[0] is the command's name; returns the exit status. */
 	int (*run)(const struct cli_command *command, int argc, char **argv);
 };

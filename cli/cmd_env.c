@@ -123,5 +123,6 @@ const struct cli_command cmd_env = {
 		   "Then: RTL_SUBSCRIBERS=libsqlite_sub.so:libstats_sub.so ./app",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(*options),
+	.mentions = true,
 	.run = run,
 };

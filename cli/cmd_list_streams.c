@@ -109,5 +109,6 @@ const struct cli_command cmd_list_streams = {
 		   "Without either: the streams of rtl itself.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(*options),
+	.mentions = true,
 	.run = run,
 };

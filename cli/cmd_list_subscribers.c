@@ -176,5 +176,6 @@ const struct cli_command cmd_list_subscribers = {
 		   "where rtl is installed.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(*options),
+	.mentions = true,
 	.run = run,
 };

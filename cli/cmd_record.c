@@ -68,7 +68,11 @@ static char *choose_output(const struct launch *launch)
 
 static void report(const struct launch *launch, const char *output)
 {
-	if (!launch->collect.met) {
+	if (launch->collect.kept) {
+		cli_error("the recording %s is not complete; `rtl recover %s` completes it when "
+			  "that is possible",
+			  output, launch->collect.kept);
+	} else if (!launch->collect.met) {
 		rmdir(output);
 		cli_error("nothing was recorded: no process of the command published anything%s",
 			  launch->session.no_rocm ? "" : "; did it use a GPU?");
@@ -131,6 +135,7 @@ static int run(const struct cli_command *command, int argc, char **argv)
 	output = choose_output(&record.launch);
 	status = output ? record_command(&record, output) : CLI_FAILED;
 	session_fini(&record.launch.session);
+	free(record.launch.collect.kept);
 	free(output);
 	return status;
 }

@@ -79,5 +79,6 @@ const struct cli_command cmd_summary = {
 	.details = "FILE is an SQLite database that rtl or RPD wrote.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(*options),
+	.mentions = true,
 	.run = run,
 };

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "crash.h"
 #include "database.h"
 #include "library.h"
 #include "notes.h"
@@ -169,6 +170,7 @@ void collect_finish(struct collect *collect)
 	collect->met = rtl_collector_poll(collect->collector, 0);
 	rtl_collector_finish(collect->collector, &collect->left);
 	collect->failed = say_failure(collect->collector);
+	collect->kept = collect->failed ? strdup(collect->folder) : NULL;
 	rtl_collector_destroy(collect->collector);
 	collect->collector = NULL;
 	collect->folder = NULL;
@@ -185,16 +187,26 @@ int collect_deliver(uint32_t kind, const char *folder, const char *subscribers, 
 		.folder = folder,
 	};
 	struct rtl_collector *collector;
-	char message[MESSAGE_SIZE] = "";
+	char message[MESSAGE_SIZE] = "", *words;
 	uint32_t running;
 	int error;
 
 	unsetenv("RTL_SUBSCRIBERS");
 	unsetenv("RTL_COLLECTOR");
+	if (asprintf(&words,
+		     kind == RTL_REPLAY ? "the output is not complete; what is in %s is unchanged"
+					: "not all was recovered; `rtl recover` may continue with "
+					  "%s, --subscribers LIST chooses others",
+		     folder) < 0)
+		words = NULL;
+	crash_explain(words);
 	error = rtl_collector_create(&options, &collector, message, sizeof(message));
+	if (!error)
+		rtl_collector_finish(collector, &running);
+	crash_explain(NULL);
+	free(words);
 	if (error)
 		return collect_refuse(error, message);
-	rtl_collector_finish(collector, &running);
 	error = say_failure(collector);
 	rtl_collector_destroy(collector);
 	if (left)

@@ -17,6 +17,7 @@ struct collect {
 	uint32_t met;       /* processes so far */
 	uint32_t left;      /* that still ran at the end */
 	bool failed;        /* not everything could be written; it has been said */
+	char *kept;         /* the folder, where it was kept for that; to be freed */
 };
 
 /**

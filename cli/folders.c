@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,8 @@
 
 #include "cli.h"
 
-#define PREFIX "rtl-" /* of the names of folders */
+#define PREFIX "rtl-"   /* of the names of folders */
+#define SPOOL  "spool-" /* follows in those of processes */
 
 /* Calls fn for each entry but `.` and `..`. */
 static void each_entry(const char *path, void (*fn)(void *user, const char *path), void *user)
@@ -57,6 +59,67 @@ static bool is_known(const struct folders *folders, const char *path)
 	return false;
 }
 
+/* The process that a folder is named after: rtl-PID-XXXXXX, rtl-spool-PID-XXXXXX; 0: none. */
+static pid_t pid_of(const char *path)
+{
+	const char *name = strrchr(path, '/') + 1;
+	long pid;
+	char *end;
+
+	if (strncmp(name, PREFIX, sizeof(PREFIX) - 1) != 0)
+		return 0;
+	name += sizeof(PREFIX) - 1;
+	if (!strncmp(name, SPOOL, sizeof(SPOOL) - 1))
+		name += sizeof(SPOOL) - 1;
+	pid = *name >= '0' && *name <= '9' ? strtol(name, &end, 10) : 0;
+	return pid > 0 && pid <= INT_MAX && *end == '-' && strlen(end) == sizeof("-XXXXXX") - 1
+		       ? (pid_t)pid
+		       : 0;
+}
+
+/* Whether it cannot be found; that it can says little, numbers are used again. */
+static bool is_dead(pid_t pid)
+{
+	return kill(pid, 0) && errno == ESRCH;
+}
+
+static bool is_own_folder(const char *path, struct stat *st)
+{
+	return !lstat(path, st) && S_ISDIR(st->st_mode) && st->st_uid == geteuid();
+}
+
+static void look_for_events(void *user, const char *path)
+{
+	const char *name = strrchr(path, '/') + 1;
+	struct stat st;
+
+	if (!strncmp(name, "ring-", 5) || lstat(path, &st) || !S_ISREG(st.st_mode))
+		*(bool *)user = true;
+}
+
+/* Whether a folder that is not complete holds no events either, and nobody is making it. */
+static bool is_debris(const char *path)
+{
+	pid_t pid = pid_of(path);
+	bool events = false;
+
+	if (!pid || !is_dead(pid))
+		return false;
+	each_entry(path, look_for_events, &events);
+	return !events;
+}
+
+static void add_debris(struct folders *folders, const char *path)
+{
+	char **debris = reallocarray(folders->debris, folders->debris_count + 1, sizeof(*debris));
+
+	if (!debris)
+		return;
+	folders->debris = debris;
+	if ((debris[folders->debris_count] = strdup(path)))
+		folders->debris_count++;
+}
+
 static void add_folder(void *user, const char *path)
 {
 	struct folders *folders = user;
@@ -64,10 +127,14 @@ static void add_folder(void *user, const char *path)
 	struct folder *items;
 	struct stat st;
 
-	if (strncmp(strrchr(path, '/') + 1, PREFIX, sizeof(PREFIX) - 1) != 0 || lstat(path, &st) ||
-	    !S_ISDIR(st.st_mode) || st.st_uid != geteuid() || is_known(folders, path) ||
-	    rtl_folder_look(path, &folder.is) || folder.is.kind == RTL_FOLDER_OTHER)
+	if (strncmp(strrchr(path, '/') + 1, PREFIX, sizeof(PREFIX) - 1) != 0 ||
+	    !is_own_folder(path, &st) || is_known(folders, path))
 		return;
+	if (rtl_folder_look(path, &folder.is) || folder.is.kind == RTL_FOLDER_OTHER) {
+		if (is_debris(path))
+			add_debris(folders, path);
+		return;
+	}
 	folder.changed = st.st_mtime;
 	add_bytes(&folder.bytes, path);
 	folder.path = strdup(path);
@@ -109,8 +176,60 @@ void folders_fini(struct folders *folders)
 {
 	for (size_t i = 0; i < folders->count; i++)
 		free(folders->items[i].path);
+	for (size_t i = 0; i < folders->debris_count; i++)
+		free(folders->debris[i]);
+	free(folders->debris);
 	free(folders->items);
 	*folders = (struct folders){0};
+}
+
+static void remove_file(void *user, const char *path)
+{
+	(void)user;
+	unlink(path);
+}
+
+size_t folders_clean(const struct folders *folders)
+{
+	size_t removed = 0;
+
+	for (size_t i = 0; i < folders->debris_count; i++) {
+		each_entry(folders->debris[i], remove_file, NULL);
+		removed += !rmdir(folders->debris[i]);
+	}
+	return removed;
+}
+
+struct leftovers {
+	unsigned count;
+	uint64_t bytes;
+};
+
+static void add_leftover(void *user, const char *path)
+{
+	struct rtl_folder is = {.struct_size = sizeof(is)};
+	struct leftovers *leftovers = user;
+	pid_t pid = pid_of(path);
+	struct stat st;
+
+	if (!pid || !is_dead(pid) || !is_own_folder(path, &st) || rtl_folder_look(path, &is) ||
+	    is.kind == RTL_FOLDER_OTHER || is.in_use)
+		return;
+	leftovers->count++;
+	add_bytes(&leftovers->bytes, path);
+}
+
+void folders_mention(void)
+{
+	const char *place = getenv("RTL_SPOOL");
+	struct leftovers leftovers = {0};
+
+	each_entry(place && *place ? place : "/dev/shm", add_leftover, &leftovers);
+	if (leftovers.count)
+		cli_error("%u process%s killed before all events were stored, %.1f MiB wait: `rtl "
+			  "recover` lists them",
+			  leftovers.count, leftovers.count > 1 ? "es were" : " was",
+			  (double)leftovers.bytes / (1 << 20));
 }
 
 /* ---- looking into ---- */

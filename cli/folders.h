@@ -20,12 +20,19 @@ struct folder {
 struct folders {
 	struct folder *items;
 	size_t count;
+	/* Folders whose process died while it made them: nothing was recorded there. */
+	char **debris;
+	size_t debris_count;
 };
 
 /** Finds those of this user, where they are made if nothing else is asked for; newest first.
  *  CLI_OK, or CLI_FAILED after a line. */
 int folders_find(struct folders *folders);
 void folders_fini(struct folders *folders);
+/** Removes the debris; how many folders. */
+size_t folders_clean(const struct folders *folders);
+/** One line if killed processes of this user have left events where spools are made: cheap. */
+void folders_mention(void);
 
 /** Looks at one that the user has named. CLI_OK, or an exit status after a line that begins with
  *  the verb: it is not there, or none of rtl's. */

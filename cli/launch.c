@@ -14,6 +14,8 @@
 
 #include "child.h"
 #include "cli.h"
+#include "crash.h"
+#include "folders.h"
 
 void launch_make_id(struct launch *launch)
 {
@@ -102,10 +104,12 @@ int launch_collected(struct launch *launch, const char *what, int *status)
 		last_words = NULL;
 	job.hold_on = hold_on ? hold_on : "the next signal ends this at once";
 	job.last_words = last_words ? last_words : "not complete: `rtl recover`";
+	crash_explain(job.last_words);
 	error = child_run(launch->command, session->variables, session->variable_count, &job,
 			  status);
 	if (error)
 		collect_finish(collect);
+	crash_explain(NULL);
 	free(hold_on);
 	free(last_words);
 	return error;
@@ -143,6 +147,8 @@ int launch_read(struct launch *launch, struct cli_args *args,
 			launch->command = &args->argv[args->next - 1];
 			if (!*launch->command[0])
 				return cli_usage("%s: the name of the command is empty", verb);
+			if (!launch->quiet)
+				folders_mention();
 			return -1;
 		}
 		status = option < LAUNCH_OPTIONS ? take_common(launch, option, args->value)

@@ -5,6 +5,7 @@
 #include <rtl/types.h>
 
 #include "cli.h"
+#include "folders.h"
 
 static const struct cli_command *const commands[] = {
 	&cmd_trace, &cmd_record,       &cmd_summary,          &cmd_info,
@@ -40,8 +41,11 @@ int main(int argc, char **argv)
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))
 		return print_version();
 	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
-		if (!strcmp(argv[1], commands[i]->name))
-			return commands[i]->run(commands[i], argc - 1, argv + 1);
+		if (strcmp(argv[1], commands[i]->name) != 0)
+			continue;
+		if (commands[i]->mentions)
+			folders_mention();
+		return commands[i]->run(commands[i], argc - 1, argv + 1);
 	}
 	return cli_usage("unknown %s '%s'; `rtl --help` lists what there is",
 			 argv[1][0] == '-' ? "option" : "command", argv[1]);

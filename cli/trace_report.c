@@ -46,15 +46,18 @@ static char *find_spool(int pid)
  * begins with the number of the process that wrote it. */
 static void explain_incomplete(const char *path, const char *writer, int status)
 {
-	char *spool = find_spool(atoi(writer)), *file = spool ? cli_quote(path) : NULL;
+	pid_t pid = atoi(writer);
+	char *spool = find_spool(pid), *file = spool ? cli_quote(path) : NULL;
 
-	if (WIFSIGNALED(status))
+	if (pid == getpid())
+		cli_error("%s is not complete: it could not be written to the end", path);
+	else if (WIFSIGNALED(status))
 		cli_error("%s is not complete: SIG%s ended the command before all was written",
 			  path,
 			  sigabbrev_np(WTERMSIG(status)) ? sigabbrev_np(WTERMSIG(status)) : "?");
 	else
-		cli_error("%s is not complete: the command's process still runs, or ended by _exit "
-			  "or was killed before all was written",
+		cli_error("%s is not complete: the command's process still runs, ended by _exit or "
+			  "was killed before all was written, or could not write it",
 			  path);
 	if (file)
 		cli_error("what is missing can be had: rtl recover -o %s %s", file, spool);

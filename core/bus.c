@@ -19,6 +19,7 @@
 #include "futex.h"
 #include "ids.h"
 #include "inline.h"
+#include "leftovers.h"
 #include "log.h"
 #include "session.h"
 #include "settings.h"
@@ -138,20 +139,34 @@ static void stop_publishing(void)
 		stream_want(&bus.spool.control->streams[i].pub, stream_info(i), &nothing, 0xff);
 }
 
+/* Once: in a race twice. */
+static void say_collector_is_gone(void)
+{
+	static bool said; /* relaxed: nothing else depends on it */
+
+	if (__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
+		return;
+	if (session_has_ended()) /* who started it has been told that we still run */
+		log_line(RTL_LEVEL_INFO, "bus", "the collector has ended: so has recording");
+	else if (access(session_folder(), F_OK))
+		log_line(RTL_LEVEL_WARNING, "bus",
+			 "the collector's folder %s was removed: recording has ended",
+			 session_folder());
+	else
+		log_line(RTL_LEVEL_WARNING, "bus",
+			 "the collector is gone: recording has ended; what it had not delivered "
+			 "can be had by `rtl recover %s`",
+			 session_folder());
+}
+
 bool bus_has_consumer(void)
 {
-	static bool said; /* relaxed: one line, or in a race two */
-
 	if (!bus.collected)
 		return __atomic_load_n(&consumer.running, __ATOMIC_RELAXED);
 	if (session_is_alive())
 		return true;
 	stop_publishing();
-	if (!__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
-		log_line(RTL_LEVEL_WARNING, "bus",
-			 "the collector is gone: recording has ended; what it had not delivered "
-			 "can be had by `rtl recover %s`",
-			 session_folder());
+	say_collector_is_gone();
 	return false;
 }
 
@@ -419,6 +434,7 @@ static int load_subscribers(const char *subscribers)
 	}
 	diagnostics_start();
 	termination_init();
+	leftovers_mention(bus.spool.path);
 	return 0;
 }
 

@@ -52,6 +52,7 @@ struct rtl_collector {
 	bool paused;    /* as the processes have been told */
 	uint32_t woken; /* the next sleep is to end at once */
 	bool keeps;     /* after finish: see host_keeps */
+	bool vanished;	/* the folder; it has been said */
 };
 
 __attribute__((format(printf, 4, 5))) static int fail(char *message, size_t size, int err,
@@ -391,6 +392,17 @@ static void let_go(struct rtl_collector *c)
 	end_gone(c, false);
 }
 
+/* Somebody has removed the folder: what is mapped goes on. */
+static void say_vanished(struct rtl_collector *c)
+{
+	if (c->vanished)
+		return;
+	c->vanished = true;
+	log_line(RTL_LEVEL_ERROR, "spool",
+		 "%s was removed: threads and processes that begin from now on are not recorded",
+		 c->folder);
+}
+
 static void scan(struct rtl_collector *c, bool last_chance)
 {
 	char path[2 * PATH_MAX];
@@ -402,6 +414,8 @@ static void scan(struct rtl_collector *c, bool last_chance)
 		return;
 	}
 	dir = opendir(c->folder);
+	if (!dir && errno == ENOENT)
+		say_vanished(c);
 	while (dir && (entry = readdir(dir))) {
 		if (strncmp(entry->d_name, SPOOL_PREFIX, sizeof SPOOL_PREFIX - 1) != 0)
 			continue;
@@ -505,8 +519,10 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 	c->host = NULL;
 	if (c->kind == RTL_RECOVER)
 		remove_leftovers(c);
-	if (owns_folder(c) ? !rtl_collector_failure(c) : !only_reads(c) && is_done(c))
+	if (owns_folder(c) ? !rtl_collector_failure(c) : !only_reads(c) && is_done(c)) {
+		session_end(c->folder);
 		spool_remove_folder(c->folder);
+	}
 }
 
 int rtl_collector_set_paused(const char *folder, bool paused, char *message, size_t size)

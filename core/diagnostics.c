@@ -62,7 +62,7 @@ void diagnostics_start(void)
 static void publish(enum rtl_level level, const char *who, const char *text)
 {
 	uint32_t who_length = (uint32_t)strnlen(who, 128);
-	uint32_t text_length = (uint32_t)strnlen(text, 1024);
+	uint32_t text_length = (uint32_t)strnlen(text, LOG_TEXT);
 	struct rtl_record *record;
 	struct diagnostic *d;
 
@@ -83,7 +83,7 @@ static void publish(enum rtl_level level, const char *who, const char *text)
 
 void rtl_log(enum rtl_level level, const char *who, const char *format, ...)
 {
-	char text[1024];
+	char text[LOG_TEXT];
 	va_list args;
 
 	if (!who || !format)

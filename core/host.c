@@ -83,7 +83,7 @@ static struct instance *new_instance(const char *spec)
 static int load(struct host *host, const char *spec)
 {
 	struct instance *instance = new_instance(spec);
-	char message[1024];
+	char message[2 * LOG_TEXT]; /* the log cuts, and shows it */
 	int err;
 
 	if (!instance)

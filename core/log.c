@@ -10,6 +10,8 @@
 
 #include "kept_fd.h"
 
+#define CUT_MARK "..."
+
 static struct kept_fd log_file = {.fd = -1}; /* of RTL_LOG; else stderr */
 static struct kept_fd log_stderr = {.fd = -1};
 static enum rtl_level log_level = RTL_LEVEL_WARNING;
@@ -77,24 +79,63 @@ static int log_place(void)
 	return STDERR_FILENO;
 }
 
+/* Where a text in UTF-8 that was cut off at `at` ends with a whole character. */
+static char *end_of_character(const char *begin, char *at)
+{
+	int n = 0, wanted;
+	uint8_t lead;
+
+	while (n < 3 && at - n > begin && ((uint8_t)at[-1 - n] & 0xc0) == 0x80)
+		n++;
+	lead = at - n > begin ? (uint8_t)at[-1 - n] : 0;
+	wanted = lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : lead >= 0xc0 ? 1 : 0;
+	return wanted > n ? at - n - 1 : at;
+}
+
+/* Writes a text so that it stays on its line: control characters as escapes. What does not fit is
+ * cut between characters, and that is shown. Returns the end. */
+static char *write_text(char *at, const char *end, const char *text, bool cut)
+{
+	static const char names[] = "abtnvfr"; /* of 7 to 13 */
+	const char *begin = at;
+
+	end -= sizeof CUT_MARK - 1;
+	for (; *text; text++) {
+		unsigned char c = (unsigned char)*text;
+		char escape[5] = {(char)c};
+
+		if (c >= 7 && c <= 13)
+			snprintf(escape, sizeof escape, "\\%c", names[c - 7]);
+		else if (c < 0x20 || c == 0x7f)
+			snprintf(escape, sizeof escape, "\\x%02x", c);
+		if (strlen(escape) > (size_t)(end - at)) {
+			cut = true;
+			break;
+		}
+		at = stpcpy(at, escape);
+	}
+	if (!cut)
+		return at;
+	return stpcpy(end_of_character(begin, at), CUT_MARK);
+}
+
 void log_vline(enum rtl_level level, const char *who, const char *format, va_list args)
 {
-	char line[1024];
-	int n, m, fd;
+	char text[LOG_TEXT], line[LOG_TEXT + 128], *at;
+	int length, fd;
 
 	if (level > log_level)
 		return;
-	n = snprintf(line, sizeof line, "rtl: %s%s%s: ", who, level <= RTL_LEVEL_WARNING ? " " : "",
-		     level <= RTL_LEVEL_WARNING ? level_names[level] : "");
-	m = vsnprintf(line + n, sizeof line - (size_t)n - 1, format, args);
-	if (m < 0)
+	length = vsnprintf(text, sizeof text, format, args);
+	if (length < 0)
 		return;
-	n += m;
-	if (n > (int)sizeof line - 2)
-		n = sizeof line - 2;
-	line[n++] = '\n';
+	at = line + snprintf(line, 128, "rtl: %.80s%s%s: ", who,
+			     level <= RTL_LEVEL_WARNING ? " " : "",
+			     level <= RTL_LEVEL_WARNING ? level_names[level] : "");
+	at = write_text(at, line + sizeof line - 2, text, (size_t)length >= sizeof text);
+	*at++ = '\n';
 	fd = log_place();
-	while (fd >= 0 && write(fd, line, (size_t)n) < 0 && errno == EINTR)
+	while (fd >= 0 && write(fd, line, (size_t)(at - line)) < 0 && errno == EINTR)
 		;
 }
 

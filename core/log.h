@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The one place where librtl speaks: lines "rtl: WHO: text" on stderr or in the file that RTL_LOG
- * names. RTL_LOG is a level (error, warning, info, debug), a file name, or LEVEL:FILE.
+ * names. RTL_LOG is a level (error, warning, info, debug), a file name, or LEVEL:FILE. Control
+ * characters are written as escapes; a line that is cut ends with "...".
  *
  * Threads: any; a line is one write(2).
  */
@@ -11,6 +12,8 @@
 #include <stdarg.h>
 
 #include <rtl/publish.h>
+
+#define LOG_TEXT 2048 /* bytes of a line's text, more are cut */
 
 /* Reads RTL_LOG; before the first line, or again in a child. */
 void log_init(void);

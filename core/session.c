@@ -114,6 +114,21 @@ bool session_is_alive(void)
 	return page && session_folder_is_alive(folder);
 }
 
+bool session_has_ended(void)
+{
+	return page && __atomic_load_n(&page->ended, __ATOMIC_ACQUIRE);
+}
+
+void session_end(const char *name)
+{
+	struct session_page *p;
+
+	if (session_map(name, &p))
+		return;
+	__atomic_store_n(&p->ended, 1, __ATOMIC_RELEASE);
+	munmap(p, sizeof *p);
+}
+
 /* Whether `type` stands in a line's rest: numbers, each behind a blank. */
 static bool names_type(const char *at, const char *end, uint16_t type)
 {

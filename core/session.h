@@ -27,7 +27,8 @@ struct session_page {
 	 * Streams that are not named are wanted as a whole until the collector has met them.
 	 * Written before any process is started.
 	 */
-	char wants[65536 - 24];
+	char wants[65536 - 28];
+	uint32_t ended;	 /* 1: the collector has ended in order; release by it, acquire by all */
 	uint32_t paused; /* 1: nothing is wanted for now; written by rtl_collector_set_paused */
 	int32_t pid;	 /* of the collector */
 };
@@ -49,6 +50,10 @@ const char *session_folder(void);
 uint32_t *session_bell(void);
 /* Whether it lives; asks the kernel. */
 bool session_is_alive(void);
+/* Whether it has ended in order: nothing is left to recover. */
+bool session_has_ended(void);
+/* Says so in a folder, which is then removed, to processes that still run. */
+void session_end(const char *folder);
 /* Whether it wants that type from the beginning. */
 bool session_wants(const char *stream, uint16_t type);
 

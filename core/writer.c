@@ -240,9 +240,10 @@ static bool take_ring(struct writer *writer)
 	if (!ring && !said) {
 		said = true;
 		log_line(RTL_LEVEL_WARNING, "bus",
-			 "no ring for thread %u (%s): its events are "
-			 "discarded and counted; see RTL_BUFFER_TOTAL",
-			 tid, err ? strerror(err) : "RTL_BUFFER_TOTAL is used up");
+			 "no ring for thread %u (%s): its events are discarded and counted", tid,
+			 !err            ? "RTL_BUFFER_TOTAL is used up"
+			 : err == ENOENT ? "the spool's folder was removed"
+					 : strerror(err));
 	}
 	bus_unlock();
 	if (!ring) {

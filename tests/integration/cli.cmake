@@ -7,21 +7,42 @@ if(NOT Python3_FOUND OR NOT TARGET rtl_cli)
 endif()
 
 add_executable(cli_program ${CMAKE_CURRENT_LIST_DIR}/cli_program.c)
-target_link_libraries(cli_program PRIVATE rtl_settings rtl)
+find_package(Threads REQUIRED)
+target_link_libraries(cli_program PRIVATE rtl_settings rtl Threads::Threads)
 
 add_library(cli_slow_sub MODULE ${CMAKE_CURRENT_LIST_DIR}/cli_slow_sub.c)
 target_link_libraries(cli_slow_sub PRIVATE rtl_settings rtl_shared_settings)
 
+add_library(cli_crash_sub MODULE ${CMAKE_CURRENT_LIST_DIR}/cli_crash_sub.c)
+target_link_libraries(cli_crash_sub PRIVATE rtl_settings rtl_shared_settings)
+# Two plugins in files of one name.
+foreach(twin one two)
+  add_library(cli_twin_${twin} MODULE ${CMAKE_CURRENT_LIST_DIR}/cli_twin_sub.c)
+  target_link_libraries(cli_twin_${twin} PRIVATE rtl_settings rtl_shared_settings)
+  target_compile_definitions(cli_twin_${twin} PRIVATE TWIN_NAME="${twin}")
+  set_target_properties(cli_twin_${twin} PROPERTIES OUTPUT_NAME twin_sub
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/${twin})
+endforeach()
+
 set(environment
   RTL=$<TARGET_FILE:rtl_cli> RTL_TEST_PROGRAM=$<TARGET_FILE:cli_program>
   RTL_TEST_PLUGINS=${PROJECT_BINARY_DIR}/tests/unit/plugins
-  RTL_TEST_SLOW=$<TARGET_FILE:cli_slow_sub>
+  RTL_TEST_SLOW=$<TARGET_FILE:cli_slow_sub> RTL_TEST_CRASH=$<TARGET_FILE:cli_crash_sub>
+  RTL_TEST_TWINS=$<TARGET_FILE:cli_twin_one>:$<TARGET_FILE:cli_twin_two>
+  RTL_TEST_SANITIZE=${RTL_SANITIZE}
   RTL_TEST_MAN=${PROJECT_SOURCE_DIR}/docs/man)
 foreach(suite BadInput Run Signals Terminal Trace Collector Recover Record StartStop Info Env Lists Summary)
   add_test(NAME cli.${suite}
     COMMAND Python3::Interpreter -B ${CMAKE_CURRENT_LIST_DIR}/cli.py -v ${suite})
   list(APPEND tests cli.${suite})
 endforeach()
+# What goes wrong: faults.py.
+foreach(suite Vanished Crash Plugins Killed Leftovers EndsInOrder FullDisk ReadOnly Lines)
+  add_test(NAME faults.${suite}
+    COMMAND Python3::Interpreter -B ${CMAKE_CURRENT_LIST_DIR}/faults.py -v ${suite})
+  list(APPEND tests faults.${suite})
+endforeach()
 add_test(NAME cli.man COMMAND Python3::Interpreter -B ${CMAKE_CURRENT_LIST_DIR}/cli_man.py)
 set_tests_properties(${tests} cli.man PROPERTIES
   LABELS unit TIMEOUT 600 ENVIRONMENT "${environment}")
+set_tests_properties(faults.Killed PROPERTIES LABELS stress)

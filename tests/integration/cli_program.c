@@ -11,7 +11,10 @@
  *	print		prints how many it published
  *	stay		prints its process number, and sleeps for ever
  *	lines		for each line that it reads does it once, and prints how many it published
+ *	threads		the same, each time on a further thread, which stays
  */
+#include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,12 +113,42 @@ static long publish_all(uint64_t count)
 	return published;
 }
 
-static int publish_by_lines(uint64_t count)
+struct job {
+	uint64_t count;
+	long published;
+	sem_t done;
+};
+
+static void *publish_and_stay(void *user)
+{
+	struct job *job = user;
+
+	job->published = publish_all(job->count);
+	sem_post(&job->done);
+	for (;;)
+		pause();
+	return NULL;
+}
+
+static long publish_on_a_thread(uint64_t count)
+{
+	struct job job = {.count = count};
+	pthread_t thread;
+
+	sem_init(&job.done, 0, 0);
+	if (pthread_create(&thread, NULL, publish_and_stay, &job))
+		return -1;
+	while (sem_wait(&job.done))
+		;
+	return job.published;
+}
+
+static int publish_by_lines(uint64_t count, long (*how)(uint64_t count))
 {
 	char line[64];
 
 	while (fgets(line, sizeof(line), stdin)) {
-		printf("%ld\n", publish_all(count));
+		printf("%ld\n", how(count));
 		fflush(stdout);
 	}
 	return 0;
@@ -136,7 +169,9 @@ int main(int argc, char **argv)
 		wait(NULL);
 	}
 	if (!strcmp(way, "lines"))
-		return publish_by_lines(count);
+		return publish_by_lines(count, publish_all);
+	if (!strcmp(way, "threads"))
+		return publish_by_lines(count, publish_on_a_thread);
 	long published = publish_all(count);
 	int status = published < 0;
 	if (!strcmp(way, "exec"))

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A subscriber that ends its process: how=segv|abort, after so many events (at=N), or, with at=0,
+ * when it finishes.
+ */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rtl/subscriber.h>
+
+struct crash {
+	const struct rtl_host *host;
+	unsigned long left; /* events until it happens; 0: at the end */
+	const char *how;
+};
+
+static _Noreturn void crash(const struct crash *c)
+{
+	volatile int *nowhere = NULL;
+
+	if (!strcmp(c->how, "segv"))
+		*nowhere = 1;
+	abort();
+}
+
+static void on_events(void *user, const struct rtl_event *const *events, size_t count)
+{
+	struct crash *c = user;
+
+	(void)events;
+	if (c->left && c->left <= count)
+		crash(c);
+	c->left -= c->left ? count : 0;
+}
+
+static int crash_create(const struct rtl_host *host, const struct rtl_setting *settings,
+			size_t count, void **instance)
+{
+	struct crash *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return RTL_ENOMEM;
+	*c = (struct crash){.host = host, .how = "segv"};
+	for (size_t i = 0; i < count; i++) {
+		if (!strcmp(settings[i].key, "at"))
+			c->left = strtoul(settings[i].value, NULL, 10);
+		else
+			c->how = strcmp(settings[i].value, "segv") ? "abort" : "segv";
+	}
+	*instance = c;
+	return 0;
+}
+
+static int crash_stream(void *instance, const struct rtl_stream_info *stream)
+{
+	struct crash *c = instance;
+
+	return c->left ? c->host->subscribe(c->host, stream, RTL_TYPE_ANY, RTL_BUFFERED, on_events,
+					    c, NULL)
+		       : 0;
+}
+
+static int crash_finish(void *instance)
+{
+	crash(instance);
+}
+
+static void crash_destroy(void *instance)
+{
+	free(instance);
+}
+
+static const struct rtl_setting_info settings[] = {
+	{sizeof(settings[0]), 0, "at", "0", "the event at which it happens; 0: at the end"},
+	{sizeof(settings[0]), 0, "how", "segv", "segv or abort"},
+};
+
+RTL_EXPORT_SUBSCRIBER = {
+	.abi_version = RTL_ABI_VERSION,
+	.struct_size = sizeof(struct rtl_subscriber),
+	.name = "crash",
+	.version = "1",
+	.description = "ends its process",
+	.settings = settings,
+	.setting_count = sizeof(settings) / sizeof(*settings),
+	.create = crash_create,
+	.stream = crash_stream,
+	.finish = crash_finish,
+	.destroy = crash_destroy,
+};

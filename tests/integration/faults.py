@@ -1,0 +1,610 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""
+What goes wrong around a traced program: folders vanish, subscribers crash, disks are full, whoever is
+at work is killed. The program never notices, and what was published is in the trace, can be
+recovered, or is counted. Without ROCm; the program is that of cli.py.
+"""
+
+import fcntl
+import glob
+import os
+import random
+import re
+import shutil
+import signal
+import sqlite3
+import struct
+import subprocess
+import unittest
+
+from cli import PROGRAM, RTL, Case
+
+CRASH = os.environ["RTL_TEST_CRASH"]
+TWINS = os.environ["RTL_TEST_TWINS"].split(":")
+SANITIZED = os.environ["RTL_TEST_SANITIZE"]  # they have their own words for a crash
+ROUNDS = 5 if SANITIZED else 20
+
+
+def tmpfs_works():
+    return shutil.which("unshare") and subprocess.run(["unshare", "-rm", "mount", "-t", "tmpfs", "none", "/mnt"], check=False,
+                          capture_output=True).returncode == 0
+
+
+TMPFS = tmpfs_works()
+
+
+class Faults(Case):
+    def lines(self, *command, way="lines", count="1000", env=None):
+        """A program that publishes for each line."""
+        return subprocess.Popen([*command, PROGRAM, count, way], cwd=self.folder, text=True,
+                                env=self.environment(env), start_new_session=True,
+                                stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE)
+
+    def line(self, child):
+        child.stdin.write("on\n")
+        child.stdin.flush()
+        return int(child.stdout.readline())
+
+    def end(self, child):
+        _, err = child.communicate(timeout=60)
+        return err
+
+    def packets(self, name):
+        """How many dispatches; each must be there once, and none be missing before the last."""
+        database = sqlite3.connect(self.path(name))
+        count, different, last = database.execute(
+            "SELECT count(*), count(DISTINCT packet_id), max(packet_id) FROM rtl_dispatch"
+            ).fetchone()
+        database.close()
+        self.assertEqual((count, different), (count, count))
+        self.assertEqual(count, 0 if last is None else last + 1)
+        return count
+
+    def ledger(self, name):
+        database = sqlite3.connect(self.path(name))
+        rows = database.execute("SELECT sum(published), sum(delivered), sum(discarded), "
+                                "sum(abandoned) FROM rtl_ledger WHERE stream = 'rtl.hsa'")
+        row = rows.fetchone()
+        database.close()
+        return row
+
+    def clear(self):
+        for name in os.listdir(self.spool):
+            shutil.rmtree(os.path.join(self.spool, name))
+
+
+class Vanished(Faults):
+    """Somebody removes the folder of the spools."""
+
+    WAYS = (((), {"RTL_SUBSCRIBERS": "libsqlite_sub.so?output=run.db"}),
+            ((RTL, "trace", "-o", "run.db"), {}))
+
+    def begin(self, *command, **more):
+        """A program that has published for a line; whoever drains it has its rings mapped."""
+        child = self.lines(*command, **more)
+        published = self.line(child)
+
+        def is_mapped():
+            with open(f"/proc/{child.pid}/maps", encoding="utf-8") as file:
+                return "/ring-0\n" in file.read()
+        self.wait_until(is_mapped)
+        return child, published
+
+    def check_ended(self, err, folder, published, wanted):
+        """All that was published is there; if recording ended early, that was said."""
+        self.assertEqual(self.operations("run.db"), published, err)
+        if published < wanted:
+            self.assertIn(f"the collector's folder {folder} was removed: recording has ended", err)
+        self.assertNotIn("rtl recover", err)
+
+    def test_while_it_runs__what_is_mapped_goes_on(self):
+        for command, env in self.WAYS:
+            with self.subTest(command=command):
+                child, _ = self.begin(*command, env=env)
+                folder = self.in_spool()
+                self.clear()
+                published = 1000 + self.line(child)
+                err = self.end(child)
+                self.assertEqual(child.returncode, 0)
+                self.check_ended(err, folder, published, 2000)
+                self.assertEqual(os.listdir(self.spool), [])
+
+    def test_further_threads__counted_and_said(self):
+        for command, env in self.WAYS:
+            with self.subTest(command=command):
+                child, _ = self.begin(*command, env=env, way="threads")
+                self.clear()
+                self.assertEqual([self.line(child), self.line(child)], [0, 0])
+                err = self.end(child)
+                self.assertEqual(child.returncode, 0)
+                self.assertEqual(err.count("the spool's folder was removed): its events are "
+                                           "discarded and counted"), 1, err)
+                self.assertEqual(self.ledger("run.db"), (3000, 1000, 2000, 0))
+                self.assertEqual(self.operations("run.db"), 1000)
+
+    def test_under_the_collector__said_by_rtl(self):
+        child, _ = self.begin(RTL, "trace", "-o", "run.db")
+        folder = self.in_spool()
+        self.clear()
+        self.assertEqual(child.stderr.readline(),
+                         f"rtl: spool error: {folder} was removed: threads and processes that "
+                         "begin from now on are not recorded\n")
+        self.assertIn("1000 of 1000 events recorded", self.end(child))
+
+    def test_more_than_the_ring_holds__program_is_not_held_up(self):
+        child, published = self.begin(RTL, "trace", "-o", "run.db", count="300000")
+        folder = self.in_spool()
+        self.clear()
+        more = self.line(child)
+        err = self.end(child)
+        self.assertEqual(child.returncode, 0)
+        self.assertEqual(published, 300000)
+        self.check_ended(err, folder, published + more, 600000)
+
+    def test_during_a_recording(self):
+        child, _ = self.begin(RTL, "record", "-o", "run.rec")
+        folder = self.in_spool()
+        self.clear()
+        published = 1000 + self.line(child)
+        err = self.end(child)
+        self.assertIn("recording: ", err)
+        self.assertEqual(self.rtl("replay", "-o", "run.db", "run.rec").returncode, 0)
+        self.check_ended(err, folder, published, 2000)
+
+    def test_the_recording_itself(self):
+        child = self.lines(RTL, "record", "-o", "run.rec")
+        self.line(child)
+        self.wait_until(lambda: os.path.isdir(self.path("run.rec")))
+        shutil.rmtree(self.path("run.rec"))
+        self.assertEqual(self.line(child), 1000)
+        err = self.end(child)
+        self.assertEqual(child.returncode, 0)
+        if not os.path.isdir(self.path("run.rec")):
+            self.assertRegex(err, r"(?m)^rtl: .*run\.rec")
+        self.clear()
+
+    def test_at_the_start(self):
+        done = subprocess.run([PROGRAM, "10", "print"], cwd=self.folder, text=True, check=False,
+                              env=self.environment({"RTL_SPOOL": "/nonexistent", "RTL_SUBSCRIBERS":
+                                                    "libsqlite_sub.so?output=run.db"}),
+                              capture_output=True)
+        self.assertEqual((done.returncode, done.stdout), (0, "0\n"))
+        self.assertEqual(done.stderr.count("\n"), 1)
+        self.assertIn("cannot make a folder in /nonexistent", done.stderr)
+        done = subprocess.run([PROGRAM, "10", "print"], cwd=self.folder, text=True, check=False,
+                              env=self.environment({"RTL_COLLECTOR": self.spool + "/rtl-1-gone00"}),
+                              capture_output=True)
+        # of a program that outlives `rtl trace`: nobody's fault
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "0\n", ""))
+        done = self.rtl("trace", "-o", "run.db", "sh", "-c",
+                        f"rm -r '{self.spool}'/*; exec '{PROGRAM}' 10 print")
+        self.assertEqual((done.returncode, done.stdout), (0, "0\n"))
+        self.assertIn("was removed: threads and processes that begin from now on", done.stderr)
+
+
+class Crash(Faults):
+    """A subscriber crashes in rtl."""
+
+    WAYS = (("segv", signal.SIGSEGV), ("abort", signal.SIGABRT))
+
+    def check_words(self, err, number, text):
+        if not SANITIZED:
+            self.assertRegex(err, rf"(?m)^rtl: {number.name}( in \S+)?: {text}")
+
+    def crash(self, how, at):
+        return f"{CRASH}?how={how}&at={at}"
+
+    def test_in_the_collector__program_runs_on_and_the_rest_can_be_recovered(self):
+        for how, number in self.WAYS:
+            with self.subTest(how=how):
+                child = self.lines(RTL, "trace", "-o", "run.db", "-s",
+                                   "libsqlite_sub.so:" + self.crash(how, 1500))
+                published = [self.line(child) for _ in range(2)]
+                self.assertEqual(published, [1000, 1000])
+                child.wait(timeout=60)
+                if not SANITIZED:
+                    self.assertEqual(child.returncode, -number)
+                folder = self.in_spool()
+                published.append(self.line(child))
+                published.append(self.line(child))
+                err = self.end(child)
+                self.check_words(err, number, re.escape(
+                    f"the trace is not complete; `rtl recover {folder}` completes it"))
+                self.recover_without(folder, sum(published))
+
+    def recover_without(self, folder, published):
+        """With the subscribers that it had it crashes again; without that one all is well."""
+        done = self.rtl("recover", folder)
+        self.assertNotEqual(done.returncode, 0)
+        done = self.rtl("recover", "-o", "run.db", folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.packets_of_runs("run.db"), published)
+        self.assertEqual(os.listdir(self.spool), [])
+
+    def packets_of_runs(self, name):
+        """Each line's dispatches are numbered from 0."""
+        database = sqlite3.connect(self.path(name))
+        rows = database.execute("SELECT packet_id, count(*) FROM rtl_dispatch GROUP BY packet_id "
+                                "ORDER BY packet_id").fetchall()
+        database.close()
+        self.assertEqual([r[0] for r in rows], list(range(len(rows))))
+        counts = [r[1] for r in rows]
+        self.assertEqual(counts, sorted(counts, reverse=True))
+        return sum(counts)
+
+    def test_at_the_end_of_the_collector(self):
+        for how, number in self.WAYS:
+            with self.subTest(how=how):
+                done = self.rtl("trace", "-o", "run.db", "-s", self.crash(how, 0) +
+                                ":libsqlite_sub.so", PROGRAM, "1000", "print")
+                self.assertEqual(done.stdout, "1000\n")
+                self.assertNotEqual(done.returncode, 0)
+                folder = self.in_spool()
+                self.check_words(done.stderr, number, "the trace is not complete; `rtl recover ")
+                done = self.rtl("recover", "-o", "run.db", folder)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(self.packets("run.db"), 1000)
+
+    def test_in_replay__recording_is_unchanged(self):
+        self.rtl("record", "-q", "-o", "run.rec", PROGRAM, "1000")
+        for how, number in self.WAYS:
+            for at in (0, 500):
+                with self.subTest(how=how, at=at):
+                    done = self.rtl("replay", "-o", "crash.db", "-s",
+                                    "libsqlite_sub.so:" + self.crash(how, at), "run.rec")
+                    self.assertNotEqual(done.returncode, 0)
+                    self.check_words(done.stderr, number, "the output is not complete; what is in "
+                                     "run.rec is unchanged")
+        self.assertEqual(self.rtl("replay", "-o", "run.db", "run.rec").returncode, 0)
+        self.assertEqual(self.packets("run.db"), 1000)
+
+
+class Plugins(Faults):
+    """Plugins that look alike."""
+
+    def twins(self, specs, *way):
+        done = self.rtl("trace", "-q", *way, "-s", ":".join(specs), PROGRAM, "100")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        with open(self.path("twins"), encoding="utf-8") as file:
+            lines = sorted(file.read().splitlines())
+        os.unlink(self.path("twins"))
+        return lines
+
+    def test_two_files_of_one_name__each_its_own_code(self):
+        self.assertEqual(*map(os.path.basename, TWINS))
+        for way in ((), ("--in-process",)):
+            self.assertEqual(self.twins(TWINS, *way), ["one - 100", "two - 100"])
+
+    def test_two_instances_of_one__each_its_own_settings(self):
+        specs = [f"{TWINS[0]}?tag=a", f"{TWINS[0]}?tag=b%3Ac", TWINS[1]]
+        for way in ((), ("--in-process",)):
+            self.assertEqual(self.twins(specs, *way), ["one a 100", "one b:c 100", "two - 100"])
+
+
+class Killed(Faults):
+    """SIGKILL at any moment; ROUNDS times each."""
+
+    def recover_all(self, name):
+        """Recovers whatever was left, with the subscribers that it had or to that file; a second
+        `rtl recover` finds nothing."""
+        for folder in glob.glob(self.spool + "/rtl-*"):
+            if not os.path.exists(folder + "/session") and not os.path.exists(folder + "/control"):
+                continue  # killed while it was made
+            done = self.rtl("recover", folder)
+            if done.returncode == 2:
+                done = self.rtl("recover", "-o", name, folder)
+            if done.returncode and not os.path.exists(self.path(name)):
+                # killed before there was an output: then there is no event either
+                self.assertIn("is not there", done.stderr)
+                done = self.rtl("recover", "-o", "other.db", folder)
+                self.assertEqual(self.packets("other.db"), 0)
+                os.unlink(self.path("other.db"))
+            self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.rtl("recover")
+        self.assertNotIn(self.spool, done.stdout)
+        self.assertEqual(os.listdir(self.spool), [], done.stderr)
+
+    def test_program_and_rtl_at_once__each_event_once(self):
+        for _ in range(4):
+            child = self.lines(RTL, "trace", "-o", "run.db", count="20000")
+            published = self.line(child)
+            os.killpg(child.pid, signal.SIGKILL)
+            child.communicate(timeout=60)
+            self.assertEqual(self.rtl("recover", self.in_spool()).returncode, 0)
+            self.assertEqual(published, 20000)
+            self.assertEqual(self.packets("run.db"), 20000)
+
+    def killed_at_random(self, longest, command, count, env=None):
+        """Kills the whole group after a random time; nothing if it has ended before."""
+        child = subprocess.Popen([*command, PROGRAM, count], cwd=self.folder,
+                                 env=self.environment(env), start_new_session=True,
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            child.wait(timeout=random.random() * longest)
+        except subprocess.TimeoutExpired:
+            pass
+        try:
+            os.killpg(child.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        child.wait()
+
+    def rounds(self, longest, command, count, env=None):
+        events = []
+        for _ in range(ROUNDS):
+            for name in glob.glob(self.folder + "/run.db*"):
+                os.unlink(name)
+            self.killed_at_random(longest, command, count, env)
+            self.recover_all("run.db")
+            there = os.path.exists(self.path("run.db")) and os.path.getsize(self.path("run.db"))
+            events.append(self.packets("run.db") if there else 0)
+        print("events:", *events)
+
+    def test_while_it_starts(self):
+        self.rounds(0.02, (RTL, "trace", "-q", "-o", "run.db"), "1000")
+
+    def test_while_it_runs_and_ends(self):
+        self.rounds(0.3, (RTL, "trace", "-q", "-o", "run.db"), "200000")
+
+    def test_while_one_that_drains_itself_starts(self):
+        self.rounds(0.02, (), "1000", {"RTL_SUBSCRIBERS": "libsqlite_sub.so?output=run.db"})
+
+    def test_while_one_that_drains_itself_runs_and_ends(self):
+        self.rounds(0.3, (), "200000", {"RTL_SUBSCRIBERS": "libsqlite_sub.so?output=run.db"})
+
+    def test_while_it_records(self):
+        for _ in range(ROUNDS):
+            shutil.rmtree(self.path("run.rec"), ignore_errors=True)
+            self.killed_at_random(0.2, (RTL, "record", "-q", "-o", "run.rec"), "100000")
+            self.recover_all("none.db")
+            if glob.glob(self.path("run.rec/*")):
+                done = self.rtl("replay", "-o", "run.db", "run.rec")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.packets("run.db")
+
+
+class Leftovers(Faults):
+    """What killed processes have left is mentioned, and found."""
+
+    def leave(self, count=1):
+        for _ in range(count):
+            subprocess.run([PROGRAM, "1000", "kill"], cwd=self.folder, check=False,
+                           capture_output=True, env=self.environment(
+                               {"RTL_SUBSCRIBERS": "libstats_sub.so?output=/dev/null"}))
+
+    def test_rtl_says_so__until_it_is_recovered(self):
+        self.leave(2)
+        line = "rtl: 2 processes were killed before all events were stored, "
+        for verb in (("trace", "true"), ("record", "true"), ("env",), ("list-subscribers",)):
+            done = self.rtl(*verb)
+            self.assertTrue(done.stderr.startswith(line), done.stderr)
+            self.assertIn("`rtl recover` lists them\n", done.stderr)
+        self.assertNotIn(line, self.rtl("trace", "-q", "true").stderr)
+        for folder in os.listdir(self.spool):
+            self.assertIn(folder, self.rtl("recover").stdout)
+            self.rtl("recover", "-o", "rest.db", f"{self.spool}/{folder}")
+        self.assertEqual(self.rtl("env").stderr, "")
+
+    def test_next_program_says_so__once(self):
+        self.leave()
+        said = []
+        for _ in range(3):
+            done = subprocess.run([PROGRAM, "10"], cwd=self.folder, text=True, check=True,
+                                  env=self.environment({"RTL_SUBSCRIBERS": "libstats_sub.so"
+                                                        "?output=stats.txt"}), capture_output=True)
+            said.append(done.stderr)
+        self.assertEqual(said, [f"rtl: spool warning: 1 process was killed and left events in "
+                                f"{self.spool}: `rtl recover` lists them\n", "", ""])
+        self.assertEqual(self.rtl("recover", "-o", "rest.db", self.in_spool()).returncode, 0)
+
+    def test_living_ones__not_mentioned(self):
+        child = self.lines(env={"RTL_SUBSCRIBERS": "libstats_sub.so?output=stats.txt"})
+        self.line(child)
+        self.assertEqual(self.rtl("env").stderr, "")
+        done = subprocess.run([PROGRAM, "10"], cwd=self.folder, text=True, check=True,
+                              env=self.environment({"RTL_SUBSCRIBERS": "libstats_sub.so"
+                                                    "?output=stats.txt"}), capture_output=True)
+        self.assertEqual(done.stderr, "")
+        self.end(child)
+
+    def test_folders_without_events__taken_away(self):
+        dead = subprocess.Popen(["true"])
+        dead.wait()
+        for name in (f"rtl-spool-{dead.pid}-abcdef", f"rtl-{dead.pid}-abcdef"):
+            os.mkdir(os.path.join(self.spool, name))
+        with open(os.path.join(self.spool, f"rtl-{dead.pid}-abcdef", "session"), "w",
+                  encoding="utf-8"):
+            pass
+        kept = {"rtl-notes", "rtl-5-x", f"rtl-{os.getpid()}-abcdef"}
+        for name in kept:
+            os.mkdir(os.path.join(self.spool, name))
+        self.assertIn("removed 2 folders of processes that were killed",
+                      self.rtl("recover").stderr)
+        self.assertEqual(set(os.listdir(self.spool)), kept)
+        self.clear()
+
+
+class EndsInOrder(Faults):
+    """A process that outlives rtl."""
+
+    def test_rtl_has_finished__process_is_silent(self):
+        done = self.rtl("trace", "-o", "run.db", "-q", "sh", "-c",
+                        f"(read x <go; '{PROGRAM}' 400000 print >late 2>late.err; mv late late.out)"
+                        f" </dev/null >/dev/null 2>&1 & "
+                        f"(echo on; exec '{PROGRAM}' 1000000 stay) >on 2>stay.err & "
+                        "until test -s on; do sleep 0.01; done",
+                        preexec_fn=lambda: os.mkfifo(self.path("go")))
+        self.assertEqual(done.returncode, 0)
+        with open(self.path("go"), "w", encoding="utf-8") as file:
+            file.write("go\n")
+        self.wait_until(lambda: os.path.exists(self.path("late.out")))
+        # it publishes until its ring is full, then looks, and goes on
+        self.wait_until(lambda: self.read("on").count("\n") == 2)
+        os.kill(int(self.read("on").split("\n")[1]), signal.SIGKILL)
+        self.assertEqual((self.read("stay.err"), self.read("late.err")), ("", ""))
+        self.assertEqual(self.read("late.out"), "0\n")
+
+    def read(self, name):
+        with open(self.path(name), encoding="utf-8") as file:
+            return file.read()
+
+    def blocked(self, ended, unlink=False):
+        """What a program says that waits for room when its collector ends. The collector is this
+        test: a folder with a page as in core/session.h, which is locked as long as it lives."""
+        folder = os.path.join(self.spool, "rtl-1-abcdef")
+        os.mkdir(folder)
+        page = b"RTLSESSN" + struct.pack("<II", 1, 0) + bytes(65536 - 28)
+        with open(folder + "/session", "wb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            file.write(page + struct.pack("<IIi", 0, 0, os.getpid()))
+            file.flush()
+            child = subprocess.Popen([PROGRAM, "300000", "print"], cwd=self.folder, text=True,
+                                     env=self.environment({"RTL_COLLECTOR": folder}),
+                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            self.wait_until(lambda: glob.glob(folder + "/rtl-spool-*/ring-0"))
+            file.seek(len(page))
+            file.write(struct.pack("<I", ended))
+            file.flush()
+            if unlink:
+                self.clear()
+        out, err = child.communicate(timeout=60)
+        self.assertEqual(child.returncode, 0)
+        self.assertLess(int(out), 300000)
+        self.clear()
+        return err.replace(folder, "FOLDER")
+
+    def test_program_that_waits_for_room__silent_if_it_was_in_order(self):
+        self.assertEqual(self.blocked(1), "")
+        self.assertEqual(self.blocked(1, unlink=True), "")
+        self.assertEqual(self.blocked(0), "rtl: bus warning: the collector is gone: recording has "
+                         "ended; what it had not delivered can be had by `rtl recover FOLDER`\n")
+        self.assertEqual(self.blocked(0, unlink=True), "rtl: bus warning: the collector's folder "
+                         "FOLDER was removed: recording has ended\n")
+
+
+@unittest.skipUnless(TMPFS, "no tmpfs can be mounted here")
+class FullDisk(Faults):
+    """A file system of 2 MiB."""
+
+    def small(self, script):
+        os.makedirs(self.path("small"), exist_ok=True)
+        return subprocess.run(["unshare", "-rm", "sh", "-c",
+                               f"mount -t tmpfs -o size=2M none small || exit 99\n{script}"],
+                              cwd=self.folder, capture_output=True, text=True, timeout=60,
+                              env=self.environment({"RTL": RTL, "PROGRAM": PROGRAM}), check=False)
+
+    def test_database__program_runs_on_and_what_is_stored_can_be_read(self):
+        for way in ("", "--in-process"):
+            with self.subTest(way=way):
+                done = self.small(f'"$RTL" trace {way} -o small/run.db "$PROGRAM" 300000 print; '
+                                  'echo status $?; "$RTL" summary small/run.db; cp small/run.db* .')
+                self.assertRegex(done.stdout, r"^\d+\nstatus 0\nsmall/run\.db\n")
+                self.assertIn("the disk is full", done.stderr)
+                self.assertIn("small/run.db is not complete", done.stderr)
+                self.assertNotIn("0 lost", done.stderr + done.stdout)
+                self.packets("run.db")
+        self.assertEqual(os.listdir(self.spool), [])
+
+    def test_recording__recovered_when_there_is_room(self):
+        done = self.small('"$RTL" record -o small/run.rec "$PROGRAM" 300000 print; echo status $?; '
+                          'rm -rf kept; cp -r small/run.rec kept')
+        published = int(done.stdout.split("\n")[0])
+        self.assertIn("\nstatus 0\n", done.stdout)
+        self.assertRegex(done.stderr, "cannot write to .*No space left.*recording has ended")
+        folder = self.in_spool()
+        self.assertIn(f"run.rec is not complete; `rtl recover {folder}` completes it", done.stderr)
+        self.assertNotIn("rtl replay", done.stderr)
+        os.rmdir(self.path("small"))
+        os.mkdir(self.path("small"))
+        shutil.move(self.path("kept"), self.path("small/run.rec"))
+        done = self.rtl("recover", folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.rtl("replay", "-o", "run.db", "small/run.rec").returncode, 0)
+        # a program that waited for room had it made by throwing events away
+        all_of_them, delivered, discarded, _ = self.ledger("run.db")
+        self.assertEqual((all_of_them, delivered + discarded), (published, published))
+        self.assertEqual(self.operations("run.db"), delivered)
+
+    def test_spool__program_runs_on_and_losses_are_counted(self):
+        done = self.small('"$RTL" trace --spool small -o run.db "$PROGRAM" 300000 print; '
+                          'echo status $?')
+        self.assertRegex(done.stdout, r"^\d+\nstatus 0\n$")
+        published, delivered, discarded, abandoned = self.ledger("run.db")
+        self.assertEqual(published, delivered + discarded + abandoned)
+        self.assertEqual(self.operations("run.db"), delivered)
+        self.assertEqual(delivered + discarded, 300000)
+
+    def test_full_at_the_start__refused_in_a_line(self):
+        done = self.small('head -c 3000000 /dev/zero >small/x 2>/dev/null; '
+                          'for o in "-o small/run.db" "--spool small"; do '
+                          '"$RTL" trace $o touch ran; echo $?; done')
+        self.assertEqual(done.stdout, "1\n1\n", done.stderr)
+        self.assertIn("small/run.db: cannot be opened as a database (database or disk is full)",
+                      done.stderr)
+        self.assertIn("small: No space left on device; name another folder", done.stderr)
+        self.assertFalse(os.path.exists(self.path("ran")))
+
+
+@unittest.skipIf(os.geteuid() == 0 and not TMPFS, "root may write everywhere")
+class ReadOnly(Faults):
+    """Folders in which nothing can be made."""
+
+    def inside(self, script):
+        """Runs it beside a folder `fixed`."""
+        os.makedirs(self.path("fixed"), 0o500, exist_ok=True)
+        mount = ["unshare", "-rm"] if TMPFS else []
+        script = ("mount -t tmpfs -o ro none fixed || exit 99\n" if TMPFS else "") + script
+        return subprocess.run([*mount, "sh", "-c", script], cwd=self.folder, capture_output=True,
+                              env=self.environment({"RTL": RTL, "PROGRAM": PROGRAM}), text=True,
+                              timeout=60, check=False)
+
+    def refused_inside(self, part, arguments):
+        done = self.inside(f'"$RTL" {arguments} touch ran; echo $?')
+        self.assertEqual(done.stdout, "1\n", done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertIn(part, done.stderr)
+        self.assertFalse(os.path.exists(self.path("ran")))
+
+    def test_output(self):
+        for arguments in ("trace -o fixed/run.db", "trace --in-process -o fixed/run.db",
+                          "trace -s 'libstats_sub.so?output=fixed/stats.txt'",
+                          "trace --in-process -s 'libsqlite_sub.so?output=fixed/%25e.db'",
+                          "record -o fixed/run.rec"):
+            self.refused_inside("fixed", arguments)
+        self.refused_inside("fixed", "trace --spool fixed")
+
+    def test_working_directory(self):
+        done = self.inside('cd fixed && "$RTL" trace "$PROGRAM" 10 print; echo $?')
+        self.assertEqual(done.stdout, "1\n", done.stderr)
+        self.assertIn("rtl-cli_program-", done.stderr)
+
+    def test_spool_of_a_program(self):
+        done = self.inside('RTL_SPOOL=fixed RTL_SUBSCRIBERS=libstats_sub.so "$PROGRAM" 10 print')
+        self.assertEqual((done.returncode, done.stdout), (0, "0\n"))
+        self.assertIn("cannot make a folder in fixed", done.stderr)
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+
+
+class Lines(Faults):
+    """What rtl says is one line, whatever is in the values."""
+
+    def test_control_characters__escaped(self):
+        self.refused(2, r"unknown mode 'a\nb\x1b[31m\t\x7f'", "trace", "-m", "a\nb\x1b[31m\t\x7f",
+                     "true")
+        done = subprocess.run([PROGRAM, "1"], text=True, capture_output=True, check=True,
+                              env=self.environment({"RTL_SUBSCRIBERS": "none\n\x1b[31m_sub.so"}))
+        self.assertEqual(done.stderr.count("\n"), 1)
+        self.assertIn(r"subscriber 'none\n\x1b[31m_sub.so' not found", done.stderr)
+
+    def test_long_line__cut_and_marked(self):
+        done = subprocess.run([PROGRAM, "1"], text=True, capture_output=True, check=True,
+                              env=self.environment({"RTL_SUBSCRIBERS": "é" * 3000}))
+        self.assertEqual(done.stderr.count("\n"), 1)
+        self.assertTrue(done.stderr.endswith("é...\n"), done.stderr[-20:])
+        self.assertGreater(len(done.stderr.encode()), 1900)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* Unit tests of core/log.c: each line is one, whatever is in it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "log.h"
+
+static char path[] = "/tmp/rtl-test-log-XXXXXX";
+
+static int setup(void **state)
+{
+	char value[64];
+
+	(void)state;
+	close(mkstemp(path));
+	snprintf(value, sizeof(value), "debug:%s", path);
+	setenv("RTL_LOG", value, 1);
+	log_init();
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	return unlink(path);
+}
+
+/* The line that comes of a text; valid until the next one. */
+static const char *written(const char *text)
+{
+	static char line[3 * LOG_TEXT];
+	size_t size;
+	FILE *file;
+
+	assert_int_equal(truncate(path, 0), 0);
+	log_line(RTL_LEVEL_INFO, "test", "%s", text);
+	file = fopen(path, "r");
+	size = fread(line, 1, sizeof(line) - 1, file);
+	fclose(file);
+	line[size] = '\0';
+	return line;
+}
+
+static void test_line__control_characters__escaped(void **state)
+{
+	(void)state;
+	assert_string_equal(written("a\nb\tc\x1b[31m\x7f\x01 \xc3\xa9 \\n"),
+			    "rtl: test: a\\nb\\tc\\x1b[31m\\x7f\\x01 \xc3\xa9 \\n\n");
+}
+
+/* As long as there is room nothing is cut; from then on that is shown, and no character is torn. */
+static void test_line__too_long__cut_and_marked(void **state)
+{
+	static const char *const units[] = {"a", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80",
+					    "\n"};
+	static char text[2 * LOG_TEXT + 8];
+
+	(void)state;
+	for (size_t u = 0; u < sizeof(units) / sizeof(*units); u++) {
+		size_t step = strlen(units[u]), shown = strcmp(units[u], "\n") ? step : 2,
+		       length = 0;
+		*text = '\0';
+		for (size_t n = 0; length + step < sizeof(text); n++) {
+			const char *line = written(text);
+			size_t size = strlen(line), head = strlen("rtl: test: ");
+			const char *end = line + size - 4;
+			assert_true(strchr(line, '\n') == line + size - 1);
+			if (length < LOG_TEXT && n * shown < LOG_TEXT) {
+				assert_int_equal(size, head + n * shown + 1);
+			} else if (strncmp(end, "...\n", 4) != 0) {
+				assert_int_equal(size, head + n * shown + 1);
+			} else {
+				assert_true(size > LOG_TEXT - 8 && size < LOG_TEXT + 128);
+				assert_int_equal((size_t)(end - line - (ptrdiff_t)head) % shown, 0);
+			}
+			n += n < LOG_TEXT / 8 ? 40 : 0;
+			for (length = 0; length < (n + 1) * step && length + step < sizeof(text);)
+				length = (size_t)(stpcpy(text + length, units[u]) - text);
+		}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_line__control_characters__escaped),
+		cmocka_unit_test(test_line__too_long__cut_and_marked),
+	};
+
+	return cmocka_run_group_tests_name("log", tests, setup, teardown);
+}
