@@ -81,15 +81,23 @@ class Vanished(Faults):
     WAYS = (((), {"RTL_SUBSCRIBERS": "libsqlite_sub.so?output=run.db"}),
             ((RTL, "trace", "-o", "run.db"), {}))
 
+    def proc(self, child, name):
+        with open(f"/proc/{child.pid}/{name}", encoding="utf-8") as file:
+            return file.read()
+
+    def sleeps(self, child):
+        """How often the first thread has waited for something: rtl does after each pass."""
+        return int(re.search(r"(?m)^voluntary_ctxt_switches:\s+(\d+)",
+                             self.proc(child, "status")).group(1))
+
     def begin(self, *command, **more):
-        """A program that has published for a line; whoever drains it has its rings mapped."""
+        """A program that has published for a line; rtl, if it is there, knows all of that."""
         child = self.lines(*command, **more)
         published = self.line(child)
-
-        def is_mapped():
-            with open(f"/proc/{child.pid}/maps", encoding="utf-8") as file:
-                return "/ring-0\n" in file.read()
-        self.wait_until(is_mapped)
+        self.wait_until(lambda: "/ring-0\n" in self.proc(child, "maps"))
+        if command:
+            before = self.sleeps(child)
+            self.wait_until(lambda: self.sleeps(child) > before + 2)
         return child, published
 
     def check_ended(self, err, folder, published, wanted):

@@ -56,35 +56,43 @@ static void test_line__control_characters__escaped(void **state)
 			    "rtl: test: a\\nb\\tc\\x1b[31m\\x7f\\x01 \xc3\xa9 \\n\n");
 }
 
+/* Writes `count` of a unit, which is shown in `shown` bytes, and looks at what came of it. */
+static void check_units(const char *unit, size_t shown, size_t count)
+{
+	static char text[2 * LOG_TEXT];
+	size_t head = strlen("rtl: test: "), size;
+	const char *line, *end;
+
+	*text = '\0';
+	for (size_t i = 0; i < count; i++)
+		strcpy(text + i * strlen(unit), unit);
+	line = written(text);
+	size = strlen(line);
+	end = line + size - 4;
+	assert_true(strchr(line, '\n') == line + size - 1);
+	if (strncmp(end, "...\n", 4) != 0) {
+		assert_true(count * shown < LOG_TEXT + 128);
+		assert_int_equal(size, head + count * shown + 1);
+	} else {
+		assert_true(size > LOG_TEXT - 8 && size < LOG_TEXT + 128);
+		assert_int_equal((size_t)(end - line - (ptrdiff_t)head) % shown, 0);
+	}
+}
+
 /* As long as there is room nothing is cut; from then on that is shown, and no character is torn. */
 static void test_line__too_long__cut_and_marked(void **state)
 {
 	static const char *const units[] = {"a", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80",
 					    "\n"};
-	static char text[2 * LOG_TEXT + 8];
 
 	(void)state;
 	for (size_t u = 0; u < sizeof(units) / sizeof(*units); u++) {
-		size_t step = strlen(units[u]), shown = strcmp(units[u], "\n") ? step : 2,
-		       length = 0;
-		*text = '\0';
-		for (size_t n = 0; length + step < sizeof(text); n++) {
-			const char *line = written(text);
-			size_t size = strlen(line), head = strlen("rtl: test: ");
-			const char *end = line + size - 4;
-			assert_true(strchr(line, '\n') == line + size - 1);
-			if (length < LOG_TEXT && n * shown < LOG_TEXT) {
-				assert_int_equal(size, head + n * shown + 1);
-			} else if (strncmp(end, "...\n", 4) != 0) {
-				assert_int_equal(size, head + n * shown + 1);
-			} else {
-				assert_true(size > LOG_TEXT - 8 && size < LOG_TEXT + 128);
-				assert_int_equal((size_t)(end - line - (ptrdiff_t)head) % shown, 0);
-			}
-			n += n < LOG_TEXT / 8 ? 40 : 0;
-			for (length = 0; length < (n + 1) * step && length + step < sizeof(text);)
-				length = (size_t)(stpcpy(text + length, units[u]) - text);
-		}
+		size_t step = strlen(units[u]), shown = *units[u] == '\n' ? 2 : step;
+		size_t limit = (LOG_TEXT - 8) / shown, most = (LOG_TEXT + 136) / shown;
+		check_units(units[u], shown, 1);
+		for (size_t count = limit; count < most; count++)
+			check_units(units[u], shown, count);
+		check_units(units[u], shown, (2 * LOG_TEXT - 1) / step);
 	}
 }
 
