@@ -9,8 +9,11 @@
  * The signals stay: copies with the same one are one event, with the times of the one that
  * leaves them there.
  */
+#include <errno.h>
 #include <rtl/rocm.h>
 #include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include "collector.h"
 #include "copies.h"
@@ -67,24 +70,47 @@ static bool plausible(const char *at)
 	       op.src_agent.handle && op.dst_agent.handle && op.size;
 }
 
-/* Bytes from one to the next, 0: not found. Looks no further than the second one reaches. */
+/*
+ * As much as is there of what follows the first one: where its caller's descriptions are shorter
+ * than ours may be, or the second one is of a kind that we do not know, that may be beyond the
+ * caller's memory. One system call for a call of several copies.
+ */
+static size_t read_after_first(const char *ops, char *out)
+{
+	enum { PIECES = OP_SIZE_MOST / OP_SIZE_LEAST };
+	const struct iovec local = {.iov_base = out, .iov_len = OP_SIZE_MOST};
+	struct iovec remote[PIECES];
+	const int saved = errno;
+	ssize_t got;
+
+	for (size_t i = 0; i < PIECES; i++)
+		remote[i] = (struct iovec){
+			.iov_base = (void *)(uintptr_t)(ops + (i + 1) * OP_SIZE_LEAST),
+			.iov_len = OP_SIZE_LEAST};
+	got = process_vm_readv(getpid(), &local, 1, remote, PIECES, 0);
+	errno = saved;
+	return got > 0 ? (size_t)got : 0;
+}
+
+/* Bytes from one to the next, 0: not found. */
 static size_t op_stride(const char *ops, uint32_t count)
 {
+	char after[OP_SIZE_MOST];
+	size_t size, stride = OP_SIZE_LEAST;
+	uint32_t good = 2;
+
 	if (!plausible(ops))
 		return 0;
 	if (count == 1)
 		return OP_SIZE_LEAST;
-	for (size_t stride = OP_SIZE_LEAST; stride <= OP_SIZE_MOST; stride += 8) {
-		uint32_t good = 1;
-
-		while (good < count && plausible(ops + good * stride))
-			good++;
-		if (good == count)
-			return stride;
-		if (good > 1)
-			return 0;
-	}
-	return 0;
+	size = read_after_first(ops, after);
+	while (stride <= size && !plausible(after + stride - OP_SIZE_LEAST))
+		stride += 8;
+	if (stride > size)
+		return 0;
+	while (good < count && plausible(ops + good * stride))
+		good++;
+	return good == count ? stride : 0;
 }
 
 static struct op op_at(const char *ops, size_t stride, uint32_t i)

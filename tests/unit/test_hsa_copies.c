@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <cmocka.h>
 
@@ -421,6 +422,28 @@ static void test_batch__not_understood__is_counted_and_passed_on(void **state)
 	assert_int_equal(runtime_calls, 2);
 }
 
+static void test_batch__at_the_end_of_memory__is_not_left(void **state)
+{
+	const uint64_t words[] = {0x1000, 7, 8, 0x2000, 100};
+	char *pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t *ops = (uint64_t *)(pages + 4096 - 2 * 80);
+
+	(void)state;
+	assert_ptr_not_equal(pages, MAP_FAILED);
+	assert_int_equal(mprotect(pages + 4096, 4096, PROT_NONE), 0);
+	set_op(ops, 0, 0, 71, words);
+	set_op(ops + 10, 0, 0, 72, words);
+	assert_int_equal(copy_batch(ops, 2, 0, NULL), HSA_STATUS_SUCCESS);
+	assert_int_equal(begun_count, 2);
+	assert_int_equal(missed, 0);
+	setup_batch(NULL);
+	set_op(ops + 10, 99, 0, 72, words);
+	assert_int_equal(copy_batch(ops, 2, 0, NULL), HSA_STATUS_SUCCESS);
+	assert_int_equal(begun_count, 0);
+	assert_int_equal(missed, 2);
+	munmap(pages, 8192);
+}
+
 static void test_batch__without_a_signal__is_counted(void **state)
 {
 	const uint64_t words[] = {0x1000, 7, 8, 0x2000, 100};
@@ -453,6 +476,7 @@ int main(void)
 		BATCH(test_batch__lists__are_summed_up),
 		BATCH(test_batch__refused__is_told),
 		BATCH(test_batch__not_understood__is_counted_and_passed_on),
+		BATCH(test_batch__at_the_end_of_memory__is_not_left),
 		BATCH(test_batch__without_a_signal__is_counted),
 	};
 
