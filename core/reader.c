@@ -186,6 +186,7 @@ static const struct rtl_record *walk(const struct reader *reader, struct reader_
 	if (!look(reader, r))
 		return NULL;
 	record = (const void *)(ring_data(r->ring) + reader_offset(r));
+	r->given = true;
 	r->position += ring_step(r->size);
 	r->taken = r->stream;
 	return record;
@@ -276,6 +277,7 @@ bool reader_next(struct reader *reader, struct reader_record *out)
 		.stream = r->stream,
 		.type = r->type,
 	};
+	r->given = true;
 	r->position += ring_step(r->size);
 	if (!look(reader, r))
 		reader->heap[0] = reader->heap[--reader->heap_size];

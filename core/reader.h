@@ -31,6 +31,7 @@ struct reader_ring {
 	uint16_t taken; /* the stream of the record that was gone over last */
 	/* of a recording; source.c's: */
 	bool is_segment;
+	bool given;       /* a record of this one has been given out */
 	bool hit;         /* something was missing in one that is closed again */
 	uint32_t next;    /* which comes then, in spool_files.segments; plus 1 */
 	uint32_t settled; /* those before have their tails; plus 1 */

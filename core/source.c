@@ -159,11 +159,14 @@ static bool next_segment(void *user, uint32_t ring, struct reader_ring *r)
 		r->skipped += files->segments[at].length;
 		return true; /* perhaps the one behind it */
 	}
-	drop_previous(r);
-	if (r->is_segment) {
+	if (r->is_segment && r->given) {
+		drop_previous(r);
 		r->previous = r->ring;
 		r->previous_bytes = r->bytes;
+	} else if (r->is_segment) { /* a record of the previous one may be the last given out */
+		r->hit |= spool_files_unmap_segment(r->ring, r->bytes);
 	}
+	r->given = false;
 	r->is_segment = true;
 	r->ring = header;
 	r->bytes = bytes;
