@@ -18,10 +18,18 @@
 
 static const struct mode {
 	const char *name;
-	bool available; /* the collectors of this version can do it */
+	bool preload; /* the collectors stand before the program's libraries */
 } modes[] = {
-	{"lite", true}, {"standard", true}, {"default", true}, {"hip", false}, {"full", true},
+	{"lite", false}, {"standard", false}, {"default", false}, {"hip", true}, {"full", true},
 };
+
+static const struct mode *find_mode(const char *name)
+{
+	for (size_t i = 0; name && i < sizeof(modes) / sizeof(*modes); i++)
+		if (!strcmp(name, modes[i].name))
+			return &modes[i];
+	return NULL;
+}
 
 static int out_of_memory(void)
 {
@@ -79,12 +87,12 @@ static bool has_entry(const char *list, const char *separators, const char *entr
 	return false;
 }
 
-/* Sets a variable to what it is now and one more entry, before or behind it. */
-static int add_entry(struct session *session, const char *name, char separator, const char *entry,
-		     bool first)
+/* Sets a variable to what it is now and one more entry, before or behind it. The first of the
+ * separators is put between them. */
+static int add_entry(struct session *session, const char *name, const char *separators,
+		     const char *entry, bool first)
 {
 	const char *now = getenv(name);
-	const char separators[] = {separator, '\0'};
 	char *value;
 	int status;
 
@@ -92,27 +100,46 @@ static int add_entry(struct session *session, const char *name, char separator, 
 		return session_set(session, name, entry);
 	if (has_entry(now, separators, entry))
 		return session_set(session, name, now);
-	if (asprintf(&value, "%s%c%s", first ? entry : now, separator, first ? now : entry) < 0)
+	if (asprintf(&value, "%s%c%s", first ? entry : now, *separators, first ? now : entry) < 0)
 		return out_of_memory();
 	status = session_set(session, name, value);
 	free(value);
 	return status;
 }
 
-/* HSA_TOOLS_LIB separates with blanks: a path that has some must be found by name instead. */
+/* Without --mode it is the environment's. */
+static bool wants_preload(const struct session *session)
+{
+	const struct mode *mode = find_mode(session->mode ? session->mode : getenv("RTL_MODE"));
+
+	return mode && mode->preload;
+}
+
+static int add_names(struct session *session, const char *tools, const char *preload)
+{
+	int status = add_entry(session, "HSA_TOOLS_LIB", " ", tools, false);
+
+	/* Behind what is there: a sanitizer's runtime must be first. */
+	if (!status && wants_preload(session))
+		status = add_entry(session, "LD_PRELOAD", ": ", preload, false);
+	return status;
+}
+
+/* HSA_TOOLS_LIB separates with blanks, LD_PRELOAD with those and colons: a path that has some must
+ * be found by name instead. */
 static int add_tool(struct session *session, char *path)
 {
-	if (!strpbrk(path, " \t"))
-		return add_entry(session, "HSA_TOOLS_LIB", ' ', path, false);
+	if (!strpbrk(path, wants_preload(session) ? " \t:" : " \t"))
+		return add_names(session, path, path);
 	if (strpbrk(path, ":;"))
-		return cli_failed("%s: a folder with both blanks and colons in its name cannot be "
-				  "given to the HSA runtime; install rtl elsewhere",
+		return cli_failed("%s: a folder with blanks or colons in its name cannot be "
+				  "given to the HSA runtime and the loader; install rtl elsewhere",
 				  path);
-	int status = add_entry(session, "HSA_TOOLS_LIB", ' ', LIBRARY_ROCM, false);
+	int status = add_names(session, LIBRARY_ROCM, LIBRARY_ROCM);
 	if (status)
 		return status;
 	*strrchr(path, '/') = '\0';
-	return add_entry(session, "LD_LIBRARY_PATH", ':', path, true);
+	return add_entry(session, "LD_LIBRARY_PATH", ":", path, true);
 }
 
 static bool may_fall_back(void)
@@ -163,15 +190,8 @@ int session_prepare_mode(struct session *session)
 {
 	if (!session->mode)
 		return CLI_OK;
-	for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++) {
-		if (strcmp(session->mode, modes[i].name) != 0)
-			continue;
-		if (modes[i].available || may_fall_back())
-			return session_set(session, "RTL_MODE", session->mode);
-		return cli_usage("mode '%s' cannot be had in this version; use lite, standard or "
-				 "full, or set RTL_MODE_FALLBACK=1",
-				 session->mode);
-	}
+	if (find_mode(session->mode))
+		return session_set(session, "RTL_MODE", session->mode);
 	return cli_usage("unknown mode '%s'; the modes are " SESSION_MODES, session->mode);
 }
 

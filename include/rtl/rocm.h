@@ -220,6 +220,37 @@ struct rtl_hsa_call_debug {
 	struct rtl_text args; /**< RTL_KIND_ARGS */
 };
 
+#define RTL_STREAM_HIP_CALL "rtl.hip.call"
+#define RTL_STREAM_HIP_CALL_VERSION 1
+
+/** Bits of rtl_hip_call.flags. */
+enum rtl_hip_call_flags {
+	/** The status that it returned tells of a failure. */
+	RTL_HIP_CALL_FAILED = 1,
+	/** A stream is among its arguments: stream is that, and 0 the null stream. */
+	RTL_HIP_CALL_STREAM = 2,
+};
+
+/**
+ * rtl.hip.call, RTL_FUNCTION_BEGIN and RTL_FUNCTION_END: a call of a function of HIP, in the thread
+ * that makes it. The end repeats all that the begin said, so that a subscriber needs only one of
+ * them.
+ * Of the event: uid = the function's tracepoint (kind "function", metadata "domain", "category",
+ * "arguments", "result"), parent_uid = that of the scope around it, instance pairs begin and end,
+ * correlation = that of the work which it causes, and no other call's.
+ */
+struct rtl_hip_call {
+	uint64_t begin_ns; /**< when it was called */
+	uint64_t end_ns;   /**< when it returned; 0 in a begin */
+	uint64_t function; /**< string: its name */
+	uint64_t status;   /**< string: the hipError_t or hiprtcResult that it returned; 0: none */
+	int64_t result;    /**< what it returned, as a number or address; 0: nothing */
+	uint64_t parent;   /**< instance of the call or region around it; 0 = none */
+	uint64_t stream;   /**< the hipStream_t among its arguments, see RTL_HIP_CALL_STREAM */
+	int32_t device;	   /**< the device among its arguments; -1: none */
+	uint32_t flags;	   /**< enum rtl_hip_call_flags */
+};
+
 #ifdef __cplusplus
 }
 #endif

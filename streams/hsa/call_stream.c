@@ -3,7 +3,7 @@
 #include <rtl/rocm.h>
 
 #include "calls.h"
-#include "describe.h"
+#include "../common/describe.h"
 
 _Static_assert(sizeof(struct rtl_hsa_call) == 40, "rtl_hsa_call");
 _Static_assert(offsetof(struct rtl_hsa_call, result) == 32, "rtl_hsa_call");

@@ -13,9 +13,10 @@
  *
  *	RTL_MODE		lite: dispatches without a completion signal of the application,
  *				the others are counted as missed; standard, or default: all;
- *				full: barriers, memory and calls of the HSA runtime too
+ *				hip: as standard, beside the HIP collector, which must be
+ *				preloaded; full: barriers, memory and calls of the HSA runtime too
  *				(standard)
- *	RTL_MODE_FALLBACK=1	a mode that this version cannot do becomes standard
+ *	RTL_MODE_FALLBACK=1	a mode that cannot be had here becomes standard
  *	RTL_STRICT=1		a bad setting ends the program before it begins; that it is
  *				neither 0 nor 1 is librtl's to say
  *	RTL_BUFFER_POLICY	discard: as RTL_HSA_WAIT_MS=0
@@ -27,6 +28,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "../hip/preload.h"
 
 static bool is_set(const char *name)
 {
@@ -61,19 +64,20 @@ static bool read_mode(enum config_mode *mode)
 	if (strcmp(name, "hip") != 0) {
 		rtl_log(RTL_LEVEL_ERROR, "hsa",
 			"RTL_MODE=%s: there is no such mode, GPU work is not traced; modes: lite, "
-			"standard (or default), full",
+			"standard (or default), hip, full",
 			name);
 		return false;
 	}
+	if (hip_is_preloaded())
+		return true;
 	if (is_set("RTL_MODE_FALLBACK")) {
 		rtl_log(RTL_LEVEL_WARNING, "hsa",
-			"RTL_MODE=%s cannot be had in this version: mode standard instead", name);
+			"RTL_MODE=hip needs librtl_rocm.so in LD_PRELOAD: mode standard instead");
 		return true;
 	}
 	rtl_log(RTL_LEVEL_ERROR, "hsa",
-		"RTL_MODE=%s cannot be had in this version, GPU work is not traced; use lite, "
-		"standard or full, or set RTL_MODE_FALLBACK=1",
-		name);
+		"RTL_MODE=hip needs librtl_rocm.so in LD_PRELOAD, GPU work is not traced; use "
+		"`rtl trace` or `rtl env`, another mode, or set RTL_MODE_FALLBACK=1");
 	return false;
 }
 

@@ -2,12 +2,9 @@
 /* The description of the stream rtl.hsa: payloads as in rtl/rocm.h. Constant, no side effects. */
 #include "stream.h"
 
-#include <rtl/plugin.h>
 #include <rtl/rocm.h>
 
-#include "calls.h"
-#include "copy_publish.h"
-#include "describe.h"
+#include "../common/describe.h"
 
 /* The offsets are part of what subscribers are compiled with. */
 _Static_assert(sizeof(struct rtl_hsa_dispatch) == 112, "rtl_hsa_dispatch");
@@ -103,19 +100,3 @@ const struct rtl_stream_info hsa_stream_info = {
 	.types = types,
 	.type_count = COUNT(types),
 };
-
-__attribute__((visibility("default"))) const struct rtl_stream_info *const *
-rtl_publisher_streams(size_t *count);
-
-const struct rtl_stream_info *const *rtl_publisher_streams(size_t *count)
-{
-	static const struct rtl_stream_info *const streams[] = {
-		&hsa_stream_info,
-		&copy_stream_info,
-		&call_stream_info,
-		&call_debug_stream_info,
-	};
-
-	*count = COUNT(streams);
-	return streams;
-}

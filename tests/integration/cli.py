@@ -124,11 +124,6 @@ class BadInput(Case):
         self.refused(2, "unknown mode 'fast'", "env", "--mode=fast")
         self.refused(2, "unknown mode ''", "trace", "-m", "", "true")
 
-    def test_mode_that_cannot_be_had(self):
-        self.refused(2, "mode 'hip' cannot be had in this version", "trace", "-m", "hip", "true")
-        done = self.rtl("env", "-m", "hip", env={"RTL_MODE_FALLBACK": "1"})
-        self.assertIn("RTL_MODE='hip'", done.stdout)
-
     def test_mode_full(self):
         self.assertIn("RTL_MODE='full'", self.rtl("env", "-m", "full").stdout)
 
@@ -703,6 +698,21 @@ class Trace(Case):
         again = self.rtl("trace", "-q", "sh", "-c", "env")
         session = re.search("RTL_SESSION=(.*)", again.stdout).group(1)
         self.assertNotEqual(session, values["RTL_SESSION"])
+
+    def test_environment__modes_with_calls_are_preloaded(self):
+        for arguments, env in ((["-m", "hip"], {}), (["-m", "full"], {}), ([], {"RTL_MODE": "hip"})):
+            done = self.rtl("trace", "-q", *arguments, "sh", "-c", "env",
+                            env={"LD_PRELOAD": "libc.so.6", **env})
+            values = dict(line.split("=", 1) for line in done.stdout.splitlines())
+            other, ours = values["LD_PRELOAD"].split(":")
+            self.assertEqual(other, "libc.so.6")
+            self.assertEqual(ours, values["HSA_TOOLS_LIB"])
+            again = self.rtl("trace", "-q", *arguments, "sh", "-c", "env",
+                             env={"LD_PRELOAD": f"libc.so.6 {ours}", **env})
+            self.assertIn(f"\nLD_PRELOAD=libc.so.6 {ours}\n", "\n" + again.stdout)
+        for arguments in (["-m", "standard"], []):
+            done = self.rtl("trace", "-q", *arguments, "sh", "-c", "env")
+            self.assertNotIn("LD_PRELOAD", done.stdout)
 
     def test_environment_in_process(self):
         done = self.rtl("trace", "-q", "--in-process", "sh", "-c", "env")

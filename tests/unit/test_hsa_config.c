@@ -14,10 +14,17 @@
 
 #include <rtl/publish.h>
 
+#include "../../streams/hip/preload.h"
 #include "../../streams/hsa/config.h"
 
 static char line[512];
 static int lines;
+static bool preloaded;
+
+bool hip_is_preloaded(void)
+{
+	return preloaded;
+}
 
 void rtl_log(enum rtl_level level, const char *component, const char *format, ...)
 {
@@ -41,6 +48,7 @@ static int setup(void **state)
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		unsetenv(names[i]);
 	lines = 0;
+	preloaded = false;
 	return 0;
 }
 
@@ -127,10 +135,27 @@ static void test_config__mode__is_read_or_refused(void **state)
 		if (lines)
 			assert_non_null(strstr(line, modes[i].name));
 	}
+}
+
+static void test_config__mode_hip__needs_the_preload(void **state)
+{
+	struct config config;
+
+	(void)state;
 	setenv("RTL_MODE", "hip", 1);
+	assert_false(config_read(&config));
+	assert_non_null(strstr(line, "LD_PRELOAD"));
 	setenv("RTL_MODE_FALLBACK", "1", 1);
+	lines = 0;
 	assert_true(config_read(&config));
 	assert_int_equal(config.mode, CONFIG_STANDARD);
+	assert_int_equal(lines, 1);
+	unsetenv("RTL_MODE_FALLBACK");
+	preloaded = true;
+	lines = 0;
+	assert_true(config_read(&config));
+	assert_int_equal(config.mode, CONFIG_STANDARD);
+	assert_int_equal(lines, 0);
 }
 
 int main(void)
@@ -140,6 +165,7 @@ int main(void)
 		cmocka_unit_test_setup(test_config__exit_ms__is_read, setup),
 		cmocka_unit_test_setup(test_config__only_1__is_strict, setup),
 		cmocka_unit_test_setup(test_config__mode__is_read_or_refused, setup),
+		cmocka_unit_test_setup(test_config__mode_hip__needs_the_preload, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

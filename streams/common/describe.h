@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* How the streams of the HSA collector describe their payloads, in tables of constants. */
-#ifndef STREAMS_HSA_DESCRIBE_H
-#define STREAMS_HSA_DESCRIBE_H
+/* To write down the descriptions of streams (rtl/types.h): fields from members of their structs. */
+#ifndef STREAMS_COMMON_DESCRIBE_H
+#define STREAMS_COMMON_DESCRIBE_H
 
 #include <rtl/types.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 #define FIELD(type, member, field_kind, field_unit, text)                                          \
 	{                                                                                          \
@@ -11,8 +13,6 @@
 		.offset = offsetof(type, member), .size = sizeof(((type *)0)->member),             \
 		.name = #member, .unit = field_unit, .description = text,                          \
 	}
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 #define TYPE(number, type_name, payload, type_fields, text)                                        \
 	{                                                                                          \

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* See calls.h. */
+#include "calls.h"
+
+#include <pthread.h>
+#include <rtl/rocm.h>
+#include <rtl/tracepoint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "enumerations.h"
+#include "real.h"
+#include "stream.h"
+
+#define LIKELY(x)   __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+#define NOT_READY 600 /* hipErrorNotReady: what a query says, not that it failed */
+
+struct hip_streams hip_streams = {.calls = &rtl_stream_none};
+
+/* Of each function; 0 until its first recorded call. */
+static struct {
+	uint64_t uid;                          /* its tracepoint */
+	uint64_t name;                         /* string */
+	const struct hip_enumeration *results; /* NULL: it returns no enum */
+} known[HIP_FUNCTIONS];
+
+/* Calls of this thread that are open: more than none, and the next may be HIP's own. */
+static __thread unsigned depth __attribute__((tls_model("initial-exec")));
+
+/* ---- start */
+
+static bool internal_calls; /* those that HIP makes to itself are wanted too */
+
+static bool mode_has_calls(void)
+{
+	const char *mode = getenv("RTL_MODE");
+
+	return mode && (!strcmp(mode, "hip") || !strcmp(mode, "full"));
+}
+
+static void start(void)
+{
+	const char *internal = getenv("RTL_HIP_INTERNAL");
+	struct rtl_stream *calls = &rtl_stream_none;
+
+	internal_calls = internal && !strcmp(internal, "1");
+	if (!mode_has_calls() || rtl_stream_register(&hip_call_stream_info, &calls))
+		return;
+	/* release: with the acquire in hip_wanted, the stream is complete before it shows */
+	__atomic_store_n(&hip_streams.calls, calls, __ATOMIC_RELEASE);
+}
+
+void hip_start(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	static __thread bool starting __attribute__((tls_model("initial-exec")));
+
+	if (starting) /* a subscriber that is being loaded uses HIP */
+		return;
+	starting = true;
+	pthread_once(&once, start);
+	starting = false;
+}
+
+/* ---- functions */
+
+/* "void **ptr, size_t size" for whoever reads the trace. */
+static void describe_arguments(const struct hip_function *function, uint64_t uid)
+{
+	char text[1024];
+	size_t length = 0;
+
+	text[0] = '\0';
+	for (unsigned i = 0; i < function->argument_count; i++) {
+		const struct hip_argument *argument = &function->arguments[i];
+		const size_t type_length = strlen(argument->type);
+		const bool pointer = argument->type[type_length - 1] == '*';
+
+		if (length + type_length + strlen(argument->name) + 4 > sizeof(text))
+			break;
+		length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%s%s%s",
+					   i ? ", " : "", argument->type, pointer ? "" : " ",
+					   argument->name);
+	}
+	(void)rtl_tracepoint_set(uid, "arguments", text);
+}
+
+__attribute__((cold, noinline)) static uint64_t make_known(enum hip_id id)
+{
+	const struct hip_function *function = &hip_functions[id];
+	const struct rtl_tracepoint_desc desc = {
+		.struct_size = sizeof(desc), .kind = "function", .name = function->name};
+	uint64_t uid, name;
+
+	if (rtl_string_intern(function->name, &name) || rtl_tracepoint_register(&desc, &uid))
+		return 0;
+	(void)rtl_tracepoint_set(uid, "domain", "hip");
+	(void)rtl_tracepoint_set(uid, "category", function->category);
+	(void)rtl_tracepoint_set(uid, "result", function->result_type);
+	describe_arguments(function, uid);
+	if (function->result_kind == 'e')
+		__atomic_store_n(&known[id].results, hip_enumeration_find(function->result_type),
+				 __ATOMIC_RELAXED);
+	__atomic_store_n(&known[id].name, name, __ATOMIC_RELAXED);
+	/* release: with the acquire in uid_of; the others, and definitions, before events */
+	__atomic_store_n(&known[id].uid, uid, __ATOMIC_RELEASE);
+	return uid;
+}
+
+static inline uint64_t uid_of(enum hip_id id)
+{
+	const uint64_t uid = __atomic_load_n(&known[id].uid, __ATOMIC_ACQUIRE);
+
+	return LIKELY(uid) ? uid : make_known(id);
+}
+
+/* ---- events */
+
+static bool has_failed(const struct hip_function *function, int64_t result)
+{
+	return function->result_kind == 'e' && result != 0 && result != NOT_READY &&
+	       strcmp(function->category, "error") != 0;
+}
+
+static void publish(const struct hip_call *call, uint16_t type, const uint64_t *slots,
+		    const struct rtl_hip_call *times)
+{
+	const struct hip_function *function = &hip_functions[call->id];
+	struct rtl_record *record = rtl_reserve(hip_streams.calls, type, sizeof(*times));
+	struct rtl_hip_call *payload;
+
+	if (!record)
+		return;
+	payload = rtl_record_payload(record);
+	record->uid = known[call->id].uid;
+	record->parent_uid = call->parent_uid;
+	record->instance = record->correlation = call->number;
+	payload->begin_ns = times->begin_ns;
+	payload->end_ns = times->end_ns;
+	payload->parent = call->parent;
+	payload->function = known[call->id].name;
+	payload->status = times->status;
+	payload->result = times->result;
+	payload->flags = times->flags;
+	payload->stream = 0;
+	payload->device = -1;
+	if (function->stream >= 0) {
+		payload->stream = slots[function->stream];
+		payload->flags |= RTL_HIP_CALL_STREAM;
+	}
+	if (function->device >= 0)
+		payload->device = (int32_t)slots[function->device];
+	rtl_commit(record);
+}
+
+bool hip_call_begin(struct hip_call *call, enum hip_id id, const uint64_t *slots,
+		    const void *caller)
+{
+	struct rtl_scope around = {.struct_size = sizeof(around)};
+	uint64_t uid;
+
+	if (UNLIKELY(depth) && !internal_calls && hip_is_internal(caller))
+		return false;
+	uid = uid_of(id);
+	call->id = id;
+	call->parent = call->parent_uid = 0;
+	if (!rtl_scope_current(&around)) {
+		call->parent = around.instance;
+		call->parent_uid = around.uid;
+	}
+	call->number = rtl_unique_id();
+	call->begin_ticks = rtl_ticks();
+	if (UNLIKELY(rtl_enabled(hip_streams.calls, RTL_FUNCTION_BEGIN)))
+		publish(call, RTL_FUNCTION_BEGIN, slots,
+			&(struct rtl_hip_call){.begin_ns = rtl_ticks_to_ns(call->begin_ticks)});
+	call->scope = rtl_scope_push(uid, call->number, call->number);
+	depth++;
+	return true;
+}
+
+void hip_call_end(const struct hip_call *call, const uint64_t *slots, int64_t result)
+{
+	const uint64_t end_ticks = rtl_ticks();
+
+	depth--;
+	rtl_scope_pop(call->scope);
+	if (rtl_enabled(hip_streams.calls, RTL_FUNCTION_END))
+		publish(call, RTL_FUNCTION_END, slots,
+			&(struct rtl_hip_call){
+				.begin_ns = rtl_ticks_to_ns(call->begin_ticks),
+				.end_ns = rtl_ticks_to_ns(end_ticks),
+				.result = result,
+				.status = hip_enumeration_name(known[call->id].results, result),
+				.flags = has_failed(&hip_functions[call->id], result)
+						 ? RTL_HIP_CALL_FAILED
+						 : 0,
+			});
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A call of HIP as events: rtl.hip.call, and its scope, in which layers below find what they work
+ * for.
+ *
+ * Threads: any. No lock but in the first call of a function.
+ */
+#ifndef STREAMS_HIP_CALLS_H
+#define STREAMS_HIP_CALLS_H
+
+#include <rtl/publish.h>
+#include <rtl/scope.h>
+
+#include "functions.h"
+
+/* Streams; rtl_stream_none until hip_start, and where the mode does not have them. */
+struct hip_streams {
+	struct rtl_stream *calls;
+};
+
+extern struct hip_streams hip_streams;
+
+/* Registers the streams, once; other threads wait until that is done. */
+void hip_start(void);
+
+/* What of a call lies between its begin and its end. On the caller's stack. */
+struct hip_call {
+	enum hip_id id;
+	uint32_t scope;
+	uint64_t begin_ticks;
+	uint64_t number; /* its instance, and correlation of what it causes */
+	uint64_t parent; /* instance of what encloses it */
+	uint64_t parent_uid;
+};
+
+/* Whether anybody may want a call. */
+static inline bool hip_wanted(void)
+{
+	/* acquire: with the release in hip_start */
+	const struct rtl_stream *calls = __atomic_load_n(&hip_streams.calls, __ATOMIC_ACQUIRE);
+
+	/* int: both loads, one branch */
+	return (int)rtl_enabled(calls, RTL_FUNCTION_BEGIN) |
+	       (int)rtl_enabled(calls, RTL_FUNCTION_END);
+}
+
+/*
+ * Begins a call.
+ * caller: where it returns to. slots: the arguments, as many as the table says.
+ * Returns false if it is one that HIP makes to itself: then nothing has begun.
+ */
+bool hip_call_begin(struct hip_call *call, enum hip_id id, const uint64_t *slots,
+		    const void *caller);
+
+/* Ends it. result: the number or address returned; 0 if there is none. */
+void hip_call_end(const struct hip_call *call, const uint64_t *slots, int64_t result);
+
+#endif

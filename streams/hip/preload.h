@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* Whether HIP's functions are ours in this process. Any thread. */
+#ifndef STREAMS_HIP_PRELOAD_H
+#define STREAMS_HIP_PRELOAD_H
+
+#include <stdbool.h>
+
+/* Whether this library was preloaded, so that a program that calls HIP calls us first. */
+bool hip_is_preloaded(void);
+
+#endif

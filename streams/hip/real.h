@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * HIP's own functions behind ours. HIP is never loaded or linked to: it is looked for where the
+ * program has it, behind us in the search order or, if it was loaded for a few libraries only,
+ * among what is loaded.
+ *
+ * Threads: any. No lock is held while the loader is called.
+ */
+#ifndef STREAMS_HIP_REAL_H
+#define STREAMS_HIP_REAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "functions.h"
+
+typedef void (*hip_any_fn)(void);
+
+extern hip_any_fn hip_real_functions[HIP_FUNCTIONS];
+
+/* First call of a function: finds it, and starts the collector. Does not return if HIP has no such
+ * function: the program ends as it would have for want of the symbol. */
+__attribute__((cold)) hip_any_fn hip_resolve(enum hip_id id);
+
+static inline hip_any_fn hip_real(enum hip_id id)
+{
+	/* acquire: with the release in hip_resolve, which may have made the code appear */
+	const hip_any_fn real = __atomic_load_n(&hip_real_functions[id], __ATOMIC_ACQUIRE);
+
+	return __builtin_expect(real != NULL, 1) ? real : hip_resolve(id);
+}
+
+/* HIP's function of that number, if HIP is in the process and has it; NULL. */
+hip_any_fn hip_find_real(enum hip_id id);
+
+/* Whether that code belongs to HIP or to us: a call from there is one that HIP makes to itself. */
+bool hip_is_internal(const void *code);
+
+#endif

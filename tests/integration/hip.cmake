@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+# The HIP collector: a library that stands in for HIP and notes what it gets, then the real ones on
+# the software GPU. Tests for ROCm 7 skip themselves where it has not been fetched.
+if(NOT TARGET rtl_rocm)
+  return()
+endif()
+include(${PROJECT_SOURCE_DIR}/tests/cmake/HipProgram.cmake)
+set(hip_source ${PROJECT_SOURCE_DIR}/streams/hip)
+set(hip_dir ${PROJECT_BINARY_DIR}/tests/integration)
+set(hip_compare ${CMAKE_CURRENT_SOURCE_DIR}/hip_compare.py)
+
+# A subscriber that writes text.
+add_library(hip_dump_sub MODULE hip_dump.c)
+target_link_libraries(hip_dump_sub PRIVATE rtl_settings rtl_shared_settings)
+set_target_properties(hip_dump_sub PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${hip_dir})
+
+# hip_test(NAME COMMAND... [LABEL ...] [ENV ...])
+function(hip_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "LABEL" "ENV")
+  add_test(NAME integration.hip.${name} COMMAND ${arg_UNPARSED_ARGUMENTS})
+  set_tests_properties(integration.hip.${name} PROPERTIES TIMEOUT 120 SKIP_RETURN_CODE 77
+    ENVIRONMENT "RTL_BUILD_DIR=${PROJECT_BINARY_DIR};${arg_ENV}")
+  if(arg_LABEL)
+    set_tests_properties(integration.hip.${name} PROPERTIES LABELS ${arg_LABEL})
+  endif()
+endfunction()
+
+# Everything that the libraries export is intercepted, or in the list with the reason.
+file(GLOB hip_libraries /usr/lib/x86_64-linux-gnu/libamdhip64.so.5
+  /opt/rocm/lib/libamdhip64.so)
+if(hip_libraries)
+  list(GET hip_libraries 0 hip_library)
+  hip_test(symbols ${CMAKE_CURRENT_SOURCE_DIR}/hip_symbols $<TARGET_FILE:rtl_rocm>
+    ${hip_source}/functions.def ${hip_library})
+endif()
+if(RTL_ROCM7_FOUND)
+  hip_test(symbols_rocm7 ${CMAKE_CURRENT_SOURCE_DIR}/hip_symbols $<TARGET_FILE:rtl_rocm>
+    ${hip_source}/functions.def ${RTL_ROCM7_LIBRARY_DIR}/libamdhip64.so.7
+    ${RTL_ROCM7_LIBRARY_DIR}/libhiprtc.so.7)
+endif()
+
+# Arguments and results go through every wrapper as they came. On x86-64, whose calling convention
+# the test knows.
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+  add_library(hip_fake SHARED hip_fake.c)
+  target_link_libraries(hip_fake PRIVATE rtl_settings)
+  add_executable(hip_forward hip_forward.c ${hip_source}/functions.c)
+  target_link_libraries(hip_forward PRIVATE rtl_settings -Wl,--no-as-needed hip_fake
+    ${CMAKE_DL_LIBS})
+  foreach(target hip_fake hip_forward)
+    target_include_directories(${target} PRIVATE ${hip_source})
+    set_target_properties(${target} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${hip_dir}
+      RUNTIME_OUTPUT_DIRECTORY ${hip_dir})
+  endforeach()
+  hip_test(forward_bare ${hip_dir}/hip_forward bare)
+  hip_test(forward ${CMAKE_CURRENT_SOURCE_DIR}/hip_trace none ${hip_compare}
+    ${hip_dir}/hip_forward)
+  hip_test(forward_begins ${CMAKE_CURRENT_SOURCE_DIR}/hip_trace none ${hip_compare}
+    ${hip_dir}/hip_forward ENV "HIP_DUMP=&begin=1")
+endif()
+
+if(NOT RTL_HIPCC)
+  return()
+endif()
+set(hip_kernels ${PROJECT_BINARY_DIR}/tests/programs/libhost_kernels.so)
+
+# hip_both(NAME COMPARE PROGRAM ARGUMENTS... [ENV ...]): with each ROCm
+function(hip_both name compare program)
+  cmake_parse_arguments(PARSE_ARGV 3 arg "" "" "ENV")
+  foreach(runner softgpu rocm7)
+    set(folder ${RTL_HIP5_DIR})
+    if(runner STREQUAL rocm7)
+      if(NOT RTL_ROCM7_FOUND)
+        continue()
+      endif()
+      set(folder ${RTL_HIP7_DIR})
+    endif()
+    hip_test(${runner}.${name} ${CMAKE_CURRENT_SOURCE_DIR}/hip_trace ${runner} ${compare}
+      ${folder}/${program} ${arg_UNPARSED_ARGUMENTS} LABEL ${runner}
+      ENV SOFTGPU_KERNELS=${hip_kernels} ${arg_ENV})
+  endforeach()
+endfunction()
+
+# What a program says it called is what the trace has, call by call.
+rtl_hip_program(hip_calls hip_calls.hip)
+hip_both(calls ${hip_compare} hip_calls)
+hip_both(calls_begins ${hip_compare} hip_calls ENV "HIP_DUMP=&begin=1")
+hip_both(calls_threads ${hip_compare} hip_calls 4)
+
+# A library that brings HIP with it, seen by itself alone.
+add_library(hip_user MODULE hip_user.c)
+target_link_libraries(hip_user PRIVATE rtl_settings ${hip_library})
+add_executable(hip_local hip_local.c)
+target_link_libraries(hip_local PRIVATE rtl_settings ${CMAKE_DL_LIBS})
+add_executable(hip_missing hip_missing.c)
+target_link_libraries(hip_missing PRIVATE rtl_settings)
+set_target_properties(hip_user hip_local hip_missing PROPERTIES
+  LIBRARY_OUTPUT_DIRECTORY ${hip_dir} RUNTIME_OUTPUT_DIRECTORY ${hip_dir})
+hip_test(softgpu.local ${CMAKE_CURRENT_SOURCE_DIR}/hip_trace softgpu ${hip_compare}
+  ${hip_dir}/hip_local ${hip_dir}/libhip_user.so LABEL softgpu)
+# What HIP does not have ends the program as the loader would have.
+hip_test(missing ${CMAKE_CURRENT_SOURCE_DIR}/hip_trace none true ${hip_dir}/hip_missing
+  ENV HIP_STATUS=127 "HIP_SAID=calls hipStreamGetId, which its HIP does not have")
+hip_test(never ${CMAKE_CURRENT_SOURCE_DIR}/hip_never)

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A subscriber for tests of the HIP collector: one line of text for each event.
+ *
+ *	begin|end NAME tid=N instance=N correlation=N parent=N begin=NS end=NS time=NS result=N
+ *		status=TEXT stream=0xN device=N flags=N category=TEXT
+ *	dispatch KERNEL gpu=N queue=N packet=N tid=N correlation=N begin=NS end=NS
+ *	ledger STREAM published=N delivered=N discarded=N missed=N
+ *
+ * Settings: output (file, default standard error), begin (1: begins too).
+ * Threads: the host calls one function at a time.
+ */
+#include <inttypes.h>
+#include <rtl/rocm.h>
+#include <rtl/subscriber.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct dump {
+	const struct rtl_host *host;
+	const struct rtl_stream_info *streams[4];
+	size_t stream_count;
+	FILE *file;
+	bool begin;
+};
+
+static const char *text(const struct dump *dump, const struct rtl_event *event, uint64_t id)
+{
+	const char *string = dump->host->string(dump->host, event->process, id);
+
+	return string && *string ? string : "?";
+}
+
+static const char *metadata(const struct dump *dump, const struct rtl_event *event, const char *key)
+{
+	const struct rtl_tracepoint *point =
+		dump->host->tracepoint(dump->host, event->process, event->uid);
+
+	for (uint32_t i = 0; point && i < point->metadata_count; i++)
+		if (!strcmp(point->metadata[i].key, key))
+			return point->metadata[i].value;
+	return "?";
+}
+
+static void dump_calls(void *user, const struct rtl_event *const *events, size_t count)
+{
+	struct dump *dump = user;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct rtl_event *e = events[i];
+		const struct rtl_hip_call *c = e->payload;
+
+		fprintf(dump->file,
+			"%s %s tid=%u instance=%" PRIu64 " correlation=%" PRIu64 " parent=%" PRIu64
+			" begin=%" PRIu64 " end=%" PRIu64 " time=%" PRIu64 " result=%" PRId64
+			" status=%s stream=0x%" PRIx64 " device=%d flags=%u category=%s\n",
+			e->type == RTL_FUNCTION_BEGIN ? "begin" : "end", text(dump, e, c->function),
+			e->tid, e->instance, e->correlation, c->parent, c->begin_ns, c->end_ns,
+			e->time_ns, c->result, text(dump, e, c->status), c->stream, c->device,
+			c->flags, metadata(dump, e, "category"));
+	}
+}
+
+static void dump_dispatches(void *user, const struct rtl_event *const *events, size_t count)
+{
+	struct dump *dump = user;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct rtl_event *e = events[i];
+		const struct rtl_hsa_dispatch *d = e->payload;
+
+		fprintf(dump->file,
+			"dispatch %s gpu=%u queue=%u packet=%" PRIu64 " tid=%u correlation=%" PRIu64
+			" begin=%" PRIu64 " end=%" PRIu64 "\n",
+			text(dump, e, d->kernel_name), d->gpu, d->queue, d->packet_id,
+			d->submit_tid, e->correlation, d->begin_ns, d->end_ns);
+	}
+}
+
+static int create(const struct rtl_host *host, const struct rtl_setting *settings, size_t count,
+		  void **instance)
+{
+	struct dump *dump = calloc(1, sizeof(*dump));
+
+	if (!dump)
+		return RTL_ENOMEM;
+	dump->host = host;
+	dump->file = stderr;
+	for (size_t i = 0; i < count; i++) {
+		if (!strcmp(settings[i].key, "output"))
+			dump->file = fopen(settings[i].value, "w");
+		else
+			dump->begin = !strcmp(settings[i].value, "1");
+	}
+	if (!dump->file) {
+		free(dump);
+		return RTL_EIO;
+	}
+	*instance = dump;
+	return 0;
+}
+
+static int stream(void *instance, const struct rtl_stream_info *info)
+{
+	struct dump *dump = instance;
+	const struct rtl_host *host = dump->host;
+
+	if (dump->stream_count < 4)
+		dump->streams[dump->stream_count++] = info;
+	if (!strcmp(info->name, RTL_STREAM_HSA))
+		return host->subscribe(host, info, RTL_TASK_END, RTL_BUFFERED, dump_dispatches,
+				       dump, NULL);
+	if (strcmp(info->name, RTL_STREAM_HIP_CALL) != 0)
+		return 0;
+	return host->subscribe(host, info, dump->begin ? RTL_TYPE_ANY : RTL_FUNCTION_END,
+			       RTL_BUFFERED, dump_calls, dump, NULL);
+}
+
+static int finish(void *instance)
+{
+	struct dump *dump = instance;
+
+	for (size_t i = 0; i < dump->stream_count; i++) {
+		struct rtl_ledger ledger = {.struct_size = sizeof(ledger)};
+
+		if (dump->host->ledger(dump->host, NULL, dump->streams[i], &ledger))
+			continue;
+		fprintf(dump->file,
+			"ledger %s published=%" PRIu64 " delivered=%" PRIu64 " discarded=%" PRIu64
+			" missed=%" PRIu64 "\n",
+			dump->streams[i]->name, ledger.published, ledger.delivered,
+			ledger.discarded, ledger.missed);
+	}
+	return fflush(dump->file) ? RTL_EIO : 0;
+}
+
+static void destroy(void *instance)
+{
+	struct dump *dump = instance;
+
+	if (dump->file != stderr)
+		fclose(dump->file);
+	free(dump);
+}
+
+static const struct rtl_setting_info settings[] = {
+	{.struct_size = sizeof(struct rtl_setting_info),
+	 .key = "output",
+	 .fallback = "",
+	 .description = "file to write"},
+	{.struct_size = sizeof(struct rtl_setting_info),
+	 .key = "begin",
+	 .fallback = "0",
+	 .description = "1: begins of calls too"},
+};
+
+RTL_EXPORT_SUBSCRIBER = {
+	.abi_version = RTL_ABI_VERSION,
+	.struct_size = sizeof(struct rtl_subscriber),
+	.name = "hip_dump",
+	.version = "1",
+	.description = "calls of HIP as text, for tests",
+	.settings = settings,
+	.setting_count = 2,
+	.create = create,
+	.stream = stream,
+	.finish = finish,
+	.destroy = destroy,
+};

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A library with every function of HIP's C API that only notes what it received: to see that the
+ * collector's wrappers hand on arguments and results as they came, for all 5xx of them. What the
+ * functions of the real HIP do is tested with the real one.
+ *
+ * With hip_fake_lively set, hipLaunchHostFunc calls the function that it is given at once, and
+ * hipDeviceSynchronize calls hipGetDevice as a library calls its own exported functions.
+ */
+#include "hip_fake.h"
+
+#include <string.h>
+
+#include "types.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT extern struct hip_fake_seen hip_fake_seen;
+EXPORT extern int hip_fake_lively;
+struct hip_fake_seen hip_fake_seen;
+int hip_fake_lively;
+
+int32_t hipGetDevice(int32_t *device);
+
+static inline uint64_t slot_of_float(double value)
+{
+	uint64_t slot;
+
+	memcpy(&slot, &value, sizeof(slot));
+	return slot;
+}
+
+static void note(enum hip_id id, const uint64_t *slots, size_t size)
+{
+	int32_t device;
+
+	hip_fake_seen.id = id;
+	hip_fake_seen.calls++;
+	memset(hip_fake_seen.slots, 0, sizeof(hip_fake_seen.slots));
+	memcpy(hip_fake_seen.slots, slots, size);
+	if (hip_fake_lively && id == HIP_ID_hipLaunchHostFunc)
+		((void (*)(void *))slots[1])((void *)slots[2]);
+	if (hip_fake_lively && id == HIP_ID_hipDeviceSynchronize)
+		hipGetDevice(&device);
+}
+
+/* A result that depends on the function. Every third succeeds. */
+#define RESULT_e(id) (int32_t)((id) % 3)
+#define RESULT_i(id) (int32_t)((id) % 3)
+#define RESULT_a(id) (const char *)(uintptr_t)(0x7000000000 + (id))
+#define RESULT_s(id)                                                                               \
+	(struct hip_channel_format_desc)                                                           \
+	{                                                                                          \
+		(int32_t)(id), 1, 2, 3, 4                                                          \
+	}
+
+#define HIP_ADDRESS(of, type, size)      (uint64_t)(uintptr_t)(of),
+#define HIP_UNSIGNED(of, type, size)     (uint64_t)(of),
+#define HIP_SIGNED(of, type, size)       (uint64_t)(int64_t)(of),
+#define HIP_FLOAT(of, type, size)        slot_of_float(of),
+#define HIP_TEXT(of, type, size)         (uint64_t)(uintptr_t)(of),
+#define HIP_ENUM(of, type)               (uint64_t)(int64_t)(of),
+#define HIP_OUTPUT(of, type, kind, size) (uint64_t)(uintptr_t)(of),
+#define HIP_OUTPUT_ENUM(of, type, value) (uint64_t)(uintptr_t)(of),
+
+#define HIP_FUNCTION(id, name, symbol, category, ctype, kind, type, stream, device, parameters,    \
+		     names, arguments)                                                             \
+	EXPORT ctype fake_##id parameters __asm__(symbol);                                         \
+	ctype fake_##id parameters                                                                 \
+	{                                                                                          \
+		const uint64_t slots_[] = {arguments 0};                                           \
+                                                                                                   \
+		note(HIP_ID_##id, slots_, sizeof(slots_));                                         \
+		return RESULT_##kind(HIP_ID_##id);                                                 \
+	}
+#define HIP_PROCEDURE(id, name, symbol, category, ctype, kind, type, stream, device, parameters,   \
+		      names, arguments)                                                            \
+	EXPORT void fake_##id parameters __asm__(symbol);                                          \
+	void fake_##id parameters                                                                  \
+	{                                                                                          \
+		const uint64_t slots_[] = {arguments 0};                                           \
+                                                                                                   \
+		note(HIP_ID_##id, slots_, sizeof(slots_));                                         \
+	}
+#define HIP_ENUMERATION(...)
+#define HIP_EXCLUDED(...)
+#include "functions.def"
