@@ -152,8 +152,13 @@ static inline struct slot *take(struct queue *queue, union packet *packet)
 {
 	struct slot *slot;
 
-	if (packet->any.signal && collector.config.mode == CONFIG_LITE)
-		return missed(packet, "mode lite: dispatch has a completion signal");
+	if (packet->any.signal && collector.config.mode == CONFIG_LITE) {
+		/* This thread's to write: no read-modify-write. */
+		const uint64_t lite = atomic_load_explicit(&queue->lite, memory_order_relaxed);
+
+		atomic_store_explicit(&queue->lite, lite + 1, memory_order_relaxed);
+		return NULL;
+	}
 	slot = slot_take(&queue->pool);
 	if (__builtin_expect(!slot, 0)) {
 		slot = wait_for_slot(queue);
@@ -437,8 +442,7 @@ void dispatch_intercept(const void *packets, uint64_t count, uint64_t index, voi
 
 	queue->next_id = id + count;
 	if (!wanted) {
-		if (atomic_load_explicit(&watch_count, memory_order_relaxed))
-			reuse_all(queue, packets, count, index);
+		reuse_all(queue, packets, count, index);
 		write(packets, count);
 		return;
 	}
@@ -454,6 +458,8 @@ void dispatch_intercept(const void *packets, uint64_t count, uint64_t index, voi
 		return;
 	}
 	memcpy(&copy, packets, sizeof(copy));
+	if (copy.any.signal)
+		watch_prefetch(copy.any.signal);
 	slot = process(queue, &copy, kind, id, rtl_ticks());
 	write(&copy, 1);
 	if (slot) {

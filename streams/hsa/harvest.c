@@ -223,6 +223,19 @@ static bool abandon(struct queue *queue, const char *cause)
 	return empty;
 }
 
+/* What mode lite has passed on since the last time: counting each by itself would cost the
+ * submitting thread more than the rest. */
+static void count_lite(struct queue *queue)
+{
+	const uint64_t lite = atomic_load_explicit(&queue->lite, memory_order_relaxed);
+
+	if (lite == queue->lite_counted)
+		return;
+	rtl_stream_count_missed(collector.stream, "mode lite: dispatch has a completion signal",
+				lite - queue->lite_counted);
+	queue->lite_counted = lite;
+}
+
 /* Frees queues that have been destroyed. */
 static void bury(void)
 {
@@ -237,6 +250,7 @@ static void bury(void)
 		*link = queue->next_harvested;
 		(void)slots_collect(&queue->pool);
 		(void)harvest_finished(queue, true);
+		count_lite(queue);
 		if (abandon(queue, "queue destroyed before the dispatch had finished"))
 			queue_free(queue);
 	}
@@ -265,6 +279,7 @@ static bool pass(uint32_t number)
 	for (struct queue *queue = harvester.queues; queue; queue = queue->next_harvested) {
 		progress |= slots_collect(&queue->pool) != 0;
 		progress |= harvest_finished(queue, number % FULL_LOOK_EACH == 0) != 0;
+		count_lite(queue);
 		grow(queue);
 		harvester.under_way += queue->pool.pending;
 		atomic_store_explicit(&queue->unfinished, queue->pool.pending,

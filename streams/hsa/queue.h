@@ -61,6 +61,11 @@ struct queue {
 	uint32_t mark_count;
 	struct queue_mark marks[QUEUE_MARKS];
 
+	/* Dispatches that mode lite passes on; the harvester counts them as missed. Relaxed:
+	 * numbers that only grow. */
+	_Atomic uint64_t lite;
+	uint64_t lite_counted; /* the harvester's */
+
 	/* The runtime's queue is gone: what has not finished will not. Release by the destroying
 	 * thread, acquire by the harvester. */
 	atomic_bool dead;

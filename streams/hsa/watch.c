@@ -2,29 +2,35 @@
 /* Dispatches and copies that carry a completion signal of the application: see watch.h. */
 #include "watch.h"
 
-#include <pthread.h>
 #include <rtl/rocm.h>
 
 #include "collector.h"
 
-#define BUCKETS 256
+struct watch_bucket watch_buckets[WATCH_BUCKETS] = {
+	[0 ... WATCH_BUCKETS - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
 
-static struct bucket {
-	pthread_mutex_t lock;
-	struct slot *first;
-} buckets[BUCKETS] = {[0 ... BUCKETS - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
-
-_Atomic uint32_t watch_count;
-
-static struct bucket *lock_bucket(uint64_t signal)
+static struct watch_bucket *lock_bucket(uint64_t signal)
 {
-	struct bucket *bucket = &buckets[(signal * 0x9e3779b97f4a7c15u) >> 56];
+	struct watch_bucket *bucket = watch_bucket_of(signal);
 
 	pthread_mutex_lock(&bucket->lock);
 	return bucket;
 }
 
-static void unlock_bucket(struct bucket *bucket)
+uint32_t watch_entries(void)
+{
+	uint32_t count = 0;
+
+	for (int i = 0; i < WATCH_BUCKETS; i++) {
+		pthread_mutex_lock(&watch_buckets[i].lock);
+		for (const struct slot *s = watch_buckets[i].first; s; s = s->watch_next)
+			count++;
+		pthread_mutex_unlock(&watch_buckets[i].lock);
+	}
+	return count;
+}
+
+static void unlock_bucket(struct watch_bucket *bucket)
 {
 	pthread_mutex_unlock(&bucket->lock);
 }
@@ -40,19 +46,19 @@ static int64_t load_value(const amd_signal_t *signal)
 	return __atomic_load_n(&signal->value, __ATOMIC_ACQUIRE);
 }
 
-static void unlink_slot(struct bucket *bucket, struct slot *slot)
+static void unlink_slot(struct watch_bucket *bucket, struct slot *slot)
 {
 	for (struct slot **link = &bucket->first; *link; link = &(*link)->watch_next) {
 		if (*link == slot) {
-			*link = slot->watch_next;
-			atomic_fetch_sub_explicit(&watch_count, 1, memory_order_relaxed);
+			/* Relaxed: see watch_is_used. */
+			__atomic_store_n(link, slot->watch_next, __ATOMIC_RELAXED);
 			return;
 		}
 	}
 }
 
 /* The slot is out of the table; from here on it is the harvester's alone. */
-static void finish(struct bucket *bucket, struct slot *slot)
+static void finish(struct watch_bucket *bucket, struct slot *slot)
 {
 	unlink_slot(bucket, slot);
 	/* Pairs with the acquire in watch_finished and in the harvester's slot_finished. */
@@ -99,7 +105,7 @@ static bool copy_times(const struct slot *slot, uint64_t *begin, uint64_t *end, 
 	return *end != slot->end_ticks;
 }
 
-static bool capture_copy(struct bucket *bucket, struct slot *slot)
+static bool capture_copy(struct watch_bucket *bucket, struct slot *slot)
 {
 	uint64_t begin, end;
 	uint32_t how;
@@ -125,7 +131,7 @@ static bool has_times(const struct slot *slot)
 }
 
 /* Takes the times from the signal if the dispatch or copy has left them there. */
-static bool capture(struct bucket *bucket, struct slot *slot)
+static bool capture(struct watch_bucket *bucket, struct slot *slot)
 {
 	if (slot->is_copy)
 		return capture_copy(bucket, slot);
@@ -140,12 +146,12 @@ static bool capture(struct bucket *bucket, struct slot *slot)
 	return true;
 }
 
-static void link_slot(struct bucket *bucket, struct slot *slot, uint64_t signal)
+static void link_slot(struct watch_bucket *bucket, struct slot *slot, uint64_t signal)
 {
 	slot->watched = signal;
 	slot->watch_next = bucket->first;
-	bucket->first = slot;
-	atomic_fetch_add_explicit(&watch_count, 1, memory_order_relaxed);
+	/* Relaxed: see watch_is_used. */
+	__atomic_store_n(&bucket->first, slot, __ATOMIC_RELAXED);
 	/* Before it is submitted: nobody else looks at it yet. */
 	atomic_store_explicit(&slot->done, false, memory_order_relaxed);
 }
@@ -153,7 +159,7 @@ static void link_slot(struct bucket *bucket, struct slot *slot, uint64_t signal)
 enum slot_kind watch_enter(struct slot *slot, uint64_t signal)
 {
 	const amd_signal_t *theirs = (const amd_signal_t *)signal;
-	struct bucket *bucket = lock_bucket(signal);
+	struct watch_bucket *bucket = lock_bucket(signal);
 	bool shared = load_value(theirs) != 1 ||
 		      atomic_load_explicit(&collector.blind, memory_order_relaxed);
 
@@ -177,7 +183,7 @@ enum slot_kind watch_enter(struct slot *slot, uint64_t signal)
 enum slot_kind watch_enter_copy(struct slot *slot, uint64_t signal)
 {
 	const struct shared_signal *shared = shared_signal(signal);
-	struct bucket *bucket = lock_bucket(signal);
+	struct watch_bucket *bucket = lock_bucket(signal);
 	bool taken = false;
 
 	for (struct slot *other = bucket->first, *next; other; other = next) {
@@ -200,7 +206,7 @@ enum slot_kind watch_enter_copy(struct slot *slot, uint64_t signal)
 
 void watch_spoil(uint64_t signal)
 {
-	struct bucket *bucket = lock_bucket(signal);
+	struct watch_bucket *bucket = lock_bucket(signal);
 
 	for (struct slot *slot = bucket->first, *next; slot; slot = next) {
 		next = slot->watch_next;
@@ -213,7 +219,7 @@ void watch_spoil(uint64_t signal)
 
 void watch_leave(struct slot *slot)
 {
-	struct bucket *bucket = lock_bucket(slot->watched);
+	struct watch_bucket *bucket = lock_bucket(slot->watched);
 
 	unlink_slot(bucket, slot);
 	unlock_bucket(bucket);
@@ -225,7 +231,7 @@ void watch_leave(struct slot *slot)
  * With new times, a value that has not changed may mean that it is about to change, or that it
  * was set again.
  */
-static bool look(struct bucket *bucket, struct slot *slot)
+static bool look(struct watch_bucket *bucket, struct slot *slot)
 {
 	const amd_signal_t *signal = (const amd_signal_t *)slot->watched;
 	const bool dropped = load_value(signal) < 1;
@@ -248,7 +254,7 @@ bool watch_finished(struct slot *slot)
 	if (atomic_load_explicit(&slot->done, memory_order_acquire))
 		return true;
 	const uint64_t signal = slot->watched;
-	struct bucket *bucket = lock_bucket(signal);
+	struct watch_bucket *bucket = lock_bucket(signal);
 	bool finished = atomic_load_explicit(&slot->done, memory_order_acquire);
 
 	if (!finished)
@@ -259,7 +265,7 @@ bool watch_finished(struct slot *slot)
 
 void watch_reused_slowly(uint64_t signal)
 {
-	struct bucket *bucket = lock_bucket(signal);
+	struct watch_bucket *bucket = lock_bucket(signal);
 
 	for (struct slot *slot = bucket->first, *next; slot; slot = next) {
 		next = slot->watch_next;
@@ -271,7 +277,7 @@ void watch_reused_slowly(uint64_t signal)
 
 void watch_destroyed_slowly(uint64_t signal)
 {
-	struct bucket *bucket = lock_bucket(signal);
+	struct watch_bucket *bucket = lock_bucket(signal);
 
 	for (struct slot *slot = bucket->first, *next; slot; slot = next) {
 		next = slot->watch_next;
@@ -292,7 +298,7 @@ void watch_destroyed_slowly(uint64_t signal)
  * times we have not read yet, must not take them for its own; and a dispatch that ended earlier,
  * but is relayed later, must not overwrite them: the last one's times remain, as on the GPU.
  */
-static void tell_others(struct bucket *bucket, const struct slot *relayed, uint64_t signal,
+static void tell_others(struct watch_bucket *bucket, const struct slot *relayed, uint64_t signal,
 			uint64_t end)
 {
 	for (struct slot *slot = bucket->first, *next; slot; slot = next) {
@@ -309,7 +315,7 @@ static void tell_others(struct bucket *bucket, const struct slot *relayed, uint6
 
 /* What the packet processor does at the end of a packet: times, then the value, with its event
  * if it has one (the runtime's function raises it). */
-static void complete(struct bucket *bucket, const struct slot *slot, uint64_t signal,
+static void complete(struct watch_bucket *bucket, const struct slot *slot, uint64_t signal,
 		     uint64_t begin, uint64_t end)
 {
 	amd_signal_t *theirs = (amd_signal_t *)signal;
@@ -324,7 +330,7 @@ static void complete(struct bucket *bucket, const struct slot *slot, uint64_t si
 
 void watch_relay(struct slot *slot, uint64_t signal, uint64_t begin_ticks, uint64_t end_ticks)
 {
-	struct bucket *bucket = lock_bucket(signal);
+	struct watch_bucket *bucket = lock_bucket(signal);
 
 	if (slot->watched)
 		complete(bucket, slot, signal, begin_ticks, end_ticks);
@@ -335,7 +341,7 @@ void watch_relay(struct slot *slot, uint64_t signal, uint64_t begin_ticks, uint6
 }
 
 /* Whether a copy under way writes its times to the signal by itself. */
-static bool copy_under_way(struct bucket *bucket, uint64_t signal)
+static bool copy_under_way(struct watch_bucket *bucket, uint64_t signal)
 {
 	bool found = false;
 
@@ -351,7 +357,7 @@ static bool copy_under_way(struct bucket *bucket, uint64_t signal)
  * Gives the signal the times of a relayed copy, where the engine would have written them. If
  * another copy is under way there, it will end later, and its times are the ones to stay.
  */
-static void give_times(struct bucket *bucket, const struct slot *slot, uint64_t signal,
+static void give_times(struct watch_bucket *bucket, const struct slot *slot, uint64_t signal,
 		       uint64_t begin, uint64_t end)
 {
 	struct shared_signal *theirs = shared_signal(signal);
@@ -367,7 +373,7 @@ static void give_times(struct bucket *bucket, const struct slot *slot, uint64_t 
 
 void watch_relay_copy(struct slot *slot, uint64_t signal, uint64_t relay)
 {
-	struct bucket *bucket = lock_bucket(signal);
+	struct watch_bucket *bucket = lock_bucket(signal);
 	struct shared_signal *ours = shared_signal(relay);
 	const bool by_sdma = ours->sdma_end != 0;
 

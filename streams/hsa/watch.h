@@ -23,15 +23,45 @@
 #ifndef STREAMS_HSA_WATCH_H
 #define STREAMS_HSA_WATCH_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "slots.h"
 
-/* How many slots are in the table. Relaxed: whoever uses a signal has seen, by the
+#define WATCH_BUCKETS 256
+
+/* A line of its own: the harvester empties it while threads that submit fill others. */
+struct watch_bucket {
+	pthread_mutex_t lock;
+	/* The lock's, but for watch_is_used: written with relaxed atomic stores. */
+	struct slot *first;
+} __attribute__((aligned(64)));
+
+extern struct watch_bucket watch_buckets[WATCH_BUCKETS];
+
+static inline struct watch_bucket *watch_bucket_of(uint64_t signal)
+{
+	return &watch_buckets[(signal * 0x9e3779b97f4a7c15u) >> 56];
+}
+
+/* Whether something under way may have that signal. Relaxed: whoever uses a signal has seen, by the
  * application's own ordering, that it was used before. */
-extern _Atomic uint32_t watch_count;
+static inline bool watch_is_used(uint64_t signal)
+{
+	return signal && __atomic_load_n(&watch_bucket_of(signal)->first, __ATOMIC_RELAXED) != NULL;
+}
+
+/* Begins to fetch what watch_enter is going to touch; the harvester may have had it last. */
+static inline void watch_prefetch(uint64_t signal)
+{
+	__builtin_prefetch(watch_bucket_of(signal), 1);
+	__builtin_prefetch((const void *)signal);
+}
+
+/* How many slots are in the table: for tests. */
+uint32_t watch_entries(void);
 
 /* A dispatch with that signal is about to be submitted: enters the slot, and decides its kind,
  * SLOT_WATCH or SLOT_RELAY. */
@@ -57,14 +87,14 @@ void watch_destroyed_slowly(uint64_t signal);
 /* The signal is about to be used by something else than a dispatch. */
 static inline void watch_reused(uint64_t signal)
 {
-	if (signal && atomic_load_explicit(&watch_count, memory_order_relaxed))
+	if (watch_is_used(signal))
 		watch_reused_slowly(signal);
 }
 
 /* The signal is about to be destroyed. */
 static inline void watch_destroyed(uint64_t signal)
 {
-	if (signal && atomic_load_explicit(&watch_count, memory_order_relaxed))
+	if (watch_is_used(signal))
 		watch_destroyed_slowly(signal);
 }
 

@@ -51,7 +51,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
-	return (int)watch_count;
+	return (int)watch_entries();
 }
 
 /* What the runtime does before a copy is submitted. */

@@ -36,7 +36,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
-	return (int)watch_count;
+	return (int)watch_entries();
 }
 
 static void gpu_completes(uint64_t begin, uint64_t end)
