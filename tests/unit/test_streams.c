@@ -294,7 +294,7 @@ static int register_large(const char *name, uint32_t types, uint16_t fields)
 {
 	struct rtl_type_info *type = calloc(types, sizeof *type);
 	struct rtl_field *field = calloc(fields, sizeof *field);
-	char(*names)[8] = calloc(types + fields, sizeof *names);
+	char(*names)[16] = calloc(types + fields, sizeof *names);
 	struct rtl_stream *stream = &rtl_stream_none;
 	struct rtl_stream_info info = {
 		.struct_size = sizeof info, .name = name, .types = type, .type_count = types};
