@@ -72,6 +72,11 @@ static uint64_t enumerator(uint32_t enumeration, int32_t value)
 	return 0;
 }
 
+uint64_t calls_status_string(int status)
+{
+	return enumerator(call_status_enum, status);
+}
+
 /* What the function has written, as 64 bits. */
 static uint64_t load(uint64_t address, uint32_t bytes, bool is_signed)
 {

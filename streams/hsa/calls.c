@@ -2,6 +2,7 @@
 /* The wrappers' way into the runtime's tables, and what they are made of: see calls.h. */
 #include "calls.h"
 
+#include <rtl/rocm.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,14 +10,12 @@
 
 struct call_streams call_streams = {&rtl_stream_none, &rtl_stream_none};
 
-/* Whether RTL_STREAMS names a stream of calls, by more than a pattern that fits any stream. */
-static bool asked_by_name(void)
+bool calls_asked_by_name(const char *name)
 {
-	static const char name[] = "rtl.hsa.call";
 	const char *list = getenv("RTL_STREAMS");
 
 	while (list && *list) {
-		if (!strncmp(list, name, sizeof(name) - 1))
+		if (!strncmp(list, name, strlen(name)))
 			return true;
 		list += strcspn(list, ":,");
 		list += *list != 0;
@@ -24,9 +23,14 @@ static bool asked_by_name(void)
 	return false;
 }
 
-/* Once in a process; what there is no memory for is without a name. */
-static void name_all(void)
+/* What there is no memory for is without a name. */
+void calls_name_all(void)
 {
+	static bool done;
+
+	if (done)
+		return;
+	done = true;
 	for (uint32_t i = 0; i < call_function_count; i++) {
 		const struct rtl_tracepoint_desc desc = {.struct_size = sizeof(desc),
 							 .kind = "function",
@@ -46,7 +50,8 @@ void calls_register(void)
 {
 	static bool done;
 
-	if (done || (collector.config.mode != CONFIG_FULL && !asked_by_name()))
+	if (done ||
+	    (collector.config.mode != CONFIG_FULL && !calls_asked_by_name(RTL_STREAM_HSA_CALL)))
 		return;
 	if (rtl_stream_register(&call_stream_info, &call_streams.plain) ||
 	    rtl_stream_register(&call_debug_stream_info, &call_streams.debug)) {
@@ -54,7 +59,7 @@ void calls_register(void)
 		rtl_log(RTL_LEVEL_ERROR, "hsa", "no room for the streams of HSA calls");
 		return;
 	}
-	name_all();
+	calls_name_all();
 	done = true;
 }
 
@@ -81,13 +86,14 @@ static uint32_t hook_table(struct function_table *table, enum call_table which)
 
 void calls_hook(struct root_table *root)
 {
-	uint32_t unknown;
+	uint32_t unknown = 0;
 
 	if (call_streams.plain == &rtl_stream_none)
 		return;
-	unknown = hook_table(root->core, CALL_TABLE_CORE) + hook_table(root->amd, CALL_TABLE_AMD);
-	if (root->version.size > offsetof(struct root_table, image) && root->image)
-		unknown += hook_table(root->image, CALL_TABLE_IMAGE);
+	for (enum call_table which = CALL_TABLE_CORE; which <= CALL_TABLE_IMAGE; which++) {
+		if (calls_table(root, which))
+			unknown += hook_table(calls_table(root, which), which);
+	}
 	if (unknown)
 		rtl_log(RTL_LEVEL_INFO, "hsa",
 			"%u functions of this HSA runtime are newer than rtl: calls of them are "

@@ -29,7 +29,23 @@ void calls_hook(struct root_table *root);
 
 extern const struct rtl_stream_info call_stream_info, call_debug_stream_info;
 
-/* What follows is for the wrappers, and for calls.c. */
+/* Whether RTL_STREAMS names that stream, or one whose name begins so: not a pattern that fits any.
+ */
+bool calls_asked_by_name(const char *stream);
+
+/* Gives functions, arguments and enumerators their strings and tracepoints. Once is enough. */
+void calls_name_all(void);
+
+/* The number of a function that is in the table. */
+uint32_t calls_number(const char *name);
+
+/* Where a function stands in the runtime's tables; NULL: they are too old for it. */
+void **calls_find(struct root_table *root, const char *name);
+
+/* The name of an hsa_status_t, a string; 0: it has none. */
+uint64_t calls_status_string(int status);
+
+/* What follows is for the wrappers, and for the parts of this one. */
 
 #define CALL_ARGUMENTS 16 /* at most; generate_calls.py sees to it */
 #define CALL_TEXTS     4  /* of them */
@@ -99,6 +115,9 @@ struct call_streams {
 };
 
 extern struct call_streams call_streams;
+
+/* The table of that kind, or NULL. */
+struct function_table *calls_table(struct root_table *root, enum call_table which);
 
 /* How many entries a table has. */
 uint32_t calls_entry_count(const struct function_table *table);

@@ -22,6 +22,7 @@
 #include "harvest.h"
 #include "kernel_table.h"
 #include "kernels.h"
+#include "memory.h"
 #include "publish.h"
 #include "queue.h"
 #include "relay.h"
@@ -138,6 +139,7 @@ static bool start(struct root_table *root)
 	if (!config_read(&collector.config))
 		return false;
 	calls_register();
+	memory_register();
 	missing = tables_usable(root) ? collector_take_functions(root) : "table";
 	if (missing) {
 		rtl_log(RTL_LEVEL_ERROR, "hsa",
@@ -149,6 +151,7 @@ static bool start(struct root_table *root)
 	collector_read_clock();
 	hook(root);
 	taken = root;
+	memory_hook(root);
 	calls_hook(root); /* outermost */
 	atomic_store_explicit(&collector.state, COLLECTOR_ON, memory_order_relaxed);
 	return true;
@@ -191,6 +194,7 @@ void onload_leave(void)
 	collector_stop(COLLECTOR_OFF);
 	queue_forget_all();
 	copies_forget();
+	memory_forget();
 	agents_forget();
 	code_objects_forget();
 	relay_forget();

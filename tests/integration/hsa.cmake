@@ -128,6 +128,17 @@ if(RTL_ROCM7_FOUND)
     hsa_amd_memory_unlock hsa_amd_svm_prefetch_async)
 endif()
 
+# Memory: sizes, agents and totals.
+hsa_program(hsa_memory)
+target_link_libraries(hsa_memory PRIVATE Threads::Threads)
+foreach(runner softgpu rocm7)
+  add_test(NAME integration.hsa.${runner}.memory
+    COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/hsa_memory_trace ${runner})
+  set_tests_properties(integration.hsa.${runner}.memory PROPERTIES LABELS ${runner} TIMEOUT 120
+    SKIP_RETURN_CODE 77 ENVIRONMENT "RTL_BUILD_DIR=${PROJECT_BINARY_DIR}")
+endforeach()
+set_property(TEST integration.hsa.softgpu.memory APPEND PROPERTY ENVIRONMENT SOFTGPU_COUNT=2)
+
 # Signals in every use; the same program runs on both.
 hsa_trace_test(signals softgpu "--unnamed --own @out" ${hsa_dir}/hsa_signals)
 hsa_trace_test(signals rocm7 "--unnamed --own @out" ${hsa_dir}/hsa_signals)

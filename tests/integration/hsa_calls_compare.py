@@ -41,7 +41,7 @@ def read_trace(path):
             elif words[0] in (PLAIN, DEBUG):
                 stream, which, tid, instance, begin, end, what = words
                 events[stream, which, int(tid)].append((what, int(begin), int(end), int(instance)))
-            else:
+            elif words[0] != "mem":
                 fail(line.strip())
     return events, ledgers
 

@@ -2,7 +2,9 @@
 /*
  * A subscriber that writes what rtl.hsa.call and rtl.hsa.call.debug say, a line for each event:
  *     STREAM begin|end TID INSTANCE BEGIN_NS END_NS NAME(ARGUMENTS) STATUS RESULT
- *     ledger STREAM PUBLISHED DELIVERED DISCARDED MISSED
+ *     mem alloc|release begin|end TID INSTANCE BEGIN_NS END_NS FUNCTION ADDRESS BYTES IN_USE NODE
+ * KIND FLAGS STATUS AGENT'S-KIND SEGMENT      (of rtl.hsa.mem; in one line) ledger STREAM PUBLISHED
+ * DELIVERED DISCARDED MISSED
  */
 #include <inttypes.h>
 #include <rtl/args.h>
@@ -13,7 +15,7 @@
 struct writer {
 	const struct rtl_host *host;
 	FILE *file;
-	const struct rtl_stream_info *streams[2];
+	const struct rtl_stream_info *streams[3];
 	unsigned stream_count;
 };
 
@@ -54,6 +56,29 @@ static void write_event(struct writer *w, const struct rtl_event *event)
 		call->result);
 }
 
+static void write_memory(struct writer *w, const struct rtl_event *event)
+{
+	const struct rtl_hsa_mem *m = event->payload;
+	const struct rtl_tracepoint *agent =
+		event->parent_uid ? w->host->tracepoint(w->host, event->process, event->parent_uid)
+				  : NULL;
+
+	fprintf(w->file,
+		"mem %s %s %u %" PRIu64 " %" PRIu64 " %" PRIu64 " %s 0x%" PRIx64 " %" PRIu64
+		" %" PRIu64 " %u %u %u %s %s %s\n",
+		event->type < RTL_MEM_RELEASE_BEGIN ? "alloc" : "release",
+		event->type & 1 ? "end" : "begin", event->tid, event->instance, m->begin_ns,
+		m->end_ns, text(w, event, m->function), m->address, m->bytes, m->in_use_bytes,
+		m->node, m->kind, m->flags, m->status ? text(w, event, m->status) : "-",
+		agent ? agent->kind : "-", text(w, event, m->segment));
+}
+
+static void on_memory(void *user, const struct rtl_event *const *events, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		write_memory(user, events[i]);
+}
+
 static void on_events(void *user, const struct rtl_event *const *events, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -76,12 +101,15 @@ static int create(const struct rtl_host *host, const struct rtl_setting *setting
 static int stream(void *instance, const struct rtl_stream_info *info)
 {
 	struct writer *w = instance;
+	const bool is_memory = !strcmp(info->name, RTL_STREAM_HSA_MEM);
 
-	if (strncmp(info->name, RTL_STREAM_HSA_CALL, strlen(RTL_STREAM_HSA_CALL)) != 0 ||
-	    w->stream_count == 2)
+	if ((!is_memory &&
+	     strncmp(info->name, RTL_STREAM_HSA_CALL, strlen(RTL_STREAM_HSA_CALL)) != 0) ||
+	    w->stream_count == 3)
 		return 0;
 	w->streams[w->stream_count++] = info;
-	return w->host->subscribe(w->host, info, RTL_TYPE_ANY, RTL_BUFFERED, on_events, w, NULL);
+	return w->host->subscribe(w->host, info, RTL_TYPE_ANY, RTL_BUFFERED,
+				  is_memory ? on_memory : on_events, w, NULL);
 }
 
 static int finish(void *instance)

@@ -57,6 +57,7 @@ rtl_unit_test(test_hsa_watch test_hsa_watch.c ${hsa}/watch.c LIBS pthread)
 rtl_unit_test(test_hsa_copies test_hsa_copies.c ${hsa}/watch.c ${hsa}/copy_batch.c LIBS pthread)
 rtl_unit_test(test_hsa_kernel_table test_hsa_kernel_table.c ${hsa}/kernel_table.c LIBS pthread)
 rtl_unit_test(test_hsa_code_object test_hsa_code_object.c ${hsa}/code_object.c ${hsa}/msgpack.c)
+rtl_unit_test(test_hsa_memory_table test_hsa_memory_table.c ${hsa}/memory_table.c)
 rtl_unit_test(test_hsa_config test_hsa_config.c ${hsa}/config.c)
 rtl_unit_test(test_hsa_demangle test_hsa_demangle.c ${hsa}/demangle.c LIBS ${CMAKE_DL_LIBS})
 # It is found as the C++ runtime's would be.
