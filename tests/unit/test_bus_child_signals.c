@@ -8,6 +8,7 @@
 
 #include <sched.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <ucontext.h>
@@ -258,6 +259,18 @@ static void fork_once(void)
 	child = fork();
 }
 
+/* The child's spool stays, and is not for its brothers to speak of. */
+static void fork_with_own_folder(void)
+{
+	char folder[512];
+
+	fork_once();
+	if (child)
+		return;
+	snprintf(folder, sizeof folder, "%s/%d", getenv("RTL_SPOOL"), (int)getpid());
+	CHECK(!mkdir(folder, 0700) && !setenv("RTL_SPOOL", folder, 1));
+}
+
 /* The child goes on where the handler came: it may finish what was under way, and publish. That
  * holds for the fast path here, and for all others below. */
 SCENARIO(step_fork)
@@ -271,7 +284,7 @@ SCENARIO(step_fork)
 	probe_hooks = &hooks;
 	stream = register_stream("t.main");
 	publish_main();
-	start_stepping(fork_once);
+	start_stepping(fork_with_own_folder);
 	for (n = 0;; n++) {
 		child = -1;
 		if (!interrupted_at(n, publish_main))
