@@ -457,6 +457,11 @@ static int start_collected(struct spool_control *fixed)
 
 	if (err)
 		return err;
+	if (session_has_ended()) { /* too late; our spool may have kept the folder from going */
+		remove_spool();
+		rmdir(session_folder());
+		return RTL_EIO;
+	}
 	bus.collected = true;
 	bus.bell = session_bell();
 	bus_lock();

@@ -481,6 +481,32 @@ static void remove_leftovers(const struct rtl_collector *c)
 		closedir(dir);
 }
 
+static bool was_seen(struct rtl_collector *c, const char *path)
+{
+	const struct name *name = *list_of(c, path);
+
+	while (name && strcmp(name->text, path) != 0)
+		name = name->next;
+	return name;
+}
+
+/* Spools of processes that have begun since the last look: what they do is not recorded. */
+static void remove_latecomers(struct rtl_collector *c)
+{
+	DIR *dir = opendir(c->folder);
+	char path[2 * PATH_MAX];
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		snprintf(path, sizeof path, "%s/%s", c->folder, entry->d_name);
+		if (!strncmp(entry->d_name, SPOOL_PREFIX, sizeof SPOOL_PREFIX - 1) &&
+		    !was_seen(c, path))
+			spool_remove_folder(path);
+	}
+	if (dir)
+		closedir(dir);
+}
+
 /* Whether a folder that was recovered is a collector's and holds nothing else any more: any other
  * is the user's. */
 static bool is_done(const struct rtl_collector *c)
@@ -520,7 +546,8 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 	if (c->kind == RTL_RECOVER)
 		remove_leftovers(c);
 	if (owns_folder(c) ? !rtl_collector_failure(c) : !only_reads(c) && is_done(c)) {
-		session_end(c->folder);
+		session_end(c->folder); /* who makes a spool from now on finds that, and removes it */
+		remove_latecomers(c);
 		spool_remove_folder(c->folder);
 	}
 }

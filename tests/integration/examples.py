@@ -42,6 +42,9 @@ class Examples(unittest.TestCase):
         cls.rtl_command = os.path.join(prefix, "bin", "rtl")
         cls.has_rocm = bool(glob.glob(prefix + "/**/librtl_rocm.so", recursive=True))
         cls.env = {"PKG_CONFIG_PATH": os.path.dirname(pc)}
+        # what others have left where spools usually are is none of our business
+        CLEAN["RTL_SPOOL"] = os.path.join(cls.folder, "spool")
+        os.mkdir(CLEAN["RTL_SPOOL"])
         for name in ("own_stream", "print_sub", "stub_library"):
             shutil.copy(os.path.join(EXAMPLES, name + ".c"), cls.folder)
             cls.build(name)

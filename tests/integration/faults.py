@@ -297,9 +297,8 @@ class Killed(Faults):
     def recover_all(self, name):
         """Recovers whatever was left, with the subscribers that it had or to that file; a second
         `rtl recover` finds nothing."""
+        self.rtl("recover")  # takes away those that were killed while they were made
         for folder in glob.glob(self.spool + "/rtl-*"):
-            if not os.path.exists(folder + "/session") and not os.path.exists(folder + "/control"):
-                continue  # killed while it was made
             done = self.rtl("recover", folder)
             if done.returncode == 2:
                 done = self.rtl("recover", "-o", name, folder)
@@ -458,21 +457,34 @@ class EndsInOrder(Faults):
         with open(self.path(name), encoding="utf-8") as file:
             return file.read()
 
-    def blocked(self, ended, unlink=False):
-        """What a program says that waits for room when its collector ends. The collector is this
-        test: a folder with a page as in core/session.h, which is locked as long as it lives."""
+    def test_program_begins_when_the_collector_has_ended__leaves_nothing(self):
         folder = os.path.join(self.spool, "rtl-1-abcdef")
         os.mkdir(folder)
-        page = b"RTLSESSN" + struct.pack("<II", 1, 0) + bytes(65536 - 28)
+        with open(folder + "/session", "wb") as file:
+            file.write(self.PAGE + struct.pack("<IIi", 1, 0, os.getpid()))
+        done = subprocess.run([PROGRAM, "100", "print"], cwd=self.folder, text=True, check=False,
+                              env=self.environment({"RTL_COLLECTOR": folder}), capture_output=True)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "0\n", ""))
+        self.assertEqual(os.listdir(folder), ["session"])
+        self.clear()
+
+    # The page of a collector, core/session.h, up to its `ended`.
+    PAGE = b"RTLSESSN" + struct.pack("<II", 1, 0) + bytes(65536 - 28)
+
+    def blocked(self, ended, unlink=False):
+        """What a program says that waits for room when its collector ends. The collector is this
+        test: a folder with a page, which is locked as long as it lives."""
+        folder = os.path.join(self.spool, "rtl-1-abcdef")
+        os.mkdir(folder)
         with open(folder + "/session", "wb") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
-            file.write(page + struct.pack("<IIi", 0, 0, os.getpid()))
+            file.write(self.PAGE + struct.pack("<IIi", 0, 0, os.getpid()))
             file.flush()
             child = subprocess.Popen([PROGRAM, "300000", "print"], cwd=self.folder, text=True,
                                      env=self.environment({"RTL_COLLECTOR": folder}),
                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             self.wait_until(lambda: glob.glob(folder + "/rtl-spool-*/ring-0"))
-            file.seek(len(page))
+            file.seek(len(self.PAGE))
             file.write(struct.pack("<I", ended))
             file.flush()
             if unlink:
