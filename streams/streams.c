@@ -21,6 +21,7 @@ const struct rtl_stream_info *const *rtl_publisher_streams(size_t *count)
 		&call_stream_info,
 		&call_debug_stream_info,
 		&hip_call_stream_info,
+		&hip_call_debug_stream_info,
 	};
 
 	*count = COUNT(streams);

@@ -266,7 +266,9 @@ struct rtl_hsa_call_debug {
 	struct rtl_text args; /**< RTL_KIND_ARGS */
 };
 
-#define RTL_STREAM_HIP_CALL "rtl.hip.call"
+#define RTL_STREAM_HIP_CALL	  "rtl.hip.call"
+#define RTL_STREAM_HIP_CALL_DEBUG "rtl.hip.call.debug"
+/** Of both. */
 #define RTL_STREAM_HIP_CALL_VERSION 1
 
 /** Bits of rtl_hip_call.flags. */
@@ -295,6 +297,18 @@ struct rtl_hip_call {
 	uint64_t stream;   /**< the hipStream_t among its arguments, see RTL_HIP_CALL_STREAM */
 	int32_t device;	   /**< the device among its arguments; -1: none */
 	uint32_t flags;	   /**< enum rtl_hip_call_flags */
+};
+
+/**
+ * rtl.hip.call.debug, RTL_FUNCTION_WITH_ARGS_BEGIN and RTL_FUNCTION_WITH_ARGS_END: the same with the
+ * arguments, see <rtl/args.h>. In an end that returned success, an argument that points to where
+ * the function leaves a single value is that value (RTL_ARG_OUT); other pointers are addresses, and
+ * not followed but for texts. Structs that are passed by value are there member by member.
+ * Instance and correlation are those of rtl.hip.call.
+ */
+struct rtl_hip_call_debug {
+	struct rtl_hip_call call;
+	struct rtl_text args; /**< RTL_KIND_ARGS */
 };
 
 #ifdef __cplusplus

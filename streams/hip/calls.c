@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arguments.h"
 #include "enumerations.h"
 #include "real.h"
 #include "stream.h"
@@ -18,7 +19,7 @@
 
 #define NOT_READY 600 /* hipErrorNotReady: what a query says, not that it failed */
 
-struct hip_streams hip_streams = {.calls = &rtl_stream_none};
+struct hip_streams hip_streams = {.calls = &rtl_stream_none, .debug = &rtl_stream_none};
 
 /* Of each function; 0 until its first recorded call. */
 static struct {
@@ -34,23 +35,46 @@ static __thread unsigned depth __attribute__((tls_model("initial-exec")));
 
 static bool internal_calls; /* those that HIP makes to itself are wanted too */
 
+/* Whether RTL_STREAMS names a stream of calls, by more than a pattern that fits any stream. */
+static bool asked_by_name(void)
+{
+	const char *list = getenv("RTL_STREAMS");
+
+	while (list && *list) {
+		if (!strncmp(list, RTL_STREAM_HIP_CALL, strlen(RTL_STREAM_HIP_CALL)))
+			return true;
+		list += strcspn(list, ":,");
+		list += *list != 0;
+	}
+	return false;
+}
+
 static bool mode_has_calls(void)
 {
 	const char *mode = getenv("RTL_MODE");
 
-	return mode && (!strcmp(mode, "hip") || !strcmp(mode, "full"));
+	return (mode && (!strcmp(mode, "hip") || !strcmp(mode, "full"))) || asked_by_name();
+}
+
+static void add_stream(const struct rtl_stream_info *info, struct rtl_stream **place)
+{
+	struct rtl_stream *stream = &rtl_stream_none;
+
+	if (rtl_stream_register(info, &stream))
+		rtl_log(RTL_LEVEL_ERROR, "hip", "no room for the stream %s", info->name);
+	/* release: with the acquire in hip_pair_wanted, the stream is complete before it shows */
+	__atomic_store_n(place, stream, __ATOMIC_RELEASE);
 }
 
 static void start(void)
 {
 	const char *internal = getenv("RTL_HIP_INTERNAL");
-	struct rtl_stream *calls = &rtl_stream_none;
 
 	internal_calls = internal && !strcmp(internal, "1");
-	if (!mode_has_calls() || rtl_stream_register(&hip_call_stream_info, &calls))
+	if (!mode_has_calls())
 		return;
-	/* release: with the acquire in hip_wanted, the stream is complete before it shows */
-	__atomic_store_n(&hip_streams.calls, calls, __ATOMIC_RELEASE);
+	add_stream(&hip_call_stream_info, &hip_streams.calls);
+	add_stream(&hip_call_debug_stream_info, &hip_streams.debug);
 }
 
 void hip_start(void)
@@ -119,41 +143,86 @@ static inline uint64_t uid_of(enum hip_id id)
 
 /* ---- events */
 
+/* How a call ended; 0 where it has not. */
+struct hip_end {
+	uint64_t begin_ns, end_ns;
+	uint64_t status; /* string */
+	int64_t result;
+	bool succeeded; /* what it writes has been written */
+	bool failed;
+};
+
 static bool has_failed(const struct hip_function *function, int64_t result)
 {
 	return function->result_kind == 'e' && result != 0 && result != NOT_READY &&
 	       strcmp(function->category, "error") != 0;
 }
 
-static void publish(const struct hip_call *call, uint16_t type, const uint64_t *slots,
-		    const struct rtl_hip_call *times)
+/* What both streams say of a call. */
+static void fill(struct rtl_record *record, struct rtl_hip_call *payload,
+		 const struct hip_call *call, const uint64_t *slots, const struct hip_end *end)
 {
 	const struct hip_function *function = &hip_functions[call->id];
-	struct rtl_record *record = rtl_reserve(hip_streams.calls, type, sizeof(*times));
-	struct rtl_hip_call *payload;
 
-	if (!record)
-		return;
-	payload = rtl_record_payload(record);
 	record->uid = known[call->id].uid;
 	record->parent_uid = call->parent_uid;
 	record->instance = record->correlation = call->number;
-	payload->begin_ns = times->begin_ns;
-	payload->end_ns = times->end_ns;
-	payload->parent = call->parent;
+	payload->begin_ns = end->begin_ns;
+	payload->end_ns = end->end_ns;
 	payload->function = known[call->id].name;
-	payload->status = times->status;
-	payload->result = times->result;
-	payload->flags = times->flags;
+	payload->status = end->status;
+	payload->result = end->result;
+	payload->parent = call->parent;
 	payload->stream = 0;
 	payload->device = -1;
+	payload->flags = end->failed ? RTL_HIP_CALL_FAILED : 0;
 	if (function->stream >= 0) {
 		payload->stream = slots[function->stream];
 		payload->flags |= RTL_HIP_CALL_STREAM;
 	}
 	if (function->device >= 0)
 		payload->device = (int32_t)slots[function->device];
+}
+
+static void publish(const struct hip_call *call, uint16_t type, const uint64_t *slots,
+		    const struct hip_end *end)
+{
+	struct rtl_record *record =
+		rtl_reserve(hip_streams.calls, type, sizeof(struct rtl_hip_call));
+
+	if (!record)
+		return;
+	fill(record, rtl_record_payload(record), call, slots, end);
 	rtl_commit(record);
+}
+
+static void publish_debug(const struct hip_call *call, uint16_t type, const uint64_t *slots,
+			  const struct hip_end *end)
+{
+	struct hip_arguments arguments;
+	const uint32_t bytes = hip_arguments_read(&arguments, call->id, slots, end->succeeded);
+	struct rtl_hip_call_debug *payload;
+	struct rtl_record *record;
+
+	record = rtl_reserve(hip_streams.debug, type, (uint32_t)sizeof(*payload) + bytes);
+	if (!record)
+		return;
+	payload = rtl_record_payload(record);
+	fill(record, &payload->call, call, slots, end);
+	hip_arguments_fill(&arguments, payload, sizeof(*payload), &payload->args);
+	rtl_commit(record);
+}
+
+/* What is known already when a call begins. */
+__attribute__((cold, noinline)) static void publish_begins(const struct hip_call *call,
+							   const uint64_t *slots)
+{
+	const struct hip_end end = {.begin_ns = rtl_ticks_to_ns(call->begin_ticks)};
+
+	if (rtl_enabled(hip_streams.calls, RTL_FUNCTION_BEGIN))
+		publish(call, RTL_FUNCTION_BEGIN, slots, &end);
+	if (rtl_enabled(hip_streams.debug, RTL_FUNCTION_WITH_ARGS_BEGIN))
+		publish_debug(call, RTL_FUNCTION_WITH_ARGS_BEGIN, slots, &end);
 }
 
 bool hip_call_begin(struct hip_call *call, enum hip_id id, const uint64_t *slots,
@@ -173,9 +242,9 @@ bool hip_call_begin(struct hip_call *call, enum hip_id id, const uint64_t *slots
 	}
 	call->number = rtl_unique_id();
 	call->begin_ticks = rtl_ticks();
-	if (UNLIKELY(rtl_enabled(hip_streams.calls, RTL_FUNCTION_BEGIN)))
-		publish(call, RTL_FUNCTION_BEGIN, slots,
-			&(struct rtl_hip_call){.begin_ns = rtl_ticks_to_ns(call->begin_ticks)});
+	if (UNLIKELY((int)rtl_enabled(hip_streams.calls, RTL_FUNCTION_BEGIN) |
+		     (int)rtl_enabled(hip_streams.debug, RTL_FUNCTION_WITH_ARGS_BEGIN)))
+		publish_begins(call, slots);
 	call->scope = rtl_scope_push(uid, call->number, call->number);
 	depth++;
 	return true;
@@ -183,19 +252,20 @@ bool hip_call_begin(struct hip_call *call, enum hip_id id, const uint64_t *slots
 
 void hip_call_end(const struct hip_call *call, const uint64_t *slots, int64_t result)
 {
-	const uint64_t end_ticks = rtl_ticks();
+	const struct hip_function *function = &hip_functions[call->id];
+	const struct hip_end end = {
+		.begin_ns = rtl_ticks_to_ns(call->begin_ticks),
+		.end_ns = rtl_ticks_to_ns(rtl_ticks()),
+		.status = hip_enumeration_name(known[call->id].results, result),
+		.result = result,
+		.succeeded = function->result_kind == 'e' && !result,
+		.failed = has_failed(function, result),
+	};
 
 	depth--;
 	rtl_scope_pop(call->scope);
 	if (rtl_enabled(hip_streams.calls, RTL_FUNCTION_END))
-		publish(call, RTL_FUNCTION_END, slots,
-			&(struct rtl_hip_call){
-				.begin_ns = rtl_ticks_to_ns(call->begin_ticks),
-				.end_ns = rtl_ticks_to_ns(end_ticks),
-				.result = result,
-				.status = hip_enumeration_name(known[call->id].results, result),
-				.flags = has_failed(&hip_functions[call->id], result)
-						 ? RTL_HIP_CALL_FAILED
-						 : 0,
-			});
+		publish(call, RTL_FUNCTION_END, slots, &end);
+	if (rtl_enabled(hip_streams.debug, RTL_FUNCTION_WITH_ARGS_END))
+		publish_debug(call, RTL_FUNCTION_WITH_ARGS_END, slots, &end);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A call of HIP as events: rtl.hip.call, and its scope, in which layers below find what they work
- * for.
+ * A call of HIP as events: rtl.hip.call and rtl.hip.call.debug, and its scope, in which layers
+ * below find what they work for.
  *
  * Threads: any. No lock but in the first call of a function.
  */
@@ -16,6 +16,7 @@
 /* Streams; rtl_stream_none until hip_start, and where the mode does not have them. */
 struct hip_streams {
 	struct rtl_stream *calls;
+	struct rtl_stream *debug;
 };
 
 extern struct hip_streams hip_streams;
@@ -33,15 +34,24 @@ struct hip_call {
 	uint64_t parent_uid;
 };
 
+/* Begin and end of a pair, whose numbers follow each other, in one load: relaxed, as rtl_enabled.
+ */
+static inline unsigned hip_pair_wanted(struct rtl_stream *const *place, uint16_t begin)
+{
+	typedef uint16_t __attribute__((may_alias)) pair;
+	/* acquire: with the release in hip_start */
+	const struct rtl_stream *stream = __atomic_load_n(place, __ATOMIC_ACQUIRE);
+
+	return __atomic_load_n((const pair *)&stream->wanted[begin], __ATOMIC_RELAXED);
+}
+
 /* Whether anybody may want a call. */
 static inline bool hip_wanted(void)
 {
-	/* acquire: with the release in hip_start */
-	const struct rtl_stream *calls = __atomic_load_n(&hip_streams.calls, __ATOMIC_ACQUIRE);
-
-	/* int: both loads, one branch */
-	return (int)rtl_enabled(calls, RTL_FUNCTION_BEGIN) |
-	       (int)rtl_enabled(calls, RTL_FUNCTION_END);
+	return __builtin_expect(
+		(hip_pair_wanted(&hip_streams.calls, RTL_FUNCTION_BEGIN) |
+		 hip_pair_wanted(&hip_streams.debug, RTL_FUNCTION_WITH_ARGS_BEGIN)) != 0,
+		0);
 }
 
 /*

@@ -43,6 +43,24 @@
 #include "functions.def"
 #undef HIP_FUNCTION
 
+/* Whether there is a text among the arguments. */
+#undef HIP_ADDRESS
+#undef HIP_UNSIGNED
+#undef HIP_SIGNED
+#undef HIP_FLOAT
+#undef HIP_TEXT
+#undef HIP_ENUM
+#undef HIP_OUTPUT
+#undef HIP_OUTPUT_ENUM
+#define HIP_ADDRESS(...)
+#define HIP_UNSIGNED(...)
+#define HIP_SIGNED(...)
+#define HIP_FLOAT(...)
+#define HIP_TEXT(...) +1
+#define HIP_ENUM(...)
+#define HIP_OUTPUT(...)
+#define HIP_OUTPUT_ENUM(...)
+
 #define RESULT_e     'e'
 #define RESULT_i     'i'
 #define RESULT_a     'a'
@@ -61,6 +79,7 @@
 		.stream = stream_,                                                                 \
 		.device = device_,                                                                 \
 		.argument_count = COUNT(arguments_of_##id) - 1,                                    \
+		.has_texts = (0 arguments_) > 0,                                                   \
 		.arguments = arguments_of_##id,                                                    \
 	},
 const struct hip_function hip_functions[HIP_FUNCTIONS] = {

@@ -45,6 +45,7 @@ struct hip_function {
 	int8_t stream;    /* which argument is the stream, the device; -1: none */
 	int8_t device;
 	uint8_t argument_count;
+	bool has_texts; /* among its arguments */
 	const struct hip_argument *arguments;
 };
 

@@ -83,6 +83,8 @@ NOT_OUTPUT = {
     "attrsIdxs", "attributes", "data", "data_sizes", "from", "to", "nodes", "pRootNodes",
     "pDependencies", "pDependentNodes", "dependencies", "kernels", "pHipDevices", "cuMask",
     "device_arr", "resources", "pBorderColor", "headers", "includeNames", "kernarg",
+    # what a call that succeeds need not have written
+    "pErrorNode", "hErrorNode_out", "failIdx", "pId", "id_out", "graph_out", "numDependencies_out",
 }
 NOT_OUTPUT_OF = {("hiprtcDestroyProgram", "prog"), ("hiprtcLinkCreate", "option_ptr"),
                  ("hiprtcLinkCreate", "option_vals_pptr"), ("hiprtcLinkAddFile", "options_ptr"),

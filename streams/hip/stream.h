@@ -5,6 +5,6 @@
 
 #include <rtl/types.h>
 
-extern const struct rtl_stream_info hip_call_stream_info;
+extern const struct rtl_stream_info hip_call_stream_info, hip_call_debug_stream_info;
 
 #endif

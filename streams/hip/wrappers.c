@@ -41,7 +41,7 @@ static inline uint64_t slot_of_float(double value)
 	{                                                                                          \
 		ctype(*const real_) parameters = (ctype(*) parameters)hip_real(HIP_ID_##id);       \
                                                                                                    \
-		if (__builtin_expect(!hip_wanted(), 1))                                            \
+		if (!hip_wanted())                                                                 \
 			return real_ names;                                                        \
 		const uint64_t slots_[] = {arguments 0};                                           \
 		struct hip_call call_;                                                             \
@@ -62,7 +62,7 @@ static inline uint64_t slot_of_float(double value)
 		const uint64_t slots_[] = {arguments 0};                                           \
 		struct hip_call call_;                                                             \
                                                                                                    \
-		if (__builtin_expect(!hip_wanted(), 1) ||                                          \
+		if (!hip_wanted() ||                                                               \
 		    !hip_call_begin(&call_, HIP_ID_##id, slots_, __builtin_return_address(0))) {   \
 			real_ names;                                                               \
 			return;                                                                    \

@@ -10,44 +10,13 @@
  * Threads: the caller's, any. No locks. An event may wait for room in a ring, but for the runtime's
  * own handler thread, on which completions depend: there it is discarded, and counted.
  */
-#include <errno.h>
 #include <rtl/rocm.h>
 #include <string.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
+#include "../common/text.h"
+#include "../common/value.h"
 #include "calls.h"
 #include "relay.h"
-
-#define TEXT_BYTES 256u /* of a text argument: what is longer is cut */
-#define PAGE       4096u
-
-struct text {
-	uint32_t length;
-	bool cut, there;
-	char bytes[TEXT_BYTES + 1];
-};
-
-/* Copies a text from anywhere; there are bytes behind it that may not be readable. */
-static void read_text(struct text *text, uint64_t address)
-{
-	const size_t to_page_end = PAGE - (address & (PAGE - 1));
-	const size_t first = to_page_end < sizeof(text->bytes) ? to_page_end : sizeof(text->bytes);
-	const struct iovec local = {text->bytes, sizeof(text->bytes)};
-	const struct iovec remote[2] = {
-		{(void *)(uintptr_t)address, first},
-		{(void *)(uintptr_t)(address + first), sizeof(text->bytes) - first},
-	};
-	const int kept = errno;
-	const ssize_t size = address ? process_vm_readv(getpid(), &local, 1, remote, 2, 0) : -1;
-
-	errno = kept;
-	text->there = size > 0;
-	text->length = text->there ? (uint32_t)strnlen(text->bytes, (size_t)size) : 0;
-	text->cut = text->length > TEXT_BYTES;
-	if (text->cut)
-		text->length = TEXT_BYTES;
-}
 
 /* The name of a number of an enumeration; 0: it has none. */
 static uint64_t enumerator(uint32_t enumeration, int32_t value)
@@ -77,21 +46,6 @@ uint64_t calls_status_string(int status)
 	return enumerator(call_status_enum, status);
 }
 
-/* What the function has written, as 64 bits. */
-static uint64_t load(uint64_t address, uint32_t bytes, bool is_signed)
-{
-	const void *from = (const void *)(uintptr_t)address;
-	uint64_t value = 0;
-
-	memcpy(&value, from, bytes); /* little-endian */
-	if (is_signed && bytes < 8) {
-		const uint32_t unused = 64 - 8 * bytes;
-
-		value = (uint64_t)((int64_t)(value << unused) >> unused);
-	}
-	return value;
-}
-
 /* Whether an argument has been written: then its value stands in the place of its address. */
 static inline bool written(const struct call_argument *argument, bool succeeded, uint64_t value)
 {
@@ -105,8 +59,8 @@ static void load_written(const struct call_function *f, uint64_t *values, uint64
 
 		addresses[i] = values[i];
 		if (written(argument, true, values[i]))
-			values[i] = load(values[i], argument->out_bytes,
-					 argument->kind == RTL_KIND_INT);
+			values[i] = value_load(values[i], argument->out_bytes,
+					       argument->kind == RTL_KIND_INT);
 	}
 }
 
@@ -141,7 +95,7 @@ static uint32_t read_texts(const struct call_function *f, const uint64_t *values
 		if (argument->out_bytes && !succeeded)
 			texts[count].there = false;
 		else
-			read_text(&texts[count], values[i]);
+			text_read(&texts[count], values[i]);
 		bytes += texts[count].there ? texts[count].length : 0;
 		count++;
 	}

@@ -42,7 +42,7 @@ endif()
 # Arguments and results go through every wrapper as they came. On x86-64, whose calling convention
 # the test knows.
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
-  add_library(hip_fake SHARED hip_fake.c)
+  add_library(hip_fake SHARED hip_fake.c ${hip_source}/functions.c)
   target_link_libraries(hip_fake PRIVATE rtl_settings)
   add_executable(hip_forward hip_forward.c ${hip_source}/functions.c)
   target_link_libraries(hip_forward PRIVATE rtl_settings -Wl,--no-as-needed hip_fake
@@ -57,6 +57,10 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
     ${hip_dir}/hip_forward)
   hip_test(forward_begins ${CMAKE_CURRENT_SOURCE_DIR}/hip_trace none ${hip_compare}
     ${hip_dir}/hip_forward ENV "HIP_DUMP=&begin=1")
+  hip_test(forward_args ${CMAKE_CURRENT_SOURCE_DIR}/hip_trace none "${hip_compare} --args"
+    ${hip_dir}/hip_forward ENV "HIP_DUMP=&args=1")
+  hip_test(forward_args_begins ${CMAKE_CURRENT_SOURCE_DIR}/hip_trace none "${hip_compare} --args"
+    ${hip_dir}/hip_forward ENV "HIP_DUMP=&args=1&begin=1")
 endif()
 
 if(NOT RTL_HIPCC)
@@ -86,6 +90,7 @@ rtl_hip_program(hip_calls hip_calls.hip)
 hip_both(calls ${hip_compare} hip_calls)
 hip_both(calls_begins ${hip_compare} hip_calls ENV "HIP_DUMP=&begin=1")
 hip_both(calls_threads ${hip_compare} hip_calls 4)
+hip_both(calls_args "${hip_compare} --args" hip_calls ENV "HIP_DUMP=&args=1&begin=1")
 
 # A library that brings HIP with it, seen by itself alone.
 add_library(hip_user MODULE hip_user.c)

@@ -2,12 +2,15 @@
 /*
  * hip_calls [THREADS]: calls a good part of HIP's API from each of the threads, some of it with bad
  * arguments, and writes a line for each call: "thread TID call NAME RESULT STREAM DEVICE", in the
- * order of the thread's calls, for hip_compare.py. Kernels need not run.
+ * order of the thread's calls, for hip_compare.py, and, behind a call that makes a GPU run kernels of
+ * the program, "thread TID kernels COUNT PART-OF-THEIR-NAME"; behind some, "thread TID args
+ * ARGUMENTS". Kernels need not run.
  */
 #include <hip/hip_ext.h>
 #include <hip/hip_runtime.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string>
 #include <sys/syscall.h>
 #include <thread>
 #include <unistd.h>
@@ -23,6 +26,20 @@ static void record(const char *name, long result, const void *stream, int device
 {
 	printf("thread %d call %s %ld 0x%lx %d\n", tid, name, result, (unsigned long)stream, device);
 }
+
+/* What the call before made the GPU run. */
+static void launched(int count, const char *kernel)
+{
+	printf("thread %d kernels %d %s\n", tid, count, kernel);
+}
+
+/* The arguments of the call before. */
+#define ARGS(...)                                                                                  \
+	do {                                                                                       \
+		printf("thread %d args ", tid);                                                    \
+		printf(__VA_ARGS__);                                                               \
+		putchar('\n');                                                                     \
+	} while (0)
 
 /* Calls and records; the value is the result. */
 #define WITH(stream, device, function, ...)                                                        \
@@ -56,19 +73,24 @@ static void devices()
 
 	MUST(CALL(hipInit, 0));
 	MUST(CALL(hipGetDeviceCount, &number));
+	ARGS("*count=%d", number);
 	MUST(WITH(nullptr, 0, hipSetDevice, 0));
 	CALL(hipGetDevice, &value);
 	WITH(nullptr, 0, hipGetDeviceProperties, &properties, 0);
 	WITH(nullptr, 99, hipGetDeviceProperties, &properties, 99);
-	WITH(nullptr, 0, hipDeviceGetAttribute, &value, hipDeviceAttributeWarpSize, 0);
+	MUST(WITH(nullptr, 0, hipDeviceGetAttribute, &value, hipDeviceAttributeWarpSize, 0));
+	ARGS("*pi=%d, attr=hipDeviceAttributeWarpSize, deviceId=0", value);
 	CALL(hipDeviceGet, &device, 0);
 	WITH(nullptr, 0, hipDeviceGetName, text, sizeof(text), device);
 	WITH(nullptr, 0, hipDeviceTotalMem, &total, device);
 	WITH(nullptr, 0, hipDeviceComputeCapability, &value, &number, device);
 	WITH(nullptr, 0, hipDeviceGetPCIBusId, text, sizeof(text), 0);
 	CALL(hipDeviceGetByPCIBusId, &value, text);
+	ARGS("%s=%d, pciBusId='%s'", last ? "device" : "*device", value, text);
 	CALL(hipDeviceGetByPCIBusId, &value, nullptr);
-	CALL(hipMemGetInfo, &free, &total);
+	ARGS("device=%p, pciBusId=0x0", (void *)&value);
+	MUST(CALL(hipMemGetInfo, &free, &total));
+	ARGS("*free=%zu, *total=%zu", free, total);
 	CALL(hipRuntimeGetVersion, &value);
 	CALL(hipDriverGetVersion, &value);
 	CALL(hipGetDeviceFlags, &flags);
@@ -90,8 +112,10 @@ static void memory(hipStream_t stream)
 	size_t pitch;
 
 	MUST(CALL(hipMalloc, &device, size));
+	ARGS("*ptr=%p, size=65536", device);
 	MUST(CALL(hipMalloc, &other, size));
 	CALL(hipMalloc, nullptr, size);
+	ARGS("ptr=0x0, size=65536");
 	MUST(CALL(hipHostMalloc, &host, size, 0));
 	CALL(hipHostGetDevicePointer, &other, host, 0);
 	CALL(hipHostGetFlags, &flags, host);
@@ -100,6 +124,8 @@ static void memory(hipStream_t stream)
 	MUST(CALL(hipMemcpy, device, pageable.data(), size, hipMemcpyHostToDevice));
 	MUST(CALL(hipMemcpy, pageable.data(), device, size, hipMemcpyDeviceToHost));
 	ON(stream, hipMemcpyAsync, device, host, size, hipMemcpyHostToDevice, stream);
+	ARGS("dst=%p, src=%p, sizeBytes=65536, kind=hipMemcpyHostToDevice, stream=%p", device,
+	     host, (void *)stream);
 	ON(stream, hipMemcpyWithStream, host, device, size, hipMemcpyDeviceToHost, stream);
 	CALL(hipMemcpyHtoD, device, host, size);
 	CALL(hipMemcpyDtoH, host, device, size);
@@ -142,7 +168,8 @@ static void streams(hipStream_t stream)
 	ON(stream, hipEventRecord, stop, stream);
 	CALL(hipEventSynchronize, stop);
 	CALL(hipEventQuery, stop);
-	CALL(hipEventElapsedTime, &ms, start, stop);
+	if (CALL(hipEventElapsedTime, &ms, start, stop) == hipSuccess)
+		ARGS("*ms=%.17g, start=%p, stop=%p", ms, (void *)start, (void *)stop);
 	ON(other, hipStreamQuery, other);
 	ON(nullptr, hipStreamQuery, nullptr);
 	CALL(hipEventDestroy, start);
@@ -160,12 +187,18 @@ static void launches(hipStream_t stream)
 	MUST(CALL(hipMalloc, (void **)&data, 256 * sizeof(float)));
 	add<float><<<1, 64, 0, stream>>>(data, 1);
 	record("hipLaunchKernel", 0, stream, -1);
+	launched(1, "3addIf");
 	add<int><<<dim3(2, 2, 2), dim3(4, 4, 4)>>>((int *)data, 1);
 	record("hipLaunchKernel", 0, nullptr, -1);
-	ON(stream, hipLaunchKernel, (const void *)add<float>, dim3(1), dim3(64), arguments, 0,
-	   stream);
-	ON(stream, hipExtLaunchKernel, (const void *)add<float>, dim3(1), dim3(64), arguments, 0,
-	   stream, nullptr, nullptr, 0);
+	launched(1, "3addIi");
+	ARGS("function_address=?, numBlocks.x=2, numBlocks.y=2, numBlocks.z=2, dimBlocks.x=4, "
+	     "dimBlocks.y=4, dimBlocks.z=4, args=?, sharedMemBytes=0, stream=0x0");
+	MUST(ON(stream, hipLaunchKernel, (const void *)add<float>, dim3(1), dim3(64), arguments, 0,
+		stream));
+	launched(1, "3addIf");
+	MUST(ON(stream, hipExtLaunchKernel, (const void *)add<float>, dim3(1), dim3(64), arguments,
+		0, stream, nullptr, nullptr, 0));
+	launched(1, "3addIf");
 	ON(nullptr, hipLaunchKernel, nullptr, dim3(1), dim3(64), arguments, 0, nullptr);
 	CALL(hipFuncGetAttributes, &attributes, (const void *)add<float>);
 	CALL(hipOccupancyMaxActiveBlocksPerMultiprocessor, &blocks, (const void *)add<float>, 64,
@@ -185,6 +218,7 @@ static void graphs(hipStream_t stream)
 	MUST(CALL(hipMalloc, (void **)&data, 256 * sizeof(float)));
 	MUST(ON(stream, hipStreamBeginCapture, stream, hipStreamCaptureModeThreadLocal));
 	ON(stream, hipStreamIsCapturing, stream, &status);
+	ARGS("stream=%p, *pCaptureStatus=hipStreamCaptureStatusActive", (void *)stream);
 	add<float><<<1, 64, 0, stream>>>(data, 1);
 	record("hipLaunchKernel", 0, stream, -1);
 	add<float><<<1, 64, 0, stream>>>(data, 2);
@@ -192,8 +226,10 @@ static void graphs(hipStream_t stream)
 	MUST(ON(stream, hipStreamEndCapture, stream, &graph));
 	CALL(hipGraphGetNodes, graph, nullptr, &count);
 	MUST(CALL(hipGraphInstantiate, &executable, graph, nullptr, nullptr, 0));
-	for (int i = 0; i < 3; i++)
-		ON(stream, hipGraphLaunch, executable, stream);
+	for (int i = 0; i < 3; i++) {
+		MUST(ON(stream, hipGraphLaunch, executable, stream));
+		launched(2, "3addIf");
+	}
 	ON(stream, hipStreamSynchronize, stream);
 	CALL(hipGraphExecDestroy, executable);
 	CALL(hipGraphDestroy, graph);
@@ -206,8 +242,18 @@ static void modules()
 	hipModule_t module;
 
 	CALL(hipModuleLoad, &module, "/nonexistent/file");
+	ARGS("module=%p, fname='/nonexistent/file'", (void *)&module);
 	CALL(hipModuleLoad, &module, nullptr);
+	ARGS("module=%p, fname=0x0", (void *)&module);
 	CALL(hipModuleGetFunction, &function, nullptr, "name");
+#if HIP_VERSION_MAJOR < 6 /* refused before the text is looked at, which is not there */
+	CALL(hipModuleGetFunction, &function, nullptr, (const char *)16);
+	ARGS("function=%p, module=0x0, kname=0x10", (void *)&function);
+#endif
+	/* longer than is kept */
+	CALL(hipModuleGetFunction, &function, nullptr, std::string(1000, 'x').c_str());
+	ARGS("function=%p, module=0x0, kname='%s'...", (void *)&function,
+	     std::string(256, 'x').c_str());
 	CALL(hipModuleUnload, nullptr);
 }
 

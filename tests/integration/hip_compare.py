@@ -1,16 +1,25 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""hip_compare.py TRACE OUTPUT: what hip_dump wrote against what a program says it called.
+"""hip_compare.py [--args] TRACE OUTPUT [LOG]: what hip_dump wrote against what a program says it called.
 
 OUTPUT has, among others, lines "call NAME RESULT STREAM DEVICE [PARENT]" in the order of each
 thread's calls, or "thread N call ..." where there are several threads (N is the kernel's id). Every
 call must be in the trace with these values, in that order, once, and no other. Of each, the begin
 is not after the end, calls of a thread do not overlap unless one has the other as its parent, and
 instance and correlation are those of no other.
+
+A line "[thread N ]kernels COUNT NAME" behind a call: the GPU ran so many kernels for it whose name
+has that part. Every dispatch of the trace is linked to a call of the thread that submitted it, and
+begins after it; those that no line tells of are the runtime's own kernels.
+
+With --args the trace has the arguments too, for each call once, and a line "[thread N ]args TEXT"
+behind a call says which; "?" in it stands for any value.
 """
 import collections
 import re
 import sys
+
+CLOCK_ERROR_NS = 1000000
 
 
 def fields(line):
@@ -19,14 +28,20 @@ def fields(line):
 
 def read_trace(path):
     calls, dispatches, ledgers, begins = collections.defaultdict(list), [], {}, {}
+    args, args_begins = {}, {}
     with open(path, encoding="utf-8") as file:
         for line in file:
             words = line.split()
-            if words[0] in ("end", "begin"):
-                call = {k: v if k in ("category", "status") else int(v, 0) for k, v in fields(line).items()}
+            if words[0] in ("end", "begin", "args", "args_begin"):
+                line, _, text = line.rstrip("\n").partition(" : ")
+                call = {k: v if k in ("category", "status") else int(v, 0)
+                        for k, v in fields(line).items()}
                 call["name"] = words[1]
                 if words[0] == "begin":
                     begins[call["instance"]] = call
+                elif words[0].startswith("args"):
+                    place = args if words[0] == "args" else args_begins
+                    place.setdefault(call["instance"], []).append((call, text))
                 else:
                     calls[call["tid"]].append(call)
             elif words[0] == "dispatch":
@@ -34,18 +49,47 @@ def read_trace(path):
                 dispatches[-1]["kernel"] = words[1]
             elif words[0] == "ledger":
                 ledgers[words[1]] = {k: int(v) for k, v in fields(line).items()}
-    return calls, dispatches, ledgers, begins
+    return calls, dispatches, ledgers, begins, args, args_begins
 
 
 def read_output(path):
-    threads = collections.defaultdict(list)
+    threads, kernels, arguments = collections.defaultdict(list), {}, {}
     with open(path, encoding="utf-8", errors="replace") as file:
         for line in file:
             match = re.match(r"(?:thread (\d+) )?call (\w+) (-?\d+) (\w+) (-?\d+)(?: (\w+))?$", line)
             if match:
                 threads[int(match[1] or 0)].append(
                     (match[2], int(match[3]), int(match[4], 0), int(match[5]), match[6]))
-    return threads
+            match = re.match(r"(?:thread (\d+) )?args ?(.*)$", line)
+            if match:
+                tid = int(match[1] or 0)
+                arguments[tid, len(threads[tid]) - 1] = match[2]
+            match = re.match(r"(?:thread (\d+) )?kernels (\d+) (\w+)$", line)
+            if match:
+                tid = int(match[1] or 0)
+                kernels[tid, len(threads[tid]) - 1] = int(match[2]), match[3]
+    return threads, kernels, arguments
+
+
+def compare_dispatches(kernels, calls, dispatches):
+    """Of what the GPU ran, against what the calls should have made it run."""
+    problems, by_call = [], collections.defaultdict(list)
+    by_number = {call["correlation"]: call for one in calls.values() for call in one}
+    for dispatch in dispatches:
+        call = by_number.get(dispatch["correlation"])
+        if not call or call["tid"] != dispatch["tid"]:
+            problems.append("linked to no call of its thread: %s" % dispatch)
+        elif dispatch["begin"] + CLOCK_ERROR_NS < call["begin"]:
+            problems.append("begins before its call: %s, %s" % (dispatch, call))
+        by_call[dispatch["correlation"]].append(dispatch["kernel"])
+    for (tid, number), (count, part) in kernels.items():
+        call = calls[tid][number]
+        names = by_call.pop(call["correlation"], [])
+        if len([name for name in names if part in name]) != count:
+            problems.append("%d of %s expected, ran %s for %s" % (count, part, names, call))
+    for names in by_call.values():
+        problems += ["not expected: %s" % n for n in names if not n.startswith("__amd_rocclr_")]
+    return problems
 
 
 def check_times(call, by_instance):
@@ -73,16 +117,48 @@ def compare_thread(expected, calls, by_instance):
     return problems
 
 
+def same_args(want, got):
+    return re.fullmatch(re.escape(want).replace("=\\?", "=[^,]*"), got) is not None
+
+
+def compare_args(arguments, calls, by_instance, args, args_begins):
+    problems = []
+    for instance, ends in args.items():
+        call, end = by_instance.get(instance), dict(ends[0][0])
+        end["time"] = call["time"] if call else 0 # a moment later
+        if len(ends) != 1 or call != end:
+            problems.append("not what rtl.hip.call says: %s, %s" % (ends, call))
+    if set(args) != set(by_instance):
+        problems.append("arguments of %d calls, there are %d" % (len(args), len(by_instance)))
+    for (tid, number), want in arguments.items():
+        call = calls[tid][number]
+        got = args.get(call["instance"], [(None, "")])[0][1]
+        if not same_args(want, got):
+            problems.append("%s: called with (%s), traced (%s)" % (call["name"], want, got))
+    if not arguments:
+        problems.append("the program says nothing of arguments")
+    for instance, begun in args_begins.items():
+        # before the call all pointers are addresses
+        names = re.sub(r"\*", "", re.sub(r"=('.*?'|[^,]*)", "", args[instance][0][1]))
+        if len(begun) != 1 or re.sub(r"=('.*?'|[^,]*)", "", begun[0][1]) != names:
+            problems.append("a begin that is not its end's: %s, %s" % (begun, args[instance]))
+    return problems
+
+
 def main():
-    calls, _, ledgers, begins = read_trace(sys.argv[1])
-    threads = read_output(sys.argv[2])
+    with_args = sys.argv[1] == "--args"
+    paths = sys.argv[2:] if with_args else sys.argv[1:]
+    calls, dispatches, ledgers, begins, args, args_begins = read_trace(paths[0])
+    threads, kernels, arguments = read_output(paths[1])
     everything = [call for one in calls.values() for call in one]
     by_instance = {call["instance"]: call for call in everything}
     problems = []
     if not threads:
         problems.append("the program says nothing of what it called")
-    if 0 in threads:
-        threads = {tid: threads[0] for tid in list(calls)[:1]} if len(calls) == 1 else threads
+    if 0 in threads and len(calls) == 1: # it does not name its only thread
+        tid = list(calls)[0]
+        threads = {tid: threads[0]}
+        arguments = {(tid, number): text for (_, number), text in arguments.items()}
     for tid in sorted(set(threads) | set(calls)):
         problems += ["thread %d: %s" % (tid, p) for p in compare_thread(
             threads.get(tid, []), calls.get(tid, []), by_instance)]
@@ -94,6 +170,9 @@ def main():
             problems.append("begin without its end: %s" % call)
     if begins and len(begins) != len(everything):
         problems.append("%d begins, %d ends" % (len(begins), len(everything)))
+    problems = problems or compare_dispatches(kernels, calls, dispatches)
+    if with_args and not problems:
+        problems = compare_args(arguments, calls, by_instance, args, args_begins)
     ledger = ledgers.get("rtl.hip.call", {})
     if ledger.get("published") != ledger.get("delivered") or ledger.get("missed") != 0:
         problems.append("ledger: %s" % ledger)
@@ -101,8 +180,10 @@ def main():
         problems.append("ledger: %s, but %d events" % (ledger, len(everything) + len(begins)))
     for problem in problems[:20]:
         print("hip_compare: %s" % problem, file=sys.stderr)
-    print("hip_compare: %d calls, %d functions, %d threads" % (
-        len(everything), len({call["name"] for call in everything}), len(calls)))
+    if not with_args and args:
+        problems.append("arguments that nobody asked for")
+    print("hip_compare: %d calls, %d functions, %d threads, %d dispatches" % (
+        len(everything), len({call["name"] for call in everything}), len(calls), len(dispatches)))
     sys.exit(bool(problems))
 
 

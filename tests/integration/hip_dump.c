@@ -4,13 +4,16 @@
  *
  *	begin|end NAME tid=N instance=N correlation=N parent=N begin=NS end=NS time=NS result=N
  *		status=TEXT stream=0xN device=N flags=N category=TEXT
+ *	args NAME (the same), then " : " and the arguments as text
  *	dispatch KERNEL gpu=N queue=N packet=N tid=N correlation=N begin=NS end=NS
  *	ledger STREAM published=N delivered=N discarded=N missed=N
  *
- * Settings: output (file, default standard error), begin (1: begins too).
+ * Settings: output (file, default standard error), begin (1: begins too), args (1: also
+ * rtl.hip.call.debug, "args" for its ends and "args_begin" for its begins).
  * Threads: the host calls one function at a time.
  */
 #include <inttypes.h>
+#include <rtl/args.h>
 #include <rtl/rocm.h>
 #include <rtl/subscriber.h>
 #include <stdio.h>
@@ -19,10 +22,10 @@
 
 struct dump {
 	const struct rtl_host *host;
-	const struct rtl_stream_info *streams[4];
+	const struct rtl_stream_info *streams[8];
 	size_t stream_count;
 	FILE *file;
-	bool begin;
+	bool begin, args;
 };
 
 static const char *text(const struct dump *dump, const struct rtl_event *event, uint64_t id)
@@ -43,22 +46,44 @@ static const char *metadata(const struct dump *dump, const struct rtl_event *eve
 	return "?";
 }
 
+static void dump_call(const struct dump *dump, const struct rtl_event *e, const char *word)
+{
+	const struct rtl_hip_call *c = e->payload;
+
+	fprintf(dump->file,
+		"%s %s tid=%u instance=%" PRIu64 " correlation=%" PRIu64 " parent=%" PRIu64
+		" begin=%" PRIu64 " end=%" PRIu64 " time=%" PRIu64 " result=%" PRId64
+		" status=%s stream=0x%" PRIx64 " device=%d flags=%u category=%s",
+		word, text(dump, e, c->function), e->tid, e->instance, e->correlation, c->parent,
+		c->begin_ns, c->end_ns, e->time_ns, c->result, text(dump, e, c->status), c->stream,
+		c->device, c->flags, metadata(dump, e, "category"));
+}
+
 static void dump_calls(void *user, const struct rtl_event *const *events, size_t count)
 {
 	struct dump *dump = user;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct rtl_event *e = events[i];
-		const struct rtl_hip_call *c = e->payload;
+		dump_call(dump, events[i],
+			  events[i]->type == RTL_FUNCTION_BEGIN ? "begin" : "end");
+		fputc('\n', dump->file);
+	}
+}
 
-		fprintf(dump->file,
-			"%s %s tid=%u instance=%" PRIu64 " correlation=%" PRIu64 " parent=%" PRIu64
-			" begin=%" PRIu64 " end=%" PRIu64 " time=%" PRIu64 " result=%" PRId64
-			" status=%s stream=0x%" PRIx64 " device=%d flags=%u category=%s\n",
-			e->type == RTL_FUNCTION_BEGIN ? "begin" : "end", text(dump, e, c->function),
-			e->tid, e->instance, e->correlation, c->parent, c->begin_ns, c->end_ns,
-			e->time_ns, c->result, text(dump, e, c->status), c->stream, c->device,
-			c->flags, metadata(dump, e, "category"));
+static void dump_args(void *user, const struct rtl_event *const *events, size_t count)
+{
+	struct dump *dump = user;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct rtl_event *e = events[i];
+		const struct rtl_type_info *type = e->type_info;
+		char line[4096];
+
+		dump_call(dump, e,
+			  e->type == RTL_FUNCTION_WITH_ARGS_BEGIN ? "args_begin" : "args");
+		rtl_args_text(dump->host, e, rtl_type_field(type, type->field_count - 1u), line,
+			      sizeof(line));
+		fprintf(dump->file, " : %s\n", line);
 	}
 }
 
@@ -90,8 +115,10 @@ static int create(const struct rtl_host *host, const struct rtl_setting *setting
 	for (size_t i = 0; i < count; i++) {
 		if (!strcmp(settings[i].key, "output"))
 			dump->file = fopen(settings[i].value, "w");
-		else
+		else if (!strcmp(settings[i].key, "begin"))
 			dump->begin = !strcmp(settings[i].value, "1");
+		else
+			dump->args = !strcmp(settings[i].value, "1");
 	}
 	if (!dump->file) {
 		free(dump);
@@ -106,11 +133,15 @@ static int stream(void *instance, const struct rtl_stream_info *info)
 	struct dump *dump = instance;
 	const struct rtl_host *host = dump->host;
 
-	if (dump->stream_count < 4)
+	if (dump->stream_count < 8)
 		dump->streams[dump->stream_count++] = info;
 	if (!strcmp(info->name, RTL_STREAM_HSA))
 		return host->subscribe(host, info, RTL_TASK_END, RTL_BUFFERED, dump_dispatches,
 				       dump, NULL);
+	if (dump->args && !strcmp(info->name, RTL_STREAM_HIP_CALL_DEBUG))
+		return host->subscribe(host, info,
+				       dump->begin ? RTL_TYPE_ANY : RTL_FUNCTION_WITH_ARGS_END,
+				       RTL_BUFFERED, dump_args, dump, NULL);
 	if (strcmp(info->name, RTL_STREAM_HIP_CALL) != 0)
 		return 0;
 	return host->subscribe(host, info, dump->begin ? RTL_TYPE_ANY : RTL_FUNCTION_END,
@@ -153,6 +184,10 @@ static const struct rtl_setting_info settings[] = {
 	 .key = "begin",
 	 .fallback = "0",
 	 .description = "1: begins of calls too"},
+	{.struct_size = sizeof(struct rtl_setting_info),
+	 .key = "args",
+	 .fallback = "0",
+	 .description = "1: arguments too"},
 };
 
 RTL_EXPORT_SUBSCRIBER = {
@@ -162,7 +197,7 @@ RTL_EXPORT_SUBSCRIBER = {
 	.version = "1",
 	.description = "calls of HIP as text, for tests",
 	.settings = settings,
-	.setting_count = 2,
+	.setting_count = 3,
 	.create = create,
 	.stream = stream,
 	.finish = finish,

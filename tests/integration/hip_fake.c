@@ -4,6 +4,8 @@
  * collector's wrappers hand on arguments and results as they came, for all 5xx of them. What the
  * functions of the real HIP do is tested with the real one.
  *
+ * Where a function leaves a value, it leaves the number of the argument and more, see hip_fake_output.
+ *
  * With hip_fake_lively set, hipLaunchHostFunc calls the function that it is given at once, and
  * hipDeviceSynchronize calls hipGetDevice as a library calls its own exported functions.
  */
@@ -30,6 +32,17 @@ static inline uint64_t slot_of_float(double value)
 	return slot;
 }
 
+static void leave_outputs(enum hip_id id, const uint64_t *slots)
+{
+	const struct hip_function *function = &hip_functions[id];
+
+	for (unsigned i = 0; i < function->argument_count; i++) {
+		const uint64_t value = hip_fake_output(&function->arguments[i], i);
+
+		memcpy((void *)(uintptr_t)slots[i], &value, function->arguments[i].output_size);
+	}
+}
+
 static void note(enum hip_id id, const uint64_t *slots, size_t size)
 {
 	int32_t device;
@@ -38,6 +51,8 @@ static void note(enum hip_id id, const uint64_t *slots, size_t size)
 	hip_fake_seen.calls++;
 	memset(hip_fake_seen.slots, 0, sizeof(hip_fake_seen.slots));
 	memcpy(hip_fake_seen.slots, slots, size);
+	if (!hip_fake_lively)
+		leave_outputs(id, slots);
 	if (hip_fake_lively && id == HIP_ID_hipLaunchHostFunc)
 		((void (*)(void *))slots[1])((void *)slots[2]);
 	if (hip_fake_lively && id == HIP_ID_hipDeviceSynchronize)

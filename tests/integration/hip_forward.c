@@ -58,7 +58,6 @@ static uint64_t call(any_fn function)
 	const uint64_t base = (uint64_t)(uintptr_t)memory;
 	struct words words;
 
-	memset(memory, 0, sizeof(memory));
 	for (unsigned i = 0; i < STACK_WORDS; i++)
 		words.word[i] = base + 1024 + 64 * i;
 	return function(base, base + 64, base + 128, base + 192, base + 256, base + 320, both(1),
@@ -76,6 +75,42 @@ static int64_t result_of(const struct hip_function *function, uint64_t result)
 	default:
 		return 0;
 	}
+}
+
+/* The arguments as a subscriber prints them. */
+static void record_arguments(const struct hip_function *function, const uint64_t *slots,
+			     bool succeeded)
+{
+	printf("args ");
+	for (unsigned i = 0; i < function->argument_count; i++) {
+		const struct hip_argument *argument = &function->arguments[i];
+		const bool output = argument->output_size && succeeded;
+		const uint16_t kind = output ? argument->output_kind : argument->kind;
+		uint64_t value = slots[i];
+		double real;
+		float left;
+
+		if (output)
+			value = hip_fake_output(argument, i);
+		if (output && argument->output_size == 4 && kind != RTL_KIND_INT)
+			value = (uint32_t)value;
+		memcpy(&real, &value, sizeof(real));
+		memcpy(&left, &value, sizeof(left));
+		printf("%s%s%s=", i ? ", " : "", output ? "*" : "", argument->name);
+		if (argument->enumeration && (output || !argument->output_size))
+			printf("?");
+		else if (kind == RTL_KIND_ADDRESS)
+			printf("0x%llx", (unsigned long long)value);
+		else if (kind == RTL_KIND_INT)
+			printf("%lld", (long long)value);
+		else if (kind == RTL_KIND_UINT)
+			printf("%llu", (unsigned long long)value);
+		else if (kind == RTL_KIND_FLOAT)
+			printf("%.17g", output ? (double)left : real);
+		else
+			printf("'text %u'", i);
+	}
+	printf("\n");
 }
 
 static void record(const struct hip_function *function, const uint64_t *slots, int64_t result,
@@ -102,19 +137,26 @@ static bool check(enum hip_id id, void *fake, bool bare)
 		return false;
 	}
 	seen->calls = 0;
+	memset(memory, 0, sizeof(memory));
 	first = call(direct);
 	expected = *seen;
 	memcpy(left, memory, sizeof(left));
 	seen->calls = 0;
+	memset(memory, 0, sizeof(memory));
+	for (unsigned i = 0; i < function->argument_count; i++)
+		if (function->arguments[i].kind == RTL_KIND_TEXT)
+			sprintf((char *)(uintptr_t)expected.slots[i], "text %u", i);
 	second = call(wrapped);
 	if (memcmp(&expected, seen, sizeof(expected)) != 0 || seen->id != id ||
 	    result_of(function, first) != result_of(function, second) ||
-	    memcmp(left, memory, sizeof(left)) != 0) {
+	    (function->result_kind == 's' && memcmp(left, memory, sizeof(left)) != 0)) {
 		printf("hip_forward: FAILED: %s does not get or return what it should\n",
 		       function->symbol);
 		return false;
 	}
 	record(function, seen->slots, result_of(function, second), NULL);
+	record_arguments(function, seen->slots,
+			 function->result_kind == 'e' && !result_of(function, second));
 	return true;
 }
 

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* Values that a function of an API has written to its caller's memory, as 64 bits. Any thread. */
+#ifndef STREAMS_COMMON_VALUE_H
+#define STREAMS_COMMON_VALUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Reads `bytes` (up to 8) from an address that can be read. */
+static inline uint64_t value_load(uint64_t address, uint32_t bytes, bool is_signed)
+{
+	const void *from = (const void *)(uintptr_t)address;
+	uint64_t value = 0;
+
+	memcpy(&value, from, bytes); /* little-endian */
+	if (is_signed && bytes < 8) {
+		const uint32_t unused = 64 - 8 * bytes;
+
+		value = (uint64_t)((int64_t)(value << unused) >> unused);
+	}
+	return value;
+}
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A subscriber that only counts the ends of HIP calls, for tests/bench/hip: of the stream named by
+ * the setting stream, "call" or "debug".
+ */
+#include <rtl/rocm.h>
+#include <rtl/subscriber.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct count {
+	const struct rtl_host *host;
+	const char *stream;
+	uint64_t events;
+};
+
+static void on_events(void *user, const struct rtl_event *const *events, size_t count)
+{
+	(void)events;
+	((struct count *)user)->events += count;
+}
+
+static int create(const struct rtl_host *host, const struct rtl_setting *settings, size_t count,
+		  void **instance)
+{
+	struct count *self = calloc(1, sizeof(*self));
+
+	if (!self)
+		return RTL_ENOMEM;
+	self->host = host;
+	self->stream = RTL_STREAM_HIP_CALL;
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(settings[i].value, "debug"))
+			self->stream = RTL_STREAM_HIP_CALL ".debug";
+	*instance = self;
+	return 0;
+}
+
+static int stream(void *instance, const struct rtl_stream_info *info)
+{
+	struct count *self = instance;
+
+	if (strcmp(info->name, self->stream) != 0)
+		return 0;
+	return self->host->subscribe(self->host, info,
+				     strcmp(self->stream, RTL_STREAM_HIP_CALL) != 0
+					     ? RTL_FUNCTION_WITH_ARGS_END
+					     : RTL_FUNCTION_END,
+				     RTL_BUFFERED, on_events, self, NULL);
+}
+
+static void destroy(void *instance)
+{
+	free(instance);
+}
+
+static const struct rtl_setting_info settings[] = {
+	{.struct_size = sizeof(struct rtl_setting_info),
+	 .key = "stream",
+	 .fallback = "call",
+	 .description = "call or debug"},
+};
+
+RTL_EXPORT_SUBSCRIBER = {
+	.abi_version = RTL_ABI_VERSION,
+	.struct_size = sizeof(struct rtl_subscriber),
+	.name = "hip_count",
+	.version = "1",
+	.description = "counts calls of HIP, for benchmarks",
+	.settings = settings,
+	.setting_count = 1,
+	.create = create,
+	.stream = stream,
+	.destroy = destroy,
+};
