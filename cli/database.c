@@ -20,6 +20,7 @@ struct database {
 	sqlite3 *connection;
 	char *path;
 	bool has_copies;
+	bool has_calls;
 	bool has_dispatches, has_ledger, has_facts;
 	bool quiet; /* until it is open */
 };
@@ -118,6 +119,7 @@ static int look_for_tables(struct database *database)
 	}
 	database->has_dispatches = has_table(database, "rtl_dispatch") > 0;
 	database->has_copies = has_table(database, "rtl_copy") > 0;
+	database->has_calls = has_table(database, "rtl_call") > 0;
 	database->has_ledger =
 		has_table(database, "rtl_ledger") > 0 && has_table(database, "rtl_loss") > 0;
 	database->has_facts = has_table(database, "rtl_meta") > 0;
@@ -506,6 +508,26 @@ static int add_copy(struct summary *summary, sqlite3_stmt *row)
 	return 0;
 }
 
+/* ---- calls ---- */
+
+#define CALL_COLUMNS                                                                               \
+	"n.string, a.start, a.\"end\" FROM rtl_call AS c JOIN rocpd_api AS a ON a.id = c.api_id "  \
+	"JOIN rocpd_string AS n ON n.id = a.apiName_id"
+
+static int add_call(struct summary *summary, sqlite3_stmt *row)
+{
+	struct summary_section *section =
+		summary_section(summary, RTL_STREAM_HSA_CALL, "function", "HSA calls");
+	struct summary_group *group = section ? summary_group(section, text_of(row, 0)) : NULL;
+	const sqlite3_int64 begin = sqlite3_column_int64(row, 1),
+			    end = sqlite3_column_int64(row, 2);
+
+	if (!group)
+		return RTL_ENOMEM;
+	summary_group_add(group, end > begin ? (uint64_t)(end - begin) : 0);
+	return 0;
+}
+
 /* ---- the ledger ---- */
 
 static int add_ledger_row(struct summary *summary, sqlite3_stmt *row)
@@ -572,6 +594,8 @@ int database_summarize(struct database *database, struct summary *summary)
 	if (!error && database->has_copies)
 		error = add_rows(database, summary, "SELECT " COPY_COLUMNS " FROM rtl_copy",
 				 add_copy);
+	if (!error && database->has_calls)
+		error = add_rows(database, summary, "SELECT " CALL_COLUMNS, add_call);
 	if (!error)
 		error = add_ledger(database, summary);
 	for (size_t i = 0; i < r->kind_count; i++) {

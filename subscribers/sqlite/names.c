@@ -166,6 +166,31 @@ int64_t names_ustring(struct names *names, const char *text)
 	return add_name(names, text, IN_USTRINGS);
 }
 
+int64_t names_argument(struct names *names, const char *text)
+{
+	const char *plain;
+	struct cell *cell;
+	size_t length = 0;
+
+	if (names->count < NAMES_KEPT)
+		return names_ustring(names, text);
+	arena_reset(&names->arena);
+	plain = text_plain(&names->arena, text, strlen(text), &length);
+	if (!plain) {
+		writer_error(names->ustrings.writer, SQLITE_NOMEM, "name");
+		return NAMES_EMPTY;
+	}
+	struct name *known =
+		*find_slot(names->table, names->capacity, hash_text(plain, length), plain, length);
+
+	if (known && known->where & IN_USTRINGS)
+		return known->id;
+	cell = rows_add(&names->ustrings);
+	cell_int(&cell[0], names->next_id);
+	cell_text_n(&names->ustrings, &cell[1], plain, length);
+	return names->next_id++;
+}
+
 void names_fini(struct names *names)
 {
 	for (size_t i = 0; i < names->capacity; i++)

@@ -25,12 +25,18 @@ struct names {
 /* Id of the empty text in both tables: the format wants it. */
 #define NAMES_EMPTY 1
 
+/* Texts that names_argument keeps. */
+#define NAMES_KEPT 65536u
+
 bool names_init(struct names *names, struct writer *writer);
 /* The id of a text in rocpd_string; what readers cannot stand in it is replaced. NULL is the
  * empty text. After a failure some id. */
 int64_t names_string(struct names *names, const char *text);
 /* The id of a text in rocpd_ustring: arguments, markers. */
 int64_t names_ustring(struct names *names, const char *text);
+/* As names_ustring, for texts of which there may be very many: what is beyond NAMES_KEPT is not
+ * kept in memory, and has an id for each time it appears. */
+int64_t names_argument(struct names *names, const char *text);
 /* The rows belong to the writer; this frees the rest. */
 void names_fini(struct names *names);
 

@@ -45,6 +45,12 @@ static const struct rtl_setting_info setting_infos[] = {
 			"yes or no: rows of rocpd_api, rocpd_api_ops and rocpd_kernelapi for "
 			"each dispatch, which RPD's tools ask for",
 	},
+	{
+		.struct_size = sizeof(struct rtl_setting_info),
+		.key = "args",
+		.fallback = "yes",
+		.description = "yes or no: calls with their arguments, where these were recorded",
+	},
 };
 
 #define SETTING_COUNT (sizeof(setting_infos) / sizeof(setting_infos[0]))
@@ -105,6 +111,7 @@ static int parse_settings(struct sub *sub, const struct rtl_setting *settings, s
 	fine[1] = parse_number(values[1], 1000, 10000000, &s->batch);
 	fine[2] = parse_page_size(values[2], &s->page_size);
 	fine[3] = parse_switch(values[3], &s->links);
+	fine[4] = parse_switch(values[4], &s->args);
 	for (size_t i = 0; i < SETTING_COUNT; i++)
 		if (!fine[i])
 			return refuse_setting(sub->host, i, values[i]);

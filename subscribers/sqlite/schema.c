@@ -239,6 +239,36 @@ const char schema_copy_tables[] =
 	" c.status AS status FROM rtl_copy AS c"
 	" LEFT JOIN rtl_process AS p ON p.process = c.process;";
 
+const char schema_call_tables[] =
+	"CREATE TABLE IF NOT EXISTS rtl_call (api_id INTEGER PRIMARY KEY NOT NULL,"
+	" process INTEGER NOT NULL, uid INTEGER NOT NULL, parent_uid INTEGER NOT NULL,"
+	" instance INTEGER NOT NULL, correlation INTEGER NOT NULL, status_id INTEGER NOT NULL,"
+	" result INTEGER NOT NULL);"
+	"CREATE VIEW IF NOT EXISTS rtl_calls AS SELECT c.api_id AS api_id, a.pid AS pid,"
+	" a.tid AS tid, dom.string AS domain, nam.string AS function, a.start AS begin_ns,"
+	" a.\"end\" AS end_ns, a.\"end\" - a.start AS duration_ns, arg.string AS args,"
+	" nullif(sta.string, '') AS status, c.result AS result, c.process AS process,"
+	" c.uid AS uid, c.parent_uid AS parent_uid, c.instance AS instance,"
+	" c.correlation AS correlation FROM rtl_call AS c"
+	" JOIN rocpd_api AS a ON a.id = c.api_id"
+	" JOIN rocpd_string AS dom ON dom.id = a.domain_id"
+	" JOIN rocpd_string AS nam ON nam.id = a.apiName_id"
+	" JOIN rocpd_ustring AS arg ON arg.id = a.args_id"
+	" JOIN rocpd_string AS sta ON sta.id = c.status_id;";
+
+const char schema_memory_tables[] =
+	"CREATE TABLE IF NOT EXISTS rtl_mem (id INTEGER PRIMARY KEY NOT NULL,"
+	" process INTEGER NOT NULL, tid INTEGER NOT NULL, begin_ns INTEGER NOT NULL,"
+	" end_ns INTEGER NOT NULL, is_release INTEGER NOT NULL, kind INTEGER NOT NULL,"
+	" node INTEGER NOT NULL, address INTEGER NOT NULL, bytes INTEGER NOT NULL,"
+	" in_use_bytes INTEGER NOT NULL, pool INTEGER NOT NULL, flags INTEGER NOT NULL,"
+	" instance INTEGER NOT NULL, correlation INTEGER NOT NULL, function TEXT,"
+	" segment TEXT, status TEXT);"
+	"CREATE VIEW IF NOT EXISTS rtl_mem_in_use AS SELECT process, CASE WHEN kind <= 3"
+	" THEN CASE WHEN flags & 1 THEN 'GPU ' ELSE 'CPU ' END || node"
+	" WHEN kind = 4 THEN 'addresses' WHEN kind = 5 THEN 'locked' ELSE 'attached' END AS place,"
+	" end_ns AS time_ns, in_use_bytes FROM rtl_mem WHERE NOT flags & 6;";
+
 const char schema_indexes[] =
 	"CREATE INDEX IF NOT EXISTS rtl_index_string ON rocpd_string (string);"
 	"CREATE INDEX IF NOT EXISTS rtl_index_ustring ON rocpd_ustring (string);"

@@ -11,6 +11,8 @@
  *   tracepoints.c rtl_tracepoint
  *   dispatch.c    the stream rtl.hsa, as rocpd and as rtl_dispatch and rtl_queue
  *   copy.c        the stream rtl.hsa.copy, as rocpd and as rtl_copy
+ *   call.c        the streams rtl.hsa.call and rtl.hsa.call.debug, as rocpd and as rtl_call
+ *   memory.c      the stream rtl.hsa.mem, as rtl_mem
  *   generic.c     every other stream: a table for each type, a column for each field
  *   exact.c       each event once: positions, and what an earlier host has left
  *
@@ -40,6 +42,7 @@ struct settings {
 	uint32_t batch;
 	uint32_t page_size;
 	bool links; /* rows of rocpd_api and its kin for dispatches without an API call */
+	bool args;  /* calls with their arguments, where there are any */
 };
 
 /* A process that events come from. */
@@ -90,12 +93,15 @@ struct sub {
 	struct writer writer;
 	struct names names;
 	struct rows op, api, api_ops, kernelapi, dispatch; /* of the tables rocpd_ and rtl_ */
-	struct rows copyapi, copy;
+	struct rows copyapi, copy, call, memory;
 	struct rows tracepoint, metadata, position;
-	int64_t next_op, next_api, next_api_op, next_copy;
+	int64_t next_op, next_api, next_api_op, next_copy, next_memory;
 	int64_t next_stream;
-	uint32_t next_process; /* where it is not the host's number */
-	struct map queue_ids;  /* ids in use, value 1 */
+	uint32_t next_process;   /* where it is not the host's number */
+	struct map call_strings; /* host's string -> id in rocpd_string */
+	struct rtl_subscription *plain_calls;
+	bool calls_have_args; /* calls come with arguments, from rtl.hsa.call.debug */
+	struct map queue_ids; /* ids in use, value 1 */
 	uint32_t next_queue_id;
 	struct process *processes, *last_process;
 	struct stream *streams;
@@ -204,6 +210,19 @@ void dispatch_process_fini(struct process *process);
 void dispatch_write_link(struct sub *sub, int64_t api, int64_t op);
 /* Size of a type's payload, as the stream describes it; 0: it has no such type. */
 uint32_t dispatch_payload_size(const struct rtl_stream_info *info, uint16_t type);
+
+/* call.c */
+
+bool call_init(struct sub *sub);
+/* Subscribe to rtl.hsa.call and rtl.hsa.call.debug. RTL_ENOTSUP: it is not as we know it. */
+int call_subscribe(struct sub *sub, struct stream *stream);
+int call_debug_subscribe(struct sub *sub, struct stream *stream);
+
+/* memory.c */
+
+bool memory_init(struct sub *sub);
+/* Subscribes to rtl.hsa.mem. RTL_ENOTSUP: it is not as we know it. */
+int memory_subscribe(struct sub *sub, struct stream *stream);
 
 /* copy.c */
 

@@ -115,10 +115,20 @@ function(hsa_calls_test name runner program objects)
     ENVIRONMENT "RTL_BUILD_DIR=${PROJECT_BINARY_DIR}")
 endfunction()
 
+# hsa_calls_recorded_test(RUNNER PROGRAM CODE-OBJECTS): the database of `rtl trace --mode full`
+function(hsa_calls_recorded_test runner program objects)
+  set(test integration.hsa.${runner}.calls_recorded)
+  add_test(NAME ${test} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/hsa_calls_recorded ${runner}
+    ${hsa_dir}/${program} ${objects})
+  set_tests_properties(${test} PROPERTIES LABELS ${runner} TIMEOUT 120 SKIP_RETURN_CODE 77
+    ENVIRONMENT "RTL_BUILD_DIR=${PROJECT_BINARY_DIR}")
+endfunction()
+
 hsa_calls_program(hsa_calls 0 ${RTL_HSA_INCLUDE_DIR})
 target_link_libraries(hsa_calls PRIVATE hsa-runtime64)
 # What is not called ends the process where the kernel cannot do it.
 hsa_calls_test(calls softgpu hsa_calls ${programs}/hsa_kernels hsa_amd_svm_prefetch_async)
+hsa_calls_recorded_test(softgpu hsa_calls ${programs}/hsa_kernels)
 if(RTL_ROCM7_FOUND)
   hsa_calls_program(hsa_calls7 1 ${RTL_ROCM7_INCLUDE_DIR})
   target_link_libraries(hsa_calls7 PRIVATE ${RTL_ROCM7_LIBRARY_DIR}/libhsa-runtime64.so.1
@@ -126,6 +136,7 @@ if(RTL_ROCM7_FOUND)
   set_target_properties(hsa_calls7 PROPERTIES SKIP_BUILD_RPATH TRUE)
   hsa_calls_test(calls rocm7 hsa_calls7 ${programs}/rocm7/hsa_kernels
     hsa_amd_memory_unlock hsa_amd_svm_prefetch_async)
+  hsa_calls_recorded_test(rocm7 hsa_calls7 ${programs}/rocm7/hsa_kernels)
 endif()
 
 # Memory: sizes, agents and totals.
