@@ -11,6 +11,7 @@
 #include <rtl/publish.h>
 #include <rtl/scope.h>
 
+#include "../common/wanted.h"
 #include "functions.h"
 
 /* Streams; rtl_stream_none until hip_start, and where the mode does not have them. */
@@ -34,15 +35,10 @@ struct hip_call {
 	uint64_t parent_uid;
 };
 
-/* Begin and end of a pair, whose numbers follow each other, in one load: relaxed, as rtl_enabled.
- */
 static inline unsigned hip_pair_wanted(struct rtl_stream *const *place, uint16_t begin)
 {
-	typedef uint16_t __attribute__((may_alias)) pair;
 	/* acquire: with the release in hip_start */
-	const struct rtl_stream *stream = __atomic_load_n(place, __ATOMIC_ACQUIRE);
-
-	return __atomic_load_n((const pair *)&stream->wanted[begin], __ATOMIC_RELAXED);
+	return wanted_pair(__atomic_load_n(place, __ATOMIC_ACQUIRE), begin);
 }
 
 /* Whether anybody may want a call. */

@@ -17,6 +17,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "../common/wanted.h"
+
 struct function_table;
 struct root_table;
 
@@ -126,22 +128,13 @@ uint32_t calls_entry_count(const struct function_table *table);
  * NULL: the table is too old for it. */
 void **calls_entry(struct function_table *table, uint32_t number);
 
-/* Begin and end of a pair, whose numbers follow each other, in one load: relaxed, as rtl_enabled.
- */
-static inline unsigned calls_pair_wanted(const struct rtl_stream *stream, uint16_t begin)
-{
-	typedef uint16_t __attribute__((may_alias)) pair;
-
-	return __atomic_load_n((const pair *)&stream->wanted[begin], __ATOMIC_RELAXED);
-}
-
 /* Whether anybody wants to know of calls. */
 static inline bool calls_wanted(void)
 {
-	return __builtin_expect(
-		(calls_pair_wanted(call_streams.plain, RTL_FUNCTION_BEGIN) |
-		 calls_pair_wanted(call_streams.debug, RTL_FUNCTION_WITH_ARGS_BEGIN)) != 0,
-		0);
+	return __builtin_expect((wanted_pair(call_streams.plain, RTL_FUNCTION_BEGIN) |
+				 wanted_pair(call_streams.debug, RTL_FUNCTION_WITH_ARGS_BEGIN)) !=
+					0,
+				0);
 }
 
 /* A call under way; begin_ticks 0: one that the runtime makes to itself. */
