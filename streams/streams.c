@@ -8,6 +8,7 @@
 #include "hsa/copy_publish.h"
 #include "hsa/memory.h"
 #include "hsa/stream.h"
+#include "roctx/stream.h"
 
 __attribute__((visibility("default"))) const struct rtl_stream_info *const *
 rtl_publisher_streams(size_t *count);
@@ -22,6 +23,7 @@ const struct rtl_stream_info *const *rtl_publisher_streams(size_t *count)
 		&call_debug_stream_info,
 		&hip_call_stream_info,
 		&hip_call_debug_stream_info,
+		&roctx_stream_info,
 	};
 
 	*count = COUNT(streams);

@@ -311,6 +311,58 @@ struct rtl_hip_call_debug {
 	struct rtl_text args; /**< RTL_KIND_ARGS */
 };
 
+#define RTL_STREAM_ROCTX	 "rtl.roctx"
+#define RTL_STREAM_ROCTX_VERSION 1
+
+/** Bits of the flags of rtl.roctx. */
+enum rtl_roctx_flags {
+	/** The name was longer than 1024 bytes: this is its beginning. */
+	RTL_ROCTX_CUT = 1,
+	/** A range of roctxRangeStart, which any thread may stop; else of roctxRangePush. */
+	RTL_ROCTX_STARTED = 2,
+};
+
+/**
+ * rtl.roctx, RTL_REGION_BEGIN and RTL_REGION_END: a range. The end repeats what the begin said.
+ * Of the event: parent_uid and correlation are those of the scope around it, instance pairs begin
+ * and end. A range that is never popped or stopped has no end.
+ */
+struct rtl_roctx_range {
+	uint64_t begin_ns;    /**< when it was pushed or started */
+	uint64_t end_ns;      /**< when it was popped or stopped; 0 in a begin */
+	uint64_t parent;      /**< instance of the range or call around it; 0 = none */
+	uint64_t id;	      /**< of a started range, the program's roctx_range_id_t; else 0 */
+	uint32_t begin_tid;   /**< thread that pushed or started it */
+	int32_t level;	      /**< how many pushed ranges were around it; -1 if it was started */
+	uint32_t flags;	      /**< enum rtl_roctx_flags */
+	uint32_t reserved;
+	struct rtl_text name; /**< RTL_KIND_TEXT */
+};
+
+/** rtl.roctx, RTL_SIGNAL: a mark. */
+struct rtl_roctx_mark {
+	uint64_t parent;      /**< instance of the range or call around it; 0 = none */
+	uint32_t flags;	      /**< enum rtl_roctx_flags */
+	uint32_t reserved;
+	struct rtl_text name; /**< RTL_KIND_TEXT */
+};
+
+/** rtl_roctx_name.kind: what gets a name. */
+enum rtl_roctx_kind {
+	RTL_ROCTX_THREAD = 1, /**< object: the kernel's id of the thread */
+	RTL_ROCTX_AGENT = 2,  /**< object: the agent's handle */
+	RTL_ROCTX_DEVICE = 3, /**< object: HIP's number of the device */
+	RTL_ROCTX_STREAM = 4, /**< object: the hipStream_t */
+};
+
+/** rtl.roctx, RTL_METADATA: the program has named something. */
+struct rtl_roctx_name {
+	uint64_t object;
+	uint32_t kind;	      /**< enum rtl_roctx_kind */
+	uint32_t flags;	      /**< enum rtl_roctx_flags */
+	struct rtl_text name; /**< RTL_KIND_TEXT */
+};
+
 #ifdef __cplusplus
 }
 #endif

@@ -28,3 +28,13 @@ void text_read(struct text *text, uint64_t address)
 	if (text->cut)
 		text->length = TEXT_BYTES;
 }
+
+bool text_read_bytes(void *to, uint64_t address, size_t size)
+{
+	const struct iovec local = {to, size}, remote = {(void *)(uintptr_t)address, size};
+	const int kept = errno;
+	const ssize_t got = address ? process_vm_readv(getpid(), &local, 1, &remote, 1, 0) : -1;
+
+	errno = kept;
+	return got == (ssize_t)size;
+}

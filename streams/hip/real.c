@@ -3,7 +3,6 @@
 #include "real.h"
 
 #include <dlfcn.h>
-#include <limits.h>
 #include <link.h>
 #include <pthread.h>
 #include <rtl/publish.h>
@@ -12,13 +11,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../common/next.h"
 #include "calls.h"
 #include "preload.h"
 
 /* Libraries that have functions of HIP: libamdhip64 and, from ROCm 6 on, libhiprtc. */
-static const char *const libraries[] = {"libamdhip64.so", "libhiprtc.so"};
+static const char *const libraries[] = {"libamdhip64.so", "libhiprtc.so", NULL};
 
-#define LIBRARIES   (sizeof(libraries) / sizeof(*libraries))
 #define MODULES_MAX 8
 
 /* Address ranges of HIP's libraries and of our own. Entries are added, never changed. */
@@ -86,49 +85,9 @@ static void add_module(uintptr_t code)
 
 /* ---- finding functions */
 
-struct search {
-	const char *library;
-	char path[PATH_MAX];
-};
-
-static int find_loaded(struct dl_phdr_info *info, size_t size, void *user)
-{
-	struct search *search = user;
-	const char *slash = info->dlpi_name ? strrchr(info->dlpi_name, '/') : NULL;
-
-	(void)size;
-	if (!slash || strncmp(slash + 1, search->library, strlen(search->library)) != 0 ||
-	    strlen(info->dlpi_name) >= sizeof(search->path))
-		return 0;
-	strcpy(search->path, info->dlpi_name);
-	return 1;
-}
-
-/* Python and others load HIP for a few libraries only: then it is not behind us. */
-static void *find_in_loaded(const char *symbol)
-{
-	for (size_t i = 0; i < LIBRARIES; i++) {
-		struct search search = {.library = libraries[i]};
-		void *handle, *found;
-
-		if (!dl_iterate_phdr(find_loaded, &search))
-			continue;
-		handle = dlopen(search.path, RTLD_LAZY | RTLD_NOLOAD);
-		found = handle ? dlsym(handle, symbol) : NULL;
-		if (found)
-			return found; /* and the library stays: we keep its address */
-		if (handle)
-			dlclose(handle);
-	}
-	return NULL;
-}
-
 hip_any_fn hip_find_real(enum hip_id id)
 {
-	const char *symbol = hip_functions[id].symbol;
-	void *found = dlsym(RTLD_NEXT, symbol);
-
-	return (hip_any_fn)(found ? found : find_in_loaded(symbol));
+	return (hip_any_fn)next_function(hip_functions[id].symbol, libraries);
 }
 
 __attribute__((noreturn)) static void end_for_want_of(const char *symbol)

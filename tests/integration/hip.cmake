@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # The HIP collector: a library that stands in for HIP and notes what it gets, then the real ones on
-# the software GPU. Tests for ROCm 7 skip themselves where it has not been fetched.
-if(NOT TARGET rtl_rocm)
+# the software GPU. Tests for ROCm 7 skip themselves where it has not been fetched. Not with
+# sanitizers: their runtimes must be loaded before what is preloaded.
+if(NOT TARGET rtl_rocm OR RTL_SANITIZE)
   return()
 endif()
 include(${PROJECT_SOURCE_DIR}/tests/cmake/HipProgram.cmake)
@@ -63,6 +64,26 @@ if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
     ${hip_dir}/hip_forward ENV "HIP_DUMP=&args=1&begin=1")
 endif()
 
+# roctx: without a library, and with that of ROCm 7.
+set(roctx_compare ${CMAKE_CURRENT_SOURCE_DIR}/roctx_compare.py)
+add_executable(roctx_calls roctx_calls.c)
+target_link_libraries(roctx_calls PRIVATE rtl_settings pthread ${CMAKE_DL_LIBS})
+set_target_properties(roctx_calls PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${hip_dir})
+hip_test(roctx ${CMAKE_CURRENT_SOURCE_DIR}/hip_trace none ${roctx_compare} ${hip_dir}/roctx_calls)
+if(RTL_ROCM7_FOUND)
+  add_executable(roctx_calls_rocm7 roctx_calls.c)
+  target_link_libraries(roctx_calls_rocm7 PRIVATE rtl_settings -Wl,--no-as-needed
+    -L${RTL_ROCM7_LIBRARY_DIR} -l:libroctx64.so.4 ${RTL_ROCM7_LINK_OPTIONS})
+  set_target_properties(roctx_calls_rocm7 PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${hip_dir})
+  hip_test(rocm7.roctx ${CMAKE_CURRENT_SOURCE_DIR}/hip_trace rocm7 ${roctx_compare}
+    ${hip_dir}/roctx_calls_rocm7 library LABEL rocm7)
+  # alone, the library returns what it returns with us before it
+  hip_test(rocm7.roctx_bare ${CMAKE_CURRENT_SOURCE_DIR}/../rocm7/run
+    ${hip_dir}/roctx_calls_rocm7 library LABEL rocm7)
+  hip_test(symbols_roctx ${CMAKE_CURRENT_SOURCE_DIR}/hip_symbols $<TARGET_FILE:rtl_rocm>
+    ${PROJECT_SOURCE_DIR}/streams/roctx/excluded.def ${RTL_ROCM7_LIBRARY_DIR}/libroctx64.so.4)
+endif()
+
 if(NOT RTL_HIPCC)
   return()
 endif()
@@ -89,7 +110,8 @@ endfunction()
 rtl_hip_program(hip_calls hip_calls.hip)
 hip_both(calls ${hip_compare} hip_calls)
 hip_both(calls_begins ${hip_compare} hip_calls ENV "HIP_DUMP=&begin=1")
-hip_both(calls_threads ${hip_compare} hip_calls 4)
+# A queue for each stream: see docs/hip.md of those that threads share.
+hip_both(calls_threads ${hip_compare} hip_calls 4 ENV GPU_MAX_HW_QUEUES=32)
 hip_both(calls_args "${hip_compare} --args" hip_calls ENV "HIP_DUMP=&args=1&begin=1")
 
 # A library that brings HIP with it, seen by itself alone.

@@ -28,7 +28,7 @@ def fields(line):
 
 def read_trace(path):
     calls, dispatches, ledgers, begins = collections.defaultdict(list), [], {}, {}
-    args, args_begins = {}, {}
+    args, args_begins, around = {}, {}, {}
     with open(path, encoding="utf-8") as file:
         for line in file:
             words = line.split()
@@ -44,12 +44,15 @@ def read_trace(path):
                     place.setdefault(call["instance"], []).append((call, text))
                 else:
                     calls[call["tid"]].append(call)
+            elif words[0] == "range_end":
+                line, _, name = line.rstrip("\n").partition(" : ")
+                around[int(fields(line)["instance"])] = name
             elif words[0] == "dispatch":
                 dispatches.append({k: int(v) for k, v in fields(line).items()})
                 dispatches[-1]["kernel"] = words[1]
             elif words[0] == "ledger":
                 ledgers[words[1]] = {k: int(v) for k, v in fields(line).items()}
-    return calls, dispatches, ledgers, begins, args, args_begins
+    return calls, dispatches, ledgers, begins, args, args_begins, around
 
 
 def read_output(path):
@@ -102,12 +105,12 @@ def check_times(call, by_instance):
     return problems
 
 
-def compare_thread(expected, calls, by_instance):
+def compare_thread(expected, calls, by_instance, around):
     problems = []
     for number, (want, got) in enumerate(zip(expected, calls)):
         parent = by_instance.get(got["parent"])
         have = (got["name"], got["result"], got["stream"], got["device"],
-                parent["name"] if parent else None)
+                parent["name"] if parent else around.get(got["parent"]))
         if have != want:
             problems.append("call %d: called %s, traced %s" % (number, want, have))
             break
@@ -148,7 +151,7 @@ def compare_args(arguments, calls, by_instance, args, args_begins):
 def main():
     with_args = sys.argv[1] == "--args"
     paths = sys.argv[2:] if with_args else sys.argv[1:]
-    calls, dispatches, ledgers, begins, args, args_begins = read_trace(paths[0])
+    calls, dispatches, ledgers, begins, args, args_begins, around = read_trace(paths[0])
     threads, kernels, arguments = read_output(paths[1])
     everything = [call for one in calls.values() for call in one]
     by_instance = {call["instance"]: call for call in everything}
@@ -161,7 +164,7 @@ def main():
         arguments = {(tid, number): text for (_, number), text in arguments.items()}
     for tid in sorted(set(threads) | set(calls)):
         problems += ["thread %d: %s" % (tid, p) for p in compare_thread(
-            threads.get(tid, []), calls.get(tid, []), by_instance)]
+            threads.get(tid, []), calls.get(tid, []), by_instance, around)]
     if len(by_instance) != len(everything):
         problems.append("an instance is there twice")
     for instance, call in begins.items():

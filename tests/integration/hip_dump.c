@@ -5,6 +5,10 @@
  *	begin|end NAME tid=N instance=N correlation=N parent=N begin=NS end=NS time=NS result=N
  *		status=TEXT stream=0xN device=N flags=N category=TEXT
  *	args NAME (the same), then " : " and the arguments as text
+ *	range_begin|range_end tid=N instance=N correlation=N parent=N id=N begin_tid=N level=N
+ *		flags=N begin=NS end=NS : NAME
+ *	mark tid=N parent=N flags=N : NAME
+ *	name kind=N object=0xN flags=N : NAME
  *	dispatch KERNEL gpu=N queue=N packet=N tid=N correlation=N begin=NS end=NS
  *	ledger STREAM published=N delivered=N discarded=N missed=N
  *
@@ -64,8 +68,7 @@ static void dump_calls(void *user, const struct rtl_event *const *events, size_t
 	struct dump *dump = user;
 
 	for (size_t i = 0; i < count; i++) {
-		dump_call(dump, events[i],
-			  events[i]->type == RTL_FUNCTION_BEGIN ? "begin" : "end");
+		dump_call(dump, events[i], events[i]->type == RTL_FUNCTION_BEGIN ? "begin" : "end");
 		fputc('\n', dump->file);
 	}
 }
@@ -79,8 +82,7 @@ static void dump_args(void *user, const struct rtl_event *const *events, size_t 
 		const struct rtl_type_info *type = e->type_info;
 		char line[4096];
 
-		dump_call(dump, e,
-			  e->type == RTL_FUNCTION_WITH_ARGS_BEGIN ? "args_begin" : "args");
+		dump_call(dump, e, e->type == RTL_FUNCTION_WITH_ARGS_BEGIN ? "args_begin" : "args");
 		rtl_args_text(dump->host, e, rtl_type_field(type, type->field_count - 1u), line,
 			      sizeof(line));
 		fprintf(dump->file, " : %s\n", line);
@@ -100,6 +102,43 @@ static void dump_dispatches(void *user, const struct rtl_event *const *events, s
 			" begin=%" PRIu64 " end=%" PRIu64 "\n",
 			text(dump, e, d->kernel_name), d->gpu, d->queue, d->packet_id,
 			d->submit_tid, e->correlation, d->begin_ns, d->end_ns);
+	}
+}
+
+static const char *name_in(const struct rtl_event *e, struct rtl_text text, char *out, size_t size)
+{
+	snprintf(out, size, "%.*s", (int)text.length, (const char *)e->payload + text.offset);
+	return out;
+}
+
+static void dump_roctx(void *user, const struct rtl_event *const *events, size_t count)
+{
+	struct dump *dump = user;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct rtl_event *e = events[i];
+		const struct rtl_roctx_range *r = e->payload;
+		const struct rtl_roctx_mark *m = e->payload;
+		const struct rtl_roctx_name *n = e->payload;
+		char name[2048];
+
+		if (e->type == RTL_SIGNAL)
+			fprintf(dump->file, "mark tid=%u parent=%" PRIu64 " flags=%u : %s\n",
+				e->tid, m->parent, m->flags,
+				name_in(e, m->name, name, sizeof(name)));
+		else if (e->type == RTL_METADATA)
+			fprintf(dump->file, "name kind=%u object=0x%" PRIx64 " flags=%u : %s\n",
+				n->kind, n->object, n->flags,
+				name_in(e, n->name, name, sizeof(name)));
+		else
+			fprintf(dump->file,
+				"%s tid=%u instance=%" PRIu64 " correlation=%" PRIu64
+				" parent=%" PRIu64 " id=%" PRIu64 " begin_tid=%u level=%d flags=%u"
+				" begin=%" PRIu64 " end=%" PRIu64 " : %s\n",
+				e->type == RTL_REGION_BEGIN ? "range_begin" : "range_end", e->tid,
+				e->instance, e->correlation, r->parent, r->id, r->begin_tid,
+				r->level, r->flags, r->begin_ns, r->end_ns,
+				name_in(e, r->name, name, sizeof(name)));
 	}
 }
 
@@ -138,6 +177,9 @@ static int stream(void *instance, const struct rtl_stream_info *info)
 	if (!strcmp(info->name, RTL_STREAM_HSA))
 		return host->subscribe(host, info, RTL_TASK_END, RTL_BUFFERED, dump_dispatches,
 				       dump, NULL);
+	if (!strcmp(info->name, RTL_STREAM_ROCTX))
+		return host->subscribe(host, info, RTL_TYPE_ANY, RTL_BUFFERED, dump_roctx, dump,
+				       NULL);
 	if (dump->args && !strcmp(info->name, RTL_STREAM_HIP_CALL_DEBUG))
 		return host->subscribe(host, info,
 				       dump->begin ? RTL_TYPE_ANY : RTL_FUNCTION_WITH_ARGS_END,

@@ -168,16 +168,25 @@ static void callback(void *unused)
 	((int32_t(*)(int32_t *))find(RTLD_DEFAULT, "hipGetDevice"))(&device);
 }
 
-/* What a callback of the program's calls has a parent; what HIP calls itself is not seen. */
+/* What is in a range or called by a callback has a parent; what HIP calls itself is not seen. */
 static void nest(void)
 {
 	int32_t (*launch)(void *, void (*)(void *), void *) =
 		(int32_t(*)(void *, void (*)(void *), void *))find(RTLD_DEFAULT,
 								   "hipLaunchHostFunc");
 	int32_t (*synchronize)(void) = (int32_t(*)(void))find(RTLD_DEFAULT, "hipDeviceSynchronize");
+	void (*push)(const char *) = (void (*)(const char *))dlsym(RTLD_DEFAULT, "roctxRangePushA");
+	void (*pop)(void) = (void (*)(void))dlsym(RTLD_DEFAULT, "roctxRangePop");
 	const uint64_t slots[HIP_ARGUMENTS_MAX] = {0x5000};
 	int32_t result;
 
+	if (push && pop) { /* those of the collector: not there when bare */
+		push("around");
+		callback(NULL);
+		pop();
+		record(&hip_functions[HIP_ID_hipGetDevice], slots, HIP_ID_hipGetDevice % 3,
+		       "around");
+	}
 	*lively = 1;
 	result = launch((void *)0x5000, callback, NULL);
 	record(&hip_functions[HIP_ID_hipGetDevice], slots, HIP_ID_hipGetDevice % 3,

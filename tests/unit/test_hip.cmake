@@ -27,3 +27,7 @@ endif()
 # there in these versions the test is skipped, and says so.
 add_test(NAME unit.hip_table COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_hip_table.sh)
 set_tests_properties(unit.hip_table PROPERTIES LABELS unit SKIP_RETURN_CODE 77)
+
+rtl_unit_test(test_roctx_ranges test_roctx_ranges.c
+  ${PROJECT_SOURCE_DIR}/streams/roctx/ranges.c LIBS pthread)
+rtl_unit_test(test_streams_text test_streams_text.c ${PROJECT_SOURCE_DIR}/streams/common/text.c)

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * roctx: what a program calls in the place of libroctx64 and librocprofiler-sdk-roctx when this
+ * library is preloaded. Each function passes on to the library's, if it is there, and returns what
+ * that returns; without one it does what the library does when no tool listens.
+ *
+ * A pushed range is a scope (rtl/scope.h) of its thread: calls of HIP and work on the GPU below it
+ * name it as what is around them.
+ *
+ * Threads: any. The first call finds the functions and registers the stream; then no lock but that
+ * of the table of started ranges.
+ * Source of the functions' meaning: rocprofiler-sdk-roctx/roctx.h, roctracer/roctx.h.
+ */
+#include <pthread.h>
+#include <rtl/rocm.h>
+#include <rtl/rtl.h>
+#include <rtl/scope.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "../common/next.h"
+#include "../common/text.h"
+#include "ranges.h"
+#include "stream.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT void roctxMarkA(const char *message);
+EXPORT int roctxRangePushA(const char *message);
+EXPORT int roctxRangePop(void);
+EXPORT uint64_t roctxRangeStartA(const char *message);
+EXPORT void roctxRangeStop(uint64_t id);
+EXPORT int roctxGetThreadId(uint64_t *tid);
+EXPORT int roctxProfilerPause(uint64_t tid);
+EXPORT int roctxProfilerResume(uint64_t tid);
+EXPORT int roctxNameOsThread(const char *name);
+EXPORT int roctxNameHsaAgent(const char *name, const void *agent);
+EXPORT int roctxNameHipDevice(const char *name, int device);
+EXPORT int roctxNameHipStream(const char *name, const void *stream);
+EXPORT uint32_t roctx_version_major(void);
+EXPORT uint32_t roctx_version_minor(void);
+
+/* The library's functions; NULL where there is none. */
+static struct {
+	__typeof__(roctxMarkA) *mark;
+	__typeof__(roctxRangePushA) *push;
+	__typeof__(roctxRangePop) *pop;
+	__typeof__(roctxRangeStartA) *start;
+	__typeof__(roctxRangeStop) *stop;
+	__typeof__(roctxGetThreadId) *thread_id;
+	__typeof__(roctxProfilerPause) *pause, *resume;
+	__typeof__(roctxNameOsThread) *name_thread;
+	__typeof__(roctxNameHsaAgent) *name_agent;
+	__typeof__(roctxNameHipDevice) *name_device;
+	__typeof__(roctxNameHipStream) *name_stream;
+	__typeof__(roctx_version_major) *major, *minor;
+} next;
+
+static struct rtl_stream *stream = &rtl_stream_none;
+static uint64_t range_uid; /* the tracepoint of all ranges: their names are in the events */
+static atomic_uint_fast64_t last_id; /* of started ranges without a library; relaxed, only unique */
+
+/* ---- start */
+
+static void find(const char *symbol, void *function)
+{
+	static const char *const libraries[] = {"libroctx64.so", "librocprofiler-sdk-roctx.so",
+						NULL};
+
+	*(void **)function = next_function(symbol, libraries);
+}
+
+static void start(void)
+{
+	const struct rtl_tracepoint_desc desc = {
+		.struct_size = sizeof(desc), .kind = "range", .name = "roctx"};
+
+	find("roctxMarkA", &next.mark);
+	find("roctxRangePushA", &next.push);
+	find("roctxRangePop", &next.pop);
+	find("roctxRangeStartA", &next.start);
+	find("roctxRangeStop", &next.stop);
+	find("roctxGetThreadId", &next.thread_id);
+	find("roctxProfilerPause", &next.pause);
+	find("roctxProfilerResume", &next.resume);
+	find("roctxNameOsThread", &next.name_thread);
+	find("roctxNameHsaAgent", &next.name_agent);
+	find("roctxNameHipDevice", &next.name_device);
+	find("roctxNameHipStream", &next.name_stream);
+	find("roctx_version_major", &next.major);
+	find("roctx_version_minor", &next.minor);
+	if (rtl_stream_register(&roctx_stream_info, &stream))
+		rtl_log(RTL_LEVEL_ERROR, "roctx", "no room for the stream %s", RTL_STREAM_ROCTX);
+	else
+		(void)rtl_tracepoint_register(&desc, &range_uid);
+}
+
+/* Before anything else in each function. */
+static void begin(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	static __thread bool starting __attribute__((tls_model("initial-exec")));
+
+	if (__builtin_expect(starting, 0)) /* a subscriber that is being loaded uses roctx */
+		return;
+	starting = true;
+	pthread_once(&once, start);
+	starting = false;
+}
+
+/* ---- events */
+
+struct name {
+	const char *text; /* "" for NULL */
+	uint32_t length;
+	bool cut;
+};
+
+static struct name name_of(const char *text)
+{
+	struct name name = {.text = text ? text : ""};
+	const size_t length = strnlen(name.text, RANGE_NAME_BYTES + 1);
+
+	name.cut = length > RANGE_NAME_BYTES;
+	name.length = name.cut ? RANGE_NAME_BYTES : (uint32_t)length;
+	return name;
+}
+
+static bool wants_ranges(void)
+{
+	return (int)rtl_enabled(stream, RTL_REGION_BEGIN) |
+	       (int)rtl_enabled(stream, RTL_REGION_END);
+}
+
+/* What is around, and a number of its own. */
+static void open_range(struct range *range, const struct name *name)
+{
+	struct rtl_scope around = {.struct_size = sizeof(around)};
+	const struct range *top = ranges_top();
+
+	*range = (struct range){
+		.instance = rtl_unique_id(),
+		.begin_tid = rtl_thread_id(),
+		.name = name->text,
+		.name_length = name->length,
+		.cut = name->cut,
+		.level = -1,
+		.begin_ticks = rtl_ticks(),
+	};
+	if (rtl_scope_current(&around))
+		return;
+	range->parent = around.instance;
+	range->parent_uid = around.uid;
+	range->correlation = around.correlation;
+	if (top && top->scope > RTL_SCOPE_DEPTH_MAX) /* too deep to be kept, and around this one */
+		range->parent = top->instance;
+}
+
+static void publish_range(uint16_t type, const struct range *range, uint64_t end_ns)
+{
+	struct rtl_roctx_range *payload;
+	struct rtl_record *record;
+	const uint64_t begin_ns = rtl_ticks_to_ns(range->begin_ticks);
+
+	if (!rtl_enabled(stream, type))
+		return;
+	record = rtl_reserve(stream, type, (uint32_t)sizeof(*payload) + range->name_length);
+	if (!record)
+		return;
+	payload = rtl_record_payload(record);
+	record->uid = range_uid;
+	record->parent_uid = range->parent_uid;
+	record->instance = range->instance;
+	record->correlation = range->correlation;
+	payload->begin_ns = begin_ns;
+	payload->end_ns = end_ns;
+	payload->parent = range->parent;
+	payload->id = range->id;
+	payload->begin_tid = range->begin_tid;
+	payload->level = range->level;
+	payload->flags =
+		(range->cut ? RTL_ROCTX_CUT : 0) | (range->level < 0 ? RTL_ROCTX_STARTED : 0);
+	payload->reserved = 0;
+	payload->name = (struct rtl_text){sizeof(*payload), range->name_length};
+	memcpy(payload + 1, range->name, range->name_length);
+	rtl_commit(record);
+}
+
+static void publish_end(const struct range *range)
+{
+	publish_range(RTL_REGION_END, range, rtl_ticks_to_ns(rtl_ticks()));
+}
+
+static void publish_mark(const struct name *name)
+{
+	struct rtl_scope around = {.struct_size = sizeof(around)};
+	struct rtl_roctx_mark *payload;
+	struct rtl_record *record;
+
+	if (!rtl_enabled(stream, RTL_SIGNAL))
+		return;
+	if (rtl_scope_current(&around))
+		around.instance = 0;
+	record =
+		rtl_reserve_in_scope(stream, RTL_SIGNAL, (uint32_t)sizeof(*payload) + name->length);
+	if (!record)
+		return;
+	payload = rtl_record_payload(record);
+	record->uid = range_uid;
+	payload->parent = around.instance;
+	payload->flags = name->cut ? RTL_ROCTX_CUT : 0;
+	payload->reserved = 0;
+	payload->name = (struct rtl_text){sizeof(*payload), name->length};
+	memcpy(payload + 1, name->text, name->length);
+	rtl_commit(record);
+}
+
+static void publish_name(enum rtl_roctx_kind kind, uint64_t object, const char *text)
+{
+	const struct name name = name_of(text);
+	struct rtl_roctx_name *payload;
+	struct rtl_record *record;
+
+	if (!rtl_enabled(stream, RTL_METADATA))
+		return;
+	record = rtl_reserve(stream, RTL_METADATA, (uint32_t)sizeof(*payload) + name.length);
+	if (!record)
+		return;
+	payload = rtl_record_payload(record);
+	payload->object = object;
+	payload->kind = kind;
+	payload->flags = name.cut ? RTL_ROCTX_CUT : 0;
+	payload->name = (struct rtl_text){sizeof(*payload), name.length};
+	memcpy(payload + 1, name.text, name.length);
+	rtl_commit(record);
+}
+
+/* ---- the functions */
+
+void roctxMarkA(const char *message)
+{
+	begin();
+	const struct name name = name_of(message);
+
+	publish_mark(&name);
+	if (next.mark)
+		next.mark(message);
+}
+
+int roctxRangePushA(const char *message)
+{
+	int level;
+
+	begin();
+	level = ranges_level();
+	if (wants_ranges()) {
+		const struct name name = name_of(message);
+		struct range range;
+
+		open_range(&range, &name);
+		range.level = level;
+		range.scope = rtl_scope_push(range_uid, range.instance, 0);
+		if (ranges_push(&range)) {
+			publish_range(RTL_REGION_BEGIN, &range, 0);
+		} else {
+			rtl_scope_pop(range.scope);
+			rtl_stream_count_missed(stream, "no memory for a range", 1);
+		}
+	} else {
+		(void)ranges_push(NULL);
+	}
+	return next.push ? next.push(message) : level;
+}
+
+int roctxRangePop(void)
+{
+	struct range range;
+	int level;
+
+	begin();
+	level = ranges_level() - 1;
+	if (ranges_pop(&range)) {
+		rtl_scope_pop(range.scope);
+		publish_end(&range);
+	}
+	return next.pop ? next.pop() : level;
+}
+
+uint64_t roctxRangeStartA(const char *message)
+{
+	uint64_t id;
+
+	begin();
+	id = next.start ? next.start(message)
+			: atomic_fetch_add_explicit(&last_id, 1, memory_order_relaxed) + 1;
+	if (wants_ranges()) {
+		const struct name name = name_of(message);
+		struct range range;
+
+		open_range(&range, &name);
+		range.id = id;
+		if (ranges_start(&range))
+			publish_range(RTL_REGION_BEGIN, &range, 0);
+		else
+			rtl_stream_count_missed(stream, "no memory for a range", 1);
+	}
+	return id;
+}
+
+void roctxRangeStop(uint64_t id)
+{
+	char name[RANGE_NAME_BYTES];
+	struct range range;
+
+	begin();
+	if (ranges_stop(id, &range, name))
+		publish_end(&range);
+	if (next.stop)
+		next.stop(id);
+}
+
+int roctxGetThreadId(uint64_t *tid)
+{
+	begin();
+	if (next.thread_id)
+		return next.thread_id(tid);
+	*tid = rtl_thread_id();
+	return 0;
+}
+
+/* That the program asks for it is said once: recording goes on. */
+static void not_paused(void)
+{
+	static atomic_flag said = ATOMIC_FLAG_INIT;
+
+	if (!atomic_flag_test_and_set_explicit(&said, memory_order_relaxed))
+		rtl_log(RTL_LEVEL_WARNING, "roctx",
+			"roctxProfilerPause does not pause this version of rtl; `rtl stop` does");
+}
+
+int roctxProfilerPause(uint64_t tid)
+{
+	begin();
+	not_paused();
+	return next.pause ? next.pause(tid) : 0;
+}
+
+int roctxProfilerResume(uint64_t tid)
+{
+	begin();
+	return next.resume ? next.resume(tid) : 0;
+}
+
+int roctxNameOsThread(const char *name)
+{
+	begin();
+	publish_name(RTL_ROCTX_THREAD, rtl_thread_id(), name);
+	return next.name_thread ? next.name_thread(name) : 0;
+}
+
+/* An agent is a struct with its handle in it. */
+int roctxNameHsaAgent(const char *name, const void *agent)
+{
+	uint64_t handle = 0;
+
+	begin();
+	if (rtl_enabled(stream, RTL_METADATA))
+		(void)text_read_bytes(&handle, (uint64_t)(uintptr_t)agent, sizeof(handle));
+	publish_name(RTL_ROCTX_AGENT, handle, name);
+	return next.name_agent ? next.name_agent(name, agent) : 0;
+}
+
+int roctxNameHipDevice(const char *name, int device)
+{
+	begin();
+	publish_name(RTL_ROCTX_DEVICE, (uint64_t)(int64_t)device, name);
+	return next.name_device ? next.name_device(name, device) : 0;
+}
+
+int roctxNameHipStream(const char *name, const void *hip_stream)
+{
+	begin();
+	publish_name(RTL_ROCTX_STREAM, (uint64_t)(uintptr_t)hip_stream, name);
+	return next.name_stream ? next.name_stream(name, hip_stream) : 0;
+}
+
+uint32_t roctx_version_major(void)
+{
+	begin();
+	return next.major ? next.major() : 4;
+}
+
+uint32_t roctx_version_minor(void)
+{
+	begin();
+	return next.minor ? next.minor() : 1;
+}
