@@ -699,6 +699,8 @@ class Trace(Case):
         session = re.search("RTL_SESSION=(.*)", again.stdout).group(1)
         self.assertNotEqual(session, values["RTL_SESSION"])
 
+    @unittest.skipIf(os.environ["RTL_TEST_SANITIZE"],
+                     "a library with a sanitizer cannot be preloaded into a shell without")
     def test_environment__modes_with_calls_are_preloaded(self):
         for arguments, env in ((["-m", "hip"], {}), (["-m", "full"], {}), ([], {"RTL_MODE": "hip"})):
             done = self.rtl("trace", "-q", *arguments, "sh", "-c", "env",
