@@ -511,13 +511,16 @@ static int add_copy(struct summary *summary, sqlite3_stmt *row)
 /* ---- calls ---- */
 
 #define CALL_COLUMNS                                                                               \
-	"n.string, a.start, a.\"end\" FROM rtl_call AS c JOIN rocpd_api AS a ON a.id = c.api_id "  \
-	"JOIN rocpd_string AS n ON n.id = a.apiName_id"
+	"n.string, a.start, a.\"end\", d.string FROM rtl_call AS c "                               \
+	"JOIN rocpd_api AS a ON a.id = c.api_id JOIN rocpd_string AS n ON n.id = a.apiName_id "    \
+	"JOIN rocpd_string AS d ON d.id = a.domain_id"
 
 static int add_call(struct summary *summary, sqlite3_stmt *row)
 {
+	const bool is_hip = !strcmp(text_of(row, 3), "hip");
 	struct summary_section *section =
-		summary_section(summary, RTL_STREAM_HSA_CALL, "function", "HSA calls");
+		summary_section(summary, is_hip ? RTL_STREAM_HIP_CALL : RTL_STREAM_HSA_CALL,
+				"function", is_hip ? "HIP calls" : "HSA calls");
 	struct summary_group *group = section ? summary_group(section, text_of(row, 0)) : NULL;
 	const sqlite3_int64 begin = sqlite3_column_int64(row, 1),
 			    end = sqlite3_column_int64(row, 2);

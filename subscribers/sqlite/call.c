@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * call.c: the streams rtl.hsa.call and rtl.hsa.call.debug. A call that has returned becomes a row
- * of rocpd_api and one of rtl_call with the same id; its arguments, where the second stream tells
- * them, are the row's args. Both streams tell of the same calls: only one is stored.
+ * call.c: the streams rtl.hsa.call and rtl.hip.call, and the two with ".debug". A call that has
+ * returned becomes a row of rocpd_api and one of rtl_call with the same id; its arguments, where
+ * the second stream of its API tells them, are the row's args. Both streams of an API tell of the
+ * same calls: only one is stored.
  */
 #include "schema.h"
 #include "sub.h"
@@ -14,9 +15,10 @@ bool call_init(struct sub *sub)
 {
 	struct writer *w = &sub->writer;
 
+	sub->hip_calls.is_hip = true;
 	/* Outputs of versions without calls can be continued. */
 	return writer_exec(w, schema_call_tables) &&
-	       rows_init(&sub->call, w, "INSERT", "rtl_call", 8);
+	       rows_init(&sub->call, w, "INSERT", "rtl_call", 12);
 }
 
 static const char *call_table(uint16_t type)
@@ -67,10 +69,40 @@ static int64_t args_id(struct sub *sub, const struct rtl_event *event)
 	return names_argument(&sub->names, text);
 }
 
-static void write_call(struct sub *sub, const struct process *process,
-		       const struct rtl_event *event)
+/* The id of what kind of function it is; HIP's have that in their metadata. */
+static int64_t category_id(struct sub *sub, const struct process *process, uint64_t uid)
 {
-	const struct rtl_hsa_call *call = event->payload;
+	int64_t id = (int64_t)map_get(&sub->call_categories, uid);
+	const char *category;
+
+	if (id)
+		return id;
+	category = tracepoints_metadata(sub, process->info, uid, "category");
+	id = category ? names_string(&sub->names, category) : NAMES_EMPTY;
+	if (!map_set(&sub->call_categories, uid, (uint64_t)id))
+		writer_error(&sub->writer, SQLITE_NOMEM, "category of a call");
+	return id;
+}
+
+/* What only calls of HIP have; NULL: none. */
+static void write_hip(struct cell *cell, const struct rtl_hip_call *call)
+{
+	for (int i = 0; i < 4; i++)
+		cell_null(&cell[i]);
+	if (!call)
+		return;
+	cell_int(&cell[0], call->parent ? (int64_t)call->parent : 0);
+	if (call->flags & RTL_HIP_CALL_STREAM)
+		cell_int(&cell[1], (int64_t)call->stream);
+	if (call->device >= 0)
+		cell_int(&cell[2], call->device);
+	cell_int(&cell[3], call->flags);
+}
+
+static void write_call(struct sub *sub, const struct process *process,
+		       const struct rtl_event *event, bool is_hip)
+{
+	const struct rtl_hsa_call *call = event->payload; /* HIP's begins with the same */
 	const int64_t status = string_id(sub, process, call->status);
 	struct cell *cell = rows_add(&sub->api);
 
@@ -80,8 +112,8 @@ static void write_call(struct sub *sub, const struct process *process,
 	cell_int(&cell[3], (int64_t)call->begin_ns);
 	cell_int(&cell[4], (int64_t)call->end_ns);
 	cell_int(&cell[5], string_id(sub, process, call->function));
-	cell_int(&cell[6], NAMES_EMPTY);
-	cell_int(&cell[7], sub->names.hsa);
+	cell_int(&cell[6], is_hip ? category_id(sub, process, event->uid) : NAMES_EMPTY);
+	cell_int(&cell[7], is_hip ? sub->names.hip : sub->names.hsa);
 	cell_int(&cell[8], args_id(sub, event));
 
 	cell = rows_add(&sub->call);
@@ -93,12 +125,15 @@ static void write_call(struct sub *sub, const struct process *process,
 	cell_int(&cell[5], (int64_t)event->correlation);
 	cell_int(&cell[6], status);
 	cell_int(&cell[7], call->result);
+	write_hip(&cell[8], is_hip ? event->payload : NULL);
 }
 
 static void call_events(void *user, const struct rtl_event *const *events, size_t count)
 {
 	struct stream *stream = user;
 	struct sub *sub = stream->sub;
+	const bool is_hip = stream->calls->is_hip;
+	const size_t size = is_hip ? sizeof(struct rtl_hip_call) : sizeof(struct rtl_hsa_call);
 
 	sub->events_pending = true;
 	for (size_t i = 0; i < count && !sub->writer.failed; i++) {
@@ -107,54 +142,79 @@ static void call_events(void *user, const struct rtl_event *const *events, size_
 
 		if (!process)
 			return;
-		if (events[i]->payload_size < sizeof(*call)) {
+		if (events[i]->payload_size < size) {
 			stream->skipped++;
 		} else {
 			tracepoints_need(sub, process, events[i]->uid);
 			tracepoints_need(sub, process, events[i]->parent_uid);
-			write_call(sub, process, events[i]);
+			write_call(sub, process, events[i], is_hip);
 			process_span(process, call->begin_ns, call->end_ns);
 		}
 		writer_commit_if_full(&sub->writer);
 	}
 }
 
-static bool is_as_known(const struct rtl_stream_info *info, uint16_t type, size_t size)
+static bool is_as_known(const struct rtl_stream_info *info, uint16_t version, uint16_t type,
+			size_t size)
 {
-	return info->version_major == RTL_STREAM_HSA_CALL_VERSION &&
-	       dispatch_payload_size(info, type) >= size;
+	return info->version_major == version && dispatch_payload_size(info, type) >= size;
 }
 
-int call_subscribe(struct sub *sub, struct stream *stream)
+static int subscribe_plain(struct sub *sub, struct stream *stream)
 {
-	const struct rtl_host *host = sub->host;
-
-	if (!is_as_known(stream->info, RTL_FUNCTION_END, sizeof(struct rtl_hsa_call)))
-		return RTL_ENOTSUP;
 	stream->table = call_table;
-	if (sub->calls_have_args)
+	if (stream->calls->have_args)
 		return 0;
-	return host->subscribe(host, stream->info, RTL_FUNCTION_END, RTL_BUFFERED, call_events,
-			       stream, &sub->plain_calls);
+	return sub->host->subscribe(sub->host, stream->info, RTL_FUNCTION_END, RTL_BUFFERED,
+				    call_events, stream, &stream->calls->plain);
 }
 
-int call_debug_subscribe(struct sub *sub, struct stream *stream)
+static int subscribe_debug(struct sub *sub, struct stream *stream)
 {
 	const struct rtl_host *host = sub->host;
+	struct call_api *api = stream->calls;
 	int result;
 
-	if (!is_as_known(stream->info, RTL_FUNCTION_WITH_ARGS_END,
-			 sizeof(struct rtl_hsa_call_debug)))
-		return RTL_ENOTSUP;
 	stream->table = debug_table;
 	if (!sub->settings.args)
 		return 0;
 	result = host->subscribe(host, stream->info, RTL_FUNCTION_WITH_ARGS_END, RTL_BUFFERED,
 				 call_events, stream, NULL);
-	if (result == 0 && sub->plain_calls) {
-		host->unsubscribe(host, sub->plain_calls);
-		sub->plain_calls = NULL;
+	if (result == 0 && api->plain) {
+		host->unsubscribe(host, api->plain);
+		api->plain = NULL;
 	}
-	sub->calls_have_args = result == 0;
+	api->have_args = result == 0;
 	return result;
+}
+
+int call_subscribe(struct sub *sub, struct stream *stream)
+{
+	const struct rtl_stream_info *info = stream->info;
+	const struct {
+		const char *name;
+		struct call_api *api;
+		uint16_t version, type;
+		size_t size;
+		int (*subscribe)(struct sub *sub, struct stream *stream);
+	} streams[] = {
+		{RTL_STREAM_HSA_CALL, &sub->hsa_calls, RTL_STREAM_HSA_CALL_VERSION,
+		 RTL_FUNCTION_END, sizeof(struct rtl_hsa_call), subscribe_plain},
+		{RTL_STREAM_HSA_CALL_DEBUG, &sub->hsa_calls, RTL_STREAM_HSA_CALL_VERSION,
+		 RTL_FUNCTION_WITH_ARGS_END, sizeof(struct rtl_hsa_call_debug), subscribe_debug},
+		{RTL_STREAM_HIP_CALL, &sub->hip_calls, RTL_STREAM_HIP_CALL_VERSION,
+		 RTL_FUNCTION_END, sizeof(struct rtl_hip_call), subscribe_plain},
+		{RTL_STREAM_HIP_CALL_DEBUG, &sub->hip_calls, RTL_STREAM_HIP_CALL_VERSION,
+		 RTL_FUNCTION_WITH_ARGS_END, sizeof(struct rtl_hip_call_debug), subscribe_debug},
+	};
+
+	for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]); i++) {
+		if (strcmp(info->name, streams[i].name) != 0)
+			continue;
+		if (!is_as_known(info, streams[i].version, streams[i].type, streams[i].size))
+			return RTL_ENOTSUP;
+		stream->calls = streams[i].api;
+		return streams[i].subscribe(sub, stream);
+	}
+	return RTL_ENOTSUP;
 }

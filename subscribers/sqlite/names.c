@@ -151,6 +151,9 @@ bool names_init(struct names *names, struct writer *writer)
 	names->kernel_execution = names_string(names, "KernelExecution");
 	names->kernel_dispatch = names_string(names, "KernelDispatch");
 	names->hsa = names_string(names, "hsa");
+	names->hip = names_string(names, "hip");
+	names->roctx = names_string(names, "roctx");
+	names->user_marker = names_string(names, "UserMarker");
 	names->rtl = names_string(names, "rtl");
 	names->process = names_string(names, "Process");
 	return !writer->failed;

@@ -19,7 +19,7 @@ struct names {
 	int64_t next_id;
 	struct arena arena;
 	/* Names that each output has. */
-	int64_t kernel_execution, kernel_dispatch, hsa, rtl, process;
+	int64_t kernel_execution, kernel_dispatch, hsa, hip, roctx, user_marker, rtl, process;
 };
 
 /* Id of the empty text in both tables: the format wants it. */

@@ -121,7 +121,7 @@ bool run_begin(struct sub *sub)
 	for (struct stream *s = sub->streams; s; s = s->next)
 		write_stream(sub, s);
 	return names_init(&sub->names, w) && dispatch_init(sub) && copy_init(sub) &&
-	       call_init(sub) && memory_init(sub) && tracepoints_init(sub) && exact_init(sub);
+	       call_init(sub) && marker_init(sub) && memory_init(sub) && tracepoints_init(sub) && exact_init(sub);
 }
 
 /* Processes. */
@@ -302,12 +302,12 @@ int run_stream(struct sub *sub, const struct rtl_stream_info *info)
 		result = dispatch_subscribe(sub, stream);
 	else if (info->name && strcmp(info->name, RTL_STREAM_HSA_COPY) == 0)
 		result = copy_subscribe(sub, stream);
-	else if (info->name && strcmp(info->name, RTL_STREAM_HSA_CALL) == 0)
-		result = call_subscribe(sub, stream);
-	else if (info->name && strcmp(info->name, RTL_STREAM_HSA_CALL_DEBUG) == 0)
-		result = call_debug_subscribe(sub, stream);
 	else if (info->name && strcmp(info->name, RTL_STREAM_HSA_MEM) == 0)
 		result = memory_subscribe(sub, stream);
+	else if (info->name && strcmp(info->name, RTL_STREAM_ROCTX) == 0)
+		result = marker_subscribe(sub, stream);
+	else if (info->name)
+		result = call_subscribe(sub, stream);
 	if (result == RTL_ENOTSUP)
 		result = generic_subscribe(sub, stream, RTL_TYPE_ANY);
 	if (sub->open)
@@ -440,5 +440,6 @@ void run_fini(struct sub *sub)
 	sub->processes = NULL;
 	sub->streams = NULL;
 	map_fini(&sub->call_strings);
+	map_fini(&sub->call_categories);
 	map_fini(&sub->queue_ids);
 }

@@ -243,18 +243,35 @@ const char schema_call_tables[] =
 	"CREATE TABLE IF NOT EXISTS rtl_call (api_id INTEGER PRIMARY KEY NOT NULL,"
 	" process INTEGER NOT NULL, uid INTEGER NOT NULL, parent_uid INTEGER NOT NULL,"
 	" instance INTEGER NOT NULL, correlation INTEGER NOT NULL, status_id INTEGER NOT NULL,"
-	" result INTEGER NOT NULL);"
+	" result INTEGER NOT NULL, parent INTEGER, stream INTEGER, device INTEGER,"
+	" flags INTEGER);"
 	"CREATE VIEW IF NOT EXISTS rtl_calls AS SELECT c.api_id AS api_id, a.pid AS pid,"
-	" a.tid AS tid, dom.string AS domain, nam.string AS function, a.start AS begin_ns,"
+	" a.tid AS tid, dom.string AS domain, nullif(cat.string, '') AS category,"
+	" nam.string AS function, a.start AS begin_ns,"
 	" a.\"end\" AS end_ns, a.\"end\" - a.start AS duration_ns, arg.string AS args,"
 	" nullif(sta.string, '') AS status, c.result AS result, c.process AS process,"
 	" c.uid AS uid, c.parent_uid AS parent_uid, c.instance AS instance,"
-	" c.correlation AS correlation FROM rtl_call AS c"
+	" c.correlation AS correlation, c.parent AS parent, c.stream AS stream,"
+	" c.device AS device, c.flags & 1 AS failed FROM rtl_call AS c"
 	" JOIN rocpd_api AS a ON a.id = c.api_id"
 	" JOIN rocpd_string AS dom ON dom.id = a.domain_id"
+	" JOIN rocpd_string AS cat ON cat.id = a.category_id"
 	" JOIN rocpd_string AS nam ON nam.id = a.apiName_id"
 	" JOIN rocpd_ustring AS arg ON arg.id = a.args_id"
 	" JOIN rocpd_string AS sta ON sta.id = c.status_id;";
+
+const char schema_marker_tables[] =
+	"CREATE TABLE IF NOT EXISTS rtl_marker (api_id INTEGER PRIMARY KEY NOT NULL,"
+	" process INTEGER NOT NULL, is_range INTEGER NOT NULL, instance INTEGER NOT NULL,"
+	" parent INTEGER NOT NULL, id INTEGER NOT NULL, level INTEGER NOT NULL,"
+	" end_tid INTEGER NOT NULL, flags INTEGER NOT NULL);"
+	"CREATE VIEW IF NOT EXISTS rtl_markers AS SELECT m.api_id AS api_id, a.pid AS pid,"
+	" a.tid AS tid, arg.string AS name, a.start AS begin_ns, a.\"end\" AS end_ns,"
+	" a.\"end\" - a.start AS duration_ns, m.is_range AS is_range, m.level AS level,"
+	" m.end_tid AS end_tid, m.process AS process, m.instance AS instance,"
+	" m.parent AS parent, m.id AS id, m.flags AS flags FROM rtl_marker AS m"
+	" JOIN rocpd_api AS a ON a.id = m.api_id"
+	" JOIN rocpd_ustring AS arg ON arg.id = a.args_id;";
 
 const char schema_memory_tables[] =
 	"CREATE TABLE IF NOT EXISTS rtl_mem (id INTEGER PRIMARY KEY NOT NULL,"

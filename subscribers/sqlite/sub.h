@@ -11,7 +11,8 @@
  *   tracepoints.c rtl_tracepoint
  *   dispatch.c    the stream rtl.hsa, as rocpd and as rtl_dispatch and rtl_queue
  *   copy.c        the stream rtl.hsa.copy, as rocpd and as rtl_copy
- *   call.c        the streams rtl.hsa.call and rtl.hsa.call.debug, as rocpd and as rtl_call
+ *   call.c        the streams of calls of HSA and HIP, as rocpd and as rtl_call
+ *   marker.c      the stream rtl.roctx, as rocpd's markers and as rtl_marker
  *   memory.c      the stream rtl.hsa.mem, as rtl_mem
  *   generic.c     every other stream: a table for each type, a column for each field
  *   exact.c       each event once: positions, and what an earlier host has left
@@ -66,6 +67,13 @@ struct process {
 
 struct generic_type;
 
+/* The two streams of calls of an API: one of them is stored. */
+struct call_api {
+	bool is_hip;
+	struct rtl_subscription *plain; /* to the stream without arguments */
+	bool have_args;                 /* calls come with arguments, from the other one */
+};
+
 /* A stream as the host described it. */
 struct stream {
 	struct stream *next;
@@ -79,6 +87,7 @@ struct stream {
 	struct generic_type *last_type;
 	uint64_t skipped; /* events that could not become rows */
 	uint64_t skipped_written;
+	struct call_api *calls; /* of a stream of calls */
 };
 
 struct sub {
@@ -93,14 +102,14 @@ struct sub {
 	struct writer writer;
 	struct names names;
 	struct rows op, api, api_ops, kernelapi, dispatch; /* of the tables rocpd_ and rtl_ */
-	struct rows copyapi, copy, call, memory;
+	struct rows copyapi, copy, call, marker, memory;
 	struct rows tracepoint, metadata, position;
 	int64_t next_op, next_api, next_api_op, next_copy, next_memory;
 	int64_t next_stream;
-	uint32_t next_process;   /* where it is not the host's number */
-	struct map call_strings; /* host's string -> id in rocpd_string */
-	struct rtl_subscription *plain_calls;
-	bool calls_have_args; /* calls come with arguments, from rtl.hsa.call.debug */
+	uint32_t next_process;      /* where it is not the host's number */
+	struct map call_strings;    /* host's string -> id in rocpd_string */
+	struct map call_categories; /* function -> id in rocpd_string */
+	struct call_api hsa_calls, hip_calls;
 	struct map queue_ids; /* ids in use, value 1 */
 	uint32_t next_queue_id;
 	struct process *processes, *last_process;
@@ -193,6 +202,9 @@ static inline void tracepoints_need(struct sub *sub, struct process *process, ui
 	if (uid && !map_get(&process->uids, uid))
 		tracepoints_write(sub, process, uid);
 }
+/* What a tracepoint's metadata say; NULL: nothing. Valid until the next call into the host. */
+const char *tracepoints_metadata(struct sub *sub, const struct rtl_process *process, uint64_t uid,
+				 const char *key);
 /* Readable name of a kernel, mangled if there is no other; id in rocpd_string and
  * rocpd_ustring. */
 int64_t tracepoints_kernel_name(struct sub *sub, const struct rtl_process *process, uint64_t uid,
@@ -214,9 +226,15 @@ uint32_t dispatch_payload_size(const struct rtl_stream_info *info, uint16_t type
 /* call.c */
 
 bool call_init(struct sub *sub);
-/* Subscribe to rtl.hsa.call and rtl.hsa.call.debug. RTL_ENOTSUP: it is not as we know it. */
+/* Subscribe to rtl.hsa.call, rtl.hip.call, and to those with ".debug". RTL_ENOTSUP: it is not as we
+ * know it, or none of these. */
 int call_subscribe(struct sub *sub, struct stream *stream);
-int call_debug_subscribe(struct sub *sub, struct stream *stream);
+
+/* marker.c */
+
+bool marker_init(struct sub *sub);
+/* Subscribes to rtl.roctx. RTL_ENOTSUP: it is not as we know it. */
+int marker_subscribe(struct sub *sub, struct stream *stream);
 
 /* memory.c */
 

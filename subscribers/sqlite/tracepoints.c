@@ -91,6 +91,12 @@ static const char *find_metadata(const struct rtl_tracepoint *tp, const char *ke
 	return NULL;
 }
 
+const char *tracepoints_metadata(struct sub *sub, const struct rtl_process *process, uint64_t uid,
+				 const char *key)
+{
+	return uid ? find_metadata(sub->host->tracepoint(sub->host, process, uid), key) : NULL;
+}
+
 int64_t tracepoints_kernel_name(struct sub *sub, const struct rtl_process *process, uint64_t uid,
 				uint64_t string)
 {

@@ -240,13 +240,15 @@ static struct track *track_create(struct tracks *tracks, const struct rtl_stream
 	if (!track)
 		return NULL;
 	bool is_kernel = !strcmp(stream->name, RTL_STREAM_HSA) && pair->end == RTL_TASK_END;
-	bool is_call = !strcmp(stream->name, RTL_STREAM_HSA_CALL);
+	bool is_hsa_call = !strcmp(stream->name, RTL_STREAM_HSA_CALL);
+	bool is_hip_call = !strcmp(stream->name, RTL_STREAM_HIP_CALL);
 	bool is_copy = !strcmp(stream->name, RTL_STREAM_HSA_COPY) && pair->end == RTL_TRANSFER_END;
 	snprintf(title, sizeof(title),
-		 is_kernel ? "GPU kernels"
-		 : is_copy ? "GPU copies"
-		 : is_call ? "HSA calls"
-			   : "%s, %s",
+		 is_kernel     ? "GPU kernels"
+		 : is_copy     ? "GPU copies"
+		 : is_hsa_call ? "HSA calls"
+		 : is_hip_call ? "HIP calls"
+			       : "%s, %s",
 		 stream->name, pair->kind);
 	track->tracks = tracks;
 	track->section = summary_section(tracks->summary, stream->name, pair->kind, title);
@@ -298,8 +300,9 @@ int tracks_add_stream(struct tracks *tracks, const struct rtl_stream_info *strea
 {
 	int error = 0;
 
-	/* The calls of rtl.hsa.call once more. */
-	if (!strcmp(stream->name, RTL_STREAM_HSA_CALL_DEBUG))
+	/* The calls of rtl.hsa.call and rtl.hip.call once more. */
+	if (!strcmp(stream->name, RTL_STREAM_HSA_CALL_DEBUG) ||
+	    !strcmp(stream->name, RTL_STREAM_HIP_CALL_DEBUG))
 		return 0;
 	for (size_t i = 0; !error && i < sizeof(pairs) / sizeof(*pairs); i++)
 		error = add_track(tracks, stream, &pairs[i]);

@@ -70,6 +70,8 @@ add_executable(roctx_calls roctx_calls.c)
 target_link_libraries(roctx_calls PRIVATE rtl_settings pthread ${CMAKE_DL_LIBS})
 set_target_properties(roctx_calls PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${hip_dir})
 hip_test(roctx ${CMAKE_CURRENT_SOURCE_DIR}/hip_trace none ${roctx_compare} ${hip_dir}/roctx_calls)
+hip_test(roctx_recorded ${CMAKE_CURRENT_SOURCE_DIR}/hip_recorded none
+  ${CMAKE_CURRENT_SOURCE_DIR}/roctx_database.py "rtl.roctx" ${hip_dir}/roctx_calls)
 if(RTL_ROCM7_FOUND)
   add_executable(roctx_calls_rocm7 roctx_calls.c)
   target_link_libraries(roctx_calls_rocm7 PRIVATE rtl_settings -Wl,--no-as-needed
@@ -129,3 +131,17 @@ hip_test(softgpu.local ${CMAKE_CURRENT_SOURCE_DIR}/hip_trace softgpu ${hip_compa
 hip_test(missing ${CMAKE_CURRENT_SOURCE_DIR}/hip_trace none true ${hip_dir}/hip_missing
   ENV HIP_STATUS=127 "HIP_SAID=calls hipStreamGetId, which its HIP does not have")
 hip_test(never ${CMAKE_CURRENT_SOURCE_DIR}/hip_never)
+
+# The same by `rtl trace --mode hip`, in the database.
+foreach(runner softgpu rocm7)
+  if(runner STREQUAL softgpu)
+    set(folder ${RTL_HIP5_DIR})
+  else()
+    set(folder ${RTL_HIP7_DIR})
+  endif()
+  if(runner STREQUAL softgpu OR RTL_ROCM7_FOUND)
+    hip_test(${runner}.recorded ${CMAKE_CURRENT_SOURCE_DIR}/hip_recorded ${runner}
+      ${CMAKE_CURRENT_SOURCE_DIR}/hip_database.py "HIP calls" ${folder}/hip_calls 3 LABEL ${runner}
+      ENV SOFTGPU_KERNELS=${hip_kernels} GPU_MAX_HW_QUEUES=32)
+  endif()
+endforeach()

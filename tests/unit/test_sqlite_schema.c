@@ -202,7 +202,7 @@ static void test_sqlite_schema__queries_of_the_documentation__can_be_run(void **
 		}
 	}
 	fclose(f);
-	assert_int_equal(queries, 9);
+	assert_int_equal(queries, 11);
 }
 
 int main(void)

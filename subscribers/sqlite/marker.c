@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * marker.c: the stream rtl.roctx. A mark, and a range that has ended, becomes a row of rocpd_api
+ * named UserMarker, as RPD's tools know them, with its text as args, and one of rtl_marker with the
+ * same id. Names of things go into a generic table.
+ */
+#include "schema.h"
+#include "sub.h"
+
+#include <string.h>
+
+bool marker_init(struct sub *sub)
+{
+	struct writer *w = &sub->writer;
+
+	return writer_exec(w, schema_marker_tables) &&
+	       rows_init(&sub->marker, w, "INSERT", "rtl_marker", 9);
+}
+
+static const char *marker_table(uint16_t type)
+{
+	return type == RTL_REGION_END || type == RTL_SIGNAL ? "rtl_marker" : NULL;
+}
+
+/* What a row is made of. */
+struct marker {
+	uint32_t tid;
+	uint64_t begin_ns, end_ns;
+	uint64_t parent, id;
+	int32_t level; /* -1: of no stack */
+	uint32_t flags;
+	struct rtl_text name;
+};
+
+static void write_marker(struct sub *sub, const struct process *process,
+			 const struct rtl_event *event, const struct marker *marker)
+{
+	char text[RTL_PAYLOAD_MAX + 1];
+	struct cell *cell;
+	int64_t args;
+
+	/* the host has seen to it that it lies in the payload */
+	memcpy(text, (const char *)event->payload + marker->name.offset, marker->name.length);
+	text[marker->name.length] = '\0';
+	args = marker->name.length ? names_argument(&sub->names, text) : NAMES_EMPTY;
+
+	cell = rows_add(&sub->api);
+	cell_int(&cell[0], sub->next_api);
+	cell_int(&cell[1], process->pid);
+	cell_int(&cell[2], marker->tid);
+	cell_int(&cell[3], (int64_t)marker->begin_ns);
+	cell_int(&cell[4], (int64_t)marker->end_ns);
+	cell_int(&cell[5], sub->names.user_marker);
+	cell_int(&cell[6], NAMES_EMPTY);
+	cell_int(&cell[7], sub->names.roctx);
+	cell_int(&cell[8], args);
+
+	cell = rows_add(&sub->marker);
+	cell_int(&cell[0], sub->next_api++);
+	cell_int(&cell[1], process->number);
+	cell_int(&cell[2], event->type == RTL_REGION_END);
+	cell_int(&cell[3], (int64_t)event->instance);
+	cell_int(&cell[4], (int64_t)marker->parent);
+	cell_int(&cell[5], (int64_t)marker->id);
+	cell_int(&cell[6], marker->level);
+	cell_int(&cell[7], event->tid);
+	cell_int(&cell[8], marker->flags);
+}
+
+static void take_range(struct sub *sub, const struct process *process,
+		       const struct rtl_event *event)
+{
+	const struct rtl_roctx_range *range = event->payload;
+
+	write_marker(sub, process, event,
+		     &(struct marker){
+			     .tid = range->begin_tid,
+			     .begin_ns = range->begin_ns,
+			     .end_ns = range->end_ns,
+			     .parent = range->parent,
+			     .id = range->id,
+			     .level = range->level,
+			     .flags = range->flags,
+			     .name = range->name,
+		     });
+}
+
+static void take_mark(struct sub *sub, const struct process *process, const struct rtl_event *event)
+{
+	const struct rtl_roctx_mark *mark = event->payload;
+
+	write_marker(sub, process, event,
+		     &(struct marker){
+			     .tid = event->tid,
+			     .begin_ns = event->time_ns,
+			     .end_ns = event->time_ns,
+			     .parent = mark->parent,
+			     .level = -1,
+			     .flags = mark->flags,
+			     .name = mark->name,
+		     });
+}
+
+static void marker_events(void *user, const struct rtl_event *const *events, size_t count)
+{
+	struct stream *stream = user;
+	struct sub *sub = stream->sub;
+
+	sub->events_pending = true;
+	for (size_t i = 0; i < count && !sub->writer.failed; i++) {
+		struct process *process = sub_process(sub, events[i]->process);
+
+		if (!process)
+			return;
+		tracepoints_need(sub, process, events[i]->uid);
+		if (events[i]->type == RTL_SIGNAL)
+			take_mark(sub, process, events[i]);
+		else
+			take_range(sub, process, events[i]);
+		process_span(process, events[i]->time_ns, events[i]->time_ns);
+		writer_commit_if_full(&sub->writer);
+	}
+}
+
+int marker_subscribe(struct sub *sub, struct stream *stream)
+{
+	const struct rtl_stream_info *info = stream->info;
+	const struct rtl_host *host = sub->host;
+	int result;
+
+	if (info->version_major != RTL_STREAM_ROCTX_VERSION ||
+	    dispatch_payload_size(info, RTL_REGION_END) < sizeof(struct rtl_roctx_range) ||
+	    dispatch_payload_size(info, RTL_SIGNAL) < sizeof(struct rtl_roctx_mark))
+		return RTL_ENOTSUP;
+	stream->table = marker_table;
+	result = host->subscribe(host, info, RTL_REGION_END, RTL_BUFFERED, marker_events, stream,
+				 NULL);
+	if (!result)
+		result = host->subscribe(host, info, RTL_SIGNAL, RTL_BUFFERED, marker_events,
+					 stream, NULL);
+	return result ? result : generic_subscribe(sub, stream, RTL_METADATA);
+}
