@@ -275,6 +275,7 @@ static bool pass(uint32_t number)
 	announce();
 	adopt();
 	bury();
+	relay_rescue();
 	harvester.under_way = 0;
 	for (struct queue *queue = harvester.queues; queue; queue = queue->next_harvested) {
 		progress |= slots_collect(&queue->pool) != 0;

@@ -6,11 +6,15 @@
  * nothing else: publishing is the harvester's. So a completion waits for no other dispatch and
  * for no subscriber.
  *
+ * That thread runs the application's handlers too, and one of these may wait for the very signal.
+ * So the harvester completes what has been left lying from one of its passes to the next.
+ *
  * A relay's signal stays registered with the handler thread and is armed again after use: no
  * signal is made and no handler registered for a dispatch, but for the first ones.
  *
  * Threads: relay_take by the producer of any queue and by whoever copies, relay_grow by the
- * harvester, completion by the runtime's handler thread. One lock for the list of free relays.
+ * harvester, completion by the runtime's handler thread or the harvester, whoever comes first. One
+ * lock for the list of free relays.
  */
 #ifndef STREAMS_HSA_RELAY_H
 #define STREAMS_HSA_RELAY_H
@@ -29,6 +33,10 @@ void relay_untake(struct slot *slot);
 
 /* Harvester: makes more if few are left of those that were needed. */
 void relay_grow(void);
+
+/* Harvester: completes what the runtime's handler thread has not got round to since the last time.
+ */
+void relay_rescue(void);
 
 /* Harvester, once: finds out which thread is the runtime's. */
 void relay_find_thread(void);

@@ -28,6 +28,7 @@ function(hsa_program name)
 endfunction()
 hsa_program(hsa_signals)
 hsa_program(hsa_again)
+hsa_program(hsa_handler)
 hsa_program(hsa_queues)
 target_link_libraries(hsa_queues PRIVATE ${CMAKE_DL_LIBS})
 target_include_directories(hsa_queues PRIVATE ${PROJECT_SOURCE_DIR}/include)
@@ -155,6 +156,9 @@ hsa_trace_test(signals softgpu "--unnamed --own @out" ${hsa_dir}/hsa_signals)
 hsa_trace_test(signals rocm7 "--unnamed --own @out" ${hsa_dir}/hsa_signals)
 # A runtime that ends takes its queues with it, and their slots are free again.
 hsa_trace_test(again softgpu "--unnamed" ${hsa_dir}/hsa_again ENV RTL_HSA_SLOTS=4096)
+# A handler of the program's that waits for what relays complete.
+hsa_trace_test(handler softgpu "--unnamed" ${hsa_dir}/hsa_handler)
+hsa_trace_test(handler rocm7 "--unnamed" ${hsa_dir}/hsa_handler)
 # A clock with odd ticks, begun elsewhere.
 hsa_trace_test(odd_clock softgpu "--tick 40" ${programs}/vector_add
   ENV SOFTGPU_CLOCK_HZ=27000000 SOFTGPU_CLOCK_OFF=987654321012)
