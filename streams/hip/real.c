@@ -114,6 +114,39 @@ hip_any_fn hip_resolve(enum hip_id id)
 	return real;
 }
 
+/* Ours of that name; NULL. */
+static void *find_ours(const char *symbol)
+{
+	static void *handle; /* relaxed: the same, whoever opens it */
+	void *ours = __atomic_load_n(&handle, __ATOMIC_RELAXED);
+	Dl_info info;
+
+	if (!ours) {
+		if (!dladdr((void *)hip_resolve, &info))
+			return NULL;
+		ours = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+		__atomic_store_n(&handle, ours, __ATOMIC_RELAXED);
+	}
+	return ours ? dlsym(ours, symbol) : NULL;
+}
+
+void hip_replace(void **function)
+{
+	enum hip_id id;
+	void *ours;
+	Dl_info info;
+
+	if (!function || !*function || !dladdr(*function, &info) || info.dli_saddr != *function ||
+	    !info.dli_sname)
+		return;
+	id = hip_find_function(info.dli_sname);
+	if (id == HIP_FUNCTIONS || (void *)hip_find_real(id) != *function)
+		return; /* not HIP's, or of another HIP than ours calls */
+	ours = find_ours(info.dli_sname);
+	if (ours)
+		*function = ours;
+}
+
 bool hip_is_preloaded(void)
 {
 	struct range range = {.within = (uintptr_t)hip_resolve};

@@ -33,6 +33,10 @@ static inline hip_any_fn hip_real(enum hip_id id)
 /* HIP's function of that number, if HIP is in the process and has it; NULL. */
 hip_any_fn hip_find_real(enum hip_id id);
 
+/* Puts our function in the place of one of HIP's that the program has looked up; leaves anything
+ * else, and NULL. Not on a hot path. */
+void hip_replace(void **function);
+
 /* Whether that code belongs to HIP or to us: a call from there is one that HIP makes to itself. */
 bool hip_is_internal(const void *code);
 

@@ -34,6 +34,11 @@ static inline uint64_t slot_of_float(double value)
 #define RESULT_a(result) (int64_t)(uintptr_t)(result)
 #define RESULT_s(result) ((void)(result), 0)
 
+/* Functions that find functions: what they find is replaced, whoever listens. */
+#define IS_LOOKUP(id)                                                                              \
+	((id) == HIP_ID_hipGetProcAddress || (id) == HIP_ID_hipGetDriverEntryPoint ||              \
+	 (id) == HIP_ID_hipGetDriverEntryPoint_spt)
+
 #define HIP_FUNCTION(id, name, symbol, category, ctype, kind, type, stream, device, parameters,    \
 		     names, arguments)                                                             \
 	EXPORT ctype wrapper_of_##id parameters __asm__(symbol);                                   \
@@ -41,15 +46,21 @@ static inline uint64_t slot_of_float(double value)
 	{                                                                                          \
 		ctype(*const real_) parameters = (ctype(*) parameters)hip_real(HIP_ID_##id);       \
                                                                                                    \
-		if (!hip_wanted())                                                                 \
+		if (!hip_wanted() && !IS_LOOKUP(HIP_ID_##id))                                      \
 			return real_ names;                                                        \
 		const uint64_t slots_[] = {arguments 0};                                           \
 		struct hip_call call_;                                                             \
+		const bool recorded_ =                                                             \
+			(!IS_LOOKUP(HIP_ID_##id) || hip_wanted()) &&                               \
+			hip_call_begin(&call_, HIP_ID_##id, slots_, __builtin_return_address(0));  \
                                                                                                    \
-		if (!hip_call_begin(&call_, HIP_ID_##id, slots_, __builtin_return_address(0)))     \
+		if (!recorded_ && !IS_LOOKUP(HIP_ID_##id))                                         \
 			return real_ names;                                                        \
 		ctype result_ = real_ names;                                                       \
-		hip_call_end(&call_, slots_, RESULT_##kind(result_));                              \
+		if (recorded_)                                                                     \
+			hip_call_end(&call_, slots_, RESULT_##kind(result_));                      \
+		if (IS_LOOKUP(HIP_ID_##id) && !RESULT_##kind(result_))                             \
+			hip_replace((void **)(uintptr_t)slots_[1]);                                \
 		return result_;                                                                    \
 	}
 

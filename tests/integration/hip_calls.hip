@@ -259,6 +259,25 @@ static void modules()
 	CALL(hipModuleUnload, nullptr);
 }
 
+/* As Triton and others do: what HIP finds is called. */
+static void looked_up()
+{
+#if HIP_VERSION_MAJOR >= 6
+	hipError_t (*allocate)(void **, size_t);
+	hipError_t (*release)(void *);
+	hipDriverProcAddressQueryResult status;
+	void *pointer;
+
+	MUST(CALL(hipGetProcAddress, "hipMalloc", (void **)&allocate, HIP_VERSION, 0, &status));
+	MUST(CALL(hipGetProcAddress, "hipFree", (void **)&release, HIP_VERSION, 0, nullptr));
+	CALL(hipGetProcAddress, "hipNonesuch", &pointer, HIP_VERSION, 0, &status);
+	record("hipMalloc", allocate(&pointer, size), nullptr, -1);
+	ARGS("*ptr=%p, size=65536", pointer);
+	record("hipFree", release(pointer), nullptr, -1);
+	ARGS("ptr=%p", pointer);
+#endif
+}
+
 static void storm(int calls)
 {
 	int device;
@@ -280,6 +299,7 @@ static void run(bool alone)
 	if (alone) /* 7.2.4 crashes now and then when other threads use HIP meanwhile */
 		graphs(stream);
 	modules();
+	looked_up();
 	storm(1000);
 	ON(stream, hipStreamDestroy, stream);
 }
