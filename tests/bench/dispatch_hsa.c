@@ -3,9 +3,10 @@
  * dispatch_hsa DISPATCHES LOOPS [signals|sync]: writes DISPATCHES dispatches of an empty kernel
  * object into one HSA queue, one ring of the doorbell each, and waits for them; LOOPS times.
  * For each loop one line:
- *	launch NS total NS cpu NS
- * for each dispatch: on the launching thread, until all have finished, and the processor's time
- * that the launching thread took, which other programs disturb less.
+ *	launch NS total NS cpu NS each NS
+ * for each dispatch: on the launching thread, until all have finished, the processor's time
+ * that the launching thread took, which other programs disturb less, and the median of the single
+ * submissions (the signal's value, the packet and the doorbell, without waiting for anything).
  * It waits after every half a ring of dispatches (not counted as launch): the interception of
  * ROCm 5.2 ends the program when the GPU's ring overflows, whatever the tool.
  * "signals": each dispatch carries a completion signal of the program (64 of them in turn).
@@ -19,6 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "dispatch_each.h"
 
 #define CHECK(call)                                                                                \
 	do {                                                                                       \
@@ -91,7 +94,9 @@ static void loop_launch(long dispatches, bool with_signals)
 	const hsa_signal_t none = {0};
 	const double begin = now_ns(CLOCK_MONOTONIC);
 	double wall = 0, cpu = 0;
+	struct each each;
 
+	each_init(&each, dispatches);
 	for (long i = 0; i < dispatches;) {
 		const double wall_begin = now_ns(CLOCK_MONOTONIC);
 		const double cpu_begin = now_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -102,16 +107,21 @@ static void loop_launch(long dispatches, bool with_signals)
 
 			if (with_signals && i >= SIGNALS)
 				wait_for(signal);
+			const uint64_t tick = each_begin();
+
 			if (with_signals)
 				hsa_signal_store_relaxed(signal, 1);
 			submit(with_signals ? signal : none);
+			each_end(&each, tick);
 		}
 		cpu += now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_begin;
 		wall += now_ns(CLOCK_MONOTONIC) - wall_begin;
 		wait_for_all();
 	}
-	printf("launch %.1f total %.1f cpu %.1f\n", wall / (double)dispatches,
-	       (now_ns(CLOCK_MONOTONIC) - begin) / (double)dispatches, cpu / (double)dispatches);
+	const double total = now_ns(CLOCK_MONOTONIC) - begin;
+
+	printf("launch %.1f total %.1f cpu %.1f each %.1f\n", wall / (double)dispatches,
+	       total / (double)dispatches, cpu / (double)dispatches, each_median_ns(&each));
 }
 
 static int by_value(const void *a, const void *b)
@@ -124,19 +134,25 @@ static void loop_sync(long dispatches)
 {
 	double *times = calloc((size_t)dispatches, sizeof(*times));
 	const double cpu_begin = now_ns(CLOCK_THREAD_CPUTIME_ID);
+	struct each each;
 
+	each_init(&each, dispatches);
 	for (long i = 0; i < dispatches; i++) {
 		const double begin = now_ns(CLOCK_MONOTONIC);
 
+		const uint64_t tick = each_begin();
+
 		hsa_signal_store_relaxed(last, 1);
 		submit(last);
+		each_end(&each, tick);
 		wait_for(last);
 		times[i] = now_ns(CLOCK_MONOTONIC) - begin;
 	}
 	qsort(times, (size_t)dispatches, sizeof(*times), by_value);
-	printf("launch %.1f total %.1f cpu %.1f\n", times[dispatches / 2],
+	printf("launch %.1f total %.1f cpu %.1f each %.1f\n", times[dispatches / 2],
 	       times[dispatches * 99 / 100],
-	       (now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_begin) / (double)dispatches);
+	       (now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_begin) / (double)dispatches,
+	       each_median_ns(&each));
 	free(times);
 }
 

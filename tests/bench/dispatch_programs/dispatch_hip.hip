@@ -2,9 +2,10 @@
 /*
  * dispatch_hip DISPATCHES THREADS LOOPS: each thread launches DISPATCHES empty kernels on a
  * stream of its own and waits for them; LOOPS times. For each loop one line:
- *	launch NS total NS cpu NS
- * for each dispatch: on the launching thread, until all have finished, and the processor's time
- * that the launching thread took, which other programs disturb less. It waits after every 2,000
+ *	launch NS total NS cpu NS each NS
+ * for each dispatch: on the launching thread, until all have finished, the processor's time
+ * that the launching thread took, which other programs disturb less, and the median of the single
+ * launches. It waits after every 2,000
  * (not counted as launch): the interception of ROCm 5.2 ends the program when the GPU's ring
  * overflows, whatever the tool.
  */
@@ -14,6 +15,8 @@
 #include <thread>
 #include <time.h>
 #include <vector>
+
+#include "../dispatch_each.h"
 
 #define CHECK(call)                                                                                \
 	do {                                                                                       \
@@ -38,23 +41,31 @@ static double now_ns(clockid_t clock)
 }
 
 struct cost {
-	double wall_ns, cpu_ns;
+	double wall_ns, cpu_ns, each_ns;
 };
 
 static void launch(hipStream_t stream, long dispatches, cost *cost)
 {
+	struct each each;
+
 	*cost = {};
+	each_init(&each, dispatches);
 	for (long i = 0; i < dispatches;) {
 		const double wall_begin = now_ns(CLOCK_MONOTONIC);
 		const double cpu_begin = now_ns(CLOCK_THREAD_CPUTIME_ID);
 		const long end = i + 2000 < dispatches ? i + 2000 : dispatches;
 
-		for (; i < end; i++)
+		for (; i < end; i++) {
+			const uint64_t tick = each_begin();
+
 			empty<<<1, 64, 0, stream>>>(nullptr);
+			each_end(&each, tick);
+		}
 		cost->cpu_ns += (now_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_begin) / dispatches;
 		cost->wall_ns += (now_ns(CLOCK_MONOTONIC) - wall_begin) / dispatches;
 		CHECK(hipStreamSynchronize(stream));
 	}
+	cost->each_ns = each_median_ns(&each);
 }
 
 int main(int argc, char **argv)
@@ -79,13 +90,15 @@ int main(int argc, char **argv)
 		launch(streams[0], dispatches, &costs[0]);
 		for (std::thread &worker : workers)
 			worker.join();
+		const double total =
+			(now_ns(CLOCK_MONOTONIC) - begin) / (double(dispatches) * threads);
 		for (const cost &each : costs) {
 			sum.wall_ns += each.wall_ns / threads;
 			sum.cpu_ns += each.cpu_ns / threads;
+			sum.each_ns += each.each_ns / threads;
 		}
-		printf("launch %.1f total %.1f cpu %.1f\n", sum.wall_ns,
-		       (now_ns(CLOCK_MONOTONIC) - begin) / (double(dispatches) * threads),
-		       sum.cpu_ns);
+		printf("launch %.1f total %.1f cpu %.1f each %.1f\n", sum.wall_ns, total,
+		       sum.cpu_ns, sum.each_ns);
 	}
 	return 0;
 }
