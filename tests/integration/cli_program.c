@@ -25,6 +25,8 @@
 #include <rtl/rocm.h>
 #include <rtl/rtl.h>
 
+#include "../programs/hang_guard.h"
+
 #define FIELD(k, n, u)                                                                             \
 	{                                                                                          \
 		sizeof(struct rtl_field), (k), 0, offsetof(struct rtl_hsa_dispatch, n),            \

@@ -109,7 +109,8 @@ function(hip_both name compare program)
 endfunction()
 
 # What a program says it called is what the trace has, call by call.
-rtl_hip_program(hip_calls hip_calls.hip)
+rtl_hip_program(hip_calls hip_calls.hip
+  DEPENDS ${PROJECT_SOURCE_DIR}/tests/programs/hang_guard.h)
 hip_both(calls ${hip_compare} hip_calls)
 hip_both(calls_begins ${hip_compare} hip_calls ENV "HIP_DUMP=&begin=1")
 # A queue for each stream: see docs/hip.md of those that threads share.

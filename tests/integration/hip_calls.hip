@@ -16,6 +16,8 @@
 #include <unistd.h>
 #include <vector>
 
+#include "../programs/hang_guard.h"
+
 #define STRING_(text) #text
 #define STRING(text)  STRING_(text)
 

@@ -143,6 +143,8 @@ static void log_nothing(void)
 
 #include HSA_CALLS_LOG
 
+#include "../programs/hang_guard.h"
+
 #define CALL(function) logged_##function
 
 static void need(hsa_status_t status, const char *what)

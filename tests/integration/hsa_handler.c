@@ -13,6 +13,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "../programs/hang_guard.h"
+
 #define CHECK(condition)                                                                           \
 	do {                                                                                       \
 		if (!(condition)) {                                                                \

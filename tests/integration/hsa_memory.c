@@ -14,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "../programs/hang_guard.h"
+
 #define POOLS_MAX 32
 #define THREADS   4
 #define EACH      300

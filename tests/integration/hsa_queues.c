@@ -14,6 +14,8 @@
 
 #include "../../streams/hsa/collector.h"
 
+#include "../programs/hang_guard.h"
+
 #define CHECK(condition)                                                                           \
 	do {                                                                                       \
 		if (!(condition)) {                                                                \

@@ -4,7 +4,8 @@
  *
  * A program defines PROGRAM, its name, before it includes this, and links to nothing
  * for it. It ends with `return finish(...)`, which prints the one result line, or
- * earlier in fail(), which prints what differed. Any thread may call anything here.
+ * earlier in fail(), which prints what differed. Any thread may call anything here. One that
+ * hangs is ended, see hang_guard.h.
  */
 #ifndef CHECK_H
 #define CHECK_H
@@ -19,6 +20,8 @@
 #ifdef __HIP__
 #	include <hip/hip_version.h>
 #endif
+
+#include "hang_guard.h"
 
 #define EXIT_SKIPPED 77 /* what CTest takes for "could not run here" */
 

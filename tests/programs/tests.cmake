@@ -64,6 +64,11 @@ foreach(program two_gpus spin_pair)
   programs_softgpu_test(${program}.unchecked 0 ${unchecked_line} 2 none ${program})
 endforeach()
 
+# What hangs is ended by itself, in time.
+programs_softgpu_test(hang_guard 142 "^$" 1 host_kernels faulty wait)
+set_property(TEST programs.hang_guard APPEND PROPERTY ENVIRONMENT TEST_HANG_S=2
+  SOFTGPU_FAULT=hang:bad_kernel)
+
 # Arguments
 programs_softgpu_test(vector_add.none 0 ${checked_line} 1 host_kernels vector_add 1 0)
 programs_softgpu_test(streams_events.many 0 ${checked_line} 2 host_kernels streams_events 12 50)

@@ -12,6 +12,8 @@
 
 #include <rtl/collector.h>
 
+#include "../../programs/hang_guard.h"
+
 static volatile sig_atomic_t stop;
 
 static void on_signal(int number)

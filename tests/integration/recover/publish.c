@@ -21,6 +21,8 @@
 
 #include "fake_host.h" /* the description of rtl.hsa */
 
+#include "../../programs/hang_guard.h"
+
 #define EVENTS_OF_A_THREAD 3000
 
 #define FIELD(member, field_kind)                                                                  \

@@ -5,6 +5,7 @@
  * for all, or leaves at once and lets the process end around them.
  */
 #define PROGRAM "faulty"
+#define HANG_GUARD_S 300 /* it is there to hang */
 #include "../check.h"
 #include <hip/hip_runtime.h>
 #include <string.h>
