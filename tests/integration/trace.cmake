@@ -89,3 +89,15 @@ trace_test(softgpu.copies_odd_clock command softgpu "--clock-hz 27000000"
 trace_test(softgpu.no_sdma_two_gpus command softgpu "" "SOFTGPU_COUNT=2;HSA_ENABLE_SDMA=0" two_gpus)
 trace_test(softgpu.no_sdma command softgpu "" "HSA_ENABLE_SDMA=0" copies)
 trace_test(softgpu.no_interrupt command softgpu "" "HSA_ENABLE_INTERRUPT=0" streams_events)
+
+# What the program's own events say, with the tool and without it
+foreach(runner softgpu rocm7)
+  foreach(how alone lite standard hip full)
+    trace_program(timing ${runner} timing)
+    add_test(NAME trace.${runner}.elapsed.${how}
+      COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/elapsed ${how} ${runner} ${timing} 50)
+    set_tests_properties(trace.${runner}.elapsed.${how} PROPERTIES LABELS ${runner} TIMEOUT 600
+      SKIP_RETURN_CODE 77 ENVIRONMENT
+      "RTL_BUILD_DIR=${PROJECT_BINARY_DIR};SOFTGPU_KERNELS=${PROJECT_BINARY_DIR}/tests/programs/libhost_kernels.so")
+  endforeach()
+endforeach()

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * timing [KERNELS] [print]: the application's own timing by HIP: events around each kernel,
- * around all of them, and the events of extended launches, which hold the kernel's own
- * times. All must be plausible; print: one line for each kernel. (hsa_dispatch does the
- * same on its own signals.)
+ * around all of them, the events of extended launches, and events around copies to the GPU and
+ * back, each of a size of its own, 1 MiB + 4 KiB * i. All must be plausible; print: one line for
+ * each. (hsa_dispatch does the same on its own signals.)
  */
 #define PROGRAM "timing"
 #include "../check.h"
@@ -67,6 +67,43 @@ static float sum_ms(const char *what, const std::vector<struct timed> &events, f
 	return sum;
 }
 
+/* Copies in both directions of 1 MiB and some bytes, events around each; they must arrive. */
+static float copies_ms(hipStream_t stream, bool print)
+{
+	constexpr size_t least = 1 << 20, step = 4096, count = 8;
+	std::vector<struct timed> events = events_create(count);
+	unsigned char *from, *to, *gpu;
+
+	CHECK_HIP(hipHostMalloc(&from, least + count * step, 0));
+	CHECK_HIP(hipHostMalloc(&to, least + count * step, 0));
+	CHECK_HIP(hipMalloc(&gpu, least + count * step));
+	for (size_t i = 0; i < least + count * step; i++)
+		from[i] = static_cast<unsigned char>(i * 7 + (i >> 8));
+
+	uint64_t start_ns = monotonic_ns();
+	for (size_t i = 0; i < count; i++) {
+		const bool back = i % 2;
+
+		CHECK_HIP(hipEventRecord(events[i].start, stream));
+		CHECK_HIP(hipMemcpyAsync(back ? to : gpu, back ? gpu : from, least + i * step,
+					 back ? hipMemcpyDeviceToHost : hipMemcpyHostToDevice,
+					 stream));
+		CHECK_HIP(hipEventRecord(events[i].stop, stream));
+	}
+	CHECK_HIP(hipStreamSynchronize(stream));
+	float wall_ms = (monotonic_ns() - start_ns) * 1e-6;
+
+	float ms = sum_ms("copy", events, wall_ms + slack_ms, print);
+	/* the last one back has a page that no copy has brought */
+	if (memcmp(from, to, least + (count - 2) * step))
+		fail("what was copied to the GPU and back differs");
+	events_destroy(events);
+	CHECK_HIP(hipHostFree(from));
+	CHECK_HIP(hipHostFree(to));
+	CHECK_HIP(hipFree(gpu));
+	return ms;
+}
+
 static void check_data(unsigned *gpu_data, unsigned expected)
 {
 	unsigned data[n];
@@ -117,11 +154,14 @@ int main(int argc, char **argv)
 	if (kernels && (around_ms == 0 || within_ms == 0))
 		fail("kernels took no time: %.6f ms, %.6f ms", around_ms, within_ms);
 	check_data(data, 2 * kernels);
+	float copied_ms = copies_ms(stream, print);
+	if (copied_ms == 0)
+		fail("copies took no time");
 	events_destroy(around);
 	events_destroy(within);
 	events_destroy(all);
 	CHECK_HIP(hipFree(data));
 	CHECK_HIP(hipStreamDestroy(stream));
-	return finish("kernels=%ld all_ms=%.3f around_ms=%.3f within_ms=%.3f", 2 * kernels, all_ms,
-		      around_ms, within_ms);
+	return finish("kernels=%ld all_ms=%.3f around_ms=%.3f within_ms=%.3f copies_ms=%.3f",
+		      2 * kernels, all_ms, around_ms, within_ms, copied_ms);
 }
