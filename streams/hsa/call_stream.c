@@ -2,8 +2,8 @@
 /* The descriptions of rtl.hsa.call and rtl.hsa.call.debug: payloads as in rtl/rocm.h. Constant. */
 #include <rtl/rocm.h>
 
-#include "calls.h"
 #include "../common/describe.h"
+#include "calls.h"
 
 _Static_assert(sizeof(struct rtl_hsa_call) == 40, "rtl_hsa_call");
 _Static_assert(offsetof(struct rtl_hsa_call, result) == 32, "rtl_hsa_call");

@@ -130,6 +130,7 @@ void collector_stop(enum collector_state after)
 			atomic_store_explicit(&collector.state, after, memory_order_relaxed);
 		return;
 	}
-	harvest_stop(collector.config.exit_timeout_ms);
+	/* First: what threads that go on submit would never come to an end. */
 	atomic_store_explicit(&collector.state, after, memory_order_relaxed);
+	harvest_stop(collector.config.exit_timeout_ms);
 }

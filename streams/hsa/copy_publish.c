@@ -8,6 +8,7 @@
 
 #include "agents.h"
 #include "collector.h"
+#include "harvest.h"
 #include "publish.h"
 #include "slots.h"
 
@@ -149,17 +150,28 @@ static const struct agent *find_agent(uint32_t node)
 	return NULL;
 }
 
+struct uids {
+	uint64_t path, agent;
+};
+
+static struct uids find_uids(const struct slot *slot)
+{
+	const struct agent *agent = find_agent(slot->node);
+
+	return (struct uids){path_uid(slot), agent ? agent->uid : 0};
+}
+
 struct times {
 	uint64_t begin_ns, end_ns;
 };
 
-static void publish(struct rtl_record *record, const struct slot *slot, uint64_t uid,
-		    const struct agent *agent, struct times times)
+static void publish(struct rtl_record *record, const struct slot *slot, struct uids uids,
+		    struct times times)
 {
 	struct rtl_hsa_copy *payload = rtl_record_payload(record);
 
-	record->uid = uid;
-	record->parent_uid = agent ? agent->uid : 0;
+	record->uid = uids.path;
+	record->parent_uid = uids.agent;
 	record->instance = slot->packet_id;
 	record->correlation = slot->correlation;
 	*payload = (struct rtl_hsa_copy){
@@ -192,12 +204,12 @@ static void publish(struct rtl_record *record, const struct slot *slot, uint64_t
 
 void copy_publish_begin(const struct slot *slot)
 {
-	const uint64_t uid = path_uid(slot);
+	const struct uids uids = find_uids(slot);
 	struct rtl_record *record =
 		rtl_try_reserve(collector.copies, RTL_TRANSFER_BEGIN, sizeof(struct rtl_hsa_copy));
 
 	if (record)
-		publish(record, slot, uid, find_agent(slot->node), (struct times){0, 0});
+		publish(record, slot, uids, (struct times){0, 0});
 }
 
 /* The times that the slot holds; a thread of the runtime's takes those of the system clock. */
@@ -220,13 +232,14 @@ static struct times slot_times(const struct slot *slot, const struct agent *agen
 
 static void publish_ended(const struct slot *slot, struct times times)
 {
-	const struct agent *agent = find_agent(slot->node);
-	const uint64_t uid = path_uid(slot);
-	struct rtl_record *record =
-		rtl_reserve(collector.copies, RTL_TRANSFER_END, sizeof(struct rtl_hsa_copy));
+	const struct uids uids = find_uids(slot);
+	struct rtl_record *record;
 
+	harvest_out();
+	record = rtl_reserve(collector.copies, RTL_TRANSFER_END, sizeof(struct rtl_hsa_copy));
 	if (record)
-		publish(record, slot, uid, agent, times);
+		publish(record, slot, uids, times);
+	harvest_in();
 }
 
 void copy_publish_end(const struct slot *slot)

@@ -423,11 +423,24 @@ static __attribute__((noinline)) void intercept_batch(struct queue *queue, const
 	}
 }
 
-static __attribute__((noinline)) void reuse_all(const struct queue *queue, const void *packets,
-						uint64_t count, uint64_t index)
+/* Nothing of it is recorded. What is submitted when the recording is over, by threads that go on at
+ * the end of the process, is missed: somebody listened. */
+static __attribute__((noinline)) void pass_by(const struct queue *queue, const void *packets,
+					      uint64_t count, uint64_t index)
 {
-	for (uint64_t i = 0; i < count; i++)
-		watch_reused(given(queue, packets, index, i)->any.signal);
+	const bool over =
+		atomic_load_explicit(&collector.state, memory_order_relaxed) == COLLECTOR_ENDED &&
+		rtl_enabled(collector.stream, RTL_TASK_END);
+	uint64_t dispatches = 0;
+
+	for (uint64_t i = 0; i < count; i++) {
+		const union packet *packet = given(queue, packets, index, i);
+
+		watch_reused(packet->any.signal);
+		dispatches += over && kind_of(packet, WANT_DISPATCHES) != PACKET_OTHER;
+	}
+	if (dispatches)
+		rtl_stream_count_missed(collector.stream, "submitted after the end", dispatches);
 }
 
 void dispatch_intercept(const void *packets, uint64_t count, uint64_t index, void *data,
@@ -442,7 +455,7 @@ void dispatch_intercept(const void *packets, uint64_t count, uint64_t index, voi
 
 	queue->next_id = id + count;
 	if (!wanted) {
-		reuse_all(queue, packets, count, index);
+		pass_by(queue, packets, count, index);
 		write(packets, count);
 		return;
 	}

@@ -1,56 +1,70 @@
 /* SPDX-License-Identifier: MIT */
-/* The harvester: see harvest.h. */
+/* The harvester, a thread: see harvest.h. What it does with the queues: harvest_queues.h. */
 #include "harvest.h"
 
 #include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "agents.h"
 #include "collector.h"
-#include "copy_publish.h"
-#include "publish.h"
+#include "harvest_queues.h"
 #include "queue.h"
 #include "relay.h"
-#include "watch.h"
 
 #define POLL_MIN_NS 100000u
 #define POLL_MAX_NS 1000000u
 #define NAP_NS      1000000u
 #define SLEEP_NS    1000000000u
+/* Time for the last pass, which may wait for room in a ring, on top of what is configured. */
+#define LAST_PASS_MS 500u
+/* Longest wait for a harvester that has to stop and is inside of the runtime, or gets no processor.
+ */
+#define LAST_WAIT_NS 5000000000u
 /* Passes without anything under way before it sleeps: some 20 ms, so that a program that waits
  * for each dispatch does not have to wake it for each. */
 #define LINGER_PASSES 20
-/* How many unfinished slots in a row end the look at a queue; now and then it goes on. */
-#define LOOK_AHEAD     64
-#define FULL_LOOK_EACH 8
-/* Slots that a queue gets before it needs them. */
-#define SLOTS_SOON 1024
 
 _Atomic uint32_t harvest_idle;
+
+/* Whose the queues are. */
+enum turn {
+	TURN_IN,  /* the thread's, which may be inside of the runtime */
+	TURN_OUT, /* between harvest_out and harvest_in: of whoever takes them */
+	/* The thread has been given up: */
+	TURN_TAKEN, /* while it was out, by who stopped it */
+	TURN_LATE   /* while it was in: what it still has it only counts as missed */
+};
+
+/* One for each thread: where one was given up, it does not know of the next one's. */
+struct harvester {
+	/* enum turn. Release by the thread, acq_rel by who stops it: he sees all that it has done.
+	 */
+	_Atomic uint32_t turn;
+	_Atomic uint32_t refs; /* the thread, and who has started it; acq_rel */
+	/* A futex; release by the thread, acquire by who stops it. */
+	_Atomic uint32_t ended;
+	/* rtl_clock_ns at which to stop; 0: not. Release, acquire. */
+	_Atomic uint64_t stop_at_ns;
+	struct harvest_queues queues; /* of whose turn it is */
+};
 
 static struct {
 	/* Starting and stopping. */
 	pthread_mutex_t lock;
-	bool running; /* the lock's */
+	struct harvester *running; /* the lock's */
 	/* Futexes and what they say; release or acq_rel by the writer, acquire by the reader. */
 	_Atomic uint32_t wake_count;
 	_Atomic uint32_t passes;
 	_Atomic uint32_t pass_waiters; /* seq_cst, with passes: no waiter is overlooked */
-	_Atomic uint32_t ended;
-	/* rtl_clock_ns at which to stop; 0: not. Release, acquire. */
-	_Atomic uint64_t stop_at_ns;
-	/* New queues, a stack: release by harvest_add, acquire by the thread. */
-	_Atomic(struct queue *) added;
-	/* The thread's own. */
-	struct queue *queues;
-	uint32_t under_way;
-	bool wanted; /* metadata, at the last pass */
-} harvester = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} harvest = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* NULL but in a harvester's thread. */
+static __thread struct harvester *self __attribute__((tls_model("initial-exec")));
 
 static void futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t timeout_ns)
 {
@@ -65,245 +79,52 @@ static void futex_wake(_Atomic uint32_t *word)
 	(void)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
 }
 
+static void drop(struct harvester *harvester)
+{
+	/* acq_rel: what the other one did with it comes before it is freed. */
+	if (atomic_fetch_sub_explicit(&harvester->refs, 1, memory_order_acq_rel) == 1)
+		free(harvester);
+}
+
+static bool change_turn(struct harvester *harvester, uint32_t from, uint32_t to)
+{
+	return atomic_compare_exchange_strong_explicit(&harvester->turn, &from, to,
+						       memory_order_acq_rel, memory_order_relaxed);
+}
+
+void harvest_out(void)
+{
+	/* Fails if it was given up already. Pairs with give_up's acquire. */
+	if (self)
+		(void)change_turn(self, TURN_IN, TURN_OUT);
+}
+
+void harvest_in(void)
+{
+	if (self)
+		(void)change_turn(self, TURN_OUT, TURN_IN);
+}
+
+bool harvest_left(void)
+{
+	/* Relaxed: the thread does less then, and reads nothing that the other one wrote. */
+	return self && atomic_load_explicit(&self->turn, memory_order_relaxed) >= TURN_TAKEN;
+}
+
 void harvest_wake(void)
 {
 	const int saved = errno;
 
 	atomic_store_explicit(&harvest_idle, 0, memory_order_relaxed);
-	atomic_fetch_add_explicit(&harvester.wake_count, 1, memory_order_acq_rel);
-	futex_wake(&harvester.wake_count);
+	atomic_fetch_add_explicit(&harvest.wake_count, 1, memory_order_acq_rel);
+	futex_wake(&harvest.wake_count);
 	errno = saved;
 }
 
 void harvest_add(struct queue *queue)
 {
-	struct queue *first = atomic_load_explicit(&harvester.added, memory_order_relaxed);
-
-	do {
-		queue->next_added = first;
-		/* Release: the queue is complete. Pairs with adopt's acquire. */
-	} while (!atomic_compare_exchange_weak_explicit(
-		&harvester.added, &first, queue, memory_order_release, memory_order_relaxed));
+	harvest_queues_add(queue);
 	harvest_wake();
-}
-
-static void adopt(void)
-{
-	struct queue *queue =
-		atomic_exchange_explicit(&harvester.added, NULL, memory_order_acquire);
-
-	while (queue) {
-		struct queue *next = queue->next_added;
-
-		queue->next_harvested = harvester.queues;
-		harvester.queues = queue;
-		queue = next;
-	}
-}
-
-/* Whether the dispatch has ended; then its times are in the slot. */
-static bool slot_finished(struct slot *slot)
-{
-	const amd_signal_t *signal;
-
-	switch (slot->kind) {
-	case SLOT_OWN:
-		signal = (const amd_signal_t *)slot->signal;
-		/* The GPU writes the times first. */
-		if (__atomic_load_n(&signal->value, __ATOMIC_ACQUIRE) >= 1)
-			return false;
-		slot->begin_ticks = signal->start_ts;
-		slot->end_ticks = signal->end_ts;
-		return true;
-	case SLOT_WATCH:
-		return watch_finished(slot);
-	default:
-		/* Pairs with the release in watch.c's finish. */
-		return atomic_load_explicit(&slot->done, memory_order_acquire);
-	}
-}
-
-static void prefetch(const struct slot_pool *pool, uint32_t number)
-{
-	if (number == SLOT_NONE)
-		return;
-	__builtin_prefetch(&pool->slots[number]);
-	__builtin_prefetch((const char *)&pool->slots[number] + 64);
-}
-
-/* Takes a slot out of the list; `before` is SLOT_NONE for the first. */
-static void take_out(struct slot_pool *pool, uint32_t before, uint32_t number)
-{
-	const uint32_t next = pool->slots[number].next;
-
-	if (before == SLOT_NONE)
-		pool->first = next;
-	else
-		pool->slots[before].next = next;
-	if (pool->last == number)
-		pool->last = before;
-	pool->pending--;
-}
-
-/* The slot's dispatch has ended: publishes it, and makes the slot free. */
-static void harvest_slot(struct queue *queue, struct slot *slot)
-{
-	const uint64_t taken = atomic_load_explicit(&queue->taken, memory_order_relaxed);
-
-	if (slot->packet_id >= taken)
-		atomic_store_explicit(&queue->taken, slot->packet_id + 1, memory_order_relaxed);
-	if (queue->copies)
-		copy_publish_end(slot);
-	else
-		publish_end(queue, slot);
-	slots_recycle(&queue->pool, slot);
-}
-
-/* Publishes what has finished; returns how many that were. */
-static uint32_t harvest_finished(struct queue *queue, bool all)
-{
-	struct slot_pool *pool = &queue->pool;
-	uint32_t before = SLOT_NONE, number = pool->first, finished = 0, in_a_row = 0;
-
-	while (number != SLOT_NONE && (all || in_a_row < LOOK_AHEAD)) {
-		struct slot *slot = &pool->slots[number];
-		const uint32_t next = slot->next;
-
-		prefetch(pool, next);
-		if (slot_finished(slot)) {
-			take_out(pool, before, number);
-			harvest_slot(queue, slot);
-			finished++;
-			in_a_row = 0;
-		} else {
-			before = number;
-			in_a_row++;
-		}
-		number = next;
-	}
-	return finished;
-}
-
-static void grow(struct queue *queue)
-{
-	struct slot_pool *pool = &queue->pool;
-
-	if (pool->count < SLOTS_SOON)
-		slots_grow(pool, SLOTS_SOON - pool->count);
-	else if (slots_free(pool) < pool->count / 2)
-		slots_grow(pool, pool->count);
-}
-
-/* Gives up what is left of a queue, and says how much that was. A relay's slot stays: the
- * runtime may still complete it. Returns whether nothing is left. */
-static bool abandon(struct queue *queue, const char *cause)
-{
-	struct slot_pool *pool = &queue->pool;
-	uint32_t before = SLOT_NONE, number = pool->first, lost = 0;
-	bool empty = true;
-
-	while (number != SLOT_NONE) {
-		struct slot *slot = &pool->slots[number];
-		const uint32_t next = slot->next;
-
-		lost++;
-		if (slot->kind == SLOT_RELAY) {
-			empty = false;
-			before = number;
-		} else {
-			if (slot->kind == SLOT_WATCH)
-				watch_leave(slot);
-			take_out(pool, before, number);
-		}
-		number = next;
-	}
-	if (lost)
-		rtl_stream_count_missed(queue->copies ? collector.copies : collector.stream, cause,
-					lost);
-	return empty;
-}
-
-/* What mode lite has passed on since the last time: counting each by itself would cost the
- * submitting thread more than the rest. */
-static void count_lite(struct queue *queue)
-{
-	const uint64_t lite = atomic_load_explicit(&queue->lite, memory_order_relaxed);
-
-	if (lite == queue->lite_counted)
-		return;
-	rtl_stream_count_missed(collector.stream, "mode lite: dispatch has a completion signal",
-				lite - queue->lite_counted);
-	queue->lite_counted = lite;
-}
-
-/* Frees queues that have been destroyed. */
-static void bury(void)
-{
-	for (struct queue **link = &harvester.queues; *link;) {
-		struct queue *queue = *link;
-
-		/* Pairs with the release in queue_destroy: what was submitted has been. */
-		if (!atomic_load_explicit(&queue->dead, memory_order_acquire)) {
-			link = &queue->next_harvested;
-			continue;
-		}
-		*link = queue->next_harvested;
-		(void)slots_collect(&queue->pool);
-		(void)harvest_finished(queue, true);
-		count_lite(queue);
-		if (abandon(queue, "queue destroyed before the dispatch had finished"))
-			queue_free(queue);
-	}
-}
-
-/* Recording was started: what describes later events and was published while nobody listened comes
- * once more. */
-static void announce(void)
-{
-	const bool wanted = rtl_enabled(collector.stream, RTL_METADATA);
-
-	if (wanted && !harvester.wanted)
-		agents_publish();
-	harvester.wanted = wanted;
-}
-
-/* Once through all queues; whether something had finished or begun. */
-static bool pass(uint32_t number)
-{
-	bool progress = false;
-
-	announce();
-	adopt();
-	bury();
-	relay_rescue();
-	harvester.under_way = 0;
-	for (struct queue *queue = harvester.queues; queue; queue = queue->next_harvested) {
-		progress |= slots_collect(&queue->pool) != 0;
-		progress |= harvest_finished(queue, number % FULL_LOOK_EACH == 0) != 0;
-		count_lite(queue);
-		grow(queue);
-		harvester.under_way += queue->pool.pending;
-		atomic_store_explicit(&queue->unfinished, queue->pool.pending,
-				      memory_order_relaxed);
-	}
-	relay_grow();
-	atomic_fetch_add_explicit(&harvester.passes, 1, memory_order_seq_cst);
-	if (atomic_load_explicit(&harvester.pass_waiters, memory_order_seq_cst))
-		futex_wake(&harvester.passes);
-	return progress;
-}
-
-static bool something_submitted(void)
-{
-	if (atomic_load_explicit(&harvester.added, memory_order_relaxed))
-		return true;
-	for (struct queue *queue = harvester.queues; queue; queue = queue->next_harvested) {
-		if (atomic_load_explicit(&queue->pool.submit_tail, memory_order_relaxed) !=
-			    queue->pool.submit_head ||
-		    atomic_load_explicit(&queue->dead, memory_order_relaxed))
-			return true;
-	}
-	return false;
 }
 
 /*
@@ -316,61 +137,78 @@ static bool something_submitted(void)
 static void sleep_idle(uint32_t seen)
 {
 	atomic_store_explicit(&harvest_idle, 1, memory_order_seq_cst);
-	futex_wait(&harvester.wake_count, seen, NAP_NS);
-	if (!something_submitted())
-		futex_wait(&harvester.wake_count, seen, SLEEP_NS);
+	futex_wait(&harvest.wake_count, seen, NAP_NS);
+	if (!harvest_queues_waiting(&self->queues))
+		futex_wait(&harvest.wake_count, seen, SLEEP_NS);
 	atomic_store_explicit(&harvest_idle, 0, memory_order_relaxed);
 }
 
-static void abandon_all(void)
+static bool pass(uint32_t number)
 {
-	for (struct queue *queue = harvester.queues; queue; queue = queue->next_harvested)
-		(void)abandon(queue, "not finished at exit");
-	harvester.queues = NULL;
+	const bool progress = harvest_queues_pass(&self->queues, number);
+
+	if (harvest_left())
+		return false;
+	atomic_fetch_add_explicit(&harvest.passes, 1, memory_order_seq_cst);
+	if (atomic_load_explicit(&harvest.pass_waiters, memory_order_seq_cst))
+		futex_wake(&harvest.passes);
+	return progress;
 }
 
 /* Whether it is time to end: asked to, and nothing is under way or there is no more time. */
 static bool is_over(bool progress)
 {
-	const uint64_t stop_at_ns =
-		atomic_load_explicit(&harvester.stop_at_ns, memory_order_acquire);
+	const uint64_t stop_at_ns = atomic_load_explicit(&self->stop_at_ns, memory_order_acquire);
 
-	return stop_at_ns && ((!progress && !harvester.under_way) || rtl_clock_ns() >= stop_at_ns);
+	return stop_at_ns &&
+	       ((!progress && !self->queues.under_way) || rtl_clock_ns() >= stop_at_ns);
 }
 
-static void *run(void *data)
+/* Until it has to end, or is given up. */
+static void harvest_on(void)
 {
 	uint64_t poll_ns = POLL_MIN_NS;
 	uint32_t quiet = 0;
 
-	(void)data;
-	pthread_setname_np(pthread_self(), "rtl-hsa");
-	relay_find_thread();
-	harvester.wanted = rtl_enabled(collector.stream, RTL_METADATA);
 	for (uint32_t number = 1;; number++) {
 		const uint32_t seen =
-			atomic_load_explicit(&harvester.wake_count, memory_order_acquire);
+			atomic_load_explicit(&harvest.wake_count, memory_order_acquire);
 		const bool progress = pass(number);
 
-		if (is_over(progress))
-			break;
-		quiet = progress || harvester.under_way ? 0 : quiet + 1;
+		if (harvest_left() || is_over(progress))
+			return;
+		quiet = progress || self->queues.under_way ? 0 : quiet + 1;
 		poll_ns = progress ? POLL_MIN_NS : poll_ns * 2;
 		if (poll_ns > POLL_MAX_NS)
 			poll_ns = POLL_MAX_NS;
 		if (quiet > LINGER_PASSES)
 			sleep_idle(seen);
 		else
-			futex_wait(&harvester.wake_count, seen, poll_ns);
+			futex_wait(&harvest.wake_count, seen, poll_ns);
 	}
-	abandon_all();
-	atomic_store_explicit(&harvester.ended, 1, memory_order_release);
-	futex_wake(&harvester.ended);
+}
+
+static void *run(void *data)
+{
+	self = data;
+	pthread_setname_np(pthread_self(), "rtl-hsa");
+	relay_find_thread();
+	self->queues.wanted = rtl_enabled(collector.stream, RTL_METADATA);
+	harvest_on();
+	/* New ones may be the next harvester's if this one is late. */
+	if (!harvest_left())
+		harvest_queues_adopt(&self->queues);
+	/* Relaxed: what it was set to while the thread was out, it has seen in harvest_in. */
+	if (atomic_load_explicit(&self->turn, memory_order_relaxed) != TURN_TAKEN)
+		harvest_queues_abandon(&self->queues, "not finished at exit");
+	atomic_store_explicit(&self->ended, 1, memory_order_release);
+	futex_wake(&self->ended);
+	drop(self);
 	return NULL;
 }
 
 /* With all signals blocked: handlers of the application run on its own threads. */
-static int create_thread(void)
+static int create_thread(struct harvester *harvester)
 {
 	sigset_t all, old;
 	pthread_attr_t attributes;
@@ -381,43 +219,59 @@ static int create_thread(void)
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	pthread_attr_init(&attributes);
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	error = pthread_create(&thread, &attributes, run, NULL);
+	error = pthread_create(&thread, &attributes, run, harvester);
 	pthread_attr_destroy(&attributes);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return error;
 }
 
+/* Under the lock. */
+static int start(void)
+{
+	struct harvester *harvester = calloc(1, sizeof(*harvester));
+	int error;
+
+	if (!harvester)
+		return ENOMEM;
+	atomic_store_explicit(&harvester->refs, 2, memory_order_relaxed);
+	error = create_thread(harvester);
+	if (error)
+		free(harvester);
+	else
+		harvest.running = harvester;
+	return error;
+}
+
 int harvest_start(void)
 {
+	bool stopped;
 	int error = 0;
 
-	pthread_mutex_lock(&harvester.lock);
-	if (!harvester.running) {
-		atomic_store_explicit(&harvester.ended, 0, memory_order_relaxed);
-		atomic_store_explicit(&harvester.stop_at_ns, 0, memory_order_relaxed);
-		error = create_thread();
-		harvester.running = !error;
-	}
-	pthread_mutex_unlock(&harvester.lock);
+	pthread_mutex_lock(&harvest.lock);
+	/* Whoever stops it has said so before he took the lock. */
+	stopped = !collector_on();
+	if (!stopped && !harvest.running)
+		error = start();
+	pthread_mutex_unlock(&harvest.lock);
 	if (error)
 		rtl_log(RTL_LEVEL_ERROR, "hsa", "cannot start a thread (%d)", error);
-	return error ? RTL_ENOMEM : 0;
+	return error || stopped ? RTL_ENOMEM : 0;
 }
 
 uint32_t harvest_passes(void)
 {
-	return atomic_load_explicit(&harvester.passes, memory_order_seq_cst);
+	return atomic_load_explicit(&harvest.passes, memory_order_seq_cst);
 }
 
 void harvest_wait_pass(void)
 {
 	uint32_t passes;
 
-	atomic_fetch_add_explicit(&harvester.pass_waiters, 1, memory_order_seq_cst);
+	atomic_fetch_add_explicit(&harvest.pass_waiters, 1, memory_order_seq_cst);
 	passes = harvest_passes();
 	harvest_wake();
-	futex_wait(&harvester.passes, passes, POLL_MAX_NS);
-	atomic_fetch_sub_explicit(&harvester.pass_waiters, 1, memory_order_seq_cst);
+	futex_wait(&harvest.passes, passes, POLL_MAX_NS);
+	atomic_fetch_sub_explicit(&harvest.pass_waiters, 1, memory_order_seq_cst);
 }
 
 void harvest_drain(struct queue *queue, uint32_t timeout_ms)
@@ -432,30 +286,59 @@ void harvest_drain(struct queue *queue, uint32_t timeout_ms)
 		harvest_wait_pass();
 }
 
+/* Takes the queues from a harvester that waits for a subscriber; false: it does not. */
+static bool give_up(struct harvester *harvester)
+{
+	if (!change_turn(harvester, TURN_OUT, TURN_TAKEN))
+		return false;
+	harvest_queues_adopt(&harvester->queues);
+	harvest_queues_abandon(&harvester->queues, "not finished, or not taken by a slow "
+						   "subscriber, at exit");
+	rtl_log(RTL_LEVEL_WARNING, "hsa",
+		"a subscriber is too slow: what it has not taken at the end is missed");
+	return true;
+}
+
+/*
+ * Until the harvester has ended, or it waits for a subscriber and the time is over. It may get
+ * there only later, and should: the runtime must not end under its hands.
+ */
+static void wait_until_ended(struct harvester *harvester, uint64_t until_ns)
+{
+	while (!atomic_load_explicit(&harvester->ended, memory_order_acquire)) {
+		const uint64_t now = rtl_clock_ns();
+
+		if (now >= until_ns && give_up(harvester))
+			return;
+		if (now >= until_ns + LAST_WAIT_NS && change_turn(harvester, TURN_IN, TURN_LATE))
+			return;
+		futex_wait(&harvester->ended, 0, 10000000);
+	}
+}
+
 void harvest_stop(uint32_t timeout_ms)
 {
 	const uint64_t now = rtl_clock_ns();
+	struct harvester *harvester;
 
-	pthread_mutex_lock(&harvester.lock);
-	if (harvester.running) {
-		/* Time for the last pass, which may wait for room in a ring, is on top. */
-		const uint64_t give_up = now + (timeout_ms + 500) * 1000000ull;
-
-		atomic_store_explicit(&harvester.stop_at_ns, now + timeout_ms * 1000000ull + 1,
+	pthread_mutex_lock(&harvest.lock);
+	harvester = harvest.running;
+	harvest.running = NULL;
+	if (harvester) {
+		atomic_store_explicit(&harvester->stop_at_ns, now + timeout_ms * 1000000ull + 1,
 				      memory_order_release);
 		harvest_wake();
-		while (!atomic_load_explicit(&harvester.ended, memory_order_acquire) &&
-		       rtl_clock_ns() < give_up)
-			futex_wait(&harvester.ended, 0, 10000000);
-		harvester.running = false;
+		wait_until_ended(harvester, now + (timeout_ms + LAST_PASS_MS) * 1000000ull);
+		drop(harvester);
 	}
-	pthread_mutex_unlock(&harvester.lock);
+	pthread_mutex_unlock(&harvest.lock);
 }
 
 void harvest_forked(void)
 {
-	/* The lock may have been held in the parent: a new one. */
-	pthread_mutex_init(&harvester.lock, NULL);
-	harvester.running = false;
+	/* The lock may have been held in the parent: a new one. The thread is not here; what it had
+	 * is left to the parent. */
+	pthread_mutex_init(&harvest.lock, NULL);
+	harvest.running = NULL;
 	atomic_store_explicit(&harvest_idle, 0, memory_order_relaxed);
 }

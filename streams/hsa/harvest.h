@@ -8,7 +8,9 @@
  * something is under way, and sleeps otherwise. What it waits for is room in its ring of
  * events. It never holds a lock then.
  *
- * Threads: as each function says. No locks; it owns the queues that it was given.
+ * Threads: as each function says. No locks; it owns the queues that it was given. When it has to
+ * stop and waits for room, whoever stops it takes the queues over, and it ends without a look at
+ * them or at the runtime, which may be gone by then.
  */
 #ifndef STREAMS_HSA_HARVEST_H
 #define STREAMS_HSA_HARVEST_H
@@ -31,6 +33,16 @@ void harvest_add(struct queue *queue);
 
 /* Any thread: look now. */
 void harvest_wake(void);
+
+/*
+ * Around what may wait for a subscriber. In between, the harvester touches nothing of the runtime's
+ * and nothing that is freed before the process ends. On other threads they do nothing.
+ */
+void harvest_out(void);
+void harvest_in(void);
+
+/* In the harvester: whether it has been given up, and leaves everything as it is. Else false. */
+bool harvest_left(void);
 
 /* Submitting thread: something is under way. */
 static inline void harvest_notify(void)

@@ -5,22 +5,31 @@
 #include <rtl/rocm.h>
 
 #include "collector.h"
+#include "harvest.h"
 #include "kernel_table.h"
 #include "queue.h"
 
-void publish_metadata(uint64_t uid, uint64_t parent_uid, const struct rtl_hsa_metadata *payload)
+static void write_metadata(uint64_t uid, uint64_t parent_uid,
+			   const struct rtl_hsa_metadata *payload)
 {
-	struct rtl_record *record;
+	struct rtl_record *record =
+		rtl_reserve(collector.stream, RTL_METADATA, sizeof(struct rtl_hsa_metadata));
 
-	if (!rtl_enabled(collector.stream, RTL_METADATA))
-		return;
-	record = rtl_reserve(collector.stream, RTL_METADATA, sizeof(struct rtl_hsa_metadata));
 	if (!record)
 		return;
 	record->uid = uid;
 	record->parent_uid = parent_uid;
 	*(struct rtl_hsa_metadata *)rtl_record_payload(record) = *payload;
 	rtl_commit(record);
+}
+
+void publish_metadata(uint64_t uid, uint64_t parent_uid, const struct rtl_hsa_metadata *payload)
+{
+	if (!rtl_enabled(collector.stream, RTL_METADATA))
+		return;
+	harvest_out();
+	write_metadata(uid, parent_uid, payload);
+	harvest_in();
 }
 
 void publish_queue(uint16_t type, const struct queue *queue)
@@ -166,10 +175,21 @@ static void publish_barrier_end(const struct queue *queue, const struct slot *sl
 	rtl_commit(record);
 }
 
+static void publish_dispatch_end(const struct queue *queue, const struct slot *slot,
+				 uint64_t begin_ns, uint64_t end_ns)
+{
+	struct rtl_record *record =
+		rtl_reserve(collector.stream, RTL_TASK_END, sizeof(struct rtl_hsa_dispatch));
+
+	if (!record)
+		return;
+	fill(record, queue, slot, begin_ns, end_ns);
+	rtl_commit(record);
+}
+
 void publish_end(const struct queue *queue, struct slot *slot)
 {
 	const bool barrier = slot->what == SLOT_BARRIER;
-	struct rtl_record *record;
 
 	if (!rtl_enabled(collector.stream, barrier ? RTL_BARRIER_END : RTL_TASK_END))
 		return;
@@ -181,13 +201,10 @@ void publish_end(const struct queue *queue, struct slot *slot)
 		slot->flags |= RTL_HSA_DISPATCH_NO_TIME;
 		begin_ns = end_ns = 0;
 	}
-	if (barrier) {
+	harvest_out();
+	if (barrier)
 		publish_barrier_end(queue, slot, begin_ns, end_ns);
-		return;
-	}
-	record = rtl_reserve(collector.stream, RTL_TASK_END, sizeof(struct rtl_hsa_dispatch));
-	if (!record)
-		return;
-	fill(record, queue, slot, begin_ns, end_ns);
-	rtl_commit(record);
+	else
+		publish_dispatch_end(queue, slot, begin_ns, end_ns);
+	harvest_in();
 }

@@ -27,7 +27,7 @@ static struct {
 
 /* This thread is in a function of the runtime, or of a tool before us, that makes a queue of
  * ours: what is called from there is not another queue. */
-static __thread bool creating;
+static __thread bool creating __attribute__((tls_model("initial-exec")));
 
 static void list_add(struct queue *queue)
 {

@@ -29,6 +29,7 @@ endfunction()
 hsa_program(hsa_signals)
 hsa_program(hsa_again)
 hsa_program(hsa_handler)
+hsa_program(hsa_late)
 hsa_program(hsa_queues)
 target_link_libraries(hsa_queues PRIVATE ${CMAKE_DL_LIBS})
 target_include_directories(hsa_queues PRIVATE ${PROJECT_SOURCE_DIR}/include)
@@ -203,6 +204,10 @@ hsa_trace_test(few_slots softgpu "--missed 12000" ${programs}/hsa_dispatch -n 30
 # A slow subscriber costs time, and nothing else.
 hsa_trace_test(slow_subscriber softgpu "" ${programs}/hsa_dispatch -n 3000 -t 2
   ENV "HSA_DUMP=&delay_us=100")
+# One that is too slow at the end costs events, which are counted, and is not waited for. The runtime of
+# ROCm 7 ends once only on the software GPU.
+hsa_trace_test(late_subscriber softgpu "--unnamed --late" ${hsa_dir}/hsa_late
+  ENV "HSA_DUMP=&delay_us=20000" RTL_BUFFER_SIZE=64k RTL_HSA_EXIT_MS=0)
 
 # Other tools that make intercept queues themselves, loaded before and after the collector, and
 # the collector loaded twice: every dispatch once, with its times.

@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: MIT
 """Compares what the HSA collector published with the software GPU's log, row by row.
 
-    hsa_compare.py TRACE LOG [--tick NS] [--missed N] [--blind N] [--unnamed] [--own FILE]
+    hsa_compare.py TRACE LOG [--tick NS] [--missed N] [--late] [--blind N] [--unnamed] [--own FILE]
                    [--own-copies FILE] [--copies-missed N] [--lite]
 
 TRACE is written by the subscriber hsa_dump, LOG is SOFTGPU_LOG's file. Every dispatch in the
 log but the runtime's own (rocr_*) must be in the trace exactly once: same GPU, kernel, grid,
 workgroup, LDS and scratch, and times within one tick of the GPU's clock. --missed: that many
 dispatches of the log may be absent from the trace, and must have been counted as missed.
+--late: some dispatches are absent, and exactly these have been counted as missed.
 --blind: nothing is traced, as that many queues are not seen, which must have been counted.
 --unnamed: kernels have no names (a program with kernel objects of its own).
 --own: lines `[grid=X] time THREAD N START END` in FILE are what the program read itself of dispatches:
@@ -220,6 +221,7 @@ def main():
     parser.add_argument("log")
     parser.add_argument("--tick", type=int, default=10)
     parser.add_argument("--missed", type=int, default=0)
+    parser.add_argument("--late", action="store_true")
     parser.add_argument("--blind", type=int, default=0)
     parser.add_argument("--unnamed", action="store_true")
     parser.add_argument("--own")
@@ -249,6 +251,8 @@ def main():
         sys.exit("nothing in the log")
     if args.blind:
         sys.exit(bool(trace) or missed != args.blind)
+    if args.late:
+        sys.exit(bool(extra) or not absent or missed != absent)
     if absent > args.missed or extra or missed < absent:
         sys.exit(1)
     barriers = list(trace_barriers(args.trace))

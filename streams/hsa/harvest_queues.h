@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a harvester harvests: the queues that it was given, one look at all of them, and what is
+ * done with them at the end.
+ *
+ * Threads: all by the harvester, or by whoever has taken its turn (harvest.c), but for
+ * harvest_queues_add.
+ */
+#ifndef STREAMS_HSA_HARVEST_QUEUES_H
+#define STREAMS_HSA_HARVEST_QUEUES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct queue;
+
+struct harvest_queues {
+	struct queue *first;
+	uint32_t under_way; /* after the last pass */
+	bool wanted;        /* metadata, at the last pass */
+};
+
+/* Any thread: hands a queue over to the harvester that looks next. */
+void harvest_queues_add(struct queue *queue);
+
+/* Takes over what has been handed over since. */
+void harvest_queues_adopt(struct harvest_queues *queues);
+
+/*
+ * Once through all queues; whether something had finished or begun. `number` counts the passes. It
+ * stops halfway when the thread has been given up (harvest_left).
+ */
+bool harvest_queues_pass(struct harvest_queues *queues, uint32_t number);
+
+/* Whether something has been submitted since, or a queue came or went. */
+bool harvest_queues_waiting(const struct harvest_queues *queues);
+
+/* Gives up what has not been published, and counts it. Touches nothing of the runtime's. */
+void harvest_queues_abandon(struct harvest_queues *queues, const char *cause);
+
+#endif
