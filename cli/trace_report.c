@@ -122,7 +122,8 @@ static void report_database(const struct launch *launch, int status)
 		report_nothing(launch);
 		goto out;
 	}
-	bool something = database_operations(database) > 0 || database_events(database) > 0;
+	const int64_t operations = database_operations(database);
+	bool something = operations > 0 || database_events(database) > 0;
 	char *writer = database_fact(database, "writer");
 	int64_t lost = database_lost(database);
 
@@ -130,6 +131,9 @@ static void report_database(const struct launch *launch, int status)
 		explain_incomplete(path, writer, status);
 	/* what was lost is said even where nothing else came of it */
 	if ((something && !launch->quiet) || lost > 0) {
+		if (!operations && database_used_gpu(database))
+			cli_error("no GPU operation was recorded: no kernel that the command "
+				  "dispatched has ended");
 		print_summary(database, path);
 		launch_report_no_rocm(launch);
 	} else if (!something && !writer) {

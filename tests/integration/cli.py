@@ -1106,7 +1106,7 @@ class StartStop(Case):
     def test_paused_start_stop__only_what_was_published_between(self):
         child, total = self.publisher("--paused")
         self.assertEqual(total, 0)
-        self.good("start")
+        self.good("start", self.in_spool())  # not any: other tests may be tracing, too
         total += self.line_until(child, 100)
         self.good("stop", str(child.pid))
         total += self.line_until(child, 0)
@@ -1120,7 +1120,7 @@ class StartStop(Case):
         child = self.start("trace", "-o", "run.db", "sh", "-c", f"read x; '{PROGRAM}' 10 print",
                            stdin=subprocess.PIPE)
         self.wait_until(lambda: os.listdir(self.spool))
-        self.wait_until(lambda: self.rtl("stop").returncode == 0)
+        self.wait_until(lambda: self.rtl("stop", self.in_spool()).returncode == 0)
         out, err = child.communicate("go\n", timeout=30)
         self.assertEqual(out, "0\n")
         self.assertIn("no GPU operation was recorded", err)

@@ -45,6 +45,8 @@ foreach(runner softgpu rocm7)
     threads 4 20000)
   trace_test(${runner}.queued command ${runner} "" "AMD_DIRECT_DISPATCH=0" streams_events)
   trace_test(${runner}.fork_exec.in-process in-process ${runner} "" "" fork_exec)
+  # The runtime is used, and no kernel is dispatched: the summary says so.
+  trace_test(${runner}.no_operation command ${runner} "--cut" "" hsa_dispatch -n 0)
   # Four processes at once, one output
   trace_program(threads ${runner} threads)
   trace_test(${runner}.children command ${runner} "--expect 4000" "EXPECT_LINES=4"
