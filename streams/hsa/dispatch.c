@@ -26,7 +26,9 @@
 #include "watch.h"
 
 /* Packets of the GPU's ring that the runtime may need for itself, and one for this packet. */
-#define ROOM_LEAST   4
+#define ROOM_LEAST 4
+/* How long to wait for room: where a dispatch under way will tell of it, and where none will. */
+#define ROOM_TOLD_NS 30000000000u
 #define ROOM_WAIT_NS 100000000u
 
 /* A packet of any kind: these parts are at the same place in all that have them. */
@@ -281,11 +283,15 @@ static void look_at_marks(struct queue *queue)
  * thread; it would go before the first, or end the program by an assertion. Some of 7.x write
  * beyond a buffer when they have held back many. So a packet waits here until the GPU has surely
  * taken some, as without us the program would wait for room in the ring. Bounded, as what we
- * know of the ring is less than what the runtime knows.
+ * know of the ring is less than what the runtime knows: packets that are no dispatches, or have
+ * begun and not ended, have left it; and a program may wait to open a gate until it has filled the
+ * ring behind it. The runtime's handler thread does not wait for long: the GPU may wait for it.
  */
 static __attribute__((cold, noinline)) void wait_for_room(struct queue *queue, uint64_t id)
 {
-	const uint64_t deadline = rtl_clock_ns() + ROOM_WAIT_NS;
+	const bool told = queue->slot_ids + queue->packets > id + ROOM_LEAST;
+	const uint64_t deadline =
+		rtl_clock_ns() + (told && !relay_is_runtime_thread() ? ROOM_TOLD_NS : ROOM_WAIT_NS);
 
 	for (;;) {
 		look_at_marks(queue);
@@ -305,6 +311,8 @@ static inline bool has_room(struct queue *queue, uint64_t id)
 {
 	if (__builtin_expect(may_be_full(queue, id), 0))
 		wait_for_room(queue, id);
+	else
+		queue->no_room_known = false;
 	return !queue->no_room_known;
 }
 
@@ -318,6 +326,7 @@ static inline struct slot *process(struct queue *queue, union packet *packet, en
 		return NULL;
 	slot->submit_ticks = now_ticks;
 	slot->packet_id = id;
+	queue->slot_ids = id + 1;
 	slot->submit_tid = rtl_thread_id();
 	fill_scope(slot);
 	if (__builtin_expect(kind == PACKET_DISPATCH, 1))
@@ -455,6 +464,8 @@ void dispatch_intercept(const void *packets, uint64_t count, uint64_t index, voi
 
 	queue->next_id = id + count;
 	if (!wanted) {
+		/* Without slots nothing tells of room: see wait_for_room. */
+		queue->no_room_known |= may_be_full(queue, id + count - 1);
 		pass_by(queue, packets, count, index);
 		write(packets, count);
 		return;

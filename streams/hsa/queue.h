@@ -56,6 +56,7 @@ struct queue {
 	void *batch;         /* room for as many packets as the ring has; NULL until needed */
 	bool gave_up;        /* it has waited for a slot in vain */
 	bool no_room_known;  /* it has waited in vain for the GPU to take packets */
+	uint64_t slot_ids;   /* one more than the last packet that got a slot */
 	uint64_t taken_seen; /* as `taken`, from the marks */
 	uint64_t next_mark;
 	uint32_t mark_count;

@@ -74,6 +74,10 @@ hsa_trace_test(one_queue_large softgpu "--own @out" ${programs}/hsa_dispatch -n 
 # ("no free slot for a retry barrier packet") when several threads share a small queue.
 hsa_trace_test(small_queue softgpu "" ${programs}/hsa_dispatch -n 3000 -m -t 4 -s 128
   ENV SOFTGPU_COUNT=2 SOFTGPU_KERNELS=${programs}/libhost_kernels.so)
+# A ring that is full for as long as kernels of 130 ms last, behind several rings of the doorbell. Not
+# on ROCm 7, for the same reason.
+hsa_trace_test(full_queue softgpu "--own @out" ${programs}/hsa_dispatch -n 18 -b 6 -m -t 4 -v -s 64
+  ENV SOFTGPU_KERNEL_NS=130000000 SOFTGPU_KERNELS=${programs}/libhost_kernels.so)
 hsa_trace_both(timing "" timing)
 hsa_trace_both(streams_events "" streams_events)
 hsa_trace_both(graph_launch "" graph_launch)
