@@ -23,13 +23,8 @@
 #include "publish.h"
 #include "queue.h"
 #include "relay.h"
+#include "room.h"
 #include "watch.h"
-
-/* Packets of the GPU's ring that the runtime may need for itself, and one for this packet. */
-#define ROOM_LEAST 4
-/* How long to wait for room: where a dispatch under way will tell of it, and where none will. */
-#define ROOM_TOLD_NS 30000000000u
-#define ROOM_WAIT_NS 100000000u
 
 /* A packet of any kind: these parts are at the same place in all that have them. */
 union packet {
@@ -87,6 +82,13 @@ static inline unsigned wants(void)
 
 enum packet_kind { PACKET_OTHER, PACKET_DISPATCH, PACKET_EXTENDED, PACKET_BARRIER };
 
+static inline bool is_barrier(const union packet *packet)
+{
+	const unsigned type = packet->any.header & 0xff;
+
+	return type == HSA_PACKET_TYPE_BARRIER_AND || type == HSA_PACKET_TYPE_BARRIER_OR;
+}
+
 /* What the packet is, if that is wanted; else PACKET_OTHER. */
 static inline enum packet_kind kind_of(const union packet *packet, unsigned wants)
 {
@@ -96,10 +98,7 @@ static inline enum packet_kind kind_of(const union packet *packet, unsigned want
 		return wants & WANT_DISPATCHES ? PACKET_DISPATCH : PACKET_OTHER;
 	if (type == HSA_PACKET_TYPE_VENDOR_SPECIFIC && packet->any.body[0] == FORMAT_EXTENDED)
 		return wants & WANT_DISPATCHES ? PACKET_EXTENDED : PACKET_OTHER;
-	if ((wants & WANT_BARRIERS) &&
-	    (type == HSA_PACKET_TYPE_BARRIER_AND || type == HSA_PACKET_TYPE_BARRIER_OR))
-		return PACKET_BARRIER;
-	return PACKET_OTHER;
+	return (wants & WANT_BARRIERS) && is_barrier(packet) ? PACKET_BARRIER : PACKET_OTHER;
 }
 
 static __attribute__((cold, noinline)) struct slot *wait_for_slot(struct queue *queue)
@@ -237,85 +236,6 @@ static __attribute__((cold, noinline)) void fill_barrier(struct slot *slot,
 		slot->grid[1] += barrier->dep_signal[i].handle != 0;
 }
 
-/* Packets below this one have left the GPU's ring, as far as is known. */
-static inline uint64_t taken(const struct queue *queue)
-{
-	const uint64_t harvested = atomic_load_explicit(&queue->taken, memory_order_relaxed);
-
-	return harvested > queue->taken_seen ? harvested : queue->taken_seen;
-}
-
-static inline bool may_be_full(const struct queue *queue, uint64_t id)
-{
-	return id + ROOM_LEAST >= taken(queue) + queue->packets;
-}
-
-/* Remembers a dispatch now and then, whose end tells how far the GPU has got. */
-static inline void set_mark(struct queue *queue, struct slot *slot, uint64_t id)
-{
-	if (id < queue->next_mark || slot->kind != SLOT_OWN)
-		return;
-	queue->next_mark = id + queue->packets / QUEUE_MARKS;
-	queue->marks[queue->mark_count++ % QUEUE_MARKS] = (struct queue_mark){slot, id};
-}
-
-/*
- * Looks at the marks: the harvester may be waiting for a subscriber. A slot that holds another
- * packet by now was given back, so its packet has ended; one that was given back and waits is
- * in the harvester's `taken`.
- */
-static void look_at_marks(struct queue *queue)
-{
-	for (uint32_t i = 0; i < QUEUE_MARKS && i < queue->mark_count; i++) {
-		const struct queue_mark *mark = &queue->marks[i];
-		const amd_signal_t *signal = (const amd_signal_t *)mark->slot->signal;
-
-		if (mark->index >= queue->taken_seen &&
-		    (mark->slot->packet_id != mark->index ||
-		     __atomic_load_n(&signal->value, __ATOMIC_RELAXED) < 1))
-			queue->taken_seen = mark->index + 1;
-	}
-}
-
-/*
- * Runtimes of 5.x can hold back one packet when the ring of the GPU is full, but may call us for
- * the next one nevertheless, when the doorbell was rung for several, or from their handler
- * thread; it would go before the first, or end the program by an assertion. Some of 7.x write
- * beyond a buffer when they have held back many. So a packet waits here until the GPU has surely
- * taken some, as without us the program would wait for room in the ring. Bounded, as what we
- * know of the ring is less than what the runtime knows: packets that are no dispatches, or have
- * begun and not ended, have left it; and a program may wait to open a gate until it has filled the
- * ring behind it. The runtime's handler thread does not wait for long: the GPU may wait for it.
- */
-static __attribute__((cold, noinline)) void wait_for_room(struct queue *queue, uint64_t id)
-{
-	const bool told = queue->slot_ids + queue->packets > id + ROOM_LEAST;
-	const uint64_t deadline =
-		rtl_clock_ns() + (told && !relay_is_runtime_thread() ? ROOM_TOLD_NS : ROOM_WAIT_NS);
-
-	for (;;) {
-		look_at_marks(queue);
-		if (!may_be_full(queue, id)) {
-			queue->no_room_known = false;
-			return;
-		}
-		if (queue->no_room_known || rtl_clock_ns() >= deadline || !collector_on())
-			break;
-		harvest_wait_pass();
-	}
-	queue->no_room_known = true;
-}
-
-/* Whether the GPU's ring surely has room for the packet with that id; waits for it. */
-static inline bool has_room(struct queue *queue, uint64_t id)
-{
-	if (__builtin_expect(may_be_full(queue, id), 0))
-		wait_for_room(queue, id);
-	else
-		queue->no_room_known = false;
-	return !queue->no_room_known;
-}
-
 /* Makes one packet ready; the slot, if it has one, is to be submitted after it was written. */
 static inline struct slot *process(struct queue *queue, union packet *packet, enum packet_kind kind,
 				   uint64_t id, uint64_t now_ticks)
@@ -326,7 +246,6 @@ static inline struct slot *process(struct queue *queue, union packet *packet, en
 		return NULL;
 	slot->submit_ticks = now_ticks;
 	slot->packet_id = id;
-	queue->slot_ids = id + 1;
 	slot->submit_tid = rtl_thread_id();
 	fill_scope(slot);
 	if (__builtin_expect(kind == PACKET_DISPATCH, 1))
@@ -335,7 +254,7 @@ static inline struct slot *process(struct queue *queue, union packet *packet, en
 		fill_extended(slot, packet);
 	else
 		fill_barrier(slot, packet);
-	set_mark(queue, slot, id);
+	room_expect(queue, slot, id);
 	if (rtl_enabled(collector.stream,
 			kind == PACKET_BARRIER ? RTL_BARRIER_BEGIN : RTL_TASK_BEGIN))
 		publish_begin(queue, slot);
@@ -379,6 +298,8 @@ static struct slot *process_batch(struct queue *queue, uint64_t id, uint64_t cou
 		const enum packet_kind kind = kind_of(&packets[i], wants);
 		struct slot *slot = NULL;
 
+		if (is_barrier(&packets[i]))
+			room_see_barrier(queue, (const void *)&packets[i], id + i);
 		if (kind != PACKET_OTHER)
 			slot = process(queue, &packets[i], kind, id + i, now_ticks);
 		else
@@ -422,7 +343,7 @@ static __attribute__((noinline)) void intercept_batch(struct queue *queue, const
 		struct slot *first;
 
 		piece = count - done < queue->packets / 2 ? count - done : queue->packets / 2;
-		if (!has_room(queue, id + done + piece - 1))
+		if (!room_for(queue, id + done + piece - 1))
 			piece = count - done;
 		for (uint64_t i = 0; i < piece; i++)
 			copy[i] = *given(queue, packets, index, done + i);
@@ -464,8 +385,7 @@ void dispatch_intercept(const void *packets, uint64_t count, uint64_t index, voi
 
 	queue->next_id = id + count;
 	if (!wanted) {
-		/* Without slots nothing tells of room: see wait_for_room. */
-		queue->no_room_known |= may_be_full(queue, id + count - 1);
+		room_unknown(queue, id + count - 1);
 		pass_by(queue, packets, count, index);
 		write(packets, count);
 		return;
@@ -474,8 +394,10 @@ void dispatch_intercept(const void *packets, uint64_t count, uint64_t index, voi
 		intercept_batch(queue, packets, count, index, id, wanted, write);
 		return;
 	}
-	(void)has_room(queue, id);
+	(void)room_for(queue, id);
 	kind = kind_of(packets, wanted);
+	if (kind != PACKET_DISPATCH && is_barrier(packets))
+		room_see_barrier(queue, packets, id);
 	if (kind == PACKET_OTHER) {
 		watch_reused(((const union packet *)packets)->any.signal);
 		write(packets, 1);

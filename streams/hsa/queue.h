@@ -51,13 +51,14 @@ struct queue {
 	bool profiling_refused;
 
 	/* The submitting thread's. */
-	uint64_t next_id;    /* of the next packet: other tools add some, so the runtime's index,
-			      * which is that of the application's packet, does not do */
-	void *batch;         /* room for as many packets as the ring has; NULL until needed */
-	bool gave_up;        /* it has waited for a slot in vain */
-	bool no_room_known;  /* it has waited in vain for the GPU to take packets */
-	uint64_t slot_ids;   /* one more than the last packet that got a slot */
-	uint64_t taken_seen; /* as `taken`, from the marks */
+	uint64_t next_id;   /* of the next packet: other tools add some, so the runtime's index,
+			     * which is that of the application's packet, does not do */
+	void *batch;        /* room for as many packets as the ring has; NULL until needed */
+	bool gave_up;       /* it has waited for a slot in vain */
+	bool no_room_known; /* it has waited in vain for the GPU to take packets */
+	/* room.h: as `taken`, from the marks; one more than the last packet that has a slot; one
+	 * more than the last barrier that had to wait for a signal. */
+	uint64_t taken_seen, expected, gate;
 	uint64_t next_mark;
 	uint32_t mark_count;
 	struct queue_mark marks[QUEUE_MARKS];

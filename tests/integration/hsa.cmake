@@ -30,6 +30,8 @@ hsa_program(hsa_signals)
 hsa_program(hsa_again)
 hsa_program(hsa_handler)
 hsa_program(hsa_late)
+hsa_program(hsa_odd)
+target_link_libraries(hsa_odd PRIVATE pthread)
 hsa_program(hsa_queues)
 target_link_libraries(hsa_queues PRIVATE ${CMAKE_DL_LIBS})
 target_include_directories(hsa_queues PRIVATE ${PROJECT_SOURCE_DIR}/include)
@@ -164,6 +166,14 @@ hsa_trace_test(again softgpu "--unnamed" ${hsa_dir}/hsa_again ENV RTL_HSA_SLOTS=
 # A handler of the program's that waits for what relays complete.
 hsa_trace_test(handler softgpu "--unnamed" ${hsa_dir}/hsa_handler)
 hsa_trace_test(handler rocm7 "--unnamed" ${hsa_dir}/hsa_handler)
+# Uses of queues and signals that are rare; the own times are those of some of the cases.
+foreach(runner softgpu rocm7)
+  hsa_trace_test(odd_barriers ${runner} "--unnamed" ${hsa_dir}/hsa_odd barriers)
+  hsa_trace_test(odd ${runner} "--unnamed --own @out"
+    ${hsa_dir}/hsa_odd batches dependencies handlers values kinds full)
+endforeach()
+# On ROCm 7 not: see one_queue.
+hsa_trace_test(odd_crowd softgpu "--unnamed" ${hsa_dir}/hsa_odd crowd)
 # A clock with odd ticks, begun elsewhere.
 hsa_trace_test(odd_clock softgpu "--tick 40" ${programs}/vector_add
   ENV SOFTGPU_CLOCK_HZ=27000000 SOFTGPU_CLOCK_OFF=987654321012)

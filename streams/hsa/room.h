@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Room in the GPU's ring of a queue, as far as it can be known from the dispatches that have ended.
+ *
+ * Runtimes of 5.x can hold back one packet when the ring of the GPU is full, but may call us for
+ * the next one nevertheless, when the doorbell was rung for several, or from their handler
+ * thread; it would go before the first, or end the program by an assertion. Some of 7.x write
+ * beyond a buffer when they have held back many. So a packet waits here until the GPU has surely
+ * taken some, as without us the program would wait for room in the ring.
+ *
+ * What we know of the ring is less than what the runtime knows: packets without a slot, or that
+ * have begun and not ended, may have left it. So there is a wait only where the end of a dispatch
+ * with a slot will tell, and it is bounded. A short one where a barrier in the ring waits for a
+ * signal: a program may fill the ring behind it before it gives the signal. The runtime's handler
+ * thread does not wait for long: the GPU may wait for it.
+ *
+ * Threads: the queue's submitting thread. No locks.
+ */
+#ifndef STREAMS_HSA_ROOM_H
+#define STREAMS_HSA_ROOM_H
+
+#include "queue.h"
+
+/* Packets of the GPU's ring that the runtime may need for itself, and one for this packet. */
+#define ROOM_LEAST 4
+
+/* Packets below this one have left the GPU's ring, as far as is known. */
+static inline uint64_t room_taken(const struct queue *queue)
+{
+	const uint64_t harvested = atomic_load_explicit(&queue->taken, memory_order_relaxed);
+
+	return harvested > queue->taken_seen ? harvested : queue->taken_seen;
+}
+
+static inline bool room_may_lack(const struct queue *queue, uint64_t id)
+{
+	return id + ROOM_LEAST >= room_taken(queue) + queue->packets;
+}
+
+/* The packet has that slot: its end will tell how far the GPU has got. Of some the slot is
+ * remembered, too, to be looked at when the harvester is busy. */
+static inline void room_expect(struct queue *queue, struct slot *slot, uint64_t id)
+{
+	queue->expected = id + 1;
+	if (id < queue->next_mark || slot->kind != SLOT_OWN)
+		return;
+	queue->next_mark = id + queue->packets / QUEUE_MARKS;
+	queue->marks[queue->mark_count++ % QUEUE_MARKS] = (struct queue_mark){slot, id};
+}
+
+/* A barrier packet with that id goes by. */
+void room_see_barrier(struct queue *queue, const hsa_barrier_and_packet_t *barrier, uint64_t id);
+
+/* Packets up to that one go by, without slots: they tell of nothing. */
+static inline void room_unknown(struct queue *queue, uint64_t id)
+{
+	queue->no_room_known |= room_may_lack(queue, id);
+}
+
+void room_wait(struct queue *queue, uint64_t id);
+
+/* Whether the GPU's ring surely has room for the packet with that id; waits for it. */
+static inline bool room_for(struct queue *queue, uint64_t id)
+{
+	if (__builtin_expect(room_may_lack(queue, id), 0))
+		room_wait(queue, id);
+	else
+		queue->no_room_known = false;
+	return !queue->no_room_known;
+}
+
+#endif
