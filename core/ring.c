@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "spool_writer.h"
@@ -14,32 +15,43 @@
 		23 /* Linux 5.14; before, pages are touched when they are used */
 #endif
 
-static bool reserve_blocks(const struct ring_header *ring, int dir_fd, uint64_t from, uint64_t to)
+/* No link, nothing to wait for, and as large as the mapping that was made of it. */
+static bool is_as_large(int fd, uint64_t bytes)
 {
-	char name[32];
-	int fd, err;
+	struct stat st;
 
-	snprintf(name, sizeof name, "ring-%u", ring->index);
-	fd = openat(dir_fd, name, O_RDWR | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	err = spool_reserve_blocks(fd, RING_HEADER_SIZE + from, to - from);
-	close(fd);
-	return !err;
+	return !fstat(fd, &st) && S_ISREG(st.st_mode) && (uint64_t)st.st_size >= bytes;
 }
 
-bool ring_prepare(struct ring_header *ring, int dir_fd, uint64_t bytes)
+static bool reserve_blocks(uint32_t index, int dir_fd, uint64_t from, uint64_t to)
 {
+	char name[32];
+	bool ok;
+	int fd;
+
+	snprintf(name, sizeof name, "ring-%u", index);
+	fd = openat(dir_fd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0)
+		return false;
+	ok = is_as_large(fd, RING_HEADER_SIZE + to) &&
+	     !spool_reserve_blocks(fd, RING_HEADER_SIZE + from, to - from);
+	close(fd);
+	return ok;
+}
+
+bool ring_prepare(const struct ring_place *place, int dir_fd, uint64_t bytes)
+{
+	struct ring_header *ring = place->ring;
 	uint64_t ready = __atomic_load_n(&ring->ready, __ATOMIC_ACQUIRE);
 	uint64_t from = ready & ~(uint64_t)4095, to = (bytes + 4095) & ~(uint64_t)4095;
 	int err = errno;
 	bool ok;
 
-	if (to > ring->capacity)
-		to = ring->capacity;
+	if (to > place->bytes)
+		to = place->bytes;
 	if (ready >= to)
 		return true;
-	ok = reserve_blocks(ring, dir_fd, from, to);
+	ok = reserve_blocks(place->index, dir_fd, from, to);
 	if (ok) {
 		madvise(ring_data(ring) + from, to - from, MADV_POPULATE_WRITE);
 		/* release: with the acquire in writer.c; two at once may do the same work, and the

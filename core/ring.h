@@ -21,8 +21,8 @@
 
 #include "spool.h"
 
-#define RING_MAGIC  0x474e4952u /* "RING" */
-#define RING_FILLER 0xffffu
+#define RING_MAGIC     0x474e4952u /* "RING" */
+#define RING_FILLER    0xffffu
 
 enum ring_state {
 	RING_ACTIVE = 1, /* a thread publishes to it */
@@ -73,8 +73,16 @@ static inline uint8_t *ring_data(struct ring_header *ring)
 	return (uint8_t *)ring + RING_HEADER_SIZE;
 }
 
-/* Makes the ring ready up to `bytes`: in the file of the spool whose folder is dir_fd, and in this
- * process's mapping of it. Any thread, any process. False: there is no room on the disk. */
-bool ring_prepare(struct ring_header *ring, int dir_fd, uint64_t bytes);
+/* What a ring's mapping is known by; the header is its writer's, who may have had faults. */
+struct ring_place {
+	struct ring_header *ring;
+	uint32_t index; /* its file is ring-INDEX */
+	uint64_t bytes; /* of data in the mapping; the file has as many */
+};
+
+/* Makes the ring ready up to `bytes`, at most all of it: in the file of the spool whose folder is
+ * dir_fd, which never grows by it, and in this process's mapping of it. Any thread, any process.
+ * False: there is no room on the disk, or the file is not what it was. */
+bool ring_prepare(const struct ring_place *place, int dir_fd, uint64_t bytes);
 
 #endif

@@ -477,17 +477,20 @@ void source_prepare(struct source *source)
 	if (!source->local && !source->files.shared)
 		return;
 	for (i = 0; i < source->reader.count; i++) {
-		struct ring_header *ring = source->reader.list[i].ring;
+		const struct reader_ring *r = &source->reader.list[i];
+		struct ring_header *ring = r->ring;
+		const struct ring_place place = {ring, i,
+						 r->usable < r->capacity ? r->usable : r->capacity};
 		uint64_t ready = ring ? __atomic_load_n(&ring->ready, __ATOMIC_RELAXED) : 0;
 
 		/* a thread that fills little needs little */
-		if (!ring || ready >= ring->capacity ||
+		if (!ring || r->is_segment || ready >= place.bytes ||
 		    __atomic_load_n(&ring->head, __ATOMIC_RELAXED) + PREPARE_STEP <= ready)
 			continue;
 		if (source->local)
 			spool_ring_prepare(&bus.spool, ring, ready + PREPARE_STEP);
 		else
-			ring_prepare(ring, source->files.dir_fd, ready + PREPARE_STEP);
+			ring_prepare(&place, source->files.dir_fd, ready + PREPARE_STEP);
 	}
 }
 

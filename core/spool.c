@@ -248,8 +248,9 @@ int spool_open_folder(struct spool *spool, const char *base, struct spool_contro
 
 bool spool_ring_prepare(const struct spool *spool, struct ring_header *ring, uint64_t bytes)
 {
+	const struct ring_place place = {ring, ring->index, ring->capacity};
 	int dir_fd = spool_dir(spool);
-	bool ok = dir_fd >= 0 && ring_prepare(ring, dir_fd, bytes);
+	bool ok = dir_fd >= 0 && ring_prepare(&place, dir_fd, bytes);
 
 	if (dir_fd >= 0)
 		close(dir_fd);

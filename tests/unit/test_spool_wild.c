@@ -224,6 +224,89 @@ static void test_file__cut_off_while_it_is_read__collector_lives(void **state)
 	assert_int_equal(events_so_far(), 2000);
 }
 
+/* ---- a header that names another file and another size */
+
+#define LIE_BYTES (1ull << 30)
+
+/* 1000 events, then a ring that claims to be `ring-7`, and larger than any file. */
+static void lie(const char *folder, int go, int done)
+{
+	struct rtl_stream *stream;
+	struct ring_header *ring;
+	char path[1024], byte;
+	int fd;
+
+	setenv("RTL_BUFFER_SIZE", "256K", 1);
+	setenv("RTL_LOG", "error:/dev/null", 1);
+	stream = join(folder);
+	publish(stream, 1000);
+	if (read(go, &byte, 1) != 1 || !find_file(folder, "ring-0", path, sizeof path))
+		_exit(1);
+	fd = open(path, O_RDWR);
+	ring = mmap(NULL, RING_HEADER_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	path[strlen(path) - 1] = '7';
+	if (ring == MAP_FAILED || open(path, O_RDWR | O_CREAT, 0600) < 0)
+		_exit(1);
+	ring->index = 7;
+	ring->capacity = 16 * LIE_BYTES;
+	ring->head = LIE_BYTES;
+	ring->ready = LIE_BYTES;
+	if (write(done, "", 1) != 1)
+		_exit(1);
+	for (;;)
+		pause();
+}
+
+static off_t size_of(const char *folder, const char *file)
+{
+	char path[1024];
+	struct stat st;
+
+	return find_file(folder, file, path, sizeof path) && !stat(path, &st) ? st.st_size : -1;
+}
+
+static void collect_lie(const void *arg)
+{
+	struct rtl_collector *collector = start();
+	const char *folder = rtl_collector_folder(collector);
+	int go[2], done[2], i;
+	bool grown;
+	char byte;
+	pid_t pid;
+
+	(void)arg;
+	if (pipe(go) || pipe(done))
+		_exit(2);
+	pid = fork();
+	if (!pid) {
+		kit_child();
+		lie(folder, go[0], done[1]);
+	}
+	while (events_so_far() < 1000)
+		rtl_collector_poll(collector, 10);
+	if (write(go[1], "", 1) != 1 || read(done[0], &byte, 1) != 1)
+		_exit(4);
+	for (i = 0; i < 20; i++)
+		rtl_collector_poll(collector, 10);
+	grown = size_of(folder, "ring-7") ||
+		size_of(folder, "ring-0") != RING_HEADER_SIZE + (256 << 10);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	if (grown)
+		_exit(5);
+	finish(collector);
+}
+
+static void test_ring__claims_another_file_and_size__none_grows(void **state)
+{
+	struct outcome outcome;
+
+	(void)state;
+	run(collect_lie, NULL, &outcome);
+	assert_in_range(outcome.events, 1000, 1000);
+	assert_int_equal(outcome.damaged, 1);
+}
+
 /* ---- random bytes */
 
 struct scribbler {
@@ -289,7 +372,6 @@ static void *scribble(void *user)
 	struct scribbler *s = user;
 	unsigned i;
 
-	usleep(200000); /* something sound first */
 	for (i = 0; !__atomic_load_n(&s->stop, __ATOMIC_RELAXED); i++) {
 		/* the rings soon, the rest only later: nothing would be read any more */
 		scribble_over(s->folder, files[i % (i < 2000 ? 2 : 4)]);
@@ -328,6 +410,8 @@ static void collect_scribbled(const void *arg)
 	(void)arg;
 	if (!pid)
 		be_scribbled(rtl_collector_folder(collector));
+	while (!events_so_far()) /* something sound first */
+		rtl_collector_poll(collector, 1);
 	pthread_create(&thread, NULL, scribble, &scribbler);
 	clock_gettime(CLOCK_MONOTONIC, &begin);
 	do {
@@ -356,6 +440,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_file__cut_off_while_it_is_read__collector_lives),
+		cmocka_unit_test(test_ring__claims_another_file_and_size__none_grows),
 		cmocka_unit_test(test_files__random_bytes_while_they_are_read__collector_lives),
 	};
 
