@@ -566,6 +566,35 @@ static void add_up(void *user, const char *cause, uint64_t count)
 	*(uint64_t *)user += count;
 }
 
+/* Whether what its publishers had under way will not come any more. */
+static bool is_over(const struct source *source)
+{
+	return source->over || source->gone || (!source->local && !source->files.shared);
+}
+
+static void each_pending(const struct source *source, uint32_t number,
+			 void (*fn)(void *user, const char *cause, uint64_t count), void *user)
+{
+	const struct spool_pending *list = source->control->pending;
+	uint32_t i;
+
+	for (i = 0; i < SPOOL_PENDING_MAX; i++) {
+		char cause[sizeof list[i].cause + 1] = "";
+		uint64_t begun, ended;
+
+		/* acquire: with the release in pending.c */
+		if (!__atomic_load_n(&list[i].used, __ATOMIC_ACQUIRE) || list[i].stream != number)
+			continue;
+		/* acquire: with the releases in rtl/stream.h */
+		ended = __atomic_load_n(&list[i].pub.ended, __ATOMIC_ACQUIRE);
+		begun = __atomic_load_n(&list[i].pub.begun, __ATOMIC_ACQUIRE);
+		if (begun <= ended)
+			continue;
+		memcpy(cause, list[i].cause, sizeof list[i].cause);
+		fn(user, cause, begun - ended);
+	}
+}
+
 static void each_missed(const struct source *source, uint32_t number,
 			void (*fn)(void *user, const char *cause, uint64_t count), void *user)
 {
@@ -586,6 +615,8 @@ static void each_missed(const struct source *source, uint32_t number,
 	otherwise = __atomic_load_n(&control->streams[number].missed_otherwise, __ATOMIC_RELAXED);
 	if (otherwise)
 		fn(user, "other causes", otherwise);
+	if (is_over(source))
+		each_pending(source, number, fn, user);
 }
 
 static void each_discarded(const struct source *source, uint32_t number,

@@ -21,6 +21,7 @@ struct source {
 	bool local;
 	bool begun;         /* subscribers know the process */
 	bool ended;         /* process_end was called: nothing follows */
+	bool over;          /* of this process: its end has begun */
 	bool gone;          /* it has ended in order, or died */
 	bool damaged;       /* its dictionary could not be read to the end */
 	bool interrupted;   /* a pass over it is to be continued */

@@ -16,10 +16,11 @@
 #include <rtl/stream.h>
 
 #define SPOOL_MAGIC        "RTLSPOOL"
-#define SPOOL_VERSION      2u
+#define SPOOL_VERSION      3u
 #define SPOOL_STREAMS_MAX  256u
 #define SPOOL_RINGS_MAX    4096u
 #define SPOOL_LOSSES_MAX   256u
+#define SPOOL_PENDING_MAX  128u
 #define SPOOL_SEGMENT_NAME "segment-%06u"
 #define SPOOL_SEGMENT_SCAN "segment-%u"
 #define SPOOL_PAIRS_MAX    64u
@@ -50,7 +51,7 @@ struct spool_stream {
 	uint64_t delivered;
 	/* Published and recorded, but thrown away again to keep the recording within its bound. */
 	uint64_t rotated;
-	uint64_t delivered_next; /* see releasing */
+	uint64_t delivered_next;   /* see releasing */
 	uint64_t missed_otherwise; /* of causes for which there was no room in losses[] */
 	uint8_t pad[512 - sizeof(struct rtl_stream) - 8 * SPOOL_DISCARD_CAUSES - 32];
 };
@@ -60,6 +61,14 @@ struct spool_loss {
 	uint64_t count; /* relaxed adds by publishers, relaxed loads by readers */
 	uint32_t stream;
 	char cause[52];
+};
+
+/* What a publisher has under way: missed, by this cause, once the process has ended around it. */
+struct spool_pending {
+	struct rtl_pending pub; /* the publisher's; acquire by readers after the process's end */
+	uint32_t stream;
+	uint32_t used; /* under the bus's lock; release when complete, acquire by readers */
+	char cause[56];
 };
 
 struct spool_control {
@@ -102,9 +111,12 @@ struct spool_control {
 	uint8_t pad[4096 - 88 - 16 * SPOOL_PAIRS_MAX - 24];
 	struct spool_loss losses[SPOOL_LOSSES_MAX];
 	struct spool_stream streams[SPOOL_STREAMS_MAX];
+	struct spool_pending pending[SPOOL_PENDING_MAX];
 };
 
 _Static_assert(sizeof(struct spool_stream) == 512, "stride of the stream slots");
+_Static_assert(sizeof(struct spool_pending) == 192, "whole lines");
+_Static_assert(offsetof(struct spool_control, pending) % 64 == 0, "whole lines");
 _Static_assert(offsetof(struct spool_control, losses) == 4096, "first page of the control file");
 
 #endif

@@ -77,8 +77,50 @@ RTL_API const struct rtl_stream_info *rtl_stream_describe(const struct rtl_strea
  * the ledger as missed. Lock-free after the first call for a cause; any thread.
  * @param cause  short and constant, e.g. "no signal left"
  */
-RTL_API void rtl_stream_count_missed(struct rtl_stream *stream, const char *cause,
-				     uint64_t count);
+RTL_API void rtl_stream_count_missed(struct rtl_stream *stream, const char *cause, uint64_t count);
+
+/**
+ * How much a publisher has under way that will become events of a stream, as numbers that only
+ * grow: so that what the end of the process cuts off (SIGKILL, a crash, _exit) is counted, too. It
+ * belongs to librtl and lies in the spool. Each of the two numbers is written by one thread at a
+ * time, with rtl_pending_begin before the work begins and rtl_pending_end after its event was
+ * committed (or counted as missed). They are in different cache lines.
+ */
+struct rtl_pending {
+	uint64_t begun;
+	uint64_t reserved0[7];
+	uint64_t ended;
+	uint64_t reserved1[7];
+};
+
+/**
+ * Makes such a pair of numbers. When the process has ended, what had begun and not ended appears in
+ * the ledger as missed, by that cause; while it runs nothing of it does.
+ * There are 128 in a process: make one for a queue, not for a piece of work.
+ *
+ * Any thread; not from a signal handler.
+ *
+ * @param cause  short (55 bytes are kept), e.g. "under way when the process ended"
+ * @return never NULL: where there is no stream or no pair left, one that nobody reads
+ */
+RTL_API struct rtl_pending *rtl_stream_pending(struct rtl_stream *stream, const char *cause);
+
+/** Gives it back: nothing is under way there any more. Any thread; not from a signal handler. */
+RTL_API void rtl_pending_release(struct rtl_pending *pending);
+
+/** Release: a process that is killed afterwards has said so. Partner: the ledger's reader. */
+static inline void rtl_pending_begin(struct rtl_pending *pending, uint64_t n)
+{
+	__atomic_store_n(&pending->begun, __atomic_load_n(&pending->begun, __ATOMIC_RELAXED) + n,
+			 __ATOMIC_RELEASE);
+}
+
+/** The same for the end; a process killed between commit and this has one too many as missed. */
+static inline void rtl_pending_end(struct rtl_pending *pending, uint64_t n)
+{
+	__atomic_store_n(&pending->ended, __atomic_load_n(&pending->ended, __ATOMIC_RELAXED) + n,
+			 __ATOMIC_RELEASE);
+}
 
 /**
  * A number for a tool's own trace-point types, 1..254, for RTL_TYPE_USER; the same name gives

@@ -49,6 +49,7 @@ extern "C" {
 
 struct rtl_stream;
 struct rtl_record;
+struct rtl_pending;
 struct rtl_tracepoint_desc;
 struct rtl_scope;
 struct rtl_site;
@@ -69,6 +70,10 @@ struct rtl_span;
 	  (RTL_STUB_STREAM_(stream)), NULL)                                                        \
 	N(stream_count_missed, (struct rtl_stream *stream, const char *cause, uint64_t count),     \
 	  (RTL_STUB_STREAM_(stream), cause, count))                                                \
+	V(stream_pending, struct rtl_pending *, (struct rtl_stream *stream, const char *cause),    \
+	  (RTL_STUB_STREAM_(stream), cause), &rtl_stub_pending_none)                               \
+	N(pending_release, (struct rtl_pending *pending),                                          \
+	  (pending == &rtl_stub_pending_none ? NULL : pending))                                    \
 	V(stream_ledger, int, (const struct rtl_stream *stream, struct rtl_ledger *ledger),        \
 	  (RTL_STUB_STREAM_(stream), ledger), RTL_ENOTSUP)                                         \
 	V(vendor_register, int, (const char *name, uint8_t *vendor), (name, vendor), RTL_ENOTSUP)  \
@@ -133,6 +138,8 @@ static inline void rtl_stub_log(enum rtl_level level, const char *who, const cha
 #define rtl_stream_find         rtl_stub_stream_find
 #define rtl_stream_describe     rtl_stub_stream_describe
 #define rtl_stream_count_missed rtl_stub_stream_count_missed
+#define rtl_stream_pending      rtl_stub_stream_pending
+#define rtl_pending_release     rtl_stub_pending_release
 #define rtl_stream_ledger       rtl_stub_stream_ledger
 #define rtl_vendor_register     rtl_stub_vendor_register
 #define rtl_tracepoint_register rtl_stub_tracepoint_register
@@ -208,6 +215,7 @@ struct rtl_stub_calls {
 
 RTL_STUB_SHARED_ struct rtl_stub_calls rtl_stub_calls;
 RTL_STUB_SHARED_ struct rtl_stream rtl_stub_stream_none;
+RTL_STUB_SHARED_ struct rtl_pending rtl_stub_pending_none;
 #define rtl_stream_none rtl_stub_stream_none
 /* librtl does not know our rtl_stream_none; NULL is none as well to those that look for it. */
 #define RTL_STUB_STREAM_(stream) ((stream) == &rtl_stub_stream_none ? NULL : (stream))

@@ -46,6 +46,7 @@ static struct queue *make_pool(void)
 		return NULL;
 	memset(pool, 0, sizeof(*pool));
 	pool->copies = true;
+	pool->pending = rtl_stream_pending(collector.copies, QUEUE_PENDING_CAUSE);
 	if (slots_init_bare(&pool->pool, SLOTS_MOST, SLOTS_AT_FIRST) || harvest_start()) {
 		queue_free(pool);
 		return NULL;
@@ -85,8 +86,10 @@ static struct slot *take(struct queue *pool)
 
 	pthread_mutex_lock(&copies.lock);
 	slot = slot_take(&pool->pool);
-	if (slot)
+	if (slot) {
 		slot->packet_id = ++copies.count;
+		rtl_pending_begin(pool->pending, 1);
+	}
 	pthread_mutex_unlock(&copies.lock);
 	return slot;
 }
@@ -122,8 +125,10 @@ void copies_forget(void)
 {
 	struct queue *pool = atomic_load_explicit(&copies.pool, memory_order_relaxed);
 
-	if (pool)
+	if (pool) {
 		slots_forget(&pool->pool);
+		queue_release_pending(pool);
+	}
 	atomic_store_explicit(&copies.pool, NULL, memory_order_relaxed);
 	atomic_store_explicit(&copies.profiled, false, memory_order_relaxed);
 }

@@ -158,6 +158,7 @@ static inline struct slot *take(struct queue *queue, union packet *packet)
 		const uint64_t lite = atomic_load_explicit(&queue->lite, memory_order_relaxed);
 
 		atomic_store_explicit(&queue->lite, lite + 1, memory_order_relaxed);
+		rtl_pending_begin(queue->pending, 1);
 		return NULL;
 	}
 	slot = slot_take(&queue->pool);
@@ -244,6 +245,7 @@ static inline struct slot *process(struct queue *queue, union packet *packet, en
 
 	if (!slot)
 		return NULL;
+	rtl_pending_begin(queue->pending, 1);
 	slot->submit_ticks = now_ticks;
 	slot->packet_id = id;
 	slot->submit_tid = rtl_thread_id();

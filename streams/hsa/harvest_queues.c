@@ -99,6 +99,7 @@ static void harvest_slot(struct queue *queue, struct slot *slot)
 		copy_publish_end(slot);
 	else
 		publish_end(queue, slot);
+	rtl_pending_end(queue->pending, 1);
 	if (!harvest_left())
 		slots_recycle(&queue->pool, slot);
 }
@@ -166,6 +167,7 @@ static bool abandon(struct queue *queue, const char *cause)
 	if (lost)
 		rtl_stream_count_missed(queue->copies ? collector.copies : collector.stream, cause,
 					lost);
+	rtl_pending_end(queue->pending, lost);
 	return empty;
 }
 
@@ -179,6 +181,7 @@ static void count_lite(struct queue *queue)
 		return;
 	rtl_stream_count_missed(collector.stream, "mode lite: dispatch has a completion signal",
 				lite - queue->lite_counted);
+	rtl_pending_end(queue->pending, lite - queue->lite_counted);
 	queue->lite_counted = lite;
 }
 

@@ -66,11 +66,21 @@ static bool list_has(const hsa_queue_t *hsa)
 	return found;
 }
 
+void queue_release_pending(struct queue *queue)
+{
+	struct rtl_pending *pending = queue->pending;
+
+	queue->pending = rtl_stream_pending(NULL, NULL); /* that nobody reads */
+	rtl_pending_release(pending);
+}
+
 void queue_forget_all(void)
 {
 	pthread_mutex_lock(&list.lock);
-	for (const struct queue *queue = list.first; queue; queue = queue->next_listed)
+	for (struct queue *queue = list.first; queue; queue = queue->next_listed) {
 		slots_forget(&queue->pool);
+		queue_release_pending(queue);
+	}
 	list.first = NULL;
 	pthread_mutex_unlock(&list.lock);
 }
@@ -97,6 +107,7 @@ static struct queue *prepare(hsa_agent_t handle, uint32_t size, hsa_queue_type32
 	if (!queue)
 		return NULL;
 	memset(queue, 0, sizeof(*queue));
+	queue->pending = rtl_stream_pending(collector.stream, QUEUE_PENDING_CAUSE);
 	if (slots_init(&queue->pool, size * 2 < SLOTS_LEAST ? SLOTS_LEAST : size * 2,
 		       SLOTS_AT_FIRST) ||
 	    harvest_start()) {
@@ -373,5 +384,6 @@ void queue_free(struct queue *queue)
 	if (queue->batch)
 		munmap(queue->batch, (size_t)queue->packets * 64);
 	slots_fini(&queue->pool);
+	rtl_pending_release(queue->pending);
 	free(queue);
 }

@@ -22,6 +22,8 @@
 /* How many dispatches are remembered to tell how far the GPU has got. */
 #define QUEUE_MARKS 32
 
+#define QUEUE_PENDING_CAUSE "under way when the process ended"
+
 struct queue_mark {
 	struct slot *slot;
 	uint64_t index;
@@ -29,6 +31,9 @@ struct queue_mark {
 
 struct queue {
 	struct slot_pool pool;
+	/* In the ledger, should the process be killed: begun by the submitting thread (of copies:
+	 * under copies.c's lock), ended by the harvester. */
+	struct rtl_pending *pending;
 
 	/* Set when it is created. */
 	hsa_queue_t *hsa;
@@ -123,6 +128,9 @@ void queue_found_unseen(hsa_queue_t *queue, const char *why);
 
 /* Harvester: frees a dead queue that has nothing under way. */
 void queue_free(struct queue *queue);
+
+/* Gives up its numbers for the ledger: all that was under way has been counted. */
+void queue_release_pending(struct queue *queue);
 
 /* The runtime has ended: its queues are gone. */
 void queue_forget_all(void);

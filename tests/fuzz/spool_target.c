@@ -127,6 +127,7 @@ static size_t change_word(uint8_t *data, size_t size, size_t max_size)
 		offsetof(struct spool_control, clock),
 		offsetof(struct spool_control, losses),
 		offsetof(struct spool_control, streams),
+		offsetof(struct spool_control, pending),
 	};
 	static const uint32_t ring[] = {
 		offsetof(struct ring_header, capacity),  offsetof(struct ring_header, head),

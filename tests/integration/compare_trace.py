@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Compares a trace with the software GPU's log, row by row.
 
-    compare_trace.py LOG DATABASE... [--clock-hz N] [--expect N] [--cut]
+    compare_trace.py LOG DATABASE... [--clock-hz N] [--expect N] [--cut|--paused]
 
 Every dispatch that the GPU executed (the log; without the runtime's own rocr_* kernels) must be
 in the databases exactly once, with the kernel's name, its GPU, its queue, its place in the queue,
@@ -12,7 +12,9 @@ addresses, GPU and times, and with the rows that RPD's view of copies is made of
 the first differences if not.
 
 --cut: the program ended before all that the GPU executed could be published: of each queue the
-databases may lack dispatches, and copies, but hold no other and none twice.
+databases may lack dispatches, and copies, but hold no other and none twice, and the ledger must
+count what is lacking.
+--paused: recording was off for a part of the run; the same, but that is not counted.
 """
 import argparse
 import collections
@@ -62,6 +64,17 @@ def read_traces(paths):
     for rows in queues.values():
         rows.sort()
     return queues
+
+
+def read_lost(paths):
+    """What the ledgers of rtl.hsa know to be lost."""
+    lost = 0
+    for path in paths:
+        db = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+        lost += db.execute("SELECT coalesce(sum(discarded + abandoned + missed), 0) FROM rtl_ledger "
+                           "WHERE stream = 'rtl.hsa'").fetchone()[0]
+        db.close()
+    return lost
 
 
 def read_copies(paths, complain):
@@ -147,12 +160,14 @@ def main():
     parser.add_argument("--clock-hz", type=int, default=100_000_000, help="GPU clock; tick = 1/it")
     parser.add_argument("--expect", type=int, help="how many dispatches there must be at least")
     parser.add_argument("--cut", action="store_true", help="the program's end was not in order")
+    parser.add_argument("--paused", action="store_true", help="recording was off for a time")
     args = parser.parse_args()
+    some = args.cut or args.paused
     tick = math.ceil(1e9 / args.clock_hz) + 1  # and the rounding to ns at both ends
     log, trace = read_log(args.log), read_traces(args.database)
-    total = sum(map(len, log.values()))
+    executed = total = sum(map(len, log.values()))
     found = 0
-    if args.cut:
+    if some:
         log = cut(log, trace, tick)
         total = sum(map(len, log.values()))
 
@@ -164,10 +179,13 @@ def main():
 
     for key, log_rows, twin, trace_rows in pair_queues(log, trace, tick):
         compare_queue(key, log_rows, twin, trace_rows, tick, complain)
-    if (not total and not args.cut) or (args.expect and total < args.expect):
+    if (not total and not some) or (args.expect and total < args.expect):
         complain(f"the log has {total} dispatches, {args.expect or 1} or more were expected")
+    if args.cut and executed - total > read_lost(args.database):
+        complain(f"{executed - total} dispatches are lacking, but the ledger counts only "
+                 f"{read_lost(args.database)} as lost")
     copies = read_copies(args.database, complain)
-    transfers = copy_compare.compare(copies, args.log, tick, complain, args.cut)
+    transfers = copy_compare.compare(copies, args.log, tick, complain, some)
     print(f"compare_trace: {total} dispatches on {len(log)} queues, {len(copies)} copies, "
           f"{transfers} of them by SDMA engines, {found} differences")
     return 1 if found else 0

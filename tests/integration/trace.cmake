@@ -65,9 +65,9 @@ foreach(runner softgpu rocm7)
   endforeach()
   trace_test(${runner}.exit_ways.static_dtor command ${runner} "--expect 310" "EXPECT_LINES=2"
     exit_ways static_dtor 300)
-  trace_test(${runner}.started started ${runner} "--cut --expect 1" "SOFTGPU_KERNEL_NS=0"
+  trace_test(${runner}.started started ${runner} "--paused --expect 1" "SOFTGPU_KERNEL_NS=0"
     threads 2 60000 10)
-  trace_test(${runner}.toggled toggled ${runner} "--cut --expect 1" "SOFTGPU_KERNEL_NS=2000"
+  trace_test(${runner}.toggled toggled ${runner} "--paused --expect 1" "SOFTGPU_KERNEL_NS=2000"
     threads 4 10000 10)
   # rtl dies, the program does not notice
   foreach(n RANGE 1 5)

@@ -52,6 +52,10 @@ AT(rtl_ledger, discarded, 24);
 AT(rtl_ledger, abandoned, 32);
 AT(rtl_ledger, missed, 40);
 
+AT(rtl_pending, begun, 0);
+AT(rtl_pending, ended, 64);
+AT(rtl_pending, reserved1, 72);
+
 AT(rtl_text, offset, 0);
 AT(rtl_text, length, 4);
 AT(rtl_arg, name, 0);

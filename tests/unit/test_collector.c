@@ -30,6 +30,8 @@ static struct {
 	const struct rtl_host *host;
 	uint64_t events, begun, ended, finished, destroyed;
 	struct rtl_ledger ledger;
+	uint64_t losses;
+	char cause[64];
 	const struct rtl_stream_info *stream;
 } seen;
 
@@ -80,10 +82,19 @@ static int own_end(void *instance, const struct rtl_process *process)
 	return 0;
 }
 
+static void on_loss(void *user, const char *cause, uint64_t count)
+{
+	(void)user;
+	seen.losses += count;
+	snprintf(seen.cause, sizeof(seen.cause), "%s", cause);
+}
+
 static int own_finish(void *instance)
 {
 	(void)instance;
 	seen.finished++;
+	if (seen.stream)
+		seen.host->losses(seen.host, NULL, seen.stream, on_loss, NULL);
 	seen.ledger.struct_size = sizeof(seen.ledger);
 	return seen.stream ? seen.host->ledger(seen.host, NULL, seen.stream, &seen.ledger) : 0;
 }
@@ -142,6 +153,17 @@ static struct rtl_collector *create(uint32_t kind, const char *folder)
 	return collector;
 }
 
+/* What it has under way; of that as much ends as it publishes signals, or less. */
+#define PENDING       12
+#define PENDING_ENDED 9
+
+static struct rtl_pending *pending;
+
+static void release_pending(void)
+{
+	rtl_pending_release(pending);
+}
+
 /* What happens in a traced process: publishes, tells the parent, then does `end`. */
 static pid_t start_process(const struct rtl_collector *collector, int count, int tell,
 			   void (*end)(void))
@@ -157,11 +179,14 @@ static pid_t start_process(const struct rtl_collector *collector, int count, int
 	setenv("RTL_COLLECTOR", rtl_collector_folder(collector), 1);
 	if (rtl_stream_register(&info, &stream))
 		_exit(1);
+	pending = rtl_stream_pending(stream, "cut off");
+	rtl_pending_begin(pending, PENDING);
 	for (int i = 0; i < count; i++) {
 		struct rtl_record *record = rtl_reserve(stream, RTL_SIGNAL, 0);
 		if (record)
 			rtl_commit(record);
 	}
+	rtl_pending_end(pending, PENDING_ENDED);
 	if (write(tell, "", 1) != 1)
 		_exit(1);
 	end();
@@ -219,9 +244,51 @@ static void test_collector__own_subscriber_and_no_list__gets_all(void **state)
 	assert_int_equal(seen.events, 1000);
 	assert_int_equal(seen.ledger.published, 1000);
 	assert_int_equal(seen.ledger.delivered, 1000);
+	assert_int_equal(seen.ledger.missed, PENDING - PENDING_ENDED);
+	assert_int_equal(seen.losses, PENDING - PENDING_ENDED);
+	assert_string_equal(seen.cause, "cut off");
 	assert_int_equal(seen.begun, 1);
 	assert_int_equal(seen.ended, 1);
 	assert_int_equal(seen.finished, 1);
+}
+
+static void test_collector__process_is_killed__what_was_under_way_is_missed(void **state)
+{
+	struct rtl_collector *collector = create(RTL_COLLECT, base);
+	int ends[2];
+	uint32_t left;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	pid = start_process(collector, 10, ends[1], end_by_kill);
+	wait_until_told(ends);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	rtl_collector_finish(collector, &left);
+	rtl_collector_destroy(collector);
+	assert_int_equal(seen.events, 10);
+	assert_int_equal(seen.ledger.published, 10);
+	assert_int_equal(seen.ledger.missed, PENDING - PENDING_ENDED);
+	assert_int_equal(seen.losses, PENDING - PENDING_ENDED);
+}
+
+static void test_collector__under_way_and_given_back__not_missed(void **state)
+{
+	struct rtl_collector *collector = create(RTL_COLLECT, base);
+	int ends[2];
+	uint32_t left;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	pid = start_process(collector, 10, ends[1], release_pending);
+	wait_until_told(ends);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	rtl_collector_finish(collector, &left);
+	rtl_collector_destroy(collector);
+	assert_int_equal(seen.ledger.published, 10);
+	assert_int_equal(seen.ledger.missed, 0);
+	assert_int_equal(seen.losses, 0);
 }
 
 static void test_collector__killed_and_not_reaped__counts_as_dead(void **state)
@@ -261,6 +328,7 @@ static void test_collector__process_outlives_it__counted_and_nothing_left(void *
 	waitpid(pid, NULL, 0);
 	assert_int_equal(left, 1);
 	assert_int_equal(seen.events, 10);
+	assert_int_equal(seen.ledger.missed, 0); /* it is under way still */
 }
 
 /* As `rtl stop` does as soon as it finds the folder. */
@@ -430,6 +498,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_collector__own_subscriber_and_no_list__gets_all),
 		TEST(test_collector__killed_and_not_reaped__counts_as_dead),
+		TEST(test_collector__process_is_killed__what_was_under_way_is_missed),
+		TEST(test_collector__under_way_and_given_back__not_missed),
 		TEST(test_collector__process_outlives_it__counted_and_nothing_left),
 		TEST(test_collector__stopped_while_it_starts__stays_so),
 		TEST(test_collector__woken__next_sleep_ends_at_once),

@@ -72,6 +72,7 @@ static bool others_work(void)
 	struct rtl_tracepoint_desc desc;
 	struct rtl_ledger ledger;
 	struct rtl_scope scope;
+	struct rtl_pending *pending;
 	uint64_t uid = 0, id = 0, value = 0;
 	uint32_t depth;
 	uint8_t vendor = 0;
@@ -95,6 +96,9 @@ static bool others_work(void)
 		return false;
 	rtl_stream_count_missed(&rtl_stream_none, "nothing", 1); /* librtl's is another one */
 	rtl_stream_count_missed(stream, "a cause", 1);
+	pending = rtl_stream_pending(stream, "under way");
+	rtl_pending_begin(pending, 1);
+	rtl_pending_release(pending);
 	rtl_log(RTL_LEVEL_DEBUG, "stub", "%d", 1);
 	return !rtl_stream_ledger(stream, &ledger) && ledger.missed == 1 &&
 	       rtl_stream_ledger(&rtl_stream_none, &ledger) == RTL_EINVAL &&
@@ -111,6 +115,8 @@ static bool others_absent(void)
 
 	rtl_stream_count_missed(stream, "nobody", 1);
 	rtl_log(RTL_LEVEL_ERROR, "stub", "nobody");
+	rtl_pending_begin(rtl_stream_pending(stream, "nobody"), 1);
+	rtl_pending_release(rtl_stream_pending(stream, "nobody"));
 	rtl_scope_pop(1);
 	rtl_commit(NULL);
 	return !rtl_span_prepare(&span, stream, RTL_REGION_BEGIN, RTL_REGION_END, 1) &&
