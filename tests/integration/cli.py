@@ -27,6 +27,8 @@ PLUGINS = os.environ["RTL_TEST_PLUGINS"]
 # The plugin folder, as librtl finds it from its own.
 BUILD_PLUGINS = os.path.join(os.path.dirname(os.path.dirname(RTL)), "lib", "rtl")
 PYTHON = sys.executable
+# Longer than anything takes on a machine that is slow and has other work: what hangs ends the test.
+HANG_S = 300
 CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("RTL_", "HSA_"))}
 
 
@@ -52,7 +54,7 @@ class Case(unittest.TestCase):
         name, = os.listdir(self.spool)
         return os.path.join(self.spool, name)
 
-    def wait_until(self, what, seconds=30):
+    def wait_until(self, what, seconds=HANG_S):
         end = time.monotonic() + seconds
         while not what():
             self.assertLess(time.monotonic(), end, "it did not come")
@@ -63,7 +65,7 @@ class Case(unittest.TestCase):
 
     def rtl(self, *arguments, env=None, **more):
         return subprocess.run([RTL, *arguments], cwd=self.folder, env=self.environment(env),
-                              capture_output=True, text=True, timeout=60, check=False, **more)
+                              capture_output=True, text=True, timeout=HANG_S, check=False, **more)
 
     def start(self, *arguments, **more):
         return subprocess.Popen([RTL, *arguments], cwd=self.folder, env=self.environment(),
@@ -339,7 +341,7 @@ print("ready", flush=True)
 while True:
     line = sys.stdin.readline()
     if line.startswith("show"):
-        print(counts, flush=True)
+        print(counts, *line.split()[1:], flush=True)
     elif not line:
         break
 """
@@ -357,7 +359,7 @@ class Signals(Case):
 
     def finish(self, child):
         child.stdin.close()
-        child.wait(30)
+        child.wait(HANG_S)
         child.stdout.close()
         child.stderr.close()
 
@@ -368,7 +370,7 @@ class Signals(Case):
 
     def counts(self, child, expected):
         """The counts when there are so many, and some time more has passed."""
-        end = time.monotonic() + 20
+        end = time.monotonic() + HANG_S
         while sum(self.show(child).values()) < expected and time.monotonic() < end:
             time.sleep(0.05)
         time.sleep(0.2)
@@ -397,11 +399,12 @@ class Signals(Case):
         self.assertEqual(self.counts(child, len(self.SIGNALS) + 2)["SIGINT"], 3)
 
     def test_command_ignores_it__rtl_stays(self):
-        child = self.start("trace", "-q", "sh", "-c", "trap '' TERM; echo on; sleep 0.5; echo off",
-                           start_new_session=True)
+        child = self.start("trace", "-q", "sh", "-c", "trap '' TERM; echo on; read x; echo off",
+                           start_new_session=True, stdin=subprocess.PIPE)
         self.assertEqual(child.stdout.readline(), "on\n")
         os.kill(child.pid, signal.SIGTERM)
-        out, _ = child.communicate(timeout=30)
+        time.sleep(0.3)  # rtl would end
+        out, _ = child.communicate("go\n", timeout=HANG_S)
         self.assertEqual((out, child.returncode), ("off\n", 0))
 
     def test_command_handles_it__its_status(self):
@@ -410,51 +413,52 @@ class Signals(Case):
                            "print('on', flush=True); signal.pause()")
         self.assertEqual(child.stdout.readline(), "on\n")
         os.kill(child.pid, signal.SIGTERM)
-        child.communicate(timeout=30)
+        child.communicate(timeout=HANG_S)
         self.assertEqual(child.returncode, 42)
 
     def test_command_dies_of_it__rtl_too(self):
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            child = self.start("trace", "sh", "-c", "echo on; exec sleep 60")
+            child = self.start("trace", "sh", "-c", "echo on; exec sleep 300")
             child.stdout.readline()
             os.kill(child.pid, number)
-            _, err = child.communicate(timeout=30)
+            _, err = child.communicate(timeout=HANG_S)
             self.assertEqual(child.returncode, -number)
             self.assertIn("nothing was recorded", err)
 
     def test_group_is_interrupted__summary_and_death(self):
-        child = self.start("trace", "sh", "-c", "echo on; exec sleep 60", start_new_session=True)
+        child = self.start("trace", "sh", "-c", "echo on; exec sleep 300", start_new_session=True)
         child.stdout.readline()
         os.killpg(child.pid, signal.SIGINT)
-        _, err = child.communicate(timeout=30)
+        _, err = child.communicate(timeout=HANG_S)
         self.assertEqual(child.returncode, -signal.SIGINT)
         self.assertIn("nothing was recorded", err)
 
     def test_command_is_killed(self):
-        child = self.start("trace", "sh", "-c", "echo $$; exec sleep 60")
+        child = self.start("trace", "sh", "-c", "echo $$; exec sleep 300")
         os.kill(int(child.stdout.readline()), signal.SIGKILL)
-        child.communicate(timeout=30)
+        child.communicate(timeout=HANG_S)
         self.assertEqual(child.returncode, -signal.SIGKILL)
 
     def test_rtl_is_killed__command_runs_on(self):
-        child = self.start("trace", "sh", "-c", "echo on; sleep 0.5; echo done > end",
-                           start_new_session=True)
+        child = self.start("trace", "sh", "-c", "echo on; read x; echo done > end",
+                           start_new_session=True, stdin=subprocess.PIPE)
         child.stdout.readline()
         os.kill(child.pid, signal.SIGKILL)
-        child.communicate(timeout=30)
+        child.wait(HANG_S)
+        child.communicate("go\n", timeout=HANG_S)
         with open(self.path("end"), encoding="utf-8") as file:
             self.assertEqual(file.read(), "done\n")
         self.assertEqual(self.rtl("recover", self.in_spool()).returncode, 0)
 
     def test_command_is_stopped_by_another__rtl_is_not(self):
-        child = self.start("trace", "-q", "sh", "-c", "echo $$; sleep 0.3; exit 6",
-                           start_new_session=True)
+        child = self.start("trace", "-q", "sh", "-c", "echo $$; read x; exit 6",
+                           start_new_session=True, stdin=subprocess.PIPE)
         pid = int(child.stdout.readline())
         os.kill(pid, signal.SIGSTOP)
         time.sleep(0.5)
         self.assertIsNone(child.poll())
         os.kill(pid, signal.SIGCONT)
-        child.communicate(timeout=30)
+        child.communicate("go\n", timeout=HANG_S)
         self.assertEqual(child.returncode, 6)
 
     def test_real_time_signal__passed_on(self):
@@ -485,7 +489,7 @@ class Terminal(Case):
     def type(self, text):
         os.write(self.terminal, text.encode())
 
-    def wait_for(self, part, seconds=20, ask=""):
+    def wait_for(self, part, seconds=HANG_S, ask=""):
         """Reads until part has been seen, and types `ask` now and then; forgets what came before."""
         os.set_blocking(self.terminal, False)
         end = time.monotonic() + seconds
@@ -520,9 +524,8 @@ class Terminal(Case):
         self.wait_for("PROMPT")
 
     def test_interrupt__ends_both(self):
-        self.type(f"'{RTL}' trace sh -c 'echo o''n; exec sleep 60'\n")
+        self.type(f"'{RTL}' trace sh -c 'echo o''n; exec sleep 300'\n")
         self.wait_for("on")
-        time.sleep(0.2)
         self.type("\x03")
         self.wait_for("nothing was recorded")
         self.wait_for("PROMPT")
@@ -535,9 +538,10 @@ class Terminal(Case):
         self.wait_for("Stopped")
         self.type("fg\n")
         self.wait_for("counter.py")
-        time.sleep(0.3)
-        self.type("show\n")
-        self.wait_for("'SIGCONT': 1")
+        self.wait_for("'SIGCONT'", ask="show\n")
+        time.sleep(0.3)  # a second one would come
+        self.type("show now\n")
+        self.wait_for("'SIGCONT': 1} now")
         self.type("\x1a")
         self.wait_for("Stopped")
         # The shell sends it to the group, and continues that.
@@ -546,16 +550,20 @@ class Terminal(Case):
         self.wait_for("Terminated", ask="\n")  # the shell tells at its next prompt
 
     def test_stop_and_go_on_in_the_background(self):
-        self.type(f"'{RTL}' trace -q sh -c 'echo o''n; sleep 1; exit 9'\n")
-        self.wait_for("on")
+        self.type(f"'{RTL}' trace -q sh -c 'echo re''ady; until test -e go; do sleep 0.1; done; "
+                  "exit 9'\n")
+        self.wait_for("ready")
         self.type("\x1a")
         self.wait_for("Stopped")
+        with open(self.path("go"), "w", encoding="utf-8"):
+            pass
         self.type("bg; wait %1; echo status $?\n")
         self.wait_for("status 9")
 
     def test_command_reads_the_terminal(self):
-        self.type(f"'{RTL}' trace -q sh -c 'read a; echo got:$a; test -t 0 -a -t 1 -a -t 2'; echo =$?\n")
-        time.sleep(0.3)
+        self.type(f"'{RTL}' trace -q sh -c 'echo o''n; read a; echo got:$a; test -t 0 -a -t 1 "
+                  "-a -t 2'; echo =$?\n")
+        self.wait_for("on")
         self.type("some words\n")
         self.wait_for("got:some words")
         self.wait_for("=0")
@@ -810,7 +818,7 @@ class Collector(Case):
             child = self.traced(PROGRAM, "1000", "stay")
             child.stdout.readline()
             os.killpg(child.pid, number)
-            _, err = child.communicate(timeout=30)
+            _, err = child.communicate(timeout=HANG_S)
             self.assertEqual(child.returncode, -number)
             self.assertIn("1000 of 1000 events recorded", err)
 
@@ -818,14 +826,14 @@ class Collector(Case):
         child = self.traced(PROGRAM, "1000", "stay")
         child.stdout.readline()
         os.kill(child.pid, signal.SIGTERM)
-        _, err = child.communicate(timeout=30)
+        _, err = child.communicate(timeout=HANG_S)
         self.assertEqual(child.returncode, -signal.SIGTERM)
         self.assertIn("1000 of 1000 events recorded", err)
 
     def test_process_outlives_the_command__told_counted_nothing_left(self):
         child = self.traced("sh", "-c", f"'{PROGRAM}' 5 stay >pid 2>/dev/null & "
                             "until test -s pid; do sleep 0.01; done")
-        _, err = child.communicate(timeout=30)
+        _, err = child.communicate(timeout=HANG_S)
         with open(self.path("pid"), encoding="utf-8") as file:
             os.kill(int(file.read()), signal.SIGKILL)
         self.assertEqual(child.returncode, 0)
@@ -838,7 +846,7 @@ class Collector(Case):
         child = self.traced("sh", "-c", f"setsid sh -c 'echo >begun; read x <fifo; '\"'{PROGRAM}' "
                             "7 print\"' >daemon' </dev/null >/dev/null 2>&1 & "
                             "until test -e begun; do sleep 0.01; done")
-        child.communicate(timeout=30)
+        child.communicate(timeout=HANG_S)
         self.assertEqual(child.returncode, 0)
         with open(self.path("fifo"), "w", encoding="utf-8") as file:
             file.write("go\n")
@@ -860,7 +868,7 @@ class Collector(Case):
         self.assertIn("the command has ended, its trace is being completed",
                       child.stderr.readline())
         self.write("go", "")
-        _, err = child.communicate(timeout=30)
+        _, err = child.communicate(timeout=HANG_S)
         self.assertEqual(child.returncode, 3)
         self.assertIn("100 of 100 events recorded", err)
 
@@ -869,7 +877,7 @@ class Collector(Case):
         os.killpg(child.pid, signal.SIGINT)
         child.stderr.readline()
         os.killpg(child.pid, signal.SIGINT)
-        _, err = child.communicate(timeout=30)
+        _, err = child.communicate(timeout=HANG_S)
         self.assertEqual(child.returncode, -signal.SIGINT)
         self.assertEqual(err, f"rtl: the trace is not complete; `rtl recover {self.in_spool()}` "
                          "completes it\n")
@@ -887,7 +895,7 @@ class Collector(Case):
         self.assertEqual(status, 0)
         used = usage.ru_utime + usage.ru_stime
         print(f"processor time in 3 s: {1e3 * used:.1f} ms", file=sys.stderr)
-        self.assertLess(used, 0.5)
+        self.assertLess(used, 1)
 
     def test_subscriber_fails_later__command_is_not_harmed(self):
         done = self.rtl("trace", "-s", PLUGINS + "/libgood_sub.so", PROGRAM, "10", "print")
@@ -910,7 +918,7 @@ class Recover(Case):
     def finish(self, child):
         """How many the command published after that."""
         child.stdin.write("2\n")
-        out, _ = child.communicate(timeout=30)
+        out, _ = child.communicate(timeout=HANG_S)
         return int(out)
 
     def test_killed__command_runs_on_and_output_is_completed(self):
@@ -930,7 +938,7 @@ class Recover(Case):
                             child.poll() is not None)
             time.sleep(random.random() * 0.2)
             child.kill()
-            out, _ = child.communicate(timeout=60)
+            out, _ = child.communicate(timeout=HANG_S)
             if not os.listdir(self.spool):
                 continue  # it had ended already
             done = self.rtl("recover", self.in_spool())
@@ -967,7 +975,7 @@ class Recover(Case):
         info = json.loads(self.rtl("info", "--json", folder).stdout)
         self.assertEqual((info["running"], info["pid"]), (True, child.pid))
         self.assertTrue(info["processes"][0]["alive"])
-        child.communicate(timeout=30)
+        child.communicate(timeout=HANG_S)
         self.assertEqual(self.operations("run.db"), 10)
 
     def test_replay__as_often_as_wanted(self):
@@ -1052,7 +1060,7 @@ class Record(Case):
         os.kill(child.pid, signal.SIGKILL)
         child.wait()
         child.stdin.write("2\n")
-        out, _ = child.communicate(timeout=30)
+        out, _ = child.communicate(timeout=HANG_S)
         done = self.rtl("recover", self.in_spool())
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(os.listdir(self.spool), [])
@@ -1092,7 +1100,7 @@ class StartStop(Case):
     def line_until(self, child, wanted):
         """Until all, or none, of a line's events are published; how many were in all."""
         total, got = 0, -1
-        end = time.monotonic() + 30
+        end = time.monotonic() + HANG_S
         while got != wanted:
             self.assertLess(time.monotonic(), end)
             got = self.line(child)
@@ -1113,7 +1121,7 @@ class StartStop(Case):
         self.assertEqual(self.line(child), 0)
         self.good("start", self.in_spool())
         total += self.line_until(child, 100)
-        child.communicate(timeout=30)
+        child.communicate(timeout=HANG_S)
         self.assertEqual(self.operations("run0.db"), total)
 
     def test_process_that_begins_while_stopped__told(self):
@@ -1121,7 +1129,7 @@ class StartStop(Case):
                            stdin=subprocess.PIPE)
         self.wait_until(lambda: os.listdir(self.spool))
         self.wait_until(lambda: self.rtl("stop", self.in_spool()).returncode == 0)
-        out, err = child.communicate("go\n", timeout=30)
+        out, err = child.communicate("go\n", timeout=HANG_S)
         self.assertEqual(out, "0\n")
         self.assertIn("no GPU operation was recorded", err)
 
@@ -1138,14 +1146,14 @@ class StartStop(Case):
         self.line_until(second, 0)
         self.assertEqual(self.line(first), 100)
         for child in (first, second):
-            child.communicate(timeout=30)
+            child.communicate(timeout=HANG_S)
 
     def test_dead_collector__said_so(self):
         child, _ = self.publisher()
         os.kill(child.pid, signal.SIGKILL)
         child.wait()
         self.refused(1, "`rtl recover ", "start", self.in_spool())
-        child.communicate(timeout=30)
+        child.communicate(timeout=HANG_S)
         self.assertEqual(self.rtl("recover", self.in_spool()).returncode, 0)
 
 

@@ -19,12 +19,13 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 EXAMPLES = os.path.join(HERE, "..", "..", "docs", "examples")
 CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("RTL_", "HSA_", "LD_"))}
+HANG_S = 300
 WARNINGS = "-Wall -Wextra -Wshadow -pedantic -Werror "
 
 
 def run(command, env=None, **more):
     done = subprocess.run(command, env={**CLEAN, **(env or {})}, capture_output=True, text=True,
-                          timeout=100, check=False, **more)
+                          timeout=HANG_S, check=False, **more)
     if done.returncode:
         raise AssertionError(f"{command}: {done.returncode}\n{done.stdout}{done.stderr}")
     return done
@@ -64,7 +65,7 @@ class Examples(unittest.TestCase):
     def rtl(self, *arguments, env=None):
         return subprocess.run([self.rtl_command, *arguments], cwd=self.folder, text=True,
                               env={**CLEAN, "LD_LIBRARY_PATH": self.lib, **(env or {})},
-                              capture_output=True, timeout=100, check=False)
+                              capture_output=True, timeout=HANG_S, check=False)
 
     def good(self, *arguments, **more):
         done = self.rtl(*arguments, **more)

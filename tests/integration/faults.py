@@ -18,7 +18,7 @@ import struct
 import subprocess
 import unittest
 
-from cli import PROGRAM, RTL, Case
+from cli import HANG_S, PROGRAM, RTL, Case
 
 CRASH = os.environ["RTL_TEST_CRASH"]
 TWINS = os.environ["RTL_TEST_TWINS"].split(":")
@@ -48,7 +48,7 @@ class Faults(Case):
         return int(child.stdout.readline())
 
     def end(self, child):
-        _, err = child.communicate(timeout=60)
+        _, err = child.communicate(timeout=HANG_S)
         return err
 
     def packets(self, name):
@@ -211,7 +211,7 @@ class Crash(Faults):
                                    "libsqlite_sub.so:" + self.crash(how, 1500))
                 published = [self.line(child) for _ in range(2)]
                 self.assertEqual(published, [1000, 1000])
-                child.wait(timeout=60)
+                child.wait(timeout=HANG_S)
                 if not SANITIZED:
                     self.assertEqual(child.returncode, -number)
                 folder = self.in_spool()
@@ -318,7 +318,7 @@ class Killed(Faults):
             child = self.lines(RTL, "trace", "-o", "run.db", count="20000")
             published = self.line(child)
             os.killpg(child.pid, signal.SIGKILL)
-            child.communicate(timeout=60)
+            child.communicate(timeout=HANG_S)
             self.assertEqual(self.rtl("recover", self.in_spool()).returncode, 0)
             self.assertEqual(published, 20000)
             self.assertEqual(self.packets("run.db"), 20000)
@@ -489,7 +489,7 @@ class EndsInOrder(Faults):
             file.flush()
             if unlink:
                 self.clear()
-        out, err = child.communicate(timeout=60)
+        out, err = child.communicate(timeout=HANG_S)
         self.assertEqual(child.returncode, 0)
         self.assertLess(int(out), 300000)
         self.clear()
@@ -512,7 +512,7 @@ class FullDisk(Faults):
         os.makedirs(self.path("small"), exist_ok=True)
         return subprocess.run(["unshare", "-rm", "sh", "-c",
                                f"mount -t tmpfs -o size=2M none small || exit 99\n{script}"],
-                              cwd=self.folder, capture_output=True, text=True, timeout=60,
+                              cwd=self.folder, capture_output=True, text=True, timeout=HANG_S,
                               env=self.environment({"RTL": RTL, "PROGRAM": PROGRAM}), check=False)
 
     def test_database__program_runs_on_and_what_is_stored_can_be_read(self):
@@ -578,7 +578,7 @@ class ReadOnly(Faults):
         script = ("mount -t tmpfs -o ro none fixed || exit 99\n" if TMPFS else "") + script
         return subprocess.run([*mount, "sh", "-c", script], cwd=self.folder, capture_output=True,
                               env=self.environment({"RTL": RTL, "PROGRAM": PROGRAM}), text=True,
-                              timeout=60, check=False)
+                              timeout=HANG_S, check=False)
 
     def refused_inside(self, part, arguments):
         done = self.inside(f'"$RTL" {arguments} touch ran; echo $?')

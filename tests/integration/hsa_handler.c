@@ -26,7 +26,7 @@
 #define PACKETS     256
 #define ROUNDS      20
 #define DISPATCHES  2
-#define PATIENCE_NS 20000000000u
+#define PATIENCE_NS 120000000000u
 
 static hsa_signal_t counted;
 static atomic_int entered, left;

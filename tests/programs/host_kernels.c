@@ -86,7 +86,7 @@ struct spin_wait_parameters {
 
 KERNEL(spin_wait, spin_wait_parameters)
 {
-	const time_t deadline = time(NULL) + 10;
+	const time_t deadline = time(NULL) + 120;
 
 	while (__atomic_load_n(args->value, __ATOMIC_ACQUIRE) != 0 && time(NULL) < deadline)
 		sched_yield();

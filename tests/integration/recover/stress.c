@@ -33,7 +33,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PATIENCE_MS 30000
+#define PATIENCE_MS 120000
 #define NAME_MAX_   3000
 
 struct run {

@@ -2,7 +2,8 @@
 /*
  * faulty [wait|leave]: 200 dispatches of a kernel that is good; one that is bad, if the GPU makes it so
  * (SOFTGPU_FAULT=...:bad_kernel), on a stream of its own; 100 more good ones beside it. Then it waits
- * for all, or leaves at once and lets the process end around them.
+ * for all, or leaves at once and lets the process end around them. Before the bad one it waits for
+ * the file that FAULTY_GO names to be there, so that a tracer can have got round to the good ones.
  */
 #define PROGRAM "faulty"
 #define HANG_GUARD_S 300 /* it is there to hang */
@@ -32,13 +33,14 @@ static void good(hipStream_t stream, int count)
 int main(int argc, char **argv)
 {
 	const bool leave = argc > 1 && !strcmp(argv[1], "leave");
+	const char *go = getenv("FAULTY_GO");
 	hipStream_t first, second;
 
 	CHECK_HIP(hipStreamCreate(&first));
 	CHECK_HIP(hipStreamCreate(&second));
 	good(first, 200);
-	/* A tracer beside us may have been waiting for the processor. */
-	usleep(300000);
+	while (go && access(go, F_OK))
+		usleep(1000);
 	/* A kernel on the second stream's own queue before it, so that the queue is there. */
 	good(second, 1);
 	bad_kernel<<<1, 64, 0, second>>>(nullptr);
