@@ -606,6 +606,8 @@ int database_summarize(struct database *database, struct summary *summary)
 	if (!error && database->has_calls)
 		error = add_rows(database, summary, "SELECT " CALL_COLUMNS, add_call);
 	if (!error)
+		error = database_name_gpus(database, summary);
+	if (!error)
 		error = add_ledger(database, summary);
 	for (size_t i = 0; i < r->kind_count; i++) {
 		summary_ids_fini(&r->kinds[i].groups);

@@ -35,6 +35,9 @@ int64_t database_lost(struct database *database);
 int database_query(struct database *database, const char *sql,
 		   void (*fn)(void *user, const char *const *row), void *user);
 
+/** Tells the summary what the GPUs are called. 0, or -1 after a line. */
+int database_name_gpus(struct database *database, struct summary *summary);
+
 /** Sums it up. 0, or -1 after a line. */
 int database_summarize(struct database *database, struct summary *summary);
 

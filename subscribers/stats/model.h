@@ -37,6 +37,15 @@ struct summary_device {
 	struct busy busy;
 };
 
+enum device_text { DEVICE_NAME, DEVICE_PRODUCT, DEVICE_BUS_ID, DEVICE_UUID, DEVICE_TEXTS };
+
+/* What a device is called; NULL: not known, "": not the same in all processes. */
+struct summary_device_name {
+	struct summary_device_name *next;
+	uint32_t number;
+	char *texts[DEVICE_TEXTS];
+};
+
 struct summary_loss {
 	struct summary_loss *next;
 	char *cause;
@@ -54,6 +63,7 @@ struct summary {
 	/* Lists in the order in which they appeared; devices by number. */
 	struct summary_section *sections;
 	struct summary_device *devices;
+	struct summary_device_name *device_names; /* also of those that have done nothing */
 	struct summary_stream *streams;
 	bool unfinished;
 };
@@ -75,6 +85,12 @@ uint64_t summary_group_quantile(const struct summary_group *group, double share)
 
 /* Bytes that a group's things moved for each ns that they took, which is GB/s. */
 double summary_group_rate(const struct summary_group *group);
+
+/* enum device_text as the key of a tracepoint's metadata. */
+const char *summary_device_key(unsigned which);
+/* NULL: not known. */
+const char *summary_device_text(const struct summary *summary, uint32_t number, unsigned which);
+void summary_forget_names(struct summary *summary);
 
 /* Events of a stream that are not in the summary. */
 uint64_t summary_stream_lost(const struct summary_stream *stream);

@@ -102,13 +102,21 @@ static void print_section(FILE *file, const struct summary_section *section, uns
 	free(view.groups);
 }
 
-static void print_device(FILE *file, struct summary_device *device)
+static void print_device(FILE *file, const struct summary *summary, struct summary_device *device)
 {
 	uint64_t busy = busy_total(&device->busy);
 	uint64_t span = device->count ? device->busy.last - device->busy.first : 0;
 
-	fprintf(file, "{\"gpu\":%" PRIu32 ",\"count\":%" PRIu64 ",\"span_ns\":%" PRIu64,
-		device->number, device->count, span);
+	fprintf(file, "{\"gpu\":%" PRIu32, device->number);
+	for (unsigned i = 0; i < DEVICE_TEXTS; i++) {
+		const char *text = summary_device_text(summary, device->number, i);
+
+		if (!text)
+			continue;
+		fprintf(file, ",\"%s\":", summary_device_key(i));
+		summary_print_json_string(file, text);
+	}
+	fprintf(file, ",\"count\":%" PRIu64 ",\"span_ns\":%" PRIu64, device->count, span);
 	fprintf(file, ",\"busy_ns\":%" PRIu64 ",\"idle_ns\":%" PRIu64, busy,
 		span > busy ? span - busy : 0);
 	fprintf(file, ",\"uncertain_ns\":%" PRIu64 "}", device->busy.uncertain_ns);
@@ -144,7 +152,7 @@ void summary_print_json(struct summary *summary, FILE *file, const struct summar
 	fputs("],\n \"devices\":[", file);
 	for (struct summary_device *d = summary->devices; d; d = d->next) {
 		fputs(d == summary->devices ? "\n  " : ",\n  ", file);
-		print_device(file, d);
+		print_device(file, summary, d);
 	}
 	fputs("],\n \"ledger\":[", file);
 	for (const struct summary_stream *s = summary->streams; s; s = s->next) {

@@ -238,6 +238,26 @@ out:
 	free(view.groups);
 }
 
+/* " (gfx906, Vega 20, 0000:03:00.0)", with what is known; the UUID where there is no place. */
+static void print_device_name(FILE *file, const struct summary *summary, uint32_t number)
+{
+	const char *texts[DEVICE_TEXTS], *before = " (";
+
+	for (unsigned i = 0; i < DEVICE_TEXTS; i++)
+		texts[i] = summary_device_text(summary, number, i);
+	if (texts[DEVICE_BUS_ID])
+		texts[DEVICE_UUID] = NULL;
+	for (unsigned i = 0; i < DEVICE_TEXTS; i++) {
+		if (!texts[i])
+			continue;
+		fputs(before, file);
+		print_bytes(file, texts[i], strlen(texts[i]));
+		before = ", ";
+	}
+	if (*before == ',')
+		fputc(')', file);
+}
+
 static void print_devices(FILE *file, struct summary *summary)
 {
 	char text[3][SUMMARY_DURATION_SIZE];
@@ -250,10 +270,10 @@ static void print_devices(FILE *file, struct summary *summary)
 		uint64_t idle = span > busy ? span - busy : 0;
 		double share = span ? 100.0 * (double)busy / (double)span : 0.0;
 
-		fprintf(file,
-			"GPU %" PRIu32 ": busy %s%s of %s (%.1f%%), idle %s, %" PRIu64
-			" dispatches\n",
-			d->number, d->busy.uncertain_ns > busy / 1000 ? "at least " : "",
+		fprintf(file, "GPU %" PRIu32, d->number);
+		print_device_name(file, summary, d->number);
+		fprintf(file, ": busy %s%s of %s (%.1f%%), idle %s, %" PRIu64 " dispatches\n",
+			d->busy.uncertain_ns > busy / 1000 ? "at least " : "",
 			summary_duration(text[0], busy), summary_duration(text[1], span), share,
 			summary_duration(text[2], idle), d->count);
 	}

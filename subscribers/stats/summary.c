@@ -218,57 +218,6 @@ int summary_view(const struct summary_section *section, struct summary_view *vie
 	return 0;
 }
 
-/* ---- devices ---- */
-
-struct summary_device *summary_device(struct summary *summary, uint32_t number)
-{
-	struct summary_device **link = &summary->devices;
-	struct summary_device *device;
-
-	while (*link && (*link)->number < number)
-		link = &(*link)->next;
-	if (*link && (*link)->number == number)
-		return *link;
-	device = calloc(1, sizeof(*device));
-	if (!device)
-		return NULL;
-	if (busy_init(&device->busy)) {
-		free(device);
-		return NULL;
-	}
-	device->number = number;
-	device->next = *link;
-	*link = device;
-	return device;
-}
-
-void summary_device_add(struct summary_device *device, uint64_t begin_ns, uint64_t end_ns)
-{
-	device->count++;
-	busy_add(&device->busy, begin_ns, end_ns);
-}
-
-uint64_t summary_uncertain_ns(struct summary *summary)
-{
-	uint64_t sum = 0;
-
-	for (struct summary_device *device = summary->devices; device; device = device->next) {
-		busy_settle(&device->busy);
-		sum += device->busy.uncertain_ns;
-	}
-	return sum;
-}
-
-void summary_forget_devices(struct summary *summary)
-{
-	for (struct summary_device *next, *device = summary->devices; device; device = next) {
-		next = device->next;
-		busy_fini(&device->busy);
-		free(device);
-	}
-	summary->devices = NULL;
-}
-
 /* ---- the ledger ---- */
 
 static void stream_destroy(struct summary_stream *stream)
@@ -361,5 +310,6 @@ void summary_destroy(struct summary *summary)
 		stream_destroy(stream);
 	}
 	summary_forget_devices(summary);
+	summary_forget_names(summary);
 	free(summary);
 }

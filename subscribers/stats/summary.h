@@ -84,7 +84,13 @@ void summary_device_add(struct summary_device *device, uint64_t begin_ns, uint64
  * out of order; 0: they are exact.
  */
 uint64_t summary_uncertain_ns(struct summary *summary);
-/** Forgets all devices: to count them anew, in order. */
+/**
+ * What a device is called: `key` is name, product, bus_id or uuid, as in the metadata of its
+ * tracepoint (docs/sqlite.md); others are passed over. 0, or RTL_ENOMEM.
+ */
+int summary_device_describe(struct summary *summary, uint32_t number, const char *key,
+			    const char *value);
+/** Forgets what all devices have done: to count them anew, in order. */
 void summary_forget_devices(struct summary *summary);
 
 /** What became of a stream's events. 0, or RTL_ENOMEM. */

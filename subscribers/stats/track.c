@@ -205,6 +205,29 @@ static void take_end(void *user, const struct rtl_event *const *events, size_t c
 	}
 }
 
+/* A GPU that has become known: its tracepoint has its names. */
+static void take_metadata(void *user, const struct rtl_event *const *events, size_t count)
+{
+	struct track *track = user;
+	const struct rtl_host *host = track->tracks->host;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct rtl_tracepoint *tp =
+			host->tracepoint(host, events[i]->process, events[i]->uid);
+		uint32_t gpu = read_u32(events[i]->payload, track->gpu_offset);
+		int error;
+
+		if (!tp || strcmp(tp->kind, "agent") != 0)
+			continue;
+		error = summary_device_describe(track->tracks->summary, gpu, "name", tp->name);
+		for (uint32_t k = 0; !error && k < tp->metadata_count; k++)
+			error = summary_device_describe(track->tracks->summary, gpu,
+							tp->metadata[k].key, tp->metadata[k].value);
+		if (error)
+			return out_of_memory(track);
+	}
+}
+
 /* ---- tracks ---- */
 
 static const struct rtl_type_info *find_type(const struct rtl_stream_info *stream, uint16_t type)
@@ -296,9 +319,30 @@ static int add_track(struct tracks *tracks, const struct rtl_stream_info *stream
 	return error;
 }
 
+/* Not a track, as it has no section: what the stream's GPUs are called. */
+static int add_devices(struct tracks *tracks, const struct rtl_stream_info *stream)
+{
+	const struct rtl_host *host = tracks->host;
+	const struct rtl_type_info *type = find_type(stream, RTL_METADATA);
+	uint32_t gpu = type ? find_field(type, RTL_KIND_UINT, 4, "gpu") : NO_FIELD;
+	struct track *track;
+
+	if (gpu == NO_FIELD)
+		return 0;
+	track = calloc(1, sizeof(*track));
+	if (!track)
+		return RTL_ENOMEM;
+	track->tracks = tracks;
+	track->gpu_offset = gpu;
+	track->next = tracks->first;
+	tracks->first = track;
+	return host->subscribe(host, stream, RTL_METADATA, RTL_BUFFERED, take_metadata, track,
+			       NULL);
+}
+
 int tracks_add_stream(struct tracks *tracks, const struct rtl_stream_info *stream)
 {
-	int error = 0;
+	int error = add_devices(tracks, stream);
 
 	/* The calls of rtl.hsa.call and rtl.hip.call once more. */
 	if (!strcmp(stream->name, RTL_STREAM_HSA_CALL_DEBUG) ||
@@ -312,8 +356,9 @@ int tracks_add_stream(struct tracks *tracks, const struct rtl_stream_info *strea
 void tracks_finish(struct tracks *tracks)
 {
 	for (struct track *track = tracks->first; track; track = track->next)
-		summary_section_add_unpaired(track->section,
-					     pairing_waiting(&tracks->pairing, track));
+		if (track->section)
+			summary_section_add_unpaired(track->section,
+						     pairing_waiting(&tracks->pairing, track));
 }
 
 void tracks_fini(struct tracks *tracks)

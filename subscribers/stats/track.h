@@ -10,6 +10,9 @@
  * refused;
  * - otherwise a begin and an end event are paired by process and instance.
  *
+ * Events RTL_METADATA with a field `gpu` whose tracepoint has the kind "agent" say what that device
+ * is called.
+ *
  * The name is that of the tracepoint (its metadata "demangled" if it has that), else the first
  * string of the payload. Different tracepoints with equal names are one row.
  *

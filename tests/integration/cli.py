@@ -1326,6 +1326,25 @@ class Summary(Case):
             "GPU 0: busy 3.500us of 3.500us (100.0%), idle 0ns, 2 dispatches",
             "GPU 1: busy 1.000us of 1.000us (100.0%), idle 0ns, 1 dispatches"])
 
+    def test_gpus_that_the_trace_knows__named(self):
+        self.database([(1, 1000, 2000, 4, 2), (2, 1000, 2000, 4, 2)], """
+            CREATE TABLE rtl_tracepoint (process, uid, kind, name);
+            CREATE TABLE rtl_tracepoint_metadata (process, uid, key, value);
+            INSERT INTO rtl_tracepoint VALUES (1, 7, 'agent', 'gfx90a'), (2, 7, 'agent', 'gfx90a'),
+              (1, 8, 'kernel', 'k');
+            INSERT INTO rtl_tracepoint_metadata VALUES (1, 7, 'node', '1'),
+              (1, 7, 'product', 'Some GPU'), (1, 7, 'bus_id', '0000:c1:00.0'),
+              (1, 7, 'uuid', 'GPU-77'), (2, 7, 'node', '1'), (2, 7, 'product', 'Some GPU'),
+              (1, 8, 'node', '2');
+            """)
+        lines = self.rtl("summary", "trace.rpd").stdout.splitlines()
+        self.assertEqual([line.split(": busy")[0] for line in lines[-2:]],
+                         ["GPU 1 (gfx90a, Some GPU, 0000:c1:00.0)", "GPU 2"])
+        first, second = self.summary()["devices"]
+        self.assertEqual((first["name"], first["product"], first["bus_id"], first["uuid"]),
+                         ("gfx90a", "Some GPU", "0000:c1:00.0", "GPU-77"))
+        self.assertNotIn("name", second)
+
     def test_json(self):
         self.database([(0, 1000 + i, 1000 + 2 * i, 4, 2) for i in range(1, 1001)])
         row, = self.summary()["sections"][0]["rows"]

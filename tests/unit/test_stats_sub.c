@@ -118,6 +118,58 @@ static void test_dispatches__two_kernels__table(void **state)
 	assert_contains(text, "rtl.hsa: 200 of 200 events recorded, 0 lost\n");
 }
 
+/* An agent with a node, a product and a UUID. */
+static void announce_gpu(struct run *run, uint64_t uid, uint32_t node, const char *product,
+			 const char *uuid)
+{
+	const struct rtl_metadata facts[] = {{"product", product}, {"uuid", uuid}};
+	const struct rtl_tracepoint agent = {.struct_size = sizeof(agent),
+					     .uid = uid,
+					     .kind = "agent",
+					     .name = "gfx906",
+					     .metadata_count = 2,
+					     .metadata = facts};
+	const struct rtl_hsa_metadata payload = {.gpu = node};
+	struct rtl_event event;
+
+	fake_host_set_tracepoint(run->host, run->process, &agent);
+	event = fake_event(run->hsa, RTL_METADATA, run->process, &payload, sizeof(payload));
+	event.uid = uid;
+	fake_host_deliver_one(run->host, &event);
+}
+
+static void test_gpus__known__named(void **state)
+{
+	struct run *run = *state;
+	const char *text;
+
+	start(run, "");
+	announce_gpu(run, 11, 1, "Vega 20", "GPU-aabb");
+	announce_gpu(run, 12, 2, "", "GPU-XX");
+	announce_gpu(run, 13, 4, "has done nothing", "GPU-ccdd");
+	dispatch(run, 1, 1, 1000, 500);
+	dispatch(run, 1, 2, 1000, 500);
+	dispatch(run, 1, 3, 1000, 500);
+	text = end(run);
+	assert_contains(text, "GPU 1 (gfx906, Vega 20, GPU-aabb): busy 500ns of ");
+	assert_contains(text, "GPU 2 (gfx906): busy ");
+	assert_contains(text, "GPU 3: busy ");
+	assert_null(strstr(text, "nothing"));
+}
+
+static void test_gpus__one_number_on_two_machines__what_they_share(void **state)
+{
+	struct run *run = *state;
+
+	start(run, "&format=json");
+	announce_gpu(run, 11, 1, "Vega 20", "GPU-aabb");
+	announce_gpu(run, 12, 1, "Vega 20", "GPU-ccdd");
+	announce_gpu(run, 11, 1, "Vega 20", "GPU-aabb");
+	dispatch(run, 1, 1, 1000, 500);
+	assert_contains(end(run),
+			"{\"gpu\":1,\"name\":\"gfx906\",\"product\":\"Vega 20\",\"count\":1,");
+}
+
 static void test_dispatches__same_name_in_two_code_objects__one_row(void **state)
 {
 	struct run *run = *state;
@@ -413,6 +465,8 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(test_dispatches__two_kernels__table),
+		TEST(test_gpus__known__named),
+		TEST(test_gpus__one_number_on_two_machines__what_they_share),
 		TEST(test_dispatches__same_name_in_two_code_objects__one_row),
 		TEST(test_dispatches__no_times__counted_apart),
 		TEST(test_dispatches__overlap_on_one_gpu__busy_is_the_union),

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* See summary.h: devices, and what they are called. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "model.h"
+
+struct summary_device *summary_device(struct summary *summary, uint32_t number)
+{
+	struct summary_device **link = &summary->devices;
+	struct summary_device *device;
+
+	while (*link && (*link)->number < number)
+		link = &(*link)->next;
+	if (*link && (*link)->number == number)
+		return *link;
+	device = calloc(1, sizeof(*device));
+	if (!device)
+		return NULL;
+	if (busy_init(&device->busy)) {
+		free(device);
+		return NULL;
+	}
+	device->number = number;
+	device->next = *link;
+	*link = device;
+	return device;
+}
+
+void summary_device_add(struct summary_device *device, uint64_t begin_ns, uint64_t end_ns)
+{
+	device->count++;
+	busy_add(&device->busy, begin_ns, end_ns);
+}
+
+uint64_t summary_uncertain_ns(struct summary *summary)
+{
+	uint64_t sum = 0;
+
+	for (struct summary_device *device = summary->devices; device; device = device->next) {
+		busy_settle(&device->busy);
+		sum += device->busy.uncertain_ns;
+	}
+	return sum;
+}
+
+void summary_forget_devices(struct summary *summary)
+{
+	for (struct summary_device *next, *device = summary->devices; device; device = next) {
+		next = device->next;
+		busy_fini(&device->busy);
+		free(device);
+	}
+	summary->devices = NULL;
+}
+
+/* ---- names ---- */
+
+static const char *const keys[DEVICE_TEXTS] = {"name", "product", "bus_id", "uuid"};
+
+const char *summary_device_key(unsigned which)
+{
+	return keys[which];
+}
+
+static struct summary_device_name *find_name(struct summary *summary, uint32_t number)
+{
+	struct summary_device_name *name = summary->device_names;
+
+	while (name && name->number != number)
+		name = name->next;
+	if (name)
+		return name;
+	name = calloc(1, sizeof(*name));
+	if (!name)
+		return NULL;
+	name->number = number;
+	name->next = summary->device_names;
+	summary->device_names = name;
+	return name;
+}
+
+/* Of a number that means several devices, on several machines, nothing is said in which they
+ * differ. */
+static int set_text(char **text, const char *value)
+{
+	if (*text && strcmp(*text, value) != 0)
+		**text = 0;
+	else if (!*text)
+		*text = strdup(value);
+	return *text ? 0 : RTL_ENOMEM;
+}
+
+int summary_device_describe(struct summary *summary, uint32_t number, const char *key,
+			    const char *value)
+{
+	struct summary_device_name *name;
+
+	/* "GPU-XX" is the runtime's word for a UUID that it does not know. */
+	if (!*value || !strcmp(value, "GPU-XX"))
+		return 0;
+	for (unsigned i = 0; i < DEVICE_TEXTS; i++) {
+		if (strcmp(key, keys[i]) != 0)
+			continue;
+		name = find_name(summary, number);
+		return name ? set_text(&name->texts[i], value) : RTL_ENOMEM;
+	}
+	return 0;
+}
+
+const char *summary_device_text(const struct summary *summary, uint32_t number, unsigned which)
+{
+	const struct summary_device_name *name = summary->device_names;
+
+	while (name && name->number != number)
+		name = name->next;
+	return name && name->texts[which] && *name->texts[which] ? name->texts[which] : NULL;
+}
+
+void summary_forget_names(struct summary *summary)
+{
+	for (struct summary_device_name *next, *name = summary->device_names; name; name = next) {
+		next = name->next;
+		for (unsigned i = 0; i < DEVICE_TEXTS; i++)
+			free(name->texts[i]);
+		free(name);
+	}
+	summary->device_names = NULL;
+}
