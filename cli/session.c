@@ -3,6 +3,7 @@
 #include "session.h"
 
 #include <errno.h>
+#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,6 +13,7 @@
 
 #include "cli.h"
 #include "library.h"
+#include "output_name.h"
 
 #define DEFAULT_SUBSCRIBERS "libsqlite_sub.so"
 #define MESSAGE_SIZE        8192
@@ -49,6 +51,7 @@ void session_fini(struct session *session)
 	free(session->list);
 	free(session->no_rocm);
 	free(session->database);
+	free(session->database_glob);
 }
 
 int session_set(struct session *session, const char *name, const char *value)
@@ -300,21 +303,43 @@ static int check_setting(const struct rtl_plugin *plugin)
 	return status;
 }
 
+/* What the user's setting makes of the database's name. */
+static int note_database(struct session *session, const char *pattern)
+{
+	struct output_names_room room;
+	const struct output_names names = output_names_here(&room);
+	char *name;
+
+	if (session->database || session->database_glob)
+		return CLI_OK; /* the first one's */
+	if (output_needs_process(pattern)) {
+		session->database_glob = output_glob(pattern, &names);
+		return session->database_glob ? CLI_OK : out_of_memory();
+	}
+	if (output_expand(pattern, &names, &name))
+		return CLI_OK; /* the subscriber says what is wrong with it */
+	session->database = session_absolute_path(name);
+	free(name);
+	return session->database ? CLI_OK : out_of_memory();
+}
+
 /* Gives a subscriber the output file: the user's, or the default for the database. */
 static int write_output(struct session *session, const struct rtl_plugin *plugin, FILE *list,
 			bool settings_begun, bool *used)
 {
 	const struct rtl_subscriber *subscriber = rtl_plugin_subscriber(plugin);
 	bool is_database = !strcmp(subscriber->name, "sqlite");
-	const char *path = NULL;
+	const char *path = NULL, *given = get_setting(plugin, "output");
 
 	if (!has_setting_info(subscriber, "output"))
 		return CLI_OK;
-	if (get_setting(plugin, "output"))
-		return check_setting(plugin);
+	if (given) {
+		int error = check_setting(plugin);
+		return error || !is_database ? error : note_database(session, given);
+	}
 	if (session->output && !*used)
 		path = session->output;
-	else if (!session->output && is_database && !session->database)
+	else if (!session->output && is_database && !*used)
 		path = session->default_output;
 	if (!path)
 		return CLI_OK;
@@ -401,6 +426,21 @@ static int add_subscribers(struct session *session, char *specs, FILE *list)
 				 "output= already",
 				 session->output);
 	return status;
+}
+
+char *session_find_output(const struct session *session,
+			  bool (*is_it)(const char *path, void *user), void *user)
+{
+	char *path = NULL;
+	glob_t found;
+
+	if (!session->database_glob || glob(session->database_glob, 0, NULL, &found))
+		return NULL;
+	for (size_t i = 0; i < found.gl_pathc && !path; i++)
+		if (is_it(found.gl_pathv[i], user))
+			path = session_absolute_path(found.gl_pathv[i]);
+	globfree(&found);
+	return path;
 }
 
 int session_prepare_subscribers(struct session *session)

@@ -26,7 +26,11 @@ struct session {
 	/* What came of it. */
 	char *no_rocm;  /* why there are no collectors for ROCm; NULL: there are */
 	char *list;     /* of subscribers, as RTL_SUBSCRIBERS */
-	char *database; /* absolute path that the SQLite subscriber gets from us; or NULL */
+	char *database; /* absolute path of what the SQLite subscriber writes; NULL: none, or not
+			 * known */
+	/* Where its name has the number or name of a process in it: a pattern for glob(3), for
+	 * session_find_output. */
+	char *database_glob;
 	struct session_variable {
 		char *name;
 		char *value;
@@ -53,6 +57,10 @@ int session_prepare_runtime(struct session *session);
 int session_prepare_mode(struct session *session);
 /** The list of subscribers, after having loaded each of them once. */
 int session_prepare_subscribers(struct session *session);
+/** The first of the files that match database_glob for which `is_it` says so; NULL: none. To be
+ * freed. */
+char *session_find_output(const struct session *session,
+			  bool (*is_it)(const char *path, void *user), void *user);
 /** A path that holds wherever the program goes; to be freed; NULL with errno. */
 char *session_absolute_path(const char *path);
 

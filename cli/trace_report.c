@@ -113,10 +113,49 @@ void trace_remove_empty(const struct launch *launch)
 	database_close(database);
 }
 
+/* A look for the traces of this run. */
+struct search {
+	const struct launch *launch;
+	int others; /* found beside the one that was reported */
+};
+
+static bool is_trace(const char *path, void *user)
+{
+	const struct search *search = user;
+	struct database *database = database_open(path, true);
+	bool ours = database && is_ours(database, search->launch);
+
+	database_close(database);
+	return ours;
+}
+
+/* Says that it is one of another process, if it is. */
+static bool is_another(const char *path, void *user)
+{
+	struct search *search = user;
+	char *absolute = session_absolute_path(path);
+
+	if (absolute && strcmp(absolute, search->launch->session.database) != 0 &&
+	    is_trace(path, search) && ++search->others <= SIBLINGS_SHOWN)
+		cli_error("trace of another process: %s", absolute);
+	free(absolute);
+	return false;
+}
+
+/* Whether a database is to be written; where its name has a process in it, it is looked for now. */
+static bool has_database(struct launch *launch)
+{
+	struct search search = {.launch = launch};
+
+	if (!launch->session.database)
+		launch->session.database = session_find_output(&launch->session, is_trace, &search);
+	return launch->session.database || launch->session.database_glob;
+}
+
 static void report_database(const struct launch *launch, int status)
 {
 	const char *path = launch->session.database;
-	struct database *database = access(path, F_OK) ? NULL : database_open(path, false);
+	struct database *database = path && !access(path, F_OK) ? database_open(path, false) : NULL;
 
 	if (!database || !is_ours(database, launch)) {
 		report_nothing(launch);
@@ -157,58 +196,58 @@ static bool is_sibling(const char *name, const char *output)
 	return digits > 1 && !strcmp(name + stem + digits, output + stem);
 }
 
-/* Whether a file in the folder of the output is a trace of this run. */
-static bool is_other_trace(const char *folder, const char *name, const struct launch *launch)
+/* Files of the output's folder whose names are like it. */
+static void look_beside(struct search *search)
 {
-	char *path;
-	bool ours;
-
-	if (asprintf(&path, "%s%s", folder, name) < 0)
-		return false;
-	struct database *database = database_open(path, true);
-	ours = database && is_ours(database, launch);
-	database_close(database);
-	free(path);
-	return ours;
-}
-
-/* Other processes of the command have written files of their own beside the output. */
-static void report_siblings(const struct launch *launch)
-{
-	const char *path = launch->session.database, *output = strrchr(path, '/') + 1;
-	char *folder = strndup(path, (size_t)(output - path));
+	const char *path = search->launch->session.database, *output = strrchr(path, '/') + 1;
+	char *folder = strndup(path, (size_t)(output - path)), *other;
 	struct dirent **entries;
-	int count = folder ? scandir(folder, &entries, NULL, alphasort) : -1, found = 0;
+	int count = folder ? scandir(folder, &entries, NULL, alphasort) : -1;
 
 	for (int i = 0; i < count; i++) {
-		const char *name = entries[i]->d_name;
-		if (is_sibling(name, output) && is_other_trace(folder, name, launch) &&
-		    ++found <= SIBLINGS_SHOWN)
-			cli_error("trace of another process: %s%s", folder, name);
+		if (is_sibling(entries[i]->d_name, output) &&
+		    asprintf(&other, "%s%s", folder, entries[i]->d_name) >= 0) {
+			(void)is_another(other, search);
+			free(other);
+		}
 		free(entries[i]);
 	}
 	if (count >= 0)
 		free(entries);
-	if (found > SIBLINGS_SHOWN)
-		cli_error("and of %d more, beside them", found - SIBLINGS_SHOWN);
 	free(folder);
 }
 
-void trace_report_in_process(const struct launch *launch, int status)
+/* Other processes of the command have written files of their own. */
+static void report_siblings(const struct launch *launch)
 {
-	if (launch->session.database) {
+	struct search search = {.launch = launch};
+
+	if (launch->session.database_glob)
+		free(session_find_output(&launch->session, is_another, &search));
+	else
+		look_beside(&search);
+	if (search.others > SIBLINGS_SHOWN)
+		cli_error("and of %d more, beside them", search.others - SIBLINGS_SHOWN);
+}
+
+void trace_report_in_process(struct launch *launch, int status)
+{
+	if (has_database(launch)) {
 		report_database(launch, status);
-		report_siblings(launch);
+		if (launch->session.database)
+			report_siblings(launch);
 	} else if (!launch->quiet) {
 		launch_report_no_rocm(launch);
 	}
 }
 
-void trace_report_collected(const struct launch *launch, int status)
+void trace_report_collected(struct launch *launch, int status)
 {
-	if (launch->session.database && launch->collect.met) {
+	bool database = has_database(launch);
+
+	if (database && launch->collect.met) {
 		report_database(launch, status);
-	} else if (launch->session.database) {
+	} else if (database) {
 		trace_remove_empty(launch);
 		report_nothing(launch);
 	} else if (!launch->quiet) {

@@ -6,9 +6,9 @@
 #include "launch.h"
 
 /** The subscribers were in this process. `status` as waitpid gives it. */
-void trace_report_collected(const struct launch *launch, int status);
+void trace_report_collected(struct launch *launch, int status);
 /** They were in the command's processes. */
-void trace_report_in_process(const struct launch *launch, int status);
+void trace_report_in_process(struct launch *launch, int status);
 /** Takes away a trace in which there is nothing: the collector makes it before the command runs. */
 void trace_remove_empty(const struct launch *launch);
 

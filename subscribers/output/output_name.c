@@ -70,6 +70,41 @@ static const char *meaning(char letter, const struct output_names *names, char p
 	}
 }
 
+static void write_escaped(FILE *out, const char *text)
+{
+	for (; *text; text++) {
+		if (strchr("*?[\\", *text))
+			fputc('\\', out);
+		fputc(*text, out);
+	}
+}
+
+char *output_glob(const char *pattern, const struct output_names *names)
+{
+	char *text = NULL, pid[16];
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	for (const char *p = pattern; *p; p++) {
+		const char single[2] = {*p, '\0'};
+
+		if (*p != '%')
+			write_escaped(out, single);
+		else if (*++p == 'p' || *p == 'e')
+			fputs(*p == 'p' ? "[0-9]*" : "*", out);
+		else if (meaning(*p, names, pid))
+			write_escaped(out, meaning(*p, names, pid));
+		else
+			break;
+	}
+	if (!fclose(out))
+		return text;
+	free(text);
+	return NULL;
+}
+
 int output_expand(const char *pattern, const struct output_names *names, char **path)
 {
 	char *text = NULL, pid[16];

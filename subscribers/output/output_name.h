@@ -43,6 +43,11 @@ bool output_needs_process(const char *pattern);
 bool output_names_known(const struct rtl_host *host, const char *pattern,
 			struct output_names_room *room, struct output_names *names);
 /**
+ * The pattern as one for glob(3) that matches whatever process it is: the host is that of `names`.
+ * NULL: out of memory. To be freed.
+ */
+char *output_glob(const char *pattern, const struct output_names *names);
+/**
  * The pattern with its names.
  * @param[out] path  to be freed
  * @return 0; RTL_EINVAL: an unknown letter; RTL_ENOMEM

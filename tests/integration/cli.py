@@ -583,6 +583,40 @@ class Trace(Case):
         self.assertIn("rtl.hsa: 1000 of 1000 events recorded, 0 lost\n", done.stderr)
         self.assertTrue(done.stderr.endswith(f"\nrtl: trace: {self.path('run.db')}\n"), done.stderr)
 
+    def test_output_as_a_setting__summary_of_that_file(self):
+        for way in ((), ("--in-process",)):
+            for output, pattern in (("x y.db", "x y.db"), ("a%25%25%25h.db", "a%*.db"),
+                                    ("of%25p%25%25*.db", "of*%*.db"),
+                                    (self.path("%25e-%25p.db"), "cli_program-*.db")):
+                done = self.rtl("trace", *way, "-s",
+                                f"libstats_sub.so?output=/dev/null:libsqlite_sub.so?output={output}",
+                                PROGRAM, "100")
+                self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+                name, = (os.path.basename(path) for path in glob.glob(self.path(pattern)))
+                self.assertEqual(self.operations(name), 100)
+                self.assertIn("GPU kernels: 100, ", done.stderr)
+                self.assertTrue(done.stderr.endswith(f"\nrtl: trace: {self.path(name)}\n"),
+                                done.stderr)
+                os.unlink(self.path(name))
+
+    def test_output_as_a_setting__older_trace_is_not_taken_for_it(self):
+        setting = ("-s", "libsqlite_sub.so?output=x.db")
+        self.rtl("trace", *setting, PROGRAM, "10")
+        done = self.rtl("trace", *setting, "true")
+        self.assertIn("nothing was recorded: the command never initialised", done.stderr)
+        self.assertNotIn("GPU kernels", done.stderr)
+
+    def test_output_as_a_setting__of_each_process(self):
+        done = self.rtl("trace", "--in-process", "-s", "libsqlite_sub.so?output=%25p.db", "sh", "-c",
+                        f"'{PROGRAM}' 10; '{PROGRAM}' 20")
+        files = glob.glob(self.path("*.db"))
+        self.assertEqual(len(files), 2)
+        self.assertEqual({f"{kind}: {path}" for path in files for kind in
+                          ("trace", "trace of another process")} -
+                         set(re.findall(r"rtl: (trace.*: .*)\n", done.stderr)),
+                         set(f"{kind}: {path}" for kind, path in
+                             zip(("trace of another process", "trace"), sorted(files))))
+
     def test_default_output__named_after_the_command(self):
         self.rtl("trace", PROGRAM, "10")
         name, = os.listdir(self.folder)
