@@ -2,6 +2,8 @@
 /* See database.h. */
 #include "database.h"
 
+#include "summarize_causes.h"
+
 #include <errno.h>
 #include <sqlite3.h>
 #include <stdlib.h>
@@ -517,7 +519,7 @@ static int add_copy(struct summary *summary, sqlite3_stmt *row)
 /* ---- calls ---- */
 
 #define CALL_COLUMNS                                                                               \
-	"n.string, a.start, a.\"end\", d.string FROM rtl_call AS c "                               \
+	"n.string, a.start, a.\"end\", d.string, c.flags & 1 FROM rtl_call AS c "                               \
 	"JOIN rocpd_api AS a ON a.id = c.api_id JOIN rocpd_string AS n ON n.id = a.apiName_id "    \
 	"JOIN rocpd_string AS d ON d.id = a.domain_id"
 
@@ -534,6 +536,8 @@ static int add_call(struct summary *summary, sqlite3_stmt *row)
 	if (!group)
 		return RTL_ENOMEM;
 	summary_group_add(group, end > begin ? (uint64_t)(end - begin) : 0);
+	if (sqlite3_column_int(row, 4)) /* NULL: of HSA */
+		summary_group_add_failed(group);
 	return 0;
 }
 
@@ -605,6 +609,8 @@ int database_summarize(struct database *database, struct summary *summary)
 				 add_copy);
 	if (!error && database->has_calls)
 		error = add_rows(database, summary, "SELECT " CALL_COLUMNS, add_call);
+	if (!error)
+		error = summarize_causes(database, summary);
 	if (!error)
 		error = database_name_gpus(database, summary);
 	if (!error)

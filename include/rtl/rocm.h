@@ -57,6 +57,12 @@ struct rtl_hsa_dispatch {
 	 *  the thread that submitted; 0 = none. */
 	uint64_t scope;
 	uint64_t scope_instance;
+	/** Since 1.1: when the call of HIP that submitted it began; 0 = none that is recorded. */
+	uint64_t call_ns;
+	/** The hipStream_t among that call's arguments; 0 = the null stream, or none. */
+	uint64_t stream;
+	/** Instance of the innermost range of roctx that was open there; 0 = none that is recorded. */
+	uint64_t range;
 };
 
 /** rtl_hsa_barrier.kind */
@@ -187,6 +193,12 @@ struct rtl_hsa_copy {
 	 *  that submitted; 0: none. */
 	uint64_t scope;
 	uint64_t scope_instance;
+	/** When the call of HIP that submitted it began; 0: none that is recorded. */
+	uint64_t call_ns;
+	/** The hipStream_t among that call's arguments; 0: the null stream, or none. */
+	uint64_t stream;
+	/** Instance of the innermost range of roctx that was open there; 0: none that is recorded. */
+	uint64_t range;
 };
 
 #define RTL_STREAM_HSA_MEM "rtl.hsa.mem"
@@ -297,6 +309,11 @@ struct rtl_hip_call {
 	uint64_t stream;   /**< the hipStream_t among its arguments, see RTL_HIP_CALL_STREAM */
 	int32_t device;	   /**< the device among its arguments; -1: none */
 	uint32_t flags;	   /**< enum rtl_hip_call_flags */
+	/** Dispatches and copies that it has submitted to GPUs and that are recorded: those with its
+	 *  correlation. 0 in a begin. A hint: those that another thread's doorbell took along are not
+	 *  counted. */
+	uint32_t work;
+	uint32_t reserved;
 };
 
 /**

@@ -11,6 +11,7 @@
 
 #include "arguments.h"
 #include "enumerations.h"
+#include "preload.h"
 #include "real.h"
 #include "stream.h"
 
@@ -49,7 +50,7 @@ static bool asked_by_name(void)
 	return false;
 }
 
-static bool mode_has_calls(void)
+bool hip_mode_has_calls(void)
 {
 	const char *mode = getenv("RTL_MODE");
 
@@ -71,7 +72,7 @@ static void start(void)
 	const char *internal = getenv("RTL_HIP_INTERNAL");
 
 	internal_calls = internal && !strcmp(internal, "1");
-	if (!mode_has_calls())
+	if (!hip_mode_has_calls())
 		return;
 	add_stream(&hip_call_stream_info, &hip_streams.calls);
 	add_stream(&hip_call_debug_stream_info, &hip_streams.debug);
@@ -148,6 +149,7 @@ struct hip_end {
 	uint64_t begin_ns, end_ns;
 	uint64_t status; /* string */
 	int64_t result;
+	uint32_t work;
 	bool succeeded; /* what it writes has been written */
 	bool failed;
 };
@@ -176,6 +178,8 @@ static void fill(struct rtl_record *record, struct rtl_hip_call *payload,
 	payload->stream = 0;
 	payload->device = -1;
 	payload->flags = end->failed ? RTL_HIP_CALL_FAILED : 0;
+	payload->work = end->work;
+	payload->reserved = 0;
 	if (function->stream >= 0) {
 		payload->stream = slots[function->stream];
 		payload->flags |= RTL_HIP_CALL_STREAM;
@@ -237,7 +241,7 @@ bool hip_call_begin(struct hip_call *call, enum hip_id id, const uint64_t *slots
 	call->id = id;
 	call->parent = call->parent_uid = 0;
 	if (!rtl_scope_current(&around)) {
-		call->parent = around.instance;
+		call->parent = UNLIKELY(thread_cause.inner) ? thread_cause.inner : around.instance;
 		call->parent_uid = around.uid;
 	}
 	call->number = rtl_unique_id();
@@ -246,8 +250,23 @@ bool hip_call_begin(struct hip_call *call, enum hip_id id, const uint64_t *slots
 		     (int)rtl_enabled(hip_streams.debug, RTL_FUNCTION_WITH_ARGS_BEGIN)))
 		publish_begins(call, slots);
 	call->scope = rtl_scope_push(uid, call->number, call->number);
+	call->around = thread_cause;
+	thread_cause.call_ticks = call->begin_ticks;
+	thread_cause.stream = hip_functions[id].stream >= 0 ? slots[hip_functions[id].stream] : 0;
+	thread_cause.work = 0;
+	if (UNLIKELY(call->scope > RTL_SCOPE_DEPTH_MAX))
+		thread_cause.inner = thread_cause.correlation = call->number;
 	depth++;
 	return true;
+}
+
+static inline void leave(const struct hip_call *call)
+{
+	const uint64_t range = thread_cause.range; /* what it has pushed stays */
+
+	thread_cause = call->around;
+	thread_cause.range = range;
+	rtl_scope_pop(call->scope);
 }
 
 void hip_call_end(const struct hip_call *call, const uint64_t *slots, int64_t result)
@@ -258,12 +277,13 @@ void hip_call_end(const struct hip_call *call, const uint64_t *slots, int64_t re
 		.end_ns = rtl_ticks_to_ns(rtl_ticks()),
 		.status = hip_enumeration_name(known[call->id].results, result),
 		.result = result,
+		.work = thread_cause.work,
 		.succeeded = function->result_kind == 'e' && !result,
 		.failed = has_failed(function, result),
 	};
 
 	depth--;
-	rtl_scope_pop(call->scope);
+	leave(call);
 	if (rtl_enabled(hip_streams.calls, RTL_FUNCTION_END))
 		publish(call, RTL_FUNCTION_END, slots, &end);
 	if (rtl_enabled(hip_streams.debug, RTL_FUNCTION_WITH_ARGS_END))

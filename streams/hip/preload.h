@@ -8,4 +8,7 @@
 /* Whether this library was preloaded, so that a program that calls HIP calls us first. */
 bool hip_is_preloaded(void);
 
+/* Whether the mode, or RTL_STREAMS, has calls of HIP. */
+bool hip_mode_has_calls(void);
+
 #endif

@@ -6,12 +6,12 @@
 
 #include "../common/describe.h"
 
-_Static_assert(sizeof(struct rtl_hip_call) == 64, "rtl_hip_call");
+_Static_assert(sizeof(struct rtl_hip_call) == 72, "rtl_hip_call");
 _Static_assert(offsetof(struct rtl_hip_call, result) == 32, "rtl_hip_call");
 _Static_assert(offsetof(struct rtl_hip_call, device) == 56, "rtl_hip_call");
 
-_Static_assert(sizeof(struct rtl_hip_call_debug) == 72, "rtl_hip_call_debug");
-_Static_assert(offsetof(struct rtl_hip_call_debug, args) == 64, "rtl_hip_call_debug");
+_Static_assert(sizeof(struct rtl_hip_call_debug) == 80, "rtl_hip_call_debug");
+_Static_assert(offsetof(struct rtl_hip_call_debug, args) == 72, "rtl_hip_call_debug");
 /* What both APIs' calls say stands in the same places. */
 _Static_assert(offsetof(struct rtl_hip_call, function) == offsetof(struct rtl_hsa_call, function) &&
 		       offsetof(struct rtl_hip_call, result) ==
@@ -29,7 +29,9 @@ _Static_assert(offsetof(struct rtl_hip_call, function) == offsetof(struct rtl_hs
 		C(stream, RTL_KIND_ADDRESS, "",                                                    \
 		  "the hipStream_t among its arguments; 0: the null stream"),                      \
 		C(device, RTL_KIND_INT, "", "the device among its arguments; -1: none"),           \
-		C(flags, RTL_KIND_UINT, "", "1: it failed, 2: a stream is among its arguments")
+		C(flags, RTL_KIND_UINT, "", "1: it failed, 2: a stream is among its arguments"),   \
+		C(work, RTL_KIND_UINT, "",                                                         \
+		  "dispatches and copies that it has submitted; none in a begin")
 
 static const struct rtl_field call_fields[] = {CALL_FIELDS};
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../common/cause.h"
 #include "agents.h"
 #include "collector.h"
 #include "copy_publish.h"
@@ -170,10 +171,16 @@ static void fill(struct slot *slot, const struct copy *copy)
 	memcpy(slot->grid, copy->extent, sizeof(slot->grid));
 	slot->submit_tid = rtl_thread_id();
 	slot->in_scope = !rtl_scope_current(&scope);
-	slot->correlation = slot->in_scope ? scope.correlation : 0;
+	slot->correlation = 0;
 	if (slot->in_scope) {
+		slot->correlation =
+			thread_cause.correlation ? thread_cause.correlation : scope.correlation;
 		slot->scope = scope.uid;
 		slot->scope_instance = scope.instance;
+		slot->call_ticks = thread_cause.call_ticks;
+		slot->stream = thread_cause.stream;
+		slot->range = thread_cause.range;
+		thread_cause.work++;
 	}
 	slot->submit_ticks = rtl_ticks();
 }

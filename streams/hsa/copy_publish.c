@@ -15,7 +15,7 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /* The offsets are part of what subscribers are compiled with. */
-_Static_assert(sizeof(struct rtl_hsa_copy) == 128, "rtl_hsa_copy");
+_Static_assert(sizeof(struct rtl_hsa_copy) == 152, "rtl_hsa_copy");
 _Static_assert(offsetof(struct rtl_hsa_copy, signal) == 48, "rtl_hsa_copy");
 _Static_assert(offsetof(struct rtl_hsa_copy, gpu) == 56, "rtl_hsa_copy");
 _Static_assert(offsetof(struct rtl_hsa_copy, flags) == 84, "rtl_hsa_copy");
@@ -55,6 +55,9 @@ static const struct rtl_field fields[] = {
 	C(status, RTL_KIND_UINT, "", "hsa_status_t of a refused one"),
 	C(scope, RTL_KIND_UID, "", "innermost scope of the thread that submitted"),
 	C(scope_instance, RTL_KIND_UINT, "", "instance of that scope"),
+	C(call_ns, RTL_KIND_TIME, "ns", "when the call of HIP that submitted it began"),
+	C(stream, RTL_KIND_ADDRESS, "", "the hipStream_t among that call's arguments"),
+	C(range, RTL_KIND_UINT, "", "instance of the innermost range of roctx there"),
 };
 
 static const struct rtl_type_info types[] = {
@@ -196,6 +199,10 @@ static void publish(struct rtl_record *record, const struct slot *slot, struct u
 		.parts = slot->parts,
 		.scope = slot->in_scope ? slot->scope : 0,
 		.scope_instance = slot->in_scope ? slot->scope_instance : 0,
+		.call_ns =
+			slot->in_scope && slot->call_ticks ? rtl_ticks_to_ns(slot->call_ticks) : 0,
+		.stream = slot->in_scope ? slot->stream : 0,
+		.range = slot->in_scope ? slot->range : 0,
 	};
 	if (slot->flags & RTL_HSA_COPY_FAILED)
 		payload->status = (uint32_t)slot->end_ticks;

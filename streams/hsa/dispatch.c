@@ -14,12 +14,13 @@
 #include "dispatch.h"
 
 #include <rtl/rocm.h>
-#include <rtl/scope.h>
 #include <string.h>
 #include <sys/mman.h>
 
+#include "../common/cause.h"
 #include "harvest.h"
 #include "kernel_table.h"
+#include "origins.h"
 #include "publish.h"
 #include "queue.h"
 #include "relay.h"
@@ -177,19 +178,33 @@ static inline struct slot *take(struct queue *queue, union packet *packet)
 	return slot;
 }
 
-/* For what the submitting thread works: nobody else knows later. */
-static inline void fill_scope(struct slot *slot)
+/* For what the thread works that submits the packet at that index of its queue: nobody else knows
+ * later. */
+static inline void fill_scope(const struct queue *queue, struct slot *slot, uint64_t index)
 {
-	struct rtl_scope scope;
+	const struct origin *origin =
+		queue->origins ? origins_find(queue->origins, queue->packets, index) : NULL;
+	struct origin here;
 
-	scope.struct_size = sizeof(scope);
-	slot->in_scope = !rtl_scope_current(&scope);
+	if (!origin) {
+		origin_fill(&here);
+		origin = &here;
+	}
+	slot->submit_tid = origin->tid;
+	slot->in_scope = origin->in_scope;
 	slot->correlation = 0;
-	if (__builtin_expect(!slot->in_scope, 1))
+	if (!slot->in_scope)
 		return;
-	slot->correlation = scope.correlation;
-	slot->scope = scope.uid;
-	slot->scope_instance = scope.instance;
+	slot->correlation = origin->correlation;
+	slot->scope = origin->scope;
+	slot->scope_instance = origin->scope_instance;
+	slot->call_ticks = origin->call_ticks;
+	slot->stream = origin->stream;
+	slot->range = origin->range;
+	/* Not another thread's, nor of a call before: its packet may have waited behind another's.
+	 */
+	if (origin->tid == rtl_thread_id() && origin->call_ticks == thread_cause.call_ticks)
+		thread_cause.work++;
 }
 
 static inline void fill(struct slot *slot, const hsa_kernel_dispatch_packet_t *packet)
@@ -239,7 +254,7 @@ static __attribute__((cold, noinline)) void fill_barrier(struct slot *slot,
 
 /* Makes one packet ready; the slot, if it has one, is to be submitted after it was written. */
 static inline struct slot *process(struct queue *queue, union packet *packet, enum packet_kind kind,
-				   uint64_t id, uint64_t now_ticks)
+				   uint64_t id, uint64_t index, uint64_t now_ticks)
 {
 	struct slot *slot = take(queue, packet);
 
@@ -248,8 +263,7 @@ static inline struct slot *process(struct queue *queue, union packet *packet, en
 	rtl_pending_begin(queue->pending, 1);
 	slot->submit_ticks = now_ticks;
 	slot->packet_id = id;
-	slot->submit_tid = rtl_thread_id();
-	fill_scope(slot);
+	fill_scope(queue, slot, index);
 	if (__builtin_expect(kind == PACKET_DISPATCH, 1))
 		fill(slot, &packet->dispatch);
 	else if (kind == PACKET_EXTENDED)
@@ -290,7 +304,8 @@ static inline const union packet *given(const struct queue *queue, const void *p
 }
 
 /* Makes the packets in queue->batch ready; the first of their slots, the others by `next`. */
-static struct slot *process_batch(struct queue *queue, uint64_t id, uint64_t count, unsigned wants)
+static struct slot *process_batch(struct queue *queue, uint64_t id, uint64_t index, uint64_t count,
+				  unsigned wants)
 {
 	const uint64_t now_ticks = rtl_ticks();
 	union packet *packets = queue->batch;
@@ -303,7 +318,7 @@ static struct slot *process_batch(struct queue *queue, uint64_t id, uint64_t cou
 		if (is_barrier(&packets[i]))
 			room_see_barrier(queue, (const void *)&packets[i], id + i);
 		if (kind != PACKET_OTHER)
-			slot = process(queue, &packets[i], kind, id + i, now_ticks);
+			slot = process(queue, &packets[i], kind, id + i, index + i, now_ticks);
 		else
 			watch_reused(packets[i].any.signal);
 		if (!slot)
@@ -349,7 +364,7 @@ static __attribute__((noinline)) void intercept_batch(struct queue *queue, const
 			piece = count - done;
 		for (uint64_t i = 0; i < piece; i++)
 			copy[i] = *given(queue, packets, index, done + i);
-		first = process_batch(queue, id + done, piece, wants);
+		first = process_batch(queue, id + done, index + done, piece, wants);
 		write(queue->batch, piece);
 		submit_batch(queue, first);
 	}
@@ -408,7 +423,7 @@ void dispatch_intercept(const void *packets, uint64_t count, uint64_t index, voi
 	memcpy(&copy, packets, sizeof(copy));
 	if (copy.any.signal)
 		watch_prefetch(copy.any.signal);
-	slot = process(queue, &copy, kind, id, rtl_ticks());
+	slot = process(queue, &copy, kind, id, index, rtl_ticks());
 	write(&copy, 1);
 	if (slot) {
 		slot_submit(&queue->pool, slot);

@@ -13,6 +13,7 @@
 #include <rtl/rocm.h>
 #include <stdlib.h>
 
+#include "../hip/preload.h"
 #include "agents.h"
 #include "calls.h"
 #include "code_objects.h"
@@ -23,6 +24,7 @@
 #include "kernel_table.h"
 #include "kernels.h"
 #include "memory.h"
+#include "origins.h"
 #include "publish.h"
 #include "queue.h"
 #include "relay.h"
@@ -150,6 +152,8 @@ static bool start(struct root_table *root)
 		return false;
 	collector_read_clock();
 	hook(root);
+	if (hip_mode_has_calls())
+		origins_hook(root);
 	taken = root;
 	memory_hook(root);
 	calls_hook(root); /* outermost */

@@ -108,8 +108,15 @@ static void fill(struct rtl_record *record, const struct queue *queue, const str
 	payload->workgroup_z = slot->workgroup[2];
 	payload->group_segment_bytes = slot->group_bytes;
 	payload->private_segment_bytes = slot->private_bytes;
-	payload->scope = slot->in_scope ? slot->scope : 0;
-	payload->scope_instance = slot->in_scope ? slot->scope_instance : 0;
+	payload->scope = payload->scope_instance = payload->call_ns = 0;
+	payload->stream = payload->range = 0;
+	if (__builtin_expect(!slot->in_scope, 1))
+		return;
+	payload->scope = slot->scope;
+	payload->scope_instance = slot->scope_instance;
+	payload->call_ns = slot->call_ticks ? rtl_ticks_to_ns(slot->call_ticks) : 0;
+	payload->stream = slot->stream;
+	payload->range = slot->range;
 }
 
 static void fill_barrier(struct rtl_record *record, const struct queue *queue,

@@ -10,6 +10,7 @@
 
 #include "dispatch.h"
 #include "harvest.h"
+#include "origins.h"
 #include "publish.h"
 
 /* Slots that a queue begins with; the harvester makes more at once. */
@@ -136,6 +137,7 @@ void queue_count_unseen(const char *why)
 static void attach(struct queue *queue)
 {
 	queue->packets = queue->hsa->size;
+	queue->origins = origins_add(queue->hsa);
 	list_add(queue);
 	describe(queue);
 	if (collector.hsa.set_profiler_enabled(queue->hsa, 1))
@@ -372,6 +374,7 @@ hsa_status_t queue_destroy(hsa_queue_t *hsa)
 	}
 	harvest_drain(queue, DESTROY_WAIT_MS);
 	publish_queue(RTL_QUEUE_DESTROY, queue);
+	origins_remove(hsa);
 	status = collector.hsa.queue_destroy(hsa);
 	/* Pairs with the acquire in the harvester: nothing is submitted any more. */
 	atomic_store_explicit(&queue->dead, true, memory_order_release);
@@ -383,6 +386,7 @@ void queue_free(struct queue *queue)
 {
 	if (queue->batch)
 		munmap(queue->batch, (size_t)queue->packets * 64);
+	origins_free(queue->origins, queue->packets);
 	slots_fini(&queue->pool);
 	rtl_pending_release(queue->pending);
 	free(queue);

@@ -99,6 +99,9 @@ struct slot {
 	/* Only if in_scope: what the submitting thread was within. */
 	uint64_t scope;
 	uint64_t scope_instance;
+	uint64_t call_ticks; /* see common/cause.h */
+	uint64_t stream;
+	uint64_t range;
 } __attribute__((aligned(64)));
 
 _Static_assert(offsetof(struct slot, scope) == 128, "two lines that each dispatch needs");

@@ -7,7 +7,7 @@
 #include "../common/describe.h"
 
 /* The offsets are part of what subscribers are compiled with. */
-_Static_assert(sizeof(struct rtl_hsa_dispatch) == 112, "rtl_hsa_dispatch");
+_Static_assert(sizeof(struct rtl_hsa_dispatch) == 136, "rtl_hsa_dispatch");
 _Static_assert(offsetof(struct rtl_hsa_dispatch, kernel_name) == 40, "rtl_hsa_dispatch");
 _Static_assert(offsetof(struct rtl_hsa_dispatch, gpu) == 48, "rtl_hsa_dispatch");
 _Static_assert(offsetof(struct rtl_hsa_dispatch, grid_x) == 64, "rtl_hsa_dispatch");
@@ -40,6 +40,9 @@ static const struct rtl_field dispatch_fields[] = {
 	D(private_segment_bytes, RTL_KIND_UINT, "bytes", "scratch for each work-item"),
 	D(scope, RTL_KIND_UID, "", "innermost scope of the thread that submitted"),
 	D(scope_instance, RTL_KIND_UINT, "", "instance of that scope"),
+	D(call_ns, RTL_KIND_TIME, "ns", "when the call of HIP that submitted it began"),
+	D(stream, RTL_KIND_ADDRESS, "", "the hipStream_t among that call's arguments"),
+	D(range, RTL_KIND_UINT, "", "instance of the innermost range of roctx there"),
 };
 
 #define B(member, kind, unit, text) FIELD(struct rtl_hsa_barrier, member, kind, unit, text)

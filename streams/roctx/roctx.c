@@ -18,6 +18,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "../common/cause.h"
 #include "../common/next.h"
 #include "../common/text.h"
 #include "ranges.h"
@@ -136,7 +137,6 @@ static bool wants_ranges(void)
 static void open_range(struct range *range, const struct name *name)
 {
 	struct rtl_scope around = {.struct_size = sizeof(around)};
-	const struct range *top = ranges_top();
 
 	*range = (struct range){
 		.instance = rtl_unique_id(),
@@ -146,14 +146,14 @@ static void open_range(struct range *range, const struct name *name)
 		.cut = name->cut,
 		.level = -1,
 		.begin_ticks = rtl_ticks(),
+		.inner = thread_cause.inner,
 	};
 	if (rtl_scope_current(&around))
 		return;
-	range->parent = around.instance;
+	range->parent = thread_cause.inner ? thread_cause.inner : around.instance;
 	range->parent_uid = around.uid;
-	range->correlation = around.correlation;
-	if (top && top->scope > RTL_SCOPE_DEPTH_MAX) /* too deep to be kept, and around this one */
-		range->parent = top->instance;
+	range->correlation =
+		thread_cause.correlation ? thread_cause.correlation : around.correlation;
 }
 
 static void publish_range(uint16_t type, const struct range *range, uint64_t end_ns)
@@ -261,6 +261,9 @@ int roctxRangePushA(const char *message)
 		range.level = level;
 		range.scope = rtl_scope_push(range_uid, range.instance, 0);
 		if (ranges_push(&range)) {
+			thread_cause.range = range.instance;
+			if (range.scope > RTL_SCOPE_DEPTH_MAX)
+				thread_cause.inner = range.instance;
 			publish_range(RTL_REGION_BEGIN, &range, 0);
 		} else {
 			rtl_scope_pop(range.scope);
@@ -280,6 +283,10 @@ int roctxRangePop(void)
 	begin();
 	level = ranges_level() - 1;
 	if (ranges_pop(&range)) {
+		const struct range *around = ranges_top();
+
+		thread_cause.range = around ? around->instance : 0;
+		thread_cause.inner = range.inner;
 		rtl_scope_pop(range.scope);
 		publish_end(&range);
 	}

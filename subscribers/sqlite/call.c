@@ -18,7 +18,7 @@ bool call_init(struct sub *sub)
 	sub->hip_calls.is_hip = true;
 	/* Outputs of versions without calls can be continued. */
 	return writer_exec(w, schema_call_tables) &&
-	       rows_init(&sub->call, w, "INSERT", "rtl_call", 12);
+	       rows_init(&sub->call, w, "INSERT", "rtl_call", 13);
 }
 
 static const char *call_table(uint16_t type)
@@ -69,8 +69,8 @@ static int64_t args_id(struct sub *sub, const struct rtl_event *event)
 	return names_argument(&sub->names, text);
 }
 
-/* The id of what kind of function it is; HIP's have that in their metadata. */
-static int64_t category_id(struct sub *sub, const struct process *process, uint64_t uid)
+/* HIP's functions have it in their metadata. */
+int64_t call_category(struct sub *sub, const struct process *process, uint64_t uid)
 {
 	int64_t id = (int64_t)map_get(&sub->call_categories, uid);
 	const char *category;
@@ -87,7 +87,7 @@ static int64_t category_id(struct sub *sub, const struct process *process, uint6
 /* What only calls of HIP have; NULL: none. */
 static void write_hip(struct cell *cell, const struct rtl_hip_call *call)
 {
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < 5; i++)
 		cell_null(&cell[i]);
 	if (!call)
 		return;
@@ -97,27 +97,31 @@ static void write_hip(struct cell *cell, const struct rtl_hip_call *call)
 	if (call->device >= 0)
 		cell_int(&cell[2], call->device);
 	cell_int(&cell[3], call->flags);
+	cell_int(&cell[4], call->work);
 }
 
 static void write_call(struct sub *sub, const struct process *process,
 		       const struct rtl_event *event, bool is_hip)
 {
 	const struct rtl_hsa_call *call = event->payload; /* HIP's begins with the same */
+	const struct rtl_hip_call *hip = is_hip ? event->payload : NULL;
 	const int64_t status = string_id(sub, process, call->status);
+	const int64_t api =
+		hip ? links_call(sub, process, event->correlation, hip->work) : sub->next_api++;
 	struct cell *cell = rows_add(&sub->api);
 
-	cell_int(&cell[0], sub->next_api);
+	cell_int(&cell[0], api);
 	cell_int(&cell[1], process->pid);
 	cell_int(&cell[2], event->tid);
 	cell_int(&cell[3], (int64_t)call->begin_ns);
 	cell_int(&cell[4], (int64_t)call->end_ns);
 	cell_int(&cell[5], string_id(sub, process, call->function));
-	cell_int(&cell[6], is_hip ? category_id(sub, process, event->uid) : NAMES_EMPTY);
+	cell_int(&cell[6], is_hip ? call_category(sub, process, event->uid) : NAMES_EMPTY);
 	cell_int(&cell[7], is_hip ? sub->names.hip : sub->names.hsa);
 	cell_int(&cell[8], args_id(sub, event));
 
 	cell = rows_add(&sub->call);
-	cell_int(&cell[0], sub->next_api++);
+	cell_int(&cell[0], api);
 	cell_int(&cell[1], process->number);
 	cell_int(&cell[2], (int64_t)event->uid);
 	cell_int(&cell[3], (int64_t)event->parent_uid);
@@ -125,7 +129,7 @@ static void write_call(struct sub *sub, const struct process *process,
 	cell_int(&cell[5], (int64_t)event->correlation);
 	cell_int(&cell[6], status);
 	cell_int(&cell[7], call->result);
-	write_hip(&cell[8], is_hip ? event->payload : NULL);
+	write_hip(&cell[8], hip);
 }
 
 static void call_events(void *user, const struct rtl_event *const *events, size_t count)

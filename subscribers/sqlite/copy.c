@@ -37,8 +37,11 @@ bool copy_init(struct sub *sub)
 	if (!writer_exec(w, schema_copy_tables))
 		return false;
 	sub->next_copy = writer_ask_int(w, "SELECT max(id) FROM rtl_copy") + 1;
-	return rows_init(&sub->copyapi, w, "INSERT", "rocpd_copyapi", 12) &&
-	       rows_init(&sub->copy, w, "INSERT", "rtl_copy", 28);
+	return /* Of a call that makes several, the first, and the bytes of all. */
+		rows_init_merging(&sub->copyapi, w, "rocpd_copyapi", 12,
+				  "ON CONFLICT (api_ptr_id) DO UPDATE SET size = size +"
+				  " excluded.size") &&
+		rows_init(&sub->copy, w, "INSERT", "rtl_copy", 31);
 }
 
 static const char *copy_table(uint16_t type)
@@ -122,6 +125,11 @@ static void write_copy(struct sub *sub, const struct process *process,
 		cell_int(&cell[4 + i], values[i]);
 	cell_known(&cell[26], c->scope);
 	cell_known(&cell[27], c->scope ? c->scope_instance : 0);
+	cell_known(&cell[28], c->call_ns);
+	cell_null(&cell[29]);
+	if (c->call_ns)
+		cell_int(&cell[29], (int64_t)c->stream);
+	cell_known(&cell[30], c->range);
 }
 
 static void write_op(struct sub *sub, const struct rtl_event *event, const struct rtl_hsa_copy *c)
@@ -156,15 +164,20 @@ static void write_call(struct sub *sub, const struct process *process, const str
 }
 
 /* What rocpd knows of a copy; a fill is none there. */
-static void write_copyapi(struct sub *sub, const struct rtl_hsa_copy *c)
+static void write_copyapi(struct sub *sub, const struct rtl_hsa_copy *c, int64_t api)
 {
-	struct cell *cell = rows_add(&sub->copyapi);
-	char text[2][24];
+	struct cell *cell;
+	char text[3][24] = {{0}};
 
+	if (c->kind == RTL_HSA_COPY_FILL)
+		return;
+	cell = rows_add(&sub->copyapi);
 	snprintf(text[0], sizeof(text[0]), "0x%" PRIx64, c->dst);
 	snprintf(text[1], sizeof(text[1]), "0x%" PRIx64, c->src);
-	cell_int(&cell[0], sub->next_api);
-	cell_static_text(&cell[1], "", 0);
+	if (c->stream)
+		snprintf(text[2], sizeof(text[2]), "0x%" PRIx64, c->stream);
+	cell_int(&cell[0], api);
+	cell_text(&sub->copyapi, &cell[1], text[2]);
 	cell_int(&cell[2], (int64_t)c->bytes);
 	cell_int(&cell[3], c->extent_x);
 	cell_int(&cell[4], c->extent_y);
@@ -181,15 +194,40 @@ static void write_copyapi(struct sub *sub, const struct rtl_hsa_copy *c)
 static void write_gpu_work(struct sub *sub, const struct process *process,
 			   const struct rtl_event *event, const struct rtl_hsa_copy *c)
 {
+	int64_t api;
+
 	write_op(sub, event, c);
-	if (sub->settings.links) {
+	api = links_op(sub, process, event->correlation, sub->next_op);
+	if (api) {
+		write_copyapi(sub, c, api);
+	} else if (sub->settings.links) {
 		write_call(sub, process, c);
-		if (c->kind != RTL_HSA_COPY_FILL)
-			write_copyapi(sub, c);
+		write_copyapi(sub, c, sub->next_api);
 		dispatch_write_link(sub, sub->next_api, sub->next_op);
 		sub->next_api++;
 	}
 	sub->next_op++;
+}
+
+void copy_stand_in(struct sub *sub)
+{
+	writer_execf(&sub->writer,
+		     "INSERT INTO rocpd_api SELECT g.api_id, p.pid, c.tid, c.submit_ns,"
+		     " CASE WHEN c.flags & %d THEN c.end_ns ELSE c.submit_ns END,"
+		     " CASE c.kind WHEN %d THEN %lld ELSE %lld END, %d, %lld, %d"
+		     " FROM temp.dangling AS g JOIN rtl_copy AS c ON c.op_id = g.op_id"
+		     " JOIN rtl_process AS p ON p.process = c.process",
+		     RTL_HSA_COPY_CALL_TIME, RTL_HSA_COPY_FILL,
+		     (long long)names_string(&sub->names, "MemoryFill"),
+		     (long long)names_string(&sub->names, "MemoryCopy"), NAMES_EMPTY,
+		     (long long)sub->names.hsa, NAMES_EMPTY);
+	writer_execf(&sub->writer,
+		     "INSERT INTO rocpd_copyapi SELECT g.api_id, '', c.bytes, c.extent_x,"
+		     " c.extent_y, CASE c.direction WHEN 4 THEN 3 WHEN 5 THEN 0"
+		     " ELSE c.direction END, printf('0x%%x', c.dst), printf('0x%%x', c.src),"
+		     " c.dst_gpu, c.src_gpu, (c.flags & %d) <> 0, 0 FROM temp.dangling AS g"
+		     " JOIN rtl_copy AS c ON c.op_id = g.op_id WHERE c.kind <> %d",
+		     RTL_HSA_COPY_CALL_TIME, RTL_HSA_COPY_FILL);
 }
 
 static void copy_ended(struct sub *sub, struct process *process, const struct rtl_event *event)

@@ -7,6 +7,8 @@
  */
 #include "sub.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Ids of queues stay below the schema's gpu_stride as long as there are so few. */
@@ -40,15 +42,18 @@ bool dispatch_init(struct sub *sub)
 	struct writer *w = &sub->writer;
 
 	sub->next_op = writer_ask_int(w, "SELECT max(id) FROM rocpd_op") + 1;
-	sub->next_api = writer_ask_int(w, "SELECT max(id) FROM rocpd_api") + 1;
+	/* ids may have been given out for calls that were yet to come: see links.h */
+	sub->next_api = writer_ask_int(w, "SELECT max(ifnull((SELECT max(id) FROM rocpd_api), 0),"
+					  " ifnull((SELECT max(api_id) FROM rocpd_api_ops), 0))") +
+			1;
 	sub->next_api_op = writer_ask_int(w, "SELECT max(id) FROM rocpd_api_ops") + 1;
 	if (sub->continues)
 		load_queue_ids(sub);
 	return rows_init(&sub->op, w, "INSERT", "rocpd_op", 8) &&
 	       rows_init(&sub->api, w, "INSERT", "rocpd_api", 9) &&
 	       rows_init(&sub->api_ops, w, "INSERT", "rocpd_api_ops", 3) &&
-	       rows_init(&sub->kernelapi, w, "INSERT", "rocpd_kernelapi", 11) &&
-	       rows_init(&sub->dispatch, w, "INSERT", "rtl_dispatch", 22);
+	       rows_init(&sub->kernelapi, w, "INSERT OR IGNORE", "rocpd_kernelapi", 11) &&
+	       rows_init(&sub->dispatch, w, "INSERT", "rtl_dispatch", 25);
 }
 
 static const char *dispatch_table(uint16_t type)
@@ -218,21 +223,37 @@ static void write_op(struct sub *sub, const struct rtl_hsa_dispatch *d, int64_t 
 	cell_int(&cell[7], sub->names.kernel_execution);
 }
 
+/* Whether the payload has what came with later versions of the stream. */
+static bool is_whole(const struct rtl_event *event)
+{
+	return event->payload_size >= sizeof(struct rtl_hsa_dispatch);
+}
+
+/* 0 is "none". */
+static void cell_known(struct cell *cell, uint64_t value)
+{
+	if (value)
+		cell_int(cell, (int64_t)value);
+	else
+		cell_null(cell);
+}
+
 /* Recordings of version 1.0 have none. */
 static void write_scope(struct sub *sub, struct process *process, struct cell *cell,
 			const struct rtl_event *event)
 {
-	const struct rtl_hsa_dispatch *d = event->payload;
-	const bool known = event->payload_size >= sizeof(*d) && d->scope;
+	static const struct rtl_hsa_dispatch none;
+	const struct rtl_hsa_dispatch *d = is_whole(event) ? event->payload : &none;
 
-	if (!known) {
-		cell_null(&cell[20]);
-		cell_null(&cell[21]);
-		return;
-	}
-	tracepoints_need(sub, process, d->scope);
-	cell_int(&cell[20], (int64_t)d->scope);
-	cell_int(&cell[21], (int64_t)d->scope_instance);
+	if (d->scope)
+		tracepoints_need(sub, process, d->scope);
+	cell_known(&cell[20], d->scope);
+	cell_known(&cell[21], d->scope ? d->scope_instance : 0);
+	cell_known(&cell[22], d->call_ns);
+	cell_null(&cell[23]);
+	if (d->call_ns)
+		cell_int(&cell[23], (int64_t)d->stream);
+	cell_known(&cell[24], d->range);
 }
 
 static void write_dispatch(struct sub *sub, struct process *process, const struct rtl_event *event,
@@ -263,6 +284,29 @@ static void write_dispatch(struct sub *sub, struct process *process, const struc
 	write_scope(sub, process, cell, event);
 }
 
+static void write_kernelapi(struct sub *sub, const struct rtl_hsa_dispatch *d, int64_t api,
+			    int64_t name, uint64_t stream)
+{
+	struct cell *cell = rows_add(&sub->kernelapi);
+	char text[24];
+
+	cell_int(&cell[0], api);
+	cell_static_text(&cell[1], "", 0);
+	if (stream) {
+		snprintf(text, sizeof(text), "0x%" PRIx64, stream);
+		cell_text(&sub->kernelapi, &cell[1], text);
+	}
+	cell_int(&cell[2], d->grid_x);
+	cell_int(&cell[3], d->grid_y);
+	cell_int(&cell[4], d->grid_z);
+	cell_int(&cell[5], d->workgroup_x);
+	cell_int(&cell[6], d->workgroup_y);
+	cell_int(&cell[7], d->workgroup_z);
+	cell_int(&cell[8], d->group_segment_bytes);
+	cell_int(&cell[9], d->private_segment_bytes);
+	cell_int(&cell[10], name);
+}
+
 static void write_submission(struct sub *sub, const struct process *process,
 			     const struct rtl_hsa_dispatch *d, int64_t name)
 {
@@ -277,19 +321,7 @@ static void write_submission(struct sub *sub, const struct process *process,
 	cell_int(&cell[6], NAMES_EMPTY);
 	cell_int(&cell[7], sub->names.hsa);
 	cell_int(&cell[8], name); /* the same id in rocpd_ustring */
-
-	cell = rows_add(&sub->kernelapi);
-	cell_int(&cell[0], sub->next_api);
-	cell_static_text(&cell[1], "", 0);
-	cell_int(&cell[2], d->grid_x);
-	cell_int(&cell[3], d->grid_y);
-	cell_int(&cell[4], d->grid_z);
-	cell_int(&cell[5], d->workgroup_x);
-	cell_int(&cell[6], d->workgroup_y);
-	cell_int(&cell[7], d->workgroup_z);
-	cell_int(&cell[8], d->group_segment_bytes);
-	cell_int(&cell[9], d->private_segment_bytes);
-	cell_int(&cell[10], name);
+	write_kernelapi(sub, d, sub->next_api, name, 0);
 }
 
 void dispatch_write_link(struct sub *sub, int64_t api, int64_t op)
@@ -301,14 +333,28 @@ void dispatch_write_link(struct sub *sub, int64_t api, int64_t op)
 	cell_int(&cell[2], op);
 }
 
+/* What a call has launched. rocpd has room for one kernel of each call: so none for those that
+ * launch many (a graph), the first for the few that launch some more for the runtime. */
+static void write_launch(struct sub *sub, struct process *process, const struct rtl_event *event,
+			 int64_t api, int64_t name)
+{
+	const struct rtl_hsa_dispatch *d = event->payload;
+
+	if (is_whole(event) && call_category(sub, process, d->scope) == sub->names.launch)
+		write_kernelapi(sub, d, api, name, d->stream);
+}
+
 static void dispatch_ended(struct sub *sub, struct process *process, const struct rtl_event *event)
 {
 	const struct rtl_hsa_dispatch *d = event->payload;
-	int64_t name = kernel_name(sub, process, event->uid, d->kernel_name);
+	int64_t name = kernel_name(sub, process, event->uid, d->kernel_name), api;
 
 	write_op(sub, d, queue_id(sub, process, d), name);
 	write_dispatch(sub, process, event, d);
-	if (sub->settings.links) {
+	api = links_op(sub, process, event->correlation, sub->next_op);
+	if (api) {
+		write_launch(sub, process, event, api, name);
+	} else if (sub->settings.links) {
 		write_submission(sub, process, d, name);
 		dispatch_write_link(sub, sub->next_api, sub->next_op);
 		sub->next_api++;

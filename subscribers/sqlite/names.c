@@ -154,6 +154,7 @@ bool names_init(struct names *names, struct writer *writer)
 	names->hip = names_string(names, "hip");
 	names->roctx = names_string(names, "roctx");
 	names->user_marker = names_string(names, "UserMarker");
+	names->launch = names_string(names, "launch");
 	names->rtl = names_string(names, "rtl");
 	names->process = names_string(names, "Process");
 	return !writer->failed;

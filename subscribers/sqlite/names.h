@@ -20,6 +20,7 @@ struct names {
 	struct arena arena;
 	/* Names that each output has. */
 	int64_t kernel_execution, kernel_dispatch, hsa, hip, roctx, user_marker, rtl, process;
+	int64_t launch; /* the category of HIP's functions that launch a kernel */
 };
 
 /* Id of the empty text in both tables: the format wants it. */

@@ -150,7 +150,8 @@ static const sqlite3_module rows_module = {
 	.xRowid = vtab_rowid,
 };
 
-static bool prepare_insert(struct rows *rows, const char *verb, const char *table)
+static bool prepare_insert(struct rows *rows, const char *verb, const char *table,
+			   const char *merge)
 {
 	struct writer *w = rows->writer;
 	char module[32];
@@ -161,7 +162,9 @@ static bool prepare_insert(struct rows *rows, const char *verb, const char *tabl
 	rc = sqlite3_create_module(w->db, module, &rows_module, rows);
 	if (rc != SQLITE_OK)
 		return writer_error(w, rc, table);
-	sql = sqlite3_mprintf("%s INTO main.\"%w\" SELECT * FROM %s", verb, table, module);
+	/* "WHERE true": else ON would belong to a join */
+	sql = sqlite3_mprintf("%s INTO main.\"%w\" SELECT * FROM %s WHERE true %s", verb, table,
+			      module, merge);
 	if (!sql)
 		return writer_error(w, SQLITE_NOMEM, table);
 	rc = sqlite3_prepare_v3(w->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &rows->insert, NULL);
@@ -169,8 +172,8 @@ static bool prepare_insert(struct rows *rows, const char *verb, const char *tabl
 	return rc == SQLITE_OK || writer_error(w, rc, table);
 }
 
-bool rows_init(struct rows *rows, struct writer *writer, const char *verb, const char *table,
-	       uint32_t columns)
+static bool init(struct rows *rows, struct writer *writer, const char *verb, const char *table,
+		 uint32_t columns, const char *merge)
 {
 	uint32_t fits = CELLS_AT_ONCE / columns;
 
@@ -181,12 +184,24 @@ bool rows_init(struct rows *rows, struct writer *writer, const char *verb, const
 		rows_fini(rows);
 		return writer_error(writer, SQLITE_NOMEM, table);
 	}
-	if (!prepare_insert(rows, verb, table)) {
+	if (!prepare_insert(rows, verb, table, merge)) {
 		rows_fini(rows);
 		return false;
 	}
 	writer_register(writer, rows);
 	return true;
+}
+
+bool rows_init(struct rows *rows, struct writer *writer, const char *verb, const char *table,
+	       uint32_t columns)
+{
+	return init(rows, writer, verb, table, columns, "");
+}
+
+bool rows_init_merging(struct rows *rows, struct writer *writer, const char *table,
+		       uint32_t columns, const char *merge)
+{
+	return init(rows, writer, "INSERT", table, columns, merge);
 }
 
 bool rows_insert(struct rows *rows)

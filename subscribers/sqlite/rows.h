@@ -48,6 +48,9 @@ struct rows {
  * "INSERT OR REPLACE". False: the writer has failed. */
 bool rows_init(struct rows *rows, struct writer *writer, const char *verb, const char *table,
 	       uint32_t columns);
+/* The same; rows whose key is there already are merged with it: "ON CONFLICT (key) DO ...". */
+bool rows_init_merging(struct rows *rows, struct writer *writer, const char *table,
+		       uint32_t columns, const char *merge);
 /* Inserts what is in memory. False: the writer has failed. */
 bool rows_insert(struct rows *rows);
 void rows_fini(struct rows *rows);

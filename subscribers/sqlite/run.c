@@ -121,7 +121,8 @@ bool run_begin(struct sub *sub)
 	for (struct stream *s = sub->streams; s; s = s->next)
 		write_stream(sub, s);
 	return names_init(&sub->names, w) && dispatch_init(sub) && copy_init(sub) &&
-	       call_init(sub) && marker_init(sub) && memory_init(sub) && tracepoints_init(sub) && exact_init(sub);
+	       call_init(sub) && links_init(sub) && marker_init(sub) && memory_init(sub) &&
+	       tracepoints_init(sub) && exact_init(sub);
 }
 
 /* Processes. */
@@ -419,6 +420,7 @@ void run_end(struct sub *sub)
 	writer_commit(&sub->writer);
 	writer_begin(&sub->writer);
 	writer_exec(&sub->writer, schema_indexes);
+	links_settle(sub);
 	set_meta(sub, "state", "complete");
 	writer_execf(&sub->writer, "DELETE FROM rtl_meta WHERE key = '%s'", OUTPUT_WRITER_KEY);
 }
@@ -442,4 +444,5 @@ void run_fini(struct sub *sub)
 	map_fini(&sub->call_strings);
 	map_fini(&sub->call_categories);
 	map_fini(&sub->queue_ids);
+	links_fini(&sub->links);
 }

@@ -187,7 +187,8 @@ const char schema_rtl_tables[] =
 	" grid_x INTEGER NOT NULL, grid_y INTEGER NOT NULL, grid_z INTEGER NOT NULL,"
 	" workgroup_x INTEGER NOT NULL, workgroup_y INTEGER NOT NULL,"
 	" workgroup_z INTEGER NOT NULL, lds_bytes INTEGER NOT NULL,"
-	" scratch_bytes INTEGER NOT NULL, scope INTEGER, scope_instance INTEGER);"
+	" scratch_bytes INTEGER NOT NULL, scope INTEGER, scope_instance INTEGER,"
+	" call_ns INTEGER, stream INTEGER, range INTEGER);"
 	"CREATE TABLE rtl_ledger (process INTEGER NOT NULL, stream TEXT NOT NULL,"
 	" published INTEGER NOT NULL, delivered INTEGER NOT NULL, discarded INTEGER NOT NULL,"
 	" abandoned INTEGER NOT NULL, missed INTEGER NOT NULL,"
@@ -204,7 +205,9 @@ const char schema_rtl_tables[] =
 	" d.workgroup_x AS workgroup_x, d.workgroup_y AS workgroup_y,"
 	" d.workgroup_z AS workgroup_z, d.lds_bytes AS lds_bytes,"
 	" d.scratch_bytes AS scratch_bytes, d.correlation AS correlation,"
-	" d.process AS process, d.uid AS uid, d.flags AS flags"
+	" d.process AS process, d.uid AS uid, d.flags AS flags,"
+	" d.call_ns AS call_ns, max(o.start - d.call_ns, 0) AS launch_ns, d.stream AS stream,"
+	" d.range AS range"
 	" FROM rtl_dispatch AS d JOIN rocpd_op AS o ON o.id = d.op_id"
 	" JOIN rocpd_string AS s ON s.id = o.description_id"
 	" LEFT JOIN rtl_process AS p ON p.process = d.process"
@@ -220,7 +223,8 @@ const char schema_copy_tables[] =
 	" correlation INTEGER NOT NULL, instance INTEGER NOT NULL, flags INTEGER NOT NULL,"
 	" engine INTEGER NOT NULL, extent_x INTEGER NOT NULL, extent_y INTEGER NOT NULL,"
 	" extent_z INTEGER NOT NULL, parts INTEGER NOT NULL, status INTEGER NOT NULL,"
-	" signal INTEGER NOT NULL, scope INTEGER, scope_instance INTEGER);"
+	" signal INTEGER NOT NULL, scope INTEGER, scope_instance INTEGER,"
+	" call_ns INTEGER, stream INTEGER, range INTEGER);"
 	"CREATE VIEW IF NOT EXISTS rtl_copies AS SELECT c.id AS id, c.op_id AS op_id, p.pid AS pid,"
 	" c.tid AS tid, CASE c.direction WHEN 0 THEN 'fill' WHEN 1 THEN 'host to device'"
 	" WHEN 2 THEN 'device to host' WHEN 3 THEN 'device to device' WHEN 4 THEN 'peer to peer'"
@@ -236,7 +240,9 @@ const char schema_copy_tables[] =
 	" c.src AS src, c.dst AS dst, c.extent_x AS extent_x, c.extent_y AS extent_y,"
 	" c.extent_z AS extent_z, c.parts AS parts, c.engine AS engine, c.signal AS signal,"
 	" c.correlation AS correlation, c.process AS process, c.uid AS uid, c.flags AS flags,"
-	" c.status AS status FROM rtl_copy AS c"
+	" c.status AS status, c.call_ns AS call_ns,"
+	" max(c.begin_ns - c.call_ns, 0) AS launch_ns, c.stream AS stream, c.range AS range"
+	" FROM rtl_copy AS c"
 	" LEFT JOIN rtl_process AS p ON p.process = c.process;";
 
 const char schema_call_tables[] =
@@ -244,7 +250,7 @@ const char schema_call_tables[] =
 	" process INTEGER NOT NULL, uid INTEGER NOT NULL, parent_uid INTEGER NOT NULL,"
 	" instance INTEGER NOT NULL, correlation INTEGER NOT NULL, status_id INTEGER NOT NULL,"
 	" result INTEGER NOT NULL, parent INTEGER, stream INTEGER, device INTEGER,"
-	" flags INTEGER);"
+	" flags INTEGER, work INTEGER);"
 	"CREATE VIEW IF NOT EXISTS rtl_calls AS SELECT c.api_id AS api_id, a.pid AS pid,"
 	" a.tid AS tid, dom.string AS domain, nullif(cat.string, '') AS category,"
 	" nam.string AS function, a.start AS begin_ns,"
@@ -252,13 +258,28 @@ const char schema_call_tables[] =
 	" nullif(sta.string, '') AS status, c.result AS result, c.process AS process,"
 	" c.uid AS uid, c.parent_uid AS parent_uid, c.instance AS instance,"
 	" c.correlation AS correlation, c.parent AS parent, c.stream AS stream,"
-	" c.device AS device, c.flags & 1 AS failed FROM rtl_call AS c"
+	" c.device AS device, c.flags & 1 AS failed, c.work AS work FROM rtl_call AS c"
 	" JOIN rocpd_api AS a ON a.id = c.api_id"
 	" JOIN rocpd_string AS dom ON dom.id = a.domain_id"
 	" JOIN rocpd_string AS cat ON cat.id = a.category_id"
 	" JOIN rocpd_string AS nam ON nam.id = a.apiName_id"
 	" JOIN rocpd_ustring AS arg ON arg.id = a.args_id"
 	" JOIN rocpd_string AS sta ON sta.id = c.status_id;";
+
+const char schema_link_views[] =
+	"CREATE VIEW IF NOT EXISTS rtl_api_ops AS SELECT l.api_id AS api_id, fun.string AS function,"
+	" l.op_id AS op_id, row_number() OVER (PARTITION BY l.api_id ORDER BY w.submit_ns,"
+	" w.packet_id, w.instance) AS place, typ.string AS type, des.string AS name,"
+	" w.submit_ns AS submit_ns, o.start AS begin_ns, o.\"end\" AS end_ns,"
+	" w.process AS process, w.correlation AS correlation FROM rocpd_api_ops AS l"
+	" JOIN rocpd_api AS a ON a.id = l.api_id"
+	" JOIN rocpd_string AS fun ON fun.id = a.apiName_id"
+	" JOIN rocpd_op AS o ON o.id = l.op_id"
+	" JOIN rocpd_string AS typ ON typ.id = o.opType_id"
+	" JOIN rocpd_string AS des ON des.id = o.description_id"
+	" JOIN (SELECT op_id, process, correlation, submit_ns, packet_id, instance"
+	" FROM rtl_dispatch UNION ALL SELECT op_id, process, correlation, submit_ns, 0, instance"
+	" FROM rtl_copy) AS w ON w.op_id = l.op_id;";
 
 const char schema_marker_tables[] =
 	"CREATE TABLE IF NOT EXISTS rtl_marker (api_id INTEGER PRIMARY KEY NOT NULL,"
@@ -290,4 +311,5 @@ const char schema_indexes[] =
 	"CREATE INDEX IF NOT EXISTS rtl_index_string ON rocpd_string (string);"
 	"CREATE INDEX IF NOT EXISTS rtl_index_ustring ON rocpd_ustring (string);"
 	"CREATE INDEX IF NOT EXISTS rtl_index_api_ops_api ON rocpd_api_ops (api_id, op_id);"
+	"CREATE INDEX IF NOT EXISTS rtl_index_copy_op ON rtl_copy (op_id);"
 	"CREATE INDEX IF NOT EXISTS rtl_index_api_ops_op ON rocpd_api_ops (op_id);";

@@ -11,6 +11,7 @@
  *   tracepoints.c rtl_tracepoint
  *   dispatch.c    the stream rtl.hsa, as rocpd and as rtl_dispatch and rtl_queue
  *   copy.c        the stream rtl.hsa.copy, as rocpd and as rtl_copy
+ *   links.c       which call caused which operation, as rocpd_api_ops
  *   call.c        the streams of calls of HSA and HIP, as rocpd and as rtl_call
  *   marker.c      the stream rtl.roctx, as rocpd's markers and as rtl_marker
  *   memory.c      the stream rtl.hsa.mem, as rtl_mem
@@ -29,6 +30,7 @@
 #ifndef RTL_SQLITE_SUB_H
 #define RTL_SQLITE_SUB_H
 
+#include "links.h"
 #include "map.h"
 #include "names.h"
 #include "output.h"
@@ -110,6 +112,7 @@ struct sub {
 	struct map call_strings;    /* host's string -> id in rocpd_string */
 	struct map call_categories; /* function -> id in rocpd_string */
 	struct call_api hsa_calls, hip_calls;
+	struct links links;
 	struct map queue_ids; /* ids in use, value 1 */
 	uint32_t next_queue_id;
 	struct process *processes, *last_process;
@@ -225,6 +228,8 @@ uint32_t dispatch_payload_size(const struct rtl_stream_info *info, uint16_t type
 
 /* call.c */
 
+/* What kind of function it is, by its tracepoint; id in rocpd_string, NAMES_EMPTY: not known. */
+int64_t call_category(struct sub *sub, const struct process *process, uint64_t uid);
 bool call_init(struct sub *sub);
 /* Subscribe to rtl.hsa.call, rtl.hip.call, and to those with ".debug". RTL_ENOTSUP: it is not as we
  * know it, or none of these. */
@@ -245,6 +250,9 @@ int memory_subscribe(struct sub *sub, struct stream *stream);
 /* copy.c */
 
 bool copy_init(struct sub *sub);
+/* For the copies in temp.dangling (links.c) rows of rocpd_api and rocpd_copyapi, with the ids
+ * there. */
+void copy_stand_in(struct sub *sub);
 /* Subscribes to rtl.hsa.copy. RTL_ENOTSUP: it is not as we know it. */
 int copy_subscribe(struct sub *sub, struct stream *stream);
 

@@ -12,6 +12,7 @@
 struct summary_group {
 	struct summary_section *section;
 	char *name;
+	uint64_t failed;  /* of those counted */
 	uint64_t untimed; /* operations without a duration */
 	uint64_t count;   /* with one */
 	uint64_t total_ns, min_ns, max_ns;
@@ -24,6 +25,7 @@ struct summary_section {
 	char *stream, *kind, *title;
 	uint64_t unpaired;
 	uint64_t refused;
+	uint64_t unlinked;
 	bool has_bytes; /* its things move bytes */
 	/* Open addressing by name; its size is a power of two, at most half of it in use. */
 	struct summary_group **table;

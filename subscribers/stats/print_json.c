@@ -59,6 +59,8 @@ static void print_group(FILE *file, const struct summary_group *group, uint64_t 
 		fprintf(file, ",\"untimed\":%" PRIu64, group->untimed);
 	if (group->section->has_bytes)
 		fprintf(file, ",\"bytes\":%" PRIu64, group->bytes);
+	if (group->failed)
+		fprintf(file, ",\"failed\":%" PRIu64, group->failed);
 	if (group->count) {
 		fprintf(file, ",\"total_ns\":%" PRIu64 ",\"mean_ns\":%.1f", group->total_ns,
 			(double)group->total_ns / (double)group->count);
@@ -91,6 +93,8 @@ static void print_section(FILE *file, const struct summary_section *section, uns
 		view.operations, view.total_ns, view.count);
 	if (section->refused)
 		fprintf(file, ",\"refused\":%" PRIu64, section->refused);
+	if (section->unlinked)
+		fprintf(file, ",\"unlinked\":%" PRIu64, section->unlinked);
 	if (section->unpaired)
 		fprintf(file, ",\"unpaired\":%" PRIu64, section->unpaired);
 	fputs(",\"rows\":[", file);

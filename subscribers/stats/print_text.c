@@ -168,8 +168,10 @@ static void print_name(FILE *file, const char *name, size_t width)
 /* What a section's things are called, in the head of the column of names. */
 static const char *name_heading(const struct summary_section *section)
 {
-	if (!strcmp(section->kind, "task"))
+	if (!strcmp(section->kind, "task") || !strcmp(section->kind, "launch"))
 		return "kernel";
+	if (!strcmp(section->title, SUMMARY_RANGES))
+		return "range";
 	return !strcmp(section->kind, "transfer") ? "copy" : section->kind;
 }
 
@@ -202,6 +204,25 @@ static void print_rows(FILE *file, const struct row *rows, size_t count,
 	}
 }
 
+/* Which functions have failed, how often: "failed: hipMalloc 2, hipModuleLoad 1". */
+static void print_failed(FILE *file, const struct summary_view *view)
+{
+	const char *before = "failed: ";
+
+	for (size_t i = 0; i < view->count; i++) {
+		const struct summary_group *group = view->groups[i];
+
+		if (!group->failed)
+			continue;
+		fputs(before, file);
+		print_bytes(file, group->name, strlen(group->name));
+		fprintf(file, " %" PRIu64, group->failed);
+		before = ", ";
+	}
+	if (*before == ',')
+		fputc('\n', file);
+}
+
 static void print_section(FILE *file, const struct summary_section *section, unsigned columns,
 			  unsigned top)
 {
@@ -222,6 +243,8 @@ static void print_section(FILE *file, const struct summary_section *section, uns
 		summary_duration(total, view.total_ns));
 	if (view.untimed)
 		fprintf(file, ", %" PRIu64 " without times", view.untimed);
+	if (section->unlinked)
+		fprintf(file, ", %" PRIu64 " linked to no call", section->unlinked);
 	if (section->refused)
 		fprintf(file, ", %" PRIu64 " more refused", section->refused);
 	if (section->unpaired)
@@ -233,6 +256,7 @@ static void print_section(FILE *file, const struct summary_section *section, uns
 		fill_rest(&rows[shown], &view, shown, digits);
 	if (count)
 		print_rows(file, rows, count, section, columns);
+	print_failed(file, &view);
 out:
 	free(rows);
 	free(view.groups);

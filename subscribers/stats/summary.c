@@ -172,6 +172,16 @@ void summary_section_add_refused(struct summary_section *section, uint64_t count
 	section->refused += count;
 }
 
+void summary_group_add_failed(struct summary_group *group)
+{
+	group->failed++;
+}
+
+void summary_section_add_unlinked(struct summary_section *section, uint64_t count)
+{
+	section->unlinked += count;
+}
+
 uint64_t summary_group_quantile(const struct summary_group *group, double share)
 {
 	uint64_t value = histogram_quantile(&group->histogram, share);

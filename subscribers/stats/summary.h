@@ -24,6 +24,10 @@
 /** Rows of a section in the text, if nothing else is asked for. */
 #define SUMMARY_TOP 20u
 
+/** What summaries made live and from a file have in common: titles of sections. */
+#define SUMMARY_LAUNCHES "Launch latency, from the call's begin to the GPU's"
+#define SUMMARY_RANGES	 "Ranges"
+
 struct summary;
 struct summary_section; /* things of one kind: a table */
 struct summary_group;   /* things of one name: a row */
@@ -52,6 +56,10 @@ void summary_group_add_untimed(struct summary_group *group);
 void summary_group_add_bytes(struct summary_group *group, uint64_t bytes, bool is_timed);
 /** Things that were asked for and refused: they are not counted as any. */
 void summary_section_add_refused(struct summary_section *section, uint64_t count);
+/** The call that was counted last has failed. */
+void summary_group_add_failed(struct summary_group *group);
+/** Work on a GPU that is linked to no call; it is counted all the same. */
+void summary_section_add_unlinked(struct summary_section *section, uint64_t count);
 /** Events of the section that could not be counted: an end without its begin, or the reverse. */
 void summary_section_add_unpaired(struct summary_section *section, uint64_t count);
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rtl/publish.h>
 #include <rtl/rocm.h>
 
 #define NO_FIELD     UINT32_MAX
@@ -19,6 +20,13 @@ struct track {
 	/* Offsets in the payload of the end event, or NO_FIELD. */
 	uint32_t begin_offset, end_offset, gpu_offset, string_offset;
 	uint32_t bytes_offset, status_offset;
+	uint32_t name_offset;  /* of a text that is the name */
+	uint32_t call_offset;  /* when the call began that caused it */
+	uint32_t flags_offset; /* of a call of HIP */
+	bool causes;           /* it is work that a call of HIP may have caused */
+	uint64_t unlinked;     /* that none has */
+	struct summary_section *launches;
+	struct summary_ids launch_groups;
 	struct summary_ids groups; /* by tracepoint, or by string if there is none */
 	/* The newest of each: mostly the next event is about the same. */
 	struct summary_id last;
@@ -113,6 +121,19 @@ static inline struct summary_group *find_group(struct track *track, const struct
 	return group;
 }
 
+/* The row of an event whose name is a text in it. */
+static struct summary_group *find_named(struct track *track, const struct rtl_event *event)
+{
+	char name[RTL_PAYLOAD_MAX + 1];
+	struct rtl_text text;
+
+	/* the host has seen to it that it lies in the payload */
+	memcpy(&text, (const char *)event->payload + track->name_offset, sizeof(text));
+	memcpy(name, (const char *)event->payload + text.offset, text.length);
+	name[text.length] = '\0';
+	return summary_group(track->section, *name ? name : UNKNOWN_NAME);
+}
+
 /* ---- events ---- */
 
 static bool add_to_device(struct track *track, const struct rtl_event *event, uint64_t begin,
@@ -135,13 +156,49 @@ static bool is_refused(const struct track *track, const struct rtl_event *event)
 	return track->status_offset != NO_FIELD && read_u32(event->payload, track->status_offset);
 }
 
+/* How long it was from the call to the GPU. False: out of memory. */
+static bool add_launch(struct track *track, const struct rtl_event *event, uint64_t begin)
+{
+	const uint64_t call = read_u64(event->payload, track->call_offset);
+	struct summary_group *group;
+	char text[32];
+
+	if (!call)
+		return true;
+	group = summary_ids_find(&track->launch_groups, event->uid);
+	if (!group) {
+		if (!track->launches)
+			track->launches = summary_section(track->tracks->summary, RTL_STREAM_HSA,
+							  "launch", SUMMARY_LAUNCHES);
+		group = track->launches
+				? summary_group(track->launches,
+						event_name(track, event, event->uid, 0, text))
+				: NULL;
+		if (!group)
+			return false;
+		if (event->uid)
+			summary_ids_put(&track->launch_groups, event->uid, group);
+	}
+	summary_group_add(group, begin > call ? begin - call : 0);
+	return true;
+}
+
+static bool has_failed(const struct track *track, const struct rtl_event *event)
+{
+	return track->flags_offset != NO_FIELD &&
+	       read_u32(event->payload, track->flags_offset) & RTL_HIP_CALL_FAILED;
+}
+
 static void take_timed(void *user, const struct rtl_event *const *events, size_t count)
 {
 	struct track *track = user;
 
+	track->tracks->has_calls |= track->flags_offset != NO_FIELD;
 	for (size_t i = 0; i < count; i++) {
 		const struct rtl_event *event = events[i];
-		struct summary_group *group = find_group(track, event, event->uid);
+		struct summary_group *group = track->name_offset != NO_FIELD
+						      ? find_named(track, event)
+						      : find_group(track, event, event->uid);
 		uint64_t begin = read_u64(event->payload, track->begin_offset);
 		uint64_t end = read_u64(event->payload, track->end_offset);
 
@@ -151,6 +208,7 @@ static void take_timed(void *user, const struct rtl_event *const *events, size_t
 			summary_section_add_refused(track->section, 1);
 			continue;
 		}
+		track->unlinked += track->causes && !event->correlation;
 		if (track->bytes_offset != NO_FIELD)
 			summary_group_add_bytes(
 				group, read_u64(event->payload, track->bytes_offset), begin && end);
@@ -159,6 +217,10 @@ static void take_timed(void *user, const struct rtl_event *const *events, size_t
 			continue;
 		}
 		summary_group_add(group, end > begin ? end - begin : 0);
+		if (has_failed(track, event))
+			summary_group_add_failed(group);
+		if (track->call_offset != NO_FIELD && !add_launch(track, event, begin))
+			return out_of_memory(track);
 		if (track->gpu_offset != NO_FIELD && !add_to_device(track, event, begin, end))
 			return out_of_memory(track);
 	}
@@ -265,12 +327,14 @@ static struct track *track_create(struct tracks *tracks, const struct rtl_stream
 	bool is_kernel = !strcmp(stream->name, RTL_STREAM_HSA) && pair->end == RTL_TASK_END;
 	bool is_hsa_call = !strcmp(stream->name, RTL_STREAM_HSA_CALL);
 	bool is_hip_call = !strcmp(stream->name, RTL_STREAM_HIP_CALL);
+	bool is_range = !strcmp(stream->name, RTL_STREAM_ROCTX);
 	bool is_copy = !strcmp(stream->name, RTL_STREAM_HSA_COPY) && pair->end == RTL_TRANSFER_END;
 	snprintf(title, sizeof(title),
 		 is_kernel     ? "GPU kernels"
 		 : is_copy     ? "GPU copies"
 		 : is_hsa_call ? "HSA calls"
 		 : is_hip_call ? "HIP calls"
+		 : is_range    ? SUMMARY_RANGES
 			       : "%s, %s",
 		 stream->name, pair->kind);
 	track->tracks = tracks;
@@ -289,6 +353,10 @@ static struct track *track_create(struct tracks *tracks, const struct rtl_stream
 		track->bytes_offset = find_field(end, RTL_KIND_UINT, 8, "bytes");
 		track->status_offset = find_field(end, RTL_KIND_UINT, 4, "status");
 	}
+	track->name_offset = is_range ? find_field(end, RTL_KIND_TEXT, 8, "name") : NO_FIELD;
+	track->call_offset = is_kernel ? find_field(end, RTL_KIND_TIME, 8, "call_ns") : NO_FIELD;
+	track->flags_offset = is_hip_call ? find_field(end, RTL_KIND_UINT, 4, "flags") : NO_FIELD;
+	track->causes = is_kernel || is_copy;
 	track->last_gpu = NO_DEVICE;
 	track->next = tracks->first;
 	tracks->first = track;
@@ -355,10 +423,14 @@ int tracks_add_stream(struct tracks *tracks, const struct rtl_stream_info *strea
 
 void tracks_finish(struct tracks *tracks)
 {
-	for (struct track *track = tracks->first; track; track = track->next)
-		if (track->section)
-			summary_section_add_unpaired(track->section,
-						     pairing_waiting(&tracks->pairing, track));
+	for (struct track *track = tracks->first; track; track = track->next) {
+		if (!track->section)
+			continue;
+		summary_section_add_unpaired(track->section,
+					     pairing_waiting(&tracks->pairing, track));
+		if (tracks->has_calls)
+			summary_section_add_unlinked(track->section, track->unlinked);
+	}
 }
 
 void tracks_fini(struct tracks *tracks)
@@ -366,6 +438,7 @@ void tracks_fini(struct tracks *tracks)
 	for (struct track *next, *track = tracks->first; track; track = next) {
 		next = track->next;
 		summary_ids_fini(&track->groups);
+		summary_ids_fini(&track->launch_groups);
 		free(track);
 	}
 	pairing_fini(&tracks->pairing);

@@ -10,6 +10,9 @@
  * refused;
  * - otherwise a begin and an end event are paired by process and instance.
  *
+ * Of a dispatch `call_ns` says when the call began that caused it: how long the GPU took to begin
+ * makes a section of its own. A range of roctx goes by its text, `name`.
+ *
  * Events RTL_METADATA with a field `gpu` whose tracepoint has the kind "agent" say what that device
  * is called.
  *
@@ -34,6 +37,7 @@ struct tracks {
 	struct summary *summary;
 	struct pairing pairing;
 	struct track *first;
+	bool has_calls; /* calls of HIP are recorded: work that is linked to none is counted */
 };
 
 /** Makes the tracks of a stream and subscribes to what they need. 0, or an rtl_error. */

@@ -146,3 +146,24 @@ foreach(runner softgpu rocm7)
       ENV SOFTGPU_KERNELS=${hip_kernels} GPU_MAX_HW_QUEUES=32)
   endif()
 endforeach()
+
+# What each call made the GPU do: links, against the GPU's log. With one queue for all streams, so that
+# threads carry each other's packets.
+set(hip_causes ${CMAKE_CURRENT_SOURCE_DIR}/hip_causes.py)
+foreach(runner softgpu rocm7)
+  set(program ${PROJECT_BINARY_DIR}/tests/programs/causes)
+  if(runner STREQUAL rocm7)
+    set(program ${PROJECT_BINARY_DIR}/tests/programs/rocm7/causes)
+  endif()
+  if(runner STREQUAL softgpu OR RTL_ROCM7_FOUND)
+    hip_test(${runner}.causes ${CMAKE_CURRENT_SOURCE_DIR}/hip_recorded ${runner} ${hip_causes}
+      "HIP calls" ${program} 4 20 LABEL ${runner} ENV CAUSES_SAY=1
+      "HIP_SUMMARY=^Launch latency, from the call's begin to the GPU's: ")
+    hip_test(${runner}.causes_shared ${CMAKE_CURRENT_SOURCE_DIR}/hip_recorded ${runner} ${hip_causes}
+      "HIP calls" ${program} 4 100 LABEL ${runner} ENV CAUSES_SAY=1 GPU_MAX_HW_QUEUES=1)
+    hip_test(${runner}.causes_indirect ${CMAKE_CURRENT_SOURCE_DIR}/hip_recorded ${runner}
+      "${hip_causes} --unlinked" "HIP calls" ${program} 4 20 LABEL ${runner}
+      ENV CAUSES_SAY=1 AMD_DIRECT_DISPATCH=0
+      "HIP_SUMMARY=^GPU kernels: .*, [0-9]+ linked to no call")
+  endif()
+endforeach()

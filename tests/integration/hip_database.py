@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""hip_database.py DATABASE OUTPUT: rows of rocpd_api and rtl_call, as `rtl trace --mode hip` has
+"""hip_database.py DATABASE OUTPUT [LOG]: rows of rocpd_api and rtl_call, as `rtl trace --mode hip` has
 stored them, against what a program says it called (see hip_compare.py)."""
 import collections
 import sqlite3

@@ -891,6 +891,11 @@ static const struct rtl_field dispatch_fields[] = {
 	FIELD(rtl_hsa_dispatch, workgroup_z, RTL_KIND_UINT, "work-items"),
 	FIELD(rtl_hsa_dispatch, group_segment_bytes, RTL_KIND_UINT, "bytes"),
 	FIELD(rtl_hsa_dispatch, private_segment_bytes, RTL_KIND_UINT, "bytes"),
+	FIELD(rtl_hsa_dispatch, scope, RTL_KIND_UID, ""),
+	FIELD(rtl_hsa_dispatch, scope_instance, RTL_KIND_UINT, ""),
+	FIELD(rtl_hsa_dispatch, call_ns, RTL_KIND_TIME, "ns"),
+	FIELD(rtl_hsa_dispatch, stream, RTL_KIND_ADDRESS, ""),
+	FIELD(rtl_hsa_dispatch, range, RTL_KIND_UINT, ""),
 };
 
 static const struct rtl_field queue_fields[] = {

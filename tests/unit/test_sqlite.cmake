@@ -2,7 +2,7 @@
 # The SQLite subscriber, as it is installed, in a fake host.
 if(TARGET sqlite_sub)
   find_package(SQLite3 REQUIRED)
-  set(parts schema rows copies generic output faults recover)
+  set(parts schema rows copies links generic output faults recover)
   if(NOT RTL_SANITIZE) # an allocator of its own
     list(APPEND parts memory)
   endif()

@@ -21,6 +21,9 @@ static struct rtl_hsa_copy sample_copy(void)
 		.parts = 1,
 		.scope = 77,
 		.scope_instance = 78,
+		.call_ns = 4999990,
+		.stream = 4096,
+		.range = 79,
 	};
 }
 
@@ -58,7 +61,7 @@ static void test_sqlite_copies__copy__has_everything(void **state)
 	trace_end(t);
 	assert_answer(t->file, "SELECT * FROM rtl_copy",
 		      "1|1|5000300|5000900|1|70|2|0|2|1|1|6000|139637976731648|138538465107968|"
-		      "5000000|4712|13|12|5|0|0|0|0|1|0|20480|77|78");
+		      "5000000|4712|13|12|5|0|0|0|0|1|0|20480|77|78|4999990|4096|79");
 	assert_answer(t->file, "SELECT * FROM op", "1|2|0|12|5000300|5000900||CopyHostToDevice");
 	assert_answer(t->file,
 		      "SELECT pid, tid, start, \"end\", domain, apiName FROM api"

@@ -40,6 +40,9 @@ static void test_sqlite_rows__dispatch__has_everything(void **state)
 	d.flags = RTL_HSA_DISPATCH_APP_SIGNAL;
 	d.scope = 77;
 	d.scope_instance = 78;
+	d.call_ns = 4999990;
+	d.stream = 4096;
+	d.range = 79;
 	fake_host_tracepoint(t->host, t->process, 77, "call", "launch", NULL, NULL);
 	e = fake_event(t->hsa, RTL_TASK_END, t->process, &d, sizeof(d));
 	e.uid = UINT64_MAX - 1;
@@ -53,9 +56,9 @@ static void test_sqlite_rows__dispatch__has_everything(void **state)
 	trace_end(t);
 	assert_answer(t->file, "SELECT * FROM rtl_dispatch",
 		      "1|1|-2|1|1|1099511627776|139637976731648|5000000|4711|13|12|1|1024|2|3|64|4|"
-		      "5|4096|16|77|78;"
+		      "5|4096|16|77|78|4999990|4096|79;"
 		      "2|1|-2|1|1|1099511627776|139637976731648|5000000|4711|13|12|1|1024|2|3|64|4|"
-		      "5|4096|16|NULL|NULL");
+		      "5|4096|16|NULL|NULL|NULL|NULL|NULL");
 	assert_answer(t->file, "SELECT * FROM op WHERE id = 1",
 		      "1|1|1|1099511627776|5000300|5000900|add(float*)|KernelExecution");
 	assert_answer(t->file,

@@ -271,6 +271,88 @@ static void test_copies__json__with_bytes_and_rate(void **state)
 	assert_contains(text, "\"gb_per_s\":5.000000,");
 }
 
+/* A call's payload and description, as far as the subscriber looks. */
+static const struct rtl_field call_fields[] = {
+	{sizeof(struct rtl_field), RTL_KIND_TIME, 0, offsetof(struct rtl_hip_call, begin_ns), 8,
+	 "begin_ns", "ns", ""},
+	{sizeof(struct rtl_field), RTL_KIND_TIME, 0, offsetof(struct rtl_hip_call, end_ns), 8,
+	 "end_ns", "ns", ""},
+	{sizeof(struct rtl_field), RTL_KIND_UINT, 0, offsetof(struct rtl_hip_call, flags), 4,
+	 "flags", "", ""},
+};
+static const struct rtl_type_info hip_types[] = {
+	{sizeof(struct rtl_type_info), RTL_FUNCTION_END, 3, sizeof(struct rtl_hip_call), 0,
+	 "function_end", "", call_fields},
+};
+static const struct rtl_stream_info call_stream = {
+	.struct_size = sizeof(call_stream),
+	.version_major = 1,
+	.name = RTL_STREAM_HIP_CALL,
+	.types = hip_types,
+	.type_count = 1,
+	.number = 5,
+};
+
+static void hip_call(struct run *run, uint64_t uid, bool failed)
+{
+	const struct rtl_hip_call c = {
+		.begin_ns = 1000, .end_ns = 2000, .flags = failed ? RTL_HIP_CALL_FAILED : 0};
+	struct rtl_event event =
+		fake_event(&call_stream, RTL_FUNCTION_END, run->process, &c, sizeof(c));
+
+	event.uid = uid;
+	fake_host_deliver_one(run->host, &event);
+}
+
+static void launched(struct run *run, uint64_t call_ns, uint64_t begin_ns)
+{
+	const struct rtl_hsa_dispatch d = {
+		.gpu = 1, .begin_ns = begin_ns, .end_ns = begin_ns + 10, .call_ns = call_ns};
+	struct rtl_event event = fake_event(run->hsa, RTL_TASK_END, run->process, &d, sizeof(d));
+
+	event.uid = 1;
+	event.correlation = call_ns;
+	fake_host_deliver_one(run->host, &event);
+}
+
+static void test_calls__failed__named_with_count(void **state)
+{
+	struct run *run = *state;
+	const char *text;
+
+	fake_host_tracepoint(run->host, run->process, 7, "function", "hipMalloc", NULL, NULL);
+	fake_host_tracepoint(run->host, run->process, 8, "function", "hipFree", NULL, NULL);
+	start(run, "");
+	fake_host_stream(run->host, &call_stream);
+	hip_call(run, 7, true);
+	hip_call(run, 7, false);
+	hip_call(run, 7, true);
+	hip_call(run, 8, false);
+	text = end(run);
+	assert_non_null(strstr(text, "HIP calls: 4, "));
+	assert_non_null(strstr(text, "\nfailed: hipMalloc 2\n"));
+	assert_null(strstr(text, "linked to no call"));
+}
+
+static void test_launches__latency__by_kernel_never_negative(void **state)
+{
+	struct run *run = *state;
+	const char *text;
+
+	fake_host_tracepoint(run->host, run->process, 1, "kernel", "k", NULL, NULL);
+	start(run, "&format=json");
+	fake_host_stream(run->host, &call_stream);
+	hip_call(run, 7, false);
+	launched(run, 5000, 5400);
+	launched(run, 6000, 6600);
+	launched(run, 7000, 6990); /* by the clocks' error */
+	launched(run, 0, 8000);    /* no call known */
+	text = end(run);
+	assert_non_null(strstr(text, "\"kind\":\"launch\",\"count\":3,\"total_ns\":1000"));
+	assert_non_null(strstr(text, "\"min_ns\":0,\"max_ns\":600"));
+	assert_non_null(strstr(text, "\"count\":4,\"total_ns\":40,\"names\":1,\"unlinked\":1"));
+}
+
 static void test_ledger__losses__named_with_causes(void **state)
 {
 	struct run *run = *state;
@@ -472,6 +554,8 @@ int main(void)
 		TEST(test_dispatches__overlap_on_one_gpu__busy_is_the_union),
 		TEST(test_copies__bytes_and_rate__in_a_table_of_their_own),
 		TEST(test_copies__json__with_bytes_and_rate),
+		TEST(test_calls__failed__named_with_count),
+		TEST(test_launches__latency__by_kernel_never_negative),
 		TEST(test_ledger__losses__named_with_causes),
 		TEST(test_top__fewer_rows_than_names__rest_in_one),
 		TEST(test_json__two_kernels__one_document),

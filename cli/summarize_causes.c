@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* See summarize_causes.h. What is shown is what subscribers/stats/track.c counts live. */
+#include "summarize_causes.h"
+
+#include <rtl/rocm.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "cli.h"
+#include "database.h"
+#include "summary.h"
+
+struct target {
+	struct summary *summary;
+	const char *stream, *kind, *title;
+	struct summary_section *section;
+	bool failed; /* no memory */
+};
+
+static struct summary_section *section_of(struct target *target)
+{
+	if (!target->section)
+		target->section = summary_section(target->summary, target->stream, target->kind,
+						  target->title);
+	return target->section;
+}
+
+/* name, duration */
+static void add_duration(void *user, const char *const *row)
+{
+	struct target *target = user;
+	struct summary_section *section = section_of(target);
+	struct summary_group *group =
+		section ? summary_group(section, row[0] && *row[0] ? row[0] : "(unnamed)") : NULL;
+
+	if (group)
+		summary_group_add(group, row[1] ? strtoull(row[1], NULL, 10) : 0);
+	else
+		target->failed = true;
+}
+
+/* how many */
+static void add_unlinked(void *user, const char *const *row)
+{
+	struct target *target = user;
+	const uint64_t count = row[0] ? strtoull(row[0], NULL, 10) : 0;
+
+	if (!count)
+		return;
+	if (section_of(target))
+		summary_section_add_unlinked(target->section, count);
+	else
+		target->failed = true;
+}
+
+#define HAS_CALLS                                                                                  \
+	" AND EXISTS (SELECT 1 FROM rtl_ledger WHERE stream LIKE 'rtl.hip.call%' AND published)"
+
+int summarize_causes(struct database *database, struct summary *summary)
+{
+	static const struct {
+		const char *sql, *stream, *kind, *title;
+		void (*add)(void *user, const char *const *row);
+	} parts[] = {
+		{"SELECT kernel, launch_ns FROM rtl_dispatches WHERE call_ns NOT NULL AND NOT "
+		 "flags "
+		 "& 2",
+		 RTL_STREAM_HSA, "launch", SUMMARY_LAUNCHES, add_duration},
+		{"SELECT name, duration_ns FROM rtl_markers WHERE is_range", RTL_STREAM_ROCTX,
+		 "region", SUMMARY_RANGES, add_duration},
+		{"SELECT count(*) FROM rtl_dispatch WHERE correlation = 0" HAS_CALLS,
+		 RTL_STREAM_HSA, "task", "GPU kernels", add_unlinked},
+		{"SELECT count(*) FROM rtl_copy WHERE correlation = 0 AND NOT flags & 16" HAS_CALLS,
+		 RTL_STREAM_HSA_COPY, "transfer", "GPU copies", add_unlinked},
+	};
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		struct target target = {.summary = summary,
+					.stream = parts[i].stream,
+					.kind = parts[i].kind,
+					.title = parts[i].title};
+		const int error = database_query(database, parts[i].sql, parts[i].add, &target);
+
+		if (error)
+			return error;
+		if (target.failed)
+			return cli_failed("out of memory");
+	}
+	return 0;
+}

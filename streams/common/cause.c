@@ -1,0 +1,5 @@
+/* SPDX-License-Identifier: MIT */
+/* See cause.h. */
+#include "cause.h"
+
+__thread struct cause thread_cause;

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+/* See links.h. Linear probing; a place that becomes free is filled by what probed past it. */
+#include "links.h"
+
+#include <stdlib.h>
+
+#include "schema.h"
+#include "sub.h"
+
+/* ---- the table */
+
+static size_t home(const struct links *links, uint32_t process, uint64_t number)
+{
+	return map_hash(number ^ (uint64_t)process << 40) & (links->size - 1);
+}
+
+/* Where it is, or the free place where it would go. There is one. */
+static struct link *find(struct links *links, uint32_t process, uint64_t number)
+{
+	size_t i = home(links, process, number);
+
+	while (links->table[i].number &&
+	       (links->table[i].number != number || links->table[i].process != process))
+		i = (i + 1) & (links->size - 1);
+	return &links->table[i];
+}
+
+static bool grow(struct links *links)
+{
+	const struct links old = *links;
+
+	links->size = old.size ? 2 * old.size : 1024;
+	links->table = calloc(links->size, sizeof(*links->table));
+	if (!links->table) {
+		*links = old;
+		return false;
+	}
+	for (size_t i = 0; i < old.size; i++)
+		if (old.table[i].number)
+			*find(links, old.table[i].process, old.table[i].number) = old.table[i];
+	free(old.table);
+	return true;
+}
+
+static void take_out(struct links *links, struct link *link)
+{
+	size_t hole = (size_t)(link - links->table), i = hole;
+
+	links->came -= link->came;
+	for (;;) {
+		i = (i + 1) & (links->size - 1);
+		if (!links->table[i].number)
+			break;
+		const size_t from = home(links, links->table[i].process, links->table[i].number);
+		/* It may go into the hole unless its home lies behind that. */
+		if (((i - from) & (links->size - 1)) >= ((i - hole) & (links->size - 1))) {
+			links->table[hole] = links->table[i];
+			hole = i;
+		}
+	}
+	links->table[hole] = (struct link){0};
+	links->count--;
+}
+
+/* Those whose operations are yet to come are forgotten: mostly they never do. */
+static void make_room(struct links *links)
+{
+	links->unsettled = true;
+	for (size_t i = 0; i < links->size; i++)
+		while (links->table[i].number && links->table[i].came)
+			take_out(links, &links->table[i]);
+}
+
+/* False: it cannot be kept. */
+static bool keep(struct links *links, const struct link *link)
+{
+	/* Where most are others, looking through all of them gains little. */
+	if (links->count >= LINKS_KEPT && links->came >= LINKS_KEPT / 2)
+		make_room(links);
+	if (links->count >= LINKS_KEPT || (2 * links->count >= links->size && !grow(links))) {
+		links->unsettled = true;
+		return false;
+	}
+	*find(links, link->process, link->number) = *link;
+	links->count++;
+	links->came += link->came;
+	return true;
+}
+
+void links_fini(struct links *links)
+{
+	free(links->table);
+	*links = (struct links){0};
+}
+
+/* ---- calls and operations */
+
+bool links_init(struct sub *sub)
+{
+	sub->links.unsettled = sub->continues;
+	return writer_exec(&sub->writer, schema_link_views);
+}
+
+int64_t links_op(struct sub *sub, const struct process *process, uint64_t correlation, int64_t op)
+{
+	struct links *links = &sub->links;
+	struct link *link = NULL;
+	int64_t api;
+
+	if (!correlation || !(sub->hip_calls.plain || sub->hip_calls.have_args))
+		return 0;
+	if (links->size)
+		link = find(links, process->number, correlation);
+	if (link && link->number) {
+		api = link->api;
+		if (!link->came)
+			link->count++;
+		else if (--link->count == 0)
+			take_out(links, link);
+	} else {
+		const struct link early = {.number = correlation,
+					   .api = sub->next_api++,
+					   .process = process->number,
+					   .count = 1};
+
+		api = early.api;
+		keep(links, &early);
+	}
+	dispatch_write_link(sub, api, op);
+	return api;
+}
+
+int64_t links_call(struct sub *sub, const struct process *process, uint64_t number, uint32_t work)
+{
+	struct links *links = &sub->links;
+	struct link *link = links->size ? find(links, process->number, number) : NULL;
+
+	if (link && link->number) {
+		const int64_t api = link->api;
+
+		link->came = 1;
+		links->came++;
+		link->count = work > link->count ? work - link->count : 0;
+		if (!link->count)
+			take_out(links, link);
+		return api;
+	}
+	if (work) {
+		const struct link call = {.number = number,
+					  .api = sub->next_api,
+					  .process = process->number,
+					  .came = 1,
+					  .count = work};
+
+		keep(links, &call);
+	}
+	return sub->next_api++;
+}
+
+/* ---- the end */
+
+/* Links to rows of rocpd_api that are not there, and what they belong to. */
+static const char find_dangling[] =
+	"CREATE TEMP TABLE dangling (id INTEGER, api_id INTEGER, op_id INTEGER, process INTEGER,"
+	" number INTEGER);" /* typed: else its index would not do for the join below */
+	"INSERT INTO temp.dangling SELECT l.id, l.api_id, l.op_id, ifnull(d.process, c.process),"
+	" ifnull(d.correlation, c.correlation)"
+	" FROM main.rocpd_api_ops AS l LEFT JOIN main.rtl_dispatch AS d ON d.op_id = l.op_id"
+	" LEFT JOIN main.rtl_copy AS c ON d.op_id IS NULL AND c.op_id = l.op_id"
+	" WHERE NOT EXISTS (SELECT 1 FROM main.rocpd_api AS a WHERE a.id = l.api_id);"
+	"CREATE INDEX temp.dangling_number ON dangling (number, process);";
+
+/* The call has come after all, under another id. */
+static const char correct[] =
+	"CREATE TEMP TABLE found (id INTEGER PRIMARY KEY, old INTEGER, api_id INTEGER);"
+	"INSERT INTO temp.found SELECT g.id, g.api_id, c.api_id FROM main.rtl_call AS c"
+	" CROSS JOIN temp.dangling AS g ON g.number = c.instance AND g.process = c.process"
+	" WHERE c.flags IS NOT NULL;"
+	"CREATE INDEX temp.found_old ON found (old);"
+	"UPDATE rocpd_api_ops SET api_id ="
+	" (SELECT f.api_id FROM temp.found AS f WHERE f.id = rocpd_api_ops.id)"
+	" WHERE id IN (SELECT id FROM temp.found);"
+	"UPDATE OR IGNORE rocpd_kernelapi SET api_ptr_id ="
+	" (SELECT f.api_id FROM temp.found AS f WHERE f.old = api_ptr_id)"
+	" WHERE api_ptr_id IN (SELECT old FROM temp.found);"
+	"UPDATE OR IGNORE rocpd_copyapi SET api_ptr_id ="
+	" (SELECT f.api_id FROM temp.found AS f WHERE f.old = api_ptr_id)"
+	" WHERE api_ptr_id IN (SELECT old FROM temp.found);"
+	"DELETE FROM rocpd_kernelapi WHERE api_ptr_id IN (SELECT api_id FROM temp.dangling);"
+	"DELETE FROM rocpd_copyapi WHERE api_ptr_id IN (SELECT api_id FROM temp.dangling);"
+	"DELETE FROM temp.dangling WHERE id IN (SELECT id FROM temp.found);";
+
+/* The call never comes. */
+static void stand_in(struct sub *sub)
+{
+	struct writer *w = &sub->writer;
+	const struct names *names = &sub->names;
+
+	writer_exec(w, "DELETE FROM rocpd_api_ops WHERE id IN (SELECT id FROM temp.dangling)");
+	if (!sub->settings.links)
+		return;
+	writer_execf(w, "UPDATE temp.dangling SET api_id = rowid + %lld", (long long)sub->next_api);
+	writer_execf(
+		w,
+		"INSERT INTO rocpd_api SELECT g.api_id, p.pid, d.tid, d.submit_ns, d.submit_ns,"
+		" %lld, %d, %lld, o.description_id FROM temp.dangling AS g JOIN rtl_dispatch"
+		" AS d ON d.op_id = g.op_id JOIN rocpd_op AS o ON o.id = g.op_id"
+		" JOIN rtl_process AS p ON p.process = d.process",
+		(long long)names->kernel_dispatch, NAMES_EMPTY, (long long)names->hsa);
+	writer_exec(w, "INSERT INTO rocpd_kernelapi SELECT g.api_id, '', d.grid_x, d.grid_y,"
+		       " d.grid_z, d.workgroup_x, d.workgroup_y, d.workgroup_z, d.lds_bytes,"
+		       " d.scratch_bytes, o.description_id FROM temp.dangling AS g"
+		       " JOIN rtl_dispatch AS d ON d.op_id = g.op_id"
+		       " JOIN rocpd_op AS o ON o.id = g.op_id");
+	copy_stand_in(sub);
+	writer_exec(w, "INSERT INTO rocpd_api_ops SELECT id, api_id, op_id FROM temp.dangling");
+}
+
+void links_settle(struct sub *sub)
+{
+	struct links *links = &sub->links;
+	struct writer *w = &sub->writer;
+	bool waiting = false;
+
+	for (size_t i = 0; i < links->size && !waiting; i++)
+		waiting = links->table[i].number && !links->table[i].came;
+	if (!waiting && !links->unsettled)
+		return;
+	if (!writer_exec(w, find_dangling))
+		return;
+	if (writer_ask_int(w, "SELECT count(*) FROM temp.dangling") && writer_exec(w, correct) &&
+	    writer_ask_int(w, "SELECT count(*) FROM temp.dangling"))
+		stand_in(sub);
+	writer_exec(w, "DROP TABLE IF EXISTS temp.found; DROP TABLE temp.dangling");
+}

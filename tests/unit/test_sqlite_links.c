@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_sqlite_links.c: calls of HIP and what they made a GPU do, delivered in any order: each
+ * operation is linked to its call's row, once.
+ */
+#include "test_sqlite.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define KEPT 262144u /* LINKS_KEPT of the subscriber */
+
+enum { UID_LAUNCH = 501, UID_GRAPH, UID_KERNEL };
+
+#define FIELD(member, field_kind)                                                                  \
+	{                                                                                          \
+		.struct_size = sizeof(struct rtl_field), .kind = (field_kind),                     \
+		.offset = offsetof(struct rtl_hip_call, member),                                   \
+		.size = sizeof(((struct rtl_hip_call *)0)->member), .name = #member,               \
+	}
+
+static const struct rtl_field call_fields[] = {
+	FIELD(begin_ns, RTL_KIND_TIME),   FIELD(end_ns, RTL_KIND_TIME),
+	FIELD(function, RTL_KIND_STRING), FIELD(status, RTL_KIND_STRING),
+	FIELD(result, RTL_KIND_INT),      FIELD(parent, RTL_KIND_UINT),
+	FIELD(stream, RTL_KIND_ADDRESS),  FIELD(device, RTL_KIND_INT),
+	FIELD(flags, RTL_KIND_UINT),      FIELD(work, RTL_KIND_UINT),
+};
+
+static const struct rtl_type_info call_types[] = {{
+	.struct_size = sizeof(struct rtl_type_info),
+	.type = RTL_FUNCTION_END,
+	.field_count = sizeof(call_fields) / sizeof(call_fields[0]),
+	.payload_size = sizeof(struct rtl_hip_call),
+	.name = "function_end",
+	.fields = call_fields,
+}};
+
+static const struct rtl_stream_info call_stream = {
+	.struct_size = sizeof(call_stream),
+	.version_major = RTL_STREAM_HIP_CALL_VERSION,
+	.name = RTL_STREAM_HIP_CALL,
+	.types = call_types,
+	.type_count = 1,
+	.number = 3,
+};
+
+static void begin(struct trace *t, const char *settings)
+{
+	fake_host_tracepoint(t->host, t->process, UID_LAUNCH, "function", "hipLaunchKernel",
+			     "category", "launch");
+	fake_host_tracepoint(t->host, t->process, UID_GRAPH, "function", "hipGraphLaunch",
+			     "category", "graph");
+	fake_host_tracepoint(t->host, t->process, UID_KERNEL, "kernel", "k", NULL, NULL);
+	trace_begin(t, settings);
+	fake_host_stream(t->host, &call_stream);
+	fake_host_stream(t->host, fake_copy_stream());
+}
+
+/* The call with that number, which lasts from 1000 * number on. */
+static void call(struct trace *t, uint64_t uid, uint64_t number, uint32_t work)
+{
+	const struct rtl_hip_call payload = {
+		.begin_ns = 1000 * number,
+		.end_ns = 1000 * number + 500,
+		.function =
+			fake_host_string(t->host, t->process,
+					 uid == UID_GRAPH ? "hipGraphLaunch" : "hipLaunchKernel"),
+		.device = -1,
+		.work = work,
+	};
+	struct rtl_event e =
+		fake_event(&call_stream, RTL_FUNCTION_END, t->process, &payload, sizeof(payload));
+
+	e.uid = uid;
+	e.tid = 4712;
+	e.instance = e.correlation = number;
+	e.time_ns = payload.end_ns;
+	fake_host_deliver_one(t->host, &e);
+}
+
+/* Its place-th dispatch. */
+static void dispatch(struct trace *t, uint64_t uid, uint64_t number, uint64_t place)
+{
+	struct rtl_hsa_dispatch d = sample_dispatch(place);
+	struct rtl_event e = fake_event(t->hsa, RTL_TASK_END, t->process, &d, sizeof(d));
+
+	d.submit_ns = 1000 * number + place;
+	d.call_ns = 1000 * number;
+	d.scope = uid;
+	d.scope_instance = number;
+	d.grid_x = (uint32_t)(64 * number);
+	d.stream = 4096;
+	e.uid = UID_KERNEL;
+	e.instance = number << 20 | place;
+	e.correlation = number;
+	e.time_ns = d.end_ns;
+	fake_host_deliver_one(t->host, &e);
+}
+
+static void copy(struct trace *t, uint64_t number, uint64_t bytes)
+{
+	const struct rtl_hsa_copy c = {
+		.begin_ns = 1000 * number + 600,
+		.end_ns = 1000 * number + 700,
+		.submit_ns = 1000 * number + 1,
+		.bytes = bytes,
+		.gpu = 1,
+		.dst_gpu = 1,
+		.direction = RTL_HSA_COPY_HOST_TO_DEVICE,
+		.kind = RTL_HSA_COPY_LINEAR,
+		.call_ns = 1000 * number,
+	};
+	struct rtl_event e =
+		fake_event(fake_copy_stream(), RTL_TRANSFER_END, t->process, &c, sizeof(c));
+
+	e.instance = number;
+	e.correlation = number;
+	e.time_ns = c.end_ns;
+	fake_host_deliver_one(t->host, &e);
+}
+
+/* Each operation has one link, to a row that is there. */
+static void assert_whole(const struct trace *t)
+{
+	assert_answer(t->file,
+		      "SELECT (SELECT count(*) FROM rocpd_op) - count(DISTINCT l.op_id),"
+		      " count(*) - count(DISTINCT l.op_id) FROM rocpd_api_ops AS l"
+		      " JOIN rocpd_api AS a ON a.id = l.api_id",
+		      "0|0");
+	assert_answer(t->file, "SELECT count(*) - count(DISTINCT id) FROM rocpd_api", "0");
+}
+
+/* Function, begin, place and grid of everything, in order of calls. */
+#define LINKS                                                                                      \
+	"SELECT l.function, a.start, l.place, d.grid_x FROM rtl_api_ops AS l"                      \
+	" JOIN rocpd_api AS a ON a.id = l.api_id JOIN rtl_dispatch AS d ON d.op_id = l.op_id"      \
+	" ORDER BY a.start, l.place"
+
+static void test_sqlite_links__call_first__is_linked(void **state)
+{
+	struct trace *t = *state;
+
+	begin(t, "");
+	call(t, UID_LAUNCH, 1, 1);
+	call(t, UID_LAUNCH, 2, 1);
+	dispatch(t, UID_LAUNCH, 2, 0);
+	dispatch(t, UID_LAUNCH, 1, 0);
+	trace_end(t);
+	assert_answer(t->file, LINKS, "hipLaunchKernel|1000|1|64;hipLaunchKernel|2000|1|128");
+	assert_answer(t->file, "SELECT gridX, stream FROM kernel ORDER BY 1",
+		      "64|0x1000;128|0x1000");
+	assert_answer(t->file, "SELECT launch_ns FROM rtl_dispatches WHERE grid_x = 64", "4999300");
+	assert_whole(t);
+}
+
+static void test_sqlite_links__operation_first__is_linked(void **state)
+{
+	struct trace *t = *state;
+
+	begin(t, "");
+	copy(t, 7, 100);
+	dispatch(t, UID_LAUNCH, 5, 0);
+	fake_host_flush(t->host);
+	call(t, UID_LAUNCH, 5, 1);
+	call(t, UID_LAUNCH, 7, 2);
+	copy(t, 7, 20);
+	trace_end(t);
+	assert_answer(t->file, LINKS, "hipLaunchKernel|5000|1|320");
+	assert_answer(t->file, "SELECT start, size FROM copy", "7000|120");
+	assert_answer(t->file,
+		      "SELECT count(*) FROM rtl_api_ops WHERE function = 'hipLaunchKernel'", "3");
+	assert_whole(t);
+}
+
+static void test_sqlite_links__graph__has_order_and_no_kernelapi(void **state)
+{
+	struct trace *t = *state;
+
+	begin(t, "");
+	dispatch(t, UID_GRAPH, 3, 2);
+	dispatch(t, UID_GRAPH, 3, 0);
+	call(t, UID_GRAPH, 3, 4);
+	dispatch(t, UID_GRAPH, 3, 3);
+	dispatch(t, UID_GRAPH, 3, 1);
+	trace_end(t);
+	assert_answer(t->file,
+		      "SELECT l.function, l.place, d.submit_ns FROM rtl_api_ops AS l"
+		      " JOIN rtl_dispatch AS d ON d.op_id = l.op_id ORDER BY l.place",
+		      "hipGraphLaunch|1|3000;hipGraphLaunch|2|3001;hipGraphLaunch|3|3002;"
+		      "hipGraphLaunch|4|3003");
+	assert_answer(t->file, "SELECT count(*) FROM kernel", "0");
+	assert_answer(t->file, "SELECT work FROM rtl_calls", "4");
+	assert_whole(t);
+}
+
+static void test_sqlite_links__no_call_recorded__submission_stands(void **state)
+{
+	struct trace *t = *state;
+
+	begin(t, "");
+	dispatch(t, UID_LAUNCH, 9, 0); /* its process died in the call */
+	dispatch(t, UID_LAUNCH, 9, 1);
+	copy(t, 8, 50);
+	dispatch(t, UID_LAUNCH, 0, 0); /* by another thread */
+	trace_end(t);
+	assert_answer(t->file,
+		      "SELECT apiName, domain, count(*) FROM api WHERE domain = 'hsa'"
+		      " GROUP BY apiName ORDER BY 1",
+		      "KernelDispatch|hsa|3;MemoryCopy|hsa|1");
+	assert_answer(t->file, "SELECT count(*) FROM kernel", "3");
+	assert_answer(t->file, "SELECT size FROM copyop", "50");
+	assert_whole(t);
+}
+
+static void test_sqlite_links__no_links_wanted__only_calls(void **state)
+{
+	struct trace *t = *state;
+
+	begin(t, "links=no");
+	dispatch(t, UID_LAUNCH, 9, 0);
+	dispatch(t, UID_LAUNCH, 0, 0);
+	dispatch(t, UID_LAUNCH, 1, 0);
+	call(t, UID_LAUNCH, 1, 1);
+	trace_end(t);
+	assert_answer(t->file, LINKS, "hipLaunchKernel|1000|1|64");
+	assert_answer(t->file, "SELECT count(*) FROM rocpd_api_ops", "1");
+	assert_answer(t->file, "SELECT count(*) FROM kernel", "1");
+}
+
+/* More calls whose work has not come than are kept; then it comes. And the reverse. */
+static void test_sqlite_links__too_many__put_right_at_the_end(void **state)
+{
+	struct trace *t = *state;
+	const uint64_t many = KEPT + 1000;
+
+	begin(t, "");
+	for (uint64_t i = 1; i <= many; i++)
+		call(t, UID_LAUNCH, i, 1);
+	for (uint64_t i = 1; i <= many; i++)
+		dispatch(t, UID_LAUNCH, i, 0);
+	for (uint64_t i = many + 1; i <= 2 * many; i++)
+		dispatch(t, UID_LAUNCH, i, 0);
+	for (uint64_t i = many + 1; i <= 2 * many; i++)
+		call(t, UID_LAUNCH, i, 1);
+	trace_end(t);
+	assert_whole(t);
+	assert_int_equal(ask_int(t->file, "SELECT count(*) FROM rtl_dispatch AS d"
+					  " JOIN rocpd_api_ops AS l ON l.op_id = d.op_id"
+					  " JOIN rtl_call AS c ON c.api_id = l.api_id"
+					  " AND c.instance = d.correlation"),
+			 (int64_t)(2 * many));
+	assert_int_equal(ask_int(t->file, "SELECT count(*) FROM kernel WHERE gridX % 64 = 0"),
+			 (int64_t)(2 * many));
+}
+
+static void die_before_calls(struct trace *t)
+{
+	begin(t, "");
+	dispatch(t, UID_LAUNCH, 1, 0);
+	call(t, UID_LAUNCH, 2, 1);
+	fake_host_flush(t->host);
+	raise(SIGKILL);
+}
+
+/* The host dies between operations and their calls; another one goes on. */
+static void test_sqlite_links__host_died__are_linked_after_recovery(void **state)
+{
+	struct trace *t = *state;
+	pid_t child = fork();
+
+	if (child == 0) {
+		die_before_calls(t);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	fake_host_set_property(t->host, "where", "recover");
+	begin(t, "");
+	dispatch(t, UID_LAUNCH, 1, 0); /* in the output already */
+	call(t, UID_LAUNCH, 2, 1);
+	call(t, UID_LAUNCH, 1, 1);
+	dispatch(t, UID_LAUNCH, 2, 0);
+	call(t, UID_LAUNCH, 3, 1);
+	dispatch(t, UID_LAUNCH, 3, 0);
+	trace_end(t);
+	assert_answer(t->file, LINKS,
+		      "hipLaunchKernel|1000|1|64;hipLaunchKernel|2000|1|128;"
+		      "hipLaunchKernel|3000|1|192");
+	assert_answer(t->file, "SELECT gridX FROM kernel ORDER BY 1", "64;128;192");
+	assert_answer(t->file, "SELECT count(*) FROM api WHERE domain = 'hsa'", "0");
+	assert_whole(t);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, trace_setup, trace_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_sqlite_links__call_first__is_linked),
+		TEST(test_sqlite_links__operation_first__is_linked),
+		TEST(test_sqlite_links__graph__has_order_and_no_kernelapi),
+		TEST(test_sqlite_links__no_call_recorded__submission_stands),
+		TEST(test_sqlite_links__no_links_wanted__only_calls),
+		TEST(test_sqlite_links__too_many__put_right_at_the_end),
+		TEST(test_sqlite_links__host_died__are_linked_after_recovery),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
