@@ -19,7 +19,7 @@ extern "C" {
 
 #define RTL_STREAM_HSA               "rtl.hsa"
 #define RTL_STREAM_HSA_VERSION       1
-#define RTL_STREAM_HSA_VERSION_MINOR 1
+#define RTL_STREAM_HSA_VERSION_MINOR 2
 
 /** Bits of rtl_hsa_dispatch.flags. */
 enum rtl_hsa_dispatch_flags {
@@ -29,6 +29,10 @@ enum rtl_hsa_dispatch_flags {
 	RTL_HSA_DISPATCH_NO_TIME = 2,
 	/** An extended dispatch (a vendor's packet, gfx1250): the grid is in work-items, too. */
 	RTL_HSA_DISPATCH_EXTENDED = 4,
+	/** The runtime's own thread passed the packet on: when there was room in the ring, and then the
+	 *  thread, the scope and the correlation are not the submitter's; or from a handler of the
+	 *  application's that it ran (since 1.2). */
+	RTL_HSA_DISPATCH_PASSED_ON = 8,
 };
 
 /**
@@ -47,7 +51,10 @@ struct rtl_hsa_dispatch {
 	uint64_t kernel_name;            /**< string: mangled, without ".kd" */
 	uint32_t gpu;                    /**< KFD node id of the agent */
 	uint32_t queue;                  /**< number of the queue in the process, from 1 */
-	uint32_t submit_tid;             /**< thread that submitted */
+	/** In modes with calls the thread that took the packet's place in the queue; else that which rang the
+	 *  doorbell: where several threads write to one queue, one may ring for packets of another, and
+	 *  then this, the scope and the correlation are the former's. */
+	uint32_t submit_tid;
 	uint32_t flags;                  /**< enum rtl_hsa_dispatch_flags */
 	uint32_t grid_x, grid_y, grid_z; /**< work-items */
 	uint32_t workgroup_x, workgroup_y, workgroup_z; /**< work-items */
@@ -83,7 +90,7 @@ struct rtl_hsa_barrier {
 	uint64_t packet_id;    /**< index of the packet in its queue, counted from 0 */
 	uint32_t gpu;          /**< KFD node id of the agent */
 	uint32_t queue;        /**< number of the queue in the process, from 1 */
-	uint32_t submit_tid;   /**< thread that submitted */
+	uint32_t submit_tid;   /**< as of a dispatch */
 	uint32_t flags;        /**< enum rtl_hsa_dispatch_flags */
 	uint32_t kind;         /**< enum rtl_hsa_barrier_kind */
 	uint32_t dependencies; /**< signals that it waits for */

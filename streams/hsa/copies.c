@@ -200,7 +200,7 @@ static void choose_signal(struct slot *slot, hsa_signal_t *signal, bool fixed)
 	slot->flags |= RTL_HSA_COPY_APP_SIGNAL;
 	if (watch_enter_copy(slot, signal->handle) == SLOT_WATCH)
 		return;
-	relay = fixed ? 0 : relay_take(slot);
+	relay = fixed ? 0 : relay_take(slot, RELAY_NO_LANE);
 	if (relay) {
 		signal->handle = relay;
 		return;

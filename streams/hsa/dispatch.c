@@ -43,6 +43,9 @@ _Static_assert(offsetof(hsa_barrier_and_packet_t, completion_signal) == 56, "AQL
 /* A vendor's packet of this format is a dispatch by clusters of workgroups (gfx1250). */
 #define FORMAT_EXTENDED 3
 
+/* One of this is a barrier that compares a signal's value (hsa_amd_barrier_value_packet_t). */
+#define FORMAT_BARRIER_VALUE 2
+
 struct extended_packet {
 	uint16_t header;
 	uint8_t format;
@@ -128,22 +131,35 @@ static __attribute__((cold, noinline)) struct slot *missed(const union packet *p
 	return NULL;
 }
 
+/* Puts a relay's signal into the packet; false if there is none left. */
+static bool stand_in(struct slot *slot, union packet *packet, uint32_t lane)
+{
+	const uint64_t relay = relay_take(slot, lane);
+
+	if (relay)
+		packet->any.signal = relay;
+	else
+		watch_leave(slot);
+	return relay;
+}
+
 /* A dispatch whose signal is the application's. */
 static __attribute__((noinline)) struct slot *take_theirs(struct queue *queue, struct slot *slot,
 							  union packet *packet)
 {
-	uint64_t relay;
+	const bool behind_relays = relay_in_lane(queue->number);
 
 	slot->flags = RTL_HSA_DISPATCH_APP_SIGNAL;
 	slot->node = (uint16_t)queue->node;
-	if (watch_enter(slot, packet->any.signal) == SLOT_WATCH)
+	if (watch_enter(slot, packet->any.signal, behind_relays) == SLOT_WATCH ||
+	    stand_in(slot, packet, queue->number))
 		return slot;
-	relay = relay_take(slot);
-	if (relay) {
-		packet->any.signal = relay;
-		return slot;
+	/* Rather out of order than not at all. */
+	if (behind_relays) {
+		if (watch_enter(slot, packet->any.signal, false) == SLOT_WATCH)
+			return slot;
+		watch_leave(slot);
 	}
-	watch_leave(slot);
 	slot_untake(&queue->pool);
 	return missed(packet, "no signal left to stand in for the application's");
 }
@@ -264,6 +280,8 @@ static inline struct slot *process(struct queue *queue, union packet *packet, en
 	slot->submit_ticks = now_ticks;
 	slot->packet_id = id;
 	fill_scope(queue, slot, index);
+	if (__builtin_expect(relay_runtime_thread() == slot->submit_tid, 0))
+		slot->flags |= RTL_HSA_DISPATCH_PASSED_ON;
 	if (__builtin_expect(kind == PACKET_DISPATCH, 1))
 		fill(slot, &packet->dispatch);
 	else if (kind == PACKET_EXTENDED)
@@ -274,6 +292,49 @@ static inline struct slot *process(struct queue *queue, union packet *packet, en
 	if (rtl_enabled(collector.stream,
 			kind == PACKET_BARRIER ? RTL_BARRIER_BEGIN : RTL_TASK_BEGIN))
 		publish_begin(queue, slot);
+	return slot;
+}
+
+/* Whether a packet that is no event has a signal that must not overtake those of relays. */
+static inline bool is_behind_relays(const struct queue *queue, const union packet *packet)
+{
+	const unsigned type = packet->any.header & 0xff;
+
+	return packet->any.signal && __builtin_expect(relay_in_lane(queue->number), 0) &&
+	       (type == HSA_PACKET_TYPE_KERNEL_DISPATCH || is_barrier(packet) ||
+		(type == HSA_PACKET_TYPE_VENDOR_SPECIFIC &&
+		 packet->any.body[0] == FORMAT_BARRIER_VALUE));
+}
+
+/* Gives it a relay, if there is one: a slot that is none of an event, or NULL. */
+static __attribute__((cold, noinline)) struct slot *keep_order(struct queue *queue,
+							       union packet *packet, uint64_t id)
+{
+	struct slot *slot = slot_take(&queue->pool);
+
+	if (!slot)
+		return NULL;
+	slot->what = SLOT_SILENT;
+	slot->packet_id = id;
+	slot->node = (uint16_t)queue->node;
+	(void)watch_enter(slot, packet->any.signal, true);
+	if (!stand_in(slot, packet, queue->number)) {
+		slot_untake(&queue->pool);
+		return NULL;
+	}
+	room_expect(queue, slot, id);
+	return slot;
+}
+
+/* Makes a packet that is no event ready, as process does. */
+static inline struct slot *process_other(struct queue *queue, union packet *packet, uint64_t id)
+{
+	struct slot *slot = NULL;
+
+	if (is_behind_relays(queue, packet))
+		slot = keep_order(queue, packet, id);
+	if (!slot)
+		watch_reused(packet->any.signal);
 	return slot;
 }
 
@@ -320,7 +381,7 @@ static struct slot *process_batch(struct queue *queue, uint64_t id, uint64_t ind
 		if (kind != PACKET_OTHER)
 			slot = process(queue, &packets[i], kind, id + i, index + i, now_ticks);
 		else
-			watch_reused(packets[i].any.signal);
+			slot = process_other(queue, &packets[i], id + i);
 		if (!slot)
 			continue;
 		slot->next = SLOT_NONE;
@@ -343,6 +404,22 @@ static void submit_batch(struct queue *queue, struct slot *first)
 		harvest_notify();
 }
 
+/* Nothing of it is recorded; the dispatches are missed if there is a cause. */
+static __attribute__((noinline)) void pass_by(const struct queue *queue, const void *packets,
+					      uint64_t count, uint64_t index, const char *cause)
+{
+	uint64_t dispatches = 0;
+
+	for (uint64_t i = 0; i < count; i++) {
+		const union packet *packet = given(queue, packets, index, i);
+
+		watch_reused(packet->any.signal);
+		dispatches += kind_of(packet, WANT_DISPATCHES) != PACKET_OTHER;
+	}
+	if (dispatches && cause)
+		rtl_stream_count_missed(collector.stream, cause, dispatches);
+}
+
 /* In pieces for which there is room; where that is not known, the rest in one, as the runtime
  * can hold back only one write. */
 static __attribute__((noinline)) void intercept_batch(struct queue *queue, const void *packets,
@@ -350,7 +427,7 @@ static __attribute__((noinline)) void intercept_batch(struct queue *queue, const
 						      unsigned wants, packet_writer write)
 {
 	if (count > queue->packets || !batch_buffer(queue)) {
-		rtl_stream_count_missed(collector.stream, "batch of packets too large", count);
+		pass_by(queue, packets, count, index, "batch of packets too large");
 		write(packets, count);
 		return;
 	}
@@ -370,24 +447,15 @@ static __attribute__((noinline)) void intercept_batch(struct queue *queue, const
 	}
 }
 
-/* Nothing of it is recorded. What is submitted when the recording is over, by threads that go on at
- * the end of the process, is missed: somebody listened. */
-static __attribute__((noinline)) void pass_by(const struct queue *queue, const void *packets,
-					      uint64_t count, uint64_t index)
+/* What is submitted when the recording is over, by threads that go on at the end of the process, is
+ * missed: somebody listened. */
+static const char *why_unwanted(void)
 {
 	const bool over =
-		atomic_load_explicit(&collector.state, memory_order_relaxed) == COLLECTOR_ENDED &&
-		rtl_enabled(collector.stream, RTL_TASK_END);
-	uint64_t dispatches = 0;
+		atomic_load_explicit(&collector.state, memory_order_relaxed) == COLLECTOR_ENDED;
 
-	for (uint64_t i = 0; i < count; i++) {
-		const union packet *packet = given(queue, packets, index, i);
-
-		watch_reused(packet->any.signal);
-		dispatches += over && kind_of(packet, WANT_DISPATCHES) != PACKET_OTHER;
-	}
-	if (dispatches)
-		rtl_stream_count_missed(collector.stream, "submitted after the end", dispatches);
+	return over && rtl_enabled(collector.stream, RTL_TASK_END) ? "submitted after the end"
+								   : NULL;
 }
 
 void dispatch_intercept(const void *packets, uint64_t count, uint64_t index, void *data,
@@ -401,9 +469,9 @@ void dispatch_intercept(const void *packets, uint64_t count, uint64_t index, voi
 	struct slot *slot;
 
 	queue->next_id = id + count;
-	if (!wanted) {
+	if (!wanted && !(collector_on() && relay_in_lane(queue->number))) {
 		room_unknown(queue, id + count - 1);
-		pass_by(queue, packets, count, index);
+		pass_by(queue, packets, count, index, why_unwanted());
 		write(packets, count);
 		return;
 	}
@@ -415,7 +483,7 @@ void dispatch_intercept(const void *packets, uint64_t count, uint64_t index, voi
 	kind = kind_of(packets, wanted);
 	if (kind != PACKET_DISPATCH && is_barrier(packets))
 		room_see_barrier(queue, packets, id);
-	if (kind == PACKET_OTHER) {
+	if (kind == PACKET_OTHER && !is_behind_relays(queue, packets)) {
 		watch_reused(((const union packet *)packets)->any.signal);
 		write(packets, 1);
 		return;
@@ -423,7 +491,8 @@ void dispatch_intercept(const void *packets, uint64_t count, uint64_t index, voi
 	memcpy(&copy, packets, sizeof(copy));
 	if (copy.any.signal)
 		watch_prefetch(copy.any.signal);
-	slot = process(queue, &copy, kind, id, index, rtl_ticks());
+	slot = kind == PACKET_OTHER ? process_other(queue, &copy, id)
+				    : process(queue, &copy, kind, id, index, rtl_ticks());
 	write(&copy, 1);
 	if (slot) {
 		slot_submit(&queue->pool, slot);

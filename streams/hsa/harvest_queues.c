@@ -99,7 +99,8 @@ static void harvest_slot(struct queue *queue, struct slot *slot)
 		copy_publish_end(slot);
 	else
 		publish_end(queue, slot);
-	rtl_pending_end(queue->pending, 1);
+	if (queue->copies || slot->what != SLOT_SILENT)
+		rtl_pending_end(queue->pending, 1);
 	if (!harvest_left())
 		slots_recycle(&queue->pool, slot);
 }
@@ -153,7 +154,7 @@ static bool abandon(struct queue *queue, const char *cause)
 		struct slot *slot = &pool->slots[number];
 		const uint32_t next = slot->next;
 
-		lost++;
+		lost += queue->copies || slot->what != SLOT_SILENT;
 		if (slot->kind == SLOT_RELAY) {
 			empty = false;
 			before = number;

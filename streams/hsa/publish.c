@@ -198,7 +198,8 @@ void publish_end(const struct queue *queue, struct slot *slot)
 {
 	const bool barrier = slot->what == SLOT_BARRIER;
 
-	if (!rtl_enabled(collector.stream, barrier ? RTL_BARRIER_END : RTL_TASK_END))
+	if (slot->what == SLOT_SILENT ||
+	    !rtl_enabled(collector.stream, barrier ? RTL_BARRIER_END : RTL_TASK_END))
 		return;
 	/* The end first: the runtime may take a new calibration for it, which serves both. */
 	uint64_t end_ns = publish_gpu_ns(queue->agent, slot->end_ticks);

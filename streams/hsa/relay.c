@@ -13,111 +13,137 @@
 #define RELAYS_MAX   1024
 #define RELAYS_BATCH 16
 
-enum relay_state {
-	RELAY_FREE,
-	RELAY_TAKEN,     /* in a packet or a copy */
-	RELAY_COMPLETING /* the handler thread or the harvester has it */
-};
-
 struct relay {
 	hsa_signal_t signal;
-	struct slot *slot;
-	uint64_t theirs;  /* the application's signal */
 	uint32_t runtime; /* relays.runtime when it was made */
-	/* enum relay_state. Release by relay_take, after slot and theirs; acquire by who completes
-	 * it. */
-	_Atomic uint32_t state;
-	_Atomic uint32_t uses; /* by relay_take, before state; relaxed */
-	uint32_t late;         /* harvester: the use that it has seen completed and not relayed */
-	struct relay *next;
-	struct relay *next_made;
+	/* The lock's: */
+	bool taken;         /* in a packet or a copy */
+	bool seen_complete; /* by a pass of the harvester */
+	uint32_t lane;
+	struct slot *slot;
+	uint64_t theirs;           /* the application's signal */
+	struct relay *next, *prev; /* of the free ones (next only), or of those taken */
 };
 
 static struct {
 	pthread_mutex_t lock;
-	struct relay *first; /* free ones */
-	/* All of them. Release by make_relay, acquire by relay_rescue. */
-	_Atomic(struct relay *) made;
+	struct relay *first;                    /* free ones */
+	struct relay *first_taken, *last_taken; /* in the order of submission */
 	uint32_t count, free;
 	uint32_t runtime; /* counts the times that the runtime has ended */
 } relays = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Thread id of the runtime's handler thread, 0 if not known. Relaxed: a fact by itself. */
-static _Atomic uint32_t runtime_thread;
+_Atomic uint32_t relay_lanes[RELAY_LANES];
 
-static void give_back(struct relay *relay)
+_Atomic uint32_t relay_thread;
+
+/* All below that is not public and takes a relay: under the lock. */
+
+static void make_free(struct relay *relay)
 {
-	pthread_mutex_lock(&relays.lock);
-	if (relay->runtime == relays.runtime) {
-		relay->next = relays.first;
-		relays.first = relay;
-		relays.free++;
-	}
-	pthread_mutex_unlock(&relays.lock);
+	relay->next = relays.first;
+	relays.first = relay;
+	relays.free++;
 }
 
-static int64_t load_value(const struct relay *relay)
+static void append(struct relay *relay)
+{
+	relay->taken = true;
+	relay->seen_complete = false;
+	relay->next = NULL;
+	/* Relaxed: for this thread, or who follows it in the runtime's lock of the queue. */
+	if (relay->lane != RELAY_NO_LANE)
+		atomic_fetch_add_explicit(&relay_lanes[relay->lane % RELAY_LANES], 1,
+					  memory_order_relaxed);
+	relay->prev = relays.last_taken;
+	if (relays.last_taken)
+		relays.last_taken->next = relay;
+	else
+		relays.first_taken = relay;
+	relays.last_taken = relay;
+}
+
+/* Out of those taken, to the free ones. */
+static void release(struct relay *relay)
+{
+	if (relay->prev)
+		relay->prev->next = relay->next;
+	else
+		relays.first_taken = relay->next;
+	if (relay->next)
+		relay->next->prev = relay->prev;
+	else
+		relays.last_taken = relay->prev;
+	relay->taken = false;
+	/* Pairs with the acquire in relay_in_lane: the application's signal has been completed. */
+	if (relay->lane != RELAY_NO_LANE)
+		atomic_fetch_sub_explicit(&relay_lanes[relay->lane % RELAY_LANES], 1,
+					  memory_order_release);
+	make_free(relay);
+}
+
+static bool is_complete(const struct relay *relay)
 {
 	return __atomic_load_n(&((const amd_signal_t *)relay->signal.handle)->value,
-			       __ATOMIC_ACQUIRE);
+			       __ATOMIC_ACQUIRE) < 1;
 }
 
-/*
- * Completes the application's signal if the GPU has completed the relay's and nobody else does it.
- * The value is read once the relay is ours: what the caller has seen may belong to an earlier use.
- * The slot may be the harvester's, and reused, once watch_relay has returned; the relay once it
- * is given back.
- */
+/* The slot may be the harvester's, and reused, once watch_relay has returned. */
 static void complete(struct relay *relay)
 {
 	amd_signal_t *ours = (amd_signal_t *)relay->signal.handle;
-	uint32_t state = RELAY_TAKEN;
 
-	if (!atomic_compare_exchange_strong_explicit(&relay->state, &state, RELAY_COMPLETING,
-						     memory_order_acquire, memory_order_relaxed))
-		return;
-	if (load_value(relay) >= 1) {
-		/* Fails if it was given back unused meanwhile. */
-		state = RELAY_COMPLETING;
-		(void)atomic_compare_exchange_strong_explicit(&relay->state, &state, RELAY_TAKEN,
-							      memory_order_release,
-							      memory_order_relaxed);
-		return;
-	}
 	if (relay->slot->is_copy)
 		watch_relay_copy(relay->slot, relay->theirs, relay->signal.handle);
 	else
 		watch_relay(relay->slot, relay->theirs, ours->start_ts, ours->end_ts);
 	ours->start_ts = ours->end_ts = 0;
 	__atomic_store_n(&ours->value, 1, __ATOMIC_RELEASE);
-	/* Relaxed: give_back's lock orders it before the next use. */
-	atomic_store_explicit(&relay->state, RELAY_FREE, memory_order_relaxed);
-	give_back(relay);
+	release(relay);
 }
 
-/* Runtime's handler thread. */
+/* Completes the application's signal, and before it those of earlier packets of the same queue that
+ * have ended: nobody may see the later one without them. */
+static void complete_in_order(struct relay *last)
+{
+	for (struct relay *relay = relays.first_taken, *next; relay; relay = next) {
+		const bool is_last = relay == last;
+
+		next = relay->next;
+		if (is_last || (relay->lane == last->lane && last->lane != RELAY_NO_LANE &&
+				is_complete(relay)))
+			complete(relay);
+		if (is_last)
+			return;
+	}
+}
+
+/* Runtime's handler thread. The relay may have been completed, and be in use again. */
 static bool completed(hsa_signal_value_t value, void *data)
 {
-	if (value < 1)
-		complete(data);
+	struct relay *relay = data;
+
+	(void)value;
+	pthread_mutex_lock(&relays.lock);
+	if (relay->runtime == relays.runtime && relay->taken && is_complete(relay))
+		complete_in_order(relay);
+	pthread_mutex_unlock(&relays.lock);
 	return true;
 }
 
 void relay_rescue(void)
 {
-	/* Pairs with the release in make_relay. */
-	struct relay *relay = atomic_load_explicit(&relays.made, memory_order_acquire);
-
-	for (; relay; relay = relay->next_made) {
-		const uint32_t uses = atomic_load_explicit(&relay->uses, memory_order_relaxed);
-
-		if (atomic_load_explicit(&relay->state, memory_order_relaxed) != RELAY_TAKEN ||
-		    load_value(relay) >= 1)
+	pthread_mutex_lock(&relays.lock);
+	for (struct relay *relay = relays.first_taken, *next; relay; relay = next) {
+		next = relay->next;
+		if (!is_complete(relay))
 			continue;
-		if (relay->late == uses)
-			complete(relay);
-		relay->late = uses;
+		if (relay->seen_complete)
+			complete_in_order(relay);
+		else
+			relay->seen_complete = true;
 	}
+	pthread_mutex_unlock(&relays.lock);
 }
 
 static bool make_relay(void)
@@ -134,12 +160,9 @@ static bool make_relay(void)
 	if (collector.hsa.signal_async_handler(relay->signal, HSA_SIGNAL_CONDITION_LT, 1, completed,
 					       relay))
 		goto no_handler;
-	relay->next_made = atomic_load_explicit(&relays.made, memory_order_relaxed);
-	/* Pairs with the acquire in relay_rescue. */
-	while (!atomic_compare_exchange_weak_explicit(&relays.made, &relay->next_made, relay,
-						      memory_order_release, memory_order_relaxed))
-		;
-	give_back(relay);
+	pthread_mutex_lock(&relays.lock);
+	make_free(relay);
+	pthread_mutex_unlock(&relays.lock);
 	return true;
 
 no_handler:
@@ -168,7 +191,7 @@ static void make_relays(uint32_t wanted)
 	}
 }
 
-static struct relay *take_free(void)
+static struct relay *take_free(struct slot *slot, uint32_t lane)
 {
 	struct relay *relay;
 
@@ -177,29 +200,28 @@ static struct relay *take_free(void)
 	if (relay) {
 		relays.first = relay->next;
 		relays.free--;
+		relay->slot = slot;
+		relay->theirs = slot->watched;
+		relay->lane = lane;
+		append(relay);
 	}
 	pthread_mutex_unlock(&relays.lock);
 	return relay;
 }
 
-uint64_t relay_take(struct slot *slot)
+uint64_t relay_take(struct slot *slot, uint32_t lane)
 {
-	struct relay *relay = take_free();
+	struct relay *relay = take_free(slot, lane);
 
 	/* Few programs need any, so none are made before; the harvester keeps up later. */
 	if (!relay) {
 		make_relays(RELAYS_BATCH);
-		relay = take_free();
+		relay = take_free(slot, lane);
 	}
 	if (!relay)
 		return 0;
-	relay->slot = slot;
-	relay->theirs = slot->watched;
 	if (slot->is_copy)
 		slot->begin_ticks = (uintptr_t)relay;
-	atomic_fetch_add_explicit(&relay->uses, 1, memory_order_relaxed);
-	/* Pairs with the acquire in complete. */
-	atomic_store_explicit(&relay->state, RELAY_TAKEN, memory_order_release);
 	return relay->signal.handle;
 }
 
@@ -207,8 +229,9 @@ void relay_untake(struct slot *slot)
 {
 	struct relay *relay = (struct relay *)slot->begin_ticks;
 
-	atomic_store_explicit(&relay->state, RELAY_FREE, memory_order_relaxed);
-	give_back(relay);
+	pthread_mutex_lock(&relays.lock);
+	release(relay);
+	pthread_mutex_unlock(&relays.lock);
 }
 
 void relay_grow(void)
@@ -225,7 +248,7 @@ void relay_grow(void)
 static bool found(hsa_signal_value_t value, void *data)
 {
 	(void)value;
-	atomic_store_explicit(&runtime_thread, rtl_thread_id(), memory_order_relaxed);
+	atomic_store_explicit(&relay_thread, rtl_thread_id(), memory_order_relaxed);
 	collector.hsa.signal_destroy((hsa_signal_t){(uint64_t)(uintptr_t)data});
 	return false;
 }
@@ -242,19 +265,14 @@ void relay_find_thread(void)
 		collector.hsa.signal_destroy(signal);
 }
 
-bool relay_is_runtime_thread(void)
-{
-	return atomic_load_explicit(&runtime_thread, memory_order_relaxed) == rtl_thread_id();
-}
-
 void relay_forget(void)
 {
 	pthread_mutex_lock(&relays.lock);
-	relays.first = NULL;
-	/* Relaxed: the harvester has ended. */
-	atomic_store_explicit(&relays.made, NULL, memory_order_relaxed);
+	relays.first = relays.first_taken = relays.last_taken = NULL;
+	for (int i = 0; i < RELAY_LANES; i++)
+		atomic_store_explicit(&relay_lanes[i], 0, memory_order_relaxed);
 	relays.count = relays.free = 0;
 	relays.runtime++;
 	pthread_mutex_unlock(&relays.lock);
-	atomic_store_explicit(&runtime_thread, 0, memory_order_relaxed);
+	atomic_store_explicit(&relay_thread, 0, memory_order_relaxed);
 }

@@ -14,19 +14,40 @@
  *
  * Threads: relay_take by the producer of any queue and by whoever copies, relay_grow by the
  * harvester, completion by the runtime's handler thread or the harvester, whoever comes first. One
- * lock for the list of free relays.
+ * lock for all of them, held for some loads and stores and while an application's signal is
+ * completed, which takes the lock of watch.h's bucket.
  */
 #ifndef STREAMS_HSA_RELAY_H
 #define STREAMS_HSA_RELAY_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <rtl/rtl.h>
+
 #include "slots.h"
+
+/*
+ * Packets of a queue complete their signals in their order. Where one has a relay, those behind it
+ * must not overtake it, so they get relays, too, until no relay is under way in the queue's lane:
+ * its number. Lanes that share a counter only make for more relays.
+ */
+#define RELAY_LANES   64
+#define RELAY_NO_LANE UINT32_MAX /* of copies: nothing is in order but what waits for signals */
+
+extern _Atomic uint32_t relay_lanes[RELAY_LANES];
+
+/* Submitting thread: whether a relay is under way there. Acquire: if not, then those that were have
+ * completed the application's signals. */
+static inline bool relay_in_lane(uint32_t lane)
+{
+	return atomic_load_explicit(&relay_lanes[lane % RELAY_LANES], memory_order_acquire) != 0;
+}
 
 /* A relay for the slot, which watch_enter has made a SLOT_RELAY: the handle of its signal, or 0
  * if there is none left. */
-uint64_t relay_take(struct slot *slot);
+uint64_t relay_take(struct slot *slot, uint32_t lane);
 
 /* Gives back the relay of a copy that was refused: its signal was not used. */
 void relay_untake(struct slot *slot);
@@ -41,8 +62,19 @@ void relay_rescue(void);
 /* Harvester, once: finds out which thread is the runtime's. */
 void relay_find_thread(void);
 
+/* Thread id of the runtime's handler thread, 0 if not known. Relaxed: a fact by itself. */
+extern _Atomic uint32_t relay_thread;
+
+static inline uint32_t relay_runtime_thread(void)
+{
+	return atomic_load_explicit(&relay_thread, memory_order_relaxed);
+}
+
 /* Whether the calling thread is the runtime's handler thread, as far as known. */
-bool relay_is_runtime_thread(void);
+static inline bool relay_is_runtime_thread(void)
+{
+	return relay_runtime_thread() == rtl_thread_id();
+}
 
 /* The runtime has ended: its signals are gone. */
 void relay_forget(void);

@@ -37,6 +37,7 @@ enum slot_kind {
 enum slot_what {
 	SLOT_DISPATCH,
 	SLOT_BARRIER, /* grid[0]: enum rtl_hsa_barrier_kind, grid[1]: dependencies */
+	SLOT_SILENT,  /* no event: its relay keeps signals in order */
 };
 
 struct slot {

@@ -156,11 +156,11 @@ static void link_slot(struct watch_bucket *bucket, struct slot *slot, uint64_t s
 	atomic_store_explicit(&slot->done, false, memory_order_relaxed);
 }
 
-enum slot_kind watch_enter(struct slot *slot, uint64_t signal)
+enum slot_kind watch_enter(struct slot *slot, uint64_t signal, bool behind_relays)
 {
 	const amd_signal_t *theirs = (const amd_signal_t *)signal;
 	struct watch_bucket *bucket = lock_bucket(signal);
-	bool shared = load_value(theirs) != 1 ||
+	bool shared = behind_relays || load_value(theirs) != 1 ||
 		      atomic_load_explicit(&collector.blind, memory_order_relaxed);
 
 	for (struct slot *other = bucket->first, *next; other; other = next) {

@@ -64,8 +64,8 @@ static inline void watch_prefetch(uint64_t signal)
 uint32_t watch_entries(void);
 
 /* A dispatch with that signal is about to be submitted: enters the slot, and decides its kind,
- * SLOT_WATCH or SLOT_RELAY. */
-enum slot_kind watch_enter(struct slot *slot, uint64_t signal);
+ * SLOT_WATCH or SLOT_RELAY, which it is always behind others of that kind (relay.h). */
+enum slot_kind watch_enter(struct slot *slot, uint64_t signal, bool behind_relays);
 
 /* The same for a copy: SLOT_RELAY only if another one is under way on that signal. */
 enum slot_kind watch_enter_copy(struct slot *slot, uint64_t signal);

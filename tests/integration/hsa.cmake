@@ -169,8 +169,9 @@ hsa_trace_test(handler rocm7 "--unnamed" ${hsa_dir}/hsa_handler)
 # Uses of queues and signals that are rare; the own times are those of some of the cases.
 foreach(runner softgpu rocm7)
   hsa_trace_test(odd_barriers ${runner} "--unnamed" ${hsa_dir}/hsa_odd barriers)
+  hsa_trace_test(odd_overflow ${runner} "--unnamed --passed-on" ${hsa_dir}/hsa_odd overflow)
   hsa_trace_test(odd ${runner} "--unnamed --own @out"
-    ${hsa_dir}/hsa_odd batches dependencies handlers values kinds full)
+    ${hsa_dir}/hsa_odd batches dependencies mixed order handlers churn values kinds full)
 endforeach()
 # On ROCm 7 not: see one_queue.
 hsa_trace_test(odd_crowd softgpu "--unnamed" ${hsa_dir}/hsa_odd crowd)

@@ -10,6 +10,8 @@ log but the runtime's own (rocr_*) must be in the trace exactly once: same GPU, 
 workgroup, LDS and scratch, and times within one tick of the GPU's clock. --missed: that many
 dispatches of the log may be absent from the trace, and must have been counted as missed.
 --late: some dispatches are absent, and exactly these have been counted as missed.
+--passed-on: some dispatches were passed on by the runtime's thread, and say so; the others are all of
+one thread.
 --blind: nothing is traced, as that many queues are not seen, which must have been counted.
 --unnamed: kernels have no names (a program with kernel objects of its own).
 --own: lines `[grid=X] time THREAD N START END` in FILE are what the program read itself of dispatches:
@@ -194,6 +196,18 @@ def compare_times(key, log, trace, tick):
     return absent + len(log) - i, extra + len(trace) - j
 
 
+def check_submitters(path):
+    """Threads of dispatches that were passed on by the runtime, and of the others."""
+    threads = (set(), set())
+    with open(path) as file:
+        for line in file:
+            if line.startswith("dispatch "):
+                row = dict(PAIR.findall(line))
+                threads[bool(int(row["flags"]) & 8)].add(row["tid"])
+    print("submitted by threads %s, passed on by %s" % threads)
+    return len(threads[0]) == len(threads[1]) == 1 and threads[0] != threads[1]
+
+
 def check_own(path, log, tick):
     known = defaultdict(list)
     for key, begin, end in log:
@@ -221,6 +235,7 @@ def main():
     parser.add_argument("log")
     parser.add_argument("--tick", type=int, default=10)
     parser.add_argument("--missed", type=int, default=0)
+    parser.add_argument("--passed-on", action="store_true")
     parser.add_argument("--late", action="store_true")
     parser.add_argument("--blind", type=int, default=0)
     parser.add_argument("--unnamed", action="store_true")
@@ -258,6 +273,8 @@ def main():
     barriers = list(trace_barriers(args.trace))
     if not check_barriers(args.log, args.trace, args.tick, args.barriers > 0) or \
             len(barriers) < args.barriers:
+        sys.exit(1)
+    if args.passed_on and not check_submitters(args.trace):
         sys.exit(1)
     if args.own and not check_own(args.own, log, args.tick):
         sys.exit(1)

@@ -112,7 +112,7 @@ static void test_copy__signal_used_again__keeps_the_first_times(void **state)
 	assert_int_equal(watch_enter_copy(&copy, A), SLOT_WATCH);
 	engine_completes(&signal_a, 10, 20);
 	signal_a.signal.value = 1;
-	assert_int_equal(watch_enter(&dispatch, A), SLOT_WATCH);
+	assert_int_equal(watch_enter(&dispatch, A, false), SLOT_WATCH);
 	signal_a.signal.start_ts = 30;
 	signal_a.signal.end_ts = 40;
 	signal_a.signal.value = 1;

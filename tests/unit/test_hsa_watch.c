@@ -57,7 +57,7 @@ static void test_watch__a_signal_of_its_own__stays_and_is_read(void **state)
 	struct slot slot = {0};
 
 	(void)state;
-	assert_int_equal(watch_enter(&slot, A), SLOT_WATCH);
+	assert_int_equal(watch_enter(&slot, A, false), SLOT_WATCH);
 	assert_false(watch_finished(&slot));
 	gpu_completes(10, 20);
 	assert_true(watch_finished(&slot));
@@ -70,10 +70,10 @@ static void test_watch__signal_used_again__keeps_the_first_times(void **state)
 	struct slot first = {0}, second = {0};
 
 	(void)state;
-	assert_int_equal(watch_enter(&first, A), SLOT_WATCH);
+	assert_int_equal(watch_enter(&first, A, false), SLOT_WATCH);
 	gpu_completes(10, 20);
 	signal_a.value = 1;
-	assert_int_equal(watch_enter(&second, A), SLOT_WATCH);
+	assert_int_equal(watch_enter(&second, A, false), SLOT_WATCH);
 	gpu_completes(30, 40);
 	assert_true(watch_finished(&first));
 	assert_true(watch_finished(&second));
@@ -86,7 +86,7 @@ static void test_watch__signal_set_again_unseen__is_finished_at_the_second_look(
 	struct slot slot = {0};
 
 	(void)state;
-	assert_int_equal(watch_enter(&slot, A), SLOT_WATCH);
+	assert_int_equal(watch_enter(&slot, A, false), SLOT_WATCH);
 	gpu_completes(10, 20);
 	signal_a.value = 1;
 	assert_false(watch_finished(&slot));
@@ -101,7 +101,7 @@ static void test_watch__no_times_come__is_finished_without(void **state)
 	(void)state;
 	signal_a.start_ts = 5;
 	signal_a.end_ts = 6; /* of an earlier use */
-	assert_int_equal(watch_enter(&slot, A), SLOT_WATCH);
+	assert_int_equal(watch_enter(&slot, A, false), SLOT_WATCH);
 	signal_a.value--;
 	assert_false(watch_finished(&slot));
 	assert_true(watch_finished(&slot));
@@ -113,7 +113,7 @@ static void test_watch__signal_copied_to__keeps_the_times(void **state)
 	struct slot slot = {0};
 
 	(void)state;
-	assert_int_equal(watch_enter(&slot, A), SLOT_WATCH);
+	assert_int_equal(watch_enter(&slot, A, false), SLOT_WATCH);
 	gpu_completes(10, 20);
 	watch_reused(A);
 	signal_a.value = 1;
@@ -127,7 +127,7 @@ static void test_watch__signal_destroyed__keeps_the_times(void **state)
 	struct slot slot = {0};
 
 	(void)state;
-	assert_int_equal(watch_enter(&slot, A), SLOT_WATCH);
+	assert_int_equal(watch_enter(&slot, A, false), SLOT_WATCH);
 	gpu_completes(10, 20);
 	watch_destroyed(A);
 	memset(&signal_a, 0xff, sizeof(signal_a));
@@ -140,7 +140,7 @@ static void test_watch__destroyed_before_the_end__has_no_times(void **state)
 	struct slot slot = {0};
 
 	(void)state;
-	assert_int_equal(watch_enter(&slot, A), SLOT_WATCH);
+	assert_int_equal(watch_enter(&slot, A, false), SLOT_WATCH);
 	watch_destroyed(A);
 	assert_true(watch_finished(&slot));
 	assert_times(&slot, 0, 0);
@@ -152,8 +152,8 @@ static void test_watch__shared_signal__is_relayed(void **state)
 
 	(void)state;
 	signal_a.value = 2;
-	assert_int_equal(watch_enter(&first, A), SLOT_RELAY);
-	assert_int_equal(watch_enter(&second, A), SLOT_RELAY);
+	assert_int_equal(watch_enter(&first, A, false), SLOT_RELAY);
+	assert_int_equal(watch_enter(&second, A, false), SLOT_RELAY);
 	watch_relay(&second, A, 30, 40);
 	assert_int_equal(signal_a.value, 1);
 	assert_int_equal(signal_a.start_ts, 30);
@@ -174,8 +174,8 @@ static void test_watch__shared_by_two_gpus__has_the_times_of_the_last(void **sta
 
 	(void)state;
 	signal_a.value = 2;
-	assert_int_equal(watch_enter(&first, A), SLOT_RELAY);
-	assert_int_equal(watch_enter(&second, A), SLOT_RELAY);
+	assert_int_equal(watch_enter(&first, A, false), SLOT_RELAY);
+	assert_int_equal(watch_enter(&second, A, false), SLOT_RELAY);
 	watch_relay(&second, A, 3000, 4000); /* another clock */
 	watch_relay(&first, A, 10, 20);
 	assert_int_equal(signal_a.end_ts, 20);
@@ -186,9 +186,9 @@ static void test_watch__second_use_under_way__relays_and_does_not_mix_times(void
 	struct slot first = {0}, second = {0};
 
 	(void)state;
-	assert_int_equal(watch_enter(&first, A), SLOT_WATCH);
+	assert_int_equal(watch_enter(&first, A, false), SLOT_WATCH);
 	signal_a.value = 2; /* the application makes it a counter only now */
-	assert_int_equal(watch_enter(&second, A), SLOT_RELAY);
+	assert_int_equal(watch_enter(&second, A, false), SLOT_RELAY);
 	watch_relay(&second, A, 30, 40);
 	assert_int_equal(signal_a.value, 1);
 	assert_false(watch_finished(&first));
@@ -204,7 +204,7 @@ static void test_watch__relayed_signal_destroyed__is_not_touched(void **state)
 
 	(void)state;
 	signal_a.value = 2;
-	assert_int_equal(watch_enter(&slot, A), SLOT_RELAY);
+	assert_int_equal(watch_enter(&slot, A, false), SLOT_RELAY);
 	watch_destroyed(A);
 	watch_relay(&slot, A, 10, 20);
 	assert_int_equal(signal_a.value, 2);
@@ -218,7 +218,7 @@ static void test_watch__packets_elsewhere_unseen__relays(void **state)
 
 	(void)state;
 	collector.blind = true;
-	assert_int_equal(watch_enter(&slot, A), SLOT_RELAY);
+	assert_int_equal(watch_enter(&slot, A, false), SLOT_RELAY);
 	collector.blind = false;
 	watch_leave(&slot);
 }
