@@ -55,6 +55,10 @@ static float sum_ms(const char *what, const std::vector<struct timed> &events, f
 	for (size_t i = 0; i < events.size(); i++) {
 		float ms = -1;
 
+		/* HIP 5.2.3 may not know yet, when the stream has been waited for, that they are
+		 * over. */
+		CHECK_HIP(hipEventSynchronize(events[i].start));
+		CHECK_HIP(hipEventSynchronize(events[i].stop));
 		CHECK_HIP(hipEventElapsedTime(&ms, events[i].start, events[i].stop));
 		if (print)
 			printf("%s %zu %.6f ms\n", what, i, ms);
