@@ -29,9 +29,9 @@ enum rtl_hsa_dispatch_flags {
 	RTL_HSA_DISPATCH_NO_TIME = 2,
 	/** An extended dispatch (a vendor's packet, gfx1250): the grid is in work-items, too. */
 	RTL_HSA_DISPATCH_EXTENDED = 4,
-	/** The runtime's own thread passed the packet on: when there was room in the ring, and then the
-	 *  thread, the scope and the correlation are not the submitter's; or from a handler of the
-	 *  application's that it ran (since 1.2). */
+	/** The runtime's own thread passed the packet on: when there was room in the ring, and then
+	 * the thread, the scope and the correlation are not the submitter's; or from a handler of
+	 * the application's that it ran (since 1.2). */
 	RTL_HSA_DISPATCH_PASSED_ON = 8,
 };
 
@@ -43,20 +43,20 @@ enum rtl_hsa_dispatch_flags {
  * and end, correlation = that of the API call, 0 if none.
  */
 struct rtl_hsa_dispatch {
-	uint64_t begin_ns;               /**< GPU begin, HSA system clock; 0 in RTL_TASK_BEGIN */
-	uint64_t end_ns;                 /**< GPU end; 0 in RTL_TASK_BEGIN */
-	uint64_t submit_ns;              /**< when the packet was written to the queue */
-	uint64_t packet_id;              /**< index of the packet in its queue, counted from 0 */
-	uint64_t kernel_object;          /**< address of the kernel descriptor */
-	uint64_t kernel_name;            /**< string: mangled, without ".kd" */
-	uint32_t gpu;                    /**< KFD node id of the agent */
-	uint32_t queue;                  /**< number of the queue in the process, from 1 */
-	/** In modes with calls the thread that took the packet's place in the queue; else that which rang the
-	 *  doorbell: where several threads write to one queue, one may ring for packets of another, and
-	 *  then this, the scope and the correlation are the former's. */
+	uint64_t begin_ns;      /**< GPU begin, HSA system clock; 0 in RTL_TASK_BEGIN */
+	uint64_t end_ns;        /**< GPU end; 0 in RTL_TASK_BEGIN */
+	uint64_t submit_ns;     /**< when the packet was written to the queue */
+	uint64_t packet_id;     /**< index of the packet in its queue, counted from 0 */
+	uint64_t kernel_object; /**< address of the kernel descriptor */
+	uint64_t kernel_name;   /**< string: mangled, without ".kd" */
+	uint32_t gpu;           /**< KFD node id of the agent */
+	uint32_t queue;         /**< number of the queue in the process, from 1 */
+	/** In modes with calls the thread that took the packet's place in the queue; else that
+	 * which rang the doorbell: where several threads write to one queue, one may ring for
+	 * packets of another, and then this, the scope and the correlation are the former's. */
 	uint32_t submit_tid;
-	uint32_t flags;                  /**< enum rtl_hsa_dispatch_flags */
-	uint32_t grid_x, grid_y, grid_z; /**< work-items */
+	uint32_t flags;                                 /**< enum rtl_hsa_dispatch_flags */
+	uint32_t grid_x, grid_y, grid_z;                /**< work-items */
 	uint32_t workgroup_x, workgroup_y, workgroup_z; /**< work-items */
 	uint32_t group_segment_bytes;                   /**< LDS for each workgroup */
 	uint32_t private_segment_bytes;                 /**< scratch for each work-item */
@@ -68,7 +68,8 @@ struct rtl_hsa_dispatch {
 	uint64_t call_ns;
 	/** The hipStream_t among that call's arguments; 0 = the null stream, or none. */
 	uint64_t stream;
-	/** Instance of the innermost range of roctx that was open there; 0 = none that is recorded. */
+	/** Instance of the innermost range of roctx that was open there; 0 = none that is recorded.
+	 */
 	uint64_t range;
 };
 
@@ -129,7 +130,7 @@ struct rtl_hsa_metadata {
 	uint64_t bytes;   /**< of a code object: its size on the GPU, else 0; since 1.1 */
 };
 
-#define RTL_STREAM_HSA_COPY "rtl.hsa.copy"
+#define RTL_STREAM_HSA_COPY         "rtl.hsa.copy"
 #define RTL_STREAM_HSA_COPY_VERSION 1
 
 /** rtl_hsa_copy.direction, by the agents that the caller named. */
@@ -138,16 +139,16 @@ enum rtl_hsa_copy_direction {
 	RTL_HSA_COPY_HOST_TO_DEVICE = 1,
 	RTL_HSA_COPY_DEVICE_TO_HOST = 2,
 	RTL_HSA_COPY_DEVICE_TO_DEVICE = 3, /**< within one GPU */
-	RTL_HSA_COPY_PEER = 4,		   /**< from one GPU to another */
-	RTL_HSA_COPY_HOST_TO_HOST = 5,	   /**< a thread of the runtime does it */
+	RTL_HSA_COPY_PEER = 4,             /**< from one GPU to another */
+	RTL_HSA_COPY_HOST_TO_HOST = 5,     /**< a thread of the runtime does it */
 };
 
 /** rtl_hsa_copy.kind: the function that was called. */
 enum rtl_hsa_copy_kind {
 	RTL_HSA_COPY_LINEAR = 1, /**< hsa_amd_memory_async_copy, _on_engine; hsa_memory_copy */
-	RTL_HSA_COPY_RECT = 2,	 /**< hsa_amd_memory_async_copy_rect */
-	RTL_HSA_COPY_BATCH = 3,	 /**< hsa_amd_memory_async_batch_copy */
-	RTL_HSA_COPY_FILL = 4,	 /**< hsa_amd_memory_fill */
+	RTL_HSA_COPY_RECT = 2,   /**< hsa_amd_memory_async_copy_rect */
+	RTL_HSA_COPY_BATCH = 3,  /**< hsa_amd_memory_async_batch_copy */
+	RTL_HSA_COPY_FILL = 4,   /**< hsa_amd_memory_fill */
 };
 
 /** Bits of rtl_hsa_copy.flags. */
@@ -175,26 +176,26 @@ enum rtl_hsa_copy_flags {
  * API call, 0 if none.
  */
 struct rtl_hsa_copy {
-	uint64_t begin_ns;  /**< GPU begin, HSA system clock; 0 in RTL_TRANSFER_BEGIN */
-	uint64_t end_ns;    /**< GPU end; 0 in RTL_TRANSFER_BEGIN */
-	uint64_t submit_ns; /**< when the function was called */
-	uint64_t bytes;	    /**< all that is written */
-	uint64_t src;	    /**< address of the first byte; of a fill its 32-bit value */
-	uint64_t dst;	    /**< address of the first byte */
-	uint64_t signal;    /**< completion signal of the application; 0: none */
-	uint32_t gpu;	    /**< KFD node id of the GPU that does it, 0: none */
-	uint32_t src_gpu;   /**< KFD node id of the source's GPU, 0: host memory */
-	uint32_t dst_gpu;   /**< KFD node id of the destination's GPU, 0: host memory */
-	uint32_t direction; /**< enum rtl_hsa_copy_direction */
-	uint32_t kind;	    /**< enum rtl_hsa_copy_kind */
-	uint32_t engine;    /**< hsa_amd_sdma_engine_id_t as asked for; 0: the runtime's choice */
+	uint64_t begin_ns;   /**< GPU begin, HSA system clock; 0 in RTL_TRANSFER_BEGIN */
+	uint64_t end_ns;     /**< GPU end; 0 in RTL_TRANSFER_BEGIN */
+	uint64_t submit_ns;  /**< when the function was called */
+	uint64_t bytes;      /**< all that is written */
+	uint64_t src;        /**< address of the first byte; of a fill its 32-bit value */
+	uint64_t dst;        /**< address of the first byte */
+	uint64_t signal;     /**< completion signal of the application; 0: none */
+	uint32_t gpu;        /**< KFD node id of the GPU that does it, 0: none */
+	uint32_t src_gpu;    /**< KFD node id of the source's GPU, 0: host memory */
+	uint32_t dst_gpu;    /**< KFD node id of the destination's GPU, 0: host memory */
+	uint32_t direction;  /**< enum rtl_hsa_copy_direction */
+	uint32_t kind;       /**< enum rtl_hsa_copy_kind */
+	uint32_t engine;     /**< hsa_amd_sdma_engine_id_t as asked for; 0: the runtime's choice */
 	uint32_t submit_tid; /**< thread that submitted */
-	uint32_t flags;	     /**< enum rtl_hsa_copy_flags */
+	uint32_t flags;      /**< enum rtl_hsa_copy_flags */
 	uint32_t extent_x;   /**< of RTL_HSA_COPY_RECT: bytes of a row; else 0 */
 	uint32_t extent_y;   /**< rows */
 	uint32_t extent_z;   /**< slices */
-	uint32_t parts;	     /**< copies in it: of RTL_HSA_COPY_BATCH more than 1 may share a signal */
-	uint32_t status;     /**< hsa_status_t of a refused one; else 0 */
+	uint32_t parts;  /**< copies in it: of RTL_HSA_COPY_BATCH more than 1 may share a signal */
+	uint32_t status; /**< hsa_status_t of a refused one; else 0 */
 	uint32_t reserved;
 	/** Tracepoint and instance of the innermost scope (rtl/scope.h) that was open on the thread
 	 *  that submitted; 0: none. */
@@ -204,20 +205,21 @@ struct rtl_hsa_copy {
 	uint64_t call_ns;
 	/** The hipStream_t among that call's arguments; 0: the null stream, or none. */
 	uint64_t stream;
-	/** Instance of the innermost range of roctx that was open there; 0: none that is recorded. */
+	/** Instance of the innermost range of roctx that was open there; 0: none that is recorded.
+	 */
 	uint64_t range;
 };
 
-#define RTL_STREAM_HSA_MEM "rtl.hsa.mem"
+#define RTL_STREAM_HSA_MEM         "rtl.hsa.mem"
 #define RTL_STREAM_HSA_MEM_VERSION 1
 
 /** rtl_hsa_mem.kind: what was allocated. */
 enum rtl_hsa_mem_kind {
-	RTL_HSA_MEM_REGION = 1,	   /**< hsa_memory_allocate */
-	RTL_HSA_MEM_POOL = 2,	   /**< hsa_amd_memory_pool_allocate */
-	RTL_HSA_MEM_HANDLE = 3,	   /**< hsa_amd_vmem_handle_create */
+	RTL_HSA_MEM_REGION = 1,    /**< hsa_memory_allocate */
+	RTL_HSA_MEM_POOL = 2,      /**< hsa_amd_memory_pool_allocate */
+	RTL_HSA_MEM_HANDLE = 3,    /**< hsa_amd_vmem_handle_create */
 	RTL_HSA_MEM_ADDRESSES = 4, /**< hsa_amd_vmem_address_reserve: addresses, no memory */
-	RTL_HSA_MEM_LOCKED = 5,	   /**< hsa_amd_memory_lock: the host's, for GPUs to use */
+	RTL_HSA_MEM_LOCKED = 5,    /**< hsa_amd_memory_lock: the host's, for GPUs to use */
 	RTL_HSA_MEM_ATTACHED = 6,  /**< hsa_amd_ipc_memory_attach: another process's */
 };
 
@@ -232,25 +234,25 @@ enum rtl_hsa_mem_flags {
 };
 
 /**
- * rtl.hsa.mem, RTL_MEM_ALLOC_BEGIN and _END, RTL_MEM_RELEASE_BEGIN and _END: memory that the program
- * allocates or releases. The end says all that the begin said. A virtual memory handle that is held
- * more than once is in use until its last release.
- * Of the event: uid = the function's tracepoint, parent_uid = the agent's whose pool it is, else that
- * of the scope around it; instance pairs begin and end, correlation = that of the scope, 0 if none.
+ * rtl.hsa.mem, RTL_MEM_ALLOC_BEGIN and _END, RTL_MEM_RELEASE_BEGIN and _END: memory that the
+ * program allocates or releases. The end says all that the begin said. A virtual memory handle that
+ * is held more than once is in use until its last release. Of the event: uid = the function's
+ * tracepoint, parent_uid = the agent's whose pool it is, else that of the scope around it; instance
+ * pairs begin and end, correlation = that of the scope, 0 if none.
  */
 struct rtl_hsa_mem {
 	uint64_t begin_ns;     /**< when the function was called; 0 in a begin */
 	uint64_t end_ns;       /**< when it returned; 0 in a begin */
 	uint64_t address;      /**< of the memory, or its handle; 0 where an allocation begins */
-	uint64_t bytes;	       /**< as asked for; of a release as when it was allocated */
+	uint64_t bytes;        /**< as asked for; of a release as when it was allocated */
 	uint64_t in_use_bytes; /**< after it, on that agent; without an agent, of that kind */
-	uint64_t pool;	       /**< handle of the pool or region; 0: none */
+	uint64_t pool;         /**< handle of the pool or region; 0: none */
 	uint64_t function;     /**< string: its name */
 	uint64_t segment;      /**< string: what memory the pool has; 0: no pool */
 	uint64_t status;       /**< string: the hsa_status_t that it returned; 0 in a begin */
-	uint32_t node;	       /**< KFD node id of the pool's agent */
-	uint32_t kind;	       /**< enum rtl_hsa_mem_kind */
-	uint32_t flags;	       /**< enum rtl_hsa_mem_flags */
+	uint32_t node;         /**< KFD node id of the pool's agent */
+	uint32_t kind;         /**< enum rtl_hsa_mem_kind */
+	uint32_t flags;        /**< enum rtl_hsa_mem_flags */
 	uint32_t reserved;
 };
 
@@ -285,7 +287,7 @@ struct rtl_hsa_call_debug {
 	struct rtl_text args; /**< RTL_KIND_ARGS */
 };
 
-#define RTL_STREAM_HIP_CALL	  "rtl.hip.call"
+#define RTL_STREAM_HIP_CALL       "rtl.hip.call"
 #define RTL_STREAM_HIP_CALL_DEBUG "rtl.hip.call.debug"
 /** Of both. */
 #define RTL_STREAM_HIP_CALL_VERSION 1
@@ -314,28 +316,28 @@ struct rtl_hip_call {
 	int64_t result;    /**< what it returned, as a number or address; 0: nothing */
 	uint64_t parent;   /**< instance of the call or region around it; 0 = none */
 	uint64_t stream;   /**< the hipStream_t among its arguments, see RTL_HIP_CALL_STREAM */
-	int32_t device;	   /**< the device among its arguments; -1: none */
-	uint32_t flags;	   /**< enum rtl_hip_call_flags */
-	/** Dispatches and copies that it has submitted to GPUs and that are recorded: those with its
-	 *  correlation. 0 in a begin. A hint: those that another thread's doorbell took along are not
-	 *  counted. */
+	int32_t device;    /**< the device among its arguments; -1: none */
+	uint32_t flags;    /**< enum rtl_hip_call_flags */
+	/** Dispatches and copies that it has submitted to GPUs and that are recorded: those with
+	 * its correlation. 0 in a begin. A hint: those that another thread's doorbell took along
+	 * are not counted. */
 	uint32_t work;
 	uint32_t reserved;
 };
 
 /**
- * rtl.hip.call.debug, RTL_FUNCTION_WITH_ARGS_BEGIN and RTL_FUNCTION_WITH_ARGS_END: the same with the
- * arguments, see <rtl/args.h>. In an end that returned success, an argument that points to where
- * the function leaves a single value is that value (RTL_ARG_OUT); other pointers are addresses, and
- * not followed but for texts. Structs that are passed by value are there member by member.
- * Instance and correlation are those of rtl.hip.call.
+ * rtl.hip.call.debug, RTL_FUNCTION_WITH_ARGS_BEGIN and RTL_FUNCTION_WITH_ARGS_END: the same with
+ * the arguments, see <rtl/args.h>. In an end that returned success, an argument that points to
+ * where the function leaves a single value is that value (RTL_ARG_OUT); other pointers are
+ * addresses, and not followed but for texts. Structs that are passed by value are there member by
+ * member. Instance and correlation are those of rtl.hip.call.
  */
 struct rtl_hip_call_debug {
 	struct rtl_hip_call call;
 	struct rtl_text args; /**< RTL_KIND_ARGS */
 };
 
-#define RTL_STREAM_ROCTX	 "rtl.roctx"
+#define RTL_STREAM_ROCTX         "rtl.roctx"
 #define RTL_STREAM_ROCTX_VERSION 1
 
 /** Bits of the flags of rtl.roctx. */
@@ -352,21 +354,21 @@ enum rtl_roctx_flags {
  * and end. A range that is never popped or stopped has no end.
  */
 struct rtl_roctx_range {
-	uint64_t begin_ns;    /**< when it was pushed or started */
-	uint64_t end_ns;      /**< when it was popped or stopped; 0 in a begin */
-	uint64_t parent;      /**< instance of the range or call around it; 0 = none */
-	uint64_t id;	      /**< of a started range, the program's roctx_range_id_t; else 0 */
-	uint32_t begin_tid;   /**< thread that pushed or started it */
-	int32_t level;	      /**< how many pushed ranges were around it; -1 if it was started */
-	uint32_t flags;	      /**< enum rtl_roctx_flags */
+	uint64_t begin_ns;  /**< when it was pushed or started */
+	uint64_t end_ns;    /**< when it was popped or stopped; 0 in a begin */
+	uint64_t parent;    /**< instance of the range or call around it; 0 = none */
+	uint64_t id;        /**< of a started range, the program's roctx_range_id_t; else 0 */
+	uint32_t begin_tid; /**< thread that pushed or started it */
+	int32_t level;      /**< how many pushed ranges were around it; -1 if it was started */
+	uint32_t flags;     /**< enum rtl_roctx_flags */
 	uint32_t reserved;
 	struct rtl_text name; /**< RTL_KIND_TEXT */
 };
 
 /** rtl.roctx, RTL_SIGNAL: a mark. */
 struct rtl_roctx_mark {
-	uint64_t parent;      /**< instance of the range or call around it; 0 = none */
-	uint32_t flags;	      /**< enum rtl_roctx_flags */
+	uint64_t parent; /**< instance of the range or call around it; 0 = none */
+	uint32_t flags;  /**< enum rtl_roctx_flags */
 	uint32_t reserved;
 	struct rtl_text name; /**< RTL_KIND_TEXT */
 };
@@ -382,8 +384,8 @@ enum rtl_roctx_kind {
 /** rtl.roctx, RTL_METADATA: the program has named something. */
 struct rtl_roctx_name {
 	uint64_t object;
-	uint32_t kind;	      /**< enum rtl_roctx_kind */
-	uint32_t flags;	      /**< enum rtl_roctx_flags */
+	uint32_t kind;        /**< enum rtl_roctx_kind */
+	uint32_t flags;       /**< enum rtl_roctx_flags */
 	struct rtl_text name; /**< RTL_KIND_TEXT */
 };
 
