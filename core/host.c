@@ -58,8 +58,9 @@ static int add_instance(struct host *host, struct instance *instance, const char
 		settings = rtl_plugin_settings(instance->plugin, &count);
 	err = instance->subscriber->create(&instance->api, settings, count, &instance->self);
 	if (err) {
-		log_line(RTL_LEVEL_ERROR, instance->name, "could not start (%s): %s",
-			 rtl_error_text(err), spec);
+		if (!__atomic_load_n(&instance->told, __ATOMIC_RELAXED)) /* else it has said why */
+			log_line(RTL_LEVEL_ERROR, instance->name, "could not start (%s): %s",
+				 rtl_error_text(err), spec);
 		instance_free(instance);
 		return err;
 	}

@@ -16,6 +16,8 @@ static struct instance *instance_of(const struct rtl_host *api)
 
 static void api_report(const struct rtl_host *api, int level, const char *text)
 {
+	if (level <= RTL_LEVEL_ERROR)
+		__atomic_store_n(&instance_of(api)->told, true, __ATOMIC_RELAXED);
 	rtl_log(level < RTL_LEVEL_ERROR ? RTL_LEVEL_ERROR : (enum rtl_level)level,
 		instance_of(api)->name, "%s", text ? text : "");
 }

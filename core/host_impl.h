@@ -35,6 +35,7 @@ struct instance {
 	const struct rtl_subscriber *subscriber;
 	void *self;
 	char name[64];
+	bool told;            /* it has reported an error; relaxed: any thread may report */
 	bool failed;          /* under the data lock; relaxed where it is not held */
 	struct lookup lookup; /* tracepoints that it has asked for */
 	/* the batch: events for one callback, in order */
@@ -72,7 +73,7 @@ struct host {
 	uint64_t flushed_ns;
 	uint64_t pass_ns; /* when the pass began */
 	bool interrupted; /* a process's pass: see source.interrupted */
-	uint8_t *copies; /* payloads of the batch, where others could change them */
+	uint8_t *copies;  /* payloads of the batch, where others could change them */
 	size_t copies_used;
 	struct rtl_event batch[HOST_BATCH];
 };

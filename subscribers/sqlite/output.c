@@ -2,6 +2,9 @@
 /* output.c: see output.h. */
 #include "output.h"
 
+#include "compat.h"
+#include "schema.h"
+
 #include <rtl/publish.h>
 
 #include <errno.h>
@@ -354,18 +357,49 @@ int output_choose(struct output *output, const struct rtl_host *host, const char
 struct refusal {
 	int result;
 	const char *why;
+	char which[COMPAT_NAME_SIZE]; /* why ends with it */
 };
 
 #define NAME_THE_ONE "output= must name the one that the dead host was writing"
 
+/* Whether its tables are those of this version of rtl. */
+static struct refusal compare(sqlite3 *db)
+{
+	struct refusal refusal = {0, NULL, ""};
+	char version[sizeof(refusal.which)];
+
+	read_meta(db, "schema", version, sizeof(version));
+	if (strcmp(version, SCHEMA_RTL_VERSION) != 0) {
+		refusal = (struct refusal){RTL_EFORMAT,
+					   "was written by another version of rtl: recover to "
+					   "another file, or with that version; the version of "
+					   "rtl's tables is not " SCHEMA_RTL_VERSION " but ",
+					   ""};
+		strcpy(refusal.which, *version ? version : "none");
+		return refusal;
+	}
+	refusal.result = compat_check(db, refusal.which);
+	if (refusal.result == RTL_EFORMAT)
+		refusal.why = "was written by another version of rtl: recover to another file, or "
+			      "with that version; the columns differ in ";
+	else if (refusal.result)
+		refusal = (struct refusal){refusal.result, "out of memory", ""};
+	return refusal;
+}
+
 static struct refusal look_further(sqlite3 *db, bool *empty)
 {
-	static const struct refusal busy = {RTL_EBUSY, "is still being written by another process; "
-						       "end that one first"};
-	static const struct refusal foreign = {RTL_EFORMAT, "is no output of rtl; " NAME_THE_ONE};
+	static const struct refusal busy = {RTL_EBUSY,
+					    "is still being written by another process; "
+					    "end that one first",
+					    ""};
+	static const struct refusal foreign = {RTL_EFORMAT, "is no output of rtl; " NAME_THE_ONE,
+					       ""};
 	static const struct refusal older = {
-		RTL_EFORMAT, "was written by an older version, which did not note how far it had "
-			     "got: what it lacks cannot be told from what it has"};
+		RTL_EFORMAT,
+		"was written by an older version, which did not note how far it had "
+		"got: what it lacks cannot be told from what it has",
+		""};
 	char value[1024];
 	int tables, ours, known;
 
@@ -373,7 +407,7 @@ static struct refusal look_further(sqlite3 *db, bool *empty)
 		return busy;
 	*empty = tables == 0;
 	if (tables == 0)
-		return (struct refusal){0, NULL};
+		return (struct refusal){0, NULL, ""};
 	if (tables < 0 || !ours)
 		return foreign;
 	read_meta(db, OUTPUT_WRITER_KEY, value, sizeof(value));
@@ -381,23 +415,24 @@ static struct refusal look_further(sqlite3 *db, bool *empty)
 		return busy;
 	if (count_tables(db, "rtl_position", &tables, &known))
 		return busy;
-	return known ? (struct refusal){0, NULL} : older;
+	return known ? compare(db) : older;
 }
 
 static struct refusal may_continue(const char *path, bool *empty)
 {
-	struct refusal refusal = {RTL_EFORMAT, "is no file; " NAME_THE_ONE};
+	struct refusal refusal = {RTL_EFORMAT, "is no file; " NAME_THE_ONE, ""};
 	struct stat st;
 	sqlite3 *db = NULL;
 
 	*empty = true;
 	if (lstat(path, &st) != 0)
-		return errno == ENOENT ? (struct refusal){RTL_ENOENT, "is not there; " NAME_THE_ONE}
-				       : refusal;
+		return errno == ENOENT
+			       ? (struct refusal){RTL_ENOENT, "is not there; " NAME_THE_ONE, ""}
+			       : refusal;
 	if (!S_ISREG(st.st_mode))
 		return refusal;
 	if (st.st_size == 0)
-		return (struct refusal){0, NULL};
+		return (struct refusal){0, NULL, ""};
 	if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK)
 		refusal = look_further(db, empty);
 	sqlite3_close(db);
@@ -415,7 +450,7 @@ int output_continue(struct output *output, const struct rtl_host *host, const ch
 	refusal = may_continue(output->path, empty);
 	if (!refusal.why)
 		return 0;
-	say(host, RTL_LEVEL_ERROR, "%s: %s", output->path, refusal.why);
+	say(host, RTL_LEVEL_ERROR, "%s: %s%s", output->path, refusal.why, refusal.which);
 	output_fini(output, false);
 	return refusal.result;
 }

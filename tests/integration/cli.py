@@ -979,6 +979,21 @@ class Recover(Case):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(self.operations("run.db"), int(out))
 
+    def test_output_of_another_version__refused_and_can_go_elsewhere(self):
+        child, before = self.killed(PROGRAM, "3000", "lines")
+        after = self.finish(child)
+        folder = self.in_spool()
+        database = sqlite3.connect(self.path("run.db"))
+        database.execute("ALTER TABLE rtl_dispatch DROP COLUMN scope_instance")
+        database.commit()
+        database.close()
+        self.refused(1, "was written by another version of rtl: recover to another file, or with "
+                     "that version; the columns differ in rtl_dispatch", "recover", folder)
+        left = self.operations("run.db")
+        done = self.rtl("recover", "-o", "rest.db", folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.operations("rest.db") + left, before + after)
+
     def test_process_still_runs__told_and_counted(self):
         child, before = self.killed(PROGRAM, "3000", "lines")
         done = self.rtl("recover", self.in_spool())

@@ -648,6 +648,54 @@ static void test_sqlite_recover__older_output__is_refused(void **state)
 	refused(t, RTL_EFORMAT, "was written by an older version");
 }
 
+static void test_sqlite_recover__other_columns__is_refused(void **state)
+{
+	static const struct {
+		const char *sql, *table;
+	} changes[] = {
+		{"ALTER TABLE rtl_dispatch DROP COLUMN scope_instance", "differ in rtl_dispatch"},
+		{"ALTER TABLE rtl_copy ADD COLUMN later INTEGER", "differ in rtl_copy"},
+		{"ALTER TABLE rtl_loss RENAME COLUMN cause TO reason", "differ in rtl_loss"},
+		{"DROP TABLE rtl_clock", "differ in rtl_clock"},
+		{"ALTER TABLE rocpd_op ADD COLUMN later INTEGER", "differ in rocpd_op"},
+	};
+	struct trace *t = *state;
+
+	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+		begin_host(t, "collector");
+		deliver_dispatches(t, 10);
+		trace_end(t);
+		ask(t->file, changes[i].sql);
+		refused(t, RTL_EFORMAT, changes[i].table);
+		unlink(t->file);
+	}
+}
+
+static void test_sqlite_recover__other_version__is_refused(void **state)
+{
+	struct trace *t = *state;
+
+	begin_host(t, "collector");
+	trace_end(t);
+	ask(t->file, "UPDATE rtl_meta SET value = '99' WHERE key = 'schema'");
+	refused(t, RTL_EFORMAT, "the version of rtl's tables is not 1 but 99");
+}
+
+/* Tables that later versions have brought are made. */
+static void test_sqlite_recover__no_copies_yet__goes_on(void **state)
+{
+	struct trace *t = *state;
+
+	begin_host(t, "collector");
+	deliver_dispatches(t, 10);
+	trace_end(t);
+	ask(t->file, "DROP VIEW rtl_copies");
+	ask(t->file, "DROP TABLE rtl_copy");
+	begin_host(t, "recover");
+	trace_end(t);
+	assert_answer(t->file, "SELECT count(*) FROM rtl_copy", "0");
+}
+
 static void test_sqlite_recover__folder_in_the_way__is_refused(void **state)
 {
 	struct trace *t = *state;
@@ -730,6 +778,9 @@ int main(void)
 		TEST(no_database__is_left_alone),
 		TEST(database_of_somebody_else__is_left_alone),
 		TEST(older_output__is_refused),
+		TEST(other_columns__is_refused),
+		TEST(other_version__is_refused),
+		TEST(no_copies_yet__goes_on),
 		TEST(folder_in_the_way__is_refused),
 		TEST(still_being_written__is_refused),
 		TEST(host_died_before_the_tables__begins_anew),
