@@ -13,6 +13,7 @@
 #include "futex.h"
 #include "inline.h"
 #include "log.h"
+#include "session.h"
 #include "signals.h"
 
 #define SLOT_BYTES  256u
@@ -237,7 +238,8 @@ static bool take_ring(struct writer *writer)
 		ring = new_ring(tid);
 		err = errno;
 	}
-	if (!ring && !said) {
+	/* Who ends in order says so, and then removes the folder: no word of that. */
+	if (!ring && !said && !session_has_ended()) {
 		said = true;
 		log_line(RTL_LEVEL_WARNING, "bus",
 			 "no ring for thread %u (%s): its events are discarded and counted", tid,
