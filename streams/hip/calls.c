@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../common/paused.h"
 #include "arguments.h"
 #include "enumerations.h"
 #include "preload.h"
@@ -235,6 +236,8 @@ bool hip_call_begin(struct hip_call *call, enum hip_id id, const uint64_t *slots
 	struct rtl_scope around = {.struct_size = sizeof(around)};
 	uint64_t uid;
 
+	if (is_paused())
+		return false;
 	if (UNLIKELY(depth) && !internal_calls && hip_is_internal(caller))
 		return false;
 	uid = uid_of(id);

@@ -55,7 +55,8 @@ static inline bool hip_wanted(void)
 /*
  * Begins a call.
  * caller: where it returns to. slots: the arguments, as many as the table says.
- * Returns false if it is one that HIP makes to itself: then nothing has begun.
+ * Returns false if it is one that HIP makes to itself, or the program has paused: then nothing has
+ * begun.
  */
 bool hip_call_begin(struct hip_call *call, enum hip_id id, const uint64_t *slots,
 		    const void *caller);

@@ -13,6 +13,7 @@
 #include <rtl/rocm.h>
 #include <string.h>
 
+#include "../common/paused.h"
 #include "../common/text.h"
 #include "../common/value.h"
 #include "calls.h"
@@ -195,7 +196,7 @@ struct call call_begin(uint32_t number, const uint64_t *values)
 	const char *frame = __builtin_frame_address(0);
 	struct call call = {0};
 
-	if (is_of_the_runtime(frame))
+	if (is_paused() || is_of_the_runtime(frame))
 		return call;
 	own_ground = call_functions[number].calls_back ? NULL : frame;
 	call.instance = rtl_unique_id();

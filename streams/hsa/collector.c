@@ -118,11 +118,6 @@ void collector_read_clock(void)
 			collector.clock_offset_ns);
 }
 
-void collector_set_paused(bool paused)
-{
-	atomic_store_explicit(&collector.paused, paused, memory_order_relaxed);
-}
-
 void collector_stop(enum collector_state after)
 {
 	if (!collector_on()) {

@@ -120,8 +120,6 @@ struct collector {
 	double clock_ns_per_tick;
 	/* Some queue's packets are not seen: what they do to signals is not known. */
 	atomic_bool blind;
-	/* collector_set_paused. Relaxed: a dispatch around the call may or may not be recorded. */
-	atomic_bool paused;
 	/* enum collector_state. Relaxed everywhere: it tells hooks to do less, and orders nothing;
 	 * what must be seen with it has its own ordering. */
 	_Atomic int state;
@@ -148,11 +146,6 @@ const char *collector_take_functions(struct root_table *root);
 
 /* Measures the HSA system clock against rtl's. */
 void collector_read_clock(void);
-
-/* Whether the program wants nothing recorded just now (roctxProfilerPause): dispatches and barriers
- * that it submits meanwhile are passed on as they are and not counted. Queues, code and GPUs are
- * followed further. Any thread. */
-void collector_set_paused(bool paused);
 
 /* Stops collecting: waits, within the configured time, for what is under way. From OnUnload and
  * at the end of the process; then state is `after`. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "../common/cause.h"
+#include "../common/paused.h"
 #include "agents.h"
 #include "collector.h"
 #include "copy_publish.h"
@@ -33,8 +34,9 @@ static struct {
 
 bool copies_wanted(void)
 {
-	return collector_on() && (rtl_enabled(collector.copies, RTL_TRANSFER_END) ||
-				  rtl_enabled(collector.copies, RTL_TRANSFER_BEGIN));
+	return collector_on() && !is_paused() &&
+	       (rtl_enabled(collector.copies, RTL_TRANSFER_END) ||
+		rtl_enabled(collector.copies, RTL_TRANSFER_BEGIN));
 }
 
 /* ---- the pool ---- */

@@ -18,6 +18,7 @@
 #include <sys/mman.h>
 
 #include "../common/cause.h"
+#include "../common/paused.h"
 #include "harvest.h"
 #include "kernel_table.h"
 #include "origins.h"
@@ -72,7 +73,7 @@ static inline unsigned wants(void)
 {
 	unsigned wants = 0;
 
-	if (!collector_on() || atomic_load_explicit(&collector.paused, memory_order_relaxed))
+	if (!collector_on() || is_paused())
 		return 0;
 	if (rtl_enabled(collector.stream, RTL_TASK_END) ||
 	    rtl_enabled(collector.stream, RTL_TASK_BEGIN))
@@ -195,8 +196,9 @@ static inline struct slot *take(struct queue *queue, union packet *packet)
 }
 
 /* For what the thread works that submits the packet at that index of its queue: nobody else knows
- * later. */
-static inline void fill_scope(const struct queue *queue, struct slot *slot, uint64_t index)
+ * later. is_work: it is no barrier. */
+static inline void fill_scope(const struct queue *queue, struct slot *slot, uint64_t index,
+			      bool is_work)
 {
 	const struct origin *origin =
 		queue->origins ? origins_find(queue->origins, queue->packets, index) : NULL;
@@ -219,7 +221,8 @@ static inline void fill_scope(const struct queue *queue, struct slot *slot, uint
 	slot->range = origin->range;
 	/* Not another thread's, nor of a call before: its packet may have waited behind another's.
 	 */
-	if (origin->tid == rtl_thread_id() && origin->call_ticks == thread_cause.call_ticks)
+	if (is_work && origin->tid == rtl_thread_id() &&
+	    origin->call_ticks == thread_cause.call_ticks)
 		thread_cause.work++;
 }
 
@@ -279,7 +282,7 @@ static inline struct slot *process(struct queue *queue, union packet *packet, en
 	rtl_pending_begin(queue->pending, 1);
 	slot->submit_ticks = now_ticks;
 	slot->packet_id = id;
-	fill_scope(queue, slot, index);
+	fill_scope(queue, slot, index, kind != PACKET_BARRIER);
 	if (__builtin_expect(relay_runtime_thread() == slot->submit_tid, 0))
 		slot->flags |= RTL_HSA_DISPATCH_PASSED_ON;
 	if (__builtin_expect(kind == PACKET_DISPATCH, 1))

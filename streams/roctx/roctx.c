@@ -20,6 +20,7 @@
 
 #include "../common/cause.h"
 #include "../common/next.h"
+#include "../common/paused.h"
 #include "../common/text.h"
 #include "ranges.h"
 #include "stream.h"
@@ -129,8 +130,9 @@ static struct name name_of(const char *text)
 
 static bool wants_ranges(void)
 {
-	return (int)rtl_enabled(stream, RTL_REGION_BEGIN) |
-	       (int)rtl_enabled(stream, RTL_REGION_END);
+	return ((int)rtl_enabled(stream, RTL_REGION_BEGIN) |
+		(int)rtl_enabled(stream, RTL_REGION_END)) &&
+	       !is_paused();
 }
 
 /* What is around, and a number of its own. */
@@ -197,7 +199,7 @@ static void publish_mark(const struct name *name)
 	struct rtl_roctx_mark *payload;
 	struct rtl_record *record;
 
-	if (!rtl_enabled(stream, RTL_SIGNAL))
+	if (!rtl_enabled(stream, RTL_SIGNAL) || is_paused())
 		return;
 	if (rtl_scope_current(&around))
 		around.instance = 0;
@@ -335,26 +337,20 @@ int roctxGetThreadId(uint64_t *tid)
 	return 0;
 }
 
-/* That the program asks for it is said once: recording goes on. */
-static void not_paused(void)
-{
-	static atomic_flag said = ATOMIC_FLAG_INIT;
-
-	if (!atomic_flag_test_and_set_explicit(&said, memory_order_relaxed))
-		rtl_log(RTL_LEVEL_WARNING, "roctx",
-			"roctxProfilerPause does not pause this version of rtl; `rtl stop` does");
-}
-
+/* Of all threads, whichever tid names: as AMD's tools do. */
 int roctxProfilerPause(uint64_t tid)
 {
 	begin();
-	not_paused();
+	set_paused(true);
+	rtl_log(RTL_LEVEL_INFO, "roctx", "the program pauses recording");
 	return next.pause ? next.pause(tid) : 0;
 }
 
 int roctxProfilerResume(uint64_t tid)
 {
 	begin();
+	set_paused(false);
+	rtl_log(RTL_LEVEL_INFO, "roctx", "the program resumes recording");
 	return next.resume ? next.resume(tid) : 0;
 }
 

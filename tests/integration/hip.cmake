@@ -165,5 +165,13 @@ foreach(runner softgpu rocm7)
       "${hip_causes} --unlinked" "HIP calls" ${program} 4 20 LABEL ${runner}
       ENV CAUSES_SAY=1 AMD_DIRECT_DISPATCH=0
       "HIP_SUMMARY=^GPU kernels: .*, [0-9]+ linked to no call")
+    hip_test(${runner}.causes_full ${CMAKE_CURRENT_SOURCE_DIR}/hip_recorded ${runner} ${hip_causes}
+      "HSA calls" ${program} 4 20 LABEL ${runner} ENV CAUSES_SAY=1 HIP_MODE=full)
+    string(REPLACE causes paused program ${program})
+    hip_test(${runner}.paused ${CMAKE_CURRENT_SOURCE_DIR}/hip_recorded ${runner}
+      ${CMAKE_CURRENT_SOURCE_DIR}/hip_paused.py "HIP calls" ${program} LABEL ${runner})
+    hip_test(${runner}.paused_full ${CMAKE_CURRENT_SOURCE_DIR}/hip_recorded ${runner}
+      ${CMAKE_CURRENT_SOURCE_DIR}/hip_paused.py "HSA calls" ${program} LABEL ${runner}
+      ENV HIP_MODE=full)
   endif()
 endforeach()

@@ -1,0 +1,5 @@
+/* SPDX-License-Identifier: MIT */
+/* See paused.h. */
+#include "paused.h"
+
+bool program_paused;
