@@ -7,6 +7,8 @@
 #include <link.h>
 #include <string.h>
 
+#include "lookup.h"
+
 struct search {
 	const char *library;
 	char path[PATH_MAX];
@@ -34,7 +36,7 @@ static void *find_in_loaded(const char *symbol, const char *library)
 	if (!dl_iterate_phdr(find_loaded, &search))
 		return NULL;
 	handle = dlopen(search.path, RTLD_LAZY | RTLD_NOLOAD);
-	found = handle ? dlsym(handle, symbol) : NULL;
+	found = handle ? lookup_symbol(handle, symbol) : NULL;
 	if (handle && !found)
 		dlclose(handle);
 	return found; /* and the library stays: its address is kept */

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../common/lookup.h"
 #include "../common/next.h"
 #include "calls.h"
 #include "preload.h"
@@ -127,22 +128,26 @@ static void *find_ours(const char *symbol)
 		ours = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
 		__atomic_store_n(&handle, ours, __ATOMIC_RELAXED);
 	}
-	return ours ? dlsym(ours, symbol) : NULL;
+	return ours ? lookup_symbol(ours, symbol) : NULL;
+}
+
+void *hip_ours(const char *name, const void *found)
+{
+	const enum hip_id id = hip_find_function(name);
+
+	/* not HIP's, or of another HIP than ours calls */
+	return id == HIP_FUNCTIONS || (void *)hip_find_real(id) != found ? NULL : find_ours(name);
 }
 
 void hip_replace(void **function)
 {
-	enum hip_id id;
 	void *ours;
 	Dl_info info;
 
 	if (!function || !*function || !dladdr(*function, &info) || info.dli_saddr != *function ||
 	    !info.dli_sname)
 		return;
-	id = hip_find_function(info.dli_sname);
-	if (id == HIP_FUNCTIONS || (void *)hip_find_real(id) != *function)
-		return; /* not HIP's, or of another HIP than ours calls */
-	ours = find_ours(info.dli_sname);
+	ours = hip_ours(info.dli_sname, *function);
 	if (ours)
 		*function = ours;
 }

@@ -33,6 +33,10 @@ static inline hip_any_fn hip_real(enum hip_id id)
 /* HIP's function of that number, if HIP is in the process and has it; NULL. */
 hip_any_fn hip_find_real(enum hip_id id);
 
+/* Our function of that name, if what was found there is HIP's that ours calls; else NULL. Not on a
+ * hot path. */
+void *hip_ours(const char *name, const void *found);
+
 /* Puts our function in the place of one of HIP's that the program has looked up; leaves anything
  * else, and NULL. Not on a hot path. */
 void hip_replace(void **function);

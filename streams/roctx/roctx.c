@@ -22,6 +22,7 @@
 #include "../common/next.h"
 #include "../common/paused.h"
 #include "../common/text.h"
+#include "functions.h"
 #include "ranges.h"
 #include "stream.h"
 
@@ -397,4 +398,33 @@ uint32_t roctx_version_minor(void)
 {
 	begin();
 	return next.minor ? next.minor() : 1;
+}
+
+/* ---- by name */
+
+void *roctx_ours(const char *name, const void *found)
+{
+	begin();
+	const struct {
+		const char *name;
+		void *ours;
+		void *theirs;
+	} functions[] = {
+		{"roctxMarkA", (void *)roctxMarkA, (void *)next.mark},
+		{"roctxRangePushA", (void *)roctxRangePushA, (void *)next.push},
+		{"roctxRangePop", (void *)roctxRangePop, (void *)next.pop},
+		{"roctxRangeStartA", (void *)roctxRangeStartA, (void *)next.start},
+		{"roctxRangeStop", (void *)roctxRangeStop, (void *)next.stop},
+		{"roctxProfilerPause", (void *)roctxProfilerPause, (void *)next.pause},
+		{"roctxProfilerResume", (void *)roctxProfilerResume, (void *)next.resume},
+		{"roctxNameOsThread", (void *)roctxNameOsThread, (void *)next.name_thread},
+		{"roctxNameHsaAgent", (void *)roctxNameHsaAgent, (void *)next.name_agent},
+		{"roctxNameHipDevice", (void *)roctxNameHipDevice, (void *)next.name_device},
+		{"roctxNameHipStream", (void *)roctxNameHipStream, (void *)next.name_stream},
+	};
+
+	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
+		if (!strcmp(name, functions[i].name))
+			return functions[i].theirs == found ? functions[i].ours : NULL;
+	return NULL;
 }

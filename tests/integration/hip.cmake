@@ -133,6 +133,35 @@ hip_test(missing ${CMAKE_CURRENT_SOURCE_DIR}/hip_trace none true ${hip_dir}/hip_
   ENV HIP_STATUS=127 "HIP_SAID=calls hipStreamGetId, which its HIP does not have")
 hip_test(never ${CMAKE_CURRENT_SOURCE_DIR}/hip_never)
 
+# A program that finds HIP's functions by dlsym in a library that it has loaded itself.
+add_executable(hip_dlsym hip_dlsym.c)
+target_link_libraries(hip_dlsym PRIVATE rtl_settings ${CMAKE_DL_LIBS})
+hip_test(softgpu.dlsym ${CMAKE_CURRENT_SOURCE_DIR}/hip_trace softgpu ${hip_compare}
+  ${hip_dir}/hip_dlsym ${hip_library} ${PROJECT_BINARY_DIR}/tests/programs/module_add.gfx906.co
+  LABEL softgpu)
+if(RTL_ROCM7_FOUND)
+  add_executable(hip_dlsym_rocm7 hip_dlsym.c)
+  target_link_libraries(hip_dlsym_rocm7 PRIVATE rtl_settings ${CMAKE_DL_LIBS}
+    ${RTL_ROCM7_LINK_OPTIONS})
+  hip_test(rocm7.dlsym ${CMAKE_CURRENT_SOURCE_DIR}/hip_trace rocm7 ${hip_compare}
+    ${hip_dir}/hip_dlsym_rocm7 ${RTL_ROCM7_LIBRARY_DIR}/libamdhip64.so.7
+    ${PROJECT_BINARY_DIR}/tests/programs/rocm7/module_add.gfx942.co LABEL rocm7)
+  set_target_properties(hip_dlsym_rocm7 PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${hip_dir})
+endif()
+foreach(number 1 2)
+  add_library(hip_next_${number} SHARED hip_next.c)
+  target_compile_definitions(hip_next_${number} PRIVATE HIP_NEXT_NUMBER=${number}
+    HIP_NEXT_ASK=hip_next_ask_${number})
+  target_compile_options(hip_next_${number} PRIVATE -Wno-missing-prototypes)
+  target_link_libraries(hip_next_${number} PRIVATE rtl_settings ${CMAKE_DL_LIBS})
+endforeach()
+add_executable(hip_next_main hip_next_main.c)
+target_link_libraries(hip_next_main PRIVATE rtl_settings -Wl,--no-as-needed hip_next_1 hip_next_2)
+set_target_properties(hip_dlsym hip_next_1 hip_next_2 hip_next_main PROPERTIES
+  LIBRARY_OUTPUT_DIRECTORY ${hip_dir} RUNTIME_OUTPUT_DIRECTORY ${hip_dir})
+hip_test(dlsym_next ${CMAKE_COMMAND} -E env LD_PRELOAD=$<TARGET_FILE:rtl_rocm>
+  ${hip_dir}/hip_next_main)
+
 # The same by `rtl trace --mode hip`, in the database.
 foreach(runner softgpu rocm7)
   if(runner STREQUAL softgpu)

@@ -162,6 +162,7 @@ def main():
         tid = list(calls)[0]
         threads = {tid: threads[0]}
         arguments = {(tid, number): text for (_, number), text in arguments.items()}
+        kernels = {(tid, number): what for (_, number), what in kernels.items()}
     for tid in sorted(set(threads) | set(calls)):
         problems += ["thread %d: %s" % (tid, p) for p in compare_thread(
             threads.get(tid, []), calls.get(tid, []), by_instance, around)]
