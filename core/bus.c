@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "bus_fork.h"
 #include "clock.h"
 #include "deadline.h"
 #include "diagnostics.h"
@@ -36,8 +37,6 @@
  * wait for the loader's lock, which this one may hold. */
 #define START_WAIT_MS 500u
 #define START_STEP_MS 10u
-/* Longest time that a fork waits for a subscriber that is at work. */
-#define FORK_WAIT_MS 1000u
 /* Passes over what is published when publishing has been stopped. */
 #define LAST_PASSES 1000
 
@@ -226,8 +225,8 @@ static void call_at_finish(void)
 }
 
 /* Whether the program's threads have all ended, main's by pthread_exit: that would be the end of
- * the process if it were not for the bus's thread. Threads of a subscriber's own cannot be told from
- * the program's: with them it is not seen (docs/subscribers.md). */
+ * the process if it were not for the bus's thread. Threads of a subscriber's own cannot be told
+ * from the program's: with them it is not seen (docs/subscribers.md). */
 static bool is_last_thread(void)
 {
 	char text[512] = "";
@@ -485,127 +484,35 @@ static int start_as_told(struct spool_control *fixed)
 	return err;
 }
 
-/* What before_fork has done: for the same thread in the parent, and for the child. */
-static __thread struct {
-	bool start_held;
-	bool host_held;
-	bool bus_held;
-	void *ring; /* in which this thread has a record under way; NULL: none */
-	size_t ring_size;
-	void *dict; /* the same for the dictionary */
-	size_t dict_size;
-} fork_state __attribute__((tls_model("initial-exec")));
-
-static void in_parent(void)
-{
-	if (fork_state.bus_held)
-		pthread_mutex_unlock(&bus.lock);
-	if (fork_state.host_held)
-		host_resume(bus.host);
-	if (fork_state.start_held)
-		pthread_mutex_unlock(&start_lock);
-	writer_locked--;
-}
-
-static bool lock_start(uint32_t timeout_ms)
+bool bus_lock_start(uint32_t timeout_ms)
 {
 	const struct timespec until = deadline_in(CLOCK_REALTIME, timeout_ms);
 
 	return !pthread_mutex_timedlock(&start_lock, &until);
 }
 
-/* A signal handler that has interrupted rtl where it has a lock, or is about to: if this thread has
- * it, it is left alone. */
-static bool lock_bus_within(void)
+void bus_unlock_start(void)
 {
-	const struct timespec until = deadline_in(CLOCK_REALTIME, FORK_WAIT_MS);
-
-	return !locked && !pthread_mutex_timedlock(&bus.lock, &until);
+	pthread_mutex_unlock(&start_lock);
 }
 
-/* The child shares the subscribers' code and its static data: none of them may be at work. But
- * a slow one does not stop the program for longer than that. */
-static void before_fork(void)
+bool bus_is_locked_here(void)
 {
-	const struct writer *writer = writer_self;
-
-	memset(&fork_state, 0, sizeof fork_state);
-	if (writer_locked++) {
-		fork_state.bus_held = lock_bus_within();
-		fork_state.dict = bus.spool.dict;
-		fork_state.dict_size = bus.spool.dict_bytes;
-	} else {
-		/* the thread that starts the bus may want what this one holds: the host's lock, the
-		 * loader's */
-		fork_state.start_held = lock_start(FORK_WAIT_MS);
-		fork_state.host_held = bus.host && host_pause(bus.host, FORK_WAIT_MS);
-		pthread_mutex_lock(&bus.lock);
-		fork_state.bus_held = true;
-	}
-	fork_state.ring = writer->in_use && writer->busy ? writer->ring : NULL;
-	if (fork_state.ring)
-		fork_state.ring_size = RING_HEADER_SIZE + writer->ring->capacity;
+	return locked;
 }
 
-/* Memory of the child's own in the place of what it does not inherit. */
-static void put_memory(void *at, size_t size)
+void bus_forget_start(void)
 {
-	if (at)
-		mmap(at, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
-		     0);
-}
-
-/* What this thread was doing when the handler came it finishes in the child as well: not in the
- * parent's control page, and not in its dictionary. */
-static void take_copies(void)
-{
-	const size_t size = sizeof *bus.spool.control;
-	void *copy;
-
-	put_memory(fork_state.dict, fork_state.dict_size);
-	if (!bus.spool.control)
-		return;
-	copy = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (copy == MAP_FAILED)
-		return;
-	memcpy(copy, bus.spool.control, size);
-	mremap(copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, bus.spool.control);
-}
-
-/* Of the parent's bus a child keeps the registries. The rest starts anew with its first event;
- * what the parent's subscribers own is not touched. */
-static void in_child(void)
-{
-	static const pthread_mutexattr_t *const plain = NULL;
 	pthread_mutexattr_t attr;
 
-	if (fork_state.bus_held)
-		pthread_mutex_init(&bus.lock, plain);
 	pthread_mutexattr_init(&attr);
 	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
 	pthread_mutex_init(&start_lock, &attr);
 	pthread_mutexattr_destroy(&attr);
-	if (--writer_locked)
-		take_copies();
-	/* the record that was under way is the parent's; it can be finished, and forgotten */
-	put_memory(fork_state.ring, fork_state.ring_size);
-	if (bus.alive)
-		*bus.alive = 0; /* where the kernel could not wipe it */
-	__atomic_store_n(&bus.state, BUS_NEW, __ATOMIC_RELAXED);
-	/* the parent's rings and dictionary are not mapped here */
-	if (bus.host)
-		host_forget(bus.host);
-	bus.host = NULL;
-	bus.ring_count = 0;
-	spool_forget(
-		&bus.spool); /* whose lock is the parent's: it is not ours to say that it lives */
 	consumer.running = false;
 	loading = 0;
 	generation++;
-	bus.parents = true;
 	own_thread = starting = impatient = false;
-	writer_no_wait = 0;
-	writer_forget_all();
 }
 
 /* What a child must not share with its parent. */
@@ -636,7 +543,7 @@ static int start(void)
 		if (!bus.alive)
 			return RTL_ENOMEM;
 		log_init();
-		pthread_atfork(before_fork, in_parent, in_child);
+		bus_fork_watch();
 	}
 	start_anew();
 	settings_read(&bus.settings);
@@ -664,7 +571,7 @@ static bool wait_to_start(void)
 {
 	uint32_t waited;
 
-	for (waited = 0; !lock_start(START_STEP_MS); waited += START_STEP_MS) {
+	for (waited = 0; !bus_lock_start(START_STEP_MS); waited += START_STEP_MS) {
 		impatient |= waited >= START_WAIT_MS;
 		if (impatient && bus_starts_elsewhere())
 			return false;
@@ -703,7 +610,7 @@ int bus_start(void)
 			__atomic_store_n(&bus.state, BUS_RUNNING, __ATOMIC_RELEASE);
 		}
 	}
-	pthread_mutex_unlock(&start_lock);
+	bus_unlock_start();
 out:
 	pthread_setcancelstate(state, NULL);
 	return err;

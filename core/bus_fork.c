@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* See bus_fork.h. */
+#include "bus_fork.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "bus.h"
+#include "deadline.h"
+#include "writer.h"
+
+/* Longest time that a fork waits for a subscriber that is at work. */
+#define FORK_WAIT_MS 1000u
+
+/* What before_fork has done: for the same thread in the parent, and for the child. */
+static __thread struct {
+	bool start_held;
+	bool host_held;
+	bool bus_held;
+	void *ring; /* in which this thread has a record under way; NULL: none */
+	size_t ring_size;
+	void *dict; /* the same for the dictionary */
+	size_t dict_size;
+} fork_state __attribute__((tls_model("initial-exec")));
+
+static void in_parent(void)
+{
+	if (fork_state.bus_held)
+		pthread_mutex_unlock(&bus.lock);
+	if (fork_state.host_held)
+		host_resume(bus.host);
+	if (fork_state.start_held)
+		bus_unlock_start();
+	writer_locked--;
+}
+
+/* A signal handler that has interrupted rtl where it has a lock, or is about to: if this thread has
+ * it, it is left alone. */
+static bool lock_bus_within(void)
+{
+	const struct timespec until = deadline_in(CLOCK_REALTIME, FORK_WAIT_MS);
+
+	return !bus_is_locked_here() && !pthread_mutex_timedlock(&bus.lock, &until);
+}
+
+/* The child shares the subscribers' code and its static data: none of them may be at work. But
+ * a slow one does not stop the program for longer than that. */
+static void before_fork(void)
+{
+	const struct writer *writer = writer_self;
+
+	memset(&fork_state, 0, sizeof fork_state);
+	if (writer_locked++) {
+		fork_state.bus_held = lock_bus_within();
+		fork_state.dict = bus.spool.dict;
+		fork_state.dict_size = bus.spool.dict_bytes;
+	} else {
+		/* the thread that starts the bus may want what this one holds: the host's lock, the
+		 * loader's */
+		fork_state.start_held = bus_lock_start(FORK_WAIT_MS);
+		fork_state.host_held = bus.host && host_pause(bus.host, FORK_WAIT_MS);
+		pthread_mutex_lock(&bus.lock);
+		fork_state.bus_held = true;
+	}
+	fork_state.ring = writer->in_use && writer->busy ? writer->ring : NULL;
+	if (fork_state.ring)
+		fork_state.ring_size = RING_HEADER_SIZE + writer->ring->capacity;
+}
+
+/* Memory of the child's own in the place of what it does not inherit. */
+static void put_memory(void *at, size_t size)
+{
+	if (at)
+		mmap(at, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+		     0);
+}
+
+/* What this thread was doing when the handler came it finishes in the child as well: not in the
+ * parent's control page, and not in its dictionary. */
+static void take_copies(void)
+{
+	const size_t size = sizeof *bus.spool.control;
+	void *copy;
+
+	put_memory(fork_state.dict, fork_state.dict_size);
+	if (!bus.spool.control)
+		return;
+	copy = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (copy == MAP_FAILED)
+		return;
+	memcpy(copy, bus.spool.control, size);
+	mremap(copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, bus.spool.control);
+}
+
+/* Of the parent's bus a child keeps the registries. The rest starts anew with its first event;
+ * what the parent's subscribers own is not touched. */
+static void in_child(void)
+{
+	static const pthread_mutexattr_t *const plain = NULL;
+
+	if (fork_state.bus_held)
+		pthread_mutex_init(&bus.lock, plain);
+	if (--writer_locked)
+		take_copies();
+	/* the record that was under way is the parent's; it can be finished, and forgotten */
+	put_memory(fork_state.ring, fork_state.ring_size);
+	if (bus.alive)
+		*bus.alive = 0; /* where the kernel could not wipe it */
+	__atomic_store_n(&bus.state, BUS_NEW, __ATOMIC_RELAXED);
+	/* the parent's rings and dictionary are not mapped here */
+	if (bus.host)
+		host_forget(bus.host);
+	bus.host = NULL;
+	bus.ring_count = 0;
+	spool_forget(
+		&bus.spool); /* whose lock is the parent's: it is not ours to say that it lives */
+	bus_forget_start();
+	bus.parents = true;
+	writer_no_wait = 0;
+	writer_forget_all();
+}
+
+void bus_fork_watch(void)
+{
+	pthread_atfork(before_fork, in_parent, in_child);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What becomes of the bus when the process forks: nobody is in the middle of it, and the child
+ * takes nothing of its parent's but the registries. And what that needs of the bus's start (bus.c).
+ */
+#ifndef RTL_CORE_BUS_FORK_H
+#define RTL_CORE_BUS_FORK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* From now on forks are prepared for. Once in a process; children inherit it. */
+void bus_fork_watch(void);
+
+/* The lock that is held while the bus starts; recursive. False: it was not to be had so fast. */
+bool bus_lock_start(uint32_t timeout_ms);
+void bus_unlock_start(void);
+/* Whether the calling thread has bus.lock for certain. */
+bool bus_is_locked_here(void);
+/* In a child: whoever was starting the bus, or was its thread, is not here. */
+void bus_forget_start(void);
+
+#endif
