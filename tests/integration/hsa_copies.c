@@ -6,9 +6,8 @@
  * ones, synchronous calls with a GPU, copies that the runtime refused), and "hsa_copies: ok". hang:
  * at the end two are left under way for ever.
  */
+#define PROGRAM "hsa_copies"
 #include <dlfcn.h>
-#include <hsa/hsa.h>
-#include <hsa/hsa_ext_amd.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,15 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../programs/hang_guard.h"
+#include "hsa_program.h"
 
-#define CHECK(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			printf("hsa_copies: FAILED: line %d: %s\n", __LINE__, #condition);         \
-			exit(1);                                                                   \
-		}                                                                                  \
-	} while (0)
 #define GPUS    8
 #define BYTES   65536
 #define THREADS 64
@@ -54,17 +46,6 @@ static hsa_status_t find_agent(hsa_agent_t agent, void *data)
 		cpu = agent;
 	else if (type == HSA_DEVICE_TYPE_GPU && gpu_count < GPUS)
 		gpus[gpu_count++].agent = agent;
-	return HSA_STATUS_SUCCESS;
-}
-
-static hsa_status_t find_pool(hsa_amd_memory_pool_t pool, void *data)
-{
-	hsa_amd_segment_t segment;
-	hsa_amd_memory_pool_t *found = data;
-
-	CHECK(!hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SEGMENT, &segment));
-	if (segment == HSA_AMD_SEGMENT_GLOBAL && !found->handle)
-		*found = pool;
 	return HSA_STATUS_SUCCESS;
 }
 
@@ -105,9 +86,7 @@ static hsa_signal_t create(hsa_signal_value_t value)
 
 static void wait_zero(hsa_signal_t signal)
 {
-	while (hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX,
-					 HSA_WAIT_STATE_BLOCKED) >= 1)
-		;
+	wait_done(signal);
 	CHECK(!hsa_signal_load_scacquire(signal));
 }
 

@@ -17,6 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../programs/hang_guard.h"
+
 #define CHECK(condition)                                                                           \
 	do {                                                                                       \
 		if (!(condition)) {                                                                \

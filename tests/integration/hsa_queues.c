@@ -5,40 +5,21 @@
  * "hsa_queues: ok". The kernels have no names (kernel object 0). A queue that cannot be intercepted
  * gets one packet.
  */
+#define PROGRAM "hsa_queues"
 #include <dlfcn.h>
-#include <hsa/hsa.h>
-#include <hsa/hsa_ext_amd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../../streams/hsa/collector.h"
 
-#include "../programs/hang_guard.h"
+#include "hsa_program.h"
 
-#define CHECK(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			printf("hsa_queues: FAILED: line %d: %s\n", __LINE__, #condition);         \
-			exit(1);                                                                   \
-		}                                                                                  \
-	} while (0)
 #define PACKETS 256
 
 typedef hsa_status_t create_fn(hsa_agent_t agent, struct queue_descriptor *d, uint32_t count);
 
 static hsa_agent_t gpu;
-
-static hsa_status_t find_agent(hsa_agent_t agent, void *data)
-{
-	hsa_device_type_t type;
-
-	(void)data;
-	CHECK(!hsa_agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type));
-	if (type == HSA_DEVICE_TYPE_GPU && !gpu.handle)
-		gpu = agent;
-	return HSA_STATUS_SUCCESS;
-}
 
 static hsa_signal_t create_signal(void)
 {
@@ -50,9 +31,7 @@ static hsa_signal_t create_signal(void)
 
 static void wait_and_destroy(hsa_signal_t signal)
 {
-	while (hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX,
-					 HSA_WAIT_STATE_BLOCKED) >= 1)
-		;
+	wait_done(signal);
 	CHECK(!hsa_signal_destroy(signal));
 }
 
@@ -187,7 +166,7 @@ int main(void)
 	create_fn *create;
 
 	CHECK(!hsa_init());
-	CHECK(!hsa_iterate_agents(find_agent, NULL));
+	CHECK(!hsa_iterate_agents(find_gpu, &gpu));
 	by_type(HSA_QUEUE_TYPE_MULTI);
 	by_type(HSA_QUEUE_TYPE_SINGLE);
 	CHECK(!hsa_agent_get_info(gpu, (hsa_agent_info_t)HSA_AMD_AGENT_INFO_COOPERATIVE_QUEUES,

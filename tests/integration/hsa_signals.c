@@ -5,23 +5,15 @@
  * it can read itself, and at the end "hsa_signals: ok". The kernels have no names (kernel object
  * 0).
  */
-#include <hsa/hsa.h>
-#include <hsa/hsa_ext_amd.h>
+#define PROGRAM "hsa_signals"
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../programs/hang_guard.h"
+#include "hsa_program.h"
 
-#define CHECK(condition)                                                                           \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			printf("hsa_signals: FAILED: line %d: %s\n", __LINE__, #condition);        \
-			exit(1);                                                                   \
-		}                                                                                  \
-	} while (0)
 #define PACKETS 1024
 
 static hsa_agent_t gpu, cpu;
@@ -43,30 +35,12 @@ static hsa_status_t find_agent(hsa_agent_t agent, void *data)
 	return HSA_STATUS_SUCCESS;
 }
 
-static hsa_status_t find_pool(hsa_amd_memory_pool_t pool, void *data)
-{
-	hsa_amd_segment_t segment;
-	hsa_amd_memory_pool_t *found = data;
-
-	CHECK(!hsa_amd_memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SEGMENT, &segment));
-	if (segment == HSA_AMD_SEGMENT_GLOBAL && !found->handle)
-		*found = pool;
-	return HSA_STATUS_SUCCESS;
-}
-
 static hsa_signal_t create(hsa_signal_value_t value)
 {
 	hsa_signal_t signal;
 
 	CHECK(!hsa_signal_create(value, 0, NULL, &signal));
 	return signal;
-}
-
-static void wait_zero(hsa_signal_t signal)
-{
-	while (hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_LT, 1, UINT64_MAX,
-					 HSA_WAIT_STATE_BLOCKED) >= 1)
-		;
 }
 
 static void ring(uint64_t index, void *packet, uint16_t header, uint16_t setup)
@@ -129,7 +103,7 @@ static void use_in_turn(long count)
 	for (long i = 0; i < count; i++) {
 		hsa_signal_store_relaxed(signal, 1);
 		dispatch(64, signal);
-		wait_zero(signal);
+		wait_done(signal);
 		print_time(signal);
 	}
 	CHECK(!hsa_signal_destroy(signal));
@@ -142,7 +116,7 @@ static void use_once(long count)
 		hsa_signal_t signal = create(1);
 
 		dispatch(128, signal);
-		wait_zero(signal);
+		wait_done(signal);
 		print_time(signal);
 		CHECK(!hsa_signal_destroy(signal));
 	}
@@ -155,7 +129,7 @@ static void count_down(long count)
 
 	for (long i = 0; i < count; i++)
 		dispatch(i == count - 1 ? 448 : 192, signal);
-	wait_zero(signal);
+	wait_done(signal);
 	CHECK(hsa_signal_load_relaxed(signal) == 0);
 	printf("grid=448 ");
 	print_time(signal);
@@ -169,11 +143,11 @@ static void reuse_in_barrier(long count)
 
 	for (long i = 0; i < count; i++) {
 		dispatch(256, signal);
-		wait_zero(signal);
+		wait_done(signal);
 		print_time(signal);
 		hsa_signal_store_relaxed(signal, 1);
 		barrier(signal);
-		wait_zero(signal);
+		wait_done(signal);
 		hsa_signal_store_relaxed(signal, 1);
 	}
 	CHECK(!hsa_signal_destroy(signal));
@@ -190,11 +164,11 @@ static void reuse_in_copy(long count)
 	CHECK(!hsa_amd_agents_allow_access(1, &gpu, NULL, on_cpu));
 	for (long i = 0; i < count; i++) {
 		dispatch(320, signal);
-		wait_zero(signal);
+		wait_done(signal);
 		print_time(signal);
 		hsa_signal_store_relaxed(signal, 1);
 		CHECK(!hsa_amd_memory_async_copy(on_gpu, gpu, on_cpu, cpu, 65536, 0, NULL, signal));
-		wait_zero(signal);
+		wait_done(signal);
 		hsa_signal_store_relaxed(signal, 1);
 	}
 	CHECK(!hsa_signal_destroy(signal));
@@ -206,12 +180,12 @@ static void use_few(long count)
 	hsa_signal_t signals[3] = {create(0), create(0), create(0)};
 
 	for (long i = 0; i < count; i++) {
-		wait_zero(signals[i % 3]);
+		wait_done(signals[i % 3]);
 		hsa_signal_store_relaxed(signals[i % 3], 1);
 		dispatch(384, signals[i % 3]);
 	}
 	for (int i = 0; i < 3; i++) {
-		wait_zero(signals[i]);
+		wait_done(signals[i]);
 		CHECK(!hsa_signal_destroy(signals[i]));
 	}
 }
