@@ -11,12 +11,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli.h"
 
 #define PREFIX "rtl-"   /* of the names of folders */
 #define SPOOL  "spool-" /* follows in those of processes */
+
+/* How long a lock may outlive the process that took it. */
+#define LOOK_WAIT_MS 5000
+#define LOOK_STEP_MS 10
 
 /* Calls fn for each entry but `.` and `..`. */
 static void each_entry(const char *path, void (*fn)(void *user, const char *path), void *user)
@@ -264,12 +269,28 @@ size_t folder_each_spool(const char *path,
 	return spools.count;
 }
 
+/* The lock of one that was killed while it started a command is held a moment longer, by the child
+ * that was about to become that command. */
+static int look_patiently(const char *path, struct rtl_folder *is)
+{
+	const struct timespec nap = {.tv_nsec = LOOK_STEP_MS * 1000000};
+	int error = rtl_folder_look(path, is);
+
+	for (int waited = 0;
+	     !error && is->in_use && kill(is->pid, 0) && errno == ESRCH && waited < LOOK_WAIT_MS;
+	     waited += LOOK_STEP_MS) {
+		nanosleep(&nap, NULL);
+		error = rtl_folder_look(path, is);
+	}
+	return error;
+}
+
 int folder_look(const char *verb, const char *path, struct rtl_folder *is)
 {
 	int error;
 
 	is->struct_size = sizeof(*is);
-	error = rtl_folder_look(path, is);
+	error = look_patiently(path, is);
 	if (error == RTL_ENOENT)
 		return cli_failed("%s: %s: there is no such folder; `rtl recover` lists those that "
 				  "were left",

@@ -5,6 +5,7 @@ The command line `rtl`, without ROCm. The programs that it traces are shell comm
 RTL_TEST_PROGRAM, which publishes dispatches without a GPU (cli_program.c).
 """
 
+import fcntl
 import glob
 import json
 import os
@@ -993,6 +994,21 @@ class Recover(Case):
         done = self.rtl("recover", "-o", "rest.db", folder)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.operations("rest.db") + left, before + after)
+
+    def test_lock_outlives_the_killed__waited_for(self):
+        """As a child holds it that rtl was about to execute the command in."""
+        child, before = self.killed(PROGRAM, "3000", "lines")
+        after = self.finish(child)
+        folder = self.in_spool()
+        with open(os.path.join(folder, "session"), "rb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            with subprocess.Popen([RTL, "recover", folder], env=self.environment(),
+                                  stderr=subprocess.PIPE, text=True) as recover:
+                time.sleep(0.5)
+                fcntl.flock(lock, fcntl.LOCK_UN)
+                _, err = recover.communicate(timeout=HANG_S)
+        self.assertEqual(recover.returncode, 0, err)
+        self.assertEqual(self.operations("run.db"), before + after)
 
     def test_process_still_runs__told_and_counted(self):
         child, before = self.killed(PROGRAM, "3000", "lines")
