@@ -169,6 +169,12 @@ hsa_trace_test(handler rocm7 "--unnamed" ${hsa_dir}/hsa_handler)
 # Uses of queues and signals that are rare; the own times are those of some of the cases.
 foreach(runner softgpu rocm7)
   hsa_trace_test(odd_barriers ${runner} "--unnamed" ${hsa_dir}/hsa_odd barriers)
+  # Of 9000 dispatches with three signals 1024 at a time can have a signal that stands in.
+  hsa_trace_test(odd_many ${runner} "--unnamed --own @out --missed 6000" ${hsa_dir}/hsa_odd many)
+  add_test(NAME integration.hsa.${runner}.odd_leave
+    COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/hsa_leave ${runner} ${hsa_dir}/hsa_odd leave)
+  set_tests_properties(integration.hsa.${runner}.odd_leave PROPERTIES LABELS ${runner} TIMEOUT 300
+    SKIP_RETURN_CODE 77 ENVIRONMENT "RTL_BUILD_DIR=${PROJECT_BINARY_DIR}")
   hsa_trace_test(odd_overflow ${runner} "--unnamed --passed-on" ${hsa_dir}/hsa_odd overflow)
   hsa_trace_test(odd ${runner} "--unnamed --own @out"
     ${hsa_dir}/hsa_odd batches dependencies mixed order handlers churn values kinds full)

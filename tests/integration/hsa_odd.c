@@ -492,6 +492,33 @@ static void full(void)
 	}
 }
 
+/* More dispatches with one signal, under way at once, than there are signals to stand in for it. */
+static void many(void)
+{
+	const int count = 3000;
+	hsa_queue_t *queue = create_queue(4096);
+	hsa_signal_t start = create(0), all = create(0), last = create(0);
+
+	for (int round = 0; round < 3; round++) {
+		hsa_signal_store_relaxed(start, 1);
+		hsa_signal_store_relaxed(all, count);
+		hsa_signal_store_relaxed(last, 1);
+		barrier(queue, start, none);
+		for (int i = 0; i < count; i++)
+			dispatch(queue, 64, all);
+		dispatch(queue, 128, last);
+		hsa_signal_store_screlease(start, 0);
+		wait_zero(all);
+		wait_zero(last);
+		CHECK(hsa_signal_load_scacquire(all) == 0 && hsa_signal_load_scacquire(last) == 0);
+		print_time(last);
+	}
+	CHECK(!hsa_signal_destroy(start));
+	CHECK(!hsa_signal_destroy(all));
+	CHECK(!hsa_signal_destroy(last));
+	CHECK(!hsa_queue_destroy(queue));
+}
+
 /* More than the queue holds, one by one, until another thread gives the signal that it waits for:
  * what does not fit the runtime passes on itself, later, where it takes more than the queue holds.
  */
@@ -527,6 +554,37 @@ static void overflow(void)
 	}
 }
 
+/* Three threads go on until the process has ended. The last case: main leaves. */
+static void *go_on(void *data)
+{
+	hsa_queue_t *queue = create_queue(1024);
+	hsa_signal_t done = create(0);
+
+	for (atomic_int *rounds = data;; ++*rounds) {
+		for (int i = 0; i < 63; i++)
+			dispatch(queue, 64, none);
+		hsa_signal_store_relaxed(done, 1);
+		dispatch(queue, 64, done);
+		wait_zero(done);
+	}
+	return NULL;
+}
+
+static void leave(void)
+{
+	static atomic_int rounds[3];
+	pthread_t thread;
+
+	for (int i = 0; i < 3; i++)
+		CHECK(!pthread_create(&thread, NULL, go_on, &rounds[i]));
+	for (int i = 0; i < 3; i++) {
+		while (rounds[i] < 20)
+			usleep(1000);
+	}
+	printf("hsa_odd: ok\n");
+	exit(0);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -535,6 +593,7 @@ static const struct {
 	{"mixed", mixed},       {"order", order},     {"handlers", handlers},
 	{"churn", churn},       {"values", values},   {"kinds", kinds},
 	{"crowd", crowd},       {"full", full},       {"overflow", overflow},
+	{"many", many},         {"leave", leave},
 };
 
 int main(int argc, char **argv)
@@ -542,7 +601,7 @@ int main(int argc, char **argv)
 	CHECK(!hsa_init());
 	CHECK(!hsa_iterate_agents(find_gpu, NULL) && gpu.handle);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		bool wanted = argc == 1;
+		bool wanted = argc == 1 && cases[i].run != leave;
 
 		for (int j = 1; j < argc; j++)
 			wanted |= !strcmp(argv[j], cases[i].name);
