@@ -572,26 +572,44 @@ static bool is_over(const struct source *source)
 	return source->over || source->gone || (!source->local && !source->files.shared);
 }
 
+static uint64_t under_way(const struct spool_pending *entry)
+{
+	/* acquire: with the releases in rtl/stream.h */
+	const uint64_t ended = __atomic_load_n(&entry->pub.ended, __ATOMIC_ACQUIRE);
+	const uint64_t begun = __atomic_load_n(&entry->pub.begun, __ATOMIC_ACQUIRE);
+
+	return begun > ended ? begun - ended : 0;
+}
+
+static bool is_pending_of(const struct spool_pending *entry, uint32_t number)
+{
+	/* acquire: with the release in pending.c */
+	return __atomic_load_n(&entry->used, __ATOMIC_ACQUIRE) && entry->stream == number;
+}
+
+/* Once for each cause, of which there may be many entries. */
 static void each_pending(const struct source *source, uint32_t number,
 			 void (*fn)(void *user, const char *cause, uint64_t count), void *user)
 {
 	const struct spool_pending *list = source->control->pending;
-	uint32_t i;
+	bool done[SPOOL_PENDING_MAX] = {false};
 
-	for (i = 0; i < SPOOL_PENDING_MAX; i++) {
+	for (uint32_t i = 0; i < SPOOL_PENDING_MAX; i++) {
 		char cause[sizeof list[i].cause + 1] = "";
-		uint64_t begun, ended;
+		uint64_t count = 0;
 
-		/* acquire: with the release in pending.c */
-		if (!__atomic_load_n(&list[i].used, __ATOMIC_ACQUIRE) || list[i].stream != number)
+		if (done[i] || !is_pending_of(&list[i], number))
 			continue;
-		/* acquire: with the releases in rtl/stream.h */
-		ended = __atomic_load_n(&list[i].pub.ended, __ATOMIC_ACQUIRE);
-		begun = __atomic_load_n(&list[i].pub.begun, __ATOMIC_ACQUIRE);
-		if (begun <= ended)
-			continue;
+		for (uint32_t j = i; j < SPOOL_PENDING_MAX; j++) {
+			if (!is_pending_of(&list[j], number) ||
+			    memcmp(list[j].cause, list[i].cause, sizeof list[i].cause) != 0)
+				continue;
+			count += under_way(&list[j]);
+			done[j] = true;
+		}
 		memcpy(cause, list[i].cause, sizeof list[i].cause);
-		fn(user, cause, begun - ended);
+		if (count)
+			fn(user, cause, count);
 	}
 }
 

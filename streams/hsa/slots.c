@@ -81,7 +81,8 @@ static void rearm(uint64_t handle)
 {
 	amd_signal_t *signal = (amd_signal_t *)handle;
 
-	signal->value = 1;
+	/* Relaxed: room.c may look, and whoever gets the slot gets it by a release. */
+	__atomic_store_n(&signal->value, 1, __ATOMIC_RELAXED);
 	signal->start_ts = 0;
 	signal->end_ts = 0;
 }

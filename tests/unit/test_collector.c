@@ -30,7 +30,7 @@ static struct {
 	const struct rtl_host *host;
 	uint64_t events, begun, ended, finished, destroyed;
 	struct rtl_ledger ledger;
-	uint64_t losses;
+	uint64_t losses, causes;
 	char cause[64];
 	const struct rtl_stream_info *stream;
 } seen;
@@ -86,6 +86,7 @@ static void on_loss(void *user, const char *cause, uint64_t count)
 {
 	(void)user;
 	seen.losses += count;
+	seen.causes++;
 	snprintf(seen.cause, sizeof(seen.cause), "%s", cause);
 }
 
@@ -157,11 +158,12 @@ static struct rtl_collector *create(uint32_t kind, const char *folder)
 #define PENDING       12
 #define PENDING_ENDED 9
 
-static struct rtl_pending *pending;
+static struct rtl_pending *pending, *more_pending; /* of the same cause */
 
 static void release_pending(void)
 {
 	rtl_pending_release(pending);
+	rtl_pending_release(more_pending);
 }
 
 /* What happens in a traced process: publishes, tells the parent, then does `end`. */
@@ -180,7 +182,9 @@ static pid_t start_process(const struct rtl_collector *collector, int count, int
 	if (rtl_stream_register(&info, &stream))
 		_exit(1);
 	pending = rtl_stream_pending(stream, "cut off");
-	rtl_pending_begin(pending, PENDING);
+	more_pending = rtl_stream_pending(stream, "cut off");
+	rtl_pending_begin(pending, PENDING - 1);
+	rtl_pending_begin(more_pending, 1);
 	for (int i = 0; i < count; i++) {
 		struct rtl_record *record = rtl_reserve(stream, RTL_SIGNAL, 0);
 		if (record)
@@ -246,6 +250,7 @@ static void test_collector__own_subscriber_and_no_list__gets_all(void **state)
 	assert_int_equal(seen.ledger.delivered, 1000);
 	assert_int_equal(seen.ledger.missed, PENDING - PENDING_ENDED);
 	assert_int_equal(seen.losses, PENDING - PENDING_ENDED);
+	assert_int_equal(seen.causes, 1);
 	assert_string_equal(seen.cause, "cut off");
 	assert_int_equal(seen.begun, 1);
 	assert_int_equal(seen.ended, 1);
@@ -270,6 +275,7 @@ static void test_collector__process_is_killed__what_was_under_way_is_missed(void
 	assert_int_equal(seen.ledger.published, 10);
 	assert_int_equal(seen.ledger.missed, PENDING - PENDING_ENDED);
 	assert_int_equal(seen.losses, PENDING - PENDING_ENDED);
+	assert_int_equal(seen.causes, 1);
 }
 
 static void test_collector__under_way_and_given_back__not_missed(void **state)
