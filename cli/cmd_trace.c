@@ -57,8 +57,10 @@ static int be_strict(struct session *session)
 static int prepare(struct trace *trace)
 {
 	struct session *session = &trace->launch.session;
-	int status = session_prepare_mode(session);
+	int status;
 
+	session->default_mode = RTL_TRACE_MODE;
+	status = session_prepare_mode(session);
 	if (!status)
 		status = session_prepare_subscribers(session);
 	if (!status)

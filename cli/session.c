@@ -110,10 +110,19 @@ static int add_entry(struct session *session, const char *name, const char *sepa
 	return status;
 }
 
-/* Without --mode it is the environment's. */
+/* Without --mode it is the environment's, and else the command's. */
+static const char *mode_of(const struct session *session)
+{
+	const char *variable = getenv("RTL_MODE");
+
+	return session->mode           ? session->mode
+	       : variable && *variable ? variable
+				       : session->default_mode;
+}
+
 static bool wants_preload(const struct session *session)
 {
-	const struct mode *mode = find_mode(session->mode ? session->mode : getenv("RTL_MODE"));
+	const struct mode *mode = find_mode(mode_of(session));
 
 	return mode && mode->preload;
 }
@@ -189,10 +198,25 @@ int session_prepare_runtime(struct session *session)
 
 /* ---- the mode ---- */
 
+/* A process of the command that does not preload (because it was started without the variable) has
+ * what needs no preload: nobody has asked for more. */
+static int set_default_mode(struct session *session)
+{
+	int status = CLI_OK;
+
+	if (!session->default_mode)
+		return status;
+	status = session_set(session, "RTL_MODE", session->default_mode);
+	if (!status && !getenv("RTL_MODE_FALLBACK"))
+		status = session_set(session, "RTL_MODE_FALLBACK", "1");
+	return status;
+}
+
 int session_prepare_mode(struct session *session)
 {
 	if (!session->mode)
-		return CLI_OK;
+		return mode_of(session) == session->default_mode ? set_default_mode(session)
+								 : CLI_OK;
 	if (find_mode(session->mode))
 		return session_set(session, "RTL_MODE", session->mode);
 	return cli_usage("unknown mode '%s'; the modes are " SESSION_MODES, session->mode);

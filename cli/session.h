@@ -15,6 +15,8 @@ struct rtl_plugin;
 struct session {
 	/* As the user gave them; NULL: not given. */
 	const char *mode;
+	/** Of the command, where neither mode nor RTL_MODE says one; it may fall back. NULL: none. */
+	const char *default_mode;
 	const char *subscribers; /* colon-separated */
 	const char *output;
 	/* Name of the database if neither output nor a subscriber's setting gives one; NULL: the

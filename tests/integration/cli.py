@@ -745,7 +745,8 @@ class Trace(Case):
     @unittest.skipIf(os.environ["RTL_TEST_SANITIZE"],
                      "a library with a sanitizer cannot be preloaded into a shell without")
     def test_environment__modes_with_calls_are_preloaded(self):
-        for arguments, env in ((["-m", "hip"], {}), (["-m", "full"], {}), ([], {"RTL_MODE": "hip"})):
+        for arguments, env in ((["-m", "hip"], {}), (["-m", "full"], {}), ([], {"RTL_MODE": "hip"}),
+                               ([], {})):
             done = self.rtl("trace", "-q", *arguments, "sh", "-c", "env",
                             env={"LD_PRELOAD": "libc.so.6", **env})
             values = dict(line.split("=", 1) for line in done.stdout.splitlines())
@@ -755,9 +756,13 @@ class Trace(Case):
             again = self.rtl("trace", "-q", *arguments, "sh", "-c", "env",
                              env={"LD_PRELOAD": f"libc.so.6 {ours}", **env})
             self.assertIn(f"\nLD_PRELOAD=libc.so.6 {ours}\n", "\n" + again.stdout)
-        for arguments in (["-m", "standard"], []):
-            done = self.rtl("trace", "-q", *arguments, "sh", "-c", "env")
+        for arguments, env in ((["-m", "standard"], {}), ([], {"RTL_MODE": "standard"})):
+            done = self.rtl("trace", "-q", *arguments, "sh", "-c", "env", env=env)
             self.assertNotIn("LD_PRELOAD", done.stdout)
+            self.assertNotIn("RTL_MODE_FALLBACK", done.stdout)
+        done = self.rtl("trace", "-q", "sh", "-c", "env")
+        self.assertIn("\nRTL_MODE=hip\n", done.stdout)
+        self.assertIn("\nRTL_MODE_FALLBACK=1\n", done.stdout)
 
     def test_environment_in_process(self):
         done = self.rtl("trace", "-q", "--in-process", "sh", "-c", "env")

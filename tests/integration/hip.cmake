@@ -204,3 +204,6 @@ foreach(runner softgpu rocm7)
       ENV HIP_MODE=full)
   endif()
 endforeach()
+
+hip_test(softgpu.default ${CMAKE_CURRENT_SOURCE_DIR}/hip_default softgpu
+  ${PROJECT_BINARY_DIR}/tests/programs/vector_add LABEL softgpu)
