@@ -69,7 +69,8 @@ const char schema_rocpd_tables[] =
 	" JOIN rocpd_string AS des ON des.id = o.description_id"                                   \
 	" JOIN rocpd_string AS typ ON typ.id = o.opType_id;"
 /* A file that was merged of several nodes keeps the node in the high digits of its ids. */
-#define STRIDE(tag) "(SELECT value FROM rocpd_metadata WHERE tag = '" tag "')"
+#define PID_STRIDE "(SELECT value FROM rocpd_metadata WHERE tag = 'pid_stride')"
+#define GPU_STRIDE "(SELECT value FROM rocpd_metadata WHERE tag = 'gpu_stride')"
 
 const char schema_rocpd_views[] =
 	"CREATE VIEW api AS SELECT a.id AS id, a.pid AS pid, a.tid AS tid, a.start AS start,"
@@ -121,33 +122,14 @@ const char schema_rocpd_views[] =
 	" JOIN rocpd_api AS a ON a.id = f.api_ptr_id"
 	" JOIN rocpd_string AS nam ON nam.id = a.apiName_id"
 	" JOIN rocpd_string AS fra ON fra.id = f.name_id;"
-	"CREATE VIEW napi AS SELECT a.id AS id, a.pid / " STRIDE(
-		"pid_stride") " AS node,"
-			      " a.pid % " STRIDE("pid_stride") " AS pid, a.tid % " STRIDE(
-				      "pid_stride") " AS tid,"
-						    " a.start AS start, a.\"end\" AS \"end\", "
-						    "dom.string AS domain, cat.string AS category,"
-						    " nam.string AS apiName, arg.string AS "
-						    "args" API_NAMES
-						    "CREATE VIEW nop AS SELECT o.id AS id, o.gpuId "
-						    "/ " STRIDE(
-							    "gpu_stride") " AS node,"
-									  " o.gpuId % " STRIDE(
-										  "gpu_stride") " A"
-												"S "
-												"gp"
-												"uI"
-												"d,"
-												" o"
-												".q"
-												"ue"
-												"ue"
-												"Id"
-												" %"
-												" " STRIDE(
-													"gpu_stride") " AS queueId, o.sequenceId AS sequenceId,"
-														      " o.start AS start, o.\"end\" AS \"end\", des.string AS description,"
-														      " typ.string AS opType" OP_NAMES;
+	"CREATE VIEW napi AS SELECT a.id AS id, a.pid / " PID_STRIDE " AS node,"
+	" a.pid % " PID_STRIDE " AS pid, a.tid % " PID_STRIDE " AS tid,"
+	" a.start AS start, a.\"end\" AS \"end\", dom.string AS domain, cat.string AS category,"
+	" nam.string AS apiName, arg.string AS args" API_NAMES
+	"CREATE VIEW nop AS SELECT o.id AS id, o.gpuId / " GPU_STRIDE " AS node,"
+	" o.gpuId % " GPU_STRIDE " AS gpuId, o.queueId % " GPU_STRIDE " AS queueId,"
+	" o.sequenceId AS sequenceId, o.start AS start, o.\"end\" AS \"end\","
+	" des.string AS description, typ.string AS opType" OP_NAMES;
 
 const char schema_rtl_tables[] =
 	"CREATE TABLE rtl_meta (key TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL)"
