@@ -519,7 +519,7 @@ static int add_copy(struct summary *summary, sqlite3_stmt *row)
 /* ---- calls ---- */
 
 #define CALL_COLUMNS                                                                               \
-	"n.string, a.start, a.\"end\", d.string, c.flags & 1 FROM rtl_call AS c "                               \
+	"n.string, a.start, a.\"end\", d.string, c.flags & 1 FROM rtl_call AS c "                  \
 	"JOIN rocpd_api AS a ON a.id = c.api_id JOIN rocpd_string AS n ON n.id = a.apiName_id "    \
 	"JOIN rocpd_string AS d ON d.id = a.domain_id"
 

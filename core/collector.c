@@ -52,7 +52,7 @@ struct rtl_collector {
 	bool paused;    /* as the processes have been told */
 	uint32_t woken; /* the next sleep is to end at once */
 	bool keeps;     /* after finish: see host_keeps */
-	bool vanished;	/* the folder; it has been said */
+	bool vanished;  /* the folder; it has been said */
 };
 
 __attribute__((format(printf, 4, 5))) static int fail(char *message, size_t size, int err,
@@ -546,7 +546,8 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 	if (c->kind == RTL_RECOVER)
 		remove_leftovers(c);
 	if (owns_folder(c) ? !rtl_collector_failure(c) : !only_reads(c) && is_done(c)) {
-		session_end(c->folder); /* who makes a spool from now on finds that, and removes it */
+		/* who makes a spool from now on finds that, and removes it */
+		session_end(c->folder);
 		remove_latecomers(c);
 		spool_remove_folder(c->folder);
 	}

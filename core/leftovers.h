@@ -4,8 +4,8 @@
 #ifndef RTL_CORE_LEFTOVERS_H
 #define RTL_CORE_LEFTOVERS_H
 
-/* Says in one line that there are some in the folder that holds our own spool, of this user; each is
- * mentioned once. */
+/* Says in one line that there are some in the folder that holds our own spool, of this user; each
+ * is mentioned once. */
 void leftovers_mention(const char *own_spool);
 
 #endif

@@ -21,8 +21,8 @@
 
 #include "spool.h"
 
-#define RING_MAGIC     0x474e4952u /* "RING" */
-#define RING_FILLER    0xffffu
+#define RING_MAGIC  0x474e4952u /* "RING" */
+#define RING_FILLER 0xffffu
 
 enum ring_state {
 	RING_ACTIVE = 1, /* a thread publishes to it */

@@ -28,9 +28,9 @@ struct session_page {
 	 * Written before any process is started.
 	 */
 	char wants[65536 - 28];
-	uint32_t ended;	 /* 1: the collector has ended in order; release by it, acquire by all */
+	uint32_t ended;  /* 1: the collector has ended in order; release by it, acquire by all */
 	uint32_t paused; /* 1: nothing is wanted for now; written by rtl_collector_set_paused */
-	int32_t pid;	 /* of the collector */
+	int32_t pid;     /* of the collector */
 };
 
 /* Maps the page of a collector's folder. RTL_ENOENT, RTL_EABI (not one, or of another version),

@@ -42,7 +42,7 @@ enum rtl_collector_kind {
 
 struct rtl_collector_options {
 	uint32_t struct_size;
-	uint32_t kind;		 /**< enum rtl_collector_kind */
+	uint32_t kind;           /**< enum rtl_collector_kind */
 	const char *subscribers; /**< colon-separated, as RTL_SUBSCRIBERS; RTL_RECORD*: NULL */
 	/**
 	 * RTL_COLLECT and RTL_RECORD: where to make it; NULL = where there is room, memory
@@ -111,22 +111,22 @@ RTL_API const char *rtl_collector_failure(const struct rtl_collector *collector)
  */
 RTL_API int rtl_collector_set_paused(const char *folder, bool paused, char *message, size_t size);
 
-/** Frees it; NULL is fine. Without finish, the folder is kept for `rtl recover`, and subscribers are
- *  destroyed without their `finish`. */
+/** Frees it; NULL is fine. Without finish, the folder is kept for `rtl recover`, and subscribers
+ * are destroyed without their `finish`. */
 RTL_API void rtl_collector_destroy(struct rtl_collector *collector);
 
 /** What a folder is. */
 enum rtl_folder_kind {
-	RTL_FOLDER_OTHER = 0,	  /**< none of rtl's */
+	RTL_FOLDER_OTHER = 0,     /**< none of rtl's */
 	RTL_FOLDER_COLLECTOR = 1, /**< a collector's: spools are in it */
-	RTL_FOLDER_SPOOL = 2,	  /**< a process's */
+	RTL_FOLDER_SPOOL = 2,     /**< a process's */
 };
 
 struct rtl_folder {
 	uint32_t struct_size;
-	uint32_t kind;	 /**< enum rtl_folder_kind */
+	uint32_t kind;   /**< enum rtl_folder_kind */
 	uint32_t in_use; /**< 1: the collector, or the process, lives */
-	int32_t pid;	 /**< of the collector, or the process */
+	int32_t pid;     /**< of the collector, or the process */
 };
 
 /**

@@ -45,7 +45,7 @@ struct rtl_record {
 	uint16_t type;
 	uint64_t ticks; /**< time of the reserve, in ticks of rtl's clock */
 
-	uint64_t uid;	      /**< universal id of the tracepoint that the event is about */
+	uint64_t uid;         /**< universal id of the tracepoint that the event is about */
 	uint64_t parent_uid;  /**< of the tracepoint within which it happens */
 	uint64_t instance;    /**< pairs a begin with its end */
 	uint64_t correlation; /**< ties an API call to the GPU work that it caused */

@@ -43,9 +43,9 @@ struct rtl_process {
 	uint32_t number; /**< small, unique within the host: tells reused pids apart */
 	int32_t pid;
 	int32_t parent_pid;
-	uint64_t start_ns;	/**< when the bus started there, clock of time_ns */
-	const char *program;	/**< path of the executable */
-	const char *command;	/**< command line, arguments separated by blanks */
+	uint64_t start_ns;   /**< when the bus started there, clock of time_ns */
+	const char *program; /**< path of the executable */
+	const char *command; /**< command line, arguments separated by blanks */
 	const char *host_name;
 	uint64_t spool_id; /**< random: the same run of the same process in every host; never 0 */
 };
@@ -53,10 +53,10 @@ struct rtl_process {
 /** How well the times of a process's events are known. */
 struct rtl_calibration {
 	uint32_t struct_size;
-	uint32_t pairs;	      /**< readings of both clocks so far */
-	uint64_t error_ns;    /**< largest uncertainty of such a reading */
-	double ns_per_tick;   /**< 1 where the process's clock counts ns itself */
-	uint64_t first_ns;    /**< time_ns of the first and the last reading */
+	uint32_t pairs;     /**< readings of both clocks so far */
+	uint64_t error_ns;  /**< largest uncertainty of such a reading */
+	double ns_per_tick; /**< 1 where the process's clock counts ns itself */
+	uint64_t first_ns;  /**< time_ns of the first and the last reading */
 	uint64_t last_ns;
 };
 
@@ -76,10 +76,10 @@ struct rtl_event {
 	const struct rtl_stream_info *stream; /**< the pointer identifies the stream in a host */
 	const struct rtl_type_info *type_info;
 	const struct rtl_process *process;
-	uint32_t tid;	     /**< kernel's id of the publishing thread */
+	uint32_t tid;          /**< kernel's id of the publishing thread */
 	uint32_t payload_size; /**< bytes, as published; at least type_info->payload_size */
-	uint64_t time_ns;    /**< HSA system clock (CLOCK_BOOTTIME), ns */
-	uint64_t uid;	     /**< universal ids and numbers as in struct rtl_record */
+	uint64_t time_ns;      /**< HSA system clock (CLOCK_BOOTTIME), ns */
+	uint64_t uid;          /**< universal ids and numbers as in struct rtl_record */
 	uint64_t parent_uid;
 	uint64_t instance;
 	uint64_t correlation;
@@ -100,7 +100,7 @@ struct rtl_tracepoint {
 	uint32_t column;
 	uint32_t metadata_count;
 	uint64_t uid;
-	const char *kind;   /**< never NULL, as the other texts: "" if not known */
+	const char *kind; /**< never NULL, as the other texts: "" if not known */
 	const char *name;
 	const char *source;
 	const char *module; /**< file that holds the call site */
@@ -112,7 +112,7 @@ struct rtl_tracepoint {
 /** How events are delivered. */
 enum rtl_delivery {
 	RTL_BUFFERED = 0, /**< from the host's thread, in batches */
-	RTL_INLINE = 1,	  /**< on the publishing thread, before rtl_commit returns; count is 1 */
+	RTL_INLINE = 1,   /**< on the publishing thread, before rtl_commit returns; count is 1 */
 };
 
 /**
@@ -122,7 +122,7 @@ enum rtl_delivery {
  */
 typedef void (*rtl_events_fn)(void *user, const struct rtl_event *const *events, size_t count);
 
-struct rtl_host;	 /* the functions a host offers, below */
+struct rtl_host;         /* the functions a host offers, below */
 struct rtl_subscription; /* opaque */
 
 /** A setting given to an instance, after `?` in its name: `?key=value&key=value`. */
@@ -164,8 +164,7 @@ struct rtl_host {
 			      uint64_t id);
 	/** A tracepoint of that process; NULL if not known. */
 	const struct rtl_tracepoint *(*tracepoint)(const struct rtl_host *host,
-						   const struct rtl_process *process,
-						   uint64_t uid);
+						   const struct rtl_process *process, uint64_t uid);
 	/**
 	 * The ledger of a stream, of one process or (NULL) of all; final from `finish`.
 	 * @param[in,out] ledger  struct_size set by the caller
@@ -188,7 +187,8 @@ struct rtl_host {
 	const struct rtl_process *(*process)(const struct rtl_host *host, uint32_t number);
 	/** Value of a property of the run; NULL if not known. Keys: "session" (text that is the
 	 *  same in all processes of one `rtl trace`), "mode", "where" ("process", "collector",
-	 *  "replay", "recover": continue the output of the host that died), "version". Valid until destroy. */
+	 *  "replay", "recover": continue the output of the host that died), "version". Valid until
+	 * destroy. */
 	const char *(*property)(const struct rtl_host *host, const char *key);
 
 	/**
@@ -243,8 +243,8 @@ struct rtl_subscriber {
 	 * @param[out] instance  given back in all other calls
 	 * @return 0, or a negative rtl_error after host->report has said why
 	 */
-	int (*create)(const struct rtl_host *host, const struct rtl_setting *settings,
-		      size_t count, void **instance);
+	int (*create)(const struct rtl_host *host, const struct rtl_setting *settings, size_t count,
+		      void **instance);
 	int (*stream)(void *instance, const struct rtl_stream_info *stream);
 	int (*process_begin)(void *instance, const struct rtl_process *process);
 	int (*process_end)(void *instance, const struct rtl_process *process);
@@ -259,11 +259,12 @@ struct rtl_subscriber {
 /** Declares and exports a plugin's descriptor:
  *  `RTL_EXPORT_SUBSCRIBER = { .abi_version = RTL_ABI_VERSION, ... };` */
 #ifdef __cplusplus
-#define RTL_EXPORT_SUBSCRIBER                                                                      \
-	extern "C" __attribute__((visibility("default"))) const struct rtl_subscriber rtl_subscriber
+#	define RTL_EXPORT_SUBSCRIBER                                                              \
+		extern "C" __attribute__((visibility("default")))                                  \
+		const struct rtl_subscriber rtl_subscriber
 #else
-#define RTL_EXPORT_SUBSCRIBER                                                                      \
-	__attribute__((visibility("default"))) const struct rtl_subscriber rtl_subscriber
+#	define RTL_EXPORT_SUBSCRIBER                                                              \
+		__attribute__((visibility("default"))) const struct rtl_subscriber rtl_subscriber
 #endif
 
 #ifdef __cplusplus

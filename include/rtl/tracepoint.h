@@ -23,19 +23,19 @@ extern "C" {
  */
 struct rtl_tracepoint_desc {
 	uint32_t struct_size;
-	uint32_t line;		/**< 1-based; 0 = not known */
-	uint32_t column;	/**< 1-based; 0 = not known */
-	uint32_t reserved;	/**< 0 */
-	const char *kind;	/**< what it is: "function", "kernel", "queue", "agent", ... */
-	const char *name;	/**< of the function, kernel (mangled), ...; required */
-	const char *source;	/**< file of the source, or of the code object */
+	uint32_t line;      /**< 1-based; 0 = not known */
+	uint32_t column;    /**< 1-based; 0 = not known */
+	uint32_t reserved;  /**< 0 */
+	const char *kind;   /**< what it is: "function", "kernel", "queue", "agent", ... */
+	const char *name;   /**< of the function, kernel (mangled), ...; required */
+	const char *source; /**< file of the source, or of the code object */
 	/**
 	 * Code address of a call site in this process. It does not go into the id as it is: the
 	 * build id of its module and the offset in it do. (With it, finding a known one asks the
 	 * loader whether libraries have been unloaded, some 40 ns.)
 	 */
 	const void *code;
-	uint64_t hash;		/**< of the code object, or any number that tells twins apart */
+	uint64_t hash; /**< of the code object, or any number that tells twins apart */
 };
 
 /**

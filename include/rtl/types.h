@@ -35,8 +35,8 @@ enum rtl_error {
 	RTL_ENOMEM = -2,   /**< out of memory */
 	RTL_ENOENT = -3,   /**< no such file, stream, string, tracepoint or symbol */
 	RTL_EEXIST = -4,   /**< exists already, and differently */
-	RTL_EABI = -5,	   /**< made for another version of the ABI */
-	RTL_EIO = -6,	   /**< reading or writing failed */
+	RTL_EABI = -5,     /**< made for another version of the ABI */
+	RTL_EIO = -6,      /**< reading or writing failed */
 	RTL_ENOSPC = -7,   /**< no room on the disk */
 	RTL_ELIMIT = -8,   /**< a fixed or configured limit is reached */
 	RTL_ENOTSUP = -9,  /**< cannot be had here */
@@ -101,12 +101,12 @@ enum rtl_type {
 
 /** Kinds of payload fields. A reader skips a field of an unknown kind by its size. */
 enum rtl_kind {
-	RTL_KIND_UINT = 1,   /**< unsigned integer of 1, 2, 4 or 8 bytes */
-	RTL_KIND_INT = 2,    /**< signed integer of 1, 2, 4 or 8 bytes */
-	RTL_KIND_FLOAT = 3,  /**< IEEE 754 binary32 or binary64 */
-	RTL_KIND_BOOL = 4,   /**< 1 byte, 0 or 1 */
+	RTL_KIND_UINT = 1,    /**< unsigned integer of 1, 2, 4 or 8 bytes */
+	RTL_KIND_INT = 2,     /**< signed integer of 1, 2, 4 or 8 bytes */
+	RTL_KIND_FLOAT = 3,   /**< IEEE 754 binary32 or binary64 */
+	RTL_KIND_BOOL = 4,    /**< 1 byte, 0 or 1 */
 	RTL_KIND_ADDRESS = 5, /**< 8 bytes: an address or handle, shown in hexadecimal */
-	RTL_KIND_TIME = 6,   /**< 8 bytes: ns in the clock of rtl_event.time_ns; 0 = none */
+	RTL_KIND_TIME = 6,    /**< 8 bytes: ns in the clock of rtl_event.time_ns; 0 = none */
 	RTL_KIND_STRING = 7, /**< 8 bytes: id of an interned string (rtl_string_intern); 0 = none */
 	RTL_KIND_UID = 8,    /**< 8 bytes: universal id of a tracepoint; 0 = none */
 	RTL_KIND_TEXT = 9,   /**< struct rtl_text: characters that follow in the payload */
@@ -138,30 +138,30 @@ struct rtl_arg {
 	union {
 		uint64_t number;      /**< RTL_KIND_UINT, BOOL, ADDRESS, TIME, STRING, UID */
 		int64_t integer;      /**< RTL_KIND_INT */
-		double real;	      /**< RTL_KIND_FLOAT */
+		double real;          /**< RTL_KIND_FLOAT */
 		struct rtl_text text; /**< RTL_KIND_TEXT: in the same payload */
 	} value;
-	uint16_t kind;	   /**< enum rtl_kind; one that is not known is skipped */
-	uint16_t flags;	   /**< enum rtl_arg_flags */
+	uint16_t kind;     /**< enum rtl_kind; one that is not known is skipped */
+	uint16_t flags;    /**< enum rtl_arg_flags */
 	uint32_t reserved; /**< 0 */
 };
 
 /** One field of a payload. */
 struct rtl_field {
 	uint32_t struct_size;
-	uint16_t kind;		 /**< enum rtl_kind */
-	uint16_t reserved;	 /**< 0 */
-	uint32_t offset;	 /**< from the beginning of the payload, bytes */
-	uint32_t size;		 /**< bytes */
-	const char *name;	 /**< [a-z0-9_]+, unique within the type */
-	const char *unit;	 /**< "ns", "bytes", "count", ...; "" for none */
+	uint16_t kind;           /**< enum rtl_kind */
+	uint16_t reserved;       /**< 0 */
+	uint32_t offset;         /**< from the beginning of the payload, bytes */
+	uint32_t size;           /**< bytes */
+	const char *name;        /**< [a-z0-9_]+, unique within the type */
+	const char *unit;        /**< "ns", "bytes", "count", ...; "" for none */
 	const char *description; /**< one line */
 };
 
 /** A trace-point type as one stream uses it: its payload. */
 struct rtl_type_info {
 	uint32_t struct_size;
-	uint16_t type; /**< enum rtl_type, or RTL_TYPE_USER */
+	uint16_t type;         /**< enum rtl_type, or RTL_TYPE_USER */
 	uint16_t field_count;  /**< at most 256 */
 	uint32_t payload_size; /**< bytes of the fixed part; texts may follow it */
 	uint32_t reserved;     /**< 0 */
@@ -175,11 +175,11 @@ struct rtl_stream_info {
 	uint32_t struct_size;
 	uint16_t version_major; /**< another major version: fields moved or changed meaning */
 	uint16_t version_minor; /**< fields or types were added at the end */
-	const char *name;	/**< dotted, e.g. "rtl.hsa" */
+	const char *name;       /**< dotted, e.g. "rtl.hsa" */
 	const char *description;
 	const struct rtl_type_info *types;
 	uint32_t type_count; /**< at most 256 */
-	uint32_t number; /**< set by rtl: small, unique within the process or host; else 0 */
+	uint32_t number;     /**< set by rtl: small, unique within the process or host; else 0 */
 };
 
 /** Levels of a diagnostic: rtl_log, rtl_host.report. */

@@ -13,7 +13,7 @@
 /* What replaces what the loader finds; NULL: nothing does. Called by dlsym. */
 void *lookup_replacement(void *handle, const char *name);
 
-/* The loader's dlsym with a handle of dlopen. For this library itself: its own would ask it again. */
+/* The loader's dlsym with a handle of dlopen. For this library itself: its own would call us. */
 void *lookup_symbol(void *handle, const char *name);
 
 /* The loader's dlsym: set by the first lookup_replacement. */

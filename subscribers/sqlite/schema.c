@@ -249,8 +249,9 @@ const char schema_call_tables[] =
 	" JOIN rocpd_string AS sta ON sta.id = c.status_id;";
 
 const char schema_link_views[] =
-	"CREATE VIEW IF NOT EXISTS rtl_api_ops AS SELECT l.api_id AS api_id, fun.string AS function,"
-	" l.op_id AS op_id, row_number() OVER (PARTITION BY l.api_id ORDER BY w.submit_ns,"
+	"CREATE VIEW IF NOT EXISTS rtl_api_ops AS SELECT l.api_id AS api_id,"
+	" fun.string AS function, l.op_id AS op_id,"
+	" row_number() OVER (PARTITION BY l.api_id ORDER BY w.submit_ns,"
 	" w.packet_id, w.instance) AS place, typ.string AS type, des.string AS name,"
 	" w.submit_ns AS submit_ns, o.start AS begin_ns, o.\"end\" AS end_ns,"
 	" w.process AS process, w.correlation AS correlation FROM rocpd_api_ops AS l"

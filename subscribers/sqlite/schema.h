@@ -9,8 +9,8 @@
 #ifndef RTL_SQLITE_SCHEMA_H
 #define RTL_SQLITE_SCHEMA_H
 
-/* Version of the tables named rtl_, in rtl_meta: raised when a column changes its meaning. Where columns
- * come or go is seen by themselves (compat.h). */
+/* Version of the tables named rtl_, in rtl_meta: raised when a column changes its meaning. Where
+ * columns come or go is seen by themselves (compat.h). */
 #define SCHEMA_RTL_VERSION "1"
 /* Version of the rocpd schema, in rocpd_metadata. */
 #define SCHEMA_ROCPD_VERSION "3"

@@ -26,7 +26,7 @@
 
 /** What summaries made live and from a file have in common: titles of sections. */
 #define SUMMARY_LAUNCHES "Launch latency, from the call's begin to the GPU's"
-#define SUMMARY_RANGES	 "Ranges"
+#define SUMMARY_RANGES   "Ranges"
 
 struct summary;
 struct summary_section; /* things of one kind: a table */

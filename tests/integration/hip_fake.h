@@ -32,7 +32,7 @@ static inline uint64_t hip_fake_output(const struct hip_argument *argument, unsi
 	if (argument->enumeration)
 		return 1;
 	if (argument->output_kind == RTL_KIND_INT)
-		return (uint64_t)-(int64_t)(i + 2);
+		return (uint64_t) - (int64_t)(i + 2);
 	return 0x1234567890u + i;
 }
 

@@ -34,7 +34,8 @@ TEST(test_region__cpp_exceptions_and_objects__paired, "guards_in_cpp", "", NULL)
 TEST(test_default__marks__text_name_value, "default_marks", DEFAULT, NULL)
 TEST(test_default__long_text__cut_off, "default_long_text", DEFAULT, NULL)
 TEST(test_default__regions__paired_with_values, "default_regions", DEFAULT, NULL)
-TEST(test_default__first_used_by_threads__registered_once, "default_registered_by_all", DEFAULT, NULL)
+TEST(test_default__first_used_by_threads__registered_once, "default_registered_by_all", DEFAULT,
+     NULL)
 TEST(test_default__cpp_objects__paired, "guards_in_cpp_default", DEFAULT, NULL)
 
 static void test_region__two_runs__same_id(void **state)
