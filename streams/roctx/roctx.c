@@ -119,10 +119,31 @@ struct name {
 	bool cut;
 };
 
+#define PAGE 4096u
+
+/* As strnlen, of a text that may not be terminated: whether there is a next page is asked for. */
+static size_t bounded_length(const char *text, size_t most)
+{
+	size_t length = 0;
+	char byte;
+
+	for (;;) {
+		const uintptr_t at = (uintptr_t)text + length;
+		const size_t in_page = PAGE - at % PAGE;
+		const size_t looked = in_page < most - length ? in_page : most - length;
+		const size_t found = strnlen(text + length, looked);
+
+		length += found;
+		if (found < looked || length == most || !text_read_bytes(&byte, at + found, 1))
+			return length;
+	}
+}
+
 static struct name name_of(const char *text)
 {
-	struct name name = {.text = text ? text : ""};
-	const size_t length = strnlen(name.text, RANGE_NAME_BYTES + 1);
+	/* in the first page there never is anything: a number that was taken for a text */
+	struct name name = {.text = (uintptr_t)text < PAGE ? "" : text};
+	const size_t length = bounded_length(name.text, RANGE_NAME_BYTES + 1);
 
 	name.cut = length > RANGE_NAME_BYTES;
 	name.length = name.cut ? RANGE_NAME_BYTES : (uint32_t)length;

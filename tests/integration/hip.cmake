@@ -131,7 +131,11 @@ hip_test(softgpu.local ${CMAKE_CURRENT_SOURCE_DIR}/hip_trace softgpu ${hip_compa
 # What HIP does not have ends the program as the loader would have.
 hip_test(missing ${CMAKE_CURRENT_SOURCE_DIR}/hip_trace none true ${hip_dir}/hip_missing
   ENV HIP_STATUS=127 "HIP_SAID=calls hipStreamGetId, which its HIP does not have")
-hip_test(never ${CMAKE_CURRENT_SOURCE_DIR}/hip_never)
+add_executable(hip_static hip_static.c)
+target_compile_options(hip_static PRIVATE -fno-pie)
+target_link_options(hip_static PRIVATE -static -no-pie)
+set_target_properties(hip_static PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${hip_dir})
+hip_test(never ${CMAKE_CURRENT_SOURCE_DIR}/hip_never ${hip_dir}/hip_static)
 
 # A program that finds HIP's functions by dlsym in a library that it has loaded itself.
 add_executable(hip_dlsym hip_dlsym.c)
