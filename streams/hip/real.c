@@ -100,23 +100,38 @@ __attribute__((noreturn)) static void end_for_want_of(const char *symbol)
 	_exit(127); /* as the loader does */
 }
 
-hip_any_fn hip_resolve(enum hip_id id)
+static void start_at(hip_any_fn real)
 {
-	hip_any_fn real = hip_find_real(id);
-
-	if (!real)
-		end_for_want_of(hip_functions[id].symbol);
 	hip_start();
 	pthread_mutex_lock(&module_lock);
 	add_module((uintptr_t)real);
 	add_module((uintptr_t)hip_resolve);
 	pthread_mutex_unlock(&module_lock);
-	__atomic_store_n(&hip_real_functions[id], real, __ATOMIC_RELEASE);
-	return real;
 }
 
-/* Ours of that name; NULL. */
-static void *find_ours(const char *symbol)
+void hip_set_real(enum hip_id id, hip_any_fn real)
+{
+	start_at(real);
+	/* release: with the acquire in hip_real */
+	__atomic_store_n(&hip_real_functions[id], real, __ATOMIC_RELEASE);
+}
+
+hip_any_fn hip_resolve(enum hip_id id)
+{
+	hip_any_fn real = hip_find_real(id), none = NULL;
+
+	if (!real)
+		end_for_want_of(hip_functions[id].symbol);
+	start_at(real);
+	/* What HIP's table has put there meanwhile stays: behind `real` the table would lead to us
+	 * again. Release: as above; acquire: as hip_real. */
+	return __atomic_compare_exchange_n(&hip_real_functions[id], &none, real, false,
+					   __ATOMIC_RELEASE, __ATOMIC_ACQUIRE)
+		       ? real
+		       : none;
+}
+
+void *hip_find_ours(const char *symbol)
 {
 	static void *handle; /* relaxed: the same, whoever opens it */
 	void *ours = __atomic_load_n(&handle, __ATOMIC_RELAXED);
@@ -136,7 +151,8 @@ void *hip_ours(const char *name, const void *found)
 	const enum hip_id id = hip_find_function(name);
 
 	/* not HIP's, or of another HIP than ours calls */
-	return id == HIP_FUNCTIONS || (void *)hip_find_real(id) != found ? NULL : find_ours(name);
+	return id == HIP_FUNCTIONS || (void *)hip_find_real(id) != found ? NULL
+									 : hip_find_ours(name);
 }
 
 void hip_replace(void **function)

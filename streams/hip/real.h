@@ -30,6 +30,12 @@ static inline hip_any_fn hip_real(enum hip_id id)
 	return __builtin_expect(real != NULL, 1) ? real : hip_resolve(id);
 }
 
+/* Makes that the function that ours calls, and starts the collector. */
+void hip_set_real(enum hip_id id, hip_any_fn real);
+
+/* Our function of that name; NULL: none. Not on a hot path. */
+void *hip_find_ours(const char *symbol);
+
 /* HIP's function of that number, if HIP is in the process and has it; NULL. */
 hip_any_fn hip_find_real(enum hip_id id);
 

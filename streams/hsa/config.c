@@ -29,6 +29,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../hip/dispatch_table.h"
 #include "../hip/preload.h"
 
 static bool is_set(const char *name)
@@ -68,7 +69,7 @@ static bool read_mode(enum config_mode *mode)
 			name);
 		return false;
 	}
-	if (hip_is_preloaded())
+	if (hip_is_preloaded() || hip_table_taken())
 		return true;
 	if (is_set("RTL_MODE_FALLBACK")) {
 		rtl_log(RTL_LEVEL_WARNING, "hsa",

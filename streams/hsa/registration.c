@@ -18,6 +18,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "../hip/dispatch_table.h"
 #include "collector.h"
 #include "onload.h"
 
@@ -97,5 +98,7 @@ int rocprofiler_set_api_table(const char *name, uint64_t version, uint64_t insta
 		status = next(name, version, instance, tables, count);
 	if (name && !strcmp(name, "hsa") && tables && count)
 		take(tables[0]);
+	else if (name && !strcmp(name, "hip") && tables && count)
+		hip_table_take(tables[0]);
 	return status;
 }

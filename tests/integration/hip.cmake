@@ -152,6 +152,20 @@ if(RTL_ROCM7_FOUND)
     ${PROJECT_BINARY_DIR}/tests/programs/rocm7/module_add.gfx942.co LABEL rocm7)
   set_target_properties(hip_dlsym_rocm7 PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${hip_dir})
 endif()
+# HIP's dispatch table, from the real librocprofiler-register: alone, and where we are preloaded as well.
+if(RTL_ROCM7_FOUND)
+  add_executable(hip_register hip_register.c)
+  target_include_directories(hip_register PRIVATE ${hip_source})
+  target_link_libraries(hip_register PRIVATE rtl_settings ${CMAKE_DL_LIBS}
+    ${RTL_ROCM7_LINK_OPTIONS})
+  set_target_properties(hip_register PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${hip_dir})
+  set(register ${hip_dir}/hip_register ${RTL_ROCM7_LIBRARY_DIR}/libamdhip64.so.7
+    ${PROJECT_BINARY_DIR}/tests/programs/rocm7/module_add.gfx942.co)
+  hip_test(rocm7.register ${CMAKE_CURRENT_SOURCE_DIR}/hip_trace rocm7 ${hip_compare} ${register}
+    LABEL rocm7 ENV HIP_PRELOAD= ROCPROFILER_REGISTER_LIBRARY=$<TARGET_FILE:rtl_rocm>)
+  hip_test(rocm7.register_preloaded ${CMAKE_CURRENT_SOURCE_DIR}/hip_trace rocm7 ${hip_compare}
+    ${register} both LABEL rocm7 ENV ROCPROFILER_REGISTER_LIBRARY=$<TARGET_FILE:rtl_rocm>)
+endif()
 foreach(number 1 2)
   add_library(hip_next_${number} SHARED hip_next.c)
   target_compile_definitions(hip_next_${number} PRIVATE HIP_NEXT_NUMBER=${number}

@@ -23,6 +23,15 @@ if(RTL_ROCM7_FOUND)
   hip_types_test(test_hip_types_rocm7 ${RTL_ROCM7_INCLUDE_DIR})
 endif()
 
+if(RTL_ROCM7_FOUND)
+  add_executable(test_hip_dispatch_table test_hip_dispatch_table.cpp)
+  target_link_libraries(test_hip_dispatch_table PRIVATE rtl_settings)
+  target_compile_definitions(test_hip_dispatch_table PRIVATE __HIP_PLATFORM_AMD__)
+  target_include_directories(test_hip_dispatch_table SYSTEM BEFORE PRIVATE ${RTL_ROCM7_INCLUDE_DIR})
+  add_test(NAME unit.test_hip_dispatch_table COMMAND test_hip_dispatch_table)
+  set_tests_properties(unit.test_hip_dispatch_table PROPERTIES LABELS unit)
+endif()
+
 # The table is what the generator makes of the headers that it was made from; where they are not
 # there in these versions the test is skipped, and says so.
 add_test(NAME unit.hip_table COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_hip_table.sh)

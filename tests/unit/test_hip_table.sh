@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# test_hip_table.sh: streams/hip/functions.def and its documentation are what the generator makes of HIP's headers.
+# test_hip_table.sh: streams/hip/functions.def, table.def and the documentation are what the generator makes of HIP's headers.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 hip=$here/../../streams/hip
@@ -17,7 +17,7 @@ command -v clang >/dev/null && [ "$found" = "$made" ] || {
   exit 77
 }
 "$hip/regenerate" "$scratch"
-for file in "$hip/functions.def" "$here/../../docs/hip-functions.md"; do
+for file in "$hip/functions.def" "$hip/table.def" "$here/../../docs/hip-functions.md"; do
   diff -u "$file" "$scratch/$(basename "$file")" || {
     echo "$file differs: run streams/hip/regenerate"
     exit 1

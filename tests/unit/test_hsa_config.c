@@ -14,6 +14,7 @@
 
 #include <rtl/publish.h>
 
+#include "../../streams/hip/dispatch_table.h"
 #include "../../streams/hip/preload.h"
 #include "../../streams/hsa/config.h"
 
@@ -24,6 +25,11 @@ static bool preloaded;
 bool hip_is_preloaded(void)
 {
 	return preloaded;
+}
+
+bool hip_table_taken(void)
+{
+	return false;
 }
 
 void rtl_log(enum rtl_level level, const char *component, const char *format, ...)
