@@ -200,14 +200,10 @@ static inline struct slot *take(struct queue *queue, union packet *packet)
 static inline void fill_scope(const struct queue *queue, struct slot *slot, uint64_t index,
 			      bool is_work)
 {
-	const struct origin *origin =
-		queue->origins ? origins_find(queue->origins, queue->packets, index) : NULL;
-	struct origin here;
+	struct origin found, *origin = &found;
 
-	if (!origin) {
-		origin_fill(&here);
-		origin = &here;
-	}
+	if (!queue->origins || !origins_find(queue->origins, queue->packets, index, origin))
+		origin_fill(origin);
 	slot->submit_tid = origin->tid;
 	slot->in_scope = origin->in_scope;
 	slot->correlation = 0;

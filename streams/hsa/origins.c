@@ -17,7 +17,7 @@
 static struct {
 	_Atomic(const hsa_queue_t *) queue;
 	/* Release when it is complete, acquire where it is used. */
-	_Atomic(struct origin *) origins;
+	_Atomic(struct origin_note *) notes;
 	_Atomic uint32_t mask;
 } table[QUEUES_MAX];
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER; /* of who adds and removes */
@@ -55,18 +55,18 @@ static inline unsigned home(const hsa_queue_t *queue)
 	return (unsigned)(((uintptr_t)queue * 0x9e3779b97f4a7c15u) >> 56) % QUEUES_MAX;
 }
 
-static inline struct origin *find(const hsa_queue_t *queue, uint32_t *mask)
+static inline struct origin_note *find(const hsa_queue_t *queue, uint32_t *mask)
 {
 	for (unsigned i = 0, at = home(queue); i < QUEUES_MAX; i++, at = (at + 1) % QUEUES_MAX) {
 		const hsa_queue_t *there =
 			atomic_load_explicit(&table[at].queue, memory_order_relaxed);
 
 		if (there == queue) {
-			struct origin *origins =
-				atomic_load_explicit(&table[at].origins, memory_order_acquire);
+			struct origin_note *notes =
+				atomic_load_explicit(&table[at].notes, memory_order_acquire);
 
 			*mask = atomic_load_explicit(&table[at].mask, memory_order_relaxed);
-			return origins;
+			return notes;
 		}
 		if (!there)
 			break;
@@ -74,17 +74,30 @@ static inline struct origin *find(const hsa_queue_t *queue, uint32_t *mask)
 	return NULL;
 }
 
+static inline void write_note(struct origin_note *note, uint64_t index)
+{
+	enum { LAST = sizeof(struct origin) / 8 - 1 };
+	struct origin origin = {0};
+	uint64_t words[LAST + 1];
+
+	origin_fill(&origin);
+	memcpy(words, &origin, sizeof(words));
+	atomic_store_explicit(&note->number, 0, memory_order_relaxed);
+	/* With the fence in origins_find. */
+	atomic_thread_fence(memory_order_release);
+	/* Outside of a scope only the last one means something: the thread, and that. */
+	for (size_t i = origin.in_scope ? 0 : LAST; i <= LAST; i++)
+		atomic_store_explicit(&note->words[i], words[i], memory_order_relaxed);
+	atomic_store_explicit(&note->number, index + 1, memory_order_release);
+}
+
 static inline uint64_t note(const hsa_queue_t *queue, uint64_t first, uint64_t count)
 {
 	uint32_t mask = 0;
-	struct origin *origins = find(queue, &mask);
+	struct origin_note *notes = find(queue, &mask);
 
-	for (uint64_t i = 0; origins && i < count && i <= mask; i++) {
-		struct origin *origin = &origins[(first + i) & mask];
-
-		origin_fill(origin);
-		atomic_store_explicit(&origin->number, first + i + 1, memory_order_release);
-	}
+	for (uint64_t i = 0; notes && i < count && i <= mask; i++)
+		write_note(&notes[(first + i) & mask], first + i);
 	return first;
 }
 
@@ -131,36 +144,42 @@ void origins_hook(struct root_table *root)
 
 /* ---- queues */
 
-static bool put(const hsa_queue_t *queue, struct origin *origins)
+static bool put(const hsa_queue_t *queue, struct origin_note *notes)
 {
 	for (unsigned i = 0, at = home(queue); i < QUEUES_MAX; i++, at = (at + 1) % QUEUES_MAX) {
-		if (atomic_load_explicit(&table[at].origins, memory_order_relaxed))
+		if (atomic_load_explicit(&table[at].notes, memory_order_relaxed))
 			continue;
-		atomic_store_explicit(&table[at].mask, queue->size - 1, memory_order_relaxed);
+		atomic_store_explicit(&table[at].mask, origins_count(queue->size) - 1,
+				      memory_order_relaxed);
 		atomic_store_explicit(&table[at].queue, queue, memory_order_relaxed);
-		atomic_store_explicit(&table[at].origins, origins, memory_order_release);
+		atomic_store_explicit(&table[at].notes, notes, memory_order_release);
 		return true;
 	}
 	return false;
 }
 
-struct origin *origins_add(const hsa_queue_t *queue)
+static size_t notes_size(uint32_t packets)
 {
-	struct origin *origins;
+	return (size_t)origins_count(packets) * sizeof(struct origin_note);
+}
+
+struct origin_note *origins_add(const hsa_queue_t *queue)
+{
+	struct origin_note *notes;
 	bool good;
 
 	if (!hooked)
 		return NULL;
-	origins = mmap(NULL, (size_t)queue->size * sizeof(*origins), PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (origins == MAP_FAILED)
+	notes = mmap(NULL, notes_size(queue->size), PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (notes == MAP_FAILED)
 		return NULL;
 	pthread_mutex_lock(&table_lock);
-	good = put(queue, origins);
+	good = put(queue, notes);
 	pthread_mutex_unlock(&table_lock);
 	if (good)
-		return origins;
-	origins_free(origins, queue->size);
+		return notes;
+	origins_free(notes, queue->size);
 	return NULL;
 }
 
@@ -169,12 +188,12 @@ void origins_remove(const hsa_queue_t *queue)
 	pthread_mutex_lock(&table_lock);
 	for (unsigned at = 0; at < QUEUES_MAX; at++)
 		if (atomic_load_explicit(&table[at].queue, memory_order_relaxed) == queue)
-			atomic_store_explicit(&table[at].origins, NULL, memory_order_relaxed);
+			atomic_store_explicit(&table[at].notes, NULL, memory_order_relaxed);
 	pthread_mutex_unlock(&table_lock);
 }
 
-void origins_free(struct origin *origins, uint32_t packets)
+void origins_free(struct origin_note *notes, uint32_t packets)
 {
-	if (origins)
-		munmap(origins, (size_t)packets * sizeof(*origins));
+	if (notes)
+		munmap(notes, notes_size(packets));
 }

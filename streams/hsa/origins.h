@@ -18,14 +18,12 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "table.h"
 
 /* Of one packet. */
 struct origin {
-	/* Its index in the queue and 1. Release behind the rest, acquire in origins_find: what a
-	 * later packet in the same place leaves there is not there before this one has gone. */
-	_Atomic uint64_t number;
 	uint64_t correlation;
 	uint64_t scope;
 	uint64_t scope_instance;
@@ -33,30 +31,61 @@ struct origin {
 	uint64_t stream;
 	uint64_t range;
 	uint32_t tid;
-	bool in_scope;
-} __attribute__((aligned(64)));
+	uint32_t in_scope;
+};
 
-/* What the calling thread is within just now; number is left alone. */
+/* Where it is noted. */
+struct origin_note {
+	/*
+	 * The packet's index in the queue and 1; 0 while it is written. Release behind the words,
+	 * and before them by a fence; acquire in origins_find, which looks again after it has read
+	 * them.
+	 */
+	_Atomic uint64_t number;
+	_Atomic uint64_t words[sizeof(struct origin) / 8]; /* relaxed */
+} __attribute__((aligned(64)));
+_Static_assert(sizeof(struct origin_note) == 64, "a cache line");
+
+/*
+ * How many notes a queue has: places are taken before there is room for their packets, so there
+ * are more of them than packets; how many threads wait for room nobody knows.
+ */
+static inline uint32_t origins_count(uint32_t packets)
+{
+	return packets < 1024 ? 2048 : 2 * packets;
+}
+
+/* What the calling thread is within just now. */
 void origin_fill(struct origin *origin);
 
 /* Hooks the runtime's functions. */
 void origins_hook(struct root_table *root);
 
 /* Room for the packets of a queue, and notes from now on. NULL: not hooked, or no memory. */
-struct origin *origins_add(const hsa_queue_t *queue);
+struct origin_note *origins_add(const hsa_queue_t *queue);
 /* No more notes: the queue is about to be destroyed. */
 void origins_remove(const hsa_queue_t *queue);
 /* Gives the room back; NULL is fine. packets: the size of the queue. */
-void origins_free(struct origin *origins, uint32_t packets);
+void origins_free(struct origin_note *notes, uint32_t packets);
 
-/* Of the packet at that index; NULL: its place was taken in a way that was not seen. */
-static inline const struct origin *origins_find(const struct origin *origins, uint32_t packets,
-						uint64_t index)
+/* Of the packet at that index; false: its place was taken in a way that was not seen, or too many
+ * places have been taken since. */
+static inline bool origins_find(const struct origin_note *notes, uint32_t packets, uint64_t index,
+				struct origin *origin)
 {
-	const struct origin *origin = &origins[index & (packets - 1)];
+	const struct origin_note *note = &notes[index & (origins_count(packets) - 1)];
+	uint64_t words[sizeof(*origin) / 8];
 
-	return atomic_load_explicit(&origin->number, memory_order_acquire) == index + 1 ? origin
-											: NULL;
+	if (atomic_load_explicit(&note->number, memory_order_acquire) != index + 1)
+		return false;
+	for (size_t i = 0; i < sizeof(*origin) / 8; i++)
+		words[i] = atomic_load_explicit(&note->words[i], memory_order_relaxed);
+	/* With the fence in origins.c: what was read is not of a later packet. */
+	atomic_thread_fence(memory_order_acquire);
+	if (atomic_load_explicit(&note->number, memory_order_relaxed) != index + 1)
+		return false;
+	memcpy(origin, words, sizeof(*origin));
+	return true;
 }
 
 #endif

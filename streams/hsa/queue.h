@@ -44,8 +44,8 @@ struct queue {
 	uint32_t type;
 	uint64_t uid;
 	uint64_t agent_uid;
-	bool unseen;            /* its packets are not seen: it is only listed */
-	struct origin *origins; /* where its packets come from; NULL: not noted */
+	bool unseen;                 /* its packets are not seen: it is only listed */
+	struct origin_note *origins; /* where its packets come from; NULL: not noted */
 
 	/* The list's lock. The runtime has one cooperative queue for each GPU, which it gives to
 	 * all who ask; it cannot be destroyed when it is intercepted: the runtime keeps it, and

@@ -179,7 +179,9 @@ foreach(runner softgpu rocm7)
   hsa_trace_test(odd ${runner} "--unnamed --own @out"
     ${hsa_dir}/hsa_odd batches dependencies mixed order handlers churn values kinds full)
 endforeach()
-# On ROCm 7 not: see one_queue.
+# On ROCm 7 not: see one_queue. In the modes with calls it is known whose a packet is.
+hsa_trace_test(odd_owners softgpu "--unnamed --barriers 1 --owners" ${hsa_dir}/hsa_odd ahead
+  ENV RTL_MODE=full)
 hsa_trace_test(odd_crowd softgpu "--unnamed" ${hsa_dir}/hsa_odd crowd)
 # A clock with odd ticks, begun elsewhere.
 hsa_trace_test(odd_clock softgpu "--tick 40" ${programs}/vector_add

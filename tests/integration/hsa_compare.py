@@ -12,6 +12,7 @@ dispatches of the log may be absent from the trace, and must have been counted a
 --late: some dispatches are absent, and exactly these have been counted as missed.
 --passed-on: some dispatches were passed on by the runtime's thread, and say so; the others are all of
 one thread.
+--owners: dispatches of one grid are of one thread, and those of others of others.
 --blind: nothing is traced, as that many queues are not seen, which must have been counted.
 --unnamed: kernels have no names (a program with kernel objects of its own).
 --own: lines `[grid=X] time THREAD N START END` in FILE are what the program read itself of dispatches:
@@ -208,6 +209,19 @@ def check_submitters(path):
     return len(threads[0]) == len(threads[1]) == 1 and threads[0] != threads[1]
 
 
+def check_owners(path):
+    """Each grid is one thread's, and each thread has one grid."""
+    pairs = set()
+    with open(path) as file:
+        for line in file:
+            if line.startswith("dispatch "):
+                row = dict(PAIR.findall(line))
+                pairs.add((row["grid"], row["tid"]))
+    grids, threads = {pair[0] for pair in pairs}, {pair[1] for pair in pairs}
+    print("grids %d, threads %d, pairs of both %d" % (len(grids), len(threads), len(pairs)))
+    return len(grids) > 1 and len(grids) == len(threads) == len(pairs)
+
+
 def check_own(path, log, tick):
     known = defaultdict(list)
     for key, begin, end in log:
@@ -236,6 +250,7 @@ def main():
     parser.add_argument("--tick", type=int, default=10)
     parser.add_argument("--missed", type=int, default=0)
     parser.add_argument("--passed-on", action="store_true")
+    parser.add_argument("--owners", action="store_true")
     parser.add_argument("--late", action="store_true")
     parser.add_argument("--blind", type=int, default=0)
     parser.add_argument("--unnamed", action="store_true")
@@ -275,6 +290,8 @@ def main():
             len(barriers) < args.barriers:
         sys.exit(1)
     if args.passed_on and not check_submitters(args.trace):
+        sys.exit(1)
+    if args.owners and not check_owners(args.trace):
         sys.exit(1)
     if args.own and not check_own(args.own, log, args.tick):
         sys.exit(1)

@@ -8,6 +8,7 @@
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -466,6 +467,38 @@ static void crowd(void)
 	CHECK(!hsa_queue_destroy(shared_queue));
 }
 
+/* Threads that take places for batches ahead of their time, in turns: the grid is the thread's. */
+static void *use_ahead(void *data)
+{
+	const uint32_t work_items = 64 * (1 + atomic_fetch_add((atomic_uint *)data, 1));
+	const uint64_t batch = 24;
+
+	for (int i = 0; i < 60; i++) {
+		const uint64_t index = hsa_queue_add_write_index_relaxed(shared_queue, batch);
+
+		sched_yield();
+		for (uint64_t j = 0; j < batch; j++) {
+			put_dispatch(shared_queue, index + j, work_items, none);
+			ring(shared_queue, index + j);
+		}
+	}
+	return NULL;
+}
+
+static void ahead(void)
+{
+	atomic_uint threads = 0;
+	pthread_t thread[8];
+
+	shared_queue = create_queue(SMALL);
+	for (int i = 0; i < 8; i++)
+		CHECK(!pthread_create(&thread[i], NULL, use_ahead, &threads));
+	for (int i = 0; i < 8; i++)
+		CHECK(!pthread_join(thread[i], NULL));
+	finish(shared_queue);
+	CHECK(!hsa_queue_destroy(shared_queue));
+}
+
 /* More than the queue holds while the first waits for a signal of the program's. */
 static void full(void)
 {
@@ -592,8 +625,8 @@ static const struct {
 	{"barriers", barriers}, {"batches", batches}, {"dependencies", dependencies},
 	{"mixed", mixed},       {"order", order},     {"handlers", handlers},
 	{"churn", churn},       {"values", values},   {"kinds", kinds},
-	{"crowd", crowd},       {"full", full},       {"overflow", overflow},
-	{"many", many},         {"leave", leave},
+	{"crowd", crowd},       {"ahead", ahead},     {"full", full},
+	{"overflow", overflow}, {"many", many},       {"leave", leave},
 };
 
 int main(int argc, char **argv)
