@@ -21,9 +21,13 @@
 #include "../engine.h"
 #include "kmt.h"
 
-#define EVENTS_MAX      8192u
-#define FEW_EVENTS      64u
-#define WAIT_FOREVER_MS 0xffffffffu
+#define EVENTS_MAX 8192u
+#define FEW_EVENTS 64u
+/* Longest sleep; then a wait succeeds without an event, as ROCr expects: it looks at its signals
+ * again. All queues of a process have one event that resets itself, and two that are destroyed at
+ * once can miss it, with the real driver too: who looks at its signal before the event is set, and
+ * sleeps after another has been woken by it and reset it, would sleep for ever. */
+#define SLEEP_MOST_NS UINT64_C(1000000000)
 
 struct event {
 	_Atomic bool used, set, manual;
@@ -170,7 +174,7 @@ struct wait {
 	uint32_t *seen; /* times_set of each when the wait began */
 	uint32_t count;
 	bool all;
-	uint64_t end_ns; /* UINT64_MAX: never */
+	uint64_t end_ns;
 };
 
 static struct event *waited_for(const struct wait *w, uint32_t i)
@@ -243,8 +247,7 @@ static bool wait_sleep(const struct wait *w)
 			return false;
 		left.tv_sec = (time_t)((w->end_ns - now_ns) / SG_NS_PER_S);
 		left.tv_nsec = (long)((w->end_ns - now_ns) % SG_NS_PER_S);
-		syscall(SYS_futex, futex, FUTEX_WAIT_PRIVATE, value,
-			w->end_ns == UINT64_MAX ? NULL : &left, NULL, 0);
+		syscall(SYS_futex, futex, FUTEX_WAIT_PRIVATE, value, &left, NULL, 0);
 	}
 }
 
@@ -252,22 +255,26 @@ KMT_EXPORT HSAKMT_STATUS hsaKmtWaitOnMultipleEvents(HsaEvent *list[], HSAuint32 
 						    HSAuint32 ms)
 {
 	uint32_t few[FEW_EVENTS];
-	struct wait w = {list, few, count, all, UINT64_MAX};
-	bool ready;
+	struct wait w = {list, few, count, all, 0};
+	uint64_t now_ns;
+	bool ready, timed_out = false;
 
 	if (!list)
 		return HSAKMT_STATUS_INVALID_HANDLE;
 	if (count > FEW_EVENTS && !(w.seen = malloc(count * sizeof(*w.seen))))
 		return HSAKMT_STATUS_NO_MEMORY;
-	if (ms != WAIT_FOREVER_MS)
-		w.end_ns = sg_now_ns() + ms * UINT64_C(1000000);
+	now_ns = sg_now_ns();
+	w.end_ns = now_ns + SLEEP_MOST_NS;
+	if (ms * UINT64_C(1000000) <= SLEEP_MOST_NS)
+		w.end_ns = now_ns + ms * UINT64_C(1000000);
 	sg_engines_kick(); /* who waits may have rung a doorbell just now */
 	wait_begin(&w);
 	ready = wait_sleep(&w);
 	wait_end(&w, ready);
+	timed_out = !ready && ms * UINT64_C(1000000) <= SLEEP_MOST_NS;
 	if (w.seen != few)
 		free(w.seen);
-	return ready ? HSAKMT_STATUS_SUCCESS : HSAKMT_STATUS_WAIT_TIMEOUT;
+	return timed_out ? HSAKMT_STATUS_WAIT_TIMEOUT : HSAKMT_STATUS_SUCCESS;
 }
 
 KMT_EXPORT HSAKMT_STATUS hsaKmtWaitOnEvent(HsaEvent *event, HSAuint32 ms)
