@@ -4,8 +4,8 @@
  *
  *	RTL_HSA_SLOTS		most dispatches under way or not yet published: a number from 64 to
  *				16777216 (131072)
- *	RTL_HSA_WAIT_MS		longest wait of a submitting thread for a slow subscriber:
- *				milliseconds, up to 600000 (1000)
+ *	RTL_HSA_WAIT_MS		longest wait for a slow subscriber, of a submitting thread
+ *				and of the process at its end: milliseconds, up to 600000 (60000)
  *	RTL_HSA_EXIT_MS		longest wait at the end for dispatches under way: milliseconds, up
  *				to 600000 (1000)
  *
@@ -106,7 +106,7 @@ bool config_read(struct config *config)
 	const char *policy = getenv("RTL_BUFFER_POLICY");
 	bool good = true, able;
 
-	*config = (struct config){.slots = 131072, .wait_ms = 1000, .exit_timeout_ms = 1000};
+	*config = (struct config){.slots = 131072, .wait_ms = 60000, .exit_timeout_ms = 1000};
 	able = read_mode(&config->mode);
 	good &= read_number("RTL_HSA_SLOTS", 64, 1u << 24, &config->slots);
 	good &= read_number("RTL_HSA_WAIT_MS", 0, 600000, &config->wait_ms);

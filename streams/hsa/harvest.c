@@ -175,8 +175,13 @@ static void harvest_on(void)
 			atomic_load_explicit(&harvest.wake_count, memory_order_acquire);
 		const bool progress = pass(number);
 
-		if (harvest_left() || is_over(progress))
+		if (harvest_left())
 			return;
+		if (is_over(progress)) {
+			if (self->queues.under_way)
+				(void)pass(0); /* at all of it: what has ended by now */
+			return;
+		}
 		quiet = progress || self->queues.under_way ? 0 : quiet + 1;
 		poll_ns = progress ? POLL_MIN_NS : poll_ns * 2;
 		if (poll_ns > POLL_MAX_NS)
@@ -316,6 +321,15 @@ static void wait_until_ended(struct harvester *harvester, uint64_t until_ns)
 	}
 }
 
+/* How long the harvester gets at the end: for what is under way, then for the last pass; and if it
+ * waits for a subscriber, as long as a submitting thread would. */
+static uint64_t patience_ms(uint32_t timeout_ms)
+{
+	const uint64_t least = (uint64_t)timeout_ms + LAST_PASS_MS;
+
+	return least > collector.config.wait_ms ? least : collector.config.wait_ms;
+}
+
 void harvest_stop(uint32_t timeout_ms)
 {
 	const uint64_t now = rtl_clock_ns();
@@ -328,7 +342,7 @@ void harvest_stop(uint32_t timeout_ms)
 		atomic_store_explicit(&harvester->stop_at_ns, now + timeout_ms * 1000000ull + 1,
 				      memory_order_release);
 		harvest_wake();
-		wait_until_ended(harvester, now + (timeout_ms + LAST_PASS_MS) * 1000000ull);
+		wait_until_ended(harvester, now + patience_ms(timeout_ms) * 1000000);
 		drop(harvester);
 	}
 	pthread_mutex_unlock(&harvest.lock);

@@ -211,6 +211,13 @@ hsa_trace_test(hsa_copies_twice softgpu "--own-copies @out" ${hsa_dir}/hsa_copie
   ENV HSA_BEFORE=$<TARGET_FILE:rtl_rocm>)
 hsa_trace_test(hsa_copies_profiler softgpu "--own-copies @out" ${hsa_dir}/hsa_copies
   ENV HSA_AFTER=${hsa_dir}/libhsa_profiler.so)
+# A subscriber that does not get on for a while, and rings that are full by then: nothing is lost.
+hsa_trace_test(stalled_at_end softgpu "" ${programs}/hsa_dispatch -n 1000 -t 2 -S
+  ENV "HSA_DUMP=&stall_ms=5000" RTL_BUFFER_SIZE=64k SOFTGPU_KERNEL_NS=0 RTL_HSA_EXIT_MS=100
+    SOFTGPU_KERNELS=${programs}/libhost_kernels.so)
+hsa_trace_test(stalled_subscriber softgpu "" ${programs}/hsa_dispatch -n 20000 -t 2 -S
+  ENV "HSA_DUMP=&stall_ms=3000" RTL_BUFFER_SIZE=64k SOFTGPU_KERNEL_NS=0
+    SOFTGPU_KERNELS=${programs}/libhost_kernels.so)
 # What never ends is counted at the exit, which does not wait for long.
 foreach(runner softgpu rocm7)
   hsa_trace_test(hsa_copies_hang ${runner} "--own-copies @out --copies-missed 2"
@@ -230,7 +237,7 @@ hsa_trace_test(slow_subscriber softgpu "" ${programs}/hsa_dispatch -n 3000 -t 2
 # One that is too slow at the end costs events, which are counted, and is not waited for. The runtime of
 # ROCm 7 ends once only on the software GPU.
 hsa_trace_test(late_subscriber softgpu "--unnamed --late" ${hsa_dir}/hsa_late
-  ENV "HSA_DUMP=&delay_us=20000" RTL_BUFFER_SIZE=64k RTL_HSA_EXIT_MS=0)
+  ENV "HSA_DUMP=&delay_us=20000" RTL_BUFFER_SIZE=64k RTL_HSA_EXIT_MS=0 RTL_HSA_WAIT_MS=500)
 
 # Other tools that make intercept queues themselves, loaded before and after the collector, and
 # the collector loaded twice: every dispatch once, with its times.

@@ -13,8 +13,8 @@
  *	copies published=N ..., the same of rtl.hsa.copy
  *
  * Settings: output (file, default standard error), delay_us (a pause for each event: a slow
- * subscriber), begin (1: submissions too, as "submit ...").
- * Threads: the host calls one function at a time.
+ * subscriber), stall_ms (a pause for the first dispatch), begin (1: submissions too, as "submit
+ *..."). Threads: the host calls one function at a time.
  */
 #include <inttypes.h>
 #include <rtl/rocm.h>
@@ -28,7 +28,7 @@ struct dump {
 	const struct rtl_host *host;
 	const struct rtl_stream_info *stream, *copies;
 	FILE *file;
-	unsigned delay_us;
+	unsigned delay_us, stall_ms;
 	bool begin;
 };
 
@@ -105,6 +105,10 @@ static void dump_events(void *user, const struct rtl_event *const *events, size_
 	for (size_t i = 0; i < count; i++) {
 		if (dump->delay_us)
 			usleep(dump->delay_us);
+		if (dump->stall_ms && events[i]->type == RTL_TASK_END) {
+			usleep(dump->stall_ms * 1000);
+			dump->stall_ms = 0;
+		}
 		switch (events[i]->type) {
 		case RTL_TASK_BEGIN:
 			dump_dispatch(dump, events[i], "submit");
@@ -143,6 +147,8 @@ static int dump_create(const struct rtl_host *host, const struct rtl_setting *se
 			dump->file = fopen(settings[i].value, "w");
 		else if (!strcmp(settings[i].key, "delay_us"))
 			dump->delay_us = (unsigned)atoi(settings[i].value);
+		else if (!strcmp(settings[i].key, "stall_ms"))
+			dump->stall_ms = (unsigned)atoi(settings[i].value);
 		else if (!strcmp(settings[i].key, "begin"))
 			dump->begin = atoi(settings[i].value) != 0;
 	}
@@ -230,6 +236,10 @@ static const struct rtl_setting_info dump_settings[] = {
 	 .fallback = "0",
 	 .description = "pause for each event"},
 	{.struct_size = sizeof(struct rtl_setting_info),
+	 .key = "stall_ms",
+	 .fallback = "0",
+	 .description = "pause for the first dispatch"},
+	{.struct_size = sizeof(struct rtl_setting_info),
 	 .key = "begin",
 	 .fallback = "0",
 	 .description = "1: submissions too"},
@@ -242,7 +252,7 @@ RTL_EXPORT_SUBSCRIBER = {
 	.version = "1",
 	.description = "text of rtl.hsa for tests",
 	.settings = dump_settings,
-	.setting_count = 3,
+	.setting_count = 4,
 	.create = dump_create,
 	.stream = dump_stream,
 	.finish = dump_finish,

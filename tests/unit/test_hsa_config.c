@@ -66,7 +66,7 @@ static void test_config__nothing_set__has_defaults(void **state)
 	assert_true(config_read(&config));
 	assert_int_equal(config.mode, CONFIG_STANDARD);
 	assert_int_equal(config.slots, 131072);
-	assert_int_equal(config.wait_ms, 1000);
+	assert_int_equal(config.wait_ms, 60000);
 	assert_int_equal(config.exit_timeout_ms, 1000);
 	assert_int_equal(lines, 0);
 }
