@@ -4,7 +4,8 @@
 its calls made a GPU do, against the links in the database and the software GPU's log.
 
 Of each call: what is linked to it is what it did, in that order; the dispatches and copies know the
-call's begin, the stream and the range around them. Of each dispatch and copy in the log: one call is linked to
+call's begin, the stream and the range around them, and begin after it but for the error of the clocks
+that the trace itself tells. Of each dispatch and copy in the log: one call is linked to
 it, and no other. Every other row of rocpd_op is linked to one row of rocpd_api.
 
 --unlinked: work may be linked to no call (of HIP), where the runtime's threads submit it; what is
@@ -16,7 +17,7 @@ import re
 import sqlite3
 import sys
 
-CLOCK_ERROR_NS = 1000000
+TICK_NS = 1000  # a tick of the GPU's clock, and what its conversion adds
 LINE = re.compile(r"thread (\d+) work (\w+) (\d+) (.*?)(?: within (\w+))? :( \{)?(.*)$")
 FIELD = re.compile(r"(\w+)=(\S*)")
 
@@ -74,8 +75,9 @@ def key_of(row):
 
 
 class Check:
-    def __init__(self, unlinked):
+    def __init__(self, unlinked, clock_error_ns):
         self.unlinked, self.problems, self.linked = unlinked, [], collections.Counter()
+        self.clock_error_ns = clock_error_ns
 
     def complain(self, *what):
         self.problems.append(" ".join(map(str, what)))
@@ -97,7 +99,7 @@ class Check:
             if (row["place"], row["tid"], row["correlation"]) != (
                     place + 1, call["tid"], call["instance"]) or row["call_ns"] != call["begin_ns"]:
                 self.complain("not of its call:", dict(row), dict(call))
-            elif row["begin_ns"] + CLOCK_ERROR_NS < call["begin_ns"]:
+            elif row["begin_ns"] + self.clock_error_ns < call["begin_ns"]:
                 self.complain("begins before its call:", dict(row), dict(call))
             elif row["stream"] != (call["stream"] or 0):
                 self.complain("another stream:", dict(row), dict(call))
@@ -111,7 +113,8 @@ def main():
     unlinked = sys.argv[1] == "--unlinked"
     path, output, log_path = sys.argv[1 + unlinked:]
     db = sqlite3.connect(path)
-    check = Check(unlinked)
+    clock_error_ns = db.execute("SELECT max(tick_error_ns) FROM rtl_clock").fetchone()[0]
+    check = Check(unlinked, clock_error_ns + TICK_NS)
     said, log, work = read_output(output), read_log(log_path), read_work(db)
     seen, calls = collections.Counter(), {}
     everything = {call["instance"]: call for call in db.execute(
