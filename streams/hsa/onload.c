@@ -197,6 +197,7 @@ void onload_leave(void)
 		return;
 	collector_stop(COLLECTOR_OFF);
 	queue_forget_all();
+	origins_forget();
 	copies_forget();
 	memory_forget();
 	agents_forget();

@@ -192,6 +192,14 @@ void origins_remove(const hsa_queue_t *queue)
 	pthread_mutex_unlock(&table_lock);
 }
 
+void origins_forget(void)
+{
+	pthread_mutex_lock(&table_lock);
+	for (unsigned at = 0; at < QUEUES_MAX; at++)
+		atomic_store_explicit(&table[at].notes, NULL, memory_order_relaxed);
+	pthread_mutex_unlock(&table_lock);
+}
+
 void origins_free(struct origin_note *notes, uint32_t packets)
 {
 	if (notes)

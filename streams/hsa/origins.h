@@ -65,6 +65,8 @@ void origins_hook(struct root_table *root);
 struct origin_note *origins_add(const hsa_queue_t *queue);
 /* No more notes: the queue is about to be destroyed. */
 void origins_remove(const hsa_queue_t *queue);
+/* The runtime has ended: its queues are gone. Their room is left to whoever may still look. */
+void origins_forget(void);
 /* Gives the room back; NULL is fine. packets: the size of the queue. */
 void origins_free(struct origin_note *notes, uint32_t packets);
 
