@@ -46,6 +46,7 @@ struct harvester {
 	 */
 	_Atomic uint32_t turn;
 	_Atomic uint32_t refs; /* the thread, and who has started it; acq_rel */
+	_Atomic uint32_t outs; /* how often it has been out: a sign of life; relaxed */
 	/* A futex; release by the thread, acquire by who stops it. */
 	_Atomic uint32_t ended;
 	/* rtl_clock_ns at which to stop; 0: not. Release, acquire. */
@@ -94,9 +95,13 @@ static bool change_turn(struct harvester *harvester, uint32_t from, uint32_t to)
 
 void harvest_out(void)
 {
+	if (!self)
+		return;
+	atomic_store_explicit(&self->outs,
+			      atomic_load_explicit(&self->outs, memory_order_relaxed) + 1,
+			      memory_order_relaxed);
 	/* Fails if it was given up already. Pairs with give_up's acquire. */
-	if (self)
-		(void)change_turn(self, TURN_IN, TURN_OUT);
+	(void)change_turn(self, TURN_IN, TURN_OUT);
 }
 
 void harvest_in(void)
@@ -304,36 +309,42 @@ static bool give_up(struct harvester *harvester)
 	return true;
 }
 
-/*
- * Until the harvester has ended, or it waits for a subscriber and the time is over. It may get
- * there only later, and should: the runtime must not end under its hands.
- */
-static void wait_until_ended(struct harvester *harvester, uint64_t until_ns)
+static bool is_out(const struct harvester *harvester)
 {
+	return atomic_load_explicit(&harvester->turn, memory_order_relaxed) == TURN_OUT;
+}
+
+/*
+ * Until the harvester has ended; or, after patient_until_ns, it waits for a subscriber; or, after
+ * until_ns, it is somewhere else for long, in the runtime or without a processor. There it should
+ * not be: the runtime must not end under its hands.
+ */
+static void wait_until_ended(struct harvester *harvester, uint64_t until_ns,
+			     uint64_t patient_until_ns)
+{
+	uint64_t alive_ns = until_ns;
+	uint32_t seen = 0;
+
 	while (!atomic_load_explicit(&harvester->ended, memory_order_acquire)) {
+		const uint32_t outs = atomic_load_explicit(&harvester->outs, memory_order_relaxed);
 		const uint64_t now = rtl_clock_ns();
 
-		if (now >= until_ns && give_up(harvester))
+		if ((outs != seen || is_out(harvester)) && now > alive_ns)
+			alive_ns = now;
+		seen = outs;
+		if (now >= patient_until_ns && give_up(harvester))
 			return;
-		if (now >= until_ns + LAST_WAIT_NS && change_turn(harvester, TURN_IN, TURN_LATE))
+		if (now >= alive_ns + LAST_WAIT_NS && change_turn(harvester, TURN_IN, TURN_LATE))
 			return;
 		futex_wait(&harvester->ended, 0, 10000000);
 	}
-}
-
-/* How long the harvester gets at the end: for what is under way, then for the last pass; and if it
- * waits for a subscriber, as long as a submitting thread would. */
-static uint64_t patience_ms(uint32_t timeout_ms)
-{
-	const uint64_t least = (uint64_t)timeout_ms + LAST_PASS_MS;
-
-	return least > collector.config.wait_ms ? least : collector.config.wait_ms;
 }
 
 void harvest_stop(uint32_t timeout_ms)
 {
 	const uint64_t now = rtl_clock_ns();
 	struct harvester *harvester;
+	uint64_t least_ms, most_ms;
 
 	pthread_mutex_lock(&harvest.lock);
 	harvester = harvest.running;
@@ -342,7 +353,11 @@ void harvest_stop(uint32_t timeout_ms)
 		atomic_store_explicit(&harvester->stop_at_ns, now + timeout_ms * 1000000ull + 1,
 				      memory_order_release);
 		harvest_wake();
-		wait_until_ended(harvester, now + patience_ms(timeout_ms) * 1000000);
+		/* For what is under way, then for the last pass; and if it waits for a subscriber,
+		 * as long as a submitting thread would. */
+		least_ms = (uint64_t)timeout_ms + LAST_PASS_MS;
+		most_ms = least_ms > collector.config.wait_ms ? least_ms : collector.config.wait_ms;
+		wait_until_ended(harvester, now + least_ms * 1000000, now + most_ms * 1000000);
 		drop(harvester);
 	}
 	pthread_mutex_unlock(&harvest.lock);

@@ -239,6 +239,18 @@ hsa_trace_test(slow_subscriber softgpu "" ${programs}/hsa_dispatch -n 3000 -t 2
 hsa_trace_test(late_subscriber softgpu "--unnamed --late" ${hsa_dir}/hsa_late
   ENV "HSA_DUMP=&delay_us=20000" RTL_BUFFER_SIZE=64k RTL_HSA_EXIT_MS=0 RTL_HSA_WAIT_MS=500)
 
+# Where the harvester is stuck inside of the runtime at its end, the program is not: it ends, begins
+# again, and ends.
+add_library(hsa_stuck MODULE hsa_stuck.c ${PROJECT_SOURCE_DIR}/streams/hsa/table.c)
+target_include_directories(hsa_stuck SYSTEM PRIVATE ${RTL_HSA_INCLUDE_DIR})
+target_link_libraries(hsa_stuck PRIVATE rtl_settings rtl_shared_settings)
+set_target_properties(hsa_stuck PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${hsa_dir})
+add_test(NAME integration.hsa.softgpu.stuck COMMAND timeout 45
+  ${CMAKE_CURRENT_SOURCE_DIR}/../softgpu/run ${hsa_dir}/hsa_late 50)
+set_tests_properties(integration.hsa.softgpu.stuck PROPERTIES LABELS softgpu TIMEOUT 60
+  PASS_REGULAR_EXPRESSION "hsa_late: ok" ENVIRONMENT
+  "RTL_BUILD_DIR=${PROJECT_BINARY_DIR};RTL_HSA_EXIT_MS=0;RTL_SUBSCRIBERS=${hsa_dir}/libhsa_dump_sub.so;HSA_TOOLS_LIB=${hsa_dir}/libhsa_stuck.so $<TARGET_FILE:rtl_rocm>")
+
 # Other tools that make intercept queues themselves, loaded before and after the collector, and
 # the collector loaded twice: every dispatch once, with its times.
 foreach(tool pass_on profiler twice)
