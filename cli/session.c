@@ -132,8 +132,13 @@ static int add_names(struct session *session, const char *tools, const char *pre
 	int status = add_entry(session, "HSA_TOOLS_LIB", " ", tools, false);
 
 	/* Behind what is there: a sanitizer's runtime must be first. */
-	if (!status && wants_preload(session))
-		status = add_entry(session, "LD_PRELOAD", ": ", preload, false);
+	if (status || !wants_preload(session))
+		return status;
+	status = add_entry(session, "LD_PRELOAD", ": ", preload, false);
+	/* Else a program that was built with it, by gcc, ends because its runtime is not first. The
+	 * collectors stand before nothing that it intercepts. */
+	if (!status)
+		status = add_entry(session, "ASAN_OPTIONS", ":", "verify_asan_link_order=0", false);
 	return status;
 }
 

@@ -135,7 +135,11 @@ add_executable(hip_static hip_static.c)
 target_compile_options(hip_static PRIVATE -fno-pie)
 target_link_options(hip_static PRIVATE -static -no-pie)
 set_target_properties(hip_static PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${hip_dir})
-hip_test(never ${CMAKE_CURRENT_SOURCE_DIR}/hip_never ${hip_dir}/hip_static)
+add_executable(hip_asan hip_static.c)
+target_compile_options(hip_asan PRIVATE -fsanitize=address)
+target_link_options(hip_asan PRIVATE -fsanitize=address)
+set_target_properties(hip_asan PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${hip_dir})
+hip_test(never ${CMAKE_CURRENT_SOURCE_DIR}/hip_never ${hip_dir}/hip_static ${hip_dir}/hip_asan)
 
 # A program that finds HIP's functions by dlsym in a library that it has loaded itself.
 add_executable(hip_dlsym hip_dlsym.c)
