@@ -83,11 +83,10 @@ static inline void write_note(struct origin_note *note, uint64_t index)
 	origin_fill(&origin);
 	memcpy(words, &origin, sizeof(words));
 	atomic_store_explicit(&note->number, 0, memory_order_relaxed);
-	/* With the fence in origins_find. */
-	atomic_thread_fence(memory_order_release);
 	/* Outside of a scope only the last one means something: the thread, and that. */
 	for (size_t i = origin.in_scope ? 0 : LAST; i <= LAST; i++)
-		atomic_store_explicit(&note->words[i], words[i], memory_order_relaxed);
+		/* Release, after the number's: with the acquire in origins_find. */
+		atomic_store_explicit(&note->words[i], words[i], memory_order_release);
 	atomic_store_explicit(&note->number, index + 1, memory_order_release);
 }
 

@@ -42,7 +42,7 @@ struct origin_note {
 	 * them.
 	 */
 	_Atomic uint64_t number;
-	_Atomic uint64_t words[sizeof(struct origin) / 8]; /* relaxed */
+	_Atomic uint64_t words[sizeof(struct origin) / 8]; /* release, acquire */
 } __attribute__((aligned(64)));
 _Static_assert(sizeof(struct origin_note) == 64, "a cache line");
 
@@ -81,9 +81,9 @@ static inline bool origins_find(const struct origin_note *notes, uint32_t packet
 	if (atomic_load_explicit(&note->number, memory_order_acquire) != index + 1)
 		return false;
 	for (size_t i = 0; i < sizeof(*origin) / 8; i++)
-		words[i] = atomic_load_explicit(&note->words[i], memory_order_relaxed);
-	/* With the fence in origins.c: what was read is not of a later packet. */
-	atomic_thread_fence(memory_order_acquire);
+		/* With the release in origins.c: who reads what is of a later packet sees then that
+		 * the number is another. */
+		words[i] = atomic_load_explicit(&note->words[i], memory_order_acquire);
 	if (atomic_load_explicit(&note->number, memory_order_relaxed) != index + 1)
 		return false;
 	memcpy(origin, words, sizeof(*origin));
