@@ -183,8 +183,7 @@ static void harvest_on(void)
 		if (harvest_left())
 			return;
 		if (is_over(progress)) {
-			if (self->queues.under_way)
-				(void)pass(0); /* at all of it: what has ended by now */
+			(void)pass(0); /* at all of it: what has ended by now */
 			return;
 		}
 		quiet = progress || self->queues.under_way ? 0 : quiet + 1;
