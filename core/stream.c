@@ -165,7 +165,8 @@ int rtl_stream_register(const struct rtl_stream_info *info, struct rtl_stream **
 		return err;
 	if (!bus_starts_elsewhere() && bus.host)
 		tell(number);
-	*out = &bus.spool.control->streams[number].pub;
+	/* release: other threads of the publisher may look at the pointer already (rtl_enabled) */
+	__atomic_store_n(out, &bus.spool.control->streams[number].pub, __ATOMIC_RELEASE);
 	return 0;
 }
 
