@@ -37,9 +37,9 @@ struct origin {
 /* Where it is noted. */
 struct origin_note {
 	/*
-	 * The packet's index in the queue and 1; 0 while it is written. Release behind the words,
-	 * and before them by a fence; acquire in origins_find, which looks again after it has read
-	 * them.
+	 * The packet's index in the queue and 1; 0 while it is written, which the words' release
+	 * keeps before them. Release behind the words; acquire in origins_find, which looks again
+	 * after it has read them.
 	 */
 	_Atomic uint64_t number;
 	_Atomic uint64_t words[sizeof(struct origin) / 8]; /* release, acquire */
