@@ -218,6 +218,9 @@ foreach(runner softgpu rocm7)
       "HIP_SUMMARY=^GPU kernels: .*, [0-9]+ linked to no call")
     hip_test(${runner}.causes_full ${CMAKE_CURRENT_SOURCE_DIR}/hip_recorded ${runner} ${hip_causes}
       "HSA calls" ${program} 4 20 LABEL ${runner} ENV CAUSES_SAY=1 HIP_MODE=full)
+    string(REPLACE causes streams_events streams_events ${program})
+    hip_test(${runner}.order ${CMAKE_CURRENT_SOURCE_DIR}/hip_recorded ${runner}
+      ${CMAKE_CURRENT_SOURCE_DIR}/hip_order.py "HIP calls" ${streams_events} LABEL ${runner})
     string(REPLACE causes paused program ${program})
     hip_test(${runner}.paused ${CMAKE_CURRENT_SOURCE_DIR}/hip_recorded ${runner}
       ${CMAKE_CURRENT_SOURCE_DIR}/hip_paused.py "HIP calls" ${program} LABEL ${runner})
