@@ -245,7 +245,11 @@ void trace_report_collected(struct launch *launch, int status)
 {
 	bool database = has_database(launch);
 
-	if (database && launch->collect.met) {
+	const char *path = launch->session.database;
+
+	if (database && launch->collect.met && path && access(path, F_OK)) {
+		cli_error("nothing was stored: %s could not be made, for the reason above", path);
+	} else if (database && launch->collect.met) {
 		report_database(launch, status);
 	} else if (database) {
 		trace_remove_empty(launch);

@@ -3,12 +3,15 @@
  * plugin.c: the descriptor, the settings, and the calls of the host.
  *
  * The output is opened in create; where its name depends on a process that is not known yet, with
- * the first process.
+ * the first process. In a collector, which starts its command next, a thread makes the tables
+ * meanwhile; it is waited for before anything else is done.
  */
 #include "sub.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,8 +122,68 @@ static int parse_settings(struct sub *sub, const struct rtl_setting *settings, s
 	return s->output ? 0 : RTL_ENOMEM;
 }
 
-/* Opens the output; the names are those of its process. */
-static int open_output(struct sub *sub, const struct output_names *names)
+/* From here on it can be written to. */
+static void open_writer(struct sub *sub)
+{
+	sub->writer.before_commit = run_before_commit;
+	sub->writer.before_commit_user = sub;
+	sub->writer.started = true;
+	sub->open = true;
+}
+
+/* Makes the tables. 0, or why not, after a line. */
+static int begin_output(struct sub *sub)
+{
+	const bool begun = run_begin(sub) && run_streams(sub) && writer_commit(&sub->writer);
+
+	output_release(&sub->output);
+	if (!begun)
+		return RTL_EIO;
+	open_writer(sub);
+	return 0;
+}
+
+/* Touches nothing of what plugin_stream does, which does not wait. */
+static void *begin_in_thread(void *user)
+{
+	struct sub *sub = user;
+
+	pthread_setname_np(pthread_self(), "rtl-sqlite");
+	sub->begun = run_begin(sub) && writer_commit(&sub->writer);
+	output_release(&sub->output);
+	return NULL;
+}
+
+/* With all signals blocked. false: there is no thread. */
+static bool begin_meanwhile(struct sub *sub)
+{
+	const char *where = sub->host->property(sub->host, "where");
+	sigset_t all, old;
+
+	if (!where || strcmp(where, "collector") != 0 || sub->continues)
+		return false;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	sub->begins = !pthread_create(&sub->beginner, NULL, begin_in_thread, sub);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return sub->begins;
+}
+
+/* Waits for the thread, if there is one. */
+static void await_begin(struct sub *sub)
+{
+	if (!sub->begins)
+		return;
+	pthread_join(sub->beginner, NULL);
+	sub->begins = false;
+	if (sub->begun) {
+		open_writer(sub);
+		(void)run_streams(sub); /* a failure is the writer's */
+	}
+}
+
+/* Opens the output; the names are those of its process. may_wait: the tables may come later. */
+static int open_output(struct sub *sub, const struct output_names *names, bool may_wait)
 {
 	struct writer *w = &sub->writer;
 	char line[PATH_MAX + 128];
@@ -141,24 +204,17 @@ static int open_output(struct sub *sub, const struct output_names *names)
 			 "another file with output=",
 			 sub->output.path, sqlite3_errmsg(w->db));
 		sub->host->report(sub->host, RTL_LEVEL_ERROR, line);
-	} else if (!run_begin(sub) || !writer_commit(w)) {
-		result = w->failed_result;
-	}
-	output_release(&sub->output);
-	if (result != 0)
+		output_release(&sub->output);
 		return RTL_EIO;
-	w->before_commit = run_before_commit;
-	w->before_commit_user = sub;
-	w->started = true;
-	sub->open = true;
-	return 0;
+	}
+	return may_wait && begin_meanwhile(sub) ? 0 : begin_output(sub);
 }
 
 static int open_for(struct sub *sub, const struct rtl_process *process)
 {
 	struct output_names names = output_names_of(process);
 
-	return open_output(sub, &names);
+	return open_output(sub, &names, false);
 }
 
 /* Opens now if the name can be known now. */
@@ -168,7 +224,7 @@ static int open_if_known(struct sub *sub)
 	struct output_names names;
 
 	return output_names_known(sub->host, sub->settings.output, &room, &names)
-		       ? open_output(sub, &names)
+		       ? open_output(sub, &names, true)
 		       : 0;
 }
 
@@ -176,6 +232,7 @@ static void plugin_destroy(void *instance)
 {
 	struct sub *sub = instance;
 
+	await_begin(sub);
 	/* Without finish: the host delivers again what it has not flushed. */
 	if (sub->exact && sub->events_pending)
 		writer_abandon(&sub->writer);
@@ -260,14 +317,21 @@ static int plugin_stream(void *instance, const struct rtl_stream_info *stream)
 {
 	struct sub *sub = instance;
 
-	return settle(sub, run_stream(sub, stream));
+	int result = run_stream(sub, stream);
+
+	if (result >= 0 && sub->begins)
+		return 0; /* it is written when the tables are there */
+	await_begin(sub);
+	return settle(sub, result);
 }
 
 static int plugin_process_begin(void *instance, const struct rtl_process *process)
 {
 	struct sub *sub = instance;
-	int result = sub->open ? 0 : open_for(sub, process);
+	int result;
 
+	await_begin(sub);
+	result = sub->open ? 0 : sub->writer.failed ? RTL_EIO : open_for(sub, process);
 	if (result == 0)
 		result = exact_resume(sub, process);
 	if (result == 0) {
@@ -280,7 +344,10 @@ static int plugin_process_begin(void *instance, const struct rtl_process *proces
 static int plugin_process_end(void *instance, const struct rtl_process *process)
 {
 	struct sub *sub = instance;
-	struct process *p = sub->open ? run_process(sub, process) : NULL;
+	struct process *p;
+
+	await_begin(sub);
+	p = sub->open ? run_process(sub, process) : NULL;
 
 	if (p) {
 		run_process_end(sub, p);
@@ -293,8 +360,9 @@ static int plugin_flush(void *instance)
 {
 	struct sub *sub = instance;
 
+	await_begin(sub);
 	if (!sub->open)
-		return 0;
+		return status(sub);
 	if (run_ledger_due(sub))
 		run_ledger(sub);
 	run_skipped(sub);
@@ -310,8 +378,9 @@ static int plugin_finish(void *instance)
 	struct sub *sub = instance;
 	char line[PATH_MAX + 128];
 
+	await_begin(sub);
 	if (!sub->open)
-		return 0;
+		return status(sub);
 	run_end(sub);
 	sub->events_pending = false;
 	writer_close(&sub->writer);

@@ -25,7 +25,8 @@
  * one transaction with the positions up to which they go: a database never holds the one without
  * the other.
  *
- * All of it runs on the host's thread: there are no locks.
+ * All of it runs on the host's thread, but for the making of the tables, which the host's calls
+ * wait for: there are no locks.
  */
 #ifndef RTL_SQLITE_SUB_H
 #define RTL_SQLITE_SUB_H
@@ -35,6 +36,8 @@
 #include "names.h"
 #include "output.h"
 #include "writer.h"
+
+#include <pthread.h>
 
 #include <rtl/publish.h>
 #include <rtl/rocm.h>
@@ -97,6 +100,9 @@ struct sub {
 	struct settings settings;
 	struct output output;
 	bool open;
+	bool begins; /* a thread makes the tables: see plugin.c */
+	bool begun;  /* the thread's result */
+	pthread_t beginner;
 	bool exact;          /* the host tells positions */
 	bool recovers;       /* the output is one that another host has left */
 	bool continues;      /* and something is in it */
@@ -123,8 +129,10 @@ struct sub {
 
 /* run.c */
 
-/* Writes what an output begins with, the streams so far included. */
+/* Writes what an output begins with. */
 bool run_begin(struct sub *sub);
+/* Writes the streams so far: the others when they come. */
+bool run_streams(struct sub *sub);
 /* Writes what it ends with. */
 void run_end(struct sub *sub);
 int run_stream(struct sub *sub, const struct rtl_stream_info *info);

@@ -556,6 +556,16 @@ class FullDisk(Faults):
         self.assertEqual(self.operations("run.db"), delivered)
         self.assertEqual(delivered + discarded, 300000)
 
+    def test_no_room_for_the_tables__program_runs_on_and_is_told(self):
+        done = self.small('head -c 1900000 /dev/zero >small/x; '
+                          '"$RTL" trace -o small/run.db "$PROGRAM" 1000 print; echo status $?; '
+                          'rm small/x; ls small')
+        self.assertEqual(done.stdout, "1000\nstatus 0\n")
+        self.assertIn("the disk is full", done.stderr)
+        self.assertIn("nothing was stored: ", done.stderr)
+        self.assertNotIn("HSA runtime", done.stderr)
+        self.assertEqual(os.listdir(self.spool), [])
+
     def test_full_at_the_start__refused_in_a_line(self):
         done = self.small('head -c 3000000 /dev/zero >small/x 2>/dev/null; '
                           'for o in "-o small/run.db" "--spool small"; do '
