@@ -492,7 +492,7 @@ static void end_process(struct host *host, struct source *source)
 	if (source->ended)
 		return;
 	host_data_lock(host);
-	source->over |= source->local;
+	__atomic_store_n(&source->over, source->local, __ATOMIC_RELAXED);
 	for (i = 0; i < source->stream_count; i++) {
 		source_ledger(source, i, &ledger);
 		ledger.abandoned = ledger.published - ledger.delivered - ledger.discarded;

@@ -569,7 +569,11 @@ static void add_up(void *user, const char *cause, uint64_t count)
 /* Whether what its publishers had under way will not come any more. */
 static bool is_over(const struct source *source)
 {
-	return source->over || source->gone || (!source->local && !source->files.shared);
+	/* Relaxed: each by itself, as the members beside them are the consumer's, who may hold
+	 * another lock. */
+	return __atomic_load_n(&source->over, __ATOMIC_RELAXED) ||
+	       __atomic_load_n(&source->gone, __ATOMIC_RELAXED) ||
+	       (!source->local && !source->files.shared);
 }
 
 static uint64_t under_way(const struct spool_pending *entry)
