@@ -229,22 +229,28 @@ static double seconds(void)
 	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void test_collector__own_subscriber_and_no_list__gets_all(void **state)
+/* All of one process, which has ended when it is looked at. */
+static void collect_one(int count, void (*end)(void))
 {
 	struct rtl_collector *collector = create(RTL_COLLECT, base);
 	int ends[2];
 	uint32_t left;
 	pid_t pid;
 
-	(void)state;
 	assert_int_equal(pipe(ends), 0);
-	pid = start_process(collector, 1000, ends[1], end_at_once);
+	pid = start_process(collector, count, ends[1], end);
 	wait_until_told(ends);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	rtl_collector_poll(collector, 0);
 	rtl_collector_finish(collector, &left);
 	rtl_collector_destroy(collector);
 	assert_int_equal(left, 0);
+}
+
+static void test_collector__own_subscriber_and_no_list__gets_all(void **state)
+{
+	(void)state;
+	collect_one(1000, end_at_once);
 	assert_int_equal(seen.events, 1000);
 	assert_int_equal(seen.ledger.published, 1000);
 	assert_int_equal(seen.ledger.delivered, 1000);
@@ -259,18 +265,8 @@ static void test_collector__own_subscriber_and_no_list__gets_all(void **state)
 
 static void test_collector__process_is_killed__what_was_under_way_is_missed(void **state)
 {
-	struct rtl_collector *collector = create(RTL_COLLECT, base);
-	int ends[2];
-	uint32_t left;
-	pid_t pid;
-
 	(void)state;
-	assert_int_equal(pipe(ends), 0);
-	pid = start_process(collector, 10, ends[1], end_by_kill);
-	wait_until_told(ends);
-	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	rtl_collector_finish(collector, &left);
-	rtl_collector_destroy(collector);
+	collect_one(10, end_by_kill);
 	assert_int_equal(seen.events, 10);
 	assert_int_equal(seen.ledger.published, 10);
 	assert_int_equal(seen.ledger.missed, PENDING - PENDING_ENDED);
@@ -280,18 +276,8 @@ static void test_collector__process_is_killed__what_was_under_way_is_missed(void
 
 static void test_collector__under_way_and_given_back__not_missed(void **state)
 {
-	struct rtl_collector *collector = create(RTL_COLLECT, base);
-	int ends[2];
-	uint32_t left;
-	pid_t pid;
-
 	(void)state;
-	assert_int_equal(pipe(ends), 0);
-	pid = start_process(collector, 10, ends[1], release_pending);
-	wait_until_told(ends);
-	assert_int_equal(waitpid(pid, NULL, 0), pid);
-	rtl_collector_finish(collector, &left);
-	rtl_collector_destroy(collector);
+	collect_one(10, release_pending);
 	assert_int_equal(seen.ledger.published, 10);
 	assert_int_equal(seen.ledger.missed, 0);
 	assert_int_equal(seen.losses, 0);
