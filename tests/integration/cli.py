@@ -5,6 +5,7 @@ The command line `rtl`, without ROCm. The programs that it traces are shell comm
 RTL_TEST_PROGRAM, which publishes dispatches without a GPU (cli_program.c).
 """
 
+import contextlib
 import fcntl
 import glob
 import json
@@ -945,12 +946,22 @@ class Collector(Case):
 class Recover(Case):
     """rtl is killed; rtl recover, replay and info over what it leaves."""
 
-    def killed(self, *command):
+    def has_tables(self):
+        """rtl makes them while the command starts."""
+        try:
+            with contextlib.closing(sqlite3.connect(self.path("run.db"))) as database:
+                return database.execute("SELECT count(*) FROM rtl_dispatch").fetchone()
+        except sqlite3.OperationalError:
+            return None
+
+    def killed(self, *command, when=None):
         """rtl was killed while the command waits for a line."""
         child = self.start("trace", "-o", "run.db", *command, stdin=subprocess.PIPE)
         child.stdin.write("1\n")
         child.stdin.flush()
         published = int(child.stdout.readline())
+        if when:
+            self.wait_until(when)
         os.kill(child.pid, signal.SIGKILL)
         child.wait()
         return child, published
@@ -986,7 +997,7 @@ class Recover(Case):
             self.assertEqual(self.operations("run.db"), int(out))
 
     def test_output_of_another_version__refused_and_can_go_elsewhere(self):
-        child, before = self.killed(PROGRAM, "3000", "lines")
+        child, before = self.killed(PROGRAM, "3000", "lines", when=self.has_tables)
         after = self.finish(child)
         folder = self.in_spool()
         database = sqlite3.connect(self.path("run.db"))
