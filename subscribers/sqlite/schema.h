@@ -20,11 +20,12 @@ extern const char schema_rocpd_views[];
 extern const char schema_rtl_tables[];
 /* Part of the latter, made where it is missing. */
 extern const char schema_copy_tables[];
-/* At the end of writing: what makes RPD's tools and joins quick. */
 extern const char schema_call_tables[];
-extern const char schema_link_views[]; /* when all tables are there */
 extern const char schema_marker_tables[];
 extern const char schema_memory_tables[];
+/* When all tables are there. */
+extern const char schema_link_views[];
+/* At the end of writing: what makes RPD's tools and joins quick. */
 extern const char schema_indexes[];
 
 #endif
