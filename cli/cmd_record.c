@@ -68,6 +68,9 @@ static char *choose_output(const struct launch *launch)
 
 static void report(const struct launch *launch, const char *output)
 {
+	const char *patterns = getenv("RTL_STREAMS");
+	bool left_out = patterns && *patterns;
+
 	if (launch->collect.kept) {
 		cli_error("the recording %s is not complete; `rtl recover %s` completes it when "
 			  "that is possible",
@@ -75,7 +78,9 @@ static void report(const struct launch *launch, const char *output)
 	} else if (!launch->collect.met) {
 		rmdir(output);
 		cli_error("nothing was recorded: no process of the command published anything%s",
-			  launch->session.no_rocm ? "" : "; did it use a GPU?");
+			  left_out                  ? " that RTL_STREAMS does not leave out"
+			  : launch->session.no_rocm ? ""
+						    : "; did it use a GPU?");
 	} else if (!launch->quiet) {
 		cli_error("recording: %s; `rtl replay %s` makes a database of it", output, output);
 	}
@@ -88,8 +93,10 @@ static int record_command(struct record *record, const char *output)
 {
 	struct launch *launch = &record->launch;
 	struct session *session = &launch->session;
-	int status = session_prepare_mode(session), error;
+	int status, error;
 
+	session->default_mode = RTL_TRACE_MODE;
+	status = session_prepare_mode(session);
 	if (!status)
 		status = session_prepare_runtime(session);
 	if (!status)

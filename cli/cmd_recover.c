@@ -135,10 +135,9 @@ static int deliver(const char *folder, const struct notes *notes, struct session
 	status = choose_list(folder, notes, session, &list);
 	if (status)
 		return status;
-	if ((notes->session && setenv("RTL_SESSION", notes->session, 1)) ||
-	    (notes->mode && setenv("RTL_MODE", notes->mode, 1)))
-		return cli_failed("out of memory");
-	status = collect_deliver(RTL_RECOVER, folder, list, &left);
+	status = collect_set_properties(notes->session, notes->mode);
+	if (!status)
+		status = collect_deliver(RTL_RECOVER, folder, list, &left);
 	if (status)
 		return status;
 	database = session->list ? session->database : notes->database;

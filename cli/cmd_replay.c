@@ -6,6 +6,7 @@
 #include "cli.h"
 #include "collect.h"
 #include "folders.h"
+#include "notes.h"
 #include "session.h"
 
 enum { OPTION_OUTPUT, OPTION_SUBSCRIBERS };
@@ -30,6 +31,20 @@ static char *default_output(const char *folder)
 	return name;
 }
 
+/* Of the run there is known what a collector that died has noted, and nothing from here. The output
+ * is none of its session's, of which each process would have a file of its own. */
+static int take_properties(const char *folder)
+{
+	struct notes notes;
+	int error = notes_read(folder, &notes), status;
+
+	if (error)
+		return cli_failed("replay: %s: %s", folder, strerror(error));
+	status = collect_set_properties(NULL, notes.mode);
+	notes_fini(&notes);
+	return status;
+}
+
 static int replay(const char *folder, struct session *session)
 {
 	struct rtl_folder is;
@@ -42,6 +57,8 @@ static int replay(const char *folder, struct session *session)
 				  "itself",
 				  folder, is.pid);
 	status = session_prepare_subscribers(session);
+	if (!status)
+		status = take_properties(folder);
 	if (!status)
 		status = collect_deliver(RTL_REPLAY, folder, session->list, NULL);
 	return status ? status : collect_check_output(session->database);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rtl trace: runs a command with everything set up, then says what came of it. */
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "child.h"
@@ -30,12 +31,15 @@ struct trace {
 	bool in_process, strict;
 };
 
-/* An old trace may be written over, nothing else. */
+/* An old trace may be written over, or a file in which nothing is, nothing else. For subscribers in
+ * the command, whose processes would find out; here the subscriber does, who can tell a trace that
+ * another rtl is just making. */
 static int check_replaced(const char *path)
 {
 	struct database *old;
+	struct stat st;
 
-	if (!path || access(path, F_OK))
+	if (!path || stat(path, &st) || (S_ISREG(st.st_mode) && !st.st_size))
 		return CLI_OK;
 	old = database_open(path, true);
 	if (!old)
@@ -63,7 +67,7 @@ static int prepare(struct trace *trace)
 	status = session_prepare_mode(session);
 	if (!status)
 		status = session_prepare_subscribers(session);
-	if (!status)
+	if (!status && trace->in_process)
 		status = check_replaced(session->database);
 	if (!status)
 		status = session_prepare_runtime(session);
@@ -82,6 +86,7 @@ static int run_in_process(struct launch *launch)
 	struct session *session = &launch->session;
 	int status, error;
 
+	unsetenv("RTL_COLLECTOR"); /* of an rtl around this one: it comes before subscribers */
 	error = child_run(launch->command, session->variables, session->variable_count, NULL,
 			  &status);
 	if (error)

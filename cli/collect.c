@@ -30,6 +30,18 @@ static const struct rtl_stream_info *const *find_streams(size_t *count)
 	return publisher ? publisher(count) : NULL;
 }
 
+static int set_or_unset(const char *name, const char *value)
+{
+	return value ? setenv(name, value, 1) : unsetenv(name);
+}
+
+int collect_set_properties(const char *id, const char *mode)
+{
+	return set_or_unset("RTL_SESSION", id) || set_or_unset("RTL_MODE", mode)
+		       ? cli_failed("out of memory")
+		       : CLI_OK;
+}
+
 /* The subscribers take from our environment what they would take from the program's. */
 static int set_properties(const struct session *session, const char *id)
 {
@@ -41,9 +53,7 @@ static int set_properties(const struct session *session, const char *id)
 			"from --subscribers, or, with --in-process, loads those into the command");
 	unsetenv("RTL_SUBSCRIBERS");
 	unsetenv("RTL_COLLECTOR");
-	if (setenv("RTL_SESSION", id, 1) || (session->mode && setenv("RTL_MODE", session->mode, 1)))
-		return cli_failed("out of memory");
-	return CLI_OK;
+	return collect_set_properties(id, session_mode(session));
 }
 
 int collect_refuse(int error, const char *message)
@@ -61,7 +71,7 @@ static int take_notes(const struct collect *collect, const struct session *sessi
 {
 	const struct notes notes = {
 		.session = (char *)(uintptr_t)id,
-		.mode = (char *)(uintptr_t)session->mode,
+		.mode = (char *)(uintptr_t)session_mode(session),
 		.subscribers = session->list,
 		.database = session->database,
 		.command = (char *)(uintptr_t)command,

@@ -47,6 +47,9 @@ void collect_wake(struct collect *collect);
 /** Delivers the rest, and completes the outputs. */
 void collect_finish(struct collect *collect);
 
+/** What the subscribers are told of the run ("session", "mode"); NULL: it is not known. */
+int collect_set_properties(const char *id, const char *mode);
+
 /**
  * Delivers what is in a folder.
  * @param kind  RTL_REPLAY, RTL_RECOVER, or RTL_RECORD_RECOVER, then `subscribers` is the folder of

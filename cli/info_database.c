@@ -116,7 +116,7 @@ static void print_fact(struct database *database, const char *key)
 {
 	char *value = database_fact(database, key);
 
-	if (value)
+	if (value && *value)
 		printf("%s: %s\n", key, value);
 	free(value);
 }

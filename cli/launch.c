@@ -119,6 +119,8 @@ int launch_collected(struct launch *launch, const char *what, int *status)
 
 static int take_common(struct launch *launch, int option, const char *value)
 {
+	if (option == LAUNCH_SPOOL && !*value)
+		return cli_usage("--spool: the name of the folder is empty");
 	if (option == LAUNCH_OUTPUT)
 		launch->output = value;
 	else if (option == LAUNCH_MODE)

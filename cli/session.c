@@ -110,8 +110,7 @@ static int add_entry(struct session *session, const char *name, const char *sepa
 	return status;
 }
 
-/* Without --mode it is the environment's, and else the command's. */
-static const char *mode_of(const struct session *session)
+const char *session_mode(const struct session *session)
 {
 	const char *variable = getenv("RTL_MODE");
 
@@ -122,7 +121,7 @@ static const char *mode_of(const struct session *session)
 
 static bool wants_preload(const struct session *session)
 {
-	const struct mode *mode = find_mode(mode_of(session));
+	const struct mode *mode = find_mode(session_mode(session));
 
 	return mode && mode->preload;
 }
@@ -219,12 +218,14 @@ static int set_default_mode(struct session *session)
 
 int session_prepare_mode(struct session *session)
 {
-	if (!session->mode)
-		return mode_of(session) == session->default_mode ? set_default_mode(session)
-								 : CLI_OK;
-	if (find_mode(session->mode))
-		return session_set(session, "RTL_MODE", session->mode);
-	return cli_usage("unknown mode '%s'; the modes are " SESSION_MODES, session->mode);
+	const char *mode = session_mode(session);
+
+	if (mode && !find_mode(mode))
+		return cli_usage("unknown mode '%s'%s; the modes are " SESSION_MODES, mode,
+				 session->mode ? "" : " in RTL_MODE");
+	if (session->mode)
+		return session_set(session, "RTL_MODE", mode);
+	return mode == session->default_mode ? set_default_mode(session) : CLI_OK;
 }
 
 /* ---- the output ---- */
@@ -425,7 +426,7 @@ static int add_subscriber(struct session *session, const char *spec, FILE *list,
 		return error == RTL_EINVAL ? CLI_USAGE : CLI_FAILED;
 	}
 	write_name(plugin, list);
-	if (question)
+	if (question && question[1])
 		fputs(question, list);
 	int status = keep_plugin(session, plugin);
 	if (!status)

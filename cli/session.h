@@ -15,7 +15,8 @@ struct rtl_plugin;
 struct session {
 	/* As the user gave them; NULL: not given. */
 	const char *mode;
-	/** Of the command, where neither mode nor RTL_MODE says one; it may fall back. NULL: none. */
+	/** Of the command, where neither mode nor RTL_MODE says one; it may fall back. NULL: none.
+	 */
 	const char *default_mode;
 	const char *subscribers; /* colon-separated */
 	const char *output;
@@ -55,7 +56,9 @@ int session_set(struct session *session, const char *name, const char *value);
  * own. An exit status; it has said why.
  */
 int session_prepare_runtime(struct session *session);
-/** RTL_MODE, if a mode was given. */
+/** The mode that was given, else that of RTL_MODE, else the default; NULL: none of them. */
+const char *session_mode(const struct session *session);
+/** RTL_MODE, if a mode was given, or the default. */
 int session_prepare_mode(struct session *session);
 /** The list of subscribers, after having loaded each of them once. */
 int session_prepare_subscribers(struct session *session);

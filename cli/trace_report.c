@@ -77,9 +77,21 @@ static void print_summary(struct database *database, const char *path)
 	cli_error("trace: %s", path);
 }
 
+/* Whether streams are left out by name, which explains a trace without events; NULL: none. */
+static const char *left_out(void)
+{
+	const char *patterns = getenv("RTL_STREAMS");
+
+	return patterns && *patterns ? patterns : NULL;
+}
+
 static void report_nothing(const struct launch *launch)
 {
-	if (launch->session.no_rocm)
+	if (left_out())
+		cli_error("nothing was recorded: RTL_STREAMS=%s leaves out all that the command "
+			  "published, or it published nothing",
+			  left_out());
+	else if (launch->session.no_rocm)
 		cli_error("nothing was recorded: the command published nothing itself");
 	else
 		cli_error("nothing was recorded: the command never initialised the HSA runtime, so "
@@ -92,7 +104,11 @@ static void report_no_event(const struct launch *launch)
 {
 	const char *path = launch->session.database;
 
-	if (launch->session.no_rocm)
+	if (left_out())
+		cli_error("no event was recorded: RTL_STREAMS=%s leaves out all that the command "
+			  "published, or it published nothing; trace: %s",
+			  left_out(), path);
+	else if (launch->session.no_rocm)
 		cli_error("no event was recorded: the command has streams of its own, but "
 			  "published nothing on them; trace: %s",
 			  path);
@@ -101,16 +117,6 @@ static void report_no_event(const struct launch *launch)
 			  "has ended, and it published nothing itself; trace: %s",
 			  path);
 	launch_report_no_rocm(launch);
-}
-
-void trace_remove_empty(const struct launch *launch)
-{
-	const char *path = launch->session.database;
-	struct database *database = path && !access(path, F_OK) ? database_open(path, true) : NULL;
-
-	if (database && is_ours(database, launch))
-		unlink(path);
-	database_close(database);
 }
 
 /* A look for the traces of this run. */
@@ -142,14 +148,67 @@ static bool is_another(const char *path, void *user)
 	return false;
 }
 
-/* Whether a database is to be written; where its name has a process in it, it is looked for now. */
+/* Whether a file name is that of the output with `-PID` or `-PID-N` before its suffix. */
+static bool is_sibling(const char *name, const char *output)
+{
+	const char *dot = strrchr(output, '.');
+	size_t stem = dot && dot != output ? (size_t)(dot - output) : strlen(output);
+	size_t digits;
+
+	if (strncmp(name, output, stem) != 0 || name[stem] != '-')
+		return false;
+	digits = strspn(name + stem, "-0123456789");
+	return digits > 1 && !strcmp(name + stem + digits, output + stem);
+}
+
+/* The first file of the output's folder whose name is like it and for which `is_it` says so; NULL:
+ * none. To be freed. */
+static char *find_beside(const char *path, bool (*is_it)(const char *path, void *user), void *user)
+{
+	const char *output = strrchr(path, '/') + 1;
+	char *folder = strndup(path, (size_t)(output - path)), *other, *found = NULL;
+	struct dirent **entries;
+	int count = folder ? scandir(folder, &entries, NULL, alphasort) : -1;
+
+	for (int i = 0; i < count; i++) {
+		if (!found && is_sibling(entries[i]->d_name, output) &&
+		    asprintf(&other, "%s%s", folder, entries[i]->d_name) >= 0) {
+			if (is_it(other, user))
+				found = other;
+			else
+				free(other);
+		}
+		free(entries[i]);
+	}
+	if (count >= 0)
+		free(entries);
+	free(folder);
+	return found;
+}
+
+/* Whether a database is to be written; where its name has a process in it, or another rtl writes
+ * the file of that name, it is looked for now. */
 static bool has_database(struct launch *launch)
 {
 	struct search search = {.launch = launch};
+	char **path = &launch->session.database, *other;
 
-	if (!launch->session.database)
-		launch->session.database = session_find_output(&launch->session, is_trace, &search);
-	return launch->session.database || launch->session.database_glob;
+	if (!*path) {
+		*path = session_find_output(&launch->session, is_trace, &search);
+	} else if (!is_trace(*path, &search) && (other = find_beside(*path, is_trace, &search))) {
+		free(*path);
+		*path = other;
+	}
+	return *path || launch->session.database_glob;
+}
+
+void trace_remove_empty(struct launch *launch)
+{
+	struct search search = {.launch = launch};
+
+	if (has_database(launch) && launch->session.database &&
+	    is_trace(launch->session.database, &search))
+		unlink(launch->session.database);
 }
 
 static void report_database(const struct launch *launch, int status)
@@ -183,40 +242,6 @@ out:
 	database_close(database);
 }
 
-/* Whether a file name is that of the output with `-PID` or `-PID-N` before its suffix. */
-static bool is_sibling(const char *name, const char *output)
-{
-	const char *dot = strrchr(output, '.');
-	size_t stem = dot && dot != output ? (size_t)(dot - output) : strlen(output);
-	size_t digits;
-
-	if (strncmp(name, output, stem) != 0 || name[stem] != '-')
-		return false;
-	digits = strspn(name + stem, "-0123456789");
-	return digits > 1 && !strcmp(name + stem + digits, output + stem);
-}
-
-/* Files of the output's folder whose names are like it. */
-static void look_beside(struct search *search)
-{
-	const char *path = search->launch->session.database, *output = strrchr(path, '/') + 1;
-	char *folder = strndup(path, (size_t)(output - path)), *other;
-	struct dirent **entries;
-	int count = folder ? scandir(folder, &entries, NULL, alphasort) : -1;
-
-	for (int i = 0; i < count; i++) {
-		if (is_sibling(entries[i]->d_name, output) &&
-		    asprintf(&other, "%s%s", folder, entries[i]->d_name) >= 0) {
-			(void)is_another(other, search);
-			free(other);
-		}
-		free(entries[i]);
-	}
-	if (count >= 0)
-		free(entries);
-	free(folder);
-}
-
 /* Other processes of the command have written files of their own. */
 static void report_siblings(const struct launch *launch)
 {
@@ -225,7 +250,7 @@ static void report_siblings(const struct launch *launch)
 	if (launch->session.database_glob)
 		free(session_find_output(&launch->session, is_another, &search));
 	else
-		look_beside(&search);
+		free(find_beside(launch->session.database, is_another, &search));
 	if (search.others > SIBLINGS_SHOWN)
 		cli_error("and of %d more, beside them", search.others - SIBLINGS_SHOWN);
 }

@@ -10,6 +10,6 @@ void trace_report_collected(struct launch *launch, int status);
 /** They were in the command's processes. */
 void trace_report_in_process(struct launch *launch, int status);
 /** Takes away a trace in which there is nothing: the collector makes it before the command runs. */
-void trace_remove_empty(const struct launch *launch);
+void trace_remove_empty(struct launch *launch);
 
 #endif

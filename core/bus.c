@@ -439,7 +439,7 @@ static int load_subscribers(const char *subscribers)
 
 static int start_recording(const char *subscribers, struct spool_control *fixed)
 {
-	int err = spool_open_folder(&bus.spool, getenv("RTL_SPOOL"), fixed);
+	int err = spool_open_folder(&bus.spool, secure_getenv("RTL_SPOOL"), fixed);
 
 	if (err)
 		return err;
@@ -459,7 +459,7 @@ static int start_collected(struct spool_control *fixed)
 	if (session_has_ended()) { /* too late; our spool may have kept the folder from going */
 		remove_spool();
 		rmdir(session_folder());
-		return RTL_EIO;
+		return RTL_ENOTSUP;
 	}
 	bus.collected = true;
 	bus.bell = session_bell();
@@ -471,10 +471,11 @@ static int start_collected(struct spool_control *fixed)
 	return 0;
 }
 
-/* Starts as the environment says. RTL_ENOENT: it says nothing. */
+/* Starts as the environment says. RTL_ENOENT: it says nothing; RTL_ENOTSUP: its collector has
+ * ended. */
 static int start_as_told(struct spool_control *fixed)
 {
-	const char *subscribers = getenv("RTL_SUBSCRIBERS");
+	const char *subscribers = secure_getenv("RTL_SUBSCRIBERS");
 	int err = session_join();
 
 	if (!err)
@@ -550,7 +551,8 @@ static int start(void)
 	err = start_as_told(fixed);
 	if (!err || err == RTL_EBUSY)
 		return err;
-	if (err != RTL_ENOENT && bus.settings.strict) {
+	/* a program that outlives its collector starts as it went on: unrecorded */
+	if (err != RTL_ENOENT && err != RTL_ENOTSUP && bus.settings.strict) {
 		log_line(RTL_LEVEL_ERROR, "bus", "RTL_STRICT is set: the program does not start");
 		_exit(2);
 	}

@@ -16,7 +16,7 @@ __attribute__((constructor(101))) static void clock_choose(void)
 #ifdef __x86_64__
 	static const char path[] =
 		"/sys/devices/system/clocksource/clocksource0/current_clocksource";
-	const char *force = getenv("RTL_CLOCK");
+	const char *force = secure_getenv("RTL_CLOCK");
 	char text[16] = "";
 	int fd;
 

@@ -263,7 +263,7 @@ int host_add_spool(struct host *host, const char *path, bool shared, const char 
  * everything else is let through. */
 bool host_selects(const char *name)
 {
-	const char *list = getenv("RTL_STREAMS");
+	const char *list = secure_getenv("RTL_STREAMS");
 	char pattern[256];
 	bool selected;
 	size_t n;

@@ -295,9 +295,12 @@ static const char *api_property(const struct rtl_host *api, const char *key)
 	if (!strcmp(key, "version"))
 		return rtl_version();
 	if (!strcmp(key, "session"))
-		return getenv("RTL_SESSION");
-	if (!strcmp(key, "mode"))
-		return getenv("RTL_MODE") ? getenv("RTL_MODE") : "standard";
+		return secure_getenv("RTL_SESSION");
+	if (!strcmp(key, "mode")) {
+		const char *mode = secure_getenv("RTL_MODE");
+
+		return mode || strcmp(instance_of(api)->host->where, "process") ? mode : "standard";
+	}
 	return NULL;
 }
 

@@ -41,7 +41,7 @@ static enum rtl_level take_level(const char **text)
 
 void log_init(void)
 {
-	const char *text = getenv("RTL_LOG");
+	const char *text = secure_getenv("RTL_LOG");
 	enum rtl_level level;
 	int fd;
 

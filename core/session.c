@@ -57,7 +57,7 @@ int session_map(const char *name, struct session_page **out)
 
 int session_join(void)
 {
-	const char *name = getenv("RTL_COLLECTOR");
+	const char *name = secure_getenv("RTL_COLLECTOR");
 	int err;
 
 	if (!name || !*name)
@@ -67,7 +67,7 @@ int session_join(void)
 	if (err == RTL_ENOENT) { /* a program that outlives `rtl trace`: not its fault */
 		log_line(RTL_LEVEL_INFO, "bus",
 			 "no collector at RTL_COLLECTOR=%s: nothing is recorded", name);
-		return RTL_EIO;
+		return RTL_ENOTSUP;
 	}
 	if (err)
 		log_line(RTL_LEVEL_ERROR, "bus",

@@ -39,8 +39,8 @@ int session_map(const char *folder, struct session_page **out);
 /* Whether the collector of a folder lives. */
 bool session_folder_is_alive(const char *folder);
 
-/* Joins the collector that RTL_COLLECTOR names. 0; RTL_ENOENT: none is named; else it is named
- * but cannot be joined, which has been said. */
+/* Joins the collector that RTL_COLLECTOR names. 0; RTL_ENOENT: none is named; RTL_ENOTSUP: it has
+ * ended; else it cannot be joined, which has been said. */
 int session_join(void);
 /* In a child after fork: forget it. */
 void session_leave(void);

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "log.h"
@@ -49,7 +50,7 @@ static size_t parse_bytes(const char *text)
 
 static size_t bytes(const char *name, size_t fallback, size_t least)
 {
-	const char *text = getenv(name);
+	const char *text = secure_getenv(name);
 	size_t n;
 
 	if (!text || !*text)
@@ -63,7 +64,7 @@ static size_t bytes(const char *name, size_t fallback, size_t least)
 
 static bool flag(const char *name)
 {
-	const char *text = getenv(name);
+	const char *text = secure_getenv(name);
 
 	if (!text || !*text || !strcmp(text, "0"))
 		return false;
@@ -75,7 +76,7 @@ static bool flag(const char *name)
 
 static bool policy_wait(void)
 {
-	const char *text = getenv("RTL_BUFFER_POLICY");
+	const char *text = secure_getenv("RTL_BUFFER_POLICY");
 
 	if (!text || !*text || !strcmp(text, "wait"))
 		return true;
@@ -84,9 +85,18 @@ static bool policy_wait(void)
 	return strcmp(text, "discard") != 0;
 }
 
+/* clock.c has read it, before there was a log. */
+static void check_clock(void)
+{
+	const char *text = secure_getenv("RTL_CLOCK");
+
+	if (text && *text && strcmp(text, "boottime"))
+		complain("RTL_CLOCK", text, "boottime");
+}
+
 static uint32_t milliseconds(const char *name, uint32_t fallback)
 {
-	const char *text = getenv(name);
+	const char *text = secure_getenv(name);
 	unsigned long n;
 	char *end;
 
@@ -99,13 +109,30 @@ static uint32_t milliseconds(const char *name, uint32_t fallback)
 	return fallback;
 }
 
+/* Who starts a program with rights that are not his own must not choose what it loads and writes:
+ * nothing here is read from its environment. Once: in a race twice. */
+static void say_if_secured(void)
+{
+	static bool said; /* relaxed: nothing else depends on it */
+	const char *collector = getenv("RTL_COLLECTOR"), *subscribers = getenv("RTL_SUBSCRIBERS");
+
+	if (!getauxval(AT_SECURE) || !((collector && *collector) || (subscribers && *subscribers)))
+		return;
+	if (!__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
+		log_line(RTL_LEVEL_WARNING, "bus",
+			 "the program has other rights than who started it: it does not heed the "
+			 "variables of rtl, and is not traced");
+}
+
 void settings_read(struct bus_settings *settings)
 {
+	say_if_secured();
 	strict_failed = false;
 	settings->strict = flag("RTL_STRICT");
 	settings->ring_bytes = bytes("RTL_BUFFER_SIZE", 4u << 20, 64u << 10);
 	settings->total_bytes = bytes("RTL_BUFFER_TOTAL", 256u << 20, 64u << 10);
 	settings->wait = policy_wait();
+	check_clock();
 	settings->exit_timeout_ms = milliseconds("RTL_EXIT_TIMEOUT", 120000);
 	if (strict_failed && settings->strict) {
 		log_line(RTL_LEVEL_ERROR, "bus", "RTL_STRICT is set: the program does not start");

@@ -40,7 +40,8 @@ static bool has_room(const char *folder)
 /* Memory first: pages of a disk's file are written back, and fault again after that. */
 const char *spool_default_folder(void)
 {
-	const char *folders[] = {"/dev/shm", getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/tmp"};
+	const char *folders[] = {"/dev/shm", secure_getenv("XDG_RUNTIME_DIR"),
+				 secure_getenv("TMPDIR"), "/tmp"};
 	size_t i;
 
 	for (i = 0; i < sizeof folders / sizeof *folders; i++)

@@ -73,6 +73,10 @@ static void start(void)
 	const char *internal = getenv("RTL_HIP_INTERNAL");
 
 	internal_calls = internal && !strcmp(internal, "1");
+	if (internal && *internal && !internal_calls && strcmp(internal, "0") != 0)
+		rtl_log(RTL_LEVEL_ERROR, "hip",
+			"RTL_HIP_INTERNAL=%s makes no sense: it takes 0 or 1; the default is used",
+			internal);
 	if (!hip_mode_has_calls())
 		return;
 	add_stream(&hip_call_stream_info, &hip_streams.calls);

@@ -32,6 +32,8 @@ PYTHON = sys.executable
 # Longer than anything takes on a machine that is slow and has other work: what hangs ends the test.
 HANG_S = 300
 CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("RTL_", "HSA_"))}
+# Of rtl trace: a collector with a sanitizer cannot be preloaded.
+DEFAULT_MODE = "standard" if os.environ["RTL_TEST_SANITIZE"] else "hip"
 
 
 class Case(unittest.TestCase):
@@ -127,6 +129,9 @@ class BadInput(Case):
         self.refused(2, "unknown mode 'fast'; the modes are lite", "trace", "-m", "fast", "true")
         self.refused(2, "unknown mode 'fast'", "env", "--mode=fast")
         self.refused(2, "unknown mode ''", "trace", "-m", "", "true")
+        for command in (("trace", "true"), ("record", "true"), ("env",)):
+            self.refused(2, "unknown mode 'fast' in RTL_MODE; the modes are lite", *command,
+                         env={"RTL_MODE": "fast"})
 
     def test_mode_full(self):
         self.assertIn("RTL_MODE='full'", self.rtl("env", "-m", "full").stdout)
@@ -172,6 +177,7 @@ class BadInput(Case):
     def test_spool(self):
         self.refused(1, "cannot make a folder for the spools in /nonexistent: No such file",
                      "trace", "--spool", "/nonexistent", "touch", "ran")
+        self.refused(2, "--spool: the name of the folder is empty", "trace", "--spool", "", "true")
         self.refused(1, "cannot make a folder for the spools in", "trace", "touch", "ran",
                      env={"RTL_SPOOL": self.write("file", "")})
         self.assertEqual(os.listdir(self.folder), ["file"])
@@ -647,6 +653,40 @@ class Trace(Case):
             self.assertIn("nothing was recorded: the command never initialised", done.stderr)
             self.assertNotIn("GPU kernels", done.stderr)
 
+    def test_output_is_there_and_empty__written(self):
+        for way in ("-q", "--in-process"):
+            done = self.rtl("trace", way, "-o", self.write("run.db", ""), PROGRAM, "10")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(self.operations("run.db"), 10)
+
+    def test_output_is_being_written__other_name_is_said(self):
+        first = self.start("trace", "-q", "-o", "run.db", PROGRAM, "10", "lines",
+                           stdin=subprocess.PIPE)
+        first.stdin.write("1\n")
+        first.stdin.flush()
+        first.stdout.readline()
+        done = self.rtl("trace", "-o", "run.db", PROGRAM, "20")
+        name = re.search(r"\nrtl: trace: (.*)\n$", done.stderr).group(1)
+        self.assertRegex(done.stderr, "^rtl: sqlite warning: .*run.db: is being written by another "
+                                      f"process; writing to {re.escape(name)}\n")
+        self.assertIn("GPU kernels: 20, ", done.stderr)
+        self.assertEqual(self.operations(name), 20)
+        nothing = self.rtl("trace", "-o", "run.db", "true")
+        self.assertIn("nothing was recorded", nothing.stderr)
+        _, err = first.communicate(timeout=HANG_S)
+        self.assertEqual((first.returncode, err), (0, ""))
+        self.assertEqual(self.operations("run.db"), 10)
+        self.assertEqual(sorted(os.listdir(self.folder)), [os.path.basename(name), "run.db"])
+
+    def test_within_another__the_inner_one_records(self):
+        for way in ((), ("--in-process",)):
+            done = self.rtl("trace", "-o", "outer.db", RTL, "trace", *way, "-o", "inner.db",
+                            PROGRAM, "10")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(self.operations("inner.db"), 10)
+            self.assertFalse(os.path.exists(self.path("outer.db")))
+            os.unlink(self.path("inner.db"))
+
     def test_nothing_recorded__no_file(self):
         self.rtl("trace", "-o", "run.db", "true")
         self.assertEqual(os.listdir(self.folder), [])
@@ -836,6 +876,8 @@ class Collector(Case):
                 self.assertEqual(done.returncode, 0, done.stderr)
                 with self.subTest(patterns=patterns, place=place):
                     self.assertEqual(self.operations("run.db"), operations)
+                    self.assertEqual(f"event was recorded: RTL_STREAMS={patterns} leaves out"
+                                     in done.stderr, not operations)
 
     def test_four_children_at_once__one_output(self):
         done = self.rtl("trace", "-o", "run.db", "sh", "-c",
@@ -884,17 +926,24 @@ class Collector(Case):
 
     def test_daemon__neither_waited_for_nor_harmed(self):
         os.mkfifo(self.path("fifo"))
-        child = self.traced("sh", "-c", f"setsid sh -c 'echo >begun; read x <fifo; '\"'{PROGRAM}' "
-                            "7 print\"' >daemon' </dev/null >/dev/null 2>&1 & "
-                            "until test -e begun; do sleep 0.01; done")
-        child.communicate(timeout=HANG_S)
-        self.assertEqual(child.returncode, 0)
-        with open(self.path("fifo"), "w", encoding="utf-8") as file:
-            file.write("go\n")
-        self.wait_until(lambda: os.path.exists(self.path("daemon"))
-                        and os.path.getsize(self.path("daemon")))
-        with open(self.path("daemon"), encoding="utf-8") as file:
-            self.assertEqual(file.read(), "0\n")
+        for options in ((), ("--strict",)):
+            script = f"echo >begun; read x <fifo; '{PROGRAM}' 7 print >daemon; echo $? >status"
+            child = self.traced(*options, "sh", "-c",
+                                f"setsid sh -c {shlex.quote(script)} </dev/null >/dev/null 2>err & "
+                                "until test -e begun; do sleep 0.01; done")
+            child.communicate(timeout=HANG_S)
+            self.assertEqual(child.returncode, 0)
+            with open(self.path("fifo"), "w", encoding="utf-8") as file:
+                file.write("go\n")
+            self.wait_until(lambda: os.path.exists(self.path("status"))
+                            and os.path.getsize(self.path("status")))
+            texts = []
+            for name in ("daemon", "status", "err"):
+                with open(self.path(name), encoding="utf-8") as file:
+                    texts.append(file.read())
+                os.unlink(self.path(name))
+            self.assertEqual(texts, ["0\n", "0\n", ""])
+            os.unlink(self.path("begun"))
 
     def slow(self):
         """A trace that is being completed, its command has ended."""
@@ -1148,6 +1197,15 @@ class Record(Case):
         self.assertEqual(self.rtl("replay", "-o", "run.db", "run.rec").returncode, 0)
         self.assertEqual(self.operations("run.db"), published + int(out))
 
+    def test_mode__as_for_trace(self):
+        show = ("sh", "-c", "env | grep -E '^(LD_PRELOAD|RTL_MODE|ASAN_OPTIONS)' | sort")
+        for env in ({}, {"RTL_MODE": "standard"}):
+            self.assertEqual(self.rtl("record", "-q", *show, env=env).stdout,
+                             self.rtl("trace", "-q", *show, env=env).stdout)
+        self.rtl("record", "-q", "-o", "run.rec", PROGRAM, "3")
+        self.rtl("replay", "-o", "run.db", "run.rec", env={"RTL_MODE": "lite"})
+        self.assertNotIn("mode:", self.rtl("info", "run.db").stdout)
+
     def test_bad_input__one_line(self):
         os.mkdir(self.path("there"))
         self.refused(1, self.path("there") + " exists", "record", "-o", "there", "true")
@@ -1244,7 +1302,7 @@ class Info(Case):
     def test_trace(self):
         self.rtl("trace", "-o", "run.db", PROGRAM, "100", "children")
         text = self.rtl("info", "run.db").stdout
-        for line in ("run.db: 300 GPU operations", "mode: standard", "where: collector",
+        for line in ("run.db: 300 GPU operations", f"mode: {DEFAULT_MODE}", "where: collector",
                      "state: complete"):
             self.assertIn(line + "\n", text)
         self.assertRegex(text, r"(?m)^ledger of rtl.hsa: 300 published, 300 delivered, 0 disc")
@@ -1279,8 +1337,36 @@ class Env(Case):
         self.assertIn("GPU kernels: 100, ", done.stderr)
         self.assertIn("GPU kernels: 100, ", self.rtl("summary", "run.db").stdout)
 
+    def foreign_group(self):
+        """A group that a file can be given to and that is not this process's."""
+        for group in [*os.getgroups(), *([65534] if os.geteuid() == 0 else [])]:
+            if group != os.getegid():
+                return group
+        return self.skipTest("there is no group to give a program to")
+
+    def test_program_with_rights_of_its_own__variables_do_not_count(self):
+        """Else whoever may start it had it load what he likes, and write where he likes."""
+        group, program = self.foreign_group(), shutil.copy(PROGRAM, self.path("program"))
+        if os.statvfs(self.folder).f_flag & os.ST_NOSUID:
+            self.skipTest("set-group-ID does not count here")
+        os.chown(program, -1, group)
+        for mode, published in ((0o755, 5), (0o2755, 0)):
+            os.chmod(program, mode)
+            done = subprocess.run([program, "5", "print"], capture_output=True, text=True,
+                                  timeout=HANG_S, check=True, cwd=self.folder,
+                                  env=self.environment({
+                                      "RTL_SUBSCRIBERS": f"libsqlite_sub.so?output=run{mode}.db",
+                                      "RTL_LOG": f"debug:log{mode}"}))
+            self.assertEqual(done.stdout, f"{published}\n")
+            for name in (f"run{mode}.db", f"log{mode}"):
+                self.assertEqual(os.path.exists(self.path(name)), published > 0, name)
+        self.assertRegex(done.stderr, r"^rtl: bus warning: the program has other rights than who "
+                                      r"started it: .*\n$")
+
     def test_no_subscribers__not_set(self):
         self.assertNotIn("RTL_SUBSCRIBERS", self.rtl("env").stdout)
+        self.assertEqual(self.rtl("env", "-o", "x", "-s", "libsqlite_sub.so?").stdout,
+                         self.rtl("env", "-o", "x", "-s", "libsqlite_sub.so").stdout)
         self.assertNotIn("RTL_MODE", self.rtl("env").stdout)
 
     def test_twice__as_once(self):

@@ -236,6 +236,8 @@ static void test_bus__bad_settings__one_line_each(void **state)
 	(void)state;
 	check_setting("RTL_BUFFER_SIZE=many", 1, "RTL_BUFFER_SIZE=many");
 	check_setting("RTL_BUFFER_SIZE=1K", 1, "RTL_BUFFER_SIZE=1K");
+	check_setting("RTL_CLOCK=slow", 1, "RTL_CLOCK=slow");
+	check_setting("RTL_CLOCK=boottime", 0, "");
 	check_setting("RTL_BUFFER_SIZE=-4M", 1, "RTL_BUFFER_SIZE=-4M");
 	check_setting("RTL_BUFFER_SIZE=99999999999999999999G", 1, "RTL_BUFFER_SIZE=9");
 	check_setting("RTL_BUFFER_SIZE=4MB", 1, "RTL_BUFFER_SIZE=4MB");
