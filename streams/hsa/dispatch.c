@@ -294,15 +294,22 @@ static inline struct slot *process(struct queue *queue, union packet *packet, en
 	return slot;
 }
 
-/* Whether a packet that is no event has a signal that must not overtake those of relays. */
-static inline bool is_behind_relays(const struct queue *queue, const union packet *packet)
+/* Whether it is known where in the packet a completion signal is. */
+static inline bool may_have_signal(const union packet *packet)
 {
 	const unsigned type = packet->any.header & 0xff;
 
+	return type == HSA_PACKET_TYPE_KERNEL_DISPATCH || is_barrier(packet) ||
+	       (type == HSA_PACKET_TYPE_VENDOR_SPECIFIC &&
+		(packet->any.body[0] == FORMAT_BARRIER_VALUE ||
+		 packet->any.body[0] == FORMAT_EXTENDED));
+}
+
+/* Whether a packet that is no event has a signal that must not overtake those of relays. */
+static inline bool is_behind_relays(const struct queue *queue, const union packet *packet)
+{
 	return packet->any.signal && __builtin_expect(relay_in_lane(queue->number), 0) &&
-	       (type == HSA_PACKET_TYPE_KERNEL_DISPATCH || is_barrier(packet) ||
-		(type == HSA_PACKET_TYPE_VENDOR_SPECIFIC &&
-		 packet->any.body[0] == FORMAT_BARRIER_VALUE));
+	       collector_on() && may_have_signal(packet);
 }
 
 /* Gives it a relay, if there is one: a slot that is none of an event, or NULL. */
@@ -325,16 +332,41 @@ static __attribute__((cold, noinline)) struct slot *keep_order(struct queue *que
 	return slot;
 }
 
-/* Makes a packet that is no event ready, as process does. */
-static inline struct slot *process_other(struct queue *queue, union packet *packet, uint64_t id)
+/* Has the packet tell how far the GPU has got: a slot as keep_order's, or NULL. */
+static __attribute__((cold, noinline)) struct slot *probe(struct queue *queue, union packet *packet,
+							  uint64_t id)
+{
+	if (!may_have_signal(packet) || room_probe(queue, &packet->any.signal, id) ||
+	    !collector_on())
+		return NULL;
+	return keep_order(queue, packet, id);
+}
+
+/* Whether a packet that is no event can go as it is. */
+static inline bool stays(const struct queue *queue, const union packet *packet, uint64_t id)
+{
+	return !is_behind_relays(queue, packet) &&
+	       !__builtin_expect(room_lacks_probe(queue, id), 0);
+}
+
+/* Makes one packet ready; the slot, if it has one, is to be submitted after it was written. */
+static inline struct slot *make_ready(struct queue *queue, union packet *packet,
+				      enum packet_kind kind, uint64_t id, uint64_t index,
+				      uint64_t now_ticks)
 {
 	struct slot *slot = NULL;
 
-	if (is_behind_relays(queue, packet))
+	if (__builtin_expect(kind != PACKET_OTHER, 1))
+		slot = process(queue, packet, kind, id, index, now_ticks);
+	if (slot)
+		return slot;
+	if (is_behind_relays(queue, packet)) {
 		slot = keep_order(queue, packet, id);
-	if (!slot)
-		watch_reused(packet->any.signal);
-	return slot;
+		if (slot)
+			return slot;
+	}
+	watch_reused(packet->any.signal);
+	return room_lacks_probe(queue, id) ? probe(queue, packet, id) : NULL;
 }
 
 static void *batch_buffer(struct queue *queue)
@@ -373,14 +405,11 @@ static struct slot *process_batch(struct queue *queue, uint64_t id, uint64_t ind
 
 	for (uint64_t i = 0; i < count; i++) {
 		const enum packet_kind kind = kind_of(&packets[i], wants);
-		struct slot *slot = NULL;
+		struct slot *slot;
 
 		if (is_barrier(&packets[i]))
 			room_see_barrier(queue, (const void *)&packets[i], id + i);
-		if (kind != PACKET_OTHER)
-			slot = process(queue, &packets[i], kind, id + i, index + i, now_ticks);
-		else
-			slot = process_other(queue, &packets[i], id + i);
+		slot = make_ready(queue, &packets[i], kind, id + i, index + i, now_ticks);
 		if (!slot)
 			continue;
 		slot->next = SLOT_NONE;
@@ -403,19 +432,17 @@ static void submit_batch(struct queue *queue, struct slot *first)
 		harvest_notify();
 }
 
-/* Nothing of it is recorded; the dispatches are missed if there is a cause. */
-static __attribute__((noinline)) void pass_by(const struct queue *queue, const void *packets,
-					      uint64_t count, uint64_t index, const char *cause)
+/* The dispatches among them are missed. */
+static __attribute__((cold, noinline)) void count_missed(const struct queue *queue,
+							 const void *packets, uint64_t count,
+							 uint64_t index, const char *cause)
 {
 	uint64_t dispatches = 0;
 
-	for (uint64_t i = 0; i < count; i++) {
-		const union packet *packet = given(queue, packets, index, i);
-
-		watch_reused(packet->any.signal);
-		dispatches += kind_of(packet, WANT_DISPATCHES) != PACKET_OTHER;
-	}
-	if (dispatches && cause)
+	for (uint64_t i = 0; i < count; i++)
+		dispatches +=
+			kind_of(given(queue, packets, index, i), WANT_DISPATCHES) != PACKET_OTHER;
+	if (dispatches)
 		rtl_stream_count_missed(collector.stream, cause, dispatches);
 }
 
@@ -426,7 +453,10 @@ static __attribute__((noinline)) void intercept_batch(struct queue *queue, const
 						      unsigned wants, packet_writer write)
 {
 	if (count > queue->packets || !batch_buffer(queue)) {
-		pass_by(queue, packets, count, index, "batch of packets too large");
+		if (wants)
+			count_missed(queue, packets, count, index, "batch of packets too large");
+		for (uint64_t i = 0; i < count; i++)
+			watch_reused(given(queue, packets, index, i)->any.signal);
 		write(packets, count);
 		return;
 	}
@@ -448,13 +478,13 @@ static __attribute__((noinline)) void intercept_batch(struct queue *queue, const
 
 /* What is submitted when the recording is over, by threads that go on at the end of the process, is
  * missed: somebody listened. */
-static const char *why_unwanted(void)
+static void count_late(const struct queue *queue, const void *packets, uint64_t count,
+		       uint64_t index)
 {
-	const bool over =
-		atomic_load_explicit(&collector.state, memory_order_relaxed) == COLLECTOR_ENDED;
+	const int state = atomic_load_explicit(&collector.state, memory_order_relaxed);
 
-	return over && rtl_enabled(collector.stream, RTL_TASK_END) ? "submitted after the end"
-								   : NULL;
+	if (state == COLLECTOR_ENDED && rtl_enabled(collector.stream, RTL_TASK_END))
+		count_missed(queue, packets, count, index, "submitted after the end");
 }
 
 void dispatch_intercept(const void *packets, uint64_t count, uint64_t index, void *data,
@@ -468,12 +498,8 @@ void dispatch_intercept(const void *packets, uint64_t count, uint64_t index, voi
 	struct slot *slot;
 
 	queue->next_id = id + count;
-	if (!wanted && !(collector_on() && relay_in_lane(queue->number))) {
-		room_unknown(queue, id + count - 1);
-		pass_by(queue, packets, count, index, why_unwanted());
-		write(packets, count);
-		return;
-	}
+	if (!wanted)
+		count_late(queue, packets, count, index);
 	if (count != 1) {
 		intercept_batch(queue, packets, count, index, id, wanted, write);
 		return;
@@ -482,7 +508,7 @@ void dispatch_intercept(const void *packets, uint64_t count, uint64_t index, voi
 	kind = kind_of(packets, wanted);
 	if (kind != PACKET_DISPATCH && is_barrier(packets))
 		room_see_barrier(queue, packets, id);
-	if (kind == PACKET_OTHER && !is_behind_relays(queue, packets)) {
+	if (kind == PACKET_OTHER && stays(queue, packets, id)) {
 		watch_reused(((const union packet *)packets)->any.signal);
 		write(packets, 1);
 		return;
@@ -490,8 +516,7 @@ void dispatch_intercept(const void *packets, uint64_t count, uint64_t index, voi
 	memcpy(&copy, packets, sizeof(copy));
 	if (copy.any.signal)
 		watch_prefetch(copy.any.signal);
-	slot = kind == PACKET_OTHER ? process_other(queue, &copy, id)
-				    : process(queue, &copy, kind, id, index, rtl_ticks());
+	slot = make_ready(queue, &copy, kind, id, index, kind == PACKET_OTHER ? 0 : rtl_ticks());
 	write(&copy, 1);
 	if (slot) {
 		slot_submit(&queue->pool, slot);

@@ -140,10 +140,19 @@ static void grow(struct queue *queue)
 		slots_grow(pool, pool->count);
 }
 
+/* Whether the process is at its end, at which its threads may go on: they look at what they have
+ * submitted to know whether there is room for more (room.c). */
+static bool stays_watched(const struct queue *queue)
+{
+	return atomic_load_explicit(&collector.state, memory_order_relaxed) == COLLECTOR_ENDED &&
+	       !atomic_load_explicit(&queue->dead, memory_order_relaxed);
+}
+
 /* Gives up what is left of a queue, and says how much that was. A relay's slot stays: the
  * runtime may still complete it. Returns whether nothing is left. */
 static bool abandon(struct queue *queue, const char *cause)
 {
+	const bool watched = stays_watched(queue);
 	struct slot_pool *pool = &queue->pool;
 	uint32_t before = SLOT_NONE, number, lost = 0;
 	bool empty = true;
@@ -159,7 +168,7 @@ static bool abandon(struct queue *queue, const char *cause)
 			empty = false;
 			before = number;
 		} else {
-			if (slot->kind == SLOT_WATCH)
+			if (slot->kind == SLOT_WATCH && !watched)
 				watch_leave(slot);
 			take_out(pool, before, number);
 		}

@@ -69,8 +69,7 @@ static void hook(struct root_table *root)
 	*table_core(root->core, CORE_EXECUTABLE_FREEZE) = (void *)kernels_executable_freeze;
 	*table_core(root->core, CORE_EXECUTABLE_DESTROY) = (void *)kernels_executable_destroy;
 	copies_hook(root);
-	if (collector.config.mode != CONFIG_LITE)
-		*table_core(root->core, CORE_SIGNAL_DESTROY) = (void *)signal_destroy;
+	*table_core(root->core, CORE_SIGNAL_DESTROY) = (void *)signal_destroy;
 }
 
 /* Whether somebody wants events of ours, or may want some later: subscribers are there. */

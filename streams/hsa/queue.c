@@ -12,6 +12,7 @@
 #include "harvest.h"
 #include "origins.h"
 #include "publish.h"
+#include "room.h"
 
 /* Slots that a queue begins with; the harvester makes more at once. */
 #define SLOTS_AT_FIRST 128
@@ -80,6 +81,7 @@ void queue_forget_all(void)
 	pthread_mutex_lock(&list.lock);
 	for (struct queue *queue = list.first; queue; queue = queue->next_listed) {
 		slots_forget(&queue->pool);
+		room_leave(queue);
 		queue_release_pending(queue);
 	}
 	list.first = NULL;
@@ -109,6 +111,7 @@ static struct queue *prepare(hsa_agent_t handle, uint32_t size, hsa_queue_type32
 		return NULL;
 	memset(queue, 0, sizeof(*queue));
 	queue->pending = rtl_stream_pending(collector.stream, QUEUE_PENDING_CAUSE);
+	room_init(queue);
 	if (slots_init(&queue->pool, size * 2 < SLOTS_LEAST ? SLOTS_LEAST : size * 2,
 		       SLOTS_AT_FIRST) ||
 	    harvest_start()) {
@@ -376,6 +379,7 @@ hsa_status_t queue_destroy(hsa_queue_t *hsa)
 	publish_queue(RTL_QUEUE_DESTROY, queue);
 	origins_remove(hsa);
 	status = collector.hsa.queue_destroy(hsa);
+	room_leave(queue);
 	/* Pairs with the acquire in the harvester: nothing is submitted any more. */
 	atomic_store_explicit(&queue->dead, true, memory_order_release);
 	harvest_wake();
@@ -387,6 +391,7 @@ void queue_free(struct queue *queue)
 	if (queue->batch)
 		munmap(queue->batch, (size_t)queue->packets * 64);
 	origins_free(queue->origins, queue->packets);
+	room_fini(queue);
 	slots_fini(&queue->pool);
 	rtl_pending_release(queue->pending);
 	free(queue);

@@ -22,6 +22,9 @@
 /* How many dispatches are remembered to tell how far the GPU has got. */
 #define QUEUE_MARKS 32
 
+/* How many packets at a time tell it where few or none are recorded. */
+#define QUEUE_PROBES 8
+
 #define QUEUE_PENDING_CAUSE "under way when the process ended"
 
 struct queue_mark {
@@ -62,12 +65,15 @@ struct queue {
 	void *batch;        /* room for as many packets as the ring has; NULL until needed */
 	bool gave_up;       /* it has waited for a slot in vain */
 	bool no_room_known; /* it has waited in vain for the GPU to take packets */
-	/* room.h: as `taken`, from the marks; one more than the last packet that has a slot; one
-	 * more than the last barrier that had to wait for a signal. */
-	uint64_t taken_seen, expected, gate;
+	/* room.h: as `taken`, from marks and probes; one more than the last packet that has a slot
+	 * or is a probe, and than the last whose end this thread sees by itself; one more than the
+	 * last barrier that had to wait for a signal. */
+	uint64_t taken_seen, expected, marked, gate;
 	uint64_t next_mark;
 	uint32_t mark_count;
+	uint32_t probe_count;
 	struct queue_mark marks[QUEUE_MARKS];
+	struct slot probes[QUEUE_PROBES]; /* SLOT_OVER: not under way */
 
 	/* Dispatches that mode lite passes on; the harvester counts them as missed. Relaxed:
 	 * numbers that only grow. */

@@ -5,25 +5,119 @@
 #include "collector.h"
 #include "harvest.h"
 #include "relay.h"
+#include "watch.h"
 
 #define SHORT_WAIT_NS 100000000u
 #define LONG_WAIT_NS  30000000000u
 
 /*
- * Looks at the marks: the harvester may be waiting for a subscriber. A slot that holds another
- * packet by now was given back, so its packet has ended; one that was given back and waits is
- * in the harvester's `taken`.
+ * A slot that holds another packet by now was given back, so its packet has ended. One that was
+ * given back and waits has kept what it says; that this thread is the only one to take it anew
+ * makes it safe to look.
  */
+static bool mark_over(const struct queue_mark *mark)
+{
+	struct slot *slot = mark->slot;
+
+	if (slot->packet_id != mark->index)
+		return true;
+	if (slot->kind == SLOT_OWN)
+		return !slot_signal_is_pending(slot->signal);
+	return watch_seems_over(slot);
+}
+
+/* The harvester may be waiting for a subscriber, or have ended. */
 static void look_at_marks(struct queue *queue)
 {
 	for (uint32_t i = 0; i < QUEUE_MARKS && i < queue->mark_count; i++) {
 		const struct queue_mark *mark = &queue->marks[i];
-		const amd_signal_t *signal = (const amd_signal_t *)mark->slot->signal;
 
-		if (mark->index >= queue->taken_seen &&
-		    (mark->slot->packet_id != mark->index ||
-		     __atomic_load_n(&signal->value, __ATOMIC_RELAXED) < 1))
+		if (mark->index >= queue->taken_seen && mark_over(mark))
 			queue->taken_seen = mark->index + 1;
+	}
+}
+
+/* Whether the probe is not under way; if it was, how far the GPU has got. */
+static bool probe_over(struct queue *queue, struct slot *probe)
+{
+	if (probe->kind == SLOT_OWN) {
+		if (slot_signal_is_pending(probe->signal))
+			return false;
+		slot_signal_rearm(probe->signal);
+	} else if (probe->kind == SLOT_WATCH && !watch_finished(probe)) {
+		return false;
+	}
+	if (probe->kind != SLOT_OVER && probe->packet_id >= queue->taken_seen)
+		queue->taken_seen = probe->packet_id + 1;
+	probe->kind = SLOT_OVER;
+	return true;
+}
+
+static void look_at_probes(struct queue *queue)
+{
+	for (int i = 0; i < QUEUE_PROBES; i++)
+		(void)probe_over(queue, &queue->probes[i]);
+}
+
+/* The packet's signal is the application's: reads it when it is completed. */
+static bool watch_probe(struct slot *probe, uint64_t signal)
+{
+	probe->flags = 0;
+	if (watch_enter(probe, signal, false) == SLOT_WATCH)
+		return true;
+	watch_leave(probe);
+	probe->kind = SLOT_OVER;
+	return false;
+}
+
+__attribute__((cold, noinline)) bool room_probe(struct queue *queue, uint64_t *signal, uint64_t id)
+{
+	struct slot *probe = &queue->probes[queue->probe_count % QUEUE_PROBES];
+
+	if (!probe_over(queue, probe))
+		return true; /* the ring is full, and others will tell */
+	if (*signal) {
+		if (!watch_probe(probe, *signal))
+			return false;
+	} else if (probe->signal) {
+		probe->kind = SLOT_OWN;
+		*signal = probe->signal;
+	} else {
+		return true;
+	}
+	probe->packet_id = id;
+	queue->probe_count++;
+	queue->expected = queue->marked = id + 1;
+	return true;
+}
+
+void room_init(struct queue *queue)
+{
+	for (int i = 0; i < QUEUE_PROBES; i++) {
+		struct slot *probe = &queue->probes[i];
+
+		probe->kind = SLOT_OVER;
+		probe->what = SLOT_SILENT;
+		probe->signal = slot_signal_make();
+		if (probe->signal)
+			slot_signal_rearm(probe->signal);
+	}
+}
+
+void room_leave(struct queue *queue)
+{
+	for (int i = 0; i < QUEUE_PROBES; i++) {
+		if (queue->probes[i].kind == SLOT_WATCH)
+			watch_leave(&queue->probes[i]);
+		queue->probes[i].kind = SLOT_OVER;
+	}
+}
+
+void room_fini(struct queue *queue)
+{
+	for (int i = 0; i < QUEUE_PROBES; i++) {
+		if (queue->probes[i].signal)
+			slot_signal_keep(queue->probes[i].signal);
 	}
 }
 
@@ -38,10 +132,13 @@ void room_see_barrier(struct queue *queue, const hsa_barrier_and_packet_t *barri
 	}
 }
 
-/* Whether the end of a packet under way will tell that there is room for that one. */
+/* Whether the end of a packet under way will tell that there is room for that one. Without a
+ * harvester only what this thread sees itself does. */
 static bool will_be_told(const struct queue *queue, uint64_t id)
 {
-	return queue->expected + queue->packets > id + ROOM_LEAST;
+	const uint64_t last = collector_on() ? queue->expected : queue->marked;
+
+	return last + queue->packets > id + ROOM_LEAST;
 }
 
 static uint64_t longest_wait_ns(const struct queue *queue)
@@ -52,16 +149,16 @@ static uint64_t longest_wait_ns(const struct queue *queue)
 
 __attribute__((cold, noinline)) void room_wait(struct queue *queue, uint64_t id)
 {
-	const bool told = will_be_told(queue, id);
 	const uint64_t begin = rtl_clock_ns();
 
 	for (;;) {
 		look_at_marks(queue);
+		look_at_probes(queue);
 		if (!room_may_lack(queue, id)) {
 			queue->no_room_known = false;
 			return;
 		}
-		if (!told || queue->no_room_known || !collector_on() ||
+		if (!will_be_told(queue, id) || queue->no_room_known ||
 		    rtl_clock_ns() - begin >= longest_wait_ns(queue))
 			break;
 		harvest_wait_pass();

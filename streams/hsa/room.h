@@ -9,12 +9,17 @@
  * taken some, as without us the program would wait for room in the ring.
  *
  * What we know of the ring is less than what the runtime knows: packets without a slot, or that
- * have begun and not ended, may have left it. So there is a wait only where the end of a dispatch
+ * have begun and not ended, may have left it. So there is a wait only where the end of a packet
  * with a slot will tell, and it is bounded. A short one where a barrier in the ring waits for a
  * signal: a program may fill the ring behind it before it gives the signal. The runtime's handler
  * thread does not wait for long: the GPU may wait for it.
  *
- * Threads: the queue's submitting thread. No locks.
+ * Where nothing is recorded, or nothing of these packets (mode lite), some packets are probes: of
+ * an eighth of the ring one gets a signal of ours, or its own is watched. Only the submitting
+ * thread looks at them, and only when the ring may be full; so it does after the end, too, when
+ * there is no harvester.
+ *
+ * Threads: the queue's submitting thread. No locks but those of watch.h.
  */
 #ifndef STREAMS_HSA_ROOM_H
 #define STREAMS_HSA_ROOM_H
@@ -37,25 +42,38 @@ static inline bool room_may_lack(const struct queue *queue, uint64_t id)
 	return id + ROOM_LEAST >= room_taken(queue) + queue->packets;
 }
 
-/* The packet has that slot: its end will tell how far the GPU has got. Of some the slot is
- * remembered, too, to be looked at when the harvester is busy. */
+/* The packet has that slot: its end will tell how far the GPU has got. Some of them are
+ * remembered, too, to be looked at when the harvester is busy, or has ended. */
 static inline void room_expect(struct queue *queue, struct slot *slot, uint64_t id)
 {
 	queue->expected = id + 1;
-	if (id < queue->next_mark || slot->kind != SLOT_OWN)
+	if (id < queue->next_mark)
 		return;
+	queue->marked = id + 1;
 	queue->next_mark = id + queue->packets / QUEUE_MARKS;
 	queue->marks[queue->mark_count++ % QUEUE_MARKS] = (struct queue_mark){slot, id};
 }
 
+/* Whether the packet with that id should be a probe, as none before it will tell for long. */
+static inline bool room_lacks_probe(const struct queue *queue, uint64_t id)
+{
+	return id >= queue->expected + queue->packets / QUEUE_PROBES;
+}
+
+/* Makes the packet with that signal a probe. False: it cannot be one without a relay. */
+bool room_probe(struct queue *queue, uint64_t *signal, uint64_t id);
+
+/* Creates the probes' signals; without some of them there are fewer probes. */
+void room_init(struct queue *queue);
+
+/* The runtime's queue is gone: no probe is under way any more. */
+void room_leave(struct queue *queue);
+
+/* Gives the signals back. */
+void room_fini(struct queue *queue);
+
 /* A barrier packet with that id goes by. */
 void room_see_barrier(struct queue *queue, const hsa_barrier_and_packet_t *barrier, uint64_t id);
-
-/* Packets up to that one go by, without slots: they tell of nothing. */
-static inline void room_unknown(struct queue *queue, uint64_t id)
-{
-	queue->no_room_known |= room_may_lack(queue, id);
-}
 
 void room_wait(struct queue *queue, uint64_t id);
 

@@ -30,7 +30,7 @@ static uint64_t cached_signal(void)
 	return signal;
 }
 
-static void keep_signal(uint64_t signal)
+void slot_signal_keep(uint64_t signal)
 {
 	bool kept = false;
 
@@ -65,7 +65,7 @@ void slots_free_signals(void)
  * A signal that only the GPU changes and nobody waits for: it needs no event of the driver (of
  * which a process has 4094) and raises no interrupt.
  */
-static uint64_t make_signal(void)
+uint64_t slot_signal_make(void)
 {
 	hsa_signal_t signal = {0};
 	const uint64_t old = cached_signal();
@@ -77,7 +77,7 @@ static uint64_t make_signal(void)
 	return signal.handle;
 }
 
-static void rearm(uint64_t handle)
+void slot_signal_rearm(uint64_t handle)
 {
 	amd_signal_t *signal = (amd_signal_t *)handle;
 
@@ -85,6 +85,14 @@ static void rearm(uint64_t handle)
 	__atomic_store_n(&signal->value, 1, __ATOMIC_RELAXED);
 	signal->start_ts = 0;
 	signal->end_ts = 0;
+}
+
+bool slot_signal_is_pending(uint64_t handle)
+{
+	const amd_signal_t *signal = (const amd_signal_t *)handle;
+
+	/* Relaxed: whether it is over, and nothing of what it wrote. */
+	return __atomic_load_n(&signal->value, __ATOMIC_RELAXED) >= 1;
 }
 
 static void push_free(struct slot_pool *pool, uint32_t number)
@@ -99,7 +107,7 @@ static void push_free(struct slot_pool *pool, uint32_t number)
 void slots_recycle(struct slot_pool *pool, struct slot *slot)
 {
 	if (slot->kind == SLOT_OWN)
-		rearm(slot->signal);
+		slot_signal_rearm(slot->signal);
 	push_free(pool, (uint32_t)(slot - pool->slots));
 }
 
@@ -114,10 +122,10 @@ uint32_t slots_grow(struct slot_pool *pool, uint32_t wanted)
 		    collector.config.slots)
 			goto full;
 		if (!pool->bare) {
-			slot->signal = make_signal();
+			slot->signal = slot_signal_make();
 			if (!slot->signal)
 				goto full;
-			rearm(slot->signal);
+			slot_signal_rearm(slot->signal);
 		}
 		pool->count++;
 		push_free(pool, pool->count - 1);
@@ -172,7 +180,7 @@ int slots_init_bare(struct slot_pool *pool, uint32_t capacity, uint32_t initial)
 void slots_fini(struct slot_pool *pool)
 {
 	for (uint32_t i = 0; i < pool->count && !pool->bare; i++)
-		keep_signal(pool->slots[i].signal);
+		slot_signal_keep(pool->slots[i].signal);
 	atomic_fetch_sub_explicit(&total, pool->count, memory_order_relaxed);
 	if (pool->slots)
 		munmap(pool->slots, pool->capacity * sizeof(struct slot));

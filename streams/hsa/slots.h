@@ -154,6 +154,15 @@ uint32_t slots_collect(struct slot_pool *pool);
 /* Harvester: makes a slot, which is in no list, ready for the next dispatch. */
 void slots_recycle(struct slot_pool *pool, struct slot *slot);
 
+/* A signal as slots have them, with value 1 after slot_signal_rearm; 0 if none can be had. And
+ * gives it back. */
+uint64_t slot_signal_make(void);
+void slot_signal_rearm(uint64_t signal);
+void slot_signal_keep(uint64_t signal);
+
+/* Whether the GPU has not completed it. */
+bool slot_signal_is_pending(uint64_t signal);
+
 /* Destroys the signals that were kept for later: the runtime is about to end. */
 void slots_free_signals(void);
 

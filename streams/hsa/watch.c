@@ -263,6 +263,23 @@ bool watch_finished(struct slot *slot)
 	return finished;
 }
 
+bool watch_seems_over(struct slot *slot)
+{
+	/* Pairs with the release in finish. */
+	if (atomic_load_explicit(&slot->done, memory_order_acquire))
+		return true;
+	if (slot->kind != SLOT_WATCH)
+		return false;
+	const uint64_t signal = slot->watched;
+	struct watch_bucket *bucket = lock_bucket(signal);
+	/* As long as it is not done, the signal exists. */
+	const bool over = atomic_load_explicit(&slot->done, memory_order_acquire) ||
+			  load_value((const amd_signal_t *)signal) < 1 || has_times(slot);
+
+	unlock_bucket(bucket);
+	return over;
+}
+
 void watch_reused_slowly(uint64_t signal)
 {
 	struct watch_bucket *bucket = lock_bucket(signal);

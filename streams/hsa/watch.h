@@ -81,6 +81,10 @@ void watch_leave(struct slot *slot);
  * the table. */
 bool watch_finished(struct slot *slot);
 
+/* Submitting thread, of a slot that it has submitted: whether its packet has ended, as far as the
+ * signal tells. Changes nothing. */
+bool watch_seems_over(struct slot *slot);
+
 void watch_reused_slowly(uint64_t signal);
 void watch_destroyed_slowly(uint64_t signal);
 

@@ -32,6 +32,8 @@ hsa_program(hsa_handler)
 hsa_program(hsa_late)
 hsa_program(hsa_odd)
 target_link_libraries(hsa_odd PRIVATE pthread)
+hsa_program(hsa_rings)
+target_link_libraries(hsa_rings PRIVATE pthread)
 hsa_program(hsa_queues)
 target_link_libraries(hsa_queues PRIVATE ${CMAKE_DL_LIBS})
 target_include_directories(hsa_queues PRIVATE ${PROJECT_SOURCE_DIR}/include)
@@ -80,6 +82,32 @@ hsa_trace_test(small_queue softgpu "" ${programs}/hsa_dispatch -n 3000 -m -t 4 -
 # on ROCm 7, for the same reason.
 hsa_trace_test(full_queue softgpu "--own @out" ${programs}/hsa_dispatch -n 18 -b 6 -m -t 4 -v -s 64
   ENV SOFTGPU_KERNEL_NS=130000000 SOFTGPU_KERNELS=${programs}/libhost_kernels.so)
+# The same with one ring of the doorbell for several packets, where nothing or not all is recorded, and at
+# the end of the process. The runtime's assertion would end the program.
+foreach(signals none own shared)
+  foreach(mode paused lite hip)
+    set(options --mode ${mode})
+    if(mode STREQUAL paused)
+      set(options --paused)
+    endif()
+    foreach(end back leave)
+      # What all dispatches count down tells of none of them where there is no harvester any more.
+      if(signals STREQUAL shared AND end STREQUAL leave)
+        continue()
+      endif()
+      set(test integration.hsa.softgpu.rings_${signals}_${mode}_${end})
+      set(arguments ${signals})
+      if(end STREQUAL leave)
+        list(APPEND arguments leave)
+      endif()
+      add_test(NAME ${test} COMMAND $<TARGET_FILE:rtl_cli> trace -q ${options}
+        -o ${CMAKE_CURRENT_BINARY_DIR}/${test}.db --
+        ${CMAKE_CURRENT_SOURCE_DIR}/../softgpu/run ${hsa_dir}/hsa_rings ${arguments})
+      set_tests_properties(${test} PROPERTIES LABELS softgpu TIMEOUT 120
+        ENVIRONMENT "RTL_BUILD_DIR=${PROJECT_BINARY_DIR};SOFTGPU_KERNEL_NS=10000000")
+    endforeach()
+  endforeach()
+endforeach()
 hsa_trace_both(timing "" timing)
 hsa_trace_both(streams_events "" streams_events)
 hsa_trace_both(graph_launch "" graph_launch)
