@@ -77,8 +77,7 @@ static int list(void)
 		printf("There is nothing to recover.\n");
 	size_t removed = folders_clean(&folders);
 	if (removed)
-		cli_error("removed %zu folder%s of processes that were killed before they recorded "
-			  "anything",
+		cli_error("removed %zu folder%s of processes that were killed, without events",
 			  removed, removed > 1 ? "s" : "");
 	folders_fini(&folders);
 	return status ? status : cli_finish_output();

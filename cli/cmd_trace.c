@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rtl trace: runs a command with everything set up, then says what came of it. */
 #include <stdlib.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "child.h"
 #include "cli.h"
@@ -36,18 +34,11 @@ struct trace {
  * another rtl is just making. */
 static int check_replaced(const char *path)
 {
-	struct database *old;
-	struct stat st;
-
-	if (!path || stat(path, &st) || (S_ISREG(st.st_mode) && !st.st_size))
+	if (!path || database_replaceable(path))
 		return CLI_OK;
-	old = database_open(path, true);
-	if (!old)
-		return cli_failed("output %s exists and is no trace, so it is not written over; "
-				  "move it away, or choose another file with -o",
-				  path);
-	database_close(old);
-	return CLI_OK;
+	return cli_failed("output %s exists and is no trace, so it is not written over; move it "
+			  "away, or choose another file with -o",
+			  path);
 }
 
 /* With --strict nothing may be missing. */

@@ -106,6 +106,15 @@ static int has_table(const struct database *database, const char *name)
 	return found;
 }
 
+static bool has_any_table(const struct database *database)
+{
+	sqlite3_stmt *statement = prepare(database, "SELECT 1 FROM sqlite_master");
+	int rc = sqlite3_step(statement);
+
+	sqlite3_finalize(statement);
+	return rc != SQLITE_DONE;
+}
+
 static int look_for_tables(struct database *database)
 {
 	int op = has_table(database, "rocpd_op");
@@ -166,7 +175,8 @@ static int connect_to(struct database *database)
 	return fail(database);
 }
 
-struct database *database_open(const char *path, bool quiet)
+/* Without looking at what is in it. */
+static struct database *open_any(const char *path, bool quiet)
 {
 	const char *fault = find_fault(path);
 	struct database *database;
@@ -183,12 +193,41 @@ struct database *database_open(const char *path, bool quiet)
 		return NULL;
 	}
 	database->quiet = quiet;
-	if (connect_to(database) || look_for_tables(database)) {
+	if (connect_to(database)) {
+		database_close(database);
+		return NULL;
+	}
+	return database;
+}
+
+struct database *database_open(const char *path, bool quiet)
+{
+	struct database *database = open_any(path, quiet);
+
+	if (!database)
+		return NULL;
+	if (look_for_tables(database)) {
 		database_close(database);
 		return NULL;
 	}
 	database->quiet = false;
 	return database;
+}
+
+bool database_replaceable(const char *path)
+{
+	struct stat st;
+	struct database *database;
+	bool replaceable;
+
+	if (stat(path, &st))
+		return true; /* or it cannot be looked at: who makes it says that better */
+	if (S_ISREG(st.st_mode) && !st.st_size)
+		return true;
+	database = open_any(path, true);
+	replaceable = database && (!has_any_table(database) || !look_for_tables(database));
+	database_close(database);
+	return replaceable;
 }
 
 void database_close(struct database *database)

@@ -16,6 +16,10 @@ struct summary;
 struct database *database_open(const char *path, bool quiet);
 void database_close(struct database *database);
 
+/** Whether a trace may be written to that path: nothing is there, or a trace, or a file in which
+ *  nothing is (such as one whose writer was killed at once). */
+bool database_replaceable(const char *path);
+
 /** A value of rtl's table of facts; NULL: not there. To be freed. */
 char *database_fact(struct database *database, const char *key);
 

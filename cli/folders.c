@@ -16,8 +16,7 @@
 
 #include "cli.h"
 
-#define PREFIX "rtl-"   /* of the names of folders */
-#define SPOOL  "spool-" /* follows in those of processes */
+#define PREFIX "rtl-" /* of the names of folders */
 
 /* How long a lock may outlive the process that took it. */
 #define LOOK_WAIT_MS 5000
@@ -64,54 +63,11 @@ static bool is_known(const struct folders *folders, const char *path)
 	return false;
 }
 
-/* The process that a folder is named after: rtl-PID-XXXXXX, rtl-spool-PID-XXXXXX; 0: none. */
-static pid_t pid_of(const char *path)
-{
-	const char *name = strrchr(path, '/') + 1;
-	long pid;
-	char *end;
-
-	if (strncmp(name, PREFIX, sizeof(PREFIX) - 1) != 0)
-		return 0;
-	name += sizeof(PREFIX) - 1;
-	if (!strncmp(name, SPOOL, sizeof(SPOOL) - 1))
-		name += sizeof(SPOOL) - 1;
-	pid = *name >= '0' && *name <= '9' ? strtol(name, &end, 10) : 0;
-	return pid > 0 && pid <= INT_MAX && *end == '-' && strlen(end) == sizeof("-XXXXXX") - 1
-		       ? (pid_t)pid
-		       : 0;
-}
-
-/* Whether it cannot be found; that it can says little, numbers are used again. */
-static bool is_dead(pid_t pid)
-{
-	return kill(pid, 0) && errno == ESRCH;
-}
-
+/* Whether it is one of this user's that may be rtl's. */
 static bool is_own_folder(const char *path, struct stat *st)
 {
-	return !lstat(path, st) && S_ISDIR(st->st_mode) && st->st_uid == geteuid();
-}
-
-static void look_for_events(void *user, const char *path)
-{
-	const char *name = strrchr(path, '/') + 1;
-	struct stat st;
-
-	if (!strncmp(name, "ring-", 5) || lstat(path, &st) || !S_ISREG(st.st_mode))
-		*(bool *)user = true;
-}
-
-/* Whether a folder that is not complete holds no events either, and nobody is making it. */
-static bool is_debris(const char *path)
-{
-	pid_t pid = pid_of(path);
-	bool events = false;
-
-	if (!pid || !is_dead(pid))
-		return false;
-	each_entry(path, look_for_events, &events);
-	return !events;
+	return !strncmp(strrchr(path, '/') + 1, PREFIX, sizeof(PREFIX) - 1) && !lstat(path, st) &&
+	       S_ISDIR(st->st_mode) && st->st_uid == geteuid();
 }
 
 static void add_debris(struct folders *folders, const char *path)
@@ -132,12 +88,12 @@ static void add_folder(void *user, const char *path)
 	struct folder *items;
 	struct stat st;
 
-	if (strncmp(strrchr(path, '/') + 1, PREFIX, sizeof(PREFIX) - 1) != 0 ||
-	    !is_own_folder(path, &st) || is_known(folders, path))
+	if (!is_own_folder(path, &st) || is_known(folders, path))
 		return;
-	if (rtl_folder_look(path, &folder.is) || folder.is.kind == RTL_FOLDER_OTHER) {
-		if (is_debris(path))
-			add_debris(folders, path);
+	if (rtl_folder_look(path, &folder.is) || folder.is.kind == RTL_FOLDER_OTHER)
+		return;
+	if (folder.is.kind == RTL_FOLDER_DEBRIS) {
+		add_debris(folders, path);
 		return;
 	}
 	folder.changed = st.st_mtime;
@@ -210,15 +166,24 @@ struct leftovers {
 	uint64_t bytes;
 };
 
+/* Whether the process that a folder is named after cannot be found: quick, and true of none that
+ * lives here. */
+static bool seems_dead(const char *path)
+{
+	const char *name = strrchr(path, '/') + 1;
+	long pid = strtol(name + strcspn(name, "0123456789"), NULL, 10);
+
+	return pid > 0 && pid <= INT_MAX && kill((pid_t)pid, 0) && errno == ESRCH;
+}
+
 static void add_leftover(void *user, const char *path)
 {
 	struct rtl_folder is = {.struct_size = sizeof(is)};
 	struct leftovers *leftovers = user;
-	pid_t pid = pid_of(path);
 	struct stat st;
 
-	if (!pid || !is_dead(pid) || !is_own_folder(path, &st) || rtl_folder_look(path, &is) ||
-	    is.kind == RTL_FOLDER_OTHER || is.in_use)
+	if (!seems_dead(path) || !is_own_folder(path, &st) || rtl_folder_look(path, &is) ||
+	    is.in_use || (is.kind != RTL_FOLDER_COLLECTOR && is.kind != RTL_FOLDER_SPOOL))
 		return;
 	leftovers->count++;
 	add_bytes(&leftovers->bytes, path);
@@ -301,6 +266,10 @@ int folder_look(const char *verb, const char *path, struct rtl_folder *is)
 				  verb, path, rtl_version());
 	if (error)
 		return cli_failed("%s: %s: %s", verb, path, rtl_error_text(error));
+	if (is->kind == RTL_FOLDER_DEBRIS)
+		return cli_failed("%s: %s holds no events: who made it was killed; `rtl recover` "
+				  "removes it",
+				  verb, path);
 	/* a recording is a folder with spools in it */
 	if (is->kind == RTL_FOLDER_OTHER && !folder_each_spool(path, NULL, NULL))
 		return cli_failed("%s: %s holds nothing of rtl's; give the folder of a recording, "

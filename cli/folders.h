@@ -20,7 +20,7 @@ struct folder {
 struct folders {
 	struct folder *items;
 	size_t count;
-	/* Folders whose process died while it made them: nothing was recorded there. */
+	/* Folders whose process died while it made or removed them: nothing is to be had there. */
 	char **debris;
 	size_t debris_count;
 };

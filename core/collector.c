@@ -106,7 +106,7 @@ static int make_folder(struct rtl_collector *c, const struct rtl_collector_optio
 
 	if (!base || !*base)
 		base = spool_default_folder();
-	if (asprintf(&c->folder, "%s/rtl-%d-XXXXXX", base, (int)getpid()) < 0) {
+	if (asprintf(&c->folder, "%s/" SESSION_PREFIX "%d-XXXXXX", base, (int)getpid()) < 0) {
 		c->folder = NULL;
 		return fail(message, size, RTL_ENOMEM, "out of memory");
 	}
@@ -543,7 +543,7 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 	c->keeps = host_keeps(c->host);
 	host_destroy(c->host);
 	c->host = NULL;
-	if (c->kind == RTL_RECOVER)
+	if (c->kind == RTL_RECOVER || c->kind == RTL_RECORD_RECOVER)
 		remove_leftovers(c);
 	if (owns_folder(c) ? !rtl_collector_failure(c) : !only_reads(c) && is_done(c)) {
 		/* who makes a spool from now on finds that, and removes it */

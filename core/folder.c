@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "folder.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -13,6 +16,7 @@
 
 #include "session.h"
 #include "spool_files.h"
+#include "spool_writer.h"
 
 /* Whether nobody holds the lock that a process has on its spool as long as it lives. */
 static bool is_unlocked(int dir_fd)
@@ -51,9 +55,15 @@ static bool is_zombie(int pid)
 	return (state == 'Z' || state == 'X') && threads <= 1;
 }
 
+/* Whether it cannot be found; that it can says little, numbers are used again. */
+static bool is_dead(int pid)
+{
+	return (kill(pid, 0) && errno == ESRCH) || is_zombie(pid);
+}
+
 bool folder_process_is_gone(int dir_fd, int pid)
 {
-	return is_unlocked(dir_fd) && ((kill(pid, 0) && errno == ESRCH) || is_zombie(pid));
+	return is_unlocked(dir_fd) && is_dead(pid);
 }
 
 static int look_at_spool(const char *path, struct rtl_folder *folder)
@@ -96,6 +106,62 @@ static bool has_file(const char *path, const char *name)
 	return yes;
 }
 
+/* The process that a folder is named after: rtl-PID-XXXXXX, rtl-spool-PID-XXXXXX; 0: none. */
+static pid_t pid_of(const char *path)
+{
+	size_t length = strlen(path);
+	const char *name;
+	long pid;
+	char *end;
+
+	while (length && path[length - 1] == '/')
+		length--;
+	name = path + length;
+	while (name > path && name[-1] != '/')
+		name--;
+
+	if (!strncmp(name, SPOOL_PREFIX, sizeof SPOOL_PREFIX - 1))
+		name += sizeof SPOOL_PREFIX - 1;
+	else if (!strncmp(name, SESSION_PREFIX, sizeof SESSION_PREFIX - 1))
+		name += sizeof SESSION_PREFIX - 1;
+	else
+		return 0;
+	pid = *name >= '0' && *name <= '9' ? strtol(name, &end, 10) : 0;
+	return pid > 0 && pid <= INT_MAX && *end == '-' &&
+			       path + length - end == sizeof "-XXXXXX" - 1
+		       ? (pid_t)pid
+		       : 0;
+}
+
+/* Whether nothing in a folder can be an event that somebody has not got. */
+static bool holds_no_events(const char *path)
+{
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+	bool removed = false, others = !dir;
+	struct stat st;
+
+	while (dir && (entry = readdir(dir))) {
+		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+			continue;
+		removed |= !strcmp(entry->d_name, SPOOL_REMOVED);
+		others |= !strncmp(entry->d_name, "ring-", 5) ||
+			  fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) ||
+			  !S_ISREG(st.st_mode);
+	}
+	if (dir)
+		closedir(dir);
+	return removed || !others;
+}
+
+/* Of a folder that is not complete. */
+static bool is_debris(const char *path)
+{
+	pid_t pid = pid_of(path);
+
+	return pid && is_dead(pid) && holds_no_events(path);
+}
+
 int rtl_folder_look(const char *path, struct rtl_folder *folder)
 {
 	struct rtl_folder found = {.struct_size = sizeof found};
@@ -110,6 +176,10 @@ int rtl_folder_look(const char *path, struct rtl_folder *folder)
 		err = look_at_spool(path, &found);
 	else if (S_ISDIR(st.st_mode) && has_file(path, SESSION_FILE))
 		err = look_at_session(path, &found);
+	if ((!err || err == RTL_EFORMAT) && found.kind == RTL_FOLDER_OTHER && is_debris(path)) {
+		found.kind = RTL_FOLDER_DEBRIS;
+		err = 0;
+	}
 	if (err)
 		return err;
 	found.struct_size = folder->struct_size;

@@ -16,6 +16,7 @@
 
 #define SESSION_MAGIC   "RTLSESSN"
 #define SESSION_VERSION 1u
+#define SESSION_PREFIX  "rtl-" /* of the folders' names */
 #define SESSION_FILE    "session"
 
 struct session_page {

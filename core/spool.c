@@ -341,11 +341,13 @@ static void remove_files(int dir_fd)
 		close(dir_fd);
 		return;
 	}
-	/* first: what is left of it, if we die here, is no spool any more */
-	unlinkat(dirfd(dir), "control", 0);
+	/* First: what is left of it, if we die here, is no spool any more, and says so. */
+	if (renameat(dirfd(dir), "control", dirfd(dir), SPOOL_REMOVED))
+		unlinkat(dirfd(dir), "control", 0);
 	while ((entry = readdir(dir)))
-		if (entry->d_name[0] != '.')
+		if (entry->d_name[0] != '.' && strcmp(entry->d_name, SPOOL_REMOVED) != 0)
 			unlinkat(dirfd(dir), entry->d_name, 0);
+	unlinkat(dirfd(dir), SPOOL_REMOVED, 0);
 	closedir(dir);
 }
 

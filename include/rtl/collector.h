@@ -120,6 +120,9 @@ enum rtl_folder_kind {
 	RTL_FOLDER_OTHER = 0,     /**< none of rtl's */
 	RTL_FOLDER_COLLECTOR = 1, /**< a collector's: spools are in it */
 	RTL_FOLDER_SPOOL = 2,     /**< a process's */
+	/** What is left of either where who made it was killed before there was an event in it, or
+	    while it was removed: nothing is to be had from it. */
+	RTL_FOLDER_DEBRIS = 3,
 };
 
 struct rtl_folder {

@@ -5,6 +5,7 @@
  * them. A host that recovers is told, and goes on from there; what an earlier host has left in
  * the database is found again here: processes by their spool, streams by their fields.
  */
+#include "output_look.h"
 #include "sub.h"
 
 #include <stdio.h>

@@ -2,15 +2,13 @@
 /* output.c: see output.h. */
 #include "output.h"
 
-#include "compat.h"
-#include "schema.h"
+#include "output_look.h"
 
 #include <rtl/publish.h>
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <sqlite3.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,14 +18,6 @@
 #include <unistd.h>
 
 #define MAX_TRIES 1000
-
-enum found {
-	FOUND_NOTHING,
-	FOUND_OLD,     /* a trace that may be replaced */
-	FOUND_SESSION, /* a trace of this session */
-	FOUND_LIVE,    /* a trace that somebody is writing */
-	FOUND_FOREIGN, /* something else: hands off */
-};
 
 static void say(const struct rtl_host *host, int level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -60,165 +50,6 @@ static char *other_name(const char *path, int32_t pid, int try)
 		snprintf(number, sizeof(number), "-%d", try);
 	return asprintf(&out, "%.*s-%d%s%s", (int)stem, path, pid, number, path + stem) < 0 ? NULL
 											    : out;
-}
-
-/* Who writes. */
-
-static void read_line(const char *file, char *line, size_t size)
-{
-	FILE *f = fopen(file, "re");
-
-	line[0] = '\0';
-	if (!f)
-		return;
-	if (!fgets(line, (int)size, f))
-		line[0] = '\0';
-	line[strcspn(line, "\n")] = '\0';
-	fclose(f);
-}
-
-/* When a process started, in ticks since boot (proc(5), field 22 of stat); 0: there is none, or it
- * has ended and nobody has waited for it. */
-static unsigned long long start_of(int pid)
-{
-	char file[64], line[1024];
-	const char *at;
-	unsigned long long start = 0;
-	long threads = 0;
-	char state = 0;
-
-	snprintf(file, sizeof(file), "/proc/%d/stat", pid);
-	read_line(file, line, sizeof(line));
-	at = strrchr(line, ')');
-	if (at)
-		sscanf(at + 1,
-		       " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld"
-		       " %*d %llu",
-		       &state, &threads, &start);
-	/* where only the first thread has ended, the others count as well */
-	return (state == 'Z' || state == 'X') && threads <= 1 ? 0 : start;
-}
-
-/* The place where pids mean what they mean here: host, boot, pid namespace. */
-static void place_of_self(char *text, size_t size)
-{
-	char host[256] = "", boot[64], space[64] = "";
-	ssize_t n;
-
-	gethostname(host, sizeof(host) - 1);
-	read_line("/proc/sys/kernel/random/boot_id", boot, sizeof(boot));
-	n = readlink("/proc/self/ns/pid", space, sizeof(space) - 1);
-	space[n > 0 ? n : 0] = '\0';
-	snprintf(text, size, "%s %s %s", host, boot, space);
-}
-
-void output_writer(char *text, size_t size)
-{
-	char place[512];
-
-	place_of_self(place, sizeof(place));
-	snprintf(text, size, "%d %llu %s", getpid(), start_of(getpid()), place);
-}
-
-/* In doubt (another host, another namespace) it lives: then nothing is replaced. */
-static bool writer_lives(const char *writer)
-{
-	char place[512];
-	unsigned long long start;
-	int pid, at = 0;
-
-	if (sscanf(writer, "%d %llu %n", &pid, &start, &at) < 2 || !at)
-		return false;
-	place_of_self(place, sizeof(place));
-	if (strcmp(writer + at, place) != 0) {
-		size_t host = strcspn(place, " ");
-		size_t boot = host + 1 + strcspn(place + host + (place[host] != '\0'), " ");
-
-		/* Same host, other boot: it went down with the machine. */
-		return strncmp(writer + at, place, host + 1) != 0 ||
-		       strncmp(writer + at, place, boot) == 0;
-	}
-	return start_of(pid) == start;
-}
-
-/* What is there. Only through SQLite: closing a descriptor of our own would drop the locks that
- * SQLite may hold on the same file in this process. */
-
-/* A text of rtl_meta in `value`, "" if there is none. */
-static void read_meta(sqlite3 *db, const char *key, char *value, size_t size)
-{
-	sqlite3_stmt *stmt = NULL;
-
-	value[0] = '\0';
-	if (sqlite3_prepare_v2(db, "SELECT value FROM rtl_meta WHERE key = ?", -1, &stmt, NULL) ==
-	    SQLITE_OK) {
-		sqlite3_bind_text(stmt, 1, key, -1, SQLITE_STATIC);
-		if (sqlite3_step(stmt) == SQLITE_ROW && sqlite3_column_text(stmt, 0))
-			snprintf(value, size, "%s", (const char *)sqlite3_column_text(stmt, 0));
-	}
-	sqlite3_finalize(stmt);
-}
-
-/* How many tables there are, and how many of them are `name`; -1 tables: none can be seen. Returns
- * whether another connection keeps it locked. */
-static bool count_tables(sqlite3 *db, const char *name, int *tables, int *named)
-{
-	sqlite3_stmt *stmt = NULL;
-	int rc = sqlite3_prepare_v2(db,
-				    "SELECT count(*), ifnull(sum(name = ?), 0)"
-				    " FROM sqlite_master WHERE type = 'table'",
-				    -1, &stmt, NULL);
-
-	*tables = -1;
-	*named = 0;
-	if (rc == SQLITE_OK) {
-		sqlite3_bind_text(stmt, 1, name, -1, SQLITE_STATIC);
-		rc = sqlite3_step(stmt);
-	}
-	if (rc == SQLITE_ROW) {
-		*tables = sqlite3_column_int(stmt, 0);
-		*named = sqlite3_column_int(stmt, 1);
-	}
-	sqlite3_finalize(stmt);
-	return (rc & 0xff) == SQLITE_BUSY;
-}
-
-static enum found look_into(sqlite3 *db, const char *session)
-{
-	char value[1024];
-	int tables, ours;
-
-	if (count_tables(db, "rocpd_metadata", &tables, &ours))
-		return FOUND_LIVE;
-	if (tables < 0 || (tables && !ours))
-		return FOUND_FOREIGN;
-	if (tables == 0)
-		return FOUND_OLD;
-	read_meta(db, OUTPUT_SESSION_KEY, value, sizeof(value));
-	if (session && *session && strcmp(value, session) == 0)
-		return FOUND_SESSION;
-	read_meta(db, OUTPUT_WRITER_KEY, value, sizeof(value));
-	return writer_lives(value) ? FOUND_LIVE : FOUND_OLD;
-}
-
-static enum found look_at(const char *path, const char *session)
-{
-	struct stat st;
-	sqlite3 *db = NULL;
-	enum found found;
-
-	if (lstat(path, &st) != 0)
-		return errno == ENOENT ? FOUND_NOTHING : FOUND_FOREIGN;
-	if (!S_ISREG(st.st_mode))
-		return FOUND_FOREIGN;
-	if (st.st_size == 0)
-		return FOUND_OLD;
-	if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK)
-		found = look_into(db, session);
-	else
-		found = FOUND_FOREIGN;
-	sqlite3_close(db);
-	return found;
 }
 
 /* Making it. */
@@ -337,7 +168,7 @@ int output_choose(struct output *output, const struct rtl_host *host, const char
 
 	if (result != 0)
 		return result;
-	found = look_at(output->path, session);
+	found = output_look(output->path, session);
 	if (found == FOUND_FOREIGN) {
 		result = refuse(host, output->path);
 	} else if (found == FOUND_SESSION || found == FOUND_LIVE) {
@@ -354,91 +185,6 @@ int output_choose(struct output *output, const struct rtl_host *host, const char
 
 /* Continuing. */
 
-struct refusal {
-	int result;
-	const char *why;
-	char which[COMPAT_NAME_SIZE]; /* why ends with it */
-};
-
-#define NAME_THE_ONE "output= must name the one that the dead host was writing"
-
-/* Whether its tables are those of this version of rtl. */
-static struct refusal compare(sqlite3 *db)
-{
-	struct refusal refusal = {0, NULL, ""};
-	char version[sizeof(refusal.which)];
-
-	read_meta(db, "schema", version, sizeof(version));
-	if (strcmp(version, SCHEMA_RTL_VERSION) != 0) {
-		refusal = (struct refusal){RTL_EFORMAT,
-					   "was written by another version of rtl: recover to "
-					   "another file, or with that version; the version of "
-					   "rtl's tables is not " SCHEMA_RTL_VERSION " but ",
-					   ""};
-		strcpy(refusal.which, *version ? version : "none");
-		return refusal;
-	}
-	refusal.result = compat_check(db, refusal.which);
-	if (refusal.result == RTL_EFORMAT)
-		refusal.why = "was written by another version of rtl: recover to another file, or "
-			      "with that version; the columns differ in ";
-	else if (refusal.result)
-		refusal = (struct refusal){refusal.result, "out of memory", ""};
-	return refusal;
-}
-
-static struct refusal look_further(sqlite3 *db, bool *empty)
-{
-	static const struct refusal busy = {RTL_EBUSY,
-					    "is still being written by another process; "
-					    "end that one first",
-					    ""};
-	static const struct refusal foreign = {RTL_EFORMAT, "is no output of rtl; " NAME_THE_ONE,
-					       ""};
-	static const struct refusal older = {
-		RTL_EFORMAT,
-		"was written by an older version, which did not note how far it had "
-		"got: what it lacks cannot be told from what it has",
-		""};
-	char value[1024];
-	int tables, ours, known;
-
-	if (count_tables(db, "rtl_meta", &tables, &ours))
-		return busy;
-	*empty = tables == 0;
-	if (tables == 0)
-		return (struct refusal){0, NULL, ""};
-	if (tables < 0 || !ours)
-		return foreign;
-	read_meta(db, OUTPUT_WRITER_KEY, value, sizeof(value));
-	if (writer_lives(value))
-		return busy;
-	if (count_tables(db, "rtl_position", &tables, &known))
-		return busy;
-	return known ? compare(db) : older;
-}
-
-static struct refusal may_continue(const char *path, bool *empty)
-{
-	struct refusal refusal = {RTL_EFORMAT, "is no file; " NAME_THE_ONE, ""};
-	struct stat st;
-	sqlite3 *db = NULL;
-
-	*empty = true;
-	if (lstat(path, &st) != 0)
-		return errno == ENOENT
-			       ? (struct refusal){RTL_ENOENT, "is not there; " NAME_THE_ONE, ""}
-			       : refusal;
-	if (!S_ISREG(st.st_mode))
-		return refusal;
-	if (st.st_size == 0)
-		return (struct refusal){0, NULL, ""};
-	if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READONLY, NULL) == SQLITE_OK)
-		refusal = look_further(db, empty);
-	sqlite3_close(db);
-	return refusal;
-}
-
 int output_continue(struct output *output, const struct rtl_host *host, const char *pattern,
 		    const struct output_names *names, bool *empty)
 {
@@ -447,7 +193,7 @@ int output_continue(struct output *output, const struct rtl_host *host, const ch
 
 	if (result != 0)
 		return result;
-	refusal = may_continue(output->path, empty);
+	refusal = output_may_continue(output->path, empty);
 	if (!refusal.why)
 		return 0;
 	say(host, RTL_LEVEL_ERROR, "%s: %s%s", output->path, refusal.why, refusal.which);

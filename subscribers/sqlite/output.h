@@ -16,10 +16,6 @@
 
 #include "output_name.h"
 
-/* Key in rtl_meta: who writes, as output_writer says; gone when the output is complete. */
-#define OUTPUT_WRITER_KEY  "writer"
-#define OUTPUT_SESSION_KEY "session"
-
 struct output {
 	char *path;  /* the file, empty and ours after output_choose */
 	int lock_fd; /* the folder; -1: not locked */
@@ -37,8 +33,5 @@ int output_continue(struct output *output, const struct rtl_host *host, const ch
 void output_release(struct output *output);
 /* Forgets the file; with `remove`, deletes it: nothing came of it. */
 void output_fini(struct output *output, bool remove);
-
-/* This process as text, told from one with the same pid at another time or place. */
-void output_writer(char *text, size_t size);
 
 #endif

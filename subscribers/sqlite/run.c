@@ -3,6 +3,7 @@
  * run.c: what is known of the run as a whole: rtl_meta, processes, streams with their types and
  * fields, the clock, and the ledger. Few rows: plain statements.
  */
+#include "output_look.h"
 #include "schema.h"
 #include "sub.h"
 

@@ -10,6 +10,10 @@ add_executable(cli_program ${CMAKE_CURRENT_LIST_DIR}/cli_program.c)
 find_package(Threads REQUIRED)
 target_link_libraries(cli_program PRIVATE rtl_settings rtl Threads::Threads)
 
+# Kills a command at a system call.
+add_executable(kill_at ${CMAKE_CURRENT_LIST_DIR}/kill_at.c)
+target_link_libraries(kill_at PRIVATE rtl_settings)
+
 add_library(cli_slow_sub MODULE ${CMAKE_CURRENT_LIST_DIR}/cli_slow_sub.c)
 target_link_libraries(cli_slow_sub PRIVATE rtl_settings rtl_shared_settings)
 
@@ -29,6 +33,7 @@ set(environment
   RTL_TEST_PLUGINS=${PROJECT_BINARY_DIR}/tests/unit/plugins
   RTL_TEST_SLOW=$<TARGET_FILE:cli_slow_sub> RTL_TEST_CRASH=$<TARGET_FILE:cli_crash_sub>
   RTL_TEST_TWINS=$<TARGET_FILE:cli_twin_one>:$<TARGET_FILE:cli_twin_two>
+  RTL_TEST_KILL_AT=$<TARGET_FILE:kill_at>
   RTL_TEST_SANITIZE=${RTL_SANITIZE}
   RTL_TEST_MAN=${PROJECT_SOURCE_DIR}/docs/man)
 foreach(suite BadInput Run Signals Terminal Trace Collector Recover Record StartStop Info Env Lists Summary)

@@ -16,14 +16,30 @@ import signal
 import sqlite3
 import struct
 import subprocess
+import sys
 import unittest
 
 from cli import HANG_S, PROGRAM, RTL, Case
 
 CRASH = os.environ["RTL_TEST_CRASH"]
 TWINS = os.environ["RTL_TEST_TWINS"].split(":")
+KILL_AT = os.environ["RTL_TEST_KILL_AT"]
 SANITIZED = os.environ["RTL_TEST_SANITIZE"]  # they have their own words for a crash
 ROUNDS = 5 if SANITIZED else 20
+STEPS = int(os.environ.get("RTL_TEST_STEPS", 10 if SANITIZED else 60))
+
+
+# Leaves a database in the middle of a transaction.
+CUT_OFF = """
+import os, signal, sqlite3, sys
+database = sqlite3.connect(sys.argv[1], isolation_level=None)
+database.execute("PRAGMA cache_size = 2")
+database.execute("BEGIN")
+database.execute("CREATE TABLE large (bytes)")
+for _ in range(100):
+    database.execute("INSERT INTO large VALUES (zeroblob(10000))")
+os.kill(os.getpid(), signal.SIGKILL)
+"""
 
 
 def tmpfs_works():
@@ -61,6 +77,11 @@ class Faults(Case):
         self.assertEqual((count, different), (count, count))
         self.assertEqual(count, 0 if last is None else last + 1)
         return count
+
+    def packets_if_any(self, name):
+        """The same; 0 where there is no file, or nothing in it."""
+        there = os.path.exists(self.path(name)) and os.path.getsize(self.path(name))
+        return self.packets(name) if there else 0
 
     def ledger(self, name):
         database = sqlite3.connect(self.path(name))
@@ -345,8 +366,7 @@ class Killed(Faults):
                 os.unlink(name)
             self.killed_at_random(longest, command, count, env)
             self.recover_all("run.db")
-            there = os.path.exists(self.path("run.db")) and os.path.getsize(self.path("run.db"))
-            events.append(self.packets("run.db") if there else 0)
+            events.append(self.packets_if_any("run.db"))
         print("events:", *events)
 
     def test_while_it_starts(self):
@@ -361,15 +381,104 @@ class Killed(Faults):
     def test_while_one_that_drains_itself_runs_and_ends(self):
         self.rounds(0.3, (), "200000", {"RTL_SUBSCRIBERS": "libsqlite_sub.so?output=run.db"})
 
+    def check_recording(self):
+        """What is left can be recovered, and what there is of the recording be replayed."""
+        self.recover_all("none.db")
+        if glob.glob(self.path("run.rec/*")):
+            done = self.rtl("replay", "-o", "run.db", "run.rec")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.packets("run.db")
+            shutil.rmtree(self.path("run.rec"))
+
     def test_while_it_records(self):
         for _ in range(ROUNDS):
-            shutil.rmtree(self.path("run.rec"), ignore_errors=True)
             self.killed_at_random(0.2, (RTL, "record", "-q", "-o", "run.rec"), "100000")
-            self.recover_all("none.db")
-            if glob.glob(self.path("run.rec/*")):
-                done = self.rtl("replay", "-o", "run.db", "run.rec")
-                self.assertEqual(done.returncode, 0, done.stderr)
-                self.packets("run.db")
+            self.check_recording()
+            shutil.rmtree(self.path("run.rec"), ignore_errors=True)
+
+    def killed_at(self, count, *command, env=None):
+        """Kills the whole group at that system call. Returns how many calls there were."""
+        done = subprocess.run([KILL_AT, str(count), *command], cwd=self.folder,
+                              env=self.environment(env), stdout=subprocess.PIPE, text=True,
+                              stderr=subprocess.DEVNULL, timeout=HANG_S, check=False)
+        if done.returncode == 77:
+            self.skipTest("processes cannot be traced here (ptrace)")
+        self.assertEqual(done.returncode, 0)
+        return int(done.stdout.splitlines()[-1])
+
+    def at_system_calls(self, prepare, check, *command, env=None):
+        """Some of the calls that the command makes: kills it there, and then checks."""
+        prepare()
+        calls = self.killed_at(1000000, *command, env=env)
+        step = max(1, calls // STEPS)
+        for count in range(1 + random.randrange(step), calls + 1, step):
+            self.clear()
+            for name in glob.glob(self.folder + "/*.db*"):
+                os.unlink(name)
+            with self.subTest(command=command, killed_at=count, of=calls):
+                prepare()
+                self.killed_at(count, *command, env=env)
+                check()
+
+    def trace_again(self):
+        """Whatever is left of run.db, it can be replaced; of a copy, as it is recovered later."""
+        for name in glob.glob(self.folder + "/run.db*"):
+            shutil.copy(name, name.replace("run.db", "again.db"))
+        done = self.rtl("trace", "-q", "-o", "again.db", PROGRAM, "5")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(self.packets("again.db"), 5)
+
+    def check_what_is_left(self):
+        self.trace_again()
+        self.recover_all("run.db")
+        self.assertLessEqual(self.packets_if_any("run.db"), 10)
+
+    def test_at_system_calls(self):
+        self.at_system_calls(lambda: None, self.check_what_is_left,
+                             RTL, "trace", "-q", "-o", "run.db", PROGRAM, "10")
+
+    def test_at_system_calls_of_one_that_drains_itself(self):
+        self.at_system_calls(lambda: None, self.check_what_is_left, PROGRAM, "10",
+                             env={"RTL_SUBSCRIBERS": "libsqlite_sub.so?output=run.db"})
+
+    def test_output_cut_off_in_its_first_transaction(self):
+        """Then a journal lies beside it that a reader has to roll back."""
+        subprocess.run([sys.executable, "-c", CUT_OFF, "run.db"], cwd=self.folder, check=False)
+        self.assertTrue(os.path.getsize(self.path("run.db-journal")))
+        self.trace_again()
+        self.clear()
+        child = self.lines(env={"RTL_SUBSCRIBERS": "libsqlite_sub.so?output=other.db"})
+        self.line(child)
+        child.kill()
+        child.communicate(timeout=HANG_S)
+        done = self.rtl("recover", "-o", "run.db", self.in_spool())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertLessEqual(self.operations("run.db"), 1000)  # other.db has got some of them
+
+    def test_record_at_system_calls(self):
+        self.at_system_calls(lambda: shutil.rmtree(self.path("run.rec"), ignore_errors=True),
+                             self.check_recording,
+                             RTL, "record", "-q", "-o", "run.rec", PROGRAM, "10")
+
+    def test_recover_at_system_calls(self):
+        """However often it is begun: each event is there once in the end."""
+        child = self.lines(RTL, "trace", "-o", "run.db", count="10")
+        self.line(child)
+        os.killpg(child.pid, signal.SIGKILL)
+        child.communicate(timeout=HANG_S)
+        folder = self.in_spool()
+        shutil.copytree(self.folder, self.path("left/output"))
+        shutil.copytree(folder, self.path("left/spool"))
+
+        def prepare():
+            shutil.copytree(self.path("left/output"), self.folder, dirs_exist_ok=True)
+            shutil.copytree(self.path("left/spool"), folder, dirs_exist_ok=True)
+
+        def check():
+            self.recover_all("run.db")
+            self.assertEqual(self.packets("run.db"), 10)
+
+        self.at_system_calls(prepare, check, RTL, "recover", folder)
 
 
 class Leftovers(Faults):
@@ -424,10 +533,14 @@ class Leftovers(Faults):
         with open(os.path.join(self.spool, f"rtl-{dead.pid}-abcdef", "session"), "w",
                   encoding="utf-8"):
             pass
+        # killed while it removed its spool
+        os.mkdir(os.path.join(self.spool, f"rtl-spool-{dead.pid}-uvwxyz"))
+        for name in ("removed", "ring-0"):
+            self.write(os.path.join(self.spool, f"rtl-spool-{dead.pid}-uvwxyz", name), "")
         kept = {"rtl-notes", "rtl-5-x", f"rtl-{os.getpid()}-abcdef"}
         for name in kept:
             os.mkdir(os.path.join(self.spool, name))
-        self.assertIn("removed 2 folders of processes that were killed",
+        self.assertIn("removed 3 folders of processes that were killed",
                       self.rtl("recover").stderr)
         self.assertEqual(set(os.listdir(self.spool)), kept)
         self.clear()
