@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "session.h"
+#include "environment.h"
 
 /* How long to wait for the witness before a signal counts as sent to rtl alone. */
 #define WITNESS_TRIES    20
@@ -118,11 +118,10 @@ static bool witness_saw(struct witness *witness, int number)
 
 /* ---- the command ---- */
 
-/* What a command is started with. */
+/* What a command is started with: all of it is made before the fork, after which a process that has
+ * threads can neither allocate nor lock. */
 struct launchpad {
-	char **argv;
-	const struct session_variable *variables;
-	size_t count;
+	char **argv, **environment;
 	sigset_t mask;
 	struct sigaction on_child;
 	bool output_to_stderr;
@@ -131,18 +130,14 @@ struct launchpad {
 /* In the child: becomes the command, or writes errno to the pipe. */
 static _Noreturn void become(const struct launchpad *pad, int pipe)
 {
-	int error = 0;
+	int error;
 
-	for (size_t i = 0; i < pad->count && !error; i++)
-		error = setenv(pad->variables[i].name, pad->variables[i].value, 1) ? errno : 0;
 	sigaction(SIGCHLD, &pad->on_child, NULL);
 	sigprocmask(SIG_SETMASK, &pad->mask, NULL);
 	if (pad->output_to_stderr)
 		dup2(STDERR_FILENO, STDOUT_FILENO); /* without one, it stays as it is */
-	if (!error) {
-		execvp(pad->argv[0], pad->argv);
-		error = errno;
-	}
+	execvpe(pad->argv[0], pad->argv, pad->environment);
+	error = errno;
 	while (write(pipe, &error, sizeof(error)) < 0 && errno == EINTR)
 		;
 	_exit(127);
@@ -348,8 +343,7 @@ int child_run(char **argv, const struct session_variable *variables, size_t coun
 	      const struct child_work *work, int *status)
 {
 	struct launchpad pad = {.argv = argv,
-				.variables = variables,
-				.count = count,
+				.environment = environment_with(variables, count),
 				.output_to_stderr = work && work->output_to_stderr};
 	struct sigaction standard = {.sa_handler = SIG_DFL};
 	struct watch watch = {.work = work};
@@ -357,6 +351,8 @@ int child_run(char **argv, const struct session_variable *variables, size_t coun
 	sigset_t all, handled;
 	int error;
 
+	if (!pad.environment)
+		return ENOMEM;
 	sigfillset(&all);
 	fill_handled(&handled);
 	sigprocmask(SIG_BLOCK, &all, &pad.mask);
@@ -365,6 +361,7 @@ int child_run(char **argv, const struct session_variable *variables, size_t coun
 	watch.witness = &witness;
 	watch.handled = &handled;
 	error = start(&pad, &watch.pid);
+	environment_free(pad.environment, count);
 	/* From here on errors of our own and the terminal's SIGTTIN, SIGTTOU act as ever. */
 	sigprocmask(SIG_SETMASK, &handled, NULL);
 	if (!error && work)

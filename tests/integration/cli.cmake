@@ -14,6 +14,10 @@ target_link_libraries(cli_program PRIVATE rtl_settings rtl Threads::Threads)
 add_executable(kill_at ${CMAKE_CURRENT_LIST_DIR}/kill_at.c)
 target_link_libraries(kill_at PRIVATE rtl_settings)
 
+# Preloaded: nothing is allocated between fork and exec.
+add_library(fork_malloc MODULE ${CMAKE_CURRENT_LIST_DIR}/fork_malloc.c)
+target_link_libraries(fork_malloc PRIVATE rtl_settings)
+
 add_library(cli_slow_sub MODULE ${CMAKE_CURRENT_LIST_DIR}/cli_slow_sub.c)
 target_link_libraries(cli_slow_sub PRIVATE rtl_settings rtl_shared_settings)
 
@@ -33,6 +37,7 @@ set(environment
   RTL_TEST_PLUGINS=${PROJECT_BINARY_DIR}/tests/unit/plugins
   RTL_TEST_SLOW=$<TARGET_FILE:cli_slow_sub> RTL_TEST_CRASH=$<TARGET_FILE:cli_crash_sub>
   RTL_TEST_TWINS=$<TARGET_FILE:cli_twin_one>:$<TARGET_FILE:cli_twin_two>
+  RTL_TEST_FORK_MALLOC=$<TARGET_FILE:fork_malloc>
   RTL_TEST_KILL_AT=$<TARGET_FILE:kill_at>
   RTL_TEST_SANITIZE=${RTL_SANITIZE}
   RTL_TEST_MAN=${PROJECT_SOURCE_DIR}/docs/man)

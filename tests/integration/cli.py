@@ -270,6 +270,18 @@ class Run(Case):
         self.assertEqual(done.returncode, -signal.SIGSEGV)
         self.assertEqual([f for f in os.listdir(self.folder) if "core" in f], [])
 
+    @unittest.skipIf(os.environ["RTL_TEST_SANITIZE"], "nothing can be preloaded before a sanitizer")
+    def test_allocates_nothing_between_fork_and_exec(self):
+        """rtl has threads then: what they hold stays locked in the child."""
+        preload = {"LD_PRELOAD": os.environ["RTL_TEST_FORK_MALLOC"]}
+        done = subprocess.run([PYTHON, "-c", "import os; os.fork() or exit(); os._exit(os.wait()[1] >> 8)"],
+                              env=self.environment(preload), capture_output=True, check=False)
+        self.assertEqual(done.returncode, 98, done.stderr)  # it is noticed
+        for way in (("trace", "-q", "-o", "run.db"), ("trace", "-q", "--in-process", "-o", "run.db"),
+                    ("record", "-q", "-o", "run.rec")):
+            done = self.rtl(*way, PROGRAM, "10", env=preload)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), way)
+
     def test_standard_files(self):
         text = "".join(f"line {i}\n" for i in range(100000))
         done = self.rtl("trace", "sh", "-c", "cat; echo to stderr >&2", input=text)
