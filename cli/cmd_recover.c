@@ -11,7 +11,6 @@
 #include "cli.h"
 #include "collect.h"
 #include "folders.h"
-#include "inspect.h"
 #include "notes.h"
 #include "session.h"
 
@@ -28,36 +27,21 @@ static const struct cli_option options[] = {
 
 /* ---- listing ---- */
 
-/* The program of a folder's first process. To be freed; NULL: not known. */
-static char *find_program(const char *path)
-{
-	struct inspection inspection;
-	struct notes notes;
-	char *program = NULL;
-
-	if (!notes_read(path, &notes) && notes.command)
-		program = strdup(notes.command);
-	notes_fini(&notes);
-	if (!program && !inspect(path, &inspection)) {
-		if (inspection.count)
-			program = strdup(inspection.processes[0].program);
-		inspection_fini(&inspection);
-	}
-	return program;
-}
-
 static void print_folder(const struct folder *folder)
 {
-	char *program = find_program(folder->path), when[32];
+	const char *program = folder->is.program;
+	struct notes notes;
+	char when[32];
 	struct tm local;
 
+	if (!notes_read(folder->path, &notes) && notes.command)
+		program = strrchr(notes.command, '/') ? strrchr(notes.command, '/') + 1
+						      : notes.command;
 	localtime_r(&folder->changed, &local);
 	strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &local);
 	printf("%s  %9.1f KiB  %-14s  %s\n", when, (double)folder->bytes / 1024,
-	       program && *program ? strrchr(program, '/') ? strrchr(program, '/') + 1 : program
-				   : "-",
-	       folder->path);
-	free(program);
+	       *program ? program : "-", folder->path);
+	notes_fini(&notes);
 }
 
 static int list(void)

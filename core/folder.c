@@ -14,9 +14,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "catalog.h"
 #include "session.h"
 #include "spool_files.h"
 #include "spool_writer.h"
+
+/* Of the struct, in the first version. */
+#define FIRST_SIZE offsetof(struct rtl_folder, program)
+
+/* Bytes of a dictionary in which the process's own entry is: the first, with three texts of at most
+ * a path's or a page's length. */
+#define DICT_START 65536
 
 /* Whether nobody holds the lock that a process has on its spool as long as it lives. */
 static bool is_unlocked(int dir_fd)
@@ -66,6 +74,29 @@ bool folder_process_is_gone(int dir_fd, int pid)
 	return is_unlocked(dir_fd) && is_dead(pid);
 }
 
+/* What the process has said of itself: first in the dictionary, however long that is by now. */
+static void find_program(const struct spool_files *files, struct rtl_folder *folder)
+{
+	struct catalog catalog = {0};
+	uint64_t length = __atomic_load_n(&files->control->dict_length, __ATOMIC_ACQUIRE);
+	int fd = openat(files->dir_fd, "dict", O_RDONLY | O_CLOEXEC);
+	uint64_t *start = fd < 0 ? NULL : malloc(DICT_START);
+	ssize_t n = start ? pread(fd, start, DICT_START, 0) : -1;
+	const char *program;
+
+	if (n > 0)
+		catalog_read(&catalog, (uint8_t *)start,
+			     (uint64_t)n < length ? (uint64_t)n : length);
+	program = catalog.process.program;
+	if (program)
+		snprintf(folder->program, sizeof folder->program, "%s",
+			 strrchr(program, '/') ? strrchr(program, '/') + 1 : program);
+	catalog_fini(&catalog);
+	free(start);
+	if (fd >= 0)
+		close(fd);
+}
+
 static int look_at_spool(const char *path, struct rtl_folder *folder)
 {
 	struct spool_files files;
@@ -78,6 +109,7 @@ static int look_at_spool(const char *path, struct rtl_folder *folder)
 	folder->pid = files.control->pid;
 	folder->in_use = !__atomic_load_n(&files.control->finished, __ATOMIC_RELAXED) &&
 			 !folder_process_is_gone(files.dir_fd, files.control->pid);
+	find_program(&files, folder);
 	spool_files_close(&files);
 	return 0;
 }
@@ -168,7 +200,7 @@ int rtl_folder_look(const char *path, struct rtl_folder *folder)
 	struct stat st;
 	int err = 0;
 
-	if (!path || !folder || folder->struct_size < sizeof *folder)
+	if (!path || !folder || folder->struct_size < FIRST_SIZE)
 		return RTL_EINVAL;
 	if (stat(path, &st))
 		return errno == ENOENT || errno == ENOTDIR ? RTL_ENOENT : RTL_EIO;
@@ -183,6 +215,6 @@ int rtl_folder_look(const char *path, struct rtl_folder *folder)
 	if (err)
 		return err;
 	found.struct_size = folder->struct_size;
-	*folder = found;
+	memcpy(folder, &found, found.struct_size < sizeof found ? found.struct_size : sizeof found);
 	return 0;
 }

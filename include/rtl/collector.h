@@ -130,6 +130,9 @@ struct rtl_folder {
 	uint32_t kind;   /**< enum rtl_folder_kind */
 	uint32_t in_use; /**< 1: the collector, or the process, lives */
 	int32_t pid;     /**< of the collector, or the process */
+	/** Of a process: the name of its program without folders, cut to fit; "": not known. Filled
+	    where struct_size has room for it. */
+	char program[64];
 };
 
 /**

@@ -2,6 +2,7 @@
 /* The collector's parts that the command line builds on: waking, subscribers of the command's own,
  * looking at folders, processes that are left or dead without their parent's notice. */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <setjmp.h>
@@ -420,6 +421,22 @@ static void check_busy(const char *path)
 }
 
 /* The one spool in a collector's folder. */
+/* Also for whom the struct has no room for it: another version's program. */
+static void check_program(const char *spool)
+{
+	struct rtl_folder look = {.struct_size = sizeof(look)};
+
+	assert_int_equal(rtl_folder_look(spool, &look), 0);
+	assert_string_equal(look.program, program_invocation_short_name);
+	look = (struct rtl_folder){.struct_size = offsetof(struct rtl_folder, program),
+				   .program = "untouched"};
+	assert_int_equal(rtl_folder_look(spool, &look), 0);
+	assert_int_equal(look.kind, RTL_FOLDER_SPOOL);
+	assert_string_equal(look.program, "untouched");
+	look.struct_size--;
+	assert_int_equal(rtl_folder_look(spool, &look), RTL_EINVAL);
+}
+
 static void find_spool(const char *folder, char *path, size_t size)
 {
 	DIR *dir = opendir(folder);
@@ -454,6 +471,7 @@ static void test_folder__collector_dies__recovered_and_removed(void **state)
 	wait_until_told(ends);
 	find_spool(folder, spool, sizeof(spool));
 	check_folder(spool, RTL_FOLDER_SPOOL, 1, pid);
+	check_program(spool);
 	rtl_collector_destroy(collector); /* as if it had died */
 	assert_int_equal(seen.destroyed, 1);
 	assert_int_equal(seen.finished, 0);
