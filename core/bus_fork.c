@@ -8,6 +8,7 @@
 
 #include "bus.h"
 #include "deadline.h"
+#include "guard.h"
 #include "writer.h"
 
 /* Longest time that a fork waits for a subscriber that is at work. */
@@ -116,6 +117,7 @@ static void in_child(void)
 	spool_forget(
 		&bus.spool); /* whose lock is the parent's: it is not ours to say that it lives */
 	bus_forget_start();
+	guard_forked();
 	bus.parents = true;
 	writer_no_wait = 0;
 	writer_forget_all();

@@ -43,6 +43,11 @@ static struct range *find(const void *at)
 	return NULL;
 }
 
+void guard_forked(void)
+{
+	unlock();
+}
+
 /* Puts a page of zeros where one is missing. mmap is a mere system call here. */
 static bool replace_page(void *address)
 {
@@ -109,7 +114,8 @@ bool guard_add(void *at, size_t bytes)
 	range->hit = false;
 	lock();
 	range->next = ranges;
-	ranges = range;
+	/* release: complete in a child that is forked now, too */
+	__atomic_store_n(&ranges, range, __ATOMIC_RELEASE);
 	unlock();
 	return true;
 }

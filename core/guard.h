@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* In the child of a fork: another thread may have been in here. */
+void guard_forked(void);
 /* As often as guard_stop. */
 void guard_start(void);
 void guard_stop(void);

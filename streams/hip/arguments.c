@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../common/fork_lock.h"
 #include "../common/value.h"
 #include "enumerations.h"
 
@@ -16,10 +17,11 @@ struct hip_known_argument {
 };
 
 static struct hip_known_argument *known[HIP_FUNCTIONS];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of who makes one */
+FORK_LOCK(known, lock);
 
 __attribute__((cold, noinline)) static const struct hip_known_argument *make_known(enum hip_id id)
 {
-	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	const struct hip_function *function = &hip_functions[id];
 	struct hip_known_argument *made;
 

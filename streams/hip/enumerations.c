@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../common/fork_lock.h"
+
 struct enumerator {
 	int64_t value;
 	uint64_t name;
@@ -57,6 +59,9 @@ static bool take_value(const char **list, struct enumerator *out)
 }
 
 /* Under the lock. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of who makes one */
+FORK_LOCK(known, lock);
+
 static bool make(struct hip_enumeration *enumeration)
 {
 	const uint32_t count = count_values(enumeration->values);
@@ -72,13 +77,13 @@ static bool make(struct hip_enumeration *enumeration)
 		}
 	}
 	enumeration->enumerators = enumerators;
-	enumeration->count = count;
+	/* release: a child that was forked meanwhile finds it complete */
+	__atomic_store_n(&enumeration->count, count, __ATOMIC_RELEASE);
 	return true;
 }
 
 const struct hip_enumeration *hip_enumeration_find(const char *type)
 {
-	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	struct hip_enumeration *found = NULL;
 
 	pthread_mutex_lock(&lock);

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../common/fork_lock.h"
 #include "../common/lookup.h"
 #include "../common/next.h"
 #include "calls.h"
@@ -27,6 +28,7 @@ static struct {
 } modules[MODULES_MAX];
 static _Atomic unsigned module_count;
 static pthread_mutex_t module_lock = PTHREAD_MUTEX_INITIALIZER; /* of who adds */
+FORK_LOCK(modules, module_lock);
 
 hip_any_fn hip_real_functions[HIP_FUNCTIONS];
 

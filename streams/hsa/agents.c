@@ -8,12 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../common/fork_lock.h"
 #include "collector.h"
 #include "publish.h"
 
 static struct agent agents[AGENTS_MAX];
 static _Atomic uint32_t agent_count; /* release after the agents are complete, acquire */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+FORK_LOCK(lock, lock);
 static bool ready; /* the lock's */
 
 #define TEXT 64 /* as hsa.h says for names; UUIDs are shorter */

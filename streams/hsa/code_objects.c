@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "../common/fork_lock.h"
 #include "agents.h"
 #include "collector.h"
 #include "publish.h"
@@ -37,6 +38,7 @@ struct executable {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+FORK_LOCK(lock, lock);
 static struct executable *buckets[BUCKETS]; /* the lock's */
 
 /* The loader's functions; NULL if it has none of that version. */

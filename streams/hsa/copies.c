@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "../common/cause.h"
+#include "../common/fork_lock.h"
 #include "../common/paused.h"
 #include "agents.h"
 #include "collector.h"
@@ -31,6 +32,7 @@ static struct {
 	atomic_bool profiled;
 	bool reversed; /* HSA_REV_COPY_DIR: the runtime takes the agents the other way round */
 } copies = {.lock = PTHREAD_MUTEX_INITIALIZER};
+FORK_LOCK(copies, copies.lock);
 
 bool copies_wanted(void)
 {

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../common/fork_lock.h"
 #include "collector.h"
 #include "harvest_queues.h"
 #include "queue.h"
@@ -63,6 +64,7 @@ static struct {
 	_Atomic uint32_t passes;
 	_Atomic uint32_t pass_waiters; /* seq_cst, with passes: no waiter is overlooked */
 } harvest = {.lock = PTHREAD_MUTEX_INITIALIZER};
+FORK_LOCK(harvest, harvest.lock);
 
 /* NULL but in a harvester's thread. */
 static __thread struct harvester *self __attribute__((tls_model("initial-exec")));
@@ -364,9 +366,7 @@ void harvest_stop(uint32_t timeout_ms)
 
 void harvest_forked(void)
 {
-	/* The lock may have been held in the parent: a new one. The thread is not here; what it had
-	 * is left to the parent. */
-	pthread_mutex_init(&harvest.lock, NULL);
+	/* The thread is not here; what it had is left to the parent. */
 	harvest.running = NULL;
 	atomic_store_explicit(&harvest_idle, 0, memory_order_relaxed);
 }

@@ -7,6 +7,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "../common/fork_lock.h"
+
 struct entry {
 	/* Written before kernel; an emptied entry may get another. Relaxed: see find. */
 	_Atomic uint64_t object;
@@ -24,6 +26,7 @@ struct table {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+FORK_LOCK(lock, lock);
 /* Replaced by a larger one; the old one stays readable for ever (all of them together are
  * smaller than the newest). Release when replaced, acquire in find. */
 static _Atomic(struct table *) current;

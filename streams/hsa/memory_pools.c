@@ -6,12 +6,14 @@
 #include <rtl/rtl.h>
 #include <stdatomic.h>
 
+#include "../common/fork_lock.h"
 #include "agents.h"
 #include "collector.h"
 
 static struct memory_pool pools[MEMORY_POOLS_MAX];
 static _Atomic int pool_count; /* release after the pools are complete, acquire */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+FORK_LOCK(lock, lock);
 static bool ready; /* the lock's */
 static __typeof__(hsa_agent_iterate_regions) *iterate_regions;
 static __typeof__(hsa_region_get_info) *region_get_info;

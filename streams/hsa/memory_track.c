@@ -6,6 +6,7 @@
 #include <rtl/rtl.h>
 #include <string.h>
 
+#include "../common/fork_lock.h"
 #include "calls.h"
 #include "memory.h"
 #include "memory_pools.h"
@@ -40,6 +41,7 @@ static struct {
 	struct memory_table table; /* the lock's */
 	uint64_t in_use[PLACES];   /* the lock's: bytes */
 } memory = {.stream = &rtl_stream_none, .lock = PTHREAD_MUTEX_INITIALIZER};
+FORK_LOCK(memory, memory.lock);
 
 /* Addresses of different kinds are different things. */
 static uint64_t key_of(uint32_t kind, uint64_t address)

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "../common/cause.h"
+#include "../common/fork_lock.h"
 
 /* Queues that can be noted at a time, more than a GPU has; the others' packets go by who rings. */
 #define QUEUES_MAX 256u
@@ -21,6 +22,7 @@ static struct {
 	_Atomic uint32_t mask;
 } table[QUEUES_MAX];
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER; /* of who adds and removes */
+FORK_LOCK(table, table_lock);
 static bool hooked;
 
 typedef uint64_t add_write_index_fn(const hsa_queue_t *queue, uint64_t value);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "../common/fork_lock.h"
 #include "dispatch.h"
 #include "harvest.h"
 #include "origins.h"
@@ -26,6 +27,7 @@ static struct {
 	struct queue *first;
 	uint32_t created;
 } list = {.lock = PTHREAD_MUTEX_INITIALIZER};
+FORK_LOCK(list, list.lock);
 
 /* This thread is in a function of the runtime, or of a tool before us, that makes a queue of
  * ours: what is called from there is not another queue. */

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "../common/fork_lock.h"
 #include "collector.h"
 #include "watch.h"
 
@@ -32,6 +33,7 @@ static struct {
 	uint32_t count, free;
 	uint32_t runtime; /* counts the times that the runtime has ended */
 } relays = {.lock = PTHREAD_MUTEX_INITIALIZER};
+FORK_LOCK(relays, relays.lock);
 
 _Atomic uint32_t relay_lanes[RELAY_LANES];
 

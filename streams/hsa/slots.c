@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "../common/fork_lock.h"
 #include "collector.h"
 
 /* Slots of all pools: relaxed, a limit and nothing more. */
@@ -18,6 +19,7 @@ static struct {
 	uint64_t *signals;
 	size_t count, room;
 } cache = {.lock = PTHREAD_MUTEX_INITIALIZER};
+FORK_LOCK(cache, cache.lock);
 
 static uint64_t cached_signal(void)
 {

@@ -4,10 +4,12 @@
 
 #include <rtl/rocm.h>
 
+#include "../common/fork_lock.h"
 #include "collector.h"
 
 struct watch_bucket watch_buckets[WATCH_BUCKETS] = {
 	[0 ... WATCH_BUCKETS - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
+FORK_LOCKS(buckets, watch_buckets[0].lock, WATCH_BUCKETS, sizeof(struct watch_bucket));
 
 static struct watch_bucket *lock_bucket(uint64_t signal)
 {
@@ -150,8 +152,8 @@ static void link_slot(struct watch_bucket *bucket, struct slot *slot, uint64_t s
 {
 	slot->watched = signal;
 	slot->watch_next = bucket->first;
-	/* Relaxed: see watch_is_used. */
-	__atomic_store_n(&bucket->first, slot, __ATOMIC_RELAXED);
+	/* Relaxed would do for watch_is_used; release: see fork_lock.h. */
+	__atomic_store_n(&bucket->first, slot, __ATOMIC_RELEASE);
 	/* Before it is submitted: nobody else looks at it yet. */
 	atomic_store_explicit(&slot->done, false, memory_order_relaxed);
 }

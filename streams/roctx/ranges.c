@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../common/fork_lock.h"
+
 /* ---- pushed */
 
 struct stack {
@@ -132,6 +134,7 @@ static struct {
 	pthread_mutex_t lock;
 	struct started *buckets[BUCKETS];
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
+FORK_LOCK(table, table.lock);
 
 static struct started **bucket_of(uint64_t id)
 {
@@ -165,7 +168,8 @@ bool ranges_start(const struct range *range)
 	pthread_mutex_lock(&table.lock);
 	old = take_out(range->id);
 	started->next = *bucket_of(range->id);
-	*bucket_of(range->id) = started;
+	/* release: complete in a child that is forked now, too */
+	__atomic_store_n(bucket_of(range->id), started, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&table.lock);
 	free(old);
 	return true;

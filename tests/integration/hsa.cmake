@@ -34,6 +34,8 @@ hsa_program(hsa_odd)
 target_link_libraries(hsa_odd PRIVATE pthread)
 hsa_program(hsa_rings)
 target_link_libraries(hsa_rings PRIVATE pthread)
+hsa_program(harm_fork)
+target_link_libraries(harm_fork PRIVATE rtl pthread ${CMAKE_DL_LIBS})
 hsa_program(hsa_queues)
 target_link_libraries(hsa_queues PRIVATE ${CMAKE_DL_LIBS})
 target_include_directories(hsa_queues PRIVATE ${PROJECT_SOURCE_DIR}/include)
@@ -107,6 +109,23 @@ foreach(signals none own shared)
         ENVIRONMENT "RTL_BUILD_DIR=${PROJECT_BINARY_DIR};SOFTGPU_KERNEL_NS=10000000")
     endforeach()
   endforeach()
+endforeach()
+# Forks while other threads have locks: without rtl, with the subscribers in the process, and collected.
+# Not with ROCm 7, whose model maps as much memory as the machine has: it often cannot be forked.
+set(run ${CMAKE_CURRENT_SOURCE_DIR}/../softgpu/run)
+set(preloaded env LD_PRELOAD=$<TARGET_FILE:rtl_rocm> RTL_MODE=full
+  RTL_SUBSCRIBERS=${hsa_dir}/libhsa_dump_sub.so?output=/dev/null)
+set(commands_bare ${run} ${hsa_dir}/harm_fork hsa)
+set(commands_roctx ${preloaded} ${run} ${hsa_dir}/harm_fork)
+set(commands_in_process ${preloaded} HSA_TOOLS_LIB=$<TARGET_FILE:rtl_rocm> ${run}
+  ${hsa_dir}/harm_fork hsa)
+set(commands_collected $<TARGET_FILE:rtl_cli> trace -q --mode full
+  -o ${CMAKE_CURRENT_BINARY_DIR}/harm_fork.db -- ${run} ${hsa_dir}/harm_fork hsa)
+foreach(how bare roctx in_process collected)
+  set(test integration.harm.fork_${how})
+  add_test(NAME ${test} COMMAND ${commands_${how}})
+  set_tests_properties(${test} PROPERTIES LABELS softgpu TIMEOUT 300
+    ENVIRONMENT "RTL_BUILD_DIR=${PROJECT_BINARY_DIR}" PASS_REGULAR_EXPRESSION "harm_fork: ok")
 endforeach()
 hsa_trace_both(timing "" timing)
 hsa_trace_both(streams_events "" streams_events)

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Locks of the collectors, and forks: another thread may have one when a thread forks, and would
+ * have it for ever in the child, where it does not exist. So there each of them is made anew. What
+ * they guard is in order at every moment, for whoever comes next: an entry is complete before it is
+ * linked, with release, and what is made once is made again if it is not finished.
+ *
+ * Nothing is taken before a fork: a signal handler may fork that has interrupted whoever has the
+ * lock.
+ *
+ * Threads: the child's only one. Locks that are members of something on the heap do not go here.
+ */
+#ifndef STREAMS_COMMON_FORK_LOCK_H
+#define STREAMS_COMMON_FORK_LOCK_H
+
+#include <pthread.h>
+#include <stddef.h>
+
+struct fork_lock {
+	pthread_mutex_t *first;
+	size_t count, stride; /* bytes from one to the next */
+};
+
+/* Beside a lock's definition, in the file: `id` is a name for it there. The section has pointers,
+ * as compilers may leave space between larger things. */
+#define FORK_LOCKS(id, lock, n, bytes)                                                             \
+	static const struct fork_lock fork_lock_of_##id = {&(lock), n, bytes};                     \
+	static const struct fork_lock *const fork_lock_in_section_##id                             \
+		__attribute__((used, section("rtl_fork_locks"))) = &fork_lock_of_##id
+#define FORK_LOCK(id, lock) FORK_LOCKS(id, lock, 1, 0)
+
+#endif
