@@ -45,6 +45,21 @@ static void complain(const char *format, va_list args)
 	free(text);
 }
 
+void cli_line(const char *format, ...)
+{
+	char *text = NULL, *escaped = NULL;
+	va_list args;
+
+	va_start(args, format);
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
+	va_end(args);
+	escaped = text ? escape(text) : NULL;
+	puts(escaped ? escaped : "(out of memory)");
+	free(escaped);
+	free(text);
+}
+
 void cli_error(const char *format, ...)
 {
 	va_list args;

@@ -69,6 +69,9 @@ enum cli_answer {
 /** The next option, as index into the command's, or an answer. */
 int cli_next(struct cli_args *args);
 
+/** A line to stdout; control characters in what comes from traces and paths are shown as escapes.
+ */
+void cli_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /** "rtl: " and a line to stderr. */
 void cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /** As cli_error; returns CLI_USAGE, or CLI_FAILED. */

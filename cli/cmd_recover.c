@@ -39,8 +39,8 @@ static void print_folder(const struct folder *folder)
 						      : notes.command;
 	localtime_r(&folder->changed, &local);
 	strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &local);
-	printf("%s  %9.1f KiB  %-14s  %s\n", when, (double)folder->bytes / 1024,
-	       *program ? program : "-", folder->path);
+	cli_line("%s  %9.1f KiB  %-14s  %s", when, (double)folder->bytes / 1024,
+		 *program ? program : "-", folder->path);
 	notes_fini(&notes);
 }
 
@@ -54,11 +54,11 @@ static int list(void)
 		if (folders.items[i].is.in_use)
 			continue;
 		if (!found++)
-			printf("%-19s  %13s  %-14s  folder\n", "changed", "size", "program");
+			cli_line("%-19s  %13s  %-14s  folder", "changed", "size", "program");
 		print_folder(&folders.items[i]);
 	}
 	if (!status && !found)
-		printf("There is nothing to recover.\n");
+		cli_line("There is nothing to recover.");
 	size_t removed = folders_clean(&folders);
 	if (removed)
 		cli_error("removed %zu folder%s of processes that were killed, without events",

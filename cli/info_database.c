@@ -20,50 +20,48 @@ static const char *or_empty(const char *text)
 static void print_process(void *user, const char *const *row)
 {
 	(void)user;
-	printf("process %s: pid %s of %s, host %s, %s s: %s\n", row[0], row[1], row[2],
-	       or_empty(row[4]), row[5] ? row[5] : "?", or_empty(row[3]));
+	cli_line("process %s: pid %s of %s, host %s, %s s: %s", row[0], row[1], row[2],
+		 or_empty(row[4]), row[5] ? row[5] : "?", or_empty(row[3]));
 }
 
 static void print_stream(void *user, const char *const *row)
 {
 	(void)user;
-	printf("stream %s %s.%s: %s\n", row[0], row[1], row[2], or_empty(row[3]));
+	cli_line("stream %s %s.%s: %s", row[0], row[1], row[2], or_empty(row[3]));
 }
 
 static void print_ledger(void *user, const char *const *row)
 {
 	(void)user;
-	printf("ledger of %s: %s published, %s delivered, %s discarded, %s abandoned, %s missed\n",
-	       row[0], row[1], row[2], row[3], row[4], row[5]);
+	cli_line("ledger of %s: %s published, %s delivered, %s discarded, %s abandoned, %s missed",
+		 row[0], row[1], row[2], row[3], row[4], row[5]);
 }
 
 static void print_loss(void *user, const char *const *row)
 {
 	(void)user;
-	printf("  lost of %s: %s: %s\n", row[0], row[1], row[2]);
+	cli_line("  lost of %s: %s: %s", row[0], row[1], row[2]);
 }
 
 /* row: process, node, name, product, uuid, bus_id, compute_units, GiB; NULL where not known. */
 static void print_gpu(void *user, const char *const *row)
 {
 	(void)user;
-	printf("GPU %s of process %s: %s", row[1], row[0], or_empty(row[2]));
-	for (int i = 3; i < 6; i++) {
-		if (row[i] && *row[i])
-			printf(", %s", row[i]);
-	}
-	if (row[6])
-		printf(", %s compute units", row[6]);
-	if (row[7])
-		printf(", %s GiB", row[7]);
-	putchar('\n');
+	const char *before[8];
+
+	for (int i = 3; i < 8; i++)
+		before[i] = row[i] && *row[i] ? ", " : "";
+	cli_line("GPU %s of process %s: %s%s%s%s%s%s%s%s%s%s%s%s%s", row[1], row[0],
+		 or_empty(row[2]), before[3], or_empty(row[3]), before[4], or_empty(row[4]),
+		 before[5], or_empty(row[5]), before[6], or_empty(row[6]),
+		 row[6] ? " compute units" : "", before[7], or_empty(row[7]), row[7] ? " GiB" : "");
 }
 
 static void print_clock(void *user, const char *const *row)
 {
 	(void)user;
-	printf("clock of process %s: %s, within %s ns of the day's time\n", row[0],
-	       or_empty(row[1]), or_empty(row[2]));
+	cli_line("clock of process %s: %s, within %s ns of the day's time", row[0],
+		 or_empty(row[1]), or_empty(row[2]));
 }
 
 static const struct part {
@@ -117,7 +115,7 @@ static void print_fact(struct database *database, const char *key)
 	char *value = database_fact(database, key);
 
 	if (value && *value)
-		printf("%s: %s\n", key, value);
+		cli_line("%s: %s", key, value);
 	free(value);
 }
 
@@ -125,7 +123,7 @@ static int print(struct database *database, const char *path, int64_t operations
 {
 	int error = 0;
 
-	printf("%s: %" PRId64 " GPU operations\n", path, operations);
+	cli_line("%s: %" PRId64 " GPU operations", path, operations);
 	for (size_t i = 0; i < sizeof(facts) / sizeof(*facts); i++)
 		print_fact(database, facts[i]);
 	for (size_t i = 0; !error && i < sizeof(parts) / sizeof(*parts); i++)

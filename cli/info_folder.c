@@ -23,17 +23,18 @@ static void print_stream(const struct inspected_stream *s)
 {
 	const struct rtl_ledger *l = &s->ledger;
 
-	printf("  %s: %" PRIu64 " published, %" PRIu64 " delivered, %" PRIu64
-	       " undelivered, %" PRIu64 " discarded, %" PRIu64 " missed\n",
-	       s->name, l->published, l->delivered, l->abandoned, l->discarded, l->missed);
+	cli_line("  %s: %" PRIu64 " published, %" PRIu64 " delivered, %" PRIu64
+		 " undelivered, %" PRIu64 " discarded, %" PRIu64 " missed",
+		 s->name, l->published, l->delivered, l->abandoned, l->discarded, l->missed);
 	for (size_t i = 0; i < s->loss_count; i++)
-		printf("    %s: %" PRIu64 "\n", s->losses[i].cause, s->losses[i].count);
+		cli_line("    %s: %" PRIu64, s->losses[i].cause, s->losses[i].count);
 }
 
 static void print_process(const struct inspected_process *p)
 {
-	printf("\nprocess %d (%s), of %d: %s\n", p->pid, p->alive ? "alive" : "ended",
-	       p->parent_pid, p->command);
+	putchar('\n');
+	cli_line("process %d (%s), of %d: %s", p->pid, p->alive ? "alive" : "ended", p->parent_pid,
+		 p->command);
 	for (size_t i = 0; i < p->stream_count; i++)
 		print_stream(&p->streams[i]);
 }
@@ -41,18 +42,18 @@ static void print_process(const struct inspected_process *p)
 static void print_head(const char *path, const struct rtl_folder *is, const struct notes *notes)
 {
 	if (is->kind == RTL_FOLDER_COLLECTOR)
-		printf("%s: of `rtl trace`, process %d, %s\n", path, is->pid,
-		       is->in_use ? "running" : "dead: `rtl recover` completes its output");
+		cli_line("%s: of `rtl trace`, process %d, %s", path, is->pid,
+			 is->in_use ? "running" : "dead: `rtl recover` completes its output");
 	else if (is->kind == RTL_FOLDER_SPOOL)
-		printf("%s: of process %d, %s\n", path, is->pid, is->in_use ? "running" : "ended");
+		cli_line("%s: of process %d, %s", path, is->pid, is->in_use ? "running" : "ended");
 	else
-		printf("%s: a recording\n", path);
+		cli_line("%s: a recording", path);
 	if (notes->command)
-		printf("command: %s\n", notes->command);
+		cli_line("command: %s", notes->command);
 	if (notes->subscribers)
-		printf("subscribers: %s\n", notes->subscribers);
+		cli_line("subscribers: %s", notes->subscribers);
 	if (notes->database)
-		printf("database: %s\n", notes->database);
+		cli_line("database: %s", notes->database);
 }
 
 static void print(const char *path, const struct rtl_folder *is, const struct notes *notes,

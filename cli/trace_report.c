@@ -268,12 +268,18 @@ void trace_report_in_process(struct launch *launch, int status)
 
 void trace_report_collected(struct launch *launch, int status)
 {
+	struct search search = {.launch = launch};
 	bool database = has_database(launch);
 
 	const char *path = launch->session.database;
 
 	if (database && launch->collect.met && path && access(path, F_OK)) {
-		cli_error("nothing was stored: %s could not be made, for the reason above", path);
+		cli_error("there is no trace: %s could not be made, or was removed meanwhile",
+			  path);
+	} else if (database && launch->collect.met && path && !is_trace(path, &search)) {
+		cli_error("there is no trace: %s is not of this run; it could not be written, or "
+			  "was replaced meanwhile",
+			  path);
 	} else if (database && launch->collect.met) {
 		report_database(launch, status);
 	} else if (database) {

@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct summary_group;
+
 /** Begins that can wait at once; 5 MiB when that many ever did. */
 #define PAIRING_MAX 65536u
 
@@ -19,8 +21,12 @@ struct pairing_begin {
 	const void *owner; /* NULL: a free place */
 	uint64_t instance;
 	uint64_t time_ns;
-	uint64_t uid;
+	union {
+		uint64_t uid;
+		struct summary_group *group; /* if has_group */
+	};
 	uint32_t process;
+	bool has_group;
 };
 
 /** All zeros is an empty one. */

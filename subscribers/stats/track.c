@@ -20,11 +20,12 @@ struct track {
 	/* Offsets in the payload of the end event, or NO_FIELD. */
 	uint32_t begin_offset, end_offset, gpu_offset, string_offset;
 	uint32_t bytes_offset, status_offset;
-	uint32_t name_offset;  /* of a text that is the name */
-	uint32_t call_offset;  /* when the call began that caused it */
-	uint32_t flags_offset; /* of a call of HIP */
-	bool causes;           /* it is work that a call of HIP may have caused */
-	uint64_t unlinked;     /* that none has */
+	uint32_t name_offset;       /* of a text that is the name */
+	uint32_t begin_text_offset; /* the same in the begin event, where it has no id */
+	uint32_t call_offset;       /* when the call began that caused it */
+	uint32_t flags_offset;      /* of a call of HIP */
+	bool causes;                /* it is work that a call of HIP may have caused */
+	uint64_t unlinked;          /* that none has */
 	struct summary_section *launches;
 	struct summary_ids launch_groups;
 	struct summary_ids groups; /* by tracepoint, or by string if there is none */
@@ -121,14 +122,15 @@ static inline struct summary_group *find_group(struct track *track, const struct
 	return group;
 }
 
-/* The row of an event whose name is a text in it. */
-static struct summary_group *find_named(struct track *track, const struct rtl_event *event)
+/* The row of an event whose name is a text in it, at that offset. */
+static struct summary_group *find_named(struct track *track, const struct rtl_event *event,
+					uint32_t offset)
 {
 	char name[RTL_PAYLOAD_MAX + 1];
 	struct rtl_text text;
 
 	/* the host has seen to it that it lies in the payload */
-	memcpy(&text, (const char *)event->payload + track->name_offset, sizeof(text));
+	memcpy(&text, (const char *)event->payload + offset, sizeof(text));
 	memcpy(name, (const char *)event->payload + text.offset, text.length);
 	name[text.length] = '\0';
 	return summary_group(track->section, *name ? name : UNKNOWN_NAME);
@@ -197,7 +199,7 @@ static void take_timed(void *user, const struct rtl_event *const *events, size_t
 	for (size_t i = 0; i < count; i++) {
 		const struct rtl_event *event = events[i];
 		struct summary_group *group = track->name_offset != NO_FIELD
-						      ? find_named(track, event)
+						      ? find_named(track, event, track->name_offset)
 						      : find_group(track, event, event->uid);
 		uint64_t begin = read_u64(event->payload, track->begin_offset);
 		uint64_t end = read_u64(event->payload, track->end_offset);
@@ -226,18 +228,34 @@ static void take_timed(void *user, const struct rtl_event *const *events, size_t
 	}
 }
 
+/* The name that only the begin has; NULL: the end has what is needed, or nothing is known. */
+static struct summary_group *begin_group(struct track *track, const struct rtl_event *event)
+{
+	struct rtl_text text;
+
+	if (event->uid || track->begin_text_offset == NO_FIELD)
+		return NULL;
+	memcpy(&text, (const char *)event->payload + track->begin_text_offset, sizeof(text));
+	return text.length ? find_named(track, event, track->begin_text_offset) : NULL;
+}
+
 static void take_begin(void *user, const struct rtl_event *const *events, size_t count)
 {
 	struct track *track = user;
 
 	for (size_t i = 0; i < count; i++) {
-		const struct pairing_begin begin = {
+		struct summary_group *group = begin_group(track, events[i]);
+		struct pairing_begin begin = {
 			.owner = track,
 			.instance = events[i]->instance,
 			.time_ns = events[i]->time_ns,
-			.uid = events[i]->uid,
 			.process = events[i]->process->number,
+			.has_group = group,
 		};
+		if (group)
+			begin.group = group;
+		else
+			begin.uid = events[i]->uid;
 		if (!pairing_put(&track->tracks->pairing, &begin))
 			summary_section_add_unpaired(track->section, 1);
 	}
@@ -259,7 +277,9 @@ static void take_end(void *user, const struct rtl_event *const *events, size_t c
 			continue;
 		}
 		struct summary_group *group =
-			find_group(track, event, begin.uid ? begin.uid : event->uid);
+			begin.has_group
+				? begin.group
+				: find_group(track, event, begin.uid ? begin.uid : event->uid);
 		if (!group)
 			return out_of_memory(track);
 		summary_group_add(
@@ -377,8 +397,14 @@ static int add_track(struct tracks *tracks, const struct rtl_stream_info *stream
 	if (track->begin_offset != NO_FIELD && track->end_offset != NO_FIELD)
 		return host->subscribe(host, stream, pair->end, RTL_BUFFERED, take_timed, track,
 				       NULL);
-	if (!find_type(stream, pair->begin))
+	const struct rtl_type_info *begin = find_type(stream, pair->begin);
+	if (!begin)
 		return 0;
+	track->begin_text_offset =
+		find_field(begin, RTL_KIND_TEXT, sizeof(struct rtl_text), "text");
+	if (track->begin_text_offset == NO_FIELD)
+		track->begin_text_offset =
+			find_field(begin, RTL_KIND_TEXT, sizeof(struct rtl_text), "name");
 	int error =
 		host->subscribe(host, stream, pair->begin, RTL_BUFFERED, take_begin, track, NULL);
 	if (!error)

@@ -690,6 +690,20 @@ class Trace(Case):
         self.assertEqual(self.operations("run.db"), 10)
         self.assertEqual(sorted(os.listdir(self.folder)), [os.path.basename(name), "run.db"])
 
+    def test_output_is_taken_away__said_so(self):
+        for away, part in ((lambda: os.unlink(self.path("run.db")), "was removed meanwhile"),
+                           (lambda: os.rename(self.write("other", "text"), self.path("run.db")),
+                            "was replaced meanwhile")):
+            child = self.start("trace", "-o", "run.db", PROGRAM, "10", "lines",
+                               stdin=subprocess.PIPE)
+            child.stdin.write("1\n")
+            child.stdin.flush()
+            child.stdout.readline()
+            away()
+            _, err = child.communicate(timeout=HANG_S)
+            self.assertEqual(child.returncode, 0)
+            self.assertRegex(err, f"^rtl: there is no trace: .*run.db .*{part}\n$")
+
     def test_within_another__the_inner_one_records(self):
         for way in ((), ("--in-process",)):
             done = self.rtl("trace", "-o", "outer.db", RTL, "trace", *way, "-o", "inner.db",
@@ -1324,6 +1338,15 @@ class Info(Case):
         ledger, = [s for s in info["ledger"] if s["stream"] == "rtl.hsa"]
         self.assertEqual((ledger["published"], ledger["delivered"]), (300, 300))
         self.assertEqual(info["losses"], [])
+
+    def test_control_characters__shown_as_escapes(self):
+        odd = "x\x1b[31m\n\a"
+        self.rtl("trace", "-o", "run.db", PROGRAM, "3", odd)
+        self.rtl("record", "-o", "run.rec", PROGRAM, "3", odd)
+        for name in ("run.db", "run.rec"):
+            text = self.rtl("info", name).stdout
+            self.assertIn("3 x\\x1b[31m\\n\\a\n", text)
+            self.assertNotIn("\x1b", text)
 
     def test_plain_rpd(self):
         database = sqlite3.connect(self.path("trace.rpd"))

@@ -445,6 +445,66 @@ static void test_pairs__any_stream__by_instance(void **state)
 	assert_contains(text, "16.7%      1  100ns  100ns  100ns  100ns  100ns  100ns  inner\n");
 }
 
+/* As rtl.default has it: the name stands in the begin only, interned or as a text. */
+struct region {
+	uint64_t name;
+	struct rtl_text text;
+};
+
+static const struct rtl_field region_fields[] = {
+	{sizeof(struct rtl_field), RTL_KIND_STRING, 0, offsetof(struct region, name), 8, "name", "",
+	 ""},
+	{sizeof(struct rtl_field), RTL_KIND_TEXT, 0, offsetof(struct region, text),
+	 sizeof(struct rtl_text), "text", "", ""},
+};
+static const struct rtl_type_info region_types[] = {
+	{sizeof(region_types[0]), RTL_REGION_BEGIN, 2, sizeof(struct region), 0, "region_begin",
+	 "it begins", region_fields},
+	{sizeof(region_types[0]), RTL_REGION_END, 2, sizeof(struct region), 0, "region_end",
+	 "it ends", region_fields},
+};
+static const struct rtl_stream_info regions = {sizeof(regions), 1, 0, "my.regions", "regions",
+					       region_types,    2, 3};
+
+static void region(struct run *run, uint16_t type, const char *name, uint64_t instance,
+		   uint64_t time)
+{
+	struct {
+		struct region region;
+		char text[16];
+	} payload = {0};
+	struct rtl_event event =
+		fake_event(&regions, type, run->process, &payload, sizeof(payload));
+
+	if (name)
+		payload.region.text = (struct rtl_text){sizeof(struct region), strlen(name)};
+	memcpy(payload.text, name ? name : "", name ? strlen(name) : 0);
+	event.instance = instance;
+	event.time_ns = time;
+	fake_host_deliver_one(run->host, &event);
+}
+
+static void test_pairs__name_as_text_in_the_begin__row_of_that_name(void **state)
+{
+	struct run *run = *state;
+	const char *text;
+
+	start(run, "");
+	fake_host_stream(run->host, &regions);
+	region(run, RTL_REGION_BEGIN, "solve", 1, 1000);
+	region(run, RTL_REGION_BEGIN, "a\033step", 2, 1100);
+	region(run, RTL_REGION_END, NULL, 2, 1200);
+	region(run, RTL_REGION_END, NULL, 1, 1500);
+	region(run, RTL_REGION_BEGIN, NULL, 3, 2000);
+	region(run, RTL_REGION_END, NULL, 3, 2400);
+	region(run, RTL_REGION_BEGIN, "never ends", 4, 3000);
+	text = end(run);
+	assert_contains(text, "500ns  500ns  500ns  500ns  500ns  500ns  solve\n");
+	assert_contains(text, "100ns  100ns  100ns  100ns  100ns  100ns  a?step\n");
+	assert_contains(text, "400ns  400ns  400ns  400ns  400ns  400ns  (unnamed)\n");
+	assert_null(strstr(text, "never ends"));
+}
+
 static void test_settings__bad__refused_with_reason(void **state)
 {
 	static const struct {
@@ -560,6 +620,7 @@ int main(void)
 		TEST(test_top__fewer_rows_than_names__rest_in_one),
 		TEST(test_json__two_kernels__one_document),
 		TEST(test_pairs__any_stream__by_instance),
+		TEST(test_pairs__name_as_text_in_the_begin__row_of_that_name),
 		TEST(test_settings__bad__refused_with_reason),
 		TEST(test_output__relative__not_moved_by_chdir),
 		TEST(test_output__cannot_be_written_at_end__reported),
