@@ -212,12 +212,18 @@ static bool has_ended(pid_t pid, int *status)
 	return waitpid(pid, status, WNOHANG) == pid;
 }
 
+/* Whether a signal from the kernel goes to all that the terminal has in the foreground. That the
+ * terminal has gone it tells the session's leader alone, which rtl may be. */
+static bool is_for_all(const siginfo_t *info)
+{
+	return info->si_code == SI_KERNEL && info->si_signo != SIGHUP && info->si_signo != SIGCONT;
+}
+
 static void take_signal(pid_t pid, struct witness *witness, const siginfo_t *info)
 {
 	if (info->si_signo == SIGCHLD)
 		return;
-	/* The kernel sends to rtl only what it sends to all: from the terminal. */
-	if (!witness_saw(witness, info->si_signo) && info->si_code != SI_KERNEL)
+	if (!witness_saw(witness, info->si_signo) && !is_for_all(info))
 		pass_on(pid, info);
 	if (info->si_signo == SIGTSTP)
 		stop_self();

@@ -4,7 +4,8 @@
  * standard files, same signal mask and dispositions.
  *
  * A signal from the terminal, or one sent to the whole process group, reaches the command
- * without rtl's help; one sent to rtl alone is passed on. Which of both it was a second child
+ * without rtl's help; one sent to rtl alone is passed on, as is SIGHUP where rtl leads a session
+ * whose terminal has gone. Which of both it was a second child
  * tells, the witness: it is in the group, blocks all signals and counts those that it gets. rtl
  * itself ends only after the command has, and, where it has work of its own to do, when that is
  * done.

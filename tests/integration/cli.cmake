@@ -41,7 +41,7 @@ set(environment
   RTL_TEST_KILL_AT=$<TARGET_FILE:kill_at>
   RTL_TEST_SANITIZE=${RTL_SANITIZE}
   RTL_TEST_MAN=${PROJECT_SOURCE_DIR}/docs/man)
-foreach(suite BadInput Run Signals Terminal Trace Collector Recover Record StartStop Info Env Lists Summary)
+foreach(suite BadInput Run Signals Terminal Hangup Trace Collector Recover Record StartStop Info Env Lists Summary)
   add_test(NAME cli.${suite}
     COMMAND Python3::Interpreter -B ${CMAKE_CURRENT_LIST_DIR}/cli.py -v ${suite})
   list(APPEND tests cli.${suite})
