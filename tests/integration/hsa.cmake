@@ -123,7 +123,7 @@ set(commands_collected $<TARGET_FILE:rtl_cli> trace -q --mode full
   -o ${CMAKE_CURRENT_BINARY_DIR}/harm_fork.db -- ${run} ${hsa_dir}/harm_fork hsa)
 foreach(how bare roctx in_process collected)
   set(test integration.harm.fork_${how})
-  add_test(NAME ${test} COMMAND ${commands_${how}})
+  add_test(NAME ${test} COMMAND ${CMAKE_CURRENT_LIST_DIR}/own_spool ${commands_${how}})
   set_tests_properties(${test} PROPERTIES LABELS softgpu TIMEOUT 300
     ENVIRONMENT "RTL_BUILD_DIR=${PROJECT_BINARY_DIR}" PASS_REGULAR_EXPRESSION "harm_fork: ok")
 endforeach()
