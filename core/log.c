@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,7 +123,7 @@ static char *write_text(char *at, const char *end, const char *text, bool cut)
 void log_vline(enum rtl_level level, const char *who, const char *format, va_list args)
 {
 	char text[LOG_TEXT], line[LOG_TEXT + 128], *at;
-	int length, fd;
+	int length, fd, state;
 
 	if (level > log_level)
 		return;
@@ -134,9 +135,12 @@ void log_vline(enum rtl_level level, const char *who, const char *format, va_lis
 			     level <= RTL_LEVEL_WARNING ? level_names[level] : "");
 	at = write_text(at, line + sizeof line - 2, text, (size_t)length >= sizeof text);
 	*at++ = '\n';
+	/* as reserve_slow */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	fd = log_place();
 	while (fd >= 0 && write(fd, line, (size_t)(at - line)) < 0 && errno == EINTR)
 		;
+	pthread_setcancelstate(state, NULL);
 }
 
 void log_line(enum rtl_level level, const char *who, const char *format, ...)

@@ -6,6 +6,7 @@
 #include "discard.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -160,6 +161,7 @@ __attribute__((noinline, cold)) static struct rtl_record *reserve_slow(struct rt
 	struct rtl_record *place = NULL;
 	int err = errno; /* the program's */
 	bool failed = false;
+	int state;
 
 	if (!want)
 		return NULL;
@@ -167,6 +169,8 @@ __attribute__((noinline, cold)) static struct rtl_record *reserve_slow(struct rt
 		discard_count(stream, SPOOL_DISCARD_REENTRANT);
 		return NULL;
 	}
+	/* what the program calls is not to become a cancellation point */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	if (!writer_self->in_use) { /* in a child: its own bus, with wants of its own */
 		failed = bus_start() != 0;
 		want = __atomic_load_n(&stream->wanted[type & 0xff], __ATOMIC_RELAXED);
@@ -181,6 +185,7 @@ __attribute__((noinline, cold)) static struct rtl_record *reserve_slow(struct rt
 		place = reserve_inline(stream, type, payload_size, want);
 	else
 		place = reserve_in_ring(stream, type, payload_size, may_wait);
+	pthread_setcancelstate(state, NULL);
 	errno = err;
 	return place;
 }

@@ -160,6 +160,10 @@ void agents_publish(void)
 
 void agents_init(void)
 {
+	int state;
+
+	/* Files are read: a thread that is cancelled must not take the lock with it. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	pthread_mutex_lock(&lock);
 	if (!ready) {
 		uint32_t count = 0;
@@ -170,6 +174,7 @@ void agents_init(void)
 		ready = true;
 	}
 	pthread_mutex_unlock(&lock);
+	pthread_setcancelstate(state, NULL);
 }
 
 const struct agent *agents_list(uint32_t *count)

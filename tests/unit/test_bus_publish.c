@@ -40,7 +40,8 @@ TEST(test_bus__1000_threads_come_and_go__rings_reused, "threads_come_and_go", ""
      "RTL_BUFFER_TOTAL=8M")
 TEST(test_bus__1000_threads_at_once__each_has_a_ring, "threads_at_once", "", NULL)
 TEST(test_bus__thread_data_destructors_publish__recorded, "thread_data_destructors", "", SMALL)
-TEST(test_bus__thread_cancelled_inside_rtl__bus_goes_on, "thread_cancelled", "", NULL)
+TEST(test_bus__thread_cancelled_inside_rtl__bus_goes_on, "thread_cancelled", "",
+     "RTL_LOG=info:/dev/null")
 TEST(test_bus__numbers_of_several_threads__unique, "unique_ids", NULL, NULL)
 TEST(test_bus__more_numbers_than_a_block__unique, "unique_ids_many", NULL, NULL)
 TEST(test_bus__thread_id__is_the_kernels, "thread_ids", "", NULL)
