@@ -31,6 +31,11 @@ void harvest_queues_add(struct queue *queue)
 							memory_order_relaxed));
 }
 
+void harvest_queues_forget(void)
+{
+	atomic_store_explicit(&added, NULL, memory_order_relaxed);
+}
+
 void harvest_queues_adopt(struct harvest_queues *queues)
 {
 	struct queue *queue = atomic_exchange_explicit(&added, NULL, memory_order_acquire);

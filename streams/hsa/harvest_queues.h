@@ -23,6 +23,9 @@ struct harvest_queues {
 /* Any thread: hands a queue over to the harvester that looks next. */
 void harvest_queues_add(struct queue *queue);
 
+/* What was handed over and not taken is of a runtime that is gone. */
+void harvest_queues_forget(void);
+
 /* Takes over what has been handed over since. */
 void harvest_queues_adopt(struct harvest_queues *queues);
 

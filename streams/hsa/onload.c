@@ -21,6 +21,7 @@
 #include "copies.h"
 #include "copy_publish.h"
 #include "harvest.h"
+#include "harvest_queues.h"
 #include "kernel_table.h"
 #include "kernels.h"
 #include "memory.h"
@@ -130,6 +131,18 @@ static bool is_second_copy(void)
 	return true;
 }
 
+/* The runtime has ended, or ends. */
+static void forget_runtime(void)
+{
+	queue_forget_all();
+	origins_forget();
+	copies_forget();
+	memory_forget();
+	agents_forget();
+	code_objects_forget();
+	relay_forget();
+}
+
 static bool start(struct root_table *root)
 {
 	const char *missing;
@@ -149,6 +162,10 @@ static bool start(struct root_table *root)
 	}
 	if (!prepare_process())
 		return false;
+	/* What threads have left that were at work when the end came, of a runtime that is gone. */
+	forget_runtime();
+	harvest_queues_forget();
+	slots_forget_signals();
 	collector_read_clock();
 	hook(root);
 	if (hip_mode_has_calls())
@@ -195,12 +212,6 @@ void onload_leave(void)
 	if (!collector_on())
 		return;
 	collector_stop(COLLECTOR_OFF);
-	queue_forget_all();
-	origins_forget();
-	copies_forget();
-	memory_forget();
-	agents_forget();
-	code_objects_forget();
-	relay_forget();
+	forget_runtime();
 	slots_free_signals();
 }

@@ -11,13 +11,15 @@
  *
  * Nobody tells of the runtime's end in this way; so its hsa_init and hsa_shut_down are counted.
  *
- * Threads: in hsa_init, under the runtime's own lock; the hooks: any, they count atomically.
+ * Threads: in hsa_init, under the runtime's own lock; the hooks: any, one at a time.
  * Source: projects/rocprofiler-register in ROCm/rocm-systems, rocprofiler_register.cpp.
  */
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 
+#include "../common/fork_lock.h"
 #include "../hip/dispatch_table.h"
 #include "collector.h"
 #include "onload.h"
@@ -33,25 +35,80 @@ EXPORT set_api_table_fn rocprofiler_set_api_table;
 static struct {
 	__typeof__(hsa_init) *init;
 	__typeof__(hsa_shut_down) *shut_down;
-	/* How often hsa_init was called more than hsa_shut_down. Relaxed: the runtime orders its
-	 * beginning and its end itself. */
+	/* Held over the runtime's functions: nobody begins what another thread is about to end. */
+	pthread_mutex_t lock;
+	/* How often hsa_init was called more than hsa_shut_down. The lock's, but for `take` where
+	 * the runtime begins without us: then nobody ends it. */
 	_Atomic int32_t inits;
-} runtime;
+} runtime = {.lock = PTHREAD_MUTEX_INITIALIZER};
+FORK_LOCK(runtime, runtime.lock);
+
+/* This thread has the lock: a tool that is loaded may begin the runtime, too. */
+static __thread bool inside __attribute__((tls_model("initial-exec")));
+
+/* Whether this call has taken it. */
+static bool lock(void)
+{
+	if (inside)
+		return false;
+	pthread_mutex_lock(&runtime.lock);
+	inside = true;
+	return true;
+}
+
+static void unlock(bool taken)
+{
+	if (!taken)
+		return;
+	inside = false;
+	pthread_mutex_unlock(&runtime.lock);
+}
 
 static hsa_status_t init(void)
 {
+	const bool taken = lock();
 	const hsa_status_t status = runtime.init();
 
 	if (!status)
 		atomic_fetch_add_explicit(&runtime.inits, 1, memory_order_relaxed);
+	unlock(taken);
 	return status;
+}
+
+/*
+ * A thread that calls hsa_init while another one's begins the runtime is not counted: the table was
+ * not ours yet. Then the end is seen too early. What is forgotten cannot be followed again, but it
+ * is told.
+ */
+static void tell_if_it_goes_on(void)
+{
+	static bool told; /* the lock's */
+	uint64_t ticks;
+
+	if (collector_on() ||
+	    collector.hsa.system_get_info(HSA_SYSTEM_INFO_TIMESTAMP, &ticks) != HSA_STATUS_SUCCESS)
+		return;
+	rtl_stream_count_missed(collector.stream, "several threads began the runtime at once", 1);
+	if (!told)
+		rtl_log(RTL_LEVEL_WARNING, "hsa",
+			"several threads began the HSA runtime at once: its work is not traced "
+			"from here on until it has ended and begins again");
+	told = true;
 }
 
 static hsa_status_t shut_down(void)
 {
-	if (atomic_fetch_sub_explicit(&runtime.inits, 1, memory_order_relaxed) == 1)
+	const bool taken = lock(),
+		   last = atomic_fetch_sub_explicit(&runtime.inits, 1, memory_order_relaxed) == 1;
+	hsa_status_t status;
+
+	if (last)
 		onload_leave();
-	return runtime.shut_down();
+	status = runtime.shut_down();
+	if (last)
+		tell_if_it_goes_on();
+	unlock(taken);
+	return status;
 }
 
 static void take(struct root_table *root)
@@ -65,7 +122,8 @@ static void take(struct root_table *root)
 	entry = table_core(root->core, CORE_SHUT_DOWN);
 	*(void **)&runtime.shut_down = *entry;
 	*entry = (void *)shut_down;
-	atomic_store_explicit(&runtime.inits, 1, memory_order_relaxed);
+	/* Within our own function, that counts it. */
+	atomic_store_explicit(&runtime.inits, inside ? 0 : 1, memory_order_relaxed);
 }
 
 /* The function of that name that would have been found without us; NULL if there is none. */

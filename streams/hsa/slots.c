@@ -63,6 +63,13 @@ void slots_free_signals(void)
 	pthread_mutex_unlock(&cache.lock);
 }
 
+void slots_forget_signals(void)
+{
+	pthread_mutex_lock(&cache.lock);
+	cache.count = 0;
+	pthread_mutex_unlock(&cache.lock);
+}
+
 /*
  * A signal that only the GPU changes and nobody waits for: it needs no event of the driver (of
  * which a process has 4094) and raises no interrupt.

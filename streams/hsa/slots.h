@@ -166,6 +166,9 @@ bool slot_signal_is_pending(uint64_t signal);
 /* Destroys the signals that were kept for later: the runtime is about to end. */
 void slots_free_signals(void);
 
+/* The same where it has ended. */
+void slots_forget_signals(void);
+
 /* Any thread, a hint: how many slots wait to be taken. */
 static inline uint32_t slots_free(const struct slot_pool *pool)
 {

@@ -28,6 +28,8 @@ function(hsa_program name)
 endfunction()
 hsa_program(hsa_signals)
 hsa_program(hsa_again)
+hsa_program(hsa_begin_end)
+target_link_libraries(hsa_begin_end PRIVATE pthread)
 hsa_program(hsa_handler)
 hsa_program(hsa_late)
 hsa_program(hsa_odd)
@@ -366,6 +368,13 @@ hsa_trace_test(registered_beside_sdk rocm7 "" ${programs}/rocm7/threads
 # The runtime ends and begins again, which that of ROCm 7 cannot on the software GPU.
 hsa_trace_test(registered_again softgpu "--unnamed" ${hsa_dir}/hsa_again
   ENV HSA_TOOLS=${register} HSA_REGISTER_DIRECT=$<TARGET_FILE:rtl_rocm> RTL_HSA_SLOTS=4096)
+# It begins in one thread while it ends in another.
+hsa_trace_test(begin_end softgpu "--unnamed" ${hsa_dir}/hsa_begin_end)
+add_test(NAME integration.hsa.softgpu.begin_end_registered
+  COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/../softgpu/run ${hsa_dir}/hsa_begin_end 300)
+set_tests_properties(integration.hsa.softgpu.begin_end_registered PROPERTIES LABELS softgpu TIMEOUT 300
+  PASS_REGULAR_EXPRESSION "hsa_begin_end: ok" ENVIRONMENT
+  "RTL_BUILD_DIR=${PROJECT_BINARY_DIR};RTL_MODE=full;HSA_TOOLS_LIB=${register};HSA_REGISTER_DIRECT=$<TARGET_FILE:rtl_rocm>;RTL_SUBSCRIBERS=${hsa_dir}/libhsa_dump_sub.so?output=/dev/null")
 hsa_trace_both(two_copies "" threads ENV HSA_COPY=1)
 
 # Queues of each kind; extended dispatches; barriers as events in mode full only. And by descriptors,
