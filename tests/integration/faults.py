@@ -676,7 +676,7 @@ class FullDisk(Faults):
         # as many as it publishes until nobody listens any more
         self.assertRegex(done.stdout, r"^\d+\nstatus 0\n$")
         self.assertIn("the disk is full", done.stderr)
-        self.assertIn("nothing was stored: ", done.stderr)
+        self.assertIn("there is no trace: ", done.stderr)
         self.assertNotIn("HSA runtime", done.stderr)
         self.assertEqual(os.listdir(self.spool), [])
 
