@@ -20,6 +20,7 @@
 #include "futex.h"
 #include "ids.h"
 #include "inline.h"
+#include "large_stack.h"
 #include "leftovers.h"
 #include "log.h"
 #include "session.h"
@@ -561,6 +562,11 @@ static int start(void)
 	return start_silent(fixed);
 }
 
+static void start_on_stack(void *error)
+{
+	*(int *)error = start();
+}
+
 bool bus_starts_elsewhere(void)
 {
 	return !starting && __atomic_load_n(&loading, __ATOMIC_ACQUIRE);
@@ -598,7 +604,7 @@ int bus_start(void)
 		starting = true;
 		before = generation;
 		signals_block(&start_signals);
-		err = start();
+		large_stack_call(start_on_stack, &err);
 		signals_restore(&start_signals);
 		if (before != generation) {
 			err = RTL_EBUSY; /* a child: see host_subscribers */

@@ -8,6 +8,7 @@
 #include "dict.h"
 #include "discard.h"
 #include "inline.h"
+#include "large_stack.h"
 #include "log.h"
 #include "session.h"
 #include "signals.h"
@@ -116,11 +117,17 @@ static int find(const char *name)
 	return -1;
 }
 
+static void look_around(void *done)
+{
+	*(bool *)done = host_look_around(bus.host, TELL_WAIT_MS);
+}
+
 /* Subscribers hear of the stream before its first event. Where one of them is in a call that does
  * not end, and may even wait for this thread, the consumer tells them later; until then all of the
  * stream is recorded. */
 static void tell(uint32_t number)
 {
+	bool done = false;
 	int state;
 
 	/* acquire: with the release below; whoever registers a stream after another thread finds
@@ -128,7 +135,8 @@ static void tell(uint32_t number)
 	if (__atomic_load_n(&told[number], __ATOMIC_ACQUIRE))
 		return;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	if (host_look_around(bus.host, TELL_WAIT_MS))
+	large_stack_call(look_around, &done);
+	if (done)
 		__atomic_store_n(&told[number], true, __ATOMIC_RELEASE);
 	else
 		host_await_stream(bus.host, number);

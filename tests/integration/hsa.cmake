@@ -27,6 +27,8 @@ function(hsa_program name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${hsa_dir})
 endfunction()
 hsa_program(hsa_signals)
+hsa_program(harm_stack)
+target_link_libraries(harm_stack PRIVATE pthread ${CMAKE_DL_LIBS})
 hsa_program(hsa_again)
 hsa_program(hsa_begin_end)
 target_link_libraries(hsa_begin_end PRIVATE pthread)
@@ -112,6 +114,23 @@ foreach(signals none own shared)
     endforeach()
   endforeach()
 endforeach()
+# The least stack that a thread may have: what rtl adds in hsa_init must not be what is too much.
+if(NOT RTL_SANITIZE)
+  set(begin ${CMAKE_CURRENT_SOURCE_DIR}/../softgpu/run ${hsa_dir}/harm_stack begin)
+  set(commands_bare ${begin})
+  set(commands_in_process env LD_PRELOAD=$<TARGET_FILE:rtl_rocm> RTL_MODE=full
+    HSA_TOOLS_LIB=$<TARGET_FILE:rtl_rocm>
+    RTL_SUBSCRIBERS=$<TARGET_FILE:sqlite_sub>?output=${CMAKE_CURRENT_BINARY_DIR}/harm_stack_in.db
+    ${begin})
+  set(commands_collected $<TARGET_FILE:rtl_cli> trace -q --mode full
+    -o ${CMAKE_CURRENT_BINARY_DIR}/harm_stack.db -- ${begin})
+  foreach(how bare in_process collected)
+    set(test integration.harm.small_stack_${how})
+    add_test(NAME ${test} COMMAND ${commands_${how}})
+    set_tests_properties(${test} PROPERTIES LABELS softgpu TIMEOUT 120
+      ENVIRONMENT "RTL_BUILD_DIR=${PROJECT_BINARY_DIR}" PASS_REGULAR_EXPRESSION "harm_stack: ok")
+  endforeach()
+endif()
 # Forks while other threads have locks: without rtl, with the subscribers in the process, and collected.
 # Not with ROCm 7, whose model maps as much memory as the machine has: it often cannot be forked.
 set(run ${CMAKE_CURRENT_SOURCE_DIR}/../softgpu/run)
