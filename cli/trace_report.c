@@ -113,8 +113,8 @@ static void report_no_event(const struct launch *launch)
 			  "published nothing on them; trace: %s",
 			  path);
 	else
-		cli_error("no GPU operation was recorded: no kernel that the command dispatched "
-			  "has ended, and it published nothing itself; trace: %s",
+		cli_error("no GPU operation was recorded: the command dispatched no kernel, or "
+			  "none has ended, and it published nothing itself; trace: %s",
 			  path);
 	launch_report_no_rocm(launch);
 }
@@ -230,8 +230,8 @@ static void report_database(const struct launch *launch, int status)
 	/* what was lost is said even where nothing else came of it */
 	if ((something && !launch->quiet) || lost > 0) {
 		if (!operations && database_used_gpu(database))
-			cli_error("no GPU operation was recorded: no kernel that the command "
-				  "dispatched has ended");
+			cli_error("no GPU operation was recorded: the command dispatched "
+				  "no kernel, or none has ended");
 		print_summary(database, path);
 		launch_report_no_rocm(launch);
 	} else if (!something && !writer) {

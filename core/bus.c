@@ -481,9 +481,16 @@ static int start_as_told(struct spool_control *fixed)
 
 	if (!err)
 		return start_collected(fixed);
-	if (err == RTL_ENOENT && subscribers && *subscribers)
-		return start_recording(subscribers, fixed);
-	return err;
+	if (err != RTL_ENOENT || !subscribers || !*subscribers)
+		return err;
+	if (!subscribers[strspn(subscribers, ":")]) {
+		log_line(RTL_LEVEL_ERROR, "bus",
+			 "RTL_SUBSCRIBERS=%s names no subscriber: nothing is recorded; "
+			 "`rtl list-subscribers` shows which there are",
+			 subscribers);
+		return RTL_EINVAL;
+	}
+	return start_recording(subscribers, fixed);
 }
 
 bool bus_lock_start(uint32_t timeout_ms)

@@ -158,6 +158,24 @@ static void test_bus__create_fails__program_runs_on(void **state)
 	run_clean(&r);
 }
 
+static void test_bus__list_without_a_subscriber__said_so(void **state)
+{
+	(void)state;
+	start("nothing_recorded", NULL);
+	r.subscribers = ":";
+	run_saying(1);
+	assert_int_equal(lines_with(r.err, "RTL_SUBSCRIBERS=: names no subscriber"), 1);
+	assert_int_equal(run_spools_left(&r), 0);
+	run_clean(&r);
+	start("nothing_recorded", NULL);
+	r.subscribers = ":";
+	r.env[0] = "RTL_STRICT=1";
+	run(&r);
+	assert_int_equal(r.status, 2);
+	assert_int_equal(lines_with(r.err, "RTL_STRICT is set"), 1);
+	run_clean(&r);
+}
+
 static void test_bus__create_fails_strict__program_does_not_start(void **state)
 {
 	(void)state;
@@ -467,6 +485,7 @@ int main(void)
 		cmocka_unit_test(test_bus__finish_fails__said),
 		cmocka_unit_test(test_bus__create_fails__program_runs_on),
 		cmocka_unit_test(test_bus__create_fails_strict__program_does_not_start),
+		cmocka_unit_test(test_bus__list_without_a_subscriber__said_so),
 		cmocka_unit_test(test_bus__three_instances_one_fails__others_go_on),
 		cmocka_unit_test(test_bus__bad_settings__one_line_each),
 		cmocka_unit_test(test_bus__good_settings__nothing_said),
