@@ -139,16 +139,32 @@ static void stop_publishing(void)
 		stream_want(&bus.spool.control->streams[i].pub, stream_info(i), &nothing, 0xff);
 }
 
+/* Whether the collector's folder is there, and the program cannot see it any more: it has another
+ * root. */
+static bool is_out_of_sight(void)
+{
+	int fd = kept_fd_get(&bus.spool.dir);
+	struct stat st;
+
+	return fd >= 0 && !fstat(fd, &st) && st.st_nlink > 0;
+}
+
 /* Once: in a race twice. */
 static void say_collector_is_gone(void)
 {
 	static bool said; /* relaxed: nothing else depends on it */
+	int err = session_look_error();
 
 	if (__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
 		return;
 	if (session_has_ended()) /* who started it has been told that we still run */
 		log_line(RTL_LEVEL_INFO, "bus", "the collector has ended: so has recording");
-	else if (access(session_folder(), F_OK))
+	else if (err && (err != ENOENT || is_out_of_sight()))
+		log_line(RTL_LEVEL_WARNING, "bus",
+			 "the collector's folder %s is out of the program's reach (%s): recording "
+			 "has ended",
+			 session_folder(), strerror(err));
+	else if (err)
 		log_line(RTL_LEVEL_WARNING, "bus",
 			 "the collector's folder %s was removed: recording has ended",
 			 session_folder());

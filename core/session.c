@@ -114,6 +114,16 @@ bool session_is_alive(void)
 	return page && session_folder_is_alive(folder);
 }
 
+int session_look_error(void)
+{
+	int fd = page ? open_page(folder) : -1;
+
+	if (fd < 0)
+		return page ? errno : ENOENT;
+	close(fd);
+	return 0;
+}
+
 bool session_has_ended(void)
 {
 	return page && __atomic_load_n(&page->ended, __ATOMIC_ACQUIRE);

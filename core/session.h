@@ -51,6 +51,8 @@ const char *session_folder(void);
 uint32_t *session_bell(void);
 /* Whether it lives; asks the kernel. */
 bool session_is_alive(void);
+/* Why the collector cannot be asked, an errno; 0: it can. */
+int session_look_error(void);
 /* Whether it has ended in order: nothing is left to recover. */
 bool session_has_ended(void);
 /* Says so in a folder, which is then removed, to processes that still run. */

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: MIT
+# Programs that take from themselves what rtl uses: they go on, and what is lost is told by its cause.
+find_package(Threads REQUIRED)
+add_executable(harm_limits harm_limits.c)
+target_link_libraries(harm_limits PRIVATE rtl rtl_settings Threads::Threads)
+if(TARGET rtl_cli AND TARGET sqlite_sub AND NOT RTL_SANITIZE)
+  # Who has given up its rights, or its root, cannot remove its spool.
+  set(spools ${CMAKE_CURRENT_BINARY_DIR}/harm_spools)
+  file(REMOVE_RECURSE ${spools})
+  file(MAKE_DIRECTORY ${spools})
+  foreach(case close files size memory root user)
+    add_test(NAME integration.harm.limits_${case}
+      COMMAND $<TARGET_FILE:rtl_cli> trace -q -o ${CMAKE_CURRENT_BINARY_DIR}/harm_${case}.db --
+      $<TARGET_FILE:harm_limits> ${case})
+    add_test(NAME integration.harm.limits_${case}_in_process COMMAND harm_limits ${case})
+    set_tests_properties(integration.harm.limits_${case} integration.harm.limits_${case}_in_process
+      PROPERTIES LABELS unit TIMEOUT 120 SKIP_RETURN_CODE 77
+      FAIL_REGULAR_EXPRESSION "collector is gone;was removed;FAILED"
+      ENVIRONMENT "RTL_BUFFER_SIZE=256K;RTL_SPOOL=${spools};RTL_SUBSCRIBERS=$<TARGET_FILE:sqlite_sub>?output=${CMAKE_CURRENT_BINARY_DIR}/harm_${case}_in.db")
+  endforeach()
+endif()
