@@ -131,6 +131,27 @@ if(NOT RTL_SANITIZE)
       ENVIRONMENT "RTL_BUILD_DIR=${PROJECT_BINARY_DIR}" PASS_REGULAR_EXPRESSION "harm_stack: ok")
   endforeach()
 endif()
+# Callbacks that do not come back, and handlers on a small stack.
+if(NOT RTL_SANITIZE)
+  enable_language(CXX)
+  add_executable(harm_callbacks harm_callbacks.cpp)
+  target_include_directories(harm_callbacks SYSTEM PRIVATE ${RTL_HSA_INCLUDE_DIR})
+  target_link_libraries(harm_callbacks PRIVATE hsa-runtime64 Threads::Threads ${CMAKE_DL_LIBS})
+  set_target_properties(harm_callbacks PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${hsa_dir})
+  set(callbacks ${CMAKE_CURRENT_SOURCE_DIR}/../softgpu/run ${hsa_dir}/harm_callbacks)
+  set(commands_bare ${callbacks})
+  set(commands_in_process env LD_PRELOAD=$<TARGET_FILE:rtl_rocm> RTL_MODE=full
+    HSA_TOOLS_LIB=$<TARGET_FILE:rtl_rocm>
+    RTL_SUBSCRIBERS=${hsa_dir}/libhsa_dump_sub.so?output=/dev/null ${callbacks})
+  set(commands_collected $<TARGET_FILE:rtl_cli> trace -q --mode full
+    -o ${CMAKE_CURRENT_BINARY_DIR}/harm_callbacks.db -- ${callbacks})
+  foreach(how bare in_process collected)
+    set(test integration.harm.callbacks_${how})
+    add_test(NAME ${test} COMMAND ${commands_${how}})
+    set_tests_properties(${test} PROPERTIES LABELS softgpu TIMEOUT 120
+      ENVIRONMENT "RTL_BUILD_DIR=${PROJECT_BINARY_DIR}" PASS_REGULAR_EXPRESSION "harm_callbacks: ok")
+  endforeach()
+endif()
 # Forks while other threads have locks: without rtl, with the subscribers in the process, and collected.
 # Not with ROCm 7, whose model maps as much memory as the machine has: it often cannot be forked.
 set(run ${CMAKE_CURRENT_SOURCE_DIR}/../softgpu/run)
