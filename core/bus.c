@@ -471,13 +471,14 @@ static int start_collected(struct spool_control *fixed)
 {
 	int err = spool_open_folder(&bus.spool, session_folder(), fixed);
 
+	if (!err && session_has_ended()) { /* too late */
+		remove_spool();
+		err = RTL_ENOTSUP;
+	}
+	if (err == RTL_ENOTSUP) /* our spool may have kept it from going */
+		rmdir(session_folder());
 	if (err)
 		return err;
-	if (session_has_ended()) { /* too late; our spool may have kept the folder from going */
-		remove_spool();
-		rmdir(session_folder());
-		return RTL_ENOTSUP;
-	}
 	bus.collected = true;
 	bus.bell = session_bell();
 	bus_lock();

@@ -19,6 +19,7 @@
 #include "dict.h"
 #include "log.h"
 #include "ring.h"
+#include "session.h"
 #include "signals.h"
 #include "spool_writer.h"
 
@@ -219,6 +220,19 @@ static struct spool_control *make_control(struct spool *spool, struct spool_cont
 	return NULL;
 }
 
+/* After errno. A collector that has ended has taken the folder away. */
+static int refuse(const char *what, const char *where)
+{
+	int err = errno;
+
+	if (session_has_ended())
+		return RTL_ENOTSUP;
+	log_line(RTL_LEVEL_ERROR, "spool",
+		 "cannot %s %s (%s): nothing will be recorded; name another folder with RTL_SPOOL",
+		 what, where, strerror(err));
+	return err == ENOSPC ? RTL_ENOSPC : RTL_EIO;
+}
+
 int spool_open_folder(struct spool *spool, const char *base, struct spool_control *fixed)
 {
 	int err;
@@ -227,24 +241,14 @@ int spool_open_folder(struct spool *spool, const char *base, struct spool_contro
 	spool->dir.fd = spool->lock.fd = -1;
 	if (!base || !*base)
 		base = spool_default_folder();
-	if (make_folder(spool, base)) {
-		err = errno;
-		log_line(RTL_LEVEL_ERROR, "spool",
-			 "cannot make a folder in %s (%s): nothing will "
-			 "be recorded; name another one with RTL_SPOOL",
-			 base, strerror(err));
-		return err == ENOSPC ? RTL_ENOSPC : RTL_EIO;
-	}
+	if (make_folder(spool, base))
+		return refuse("make a folder in", base);
 	spool->control = make_control(spool, fixed);
 	if (spool->control)
 		return 0;
-	err = errno;
-	log_line(RTL_LEVEL_ERROR, "spool",
-		 "cannot write to %s (%s): nothing will be "
-		 "recorded; name another folder with RTL_SPOOL",
-		 spool->path, strerror(err));
+	err = refuse("write to", spool->path);
 	spool_remove(spool);
-	return err == ENOSPC ? RTL_ENOSPC : RTL_EIO;
+	return err;
 }
 
 bool spool_ring_prepare(const struct spool *spool, struct ring_header *ring, uint64_t bytes)

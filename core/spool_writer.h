@@ -33,7 +33,8 @@ struct spool {
  * NULL, or the place of an earlier one that it replaces. */
 int spool_open_private(struct spool *spool, struct spool_control *fixed);
 
-/* A folder in `base` (NULL: the best one at hand) with a control page. Says what failed. */
+/* A folder in `base` (NULL: the best one at hand) with a control page. Says what failed, but for
+ * RTL_ENOTSUP: the collector has ended meanwhile. */
 int spool_open_folder(struct spool *spool, const char *base, struct spool_control *fixed);
 
 /* A ring of `capacity` bytes, ready for thread `tid`; NULL with errno. */

@@ -18,6 +18,10 @@ target_link_libraries(kill_at PRIVATE rtl_settings)
 add_library(fork_malloc MODULE ${CMAKE_CURRENT_LIST_DIR}/fork_malloc.c)
 target_link_libraries(fork_malloc PRIVATE rtl_settings)
 
+# Preloaded: a process that makes its spool when rtl has ended.
+add_library(late_folder MODULE ${CMAKE_CURRENT_LIST_DIR}/late_folder.c)
+target_link_libraries(late_folder PRIVATE rtl_settings ${CMAKE_DL_LIBS})
+
 add_library(cli_slow_sub MODULE ${CMAKE_CURRENT_LIST_DIR}/cli_slow_sub.c)
 target_link_libraries(cli_slow_sub PRIVATE rtl_settings rtl_shared_settings)
 
@@ -38,6 +42,7 @@ set(environment
   RTL_TEST_SLOW=$<TARGET_FILE:cli_slow_sub> RTL_TEST_CRASH=$<TARGET_FILE:cli_crash_sub>
   RTL_TEST_TWINS=$<TARGET_FILE:cli_twin_one>:$<TARGET_FILE:cli_twin_two>
   RTL_TEST_FORK_MALLOC=$<TARGET_FILE:fork_malloc>
+  RTL_TEST_LATE_FOLDER=$<TARGET_FILE:late_folder>
   RTL_TEST_KILL_AT=$<TARGET_FILE:kill_at>
   RTL_TEST_SANITIZE=${RTL_SANITIZE}
   RTL_TEST_MAN=${PROJECT_SOURCE_DIR}/docs/man)

@@ -23,6 +23,7 @@ from cli import HANG_S, PROGRAM, RTL, Case
 
 CRASH = os.environ["RTL_TEST_CRASH"]
 TWINS = os.environ["RTL_TEST_TWINS"].split(":")
+LATE_FOLDER = os.environ["RTL_TEST_LATE_FOLDER"]
 KILL_AT = os.environ["RTL_TEST_KILL_AT"]
 SANITIZED = os.environ["RTL_TEST_SANITIZE"]  # they have their own words for a crash
 ROUNDS = 5 if SANITIZED else 20
@@ -565,6 +566,21 @@ class EndsInOrder(Faults):
         os.kill(int(self.read("on").split("\n")[1]), signal.SIGKILL)
         self.assertEqual((self.read("stay.err"), self.read("late.err")), ("", ""))
         self.assertEqual(self.read("late.out"), "0\n")
+
+    @unittest.skipIf(SANITIZED, "nothing can be preloaded before a sanitizer")
+    def test_rtl_finishes_while_process_makes_its_spool(self):
+        """It goes on unrecorded, and says nothing: it is not its fault."""
+        for when in ("before", "after"):
+            script = (f"(LATE_FOLDER={when} LD_PRELOAD='{LATE_FOLDER}' '{PROGRAM}' 100 print & "
+                      "echo $! >pid; wait; mv late late.out) >late 2>late.err </dev/null & "
+                      "until test -s pid && grep -q /session /proc/$(cat pid)/maps; "
+                      "do sleep 0.01; done")
+            done = self.rtl("trace", "-q", "-o", "run.db", "sh", "-c", script)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.wait_until(lambda: os.path.exists(self.path("late.out")))
+            self.assertEqual((self.read("late.out"), self.read("late.err")), ("0\n", ""))
+            os.unlink(self.path("pid"))
+            os.unlink(self.path("late.out"))
 
     def read(self, name):
         with open(self.path(name), encoding="utf-8") as file:
