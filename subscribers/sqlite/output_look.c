@@ -181,7 +181,7 @@ enum found output_look(const char *path, const char *session)
 	enum found found;
 
 	if (lstat(path, &st) != 0)
-		return errno == ENOENT ? FOUND_NOTHING : FOUND_FOREIGN;
+		return errno == ENOENT || errno == ENAMETOOLONG ? FOUND_NOTHING : FOUND_FOREIGN;
 	if (!S_ISREG(st.st_mode))
 		return FOUND_FOREIGN;
 	if (st.st_size == 0)

@@ -8,6 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
+/* How long somebody else may keep the database locked: as long as one looks at it and edits, say.
+ * Meanwhile events wait in the spool. */
+#define BUSY_WAIT_MS 20000
+
 struct cause {
 	const char *reason, *advice;
 };
@@ -193,7 +197,7 @@ static int set_up(sqlite3 *db, uint32_t page_size)
 		 "PRAGMA temp_store=MEMORY; PRAGMA cache_size=-16384",
 		 page_size);
 	sqlite3_extended_result_codes(db, 1);
-	sqlite3_busy_timeout(db, 5000);
+	sqlite3_busy_timeout(db, BUSY_WAIT_MS);
 	rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
 	if (rc != SQLITE_OK || enter_wal(db, "PRAGMA journal_mode=WAL"))
 		return rc;

@@ -175,6 +175,7 @@ class BadInput(Case):
             self.assertEqual(file.read(), "text")
 
     def test_spool(self):
+        self.refused(1, "cannot be created (File name too long)", "trace", "-o", "x" * 300, "true")
         self.refused(1, "cannot make a folder for the spools in /nonexistent: No such file",
                      "trace", "--spool", "/nonexistent", "touch", "ran")
         self.refused(2, "--spool: the name of the folder is empty", "trace", "--spool", "", "true")
