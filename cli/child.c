@@ -118,6 +118,16 @@ static bool witness_saw(struct witness *witness, int number)
 
 /* ---- the command ---- */
 
+/* The command's, which rtl has changed for itself. */
+static struct sigaction on_file_size;
+
+void child_init(void)
+{
+	const struct sigaction ignore = {.sa_handler = SIG_IGN};
+
+	sigaction(SIGXFSZ, &ignore, &on_file_size);
+}
+
 /* What a command is started with: all of it is made before the fork, after which a process that has
  * threads can neither allocate nor lock. */
 struct launchpad {
@@ -133,6 +143,7 @@ static _Noreturn void become(const struct launchpad *pad, int pipe)
 	int error;
 
 	sigaction(SIGCHLD, &pad->on_child, NULL);
+	sigaction(SIGXFSZ, &on_file_size, NULL);
 	sigprocmask(SIG_SETMASK, &pad->mask, NULL);
 	if (pad->output_to_stderr)
 		dup2(STDERR_FILENO, STDOUT_FILENO); /* without one, it stays as it is */
@@ -178,8 +189,8 @@ out:
 /* Those that rtl takes care of: all but what tells of an error of its own, or cannot be had. */
 static void fill_handled(sigset_t *set)
 {
-	static const int left[] = {SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,  SIGABRT,
-				   SIGSYS,  SIGTRAP, SIGPIPE, SIGTTIN, SIGTTOU};
+	static const int left[] = {SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,  SIGABRT, SIGSYS,
+				   SIGTRAP, SIGPIPE, SIGTTIN, SIGTTOU, SIGXFSZ};
 
 	sigfillset(set);
 	for (size_t i = 0; i < sizeof(left) / sizeof(*left); i++)

@@ -21,6 +21,12 @@
 
 struct session_variable;
 
+/**
+ * First of all: where a file may not become as large as it would (RLIMIT_FSIZE), rtl is to see an
+ * error, and the command the signal that it would have got.
+ */
+void child_init(void);
+
 /** What rtl does while the command runs. */
 struct child_work {
 	void *user;

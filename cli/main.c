@@ -4,6 +4,7 @@
 
 #include <rtl/types.h>
 
+#include "child.h"
 #include "cli.h"
 #include "folders.h"
 
@@ -34,6 +35,7 @@ static int print_version(void)
 
 int main(int argc, char **argv)
 {
+	child_init();
 	if (argc < 2)
 		return cli_usage("no command given; `rtl --help` lists them");
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))

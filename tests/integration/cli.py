@@ -283,6 +283,17 @@ class Run(Case):
             done = self.rtl(*way, PROGRAM, "10", env=preload)
             self.assertEqual((done.returncode, done.stderr), (0, ""), way)
 
+    def test_files_may_not_grow(self):
+        """rtl says what it cannot write; the command runs, and gets its signal."""
+        for blocks, status in ((0, 1), (1000, 0)):
+            done = subprocess.run(["bash", "-c", 'ulimit -f $1; "$0" trace -q -o run.db true', RTL,
+                                   str(blocks)], cwd=self.folder, env=self.environment(),
+                                  capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, status, done.stderr)
+        done = self.rtl("trace", "-q", "-o", "run.db", "bash", "-c",
+                        "ulimit -f 1; exec head -c 100000 /dev/zero >large")
+        self.assertEqual(done.returncode, -signal.SIGXFSZ, done.stderr)
+
     def test_standard_files(self):
         text = "".join(f"line {i}\n" for i in range(100000))
         done = self.rtl("trace", "sh", "-c", "cat; echo to stderr >&2", input=text)
