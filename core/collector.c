@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "folder.h"
 #include "futex.h"
 #include "guard.h"
 #include "host.h"
@@ -343,8 +344,15 @@ static void meet(struct rtl_collector *c, const char *path, int flags, bool last
 	const char *why = "";
 	int err;
 
-	if (!name || !name->bad || !is_spool(path, flags))
+	if (!name || !name->bad)
 		return;
+	if (!is_spool(path, flags)) {
+		if (last_chance && c->kind == RTL_REPLAY && !folder_holds_no_events(path))
+			log_line(RTL_LEVEL_ERROR, "spool",
+				 "%s has no control page: what was recorded there cannot be read",
+				 path);
+		return;
+	}
 	err = host_add_spool(c->host, path, !only_reads(c), &why);
 	name->bad = err != 0;
 	c->opened += !err;

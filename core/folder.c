@@ -165,8 +165,7 @@ static pid_t pid_of(const char *path)
 		       : 0;
 }
 
-/* Whether nothing in a folder can be an event that somebody has not got. */
-static bool holds_no_events(const char *path)
+bool folder_holds_no_events(const char *path)
 {
 	DIR *dir = opendir(path);
 	struct dirent *entry;
@@ -178,6 +177,7 @@ static bool holds_no_events(const char *path)
 			continue;
 		removed |= !strcmp(entry->d_name, SPOOL_REMOVED);
 		others |= !strncmp(entry->d_name, "ring-", 5) ||
+			  !strncmp(entry->d_name, "segment-", 8) ||
 			  fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) ||
 			  !S_ISREG(st.st_mode);
 	}
@@ -191,7 +191,7 @@ static bool is_debris(const char *path)
 {
 	pid_t pid = pid_of(path);
 
-	return pid && is_dead(pid) && holds_no_events(path);
+	return pid && is_dead(pid) && folder_holds_no_events(path);
 }
 
 int rtl_folder_look(const char *path, struct rtl_folder *folder)

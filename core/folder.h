@@ -11,4 +11,8 @@
  * lock on its spool without ending counts as alive. */
 bool folder_process_is_gone(int dir_fd, int pid);
 
+/* Whether nothing in the folder of a spool can be an event that nobody has got: it was never used, or
+ * its removal has begun. */
+bool folder_holds_no_events(const char *path);
+
 #endif

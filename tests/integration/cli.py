@@ -1256,6 +1256,15 @@ class Record(Case):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(self.operations("run.db"), 5000)
 
+    def test_control_page_gone__rest_replayed_and_said(self):
+        self.rtl("record", "-o", "run.rec", PROGRAM, "500", "children")
+        first, *_ = sorted(glob.glob(self.path("run.rec/rtl-spool-*")))
+        os.unlink(os.path.join(first, "control"))
+        done = self.rtl("replay", "-o", "run.db", "run.rec")
+        self.assertIn(f"{os.path.basename(first)} has no control page: what was recorded there cannot be read",
+                      done.stderr)
+        self.assertEqual(self.operations("run.db"), 1000)
+
     def test_limit__oldest_events_go_and_are_counted(self):
         done = self.rtl("record", "-o", "run.rec", "--limit", "100K", PROGRAM, "100000", "print",
                         env={"RTL_BUFFER_SIZE": "64K"})
