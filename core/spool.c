@@ -23,6 +23,9 @@
 #include "signals.h"
 #include "spool_writer.h"
 
+/* How often a folder is emptied that does not stay empty. */
+#define REMOVE_TRIES 8
+
 /* Room that a folder must have before it is taken by default. */
 #define DEFAULT_ROOM (64ul << 20)
 /* The dictionary begins with this. */
@@ -355,13 +358,17 @@ static void remove_files(int dir_fd)
 	closedir(dir);
 }
 
+/* Again where its process, which lives, has made another ring in it meanwhile. */
 void spool_remove_folder(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	for (int i = 0; i < REMOVE_TRIES; i++) {
+		int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	if (fd >= 0)
-		remove_files(fd);
-	rmdir(path);
+		if (fd >= 0)
+			remove_files(fd);
+		if (!rmdir(path) || (errno != ENOTEMPTY && errno != EEXIST))
+			return;
+	}
 }
 
 void spool_remove_files(struct spool *spool)

@@ -582,6 +582,13 @@ class EndsInOrder(Faults):
             os.unlink(self.path("pid"))
             os.unlink(self.path("late.out"))
 
+    @unittest.skipIf(SANITIZED, "nothing can be preloaded before a sanitizer")
+    def test_process_makes_a_ring_while_its_spool_is_removed(self):
+        done = self.rtl("trace", "-q", "-o", "run.db", PROGRAM, "100",
+                        env={"LD_PRELOAD": LATE_FOLDER, "LATE_FILE": "1"})
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(os.listdir(self.spool), [])
+
     def read(self, name):
         with open(self.path(name), encoding="utf-8") as file:
             return file.read()
