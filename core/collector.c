@@ -37,6 +37,7 @@
 struct name {
 	struct name *next; /* of its list */
 	bool bad;          /* could not be opened: tried again until the end */
+	bool refused;      /* nor at the end: its files stay */
 	char text[];
 };
 
@@ -356,7 +357,8 @@ static void meet(struct rtl_collector *c, const char *path, int flags, bool last
 	err = host_add_spool(c->host, path, !only_reads(c), &why);
 	name->bad = err != 0;
 	c->opened += !err;
-	if (err && last_chance)
+	name->refused = err && last_chance;
+	if (name->refused)
 		log_line(RTL_LEVEL_ERROR, "spool", "%s cannot be read (%s): %s", path,
 			 rtl_error_text(err), *why ? why : "what was recorded there is left there");
 }
@@ -489,16 +491,18 @@ static void remove_leftovers(const struct rtl_collector *c)
 		closedir(dir);
 }
 
-static bool was_seen(struct rtl_collector *c, const char *path)
+/* Whether it has been opened, or could not be: then what is left of it is left on purpose. */
+static bool was_met(struct rtl_collector *c, const char *path)
 {
 	const struct name *name = *list_of(c, path);
 
 	while (name && strcmp(name->text, path) != 0)
 		name = name->next;
-	return name;
+	return name && (!name->bad || name->refused);
 }
 
-/* Spools of processes that have begun since the last look: what they do is not recorded. */
+/* Spools of processes that have begun since the last look, or were about to: what they do is not
+ * recorded. */
 static void remove_latecomers(struct rtl_collector *c)
 {
 	DIR *dir = opendir(c->folder);
@@ -508,7 +512,7 @@ static void remove_latecomers(struct rtl_collector *c)
 	while (dir && (entry = readdir(dir))) {
 		snprintf(path, sizeof path, "%s/%s", c->folder, entry->d_name);
 		if (!strncmp(entry->d_name, SPOOL_PREFIX, sizeof SPOOL_PREFIX - 1) &&
-		    !was_seen(c, path))
+		    !was_met(c, path))
 			spool_remove_folder(path);
 	}
 	if (dir)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Preloaded: a process that makes its spool while the collector ends. It makes the folder only when
- * the collector's has been removed (LATE_FOLDER=before), or goes on only when the new one has been
- * (LATE_FOLDER=after): by the collector, which may not know it, or else by us.
+ * the collector's has been removed (LATE_FOLDER=before), or goes on only when the collector has
+ * removed the new one (LATE_FOLDER=after).
  *
  * LATE_FILE, in the collector: a process makes a file in its spool just before that is removed.
  */
@@ -40,21 +40,14 @@ char *mkdtemp(char *template)
 {
 	char *(*const real)(char *) = (char *(*)(char *))dlsym(RTLD_NEXT, "mkdtemp");
 	const char *when = getenv("LATE_FOLDER");
-	const int base = (int)(strrchr(template, '/') - template);
-	const bool before = when && !strcmp(when, "before");
-	char session[4096], *folder = NULL;
+	char *base = strdup(template), *folder;
 
-	if (!when)
-		return real(template);
-	snprintf(session, sizeof(session), "%.*s/session", base, template);
-	if (!before)
-		folder = real(template);
-	wait_until_gone(session);
-	if (!before) {
-		rmdir(folder);
-		return folder;
-	}
-	session[base] = '\0';
-	wait_until_gone(session);
-	return real(template);
+	*strrchr(base, '/') = '\0';
+	if (when && !strcmp(when, "before"))
+		wait_until_gone(base);
+	free(base);
+	folder = real(template);
+	if (folder && when && !strcmp(when, "after"))
+		wait_until_gone(folder);
+	return folder;
 }
