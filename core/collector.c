@@ -338,6 +338,14 @@ static bool is_spool(const char *path, int flags)
 	return yes;
 }
 
+/* No link to one. */
+static bool is_folder(const char *path)
+{
+	struct stat st;
+
+	return !lstat(path, &st) && S_ISDIR(st.st_mode);
+}
+
 /* Opens a spool that has not been opened yet. */
 static void meet(struct rtl_collector *c, const char *path, int flags, bool last_chance)
 {
@@ -348,7 +356,8 @@ static void meet(struct rtl_collector *c, const char *path, int flags, bool last
 	if (!name || !name->bad)
 		return;
 	if (!is_spool(path, flags)) {
-		if (last_chance && c->kind == RTL_REPLAY && !folder_holds_no_events(path))
+		if (last_chance && c->kind == RTL_REPLAY && is_folder(path) &&
+		    !folder_holds_no_events(path))
 			log_line(RTL_LEVEL_ERROR, "spool",
 				 "%s has no control page: what was recorded there cannot be read",
 				 path);
