@@ -589,6 +589,11 @@ class Terminal(Case):
                 time.sleep(0.01)
         self.seen = self.seen.split(part, 1)[1]
 
+    def wait_for_stop(self):
+        """What is typed before the shell's prompt may be thrown away."""
+        self.wait_for("Stopped")
+        self.wait_for("PROMPT")
+
     def counter(self, *numbers):
         with open(self.path("counter.py"), "w", encoding="utf-8") as file:
             file.write(COUNTER)
@@ -618,7 +623,7 @@ class Terminal(Case):
     def test_stop_and_continue(self):
         self.counter(signal.SIGCONT)
         self.type("\x1a")
-        self.wait_for("Stopped")
+        self.wait_for_stop()
         self.type("fg\n")
         self.wait_for("counter.py")
         self.wait_for("'SIGCONT'", ask="show\n")
@@ -626,7 +631,7 @@ class Terminal(Case):
         self.type("show now\n")
         self.wait_for("'SIGCONT': 1} now")
         self.type("\x1a")
-        self.wait_for("Stopped")
+        self.wait_for_stop()
         # The shell sends it to the group, and continues that.
         self.type("kill %1\n")
         self.wait_for("nothing was recorded")
@@ -637,7 +642,7 @@ class Terminal(Case):
                   "exit 9'\n")
         self.wait_for("ready")
         self.type("\x1a")
-        self.wait_for("Stopped")
+        self.wait_for_stop()
         with open(self.path("go"), "w", encoding="utf-8"):
             pass
         self.type("bg; wait %1; echo status $?\n")
