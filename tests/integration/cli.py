@@ -572,7 +572,7 @@ class Terminal(Case):
     def type(self, text):
         os.write(self.terminal, text.encode())
 
-    def wait_for(self, part, seconds=HANG_S, ask=""):
+    def wait_for(self, part, seconds=HANG_S, ask="", every=0.3):
         """Reads until part has been seen, and types `ask` now and then; forgets what came before."""
         os.set_blocking(self.terminal, False)
         end = time.monotonic() + seconds
@@ -580,7 +580,7 @@ class Terminal(Case):
         while part not in self.seen:
             if time.monotonic() > end:
                 self.fail(f"{part!r} did not come: {self.seen!r}")
-            if ask and time.monotonic() > asked + 0.3:
+            if ask and time.monotonic() > asked + every:
                 asked = time.monotonic()
                 self.type(ask)
             try:
@@ -590,7 +590,7 @@ class Terminal(Case):
         self.seen = self.seen.split(part, 1)[1]
 
     def wait_for_stop(self):
-        """What is typed before the shell's prompt may be thrown away."""
+        """What is typed soon after may be thrown away with what the terminal had, so ask again."""
         self.wait_for("Stopped")
         self.wait_for("PROMPT")
 
@@ -624,8 +624,7 @@ class Terminal(Case):
         self.counter(signal.SIGCONT)
         self.type("\x1a")
         self.wait_for_stop()
-        self.type("fg\n")
-        self.wait_for("counter.py")
+        self.wait_for("counter.py", ask="fg\n", every=5)
         self.wait_for("'SIGCONT'", ask="show\n")
         time.sleep(0.3)  # a second one would come
         self.type("show now\n")
@@ -633,8 +632,7 @@ class Terminal(Case):
         self.type("\x1a")
         self.wait_for_stop()
         # The shell sends it to the group, and continues that.
-        self.type("kill %1\n")
-        self.wait_for("nothing was recorded")
+        self.wait_for("nothing was recorded", ask="kill %1\n", every=5)
         self.wait_for("Terminated", ask="\n")  # the shell tells at its next prompt
 
     def test_stop_and_go_on_in_the_background(self):
@@ -645,8 +643,7 @@ class Terminal(Case):
         self.wait_for_stop()
         with open(self.path("go"), "w", encoding="utf-8"):
             pass
-        self.type("bg; wait %1; echo status $?\n")
-        self.wait_for("status 9")
+        self.wait_for("status 9", ask="bg; wait %1; echo status $?\n", every=5)
 
     def test_command_reads_the_terminal(self):
         self.type(f"'{RTL}' trace -q sh -c 'echo o''n; read a; echo got:$a; test -t 0 -a -t 1 "
