@@ -283,6 +283,8 @@ class Run(Case):
             done = self.rtl(*way, PROGRAM, "10", env=preload)
             self.assertEqual((done.returncode, done.stderr), (0, ""), way)
 
+    @unittest.skipIf("thread" in os.environ["RTL_TEST_SANITIZE"],
+                     "ThreadSanitizer writes a file of its own before main")
     def test_files_may_not_grow(self):
         """rtl says what it cannot write; the command runs, and gets its signal."""
         for blocks, status in ((0, 1), (1000, 0)):
