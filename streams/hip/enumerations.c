@@ -58,10 +58,10 @@ static bool take_value(const char **list, struct enumerator *out)
 	return !rtl_string_intern(name, &out->name);
 }
 
-/* Under the lock. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of who makes one */
 FORK_LOCK(known, lock);
 
+/* Under the lock. */
 static bool make(struct hip_enumeration *enumeration)
 {
 	const uint32_t count = count_values(enumeration->values);
