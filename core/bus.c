@@ -565,11 +565,12 @@ static int start(void)
 	int err;
 
 	if (!bus.alive) {
+		log_init();
+		bus_fork_watch();
+		/* last: a child that finds it has the rest */
 		bus.alive = wiped_page();
 		if (!bus.alive)
 			return RTL_ENOMEM;
-		log_init();
-		bus_fork_watch();
 	}
 	start_anew();
 	settings_read(&bus.settings);

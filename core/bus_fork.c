@@ -14,8 +14,17 @@
 /* Longest time that a fork waits for a subscriber that is at work. */
 #define FORK_WAIT_MS 1000u
 
-/* What before_fork has done: for the same thread in the parent, and for the child. */
+/*
+ * Two sets of handlers. Those of the constructor are there before anything of rtl's can have begun:
+ * a fork may meet the first start. Those of the first start run before what allocators have
+ * registered in between, who take their locks before a fork: a thread that has bus.lock may wait
+ * for one. The first to run does all.
+ */
+enum handlers { NOBODY, OF_CONSTRUCTOR, OF_START };
+
+/* What prepare has done: for the same thread in the parent, and for the child. */
 static __thread struct {
+	enum handlers by; /* NOBODY: no fork is under way */
 	bool start_held;
 	bool host_held;
 	bool bus_held;
@@ -25,7 +34,7 @@ static __thread struct {
 	size_t dict_size;
 } fork_state __attribute__((tls_model("initial-exec")));
 
-static void in_parent(void)
+static void finish_in_parent(void)
 {
 	if (fork_state.bus_held)
 		pthread_mutex_unlock(&bus.lock);
@@ -47,11 +56,10 @@ static bool lock_bus_within(void)
 
 /* The child shares the subscribers' code and its static data: none of them may be at work. But
  * a slow one does not stop the program for longer than that. */
-static void before_fork(void)
+static void prepare(void)
 {
 	const struct writer *writer = writer_self;
 
-	memset(&fork_state, 0, sizeof fork_state);
 	if (writer_locked++) {
 		fork_state.bus_held = lock_bus_within();
 		fork_state.dict = bus.spool.dict;
@@ -96,7 +104,7 @@ static void take_copies(void)
 
 /* Of the parent's bus a child keeps the registries. The rest starts anew with its first event;
  * what the parent's subscribers own is not touched. */
-static void in_child(void)
+static void finish_in_child(void)
 {
 	static const pthread_mutexattr_t *const plain = NULL;
 
@@ -123,7 +131,46 @@ static void in_child(void)
 	writer_forget_all();
 }
 
+static void before_fork(enum handlers by)
+{
+	if (fork_state.by != NOBODY)
+		return;
+	memset(&fork_state, 0, sizeof fork_state);
+	fork_state.by = by;
+	prepare();
+}
+
+static void after_fork(enum handlers by, void (*finish)(void))
+{
+	if (fork_state.by != by)
+		return;
+	finish();
+	fork_state.by = NOBODY;
+}
+
+#define HANDLERS(name, by)                                                                         \
+	static void name##_before(void)                                                            \
+	{                                                                                          \
+		before_fork(by);                                                                   \
+	}                                                                                          \
+	static void name##_parent(void)                                                            \
+	{                                                                                          \
+		after_fork(by, finish_in_parent);                                                  \
+	}                                                                                          \
+	static void name##_child(void)                                                             \
+	{                                                                                          \
+		after_fork(by, finish_in_child);                                                   \
+	}
+
+HANDLERS(constructors, OF_CONSTRUCTOR)
+HANDLERS(starts, OF_START)
+
+__attribute__((constructor(102))) static void watch_from_the_beginning(void)
+{
+	pthread_atfork(constructors_before, constructors_parent, constructors_child);
+}
+
 void bus_fork_watch(void)
 {
-	pthread_atfork(before_fork, in_parent, in_child);
+	pthread_atfork(starts_before, starts_parent, starts_child);
 }

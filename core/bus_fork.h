@@ -9,7 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* From now on forks are prepared for. Once in a process; children inherit it. */
+/* From now on forks are prepared for before all that was registered for them until now. At the
+ * first start; children inherit it. Until then a constructor's handlers do the same. */
 void bus_fork_watch(void);
 
 /* The lock that is held while the bus starts; recursive. False: it was not to be had so fast. */

@@ -19,3 +19,21 @@ if(TARGET rtl_cli AND TARGET sqlite_sub AND NOT RTL_SANITIZE)
       ENVIRONMENT "RTL_BUFFER_SIZE=256K;RTL_SPOOL=${spools};RTL_SUBSCRIBERS=$<TARGET_FILE:sqlite_sub>?output=${CMAKE_CURRENT_BINARY_DIR}/harm_${case}_in.db")
   endforeach()
 endif()
+
+# The first start of the bus while another thread forks: alone, with a subscriber in the process, and
+# collected. Under sanitizers threads of children are not what they are.
+if(TARGET rtl_cli AND TARGET sqlite_sub AND NOT RTL_SANITIZE)
+  add_executable(harm_fork_first harm_fork_first.c)
+  target_link_libraries(harm_fork_first PRIVATE rtl rtl_settings Threads::Threads)
+  set(out ${CMAKE_CURRENT_BINARY_DIR}/harm_fork_first)
+  set(commands_alone harm_fork_first 250)
+  set(commands_in_process env
+    RTL_SUBSCRIBERS=$<TARGET_FILE:stats_sub>?output=${out}.txt $<TARGET_FILE:harm_fork_first> 100)
+  set(commands_collected $<TARGET_FILE:rtl_cli> trace -q -o ${out}.db --
+    $<TARGET_FILE:harm_fork_first> 150)
+  foreach(how alone in_process collected)
+    add_test(NAME integration.harm.fork_first_${how} COMMAND ${commands_${how}})
+    set_tests_properties(integration.harm.fork_first_${how} PROPERTIES LABELS unit TIMEOUT 300
+      PASS_REGULAR_EXPRESSION "harm_fork_first: ok")
+  endforeach()
+endif()

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Scenarios of the bus's start on one thread while another one is in dlopen. */
+/* Scenarios of the bus's start on one thread while another one is in dlopen, or forks. */
 #include "test_bus_child.h"
 
 #include <dlfcn.h>
 #include <sched.h>
+#include <sys/wait.h>
 
 #define EVENTS 100
 
@@ -71,4 +72,74 @@ SCENARIO(constructor_registers_while_bus_loads)
 SCENARIO(constructor_registers_at_any_time)
 {
 	load_while_starting();
+}
+
+/* ---- forks */
+
+static __thread bool starts_bus;
+static uint32_t stopped, forked;
+
+static void stop_here(void)
+{
+	if (!starts_bus || flag_get(&stopped))
+		return;
+	flag_set(&stopped, 1);
+	flag_wait(&forked, 1);
+}
+
+/* librtl asks for its settings here: the start can be stopped at each of them. */
+__attribute__((visibility("default"))) char *secure_getenv(const char *name)
+{
+	const char *point = starts_bus ? getenv("BUS_STOP") : NULL;
+
+	if (point && !strcmp(name, point))
+		stop_here();
+	return getenv(name);
+}
+
+static int stop_in_create(struct probe *p)
+{
+	(void)p;
+	if (!strcmp(getenv("BUS_STOP"), "create"))
+		stop_here();
+	return 0;
+}
+
+static void *start_bus(void *user)
+{
+	starts_bus = true;
+	register_stream("t.main");
+	return user;
+}
+
+/* The thread that starts the bus is not in the child: there it starts anew. */
+SCENARIO(fork_while_bus_starts)
+{
+	static const struct probe_hooks hooks = {.create = stop_in_create,
+						 .buffered = count_arrived};
+	const bool heard = getenv("RTL_SUBSCRIBERS") != NULL;
+	pthread_t starter;
+	int status;
+	pid_t pid;
+
+	NOT_UNDER_TSAN("threads in children");
+	probe_hooks = &hooks;
+	starter = start_thread(start_bus, NULL);
+	flag_wait(&stopped, 1);
+	pid = fork();
+	if (!pid) {
+		alarm(20);
+		stream = register_stream("t.main");
+		CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, 0, 0) == heard);
+		flush_all();
+		CHECK(arrived.total == heard && ledger_of(stream).delivered == heard);
+		exit(0);
+	}
+	CHECK(pid > 0 && waitpid(pid, &status, 0) == pid && !status);
+	flag_set(&forked, 1);
+	join_thread(starter);
+	stream = register_stream("t.main");
+	CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, 0, 0) == heard);
+	flush_all();
+	CHECK(arrived.total == heard && ledger_of(stream).delivered == heard);
 }

@@ -35,6 +35,14 @@ TEST(test_bus__fork_in_inline_callback__child_goes_on, "fork_in_inline_callback"
 TEST(test_bus__fork_in_buffered_callback__child_goes_on, "fork_in_buffered_callback", "", NULL)
 TEST(test_bus__child_publishes_nothing__nothing_of_it, "fork_silent_child", "", NULL)
 TEST(test_bus__fork_vfork_spawn_and_exec__each_its_own, "other_programs", "", NULL)
+TEST(test_bus__fork_at_begin_of_start_without_subscribers__child_has_its_own_bus,
+     "fork_while_bus_starts", NULL, "BUS_STOP=RTL_LOG")
+TEST(test_bus__fork_at_begin_of_start__child_has_its_own_bus, "fork_while_bus_starts", "",
+     "BUS_STOP=RTL_LOG")
+TEST(test_bus__fork_before_spool_is_made__child_has_its_own_bus, "fork_while_bus_starts", "",
+     "BUS_STOP=RTL_SPOOL")
+TEST(test_bus__fork_while_subscriber_is_created__child_has_its_own_bus, "fork_while_bus_starts", "",
+     "BUS_STOP=create")
 
 TEST(test_bus__constructor_registers_while_bus_loads__nothing_lost,
      "constructor_registers_while_bus_loads", "", "BUS_LIBRARY=" BUS_DLOPENED)
@@ -134,6 +142,11 @@ int main(void)
 		cmocka_unit_test(test_bus__fork_in_buffered_callback__child_goes_on),
 		cmocka_unit_test(test_bus__child_publishes_nothing__nothing_of_it),
 		cmocka_unit_test(test_bus__fork_vfork_spawn_and_exec__each_its_own),
+		cmocka_unit_test(
+			test_bus__fork_at_begin_of_start_without_subscribers__child_has_its_own_bus),
+		cmocka_unit_test(test_bus__fork_at_begin_of_start__child_has_its_own_bus),
+		cmocka_unit_test(test_bus__fork_before_spool_is_made__child_has_its_own_bus),
+		cmocka_unit_test(test_bus__fork_while_subscriber_is_created__child_has_its_own_bus),
 		cmocka_unit_test(test_bus__constructor_registers_while_bus_loads__nothing_lost),
 		cmocka_unit_test(test_bus__constructor_registers_at_any_time__nothing_lost),
 		cmocka_unit_test(test_bus__registered_before_main__each_event_once),
