@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "child.h"
 #include "cli.h"
 
 #define HELP_COLUMN 24
@@ -95,6 +96,7 @@ int cli_finish_output(void)
 
 	if (!fflush(stdout) && good)
 		return CLI_OK;
+	child_end_if_unread();
 	return cli_failed("cannot write to stdout: %s", strerror(errno));
 }
 

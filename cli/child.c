@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -118,14 +119,20 @@ static bool witness_saw(struct witness *witness, int number)
 
 /* ---- the command ---- */
 
+/* What the kernel sends whoever writes to where nobody reads, or more than a file may hold. */
+static const int of_writes[] = {SIGPIPE, SIGXFSZ};
+
+#define OF_WRITES (sizeof(of_writes) / sizeof(*of_writes))
+
 /* The command's, which rtl has changed for itself. */
-static struct sigaction on_file_size;
+static struct sigaction on_writes[OF_WRITES];
 
 void child_init(void)
 {
 	const struct sigaction ignore = {.sa_handler = SIG_IGN};
 
-	sigaction(SIGXFSZ, &ignore, &on_file_size);
+	for (size_t i = 0; i < OF_WRITES; i++)
+		sigaction(of_writes[i], &ignore, &on_writes[i]);
 }
 
 /* What a command is started with: all of it is made before the fork, after which a process that has
@@ -143,7 +150,8 @@ static _Noreturn void become(const struct launchpad *pad, int pipe)
 	int error;
 
 	sigaction(SIGCHLD, &pad->on_child, NULL);
-	sigaction(SIGXFSZ, &on_file_size, NULL);
+	for (size_t i = 0; i < OF_WRITES; i++)
+		sigaction(of_writes[i], &on_writes[i], NULL);
 	sigprocmask(SIG_SETMASK, &pad->mask, NULL);
 	if (pad->output_to_stderr)
 		dup2(STDERR_FILENO, STDOUT_FILENO); /* without one, it stays as it is */
@@ -400,4 +408,13 @@ _Noreturn void child_end_like(int status)
 		exit(WEXITSTATUS(status));
 	fflush(NULL);
 	end_by(WTERMSIG(status));
+}
+
+void child_end_if_unread(void)
+{
+	struct pollfd output = {.fd = STDOUT_FILENO};
+
+	if (on_writes[0].sa_handler == SIG_DFL && poll(&output, 1, 0) == 1 &&
+	    output.revents & POLLERR)
+		end_by(SIGPIPE);
 }

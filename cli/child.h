@@ -22,8 +22,8 @@
 struct session_variable;
 
 /**
- * First of all: where a file may not become as large as it would (RLIMIT_FSIZE), rtl is to see an
- * error, and the command the signal that it would have got.
+ * First of all: where a file may not become as large as it would (RLIMIT_FSIZE), or nobody reads a
+ * pipe any more, rtl is to see an error, and the command the signal that it would have got.
  */
 void child_init(void);
 
@@ -59,5 +59,9 @@ int child_run(char **argv, const struct session_variable *variables, size_t coun
  * a core of our own).
  */
 _Noreturn void child_end_like(int status);
+
+/** Where nobody reads standard output any more: ends by SIGPIPE, as commands do, if rtl was not
+ *  started with that ignored. For verbs that print, when they have nothing else to do. */
+void child_end_if_unread(void);
 
 #endif

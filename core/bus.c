@@ -428,6 +428,7 @@ static int host_subscribers(const char *subscribers, uint32_t *failed)
 
 static int load_subscribers(const char *subscribers)
 {
+	struct signals_of_writes held;
 	uint32_t failed = 0;
 	sigset_t ours;
 	int err;
@@ -435,7 +436,9 @@ static int load_subscribers(const char *subscribers)
 	/* release: with the acquire of who does not wait, and uses all that was made before */
 	__atomic_store_n(&loading, 1, __ATOMIC_RELEASE);
 	pthread_sigmask(SIG_SETMASK, &start_signals, &ours);
+	signals_of_writes_hold(&held);
 	err = host_subscribers(subscribers, &failed);
+	signals_of_writes_drop(&held);
 	pthread_sigmask(SIG_SETMASK, &ours, NULL);
 	if (err == RTL_EBUSY)
 		return err;

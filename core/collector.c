@@ -80,7 +80,7 @@ static int make_page(struct rtl_collector *c, bool paused)
 	c->lock_fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (c->lock_fd < 0)
 		return -1;
-	err = posix_fallocate(c->lock_fd, 0, sizeof *c->page);
+	err = spool_reserve_blocks(c->lock_fd, 0, sizeof *c->page);
 	if (err) {
 		errno = err;
 		return -1;

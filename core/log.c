@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "kept_fd.h"
+#include "signals.h"
 
 #define CUT_MARK "..."
 
@@ -123,6 +124,7 @@ static char *write_text(char *at, const char *end, const char *text, bool cut)
 void log_vline(enum rtl_level level, const char *who, const char *format, va_list args)
 {
 	char text[LOG_TEXT], line[LOG_TEXT + 128], *at;
+	struct signals_of_writes signals;
 	int length, fd, state;
 
 	if (level > log_level)
@@ -137,9 +139,11 @@ void log_vline(enum rtl_level level, const char *who, const char *format, va_lis
 	*at++ = '\n';
 	/* as reserve_slow */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	signals_of_writes_hold(&signals);
 	fd = log_place();
 	while (fd >= 0 && write(fd, line, (size_t)(at - line)) < 0 && errno == EINTR)
 		;
+	signals_of_writes_drop(&signals);
 	pthread_setcancelstate(state, NULL);
 }
 

@@ -127,6 +127,7 @@ static void look_around(void *done)
  * stream is recorded. */
 static void tell(uint32_t number)
 {
+	struct signals_of_writes held;
 	bool done = false;
 	int state;
 
@@ -135,7 +136,9 @@ static void tell(uint32_t number)
 	if (__atomic_load_n(&told[number], __ATOMIC_ACQUIRE))
 		return;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	signals_of_writes_hold(&held);
 	large_stack_call(look_around, &done);
+	signals_of_writes_drop(&held);
 	if (done)
 		__atomic_store_n(&told[number], true, __ATOMIC_RELEASE);
 	else

@@ -296,6 +296,28 @@ class Run(Case):
                         "ulimit -f 1; exec head -c 100000 /dev/zero >large")
         self.assertEqual(done.returncode, -signal.SIGXFSZ, done.stderr)
 
+    def test_nobody_reads(self):
+        """Lines that nobody reads are no end of rtl's, nor of the command's."""
+        state = "grep Sig /proc/self/status"
+        alone = subprocess.run(["sh", "-c", state], env=CLEAN, capture_output=True, check=True).stdout
+        for way in (("trace", "-o", "run.db"), ("trace", "--in-process", "-o", "run.db"),
+                    ("record", "-o", "run.rec")):
+            reader, writer = os.pipe()
+            os.close(reader)
+            done = subprocess.run([RTL, *way, "sh", "-c", f'"$0" 10 >&2 && {state}', PROGRAM],
+                                  cwd=self.folder, env=self.environment({"RTL_LOG": "debug"}),
+                                  stdout=subprocess.PIPE, stderr=writer, timeout=HANG_S, check=False)
+            os.close(writer)
+            self.assertEqual((done.returncode, done.stdout), (0, alone), way)
+            shutil.rmtree(self.path("run.rec"), ignore_errors=True)
+
+    def test_listing_unread(self):
+        """As any command that lists: quietly, by the signal."""
+        done = subprocess.run(["bash", "-c", '"$0" list-streams | true; echo ${PIPESTATUS[0]}', RTL],
+                              env=self.environment(), capture_output=True, text=True, check=True)
+        self.assertIn(done.stdout, ("141\n", "0\n"))  # 0: it was faster than the other one
+        self.assertEqual(done.stderr, "")
+
     def test_standard_files(self):
         text = "".join(f"line {i}\n" for i in range(100000))
         done = self.rtl("trace", "sh", "-c", "cat; echo to stderr >&2", input=text)

@@ -46,7 +46,7 @@ rtl_unit_test(test_ids_recent test_ids_recent.c LIBS rtl ${CMAKE_DL_LIBS}
   DEFINES LIBRARY_A="$<TARGET_FILE:test_ids_library_1>" LIBRARY_B="$<TARGET_FILE:test_ids_library_2>"
   DEPENDS test_ids_library_1 test_ids_library_2)
 target_sources(test_bus_child PRIVATE test_bus_child_ticks.c)
-rtl_unit_test(test_log test_log.c ${PROJECT_SOURCE_DIR}/core/log.c)
+rtl_unit_test(test_log test_log.c ${PROJECT_SOURCE_DIR}/core/log.c ${PROJECT_SOURCE_DIR}/core/signals.c)
 target_include_directories(test_log PRIVATE ${PROJECT_SOURCE_DIR}/core)
 rtl_unit_test(test_collector test_collector.c LIBS rtl)
 rtl_unit_test(test_recover test_recover.c LIBS rtl)

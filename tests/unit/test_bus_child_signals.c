@@ -8,6 +8,7 @@
 
 #include <sched.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -573,4 +574,97 @@ SCENARIO(exit_while_terminated)
 	publish_main();
 	start_thread(raise_here, NULL);
 	flag_wait(&finishing, 1);
+}
+
+/* ---- writes of rtl's that fail */
+
+static struct rlimit no_growth(void)
+{
+	struct rlimit before, none;
+
+	CHECK(!getrlimit(RLIMIT_FSIZE, &before));
+	none = before;
+	none.rlim_cur = 0;
+	CHECK(!setrlimit(RLIMIT_FSIZE, &none));
+	return before;
+}
+
+static bool is_pending(int signo)
+{
+	sigset_t pending;
+
+	CHECK(!sigpending(&pending));
+	return sigismember(&pending, signo) == 1;
+}
+
+static void block(int signo)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, signo);
+	CHECK(!pthread_sigmask(SIG_BLOCK, &set, NULL));
+}
+
+/* Standard error is a pipe that nobody reads any more. */
+SCENARIO(lines_unread)
+{
+	int ends[2];
+
+	stream = register_stream("t.main");
+	CHECK(!pipe(ends) && dup2(ends[1], STDERR_FILENO) == STDERR_FILENO && !close(ends[0]));
+	rtl_log(RTL_LEVEL_WARNING, "test", "a line that nobody reads");
+	block(SIGPIPE);
+	rtl_log(RTL_LEVEL_WARNING, "test", "another one");
+	CHECK(!is_pending(SIGPIPE));
+	raise(SIGPIPE); /* the program's own stays */
+	rtl_log(RTL_LEVEL_WARNING, "test", "another one");
+	CHECK(is_pending(SIGPIPE));
+}
+
+/* Standard error is a file that may not grow; no spool can be made, and the line that says so
+ * cannot be written either. */
+SCENARIO(files_may_not_grow)
+{
+	struct rlimit before = no_growth();
+
+	stream = register_stream("t.main");
+	CHECK(!publish_item(stream, RTL_TASK_BEGIN, 0, 0, 0));
+	rtl_log(RTL_LEVEL_WARNING, "test", "a line that has no room");
+	block(SIGXFSZ);
+	rtl_log(RTL_LEVEL_WARNING, "test", "another one");
+	CHECK(!is_pending(SIGXFSZ));
+	CHECK(!setrlimit(RLIMIT_FSIZE, &before));
+}
+
+static void write_too_much(struct probe *p)
+{
+	struct rlimit before = no_growth();
+
+	CHECK(write(p->fd, "x", 1) < 0 && errno == EFBIG);
+	CHECK(!setrlimit(RLIMIT_FSIZE, &before));
+}
+
+static int write_in_create(struct probe *p)
+{
+	write_too_much(p);
+	return 0;
+}
+
+static int write_in_stream(struct probe *p, const struct rtl_stream_info *info)
+{
+	(void)info;
+	write_too_much(p);
+	return 0;
+}
+
+/* Subscribers write on the program's threads, too: where they are created, and told of a stream. */
+SCENARIO(subscriber_may_not_write)
+{
+	static const struct probe_hooks hooks = {.create = write_in_create,
+						 .stream = write_in_stream};
+
+	probe_hooks = &hooks;
+	register_stream("t.main");
+	register_stream("t.other");
 }

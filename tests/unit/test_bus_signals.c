@@ -73,6 +73,10 @@ static void test_bus__exit_while_sigterm_is_handled__outputs_complete(void **sta
 	run_clean(r);
 }
 
+TEST(test_bus__nobody_reads_its_lines__program_goes_on, "lines_unread", "", NULL)
+TEST(test_bus__files_may_not_grow__program_goes_on, "files_may_not_grow", "", NULL)
+TEST(test_bus__subscriber_may_not_write__program_goes_on, "subscriber_may_not_write", "", NULL)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -91,6 +95,9 @@ int main(void)
 		cmocka_unit_test(test_bus__timer_storm__recorded_or_counted),
 		cmocka_unit_test(test_bus__timer_storm_small_rings__recorded_or_counted),
 		cmocka_unit_test(test_bus__exit_while_sigterm_is_handled__outputs_complete),
+		cmocka_unit_test(test_bus__nobody_reads_its_lines__program_goes_on),
+		cmocka_unit_test(test_bus__files_may_not_grow__program_goes_on),
+		cmocka_unit_test(test_bus__subscriber_may_not_write__program_goes_on),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
