@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Last words of an rtl that crashes: subscribers are other people's code, and run in it. One
- * thread, but for the crash. */
+ * thread, which is the one that calls them. */
 #ifndef RTL_CLI_CRASH_H
 #define RTL_CLI_CRASH_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A subscriber that ends its process: how=segv|abort, after so many events (at=N), or, with at=0,
- * when it finishes.
+ * A subscriber that ends its process: how=segv|abort|overflow (of the stack), after so many events
+ * (at=N), or, with at=0, when it finishes.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -15,12 +15,23 @@ struct crash {
 	const char *how;
 };
 
+/* Each call has a page that the next one reads. */
+static int use_stack_up(const volatile char *page, int depth)
+{
+	volatile char mine[4096];
+
+	mine[0] = page ? page[0] : 1;
+	return depth ? use_stack_up(mine, depth + 1) + mine[0] : mine[0];
+}
+
 static _Noreturn void crash(const struct crash *c)
 {
 	volatile int *nowhere = NULL;
 
 	if (!strcmp(c->how, "segv"))
 		*nowhere = 1;
+	if (!strcmp(c->how, "overflow"))
+		*nowhere = use_stack_up(NULL, 1);
 	abort();
 }
 
@@ -32,6 +43,17 @@ static void on_events(void *user, const struct rtl_event *const *events, size_t 
 	if (c->left && c->left <= count)
 		crash(c);
 	c->left -= c->left ? count : 0;
+}
+
+static const char *how_of(const char *value)
+{
+	static const char *const ways[] = {"segv", "overflow"};
+
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
+		if (!strcmp(value, ways[i]))
+			return ways[i];
+	}
+	return "abort";
 }
 
 static int crash_create(const struct rtl_host *host, const struct rtl_setting *settings,
@@ -46,7 +68,7 @@ static int crash_create(const struct rtl_host *host, const struct rtl_setting *s
 		if (!strcmp(settings[i].key, "at"))
 			c->left = strtoul(settings[i].value, NULL, 10);
 		else
-			c->how = strcmp(settings[i].value, "segv") ? "abort" : "segv";
+			c->how = how_of(settings[i].value);
 	}
 	*instance = c;
 	return 0;
@@ -73,7 +95,7 @@ static void crash_destroy(void *instance)
 
 static const struct rtl_setting_info settings[] = {
 	{sizeof(settings[0]), 0, "at", "0", "the event at which it happens; 0: at the end"},
-	{sizeof(settings[0]), 0, "how", "segv", "segv or abort"},
+	{sizeof(settings[0]), 0, "how", "segv", "segv, abort or overflow"},
 };
 
 RTL_EXPORT_SUBSCRIBER = {

@@ -217,7 +217,7 @@ class Vanished(Faults):
 class Crash(Faults):
     """A subscriber crashes in rtl."""
 
-    WAYS = (("segv", signal.SIGSEGV), ("abort", signal.SIGABRT))
+    WAYS = (("segv", signal.SIGSEGV), ("abort", signal.SIGABRT), ("overflow", signal.SIGSEGV))
 
     def check_words(self, err, number, text):
         if not SANITIZED:
