@@ -135,12 +135,47 @@ static int deliver(const char *folder, const struct notes *notes, struct session
 	return CLI_OK;
 }
 
+static int refuse_owner(const char *folder, uid_t owner)
+{
+	return cli_failed("recover: %s belongs to user %u and may name programs to load: let that "
+			  "user recover it; `rtl replay %s` shows it to subscribers of yours",
+			  folder, (unsigned)owner, folder);
+}
+
+/* What a folder names is loaded and written with the caller's rights: nobody else may have had a
+ * hand in it. What is not there is said later. */
+static int check_owner(const char *folder)
+{
+	struct stat st;
+
+	return stat(folder, &st) || st.st_uid == geteuid() ? CLI_OK
+							   : refuse_owner(folder, st.st_uid);
+}
+
+static int check_notes(const char *folder, const struct notes *notes)
+{
+	struct stat st;
+
+	/* the folder may have been another one a moment ago */
+	if (notes->owner != geteuid())
+		return refuse_owner(folder, notes->owner);
+	if (stat(folder, &st))
+		return cli_failed("recover: %s: %s", folder, strerror(errno));
+	if (st.st_mode & (S_IWGRP | S_IWOTH))
+		return cli_failed("recover: others may write to %s, and have it name programs to "
+				  "load: look into it, then `chmod go-w` it",
+				  folder);
+	return CLI_OK;
+}
+
 static int recover(const char *folder, struct session settings)
 {
 	struct rtl_folder is;
 	struct notes notes;
-	int status = folder_look("recover", folder, &is), error;
+	int status = check_owner(folder), error;
 
+	if (!status)
+		status = folder_look("recover", folder, &is);
 	if (status)
 		return status;
 	if (is.in_use)
@@ -153,8 +188,11 @@ static int recover(const char *folder, struct session settings)
 				  folder);
 	error = notes_read(folder, &notes);
 	if (error)
-		return cli_failed("recover: %s: %s", folder, strerror(error));
-	status = deliver(folder, &notes, &settings);
+		return cli_failed("recover: %s/%s: %s", folder, RTL_COLLECTOR_NOTES,
+				  strerror(error));
+	status = check_notes(folder, &notes);
+	if (!status)
+		status = deliver(folder, &notes, &settings);
 	session_fini(&settings);
 	notes_fini(&notes);
 	return status;

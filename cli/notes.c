@@ -3,12 +3,14 @@
 #include "notes.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <rtl/collector.h>
@@ -97,16 +99,37 @@ static void take_line(struct notes *notes, const char *line)
 	}
 }
 
+/* Somebody else may have made the folder: follows no link, and waits at no FIFO. NULL with errno.
+ */
+static FILE *open_notes(const char *folder, uid_t *owner)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	FILE *file;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/" RTL_COLLECTOR_NOTES, folder);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0)
+		return NULL;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && (file = fdopen(fd, "r"))) {
+		*owner = st.st_uid;
+		return file;
+	}
+	close(fd);
+	errno = EINVAL;
+	return NULL;
+}
+
 int notes_read(const char *folder, struct notes *notes)
 {
-	char path[PATH_MAX], *line = NULL;
+	char *line = NULL;
 	size_t room = 0;
 	ssize_t length;
 	FILE *file;
 
-	*notes = (struct notes){0};
-	snprintf(path, sizeof(path), "%s/" RTL_COLLECTOR_NOTES, folder);
-	file = fopen(path, "re");
+	*notes = (struct notes){.owner = geteuid()};
+	file = open_notes(folder, &notes->owner);
 	if (!file)
 		return errno == ENOENT || errno == ENOTDIR ? 0 : errno;
 	while ((length = getline(&line, &room, file)) > 0) {

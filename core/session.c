@@ -22,7 +22,8 @@ static int open_page(const char *name)
 	char path[PATH_MAX + sizeof SESSION_FILE + 1];
 
 	snprintf(path, sizeof path, "%.*s/" SESSION_FILE, PATH_MAX - 1, name);
-	return open(path, O_RDWR | O_CLOEXEC);
+	/* no link, and no waiting at a FIFO: somebody else may have made the folder */
+	return open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 }
 
 static int map_page(int fd, struct session_page **out)
@@ -30,7 +31,7 @@ static int map_page(int fd, struct session_page **out)
 	struct session_page *p;
 	struct stat st;
 
-	if (fstat(fd, &st) || (size_t)st.st_size < sizeof *p)
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || (size_t)st.st_size < sizeof *p)
 		return RTL_EABI;
 	p = mmap(NULL, sizeof *p, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (p == MAP_FAILED)

@@ -27,6 +27,9 @@ target_link_libraries(cli_slow_sub PRIVATE rtl_settings rtl_shared_settings)
 
 add_library(cli_crash_sub MODULE ${CMAKE_CURRENT_LIST_DIR}/cli_crash_sub.c)
 target_link_libraries(cli_crash_sub PRIVATE rtl_settings rtl_shared_settings)
+# Leaves a mark where it is loaded.
+add_library(cli_mark_sub MODULE ${CMAKE_CURRENT_LIST_DIR}/cli_mark_sub.c)
+target_link_libraries(cli_mark_sub PRIVATE rtl_settings rtl_shared_settings)
 # Two plugins in files of one name.
 foreach(twin one two)
   add_library(cli_twin_${twin} MODULE ${CMAKE_CURRENT_LIST_DIR}/cli_twin_sub.c)
@@ -40,6 +43,7 @@ set(environment
   RTL=$<TARGET_FILE:rtl_cli> RTL_TEST_PROGRAM=$<TARGET_FILE:cli_program>
   RTL_TEST_PLUGINS=${PROJECT_BINARY_DIR}/tests/unit/plugins
   RTL_TEST_SLOW=$<TARGET_FILE:cli_slow_sub> RTL_TEST_CRASH=$<TARGET_FILE:cli_crash_sub>
+  RTL_TEST_MARK=$<TARGET_FILE:cli_mark_sub>
   RTL_TEST_TWINS=$<TARGET_FILE:cli_twin_one>:$<TARGET_FILE:cli_twin_two>
   RTL_TEST_FORK_MALLOC=$<TARGET_FILE:fork_malloc>
   RTL_TEST_LATE_FOLDER=$<TARGET_FILE:late_folder>
@@ -51,6 +55,10 @@ foreach(suite BadInput Run Signals Terminal Hangup Trace Collector Recover Recor
     COMMAND Python3::Interpreter -B ${CMAKE_CURRENT_LIST_DIR}/cli.py -v ${suite})
   list(APPEND tests cli.${suite})
 endforeach()
+# Folders that are not the caller's: cli_foreign.py.
+add_test(NAME cli.Foreign
+  COMMAND Python3::Interpreter -B ${CMAKE_CURRENT_LIST_DIR}/cli_foreign.py -v)
+list(APPEND tests cli.Foreign)
 # What goes wrong: faults.py.
 foreach(suite Vanished Crash Plugins Killed Leftovers EndsInOrder FullDisk ReadOnly Lines)
   add_test(NAME faults.${suite}
