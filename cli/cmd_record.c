@@ -9,6 +9,7 @@
 
 #include "child.h"
 #include "cli.h"
+#include "ending.h"
 #include "launch.h"
 #include "session.h"
 
@@ -68,22 +69,22 @@ static char *choose_output(const struct launch *launch)
 
 static void report(const struct launch *launch, const char *output)
 {
-	const char *patterns = getenv("RTL_STREAMS");
-	bool left_out = patterns && *patterns;
+	struct ending ending;
 
+	ending_init(&ending, launch, NULL);
 	if (launch->collect.kept) {
 		cli_error("the recording %s is not complete; `rtl recover %s` completes it when "
 			  "that is possible",
 			  output, launch->collect.kept);
 	} else if (!launch->collect.met) {
 		rmdir(output);
-		cli_error("nothing was recorded: no process of the command published anything%s",
-			  left_out                  ? " that RTL_STREAMS does not leave out"
-			  : launch->session.no_rocm ? ""
-						    : "; did it use a GPU?");
+		ending_say(&ending);
 	} else if (!launch->quiet) {
+		if (ending.paused_first && ending.paused_last)
+			cli_error("recording was paused when the command began and when it ended");
 		cli_error("recording: %s; `rtl replay %s` makes a database of it", output, output);
 	}
+	ending_fini(&ending);
 	if (!launch->collect.met || !launch->quiet)
 		launch_report_no_rocm(launch);
 	launch_report_left(launch);

@@ -176,8 +176,14 @@ static bool say_failure(const struct rtl_collector *collector)
 
 void collect_finish(struct collect *collect)
 {
+	struct rtl_folder is = {.struct_size = sizeof(is)};
+
 	/* takes those in that have come since the last look */
 	collect->met = rtl_collector_poll(collect->collector, 0);
+	if (!rtl_folder_look(collect->folder, &is)) {
+		collect->refused = is.refused;
+		collect->paused = is.paused;
+	}
 	rtl_collector_finish(collect->collector, &collect->left);
 	collect->failed = say_failure(collect->collector);
 	collect->kept = collect->failed ? strdup(collect->folder) : NULL;

@@ -16,6 +16,8 @@ struct collect {
 	const char *folder; /* of the collector */
 	uint32_t met;       /* processes so far */
 	uint32_t left;      /* that still ran at the end */
+	uint32_t refused;   /* that could make no spool, and have said why; known at the end */
+	bool paused;        /* at the end */
 	bool failed;        /* not everything could be written; it has been said */
 	char *kept;         /* the folder, where it was kept for that; to be freed */
 };

@@ -291,12 +291,6 @@ int64_t database_events(struct database *database)
 				    "WHERE stream <> 'rtl.diagnostics'");
 }
 
-bool database_used_gpu(struct database *database)
-{
-	return database->has_ledger && ask_number(database, "SELECT sum(delivered) FROM rtl_ledger "
-							    "WHERE stream = 'rtl.hsa'") > 0;
-}
-
 #define COLUMNS_MAX 16
 
 int database_query(struct database *database, const char *sql,

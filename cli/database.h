@@ -27,8 +27,6 @@ char *database_fact(struct database *database, const char *key);
 int64_t database_operations(struct database *database);
 /** Events of any stream in it, but for what rtl says of itself; -1 after a line. */
 int64_t database_events(struct database *database);
-/** Whether a process of it initialised the HSA runtime. */
-bool database_used_gpu(struct database *database);
 /** What its ledger knows to be lost, of all streams; -1 after a line if it cannot be read. */
 int64_t database_lost(struct database *database);
 

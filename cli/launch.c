@@ -94,6 +94,7 @@ int launch_collected(struct launch *launch, const char *what, int *status)
 	char *hold_on = NULL, *last_words = NULL;
 	int error;
 
+	launch->collected = true;
 	if (asprintf(&hold_on,
 		     "the command has ended, its %s is being completed; the next signal ends that, "
 		     "too",

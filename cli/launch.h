@@ -20,6 +20,7 @@ struct launch {
 	char **command;
 	const char *output, *spool;
 	bool paused, quiet;
+	bool collected; /* the command ran beside a collector of ours */
 };
 
 /** The options that `rtl trace` and `rtl record` share stand first in their lists. */

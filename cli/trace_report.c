@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "database.h"
+#include "ending.h"
 #include "folders.h"
 #include "summary.h"
 
@@ -77,45 +78,14 @@ static void print_summary(struct database *database, const char *path)
 	cli_error("trace: %s", path);
 }
 
-/* Whether streams are left out by name, which explains a trace without events; NULL: none. */
-static const char *left_out(void)
-{
-	const char *patterns = getenv("RTL_STREAMS");
-
-	return patterns && *patterns ? patterns : NULL;
-}
-
+/* There is no trace. */
 static void report_nothing(const struct launch *launch)
 {
-	if (left_out())
-		cli_error("nothing was recorded: RTL_STREAMS=%s leaves out all that the command "
-			  "published, or it published nothing",
-			  left_out());
-	else if (launch->session.no_rocm)
-		cli_error("nothing was recorded: the command published nothing itself");
-	else
-		cli_error("nothing was recorded: the command never initialised the HSA runtime, so "
-			  "it did not use a GPU, or its runtime does not honour HSA_TOOLS_LIB");
-	launch_report_no_rocm(launch);
-}
+	struct ending ending;
 
-/* A database without an event. */
-static void report_no_event(const struct launch *launch)
-{
-	const char *path = launch->session.database;
-
-	if (left_out())
-		cli_error("no event was recorded: RTL_STREAMS=%s leaves out all that the command "
-			  "published, or it published nothing; trace: %s",
-			  left_out(), path);
-	else if (launch->session.no_rocm)
-		cli_error("no event was recorded: the command has streams of its own, but "
-			  "published nothing on them; trace: %s",
-			  path);
-	else
-		cli_error("no GPU operation was recorded: the command dispatched no kernel, or "
-			  "none has ended, and it published nothing itself; trace: %s",
-			  path);
+	ending_init(&ending, launch, NULL);
+	ending_say(&ending);
+	ending_fini(&ending);
 	launch_report_no_rocm(launch);
 }
 
@@ -211,34 +181,72 @@ void trace_remove_empty(struct launch *launch)
 		unlink(launch->session.database);
 }
 
-static void report_database(const struct launch *launch, int status)
+/* There was something to write and it is not there; what SQLite has against a file that is, has
+ * been said. */
+static void report_missing(const struct launch *launch)
 {
 	const char *path = launch->session.database;
-	struct database *database = path && !access(path, F_OK) ? database_open(path, false) : NULL;
 
-	if (!database || !is_ours(database, launch)) {
-		report_nothing(launch);
-		goto out;
-	}
-	const int64_t operations = database_operations(database);
-	bool something = operations > 0 || database_events(database) > 0;
+	if (!path)
+		cli_error(
+			"there is no trace: no file of this run is there; it could not be made, or "
+			"was removed meanwhile");
+	else if (access(path, F_OK))
+		cli_error("there is no trace: %s could not be made, or was removed meanwhile",
+			  path);
+	else
+		cli_error("there is no trace: %s is not of this run; it could not be written, or "
+			  "was replaced meanwhile",
+			  path);
+}
+
+/* The trace of this run; NULL: there is none. */
+static struct database *open_own(const struct launch *launch)
+{
+	const char *path = launch->session.database;
+	struct database *database = path ? database_open(path, true) : NULL;
+
+	if (database && is_ours(database, launch))
+		return database;
+	database_close(database);
+	return NULL;
+}
+
+static void report_trace(const struct launch *launch, struct database *database, int status)
+{
+	const char *path = launch->session.database;
 	char *writer = database_fact(database, "writer");
-	int64_t lost = database_lost(database);
+	struct ending ending;
+	bool lost;
 
+	ending_init(&ending, launch, database);
+	/* what was lost is said even where nothing else came of it */
+	lost = database_lost(database) > 0;
 	if (writer)
 		explain_incomplete(path, writer, status);
-	/* what was lost is said even where nothing else came of it */
-	if ((something && !launch->quiet) || lost > 0) {
-		if (!operations && database_used_gpu(database))
-			cli_error("no GPU operation was recorded: the command dispatched "
-				  "no kernel, or none has ended");
+	else if (!ending.operations && (ending.used_gpu || !ending.something) &&
+		 !(ending.something && launch->quiet && !lost))
+		ending_say(&ending);
+	if ((ending.something && !launch->quiet) || lost)
 		print_summary(database, path);
+	else if (!ending.something && !writer)
+		cli_error("trace: %s", path);
+	if (!launch->quiet || !ending.something)
 		launch_report_no_rocm(launch);
-	} else if (!something && !writer) {
-		report_no_event(launch);
-	}
+	ending_fini(&ending);
 	free(writer);
-out:
+}
+
+static void report_database(const struct launch *launch, int status)
+{
+	struct database *database = open_own(launch);
+
+	if (database)
+		report_trace(launch, database, status);
+	else if (launch->collect.met)
+		report_missing(launch);
+	else
+		report_nothing(launch);
 	database_close(database);
 }
 
@@ -268,22 +276,13 @@ void trace_report_in_process(struct launch *launch, int status)
 
 void trace_report_collected(struct launch *launch, int status)
 {
-	struct search search = {.launch = launch};
 	bool database = has_database(launch);
 
-	const char *path = launch->session.database;
-
-	if (database && launch->collect.met && path && access(path, F_OK)) {
-		cli_error("there is no trace: %s could not be made, or was removed meanwhile",
-			  path);
-	} else if (database && launch->collect.met && path && !is_trace(path, &search)) {
-		cli_error("there is no trace: %s is not of this run; it could not be written, or "
-			  "was replaced meanwhile",
-			  path);
-	} else if (database && launch->collect.met) {
+	if (database && launch->collect.met) {
 		report_database(launch, status);
-	} else if (database) {
-		trace_remove_empty(launch);
+	} else if (!launch->collect.met) {
+		if (database)
+			trace_remove_empty(launch);
 		report_nothing(launch);
 	} else if (!launch->quiet) {
 		launch_report_no_rocm(launch);

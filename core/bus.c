@@ -581,6 +581,8 @@ static int start(void)
 	if (!err || err == RTL_EBUSY)
 		return err;
 	/* a program that outlives its collector starts as it went on: unrecorded */
+	if (err != RTL_ENOENT && err != RTL_ENOTSUP)
+		session_count_refused();
 	if (err != RTL_ENOENT && err != RTL_ENOTSUP && bus.settings.strict) {
 		log_line(RTL_LEVEL_ERROR, "bus", "RTL_STRICT is set: the program does not start");
 		_exit(2);

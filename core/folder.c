@@ -124,6 +124,8 @@ static int look_at_session(const char *path, struct rtl_folder *folder)
 	folder->kind = RTL_FOLDER_COLLECTOR;
 	folder->pid = page->pid;
 	folder->in_use = session_folder_is_alive(path);
+	folder->paused = __atomic_load_n(&page->paused, __ATOMIC_RELAXED) != 0;
+	folder->refused = __atomic_load_n(&page->refused, __ATOMIC_RELAXED);
 	munmap(page, sizeof *page);
 	return 0;
 }

@@ -130,6 +130,12 @@ bool session_has_ended(void)
 	return page && __atomic_load_n(&page->ended, __ATOMIC_ACQUIRE);
 }
 
+void session_count_refused(void)
+{
+	if (page)
+		__atomic_fetch_add(&page->refused, 1, __ATOMIC_RELAXED);
+}
+
 void session_end(const char *name)
 {
 	struct session_page *p;

@@ -28,10 +28,11 @@ struct session_page {
 	 * Streams that are not named are wanted as a whole until the collector has met them.
 	 * Written before any process is started.
 	 */
-	char wants[65536 - 28];
-	uint32_t ended;  /* 1: the collector has ended in order; release by it, acquire by all */
-	uint32_t paused; /* 1: nothing is wanted for now; written by rtl_collector_set_paused */
-	int32_t pid;     /* of the collector */
+	char wants[65536 - 32];
+	uint32_t refused; /* processes that could make no spool here; relaxed, read at the end */
+	uint32_t ended;   /* 1: the collector has ended in order; release by it, acquire by all */
+	uint32_t paused;  /* 1: nothing is wanted for now; written by rtl_collector_set_paused */
+	int32_t pid;      /* of the collector */
 };
 
 /* Maps the page of a collector's folder. RTL_ENOENT, RTL_EABI (not one, or of another version),
@@ -57,6 +58,8 @@ int session_look_error(void);
 bool session_has_ended(void);
 /* Says so in a folder, which is then removed, to processes that still run. */
 void session_end(const char *folder);
+/* Tells it that this process cannot make a spool, if it has been joined. */
+void session_count_refused(void);
 /* Whether it wants that type from the beginning. */
 bool session_wants(const char *stream, uint16_t type);
 

@@ -133,6 +133,9 @@ struct rtl_folder {
 	/** Of a process: the name of its program without folders, cut to fit; "": not known. Filled
 	    where struct_size has room for it. */
 	char program[64];
+	/** Of a collector, where struct_size has room for them: 1: it records nothing for now; how many
+	    processes could make no spool in it. */
+	uint32_t paused, refused;
 };
 
 /**

@@ -20,6 +20,8 @@ extern "C" {
 #define RTL_STREAM_HSA               "rtl.hsa"
 #define RTL_STREAM_HSA_VERSION       1
 #define RTL_STREAM_HSA_VERSION_MINOR 2
+/** The cause by which dispatches and copies are missed that had not ended when their process had. */
+#define RTL_CAUSE_UNDER_WAY "under way when the process ended"
 
 /** Bits of rtl_hsa_dispatch.flags. */
 enum rtl_hsa_dispatch_flags {

@@ -15,6 +15,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include <rtl/rocm.h>
+
 #include "agents.h"
 #include "collector.h"
 #include "slots.h"
@@ -25,7 +27,7 @@
 /* How many packets at a time tell it where few or none are recorded. */
 #define QUEUE_PROBES 8
 
-#define QUEUE_PENDING_CAUSE "under way when the process ended"
+#define QUEUE_PENDING_CAUSE RTL_CAUSE_UNDER_WAY
 
 struct queue_mark {
 	struct slot *slot;

@@ -55,6 +55,10 @@ foreach(suite BadInput Run Signals Terminal Hangup Trace Collector Recover Recor
     COMMAND Python3::Interpreter -B ${CMAKE_CURRENT_LIST_DIR}/cli.py -v ${suite})
   list(APPEND tests cli.${suite})
 endforeach()
+# What is said at the end: cli_endings.py.
+add_test(NAME cli.Endings
+  COMMAND Python3::Interpreter -B ${CMAKE_CURRENT_LIST_DIR}/cli_endings.py -v Endings)
+list(APPEND tests cli.Endings)
 # Folders that are not the caller's: cli_foreign.py.
 add_test(NAME cli.Foreign
   COMMAND Python3::Interpreter -B ${CMAKE_CURRENT_LIST_DIR}/cli_foreign.py -v)

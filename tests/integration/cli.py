@@ -712,7 +712,7 @@ class Trace(Case):
         setting = ("-s", "libsqlite_sub.so?output=x.db")
         self.rtl("trace", *setting, PROGRAM, "10")
         done = self.rtl("trace", *setting, "true")
-        self.assertIn("nothing was recorded: the command never initialised", done.stderr)
+        self.assertIn("nothing was recorded: no process of the command", done.stderr)
         self.assertNotIn("GPU kernels", done.stderr)
 
     def test_output_as_a_setting__of_each_process(self):
@@ -751,7 +751,7 @@ class Trace(Case):
         self.rtl("trace", "-o", "run.db", PROGRAM, "10")
         for way in ("-q", "--in-process"):
             done = self.rtl("trace", way, "-o", "run.db", "true")
-            self.assertIn("nothing was recorded: the command never initialised", done.stderr)
+            self.assertIn("nothing was recorded: no process of the command", done.stderr)
             self.assertNotIn("GPU kernels", done.stderr)
 
     def test_output_is_there_and_empty__written(self):
@@ -992,7 +992,7 @@ class Collector(Case):
                 self.assertEqual(done.returncode, 0, done.stderr)
                 with self.subTest(patterns=patterns, place=place):
                     self.assertEqual(self.operations("run.db"), operations)
-                    self.assertEqual(f"event was recorded: RTL_STREAMS={patterns} leaves out"
+                    self.assertEqual(f"operation was recorded: RTL_STREAMS={patterns} leaves out"
                                      in done.stderr, not operations)
 
     def test_four_children_at_once__one_output(self):

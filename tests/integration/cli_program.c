@@ -7,6 +7,8 @@
  *
  *	children	each of two child processes does so as well
  *	exit, kill	ends by _exit, SIGKILL
+ *	cut		publishes nothing, and is killed while COUNT dispatches are under way
+ *	missed		as many as COUNT are missed for a reason of the test's, and it is killed
  *	exec		does it once more as a program that it executes
  *	print		prints how many it published
  *	stay		prints its process number, and sleeps for ever
@@ -115,6 +117,19 @@ static long publish_all(uint64_t count)
 	return published;
 }
 
+/* Of which nothing has ended yet. */
+static long begin_all(uint64_t count, bool miss)
+{
+	struct rtl_stream *stream = &rtl_stream_none;
+
+	if (rtl_stream_register(&info, &stream))
+		return -1;
+	rtl_pending_begin(rtl_stream_pending(stream, RTL_CAUSE_UNDER_WAY), count);
+	if (miss)
+		rtl_stream_count_missed(stream, "of the test", count);
+	return 0;
+}
+
 struct job {
 	uint64_t count;
 	long published;
@@ -174,7 +189,8 @@ int main(int argc, char **argv)
 		return publish_by_lines(count, publish_all);
 	if (!strcmp(way, "threads"))
 		return publish_by_lines(count, publish_on_a_thread);
-	long published = publish_all(count);
+	bool cut = !strcmp(way, "cut"), miss = !strcmp(way, "missed");
+	long published = cut || miss ? begin_all(count, miss) : publish_all(count);
 	int status = published < 0;
 	if (!strcmp(way, "exec"))
 		execl(argv[0], argv[0], argv[1], (char *)NULL);
@@ -187,7 +203,7 @@ int main(int argc, char **argv)
 		pause();
 	if (!strcmp(way, "exit"))
 		_exit(status);
-	if (!strcmp(way, "kill"))
+	if (cut || miss || !strcmp(way, "kill"))
 		raise(SIGKILL);
 	return status;
 }

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is known of a run when it has ended, and from that why there is nothing of a GPU in its
+ * trace: only what is known is said. One thread.
+ */
+#ifndef RTL_CLI_ENDING_H
+#define RTL_CLI_ENDING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct database;
+struct launch;
+
+struct ending {
+	bool collected;        /* rtl hosted the subscribers; else met to paused are not known */
+	uint32_t met, refused; /* processes with a spool; that could make none, and have said why */
+	bool paused_first, paused_last; /* when the command began; when it ended */
+	bool no_rocm;                   /* rtl's own collectors are not installed */
+	const char *left_out;           /* RTL_STREAMS; NULL: all streams */
+
+	bool has_trace;
+	/* From the trace; 0 without one. */
+	bool used_gpu;       /* the HSA runtime was there */
+	bool something;      /* events of any stream */
+	uint64_t operations; /* of GPUs, recorded */
+	uint64_t lost;       /* of the streams of dispatches and copies, whatever the cause */
+	uint64_t cut_off;    /* of these, under way when their process ended */
+	char *causes;        /* of the lost: "CAUSE: N, CAUSE: N" */
+};
+
+/** `database`: the trace of that run; NULL: there is none. */
+void ending_init(struct ending *ending, const struct launch *launch, struct database *database);
+void ending_fini(struct ending *ending);
+
+/** Says that there is nothing in the trace, or no operation of a GPU, and what is known of why. */
+void ending_say(const struct ending *ending);
+
+#endif

@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""
+What `rtl trace` and `rtl record` say at the end where there is nothing of a GPU in the trace: what is
+known, and no more. Without ROCm; the program is that of cli.py, and says how it ends.
+"""
+
+import os
+import signal
+import subprocess
+import unittest
+
+from cli import HANG_S, PROGRAM, RTL, Case
+from faults import TMPFS
+
+NOTHING = "nothing was recorded: "
+NO_OPERATION = "no GPU operation was recorded: "
+PUBLISHED_NOTHING = NOTHING + "no process of the command published anything: it used no GPU, "
+WROTE_NOTHING = NOTHING + "no process of the command wrote a trace: it used no GPU, "
+PAUSED = "recording was paused when the command "
+LOST = "submitted, 0 recorded, "
+
+# What was run and how -> what is said. What is not known must not be said: all else that could be.
+ENDINGS = (
+    (("trace",), ("true",), 0, PUBLISHED_NOTHING),
+    (("trace", "-q"), ("true",), 0, PUBLISHED_NOTHING),
+    (("trace", "--in-process"), ("true",), 0, WROTE_NOTHING),
+    (("trace", "-s", "libstats_sub.so"), ("true",), 0, PUBLISHED_NOTHING),
+    (("record",), ("true",), 0, PUBLISHED_NOTHING),
+    (("trace",), (PROGRAM, "0"), 0, NO_OPERATION + "the command submitted no kernel and no copy that rtl sees"),
+    (("trace", "--in-process"), (PROGRAM, "0"), 0,
+     NO_OPERATION + "the command submitted no kernel and no copy that rtl sees"),
+    (("trace", "--paused"), (PROGRAM, "10"), 0, NO_OPERATION + PAUSED + "began and when it ended; `rtl start`"),
+    (("record", "--paused"), (PROGRAM, "10"), 0, PAUSED + "began and when it ended\n"),
+    (("trace",), (PROGRAM, "104", "cut"), -signal.SIGKILL,
+     NO_OPERATION + "104 " + LOST + "104 lost because the process ended before they had\n"),
+    (("trace", "-q"), (PROGRAM, "104", "cut"), -signal.SIGKILL, NO_OPERATION + "104 " + LOST + "104 lost"),
+    (("trace",), (PROGRAM, "7", "missed"), -signal.SIGKILL,
+     NO_OPERATION + "14 lost (of the test: 7, under way when the process ended: 7)\n"),
+)
+REASONS = ("used no GPU", "submitted no kernel", PAUSED, LOST, " lost (", "could not make a spool",
+           "RTL_STREAMS", "HSA runtime", "none has ended")
+
+
+class Endings(Case):
+    def assert_said(self, text, err):
+        """That, once, and nothing that contradicts it."""
+        self.assertEqual(("\n" + err).count("\nrtl: " + text), 1, err)
+        for reason in REASONS:
+            if reason not in text:
+                self.assertNotIn("recorded: " + reason, err)
+                self.assertNotIn(reason, err.replace(text, ""))
+
+    def test_each__said_as_it_is(self):
+        for options, command, status, text in ENDINGS:
+            with self.subTest(options=options, command=command):
+                done = self.rtl(*options, "-o", "out", *command) if "-s" not in options else \
+                    self.rtl(*options, *command)
+                self.assertEqual(done.returncode, status, done.stderr)
+                self.assert_said(text, done.stderr)
+                subprocess.run(["rm", "-rf", self.path("out")], check=True)
+
+    def test_something_recorded__no_word_of_it(self):
+        for options in ((), ("--in-process",), ("-q",)):
+            done = self.rtl("trace", *options, "-o", "run.db", PROGRAM, "10")
+            self.assertNotIn("recorded: ", done.stderr)
+
+    def test_streams_left_out__may_be_why(self):
+        done = self.rtl("trace", "-o", "run.db", PROGRAM, "10", env={"RTL_STREAMS": "other"})
+        self.assert_said(NO_OPERATION + "RTL_STREAMS=other leaves out all that", done.stderr)
+
+    def test_stopped_later__said(self):
+        child = self.start("trace", "-o", "run.db", "sh", "-c", f"read x; '{PROGRAM}' 10",
+                           stdin=subprocess.PIPE)
+        self.wait_until(lambda: os.listdir(self.spool))
+        self.wait_until(lambda: self.rtl("stop", self.in_spool()).returncode == 0)
+        _, err = child.communicate("go\n", timeout=HANG_S)
+        self.assert_said(NO_OPERATION + PAUSED + "ended; ", err)
+
+    def test_lost_only__summary_says_so_too(self):
+        self.rtl("trace", "-o", "run.db", PROGRAM, "104", "cut")
+        done = self.rtl("summary", "run.db")
+        self.assertIn("rtl.hsa: 0 of 104 events recorded, 104 LOST", done.stdout)
+
+    @unittest.skipUnless(TMPFS, "no tmpfs can be mounted here")
+    def test_no_room_for_a_spool__that_is_why(self):
+        """Two processes cannot make theirs; neither of them is taken for one that used no GPU."""
+        for verb in ("trace", "record"):
+            # rtl has its folder; then the file system is full
+            os.makedirs(self.path("small"), exist_ok=True)
+            done = subprocess.run(
+                ["unshare", "-rm", "sh", "-c",
+                 "mount -t tmpfs -o size=2M none small || exit 99; "
+                 '"$RTL" "$1" --spool small -o out sh -c '
+                 "'cat /dev/zero >small/x 2>/dev/null; \"$PROGRAM\" 10; \"$PROGRAM\" 10; exit 3'", "sh", verb],
+                cwd=self.folder, capture_output=True, text=True, timeout=HANG_S, check=False,
+                env=self.environment({"RTL": RTL, "PROGRAM": PROGRAM}))
+            self.assertEqual(done.returncode, 3, done.stderr)
+            self.assertEqual(done.stderr.count("nothing will be recorded"), 2, done.stderr)
+            self.assert_said(NOTHING + "2 processes of the command could not make a spool for their "
+                             "events, and said why\n", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
