@@ -30,9 +30,13 @@ static int summarize(const char *path, bool json, const struct summary_style *st
 			summary_print_text(summary, stdout, style);
 		status = cli_finish_output();
 		char *writer = database_fact(database, "writer");
+		char *interrupted = database_fact(database, "interrupted");
 		if (writer)
 			cli_error("%s is not complete: its program still runs, or was cut off",
 				  path);
+		if (interrupted)
+			cli_error("%s was recovered: %s", path, interrupted);
+		free(interrupted);
 		free(writer);
 	}
 	summary_destroy(summary);

@@ -108,7 +108,8 @@ static const struct part {
 	 {"#process", "start", "#error_ns"}},
 };
 
-static const char *const facts[] = {"version", "mode", "where", "state", "session", "clock"};
+static const char *const facts[] = {"version",     "mode",    "where", "state",
+				    "interrupted", "session", "clock"};
 
 static void print_fact(struct database *database, const char *key)
 {

@@ -149,40 +149,77 @@ static bool is_out_of_sight(void)
 	return fd >= 0 && !fstat(fd, &st) && st.st_nlink > 0;
 }
 
-/* Once: in a race twice. */
-static void say_collector_is_gone(void)
-{
-	static bool said; /* relaxed: nothing else depends on it */
-	int err = session_look_error();
+/* What has become of the collector. */
+enum fate { FATE_SERVES, FATE_ENDED, FATE_REMOVED, FATE_OUT_OF_REACH, FATE_DIED };
 
-	if (__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
-		return;
+static uint32_t fate; /* relaxed: nothing else depends on it */
+
+static enum fate look_for_fate(int *err)
+{
+	*err = session_look_error();
 	if (session_has_ended()) /* who started it has been told that we still run */
+		return FATE_ENDED;
+	if (!*err)
+		return FATE_DIED;
+	return *err == ENOENT && !is_out_of_sight() ? FATE_REMOVED : FATE_OUT_OF_REACH;
+}
+
+static void say_fate(enum fate now, int err)
+{
+	if (now == FATE_ENDED)
 		log_line(RTL_LEVEL_INFO, "bus", "the collector has ended: so has recording");
-	else if (err && (err != ENOENT || is_out_of_sight()))
-		log_line(RTL_LEVEL_WARNING, "bus",
-			 "the collector's folder %s is out of the program's reach (%s): recording "
-			 "has ended",
-			 session_folder(), strerror(err));
-	else if (err)
+	else if (now == FATE_REMOVED)
 		log_line(RTL_LEVEL_WARNING, "bus",
 			 "the collector's folder %s was removed: recording has ended",
 			 session_folder());
-	else
+	else if (now == FATE_OUT_OF_REACH)
 		log_line(RTL_LEVEL_WARNING, "bus",
-			 "the collector is gone: recording has ended; what it had not delivered "
-			 "can be had by `rtl recover %s`",
-			 session_folder());
+			 "the collector's folder %s is out of the program's reach (%s): events "
+			 "that find no room are discarded and counted",
+			 session_folder(), strerror(err));
+	else
+		log_line(
+			RTL_LEVEL_WARNING, "bus",
+			"the collector is gone: recording goes on as far as RTL_BUFFER_TOTAL goes, "
+			"then events are discarded and counted; `rtl recover %s` completes the "
+			"trace",
+			session_folder());
+}
+
+/* The collector is not there. Where somebody may still read what we write, recording goes on as far
+ * as there is room. */
+static void lose_collector(void)
+{
+	int err;
+	enum fate now = look_for_fate(&err);
+
+	if (now == FATE_ENDED || now == FATE_REMOVED)
+		stop_publishing();
+	if (__atomic_exchange_n(&fate, now, __ATOMIC_RELAXED) != now)
+		say_fate(now, err);
+}
+
+bool bus_collector_died(void)
+{
+	return __atomic_load_n(&fate, __ATOMIC_RELAXED) == FATE_DIED;
+}
+
+/* Once the collector is lost it is not asked for again: that takes system calls. */
+static bool is_lost(void)
+{
+	return __atomic_load_n(&fate, __ATOMIC_RELAXED) >= FATE_OUT_OF_REACH &&
+	       !session_has_ended();
 }
 
 bool bus_has_consumer(void)
 {
 	if (!bus.collected)
 		return __atomic_load_n(&consumer.running, __ATOMIC_RELAXED);
+	if (is_lost())
+		return false;
 	if (session_is_alive())
 		return true;
-	stop_publishing();
-	say_collector_is_gone();
+	lose_collector();
 	return false;
 }
 
@@ -553,6 +590,7 @@ static void start_anew(void)
 	bus.host = NULL;
 	bus.parents = false;
 	bus.collected = false;
+	fate = FATE_SERVES;
 	bus.ring_count = 0;
 	bus.ring_bytes_total = 0;
 	consumer.running = false;

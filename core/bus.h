@@ -54,9 +54,11 @@ bool bus_here(void);
 void bus_ring_bell(void);
 /* Whether the calling thread is the bus's own: it must never wait for itself. */
 bool bus_is_own_thread(void);
-/* Whether a consumer is there that will make room. Where the collector has died, recording ends
- * by this call. */
+/* Whether a consumer is there that will make room. Where the collector has ended, recording ends by
+ * this call; where it died, recording goes on as far as there is room. */
 bool bus_has_consumer(void);
+/* Whether that call has found it dead: nobody makes room any more. */
+bool bus_collector_died(void);
 /* Removes a ring from the writers' side when its thread ends, under the lock. */
 void bus_close_ring(struct ring_header *ring);
 

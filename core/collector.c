@@ -51,10 +51,11 @@ struct rtl_collector {
 	struct name *names[NAME_LISTS]; /* spools that have been seen */
 	uint32_t opened;                /* since those that have ended were let go of */
 	uint64_t probed_ns;
-	bool paused;    /* as the processes have been told */
-	uint32_t woken; /* the next sleep is to end at once */
-	bool keeps;     /* after finish: see host_keeps */
-	bool vanished;  /* the folder; it has been said */
+	bool paused;        /* as the processes have been told */
+	uint32_t woken;     /* the next sleep is to end at once */
+	bool keeps;         /* after finish: see host_keeps */
+	bool vanished;      /* the folder; it has been said */
+	char *interruption; /* after finish: see host_interruption */
 };
 
 __attribute__((format(printf, 4, 5))) static int fail(char *message, size_t size, int err,
@@ -70,6 +71,21 @@ __attribute__((format(printf, 4, 5))) static int fail(char *message, size_t size
 }
 
 /* ---- the folder */
+
+/* A sign of life, for who finds us dead. */
+static void note_seen(struct rtl_collector *c)
+{
+	struct timespec day;
+
+	if (!c->page)
+		return;
+	clock_gettime(CLOCK_REALTIME, &day);
+	__atomic_store_n(&c->page->seen_realtime_ns,
+			 (uint64_t)day.tv_sec * 1000000000u + (uint64_t)day.tv_nsec,
+			 __ATOMIC_RELAXED);
+	/* relaxed: read when we are dead */
+	__atomic_store_n(&c->page->seen_ns, clock_ns(), __ATOMIC_RELAXED);
+}
 
 static int make_page(struct rtl_collector *c, bool paused)
 {
@@ -96,6 +112,7 @@ static int make_page(struct rtl_collector *c, bool paused)
 	c->page->version = SESSION_VERSION;
 	c->page->pid = getpid();
 	c->page->paused = paused;
+	note_seen(c);
 	/* from here on it counts as alive, and the page is for others to write to as well */
 	return flock(c->lock_fd, LOCK_EX | LOCK_NB);
 }
@@ -183,6 +200,24 @@ static bool owns_folder(const struct rtl_collector *c)
 static bool only_reads(const struct rtl_collector *c)
 {
 	return c->kind == RTL_REPLAY || c->kind == RTL_INSPECT;
+}
+
+static bool recovers(const struct rtl_collector *c)
+{
+	return c->kind == RTL_RECOVER || c->kind == RTL_RECORD_RECOVER;
+}
+
+/* What is to be recovered is so because its collector died: when that was. */
+static void note_death(struct rtl_collector *c)
+{
+	struct session_page *page;
+
+	if (!recovers(c) || session_map(c->folder, &page))
+		return;
+	if (!__atomic_load_n(&page->ended, __ATOMIC_ACQUIRE))
+		host_set_death(c->host, __atomic_load_n(&page->seen_ns, __ATOMIC_RELAXED),
+			       __atomic_load_n(&page->seen_realtime_ns, __ATOMIC_RELAXED));
+	munmap(page, sizeof *page);
 }
 
 /* Whoever recovers must be the only one to deliver what is there. */
@@ -274,6 +309,7 @@ int rtl_collector_create(const struct rtl_collector_options *options, struct rtl
 				   : start_subscribers(c, &o, message, size);
 	if (err)
 		goto fail;
+	note_death(c);
 	follow_pause(c);
 	*out = c;
 	return 0;
@@ -292,6 +328,11 @@ const char *rtl_collector_failure(const struct rtl_collector *c)
 		return "a subscriber has failed: what it has not stored is kept for another "
 		       "recovery";
 	return c->recorder ? recorder_failure(c->recorder) : NULL;
+}
+
+const char *rtl_collector_interruption(const struct rtl_collector *c)
+{
+	return c->interruption;
 }
 
 const char *rtl_collector_folder(const struct rtl_collector *c)
@@ -452,6 +493,7 @@ uint32_t rtl_collector_poll(struct rtl_collector *c, uint32_t timeout_ms)
 	bool something;
 
 	follow_pause(c);
+	note_seen(c);
 	scan(c, false);
 	something = drain(c, false);
 	probe(c);
@@ -552,19 +594,25 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 {
 	int passes = LAST_PASSES;
 
+	note_seen(c);
 	scan(c, true);
 	host_stop_publishing(c->host);
-	while (passes && drain(c, true))
+	while (passes && drain(c, true)) {
+		note_seen(c);
 		passes -= c->recorder || !host_is_interrupted(c->host);
+	}
 	*left = host_living_count(c->host);
+	if (recovers(c))
+		host_cut_off(c->host);
 	end_gone(c, true);
 	host_finish(c->host);
+	c->interruption = host_interruption(c->host) ? strdup(host_interruption(c->host)) : NULL;
 	if (!only_reads(c) && !rtl_collector_failure(c))
 		host_remove_left(c->host);
 	c->keeps = host_keeps(c->host);
 	host_destroy(c->host);
 	c->host = NULL;
-	if (c->kind == RTL_RECOVER || c->kind == RTL_RECORD_RECOVER)
+	if (recovers(c))
 		remove_leftovers(c);
 	if (owns_folder(c) ? !rtl_collector_failure(c) : !only_reads(c) && is_done(c)) {
 		/* who makes a spool from now on finds that, and removes it */
@@ -615,6 +663,7 @@ void rtl_collector_destroy(struct rtl_collector *c)
 	if (c->lock_fd >= 0)
 		close(c->lock_fd);
 	guard_stop();
+	free(c->interruption);
 	free(c->folder);
 	free(c);
 }

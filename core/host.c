@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include <rtl/plugin.h>
 #include <rtl/publish.h>
@@ -244,6 +245,7 @@ int host_add_spool(struct host *host, const char *path, bool shared, const char 
 		free(source);
 		return err;
 	}
+	source_set_death(source, host->died_ns, host->died_realtime_ns);
 	host_data_lock(host);
 	err = add_source(host, source);
 	host_data_unlock(host);
@@ -254,6 +256,63 @@ int host_add_spool(struct host *host, const char *path, bool shared, const char 
 	}
 	host_look_around(host, HOST_FOR_EVER);
 	return 0;
+}
+
+/* ---- interruptions */
+
+void host_set_death(struct host *host, uint64_t died_ns, uint64_t realtime_ns)
+{
+	host->died_ns = died_ns;
+	host->died_realtime_ns = realtime_ns;
+}
+
+void host_cut_off(struct host *host)
+{
+	uint32_t i;
+
+	for (i = 0; i < host->source_count; i++)
+		if (!host->sources[i]->finals && !source_is_gone(host->sources[i]))
+			source_cut_off(host->sources[i]);
+}
+
+static void write_death(char *text, size_t size, const struct source *source)
+{
+	time_t seconds = (time_t)(source->died_realtime_ns / 1000000000u);
+	uint64_t begin = source->start_ns;
+	char when[40] = "an unknown time";
+	struct tm utc;
+
+	if (gmtime_r(&seconds, &utc))
+		strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S UTC", &utc);
+	if (source->died_ns > begin)
+		snprintf(text, size, "the collector died at %s, %.3f s after the program began",
+			 when, (double)(source->died_ns - begin) / 1e9);
+	else
+		snprintf(text, size, "the collector died at %s", when);
+}
+
+const char *host_interruption(struct host *host)
+{
+	const struct source *first = NULL;
+	uint32_t i, cut_off = 0;
+	size_t length;
+
+	for (i = 0; i < host->source_count; i++) {
+		const struct source *source = host->sources[i];
+
+		cut_off += source->died_ns && source->cut_off;
+		if (source->died_ns && (!first || source->start_ns < first->start_ns))
+			first = source;
+	}
+	if (!first)
+		return NULL;
+	write_death(host->interruption, sizeof host->interruption, first);
+	length = strlen(host->interruption);
+	if (cut_off)
+		snprintf(host->interruption + length, sizeof host->interruption - length,
+			 "; %u process%s still ran when this was recovered", cut_off,
+			 cut_off > 1 ? "es" : "");
+	return host->interruption;
 }
 
 /* ---- streams */

@@ -85,6 +85,15 @@ uint64_t host_progress(const struct host *host);
 /* The last delivery is done: ends processes and subscribers, which are not called again. */
 void host_finish(struct host *host);
 
+/* The collector of the spools that are added from now on died at that time: CLOCK_BOOTTIME, and
+ * time of day. */
+void host_set_death(struct host *host, uint64_t died_ns, uint64_t realtime_ns);
+/* What processes that still run do from now on will not be recovered. */
+void host_cut_off(struct host *host);
+/* Says in a line that and when the collector of the events died; NULL: it did not. Valid until the
+ * host is destroyed or the next call. */
+const char *host_interruption(struct host *host);
+
 /* Who this process is; filled when the bus starts. */
 const struct rtl_process *host_own_process(void);
 /* In a child after fork: who it is is another. */

@@ -294,6 +294,8 @@ static const char *api_property(const struct rtl_host *api, const char *key)
 		return instance_of(api)->host->where;
 	if (!strcmp(key, "version"))
 		return rtl_version();
+	if (!strcmp(key, "interrupted"))
+		return host_interruption(instance_of(api)->host);
 	if (!strcmp(key, "session"))
 		return secure_getenv("RTL_SESSION");
 	if (!strcmp(key, "mode")) {

@@ -65,10 +65,13 @@ struct host {
 	bool undone;           /* there are subscriptions that were given up; relaxed */
 	bool dirty;            /* events have been delivered since the last flush */
 	bool finished;
-	bool recording;    /* everything is wanted */
-	bool off;          /* nothing is recorded for now */
-	bool counting;     /* nothing is delivered */
-	uint32_t paused;   /* somebody waits for the consumer to let go of the lock; relaxed */
+	bool recording;   /* everything is wanted */
+	bool off;         /* nothing is recorded for now */
+	bool counting;    /* nothing is delivered */
+	uint32_t paused;  /* somebody waits for the consumer to let go of the lock; relaxed */
+	uint64_t died_ns; /* see host_set_death */
+	uint64_t died_realtime_ns;
+	char interruption[256];
 	uint64_t progress; /* batches; relaxed, for host_progress */
 	uint64_t flushed_ns;
 	uint64_t pass_ns; /* when the pass began */

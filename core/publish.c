@@ -30,6 +30,7 @@ static const char *const discard_texts[SPOOL_DISCARD_CAUSES] = {
 	[SPOOL_DISCARD_TOO_LARGE] = "payload too large",
 	[SPOOL_DISCARD_DEPTH] = "inline callbacks nested too deep",
 	[SPOOL_DISCARD_MALFORMED] = "not as its stream describes it",
+	[SPOOL_DISCARD_COLLECTOR_DIED] = "the collector died, and the buffers were full",
 };
 
 const char *discard_text(uint32_t cause)
@@ -100,6 +101,12 @@ static inline struct rtl_record *fill(void *place, const struct rtl_stream *stre
 	return record;
 }
 
+/* No room: counted by what is behind it. */
+static void count_full(struct rtl_stream *stream, enum spool_discard cause)
+{
+	discard_count(stream, bus_collector_died() ? SPOOL_DISCARD_COLLECTOR_DIED : cause);
+}
+
 /* A place in the calling thread's ring, through all that may be missing for one. */
 static struct rtl_record *reserve_in_ring(struct rtl_stream *stream, uint16_t type,
 					  uint32_t payload_size, bool may_wait)
@@ -116,13 +123,13 @@ static struct rtl_record *reserve_in_ring(struct rtl_stream *stream, uint16_t ty
 	BARRIER();
 	if (!writer->ring && !writer_take_ring(writer)) {
 		writer->busy = 0;
-		discard_count(stream, SPOOL_DISCARD_NO_RING);
+		count_full(stream, SPOOL_DISCARD_NO_RING);
 		return NULL;
 	}
 	if (need > (size_t)(writer->limit - writer->cursor) &&
 	    !writer_make_room(writer, need, may_wait)) {
 		writer->busy = 0;
-		discard_count(stream, SPOOL_DISCARD_FULL);
+		count_full(stream, SPOOL_DISCARD_FULL);
 		return NULL;
 	}
 	/* Should a handler have forked before this, it is NULL in the child; should one fork from

@@ -125,6 +125,11 @@ int session_look_error(void)
 	return 0;
 }
 
+int session_pid(void)
+{
+	return page ? page->pid : 0;
+}
+
 bool session_has_ended(void)
 {
 	return page && __atomic_load_n(&page->ended, __ATOMIC_ACQUIRE);

@@ -15,7 +15,7 @@
 #include <rtl/types.h>
 
 #define SESSION_MAGIC   "RTLSESSN"
-#define SESSION_VERSION 1u
+#define SESSION_VERSION 2u
 #define SESSION_PREFIX  "rtl-" /* of the folders' names */
 #define SESSION_FILE    "session"
 
@@ -23,12 +23,16 @@ struct session_page {
 	char magic[8];
 	uint32_t version;
 	uint32_t asleep; /* the collector's bell, as spool_control.asleep */
+	/* When the collector was last at work, for who finds it dead: CLOCK_BOOTTIME, and the time
+	 * of day. */
+	uint64_t seen_ns;
+	uint64_t seen_realtime_ns;
 	/*
 	 * What is wanted, for processes that begin: lines "STREAM TYPE TYPE...", ended by a NUL.
 	 * Streams that are not named are wanted as a whole until the collector has met them.
 	 * Written before any process is started.
 	 */
-	char wants[65536 - 32];
+	char wants[65536 - 48];
 	uint32_t refused; /* processes that could make no spool here; relaxed, read at the end */
 	uint32_t ended;   /* 1: the collector has ended in order; release by it, acquire by all */
 	uint32_t paused;  /* 1: nothing is wanted for now; written by rtl_collector_set_paused */
@@ -54,6 +58,8 @@ uint32_t *session_bell(void);
 bool session_is_alive(void);
 /* Why the collector cannot be asked, an errno; 0: it can. */
 int session_look_error(void);
+/* Its process. */
+int session_pid(void);
 /* Whether it has ended in order: nothing is left to recover. */
 bool session_has_ended(void);
 /* Says so in a folder, which is then removed, to processes that still run. */

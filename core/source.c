@@ -98,6 +98,10 @@ int source_init_spool(struct source *source, const char *path, bool shared, cons
 		return err;
 	}
 	source->control = source->files.control;
+	source->start_ns = source->control->start_ns;
+	source->died_ns = source->control->died_ns;
+	source->died_realtime_ns = source->control->died_realtime_ns;
+	source->cut_off = source->control->cut_off != 0;
 	finish_release(source);
 	start_reader(source);
 	/* what was recorded is read by its own clock, unless it can be continued from here */
@@ -186,6 +190,22 @@ static void settle_segments(struct source *source)
 		for (; r->next && r->settled + 1 < r->next; r->settled++)
 			spool_files_settle_segment(&source->files, r->settled - 1);
 	}
+}
+
+void source_set_death(struct source *source, uint64_t died_ns, uint64_t realtime_ns)
+{
+	struct spool_control *control = source->control;
+
+	if (!died_ns || source->died_ns)
+		return;
+	source->died_ns = control->died_ns = died_ns;
+	source->died_realtime_ns = control->died_realtime_ns = realtime_ns;
+}
+
+void source_cut_off(struct source *source)
+{
+	source->cut_off = true;
+	source->control->cut_off = 1;
 }
 
 /* Lets go of all that is not needed for ledgers. */

@@ -19,12 +19,16 @@ struct source {
 	struct spool_control *control;
 	struct reader reader;
 	bool local;
-	bool begun;         /* subscribers know the process */
-	bool ended;         /* process_end was called: nothing follows */
-	bool over;          /* of this process: its end has begun */
-	bool gone;          /* it has ended in order, or died */
-	bool damaged;       /* its dictionary could not be read to the end */
-	bool interrupted;   /* a pass over it is to be continued */
+	bool begun;       /* subscribers know the process */
+	bool ended;       /* process_end was called: nothing follows */
+	bool over;        /* of this process: its end has begun */
+	bool gone;        /* it has ended in order, or died */
+	bool damaged;     /* its dictionary could not be read to the end */
+	bool cut_off;     /* it still ran when it was recovered */
+	bool interrupted; /* a pass over it is to be continued */
+	uint64_t start_ns;
+	uint64_t died_ns; /* when its collector died; 0: it did not */
+	uint64_t died_realtime_ns;
 	uint64_t malformed; /* records that were not as their stream describes them */
 	char *path;         /* the rest: of a mapped spool */
 	struct spool_files files;
@@ -74,6 +78,10 @@ int source_init_spool(struct source *source, const char *path, bool shared, cons
 /* Whether the process has ended, in order or not. One that has closed our lock on its spool
  * without ending counts as alive. */
 bool source_is_gone(struct source *source);
+/* Its collector died at that time, unless an earlier recovery has said when. */
+void source_set_death(struct source *source, uint64_t died_ns, uint64_t realtime_ns);
+/* It still runs, and what it does from now on is not recorded. */
+void source_cut_off(struct source *source);
 /* Nothing follows: keeps the ledger, and lets go of the spool (a host may see many processes).
  * remove: its files too, if they could be read. */
 void source_close(struct source *source, bool remove);

@@ -40,6 +40,7 @@ enum spool_discard {
 	SPOOL_DISCARD_TOO_LARGE,
 	SPOOL_DISCARD_DEPTH,
 	SPOOL_DISCARD_MALFORMED,
+	SPOOL_DISCARD_COLLECTOR_DIED,
 	SPOOL_DISCARD_CAUSES = 8,
 };
 
@@ -107,8 +108,12 @@ struct spool_control {
 	 * delivered and the tails of all rings belong together.
 	 */
 	uint32_t releasing;
-	uint32_t reserved;
-	uint8_t pad[4096 - 88 - 16 * SPOOL_PAIRS_MAX - 24];
+	uint32_t cut_off; /* 1: the process still ran when its spool was recovered */
+	/* When its collector died, CLOCK_BOOTTIME and time of day; written by who recovers; 0: it
+	 * did not. */
+	uint64_t died_ns;
+	uint64_t died_realtime_ns;
+	uint8_t pad[4096 - 88 - 16 * SPOOL_PAIRS_MAX - 40];
 	struct spool_loss losses[SPOOL_LOSSES_MAX];
 	struct spool_stream streams[SPOOL_STREAMS_MAX];
 	struct spool_pending pending[SPOOL_PENDING_MAX];

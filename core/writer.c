@@ -318,6 +318,28 @@ static size_t usable(const struct writer *writer, size_t need, size_t most)
 	return ready - at < most ? (size_t)(ready - at) : most;
 }
 
+/* Where nobody makes room any more, the thread goes on in a ring that is free, or in a new one
+ * within the budget. With signals blocked. */
+static bool change_ring(struct writer *writer, struct ring_header *full)
+{
+	if (!bus_collector_died() || !take_ring(writer))
+		return false;
+	bus_close_ring(full);
+	return true;
+}
+
+/* A thread that does not wait learns of the collector's death by this. */
+static void look_for_consumer(struct writer *writer)
+{
+	uint64_t now = clock_ns();
+
+	if (now < writer->retry_ns)
+		return;
+	writer->retry_ns = now + RETRY_NS;
+	if (!bus_has_consumer())
+		writer->retry_ns = 0;
+}
+
 /* With signals blocked but for the time that it waits. A handler may have forked before, and then:
  * the child has no ring, and what was to be reserved is the parent's. */
 static bool make_room(struct writer *writer, size_t need, bool may_wait, const sigset_t *signals)
@@ -353,8 +375,10 @@ static bool make_room(struct writer *writer, size_t need, bool may_wait, const s
 		}
 		signals_restore(signals);
 		waited = may_wait && wait_for_tail(ring, tail);
+		if (!may_wait)
+			look_for_consumer(writer);
 		signals_block(&unused);
-		if (!waited) {
+		if (!waited && !change_ring(writer, ring)) {
 			writer->limit = writer->cursor;
 			return false;
 		}

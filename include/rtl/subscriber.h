@@ -187,8 +187,9 @@ struct rtl_host {
 	const struct rtl_process *(*process)(const struct rtl_host *host, uint32_t number);
 	/** Value of a property of the run; NULL if not known. Keys: "session" (text that is the
 	 *  same in all processes of one `rtl trace`), "mode", "where" ("process", "collector",
-	 *  "replay", "recover": continue the output of the host that died), "version". Valid until
-	 * destroy. */
+	 *  "replay", "recover": continue the output of the host that died), "version",
+	 *  "interrupted" (in `finish`, a line: when the collector of these events died; NULL: it
+	 *  did not). Valid until destroy, "interrupted" until it is asked for again. */
 	const char *(*property)(const struct rtl_host *host, const char *key);
 
 	/**

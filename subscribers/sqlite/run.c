@@ -416,6 +416,16 @@ void run_ledger(struct sub *sub)
 	}
 }
 
+/* Where the events' collector died, the end is not the program's. */
+static void write_state(struct sub *sub)
+{
+	const char *interrupted = sub->host->property(sub->host, "interrupted");
+
+	if (interrupted)
+		set_meta(sub, "interrupted", interrupted);
+	set_meta(sub, "state", interrupted ? "recovered" : "complete");
+}
+
 void run_end(struct sub *sub)
 {
 	for (struct process *p = sub->processes; p; p = p->next)
@@ -427,7 +437,7 @@ void run_end(struct sub *sub)
 	writer_begin(&sub->writer);
 	writer_exec(&sub->writer, schema_indexes);
 	links_settle(sub);
-	set_meta(sub, "state", "complete");
+	write_state(sub);
 	writer_execf(&sub->writer, "DELETE FROM rtl_meta WHERE key = '%s'", OUTPUT_WRITER_KEY);
 }
 

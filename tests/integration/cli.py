@@ -1143,9 +1143,11 @@ class Recover(Case):
         self.assertEqual(before, 3000)
         done = self.rtl("recover", self.in_spool())
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stderr, rf"^rtl: recovered: .* to {re.escape(self.path('run.db'))}\n$")
+        self.assertRegex(done.stderr, r"^rtl: the collector died at .*\n"
+                         rf"rtl: recovered: .* to {re.escape(self.path('run.db'))}\n$")
         self.assertEqual(self.operations("run.db"), before + after)
-        self.assertEqual(self.rtl("summary", "run.db").stderr, "")
+        self.assertIn("rtl: run.db was recovered: the collector died at ",
+                      self.rtl("summary", "run.db").stderr)
 
     def test_killed_at_random__each_event_once(self):
         for _ in range(8):

@@ -17,6 +17,7 @@ import sqlite3
 import struct
 import subprocess
 import sys
+import time
 import unittest
 
 from cli import HANG_S, PROGRAM, RTL, Case
@@ -289,6 +290,111 @@ class Crash(Faults):
                                      "run.rec is unchanged")
         self.assertEqual(self.rtl("replay", "-o", "run.db", "run.rec").returncode, 0)
         self.assertEqual(self.packets("run.db"), 1000)
+
+
+class DeadCollector(Faults):
+    """The collector is killed, and the program runs on: it records as far as its buffers go."""
+
+    BUFFERS = {"RTL_BUFFER_SIZE": "256K", "RTL_BUFFER_TOTAL": "1M"}
+    CAUSE = "the collector died, and the buffers were full"
+
+    def outlive(self, *command, env=None, lines=3):
+        """A program that publishes 20000 events for each line, whose collector is killed after the
+        first one; returns how many it recorded, and its folder."""
+        child = self.lines(*command, count="20000", env={**self.BUFFERS, **(env or {})})
+        recorded = self.line(child)
+        child.kill()
+        child.wait()
+        if "RTL_BUFFER_POLICY" in (env or {}):
+            time.sleep(0.2)  # who does not wait looks every 100 ms
+        for _ in range(lines):
+            recorded += self.line(child)
+        return child, recorded, self.in_spool()
+
+    def losses(self, name):
+        database = sqlite3.connect(self.path(name))
+        rows = database.execute("SELECT cause, count FROM rtl_loss WHERE stream = 'rtl.hsa'")
+        losses = dict(rows.fetchall())
+        database.close()
+        return losses
+
+    def fact(self, name, key):
+        database = sqlite3.connect(self.path(name))
+        row = database.execute("SELECT value FROM rtl_meta WHERE key = ?", (key,)).fetchone()
+        database.close()
+        return row and row[0]
+
+    def check(self, name, recorded, all_of_them):
+        published, delivered, discarded, abandoned = self.ledger(name)
+        self.assertEqual((published, delivered, abandoned), (all_of_them, recorded, 0))
+        self.assertEqual(self.operations(name), recorded)
+        self.assertEqual(published, delivered + discarded)
+        if discarded:
+            self.assertEqual(self.fact(name, "state"), "recovered")
+        self.assertRegex(self.fact(name, "interrupted"), r"^the collector died at \d{4}-\d\d-\d\d "
+                         r"\d\d:\d\d:\d\d UTC, \d+\.\d{3} s after the program began")
+        return self.losses(name)
+
+    def test_program_runs_on__fills_its_budget_then_counts(self):
+        for policy in ("wait", "discard"):
+            with self.subTest(policy=policy):
+                child, recorded, folder = self.outlive(RTL, "trace", "-o", "run.db",
+                                                       env={"RTL_BUFFER_POLICY": policy})
+                err = self.end(child)
+                self.assertEqual(err.count("the collector is gone"), 1, err)
+                done = self.rtl("recover", folder)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn("the collector died at ", done.stderr)
+                losses = self.check("run.db", recorded, 80000)
+                self.assertGreater(losses[self.CAUSE], 0)
+                # a dispatch is more than 100 and less than 400 bytes
+                least = 20000 if policy == "wait" else 0
+                self.assertGreater(recorded, least + (1 << 20) // 400)
+                info = self.rtl("info", "run.db").stdout
+                self.assertIn("state: recovered\ninterrupted: the collector died at ", info)
+                self.assertNotIn("complete", info)
+                self.assertIn("was recovered: the collector died at",
+                              self.rtl("summary", "run.db").stderr)
+                os.unlink(self.path("run.db"))
+
+    def test_there_was_room_for_all__nothing_is_missing(self):
+        child, recorded, folder = self.outlive(RTL, "trace", "-o", "run.db", lines=1,
+                                               env={"RTL_BUFFER_TOTAL": "64M"})
+        self.end(child)
+        self.assertEqual(recorded, 40000)
+        self.assertEqual(self.rtl("recover", folder).returncode, 0)
+        self.assertEqual(self.check("run.db", recorded, 40000), {})
+
+    def test_recovered_while_it_runs__said_in_the_trace(self):
+        child, recorded, folder = self.outlive(RTL, "trace", "-o", "run.db")
+        done = self.rtl("recover", folder)
+        self.assertIn("1 process still runs; what it does from now on", done.stderr)
+        self.assertEqual(self.line(child), 0)
+        self.end(child)
+        self.check("run.db", recorded, 80000)
+        self.assertTrue(self.fact("run.db", "interrupted").endswith(
+            "; 1 process still ran when this was recovered"))
+
+    def test_recorder_killed__said_in_replays(self):
+        child, recorded, folder = self.outlive(RTL, "record", "-o", "run.rec")
+        self.end(child)
+        done = self.rtl("recover", folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.rtl("replay", "-o", "run.db", "run.rec")
+        self.assertIn("the collector died at ", done.stderr)
+        self.assertGreater(self.check("run.db", recorded, 80000)[self.CAUSE], 0)
+
+    def test_subscriber_crashes__said_too(self):
+        child = self.lines(RTL, "trace", "-o", "run.db", "-s",
+                           f"libsqlite_sub.so:{CRASH}?how=abort&at=1500", count="20000",
+                           env=self.BUFFERS)
+        recorded = self.line(child)
+        child.wait(timeout=HANG_S)
+        recorded += self.line(child)
+        self.end(child)
+        done = self.rtl("recover", "-o", "run.db", self.in_spool())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.check("run.db", recorded, 40000)
 
 
 class Plugins(Faults):
@@ -605,9 +711,9 @@ class EndsInOrder(Faults):
         self.clear()
 
     # The page of a collector, core/session.h, up to its `ended`.
-    PAGE = b"RTLSESSN" + struct.pack("<II", 1, 0) + bytes(65536 - 28)
+    PAGE = b"RTLSESSN" + struct.pack("<II", 2, 0) + bytes(65536 - 28)
 
-    def blocked(self, ended, unlink=False):
+    def blocked(self, ended, unlink=False, **env):
         """What a program says that waits for room when its collector ends. The collector is this
         test: a folder with a page, which is locked as long as it lives."""
         folder = os.path.join(self.spool, "rtl-1-abcdef")
@@ -617,7 +723,7 @@ class EndsInOrder(Faults):
             file.write(self.PAGE + struct.pack("<IIi", 0, 0, os.getpid()))
             file.flush()
             child = subprocess.Popen([PROGRAM, "300000", "print"], cwd=self.folder, text=True,
-                                     env=self.environment({"RTL_COLLECTOR": folder}),
+                                     env=self.environment({"RTL_COLLECTOR": folder, **env}),
                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             self.wait_until(lambda: glob.glob(folder + "/rtl-spool-*/ring-0"))
             file.seek(len(self.PAGE))
@@ -634,8 +740,10 @@ class EndsInOrder(Faults):
     def test_program_that_waits_for_room__silent_if_it_was_in_order(self):
         self.assertEqual(self.blocked(1), "")
         self.assertEqual(self.blocked(1, unlink=True), "")
-        self.assertEqual(self.blocked(0), "rtl: bus warning: the collector is gone: recording has "
-                         "ended; what it had not delivered can be had by `rtl recover FOLDER`\n")
+        self.assertEqual(self.blocked(0, RTL_BUFFER_TOTAL="4M").split("\n")[0],
+                         "rtl: bus warning: the collector is gone: recording goes on as far as "
+                         "RTL_BUFFER_TOTAL goes, then events are discarded and counted; `rtl "
+                         "recover FOLDER` completes the trace")
         self.assertEqual(self.blocked(0, unlink=True), "rtl: bus warning: the collector's folder "
                          "FOLDER was removed: recording has ended\n")
 

@@ -19,7 +19,8 @@ static const char *const event_tables[RECOVER_STREAMS] = {
 static const char *const questions[] = {
 	"PRAGMA integrity_check",
 	"SELECT count(*) FROM pragma_foreign_key_check",
-	"SELECT count(*) FROM rtl_meta WHERE key = 'state' AND value <> 'complete'",
+	("SELECT count(*) FROM rtl_meta WHERE key = 'state'"
+	 " AND value NOT IN ('complete', 'recovered')"),
 	"SELECT count(*) - count(DISTINCT string) FROM rocpd_string",
 	"SELECT count(*) - count(DISTINCT string) FROM rocpd_ustring",
 	"SELECT (SELECT count(*) FROM rocpd_op) - (SELECT count(*) FROM rtl_dispatch)",
