@@ -26,6 +26,7 @@
 #include "session.h"
 #include "settings.h"
 #include "signals.h"
+#include "stall.h"
 #include "stream.h"
 #include "termination.h"
 #include "writer.h"
@@ -221,6 +222,30 @@ bool bus_has_consumer(void)
 		return true;
 	lose_collector();
 	return false;
+}
+
+uint64_t bus_progress(void)
+{
+	/* acquire: with the release of the thread that has made the ring */
+	const uint32_t n = __atomic_load_n(&bus.spool.control->ring_count, __ATOMIC_ACQUIRE);
+	uint64_t sum = bus.host ? host_progress(bus.host) : 0;
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		sum += __atomic_load_n(&bus.rings[i]->tail, __ATOMIC_RELAXED);
+	return sum;
+}
+
+void bus_name_consumer(char *text, size_t size)
+{
+	const char *subscriber = bus.host ? host_at_work(bus.host) : NULL;
+
+	if (bus.collected)
+		snprintf(text, size, "the collector, process %d,", session_pid());
+	else if (subscriber)
+		snprintf(text, size, "the subscriber %s", subscriber);
+	else
+		snprintf(text, size, "the thread of the subscribers");
 }
 
 /* ---- the thread */
@@ -591,6 +616,7 @@ static void start_anew(void)
 	bus.parents = false;
 	bus.collected = false;
 	fate = FATE_SERVES;
+	stall_forget();
 	bus.ring_count = 0;
 	bus.ring_bytes_total = 0;
 	consumer.running = false;

@@ -22,6 +22,7 @@ struct bus_settings {
 	bool wait;          /* policy where a ring is full */
 	bool strict;
 	uint32_t exit_timeout_ms;
+	uint32_t stall_timeout_ms; /* see stall.h; 0: without end */
 };
 
 struct bus {
@@ -59,6 +60,10 @@ bool bus_is_own_thread(void);
 bool bus_has_consumer(void);
 /* Whether that call has found it dead: nobody makes room any more. */
 bool bus_collector_died(void);
+/* Grows as long as the consumer gets on. With signals blocked: it looks at all rings. */
+uint64_t bus_progress(void);
+/* Who the consumer is, for a line. */
+void bus_name_consumer(char *text, size_t size);
 /* Removes a ring from the writers' side when its thread ends, under the lock. */
 void bus_close_ring(struct ring_header *ring);
 

@@ -21,8 +21,11 @@ static void hand_over(struct instance *instance)
 	uint32_t n = instance->pending;
 
 	instance->pending = 0;
-	if (n && !instance_failed(instance))
-		instance->fn(instance->user, instance->events, n);
+	if (!n || instance_failed(instance))
+		return;
+	instance_works(instance, true);
+	instance->fn(instance->user, instance->events, n);
+	instance_works(instance, false);
 }
 
 static void sweep_if_due(struct host *host)

@@ -537,6 +537,13 @@ bool host_is_starved(const struct host *host)
 	       __atomic_load_n(&host->sources[0]->reader.starved, __ATOMIC_RELAXED);
 }
 
+const char *host_at_work(const struct host *host)
+{
+	const struct instance *instance = __atomic_load_n(&host->at_work, __ATOMIC_RELAXED);
+
+	return instance ? instance->name : NULL;
+}
+
 uint64_t host_progress(const struct host *host)
 {
 	return __atomic_load_n(&host->progress, __ATOMIC_RELAXED);

@@ -80,6 +80,9 @@ void host_resume(struct host *host);
 void host_forget(struct host *host);
 /* Whether there are rings that it cannot read for want of memory; any thread. */
 bool host_is_starved(const struct host *host);
+/* The name of the subscriber that has been called and has not returned; NULL: none. Any thread, in
+ * the process that it works for. */
+const char *host_at_work(const struct host *host);
 /* Grows as long as events are delivered; any thread. */
 uint64_t host_progress(const struct host *host);
 /* The last delivery is done: ends processes and subscribers, which are not called again. */

@@ -72,6 +72,8 @@ struct host {
 	uint64_t died_ns; /* see host_set_death */
 	uint64_t died_realtime_ns;
 	char interruption[256];
+	/* Whom the consumer has called; relaxed, for host_at_work. */
+	const struct instance *at_work;
 	uint64_t progress; /* batches; relaxed, for host_progress */
 	uint64_t flushed_ns;
 	uint64_t pass_ns; /* when the pass began */
@@ -136,12 +138,20 @@ bool host_selects(const char *name);
 /* Frees the subscriptions that were given up; no batch refers to them. Under the lock. */
 void host_sweep(struct host *host);
 
+/* Around each call of an instance, but for inline callbacks. */
+static inline void instance_works(const struct instance *instance, bool works)
+{
+	__atomic_store_n(&instance->host->at_work, works ? instance : NULL, __ATOMIC_RELAXED);
+}
+
 /* Calls one of an instance's functions that return an error. */
 #define INSTANCE_CALL(instance, function, ...)                                                     \
 	do {                                                                                       \
 		if (!instance_failed(instance) && (instance)->subscriber->function) {              \
+			instance_works(instance, true);                                            \
 			int err_ =                                                                 \
 				(instance)->subscriber->function((instance)->self, ##__VA_ARGS__); \
+			instance_works(instance, false);                                           \
 			if (err_ < 0)                                                              \
 				instance_fail_with(instance, #function, err_);                     \
 		}                                                                                  \

@@ -15,6 +15,7 @@
 #include "bus.h"
 #include "clock.h"
 #include "inline.h"
+#include "stall.h"
 #include "stream.h"
 #include "writer.h"
 
@@ -31,6 +32,7 @@ static const char *const discard_texts[SPOOL_DISCARD_CAUSES] = {
 	[SPOOL_DISCARD_DEPTH] = "inline callbacks nested too deep",
 	[SPOOL_DISCARD_MALFORMED] = "not as its stream describes it",
 	[SPOOL_DISCARD_COLLECTOR_DIED] = "the collector died, and the buffers were full",
+	[SPOOL_DISCARD_STALLED] = "the collector or a subscriber did not get on",
 };
 
 const char *discard_text(uint32_t cause)
@@ -104,7 +106,11 @@ static inline struct rtl_record *fill(void *place, const struct rtl_stream *stre
 /* No room: counted by what is behind it. */
 static void count_full(struct rtl_stream *stream, enum spool_discard cause)
 {
-	discard_count(stream, bus_collector_died() ? SPOOL_DISCARD_COLLECTOR_DIED : cause);
+	if (bus_collector_died())
+		cause = SPOOL_DISCARD_COLLECTOR_DIED;
+	else if (cause == SPOOL_DISCARD_FULL && stall_is_on())
+		cause = SPOOL_DISCARD_STALLED;
+	discard_count(stream, cause);
 }
 
 /* A place in the calling thread's ring, through all that may be missing for one. */

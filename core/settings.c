@@ -134,6 +134,7 @@ void settings_read(struct bus_settings *settings)
 	settings->wait = policy_wait();
 	check_clock();
 	settings->exit_timeout_ms = milliseconds("RTL_EXIT_TIMEOUT", 120000);
+	settings->stall_timeout_ms = milliseconds("RTL_STALL_TIMEOUT", 30000);
 	if (strict_failed && settings->strict) {
 		log_line(RTL_LEVEL_ERROR, "bus", "RTL_STRICT is set: the program does not start");
 		_exit(2);

@@ -15,6 +15,7 @@
 #include "log.h"
 #include "session.h"
 #include "signals.h"
+#include "stall.h"
 
 #define SLOT_BYTES  256u
 #define CHUNK_BYTES 65536u
@@ -271,11 +272,16 @@ bool writer_take_ring(struct writer *writer)
 	return taken;
 }
 
+/* Whether this thread may wait for the consumer, and still has hope. With signals blocked. */
+static bool is_patient(void)
+{
+	return !bus_is_own_thread() && !writer_no_wait && stall_may_wait();
+}
+
 /* Waits until the consumer has moved the tail; false: nobody will. */
 static bool wait_for_tail(struct ring_header *ring, uint64_t tail)
 {
-	if (!bus_has_consumer() || bus_is_own_thread() || writer_no_wait || inline_awaited() ||
-	    (bus.host && host_is_starved(bus.host)))
+	if (!bus_has_consumer() || inline_awaited() || (bus.host && host_is_starved(bus.host)))
 		return false;
 	/* seq_cst, as the consumer's store to tail and load of waiting: one of us sees the other */
 	__atomic_store_n(&ring->waiting, 1, __ATOMIC_SEQ_CST);
@@ -371,10 +377,12 @@ static bool make_room(struct writer *writer, size_t need, bool may_wait, const s
 
 		if (tail != writer->tail) {
 			writer->tail = tail;
+			stall_look_again();
 			continue;
 		}
+		waited = may_wait && is_patient();
 		signals_restore(signals);
-		waited = may_wait && wait_for_tail(ring, tail);
+		waited = waited && wait_for_tail(ring, tail);
 		if (!may_wait)
 			look_for_consumer(writer);
 		signals_block(&unused);

@@ -10,7 +10,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const names[] = {"RTL_BUFFER_SIZE", "RTL_BUFFER_TOTAL",
-					    "RTL_BUFFER_POLICY", "RTL_EXIT_TIMEOUT"};
+					    "RTL_BUFFER_POLICY", "RTL_EXIT_TIMEOUT",
+					    "RTL_STALL_TIMEOUT"};
 	char *text = strndup((const char *)data, size), *rest = text, *line;
 	struct bus_settings settings;
 	size_t i;
@@ -28,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	settings_read(&settings);
 	if (settings.ring_bytes < 65536 || settings.ring_bytes > 1ull << 40 ||
 	    settings.total_bytes < 65536 || settings.total_bytes > 1ull << 40 ||
-	    settings.exit_timeout_ms > 86400000)
+	    settings.exit_timeout_ms > 86400000 || settings.stall_timeout_ms > 86400000)
 		abort();
 	free(text);
 	return 0;

@@ -64,7 +64,7 @@ add_test(NAME cli.Foreign
   COMMAND Python3::Interpreter -B ${CMAKE_CURRENT_LIST_DIR}/cli_foreign.py -v)
 list(APPEND tests cli.Foreign)
 # What goes wrong: faults.py.
-foreach(suite Vanished Crash DeadCollector Plugins Killed Leftovers EndsInOrder FullDisk ReadOnly Lines)
+foreach(suite Vanished Crash DeadCollector Stalled Plugins Killed Leftovers EndsInOrder FullDisk ReadOnly Lines)
   add_test(NAME faults.${suite}
     COMMAND Python3::Interpreter -B ${CMAKE_CURRENT_LIST_DIR}/faults.py -v ${suite})
   list(APPEND tests faults.${suite})

@@ -23,6 +23,7 @@ import unittest
 from cli import HANG_S, PROGRAM, RTL, Case
 
 CRASH = os.environ["RTL_TEST_CRASH"]
+SLOW = os.environ["RTL_TEST_SLOW"]
 TWINS = os.environ["RTL_TEST_TWINS"].split(":")
 LATE_FOLDER = os.environ["RTL_TEST_LATE_FOLDER"]
 KILL_AT = os.environ["RTL_TEST_KILL_AT"]
@@ -92,6 +93,13 @@ class Faults(Case):
         row = rows.fetchone()
         database.close()
         return row
+
+    def losses(self, name):
+        database = sqlite3.connect(self.path(name))
+        rows = database.execute("SELECT cause, count FROM rtl_loss WHERE stream = 'rtl.hsa'")
+        losses = dict(rows.fetchall())
+        database.close()
+        return losses
 
     def clear(self):
         for name in os.listdir(self.spool):
@@ -311,13 +319,6 @@ class DeadCollector(Faults):
             recorded += self.line(child)
         return child, recorded, self.in_spool()
 
-    def losses(self, name):
-        database = sqlite3.connect(self.path(name))
-        rows = database.execute("SELECT cause, count FROM rtl_loss WHERE stream = 'rtl.hsa'")
-        losses = dict(rows.fetchall())
-        database.close()
-        return losses
-
     def fact(self, name, key):
         database = sqlite3.connect(self.path(name))
         row = database.execute("SELECT value FROM rtl_meta WHERE key = ?", (key,)).fetchone()
@@ -395,6 +396,80 @@ class DeadCollector(Faults):
         done = self.rtl("recover", "-o", "run.db", self.in_spool())
         self.assertEqual(done.returncode, 0, done.stderr)
         self.check("run.db", recorded, 40000)
+
+
+class Stalled(Faults):
+    """The collector is stopped, or a subscriber hangs: the program waits, says so, and goes on."""
+
+    CAUSE = "the collector or a subscriber did not get on"
+
+    def check(self, name, recorded, all_of_them):
+        """What the program was told was recorded is there, the rest is counted by its cause."""
+        published, delivered, discarded, abandoned = self.ledger(name)
+        self.assertEqual((published, delivered, discarded, abandoned),
+                         (all_of_them, recorded, all_of_them - recorded, 0))
+        self.assertEqual(self.losses(name), {self.CAUSE: discarded})
+
+    def until_waited_for(self, child):
+        """Lines until the program waits for room again; how many, and what they recorded."""
+        recorded = [self.line(child)]
+        while recorded[-1] < 20000:
+            recorded.append(self.line(child))
+        return len(recorded), sum(recorded)
+
+    def test_collector_is_stopped__waited_for_again_when_it_goes_on(self):
+        child = self.lines(RTL, "trace", "-q", "-o", "run.db", count="20000",
+                           env={"RTL_BUFFER_SIZE": "256K", "RTL_STALL_TIMEOUT": "200"})
+        recorded = self.line(child)
+        os.kill(child.pid, signal.SIGSTOP)
+        before = self.line(child)
+        self.assertLess(before, 20000)
+        os.kill(child.pid, signal.SIGCONT)
+        lines, after = self.until_waited_for(child)
+        err = self.end(child)
+        self.assertEqual(child.returncode, 0, err)
+        self.check("run.db", recorded + before + after, 20000 * (2 + lines))
+        who = rf"rtl: bus warning: the collector, process {child.pid}, "
+        self.assertRegex(err, rf"(?m)^{who}has taken nothing for 200 ms \(RTL_STALL_TIMEOUT\): "
+                         r"process \d+ goes on, events that find no room are discarded and counted$")
+        self.assertRegex(err, rf"(?m)^{who}takes events again: process \d+ waits for it as before$")
+        self.assertIn(f"  lost of rtl.hsa: {self.CAUSE}: ", self.rtl("info", "run.db").stdout)
+
+    def test_collector_does_nothing__said_after_two_seconds(self):
+        """The collector is this test: see EndsInOrder.blocked."""
+        folder = os.path.join(self.spool, "rtl-1-abcdef")
+        os.mkdir(folder)
+        with open(folder + "/session", "wb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            file.write(EndsInOrder.PAGE + struct.pack("<IIi", 0, 0, os.getpid()))
+            file.flush()
+            done = subprocess.run([PROGRAM, "300000", "print"], cwd=self.folder, text=True,
+                                  env=self.environment({"RTL_COLLECTOR": folder,
+                                                        "RTL_STALL_TIMEOUT": "2500"}),
+                                  capture_output=True, check=False, timeout=HANG_S)
+        self.assertEqual(done.returncode, 0)
+        who = f"the collector, process {os.getpid()},"
+        self.assertRegex(done.stderr, r"^rtl: bus warning: thread \d+ of process \d+ has waited for "
+                         rf"2 s: its buffer is full, and {who} takes nothing out; after 2500 ms "
+                         r"\(RTL_STALL_TIMEOUT\) the program goes on without it\n"
+                         rf"rtl: bus warning: {who} has taken nothing for 2500 ms .*\n$")
+        self.assertEqual(self.rtl("recover", "-o", "run.db", folder).returncode, 0)
+        self.check("run.db", int(done.stdout), 300000)
+
+    def test_subscriber_hangs_in_the_process(self):
+        child = self.lines(count="20000", env={
+            "RTL_SUBSCRIBERS": f"libsqlite_sub.so?output=run.db:{SLOW}?at=events",
+            "RTL_BUFFER_SIZE": "256K", "RTL_STALL_TIMEOUT": "200"})
+        recorded = self.line(child)
+        self.assertLess(recorded, 20000)
+        with open(self.path("go"), "w", encoding="utf-8"):
+            pass
+        lines, after = self.until_waited_for(child)
+        err = self.end(child)
+        self.assertEqual(child.returncode, 0, err)
+        self.assertIn("warning: the subscriber slow has taken nothing for 200 ms", err)
+        self.assertEqual(err.count("takes events again"), 1, err)
+        self.check("run.db", recorded + after, 20000 * (1 + lines))
 
 
 class Plugins(Faults):

@@ -263,6 +263,7 @@ static void test_bus__bad_settings__one_line_each(void **state)
 	check_setting("RTL_BUFFER_POLICY=maybe", 1, "RTL_BUFFER_POLICY=maybe");
 	check_setting("RTL_EXIT_TIMEOUT=soon", 1, "RTL_EXIT_TIMEOUT=soon");
 	check_setting("RTL_EXIT_TIMEOUT=-1", 1, "RTL_EXIT_TIMEOUT=-1");
+	check_setting("RTL_STALL_TIMEOUT=30s", 1, "RTL_STALL_TIMEOUT=30s");
 }
 
 static void test_bus__good_settings__nothing_said(void **state)

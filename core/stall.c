@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+#include "stall.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bus.h"
+#include "clock.h"
+#include "log.h"
+
+/* After that time a line tells who waits for whom. */
+#define SAY_NS 2000000000u
+/* Waiting threads look every 100 ms. What lies between two looks beyond that is not the consumer's:
+ * nobody waited, or the process was stopped. */
+#define STEP_NS 200000000u
+/* So often at most threads that do not wait look whether the consumer moves again. */
+#define LOOK_NS 20000000u
+
+/* All relaxed: nothing else depends on them, and a look that is lost is made up by the next one. */
+static struct {
+	uint64_t progress;  /* the sum of the tails, and of the batches, at the last look */
+	uint64_t looked_ns; /* when that was */
+	uint64_t idle_ns;   /* since it changed */
+	bool on;
+	bool said_waits, said_gives_up, said_moves;
+} stall;
+
+void stall_forget(void)
+{
+	memset(&stall, 0, sizeof stall);
+}
+
+bool stall_is_on(void)
+{
+	return __atomic_load_n(&stall.on, __ATOMIC_RELAXED);
+}
+
+static bool is_first(bool *said)
+{
+	return !__atomic_exchange_n(said, true, __ATOMIC_RELAXED);
+}
+
+static void say_waits(void)
+{
+	const uint32_t limit_ms = bus.settings.stall_timeout_ms;
+	char who[128], then[96] = "";
+
+	if (!is_first(&stall.said_waits))
+		return;
+	bus_name_consumer(who, sizeof who);
+	if (limit_ms)
+		snprintf(then, sizeof then,
+			 "after %u ms (RTL_STALL_TIMEOUT) the program goes on without it",
+			 limit_ms);
+	else
+		snprintf(then, sizeof then, "the program waits on (RTL_STALL_TIMEOUT is 0)");
+	log_line(RTL_LEVEL_WARNING, "bus",
+		 "thread %u of process %d has waited for 2 s: its buffer is full, and %s takes "
+		 "nothing out; %s",
+		 rtl_thread_id(), (int)getpid(), who, then);
+}
+
+static void say_gives_up(void)
+{
+	char who[128];
+
+	if (!is_first(&stall.said_gives_up))
+		return;
+	bus_name_consumer(who, sizeof who);
+	log_line(RTL_LEVEL_WARNING, "bus",
+		 "%s has taken nothing for %u ms (RTL_STALL_TIMEOUT): process %d goes on, events "
+		 "that find no room are discarded and counted",
+		 who, bus.settings.stall_timeout_ms, (int)getpid());
+}
+
+static void say_moves(void)
+{
+	char who[128];
+
+	if (!is_first(&stall.said_moves))
+		return;
+	bus_name_consumer(who, sizeof who);
+	log_line(RTL_LEVEL_WARNING, "bus",
+		 "%s takes events again: process %d waits for it as before", who, (int)getpid());
+}
+
+/* Adds what has passed since the last look; returns the time without progress, 0: there is some. */
+static uint64_t add_up(uint64_t now)
+{
+	const uint64_t progress = bus_progress();
+	const uint64_t before = __atomic_exchange_n(&stall.looked_ns, now, __ATOMIC_RELAXED);
+	uint64_t step = before && now > before ? now - before : 0;
+
+	if (__atomic_exchange_n(&stall.progress, progress, __ATOMIC_RELAXED) != progress) {
+		__atomic_store_n(&stall.idle_ns, 0, __ATOMIC_RELAXED);
+		return 0;
+	}
+	step = step < STEP_NS ? step : STEP_NS;
+	return __atomic_add_fetch(&stall.idle_ns, step, __ATOMIC_RELAXED);
+}
+
+bool stall_may_wait(void)
+{
+	const uint64_t limit_ns = (uint64_t)bus.settings.stall_timeout_ms * 1000000u;
+	const uint64_t now = clock_ns();
+	uint64_t idle_ns;
+
+	if (stall_is_on() && now - __atomic_load_n(&stall.looked_ns, __ATOMIC_RELAXED) < LOOK_NS)
+		return false;
+	idle_ns = add_up(now);
+	if (!idle_ns) {
+		if (__atomic_exchange_n(&stall.on, false, __ATOMIC_RELAXED))
+			say_moves();
+		return true;
+	}
+	if (limit_ns && idle_ns >= limit_ns) {
+		__atomic_store_n(&stall.on, true, __ATOMIC_RELAXED);
+		say_gives_up();
+		return false;
+	}
+	if (idle_ns >= SAY_NS)
+		say_waits();
+	return true;
+}
+
+void stall_look_again(void)
+{
+	if (stall_is_on())
+		stall_may_wait();
+}
