@@ -23,6 +23,7 @@
 #include "large_stack.h"
 #include "leftovers.h"
 #include "log.h"
+#include "open.h"
 #include "session.h"
 #include "settings.h"
 #include "signals.h"
@@ -368,6 +369,7 @@ static void *consume(void *unused)
 		call_at_finish(); /* no exit follows that would do it */
 	host_drain(bus.host, 1);  /* all that was published before the end */
 	stop_publishing();
+	open_hand_in();
 	/* what was under way, and what subscribers published about that: but not without end */
 	host_drain(bus.host, LAST_PASSES);
 	host_flush(bus.host, true);
@@ -778,6 +780,7 @@ __attribute__((destructor)) static void finish(void)
 	call_at_finish();
 	if (bus.collected) {
 		stop_publishing();
+		open_hand_in();
 		/* release: with the acquire of the collector, which then sees the last heads */
 		__atomic_store_n(&bus.spool.control->finished, 1, __ATOMIC_RELEASE);
 		bus_ring_bell();

@@ -584,6 +584,11 @@ void host_end_gone(struct host *host, bool remove)
 			continue;
 		/* what came between the last pass and its end, while others go on */
 		host_drain(host, LAST_PASSES);
+		if (source_has_open(source)) {
+			host_flush(host, true); /* for room in its rings */
+			if (source_seal(source))
+				host_drain(host, LAST_PASSES);
+		}
 		end_process(host, source);
 		host->dirty = true;
 		host_flush(host, true);

@@ -15,6 +15,7 @@
 #include "bus.h"
 #include "clock.h"
 #include "inline.h"
+#include "open.h"
 #include "stall.h"
 #include "stream.h"
 #include "writer.h"
@@ -258,7 +259,7 @@ struct rtl_record *rtl_try_reserve(struct rtl_stream *stream, uint16_t type, uin
 	return reserve(stream, type, payload_size, false);
 }
 
-static void copy_to_ring(const struct rtl_record *record)
+void publish_copy(const struct rtl_record *record)
 {
 	struct rtl_stream *stream = &bus.spool.control->streams[record->stream].pub;
 	struct rtl_record *copy;
@@ -283,7 +284,7 @@ __attribute__((noinline, cold)) static void commit_both(struct rtl_record *recor
 	int err = errno; /* the program's */
 
 	inline_commit(writer_self, record);
-	copy_to_ring(record);
+	publish_copy(record);
 	inline_release(record);
 	errno = err;
 }

@@ -458,6 +458,8 @@ void recorder_end_gone(struct recorder *recorder, struct host *host, bool all)
 			continue;
 		while (save_source(recorder, source, true))
 			;
+		if (source_is_gone(source) && source_seal(source))
+			save_source(recorder, source, true);
 		if (!recorder_failure(recorder) && export_source(recorder, source))
 			source_close(source, true);
 	}

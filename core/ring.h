@@ -10,6 +10,9 @@
  * room is used up).
  *
  * So whatever happens to the process, the records between tail and head are complete.
+ *
+ * The header also keeps what has begun on the thread and not ended (struct ring_open). Once the
+ * process has ended, whoever drains the ring appends it (seal.c).
  */
 #ifndef RTL_CORE_RING_H
 #define RTL_CORE_RING_H
@@ -29,6 +32,26 @@ enum ring_state {
 	RING_CLOSED = 2, /* its thread has ended; the consumer makes it free when it is empty */
 	RING_FREE = 3,   /* drained; a new thread may take it */
 };
+
+/*
+ * A place for an event that is published only if the process ends before it is closed. Free: its
+ * thread takes it. Taken: it is being filled. Kept: complete; any thread of the process may close
+ * it, which makes it free. Release by whoever stores a state, acquire by whoever depends on it.
+ */
+enum ring_open_state { RING_OPEN_FREE, RING_OPEN_TAKEN, RING_OPEN_KEPT };
+
+struct ring_open {
+	uint32_t state; /* enum ring_open_state */
+	uint32_t reserved;
+	/* Not 0: closed as well once the ring's head has got there, as the record before that
+	 * position ends it. So both happen at once. */
+	uint64_t ends_at;
+	struct rtl_record record;
+	uint8_t payload[RTL_OPEN_PAYLOAD_MAX];
+};
+_Static_assert(sizeof(struct ring_open) == 448, "whole lines");
+
+#define RING_OPEN_MAX 22u
 
 struct ring_header {
 	uint32_t magic;
@@ -56,9 +79,11 @@ struct ring_header {
 	/* Events committed, for each stream: counted before head moves, so never fewer than read.
 	 */
 	uint64_t published[SPOOL_STREAMS_MAX];
+	struct ring_open open[RING_OPEN_MAX];
 };
 
-#define RING_HEADER_SIZE 4096u
+#define RING_HEADER_SIZE 12288u
+_Static_assert(offsetof(struct ring_header, open) % 64 == 0, "whole lines");
 _Static_assert(sizeof(struct ring_header) <= RING_HEADER_SIZE, "records begin on a page");
 _Static_assert(sizeof(struct rtl_record) == 48, "layout of records in the spool");
 
@@ -71,6 +96,16 @@ static inline uint64_t ring_step(uint32_t size)
 static inline uint8_t *ring_data(struct ring_header *ring)
 {
 	return (uint8_t *)ring + RING_HEADER_SIZE;
+}
+
+/* Whether what is kept there has not ended; `head`: the ring's. */
+static inline bool ring_open_is_kept(const struct ring_open *open, uint64_t head)
+{
+	/* acquire: with the release of who has filled or closed it */
+	const uint32_t state = __atomic_load_n(&open->state, __ATOMIC_ACQUIRE);
+	const uint64_t ends_at = __atomic_load_n(&open->ends_at, __ATOMIC_RELAXED);
+
+	return state == RING_OPEN_KEPT && (!ends_at || head < ends_at);
 }
 
 /* What a ring's mapping is known by; the header is its writer's, who may have had faults. */

@@ -38,7 +38,10 @@ static void start_reader(struct source *source)
 						.ns = control->clock[i].ns};
 
 		clock_line_add(&source->reader.clock, &pair);
+		source->alive_ticks = pair.ticks;
 	}
+	if (!source->alive_ticks)
+		source->alive_ticks = start.ticks;
 }
 
 /* Leaves word of how ticks became ns. */
@@ -103,6 +106,8 @@ int source_init_spool(struct source *source, const char *path, bool shared, cons
 	source->died_realtime_ns = source->control->died_realtime_ns;
 	source->cut_off = source->control->cut_off != 0;
 	finish_release(source);
+	source->found_gone =
+		!shared || folder_process_is_gone(source->files.dir_fd, source->control->pid);
 	start_reader(source);
 	/* what was recorded is read by its own clock, unless it can be continued from here */
 	source->reader.frozen =
@@ -485,6 +490,8 @@ bool source_begin(struct source *source)
 		skip_stored(source);
 	}
 	something = reader_begin(&source->reader, rings, bytes, count);
+	if (!source->gone && !source->found_gone)
+		source->alive_ticks = source->reader.until;
 	if (!source->local && (source->gone || !source->files.shared))
 		source->reader.until = UINT64_MAX; /* nothing comes that could be a cause of it */
 	return something;
@@ -643,7 +650,7 @@ static void each_missed(const struct source *source, uint32_t number,
 	const struct spool_control *control = source->control;
 	/* acquire: with the release in stream.c: entries below are complete */
 	uint32_t i, n = __atomic_load_n(&control->loss_count, __ATOMIC_ACQUIRE);
-	uint64_t otherwise;
+	uint64_t otherwise, open;
 
 	for (i = 0; i < n && i < SPOOL_LOSSES_MAX; i++) {
 		uint64_t count = __atomic_load_n(&control->losses[i].count, __ATOMIC_RELAXED);
@@ -657,8 +664,11 @@ static void each_missed(const struct source *source, uint32_t number,
 	otherwise = __atomic_load_n(&control->streams[number].missed_otherwise, __ATOMIC_RELAXED);
 	if (otherwise)
 		fn(user, "other causes", otherwise);
-	if (is_over(source))
-		each_pending(source, number, fn, user);
+	if (!is_over(source))
+		return;
+	each_pending(source, number, fn, user);
+	if ((open = source_count_open(source, number)))
+		fn(user, "open when the process ended, and not recorded", open);
 }
 
 static void each_discarded(const struct source *source, uint32_t number,

@@ -26,11 +26,13 @@ struct source {
 	bool damaged;     /* its dictionary could not be read to the end */
 	bool cut_off;     /* it still ran when it was recovered */
 	bool interrupted; /* a pass over it is to be continued */
+	bool found_gone;  /* of a mapped spool: had ended before it was opened */
 	uint64_t start_ns;
 	uint64_t died_ns; /* when its collector died; 0: it did not */
 	uint64_t died_realtime_ns;
-	uint64_t malformed; /* records that were not as their stream describes them */
-	char *path;         /* the rest: of a mapped spool */
+	uint64_t alive_ticks; /* when the process was last seen to live */
+	uint64_t malformed;   /* records that were not as their stream describes them */
+	char *path;           /* the rest: of a mapped spool */
 	struct spool_files files;
 	struct catalog catalog;
 	struct rtl_process remote;
@@ -109,6 +111,13 @@ static inline void source_count_delivered(struct source *source, uint32_t stream
 	__atomic_store_n(&source->delivered[stream], source->delivered[stream] + 1,
 			 __ATOMIC_RELAXED);
 }
+/* Whether something was open in it that source_seal would make an event of. */
+bool source_has_open(const struct source *source);
+/* How much of that stream is open, or could not be kept (seal.c). */
+uint64_t source_count_open(const struct source *source, uint32_t stream);
+/* The process is gone, and all that it has published was given out: what was open becomes events,
+ * for another pass. False: there are none. */
+bool source_seal(struct source *source);
 /* What was delivered has been flushed: publishers get their room back. */
 void source_release(struct source *source);
 /* Makes what is wanted of the host's stream `info` what `wants` says: see stream_want. */

@@ -16,7 +16,7 @@
 #include <rtl/stream.h>
 
 #define SPOOL_MAGIC        "RTLSPOOL"
-#define SPOOL_VERSION      3u
+#define SPOOL_VERSION      4u
 #define SPOOL_STREAMS_MAX  256u
 #define SPOOL_RINGS_MAX    4096u
 #define SPOOL_LOSSES_MAX   256u
@@ -55,7 +55,8 @@ struct spool_stream {
 	uint64_t rotated;
 	uint64_t delivered_next;   /* see releasing */
 	uint64_t missed_otherwise; /* of causes for which there was no room in losses[] */
-	uint8_t pad[512 - sizeof(struct rtl_stream) - 8 * SPOOL_DISCARD_CAUSES - 32];
+	uint64_t open_unkept;      /* open, without a place in a ring; relaxed adds, as above */
+	uint8_t pad[512 - sizeof(struct rtl_stream) - 8 * SPOOL_DISCARD_CAUSES - 40];
 };
 
 /* Things of a stream that never became events, by cause. */

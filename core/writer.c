@@ -52,7 +52,7 @@ static void clear(struct writer *writer)
 	writer->cursor = writer->limit = writer->scratch = NULL;
 	writer->ring = NULL;
 	writer->position = writer->tail = writer->retry_ns = 0;
-	writer->busy = writer->scratch_top = 0;
+	writer->busy = writer->scratch_top = writer->open_next = 0;
 	__atomic_store_n(&writer->in_use, 0, __ATOMIC_RELAXED);
 }
 

@@ -30,7 +30,8 @@ struct writer {
 	uint8_t *scratch;      /* records on their way to inline callbacks, a stack */
 	uint32_t scratch_top;
 	uint32_t tid;
-	uint64_t retry_ns; /* no ring could be had: not before then */
+	uint64_t retry_ns;  /* no ring could be had: not before then */
+	uint32_t open_next; /* of the ring's places for what is open, the first that may be free */
 };
 
 /* The calling thread's; never NULL: a thread that has none has a writer without room. */

@@ -79,6 +79,63 @@ RTL_API struct rtl_record *rtl_try_reserve(struct rtl_stream *stream, uint16_t t
 /** Publishes the record that this thread has reserved. */
 RTL_API void rtl_commit(struct rtl_record *record);
 
+/* ---- what has begun and not ended */
+
+/** Largest payload of an event that is kept, bytes. */
+#define RTL_OPEN_PAYLOAD_MAX 384u
+
+/**
+ * Keeps an event that becomes one only if the process ends before it is closed: what had begun and
+ * not ended then, however the process ends. So a call that hangs is in the trace, and a begin need
+ * not be published to have it there.
+ *
+ *     uint32_t open;
+ *     struct rtl_record *r = rtl_open_reserve(stream, RTL_FUNCTION_UNFINISHED, size, &open);
+ *     if (r) {
+ *             r->instance = number;
+ *             ...                                  // fill it
+ *             rtl_open_commit(r);
+ *     }
+ *     ...
+ *     r = rtl_reserve(stream, RTL_FUNCTION_END, size);
+ *     if (r) {
+ *             ...
+ *             rtl_commit_end(r, stream, open, number);
+ *     } else {
+ *             rtl_open_close(stream, open, number);
+ *     }
+ *
+ * Between reserve and commit do nothing but fill it. The event has the time at which the process
+ * ended, as far as that is known; its thread may be another of the process. So the payload tells
+ * when and where it began. It is only for buffered delivery, and given out after all others of its
+ * thread.
+ *
+ * No lock, system call or allocation except on a thread's first event. Any thread. A thread keeps 22
+ * of them at a time; more are counted as missed, if the process ends before they are closed.
+ *
+ * @param[out] open  what it is closed by; 0: nobody wants it, and nothing is to be closed
+ * @return the record, whose ticks count for nothing; NULL: nobody wants it, or it is only counted
+ */
+RTL_API struct rtl_record *rtl_open_reserve(struct rtl_stream *stream, uint16_t type,
+					    uint32_t payload_size, uint32_t *open);
+
+/** The record is filled: it is kept from now on. */
+RTL_API void rtl_open_commit(struct rtl_record *record);
+
+/**
+ * It has ended. Any thread of the process; in a child made by fork it does nothing.
+ * @param open      of rtl_open_reserve for that stream; 0 does nothing
+ * @param instance  as in the record
+ */
+RTL_API void rtl_open_close(struct rtl_stream *stream, uint32_t open, uint64_t instance);
+
+/**
+ * As rtl_commit, of the event that ends it: whatever the process dies of, one of the two is
+ * published, and never both.
+ */
+RTL_API void rtl_commit_end(struct rtl_record *record, struct rtl_stream *stream, uint32_t open,
+			    uint64_t instance);
+
 /**
  * A number that no other call in this process gives or gave, never 0: for instances and
  * correlation ids. Counted per thread, without shared counters. Any thread.

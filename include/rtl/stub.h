@@ -93,6 +93,16 @@ struct rtl_span;
 	  (struct rtl_stream *stream, uint16_t type, uint32_t payload_size),                       \
 	  (stream, type, payload_size), NULL)                                                      \
 	N(commit, (struct rtl_record *record), (record))                                           \
+	V(open_reserve, struct rtl_record *,                                                       \
+	  (struct rtl_stream *stream, uint16_t type, uint32_t payload_size, uint32_t *open),       \
+	  (stream, type, payload_size, open), (*open = 0, (struct rtl_record *)NULL))              \
+	N(open_commit, (struct rtl_record *record), (record))                                      \
+	N(open_close, (struct rtl_stream *stream, uint32_t open, uint64_t instance),               \
+	  (stream, open, instance))                                                                \
+	N(commit_end,                                                                              \
+	  (struct rtl_record *record, struct rtl_stream *stream, uint32_t open,                    \
+	   uint64_t instance),                                                                     \
+	  (record, stream, open, instance))                                                        \
 	V(unique_id, uint64_t, (void), (), 0)                                                      \
 	V(clock_ns, uint64_t, (void), (), 0)                                                       \
 	V(thread_id, uint32_t, (void), (), 0)                                                      \
@@ -150,6 +160,10 @@ static inline void rtl_stub_log(enum rtl_level level, const char *who, const cha
 #define rtl_try_reserve         rtl_stub_try_reserve
 #define rtl_reserve_in_scope    rtl_stub_reserve_in_scope
 #define rtl_commit              rtl_stub_commit
+#define rtl_open_reserve        rtl_stub_open_reserve
+#define rtl_open_commit         rtl_stub_open_commit
+#define rtl_open_close          rtl_stub_open_close
+#define rtl_commit_end          rtl_stub_commit_end
 #define rtl_unique_id           rtl_stub_unique_id
 #define rtl_clock_ns            rtl_stub_clock_ns
 #define rtl_thread_id           rtl_stub_thread_id

@@ -92,6 +92,10 @@ enum rtl_type {
 	RTL_QUEUE_CREATE = 42,
 	RTL_QUEUE_DESTROY = 43,
 	RTL_DIAGNOSTICS = 126,
+	/* rtl's own, of no vendor: what had begun and not ended when the process ended. */
+	RTL_REGION_UNFINISHED = 0x80 | RTL_REGION_END,
+	RTL_FUNCTION_UNFINISHED = 0x80 | RTL_FUNCTION_END,
+	RTL_FUNCTION_WITH_ARGS_UNFINISHED = 0x80 | RTL_FUNCTION_WITH_ARGS_END,
 	/** In a subscription: every type of the stream. Never the type of an event. */
 	RTL_TYPE_ANY = 0xffff,
 };

@@ -49,6 +49,7 @@ target_sources(test_bus_child PRIVATE test_bus_child_ticks.c)
 rtl_unit_test(test_log test_log.c ${PROJECT_SOURCE_DIR}/core/log.c ${PROJECT_SOURCE_DIR}/core/signals.c)
 target_include_directories(test_log PRIVATE ${PROJECT_SOURCE_DIR}/core)
 rtl_unit_test(test_collector test_collector.c LIBS rtl)
+rtl_unit_test(test_open test_open.c LIBS rtl Threads::Threads)
 rtl_unit_test(test_recover test_recover.c LIBS rtl)
 target_include_directories(test_recover PRIVATE ${PROJECT_SOURCE_DIR}/core)
 

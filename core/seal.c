@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What was open when a process died becomes events: it is appended to the rings that it lies in,
+ * where it is delivered, recorded and counted as everything else. Done once: the place is free
+ * afterwards, and should we die in between, the ring's head says whether it was done.
+ */
+#include <string.h>
+
+#include "bus.h"
+#include "source.h"
+
+/* A mapped ring into which we write, in the dead thread's place. */
+struct sealed {
+	struct source *source;
+	struct reader_ring *r;
+	struct ring_header *ring;
+	uint32_t index;
+	uint64_t ticks; /* when the process was last known to live */
+};
+
+static struct ring_header *ring_of(const struct source *source, uint32_t i)
+{
+	const struct reader_ring *r = &source->reader.list[i];
+
+	return r->is_segment || !r->ring || i >= source->files.ring_count ? NULL : r->ring;
+}
+
+uint64_t source_count_open(const struct source *source, uint32_t stream)
+{
+	/* acquire: with the release of the process that has made the rings */
+	const uint32_t n = source->local
+				   ? __atomic_load_n(&source->control->ring_count, __ATOMIC_ACQUIRE)
+				   : source->files.ring_count;
+	uint64_t count =
+		__atomic_load_n(&source->control->streams[stream].open_unkept, __ATOMIC_RELAXED);
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct ring_header *ring =
+			source->local ? bus.rings[i] : source->files.rings[i];
+		/* acquire: with the release in rtl_commit */
+		const uint64_t head = ring ? __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE) : 0;
+
+		for (uint32_t k = 0; ring && k < RING_OPEN_MAX; k++)
+			count += ring->open[k].record.stream == stream &&
+				 ring_open_is_kept(&ring->open[k], head);
+	}
+	return count;
+}
+
+bool source_has_open(const struct source *source)
+{
+	for (uint32_t i = 0; !source->local && i < source->reader.count; i++) {
+		const struct ring_header *ring = ring_of(source, i);
+
+		for (uint32_t k = 0; ring && k < RING_OPEN_MAX; k++)
+			if (ring_open_is_kept(&ring->open[k], ring->head))
+				return true;
+	}
+	return false;
+}
+
+/* Where a record of that size goes; false: there is no room. All that is in the file may be wrong.
+ */
+static bool find_room(const struct sealed *to, uint64_t step, uint64_t *filler)
+{
+	const struct reader_ring *r = to->r;
+	const uint64_t head = to->ring->head, offset = head % r->capacity;
+	const struct ring_place place = {to->ring, to->index,
+					 r->usable < r->capacity ? r->usable : r->capacity};
+	const uint64_t used = head - r->released;
+
+	*filler = r->capacity - offset < step ? r->capacity - offset : 0;
+	if (head % 8 || used > r->capacity || step > r->capacity - used ||
+	    *filler > r->capacity - used - step)
+		return false;
+	if ((*filler ? step : offset + step) > place.bytes || (*filler && offset + 8 > place.bytes))
+		return false;
+	/* who has a copy of the file for himself needs no room on the disk */
+	return !to->source->files.shared ||
+	       __atomic_load_n(&to->ring->ready, __ATOMIC_ACQUIRE) >= offset + step ||
+	       ring_prepare(&place, to->source->files.dir_fd,
+			    *filler ? r->capacity : offset + step);
+}
+
+static bool append(struct sealed *to, struct ring_open *open)
+{
+	const struct ring_open copy = *(const volatile struct ring_open *)open;
+	const uint64_t step = ring_step(copy.record.size);
+	struct rtl_record *place;
+	uint64_t filler, head;
+
+	if (copy.record.size < sizeof copy.record ||
+	    copy.record.size > sizeof copy.record + RTL_OPEN_PAYLOAD_MAX ||
+	    copy.record.stream >= to->source->stream_count || !find_room(to, step, &filler))
+		return false;
+	head = to->ring->head;
+	place = (void *)(ring_data(to->ring) + head % to->r->capacity);
+	if (filler) {
+		place->size = (uint32_t)filler;
+		place->stream = RING_FILLER;
+		head += filler;
+		place = (void *)ring_data(to->ring);
+	}
+	memcpy(place, &copy.record, copy.record.size);
+	place->ticks = to->ticks;
+	to->ring->published[copy.record.stream]++;
+	/* release, in this order: for who comes when we are dead */
+	__atomic_store_n(&open->ends_at, head + step, __ATOMIC_RELEASE);
+	__atomic_store_n(&to->ring->head, head + step, __ATOMIC_RELEASE);
+	__atomic_store_n(&open->state, RING_OPEN_FREE, __ATOMIC_RELEASE);
+	return true;
+}
+
+static uint64_t last_ticks(const struct source *source)
+{
+	uint64_t ticks = source->alive_ticks;
+
+	for (uint32_t i = 0; i < source->reader.count; i++)
+		if (source->reader.list[i].ticks > ticks)
+			ticks = source->reader.list[i].ticks;
+	return ticks;
+}
+
+bool source_seal(struct source *source)
+{
+	bool something = false;
+
+	/* who has ended in order has handed in what was open, and its threads may still be there */
+	if (source->local || source->control->finished)
+		return false;
+	for (uint32_t i = 0; i < source->reader.count; i++) {
+		struct sealed to = {.source = source,
+				    .r = &source->reader.list[i],
+				    .ring = ring_of(source, i),
+				    .index = i,
+				    .ticks = last_ticks(source)};
+
+		for (uint32_t k = 0; to.ring && k < RING_OPEN_MAX; k++)
+			if (ring_open_is_kept(&to.ring->open[k], to.ring->head))
+				something |= append(&to, &to.ring->open[k]);
+	}
+	return something;
+}
