@@ -300,6 +300,8 @@ enum rtl_hip_call_flags {
 	RTL_HIP_CALL_FAILED = 1,
 	/** A stream is among its arguments: stream is that, and 0 the null stream. */
 	RTL_HIP_CALL_STREAM = 2,
+	/** It had not returned when the process ended. */
+	RTL_HIP_CALL_UNFINISHED = 4,
 };
 
 /**
@@ -309,6 +311,10 @@ enum rtl_hip_call_flags {
  * Of the event: uid = the function's tracepoint (kind "function", metadata "domain", "category",
  * "arguments", "result"), parent_uid = that of the scope around it, instance pairs begin and end,
  * correlation = that of the work which it causes, and no other call's.
+ *
+ * RTL_FUNCTION_UNFINISHED: a call that had not returned when the process ended, however that did.
+ * It says what a begin says; the event's time is that of the end, as far as it is known, and its
+ * thread may be another than tid. Of a call there is either this or the end.
  */
 struct rtl_hip_call {
 	uint64_t begin_ns; /**< when it was called */
@@ -320,16 +326,16 @@ struct rtl_hip_call {
 	uint64_t stream;   /**< the hipStream_t among its arguments, see RTL_HIP_CALL_STREAM */
 	int32_t device;    /**< the device among its arguments; -1: none */
 	uint32_t flags;    /**< enum rtl_hip_call_flags */
-	/** Dispatches and copies that it has submitted to GPUs and that are recorded: those with
-	 * its correlation. 0 in a begin. A hint: those that another thread's doorbell took along
-	 * are not counted. */
+	/** Dispatches and copies with its correlation that its own thread had handed to GPUs when it
+	 * returned. 0 in a begin. There may be more: where threads share a queue, another one's
+	 * doorbell may take a packet along, even after the return. */
 	uint32_t work;
-	uint32_t reserved;
+	uint32_t tid; /**< of one that has not ended, its thread; else 0 */
 };
 
 /**
- * rtl.hip.call.debug, RTL_FUNCTION_WITH_ARGS_BEGIN and RTL_FUNCTION_WITH_ARGS_END: the same with
- * the arguments, see <rtl/args.h>. In an end that returned success, an argument that points to
+ * rtl.hip.call.debug, RTL_FUNCTION_WITH_ARGS_BEGIN, RTL_FUNCTION_WITH_ARGS_END and
+ * RTL_FUNCTION_WITH_ARGS_UNFINISHED: the same with the arguments, see <rtl/args.h>. In an end that returned success, an argument that points to
  * where the function leaves a single value is that value (RTL_ARG_OUT); other pointers are
  * addresses, and not followed but for texts. Structs that are passed by value are there member by
  * member. Instance and correlation are those of rtl.hip.call.
@@ -348,12 +354,16 @@ enum rtl_roctx_flags {
 	RTL_ROCTX_CUT = 1,
 	/** A range of roctxRangeStart, which any thread may stop; else of roctxRangePush. */
 	RTL_ROCTX_STARTED = 2,
+	/** It had not ended when the process did. */
+	RTL_ROCTX_UNFINISHED = 4,
 };
 
 /**
  * rtl.roctx, RTL_REGION_BEGIN and RTL_REGION_END: a range. The end repeats what the begin said.
  * Of the event: parent_uid and correlation are those of the scope around it, instance pairs begin
- * and end. A range that is never popped or stopped has no end.
+ * and end. A range that is not popped or stopped until the process ends is RTL_REGION_UNFINISHED
+ * instead, at the time of that end, of which perhaps only the first 328 bytes of the name are kept;
+ * the event's thread may be another one.
  */
 struct rtl_roctx_range {
 	uint64_t begin_ns;  /**< when it was pushed or started */

@@ -48,7 +48,7 @@ static uint32_t read_texts(struct hip_arguments *arguments)
 {
 	uint32_t count = 0, bytes = 0;
 
-	for (uint32_t i = 0; i < arguments->function->argument_count && count < HIP_TEXTS; i++) {
+	for (uint32_t i = 0; i < arguments->count && count < HIP_TEXTS; i++) {
 		if (arguments->function->arguments[i].kind != RTL_KIND_TEXT)
 			continue;
 		text_read(&arguments->texts[count], arguments->slots[i]);
@@ -69,11 +69,25 @@ uint32_t hip_arguments_read(struct hip_arguments *arguments, enum hip_id id, con
 	arguments->slots = slots;
 	arguments->succeeded = succeeded;
 	arguments->text_bytes = 0;
-	if (!arguments->known)
-		return 0;
-	if (function->has_texts)
+	arguments->count = arguments->known ? function->argument_count : 0;
+	if (arguments->count && function->has_texts)
 		arguments->text_bytes = read_texts(arguments);
-	return function->argument_count * (uint32_t)sizeof(struct rtl_arg) + arguments->text_bytes;
+	return arguments->count * (uint32_t)sizeof(struct rtl_arg) + arguments->text_bytes;
+}
+
+uint32_t hip_arguments_fit(struct hip_arguments *arguments, uint32_t room)
+{
+	uint32_t bytes;
+
+	if (arguments->count > room / (uint32_t)sizeof(struct rtl_arg))
+		arguments->count = room / (uint32_t)sizeof(struct rtl_arg);
+	bytes = arguments->count * (uint32_t)sizeof(struct rtl_arg);
+	if (bytes + arguments->text_bytes <= room)
+		return bytes + arguments->text_bytes;
+	arguments->text_bytes = 0;
+	for (uint32_t i = 0; i < HIP_TEXTS; i++)
+		arguments->texts[i].there = false;
+	return bytes;
 }
 
 static inline void set_name(struct rtl_arg *arg, const struct hip_enumeration *enumeration)
@@ -121,7 +135,7 @@ void hip_arguments_fill(const struct hip_arguments *arguments, void *payload, ui
 			struct rtl_text *place)
 {
 	const struct hip_function *function = arguments->function;
-	const uint32_t count = arguments->known ? function->argument_count : 0;
+	const uint32_t count = arguments->count;
 	struct rtl_arg *args = (struct rtl_arg *)((char *)payload + offset);
 	uint32_t end = offset + count * (uint32_t)sizeof(*args), texts = 0;
 

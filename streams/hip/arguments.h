@@ -23,6 +23,7 @@ struct hip_arguments {
 	const struct hip_known_argument *known; /* NULL: no memory, there are none */
 	const uint64_t *slots;
 	bool succeeded; /* what it has written can be read */
+	uint32_t count;
 	uint32_t text_bytes;
 	struct text texts[HIP_TEXTS];
 };
@@ -31,6 +32,9 @@ struct hip_arguments {
  */
 uint32_t hip_arguments_read(struct hip_arguments *arguments, enum hip_id id, const uint64_t *slots,
 			    bool succeeded);
+
+/* Drops what does not fit, texts first; returns how many bytes are left. */
+uint32_t hip_arguments_fit(struct hip_arguments *arguments, uint32_t room);
 
 /* Writes them behind `offset` of the payload, a multiple of 8, and tells where in `place`. */
 void hip_arguments_fill(const struct hip_arguments *arguments, void *payload, uint32_t offset,

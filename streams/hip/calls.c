@@ -151,7 +151,7 @@ static inline uint64_t uid_of(enum hip_id id)
 
 /* How a call ended; 0 where it has not. */
 struct hip_end {
-	uint64_t begin_ns, end_ns;
+	uint64_t end_ns;
 	uint64_t status; /* string */
 	int64_t result;
 	uint32_t work;
@@ -174,7 +174,7 @@ static void fill(struct rtl_record *record, struct rtl_hip_call *payload,
 	record->uid = known[call->id].uid;
 	record->parent_uid = call->parent_uid;
 	record->instance = record->correlation = call->number;
-	payload->begin_ns = end->begin_ns;
+	payload->begin_ns = call->begin_ns;
 	payload->end_ns = end->end_ns;
 	payload->function = known[call->id].name;
 	payload->status = end->status;
@@ -184,7 +184,7 @@ static void fill(struct rtl_record *record, struct rtl_hip_call *payload,
 	payload->device = -1;
 	payload->flags = end->failed ? RTL_HIP_CALL_FAILED : 0;
 	payload->work = end->work;
-	payload->reserved = 0;
+	payload->tid = 0;
 	if (function->stream >= 0) {
 		payload->stream = slots[function->stream];
 		payload->flags |= RTL_HIP_CALL_STREAM;
@@ -193,20 +193,23 @@ static void fill(struct rtl_record *record, struct rtl_hip_call *payload,
 		payload->device = (int32_t)slots[function->device];
 }
 
+/* open: what it ends, see rtl_commit_end; 0: nothing. */
 static void publish(const struct hip_call *call, uint16_t type, const uint64_t *slots,
-		    const struct hip_end *end)
+		    const struct hip_end *end, uint32_t open)
 {
 	struct rtl_record *record =
 		rtl_reserve(hip_streams.calls, type, sizeof(struct rtl_hip_call));
 
-	if (!record)
+	if (!record) {
+		rtl_open_close(hip_streams.calls, open, call->number);
 		return;
+	}
 	fill(record, rtl_record_payload(record), call, slots, end);
-	rtl_commit(record);
+	rtl_commit_end(record, hip_streams.calls, open, call->number);
 }
 
 static void publish_debug(const struct hip_call *call, uint16_t type, const uint64_t *slots,
-			  const struct hip_end *end)
+			  const struct hip_end *end, uint32_t open)
 {
 	struct hip_arguments arguments;
 	const uint32_t bytes = hip_arguments_read(&arguments, call->id, slots, end->succeeded);
@@ -214,24 +217,68 @@ static void publish_debug(const struct hip_call *call, uint16_t type, const uint
 	struct rtl_record *record;
 
 	record = rtl_reserve(hip_streams.debug, type, (uint32_t)sizeof(*payload) + bytes);
-	if (!record)
+	if (!record) {
+		rtl_open_close(hip_streams.debug, open, call->number);
 		return;
+	}
 	payload = rtl_record_payload(record);
 	fill(record, &payload->call, call, slots, end);
 	hip_arguments_fill(&arguments, payload, sizeof(*payload), &payload->args);
-	rtl_commit(record);
+	rtl_commit_end(record, hip_streams.debug, open, call->number);
+}
+
+/* What is an event if the process ends within the call. */
+static inline void keep(struct hip_call *call, const uint64_t *slots)
+{
+	static const struct hip_end none;
+	struct rtl_hip_call *payload;
+	struct rtl_record *record = rtl_open_reserve(hip_streams.calls, RTL_FUNCTION_UNFINISHED,
+						     sizeof(struct rtl_hip_call), &call->open);
+
+	if (!record)
+		return;
+	payload = rtl_record_payload(record);
+	fill(record, payload, call, slots, &none);
+	payload->flags |= RTL_HIP_CALL_UNFINISHED;
+	payload->tid = rtl_thread_id();
+	rtl_open_commit(record);
+}
+
+static inline void keep_debug(struct hip_call *call, const uint64_t *slots)
+{
+	static const struct hip_end none;
+	struct hip_arguments arguments;
+	struct rtl_hip_call_debug *payload;
+	struct rtl_record *record;
+	uint32_t bytes;
+
+	call->open_debug = 0;
+	if (!rtl_enabled(hip_streams.debug, RTL_FUNCTION_WITH_ARGS_UNFINISHED))
+		return;
+	(void)hip_arguments_read(&arguments, call->id, slots, false);
+	bytes = hip_arguments_fit(&arguments, RTL_OPEN_PAYLOAD_MAX - sizeof(*payload));
+	record = rtl_open_reserve(hip_streams.debug, RTL_FUNCTION_WITH_ARGS_UNFINISHED,
+				  (uint32_t)sizeof(*payload) + bytes, &call->open_debug);
+	if (!record)
+		return;
+	payload = rtl_record_payload(record);
+	fill(record, &payload->call, call, slots, &none);
+	payload->call.flags |= RTL_HIP_CALL_UNFINISHED;
+	payload->call.tid = rtl_thread_id();
+	hip_arguments_fill(&arguments, payload, sizeof(*payload), &payload->args);
+	rtl_open_commit(record);
 }
 
 /* What is known already when a call begins. */
 __attribute__((cold, noinline)) static void publish_begins(const struct hip_call *call,
 							   const uint64_t *slots)
 {
-	const struct hip_end end = {.begin_ns = rtl_ticks_to_ns(call->begin_ticks)};
+	static const struct hip_end none;
 
 	if (rtl_enabled(hip_streams.calls, RTL_FUNCTION_BEGIN))
-		publish(call, RTL_FUNCTION_BEGIN, slots, &end);
+		publish(call, RTL_FUNCTION_BEGIN, slots, &none, 0);
 	if (rtl_enabled(hip_streams.debug, RTL_FUNCTION_WITH_ARGS_BEGIN))
-		publish_debug(call, RTL_FUNCTION_WITH_ARGS_BEGIN, slots, &end);
+		publish_debug(call, RTL_FUNCTION_WITH_ARGS_BEGIN, slots, &none, 0);
 }
 
 bool hip_call_begin(struct hip_call *call, enum hip_id id, const uint64_t *slots,
@@ -253,9 +300,12 @@ bool hip_call_begin(struct hip_call *call, enum hip_id id, const uint64_t *slots
 	}
 	call->number = rtl_unique_id();
 	call->begin_ticks = rtl_ticks();
+	call->begin_ns = rtl_ticks_to_ns(call->begin_ticks);
 	if (UNLIKELY((int)rtl_enabled(hip_streams.calls, RTL_FUNCTION_BEGIN) |
 		     (int)rtl_enabled(hip_streams.debug, RTL_FUNCTION_WITH_ARGS_BEGIN)))
 		publish_begins(call, slots);
+	keep(call, slots);
+	keep_debug(call, slots);
 	call->scope = rtl_scope_push(uid, call->number, call->number);
 	call->around = thread_cause;
 	thread_cause.call_ticks = call->begin_ticks;
@@ -280,7 +330,6 @@ void hip_call_end(const struct hip_call *call, const uint64_t *slots, int64_t re
 {
 	const struct hip_function *function = &hip_functions[call->id];
 	const struct hip_end end = {
-		.begin_ns = rtl_ticks_to_ns(call->begin_ticks),
 		.end_ns = rtl_ticks_to_ns(rtl_ticks()),
 		.status = hip_enumeration_name(known[call->id].results, result),
 		.result = result,
@@ -292,7 +341,11 @@ void hip_call_end(const struct hip_call *call, const uint64_t *slots, int64_t re
 	depth--;
 	leave(call);
 	if (rtl_enabled(hip_streams.calls, RTL_FUNCTION_END))
-		publish(call, RTL_FUNCTION_END, slots, &end);
+		publish(call, RTL_FUNCTION_END, slots, &end, call->open);
+	else
+		rtl_open_close(hip_streams.calls, call->open, call->number);
 	if (rtl_enabled(hip_streams.debug, RTL_FUNCTION_WITH_ARGS_END))
-		publish_debug(call, RTL_FUNCTION_WITH_ARGS_END, slots, &end);
+		publish_debug(call, RTL_FUNCTION_WITH_ARGS_END, slots, &end, call->open_debug);
+	else
+		rtl_open_close(hip_streams.debug, call->open_debug, call->number);
 }

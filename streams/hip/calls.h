@@ -30,7 +30,10 @@ void hip_start(void);
 struct hip_call {
 	enum hip_id id;
 	uint32_t scope;
+	uint32_t open; /* of rtl_open_reserve, on each of the streams */
+	uint32_t open_debug;
 	uint64_t begin_ticks;
+	uint64_t begin_ns;
 	uint64_t number; /* its instance, and correlation of what it causes */
 	uint64_t parent; /* instance of what encloses it */
 	uint64_t parent_uid;

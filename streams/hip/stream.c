@@ -29,9 +29,11 @@ _Static_assert(offsetof(struct rtl_hip_call, function) == offsetof(struct rtl_hs
 		C(stream, RTL_KIND_ADDRESS, "",                                                    \
 		  "the hipStream_t among its arguments; 0: the null stream"),                      \
 		C(device, RTL_KIND_INT, "", "the device among its arguments; -1: none"),           \
-		C(flags, RTL_KIND_UINT, "", "1: it failed, 2: a stream is among its arguments"),   \
+		C(flags, RTL_KIND_UINT, "",                                                        \
+		  "1: it failed, 2: a stream is among its arguments, 4: it has not ended"),        \
 		C(work, RTL_KIND_UINT, "",                                                         \
-		  "dispatches and copies that it has submitted; none in a begin")
+		  "dispatches and copies that its thread submitted until it returned; at least"),  \
+		C(tid, RTL_KIND_UINT, "", "of one that has not ended, its thread")
 
 static const struct rtl_field call_fields[] = {CALL_FIELDS};
 
@@ -46,6 +48,8 @@ static const struct rtl_type_info call_types[] = {
 	     "a function was called"),
 	TYPE(RTL_FUNCTION_END, "function_end", struct rtl_hip_call, call_fields,
 	     "a function has returned; repeats what function_begin said"),
+	TYPE(RTL_FUNCTION_UNFINISHED, "function_unfinished", struct rtl_hip_call, call_fields,
+	     "a function had not returned when the process ended"),
 };
 
 static const struct rtl_type_info debug_types[] = {
@@ -53,6 +57,9 @@ static const struct rtl_type_info debug_types[] = {
 	     debug_fields, "a function was called"),
 	TYPE(RTL_FUNCTION_WITH_ARGS_END, "function_with_args_end", struct rtl_hip_call_debug,
 	     debug_fields, "a function has returned; repeats what the begin said"),
+	TYPE(RTL_FUNCTION_WITH_ARGS_UNFINISHED, "function_with_args_unfinished",
+	     struct rtl_hip_call_debug, debug_fields,
+	     "a function had not returned when the process ended"),
 };
 
 const struct rtl_stream_info hip_call_stream_info = {

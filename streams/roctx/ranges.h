@@ -26,6 +26,7 @@ struct range {
 	uint32_t begin_tid;
 	int32_t level; /* -1: started */
 	uint32_t name_length;
+	uint32_t open; /* of rtl_open_reserve */
 	bool cut;
 	const char *name; /* not terminated; of a popped range valid until the next push */
 };

@@ -180,18 +180,12 @@ static void open_range(struct range *range, const struct name *name)
 		thread_cause.correlation ? thread_cause.correlation : around.correlation;
 }
 
-static void publish_range(uint16_t type, const struct range *range, uint64_t end_ns)
+/* name_length: how much of the name there is room for. */
+static void fill(struct rtl_record *record, const struct range *range, uint64_t begin_ns,
+		 uint64_t end_ns, uint32_t name_length)
 {
-	struct rtl_roctx_range *payload;
-	struct rtl_record *record;
-	const uint64_t begin_ns = rtl_ticks_to_ns(range->begin_ticks);
+	struct rtl_roctx_range *payload = rtl_record_payload(record);
 
-	if (!rtl_enabled(stream, type))
-		return;
-	record = rtl_reserve(stream, type, (uint32_t)sizeof(*payload) + range->name_length);
-	if (!record)
-		return;
-	payload = rtl_record_payload(record);
 	record->uid = range_uid;
 	record->parent_uid = range->parent_uid;
 	record->instance = range->instance;
@@ -202,17 +196,61 @@ static void publish_range(uint16_t type, const struct range *range, uint64_t end
 	payload->id = range->id;
 	payload->begin_tid = range->begin_tid;
 	payload->level = range->level;
-	payload->flags =
-		(range->cut ? RTL_ROCTX_CUT : 0) | (range->level < 0 ? RTL_ROCTX_STARTED : 0);
+	payload->flags = (range->cut || name_length < range->name_length ? RTL_ROCTX_CUT : 0) |
+			 (range->level < 0 ? RTL_ROCTX_STARTED : 0);
 	payload->reserved = 0;
-	payload->name = (struct rtl_text){sizeof(*payload), range->name_length};
-	memcpy(payload + 1, range->name, range->name_length);
+	payload->name = (struct rtl_text){sizeof(*payload), name_length};
+	memcpy(payload + 1, range->name, name_length);
+}
+
+static uint32_t size_of(uint32_t name_length)
+{
+	return (uint32_t)sizeof(struct rtl_roctx_range) + name_length;
+}
+
+static void publish_begin(const struct range *range)
+{
+	const uint64_t begin_ns = rtl_ticks_to_ns(range->begin_ticks);
+	struct rtl_record *record =
+		rtl_reserve(stream, RTL_REGION_BEGIN, size_of(range->name_length));
+
+	if (!record)
+		return;
+	fill(record, range, begin_ns, 0, range->name_length);
 	rtl_commit(record);
+}
+
+/* What is an event if the process ends before the range does. */
+static void keep(struct range *range)
+{
+	const uint32_t most = RTL_OPEN_PAYLOAD_MAX - size_of(0);
+	const uint32_t length = range->name_length < most ? range->name_length : most;
+	const uint64_t begin_ns = rtl_ticks_to_ns(range->begin_ticks);
+	struct rtl_record *record =
+		rtl_open_reserve(stream, RTL_REGION_UNFINISHED, size_of(length), &range->open);
+	struct rtl_roctx_range *payload;
+
+	if (!record)
+		return;
+	fill(record, range, begin_ns, 0, length);
+	payload = rtl_record_payload(record);
+	payload->flags |= RTL_ROCTX_UNFINISHED;
+	rtl_open_commit(record);
 }
 
 static void publish_end(const struct range *range)
 {
-	publish_range(RTL_REGION_END, range, rtl_ticks_to_ns(rtl_ticks()));
+	const uint64_t begin_ns = rtl_ticks_to_ns(range->begin_ticks);
+	const uint64_t end_ns = rtl_ticks_to_ns(rtl_ticks());
+	struct rtl_record *record =
+		rtl_reserve(stream, RTL_REGION_END, size_of(range->name_length));
+
+	if (!record) {
+		rtl_open_close(stream, range->open, range->instance);
+		return;
+	}
+	fill(record, range, begin_ns, end_ns, range->name_length);
+	rtl_commit_end(record, stream, range->open, range->instance);
 }
 
 static void publish_mark(const struct name *name)
@@ -284,12 +322,14 @@ int roctxRangePushA(const char *message)
 		open_range(&range, &name);
 		range.level = level;
 		range.scope = rtl_scope_push(range_uid, range.instance, 0);
+		keep(&range);
 		if (ranges_push(&range)) {
 			thread_cause.range = range.instance;
 			if (range.scope > RTL_SCOPE_DEPTH_MAX)
 				thread_cause.inner = range.instance;
-			publish_range(RTL_REGION_BEGIN, &range, 0);
+			publish_begin(&range);
 		} else {
+			rtl_open_close(stream, range.open, range.instance);
 			rtl_scope_pop(range.scope);
 			rtl_stream_count_missed(stream, "no memory for a range", 1);
 		}
@@ -330,10 +370,13 @@ uint64_t roctxRangeStartA(const char *message)
 
 		open_range(&range, &name);
 		range.id = id;
-		if (ranges_start(&range))
-			publish_range(RTL_REGION_BEGIN, &range, 0);
-		else
+		keep(&range);
+		if (ranges_start(&range)) {
+			publish_begin(&range);
+		} else {
+			rtl_open_close(stream, range.open, range.instance);
 			rtl_stream_count_missed(stream, "no memory for a range", 1);
+		}
 	}
 	return id;
 }

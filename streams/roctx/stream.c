@@ -19,7 +19,8 @@ static const struct rtl_field range_fields[] = {
 	R(id, RTL_KIND_UINT, "", "of a started range, the program's number for it"),
 	R(begin_tid, RTL_KIND_UINT, "", "thread that pushed or started it"),
 	R(level, RTL_KIND_INT, "", "pushed ranges around it; -1: it was started"),
-	R(flags, RTL_KIND_UINT, "", "1: the name is cut, 2: started, not pushed"),
+	R(flags, RTL_KIND_UINT, "",
+	  "1: the name is cut, 2: started, not pushed, 4: it has not ended"),
 	R(name, RTL_KIND_TEXT, "", "what the program calls it"),
 };
 
@@ -43,6 +44,8 @@ static const struct rtl_type_info types[] = {
 	     "a range was pushed or started"),
 	TYPE(RTL_REGION_END, "region_end", struct rtl_roctx_range, range_fields,
 	     "a range was popped or stopped; repeats what region_begin said"),
+	TYPE(RTL_REGION_UNFINISHED, "region_unfinished", struct rtl_roctx_range, range_fields,
+	     "a range was open when the process ended"),
 	TYPE(RTL_SIGNAL, "mark", struct rtl_roctx_mark, mark_fields, "a mark"),
 	TYPE(RTL_METADATA, "name", struct rtl_roctx_name, name_fields,
 	     "the program has named something"),
