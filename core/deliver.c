@@ -288,6 +288,8 @@ static void count(struct host *host, struct source *source)
 
 bool host_pass(struct host *host)
 {
+	bool rest =
+		false; /* of a pass that was cut short: what came behind its heads is not seen */
 	uint32_t i, total = 0;
 
 	while (__atomic_load_n(&host->paused, __ATOMIC_RELAXED))
@@ -296,6 +298,7 @@ bool host_pass(struct host *host)
 	host->pass_ns = clock_ns();
 	host->interrupted = false;
 	for (i = 0; i < host->source_count; i++) {
+		rest |= !host->sources[i]->finals && host->sources[i]->interrupted;
 		if (host->counting)
 			count(host, host->sources[i]);
 		else if (!host->sources[i]->finals)
@@ -305,7 +308,7 @@ bool host_pass(struct host *host)
 	sweep_if_due(host);
 	host->dirty |= total > 0;
 	host_unlock(host);
-	return total > 0;
+	return total > 0 || rest;
 }
 
 bool host_is_interrupted(const struct host *host)

@@ -62,8 +62,8 @@ uint32_t host_living_count(const struct host *host);
 bool host_look_around(struct host *host, uint32_t timeout_ms);
 /* All of this process's stream is recorded until the subscribers have been told of it. */
 void host_await_stream(struct host *host, uint32_t number);
-/* Delivers what there is; returns whether there was anything. One thread. Where there is much, it
- * stops between two batches for a flush, and the next call goes on there. */
+/* Delivers what there is; returns false where a whole pass found nothing. One thread. Where there
+ * is much, it stops between two batches for a flush, and the next call goes on there. */
 bool host_pass(struct host *host);
 /* Whether the last pass has stopped like that. */
 bool host_is_interrupted(const struct host *host);

@@ -36,10 +36,14 @@ static struct {
 	const struct rtl_stream_info *stream;
 } seen;
 
+static void (*at_first_events)(void);
+
 static void on_events(void *user, const struct rtl_event *const *events, size_t count)
 {
 	(void)user;
 	(void)events;
+	if (!seen.events && at_first_events)
+		at_first_events();
 	seen.events += count;
 }
 
@@ -167,6 +171,17 @@ static void release_pending(void)
 	rtl_pending_release(more_pending);
 }
 
+static struct rtl_stream *stream = &rtl_stream_none;
+
+static void publish(int count)
+{
+	for (int i = 0; i < count; i++) {
+		struct rtl_record *record = rtl_reserve(stream, RTL_SIGNAL, 0);
+		if (record)
+			rtl_commit(record);
+	}
+}
+
 /* What happens in a traced process: publishes, tells the parent, then does `end`. */
 static pid_t start_process(const struct rtl_collector *collector, int count, int tell,
 			   void (*end)(void))
@@ -175,7 +190,6 @@ static pid_t start_process(const struct rtl_collector *collector, int count, int
 
 	if (pid)
 		return pid;
-	struct rtl_stream *stream = &rtl_stream_none;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	tell = dup2(tell, 3);
 	close_range(4, ~0u, 0); /* the collector's lock too, as an exec does */
@@ -186,11 +200,7 @@ static pid_t start_process(const struct rtl_collector *collector, int count, int
 	more_pending = rtl_stream_pending(stream, "cut off");
 	rtl_pending_begin(pending, PENDING - 1);
 	rtl_pending_begin(more_pending, 1);
-	for (int i = 0; i < count; i++) {
-		struct rtl_record *record = rtl_reserve(stream, RTL_SIGNAL, 0);
-		if (record)
-			rtl_commit(record);
-	}
+	publish(count);
 	rtl_pending_end(pending, PENDING_ENDED);
 	if (write(tell, "", 1) != 1)
 		_exit(1);
@@ -262,6 +272,56 @@ static void test_collector__own_subscriber_and_no_list__gets_all(void **state)
 	assert_int_equal(seen.begun, 1);
 	assert_int_equal(seen.ended, 1);
 	assert_int_equal(seen.finished, 1);
+}
+
+/* Events that a subscriber gets at once, and longer than a pass goes on without a flush. */
+#define BATCH   512
+#define PASS_MS 60
+
+static pid_t process;
+
+static void end_with_more(void)
+{
+	sigset_t set;
+	int number;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	if (!sigwait(&set, &number))
+		publish(1000);
+}
+
+/* It has published more, and is gone, when its first batch has been delivered. */
+static void let_it_end(void)
+{
+	kill(process, SIGUSR1);
+	assert_int_equal(waitpid(process, NULL, 0), process);
+	nanosleep(&(struct timespec){0, PASS_MS * 1000000L}, NULL);
+}
+
+/* A pass that is cut short where nothing of it is left is not the last one. */
+static void test_collector__slow_batch_is_all_of_a_pass__rest_is_delivered(void **state)
+{
+	struct rtl_collector *collector = create(RTL_COLLECT, base);
+	sigset_t set, before;
+	uint32_t left;
+	int ends[2];
+
+	(void)state;
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &set, &before);
+	assert_int_equal(pipe(ends), 0);
+	process = start_process(collector, BATCH, ends[1], end_with_more);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	wait_until_told(ends);
+	at_first_events = let_it_end;
+	rtl_collector_poll(collector, 0);
+	at_first_events = NULL;
+	rtl_collector_finish(collector, &left);
+	rtl_collector_destroy(collector);
+	assert_int_equal(seen.events, BATCH + 1000);
+	assert_int_equal(seen.ledger.delivered, BATCH + 1000);
 }
 
 static void test_collector__process_is_killed__what_was_under_way_is_missed(void **state)
@@ -508,6 +568,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_collector__own_subscriber_and_no_list__gets_all),
 		TEST(test_collector__killed_and_not_reaped__counts_as_dead),
+		TEST(test_collector__slow_batch_is_all_of_a_pass__rest_is_delivered),
 		TEST(test_collector__process_is_killed__what_was_under_way_is_missed),
 		TEST(test_collector__under_way_and_given_back__not_missed),
 		TEST(test_collector__process_outlives_it__counted_and_nothing_left),
