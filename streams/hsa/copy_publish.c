@@ -213,7 +213,7 @@ void copy_publish_begin(const struct slot *slot)
 {
 	const struct uids uids = find_uids(slot);
 	struct rtl_record *record =
-		rtl_try_reserve(collector.copies, RTL_TRANSFER_BEGIN, sizeof(struct rtl_hsa_copy));
+		publish_reserve(collector.copies, RTL_TRANSFER_BEGIN, sizeof(struct rtl_hsa_copy));
 
 	if (record)
 		publish(record, slot, uids, (struct times){0, 0});

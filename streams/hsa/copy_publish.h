@@ -3,8 +3,7 @@
  * The stream rtl.hsa.copy: its description and its events.
  *
  * Threads: each function says whose; no locks. What is published may wait for room in a ring, but
- * for RTL_TRANSFER_BEGIN: the application may hold locks of its own there, and the end says all
- * that it says.
+ * for RTL_TRANSFER_BEGIN on the runtime's own thread (publish.h).
  */
 #ifndef STREAMS_HSA_COPY_PUBLISH_H
 #define STREAMS_HSA_COPY_PUBLISH_H

@@ -8,6 +8,7 @@
 #include "harvest.h"
 #include "kernel_table.h"
 #include "queue.h"
+#include "relay.h"
 
 static void write_metadata(uint64_t uid, uint64_t parent_uid,
 			   const struct rtl_hsa_metadata *payload)
@@ -138,10 +139,16 @@ static void fill_barrier(struct rtl_record *record, const struct queue *queue,
 	};
 }
 
+struct rtl_record *publish_reserve(struct rtl_stream *stream, uint16_t type, uint32_t size)
+{
+	return __builtin_expect(relay_is_runtime_thread(), 0) ? rtl_try_reserve(stream, type, size)
+							      : rtl_reserve(stream, type, size);
+}
+
 void publish_begin(const struct queue *queue, const struct slot *slot)
 {
 	const bool barrier = slot->what == SLOT_BARRIER;
-	struct rtl_record *record = rtl_try_reserve(
+	struct rtl_record *record = publish_reserve(
 		collector.stream, barrier ? RTL_BARRIER_BEGIN : RTL_TASK_BEGIN,
 		barrier ? sizeof(struct rtl_hsa_barrier) : sizeof(struct rtl_hsa_dispatch));
 

@@ -2,20 +2,23 @@
 /*
  * Events of rtl.hsa.
  *
- * Threads: each function says whose; no locks. What is published from a thread of the
- * application outside of a queue's lock, and by the harvester, may wait for room in a ring;
- * RTL_TASK_BEGIN, from inside a queue's lock, never does and is discarded (and counted)
- * instead: RTL_TASK_END says all that it says.
+ * Threads: each function says whose; no locks. What is published may wait for room in a ring, as
+ * the policy says: inside a queue's lock, too, which nobody who makes room needs. The runtime's own
+ * thread completes for others: on it what finds no room is discarded (and counted).
  */
 #ifndef STREAMS_HSA_PUBLISH_H
 #define STREAMS_HSA_PUBLISH_H
 
 #include <hsa/hsa.h>
+#include <rtl/publish.h>
 #include <stdint.h>
 
 struct queue;
 struct rtl_hsa_metadata;
 struct slot;
+
+/* rtl_reserve, for threads that submit: without waiting on the runtime's own. */
+struct rtl_record *publish_reserve(struct rtl_stream *stream, uint16_t type, uint32_t size);
 
 /* Application's threads, when something becomes known. */
 void publish_metadata(uint64_t uid, uint64_t parent_uid, const struct rtl_hsa_metadata *payload);

@@ -226,6 +226,11 @@ target_link_libraries(hsa_calls PRIVATE hsa-runtime64)
 # What is not called ends the process where the kernel cannot do it.
 hsa_calls_test(calls softgpu hsa_calls ${programs}/hsa_kernels hsa_amd_svm_prefetch_async)
 hsa_calls_recorded_test(softgpu hsa_calls ${programs}/hsa_kernels)
+# Begins are recorded, too, by whoever submits, and wait for room as everything else does.
+add_test(NAME integration.hsa.softgpu.begins_recorded
+  COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/hsa_begins_recorded softgpu ${programs}/hsa_dispatch -n 20000 -b 64 -t 2 -S)
+set_tests_properties(integration.hsa.softgpu.begins_recorded PROPERTIES LABELS softgpu TIMEOUT 300
+  SKIP_RETURN_CODE 77 ENVIRONMENT "RTL_BUILD_DIR=${PROJECT_BINARY_DIR}")
 if(RTL_ROCM7_FOUND)
   hsa_calls_program(hsa_calls7 1 ${RTL_ROCM7_INCLUDE_DIR})
   target_link_libraries(hsa_calls7 PRIVATE ${RTL_ROCM7_LIBRARY_DIR}/libhsa-runtime64.so.1
