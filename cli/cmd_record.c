@@ -13,6 +13,9 @@
 #include "launch.h"
 #include "session.h"
 
+/* Room for a few of the largest events. */
+#define LIMIT_LEAST 65536u
+
 enum { OPTION_LIMIT = LAUNCH_OPTIONS };
 
 static const struct cli_option options[] = {
@@ -126,9 +129,12 @@ static int take_option(struct launch *launch, int option, const char *value)
 
 	(void)option; /* there is one */
 	record->limit_bytes = parse_size(value);
-	return record->limit_bytes
-		       ? CLI_OK
-		       : cli_usage("record: --limit takes a size such as 500M, not '%s'", value);
+	if (!record->limit_bytes)
+		return cli_usage("record: --limit takes a size such as 500M, not '%s'", value);
+	return record->limit_bytes >= LIMIT_LEAST ? CLI_OK
+						  : cli_usage("record: --limit %s is too small for "
+							      "a recording: give 64K or more",
+							      value);
 }
 
 static int run(const struct cli_command *command, int argc, char **argv)

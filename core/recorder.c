@@ -16,6 +16,9 @@
 #include "host_impl.h"
 #include "log.h"
 
+/* With a bound, a recording has at least so many segments when the oldest goes. */
+#define BOUND_PARTS 8u
+
 /* One that is in the recording, for the bound. */
 struct segment {
 	struct segment *next;
@@ -225,14 +228,47 @@ static uint64_t find_end(const struct reader_ring *r)
 	return bytes - first > usable ? r->position + first + usable : r->head;
 }
 
-/* Writes [r->position, end) of the process's ring `index` to a segment of its own. */
-static bool save(struct recorder *recorder, struct source *source, int dir_fd, uint32_t index,
-		 uint64_t end)
+/* What goes into one segment: one piece of memory without the filler at the ring's end, of which
+ * there may be megabytes where the spool's disk is full. */
+struct piece {
+	uint64_t end;  /* of its records, from the ring's position on */
+	uint64_t next; /* where the next one begins */
+};
+
+static struct piece find_piece(const struct recorder *recorder, const struct reader_ring *r,
+			       uint64_t end)
+{
+	const uint64_t to_end = r->capacity - reader_offset(r);
+	const uint64_t most =
+		recorder->limit_bytes ? recorder->limit_bytes / BOUND_PARTS : UINT64_MAX;
+	struct piece piece = {.end = r->position, .next = end};
+	struct reader_ring at = *r;
+
+	if (end - r->position >= to_end)
+		piece.next = r->position + to_end;
+	else if (end - r->position <= most)
+		return (struct piece){end, end}; /* fillers are at the ring's end only */
+	at.head = piece.next;
+	while (reader_walk(&at)) {
+		if (at.position - r->position > most && piece.end > r->position) {
+			piece.next = piece.end;
+			return piece;
+		}
+		piece.end = at.position;
+	}
+	/* what is damaged is saved as it is; who reads the recording finds out */
+	if (at.skipped != r->skipped)
+		piece.end = piece.next;
+	return piece;
+}
+
+/* Writes a piece of the process's ring `index`, from its position on, to a segment of its own. */
+static bool save_piece(struct recorder *recorder, struct source *source, int dir_fd, uint32_t index,
+		       uint64_t end)
 {
 	struct reader_ring *r = &source->reader.list[index];
 	const struct ring_header *ring = r->ring;
-	uint64_t offset = reader_offset(r), bytes = end - r->position;
-	uint64_t first = bytes < r->capacity - offset ? bytes : r->capacity - offset;
+	uint64_t bytes = end - r->position;
 	union {
 		struct ring_header header;
 		uint8_t page[RING_HEADER_SIZE];
@@ -247,18 +283,32 @@ static bool save(struct recorder *recorder, struct source *source, int dir_fd, u
 			     .head = bytes}};
 	const struct part parts[] = {
 		{&head, sizeof head},
-		{ring_data((struct ring_header *)(uintptr_t)ring) + offset, first},
-		{ring_data((struct ring_header *)(uintptr_t)ring), bytes - first}};
+		{ring_data((struct ring_header *)(uintptr_t)ring) + reader_offset(r), bytes}};
 	char name[32];
 
 	snprintf(name, sizeof name, SPOOL_SEGMENT_NAME, source->segments);
 	touch(parts[1].data, parts[1].size);
-	touch(parts[2].data, parts[2].size);
-	if (!write_file(dir_fd, name, parts, 3))
+	if (!write_file(dir_fd, name, parts, 2))
 		return failed(recorder);
 	add_segment(recorder, source, source->segments, r, end);
 	source->segments++;
-	r->position = end;
+	return true;
+}
+
+/* Saves what the process's ring `index` holds before `end`; returns whether it could. */
+static bool save(struct recorder *recorder, struct source *source, int dir_fd, uint32_t index,
+		 uint64_t end)
+{
+	struct reader_ring *r = &source->reader.list[index];
+
+	while (r->position < end) {
+		const struct piece piece = find_piece(recorder, r, end);
+
+		if (piece.end > r->position &&
+		    !save_piece(recorder, source, dir_fd, index, piece.end))
+			return false;
+		r->position = piece.next;
+	}
 	return true;
 }
 

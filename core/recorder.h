@@ -5,8 +5,8 @@
  * A recording is a folder with one for each process, which is a spool (spool.h) whose `control`
  * and `dict` are copies, made when the process has ended. Its records stand in segments: files
  * `segment-N` that look like rings which nobody writes to any more (ring.h), each a piece of one
- * ring. Segments get their names when they are complete. `ring-N` has the counts of a ring and
- * no records.
+ * ring without fillers. Segments get their names when they are complete. `ring-N` has the counts of
+ * a ring and no records.
  *
  * With a bound the oldest segments of the recording are deleted; their events are counted as
  * discarded.

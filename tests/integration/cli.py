@@ -1336,6 +1336,8 @@ class Record(Case):
     def test_bad_input__one_line(self):
         os.mkdir(self.path("there"))
         self.refused(1, self.path("there") + " exists", "record", "-o", "there", "true")
+        self.refused(2, "record: --limit 1K is too small for a recording: give 64K or more",
+                     "record", "-l", "1K", "true")
         self.refused(2, "record: --limit takes a size such as 500M, not '5x'", "record", "-l",
                      "5x", "true")
         self.refused(2, "record: give a command to run", "record")

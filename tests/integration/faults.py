@@ -875,6 +875,22 @@ class FullDisk(Faults):
         self.assertEqual(self.operations("run.db"), delivered)
         self.assertEqual(delivered + discarded, 300000)
 
+    def test_spool_of_a_recording__valid_and_the_rest_counted(self):
+        """Threads that stay, until none gets a buffer any more."""
+        done = self.small('yes on | head -30 | "$RTL" record --spool '
+                          'small -o run.rec "$PROGRAM" 20000 threads; echo status $?; ls small')
+        recorded = sum(int(line) for line in done.stdout.split("\n")[:30])
+        self.assertEqual(done.stdout.split("\n")[30:], ["status 0", ""])
+        self.assertNotIn("damaged", done.stderr)
+        self.assertEqual(self.rtl("replay", "-o", "run.db", "run.rec").stderr.count("damaged"), 0)
+        published, delivered, discarded, abandoned = self.ledger("run.db")
+        self.assertEqual((published, delivered, discarded, abandoned),
+                         (600000, recorded, 600000 - recorded, 0))
+        self.assertEqual(self.operations("run.db"), recorded)
+        # a dispatch is less than 400 bytes
+        size = sum(os.path.getsize(name) for name in glob.glob(self.path("run.rec/*/segment-*")))
+        self.assertLess(size, 400 * recorded)
+
     def test_no_room_for_the_tables__program_runs_on_and_is_told(self):
         done = self.small('head -c 1900000 /dev/zero >small/x; '
                           '"$RTL" trace -o small/run.db "$PROGRAM" 1000 print; echo status $?; '

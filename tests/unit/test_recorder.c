@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mount.h>
@@ -27,6 +28,9 @@
 
 #define THREADS 2
 #define EVENTS  100000u
+/* In segments: see core/ring.h. */
+#define SEGMENT_HEADER 4096u
+#define RECORD_BYTES   (48u + 8u)
 
 struct payload {
 	uint32_t thread;
@@ -338,6 +342,63 @@ static void test_recorder__bound__oldest_events_go_and_are_counted(void **state)
 	assert_int_equal(next_number[0] > next_number[1] ? next_number[0] : next_number[1], EVENTS);
 }
 
+/* Bytes of records in the recording. */
+static uint64_t recorded_bytes(const struct scratch *s)
+{
+	char pattern[128];
+	uint64_t sum = 0;
+	struct stat st;
+	glob_t found;
+	size_t i;
+
+	snprintf(pattern, sizeof pattern, "%s/rtl-spool-*/segment-*", s->recording);
+	assert_int_equal(glob(pattern, 0, NULL, &found), 0);
+	for (i = 0; i < found.gl_pathc; i++) {
+		assert_int_equal(stat(found.gl_pathv[i], &st), 0);
+		sum += (uint64_t)st.st_size - SEGMENT_HEADER;
+	}
+	globfree(&found);
+	return sum;
+}
+
+static void test_recorder__bound_below_a_segment__kept_to_and_not_empty(void **state)
+{
+	struct scratch *s = *state;
+	struct rtl_collector *collector = start(s, RTL_RECORD, s->spools, 100000);
+
+	assert_int_equal(record(s, collector, ENDS), 0);
+	end(collector);
+	assert_in_range(recorded_bytes(s), 70000, 100000);
+	replay(s);
+	assert_int_equal(seen, recorded_bytes(s) / RECORD_BYTES);
+	assert_int_equal(ledger.published, THREADS * EVENTS);
+	assert_int_equal(ledger.delivered, seen);
+	assert_int_equal(ledger.discarded, THREADS * EVENTS - seen);
+}
+
+static void test_recorder__spool_disk_full__no_filler_and_all_counted(void **state)
+{
+	struct scratch *s = *state;
+	struct rtl_collector *collector;
+
+	if (mount("tmpfs", s->spools, "tmpfs", 0, "size=2m")) {
+		print_message("SKIPPED: no tmpfs can be mounted here (%s)\n", strerror(errno));
+		skip();
+	}
+	collector = start(s, RTL_RECORD, s->spools, 0);
+	assert_int_equal(record(s, collector, ENDS), 0);
+	assert_int_equal(end(collector), 0);
+	assert_int_equal(umount(s->spools), 0);
+	assert_int_equal(rmdir(s->spools), 0);
+	replay(s);
+	assert_true(seen > 0);
+	assert_int_equal(recorded_bytes(s), (uint64_t)seen * RECORD_BYTES);
+	assert_int_equal(ledger.published, THREADS * EVENTS);
+	assert_int_equal(ledger.delivered, seen);
+	assert_int_equal(ledger.discarded, THREADS * EVENTS - seen);
+	assert_int_equal(ledger.abandoned, 0);
+}
+
 /* A recorder that dies at once; the program goes on without it. */
 static void recorder_that_dies(const struct scratch *s, int fd)
 {
@@ -434,6 +495,8 @@ int main(void)
 		TEST(test_recorder__program_killed__replay_has_each_event_once),
 		TEST(test_recorder__program_closes_all_descriptors__nothing_lost_nothing_of_its_own_touched),
 		TEST(test_recorder__bound__oldest_events_go_and_are_counted),
+		TEST(test_recorder__bound_below_a_segment__kept_to_and_not_empty),
+		TEST(test_recorder__spool_disk_full__no_filler_and_all_counted),
 		TEST(test_recorder__recorder_killed__recovered_without_gaps_or_twins),
 		TEST(test_recorder__disk_full__says_so_and_the_program_ends_well),
 		TEST(test_recorder__output_cannot_be_made__one_line),
