@@ -213,12 +213,17 @@ static bool is_lost(void)
 	       !session_has_ended();
 }
 
+bool bus_has_lost_consumer(void)
+{
+	return bus.collected ? is_lost() : !__atomic_load_n(&consumer.running, __ATOMIC_RELAXED);
+}
+
 bool bus_has_consumer(void)
 {
-	if (!bus.collected)
-		return __atomic_load_n(&consumer.running, __ATOMIC_RELAXED);
-	if (is_lost())
+	if (bus_has_lost_consumer())
 		return false;
+	if (!bus.collected)
+		return true;
 	if (session_is_alive())
 		return true;
 	lose_collector();
@@ -227,8 +232,8 @@ bool bus_has_consumer(void)
 
 uint64_t bus_progress(void)
 {
-	/* acquire: with the release of the thread that has made the ring */
-	const uint32_t n = __atomic_load_n(&bus.spool.control->ring_count, __ATOMIC_ACQUIRE);
+	/* acquire: with the release in writer.c: rings[] is filled so far; 0 in a child */
+	const uint32_t n = __atomic_load_n(&bus.ring_count, __ATOMIC_ACQUIRE);
 	uint64_t sum = bus.host ? host_progress(bus.host) : 0;
 	uint32_t i;
 

@@ -58,7 +58,9 @@ bool bus_is_own_thread(void);
 /* Whether a consumer is there that will make room. Where the collector has ended, recording ends by
  * this call; where it died, recording goes on as far as there is room. */
 bool bus_has_consumer(void);
-/* Whether that call has found it dead: nobody makes room any more. */
+/* Whether that is known not to be so; a look at memory. */
+bool bus_has_lost_consumer(void);
+/* Whether bus_has_consumer has found it dead: nobody makes room any more. */
 bool bus_collector_died(void);
 /* Grows as long as the consumer gets on. With signals blocked: it looks at all rings. */
 uint64_t bus_progress(void);

@@ -214,7 +214,8 @@ static struct ring_header *new_ring(uint32_t tid)
 		return NULL;
 	bus.ring_bytes_total += capacity;
 	bus.rings[bus.ring_count] = ring;
-	__atomic_store_n(&bus.ring_count, bus.ring_count + 1, __ATOMIC_RELAXED); /* see publish.c */
+	/* release: with the acquire in bus_progress; relaxed in publish.c */
+	__atomic_store_n(&bus.ring_count, bus.ring_count + 1, __ATOMIC_RELEASE);
 	/* release: with the consumer's acquire, which then reads rings[] and the header */
 	__atomic_store_n(&bus.spool.control->ring_count, bus.ring_count, __ATOMIC_RELEASE);
 	return ring;
@@ -275,7 +276,8 @@ bool writer_take_ring(struct writer *writer)
 /* Whether this thread may wait for the consumer, and still has hope. With signals blocked. */
 static bool is_patient(void)
 {
-	return !bus_is_own_thread() && !writer_no_wait && stall_may_wait();
+	return !bus_is_own_thread() && !writer_no_wait && !bus_has_lost_consumer() &&
+	       stall_may_wait();
 }
 
 /* Waits until the consumer has moved the tail; false: nobody will. */

@@ -358,6 +358,15 @@ class DeadCollector(Faults):
                               self.rtl("summary", "run.db").stderr)
                 os.unlink(self.path("run.db"))
 
+    def test_long_after_the_death__nobody_is_said_to_wait(self):
+        child, _, folder = self.outlive(RTL, "trace", "-o", "run.db",
+                                        env={"RTL_STALL_TIMEOUT": "1000"})
+        end = time.monotonic() + 1.5
+        while time.monotonic() < end:
+            self.line(child)
+        self.assertNotIn("RTL_STALL_TIMEOUT", self.end(child))
+        self.assertEqual(self.rtl("recover", folder).returncode, 0)
+
     def test_there_was_room_for_all__nothing_is_missing(self):
         child, recorded, folder = self.outlive(RTL, "trace", "-o", "run.db", lines=1,
                                                env={"RTL_BUFFER_TOTAL": "64M"})
