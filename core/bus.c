@@ -620,10 +620,12 @@ static void start_anew(void)
 	inline_forget();
 	session_leave();
 	bus.host = NULL;
+	if (bus.parents) {
+		fate = FATE_SERVES;
+		stall_forget();
+	}
 	bus.parents = false;
 	bus.collected = false;
-	fate = FATE_SERVES;
-	stall_forget();
 	bus.ring_count = 0;
 	bus.ring_bytes_total = 0;
 	consumer.running = false;
