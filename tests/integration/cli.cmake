@@ -69,6 +69,11 @@ foreach(suite Vanished Crash DeadCollector Stalled Plugins Killed Leftovers Ends
     COMMAND Python3::Interpreter -B ${CMAKE_CURRENT_LIST_DIR}/faults.py -v ${suite})
   list(APPEND tests faults.${suite})
 endforeach()
+# scripts/test itself: scripts.py.
+add_test(NAME scripts.test
+  COMMAND Python3::Interpreter -B ${CMAKE_CURRENT_LIST_DIR}/scripts.py -v)
+set_tests_properties(scripts.test PROPERTIES LABELS unit TIMEOUT 600
+  ENVIRONMENT "RTL_TEST_SCRIPTS=${PROJECT_SOURCE_DIR}/scripts")
 add_test(NAME cli.man COMMAND Python3::Interpreter -B ${CMAKE_CURRENT_LIST_DIR}/cli_man.py)
 set_tests_properties(${tests} cli.man PROPERTIES
   LABELS unit TIMEOUT 600 ENVIRONMENT "${environment}")

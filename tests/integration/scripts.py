@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""
+scripts/test with commands in place of cmake, ctest and the like, which do as they are told: all stages
+are gone through, whatever fails, and what it says at the end is right.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+SCRIPTS = os.environ["RTL_TEST_SCRIPTS"]
+
+# Logs its arguments; fails where FAIL is among them.
+COMMAND = """#!/bin/sh
+echo "$(basename "$0") $*" >>"$LOG"
+for word in $FAIL; do
+  case "$(basename "$0") $*" in *"$word"*) echo "$word went wrong"; exit 1 ;; esac
+done
+"""
+
+# Three tests: one passes, one is skipped, and one fails if BAD is among the arguments.
+CTEST = COMMAND + """
+case "$*" in *"$BAD"*) bad=1 ;; *) bad=0 ;; esac
+while [ $# -gt 1 ]; do
+  [ "$1" = --preset ] && preset=$2
+  [ "$1" = --output-junit ] && junit=$2
+  shift
+done
+mkdir -p "build/$preset/Testing/Temporary"
+echo "test_part (x.Y.test_part) ... skipped 'no room here'" >"build/$preset/Testing/Temporary/LastTest.log"
+cat >"$junit" <<END
+<?xml version="1.0" encoding="UTF-8"?>
+<testsuite name="(empty)"
+	tests="3"
+	failures="$bad"
+	disabled="0"
+	skipped="1"
+	hostname=""
+	time="2">
+	<testcase name="good" tests="99"/>
+</testsuite>
+END
+echo "    Start 1: good"
+echo "1/3 Test #1: good ....   Passed    0.01 sec"
+echo "words of the good one"
+echo "    Start 2: odd"
+echo "2/3 Test #2: odd .....***Skipped   0.01 sec"
+if [ $bad = 1 ]; then
+  echo "    Start 3: bad"
+  echo "3/3 Test #3: bad .....***Failed    0.01 sec"
+  echo "words of the bad one"
+fi
+printf '\\n66%% tests passed\\n\\n'
+echo "The following tests did not run:"
+printf '\\t  2 - odd (Skipped)\\n\\n'
+[ $bad = 0 ] || printf 'The following tests FAILED:\\n\\t  3 - bad (Failed)\\n'
+exit $bad
+"""
+
+
+class Script(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="rtl scripts ")
+        self.addCleanup(shutil.rmtree, self.folder)
+        os.makedirs(self.path("scripts"))
+        shutil.copy(os.path.join(SCRIPTS, "test"), self.path("scripts/test"))
+        for name in ("scripts/setup", "tests/rocm7/fetch", "bin/cmake", "bin/ctest"):
+            os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
+            with open(self.path(name), "w", encoding="utf-8") as file:
+                file.write(CTEST if name == "bin/ctest" else COMMAND)
+            os.chmod(self.path(name), 0o755)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def run_script(self, *arguments, fail="nothing", bad="nothing"):
+        env = {**os.environ, "PATH": self.path("bin") + ":" + os.environ["PATH"],
+               "LOG": self.path("log"), "FAIL": fail, "BAD": bad}
+        return subprocess.run([self.path("scripts/test"), *arguments], env=env, check=False,
+                              capture_output=True, text=True, timeout=60)
+
+    def check(self, done, status, last):
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        self.assertEqual(done.stdout.splitlines()[-1], last, done.stdout)
+        self.assertEqual(done.stderr, "")
+
+    def rows(self, done):
+        """STAGE -> (RESULT, DETAILS) of the table at the end."""
+        found = re.findall(r"(?m)^(\S.{25}) (passed|FAILED|skipped) +\d+ s *(.*)$", done.stdout)
+        return {stage.strip(): (result, details) for stage, result, details in found}
+
+    def test_all_is_well__counted(self):
+        done = self.run_script()
+        self.check(done, 0, "13 passed, 0 failed, 4 skipped")
+        rows = self.rows(done)
+        self.assertEqual(rows["tests"], ("passed", "2 passed, 0 failed, 1 skipped"))
+        self.assertEqual(len(rows), 9, done.stdout)
+        self.assertIn("\n  tests: odd\n", done.stdout)
+        self.assertIn("\n  tests on ROCm 7: odd\n", done.stdout)
+        self.assertIn("\n  tests (TSan): in part: test_part: 'no room here'\n", done.stdout)
+        self.assertNotIn("words of", done.stdout)
+
+    def test_a_test_fails__the_rest_runs_and_it_is_shown(self):
+        done = self.run_script(bad="dev --no-tests=error")
+        self.check(done, 1, "11 passed, 2 failed, 4 skipped")
+        self.assertEqual(self.rows(done)["tests"], ("FAILED", "1 passed, 1 failed, 1 skipped"))
+        self.assertEqual(self.rows(done)["tests (TSan)"][0], "passed")
+        self.assertIn("words of the bad one\n", done.stdout)
+        self.assertNotIn("words of the good one\n", done.stdout)
+        with open(self.path("build/test-logs/tests.log"), encoding="utf-8") as log:
+            self.assertIn("words of the good one\n", log.read())
+
+    def test_a_build_fails__its_tests_are_skipped_and_said_so(self):
+        done = self.run_script(fail="asan-ubsan")
+        self.check(done, 1, "10 passed, 1 failed, 4 skipped")
+        rows = self.rows(done)
+        self.assertEqual(rows["build (ASan, UBSan)"][0], "FAILED")
+        self.assertEqual(rows["tests (ASan, UBSan)"],
+                         ("skipped", "it was not built"))
+        self.assertEqual(rows["tests (TSan)"][0], "passed")
+        self.assertIn("asan-ubsan went wrong\n", done.stdout)
+
+    def test_ctest_crashes__a_failure(self):
+        done = self.run_script(fail="ctest")
+        self.check(done, 1, "5 passed, 4 failed, 0 skipped")
+
+    def test_no_rocm7__skipped_with_the_reason(self):
+        done = self.run_script("quick", fail="fetch")
+        self.check(done, 0, "4 passed, 0 failed, 3 skipped")
+        self.assertEqual(self.rows(done)["tests on ROCm 7"], ("skipped", "fetch went wrong"))
+        self.assertNotIn("-L rocm7", self.log())
+
+    def test_set_up_fails__the_rest_is_tried(self):
+        done = self.run_script("quick", fail="setup")
+        self.check(done, 1, "5 passed, 1 failed, 3 skipped")
+
+    def test_quick__neither_clang_nor_sanitizers(self):
+        done = self.run_script("quick")
+        self.check(done, 0, "6 passed, 0 failed, 3 skipped")
+        for word in ("clang", "asan", "tsan"):
+            self.assertNotIn(word, self.log())
+        self.assertEqual(self.rows(done)["clang and the sanitizers"],
+                         ("skipped", "not asked for (quick)"))
+
+    def test_unknown_argument__refused(self):
+        done = self.run_script("fast")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+
+    def log(self):
+        with open(self.path("log"), encoding="utf-8") as log:
+            return log.read()
+
+
+if __name__ == "__main__":
+    unittest.main()
