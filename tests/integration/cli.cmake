@@ -77,4 +77,4 @@ set_tests_properties(scripts.test PROPERTIES LABELS unit TIMEOUT 600
 add_test(NAME cli.man COMMAND Python3::Interpreter -B ${CMAKE_CURRENT_LIST_DIR}/cli_man.py)
 set_tests_properties(${tests} cli.man PROPERTIES
   LABELS unit TIMEOUT 600 ENVIRONMENT "${environment}")
-set_tests_properties(faults.Killed PROPERTIES LABELS stress)
+set_tests_properties(faults.Killed PROPERTIES LABELS stress TIMEOUT 3600)

@@ -28,8 +28,9 @@ TWINS = os.environ["RTL_TEST_TWINS"].split(":")
 LATE_FOLDER = os.environ["RTL_TEST_LATE_FOLDER"]
 KILL_AT = os.environ["RTL_TEST_KILL_AT"]
 SANITIZED = os.environ["RTL_TEST_SANITIZE"]  # they have their own words for a crash
-ROUNDS = 5 if SANITIZED else 20
-STEPS = int(os.environ.get("RTL_TEST_STEPS", 10 if SANITIZED else 60))
+LONG = int(os.environ.get("RTL_TEST_LONG", 1))  # scripts/soak: so many times as many
+ROUNDS = LONG * (3 if SANITIZED else 8)
+STEPS = LONG * (8 if SANITIZED else 25)
 
 
 # Leaves a database in the middle of a transaction.

@@ -20,4 +20,4 @@ target_compile_definitions(recover_stress PRIVATE
 add_dependencies(recover_stress recover_killer recover_publish recover_host sqlite_sub)
 
 add_test(NAME recover.stress COMMAND recover_stress)
-set_tests_properties(recover.stress PROPERTIES LABELS stress TIMEOUT 600)
+set_tests_properties(recover.stress PROPERTIES LABELS stress TIMEOUT 3600)

@@ -15,6 +15,7 @@ if(TARGET sqlite_sub)
   endforeach()
   if(TARGET test_sqlite_memory)
     set_target_properties(test_sqlite_memory PROPERTIES ENABLE_EXPORTS ON)
+    set_tests_properties(unit.test_sqlite_memory PROPERTIES LABELS "unit;stress")
     # The compiler must not take the allocator's functions for the built-in ones.
     target_compile_options(test_sqlite_memory PRIVATE -fno-builtin)
   endif()

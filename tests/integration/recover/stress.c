@@ -5,9 +5,10 @@
  *
  *     recover_stress [-n RUNS] [-s SEED] [-c abc]
  *
- * RUNS of each case: a, the publisher is killed under a collector; b, the collector is killed, and
- * the publisher killed or ended; c, a publisher that drains itself is killed. b and c end with
- * a recovery, which is killed sometimes, and then another. Runs have 1 and 4 threads in turn.
+ * RUNS (15, or RTL_TEST_LONG times as many) of each case: a, the publisher is killed under a
+ * collector; b, the collector is killed, and the publisher killed or ended; c, a publisher that
+ * drains itself is killed. b and c end with a recovery, which is killed sometimes, and then
+ * another. Runs have 1 and 4 threads in turn.
  *
  * Half of the hosts that are killed have a second subscriber, which kills them in one of their
  * first flushes, before or after the database has committed; if it does not come to that, and
@@ -368,10 +369,10 @@ static bool run_case(struct run *run, size_t which, int runs)
 
 int main(int argc, char **argv)
 {
-	const char *base = getenv("TMPDIR"), *which = "abc";
+	const char *base = getenv("TMPDIR"), *more = getenv("RTL_TEST_LONG"), *which = "abc";
 	uint64_t seed = (uint64_t)time(NULL) * 2654435761u + (uint64_t)getpid();
 	struct run run = {0};
-	int runs = 40, option;
+	int runs = more ? 15 * atoi(more) : 15, option;
 
 	while ((option = getopt(argc, argv, "n:s:c:")) != -1) {
 		if (option == 'n')
