@@ -225,9 +225,7 @@ int collect_deliver(uint32_t kind, const char *folder, const char *subscribers, 
 		return collect_refuse(error, message);
 	error = say_failure(collector);
 	if (rtl_collector_interruption(collector))
-		cli_error("%s: what came later is there as far as it was kept, the ledger has the "
-			  "rest",
-			  rtl_collector_interruption(collector));
+		cli_error("%s", rtl_collector_interruption(collector));
 	rtl_collector_destroy(collector);
 	if (left)
 		*left = running;

@@ -2,6 +2,7 @@
 #include "host.h"
 
 #include <fnmatch.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 
 #include "bus.h"
 #include "deadline.h"
+#include "discard.h"
 #include "host_impl.h"
 #include "inline.h"
 #include "log.h"
@@ -291,27 +293,57 @@ static void write_death(char *text, size_t size, const struct source *source)
 		snprintf(text, size, "the collector died at %s", when);
 }
 
+static void add_late(void *user, const char *cause, uint64_t count)
+{
+	if (!strcmp(cause, discard_text(SPOOL_DISCARD_COLLECTOR_DIED)))
+		*(uint64_t *)user += count;
+}
+
+/* How many events of a process came after its collector's death and found no room. */
+static uint64_t late_events(const struct source *source)
+{
+	uint64_t count = 0;
+	uint32_t i;
+
+	for (i = 0; i < source->stream_count; i++)
+		source_losses(source, i, add_late, &count);
+	return count;
+}
+
+__attribute__((format(printf, 2, 3))) static void add_words(struct host *host, const char *format,
+							    ...)
+{
+	size_t length = strlen(host->interruption);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(host->interruption + length, sizeof host->interruption - length, format, args);
+	va_end(args);
+}
+
 const char *host_interruption(struct host *host)
 {
 	const struct source *first = NULL;
 	uint32_t i, cut_off = 0;
-	size_t length;
+	uint64_t late = 0;
 
 	for (i = 0; i < host->source_count; i++) {
 		const struct source *source = host->sources[i];
 
 		cut_off += source->died_ns && source->cut_off;
+		late += source->died_ns ? late_events(source) : 0;
 		if (source->died_ns && (!first || source->start_ns < first->start_ns))
 			first = source;
 	}
 	if (!first)
 		return NULL;
 	write_death(host->interruption, sizeof host->interruption, first);
-	length = strlen(host->interruption);
+	if (late)
+		add_words(host, "; %llu later event%s found no room", (unsigned long long)late,
+			  late > 1 ? "s" : "");
 	if (cut_off)
-		snprintf(host->interruption + length, sizeof host->interruption - length,
-			 "; %u process%s still ran when this was recovered", cut_off,
-			 cut_off > 1 ? "es" : "");
+		add_words(host, "; %u process%s still ran when this was recovered", cut_off,
+			  cut_off > 1 ? "es" : "");
 	return host->interruption;
 }
 

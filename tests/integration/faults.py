@@ -348,6 +348,7 @@ class DeadCollector(Faults):
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertIn("the collector died at ", done.stderr)
                 losses = self.check("run.db", recorded, 80000)
+                self.assertIn(f"; {losses[self.CAUSE]} later events found no room\n", done.stderr)
                 self.assertGreater(losses[self.CAUSE], 0)
                 # a dispatch is more than 100 and less than 400 bytes
                 least = 20000 if policy == "wait" else 0
@@ -375,6 +376,7 @@ class DeadCollector(Faults):
         self.assertEqual(recorded, 40000)
         self.assertEqual(self.rtl("recover", folder).returncode, 0)
         self.assertEqual(self.check("run.db", recorded, 40000), {})
+        self.assertTrue(self.fact("run.db", "interrupted").endswith(" after the program began"))
 
     def test_recovered_while_it_runs__said_in_the_trace(self):
         child, recorded, folder = self.outlive(RTL, "trace", "-o", "run.db")
