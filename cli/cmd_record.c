@@ -87,6 +87,7 @@ static void report(const struct launch *launch, const char *output)
 			cli_error("recording was paused when the command began and when it ended");
 		cli_error("recording: %s; `rtl replay %s` makes a database of it", output, output);
 	}
+	ending_say_missing(&ending);
 	ending_fini(&ending);
 	if (!launch->collect.met || !launch->quiet)
 		launch_report_no_rocm(launch);

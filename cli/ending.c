@@ -94,7 +94,7 @@ void ending_fini(struct ending *ending)
 
 static bool is_refused(const struct ending *e)
 {
-	return e->refused && !e->used_gpu;
+	return e->refused && !e->used_gpu && !e->something;
 }
 
 static void say_refused(FILE *out, const struct ending *e)
@@ -222,6 +222,16 @@ static const struct {
 	{is_unmet, say_unmet},
 	{is_idle, say_idle},
 };
+
+void ending_say_missing(const struct ending *ending)
+{
+	const uint32_t n = ending->refused;
+
+	if (n && ending->met && (ending->something || ending->used_gpu || !ending->has_trace))
+		cli_error("%u process%s of the command could not make a spool for %s events: what "
+			  "%s did was not recorded",
+			  n, n > 1 ? "es" : "", n > 1 ? "their" : "its", n > 1 ? "they" : "it");
+}
 
 void ending_say(const struct ending *ending)
 {

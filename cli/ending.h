@@ -35,5 +35,7 @@ void ending_fini(struct ending *ending);
 
 /** Says that there is nothing in the trace, or no operation of a GPU, and what is known of why. */
 void ending_say(const struct ending *ending);
+/** One line if processes are missing in what was recorded; nothing if ending_say would say so. */
+void ending_say_missing(const struct ending *ending);
 
 #endif

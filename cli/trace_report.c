@@ -231,6 +231,7 @@ static void report_trace(const struct launch *launch, struct database *database,
 		print_summary(database, path);
 	else if (!ending.something && !writer)
 		cli_error("trace: %s", path);
+	ending_say_missing(&ending);
 	if (!launch->quiet || !ending.something)
 		launch_report_no_rocm(launch);
 	ending_fini(&ending);

@@ -27,10 +27,12 @@ ENDINGS = (
     (("trace", "--in-process"), ("true",), 0, WROTE_NOTHING),
     (("trace", "-s", "libstats_sub.so"), ("true",), 0, PUBLISHED_NOTHING),
     (("record",), ("true",), 0, PUBLISHED_NOTHING),
-    (("trace",), (PROGRAM, "0"), 0, NO_OPERATION + "the command submitted no kernel and no copy that rtl sees"),
+    (("trace",), (PROGRAM, "0"), 0,
+     NO_OPERATION + "the command submitted no kernel and no copy that rtl sees"),
     (("trace", "--in-process"), (PROGRAM, "0"), 0,
      NO_OPERATION + "the command submitted no kernel and no copy that rtl sees"),
-    (("trace", "--paused"), (PROGRAM, "10"), 0, NO_OPERATION + PAUSED + "began and when it ended; `rtl start`"),
+    (("trace", "--paused"), (PROGRAM, "10"), 0,
+     NO_OPERATION + PAUSED + "began and when it ended; `rtl start`"),
     (("record", "--paused"), (PROGRAM, "10"), 0, PAUSED + "began and when it ended\n"),
     (("trace",), (PROGRAM, "104", "cut"), -signal.SIGKILL,
      NO_OPERATION + "104 " + LOST + "104 lost because the process ended before they had\n"),
@@ -82,19 +84,33 @@ class Endings(Case):
         done = self.rtl("summary", "run.db")
         self.assertIn("rtl.hsa: 0 of 104 events recorded, 104 LOST", done.stdout)
 
+    def without_room(self, verb, command):
+        """rtl has its folder; then the file system is full."""
+        os.makedirs(self.path("small"), exist_ok=True)
+        return subprocess.run(
+            ["unshare", "-rm", "sh", "-c",
+             'mount -t tmpfs -o size=2M none small || exit 99; '
+             '"$RTL" "$1" -q --spool small -o out sh -c "$2"',
+             "sh", verb, f"cat /dev/zero >small/x 2>/dev/null; {command}; exit 3"],
+            cwd=self.folder, capture_output=True, text=True, timeout=HANG_S, check=False,
+            env=self.environment({"RTL": RTL, "PROGRAM": PROGRAM}))
+
+    @unittest.skipUnless(TMPFS, "no tmpfs can be mounted here")
+    def test_no_room_for_some_spools__said_how_many(self):
+        for verb in ("trace", "record"):
+            done = self.without_room(verb, '"$PROGRAM" 10; rm small/x; "$PROGRAM" 10')
+            self.assertEqual(done.returncode, 3, done.stderr)
+            self.assertTrue(done.stderr.endswith(
+                "\nrtl: 1 process of the command could not make a spool for its events: what it did "
+                "was not recorded\n"), done.stderr)
+            self.assertNotIn("recorded: ", done.stderr.replace("nothing will be recorded", ""))
+            subprocess.run(["rm", "-rf", self.path("out")], check=True)
+
     @unittest.skipUnless(TMPFS, "no tmpfs can be mounted here")
     def test_no_room_for_a_spool__that_is_why(self):
         """Two processes cannot make theirs; neither of them is taken for one that used no GPU."""
         for verb in ("trace", "record"):
-            # rtl has its folder; then the file system is full
-            os.makedirs(self.path("small"), exist_ok=True)
-            done = subprocess.run(
-                ["unshare", "-rm", "sh", "-c",
-                 "mount -t tmpfs -o size=2M none small || exit 99; "
-                 '"$RTL" "$1" --spool small -o out sh -c '
-                 "'cat /dev/zero >small/x 2>/dev/null; \"$PROGRAM\" 10; \"$PROGRAM\" 10; exit 3'", "sh", verb],
-                cwd=self.folder, capture_output=True, text=True, timeout=HANG_S, check=False,
-                env=self.environment({"RTL": RTL, "PROGRAM": PROGRAM}))
+            done = self.without_room(verb, '"$PROGRAM" 10; "$PROGRAM" 10')
             self.assertEqual(done.returncode, 3, done.stderr)
             self.assertEqual(done.stderr.count("nothing will be recorded"), 2, done.stderr)
             self.assert_said(NOTHING + "2 processes of the command could not make a spool for their "
