@@ -22,42 +22,32 @@ for word in $FAIL; do
 done
 """
 
-# Three tests: one passes, one is skipped, and one fails if BAD is among the arguments.
+# Four tests: two pass, one is skipped, and one fails if BAD is among the arguments.
 CTEST = COMMAND + """
 case "$*" in *"$BAD"*) bad=1 ;; *) bad=0 ;; esac
 while [ $# -gt 1 ]; do
   [ "$1" = --preset ] && preset=$2
-  [ "$1" = --output-junit ] && junit=$2
   shift
 done
 mkdir -p "build/$preset/Testing/Temporary"
 echo "test_part (x.Y.test_part) ... skipped 'no room here'" >"build/$preset/Testing/Temporary/LastTest.log"
-cat >"$junit" <<END
-<?xml version="1.0" encoding="UTF-8"?>
-<testsuite name="(empty)"
-	tests="3"
-	failures="$bad"
-	disabled="0"
-	skipped="1"
-	hostname=""
-	time="2">
-	<testcase name="good" tests="99"/>
-</testsuite>
-END
 echo "    Start 1: good"
-echo "1/3 Test #1: good ....   Passed    0.01 sec"
+echo "1/4 Test #1: good ....   Passed    0.01 sec"
 echo "words of the good one"
 echo "    Start 2: odd"
-echo "2/3 Test #2: odd .....***Skipped   0.01 sec"
+echo "2/4 Test #2: odd .....***Skipped   0.01 sec"
 if [ $bad = 1 ]; then
-  echo "    Start 3: bad"
-  echo "3/3 Test #3: bad .....***Failed    0.01 sec"
+  echo "    Start 4: bad"
+  echo "4/4 Test #4: bad .....***Failed    0.01 sec"
   echo "words of the bad one"
+  echo "    Start 4: bad"
+  echo "    Test #4: bad .....***Not Run    0.01 sec"
+  echo "more of the bad one"
 fi
-printf '\\n66%% tests passed\\n\\n'
+printf "\\n66%% tests passed, $bad tests failed out of 4\\n\\n"
 echo "The following tests did not run:"
 printf '\\t  2 - odd (Skipped)\\n\\n'
-[ $bad = 0 ] || printf 'The following tests FAILED:\\n\\t  3 - bad (Failed)\\n'
+[ $bad = 0 ] || printf 'The following tests FAILED:\\n\\t  4 - bad (Not Run)\\n'
 exit $bad
 """
 
@@ -95,9 +85,9 @@ class Script(unittest.TestCase):
 
     def test_all_is_well__counted(self):
         done = self.run_script()
-        self.check(done, 0, "13 passed, 0 failed, 4 skipped")
+        self.check(done, 0, "17 passed, 0 failed, 4 skipped")
         rows = self.rows(done)
-        self.assertEqual(rows["tests"], ("passed", "2 passed, 0 failed, 1 skipped"))
+        self.assertEqual(rows["tests"], ("passed", "3 passed, 0 failed, 1 skipped"))
         self.assertEqual(len(rows), 9, done.stdout)
         self.assertIn("\n  tests: odd\n", done.stdout)
         self.assertIn("\n  tests on ROCm 7: odd\n", done.stdout)
@@ -106,17 +96,18 @@ class Script(unittest.TestCase):
 
     def test_a_test_fails__the_rest_runs_and_it_is_shown(self):
         done = self.run_script(bad="dev --no-tests=error")
-        self.check(done, 1, "11 passed, 2 failed, 4 skipped")
-        self.assertEqual(self.rows(done)["tests"], ("FAILED", "1 passed, 1 failed, 1 skipped"))
+        self.check(done, 1, "15 passed, 2 failed, 4 skipped")
+        self.assertEqual(self.rows(done)["tests"], ("FAILED", "2 passed, 1 failed, 1 skipped"))
         self.assertEqual(self.rows(done)["tests (TSan)"][0], "passed")
         self.assertIn("words of the bad one\n", done.stdout)
+        self.assertIn("more of the bad one\n", done.stdout)
         self.assertNotIn("words of the good one\n", done.stdout)
         with open(self.path("build/test-logs/tests.log"), encoding="utf-8") as log:
             self.assertIn("words of the good one\n", log.read())
 
     def test_a_build_fails__its_tests_are_skipped_and_said_so(self):
         done = self.run_script(fail="asan-ubsan")
-        self.check(done, 1, "10 passed, 1 failed, 4 skipped")
+        self.check(done, 1, "13 passed, 1 failed, 4 skipped")
         rows = self.rows(done)
         self.assertEqual(rows["build (ASan, UBSan)"][0], "FAILED")
         self.assertEqual(rows["tests (ASan, UBSan)"],
@@ -130,17 +121,17 @@ class Script(unittest.TestCase):
 
     def test_no_rocm7__skipped_with_the_reason(self):
         done = self.run_script("quick", fail="fetch")
-        self.check(done, 0, "4 passed, 0 failed, 3 skipped")
+        self.check(done, 0, "5 passed, 0 failed, 3 skipped")
         self.assertEqual(self.rows(done)["tests on ROCm 7"], ("skipped", "fetch went wrong"))
         self.assertNotIn("-L rocm7", self.log())
 
     def test_set_up_fails__the_rest_is_tried(self):
         done = self.run_script("quick", fail="setup")
-        self.check(done, 1, "5 passed, 1 failed, 3 skipped")
+        self.check(done, 1, "7 passed, 1 failed, 3 skipped")
 
     def test_quick__neither_clang_nor_sanitizers(self):
         done = self.run_script("quick")
-        self.check(done, 0, "6 passed, 0 failed, 3 skipped")
+        self.check(done, 0, "8 passed, 0 failed, 3 skipped")
         for word in ("clang", "asan", "tsan"):
             self.assertNotIn(word, self.log())
         self.assertEqual(self.rows(done)["clang and the sanitizers"],
