@@ -11,7 +11,6 @@
 #include "agents.h"
 #include "code_objects.h"
 #include "collector.h"
-#include "demangle.h"
 #include "kernel_table.h"
 #include "publish.h"
 
@@ -48,15 +47,6 @@ static void set_number(uint64_t uid, hsa_executable_symbol_t symbol,
 		collector_set_number(uid, key, number);
 }
 
-static void set_demangled(uint64_t uid, const char *name)
-{
-	char *text = demangle(name);
-
-	if (text)
-		(void)rtl_tracepoint_set(uid, "demangled", text);
-	free(text);
-}
-
 /* What its code object says of it. */
 static void describe_registers(uint64_t uid, const struct code_object_kernel *kernel)
 {
@@ -84,7 +74,6 @@ static void describe(uint64_t uid, hsa_executable_symbol_t symbol, const char *n
 		snprintf(hash, sizeof(hash), "%016" PRIx64, object->hash);
 		(void)rtl_tracepoint_set(uid, "code_object", hash);
 	}
-	set_demangled(uid, name);
 }
 
 /* A kernel that is loaded again has been described. */

@@ -63,7 +63,7 @@ struct process {
 	int64_t span_id;
 	uint64_t span_start_ns, span_end_ns;
 	bool span_changed;
-	struct map uids;         /* tracepoints that have a row; value 1 */
+	struct map uids;         /* tracepoints that have a row: see tracepoints.c */
 	struct map kernels;      /* tracepoint -> id of the name */
 	struct map kernel_names; /* host's string -> id of the name */
 	struct map queues;       /* number -> struct queue * */

@@ -5,7 +5,14 @@
  */
 #include "sub.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "demangle.h"
+
+/* What map_get tells of a tracepoint in process->uids. */
+#define HAS_ROW       1u
+#define HAS_DEMANGLED 2u /* and its readable name has one */
 
 bool tracepoints_init(struct sub *sub)
 {
@@ -46,23 +53,59 @@ static void write_row(struct sub *sub, uint32_t process, const struct rtl_tracep
 	cell_int(&cell[9], (int64_t)tp->hash);
 }
 
-static void write_known(struct sub *sub, struct process *process, uint64_t uid)
+static const char *find_metadata(const struct rtl_tracepoint *tp, const char *key)
+{
+	for (uint32_t i = 0; tp && i < tp->metadata_count; i++)
+		if (tp->metadata[i].key && strcmp(tp->metadata[i].key, key) == 0)
+			return tp->metadata[i].value;
+	return NULL;
+}
+
+/* The readable name of a kernel, as if its publisher had said it. */
+static void write_demangled(struct sub *sub, uint32_t process, const struct rtl_tracepoint *tp)
+{
+	char *text = tp->name ? demangle(tp->name) : NULL;
+
+	if (text) {
+		struct cell *cell = rows_add(&sub->metadata);
+
+		cell_int(&cell[0], process);
+		cell_int(&cell[1], (int64_t)tp->uid);
+		cell_static_text(&cell[2], "demangled", strlen("demangled"));
+		cell_text(&sub->metadata, &cell[3], text);
+	}
+	free(text);
+}
+
+/* NULL: the host does not know it. */
+static const struct rtl_tracepoint *write_known(struct sub *sub, struct process *process,
+						uint64_t uid)
 {
 	const struct rtl_tracepoint *tp = sub->host->tracepoint(sub->host, process->info, uid);
 
 	if (!tp)
-		return;
+		return NULL;
 	write_metadata(sub, process->number, tp);
 	write_row(sub, process->number, tp);
+	return tp;
 }
 
 void tracepoints_write(struct sub *sub, struct process *process, uint64_t uid)
 {
+	const struct rtl_tracepoint *tp;
+	uint64_t has;
+
 	if (!uid)
 		return;
-	if (!map_set(&process->uids, uid, 1))
+	has = map_get(&process->uids, uid) | HAS_ROW;
+	tp = write_known(sub, process, uid);
+	if (tp && tp->kind && !strcmp(tp->kind, "kernel") && !(has & HAS_DEMANGLED) &&
+	    !find_metadata(tp, "demangled")) {
+		write_demangled(sub, process->number, tp);
+		has |= HAS_DEMANGLED;
+	}
+	if (!map_set(&process->uids, uid, has))
 		writer_error(&sub->writer, SQLITE_NOMEM, "tracepoint");
-	write_known(sub, process, uid);
 }
 
 void tracepoints_resume(struct sub *sub, struct process *process)
@@ -72,7 +115,7 @@ void tracepoints_resume(struct sub *sub, struct process *process)
 		writer_ask(w, "SELECT uid FROM rtl_tracepoint WHERE process = %u", process->number);
 
 	while (writer_next(w, question))
-		if (!map_set(&process->uids, (uint64_t)sqlite3_column_int64(question, 0), 1))
+		if (!map_set(&process->uids, (uint64_t)sqlite3_column_int64(question, 0), HAS_ROW))
 			writer_error(w, SQLITE_NOMEM, "tracepoint");
 }
 
@@ -81,14 +124,6 @@ void tracepoints_refresh(struct sub *sub, struct process *process)
 	for (size_t i = 0; i < process->uids.capacity; i++)
 		if (process->uids.entries[i].value)
 			write_known(sub, process, process->uids.entries[i].key);
-}
-
-static const char *find_metadata(const struct rtl_tracepoint *tp, const char *key)
-{
-	for (uint32_t i = 0; tp && i < tp->metadata_count; i++)
-		if (tp->metadata[i].key && strcmp(tp->metadata[i].key, key) == 0)
-			return tp->metadata[i].value;
-	return NULL;
 }
 
 const char *tracepoints_metadata(struct sub *sub, const struct rtl_process *process, uint64_t uid,
@@ -102,6 +137,8 @@ int64_t tracepoints_kernel_name(struct sub *sub, const struct rtl_process *proce
 {
 	const struct rtl_tracepoint *tp = NULL;
 	const char *name;
+	char *readable;
+	int64_t id;
 
 	if (uid)
 		tp = sub->host->tracepoint(sub->host, process, uid);
@@ -112,6 +149,9 @@ int64_t tracepoints_kernel_name(struct sub *sub, const struct rtl_process *proce
 		name = sub->host->string(sub->host, process, string);
 	if (!name || !*name)
 		name = "(unknown kernel)";
-	names_ustring(&sub->names, name);
-	return names_string(&sub->names, name);
+	readable = demangle(name);
+	names_ustring(&sub->names, readable ? readable : name);
+	id = names_string(&sub->names, readable ? readable : name);
+	free(readable);
+	return id;
 }

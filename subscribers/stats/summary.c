@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "demangle.h"
 #include "model.h"
 
 struct summary *summary_create(void)
@@ -121,8 +122,16 @@ static int grow_table(struct summary_section *section)
 
 struct summary_group *summary_group(struct summary_section *section, const char *name)
 {
-	struct summary_group **place = find_place(section->table, section->table_size, name);
+	struct summary_group **place;
+	char *readable = demangle(name);
 
+	if (readable) {
+		struct summary_group *group = summary_group(section, readable);
+
+		free(readable);
+		return group;
+	}
+	place = find_place(section->table, section->table_size, name);
 	if (*place)
 		return *place;
 	if (section->group_count >= SUMMARY_GROUPS_MAX && strcmp(name, SUMMARY_OTHERS) != 0)

@@ -45,7 +45,7 @@ void summary_destroy(struct summary *summary);
 struct summary_section *summary_section(struct summary *summary, const char *stream,
 					const char *kind, const char *title);
 
-/** The row of a name; made where there is none yet, if there is room. */
+/** The row of a name, which is shown readable if it is mangled; made where there is none yet, if there is room. */
 struct summary_group *summary_group(struct summary_section *section, const char *name);
 
 /** Counts one duration. */

@@ -147,12 +147,17 @@ target_link_libraries(hip_dlsym PRIVATE rtl_settings ${CMAKE_DL_LIBS})
 hip_test(softgpu.dlsym ${CMAKE_CURRENT_SOURCE_DIR}/hip_trace softgpu ${hip_compare}
   ${hip_dir}/hip_dlsym ${hip_library} ${PROJECT_BINARY_DIR}/tests/programs/module_add.gfx906.co
   LABEL softgpu)
+hip_test(softgpu.names ${CMAKE_CURRENT_SOURCE_DIR}/hip_names softgpu ${hip_dir}/hip_dlsym
+  ${hip_library} ${PROJECT_BINARY_DIR}/tests/programs/module_add.gfx906.co LABEL softgpu)
 if(RTL_ROCM7_FOUND)
   add_executable(hip_dlsym_rocm7 hip_dlsym.c)
   target_link_libraries(hip_dlsym_rocm7 PRIVATE rtl_settings ${CMAKE_DL_LIBS}
     ${RTL_ROCM7_LINK_OPTIONS})
   hip_test(rocm7.dlsym ${CMAKE_CURRENT_SOURCE_DIR}/hip_trace rocm7 ${hip_compare}
     ${hip_dir}/hip_dlsym_rocm7 ${RTL_ROCM7_LIBRARY_DIR}/libamdhip64.so.7
+    ${PROJECT_BINARY_DIR}/tests/programs/rocm7/module_add.gfx942.co LABEL rocm7)
+  hip_test(rocm7.names ${CMAKE_CURRENT_SOURCE_DIR}/hip_names rocm7 ${hip_dir}/hip_dlsym_rocm7
+    ${RTL_ROCM7_LIBRARY_DIR}/libamdhip64.so.7
     ${PROJECT_BINARY_DIR}/tests/programs/rocm7/module_add.gfx942.co LABEL rocm7)
   set_target_properties(hip_dlsym_rocm7 PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${hip_dir})
 endif()

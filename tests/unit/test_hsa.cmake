@@ -59,9 +59,6 @@ rtl_unit_test(test_hsa_kernel_table test_hsa_kernel_table.c ${hsa}/kernel_table.
 rtl_unit_test(test_hsa_code_object test_hsa_code_object.c ${hsa}/code_object.c ${hsa}/msgpack.c)
 rtl_unit_test(test_hsa_memory_table test_hsa_memory_table.c ${hsa}/memory_table.c)
 rtl_unit_test(test_hsa_config test_hsa_config.c ${hsa}/config.c)
-rtl_unit_test(test_hsa_demangle test_hsa_demangle.c ${hsa}/demangle.c LIBS ${CMAKE_DL_LIBS})
-# It is found as the C++ runtime's would be.
-set_target_properties(test_hsa_demangle PROPERTIES ENABLE_EXPORTS ON)
 foreach(test test_hsa_slots test_hsa_watch test_hsa_copies test_hsa_kernel_table)
   target_include_directories(${test} SYSTEM PRIVATE ${RTL_HSA_INCLUDE_DIR})
 endforeach()

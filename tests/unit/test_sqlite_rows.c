@@ -95,6 +95,28 @@ static void test_sqlite_rows__kernel_names__fall_back_and_are_fit_for_readers(vo
 		      "by_string;(unknown kernel)");
 }
 
+static void test_sqlite_rows__mangled_kernel__is_demangled_here(void **state)
+{
+	struct trace *t = *state;
+	struct rtl_hsa_dispatch d = sample_dispatch(0);
+
+	fake_host_tracepoint(t->host, t->process, 5, "kernel", "_Z3incPii", NULL, NULL);
+	fake_host_tracepoint(t->host, t->process, 6, "function", "_Z3decPii", NULL, NULL);
+	trace_begin(t, "");
+	deliver_dispatch(t, t->process, &d, 5);
+	d.kernel_name = fake_host_string(t->host, t->process, "_Z3decPii");
+	deliver_dispatch(t, t->process, &d, 0);
+	trace_end(t);
+	assert_answer(t->file, "SELECT description FROM op ORDER BY id",
+		      "inc(int*, int);dec(int*, int)");
+	assert_answer(t->file, "SELECT kernel, mangled FROM rtl_dispatches WHERE uid",
+		      "inc(int*, int)|_Z3incPii");
+	assert_answer(t->file, "SELECT DISTINCT kernelName FROM kernel ORDER BY 1",
+		      "dec(int*, int);inc(int*, int)");
+	assert_answer(t->file, "SELECT uid, key, value FROM rtl_tracepoint_metadata",
+		      "5|demangled|inc(int*, int)");
+}
+
 static void test_sqlite_rows__metadata_event__brings_a_better_name(void **state)
 {
 	struct trace *t = *state;
@@ -112,7 +134,7 @@ static void test_sqlite_rows__metadata_event__brings_a_better_name(void **state)
 	fake_host_deliver_one(t->host, &e);
 	deliver_dispatch(t, t->process, &d, 5);
 	trace_end(t);
-	assert_answer(t->file, "SELECT description FROM op ORDER BY id", "_Z1f;f()");
+	assert_answer(t->file, "SELECT description FROM op ORDER BY id", "f;f()");
 	assert_answer(t->file, "SELECT uid, address, name, gpu FROM rtl_e_rtl_hsa_metadata",
 		      "5|1280|f.kd|2");
 	assert_answer(t->file, "SELECT value FROM rtl_tracepoint_metadata", "f()");
@@ -322,6 +344,7 @@ int main(void)
 		TEST(test_sqlite_rows__subscriptions__only_what_becomes_rows),
 		TEST(test_sqlite_rows__dispatch__has_everything),
 		TEST(test_sqlite_rows__kernel_names__fall_back_and_are_fit_for_readers),
+		TEST(test_sqlite_rows__mangled_kernel__is_demangled_here),
 		TEST(test_sqlite_rows__metadata_event__brings_a_better_name),
 		TEST(test_sqlite_rows__metadata_set_late__is_there_at_the_end),
 		TEST(test_sqlite_rows__no_gpu_time__is_an_instant_at_submission),

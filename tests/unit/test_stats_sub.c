@@ -98,7 +98,7 @@ static void test_dispatches__two_kernels__table(void **state)
 	start(run, "");
 	fake_host_tracepoint(run->host, run->process, 1, "kernel", "_Z3addPf", "demangled",
 			     "add(float*)");
-	fake_host_tracepoint(run->host, run->process, 2, "kernel", "mul", NULL, NULL);
+	fake_host_tracepoint(run->host, run->process, 2, "kernel", "_Z3mulPf", NULL, NULL);
 	for (uint64_t i = 0; i < 100; i++) {
 		dispatch(run, 1, 0, 1000000 + i * 10000, 3000);
 		dispatch(run, 2, 1, 1000000 + i * 10000, 1000);
@@ -111,7 +111,7 @@ static void test_dispatches__two_kernels__table(void **state)
 	assert_contains(text, "75.0%    100  300.0us  3.000us  3.000us  3.000us  3.000us  3.000us"
 			      "  add(float*)\n");
 	assert_contains(text, "25.0%    100  100.0us  1.000us  1.000us  1.000us  1.000us  1.000us"
-			      "  mul\n");
+			      "  mul(float*)\n");
 	assert_contains(text,
 			"GPU 0: busy 300.0us of 993.0us (30.2%), idle 693.0us, 100 dispatches\n");
 	assert_contains(text, "GPU 1: busy 100.0us of ");
