@@ -426,6 +426,22 @@ static void write_state(struct sub *sub)
 	set_meta(sub, "state", interrupted ? "recovered" : "complete");
 }
 
+/* What is sorted for them goes to temporary files, where it is much. Without one the trace is whole
+ * all the same. */
+static void make_indexes(struct writer *w)
+{
+	bool said = false;
+
+	writer_exec(w, "PRAGMA temp_store=FILE");
+	for (const char *const *sql = schema_indexes; *sql; sql++)
+		if (!writer_try(w, *sql) && !said) {
+			said = true;
+			writer_warn(w,
+				    "all rows are stored, but not all indexes, so questions to it "
+				    "take longer");
+		}
+}
+
 void run_end(struct sub *sub)
 {
 	for (struct process *p = sub->processes; p; p = p->next)
@@ -434,8 +450,8 @@ void run_end(struct sub *sub)
 	run_skipped(sub);
 	exact_positions(sub);
 	writer_commit(&sub->writer);
+	make_indexes(&sub->writer);
 	writer_begin(&sub->writer);
-	writer_exec(&sub->writer, schema_indexes);
 	links_settle(sub);
 	write_state(sub);
 	writer_execf(&sub->writer, "DELETE FROM rtl_meta WHERE key = '%s'", OUTPUT_WRITER_KEY);

@@ -8,6 +8,8 @@
  */
 #include "schema.h"
 
+#include <stddef.h>
+
 /* Keys as the rocpd schema has them: checked at the end of a transaction, where they are. */
 #define DEFERRED   " (id) DEFERRABLE INITIALLY DEFERRED"
 #define OF_STRING  " REFERENCES rocpd_string" DEFERRED
@@ -297,9 +299,11 @@ const char schema_memory_tables[] =
 	" WHEN kind = 4 THEN 'addresses' WHEN kind = 5 THEN 'locked' ELSE 'attached' END AS place,"
 	" end_ns AS time_ns, in_use_bytes FROM rtl_mem WHERE NOT flags & 6;";
 
-const char schema_indexes[] =
-	"CREATE INDEX IF NOT EXISTS rtl_index_string ON rocpd_string (string);"
-	"CREATE INDEX IF NOT EXISTS rtl_index_ustring ON rocpd_ustring (string);"
-	"CREATE INDEX IF NOT EXISTS rtl_index_api_ops_api ON rocpd_api_ops (api_id, op_id);"
-	"CREATE INDEX IF NOT EXISTS rtl_index_copy_op ON rtl_copy (op_id);"
-	"CREATE INDEX IF NOT EXISTS rtl_index_api_ops_op ON rocpd_api_ops (op_id);";
+const char *const schema_indexes[] = {
+	"CREATE INDEX IF NOT EXISTS rtl_index_string ON rocpd_string (string)",
+	"CREATE INDEX IF NOT EXISTS rtl_index_ustring ON rocpd_ustring (string)",
+	"CREATE INDEX IF NOT EXISTS rtl_index_api_ops_api ON rocpd_api_ops (api_id, op_id)",
+	"CREATE INDEX IF NOT EXISTS rtl_index_copy_op ON rtl_copy (op_id)",
+	"CREATE INDEX IF NOT EXISTS rtl_index_api_ops_op ON rocpd_api_ops (op_id)",
+	NULL,
+};

@@ -25,7 +25,7 @@ extern const char schema_marker_tables[];
 extern const char schema_memory_tables[];
 /* When all tables are there. */
 extern const char schema_link_views[];
-/* At the end of writing: what makes RPD's tools and joins quick. */
-extern const char schema_indexes[];
+/* At the end of writing: what makes RPD's tools and joins quick. Ends with NULL. */
+extern const char *const schema_indexes[];
 
 #endif

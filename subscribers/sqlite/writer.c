@@ -4,6 +4,7 @@
 
 #include <rtl/publish.h>
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,12 +13,20 @@
  * Meanwhile events wait in the spool. */
 #define BUSY_WAIT_MS 20000
 
-struct cause {
-	const char *reason, *advice;
-};
-
-static struct cause cause_of(int result)
+/* Whether memory was what lacked: where SQLite maps a file it says only that this failed. */
+static bool is_no_memory(sqlite3 *db, int result)
 {
+	return (result & 0xff) == SQLITE_NOMEM || result == SQLITE_IOERR_NOMEM ||
+	       ((result & 0xff) == SQLITE_IOERR && db && sqlite3_system_errno(db) == ENOMEM);
+}
+
+static struct cause cause_of(sqlite3 *db, int result)
+{
+	if (is_no_memory(db, result))
+		return (struct cause){"out of memory", "trace less, or with less beside it"};
+	if (result == SQLITE_IOERR_GETTEMPPATH)
+		return (struct cause){"no folder for temporary files can be written",
+				      "name one with room by SQLITE_TMPDIR"};
 	switch (result & 0xff) {
 	case SQLITE_FULL:
 		return (struct cause){"the disk is full",
@@ -26,8 +35,6 @@ static struct cause cause_of(int result)
 		return (struct cause){"the disk does not take it",
 				      "check the disk, its quota and limits, or choose another "
 				      "file with output="};
-	case SQLITE_NOMEM:
-		return (struct cause){"out of memory", "trace less, or with less beside it"};
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED:
 		return (struct cause){"another program keeps it locked",
@@ -38,16 +45,22 @@ static struct cause cause_of(int result)
 	}
 }
 
-static int rtl_result(int result)
+static int rtl_result(sqlite3 *db, int result)
 {
-	switch (result & 0xff) {
-	case SQLITE_FULL:
-		return RTL_ENOSPC;
-	case SQLITE_NOMEM:
+	if (is_no_memory(db, result))
 		return RTL_ENOMEM;
-	default:
-		return RTL_EIO;
-	}
+	return (result & 0xff) == SQLITE_FULL ? RTL_ENOSPC : RTL_EIO;
+}
+
+/* What SQLite says, and the system; in `text`. */
+static const char *message(sqlite3 *db, char text[256])
+{
+	const int error = db ? sqlite3_system_errno(db) : 0;
+	const bool is_io = db && (sqlite3_extended_errcode(db) & 0xff) == SQLITE_IOERR;
+
+	snprintf(text, 256, "%s%s%s", sqlite3_errmsg(db), is_io && error ? ", " : "",
+		 is_io && error ? strerror(error) : "");
+	return text;
 }
 
 /* Rows that are not committed. */
@@ -71,16 +84,16 @@ static const char *fate(const struct writer *w)
 
 bool writer_error(struct writer *w, int result, const char *what)
 {
-	struct cause cause = cause_of(result);
-	char line[1024];
+	struct cause cause = cause_of(w->db, result);
+	char line[1024], text[256];
 
 	if (w->failed)
 		return false;
 	w->failed = true;
-	w->failed_result = rtl_result(result);
+	w->failed_result = rtl_result(w->db, result);
 	snprintf(line, sizeof(line),
 		 "%s: %s (%s: %s); %llu rows are stored and can be read, %llu %s; %s", w->path,
-		 cause.reason, what, sqlite3_errmsg(w->db), (unsigned long long)w->committed_rows,
+		 cause.reason, what, message(w->db, text), (unsigned long long)w->committed_rows,
 		 (unsigned long long)open_rows(w), fate(w), cause.advice);
 	if (!sqlite3_get_autocommit(w->db))
 		sqlite3_exec(w->db, "ROLLBACK", NULL, NULL, NULL);
@@ -219,7 +232,7 @@ int writer_open(struct writer *w, const struct rtl_host *host, const char *path,
 		rc = set_up(w->db, page_size);
 	if (rc == SQLITE_OK)
 		descriptors_find(&w->descriptors, path);
-	return rc == SQLITE_OK ? 0 : rtl_result(rc);
+	return rc == SQLITE_OK ? 0 : rtl_result(w->db, rc);
 }
 
 void writer_register(struct writer *w, struct rows *rows)
@@ -285,6 +298,37 @@ bool writer_commit(struct writer *w)
 	w->committed_rows += w->pending_rows;
 	w->pending_rows = 0;
 	return true;
+}
+
+bool writer_try(struct writer *w, const char *sql)
+{
+	int rc;
+
+	if (w->failed || w->in_transaction)
+		return false;
+	rc = sqlite3_exec(w->db, "BEGIN", NULL, NULL, NULL);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_exec(w->db, sql, NULL, NULL, NULL);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_exec(w->db, "COMMIT", NULL, NULL, NULL);
+	if (rc == SQLITE_OK)
+		return true;
+	w->tried = cause_of(w->db, rc);
+	message(w->db, w->tried_message);
+	if (!sqlite3_get_autocommit(w->db))
+		sqlite3_exec(w->db, "ROLLBACK", NULL, NULL, NULL);
+	return false;
+}
+
+void writer_warn(struct writer *w, const char *effect)
+{
+	char line[1024];
+
+	if (w->failed)
+		return;
+	snprintf(line, sizeof(line), "%s: %s: %s (%s); %s", w->path, effect, w->tried.reason,
+		 w->tried_message, w->tried.advice);
+	w->host->report(w->host, RTL_LEVEL_WARNING, line);
 }
 
 void writer_abandon(struct writer *w)

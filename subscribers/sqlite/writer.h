@@ -17,6 +17,11 @@
 /* Called before each commit, for rows that depend on what the transaction holds. */
 typedef void (*writer_before_commit_fn)(void *user);
 
+/* Why something failed, and what to do. */
+struct cause {
+	const char *reason, *advice;
+};
+
 struct writer {
 	const struct rtl_host *host;
 	sqlite3 *db;
@@ -29,6 +34,8 @@ struct writer {
 	bool failed;
 	bool lost; /* the program has our descriptors: the connection is not touched any more */
 	struct descriptors descriptors;
+	struct cause tried; /* why writer_try has failed */
+	char tried_message[256];
 	int failed_result;     /* enum rtl_error */
 	uint64_t pending_rows; /* inserted since the last commit */
 	uint64_t committed_rows;
@@ -58,6 +65,11 @@ static inline bool writer_commit_if_full(struct writer *w)
 {
 	return w->pending_rows < w->batch || writer_commit(w);
 }
+/* Runs a statement that the output can do without, in a transaction of its own, after a commit.
+ * False: it has failed, and left nothing; the writer goes on. */
+bool writer_try(struct writer *w, const char *sql);
+/* Says what that means, and why. */
+void writer_warn(struct writer *w, const char *effect);
 /* Notes an error: always returns false. */
 bool writer_error(struct writer *w, int sqlite_result, const char *what);
 void writer_register(struct writer *w, struct rows *rows);

@@ -230,7 +230,12 @@ static void insert_dispatch(struct bare *b, uint64_t i, int rows)
 			   d.workgroup_y,
 			   d.workgroup_z,
 			   d.group_segment_bytes,
-			   d.private_segment_bytes},
+			   d.private_segment_bytes,
+			   0,
+			   0,
+			   0,
+			   0,
+			   0},
 	       -1);
 	if (rows == 2)
 		return;
@@ -277,7 +282,7 @@ static struct figures run_bare(const char *file, const char *model, uint64_t dis
 		"PRAGMA cache_size=-16384");
 	copy_schema(model);
 	b[0] = prepare("rocpd_op", 8);
-	b[1] = prepare("rtl_dispatch", 20);
+	b[1] = prepare("rtl_dispatch", 25);
 	b[2] = prepare("rocpd_api", 9);
 	b[3] = prepare("rocpd_kernelapi", 11);
 	b[4] = prepare("rocpd_api_ops", 3);
