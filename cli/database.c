@@ -552,7 +552,8 @@ static int add_copy(struct summary *summary, sqlite3_stmt *row)
 /* ---- calls ---- */
 
 #define CALL_COLUMNS                                                                               \
-	"n.string, a.start, a.\"end\", d.string, c.flags & 1 FROM rtl_call AS c "                  \
+	"n.string, a.start, a.\"end\", d.string, c.flags & 1, c.flags & 4, a.tid"                  \
+	" FROM rtl_call AS c "                                                                     \
 	"JOIN rocpd_api AS a ON a.id = c.api_id JOIN rocpd_string AS n ON n.id = a.apiName_id "    \
 	"JOIN rocpd_string AS d ON d.id = a.domain_id"
 
@@ -562,13 +563,18 @@ static int add_call(struct summary *summary, sqlite3_stmt *row)
 	struct summary_section *section =
 		summary_section(summary, is_hip ? RTL_STREAM_HIP_CALL : RTL_STREAM_HSA_CALL,
 				"function", is_hip ? "HIP calls" : "HSA calls");
-	struct summary_group *group = section ? summary_group(section, text_of(row, 0)) : NULL;
 	const sqlite3_int64 begin = sqlite3_column_int64(row, 1),
 			    end = sqlite3_column_int64(row, 2);
+	const uint64_t duration = end > begin ? (uint64_t)(end - begin) : 0;
+	struct summary_group *group;
 
+	if (section && sqlite3_column_int(row, 5)) /* it had not ended */
+		return summary_section_add_open(section, text_of(row, 0),
+						(uint32_t)sqlite3_column_int64(row, 6), duration);
+	group = section ? summary_group(section, text_of(row, 0)) : NULL;
 	if (!group)
 		return RTL_ENOMEM;
-	summary_group_add(group, end > begin ? (uint64_t)(end - begin) : 0);
+	summary_group_add(group, duration);
 	if (sqlite3_column_int(row, 4)) /* NULL: of HSA */
 		summary_group_add_failed(group);
 	return 0;

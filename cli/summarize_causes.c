@@ -39,6 +39,18 @@ static void add_duration(void *user, const char *const *row)
 		target->failed = true;
 }
 
+/* name, thread, duration */
+static void add_open(void *user, const char *const *row)
+{
+	struct target *target = user;
+	struct summary_section *section = section_of(target);
+
+	if (!section || summary_section_add_open(section, row[0] && *row[0] ? row[0] : "(unnamed)",
+						 (uint32_t)strtoul(row[1] ? row[1] : "0", NULL, 10),
+						 row[2] ? strtoull(row[2], NULL, 10) : 0))
+		target->failed = true;
+}
+
 /* how many */
 static void add_unlinked(void *user, const char *const *row)
 {
@@ -66,8 +78,10 @@ int summarize_causes(struct database *database, struct summary *summary)
 		 "flags "
 		 "& 2",
 		 RTL_STREAM_HSA, "launch", SUMMARY_LAUNCHES, add_duration},
-		{"SELECT name, duration_ns FROM rtl_markers WHERE is_range", RTL_STREAM_ROCTX,
-		 "region", SUMMARY_RANGES, add_duration},
+		{"SELECT name, duration_ns FROM rtl_markers WHERE is_range AND NOT flags & 4",
+		 RTL_STREAM_ROCTX, "region", SUMMARY_RANGES, add_duration},
+		{"SELECT name, tid, duration_ns FROM rtl_markers WHERE is_range AND flags & 4",
+		 RTL_STREAM_ROCTX, "region", SUMMARY_RANGES, add_open},
 		{"SELECT count(*) FROM rtl_dispatch WHERE correlation = 0" HAS_CALLS,
 		 RTL_STREAM_HSA, "task", "GPU kernels", add_unlinked},
 		{"SELECT count(*) FROM rtl_copy WHERE correlation = 0 AND NOT flags & 16" HAS_CALLS,

@@ -3,7 +3,8 @@
  * call.c: the streams rtl.hsa.call and rtl.hip.call, and the two with ".debug". A call that has
  * returned becomes a row of rocpd_api and one of rtl_call with the same id; its arguments, where
  * the second stream of its API tells them, are the row's args. Both streams of an API tell of the
- * same calls: only one is stored.
+ * same calls: only one is stored. A call that had not returned when its process ended is there with
+ * that end, and a flag.
  */
 #include "schema.h"
 #include "sub.h"
@@ -23,12 +24,14 @@ bool call_init(struct sub *sub)
 
 static const char *call_table(uint16_t type)
 {
-	return type == RTL_FUNCTION_END ? "rtl_call" : NULL;
+	return type == RTL_FUNCTION_END || type == RTL_FUNCTION_UNFINISHED ? "rtl_call" : NULL;
 }
 
 static const char *debug_table(uint16_t type)
 {
-	return type == RTL_FUNCTION_WITH_ARGS_END ? "rtl_call" : NULL;
+	return type == RTL_FUNCTION_WITH_ARGS_END || type == RTL_FUNCTION_WITH_ARGS_UNFINISHED
+		       ? "rtl_call"
+		       : NULL;
 }
 
 /* The id of a host's string in rocpd_string. */
@@ -84,8 +87,13 @@ int64_t call_category(struct sub *sub, const struct process *process, uint64_t u
 	return id;
 }
 
-/* What only calls of HIP have; NULL: none. */
-static void write_hip(struct cell *cell, const struct rtl_hip_call *call)
+static bool is_unfinished(uint16_t type)
+{
+	return type == RTL_FUNCTION_UNFINISHED || type == RTL_FUNCTION_WITH_ARGS_UNFINISHED;
+}
+
+/* What only calls of HIP have; NULL: none. work: what it has submitted, as far as is known. */
+static void write_hip(struct cell *cell, const struct rtl_hip_call *call, uint32_t work)
 {
 	for (int i = 0; i < 5; i++)
 		cell_null(&cell[i]);
@@ -97,7 +105,13 @@ static void write_hip(struct cell *cell, const struct rtl_hip_call *call)
 	if (call->device >= 0)
 		cell_int(&cell[2], call->device);
 	cell_int(&cell[3], call->flags);
-	cell_int(&cell[4], call->work);
+	cell_int(&cell[4], work);
+}
+
+/* Of one that had not returned, when its process ended. */
+static uint64_t call_end(const struct rtl_event *event, const struct rtl_hsa_call *call)
+{
+	return event->time_ns > call->begin_ns ? event->time_ns : call->begin_ns;
 }
 
 static void write_call(struct sub *sub, const struct process *process,
@@ -105,16 +119,18 @@ static void write_call(struct sub *sub, const struct process *process,
 {
 	const struct rtl_hsa_call *call = event->payload; /* HIP's begins with the same */
 	const struct rtl_hip_call *hip = is_hip ? event->payload : NULL;
+	const bool unfinished = hip && is_unfinished(event->type);
 	const int64_t status = string_id(sub, process, call->status);
+	uint32_t work = unfinished ? LINKS_WORK_UNKNOWN : hip ? hip->work : 0;
 	const int64_t api =
-		hip ? links_call(sub, process, event->correlation, hip->work) : sub->next_api++;
+		hip ? links_call(sub, process, event->correlation, &work) : sub->next_api++;
 	struct cell *cell = rows_add(&sub->api);
 
 	cell_int(&cell[0], api);
 	cell_int(&cell[1], process->pid);
-	cell_int(&cell[2], event->tid);
+	cell_int(&cell[2], unfinished ? hip->tid : event->tid);
 	cell_int(&cell[3], (int64_t)call->begin_ns);
-	cell_int(&cell[4], (int64_t)call->end_ns);
+	cell_int(&cell[4], (int64_t)(unfinished ? call_end(event, call) : call->end_ns));
 	cell_int(&cell[5], string_id(sub, process, call->function));
 	cell_int(&cell[6], is_hip ? call_category(sub, process, event->uid) : NAMES_EMPTY);
 	cell_int(&cell[7], is_hip ? sub->names.hip : sub->names.hsa);
@@ -129,7 +145,7 @@ static void write_call(struct sub *sub, const struct process *process,
 	cell_int(&cell[5], (int64_t)event->correlation);
 	cell_int(&cell[6], status);
 	cell_int(&cell[7], call->result);
-	write_hip(&cell[8], hip);
+	write_hip(&cell[8], hip, work);
 }
 
 static void call_events(void *user, const struct rtl_event *const *events, size_t count)
@@ -152,7 +168,9 @@ static void call_events(void *user, const struct rtl_event *const *events, size_
 			tracepoints_need(sub, process, events[i]->uid);
 			tracepoints_need(sub, process, events[i]->parent_uid);
 			write_call(sub, process, events[i], is_hip);
-			process_span(process, call->begin_ns, call->end_ns);
+			process_span(process, call->begin_ns,
+				     is_unfinished(events[i]->type) ? events[i]->time_ns
+								    : call->end_ns);
 		}
 		writer_commit_if_full(&sub->writer);
 	}
@@ -164,30 +182,47 @@ static bool is_as_known(const struct rtl_stream_info *info, uint16_t version, ui
 	return info->version_major == version && dispatch_payload_size(info, type) >= size;
 }
 
+/* Ends, and calls that have none: not those of HSA, and not in streams of older versions. */
+static int subscribe_both(struct sub *sub, struct stream *stream, uint16_t end, uint16_t unfinished,
+			  struct rtl_subscription *taken[2])
+{
+	const struct rtl_host *host = sub->host;
+	int result = host->subscribe(host, stream->info, end, RTL_BUFFERED, call_events, stream,
+				     &taken[0]);
+
+	if (!result &&
+	    dispatch_payload_size(stream->info, unfinished) >= sizeof(struct rtl_hip_call))
+		result = host->subscribe(host, stream->info, unfinished, RTL_BUFFERED, call_events,
+					 stream, &taken[1]);
+	return result;
+}
+
 static int subscribe_plain(struct sub *sub, struct stream *stream)
 {
 	stream->table = call_table;
 	if (stream->calls->have_args)
 		return 0;
-	return sub->host->subscribe(sub->host, stream->info, RTL_FUNCTION_END, RTL_BUFFERED,
-				    call_events, stream, &stream->calls->plain);
+	return subscribe_both(sub, stream, RTL_FUNCTION_END, RTL_FUNCTION_UNFINISHED,
+			      stream->calls->plain);
 }
 
 static int subscribe_debug(struct sub *sub, struct stream *stream)
 {
 	const struct rtl_host *host = sub->host;
 	struct call_api *api = stream->calls;
+	struct rtl_subscription *taken[2] = {NULL, NULL};
 	int result;
 
 	stream->table = debug_table;
 	if (!sub->settings.args)
 		return 0;
-	result = host->subscribe(host, stream->info, RTL_FUNCTION_WITH_ARGS_END, RTL_BUFFERED,
-				 call_events, stream, NULL);
-	if (result == 0 && api->plain) {
-		host->unsubscribe(host, api->plain);
-		api->plain = NULL;
-	}
+	result = subscribe_both(sub, stream, RTL_FUNCTION_WITH_ARGS_END,
+				RTL_FUNCTION_WITH_ARGS_UNFINISHED, taken);
+	for (int i = 0; result == 0 && i < 2; i++)
+		if (api->plain[i]) {
+			host->unsubscribe(host, api->plain[i]);
+			api->plain[i] = NULL;
+		}
 	api->have_args = result == 0;
 	return result;
 }

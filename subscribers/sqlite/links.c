@@ -107,7 +107,7 @@ int64_t links_op(struct sub *sub, const struct process *process, uint64_t correl
 	struct link *link = NULL;
 	int64_t api;
 
-	if (!correlation || !(sub->hip_calls.plain || sub->hip_calls.have_args))
+	if (!correlation || !(sub->hip_calls.plain[0] || sub->hip_calls.have_args))
 		return 0;
 	if (links->size)
 		link = find(links, process->number, correlation);
@@ -130,7 +130,7 @@ int64_t links_op(struct sub *sub, const struct process *process, uint64_t correl
 	return api;
 }
 
-int64_t links_call(struct sub *sub, const struct process *process, uint64_t number, uint32_t work)
+int64_t links_call(struct sub *sub, const struct process *process, uint64_t number, uint32_t *work)
 {
 	struct links *links = &sub->links;
 	struct link *link = links->size ? find(links, process->number, number) : NULL;
@@ -138,21 +138,27 @@ int64_t links_call(struct sub *sub, const struct process *process, uint64_t numb
 	if (link && link->number) {
 		const int64_t api = link->api;
 
+		const uint32_t before = link->count, said = *work;
+
 		link->came = 1;
 		links->came++;
-		link->count = work > link->count ? work - link->count : 0;
+		link->count = said > before ? said - before : 0;
+		if (said == LINKS_WORK_UNKNOWN || said < before)
+			*work = before;
 		if (!link->count)
 			take_out(links, link);
 		return api;
 	}
-	if (work) {
+	if (*work) {
 		const struct link call = {.number = number,
 					  .api = sub->next_api,
 					  .process = process->number,
 					  .came = 1,
-					  .count = work};
+					  .count = *work};
 
 		keep(links, &call);
+		if (*work == LINKS_WORK_UNKNOWN)
+			*work = 0;
 	}
 	return sub->next_api++;
 }
@@ -188,7 +194,14 @@ static const char correct[] =
 	" WHERE api_ptr_id IN (SELECT old FROM temp.found);"
 	"DELETE FROM rocpd_kernelapi WHERE api_ptr_id IN (SELECT api_id FROM temp.dangling);"
 	"DELETE FROM rocpd_copyapi WHERE api_ptr_id IN (SELECT api_id FROM temp.dangling);"
-	"DELETE FROM temp.dangling WHERE id IN (SELECT id FROM temp.found);";
+	"DELETE FROM temp.dangling WHERE id IN (SELECT id FROM temp.found);"
+	/* They have submitted more than their threads have counted, or were forgotten early. */
+	"CREATE TEMP TABLE work (api_id INTEGER PRIMARY KEY, count INTEGER);"
+	"INSERT INTO temp.work SELECT l.api_id, count(*) FROM main.rocpd_api_ops AS l"
+	" WHERE l.api_id IN (SELECT api_id FROM temp.found) GROUP BY l.api_id;"
+	"UPDATE rtl_call SET work = max(work,"
+	" (SELECT w.count FROM temp.work AS w WHERE w.api_id = rtl_call.api_id))"
+	" WHERE api_id IN (SELECT api_id FROM temp.work);";
 
 /* The call never comes. */
 static void stand_in(struct sub *sub)
@@ -231,5 +244,6 @@ void links_settle(struct sub *sub)
 	if (writer_ask_int(w, "SELECT count(*) FROM temp.dangling") && writer_exec(w, correct) &&
 	    writer_ask_int(w, "SELECT count(*) FROM temp.dangling"))
 		stand_in(sub);
-	writer_exec(w, "DROP TABLE IF EXISTS temp.found; DROP TABLE temp.dangling");
+	writer_exec(w, "DROP TABLE IF EXISTS temp.found; DROP TABLE IF EXISTS temp.work;"
+		       " DROP TABLE temp.dangling");
 }

@@ -44,10 +44,13 @@ struct links {
 bool links_init(struct sub *sub);
 /* An operation: links it. Returns the id of the call's row; 0: no call of HIP caused it. */
 int64_t links_op(struct sub *sub, const struct process *process, uint64_t correlation, int64_t op);
-/* A call of HIP that has submitted so much. Returns the id for its row. */
-int64_t links_call(struct sub *sub, const struct process *process, uint64_t number, uint32_t work);
-/* At the end: links of calls that were forgotten are corrected; for a call that never came (its
- * process died in it) the submission stands, as where there are no calls. */
+/* A call's work is not known: all that comes is its. */
+#define LINKS_WORK_UNKNOWN 0x7fffffffu
+/* A call of HIP whose thread has submitted so much; *work becomes what has come, if that is more.
+ * Returns the id for its row. */
+int64_t links_call(struct sub *sub, const struct process *process, uint64_t number, uint32_t *work);
+/* At the end: links of calls that were forgotten are corrected, and their work; for a call that
+ * never came the submission stands, as where there are no calls. */
 void links_settle(struct sub *sub);
 void links_fini(struct links *links);
 

@@ -2,7 +2,8 @@
 /*
  * marker.c: the stream rtl.roctx. A mark, and a range that has ended, becomes a row of rocpd_api
  * named UserMarker, as RPD's tools know them, with its text as args, and one of rtl_marker with the
- * same id. Names of things go into a generic table.
+ * same id. A range that was open when its process ended is there with that end, and a flag. Names
+ * of things go into a generic table.
  */
 #include "schema.h"
 #include "sub.h"
@@ -19,7 +20,9 @@ bool marker_init(struct sub *sub)
 
 static const char *marker_table(uint16_t type)
 {
-	return type == RTL_REGION_END || type == RTL_SIGNAL ? "rtl_marker" : NULL;
+	return type == RTL_REGION_END || type == RTL_REGION_UNFINISHED || type == RTL_SIGNAL
+		       ? "rtl_marker"
+		       : NULL;
 }
 
 /* What a row is made of. */
@@ -58,12 +61,12 @@ static void write_marker(struct sub *sub, const struct process *process,
 	cell = rows_add(&sub->marker);
 	cell_int(&cell[0], sub->next_api++);
 	cell_int(&cell[1], process->number);
-	cell_int(&cell[2], event->type == RTL_REGION_END);
+	cell_int(&cell[2], event->type != RTL_SIGNAL);
 	cell_int(&cell[3], (int64_t)event->instance);
 	cell_int(&cell[4], (int64_t)marker->parent);
 	cell_int(&cell[5], (int64_t)marker->id);
 	cell_int(&cell[6], marker->level);
-	cell_int(&cell[7], event->tid);
+	cell_int(&cell[7], event->type == RTL_REGION_UNFINISHED ? 0 : event->tid);
 	cell_int(&cell[8], marker->flags);
 }
 
@@ -71,12 +74,14 @@ static void take_range(struct sub *sub, const struct process *process,
 		       const struct rtl_event *event)
 {
 	const struct rtl_roctx_range *range = event->payload;
+	const uint64_t end_ns =
+		event->type == RTL_REGION_UNFINISHED ? event->time_ns : range->end_ns;
 
 	write_marker(sub, process, event,
 		     &(struct marker){
 			     .tid = range->begin_tid,
 			     .begin_ns = range->begin_ns,
-			     .end_ns = range->end_ns,
+			     .end_ns = end_ns > range->begin_ns ? end_ns : range->begin_ns,
 			     .parent = range->parent,
 			     .id = range->id,
 			     .level = range->level,
@@ -135,6 +140,10 @@ int marker_subscribe(struct sub *sub, struct stream *stream)
 	stream->table = marker_table;
 	result = host->subscribe(host, info, RTL_REGION_END, RTL_BUFFERED, marker_events, stream,
 				 NULL);
+	if (!result && dispatch_payload_size(info, RTL_REGION_UNFINISHED) >=
+			       sizeof(struct rtl_roctx_range)) /* older versions have none */
+		result = host->subscribe(host, info, RTL_REGION_UNFINISHED, RTL_BUFFERED,
+					 marker_events, stream, NULL);
 	if (!result)
 		result = host->subscribe(host, info, RTL_SIGNAL, RTL_BUFFERED, marker_events,
 					 stream, NULL);

@@ -75,8 +75,9 @@ struct generic_type;
 /* The two streams of calls of an API: one of them is stored. */
 struct call_api {
 	bool is_hip;
-	struct rtl_subscription *plain; /* to the stream without arguments */
-	bool have_args;                 /* calls come with arguments, from the other one */
+	/* To the stream without arguments: to ends, and to calls without one. */
+	struct rtl_subscription *plain[2];
+	bool have_args; /* calls come with arguments, from the other one */
 };
 
 /* A stream as the host described it. */

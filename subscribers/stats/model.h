@@ -20,13 +20,25 @@ struct summary_group {
 	struct histogram histogram;
 };
 
+/* One that had not ended when its process did. */
+struct summary_open {
+	char *name;
+	uint64_t duration_ns;
+	uint32_t tid;
+};
+
+/* So many of them are told by name, those that had begun first. */
+#define SUMMARY_OPEN_SHOWN 8u
+
 struct summary_section {
 	struct summary_section *next;
 	char *stream, *kind, *title;
 	uint64_t unpaired;
 	uint64_t refused;
 	uint64_t unlinked;
-	bool has_bytes; /* its things move bytes */
+	uint64_t open_count;
+	struct summary_open open[SUMMARY_OPEN_SHOWN]; /* longest first */
+	bool has_bytes;                               /* its things move bytes */
 	/* Open addressing by name; its size is a power of two, at most half of it in use. */
 	struct summary_group **table;
 	size_t table_size, group_count;

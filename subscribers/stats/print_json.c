@@ -77,6 +77,18 @@ static void print_group(FILE *file, const struct summary_group *group, uint64_t 
 	fputc('}', file);
 }
 
+static void print_open(FILE *file, const struct summary_section *section)
+{
+	fprintf(file, ",\"open\":%" PRIu64 ",\"open_longest\":[", section->open_count);
+	for (uint32_t i = 0; i < SUMMARY_OPEN_SHOWN && section->open[i].name; i++) {
+		fputs(i ? ",{\"name\":" : "{\"name\":", file);
+		summary_print_json_string(file, section->open[i].name);
+		fprintf(file, ",\"tid\":%" PRIu32 ",\"ns\":%" PRIu64 "}", section->open[i].tid,
+			section->open[i].duration_ns);
+	}
+	fputc(']', file);
+}
+
 static void print_section(FILE *file, const struct summary_section *section, unsigned top)
 {
 	struct summary_view view;
@@ -97,6 +109,8 @@ static void print_section(FILE *file, const struct summary_section *section, uns
 		fprintf(file, ",\"unlinked\":%" PRIu64, section->unlinked);
 	if (section->unpaired)
 		fprintf(file, ",\"unpaired\":%" PRIu64, section->unpaired);
+	if (section->open_count)
+		print_open(file, section);
 	fputs(",\"rows\":[", file);
 	for (size_t i = 0; i < view.count && (!top || i < top); i++) {
 		fputs(i ? ",\n  " : "\n  ", file);

@@ -223,6 +223,26 @@ static void print_failed(FILE *file, const struct summary_view *view)
 		fputc('\n', file);
 }
 
+/* "open when the process ended: hipDeviceSynchronize (thread 4711, for 10.21s), and 3 more" */
+static void print_open(FILE *file, const struct summary_section *section)
+{
+	char duration[SUMMARY_DURATION_SIZE];
+	uint32_t i;
+
+	for (i = 0; i < SUMMARY_OPEN_SHOWN && section->open[i].name; i++) {
+		const struct summary_open *open = &section->open[i];
+
+		fputs(i ? ", " : "open when the process ended: ", file);
+		print_bytes(file, open->name, strlen(open->name));
+		fprintf(file, " (thread %" PRIu32 ", for %s)", open->tid,
+			summary_duration(duration, open->duration_ns));
+	}
+	if (section->open_count > i)
+		fprintf(file, ", and %" PRIu64 " more", section->open_count - i);
+	if (section->open_count)
+		fputc('\n', file);
+}
+
 static void print_section(FILE *file, const struct summary_section *section, unsigned columns,
 			  unsigned top)
 {
@@ -237,7 +257,7 @@ static void print_section(FILE *file, const struct summary_section *section, uns
 	shown = top && top < view.count ? top : view.count;
 	count = shown + (shown < view.count);
 	rows = calloc(count + 1, sizeof(*rows));
-	if (!rows || !(view.count || section->unpaired || section->refused))
+	if (!rows || !(view.count || section->unpaired || section->refused || section->open_count))
 		goto out;
 	fprintf(file, "\n%s: %" PRIu64 ", %s in total", section->title, view.operations,
 		summary_duration(total, view.total_ns));
@@ -247,6 +267,8 @@ static void print_section(FILE *file, const struct summary_section *section, uns
 		fprintf(file, ", %" PRIu64 " linked to no call", section->unlinked);
 	if (section->refused)
 		fprintf(file, ", %" PRIu64 " more refused", section->refused);
+	if (section->open_count)
+		fprintf(file, ", %" PRIu64 " more had not ended", section->open_count);
 	if (section->unpaired)
 		fprintf(file, ", %" PRIu64 " more without begin or end", section->unpaired);
 	fputc('\n', file);
@@ -257,6 +279,7 @@ static void print_section(FILE *file, const struct summary_section *section, uns
 	if (count)
 		print_rows(file, rows, count, section, columns);
 	print_failed(file, &view);
+	print_open(file, section);
 out:
 	free(rows);
 	free(view.groups);

@@ -44,6 +44,8 @@ static void section_destroy(struct summary_section *section)
 		return;
 	for (size_t i = 0; i < section->table_size; i++)
 		group_destroy(section->table[i]);
+	for (size_t i = 0; i < SUMMARY_OPEN_SHOWN; i++)
+		free(section->open[i].name);
 	free(section->table);
 	free(section->stream);
 	free(section->kind);
@@ -189,6 +191,27 @@ void summary_group_add_failed(struct summary_group *group)
 void summary_section_add_unlinked(struct summary_section *section, uint64_t count)
 {
 	section->unlinked += count;
+}
+
+int summary_section_add_open(struct summary_section *section, const char *name, uint32_t tid,
+			     uint64_t duration_ns)
+{
+	struct summary_open *open = section->open;
+	uint32_t at = 0;
+	char *copy;
+
+	section->open_count++;
+	while (at < SUMMARY_OPEN_SHOWN && open[at].name && open[at].duration_ns >= duration_ns)
+		at++;
+	if (at == SUMMARY_OPEN_SHOWN)
+		return 0;
+	copy = strdup(name);
+	if (!copy)
+		return RTL_ENOMEM;
+	free(open[SUMMARY_OPEN_SHOWN - 1].name);
+	memmove(&open[at + 1], &open[at], (SUMMARY_OPEN_SHOWN - 1 - at) * sizeof(*open));
+	open[at] = (struct summary_open){copy, duration_ns, tid};
+	return 0;
 }
 
 uint64_t summary_group_quantile(const struct summary_group *group, double share)

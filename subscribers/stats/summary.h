@@ -60,6 +60,14 @@ void summary_section_add_refused(struct summary_section *section, uint64_t count
 void summary_group_add_failed(struct summary_group *group);
 /** Work on a GPU that is linked to no call; it is counted all the same. */
 void summary_section_add_unlinked(struct summary_section *section, uint64_t count);
+/**
+ * One that had not ended when its process did: it is shown by itself and counted with no others.
+ * @param tid  its thread
+ * @param duration_ns  from its begin to the end of the process
+ * @return 0, or RTL_ENOMEM
+ */
+int summary_section_add_open(struct summary_section *section, const char *name, uint32_t tid,
+			     uint64_t duration_ns);
 /** Events of the section that could not be counted: an end without its begin, or the reverse. */
 void summary_section_add_unpaired(struct summary_section *section, uint64_t count);
 

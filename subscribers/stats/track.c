@@ -24,6 +24,7 @@ struct track {
 	uint32_t begin_text_offset; /* the same in the begin event, where it has no id */
 	uint32_t call_offset;       /* when the call began that caused it */
 	uint32_t flags_offset;      /* of a call of HIP */
+	uint32_t tid_offset;        /* in the event of one that had not ended */
 	bool causes;                /* it is work that a call of HIP may have caused */
 	uint64_t unlinked;          /* that none has */
 	struct summary_section *launches;
@@ -228,6 +229,40 @@ static void take_timed(void *user, const struct rtl_event *const *events, size_t
 	}
 }
 
+/* Those that had not ended when their process did, at the time of that. */
+static void take_open(void *user, const struct rtl_event *const *events, size_t count)
+{
+	struct track *track = user;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct rtl_event *event = events[i];
+		const uint64_t begin = read_u64(event->payload, track->begin_offset);
+		char name[RTL_PAYLOAD_MAX + 1];
+		struct rtl_text text = {0, 0};
+		const char *shown = name;
+
+		if (track->name_offset != NO_FIELD) {
+			/* the host has seen to it that it lies in the payload */
+			memcpy(&text, (const char *)event->payload + track->name_offset,
+			       sizeof(text));
+			memcpy(name, (const char *)event->payload + text.offset, text.length);
+			name[text.length] = '\0';
+		} else {
+			shown = event_name(track, event, event->uid,
+					   track->string_offset != NO_FIELD
+						   ? read_u64(event->payload, track->string_offset)
+						   : 0,
+					   name);
+		}
+		if (summary_section_add_open(track->section, *shown ? shown : UNKNOWN_NAME,
+					     track->tid_offset != NO_FIELD
+						     ? read_u32(event->payload, track->tid_offset)
+						     : event->tid,
+					     event->time_ns > begin ? event->time_ns - begin : 0))
+			return out_of_memory(track);
+	}
+}
+
 /* The name that only the begin has; NULL: the end has what is needed, or nothing is known. */
 static struct summary_group *begin_group(struct track *track, const struct rtl_event *event)
 {
@@ -394,9 +429,21 @@ static int add_track(struct tracks *tracks, const struct rtl_stream_info *stream
 	struct track *track = track_create(tracks, stream, pair, end);
 	if (!track)
 		return RTL_ENOMEM;
-	if (track->begin_offset != NO_FIELD && track->end_offset != NO_FIELD)
-		return host->subscribe(host, stream, pair->end, RTL_BUFFERED, take_timed, track,
+	if (track->begin_offset != NO_FIELD && track->end_offset != NO_FIELD) {
+		const uint16_t unfinished = (uint16_t)(0x80 | pair->end);
+		const struct rtl_type_info *open = find_type(stream, unfinished);
+		int error = host->subscribe(host, stream, pair->end, RTL_BUFFERED, take_timed,
+					    track, NULL);
+
+		/* all kinds that have it have what their ends have */
+		if (error || !open || open->payload_size < end->payload_size)
+			return error;
+		track->tid_offset =
+			find_field(open, RTL_KIND_UINT, 4,
+				   track->name_offset != NO_FIELD ? "begin_tid" : "tid");
+		return host->subscribe(host, stream, unfinished, RTL_BUFFERED, take_open, track,
 				       NULL);
+	}
 	const struct rtl_type_info *begin = find_type(stream, pair->begin);
 	if (!begin)
 		return 0;

@@ -235,5 +235,14 @@ foreach(runner softgpu rocm7)
   endif()
 endforeach()
 
+# What is open when the process ends.
+rtl_hip_program(hip_unfinished hip_unfinished.hip)
+hip_test(softgpu.unfinished ${CMAKE_CURRENT_SOURCE_DIR}/hip_unfinished.py softgpu
+  ${RTL_HIP5_DIR}/hip_unfinished LABEL softgpu)
+if(RTL_ROCM7_FOUND)
+  hip_test(rocm7.unfinished ${CMAKE_CURRENT_SOURCE_DIR}/hip_unfinished.py rocm7
+    ${RTL_HIP7_DIR}/hip_unfinished LABEL rocm7)
+endif()
+
 hip_test(softgpu.default ${CMAKE_CURRENT_SOURCE_DIR}/hip_default softgpu
   ${PROJECT_BINARY_DIR}/tests/programs/vector_add LABEL softgpu)

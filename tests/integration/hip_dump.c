@@ -2,15 +2,12 @@
 /*
  * A subscriber for tests of the HIP collector: one line of text for each event.
  *
- *	begin|end NAME tid=N instance=N correlation=N parent=N begin=NS end=NS time=NS result=N
- *		status=TEXT stream=0xN device=N flags=N category=TEXT
- *	args NAME (the same), then " : " and the arguments as text
- *	range_begin|range_end tid=N instance=N correlation=N parent=N id=N begin_tid=N level=N
- *		flags=N begin=NS end=NS : NAME
- *	mark tid=N parent=N flags=N : NAME
- *	name kind=N object=0xN flags=N : NAME
- *	dispatch KERNEL gpu=N queue=N packet=N tid=N correlation=N begin=NS end=NS
- *	ledger STREAM published=N delivered=N discarded=N missed=N
+ *	begin|end|unfinished NAME tid=N instance=N correlation=N parent=N begin=NS end=NS time=NS
+ *result=N status=TEXT stream=0xN device=N flags=N category=TEXT args NAME (the same), then " : "
+ *and the arguments as text range_begin|range_end|range_open tid=N instance=N correlation=N parent=N
+ *id=N begin_tid=N level=N flags=N begin=NS end=NS : NAME mark tid=N parent=N flags=N : NAME name
+ *kind=N object=0xN flags=N : NAME dispatch KERNEL gpu=N queue=N packet=N tid=N correlation=N
+ *begin=NS end=NS ledger STREAM published=N delivered=N discarded=N missed=N
  *
  * Settings: output (file, default standard error), begin (1: begins too), args (1: also
  * rtl.hip.call.debug, "args" for its ends and "args_begin" for its begins).
@@ -68,7 +65,10 @@ static void dump_calls(void *user, const struct rtl_event *const *events, size_t
 	struct dump *dump = user;
 
 	for (size_t i = 0; i < count; i++) {
-		dump_call(dump, events[i], events[i]->type == RTL_FUNCTION_BEGIN ? "begin" : "end");
+		dump_call(dump, events[i],
+			  events[i]->type == RTL_FUNCTION_BEGIN ? "begin"
+			  : events[i]->type == RTL_FUNCTION_END ? "end"
+								: "unfinished");
 		fputc('\n', dump->file);
 	}
 }
@@ -82,7 +82,10 @@ static void dump_args(void *user, const struct rtl_event *const *events, size_t 
 		const struct rtl_type_info *type = e->type_info;
 		char line[4096];
 
-		dump_call(dump, e, e->type == RTL_FUNCTION_WITH_ARGS_BEGIN ? "args_begin" : "args");
+		dump_call(dump, e,
+			  e->type == RTL_FUNCTION_WITH_ARGS_BEGIN ? "args_begin"
+			  : e->type == RTL_FUNCTION_WITH_ARGS_END ? "args"
+								  : "args_unfinished");
 		rtl_args_text(dump->host, e, rtl_type_field(type, type->field_count - 1u), line,
 			      sizeof(line));
 		fprintf(dump->file, " : %s\n", line);
@@ -135,8 +138,10 @@ static void dump_roctx(void *user, const struct rtl_event *const *events, size_t
 				"%s tid=%u instance=%" PRIu64 " correlation=%" PRIu64
 				" parent=%" PRIu64 " id=%" PRIu64 " begin_tid=%u level=%d flags=%u"
 				" begin=%" PRIu64 " end=%" PRIu64 " : %s\n",
-				e->type == RTL_REGION_BEGIN ? "range_begin" : "range_end", e->tid,
-				e->instance, e->correlation, r->parent, r->id, r->begin_tid,
+				e->type == RTL_REGION_BEGIN ? "range_begin"
+				: e->type == RTL_REGION_END ? "range_end"
+							    : "range_open",
+				e->tid, e->instance, e->correlation, r->parent, r->id, r->begin_tid,
 				r->level, r->flags, r->begin_ns, r->end_ns,
 				name_in(e, r->name, name, sizeof(name)));
 	}

@@ -11,13 +11,13 @@ def fields(line):
 
 
 def read_trace(path):
-    ranges, begins, marks, names, ledger = {}, {}, [], [], {}
+    ranges, begins, left, marks, names, ledger = {}, {}, {}, [], [], {}
     with open(path, encoding="utf-8") as file:
         for line in file:
             line, _, name = line.rstrip("\n").partition(" : ")
             word, *rest = line.split()
-            if word in ("range_begin", "range_end"):
-                place = begins if word == "range_begin" else ranges
+            if word in ("range_begin", "range_end", "range_open"):
+                place = {"range_begin": begins, "range_end": ranges, "range_open": left}[word]
                 event = dict(fields(line), name=name or "(empty)")
                 assert event["instance"] not in place, "twice: %s" % line
                 place[event["instance"]] = event
@@ -27,11 +27,11 @@ def read_trace(path):
                 names.append("%d 0x%x %s" % (fields(line)["kind"], fields(line)["object"], name))
             elif word == "ledger" and rest[0] == "rtl.roctx":
                 ledger = fields(line)
-    return ranges, begins, marks, names, ledger
+    return ranges, begins, left, marks, names, ledger
 
 
 def main():
-    ranges, begins, marks, names, ledger = read_trace(sys.argv[1])
+    ranges, begins, left, marks, names, ledger = read_trace(sys.argv[1])
     said = collections.defaultdict(list)
     with open(sys.argv[2], encoding="utf-8") as file:
         for line in file:
@@ -52,6 +52,9 @@ def main():
     problems = ["%s: said %s, traced %s" % (kind, sorted(set(said[kind]) - set(got[kind]))[:5],
                                             sorted(set(got[kind]) - set(said[kind]))[:5])
                 for kind in got if sorted(said[kind]) != sorted(got[kind])]
+    if {i: dict(b, flags=b["flags"] | 4, tid=0) for i, b in begins.items() if i not in ranges} != {
+            i: dict(b, tid=0) for i, b in left.items()}:
+        problems.append("open at the end: %s" % left)
     for instance, event in ranges.items():
         begin = begins.get(instance, {})
         same = ("name", "begin", "parent", "level", "id", "begin_tid", "flags")

@@ -15,11 +15,13 @@ def main():
             kind, _, rest = line.rstrip("\n").partition(" ")
             said[kind].append(rest.replace("(empty)", ""))
     rows = db.execute("SELECT is_range, level, name, instance, parent, tid, end_tid, duration_ns"
-                      " FROM rtl_markers").fetchall()
+                      " FROM rtl_markers WHERE NOT unfinished").fetchall()
+    unfinished = db.execute("SELECT name, end_tid, duration_ns FROM rtl_markers"
+                            " WHERE unfinished AND is_range").fetchall()
     named = {row[3]: row[2] for row in rows if row[0]}
     problems = []
-    # ranges that have not ended are no rows: none of them is around another in that program
     got = {
+        "open": [row[0] for row in unfinished],
         "range": ["%d %s %s" % (row[1], row[2], named.get(row[4], "-")) for row in rows
                   if row[0] and row[1] >= 0],
         "started": [row[2] for row in rows if row[0] and row[1] < 0],
@@ -34,10 +36,13 @@ def main():
                 sorted(set(lines) - set(said[kind]))[:5]))
     if [row for row in rows if row[7] < 0 or (row[5] != row[6] and row[2] != "by-another")]:
         problems.append("times or threads")
+    if [row for row in unfinished if row[1] or row[2] < 0]:
+        problems.append("times or threads of open ranges")
     markers = db.execute("SELECT count(*) FROM api WHERE apiName = 'UserMarker' AND"
                          " domain = 'roctx' AND args IS NOT NULL").fetchone()[0]
-    if markers != len(rows) or not rows:
-        problems.append("%d rows of rocpd_api, %d of rtl_marker" % (markers, len(rows)))
+    if markers != len(rows) + len(unfinished) or not rows:
+        problems.append("%d rows of rocpd_api, %d of rtl_marker" % (
+            markers, len(rows) + len(unfinished)))
     for problem in problems:
         print("roctx_database: %s" % problem, file=sys.stderr)
     print("roctx_database: %d markers" % markers)

@@ -28,21 +28,25 @@ static const struct rtl_field call_fields[] = {
 	FIELD(flags, RTL_KIND_UINT),      FIELD(work, RTL_KIND_UINT),
 };
 
-static const struct rtl_type_info call_types[] = {{
-	.struct_size = sizeof(struct rtl_type_info),
-	.type = RTL_FUNCTION_END,
-	.field_count = sizeof(call_fields) / sizeof(call_fields[0]),
-	.payload_size = sizeof(struct rtl_hip_call),
-	.name = "function_end",
-	.fields = call_fields,
-}};
+#define TYPE(number, text)                                                                         \
+	{                                                                                          \
+		.struct_size = sizeof(struct rtl_type_info), .type = (number),                     \
+		.field_count = sizeof(call_fields) / sizeof(call_fields[0]),                       \
+		.payload_size = sizeof(struct rtl_hip_call), .name = (text),                       \
+		.fields = call_fields,                                                             \
+	}
+
+static const struct rtl_type_info call_types[] = {
+	TYPE(RTL_FUNCTION_END, "function_end"),
+	TYPE(RTL_FUNCTION_UNFINISHED, "function_unfinished"),
+};
 
 static const struct rtl_stream_info call_stream = {
 	.struct_size = sizeof(call_stream),
 	.version_major = RTL_STREAM_HIP_CALL_VERSION,
 	.name = RTL_STREAM_HIP_CALL,
 	.types = call_types,
-	.type_count = 1,
+	.type_count = 2,
 	.number = 3,
 };
 
@@ -174,6 +178,61 @@ static void test_sqlite_links__operation_first__is_linked(void **state)
 	assert_whole(t);
 }
 
+/* Another thread's doorbell took some of their packets along: before, and after they had returned.
+ */
+static void test_sqlite_links__threads_counted_too_few__work_is_what_came(void **state)
+{
+	struct trace *t = *state;
+
+	begin(t, "");
+	dispatch(t, UID_LAUNCH, 1, 0);
+	call(t, UID_LAUNCH, 1, 0);
+	call(t, UID_LAUNCH, 2, 0);
+	dispatch(t, UID_LAUNCH, 2, 0);
+	dispatch(t, UID_LAUNCH, 3, 0);
+	call(t, UID_LAUNCH, 3, 1);
+	dispatch(t, UID_LAUNCH, 3, 1);
+	call(t, UID_LAUNCH, 4, 1);
+	dispatch(t, UID_LAUNCH, 4, 0);
+	dispatch(t, UID_LAUNCH, 4, 1);
+	call(t, UID_LAUNCH, 5, 0);
+	call(t, UID_LAUNCH, 6, 1); /* what it did was not recorded */
+	trace_end(t);
+	assert_answer(t->file, "SELECT group_concat(work) FROM rtl_call", "1,1,2,2,0,1");
+	assert_whole(t);
+}
+
+/* Its process ended within it: the row has that end, its own thread and what it has done. */
+static void test_sqlite_links__call_has_not_ended__is_a_row_all_the_same(void **state)
+{
+	struct trace *t = *state;
+	const struct rtl_hip_call payload = {
+		.begin_ns = 1000,
+		.function = 0,
+		.device = -1,
+		.flags = RTL_HIP_CALL_UNFINISHED,
+		.tid = 4713,
+	};
+	struct rtl_event e = fake_event(&call_stream, RTL_FUNCTION_UNFINISHED, t->process, &payload,
+					sizeof(payload));
+
+	begin(t, "");
+	e.uid = UID_LAUNCH;
+	e.tid = 1;
+	e.instance = e.correlation = 1;
+	e.time_ns = 9000;
+	dispatch(t, UID_LAUNCH, 1, 0);
+	fake_host_deliver_one(t->host, &e);
+	dispatch(t, UID_LAUNCH, 1, 1);
+	trace_end(t);
+	assert_answer(t->file,
+		      "SELECT tid, begin_ns, end_ns, unfinished, failed, result IS NULL, work"
+		      " FROM rtl_calls",
+		      "4713|1000|9000|1|0|1|1");
+	assert_answer(t->file, "SELECT count(*) FROM rtl_api_ops", "2");
+	assert_whole(t);
+}
+
 static void test_sqlite_links__graph__has_order_and_no_kernelapi(void **state)
 {
 	struct trace *t = *state;
@@ -299,6 +358,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_sqlite_links__call_first__is_linked),
 		TEST(test_sqlite_links__operation_first__is_linked),
+		TEST(test_sqlite_links__threads_counted_too_few__work_is_what_came),
+		TEST(test_sqlite_links__call_has_not_ended__is_a_row_all_the_same),
 		TEST(test_sqlite_links__graph__has_order_and_no_kernelapi),
 		TEST(test_sqlite_links__no_call_recorded__submission_stands),
 		TEST(test_sqlite_links__no_links_wanted__only_calls),

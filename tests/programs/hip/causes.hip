@@ -284,7 +284,8 @@ static void unbalanced(const buffers &b)
 	range_pop();
 	work<float><<<n, block, 0, b.stream>>>(nullptr);
 	did("hipLaunchKernel", kernel(n));
-	range_push("left open"); /* and so it is not in the trace */
+	range_push("left open"); /* until the process ends */
+	ranges.push_back("left open");
 	work<float><<<m, block, 0, b.stream>>>(nullptr);
 	did("hipLaunchKernel", kernel(m));
 }
