@@ -259,6 +259,55 @@ struct rtl_record *rtl_try_reserve(struct rtl_stream *stream, uint16_t type, uin
 	return reserve(stream, type, payload_size, false);
 }
 
+/* Room for the record at the cursor, without a wait. */
+static bool find_room(size_t need)
+{
+	struct writer *writer = writer_self;
+	bool found;
+
+	if (!writer->in_use && (bus_start() || !(writer = writer_attach())))
+		return false;
+	writer->busy = 1;
+	BARRIER();
+	found = (writer->ring || writer_take_ring(writer)) &&
+		(need <= (size_t)(writer->limit - writer->cursor) ||
+		 writer_make_room(writer, need, false));
+	BARRIER();
+	writer->busy = 0;
+	return found;
+}
+
+__attribute__((noinline, cold)) static int room_slow(size_t need)
+{
+	int err = errno; /* the program's */
+	int state;
+	bool found;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	found = find_room(need);
+	pthread_setcancelstate(state, NULL);
+	errno = err;
+	return found ? 0 : RTL_EBUSY;
+}
+
+int rtl_room(const struct rtl_stream *stream, uint16_t type, uint32_t payload_size)
+{
+	struct writer *writer = writer_self;
+	uint8_t want = __atomic_load_n(&stream->wanted[type & 0xff], __ATOMIC_RELAXED);
+	size_t need = record_room(payload_size);
+
+	if (LIKELY(want == SPOOL_WANT_RECORD && !writer->busy && writer->cursor &&
+		   need <= (size_t)(writer->limit - writer->cursor)))
+		return 0;
+	if (!want)
+		return 0;
+	if (want & SPOOL_WANT_INLINE)
+		return RTL_ENOTSUP;
+	if (interrupts_rtl() || payload_size > RTL_PAYLOAD_MAX)
+		return RTL_EBUSY;
+	return room_slow(need);
+}
+
 void publish_copy(const struct rtl_record *record)
 {
 	struct rtl_stream *stream = &bus.spool.control->streams[record->stream].pub;

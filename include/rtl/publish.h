@@ -76,6 +76,16 @@ RTL_API struct rtl_record *rtl_reserve(struct rtl_stream *stream, uint16_t type,
 RTL_API struct rtl_record *rtl_try_reserve(struct rtl_stream *stream, uint16_t type,
 					   uint32_t payload_size);
 
+/**
+ * Whether an event could be recorded at once: what rtl_reserve or rtl_try_reserve, called next on
+ * this thread, would neither wait for nor discard. For who can leave the event to another thread.
+ * Any thread.
+ *
+ * @return 0: there is room, or nobody wants it; RTL_EBUSY: there is none now; RTL_ENOTSUP: an inline
+ * callback would be called here, which may do anything
+ */
+RTL_API int rtl_room(const struct rtl_stream *stream, uint16_t type, uint32_t payload_size);
+
 /** Publishes the record that this thread has reserved. */
 RTL_API void rtl_commit(struct rtl_record *record);
 

@@ -89,6 +89,8 @@ struct rtl_span;
 	V(try_reserve, struct rtl_record *,                                                        \
 	  (struct rtl_stream *stream, uint16_t type, uint32_t payload_size),                       \
 	  (stream, type, payload_size), NULL)                                                      \
+	V(room, int, (const struct rtl_stream *stream, uint16_t type, uint32_t payload_size),      \
+	  (stream, type, payload_size), RTL_ENOTSUP)                                               \
 	V(reserve_in_scope, struct rtl_record *,                                                   \
 	  (struct rtl_stream *stream, uint16_t type, uint32_t payload_size),                       \
 	  (stream, type, payload_size), NULL)                                                      \
@@ -158,6 +160,7 @@ static inline void rtl_stub_log(enum rtl_level level, const char *who, const cha
 #define rtl_string_text         rtl_stub_string_text
 #define rtl_reserve             rtl_stub_reserve
 #define rtl_try_reserve         rtl_stub_try_reserve
+#define rtl_room                rtl_stub_room
 #define rtl_reserve_in_scope    rtl_stub_reserve_in_scope
 #define rtl_commit              rtl_stub_commit
 #define rtl_open_reserve        rtl_stub_open_reserve
