@@ -119,11 +119,12 @@ static __attribute__((cold, noinline)) struct slot *wait_for_slot(struct queue *
 static void submit(struct slot *slot)
 {
 	struct queue *pool = atomic_load_explicit(&copies.pool, memory_order_relaxed);
+	const uint64_t now_ticks = slot->submit_ticks;
 
 	pthread_mutex_lock(&copies.lock);
 	slot_submit(&pool->pool, slot);
 	pthread_mutex_unlock(&copies.lock);
-	harvest_notify();
+	harvest_notify(now_ticks);
 }
 
 void copies_forget(void)
@@ -159,6 +160,7 @@ static void fill(struct slot *slot, const struct copy *copy)
 	struct rtl_scope scope = {.struct_size = sizeof(scope)};
 
 	slot->is_copy = true;
+	slot->behind_barrier = false;
 	slot->flags = 0;
 	slot->looks = 0;
 	slot->watched = 0;

@@ -267,6 +267,18 @@ static __attribute__((cold, noinline)) void fill_barrier(struct slot *slot,
 		slot->grid[1] += barrier->dep_signal[i].handle != 0;
 }
 
+static inline bool has_barrier_bit(const union packet *packet)
+{
+	return packet->any.header >> HSA_PACKET_HEADER_BARRIER & 1;
+}
+
+static inline void fill_barrier_bit(struct queue *queue, struct slot *slot,
+				    const union packet *packet)
+{
+	slot->behind_barrier = has_barrier_bit(packet) || queue->barrier_seen;
+	queue->barrier_seen = false;
+}
+
 /* Makes one packet ready; the slot, if it has one, is to be submitted after it was written. */
 static inline struct slot *process(struct queue *queue, union packet *packet, enum packet_kind kind,
 				   uint64_t id, uint64_t index, uint64_t now_ticks)
@@ -278,6 +290,7 @@ static inline struct slot *process(struct queue *queue, union packet *packet, en
 	rtl_pending_begin(queue->pending, 1);
 	slot->submit_ticks = now_ticks;
 	slot->packet_id = id;
+	fill_barrier_bit(queue, slot, packet);
 	fill_scope(queue, slot, index, kind != PACKET_BARRIER);
 	if (__builtin_expect(relay_runtime_thread() == slot->submit_tid, 0))
 		slot->flags |= RTL_HSA_DISPATCH_PASSED_ON;
@@ -322,6 +335,7 @@ static __attribute__((cold, noinline)) struct slot *keep_order(struct queue *que
 		return NULL;
 	slot->what = SLOT_SILENT;
 	slot->packet_id = id;
+	fill_barrier_bit(queue, slot, packet);
 	slot->node = (uint16_t)queue->node;
 	(void)watch_enter(slot, packet->any.signal, true);
 	if (!stand_in(slot, packet, queue->number)) {
@@ -365,6 +379,7 @@ static inline struct slot *make_ready(struct queue *queue, union packet *packet,
 		if (slot)
 			return slot;
 	}
+	queue->barrier_seen |= has_barrier_bit(packet);
 	watch_reused(packet->any.signal);
 	return room_lacks_probe(queue, id) ? probe(queue, packet, id) : NULL;
 }
@@ -424,12 +439,14 @@ static struct slot *process_batch(struct queue *queue, uint64_t id, uint64_t ind
 
 static void submit_batch(struct queue *queue, struct slot *first)
 {
+	const uint64_t now_ticks = first ? first->submit_ticks : 0;
+
 	for (struct slot *slot = first, *next; slot; slot = next) {
 		next = slot->next == SLOT_NONE ? NULL : &queue->pool.slots[slot->next];
 		slot_submit(&queue->pool, slot);
 	}
 	if (first)
-		harvest_notify();
+		harvest_notify(now_ticks);
 }
 
 /* The dispatches among them are missed. */
@@ -496,6 +513,7 @@ void dispatch_intercept(const void *packets, uint64_t count, uint64_t index, voi
 	enum packet_kind kind;
 	union packet copy;
 	struct slot *slot;
+	uint64_t now_ticks;
 
 	queue->next_id = id + count;
 	if (!wanted)
@@ -509,6 +527,7 @@ void dispatch_intercept(const void *packets, uint64_t count, uint64_t index, voi
 	if (kind != PACKET_DISPATCH && is_barrier(packets))
 		room_see_barrier(queue, packets, id);
 	if (kind == PACKET_OTHER && stays(queue, packets, id)) {
+		queue->barrier_seen |= has_barrier_bit(packets);
 		watch_reused(((const union packet *)packets)->any.signal);
 		write(packets, 1);
 		return;
@@ -516,10 +535,11 @@ void dispatch_intercept(const void *packets, uint64_t count, uint64_t index, voi
 	memcpy(&copy, packets, sizeof(copy));
 	if (copy.any.signal)
 		watch_prefetch(copy.any.signal);
-	slot = make_ready(queue, &copy, kind, id, index, kind == PACKET_OTHER ? 0 : rtl_ticks());
+	now_ticks = kind == PACKET_OTHER ? 0 : rtl_ticks();
+	slot = make_ready(queue, &copy, kind, id, index, now_ticks);
 	write(&copy, 1);
 	if (slot) {
 		slot_submit(&queue->pool, slot);
-		harvest_notify();
+		harvest_notify(now_ticks);
 	}
 }

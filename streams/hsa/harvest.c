@@ -30,35 +30,60 @@
  * for each dispatch does not have to wake it for each. */
 #define LINGER_PASSES 20
 
-_Atomic uint32_t harvest_idle;
+/* How far behind the harvester may be before submitting threads give way, for how long each time,
+ * and how many times as far behind they do not any more. */
+#define PATIENCE_NS 5000000u
+#define GIVE_WAY_NS 2000000u
+#define STUCK       200u
+/* Longest wait of a process that leaves. */
+#define LEAVING_NS 200000000u
+/* Longest wait for who makes a pass and does not get on, without a word from a subscriber. */
+#define OWNER_WAIT_NS 500000000u
+/* How often to look for the end of another thread's pass before sleeping. */
+#define SPINS 50
+
+struct harvest_signs harvest_signs = {.patience_ticks = INT64_MAX};
 
 /* Whose the queues are. */
 enum turn {
-	TURN_IN,  /* the thread's, which may be inside of the runtime */
+	TURN_IN,  /* of who makes a pass, who may be inside of the runtime */
 	TURN_OUT, /* between harvest_out and harvest_in: of whoever takes them */
-	/* The thread has been given up: */
-	TURN_TAKEN, /* while it was out, by who stopped it */
-	TURN_LATE   /* while it was in: what it still has it only counts as missed */
+	/* Thread and helpers have been given up: */
+	TURN_TAKEN, /* while one was out, by who stopped it */
+	TURN_LATE   /* while one was in: what is still there the thread only counts as missed */
 };
 
-/* One for each thread: where one was given up, it does not know of the next one's. */
+/*
+ * One for each thread: where one was given up, it does not know of the next one's. They are never
+ * freed, as a helper may still look at them, but used again.
+ */
 struct harvester {
-	/* enum turn. Release by the thread, acq_rel by who stops it: he sees all that it has done.
-	 */
+	/* The thread that makes a pass, 0: none. A futex; acquire by who takes it, seq_cst where it
+	 * is given back, with `waiters`: none of them is overlooked. */
+	_Atomic uint32_t owner;
+	_Atomic uint32_t waiters;
+	/* enum turn. Release by who makes a pass, acq_rel by who stops it: he sees all that has
+	 * been done. */
 	_Atomic uint32_t turn;
-	_Atomic uint32_t refs; /* the thread, and who has started it; acq_rel */
-	_Atomic uint32_t outs; /* how often it has been out: a sign of life; relaxed */
-	/* A futex; release by the thread, acquire by who stops it. */
+	_Atomic uint32_t outs; /* how often one has been out: a sign of life; relaxed */
+	/* One more than `outs` was when somebody has waited for the owner in vain; relaxed. */
+	_Atomic uint32_t stuck;
+	/* A futex; release by the thread, acquire by who stops it or uses it again. */
 	_Atomic uint32_t ended;
 	/* rtl_clock_ns at which to stop; 0: not. Release, acquire. */
 	_Atomic uint64_t stop_at_ns;
-	struct harvest_queues queues; /* of whose turn it is */
+	struct harvest_queues queues; /* the owner's, or of whose turn it is */
+	struct harvester *next;       /* the lock's */
 };
 
 static struct {
 	/* Starting and stopping. */
 	pthread_mutex_t lock;
 	struct harvester *running; /* the lock's */
+	struct harvester *all;     /* the lock's */
+	/* The one that runs, for helpers. Release when it is complete, acquire. */
+	_Atomic(struct harvester *) current;
+	_Atomic pid_t process; /* relaxed: written before `current` */
 	/* Futexes and what they say; release or acq_rel by the writer, acquire by the reader. */
 	_Atomic uint32_t wake_count;
 	_Atomic uint32_t passes;
@@ -66,7 +91,7 @@ static struct {
 } harvest = {.lock = PTHREAD_MUTEX_INITIALIZER};
 FORK_LOCK(harvest, harvest.lock);
 
-/* NULL but in a harvester's thread. */
+/* In whose pass this thread is, or NULL. */
 static __thread struct harvester *self __attribute__((tls_model("initial-exec")));
 
 static void futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t timeout_ns)
@@ -82,17 +107,21 @@ static void futex_wake(_Atomic uint32_t *word)
 	(void)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
 }
 
-static void drop(struct harvester *harvester)
-{
-	/* acq_rel: what the other one did with it comes before it is freed. */
-	if (atomic_fetch_sub_explicit(&harvester->refs, 1, memory_order_acq_rel) == 1)
-		free(harvester);
-}
-
 static bool change_turn(struct harvester *harvester, uint32_t from, uint32_t to)
 {
 	return atomic_compare_exchange_strong_explicit(&harvester->turn, &from, to,
 						       memory_order_acq_rel, memory_order_relaxed);
+}
+
+static bool is_out(const struct harvester *harvester)
+{
+	return atomic_load_explicit(&harvester->turn, memory_order_relaxed) == TURN_OUT;
+}
+
+static bool is_left(const struct harvester *harvester)
+{
+	/* Relaxed: who makes a pass does less then, and reads nothing that the other one wrote. */
+	return atomic_load_explicit(&harvester->turn, memory_order_relaxed) >= TURN_TAKEN;
 }
 
 void harvest_out(void)
@@ -114,15 +143,221 @@ void harvest_in(void)
 
 bool harvest_left(void)
 {
-	/* Relaxed: the thread does less then, and reads nothing that the other one wrote. */
-	return self && atomic_load_explicit(&self->turn, memory_order_relaxed) >= TURN_TAKEN;
+	return self && is_left(self);
+}
+
+/* Has the harvester look, and waits for the end of its next pass. */
+static void wait_for_pass(uint64_t timeout_ns)
+{
+	uint32_t passes;
+
+	atomic_fetch_add_explicit(&harvest.pass_waiters, 1, memory_order_seq_cst);
+	passes = harvest_passes();
+	harvest_wake();
+	futex_wait(&harvest.passes, passes, timeout_ns);
+	atomic_fetch_sub_explicit(&harvest.pass_waiters, 1, memory_order_seq_cst);
+}
+
+/* ---- whose pass it is ---- */
+
+static bool try_take(struct harvester *harvester)
+{
+	uint32_t none = 0;
+
+	/* Acquire: pairs with give_back, all that the last one did is seen. */
+	if (atomic_load_explicit(&harvester->owner, memory_order_relaxed) ||
+	    !atomic_compare_exchange_strong_explicit(&harvester->owner, &none, rtl_thread_id(),
+						     memory_order_acquire, memory_order_relaxed))
+		return false;
+	self = harvester;
+	return true;
+}
+
+static void give_back(struct harvester *harvester)
+{
+	self = NULL;
+	(void)atomic_exchange_explicit(&harvester->owner, 0, memory_order_seq_cst);
+	if (atomic_load_explicit(&harvester->waiters, memory_order_seq_cst))
+		futex_wake(&harvester->owner);
+}
+
+/* Waits until nobody makes a pass, or somebody else one. */
+static void wait_for_owner(struct harvester *harvester, uint64_t timeout_ns)
+{
+	uint32_t owner;
+
+	atomic_fetch_add_explicit(&harvester->waiters, 1, memory_order_seq_cst);
+	owner = atomic_load_explicit(&harvester->owner, memory_order_seq_cst);
+	if (owner)
+		futex_wait(&harvester->owner, owner, timeout_ns);
+	atomic_fetch_sub_explicit(&harvester->waiters, 1, memory_order_relaxed);
+}
+
+static bool spin_and_take(struct harvester *harvester)
+{
+	for (int i = 0; i < SPINS; i++) {
+		if (try_take(harvester))
+			return true;
+		__builtin_ia32_pause();
+	}
+	return false;
+}
+
+static bool is_own(const struct harvester *harvester)
+{
+	return atomic_load_explicit(&harvester->owner, memory_order_relaxed) == rtl_thread_id();
+}
+
+/*
+ * How long a thread that has waited for the GPU waits for the harvester: while that waits for a
+ * subscriber as long as a submitting thread would, else it should get on. What has been waited for
+ * in vain, and has not got on since, is not waited for again.
+ */
+struct patience {
+	uint64_t since_ns;
+	uint32_t outs;
+};
+
+static struct patience begin_waiting(const struct harvester *harvester)
+{
+	return (struct patience){rtl_clock_ns(),
+				 atomic_load_explicit(&harvester->outs, memory_order_relaxed)};
+}
+
+static bool is_worth_waiting(struct harvester *harvester, const struct patience *patience)
+{
+	const uint32_t outs = atomic_load_explicit(&harvester->outs, memory_order_relaxed);
+	const uint64_t most_ns = is_out(harvester) || outs != patience->outs
+					 ? collector.config.wait_ms * 1000000ull
+					 : OWNER_WAIT_NS;
+
+	if (!collector_on() ||
+	    atomic_load_explicit(&harvester->stuck, memory_order_relaxed) == outs + 1)
+		return false;
+	if (rtl_clock_ns() - patience->since_ns < most_ns)
+		return true;
+	atomic_store_explicit(&harvester->stuck, outs + 1, memory_order_relaxed);
+	return false;
+}
+
+static __attribute__((cold, noinline)) bool take_patiently(struct harvester *harvester)
+{
+	struct patience patience;
+
+	/* A signal handler that has interrupted a pass of this thread's would wait for itself. */
+	if (is_own(harvester))
+		return false;
+	if (spin_and_take(harvester))
+		return true;
+	patience = begin_waiting(harvester);
+	while (is_worth_waiting(harvester, &patience)) {
+		wait_for_owner(harvester, NAP_NS);
+		if (try_take(harvester))
+			return true;
+	}
+	return false;
+}
+
+/* ---- helpers ---- */
+
+/* The one to help; NULL: there is nothing to do, or not for this thread. */
+static struct harvester *to_help(void)
+{
+	/* Acquire: pairs with the release in start. */
+	struct harvester *harvester = atomic_load_explicit(&harvest.current, memory_order_acquire);
+
+	return !harvester || self || !collector_on() || relay_is_runtime_thread() ? NULL
+										  : harvester;
+}
+
+/* In a pass: publishes what has finished, as harvest_queues_help. */
+static int help(struct harvester *harvester)
+{
+	const int saved = errno;
+	int room, state;
+
+	/* Acquire: pairs with start, where it is used again. */
+	if (atomic_load_explicit(&harvester->ended, memory_order_acquire) || is_left(harvester) ||
+	    !harvest_queues_pending(&harvester->queues))
+		return 0;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	room = harvest_queues_help(&harvester->queues);
+	pthread_setcancelstate(state, NULL);
+	errno = saved;
+	return room;
+}
+
+/* Until the harvester has published what there was no room for here. */
+static __attribute__((cold, noinline)) void wait_for_harvester(struct harvester *harvester)
+{
+	const struct patience patience = begin_waiting(harvester);
+	const uint32_t passes = harvest_passes();
+	const int saved = errno;
+
+	/* One pass may have been half done. */
+	while (harvest_passes() - passes < 2 && is_worth_waiting(harvester, &patience))
+		wait_for_pass(POLL_MAX_NS);
+	errno = saved;
+}
+
+void harvest_help(void)
+{
+	struct harvester *harvester = to_help();
+	int room;
+
+	if (!harvester || (!try_take(harvester) && !take_patiently(harvester)))
+		return;
+	room = help(harvester);
+	give_back(harvester);
+	/* Not for inline callbacks: they may need what this thread's caller has locked. */
+	if (__builtin_expect(room == RTL_EBUSY, 0))
+		wait_for_harvester(harvester);
+}
+
+__attribute__((cold)) void harvest_rouse(uint64_t now_ticks)
+{
+	atomic_store_explicit(&harvest_signs.looked_ticks, now_ticks ? now_ticks : rtl_ticks(),
+			      memory_order_relaxed);
+	harvest_wake();
+}
+
+/* Where it has been stuck for long, it is not the processor that it lacks. */
+__attribute__((cold)) void harvest_give_way(void)
+{
+	const uint64_t late = rtl_ticks() - atomic_load_explicit(&harvest_signs.looked_ticks,
+								 memory_order_relaxed);
+	const int saved = errno;
+
+	if (!to_help() || !collector.config.wait_ms ||
+	    late / STUCK >
+		    atomic_load_explicit(&harvest_signs.patience_ticks, memory_order_relaxed))
+		return;
+	wait_for_pass(GIVE_WAY_NS);
+	errno = saved;
+}
+
+void harvest_leaving(void)
+{
+	const int saved = errno;
+	const uint32_t passes = harvest_passes();
+	uint64_t until_ns;
+
+	/* The child of a vfork has its parent's memory. */
+	if (!collector_on() || !atomic_load_explicit(&harvest.current, memory_order_acquire) ||
+	    self || getpid() != atomic_load_explicit(&harvest.process, memory_order_relaxed))
+		return;
+	until_ns = rtl_clock_ns() + LEAVING_NS;
+	/* One pass may have been half done. */
+	while (harvest_passes() - passes < 2 && collector_on() && rtl_clock_ns() < until_ns)
+		harvest_wait_pass();
+	errno = saved;
 }
 
 void harvest_wake(void)
 {
 	const int saved = errno;
 
-	atomic_store_explicit(&harvest_idle, 0, memory_order_relaxed);
+	atomic_store_explicit(&harvest_signs.idle, 0, memory_order_relaxed);
 	atomic_fetch_add_explicit(&harvest.wake_count, 1, memory_order_acq_rel);
 	futex_wake(&harvest.wake_count);
 	errno = saved;
@@ -134,28 +369,50 @@ void harvest_add(struct queue *queue)
 	harvest_wake();
 }
 
+/* ---- the thread ---- */
+
+/* Makes it this thread's pass; nobody keeps it for ever. */
+static void take(struct harvester *harvester)
+{
+	while (!try_take(harvester))
+		wait_for_owner(harvester, NAP_NS);
+}
+
+/* Whether something waits for the next pass, which can be given up meanwhile. */
+static bool is_waited_for(struct harvester *harvester)
+{
+	bool waiting;
+
+	take(harvester);
+	waiting = is_left(harvester) || harvest_queues_waiting(&harvester->queues);
+	give_back(harvester);
+	return waiting;
+}
+
 /*
- * Sleeps until harvest_wake. The submitting thread stores its slot and then loads harvest_idle
+ * Sleeps until harvest_wake. The submitting thread stores its slot and then loads `idle`
  * without a fence between, so that its slot may become visible only after we have looked; but a
  * store is not held back for a millisecond: after such a nap, we either see the slot, or the
  * thread has seen that we sleep. (membarrier would do, too, but registering for it can take
  * tens of milliseconds.) The long sleep ends now and then, should this ever be wrong.
  */
-static void sleep_idle(uint32_t seen)
+static void sleep_idle(struct harvester *harvester, uint32_t seen)
 {
-	atomic_store_explicit(&harvest_idle, 1, memory_order_seq_cst);
+	atomic_store_explicit(&harvest_signs.idle, 1, memory_order_seq_cst);
 	futex_wait(&harvest.wake_count, seen, NAP_NS);
-	if (!harvest_queues_waiting(&self->queues))
+	if (!is_waited_for(harvester))
 		futex_wait(&harvest.wake_count, seen, SLEEP_NS);
-	atomic_store_explicit(&harvest_idle, 0, memory_order_relaxed);
+	atomic_store_explicit(&harvest_signs.idle, 0, memory_order_relaxed);
 }
 
-static bool pass(uint32_t number)
+static bool pass(struct harvester *harvester, uint32_t number)
 {
-	const bool progress = harvest_queues_pass(&self->queues, number);
+	const uint64_t now_ticks = rtl_ticks();
+	const bool progress = harvest_queues_pass(&harvester->queues, number);
 
-	if (harvest_left())
+	if (is_left(harvester))
 		return false;
+	atomic_store_explicit(&harvest_signs.looked_ticks, now_ticks, memory_order_relaxed);
 	atomic_fetch_add_explicit(&harvest.passes, 1, memory_order_seq_cst);
 	if (atomic_load_explicit(&harvest.pass_waiters, memory_order_seq_cst))
 		futex_wake(&harvest.passes);
@@ -163,16 +420,17 @@ static bool pass(uint32_t number)
 }
 
 /* Whether it is time to end: asked to, and nothing is under way or there is no more time. */
-static bool is_over(bool progress)
+static bool is_over(const struct harvester *harvester, bool progress)
 {
-	const uint64_t stop_at_ns = atomic_load_explicit(&self->stop_at_ns, memory_order_acquire);
+	const uint64_t stop_at_ns =
+		atomic_load_explicit(&harvester->stop_at_ns, memory_order_acquire);
 
 	return stop_at_ns &&
-	       ((!progress && !self->queues.under_way) || rtl_clock_ns() >= stop_at_ns);
+	       ((!progress && !harvester->queues.under_way) || rtl_clock_ns() >= stop_at_ns);
 }
 
-/* Until it has to end, or is given up. */
-static void harvest_on(void)
+/* Until it has to end, or is given up. Then nobody else can make a pass any more. */
+static void harvest_on(struct harvester *harvester)
 {
 	uint64_t poll_ns = POLL_MIN_NS;
 	uint32_t quiet = 0;
@@ -180,20 +438,23 @@ static void harvest_on(void)
 	for (uint32_t number = 1;; number++) {
 		const uint32_t seen =
 			atomic_load_explicit(&harvest.wake_count, memory_order_acquire);
-		const bool progress = pass(number);
+		bool progress;
 
-		if (harvest_left())
+		take(harvester);
+		progress = !is_left(harvester) && pass(harvester, number);
+		if (is_left(harvester))
 			return;
-		if (is_over(progress)) {
-			(void)pass(0); /* at all of it: what has ended by now */
+		if (is_over(harvester, progress)) {
+			(void)pass(harvester, 0); /* at all of it: what has ended by now */
 			return;
 		}
-		quiet = progress || self->queues.under_way ? 0 : quiet + 1;
+		quiet = progress || harvester->queues.under_way ? 0 : quiet + 1;
+		give_back(harvester);
 		poll_ns = progress ? POLL_MIN_NS : poll_ns * 2;
 		if (poll_ns > POLL_MAX_NS)
 			poll_ns = POLL_MAX_NS;
 		if (quiet > LINGER_PASSES)
-			sleep_idle(seen);
+			sleep_idle(harvester, seen);
 		else
 			futex_wait(&harvest.wake_count, seen, poll_ns);
 	}
@@ -201,20 +462,20 @@ static void harvest_on(void)
 
 static void *run(void *data)
 {
-	self = data;
+	struct harvester *harvester = data;
+
 	pthread_setname_np(pthread_self(), "rtl-hsa");
 	relay_find_thread();
-	self->queues.wanted = rtl_enabled(collector.stream, RTL_METADATA);
-	harvest_on();
+	harvest_on(harvester);
 	/* New ones may be the next harvester's if this one is late. */
-	if (!harvest_left())
-		harvest_queues_adopt(&self->queues);
-	/* Relaxed: what it was set to while the thread was out, it has seen in harvest_in. */
-	if (atomic_load_explicit(&self->turn, memory_order_relaxed) != TURN_TAKEN)
-		harvest_queues_abandon(&self->queues, "not finished at exit");
-	atomic_store_explicit(&self->ended, 1, memory_order_release);
-	futex_wake(&self->ended);
-	drop(self);
+	if (!is_left(harvester))
+		harvest_queues_adopt(&harvester->queues);
+	/* Relaxed: what it was set to while somebody was out, he has seen in harvest_in. */
+	if (atomic_load_explicit(&harvester->turn, memory_order_relaxed) != TURN_TAKEN)
+		harvest_queues_abandon(&harvester->queues, "not finished at exit");
+	atomic_store_explicit(&harvester->ended, 1, memory_order_release);
+	futex_wake(&harvester->ended);
+	give_back(harvester);
 	return NULL;
 }
 
@@ -236,21 +497,68 @@ static int create_thread(struct harvester *harvester)
 	return error;
 }
 
+/* Under the lock: one whose thread has ended, or a new one, which helpers do not know. */
+static struct harvester *make_harvester(void)
+{
+	struct harvester *harvester = harvest.all;
+
+	/* Acquire: pairs with the release in run. */
+	while (harvester && !atomic_load_explicit(&harvester->ended, memory_order_acquire))
+		harvester = harvester->next;
+	if (!harvester) {
+		harvester = calloc(1, sizeof(*harvester));
+		if (!harvester)
+			return NULL;
+		harvester->next = harvest.all;
+		harvest.all = harvester;
+	}
+	atomic_store_explicit(&harvester->turn, TURN_IN, memory_order_relaxed);
+	atomic_store_explicit(&harvester->stop_at_ns, 0, memory_order_relaxed);
+	harvester->queues.wanted = rtl_enabled(collector.stream, RTL_METADATA);
+	return harvester;
+}
+
+static uint64_t ticks_of(uint64_t ns)
+{
+	const uint64_t ticks = rtl_ticks(), some = 1u << 24;
+	const uint64_t some_ns = rtl_ticks_to_ns(ticks + some) - rtl_ticks_to_ns(ticks);
+
+	return some_ns ? ns * some / some_ns : ns;
+}
+
 /* Under the lock. */
 static int start(void)
 {
-	struct harvester *harvester = calloc(1, sizeof(*harvester));
+	struct harvester *harvester = make_harvester();
 	int error;
 
 	if (!harvester)
 		return ENOMEM;
-	atomic_store_explicit(&harvester->refs, 2, memory_order_relaxed);
+	/* Release: a helper that knows it from before sees what was made ready. */
+	atomic_store_explicit(&harvester->ended, 0, memory_order_release);
 	error = create_thread(harvester);
-	if (error)
-		free(harvester);
-	else
-		harvest.running = harvester;
-	return error;
+	if (error) {
+		atomic_store_explicit(&harvester->ended, 1, memory_order_release);
+		return error;
+	}
+	harvest.running = harvester;
+	atomic_store_explicit(&harvest_signs.looked_ticks, rtl_ticks(), memory_order_relaxed);
+	atomic_store_explicit(&harvest_signs.patience_ticks, ticks_of(PATIENCE_NS),
+			      memory_order_relaxed);
+	atomic_store_explicit(&harvest.process, getpid(), memory_order_relaxed);
+	atomic_store_explicit(&harvest.current, harvester, memory_order_release);
+	return 0;
+}
+
+/* Under the lock, or where there is one thread only. */
+static struct harvester *no_more(void)
+{
+	struct harvester *harvester = harvest.running;
+
+	harvest.running = NULL;
+	atomic_store_explicit(&harvest.current, NULL, memory_order_relaxed);
+	atomic_store_explicit(&harvest_signs.patience_ticks, INT64_MAX, memory_order_relaxed);
+	return harvester;
 }
 
 int harvest_start(void)
@@ -276,13 +584,7 @@ uint32_t harvest_passes(void)
 
 void harvest_wait_pass(void)
 {
-	uint32_t passes;
-
-	atomic_fetch_add_explicit(&harvest.pass_waiters, 1, memory_order_seq_cst);
-	passes = harvest_passes();
-	harvest_wake();
-	futex_wait(&harvest.passes, passes, POLL_MAX_NS);
-	atomic_fetch_sub_explicit(&harvest.pass_waiters, 1, memory_order_seq_cst);
+	wait_for_pass(POLL_MAX_NS);
 }
 
 void harvest_drain(struct queue *queue, uint32_t timeout_ms)
@@ -308,11 +610,6 @@ static bool give_up(struct harvester *harvester)
 	rtl_log(RTL_LEVEL_WARNING, "hsa",
 		"a subscriber is too slow: what it has not taken at the end is missed");
 	return true;
-}
-
-static bool is_out(const struct harvester *harvester)
-{
-	return atomic_load_explicit(&harvester->turn, memory_order_relaxed) == TURN_OUT;
 }
 
 /*
@@ -348,8 +645,7 @@ void harvest_stop(uint32_t timeout_ms)
 	uint64_t least_ms, most_ms;
 
 	pthread_mutex_lock(&harvest.lock);
-	harvester = harvest.running;
-	harvest.running = NULL;
+	harvester = no_more();
 	if (harvester) {
 		atomic_store_explicit(&harvester->stop_at_ns, now + timeout_ms * 1000000ull + 1,
 				      memory_order_release);
@@ -359,7 +655,6 @@ void harvest_stop(uint32_t timeout_ms)
 		least_ms = (uint64_t)timeout_ms + LAST_PASS_MS;
 		most_ms = least_ms > collector.config.wait_ms ? least_ms : collector.config.wait_ms;
 		wait_until_ended(harvester, now + least_ms * 1000000, now + most_ms * 1000000);
-		drop(harvester);
 	}
 	pthread_mutex_unlock(&harvest.lock);
 }
@@ -367,6 +662,6 @@ void harvest_stop(uint32_t timeout_ms)
 void harvest_forked(void)
 {
 	/* The thread is not here; what it had is left to the parent. */
-	harvest.running = NULL;
-	atomic_store_explicit(&harvest_idle, 0, memory_order_relaxed);
+	(void)no_more();
+	atomic_store_explicit(&harvest_signs.idle, 0, memory_order_relaxed);
 }

@@ -6,11 +6,15 @@
  *
  * Nobody waits for a GPU through it, and it waits for none: it polls, every 0.1 to 1 ms while
  * something is under way, and sleeps otherwise. What it waits for is room in its ring of
- * events. It never holds a lock then.
+ * events.
  *
- * Threads: as each function says. No locks; it owns the queues that it was given. When it has to
- * stop and waits for room, whoever stops it takes the queues over, and it ends without a look at
- * them or at the runtime, which may be gone by then.
+ * Other threads help: who has waited for the GPU publishes what has finished before the program
+ * goes on. Who submits gives way when the harvester has fallen behind.
+ *
+ * Threads: as each function says. Who makes a pass over the queues, the harvester or a helper,
+ * holds `owner`, also while it waits for room. Nobody waits for `owner` without end, nor in a
+ * pass. When the harvester has to stop and whoever makes a pass waits for room, the queues are
+ * taken from it. It then touches neither them nor the runtime, which may be gone by then.
  */
 #ifndef STREAMS_HSA_HARVEST_H
 #define STREAMS_HSA_HARVEST_H
@@ -21,9 +25,19 @@
 
 struct queue;
 
-/* 1 while the harvester sleeps until it is woken. Relaxed in the submitting thread, which has
- * stored its slot before; seq_cst when it goes to sleep: see sleep_idle. */
-extern _Atomic uint32_t harvest_idle;
+/* What a submitting thread reads each time; in a line of their own, which is seldom written. */
+struct harvest_signs {
+	/* 1 while the harvester sleeps until it is woken. Relaxed in the submitting thread, which
+	 * has stored its slot before; seq_cst when it goes to sleep: see sleep_idle. */
+	_Atomic uint32_t idle;
+	/* rtl_ticks when the harvester's last pass that has ended began, or when it was woken;
+	 * relaxed, a hint. */
+	_Atomic uint64_t looked_ticks;
+	/* How long ago that may be; relaxed, written when it is started. */
+	_Atomic uint64_t patience_ticks;
+} __attribute__((aligned(64)));
+
+extern struct harvest_signs harvest_signs;
 
 /* Any thread: starts it unless it runs. 0 or RTL_ENOMEM. */
 int harvest_start(void);
@@ -35,20 +49,49 @@ void harvest_add(struct queue *queue);
 void harvest_wake(void);
 
 /*
- * Around what may wait for a subscriber. In between, the harvester touches nothing of the runtime's
- * and nothing that is freed before the process ends. On other threads they do nothing.
+ * Around what may wait for a subscriber. In between, who makes a pass touches nothing of the
+ * runtime's and nothing that is freed before the process ends. On other threads they do nothing.
  */
 void harvest_out(void);
 void harvest_in(void);
 
-/* In the harvester: whether it has been given up, and leaves everything as it is. Else false. */
+/* In a pass: whether it has been given up, and leaves everything as it is. Else false. */
 bool harvest_left(void);
 
-/* Submitting thread: something is under way. */
-static inline void harvest_notify(void)
+/*
+ * A thread that has waited for the GPU: publishes what has finished. If another one is at it, waits
+ * for that first, as long as a submitting thread waits for a slow subscriber. Not on the runtime's
+ * handler thread, on which others depend, nor within a pass: there it does nothing.
+ */
+void harvest_help(void);
+
+/* Submitting thread, within the queue's lock, as the last pass is long ago: gives the harvester the
+ * processor for a moment. To publish may take longer than one may hold that lock. */
+void harvest_give_way(void);
+
+/* Wakes the harvester from its long sleep. */
+void harvest_rouse(uint64_t now_ticks);
+
+/*
+ * The process is about to end without a word, or to become another program: has the harvester look,
+ * and waits until it has, 200 ms at most. Any thread, also in a signal handler or in the child of a
+ * vfork, where it does nothing.
+ */
+void harvest_leaving(void);
+
+/* Submitting thread: something is under way since then; 0: that is not known. */
+static inline void harvest_notify(uint64_t now_ticks)
 {
-	if (__builtin_expect(atomic_load_explicit(&harvest_idle, memory_order_relaxed) != 0, 0))
-		harvest_wake();
+	if (__builtin_expect(atomic_load_explicit(&harvest_signs.idle, memory_order_relaxed) != 0,
+			     0))
+		harvest_rouse(now_ticks);
+	else if (__builtin_expect(
+			 (int64_t)(now_ticks - atomic_load_explicit(&harvest_signs.looked_ticks,
+								    memory_order_relaxed)) >
+				 (int64_t)atomic_load_explicit(&harvest_signs.patience_ticks,
+							       memory_order_relaxed),
+			 0))
+		harvest_give_way();
 }
 
 /* How often it has gone through all queues; wraps around. */

@@ -14,6 +14,8 @@
 /* How many unfinished slots in a row end the look at a queue; now and then it goes on. */
 #define LOOK_AHEAD     64
 #define FULL_LOOK_EACH 8
+/* A helper looks at all copies, which end in any order, where there are not more. */
+#define COPIES_ALL 1024
 /* Slots that a queue gets before it needs them. */
 #define SLOTS_SOON 1024
 
@@ -110,20 +112,33 @@ static void harvest_slot(struct queue *queue, struct slot *slot)
 		slots_recycle(&queue->pool, slot);
 }
 
-/* Publishes what has finished; returns how many that were. */
-static uint32_t harvest_finished(struct queue *queue, bool all)
+/*
+ * Publishes what has finished; returns how many that were. Unless it is to look at all of it, it
+ * leaves out what cannot have begun: what a barrier before it keeps waiting. A helper has *full,
+ * and leaves when it has no room for the next one.
+ */
+static uint32_t harvest_finished(struct queue *queue, bool all, int *room)
 {
 	struct slot_pool *pool = &queue->pool;
 	uint32_t before = SLOT_NONE, number = pool->first, finished = 0, in_a_row = 0;
+	bool behind = false; /* an unfinished one that a barrier waits for */
 
-	while (!harvest_left() && number != SLOT_NONE && (all || in_a_row < LOOK_AHEAD)) {
+	while (number != SLOT_NONE && (all || in_a_row < LOOK_AHEAD)) {
 		struct slot *slot = &pool->slots[number];
 		const uint32_t next = slot->next;
 
+		behind |= slot->behind_barrier && before != SLOT_NONE;
+		if (behind && !all && !queue->disordered)
+			break;
 		prefetch(pool, next);
 		if (slot_finished(slot)) {
+			if (room && (*room = publish_room(queue, slot)))
+				break;
+			queue->disordered |= behind;
 			take_out(pool, before, number);
 			harvest_slot(queue, slot);
+			if (harvest_left())
+				break;
 			finished++;
 			in_a_row = 0;
 		} else {
@@ -212,7 +227,7 @@ static void bury(struct harvest_queues *queues)
 			continue;
 		}
 		(void)slots_collect(&queue->pool);
-		(void)harvest_finished(queue, true);
+		(void)harvest_finished(queue, true, NULL);
 		if (harvest_left())
 			return;
 		*link = queue->next_harvested;
@@ -236,7 +251,7 @@ static void announce(struct harvest_queues *queues)
 static void look_at(struct harvest_queues *queues, struct queue *queue, bool all, bool *progress)
 {
 	*progress |= slots_collect(&queue->pool) != 0;
-	*progress |= harvest_finished(queue, all) != 0;
+	*progress |= harvest_finished(queue, all, NULL) != 0;
 	if (harvest_left())
 		return;
 	count_lite(queue);
@@ -263,6 +278,43 @@ bool harvest_queues_pass(struct harvest_queues *queues, uint32_t number)
 	if (!harvest_left())
 		relay_grow();
 	return progress;
+}
+
+static bool is_pending(const struct queue *queue)
+{
+	const struct slot_pool *pool = &queue->pool;
+
+	return pool->pending ||
+	       atomic_load_explicit(&pool->submit_tail, memory_order_relaxed) != pool->submit_head;
+}
+
+bool harvest_queues_pending(const struct harvest_queues *queues)
+{
+	if (atomic_load_explicit(&added, memory_order_relaxed))
+		return true;
+	for (struct queue *queue = queues->first; queue; queue = queue->next_harvested) {
+		if (is_pending(queue))
+			return true;
+	}
+	return false;
+}
+
+int harvest_queues_help(struct harvest_queues *queues)
+{
+	int room = 0;
+
+	if (atomic_load_explicit(&added, memory_order_relaxed))
+		harvest_queues_adopt(queues);
+	for (struct queue *queue = queues->first; queue && !room; queue = queue->next_harvested) {
+		if (!is_pending(queue))
+			continue;
+		(void)slots_collect(&queue->pool);
+		(void)harvest_finished(queue, queue->copies && queue->pool.pending <= COPIES_ALL,
+				       &room);
+		if (harvest_left())
+			return 0;
+	}
+	return room;
 }
 
 bool harvest_queues_waiting(const struct harvest_queues *queues)

@@ -3,8 +3,8 @@
  * What a harvester harvests: the queues that it was given, one look at all of them, and what is
  * done with them at the end.
  *
- * Threads: all by the harvester, or by whoever has taken its turn (harvest.c), but for
- * harvest_queues_add.
+ * Threads: all by who makes a pass, the harvester or a helper, or by whoever has taken the queues
+ * (harvest.c), but for harvest_queues_add.
  */
 #ifndef STREAMS_HSA_HARVEST_QUEUES_H
 #define STREAMS_HSA_HARVEST_QUEUES_H
@@ -34,6 +34,16 @@ void harvest_queues_adopt(struct harvest_queues *queues);
  * stops halfway when the thread has been given up (harvest_left).
  */
 bool harvest_queues_pass(struct harvest_queues *queues, uint32_t number);
+
+/* Whether something was submitted and not published. */
+bool harvest_queues_pending(const struct harvest_queues *queues);
+
+/*
+ * Once through all queues, by a helper: only publishes what has finished. What has finished behind
+ * many copies that have not is left to the harvester. So is the rest where this is not 0 but what
+ * rtl_room says: there is no room, or it is for inline callbacks.
+ */
+int harvest_queues_help(struct harvest_queues *queues);
 
 /* Whether something has been submitted since, or a queue came or went. */
 bool harvest_queues_waiting(const struct harvest_queues *queues);

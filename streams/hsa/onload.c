@@ -30,6 +30,7 @@
 #include "queue.h"
 #include "relay.h"
 #include "stream.h"
+#include "waits.h"
 #include "watch.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -70,6 +71,7 @@ static void hook(struct root_table *root)
 	*table_core(root->core, CORE_EXECUTABLE_FREEZE) = (void *)kernels_executable_freeze;
 	*table_core(root->core, CORE_EXECUTABLE_DESTROY) = (void *)kernels_executable_destroy;
 	copies_hook(root);
+	waits_hook(root);
 	*table_core(root->core, CORE_SIGNAL_DESTROY) = (void *)signal_destroy;
 }
 

@@ -201,6 +201,17 @@ static void publish_dispatch_end(const struct queue *queue, const struct slot *s
 	rtl_commit(record);
 }
 
+int publish_room(const struct queue *queue, const struct slot *slot)
+{
+	if (queue->copies)
+		return rtl_room(collector.copies, RTL_TRANSFER_END, sizeof(struct rtl_hsa_copy));
+	if (slot->what == SLOT_SILENT)
+		return 0;
+	if (slot->what == SLOT_BARRIER)
+		return rtl_room(collector.stream, RTL_BARRIER_END, sizeof(struct rtl_hsa_barrier));
+	return rtl_room(collector.stream, RTL_TASK_END, sizeof(struct rtl_hsa_dispatch));
+}
+
 void publish_end(const struct queue *queue, struct slot *slot)
 {
 	const bool barrier = slot->what == SLOT_BARRIER;

@@ -36,7 +36,10 @@ uint64_t publish_gpu_ns(hsa_agent_t agent, uint64_t gpu_ticks);
 /* Ticks of the HSA system clock in the clock of rtl. */
 uint64_t publish_system_ns(uint64_t ticks);
 
-/* Harvester; the slot's times are there. The slot's flags say if they are none. */
+/* Whether this thread can publish the end of what is in the slot at once, as rtl_room. */
+int publish_room(const struct queue *queue, const struct slot *slot);
+
+/* Harvester or helper; the slot's times are there. The slot's flags say if they are none. */
 void publish_end(const struct queue *queue, struct slot *slot);
 
 #endif

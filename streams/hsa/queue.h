@@ -67,6 +67,7 @@ struct queue {
 	void *batch;        /* room for as many packets as the ring has; NULL until needed */
 	bool gave_up;       /* it has waited for a slot in vain */
 	bool no_room_known; /* it has waited in vain for the GPU to take packets */
+	bool barrier_seen;  /* a packet without a slot had the barrier bit, since the last slot */
 	/* room.h: as `taken`, from marks and probes; one more than the last packet that has a slot
 	 * or is a probe, and than the last whose end this thread sees by itself; one more than the
 	 * last barrier that had to wait for a signal. */
@@ -89,6 +90,7 @@ struct queue {
 	struct queue *next_listed; /* the list's lock */
 	/* The harvester's. */
 	struct queue *next_harvested;
+	bool disordered; /* something was published before what a barrier behind it waits for */
 	/* One more than the highest packet that has finished: packets begin in order, so the GPU
 	 * has taken all below from the ring. Relaxed: a hint. */
 	_Atomic uint64_t taken;

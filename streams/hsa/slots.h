@@ -90,6 +90,9 @@ struct slot {
 	bool is_copy;
 	uint8_t what; /* enum slot_what, unless it is a copy */
 	bool in_scope;
+	/* Submitted earlier packets of its queue have ended when it begins, or it is behind a
+	 * packet of which that is true. */
+	bool behind_barrier;
 	/* Until it is done, of a copy: of SLOT_WATCH what the engine's end in the signal was
 	 * before, of SLOT_RELAY its relay. */
 	uint64_t begin_ticks;

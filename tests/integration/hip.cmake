@@ -246,3 +246,22 @@ endif()
 
 hip_test(softgpu.default ${CMAKE_CURRENT_SOURCE_DIR}/hip_default softgpu
   ${PROJECT_BINARY_DIR}/tests/programs/vector_add LABEL softgpu)
+
+# What a program has waited for is in the trace, however it ends at once.
+# hip_sync_end(NAME RUNNER MODE ROUNDS KERNELS SYNC,... END...)
+function(hip_sync_end name runner)
+  hip_test(${runner}.sync_end_${name} ${CMAKE_CURRENT_SOURCE_DIR}/sync_end.py ${runner} ${ARGN}
+    LABEL ${runner})
+  set_tests_properties(integration.hip.${runner}.sync_end_${name} PROPERTIES TIMEOUT 300)
+endfunction()
+set(runners softgpu)
+if(RTL_ROCM7_FOUND)
+  list(APPEND runners rocm7)
+endif()
+foreach(runner ${runners})
+  set(syncs stream,device,event,late,query,event_query,copy,free)
+  hip_sync_end(standard ${runner} standard 4 1 ${syncs} abort)
+  hip_sync_end(hip ${runner} hip 4 100 ${syncs} kill)
+  hip_sync_end(lite ${runner} lite 4 1 stream abort)
+  hip_sync_end(full ${runner} full 4 1 stream abort)
+endforeach()

@@ -473,6 +473,36 @@ SCENARIO(try_reserve)
 	CHECK(ledger.delivered == got + 1 && ledger.discarded == 4999 - got);
 }
 
+/* Who asks before he reserves discards nothing, and does not wait. */
+SCENARIO(room)
+{
+	static const struct probe_hooks hooks = {.buffered = stand_at_gate};
+	struct rtl_stream *stream;
+	struct rtl_ledger ledger;
+	uint64_t i, got = 0;
+
+	probe_hooks = &hooks;
+	stream = register_stream("t.main");
+	CHECK(!rtl_room(stream, RTL_TASK_BEGIN, sizeof(struct item)));
+	CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, 0, 0));
+	flag_wait(&gate_reached, 1);
+	for (i = 1; i < 5000; i++) {
+		const int room = rtl_room(stream, RTL_TASK_END, sizeof(struct item));
+
+		CHECK(!room || room == RTL_EBUSY);
+		if (room)
+			continue;
+		CHECK(publish_item(stream, RTL_TASK_END, 0, i, 0));
+		got++;
+	}
+	CHECK(got > 300 && got < 4000);
+	flag_set(&gate_open, 1);
+	flush_all();
+	ledger = ledger_of(stream);
+	CHECK(ledger.delivered == got + 1 && ledger.discarded == 0);
+	CHECK(!rtl_room(stream, RTL_TASK_END, sizeof(struct item)));
+}
+
 /* ---- flush */
 
 static uint32_t stop;

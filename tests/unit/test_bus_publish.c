@@ -31,6 +31,7 @@ TEST(test_bus__slow_subscriber_policy_wait__nothing_lost, "policy_wait", "slow_u
 TEST(test_bus__consumer_stands_policy_discard__ledger_adds_up, "policy_discard", "", SMALL,
      "RTL_BUFFER_POLICY=discard")
 TEST(test_bus__ring_full__try_reserve_does_not_wait, "try_reserve", "", SMALL)
+TEST(test_bus__ring_full__room_says_so, "room", "", SMALL)
 TEST(test_bus__ring_full_of_slow_events__flushes_in_between, "flush_within_pass", "", NULL)
 TEST(test_bus__others_publish_on__flush_ends, "flush_while_publishing", "", NULL)
 TEST(test_bus__flush_from_buffered_callback__busy, "flush_in_callback", "", NULL)
@@ -84,6 +85,7 @@ int main(void)
 		cmocka_unit_test(test_bus__slow_subscriber_policy_wait__nothing_lost),
 		cmocka_unit_test(test_bus__consumer_stands_policy_discard__ledger_adds_up),
 		cmocka_unit_test(test_bus__ring_full__try_reserve_does_not_wait),
+		cmocka_unit_test(test_bus__ring_full__room_says_so),
 		cmocka_unit_test(test_bus__ring_full_of_slow_events__flushes_in_between),
 		cmocka_unit_test(test_bus__others_publish_on__flush_ends),
 		cmocka_unit_test(test_bus__flush_from_buffered_callback__busy),

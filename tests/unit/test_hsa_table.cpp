@@ -45,6 +45,10 @@ CORE(CORE_QUEUE_ADD_WRITE_INDEX_SCRELEASE, hsa_queue_add_write_index_screlease);
 CORE(CORE_MEMORY_COPY, hsa_memory_copy);
 CORE(CORE_SIGNAL_CREATE, hsa_signal_create);
 CORE(CORE_SIGNAL_DESTROY, hsa_signal_destroy);
+CORE(CORE_SIGNAL_LOAD_RELAXED, hsa_signal_load_relaxed);
+CORE(CORE_SIGNAL_LOAD_SCACQUIRE, hsa_signal_load_scacquire);
+CORE(CORE_SIGNAL_WAIT_RELAXED, hsa_signal_wait_relaxed);
+CORE(CORE_SIGNAL_WAIT_SCACQUIRE, hsa_signal_wait_scacquire);
 CORE(CORE_SIGNAL_SUBTRACT_SCRELEASE, hsa_signal_subtract_screlease);
 CORE(CORE_EXECUTABLE_DESTROY, hsa_executable_destroy);
 CORE(CORE_EXECUTABLE_LOAD_CODE_OBJECT, hsa_executable_load_code_object);
@@ -58,6 +62,7 @@ AMD(AMD_PROFILING_SET_PROFILER_ENABLED, hsa_amd_profiling_set_profiler_enabled);
 AMD(AMD_PROFILING_ASYNC_COPY_ENABLE, hsa_amd_profiling_async_copy_enable);
 AMD(AMD_PROFILING_CONVERT_TICK, hsa_amd_profiling_convert_tick_to_system_domain);
 AMD(AMD_SIGNAL_ASYNC_HANDLER, hsa_amd_signal_async_handler);
+AMD(AMD_SIGNAL_WAIT_ANY, hsa_amd_signal_wait_any);
 AMD(AMD_QUEUE_CU_SET_MASK, hsa_amd_queue_cu_set_mask);
 AMD(AMD_MEMORY_POOL_GET_INFO, hsa_amd_memory_pool_get_info);
 AMD(AMD_AGENT_ITERATE_MEMORY_POOLS, hsa_amd_agent_iterate_memory_pools);
@@ -73,6 +78,9 @@ AMD(AMD_MEMORY_ASYNC_COPY_RECT, hsa_amd_memory_async_copy_rect);
 static_assert(offsetof(AmdExtTable, hsa_amd_memory_async_copy_on_engine_fn) ==
 		      OFFSET(AMD_MEMORY_ASYNC_COPY_ON_ENGINE - AMD_NEW),
 	      "hsa_amd_memory_async_copy_on_engine");
+static_assert(offsetof(AmdExtTable, hsa_amd_signal_wait_all_fn) ==
+		      OFFSET(AMD_SIGNAL_WAIT_ALL - AMD_NEW),
+	      "hsa_amd_signal_wait_all");
 static_assert(sizeof(AmdExtTable) > OFFSET(AMD_ENTRIES_5_5), "layout by size");
 #else
 static_assert(sizeof(AmdExtTable) <= OFFSET(AMD_ENTRIES_5_5), "layout by size");

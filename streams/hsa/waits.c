@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* Hooks of the functions that wait for signals: see waits.h. */
+#include "waits.h"
+
+#include <hsa/hsa.h>
+#include <hsa/hsa_ext_amd.h>
+
+#include "harvest.h"
+#include "table.h"
+
+/* hsa_amd_signal_wait_all has come with ROCm 6; hsa_amd_signal_wait_any has the same type. */
+typedef uint32_t wait_many_fn(uint32_t count, hsa_signal_t *signals,
+			      hsa_signal_condition_t *conditions, hsa_signal_value_t *values,
+			      uint64_t timeout, hsa_wait_state_t state, hsa_signal_value_t *found);
+
+static struct {
+	__typeof__(hsa_signal_load_relaxed) *load_relaxed, *load_scacquire;
+	__typeof__(hsa_signal_wait_relaxed) *wait_relaxed, *wait_scacquire;
+	wait_many_fn *wait_any, *wait_all;
+} next;
+
+static bool holds(hsa_signal_value_t value, hsa_signal_condition_t condition,
+		  hsa_signal_value_t compared)
+{
+	switch (condition) {
+	case HSA_SIGNAL_CONDITION_EQ:
+		return value == compared;
+	case HSA_SIGNAL_CONDITION_NE:
+		return value != compared;
+	case HSA_SIGNAL_CONDITION_LT:
+		return value < compared;
+	default:
+		return value >= compared;
+	}
+}
+
+/* A completed signal has 0: HIP waits for nothing that it sees so. */
+static inline hsa_signal_value_t loaded(hsa_signal_value_t value)
+{
+	if (value < 1)
+		harvest_help();
+	return value;
+}
+
+static hsa_signal_value_t load_relaxed(hsa_signal_t signal)
+{
+	return loaded(next.load_relaxed(signal));
+}
+
+static hsa_signal_value_t load_scacquire(hsa_signal_t signal)
+{
+	return loaded(next.load_scacquire(signal));
+}
+
+static hsa_signal_value_t wait_relaxed(hsa_signal_t signal, hsa_signal_condition_t condition,
+				       hsa_signal_value_t compared, uint64_t timeout,
+				       hsa_wait_state_t state)
+{
+	const hsa_signal_value_t value =
+		next.wait_relaxed(signal, condition, compared, timeout, state);
+
+	if (holds(value, condition, compared))
+		harvest_help();
+	return value;
+}
+
+static hsa_signal_value_t wait_scacquire(hsa_signal_t signal, hsa_signal_condition_t condition,
+					 hsa_signal_value_t compared, uint64_t timeout,
+					 hsa_wait_state_t state)
+{
+	const hsa_signal_value_t value =
+		next.wait_scacquire(signal, condition, compared, timeout, state);
+
+	if (holds(value, condition, compared))
+		harvest_help();
+	return value;
+}
+
+static uint32_t wait_any(uint32_t count, hsa_signal_t *signals, hsa_signal_condition_t *conditions,
+			 hsa_signal_value_t *values, uint64_t timeout, hsa_wait_state_t state,
+			 hsa_signal_value_t *found)
+{
+	const uint32_t which =
+		next.wait_any(count, signals, conditions, values, timeout, state, found);
+
+	if (which < count)
+		harvest_help();
+	return which;
+}
+
+/* What it returns tells whether all of them hold, in a way that releases differ in. */
+static uint32_t wait_all(uint32_t count, hsa_signal_t *signals, hsa_signal_condition_t *conditions,
+			 hsa_signal_value_t *values, uint64_t timeout, hsa_wait_state_t state,
+			 hsa_signal_value_t *found)
+{
+	const uint32_t which =
+		next.wait_all(count, signals, conditions, values, timeout, state, found);
+
+	harvest_help();
+	return which;
+}
+
+static void hook(void **entry, void *function, void *theirs)
+{
+	if (!entry || !*entry)
+		return;
+	*(void **)theirs = *entry;
+	*entry = function;
+}
+
+void waits_hook(struct root_table *root)
+{
+	hook(table_core(root->core, CORE_SIGNAL_LOAD_RELAXED), (void *)load_relaxed,
+	     &next.load_relaxed);
+	hook(table_core(root->core, CORE_SIGNAL_LOAD_SCACQUIRE), (void *)load_scacquire,
+	     &next.load_scacquire);
+	hook(table_core(root->core, CORE_SIGNAL_WAIT_RELAXED), (void *)wait_relaxed,
+	     &next.wait_relaxed);
+	hook(table_core(root->core, CORE_SIGNAL_WAIT_SCACQUIRE), (void *)wait_scacquire,
+	     &next.wait_scacquire);
+	hook(table_amd(root->amd, AMD_SIGNAL_WAIT_ANY), (void *)wait_any, &next.wait_any);
+	hook(table_amd(root->amd, AMD_SIGNAL_WAIT_ALL), (void *)wait_all, &next.wait_all);
+}

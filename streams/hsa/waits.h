@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Waits: hooks of the functions by which a program learns that work of the GPU has finished. Before
+ * one of them tells it so, what has finished is published: the process may die right after that.
+ *
+ * Threads: the application's, and HIP's. A look at a signal that is not complete costs a branch.
+ */
+#ifndef STREAMS_HSA_WAITS_H
+#define STREAMS_HSA_WAITS_H
+
+struct root_table;
+
+/* Puts the hooks into the runtime's table, where it has these functions. */
+void waits_hook(struct root_table *root);
+
+#endif

@@ -1,0 +1,57 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""
+sync_end.py RUNNER MODE ROUNDS KERNELS SYNC[,SYNC...] END...: what a program has waited for is in the trace,
+however it ends at once. RUNNER: softgpu or rocm7; the rest is sync_end's, with each SYNC and END in turn.
+RTL_BUILD_DIR is the build. Exit status 77: skipped.
+"""
+
+import itertools
+import os
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BUILD = os.environ["RTL_BUILD_DIR"]
+FOLDERS = {"softgpu": "programs", "rocm7": "programs/rocm7"}
+
+
+def count(path):
+    database = sqlite3.connect(path)
+    rows = database.execute("SELECT count(*) FROM rocpd_op o JOIN rocpd_string s "
+                            "ON s.id = o.description_id WHERE s.string LIKE '%sync_end_count%'"
+                            ).fetchone()[0]
+    database.close()
+    return rows
+
+
+def run(runner, mode, *arguments):
+    """How many kernels are in the trace."""
+    program = os.path.join(BUILD, "tests", FOLDERS[runner], "sync_end")
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "run.db")
+        result = subprocess.run(
+            [os.path.join(BUILD, "bin", "rtl"), "trace", "-q", "--mode", mode, "-o", path, "--",
+             os.path.join(HERE, "..", runner, "run"), program, *arguments],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+        if result.returncode == 77:
+            sys.exit(77)
+        if result.returncode:
+            sys.exit(f"{arguments}: status {result.returncode}: {result.stdout}{result.stderr[-2000:]}")
+        return count(path)
+
+
+def main():
+    runner, mode, rounds, kernels, syncs, *ends = sys.argv[1:]
+    wanted, failed = int(rounds) * int(kernels), False
+    for sync, end in itertools.product(syncs.split(","), ends):
+        there = run(runner, mode, rounds, kernels, sync, end)
+        print(f"{sync} {end}: {there} of {wanted} kernels")
+        failed |= there != wanted
+    sys.exit(failed)
+
+
+if __name__ == "__main__":
+    main()
