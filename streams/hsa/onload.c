@@ -20,6 +20,7 @@
 #include "collector.h"
 #include "copies.h"
 #include "copy_publish.h"
+#include "ends.h"
 #include "harvest.h"
 #include "harvest_queues.h"
 #include "kernel_table.h"
@@ -114,6 +115,7 @@ static bool prepare_process(void)
 		return false;
 	publish_init();
 	(void)pthread_atfork(NULL, NULL, in_child);
+	ends_init();
 	done = true;
 	return true;
 }

@@ -260,8 +260,11 @@ if(RTL_ROCM7_FOUND)
 endif()
 foreach(runner ${runners})
   set(syncs stream,device,event,late,query,event_query,copy,free)
-  hip_sync_end(standard ${runner} standard 4 1 ${syncs} abort)
-  hip_sync_end(hip ${runner} hip 4 100 ${syncs} kill)
+  hip_sync_end(standard ${runner} standard 3 1 ${syncs} abort)
+  hip_sync_end(hip ${runner} hip 3 100 ${syncs} kill)
   hip_sync_end(lite ${runner} lite 4 1 stream abort)
   hip_sync_end(full ${runner} full 4 1 stream abort)
+  # Python's multiprocessing ends its children so; and other ways without a word, whoever has waited.
+  hip_sync_end(left ${runner} hip 4 50 none _exit _Exit quick_exit execv execve execvp execvpe execl
+    execlp execle fexecve execveat vfork_exec handler spawn)
 endforeach()

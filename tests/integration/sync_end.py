@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """
 sync_end.py RUNNER MODE ROUNDS KERNELS SYNC[,SYNC...] END...: what a program has waited for is in the trace,
-however it ends at once. RUNNER: softgpu or rocm7; the rest is sync_end's, with each SYNC and END in turn.
+however it ends at once. RUNNER: softgpu or rocm7; the rest is sync_end's, with each SYNC and END in turn,
+or, where SYNC is none, hsa_end's.
 RTL_BUILD_DIR is the build. Exit status 77: skipped.
 """
 
@@ -18,11 +19,11 @@ BUILD = os.environ["RTL_BUILD_DIR"]
 FOLDERS = {"softgpu": "programs", "rocm7": "programs/rocm7"}
 
 
-def count(path):
+def count(path, named):
     database = sqlite3.connect(path)
     rows = database.execute("SELECT count(*) FROM rocpd_op o JOIN rocpd_string s "
                             "ON s.id = o.description_id WHERE s.string LIKE '%sync_end_count%'"
-                            ).fetchone()[0]
+                            if named else "SELECT count(*) FROM rtl_dispatch").fetchone()[0]
     database.close()
     return rows
 
@@ -30,6 +31,10 @@ def count(path):
 def run(runner, mode, *arguments):
     """How many kernels are in the trace."""
     program = os.path.join(BUILD, "tests", FOLDERS[runner], "sync_end")
+    named = arguments[2] != "none"
+    if not named:
+        program = os.path.join(BUILD, "tests", "integration", "hsa_end")
+        arguments = (*arguments[:2], *arguments[3:])
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "run.db")
         result = subprocess.run(
@@ -40,7 +45,7 @@ def run(runner, mode, *arguments):
             sys.exit(77)
         if result.returncode:
             sys.exit(f"{arguments}: status {result.returncode}: {result.stdout}{result.stderr[-2000:]}")
-        return count(path)
+        return count(path, named)
 
 
 def main():

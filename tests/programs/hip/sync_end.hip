@@ -6,22 +6,12 @@
  *
  * SYNC: stream, device, event (their synchronize functions), late (stream's, when all has ended by
  * itself), query, event_query (until it says so), copy (hipMemcpy to the host), free (hipFree).
- * END: abort, kill, _exit, _Exit, quick_exit; execv, execve, execvp, execvpe, execl, execlp, execle,
- * fexecve, execveat, of true(1); vfork_exec, whose child of vfork executes a program that is not
- * there, and ends by _exit, before the process itself does; handler, which is abort with a handler
- * that ends by _exit; spawn, by _exit behind a posix_spawn.
+ * END: see ../end_ways.h.
  */
 #define PROGRAM "sync_end"
 #include "../check.h"
-#include <csignal>
-#include <cstring>
-#include <fcntl.h>
+#include "../end_ways.h"
 #include <hip/hip_runtime.h>
-#include <spawn.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-
-extern char **environ;
 
 extern "C" __global__ void sync_end_count(unsigned *counter)
 {
@@ -56,82 +46,6 @@ static void synchronize(const char *how, hipStream_t stream, hipEvent_t event, u
 		fail("unknown way to wait: %s", how);
 }
 
-static void on_abort(int)
-{
-	_exit(0);
-}
-
-/* What only ends a child of vfork, which has the process's memory. */
-static void end_in_vfork()
-{
-	const pid_t child = vfork();
-	int status;
-
-	if (!child) {
-		execl("/nonexistent/true", "true", static_cast<char *>(nullptr));
-		_exit(3);
-	}
-	CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 3);
-}
-
-static void spawn()
-{
-	char *const argv[] = {const_cast<char *>("true"), nullptr};
-	pid_t child;
-	int status;
-
-	CHECK(!posix_spawn(&child, "/bin/true", nullptr, nullptr, argv, environ));
-	CHECK(waitpid(child, &status, 0) == child && !status);
-}
-
-static void execute(const char *way)
-{
-	char *const argv[] = {const_cast<char *>("true"), nullptr};
-	char *const end = nullptr;
-	const int file = open("/bin/true", O_RDONLY | O_CLOEXEC);
-
-	if (!strcmp(way, "execv"))
-		execv("/bin/true", argv);
-	else if (!strcmp(way, "execve"))
-		execve("/bin/true", argv, environ);
-	else if (!strcmp(way, "execvp"))
-		execvp("true", argv);
-	else if (!strcmp(way, "execvpe"))
-		execvpe("true", argv, environ);
-	else if (!strcmp(way, "execl"))
-		execl("/bin/true", "true", end);
-	else if (!strcmp(way, "execlp"))
-		execlp("true", "true", end);
-	else if (!strcmp(way, "execle"))
-		execle("/bin/true", "true", end, environ);
-	else if (!strcmp(way, "fexecve"))
-		fexecve(file, argv, environ);
-	else if (!strcmp(way, "execveat"))
-		execveat(file, "", argv, environ, AT_EMPTY_PATH);
-	fail("cannot execute: %s", way);
-}
-
-static void end(const char *way)
-{
-	if (!strcmp(way, "handler"))
-		signal(SIGABRT, on_abort);
-	if (!strcmp(way, "abort") || !strcmp(way, "handler"))
-		abort();
-	if (!strcmp(way, "kill"))
-		kill(getpid(), SIGKILL);
-	if (!strcmp(way, "vfork_exec"))
-		end_in_vfork();
-	if (!strcmp(way, "spawn"))
-		spawn();
-	if (!strcmp(way, "_exit") || !strcmp(way, "vfork_exec") || !strcmp(way, "spawn"))
-		_exit(0);
-	if (!strcmp(way, "_Exit"))
-		_Exit(0);
-	if (!strcmp(way, "quick_exit"))
-		quick_exit(0);
-	execute(way);
-}
-
 static void work(long kernels, const char *sync, const char *way)
 {
 	hipStream_t stream;
@@ -146,7 +60,7 @@ static void work(long kernels, const char *sync, const char *way)
 	CHECK_HIP(hipGetLastError());
 	CHECK_HIP(hipEventRecord(event, stream));
 	synchronize(sync, stream, event, counter);
-	end(way);
+	end_process(way);
 }
 
 int main(int argc, char **argv)
@@ -158,17 +72,10 @@ int main(int argc, char **argv)
 
 	for (long i = 0; i < rounds; i++) {
 		const pid_t child = fork();
-		int status = 0;
 
 		if (!child)
 			work(kernels, sync, way);
-		CHECK(child > 0 && waitpid(child, &status, 0) == child);
-		if (!strcmp(way, "abort"))
-			CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
-		else if (!strcmp(way, "kill"))
-			CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-		else
-			CHECK(WIFEXITED(status) && !WEXITSTATUS(status));
+		check_end(child, way);
 	}
 	return finish("rounds=%ld kernels=%ld sync=%s end=%s", rounds, kernels, sync, way);
 }

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/* Functions by which a process ends without a word: see ends.h. */
+#include "ends.h"
+
+#include <alloca.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "../common/next.h"
+#include "harvest.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* What is behind ours. Found when the library is loaded: a signal handler cannot look for it. */
+static struct {
+	void (*exit_at_once)(int status);
+	void (*exit_of_c)(int status);
+	int (*execve)(const char *path, char *const *argv, char *const *envp);
+	int (*execv)(const char *path, char *const *argv);
+	int (*execvp)(const char *file, char *const *argv);
+	int (*execvpe)(const char *file, char *const *argv, char *const *envp);
+	int (*fexecve)(int fd, char *const *argv, char *const *envp);
+	int (*execveat)(int fd, const char *path, char *const *argv, char *const *envp, int flags);
+} next;
+
+static void find(const char *symbol, void *place)
+{
+	static const char *const nowhere_else[] = {NULL};
+
+	*(void **)place = next_function(symbol, nowhere_else);
+}
+
+__attribute__((constructor)) static void find_all(void)
+{
+	find("_exit", &next.exit_at_once);
+	find("_Exit", &next.exit_of_c);
+	find("execve", &next.execve);
+	find("execv", &next.execv);
+	find("execvp", &next.execvp);
+	find("execvpe", &next.execvpe);
+	find("fexecve", &next.fexecve);
+	find("execveat", &next.execveat);
+}
+
+void ends_init(void)
+{
+	(void)at_quick_exit(harvest_leaving);
+}
+
+/* ---- exit ---- */
+
+__attribute__((noreturn)) static void leave(void (*how)(int), int status)
+{
+	harvest_leaving();
+	if (how)
+		how(status);
+	for (;;)
+		syscall(SYS_exit_group, status);
+}
+
+EXPORT void _exit(int status)
+{
+	leave(next.exit_at_once, status);
+}
+
+EXPORT void _Exit(int status)
+{
+	leave(next.exit_of_c, status);
+}
+
+/* ---- exec ---- */
+
+/* A constructor of another library may be faster than ours; an old C library lacks execveat. */
+static bool may_execute(const void *how)
+{
+	harvest_leaving();
+	if (!how)
+		errno = ENOSYS;
+	return how;
+}
+
+EXPORT int execve(const char *path, char *const *argv, char *const *envp)
+{
+	return may_execute((void *)next.execve) ? next.execve(path, argv, envp) : -1;
+}
+
+EXPORT int execv(const char *path, char *const *argv)
+{
+	return may_execute((void *)next.execv) ? next.execv(path, argv) : -1;
+}
+
+EXPORT int execvp(const char *file, char *const *argv)
+{
+	return may_execute((void *)next.execvp) ? next.execvp(file, argv) : -1;
+}
+
+EXPORT int execvpe(const char *file, char *const *argv, char *const *envp)
+{
+	return may_execute((void *)next.execvpe) ? next.execvpe(file, argv, envp) : -1;
+}
+
+EXPORT int fexecve(int fd, char *const *argv, char *const *envp)
+{
+	return may_execute((void *)next.fexecve) ? next.fexecve(fd, argv, envp) : -1;
+}
+
+EXPORT int execveat(int fd, const char *path, char *const *argv, char *const *envp, int flags)
+{
+	return may_execute((void *)next.execveat) ? next.execveat(fd, path, argv, envp, flags) : -1;
+}
+
+/* How many there are from `first` on, without the NULL at their end. */
+static size_t count(const char *first, va_list *rest)
+{
+	size_t n = 0;
+
+	for (const char *argument = first; argument; argument = va_arg(*rest, const char *))
+		n++;
+	return n;
+}
+
+/* Into argv, with the NULL, so that what comes behind that is next. */
+static void collect(char **argv, const char *first, va_list *rest)
+{
+	const char *argument = first;
+
+	while ((*argv++ = (char *)(size_t)argument))
+		argument = va_arg(*rest, const char *);
+}
+
+/* The arguments of an execl function as those of an execv function, on the caller's stack. */
+#define COLLECT(argv, first, rest)                                                                 \
+	va_start(rest, first);                                                                     \
+	argv = alloca((count(first, &(rest)) + 1) * sizeof(*(argv)));                              \
+	va_end(rest);                                                                              \
+	va_start(rest, first);                                                                     \
+	collect(argv, first, &(rest))
+
+EXPORT int execl(const char *path, const char *first, ...)
+{
+	char **argv;
+	va_list rest;
+
+	COLLECT(argv, first, rest);
+	va_end(rest);
+	return execv(path, argv);
+}
+
+EXPORT int execlp(const char *file, const char *first, ...)
+{
+	char **argv;
+	va_list rest;
+
+	COLLECT(argv, first, rest);
+	va_end(rest);
+	return execvp(file, argv);
+}
+
+EXPORT int execle(const char *path, const char *first, ...)
+{
+	char **argv;
+	char *const *envp;
+	va_list rest;
+
+	COLLECT(argv, first, rest);
+	envp = va_arg(rest, char *const *);
+	va_end(rest);
+	return execve(path, argv, envp);
+}
