@@ -29,7 +29,7 @@
 #define THREADS 2
 #define EVENTS  100000u
 /* In segments: see core/ring.h. */
-#define SEGMENT_HEADER 4096u
+#define SEGMENT_HEADER 12288u
 #define RECORD_BYTES   (48u + 8u)
 
 struct payload {
