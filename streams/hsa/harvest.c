@@ -72,6 +72,7 @@ struct harvester {
 	_Atomic uint32_t ended;
 	/* rtl_clock_ns at which to stop; 0: not. Release, acquire. */
 	_Atomic uint64_t stop_at_ns;
+	bool helping;                 /* the owner's: it is a helper, which waits for nothing */
 	struct harvest_queues queues; /* the owner's, or of whose turn it is */
 	struct harvester *next;       /* the lock's */
 };
@@ -126,7 +127,7 @@ static bool is_left(const struct harvester *harvester)
 
 void harvest_out(void)
 {
-	if (!self)
+	if (!self || self->helping)
 		return;
 	atomic_store_explicit(&self->outs,
 			      atomic_load_explicit(&self->outs, memory_order_relaxed) + 1,
@@ -137,7 +138,7 @@ void harvest_out(void)
 
 void harvest_in(void)
 {
-	if (self)
+	if (self && !self->helping)
 		(void)change_turn(self, TURN_OUT, TURN_IN);
 }
 
@@ -242,7 +243,9 @@ static bool is_worth_waiting(struct harvester *harvester, const struct patience 
 
 static __attribute__((cold, noinline)) bool take_patiently(struct harvester *harvester)
 {
+	const int saved = errno;
 	struct patience patience;
+	bool taken = false;
 
 	/* A signal handler that has interrupted a pass of this thread's would wait for itself. */
 	if (is_own(harvester))
@@ -250,12 +253,12 @@ static __attribute__((cold, noinline)) bool take_patiently(struct harvester *har
 	if (spin_and_take(harvester))
 		return true;
 	patience = begin_waiting(harvester);
-	while (is_worth_waiting(harvester, &patience)) {
+	while (!taken && is_worth_waiting(harvester, &patience)) {
 		wait_for_owner(harvester, NAP_NS);
-		if (try_take(harvester))
-			return true;
+		taken = try_take(harvester);
 	}
-	return false;
+	errno = saved;
+	return taken;
 }
 
 /* ---- helpers ---- */
@@ -270,19 +273,20 @@ static struct harvester *to_help(void)
 										  : harvester;
 }
 
-/* In a pass: publishes what has finished, as harvest_queues_help. */
+/* In a pass: publishes what has finished, as harvest_queues_help. There is no cancellation point in
+ * this. */
 static int help(struct harvester *harvester)
 {
 	const int saved = errno;
-	int room, state;
+	int room;
 
 	/* Acquire: pairs with start, where it is used again. */
 	if (atomic_load_explicit(&harvester->ended, memory_order_acquire) || is_left(harvester) ||
 	    !harvest_queues_pending(&harvester->queues))
 		return 0;
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	harvester->helping = true;
 	room = harvest_queues_help(&harvester->queues);
-	pthread_setcancelstate(state, NULL);
+	harvester->helping = false;
 	errno = saved;
 	return room;
 }
