@@ -30,13 +30,16 @@
  * for each dispatch does not have to wake it for each. */
 #define LINGER_PASSES 20
 
-/* How far behind the harvester may be before submitting threads give way, for how long each time,
- * and how many times as far behind they do not any more. */
-#define PATIENCE_NS 5000000u
-#define GIVE_WAY_NS 2000000u
-#define STUCK       200u
+/* How far behind the harvester may be before submitting threads help, and how much they do each
+ * time. Where they cannot, how many times as far behind they give way to it, for how long, and how
+ * many times as far behind they do not any more. */
+#define PATIENCE_NS   5000000u
+#define CATCH_UP_MOST 256u
+#define LATE          2u
+#define GIVE_WAY_NS   5000000u
+#define STUCK         200u
 /* Longest wait of a process that leaves. */
-#define LEAVING_NS 200000000u
+#define LEAVING_NS 500000000u
 /* Longest wait for who makes a pass and does not get on, without a word from a subscriber. */
 #define OWNER_WAIT_NS 500000000u
 /* How often to look for the end of another thread's pass before sleeping. */
@@ -275,7 +278,7 @@ static struct harvester *to_help(void)
 
 /* In a pass: publishes what has finished, as harvest_queues_help. There is no cancellation point in
  * this. */
-static int help(struct harvester *harvester)
+static int help(struct harvester *harvester, uint32_t most)
 {
 	const int saved = errno;
 	int room;
@@ -285,7 +288,7 @@ static int help(struct harvester *harvester)
 	    !harvest_queues_pending(&harvester->queues))
 		return 0;
 	harvester->helping = true;
-	room = harvest_queues_help(&harvester->queues);
+	room = harvest_queues_help(&harvester->queues, most);
 	harvester->helping = false;
 	errno = saved;
 	return room;
@@ -311,7 +314,7 @@ void harvest_help(void)
 
 	if (!harvester || (!try_take(harvester) && !take_patiently(harvester)))
 		return;
-	room = help(harvester);
+	room = help(harvester, UINT32_MAX);
 	give_back(harvester);
 	/* Not for inline callbacks: they may need what this thread's caller has locked. */
 	if (__builtin_expect(room == RTL_EBUSY, 0))
@@ -325,18 +328,43 @@ __attribute__((cold)) void harvest_rouse(uint64_t now_ticks)
 	harvest_wake();
 }
 
-/* Where it has been stuck for long, it is not the processor that it lacks. */
-__attribute__((cold)) void harvest_give_way(void)
+/* How late the harvester is, in times of the patience that one may have. */
+static uint64_t lateness(void)
 {
-	const uint64_t late = rtl_ticks() - atomic_load_explicit(&harvest_signs.looked_ticks,
-								 memory_order_relaxed);
+	const uint64_t looked =
+		atomic_load_explicit(&harvest_signs.looked_ticks, memory_order_relaxed);
+
+	return (rtl_ticks() - looked) /
+	       atomic_load_explicit(&harvest_signs.patience_ticks, memory_order_relaxed);
+}
+
+/* Tries to; false: another one makes a pass, or there is no room. */
+static bool catch_up(struct harvester *harvester)
+{
+	const uint64_t now_ticks = rtl_ticks();
+	int room;
+
+	if (!try_take(harvester))
+		return false;
+	room = help(harvester, CATCH_UP_MOST);
+	give_back(harvester);
+	if (!room)
+		atomic_store_explicit(&harvest_signs.looked_ticks, now_ticks, memory_order_relaxed);
+	return !room;
+}
+
+__attribute__((cold)) void harvest_catch_up(void)
+{
+	struct harvester *harvester = to_help();
 	const int saved = errno;
 
-	if (!to_help() || !collector.config.wait_ms ||
-	    late / STUCK >
-		    atomic_load_explicit(&harvest_signs.patience_ticks, memory_order_relaxed))
+	if (!harvester || is_own(harvester) || catch_up(harvester))
 		return;
-	wait_for_pass(GIVE_WAY_NS);
+	/* Where it has been stuck for long, it is not the processor that it lacks. */
+	if (collector.config.wait_ms && lateness() >= LATE && lateness() < STUCK) {
+		wait_for_pass(GIVE_WAY_NS);
+		(void)catch_up(harvester);
+	}
 	errno = saved;
 }
 

@@ -9,7 +9,7 @@
  * events.
  *
  * Other threads help: who has waited for the GPU publishes what has finished before the program
- * goes on. Who submits gives way when the harvester has fallen behind.
+ * goes on, and who submits does when the harvester has fallen behind.
  *
  * Threads: as each function says. Who makes a pass over the queues, the harvester or a helper,
  * holds `owner`, also while it waits for room. Nobody waits for `owner` without end, nor in a
@@ -65,17 +65,17 @@ bool harvest_left(void);
  */
 void harvest_help(void);
 
-/* Submitting thread, within the queue's lock, as the last pass is long ago: gives the harvester the
- * processor for a moment. To publish may take longer than one may hold that lock. */
-void harvest_give_way(void);
+/* Submitting thread, within the queue's lock, as the last pass is long ago: publishes some of what
+ * has finished, as far as there is room; else gives the harvester the processor for a moment. */
+void harvest_catch_up(void);
 
 /* Wakes the harvester from its long sleep. */
 void harvest_rouse(uint64_t now_ticks);
 
 /*
  * The process is about to end without a word, or to become another program: has the harvester look,
- * and waits until it has, 200 ms at most. Any thread, also in a signal handler or in the child of a
- * vfork, where it does nothing.
+ * and waits until it has, half a second at most. Any thread, also in a signal handler or in the
+ * child of a vfork, where it does nothing.
  */
 void harvest_leaving(void);
 
@@ -91,7 +91,7 @@ static inline void harvest_notify(uint64_t now_ticks)
 				 (int64_t)atomic_load_explicit(&harvest_signs.patience_ticks,
 							       memory_order_relaxed),
 			 0))
-		harvest_give_way();
+		harvest_catch_up();
 }
 
 /* How often it has gone through all queues; wraps around. */

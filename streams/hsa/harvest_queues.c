@@ -112,12 +112,26 @@ static void harvest_slot(struct queue *queue, struct slot *slot)
 		slots_recycle(&queue->pool, slot);
 }
 
+/* What a helper publishes: no more than this, and while there is room for it. */
+struct help {
+	uint32_t most;
+	int room; /* 0, or what rtl_room says */
+};
+
+/* Whether the helper can publish one more. */
+static bool may_publish(struct help *help, const struct queue *queue, const struct slot *slot)
+{
+	help->room = help->most ? publish_room(queue, slot) : RTL_EBUSY;
+	help->most -= !help->room;
+	return !help->room;
+}
+
 /*
  * Publishes what has finished; returns how many that were. Unless it is to look at all of it, it
- * leaves out what cannot have begun: what a barrier before it keeps waiting. A helper has *full,
- * and leaves when it has no room for the next one.
+ * leaves out what cannot have begun: what a barrier before it keeps waiting. `help` is NULL in the
+ * harvester.
  */
-static uint32_t harvest_finished(struct queue *queue, bool all, int *room)
+static uint32_t harvest_finished(struct queue *queue, bool all, struct help *help)
 {
 	struct slot_pool *pool = &queue->pool;
 	uint32_t before = SLOT_NONE, number = pool->first, finished = 0, in_a_row = 0;
@@ -132,7 +146,7 @@ static uint32_t harvest_finished(struct queue *queue, bool all, int *room)
 			break;
 		prefetch(pool, next);
 		if (slot_finished(slot)) {
-			if (room && (*room = publish_room(queue, slot)))
+			if (help && !may_publish(help, queue, slot))
 				break;
 			queue->disordered |= behind;
 			take_out(pool, before, number);
@@ -299,22 +313,23 @@ bool harvest_queues_pending(const struct harvest_queues *queues)
 	return false;
 }
 
-int harvest_queues_help(struct harvest_queues *queues)
+int harvest_queues_help(struct harvest_queues *queues, uint32_t most)
 {
-	int room = 0;
+	struct help help = {.most = most};
 
 	if (atomic_load_explicit(&added, memory_order_relaxed))
 		harvest_queues_adopt(queues);
-	for (struct queue *queue = queues->first; queue && !room; queue = queue->next_harvested) {
+	for (struct queue *queue = queues->first; queue && !help.room;
+	     queue = queue->next_harvested) {
 		if (!is_pending(queue))
 			continue;
 		(void)slots_collect(&queue->pool);
 		(void)harvest_finished(queue, queue->copies && queue->pool.pending <= COPIES_ALL,
-				       &room);
+				       &help);
 		if (harvest_left())
 			return 0;
 	}
-	return room;
+	return help.room;
 }
 
 bool harvest_queues_waiting(const struct harvest_queues *queues)

@@ -39,11 +39,12 @@ bool harvest_queues_pass(struct harvest_queues *queues, uint32_t number);
 bool harvest_queues_pending(const struct harvest_queues *queues);
 
 /*
- * Once through all queues, by a helper: only publishes what has finished. What has finished behind
- * many copies that have not is left to the harvester. So is the rest where this is not 0 but what
- * rtl_room says: there is no room, or it is for inline callbacks.
+ * Once through all queues, by a helper: only publishes what has finished, `most` of it. What has
+ * finished behind many copies that have not is left to the harvester. So is the rest where this is
+ * not 0 but what rtl_room says: there is no room, or it is for inline callbacks; or RTL_EBUSY, if
+ * there was more.
  */
-int harvest_queues_help(struct harvest_queues *queues);
+int harvest_queues_help(struct harvest_queues *queues, uint32_t most);
 
 /* Whether something has been submitted since, or a queue came or went. */
 bool harvest_queues_waiting(const struct harvest_queues *queues);
