@@ -38,6 +38,8 @@
 #define LATE          2u
 #define GIVE_WAY_NS   5000000u
 #define STUCK         200u
+/* Passes, one in a millisecond, after which the harvester itself waits for room. */
+#define NO_ROOM_PASSES 2000
 /* Longest wait of a process that leaves. */
 #define LEAVING_NS 500000000u
 /* Longest wait for who makes a pass and does not get on, without a word from a subscriber. */
@@ -75,6 +77,7 @@ struct harvester {
 	_Atomic uint32_t ended;
 	/* rtl_clock_ns at which to stop; 0: not. Release, acquire. */
 	_Atomic uint64_t stop_at_ns;
+	uint32_t no_room;             /* the owner's: passes since there was room for all of it */
 	bool helping;                 /* the owner's: it is a helper, which waits for nothing */
 	struct harvest_queues queues; /* the owner's, or of whose turn it is */
 	struct harvester *next;       /* the lock's */
@@ -317,7 +320,7 @@ void harvest_help(void)
 	room = help(harvester, UINT32_MAX);
 	give_back(harvester);
 	/* Not for inline callbacks: they may need what this thread's caller has locked. */
-	if (__builtin_expect(room == RTL_EBUSY, 0))
+	if (__builtin_expect(room < 0 && room != RTL_ENOTSUP, 0))
 		wait_for_harvester(harvester);
 }
 
@@ -350,7 +353,7 @@ static bool catch_up(struct harvester *harvester)
 	give_back(harvester);
 	if (!room)
 		atomic_store_explicit(&harvest_signs.looked_ticks, now_ticks, memory_order_relaxed);
-	return !room;
+	return room >= 0;
 }
 
 __attribute__((cold)) void harvest_catch_up(void)
@@ -361,9 +364,11 @@ __attribute__((cold)) void harvest_catch_up(void)
 	if (!harvester || is_own(harvester) || catch_up(harvester))
 		return;
 	/* Where it has been stuck for long, it is not the processor that it lacks. */
-	if (collector.config.wait_ms && lateness() >= LATE && lateness() < STUCK) {
+	while (collector.config.wait_ms && collector_on() && lateness() >= LATE &&
+	       lateness() < STUCK) {
 		wait_for_pass(GIVE_WAY_NS);
-		(void)catch_up(harvester);
+		if (catch_up(harvester))
+			break;
 	}
 	errno = saved;
 }
@@ -437,18 +442,36 @@ static void sleep_idle(struct harvester *harvester, uint32_t seen)
 	atomic_store_explicit(&harvest_signs.idle, 0, memory_order_relaxed);
 }
 
-static bool pass(struct harvester *harvester, uint32_t number)
+static bool pass(struct harvester *harvester, uint32_t number, bool may_wait)
 {
 	const uint64_t now_ticks = rtl_ticks();
-	const bool progress = harvest_queues_pass(&harvester->queues, number);
+	bool all = false;
+	const bool progress = harvest_queues_pass(&harvester->queues, number, may_wait, &all);
 
 	if (is_left(harvester))
 		return false;
+	harvester->no_room = all ? 0 : harvester->no_room + 1;
+	if (!all)
+		return progress;
 	atomic_store_explicit(&harvest_signs.looked_ticks, now_ticks, memory_order_relaxed);
 	atomic_fetch_add_explicit(&harvest.passes, 1, memory_order_seq_cst);
 	if (atomic_load_explicit(&harvest.pass_waiters, memory_order_seq_cst))
 		futex_wake(&harvest.passes);
 	return progress;
+}
+
+/*
+ * Whether the next pass may wait for room in the ring. As long as others may help meanwhile, which
+ * have rings of their own, it rather comes again. Not at the end; nor where the bus is to see that
+ * nobody makes room, or that it is to discard instead, or inline callbacks are to be called.
+ */
+static bool may_wait_for_room(const struct harvester *harvester)
+{
+	return atomic_load_explicit(&harvester->stop_at_ns, memory_order_acquire) ||
+	       harvester->no_room >= NO_ROOM_PASSES || !collector.config.wait_ms ||
+	       rtl_room(collector.stream, RTL_TASK_END, 0) == RTL_ENOTSUP ||
+	       rtl_room(collector.copies, RTL_TRANSFER_END, 0) == RTL_ENOTSUP ||
+	       rtl_room(collector.stream, RTL_BARRIER_END, 0) == RTL_ENOTSUP;
 }
 
 /* Whether it is time to end: asked to, and nothing is under way or there is no more time. */
@@ -473,11 +496,12 @@ static void harvest_on(struct harvester *harvester)
 		bool progress;
 
 		take(harvester);
-		progress = !is_left(harvester) && pass(harvester, number);
+		progress = !is_left(harvester) &&
+			   pass(harvester, number, may_wait_for_room(harvester));
 		if (is_left(harvester))
 			return;
 		if (is_over(harvester, progress)) {
-			(void)pass(harvester, 0); /* at all of it: what has ended by now */
+			(void)pass(harvester, 0, true); /* at all of it: what has ended by now */
 			return;
 		}
 		quiet = progress || harvester->queues.under_way ? 0 : quiet + 1;

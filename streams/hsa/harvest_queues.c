@@ -112,26 +112,27 @@ static void harvest_slot(struct queue *queue, struct slot *slot)
 		slots_recycle(&queue->pool, slot);
 }
 
-/* What a helper publishes: no more than this, and while there is room for it. */
-struct help {
+/* What is published in a pass: no more than this, and, unless it may wait, while there is room. */
+struct allowed {
 	uint32_t most;
-	int room; /* 0, or what rtl_room says */
+	bool may_wait;
+	int left; /* 0: nothing was left out; 1: there was more than `most`; what rtl_room says */
 };
 
-/* Whether the helper can publish one more. */
-static bool may_publish(struct help *help, const struct queue *queue, const struct slot *slot)
+static bool may_publish(struct allowed *allowed, const struct queue *queue, const struct slot *slot)
 {
-	help->room = help->most ? publish_room(queue, slot) : RTL_EBUSY;
-	help->most -= !help->room;
-	return !help->room;
+	if (allowed->may_wait)
+		return true;
+	allowed->left = allowed->most ? publish_room(queue, slot) : 1;
+	allowed->most--;
+	return !allowed->left;
 }
 
 /*
  * Publishes what has finished; returns how many that were. Unless it is to look at all of it, it
- * leaves out what cannot have begun: what a barrier before it keeps waiting. `help` is NULL in the
- * harvester.
+ * leaves out what cannot have begun: what a barrier before it keeps waiting.
  */
-static uint32_t harvest_finished(struct queue *queue, bool all, struct help *help)
+static uint32_t harvest_finished(struct queue *queue, bool all, struct allowed *allowed)
 {
 	struct slot_pool *pool = &queue->pool;
 	uint32_t before = SLOT_NONE, number = pool->first, finished = 0, in_a_row = 0;
@@ -146,7 +147,7 @@ static uint32_t harvest_finished(struct queue *queue, bool all, struct help *hel
 			break;
 		prefetch(pool, next);
 		if (slot_finished(slot)) {
-			if (help && !may_publish(help, queue, slot))
+			if (!may_publish(allowed, queue, slot))
 				break;
 			queue->disordered |= behind;
 			take_out(pool, before, number);
@@ -230,7 +231,7 @@ static void count_lite(struct queue *queue)
 }
 
 /* Frees queues that have been destroyed. */
-static void bury(struct harvest_queues *queues)
+static void bury(struct harvest_queues *queues, struct allowed *allowed)
 {
 	for (struct queue **link = &queues->first; *link;) {
 		struct queue *queue = *link;
@@ -241,8 +242,8 @@ static void bury(struct harvest_queues *queues)
 			continue;
 		}
 		(void)slots_collect(&queue->pool);
-		(void)harvest_finished(queue, true, NULL);
-		if (harvest_left())
+		(void)harvest_finished(queue, true, allowed);
+		if (harvest_left() || allowed->left)
 			return;
 		*link = queue->next_harvested;
 		count_lite(queue);
@@ -262,10 +263,11 @@ static void announce(struct harvest_queues *queues)
 	queues->wanted = wanted;
 }
 
-static void look_at(struct harvest_queues *queues, struct queue *queue, bool all, bool *progress)
+static void look_at(struct harvest_queues *queues, struct queue *queue, bool all, bool *progress,
+		    struct allowed *allowed)
 {
 	*progress |= slots_collect(&queue->pool) != 0;
-	*progress |= harvest_finished(queue, all, NULL) != 0;
+	*progress |= harvest_finished(queue, all, allowed) != 0;
 	if (harvest_left())
 		return;
 	count_lite(queue);
@@ -274,23 +276,25 @@ static void look_at(struct harvest_queues *queues, struct queue *queue, bool all
 	atomic_store_explicit(&queue->unfinished, queue->pool.pending, memory_order_relaxed);
 }
 
-bool harvest_queues_pass(struct harvest_queues *queues, uint32_t number)
+bool harvest_queues_pass(struct harvest_queues *queues, uint32_t number, bool may_wait, bool *all)
 {
+	struct allowed allowed = {.most = UINT32_MAX, .may_wait = may_wait};
 	bool progress = false;
 
 	announce(queues);
 	if (harvest_left())
 		return false;
 	harvest_queues_adopt(queues);
-	bury(queues);
+	bury(queues, &allowed);
 	if (!harvest_left())
 		relay_rescue();
 	queues->under_way = 0;
 	for (struct queue *queue = queues->first; queue && !harvest_left();
 	     queue = queue->next_harvested)
-		look_at(queues, queue, number % FULL_LOOK_EACH == 0, &progress);
+		look_at(queues, queue, number % FULL_LOOK_EACH == 0, &progress, &allowed);
 	if (!harvest_left())
 		relay_grow();
+	*all = !allowed.left;
 	return progress;
 }
 
@@ -315,21 +319,21 @@ bool harvest_queues_pending(const struct harvest_queues *queues)
 
 int harvest_queues_help(struct harvest_queues *queues, uint32_t most)
 {
-	struct help help = {.most = most};
+	struct allowed allowed = {.most = most};
 
 	if (atomic_load_explicit(&added, memory_order_relaxed))
 		harvest_queues_adopt(queues);
-	for (struct queue *queue = queues->first; queue && !help.room;
+	for (struct queue *queue = queues->first; queue && !allowed.left;
 	     queue = queue->next_harvested) {
 		if (!is_pending(queue))
 			continue;
 		(void)slots_collect(&queue->pool);
 		(void)harvest_finished(queue, queue->copies && queue->pool.pending <= COPIES_ALL,
-				       &help);
+				       &allowed);
 		if (harvest_left())
 			return 0;
 	}
-	return help.room;
+	return allowed.left;
 }
 
 bool harvest_queues_waiting(const struct harvest_queues *queues)

@@ -31,9 +31,10 @@ void harvest_queues_adopt(struct harvest_queues *queues);
 
 /*
  * Once through all queues; whether something had finished or begun. `number` counts the passes. It
- * stops halfway when the thread has been given up (harvest_left).
+ * stops halfway when the thread has been given up (harvest_left). Where it may not wait for room,
+ * *all tells whether there was enough.
  */
-bool harvest_queues_pass(struct harvest_queues *queues, uint32_t number);
+bool harvest_queues_pass(struct harvest_queues *queues, uint32_t number, bool may_wait, bool *all);
 
 /* Whether something was submitted and not published. */
 bool harvest_queues_pending(const struct harvest_queues *queues);

@@ -38,7 +38,6 @@ hsa_program(hsa_late)
 hsa_program(hsa_odd)
 target_link_libraries(hsa_odd PRIVATE pthread)
 hsa_program(hsa_storm)
-target_link_libraries(hsa_storm PRIVATE pthread)
 hsa_program(hsa_rings)
 target_link_libraries(hsa_rings PRIVATE pthread)
 hsa_program(harm_fork)
@@ -335,6 +334,11 @@ hsa_trace_test(slow_subscriber softgpu "" ${programs}/hsa_dispatch -n 3000 -t 2
 # ROCm 7 ends once only on the software GPU.
 hsa_trace_test(late_subscriber softgpu "--unnamed --late" ${hsa_dir}/hsa_late
   ENV "HSA_DUMP=&delay_us=20000" RTL_BUFFER_SIZE=64k RTL_HSA_EXIT_MS=0 RTL_HSA_WAIT_MS=500)
+
+# A program that is killed while the collector has stood still for long.
+add_test(NAME integration.hsa.softgpu.lag COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/hsa_lag.py)
+set_tests_properties(integration.hsa.softgpu.lag PROPERTIES LABELS softgpu TIMEOUT 120
+  SKIP_RETURN_CODE 77 ENVIRONMENT "RTL_BUILD_DIR=${PROJECT_BINARY_DIR}")
 
 # Where the harvester is stuck inside of the runtime at its end, the program is not: it ends, begins
 # again, and ends.

@@ -1,45 +1,53 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hsa_storm MS: submits dispatches to one queue without a pause, and waits for none. After MS
- * milliseconds it prints the time (CLOCK_BOOTTIME, ns) and is killed.
+ * hsa_storm DISPATCHES: stops its parent, the collector, submits that many dispatches, a hundred in a
+ * millisecond, then one in a millisecond for 200 of them, waits for none, and is killed. Then its
+ * parent goes on.
  */
 #define PROGRAM "hsa_storm"
-#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
+#include <sys/types.h>
 
 #include "hsa_program.h"
 
-static void *die(void *data)
+/* A child that lets the collector go on when this process has ended. */
+static void watch_over(pid_t collector)
 {
-	const long ms = *(const long *)data;
-	struct timespec now;
-	char line[32];
-	int length;
+	int ends[2];
+	char nothing;
 
-	usleep((useconds_t)ms * 1000);
-	clock_gettime(CLOCK_BOOTTIME, &now);
-	length = snprintf(line, sizeof(line), "%lld%09ld\n", (long long)now.tv_sec, now.tv_nsec);
-	CHECK(write(STDOUT_FILENO, line, (size_t)length) == length);
-	kill(getpid(), SIGKILL);
-	return NULL;
+	CHECK(!pipe(ends));
+	if (fork()) {
+		close(ends[0]);
+		return;
+	}
+	close(ends[1]);
+	while (read(ends[0], &nothing, 1) > 0)
+		;
+	kill(collector, SIGCONT);
+	_exit(0);
 }
 
 int main(int argc, char **argv)
 {
-	const long ms = argc > 1 ? atol(argv[1]) : 1000;
+	const long dispatches = argc > 1 ? atol(argv[1]) : 1000;
+	const pid_t collector = getppid();
 	hsa_agent_t gpu = {0};
 	hsa_queue_t *queue;
-	pthread_t thread;
 
+	watch_over(collector);
 	CHECK(!hsa_init());
 	CHECK(!hsa_iterate_agents(find_gpu, &gpu) && gpu.handle);
 	CHECK(!hsa_queue_create(gpu, 16384, HSA_QUEUE_TYPE_SINGLE, NULL, NULL, UINT32_MAX,
 				UINT32_MAX, &queue));
-	CHECK(!pthread_create(&thread, NULL, die, (void *)(uintptr_t)&ms));
-	for (;;)
+	CHECK(!kill(collector, SIGSTOP));
+	for (long i = 0; i < dispatches + 200; i++) {
+		if (i % 100 == 0 || i >= dispatches)
+			usleep(1000);
 		dispatch_nothing(queue, (hsa_signal_t){0});
+	}
+	return kill(getpid(), SIGKILL);
 }
