@@ -2,6 +2,7 @@
 #include "termination.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -43,6 +44,40 @@ static void on_signal(int signo)
 		__atomic_store_n(&requested, 2, __ATOMIC_RELAXED);
 	}
 	act_as_default(signo);
+	errno = err;
+}
+
+/* Whether the consumer is one of this very process's: a child of vfork shares its parent's memory.
+ */
+static bool has_own_consumer(void)
+{
+	return bus_here() && !bus.collected && bus_has_consumer() && !bus_is_own_thread() &&
+	       __atomic_load_n(bus.alive, __ATOMIC_RELAXED) == (uint32_t)getpid();
+}
+
+void rtl_process_ends(void)
+{
+	const uint64_t patience_ns = (uint64_t)bus.settings.exit_timeout_ms * 1000000u;
+	uint64_t now, last = 0, since = clock_ns();
+	int err = errno, state;
+
+	if (!has_own_consumer())
+		return;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	/* as on_signal, whose signal may be there already */
+	__atomic_exchange_n(&requested, 1, __ATOMIC_ACQ_REL);
+	bus_ring_bell();
+	while (!__atomic_load_n(&done, __ATOMIC_ACQUIRE)) {
+		futex_wait(&done, 0, 100);
+		now = host_progress(bus.host);
+		if (now != last) {
+			last = now;
+			since = clock_ns();
+		} else if (clock_ns() - since > patience_ns) {
+			break;
+		}
+	}
+	pthread_setcancelstate(state, NULL);
 	errno = err;
 }
 

@@ -110,6 +110,7 @@ struct rtl_span;
 	V(thread_id, uint32_t, (void), (), 0)                                                      \
 	V(flush, int, (uint32_t timeout_ms), (timeout_ms), 0)                                      \
 	V(at_finish, int, (void (*fn)(void *user), void *user), (fn, user), RTL_ENOTSUP)           \
+	N(process_ends, (void), ())                                                                \
 	V(scope_push, uint32_t, (uint64_t uid, uint64_t instance, uint64_t correlation),           \
 	  (uid, instance, correlation), 0)                                                         \
 	N(scope_pop, (uint32_t depth), (depth))                                                    \
@@ -173,6 +174,7 @@ static inline void rtl_stub_log(enum rtl_level level, const char *who, const cha
 #define rtl_log                 rtl_stub_log
 #define rtl_flush               rtl_stub_flush
 #define rtl_at_finish           rtl_stub_at_finish
+#define rtl_process_ends        rtl_stub_process_ends
 #define rtl_scope_push          rtl_stub_scope_push
 #define rtl_scope_pop           rtl_stub_scope_pop
 #define rtl_scope_current       rtl_stub_scope_current

@@ -266,6 +266,42 @@ SCENARIO(quick_end)
 	_exit(0);
 }
 
+#define CHILDREN 5
+
+/* Children that end without their exit handlers, and say so before: nothing is left of them. What a
+ * child of vfork says is not about its parent, nor about what was never started. */
+SCENARIO(quick_ends_told)
+{
+	pid_t pid;
+	int i;
+
+	NOT_UNDER_TSAN("threads in children");
+	rtl_process_ends();
+	stream = register_stream("t.main");
+	CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, 0, 0));
+	for (i = 0; i < CHILDREN; i++) {
+		pid = fork();
+		if (!pid) {
+			CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, 0, 0));
+			CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, 1, 0));
+			rtl_process_ends();
+			CHECK(!rtl_enabled(stream, RTL_TASK_BEGIN));
+			_exit(0);
+		}
+		wait_well(pid);
+		CHECK(output_lines(pid, " finish 2 0") == 1);
+	}
+	pid = vfork();
+	if (!pid) {
+		rtl_process_ends();
+		_exit(0);
+	}
+	wait_well(pid);
+	CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, 1, 0));
+	flush_all();
+	CHECK(ledger_of(stream).delivered == 2);
+}
+
 static void stand_still(struct probe *p, const struct rtl_event *const *events, size_t count)
 {
 	(void)p, (void)events, (void)count;

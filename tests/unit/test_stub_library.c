@@ -119,6 +119,7 @@ static bool others_absent(void)
 	rtl_pending_release(rtl_stream_pending(stream, "nobody"));
 	rtl_scope_pop(1);
 	rtl_commit(NULL);
+	rtl_process_ends();
 	return !rtl_span_prepare(&span, stream, RTL_REGION_BEGIN, RTL_REGION_END, 1) &&
 	       !rtl_reserve(stream, RTL_SIGNAL, 0) && !rtl_try_reserve(stream, RTL_SIGNAL, 0) &&
 	       rtl_room(stream, RTL_SIGNAL, 0) == RTL_ENOTSUP &&
