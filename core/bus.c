@@ -120,6 +120,10 @@ bool bus_is_own_thread(void)
 
 void bus_ring_bell(void)
 {
+	if (bus.collected) { /* the same, as far as the page is there */
+		futex_clear_and_wake(bus.bell);
+		return;
+	}
 	/* Exchanges on both sides, so that one sees the other: either the consumer, which looks at
 	 * the heads after its own, sees what we have published, or we see that it sleeps. */
 	if (__atomic_exchange_n(bus.bell, 0, __ATOMIC_SEQ_CST))

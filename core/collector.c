@@ -32,7 +32,9 @@
 #define AT_ONCE 64u
 /* Passes over what is left at the end: a process may go on and on. */
 #define LAST_PASSES 1000
-#define NAME_LISTS  1024u
+/* Longest sleep where nobody can ring. */
+#define CUT_OFF_MS 10u
+#define NAME_LISTS 1024u
 
 struct name {
 	struct name *next; /* of its list */
@@ -55,6 +57,7 @@ struct rtl_collector {
 	uint32_t woken;     /* the next sleep is to end at once */
 	bool keeps;         /* after finish: see host_keeps */
 	bool vanished;      /* the folder; it has been said */
+	bool cut_off;       /* the page; likewise */
 	char *interruption; /* after finish: see host_interruption */
 };
 
@@ -108,6 +111,12 @@ static int make_page(struct rtl_collector *c, bool paused)
 	}
 	/* or a child would hold the lock after our death */
 	madvise(c->page, sizeof *c->page, MADV_DONTFORK);
+	if (!guard_add(c->page, sizeof *c->page)) {
+		munmap(c->page, sizeof *c->page);
+		c->page = NULL;
+		errno = ENOMEM;
+		return -1;
+	}
 	memcpy(c->page->magic, SESSION_MAGIC, sizeof c->page->magic);
 	c->page->version = SESSION_VERSION;
 	c->page->pid = getpid();
@@ -174,12 +183,26 @@ static void write_wants(struct rtl_collector *c)
 	host_write_wants(c->host, at, (size_t)(end - at));
 }
 
+/* Somebody has cut the page off; what is missing of it reads as zeros here (guard.h). */
+static bool is_cut_off(struct rtl_collector *c)
+{
+	if (!c->page || !guard_was_hit(c->page))
+		return false;
+	if (!c->cut_off)
+		log_line(RTL_LEVEL_ERROR, "spool",
+			 "%s/" SESSION_FILE " was cut off: recording goes on, but `rtl start` and "
+			 "`rtl stop` do not reach it any more",
+			 c->folder);
+	c->cut_off = true;
+	return true;
+}
+
 /* Does what the page says about pausing. */
 static void follow_pause(struct rtl_collector *c)
 {
 	bool paused = c->page && __atomic_load_n(&c->page->paused, __ATOMIC_RELAXED);
 
-	if (paused == c->paused)
+	if (paused == c->paused || is_cut_off(c))
 		return;
 	c->paused = paused;
 	host_set_paused(c->host, paused);
@@ -494,6 +517,8 @@ uint32_t rtl_collector_poll(struct rtl_collector *c, uint32_t timeout_ms)
 
 	follow_pause(c);
 	note_seen(c);
+	if (is_cut_off(c) && timeout_ms > CUT_OFF_MS)
+		timeout_ms = CUT_OFF_MS;
 	scan(c, false);
 	something = drain(c, false);
 	probe(c);
@@ -658,8 +683,10 @@ void rtl_collector_destroy(struct rtl_collector *c)
 	if (c->host)
 		host_destroy(c->host);
 	recorder_destroy(c->recorder);
-	if (c->page)
+	if (c->page) {
+		guard_remove(c->page);
 		munmap(c->page, sizeof *c->page);
+	}
 	if (c->lock_fd >= 0)
 		close(c->lock_fd);
 	guard_stop();

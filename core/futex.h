@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <linux/futex.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -26,6 +27,43 @@ static inline void futex_wake(uint32_t *word)
 
 	syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
 	errno = err;
+}
+
+/*
+ * For words in a file that others may cut off: the kernel touches them, and says so, where we would
+ * get a SIGBUS.
+ */
+
+/* Sets *word to 0, fully ordered, and wakes who sleeps on it if it was 1. */
+static inline void futex_clear_and_wake(uint32_t *word)
+{
+	int err = errno;
+
+	syscall(SYS_futex, word, FUTEX_WAKE_OP, 0, (void *)1, word,
+		FUTEX_OP(FUTEX_OP_SET, 0, FUTEX_OP_CMP_EQ, 1));
+	errno = err;
+}
+
+/* Adds to *word. */
+static inline void futex_add(uint32_t *word, uint32_t number)
+{
+	int err = errno;
+
+	/* wakes nobody; 12 bits are there for the number */
+	syscall(SYS_futex, word, FUTEX_WAKE_OP, 0, (void *)0, word,
+		FUTEX_OP(FUTEX_OP_ADD, number, FUTEX_OP_CMP_EQ, 0));
+	errno = err;
+}
+
+/* Whether *word == value; false if it is not there. */
+static inline bool futex_is(uint32_t *word, uint32_t value)
+{
+	int err = errno;
+	/* wakes nobody, but looks */
+	bool is = syscall(SYS_futex, word, FUTEX_CMP_REQUEUE, 0, (void *)0, word, value) == 0;
+
+	errno = err;
+	return is;
 }
 
 #endif

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +13,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "futex.h"
 #include "log.h"
 
 static char folder[PATH_MAX];
-static struct session_page *page; /* NULL: not joined */
+/* NULL: not joined. Others may cut the file off: what is behind is looked at through the kernel. */
+static struct session_page *page;
+static char wants[sizeof page->wants]; /* what stood there when it was joined */
+static int32_t collector_pid;          /* likewise */
 
 static int open_page(const char *name)
 {
@@ -29,31 +34,47 @@ static int open_page(const char *name)
 static int map_page(int fd, struct session_page **out)
 {
 	struct session_page *p;
+	struct {
+		char magic[sizeof p->magic];
+		uint32_t version;
+	} begin;
 	struct stat st;
 
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || (size_t)st.st_size < sizeof *p)
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || (size_t)st.st_size < sizeof *p ||
+	    pread(fd, &begin, sizeof begin, 0) != sizeof begin ||
+	    memcmp(begin.magic, SESSION_MAGIC, sizeof begin.magic) != 0 ||
+	    begin.version != SESSION_VERSION)
 		return RTL_EABI;
 	p = mmap(NULL, sizeof *p, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (p == MAP_FAILED)
 		return RTL_ENOMEM;
-	if (memcmp(p->magic, SESSION_MAGIC, sizeof p->magic) != 0 ||
-	    p->version != SESSION_VERSION) {
-		munmap(p, sizeof *p);
-		return RTL_EABI;
-	}
 	*out = p;
 	return 0;
 }
 
-int session_map(const char *name, struct session_page **out)
+/* With a copy of what is wanted, if `text` is not NULL. */
+static int map_and_read(const char *name, struct session_page **out, char *text)
 {
 	int fd = open_page(name), err;
 
 	if (fd < 0)
 		return errno == ENOENT || errno == ENOTDIR ? RTL_ENOENT : RTL_EIO;
 	err = map_page(fd, out);
+	if (!err && text &&
+	    (pread(fd, text, sizeof wants, offsetof(struct session_page, wants)) != sizeof wants ||
+	     pread(fd, &collector_pid, sizeof collector_pid, offsetof(struct session_page, pid)) !=
+		     sizeof collector_pid)) {
+		munmap(*out, sizeof **out);
+		*out = NULL;
+		err = RTL_EABI;
+	}
 	close(fd);
 	return err;
+}
+
+int session_map(const char *name, struct session_page **out)
+{
+	return map_and_read(name, out, NULL);
 }
 
 int session_join(void)
@@ -64,7 +85,7 @@ int session_join(void)
 	if (!name || !*name)
 		return RTL_ENOENT;
 	snprintf(folder, sizeof folder, "%s", name);
-	err = session_map(name, &page);
+	err = map_and_read(name, &page, wants);
 	if (err == RTL_ENOENT) { /* a program that outlives `rtl trace`: not its fault */
 		log_line(RTL_LEVEL_INFO, "bus",
 			 "no collector at RTL_COLLECTOR=%s: nothing is recorded", name);
@@ -127,18 +148,18 @@ int session_look_error(void)
 
 int session_pid(void)
 {
-	return page ? page->pid : 0;
+	return page ? collector_pid : 0;
 }
 
 bool session_has_ended(void)
 {
-	return page && __atomic_load_n(&page->ended, __ATOMIC_ACQUIRE);
+	return page && futex_is(&page->ended, 1);
 }
 
 void session_count_refused(void)
 {
 	if (page)
-		__atomic_fetch_add(&page->refused, 1, __ATOMIC_RELAXED);
+		futex_add(&page->refused, 1);
 }
 
 void session_end(const char *name)
@@ -165,14 +186,14 @@ static bool names_type(const char *at, const char *end, uint16_t type)
 	return false;
 }
 
-/* The page may be damaged: nothing behind `wants` is looked at. */
+/* The page may have been damaged: nothing behind `wants` is looked at. */
 bool session_wants(const char *stream, uint16_t type)
 {
-	const char *line = page->wants, *last = line + sizeof page->wants, *end;
+	const char *line = wants, *last = line + sizeof wants, *end;
 	size_t length = strlen(stream);
 
-	/* relaxed: the collector sees the same word, and tells us when it changes */
-	if (__atomic_load_n(&page->paused, __ATOMIC_RELAXED))
+	/* the collector sees the same word, and tells us when it changes */
+	if (futex_is(&page->paused, 1))
 		return false;
 	for (; line < last && *line; line = end + 1) {
 		for (end = line; end < last && *end && *end != '\n'; end++)

@@ -2,7 +2,8 @@
 /*
  * A collector's folder, seen from a traced process. The collector makes it, names it in
  * RTL_COLLECTOR, and drains the spools that processes make in it. Beside the spools it holds one
- * file, `session`: the collector has it locked (flock) as long as it lives, and all map it.
+ * file, `session`: the collector has it locked (flock) as long as it lives, and all map it. Should
+ * somebody cut it off, no program ends by that: they look at it by system calls alone.
  *
  * Threads: session_join and session_leave under the bus's start lock, the rest from any.
  */

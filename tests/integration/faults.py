@@ -151,6 +151,20 @@ class Vanished(Faults):
                 self.check_ended(err, folder, published, 2000)
                 self.assertEqual(os.listdir(self.spool), [])
 
+    def test_session_is_cut_off__all_goes_on(self):
+        for size, way in ((0, "lines"), (10, "lines"), (0, "threads")):
+            with self.subTest(size=size, way=way):
+                child, published = self.begin(RTL, "trace", "-o", "run.db", way=way,
+                                              env={"RTL_BUFFER_SIZE": "256K"})
+                os.truncate(os.path.join(self.in_spool(), "session"), size)
+                for _ in range(20):  # so many that rings end, too
+                    published += self.line(child)
+                err = self.end(child)
+                self.assertEqual((child.returncode, published), (0, 21000), err)
+                self.assertEqual(self.operations("run.db"), 21000)
+                self.assertEqual(err.count("session was cut off: recording goes on"), 1, err)
+                self.assertEqual(os.listdir(self.spool), [])
+
     def test_further_threads__counted_and_said(self):
         for command, env in self.WAYS:
             with self.subTest(command=command):
