@@ -25,6 +25,7 @@ enum handlers { NOBODY, OF_CONSTRUCTOR, OF_START };
 /* What prepare has done: for the same thread in the parent, and for the child. */
 static __thread struct {
 	enum handlers by; /* NOBODY: no fork is under way */
+	uint32_t depth;   /* of forks by signal handlers that have interrupted one */
 	bool start_held;
 	bool host_held;
 	bool bus_held;
@@ -133,18 +134,29 @@ static void finish_in_child(void)
 
 static void before_fork(enum handlers by)
 {
+	if (fork_state.by == by)
+		fork_state.depth++;
 	if (fork_state.by != NOBODY)
 		return;
 	memset(&fork_state, 0, sizeof fork_state);
 	fork_state.by = by;
+	fork_state.depth = 1;
 	prepare();
 }
 
-static void after_fork(enum handlers by, void (*finish)(void))
+static void after_in_parent(enum handlers by)
+{
+	if (fork_state.by != by || --fork_state.depth)
+		return;
+	finish_in_parent();
+	fork_state.by = NOBODY;
+}
+
+static void after_in_child(enum handlers by)
 {
 	if (fork_state.by != by)
 		return;
-	finish();
+	finish_in_child();
 	fork_state.by = NOBODY;
 }
 
@@ -155,11 +167,11 @@ static void after_fork(enum handlers by, void (*finish)(void))
 	}                                                                                          \
 	static void name##_parent(void)                                                            \
 	{                                                                                          \
-		after_fork(by, finish_in_parent);                                                  \
+		after_in_parent(by);                                                               \
 	}                                                                                          \
 	static void name##_child(void)                                                             \
 	{                                                                                          \
-		after_fork(by, finish_in_child);                                                   \
+		after_in_child(by);                                                                \
 	}
 
 HANDLERS(constructors, OF_CONSTRUCTOR)

@@ -438,6 +438,49 @@ SCENARIO(fork_of_threads)
 }
 
 static pthread_mutex_t plugins_lock = PTHREAD_MUTEX_INITIALIZER;
+static bool forks_before_fork;
+
+/* As a signal handler could that interrupts a fork when rtl is ready for it. */
+static void fork_before_fork(void)
+{
+	pid_t pid;
+
+	if (!forks_before_fork)
+		return;
+	forks_before_fork = false;
+	pid = fork();
+	if (!pid) {
+		alarm(20);
+		CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, 0, 0));
+		rtl_process_ends();
+		_exit(0);
+	}
+	wait_well(pid);
+	CHECK(output_lines(pid, " finish 1 0") == 1);
+}
+
+/* What was registered before rtl started comes after rtl before a fork. */
+SCENARIO(fork_in_fork)
+{
+	pid_t pid;
+
+	NOT_UNDER_TSAN("threads in children");
+	CHECK(!pthread_atfork(fork_before_fork, NULL, NULL));
+	stream = register_stream("t.main");
+	forks_before_fork = true;
+	pid = fork();
+	if (!pid) {
+		alarm(20);
+		CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, 0, 0));
+		exit(0);
+	}
+	wait_well(pid);
+	CHECK(output_lines(pid, " finish 1 0") == 1);
+	CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, 0, 0));
+	flush_all();
+	CHECK(ledger_of(stream).delivered == 1);
+}
+
 static uint32_t in_batch, forking;
 
 /* As a library of the subscriber's (SQLite, ...) would: with a lock that all instances share. */

@@ -43,6 +43,7 @@ TEST(test_bus__fork_before_spool_is_made__child_has_its_own_bus, "fork_while_bus
      "BUS_STOP=RTL_SPOOL")
 TEST(test_bus__fork_while_subscriber_is_created__child_has_its_own_bus, "fork_while_bus_starts", "",
      "BUS_STOP=create")
+TEST(test_bus__fork_in_fork__all_go_on, "fork_in_fork", "", NULL)
 TEST(test_bus__quick_ends_told__outputs_complete_and_no_spool_left, "quick_ends_told", "", NULL)
 
 TEST(test_bus__constructor_registers_while_bus_loads__nothing_lost,
@@ -145,6 +146,7 @@ int main(void)
 		cmocka_unit_test(test_bus__fork_vfork_spawn_and_exec__each_its_own),
 		cmocka_unit_test(
 			test_bus__fork_at_begin_of_start_without_subscribers__child_has_its_own_bus),
+		cmocka_unit_test(test_bus__fork_in_fork__all_go_on),
 		cmocka_unit_test(test_bus__quick_ends_told__outputs_complete_and_no_spool_left),
 		cmocka_unit_test(test_bus__fork_at_begin_of_start__child_has_its_own_bus),
 		cmocka_unit_test(test_bus__fork_before_spool_is_made__child_has_its_own_bus),
