@@ -15,6 +15,15 @@ static const struct cli_option options[] = {
 	 "0: all (default: 20; with --json: all)"},
 };
 
+static void say_removed(struct database *database, const char *path)
+{
+	char *line;
+
+	if (!database_removed(database, &line) && line)
+		cli_error("%s: %s", path, line);
+	free(line);
+}
+
 static int summarize(const char *path, bool json, const struct summary_style *style)
 {
 	struct database *database = database_open(path, false);
@@ -38,6 +47,7 @@ static int summarize(const char *path, bool json, const struct summary_style *st
 			cli_error("%s was recovered: %s", path, interrupted);
 		free(interrupted);
 		free(writer);
+		say_removed(database, path);
 	}
 	summary_destroy(summary);
 	database_close(database);

@@ -291,6 +291,52 @@ int64_t database_events(struct database *database)
 				    "WHERE stream <> 'rtl.diagnostics'");
 }
 
+/*
+ * What cuts a trace by time (RPD's rpd_trim) takes rows of rocpd tables only, among them those that
+ * mark where a process begins and ends: what else is gone is counted where one of these is.
+ */
+#define WHERE_CUT                                                                                  \
+	" WHERE EXISTS (SELECT 1 FROM rtl_process WHERE api_id NOT IN (SELECT id FROM rocpd_api)"  \
+	" OR end_api_id NOT IN (SELECT id FROM rocpd_api))"
+
+static const char ask_removed[] =
+	"SELECT (SELECT count(*) FROM rtl_dispatch WHERE op_id NOT IN (SELECT id FROM rocpd_op)),"
+	" (SELECT count(*) FROM rtl_dispatch),"
+	" (SELECT count(*) FROM rtl_copy WHERE op_id NOT IN (SELECT id FROM rocpd_op)),"
+	" (SELECT count(*) FROM rtl_copy),"
+	" (SELECT count(*) FROM rtl_call WHERE api_id NOT IN (SELECT id FROM rocpd_api)),"
+	" (SELECT count(*) FROM rtl_call),"
+	" (SELECT count(*) FROM rtl_marker WHERE api_id NOT IN (SELECT id FROM rocpd_api)),"
+	" (SELECT count(*) FROM rtl_marker)" WHERE_CUT;
+
+struct removed {
+	char *line;
+	bool any, failed;
+};
+
+/* row: removed and all, of dispatches, copies, calls, markers */
+static void tell_removed(void *user, const char *const *row)
+{
+	struct removed *removed = user;
+
+	removed->any = true;
+	removed->failed =
+		asprintf(&removed->line,
+			 "rows were removed from it after it was recorded, as rpd_trim does: %s of "
+			 "%s dispatches, %s of %s copies, %s of %s calls, %s of %s ranges and "
+			 "marks; its ledger is that of the whole recording",
+			 row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7]) < 0;
+}
+
+int database_removed(struct database *database, char **line)
+{
+	struct removed removed = {NULL, false, false};
+	int error = database_query(database, ask_removed, tell_removed, &removed);
+
+	*line = removed.failed ? NULL : removed.line;
+	return removed.failed ? out_of_memory() : error;
+}
+
 #define COLUMNS_MAX 16
 
 int database_query(struct database *database, const char *sql,
@@ -523,6 +569,8 @@ static int add_rows(const struct database *database, struct summary *summary, co
 	"WHEN 2 THEN 'CopyDeviceToHost' WHEN 3 THEN 'CopyDeviceToDevice' "                         \
 	"WHEN 4 THEN 'CopyPeerToPeer' WHEN 5 THEN 'CopyHostToHost' ELSE 'Copy' END, "              \
 	"bytes, begin_ns, end_ns, status"
+/* As kernels are counted by rocpd_op: without those that were removed from it (ask_removed). */
+#define COPY_LEFT " WHERE op_id IS NULL OR op_id IN (SELECT id FROM rocpd_op)"
 
 static int add_copy(struct summary *summary, sqlite3_stmt *row)
 {
@@ -644,8 +692,8 @@ int database_summarize(struct database *database, struct summary *summary)
 	if (r->string && (r->flags || !database->has_dispatches))
 		error = add_operations(r);
 	if (!error && database->has_copies)
-		error = add_rows(database, summary, "SELECT " COPY_COLUMNS " FROM rtl_copy",
-				 add_copy);
+		error = add_rows(database, summary,
+				 "SELECT " COPY_COLUMNS " FROM rtl_copy" COPY_LEFT, add_copy);
 	if (!error && database->has_calls)
 		error = add_rows(database, summary, "SELECT " CALL_COLUMNS, add_call);
 	if (!error)

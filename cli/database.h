@@ -37,6 +37,10 @@ int64_t database_lost(struct database *database);
 int database_query(struct database *database, const char *sql,
 		   void (*fn)(void *user, const char *const *row), void *user);
 
+/** In *line what another tool has removed from it, to be freed; NULL: nothing that can be seen. 0,
+ * or -1 after a line. */
+int database_removed(struct database *database, char **line);
+
 /** Tells the summary what the GPUs are called. 0, or -1 after a line. */
 int database_name_gpus(struct database *database, struct summary *summary);
 

@@ -120,13 +120,25 @@ static void print_fact(struct database *database, const char *key)
 	free(value);
 }
 
+static int print_removed(struct database *database)
+{
+	char *line;
+	int error = database_removed(database, &line);
+
+	if (!error && line)
+		cli_line("%s", line);
+	free(line);
+	return error;
+}
+
 static int print(struct database *database, const char *path, int64_t operations)
 {
-	int error = 0;
+	int error;
 
 	cli_line("%s: %" PRId64 " GPU operations", path, operations);
 	for (size_t i = 0; i < sizeof(facts) / sizeof(*facts); i++)
 		print_fact(database, facts[i]);
+	error = print_removed(database);
 	for (size_t i = 0; !error && i < sizeof(parts) / sizeof(*parts); i++)
 		error = database_query(database, parts[i].sql, parts[i].print, NULL);
 	return error;
@@ -156,7 +168,8 @@ static void print_row_json(void *user, const char *const *row)
 
 static int print_json(struct database *database, const char *path, int64_t operations)
 {
-	int error = 0;
+	char *removed;
+	int error = database_removed(database, &removed);
 
 	info_json_text("{", "file", path);
 	info_json_number(",", "operations", (uint64_t)operations);
@@ -165,6 +178,8 @@ static int print_json(struct database *database, const char *path, int64_t opera
 		info_json_text(",", strcmp(facts[i], "clock") ? facts[i] : "time", value);
 		free(value);
 	}
+	info_json_text(",", "removed", removed);
+	free(removed);
 	for (size_t i = 0; !error && i < sizeof(parts) / sizeof(*parts); i++) {
 		struct rows rows = {&parts[i], 0};
 		printf(",\"%s\":[", parts[i].name);

@@ -93,14 +93,16 @@ uint32_t exact_find_process(struct sub *sub, struct process *process)
 	if (!spool)
 		return 0;
 	question = writer_ask(w,
-			      "SELECT p.process, a.id, a.start, a.\"end\" FROM rtl_process AS p"
-			      " JOIN rocpd_api AS a ON a.id = p.api_id WHERE p.spool = %lld",
+			      "SELECT p.process, a.id, a.start, z.start, z.id FROM rtl_process AS p"
+			      " JOIN rocpd_api AS a ON a.id = p.api_id"
+			      " JOIN rocpd_api AS z ON z.id = p.end_api_id WHERE p.spool = %lld",
 			      (long long)spool);
 	while (writer_next(w, question)) {
 		number = (uint32_t)sqlite3_column_int64(question, 0);
 		process->span_id = sqlite3_column_int64(question, 1);
 		process->span_start_ns = (uint64_t)sqlite3_column_int64(question, 2);
 		process->span_end_ns = (uint64_t)sqlite3_column_int64(question, 3);
+		process->span_end_id = sqlite3_column_int64(question, 4);
 	}
 	return number;
 }

@@ -157,6 +157,7 @@ bool names_init(struct names *names, struct writer *writer)
 	names->launch = names_string(names, "launch");
 	names->rtl = names_string(names, "rtl");
 	names->process = names_string(names, "Process");
+	names->process_end = names_string(names, "ProcessEnd");
 	return !writer->failed;
 }
 

@@ -19,7 +19,8 @@ struct names {
 	int64_t next_id;
 	struct arena arena;
 	/* Names that each output has. */
-	int64_t kernel_execution, kernel_dispatch, hsa, hip, roctx, user_marker, rtl, process;
+	int64_t kernel_execution, kernel_dispatch, hsa, hip, roctx, user_marker, rtl, process,
+		process_end;
 	int64_t launch; /* the category of HIP's functions that launch a kernel */
 };
 

@@ -183,23 +183,31 @@ static void write_calibration(struct sub *sub, const struct process *process)
 		     c.ns_per_tick, (long long)c.first_ns, (long long)c.last_ns);
 }
 
-/* The row of rocpd_api that spans the process: readers of the rocpd schema take the extent of a
- * trace from rocpd_api. */
-static void write_span(struct sub *sub, struct process *process)
+static void write_mark(struct sub *sub, const struct process *process, int64_t id, int64_t name,
+		       uint64_t time_ns)
 {
-	struct names *names = &sub->names;
+	int64_t args = names_ustring(&sub->names, process->info->command);
 	struct cell *cell = rows_add(&sub->api);
-	int64_t args = names_ustring(names, process->info->command);
 
-	cell_int(&cell[0], process->span_id);
+	cell_int(&cell[0], id);
 	cell_int(&cell[1], process->pid);
 	cell_int(&cell[2], process->pid);
-	cell_int(&cell[3], (int64_t)process->span_start_ns);
-	cell_int(&cell[4], (int64_t)process->span_end_ns);
-	cell_int(&cell[5], names->process);
+	cell_int(&cell[3], (int64_t)time_ns);
+	cell_int(&cell[4], (int64_t)time_ns);
+	cell_int(&cell[5], name);
 	cell_int(&cell[6], NAMES_EMPTY);
-	cell_int(&cell[7], names->rtl);
+	cell_int(&cell[7], sub->names.rtl);
 	cell_int(&cell[8], args);
+}
+
+/* Two rows of rocpd_api, without duration so that they count as no call's time: readers of the
+ * rocpd schema take the extent of a trace from rocpd_api. Where something has cut the trace by
+ * time, one of them is missing. */
+static void write_span(struct sub *sub, struct process *process)
+{
+	write_mark(sub, process, process->span_id, sub->names.process, process->span_start_ns);
+	write_mark(sub, process, process->span_end_id, sub->names.process_end,
+		   process->span_end_ns);
 }
 
 void run_before_commit(void *user)
@@ -210,9 +218,11 @@ void run_before_commit(void *user)
 		if (!p->span_changed)
 			continue;
 		writer_execf(&sub->writer,
+			     "UPDATE rocpd_api SET start = %lld, \"end\" = %lld WHERE id = %lld;"
 			     "UPDATE rocpd_api SET start = %lld, \"end\" = %lld WHERE id = %lld",
-			     (long long)p->span_start_ns, (long long)p->span_end_ns,
-			     (long long)p->span_id);
+			     (long long)p->span_start_ns, (long long)p->span_start_ns,
+			     (long long)p->span_id, (long long)p->span_end_ns,
+			     (long long)p->span_end_ns, (long long)p->span_end_id);
 		p->span_changed = false;
 	}
 }
@@ -230,14 +240,15 @@ static void write_process(struct sub *sub, struct process *process)
 		texts[i] = text_clean(&arena, text, strlen(text), &length);
 	}
 	process->span_id = sub->next_api++;
+	process->span_end_id = sub->next_api++;
 	process_span(process, info->start_ns, info->start_ns);
 	writer_begin(&sub->writer);
 	writer_execf(&sub->writer,
 		     "INSERT OR REPLACE INTO rtl_process VALUES"
-		     " (%u, %d, %d, %lld, NULL, %Q, %Q, %Q, nullif(%lld, 0), %lld)",
+		     " (%u, %d, %d, %lld, NULL, %Q, %Q, %Q, nullif(%lld, 0), %lld, %lld)",
 		     process->number, info->pid, info->parent_pid, (long long)info->start_ns,
 		     texts[0], texts[1], texts[2], (long long)process_spool(info),
-		     (long long)process->span_id);
+		     (long long)process->span_id, (long long)process->span_end_id);
 	arena_fini(&arena);
 	write_clock(sub, process);
 	write_span(sub, process);

@@ -10,7 +10,14 @@
 
 #include <stddef.h>
 
-/* Keys as the rocpd schema has them: checked at the end of a transaction, where they are. */
+/*
+ * Keys as the rocpd schema has them: checked at the end of a transaction, where they are.
+ *
+ * RPD's tools renumber rocpd_string. They know which columns of the rocpd tables refer to it, but
+ * for two; these and ours are named in rocpd_metadata, as tag and value
+ * `references::rocpd_string.id` and ("table", "column"). A column with OF_STRING must be known or
+ * named.
+ */
 #define DEFERRED   " (id) DEFERRABLE INITIALLY DEFERRED"
 #define OF_STRING  " REFERENCES rocpd_string" DEFERRED
 #define OF_USTRING " REFERENCES rocpd_ustring" DEFERRED
@@ -64,7 +71,9 @@ const char schema_rocpd_tables[] =
 	" name_id INTEGER NOT NULL" OF_STRING ");"
 	"INSERT INTO rocpd_metadata (tag, value) VALUES"
 	" ('gpu_stride', '1000'), ('pid_stride', '10000000'),"
-	" ('schema_version', '" SCHEMA_ROCPD_VERSION "'), ('session_count', '1');";
+	" ('schema_version', '" SCHEMA_ROCPD_VERSION "'), ('session_count', '1'),"
+	" ('references::rocpd_string.id', '(\"rocpd_counter\", \"name_id\")'),"
+	" ('references::rocpd_string.id', '(\"rocpd_stackframe\", \"name_id\")');";
 
 /* The names behind a row of rocpd_api or rocpd_op. */
 #define API_NAMES                                                                                  \
@@ -146,7 +155,7 @@ const char schema_rtl_tables[] =
 	"CREATE TABLE rtl_process (process INTEGER PRIMARY KEY NOT NULL, pid INTEGER NOT NULL,"
 	" parent_pid INTEGER NOT NULL, start_ns INTEGER NOT NULL, end_ns INTEGER,"
 	" program TEXT, command TEXT, host_name TEXT, spool INTEGER,"
-	" api_id INTEGER NOT NULL" OF_API ");"
+	" api_id INTEGER NOT NULL" OF_API ", end_api_id INTEGER NOT NULL" OF_API ");"
 	"CREATE TABLE rtl_position (spool INTEGER NOT NULL, ring INTEGER NOT NULL,"
 	" position INTEGER NOT NULL, PRIMARY KEY (spool, ring)) WITHOUT ROWID;"
 	"CREATE TABLE rtl_clock (process INTEGER NOT NULL, time_ns INTEGER NOT NULL,"
@@ -239,9 +248,12 @@ const char schema_copy_tables[] =
 const char schema_call_tables[] =
 	"CREATE TABLE IF NOT EXISTS rtl_call (api_id INTEGER PRIMARY KEY NOT NULL,"
 	" process INTEGER NOT NULL, uid INTEGER NOT NULL, parent_uid INTEGER NOT NULL,"
-	" instance INTEGER NOT NULL, correlation INTEGER NOT NULL, status_id INTEGER NOT NULL,"
-	" result INTEGER NOT NULL, parent INTEGER, stream INTEGER, device INTEGER,"
+	" instance INTEGER NOT NULL, correlation INTEGER NOT NULL,"
+	" status_id INTEGER NOT NULL" OF_STRING
+	", result INTEGER NOT NULL, parent INTEGER, stream INTEGER, device INTEGER,"
 	" flags INTEGER, work INTEGER);"
+	"INSERT INTO rocpd_metadata (tag, value) SELECT 'references::rocpd_string.id',"
+	" '(\"rtl_call\", \"status_id\")' EXCEPT SELECT tag, value FROM rocpd_metadata;"
 	"CREATE VIEW IF NOT EXISTS rtl_calls AS SELECT c.api_id AS api_id, a.pid AS pid,"
 	" a.tid AS tid, dom.string AS domain, nullif(cat.string, '') AS category,"
 	" nam.string AS function, a.start AS begin_ns,"

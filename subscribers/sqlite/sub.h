@@ -59,8 +59,8 @@ struct process {
 	uint32_t host_number; /* in the host */
 	int32_t pid;
 	bool ended;
-	/* Its row of rocpd_api, which spans it. */
-	int64_t span_id;
+	/* Its rows of rocpd_api: where it begins and ends. */
+	int64_t span_id, span_end_id;
 	uint64_t span_start_ns, span_end_ns;
 	bool span_changed;
 	struct map uids;         /* tracepoints that have a row: see tracepoints.c */

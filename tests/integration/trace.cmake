@@ -92,6 +92,13 @@ trace_test(softgpu.no_sdma_two_gpus command softgpu "" "SOFTGPU_COUNT=2;HSA_ENAB
 trace_test(softgpu.no_sdma command softgpu "" "HSA_ENABLE_SDMA=0" copies)
 trace_test(softgpu.no_interrupt command softgpu "" "HSA_ENABLE_INTERRUPT=0" streams_events)
 
+# What RPD's tools make of it
+add_test(NAME trace.softgpu.rpd_tools COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/rpd_tools.py
+  $<TARGET_FILE:rtl_cli> ${CMAKE_CURRENT_SOURCE_DIR}/../softgpu/run
+  ${PROJECT_BINARY_DIR}/tests/programs/two_gpus)
+set_tests_properties(trace.softgpu.rpd_tools PROPERTIES LABELS softgpu TIMEOUT 300 ENVIRONMENT
+  "SOFTGPU_COUNT=2;RTL_HSA_EXIT_MS=60000;SOFTGPU_KERNELS=${PROJECT_BINARY_DIR}/tests/programs/libhost_kernels.so")
+
 # What the program's own events say, with the tool and without it
 foreach(runner softgpu rocm7)
   foreach(how alone lite standard hip full)

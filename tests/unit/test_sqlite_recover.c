@@ -151,7 +151,7 @@ static void test_sqlite_recover__host_died__each_event_is_there_once(void **stat
 	assert_answer(t->file,
 		      "SELECT count(*) FROM rocpd_api WHERE domain_id ="
 		      " (SELECT id FROM rocpd_string WHERE string = 'rtl')",
-		      "1");
+		      "2");
 	assert_answer(t->file, "SELECT value FROM rtl_meta WHERE key = 'recovered'", "1");
 	assert_answer(t->file, "SELECT value FROM rtl_meta WHERE key = 'where'", "collector");
 }

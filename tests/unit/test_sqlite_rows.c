@@ -179,7 +179,7 @@ static void test_sqlite_rows__links_no__two_rows_for_a_dispatch(void **state)
 		      "SELECT (SELECT count(*) FROM rocpd_op), (SELECT count(*) FROM rtl_dispatch),"
 		      " (SELECT count(*) FROM rocpd_api), (SELECT count(*) FROM rocpd_api_ops),"
 		      " (SELECT count(*) FROM rocpd_kernelapi)",
-		      "10|10|1|0|0");
+		      "10|10|2|0|0");
 }
 
 static void test_sqlite_rows__two_processes__queues_stay_apart(void **state)
@@ -204,7 +204,8 @@ static void test_sqlite_rows__two_processes__queues_stay_apart(void **state)
 		      "1|1|1;2|2|1;3|2|4000000000;4|1|4000000000");
 	assert_answer(t->file,
 		      "SELECT pid, apiName, args FROM api WHERE domain = 'rtl' ORDER BY pid",
-		      "4711|Process|/usr/bin/app;4712|Process|/bin/rank1");
+		      "4711|Process|/usr/bin/app;4711|ProcessEnd|/usr/bin/app;"
+		      "4712|Process|/bin/rank1;4712|ProcessEnd|/bin/rank1");
 	assert_answer(t->file, "SELECT process, pid, program FROM rtl_process ORDER BY process",
 		      "1|4711|/usr/bin/app;2|4712|/bin/rank1");
 }
@@ -223,7 +224,7 @@ static void test_sqlite_rows__queue_events__make_one_row(void **state)
 	assert_answer(t->file, "SELECT uid, kind, name FROM rtl_tracepoint", "73|queue|queue 3");
 }
 
-static void test_sqlite_rows__process__is_spanned_by_a_row_of_api(void **state)
+static void test_sqlite_rows__process__is_marked_by_rows_of_api_that_last_nothing(void **state)
 {
 	struct trace *t = *state;
 
@@ -231,7 +232,12 @@ static void test_sqlite_rows__process__is_spanned_by_a_row_of_api(void **state)
 	deliver_dispatches(t, 1000);
 	fake_host_flush(t->host);
 	trace_end(t);
-	assert_answer(t->file, "SELECT start, \"end\" FROM api WHERE apiName = 'Process'",
+	assert_answer(t->file, "SELECT apiName, start, \"end\" FROM api WHERE domain = 'rtl'",
+		      "Process|1000000|1000000;ProcessEnd|5999900|5999900");
+	assert_answer(t->file, "SELECT min(start), max(\"end\") FROM rocpd_api", "1000000|5999900");
+	assert_answer(t->file,
+		      "SELECT a.start, z.start FROM rtl_process AS p JOIN rocpd_api AS a ON"
+		      " a.id = p.api_id JOIN rocpd_api AS z ON z.id = p.end_api_id",
 		      "1000000|5999900");
 	assert_answer(t->file,
 		      "SELECT min(start) >= 1000000, max(\"end\") <= 5999900 FROM rocpd_op", "1|1");
@@ -351,7 +357,7 @@ int main(void)
 		TEST(test_sqlite_rows__links_no__two_rows_for_a_dispatch),
 		TEST(test_sqlite_rows__two_processes__queues_stay_apart),
 		TEST(test_sqlite_rows__queue_events__make_one_row),
-		TEST(test_sqlite_rows__process__is_spanned_by_a_row_of_api),
+		TEST(test_sqlite_rows__process__is_marked_by_rows_of_api_that_last_nothing),
 		TEST(test_sqlite_rows__ledger_and_losses__as_the_host_says),
 		TEST(test_sqlite_rows__fields__are_described),
 		TEST(test_sqlite_rows__short_payload__is_counted_not_read),

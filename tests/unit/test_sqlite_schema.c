@@ -107,8 +107,8 @@ static void test_sqlite_schema__filled_trace__views_say_what_they_mean(void **st
 		      "2|2|2|1|5001300|5001900|add(float*)|KernelExecution");
 	assert_answer(t->file, "SELECT * FROM kernel WHERE id = 2",
 		      "2|2|2|1|5001300|5001900|600||1024|2|3|64|4|5|4096|16|add(float*)");
-	assert_answer(t->file, "SELECT * FROM api WHERE id = 3",
-		      "3|4711|4711|5001000|5001000|hsa||KernelDispatch|add(float*)");
+	assert_answer(t->file, "SELECT * FROM api WHERE id = 4",
+		      "4|4711|4711|5001000|5001000|hsa||KernelDispatch|add(float*)");
 	assert_answer(t->file, "SELECT * FROM nop WHERE id = 1",
 		      "1|0|1|1|0|5000300|5000900|add(float*)|KernelExecution");
 	assert_answer(t->file, "SELECT node, pid, tid FROM napi WHERE id = 2", "0|4711|4711");
@@ -205,10 +205,37 @@ static void test_sqlite_schema__queries_of_the_documentation__can_be_run(void **
 	assert_int_equal(queries, 11);
 }
 
+/* RPD's tools renumber rocpd_string, and look for the columns that refer to it: some they know, the
+ * others are named in rocpd_metadata. */
+static void test_sqlite_schema__columns_of_strings__are_named_where_tools_look(void **state)
+{
+	struct trace *t = *state;
+
+	trace_begin(t, "");
+	trace_end(t);
+	assert_answer(t->file,
+		      "SELECT m.name, f.\"from\" FROM sqlite_master AS m,"
+		      " pragma_foreign_key_list(m.name) AS f WHERE m.type = 'table'"
+		      " AND f.\"table\" = 'rocpd_string' AND (m.name, f.\"from\") NOT IN (VALUES"
+		      " ('rocpd_op', 'description_id'), ('rocpd_op', 'opType_id'),"
+		      " ('rocpd_api', 'domain_id'), ('rocpd_api', 'category_id'),"
+		      " ('rocpd_api', 'apiName_id'), ('rocpd_kernelapi', 'kernelName_id'))"
+		      " AND '(\"' || m.name || '\", \"' || f.\"from\" || '\")' NOT IN"
+		      " (SELECT value FROM rocpd_metadata WHERE tag ="
+		      " 'references::rocpd_string.id')",
+		      "");
+	assert_answer(
+		t->file,
+		"SELECT count(*) FROM rocpd_metadata WHERE tag = 'references::rocpd_string.id'"
+		" AND value = '(\"rtl_call\", \"status_id\")'",
+		"1");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, trace_setup, trace_teardown)
+		TEST(test_sqlite_schema__columns_of_strings__are_named_where_tools_look),
 		TEST(test_sqlite_schema__a_trace__has_each_table_and_view_of_rocpd),
 		TEST(test_sqlite_schema__empty_trace__views_can_be_read),
 		TEST(test_sqlite_schema__filled_trace__views_say_what_they_mean),

@@ -27,7 +27,7 @@ static const char *const questions[] = {
 	"SELECT (SELECT count(*) FROM rocpd_op) - (SELECT count(*) FROM rocpd_api_ops)",
 	"SELECT (SELECT count(*) FROM rocpd_op) - (SELECT count(*) FROM rocpd_kernelapi)",
 	"SELECT (SELECT count(*) FROM rocpd_api) - (SELECT count(*) FROM rocpd_op)"
-	" - (SELECT count(*) FROM rtl_process)",
+	" - 2 * (SELECT count(*) FROM rtl_process)",
 	"SELECT max(count(*) - 1, 0) FROM rtl_process",
 	"SELECT max(count(*) - 2, 0) FROM rtl_stream WHERE name <> 'rtl.diagnostics'",
 	"SELECT count(*) - count(DISTINCT queue) FROM rtl_queue",
