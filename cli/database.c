@@ -17,6 +17,7 @@
 
 /* Kinds of operations that are kept apart; RPD's recorders know a dozen. */
 #define KINDS_MAX 256
+#define GPUS_MAX  1024
 
 struct database {
 	sqlite3 *connection;
@@ -47,6 +48,11 @@ struct reading {
 	struct kind *last_kind;
 	struct summary_device *device;
 	sqlite3_int64 device_number;
+	/* Where rocpd_op counts GPUs from 0 (fact "gpu"): their KFD nodes, in pairs with those. */
+	struct {
+		sqlite3_int64 index, node;
+	} gpus[GPUS_MAX];
+	size_t gpu_count;
 };
 
 static int out_of_memory(void)
@@ -454,11 +460,46 @@ static bool has_no_time(struct reading *r, sqlite3_int64 id)
 	return none;
 }
 
+/* row: index, node */
+static void add_gpu(void *user, const char *const *row)
+{
+	struct reading *r = user;
+
+	if (r->gpu_count == GPUS_MAX || !row[0] || !row[1])
+		return;
+	r->gpus[r->gpu_count].index = strtoll(row[0], NULL, 10);
+	r->gpus[r->gpu_count++].node = strtoll(row[1], NULL, 10);
+}
+
+static int look_for_gpus(struct reading *r)
+{
+	char *gpu = database_fact(r->database, "gpu");
+	int error = 0;
+
+	if (gpu && !strcmp(gpu, "index"))
+		error = database_query(r->database,
+				       "SELECT DISTINCT i.value, n.value FROM "
+				       "rtl_tracepoint_metadata AS i JOIN rtl_tracepoint_metadata "
+				       "AS n USING (process, uid) WHERE i.key = 'gpu_index' AND "
+				       "n.key = 'node'",
+				       add_gpu, r);
+	free(gpu);
+	return error;
+}
+
+static sqlite3_int64 node_of(const struct reading *r, sqlite3_int64 number)
+{
+	for (size_t i = 0; i < r->gpu_count; i++)
+		if (r->gpus[i].index == number)
+			return r->gpus[i].node;
+	return number;
+}
+
 static bool add_to_device(struct reading *r, sqlite3_int64 number, sqlite3_int64 start,
 			  sqlite3_int64 end)
 {
 	if (!r->device || number != r->device_number)
-		r->device = summary_device(r->summary, (uint32_t)number);
+		r->device = summary_device(r->summary, (uint32_t)node_of(r, number));
 	r->device_number = number;
 	if (!r->device)
 		return false;
@@ -690,6 +731,8 @@ int database_summarize(struct database *database, struct summary *summary)
 	if (database->has_dispatches)
 		r->flags = prepare(database, "SELECT flags FROM rtl_dispatch WHERE op_id = ?");
 	if (r->string && (r->flags || !database->has_dispatches))
+		error = look_for_gpus(r);
+	if (!error)
 		error = add_operations(r);
 	if (!error && database->has_copies)
 		error = add_rows(database, summary,

@@ -87,6 +87,52 @@ static void set_memory(const struct agent *agent)
 		collector_set_number(agent->uid, "memory_bytes", bytes);
 }
 
+/* KFD nodes of agents: a processor with a GPU in it is both. */
+struct nodes {
+	uint32_t cpus[AGENTS_MAX], gpus[AGENTS_MAX];
+	uint32_t cpu_count, gpu_count;
+};
+
+static struct nodes nodes; /* the lock's */
+
+static hsa_status_t note_node(hsa_agent_t handle, void *data)
+{
+	hsa_device_type_t type;
+	uint32_t node = 0;
+
+	(void)data;
+	/* Runtimes that tell the first of GPUs only mean the same by the second. */
+	if (!get(handle, HSA_AGENT_INFO_DEVICE, &type) ||
+	    (!get(handle, HSA_AMD_AGENT_INFO_DRIVER_NODE_ID, &node) &&
+	     !get(handle, HSA_AGENT_INFO_NODE, &node)))
+		return HSA_STATUS_SUCCESS;
+	if (type == HSA_DEVICE_TYPE_CPU && nodes.cpu_count < AGENTS_MAX)
+		nodes.cpus[nodes.cpu_count++] = node;
+	else if (type == HSA_DEVICE_TYPE_GPU && nodes.gpu_count < AGENTS_MAX)
+		nodes.gpus[nodes.gpu_count++] = node;
+	return HSA_STATUS_SUCCESS;
+}
+
+static bool is_gpu_node(uint32_t node)
+{
+	for (uint32_t i = 0; i < nodes.gpu_count; i++)
+		if (nodes.gpus[i] == node)
+			return true;
+	return false;
+}
+
+/* Its place among all GPUs of the machine, in the order of nodes: also of those that the process
+ * does not see, whose nodes are those that no processor has. */
+static uint32_t machine_index(uint32_t node)
+{
+	uint32_t index = node;
+
+	for (uint32_t i = 0; i < nodes.cpu_count; i++)
+		if (nodes.cpus[i] < node && !is_gpu_node(nodes.cpus[i]))
+			index--;
+	return index;
+}
+
 /*
  * What identifies it is the hardware, where the runtime tells its UUID ("GPU-XX" says that it does
  * not): another GPU of the same node number, on another machine, is another one.
@@ -105,6 +151,7 @@ static void identify(struct agent *agent)
 	if (*uuid && strcmp(uuid, "GPU-XX") != 0)
 		desc.source = uuid;
 	desc.hash = agent->node;
+	agent->index = machine_index(agent->node);
 	agent->name = collector_string(name);
 	(void)rtl_tracepoint_register(&desc, &agent->uid);
 }
@@ -125,6 +172,7 @@ static void describe(struct agent *agent, uint32_t index)
 		return;
 	collector_set_number(agent->uid, "node", agent->node);
 	collector_set_number(agent->uid, "visible_index", index);
+	collector_set_number(agent->uid, "gpu_index", agent->index);
 	set_text(agent, HSA_AMD_AGENT_INFO_PRODUCT_NAME, "product");
 	set_text(agent, HSA_AMD_AGENT_INFO_UUID, "uuid");
 	set_bus_address(agent);
@@ -168,6 +216,8 @@ void agents_init(void)
 	if (!ready) {
 		uint32_t count = 0;
 
+		nodes.cpu_count = nodes.gpu_count = 0;
+		(void)collector.hsa.iterate_agents(note_node, NULL);
 		(void)collector.hsa.iterate_agents(add, &count);
 		/* Pairs with the acquire in agents_list. */
 		atomic_store_explicit(&agent_count, count, memory_order_release);

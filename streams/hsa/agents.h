@@ -15,7 +15,8 @@
 
 struct agent {
 	hsa_agent_t handle;
-	uint32_t node; /* KFD node id */
+	uint32_t node;  /* KFD node id */
+	uint32_t index; /* among the GPUs of the machine, by node */
 	uint64_t uid;
 	uint64_t name;
 };

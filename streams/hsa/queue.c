@@ -92,6 +92,7 @@ void queue_forget_all(void)
 
 static void describe(struct queue *queue)
 {
+	const struct agent *agent = agents_find(queue->agent);
 	char name[24];
 	struct rtl_tracepoint_desc desc = {
 		.struct_size = sizeof(desc), .kind = "queue", .name = name, .hash = queue->node};
@@ -100,6 +101,8 @@ static void describe(struct queue *queue)
 	if (rtl_tracepoint_register(&desc, &queue->uid))
 		return;
 	collector_set_number(queue->uid, "gpu", queue->node);
+	if (agent)
+		collector_set_number(queue->uid, "gpu_index", agent->index);
 	collector_set_number(queue->uid, "packets", queue->packets);
 }
 

@@ -132,12 +132,13 @@ static void write_copy(struct sub *sub, const struct process *process,
 	cell_known(&cell[30], c->range);
 }
 
-static void write_op(struct sub *sub, const struct rtl_event *event, const struct rtl_hsa_copy *c)
+static void write_op(struct sub *sub, struct process *process, const struct rtl_event *event,
+		     const struct rtl_hsa_copy *c)
 {
 	struct cell *cell = rows_add(&sub->op);
 
 	cell_int(&cell[0], sub->next_op);
-	cell_int(&cell[1], c->gpu);
+	cell_int(&cell[1], dispatch_gpu(sub, process, c->gpu, event->parent_uid));
 	cell_int(&cell[2], QUEUE_ID);
 	cell_int(&cell[3], (int64_t)event->instance);
 	cell_int(&cell[4], (int64_t)begin_of(c));
@@ -191,12 +192,12 @@ static void write_copyapi(struct sub *sub, const struct rtl_hsa_copy *c, int64_t
 	cell_int(&cell[11], 0);
 }
 
-static void write_gpu_work(struct sub *sub, const struct process *process,
-			   const struct rtl_event *event, const struct rtl_hsa_copy *c)
+static void write_gpu_work(struct sub *sub, struct process *process, const struct rtl_event *event,
+			   const struct rtl_hsa_copy *c)
 {
 	int64_t api;
 
-	write_op(sub, event, c);
+	write_op(sub, process, event, c);
 	api = links_op(sub, process, event->correlation, sub->next_op);
 	if (api) {
 		write_copyapi(sub, c, api);

@@ -207,13 +207,32 @@ static int64_t kernel_name(struct sub *sub, struct process *process, uint64_t ui
 	return id;
 }
 
-static void write_op(struct sub *sub, const struct rtl_hsa_dispatch *d, int64_t queue, int64_t name)
+uint32_t dispatch_gpu(struct sub *sub, struct process *process, uint32_t node, uint64_t uid)
+{
+	uint64_t number;
+	const char *text;
+
+	if (!sub->settings.gpu_index)
+		return node;
+	number = map_get(&process->gpus, (uint64_t)node + 1);
+	if (number)
+		return (uint32_t)(number - 1);
+	/* recordings of versions that did not tell have nodes */
+	text = tracepoints_metadata(sub, process->info, uid, "gpu_index");
+	number = text ? strtoul(text, NULL, 10) : node;
+	if (!map_set(&process->gpus, (uint64_t)node + 1, number + 1))
+		writer_error(&sub->writer, SQLITE_NOMEM, "GPU");
+	return (uint32_t)number;
+}
+
+static void write_op(struct sub *sub, const struct rtl_hsa_dispatch *d, uint32_t gpu, int64_t queue,
+		     int64_t name)
 {
 	struct cell *cell = rows_add(&sub->op);
 	bool timed = !(d->flags & RTL_HSA_DISPATCH_NO_TIME) && d->end_ns;
 
 	cell_int(&cell[0], sub->next_op);
-	cell_int(&cell[1], d->gpu);
+	cell_int(&cell[1], gpu);
 	cell_int(&cell[2], queue);
 	cell_int(&cell[3], (int64_t)d->packet_id);
 	/* Without GPU times it lasts nothing, where it was submitted. */
@@ -349,7 +368,8 @@ static void dispatch_ended(struct sub *sub, struct process *process, const struc
 	const struct rtl_hsa_dispatch *d = event->payload;
 	int64_t name = kernel_name(sub, process, event->uid, d->kernel_name), api;
 
-	write_op(sub, d, queue_id(sub, process, d), name);
+	write_op(sub, d, dispatch_gpu(sub, process, d->gpu, event->parent_uid),
+		 queue_id(sub, process, d), name);
 	write_dispatch(sub, process, event, d);
 	api = links_op(sub, process, event->correlation, sub->next_op);
 	if (api) {

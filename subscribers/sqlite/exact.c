@@ -79,6 +79,8 @@ void exact_take_over(struct sub *sub)
 	output_writer(self, sizeof(self));
 	writer_execf(w, "INSERT OR REPLACE INTO rtl_meta VALUES ('%s', %Q), ('state', 'writing')",
 		     OUTPUT_WRITER_KEY, self);
+	sub->settings.gpu_index = writer_ask_int(
+		w, "SELECT count(*) FROM rtl_meta WHERE key = 'gpu' AND value = 'index'");
 	writer_exec(w, "INSERT OR REPLACE INTO rtl_meta SELECT 'recovered',"
 		       " ifnull((SELECT value FROM rtl_meta WHERE key = 'recovered'), 0) + 1");
 }

@@ -54,6 +54,13 @@ static const struct rtl_setting_info setting_infos[] = {
 		.fallback = "yes",
 		.description = "yes or no: calls with their arguments, where these were recorded",
 	},
+	{
+		.struct_size = sizeof(struct rtl_setting_info),
+		.key = "gpu",
+		.fallback = "node",
+		.description = "node or index: whether gpuId of rocpd_op is the KFD node of a GPU, "
+			       "as elsewhere in the file, or its place among the GPUs, from 0",
+	},
 };
 
 #define SETTING_COUNT (sizeof(setting_infos) / sizeof(setting_infos[0]))
@@ -87,6 +94,12 @@ static bool parse_switch(const char *text, bool *out)
 	return *out || strcmp(text, "no") == 0;
 }
 
+static bool parse_gpu(const char *text, bool *is_index)
+{
+	*is_index = strcmp(text, "index") == 0;
+	return *is_index || strcmp(text, "node") == 0;
+}
+
 static bool parse_page_size(const char *text, uint32_t *out)
 {
 	return parse_number(text, 512, 65536, out) && (*out & (*out - 1)) == 0;
@@ -115,6 +128,7 @@ static int parse_settings(struct sub *sub, const struct rtl_setting *settings, s
 	fine[2] = parse_page_size(values[2], &s->page_size);
 	fine[3] = parse_switch(values[3], &s->links);
 	fine[4] = parse_switch(values[4], &s->args);
+	fine[5] = parse_gpu(values[5], &s->gpu_index);
 	for (size_t i = 0; i < SETTING_COUNT; i++)
 		if (!fine[i])
 			return refuse_setting(sub->host, i, values[i]);

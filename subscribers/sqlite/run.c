@@ -101,6 +101,7 @@ static void write_meta(struct sub *sub)
 	set_both(sub, "mode", host->property(host, "mode"));
 	set_both(sub, "where", host->property(host, "where"));
 	set_both(sub, "clock", "CLOCK_BOOTTIME, ns");
+	set_both(sub, "gpu", sub->settings.gpu_index ? "index" : "node");
 }
 
 bool run_begin(struct sub *sub)
@@ -473,6 +474,7 @@ void run_fini(struct sub *sub)
 	for (struct process *p = sub->processes, *next; p; p = next) {
 		next = p->next;
 		dispatch_process_fini(p);
+		map_fini(&p->gpus);
 		map_fini(&p->uids);
 		map_fini(&p->kernels);
 		map_fini(&p->kernel_names);

@@ -47,8 +47,9 @@ struct settings {
 	char *output; /* pattern */
 	uint32_t batch;
 	uint32_t page_size;
-	bool links; /* rows of rocpd_api and its kin for dispatches without an API call */
-	bool args;  /* calls with their arguments, where there are any */
+	bool links;     /* rows of rocpd_api and its kin for dispatches without an API call */
+	bool args;      /* calls with their arguments, where there are any */
+	bool gpu_index; /* in rocpd_op GPUs are counted from 0; an output that is continued says */
 };
 
 /* A process that events come from. */
@@ -66,6 +67,7 @@ struct process {
 	struct map uids;         /* tracepoints that have a row: see tracepoints.c */
 	struct map kernels;      /* tracepoint -> id of the name */
 	struct map kernel_names; /* host's string -> id of the name */
+	struct map gpus;         /* KFD node + 1 -> number in rocpd_op + 1, where these differ */
 	struct map queues;       /* number -> struct queue * */
 	struct queue *last_queue;
 };
@@ -230,6 +232,8 @@ int dispatch_subscribe(struct sub *sub, struct stream *stream);
 /* Takes note of the process's queues that an earlier host has written. */
 void dispatch_process_resume(struct sub *sub, struct process *process);
 void dispatch_process_fini(struct process *process);
+/* What rocpd_op has for the GPU of that KFD node; its metadata are those of a tracepoint of its. */
+uint32_t dispatch_gpu(struct sub *sub, struct process *process, uint32_t node, uint64_t uid);
 /* Links a row of rocpd_api to one of rocpd_op. */
 void dispatch_write_link(struct sub *sub, int64_t api, int64_t op);
 /* Size of a type's payload, as the stream describes it; 0: it has no such type. */

@@ -160,6 +160,25 @@ def check_trimmed(rtl, path, folder):
               f"copies of a cut trace: {counted}, {ops - kernels}")
 
 
+def check_gpus(rtl, program, path, folder):
+    by_index = trace(rtl, folder, "index.db", program, "&gpu=index")
+    for file, expected in ((path, [1, 2]), (by_index, [0, 1])):
+        numbers = [n for n, in ask(file, "SELECT DISTINCT gpuId FROM rocpd_op ORDER BY gpuId")]
+        check(numbers == expected, f"numbers of GPUs: {numbers}, not {expected}")
+        pairs = ask(file, "SELECT DISTINCT o.gpuId, w.gpu FROM rocpd_op AS o JOIN (SELECT op_id, gpu"
+                          " FROM rtl_dispatch UNION ALL SELECT op_id, gpu FROM rtl_copy) AS w"
+                          " ON w.op_id = o.id ORDER BY 1")
+        check(pairs == list(zip(expected, [1, 2])), f"gpuId and gpu: {pairs}")
+        links = ask(file, "SELECT (SELECT count(*) FROM rocpd_op), count(*) FROM rtl_api_ops")[0]
+        check(links[0] == links[1], f"operations and links: {links}")
+        summary = run(rtl, "summary", file).stdout
+        for node in 1, 2:
+            check(re.search(rf"^GPU {node} \(gfx", summary, re.M), f"GPU {node}: {summary}")
+        check("GPU 0" not in summary, f"summary: {summary}")
+        nodes = [g["node"] for g in json.loads(run(rtl, "info", "--json", file).stdout)["gpus"]]
+        check(nodes == [1, 2], f"info: {nodes}")
+
+
 def main():
     rtl, *program = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
@@ -167,6 +186,7 @@ def main():
         check_time_by_name(path)
         check_dedupe(path, folder)
         check_trimmed(rtl, path, folder)
+        check_gpus(rtl, program, path, folder)
     print(f"rpd_tools: {found} differences")
     return 1 if found else 0
 

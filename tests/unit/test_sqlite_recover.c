@@ -156,6 +156,65 @@ static void test_sqlite_recover__host_died__each_event_is_there_once(void **stat
 	assert_answer(t->file, "SELECT value FROM rtl_meta WHERE key = 'where'", "collector");
 }
 
+/* A dispatch on the GPU of that node, from a queue with that uid. */
+static void deliver_on(struct trace *t, uint32_t node, uint64_t queue)
+{
+	struct rtl_hsa_dispatch d = sample_dispatch(0);
+	struct rtl_event e = fake_event(t->hsa, RTL_TASK_END, t->process, &d, sizeof(d));
+
+	d.gpu = node;
+	e.uid = 100;
+	e.parent_uid = queue;
+	fake_host_deliver_one(t->host, &e);
+}
+
+static void begin_gpus(struct trace *t, const char *where, const char *settings)
+{
+	new_host(t, where);
+	fake_host_tracepoint(t->host, t->process, 8, "queue", "queue 1", "gpu_index", "0");
+	fake_host_tracepoint(t->host, t->process, 9, "queue", "queue 2", "gpu_index", "5");
+	fake_host_tracepoint(t->host, t->process, 10, "queue", "queue 3", NULL, NULL);
+	trace_begin(t, settings);
+}
+
+static void test_sqlite_recover__gpus_by_index__go_on_so(void **state)
+{
+	struct trace *t = *state;
+
+	begin_gpus(t, "collector", "gpu=index");
+	deliver_on(t, 2, 8);
+	deliver_on(t, 7, 9);
+	fake_host_flush(t->host);
+	die(t);
+	begin_gpus(t, "recover", "");
+	for (int i = 0; i < 2; i++)
+		deliver_on(t, 3, 10); /* had come */
+	deliver_on(t, 7, 9);
+	deliver_on(t, 3, 10); /* not told: of an older version */
+	trace_end(t);
+	assert_answer(t->file,
+		      "SELECT gpuId, gpu FROM rocpd_op JOIN rtl_dispatch ON op_id = id"
+		      " ORDER BY id",
+		      "0|2;5|7;5|7;3|3");
+	assert_answer(t->file, "SELECT value FROM rtl_meta WHERE key = 'gpu'", "index");
+}
+
+static void test_sqlite_recover__gpus_by_node__go_on_so(void **state)
+{
+	struct trace *t = *state;
+
+	begin_gpus(t, "collector", "");
+	deliver_on(t, 2, 8);
+	fake_host_flush(t->host);
+	die(t);
+	begin_gpus(t, "recover", "gpu=index");
+	deliver_on(t, 2, 8); /* had come */
+	deliver_on(t, 7, 9);
+	trace_end(t);
+	assert_answer(t->file, "SELECT gpuId FROM rocpd_op ORDER BY id", "2;7");
+	assert_answer(t->file, "SELECT value FROM rtl_meta WHERE key = 'gpu'", "node");
+}
+
 static void test_sqlite_recover__names__are_not_doubled(void **state)
 {
 	struct trace *t = *state;
@@ -756,6 +815,8 @@ int main(void)
 #define TEST(name)                                                                                 \
 	cmocka_unit_test_setup_teardown(test_sqlite_recover__##name, trace_setup, trace_teardown)
 		TEST(host_died__each_event_is_there_once),
+		TEST(gpus_by_index__go_on_so),
+		TEST(gpus_by_node__go_on_so),
 		TEST(names__are_not_doubled),
 		TEST(queues__are_found_again_and_ids_go_on),
 		TEST(generic_tables__go_on),
