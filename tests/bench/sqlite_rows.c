@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -341,6 +342,7 @@ int main(int argc, char **argv)
 	double ours[MAX_ROUNDS], bare[MAX_ROUNDS], ratio[MAX_ROUNDS], end[MAX_ROUNDS];
 	double cpu[MAX_ROUNDS];
 	char file[4096], other[4096];
+	struct rusage usage;
 
 	if (!*plugin || rounds < 1 || rounds > MAX_ROUNDS || dispatches < 1)
 		die("usage", "sqlite_rows PLUGIN [DISPATCHES [ROUNDS [FOLDER [SETTINGS]]]]");
@@ -364,6 +366,8 @@ int main(int argc, char **argv)
 		       b.cpu * 1e9 / (double)dispatches, ratio[i], a.end);
 		fflush(stdout);
 	}
+	getrusage(RUSAGE_SELF, &usage);
+	printf("most memory: %ld MiB\n", usage.ru_maxrss >> 10);
 	printf("median: plugin %.2f M rows/s, bare %.2f M rows/s, ratio %.2f (of cpu time %.2f), "
 	       "end %.3f s\n",
 	       median(ours, rounds), median(bare, rounds), median(ratio, rounds),
