@@ -151,7 +151,7 @@ static const char *find_fault(const char *path)
 	if (stat(path, &st))
 		return strerror(errno);
 	if (S_ISDIR(st.st_mode))
-		return "is no trace but a folder";
+		return "is no trace but a folder; of a recording `rtl replay` makes one";
 	return S_ISREG(st.st_mode) && !st.st_size ? "is no trace: the file is empty" : NULL;
 }
 
