@@ -60,6 +60,8 @@ static void print(const char *path, const struct rtl_folder *is, const struct no
 		  const struct inspection *inspection)
 {
 	print_head(path, is, notes);
+	if (inspection->interrupted)
+		cli_line("interrupted: %s", inspection->interrupted);
 	for (size_t i = 0; i < inspection->count; i++)
 		print_process(&inspection->processes[i]);
 }
@@ -108,6 +110,7 @@ static void print_json(const char *path, const struct rtl_folder *is, const stru
 	info_json_text(",", "program", notes->command);
 	info_json_text(",", "subscribers", notes->subscribers);
 	info_json_text(",", "database", notes->database);
+	info_json_text(",", "interrupted", inspection->interrupted);
 	fputs(",\"processes\":[", stdout);
 	for (size_t i = 0; i < inspection->count; i++) {
 		fputs(i ? ",\n  " : "\n  ", stdout);

@@ -104,7 +104,11 @@ static int on_process(void *instance, const struct rtl_process *process)
 
 static int on_finish(void *instance)
 {
+	const char *interrupted = state.host->property(state.host, "interrupted");
+
 	(void)instance;
+	if (interrupted)
+		state.into->interrupted = copy(interrupted);
 	for (size_t i = 0; i < state.process_count; i++)
 		add_process(state.processes[i]);
 	return 0;
@@ -167,5 +171,6 @@ void inspection_fini(struct inspection *inspection)
 		free(process->command);
 	}
 	free(inspection->processes);
+	free(inspection->interrupted);
 	*inspection = (struct inspection){0};
 }

@@ -33,7 +33,8 @@ struct inspected_process {
 struct inspection {
 	struct inspected_process *processes;
 	size_t count;
-	bool failed; /* out of memory */
+	char *interrupted; /* when the collector died; NULL: it did not */
+	bool failed;       /* out of memory */
 };
 
 /** CLI_OK, or an exit status after a line. */

@@ -196,12 +196,14 @@ static void say_fate(enum fate now, int err)
  * as there is room. */
 static void lose_collector(void)
 {
+	static uint32_t said; /* bits; relaxed, as fate; also for the children */
 	int err;
 	enum fate now = look_for_fate(&err);
 
 	if (now == FATE_ENDED || now == FATE_REMOVED)
 		stop_publishing();
-	if (__atomic_exchange_n(&fate, now, __ATOMIC_RELAXED) != now)
+	__atomic_store_n(&fate, now, __ATOMIC_RELAXED);
+	if (!(__atomic_fetch_or(&said, 1u << now, __ATOMIC_RELAXED) & 1u << now))
 		say_fate(now, err);
 }
 

@@ -230,12 +230,13 @@ static bool recovers(const struct rtl_collector *c)
 	return c->kind == RTL_RECOVER || c->kind == RTL_RECORD_RECOVER;
 }
 
-/* What is to be recovered is so because its collector died: when that was. */
+/* What is to be recovered, or looked at before, is so because its collector died: when that was. */
 static void note_death(struct rtl_collector *c)
 {
+	bool dead = recovers(c) || (c->kind == RTL_INSPECT && !session_folder_is_alive(c->folder));
 	struct session_page *page;
 
-	if (!recovers(c) || session_map(c->folder, &page))
+	if (!dead || session_map(c->folder, &page))
 		return;
 	if (!__atomic_load_n(&page->ended, __ATOMIC_ACQUIRE))
 		host_set_death(c->host, __atomic_load_n(&page->seen_ns, __ATOMIC_RELAXED),

@@ -358,6 +358,8 @@ class DeadCollector(Faults):
                                                        env={"RTL_BUFFER_POLICY": policy})
                 err = self.end(child)
                 self.assertEqual(err.count("the collector is gone"), 1, err)
+                self.assertRegex(self.rtl("info", folder).stdout, r"(?m)^interrupted: the collector "
+                                 r"died at .* s after the program began; \d+ later events")
                 done = self.rtl("recover", folder)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertIn("the collector died at ", done.stderr)
