@@ -10,7 +10,7 @@
  * Rounds alternate between the two; medians count, and on a busy machine the ratio of CPU time. A
  * dispatch is five rows: rocpd_op, rtl_dispatch, rocpd_api, rocpd_kernelapi, rocpd_api_ops; with
  * links=no the first two. The last part, indexes and the end of
- * the journal, is measured on its own.
+ * the journal, is measured on its own; the memory is the most that the process had.
  */
 #include "fake_host.h"
 
