@@ -151,9 +151,10 @@ static void test_sqlite_schema__metadata__say_version_and_run(void **state)
 		      "1000;10000000;3");
 	assert_answer(t->file, "SELECT id, string FROM rocpd_string WHERE id = 1", "1|");
 	assert_answer(t->file, "SELECT id, string FROM rocpd_ustring WHERE id = 1", "1|");
-	assert_answer(t->file, "SELECT * FROM rtl_meta ORDER BY key",
-		      "clock|CLOCK_BOOTTIME, ns;mode|standard;schema|1;session|test-session;"
-		      "state|complete;version|0.1.0;where|process");
+	assert_answer(
+		t->file, "SELECT * FROM rtl_meta ORDER BY key",
+		"clock|CLOCK_BOOTTIME, ns;gpu|node;mode|standard;schema|1;session|test-session;"
+		"state|complete;version|0.1.0;where|process");
 	assert_answer(t->file, "SELECT value FROM rocpd_metadata WHERE tag = 'rtl_session'",
 		      "test-session");
 }
