@@ -120,7 +120,8 @@ enum rtl_hsa_metadata_flags {
 
 /**
  * rtl.hsa, RTL_METADATA: something that later events refer to has become known: uid names it,
- * and its tracepoint's kind, name and metadata say what it is ("agent", "kernel", "code_object");
+ * and its tracepoint's kind, name and metadata say what it is ("agent", "kernel", "code_object";
+ * the name of a kernel is its symbol, mangled as it is: who shows it demangles it);
  * parent_uid is that of the agent to which it belongs. May come again: agents when recording was
  * started late, the others each time that they are loaded.
  */
