@@ -113,7 +113,7 @@ static void say_cut_off(FILE *out, const struct ending *e)
 {
 	fprintf(out,
 		"%" PRIu64 " submitted, 0 recorded, %" PRIu64 " lost because the process ended "
-		"before they had",
+		"before they did",
 		e->cut_off, e->cut_off);
 }
 

@@ -35,7 +35,7 @@ ENDINGS = (
      NO_OPERATION + PAUSED + "began and when it ended; `rtl start`"),
     (("record", "--paused"), (PROGRAM, "10"), 0, PAUSED + "began and when it ended\n"),
     (("trace",), (PROGRAM, "104", "cut"), -signal.SIGKILL,
-     NO_OPERATION + "104 " + LOST + "104 lost because the process ended before they had\n"),
+     NO_OPERATION + "104 " + LOST + "104 lost because the process ended before they did\n"),
     (("trace", "-q"), (PROGRAM, "104", "cut"), -signal.SIGKILL, NO_OPERATION + "104 " + LOST + "104 lost"),
     (("trace",), (PROGRAM, "7", "missed"), -signal.SIGKILL,
      NO_OPERATION + "14 lost (of the test: 7, under way when the process ended: 7)\n"),
