@@ -30,7 +30,13 @@ while [ $# -gt 1 ]; do
   shift
 done
 mkdir -p "build/$preset/Testing/Temporary"
-echo "test_part (x.Y.test_part) ... skipped 'no room here'" >"build/$preset/Testing/Temporary/LastTest.log"
+cat >"build/$preset/Testing/Temporary/LastTest.log" <<END
+test_part (x.Y.test_part) ... skipped 'no room here'
+test_told (x.Y.test_told)
+It says what it is. ... skipped 'nor there'
+[  SKIPPED ] test_c__odd__done
+[  SKIPPED ] 1 test(s), listed below:
+END
 echo "    Start 1: good"
 echo "1/4 Test #1: good ....   Passed    0.01 sec"
 echo "words of the good one"
@@ -91,7 +97,8 @@ class Script(unittest.TestCase):
         self.assertEqual(len(rows), 9, done.stdout)
         self.assertIn("\n  tests: odd\n", done.stdout)
         self.assertIn("\n  tests on ROCm 7: odd\n", done.stdout)
-        self.assertIn("\n  tests (TSan): in part: test_part: 'no room here'\n", done.stdout)
+        for part in ("test_part: 'no room here'", "test_told: 'nor there'", "test_c__odd__done"):
+            self.assertEqual(done.stdout.count(f"\n  tests (TSan): in part: {part}\n"), 1)
         self.assertNotIn("words of", done.stdout)
 
     def test_a_test_fails__the_rest_runs_and_it_is_shown(self):
