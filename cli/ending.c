@@ -136,10 +136,10 @@ static bool is_paused(const struct ending *e)
 
 static void say_paused(FILE *out, const struct ending *e)
 {
-	fprintf(out, "recording was paused when the command %s%s%s; `rtl start` lets it go on",
+	fprintf(out, "recording was paused when the command %s%s%s%s",
 		e->paused_first ? "began" : "",
 		e->paused_first && e->paused_last ? " and when it " : "",
-		e->paused_last ? "ended" : "");
+		e->paused_last ? "ended" : "", e->paused_last ? "; `rtl start` lets it go on" : "");
 }
 
 static bool is_left_out(const struct ending *e)

@@ -181,8 +181,7 @@ void trace_remove_empty(struct launch *launch)
 		unlink(launch->session.database);
 }
 
-/* There was something to write and it is not there; what SQLite has against a file that is, has
- * been said. */
+/* There was something to write, and it is not there. */
 static void report_missing(const struct launch *launch)
 {
 	const char *path = launch->session.database;
