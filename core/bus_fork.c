@@ -29,7 +29,7 @@ static __thread struct {
 	bool start_held;
 	bool host_held;
 	bool bus_held;
-	void *ring; /* in which this thread has a record under way; NULL: none */
+	void *ring; /* in which this thread may have a record under way; NULL: none */
 	size_t ring_size;
 	void *dict; /* the same for the dictionary */
 	size_t dict_size;
@@ -73,9 +73,11 @@ static void prepare(void)
 		pthread_mutex_lock(&bus.lock);
 		fork_state.bus_held = true;
 	}
-	fork_state.ring = writer->in_use && writer->busy ? writer->ring : NULL;
-	if (fork_state.ring)
-		fork_state.ring_size = RING_HEADER_SIZE + writer->ring->capacity;
+	fork_state.ring = writer->in_use ? writer->ring : NULL;
+	/* its header also where it only fills what is open there, which nothing says */
+	fork_state.ring_size = RING_HEADER_SIZE;
+	if (fork_state.ring && writer->busy)
+		fork_state.ring_size += writer->ring->capacity;
 }
 
 /* Memory of the child's own in the place of what it does not inherit. */

@@ -8,20 +8,11 @@
 
 #include "bus.h"
 #include "clock.h"
-#include "writer.h"
 
 #define LIKELY(x)   __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 /* Orders our stores for a signal handler on this thread, and costs nothing. */
 #define BARRIER() __asm__ volatile("" ::: "memory")
-
-/* What an open thing is closed by: its ring and its place there. 0 is none of them. */
-#define UNKEPT 0xffffffffu /* only counted */
-
-static inline uint32_t handle_of(const struct ring_header *ring, uint32_t place)
-{
-	return (ring->index + 1) << 8 | place;
-}
 
 /* ---- a place */
 
@@ -36,7 +27,7 @@ static struct rtl_record *only_count(struct rtl_stream *stream, uint32_t *handle
 	if (stream == &rtl_stream_none || bus.parents)
 		return NULL;
 	__atomic_fetch_add(unkept(stream), 1, __ATOMIC_RELAXED);
-	*handle = UNKEPT;
+	*handle = OPEN_UNKEPT;
 	return NULL;
 }
 
@@ -81,84 +72,83 @@ out:
 	return taken;
 }
 
-static inline bool is_free(const struct ring_open *open)
-{
-	/* acquire: with the release in rtl_open_close, by another thread maybe */
-	return __atomic_load_n(&open->state, __ATOMIC_ACQUIRE) == RING_OPEN_FREE;
-}
-
-/* The first free place of the ring, mostly where the last one was closed; RING_OPEN_MAX: none. */
-static inline uint32_t find_place(const struct writer *writer)
-{
-	uint32_t i = writer->open_next;
-
-	if (LIKELY(i < RING_OPEN_MAX && is_free(&writer->ring->open[i])))
-		return i;
-	for (i = 0; i < RING_OPEN_MAX && !is_free(&writer->ring->open[i]); i++)
-		;
-	return i;
-}
-
 static inline bool is_wanted(const struct rtl_stream *stream, uint16_t type)
 {
 	return __atomic_load_n(&stream->wanted[type & 0xff], __ATOMIC_RELAXED) & SPOOL_WANT_RECORD;
 }
 
-struct rtl_record *rtl_open_reserve(struct rtl_stream *stream, uint16_t type, uint32_t payload_size,
-				    uint32_t *handle)
+/* At a place of the writer's ring, which a handler may have taken away by a fork: so it is read
+ * only once. */
+static inline struct rtl_record *take_place(struct writer *writer, struct ring_header *ring,
+					    uint32_t place, const struct rtl_stream *stream,
+					    uint16_t type, uint32_t payload_size, uint32_t *handle)
+{
+	struct rtl_record *record = &ring->open[place].record;
+
+	/* A signal handler that comes before this has closed what it has opened; one that comes
+	 * later takes another place. Should it fork, then the child may write to this one
+	 * (bus_fork.c). */
+	writer->open_next = place + 1;
+	BARRIER();
+	*handle = open_handle(ring, place);
+	record->size = (uint32_t)sizeof *record + payload_size;
+	record->stream = (uint16_t)stream->number;
+	record->type = type;
+	record->ticks = ring->tid;
+	return record;
+}
+
+static __attribute__((noinline, cold)) struct rtl_record *
+open_reserve_slow(struct rtl_stream *stream, uint16_t type, uint32_t payload_size, uint32_t *handle)
 {
 	struct writer *writer = writer_self;
-	struct ring_open *open;
-	uint32_t place;
+	struct ring_header *ring;
+	uint32_t place = 0;
 
 	*handle = 0;
 	if (!is_wanted(stream, type))
 		return NULL;
-	if (UNLIKELY(payload_size > RTL_OPEN_PAYLOAD_MAX))
+	if (payload_size > RTL_OPEN_PAYLOAD_MAX)
 		return only_count(stream, handle);
-	if (UNLIKELY(writer->busy || !writer->ring)) {
+	if (writer->busy || !writer->ring) {
 		if (!take_ring())
 			return is_wanted(stream, type) ? only_count(stream, handle) : NULL;
 		if (!is_wanted(stream, type)) /* a child's bus has wants of its own */
 			return NULL;
 		writer = writer_self;
 	}
-	writer->busy = 1;
-	BARRIER(); /* from here on no signal handler takes the place that we see */
-	place = find_place(writer);
-	if (UNLIKELY(place == RING_OPEN_MAX)) {
-		writer->busy = 0;
-		return only_count(stream, handle);
-	}
-	open = &writer->ring->open[place];
-	writer->open_next = place + 1;
-	*handle = handle_of(writer->ring, place);
-	__atomic_store_n(&open->state, RING_OPEN_TAKEN, __ATOMIC_RELAXED);
-	open->ends_at = 0;
-	open->record.size = (uint32_t)sizeof open->record + payload_size;
-	open->record.stream = (uint16_t)stream->number;
-	open->record.type = type;
-	open->record.uid = 0;
-	open->record.parent_uid = 0;
-	open->record.instance = 0;
-	open->record.correlation = 0;
-	return &open->record;
+	ring = *(struct ring_header *volatile *)&writer->ring;
+	if (!ring)
+		return NULL; /* a child by now, and it was the parent's */
+	while (place < RING_OPEN_MAX && ring_open_is_kept(&ring->open[place], writer->position))
+		place++;
+	if (place < RING_OPEN_MAX)
+		return take_place(writer, ring, place, stream, type, payload_size, handle);
+	return only_count(stream, handle);
 }
 
-void rtl_open_commit(struct rtl_record *record)
+/* The place that was closed last is mostly the one. */
+struct rtl_record *rtl_open_reserve(struct rtl_stream *stream, uint16_t type, uint32_t payload_size,
+				    uint32_t *handle)
 {
-	struct ring_open *open =
-		(struct ring_open *)(void *)((char *)record - offsetof(struct ring_open, record));
+	struct writer *writer = writer_self;
+	struct ring_header *ring = writer->ring;
+	uint32_t place;
 
-	/* release: with the acquire of who reads it after the end; what it holds is complete */
-	__atomic_store_n(&open->state, RING_OPEN_KEPT, __ATOMIC_RELEASE);
-	BARRIER();
-	writer_self->busy = 0;
+	BARRIER(); /* should a handler fork here, then the child may write to what we see */
+	if (UNLIKELY(!is_wanted(stream, type) || payload_size > RTL_OPEN_PAYLOAD_MAX ||
+		     writer->busy || !ring))
+		return open_reserve_slow(stream, type, payload_size, handle);
+	place = writer->open_next;
+	if (UNLIKELY(place >= RING_OPEN_MAX ||
+		     ring_open_is_kept(&ring->open[place], writer->position)))
+		return open_reserve_slow(stream, type, payload_size, handle);
+	return take_place(writer, ring, place, stream, type, payload_size, handle);
 }
 
 /* ---- its end */
 
-static __attribute__((noinline, cold)) struct ring_header *ring_of_another(uint32_t index)
+struct ring_header *open_ring_of_another(uint32_t index)
 {
 	/* acquire: with the release of the thread that has made it; in a child none is there */
 	if (!bus_here() ||
@@ -167,65 +157,19 @@ static __attribute__((noinline, cold)) struct ring_header *ring_of_another(uint3
 	return bus.rings[index];
 }
 
-/* NULL: it is closed already, or that of a parent. */
-static inline struct ring_open *find(const struct writer *writer, uint32_t handle,
-				     uint64_t instance)
-{
-	struct ring_header *ring = writer->ring;
-	struct ring_open *open;
-
-	if (UNLIKELY(!ring || ring->index != (handle >> 8) - 1))
-		ring = ring_of_another((handle >> 8) - 1);
-	if (UNLIKELY(!ring || (handle & 0xff) >= RING_OPEN_MAX))
-		return NULL;
-	open = &ring->open[handle & 0xff];
-	return open->record.instance == instance ? open : NULL;
-}
-
-static inline void close_place(struct writer *writer, struct ring_open *open, uint32_t handle)
-{
-	/* release: with the acquire in is_free; we have read what will be overwritten */
-	__atomic_store_n(&open->state, RING_OPEN_FREE, __ATOMIC_RELEASE);
-	if (LIKELY(writer->ring && open == &writer->ring->open[handle & 0xff]))
-		writer->open_next = handle & 0xff;
-}
-
 void rtl_open_close(struct rtl_stream *stream, uint32_t handle, uint64_t instance)
 {
-	struct writer *writer = writer_self;
 	struct ring_open *open;
 
 	if (!handle)
 		return;
-	if (UNLIKELY(handle == UNKEPT)) {
+	if (UNLIKELY(handle == OPEN_UNKEPT)) {
 		forget_unkept(stream);
 		return;
 	}
-	open = find(writer, handle, instance);
+	open = open_find(writer_self, handle, instance);
 	if (open)
-		close_place(writer, open, handle);
-}
-
-void rtl_commit_end(struct rtl_record *record, struct rtl_stream *stream, uint32_t handle,
-		    uint64_t instance)
-{
-	struct writer *writer = writer_self;
-	struct ring_open *open;
-
-	if (UNLIKELY(!handle || handle == UNKEPT)) {
-		rtl_commit(record);
-		rtl_open_close(stream, handle, instance);
-		return;
-	}
-	open = find(writer, handle, instance);
-	/* the commit closes it where the head is that of its own ring */
-	if (LIKELY(open && (uint8_t *)record == writer->cursor &&
-		   open == &writer->ring->open[handle & 0xff]))
-		__atomic_store_n(&open->ends_at, writer->position + ring_step(record->size),
-				 __ATOMIC_RELAXED); /* commit's release keeps it before the head */
-	rtl_commit(record);
-	if (LIKELY(open != NULL))
-		close_place(writer, open, handle);
+		open_close_place(writer_self, open, handle);
 }
 
 /* ---- the end of the process */
@@ -234,14 +178,14 @@ void rtl_commit_end(struct rtl_record *record, struct rtl_stream *stream, uint32
  * close it: then it publishes nothing, as nobody wants it any more. */
 static bool take_over(struct ring_header *ring, struct ring_open *open, struct ring_open *copy)
 {
-	uint32_t kept = RING_OPEN_KEPT;
+	uint64_t kept = RING_OPEN_KEPT;
 
 	/* acquire: with the release in rtl_commit */
 	if (!ring_open_is_kept(open, __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE)))
 		return false;
 	memcpy(copy, open, sizeof *copy);
-	return __atomic_compare_exchange_n(&open->state, &kept, RING_OPEN_FREE, false,
-					   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED) &&
+	return __atomic_compare_exchange_n(&open->until, &kept, 0, false, __ATOMIC_ACQ_REL,
+					   __ATOMIC_RELAXED) &&
 	       copy->record.instance == open->record.instance &&
 	       copy->record.size <= sizeof copy->record + RTL_OPEN_PAYLOAD_MAX;
 }

@@ -7,7 +7,41 @@
 #ifndef RTL_CORE_OPEN_H
 #define RTL_CORE_OPEN_H
 
-#include <rtl/publish.h>
+#include "writer.h"
+
+/* What an open thing is closed by: its ring and its place there. 0 is none of them. */
+#define OPEN_UNKEPT 0xffffffffu /* only counted */
+
+static inline uint32_t open_handle(const struct ring_header *ring, uint32_t place)
+{
+	return (ring->index + 1) << 8 | place;
+}
+
+/* NULL: there is none. */
+struct ring_header *open_ring_of_another(uint32_t index);
+
+/* NULL: it is closed already, or that of a parent. */
+static inline struct ring_open *open_find(const struct writer *writer, uint32_t handle,
+					  uint64_t instance)
+{
+	struct ring_header *ring = writer->ring;
+	struct ring_open *open;
+
+	if (__builtin_expect(!ring || ring->index != (handle >> 8) - 1, 0))
+		ring = open_ring_of_another((handle >> 8) - 1);
+	if (__builtin_expect(!ring || (handle & 0xff) >= RING_OPEN_MAX, 0))
+		return NULL;
+	open = &ring->open[handle & 0xff];
+	return open->record.instance == instance ? open : NULL;
+}
+
+static inline void open_close_place(struct writer *writer, struct ring_open *open, uint32_t handle)
+{
+	/* release: with the acquire of who takes it next; we have read what will be overwritten */
+	__atomic_store_n(&open->until, 0, __ATOMIC_RELEASE);
+	if (__builtin_expect(writer->ring && open == &writer->ring->open[handle & 0xff], 1))
+		writer->open_next = handle & 0xff;
+}
 
 /* Publishes what is open in this process, all threads', on the calling thread. Publishing has been
  * stopped. */

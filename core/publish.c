@@ -346,17 +346,13 @@ static inline void commit_elsewhere(struct writer *writer, struct rtl_record *re
 		inline_commit(writer, record);
 }
 
-void rtl_commit(struct rtl_record *record)
+/* In the ring, at the writer's cursor. A handler may fork in here, or have forked since the ring
+ * was read: so it is not read again. */
+static inline void commit_here(struct writer *writer, struct ring_header *ring,
+			       struct rtl_record *record)
 {
-	struct writer *writer = writer_self;
-	struct ring_header *ring = writer->ring;
 	uint64_t *published;
 
-	BARRIER(); /* should a handler fork here, then the cursor is NULL in the child */
-	if (UNLIKELY((uint8_t *)record != writer->cursor)) {
-		commit_elsewhere(writer, record);
-		return;
-	}
 	/* plain add by the only writer; relaxed: the store of head below makes it visible */
 	published = &ring->published[record->stream];
 	__atomic_store_n(published, *published + 1, __ATOMIC_RELAXED);
@@ -366,6 +362,51 @@ void rtl_commit(struct rtl_record *record)
 	__atomic_store_n(&ring->head, writer->position, __ATOMIC_RELEASE);
 	BARRIER();
 	writer->busy = 0;
+}
+
+void rtl_commit(struct rtl_record *record)
+{
+	struct writer *writer = writer_self;
+	struct ring_header *ring = writer->ring;
+
+	BARRIER(); /* should a handler fork here, then the cursor is NULL in the child */
+	if (UNLIKELY((uint8_t *)record != writer->cursor)) {
+		commit_elsewhere(writer, record);
+		return;
+	}
+	commit_here(writer, ring, record);
+}
+
+static __attribute__((noinline, cold)) void commit_end_slow(struct rtl_record *record,
+							    struct rtl_stream *stream,
+							    uint32_t handle, uint64_t instance)
+{
+	rtl_commit(record);
+	rtl_open_close(stream, handle, instance);
+}
+
+void rtl_commit_end(struct rtl_record *record, struct rtl_stream *stream, uint32_t handle,
+		    uint64_t instance)
+{
+	struct writer *writer = writer_self;
+	struct ring_header *ring = writer->ring;
+	struct ring_open *open;
+
+	BARRIER(); /* as in rtl_commit */
+	if (UNLIKELY((uint8_t *)record != writer->cursor || handle >> 8 != ring->index + 1)) {
+		commit_end_slow(record, stream, handle, instance);
+		return;
+	}
+	open = &ring->open[handle & 0xff];
+	if (UNLIKELY(open->record.instance != instance)) {
+		commit_end_slow(record, stream, 0, instance);
+		return;
+	}
+	/* The commit closes it: its release keeps this before the head. */
+	__atomic_store_n(&open->until, writer->position + ring_step(record->size),
+			 __ATOMIC_RELAXED);
+	commit_here(writer, ring, record);
+	writer->open_next = handle & 0xff;
 }
 
 /* Adds 1 and returns what was there: in one instruction, so that a signal handler on this thread

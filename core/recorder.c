@@ -460,6 +460,9 @@ static bool export_ring(int dir_fd, const struct ring_header *ring, uint32_t ind
 	char name[32];
 
 	memcpy(&head, ring, sizeof head);
+	for (uint32_t i = 0; i < RING_OPEN_MAX; i++) /* its head says no more what has ended */
+		head.header.open[i].until =
+			ring_open_is_kept(&ring->open[i], ring->head) ? RING_OPEN_KEPT : 0;
 	head.header.capacity = head.header.ready = sizeof nothing;
 	head.header.head = head.header.tail = 0;
 	head.header.state = RING_CLOSED;

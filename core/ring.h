@@ -34,24 +34,25 @@ enum ring_state {
 };
 
 /*
- * A place for an event that is published only if the process ends before it is closed. Free: its
- * thread takes it. Taken: it is being filled. Kept: complete; any thread of the process may close
- * it, which makes it free. Release by whoever stores a state, acquire by whoever depends on it.
+ * A place for an event that is published only if the process ends before it is closed. Its thread
+ * takes a free one, fills it and keeps it; any thread of the process may close it.
  */
-enum ring_open_state { RING_OPEN_FREE, RING_OPEN_TAKEN, RING_OPEN_KEPT };
-
 struct ring_open {
-	uint32_t state; /* enum ring_open_state */
-	uint32_t reserved;
-	/* Not 0: closed as well once the ring's head has got there, as the record before that
-	 * position ends it. So both happen at once. */
-	uint64_t ends_at;
+	/*
+	 * 0: free. RING_OPEN_KEPT: complete, and not closed. Else closed once the ring's head has
+	 * got there, as the record before that position ends it: so both happen at once. Release by
+	 * whoever stores it, acquire by whoever depends on it.
+	 */
+	uint64_t until;
+	uint64_t reserved;
 	struct rtl_record record;
 	uint8_t payload[RTL_OPEN_PAYLOAD_MAX];
 };
 _Static_assert(sizeof(struct ring_open) == 448, "whole lines");
+_Static_assert(offsetof(struct ring_open, record) == 16, "rtl_open_commit");
 
-#define RING_OPEN_MAX 22u
+#define RING_OPEN_KEPT UINT64_MAX
+#define RING_OPEN_MAX  22u
 
 struct ring_header {
 	uint32_t magic;
@@ -101,11 +102,8 @@ static inline uint8_t *ring_data(struct ring_header *ring)
 /* Whether what is kept there has not ended; `head`: the ring's. */
 static inline bool ring_open_is_kept(const struct ring_open *open, uint64_t head)
 {
-	/* acquire: with the release of who has filled or closed it */
-	const uint32_t state = __atomic_load_n(&open->state, __ATOMIC_ACQUIRE);
-	const uint64_t ends_at = __atomic_load_n(&open->ends_at, __ATOMIC_RELAXED);
-
-	return state == RING_OPEN_KEPT && (!ends_at || head < ends_at);
+	/* acquire: with the release of who has filled or closed it; 0 is no more than any head */
+	return __atomic_load_n(&open->until, __ATOMIC_ACQUIRE) > head;
 }
 
 /* What a ring's mapping is known by; the header is its writer's, who may have had faults. */

@@ -105,9 +105,8 @@ static bool append(struct sealed *to, struct ring_open *open)
 	place->ticks = to->ticks;
 	to->ring->published[copy.record.stream]++;
 	/* release, in this order: for who comes when we are dead */
-	__atomic_store_n(&open->ends_at, head + step, __ATOMIC_RELEASE);
+	__atomic_store_n(&open->until, head + step, __ATOMIC_RELEASE);
 	__atomic_store_n(&to->ring->head, head + step, __ATOMIC_RELEASE);
-	__atomic_store_n(&open->state, RING_OPEN_FREE, __ATOMIC_RELEASE);
 	return true;
 }
 

@@ -124,13 +124,20 @@ RTL_API void rtl_commit(struct rtl_record *record);
  * of them at a time; more are counted as missed, if the process ends before they are closed.
  *
  * @param[out] open  what it is closed by; 0: nobody wants it, and nothing is to be closed
- * @return the record, whose ticks count for nothing; NULL: nobody wants it, or it is only counted
+ * @return the record, of which all behind `ticks` is to be filled. Its ticks are the id of the calling
+ *         thread, for the payload; they become a time when it is published. NULL: nobody wants it,
+ *         or it is only counted
  */
 RTL_API struct rtl_record *rtl_open_reserve(struct rtl_stream *stream, uint16_t type,
 					    uint32_t payload_size, uint32_t *open);
 
 /** The record is filled: it is kept from now on. */
-RTL_API void rtl_open_commit(struct rtl_record *record);
+static inline void rtl_open_commit(struct rtl_record *record)
+{
+	/* The word 16 bytes before it is librtl's, and all ones if it is kept. Release: with the
+	 * acquire of who reads it after the end; what it holds is complete. */
+	__atomic_store_n((uint64_t *)(void *)record - 2, ~(uint64_t)0, __ATOMIC_RELEASE);
+}
 
 /**
  * It has ended. Any thread of the process; in a child made by fork it does nothing.

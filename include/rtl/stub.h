@@ -98,7 +98,6 @@ struct rtl_span;
 	V(open_reserve, struct rtl_record *,                                                       \
 	  (struct rtl_stream *stream, uint16_t type, uint32_t payload_size, uint32_t *open),       \
 	  (stream, type, payload_size, open), (*open = 0, (struct rtl_record *)NULL))              \
-	N(open_commit, (struct rtl_record *record), (record))                                      \
 	N(open_close, (struct rtl_stream *stream, uint32_t open, uint64_t instance),               \
 	  (stream, open, instance))                                                                \
 	N(commit_end,                                                                              \
@@ -165,7 +164,6 @@ static inline void rtl_stub_log(enum rtl_level level, const char *who, const cha
 #define rtl_reserve_in_scope    rtl_stub_reserve_in_scope
 #define rtl_commit              rtl_stub_commit
 #define rtl_open_reserve        rtl_stub_open_reserve
-#define rtl_open_commit         rtl_stub_open_commit
 #define rtl_open_close          rtl_stub_open_close
 #define rtl_commit_end          rtl_stub_commit_end
 #define rtl_unique_id           rtl_stub_unique_id

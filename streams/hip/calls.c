@@ -155,9 +155,11 @@ struct hip_end {
 	uint64_t status; /* string */
 	int64_t result;
 	uint32_t work;
+	uint32_t flags;
 	bool succeeded; /* what it writes has been written */
-	bool failed;
 };
+
+static const struct hip_end not_ended = {.flags = RTL_HIP_CALL_UNFINISHED};
 
 static bool has_failed(const struct hip_function *function, int64_t result)
 {
@@ -165,9 +167,10 @@ static bool has_failed(const struct hip_function *function, int64_t result)
 	       strcmp(function->category, "error") != 0;
 }
 
-/* What both streams say of a call. */
-static void fill(struct rtl_record *record, struct rtl_hip_call *payload,
-		 const struct hip_call *call, const uint64_t *slots, const struct hip_end *end)
+/* What both streams say of a call. tid: 0, or of one that has not ended. */
+static inline __attribute__((always_inline)) void
+fill(struct rtl_record *record, struct rtl_hip_call *payload, const struct hip_call *call,
+     const uint64_t *slots, const struct hip_end *end, uint32_t tid)
 {
 	const struct hip_function *function = &hip_functions[call->id];
 
@@ -182,9 +185,9 @@ static void fill(struct rtl_record *record, struct rtl_hip_call *payload,
 	payload->parent = call->parent;
 	payload->stream = 0;
 	payload->device = -1;
-	payload->flags = end->failed ? RTL_HIP_CALL_FAILED : 0;
+	payload->flags = end->flags;
 	payload->work = end->work;
-	payload->tid = 0;
+	payload->tid = tid;
 	if (function->stream >= 0) {
 		payload->stream = slots[function->stream];
 		payload->flags |= RTL_HIP_CALL_STREAM;
@@ -204,8 +207,11 @@ static void publish(const struct hip_call *call, uint16_t type, const uint64_t *
 		rtl_open_close(hip_streams.calls, open, call->number);
 		return;
 	}
-	fill(record, rtl_record_payload(record), call, slots, end);
-	rtl_commit_end(record, hip_streams.calls, open, call->number);
+	fill(record, rtl_record_payload(record), call, slots, end, 0);
+	if (open)
+		rtl_commit_end(record, hip_streams.calls, open, call->number);
+	else
+		rtl_commit(record);
 }
 
 static void publish_debug(const struct hip_call *call, uint16_t type, const uint64_t *slots,
@@ -222,39 +228,34 @@ static void publish_debug(const struct hip_call *call, uint16_t type, const uint
 		return;
 	}
 	payload = rtl_record_payload(record);
-	fill(record, &payload->call, call, slots, end);
+	fill(record, &payload->call, call, slots, end, 0);
 	hip_arguments_fill(&arguments, payload, sizeof(*payload), &payload->args);
-	rtl_commit_end(record, hip_streams.debug, open, call->number);
+	if (open)
+		rtl_commit_end(record, hip_streams.debug, open, call->number);
+	else
+		rtl_commit(record);
 }
 
 /* What is an event if the process ends within the call. */
 static inline void keep(struct hip_call *call, const uint64_t *slots)
 {
-	static const struct hip_end none;
-	struct rtl_hip_call *payload;
-	struct rtl_record *record = rtl_open_reserve(hip_streams.calls, RTL_FUNCTION_UNFINISHED,
-						     sizeof(struct rtl_hip_call), &call->open);
+	struct rtl_record *record;
 
+	record = rtl_open_reserve(hip_streams.calls, RTL_FUNCTION_UNFINISHED,
+				  sizeof(struct rtl_hip_call), &call->open);
 	if (!record)
 		return;
-	payload = rtl_record_payload(record);
-	fill(record, payload, call, slots, &none);
-	payload->flags |= RTL_HIP_CALL_UNFINISHED;
-	payload->tid = rtl_thread_id();
+	fill(record, rtl_record_payload(record), call, slots, &not_ended, (uint32_t)record->ticks);
 	rtl_open_commit(record);
 }
 
-static inline void keep_debug(struct hip_call *call, const uint64_t *slots)
+static __attribute__((noinline)) void keep_debug(struct hip_call *call, const uint64_t *slots)
 {
-	static const struct hip_end none;
 	struct hip_arguments arguments;
 	struct rtl_hip_call_debug *payload;
 	struct rtl_record *record;
 	uint32_t bytes;
 
-	call->open_debug = 0;
-	if (!rtl_enabled(hip_streams.debug, RTL_FUNCTION_WITH_ARGS_UNFINISHED))
-		return;
 	(void)hip_arguments_read(&arguments, call->id, slots, false);
 	bytes = hip_arguments_fit(&arguments, RTL_OPEN_PAYLOAD_MAX - sizeof(*payload));
 	record = rtl_open_reserve(hip_streams.debug, RTL_FUNCTION_WITH_ARGS_UNFINISHED,
@@ -262,9 +263,7 @@ static inline void keep_debug(struct hip_call *call, const uint64_t *slots)
 	if (!record)
 		return;
 	payload = rtl_record_payload(record);
-	fill(record, &payload->call, call, slots, &none);
-	payload->call.flags |= RTL_HIP_CALL_UNFINISHED;
-	payload->call.tid = rtl_thread_id();
+	fill(record, &payload->call, call, slots, &not_ended, (uint32_t)record->ticks);
 	hip_arguments_fill(&arguments, payload, sizeof(*payload), &payload->args);
 	rtl_open_commit(record);
 }
@@ -304,8 +303,11 @@ bool hip_call_begin(struct hip_call *call, enum hip_id id, const uint64_t *slots
 	if (UNLIKELY((int)rtl_enabled(hip_streams.calls, RTL_FUNCTION_BEGIN) |
 		     (int)rtl_enabled(hip_streams.debug, RTL_FUNCTION_WITH_ARGS_BEGIN)))
 		publish_begins(call, slots);
-	keep(call, slots);
-	keep_debug(call, slots);
+	call->open = call->open_debug = 0;
+	if (rtl_enabled(hip_streams.calls, RTL_FUNCTION_UNFINISHED))
+		keep(call, slots);
+	if (rtl_enabled(hip_streams.debug, RTL_FUNCTION_WITH_ARGS_UNFINISHED))
+		keep_debug(call, slots);
 	call->scope = rtl_scope_push(uid, call->number, call->number);
 	call->around = thread_cause;
 	thread_cause.call_ticks = call->begin_ticks;
@@ -335,17 +337,17 @@ void hip_call_end(const struct hip_call *call, const uint64_t *slots, int64_t re
 		.result = result,
 		.work = thread_cause.work,
 		.succeeded = function->result_kind == 'e' && !result,
-		.failed = has_failed(function, result),
+		.flags = has_failed(function, result) ? RTL_HIP_CALL_FAILED : 0,
 	};
 
 	depth--;
 	leave(call);
 	if (rtl_enabled(hip_streams.calls, RTL_FUNCTION_END))
 		publish(call, RTL_FUNCTION_END, slots, &end, call->open);
-	else
+	else if (call->open)
 		rtl_open_close(hip_streams.calls, call->open, call->number);
 	if (rtl_enabled(hip_streams.debug, RTL_FUNCTION_WITH_ARGS_END))
 		publish_debug(call, RTL_FUNCTION_WITH_ARGS_END, slots, &end, call->open_debug);
-	else
+	else if (call->open_debug)
 		rtl_open_close(hip_streams.debug, call->open_debug, call->number);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A subscriber that only counts the ends of HIP calls, for tests/bench/hip: of the stream named by
- * the setting stream, "call" or "debug".
+ * A subscriber that only counts the ends of HIP calls, and those without one, for tests/bench/hip:
+ * of the stream named by the setting stream, "call" or "debug"; "ends": of "call", ends alone.
  */
 #include <rtl/rocm.h>
 #include <rtl/subscriber.h>
@@ -12,6 +12,7 @@ struct count {
 	const struct rtl_host *host;
 	const char *stream;
 	uint64_t events;
+	bool ends;
 };
 
 static void on_events(void *user, const struct rtl_event *const *events, size_t count)
@@ -32,6 +33,8 @@ static int create(const struct rtl_host *host, const struct rtl_setting *setting
 	for (size_t i = 0; i < count; i++)
 		if (!strcmp(settings[i].value, "debug"))
 			self->stream = RTL_STREAM_HIP_CALL ".debug";
+		else
+			self->ends = !strcmp(settings[i].value, "ends");
 	*instance = self;
 	return 0;
 }
@@ -39,13 +42,19 @@ static int create(const struct rtl_host *host, const struct rtl_setting *setting
 static int stream(void *instance, const struct rtl_stream_info *info)
 {
 	struct count *self = instance;
+	const bool debug = strcmp(self->stream, RTL_STREAM_HIP_CALL) != 0;
+	int error;
 
 	if (strcmp(info->name, self->stream) != 0)
 		return 0;
+	error = self->host->subscribe(self->host, info,
+				      debug ? RTL_FUNCTION_WITH_ARGS_END : RTL_FUNCTION_END,
+				      RTL_BUFFERED, on_events, self, NULL);
+	if (error || self->ends)
+		return error;
 	return self->host->subscribe(self->host, info,
-				     strcmp(self->stream, RTL_STREAM_HIP_CALL) != 0
-					     ? RTL_FUNCTION_WITH_ARGS_END
-					     : RTL_FUNCTION_END,
+				     debug ? RTL_FUNCTION_WITH_ARGS_UNFINISHED
+					   : RTL_FUNCTION_UNFINISHED,
 				     RTL_BUFFERED, on_events, self, NULL);
 }
 
@@ -58,7 +67,7 @@ static const struct rtl_setting_info settings[] = {
 	{.struct_size = sizeof(struct rtl_setting_info),
 	 .key = "stream",
 	 .fallback = "call",
-	 .description = "call or debug"},
+	 .description = "call, debug or ends"},
 };
 
 RTL_EXPORT_SUBSCRIBER = {
