@@ -182,14 +182,25 @@ def constant(node):
     return None
 
 
+# Enumerators that name no value of their own: sections' ends, bounds, what is no longer used.
+MARKER = re.compile(r"((Begin|End|Min|Max|First|Last|Count|Force|Unused\d*)"
+                    r"|_(BEGIN|END|MIN|MAX|FIRST|LAST|COUNT|NUM|FORCE\w*|UNUSED\d*))$")
+
+
+def without_markers(names):
+    """Those names, but for markers where there is another one."""
+    return [name for name in names if not MARKER.search(name)] or names
+
+
 def enumerators(node):
+    """{value: its names, in the order of the header}"""
     result, following = {}, 0
     for child in node.get("inner", []):
         if child.get("kind") != "EnumConstantDecl":
             continue
         value = constant(child)
         value = following if value is None else value
-        result.setdefault(value, child["name"])
+        result.setdefault(value, []).append(child["name"])
         following = value + 1
     return result
 
@@ -361,11 +372,9 @@ def read_version(spec, table, enums, missing):
         table[symbol] = function
     for name in reader.used_enums:
         merged = enums.setdefault(name, {})
-        for value, enumerator in headers.enums[name].items():
-            before = merged.get(value)
-            if before and before != enumerator and enumerator not in before.split("|"):
-                enumerator = before + "|" + enumerator
-            merged[value] = enumerator
+        for value, aliases in headers.enums[name].items():
+            before = [n for n in merged.get(value, []) if n not in aliases]
+            merged[value] = without_markers(before + without_markers(aliases)[:1])
 
 
 def handles(headers, reader):
@@ -465,7 +474,8 @@ def write(path, table, enums, versions):
         out.write("\n")
         for name in sorted(enums):
             out.write("HIP_ENUMERATION(%s,\n" % name)
-            items = ["%d=%s" % item for item in sorted(enums[name].items())]
+            items = ["%d=%s" % (value, "|".join(names))
+                     for value, names in sorted(enums[name].items())]
             for i, item in enumerate(items):
                 out.write("\t\"%s\"\n" % (item + (";" if i + 1 < len(items) else "")))
             out.write("\t)\n")

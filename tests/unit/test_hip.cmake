@@ -23,6 +23,10 @@ if(RTL_ROCM7_FOUND)
   hip_types_test(test_hip_types_rocm7 ${RTL_ROCM7_INCLUDE_DIR})
 endif()
 
+add_test(NAME unit.hip_names COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_hip_names.py
+  ${RTL_HIP_INCLUDE_DIR} ${RTL_ROCM7_INCLUDE_DIR})
+set_tests_properties(unit.hip_names PROPERTIES LABELS unit)
+
 if(RTL_ROCM7_FOUND)
   add_executable(test_hip_dispatch_table test_hip_dispatch_table.cpp)
   target_link_libraries(test_hip_dispatch_table PRIVATE rtl_settings)
