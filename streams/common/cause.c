@@ -3,3 +3,4 @@
 #include "cause.h"
 
 __thread struct cause thread_cause;
+atomic_bool cause_missing;

@@ -10,6 +10,8 @@
 #ifndef STREAMS_COMMON_CAUSE_H
 #define STREAMS_COMMON_CAUSE_H
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct cause {
@@ -24,5 +26,20 @@ struct cause {
 };
 
 extern __thread struct cause thread_cause __attribute__((tls_model("initial-exec")));
+
+/* Some work was submitted within no call. Relaxed: read at the end. */
+extern atomic_bool cause_missing;
+
+static inline void cause_note(uint64_t correlation)
+{
+	if (__builtin_expect(!correlation, 0) &&
+	    !atomic_load_explicit(&cause_missing, memory_order_relaxed))
+		atomic_store_explicit(&cause_missing, true, memory_order_relaxed);
+}
+
+static inline bool cause_is_missing(void)
+{
+	return atomic_load_explicit(&cause_missing, memory_order_relaxed);
+}
 
 #endif

@@ -8,6 +8,9 @@
 /* Whether this library was preloaded, so that a program that calls HIP calls us first. */
 bool hip_is_preloaded(void);
 
+/* Whether we are in another namespace than the program (dlmopen), where nothing is preloaded. */
+bool hip_is_in_namespace(void);
+
 /* Whether the mode, or RTL_STREAMS, has calls of HIP. */
 bool hip_mode_has_calls(void);
 

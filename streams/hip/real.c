@@ -72,6 +72,33 @@ bool hip_is_internal(const void *code)
 	return false;
 }
 
+bool hip_is_in_namespace(void)
+{
+	Lmid_t id = LM_ID_BASE;
+	void *handle;
+	Dl_info info;
+
+	if (!dladdr((void *)hip_resolve, &info))
+		return false;
+	handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+	if (!handle)
+		return false;
+	(void)dlinfo(handle, RTLD_DI_LMID, &id);
+	dlclose(handle);
+	return id != LM_ID_BASE;
+}
+
+bool hip_find_range(uintptr_t *begin, uintptr_t *end)
+{
+	struct range hip = {.within = (uintptr_t)hip_find_real(HIP_ID_hipInit)};
+
+	if (!hip.within || !dl_iterate_phdr(find_range, &hip))
+		return false;
+	*begin = hip.begin;
+	*end = hip.end;
+	return true;
+}
+
 /* Under module_lock. */
 static void add_module(uintptr_t code)
 {

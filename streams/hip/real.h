@@ -47,6 +47,9 @@ void *hip_ours(const char *name, const void *found);
  * else, and NULL. Not on a hot path. */
 void hip_replace(void **function);
 
+/* Where HIP's own code is; false: there is none. Not within dl_iterate_phdr. */
+bool hip_find_range(uintptr_t *begin, uintptr_t *end);
+
 /* Whether that code belongs to HIP or to us: a call from there is one that HIP makes to itself. */
 bool hip_is_internal(const void *code);
 

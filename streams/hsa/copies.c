@@ -188,6 +188,7 @@ static void fill(struct slot *slot, const struct copy *copy)
 		slot->range = thread_cause.range;
 		thread_cause.work++;
 	}
+	cause_note(slot->correlation);
 	slot->submit_ticks = rtl_ticks();
 }
 

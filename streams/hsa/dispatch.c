@@ -206,10 +206,11 @@ static inline void fill_scope(const struct queue *queue, struct slot *slot, uint
 		origin_fill(origin);
 	slot->submit_tid = origin->tid;
 	slot->in_scope = origin->in_scope;
-	slot->correlation = 0;
+	slot->correlation = slot->in_scope ? origin->correlation : 0;
+	if (is_work)
+		cause_note(slot->correlation);
 	if (!slot->in_scope)
 		return;
-	slot->correlation = origin->correlation;
 	slot->scope = origin->scope;
 	slot->scope_instance = origin->scope_instance;
 	slot->call_ticks = origin->call_ticks;

@@ -13,6 +13,7 @@
 #include <rtl/rocm.h>
 #include <stdlib.h>
 
+#include "../hip/bypass.h"
 #include "../hip/preload.h"
 #include "agents.h"
 #include "calls.h"
@@ -102,6 +103,7 @@ static void at_finish(void *user)
 {
 	(void)user;
 	collector_stop(COLLECTOR_ENDED);
+	hip_report_bypass();
 }
 
 /* Once in a process. */

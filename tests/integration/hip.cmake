@@ -128,6 +128,16 @@ set_target_properties(hip_user hip_local hip_missing PROPERTIES
   LIBRARY_OUTPUT_DIRECTORY ${hip_dir} RUNTIME_OUTPUT_DIRECTORY ${hip_dir})
 hip_test(softgpu.local ${CMAKE_CURRENT_SOURCE_DIR}/hip_trace softgpu ${hip_compare}
   ${hip_dir}/hip_local ${hip_dir}/libhip_user.so LABEL softgpu)
+# Ways around what is preloaded are said.
+hip_test(softgpu.deepbind ${CMAKE_CURRENT_SOURCE_DIR}/hip_trace softgpu "grep -q ^dispatch.*fillBuffer"
+  ${hip_dir}/hip_local ${hip_dir}/libhip_user.so deepbind LABEL softgpu
+  ENV "HIP_SAID=libhip_user.so calls HIP past rtl, as it was loaded with RTLD_DEEPBIND")
+hip_test(softgpu.namespace ${CMAKE_CURRENT_SOURCE_DIR}/hip_trace softgpu "grep -q ^dispatch.*fillBuffer"
+  ${hip_dir}/hip_local ${hip_dir}/libhip_user.so namespace LABEL softgpu
+  ENV RTL_MODE_FALLBACK=1 "HIP_SAID=loaded HIP in a namespace of its own")
+hip_test(softgpu.namespace_only ${CMAKE_CURRENT_SOURCE_DIR}/hip_trace softgpu true
+  ${hip_dir}/hip_local ${hip_dir}/libhip_user.so namespace LABEL softgpu
+  ENV "HIP_SAID=RTL_MODE=hip cannot be had: the program has loaded HIP in a namespace")
 # What HIP does not have ends the program as the loader would have.
 hip_test(missing ${CMAKE_CURRENT_SOURCE_DIR}/hip_trace none true ${hip_dir}/hip_missing
   ENV HIP_STATUS=127 "HIP_SAID=calls hipStreamGetId, which its HIP does not have")
