@@ -19,7 +19,7 @@ extern "C" {
 
 #define RTL_STREAM_HSA               "rtl.hsa"
 #define RTL_STREAM_HSA_VERSION       1
-#define RTL_STREAM_HSA_VERSION_MINOR 2
+#define RTL_STREAM_HSA_VERSION_MINOR 3
 /** The cause by which dispatches and copies are missed that had not ended when their process had. */
 #define RTL_CAUSE_UNDER_WAY "under way when the process ended"
 
@@ -35,6 +35,10 @@ enum rtl_hsa_dispatch_flags {
 	 * the thread, the scope and the correlation are not the submitter's; or from a handler of
 	 * the application's that it ran (since 1.2). */
 	RTL_HSA_DISPATCH_PASSED_ON = 8,
+	/** Another thread's doorbell, or a later one of the same, passed the packet on: submit_ns is
+	 * when it did, and the call that wrote the packet may have returned before (in modes with
+	 * calls; since 1.3). */
+	RTL_HSA_DISPATCH_CARRIED = 16,
 };
 
 /**
@@ -47,7 +51,7 @@ enum rtl_hsa_dispatch_flags {
 struct rtl_hsa_dispatch {
 	uint64_t begin_ns;      /**< GPU begin, HSA system clock; 0 in RTL_TASK_BEGIN */
 	uint64_t end_ns;        /**< GPU end; 0 in RTL_TASK_BEGIN */
-	uint64_t submit_ns;     /**< when the packet was written to the queue */
+	uint64_t submit_ns;     /**< when the packet was passed on to the GPU, see CARRIED */
 	uint64_t packet_id;     /**< index of the packet in its queue, counted from 0 */
 	uint64_t kernel_object; /**< address of the kernel descriptor */
 	uint64_t kernel_name;   /**< string: mangled, without ".kd" */
@@ -89,7 +93,7 @@ enum rtl_hsa_barrier_kind {
 struct rtl_hsa_barrier {
 	uint64_t begin_ns; /**< GPU begin, HSA system clock; 0 in RTL_BARRIER_BEGIN, or not known */
 	uint64_t end_ns;   /**< GPU end */
-	uint64_t submit_ns;    /**< when the packet was written to the queue */
+	uint64_t submit_ns;    /**< as of a dispatch */
 	uint64_t packet_id;    /**< index of the packet in its queue, counted from 0 */
 	uint32_t gpu;          /**< KFD node id of the agent */
 	uint32_t queue;        /**< number of the queue in the process, from 1 */

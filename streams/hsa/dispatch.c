@@ -201,9 +201,15 @@ static inline void fill_scope(const struct queue *queue, struct slot *slot, uint
 			      bool is_work)
 {
 	struct origin found, *origin = &found;
+	bool own = true; /* it is passed on by the call that has written it */
 
 	if (!queue->origins || !origins_find(queue->origins, queue->packets, index, origin))
 		origin_fill(origin);
+	else
+		own = origin->tid == rtl_thread_id() &&
+		      origin->call_ticks == thread_cause.call_ticks;
+	if (__builtin_expect(!own, 0))
+		slot->flags |= RTL_HSA_DISPATCH_CARRIED;
 	slot->submit_tid = origin->tid;
 	slot->in_scope = origin->in_scope;
 	slot->correlation = slot->in_scope ? origin->correlation : 0;
@@ -218,8 +224,7 @@ static inline void fill_scope(const struct queue *queue, struct slot *slot, uint
 	slot->range = origin->range;
 	/* Not another thread's, nor of a call before: its packet may have waited behind another's.
 	 */
-	if (is_work && origin->tid == rtl_thread_id() &&
-	    origin->call_ticks == thread_cause.call_ticks)
+	if (is_work && own)
 		thread_cause.work++;
 }
 

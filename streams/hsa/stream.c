@@ -21,7 +21,7 @@ _Static_assert(sizeof(struct rtl_hsa_metadata) == 32, "rtl_hsa_metadata");
 static const struct rtl_field dispatch_fields[] = {
 	D(begin_ns, RTL_KIND_TIME, "ns", "GPU begin, HSA system clock; 0 if not known"),
 	D(end_ns, RTL_KIND_TIME, "ns", "GPU end"),
-	D(submit_ns, RTL_KIND_TIME, "ns", "when the packet was written to the queue"),
+	D(submit_ns, RTL_KIND_TIME, "ns", "when the packet was passed on to the GPU"),
 	D(packet_id, RTL_KIND_UINT, "", "index of the packet in its queue, from 0"),
 	D(kernel_object, RTL_KIND_ADDRESS, "", "address of the kernel descriptor"),
 	D(kernel_name, RTL_KIND_STRING, "", "mangled name of the kernel"),
@@ -32,7 +32,8 @@ static const struct rtl_field dispatch_fields[] = {
 	  "write to one queue maybe for another"),
 	D(flags, RTL_KIND_UINT, "",
 	  "1: completion signal of the application, 2: no GPU times, 4: extended dispatch, 8: "
-	  "passed on by the runtime's thread, which may not be the submitter"),
+	  "passed on by the runtime's thread, which may not be the submitter, 16: passed on by a "
+	  "later doorbell than that of its call, another thread's mostly: see submit_ns"),
 	D(grid_x, RTL_KIND_UINT, "work-items", "grid size in x"),
 	D(grid_y, RTL_KIND_UINT, "work-items", "grid size in y"),
 	D(grid_z, RTL_KIND_UINT, "work-items", "grid size in z"),
@@ -52,7 +53,7 @@ static const struct rtl_field dispatch_fields[] = {
 static const struct rtl_field barrier_fields[] = {
 	B(begin_ns, RTL_KIND_TIME, "ns", "GPU begin, HSA system clock; 0 if not known"),
 	B(end_ns, RTL_KIND_TIME, "ns", "GPU end"),
-	B(submit_ns, RTL_KIND_TIME, "ns", "when the packet was written to the queue"),
+	B(submit_ns, RTL_KIND_TIME, "ns", "when the packet was passed on to the GPU"),
 	B(packet_id, RTL_KIND_UINT, "", "index of the packet in its queue, from 0"),
 	B(gpu, RTL_KIND_UINT, "", "KFD node id of the agent"),
 	B(queue, RTL_KIND_UINT, "", "number of the queue in the process, from 1"),

@@ -58,7 +58,8 @@ def read_work(db):
                    c.op_id IS NOT NULL AS is_copy,
                    coalesce(d.correlation, c.correlation) AS correlation,
                    coalesce(d.tid, c.tid) AS tid, coalesce(d.call_ns, c.call_ns) AS call_ns,
-                   coalesce(d.stream, c.stream) AS stream, m.name AS range
+                   coalesce(d.stream, c.stream) AS stream, m.name AS range,
+                   coalesce(d.submit_ns, c.submit_ns) AS submit_ns, ifnull(d.flags, 0) AS flags
             FROM rtl_api_ops AS l LEFT JOIN rtl_dispatch AS d ON d.op_id = l.op_id
             LEFT JOIN rtl_copy AS c ON c.op_id = l.op_id
             LEFT JOIN rtl_markers AS m ON m.process = l.process
@@ -101,6 +102,8 @@ class Check:
                 self.complain("not of its call:", dict(row), dict(call))
             elif row["begin_ns"] + self.clock_error_ns < call["begin_ns"]:
                 self.complain("begins before its call:", dict(row), dict(call))
+            elif not row["flags"] & 24 and row["submit_ns"] > call["end_ns"] + self.clock_error_ns:
+                self.complain("submitted after its call:", dict(row), dict(call))
             elif row["stream"] != (call["stream"] or 0):
                 self.complain("another stream:", dict(row), dict(call))
             elif (row["range"] or "-") != around:
