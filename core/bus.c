@@ -55,6 +55,9 @@ struct at_finish {
 static struct at_finish *at_finish; /* under bus.lock */
 /* How many forks there have been between the first process and this one. */
 static uint32_t generation;
+/* A lock is about to be taken, or was. Relaxed: a child sees it that inherits the lock, as it was
+ * set before, on the thread that took it. */
+static bool begun;
 /* 1: the spool is there and streams can be registered; the subscribers are being loaded. Release by
  * the thread that starts, acquire by those that do not wait for it. */
 static uint32_t loading;
@@ -84,10 +87,22 @@ static __thread bool starting __attribute__((tls_model("initial-exec")));
 /* This thread has waited for another one to start the bus, in vain. */
 static __thread bool impatient __attribute__((tls_model("initial-exec")));
 
+static void note_begin(void)
+{
+	if (!__atomic_load_n(&begun, __ATOMIC_RELAXED))
+		__atomic_store_n(&begun, true, __ATOMIC_SEQ_CST);
+}
+
+bool bus_has_begun(void)
+{
+	return __atomic_load_n(&begun, __ATOMIC_RELAXED);
+}
+
 void bus_lock(void)
 {
 	int state;
 
+	note_begin();
 	writer_locked++;
 	/* a thread that is cancelled must not take the lock with it */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
@@ -592,6 +607,7 @@ bool bus_lock_start(uint32_t timeout_ms)
 {
 	const struct timespec until = deadline_in(CLOCK_REALTIME, timeout_ms);
 
+	note_begin();
 	return !pthread_mutex_timedlock(&start_lock, &until);
 }
 

@@ -26,6 +26,7 @@ enum handlers { NOBODY, OF_CONSTRUCTOR, OF_START };
 static __thread struct {
 	enum handlers by; /* NOBODY: no fork is under way */
 	uint32_t depth;   /* of forks by signal handlers that have interrupted one */
+	bool prepared;    /* else nothing of rtl's had begun */
 	bool start_held;
 	bool host_held;
 	bool bus_held;
@@ -143,14 +144,17 @@ static void before_fork(enum handlers by)
 	memset(&fork_state, 0, sizeof fork_state);
 	fork_state.by = by;
 	fork_state.depth = 1;
-	prepare();
+	fork_state.prepared = bus_has_begun();
+	if (fork_state.prepared)
+		prepare();
 }
 
 static void after_in_parent(enum handlers by)
 {
 	if (fork_state.by != by || --fork_state.depth)
 		return;
-	finish_in_parent();
+	if (fork_state.prepared)
+		finish_in_parent();
 	fork_state.by = NOBODY;
 }
 
@@ -158,8 +162,14 @@ static void after_in_child(enum handlers by)
 {
 	if (fork_state.by != by)
 		return;
-	finish_in_child();
 	fork_state.by = NOBODY;
+	if (!fork_state.prepared && !bus_has_begun())
+		return;             /* not a page is touched: that costs more than all the rest */
+	if (!fork_state.prepared) { /* it has begun since, and may have the lock */
+		writer_locked++;
+		fork_state.bus_held = true;
+	}
+	finish_in_child();
 }
 
 #define HANDLERS(name, by)                                                                         \

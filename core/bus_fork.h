@@ -16,6 +16,8 @@ void bus_fork_watch(void);
 /* The lock that is held while the bus starts; recursive. False: it was not to be had so fast. */
 bool bus_lock_start(uint32_t timeout_ms);
 void bus_unlock_start(void);
+/* Whether a lock of the bus's was ever taken in this process, or its parents. */
+bool bus_has_begun(void);
 /* Whether the calling thread has bus.lock for certain. */
 bool bus_is_locked_here(void);
 /* In a child: whoever was starting the bus, or was its thread, is not here. */
