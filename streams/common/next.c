@@ -4,9 +4,9 @@
 
 #include <dlfcn.h>
 #include <limits.h>
-#include <link.h>
 #include <string.h>
 
+#include "loaded.h"
 #include "lookup.h"
 
 struct search {
@@ -33,7 +33,7 @@ static void *find_in_loaded(const char *symbol, const char *library)
 	struct search search = {.library = library};
 	void *handle, *found;
 
-	if (!dl_iterate_phdr(find_loaded, &search))
+	if (!loaded_iterate(find_loaded, &search))
 		return NULL;
 	handle = dlopen(search.path, RTLD_LAZY | RTLD_NOLOAD);
 	found = handle ? lookup_symbol(handle, symbol) : NULL;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "../common/fork_lock.h"
+#include "../common/loaded.h"
 #include "../common/lookup.h"
 #include "../common/next.h"
 #include "calls.h"
@@ -106,7 +107,7 @@ static void add_module(uintptr_t code)
 	const unsigned count = atomic_load_explicit(&module_count, memory_order_relaxed);
 
 	if (hip_is_internal((void *)code) || count == MODULES_MAX ||
-	    !dl_iterate_phdr(find_range, &range))
+	    !loaded_iterate(find_range, &range))
 		return;
 	modules[count].begin = range.begin;
 	modules[count].end = range.end;
@@ -202,5 +203,5 @@ bool hip_is_preloaded(void)
 	struct range range = {.within = (uintptr_t)hip_resolve};
 	const uintptr_t first = (uintptr_t)dlsym(RTLD_DEFAULT, "hipInit");
 
-	return dl_iterate_phdr(find_range, &range) && first >= range.begin && first < range.end;
+	return loaded_iterate(find_range, &range) && first >= range.begin && first < range.end;
 }

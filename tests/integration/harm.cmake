@@ -27,7 +27,10 @@ if(TARGET rtl_cli AND TARGET sqlite_sub AND NOT RTL_SANITIZE)
   target_link_libraries(harm_fork_first PRIVATE rtl rtl_settings Threads::Threads)
   set(out ${CMAKE_CURRENT_BINARY_DIR}/harm_fork_first)
   set(commands_alone harm_fork_first 250)
-  set(commands_in_process env
+  if(TARGET rtl_rocm) # rtl trace does the same
+    set(preload LD_PRELOAD=$<TARGET_FILE:rtl_rocm>)
+  endif()
+  set(commands_in_process env ${preload}
     RTL_SUBSCRIBERS=$<TARGET_FILE:stats_sub>?output=${out}.txt $<TARGET_FILE:harm_fork_first> 100)
   set(commands_collected $<TARGET_FILE:rtl_cli> trace -q -o ${out}.db --
     $<TARGET_FILE:harm_fork_first> 150)
@@ -36,4 +39,12 @@ if(TARGET rtl_cli AND TARGET sqlite_sub AND NOT RTL_SANITIZE)
     set_tests_properties(integration.harm.fork_first_${how} PROPERTIES LABELS unit TIMEOUT 300
       PASS_REGULAR_EXPRESSION "harm_fork_first: ok")
   endforeach()
+  if(TARGET rtl_rocm)
+    add_executable(harm_fork_loader harm_fork_loader.c)
+    target_link_libraries(harm_fork_loader PRIVATE rtl_settings Threads::Threads ${CMAKE_DL_LIBS})
+    set_target_properties(harm_fork_loader PROPERTIES ENABLE_EXPORTS ON)
+    add_test(NAME integration.harm.fork_loader COMMAND env ${preload} $<TARGET_FILE:harm_fork_loader>)
+    set_tests_properties(integration.harm.fork_loader PROPERTIES LABELS unit TIMEOUT 120
+      PASS_REGULAR_EXPRESSION "harm_fork_loader: ok")
+  endif()
 endif()

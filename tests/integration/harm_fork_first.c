@@ -15,6 +15,10 @@
 
 #define CHILD_S 30
 
+/* Of the preload, if it is there. */
+#pragma weak roctxMarkA
+void roctxMarkA(const char *message);
+
 static const struct rtl_type_info types[] = {{
 	.struct_size = sizeof(struct rtl_type_info),
 	.type = RTL_TASK_END,
@@ -36,6 +40,8 @@ static void mark(void)
 	struct rtl_stream *stream = &rtl_stream_none;
 	struct rtl_record *record = NULL;
 
+	if (roctxMarkA)
+		roctxMarkA("mark");
 	CHECK(!rtl_stream_register(&info, &stream));
 	if (rtl_enabled(stream, RTL_TASK_END))
 		record = rtl_reserve(stream, RTL_TASK_END, 0);

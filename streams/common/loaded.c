@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* See loaded.h. */
+#include "loaded.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <time.h>
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* Somebody has looked, or is about to. Relaxed: set by the thread that takes the lock then. */
+static atomic_bool used;
+/* By this thread, around a fork. */
+static __thread bool held __attribute__((tls_model("initial-exec")));
+
+/* Not for ever: a program may look by itself, and call us from there. */
+static bool take(void)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec++;
+	return !pthread_mutex_timedlock(&lock, &until);
+}
+
+int loaded_iterate(int (*look)(struct dl_phdr_info *info, size_t size, void *user), void *user)
+{
+	bool taken;
+	int result;
+
+	atomic_store_explicit(&used, true, memory_order_relaxed);
+	taken = take();
+	result = dl_iterate_phdr(look, user);
+	if (taken)
+		pthread_mutex_unlock(&lock);
+	return result;
+}
+
+static void before_fork(void)
+{
+	held = atomic_load_explicit(&used, memory_order_relaxed) && take();
+}
+
+static void in_parent(void)
+{
+	if (held)
+		pthread_mutex_unlock(&lock);
+	held = false;
+}
+
+static void in_child(void)
+{
+	if (atomic_load_explicit(&used, memory_order_relaxed))
+		pthread_mutex_init(&lock, NULL);
+	held = false;
+}
+
+__attribute__((constructor)) static void watch_forks(void)
+{
+	(void)pthread_atfork(before_fork, in_parent, in_child);
+}
