@@ -87,7 +87,7 @@ static __thread bool starting __attribute__((tls_model("initial-exec")));
 /* This thread has waited for another one to start the bus, in vain. */
 static __thread bool impatient __attribute__((tls_model("initial-exec")));
 
-static void note_begin(void)
+void bus_note_begin(void)
 {
 	if (!__atomic_load_n(&begun, __ATOMIC_RELAXED))
 		__atomic_store_n(&begun, true, __ATOMIC_SEQ_CST);
@@ -102,7 +102,7 @@ void bus_lock(void)
 {
 	int state;
 
-	note_begin();
+	bus_note_begin();
 	writer_locked++;
 	/* a thread that is cancelled must not take the lock with it */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
@@ -607,7 +607,7 @@ bool bus_lock_start(uint32_t timeout_ms)
 {
 	const struct timespec until = deadline_in(CLOCK_REALTIME, timeout_ms);
 
-	note_begin();
+	bus_note_begin();
 	return !pthread_mutex_timedlock(&start_lock, &until);
 }
 

@@ -27,6 +27,7 @@ static __thread struct {
 	enum handlers by; /* NOBODY: no fork is under way */
 	uint32_t depth;   /* of forks by signal handlers that have interrupted one */
 	bool prepared;    /* else nothing of rtl's had begun */
+	bool look_held;
 	bool start_held;
 	bool host_held;
 	bool bus_held;
@@ -36,6 +37,30 @@ static __thread struct {
 	size_t dict_size;
 } fork_state __attribute__((tls_model("initial-exec")));
 
+/* Held by whoever looks at what is loaded: see bus_fork_keep_off. */
+static pthread_mutex_t look_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static bool lock_look(void)
+{
+	const struct timespec until = deadline_in(CLOCK_REALTIME, FORK_WAIT_MS);
+
+	return !pthread_mutex_timedlock(&look_lock, &until);
+}
+
+bool bus_fork_keep_off(void)
+{
+	bus_note_begin();
+	writer_locked++;
+	return lock_look();
+}
+
+void bus_fork_let(bool kept_off)
+{
+	if (kept_off)
+		pthread_mutex_unlock(&look_lock);
+	writer_locked--;
+}
+
 static void finish_in_parent(void)
 {
 	if (fork_state.bus_held)
@@ -44,6 +69,8 @@ static void finish_in_parent(void)
 		host_resume(bus.host);
 	if (fork_state.start_held)
 		bus_unlock_start();
+	if (fork_state.look_held)
+		pthread_mutex_unlock(&look_lock);
 	writer_locked--;
 }
 
@@ -67,6 +94,7 @@ static void prepare(void)
 		fork_state.dict = bus.spool.dict;
 		fork_state.dict_size = bus.spool.dict_bytes;
 	} else {
+		fork_state.look_held = lock_look();
 		/* the thread that starts the bus may want what this one holds: the host's lock, the
 		 * loader's */
 		fork_state.start_held = bus_lock_start(FORK_WAIT_MS);
@@ -112,6 +140,7 @@ static void finish_in_child(void)
 {
 	static const pthread_mutexattr_t *const plain = NULL;
 
+	pthread_mutex_init(&look_lock, plain);
 	if (fork_state.bus_held)
 		pthread_mutex_init(&bus.lock, plain);
 	if (--writer_locked)

@@ -16,6 +16,14 @@ void bus_fork_watch(void);
 /* The lock that is held while the bus starts; recursive. False: it was not to be had so fast. */
 bool bus_lock_start(uint32_t timeout_ms);
 void bus_unlock_start(void);
+/* Around a look at what is loaded (dl_iterate_phdr): a fork waits for it, for a second at most.
+ * glibc does not open that lock anew in a child, whose first look would wait for ever. Not under
+ * bus.lock. What the first returns is for the second. */
+bool bus_fork_keep_off(void);
+void bus_fork_let(bool kept_off);
+
+/* A lock is about to be taken. */
+void bus_note_begin(void);
 /* Whether a lock of the bus's was ever taken in this process, or its parents. */
 bool bus_has_begun(void);
 /* Whether the calling thread has bus.lock for certain. */

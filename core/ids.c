@@ -17,6 +17,7 @@
 #include <rtl/tracepoint.h>
 
 #include "bus.h"
+#include "bus_fork.h"
 #include "dict.h"
 #include "hash.h"
 #include "signals.h"
@@ -247,12 +248,22 @@ static int match_module(struct dl_phdr_info *info, size_t size, void *user)
 	return 1;
 }
 
+static int look_at_loaded(int (*look)(struct dl_phdr_info *info, size_t size, void *user),
+			  void *user)
+{
+	bool kept_off = bus_fork_keep_off();
+	int result = dl_iterate_phdr(look, user);
+
+	bus_fork_let(kept_off);
+	return result;
+}
+
 static struct module module_of(const void *code)
 {
 	struct module module = {0, 0, ""};
 	struct module_search search = {(uintptr_t)code, &module};
 
-	if (code && !dl_iterate_phdr(match_module, &search))
+	if (code && !look_at_loaded(match_module, &search))
 		module.offset = (uintptr_t)code; /* generated code: no better name for it */
 	return module;
 }
@@ -269,7 +280,7 @@ static uint64_t count_unloads(void)
 {
 	uint64_t n = 0;
 
-	dl_iterate_phdr(read_unloads, &n);
+	look_at_loaded(read_unloads, &n);
 	return n;
 }
 

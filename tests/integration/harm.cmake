@@ -39,12 +39,16 @@ if(TARGET rtl_cli AND TARGET sqlite_sub AND NOT RTL_SANITIZE)
     set_tests_properties(integration.harm.fork_first_${how} PROPERTIES LABELS unit TIMEOUT 300
       PASS_REGULAR_EXPRESSION "harm_fork_first: ok")
   endforeach()
+  add_executable(harm_fork_loader harm_fork_loader.c)
+  target_link_libraries(harm_fork_loader PRIVATE rtl rtl_settings Threads::Threads ${CMAKE_DL_LIBS})
+  set_target_properties(harm_fork_loader PROPERTIES ENABLE_EXPORTS ON)
+  add_test(NAME integration.harm.fork_loader COMMAND harm_fork_loader)
+  set(tests integration.harm.fork_loader)
   if(TARGET rtl_rocm)
-    add_executable(harm_fork_loader harm_fork_loader.c)
-    target_link_libraries(harm_fork_loader PRIVATE rtl_settings Threads::Threads ${CMAKE_DL_LIBS})
-    set_target_properties(harm_fork_loader PROPERTIES ENABLE_EXPORTS ON)
-    add_test(NAME integration.harm.fork_loader COMMAND env ${preload} $<TARGET_FILE:harm_fork_loader>)
-    set_tests_properties(integration.harm.fork_loader PROPERTIES LABELS unit TIMEOUT 120
-      PASS_REGULAR_EXPRESSION "harm_fork_loader: ok")
+    add_test(NAME integration.harm.fork_loader_roctx
+      COMMAND env ${preload} $<TARGET_FILE:harm_fork_loader>)
+    list(APPEND tests integration.harm.fork_loader_roctx)
   endif()
+  set_tests_properties(${tests} PROPERTIES LABELS unit TIMEOUT 120
+    PASS_REGULAR_EXPRESSION "harm_fork_loader: ok")
 endif()
