@@ -217,9 +217,9 @@ typedef void (*rtl_at_finish_fn)(void *user);
 RTL_API int rtl_at_finish(rtl_at_finish_fn fn, void *user);
 
 /**
- * For who ends the process without its exit handlers, before that: a wrapper of _exit, or a child of
- * fork with an _exit of its own. Where subscribers run in this process, it does what exit does for
- * them: they get what is left and finish their outputs. It waits as long as they get on, and
+ * For who ends the process without its exit handlers, before that: a wrapper of _exit, or a child
+ * of fork with an _exit of its own. Where subscribers run in this process, it does what exit does
+ * for them: they get what is left and finish their outputs. It waits as long as they get on, and
  * RTL_EXIT_TIMEOUT longer. Elsewhere the collector sees to it, and this returns at once, as it does
  * in a child of vfork, and where nothing was ever published. Afterwards nothing is recorded. Any
  * thread; signal handlers too.
