@@ -506,7 +506,10 @@ static void count_late(const struct queue *queue, const void *packets, uint64_t 
 {
 	const int state = atomic_load_explicit(&collector.state, memory_order_relaxed);
 
-	if (state == COLLECTOR_ENDED && rtl_enabled(collector.stream, RTL_TASK_END))
+	if (state != COLLECTOR_ENDED)
+		return;
+	harvest_hurry();
+	if (rtl_enabled(collector.stream, RTL_TASK_END))
 		count_missed(queue, packets, count, index, "submitted after the end");
 }
 

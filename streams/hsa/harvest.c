@@ -90,7 +90,8 @@ static struct {
 	struct harvester *all;     /* the lock's */
 	/* The one that runs, for helpers. Release when it is complete, acquire. */
 	_Atomic(struct harvester *) current;
-	_Atomic pid_t process; /* relaxed: written before `current` */
+	_Atomic uint32_t hurry; /* relaxed; see harvest_hurry */
+	_Atomic pid_t process;  /* relaxed: written before `current` */
 	/* Futexes and what they say; release or acq_rel by the writer, acquire by the reader. */
 	_Atomic uint32_t wake_count;
 	_Atomic uint32_t passes;
@@ -310,18 +311,19 @@ static __attribute__((cold, noinline)) void wait_for_harvester(struct harvester 
 	errno = saved;
 }
 
-void harvest_help(void)
+bool harvest_help(void)
 {
 	struct harvester *harvester = to_help();
 	int room;
 
 	if (!harvester || (!try_take(harvester) && !take_patiently(harvester)))
-		return;
+		return false;
 	room = help(harvester, UINT32_MAX);
 	give_back(harvester);
 	/* Not for inline callbacks: they may need what this thread's caller has locked. */
 	if (__builtin_expect(room < 0 && room != RTL_ENOTSUP, 0))
 		wait_for_harvester(harvester);
+	return !room;
 }
 
 __attribute__((cold)) void harvest_rouse(uint64_t now_ticks)
@@ -371,6 +373,13 @@ __attribute__((cold)) void harvest_catch_up(void)
 			break;
 	}
 	errno = saved;
+}
+
+void harvest_hurry(void)
+{
+	if (!atomic_load_explicit(&harvest.hurry, memory_order_relaxed) &&
+	    !atomic_exchange_explicit(&harvest.hurry, 1, memory_order_relaxed))
+		harvest_wake();
 }
 
 void harvest_leaving(void)
@@ -474,14 +483,16 @@ static bool may_wait_for_room(const struct harvester *harvester)
 	       rtl_room(collector.stream, RTL_BARRIER_END, 0) == RTL_ENOTSUP;
 }
 
-/* Whether it is time to end: asked to, and nothing is under way or there is no more time. */
+/* Whether it is time to end: asked to, and nothing is under way or there is no more time; or the
+ * program goes on meanwhile. */
 static bool is_over(const struct harvester *harvester, bool progress)
 {
 	const uint64_t stop_at_ns =
 		atomic_load_explicit(&harvester->stop_at_ns, memory_order_acquire);
 
 	return stop_at_ns &&
-	       ((!progress && !harvester->queues.under_way) || rtl_clock_ns() >= stop_at_ns);
+	       ((!progress && !harvester->queues.under_way) || rtl_clock_ns() >= stop_at_ns ||
+		atomic_load_explicit(&harvest.hurry, memory_order_relaxed));
 }
 
 /* Until it has to end, or is given up. Then nobody else can make a pass any more. */
@@ -602,6 +613,7 @@ static int start(void)
 	atomic_store_explicit(&harvest_signs.patience_ticks, ticks_of(PATIENCE_NS),
 			      memory_order_relaxed);
 	atomic_store_explicit(&harvest.process, getpid(), memory_order_relaxed);
+	atomic_store_explicit(&harvest.hurry, 0, memory_order_relaxed);
 	atomic_store_explicit(&harvest.current, harvester, memory_order_release);
 	return 0;
 }
@@ -643,14 +655,24 @@ void harvest_wait_pass(void)
 	wait_for_pass(POLL_MAX_NS);
 }
 
+/* Whether all of the queue has ended that had been submitted when its next packet was that. */
+static bool is_drained(const struct queue *queue, uint64_t next_id)
+{
+	return !atomic_load_explicit(&queue->unfinished, memory_order_relaxed) ||
+	       (queue->next_id != next_id &&
+		atomic_load_explicit(&queue->taken, memory_order_relaxed) >= next_id);
+}
+
 void harvest_drain(struct queue *queue, uint32_t timeout_ms)
 {
 	const uint64_t deadline = rtl_clock_ns() + timeout_ms * 1000000ull;
+	const uint64_t next_id = queue->next_id;
 	const uint32_t passes = harvest_passes();
+	const bool looked = harvest_help();
 
-	/* One pass may have been half done: the second one has seen all that was submitted. */
-	while ((harvest_passes() - passes < 2 ||
-		atomic_load_explicit(&queue->unfinished, memory_order_relaxed)) &&
+	/* Where this thread cannot look, one pass may have been half done: the second one has seen
+	 * all that was submitted. */
+	while (((!looked && harvest_passes() - passes < 2) || !is_drained(queue, next_id)) &&
 	       rtl_clock_ns() < deadline && collector_on())
 		harvest_wait_pass();
 }

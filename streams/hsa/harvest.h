@@ -61,9 +61,10 @@ bool harvest_left(void);
 /*
  * A thread that has waited for the GPU: publishes what has finished. If another one is at it, waits
  * for that first, as long as a submitting thread waits for a slow subscriber. Not on the runtime's
- * handler thread, on which others depend, nor within a pass: there it does nothing.
+ * handler thread, on which others depend, nor within a pass: there it does nothing. Whether it has
+ * looked, and published all that it found.
  */
-void harvest_help(void);
+bool harvest_help(void);
 
 /* Submitting thread, within the queue's lock, as the last pass is long ago: publishes some of what
  * has finished, as far as there is room; else gives the harvester the processor for a moment. */
@@ -78,6 +79,10 @@ void harvest_rouse(uint64_t now_ticks);
  * child of a vfork, where it does nothing.
  */
 void harvest_leaving(void);
+
+/* Submitting thread: the recording is over, but not the program. What is under way then is not
+ * waited for: other threads may be in HIP, whose end must come soon. */
+void harvest_hurry(void);
 
 /* Submitting thread: something is under way since then; 0: that is not known. */
 static inline void harvest_notify(uint64_t now_ticks)

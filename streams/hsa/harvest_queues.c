@@ -332,6 +332,8 @@ int harvest_queues_help(struct harvest_queues *queues, uint32_t most)
 				       &allowed);
 		if (harvest_left())
 			return 0;
+		atomic_store_explicit(&queue->unfinished, queue->pool.pending,
+				      memory_order_relaxed);
 	}
 	return allowed.left;
 }

@@ -38,7 +38,7 @@ static bool holds(hsa_signal_value_t value, hsa_signal_condition_t condition,
 static inline hsa_signal_value_t loaded(hsa_signal_value_t value)
 {
 	if (value < 1)
-		harvest_help();
+		(void)harvest_help();
 	return value;
 }
 
@@ -60,7 +60,7 @@ static hsa_signal_value_t wait_relaxed(hsa_signal_t signal, hsa_signal_condition
 		next.wait_relaxed(signal, condition, compared, timeout, state);
 
 	if (holds(value, condition, compared))
-		harvest_help();
+		(void)harvest_help();
 	return value;
 }
 
@@ -72,7 +72,7 @@ static hsa_signal_value_t wait_scacquire(hsa_signal_t signal, hsa_signal_conditi
 		next.wait_scacquire(signal, condition, compared, timeout, state);
 
 	if (holds(value, condition, compared))
-		harvest_help();
+		(void)harvest_help();
 	return value;
 }
 
@@ -84,7 +84,7 @@ static uint32_t wait_any(uint32_t count, hsa_signal_t *signals, hsa_signal_condi
 		next.wait_any(count, signals, conditions, values, timeout, state, found);
 
 	if (which < count)
-		harvest_help();
+		(void)harvest_help();
 	return which;
 }
 
@@ -96,7 +96,7 @@ static uint32_t wait_all(uint32_t count, hsa_signal_t *signals, hsa_signal_condi
 	const uint32_t which =
 		next.wait_all(count, signals, conditions, values, timeout, state, found);
 
-	harvest_help();
+	(void)harvest_help();
 	return which;
 }
 
