@@ -4,8 +4,9 @@
  *
  *	RTL_HSA_SLOTS		most dispatches under way or not yet published: a number from 64 to
  *				16777216 (131072)
- *	RTL_HSA_WAIT_MS		longest wait for a slow subscriber, of a submitting thread
- *				and of the process at its end: milliseconds, up to 600000 (60000)
+ *	RTL_HSA_WAIT_MS		longest wait for a slow subscriber, of a thread that submits or has
+ *				waited for the GPU, and of the process at its end: milliseconds, up
+ *				to 600000 (60000)
  *	RTL_HSA_EXIT_MS		longest wait at the end for dispatches under way: milliseconds, up
  *				to 600000 (1000)
  *
