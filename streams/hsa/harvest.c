@@ -206,7 +206,9 @@ static bool spin_and_take(struct harvester *harvester)
 	for (int i = 0; i < SPINS; i++) {
 		if (try_take(harvester))
 			return true;
+#ifdef __x86_64__
 		__builtin_ia32_pause();
+#endif
 	}
 	return false;
 }
