@@ -120,12 +120,12 @@ RTL_API void rtl_commit(struct rtl_record *record);
  * when and where it began. It is only for buffered delivery, and given out after all others of its
  * thread.
  *
- * No lock, system call or allocation except on a thread's first event. Any thread. A thread keeps 22
- * of them at a time; more are counted as missed, if the process ends before they are closed.
+ * No lock, system call or allocation except on a thread's first event. Any thread. A thread keeps
+ * 22 of them at a time; more are counted as missed, if the process ends before they are closed.
  *
  * @param[out] open  what it is closed by; 0: nobody wants it, and nothing is to be closed
- * @return the record, of which all behind `ticks` is to be filled. Its ticks are the id of the calling
- *         thread, for the payload; they become a time when it is published. NULL: nobody wants it,
+ * @return the record, of which all behind `ticks` is to be filled. Its ticks are the id of the
+ * calling thread, for the payload; they become a time when it is published. NULL: nobody wants it,
  *         or it is only counted
  */
 RTL_API struct rtl_record *rtl_open_reserve(struct rtl_stream *stream, uint16_t type,

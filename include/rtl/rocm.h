@@ -35,9 +35,9 @@ enum rtl_hsa_dispatch_flags {
 	 * the thread, the scope and the correlation are not the submitter's; or from a handler of
 	 * the application's that it ran (since 1.2). */
 	RTL_HSA_DISPATCH_PASSED_ON = 8,
-	/** Another thread's doorbell, or a later one of the same, passed the packet on: submit_ns is
-	 * when it did, and the call that wrote the packet may have returned before (in modes with
-	 * calls; since 1.3). */
+	/** Another thread's doorbell, or a later one of the same, passed the packet on: submit_ns
+	 * is when it did, and the call that wrote the packet may have returned before (in modes
+	 * with calls; since 1.3). */
 	RTL_HSA_DISPATCH_CARRIED = 16,
 };
 
@@ -331,8 +331,8 @@ struct rtl_hip_call {
 	uint64_t stream;   /**< the hipStream_t among its arguments, see RTL_HIP_CALL_STREAM */
 	int32_t device;    /**< the device among its arguments; -1: none */
 	uint32_t flags;    /**< enum rtl_hip_call_flags */
-	/** Dispatches and copies with its correlation that its own thread had handed to GPUs when it
-	 * returned. 0 in a begin. There may be more: where threads share a queue, another one's
+	/** Dispatches and copies with its correlation that its own thread had handed to GPUs when
+	 * it returned. 0 in a begin. There may be more: where threads share a queue, another one's
 	 * doorbell may take a packet along, even after the return. */
 	uint32_t work;
 	uint32_t tid; /**< of one that has not ended, its thread; else 0 */
@@ -340,10 +340,11 @@ struct rtl_hip_call {
 
 /**
  * rtl.hip.call.debug, RTL_FUNCTION_WITH_ARGS_BEGIN, RTL_FUNCTION_WITH_ARGS_END and
- * RTL_FUNCTION_WITH_ARGS_UNFINISHED: the same with the arguments, see <rtl/args.h>. In an end that returned success, an argument that points to
- * where the function leaves a single value is that value (RTL_ARG_OUT); other pointers are
- * addresses, and not followed but for texts. Structs that are passed by value are there member by
- * member. Instance and correlation are those of rtl.hip.call.
+ * RTL_FUNCTION_WITH_ARGS_UNFINISHED: the same with the arguments, see <rtl/args.h>. In an end that
+ * returned success, an argument that points to where the function leaves a single value is that
+ * value (RTL_ARG_OUT); other pointers are addresses, and not followed but for texts. Structs that
+ * are passed by value are there member by member. Instance and correlation are those of
+ * rtl.hip.call.
  */
 struct rtl_hip_call_debug {
 	struct rtl_hip_call call;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Libraries that call HIP past what is preloaded: RTLD_DEEPBIND lets a library find its own dependencies
- * before anything else.
+ * Libraries that call HIP past what is preloaded: RTLD_DEEPBIND lets a library find its own
+ * dependencies before anything else.
  *
  * Threads: one, at the end of the process: it takes the loader's lock.
  */
