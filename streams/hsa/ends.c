@@ -4,6 +4,7 @@
 
 #include <alloca.h>
 #include <errno.h>
+#include <rtl/publish.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,16 +48,24 @@ __attribute__((constructor)) static void find_all(void)
 	find("execveat", &next.execveat);
 }
 
+/* What has finished is published; and where subscribers run in the process, their outputs are
+ * finished. */
+static void end_process(void)
+{
+	harvest_leaving();
+	rtl_process_ends();
+}
+
 void ends_init(void)
 {
-	(void)at_quick_exit(harvest_leaving);
+	(void)at_quick_exit(end_process);
 }
 
 /* ---- exit ---- */
 
 __attribute__((noreturn)) static void leave(void (*how)(int), int status)
 {
-	harvest_leaving();
+	end_process();
 	if (how)
 		how(status);
 	for (;;)

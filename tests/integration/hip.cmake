@@ -275,6 +275,7 @@ foreach(runner ${runners})
   hip_sync_end(lite ${runner} lite 4 1 stream abort)
   hip_sync_end(full ${runner} full 4 1 stream abort)
   # Python's multiprocessing ends its children so; and other ways without a word, whoever has waited.
+  hip_sync_end(in_process ${runner} hip-in-process 3 50 none _exit _Exit quick_exit)
   hip_sync_end(left ${runner} hip 4 50 none _exit _Exit quick_exit execv execve execvp execvpe execl
     execlp execle fexecve execveat vfork_exec handler spawn)
 endforeach()
