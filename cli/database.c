@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include <rtl/rocm.h>
+#include <rtl/events.h>
 
 #include "cli.h"
 #include "summary.h"

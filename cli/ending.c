@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <rtl/rocm.h>
+#include <rtl/events.h>
 
 #include "cli.h"
 #include "database.h"

@@ -2,7 +2,7 @@
 /* See summarize_causes.h. What is shown is what subscribers/stats/track.c counts live. */
 #include "summarize_causes.h"
 
-#include <rtl/rocm.h>
+#include <rtl/events.h>
 #include <stdbool.h>
 #include <stdlib.h>
 

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <rtl/describe.h>
+
 #include "scope.h"
 
 /* Longer names are cut off. */
@@ -14,13 +16,7 @@ _Static_assert(sizeof(struct rtl_default_payload) == 40 &&
 		       offsetof(struct rtl_default_payload, number) == 24,
 	       "layout of struct rtl_default_payload");
 
-#define FIELD(member, kind_, description_)                                                         \
-	{                                                                                          \
-		.struct_size = sizeof(struct rtl_field), .kind = kind_,                            \
-		.offset = offsetof(struct rtl_default_payload, member),                            \
-		.size = sizeof(((struct rtl_default_payload *)0)->member), .name = #member,        \
-		.unit = "", .description = description_                                            \
-	}
+#define FIELD(member, kind, text) RTL_FIELD(struct rtl_default_payload, member, kind, "", text)
 
 static const struct rtl_field fields[] = {
 	FIELD(name, RTL_KIND_STRING, "name, where it is interned; none: see text"),
@@ -30,13 +26,7 @@ static const struct rtl_field fields[] = {
 	FIELD(kind, RTL_KIND_UINT, "of the value: 0 none, 1 integer, 3 number"),
 };
 
-#define TYPE(type_, name_, description_)                                                           \
-	{                                                                                          \
-		.struct_size = sizeof(struct rtl_type_info), .type = type_,                        \
-		.field_count = sizeof fields / sizeof *fields,                                     \
-		.payload_size = sizeof(struct rtl_default_payload), .name = name_,                 \
-		.description = description_, .fields = fields                                      \
-	}
+#define TYPE(type, name, text) RTL_TYPE_INFO(type, name, struct rtl_default_payload, fields, text)
 
 static const struct rtl_type_info types[] = {
 	TYPE(RTL_SIGNAL, "mark", "something happened"),
@@ -45,15 +35,9 @@ static const struct rtl_type_info types[] = {
 	     "it has ended; a name that is not interned stands in its begin only"),
 };
 
-const struct rtl_stream_info default_stream_info = {
-	.struct_size = sizeof default_stream_info,
-	.version_major = 1,
-	.version_minor = 0,
-	.name = RTL_STREAM_DEFAULT,
-	.description = "marks and regions of programs that describe no stream",
-	.types = types,
-	.type_count = sizeof types / sizeof *types,
-};
+const struct rtl_stream_info default_stream_info =
+	RTL_STREAM_INFO(RTL_STREAM_DEFAULT, 1, 0, types,
+			"marks and regions of programs that describe no stream");
 
 /* Until the stream is registered everything seems wanted, so that the first use comes to us. */
 static const uint8_t everything[256] = {

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <rtl/describe.h>
 #include <rtl/plugin.h>
 #include <rtl/publish.h>
 
@@ -18,39 +19,20 @@ struct diagnostic {
 	struct rtl_text text;
 };
 
-#define FIELD(member, kind_, description_)                                                         \
-	{                                                                                          \
-		.struct_size = sizeof(struct rtl_field), .kind = kind_,                            \
-		.offset = offsetof(struct diagnostic, member),                                     \
-		.size = sizeof(((struct diagnostic *)0)->member), .name = #member, .unit = "",     \
-		.description = description_                                                        \
-	}
-
 static const struct rtl_field fields[] = {
-	FIELD(level, RTL_KIND_UINT, "1 error, 2 warning, 3 info"),
-	FIELD(who, RTL_KIND_TEXT, "part of rtl, or subscriber, that speaks"),
-	FIELD(text, RTL_KIND_TEXT, "what it says"),
+	RTL_FIELD(struct diagnostic, level, RTL_KIND_UINT, "", "1 error, 2 warning, 3 info"),
+	RTL_FIELD(struct diagnostic, who, RTL_KIND_TEXT, "",
+		  "part of rtl, or subscriber, that speaks"),
+	RTL_FIELD(struct diagnostic, text, RTL_KIND_TEXT, "", "what it says"),
 };
 
-static const struct rtl_type_info types[] = {{
-	.struct_size = sizeof(struct rtl_type_info),
-	.type = RTL_DIAGNOSTICS,
-	.field_count = sizeof fields / sizeof *fields,
-	.payload_size = sizeof(struct diagnostic),
-	.name = "diagnostics",
-	.description = "a line that was shown to the user",
-	.fields = fields,
-}};
-
-static const struct rtl_stream_info info = {
-	.struct_size = sizeof info,
-	.version_major = 1,
-	.version_minor = 0,
-	.name = "rtl.diagnostics",
-	.description = "warnings, errors and changes that rtl itself reports",
-	.types = types,
-	.type_count = 1,
+static const struct rtl_type_info types[] = {
+	RTL_TYPE_INFO(RTL_DIAGNOSTICS, "diagnostics", struct diagnostic, fields,
+		      "a line that was shown to the user"),
 };
+
+static const struct rtl_stream_info info = RTL_STREAM_INFO(
+	"rtl.diagnostics", 1, 0, types, "warnings, errors and changes that rtl itself reports");
 
 static struct rtl_stream *stream = &rtl_stream_none;
 

@@ -9,6 +9,7 @@
  *     rtl trace -o run.db ./own_stream 5
  *     sqlite3 run.db 'SELECT iteration, residual, method FROM rtl_e_example_solver_task_end'
  */
+#include <rtl/describe.h>
 #include <rtl/rtl.h>
 #include <rtl/scope.h>
 #include <stdio.h>
@@ -23,27 +24,14 @@ struct iteration {
 	uint32_t restarted;
 };
 
-#define FIELD(member, kind, unit, description)                                                     \
-	{                                                                                          \
-		sizeof(struct rtl_field), kind, 0, offsetof(struct iteration, member),             \
-			sizeof(((struct iteration *)0)->member), #member, unit, description        \
-	}
-
-static const struct rtl_field fields[] = {
+#define FIELD(...) RTL_FIELD(struct iteration, __VA_ARGS__)
+RTL_DESCRIBE_STREAM(info, "example.solver", "iterations of a solver",
+	RTL_TASK_END, "task_end", "an iteration has ended", struct iteration,
 	FIELD(iteration, RTL_KIND_UINT, "count", "number of the iteration, from 0"),
 	FIELD(residual, RTL_KIND_FLOAT, "", "what is left to solve"),
 	FIELD(method, RTL_KIND_STRING, "", "how this iteration was done"),
 	FIELD(rows, RTL_KIND_UINT, "count", "rows that were touched"),
-	FIELD(restarted, RTL_KIND_UINT, "", "1 if the method began anew"),
-};
-
-static const struct rtl_type_info types[] = {
-	{sizeof(struct rtl_type_info), RTL_TASK_END, sizeof fields / sizeof *fields,
-	 sizeof(struct iteration), 0, "task_end", "an iteration has ended", fields},
-};
-
-static const struct rtl_stream_info info = {
-	sizeof info, 1, 0, "example.solver", "iterations of a solver", types, 1, 0};
+	FIELD(restarted, RTL_KIND_UINT, "", "1 if the method began anew"));
 
 static struct rtl_stream *stream = &rtl_stream_none;
 static uint64_t jacobi, gauss_seidel;

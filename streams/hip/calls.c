@@ -3,18 +3,18 @@
 #include "calls.h"
 
 #include <pthread.h>
-#include <rtl/rocm.h>
+#include <rtl/events.h>
 #include <rtl/tracepoint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../common/paused.h"
+#include "../events/events.h"
 #include "arguments.h"
 #include "enumerations.h"
 #include "preload.h"
 #include "real.h"
-#include "stream.h"
 
 #define LIKELY(x)   __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)

@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 #include <pthread.h>
-#include <rtl/rocm.h>
+#include <rtl/events.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -10,7 +10,7 @@
  * Threads: the caller's, any. No locks. An event may wait for room in a ring, but for the runtime's
  * own handler thread, on which completions depend: there it is discarded, and counted.
  */
-#include <rtl/rocm.h>
+#include <rtl/events.h>
 #include <string.h>
 
 #include "../common/paused.h"

@@ -2,10 +2,11 @@
 /* The wrappers' way into the runtime's tables, and what they are made of: see calls.h. */
 #include "calls.h"
 
-#include <rtl/rocm.h>
+#include <rtl/events.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../events/events.h"
 #include "collector.h"
 
 struct call_streams call_streams = {&rtl_stream_none, &rtl_stream_none};

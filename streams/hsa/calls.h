@@ -29,8 +29,6 @@ void calls_register(void);
  * asks for calls. */
 void calls_hook(struct root_table *root);
 
-extern const struct rtl_stream_info call_stream_info, call_debug_stream_info;
-
 /* Whether RTL_STREAMS names that stream, or one whose name begins so: not a pattern that fits any.
  */
 bool calls_asked_by_name(const char *stream);

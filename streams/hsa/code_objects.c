@@ -5,7 +5,7 @@
 #include <hsa/hsa_ven_amd_loader.h>
 #include <inttypes.h>
 #include <pthread.h>
-#include <rtl/rocm.h>
+#include <rtl/events.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "copies.h"
 
 #include <pthread.h>
-#include <rtl/rocm.h>
+#include <rtl/events.h>
 #include <rtl/scope.h>
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
  * leaves them there.
  */
 #include <errno.h>
-#include <rtl/rocm.h>
+#include <rtl/events.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>

@@ -3,7 +3,7 @@
 #include "copy_publish.h"
 
 #include <rtl/plugin.h>
-#include <rtl/rocm.h>
+#include <rtl/events.h>
 #include <stdio.h>
 
 #include "agents.h"
@@ -11,84 +11,6 @@
 #include "harvest.h"
 #include "publish.h"
 #include "slots.h"
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-
-/* The offsets are part of what subscribers are compiled with. */
-_Static_assert(sizeof(struct rtl_hsa_copy) == 152, "rtl_hsa_copy");
-_Static_assert(offsetof(struct rtl_hsa_copy, signal) == 48, "rtl_hsa_copy");
-_Static_assert(offsetof(struct rtl_hsa_copy, gpu) == 56, "rtl_hsa_copy");
-_Static_assert(offsetof(struct rtl_hsa_copy, flags) == 84, "rtl_hsa_copy");
-_Static_assert(offsetof(struct rtl_hsa_copy, status) == 104, "rtl_hsa_copy");
-
-#define C(member, field_kind, field_unit, text)                                                    \
-	{                                                                                          \
-		.struct_size = sizeof(struct rtl_field), .kind = field_kind,                       \
-		.offset = offsetof(struct rtl_hsa_copy, member),                                   \
-		.size = sizeof(((struct rtl_hsa_copy *)0)->member), .name = #member,               \
-		.unit = field_unit, .description = text,                                           \
-	}
-static const struct rtl_field fields[] = {
-	C(begin_ns, RTL_KIND_TIME, "ns", "GPU begin, HSA system clock; 0 if not known"),
-	C(end_ns, RTL_KIND_TIME, "ns", "GPU end"),
-	C(submit_ns, RTL_KIND_TIME, "ns", "when the function was called"),
-	C(bytes, RTL_KIND_UINT, "bytes", "all that is written"),
-	C(src, RTL_KIND_ADDRESS, "", "first byte of the source; of a fill its value"),
-	C(dst, RTL_KIND_ADDRESS, "", "first byte of the destination"),
-	C(signal, RTL_KIND_ADDRESS, "", "completion signal of the application; 0: none"),
-	C(gpu, RTL_KIND_UINT, "", "KFD node id of the GPU that does it, 0: none"),
-	C(src_gpu, RTL_KIND_UINT, "", "KFD node id of the source's GPU, 0: host memory"),
-	C(dst_gpu, RTL_KIND_UINT, "", "KFD node id of the destination's GPU, 0: host memory"),
-	C(direction, RTL_KIND_UINT, "",
-	  "1: host to device, 2: device to host, 3: within a device, 4: between devices, 5: host "
-	  "to host, 0: a fill"),
-	C(kind, RTL_KIND_UINT, "", "1: linear, 2: rectangle, 3: batch, 4: fill"),
-	C(engine, RTL_KIND_UINT, "", "SDMA engine asked for (a bit), 0: the runtime's choice"),
-	C(submit_tid, RTL_KIND_UINT, "", "thread that submitted"),
-	C(flags, RTL_KIND_UINT, "",
-	  "1: completion signal of the application, 2: no times, 4: by SDMA, 8: by a kernel, 16: "
-	  "refused, 32: times of the call"),
-	C(extent_x, RTL_KIND_UINT, "bytes", "of a rectangle: a row"),
-	C(extent_y, RTL_KIND_UINT, "", "rows"),
-	C(extent_z, RTL_KIND_UINT, "", "slices"),
-	C(parts, RTL_KIND_UINT, "", "copies in it"),
-	C(status, RTL_KIND_UINT, "", "hsa_status_t of a refused one"),
-	C(scope, RTL_KIND_UID, "", "innermost scope of the thread that submitted"),
-	C(scope_instance, RTL_KIND_UINT, "", "instance of that scope"),
-	C(call_ns, RTL_KIND_TIME, "ns", "when the call of HIP that submitted it began"),
-	C(stream, RTL_KIND_ADDRESS, "", "the hipStream_t among that call's arguments"),
-	C(range, RTL_KIND_UINT, "", "instance of the innermost range of roctx there"),
-};
-
-static const struct rtl_type_info types[] = {
-	{
-		.struct_size = sizeof(struct rtl_type_info),
-		.type = RTL_TRANSFER_BEGIN,
-		.field_count = COUNT(fields),
-		.payload_size = sizeof(struct rtl_hsa_copy),
-		.name = "transfer_begin",
-		.description = "a copy was submitted",
-		.fields = fields,
-	},
-	{
-		.struct_size = sizeof(struct rtl_type_info),
-		.type = RTL_TRANSFER_END,
-		.field_count = COUNT(fields),
-		.payload_size = sizeof(struct rtl_hsa_copy),
-		.name = "transfer_end",
-		.description = "a copy has finished; repeats what transfer_begin said",
-		.fields = fields,
-	},
-};
-
-const struct rtl_stream_info copy_stream_info = {
-	.struct_size = sizeof(struct rtl_stream_info),
-	.version_major = RTL_STREAM_HSA_COPY_VERSION,
-	.name = RTL_STREAM_HSA_COPY,
-	.description = "Copies and fills of memory by the HSA runtime",
-	.types = types,
-	.type_count = COUNT(types),
-};
 
 static const char *const names[] = {
 	[RTL_HSA_COPY_NONE] = "FillBuffer",

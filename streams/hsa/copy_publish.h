@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The stream rtl.hsa.copy: its description and its events.
+ * The stream rtl.hsa.copy: its events.
  *
  * Threads: each function says whose; no locks. What is published may wait for room in a ring, but
  * for RTL_TRANSFER_BEGIN on the runtime's own thread (publish.h).
@@ -12,8 +12,6 @@
 #include <stdint.h>
 
 struct slot;
-
-extern const struct rtl_stream_info copy_stream_info;
 
 /* Submitting thread, before the runtime is called. */
 void copy_publish_begin(const struct slot *slot);

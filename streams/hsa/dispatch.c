@@ -13,7 +13,7 @@
  */
 #include "dispatch.h"
 
-#include <rtl/rocm.h>
+#include <rtl/events.h>
 #include <string.h>
 #include <sys/mman.h>
 

@@ -3,7 +3,7 @@
 #include "kernels.h"
 
 #include <inttypes.h>
-#include <rtl/rocm.h>
+#include <rtl/events.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

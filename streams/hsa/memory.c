@@ -2,7 +2,7 @@
 /* Memory that the application allocates and releases: see memory.h. */
 #include "memory.h"
 
-#include <rtl/rocm.h>
+#include <rtl/events.h>
 
 #include "calls.h"
 #include "collector.h"

@@ -24,6 +24,4 @@ void memory_hook(struct root_table *root);
 /* The runtime has ended: so has its memory. */
 void memory_forget(void);
 
-extern const struct rtl_stream_info memory_stream_info;
-
 #endif

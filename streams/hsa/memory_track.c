@@ -6,6 +6,7 @@
 #include <rtl/rtl.h>
 #include <string.h>
 
+#include "../events/events.h"
 #include "../common/fork_lock.h"
 #include "calls.h"
 #include "memory.h"

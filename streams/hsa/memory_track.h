@@ -9,7 +9,7 @@
 #define STREAMS_HSA_MEMORY_TRACK_H
 
 #include <hsa/hsa.h>
-#include <rtl/rocm.h>
+#include <rtl/events.h>
 #include <stdbool.h>
 
 #include "memory_table.h"

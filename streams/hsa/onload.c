@@ -10,9 +10,10 @@
 #include "onload.h"
 
 #include <pthread.h>
-#include <rtl/rocm.h>
+#include <rtl/events.h>
 #include <stdlib.h>
 
+#include "../events/events.h"
 #include "../hip/bypass.h"
 #include "../hip/preload.h"
 #include "agents.h"
@@ -31,7 +32,6 @@
 #include "publish.h"
 #include "queue.h"
 #include "relay.h"
-#include "stream.h"
 #include "waits.h"
 #include "watch.h"
 

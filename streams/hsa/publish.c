@@ -2,7 +2,7 @@
 /* Events of rtl.hsa: see publish.h. */
 #include "publish.h"
 
-#include <rtl/rocm.h>
+#include <rtl/events.h>
 
 #include "collector.h"
 #include "harvest.h"

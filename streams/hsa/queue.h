@@ -15,7 +15,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include <rtl/rocm.h>
+#include <rtl/events.h>
 
 #include "agents.h"
 #include "collector.h"

@@ -2,7 +2,7 @@
 /* Dispatches and copies that carry a completion signal of the application: see watch.h. */
 #include "watch.h"
 
-#include <rtl/rocm.h>
+#include <rtl/events.h>
 
 #include "../common/fork_lock.h"
 #include "collector.h"

@@ -12,7 +12,7 @@
  * Source of the functions' meaning: rocprofiler-sdk-roctx/roctx.h, roctracer/roctx.h.
  */
 #include <pthread.h>
-#include <rtl/rocm.h>
+#include <rtl/events.h>
 #include <rtl/rtl.h>
 #include <rtl/scope.h>
 #include <stdatomic.h>
@@ -22,9 +22,9 @@
 #include "../common/next.h"
 #include "../common/paused.h"
 #include "../common/text.h"
+#include "../events/events.h"
 #include "functions.h"
 #include "ranges.h"
-#include "stream.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

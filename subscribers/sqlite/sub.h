@@ -40,7 +40,7 @@
 #include <pthread.h>
 
 #include <rtl/publish.h>
-#include <rtl/rocm.h>
+#include <rtl/events.h>
 #include <rtl/subscriber.h>
 
 struct settings {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include <rtl/publish.h>
-#include <rtl/rocm.h>
+#include <rtl/events.h>
 
 #define NO_FIELD     UINT32_MAX
 #define NO_DEVICE    UINT64_MAX

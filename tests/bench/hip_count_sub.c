@@ -3,7 +3,7 @@
  * A subscriber that only counts the ends of HIP calls, and those without one, for tests/bench/hip:
  * of the stream named by the setting stream, "call" or "debug"; "ends": of "call", ends alone.
  */
-#include <rtl/rocm.h>
+#include <rtl/events.h>
 #include <rtl/subscriber.h>
 #include <stdlib.h>
 #include <string.h>

@@ -24,7 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <rtl/rocm.h>
+#include <rtl/events.h>
 #include <rtl/rtl.h>
 
 #include "../programs/hang_guard.h"

@@ -15,7 +15,7 @@
  */
 #include <inttypes.h>
 #include <rtl/args.h>
-#include <rtl/rocm.h>
+#include <rtl/events.h>
 #include <rtl/subscriber.h>
 #include <stdio.h>
 #include <stdlib.h>

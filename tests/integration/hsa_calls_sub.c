@@ -8,7 +8,7 @@
  */
 #include <inttypes.h>
 #include <rtl/args.h>
-#include <rtl/rocm.h>
+#include <rtl/events.h>
 #include <stdlib.h>
 #include <string.h>
 

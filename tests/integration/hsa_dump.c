@@ -17,7 +17,7 @@
  *..."). Threads: the host calls one function at a time.
  */
 #include <inttypes.h>
-#include <rtl/rocm.h>
+#include <rtl/events.h>
 #include <rtl/subscriber.h>
 #include <stdio.h>
 #include <stdlib.h>

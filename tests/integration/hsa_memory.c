@@ -5,7 +5,7 @@
  *     alloc|release FUNCTION ADDRESS BYTES NODE KIND ok|failed
  * in the order of one thread; then THREADS threads allocate and release at once, without a log:
  *     threads COUNT-OF-ALLOCATIONS BYTES
- * and all is released in the end. Numbers of kinds are those of rtl/rocm.h.
+ * and all is released in the end. Numbers of kinds are those of rtl/events.h.
  */
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>

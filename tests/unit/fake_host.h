@@ -17,7 +17,7 @@
 #ifndef FAKE_HOST_H
 #define FAKE_HOST_H
 
-#include <rtl/rocm.h>
+#include <rtl/events.h>
 #include <rtl/subscriber.h>
 
 struct fake_host;
@@ -106,7 +106,7 @@ bool fake_host_subscribed(const struct fake_host *host, const struct rtl_stream_
 
 /* Material. */
 
-/** Description of "rtl.hsa" with all its types and fields, as in <rtl/rocm.h>. */
+/** Description of "rtl.hsa" with all its types and fields, as in <rtl/events.h>. */
 const struct rtl_stream_info *fake_hsa_stream(void);
 /** The same of rtl.hsa.copy. */
 const struct rtl_stream_info *fake_copy_stream(void);

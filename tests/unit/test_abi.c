@@ -5,7 +5,7 @@
  * file is compiled as C11, C17 and C++17; that it compiles is the test.
  */
 #include <rtl/plugin.h>
-#include <rtl/rocm.h>
+#include <rtl/events.h>
 #include <rtl/rtl.h>
 #include <rtl/subscriber.h>
 

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include <rtl/rocm.h>
+#include <rtl/events.h>
 
 #include "../../streams/hsa/collector.h"
 #include "../../streams/hsa/copies.h"

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* Made by streams/events/generate.py from the descriptions beside it. Not to be edited. */
+/* What the streams of this library say of themselves. Constant. */
+#ifndef STREAMS_EVENTS_H
+#define STREAMS_EVENTS_H
+
+#include <rtl/types.h>
+
+extern const struct rtl_stream_info hip_call_stream_info;
+extern const struct rtl_stream_info hip_call_debug_stream_info;
+extern const struct rtl_stream_info hsa_stream_info;
+extern const struct rtl_stream_info call_stream_info;
+extern const struct rtl_stream_info call_debug_stream_info;
+extern const struct rtl_stream_info copy_stream_info;
+extern const struct rtl_stream_info memory_stream_info;
+extern const struct rtl_stream_info roctx_stream_info;
+
+/* Their addresses, for an initializer. */
+#define EVENTS_STREAMS \
+	&hip_call_stream_info, \
+	&hip_call_debug_stream_info, \
+	&hsa_stream_info, \
+	&call_stream_info, \
+	&call_debug_stream_info, \
+	&copy_stream_info, \
+	&memory_stream_info, \
+	&roctx_stream_info
+
+#endif

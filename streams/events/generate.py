@@ -1,0 +1,528 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""generate.py: everything that follows from the descriptions of streams, FILE.toml here.
+
+  generate.py           writes, into the source tree:
+                          include/rtl/events/FILE.h      structs and constants
+                          streams/events/FILE.c          what the streams say of themselves
+                          subscribers/sqlite/tables.h    tables, and how their rows are filled
+                          docs/streams.md                the page of streams, fields and columns
+  generate.py --check   writes nothing; exits with 1 and names what is not as it should be
+
+What is generated is committed: building rtl does not need this script, a test runs --check.
+
+A description (keys that have a default may be left out):
+
+  title                 what the file is about, one line
+  [[stream]]            name, macro, version = [major, minor], info (C name of its
+                        rtl_stream_info), description, doc
+    [[stream.type]]     type (enum rtl_type), name, payload, description
+  [[constant]]          name, value (a text), doc: a macro of the header
+  [[enum]]              name, prefix, doc, values = [{name, value, doc}]
+  [[payload]]           name, doc (with what the event's own members mean),
+                        fields = [{name, kind, ...}], table
+  fields                kind: u8 to u64, i8 to i64, f32, f64, bool, address, time, string, uid,
+                        text, args; "reserved" (u32, in no description); "embed" (payload = a
+                        struct whose fields come first)
+                        unit (default by the name's ending: _ns ns, _bytes bytes), doc (one line),
+                        more (a paragraph for the header), flags or values (an enum's name)
+                        column: what it is in the table: a name, "" for none (default: its name)
+                        if: C condition on the payload `p`, NULL where it is false; "nonzero" is
+                        short for the field itself
+  [payload.table]       name, doc, create (false: made elsewhere), before, after: columns around
+                        those of the fields, [{name, sql, c, kind, if, doc}]; kind text is a string
+                        that the binder is given
+"""
+import pathlib
+import re
+import sys
+import textwrap
+import tomllib
+
+HERE = pathlib.Path(__file__).resolve().parent
+TOP = HERE.parent.parent
+
+# kind: (C type, bytes, RTL_KIND_...)
+KINDS = {
+    "u8": ("uint8_t", 1, "UINT"),
+    "u16": ("uint16_t", 2, "UINT"),
+    "u32": ("uint32_t", 4, "UINT"),
+    "u64": ("uint64_t", 8, "UINT"),
+    "i8": ("int8_t", 1, "INT"),
+    "i16": ("int16_t", 2, "INT"),
+    "i32": ("int32_t", 4, "INT"),
+    "i64": ("int64_t", 8, "INT"),
+    "f32": ("float", 4, "FLOAT"),
+    "f64": ("double", 8, "FLOAT"),
+    "bool": ("uint8_t", 1, "BOOL"),
+    "address": ("uint64_t", 8, "ADDRESS"),
+    "time": ("uint64_t", 8, "TIME"),
+    "string": ("uint64_t", 8, "STRING"),
+    "uid": ("uint64_t", 8, "UID"),
+    "text": ("struct rtl_text", 8, "TEXT"),
+    "args": ("struct rtl_text", 8, "ARGS"),
+    "reserved": ("uint32_t", 4, None),
+}
+KEYS = {
+    "file": {"title", "stream", "constant", "enum", "payload"},
+    "constant": {"name", "value", "doc"},
+    "stream": {"name", "macro", "version", "info", "description", "doc", "type"},
+    "type": {"type", "name", "payload", "description"},
+    "enum": {"name", "prefix", "doc", "values"},
+    "value": {"name", "value", "doc"},
+    "payload": {"name", "doc", "fields", "table"},
+    "field": {"name", "kind", "unit", "doc", "more", "flags", "values", "column", "if", "payload"},
+    "table": {"name", "doc", "create", "before", "after"},
+    "column": {"name", "sql", "c", "kind", "if", "doc"},
+}
+
+
+class Wrong(Exception):
+    """What is wrong with a description, in one line."""
+
+
+def check_keys(what, where, table):
+    for key in table:
+        if key not in KEYS[what]:
+            raise Wrong(f"{where}: {what} has no key {key}; there are "
+                        + ", ".join(sorted(KEYS[what])))
+
+
+class Field:
+    def __init__(self, where, raw, payloads):
+        check_keys("field", where, raw)
+        self.raw = raw
+        self.name = raw.get("name")
+        self.kind = raw.get("kind")
+        if not self.name or not self.kind:
+            raise Wrong(f"{where}: a field has no name or no kind: {raw}")
+        self.embedded = None
+        if self.kind == "embed":
+            self.embedded = payloads.get(raw.get("payload"))
+            if not self.embedded:
+                raise Wrong(f"{where}: {self.name} embeds {raw.get('payload')}, which is not there")
+            self.ctype, self.size = "struct " + self.embedded.name, self.embedded.size
+            self.align = self.embedded.align
+        elif self.kind in KINDS:
+            self.ctype, self.size, self.rtl_kind = KINDS[self.kind]
+            self.align = 4 if self.ctype == "struct rtl_text" else self.size
+        else:
+            raise Wrong(f"{where}: {self.name} is of kind {self.kind}; there are "
+                        + ", ".join(list(KINDS) + ["embed"]))
+        self.doc = raw.get("doc", "")
+        if self.is_described() and not self.doc:
+            raise Wrong(f"{where}: {self.name} has no doc")
+        self.unit = raw.get("unit", self.default_unit())
+        self.column = raw.get("column", self.name)
+        self.condition = raw.get("if", "")
+
+    def is_described(self):
+        return self.kind not in ("reserved", "embed")
+
+    def default_unit(self):
+        for unit in ("ns", "bytes"):
+            if self.name.endswith("_" + unit):
+                return unit
+        return ""
+
+
+class Payload:
+    def __init__(self, where, raw, payloads):
+        check_keys("payload", where, raw)
+        self.name, self.doc = raw["name"], raw.get("doc", "").strip()
+        where = f"{where}: {self.name}"
+        self.fields = []
+        offset = self.align = 0
+        for raw_field in raw["fields"]:
+            field = Field(where, raw_field, payloads)
+            if offset % field.align:
+                raise Wrong(f"{where}: {field.name} would begin behind a hole: say what is there")
+            field.offset = offset
+            offset += field.size
+            self.align = max(self.align, field.align)
+            self.fields.append(field)
+        if offset % self.align:
+            raise Wrong(f"{where}: ends with a hole: say what is there")
+        self.size = offset
+        self.table = raw.get("table")
+        if self.table:
+            check_keys("table", where, self.table)
+            for column in self.table.get("before", []) + self.table.get("after", []):
+                check_keys("column", where, column)
+
+
+def described(payload):
+    """(payload, field) of each field that is described, embedded ones among them."""
+    for field in payload.fields:
+        if field.embedded:
+            yield from described(field.embedded)
+        elif field.is_described():
+            yield payload, field
+
+
+class Description:
+    def __init__(self, path):
+        self.name = path.stem
+        try:
+            raw = tomllib.loads(path.read_text())
+        except tomllib.TOMLDecodeError as error:
+            raise Wrong(f"{path.name}: {error}") from error
+        check_keys("file", path.name, raw)
+        self.title = raw["title"]
+        self.constants = raw.get("constant", [])
+        for constant in self.constants:
+            check_keys("constant", path.name, constant)
+        self.enums = raw.get("enum", [])
+        for enum in self.enums:
+            check_keys("enum", path.name, enum)
+            for value in enum["values"]:
+                check_keys("value", f"{path.name}: {enum['name']}", value)
+        self.payloads = {}
+        for payload in raw.get("payload", []):
+            self.payloads[payload["name"]] = Payload(path.name, payload, self.payloads)
+        self.streams = raw["stream"]
+        for stream in self.streams:
+            check_keys("stream", path.name, stream)
+            for type_ in stream["type"]:
+                check_keys("type", f"{path.name}: {stream['name']}", type_)
+                if type_["payload"] not in self.payloads:
+                    raise Wrong(f"{path.name}: {stream['name']}, {type_['name']}: there is no "
+                                f"payload {type_['payload']}")
+
+
+# ---- C
+
+def note(origin):
+    return f"/* Made by streams/events/generate.py from {origin}. Not to be edited. */\n"
+
+
+def comment(text, indent="", doxygen=True):
+    """A comment of C, of one line if it fits."""
+    begin = "/** " if doxygen else "/* "
+    text = text.strip()
+    one = f"{indent}{begin}{' '.join(text.split())} */"
+    tabs = len(indent) * 7
+    if "\n\n" not in text and len(one) + tabs <= 100:
+        return one + "\n"
+    out = [indent + begin.rstrip()]
+    for n, paragraph in enumerate(re.split(r"\n\s*\n", text)):
+        if n:
+            out.append(indent + " *")
+        for line in textwrap.wrap(" ".join(paragraph.split()), 100 - 3 - 8 * len(indent)):
+            out.append(f"{indent} * {line}")
+    out.append(indent + " */")
+    return "\n".join(out) + "\n"
+
+
+def enum_text(enum):
+    out = comment(enum["doc"]) + f"enum {enum['name']} {{\n"
+    for value in enum["values"]:
+        member, doc = f"\t{enum['prefix']}{value['name']} = {value['value']},", value.get("doc")
+        beside = f"{member} /**< {doc} */"
+        if doc and len(beside) + 7 <= 100:
+            member = beside
+        elif doc:
+            out += comment(doc, "\t")
+        out += member + "\n"
+    return out + "};\n"
+
+
+def struct_text(payload):
+    out = comment(payload.doc) + f"struct {payload.name} {{\n"
+    for field in payload.fields:
+        doc = field.doc
+        if field.unit and field.unit not in ("ns", "bytes"):
+            doc += f", {field.unit}"
+        enum = field.raw.get("flags") or field.raw.get("values")
+        if enum:
+            doc += f": enum {enum}"
+        if field.raw.get("more"):
+            doc += ". " + field.raw["more"].strip()
+        member = f"\t{field.ctype} {field.name};"
+        beside = f"{member} /**< {doc} */"
+        if doc and len(beside) + 7 <= 100:
+            member = beside
+        elif doc:
+            out += comment(doc, "\t")
+        out += member + "\n"
+    return out + "};\n"
+
+
+def header(description):
+    guard = f"RTL_EVENTS_{description.name.upper()}_H"
+    out = "/* SPDX-License-Identifier: MIT */\n/* clang-format off */\n"
+    out += note(f"{description.name}.toml")
+    out += comment(f"@file {description.name}.h\n\n{description.title}")
+    out += f"#ifndef {guard}\n#define {guard}\n\n#include <rtl/types.h>\n\n"
+    out += '#ifdef __cplusplus\nextern "C" {\n#endif\n\n'
+    for stream in description.streams:
+        if stream.get("doc"):
+            out += comment(stream["doc"])
+        major, minor = stream["version"]
+        macro = stream["macro"]
+        out += f'#define {macro} "{stream["name"]}"\n'
+        out += f"#define {macro}_VERSION {major}\n#define {macro}_VERSION_MINOR {minor}\n\n"
+    for constant in description.constants:
+        out += comment(constant["doc"])
+        out += f'#define {constant["name"]} "{constant["value"]}"\n\n'
+    for enum in description.enums:
+        out += enum_text(enum) + "\n"
+    for payload in description.payloads.values():
+        out += struct_text(payload) + "\n"
+    return out + f"#ifdef __cplusplus\n}}\n#endif\n\n#endif\n"
+
+
+def quoted(text):
+    return '"' + " ".join(text.split()).replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def enumerators(enums, field):
+    """ "1 linear, 2 rect" of a field that is an enum's. """
+    name = field.raw.get("flags") or field.raw.get("values")
+    if not name:
+        return ""
+    enum = next((e for e in enums if e["name"] == name), None)
+    if not enum:
+        raise Wrong(f"{field.name}: there is no enum {name}")
+    return ", ".join(f"{v['value']} {v['name'].lower().replace('_', ' ')}" for v in enum["values"])
+
+
+def field_doc(enums, field):
+    listed = enumerators(enums, field)
+    return field.doc + (f": {listed}" if listed else "")
+
+
+def source(description):
+    out = "/* SPDX-License-Identifier: MIT */\n/* clang-format off */\n"
+    out += note(f"{description.name}.toml")
+    out += f'#include <rtl/describe.h>\n#include <rtl/events/{description.name}.h>\n\n'
+    out += '#include "events.h"\n\n'
+    out += "/* The layout is part of what subscribers are compiled with. */\n"
+    for payload in description.payloads.values():
+        out += f'_Static_assert(sizeof(struct {payload.name}) == {payload.size}, "{payload.name}");\n'
+        for field in payload.fields:
+            out += (f"_Static_assert(offsetof(struct {payload.name}, {field.name}) == "
+                    f'{field.offset}, "{payload.name}");\n')
+    out += "\n"
+    for payload in description.payloads.values():
+        out += f"static const struct rtl_field {payload.name}_fields[] = {{\n"
+        for owner, field in described(payload):
+            out += (f"\tRTL_FIELD(struct {owner.name}, {field.name}, RTL_KIND_{field.rtl_kind}, "
+                    f'"{field.unit}", {quoted(field_doc(description.enums, field))}),\n')
+        out += "};\n\n"
+    for stream in description.streams:
+        types = stream["info"].removesuffix("_info") + "_types"
+        out += f"static const struct rtl_type_info {types}[] = {{\n"
+        for type_ in stream["type"]:
+            out += (f'\tRTL_TYPE_INFO({type_["type"]}, "{type_["name"]}", '
+                    f'struct {type_["payload"]}, {type_["payload"]}_fields, '
+                    f'{quoted(type_["description"])}),\n')
+        out += "};\n\n"
+        macro = stream["macro"]
+        out += (f'const struct rtl_stream_info {stream["info"]} =\n'
+                f"\tRTL_STREAM_INFO({macro}, {macro}_VERSION, {macro}_VERSION_MINOR, {types}, "
+                f'{quoted(stream["description"])});\n\n')
+    return out.rstrip("\n") + "\n"
+
+
+def declarations(descriptions):
+    out = "/* SPDX-License-Identifier: MIT */\n"
+    out += note("the descriptions beside it")
+    out += comment("What the streams of this library say of themselves. Constant.", doxygen=False)
+    out += "#ifndef STREAMS_EVENTS_H\n#define STREAMS_EVENTS_H\n\n#include <rtl/types.h>\n\n"
+    for description in descriptions:
+        for stream in description.streams:
+            out += f'extern const struct rtl_stream_info {stream["info"]};\n'
+    out += "\n/* Their addresses, for an initializer. */\n#define EVENTS_STREAMS"
+    for description in descriptions:
+        for stream in description.streams:
+            out += f' \\\n\t&{stream["info"]},'
+    return out.rstrip(",") + "\n\n#endif\n"
+
+
+def umbrella(descriptions):
+    out = "/* SPDX-License-Identifier: MIT */\n"
+    out += note("the descriptions beside it")
+    out += comment("""@file events.h
+
+Payloads of the streams that rtl's interceptors publish, for subscribers that know them; a
+subscriber that does not can use the descriptions that come with each stream. `rtl list-streams`
+prints the same.
+
+A payload may be longer than the struct here, where a newer interceptor published it. Check once per
+stream that version_major is the one here and payload_size of the type at least sizeof(struct).""")
+    out += "#ifndef RTL_EVENTS_H\n#define RTL_EVENTS_H\n\n"
+    for description in descriptions:
+        out += f"#include <rtl/events/{description.name}.h>\n"
+    return out + "\n#endif\n"
+
+
+# ---- SQLite
+
+class Column:
+    """name, SQL type, C expression, NULL unless `condition`, kind (int, real, text)."""
+
+    def __init__(self, name, sql, c, condition, kind, doc):
+        self.name, self.sql, self.c = name, sql, c
+        self.condition, self.kind, self.doc = condition, kind, doc
+
+
+SQL_TYPES = {"UINT": "INTEGER", "INT": "INTEGER", "BOOL": "INTEGER", "ADDRESS": "INTEGER",
+             "TIME": "INTEGER", "UID": "INTEGER", "STRING": "TEXT", "FLOAT": "REAL"}
+
+
+def field_column(payload, field):
+    if field.rtl_kind not in SQL_TYPES:
+        raise Wrong(f"{payload.name}: {field.name} is no number: column = \"\" and say it in after")
+    sql = SQL_TYPES[field.rtl_kind]
+    condition = f"p->{field.name}" if field.condition == "nonzero" else field.condition
+    kind = "real" if field.rtl_kind == "FLOAT" else "text" if sql == "TEXT" else "int"
+    if not condition and kind != "text":
+        sql += " NOT NULL"
+    return Column(field.column, sql, f"p->{field.name}", condition, kind, field.doc)
+
+
+def given_column(raw):
+    sql = raw.get("sql", "INTEGER NOT NULL")
+    return Column(raw["name"], sql, raw.get("c", raw["name"]), raw.get("if", ""),
+                  raw.get("kind", "int"), raw.get("doc", ""))
+
+
+def columns_of(payload):
+    table = payload.table
+    columns = [given_column(raw) for raw in table.get("before", [])]
+    columns += [field_column(payload, field) for _, field in described(payload) if field.column]
+    return columns + [given_column(raw) for raw in table.get("after", [])]
+
+
+def table_text(payload):
+    name = payload.table["name"]
+    columns = columns_of(payload)
+    out = f"#define TABLE_{name.upper()}_COLUMNS {len(columns)}u\n"
+    out += f"#define TABLE_{name.upper()} \\\n"
+    out += f'\t"CREATE TABLE IF NOT EXISTS {name} (" \\\n'
+    for n, column in enumerate(columns):
+        out += f'\t" {column.name} {column.sql}{"," if n + 1 < len(columns) else ""}" \\\n'
+    out += '\t");"\n\n'
+    return out
+
+
+def binder_text(payload):
+    name = payload.table["name"]
+    columns = columns_of(payload)
+    given = [raw for raw in payload.table.get("before", []) + payload.table.get("after", [])
+             if "c" not in raw]
+    out = comment(f"A row of {name}, of an event of that process"
+                  + (". Strings are the host's." if any(c.kind == "text" for c in columns) else "."),
+                  doxygen=False)
+    parameters = ["struct rows *rows", "const struct process *process",
+                  "const struct rtl_event *event", f"const struct {payload.name} *p"]
+    for raw in given:
+        parameters.append(("const char *" if raw.get("kind") == "text" else "int64_t ") + raw["name"])
+    out += f"static inline void table_add_{name}({', '.join(parameters)})\n{{\n"
+    out += "\tstruct cell *cell = rows_add(rows);\n\n"
+    out += "\t(void)process, (void)event, (void)p;\n"
+    for n, column in enumerate(columns):
+        cell = f"&cell[{n}]"
+        if column.kind == "text":
+            setter = f"table_string(rows, {cell}, process, {column.c})" \
+                if column.c.startswith("p->") else f"cell_text(rows, {cell}, {column.c})"
+        elif column.kind == "real":
+            setter = f"cell_real({cell}, {column.c})"
+        else:
+            setter = f"cell_int({cell}, (int64_t)({column.c}))"
+        if column.condition:
+            out += f"\tif ({column.condition})\n\t\t{setter};\n\telse\n\t\tcell_null({cell});\n"
+        else:
+            out += f"\t{setter};\n"
+    return out + "}\n\n"
+
+
+def tables(descriptions):
+    out = "/* SPDX-License-Identifier: MIT */\n/* clang-format off */\n"
+    out += note("the descriptions beside it")
+    out += comment("Tables of events: how they are made, and a function for each that fills a row. "
+                   "The host's thread.", doxygen=False)
+    out += "#ifndef RTL_SQLITE_TABLES_H\n#define RTL_SQLITE_TABLES_H\n\n"
+    out += '#include "rows.h"\n#include "sub.h"\n\n'
+    with_tables = [p for d in descriptions for p in d.payloads.values() if p.table]
+    for payload in with_tables:
+        out += table_text(payload)
+    for payload in with_tables:
+        out += binder_text(payload)
+    return out.rstrip("\n") + "\n\n#endif\n"
+
+
+# ---- docs
+
+def page(descriptions):
+    out = ["# Streams", "",
+           "What rtl's interceptors for ROCm publish. This page is made from the descriptions in "
+           "`streams/events`; `rtl list-streams` prints the same of the version that is installed, "
+           "and of a program's own streams.", "",
+           "Times are ns of the HSA system clock (CLOCK_BOOTTIME on ROCm 5.4 and later). A string is "
+           "an id that the host turns into text; a uid names a tracepoint.", ""]
+    for description in descriptions:
+        for stream in description.streams:
+            major, minor = stream["version"]
+            out += [f"## {stream['name']}", "", f"{stream['description']}. Version {major}.{minor}; "
+                    f"structs in `<rtl/events/{description.name}.h>`.", ""]
+            out += ["| type | payload | when |", "|---|---|---|"]
+            out += [f"| {t['name']} | `struct {t['payload']}` | {t['description']} |"
+                    for t in stream["type"]]
+            out.append("")
+            for name in dict.fromkeys(t["payload"] for t in stream["type"]):
+                payload = description.payloads[name]
+                out += [f"### struct {name}", "", " ".join(payload.doc.split()), ""]
+                table = payload.table
+                if table:
+                    out += [f"In the database: `{table['name']}`.", ""]
+                out += ["| field | kind | unit | what |" + (" column |" if table else ""),
+                        "|---|---|---|---|" + ("---|" if table else "")]
+                for _, field in described(payload):
+                    what = field_doc(description.enums, field)
+                    row = f"| {field.name} | {field.kind} | {field.unit} | {what} |"
+                    out.append(row + (f" {field.column or '-'} |" if table else ""))
+                out.append("")
+    return "\n".join(out).rstrip("\n") + "\n"
+
+
+def outputs():
+    descriptions = [Description(path) for path in sorted(HERE.glob("*.toml"))]
+    made = {}
+    for description in descriptions:
+        made[f"include/rtl/events/{description.name}.h"] = header(description)
+        made[f"streams/events/{description.name}.c"] = source(description)
+    made["streams/events/events.h"] = declarations(descriptions)
+    made["include/rtl/events.h"] = umbrella(descriptions)
+    made["subscribers/sqlite/tables.h"] = tables(descriptions)
+    made["docs/streams.md"] = page(descriptions)
+    return made
+
+
+def main(arguments):
+    check = arguments == ["--check"]
+    if arguments and not check:
+        print(f"generate.py: no such argument: {arguments[0]}; there is --check", file=sys.stderr)
+        return 2
+    wrong = []
+    try:
+        made = outputs()
+    except Wrong as error:
+        print(f"generate.py: {error}", file=sys.stderr)
+        return 1
+    for name, text in made.items():
+        path = TOP / name
+        if path.exists() and path.read_text() == text:
+            continue
+        wrong.append(name)
+        if not check:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+    for name in wrong:
+        print(f"{name}: {'is not what the descriptions make: run streams/events/generate.py' if check else 'written'}")
+    return 1 if check and wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

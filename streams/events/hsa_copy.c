@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* clang-format off */
+/* Made by streams/events/generate.py from hsa_copy.toml. Not to be edited. */
+#include <rtl/describe.h>
+#include <rtl/events/hsa_copy.h>
+
+#include "events.h"
+
+/* The layout is part of what subscribers are compiled with. */
+_Static_assert(sizeof(struct rtl_hsa_copy) == 152, "rtl_hsa_copy");
+_Static_assert(offsetof(struct rtl_hsa_copy, begin_ns) == 0, "rtl_hsa_copy");
+_Static_assert(offsetof(struct rtl_hsa_copy, end_ns) == 8, "rtl_hsa_copy");
+_Static_assert(offsetof(struct rtl_hsa_copy, submit_ns) == 16, "rtl_hsa_copy");
+_Static_assert(offsetof(struct rtl_hsa_copy, bytes) == 24, "rtl_hsa_copy");
+_Static_assert(offsetof(struct rtl_hsa_copy, src) == 32, "rtl_hsa_copy");
+_Static_assert(offsetof(struct rtl_hsa_copy, dst) == 40, "rtl_hsa_copy");
+_Static_assert(offsetof(struct rtl_hsa_copy, signal) == 48, "rtl_hsa_copy");
+_Static_assert(offsetof(struct rtl_hsa_copy, gpu) == 56, "rtl_hsa_copy");
+_Static_assert(offsetof(struct rtl_hsa_copy, src_gpu) == 60, "rtl_hsa_copy");
+_Static_assert(offsetof(struct rtl_hsa_copy, dst_gpu) == 64, "rtl_hsa_copy");
+_Static_assert(offsetof(struct rtl_hsa_copy, direction) == 68, "rtl_hsa_copy");
+_Static_assert(offsetof(struct rtl_hsa_copy, kind) == 72, "rtl_hsa_copy");
+_Static_assert(offsetof(struct rtl_hsa_copy, engine) == 76, "rtl_hsa_copy");
+_Static_assert(offsetof(struct rtl_hsa_copy, submit_tid) == 80, "rtl_hsa_copy");
+_Static_assert(offsetof(struct rtl_hsa_copy, flags) == 84, "rtl_hsa_copy");
+_Static_assert(offsetof(struct rtl_hsa_copy, extent_x) == 88, "rtl_hsa_copy");
+_Static_assert(offsetof(struct rtl_hsa_copy, extent_y) == 92, "rtl_hsa_copy");
+_Static_assert(offsetof(struct rtl_hsa_copy, extent_z) == 96, "rtl_hsa_copy");
+_Static_assert(offsetof(struct rtl_hsa_copy, parts) == 100, "rtl_hsa_copy");
+_Static_assert(offsetof(struct rtl_hsa_copy, status) == 104, "rtl_hsa_copy");
+_Static_assert(offsetof(struct rtl_hsa_copy, reserved) == 108, "rtl_hsa_copy");
+_Static_assert(offsetof(struct rtl_hsa_copy, scope) == 112, "rtl_hsa_copy");
+_Static_assert(offsetof(struct rtl_hsa_copy, scope_instance) == 120, "rtl_hsa_copy");
+_Static_assert(offsetof(struct rtl_hsa_copy, call_ns) == 128, "rtl_hsa_copy");
+_Static_assert(offsetof(struct rtl_hsa_copy, stream) == 136, "rtl_hsa_copy");
+_Static_assert(offsetof(struct rtl_hsa_copy, range) == 144, "rtl_hsa_copy");
+
+static const struct rtl_field rtl_hsa_copy_fields[] = {
+	RTL_FIELD(struct rtl_hsa_copy, begin_ns, RTL_KIND_TIME, "ns", "GPU begin, HSA system clock; 0 in transfer_begin, or not known"),
+	RTL_FIELD(struct rtl_hsa_copy, end_ns, RTL_KIND_TIME, "ns", "GPU end; 0 in transfer_begin, or not known"),
+	RTL_FIELD(struct rtl_hsa_copy, submit_ns, RTL_KIND_TIME, "ns", "when the function was called"),
+	RTL_FIELD(struct rtl_hsa_copy, bytes, RTL_KIND_UINT, "bytes", "all that is written"),
+	RTL_FIELD(struct rtl_hsa_copy, src, RTL_KIND_ADDRESS, "", "address of the first byte; of a fill its 32-bit value"),
+	RTL_FIELD(struct rtl_hsa_copy, dst, RTL_KIND_ADDRESS, "", "address of the first byte"),
+	RTL_FIELD(struct rtl_hsa_copy, signal, RTL_KIND_ADDRESS, "", "completion signal of the application; 0: none"),
+	RTL_FIELD(struct rtl_hsa_copy, gpu, RTL_KIND_UINT, "", "KFD node id of the GPU that does it; 0: none"),
+	RTL_FIELD(struct rtl_hsa_copy, src_gpu, RTL_KIND_UINT, "", "KFD node id of the source's GPU; 0: host memory"),
+	RTL_FIELD(struct rtl_hsa_copy, dst_gpu, RTL_KIND_UINT, "", "KFD node id of the destination's GPU; 0: host memory"),
+	RTL_FIELD(struct rtl_hsa_copy, direction, RTL_KIND_UINT, "", "from where to where: 0 none, 1 host to device, 2 device to host, 3 device to device, 4 peer, 5 host to host"),
+	RTL_FIELD(struct rtl_hsa_copy, kind, RTL_KIND_UINT, "", "which function was called: 1 linear, 2 rect, 3 batch, 4 fill"),
+	RTL_FIELD(struct rtl_hsa_copy, engine, RTL_KIND_UINT, "", "hsa_amd_sdma_engine_id_t as asked for; 0: the runtime's choice"),
+	RTL_FIELD(struct rtl_hsa_copy, submit_tid, RTL_KIND_UINT, "", "thread that submitted"),
+	RTL_FIELD(struct rtl_hsa_copy, flags, RTL_KIND_UINT, "", "bits: 1 app signal, 2 no time, 4 sdma, 8 blit, 16 failed, 32 call time"),
+	RTL_FIELD(struct rtl_hsa_copy, extent_x, RTL_KIND_UINT, "bytes", "of a rect copy: a row; else 0"),
+	RTL_FIELD(struct rtl_hsa_copy, extent_y, RTL_KIND_UINT, "rows", "of a rect copy: rows"),
+	RTL_FIELD(struct rtl_hsa_copy, extent_z, RTL_KIND_UINT, "slices", "of a rect copy: slices"),
+	RTL_FIELD(struct rtl_hsa_copy, parts, RTL_KIND_UINT, "", "copies in it: of a batch, more than 1 may share a signal"),
+	RTL_FIELD(struct rtl_hsa_copy, status, RTL_KIND_UINT, "", "hsa_status_t of a refused one; else 0"),
+	RTL_FIELD(struct rtl_hsa_copy, scope, RTL_KIND_UID, "", "tracepoint of the innermost scope of the submitting thread (rtl/scope.h); 0: none"),
+	RTL_FIELD(struct rtl_hsa_copy, scope_instance, RTL_KIND_UINT, "", "instance of that scope"),
+	RTL_FIELD(struct rtl_hsa_copy, call_ns, RTL_KIND_TIME, "ns", "when the call of HIP that submitted it began; 0: none that is recorded"),
+	RTL_FIELD(struct rtl_hsa_copy, stream, RTL_KIND_ADDRESS, "", "the hipStream_t among that call's arguments; 0: the null stream, or none"),
+	RTL_FIELD(struct rtl_hsa_copy, range, RTL_KIND_UINT, "", "instance of the innermost range of roctx there; 0: none that is recorded"),
+};
+
+static const struct rtl_type_info copy_stream_types[] = {
+	RTL_TYPE_INFO(RTL_TRANSFER_BEGIN, "transfer_begin", struct rtl_hsa_copy, rtl_hsa_copy_fields, "a copy was submitted"),
+	RTL_TYPE_INFO(RTL_TRANSFER_END, "transfer_end", struct rtl_hsa_copy, rtl_hsa_copy_fields, "a copy has finished; repeats what transfer_begin said"),
+};
+
+const struct rtl_stream_info copy_stream_info =
+	RTL_STREAM_INFO(RTL_STREAM_HSA_COPY, RTL_STREAM_HSA_COPY_VERSION, RTL_STREAM_HSA_COPY_VERSION_MINOR, copy_stream_types, "Copies and fills of memory by the HSA runtime");
