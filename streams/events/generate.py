@@ -29,9 +29,9 @@ A description (keys that have a default may be left out):
                         column: what it is in the table: a name, "" for none (default: its name)
                         if: C condition on the payload `p`, NULL where it is false; "nonzero" is
                         short for the field itself
-  [payload.table]       name, doc, create (false: made elsewhere), before, after: columns around
-                        those of the fields, [{name, sql, c, kind, if, doc}]; kind text is a string
-                        that the binder is given
+  [payload.table]       name; before, after: columns around those of the fields,
+                        [{name, sql, c, if, doc}]; without `c`, the C expression, the function
+                        that adds a row takes it as an argument
 """
 import pathlib
 import re
@@ -72,8 +72,9 @@ KEYS = {
     "value": {"name", "value", "doc"},
     "payload": {"name", "doc", "fields", "table"},
     "field": {"name", "kind", "unit", "doc", "more", "flags", "values", "column", "if", "payload"},
-    "table": {"name", "doc", "create", "before", "after"},
-    "column": {"name", "sql", "c", "kind", "if", "doc"},
+    "table": {"name", "before", "after"},
+    "column": {"name", "sql", "c", "if", "doc"},
+    "plain": {"name", "columns", "last", "options"},
 }
 
 
@@ -360,96 +361,148 @@ stream that version_major is the one here and payload_size of the type at least 
 # ---- SQLite
 
 class Column:
-    """name, SQL type, C expression, NULL unless `condition`, kind (int, real, text)."""
+    """name, SQL type, C expression, NULL unless `condition`, how its value is given."""
 
-    def __init__(self, name, sql, c, condition, kind, doc):
+    def __init__(self, name, sql, c, condition, how):
         self.name, self.sql, self.c = name, sql, c
-        self.condition, self.kind, self.doc = condition, kind, doc
+        self.condition, self.how = condition, how
 
 
 SQL_TYPES = {"UINT": "INTEGER", "INT": "INTEGER", "BOOL": "INTEGER", "ADDRESS": "INTEGER",
              "TIME": "INTEGER", "UID": "INTEGER", "STRING": "TEXT", "FLOAT": "REAL"}
+QUOTED = {"end", "column"}  # keywords of SQL
+HOW = {"int", "null", "text", "static"}
 
 
 def field_column(payload, field):
     if field.rtl_kind not in SQL_TYPES:
-        raise Wrong(f"{payload.name}: {field.name} is no number: column = \"\" and say it in after")
+        raise Wrong(f'{payload.name}: {field.name} is no single value: say column = "" and give '
+                    "it in after")
     sql = SQL_TYPES[field.rtl_kind]
     condition = f"p->{field.name}" if field.condition == "nonzero" else field.condition
-    kind = "real" if field.rtl_kind == "FLOAT" else "text" if sql == "TEXT" else "int"
-    if not condition and kind != "text":
+    how = {"REAL": "real", "TEXT": "string"}.get(sql, "int")
+    if not condition and how != "string":
         sql += " NOT NULL"
-    return Column(field.column, sql, f"p->{field.name}", condition, kind, field.doc)
+    return Column(field.column, sql, f"p->{field.name}", condition, how)
 
 
 def given_column(raw):
-    sql = raw.get("sql", "INTEGER NOT NULL")
-    return Column(raw["name"], sql, raw.get("c", raw["name"]), raw.get("if", ""),
-                  raw.get("kind", "int"), raw.get("doc", ""))
+    return Column(raw["name"], raw.get("sql", "INTEGER NOT NULL"), raw.get("c", raw["name"]),
+                  raw.get("if", ""), "int")
 
 
-def columns_of(payload):
-    table = payload.table
-    columns = [given_column(raw) for raw in table.get("before", [])]
-    columns += [field_column(payload, field) for _, field in described(payload) if field.column]
-    return columns + [given_column(raw) for raw in table.get("after", [])]
+class Table:
+    def __init__(self, name, columns, last="", options=""):
+        self.name, self.columns, self.last, self.options = name, columns, last, options
+
+    def sql(self):
+        """A macro with the statement that makes it, and what rows_init asks for."""
+        lines = [f' {q(c.name)} {c.sql}' for c in self.columns] + ([" " + self.last] if self.last else [])
+        out = f"#define TABLE_{self.name.upper()} \\\n"
+        out += f'\t"CREATE TABLE IF NOT EXISTS {self.name} (" \\\n'
+        out += "".join(f'\t"{line}{"," if n + 1 < len(lines) else ""}" \\\n'
+                       for n, line in enumerate(lines))
+        out += f'\t"){" " + self.options if self.options else ""};"\n'
+        return out + (f"static const struct table table_{self.name} = "
+                      f'{{"{self.name}", {len(self.columns)}}};\n\n')
 
 
-def table_text(payload):
-    name = payload.table["name"]
-    columns = columns_of(payload)
-    out = f"#define TABLE_{name.upper()}_COLUMNS {len(columns)}u\n"
-    out += f"#define TABLE_{name.upper()} \\\n"
-    out += f'\t"CREATE TABLE IF NOT EXISTS {name} (" \\\n'
-    for n, column in enumerate(columns):
-        out += f'\t" {column.name} {column.sql}{"," if n + 1 < len(columns) else ""}" \\\n'
-    out += '\t");"\n\n'
-    return out
+def q(name):
+    return f'\\"{name}\\"' if name in QUOTED else name
 
 
-def binder_text(payload):
-    name = payload.table["name"]
-    columns = columns_of(payload)
-    given = [raw for raw in payload.table.get("before", []) + payload.table.get("after", [])
-             if "c" not in raw]
-    out = comment(f"A row of {name}, of an event of that process"
-                  + (". Strings are the host's." if any(c.kind == "text" for c in columns) else "."),
-                  doxygen=False)
-    parameters = ["struct rows *rows", "const struct process *process",
-                  "const struct rtl_event *event", f"const struct {payload.name} *p"]
-    for raw in given:
-        parameters.append(("const char *" if raw.get("kind") == "text" else "int64_t ") + raw["name"])
-    out += f"static inline void table_add_{name}({', '.join(parameters)})\n{{\n"
-    out += "\tstruct cell *cell = rows_add(rows);\n\n"
-    out += "\t(void)process, (void)event, (void)p;\n"
-    for n, column in enumerate(columns):
-        cell = f"&cell[{n}]"
-        if column.kind == "text":
-            setter = f"table_string(rows, {cell}, process, {column.c})" \
-                if column.c.startswith("p->") else f"cell_text(rows, {cell}, {column.c})"
-        elif column.kind == "real":
-            setter = f"cell_real({cell}, {column.c})"
-        else:
-            setter = f"cell_int({cell}, (int64_t)({column.c}))"
-        if column.condition:
-            out += f"\tif ({column.condition})\n\t\t{setter};\n\telse\n\t\tcell_null({cell});\n"
-        else:
-            out += f"\t{setter};\n"
-    return out + "}\n\n"
+class PayloadTable(Table):
+    """Of a payload's fields, and what stands before and after them."""
+
+    def __init__(self, payload):
+        self.payload, raw = payload, payload.table
+        self.given = [r["name"] for r in raw.get("before", []) + raw.get("after", []) if "c" not in r]
+        columns = [given_column(r) for r in raw.get("before", [])]
+        columns += [field_column(payload, f) for _, f in described(payload) if f.column]
+        columns += [given_column(r) for r in raw.get("after", [])]
+        super().__init__(raw["name"], columns)
+
+    def adder(self):
+        strings = any(c.how == "string" for c in self.columns)
+        out = comment(f"A row of {self.name}, of an event of that process.", doxygen=False)
+        out += f"static inline void table_add_{self.name}(struct rows *rows, "
+        out += "const struct sub *sub, " if strings else ""
+        out += "const struct process *process,\n\tconst struct rtl_event *event"
+        out += "".join(f", int64_t {name}" for name in self.given) + ")\n{\n"
+        out += f"\tconst struct {self.payload.name} *p = event->payload;\n"
+        out += "\tstruct cell *cell = rows_add(rows);\n\n"
+        for n, column in enumerate(self.columns):
+            if column.how == "string":
+                condition = column.condition or column.c
+                value = f"sub->host->string(sub->host, process->info, {column.c})"
+                out += f"\tcell_text(rows, &cell[{n}], {condition} ? {value} : NULL);\n"
+                continue
+            cast = "" if column.how == "real" else "(int64_t)"
+            setter = f"cell_{column.how}(&cell[{n}], {cast}({column.c}));"
+            if column.condition:
+                out += f"\tif ({column.condition})\n\t\t{setter}\n\telse\n\t\tcell_null(&cell[{n}]);\n"
+            else:
+                out += f"\t{setter}\n"
+        return out + "}\n\n"
+
+
+class PlainTable(Table):
+    """Of columns alone: each row is a struct."""
+
+    def __init__(self, where, raw):
+        check_keys("plain", where, raw)
+        columns = []
+        for name, sql, *how in raw["columns"]:
+            how = how[0] if how else "int"
+            if how not in HOW:
+                raise Wrong(f"{where}: {raw['name']}: {name} is given as {how}; there are "
+                            + ", ".join(sorted(HOW)))
+            columns.append(Column(name, sql, f"row->{name}", "", how))
+        super().__init__(raw["name"], columns, raw.get("last", ""), raw.get("options", ""))
+
+    def adder(self):
+        ctypes = {"int": "int64_t ", "null": "const int64_t *", "text": "const char *",
+                  "static": "const char *"}
+        out = f"struct row_{self.name} {{\n"
+        for column in self.columns:
+            out += f"\t{ctypes[column.how]}{column.name};\n"
+            if column.how == "static":
+                out += f"\tsize_t {column.name}_length;\n"
+        out += "};\n\n"
+        out += comment(f"A row of {self.name}: its cells.", doxygen=False)
+        out += (f"static inline struct cell *table_add_{self.name}(struct rows *rows, "
+                f"const struct row_{self.name} *row)\n{{\n")
+        out += "\tstruct cell *cell = rows_add(rows);\n\n"
+        for n, column in enumerate(self.columns):
+            if column.how == "int":
+                out += f"\tcell_int(&cell[{n}], {column.c});\n"
+            elif column.how == "null":
+                out += (f"\tif ({column.c})\n\t\tcell_int(&cell[{n}], *{column.c});\n"
+                        f"\telse\n\t\tcell_null(&cell[{n}]);\n")
+            elif column.how == "text":
+                out += f"\tcell_text(rows, &cell[{n}], {column.c});\n"
+            else:
+                out += f"\tcell_static_text(&cell[{n}], {column.c}, {column.c}_length);\n"
+        return out + "\treturn cell;\n}\n\n"
 
 
 def tables(descriptions):
+    path = TOP / "subscribers/sqlite/tables.toml"
+    try:
+        raw = tomllib.loads(path.read_text())
+    except tomllib.TOMLDecodeError as error:
+        raise Wrong(f"{path.name}: {error}") from error
+    plain = [PlainTable(path.name, table) for table in raw["table"]]
+    of_payloads = [PayloadTable(p) for d in descriptions for p in d.payloads.values() if p.table]
     out = "/* SPDX-License-Identifier: MIT */\n/* clang-format off */\n"
-    out += note("the descriptions beside it")
-    out += comment("Tables of events: how they are made, and a function for each that fills a row. "
-                   "The host's thread.", doxygen=False)
+    out += note("tables.toml and streams/events")
+    out += comment("How tables are made, and a function for each that adds a row. The host's thread.",
+                   doxygen=False)
     out += "#ifndef RTL_SQLITE_TABLES_H\n#define RTL_SQLITE_TABLES_H\n\n"
     out += '#include "rows.h"\n#include "sub.h"\n\n'
-    with_tables = [p for d in descriptions for p in d.payloads.values() if p.table]
-    for payload in with_tables:
-        out += table_text(payload)
-    for payload in with_tables:
-        out += binder_text(payload)
+    for table in plain + of_payloads:
+        out += table.sql()
+        out += table.adder()
     return out.rstrip("\n") + "\n\n#endif\n"
 
 

@@ -8,6 +8,7 @@
  */
 #include "schema.h"
 #include "sub.h"
+#include "tables.h"
 
 #include <rtl/args.h>
 #include <string.h>
@@ -19,7 +20,7 @@ bool call_init(struct sub *sub)
 	sub->hip_calls.is_hip = true;
 	/* Outputs of versions without calls can be continued. */
 	return writer_exec(w, schema_call_tables) &&
-	       rows_init(&sub->call, w, "INSERT", "rtl_call", 13);
+	       rows_init(&sub->call, w, "INSERT", &table_rtl_call);
 }
 
 static const char *call_table(uint16_t type)
@@ -92,60 +93,76 @@ static bool is_unfinished(uint16_t type)
 	return type == RTL_FUNCTION_UNFINISHED || type == RTL_FUNCTION_WITH_ARGS_UNFINISHED;
 }
 
-/* What only calls of HIP have; NULL: none. work: what it has submitted, as far as is known. */
-static void write_hip(struct cell *cell, const struct rtl_hip_call *call, uint32_t work)
-{
-	for (int i = 0; i < 5; i++)
-		cell_null(&cell[i]);
-	if (!call)
-		return;
-	cell_int(&cell[0], call->parent ? (int64_t)call->parent : 0);
-	if (call->flags & RTL_HIP_CALL_STREAM)
-		cell_int(&cell[1], (int64_t)call->stream);
-	if (call->device >= 0)
-		cell_int(&cell[2], call->device);
-	cell_int(&cell[3], call->flags);
-	cell_int(&cell[4], work);
-}
-
-/* Of one that had not returned, when its process ended. */
+/* When it returned; of one that had not, when its process ended. */
 static uint64_t call_end(const struct rtl_event *event, const struct rtl_hsa_call *call)
 {
+	if (!is_unfinished(event->type))
+		return call->end_ns;
 	return event->time_ns > call->begin_ns ? event->time_ns : call->begin_ns;
+}
+
+/* A row of rtl_call without what only calls of HIP have. */
+static struct row_rtl_call call_row(const struct process *process, const struct rtl_event *event,
+				    int64_t api, int64_t status)
+{
+	const struct rtl_hsa_call *call = event->payload; /* HIP's begins with the same */
+
+	return (struct row_rtl_call){
+		.api_id = api,
+		.process = process->number,
+		.uid = (int64_t)event->uid,
+		.parent_uid = (int64_t)event->parent_uid,
+		.instance = (int64_t)event->instance,
+		.correlation = (int64_t)event->correlation,
+		.status_id = status,
+		.result = call->result,
+	};
+}
+
+/* work: what it has submitted, as far as is known. */
+static void add_hip_call(struct sub *sub, struct row_rtl_call row, const struct rtl_hip_call *call,
+			 int64_t work)
+{
+	const int64_t parent = (int64_t)call->parent, stream = (int64_t)call->stream,
+		      device = call->device, flags = call->flags;
+
+	row.parent = &parent;
+	row.stream = call->flags & RTL_HIP_CALL_STREAM ? &stream : NULL;
+	row.device = call->device >= 0 ? &device : NULL;
+	row.flags = &flags;
+	row.work = &work;
+	table_add_rtl_call(&sub->call, &row);
 }
 
 static void write_call(struct sub *sub, const struct process *process,
 		       const struct rtl_event *event, bool is_hip)
 {
-	const struct rtl_hsa_call *call = event->payload; /* HIP's begins with the same */
+	const struct rtl_hsa_call *call = event->payload;
 	const struct rtl_hip_call *hip = is_hip ? event->payload : NULL;
 	const bool unfinished = hip && is_unfinished(event->type);
-	const int64_t status = string_id(sub, process, call->status);
 	uint32_t work = unfinished ? LINKS_WORK_UNKNOWN : hip ? hip->work : 0;
 	const int64_t api =
 		hip ? links_call(sub, process, event->correlation, &work) : sub->next_api++;
-	struct cell *cell = rows_add(&sub->api);
+	const struct row_rtl_call row =
+		call_row(process, event, api, string_id(sub, process, call->status));
 
-	cell_int(&cell[0], api);
-	cell_int(&cell[1], process->pid);
-	cell_int(&cell[2], unfinished ? hip->tid : event->tid);
-	cell_int(&cell[3], (int64_t)call->begin_ns);
-	cell_int(&cell[4], (int64_t)(unfinished ? call_end(event, call) : call->end_ns));
-	cell_int(&cell[5], string_id(sub, process, call->function));
-	cell_int(&cell[6], is_hip ? call_category(sub, process, event->uid) : NAMES_EMPTY);
-	cell_int(&cell[7], is_hip ? sub->names.hip : sub->names.hsa);
-	cell_int(&cell[8], args_id(sub, event));
-
-	cell = rows_add(&sub->call);
-	cell_int(&cell[0], api);
-	cell_int(&cell[1], process->number);
-	cell_int(&cell[2], (int64_t)event->uid);
-	cell_int(&cell[3], (int64_t)event->parent_uid);
-	cell_int(&cell[4], (int64_t)event->instance);
-	cell_int(&cell[5], (int64_t)event->correlation);
-	cell_int(&cell[6], status);
-	cell_int(&cell[7], call->result);
-	write_hip(&cell[8], hip, work);
+	table_add_rocpd_api(
+		&sub->api,
+		&(struct row_rocpd_api){
+			.id = api,
+			.pid = process->pid,
+			.tid = unfinished ? hip->tid : event->tid,
+			.start = (int64_t)call->begin_ns,
+			.end = (int64_t)call_end(event, call),
+			.apiName_id = string_id(sub, process, call->function),
+			.category_id = hip ? call_category(sub, process, event->uid) : NAMES_EMPTY,
+			.domain_id = hip ? sub->names.hip : sub->names.hsa,
+			.args_id = args_id(sub, event),
+		});
+	if (hip)
+		add_hip_call(sub, row, hip, work);
+	else
+		table_add_rtl_call(&sub->call, &row);
 }
 
 static void call_events(void *user, const struct rtl_event *const *events, size_t count)
@@ -168,9 +185,7 @@ static void call_events(void *user, const struct rtl_event *const *events, size_
 			tracepoints_need(sub, process, events[i]->uid);
 			tracepoints_need(sub, process, events[i]->parent_uid);
 			write_call(sub, process, events[i], is_hip);
-			process_span(process, call->begin_ns,
-				     is_unfinished(events[i]->type) ? events[i]->time_ns
-								    : call->end_ns);
+			process_span(process, call->begin_ns, call_end(events[i], call));
 		}
 		writer_commit_if_full(&sub->writer);
 	}

@@ -7,6 +7,7 @@
  */
 #include "schema.h"
 #include "sub.h"
+#include "tables.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -38,10 +39,10 @@ bool copy_init(struct sub *sub)
 		return false;
 	sub->next_copy = writer_ask_int(w, "SELECT max(id) FROM rtl_copy") + 1;
 	return /* Of a call that makes several, the first, and the bytes of all. */
-		rows_init_merging(&sub->copyapi, w, "rocpd_copyapi", 12,
+		rows_init_merging(&sub->copyapi, w, &table_rocpd_copyapi,
 				  "ON CONFLICT (api_ptr_id) DO UPDATE SET size = size +"
 				  " excluded.size") &&
-		rows_init(&sub->copy, w, "INSERT", "rtl_copy", 31);
+		rows_init(&sub->copy, w, "INSERT", &table_rtl_copy);
 }
 
 static const char *copy_table(uint16_t type)
@@ -79,117 +80,76 @@ static bool is_gpu_work(const struct rtl_hsa_copy *c)
 	return c->gpu && !(c->flags & RTL_HSA_COPY_FAILED);
 }
 
-/* 0 is "none". */
-static void cell_known(struct cell *cell, uint64_t value)
-{
-	if (value)
-		cell_int(cell, (int64_t)value);
-	else
-		cell_null(cell);
-}
-
 static void write_copy(struct sub *sub, const struct process *process,
 		       const struct rtl_event *event, const struct rtl_hsa_copy *c, int64_t op)
 {
-	struct cell *cell = rows_add(&sub->copy);
-	const int64_t values[] = {
-		process->number,
-		(int64_t)event->uid,
-		c->gpu,
-		c->src_gpu,
-		c->dst_gpu,
-		c->direction,
-		c->kind,
-		(int64_t)c->bytes,
-		(int64_t)c->src,
-		(int64_t)c->dst,
-		(int64_t)c->submit_ns,
-		c->submit_tid,
-		(int64_t)event->correlation,
-		(int64_t)event->instance,
-		c->flags,
-		c->engine,
-		c->extent_x,
-		c->extent_y,
-		c->extent_z,
-		c->parts,
-		c->status,
-		(int64_t)c->signal,
-	};
+	const bool timed = has_times(c);
 
-	cell_int(&cell[0], sub->next_copy++);
-	cell_known(&cell[1], (uint64_t)op);
-	cell_known(&cell[2], has_times(c) ? c->begin_ns : 0);
-	cell_known(&cell[3], has_times(c) ? c->end_ns : 0);
-	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++)
-		cell_int(&cell[4 + i], values[i]);
-	cell_known(&cell[26], c->scope);
-	cell_known(&cell[27], c->scope ? c->scope_instance : 0);
-	cell_known(&cell[28], c->call_ns);
-	cell_null(&cell[29]);
-	if (c->call_ns)
-		cell_int(&cell[29], (int64_t)c->stream);
-	cell_known(&cell[30], c->range);
+	table_add_rtl_copy(&sub->copy, process, event, sub->next_copy++, op,
+			   timed ? (int64_t)c->begin_ns : 0, timed ? (int64_t)c->end_ns : 0);
 }
 
 static void write_op(struct sub *sub, struct process *process, const struct rtl_event *event,
 		     const struct rtl_hsa_copy *c)
 {
-	struct cell *cell = rows_add(&sub->op);
-
-	cell_int(&cell[0], sub->next_op);
-	cell_int(&cell[1], dispatch_gpu(sub, process, c->gpu, event->parent_uid));
-	cell_int(&cell[2], QUEUE_ID);
-	cell_int(&cell[3], (int64_t)event->instance);
-	cell_int(&cell[4], (int64_t)begin_of(c));
-	cell_int(&cell[5], (int64_t)end_of(c));
-	cell_int(&cell[6], NAMES_EMPTY);
-	cell_int(&cell[7], names_string(&sub->names, op_type(c)));
+	table_add_rocpd_op(&sub->op,
+			   &(struct row_rocpd_op){
+				   .id = sub->next_op,
+				   .gpuId = dispatch_gpu(sub, process, c->gpu, event->parent_uid),
+				   .queueId = QUEUE_ID,
+				   .sequenceId = (int64_t)event->instance,
+				   .start = (int64_t)begin_of(c),
+				   .end = (int64_t)end_of(c),
+				   .description_id = NAMES_EMPTY,
+				   .opType_id = names_string(&sub->names, op_type(c)),
+			   });
 }
 
 static void write_call(struct sub *sub, const struct process *process, const struct rtl_hsa_copy *c)
 {
 	const bool sync = c->flags & RTL_HSA_COPY_CALL_TIME;
-	struct cell *cell = rows_add(&sub->api);
+	const char *name = c->kind == RTL_HSA_COPY_FILL ? "MemoryFill" : "MemoryCopy";
 
-	cell_int(&cell[0], sub->next_api);
-	cell_int(&cell[1], process->pid);
-	cell_int(&cell[2], c->submit_tid);
-	cell_int(&cell[3], (int64_t)c->submit_ns);
-	cell_int(&cell[4], (int64_t)(sync ? end_of(c) : c->submit_ns));
-	cell_int(&cell[5], names_string(&sub->names, c->kind == RTL_HSA_COPY_FILL ? "MemoryFill"
-										  : "MemoryCopy"));
-	cell_int(&cell[6], NAMES_EMPTY);
-	cell_int(&cell[7], sub->names.hsa);
-	cell_int(&cell[8], NAMES_EMPTY);
+	table_add_rocpd_api(&sub->api, &(struct row_rocpd_api){
+					       .id = sub->next_api,
+					       .pid = process->pid,
+					       .tid = c->submit_tid,
+					       .start = (int64_t)c->submit_ns,
+					       .end = (int64_t)(sync ? end_of(c) : c->submit_ns),
+					       .apiName_id = names_string(&sub->names, name),
+					       .category_id = NAMES_EMPTY,
+					       .domain_id = sub->names.hsa,
+					       .args_id = NAMES_EMPTY,
+				       });
 }
 
 /* What rocpd knows of a copy; a fill is none there. */
 static void write_copyapi(struct sub *sub, const struct rtl_hsa_copy *c, int64_t api)
 {
-	struct cell *cell;
-	char text[3][24] = {{0}};
+	char dst[24], src[24], stream[24] = "";
 
 	if (c->kind == RTL_HSA_COPY_FILL)
 		return;
-	cell = rows_add(&sub->copyapi);
-	snprintf(text[0], sizeof(text[0]), "0x%" PRIx64, c->dst);
-	snprintf(text[1], sizeof(text[1]), "0x%" PRIx64, c->src);
+	snprintf(dst, sizeof(dst), "0x%" PRIx64, c->dst);
+	snprintf(src, sizeof(src), "0x%" PRIx64, c->src);
 	if (c->stream)
-		snprintf(text[2], sizeof(text[2]), "0x%" PRIx64, c->stream);
-	cell_int(&cell[0], api);
-	cell_text(&sub->copyapi, &cell[1], text[2]);
-	cell_int(&cell[2], (int64_t)c->bytes);
-	cell_int(&cell[3], c->extent_x);
-	cell_int(&cell[4], c->extent_y);
-	cell_int(&cell[5],
-		 c->direction < sizeof(hip_kinds) ? hip_kinds[c->direction] : 4 /* "default" */);
-	cell_text(&sub->copyapi, &cell[6], text[0]);
-	cell_text(&sub->copyapi, &cell[7], text[1]);
-	cell_int(&cell[8], c->dst_gpu);
-	cell_int(&cell[9], c->src_gpu);
-	cell_int(&cell[10], c->flags & RTL_HSA_COPY_CALL_TIME ? 1 : 0);
-	cell_int(&cell[11], 0);
+		snprintf(stream, sizeof(stream), "0x%" PRIx64, c->stream);
+	table_add_rocpd_copyapi(&sub->copyapi,
+				&(struct row_rocpd_copyapi){
+					.api_ptr_id = api,
+					.stream = stream,
+					.size = (int64_t)c->bytes,
+					.width = c->extent_x,
+					.height = c->extent_y,
+					.kind = c->direction < sizeof(hip_kinds)
+							? hip_kinds[c->direction]
+							: 4 /* "default" */,
+					.dst = dst,
+					.src = src,
+					.dstDevice = c->dst_gpu,
+					.srcDevice = c->src_gpu,
+					.sync = (c->flags & RTL_HSA_COPY_CALL_TIME) != 0,
+				});
 }
 
 static void write_gpu_work(struct sub *sub, struct process *process, const struct rtl_event *event,

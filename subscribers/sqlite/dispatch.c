@@ -6,10 +6,12 @@
  * one): where no API call is known, the submission itself is that row.
  */
 #include "sub.h"
+#include "tables.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Ids of queues stay below the schema's gpu_stride as long as there are so few. */
 #define MAX_QUEUE_ID 999u
@@ -49,11 +51,11 @@ bool dispatch_init(struct sub *sub)
 	sub->next_api_op = writer_ask_int(w, "SELECT max(id) FROM rocpd_api_ops") + 1;
 	if (sub->continues)
 		load_queue_ids(sub);
-	return rows_init(&sub->op, w, "INSERT", "rocpd_op", 8) &&
-	       rows_init(&sub->api, w, "INSERT", "rocpd_api", 9) &&
-	       rows_init(&sub->api_ops, w, "INSERT", "rocpd_api_ops", 3) &&
-	       rows_init(&sub->kernelapi, w, "INSERT OR IGNORE", "rocpd_kernelapi", 11) &&
-	       rows_init(&sub->dispatch, w, "INSERT", "rtl_dispatch", 25);
+	return rows_init(&sub->op, w, "INSERT", &table_rocpd_op) &&
+	       rows_init(&sub->api, w, "INSERT", &table_rocpd_api) &&
+	       rows_init(&sub->api_ops, w, "INSERT", &table_rocpd_api_ops) &&
+	       rows_init(&sub->kernelapi, w, "INSERT OR IGNORE", &table_rocpd_kernelapi) &&
+	       rows_init(&sub->dispatch, w, "INSERT", &table_rtl_dispatch);
 }
 
 static const char *dispatch_table(uint16_t type)
@@ -228,141 +230,81 @@ uint32_t dispatch_gpu(struct sub *sub, struct process *process, uint32_t node, u
 static void write_op(struct sub *sub, const struct rtl_hsa_dispatch *d, uint32_t gpu, int64_t queue,
 		     int64_t name)
 {
-	struct cell *cell = rows_add(&sub->op);
-	bool timed = !(d->flags & RTL_HSA_DISPATCH_NO_TIME) && d->end_ns;
+	const bool timed = !(d->flags & RTL_HSA_DISPATCH_NO_TIME) && d->end_ns;
 
-	cell_int(&cell[0], sub->next_op);
-	cell_int(&cell[1], gpu);
-	cell_int(&cell[2], queue);
-	cell_int(&cell[3], (int64_t)d->packet_id);
-	/* Without GPU times it lasts nothing, where it was submitted. */
-	cell_int(&cell[4], (int64_t)(timed ? d->begin_ns : d->submit_ns));
-	cell_int(&cell[5], (int64_t)(timed ? d->end_ns : d->submit_ns));
-	cell_int(&cell[6], name);
-	cell_int(&cell[7], sub->names.kernel_execution);
-}
-
-/* Whether the payload has what came with later versions of the stream. */
-static bool is_whole(const struct rtl_event *event)
-{
-	return event->payload_size >= sizeof(struct rtl_hsa_dispatch);
-}
-
-/* 0 is "none". */
-static void cell_known(struct cell *cell, uint64_t value)
-{
-	if (value)
-		cell_int(cell, (int64_t)value);
-	else
-		cell_null(cell);
-}
-
-/* Recordings of version 1.0 have none. */
-static void write_scope(struct sub *sub, struct process *process, struct cell *cell,
-			const struct rtl_event *event)
-{
-	static const struct rtl_hsa_dispatch none;
-	const struct rtl_hsa_dispatch *d = is_whole(event) ? event->payload : &none;
-
-	if (d->scope)
-		tracepoints_need(sub, process, d->scope);
-	cell_known(&cell[20], d->scope);
-	cell_known(&cell[21], d->scope ? d->scope_instance : 0);
-	cell_known(&cell[22], d->call_ns);
-	cell_null(&cell[23]);
-	if (d->call_ns)
-		cell_int(&cell[23], (int64_t)d->stream);
-	cell_known(&cell[24], d->range);
-}
-
-static void write_dispatch(struct sub *sub, struct process *process, const struct rtl_event *event,
-			   const struct rtl_hsa_dispatch *d)
-{
-	struct cell *cell = rows_add(&sub->dispatch);
-
-	cell_int(&cell[0], sub->next_op);
-	cell_int(&cell[1], process->number);
-	cell_int(&cell[2], (int64_t)event->uid);
-	cell_int(&cell[3], d->queue);
-	cell_int(&cell[4], d->gpu);
-	cell_int(&cell[5], (int64_t)d->packet_id);
-	cell_int(&cell[6], (int64_t)d->kernel_object);
-	cell_int(&cell[7], (int64_t)d->submit_ns);
-	cell_int(&cell[8], d->submit_tid);
-	cell_int(&cell[9], (int64_t)event->correlation);
-	cell_int(&cell[10], (int64_t)event->instance);
-	cell_int(&cell[11], d->flags);
-	cell_int(&cell[12], d->grid_x);
-	cell_int(&cell[13], d->grid_y);
-	cell_int(&cell[14], d->grid_z);
-	cell_int(&cell[15], d->workgroup_x);
-	cell_int(&cell[16], d->workgroup_y);
-	cell_int(&cell[17], d->workgroup_z);
-	cell_int(&cell[18], d->group_segment_bytes);
-	cell_int(&cell[19], d->private_segment_bytes);
-	write_scope(sub, process, cell, event);
+	table_add_rocpd_op(&sub->op,
+			   &(struct row_rocpd_op){
+				   .id = sub->next_op,
+				   .gpuId = gpu,
+				   .queueId = queue,
+				   .sequenceId = (int64_t)d->packet_id,
+				   /* Without GPU times it lasts nothing, where it was submitted. */
+				   .start = (int64_t)(timed ? d->begin_ns : d->submit_ns),
+				   .end = (int64_t)(timed ? d->end_ns : d->submit_ns),
+				   .description_id = name,
+				   .opType_id = sub->names.kernel_execution,
+			   });
 }
 
 static void write_kernelapi(struct sub *sub, const struct rtl_hsa_dispatch *d, int64_t api,
 			    int64_t name, uint64_t stream)
 {
-	struct cell *cell = rows_add(&sub->kernelapi);
-	char text[24];
+	char text[24] = "";
 
-	cell_int(&cell[0], api);
-	cell_static_text(&cell[1], "", 0);
-	if (stream) {
+	if (stream)
 		snprintf(text, sizeof(text), "0x%" PRIx64, stream);
-		cell_text(&sub->kernelapi, &cell[1], text);
-	}
-	cell_int(&cell[2], d->grid_x);
-	cell_int(&cell[3], d->grid_y);
-	cell_int(&cell[4], d->grid_z);
-	cell_int(&cell[5], d->workgroup_x);
-	cell_int(&cell[6], d->workgroup_y);
-	cell_int(&cell[7], d->workgroup_z);
-	cell_int(&cell[8], d->group_segment_bytes);
-	cell_int(&cell[9], d->private_segment_bytes);
-	cell_int(&cell[10], name);
+	table_add_rocpd_kernelapi(&sub->kernelapi,
+				  &(struct row_rocpd_kernelapi){
+					  .api_ptr_id = api,
+					  .stream = text,
+					  .gridX = d->grid_x,
+					  .gridY = d->grid_y,
+					  .gridZ = d->grid_z,
+					  .workgroupX = d->workgroup_x,
+					  .workgroupY = d->workgroup_y,
+					  .workgroupZ = d->workgroup_z,
+					  .groupSegmentSize = d->group_segment_bytes,
+					  .privateSegmentSize = d->private_segment_bytes,
+					  .kernelName_id = name,
+				  });
 }
 
 static void write_submission(struct sub *sub, const struct process *process,
 			     const struct rtl_hsa_dispatch *d, int64_t name)
 {
-	struct cell *cell = rows_add(&sub->api);
-
-	cell_int(&cell[0], sub->next_api);
-	cell_int(&cell[1], process->pid);
-	cell_int(&cell[2], d->submit_tid);
-	cell_int(&cell[3], (int64_t)d->submit_ns);
-	cell_int(&cell[4], (int64_t)d->submit_ns);
-	cell_int(&cell[5], sub->names.kernel_dispatch);
-	cell_int(&cell[6], NAMES_EMPTY);
-	cell_int(&cell[7], sub->names.hsa);
-	cell_int(&cell[8], name); /* the same id in rocpd_ustring */
+	table_add_rocpd_api(&sub->api, &(struct row_rocpd_api){
+					       .id = sub->next_api,
+					       .pid = process->pid,
+					       .tid = d->submit_tid,
+					       .start = (int64_t)d->submit_ns,
+					       .end = (int64_t)d->submit_ns,
+					       .apiName_id = sub->names.kernel_dispatch,
+					       .category_id = NAMES_EMPTY,
+					       .domain_id = sub->names.hsa,
+					       .args_id = name, /* the same id in rocpd_ustring */
+				       });
 	write_kernelapi(sub, d, sub->next_api, name, 0);
 }
 
 void dispatch_write_link(struct sub *sub, int64_t api, int64_t op)
 {
-	struct cell *cell = rows_add(&sub->api_ops);
-
-	cell_int(&cell[0], sub->next_api_op++);
-	cell_int(&cell[1], api);
-	cell_int(&cell[2], op);
+	table_add_rocpd_api_ops(&sub->api_ops, &(struct row_rocpd_api_ops){
+						       .id = sub->next_api_op++,
+						       .api_id = api,
+						       .op_id = op,
+					       });
 }
 
 /* What a call has launched. rocpd has room for one kernel of each call: so none for those that
  * launch many (a graph), the first for the few that launch some more for the runtime. */
-static void write_launch(struct sub *sub, struct process *process, const struct rtl_event *event,
+static void write_launch(struct sub *sub, struct process *process, const struct rtl_hsa_dispatch *d,
 			 int64_t api, int64_t name)
 {
-	const struct rtl_hsa_dispatch *d = event->payload;
-
-	if (is_whole(event) && call_category(sub, process, d->scope) == sub->names.launch)
+	if (call_category(sub, process, d->scope) == sub->names.launch)
 		write_kernelapi(sub, d, api, name, d->stream);
 }
 
+/* The event's payload is whole. */
 static void dispatch_ended(struct sub *sub, struct process *process, const struct rtl_event *event)
 {
 	const struct rtl_hsa_dispatch *d = event->payload;
@@ -370,10 +312,11 @@ static void dispatch_ended(struct sub *sub, struct process *process, const struc
 
 	write_op(sub, d, dispatch_gpu(sub, process, d->gpu, event->parent_uid),
 		 queue_id(sub, process, d), name);
-	write_dispatch(sub, process, event, d);
+	tracepoints_need(sub, process, d->scope);
+	table_add_rtl_dispatch(&sub->dispatch, process, event, sub->next_op);
 	api = links_op(sub, process, event->correlation, sub->next_op);
 	if (api) {
-		write_launch(sub, process, event, api, name);
+		write_launch(sub, process, d, api, name);
 	} else if (sub->settings.links) {
 		write_submission(sub, process, d, name);
 		dispatch_write_link(sub, sub->next_api, sub->next_op);
@@ -381,6 +324,18 @@ static void dispatch_ended(struct sub *sub, struct process *process, const struc
 	}
 	sub->next_op++;
 	process_span(process, d->submit_ns, d->end_ns ? d->end_ns : d->submit_ns);
+}
+
+/* Recordings of version 1.0 lack what came later: it is 0. */
+static __attribute__((cold)) void short_dispatch_ended(struct sub *sub, struct process *process,
+						       const struct rtl_event *event)
+{
+	struct rtl_hsa_dispatch whole = {0};
+	struct rtl_event copy = *event;
+
+	memcpy(&whole, event->payload, event->payload_size);
+	copy.payload = &whole;
+	dispatch_ended(sub, process, &copy);
 }
 
 static void hsa_events(void *user, const struct rtl_event *const *events, size_t count)
@@ -398,6 +353,8 @@ static void hsa_events(void *user, const struct rtl_event *const *events, size_t
 			return;
 		if (event->payload_size < (task ? DISPATCH_LEAST : sizeof(struct rtl_hsa_queue)))
 			stream->skipped++;
+		else if (task && event->payload_size < sizeof(struct rtl_hsa_dispatch))
+			short_dispatch_ended(sub, process, event);
 		else if (task)
 			dispatch_ended(sub, process, event);
 		else

@@ -7,13 +7,14 @@
  */
 #include "output_look.h"
 #include "sub.h"
+#include "tables.h"
 
 #include <stdio.h>
 #include <string.h>
 
 bool exact_init(struct sub *sub)
 {
-	return rows_init(&sub->position, &sub->writer, "INSERT OR REPLACE", "rtl_position", 3);
+	return rows_init(&sub->position, &sub->writer, "INSERT OR REPLACE", &table_rtl_position);
 }
 
 /* Positions. */
@@ -22,14 +23,14 @@ static void write_position(void *user, const struct rtl_process *info, uint32_t 
 			   uint64_t position)
 {
 	struct sub *sub = user;
-	struct cell *cell;
 
 	if (!info || !process_spool(info))
 		return; /* none of its events was given to us */
-	cell = rows_add(&sub->position);
-	cell_int(&cell[0], (int64_t)process_spool(info));
-	cell_int(&cell[1], ring);
-	cell_int(&cell[2], (int64_t)position);
+	table_add_rtl_position(&sub->position, &(struct row_rtl_position){
+						       .spool = (int64_t)process_spool(info),
+						       .ring = ring,
+						       .position = (int64_t)position,
+					       });
 }
 
 void exact_positions(struct sub *sub)

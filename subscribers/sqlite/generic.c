@@ -246,8 +246,8 @@ static struct generic_table *new_table(struct sub *sub, const struct generic_typ
 		return NULL;
 	}
 	if ((take_table(sub, type, table) || make_table(sub, type, table)) &&
-	    rows_init(&table->rows, &sub->writer, "INSERT", table->name,
-		      BASE_COLUMNS + type->column_count))
+	    rows_init(&table->rows, &sub->writer, "INSERT",
+		      &(struct table){table->name, BASE_COLUMNS + type->column_count}))
 		return table;
 	free(table);
 	return NULL;

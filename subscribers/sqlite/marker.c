@@ -7,6 +7,7 @@
  */
 #include "schema.h"
 #include "sub.h"
+#include "tables.h"
 
 #include <string.h>
 
@@ -15,7 +16,7 @@ bool marker_init(struct sub *sub)
 	struct writer *w = &sub->writer;
 
 	return writer_exec(w, schema_marker_tables) &&
-	       rows_init(&sub->marker, w, "INSERT", "rtl_marker", 9);
+	       rows_init(&sub->marker, w, "INSERT", &table_rtl_marker);
 }
 
 static const char *marker_table(uint16_t type)
@@ -39,7 +40,6 @@ static void write_marker(struct sub *sub, const struct process *process,
 			 const struct rtl_event *event, const struct marker *marker)
 {
 	char text[RTL_PAYLOAD_MAX + 1];
-	struct cell *cell;
 	int64_t args;
 
 	/* the host has seen to it that it lies in the payload */
@@ -47,27 +47,30 @@ static void write_marker(struct sub *sub, const struct process *process,
 	text[marker->name.length] = '\0';
 	args = marker->name.length ? names_argument(&sub->names, text) : NAMES_EMPTY;
 
-	cell = rows_add(&sub->api);
-	cell_int(&cell[0], sub->next_api);
-	cell_int(&cell[1], process->pid);
-	cell_int(&cell[2], marker->tid);
-	cell_int(&cell[3], (int64_t)marker->begin_ns);
-	cell_int(&cell[4], (int64_t)marker->end_ns);
-	cell_int(&cell[5], sub->names.user_marker);
-	cell_int(&cell[6], NAMES_EMPTY);
-	cell_int(&cell[7], sub->names.roctx);
-	cell_int(&cell[8], args);
-
-	cell = rows_add(&sub->marker);
-	cell_int(&cell[0], sub->next_api++);
-	cell_int(&cell[1], process->number);
-	cell_int(&cell[2], event->type != RTL_SIGNAL);
-	cell_int(&cell[3], (int64_t)event->instance);
-	cell_int(&cell[4], (int64_t)marker->parent);
-	cell_int(&cell[5], (int64_t)marker->id);
-	cell_int(&cell[6], marker->level);
-	cell_int(&cell[7], event->type == RTL_REGION_UNFINISHED ? 0 : event->tid);
-	cell_int(&cell[8], marker->flags);
+	table_add_rocpd_api(&sub->api, &(struct row_rocpd_api){
+					       .id = sub->next_api,
+					       .pid = process->pid,
+					       .tid = marker->tid,
+					       .start = (int64_t)marker->begin_ns,
+					       .end = (int64_t)marker->end_ns,
+					       .apiName_id = sub->names.user_marker,
+					       .category_id = NAMES_EMPTY,
+					       .domain_id = sub->names.roctx,
+					       .args_id = args,
+				       });
+	table_add_rtl_marker(
+		&sub->marker,
+		&(struct row_rtl_marker){
+			.api_id = sub->next_api++,
+			.process = process->number,
+			.is_range = event->type != RTL_SIGNAL,
+			.instance = (int64_t)event->instance,
+			.parent = (int64_t)marker->parent,
+			.id = (int64_t)marker->id,
+			.level = marker->level,
+			.end_tid = event->type == RTL_REGION_UNFINISHED ? 0 : event->tid,
+			.flags = marker->flags,
+		});
 }
 
 static void take_range(struct sub *sub, const struct process *process,

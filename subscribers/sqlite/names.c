@@ -2,6 +2,7 @@
 /* names.c: see names.h. */
 #include "names.h"
 
+#include "tables.h"
 #include "writer.h"
 
 #include <stdlib.h>
@@ -101,10 +102,12 @@ static int64_t add_name(struct names *names, const char *text, uint32_t where)
 		return NAMES_EMPTY;
 	}
 	if (!(name->where & where)) {
-		struct cell *cell = rows_add(rows);
-
-		cell_int(&cell[0], name->id);
-		cell_static_text(&cell[1], name->text, name->length);
+		/* rocpd_ustring has the same columns */
+		table_add_rocpd_string(rows, &(struct row_rocpd_string){
+						     .id = name->id,
+						     .string = name->text,
+						     .string_length = name->length,
+					     });
 		name->where |= where;
 	}
 	return name->id;
@@ -141,8 +144,8 @@ static void load_names(struct names *names, struct writer *w, const char *table,
 bool names_init(struct names *names, struct writer *writer)
 {
 	*names = (struct names){.next_id = NAMES_EMPTY};
-	if (!rows_init(&names->strings, writer, "INSERT", "rocpd_string", 2) ||
-	    !rows_init(&names->ustrings, writer, "INSERT", "rocpd_ustring", 2))
+	if (!rows_init(&names->strings, writer, "INSERT", &table_rocpd_string) ||
+	    !rows_init(&names->ustrings, writer, "INSERT", &table_rocpd_ustring))
 		return false;
 	load_names(names, writer, "rocpd_string", IN_STRINGS);
 	load_names(names, writer, "rocpd_ustring", IN_USTRINGS);
@@ -190,9 +193,9 @@ int64_t names_argument(struct names *names, const char *text)
 
 	if (known && known->where & IN_USTRINGS)
 		return known->id;
-	cell = rows_add(&names->ustrings);
-	cell_int(&cell[0], names->next_id);
-	cell_text_n(&names->ustrings, &cell[1], plain, length);
+	cell = table_add_rocpd_ustring(&names->ustrings,
+				       &(struct row_rocpd_ustring){.id = names->next_id});
+	cell_text_n(&names->ustrings, &cell[1], plain, length); /* it does not stay */
 	return names->next_id++;
 }
 

@@ -172,19 +172,19 @@ static bool prepare_insert(struct rows *rows, const char *verb, const char *tabl
 	return rc == SQLITE_OK || writer_error(w, rc, table);
 }
 
-static bool init(struct rows *rows, struct writer *writer, const char *verb, const char *table,
-		 uint32_t columns, const char *merge)
+static bool init(struct rows *rows, struct writer *writer, const char *verb,
+		 const struct table *table, const char *merge)
 {
-	uint32_t fits = CELLS_AT_ONCE / columns;
+	uint32_t fits = CELLS_AT_ONCE / table->columns;
 
-	*rows = (struct rows){.writer = writer, .columns = columns};
+	*rows = (struct rows){.writer = writer, .columns = table->columns};
 	rows->capacity = fits < 1 ? 1 : fits > ROWS_AT_ONCE ? ROWS_AT_ONCE : fits;
-	rows->cells = calloc((size_t)rows->capacity * columns, sizeof(*rows->cells));
+	rows->cells = calloc((size_t)rows->capacity * rows->columns, sizeof(*rows->cells));
 	if (!rows->cells) {
 		rows_fini(rows);
-		return writer_error(writer, SQLITE_NOMEM, table);
+		return writer_error(writer, SQLITE_NOMEM, table->name);
 	}
-	if (!prepare_insert(rows, verb, table, merge)) {
+	if (!prepare_insert(rows, verb, table->name, merge)) {
 		rows_fini(rows);
 		return false;
 	}
@@ -192,16 +192,16 @@ static bool init(struct rows *rows, struct writer *writer, const char *verb, con
 	return true;
 }
 
-bool rows_init(struct rows *rows, struct writer *writer, const char *verb, const char *table,
-	       uint32_t columns)
+bool rows_init(struct rows *rows, struct writer *writer, const char *verb,
+	       const struct table *table)
 {
-	return init(rows, writer, verb, table, columns, "");
+	return init(rows, writer, verb, table, "");
 }
 
-bool rows_init_merging(struct rows *rows, struct writer *writer, const char *table,
-		       uint32_t columns, const char *merge)
+bool rows_init_merging(struct rows *rows, struct writer *writer, const struct table *table,
+		       const char *merge)
 {
-	return init(rows, writer, "INSERT", table, columns, merge);
+	return init(rows, writer, "INSERT", table, merge);
 }
 
 bool rows_insert(struct rows *rows)
@@ -235,7 +235,9 @@ void rows_fini(struct rows *rows)
 void cell_text_n(struct rows *rows, struct cell *cell, const char *text, size_t length)
 {
 	size_t clean_length = 0;
-	const char *clean = text ? text_clean(&rows->arena, text, length, &clean_length) : NULL;
+	const char *clean = !text     ? NULL
+			    : !length ? ""
+				      : text_clean(&rows->arena, text, length, &clean_length);
 
 	if (clean)
 		cell_static_text(cell, clean, clean_length);

@@ -32,6 +32,12 @@ struct cell {
 
 struct writer;
 
+/* What tables.h knows of a table. */
+struct table {
+	const char *name;
+	uint32_t columns;
+};
+
 struct rows {
 	struct rows *next; /* in the writer's list, in order of registration */
 	struct writer *writer;
@@ -44,13 +50,13 @@ struct rows {
 	struct arena arena; /* texts and blobs of the rows in memory */
 };
 
-/* Prepares rows for a table with that number of columns. `verb`: "INSERT" or
- * "INSERT OR REPLACE". False: the writer has failed. */
-bool rows_init(struct rows *rows, struct writer *writer, const char *verb, const char *table,
-	       uint32_t columns);
+/* Prepares rows for a table. `verb`: "INSERT", or it with "OR REPLACE" or the like. False: the
+ * writer has failed. */
+bool rows_init(struct rows *rows, struct writer *writer, const char *verb,
+	       const struct table *table);
 /* The same; rows whose key is there already are merged with it: "ON CONFLICT (key) DO ...". */
-bool rows_init_merging(struct rows *rows, struct writer *writer, const char *table,
-		       uint32_t columns, const char *merge);
+bool rows_init_merging(struct rows *rows, struct writer *writer, const struct table *table,
+		       const char *merge);
 /* Inserts what is in memory. False: the writer has failed. */
 bool rows_insert(struct rows *rows);
 void rows_fini(struct rows *rows);

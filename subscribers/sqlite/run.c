@@ -6,6 +6,7 @@
 #include "output_look.h"
 #include "schema.h"
 #include "sub.h"
+#include "tables.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -187,18 +188,18 @@ static void write_calibration(struct sub *sub, const struct process *process)
 static void write_mark(struct sub *sub, const struct process *process, int64_t id, int64_t name,
 		       uint64_t time_ns)
 {
-	int64_t args = names_ustring(&sub->names, process->info->command);
-	struct cell *cell = rows_add(&sub->api);
-
-	cell_int(&cell[0], id);
-	cell_int(&cell[1], process->pid);
-	cell_int(&cell[2], process->pid);
-	cell_int(&cell[3], (int64_t)time_ns);
-	cell_int(&cell[4], (int64_t)time_ns);
-	cell_int(&cell[5], name);
-	cell_int(&cell[6], NAMES_EMPTY);
-	cell_int(&cell[7], sub->names.rtl);
-	cell_int(&cell[8], args);
+	table_add_rocpd_api(&sub->api,
+			    &(struct row_rocpd_api){
+				    .id = id,
+				    .pid = process->pid,
+				    .tid = process->pid,
+				    .start = (int64_t)time_ns,
+				    .end = (int64_t)time_ns,
+				    .apiName_id = name,
+				    .category_id = NAMES_EMPTY,
+				    .domain_id = sub->names.rtl,
+				    .args_id = names_ustring(&sub->names, process->info->command),
+			    });
 }
 
 /* Two rows of rocpd_api, without duration so that they count as no call's time: readers of the

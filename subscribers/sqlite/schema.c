@@ -8,6 +8,8 @@
  */
 #include "schema.h"
 
+#include "tables.h"
+
 #include <stddef.h>
 
 /*
@@ -15,51 +17,19 @@
  *
  * RPD's tools renumber rocpd_string. They know which columns of the rocpd tables refer to it, but
  * for two; these and ours are named in rocpd_metadata, as tag and value
- * `references::rocpd_string.id` and ("table", "column"). A column with OF_STRING must be known or
- * named.
+ * `references::rocpd_string.id` and ("table", "column"). A column that refers to rocpd_string, here
+ * or in tables.toml, must be known or named.
  */
-#define DEFERRED   " (id) DEFERRABLE INITIALLY DEFERRED"
-#define OF_STRING  " REFERENCES rocpd_string" DEFERRED
-#define OF_USTRING " REFERENCES rocpd_ustring" DEFERRED
-#define OF_API     " REFERENCES rocpd_api" DEFERRED
-#define OF_OP      " REFERENCES rocpd_op" DEFERRED
+#define DEFERRED  " (id) DEFERRABLE INITIALLY DEFERRED"
+#define OF_STRING " REFERENCES rocpd_string" DEFERRED
+#define OF_API    " REFERENCES rocpd_api" DEFERRED
+#define OF_OP     " REFERENCES rocpd_op" DEFERRED
 
 const char schema_rocpd_tables[] =
 	"CREATE TABLE rocpd_metadata (id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL,"
-	" tag TEXT NOT NULL, value TEXT NOT NULL);"
-	"CREATE TABLE rocpd_string (id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL,"
-	" string TEXT NOT NULL);"
-	"CREATE TABLE rocpd_ustring (id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL,"
-	" string TEXT NOT NULL);"
-	"CREATE TABLE rocpd_api (id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL,"
-	" pid INTEGER NOT NULL, tid INTEGER NOT NULL,"
-	" start INTEGER NOT NULL, \"end\" INTEGER NOT NULL,"
-	" apiName_id INTEGER NOT NULL" OF_STRING ","
-	" category_id INTEGER NOT NULL" OF_STRING ","
-	" domain_id INTEGER NOT NULL" OF_STRING ","
-	" args_id INTEGER NOT NULL" OF_USTRING ");"
-	"CREATE TABLE rocpd_op (id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL,"
-	" gpuId INTEGER NOT NULL, queueId INTEGER NOT NULL, sequenceId INTEGER NOT NULL,"
-	" start INTEGER NOT NULL, \"end\" INTEGER NOT NULL,"
-	" description_id INTEGER NOT NULL" OF_STRING ","
-	" opType_id INTEGER NOT NULL" OF_STRING ");"
-	"CREATE TABLE rocpd_api_ops (id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL,"
-	" api_id INTEGER NOT NULL" OF_API ","
-	" op_id INTEGER NOT NULL" OF_OP ");"
-	"CREATE TABLE rocpd_kernelapi ("
-	" api_ptr_id INTEGER PRIMARY KEY NOT NULL" OF_API ","
-	" stream TEXT NOT NULL,"
-	" gridX INTEGER NOT NULL, gridY INTEGER NOT NULL, gridZ INTEGER NOT NULL,"
-	" workgroupX INTEGER NOT NULL, workgroupY INTEGER NOT NULL, workgroupZ INTEGER NOT NULL,"
-	" groupSegmentSize INTEGER NOT NULL, privateSegmentSize INTEGER NOT NULL,"
-	" kernelName_id INTEGER NOT NULL" OF_STRING ");"
-	"CREATE TABLE rocpd_copyapi ("
-	" api_ptr_id INTEGER PRIMARY KEY NOT NULL" OF_API ","
-	" stream TEXT NOT NULL, size INTEGER NOT NULL,"
-	" width INTEGER NOT NULL, height INTEGER NOT NULL, kind INTEGER NOT NULL,"
-	" dst TEXT NOT NULL, src TEXT NOT NULL,"
-	" dstDevice INTEGER NOT NULL, srcDevice INTEGER NOT NULL,"
-	" sync INTEGER NOT NULL, pinned INTEGER NOT NULL);"
+	" tag TEXT NOT NULL, value TEXT NOT NULL);" TABLE_ROCPD_STRING TABLE_ROCPD_USTRING
+		TABLE_ROCPD_API TABLE_ROCPD_OP TABLE_ROCPD_API_OPS TABLE_ROCPD_KERNELAPI
+			TABLE_ROCPD_COPYAPI
 	"CREATE TABLE rocpd_monitor (id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL,"
 	" deviceType TEXT NOT NULL, deviceId INTEGER NOT NULL, monitorType TEXT NOT NULL,"
 	" start INTEGER NOT NULL, \"end\" INTEGER NOT NULL, value TEXT NOT NULL);"
@@ -155,9 +125,8 @@ const char schema_rtl_tables[] =
 	"CREATE TABLE rtl_process (process INTEGER PRIMARY KEY NOT NULL, pid INTEGER NOT NULL,"
 	" parent_pid INTEGER NOT NULL, start_ns INTEGER NOT NULL, end_ns INTEGER,"
 	" program TEXT, command TEXT, host_name TEXT, spool INTEGER,"
-	" api_id INTEGER NOT NULL" OF_API ", end_api_id INTEGER NOT NULL" OF_API ");"
-	"CREATE TABLE rtl_position (spool INTEGER NOT NULL, ring INTEGER NOT NULL,"
-	" position INTEGER NOT NULL, PRIMARY KEY (spool, ring)) WITHOUT ROWID;"
+	" api_id INTEGER NOT NULL" OF_API ", end_api_id INTEGER NOT NULL" OF_API
+	");" TABLE_RTL_POSITION
 	"CREATE TABLE rtl_clock (process INTEGER NOT NULL, time_ns INTEGER NOT NULL,"
 	" realtime_ns INTEGER, error_ns INTEGER, pairs INTEGER, tick_error_ns INTEGER,"
 	" ns_per_tick REAL, first_ns INTEGER, last_ns INTEGER);"
@@ -169,26 +138,12 @@ const char schema_rtl_tables[] =
 	"CREATE TABLE rtl_field (stream INTEGER NOT NULL, type INTEGER NOT NULL,"
 	" position INTEGER NOT NULL, name TEXT, column_name TEXT, kind TEXT NOT NULL,"
 	" unit TEXT, offset INTEGER NOT NULL, size_bytes INTEGER NOT NULL, description TEXT,"
-	" PRIMARY KEY (stream, type, position)) WITHOUT ROWID;"
-	"CREATE TABLE rtl_tracepoint (process INTEGER NOT NULL, uid INTEGER NOT NULL,"
-	" kind TEXT, name TEXT, source TEXT, line INTEGER, \"column\" INTEGER, module TEXT,"
-	" module_offset INTEGER, hash INTEGER, PRIMARY KEY (process, uid)) WITHOUT ROWID;"
-	"CREATE TABLE rtl_tracepoint_metadata (process INTEGER NOT NULL, uid INTEGER NOT NULL,"
-	" key TEXT NOT NULL, value TEXT, PRIMARY KEY (process, uid, key)) WITHOUT ROWID;"
+	" PRIMARY KEY (stream, type, position)) WITHOUT ROWID;" TABLE_RTL_TRACEPOINT
+		TABLE_RTL_TRACEPOINT_METADATA
 	"CREATE TABLE rtl_queue (queueId INTEGER PRIMARY KEY NOT NULL,"
 	" process INTEGER NOT NULL, queue INTEGER NOT NULL, gpu INTEGER NOT NULL,"
 	" uid INTEGER, address INTEGER, packets INTEGER, type INTEGER,"
-	" create_ns INTEGER, destroy_ns INTEGER);"
-	"CREATE TABLE rtl_dispatch (op_id INTEGER PRIMARY KEY NOT NULL,"
-	" process INTEGER NOT NULL, uid INTEGER NOT NULL, queue INTEGER NOT NULL,"
-	" gpu INTEGER NOT NULL, packet_id INTEGER NOT NULL, kernel_object INTEGER NOT NULL,"
-	" submit_ns INTEGER NOT NULL, tid INTEGER NOT NULL, correlation INTEGER NOT NULL,"
-	" instance INTEGER NOT NULL, flags INTEGER NOT NULL,"
-	" grid_x INTEGER NOT NULL, grid_y INTEGER NOT NULL, grid_z INTEGER NOT NULL,"
-	" workgroup_x INTEGER NOT NULL, workgroup_y INTEGER NOT NULL,"
-	" workgroup_z INTEGER NOT NULL, lds_bytes INTEGER NOT NULL,"
-	" scratch_bytes INTEGER NOT NULL, scope INTEGER, scope_instance INTEGER,"
-	" call_ns INTEGER, stream INTEGER, range INTEGER);"
+	" create_ns INTEGER, destroy_ns INTEGER);" TABLE_RTL_DISPATCH
 	"CREATE TABLE rtl_ledger (process INTEGER NOT NULL, stream TEXT NOT NULL,"
 	" published INTEGER NOT NULL, delivered INTEGER NOT NULL, discarded INTEGER NOT NULL,"
 	" abandoned INTEGER NOT NULL, missed INTEGER NOT NULL,"
@@ -213,18 +168,7 @@ const char schema_rtl_tables[] =
 	" LEFT JOIN rtl_process AS p ON p.process = d.process"
 	" LEFT JOIN rtl_tracepoint AS t ON t.process = d.process AND t.uid = d.uid;";
 
-const char schema_copy_tables[] =
-	"CREATE TABLE IF NOT EXISTS rtl_copy (id INTEGER PRIMARY KEY NOT NULL, op_id INTEGER,"
-	" begin_ns INTEGER, end_ns INTEGER,"
-	" process INTEGER NOT NULL, uid INTEGER NOT NULL, gpu INTEGER NOT NULL,"
-	" src_gpu INTEGER NOT NULL, dst_gpu INTEGER NOT NULL, direction INTEGER NOT NULL,"
-	" kind INTEGER NOT NULL, bytes INTEGER NOT NULL, src INTEGER NOT NULL,"
-	" dst INTEGER NOT NULL, submit_ns INTEGER NOT NULL, tid INTEGER NOT NULL,"
-	" correlation INTEGER NOT NULL, instance INTEGER NOT NULL, flags INTEGER NOT NULL,"
-	" engine INTEGER NOT NULL, extent_x INTEGER NOT NULL, extent_y INTEGER NOT NULL,"
-	" extent_z INTEGER NOT NULL, parts INTEGER NOT NULL, status INTEGER NOT NULL,"
-	" signal INTEGER NOT NULL, scope INTEGER, scope_instance INTEGER,"
-	" call_ns INTEGER, stream INTEGER, range INTEGER);"
+const char schema_copy_tables[] = TABLE_RTL_COPY
 	"CREATE VIEW IF NOT EXISTS rtl_copies AS SELECT c.id AS id, c.op_id AS op_id, p.pid AS pid,"
 	" c.tid AS tid, CASE c.direction WHEN 0 THEN 'fill' WHEN 1 THEN 'host to device'"
 	" WHEN 2 THEN 'device to host' WHEN 3 THEN 'device to device' WHEN 4 THEN 'peer to peer'"
@@ -245,13 +189,7 @@ const char schema_copy_tables[] =
 	" FROM rtl_copy AS c"
 	" LEFT JOIN rtl_process AS p ON p.process = c.process;";
 
-const char schema_call_tables[] =
-	"CREATE TABLE IF NOT EXISTS rtl_call (api_id INTEGER PRIMARY KEY NOT NULL,"
-	" process INTEGER NOT NULL, uid INTEGER NOT NULL, parent_uid INTEGER NOT NULL,"
-	" instance INTEGER NOT NULL, correlation INTEGER NOT NULL,"
-	" status_id INTEGER NOT NULL" OF_STRING
-	", result INTEGER NOT NULL, parent INTEGER, stream INTEGER, device INTEGER,"
-	" flags INTEGER, work INTEGER);"
+const char schema_call_tables[] = TABLE_RTL_CALL
 	"INSERT INTO rocpd_metadata (tag, value) SELECT 'references::rocpd_string.id',"
 	" '(\"rtl_call\", \"status_id\")' EXCEPT SELECT tag, value FROM rocpd_metadata;"
 	"CREATE VIEW IF NOT EXISTS rtl_calls AS SELECT c.api_id AS api_id, a.pid AS pid,"
@@ -287,11 +225,7 @@ const char schema_link_views[] =
 	" FROM rtl_dispatch UNION ALL SELECT op_id, process, correlation, submit_ns, 0, instance"
 	" FROM rtl_copy) AS w ON w.op_id = l.op_id;";
 
-const char schema_marker_tables[] =
-	"CREATE TABLE IF NOT EXISTS rtl_marker (api_id INTEGER PRIMARY KEY NOT NULL,"
-	" process INTEGER NOT NULL, is_range INTEGER NOT NULL, instance INTEGER NOT NULL,"
-	" parent INTEGER NOT NULL, id INTEGER NOT NULL, level INTEGER NOT NULL,"
-	" end_tid INTEGER NOT NULL, flags INTEGER NOT NULL);"
+const char schema_marker_tables[] = TABLE_RTL_MARKER
 	"CREATE VIEW IF NOT EXISTS rtl_markers AS SELECT m.api_id AS api_id, a.pid AS pid,"
 	" a.tid AS tid, arg.string AS name, a.start AS begin_ns, a.\"end\" AS end_ns,"
 	" a.\"end\" - a.start AS duration_ns, m.is_range AS is_range, m.level AS level,"
@@ -301,14 +235,7 @@ const char schema_marker_tables[] =
 	" JOIN rocpd_api AS a ON a.id = m.api_id"
 	" JOIN rocpd_ustring AS arg ON arg.id = a.args_id;";
 
-const char schema_memory_tables[] =
-	"CREATE TABLE IF NOT EXISTS rtl_mem (id INTEGER PRIMARY KEY NOT NULL,"
-	" process INTEGER NOT NULL, tid INTEGER NOT NULL, begin_ns INTEGER NOT NULL,"
-	" end_ns INTEGER NOT NULL, is_release INTEGER NOT NULL, kind INTEGER NOT NULL,"
-	" node INTEGER NOT NULL, address INTEGER NOT NULL, bytes INTEGER NOT NULL,"
-	" in_use_bytes INTEGER NOT NULL, pool INTEGER NOT NULL, flags INTEGER NOT NULL,"
-	" instance INTEGER NOT NULL, correlation INTEGER NOT NULL, function TEXT,"
-	" segment TEXT, status TEXT);"
+const char schema_memory_tables[] = TABLE_RTL_MEM
 	"CREATE VIEW IF NOT EXISTS rtl_mem_in_use AS SELECT process, CASE WHEN kind <= 3"
 	" THEN CASE WHEN flags & 1 THEN 'GPU ' ELSE 'CPU ' END || node"
 	" WHEN kind = 4 THEN 'addresses' WHEN kind = 5 THEN 'locked' ELSE 'attached' END AS place,"

@@ -4,6 +4,7 @@
  * first event that refers to it, and once more when its process ends.
  */
 #include "sub.h"
+#include "tables.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,41 +17,43 @@
 
 bool tracepoints_init(struct sub *sub)
 {
-	return rows_init(&sub->tracepoint, &sub->writer, "INSERT OR REPLACE", "rtl_tracepoint",
-			 10) &&
-	       rows_init(&sub->metadata, &sub->writer, "INSERT OR REPLACE",
-			 "rtl_tracepoint_metadata", 4);
+	struct writer *w = &sub->writer;
+
+	return rows_init(&sub->tracepoint, w, "INSERT OR REPLACE", &table_rtl_tracepoint) &&
+	       rows_init(&sub->metadata, w, "INSERT OR REPLACE", &table_rtl_tracepoint_metadata);
 }
 
 /* First: the host keeps metadata valid until the next call only. */
 static void write_metadata(struct sub *sub, uint32_t process, const struct rtl_tracepoint *tp)
 {
 	for (uint32_t i = 0; i < tp->metadata_count; i++) {
-		struct cell *cell = rows_add(&sub->metadata);
 		const char *key = tp->metadata[i].key;
 
-		cell_int(&cell[0], process);
-		cell_int(&cell[1], (int64_t)tp->uid);
-		cell_text(&sub->metadata, &cell[2], key ? key : "");
-		cell_text(&sub->metadata, &cell[3], tp->metadata[i].value);
+		table_add_rtl_tracepoint_metadata(&sub->metadata,
+						  &(struct row_rtl_tracepoint_metadata){
+							  .process = process,
+							  .uid = (int64_t)tp->uid,
+							  .key = key ? key : "",
+							  .value = tp->metadata[i].value,
+						  });
 	}
 }
 
 static void write_row(struct sub *sub, uint32_t process, const struct rtl_tracepoint *tp)
 {
-	struct rows *rows = &sub->tracepoint;
-	struct cell *cell = rows_add(rows);
-
-	cell_int(&cell[0], process);
-	cell_int(&cell[1], (int64_t)tp->uid);
-	cell_text(rows, &cell[2], tp->kind);
-	cell_text(rows, &cell[3], tp->name);
-	cell_text(rows, &cell[4], tp->source);
-	cell_int(&cell[5], tp->line);
-	cell_int(&cell[6], tp->column);
-	cell_text(rows, &cell[7], tp->module);
-	cell_int(&cell[8], (int64_t)tp->module_offset);
-	cell_int(&cell[9], (int64_t)tp->hash);
+	table_add_rtl_tracepoint(&sub->tracepoint,
+				 &(struct row_rtl_tracepoint){
+					 .process = process,
+					 .uid = (int64_t)tp->uid,
+					 .kind = tp->kind,
+					 .name = tp->name,
+					 .source = tp->source,
+					 .line = tp->line,
+					 .column = tp->column,
+					 .module = tp->module,
+					 .module_offset = (int64_t)tp->module_offset,
+					 .hash = (int64_t)tp->hash,
+				 });
 }
 
 static const char *find_metadata(const struct rtl_tracepoint *tp, const char *key)
@@ -66,14 +69,14 @@ static void write_demangled(struct sub *sub, uint32_t process, const struct rtl_
 {
 	char *text = tp->name ? demangle(tp->name) : NULL;
 
-	if (text) {
-		struct cell *cell = rows_add(&sub->metadata);
-
-		cell_int(&cell[0], process);
-		cell_int(&cell[1], (int64_t)tp->uid);
-		cell_static_text(&cell[2], "demangled", strlen("demangled"));
-		cell_text(&sub->metadata, &cell[3], text);
-	}
+	if (text)
+		table_add_rtl_tracepoint_metadata(&sub->metadata,
+						  &(struct row_rtl_tracepoint_metadata){
+							  .process = process,
+							  .uid = (int64_t)tp->uid,
+							  .key = "demangled",
+							  .value = text,
+						  });
 	free(text);
 }
 

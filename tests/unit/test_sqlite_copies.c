@@ -59,7 +59,11 @@ static void test_sqlite_copies__copy__has_everything(void **state)
 	assert_false(fake_host_subscribed(t->host, fake_copy_stream(), RTL_TRANSFER_BEGIN));
 	deliver_copy(t, &copy);
 	trace_end(t);
-	assert_answer(t->file, "SELECT * FROM rtl_copy",
+	assert_answer(t->file,
+		      "SELECT id, op_id, begin_ns, end_ns, process, uid, gpu, src_gpu, dst_gpu,"
+		      " direction, kind, bytes, src, dst, submit_ns, tid, correlation, instance,"
+		      " flags, engine, extent_x, extent_y, extent_z, parts, status, signal, scope,"
+		      " scope_instance, call_ns, stream, range FROM rtl_copy",
 		      "1|1|5000300|5000900|1|70|2|0|2|1|1|6000|139637976731648|138538465107968|"
 		      "5000000|4712|13|12|5|0|0|0|0|1|0|20480|77|78|4999990|4096|79");
 	assert_answer(t->file, "SELECT * FROM op", "1|2|0|12|5000300|5000900||CopyHostToDevice");

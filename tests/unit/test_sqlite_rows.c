@@ -54,7 +54,11 @@ static void test_sqlite_rows__dispatch__has_everything(void **state)
 	e.payload_size = offsetof(struct rtl_hsa_dispatch, scope);
 	fake_host_deliver_one(t->host, &e);
 	trace_end(t);
-	assert_answer(t->file, "SELECT * FROM rtl_dispatch",
+	assert_answer(t->file,
+		      "SELECT op_id, process, uid, queue, gpu, packet_id, kernel_object, submit_ns,"
+		      " tid, correlation, instance, flags, grid_x, grid_y, grid_z, workgroup_x,"
+		      " workgroup_y, workgroup_z, lds_bytes, scratch_bytes, scope, scope_instance,"
+		      " call_ns, stream, range FROM rtl_dispatch",
 		      "1|1|-2|1|1|1099511627776|139637976731648|5000000|4711|13|12|1|1024|2|3|64|4|"
 		      "5|4096|16|77|78|4999990|4096|79;"
 		      "2|1|-2|1|1|1099511627776|139637976731648|5000000|4711|13|12|1|1024|2|3|64|4|"

@@ -1,0 +1,710 @@
+/* SPDX-License-Identifier: MIT */
+/* clang-format off */
+/* Made by streams/events/generate.py from tables.toml and streams/events. Not to be edited. */
+/* How tables are made, and a function for each that adds a row. The host's thread. */
+#ifndef RTL_SQLITE_TABLES_H
+#define RTL_SQLITE_TABLES_H
+
+#include "rows.h"
+#include "sub.h"
+
+#define TABLE_ROCPD_STRING \
+	"CREATE TABLE IF NOT EXISTS rocpd_string (" \
+	" id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL," \
+	" string TEXT NOT NULL" \
+	");"
+static const struct table table_rocpd_string = {"rocpd_string", 2};
+
+struct row_rocpd_string {
+	int64_t id;
+	const char *string;
+	size_t string_length;
+};
+
+/* A row of rocpd_string: its cells. */
+static inline struct cell *table_add_rocpd_string(struct rows *rows, const struct row_rocpd_string *row)
+{
+	struct cell *cell = rows_add(rows);
+
+	cell_int(&cell[0], row->id);
+	cell_static_text(&cell[1], row->string, row->string_length);
+	return cell;
+}
+
+#define TABLE_ROCPD_USTRING \
+	"CREATE TABLE IF NOT EXISTS rocpd_ustring (" \
+	" id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL," \
+	" string TEXT NOT NULL" \
+	");"
+static const struct table table_rocpd_ustring = {"rocpd_ustring", 2};
+
+struct row_rocpd_ustring {
+	int64_t id;
+	const char *string;
+	size_t string_length;
+};
+
+/* A row of rocpd_ustring: its cells. */
+static inline struct cell *table_add_rocpd_ustring(struct rows *rows, const struct row_rocpd_ustring *row)
+{
+	struct cell *cell = rows_add(rows);
+
+	cell_int(&cell[0], row->id);
+	cell_static_text(&cell[1], row->string, row->string_length);
+	return cell;
+}
+
+#define TABLE_ROCPD_API \
+	"CREATE TABLE IF NOT EXISTS rocpd_api (" \
+	" id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL," \
+	" pid INTEGER NOT NULL," \
+	" tid INTEGER NOT NULL," \
+	" start INTEGER NOT NULL," \
+	" \"end\" INTEGER NOT NULL," \
+	" apiName_id INTEGER NOT NULL REFERENCES rocpd_string (id) DEFERRABLE INITIALLY DEFERRED," \
+	" category_id INTEGER NOT NULL REFERENCES rocpd_string (id) DEFERRABLE INITIALLY DEFERRED," \
+	" domain_id INTEGER NOT NULL REFERENCES rocpd_string (id) DEFERRABLE INITIALLY DEFERRED," \
+	" args_id INTEGER NOT NULL REFERENCES rocpd_ustring (id) DEFERRABLE INITIALLY DEFERRED" \
+	");"
+static const struct table table_rocpd_api = {"rocpd_api", 9};
+
+struct row_rocpd_api {
+	int64_t id;
+	int64_t pid;
+	int64_t tid;
+	int64_t start;
+	int64_t end;
+	int64_t apiName_id;
+	int64_t category_id;
+	int64_t domain_id;
+	int64_t args_id;
+};
+
+/* A row of rocpd_api: its cells. */
+static inline struct cell *table_add_rocpd_api(struct rows *rows, const struct row_rocpd_api *row)
+{
+	struct cell *cell = rows_add(rows);
+
+	cell_int(&cell[0], row->id);
+	cell_int(&cell[1], row->pid);
+	cell_int(&cell[2], row->tid);
+	cell_int(&cell[3], row->start);
+	cell_int(&cell[4], row->end);
+	cell_int(&cell[5], row->apiName_id);
+	cell_int(&cell[6], row->category_id);
+	cell_int(&cell[7], row->domain_id);
+	cell_int(&cell[8], row->args_id);
+	return cell;
+}
+
+#define TABLE_ROCPD_OP \
+	"CREATE TABLE IF NOT EXISTS rocpd_op (" \
+	" id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL," \
+	" gpuId INTEGER NOT NULL," \
+	" queueId INTEGER NOT NULL," \
+	" sequenceId INTEGER NOT NULL," \
+	" start INTEGER NOT NULL," \
+	" \"end\" INTEGER NOT NULL," \
+	" description_id INTEGER NOT NULL REFERENCES rocpd_string (id) DEFERRABLE INITIALLY DEFERRED," \
+	" opType_id INTEGER NOT NULL REFERENCES rocpd_string (id) DEFERRABLE INITIALLY DEFERRED" \
+	");"
+static const struct table table_rocpd_op = {"rocpd_op", 8};
+
+struct row_rocpd_op {
+	int64_t id;
+	int64_t gpuId;
+	int64_t queueId;
+	int64_t sequenceId;
+	int64_t start;
+	int64_t end;
+	int64_t description_id;
+	int64_t opType_id;
+};
+
+/* A row of rocpd_op: its cells. */
+static inline struct cell *table_add_rocpd_op(struct rows *rows, const struct row_rocpd_op *row)
+{
+	struct cell *cell = rows_add(rows);
+
+	cell_int(&cell[0], row->id);
+	cell_int(&cell[1], row->gpuId);
+	cell_int(&cell[2], row->queueId);
+	cell_int(&cell[3], row->sequenceId);
+	cell_int(&cell[4], row->start);
+	cell_int(&cell[5], row->end);
+	cell_int(&cell[6], row->description_id);
+	cell_int(&cell[7], row->opType_id);
+	return cell;
+}
+
+#define TABLE_ROCPD_API_OPS \
+	"CREATE TABLE IF NOT EXISTS rocpd_api_ops (" \
+	" id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL," \
+	" api_id INTEGER NOT NULL REFERENCES rocpd_api (id) DEFERRABLE INITIALLY DEFERRED," \
+	" op_id INTEGER NOT NULL REFERENCES rocpd_op (id) DEFERRABLE INITIALLY DEFERRED" \
+	");"
+static const struct table table_rocpd_api_ops = {"rocpd_api_ops", 3};
+
+struct row_rocpd_api_ops {
+	int64_t id;
+	int64_t api_id;
+	int64_t op_id;
+};
+
+/* A row of rocpd_api_ops: its cells. */
+static inline struct cell *table_add_rocpd_api_ops(struct rows *rows, const struct row_rocpd_api_ops *row)
+{
+	struct cell *cell = rows_add(rows);
+
+	cell_int(&cell[0], row->id);
+	cell_int(&cell[1], row->api_id);
+	cell_int(&cell[2], row->op_id);
+	return cell;
+}
+
+#define TABLE_ROCPD_KERNELAPI \
+	"CREATE TABLE IF NOT EXISTS rocpd_kernelapi (" \
+	" api_ptr_id INTEGER PRIMARY KEY NOT NULL REFERENCES rocpd_api (id) DEFERRABLE INITIALLY DEFERRED," \
+	" stream TEXT NOT NULL," \
+	" gridX INTEGER NOT NULL," \
+	" gridY INTEGER NOT NULL," \
+	" gridZ INTEGER NOT NULL," \
+	" workgroupX INTEGER NOT NULL," \
+	" workgroupY INTEGER NOT NULL," \
+	" workgroupZ INTEGER NOT NULL," \
+	" groupSegmentSize INTEGER NOT NULL," \
+	" privateSegmentSize INTEGER NOT NULL," \
+	" kernelName_id INTEGER NOT NULL REFERENCES rocpd_string (id) DEFERRABLE INITIALLY DEFERRED" \
+	");"
+static const struct table table_rocpd_kernelapi = {"rocpd_kernelapi", 11};
+
+struct row_rocpd_kernelapi {
+	int64_t api_ptr_id;
+	const char *stream;
+	int64_t gridX;
+	int64_t gridY;
+	int64_t gridZ;
+	int64_t workgroupX;
+	int64_t workgroupY;
+	int64_t workgroupZ;
+	int64_t groupSegmentSize;
+	int64_t privateSegmentSize;
+	int64_t kernelName_id;
+};
+
+/* A row of rocpd_kernelapi: its cells. */
+static inline struct cell *table_add_rocpd_kernelapi(struct rows *rows, const struct row_rocpd_kernelapi *row)
+{
+	struct cell *cell = rows_add(rows);
+
+	cell_int(&cell[0], row->api_ptr_id);
+	cell_text(rows, &cell[1], row->stream);
+	cell_int(&cell[2], row->gridX);
+	cell_int(&cell[3], row->gridY);
+	cell_int(&cell[4], row->gridZ);
+	cell_int(&cell[5], row->workgroupX);
+	cell_int(&cell[6], row->workgroupY);
+	cell_int(&cell[7], row->workgroupZ);
+	cell_int(&cell[8], row->groupSegmentSize);
+	cell_int(&cell[9], row->privateSegmentSize);
+	cell_int(&cell[10], row->kernelName_id);
+	return cell;
+}
+
+#define TABLE_ROCPD_COPYAPI \
+	"CREATE TABLE IF NOT EXISTS rocpd_copyapi (" \
+	" api_ptr_id INTEGER PRIMARY KEY NOT NULL REFERENCES rocpd_api (id) DEFERRABLE INITIALLY DEFERRED," \
+	" stream TEXT NOT NULL," \
+	" size INTEGER NOT NULL," \
+	" width INTEGER NOT NULL," \
+	" height INTEGER NOT NULL," \
+	" kind INTEGER NOT NULL," \
+	" dst TEXT NOT NULL," \
+	" src TEXT NOT NULL," \
+	" dstDevice INTEGER NOT NULL," \
+	" srcDevice INTEGER NOT NULL," \
+	" sync INTEGER NOT NULL," \
+	" pinned INTEGER NOT NULL" \
+	");"
+static const struct table table_rocpd_copyapi = {"rocpd_copyapi", 12};
+
+struct row_rocpd_copyapi {
+	int64_t api_ptr_id;
+	const char *stream;
+	int64_t size;
+	int64_t width;
+	int64_t height;
+	int64_t kind;
+	const char *dst;
+	const char *src;
+	int64_t dstDevice;
+	int64_t srcDevice;
+	int64_t sync;
+	int64_t pinned;
+};
+
+/* A row of rocpd_copyapi: its cells. */
+static inline struct cell *table_add_rocpd_copyapi(struct rows *rows, const struct row_rocpd_copyapi *row)
+{
+	struct cell *cell = rows_add(rows);
+
+	cell_int(&cell[0], row->api_ptr_id);
+	cell_text(rows, &cell[1], row->stream);
+	cell_int(&cell[2], row->size);
+	cell_int(&cell[3], row->width);
+	cell_int(&cell[4], row->height);
+	cell_int(&cell[5], row->kind);
+	cell_text(rows, &cell[6], row->dst);
+	cell_text(rows, &cell[7], row->src);
+	cell_int(&cell[8], row->dstDevice);
+	cell_int(&cell[9], row->srcDevice);
+	cell_int(&cell[10], row->sync);
+	cell_int(&cell[11], row->pinned);
+	return cell;
+}
+
+#define TABLE_RTL_POSITION \
+	"CREATE TABLE IF NOT EXISTS rtl_position (" \
+	" spool INTEGER NOT NULL," \
+	" ring INTEGER NOT NULL," \
+	" position INTEGER NOT NULL," \
+	" PRIMARY KEY (spool, ring)" \
+	") WITHOUT ROWID;"
+static const struct table table_rtl_position = {"rtl_position", 3};
+
+struct row_rtl_position {
+	int64_t spool;
+	int64_t ring;
+	int64_t position;
+};
+
+/* A row of rtl_position: its cells. */
+static inline struct cell *table_add_rtl_position(struct rows *rows, const struct row_rtl_position *row)
+{
+	struct cell *cell = rows_add(rows);
+
+	cell_int(&cell[0], row->spool);
+	cell_int(&cell[1], row->ring);
+	cell_int(&cell[2], row->position);
+	return cell;
+}
+
+#define TABLE_RTL_TRACEPOINT \
+	"CREATE TABLE IF NOT EXISTS rtl_tracepoint (" \
+	" process INTEGER NOT NULL," \
+	" uid INTEGER NOT NULL," \
+	" kind TEXT," \
+	" name TEXT," \
+	" source TEXT," \
+	" line INTEGER," \
+	" \"column\" INTEGER," \
+	" module TEXT," \
+	" module_offset INTEGER," \
+	" hash INTEGER," \
+	" PRIMARY KEY (process, uid)" \
+	") WITHOUT ROWID;"
+static const struct table table_rtl_tracepoint = {"rtl_tracepoint", 10};
+
+struct row_rtl_tracepoint {
+	int64_t process;
+	int64_t uid;
+	const char *kind;
+	const char *name;
+	const char *source;
+	int64_t line;
+	int64_t column;
+	const char *module;
+	int64_t module_offset;
+	int64_t hash;
+};
+
+/* A row of rtl_tracepoint: its cells. */
+static inline struct cell *table_add_rtl_tracepoint(struct rows *rows, const struct row_rtl_tracepoint *row)
+{
+	struct cell *cell = rows_add(rows);
+
+	cell_int(&cell[0], row->process);
+	cell_int(&cell[1], row->uid);
+	cell_text(rows, &cell[2], row->kind);
+	cell_text(rows, &cell[3], row->name);
+	cell_text(rows, &cell[4], row->source);
+	cell_int(&cell[5], row->line);
+	cell_int(&cell[6], row->column);
+	cell_text(rows, &cell[7], row->module);
+	cell_int(&cell[8], row->module_offset);
+	cell_int(&cell[9], row->hash);
+	return cell;
+}
+
+#define TABLE_RTL_TRACEPOINT_METADATA \
+	"CREATE TABLE IF NOT EXISTS rtl_tracepoint_metadata (" \
+	" process INTEGER NOT NULL," \
+	" uid INTEGER NOT NULL," \
+	" key TEXT NOT NULL," \
+	" value TEXT," \
+	" PRIMARY KEY (process, uid, key)" \
+	") WITHOUT ROWID;"
+static const struct table table_rtl_tracepoint_metadata = {"rtl_tracepoint_metadata", 4};
+
+struct row_rtl_tracepoint_metadata {
+	int64_t process;
+	int64_t uid;
+	const char *key;
+	const char *value;
+};
+
+/* A row of rtl_tracepoint_metadata: its cells. */
+static inline struct cell *table_add_rtl_tracepoint_metadata(struct rows *rows, const struct row_rtl_tracepoint_metadata *row)
+{
+	struct cell *cell = rows_add(rows);
+
+	cell_int(&cell[0], row->process);
+	cell_int(&cell[1], row->uid);
+	cell_text(rows, &cell[2], row->key);
+	cell_text(rows, &cell[3], row->value);
+	return cell;
+}
+
+#define TABLE_RTL_CALL \
+	"CREATE TABLE IF NOT EXISTS rtl_call (" \
+	" api_id INTEGER PRIMARY KEY NOT NULL," \
+	" process INTEGER NOT NULL," \
+	" uid INTEGER NOT NULL," \
+	" parent_uid INTEGER NOT NULL," \
+	" instance INTEGER NOT NULL," \
+	" correlation INTEGER NOT NULL," \
+	" status_id INTEGER NOT NULL REFERENCES rocpd_string (id) DEFERRABLE INITIALLY DEFERRED," \
+	" result INTEGER NOT NULL," \
+	" parent INTEGER," \
+	" stream INTEGER," \
+	" device INTEGER," \
+	" flags INTEGER," \
+	" work INTEGER" \
+	");"
+static const struct table table_rtl_call = {"rtl_call", 13};
+
+struct row_rtl_call {
+	int64_t api_id;
+	int64_t process;
+	int64_t uid;
+	int64_t parent_uid;
+	int64_t instance;
+	int64_t correlation;
+	int64_t status_id;
+	int64_t result;
+	const int64_t *parent;
+	const int64_t *stream;
+	const int64_t *device;
+	const int64_t *flags;
+	const int64_t *work;
+};
+
+/* A row of rtl_call: its cells. */
+static inline struct cell *table_add_rtl_call(struct rows *rows, const struct row_rtl_call *row)
+{
+	struct cell *cell = rows_add(rows);
+
+	cell_int(&cell[0], row->api_id);
+	cell_int(&cell[1], row->process);
+	cell_int(&cell[2], row->uid);
+	cell_int(&cell[3], row->parent_uid);
+	cell_int(&cell[4], row->instance);
+	cell_int(&cell[5], row->correlation);
+	cell_int(&cell[6], row->status_id);
+	cell_int(&cell[7], row->result);
+	if (row->parent)
+		cell_int(&cell[8], *row->parent);
+	else
+		cell_null(&cell[8]);
+	if (row->stream)
+		cell_int(&cell[9], *row->stream);
+	else
+		cell_null(&cell[9]);
+	if (row->device)
+		cell_int(&cell[10], *row->device);
+	else
+		cell_null(&cell[10]);
+	if (row->flags)
+		cell_int(&cell[11], *row->flags);
+	else
+		cell_null(&cell[11]);
+	if (row->work)
+		cell_int(&cell[12], *row->work);
+	else
+		cell_null(&cell[12]);
+	return cell;
+}
+
+#define TABLE_RTL_MARKER \
+	"CREATE TABLE IF NOT EXISTS rtl_marker (" \
+	" api_id INTEGER PRIMARY KEY NOT NULL," \
+	" process INTEGER NOT NULL," \
+	" is_range INTEGER NOT NULL," \
+	" instance INTEGER NOT NULL," \
+	" parent INTEGER NOT NULL," \
+	" id INTEGER NOT NULL," \
+	" level INTEGER NOT NULL," \
+	" end_tid INTEGER NOT NULL," \
+	" flags INTEGER NOT NULL" \
+	");"
+static const struct table table_rtl_marker = {"rtl_marker", 9};
+
+struct row_rtl_marker {
+	int64_t api_id;
+	int64_t process;
+	int64_t is_range;
+	int64_t instance;
+	int64_t parent;
+	int64_t id;
+	int64_t level;
+	int64_t end_tid;
+	int64_t flags;
+};
+
+/* A row of rtl_marker: its cells. */
+static inline struct cell *table_add_rtl_marker(struct rows *rows, const struct row_rtl_marker *row)
+{
+	struct cell *cell = rows_add(rows);
+
+	cell_int(&cell[0], row->api_id);
+	cell_int(&cell[1], row->process);
+	cell_int(&cell[2], row->is_range);
+	cell_int(&cell[3], row->instance);
+	cell_int(&cell[4], row->parent);
+	cell_int(&cell[5], row->id);
+	cell_int(&cell[6], row->level);
+	cell_int(&cell[7], row->end_tid);
+	cell_int(&cell[8], row->flags);
+	return cell;
+}
+
+#define TABLE_RTL_DISPATCH \
+	"CREATE TABLE IF NOT EXISTS rtl_dispatch (" \
+	" op_id INTEGER PRIMARY KEY NOT NULL," \
+	" process INTEGER NOT NULL," \
+	" uid INTEGER NOT NULL," \
+	" submit_ns INTEGER NOT NULL," \
+	" packet_id INTEGER NOT NULL," \
+	" kernel_object INTEGER NOT NULL," \
+	" gpu INTEGER NOT NULL," \
+	" queue INTEGER NOT NULL," \
+	" tid INTEGER NOT NULL," \
+	" flags INTEGER NOT NULL," \
+	" grid_x INTEGER NOT NULL," \
+	" grid_y INTEGER NOT NULL," \
+	" grid_z INTEGER NOT NULL," \
+	" workgroup_x INTEGER NOT NULL," \
+	" workgroup_y INTEGER NOT NULL," \
+	" workgroup_z INTEGER NOT NULL," \
+	" lds_bytes INTEGER NOT NULL," \
+	" scratch_bytes INTEGER NOT NULL," \
+	" scope INTEGER," \
+	" scope_instance INTEGER," \
+	" call_ns INTEGER," \
+	" stream INTEGER," \
+	" range INTEGER," \
+	" correlation INTEGER NOT NULL," \
+	" instance INTEGER NOT NULL" \
+	");"
+static const struct table table_rtl_dispatch = {"rtl_dispatch", 25};
+
+/* A row of rtl_dispatch, of an event of that process. */
+static inline void table_add_rtl_dispatch(struct rows *rows, const struct process *process,
+	const struct rtl_event *event, int64_t op_id)
+{
+	const struct rtl_hsa_dispatch *p = event->payload;
+	struct cell *cell = rows_add(rows);
+
+	cell_int(&cell[0], (int64_t)(op_id));
+	cell_int(&cell[1], (int64_t)(process->number));
+	cell_int(&cell[2], (int64_t)(event->uid));
+	cell_int(&cell[3], (int64_t)(p->submit_ns));
+	cell_int(&cell[4], (int64_t)(p->packet_id));
+	cell_int(&cell[5], (int64_t)(p->kernel_object));
+	cell_int(&cell[6], (int64_t)(p->gpu));
+	cell_int(&cell[7], (int64_t)(p->queue));
+	cell_int(&cell[8], (int64_t)(p->submit_tid));
+	cell_int(&cell[9], (int64_t)(p->flags));
+	cell_int(&cell[10], (int64_t)(p->grid_x));
+	cell_int(&cell[11], (int64_t)(p->grid_y));
+	cell_int(&cell[12], (int64_t)(p->grid_z));
+	cell_int(&cell[13], (int64_t)(p->workgroup_x));
+	cell_int(&cell[14], (int64_t)(p->workgroup_y));
+	cell_int(&cell[15], (int64_t)(p->workgroup_z));
+	cell_int(&cell[16], (int64_t)(p->group_segment_bytes));
+	cell_int(&cell[17], (int64_t)(p->private_segment_bytes));
+	if (p->scope)
+		cell_int(&cell[18], (int64_t)(p->scope));
+	else
+		cell_null(&cell[18]);
+	if (p->scope)
+		cell_int(&cell[19], (int64_t)(p->scope_instance));
+	else
+		cell_null(&cell[19]);
+	if (p->call_ns)
+		cell_int(&cell[20], (int64_t)(p->call_ns));
+	else
+		cell_null(&cell[20]);
+	if (p->call_ns)
+		cell_int(&cell[21], (int64_t)(p->stream));
+	else
+		cell_null(&cell[21]);
+	if (p->range)
+		cell_int(&cell[22], (int64_t)(p->range));
+	else
+		cell_null(&cell[22]);
+	cell_int(&cell[23], (int64_t)(event->correlation));
+	cell_int(&cell[24], (int64_t)(event->instance));
+}
+
+#define TABLE_RTL_COPY \
+	"CREATE TABLE IF NOT EXISTS rtl_copy (" \
+	" id INTEGER PRIMARY KEY NOT NULL," \
+	" op_id INTEGER," \
+	" begin_ns INTEGER," \
+	" end_ns INTEGER," \
+	" process INTEGER NOT NULL," \
+	" uid INTEGER NOT NULL," \
+	" submit_ns INTEGER NOT NULL," \
+	" bytes INTEGER NOT NULL," \
+	" src INTEGER NOT NULL," \
+	" dst INTEGER NOT NULL," \
+	" signal INTEGER NOT NULL," \
+	" gpu INTEGER NOT NULL," \
+	" src_gpu INTEGER NOT NULL," \
+	" dst_gpu INTEGER NOT NULL," \
+	" direction INTEGER NOT NULL," \
+	" kind INTEGER NOT NULL," \
+	" engine INTEGER NOT NULL," \
+	" tid INTEGER NOT NULL," \
+	" flags INTEGER NOT NULL," \
+	" extent_x INTEGER NOT NULL," \
+	" extent_y INTEGER NOT NULL," \
+	" extent_z INTEGER NOT NULL," \
+	" parts INTEGER NOT NULL," \
+	" status INTEGER NOT NULL," \
+	" scope INTEGER," \
+	" scope_instance INTEGER," \
+	" call_ns INTEGER," \
+	" stream INTEGER," \
+	" range INTEGER," \
+	" correlation INTEGER NOT NULL," \
+	" instance INTEGER NOT NULL" \
+	");"
+static const struct table table_rtl_copy = {"rtl_copy", 31};
+
+/* A row of rtl_copy, of an event of that process. */
+static inline void table_add_rtl_copy(struct rows *rows, const struct process *process,
+	const struct rtl_event *event, int64_t id, int64_t op_id, int64_t begin_ns, int64_t end_ns)
+{
+	const struct rtl_hsa_copy *p = event->payload;
+	struct cell *cell = rows_add(rows);
+
+	cell_int(&cell[0], (int64_t)(id));
+	if (op_id)
+		cell_int(&cell[1], (int64_t)(op_id));
+	else
+		cell_null(&cell[1]);
+	if (begin_ns)
+		cell_int(&cell[2], (int64_t)(begin_ns));
+	else
+		cell_null(&cell[2]);
+	if (end_ns)
+		cell_int(&cell[3], (int64_t)(end_ns));
+	else
+		cell_null(&cell[3]);
+	cell_int(&cell[4], (int64_t)(process->number));
+	cell_int(&cell[5], (int64_t)(event->uid));
+	cell_int(&cell[6], (int64_t)(p->submit_ns));
+	cell_int(&cell[7], (int64_t)(p->bytes));
+	cell_int(&cell[8], (int64_t)(p->src));
+	cell_int(&cell[9], (int64_t)(p->dst));
+	cell_int(&cell[10], (int64_t)(p->signal));
+	cell_int(&cell[11], (int64_t)(p->gpu));
+	cell_int(&cell[12], (int64_t)(p->src_gpu));
+	cell_int(&cell[13], (int64_t)(p->dst_gpu));
+	cell_int(&cell[14], (int64_t)(p->direction));
+	cell_int(&cell[15], (int64_t)(p->kind));
+	cell_int(&cell[16], (int64_t)(p->engine));
+	cell_int(&cell[17], (int64_t)(p->submit_tid));
+	cell_int(&cell[18], (int64_t)(p->flags));
+	cell_int(&cell[19], (int64_t)(p->extent_x));
+	cell_int(&cell[20], (int64_t)(p->extent_y));
+	cell_int(&cell[21], (int64_t)(p->extent_z));
+	cell_int(&cell[22], (int64_t)(p->parts));
+	cell_int(&cell[23], (int64_t)(p->status));
+	if (p->scope)
+		cell_int(&cell[24], (int64_t)(p->scope));
+	else
+		cell_null(&cell[24]);
+	if (p->scope)
+		cell_int(&cell[25], (int64_t)(p->scope_instance));
+	else
+		cell_null(&cell[25]);
+	if (p->call_ns)
+		cell_int(&cell[26], (int64_t)(p->call_ns));
+	else
+		cell_null(&cell[26]);
+	if (p->call_ns)
+		cell_int(&cell[27], (int64_t)(p->stream));
+	else
+		cell_null(&cell[27]);
+	if (p->range)
+		cell_int(&cell[28], (int64_t)(p->range));
+	else
+		cell_null(&cell[28]);
+	cell_int(&cell[29], (int64_t)(event->correlation));
+	cell_int(&cell[30], (int64_t)(event->instance));
+}
+
+#define TABLE_RTL_MEM \
+	"CREATE TABLE IF NOT EXISTS rtl_mem (" \
+	" id INTEGER PRIMARY KEY NOT NULL," \
+	" process INTEGER NOT NULL," \
+	" tid INTEGER NOT NULL," \
+	" is_release INTEGER NOT NULL," \
+	" begin_ns INTEGER NOT NULL," \
+	" end_ns INTEGER NOT NULL," \
+	" address INTEGER NOT NULL," \
+	" bytes INTEGER NOT NULL," \
+	" in_use_bytes INTEGER NOT NULL," \
+	" pool INTEGER NOT NULL," \
+	" function TEXT," \
+	" segment TEXT," \
+	" status TEXT," \
+	" node INTEGER NOT NULL," \
+	" kind INTEGER NOT NULL," \
+	" flags INTEGER NOT NULL," \
+	" instance INTEGER NOT NULL," \
+	" correlation INTEGER NOT NULL" \
+	");"
+static const struct table table_rtl_mem = {"rtl_mem", 18};
+
+/* A row of rtl_mem, of an event of that process. */
+static inline void table_add_rtl_mem(struct rows *rows, const struct sub *sub, const struct process *process,
+	const struct rtl_event *event, int64_t id)
+{
+	const struct rtl_hsa_mem *p = event->payload;
+	struct cell *cell = rows_add(rows);
+
+	cell_int(&cell[0], (int64_t)(id));
+	cell_int(&cell[1], (int64_t)(process->number));
+	cell_int(&cell[2], (int64_t)(event->tid));
+	cell_int(&cell[3], (int64_t)(event->type == RTL_MEM_RELEASE_END));
+	cell_int(&cell[4], (int64_t)(p->begin_ns));
+	cell_int(&cell[5], (int64_t)(p->end_ns));
+	cell_int(&cell[6], (int64_t)(p->address));
+	cell_int(&cell[7], (int64_t)(p->bytes));
+	cell_int(&cell[8], (int64_t)(p->in_use_bytes));
+	cell_int(&cell[9], (int64_t)(p->pool));
+	cell_text(rows, &cell[10], p->function ? sub->host->string(sub->host, process->info, p->function) : NULL);
+	cell_text(rows, &cell[11], p->segment ? sub->host->string(sub->host, process->info, p->segment) : NULL);
+	cell_text(rows, &cell[12], p->status ? sub->host->string(sub->host, process->info, p->status) : NULL);
+	cell_int(&cell[13], (int64_t)(p->node));
+	cell_int(&cell[14], (int64_t)(p->kind));
+	cell_int(&cell[15], (int64_t)(p->flags));
+	cell_int(&cell[16], (int64_t)(event->instance));
+	cell_int(&cell[17], (int64_t)(event->correlation));
+}
+
+#endif
