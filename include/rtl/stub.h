@@ -16,7 +16,7 @@
  * Without librtl: rtl_stream_register gives RTL_ENOTSUP and leaves the pointer, which began as
  * &rtl_stream_none, so rtl_enabled is false, at one load and a branch as ever. Other functions do
  * nothing and return RTL_ENOTSUP, RTL_ENOENT (scopes, stash, strings), 0 or NULL; rtl_unique_id,
- * rtl_clock_ns and rtl_thread_id return 0.
+ * rtl_thread_id and the clocks return 0.
  *
  * librtl comes later than the first look: nothing is published until the library looks again. Each
  * rtl_stream_register looks again, and so does rtl_stub_available: call one of them where it makes
@@ -106,6 +106,8 @@ struct rtl_span;
 	  (record, stream, open, instance))                                                        \
 	V(unique_id, uint64_t, (void), (), 0)                                                      \
 	V(clock_ns, uint64_t, (void), (), 0)                                                       \
+	V(ticks, uint64_t, (void), (), 0)                                                          \
+	V(ticks_to_ns, uint64_t, (uint64_t ticks), (ticks), 0)                                     \
 	V(thread_id, uint32_t, (void), (), 0)                                                      \
 	V(flush, int, (uint32_t timeout_ms), (timeout_ms), 0)                                      \
 	V(at_finish, int, (void (*fn)(void *user), void *user), (fn, user), RTL_ENOTSUP)           \
@@ -168,6 +170,8 @@ static inline void rtl_stub_log(enum rtl_level level, const char *who, const cha
 #define rtl_commit_end          rtl_stub_commit_end
 #define rtl_unique_id           rtl_stub_unique_id
 #define rtl_clock_ns            rtl_stub_clock_ns
+#define rtl_ticks               rtl_stub_ticks
+#define rtl_ticks_to_ns         rtl_stub_ticks_to_ns
 #define rtl_thread_id           rtl_stub_thread_id
 #define rtl_log                 rtl_stub_log
 #define rtl_flush               rtl_stub_flush

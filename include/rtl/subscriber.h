@@ -132,15 +132,19 @@ struct rtl_setting {
 };
 
 /**
- * What a host offers to one instance. Passed to create; valid until destroy has returned. All
- * functions: only from the instance's own calls, and (lookup, report) from any thread.
+ * What a host offers to one instance. Passed to create; valid until destroy has returned. Each
+ * function says which threads may call it:
+ *
+ * [instance]  the one that is in a call of the instance: create, stream, ..., a buffered callback
+ * [inline]    also one that is in an inline callback of the instance
+ * [any]       any thread, the instance's own ones too
  */
 struct rtl_host {
 	uint32_t struct_size;
 	uint32_t abi_version;
 
 	/**
-	 * Subscribes to events.
+	 * [inline] Subscribes to events.
 	 * @param stream  as given to the `stream` function
 	 * @param type    or RTL_TYPE_ANY; a type that the stream does not describe is RTL_ENOENT
 	 * @param[out] out  NULL if it is never to be undone
@@ -151,7 +155,7 @@ struct rtl_host {
 			 uint16_t type, enum rtl_delivery delivery, rtl_events_fn fn, void *user,
 			 struct rtl_subscription **out);
 	/**
-	 * Undoes a subscription, and waits until no callback of it runs any more; called from
+	 * [inline] Undoes a subscription, and waits until no callback of it runs any more; called from
 	 * inside that callback it does not wait for itself. From inside an inline callback it does
 	 * not wait for other inline ones, nor for a buffered one while somebody waits for the
 	 * callback that it is called from: two that undo each other both end. The object is gone
@@ -159,33 +163,35 @@ struct rtl_host {
 	 */
 	void (*unsubscribe)(const struct rtl_host *host, struct rtl_subscription *subscription);
 
-	/** Text of an interned string of that process; NULL if not known. Valid until destroy. */
+	/** [any] Text of an interned string of that process; NULL if not known. Valid until
+	 *  destroy. */
 	const char *(*string)(const struct rtl_host *host, const struct rtl_process *process,
 			      uint64_t id);
-	/** A tracepoint of that process; NULL if not known. */
+	/** [any] A tracepoint of that process; NULL if not known. */
 	const struct rtl_tracepoint *(*tracepoint)(const struct rtl_host *host,
 						   const struct rtl_process *process, uint64_t uid);
 	/**
-	 * The ledger of a stream, of one process or (NULL) of all; final from `finish`.
+	 * [any] The ledger of a stream, of one process or (NULL) of all; final from `finish`.
 	 * @param[in,out] ledger  struct_size set by the caller
 	 */
 	int (*ledger)(const struct rtl_host *host, const struct rtl_process *process,
 		      const struct rtl_stream_info *stream, struct rtl_ledger *ledger);
 	/**
-	 * Calls fn for each cause of missed or discarded events of a stream with its count.
+	 * [instance] Calls fn for each cause of missed or discarded events of a stream with its count.
 	 */
 	void (*losses)(const struct rtl_host *host, const struct rtl_process *process,
 		       const struct rtl_stream_info *stream,
 		       void (*fn)(void *user, const char *cause, uint64_t count), void *user);
-	/** A line for the user, under the subscriber's name. level: enum rtl_level */
+	/** [any] A line for the user, under the subscriber's name. level: enum rtl_level */
 	void (*report)(const struct rtl_host *host, int level, const char *text);
-	/** The instance cannot go on: see above. */
+	/** [any] The instance cannot go on: see above. */
 	void (*fail)(const struct rtl_host *host, const char *reason);
 	/**
-	 * The first, or main, process of the run; NULL before process_begin. Its number is 1.
+	 * [any] The process of that number; NULL before its process_begin. The first, or main, one
+	 * of the run has number 1.
 	 */
 	const struct rtl_process *(*process)(const struct rtl_host *host, uint32_t number);
-	/** Value of a property of the run; NULL if not known. Keys: "session" (text that is the
+	/** [any] Value of a property of the run; NULL if not known. Keys: "session" (text that is the
 	 *  same in all processes of one `rtl trace`), "mode", "where" ("process", "collector",
 	 *  "replay", "recover": continue the output of the host that died), "version",
 	 *  "interrupted" (in `finish`, a line: when the collector of these events died; NULL: it
@@ -193,7 +199,7 @@ struct rtl_host {
 	const char *(*property)(const struct rtl_host *host, const char *key);
 
 	/**
-	 * For a subscriber that stores each event exactly once, over crashes of its host too: calls
+	 * [instance] For a subscriber that stores each event exactly once, over crashes of its host too: calls
 	 * fn for each ring of each process from which events have been delivered since the last
 	 * flush. From `flush` only: what is delivered up to there counts as stored when `flush`
 	 * returns 0, and may be delivered again to another host if this one dies before. Storing
@@ -204,7 +210,7 @@ struct rtl_host {
 				     uint64_t position),
 			  void *user);
 	/**
-	 * From `process_begin`: this instance has stored the process's events in that ring before
+	 * [instance] From `process_begin`: this instance has stored the process's events in that ring before
 	 * `position` already, in an earlier host; it does not get them again. Other instances get
 	 * what they have not stored.
 	 * @return 0; RTL_ENOMEM; RTL_EINVAL: no ring has that number; RTL_EBUSY: too late
@@ -212,6 +218,7 @@ struct rtl_host {
 	int (*resume)(const struct rtl_host *host, const struct rtl_process *process, uint32_t ring,
 		      uint64_t position);
 	/**
+	 * [any] How well the times of that process are known.
 	 * @param[in,out] calibration  struct_size set by the caller
 	 * @return 0; RTL_EINVAL
 	 */

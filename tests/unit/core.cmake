@@ -76,5 +76,5 @@ foreach(target test_abi_c_std_11 test_abi_c_std_17 test_abi_cpp)
   target_compile_options(${target} PRIVATE -Wall -Wextra -pedantic -Werror)
 endforeach()
 add_test(NAME unit.test_abi_exports COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/test_abi_exports.sh
-  ${PROJECT_SOURCE_DIR}/include $<TARGET_FILE:rtl>)
+  ${PROJECT_SOURCE_DIR}/include $<TARGET_FILE:rtl> ${CMAKE_C_COMPILER})
 set_tests_properties(unit.test_abi_exports PROPERTIES LABELS "unit;abi" TIMEOUT 600)

@@ -17,6 +17,49 @@
 		_Static_assert(offsetof(struct type, member) == (bytes), #type "." #member)
 #endif
 
+#ifdef __cplusplus
+#	define IS(type, number) static_assert((int)(type) == (number), #type)
+#else
+#	define IS(type, number) _Static_assert((int)(type) == (number), #type)
+#endif
+
+/* As XPTI numbers them: trace_point_type_t in xpti/xpti_trace_framework.h of intel/llvm. */
+IS(RTL_GRAPH_CREATE, 2);
+IS(RTL_NODE_CREATE, 4);
+IS(RTL_EDGE_CREATE, 6);
+IS(RTL_REGION_BEGIN, 8);
+IS(RTL_REGION_END, 9);
+IS(RTL_TASK_BEGIN, 10);
+IS(RTL_TASK_END, 11);
+IS(RTL_BARRIER_BEGIN, 12);
+IS(RTL_BARRIER_END, 13);
+IS(RTL_LOCK_BEGIN, 14);
+IS(RTL_LOCK_END, 15);
+IS(RTL_SIGNAL, 16);
+IS(RTL_TRANSFER_BEGIN, 18);
+IS(RTL_TRANSFER_END, 19);
+IS(RTL_THREAD_BEGIN, 20);
+IS(RTL_THREAD_END, 21);
+IS(RTL_WAIT_BEGIN, 22);
+IS(RTL_WAIT_END, 23);
+IS(RTL_FUNCTION_BEGIN, 24);
+IS(RTL_FUNCTION_END, 25);
+IS(RTL_METADATA, 26);
+IS(RTL_FUNCTION_WITH_ARGS_BEGIN, 28);
+IS(RTL_FUNCTION_WITH_ARGS_END, 29);
+IS(RTL_MEM_ALLOC_BEGIN, 32);
+IS(RTL_MEM_ALLOC_END, 33);
+IS(RTL_MEM_RELEASE_BEGIN, 34);
+IS(RTL_MEM_RELEASE_END, 35);
+IS(RTL_OFFLOAD_ALLOC_CONSTRUCT, 36);
+IS(RTL_OFFLOAD_ALLOC_DESTRUCT, 37);
+IS(RTL_OFFLOAD_ALLOC_ASSOCIATE, 38);
+IS(RTL_OFFLOAD_ALLOC_RELEASE, 39);
+IS(RTL_OFFLOAD_ALLOC_ACCESSOR, 40);
+IS(RTL_QUEUE_CREATE, 42);
+IS(RTL_QUEUE_DESTROY, 43);
+IS(RTL_DIAGNOSTICS, 126);
+
 AT(rtl_field, struct_size, 0);
 AT(rtl_field, kind, 4);
 AT(rtl_field, reserved, 6);

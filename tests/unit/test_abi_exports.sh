@@ -1,14 +1,22 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# test_abi_exports.sh INCLUDE LIBRARY: librtl exports what the headers declare, and nothing else.
+# test_abi_exports.sh INCLUDE LIBRARY CC: librtl exports what the headers declare and nothing else;
+# none of what a release had is gone (librtl.symbols); and a library that includes <rtl/stub.h> can
+# use all that publishers may, and needs none of it.
 set -eu
+here=$(cd "$(dirname "$0")" && pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-# RTL_API is followed by a declaration, whose name is the last word before '(' or ';'
-cat "$1"/rtl/*.h | tr '\n' ' ' | grep -o 'RTL_API [^;(]*[(;]' | grep -v 'RTL_API __attribute__' |
-  grep -o '[a-z_0-9]*[ ]*[(;]$' | tr -d '(; ' | sort -u >"$scratch/declared"
-echo rtl_publisher_streams >>"$scratch/declared" # a convention of plugin.h: see there
-sort -u -o "$scratch/declared" "$scratch/declared"
+
+# declared HEADER...: RTL_API is followed by a declaration, whose name is the last word before '('
+# or ';'
+declared() {
+  cat "$@" | tr '\n' ' ' | grep -o 'RTL_API [^;(]*[(;]' | grep -v 'RTL_API __attribute__' |
+    grep -o '[a-z_0-9]*[ ]*[(;]$' | tr -d '(; ' | sort -u
+}
+
+{ declared "$1"/rtl/*.h; echo rtl_publisher_streams; } | # the latter: see plugin.h
+  sort -u >"$scratch/declared"
 nm -D --defined-only "$2" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' |
   grep -v -E '^__(asan|ubsan|tsan|odr)_' | sort -u >"$scratch/exported"
 test "$(wc -l <"$scratch/declared")" -gt 20 || { echo "no declarations found in $1"; exit 1; }
@@ -16,3 +24,25 @@ diff "$scratch/declared" "$scratch/exported" || {
   echo "< declared but not exported, > exported but not declared"
   exit 1
 }
+diff "$here/librtl.symbols" "$scratch/exported" || {
+  echo "< gone from librtl, > new: a new one goes into tests/unit/librtl.symbols; one that goes" \
+    "breaks programs that were linked to it"
+  exit 1
+}
+
+{
+  echo '#include <rtl/stub.h>'
+  echo 'const void *all(int i);'
+  echo 'const void *all(int i) {'
+  echo '	const void *const names[] = {'
+  declared "$1/rtl/publish.h" "$1/rtl/scope.h" "$1/rtl/stream.h" "$1/rtl/tracepoint.h" |
+    sed 's/.*/		(const void *)\&&,/'
+  echo '	};'
+  echo '	return names[i];'
+  echo '}'
+} >"$scratch/stub.c"
+"$3" -std=c11 -fPIC -w -I "$1" -c -o "$scratch/stub.o" "$scratch/stub.c"
+if nm -u "$scratch/stub.o" | grep -w 'rtl_[a-z_0-9]*'; then
+  echo "^ left undefined by a library that includes <rtl/stub.h>"
+  exit 1
+fi
