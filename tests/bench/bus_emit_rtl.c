@@ -2,6 +2,7 @@
 #include <stddef.h>
 #include <unistd.h>
 
+#include <rtl/describe.h>
 #include <rtl/rtl.h>
 
 #include "bus_bench.h"
@@ -9,12 +10,7 @@
 
 static struct rtl_stream *stream = &rtl_stream_none;
 
-#define FIELD(name_)                                                                               \
-	{                                                                                          \
-		.struct_size = sizeof(struct rtl_field), .kind = RTL_KIND_UINT, .size = 8,         \
-		.offset = offsetof(struct bench_payload, name_), .name = #name_, .unit = "",       \
-		.description = "a number"                                                          \
-	}
+#define FIELD(name) RTL_FIELD(struct bench_payload, name, RTL_KIND_UINT, "", "a number")
 
 static const struct rtl_field fields[] = {FIELD(a), FIELD(b), FIELD(c), FIELD(d)};
 static const struct rtl_type_info type = {

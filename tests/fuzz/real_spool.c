@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <rtl/describe.h>
 #include <rtl/collector.h>
 #include <rtl/publish.h>
 #include <rtl/tracepoint.h>
@@ -28,13 +29,7 @@ struct item {
 	struct rtl_arg arg[2];
 };
 
-#define FIELD(member, kind_)                                                                       \
-	{                                                                                          \
-		.struct_size = sizeof(struct rtl_field), .kind = kind_,                            \
-		.offset = offsetof(struct item, member),                                           \
-		.size = sizeof(((struct item *)0)->member), .name = #member, .unit = "count",      \
-		.description = "of the tests"                                                      \
-	}
+#define FIELD(member, kind) RTL_FIELD(struct item, member, kind, "count", "of the tests")
 
 static const struct rtl_field fields[] = {
 	FIELD(number, RTL_KIND_UINT),     FIELD(name, RTL_KIND_STRING),

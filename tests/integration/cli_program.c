@@ -24,16 +24,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <rtl/describe.h>
 #include <rtl/events.h>
 #include <rtl/rtl.h>
 
 #include "../programs/hang_guard.h"
 
-#define FIELD(k, n, u)                                                                             \
-	{                                                                                          \
-		sizeof(struct rtl_field), (k), 0, offsetof(struct rtl_hsa_dispatch, n),            \
-			sizeof(((struct rtl_hsa_dispatch *)0)->n), #n, (u), ""                     \
-	}
+#define FIELD(k, n, u) RTL_FIELD(struct rtl_hsa_dispatch, n, k, u, "")
 
 static const struct rtl_field fields[] = {
 	FIELD(RTL_KIND_TIME, begin_ns, "ns"),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Publishes one event with a field of each kind and size: see examples.py. */
+#include <rtl/describe.h>
 #include <rtl/rtl.h>
 #include <string.h>
 
@@ -20,11 +21,7 @@ struct kinds {
 	uint8_t bytes[10];
 };
 
-#define FIELD(k, member, unit)                                                                     \
-	{                                                                                          \
-		sizeof(struct rtl_field), RTL_KIND_##k, 0, offsetof(struct kinds, member),         \
-			sizeof(((struct kinds *)0)->member), #member, unit, ""                     \
-	}
+#define FIELD(k, member, unit) RTL_FIELD(struct kinds, member, RTL_KIND_##k, unit, "")
 
 static const struct rtl_field fields[] = {
 	FIELD(UINT, u8, ""),    FIELD(UINT, u16, ""),      FIELD(UINT, u32, ""),

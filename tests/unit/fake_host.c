@@ -5,6 +5,8 @@
  */
 #include "fake_host.h"
 
+#include "../../streams/events/events.h"
+
 #include <dlfcn.h>
 #include <search.h>
 #include <stdio.h>
@@ -863,127 +865,22 @@ struct rtl_event fake_event(const struct rtl_stream_info *stream, uint16_t type,
 	return e;
 }
 
-/* Description of rtl.hsa. */
-
-#define FIELD(of, member, field_kind, field_unit)                                                  \
-	{                                                                                          \
-		.struct_size = sizeof(struct rtl_field), .kind = (field_kind),                     \
-		.offset = offsetof(struct of, member), .size = sizeof(((struct of *)0)->member),   \
-		.name = #member, .unit = (field_unit), .description = #member,                     \
-	}
-
-static const struct rtl_field dispatch_fields[] = {
-	FIELD(rtl_hsa_dispatch, begin_ns, RTL_KIND_TIME, "ns"),
-	FIELD(rtl_hsa_dispatch, end_ns, RTL_KIND_TIME, "ns"),
-	FIELD(rtl_hsa_dispatch, submit_ns, RTL_KIND_TIME, "ns"),
-	FIELD(rtl_hsa_dispatch, packet_id, RTL_KIND_UINT, ""),
-	FIELD(rtl_hsa_dispatch, kernel_object, RTL_KIND_ADDRESS, ""),
-	FIELD(rtl_hsa_dispatch, kernel_name, RTL_KIND_STRING, ""),
-	FIELD(rtl_hsa_dispatch, gpu, RTL_KIND_UINT, ""),
-	FIELD(rtl_hsa_dispatch, queue, RTL_KIND_UINT, ""),
-	FIELD(rtl_hsa_dispatch, submit_tid, RTL_KIND_UINT, ""),
-	FIELD(rtl_hsa_dispatch, flags, RTL_KIND_UINT, ""),
-	FIELD(rtl_hsa_dispatch, grid_x, RTL_KIND_UINT, "work-items"),
-	FIELD(rtl_hsa_dispatch, grid_y, RTL_KIND_UINT, "work-items"),
-	FIELD(rtl_hsa_dispatch, grid_z, RTL_KIND_UINT, "work-items"),
-	FIELD(rtl_hsa_dispatch, workgroup_x, RTL_KIND_UINT, "work-items"),
-	FIELD(rtl_hsa_dispatch, workgroup_y, RTL_KIND_UINT, "work-items"),
-	FIELD(rtl_hsa_dispatch, workgroup_z, RTL_KIND_UINT, "work-items"),
-	FIELD(rtl_hsa_dispatch, group_segment_bytes, RTL_KIND_UINT, "bytes"),
-	FIELD(rtl_hsa_dispatch, private_segment_bytes, RTL_KIND_UINT, "bytes"),
-	FIELD(rtl_hsa_dispatch, scope, RTL_KIND_UID, ""),
-	FIELD(rtl_hsa_dispatch, scope_instance, RTL_KIND_UINT, ""),
-	FIELD(rtl_hsa_dispatch, call_ns, RTL_KIND_TIME, "ns"),
-	FIELD(rtl_hsa_dispatch, stream, RTL_KIND_ADDRESS, ""),
-	FIELD(rtl_hsa_dispatch, range, RTL_KIND_UINT, ""),
-};
-
-static const struct rtl_field queue_fields[] = {
-	FIELD(rtl_hsa_queue, address, RTL_KIND_ADDRESS, ""),
-	FIELD(rtl_hsa_queue, gpu, RTL_KIND_UINT, ""),
-	FIELD(rtl_hsa_queue, queue, RTL_KIND_UINT, ""),
-	FIELD(rtl_hsa_queue, packets, RTL_KIND_UINT, "count"),
-	FIELD(rtl_hsa_queue, type, RTL_KIND_UINT, ""),
-};
-
-static const struct rtl_field metadata_fields[] = {
-	FIELD(rtl_hsa_metadata, address, RTL_KIND_ADDRESS, ""),
-	FIELD(rtl_hsa_metadata, name, RTL_KIND_STRING, ""),
-	FIELD(rtl_hsa_metadata, gpu, RTL_KIND_UINT, ""),
-};
-
-#define TYPE(number, type_name, of, field_array)                                                   \
-	{                                                                                          \
-		.struct_size = sizeof(struct rtl_type_info), .type = (number),                     \
-		.field_count = sizeof(field_array) / sizeof((field_array)[0]),                     \
-		.payload_size = sizeof(struct of), .name = (type_name),                            \
-		.description = (type_name), .fields = (field_array),                               \
-	}
-
-static const struct rtl_type_info hsa_types[] = {
-	TYPE(RTL_TASK_BEGIN, "task_begin", rtl_hsa_dispatch, dispatch_fields),
-	TYPE(RTL_TASK_END, "task_end", rtl_hsa_dispatch, dispatch_fields),
-	TYPE(RTL_QUEUE_CREATE, "queue_create", rtl_hsa_queue, queue_fields),
-	TYPE(RTL_QUEUE_DESTROY, "queue_destroy", rtl_hsa_queue, queue_fields),
-	TYPE(RTL_METADATA, "metadata", rtl_hsa_metadata, metadata_fields),
-};
+/* The real descriptions, with numbers. */
 
 const struct rtl_stream_info *fake_hsa_stream(void)
 {
-	static const struct rtl_stream_info info = {
-		.struct_size = sizeof(info),
-		.version_major = RTL_STREAM_HSA_VERSION,
-		.name = RTL_STREAM_HSA,
-		.description = "kernel dispatches, queues, agents, code objects and kernels",
-		.types = hsa_types,
-		.type_count = sizeof(hsa_types) / sizeof(hsa_types[0]),
-		.number = 1,
-	};
+	static struct rtl_stream_info info;
 
+	info = hsa_stream_info;
+	info.number = 1;
 	return &info;
 }
 
-static const struct rtl_field copy_fields[] = {
-	FIELD(rtl_hsa_copy, begin_ns, RTL_KIND_TIME, "ns"),
-	FIELD(rtl_hsa_copy, end_ns, RTL_KIND_TIME, "ns"),
-	FIELD(rtl_hsa_copy, submit_ns, RTL_KIND_TIME, "ns"),
-	FIELD(rtl_hsa_copy, bytes, RTL_KIND_UINT, "bytes"),
-	FIELD(rtl_hsa_copy, src, RTL_KIND_ADDRESS, ""),
-	FIELD(rtl_hsa_copy, dst, RTL_KIND_ADDRESS, ""),
-	FIELD(rtl_hsa_copy, signal, RTL_KIND_ADDRESS, ""),
-	FIELD(rtl_hsa_copy, gpu, RTL_KIND_UINT, ""),
-	FIELD(rtl_hsa_copy, src_gpu, RTL_KIND_UINT, ""),
-	FIELD(rtl_hsa_copy, dst_gpu, RTL_KIND_UINT, ""),
-	FIELD(rtl_hsa_copy, direction, RTL_KIND_UINT, ""),
-	FIELD(rtl_hsa_copy, kind, RTL_KIND_UINT, ""),
-	FIELD(rtl_hsa_copy, engine, RTL_KIND_UINT, ""),
-	FIELD(rtl_hsa_copy, submit_tid, RTL_KIND_UINT, ""),
-	FIELD(rtl_hsa_copy, flags, RTL_KIND_UINT, ""),
-	FIELD(rtl_hsa_copy, extent_x, RTL_KIND_UINT, ""),
-	FIELD(rtl_hsa_copy, extent_y, RTL_KIND_UINT, ""),
-	FIELD(rtl_hsa_copy, extent_z, RTL_KIND_UINT, ""),
-	FIELD(rtl_hsa_copy, parts, RTL_KIND_UINT, ""),
-	FIELD(rtl_hsa_copy, status, RTL_KIND_UINT, ""),
-	FIELD(rtl_hsa_copy, scope, RTL_KIND_UID, ""),
-	FIELD(rtl_hsa_copy, scope_instance, RTL_KIND_UINT, ""),
-};
-
-static const struct rtl_type_info copy_types[] = {
-	TYPE(RTL_TRANSFER_BEGIN, "transfer_begin", rtl_hsa_copy, copy_fields),
-	TYPE(RTL_TRANSFER_END, "transfer_end", rtl_hsa_copy, copy_fields),
-};
-
 const struct rtl_stream_info *fake_copy_stream(void)
 {
-	static const struct rtl_stream_info info = {
-		.struct_size = sizeof(info),
-		.version_major = RTL_STREAM_HSA_COPY_VERSION,
-		.name = RTL_STREAM_HSA_COPY,
-		.description = "copies and fills",
-		.types = copy_types,
-		.type_count = sizeof(copy_types) / sizeof(copy_types[0]),
-		.number = 2,
-	};
+	static struct rtl_stream_info info;
 
+	info = copy_stream_info;
+	info.number = 2;
 	return &info;
 }

@@ -2,6 +2,8 @@
 /* See test_bus_child.h. Usage: test_bus_child SCENARIO, with the environment of the bus. */
 #include "test_bus_child.h"
 
+#include <rtl/describe.h>
+
 #include <sched.h>
 
 const struct probe_hooks *probe_hooks;
@@ -24,13 +26,7 @@ void check_failed(const char *file, int line, const char *what)
 	_exit(99);
 }
 
-#define FIELD(member, kind_)                                                                       \
-	{                                                                                          \
-		.struct_size = sizeof(struct rtl_field), .kind = kind_,                            \
-		.offset = offsetof(struct item, member),                                           \
-		.size = sizeof(((struct item *)0)->member), .name = #member, .unit = "",           \
-		.description = ""                                                                  \
-	}
+#define FIELD(member, kind) RTL_FIELD(struct item, member, kind, "", "")
 
 static const struct rtl_field item_fields[] = {
 	FIELD(sequence, RTL_KIND_UINT),

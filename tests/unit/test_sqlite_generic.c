@@ -2,6 +2,8 @@
 /* test_sqlite_generic.c: streams that the plugin has never heard of, stored by field name. */
 #include "test_sqlite.h"
 
+#include <rtl/describe.h>
+
 #include <float.h>
 
 #define TYPE_A RTL_TYPE_USER(3, 1)
@@ -27,13 +29,7 @@ struct all_kinds {
 	char follows[16];
 };
 
-#define FIELD(member, field_kind)                                                                  \
-	{                                                                                          \
-		.struct_size = sizeof(struct rtl_field), .kind = (field_kind),                     \
-		.offset = offsetof(struct all_kinds, member),                                      \
-		.size = sizeof(((struct all_kinds *)0)->member), .name = #member, .unit = "",      \
-		.description = "",                                                                 \
-	}
+#define FIELD(member, kind) RTL_FIELD(struct all_kinds, member, kind, "", "")
 
 static const struct rtl_field all_fields[] = {
 	FIELD(u1, RTL_KIND_UINT),         FIELD(i1, RTL_KIND_INT),      FIELD(u2, RTL_KIND_UINT),

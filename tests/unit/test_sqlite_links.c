@@ -5,6 +5,8 @@
  */
 #include "test_sqlite.h"
 
+#include <rtl/describe.h>
+
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,12 +15,7 @@
 
 enum { UID_LAUNCH = 501, UID_GRAPH, UID_KERNEL };
 
-#define FIELD(member, field_kind)                                                                  \
-	{                                                                                          \
-		.struct_size = sizeof(struct rtl_field), .kind = (field_kind),                     \
-		.offset = offsetof(struct rtl_hip_call, member),                                   \
-		.size = sizeof(((struct rtl_hip_call *)0)->member), .name = #member,               \
-	}
+#define FIELD(member, kind) RTL_FIELD(struct rtl_hip_call, member, kind, NULL, NULL)
 
 static const struct rtl_field call_fields[] = {
 	FIELD(begin_ns, RTL_KIND_TIME),   FIELD(end_ns, RTL_KIND_TIME),

@@ -6,6 +6,8 @@
  */
 #include "test_sqlite.h"
 
+#include <rtl/describe.h>
+
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -21,12 +23,7 @@ struct note {
 	uint64_t more;
 };
 
-#define FIELD(member, field_kind)                                                                  \
-	{                                                                                          \
-		.struct_size = sizeof(struct rtl_field), .kind = (field_kind),                     \
-		.offset = offsetof(struct note, member),                                           \
-		.size = sizeof(((struct note *)0)->member), .name = #member,                       \
-	}
+#define FIELD(member, kind) RTL_FIELD(struct note, member, kind, NULL, NULL)
 
 static const struct rtl_field note_fields[] = {
 	FIELD(number, RTL_KIND_UINT),

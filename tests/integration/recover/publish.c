@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <rtl/describe.h>
 #include <rtl/rtl.h>
 
 #include "fake_host.h" /* the description of rtl.hsa */
@@ -25,13 +26,7 @@
 
 #define EVENTS_OF_A_THREAD 3000
 
-#define FIELD(member, field_kind)                                                                  \
-	{                                                                                          \
-		.struct_size = sizeof(struct rtl_field), .kind = (field_kind),                     \
-		.offset = offsetof(struct recover_note, member),                                   \
-		.size = sizeof(((struct recover_note *)0)->member), .name = #member, .unit = "",   \
-		.description = #member,                                                            \
-	}
+#define FIELD(member, kind) RTL_FIELD(struct recover_note, member, kind, "", #member)
 
 static const struct rtl_field note_fields[] = {
 	FIELD(number, RTL_KIND_UINT),
