@@ -37,14 +37,20 @@ static struct {
 } seen;
 
 static void (*at_first_events)(void);
+static void (*while_delivered)(void); /* once */
 
 static void on_events(void *user, const struct rtl_event *const *events, size_t count)
 {
+	void (*call)(void) = while_delivered;
+
 	(void)user;
 	(void)events;
 	if (!seen.events && at_first_events)
 		at_first_events();
 	seen.events += count;
+	while_delivered = NULL;
+	if (call)
+		call();
 }
 
 static void (*while_created)(void);
@@ -223,6 +229,22 @@ static void end_by_kill(void)
 	raise(SIGKILL);
 }
 
+#define LATE 100
+
+static void stop_and_publish_more(void)
+{
+	struct rtl_stream *more = &rtl_stream_none;
+
+	raise(SIGSTOP);
+	rtl_stream_register(&info, &more);
+	for (int i = 0; i < LATE; i++) {
+		struct rtl_record *record = rtl_reserve(more, RTL_SIGNAL, 0);
+		if (record)
+			rtl_commit(record);
+	}
+	raise(SIGKILL);
+}
+
 static void wait_until_told(const int ends[2])
 {
 	char byte;
@@ -256,6 +278,41 @@ static void collect_one(int count, void (*end)(void))
 	rtl_collector_finish(collector, &left);
 	rtl_collector_destroy(collector);
 	assert_int_equal(left, 0);
+}
+
+static pid_t late_one;
+
+/* The process publishes more and dies, all within a pass that takes longer than passes may. */
+static void let_it_publish_more(void)
+{
+	const struct timespec longer_than_a_pass = {.tv_nsec = 200000000};
+
+	kill(late_one, SIGCONT);
+	assert_int_equal(waitpid(late_one, NULL, 0), late_one);
+	nanosleep(&longer_than_a_pass, NULL);
+}
+
+/* The pass is interrupted where all that it had begun with was delivered. */
+static void test_collector__published_in_a_pass_and_died__delivered(void **state)
+{
+	struct rtl_collector *collector = create(RTL_COLLECT, base);
+	const int batch = 512; /* as the host hands over at once */
+	int ends[2];
+	uint32_t left;
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	late_one = start_process(collector, batch, ends[1], stop_and_publish_more);
+	wait_until_told(ends);
+	assert_int_equal(waitpid(late_one, NULL, WUNTRACED), late_one);
+	while_delivered = let_it_publish_more;
+	rtl_collector_poll(collector, 0);
+	rtl_collector_finish(collector, &left);
+	rtl_collector_destroy(collector);
+	assert_int_equal(left, 0);
+	assert_int_equal(seen.events, batch + LATE);
+	assert_int_equal(seen.ledger.delivered, batch + LATE);
+	assert_int_equal(seen.ledger.abandoned, 0);
 }
 
 static void test_collector__own_subscriber_and_no_list__gets_all(void **state)
@@ -567,6 +624,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(test_collector__own_subscriber_and_no_list__gets_all),
+		TEST(test_collector__published_in_a_pass_and_died__delivered),
 		TEST(test_collector__killed_and_not_reaped__counts_as_dead),
 		TEST(test_collector__slow_batch_is_all_of_a_pass__rest_is_delivered),
 		TEST(test_collector__process_is_killed__what_was_under_way_is_missed),
