@@ -14,11 +14,11 @@
 #ifndef RTL_EVENTS_H
 #define RTL_EVENTS_H
 
-#include <rtl/events/hip_call.h>
 #include <rtl/events/hsa.h>
-#include <rtl/events/hsa_call.h>
 #include <rtl/events/hsa_copy.h>
 #include <rtl/events/hsa_mem.h>
+#include <rtl/events/hsa_call.h>
+#include <rtl/events/hip_call.h>
 #include <rtl/events/roctx.h>
 
 #endif

@@ -6,24 +6,24 @@
 
 #include <rtl/types.h>
 
-extern const struct rtl_stream_info hip_call_stream_info;
-extern const struct rtl_stream_info hip_call_debug_stream_info;
 extern const struct rtl_stream_info hsa_stream_info;
-extern const struct rtl_stream_info call_stream_info;
-extern const struct rtl_stream_info call_debug_stream_info;
 extern const struct rtl_stream_info copy_stream_info;
 extern const struct rtl_stream_info memory_stream_info;
+extern const struct rtl_stream_info call_stream_info;
+extern const struct rtl_stream_info call_debug_stream_info;
+extern const struct rtl_stream_info hip_call_stream_info;
+extern const struct rtl_stream_info hip_call_debug_stream_info;
 extern const struct rtl_stream_info roctx_stream_info;
 
 /* Their addresses, for an initializer. */
 #define EVENTS_STREAMS \
-	&hip_call_stream_info, \
-	&hip_call_debug_stream_info, \
 	&hsa_stream_info, \
-	&call_stream_info, \
-	&call_debug_stream_info, \
 	&copy_stream_info, \
 	&memory_stream_info, \
+	&call_stream_info, \
+	&call_debug_stream_info, \
+	&hip_call_stream_info, \
+	&hip_call_debug_stream_info, \
 	&roctx_stream_info
 
 #endif

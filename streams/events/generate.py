@@ -14,6 +14,7 @@ What is generated is committed: building rtl does not need this script, a test r
 A description (keys that have a default may be left out):
 
   title                 what the file is about, one line
+  order                 number: where its streams stand among those of the others
   [[stream]]            name, macro, version = [major, minor], info (C name of its
                         rtl_stream_info), description, doc
     [[stream.type]]     type (enum rtl_type), name, payload, description
@@ -64,7 +65,7 @@ KINDS = {
     "reserved": ("uint32_t", 4, None),
 }
 KEYS = {
-    "file": {"title", "stream", "constant", "enum", "payload"},
+    "file": {"title", "order", "stream", "constant", "enum", "payload"},
     "constant": {"name", "value", "doc"},
     "stream": {"name", "macro", "version", "info", "description", "doc", "type"},
     "type": {"type", "name", "payload", "description"},
@@ -169,7 +170,7 @@ class Description:
         except tomllib.TOMLDecodeError as error:
             raise Wrong(f"{path.name}: {error}") from error
         check_keys("file", path.name, raw)
-        self.title = raw["title"]
+        self.title, self.order = raw["title"], raw["order"]
         self.constants = raw.get("constant", [])
         for constant in self.constants:
             check_keys("constant", path.name, constant)
@@ -541,7 +542,8 @@ def page(descriptions):
 
 
 def outputs():
-    descriptions = [Description(path) for path in sorted(HERE.glob("*.toml"))]
+    descriptions = sorted((Description(path) for path in sorted(HERE.glob("*.toml"))),
+                          key=lambda description: description.order)
     made = {}
     for description in descriptions:
         made[f"include/rtl/events/{description.name}.h"] = header(description)
