@@ -649,7 +649,8 @@ static void start_anew(void)
 	bus.parents = false;
 	bus.collected = false;
 	bus.ring_count = 0;
-	bus.ring_bytes_total = 0;
+	bus.ring_bytes_total = bus.grown_bytes = 0;
+	bus.grown_count = 0;
 	consumer.running = false;
 	consumer.requested = consumer.done = 0;
 	pthread_mutex_init(&consumer.mutex, NULL);

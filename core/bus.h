@@ -32,6 +32,8 @@ struct bus {
 	struct bus_settings settings;
 	struct spool spool;
 	size_t ring_bytes_total;
+	size_t grown_bytes;   /* of that, of rings for threads whose ring was full */
+	uint32_t grown_count; /* these */
 	uint32_t ring_count;
 	struct ring_header *rings[SPOOL_RINGS_MAX];
 	uint32_t *bell;    /* of who drains the rings; see spool_control.asleep */

@@ -62,6 +62,16 @@ static size_t bytes(const char *name, size_t fallback, size_t least)
 	return fallback;
 }
 
+/* A sixteenth of the machine's memory, 256M to 1G. */
+static size_t default_total(void)
+{
+	const size_t least = (size_t)256 << 20, most = (size_t)1 << 30;
+	const long pages = sysconf(_SC_PHYS_PAGES);
+	const size_t share = pages > 0 ? (size_t)pages / 16 * 4096 : 0;
+
+	return share < least ? least : share > most ? most : share;
+}
+
 static bool flag(const char *name)
 {
 	const char *text = secure_getenv(name);
@@ -130,7 +140,7 @@ void settings_read(struct bus_settings *settings)
 	strict_failed = false;
 	settings->strict = flag("RTL_STRICT");
 	settings->ring_bytes = bytes("RTL_BUFFER_SIZE", 4u << 20, 64u << 10);
-	settings->total_bytes = bytes("RTL_BUFFER_TOTAL", 256u << 20, 64u << 10);
+	settings->total_bytes = bytes("RTL_BUFFER_TOTAL", default_total(), 64u << 10);
 	settings->wait = policy_wait();
 	check_clock();
 	settings->exit_timeout_ms = milliseconds("RTL_EXIT_TIMEOUT", 120000);

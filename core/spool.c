@@ -41,6 +41,14 @@ static bool has_room(const char *folder)
 	       (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize >= DEFAULT_ROOM;
 }
 
+bool spool_may_take(const struct spool *spool, size_t taken, size_t bytes)
+{
+	struct statfs fs;
+
+	return !statfs(spool->path, &fs) &&
+	       taken + bytes <= ((uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize + taken) / 2;
+}
+
 /* Memory first: pages of a disk's file are written back, and fault again after that. */
 const char *spool_default_folder(void)
 {

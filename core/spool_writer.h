@@ -37,6 +37,10 @@ int spool_open_private(struct spool *spool, struct spool_control *fixed);
  * RTL_ENOTSUP: the collector has ended meanwhile. */
 int spool_open_folder(struct spool *spool, const char *base, struct spool_control *fixed);
 
+/* Whether rings may take so many bytes more of the spool's file system, where they have taken `taken`:
+ * at most half of what was free, the rest is for others. */
+bool spool_may_take(const struct spool *spool, size_t taken, size_t bytes);
+
 /* A ring of `capacity` bytes, ready for thread `tid`; NULL with errno. */
 struct ring_header *spool_ring_create(struct spool *spool, uint32_t index, size_t capacity,
 				      uint32_t tid);

@@ -21,6 +21,11 @@
 #define CHUNK_BYTES 65536u
 #define CHUNKS_MAX  1024u
 #define SMALL_RING  (64u << 10)
+/* Of RTL_BUFFER_TOTAL, for the first rings of threads: what lies beyond is for those whose ring is
+ * full. */
+#define FIRST_RINGS ((size_t)256 << 20)
+/* After no further ring could be had, so long until the thread asks again. */
+#define GROW_AGAIN_NS 10000000u
 /* What a thread makes ready of its ring at once, if nobody did before. */
 #define PREPARE_AHEAD (128u << 10)
 /* Of a filler that is written. */
@@ -51,7 +56,7 @@ static void clear(struct writer *writer)
 	__atomic_store_n(&writer->inline_depth, 0, __ATOMIC_RELEASE);
 	writer->cursor = writer->limit = writer->scratch = NULL;
 	writer->ring = NULL;
-	writer->position = writer->tail = writer->retry_ns = 0;
+	writer->position = writer->tail = writer->retry_ns = writer->grow_ns = 0;
 	writer->busy = writer->scratch_top = writer->open_next = 0;
 	__atomic_store_n(&writer->in_use, 0, __ATOMIC_RELAXED);
 }
@@ -182,18 +187,25 @@ static struct ring_header *reuse_ring(uint32_t tid)
 	return NULL;
 }
 
+/* Of the total, what is for the first rings of threads. */
+static size_t first_rings_total(void)
+{
+	return bus.settings.total_bytes < FIRST_RINGS ? bus.settings.total_bytes : FIRST_RINGS;
+}
+
 /* The first threads get full rings, later ones a quarter, then a sixteenth, then small ones: with
- * the defaults some 2,700 threads find room in the total. */
+ * the defaults some 2,700 threads find room. */
 static size_t next_capacity(void)
 {
-	size_t left = bus.settings.total_bytes - bus.ring_bytes_total;
+	size_t left = first_rings_total() - (bus.ring_bytes_total - bus.grown_bytes);
+	uint32_t count = bus.ring_count - bus.grown_count;
 	size_t capacity = bus.settings.ring_bytes;
 
-	if (bus.ring_count >= 168)
+	if (count >= 168)
 		capacity = SMALL_RING;
-	else if (bus.ring_count >= 40)
+	else if (count >= 40)
 		capacity /= 16;
-	else if (bus.ring_count >= 8)
+	else if (count >= 8)
 		capacity /= 4;
 	while (capacity > SMALL_RING && capacity > left)
 		capacity /= 2;
@@ -202,10 +214,21 @@ static size_t next_capacity(void)
 	return capacity <= left ? capacity & ~(size_t)4095 : 0;
 }
 
-static struct ring_header *new_ring(uint32_t tid)
+/* A further ring for a thread whose own is full: as large as first ones are; 0: the total, or half
+ * of what was free of the spool's file system, is used up. */
+static size_t grown_capacity(void)
+{
+	size_t left = bus.settings.total_bytes - first_rings_total() - bus.grown_bytes;
+	size_t capacity = bus.settings.ring_bytes & ~(size_t)4095;
+
+	return capacity <= left && spool_may_take(&bus.spool, bus.grown_bytes, capacity) ? capacity
+											 : 0;
+}
+
+/* capacity 0: there is no room for one. */
+static struct ring_header *new_ring(uint32_t tid, size_t capacity)
 {
 	struct ring_header *ring;
-	size_t capacity = next_capacity();
 
 	if (!capacity || bus.ring_count == SPOOL_RINGS_MAX || !bus.spool.has_files)
 		return NULL;
@@ -219,6 +242,15 @@ static struct ring_header *new_ring(uint32_t tid)
 	/* release: with the consumer's acquire, which then reads rings[] and the header */
 	__atomic_store_n(&bus.spool.control->ring_count, bus.ring_count, __ATOMIC_RELEASE);
 	return ring;
+}
+
+static void use_ring(struct writer *writer, struct ring_header *ring)
+{
+	writer->ring = ring;
+	writer->position = ring->head;
+	writer->tail = ring->tail;
+	writer->cursor = ring_data(ring) + ring->head % ring->capacity;
+	writer->limit = writer->cursor;
 }
 
 static bool take_ring(struct writer *writer)
@@ -237,7 +269,7 @@ static bool take_ring(struct writer *writer)
 	ring = reuse_ring(tid);
 	if (!ring) {
 		errno = 0;
-		ring = new_ring(tid);
+		ring = new_ring(tid, next_capacity());
 		err = errno;
 	}
 	/* Who ends in order says so, and then removes the folder: no word of that. */
@@ -254,11 +286,7 @@ static bool take_ring(struct writer *writer)
 		writer->retry_ns = now + RETRY_NS;
 		return false;
 	}
-	writer->ring = ring;
-	writer->position = ring->head;
-	writer->tail = ring->tail;
-	writer->cursor = ring_data(ring) + ring->head % ring->capacity;
-	writer->limit = writer->cursor;
+	use_ring(writer, ring);
 	return true;
 }
 
@@ -326,6 +354,39 @@ static size_t usable(const struct writer *writer, size_t need, size_t most)
 	return ready - at < most ? (size_t)(ready - at) : most;
 }
 
+/* A thread whose ring is full goes on in one that is free, or in a new one within the budget: the
+ * program runs at the speed of recording. The consumer drains both in the order of their ticks, and
+ * then the full one is free. With signals blocked. */
+static bool grow(struct writer *writer, struct ring_header *full)
+{
+	struct ring_header *ring;
+	uint64_t now;
+
+	if (bus.settings.total_bytes <= FIRST_RINGS || !writer->in_use || bus.parents ||
+	    bus_is_own_thread())
+		return false;
+	now = clock_ns();
+	if (now < writer->grow_ns)
+		return false;
+	bus_lock();
+	ring = reuse_ring(rtl_thread_id());
+	if (!ring) {
+		ring = new_ring(rtl_thread_id(), grown_capacity());
+		if (ring) {
+			bus.grown_bytes += ring->capacity;
+			bus.grown_count++;
+		}
+	}
+	bus_unlock();
+	if (!ring) {
+		writer->grow_ns = now + GROW_AGAIN_NS;
+		return false;
+	}
+	use_ring(writer, ring);
+	bus_close_ring(full);
+	return true;
+}
+
 /* Where nobody makes room any more, the thread goes on in a ring that is free, or in a new one
  * within the budget. With signals blocked. */
 static bool change_ring(struct writer *writer, struct ring_header *full)
@@ -382,6 +443,8 @@ static bool make_room(struct writer *writer, size_t need, bool may_wait, const s
 			stall_look_again();
 			continue;
 		}
+		if (grow(writer, ring))
+			continue;
 		waited = may_wait && is_patient();
 		signals_restore(signals);
 		waited = waited && wait_for_tail(ring, tail);

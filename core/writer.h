@@ -31,6 +31,7 @@ struct writer {
 	uint32_t scratch_top;
 	uint32_t tid;
 	uint64_t retry_ns;  /* no ring could be had: not before then */
+	uint64_t grow_ns;   /* likewise, no further one */
 	uint32_t open_next; /* of the ring's places for what is open, the first that may be free */
 };
 

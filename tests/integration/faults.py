@@ -31,6 +31,7 @@ SANITIZED = os.environ["RTL_TEST_SANITIZE"]  # they have their own words for a c
 LONG = int(os.environ.get("RTL_TEST_LONG", 1))  # scripts/soak: so many times as many
 ROUNDS = LONG * (3 if SANITIZED else 8)
 STEPS = LONG * (8 if SANITIZED else 25)
+NO_GROWTH = {"RTL_BUFFER_TOTAL": "256M"}  # all of it for first rings: a full one makes its thread wait
 
 
 # Leaves a database in the middle of a transaction.
@@ -155,7 +156,7 @@ class Vanished(Faults):
         for size, way in ((0, "lines"), (10, "lines"), (0, "threads")):
             with self.subTest(size=size, way=way):
                 child, published = self.begin(RTL, "trace", "-o", "run.db", way=way,
-                                              env={"RTL_BUFFER_SIZE": "256K"})
+                                              env={"RTL_BUFFER_SIZE": "256K", **NO_GROWTH})
                 os.truncate(os.path.join(self.in_spool(), "session"), size)
                 for _ in range(20):  # so many that rings end, too
                     published += self.line(child)
@@ -447,7 +448,7 @@ class Stalled(Faults):
 
     def test_collector_is_stopped__waited_for_again_when_it_goes_on(self):
         child = self.lines(RTL, "trace", "-q", "-o", "run.db", count="20000",
-                           env={"RTL_BUFFER_SIZE": "256K", "RTL_STALL_TIMEOUT": "200"})
+                           env={"RTL_BUFFER_SIZE": "256K", "RTL_STALL_TIMEOUT": "200", **NO_GROWTH})
         recorded = self.line(child)
         os.kill(child.pid, signal.SIGSTOP)
         before = self.line(child)
@@ -473,7 +474,8 @@ class Stalled(Faults):
             file.flush()
             done = subprocess.run([PROGRAM, "300000", "print"], cwd=self.folder, text=True,
                                   env=self.environment({"RTL_COLLECTOR": folder,
-                                                        "RTL_STALL_TIMEOUT": "2500"}),
+                                                        "RTL_STALL_TIMEOUT": "2500",
+                                                        **NO_GROWTH}),
                                   capture_output=True, check=False, timeout=HANG_S)
         self.assertEqual(done.returncode, 0)
         who = f"the collector, process {os.getpid()},"
@@ -487,7 +489,7 @@ class Stalled(Faults):
     def test_subscriber_hangs_in_the_process(self):
         child = self.lines(count="20000", env={
             "RTL_SUBSCRIBERS": f"libsqlite_sub.so?output=run.db:{SLOW}?at=events",
-            "RTL_BUFFER_SIZE": "256K", "RTL_STALL_TIMEOUT": "200"})
+            "RTL_BUFFER_SIZE": "256K", "RTL_STALL_TIMEOUT": "200", **NO_GROWTH})
         recorded = self.line(child)
         self.assertLess(recorded, 20000)
         with open(self.path("go"), "w", encoding="utf-8"):
@@ -826,7 +828,7 @@ class EndsInOrder(Faults):
             file.write(self.PAGE + struct.pack("<IIi", 0, 0, os.getpid()))
             file.flush()
             child = subprocess.Popen([PROGRAM, "300000", "print"], cwd=self.folder, text=True,
-                                     env=self.environment({"RTL_COLLECTOR": folder, **env}),
+                                     env=self.environment({"RTL_COLLECTOR": folder, **NO_GROWTH, **env}),
                                      stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             self.wait_until(lambda: glob.glob(folder + "/rtl-spool-*/ring-0"))
             file.seek(len(self.PAGE))

@@ -16,7 +16,7 @@ if(TARGET rtl_cli AND TARGET sqlite_sub AND NOT RTL_SANITIZE)
     set_tests_properties(integration.harm.limits_${case} integration.harm.limits_${case}_in_process
       PROPERTIES LABELS unit TIMEOUT 120 SKIP_RETURN_CODE 77
       FAIL_REGULAR_EXPRESSION "collector is gone;was removed;FAILED"
-      ENVIRONMENT "RTL_BUFFER_SIZE=256K;RTL_SPOOL=${spools};RTL_SUBSCRIBERS=$<TARGET_FILE:sqlite_sub>?output=${CMAKE_CURRENT_BINARY_DIR}/harm_${case}_in.db")
+      ENVIRONMENT "RTL_BUFFER_SIZE=256K;RTL_BUFFER_TOTAL=256M;RTL_SPOOL=${spools};RTL_SUBSCRIBERS=$<TARGET_FILE:sqlite_sub>?output=${CMAKE_CURRENT_BINARY_DIR}/harm_${case}_in.db")
   endforeach()
 endif()
 

@@ -309,10 +309,10 @@ hsa_trace_test(hsa_copies_profiler softgpu "--own-copies @out" ${hsa_dir}/hsa_co
   ENV HSA_AFTER=${hsa_dir}/libhsa_profiler.so)
 # A subscriber that does not get on for a while, and rings that are full by then: nothing is lost.
 hsa_trace_test(stalled_at_end softgpu "" ${programs}/hsa_dispatch -n 1000 -t 2 -S
-  ENV "HSA_DUMP=&stall_ms=5000" RTL_BUFFER_SIZE=64k SOFTGPU_KERNEL_NS=0 RTL_HSA_EXIT_MS=100
+  ENV "HSA_DUMP=&stall_ms=5000" RTL_BUFFER_SIZE=64k RTL_BUFFER_TOTAL=256M SOFTGPU_KERNEL_NS=0 RTL_HSA_EXIT_MS=100
     SOFTGPU_KERNELS=${programs}/libhost_kernels.so)
 hsa_trace_test(stalled_subscriber softgpu "" ${programs}/hsa_dispatch -n 20000 -t 2 -S
-  ENV "HSA_DUMP=&stall_ms=3000" RTL_BUFFER_SIZE=64k SOFTGPU_KERNEL_NS=0
+  ENV "HSA_DUMP=&stall_ms=3000" RTL_BUFFER_SIZE=64k RTL_BUFFER_TOTAL=256M SOFTGPU_KERNEL_NS=0
     SOFTGPU_KERNELS=${programs}/libhost_kernels.so)
 # What never ends is counted at the exit, which does not wait for long.
 foreach(runner softgpu rocm7)
@@ -333,7 +333,7 @@ hsa_trace_test(slow_subscriber softgpu "" ${programs}/hsa_dispatch -n 3000 -t 2
 # One that is too slow at the end costs events, which are counted, and is not waited for. The runtime of
 # ROCm 7 ends once only on the software GPU.
 hsa_trace_test(late_subscriber softgpu "--unnamed --late" ${hsa_dir}/hsa_late
-  ENV "HSA_DUMP=&delay_us=20000" RTL_BUFFER_SIZE=64k RTL_HSA_EXIT_MS=0 RTL_HSA_WAIT_MS=500)
+  ENV "HSA_DUMP=&delay_us=20000" RTL_BUFFER_SIZE=64k RTL_BUFFER_TOTAL=256M RTL_HSA_EXIT_MS=0 RTL_HSA_WAIT_MS=500)
 
 # A program that is killed while the collector has stood still for long.
 add_test(NAME integration.hsa.softgpu.lag COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/hsa_lag.py)

@@ -329,9 +329,11 @@ static void test_recorder__bound__oldest_events_go_and_are_counted(void **state)
 	struct rtl_collector *collector;
 
 	setenv("RTL_BUFFER_SIZE", "64K", 1);
+	setenv("RTL_BUFFER_TOTAL", "256M", 1);
 	collector = start(s, RTL_RECORD, s->spools, 1000000);
 	assert_int_equal(record(s, collector, ENDS), 0);
 	unsetenv("RTL_BUFFER_SIZE");
+	unsetenv("RTL_BUFFER_TOTAL");
 	end(collector);
 	replay(s);
 	assert_true(seen > 0 && seen < THREADS * EVENTS);
@@ -429,6 +431,7 @@ static void test_recorder__recorder_killed__recovered_without_gaps_or_twins(void
 
 	assert_int_equal(pipe(fds), 0);
 	setenv("RTL_BUFFER_SIZE", "64K", 1);
+	setenv("RTL_BUFFER_TOTAL", "256M", 1);
 	pid = fork();
 	if (!pid)
 		recorder_that_dies(s, fds[1]);
@@ -439,6 +442,7 @@ static void test_recorder__recorder_killed__recovered_without_gaps_or_twins(void
 	close(fds[0]);
 	waitpid(pid, &status, 0);
 	unsetenv("RTL_BUFFER_SIZE");
+	unsetenv("RTL_BUFFER_TOTAL");
 	assert_true(WIFSIGNALED(status));
 	assert_int_equal(end(start(s, RTL_RECORD_RECOVER, folder, 0)), 0);
 	assert_int_equal(access(folder, F_OK), -1);

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/* Rings that are full: their threads go on in further ones, within RTL_BUFFER_TOTAL and half of the
+ * spool's file system. Nobody drains while the process publishes. */
+#include <errno.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/statfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <rtl/collector.h>
+#include <rtl/describe.h>
+#include <rtl/rtl.h>
+
+#define RING   (64u << 10) /* RTL_BUFFER_SIZE */
+#define EVENTS 60000u      /* more than 40 rings */
+
+struct tick {
+	uint64_t number; /* from 1 */
+};
+
+RTL_DESCRIBE_STREAM(info, "test.growth", "", RTL_SIGNAL, "tick", "", struct tick,
+		    RTL_FIELD(struct tick, number, RTL_KIND_UINT, "", ""));
+
+#define RECORD_BYTES (sizeof(struct rtl_record) + sizeof(struct tick))
+
+/* What our own subscriber has seen. */
+static struct {
+	const struct rtl_host *host;
+	const struct rtl_stream_info *stream;
+	uint64_t events, last;
+	bool disorder, gap;
+	struct rtl_ledger ledger;
+} seen;
+
+static void on_events(void *user, const struct rtl_event *const *events, size_t count)
+{
+	(void)user;
+	for (size_t i = 0; i < count; i++) {
+		const struct tick *tick = events[i]->payload;
+
+		seen.disorder |= tick->number <= seen.last;
+		seen.gap |= tick->number != seen.last + 1;
+		seen.last = tick->number;
+		seen.events++;
+	}
+}
+
+static int own_create(const struct rtl_host *host, const struct rtl_setting *settings, size_t count,
+		      void **instance)
+{
+	(void)settings, (void)count;
+	seen.host = host;
+	*instance = &seen;
+	return 0;
+}
+
+static int own_stream(void *instance, const struct rtl_stream_info *stream)
+{
+	(void)instance;
+	if (strcmp(stream->name, info.name) != 0)
+		return 0;
+	seen.stream = stream;
+	return seen.host->subscribe(seen.host, stream, RTL_SIGNAL, RTL_BUFFERED, on_events, NULL,
+				    NULL);
+}
+
+static int own_finish(void *instance)
+{
+	(void)instance;
+	seen.ledger.struct_size = sizeof(seen.ledger);
+	return seen.host->ledger(seen.host, NULL, seen.stream, &seen.ledger);
+}
+
+static const struct rtl_subscriber own = {
+	.abi_version = RTL_ABI_VERSION,
+	.struct_size = sizeof(own),
+	.name = "own",
+	.version = "1",
+	.description = "",
+	.create = own_create,
+	.stream = own_stream,
+	.finish = own_finish,
+};
+
+static char base[64];
+
+static int setup(void **state)
+{
+	(void)state;
+	memset(&seen, 0, sizeof(seen));
+	strcpy(base, "/tmp/test_growth-XXXXXX");
+	setenv("RTL_BUFFER_SIZE", "64K", 1);
+	setenv("RTL_BUFFER_POLICY", "wait", 1);
+	setenv("RTL_BUFFER_TOTAL", "1G", 1);
+	return mkdtemp(base) ? 0 : -1;
+}
+
+/* Fails if something was left there. */
+static int teardown(void **state)
+{
+	(void)state;
+	return rmdir(base);
+}
+
+static struct rtl_collector *create(void)
+{
+	const struct rtl_collector_options options = {
+		.struct_size = sizeof(options),
+		.kind = RTL_COLLECT,
+		.subscribers = "",
+		.folder = base,
+		.own = &own,
+	};
+	struct rtl_collector *collector = NULL;
+	char message[512] = "";
+
+	if (rtl_collector_create(&options, &collector, message, sizeof(message)))
+		fail_msg("%s", message);
+	return collector;
+}
+
+static void publish(struct rtl_stream *stream, uint64_t first, uint64_t count)
+{
+	for (uint64_t i = first; i < first + count; i++) {
+		struct rtl_record *record = rtl_reserve(stream, RTL_SIGNAL, sizeof(struct tick));
+
+		if (!record)
+			continue;
+		((struct tick *)rtl_record_payload(record))->number = i;
+		rtl_commit(record);
+	}
+}
+
+/* A traced process that publishes all, and then ends. */
+static void publisher(const struct rtl_collector *collector, bool killed)
+{
+	struct rtl_stream *stream = &rtl_stream_none;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	close_range(3, ~0u, 0); /* the collector's lock, as an exec does */
+	setenv("RTL_COLLECTOR", rtl_collector_folder(collector), 1);
+	if (rtl_stream_register(&info, &stream))
+		_exit(1);
+	publish(stream, 1, EVENTS);
+	if (killed)
+		raise(SIGKILL);
+	exit(0);
+}
+
+static void run_publisher(const struct rtl_collector *collector, bool killed)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid)
+		publisher(collector, killed);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, killed ? SIGKILL : 0);
+}
+
+static void collect(bool killed)
+{
+	struct rtl_collector *collector = create();
+	uint32_t left;
+
+	run_publisher(collector, killed);
+	rtl_collector_finish(collector, &left);
+	assert_int_equal(left, 0);
+	rtl_collector_destroy(collector);
+	assert_int_equal(seen.ledger.published, EVENTS);
+	assert_int_equal(seen.ledger.delivered, seen.events);
+	assert_int_equal(seen.ledger.discarded, EVENTS - seen.events);
+	assert_false(seen.disorder);
+}
+
+static void test_growth__nobody_drains__all_recorded_in_order(void **state)
+{
+	(void)state;
+	collect(false);
+	assert_int_equal(seen.events, EVENTS);
+	assert_false(seen.gap);
+}
+
+static void test_growth__killed__all_delivered_in_order(void **state)
+{
+	(void)state;
+	collect(true);
+	assert_int_equal(seen.events, EVENTS);
+	assert_false(seen.gap);
+}
+
+/* The first 256M are for first rings. */
+static void test_growth__total_is_used_up__discarded_and_counted(void **state)
+{
+	const uint64_t ring = RING / RECORD_BYTES;
+
+	(void)state;
+	setenv("RTL_BUFFER_TOTAL", "257M", 1);
+	setenv("RTL_BUFFER_POLICY", "discard", 1);
+	collect(false);
+	assert_in_range(seen.events, 16 * ring, 17 * ring); /* one ring, and 1M of further ones */
+}
+
+static void test_growth__total_has_no_more__discarded_and_counted(void **state)
+{
+	(void)state;
+	setenv("RTL_BUFFER_TOTAL", "256M", 1);
+	setenv("RTL_BUFFER_POLICY", "discard", 1);
+	collect(false);
+	assert_in_range(seen.events, 1, RING / RECORD_BYTES);
+}
+
+/* Where the consumer gets on, rings that it has drained are used again. */
+static void test_growth__consumer_comes_back__memory_does_not_grow_on(void **state)
+{
+	struct rtl_collector *collector = create();
+	struct rtl_stream *stream = &rtl_stream_none;
+	int told[2], go[2], status;
+	char byte;
+	uint32_t left;
+	pid_t pid;
+
+	(void)state;
+	setenv("RTL_BUFFER_TOTAL", "257M", 1);
+	setenv("RTL_BUFFER_POLICY", "discard", 1);
+	assert_int_equal(pipe(told), 0);
+	assert_int_equal(pipe(go), 0);
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (dup2(told[1], 1023) != 1023 || dup2(go[0], 1022) != 1022)
+			_exit(1);
+		close_range(3, 1021, 0);
+		setenv("RTL_COLLECTOR", rtl_collector_folder(collector), 1);
+		if (rtl_stream_register(&info, &stream))
+			_exit(1);
+		for (uint64_t i = 0; i < 40; i++) { /* 10 rings each, of 17 that it may have */
+			publish(stream, 1 + i * 10 * (RING / RECORD_BYTES),
+				10 * (RING / RECORD_BYTES));
+			if (write(1023, "", 1) != 1 || read(1022, &byte, 1) != 1)
+				_exit(1);
+		}
+		exit(0);
+	}
+	for (int i = 0; i < 40; i++) {
+		assert_int_equal(read(told[0], &byte, 1), 1);
+		while (seen.events < (uint64_t)(i + 1) * 10 * (RING / RECORD_BYTES))
+			rtl_collector_poll(collector, 10);
+		rtl_collector_poll(collector, 0); /* gives rings back */
+		assert_int_equal(write(go[1], "", 1), 1);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	rtl_collector_finish(collector, &left);
+	rtl_collector_destroy(collector);
+	assert_int_equal(seen.ledger.discarded, 0);
+	assert_int_equal(seen.events, 400 * (RING / RECORD_BYTES));
+	assert_false(seen.gap);
+}
+
+static void test_growth__half_of_the_file_system__left_to_others(void **state)
+{
+	struct rtl_collector *collector;
+	struct statfs fs;
+	uint32_t left;
+
+	(void)state;
+	if (mount("tmpfs", base, "tmpfs", 0, "size=4m")) {
+		print_message("SKIPPED: no tmpfs can be mounted here (%s)\n", strerror(errno));
+		skip();
+	}
+	setenv("RTL_BUFFER_POLICY", "discard", 1);
+	collector = create();
+	run_publisher(collector, false);
+	assert_int_equal(statfs(base, &fs), 0);
+	rtl_collector_finish(collector, &left);
+	rtl_collector_destroy(collector);
+	assert_int_equal(umount(base), 0);
+	assert_true((uint64_t)fs.f_bavail >= (uint64_t)fs.f_blocks * 3 / 8);
+	assert_in_range(seen.events, 2 * RING / RECORD_BYTES, EVENTS - 1);
+	assert_int_equal(seen.ledger.published, EVENTS);
+	assert_int_equal(seen.ledger.discarded, EVENTS - seen.events);
+	assert_false(seen.disorder);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(test_growth__nobody_drains__all_recorded_in_order),
+		TEST(test_growth__killed__all_delivered_in_order),
+		TEST(test_growth__total_is_used_up__discarded_and_counted),
+		TEST(test_growth__total_has_no_more__discarded_and_counted),
+		TEST(test_growth__consumer_comes_back__memory_does_not_grow_on),
+		TEST(test_growth__half_of_the_file_system__left_to_others),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
