@@ -31,6 +31,7 @@ static __thread struct {
 	bool start_held;
 	bool host_held;
 	bool bus_held;
+	bool bus_unknown; /* the child's: another thread may have it */
 	void *ring; /* in which this thread may have a record under way; NULL: none */
 	size_t ring_size;
 	void *dict; /* the same for the dictionary */
@@ -134,15 +135,23 @@ static void take_copies(void)
 	mremap(copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, bus.spool.control);
 }
 
+/* A lock as it is in a child: given back if the forking thread has taken it before the fork, else
+ * made anew, as another thread may have had it. */
+static void open_lock(pthread_mutex_t *lock, bool held)
+{
+	if (held)
+		pthread_mutex_unlock(lock);
+	else
+		pthread_mutex_init(lock, NULL);
+}
+
 /* Of the parent's bus a child keeps the registries. The rest starts anew with its first event;
  * what the parent's subscribers own is not touched. */
 static void finish_in_child(void)
 {
-	static const pthread_mutexattr_t *const plain = NULL;
-
-	pthread_mutex_init(&look_lock, plain);
-	if (fork_state.bus_held)
-		pthread_mutex_init(&bus.lock, plain);
+	open_lock(&look_lock, fork_state.look_held);
+	if (fork_state.bus_held || fork_state.bus_unknown)
+		open_lock(&bus.lock, fork_state.bus_held);
 	if (--writer_locked)
 		take_copies();
 	/* the record that was under way is the parent's; it can be finished, and forgotten */
@@ -196,7 +205,7 @@ static void after_in_child(enum handlers by)
 		return;             /* not a page is touched: that costs more than all the rest */
 	if (!fork_state.prepared) { /* it has begun since, and may have the lock */
 		writer_locked++;
-		fork_state.bus_held = true;
+		fork_state.bus_unknown = true;
 	}
 	finish_in_child();
 }

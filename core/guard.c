@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 struct range {
@@ -48,7 +49,8 @@ void guard_forked(void)
 	unlock();
 }
 
-/* Puts a page of zeros where one is missing. mmap is a mere system call here. */
+/* Puts a page of zeros where one is missing. By a system call: this is a signal handler, in which
+ * nobody's mmap but the kernel's is of use. */
 static bool replace_page(void *address)
 {
 	uintptr_t size = (uintptr_t)sysconf(_SC_PAGESIZE);
@@ -57,8 +59,8 @@ static bool replace_page(void *address)
 
 	lock();
 	range = find(address);
-	if (range && mmap(page, size, PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED)
+	if (range && syscall(SYS_mmap, page, size, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != -1)
 		range->hit = true;
 	else
 		range = NULL;
