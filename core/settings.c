@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "log.h"
+#include "machine.h"
 
 static bool strict_failed;
 
@@ -62,14 +63,13 @@ static size_t bytes(const char *name, size_t fallback, size_t least)
 	return fallback;
 }
 
-/* A sixteenth of the machine's memory, 256M to 1G. */
+/* A sixteenth of the memory, 256M to 1G. */
 static size_t default_total(void)
 {
-	const size_t least = (size_t)256 << 20, most = (size_t)1 << 30;
-	const long pages = sysconf(_SC_PHYS_PAGES);
-	const size_t share = pages > 0 ? (size_t)pages / 16 * 4096 : 0;
+	const uint64_t least = (uint64_t)256 << 20, most = (uint64_t)1 << 30;
+	const uint64_t share = machine_memory() / 16;
 
-	return share < least ? least : share > most ? most : share;
+	return (size_t)(share < least ? least : share > most ? most : share);
 }
 
 static bool flag(const char *name)

@@ -64,6 +64,8 @@ rtl_unit_test(test_args test_args.c)
 rtl_unit_test(test_streams test_streams.c LIBS rtl Threads::Threads)
 rtl_unit_test(test_clock test_clock.c ${PROJECT_SOURCE_DIR}/core/clock.c)
 target_include_directories(test_clock PRIVATE ${PROJECT_SOURCE_DIR}/core)
+rtl_unit_test(test_machine test_machine.c ${PROJECT_SOURCE_DIR}/core/machine.c)
+target_include_directories(test_machine PRIVATE ${PROJECT_SOURCE_DIR}/core)
 
 # The ABI: layouts, by compiling them; what librtl exports.
 foreach(standard c_std_11 c_std_17)
