@@ -229,22 +229,27 @@ static void sift_down(struct reader *reader, uint32_t at)
 	}
 }
 
-bool reader_begin(struct reader *reader, struct ring_header *const *rings, const size_t *bytes,
-		  uint32_t count)
+void reader_take_time(struct reader *reader)
 {
 	struct clock_pair pair;
-	uint32_t i;
 
 	if (reader->frozen) {
 		reader->until = UINT64_MAX;
-	} else {
-		/* All that this pass gives out is older than this pair: its time lies between two
-		 * pairs, and the line never bends backwards. */
-		clock_pair_take(&pair);
-		clock_line_add(&reader->clock, &pair);
-		reader->until = pair.ticks;
-		reader->now_ns = pair.ns;
+		return;
 	}
+	/* All that this pass gives out is older than this pair: its time lies between two pairs,
+	 * and the line never bends backwards. */
+	clock_pair_take(&pair);
+	clock_line_add(&reader->clock, &pair);
+	reader->until = pair.ticks;
+	reader->now_ns = pair.ns;
+}
+
+bool reader_begin(struct reader *reader, struct ring_header *const *rings, const size_t *bytes,
+		  uint32_t count)
+{
+	uint32_t i;
+
 	reader_add_rings(reader, rings, bytes, count);
 	reader->heap_size = 0;
 	for (i = 0; i < reader->count; i++) {

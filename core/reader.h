@@ -71,6 +71,9 @@ struct reader {
 void reader_init(struct reader *reader, const struct clock_pair *start);
 void reader_fini(struct reader *reader);
 
+/* First of a pass: what it gives out is older. Before anybody looks which rings there are: a thread may
+ * go from one to a new one, and then to one that we know, and must not be seen in the last alone. */
+void reader_take_time(struct reader *reader);
 /* Begins a pass over `count` rings, at least as many as the last time; `bytes`: how much of each is
  * mapped, NULL: all. Returns false if there is nothing to read. */
 bool reader_begin(struct reader *reader, struct ring_header *const *rings, const size_t *bytes,

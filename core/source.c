@@ -471,6 +471,7 @@ bool source_begin(struct source *source)
 	uint32_t count;
 	bool something;
 
+	reader_take_time(&source->reader);
 	if (source->local) {
 		/* acquire: with the release of the thread that has made the ring */
 		count = __atomic_load_n(&source->control->ring_count, __ATOMIC_ACQUIRE);

@@ -268,6 +268,25 @@ static void test_growth__consumer_comes_back__memory_does_not_grow_on(void **sta
 	assert_false(seen.gap);
 }
 
+/* The thread goes round through rings that are drained meanwhile. */
+static void test_growth__consumer_beside_it__all_in_order(void **state)
+{
+	struct rtl_collector *collector = create();
+	uint32_t left;
+	pid_t pid;
+
+	(void)state;
+	pid = fork();
+	if (!pid)
+		publisher(collector, false);
+	while (waitpid(pid, NULL, WNOHANG) != pid)
+		rtl_collector_poll(collector, 0);
+	rtl_collector_finish(collector, &left);
+	rtl_collector_destroy(collector);
+	assert_int_equal(seen.events, EVENTS);
+	assert_false(seen.gap);
+}
+
 static void test_growth__half_of_the_file_system__left_to_others(void **state)
 {
 	struct rtl_collector *collector;
@@ -302,6 +321,7 @@ int main(void)
 		TEST(test_growth__total_is_used_up__discarded_and_counted),
 		TEST(test_growth__total_has_no_more__discarded_and_counted),
 		TEST(test_growth__consumer_comes_back__memory_does_not_grow_on),
+		TEST(test_growth__consumer_beside_it__all_in_order),
 		TEST(test_growth__half_of_the_file_system__left_to_others),
 	};
 
