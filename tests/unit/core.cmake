@@ -9,8 +9,9 @@ target_link_libraries(probe_sub PRIVATE rtl_settings rtl_shared_settings ${CMAKE
 set_target_properties(probe_sub PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${probe_folder})
 
 add_executable(test_bus_child
-  test_bus_child.c test_bus_child_host.c test_bus_child_life.c test_bus_child_publish.c test_bus_child_signals.c
-  test_bus_child_start.c)
+  test_bus_child.c test_bus_child_host.c test_bus_child_ids.c test_bus_child_lack.c test_bus_child_life.c
+  test_bus_child_publish.c test_bus_child_signals.c test_bus_child_start.c test_bus_child_threads.c
+  test_bus_child_ticks.c)
 target_link_libraries(test_bus_child PRIVATE rtl_settings rtl Threads::Threads ${CMAKE_DL_LIBS})
 set_target_properties(test_bus_child PROPERTIES ENABLE_EXPORTS ON) # probe_hooks
 
@@ -45,7 +46,6 @@ endforeach()
 rtl_unit_test(test_ids_recent test_ids_recent.c LIBS rtl ${CMAKE_DL_LIBS}
   DEFINES LIBRARY_A="$<TARGET_FILE:test_ids_library_1>" LIBRARY_B="$<TARGET_FILE:test_ids_library_2>"
   DEPENDS test_ids_library_1 test_ids_library_2)
-target_sources(test_bus_child PRIVATE test_bus_child_ticks.c)
 rtl_unit_test(test_log test_log.c ${PROJECT_SOURCE_DIR}/core/log.c ${PROJECT_SOURCE_DIR}/core/signals.c)
 target_include_directories(test_log PRIVATE ${PROJECT_SOURCE_DIR}/core)
 rtl_unit_test(test_collector test_collector.c LIBS rtl)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Subscribers and their host: scenarios of test_bus_child_host.c. */
+/* Subscribers and their host: scenarios of test_bus_child_host.c, _ids.c and _lack.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>

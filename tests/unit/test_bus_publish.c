@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Publishing: scenarios of test_bus_child_publish.c. */
+/* Publishing: scenarios of test_bus_child_publish.c, _ids.c and _threads.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
