@@ -2,14 +2,11 @@
 #include "bus.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "bus_fork.h"
@@ -17,10 +14,12 @@
 #include "deadline.h"
 #include "diagnostics.h"
 #include "dict.h"
+#include "fate.h"
 #include "futex.h"
 #include "ids.h"
 #include "inline.h"
 #include "large_stack.h"
+#include "last_thread.h"
 #include "leftovers.h"
 #include "log.h"
 #include "open.h"
@@ -34,8 +33,6 @@
 
 /* Longest time that an event waits for the consumer to look. */
 #define NAP_MS 20u
-/* So many naps until the thread looks whether it is the last one. */
-#define NAPS_BEFORE_LOOK 25u
 /* Longest time that a registration waits for another thread to load the subscribers: that one may
  * wait for the loader's lock, which this one may hold. */
 #define START_WAIT_MS 500u
@@ -151,7 +148,7 @@ void bus_close_ring(struct ring_header *ring)
 	__atomic_store_n(&ring->state, RING_CLOSED, __ATOMIC_RELEASE);
 }
 
-static void stop_publishing(void)
+void bus_stop_publishing(void)
 {
 	static const struct stream_wants nothing;
 	uint32_t i;
@@ -160,83 +157,9 @@ static void stop_publishing(void)
 		stream_want(&bus.spool.control->streams[i].pub, stream_info(i), &nothing, 0xff);
 }
 
-/* Whether the collector's folder is there, and the program cannot see it any more: it has another
- * root. */
-static bool is_out_of_sight(void)
-{
-	int fd = kept_fd_get(&bus.spool.dir);
-	struct stat st;
-
-	return fd >= 0 && !fstat(fd, &st) && st.st_nlink > 0;
-}
-
-/* What has become of the collector. */
-enum fate { FATE_SERVES, FATE_ENDED, FATE_REMOVED, FATE_OUT_OF_REACH, FATE_DIED };
-
-static uint32_t fate; /* relaxed: nothing else depends on it */
-
-static enum fate look_for_fate(int *err)
-{
-	*err = session_look_error();
-	if (session_has_ended()) /* who started it has been told that we still run */
-		return FATE_ENDED;
-	if (!*err)
-		return FATE_DIED;
-	return *err == ENOENT && !is_out_of_sight() ? FATE_REMOVED : FATE_OUT_OF_REACH;
-}
-
-static void say_fate(enum fate now, int err)
-{
-	if (now == FATE_ENDED)
-		log_line(RTL_LEVEL_INFO, "bus", "the collector has ended: so has recording");
-	else if (now == FATE_REMOVED)
-		log_line(RTL_LEVEL_WARNING, "bus",
-			 "the collector's folder %s was removed: recording has ended",
-			 session_folder());
-	else if (now == FATE_OUT_OF_REACH)
-		log_line(RTL_LEVEL_WARNING, "bus",
-			 "the collector's folder %s is out of the program's reach (%s): events "
-			 "that find no room are discarded and counted",
-			 session_folder(), strerror(err));
-	else
-		log_line(
-			RTL_LEVEL_WARNING, "bus",
-			"the collector is gone: recording goes on as far as RTL_BUFFER_TOTAL goes, "
-			"then events are discarded and counted; `rtl recover %s` completes the "
-			"trace",
-			session_folder());
-}
-
-/* The collector is not there. Where somebody may still read what we write, recording goes on as far
- * as there is room. */
-static void lose_collector(void)
-{
-	static uint32_t said; /* bits; relaxed, as fate; also for the children */
-	int err;
-	enum fate now = look_for_fate(&err);
-
-	if (now == FATE_ENDED || now == FATE_REMOVED)
-		stop_publishing();
-	__atomic_store_n(&fate, now, __ATOMIC_RELAXED);
-	if (!(__atomic_fetch_or(&said, 1u << now, __ATOMIC_RELAXED) & 1u << now))
-		say_fate(now, err);
-}
-
-bool bus_collector_died(void)
-{
-	return __atomic_load_n(&fate, __ATOMIC_RELAXED) == FATE_DIED;
-}
-
-/* Once the collector is lost it is not asked for again: that takes system calls. */
-static bool is_lost(void)
-{
-	return __atomic_load_n(&fate, __ATOMIC_RELAXED) >= FATE_OUT_OF_REACH &&
-	       !session_has_ended();
-}
-
 bool bus_has_lost_consumer(void)
 {
-	return bus.collected ? is_lost() : !__atomic_load_n(&consumer.running, __ATOMIC_RELAXED);
+	return bus.collected ? fate_is_lost() : !__atomic_load_n(&consumer.running, __ATOMIC_RELAXED);
 }
 
 bool bus_has_consumer(void)
@@ -247,7 +170,7 @@ bool bus_has_consumer(void)
 		return true;
 	if (session_is_alive())
 		return true;
-	lose_collector();
+	fate_look();
 	return false;
 }
 
@@ -330,43 +253,6 @@ static void call_at_finish(void)
 	}
 }
 
-/* Whether the program's threads have all ended, main's by pthread_exit: that would be the end of
- * the process if it were not for the bus's thread. Threads of a subscriber's own cannot be told
- * from the program's: with them it is not seen (docs/subscribers.md). */
-static bool is_last_thread(void)
-{
-	char text[512] = "";
-	const char *state;
-	struct stat st;
-	int fd;
-
-	/* "." and "..", the first thread, which stays as a zombie, and this one */
-	if (stat("/proc/self/task", &st) || st.st_nlink != 4)
-		return false;
-	fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	state = read(fd, text, sizeof text - 1) > 0 ? strrchr(text, ')') : NULL;
-	close(fd);
-	return state && !strncmp(state, ") Z", 3);
-}
-
-static void *end_process(void *unused)
-{
-	(void)unused;
-	exit(0); /* as the C library when the last thread ends */
-}
-
-/* Now and then looks whether the process should end. */
-static void look_for_end(void)
-{
-	static uint32_t naps; /* the consumer's */
-	pthread_t thread;
-
-	if (++naps % NAPS_BEFORE_LOOK == 0 && is_last_thread())
-		pthread_create(&thread, NULL, end_process, NULL);
-}
-
 static void *consume(void *unused)
 {
 	uint64_t request = 0;
@@ -388,13 +274,13 @@ static void *consume(void *unused)
 			answer_flushes(request);
 		if (!more) {
 			nap();
-			look_for_end();
+			last_thread_look();
 		}
 	}
 	if (termination_requested())
 		call_at_finish(); /* no exit follows that would do it */
 	host_drain(bus.host, 1);  /* all that was published before the end */
-	stop_publishing();
+	bus_stop_publishing();
 	open_hand_in();
 	/* what was under way, and what subscribers published about that: but not without end */
 	host_drain(bus.host, LAST_PASSES);
@@ -559,6 +445,7 @@ static int start_recording(const char *subscribers, struct spool_control *fixed)
 	bus_unlock();
 	return load_subscribers(subscribers);
 }
+
 /* A collector drains the rings: there is nothing to host and no thread here. */
 static int start_collected(struct spool_control *fixed)
 {
@@ -643,7 +530,7 @@ static void start_anew(void)
 	session_leave();
 	bus.host = NULL;
 	if (bus.parents) {
-		fate = FATE_SERVES;
+		fate_forget();
 		stall_forget();
 	}
 	bus.parents = false;
@@ -809,7 +696,7 @@ __attribute__((destructor)) static void finish(void)
 		return;
 	call_at_finish();
 	if (bus.collected) {
-		stop_publishing();
+		bus_stop_publishing();
 		open_hand_in();
 		/* release: with the acquire of the collector, which then sees the last heads */
 		__atomic_store_n(&bus.spool.control->finished, 1, __ATOMIC_RELEASE);

@@ -53,6 +53,8 @@ int bus_start(void);
 bool bus_starts_elsewhere(void);
 /* Whether the bus runs in this process, not in the parent that it was forked from. */
 bool bus_here(void);
+/* Nothing is wanted any more, of any stream. */
+void bus_stop_publishing(void);
 /* Wakes the consumer if it sleeps. */
 void bus_ring_bell(void);
 /* Whether the calling thread is the bus's own: it must never wait for itself. */
@@ -62,8 +64,6 @@ bool bus_is_own_thread(void);
 bool bus_has_consumer(void);
 /* Whether that is known not to be so; a look at memory. */
 bool bus_has_lost_consumer(void);
-/* Whether bus_has_consumer has found it dead: nobody makes room any more. */
-bool bus_collector_died(void);
 /* Grows as long as the consumer gets on. With signals blocked: it looks at all rings. */
 uint64_t bus_progress(void);
 /* Who the consumer is, for a line. */

@@ -14,6 +14,7 @@
 
 #include "bus.h"
 #include "clock.h"
+#include "fate.h"
 #include "inline.h"
 #include "open.h"
 #include "stall.h"
@@ -107,7 +108,7 @@ static inline struct rtl_record *fill(void *place, const struct rtl_stream *stre
 /* No room: counted by what is behind it. */
 static void count_full(struct rtl_stream *stream, enum spool_discard cause)
 {
-	if (bus_collector_died())
+	if (fate_collector_died())
 		cause = SPOOL_DISCARD_COLLECTOR_DIED;
 	else if (cause == SPOOL_DISCARD_FULL && stall_is_on())
 		cause = SPOOL_DISCARD_STALLED;

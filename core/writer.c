@@ -10,6 +10,7 @@
 
 #include "bus.h"
 #include "clock.h"
+#include "fate.h"
 #include "futex.h"
 #include "inline.h"
 #include "log.h"
@@ -391,7 +392,7 @@ static bool grow(struct writer *writer, struct ring_header *full)
  * within the budget. With signals blocked. */
 static bool change_ring(struct writer *writer, struct ring_header *full)
 {
-	if (!bus_collector_died() || !take_ring(writer))
+	if (!fate_collector_died() || !take_ring(writer))
 		return false;
 	bus_close_ring(full);
 	return true;
