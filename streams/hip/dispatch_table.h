@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * HIP's dispatch table, as librocprofiler-register hands it over (streams/hsa/registration.c): what
- * goes through it is recorded as what a preload sees, and never twice: our functions call what was
- * in the table, whichever way they are reached. So a HIP that is linked statically is traced, too.
+ * HIP's dispatch table, as librocprofiler-register hands it over
+ * (streams/hsa/runtime/registration.c): what goes through it is recorded as what a preload sees,
+ * and never twice: our functions call what was in the table, whichever way they are reached. So a
+ * HIP that is linked statically is traced, too.
  *
  * Threads: where HIP registers, under its own lock. No locks.
  * Source: hip/amd_detail/hip_api_trace.hpp; table.def.

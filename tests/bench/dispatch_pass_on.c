@@ -7,7 +7,7 @@
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
 
-#include "../../streams/hsa/table.h"
+#include "../../streams/hsa/runtime/table.h"
 
 typedef void (*packet_writer)(const void *packets, uint64_t count);
 typedef void (*packet_interceptor)(const void *packets, uint64_t count, uint64_t index, void *data,

@@ -13,7 +13,7 @@ target_link_libraries(hsa_dump_sub PRIVATE rtl_settings rtl_shared_settings)
 set_target_properties(hsa_dump_sub PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${hsa_dir})
 
 # Another tool beside the collector.
-add_library(hsa_profiler MODULE hsa_profiler.c ${PROJECT_SOURCE_DIR}/streams/hsa/table.c)
+add_library(hsa_profiler MODULE hsa_profiler.c ${PROJECT_SOURCE_DIR}/streams/hsa/runtime/table.c)
 target_include_directories(hsa_profiler SYSTEM PRIVATE ${RTL_HSA_INCLUDE_DIR})
 target_link_libraries(hsa_profiler PRIVATE rtl_settings rtl_shared_settings)
 set_target_properties(hsa_profiler PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${hsa_dir})
@@ -342,7 +342,7 @@ set_tests_properties(integration.hsa.softgpu.lag PROPERTIES LABELS softgpu TIMEO
 
 # Where the harvester is stuck inside of the runtime at its end, the program is not: it ends, begins
 # again, and ends.
-add_library(hsa_stuck MODULE hsa_stuck.c ${PROJECT_SOURCE_DIR}/streams/hsa/table.c)
+add_library(hsa_stuck MODULE hsa_stuck.c ${PROJECT_SOURCE_DIR}/streams/hsa/runtime/table.c)
 target_include_directories(hsa_stuck SYSTEM PRIVATE ${RTL_HSA_INCLUDE_DIR})
 target_link_libraries(hsa_stuck PRIVATE rtl_settings rtl_shared_settings)
 set_target_properties(hsa_stuck PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${hsa_dir})
@@ -431,7 +431,7 @@ hsa_trace_both(two_copies "" threads ENV HSA_COPY=1)
 
 # Queues of each kind; extended dispatches; barriers as events in mode full only. And by descriptors,
 # as newer runtimes have them: one queue, which gets one packet, cannot be intercepted.
-add_library(hsa_newer MODULE hsa_newer.c ${PROJECT_SOURCE_DIR}/streams/hsa/table.c)
+add_library(hsa_newer MODULE hsa_newer.c ${PROJECT_SOURCE_DIR}/streams/hsa/runtime/table.c)
 target_include_directories(hsa_newer PRIVATE ${PROJECT_SOURCE_DIR}/include)
 target_include_directories(hsa_newer SYSTEM PRIVATE ${RTL_HSA_INCLUDE_DIR})
 target_link_libraries(hsa_newer PRIVATE rtl_settings rtl_shared_settings ${CMAKE_DL_LIBS})

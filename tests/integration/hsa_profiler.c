@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../../streams/hsa/table.h"
+#include "../../streams/hsa/runtime/table.h"
 
 #define MOST_UNDER_WAY 500 /* the driver has 4094 events */
 #define BARRIER_EACH   16

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../streams/hsa/table.h"
+#include "../../streams/hsa/runtime/table.h"
 
 static __typeof__(hsa_amd_profiling_convert_tick_to_system_domain) *convert;
 

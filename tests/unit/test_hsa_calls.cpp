@@ -17,7 +17,7 @@
 
 extern "C" {
 #include "../../streams/hsa/calls.h"
-#include "../../streams/hsa/table.h"
+#include "../../streams/hsa/runtime/table.h"
 
 /* What the wrappers call: none is called here. */
 struct call_streams call_streams;

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "../../streams/hsa/code_object.h"
+#include "../../streams/hsa/objects/code_object.h"
 
 struct image {
 	unsigned char bytes[4096];

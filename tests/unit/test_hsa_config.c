@@ -16,7 +16,7 @@
 
 #include "../../streams/hip/dispatch_table.h"
 #include "../../streams/hip/preload.h"
-#include "../../streams/hsa/config.h"
+#include "../../streams/hsa/runtime/config.h"
 
 static char line[512];
 static int lines;

@@ -15,9 +15,9 @@
 
 #include <rtl/events.h>
 
-#include "../../streams/hsa/collector.h"
-#include "../../streams/hsa/copies.h"
-#include "../../streams/hsa/watch.h"
+#include "../../streams/hsa/harvest/signal_watch.h"
+#include "../../streams/hsa/runtime/collector.h"
+#include "../../streams/hsa/submit/copies.h"
 
 struct collector collector;
 

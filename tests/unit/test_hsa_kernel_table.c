@@ -11,7 +11,7 @@
 
 #include <rtl/rtl.h>
 
-#include "../../streams/hsa/kernel_table.h"
+#include "../../streams/hsa/objects/kernel_table.h"
 
 #define UNKNOWN 1
 

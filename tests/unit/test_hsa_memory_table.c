@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* streams/hsa/memory_table.c: against a plain list, with keys that lie close and far apart. */
+/* streams/hsa/objects/memory_table.c: against a plain list, with keys that lie close and far apart.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "../../streams/hsa/memory_table.h"
+#include "../../streams/hsa/objects/memory_table.h"
 
 #define KEYS 3000
 

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "../../streams/hsa/collector.h"
-#include "../../streams/hsa/slots.h"
+#include "../../streams/hsa/harvest/slots.h"
+#include "../../streams/hsa/runtime/collector.h"
 
 struct collector collector;
 static int signals_alive, signals_left;

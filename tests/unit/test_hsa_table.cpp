@@ -13,7 +13,7 @@
 #include <vector>
 
 extern "C" {
-#include "../../streams/hsa/table.h"
+#include "../../streams/hsa/runtime/table.h"
 }
 
 #define OFFSET(number)     (sizeof(table_version) + (number) * sizeof(void *))

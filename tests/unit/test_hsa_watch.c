@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "../../streams/hsa/collector.h"
-#include "../../streams/hsa/watch.h"
+#include "../../streams/hsa/harvest/signal_watch.h"
+#include "../../streams/hsa/runtime/collector.h"
 
 struct collector collector;
 static amd_signal_t signal_a;

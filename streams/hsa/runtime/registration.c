@@ -19,8 +19,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "../common/fork_lock.h"
-#include "../hip/dispatch_table.h"
+#include "../../common/fork_lock.h"
+#include "../../hip/dispatch_table.h"
 #include "collector.h"
 #include "onload.h"
 

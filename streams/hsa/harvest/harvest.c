@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../common/fork_lock.h"
+#include "../../common/fork_lock.h"
 #include "collector.h"
 #include "harvest_queues.h"
 #include "queue.h"

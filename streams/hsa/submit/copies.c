@@ -8,16 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../common/cause.h"
-#include "../common/fork_lock.h"
-#include "../common/paused.h"
+#include "../../common/cause.h"
+#include "../../common/fork_lock.h"
+#include "../../common/paused.h"
 #include "agents.h"
 #include "collector.h"
 #include "copy_publish.h"
 #include "harvest.h"
 #include "queue.h"
 #include "relay.h"
-#include "watch.h"
+#include "signal_watch.h"
 
 /* Most copies under way or not yet published; slots become memory when they are needed. */
 #define SLOTS_MOST     16384

@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "../common/fork_lock.h"
+#include "../../common/fork_lock.h"
 
 struct entry {
 	/* Written before kernel; an emptied entry may get another. Relaxed: see find. */

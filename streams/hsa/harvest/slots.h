@@ -8,7 +8,7 @@
  * thread ("producer": whoever holds the runtime's lock of the queue, one at a time) and the
  * harvester: free slots one way, submitted ones the other. A slot belongs to one of the two at
  * any time, so that its members need no atomics; what the application's threads and the
- * runtime's handler thread do to it goes through watch.c's locks and `done`.
+ * runtime's handler thread do to it goes through signal_watch.c's locks and `done`.
  *
  * A slot that stays busy (a kernel that runs for ever) costs nothing but itself. The pool
  * begins small, and the harvester doubles it when half of it is busy, up to the capacity and
@@ -29,7 +29,7 @@ struct kernel;
 
 enum slot_kind {
 	SLOT_OWN,   /* the packet carries the slot's own signal */
-	SLOT_WATCH, /* the packet kept the application's signal, which we read: watch.h */
+	SLOT_WATCH, /* the packet kept the application's signal, which we read: signal_watch.h */
 	SLOT_RELAY, /* a relay's signal took the place of the application's: relay.h */
 	SLOT_OVER,  /* a copy of which nothing more will be known: refused, or without times */
 };
@@ -61,7 +61,7 @@ struct slot {
 		};
 	};
 	uint64_t correlation;
-	struct slot *watch_next; /* in a bucket of watch.c */
+	struct slot *watch_next; /* in a bucket of signal_watch.c */
 
 	uint32_t submit_tid;
 	uint32_t flags; /* enum rtl_hsa_dispatch_flags or rtl_hsa_copy_flags */
@@ -86,7 +86,7 @@ struct slot {
 	atomic_bool done;
 	uint32_t next;  /* in the harvester's list, SLOT_NONE at its end */
 	uint16_t looks; /* SLOT_WATCH: how often it looked finished without new times */
-	uint16_t node;  /* of its GPU; for slots in watch.c's table */
+	uint16_t node;  /* of its GPU; for slots in signal_watch.c's table */
 	bool is_copy;
 	uint8_t what; /* enum slot_what, unless it is a copy */
 	bool in_scope;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* See origins.h. */
-#include "origins.h"
+/* See submitters.h. */
+#include "submitters.h"
 
 #include <pthread.h>
 #include <rtl/rtl.h>
 #include <rtl/scope.h>
 #include <sys/mman.h>
 
-#include "../common/cause.h"
-#include "../common/fork_lock.h"
+#include "../../common/cause.h"
+#include "../../common/fork_lock.h"
 
 /* Queues that can be noted at a time, more than a GPU has; the others' packets go by who rings. */
 #define QUEUES_MAX 256u

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "../common/fork_lock.h"
+#include "../../common/fork_lock.h"
 #include "collector.h"
 
 /* Slots of all pools: relaxed, a limit and nothing more. */

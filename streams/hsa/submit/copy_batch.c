@@ -17,7 +17,7 @@
 
 #include "collector.h"
 #include "copies.h"
-#include "watch.h"
+#include "signal_watch.h"
 
 enum op_type {
 	OP_LINEAR,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Dispatches and copies that carry a completion signal of the application: see watch.h. */
-#include "watch.h"
+/* Dispatches and copies that carry a completion signal of the application: see signal_watch.h. */
+#include "signal_watch.h"
 
 #include <rtl/events.h>
 
-#include "../common/fork_lock.h"
+#include "../../common/fork_lock.h"
 #include "collector.h"
 
 struct watch_bucket watch_buckets[WATCH_BUCKETS] = {

@@ -9,7 +9,7 @@
 #include "publish.h"
 #include "queue.h"
 #include "relay.h"
-#include "watch.h"
+#include "signal_watch.h"
 
 /* How many unfinished slots in a row end the look at a queue; now and then it goes on. */
 #define LOOK_AHEAD     64
@@ -68,7 +68,7 @@ static bool slot_finished(struct slot *slot)
 	case SLOT_WATCH:
 		return watch_finished(slot);
 	default:
-		/* Pairs with the release in watch.c's finish. */
+		/* Pairs with the release in signal_watch.c's finish. */
 		return atomic_load_explicit(&slot->done, memory_order_acquire);
 	}
 }

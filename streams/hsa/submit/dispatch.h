@@ -5,7 +5,7 @@
  * Threads: whoever rings the doorbell of the queue, inside the runtime's lock of the queue: also
  * the runtime's handler thread, when the ring had been full. It makes no system call but to wake
  * a sleeping harvester, and waits only where no slot is left (see dispatch.c). No locks of its
- * own; watch.h's for dispatches with a signal of the application.
+ * own; signal_watch.h's for dispatches with a signal of the application.
  */
 #ifndef STREAMS_HSA_DISPATCH_H
 #define STREAMS_HSA_DISPATCH_H

@@ -13,9 +13,9 @@
 #include <rtl/events.h>
 #include <stdlib.h>
 
-#include "../events/events.h"
-#include "../hip/bypass.h"
-#include "../hip/preload.h"
+#include "../../events/events.h"
+#include "../../hip/bypass.h"
+#include "../../hip/preload.h"
 #include "agents.h"
 #include "calls.h"
 #include "code_objects.h"
@@ -28,12 +28,12 @@
 #include "kernel_table.h"
 #include "kernels.h"
 #include "memory.h"
-#include "origins.h"
 #include "publish.h"
 #include "queue.h"
 #include "relay.h"
+#include "signal_watch.h"
+#include "submitters.h"
 #include "waits.h"
-#include "watch.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

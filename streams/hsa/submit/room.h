@@ -19,7 +19,7 @@
  * thread looks at them, and only when the ring may be full; so it does after the end, too, when
  * there is no harvester.
  *
- * Threads: the queue's submitting thread. No locks but those of watch.h.
+ * Threads: the queue's submitting thread. No locks but those of signal_watch.h.
  */
 #ifndef STREAMS_HSA_ROOM_H
 #define STREAMS_HSA_ROOM_H

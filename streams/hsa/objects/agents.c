@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../common/fork_lock.h"
+#include "../../common/fork_lock.h"
 #include "collector.h"
 #include "publish.h"
 

@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "../common/fork_lock.h"
+#include "../../common/fork_lock.h"
 #include "agents.h"
 #include "collector.h"
 #include "publish.h"

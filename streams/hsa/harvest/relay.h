@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Relays: signals that take the place of an application's signal in a packet, where its times
- * would be overwritten (watch.h). The runtime's handler thread, which waits for all of them at
- * once, completes the application's signal when the GPU has completed the relay's. It does
+ * would be overwritten (signal_watch.h). The runtime's handler thread, which waits for all of them
+ * at once, completes the application's signal when the GPU has completed the relay's. It does
  * nothing else: publishing is the harvester's. So a completion waits for no other dispatch and
  * for no subscriber.
  *
@@ -15,7 +15,7 @@
  * Threads: relay_take by the producer of any queue and by whoever copies, relay_grow by the
  * harvester, completion by the runtime's handler thread or the harvester, whoever comes first. One
  * lock for all of them, held for some loads and stores and while an application's signal is
- * completed, which takes the lock of watch.h's bucket.
+ * completed, which takes the lock of signal_watch.h's bucket.
  */
 #ifndef STREAMS_HSA_RELAY_H
 #define STREAMS_HSA_RELAY_H

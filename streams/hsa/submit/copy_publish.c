@@ -2,8 +2,8 @@
 /* The stream rtl.hsa.copy: see copy_publish.h. */
 #include "copy_publish.h"
 
-#include <rtl/plugin.h>
 #include <rtl/events.h>
+#include <rtl/plugin.h>
 #include <stdio.h>
 
 #include "agents.h"

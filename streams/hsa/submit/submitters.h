@@ -81,8 +81,8 @@ static inline bool origins_find(const struct origin_note *notes, uint32_t packet
 	if (atomic_load_explicit(&note->number, memory_order_acquire) != index + 1)
 		return false;
 	for (size_t i = 0; i < sizeof(*origin) / 8; i++)
-		/* With the release in origins.c: who reads what is of a later packet sees then that
-		 * the number is another. */
+		/* With the release in submitters.c: who reads what is of a later packet sees then
+		 * that the number is another. */
 		words[i] = atomic_load_explicit(&note->words[i], memory_order_acquire);
 	if (atomic_load_explicit(&note->number, memory_order_relaxed) != index + 1)
 		return false;

@@ -5,7 +5,7 @@
 #include "collector.h"
 #include "harvest.h"
 #include "relay.h"
-#include "watch.h"
+#include "signal_watch.h"
 
 #define SHORT_WAIT_NS 100000000u
 #define LONG_WAIT_NS  30000000000u

@@ -6,7 +6,7 @@
 #include <rtl/rtl.h>
 #include <stdatomic.h>
 
-#include "../common/fork_lock.h"
+#include "../../common/fork_lock.h"
 #include "agents.h"
 #include "collector.h"
 

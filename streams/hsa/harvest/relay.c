@@ -6,9 +6,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "../common/fork_lock.h"
+#include "../../common/fork_lock.h"
 #include "collector.h"
-#include "watch.h"
+#include "signal_watch.h"
 
 /* The driver has 4094 events for a process, and the application needs some. */
 #define RELAYS_MAX   1024

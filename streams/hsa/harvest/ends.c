@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "../common/next.h"
+#include "../../common/next.h"
 #include "harvest.h"
 
 #define EXPORT __attribute__((visibility("default")))

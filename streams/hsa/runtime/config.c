@@ -30,8 +30,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../hip/dispatch_table.h"
-#include "../hip/preload.h"
+#include "../../hip/dispatch_table.h"
+#include "../../hip/preload.h"
 
 static bool is_set(const char *name)
 {

@@ -17,16 +17,16 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "../common/cause.h"
-#include "../common/paused.h"
+#include "../../common/cause.h"
+#include "../../common/paused.h"
 #include "harvest.h"
 #include "kernel_table.h"
-#include "origins.h"
 #include "publish.h"
 #include "queue.h"
 #include "relay.h"
 #include "room.h"
-#include "watch.h"
+#include "signal_watch.h"
+#include "submitters.h"
 
 /* A packet of any kind: these parts are at the same place in all that have them. */
 union packet {

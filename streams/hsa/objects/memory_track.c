@@ -6,8 +6,8 @@
 #include <rtl/rtl.h>
 #include <string.h>
 
-#include "../events/events.h"
-#include "../common/fork_lock.h"
+#include "../../common/fork_lock.h"
+#include "../../events/events.h"
 #include "calls.h"
 #include "memory.h"
 #include "memory_pools.h"

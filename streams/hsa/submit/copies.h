@@ -3,7 +3,7 @@
  * Copies: hooks of the functions that copy and fill memory.
  *
  * An asynchronous copy keeps its completion signal, from which its times are read before it is
- * used for something else, as a dispatch's (watch.h). The runtime writes times only where
+ * used for something else, as a dispatch's (signal_watch.h). The runtime writes times only where
  * profiling of copies is enabled, for the whole process: the first copy that somebody wants
  * enables it, and it stays enabled, whatever the program asks for.
  *
@@ -19,7 +19,7 @@
  * nothing is published.
  *
  * Threads: the application's. Locks: one around the pool's two rings, held for some loads and
- * stores; watch.h's and relay.h's.
+ * stores; signal_watch.h's and relay.h's.
  */
 #ifndef STREAMS_HSA_COPIES_H
 #define STREAMS_HSA_COPIES_H

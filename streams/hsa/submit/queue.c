@@ -8,12 +8,12 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "../common/fork_lock.h"
+#include "../../common/fork_lock.h"
 #include "dispatch.h"
 #include "harvest.h"
-#include "origins.h"
 #include "publish.h"
 #include "room.h"
+#include "submitters.h"
 
 /* Slots that a queue begins with; the harvester makes more at once. */
 #define SLOTS_AT_FIRST 128
