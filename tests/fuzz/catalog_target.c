@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../core/catalog.h"
-#include "../../core/dict.h"
+#include "catalog.h"
+#include "dict.h"
 #include "fuzz.h"
 #include "touch.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../core/stream.h"
+#include "stream.h"
 #include "fuzz.h"
 #include "touch.h"
 

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../core/log.h"
+#include "log.h"
 
 char scratch[200];
 static pid_t owner;

@@ -9,8 +9,8 @@
 
 #include <rtl/collector.h>
 
-#include "../../core/dict.h"
-#include "../../core/spool.h"
+#include "dict.h"
+#include "spool.h"
 #include "image.h"
 #include "real_spool.h"
 #include "scratch.h"

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "../../core/log.h"
-#include "../../core/session.h"
+#include "log.h"
+#include "session.h"
 #include "fuzz.h"
 #include "scratch.h"
 

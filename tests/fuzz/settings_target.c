@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../core/settings.h"
+#include "settings.h"
 #include "fuzz.h"
 #include "scratch.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of subscribers with their settings. The parser is static: its file is part of this one.
  * Nothing is loaded but the plugin that the target comes with. */
-#include "../../core/plugin.c"
+#include "deliver/plugin.c"
 
 #include "fuzz.h"
 #include "touch.h"

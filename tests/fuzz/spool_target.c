@@ -14,9 +14,9 @@
 
 #include <rtl/collector.h>
 
-#include "../../core/dict.h"
-#include "../../core/ring.h"
-#include "../../core/spool.h"
+#include "dict.h"
+#include "ring.h"
+#include "spool.h"
 #include "fuzz.h"
 #include "image.h"
 #include "scratch.h"

@@ -817,7 +817,7 @@ class EndsInOrder(Faults):
         self.assertEqual(os.listdir(folder), ["session"])
         self.clear()
 
-    # The page of a collector, core/session.h, up to its `ended`.
+    # The page of a collector, core/format/session.h, up to its `ended`.
     PAGE = b"RTLSESSN" + struct.pack("<II", 2, 0) + bytes(65536 - 28)
 
     def blocked(self, ended, unlink=False, **env):

@@ -46,26 +46,22 @@ endforeach()
 rtl_unit_test(test_ids_recent test_ids_recent.c LIBS rtl ${CMAKE_DL_LIBS}
   DEFINES LIBRARY_A="$<TARGET_FILE:test_ids_library_1>" LIBRARY_B="$<TARGET_FILE:test_ids_library_2>"
   DEPENDS test_ids_library_1 test_ids_library_2)
-rtl_unit_test(test_log test_log.c ${PROJECT_SOURCE_DIR}/core/log.c ${PROJECT_SOURCE_DIR}/core/signals.c)
-target_include_directories(test_log PRIVATE ${PROJECT_SOURCE_DIR}/core)
+rtl_unit_test(test_log test_log.c LIBS rtl_core)
 rtl_unit_test(test_collector test_collector.c LIBS rtl)
 rtl_unit_test(test_growth test_growth.c LIBS rtl)
 rtl_unit_test(test_open test_open.c LIBS rtl Threads::Threads)
 rtl_unit_test(test_recover test_recover.c LIBS rtl)
-target_include_directories(test_recover PRIVATE ${PROJECT_SOURCE_DIR}/core)
+target_include_directories(test_recover PRIVATE ${PROJECT_SOURCE_DIR}/core/format)
 
 rtl_unit_test(test_recorder test_recorder.c LIBS rtl Threads::Threads)
 
 # ids.c stands in the test itself, with a hash of its own: see there.
-rtl_unit_test(test_ids test_ids.c ${PROJECT_SOURCE_DIR}/core/table.c ${PROJECT_SOURCE_DIR}/core/signals.c
-  LIBS Threads::Threads ${CMAKE_DL_LIBS})
+rtl_unit_test(test_ids test_ids.c LIBS rtl_core)
 target_include_directories(test_ids PRIVATE ${PROJECT_SOURCE_DIR}/core)
 rtl_unit_test(test_args test_args.c)
 rtl_unit_test(test_streams test_streams.c LIBS rtl Threads::Threads)
-rtl_unit_test(test_clock test_clock.c ${PROJECT_SOURCE_DIR}/core/clock.c)
-target_include_directories(test_clock PRIVATE ${PROJECT_SOURCE_DIR}/core)
-rtl_unit_test(test_machine test_machine.c ${PROJECT_SOURCE_DIR}/core/machine.c)
-target_include_directories(test_machine PRIVATE ${PROJECT_SOURCE_DIR}/core)
+rtl_unit_test(test_clock test_clock.c LIBS rtl_core)
+rtl_unit_test(test_machine test_machine.c LIBS rtl_core)
 
 # The ABI: layouts, by compiling them; what librtl exports.
 foreach(standard c_std_11 c_std_17)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Unit tests of core/clock.c: clock lines made by hand. */
+/* Unit tests of core/base/clock.c: clock lines made by hand. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #define hash_finish real_hash_finish
-#include "../../core/hash.h"
+#include "hash.h"
 #undef hash_finish
 
 /* How many different hashes there are; 0: as many as really. Those of ids go round all of them. */
@@ -30,7 +30,7 @@ static uint64_t hash_finish(uint64_t state)
 	return state <= hash_values ? state % hash_values + 1 : hash % hash_values + 1;
 }
 
-#include "../../core/ids.c"
+#include "publish/ids.c"
 
 struct bus bus = {.lock = PTHREAD_MUTEX_INITIALIZER};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Unit tests of core/log.c: each line is one, whatever is in it. */
+/* Unit tests of core/base/log.c: each line is one, whatever is in it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

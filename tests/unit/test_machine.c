@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Unit tests of core/machine.c: control groups as files of the test's own. */
+/* Unit tests of core/base/machine.c: control groups as files of the test's own. */
 #include <ftw.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -28,7 +28,7 @@
 
 #define THREADS 2
 #define EVENTS  100000u
-/* In segments: see core/ring.h. */
+/* In segments: see core/format/ring.h. */
 #define SEGMENT_HEADER 12288u
 #define RECORD_BYTES   (48u + 8u)
 

@@ -10,6 +10,7 @@ function(rtl_spool_test name)
   rtl_unit_test(${name} ${name}.c test_spool_kit.c ${PROJECT_SOURCE_DIR}/tests/fuzz/real_spool.c
     ${ARGN} LIBS rtl Threads::Threads DEFINES READ_ALL_SUB="$<TARGET_FILE:read_all_sub>"
     DEPENDS read_all_sub)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/core/base ${PROJECT_SOURCE_DIR}/core/format)
 endfunction()
 
 rtl_spool_test(test_spool)

@@ -13,9 +13,9 @@
 
 #include <rtl/collector.h>
 
-#include "../../core/dict.h"
-#include "../../core/ring.h"
-#include "../../core/spool.h"
+#include "dict.h"
+#include "ring.h"
+#include "spool.h"
 
 /* What came out of a replay. */
 struct outcome {
