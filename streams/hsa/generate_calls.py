@@ -5,7 +5,7 @@
     generate_calls.py wrappers TABLE OUTPUT           C: a wrapper for each function, and what
                                                       calls.c needs to know of it (calls.h)
     generate_calls.py checks TABLE OUTPUT INCLUDE     C++: that the headers in INCLUDE say the same
-                                                      (tests/unit/test_hsa_calls.cpp includes it)
+                                                      (tests/unit/streams/hsa/test_hsa_calls.cpp)
 """
 import os
 import re

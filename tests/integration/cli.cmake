@@ -41,7 +41,7 @@ endforeach()
 
 set(environment
   RTL=$<TARGET_FILE:rtl_cli> RTL_TEST_PROGRAM=$<TARGET_FILE:cli_program>
-  RTL_TEST_PLUGINS=${PROJECT_BINARY_DIR}/tests/unit/plugins
+  RTL_TEST_PLUGINS=${PROJECT_BINARY_DIR}/tests/unit/core/plugins
   RTL_TEST_SLOW=$<TARGET_FILE:cli_slow_sub> RTL_TEST_CRASH=$<TARGET_FILE:cli_crash_sub>
   RTL_TEST_MARK=$<TARGET_FILE:cli_mark_sub>
   RTL_TEST_TWINS=$<TARGET_FILE:cli_twin_one>:$<TARGET_FILE:cli_twin_two>

@@ -4,7 +4,7 @@
 # description that makes no sense is refused in one line that names it.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-top=$here/../..
+top=$here/../../../..
 python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || {
   echo "SKIPPED: streams/events/generate.py needs Python 3.11 (tomllib)"
   exit 77

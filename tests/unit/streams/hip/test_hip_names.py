@@ -22,7 +22,7 @@ KNOWN = {("hipDeviceAttribute_t", 0): "hipDeviceAttributeEccEnabled",
 
 def table():
     found, name = {}, None
-    with open(os.path.join(HERE, "../../streams/hip/functions.def"), encoding="utf-8") as file:
+    with open(os.path.join(HERE, "../../../../streams/hip/functions.def"), encoding="utf-8") as file:
         for line in file:
             begin = re.match(r"HIP_ENUMERATION\((\w+),", line)
             value = re.match(r'\t"(-?\d+)=([\w|]+);?"', line)

@@ -5,7 +5,7 @@
  */
 #include "fake_host.h"
 
-#include "../../streams/events/events.h"
+#include "../../../streams/events/events.h"
 
 #include <dlfcn.h>
 #include <search.h>

@@ -25,7 +25,7 @@ diff "$scratch/declared" "$scratch/exported" || {
   exit 1
 }
 diff "$here/librtl.symbols" "$scratch/exported" || {
-  echo "< gone from librtl, > new: a new one goes into tests/unit/librtl.symbols; one that goes" \
+  echo "< gone from librtl, > new: a new one goes into tests/unit/include/librtl.symbols; one that goes" \
     "breaks programs that were linked to it"
   exit 1
 }
