@@ -14,7 +14,7 @@ _Static_assert(offsetof(struct rtl_hip_call, function) == 16, "rtl_hip_call");
 _Static_assert(offsetof(struct rtl_hip_call, status) == 24, "rtl_hip_call");
 _Static_assert(offsetof(struct rtl_hip_call, result) == 32, "rtl_hip_call");
 _Static_assert(offsetof(struct rtl_hip_call, parent) == 40, "rtl_hip_call");
-_Static_assert(offsetof(struct rtl_hip_call, stream) == 48, "rtl_hip_call");
+_Static_assert(offsetof(struct rtl_hip_call, hip_stream) == 48, "rtl_hip_call");
 _Static_assert(offsetof(struct rtl_hip_call, device) == 56, "rtl_hip_call");
 _Static_assert(offsetof(struct rtl_hip_call, flags) == 60, "rtl_hip_call");
 _Static_assert(offsetof(struct rtl_hip_call, work) == 64, "rtl_hip_call");
@@ -30,7 +30,7 @@ static const struct rtl_field rtl_hip_call_fields[] = {
 	RTL_FIELD(struct rtl_hip_call, status, RTL_KIND_STRING, "", "the hipError_t or hiprtcResult that it returned; 0: none"),
 	RTL_FIELD(struct rtl_hip_call, result, RTL_KIND_INT, "", "what it returned, as a number or address; 0: nothing"),
 	RTL_FIELD(struct rtl_hip_call, parent, RTL_KIND_UINT, "", "instance of the call or region around it; 0: none"),
-	RTL_FIELD(struct rtl_hip_call, stream, RTL_KIND_ADDRESS, "", "the hipStream_t among its arguments, see RTL_HIP_CALL_STREAM; 0: the null stream"),
+	RTL_FIELD(struct rtl_hip_call, hip_stream, RTL_KIND_ADDRESS, "", "the hipStream_t among its arguments, see RTL_HIP_CALL_STREAM; 0: the null stream"),
 	RTL_FIELD(struct rtl_hip_call, device, RTL_KIND_INT, "", "the device among its arguments; -1: none"),
 	RTL_FIELD(struct rtl_hip_call, flags, RTL_KIND_UINT, "", "bits: 1 failed, 2 stream, 4 unfinished"),
 	RTL_FIELD(struct rtl_hip_call, work, RTL_KIND_UINT, "", "dispatches and copies with its correlation that its own thread had handed to GPUs when it returned; 0 in a begin"),
@@ -44,7 +44,7 @@ static const struct rtl_field rtl_hip_call_debug_fields[] = {
 	RTL_FIELD(struct rtl_hip_call, status, RTL_KIND_STRING, "", "the hipError_t or hiprtcResult that it returned; 0: none"),
 	RTL_FIELD(struct rtl_hip_call, result, RTL_KIND_INT, "", "what it returned, as a number or address; 0: nothing"),
 	RTL_FIELD(struct rtl_hip_call, parent, RTL_KIND_UINT, "", "instance of the call or region around it; 0: none"),
-	RTL_FIELD(struct rtl_hip_call, stream, RTL_KIND_ADDRESS, "", "the hipStream_t among its arguments, see RTL_HIP_CALL_STREAM; 0: the null stream"),
+	RTL_FIELD(struct rtl_hip_call, hip_stream, RTL_KIND_ADDRESS, "", "the hipStream_t among its arguments, see RTL_HIP_CALL_STREAM; 0: the null stream"),
 	RTL_FIELD(struct rtl_hip_call, device, RTL_KIND_INT, "", "the device among its arguments; -1: none"),
 	RTL_FIELD(struct rtl_hip_call, flags, RTL_KIND_UINT, "", "bits: 1 failed, 2 stream, 4 unfinished"),
 	RTL_FIELD(struct rtl_hip_call, work, RTL_KIND_UINT, "", "dispatches and copies with its correlation that its own thread had handed to GPUs when it returned; 0 in a begin"),

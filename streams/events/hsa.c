@@ -29,7 +29,7 @@ _Static_assert(offsetof(struct rtl_hsa_dispatch, private_segment_bytes) == 92, "
 _Static_assert(offsetof(struct rtl_hsa_dispatch, scope) == 96, "rtl_hsa_dispatch");
 _Static_assert(offsetof(struct rtl_hsa_dispatch, scope_instance) == 104, "rtl_hsa_dispatch");
 _Static_assert(offsetof(struct rtl_hsa_dispatch, call_ns) == 112, "rtl_hsa_dispatch");
-_Static_assert(offsetof(struct rtl_hsa_dispatch, stream) == 120, "rtl_hsa_dispatch");
+_Static_assert(offsetof(struct rtl_hsa_dispatch, hip_stream) == 120, "rtl_hsa_dispatch");
 _Static_assert(offsetof(struct rtl_hsa_dispatch, range) == 128, "rtl_hsa_dispatch");
 _Static_assert(sizeof(struct rtl_hsa_barrier) == 56, "rtl_hsa_barrier");
 _Static_assert(offsetof(struct rtl_hsa_barrier, begin_ns) == 0, "rtl_hsa_barrier");
@@ -77,7 +77,7 @@ static const struct rtl_field rtl_hsa_dispatch_fields[] = {
 	RTL_FIELD(struct rtl_hsa_dispatch, scope, RTL_KIND_UID, "", "tracepoint of the innermost scope of that thread (rtl/scope.h); 0: none"),
 	RTL_FIELD(struct rtl_hsa_dispatch, scope_instance, RTL_KIND_UINT, "", "instance of that scope"),
 	RTL_FIELD(struct rtl_hsa_dispatch, call_ns, RTL_KIND_TIME, "ns", "when the call of HIP that submitted it began; 0: none that is recorded"),
-	RTL_FIELD(struct rtl_hsa_dispatch, stream, RTL_KIND_ADDRESS, "", "the hipStream_t among that call's arguments; 0: the null stream, or none"),
+	RTL_FIELD(struct rtl_hsa_dispatch, hip_stream, RTL_KIND_ADDRESS, "", "the hipStream_t among that call's arguments; 0: the null stream, or none"),
 	RTL_FIELD(struct rtl_hsa_dispatch, range, RTL_KIND_UINT, "", "instance of the innermost range of roctx there; 0: none that is recorded"),
 };
 

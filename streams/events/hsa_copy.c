@@ -32,7 +32,7 @@ _Static_assert(offsetof(struct rtl_hsa_copy, reserved) == 108, "rtl_hsa_copy");
 _Static_assert(offsetof(struct rtl_hsa_copy, scope) == 112, "rtl_hsa_copy");
 _Static_assert(offsetof(struct rtl_hsa_copy, scope_instance) == 120, "rtl_hsa_copy");
 _Static_assert(offsetof(struct rtl_hsa_copy, call_ns) == 128, "rtl_hsa_copy");
-_Static_assert(offsetof(struct rtl_hsa_copy, stream) == 136, "rtl_hsa_copy");
+_Static_assert(offsetof(struct rtl_hsa_copy, hip_stream) == 136, "rtl_hsa_copy");
 _Static_assert(offsetof(struct rtl_hsa_copy, range) == 144, "rtl_hsa_copy");
 
 static const struct rtl_field rtl_hsa_copy_fields[] = {
@@ -59,7 +59,7 @@ static const struct rtl_field rtl_hsa_copy_fields[] = {
 	RTL_FIELD(struct rtl_hsa_copy, scope, RTL_KIND_UID, "", "tracepoint of the innermost scope of the submitting thread (rtl/scope.h); 0: none"),
 	RTL_FIELD(struct rtl_hsa_copy, scope_instance, RTL_KIND_UINT, "", "instance of that scope"),
 	RTL_FIELD(struct rtl_hsa_copy, call_ns, RTL_KIND_TIME, "ns", "when the call of HIP that submitted it began; 0: none that is recorded"),
-	RTL_FIELD(struct rtl_hsa_copy, stream, RTL_KIND_ADDRESS, "", "the hipStream_t among that call's arguments; 0: the null stream, or none"),
+	RTL_FIELD(struct rtl_hsa_copy, hip_stream, RTL_KIND_ADDRESS, "", "the hipStream_t among that call's arguments; 0: the null stream, or none"),
 	RTL_FIELD(struct rtl_hsa_copy, range, RTL_KIND_UINT, "", "instance of the innermost range of roctx there; 0: none that is recorded"),
 };
 

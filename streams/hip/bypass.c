@@ -7,7 +7,7 @@
 #include <rtl/rtl.h>
 #include <string.h>
 
-#include "../common/cause.h"
+#include "../common/call_context.h"
 #include "preload.h"
 #include "real.h"
 
@@ -123,7 +123,7 @@ void hip_report_bypass(void)
 {
 	struct search search = {.name = NULL};
 
-	if (!cause_is_missing() || !hip_mode_has_calls() || !hip_is_preloaded() ||
+	if (!call_context_is_missing() || !hip_mode_has_calls() || !hip_is_preloaded() ||
 	    !hip_find_range(&search.begin, &search.end) || !dl_iterate_phdr(look, &search))
 		return;
 	rtl_log(RTL_LEVEL_WARNING, "hip",

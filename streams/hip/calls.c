@@ -183,13 +183,13 @@ fill(struct rtl_record *record, struct rtl_hip_call *payload, const struct hip_c
 	payload->status = end->status;
 	payload->result = end->result;
 	payload->parent = call->parent;
-	payload->stream = 0;
+	payload->hip_stream = 0;
 	payload->device = -1;
 	payload->flags = end->flags;
 	payload->work = end->work;
 	payload->tid = tid;
 	if (function->stream >= 0) {
-		payload->stream = slots[function->stream];
+		payload->hip_stream = slots[function->stream];
 		payload->flags |= RTL_HIP_CALL_STREAM;
 	}
 	if (function->device >= 0)
@@ -294,7 +294,8 @@ bool hip_call_begin(struct hip_call *call, enum hip_id id, const uint64_t *slots
 	call->id = id;
 	call->parent = call->parent_uid = 0;
 	if (!rtl_scope_current(&around)) {
-		call->parent = UNLIKELY(thread_cause.inner) ? thread_cause.inner : around.instance;
+		call->parent =
+			UNLIKELY(thread_context.inner) ? thread_context.inner : around.instance;
 		call->parent_uid = around.uid;
 	}
 	call->number = rtl_unique_id();
@@ -309,22 +310,22 @@ bool hip_call_begin(struct hip_call *call, enum hip_id id, const uint64_t *slots
 	if (rtl_enabled(hip_streams.debug, RTL_FUNCTION_WITH_ARGS_UNFINISHED))
 		keep_debug(call, slots);
 	call->scope = rtl_scope_push(uid, call->number, call->number);
-	call->around = thread_cause;
-	thread_cause.call_ticks = call->begin_ticks;
-	thread_cause.stream = hip_functions[id].stream >= 0 ? slots[hip_functions[id].stream] : 0;
-	thread_cause.work = 0;
+	call->around = thread_context;
+	thread_context.call_ticks = call->begin_ticks;
+	thread_context.hip_stream = hip_functions[id].stream >= 0 ? slots[hip_functions[id].stream] : 0;
+	thread_context.work = 0;
 	if (UNLIKELY(call->scope > RTL_SCOPE_DEPTH_MAX))
-		thread_cause.inner = thread_cause.correlation = call->number;
+		thread_context.inner = thread_context.correlation = call->number;
 	depth++;
 	return true;
 }
 
 static inline void leave(const struct hip_call *call)
 {
-	const uint64_t range = thread_cause.range; /* what it has pushed stays */
+	const uint64_t range = thread_context.range; /* what it has pushed stays */
 
-	thread_cause = call->around;
-	thread_cause.range = range;
+	thread_context = call->around;
+	thread_context.range = range;
 	rtl_scope_pop(call->scope);
 }
 
@@ -335,7 +336,7 @@ void hip_call_end(const struct hip_call *call, const uint64_t *slots, int64_t re
 		.end_ns = rtl_ticks_to_ns(rtl_ticks()),
 		.status = hip_enumeration_name(known[call->id].results, result),
 		.result = result,
-		.work = thread_cause.work,
+		.work = thread_context.work,
 		.succeeded = function->result_kind == 'e' && !result,
 		.flags = has_failed(function, result) ? RTL_HIP_CALL_FAILED : 0,
 	};

@@ -11,7 +11,7 @@
 #include <rtl/publish.h>
 #include <rtl/scope.h>
 
-#include "../common/cause.h"
+#include "../common/call_context.h"
 #include "../common/wanted.h"
 #include "functions.h"
 
@@ -37,7 +37,7 @@ struct hip_call {
 	uint64_t number; /* its instance, and correlation of what it causes */
 	uint64_t parent; /* instance of what encloses it */
 	uint64_t parent_uid;
-	struct cause around; /* as it was */
+	struct call_context around; /* as it was */
 };
 
 static inline unsigned hip_pair_wanted(struct rtl_stream *const *place, uint16_t begin)

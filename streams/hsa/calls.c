@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "../events/events.h"
-#include "collector.h"
+#include "interceptor.h"
 
 struct call_streams call_streams = {&rtl_stream_none, &rtl_stream_none};
 
@@ -39,12 +39,12 @@ void calls_name_all(void)
 							 .source = "libhsa-runtime64"};
 
 		(void)rtl_tracepoint_register(&desc, &call_function_ids[i].uid);
-		call_function_ids[i].name = collector_string(call_functions[i].name);
+		call_function_ids[i].name = interceptor_string(call_functions[i].name);
 	}
 	for (uint32_t i = 0; i < call_argument_count; i++)
-		call_argument_ids[i] = collector_string(call_arguments[i].name);
+		call_argument_ids[i] = interceptor_string(call_arguments[i].name);
 	for (uint32_t i = 0; i < call_enumerator_count; i++)
-		call_enumerator_ids[i] = collector_string(call_enumerators[i].name);
+		call_enumerator_ids[i] = interceptor_string(call_enumerators[i].name);
 }
 
 void calls_register(void)
@@ -52,7 +52,7 @@ void calls_register(void)
 	static bool done;
 
 	if (done ||
-	    (collector.config.mode != CONFIG_FULL && !calls_asked_by_name(RTL_STREAM_HSA_CALL)))
+	    (interceptor.config.mode != CONFIG_FULL && !calls_asked_by_name(RTL_STREAM_HSA_CALL)))
 		return;
 	if (rtl_stream_register(&call_stream_info, &call_streams.plain) ||
 	    rtl_stream_register(&call_debug_stream_info, &call_streams.debug)) {

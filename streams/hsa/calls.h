@@ -3,7 +3,7 @@
  * Calls of the HSA runtime's functions: the streams rtl.hsa.call and rtl.hsa.call.debug.
  *
  * generate_calls.py makes a wrapper for each function of calls.table. The wrappers stand outermost
- * in the runtime's tables, around the hooks of the collector's other parts. What the collector
+ * in the runtime's tables, around the hooks of the interceptor's other parts. What the interceptor
  * calls itself goes through entries that were kept before. The runtime calls itself through the
  * tables here and there (ROCm 7 when it freezes an executable): a call within another that does not
  * call the application back is not the application's, and is not shown.

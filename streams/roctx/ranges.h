@@ -21,7 +21,7 @@ struct range {
 	uint64_t parent_uid;
 	uint64_t correlation;
 	uint64_t id;    /* of a started range */
-	uint64_t inner; /* thread_cause.inner (common/cause.h) as it was */
+	uint64_t inner; /* thread_context.inner (common/call_context.h) as it was */
 	uint32_t scope; /* of a pushed range: to be closed */
 	uint32_t begin_tid;
 	int32_t level; /* -1: started */

@@ -18,7 +18,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "../common/cause.h"
+#include "../common/call_context.h"
 #include "../common/next.h"
 #include "../common/paused.h"
 #include "../common/text.h"
@@ -170,14 +170,14 @@ static void open_range(struct range *range, const struct name *name)
 		.cut = name->cut,
 		.level = -1,
 		.begin_ticks = rtl_ticks(),
-		.inner = thread_cause.inner,
+		.inner = thread_context.inner,
 	};
 	if (rtl_scope_current(&around))
 		return;
-	range->parent = thread_cause.inner ? thread_cause.inner : around.instance;
+	range->parent = thread_context.inner ? thread_context.inner : around.instance;
 	range->parent_uid = around.uid;
 	range->correlation =
-		thread_cause.correlation ? thread_cause.correlation : around.correlation;
+		thread_context.correlation ? thread_context.correlation : around.correlation;
 }
 
 /* name_length: how much of the name there is room for. */
@@ -324,9 +324,9 @@ int roctxRangePushA(const char *message)
 		range.scope = rtl_scope_push(range_uid, range.instance, 0);
 		keep(&range);
 		if (ranges_push(&range)) {
-			thread_cause.range = range.instance;
+			thread_context.range = range.instance;
 			if (range.scope > RTL_SCOPE_DEPTH_MAX)
-				thread_cause.inner = range.instance;
+				thread_context.inner = range.instance;
 			publish_begin(&range);
 		} else {
 			rtl_open_close(stream, range.open, range.instance);
@@ -349,8 +349,8 @@ int roctxRangePop(void)
 	if (ranges_pop(&range)) {
 		const struct range *around = ranges_top();
 
-		thread_cause.range = around ? around->instance : 0;
-		thread_cause.inner = range.inner;
+		thread_context.range = around ? around->instance : 0;
+		thread_context.inner = range.inner;
 		rtl_scope_pop(range.scope);
 		publish_end(&range);
 	}

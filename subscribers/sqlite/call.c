@@ -123,7 +123,7 @@ static struct row_rtl_call call_row(const struct process *process, const struct 
 static void add_hip_call(struct sub *sub, struct row_rtl_call row, const struct rtl_hip_call *call,
 			 int64_t work)
 {
-	const int64_t parent = (int64_t)call->parent, stream = (int64_t)call->stream,
+	const int64_t parent = (int64_t)call->parent, stream = (int64_t)call->hip_stream,
 		      device = call->device, flags = call->flags;
 
 	row.parent = &parent;

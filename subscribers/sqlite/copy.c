@@ -132,8 +132,8 @@ static void write_copyapi(struct sub *sub, const struct rtl_hsa_copy *c, int64_t
 		return;
 	snprintf(dst, sizeof(dst), "0x%" PRIx64, c->dst);
 	snprintf(src, sizeof(src), "0x%" PRIx64, c->src);
-	if (c->stream)
-		snprintf(stream, sizeof(stream), "0x%" PRIx64, c->stream);
+	if (c->hip_stream)
+		snprintf(stream, sizeof(stream), "0x%" PRIx64, c->hip_stream);
 	table_add_rocpd_copyapi(&sub->copyapi,
 				&(struct row_rocpd_copyapi){
 					.api_ptr_id = api,

@@ -301,7 +301,7 @@ static void write_launch(struct sub *sub, struct process *process, const struct 
 			 int64_t api, int64_t name)
 {
 	if (call_category(sub, process, d->scope) == sub->names.launch)
-		write_kernelapi(sub, d, api, name, d->stream);
+		write_kernelapi(sub, d, api, name, d->hip_stream);
 }
 
 /* The event's payload is whole. */

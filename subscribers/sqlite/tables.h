@@ -546,7 +546,7 @@ static inline void table_add_rtl_dispatch(struct rows *rows, const struct proces
 	else
 		cell_null(&cell[20]);
 	if (p->call_ns)
-		cell_int(&cell[21], (int64_t)(p->stream));
+		cell_int(&cell[21], (int64_t)(p->hip_stream));
 	else
 		cell_null(&cell[21]);
 	if (p->range)
@@ -646,7 +646,7 @@ static inline void table_add_rtl_copy(struct rows *rows, const struct process *p
 	else
 		cell_null(&cell[26]);
 	if (p->call_ns)
-		cell_int(&cell[27], (int64_t)(p->stream));
+		cell_int(&cell[27], (int64_t)(p->hip_stream));
 	else
 		cell_null(&cell[27]);
 	if (p->range)

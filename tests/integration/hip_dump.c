@@ -56,8 +56,8 @@ static void dump_call(const struct dump *dump, const struct rtl_event *e, const 
 		" begin=%" PRIu64 " end=%" PRIu64 " time=%" PRIu64 " result=%" PRId64
 		" status=%s stream=0x%" PRIx64 " device=%d flags=%u category=%s",
 		word, text(dump, e, c->function), e->tid, e->instance, e->correlation, c->parent,
-		c->begin_ns, c->end_ns, e->time_ns, c->result, text(dump, e, c->status), c->stream,
-		c->device, c->flags, metadata(dump, e, "category"));
+		c->begin_ns, c->end_ns, e->time_ns, c->result, text(dump, e, c->status),
+		c->hip_stream, c->device, c->flags, metadata(dump, e, "category"));
 }
 
 static void dump_calls(void *user, const struct rtl_event *const *events, size_t count)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Compares what the HSA collector published with the software GPU's log, row by row.
+"""Compares what the HSA interceptor published with the software GPU's log, row by row.
 
     hsa_compare.py TRACE LOG [--tick NS] [--missed N] [--late] [--blind N] [--unnamed] [--own FILE]
                    [--own-copies FILE] [--copies-missed N] [--lite]

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A subscriber for tests of the HSA collector: one line of text for each event of rtl.hsa.
+ * A subscriber for tests of the HSA interceptor: one line of text for each event of rtl.hsa.
  *
  *	dispatch gpu=1 queue=1 packet=0 kernel=NAME grid=64,1,1 workgroup=64,1,1 begin=NS end=NS
  *		submit=NS tid=N flags=N group=N private=N time=NS

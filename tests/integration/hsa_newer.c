@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../streams/hsa/runtime/collector.h"
+#include "../../streams/hsa/runtime/interceptor.h"
 
 #define ENTRIES 92
 #define PLACE   86

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../streams/hsa/runtime/collector.h"
+#include "../../streams/hsa/runtime/interceptor.h"
 
 #include "hsa_program.h"
 

@@ -26,7 +26,7 @@ extern "C" {
 /** Bits of rtl_hip_call.flags. */
 enum rtl_hip_call_flags {
 	RTL_HIP_CALL_FAILED = 1, /**< The status that it returned tells of a failure. */
-	/** A stream is among its arguments: stream is that, and 0 the null stream. */
+	/** A stream is among its arguments: hip_stream is that, and 0 the null stream. */
 	RTL_HIP_CALL_STREAM = 2,
 	RTL_HIP_CALL_UNFINISHED = 4, /**< It had not returned when the process ended. */
 };
@@ -51,7 +51,7 @@ struct rtl_hip_call {
 	int64_t result; /**< what it returned, as a number or address; 0: nothing */
 	uint64_t parent; /**< instance of the call or region around it; 0: none */
 	/** the hipStream_t among its arguments, see RTL_HIP_CALL_STREAM; 0: the null stream */
-	uint64_t stream;
+	uint64_t hip_stream;
 	int32_t device; /**< the device among its arguments; -1: none */
 	uint32_t flags; /**< bits: enum rtl_hip_call_flags */
 	/**

@@ -100,7 +100,7 @@ struct rtl_hsa_dispatch {
 	/** when the call of HIP that submitted it began; 0: none that is recorded */
 	uint64_t call_ns;
 	/** the hipStream_t among that call's arguments; 0: the null stream, or none */
-	uint64_t stream;
+	uint64_t hip_stream;
 	/** instance of the innermost range of roctx there; 0: none that is recorded */
 	uint64_t range;
 };

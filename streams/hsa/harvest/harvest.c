@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "../../common/fork_lock.h"
-#include "collector.h"
 #include "harvest_queues.h"
+#include "interceptor.h"
 #include "queue.h"
 #include "relay.h"
 
@@ -238,10 +238,10 @@ static bool is_worth_waiting(struct harvester *harvester, const struct patience 
 {
 	const uint32_t outs = atomic_load_explicit(&harvester->outs, memory_order_relaxed);
 	const uint64_t most_ns = is_out(harvester) || outs != patience->outs
-					 ? collector.config.wait_ms * 1000000ull
+					 ? interceptor.config.wait_ms * 1000000ull
 					 : OWNER_WAIT_NS;
 
-	if (!collector_on() ||
+	if (!interceptor_on() ||
 	    atomic_load_explicit(&harvester->stuck, memory_order_relaxed) == outs + 1)
 		return false;
 	if (rtl_clock_ns() - patience->since_ns < most_ns)
@@ -278,8 +278,8 @@ static struct harvester *to_help(void)
 	/* Acquire: pairs with the release in start. */
 	struct harvester *harvester = atomic_load_explicit(&harvest.current, memory_order_acquire);
 
-	return !harvester || self || !collector_on() || relay_is_runtime_thread() ? NULL
-										  : harvester;
+	return !harvester || self || !interceptor_on() || relay_is_runtime_thread() ? NULL
+										    : harvester;
 }
 
 /* In a pass: publishes what has finished, as harvest_queues_help. There is no cancellation point in
@@ -368,7 +368,7 @@ __attribute__((cold)) void harvest_catch_up(void)
 	if (!harvester || is_own(harvester) || catch_up(harvester))
 		return;
 	/* Where it has been stuck for long, it is not the processor that it lacks. */
-	while (collector.config.wait_ms && collector_on() && lateness() >= LATE &&
+	while (interceptor.config.wait_ms && interceptor_on() && lateness() >= LATE &&
 	       lateness() < STUCK) {
 		wait_for_pass(GIVE_WAY_NS);
 		if (catch_up(harvester))
@@ -391,12 +391,12 @@ void harvest_leaving(void)
 	uint64_t until_ns;
 
 	/* The child of a vfork has its parent's memory. */
-	if (!collector_on() || !atomic_load_explicit(&harvest.current, memory_order_acquire) ||
+	if (!interceptor_on() || !atomic_load_explicit(&harvest.current, memory_order_acquire) ||
 	    self || getpid() != atomic_load_explicit(&harvest.process, memory_order_relaxed))
 		return;
 	until_ns = rtl_clock_ns() + LEAVING_NS;
 	/* One pass may have been half done. */
-	while (harvest_passes() - passes < 2 && collector_on() && rtl_clock_ns() < until_ns)
+	while (harvest_passes() - passes < 2 && interceptor_on() && rtl_clock_ns() < until_ns)
 		harvest_wait_pass();
 	errno = saved;
 }
@@ -479,10 +479,10 @@ static bool pass(struct harvester *harvester, uint32_t number, bool may_wait)
 static bool may_wait_for_room(const struct harvester *harvester)
 {
 	return atomic_load_explicit(&harvester->stop_at_ns, memory_order_acquire) ||
-	       harvester->no_room >= NO_ROOM_PASSES || !collector.config.wait_ms ||
-	       rtl_room(collector.stream, RTL_TASK_END, 0) == RTL_ENOTSUP ||
-	       rtl_room(collector.copies, RTL_TRANSFER_END, 0) == RTL_ENOTSUP ||
-	       rtl_room(collector.stream, RTL_BARRIER_END, 0) == RTL_ENOTSUP;
+	       harvester->no_room >= NO_ROOM_PASSES || !interceptor.config.wait_ms ||
+	       rtl_room(interceptor.stream, RTL_TASK_END, 0) == RTL_ENOTSUP ||
+	       rtl_room(interceptor.copies, RTL_TRANSFER_END, 0) == RTL_ENOTSUP ||
+	       rtl_room(interceptor.stream, RTL_BARRIER_END, 0) == RTL_ENOTSUP;
 }
 
 /* Whether it is time to end: asked to, and nothing is under way or there is no more time; or the
@@ -583,7 +583,7 @@ static struct harvester *make_harvester(void)
 	}
 	atomic_store_explicit(&harvester->turn, TURN_IN, memory_order_relaxed);
 	atomic_store_explicit(&harvester->stop_at_ns, 0, memory_order_relaxed);
-	harvester->queues.wanted = rtl_enabled(collector.stream, RTL_METADATA);
+	harvester->queues.wanted = rtl_enabled(interceptor.stream, RTL_METADATA);
 	return harvester;
 }
 
@@ -638,7 +638,7 @@ int harvest_start(void)
 
 	pthread_mutex_lock(&harvest.lock);
 	/* Whoever stops it has said so before he took the lock. */
-	stopped = !collector_on();
+	stopped = !interceptor_on();
 	if (!stopped && !harvest.running)
 		error = start();
 	pthread_mutex_unlock(&harvest.lock);
@@ -675,7 +675,7 @@ void harvest_drain(struct queue *queue, uint32_t timeout_ms)
 	/* Where this thread cannot look, one pass may have been half done: the second one has seen
 	 * all that was submitted. */
 	while (((!looked && harvest_passes() - passes < 2) || !is_drained(queue, next_id)) &&
-	       rtl_clock_ns() < deadline && collector_on())
+	       rtl_clock_ns() < deadline && interceptor_on())
 		harvest_wait_pass();
 }
 
@@ -733,7 +733,8 @@ void harvest_stop(uint32_t timeout_ms)
 		/* For what is under way, then for the last pass; and if it waits for a subscriber,
 		 * as long as a submitting thread would. */
 		least_ms = (uint64_t)timeout_ms + LAST_PASS_MS;
-		most_ms = least_ms > collector.config.wait_ms ? least_ms : collector.config.wait_ms;
+		most_ms = least_ms > interceptor.config.wait_ms ? least_ms
+								: interceptor.config.wait_ms;
 		wait_until_ended(harvester, now + least_ms * 1000000, now + most_ms * 1000000);
 	}
 	pthread_mutex_unlock(&harvest.lock);

@@ -3,9 +3,9 @@
 #include "harvest_queues.h"
 
 #include "agents.h"
-#include "collector.h"
 #include "copy_publish.h"
 #include "harvest.h"
+#include "interceptor.h"
 #include "publish.h"
 #include "queue.h"
 #include "relay.h"
@@ -66,7 +66,7 @@ static bool slot_finished(struct slot *slot)
 		slot->end_ticks = signal->end_ts;
 		return true;
 	case SLOT_WATCH:
-		return watch_finished(slot);
+		return signal_watch_finished(slot);
 	default:
 		/* Pairs with the release in signal_watch.c's finish. */
 		return atomic_load_explicit(&slot->done, memory_order_acquire);
@@ -179,7 +179,8 @@ static void grow(struct queue *queue)
  * submitted to know whether there is room for more (room.c). */
 static bool stays_watched(const struct queue *queue)
 {
-	return atomic_load_explicit(&collector.state, memory_order_relaxed) == COLLECTOR_ENDED &&
+	return atomic_load_explicit(&interceptor.state, memory_order_relaxed) ==
+		       INTERCEPTOR_ENDED &&
 	       !atomic_load_explicit(&queue->dead, memory_order_relaxed);
 }
 
@@ -204,14 +205,14 @@ static bool abandon(struct queue *queue, const char *cause)
 			before = number;
 		} else {
 			if (slot->kind == SLOT_WATCH && !watched)
-				watch_leave(slot);
+				signal_watch_leave(slot);
 			take_out(pool, before, number);
 		}
 		number = next;
 	}
 	if (lost)
-		rtl_stream_count_missed(queue->copies ? collector.copies : collector.stream, cause,
-					lost);
+		rtl_stream_count_missed(queue->copies ? interceptor.copies : interceptor.stream,
+					cause, lost);
 	rtl_pending_end(queue->pending, lost);
 	return empty;
 }
@@ -224,7 +225,7 @@ static void count_lite(struct queue *queue)
 
 	if (lite == queue->lite_counted)
 		return;
-	rtl_stream_count_missed(collector.stream, "mode lite: dispatch has a completion signal",
+	rtl_stream_count_missed(interceptor.stream, "mode lite: dispatch has a completion signal",
 				lite - queue->lite_counted);
 	rtl_pending_end(queue->pending, lite - queue->lite_counted);
 	queue->lite_counted = lite;
@@ -256,7 +257,7 @@ static void bury(struct harvest_queues *queues, struct allowed *allowed)
  * once more. */
 static void announce(struct harvest_queues *queues)
 {
-	const bool wanted = rtl_enabled(collector.stream, RTL_METADATA);
+	const bool wanted = rtl_enabled(interceptor.stream, RTL_METADATA);
 
 	if (wanted && !queues->wanted)
 		agents_publish();

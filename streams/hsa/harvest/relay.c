@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "../../common/fork_lock.h"
-#include "collector.h"
+#include "interceptor.h"
 #include "signal_watch.h"
 
 /* The driver has 4094 events for a process, and the application needs some. */
@@ -90,15 +90,15 @@ static bool is_complete(const struct relay *relay)
 			       __ATOMIC_ACQUIRE) < 1;
 }
 
-/* The slot may be the harvester's, and reused, once watch_relay has returned. */
+/* The slot may be the harvester's, and reused, once signal_watch_relay has returned. */
 static void complete(struct relay *relay)
 {
 	amd_signal_t *ours = (amd_signal_t *)relay->signal.handle;
 
 	if (relay->slot->is_copy)
-		watch_relay_copy(relay->slot, relay->theirs, relay->signal.handle);
+		signal_watch_relay_copy(relay->slot, relay->theirs, relay->signal.handle);
 	else
-		watch_relay(relay->slot, relay->theirs, ours->start_ts, ours->end_ts);
+		signal_watch_relay(relay->slot, relay->theirs, ours->start_ts, ours->end_ts);
 	ours->start_ts = ours->end_ts = 0;
 	__atomic_store_n(&ours->value, 1, __ATOMIC_RELEASE);
 	release(relay);
@@ -157,10 +157,10 @@ static bool make_relay(void)
 	pthread_mutex_lock(&relays.lock);
 	relay->runtime = relays.runtime;
 	pthread_mutex_unlock(&relays.lock);
-	if (collector.hsa.signal_create(1, 0, NULL, &relay->signal))
+	if (interceptor.hsa.signal_create(1, 0, NULL, &relay->signal))
 		goto failed;
-	if (collector.hsa.signal_async_handler(relay->signal, HSA_SIGNAL_CONDITION_LT, 1, completed,
-					       relay))
+	if (interceptor.hsa.signal_async_handler(relay->signal, HSA_SIGNAL_CONDITION_LT, 1,
+						 completed, relay))
 		goto no_handler;
 	pthread_mutex_lock(&relays.lock);
 	make_free(relay);
@@ -168,7 +168,7 @@ static bool make_relay(void)
 	return true;
 
 no_handler:
-	collector.hsa.signal_destroy(relay->signal);
+	interceptor.hsa.signal_destroy(relay->signal);
 failed:
 	free(relay);
 	return false;
@@ -251,7 +251,7 @@ static bool found(hsa_signal_value_t value, void *data)
 {
 	(void)value;
 	atomic_store_explicit(&relay_thread, rtl_thread_id(), memory_order_relaxed);
-	collector.hsa.signal_destroy((hsa_signal_t){(uint64_t)(uintptr_t)data});
+	interceptor.hsa.signal_destroy((hsa_signal_t){(uint64_t)(uintptr_t)data});
 	return false;
 }
 
@@ -260,11 +260,11 @@ void relay_find_thread(void)
 {
 	hsa_signal_t signal;
 
-	if (collector.hsa.signal_create(0, 0, NULL, &signal))
+	if (interceptor.hsa.signal_create(0, 0, NULL, &signal))
 		return;
-	if (collector.hsa.signal_async_handler(signal, HSA_SIGNAL_CONDITION_LT, 1, found,
-					       (void *)(uintptr_t)signal.handle))
-		collector.hsa.signal_destroy(signal);
+	if (interceptor.hsa.signal_async_handler(signal, HSA_SIGNAL_CONDITION_LT, 1, found,
+						 (void *)(uintptr_t)signal.handle))
+		interceptor.hsa.signal_destroy(signal);
 }
 
 void relay_forget(void)

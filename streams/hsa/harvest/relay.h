@@ -45,8 +45,8 @@ static inline bool relay_in_lane(uint32_t lane)
 	return atomic_load_explicit(&relay_lanes[lane % RELAY_LANES], memory_order_acquire) != 0;
 }
 
-/* A relay for the slot, which watch_enter has made a SLOT_RELAY: the handle of its signal, or 0
- * if there is none left. */
+/* A relay for the slot, which signal_watch_enter has made a SLOT_RELAY: the handle of its signal,
+ * or 0 if there is none left. */
 uint64_t relay_take(struct slot *slot, uint32_t lane);
 
 /* Gives back the relay of a copy that was refused: its signal was not used. */

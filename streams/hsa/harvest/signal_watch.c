@@ -5,34 +5,35 @@
 #include <rtl/events.h>
 
 #include "../../common/fork_lock.h"
-#include "collector.h"
+#include "interceptor.h"
 
-struct watch_bucket watch_buckets[WATCH_BUCKETS] = {
+struct signal_watch_bucket signal_watch_buckets[WATCH_BUCKETS] = {
 	[0 ... WATCH_BUCKETS - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
-FORK_LOCKS(buckets, watch_buckets[0].lock, WATCH_BUCKETS, sizeof(struct watch_bucket));
+FORK_LOCKS(buckets, signal_watch_buckets[0].lock, WATCH_BUCKETS,
+	   sizeof(struct signal_watch_bucket));
 
-static struct watch_bucket *lock_bucket(uint64_t signal)
+static struct signal_watch_bucket *lock_bucket(uint64_t signal)
 {
-	struct watch_bucket *bucket = watch_bucket_of(signal);
+	struct signal_watch_bucket *bucket = signal_watch_bucket_of(signal);
 
 	pthread_mutex_lock(&bucket->lock);
 	return bucket;
 }
 
-uint32_t watch_entries(void)
+uint32_t signal_watch_entries(void)
 {
 	uint32_t count = 0;
 
 	for (int i = 0; i < WATCH_BUCKETS; i++) {
-		pthread_mutex_lock(&watch_buckets[i].lock);
-		for (const struct slot *s = watch_buckets[i].first; s; s = s->watch_next)
+		pthread_mutex_lock(&signal_watch_buckets[i].lock);
+		for (const struct slot *s = signal_watch_buckets[i].first; s; s = s->watch_next)
 			count++;
-		pthread_mutex_unlock(&watch_buckets[i].lock);
+		pthread_mutex_unlock(&signal_watch_buckets[i].lock);
 	}
 	return count;
 }
 
-static void unlock_bucket(struct watch_bucket *bucket)
+static void unlock_bucket(struct signal_watch_bucket *bucket)
 {
 	pthread_mutex_unlock(&bucket->lock);
 }
@@ -48,11 +49,11 @@ static int64_t load_value(const amd_signal_t *signal)
 	return __atomic_load_n(&signal->value, __ATOMIC_ACQUIRE);
 }
 
-static void unlink_slot(struct watch_bucket *bucket, struct slot *slot)
+static void unlink_slot(struct signal_watch_bucket *bucket, struct slot *slot)
 {
 	for (struct slot **link = &bucket->first; *link; link = &(*link)->watch_next) {
 		if (*link == slot) {
-			/* Relaxed: see watch_is_used. */
+			/* Relaxed: see signal_watch_is_used. */
 			__atomic_store_n(link, slot->watch_next, __ATOMIC_RELAXED);
 			return;
 		}
@@ -60,10 +61,10 @@ static void unlink_slot(struct watch_bucket *bucket, struct slot *slot)
 }
 
 /* The slot is out of the table; from here on it is the harvester's alone. */
-static void finish(struct watch_bucket *bucket, struct slot *slot)
+static void finish(struct signal_watch_bucket *bucket, struct slot *slot)
 {
 	unlink_slot(bucket, slot);
-	/* Pairs with the acquire in watch_finished and in the harvester's slot_finished. */
+	/* Pairs with the acquire in signal_watch_finished and in the harvester's slot_finished. */
 	atomic_store_explicit(&slot->done, true, memory_order_release);
 }
 
@@ -107,7 +108,7 @@ static bool copy_times(const struct slot *slot, uint64_t *begin, uint64_t *end, 
 	return *end != slot->end_ticks;
 }
 
-static bool capture_copy(struct watch_bucket *bucket, struct slot *slot)
+static bool capture_copy(struct signal_watch_bucket *bucket, struct slot *slot)
 {
 	uint64_t begin, end;
 	uint32_t how;
@@ -133,7 +134,7 @@ static bool has_times(const struct slot *slot)
 }
 
 /* Takes the times from the signal if the dispatch or copy has left them there. */
-static bool capture(struct watch_bucket *bucket, struct slot *slot)
+static bool capture(struct signal_watch_bucket *bucket, struct slot *slot)
 {
 	if (slot->is_copy)
 		return capture_copy(bucket, slot);
@@ -148,22 +149,22 @@ static bool capture(struct watch_bucket *bucket, struct slot *slot)
 	return true;
 }
 
-static void link_slot(struct watch_bucket *bucket, struct slot *slot, uint64_t signal)
+static void link_slot(struct signal_watch_bucket *bucket, struct slot *slot, uint64_t signal)
 {
 	slot->watched = signal;
 	slot->watch_next = bucket->first;
-	/* Relaxed would do for watch_is_used; release: see fork_lock.h. */
+	/* Relaxed would do for signal_watch_is_used; release: see fork_lock.h. */
 	__atomic_store_n(&bucket->first, slot, __ATOMIC_RELEASE);
 	/* Before it is submitted: nobody else looks at it yet. */
 	atomic_store_explicit(&slot->done, false, memory_order_relaxed);
 }
 
-enum slot_kind watch_enter(struct slot *slot, uint64_t signal, bool behind_relays)
+enum slot_kind signal_watch_enter(struct slot *slot, uint64_t signal, bool behind_relays)
 {
 	const amd_signal_t *theirs = (const amd_signal_t *)signal;
-	struct watch_bucket *bucket = lock_bucket(signal);
+	struct signal_watch_bucket *bucket = lock_bucket(signal);
 	bool shared = behind_relays || load_value(theirs) != 1 ||
-		      atomic_load_explicit(&collector.blind, memory_order_relaxed);
+		      atomic_load_explicit(&interceptor.blind, memory_order_relaxed);
 
 	for (struct slot *other = bucket->first, *next; other; other = next) {
 		next = other->watch_next;
@@ -182,10 +183,10 @@ enum slot_kind watch_enter(struct slot *slot, uint64_t signal, bool behind_relay
  * A dispatch under way on the signal does not matter to a copy, nor do relayed copies: they give
  * the signal their times only while none of ours that it would be mixed up with is under way.
  */
-enum slot_kind watch_enter_copy(struct slot *slot, uint64_t signal)
+enum slot_kind signal_watch_enter_copy(struct slot *slot, uint64_t signal)
 {
 	const struct shared_signal *shared = shared_signal(signal);
-	struct watch_bucket *bucket = lock_bucket(signal);
+	struct signal_watch_bucket *bucket = lock_bucket(signal);
 	bool taken = false;
 
 	for (struct slot *other = bucket->first, *next; other; other = next) {
@@ -206,9 +207,9 @@ enum slot_kind watch_enter_copy(struct slot *slot, uint64_t signal)
 	return (enum slot_kind)slot->kind;
 }
 
-void watch_spoil(uint64_t signal)
+void signal_watch_spoil(uint64_t signal)
 {
-	struct watch_bucket *bucket = lock_bucket(signal);
+	struct signal_watch_bucket *bucket = lock_bucket(signal);
 
 	for (struct slot *slot = bucket->first, *next; slot; slot = next) {
 		next = slot->watch_next;
@@ -219,9 +220,9 @@ void watch_spoil(uint64_t signal)
 	unlock_bucket(bucket);
 }
 
-void watch_leave(struct slot *slot)
+void signal_watch_leave(struct slot *slot)
 {
-	struct watch_bucket *bucket = lock_bucket(slot->watched);
+	struct signal_watch_bucket *bucket = lock_bucket(slot->watched);
 
 	unlink_slot(bucket, slot);
 	unlock_bucket(bucket);
@@ -233,7 +234,7 @@ void watch_leave(struct slot *slot)
  * With new times, a value that has not changed may mean that it is about to change, or that it
  * was set again.
  */
-static bool look(struct watch_bucket *bucket, struct slot *slot)
+static bool look(struct signal_watch_bucket *bucket, struct slot *slot)
 {
 	const amd_signal_t *signal = (const amd_signal_t *)slot->watched;
 	const bool dropped = load_value(signal) < 1;
@@ -250,13 +251,13 @@ static bool look(struct watch_bucket *bucket, struct slot *slot)
 	return true;
 }
 
-bool watch_finished(struct slot *slot)
+bool signal_watch_finished(struct slot *slot)
 {
 	/* Pairs with the release in finish. */
 	if (atomic_load_explicit(&slot->done, memory_order_acquire))
 		return true;
 	const uint64_t signal = slot->watched;
-	struct watch_bucket *bucket = lock_bucket(signal);
+	struct signal_watch_bucket *bucket = lock_bucket(signal);
 	bool finished = atomic_load_explicit(&slot->done, memory_order_acquire);
 
 	if (!finished)
@@ -265,7 +266,7 @@ bool watch_finished(struct slot *slot)
 	return finished;
 }
 
-bool watch_seems_over(struct slot *slot)
+bool signal_watch_seems_over(struct slot *slot)
 {
 	/* Pairs with the release in finish. */
 	if (atomic_load_explicit(&slot->done, memory_order_acquire))
@@ -273,7 +274,7 @@ bool watch_seems_over(struct slot *slot)
 	if (slot->kind != SLOT_WATCH)
 		return false;
 	const uint64_t signal = slot->watched;
-	struct watch_bucket *bucket = lock_bucket(signal);
+	struct signal_watch_bucket *bucket = lock_bucket(signal);
 	/* As long as it is not done, the signal exists. */
 	const bool over = atomic_load_explicit(&slot->done, memory_order_acquire) ||
 			  load_value((const amd_signal_t *)signal) < 1 || has_times(slot);
@@ -282,9 +283,9 @@ bool watch_seems_over(struct slot *slot)
 	return over;
 }
 
-void watch_reused_slowly(uint64_t signal)
+void signal_watch_reused_slowly(uint64_t signal)
 {
-	struct watch_bucket *bucket = lock_bucket(signal);
+	struct signal_watch_bucket *bucket = lock_bucket(signal);
 
 	for (struct slot *slot = bucket->first, *next; slot; slot = next) {
 		next = slot->watch_next;
@@ -294,9 +295,9 @@ void watch_reused_slowly(uint64_t signal)
 	unlock_bucket(bucket);
 }
 
-void watch_destroyed_slowly(uint64_t signal)
+void signal_watch_destroyed_slowly(uint64_t signal)
 {
-	struct watch_bucket *bucket = lock_bucket(signal);
+	struct signal_watch_bucket *bucket = lock_bucket(signal);
 
 	for (struct slot *slot = bucket->first, *next; slot; slot = next) {
 		next = slot->watch_next;
@@ -317,8 +318,8 @@ void watch_destroyed_slowly(uint64_t signal)
  * times we have not read yet, must not take them for its own; and a dispatch that ended earlier,
  * but is relayed later, must not overwrite them: the last one's times remain, as on the GPU.
  */
-static void tell_others(struct watch_bucket *bucket, const struct slot *relayed, uint64_t signal,
-			uint64_t end)
+static void tell_others(struct signal_watch_bucket *bucket, const struct slot *relayed,
+			uint64_t signal, uint64_t end)
 {
 	for (struct slot *slot = bucket->first, *next; slot; slot = next) {
 		next = slot->watch_next;
@@ -334,7 +335,7 @@ static void tell_others(struct watch_bucket *bucket, const struct slot *relayed,
 
 /* What the packet processor does at the end of a packet: times, then the value, with its event
  * if it has one (the runtime's function raises it). */
-static void complete(struct watch_bucket *bucket, const struct slot *slot, uint64_t signal,
+static void complete(struct signal_watch_bucket *bucket, const struct slot *slot, uint64_t signal,
 		     uint64_t begin, uint64_t end)
 {
 	amd_signal_t *theirs = (amd_signal_t *)signal;
@@ -344,12 +345,13 @@ static void complete(struct watch_bucket *bucket, const struct slot *slot, uint6
 		__atomic_store_n(&theirs->start_ts, begin, __ATOMIC_RELAXED);
 		__atomic_store_n(&theirs->end_ts, end, __ATOMIC_RELAXED);
 	}
-	collector.hsa.signal_subtract((hsa_signal_t){signal}, 1);
+	interceptor.hsa.signal_subtract((hsa_signal_t){signal}, 1);
 }
 
-void watch_relay(struct slot *slot, uint64_t signal, uint64_t begin_ticks, uint64_t end_ticks)
+void signal_watch_relay(struct slot *slot, uint64_t signal, uint64_t begin_ticks,
+			uint64_t end_ticks)
 {
-	struct watch_bucket *bucket = lock_bucket(signal);
+	struct signal_watch_bucket *bucket = lock_bucket(signal);
 
 	if (slot->watched)
 		complete(bucket, slot, signal, begin_ticks, end_ticks);
@@ -360,7 +362,7 @@ void watch_relay(struct slot *slot, uint64_t signal, uint64_t begin_ticks, uint6
 }
 
 /* Whether a copy under way writes its times to the signal by itself. */
-static bool copy_under_way(struct watch_bucket *bucket, uint64_t signal)
+static bool copy_under_way(struct signal_watch_bucket *bucket, uint64_t signal)
 {
 	bool found = false;
 
@@ -376,7 +378,7 @@ static bool copy_under_way(struct watch_bucket *bucket, uint64_t signal)
  * Gives the signal the times of a relayed copy, where the engine would have written them. If
  * another copy is under way there, it will end later, and its times are the ones to stay.
  */
-static void give_times(struct watch_bucket *bucket, const struct slot *slot, uint64_t signal,
+static void give_times(struct signal_watch_bucket *bucket, const struct slot *slot, uint64_t signal,
 		       uint64_t begin, uint64_t end)
 {
 	struct shared_signal *theirs = shared_signal(signal);
@@ -390,9 +392,9 @@ static void give_times(struct watch_bucket *bucket, const struct slot *slot, uin
 	__atomic_store_n(at, end, __ATOMIC_RELAXED);
 }
 
-void watch_relay_copy(struct slot *slot, uint64_t signal, uint64_t relay)
+void signal_watch_relay_copy(struct slot *slot, uint64_t signal, uint64_t relay)
 {
-	struct watch_bucket *bucket = lock_bucket(signal);
+	struct signal_watch_bucket *bucket = lock_bucket(signal);
 	struct shared_signal *ours = shared_signal(relay);
 	const bool by_sdma = ours->sdma_end != 0;
 
@@ -403,7 +405,7 @@ void watch_relay_copy(struct slot *slot, uint64_t signal, uint64_t relay)
 	if (slot->watched) {
 		if (slot->end_ticks)
 			give_times(bucket, slot, signal, slot->begin_ticks, slot->end_ticks);
-		collector.hsa.signal_subtract((hsa_signal_t){signal}, 1);
+		interceptor.hsa.signal_subtract((hsa_signal_t){signal}, 1);
 	}
 	finish(bucket, slot);
 	unlock_bucket(bucket);

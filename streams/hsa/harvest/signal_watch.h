@@ -20,8 +20,8 @@
  * a relay while it completes the application's signal (so that the application cannot destroy
  * it meanwhile). Never held while waiting for anything.
  */
-#ifndef STREAMS_HSA_WATCH_H
-#define STREAMS_HSA_WATCH_H
+#ifndef STREAMS_HSA_SIGNAL_WATCH_H
+#define STREAMS_HSA_SIGNAL_WATCH_H
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -33,81 +33,83 @@
 #define WATCH_BUCKETS 256
 
 /* A line of its own: the harvester empties it while threads that submit fill others. */
-struct watch_bucket {
+struct signal_watch_bucket {
 	pthread_mutex_t lock;
-	/* The lock's, but for watch_is_used: written with relaxed atomic stores. */
+	/* The lock's, but for signal_watch_is_used: written with relaxed atomic stores. */
 	struct slot *first;
 } __attribute__((aligned(64)));
 
-extern struct watch_bucket watch_buckets[WATCH_BUCKETS];
+extern struct signal_watch_bucket signal_watch_buckets[WATCH_BUCKETS];
 
-static inline struct watch_bucket *watch_bucket_of(uint64_t signal)
+static inline struct signal_watch_bucket *signal_watch_bucket_of(uint64_t signal)
 {
-	return &watch_buckets[(signal * 0x9e3779b97f4a7c15u) >> 56];
+	return &signal_watch_buckets[(signal * 0x9e3779b97f4a7c15u) >> 56];
 }
 
 /* Whether something under way may have that signal. Relaxed: whoever uses a signal has seen, by the
  * application's own ordering, that it was used before. */
-static inline bool watch_is_used(uint64_t signal)
+static inline bool signal_watch_is_used(uint64_t signal)
 {
-	return signal && __atomic_load_n(&watch_bucket_of(signal)->first, __ATOMIC_RELAXED) != NULL;
+	return signal &&
+	       __atomic_load_n(&signal_watch_bucket_of(signal)->first, __ATOMIC_RELAXED) != NULL;
 }
 
-/* Begins to fetch what watch_enter is going to touch; the harvester may have had it last. */
-static inline void watch_prefetch(uint64_t signal)
+/* Begins to fetch what signal_watch_enter is going to touch; the harvester may have had it last. */
+static inline void signal_watch_prefetch(uint64_t signal)
 {
-	__builtin_prefetch(watch_bucket_of(signal), 1);
+	__builtin_prefetch(signal_watch_bucket_of(signal), 1);
 	__builtin_prefetch((const void *)signal);
 }
 
 /* How many slots are in the table: for tests. */
-uint32_t watch_entries(void);
+uint32_t signal_watch_entries(void);
 
 /* A dispatch with that signal is about to be submitted: enters the slot, and decides its kind,
  * SLOT_WATCH or SLOT_RELAY, which it is always behind others of that kind (relay.h). */
-enum slot_kind watch_enter(struct slot *slot, uint64_t signal, bool behind_relays);
+enum slot_kind signal_watch_enter(struct slot *slot, uint64_t signal, bool behind_relays);
 
 /* The same for a copy: SLOT_RELAY only if another one is under way on that signal. */
-enum slot_kind watch_enter_copy(struct slot *slot, uint64_t signal);
+enum slot_kind signal_watch_enter_copy(struct slot *slot, uint64_t signal);
 
 /* Something is about to write times to the signal that belong to no slot: copies under way on it
  * have none. */
-void watch_spoil(uint64_t signal);
+void signal_watch_spoil(uint64_t signal);
 
 /* Takes the slot out again: it was not submitted, or is given up. */
-void watch_leave(struct slot *slot);
+void signal_watch_leave(struct slot *slot);
 
 /* Harvester: whether a SLOT_WATCH has finished; then its times are in the slot, and it is out of
  * the table. */
-bool watch_finished(struct slot *slot);
+bool signal_watch_finished(struct slot *slot);
 
 /* Submitting thread, of a slot that it has submitted: whether its packet has ended, as far as the
  * signal tells. Changes nothing. */
-bool watch_seems_over(struct slot *slot);
+bool signal_watch_seems_over(struct slot *slot);
 
-void watch_reused_slowly(uint64_t signal);
-void watch_destroyed_slowly(uint64_t signal);
+void signal_watch_reused_slowly(uint64_t signal);
+void signal_watch_destroyed_slowly(uint64_t signal);
 
 /* The signal is about to be used by something else than a dispatch. */
-static inline void watch_reused(uint64_t signal)
+static inline void signal_watch_reused(uint64_t signal)
 {
-	if (watch_is_used(signal))
-		watch_reused_slowly(signal);
+	if (signal_watch_is_used(signal))
+		signal_watch_reused_slowly(signal);
 }
 
 /* The signal is about to be destroyed. */
-static inline void watch_destroyed(uint64_t signal)
+static inline void signal_watch_destroyed(uint64_t signal)
 {
-	if (watch_is_used(signal))
-		watch_destroyed_slowly(signal);
+	if (signal_watch_is_used(signal))
+		signal_watch_destroyed_slowly(signal);
 }
 
 /* A relay's signal was completed by the GPU: completes the application's signal in the same way
  * (if it still exists), keeps the times, and takes the slot out of the table. `signal` is what
  * the slot was entered with. */
-void watch_relay(struct slot *slot, uint64_t signal, uint64_t begin_ticks, uint64_t end_ticks);
+void signal_watch_relay(struct slot *slot, uint64_t signal, uint64_t begin_ticks,
+			uint64_t end_ticks);
 
 /* The same for a copy; `relay` is the relay's signal, whose times are taken from it. */
-void watch_relay_copy(struct slot *slot, uint64_t signal, uint64_t relay);
+void signal_watch_relay_copy(struct slot *slot, uint64_t signal, uint64_t relay);
 
 #endif

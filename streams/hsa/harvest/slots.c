@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 
 #include "../../common/fork_lock.h"
-#include "collector.h"
+#include "interceptor.h"
 
 /* Slots of all pools: relaxed, a limit and nothing more. */
 static _Atomic uint32_t total;
@@ -52,14 +52,14 @@ void slot_signal_keep(uint64_t signal)
 	}
 	pthread_mutex_unlock(&cache.lock);
 	if (!kept)
-		collector.hsa.signal_destroy((hsa_signal_t){signal});
+		interceptor.hsa.signal_destroy((hsa_signal_t){signal});
 }
 
 void slots_free_signals(void)
 {
 	pthread_mutex_lock(&cache.lock);
 	while (cache.count)
-		collector.hsa.signal_destroy((hsa_signal_t){cache.signals[--cache.count]});
+		interceptor.hsa.signal_destroy((hsa_signal_t){cache.signals[--cache.count]});
 	pthread_mutex_unlock(&cache.lock);
 }
 
@@ -81,7 +81,7 @@ uint64_t slot_signal_make(void)
 
 	if (old)
 		return old;
-	if (collector.hsa.amd_signal_create(1, 0, NULL, HSA_AMD_SIGNAL_AMD_GPU_ONLY, &signal))
+	if (interceptor.hsa.amd_signal_create(1, 0, NULL, HSA_AMD_SIGNAL_AMD_GPU_ONLY, &signal))
 		return 0;
 	return signal.handle;
 }
@@ -128,7 +128,7 @@ uint32_t slots_grow(struct slot_pool *pool, uint32_t wanted)
 		struct slot *slot = &pool->slots[pool->count];
 
 		if (atomic_fetch_add_explicit(&total, 1, memory_order_relaxed) >=
-		    collector.config.slots)
+		    interceptor.config.slots)
 			goto full;
 		if (!pool->bare) {
 			slot->signal = slot_signal_make();

@@ -103,8 +103,8 @@ struct slot {
 	/* Only if in_scope: what the submitting thread was within. */
 	uint64_t scope;
 	uint64_t scope_instance;
-	uint64_t call_ticks; /* see common/cause.h */
-	uint64_t stream;
+	uint64_t call_ticks; /* see common/call_context.h */
+	uint64_t hip_stream;
 	uint64_t range;
 } __attribute__((aligned(64)));
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "../../common/fork_lock.h"
-#include "collector.h"
+#include "interceptor.h"
 #include "publish.h"
 
 static struct agent agents[AGENTS_MAX];
@@ -22,7 +22,7 @@ static bool ready; /* the lock's */
 
 static bool get(hsa_agent_t agent, int attribute, void *value)
 {
-	return !collector.hsa.agent_get_info(agent, (hsa_agent_info_t)attribute, value);
+	return !interceptor.hsa.agent_get_info(agent, (hsa_agent_info_t)attribute, value);
 }
 
 static void set_text(const struct agent *agent, int attribute, const char *key)
@@ -38,7 +38,7 @@ static void set_number(const struct agent *agent, int attribute, const char *key
 	uint32_t number = 0;
 
 	if (get(agent->handle, attribute, &number))
-		collector_set_number(agent->uid, key, number);
+		interceptor_set_number(agent->uid, key, number);
 }
 
 /* Where it is on the PCI bus: "0000:c1:00.0", and the NUMA node that the system has for it. */
@@ -59,7 +59,7 @@ static void set_bus_address(const struct agent *agent)
 	file = fopen(path, "re");
 	/* -1 where the system has none. */
 	if (file && fscanf(file, "%d", &numa) == 1 && numa >= 0)
-		collector_set_number(agent->uid, "numa_node", (uint64_t)numa);
+		interceptor_set_number(agent->uid, "numa_node", (uint64_t)numa);
 	if (file)
 		fclose(file);
 }
@@ -70,9 +70,10 @@ static hsa_status_t look_at_pool(hsa_amd_memory_pool_t pool, void *data)
 	size_t *largest = data, size = 0;
 	hsa_amd_segment_t segment;
 
-	if (!collector.hsa.memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SEGMENT, &segment) &&
+	if (!interceptor.hsa.memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SEGMENT,
+						  &segment) &&
 	    segment == HSA_AMD_SEGMENT_GLOBAL &&
-	    !collector.hsa.memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SIZE, &size) &&
+	    !interceptor.hsa.memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SIZE, &size) &&
 	    size > *largest)
 		*largest = size;
 	return HSA_STATUS_SUCCESS;
@@ -82,9 +83,9 @@ static void set_memory(const struct agent *agent)
 {
 	size_t bytes = 0;
 
-	(void)collector.hsa.iterate_memory_pools(agent->handle, look_at_pool, &bytes);
+	(void)interceptor.hsa.iterate_memory_pools(agent->handle, look_at_pool, &bytes);
 	if (bytes)
-		collector_set_number(agent->uid, "memory_bytes", bytes);
+		interceptor_set_number(agent->uid, "memory_bytes", bytes);
 }
 
 /* KFD nodes of agents: a processor with a GPU in it is both. */
@@ -152,7 +153,7 @@ static void identify(struct agent *agent)
 		desc.source = uuid;
 	desc.hash = agent->node;
 	agent->index = machine_index(agent->node);
-	agent->name = collector_string(name);
+	agent->name = interceptor_string(name);
 	(void)rtl_tracepoint_register(&desc, &agent->uid);
 }
 
@@ -170,9 +171,9 @@ static void describe(struct agent *agent, uint32_t index)
 	identify(agent);
 	if (!agent->uid)
 		return;
-	collector_set_number(agent->uid, "node", agent->node);
-	collector_set_number(agent->uid, "visible_index", index);
-	collector_set_number(agent->uid, "gpu_index", agent->index);
+	interceptor_set_number(agent->uid, "node", agent->node);
+	interceptor_set_number(agent->uid, "visible_index", index);
+	interceptor_set_number(agent->uid, "gpu_index", agent->index);
 	set_text(agent, HSA_AMD_AGENT_INFO_PRODUCT_NAME, "product");
 	set_text(agent, HSA_AMD_AGENT_INFO_UUID, "uuid");
 	set_bus_address(agent);
@@ -217,8 +218,8 @@ void agents_init(void)
 		uint32_t count = 0;
 
 		nodes.cpu_count = nodes.gpu_count = 0;
-		(void)collector.hsa.iterate_agents(note_node, NULL);
-		(void)collector.hsa.iterate_agents(add, &count);
+		(void)interceptor.hsa.iterate_agents(note_node, NULL);
+		(void)interceptor.hsa.iterate_agents(add, &count);
 		/* Pairs with the acquire in agents_list. */
 		atomic_store_explicit(&agent_count, count, memory_order_release);
 		ready = true;

@@ -14,7 +14,7 @@
 
 #include "../../common/fork_lock.h"
 #include "agents.h"
-#include "collector.h"
+#include "interceptor.h"
 #include "publish.h"
 
 #define BUCKETS 256
@@ -49,9 +49,9 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void find_loader(void)
 {
-	if (!collector.hsa.get_major_extension_table ||
-	    collector.hsa.get_major_extension_table(HSA_EXTENSION_AMD_LOADER, 1, sizeof(loader),
-						    &loader)) {
+	if (!interceptor.hsa.get_major_extension_table ||
+	    interceptor.hsa.get_major_extension_table(HSA_EXTENSION_AMD_LOADER, 1, sizeof(loader),
+						      &loader)) {
 		memset(&loader, 0, sizeof(loader));
 		rtl_log(RTL_LEVEL_INFO, "hsa",
 			"the runtime does not tell which code objects are "
@@ -244,7 +244,7 @@ static void describe(struct loaded *loaded)
 
 	/* Not its URI: of what is in memory that is another one in each run. */
 	snprintf(name, sizeof(name), "code object %016" PRIx64, loaded->content.hash);
-	loaded->payload.name = collector_string(name);
+	loaded->payload.name = interceptor_string(name);
 	if (!rtl_tracepoint_register(&desc, &loaded->uid) && *loaded->content.target)
 		(void)rtl_tracepoint_set(loaded->uid, "target", loaded->content.target);
 }

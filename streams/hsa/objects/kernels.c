@@ -10,13 +10,13 @@
 
 #include "agents.h"
 #include "code_objects.h"
-#include "collector.h"
+#include "interceptor.h"
 #include "kernel_table.h"
 #include "publish.h"
 
 static bool get(hsa_executable_symbol_t symbol, hsa_executable_symbol_info_t what, void *value)
 {
-	return !collector.hsa.symbol_get_info(symbol, what, value);
+	return !interceptor.hsa.symbol_get_info(symbol, what, value);
 }
 
 /* The symbol's name without ".kd", to be freed; or NULL. */
@@ -44,7 +44,7 @@ static void set_number(uint64_t uid, hsa_executable_symbol_t symbol,
 	uint32_t number = 0;
 
 	if (get(symbol, what, &number))
-		collector_set_number(uid, key, number);
+		interceptor_set_number(uid, key, number);
 }
 
 /* What its code object says of it. */
@@ -52,7 +52,7 @@ static void describe_registers(uint64_t uid, const struct code_object_kernel *ke
 {
 	for (int n = 0; n < CODE_OBJECT_NUMBERS; n++) {
 		if (kernel->known & 1u << n)
-			collector_set_number(uid, code_object_keys[n], kernel->numbers[n]);
+			interceptor_set_number(uid, code_object_keys[n], kernel->numbers[n]);
 	}
 }
 
@@ -85,7 +85,7 @@ static void add_named(const struct agent *agent, hsa_executable_t executable,
 						 .kind = "kernel",
 						 .name = name,
 						 .hash = content ? content->hash : 0};
-	const uint64_t name_id = collector_string(name);
+	const uint64_t name_id = interceptor_string(name);
 	uint64_t uid = 0;
 	bool first = true;
 
@@ -131,9 +131,9 @@ hsa_status_t kernels_load(hsa_executable_t executable, hsa_agent_t agent,
 			  hsa_code_object_t code_object, const char *options)
 {
 	const hsa_status_t status =
-		collector.hsa.load_code_object(executable, agent, code_object, options);
+		interceptor.hsa.load_code_object(executable, agent, code_object, options);
 
-	if (!status && collector_on())
+	if (!status && interceptor_on())
 		code_objects_loaded_last(executable, agent);
 	return status;
 }
@@ -144,23 +144,23 @@ hsa_status_t kernels_load_agent(hsa_executable_t executable, hsa_agent_t agent,
 {
 	hsa_loaded_code_object_t handle = {0};
 	const hsa_status_t status =
-		collector.hsa.load_agent_code_object(executable, agent, reader, options, &handle);
+		interceptor.hsa.load_agent_code_object(executable, agent, reader, options, &handle);
 
 	if (status)
 		return status;
 	if (loaded)
 		*loaded = handle;
-	if (collector_on())
+	if (interceptor_on())
 		code_objects_loaded(executable, agent, handle);
 	return status;
 }
 
 hsa_status_t kernels_executable_freeze(hsa_executable_t executable, const char *options)
 {
-	const hsa_status_t status = collector.hsa.executable_freeze(executable, options);
+	const hsa_status_t status = interceptor.hsa.executable_freeze(executable, options);
 	uint32_t count;
 
-	if (status || !collector_on())
+	if (status || !interceptor_on())
 		return status;
 	agents_init();
 	code_objects_frozen(executable);
@@ -169,8 +169,8 @@ hsa_status_t kernels_executable_freeze(hsa_executable_t executable, const char *
 	for (uint32_t i = 0; i < count; i++) {
 		struct context context = {.agent = &agents[i]};
 
-		(void)collector.hsa.iterate_agent_symbols(executable, agents[i].handle, add_symbol,
-							  &context);
+		(void)interceptor.hsa.iterate_agent_symbols(executable, agents[i].handle,
+							    add_symbol, &context);
 	}
 	code_objects_described(executable);
 	return status;
@@ -179,9 +179,9 @@ hsa_status_t kernels_executable_freeze(hsa_executable_t executable, const char *
 hsa_status_t kernels_executable_destroy(hsa_executable_t executable)
 {
 	/* Before: right after it another thread may get the same addresses. */
-	if (collector_on()) {
+	if (interceptor_on()) {
 		kernel_table_remove(executable.handle);
 		code_objects_destroyed(executable);
 	}
-	return collector.hsa.executable_destroy(executable);
+	return interceptor.hsa.executable_destroy(executable);
 }

@@ -5,7 +5,7 @@
 #include <rtl/events.h>
 
 #include "calls.h"
-#include "collector.h"
+#include "interceptor.h"
 #include "memory_pools.h"
 #include "memory_track.h"
 
@@ -15,7 +15,7 @@ static void *next[MEMORY_FUNCTIONS];
 /* Not in the child of a fork, nor at the end: the table may be locked for ever there. */
 static inline bool wanted(void)
 {
-	return __builtin_expect(collector_on(), 1);
+	return __builtin_expect(interceptor_on(), 1);
 }
 
 #define NEXT(function, type) ((__typeof__(type) *)next[function])
@@ -215,7 +215,7 @@ static void *const hooks[MEMORY_FUNCTIONS] = {
 void memory_register(void)
 {
 	if (memory_track_ready() ||
-	    (collector.config.mode != CONFIG_FULL && !calls_asked_by_name(RTL_STREAM_HSA_MEM)))
+	    (interceptor.config.mode != CONFIG_FULL && !calls_asked_by_name(RTL_STREAM_HSA_MEM)))
 		return;
 	if (!memory_track_init())
 		rtl_log(RTL_LEVEL_ERROR, "hsa", "no room for the stream of memory");

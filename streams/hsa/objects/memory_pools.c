@@ -8,7 +8,7 @@
 
 #include "../../common/fork_lock.h"
 #include "agents.h"
-#include "collector.h"
+#include "interceptor.h"
 
 static struct memory_pool pools[MEMORY_POOLS_MAX];
 static _Atomic int pool_count; /* release after the pools are complete, acquire */
@@ -54,7 +54,7 @@ static void add(uint64_t handle, const struct owner *owner, uint32_t segment, ui
 	pools[(*owner->count)++] = (struct memory_pool){
 		.handle = handle,
 		.agent_uid = owner->uid,
-		.segment = collector_string(segment_name(segment, flags)),
+		.segment = interceptor_string(segment_name(segment, flags)),
 		.node = owner->node,
 		.agent = owner->agent,
 		.on_gpu = owner->on_gpu,
@@ -65,9 +65,10 @@ static hsa_status_t add_pool(hsa_amd_memory_pool_t pool, void *data)
 {
 	uint32_t segment = 0, flags = 0;
 
-	(void)collector.hsa.memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SEGMENT, &segment);
+	(void)interceptor.hsa.memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SEGMENT,
+						   &segment);
 	if (segment == HSA_AMD_SEGMENT_GLOBAL)
-		(void)collector.hsa.memory_pool_get_info(
+		(void)interceptor.hsa.memory_pool_get_info(
 			pool, HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS, &flags);
 	add(pool.handle, data, segment, flags);
 	return HSA_STATUS_SUCCESS;
@@ -94,7 +95,7 @@ static uint64_t agent_tracepoint(hsa_agent_t agent, uint32_t node)
 
 	if (gpu)
 		return gpu->uid;
-	(void)collector.hsa.agent_get_info(agent, HSA_AGENT_INFO_NAME, name);
+	(void)interceptor.hsa.agent_get_info(agent, HSA_AGENT_INFO_NAME, name);
 	if (*name)
 		(void)rtl_tracepoint_register(&desc, &uid);
 	return uid;
@@ -107,12 +108,12 @@ static hsa_status_t add_agent(hsa_agent_t agent, void *data)
 	struct owner owner = {.count = count, .agent = *count ? pools[*count - 1].agent + 1 : 0};
 	hsa_device_type_t type = HSA_DEVICE_TYPE_CPU;
 
-	(void)collector.hsa.agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type);
-	(void)collector.hsa.agent_get_info(
+	(void)interceptor.hsa.agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type);
+	(void)interceptor.hsa.agent_get_info(
 		agent, (hsa_agent_info_t)HSA_AMD_AGENT_INFO_DRIVER_NODE_ID, &owner.node);
 	owner.on_gpu = type == HSA_DEVICE_TYPE_GPU;
 	owner.uid = agent_tracepoint(agent, owner.node);
-	(void)collector.hsa.iterate_memory_pools(agent, add_pool, &owner);
+	(void)interceptor.hsa.iterate_memory_pools(agent, add_pool, &owner);
 	if (iterate_regions && region_get_info)
 		(void)iterate_regions(agent, add_region, &owner);
 	return HSA_STATUS_SUCCESS;
@@ -125,7 +126,7 @@ static void init(void)
 	agents_init();
 	pthread_mutex_lock(&lock);
 	if (!ready) {
-		(void)collector.hsa.iterate_agents(add_agent, &count);
+		(void)interceptor.hsa.iterate_agents(add_agent, &count);
 		/* Pairs with the acquire in memory_pools_find. */
 		atomic_store_explicit(&pool_count, count, memory_order_release);
 		ready = true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The HSA collector's settings, from the environment: see config.h.
+ * The HSA interceptor's settings, from the environment: see config.h.
  *
  *	RTL_HSA_SLOTS		most dispatches under way or not yet published: a number from 64 to
  *				16777216 (131072)
@@ -14,7 +14,7 @@
  *
  *	RTL_MODE		lite: dispatches without a completion signal of the application,
  *				the others are counted as missed; standard, or default: all;
- *				hip: as standard, beside the HIP collector, which must be
+ *				hip: as standard, beside HIP's interceptor, which must be
  *				preloaded; full: barriers, memory and calls of the HSA runtime too
  *				(standard)
  *	RTL_MODE_FALLBACK=1	a mode that cannot be had here becomes standard

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The HSA collector's settings, from the environment; config.c lists them.
+ * The HSA interceptor's settings, from the environment; config.c lists them.
  *
  * Threads: read in OnLoad. No locks.
  */

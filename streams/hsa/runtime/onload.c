@@ -19,12 +19,12 @@
 #include "agents.h"
 #include "calls.h"
 #include "code_objects.h"
-#include "collector.h"
 #include "copies.h"
 #include "copy_publish.h"
 #include "ends.h"
 #include "harvest.h"
 #include "harvest_queues.h"
+#include "interceptor.h"
 #include "kernel_table.h"
 #include "kernels.h"
 #include "memory.h"
@@ -51,17 +51,17 @@ static const struct root_table *taken;
 
 static hsa_status_t signal_destroy(hsa_signal_t signal)
 {
-	watch_destroyed(signal.handle);
-	return collector.hsa.signal_destroy(signal);
+	signal_watch_destroyed(signal.handle);
+	return interceptor.hsa.signal_destroy(signal);
 }
 
 static void hook(struct root_table *root)
 {
 	*table_core(root->core, CORE_QUEUE_CREATE) = (void *)queue_create;
 	*table_core(root->core, CORE_QUEUE_DESTROY) = (void *)queue_destroy;
-	if (collector.hsa.queue_create_described)
+	if (interceptor.hsa.queue_create_described)
 		*table_amd(root->amd, AMD_QUEUE_CREATE) = (void *)queue_create_described;
-	if (collector.hsa.counted_queue_acquire)
+	if (interceptor.hsa.counted_queue_acquire)
 		*table_amd(root->amd, AMD_COUNTED_QUEUE_ACQUIRE) = (void *)queue_acquire_counted;
 	*table_amd(root->amd, AMD_QUEUE_INTERCEPT_CREATE) = (void *)queue_intercept_create;
 	*table_amd(root->amd, AMD_QUEUE_INTERCEPT_REGISTER) = (void *)queue_intercept_register;
@@ -86,8 +86,8 @@ static bool somebody_may_want(void)
 	if ((subscribers && *subscribers) || (session && *session))
 		return true;
 	for (unsigned type = 0; type < 256; type++) {
-		if (rtl_enabled(collector.stream, (uint16_t)type) ||
-		    rtl_enabled(collector.copies, (uint16_t)type))
+		if (rtl_enabled(interceptor.stream, (uint16_t)type) ||
+		    rtl_enabled(interceptor.copies, (uint16_t)type))
 			return true;
 	}
 	return false;
@@ -95,14 +95,14 @@ static bool somebody_may_want(void)
 
 static void in_child(void)
 {
-	atomic_store_explicit(&collector.state, COLLECTOR_ENDED, memory_order_relaxed);
+	atomic_store_explicit(&interceptor.state, INTERCEPTOR_ENDED, memory_order_relaxed);
 	harvest_forked();
 }
 
 static void at_finish(void *user)
 {
 	(void)user;
-	collector_stop(COLLECTOR_ENDED);
+	interceptor_stop(INTERCEPTOR_ENDED);
 	hip_report_bypass();
 }
 
@@ -131,9 +131,9 @@ static bool tables_usable(const struct root_table *root)
 /* Whether another copy of this library (one that is installed, one that is built) does the work. */
 static bool is_second_copy(void)
 {
-	if (collector.stream != &rtl_stream_none || !rtl_stream_find(RTL_STREAM_HSA))
+	if (interceptor.stream != &rtl_stream_none || !rtl_stream_find(RTL_STREAM_HSA))
 		return false;
-	rtl_log(RTL_LEVEL_INFO, "hsa", "another copy of the collector is loaded: this one rests");
+	rtl_log(RTL_LEVEL_INFO, "hsa", "another copy of the interceptor is loaded: this one rests");
 	return true;
 }
 
@@ -141,7 +141,7 @@ static bool is_second_copy(void)
 static void forget_runtime(void)
 {
 	queue_forget_all();
-	origins_forget();
+	submitters_forget();
 	copies_forget();
 	memory_forget();
 	agents_forget();
@@ -153,14 +153,14 @@ static bool start(struct root_table *root)
 {
 	const char *missing;
 
-	if (is_second_copy() || rtl_stream_register(&hsa_stream_info, &collector.stream) ||
-	    rtl_stream_register(&copy_stream_info, &collector.copies) || !somebody_may_want())
+	if (is_second_copy() || rtl_stream_register(&hsa_stream_info, &interceptor.stream) ||
+	    rtl_stream_register(&copy_stream_info, &interceptor.copies) || !somebody_may_want())
 		return false;
-	if (!config_read(&collector.config))
+	if (!config_read(&interceptor.config))
 		return false;
 	calls_register();
 	memory_register();
-	missing = tables_usable(root) ? collector_take_functions(root) : "table";
+	missing = tables_usable(root) ? interceptor_take_functions(root) : "table";
 	if (missing) {
 		rtl_log(RTL_LEVEL_ERROR, "hsa",
 			"this HSA runtime has no %s: GPU work is not traced", missing);
@@ -172,27 +172,27 @@ static bool start(struct root_table *root)
 	forget_runtime();
 	harvest_queues_forget();
 	slots_forget_signals();
-	collector_read_clock();
+	interceptor_read_clock();
 	hook(root);
 	if (hip_mode_has_calls())
-		origins_hook(root);
+		submitters_hook(root);
 	taken = root;
 	memory_hook(root);
 	calls_hook(root); /* outermost */
-	atomic_store_explicit(&collector.state, COLLECTOR_ON, memory_order_relaxed);
+	atomic_store_explicit(&interceptor.state, INTERCEPTOR_ON, memory_order_relaxed);
 	return true;
 }
 
 bool onload_take(struct root_table *root)
 {
-	const int state = atomic_load_explicit(&collector.state, memory_order_relaxed);
+	const int state = atomic_load_explicit(&interceptor.state, memory_order_relaxed);
 
-	if (state == COLLECTOR_OFF)
+	if (state == INTERCEPTOR_OFF)
 		return start(root);
-	if (state == COLLECTOR_ON && root != taken) {
+	if (state == INTERCEPTOR_ON && root != taken) {
 		rtl_log(RTL_LEVEL_WARNING, "hsa",
 			"a second HSA runtime is in this process: only the first is traced");
-		rtl_stream_count_missed(collector.stream, "second HSA runtime", 1);
+		rtl_stream_count_missed(interceptor.stream, "second HSA runtime", 1);
 	}
 	return false;
 }
@@ -215,9 +215,9 @@ void OnUnload(void)
 
 void onload_leave(void)
 {
-	if (!collector_on())
+	if (!interceptor_on())
 		return;
-	collector_stop(COLLECTOR_OFF);
+	interceptor_stop(INTERCEPTOR_OFF);
 	forget_runtime();
 	slots_free_signals();
 }

@@ -21,7 +21,7 @@
 
 #include "../../common/fork_lock.h"
 #include "../../hip/dispatch_table.h"
-#include "collector.h"
+#include "interceptor.h"
 #include "onload.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -85,10 +85,10 @@ static void tell_if_it_goes_on(void)
 	static bool told; /* the lock's */
 	uint64_t ticks;
 
-	if (collector_on() ||
-	    collector.hsa.system_get_info(HSA_SYSTEM_INFO_TIMESTAMP, &ticks) != HSA_STATUS_SUCCESS)
+	if (interceptor_on() || interceptor.hsa.system_get_info(HSA_SYSTEM_INFO_TIMESTAMP,
+								&ticks) != HSA_STATUS_SUCCESS)
 		return;
-	rtl_stream_count_missed(collector.stream, "several threads began the runtime at once", 1);
+	rtl_stream_count_missed(interceptor.stream, "several threads began the runtime at once", 1);
 	if (!told)
 		rtl_log(RTL_LEVEL_WARNING, "hsa",
 			"several threads began the HSA runtime at once: its work is not traced "

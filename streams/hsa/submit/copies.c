@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../common/cause.h"
+#include "../../common/call_context.h"
 #include "../../common/fork_lock.h"
 #include "../../common/paused.h"
 #include "agents.h"
-#include "collector.h"
 #include "copy_publish.h"
 #include "harvest.h"
+#include "interceptor.h"
 #include "queue.h"
 #include "relay.h"
 #include "signal_watch.h"
@@ -36,9 +36,9 @@ FORK_LOCK(copies, copies.lock);
 
 bool copies_wanted(void)
 {
-	return collector_on() && !is_paused() &&
-	       (rtl_enabled(collector.copies, RTL_TRANSFER_END) ||
-		rtl_enabled(collector.copies, RTL_TRANSFER_BEGIN));
+	return interceptor_on() && !is_paused() &&
+	       (rtl_enabled(interceptor.copies, RTL_TRANSFER_END) ||
+		rtl_enabled(interceptor.copies, RTL_TRANSFER_BEGIN));
 }
 
 /* ---- the pool ---- */
@@ -51,7 +51,7 @@ static struct queue *make_pool(void)
 		return NULL;
 	memset(pool, 0, sizeof(*pool));
 	pool->copies = true;
-	pool->pending = rtl_stream_pending(collector.copies, QUEUE_PENDING_CAUSE);
+	pool->pending = rtl_stream_pending(interceptor.copies, QUEUE_PENDING_CAUSE);
 	if (slots_init_bare(&pool->pool, SLOTS_MOST, SLOTS_AT_FIRST) || harvest_start()) {
 		queue_free(pool);
 		return NULL;
@@ -61,7 +61,7 @@ static struct queue *make_pool(void)
 
 static void enable_profiling(void)
 {
-	if (collector.hsa.async_copy_enable && !collector.hsa.async_copy_enable(true))
+	if (interceptor.hsa.async_copy_enable && !interceptor.hsa.async_copy_enable(true))
 		atomic_store_explicit(&copies.profiled, true, memory_order_relaxed);
 	else
 		rtl_log(RTL_LEVEL_WARNING, "hsa", "no times of copies: profiling is refused");
@@ -102,17 +102,17 @@ static struct slot *take(struct queue *pool)
 /* As for a dispatch: slots whose copies have ended are worth a wait for the harvester. */
 static __attribute__((cold, noinline)) struct slot *wait_for_slot(struct queue *pool)
 {
-	const uint64_t deadline = rtl_clock_ns() + collector.config.wait_ms * 1000000ull;
+	const uint64_t deadline = rtl_clock_ns() + interceptor.config.wait_ms * 1000000ull;
 	const uint32_t passes = harvest_passes();
 	struct slot *slot = NULL;
 
-	if (!collector.config.wait_ms || relay_is_runtime_thread())
+	if (!interceptor.config.wait_ms || relay_is_runtime_thread())
 		return NULL;
 	do {
 		harvest_wait_pass();
 		slot = take(pool);
 	} while (!slot && harvest_passes() - passes < 3 && rtl_clock_ns() < deadline &&
-		 collector_on());
+		 interceptor_on());
 	return slot;
 }
 
@@ -180,15 +180,15 @@ static void fill(struct slot *slot, const struct copy *copy)
 	slot->correlation = 0;
 	if (slot->in_scope) {
 		slot->correlation =
-			thread_cause.correlation ? thread_cause.correlation : scope.correlation;
+			thread_context.correlation ? thread_context.correlation : scope.correlation;
 		slot->scope = scope.uid;
 		slot->scope_instance = scope.instance;
-		slot->call_ticks = thread_cause.call_ticks;
-		slot->stream = thread_cause.stream;
-		slot->range = thread_cause.range;
-		thread_cause.work++;
+		slot->call_ticks = thread_context.call_ticks;
+		slot->hip_stream = thread_context.hip_stream;
+		slot->range = thread_context.range;
+		thread_context.work++;
 	}
-	cause_note(slot->correlation);
+	call_context_note(slot->correlation);
 	slot->submit_ticks = rtl_ticks();
 }
 
@@ -205,7 +205,7 @@ static void choose_signal(struct slot *slot, hsa_signal_t *signal, bool fixed)
 	uint64_t relay;
 
 	slot->flags |= RTL_HSA_COPY_APP_SIGNAL;
-	if (watch_enter_copy(slot, signal->handle) == SLOT_WATCH)
+	if (signal_watch_enter_copy(slot, signal->handle) == SLOT_WATCH)
 		return;
 	relay = fixed ? 0 : relay_take(slot, RELAY_NO_LANE);
 	if (relay) {
@@ -213,8 +213,8 @@ static void choose_signal(struct slot *slot, hsa_signal_t *signal, bool fixed)
 		return;
 	}
 	/* It writes its times over those of the others, or they theirs over its own. */
-	watch_leave(slot);
-	watch_spoil(signal->handle);
+	signal_watch_leave(slot);
+	signal_watch_spoil(signal->handle);
 	slot->flags |= RTL_HSA_COPY_NO_TIME;
 	over(slot);
 }
@@ -230,14 +230,14 @@ struct slot *copies_begin(const struct copy *copy, hsa_signal_t *signal, bool fi
 	if (pool && !(slot = take(pool)))
 		slot = wait_for_slot(pool);
 	if (!slot) {
-		rtl_stream_count_missed(collector.copies,
+		rtl_stream_count_missed(interceptor.copies,
 					pool ? "too many copies under way" : "no memory", 1);
-		watch_reused(signal->handle);
+		signal_watch_reused(signal->handle);
 		return NULL;
 	}
 	fill(slot, copy);
 	choose_signal(slot, signal, fixed);
-	if (rtl_enabled(collector.copies, RTL_TRANSFER_BEGIN))
+	if (rtl_enabled(interceptor.copies, RTL_TRANSFER_BEGIN))
 		copy_publish_begin(slot);
 	return slot;
 }
@@ -245,7 +245,7 @@ struct slot *copies_begin(const struct copy *copy, hsa_signal_t *signal, bool fi
 /* It was refused: nothing will complete its signal. */
 static __attribute__((cold, noinline)) void refused(struct slot *slot, hsa_status_t status)
 {
-	watch_leave(slot);
+	signal_watch_leave(slot);
 	if (slot->kind == SLOT_RELAY)
 		relay_untake(slot);
 	slot->flags |= RTL_HSA_COPY_FAILED;
@@ -266,17 +266,17 @@ void copies_end(struct slot *slot, hsa_status_t status)
  */
 static bool traced(uint64_t bytes, hsa_signal_t signal)
 {
-	if (copies_wanted() && collector.config.mode != CONFIG_LITE && bytes && signal.handle)
+	if (copies_wanted() && interceptor.config.mode != CONFIG_LITE && bytes && signal.handle)
 		return true;
-	watch_reused(signal.handle);
+	signal_watch_reused(signal.handle);
 	return false;
 }
 
 void copies_untraced(uint64_t bytes, uint32_t count, hsa_status_t status)
 {
-	if (__builtin_expect(collector.config.mode == CONFIG_LITE, 0) && bytes && !status &&
+	if (__builtin_expect(interceptor.config.mode == CONFIG_LITE, 0) && bytes && !status &&
 	    copies_wanted())
-		rtl_stream_count_missed(collector.copies, "mode lite: copies are not traced",
+		rtl_stream_count_missed(interceptor.copies, "mode lite: copies are not traced",
 					count);
 }
 
@@ -307,8 +307,8 @@ static hsa_status_t async_copy(void *dst, hsa_agent_t dst_agent, const void *src
 						   .parts = 1,
 						   .function = RTL_HSA_COPY_LINEAR},
 				    &completion, false);
-	status = collector.hsa.async_copy(dst, dst_agent, src, src_agent, size, dep_count, deps,
-					  completion);
+	status = interceptor.hsa.async_copy(dst, dst_agent, src, src_agent, size, dep_count, deps,
+					    completion);
 	ended(slot, size, status);
 	return status;
 }
@@ -331,8 +331,9 @@ static hsa_status_t async_copy_on_engine(void *dst, hsa_agent_t dst_agent, const
 						   .parts = 1,
 						   .function = RTL_HSA_COPY_LINEAR},
 				    &completion, false);
-	status = collector.hsa.async_copy_on_engine(dst, dst_agent, src, src_agent, size, dep_count,
-						    deps, completion, engine, force_sdma);
+	status = interceptor.hsa.async_copy_on_engine(dst, dst_agent, src, src_agent, size,
+						      dep_count, deps, completion, engine,
+						      force_sdma);
 	ended(slot, size, status);
 	return status;
 }
@@ -380,8 +381,8 @@ static hsa_status_t async_copy_rect(const hsa_pitched_ptr_t *dst, const hsa_dim3
 
 		slot = copies_begin(&copy, &completion, false);
 	}
-	status = collector.hsa.async_copy_rect(dst, dst_offset, src, src_offset, range, agent,
-					       direction, dep_count, deps, completion);
+	status = interceptor.hsa.async_copy_rect(dst, dst_offset, src, src_offset, range, agent,
+						 direction, dep_count, deps, completion);
 	ended(slot, bytes, status);
 	return status;
 }
@@ -391,8 +392,8 @@ static hsa_agent_t owner_of(const void *memory)
 {
 	hsa_amd_pointer_info_t info = {.size = sizeof(info)};
 
-	if (collector.hsa.pointer_info &&
-	    !collector.hsa.pointer_info(memory, &info, NULL, NULL, NULL) &&
+	if (interceptor.hsa.pointer_info &&
+	    !interceptor.hsa.pointer_info(memory, &info, NULL, NULL, NULL) &&
 	    info.type != HSA_EXT_POINTER_TYPE_UNKNOWN && agents_find(info.agentOwner))
 		return info.agentOwner;
 	return (hsa_agent_t){0};
@@ -424,7 +425,7 @@ static void call_end(struct slot *slot, hsa_status_t status)
 {
 	const uint64_t end_ticks = rtl_ticks();
 
-	if (collector.config.mode == CONFIG_LITE) {
+	if (interceptor.config.mode == CONFIG_LITE) {
 		copies_untraced(slot->bytes, 1, status);
 		return;
 	}
@@ -446,7 +447,7 @@ static hsa_status_t memory_copy(void *dst, const void *src, size_t size)
 {
 	struct slot slot;
 	const bool is_traced = call_begin(&slot, src, dst, size, RTL_HSA_COPY_LINEAR);
-	const hsa_status_t status = collector.hsa.memory_copy(dst, src, size);
+	const hsa_status_t status = interceptor.hsa.memory_copy(dst, src, size);
 
 	if (is_traced)
 		call_end(&slot, status);
@@ -462,7 +463,7 @@ static hsa_status_t memory_fill(void *memory, uint32_t value, size_t count)
 
 	if (is_traced)
 		slot.direction = RTL_HSA_COPY_NONE;
-	status = collector.hsa.memory_fill(memory, value, count);
+	status = interceptor.hsa.memory_fill(memory, value, count);
 	if (is_traced)
 		call_end(&slot, status);
 	return status;
@@ -472,13 +473,13 @@ static hsa_status_t memory_fill(void *memory, uint32_t value, size_t count)
  * which does not hurt. */
 static hsa_status_t async_copy_enable(bool enable)
 {
-	if (!enable && collector_on() &&
+	if (!enable && interceptor_on() &&
 	    atomic_load_explicit(&copies.profiled, memory_order_relaxed)) {
 		rtl_log(RTL_LEVEL_INFO, "hsa",
 			"profiling of copies stays enabled, they are traced");
 		enable = true;
 	}
-	return collector.hsa.async_copy_enable(enable);
+	return interceptor.hsa.async_copy_enable(enable);
 }
 
 static void hook(void **entry, void *original, void *function)
@@ -489,18 +490,18 @@ static void hook(void **entry, void *original, void *function)
 
 void copies_hook(struct root_table *root)
 {
-	hook(table_amd(root->amd, AMD_MEMORY_ASYNC_COPY), (void *)collector.hsa.async_copy,
+	hook(table_amd(root->amd, AMD_MEMORY_ASYNC_COPY), (void *)interceptor.hsa.async_copy,
 	     (void *)async_copy);
 	hook(table_amd(root->amd, AMD_MEMORY_ASYNC_COPY_ON_ENGINE),
-	     (void *)collector.hsa.async_copy_on_engine, (void *)async_copy_on_engine);
+	     (void *)interceptor.hsa.async_copy_on_engine, (void *)async_copy_on_engine);
 	hook(table_amd(root->amd, AMD_MEMORY_ASYNC_COPY_RECT),
-	     (void *)collector.hsa.async_copy_rect, (void *)async_copy_rect);
+	     (void *)interceptor.hsa.async_copy_rect, (void *)async_copy_rect);
 	hook(table_amd(root->amd, AMD_MEMORY_ASYNC_BATCH_COPY),
-	     (void *)collector.hsa.async_batch_copy, (void *)copy_batch);
-	hook(table_core(root->core, CORE_MEMORY_COPY), (void *)collector.hsa.memory_copy,
+	     (void *)interceptor.hsa.async_batch_copy, (void *)copy_batch);
+	hook(table_core(root->core, CORE_MEMORY_COPY), (void *)interceptor.hsa.memory_copy,
 	     (void *)memory_copy);
-	hook(table_amd(root->amd, AMD_MEMORY_FILL), (void *)collector.hsa.memory_fill,
+	hook(table_amd(root->amd, AMD_MEMORY_FILL), (void *)interceptor.hsa.memory_fill,
 	     (void *)memory_fill);
 	hook(table_amd(root->amd, AMD_PROFILING_ASYNC_COPY_ENABLE),
-	     (void *)collector.hsa.async_copy_enable, (void *)async_copy_enable);
+	     (void *)interceptor.hsa.async_copy_enable, (void *)async_copy_enable);
 }

@@ -15,8 +15,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "collector.h"
 #include "copies.h"
+#include "interceptor.h"
 #include "signal_watch.h"
 
 enum op_type {
@@ -204,7 +204,7 @@ static uint32_t begin_all(const char *ops, size_t stride, uint32_t count, struct
 		}
 	}
 	if (missed)
-		rtl_stream_count_missed(collector.copies,
+		rtl_stream_count_missed(interceptor.copies,
 					"batch: copies without a signal, or with "
 					"more than can be kept",
 					missed);
@@ -215,12 +215,12 @@ static uint32_t begin_batch(const void *ops, uint32_t count, struct slot **slots
 {
 	size_t stride;
 
-	if (!copies_wanted() || collector.config.mode == CONFIG_LITE || !ops || !count)
+	if (!copies_wanted() || interceptor.config.mode == CONFIG_LITE || !ops || !count)
 		return 0;
 	stride = op_stride(ops, count);
 	if (stride)
 		return begin_all(ops, stride, count, slots);
-	rtl_stream_count_missed(collector.copies, "batch: not described as we know it", count);
+	rtl_stream_count_missed(interceptor.copies, "batch: not described as we know it", count);
 	return 0;
 }
 
@@ -229,7 +229,8 @@ hsa_status_t copy_batch(const void *ops, uint32_t op_count, uint32_t dep_count,
 {
 	struct slot *slots[SLOTS_AT_ONCE];
 	const uint32_t begun = begin_batch(ops, op_count, slots);
-	const hsa_status_t status = collector.hsa.async_batch_copy(ops, op_count, dep_count, deps);
+	const hsa_status_t status =
+		interceptor.hsa.async_batch_copy(ops, op_count, dep_count, deps);
 
 	for (uint32_t i = 0; i < begun; i++)
 		copies_end(slots[i], status);

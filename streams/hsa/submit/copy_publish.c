@@ -7,8 +7,8 @@
 #include <stdio.h>
 
 #include "agents.h"
-#include "collector.h"
 #include "harvest.h"
+#include "interceptor.h"
 #include "publish.h"
 #include "slots.h"
 
@@ -37,8 +37,8 @@ static uint64_t register_path(const struct slot *slot, uint64_t key)
 
 	if (rtl_tracepoint_register(&desc, &uid))
 		return 0;
-	collector_set_number(uid, "src_gpu", slot->src_node);
-	collector_set_number(uid, "dst_gpu", slot->dst_node);
+	interceptor_set_number(uid, "src_gpu", slot->src_node);
+	interceptor_set_number(uid, "dst_gpu", slot->dst_node);
 	return uid;
 }
 
@@ -123,7 +123,7 @@ static void publish(struct rtl_record *record, const struct slot *slot, struct u
 		.scope_instance = slot->in_scope ? slot->scope_instance : 0,
 		.call_ns =
 			slot->in_scope && slot->call_ticks ? rtl_ticks_to_ns(slot->call_ticks) : 0,
-		.stream = slot->in_scope ? slot->stream : 0,
+		.hip_stream = slot->in_scope ? slot->hip_stream : 0,
 		.range = slot->in_scope ? slot->range : 0,
 	};
 	if (slot->flags & RTL_HSA_COPY_FAILED)
@@ -134,8 +134,8 @@ static void publish(struct rtl_record *record, const struct slot *slot, struct u
 void copy_publish_begin(const struct slot *slot)
 {
 	const struct uids uids = find_uids(slot);
-	struct rtl_record *record =
-		publish_reserve(collector.copies, RTL_TRANSFER_BEGIN, sizeof(struct rtl_hsa_copy));
+	struct rtl_record *record = publish_reserve(interceptor.copies, RTL_TRANSFER_BEGIN,
+						    sizeof(struct rtl_hsa_copy));
 
 	if (record)
 		publish(record, slot, uids, (struct times){0, 0});
@@ -165,7 +165,7 @@ static void publish_ended(const struct slot *slot, struct times times)
 	struct rtl_record *record;
 
 	harvest_out();
-	record = rtl_reserve(collector.copies, RTL_TRANSFER_END, sizeof(struct rtl_hsa_copy));
+	record = rtl_reserve(interceptor.copies, RTL_TRANSFER_END, sizeof(struct rtl_hsa_copy));
 	if (record)
 		publish(record, slot, uids, times);
 	harvest_in();
@@ -175,7 +175,7 @@ void copy_publish_end(const struct slot *slot)
 {
 	struct times times;
 
-	if (!rtl_enabled(collector.copies, RTL_TRANSFER_END))
+	if (!rtl_enabled(interceptor.copies, RTL_TRANSFER_END))
 		return;
 	times = slot_times(slot, find_agent(slot->node));
 	if (!times.end_ns && !(slot->flags & RTL_HSA_COPY_FAILED)) {
@@ -190,7 +190,7 @@ void copy_publish_end(const struct slot *slot)
 
 void copy_publish_call(const struct slot *slot, uint64_t end_ticks)
 {
-	if (rtl_enabled(collector.copies, RTL_TRANSFER_END))
+	if (rtl_enabled(interceptor.copies, RTL_TRANSFER_END))
 		publish_ended(slot, (struct times){rtl_ticks_to_ns(slot->submit_ticks),
 						   rtl_ticks_to_ns(end_ticks)});
 }

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "../../common/cause.h"
+#include "../../common/call_context.h"
 #include "../../common/paused.h"
 #include "harvest.h"
 #include "kernel_table.h"
@@ -73,14 +73,14 @@ static inline unsigned wants(void)
 {
 	unsigned wants = 0;
 
-	if (!collector_on() || is_paused())
+	if (!interceptor_on() || is_paused())
 		return 0;
-	if (rtl_enabled(collector.stream, RTL_TASK_END) ||
-	    rtl_enabled(collector.stream, RTL_TASK_BEGIN))
+	if (rtl_enabled(interceptor.stream, RTL_TASK_END) ||
+	    rtl_enabled(interceptor.stream, RTL_TASK_BEGIN))
 		wants |= WANT_DISPATCHES;
-	if (__builtin_expect(collector.config.mode == CONFIG_FULL, 0) &&
-	    (rtl_enabled(collector.stream, RTL_BARRIER_END) ||
-	     rtl_enabled(collector.stream, RTL_BARRIER_BEGIN)))
+	if (__builtin_expect(interceptor.config.mode == CONFIG_FULL, 0) &&
+	    (rtl_enabled(interceptor.stream, RTL_BARRIER_END) ||
+	     rtl_enabled(interceptor.stream, RTL_BARRIER_BEGIN)))
 		wants |= WANT_BARRIERS;
 	return wants;
 }
@@ -108,18 +108,18 @@ static inline enum packet_kind kind_of(const union packet *packet, unsigned want
 
 static __attribute__((cold, noinline)) struct slot *wait_for_slot(struct queue *queue)
 {
-	const uint64_t deadline = rtl_clock_ns() + collector.config.wait_ms * 1000000ull;
+	const uint64_t deadline = rtl_clock_ns() + interceptor.config.wait_ms * 1000000ull;
 	const uint32_t passes = harvest_passes();
 	struct slot *slot;
 
-	if (queue->gave_up || !collector.config.wait_ms || relay_is_runtime_thread())
+	if (queue->gave_up || !interceptor.config.wait_ms || relay_is_runtime_thread())
 		return NULL;
 	do {
 		harvest_wait_pass();
 		slot = slot_take(&queue->pool);
 		if (slot)
 			return slot;
-	} while (harvest_passes() - passes < 3 && rtl_clock_ns() < deadline && collector_on());
+	} while (harvest_passes() - passes < 3 && rtl_clock_ns() < deadline && interceptor_on());
 	queue->gave_up = true;
 	return NULL;
 }
@@ -127,8 +127,8 @@ static __attribute__((cold, noinline)) struct slot *wait_for_slot(struct queue *
 static __attribute__((cold, noinline)) struct slot *missed(const union packet *packet,
 							   const char *cause)
 {
-	rtl_stream_count_missed(collector.stream, cause, 1);
-	watch_reused(packet->any.signal);
+	rtl_stream_count_missed(interceptor.stream, cause, 1);
+	signal_watch_reused(packet->any.signal);
 	return NULL;
 }
 
@@ -140,7 +140,7 @@ static bool stand_in(struct slot *slot, union packet *packet, uint32_t lane)
 	if (relay)
 		packet->any.signal = relay;
 	else
-		watch_leave(slot);
+		signal_watch_leave(slot);
 	return relay;
 }
 
@@ -152,14 +152,14 @@ static __attribute__((noinline)) struct slot *take_theirs(struct queue *queue, s
 
 	slot->flags = RTL_HSA_DISPATCH_APP_SIGNAL;
 	slot->node = (uint16_t)queue->node;
-	if (watch_enter(slot, packet->any.signal, behind_relays) == SLOT_WATCH ||
+	if (signal_watch_enter(slot, packet->any.signal, behind_relays) == SLOT_WATCH ||
 	    stand_in(slot, packet, queue->number))
 		return slot;
 	/* Rather out of order than not at all. */
 	if (behind_relays) {
-		if (watch_enter(slot, packet->any.signal, false) == SLOT_WATCH)
+		if (signal_watch_enter(slot, packet->any.signal, false) == SLOT_WATCH)
 			return slot;
-		watch_leave(slot);
+		signal_watch_leave(slot);
 	}
 	slot_untake(&queue->pool);
 	return missed(packet, "no signal left to stand in for the application's");
@@ -171,7 +171,7 @@ static inline struct slot *take(struct queue *queue, union packet *packet)
 {
 	struct slot *slot;
 
-	if (packet->any.signal && collector.config.mode == CONFIG_LITE) {
+	if (packet->any.signal && interceptor.config.mode == CONFIG_LITE) {
 		/* This thread's to write: no read-modify-write. */
 		const uint64_t lite = atomic_load_explicit(&queue->lite, memory_order_relaxed);
 
@@ -200,32 +200,33 @@ static inline struct slot *take(struct queue *queue, union packet *packet)
 static inline void fill_scope(const struct queue *queue, struct slot *slot, uint64_t index,
 			      bool is_work)
 {
-	struct origin found, *origin = &found;
+	struct submitter found, *submitter = &found;
 	bool own = true; /* it is passed on by the call that has written it */
 
-	if (!queue->origins || !origins_find(queue->origins, queue->packets, index, origin))
-		origin_fill(origin);
+	if (!queue->submitters ||
+	    !submitters_find(queue->submitters, queue->packets, index, submitter))
+		submitter_fill(submitter);
 	else
-		own = origin->tid == rtl_thread_id() &&
-		      origin->call_ticks == thread_cause.call_ticks;
+		own = submitter->tid == rtl_thread_id() &&
+		      submitter->call_ticks == thread_context.call_ticks;
 	if (__builtin_expect(!own, 0))
 		slot->flags |= RTL_HSA_DISPATCH_CARRIED;
-	slot->submit_tid = origin->tid;
-	slot->in_scope = origin->in_scope;
-	slot->correlation = slot->in_scope ? origin->correlation : 0;
+	slot->submit_tid = submitter->tid;
+	slot->in_scope = submitter->in_scope;
+	slot->correlation = slot->in_scope ? submitter->correlation : 0;
 	if (is_work)
-		cause_note(slot->correlation);
+		call_context_note(slot->correlation);
 	if (!slot->in_scope)
 		return;
-	slot->scope = origin->scope;
-	slot->scope_instance = origin->scope_instance;
-	slot->call_ticks = origin->call_ticks;
-	slot->stream = origin->stream;
-	slot->range = origin->range;
+	slot->scope = submitter->scope;
+	slot->scope_instance = submitter->scope_instance;
+	slot->call_ticks = submitter->call_ticks;
+	slot->hip_stream = submitter->hip_stream;
+	slot->range = submitter->range;
 	/* Not another thread's, nor of a call before: its packet may have waited behind another's.
 	 */
 	if (is_work && own)
-		thread_cause.work++;
+		thread_context.work++;
 }
 
 static inline void fill(struct slot *slot, const hsa_kernel_dispatch_packet_t *packet)
@@ -307,7 +308,7 @@ static inline struct slot *process(struct queue *queue, union packet *packet, en
 	else
 		fill_barrier(slot, packet);
 	room_expect(queue, slot, id);
-	if (rtl_enabled(collector.stream,
+	if (rtl_enabled(interceptor.stream,
 			kind == PACKET_BARRIER ? RTL_BARRIER_BEGIN : RTL_TASK_BEGIN))
 		publish_begin(queue, slot);
 	return slot;
@@ -328,7 +329,7 @@ static inline bool may_have_signal(const union packet *packet)
 static inline bool is_behind_relays(const struct queue *queue, const union packet *packet)
 {
 	return packet->any.signal && __builtin_expect(relay_in_lane(queue->number), 0) &&
-	       collector_on() && may_have_signal(packet);
+	       interceptor_on() && may_have_signal(packet);
 }
 
 /* Gives it a relay, if there is one: a slot that is none of an event, or NULL. */
@@ -343,7 +344,7 @@ static __attribute__((cold, noinline)) struct slot *keep_order(struct queue *que
 	slot->packet_id = id;
 	fill_barrier_bit(queue, slot, packet);
 	slot->node = (uint16_t)queue->node;
-	(void)watch_enter(slot, packet->any.signal, true);
+	(void)signal_watch_enter(slot, packet->any.signal, true);
 	if (!stand_in(slot, packet, queue->number)) {
 		slot_untake(&queue->pool);
 		return NULL;
@@ -357,7 +358,7 @@ static __attribute__((cold, noinline)) struct slot *probe(struct queue *queue, u
 							  uint64_t id)
 {
 	if (!may_have_signal(packet) || room_probe(queue, &packet->any.signal, id) ||
-	    !collector_on())
+	    !interceptor_on())
 		return NULL;
 	return keep_order(queue, packet, id);
 }
@@ -386,7 +387,7 @@ static inline struct slot *make_ready(struct queue *queue, union packet *packet,
 			return slot;
 	}
 	queue->barrier_seen |= has_barrier_bit(packet);
-	watch_reused(packet->any.signal);
+	signal_watch_reused(packet->any.signal);
 	return room_lacks_probe(queue, id) ? probe(queue, packet, id) : NULL;
 }
 
@@ -466,7 +467,7 @@ static __attribute__((cold, noinline)) void count_missed(const struct queue *que
 		dispatches +=
 			kind_of(given(queue, packets, index, i), WANT_DISPATCHES) != PACKET_OTHER;
 	if (dispatches)
-		rtl_stream_count_missed(collector.stream, cause, dispatches);
+		rtl_stream_count_missed(interceptor.stream, cause, dispatches);
 }
 
 /* In pieces for which there is room; where that is not known, the rest in one, as the runtime
@@ -479,7 +480,7 @@ static __attribute__((noinline)) void intercept_batch(struct queue *queue, const
 		if (wants)
 			count_missed(queue, packets, count, index, "batch of packets too large");
 		for (uint64_t i = 0; i < count; i++)
-			watch_reused(given(queue, packets, index, i)->any.signal);
+			signal_watch_reused(given(queue, packets, index, i)->any.signal);
 		write(packets, count);
 		return;
 	}
@@ -504,12 +505,12 @@ static __attribute__((noinline)) void intercept_batch(struct queue *queue, const
 static void count_late(const struct queue *queue, const void *packets, uint64_t count,
 		       uint64_t index)
 {
-	const int state = atomic_load_explicit(&collector.state, memory_order_relaxed);
+	const int state = atomic_load_explicit(&interceptor.state, memory_order_relaxed);
 
-	if (state != COLLECTOR_ENDED)
+	if (state != INTERCEPTOR_ENDED)
 		return;
 	harvest_hurry();
-	if (rtl_enabled(collector.stream, RTL_TASK_END))
+	if (rtl_enabled(interceptor.stream, RTL_TASK_END))
 		count_missed(queue, packets, count, index, "submitted after the end");
 }
 
@@ -537,13 +538,13 @@ void dispatch_intercept(const void *packets, uint64_t count, uint64_t index, voi
 		room_see_barrier(queue, packets, id);
 	if (kind == PACKET_OTHER && stays(queue, packets, id)) {
 		queue->barrier_seen |= has_barrier_bit(packets);
-		watch_reused(((const union packet *)packets)->any.signal);
+		signal_watch_reused(((const union packet *)packets)->any.signal);
 		write(packets, 1);
 		return;
 	}
 	memcpy(&copy, packets, sizeof(copy));
 	if (copy.any.signal)
-		watch_prefetch(copy.any.signal);
+		signal_watch_prefetch(copy.any.signal);
 	now_ticks = kind == PACKET_OTHER ? 0 : rtl_ticks();
 	slot = make_ready(queue, &copy, kind, id, index, now_ticks);
 	write(&copy, 1);

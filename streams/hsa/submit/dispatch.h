@@ -10,7 +10,7 @@
 #ifndef STREAMS_HSA_DISPATCH_H
 #define STREAMS_HSA_DISPATCH_H
 
-#include "collector.h"
+#include "interceptor.h"
 
 /* data: the struct queue */
 void dispatch_intercept(const void *packets, uint64_t count, uint64_t index, void *data,

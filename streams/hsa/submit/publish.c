@@ -4,8 +4,8 @@
 
 #include <rtl/events.h>
 
-#include "collector.h"
 #include "harvest.h"
+#include "interceptor.h"
 #include "kernel_table.h"
 #include "queue.h"
 #include "relay.h"
@@ -14,7 +14,7 @@ static void write_metadata(uint64_t uid, uint64_t parent_uid,
 			   const struct rtl_hsa_metadata *payload)
 {
 	struct rtl_record *record =
-		rtl_reserve(collector.stream, RTL_METADATA, sizeof(struct rtl_hsa_metadata));
+		rtl_reserve(interceptor.stream, RTL_METADATA, sizeof(struct rtl_hsa_metadata));
 
 	if (!record)
 		return;
@@ -26,7 +26,7 @@ static void write_metadata(uint64_t uid, uint64_t parent_uid,
 
 void publish_metadata(uint64_t uid, uint64_t parent_uid, const struct rtl_hsa_metadata *payload)
 {
-	if (!rtl_enabled(collector.stream, RTL_METADATA))
+	if (!rtl_enabled(interceptor.stream, RTL_METADATA))
 		return;
 	harvest_out();
 	write_metadata(uid, parent_uid, payload);
@@ -37,9 +37,9 @@ void publish_queue(uint16_t type, const struct queue *queue)
 {
 	struct rtl_record *record;
 
-	if (!rtl_enabled(collector.stream, type))
+	if (!rtl_enabled(interceptor.stream, type))
 		return;
-	record = rtl_reserve(collector.stream, type, sizeof(struct rtl_hsa_queue));
+	record = rtl_reserve(interceptor.stream, type, sizeof(struct rtl_hsa_queue));
 	if (!record)
 		return;
 	record->uid = queue->uid;
@@ -110,13 +110,13 @@ static void fill(struct rtl_record *record, const struct queue *queue, const str
 	payload->group_segment_bytes = slot->group_bytes;
 	payload->private_segment_bytes = slot->private_bytes;
 	payload->scope = payload->scope_instance = payload->call_ns = 0;
-	payload->stream = payload->range = 0;
+	payload->hip_stream = payload->range = 0;
 	if (__builtin_expect(!slot->in_scope, 1))
 		return;
 	payload->scope = slot->scope;
 	payload->scope_instance = slot->scope_instance;
 	payload->call_ns = slot->call_ticks ? rtl_ticks_to_ns(slot->call_ticks) : 0;
-	payload->stream = slot->stream;
+	payload->hip_stream = slot->hip_stream;
 	payload->range = slot->range;
 }
 
@@ -149,7 +149,7 @@ void publish_begin(const struct queue *queue, const struct slot *slot)
 {
 	const bool barrier = slot->what == SLOT_BARRIER;
 	struct rtl_record *record = publish_reserve(
-		collector.stream, barrier ? RTL_BARRIER_BEGIN : RTL_TASK_BEGIN,
+		interceptor.stream, barrier ? RTL_BARRIER_BEGIN : RTL_TASK_BEGIN,
 		barrier ? sizeof(struct rtl_hsa_barrier) : sizeof(struct rtl_hsa_dispatch));
 
 	if (!record)
@@ -163,16 +163,16 @@ void publish_begin(const struct queue *queue, const struct slot *slot)
 
 uint64_t publish_system_ns(uint64_t ticks)
 {
-	if (collector.clock_ns_per_tick != 1.0)
-		ticks = (uint64_t)((double)ticks * collector.clock_ns_per_tick);
-	return ticks + (uint64_t)collector.clock_offset_ns;
+	if (interceptor.clock_ns_per_tick != 1.0)
+		ticks = (uint64_t)((double)ticks * interceptor.clock_ns_per_tick);
+	return ticks + (uint64_t)interceptor.clock_offset_ns;
 }
 
 uint64_t publish_gpu_ns(hsa_agent_t agent, uint64_t gpu_ticks)
 {
 	uint64_t ticks = 0;
 
-	if (!gpu_ticks || collector.hsa.convert_tick(agent, gpu_ticks, &ticks))
+	if (!gpu_ticks || interceptor.hsa.convert_tick(agent, gpu_ticks, &ticks))
 		return 0;
 	return publish_system_ns(ticks);
 }
@@ -181,7 +181,7 @@ static void publish_barrier_end(const struct queue *queue, const struct slot *sl
 				uint64_t begin_ns, uint64_t end_ns)
 {
 	struct rtl_record *record =
-		rtl_reserve(collector.stream, RTL_BARRIER_END, sizeof(struct rtl_hsa_barrier));
+		rtl_reserve(interceptor.stream, RTL_BARRIER_END, sizeof(struct rtl_hsa_barrier));
 
 	if (!record)
 		return;
@@ -193,7 +193,7 @@ static void publish_dispatch_end(const struct queue *queue, const struct slot *s
 				 uint64_t begin_ns, uint64_t end_ns)
 {
 	struct rtl_record *record =
-		rtl_reserve(collector.stream, RTL_TASK_END, sizeof(struct rtl_hsa_dispatch));
+		rtl_reserve(interceptor.stream, RTL_TASK_END, sizeof(struct rtl_hsa_dispatch));
 
 	if (!record)
 		return;
@@ -204,12 +204,13 @@ static void publish_dispatch_end(const struct queue *queue, const struct slot *s
 int publish_room(const struct queue *queue, const struct slot *slot)
 {
 	if (queue->copies)
-		return rtl_room(collector.copies, RTL_TRANSFER_END, sizeof(struct rtl_hsa_copy));
+		return rtl_room(interceptor.copies, RTL_TRANSFER_END, sizeof(struct rtl_hsa_copy));
 	if (slot->what == SLOT_SILENT)
 		return 0;
 	if (slot->what == SLOT_BARRIER)
-		return rtl_room(collector.stream, RTL_BARRIER_END, sizeof(struct rtl_hsa_barrier));
-	return rtl_room(collector.stream, RTL_TASK_END, sizeof(struct rtl_hsa_dispatch));
+		return rtl_room(interceptor.stream, RTL_BARRIER_END,
+				sizeof(struct rtl_hsa_barrier));
+	return rtl_room(interceptor.stream, RTL_TASK_END, sizeof(struct rtl_hsa_dispatch));
 }
 
 void publish_end(const struct queue *queue, struct slot *slot)
@@ -217,7 +218,7 @@ void publish_end(const struct queue *queue, struct slot *slot)
 	const bool barrier = slot->what == SLOT_BARRIER;
 
 	if (slot->what == SLOT_SILENT ||
-	    !rtl_enabled(collector.stream, barrier ? RTL_BARRIER_END : RTL_TASK_END))
+	    !rtl_enabled(interceptor.stream, barrier ? RTL_BARRIER_END : RTL_TASK_END))
 		return;
 	/* The end first: the runtime may take a new calibration for it, which serves both. */
 	uint64_t end_ns = publish_gpu_ns(queue->agent, slot->end_ticks);

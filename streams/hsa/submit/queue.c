@@ -100,10 +100,10 @@ static void describe(struct queue *queue)
 	snprintf(name, sizeof(name), "queue %u", queue->number);
 	if (rtl_tracepoint_register(&desc, &queue->uid))
 		return;
-	collector_set_number(queue->uid, "gpu", queue->node);
+	interceptor_set_number(queue->uid, "gpu", queue->node);
 	if (agent)
-		collector_set_number(queue->uid, "gpu_index", agent->index);
-	collector_set_number(queue->uid, "packets", queue->packets);
+		interceptor_set_number(queue->uid, "gpu_index", agent->index);
+	interceptor_set_number(queue->uid, "packets", queue->packets);
 }
 
 /* The part of creation that can fail before the runtime's queue exists. */
@@ -115,7 +115,7 @@ static struct queue *prepare(hsa_agent_t handle, uint32_t size, hsa_queue_type32
 	if (!queue)
 		return NULL;
 	memset(queue, 0, sizeof(*queue));
-	queue->pending = rtl_stream_pending(collector.stream, QUEUE_PENDING_CAUSE);
+	queue->pending = rtl_stream_pending(interceptor.stream, QUEUE_PENDING_CAUSE);
 	room_init(queue);
 	if (slots_init(&queue->pool, size * 2 < SLOTS_LEAST ? SLOTS_LEAST : size * 2,
 		       SLOTS_AT_FIRST) ||
@@ -136,19 +136,19 @@ static struct queue *prepare(hsa_agent_t handle, uint32_t size, hsa_queue_type32
 
 void queue_count_unseen(const char *why)
 {
-	atomic_store_explicit(&collector.blind, true, memory_order_relaxed);
+	atomic_store_explicit(&interceptor.blind, true, memory_order_relaxed);
 	rtl_log(RTL_LEVEL_WARNING, "hsa",
 		"a queue could not be intercepted (%s): its dispatches are not traced", why);
-	rtl_stream_count_missed(collector.stream, "queue not intercepted", 1);
+	rtl_stream_count_missed(interceptor.stream, "queue not intercepted", 1);
 }
 
 static void attach(struct queue *queue)
 {
 	queue->packets = queue->hsa->size;
-	queue->origins = origins_add(queue->hsa);
+	queue->submitters = submitters_add(queue->hsa);
 	list_add(queue);
 	describe(queue);
-	if (collector.hsa.set_profiler_enabled(queue->hsa, 1))
+	if (interceptor.hsa.set_profiler_enabled(queue->hsa, 1))
 		rtl_log(RTL_LEVEL_WARNING, "hsa", "queue %u: no GPU times, profiling is refused",
 			queue->number);
 	publish_queue(RTL_QUEUE_CREATE, queue);
@@ -172,13 +172,13 @@ static hsa_status_t create_queue(struct queue *queue, hsa_agent_t agent, uint32_
 	hsa_status_t status;
 
 	creating = true;
-	status = collector.hsa.intercept_create(agent, size, type, callback, data, private_bytes,
-						group_bytes, &queue->hsa);
+	status = interceptor.hsa.intercept_create(agent, size, type, callback, data, private_bytes,
+						  group_bytes, &queue->hsa);
 	creating = false;
 	if (status)
 		return status;
 	/* No packet can be there before the queue is returned. */
-	if (collector.hsa.intercept_register(queue->hsa, dispatch_intercept, queue))
+	if (interceptor.hsa.intercept_register(queue->hsa, dispatch_intercept, queue))
 		attach_unseen(queue, "the runtime takes no interceptor");
 	else
 		attach(queue);
@@ -268,15 +268,15 @@ hsa_status_t queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t t
 {
 	hsa_status_t status;
 
-	if (!collector_on() || creating || !out)
-		return collector.hsa.queue_create(agent, size, type, callback, data, private_bytes,
-						  group_bytes, out);
+	if (!interceptor_on() || creating || !out)
+		return interceptor.hsa.queue_create(agent, size, type, callback, data,
+						    private_bytes, group_bytes, out);
 	status = queue_make(agent, size, type, callback, data, private_bytes, group_bytes, out);
 	if (!status)
 		return status;
 	/* What is wrong with it, if anything is, the runtime tells in its own words. */
-	status = collector.hsa.queue_create(agent, size, type, callback, data, private_bytes,
-					    group_bytes, out);
+	status = interceptor.hsa.queue_create(agent, size, type, callback, data, private_bytes,
+					      group_bytes, out);
 	if (!status)
 		queue_count_unseen("the runtime refuses");
 	return status;
@@ -286,13 +286,13 @@ hsa_status_t queue_intercept_create(hsa_agent_t agent, uint32_t size, hsa_queue_
 				    queue_error_callback callback, void *data,
 				    uint32_t private_bytes, uint32_t group_bytes, hsa_queue_t **out)
 {
-	const bool wanted = collector_on() && !creating && out;
+	const bool wanted = interceptor_on() && !creating && out;
 	struct queue *queue = wanted ? prepare(agent, size, type) : NULL;
 	hsa_status_t status;
 
 	if (!queue) {
-		status = collector.hsa.intercept_create(agent, size, type, callback, data,
-							private_bytes, group_bytes, out);
+		status = interceptor.hsa.intercept_create(agent, size, type, callback, data,
+							  private_bytes, group_bytes, out);
 		if (wanted && !status)
 			queue_count_unseen("no memory");
 		return status;
@@ -321,14 +321,14 @@ void queue_found_unseen(hsa_queue_t *hsa, const char *why)
 	attach_unseen(queue, why);
 }
 
-hsa_status_t queue_intercept_register(hsa_queue_t *hsa, packet_interceptor interceptor, void *data)
+hsa_status_t queue_intercept_register(hsa_queue_t *hsa, packet_interceptor function, void *data)
 {
-	const hsa_status_t status = collector.hsa.intercept_register(hsa, interceptor, data);
+	const hsa_status_t status = interceptor.hsa.intercept_register(hsa, function, data);
 
 	/* A queue that we do not know was made by a function that its tool had taken from the table
 	 * before us. It is too late for us: the agent is not known, without which there are no
 	 * times. */
-	if (!status && collector_on() && !creating)
+	if (!status && interceptor_on() && !creating)
 		queue_found_unseen(hsa, "another tool has made it without our seeing it");
 	return status;
 }
@@ -359,8 +359,8 @@ static int keep_profiling(const hsa_queue_t *hsa, int enable)
 
 hsa_status_t queue_set_profiler_enabled(hsa_queue_t *hsa, int enable)
 {
-	return collector.hsa.set_profiler_enabled(hsa, collector_on() ? keep_profiling(hsa, enable)
-								      : enable);
+	return interceptor.hsa.set_profiler_enabled(
+		hsa, interceptor_on() ? keep_profiling(hsa, enable) : enable);
 }
 
 hsa_status_t queue_destroy(hsa_queue_t *hsa)
@@ -371,19 +371,19 @@ hsa_status_t queue_destroy(hsa_queue_t *hsa)
 	/* Also at the end of the process, when no more is recorded. */
 	if (release_cooperative(hsa))
 		return HSA_STATUS_SUCCESS;
-	queue = collector_on() ? list_remove(hsa) : NULL;
+	queue = interceptor_on() ? list_remove(hsa) : NULL;
 
 	if (!queue)
-		return collector.hsa.queue_destroy(hsa);
+		return interceptor.hsa.queue_destroy(hsa);
 	if (queue->unseen) {
-		status = collector.hsa.queue_destroy(hsa);
+		status = interceptor.hsa.queue_destroy(hsa);
 		queue_free(queue);
 		return status;
 	}
 	harvest_drain(queue, DESTROY_WAIT_MS);
 	publish_queue(RTL_QUEUE_DESTROY, queue);
-	origins_remove(hsa);
-	status = collector.hsa.queue_destroy(hsa);
+	submitters_remove(hsa);
+	status = interceptor.hsa.queue_destroy(hsa);
 	room_leave(queue);
 	/* Pairs with the acquire in the harvester: nothing is submitted any more. */
 	atomic_store_explicit(&queue->dead, true, memory_order_release);
@@ -395,7 +395,7 @@ void queue_free(struct queue *queue)
 {
 	if (queue->batch)
 		munmap(queue->batch, (size_t)queue->packets * 64);
-	origins_free(queue->origins, queue->packets);
+	submitters_free(queue->submitters, queue->packets);
 	room_fini(queue);
 	slots_fini(&queue->pool);
 	rtl_pending_release(queue->pending);

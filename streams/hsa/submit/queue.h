@@ -18,7 +18,7 @@
 #include <rtl/events.h>
 
 #include "agents.h"
-#include "collector.h"
+#include "interceptor.h"
 #include "slots.h"
 
 /* How many dispatches are remembered to tell how far the GPU has got. */
@@ -49,8 +49,8 @@ struct queue {
 	uint32_t type;
 	uint64_t uid;
 	uint64_t agent_uid;
-	bool unseen;                 /* its packets are not seen: it is only listed */
-	struct origin_note *origins; /* where its packets come from; NULL: not noted */
+	bool unseen;                       /* its packets are not seen: it is only listed */
+	struct submitter_note *submitters; /* where its packets come from; NULL: not noted */
 
 	/* The list's lock. The runtime has one cooperative queue for each GPU, which it gives to
 	 * all who ask; it cannot be destroyed when it is intercepted: the runtime keeps it, and
@@ -117,7 +117,7 @@ hsa_status_t queue_intercept_create(hsa_agent_t agent, uint32_t size, hsa_queue_
 				    queue_error_callback callback, void *data,
 				    uint32_t private_bytes, uint32_t group_bytes,
 				    hsa_queue_t **queue);
-hsa_status_t queue_intercept_register(hsa_queue_t *queue, packet_interceptor interceptor,
+hsa_status_t queue_intercept_register(hsa_queue_t *queue, packet_interceptor function,
 				      void *data);
 
 /* Profiling stays enabled on queues that are traced. */

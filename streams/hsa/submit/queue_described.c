@@ -19,8 +19,9 @@ static bool is_representable(const struct queue_descriptor *d)
 	return d->version == DESCRIPTOR_VERSION && !d->traffic_class &&
 	       d->compute.type <= HSA_QUEUE_TYPE_COOPERATIVE && d->queue_size_bytes &&
 	       d->queue_size_bytes % PACKET_BYTES == 0 &&
-	       (d->priority == HSA_AMD_QUEUE_PRIORITY_NORMAL || collector.hsa.queue_set_priority) &&
-	       (!d->compute.cu_mask_count || collector.hsa.queue_cu_set_mask);
+	       (d->priority == HSA_AMD_QUEUE_PRIORITY_NORMAL ||
+		interceptor.hsa.queue_set_priority) &&
+	       (!d->compute.cu_mask_count || interceptor.hsa.queue_cu_set_mask);
 }
 
 static hsa_status_t configure(hsa_queue_t *queue, const struct queue_descriptor *d)
@@ -28,11 +29,11 @@ static hsa_status_t configure(hsa_queue_t *queue, const struct queue_descriptor 
 	hsa_status_t status = HSA_STATUS_SUCCESS;
 
 	if (d->priority != HSA_AMD_QUEUE_PRIORITY_NORMAL)
-		status = collector.hsa.queue_set_priority(queue,
-							  (hsa_amd_queue_priority_t)d->priority);
+		status = interceptor.hsa.queue_set_priority(queue,
+							    (hsa_amd_queue_priority_t)d->priority);
 	if (!status && d->compute.cu_mask_count)
-		status = collector.hsa.queue_cu_set_mask(queue, d->compute.cu_mask_count,
-							 d->compute.cu_mask);
+		status = interceptor.hsa.queue_cu_set_mask(queue, d->compute.cu_mask_count,
+							   d->compute.cu_mask);
 	return status;
 }
 
@@ -65,7 +66,7 @@ static hsa_status_t create_one(hsa_agent_t agent, struct queue_descriptor *d)
 
 	if (compute && is_representable(d) && !create_intercepted(agent, d))
 		return HSA_STATUS_SUCCESS;
-	status = collector.hsa.queue_create_described(agent, d, 1);
+	status = interceptor.hsa.queue_create_described(agent, d, 1);
 	if (!status && compute)
 		queue_count_unseen("its descriptor asks for more than an intercepted one can have");
 	return status;
@@ -76,8 +77,8 @@ hsa_status_t queue_create_described(hsa_agent_t agent, struct queue_descriptor *
 {
 	hsa_status_t first = HSA_STATUS_SUCCESS;
 
-	if (!collector_on() || queue_is_being_made() || !descriptors || !count)
-		return collector.hsa.queue_create_described(agent, descriptors, count);
+	if (!interceptor_on() || queue_is_being_made() || !descriptors || !count)
+		return interceptor.hsa.queue_create_described(agent, descriptors, count);
 	for (uint32_t i = 0; i < count; i++) {
 		const hsa_status_t status = create_one(agent, &descriptors[i]);
 
@@ -91,10 +92,10 @@ hsa_status_t queue_acquire_counted(hsa_agent_t agent, uint32_t type, uint32_t pr
 				   queue_error_callback callback, void *data, uint64_t flags,
 				   hsa_queue_t **queue)
 {
-	const hsa_status_t status = collector.hsa.counted_queue_acquire(
+	const hsa_status_t status = interceptor.hsa.counted_queue_acquire(
 		agent, type, priority, callback, data, flags, queue);
 
-	if (!status && collector_on() && queue)
+	if (!status && interceptor_on() && queue)
 		queue_found_unseen(*queue, "the runtime shares it among several");
 	return status;
 }

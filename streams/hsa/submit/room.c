@@ -2,8 +2,8 @@
 /* Room in the GPU's ring of a queue: see room.h. */
 #include "room.h"
 
-#include "collector.h"
 #include "harvest.h"
+#include "interceptor.h"
 #include "relay.h"
 #include "signal_watch.h"
 
@@ -23,7 +23,7 @@ static bool mark_over(const struct queue_mark *mark)
 		return true;
 	if (slot->kind == SLOT_OWN)
 		return !slot_signal_is_pending(slot->signal);
-	return watch_seems_over(slot);
+	return signal_watch_seems_over(slot);
 }
 
 /* The harvester may be waiting for a subscriber, or have ended. */
@@ -44,7 +44,7 @@ static bool probe_over(struct queue *queue, struct slot *probe)
 		if (slot_signal_is_pending(probe->signal))
 			return false;
 		slot_signal_rearm(probe->signal);
-	} else if (probe->kind == SLOT_WATCH && !watch_finished(probe)) {
+	} else if (probe->kind == SLOT_WATCH && !signal_watch_finished(probe)) {
 		return false;
 	}
 	if (probe->kind != SLOT_OVER && probe->packet_id >= queue->taken_seen)
@@ -63,9 +63,9 @@ static void look_at_probes(struct queue *queue)
 static bool watch_probe(struct slot *probe, uint64_t signal)
 {
 	probe->flags = 0;
-	if (watch_enter(probe, signal, false) == SLOT_WATCH)
+	if (signal_watch_enter(probe, signal, false) == SLOT_WATCH)
 		return true;
-	watch_leave(probe);
+	signal_watch_leave(probe);
 	probe->kind = SLOT_OVER;
 	return false;
 }
@@ -108,7 +108,7 @@ void room_leave(struct queue *queue)
 {
 	for (int i = 0; i < QUEUE_PROBES; i++) {
 		if (queue->probes[i].kind == SLOT_WATCH)
-			watch_leave(&queue->probes[i]);
+			signal_watch_leave(&queue->probes[i]);
 		queue->probes[i].kind = SLOT_OVER;
 	}
 }
@@ -136,7 +136,7 @@ void room_see_barrier(struct queue *queue, const hsa_barrier_and_packet_t *barri
  * harvester only what this thread sees itself does. */
 static bool will_be_told(const struct queue *queue, uint64_t id)
 {
-	const uint64_t last = collector_on() ? queue->expected : queue->marked;
+	const uint64_t last = interceptor_on() ? queue->expected : queue->marked;
 
 	return last + queue->packets > id + ROOM_LEAST;
 }

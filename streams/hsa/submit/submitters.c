@@ -7,18 +7,18 @@
 #include <rtl/scope.h>
 #include <sys/mman.h>
 
-#include "../../common/cause.h"
+#include "../../common/call_context.h"
 #include "../../common/fork_lock.h"
 
 /* Queues that can be noted at a time, more than a GPU has; the others' packets go by who rings. */
 #define QUEUES_MAX 256u
 
 /* Open addressing by the queue's address. The place of a queue that is gone keeps its address, so
- * that what lies behind is found, and has no origins: the next queue that comes by takes it. */
+ * that what lies behind is found, and has no submitters: the next queue that comes by takes it. */
 static struct {
 	_Atomic(const hsa_queue_t *) queue;
 	/* Release when it is complete, acquire where it is used. */
-	_Atomic(struct origin_note *) notes;
+	_Atomic(struct submitter_note *) notes;
 	_Atomic uint32_t mask;
 } table[QUEUES_MAX];
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER; /* of who adds and removes */
@@ -33,23 +33,23 @@ static struct {
 
 /* ---- noting */
 
-void origin_fill(struct origin *origin)
+void submitter_fill(struct submitter *submitter)
 {
 	struct rtl_scope scope;
 
 	scope.struct_size = sizeof(scope);
-	origin->in_scope = !rtl_scope_current(&scope);
-	origin->tid = rtl_thread_id();
-	if (!origin->in_scope)
+	submitter->in_scope = !rtl_scope_current(&scope);
+	submitter->tid = rtl_thread_id();
+	if (!submitter->in_scope)
 		return;
-	origin->correlation = __builtin_expect(thread_cause.correlation != 0, 0)
-				      ? thread_cause.correlation
-				      : scope.correlation;
-	origin->scope = scope.uid;
-	origin->scope_instance = scope.instance;
-	origin->call_ticks = thread_cause.call_ticks;
-	origin->stream = thread_cause.stream;
-	origin->range = thread_cause.range;
+	submitter->correlation = __builtin_expect(thread_context.correlation != 0, 0)
+					 ? thread_context.correlation
+					 : scope.correlation;
+	submitter->scope = scope.uid;
+	submitter->scope_instance = scope.instance;
+	submitter->call_ticks = thread_context.call_ticks;
+	submitter->hip_stream = thread_context.hip_stream;
+	submitter->range = thread_context.range;
 }
 
 static inline unsigned home(const hsa_queue_t *queue)
@@ -57,14 +57,14 @@ static inline unsigned home(const hsa_queue_t *queue)
 	return (unsigned)(((uintptr_t)queue * 0x9e3779b97f4a7c15u) >> 56) % QUEUES_MAX;
 }
 
-static inline struct origin_note *find(const hsa_queue_t *queue, uint32_t *mask)
+static inline struct submitter_note *find(const hsa_queue_t *queue, uint32_t *mask)
 {
 	for (unsigned i = 0, at = home(queue); i < QUEUES_MAX; i++, at = (at + 1) % QUEUES_MAX) {
 		const hsa_queue_t *there =
 			atomic_load_explicit(&table[at].queue, memory_order_relaxed);
 
 		if (there == queue) {
-			struct origin_note *notes =
+			struct submitter_note *notes =
 				atomic_load_explicit(&table[at].notes, memory_order_acquire);
 
 			*mask = atomic_load_explicit(&table[at].mask, memory_order_relaxed);
@@ -76,18 +76,18 @@ static inline struct origin_note *find(const hsa_queue_t *queue, uint32_t *mask)
 	return NULL;
 }
 
-static inline void write_note(struct origin_note *note, uint64_t index)
+static inline void write_note(struct submitter_note *note, uint64_t index)
 {
-	enum { LAST = sizeof(struct origin) / 8 - 1 };
-	struct origin origin = {0};
+	enum { LAST = sizeof(struct submitter) / 8 - 1 };
+	struct submitter submitter = {0};
 	uint64_t words[LAST + 1];
 
-	origin_fill(&origin);
-	memcpy(words, &origin, sizeof(words));
+	submitter_fill(&submitter);
+	memcpy(words, &submitter, sizeof(words));
 	atomic_store_explicit(&note->number, 0, memory_order_relaxed);
 	/* Outside of a scope only the last one means something: the thread, and that. */
-	for (size_t i = origin.in_scope ? 0 : LAST; i <= LAST; i++)
-		/* Release, after the number's: with the acquire in origins_find. */
+	for (size_t i = submitter.in_scope ? 0 : LAST; i <= LAST; i++)
+		/* Release, after the number's: with the acquire in submitters_find. */
 		atomic_store_explicit(&note->words[i], words[i], memory_order_release);
 	atomic_store_explicit(&note->number, index + 1, memory_order_release);
 }
@@ -95,7 +95,7 @@ static inline void write_note(struct origin_note *note, uint64_t index)
 static inline uint64_t note(const hsa_queue_t *queue, uint64_t first, uint64_t count)
 {
 	uint32_t mask = 0;
-	struct origin_note *notes = find(queue, &mask);
+	struct submitter_note *notes = find(queue, &mask);
 
 	for (uint64_t i = 0; notes && i < count && i <= mask; i++)
 		write_note(&notes[(first + i) & mask], first + i);
@@ -134,7 +134,7 @@ static bool hook(struct root_table *root, enum core_entry number, add_write_inde
 	return true;
 }
 
-void origins_hook(struct root_table *root)
+void submitters_hook(struct root_table *root)
 {
 	hooked = hook(root, CORE_QUEUE_ADD_WRITE_INDEX_SCACQ_SCREL, scacq_screl,
 		      &next.scacq_screl) &&
@@ -145,12 +145,12 @@ void origins_hook(struct root_table *root)
 
 /* ---- queues */
 
-static bool put(const hsa_queue_t *queue, struct origin_note *notes)
+static bool put(const hsa_queue_t *queue, struct submitter_note *notes)
 {
 	for (unsigned i = 0, at = home(queue); i < QUEUES_MAX; i++, at = (at + 1) % QUEUES_MAX) {
 		if (atomic_load_explicit(&table[at].notes, memory_order_relaxed))
 			continue;
-		atomic_store_explicit(&table[at].mask, origins_count(queue->size) - 1,
+		atomic_store_explicit(&table[at].mask, submitters_count(queue->size) - 1,
 				      memory_order_relaxed);
 		atomic_store_explicit(&table[at].queue, queue, memory_order_relaxed);
 		atomic_store_explicit(&table[at].notes, notes, memory_order_release);
@@ -161,12 +161,12 @@ static bool put(const hsa_queue_t *queue, struct origin_note *notes)
 
 static size_t notes_size(uint32_t packets)
 {
-	return (size_t)origins_count(packets) * sizeof(struct origin_note);
+	return (size_t)submitters_count(packets) * sizeof(struct submitter_note);
 }
 
-struct origin_note *origins_add(const hsa_queue_t *queue)
+struct submitter_note *submitters_add(const hsa_queue_t *queue)
 {
-	struct origin_note *notes;
+	struct submitter_note *notes;
 	bool good;
 
 	if (!hooked)
@@ -180,11 +180,11 @@ struct origin_note *origins_add(const hsa_queue_t *queue)
 	pthread_mutex_unlock(&table_lock);
 	if (good)
 		return notes;
-	origins_free(notes, queue->size);
+	submitters_free(notes, queue->size);
 	return NULL;
 }
 
-void origins_remove(const hsa_queue_t *queue)
+void submitters_remove(const hsa_queue_t *queue)
 {
 	pthread_mutex_lock(&table_lock);
 	for (unsigned at = 0; at < QUEUES_MAX; at++)
@@ -193,7 +193,7 @@ void origins_remove(const hsa_queue_t *queue)
 	pthread_mutex_unlock(&table_lock);
 }
 
-void origins_forget(void)
+void submitters_forget(void)
 {
 	pthread_mutex_lock(&table_lock);
 	for (unsigned at = 0; at < QUEUES_MAX; at++)
@@ -201,7 +201,7 @@ void origins_forget(void)
 	pthread_mutex_unlock(&table_lock);
 }
 
-void origins_free(struct origin_note *notes, uint32_t packets)
+void submitters_free(struct submitter_note *notes, uint32_t packets)
 {
 	if (notes)
 		munmap(notes, notes_size(packets));

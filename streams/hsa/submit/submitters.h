@@ -7,12 +7,12 @@
  * works for is noted when its place is taken (hsa_queue_add_write_index_...), where there are calls
  * that it may work for: in the modes that have them.
  *
- * Threads: origins_take: any, on the place that it has got from the runtime. origins_find: who
- * holds the runtime's lock of the queue, for packets that it has seen in the ring. Adding and
+ * Threads: submitters_take: any, on the place that it has got from the runtime. submitters_find:
+ * who holds the runtime's lock of the queue, for packets that it has seen in the ring. Adding and
  * removing: one lock; looking up takes none.
  */
-#ifndef STREAMS_HSA_ORIGINS_H
-#define STREAMS_HSA_ORIGINS_H
+#ifndef STREAMS_HSA_SUBMITTERS_H
+#define STREAMS_HSA_SUBMITTERS_H
 
 #include <hsa/hsa.h>
 #include <stdatomic.h>
@@ -23,70 +23,70 @@
 #include "table.h"
 
 /* Of one packet. */
-struct origin {
+struct submitter {
 	uint64_t correlation;
 	uint64_t scope;
 	uint64_t scope_instance;
-	uint64_t call_ticks; /* see common/cause.h */
-	uint64_t stream;
+	uint64_t call_ticks; /* see common/call_context.h */
+	uint64_t hip_stream;
 	uint64_t range;
 	uint32_t tid;
 	uint32_t in_scope;
 };
 
 /* Where it is noted. */
-struct origin_note {
+struct submitter_note {
 	/*
 	 * The packet's index in the queue and 1; 0 while it is written, which the words' release
-	 * keeps before them. Release behind the words; acquire in origins_find, which looks again
-	 * after it has read them.
+	 * keeps before them. Release behind the words; acquire in submitters_find, which looks
+	 * again after it has read them.
 	 */
 	_Atomic uint64_t number;
-	_Atomic uint64_t words[sizeof(struct origin) / 8]; /* release, acquire */
+	_Atomic uint64_t words[sizeof(struct submitter) / 8]; /* release, acquire */
 } __attribute__((aligned(64)));
-_Static_assert(sizeof(struct origin_note) == 64, "a cache line");
+_Static_assert(sizeof(struct submitter_note) == 64, "a cache line");
 
 /*
  * How many notes a queue has: places are taken before there is room for their packets, so there
  * are more of them than packets; how many threads wait for room nobody knows.
  */
-static inline uint32_t origins_count(uint32_t packets)
+static inline uint32_t submitters_count(uint32_t packets)
 {
 	return packets < 1024 ? 2048 : 2 * packets;
 }
 
 /* What the calling thread is within just now. */
-void origin_fill(struct origin *origin);
+void submitter_fill(struct submitter *submitter);
 
 /* Hooks the runtime's functions. */
-void origins_hook(struct root_table *root);
+void submitters_hook(struct root_table *root);
 
 /* Room for the packets of a queue, and notes from now on. NULL: not hooked, or no memory. */
-struct origin_note *origins_add(const hsa_queue_t *queue);
+struct submitter_note *submitters_add(const hsa_queue_t *queue);
 /* No more notes: the queue is about to be destroyed. */
-void origins_remove(const hsa_queue_t *queue);
+void submitters_remove(const hsa_queue_t *queue);
 /* The runtime has ended: its queues are gone. Their room is left to whoever may still look. */
-void origins_forget(void);
+void submitters_forget(void);
 /* Gives the room back; NULL is fine. packets: the size of the queue. */
-void origins_free(struct origin_note *notes, uint32_t packets);
+void submitters_free(struct submitter_note *notes, uint32_t packets);
 
 /* Of the packet at that index; false: its place was taken in a way that was not seen, or too many
  * places have been taken since. */
-static inline bool origins_find(const struct origin_note *notes, uint32_t packets, uint64_t index,
-				struct origin *origin)
+static inline bool submitters_find(const struct submitter_note *notes, uint32_t packets,
+				   uint64_t index, struct submitter *submitter)
 {
-	const struct origin_note *note = &notes[index & (origins_count(packets) - 1)];
-	uint64_t words[sizeof(*origin) / 8];
+	const struct submitter_note *note = &notes[index & (submitters_count(packets) - 1)];
+	uint64_t words[sizeof(*submitter) / 8];
 
 	if (atomic_load_explicit(&note->number, memory_order_acquire) != index + 1)
 		return false;
-	for (size_t i = 0; i < sizeof(*origin) / 8; i++)
+	for (size_t i = 0; i < sizeof(*submitter) / 8; i++)
 		/* With the release in submitters.c: who reads what is of a later packet sees then
 		 * that the number is another. */
 		words[i] = atomic_load_explicit(&note->words[i], memory_order_acquire);
 	if (atomic_load_explicit(&note->number, memory_order_relaxed) != index + 1)
 		return false;
-	memcpy(origin, words, sizeof(*origin));
+	memcpy(submitter, words, sizeof(*submitter));
 	return true;
 }
 

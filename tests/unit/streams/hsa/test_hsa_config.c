@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The HSA collector's settings, with librtl's log played here. */
+/* The HSA interceptor's settings, with librtl's log played here. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

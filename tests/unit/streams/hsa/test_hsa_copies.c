@@ -16,10 +16,10 @@
 #include <rtl/events.h>
 
 #include "../../streams/hsa/harvest/signal_watch.h"
-#include "../../streams/hsa/runtime/collector.h"
+#include "../../streams/hsa/runtime/interceptor.h"
 #include "../../streams/hsa/submit/copies.h"
 
-struct collector collector;
+struct interceptor interceptor;
 
 /* A signal as the runtime has it. */
 struct memory {
@@ -40,7 +40,7 @@ static void subtract(hsa_signal_t signal, hsa_signal_value_t value)
 static int setup(void **state)
 {
 	(void)state;
-	collector.hsa.signal_subtract = subtract;
+	interceptor.hsa.signal_subtract = subtract;
 	memset(&signal_a, 0, sizeof(signal_a));
 	memset(&relay_b, 0, sizeof(relay_b));
 	signal_a.id = relay_b.id = 0x71fcca6a3d5d5276u;
@@ -51,7 +51,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
-	return (int)watch_entries();
+	return (int)signal_watch_entries();
 }
 
 /* What the runtime does before a copy is submitted. */
@@ -80,12 +80,12 @@ static void test_copy__alone__stays_and_is_read(void **state)
 
 	(void)state;
 	signal_a.sdma_end = 5; /* of an earlier one */
-	assert_int_equal(watch_enter_copy(&slot, A), SLOT_WATCH);
-	assert_false(watch_finished(&slot));
+	assert_int_equal(signal_watch_enter_copy(&slot, A), SLOT_WATCH);
+	assert_false(signal_watch_finished(&slot));
 	prepare(&signal_a);
-	assert_false(watch_finished(&slot));
+	assert_false(signal_watch_finished(&slot));
 	engine_completes(&signal_a, 10, 20);
-	assert_true(watch_finished(&slot));
+	assert_true(signal_watch_finished(&slot));
 	assert_times(&slot, 10, 20, RTL_HSA_COPY_SDMA);
 }
 
@@ -95,12 +95,12 @@ static void test_copy__by_a_kernel__has_its_times(void **state)
 
 	(void)state;
 	signal_a.signal.end_ts = 6;
-	assert_int_equal(watch_enter_copy(&slot, A), SLOT_WATCH);
+	assert_int_equal(signal_watch_enter_copy(&slot, A), SLOT_WATCH);
 	prepare(&signal_a);
 	signal_a.signal.start_ts = 30;
 	signal_a.signal.end_ts = 40;
 	signal_a.signal.value--;
-	assert_true(watch_finished(&slot));
+	assert_true(signal_watch_finished(&slot));
 	assert_times(&slot, 30, 40, RTL_HSA_COPY_BLIT);
 }
 
@@ -109,18 +109,19 @@ static void test_copy__signal_used_again__keeps_the_first_times(void **state)
 	struct slot copy = {.is_copy = true}, dispatch = {0}, second = {.is_copy = true};
 
 	(void)state;
-	assert_int_equal(watch_enter_copy(&copy, A), SLOT_WATCH);
+	assert_int_equal(signal_watch_enter_copy(&copy, A), SLOT_WATCH);
 	engine_completes(&signal_a, 10, 20);
 	signal_a.signal.value = 1;
-	assert_int_equal(watch_enter(&dispatch, A, false), SLOT_WATCH);
+	assert_int_equal(signal_watch_enter(&dispatch, A, false), SLOT_WATCH);
 	signal_a.signal.start_ts = 30;
 	signal_a.signal.end_ts = 40;
 	signal_a.signal.value = 1;
-	assert_int_equal(watch_enter_copy(&second, A), SLOT_WATCH);
+	assert_int_equal(signal_watch_enter_copy(&second, A), SLOT_WATCH);
 	prepare(&signal_a);
-	assert_false(watch_finished(&second));
+	assert_false(signal_watch_finished(&second));
 	engine_completes(&signal_a, 50, 60);
-	assert_true(watch_finished(&copy) && watch_finished(&dispatch) && watch_finished(&second));
+	assert_true(signal_watch_finished(&copy) && signal_watch_finished(&dispatch) &&
+		    signal_watch_finished(&second));
 	assert_times(&copy, 10, 20, RTL_HSA_COPY_SDMA);
 	assert_times(&dispatch, 30, 40, 0);
 	assert_times(&second, 50, 60, RTL_HSA_COPY_SDMA);
@@ -129,7 +130,7 @@ static void test_copy__signal_used_again__keeps_the_first_times(void **state)
 static void relay_ends(struct slot *slot, uint64_t begin, uint64_t end)
 {
 	engine_completes(&relay_b, begin, end);
-	watch_relay_copy(slot, A, B);
+	signal_watch_relay_copy(slot, A, B);
 	relay_b.signal.value = 1;
 }
 
@@ -140,10 +141,10 @@ static void test_copy__shared_signal__the_first_stays_and_the_last_ones_times_re
 
 	(void)state;
 	signal_a.signal.value = 3;
-	assert_int_equal(watch_enter_copy(&first, A), SLOT_WATCH);
+	assert_int_equal(signal_watch_enter_copy(&first, A), SLOT_WATCH);
 	prepare(&signal_a);
-	assert_int_equal(watch_enter_copy(&second, A), SLOT_RELAY);
-	assert_int_equal(watch_enter_copy(&third, A), SLOT_RELAY);
+	assert_int_equal(signal_watch_enter_copy(&second, A), SLOT_RELAY);
+	assert_int_equal(signal_watch_enter_copy(&third, A), SLOT_RELAY);
 	/* The first will end after it: nothing is mixed up with it. */
 	relay_ends(&second, 30, 40);
 	assert_int_equal(signal_a.signal.value, 2);
@@ -165,12 +166,12 @@ static void test_copy__relayed_late__does_not_overwrite_later_times(void **state
 
 	(void)state;
 	signal_a.signal.value = 2;
-	assert_int_equal(watch_enter_copy(&first, A), SLOT_WATCH);
-	assert_int_equal(watch_enter_copy(&second, A), SLOT_RELAY);
+	assert_int_equal(signal_watch_enter_copy(&first, A), SLOT_WATCH);
+	assert_int_equal(signal_watch_enter_copy(&second, A), SLOT_RELAY);
 	engine_completes(&signal_a, 40, 50);
 	relay_ends(&second, 10, 20);
 	assert_int_equal(signal_a.sdma_end, 50);
-	assert_true(watch_finished(&first));
+	assert_true(signal_watch_finished(&first));
 	assert_times(&first, 40, 50, RTL_HSA_COPY_SDMA);
 }
 
@@ -179,13 +180,13 @@ static void test_copy__signal_destroyed__is_not_touched(void **state)
 	struct slot first = {.is_copy = true}, second = {.is_copy = true};
 
 	(void)state;
-	assert_int_equal(watch_enter_copy(&first, A), SLOT_WATCH);
-	assert_int_equal(watch_enter_copy(&second, A), SLOT_RELAY);
-	watch_destroyed(A);
+	assert_int_equal(signal_watch_enter_copy(&first, A), SLOT_WATCH);
+	assert_int_equal(signal_watch_enter_copy(&second, A), SLOT_RELAY);
+	signal_watch_destroyed(A);
 	memset(&signal_a, 0xff, sizeof(signal_a));
 	relay_ends(&second, 10, 20);
 	assert_int_equal(signal_a.signal.value, -1);
-	assert_true(watch_finished(&first));
+	assert_true(signal_watch_finished(&first));
 	assert_times(&first, 0, 0, 0);
 	assert_times(&second, 10, 20, RTL_HSA_COPY_SDMA);
 }
@@ -195,10 +196,10 @@ static void test_copy__times_of_another_may_come__has_none(void **state)
 	struct slot slot = {.is_copy = true};
 
 	(void)state;
-	assert_int_equal(watch_enter_copy(&slot, A), SLOT_WATCH);
-	watch_spoil(A);
+	assert_int_equal(signal_watch_enter_copy(&slot, A), SLOT_WATCH);
+	signal_watch_spoil(A);
 	engine_completes(&signal_a, 10, 20);
-	assert_true(watch_finished(&slot));
+	assert_true(signal_watch_finished(&slot));
 	assert_true(slot.flags & RTL_HSA_COPY_NO_TIME);
 }
 
@@ -209,14 +210,14 @@ static void test_copy__signal_not_as_known__is_finished_without_times(void **sta
 	(void)state;
 	signal_a.id = 1;
 	signal_a.signal.value = 2;
-	assert_int_equal(watch_enter_copy(&first, A), SLOT_WATCH);
-	assert_int_equal(watch_enter_copy(&second, A), SLOT_WATCH);
+	assert_int_equal(signal_watch_enter_copy(&first, A), SLOT_WATCH);
+	assert_int_equal(signal_watch_enter_copy(&second, A), SLOT_WATCH);
 	engine_completes(&signal_a, 10, 20);
 	engine_completes(&signal_a, 10, 20);
-	assert_false(watch_finished(&first));
-	assert_true(watch_finished(&first));
-	assert_false(watch_finished(&second));
-	assert_true(watch_finished(&second));
+	assert_false(signal_watch_finished(&first));
+	assert_true(signal_watch_finished(&first));
+	assert_false(signal_watch_finished(&second));
+	assert_true(signal_watch_finished(&second));
 	assert_times(&first, 0, 0, 0);
 }
 
@@ -232,11 +233,11 @@ static void *use_signal(void *data)
 		struct slot slot = {.is_copy = true};
 
 		memory->signal.value = 1;
-		if (watch_enter_copy(&slot, (uintptr_t)memory) != SLOT_WATCH)
+		if (signal_watch_enter_copy(&slot, (uintptr_t)memory) != SLOT_WATCH)
 			return data;
 		prepare(memory);
 		engine_completes(memory, 2 * i, 2 * i + 1);
-		if (!watch_finished(&slot) || slot.begin_ticks != 2 * i ||
+		if (!signal_watch_finished(&slot) || slot.begin_ticks != 2 * i ||
 		    slot.end_ticks != 2 * i + 1)
 			return data;
 	}
@@ -316,9 +317,9 @@ static hsa_status_t runtime_copies(const void *ops, uint32_t count, uint32_t dep
 static int setup_batch(void **state)
 {
 	(void)state;
-	collector.copies = stream;
-	collector.config.mode = CONFIG_STANDARD;
-	collector.hsa.async_batch_copy = runtime_copies;
+	interceptor.copies = stream;
+	interceptor.config.mode = CONFIG_STANDARD;
+	interceptor.hsa.async_batch_copy = runtime_copies;
 	begun_count = ended_count = runtime_calls = 0;
 	missed = 0;
 	runtime_status = HSA_STATUS_SUCCESS;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pools of slots of the HSA collector, with signals that are plain memory. */
+/* Pools of slots of the HSA interceptor, with signals that are plain memory. */
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -11,9 +11,9 @@
 #include <cmocka.h>
 
 #include "../../streams/hsa/harvest/slots.h"
-#include "../../streams/hsa/runtime/collector.h"
+#include "../../streams/hsa/runtime/interceptor.h"
 
-struct collector collector;
+struct interceptor interceptor;
 static int signals_alive, signals_left;
 
 static hsa_status_t create_signal(hsa_signal_value_t value, uint32_t consumer_count,
@@ -45,9 +45,9 @@ static hsa_status_t destroy_signal(hsa_signal_t signal)
 static int setup(void **state)
 {
 	(void)state;
-	collector.hsa.amd_signal_create = create_signal;
-	collector.hsa.signal_destroy = destroy_signal;
-	collector.config.slots = 100000;
+	interceptor.hsa.amd_signal_create = create_signal;
+	interceptor.hsa.signal_destroy = destroy_signal;
+	interceptor.config.slots = 100000;
 	signals_left = 1000000;
 	return 0;
 }
@@ -98,7 +98,7 @@ static void test_slots_grow__at_the_limit__stops(void **state)
 	struct slot_pool pool, other;
 
 	(void)state;
-	collector.config.slots = 70;
+	interceptor.config.slots = 70;
 	assert_int_equal(slots_init(&pool, 1024, 50), 0);
 	assert_int_equal(slots_grow(&pool, 50), 20);
 	assert_int_equal(slots_init(&other, 1024, 10), 0);

@@ -9,9 +9,9 @@
 #include <cmocka.h>
 
 #include "../../streams/hsa/harvest/signal_watch.h"
-#include "../../streams/hsa/runtime/collector.h"
+#include "../../streams/hsa/runtime/interceptor.h"
 
-struct collector collector;
+struct interceptor interceptor;
 static amd_signal_t signal_a;
 
 #define A ((uint64_t)(uintptr_t)&signal_a)
@@ -27,7 +27,7 @@ static void subtract(hsa_signal_t signal, hsa_signal_value_t value)
 static int setup(void **state)
 {
 	(void)state;
-	collector.hsa.signal_subtract = subtract;
+	interceptor.hsa.signal_subtract = subtract;
 	memset(&signal_a, 0, sizeof(signal_a));
 	signal_a.value = 1;
 	return 0;
@@ -36,7 +36,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
-	return (int)watch_entries();
+	return (int)signal_watch_entries();
 }
 
 static void gpu_completes(uint64_t begin, uint64_t end)
@@ -57,10 +57,10 @@ static void test_watch__a_signal_of_its_own__stays_and_is_read(void **state)
 	struct slot slot = {0};
 
 	(void)state;
-	assert_int_equal(watch_enter(&slot, A, false), SLOT_WATCH);
-	assert_false(watch_finished(&slot));
+	assert_int_equal(signal_watch_enter(&slot, A, false), SLOT_WATCH);
+	assert_false(signal_watch_finished(&slot));
 	gpu_completes(10, 20);
-	assert_true(watch_finished(&slot));
+	assert_true(signal_watch_finished(&slot));
 	assert_times(&slot, 10, 20);
 	assert_int_equal(signal_a.value, 0);
 }
@@ -70,13 +70,13 @@ static void test_watch__signal_used_again__keeps_the_first_times(void **state)
 	struct slot first = {0}, second = {0};
 
 	(void)state;
-	assert_int_equal(watch_enter(&first, A, false), SLOT_WATCH);
+	assert_int_equal(signal_watch_enter(&first, A, false), SLOT_WATCH);
 	gpu_completes(10, 20);
 	signal_a.value = 1;
-	assert_int_equal(watch_enter(&second, A, false), SLOT_WATCH);
+	assert_int_equal(signal_watch_enter(&second, A, false), SLOT_WATCH);
 	gpu_completes(30, 40);
-	assert_true(watch_finished(&first));
-	assert_true(watch_finished(&second));
+	assert_true(signal_watch_finished(&first));
+	assert_true(signal_watch_finished(&second));
 	assert_times(&first, 10, 20);
 	assert_times(&second, 30, 40);
 }
@@ -86,11 +86,11 @@ static void test_watch__signal_set_again_unseen__is_finished_at_the_second_look(
 	struct slot slot = {0};
 
 	(void)state;
-	assert_int_equal(watch_enter(&slot, A, false), SLOT_WATCH);
+	assert_int_equal(signal_watch_enter(&slot, A, false), SLOT_WATCH);
 	gpu_completes(10, 20);
 	signal_a.value = 1;
-	assert_false(watch_finished(&slot));
-	assert_true(watch_finished(&slot));
+	assert_false(signal_watch_finished(&slot));
+	assert_true(signal_watch_finished(&slot));
 	assert_times(&slot, 10, 20);
 }
 
@@ -101,10 +101,10 @@ static void test_watch__no_times_come__is_finished_without(void **state)
 	(void)state;
 	signal_a.start_ts = 5;
 	signal_a.end_ts = 6; /* of an earlier use */
-	assert_int_equal(watch_enter(&slot, A, false), SLOT_WATCH);
+	assert_int_equal(signal_watch_enter(&slot, A, false), SLOT_WATCH);
 	signal_a.value--;
-	assert_false(watch_finished(&slot));
-	assert_true(watch_finished(&slot));
+	assert_false(signal_watch_finished(&slot));
+	assert_true(signal_watch_finished(&slot));
 	assert_times(&slot, 0, 0);
 }
 
@@ -113,12 +113,12 @@ static void test_watch__signal_copied_to__keeps_the_times(void **state)
 	struct slot slot = {0};
 
 	(void)state;
-	assert_int_equal(watch_enter(&slot, A, false), SLOT_WATCH);
+	assert_int_equal(signal_watch_enter(&slot, A, false), SLOT_WATCH);
 	gpu_completes(10, 20);
-	watch_reused(A);
+	signal_watch_reused(A);
 	signal_a.value = 1;
 	gpu_completes(70, 80);
-	assert_true(watch_finished(&slot));
+	assert_true(signal_watch_finished(&slot));
 	assert_times(&slot, 10, 20);
 }
 
@@ -127,11 +127,11 @@ static void test_watch__signal_destroyed__keeps_the_times(void **state)
 	struct slot slot = {0};
 
 	(void)state;
-	assert_int_equal(watch_enter(&slot, A, false), SLOT_WATCH);
+	assert_int_equal(signal_watch_enter(&slot, A, false), SLOT_WATCH);
 	gpu_completes(10, 20);
-	watch_destroyed(A);
+	signal_watch_destroyed(A);
 	memset(&signal_a, 0xff, sizeof(signal_a));
-	assert_true(watch_finished(&slot));
+	assert_true(signal_watch_finished(&slot));
 	assert_times(&slot, 10, 20);
 }
 
@@ -140,9 +140,9 @@ static void test_watch__destroyed_before_the_end__has_no_times(void **state)
 	struct slot slot = {0};
 
 	(void)state;
-	assert_int_equal(watch_enter(&slot, A, false), SLOT_WATCH);
-	watch_destroyed(A);
-	assert_true(watch_finished(&slot));
+	assert_int_equal(signal_watch_enter(&slot, A, false), SLOT_WATCH);
+	signal_watch_destroyed(A);
+	assert_true(signal_watch_finished(&slot));
 	assert_times(&slot, 0, 0);
 }
 
@@ -152,14 +152,14 @@ static void test_watch__shared_signal__is_relayed(void **state)
 
 	(void)state;
 	signal_a.value = 2;
-	assert_int_equal(watch_enter(&first, A, false), SLOT_RELAY);
-	assert_int_equal(watch_enter(&second, A, false), SLOT_RELAY);
-	watch_relay(&second, A, 30, 40);
+	assert_int_equal(signal_watch_enter(&first, A, false), SLOT_RELAY);
+	assert_int_equal(signal_watch_enter(&second, A, false), SLOT_RELAY);
+	signal_watch_relay(&second, A, 30, 40);
 	assert_int_equal(signal_a.value, 1);
 	assert_int_equal(signal_a.start_ts, 30);
 	assert_int_equal(signal_a.end_ts, 40);
 	/* The runtime tells of the first one last: the signal keeps the last one's times. */
-	watch_relay(&first, A, 10, 20);
+	signal_watch_relay(&first, A, 10, 20);
 	assert_int_equal(signal_a.value, 0);
 	assert_int_equal(signal_a.start_ts, 30);
 	assert_int_equal(signal_a.end_ts, 40);
@@ -174,10 +174,10 @@ static void test_watch__shared_by_two_gpus__has_the_times_of_the_last(void **sta
 
 	(void)state;
 	signal_a.value = 2;
-	assert_int_equal(watch_enter(&first, A, false), SLOT_RELAY);
-	assert_int_equal(watch_enter(&second, A, false), SLOT_RELAY);
-	watch_relay(&second, A, 3000, 4000); /* another clock */
-	watch_relay(&first, A, 10, 20);
+	assert_int_equal(signal_watch_enter(&first, A, false), SLOT_RELAY);
+	assert_int_equal(signal_watch_enter(&second, A, false), SLOT_RELAY);
+	signal_watch_relay(&second, A, 3000, 4000); /* another clock */
+	signal_watch_relay(&first, A, 10, 20);
 	assert_int_equal(signal_a.end_ts, 20);
 }
 
@@ -186,14 +186,14 @@ static void test_watch__second_use_under_way__relays_and_does_not_mix_times(void
 	struct slot first = {0}, second = {0};
 
 	(void)state;
-	assert_int_equal(watch_enter(&first, A, false), SLOT_WATCH);
+	assert_int_equal(signal_watch_enter(&first, A, false), SLOT_WATCH);
 	signal_a.value = 2; /* the application makes it a counter only now */
-	assert_int_equal(watch_enter(&second, A, false), SLOT_RELAY);
-	watch_relay(&second, A, 30, 40);
+	assert_int_equal(signal_watch_enter(&second, A, false), SLOT_RELAY);
+	signal_watch_relay(&second, A, 30, 40);
 	assert_int_equal(signal_a.value, 1);
-	assert_false(watch_finished(&first));
+	assert_false(signal_watch_finished(&first));
 	gpu_completes(10, 50);
-	assert_true(watch_finished(&first));
+	assert_true(signal_watch_finished(&first));
 	assert_times(&first, 10, 50);
 	assert_times(&second, 30, 40);
 }
@@ -204,9 +204,9 @@ static void test_watch__relayed_signal_destroyed__is_not_touched(void **state)
 
 	(void)state;
 	signal_a.value = 2;
-	assert_int_equal(watch_enter(&slot, A, false), SLOT_RELAY);
-	watch_destroyed(A);
-	watch_relay(&slot, A, 10, 20);
+	assert_int_equal(signal_watch_enter(&slot, A, false), SLOT_RELAY);
+	signal_watch_destroyed(A);
+	signal_watch_relay(&slot, A, 10, 20);
 	assert_int_equal(signal_a.value, 2);
 	assert_int_equal(signal_a.end_ts, 0);
 	assert_times(&slot, 10, 20);
@@ -217,10 +217,10 @@ static void test_watch__packets_elsewhere_unseen__relays(void **state)
 	struct slot slot = {0};
 
 	(void)state;
-	collector.blind = true;
-	assert_int_equal(watch_enter(&slot, A, false), SLOT_RELAY);
-	collector.blind = false;
-	watch_leave(&slot);
+	interceptor.blind = true;
+	assert_int_equal(signal_watch_enter(&slot, A, false), SLOT_RELAY);
+	interceptor.blind = false;
+	signal_watch_leave(&slot);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

@@ -22,7 +22,7 @@ static struct rtl_hsa_copy sample_copy(void)
 		.scope = 77,
 		.scope_instance = 78,
 		.call_ns = 4999990,
-		.stream = 4096,
+		.hip_stream = 4096,
 		.range = 79,
 	};
 }

@@ -18,11 +18,11 @@ enum { UID_LAUNCH = 501, UID_GRAPH, UID_KERNEL };
 #define FIELD(member, kind) RTL_FIELD(struct rtl_hip_call, member, kind, NULL, NULL)
 
 static const struct rtl_field call_fields[] = {
-	FIELD(begin_ns, RTL_KIND_TIME),   FIELD(end_ns, RTL_KIND_TIME),
-	FIELD(function, RTL_KIND_STRING), FIELD(status, RTL_KIND_STRING),
-	FIELD(result, RTL_KIND_INT),      FIELD(parent, RTL_KIND_UINT),
-	FIELD(stream, RTL_KIND_ADDRESS),  FIELD(device, RTL_KIND_INT),
-	FIELD(flags, RTL_KIND_UINT),      FIELD(work, RTL_KIND_UINT),
+	FIELD(begin_ns, RTL_KIND_TIME),      FIELD(end_ns, RTL_KIND_TIME),
+	FIELD(function, RTL_KIND_STRING),    FIELD(status, RTL_KIND_STRING),
+	FIELD(result, RTL_KIND_INT),         FIELD(parent, RTL_KIND_UINT),
+	FIELD(hip_stream, RTL_KIND_ADDRESS), FIELD(device, RTL_KIND_INT),
+	FIELD(flags, RTL_KIND_UINT),         FIELD(work, RTL_KIND_UINT),
 };
 
 #define TYPE(number, text)                                                                         \
@@ -92,7 +92,7 @@ static void dispatch(struct trace *t, uint64_t uid, uint64_t number, uint64_t pl
 	d.scope = uid;
 	d.scope_instance = number;
 	d.grid_x = (uint32_t)(64 * number);
-	d.stream = 4096;
+	d.hip_stream = 4096;
 	e.uid = UID_KERNEL;
 	e.instance = number << 20 | place;
 	e.correlation = number;

@@ -41,7 +41,7 @@ static void test_sqlite_rows__dispatch__has_everything(void **state)
 	d.scope = 77;
 	d.scope_instance = 78;
 	d.call_ns = 4999990;
-	d.stream = 4096;
+	d.hip_stream = 4096;
 	d.range = 79;
 	fake_host_tracepoint(t->host, t->process, 77, "call", "launch", NULL, NULL);
 	e = fake_event(t->hsa, RTL_TASK_END, t->process, &d, sizeof(d));

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the parts of the HSA collector share: its settings, the runtime's own functions, its
+ * What the parts of the HSA interceptor share: its settings, the runtime's own functions, its
  * state and the stream.
  *
  * Threads: set up in OnLoad, before any other HSA call of the application; read by all
  * afterwards. `state` changes later: see below.
  */
-#ifndef STREAMS_HSA_COLLECTOR_H
-#define STREAMS_HSA_COLLECTOR_H
+#ifndef STREAMS_HSA_INTERCEPTOR_H
+#define STREAMS_HSA_INTERCEPTOR_H
 
 #include <hsa/amd_hsa_queue.h>
 #include <hsa/amd_hsa_signal.h>
@@ -104,13 +104,13 @@ struct hsa_functions {
 	__typeof__(hsa_amd_profiling_async_copy_enable) *async_copy_enable;
 };
 
-enum collector_state {
-	COLLECTOR_OFF, /* hooks, where there are any, only pass on */
-	COLLECTOR_ON,
-	COLLECTOR_ENDED, /* for good: the process is at its end, or is the child of a fork */
+enum interceptor_state {
+	INTERCEPTOR_OFF, /* hooks, where there are any, only pass on */
+	INTERCEPTOR_ON,
+	INTERCEPTOR_ENDED, /* for good: the process is at its end, or is the child of a fork */
 };
 
-struct collector {
+struct interceptor {
 	struct rtl_stream *stream;
 	struct rtl_stream *copies; /* rtl.hsa.copy */
 	struct hsa_functions hsa;
@@ -120,35 +120,35 @@ struct collector {
 	double clock_ns_per_tick;
 	/* Some queue's packets are not seen: what they do to signals is not known. */
 	atomic_bool blind;
-	/* enum collector_state. Relaxed everywhere: it tells hooks to do less, and orders nothing;
-	 * what must be seen with it has its own ordering. */
+	/* enum interceptor_state. Relaxed everywhere: it tells hooks to do less, and orders
+	 * nothing; what must be seen with it has its own ordering. */
 	_Atomic int state;
 };
 
-extern struct collector collector;
+extern struct interceptor interceptor;
 
-static inline bool collector_on(void)
+static inline bool interceptor_on(void)
 {
-	return atomic_load_explicit(&collector.state, memory_order_relaxed) == COLLECTOR_ON;
+	return atomic_load_explicit(&interceptor.state, memory_order_relaxed) == INTERCEPTOR_ON;
 }
 
 /* An interned string; 0 if there is no memory for it. */
-uint64_t collector_string(const char *text);
+uint64_t interceptor_string(const char *text);
 
 /* A tracepoint's metadata as a decimal number. */
-void collector_set_number(uint64_t uid, const char *key, uint64_t value);
+void interceptor_set_number(uint64_t uid, const char *key, uint64_t value);
 
 /*
  * Finds the runtime's functions in its tables and keeps them.
  * Returns NULL, or the name of one that must be there and is not.
  */
-const char *collector_take_functions(struct root_table *root);
+const char *interceptor_take_functions(struct root_table *root);
 
 /* Measures the HSA system clock against rtl's. */
-void collector_read_clock(void);
+void interceptor_read_clock(void);
 
 /* Stops collecting: waits, within the configured time, for what is under way. From OnUnload and
  * at the end of the process; then state is `after`. */
-void collector_stop(enum collector_state after);
+void interceptor_stop(enum interceptor_state after);
 
 #endif

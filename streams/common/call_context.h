@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the calling thread works for, as far as this library itself knows it: beside the thread's
- * scope (rtl/scope.h), which any publisher opens and which gives the correlation, the HIP collector
- * leaves here when its call began, roctx the innermost range, and the HSA collector counts what it
+ * scope (rtl/scope.h), which any publisher opens and which gives the correlation, HIP's interceptor
+ * leaves here when its call began, roctx the innermost range, and the HSA interceptor counts what it
  * submits.
  *
  * Threads: each has its own; nobody else looks.
  */
-#ifndef STREAMS_COMMON_CAUSE_H
-#define STREAMS_COMMON_CAUSE_H
+#ifndef STREAMS_COMMON_CALL_CONTEXT_H
+#define STREAMS_COMMON_CALL_CONTEXT_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-struct cause {
+struct call_context {
 	uint64_t call_ticks; /* when the innermost call of HIP that is recorded began; 0: none */
-	uint64_t stream;     /* the hipStream_t among its arguments; 0: none */
+	uint64_t hip_stream; /* the hipStream_t among its arguments; 0: none */
 	uint64_t range;      /* instance of the innermost pushed range that is recorded; 0: none */
 	/* Of scopes of ours that are nested deeper than rtl/scope.h keeps, 0 where they are kept:
 	 */
@@ -25,21 +25,21 @@ struct cause {
 	uint32_t work; /* dispatches and copies that were submitted within the innermost call */
 };
 
-extern __thread struct cause thread_cause __attribute__((tls_model("initial-exec")));
+extern __thread struct call_context thread_context __attribute__((tls_model("initial-exec")));
 
 /* Some work was submitted within no call. Relaxed: read at the end. */
-extern atomic_bool cause_missing;
+extern atomic_bool call_context_missing;
 
-static inline void cause_note(uint64_t correlation)
+static inline void call_context_note(uint64_t correlation)
 {
 	if (__builtin_expect(!correlation, 0) &&
-	    !atomic_load_explicit(&cause_missing, memory_order_relaxed))
-		atomic_store_explicit(&cause_missing, true, memory_order_relaxed);
+	    !atomic_load_explicit(&call_context_missing, memory_order_relaxed))
+		atomic_store_explicit(&call_context_missing, true, memory_order_relaxed);
 }
 
-static inline bool cause_is_missing(void)
+static inline bool call_context_is_missing(void)
 {
-	return atomic_load_explicit(&cause_missing, memory_order_relaxed);
+	return atomic_load_explicit(&call_context_missing, memory_order_relaxed);
 }
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of the HSA collector share: see collector.h. */
-#include "collector.h"
+/* What the parts of the HSA interceptor share: see interceptor.h. */
+#include "interceptor.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,9 +8,9 @@
 
 #include "harvest.h"
 
-struct collector collector = {.stream = &rtl_stream_none, .copies = &rtl_stream_none};
+struct interceptor interceptor = {.stream = &rtl_stream_none, .copies = &rtl_stream_none};
 
-uint64_t collector_string(const char *text)
+uint64_t interceptor_string(const char *text)
 {
 	uint64_t id = 0;
 
@@ -18,7 +18,7 @@ uint64_t collector_string(const char *text)
 	return id;
 }
 
-void collector_set_number(uint64_t uid, const char *key, uint64_t value)
+void interceptor_set_number(uint64_t uid, const char *key, uint64_t value)
 {
 	char text[24];
 
@@ -35,13 +35,13 @@ static bool take(void **entry, void *function)
 }
 
 #define CORE(entry, member)                                                                        \
-	if (!take(table_core(root->core, entry), &collector.hsa.member))                           \
+	if (!take(table_core(root->core, entry), &interceptor.hsa.member))                         \
 	return #member
 #define AMD(entry, member)                                                                         \
-	if (!take(table_amd(root->amd, entry), &collector.hsa.member))                             \
+	if (!take(table_amd(root->amd, entry), &interceptor.hsa.member))                           \
 	return #member
 
-const char *collector_take_functions(struct root_table *root)
+const char *interceptor_take_functions(struct root_table *root)
 {
 	CORE(CORE_SYSTEM_GET_INFO, system_get_info);
 	CORE(CORE_ITERATE_AGENTS, iterate_agents);
@@ -66,66 +66,68 @@ const char *collector_take_functions(struct root_table *root)
 	AMD(AMD_SIGNAL_ASYNC_HANDLER, signal_async_handler);
 	AMD(AMD_QUEUE_INTERCEPT_CREATE, intercept_create);
 	AMD(AMD_QUEUE_INTERCEPT_REGISTER, intercept_register);
-	(void)take(table_amd(root->amd, AMD_QUEUE_SET_PRIORITY), &collector.hsa.queue_set_priority);
-	(void)take(table_amd(root->amd, AMD_QUEUE_CU_SET_MASK), &collector.hsa.queue_cu_set_mask);
-	(void)take(table_amd(root->amd, AMD_QUEUE_CREATE), &collector.hsa.queue_create_described);
+	(void)take(table_amd(root->amd, AMD_QUEUE_SET_PRIORITY),
+		   &interceptor.hsa.queue_set_priority);
+	(void)take(table_amd(root->amd, AMD_QUEUE_CU_SET_MASK), &interceptor.hsa.queue_cu_set_mask);
+	(void)take(table_amd(root->amd, AMD_QUEUE_CREATE), &interceptor.hsa.queue_create_described);
 	(void)take(table_amd(root->amd, AMD_COUNTED_QUEUE_ACQUIRE),
-		   &collector.hsa.counted_queue_acquire);
-	(void)take(table_amd(root->amd, AMD_MEMORY_ASYNC_COPY), &collector.hsa.async_copy);
+		   &interceptor.hsa.counted_queue_acquire);
+	(void)take(table_amd(root->amd, AMD_MEMORY_ASYNC_COPY), &interceptor.hsa.async_copy);
 	(void)take(table_amd(root->amd, AMD_MEMORY_ASYNC_COPY_RECT),
-		   &collector.hsa.async_copy_rect);
+		   &interceptor.hsa.async_copy_rect);
 	(void)take(table_amd(root->amd, AMD_MEMORY_ASYNC_COPY_ON_ENGINE),
-		   &collector.hsa.async_copy_on_engine);
+		   &interceptor.hsa.async_copy_on_engine);
 	(void)take(table_amd(root->amd, AMD_MEMORY_ASYNC_BATCH_COPY),
-		   &collector.hsa.async_batch_copy);
-	(void)take(table_core(root->core, CORE_MEMORY_COPY), &collector.hsa.memory_copy);
-	(void)take(table_amd(root->amd, AMD_MEMORY_FILL), &collector.hsa.memory_fill);
-	(void)take(table_amd(root->amd, AMD_POINTER_INFO), &collector.hsa.pointer_info);
+		   &interceptor.hsa.async_batch_copy);
+	(void)take(table_core(root->core, CORE_MEMORY_COPY), &interceptor.hsa.memory_copy);
+	(void)take(table_amd(root->amd, AMD_MEMORY_FILL), &interceptor.hsa.memory_fill);
+	(void)take(table_amd(root->amd, AMD_POINTER_INFO), &interceptor.hsa.pointer_info);
 	(void)take(table_amd(root->amd, AMD_PROFILING_ASYNC_COPY_ENABLE),
-		   &collector.hsa.async_copy_enable);
+		   &interceptor.hsa.async_copy_enable);
 	return NULL;
 }
 
 /* Both clocks are read several times: the narrowest pair has the least error. */
-void collector_read_clock(void)
+void interceptor_read_clock(void)
 {
 	uint64_t hz = 0, ticks = 0, best = UINT64_MAX;
 
-	collector.clock_ns_per_tick = 1;
-	collector.clock_offset_ns = 0;
-	if (!collector.hsa.system_get_info(HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY, &hz) && hz)
-		collector.clock_ns_per_tick = 1e9 / (double)hz;
+	interceptor.clock_ns_per_tick = 1;
+	interceptor.clock_offset_ns = 0;
+	if (!interceptor.hsa.system_get_info(HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY, &hz) && hz)
+		interceptor.clock_ns_per_tick = 1e9 / (double)hz;
 	for (int i = 0; i < 5; i++) {
 		const uint64_t before = rtl_clock_ns();
 
-		if (collector.hsa.system_get_info(HSA_SYSTEM_INFO_TIMESTAMP, &ticks))
+		if (interceptor.hsa.system_get_info(HSA_SYSTEM_INFO_TIMESTAMP, &ticks))
 			return;
 		const uint64_t after = rtl_clock_ns();
 		const uint64_t hsa_ns =
-			hz == 1000000000 ? ticks
-					 : (uint64_t)((double)ticks * collector.clock_ns_per_tick);
+			hz == 1000000000
+				? ticks
+				: (uint64_t)((double)ticks * interceptor.clock_ns_per_tick);
 
 		if (after - before < best) {
 			best = after - before;
-			collector.clock_offset_ns = (int64_t)(before + best / 2 - hsa_ns);
+			interceptor.clock_offset_ns = (int64_t)(before + best / 2 - hsa_ns);
 		}
 	}
 	/* A small difference is the time that reading takes: it is the same clock. */
-	if (llabs(collector.clock_offset_ns) < 100000)
-		collector.clock_offset_ns = 0;
+	if (llabs(interceptor.clock_offset_ns) < 100000)
+		interceptor.clock_offset_ns = 0;
 	else
 		rtl_log(RTL_LEVEL_INFO, "hsa", "the HSA system clock is %" PRId64 " ns behind ours",
-			collector.clock_offset_ns);
+			interceptor.clock_offset_ns);
 }
 
-void collector_stop(enum collector_state after)
+void interceptor_stop(enum interceptor_state after)
 {
-	if (!collector_on()) {
-		if (after == COLLECTOR_ENDED)
-			atomic_store_explicit(&collector.state, after, memory_order_relaxed);
+	if (!interceptor_on()) {
+		if (after == INTERCEPTOR_ENDED)
+			atomic_store_explicit(&interceptor.state, after, memory_order_relaxed);
 		return;
 	}
 	/* First: what threads that go on submit would never come to an end. */
-	atomic_store_explicit(&collector.state, after, memory_order_relaxed);
-	harvest_stop(collector.config.exit_timeout_ms);
+	atomic_store_explicit(&interceptor.state, after, memory_order_relaxed);
+	harvest_stop(interceptor.config.exit_timeout_ms);
 }
