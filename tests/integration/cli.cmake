@@ -50,31 +50,32 @@ set(environment
   RTL_TEST_KILL_AT=$<TARGET_FILE:kill_at>
   RTL_TEST_SANITIZE=${RTL_SANITIZE}
   RTL_TEST_MAN=${PROJECT_SOURCE_DIR}/docs/man)
-foreach(suite BadInput Run Signals Terminal Hangup Trace Collector Recover Record StartStop Info Env Lists Summary)
-  add_test(NAME cli.${suite}
-    COMMAND Python3::Interpreter -B ${CMAKE_CURRENT_LIST_DIR}/cli.py -v ${suite})
-  list(APPEND tests cli.${suite})
-endforeach()
-# What is said at the end: cli_endings.py.
-add_test(NAME cli.Endings
-  COMMAND Python3::Interpreter -B ${CMAKE_CURRENT_LIST_DIR}/cli_endings.py -v Endings)
-list(APPEND tests cli.Endings)
-# Folders that are not the caller's: cli_foreign.py.
-add_test(NAME cli.Foreign
-  COMMAND Python3::Interpreter -B ${CMAKE_CURRENT_LIST_DIR}/cli_foreign.py -v)
-list(APPEND tests cli.Foreign)
-# What goes wrong: faults.py.
-foreach(suite Vanished Crash DeadCollector Stalled Plugins Killed Leftovers EndsInOrder FullDisk ReadOnly Lines)
-  add_test(NAME faults.${suite}
-    COMMAND Python3::Interpreter -B ${CMAKE_CURRENT_LIST_DIR}/faults.py -v ${suite})
-  list(APPEND tests faults.${suite})
-endforeach()
+# rtl_cli_tests(PREFIX FILE SUITES...): PREFIX.SUITE for each class of tests in FILE
+function(rtl_cli_tests prefix file)
+  foreach(suite ${ARGN})
+    add_test(NAME ${prefix}.${suite}
+      COMMAND Python3::Interpreter -B ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/${file} -v ${suite})
+    set_tests_properties(${prefix}.${suite} PROPERTIES
+      LABELS unit TIMEOUT 600 ENVIRONMENT "${environment}")
+  endforeach()
+endfunction()
+rtl_cli_tests(cli cli.py Trace Collector Recover Record StartStop)
+rtl_cli_tests(cli cli_run.py BadInput Run Signals Hangup Terminal)
+rtl_cli_tests(cli cli_show.py Info Env Lists Summary)
+# What is said at the end.
+rtl_cli_tests(cli cli_endings.py Endings)
+# Folders that are not the caller's.
+rtl_cli_tests(cli cli_foreign.py Foreign)
+# What goes wrong.
+rtl_cli_tests(faults faults.py Vanished Crash DeadCollector Stalled Plugins)
+rtl_cli_tests(faults faults_killed.py Killed Leftovers EndsInOrder)
+rtl_cli_tests(faults faults_disk.py FullDisk ReadOnly Lines)
 # scripts/test itself: scripts.py.
 add_test(NAME scripts.test
   COMMAND Python3::Interpreter -B ${CMAKE_CURRENT_LIST_DIR}/scripts.py -v)
 set_tests_properties(scripts.test PROPERTIES LABELS unit TIMEOUT 600
   ENVIRONMENT "RTL_TEST_SCRIPTS=${PROJECT_SOURCE_DIR}/scripts")
 add_test(NAME cli.man COMMAND Python3::Interpreter -B ${CMAKE_CURRENT_LIST_DIR}/cli_man.py)
-set_tests_properties(${tests} cli.man PROPERTIES
+set_tests_properties(cli.man PROPERTIES
   LABELS unit TIMEOUT 600 ENVIRONMENT "${environment}")
 set_tests_properties(faults.Killed PROPERTIES LABELS stress TIMEOUT 3600)

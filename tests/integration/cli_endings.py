@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """
 What `rtl trace` and `rtl record` say at the end where there is nothing of a GPU in the trace: what is
-known, and no more. Without ROCm; the program is that of cli.py, and says how it ends.
+known, and no more. Without ROCm; the program is that of cli_kit.py, and says how it ends.
 """
 
 import os
@@ -10,8 +10,7 @@ import signal
 import subprocess
 import unittest
 
-from cli import HANG_S, PROGRAM, RTL, Case
-from faults import TMPFS
+from cli_kit import HANG_S, PROGRAM, RTL, TMPFS, Case
 
 NOTHING = "nothing was recorded: "
 NO_OPERATION = "no GPU operation was recorded: "

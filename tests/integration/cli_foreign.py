@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """
 Folders that somebody else may have had a hand in: nothing that they name is loaded or written with the
-caller's rights. Without ROCm; the program is that of cli.py.
+caller's rights. Without ROCm; the program is that of cli_kit.py.
 """
 
 import os
@@ -11,7 +11,7 @@ import signal
 import subprocess
 import unittest
 
-from cli import HANG_S, PROGRAM, Case
+from cli_kit import HANG_S, PROGRAM, Case
 
 MARK = os.environ["RTL_TEST_MARK"]
 SOMEBODY = 65534

@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""
+What the tests of the command line share: each is a Case, with folders of its own. They need no
+ROCm. The programs that rtl traces are shell commands, and RTL_TEST_PROGRAM, which publishes
+dispatches without a GPU (cli_program.c).
+"""
+
+import os
+import shutil
+import sqlite3
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+RTL = os.environ["RTL"]
+PROGRAM = os.environ["RTL_TEST_PROGRAM"]
+PLUGINS = os.environ["RTL_TEST_PLUGINS"]
+# The plugin folder, as librtl finds it from its own.
+BUILD_PLUGINS = os.path.join(os.path.dirname(os.path.dirname(RTL)), "lib", "rtl")
+PYTHON = sys.executable
+# Longer than anything takes on a machine that is slow and has other work: what hangs ends the test.
+HANG_S = 300
+CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("RTL_", "HSA_"))}
+# Of rtl trace: a collector with a sanitizer cannot be preloaded.
+DEFAULT_MODE = "standard" if os.environ["RTL_TEST_SANITIZE"] else "hip"
+SLOW = os.environ["RTL_TEST_SLOW"]
+SANITIZED = os.environ["RTL_TEST_SANITIZE"]  # they have their own words for a crash
+LONG = int(os.environ.get("RTL_TEST_LONG", 1))  # scripts/soak: so many times as many
+NO_GROWTH = {"RTL_BUFFER_TOTAL": "256M"}  # all of it for first rings: a full one makes its thread wait
+
+
+# The page of a collector, core/format/session.h: the word `ended` in it, then the collector's pid.
+SESSION_ENDED = 65524
+
+
+def session_page():
+    """The page of a collector that is this process, and has not ended."""
+    head = b"RTLSESSN" + struct.pack("<II", 2, 0)
+    return head + bytes(SESSION_ENDED - len(head)) + struct.pack("<IIi", 0, 0, os.getpid())
+
+
+def session_ends(file):
+    """Has the collector say that it has ended, in its page."""
+    file.seek(SESSION_ENDED)
+    file.write(struct.pack("<I", 1))
+    file.flush()
+
+
+def tmpfs_works():
+    return shutil.which("unshare") and subprocess.run(
+        ["unshare", "-rm", "mount", "-t", "tmpfs", "none", "/mnt"], check=False,
+        capture_output=True).returncode == 0
+
+
+TMPFS = tmpfs_works()
+
+
+class Case(unittest.TestCase):
+    """
+    Each test has a folder of its own, which is the working directory of what it runs, and one for
+    the spools, in memory as by default, in which nothing may be left.
+    """
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="rtl test ")
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.spool = tempfile.mkdtemp(prefix="test-rtl-",
+                                      dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
+        self.addCleanup(shutil.rmtree, self.spool)
+        self.addCleanup(lambda: self.assertEqual(os.listdir(self.spool), []))
+
+    def environment(self, env=None):
+        return {**CLEAN, "RTL_SPOOL": self.spool, **(env or {})}
+
+    def in_spool(self):
+        """The one folder that is there."""
+        name, = os.listdir(self.spool)
+        return os.path.join(self.spool, name)
+
+    def wait_until(self, what, seconds=HANG_S):
+        end = time.monotonic() + seconds
+        while not what():
+            self.assertLess(time.monotonic(), end, "it did not come")
+            time.sleep(0.01)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def rtl(self, *arguments, env=None, **more):
+        return subprocess.run([RTL, *arguments], cwd=self.folder, env=self.environment(env),
+                              capture_output=True, text=True, timeout=HANG_S, check=False, **more)
+
+    def start(self, *arguments, **more):
+        return subprocess.Popen([RTL, *arguments], cwd=self.folder, env=self.environment(),
+                                text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
+
+    def refused(self, status, part, *arguments, **more):
+        """One line on stderr that contains part, and that exit status; nothing on stdout."""
+        done = self.rtl(*arguments, **more)
+        self.assertEqual(done.returncode, status, done.stderr)
+        self.assertEqual(done.stdout, "")
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertTrue(done.stderr.startswith("rtl: "), done.stderr)
+        self.assertIn(part, done.stderr)
+
+    def operations(self, name):
+        """GPU operations in a trace; each must be there once."""
+        database = sqlite3.connect(self.path(name))
+        count = database.execute("SELECT count(*) FROM rocpd_op").fetchone()[0]
+        database.close()
+        return count
+
+    def write(self, name, text):
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write(text)
+        return self.path(name)
+
+
+class Faults(Case):
+    def lines(self, *command, way="lines", count="1000", env=None):
+        """A program that publishes for each line."""
+        return subprocess.Popen([*command, PROGRAM, count, way], cwd=self.folder, text=True,
+                                env=self.environment(env), start_new_session=True,
+                                stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE)
+
+    def line(self, child):
+        child.stdin.write("on\n")
+        child.stdin.flush()
+        return int(child.stdout.readline())
+
+    def end(self, child):
+        _, err = child.communicate(timeout=HANG_S)
+        return err
+
+    def packets(self, name):
+        """How many dispatches; each must be there once, and none be missing before the last."""
+        database = sqlite3.connect(self.path(name))
+        count, different, last = database.execute(
+            "SELECT count(*), count(DISTINCT packet_id), max(packet_id) FROM rtl_dispatch"
+            ).fetchone()
+        database.close()
+        self.assertEqual((count, different), (count, count))
+        self.assertEqual(count, 0 if last is None else last + 1)
+        return count
+
+    def packets_if_any(self, name):
+        """The same; 0 where there is no file, or nothing in it."""
+        there = os.path.exists(self.path(name)) and os.path.getsize(self.path(name))
+        return self.packets(name) if there else 0
+
+    def ledger(self, name):
+        database = sqlite3.connect(self.path(name))
+        rows = database.execute("SELECT sum(published), sum(delivered), sum(discarded), "
+                                "sum(abandoned) FROM rtl_ledger WHERE stream = 'rtl.hsa'")
+        row = rows.fetchone()
+        database.close()
+        return row
+
+    def losses(self, name):
+        database = sqlite3.connect(self.path(name))
+        rows = database.execute("SELECT cause, count FROM rtl_loss WHERE stream = 'rtl.hsa'")
+        losses = dict(rows.fetchall())
+        database.close()
+        return losses
+
+    def clear(self):
+        for name in os.listdir(self.spool):
+            shutil.rmtree(os.path.join(self.spool, name))

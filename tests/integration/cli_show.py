@@ -1,0 +1,329 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""
+The verbs that show things: what is in a trace, what there is, what a shell must export.
+"""
+
+import json
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+import unittest
+
+from cli_kit import CLEAN, DEFAULT_MODE, HANG_S, PLUGINS, PROGRAM, RTL, Case
+
+RPD = """
+CREATE TABLE rocpd_string (id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, string TEXT NOT NULL);
+CREATE TABLE rocpd_op (id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, gpuId INTEGER NOT NULL,
+  queueId INTEGER NOT NULL, sequenceId INTEGER NOT NULL, completionSignal TEXT NOT NULL,
+  start INTEGER NOT NULL, "end" INTEGER NOT NULL, description_id INTEGER NOT NULL,
+  opType_id INTEGER NOT NULL);
+INSERT INTO rocpd_string VALUES (1, ''), (2, 'KernelExecution'), (3, 'CopyDeviceToHost'),
+  (4, 'a_kernel'), (5, 'b_kernel');
+"""
+
+
+class Info(Case):
+    """rtl info of a database."""
+
+    def test_trace(self):
+        self.rtl("trace", "-o", "run.db", PROGRAM, "100", "children")
+        text = self.rtl("info", "run.db").stdout
+        for line in ("run.db: 300 GPU operations", f"mode: {DEFAULT_MODE}", "where: collector",
+                     "state: complete"):
+            self.assertIn(line + "\n", text)
+        self.assertRegex(text, r"(?m)^ledger of rtl.hsa: 300 published, 300 delivered, 0 disc")
+        self.assertEqual(len(re.findall(r"(?m)^process \d: pid \d+ of \d+, host .* s: /", text)), 3)
+        info = json.loads(self.rtl("info", "--json", "run.db").stdout)
+        self.assertEqual((info["operations"], len(info["processes"])), (300, 3))
+        ledger, = [s for s in info["ledger"] if s["stream"] == "rtl.hsa"]
+        self.assertEqual((ledger["published"], ledger["delivered"]), (300, 300))
+        self.assertEqual(info["losses"], [])
+
+    def test_control_characters__shown_as_escapes(self):
+        odd = "x\x1b[31m\n\a"
+        self.rtl("trace", "-o", "run.db", PROGRAM, "3", odd)
+        self.rtl("record", "-o", "run.rec", PROGRAM, "3", odd)
+        for name in ("run.db", "run.rec"):
+            text = self.rtl("info", name).stdout
+            self.assertIn("3 x\\x1b[31m\\n\\a\n", text)
+            self.assertNotIn("\x1b", text)
+
+    def test_plain_rpd(self):
+        database = sqlite3.connect(self.path("trace.rpd"))
+        database.executescript(RPD)
+        database.close()
+        done = self.rtl("info", "trace.rpd")
+        self.assertEqual((done.returncode, done.stdout), (0, "trace.rpd: 0 GPU operations\n"))
+        info = json.loads(self.rtl("info", "--json", "trace.rpd").stdout)
+        self.assertEqual((info["version"], info["processes"]), (None, []))
+
+    def test_no_trace(self):
+        self.refused(1, "the file is empty", "info", self.write("empty", ""))
+
+
+class Env(Case):
+    """The exports of rtl env."""
+
+    def test_eval__program_is_traced(self):
+        script = (f"eval \"$('{RTL}' env)\"; "
+                  f"RTL_SUBSCRIBERS=libsqlite_sub.so?output=run.db:libstats_sub.so '{PROGRAM}' 100")
+        done = subprocess.run(["sh", "-c", script], cwd=self.folder, env=CLEAN, text=True,
+                              capture_output=True, check=True)
+        self.assertIn("GPU kernels: 100, ", done.stderr)
+        self.assertIn("GPU kernels: 100, ", self.rtl("summary", "run.db").stdout)
+
+    def foreign_group(self):
+        """A group that a file can be given to and that is not this process's."""
+        for group in [*os.getgroups(), *([65534] if os.geteuid() == 0 else [])]:
+            if group != os.getegid():
+                return group
+        return self.skipTest("there is no group to give a program to")
+
+    def test_program_with_rights_of_its_own__variables_do_not_count(self):
+        """Else whoever may start it had it load what he likes, and write where he likes."""
+        group, program = self.foreign_group(), shutil.copy(PROGRAM, self.path("program"))
+        if os.statvfs(self.folder).f_flag & os.ST_NOSUID:
+            self.skipTest("set-group-ID does not count here")
+        os.chown(program, -1, group)
+        for mode, published in ((0o755, 5), (0o2755, 0)):
+            os.chmod(program, mode)
+            done = subprocess.run([program, "5", "print"], capture_output=True, text=True,
+                                  timeout=HANG_S, check=True, cwd=self.folder,
+                                  env=self.environment({
+                                      "RTL_SUBSCRIBERS": f"libsqlite_sub.so?output=run{mode}.db",
+                                      "RTL_LOG": f"debug:log{mode}"}))
+            self.assertEqual(done.stdout, f"{published}\n")
+            for name in (f"run{mode}.db", f"log{mode}"):
+                self.assertEqual(os.path.exists(self.path(name)), published > 0, name)
+        self.assertRegex(done.stderr, r"^rtl: bus warning: the program has other rights than who "
+                                      r"started it: .*\n$")
+
+    def test_no_subscribers__not_set(self):
+        self.assertNotIn("RTL_SUBSCRIBERS", self.rtl("env").stdout)
+        self.assertEqual(self.rtl("env", "-o", "x", "-s", "libsqlite_sub.so?").stdout,
+                         self.rtl("env", "-o", "x", "-s", "libsqlite_sub.so").stdout)
+        self.assertNotIn("RTL_MODE", self.rtl("env").stdout)
+
+    def test_twice__as_once(self):
+        script = f"eval \"$('{RTL}' env)\"; env | grep HSA_ | sort"
+        once = subprocess.run(["sh", "-c", script], env=CLEAN, text=True, capture_output=True,
+                              check=True).stdout
+        twice = subprocess.run(["sh", "-c", script.replace("; env", f"; eval \"$('{RTL}' env)\"; env")],
+                               env=CLEAN, text=True, capture_output=True, check=True).stdout
+        self.assertEqual(once, twice)
+        self.assertEqual(len(once.splitlines()), 2)
+
+    def test_quoting__survives_the_shell(self):
+        tricky = "it's $HOME `id` \"x\" \\ !1 a*b"
+        done = self.rtl("env", "-s", "libstats_sub.so?output=" + tricky)
+        shown = subprocess.run(["sh", "-c", done.stdout + 'printf %s "$RTL_SUBSCRIBERS"'],
+                               env=CLEAN, text=True, capture_output=True, check=True).stdout
+        self.assertTrue(shown.endswith("libstats_sub.so?output=" + tricky), shown)
+
+    def test_shells(self):
+        self.assertIn("setenv HSA_TOOLS_ROCPROFILER_V1_TOOLS '1';\n",
+                      self.rtl("env", "--shell", "csh").stdout)
+        self.assertIn("set -gx HSA_TOOLS_ROCPROFILER_V1_TOOLS '1';\n",
+                      self.rtl("env", "--shell=fish").stdout)
+        self.assertEqual(self.rtl("env", "--shell", "zsh").stdout, self.rtl("env").stdout)
+
+    def test_output__subscriber_with_it(self):
+        done = self.rtl("env", "-o", "a b.db")
+        self.assertIn(f"/libsqlite_sub.so?output={self.path('a b.db')}'", done.stdout)
+
+
+class Lists(Case):
+    """rtl list-streams, rtl list-subscribers, help."""
+
+    def test_streams(self):
+        text = self.rtl("list-streams")
+        self.assertEqual(text.returncode, 0, text.stderr)
+        self.assertRegex(text.stdout, r"(?m)^rtl\.hsa \d+\.\d+: ")
+        self.assertRegex(text.stdout, r"(?m)^  task_end \(type 11, \d+ bytes\): ")
+        self.assertRegex(text.stdout, r"(?m)^    begin_ns +time +ns +\S")
+        streams = json.loads(self.rtl("list-streams", "--json").stdout)["streams"]
+        hsa, = [s for s in streams if s["name"] == "rtl.hsa"]
+        end, = [t for t in hsa["types"] if t["name"] == "task_end"]
+        field = end["fields"][0]
+        self.assertEqual((field["name"], field["kind"], field["unit"], field["offset"]),
+                         ("begin_ns", "time", "ns", 0))
+
+    def test_subscribers(self):
+        text = self.rtl("list-subscribers").stdout
+        self.assertRegex(text, r"(?m)^libstats_sub\.so: stats \d")
+        self.assertRegex(text, r"(?m)^  output=stderr +file")
+        plugins = json.loads(self.rtl("list-subscribers", "--json").stdout)["subscribers"]
+        self.assertTrue({"sqlite", "stats"} <= {p["name"] for p in plugins})
+
+    def test_subscribers__shadowed_and_unusable(self):
+        shutil.copy(PLUGINS + "/libgood_sub.so", self.path("libstats_sub.so"))
+        self.write("libbad_sub.so", "text")
+        done = self.rtl("list-subscribers", env={"RTL_PLUGIN_PATH": PLUGINS})
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("libbad_sub.so: cannot be used\n  subscriber ./libbad_sub.so cannot be "
+                      "loaded: file too short\n", done.stdout)
+        self.assertIn("  shadowed: that name finds ./libstats_sub.so\n", done.stdout)
+        self.assertIn("version 7.3 of the plugin ABI", done.stdout)
+        plugins = json.loads(self.rtl("list-subscribers", "--json").stdout)["subscribers"]
+        own, = [p for p in plugins if p["file"].endswith("lib/rtl/libstats_sub.so")]
+        self.assertEqual(own["shadowed_by"], "./libstats_sub.so")
+        bad, = [p for p in plugins if p["file"] == "./libbad_sub.so"]
+        self.assertIn("file too short", bad["error"])
+
+    def test_help(self):
+        verbs = re.findall(r"(?m)^  ([a-z][a-z-]+) ", self.rtl("--help").stdout)
+        self.assertEqual(set(verbs),
+                         {"trace", "record", "summary", "info", "start", "stop", "replay",
+                          "recover", "env", "list-streams", "list-subscribers"})
+        for verb in verbs:
+            done = self.rtl(verb, "--help")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertTrue(done.stdout.startswith(f"usage: rtl {verb} "), done.stdout)
+            self.assertLessEqual(max(map(len, done.stdout.splitlines())), 90)
+        self.assertRegex(self.rtl("--version").stdout, r"^rtl \d+\.\d+\.\d+\n$")
+
+
+class Summary(Case):
+    """rtl summary over databases made here."""
+
+    def database(self, rows, more=""):
+        """rows: (gpu, start, end, description_id, opType_id)"""
+        database = sqlite3.connect(self.path("trace.rpd"))
+        database.executescript(RPD + more)
+        database.executemany(
+            'INSERT INTO rocpd_op (gpuId, queueId, sequenceId, completionSignal, start, "end", '
+            "description_id, opType_id) VALUES (?, 0, 0, '', ?, ?, ?, ?)", rows)
+        database.commit()
+        database.close()
+
+    def summary(self):
+        done = self.rtl("summary", "--json", "trace.rpd")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return json.loads(done.stdout)
+
+    def test_plain_rpd(self):
+        self.database([(0, 1000, 2000, 4, 2), (0, 1500, 4500, 4, 2), (1, 9000, 10000, 5, 2),
+                       (0, 100, 600, 1, 3)])
+        done = self.rtl("summary", "trace.rpd")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        lines = done.stdout.splitlines()
+        self.assertEqual(lines[0], "trace.rpd")
+        self.assertEqual(lines[2], "GPU kernels: 3, 5.000us in total")
+        # Percentiles are within 1 %.
+        self.assertRegex(lines[4], r"^80\.0% +2 +4\.000us +2\.000us +1\.000us +1\.00.us +"
+                                   r"(2\.9..|3\.000)us +3\.000us +a_kernel$")
+        self.assertIn("Other GPU operations: 1, 500ns in total", lines)
+        self.assertEqual(lines[-2:], [
+            "GPU 0: busy 3.500us of 3.500us (100.0%), idle 0ns, 2 dispatches",
+            "GPU 1: busy 1.000us of 1.000us (100.0%), idle 0ns, 1 dispatches"])
+
+    def test_gpus_that_the_trace_knows__named(self):
+        self.database([(1, 1000, 2000, 4, 2), (2, 1000, 2000, 4, 2)], """
+            CREATE TABLE rtl_tracepoint (process, uid, kind, name);
+            CREATE TABLE rtl_tracepoint_metadata (process, uid, key, value);
+            INSERT INTO rtl_tracepoint VALUES (1, 7, 'agent', 'gfx90a'), (2, 7, 'agent', 'gfx90a'),
+              (1, 8, 'kernel', 'k');
+            INSERT INTO rtl_tracepoint_metadata VALUES (1, 7, 'node', '1'),
+              (1, 7, 'product', 'Some GPU'), (1, 7, 'bus_id', '0000:c1:00.0'),
+              (1, 7, 'uuid', 'GPU-77'), (2, 7, 'node', '1'), (2, 7, 'product', 'Some GPU'),
+              (1, 8, 'node', '2');
+            """)
+        lines = self.rtl("summary", "trace.rpd").stdout.splitlines()
+        self.assertEqual([line.split(": busy")[0] for line in lines[-2:]],
+                         ["GPU 1 (gfx90a, Some GPU, 0000:c1:00.0)", "GPU 2"])
+        first, second = self.summary()["devices"]
+        self.assertEqual((first["name"], first["product"], first["bus_id"], first["uuid"]),
+                         ("gfx90a", "Some GPU", "0000:c1:00.0", "GPU-77"))
+        self.assertNotIn("name", second)
+
+    def test_json(self):
+        self.database([(0, 1000 + i, 1000 + 2 * i, 4, 2) for i in range(1, 1001)])
+        row, = self.summary()["sections"][0]["rows"]
+        self.assertEqual((row["count"], row["total_ns"], row["min_ns"], row["max_ns"]),
+                         (1000, 500500, 1, 1000))
+        self.assertAlmostEqual(row["p50_ns"], 500, delta=5)
+        self.assertAlmostEqual(row["p99_ns"], 990, delta=9.9)
+        self.assertEqual(row["mean_ns"], 500.5)
+
+    def test_no_operations(self):
+        self.database([])
+        self.assertEqual(self.rtl("summary", "trace.rpd").stdout, "trace.rpd\n")
+        self.assertEqual(self.summary()["devices"], [])
+
+    def test_busy__rows_in_any_order__exact(self):
+        rows = [(0, 1000 + 20 * i, 1000 + 20 * i + 8, 4, 2) for i in range(100000)]
+        self.database(rows[1::2] + rows[0::2] + rows[::-1])
+        device, = self.summary()["devices"]
+        self.assertEqual((device["busy_ns"], device["uncertain_ns"]), (800000, 0))
+
+    def test_inverted_times__no_duration(self):
+        self.database([(0, 2000, 1000, 4, 2), (0, 1000, 1500, 4, 2)])
+        row, = self.summary()["sections"][0]["rows"]
+        self.assertEqual((row["total_ns"], row["min_ns"]), (500, 0))
+
+    def test_ledger_and_times_not_known(self):
+        self.database([(0, 1000, 2000, 4, 2), (0, 3000, 3000, 4, 2), (0, 3000, 3000, 4, 2)], """
+            CREATE TABLE rtl_dispatch (op_id INTEGER PRIMARY KEY, flags INTEGER);
+            INSERT INTO rtl_dispatch VALUES (1, 0), (2, 2), (3, 1);
+            CREATE TABLE rtl_ledger (process, stream, published, delivered, discarded, abandoned,
+              missed);
+            INSERT INTO rtl_ledger VALUES (1, 'rtl.hsa', 10, 6, 3, 1, 0),
+              (2, 'rtl.hsa', 5, 5, 0, 0, 2), (1, 'quiet', 0, 0, 0, 0, 0);
+            CREATE TABLE rtl_loss (process, stream, cause, count);
+            INSERT INTO rtl_loss VALUES (1, 'rtl.hsa', 'ring full', 3), (2, 'rtl.hsa', 'no signal', 2);
+            """)
+        text = self.rtl("summary", "trace.rpd").stdout
+        self.assertIn("GPU kernels: 3, 1.000us in total, 1 without times\n", text)
+        self.assertIn("rtl.hsa: 11 of 17 events recorded, 6 LOST: 3 discarded, 1 abandoned, "
+                      "2 missed (no signal: 2, ring full: 3)\n", text)
+        self.assertNotIn("quiet", text)
+
+    def test_top(self):
+        self.database([(0, 1000, 2000 + i, 10 + i, 2) for i in range(30)], "".join(
+            f"INSERT INTO rocpd_string VALUES ({10 + i}, 'k{i}');" for i in range(30)))
+        self.assertIn("(10 more)", self.rtl("summary", "trace.rpd").stdout)
+        self.assertIn("(25 more)", self.rtl("summary", "--top=5", "trace.rpd").stdout)
+        self.assertNotIn("more)", self.rtl("summary", "--top", "0", "trace.rpd").stdout)
+
+    def test_odd_strings(self):
+        name = "it's \"x\" \\ \x1b[31m\n é " + "long " * 100
+        self.database([(0, 1000, 2000, 9, 2), (0, 1000, 2000, 12345, 2)])
+        database = sqlite3.connect(self.path("trace.rpd"))
+        database.execute("INSERT INTO rocpd_string VALUES (9, ?)", (name,))
+        database.commit()
+        database.close()
+        rows = self.summary()["sections"][0]["rows"]
+        self.assertEqual({r["name"] for r in rows}, {name, "KernelExecution"})
+        text = self.rtl("summary", "trace.rpd").stdout
+        self.assertNotIn("\x1b", text)
+        self.assertLessEqual(max(map(len, text.splitlines())), 120)
+
+    def test_cut_off_database(self):
+        """Its writer died: there is a -wal, and it says who wrote."""
+        source = sqlite3.connect(self.path("source.db"))
+        source.executescript("PRAGMA journal_mode = wal;" + RPD)
+        source.executescript("CREATE TABLE rtl_meta (key, value);"
+                             "INSERT INTO rtl_meta VALUES ('writer', 'me');"
+                             "INSERT INTO rocpd_op VALUES (1, 0, 0, 0, '', 1000, 2000, 4, 2);")
+        for suffix in ("", "-wal"):
+            shutil.copy(self.path("source.db") + suffix, self.path("trace.rpd") + suffix)
+        source.close()
+        done = self.rtl("summary", "trace.rpd")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("GPU kernels: 1, 1.000us in total", done.stdout)
+        self.assertIn("trace.rpd is not complete", done.stderr)
+
+    def test_damaged_database(self):
+        self.database([(0, 1000 + i, 2000 + i, 4, 2) for i in range(10000)])
+        size = os.path.getsize(self.path("trace.rpd"))
+        with open(self.path("trace.rpd"), "r+b") as file:
+            file.seek(size // 2)
+            file.write(b"\xff" * 40000)
+        self.refused(1, "trace.rpd is damaged", "summary", "trace.rpd")
+
+
+if __name__ == "__main__":
+    unittest.main()
