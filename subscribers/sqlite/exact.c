@@ -6,6 +6,7 @@
  * the database is found again here: processes by their spool, streams by their fields.
  */
 #include "output_look.h"
+#include "output_writer.h"
 #include "sub.h"
 #include "tables.h"
 

@@ -36,7 +36,4 @@ struct refusal {
  * it yet. */
 struct refusal output_may_continue(const char *path, bool *empty);
 
-/* This process as text, told from one with the same pid at another time or place. */
-void output_writer(char *text, size_t size);
-
 #endif

@@ -4,6 +4,7 @@
  * fields, the clock, and the ledger. Few rows: plain statements.
  */
 #include "output_look.h"
+#include "output_writer.h"
 #include "schema.h"
 #include "sub.h"
 #include "tables.h"

@@ -2,6 +2,8 @@
 /* text.c: see text.h. */
 #include "text.h"
 
+#include "utf8.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,43 +65,22 @@ void arena_fini(struct arena *arena)
 	*arena = (struct arena){0};
 }
 
-/* Bytes of the valid UTF-8 sequence at `s`, 0 if there is none (RFC 3629). */
-static size_t sequence_length(const unsigned char *s, size_t left)
-{
-	size_t n;
-
-	if (s[0] < 0x80)
-		return s[0] != 0;
-	if (s[0] < 0xc2 || s[0] > 0xf4)
-		return 0;
-	n = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
-	if (left < n)
-		return 0;
-	for (size_t i = 1; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
-	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
-		return 0;
-	return n;
-}
-
 const char *text_clean(struct arena *arena, const char *text, size_t length, size_t *out_length)
 {
-	static const char replacement[3] = {'\xef', '\xbf', '\xbd'};
+	static const char replacement[3] = UTF8_REPLACEMENT;
 	const unsigned char *s = (const unsigned char *)text;
 	size_t bad = 0, used = 0;
 	char *out;
 
 	for (size_t i = 0, n; i < length; i += n ? n : 1) {
-		n = sequence_length(s + i, length - i);
+		n = utf8_length(s + i, length - i);
 		bad += n == 0;
 	}
 	out = arena_alloc(arena, length + 2 * bad + 1);
 	if (!out)
 		return NULL;
 	for (size_t i = 0, n; i < length; i += n ? n : 1) {
-		n = sequence_length(s + i, length - i);
+		n = utf8_length(s + i, length - i);
 		memcpy(out + used, n ? text + i : replacement, n ? n : sizeof(replacement));
 		used += n ? n : sizeof(replacement);
 	}

@@ -5,14 +5,12 @@
  *
  * Threads: one at a time.
  */
-#ifndef RTL_STATS_PAIRING_H
-#define RTL_STATS_PAIRING_H
+#ifndef RTL_OUTPUT_PAIRING_H
+#define RTL_OUTPUT_PAIRING_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-struct summary_group;
 
 /** Begins that can wait at once; 5 MiB when that many ever did. */
 #define PAIRING_MAX 65536u
@@ -23,7 +21,7 @@ struct pairing_begin {
 	uint64_t time_ns;
 	union {
 		uint64_t uid;
-		struct summary_group *group; /* if has_group */
+		void *group; /* if has_group: whatever its owner knows it by */
 	};
 	uint32_t process;
 	bool has_group;

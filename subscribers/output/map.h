@@ -3,8 +3,8 @@
  * map.h: a hash map from one 64-bit number to another. One thread. Keys may be anything; a
  * value of 0 means "not there".
  */
-#ifndef RTL_SQLITE_MAP_H
-#define RTL_SQLITE_MAP_H
+#ifndef RTL_OUTPUT_MAP_H
+#define RTL_OUTPUT_MAP_H
 
 #include <stdbool.h>
 #include <stddef.h>
