@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fake_host.c: see fake_host.h. Strings and tracepoints are kept in trees (tsearch), everything
- * else in short lists.
+ * fake_host.c: filling a fake host, and driving a subscriber in it: see fake_host.h. Strings and
+ * tracepoints are kept in trees (tsearch), everything else in short lists.
  */
-#include "fake_host.h"
+#include "fake_host_impl.h"
 
 #include "../../../streams/events/events.h"
 
@@ -13,103 +13,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_PROPERTIES 16
-#define MAX_SETTINGS   32
-#define MAX_RINGS      8
+#define MAX_SETTINGS 32
 
-struct fake_key {
-	uint32_t process;
-	uint64_t id;
-};
-
-struct fake_text {
-	struct fake_key key;
-	char *text;
-};
-
-struct fake_tracepoint {
-	struct fake_key key;
-	struct rtl_tracepoint tp;
-	struct rtl_metadata *metadata;
-};
-
-struct fake_ring {
-	uint64_t position; /* bytes of all events so far */
-	uint64_t flushed;
-	uint64_t stored; /* as the subscriber said by resume */
-};
-
-struct fake_process {
-	struct fake_process *next;
-	struct rtl_process process;
-	bool begun;
-	bool delivered; /* too late to resume */
-	struct fake_ring rings[MAX_RINGS];
-};
-
-struct fake_loss {
-	struct fake_loss *next;
-	char *cause;
-	uint64_t count;
-};
-
-struct fake_stream {
-	struct fake_stream *next;
-	const struct rtl_stream_info *info;
-	struct rtl_ledger ledger;
-	bool ledger_set;
-	struct fake_loss *losses;
-};
-
-struct rtl_subscription {
-	struct rtl_subscription *next;
-	const struct rtl_stream_info *stream;
-	uint16_t type;
-	rtl_events_fn fn;
-	void *user;
-};
-
-struct fake_report {
-	int level;
-	char *text;
-};
-
-struct fake_host {
-	struct rtl_host api; /* first: the API's pointer is the host's */
-	char *property_key[MAX_PROPERTIES], *property_value[MAX_PROPERTIES];
-	struct fake_process *processes;
-	uint32_t ring;
-	struct fake_stream *streams;
-	struct rtl_subscription *subscriptions;
-	void *strings, *tracepoints; /* trees */
-	uint64_t next_string;
-	struct fake_report *reports;
-	size_t report_count;
-	char *failure;
-	int error;
-	void *plugin; /* dlopen */
-	const struct rtl_subscriber *subscriber;
-	void *instance;
-};
-
-static void *checked(void *p)
+void *fake_checked(void *p)
 {
 	if (!p)
 		abort();
 	return p;
 }
 
-static char *copy_text(const char *text)
+char *fake_copy_text(const char *text)
 {
-	return checked(strdup(text ? text : ""));
+	return fake_checked(strdup(text ? text : ""));
 }
 
-static struct fake_host *fake_of(const struct rtl_host *host)
-{
-	return (struct fake_host *)(uintptr_t)host;
-}
-
-static int compare_keys(const void *a, const void *b)
+int fake_compare_keys(const void *a, const void *b)
 {
 	const struct fake_key *x = a, *y = b;
 
@@ -118,13 +36,12 @@ static int compare_keys(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-static struct fake_key key_of(const struct rtl_process *process, uint64_t id)
+struct fake_key fake_key_of(const struct rtl_process *process, uint64_t id)
 {
 	return (struct fake_key){.process = process ? process->number : 0, .id = id};
 }
 
-static struct fake_stream *find_stream(const struct fake_host *h,
-				       const struct rtl_stream_info *info)
+struct fake_stream *fake_find_stream(const struct fake_host *h, const struct rtl_stream_info *info)
 {
 	struct fake_stream *s = h->streams;
 
@@ -133,153 +50,7 @@ static struct fake_stream *find_stream(const struct fake_host *h,
 	return s;
 }
 
-static struct fake_stream *need_stream(struct fake_host *h, const struct rtl_stream_info *info)
-{
-	struct fake_stream *s = find_stream(h, info);
-
-	if (s)
-		return s;
-	s = checked(calloc(1, sizeof(*s)));
-	s->info = info;
-	s->ledger.struct_size = sizeof(s->ledger);
-	s->next = h->streams;
-	h->streams = s;
-	return s;
-}
-
-static void note_error(struct fake_host *h, int error)
-{
-	if (error < 0 && !h->error)
-		h->error = error;
-}
-
-/* The functions of struct rtl_host. */
-
-static bool describes(const struct rtl_stream_info *stream, uint16_t type)
-{
-	if (type == RTL_TYPE_ANY)
-		return true;
-	for (uint32_t i = 0; i < stream->type_count; i++)
-		if (rtl_stream_type(stream, i)->type == type)
-			return true;
-	return false;
-}
-
-static int api_subscribe(const struct rtl_host *host, const struct rtl_stream_info *stream,
-			 uint16_t type, enum rtl_delivery delivery, rtl_events_fn fn, void *user,
-			 struct rtl_subscription **out)
-{
-	struct fake_host *h = fake_of(host);
-	struct rtl_subscription *s, **end = &h->subscriptions;
-
-	if (!stream || !fn)
-		return RTL_EINVAL;
-	if (!describes(stream, type))
-		return RTL_ENOENT;
-	if (delivery != RTL_BUFFERED)
-		return RTL_ENOTSUP;
-	s = checked(calloc(1, sizeof(*s)));
-	*s = (struct rtl_subscription){.stream = stream, .type = type, .fn = fn, .user = user};
-	while (*end)
-		end = &(*end)->next;
-	*end = s;
-	if (out)
-		*out = s;
-	return 0;
-}
-
-static void api_unsubscribe(const struct rtl_host *host, struct rtl_subscription *subscription)
-{
-	struct rtl_subscription **at = &fake_of(host)->subscriptions;
-
-	while (*at && *at != subscription)
-		at = &(*at)->next;
-	if (!*at)
-		return;
-	*at = subscription->next;
-	free(subscription);
-}
-
-static const char *api_string(const struct rtl_host *host, const struct rtl_process *process,
-			      uint64_t id)
-{
-	struct fake_key key = key_of(process, id);
-	void *node = tfind(&key, &fake_of(host)->strings, compare_keys);
-
-	return node ? (*(struct fake_text **)node)->text : NULL;
-}
-
-static const struct rtl_tracepoint *api_tracepoint(const struct rtl_host *host,
-						   const struct rtl_process *process, uint64_t uid)
-{
-	struct fake_key key = key_of(process, uid);
-	void *node = tfind(&key, &fake_of(host)->tracepoints, compare_keys);
-
-	return node ? &(*(struct fake_tracepoint **)node)->tp : NULL;
-}
-
-static int api_ledger(const struct rtl_host *host, const struct rtl_process *process,
-		      const struct rtl_stream_info *stream, struct rtl_ledger *ledger)
-{
-	struct fake_stream *s = find_stream(fake_of(host), stream);
-	uint32_t size = ledger->struct_size;
-
-	(void)process;
-	if (!s)
-		return RTL_ENOENT;
-	memcpy(ledger, &s->ledger, size < sizeof(*ledger) ? size : sizeof(*ledger));
-	ledger->struct_size = size;
-	return 0;
-}
-
-static void api_losses(const struct rtl_host *host, const struct rtl_process *process,
-		       const struct rtl_stream_info *stream,
-		       void (*fn)(void *user, const char *cause, uint64_t count), void *user)
-{
-	struct fake_stream *s = find_stream(fake_of(host), stream);
-
-	(void)process;
-	for (struct fake_loss *l = s ? s->losses : NULL; l; l = l->next)
-		fn(user, l->cause, l->count);
-}
-
-static void api_report(const struct rtl_host *host, int level, const char *text)
-{
-	struct fake_host *h = fake_of(host);
-
-	h->reports = checked(realloc(h->reports, (h->report_count + 1) * sizeof(*h->reports)));
-	h->reports[h->report_count++] = (struct fake_report){level, copy_text(text)};
-}
-
-static void api_fail(const struct rtl_host *host, const char *reason)
-{
-	struct fake_host *h = fake_of(host);
-
-	if (!h->failure)
-		h->failure = copy_text(reason);
-	note_error(h, RTL_EPLUGIN);
-}
-
-static const struct rtl_process *api_process(const struct rtl_host *host, uint32_t number)
-{
-	for (struct fake_process *p = fake_of(host)->processes; p; p = p->next)
-		if (p->process.number == number && p->begun)
-			return &p->process;
-	return NULL;
-}
-
-static const char *api_property(const struct rtl_host *host, const char *key)
-{
-	struct fake_host *h = fake_of(host);
-
-	for (int i = 0; i < MAX_PROPERTIES; i++)
-		if (h->property_key[i] && strcmp(h->property_key[i], key) == 0)
-			return h->property_value[i];
-	return NULL;
-}
-
-static struct fake_process *find_process(const struct fake_host *h,
-					 const struct rtl_process *process)
+struct fake_process *fake_find_process(const struct fake_host *h, const struct rtl_process *process)
 {
 	struct fake_process *p = h->processes;
 
@@ -288,68 +59,33 @@ static struct fake_process *find_process(const struct fake_host *h,
 	return p;
 }
 
-static void api_positions(const struct rtl_host *host,
-			  void (*fn)(void *user, const struct rtl_process *process, uint32_t ring,
-				     uint64_t position),
-			  void *user)
+static struct fake_stream *need_stream(struct fake_host *h, const struct rtl_stream_info *info)
 {
-	for (struct fake_process *p = fake_of(host)->processes; p; p = p->next)
-		for (uint32_t i = 0; i < MAX_RINGS; i++)
-			if (p->rings[i].position != p->rings[i].flushed)
-				fn(user, &p->process, i, p->rings[i].position);
+	struct fake_stream *s = fake_find_stream(h, info);
+
+	if (s)
+		return s;
+	s = fake_checked(calloc(1, sizeof(*s)));
+	s->info = info;
+	s->ledger.struct_size = sizeof(s->ledger);
+	s->next = h->streams;
+	h->streams = s;
+	return s;
 }
 
-static int api_resume(const struct rtl_host *host, const struct rtl_process *process, uint32_t ring,
-		      uint64_t position)
+void fake_note_error(struct fake_host *h, int error)
 {
-	struct fake_process *p = find_process(fake_of(host), process);
-
-	if (!p || p->delivered || ring >= MAX_RINGS)
-		return RTL_EBUSY;
-	p->rings[ring].stored = position;
-	return 0;
-}
-
-static int api_calibration(const struct rtl_host *host, const struct rtl_process *process,
-			   struct rtl_calibration *calibration)
-{
-	(void)host;
-	if (!process || calibration->struct_size < sizeof(*calibration))
-		return RTL_EINVAL;
-	*calibration = (struct rtl_calibration){
-		.struct_size = sizeof(*calibration),
-		.pairs = 3,
-		.error_ns = 25,
-		.ns_per_tick = 0.5,
-		.first_ns = process->start_ns,
-		.last_ns = process->start_ns + 1000,
-	};
-	return 0;
+	if (error < 0 && !h->error)
+		h->error = error;
 }
 
 /* Making and filling. */
 
 struct fake_host *fake_host_create(void)
 {
-	struct fake_host *h = checked(calloc(1, sizeof(*h)));
+	struct fake_host *h = fake_checked(calloc(1, sizeof(*h)));
 
-	h->api = (struct rtl_host){
-		.struct_size = sizeof(h->api),
-		.abi_version = RTL_ABI_VERSION,
-		.subscribe = api_subscribe,
-		.unsubscribe = api_unsubscribe,
-		.string = api_string,
-		.tracepoint = api_tracepoint,
-		.ledger = api_ledger,
-		.losses = api_losses,
-		.report = api_report,
-		.fail = api_fail,
-		.process = api_process,
-		.property = api_property,
-		.positions = api_positions,
-		.resume = api_resume,
-		.calibration = api_calibration,
-	};
+	fake_host_api_fill(&h->api);
 	h->next_string = 1000;
 	fake_host_set_property(h, "version", "0.1.0");
 	fake_host_set_property(h, "mode", "standard");
@@ -412,7 +148,7 @@ static void destroy_instance(struct fake_host *h)
 		h->subscriber->destroy(h->instance);
 	h->instance = NULL;
 	while (h->subscriptions)
-		api_unsubscribe(&h->api, h->subscriptions);
+		h->api.unsubscribe(&h->api, h->subscriptions);
 }
 
 void fake_host_destroy(struct fake_host *h)
@@ -451,14 +187,14 @@ void fake_host_set_property(struct fake_host *h, const char *key, const char *va
 		abort();
 	free(h->property_key[slot]);
 	free(h->property_value[slot]);
-	h->property_key[slot] = value ? copy_text(key) : NULL;
-	h->property_value[slot] = value ? copy_text(value) : NULL;
+	h->property_key[slot] = value ? fake_copy_text(key) : NULL;
+	h->property_value[slot] = value ? fake_copy_text(value) : NULL;
 }
 
 struct rtl_process *fake_host_process(struct fake_host *h, uint32_t number, int32_t pid,
 				      const char *program)
 {
-	struct fake_process *p = checked(calloc(1, sizeof(*p)));
+	struct fake_process *p = fake_checked(calloc(1, sizeof(*p)));
 
 	p->process = (struct rtl_process){
 		.struct_size = sizeof(p->process),
@@ -466,9 +202,9 @@ struct rtl_process *fake_host_process(struct fake_host *h, uint32_t number, int3
 		.pid = pid,
 		.parent_pid = 1,
 		.start_ns = 1000000,
-		.program = copy_text(program),
-		.command = copy_text(program),
-		.host_name = copy_text("testhost"),
+		.program = fake_copy_text(program),
+		.command = fake_copy_text(program),
+		.host_name = fake_copy_text("testhost"),
 		.spool_id = 0xf000000000000000u + (uint64_t)pid,
 	};
 	if (h->api.struct_size < sizeof(h->api)) {
@@ -483,12 +219,12 @@ struct rtl_process *fake_host_process(struct fake_host *h, uint32_t number, int3
 void fake_host_set_string(struct fake_host *h, const struct rtl_process *process, uint64_t id,
 			  const char *text)
 {
-	struct fake_text *t = checked(calloc(1, sizeof(*t)));
+	struct fake_text *t = fake_checked(calloc(1, sizeof(*t)));
 	struct fake_text **node;
 
-	t->key = key_of(process, id);
-	t->text = copy_text(text);
-	node = checked(tsearch(t, &h->strings, compare_keys));
+	t->key = fake_key_of(process, id);
+	t->text = fake_copy_text(text);
+	node = fake_checked(tsearch(t, &h->strings, fake_compare_keys));
 	if (*node != t)
 		free_text(t); /* an id keeps its first text, as in the real host */
 }
@@ -519,24 +255,24 @@ uint64_t fake_host_string(struct fake_host *h, const struct rtl_process *process
 void fake_host_set_tracepoint(struct fake_host *h, const struct rtl_process *process,
 			      const struct rtl_tracepoint *tracepoint)
 {
-	struct fake_tracepoint *t = checked(calloc(1, sizeof(*t)));
+	struct fake_tracepoint *t = fake_checked(calloc(1, sizeof(*t)));
 	struct fake_tracepoint **node;
 	uint32_t count = tracepoint->metadata_count;
 
-	t->key = key_of(process, tracepoint->uid);
+	t->key = fake_key_of(process, tracepoint->uid);
 	t->tp = *tracepoint;
 	t->tp.struct_size = sizeof(t->tp);
-	t->tp.kind = copy_text(tracepoint->kind);
-	t->tp.name = copy_text(tracepoint->name);
-	t->tp.source = copy_text(tracepoint->source);
-	t->tp.module = copy_text(tracepoint->module);
-	t->metadata = checked(calloc(count + 1, sizeof(*t->metadata)));
+	t->tp.kind = fake_copy_text(tracepoint->kind);
+	t->tp.name = fake_copy_text(tracepoint->name);
+	t->tp.source = fake_copy_text(tracepoint->source);
+	t->tp.module = fake_copy_text(tracepoint->module);
+	t->metadata = fake_checked(calloc(count + 1, sizeof(*t->metadata)));
 	for (uint32_t i = 0; i < count; i++) {
-		t->metadata[i].key = copy_text(tracepoint->metadata[i].key);
-		t->metadata[i].value = copy_text(tracepoint->metadata[i].value);
+		t->metadata[i].key = fake_copy_text(tracepoint->metadata[i].key);
+		t->metadata[i].value = fake_copy_text(tracepoint->metadata[i].value);
 	}
 	t->tp.metadata = t->metadata;
-	node = checked(tsearch(t, &h->tracepoints, compare_keys));
+	node = fake_checked(tsearch(t, &h->tracepoints, fake_compare_keys));
 	if (*node != t) {
 		free_tracepoint(*node);
 		*node = t;
@@ -572,9 +308,9 @@ void fake_host_add_loss(struct fake_host *h, const struct rtl_stream_info *strea
 			const char *cause, uint64_t count)
 {
 	struct fake_stream *s = need_stream(h, stream);
-	struct fake_loss *l = checked(calloc(1, sizeof(*l)));
+	struct fake_loss *l = fake_checked(calloc(1, sizeof(*l)));
 
-	l->cause = copy_text(cause);
+	l->cause = fake_copy_text(cause);
 	l->count = count;
 	l->next = s->losses;
 	s->losses = l;
@@ -640,12 +376,12 @@ int fake_host_load(struct fake_host *h, const char *file, const char *settings)
 		return RTL_ENOENT;
 	if (h->subscriber->abi_version >> 16 != RTL_ABI_VERSION >> 16)
 		return RTL_EABI;
-	text = copy_text(settings);
+	text = fake_copy_text(settings);
 	result = create_instance(h, text);
 	free(text);
 	if (result < 0)
 		h->instance = NULL;
-	note_error(h, result);
+	fake_note_error(h, result);
 	return result;
 }
 
@@ -664,7 +400,7 @@ const struct rtl_stream_info *fake_host_stream(struct fake_host *h,
 {
 	need_stream(h, stream);
 	if (runs(h) && h->subscriber->stream)
-		note_error(h, h->subscriber->stream(h->instance, stream));
+		fake_note_error(h, h->subscriber->stream(h->instance, stream));
 	return stream;
 }
 
@@ -674,13 +410,13 @@ void fake_host_begin(struct fake_host *h, const struct rtl_process *process)
 		if (&p->process == process)
 			p->begun = true;
 	if (runs(h) && h->subscriber->process_begin)
-		note_error(h, h->subscriber->process_begin(h->instance, process));
+		fake_note_error(h, h->subscriber->process_begin(h->instance, process));
 }
 
 void fake_host_process_end(struct fake_host *h, const struct rtl_process *process)
 {
 	if (runs(h) && h->subscriber->process_end)
-		note_error(h, h->subscriber->process_end(h->instance, process));
+		fake_note_error(h, h->subscriber->process_end(h->instance, process));
 }
 
 static bool wants(const struct rtl_subscription *s, const struct rtl_event *e)
@@ -712,7 +448,7 @@ static void count_delivered(struct fake_host *h, const struct rtl_event *event, 
 /* Whether the subscriber has stored an event before; its ring goes on past it. */
 static bool pass_by(struct fake_host *h, const struct rtl_event *event)
 {
-	struct fake_process *p = find_process(h, event->process);
+	struct fake_process *p = fake_find_process(h, event->process);
 	struct fake_ring *ring = p ? &p->rings[h->ring] : NULL;
 
 	if (!ring)
@@ -765,7 +501,7 @@ void fake_host_flush(struct fake_host *h)
 
 	if (runs(h) && h->subscriber->flush)
 		result = h->subscriber->flush(h->instance);
-	note_error(h, result);
+	fake_note_error(h, result);
 	for (struct fake_process *p = h->processes; result == 0 && p; p = p->next)
 		for (uint32_t i = 0; i < MAX_RINGS; i++)
 			p->rings[i].flushed = p->rings[i].position;
@@ -781,13 +517,13 @@ void fake_host_set_ring(struct fake_host *h, uint32_t ring)
 uint64_t fake_host_position(const struct fake_host *h, const struct rtl_process *process,
 			    uint32_t ring)
 {
-	return find_process(h, process)->rings[ring].position;
+	return fake_find_process(h, process)->rings[ring].position;
 }
 
 uint64_t fake_host_resumed(const struct fake_host *h, const struct rtl_process *process,
 			   uint32_t ring)
 {
-	return find_process(h, process)->rings[ring].stored;
+	return fake_find_process(h, process)->rings[ring].stored;
 }
 
 int fake_host_end(struct fake_host *h)
@@ -798,7 +534,7 @@ int fake_host_end(struct fake_host *h)
 		if (p->begun)
 			fake_host_process_end(h, &p->process);
 	if (h->subscriber->finish)
-		note_error(h, h->subscriber->finish(h->instance));
+		fake_note_error(h, h->subscriber->finish(h->instance));
 	destroy_instance(h);
 	return h->error;
 }

@@ -33,6 +33,9 @@ struct trace {
 int trace_setup(void **state);
 int trace_teardown(void **state);
 
+/* Another host in the place of the one that there was, where = "process", "collector" or "recover",
+ * with the process and a kernel, and without the plugin. */
+void trace_new_host(struct trace *t, const char *where);
 /* Loads the plugin with output=FILE and more settings ("" for none); 0 or an enum rtl_error. */
 int trace_load(struct trace *t, const char *settings);
 /* Loads it, and tells it of rtl.hsa and of the process. */

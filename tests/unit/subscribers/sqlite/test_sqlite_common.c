@@ -40,6 +40,15 @@ int trace_teardown(void **state)
 	return 0;
 }
 
+void trace_new_host(struct trace *t, const char *where)
+{
+	fake_host_destroy(t->host);
+	t->host = fake_host_create();
+	fake_host_set_property(t->host, "where", where);
+	t->process = fake_host_process(t->host, 1, 4711, "/usr/bin/app");
+	fake_host_tracepoint(t->host, t->process, 100, "kernel", "_Z3addPf", "demangled", "add");
+}
+
 int trace_load(struct trace *t, const char *settings)
 {
 	char text[512];

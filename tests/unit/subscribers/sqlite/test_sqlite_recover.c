@@ -75,19 +75,9 @@ static void deliver_notes(struct fake_host *h, const struct rtl_stream_info *str
 
 /* A host with the plugin, its streams and its process begun. */
 
-static struct fake_host *new_host(struct trace *t, const char *where)
-{
-	fake_host_destroy(t->host);
-	t->host = fake_host_create();
-	fake_host_set_property(t->host, "where", where);
-	t->process = fake_host_process(t->host, 1, 4711, "/usr/bin/app");
-	fake_host_tracepoint(t->host, t->process, 100, "kernel", "_Z3addPf", "demangled", "add");
-	return t->host;
-}
-
 static void begin_host(struct trace *t, const char *where)
 {
-	new_host(t, where);
+	trace_new_host(t, where);
 	trace_begin(t, "");
 	fake_host_stream(t->host, &note_streams[0]);
 }
@@ -167,7 +157,7 @@ static void deliver_on(struct trace *t, uint32_t node, uint64_t queue)
 
 static void begin_gpus(struct trace *t, const char *where, const char *settings)
 {
-	new_host(t, where);
+	trace_new_host(t, where);
 	fake_host_tracepoint(t->host, t->process, 8, "queue", "queue 1", "gpu_index", "0");
 	fake_host_tracepoint(t->host, t->process, 9, "queue", "queue 2", "gpu_index", "5");
 	fake_host_tracepoint(t->host, t->process, 10, "queue", "queue 3", NULL, NULL);
@@ -305,7 +295,7 @@ static void test_sqlite_recover__changed_stream__gets_its_own_table(void **state
 	deliver_notes(t->host, &note_streams[0], t->process, 0, 10);
 	fake_host_flush(t->host);
 	die(t);
-	new_host(t, "recover");
+	trace_new_host(t, "recover");
 	t->process->pid = 4712;
 	t->process->spool_id++;
 	trace_begin(t, "");
@@ -379,7 +369,7 @@ static void test_sqlite_recover__pid_used_again__is_another_process(void **state
 	deliver_notes(t->host, &note_streams[0], t->process, 0, 3);
 	fake_host_flush(t->host);
 	die(t);
-	new_host(t, "recover");
+	trace_new_host(t, "recover");
 	t->process->spool_id = 77;
 	trace_begin(t, "");
 	fake_host_stream(t->host, &note_streams[0]);
@@ -528,7 +518,7 @@ static void test_sqlite_recover__nothing_left__output_is_completed(void **state)
 	deliver_dispatches(t, 100);
 	fake_host_flush(t->host);
 	die(t);
-	new_host(t, "recover");
+	trace_new_host(t, "recover");
 	assert_int_equal(trace_load(t, ""), 0);
 	trace_end(t);
 	assert_whole(t, 100);
@@ -626,7 +616,7 @@ static void test_sqlite_recover__older_host__writes_as_before(void **state)
 {
 	struct trace *t = *state;
 
-	new_host(t, "process");
+	trace_new_host(t, "process");
 	fake_host_make_old(t->host);
 	trace_begin(t, "batch=1000");
 	deliver_dispatches(t, 2600);
@@ -644,97 +634,11 @@ static void test_sqlite_recover__older_host_that_recovers__refuses(void **state)
 
 	begin_host(t, "collector");
 	die(t);
-	new_host(t, "recover");
+	trace_new_host(t, "recover");
 	fake_host_make_old(t->host);
 	assert_int_equal(trace_load(t, ""), RTL_ENOTSUP);
 	assert_true(fake_host_reported(t->host, "use a newer one to recover"));
 	assert_true(file_exists(t->file));
-}
-
-/* Which file. */
-
-static void refused(struct trace *t, int result, const char *why)
-{
-	new_host(t, "recover");
-	assert_int_equal(trace_load(t, ""), result);
-	assert_int_equal(fake_host_reports(t->host), 1);
-	if (!fake_host_reported(t->host, why) || !fake_host_reported(t->host, t->file))
-		fail_msg("reported: %s", fake_host_report(t->host, 0, NULL));
-}
-
-static void test_sqlite_recover__no_such_file__one_clear_line(void **state)
-{
-	struct trace *t = *state;
-
-	refused(t, RTL_ENOENT, "is not there; output= must name the one that the dead host");
-	assert_false(file_exists(t->file));
-}
-
-static void test_sqlite_recover__no_database__is_left_alone(void **state)
-{
-	struct trace *t = *state;
-	struct stat before, after;
-
-	write_file(t->file, "my thesis, the only copy, and it is long enough to look at\n");
-	assert_int_equal(stat(t->file, &before), 0);
-	refused(t, RTL_EFORMAT, "is no output of rtl");
-	assert_int_equal(stat(t->file, &after), 0);
-	assert_int_equal(after.st_size, before.st_size);
-}
-
-static void test_sqlite_recover__database_of_somebody_else__is_left_alone(void **state)
-{
-	struct trace *t = *state;
-	sqlite3 *db;
-
-	sqlite3_open(t->file, &db);
-	sqlite3_exec(db, "CREATE TABLE rocpd_metadata (id, tag, value)", NULL, NULL, NULL);
-	sqlite3_close(db);
-	refused(t, RTL_EFORMAT, "is no output of rtl");
-	assert_answer(t->file, "SELECT count(*) FROM sqlite_master", "1");
-}
-
-static void test_sqlite_recover__older_output__is_refused(void **state)
-{
-	struct trace *t = *state;
-
-	begin_host(t, "collector");
-	trace_end(t);
-	ask(t->file, "DROP TABLE rtl_position");
-	refused(t, RTL_EFORMAT, "was written by an older version");
-}
-
-static void test_sqlite_recover__other_columns__is_refused(void **state)
-{
-	static const struct {
-		const char *sql, *table;
-	} changes[] = {
-		{"ALTER TABLE rtl_dispatch DROP COLUMN scope_instance", "differ in rtl_dispatch"},
-		{"ALTER TABLE rtl_copy ADD COLUMN later INTEGER", "differ in rtl_copy"},
-		{"ALTER TABLE rtl_loss RENAME COLUMN cause TO reason", "differ in rtl_loss"},
-		{"DROP TABLE rtl_clock", "differ in rtl_clock"},
-		{"ALTER TABLE rocpd_op ADD COLUMN later INTEGER", "differ in rocpd_op"},
-	};
-	struct trace *t = *state;
-
-	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
-		begin_host(t, "collector");
-		deliver_dispatches(t, 10);
-		trace_end(t);
-		ask(t->file, changes[i].sql);
-		refused(t, RTL_EFORMAT, changes[i].table);
-		unlink(t->file);
-	}
-}
-
-static void test_sqlite_recover__other_version__is_refused(void **state)
-{
-	struct trace *t = *state;
-
-	begin_host(t, "collector");
-	trace_end(t);
-	ask(t->file, "UPDATE rtl_meta SET value = '99' WHERE key = 'schema'");
-	refused(t, RTL_EFORMAT, "the version of rtl's tables is not 1 but 99");
 }
 
 /* Tables that later versions have brought are made. */
@@ -750,27 +654,6 @@ static void test_sqlite_recover__no_copies_yet__goes_on(void **state)
 	begin_host(t, "recover");
 	trace_end(t);
 	assert_answer(t->file, "SELECT count(*) FROM rtl_copy", "0");
-}
-
-static void test_sqlite_recover__folder_in_the_way__is_refused(void **state)
-{
-	struct trace *t = *state;
-
-	assert_int_equal(mkdir(t->file, 0700), 0);
-	refused(t, RTL_EFORMAT, "is no file");
-	rmdir(t->file);
-}
-
-static void test_sqlite_recover__still_being_written__is_refused(void **state)
-{
-	struct trace *t = *state;
-	struct fake_host *writing;
-
-	begin_host(t, "collector");
-	writing = t->host;
-	t->host = fake_host_create();
-	refused(t, RTL_EBUSY, "is still being written by another process");
-	fake_host_destroy(writing);
 }
 
 static void test_sqlite_recover__host_died_before_the_tables__begins_anew(void **state)
@@ -792,7 +675,7 @@ static void test_sqlite_recover__name_of_the_process__is_known_with_it(void **st
 
 	snprintf(text, sizeof(text), "output=%s", in_folder(t, "%e-%p.db"));
 	for (int i = 0; i < 2; i++) {
-		new_host(t, i ? "recover" : "collector");
+		trace_new_host(t, i ? "recover" : "collector");
 		assert_int_equal(fake_host_load(t->host, SQLITE_SUB_FILE, text), 0);
 		fake_host_stream(t->host, t->hsa);
 		fake_host_begin(t->host, t->process);
@@ -832,15 +715,7 @@ int main(void)
 		TEST(calibration__is_written_at_the_end),
 		TEST(older_host__writes_as_before),
 		TEST(older_host_that_recovers__refuses),
-		TEST(no_such_file__one_clear_line),
-		TEST(no_database__is_left_alone),
-		TEST(database_of_somebody_else__is_left_alone),
-		TEST(older_output__is_refused),
-		TEST(other_columns__is_refused),
-		TEST(other_version__is_refused),
 		TEST(no_copies_yet__goes_on),
-		TEST(folder_in_the_way__is_refused),
-		TEST(still_being_written__is_refused),
 		TEST(host_died_before_the_tables__begins_anew),
 		TEST(name_of_the_process__is_known_with_it),
 	};

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_sqlite_refuse.c: outputs that cannot be continued. Each is refused in one line that names
+ * the file, and stays as it is.
+ */
+#include "test_sqlite.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void begin(struct trace *t)
+{
+	trace_new_host(t, "collector");
+	trace_begin(t, "");
+}
+
+static void refused(struct trace *t, int result, const char *why)
+{
+	trace_new_host(t, "recover");
+	assert_int_equal(trace_load(t, ""), result);
+	assert_int_equal(fake_host_reports(t->host), 1);
+	if (!fake_host_reported(t->host, why) || !fake_host_reported(t->host, t->file))
+		fail_msg("reported: %s", fake_host_report(t->host, 0, NULL));
+}
+
+static void test_sqlite_refuse__no_such_file__one_clear_line(void **state)
+{
+	struct trace *t = *state;
+
+	refused(t, RTL_ENOENT, "is not there; output= must name the one that the dead host");
+	assert_false(file_exists(t->file));
+}
+
+static void test_sqlite_refuse__no_database__is_left_alone(void **state)
+{
+	struct trace *t = *state;
+	struct stat before, after;
+
+	write_file(t->file, "my thesis, the only copy, and it is long enough to look at\n");
+	assert_int_equal(stat(t->file, &before), 0);
+	refused(t, RTL_EFORMAT, "is no output of rtl");
+	assert_int_equal(stat(t->file, &after), 0);
+	assert_int_equal(after.st_size, before.st_size);
+}
+
+static void test_sqlite_refuse__database_of_somebody_else__is_left_alone(void **state)
+{
+	struct trace *t = *state;
+	sqlite3 *db;
+
+	sqlite3_open(t->file, &db);
+	sqlite3_exec(db, "CREATE TABLE rocpd_metadata (id, tag, value)", NULL, NULL, NULL);
+	sqlite3_close(db);
+	refused(t, RTL_EFORMAT, "is no output of rtl");
+	assert_answer(t->file, "SELECT count(*) FROM sqlite_master", "1");
+}
+
+static void test_sqlite_refuse__older_output__is_refused(void **state)
+{
+	struct trace *t = *state;
+
+	begin(t);
+	trace_end(t);
+	ask(t->file, "DROP TABLE rtl_position");
+	refused(t, RTL_EFORMAT, "was written by an older version");
+}
+
+static void test_sqlite_refuse__other_columns__is_refused(void **state)
+{
+	static const struct {
+		const char *sql, *table;
+	} changes[] = {
+		{"ALTER TABLE rtl_dispatch DROP COLUMN scope_instance", "differ in rtl_dispatch"},
+		{"ALTER TABLE rtl_copy ADD COLUMN later INTEGER", "differ in rtl_copy"},
+		{"ALTER TABLE rtl_loss RENAME COLUMN cause TO reason", "differ in rtl_loss"},
+		{"DROP TABLE rtl_clock", "differ in rtl_clock"},
+		{"ALTER TABLE rocpd_op ADD COLUMN later INTEGER", "differ in rocpd_op"},
+	};
+	struct trace *t = *state;
+
+	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+		begin(t);
+		deliver_dispatches(t, 10);
+		trace_end(t);
+		ask(t->file, changes[i].sql);
+		refused(t, RTL_EFORMAT, changes[i].table);
+		unlink(t->file);
+	}
+}
+
+static void test_sqlite_refuse__other_version__is_refused(void **state)
+{
+	struct trace *t = *state;
+
+	begin(t);
+	trace_end(t);
+	ask(t->file, "UPDATE rtl_meta SET value = '99' WHERE key = 'schema'");
+	refused(t, RTL_EFORMAT, "the version of rtl's tables is not 1 but 99");
+}
+
+static void test_sqlite_refuse__folder_in_the_way__is_refused(void **state)
+{
+	struct trace *t = *state;
+
+	assert_int_equal(mkdir(t->file, 0700), 0);
+	refused(t, RTL_EFORMAT, "is no file");
+	rmdir(t->file);
+}
+
+static void test_sqlite_refuse__still_being_written__is_refused(void **state)
+{
+	struct trace *t = *state;
+	struct fake_host *writing;
+
+	begin(t);
+	writing = t->host;
+	t->host = fake_host_create();
+	refused(t, RTL_EBUSY, "is still being written by another process");
+	fake_host_destroy(writing);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name)                                                                                 \
+	cmocka_unit_test_setup_teardown(test_sqlite_refuse__##name, trace_setup, trace_teardown)
+		TEST(no_such_file__one_clear_line),
+		TEST(no_database__is_left_alone),
+		TEST(database_of_somebody_else__is_left_alone),
+		TEST(older_output__is_refused),
+		TEST(other_columns__is_refused),
+		TEST(other_version__is_refused),
+		TEST(folder_in_the_way__is_refused),
+		TEST(still_being_written__is_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
