@@ -213,7 +213,7 @@ int publish_room(const struct queue *queue, const struct slot *slot)
 	return rtl_room(interceptor.stream, RTL_TASK_END, sizeof(struct rtl_hsa_dispatch));
 }
 
-void publish_end(const struct queue *queue, struct slot *slot)
+void publish_end(struct queue *queue, struct slot *slot)
 {
 	const bool barrier = slot->what == SLOT_BARRIER;
 
@@ -221,8 +221,10 @@ void publish_end(const struct queue *queue, struct slot *slot)
 	    !rtl_enabled(interceptor.stream, barrier ? RTL_BARRIER_END : RTL_TASK_END))
 		return;
 	/* The end first: the runtime may take a new calibration for it, which serves both. */
-	uint64_t end_ns = publish_gpu_ns(queue->agent, slot->end_ticks);
-	uint64_t begin_ns = publish_gpu_ns(queue->agent, slot->begin_ticks);
+	uint64_t end_ns =
+		gpu_clock_ns(&queue->clock, publish_gpu_ns, queue->agent, slot->end_ticks);
+	uint64_t begin_ns =
+		gpu_clock_ns(&queue->clock, publish_gpu_ns, queue->agent, slot->begin_ticks);
 
 	if (!begin_ns || !end_ns) {
 		slot->flags |= RTL_HSA_DISPATCH_NO_TIME;

@@ -40,6 +40,6 @@ uint64_t publish_system_ns(uint64_t ticks);
 int publish_room(const struct queue *queue, const struct slot *slot);
 
 /* Harvester or helper; the slot's times are there. The slot's flags say if they are none. */
-void publish_end(const struct queue *queue, struct slot *slot);
+void publish_end(struct queue *queue, struct slot *slot);
 
 #endif

@@ -18,6 +18,7 @@
 #include <rtl/events.h>
 
 #include "agents.h"
+#include "gpu_clock.h"
 #include "interceptor.h"
 #include "slots.h"
 
@@ -90,6 +91,7 @@ struct queue {
 	struct queue *next_listed; /* the list's lock */
 	/* The harvester's. */
 	struct queue *next_harvested;
+	struct gpu_clock clock;
 	bool disordered; /* something was published before what a barrier behind it waits for */
 	/* One more than the highest packet that has finished: packets begin in order, so the GPU
 	 * has taken all below from the ring. Relaxed: a hint. */
