@@ -37,12 +37,6 @@ static const char *shadowed_by(const struct listing *listing, const char *path)
 	return NULL;
 }
 
-static const struct rtl_setting_info *setting_info(const struct rtl_subscriber *s, uint32_t n)
-{
-	return (const struct rtl_setting_info *)((const char *)s->settings +
-						 (size_t)n * s->settings->struct_size);
-}
-
 static const char *or_empty(const char *text)
 {
 	return text ? text : "";
@@ -59,10 +53,12 @@ static void print(const char *path, const char *shadow, const struct rtl_subscri
 		printf("%s: %s %s, %s\n  %s\n", base_name(path), s->name, s->version,
 		       s->description, path);
 		for (uint32_t i = 0; i < s->setting_count; i++) {
-			const struct rtl_setting_info *info = setting_info(s, i);
+			const struct rtl_setting_info *info = rtl_subscriber_setting(s, i);
 			int width = printf("  %s=%s", info->key, or_empty(info->fallback));
-			printf("%*s  %s\n", width < 20 ? 20 - width : 0, "",
-			       or_empty(info->description));
+			char values[512];
+			rtl_setting_values(info, values, sizeof(values));
+			printf("%*s  %s (%s)\n", width < 20 ? 20 - width : 0, "",
+			       or_empty(info->description), values);
 		}
 	}
 	if (shadow)
@@ -93,9 +89,12 @@ static void print_json(const char *path, const char *shadow, const struct rtl_su
 	print_member(",", "description", s->description);
 	fputs(",\"settings\":[", stdout);
 	for (uint32_t i = 0; i < s->setting_count; i++) {
-		const struct rtl_setting_info *info = setting_info(s, i);
+		const struct rtl_setting_info *info = rtl_subscriber_setting(s, i);
+		char values[512];
+		rtl_setting_values(info, values, sizeof(values));
 		print_member(i ? ",\n    {" : "\n    {", "key", info->key);
 		print_member(",", "default", info->fallback);
+		print_member(",", "values", values);
 		print_member(",", "description", info->description);
 		putchar('}');
 	}

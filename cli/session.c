@@ -282,10 +282,7 @@ static void write_encoded(FILE *stream, const char *text, const char *meaning, c
 static bool has_setting_info(const struct rtl_subscriber *s, const char *key)
 {
 	for (uint32_t i = 0; i < s->setting_count; i++) {
-		const struct rtl_setting_info *info =
-			(const struct rtl_setting_info *)((const char *)s->settings +
-							  (size_t)i * s->settings->struct_size);
-		if (!strcmp(info->key, key))
+		if (!strcmp(rtl_subscriber_setting(s, i)->key, key))
 			return true;
 	}
 	return false;
@@ -298,8 +295,9 @@ static const char *get_setting(const struct rtl_plugin *plugin, const char *key)
 	const struct rtl_setting *settings = rtl_plugin_settings(plugin, &count);
 
 	for (size_t i = 0; i < count; i++) {
-		if (!strcmp(settings[i].key, key))
-			return settings[i].value;
+		const struct rtl_setting *setting = rtl_setting_at(settings, i);
+		if (!strcmp(setting->key, key))
+			return setting->given ? setting->value : NULL;
 	}
 	return NULL;
 }

@@ -16,6 +16,8 @@
 
 #include <rtl/plugin.h>
 
+#include "setting.h"
+
 /* The plugin folder, as seen from the folder that librtl is in. */
 #ifndef RTL_PLUGIN_SUBDIR
 #	define RTL_PLUGIN_SUBDIR "rtl"
@@ -24,12 +26,19 @@
 /* The bytes of a struct up to and with a member. */
 #define SIZE_THROUGH(type, member) (offsetof(type, member) + sizeof(((type *)0)->member))
 
+/* A key and a value that came with the name. */
+struct given {
+	const char *key;
+	const char *value;
+};
+
 struct rtl_plugin {
 	void *handle;
 	char *path;
 	char *spec; /* cut into name, keys and values, all decoded but for the keys */
-	struct rtl_setting *settings;
-	size_t setting_count;
+	struct given *given;
+	size_t given_count;
+	struct rtl_setting *settings; /* subscriber.setting_count of them */
 	/* A copy of the plugin's own: what a shorter one does not have is 0 here. */
 	struct rtl_subscriber subscriber;
 };
@@ -118,12 +127,12 @@ static int parse_setting(struct rtl_plugin *plugin, char *text, const struct mes
 			    "subscriber '%s': setting '%s': bad %%XX in '%s' (write %%25 for a "
 			    "percent sign)",
 			    name, text, value);
-	for (size_t i = 0; i < plugin->setting_count; i++) {
-		if (!strcmp(plugin->settings[i].key, text))
+	for (size_t i = 0; i < plugin->given_count; i++) {
+		if (!strcmp(plugin->given[i].key, text))
 			return fail(message, RTL_EINVAL,
 				    "subscriber '%s': setting '%s' is given twice", name, text);
 	}
-	plugin->settings[plugin->setting_count++] = (struct rtl_setting){text, value};
+	plugin->given[plugin->given_count++] = (struct given){text, value};
 	return 0;
 }
 
@@ -149,8 +158,8 @@ static int parse_spec(struct rtl_plugin *plugin, const char *spec, const struct 
 			    spec);
 	for (const char *p = rest; p && *p; p++)
 		limit += *p == '&';
-	plugin->settings = calloc(limit, sizeof(*plugin->settings));
-	if (!plugin->settings)
+	plugin->given = calloc(limit, sizeof(*plugin->given));
+	if (!plugin->given)
 		return fail_memory(message, spec);
 	for (char *item; (item = strsep(&rest, "&"));) {
 		int error = *item ? parse_setting(plugin, item, message) : 0;
@@ -354,27 +363,27 @@ static int read_descriptor(struct rtl_plugin *plugin, const struct rtl_subscribe
 	return 0;
 }
 
-static const struct rtl_setting_info *setting_info(const struct rtl_subscriber *s, uint32_t n)
-{
-	return (const struct rtl_setting_info *)((const char *)s->settings +
-						 (size_t)n * s->settings->struct_size);
-}
-
 static int check_setting_infos(const struct rtl_plugin *plugin, const struct message *message)
 {
 	const struct rtl_subscriber *s = &plugin->subscriber;
 
 	if (!s->setting_count)
 		return 0;
-	bool sound = s->settings &&
-		     s->settings->struct_size >= SIZE_THROUGH(struct rtl_setting_info, description);
-	for (uint32_t i = 0; sound && i < s->setting_count; i++)
-		sound = setting_info(s, i)->key != NULL;
-	if (sound)
-		return 0;
-	return fail(message, RTL_EABI,
-		    "subscriber %s: the settings in its descriptor are not well-formed; rebuild it",
-		    plugin->path);
+	if (!s->settings ||
+	    s->settings->struct_size < SIZE_THROUGH(struct rtl_setting_info, description))
+		return fail(message, RTL_EABI,
+			    "subscriber %s: the settings in its descriptor are not well-formed; "
+			    "rebuild it",
+			    plugin->path);
+	for (uint32_t i = 0; i < s->setting_count; i++) {
+		const struct rtl_setting_info *info = rtl_subscriber_setting(s, i);
+		if (!setting_is_sound(info))
+			return fail(message, RTL_EABI,
+				    "subscriber %s: setting '%s' in its descriptor is not "
+				    "well-formed, or does not take its own default; rebuild it",
+				    plugin->path, info->key ? info->key : "");
+	}
+	return 0;
 }
 
 static int fail_unknown_setting(const struct rtl_plugin *plugin, const char *key,
@@ -386,7 +395,7 @@ static int fail_unknown_setting(const struct rtl_plugin *plugin, const char *key
 	FILE *stream = s->setting_count ? open_memstream(&known, &size) : NULL;
 
 	for (uint32_t i = 0; stream && i < s->setting_count; i++)
-		fprintf(stream, "%s%s", i ? ", " : "", setting_info(s, i)->key);
+		fprintf(stream, "%s%s", i ? ", " : "", rtl_subscriber_setting(s, i)->key);
 	if (stream)
 		fclose(stream);
 	fail(message, RTL_EINVAL, "subscriber '%s' has no setting '%s'; it %s%s", plugin->spec, key,
@@ -395,17 +404,56 @@ static int fail_unknown_setting(const struct rtl_plugin *plugin, const char *key
 	return RTL_EINVAL;
 }
 
-static int check_settings(const struct rtl_plugin *plugin, const struct message *message)
+/* NULL: it was not given. */
+static const char *given_value(const struct rtl_plugin *plugin, const char *key)
+{
+	for (size_t i = 0; i < plugin->given_count; i++) {
+		if (!strcmp(plugin->given[i].key, key))
+			return plugin->given[i].value;
+	}
+	return NULL;
+}
+
+static int check_keys(const struct rtl_plugin *plugin, const struct message *message)
 {
 	const struct rtl_subscriber *s = &plugin->subscriber;
 
-	for (size_t i = 0; i < plugin->setting_count; i++) {
+	for (size_t i = 0; i < plugin->given_count; i++) {
 		uint32_t known = 0;
 		while (known < s->setting_count &&
-		       strcmp(setting_info(s, known)->key, plugin->settings[i].key) != 0)
+		       strcmp(rtl_subscriber_setting(s, known)->key, plugin->given[i].key) != 0)
 			known++;
 		if (known == s->setting_count)
-			return fail_unknown_setting(plugin, plugin->settings[i].key, message);
+			return fail_unknown_setting(plugin, plugin->given[i].key, message);
+	}
+	return 0;
+}
+
+static int fail_bad_value(const struct rtl_plugin *plugin, const struct rtl_setting_info *info,
+			  const char *value, const struct message *message)
+{
+	char values[512];
+
+	rtl_setting_values(info, values, sizeof(values));
+	return fail(message, RTL_EINVAL, "subscriber '%s': %s=%s: give %s", plugin->spec, info->key,
+		    value, values);
+}
+
+static int read_settings(struct rtl_plugin *plugin, const struct message *message)
+{
+	const struct rtl_subscriber *s = &plugin->subscriber;
+	int error = check_keys(plugin, message);
+
+	if (error || !s->setting_count)
+		return error;
+	plugin->settings = calloc(s->setting_count, sizeof(*plugin->settings));
+	if (!plugin->settings)
+		return fail_memory(message, plugin->spec);
+	for (uint32_t i = 0; i < s->setting_count; i++) {
+		const struct rtl_setting_info *info = rtl_subscriber_setting(s, i);
+		const char *value = given_value(plugin, info->key);
+		if (!setting_read(info, value, &plugin->settings[i]))
+			return fail_bad_value(plugin, info, value, message);
 	}
 	return 0;
 }
@@ -434,7 +482,7 @@ static int load(struct rtl_plugin *plugin, const struct message *message)
 	int error = read_descriptor(plugin, descriptor, message);
 	if (!error)
 		error = check_setting_infos(plugin, message);
-	return error ? error : check_settings(plugin, message);
+	return error ? error : read_settings(plugin, message);
 }
 
 /* ---- the public functions ---- */
@@ -472,7 +520,7 @@ const char *rtl_plugin_path(const struct rtl_plugin *plugin)
 
 const struct rtl_setting *rtl_plugin_settings(const struct rtl_plugin *plugin, size_t *count)
 {
-	*count = plugin->setting_count;
+	*count = plugin->subscriber.setting_count;
 	return plugin->settings;
 }
 
@@ -483,6 +531,7 @@ void rtl_plugin_close(struct rtl_plugin *plugin)
 	if (plugin->handle)
 		dlclose(plugin->handle);
 	free(plugin->settings);
+	free(plugin->given);
 	free(plugin->spec);
 	free(plugin->path);
 	free(plugin);

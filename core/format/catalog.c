@@ -364,7 +364,9 @@ bool catalog_tracepoint(const struct catalog *catalog, uint64_t uid, struct rtl_
 		*room = n;
 	}
 	for (n = 0, m = first; m && n < *room; m = __atomic_load_n(&m->next, __ATOMIC_ACQUIRE))
-		(*metadata)[n++] = (struct rtl_metadata){m->key, m->value};
+		(*metadata)[n++] = (struct rtl_metadata){.struct_size = sizeof(struct rtl_metadata),
+							 .key = m->key,
+							 .value = m->value};
 	*out = t->info;
 	out->metadata = *metadata;
 	out->metadata_count = n;

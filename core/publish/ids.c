@@ -560,7 +560,9 @@ bool ids_tracepoint(uint64_t uid, struct rtl_tracepoint *out, struct rtl_metadat
 		*room = n;
 	}
 	for (n = 0, m = t->metadata; m && n < *room; m = m->next, n++)
-		(*metadata)[n] = (struct rtl_metadata){m->key, m->value};
+		(*metadata)[n] = (struct rtl_metadata){.struct_size = sizeof(struct rtl_metadata),
+						       .key = m->key,
+						       .value = m->value};
 	bus_unlock();
 	*out = view(t);
 	out->metadata = *metadata;

@@ -25,8 +25,8 @@ struct rtl_plugin;
  * @param spec  NAME or NAME?key=value&key=value; %XX in NAME and values stands for that byte
  * @param[out] out  to be closed
  * @param[out] message  on failure one line: what, where, what to do; may be NULL if size is 0
- * @return 0; RTL_ENOENT: not found, or no subscriber; RTL_EABI; RTL_EINVAL: unknown setting;
- *         RTL_ENOMEM
+ * @return 0; RTL_ENOENT: not found, or no subscriber; RTL_EABI; RTL_EINVAL: unknown setting, or
+ *         a value that it does not take; RTL_ENOMEM
  */
 RTL_API int rtl_plugin_open(const char *spec, struct rtl_plugin **out, char *message, size_t size);
 
@@ -34,9 +34,13 @@ RTL_API int rtl_plugin_open(const char *spec, struct rtl_plugin **out, char *mes
 RTL_API const struct rtl_subscriber *rtl_plugin_subscriber(const struct rtl_plugin *plugin);
 /** The file that was loaded; valid until it is closed. */
 RTL_API const char *rtl_plugin_path(const struct rtl_plugin *plugin);
-/** The settings that came with the name. */
+/** All that the descriptor lists, in its order, with the values that came with the name or else
+ *  the fallbacks: what `create` gets. rtl_setting_at walks them. */
 RTL_API const struct rtl_setting *rtl_plugin_settings(const struct rtl_plugin *plugin,
 						      size_t *count);
+/** What values a setting takes, as snprintf writes it: "a number from 1 to 64", "text or json". Any
+ *  thread. */
+RTL_API int rtl_setting_values(const struct rtl_setting_info *info, char *text, size_t size);
 /** Unloads; NULL is fine. */
 RTL_API void rtl_plugin_close(struct rtl_plugin *plugin);
 

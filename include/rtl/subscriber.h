@@ -28,6 +28,8 @@
 #ifndef RTL_SUBSCRIBER_H
 #define RTL_SUBSCRIBER_H
 
+#include <string.h>
+
 #include <rtl/types.h>
 
 #ifdef __cplusplus
@@ -35,7 +37,7 @@ extern "C" {
 #endif
 
 /** Version of the plugin ABI: high half must match, low half may be older in the plugin. */
-#define RTL_ABI_VERSION 0x00010000u
+#define RTL_ABI_VERSION 0x00020000u
 
 /** A process that events come from. */
 struct rtl_process {
@@ -86,8 +88,10 @@ struct rtl_event {
 	const void *payload; /**< aligned to 8 */
 };
 
-/** One key and value of a tracepoint. */
+/** One key and value of a tracepoint: see rtl_tracepoint_metadata. */
 struct rtl_metadata {
+	uint32_t struct_size;
+	uint32_t reserved; /**< 0 */
 	const char *key;
 	const char *value;
 };
@@ -106,8 +110,25 @@ struct rtl_tracepoint {
 	const char *module; /**< file that holds the call site */
 	uint64_t module_offset;
 	uint64_t hash;
-	const struct rtl_metadata *metadata;
+	const struct rtl_metadata *metadata; /**< metadata_count of them */
 };
+
+/** The n-th key and value of a tracepoint, from 0 (see the rule in types.h). */
+static inline const struct rtl_metadata *rtl_tracepoint_metadata(const struct rtl_tracepoint *t,
+								 uint32_t n)
+{
+	return (const struct rtl_metadata *)((const char *)t->metadata +
+					     (size_t)n * t->metadata->struct_size);
+}
+
+/** The value of a key of a tracepoint; NULL: it has none, or t is NULL. */
+static inline const char *rtl_tracepoint_value(const struct rtl_tracepoint *t, const char *key)
+{
+	for (uint32_t i = 0; t && i < t->metadata_count; i++)
+		if (!strcmp(rtl_tracepoint_metadata(t, i)->key, key))
+			return rtl_tracepoint_metadata(t, i)->value;
+	return NULL;
+}
 
 /** How events are delivered. */
 enum rtl_delivery {
@@ -125,11 +146,71 @@ typedef void (*rtl_events_fn)(void *user, const struct rtl_event *const *events,
 struct rtl_host;         /* the functions a host offers, below */
 struct rtl_subscription; /* opaque */
 
-/** A setting given to an instance, after `?` in its name: `?key=value&key=value`. */
-struct rtl_setting {
-	const char *key;
-	const char *value;
+/** What the values of a setting are. */
+enum rtl_setting_type {
+	RTL_SETTING_TEXT = 0,   /**< any text, of `least` to `most` bytes */
+	RTL_SETTING_NUMBER = 1, /**< a whole number from `least` to `most`, in decimal */
+	RTL_SETTING_SWITCH = 2, /**< yes or no: 1 or 0 as a number */
+	RTL_SETTING_CHOICE = 3, /**< one of `choices`: as a number its place there, from 0 */
 };
+
+/**
+ * A setting that a subscriber understands. The host reads the values by this, and refuses with one
+ * line what is not so: a plugin is never created with a bad one. `rtl list-subscribers` shows it.
+ * RTL_TEXT_SETTING and its like, below, are initialisers.
+ */
+struct rtl_setting_info {
+	uint32_t struct_size;
+	uint32_t type;           /**< enum rtl_setting_type */
+	const char *key;         /**< [a-z0-9_]+ */
+	const char *fallback;    /**< value if not given, as text; NULL: there is none */
+	const char *description; /**< one line; what values it takes need not stand there */
+	uint64_t least;          /**< see the type */
+	uint64_t most;           /**< 0: no limit */
+	const char *choices;     /**< "text|json"; NULL for other types */
+};
+
+/** A text of `least` to `most` bytes; 1, 0: any but the empty one. */
+#define RTL_TEXT_SETTING(key, fallback, least, most, description)                                  \
+	{                                                                                          \
+		(uint32_t)sizeof(struct rtl_setting_info), RTL_SETTING_TEXT, (key), (fallback),    \
+			(description), (least), (most), NULL                                       \
+	}
+/** A number; the fallback is a text: RTL_NUMBER_SETTING("depth", "3", 1, 64, "levels shown"). */
+#define RTL_NUMBER_SETTING(key, fallback, least, most, description)                                \
+	{                                                                                          \
+		(uint32_t)sizeof(struct rtl_setting_info), RTL_SETTING_NUMBER, (key), (fallback),  \
+			(description), (least), (most), NULL                                       \
+	}
+/** Yes or no. */
+#define RTL_SWITCH_SETTING(key, fallback, description)                                             \
+	{                                                                                          \
+		(uint32_t)sizeof(struct rtl_setting_info), RTL_SETTING_SWITCH, (key), (fallback),  \
+			(description), 0, 0, NULL                                                  \
+	}
+/** One of several words: RTL_CHOICE_SETTING("format", "text", "text|json", "what is written"). */
+#define RTL_CHOICE_SETTING(key, fallback, choices, description)                                    \
+	{                                                                                          \
+		(uint32_t)sizeof(struct rtl_setting_info), RTL_SETTING_CHOICE, (key), (fallback),  \
+			(description), 0, 0, (choices)                                             \
+	}
+
+/** A setting as an instance gets it: see rtl_setting_at. Valid during create. */
+struct rtl_setting {
+	uint32_t struct_size;
+	uint32_t type; /**< as in its description */
+	const char *key;
+	const char *value; /**< as text; the fallback if not given, which may be NULL */
+	uint64_t number;   /**< the value of all types but texts; 0 if there is none */
+	uint32_t given;    /**< 1: by the user, 0: it is the fallback */
+	uint32_t reserved; /**< 0 */
+};
+
+/** The n-th of the settings that create gets, from 0 (see the rule in types.h). */
+static inline const struct rtl_setting *rtl_setting_at(const struct rtl_setting *settings, size_t n)
+{
+	return (const struct rtl_setting *)((const char *)settings + n * settings->struct_size);
+}
 
 /**
  * What a host offers to one instance. Passed to create; valid until destroy has returned. Each
@@ -155,9 +236,9 @@ struct rtl_host {
 			 uint16_t type, enum rtl_delivery delivery, rtl_events_fn fn, void *user,
 			 struct rtl_subscription **out);
 	/**
-	 * [inline] Undoes a subscription, and waits until no callback of it runs any more; called from
-	 * inside that callback it does not wait for itself. From inside an inline callback it does
-	 * not wait for other inline ones, nor for a buffered one while somebody waits for the
+	 * [inline] Undoes a subscription, and waits until no callback of it runs any more; called
+	 * from inside that callback it does not wait for itself. From inside an inline callback it
+	 * does not wait for other inline ones, nor for a buffered one while somebody waits for the
 	 * callback that it is called from: two that undo each other both end. The object is gone
 	 * afterwards.
 	 */
@@ -177,7 +258,8 @@ struct rtl_host {
 	int (*ledger)(const struct rtl_host *host, const struct rtl_process *process,
 		      const struct rtl_stream_info *stream, struct rtl_ledger *ledger);
 	/**
-	 * [instance] Calls fn for each cause of missed or discarded events of a stream with its count.
+	 * [instance] Calls fn for each cause of missed or discarded events of a stream with its
+	 * count.
 	 */
 	void (*losses)(const struct rtl_host *host, const struct rtl_process *process,
 		       const struct rtl_stream_info *stream,
@@ -191,28 +273,28 @@ struct rtl_host {
 	 * of the run has number 1.
 	 */
 	const struct rtl_process *(*process)(const struct rtl_host *host, uint32_t number);
-	/** [any] Value of a property of the run; NULL if not known. Keys: "session" (text that is the
-	 *  same in all processes of one `rtl trace`), "mode", "where" ("process", "collector",
+	/** [any] Value of a property of the run; NULL if not known. Keys: "session" (text that is
+	 * the same in all processes of one `rtl trace`), "mode", "where" ("process", "collector",
 	 *  "replay", "recover": continue the output of the host that died), "version",
 	 *  "interrupted" (in `finish`, a line: when the collector of these events died; NULL: it
 	 *  did not). Valid until destroy, "interrupted" until it is asked for again. */
 	const char *(*property)(const struct rtl_host *host, const char *key);
 
 	/**
-	 * [instance] For a subscriber that stores each event exactly once, over crashes of its host too: calls
-	 * fn for each ring of each process from which events have been delivered since the last
-	 * flush. From `flush` only: what is delivered up to there counts as stored when `flush`
-	 * returns 0, and may be delivered again to another host if this one dies before. Storing
-	 * the positions in the same transaction as the rows tells the two cases apart.
+	 * [instance] For a subscriber that stores each event exactly once, over crashes of its host
+	 * too: calls fn for each ring of each process from which events have been delivered since
+	 * the last flush. From `flush` only: what is delivered up to there counts as stored when
+	 * `flush` returns 0, and may be delivered again to another host if this one dies before.
+	 * Storing the positions in the same transaction as the rows tells the two cases apart.
 	 */
 	void (*positions)(const struct rtl_host *host,
 			  void (*fn)(void *user, const struct rtl_process *process, uint32_t ring,
 				     uint64_t position),
 			  void *user);
 	/**
-	 * [instance] From `process_begin`: this instance has stored the process's events in that ring before
-	 * `position` already, in an earlier host; it does not get them again. Other instances get
-	 * what they have not stored.
+	 * [instance] From `process_begin`: this instance has stored the process's events in that
+	 * ring before `position` already, in an earlier host; it does not get them again. Other
+	 * instances get what they have not stored.
 	 * @return 0; RTL_ENOMEM; RTL_EINVAL: no ring has that number; RTL_EBUSY: too late
 	 */
 	int (*resume)(const struct rtl_host *host, const struct rtl_process *process, uint32_t ring,
@@ -224,15 +306,6 @@ struct rtl_host {
 	 */
 	int (*calibration)(const struct rtl_host *host, const struct rtl_process *process,
 			   struct rtl_calibration *calibration);
-};
-
-/** A setting that a subscriber understands; for `rtl list-subscribers` and to refuse others. */
-struct rtl_setting_info {
-	uint32_t struct_size;
-	uint32_t reserved;
-	const char *key;
-	const char *fallback; /**< value if not given, as text */
-	const char *description;
 };
 
 /** The descriptor: the one symbol of a plugin. Functions other than create may be NULL. */
@@ -247,7 +320,10 @@ struct rtl_subscriber {
 	uint32_t reserved;
 
 	/**
-	 * Makes an instance. Unknown keys have been refused before.
+	 * Makes an instance.
+	 * @param settings  all that the descriptor lists, in its order, whether the user has given
+	 *                  them or not; unknown ones and bad values have been refused before
+	 * @param count     of the settings: setting_count
 	 * @param[out] instance  given back in all other calls
 	 * @return 0, or a negative rtl_error after host->report has said why
 	 */
@@ -260,6 +336,14 @@ struct rtl_subscriber {
 	int (*finish)(void *instance);
 	void (*destroy)(void *instance);
 };
+
+/** The n-th setting that a subscriber lists, from 0 (see the rule in types.h). */
+static inline const struct rtl_setting_info *rtl_subscriber_setting(const struct rtl_subscriber *s,
+								    uint32_t n)
+{
+	return (const struct rtl_setting_info *)((const char *)s->settings +
+						 (size_t)n * s->settings->struct_size);
+}
 
 /** Name of the exported symbol, for dlsym. */
 #define RTL_SUBSCRIBER_SYMBOL "rtl_subscriber"

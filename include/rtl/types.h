@@ -8,6 +8,14 @@
  * to sizeof of the struct as it was compiled; it grows at its end only. The reader of a struct
  * touches a member only if struct_size covers it. An array of such structs is walked in steps
  * of the struct_size of its first element.
+ *
+ * The exceptions:
+ * - Payloads (the structs of rtl/events.h, struct rtl_default_payload, a publisher's own), and what
+ *   lies inside of them (struct rtl_text, struct rtl_arg): an event tells its size, and its type
+ * the fields. A new layout of what lies inside is a new kind of field.
+ * - struct rtl_record and struct rtl_pending: a publisher writes them at every event. Their layout
+ *   is that of librtl.so.0 and does not grow.
+ * - struct rtl_subscriber: its abi_version comes first, struct_size next.
  */
 #ifndef RTL_TYPES_H
 #define RTL_TYPES_H

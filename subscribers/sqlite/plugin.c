@@ -8,7 +8,6 @@
  */
 #include "sub.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
@@ -20,120 +19,37 @@
 #define STRING(x)  STRING_(x)
 #define STRING_(x) #x
 
+enum { OUTPUT, BATCH, PAGE_SIZE, LINKS, ARGS, GPU };
+
 static const struct rtl_setting_info setting_infos[] = {
-	{
-		.struct_size = sizeof(struct rtl_setting_info),
-		.key = "output",
-		.fallback = "rtl-%e-%p.db",
-		.description = "file to write; %e program, %p pid, %h host name",
-	},
-	{
-		.struct_size = sizeof(struct rtl_setting_info),
-		.key = "batch",
-		.fallback = "8192",
-		.description = "rows of a transaction in hosts that cannot tell positions, 1000 to "
-			       "10000000",
-	},
-	{
-		.struct_size = sizeof(struct rtl_setting_info),
-		.key = "page_size",
-		.fallback = "16384",
-		.description = "bytes of a page of the database, a power of two, 512 to 65536",
-	},
-	{
-		.struct_size = sizeof(struct rtl_setting_info),
-		.key = "links",
-		.fallback = "yes",
-		.description =
-			"yes or no: rows of rocpd_api, rocpd_api_ops and rocpd_kernelapi for "
-			"each dispatch, which RPD's tools ask for",
-	},
-	{
-		.struct_size = sizeof(struct rtl_setting_info),
-		.key = "args",
-		.fallback = "yes",
-		.description = "yes or no: calls with their arguments, where these were recorded",
-	},
-	{
-		.struct_size = sizeof(struct rtl_setting_info),
-		.key = "gpu",
-		.fallback = "node",
-		.description = "node or index: whether gpuId of rocpd_op is the KFD node of a GPU, "
-			       "as elsewhere in the file, or its place among the GPUs, from 0",
-	},
+	[OUTPUT] = RTL_TEXT_SETTING("output", "rtl-%e-%p.db", 1, 0,
+				    "file to write; %e program, %p pid, %h host name"),
+	[BATCH] = RTL_NUMBER_SETTING("batch", "8192", 1000, 10000000,
+				     "rows of a transaction in hosts that cannot tell positions"),
+	[PAGE_SIZE] = RTL_CHOICE_SETTING("page_size", "16384",
+					 "512|1024|2048|4096|8192|16384|32768|65536",
+					 "bytes of a page of the database"),
+	[LINKS] = RTL_SWITCH_SETTING("links", "yes",
+				     "rows of rocpd_api, rocpd_api_ops and rocpd_kernelapi for "
+				     "each dispatch, which RPD's tools ask for"),
+	[ARGS] = RTL_SWITCH_SETTING("args", "yes",
+				    "calls with their arguments, where these were recorded"),
+	[GPU] = RTL_CHOICE_SETTING("gpu", "node", "node|index",
+				   "gpuId of rocpd_op: the KFD node of a GPU, as elsewhere in the "
+				   "file, or its place among the GPUs, from 0"),
 };
 
-#define SETTING_COUNT (sizeof(setting_infos) / sizeof(setting_infos[0]))
-
-static const char *setting_value(const struct rtl_setting *settings, size_t count, size_t which)
+static int take_settings(struct sub *sub, const struct rtl_setting *settings)
 {
-	const char *value = setting_infos[which].fallback;
-
-	for (size_t i = 0; i < count; i++)
-		if (strcmp(settings[i].key, setting_infos[which].key) == 0)
-			value = settings[i].value ? settings[i].value : "";
-	return value;
-}
-
-static bool parse_number(const char *text, uint32_t min, uint32_t max, uint32_t *out)
-{
-	char *end;
-	unsigned long value;
-
-	errno = 0;
-	value = strtoul(text, &end, 10);
-	if (errno || end == text || *end || *text == '-' || value < min || value > max)
-		return false;
-	*out = (uint32_t)value;
-	return true;
-}
-
-static bool parse_switch(const char *text, bool *out)
-{
-	*out = strcmp(text, "yes") == 0;
-	return *out || strcmp(text, "no") == 0;
-}
-
-static bool parse_gpu(const char *text, bool *is_index)
-{
-	*is_index = strcmp(text, "index") == 0;
-	return *is_index || strcmp(text, "node") == 0;
-}
-
-static bool parse_page_size(const char *text, uint32_t *out)
-{
-	return parse_number(text, 512, 65536, out) && (*out & (*out - 1)) == 0;
-}
-
-static int refuse_setting(const struct rtl_host *host, size_t which, const char *value)
-{
-	char line[512];
-
-	snprintf(line, sizeof(line), "%s=%.100s: should be: %s", setting_infos[which].key, value,
-		 setting_infos[which].description);
-	host->report(host, RTL_LEVEL_ERROR, line);
-	return RTL_EINVAL;
-}
-
-static int parse_settings(struct sub *sub, const struct rtl_setting *settings, size_t count)
-{
-	struct settings *s = &sub->settings;
-	const char *values[SETTING_COUNT];
-	bool fine[SETTING_COUNT];
-
-	for (size_t i = 0; i < SETTING_COUNT; i++)
-		values[i] = setting_value(settings, count, i);
-	fine[0] = *values[0] != '\0';
-	fine[1] = parse_number(values[1], 1000, 10000000, &s->batch);
-	fine[2] = parse_page_size(values[2], &s->page_size);
-	fine[3] = parse_switch(values[3], &s->links);
-	fine[4] = parse_switch(values[4], &s->args);
-	fine[5] = parse_gpu(values[5], &s->gpu_index);
-	for (size_t i = 0; i < SETTING_COUNT; i++)
-		if (!fine[i])
-			return refuse_setting(sub->host, i, values[i]);
-	s->output = strdup(values[0]);
-	return s->output ? 0 : RTL_ENOMEM;
+	sub->settings = (struct settings){
+		.output = strdup(rtl_setting_at(settings, OUTPUT)->value),
+		.batch = (uint32_t)rtl_setting_at(settings, BATCH)->number,
+		.page_size = 512u << rtl_setting_at(settings, PAGE_SIZE)->number,
+		.links = rtl_setting_at(settings, LINKS)->number,
+		.args = rtl_setting_at(settings, ARGS)->number,
+		.gpu_index = rtl_setting_at(settings, GPU)->number == 1,
+	};
+	return sub->settings.output ? 0 : RTL_ENOMEM;
 }
 
 /* From here on it can be written to. */
@@ -281,6 +197,7 @@ static int plugin_create(const struct rtl_host *host, const struct rtl_setting *
 	struct sub *sub;
 	int result;
 
+	(void)count;
 	if (!sqlite3_threadsafe()) {
 		host->report(host, RTL_LEVEL_ERROR,
 			     "the program's SQLite is built for a single thread; use rtl trace, "
@@ -294,7 +211,7 @@ static int plugin_create(const struct rtl_host *host, const struct rtl_setting *
 	sub->output.lock_fd = -1;
 	result = meet_host(sub);
 	if (result == 0)
-		result = parse_settings(sub, settings, count);
+		result = take_settings(sub, settings);
 	if (result == 0)
 		result = open_if_known(sub);
 	if (result != 0) {
@@ -415,7 +332,7 @@ RTL_EXPORT_SUBSCRIBER = {
 		RTL_VERSION_PATCH),
 	.description = "SQLite database with the rocpd schema of RPD and tables of rtl",
 	.settings = setting_infos,
-	.setting_count = SETTING_COUNT,
+	.setting_count = sizeof(setting_infos) / sizeof(*setting_infos),
 	.create = plugin_create,
 	.stream = plugin_stream,
 	.process_begin = plugin_process_begin,

@@ -27,14 +27,14 @@ bool tracepoints_init(struct sub *sub)
 static void write_metadata(struct sub *sub, uint32_t process, const struct rtl_tracepoint *tp)
 {
 	for (uint32_t i = 0; i < tp->metadata_count; i++) {
-		const char *key = tp->metadata[i].key;
+		const struct rtl_metadata *metadata = rtl_tracepoint_metadata(tp, i);
 
 		table_add_rtl_tracepoint_metadata(&sub->metadata,
 						  &(struct row_rtl_tracepoint_metadata){
 							  .process = process,
 							  .uid = (int64_t)tp->uid,
-							  .key = key ? key : "",
-							  .value = tp->metadata[i].value,
+							  .key = metadata->key,
+							  .value = metadata->value,
 						  });
 	}
 }
@@ -54,14 +54,6 @@ static void write_row(struct sub *sub, uint32_t process, const struct rtl_tracep
 					 .module_offset = (int64_t)tp->module_offset,
 					 .hash = (int64_t)tp->hash,
 				 });
-}
-
-static const char *find_metadata(const struct rtl_tracepoint *tp, const char *key)
-{
-	for (uint32_t i = 0; tp && i < tp->metadata_count; i++)
-		if (tp->metadata[i].key && strcmp(tp->metadata[i].key, key) == 0)
-			return tp->metadata[i].value;
-	return NULL;
 }
 
 /* The readable name of a kernel, as if its publisher had said it. */
@@ -103,7 +95,7 @@ void tracepoints_write(struct sub *sub, struct process *process, uint64_t uid)
 	has = map_get(&process->uids, uid) | HAS_ROW;
 	tp = write_known(sub, process, uid);
 	if (tp && tp->kind && !strcmp(tp->kind, "kernel") && !(has & HAS_DEMANGLED) &&
-	    !find_metadata(tp, "demangled")) {
+	    !rtl_tracepoint_value(tp, "demangled")) {
 		write_demangled(sub, process->number, tp);
 		has |= HAS_DEMANGLED;
 	}
@@ -132,7 +124,8 @@ void tracepoints_refresh(struct sub *sub, struct process *process)
 const char *tracepoints_metadata(struct sub *sub, const struct rtl_process *process, uint64_t uid,
 				 const char *key)
 {
-	return uid ? find_metadata(sub->host->tracepoint(sub->host, process, uid), key) : NULL;
+	return uid ? rtl_tracepoint_value(sub->host->tracepoint(sub->host, process, uid), key)
+		   : NULL;
 }
 
 int64_t tracepoints_kernel_name(struct sub *sub, const struct rtl_process *process, uint64_t uid,
@@ -145,7 +138,7 @@ int64_t tracepoints_kernel_name(struct sub *sub, const struct rtl_process *proce
 
 	if (uid)
 		tp = sub->host->tracepoint(sub->host, process, uid);
-	name = find_metadata(tp, "demangled");
+	name = rtl_tracepoint_value(tp, "demangled");
 	if (!name || !*name)
 		name = tp ? tp->name : NULL;
 	if (!name || !*name)

@@ -34,8 +34,7 @@ struct stats {
 	dev_t stderr_device;
 	ino_t stderr_inode;
 	bool json;
-	bool has_top;
-	unsigned top;
+	unsigned top; /* 0: all */
 	struct stream_link {
 		struct stream_link *next;
 		const struct rtl_stream_info *info;
@@ -96,8 +95,6 @@ static int set_output(struct stats *stats, const char *value)
 
 	if (!strcmp(value, "stderr"))
 		return 0;
-	if (!*value)
-		return fail(stats, RTL_EINVAL, "output= is empty; give a file, or stderr");
 	stats->pattern = strdup(value);
 	stats->folder = *value == '/' ? strdup("") : getcwd(NULL, 0);
 	if (!stats->pattern || !stats->folder)
@@ -112,31 +109,24 @@ static int set_output(struct stats *stats, const char *value)
 	return error;
 }
 
-static int set_top(struct stats *stats, const char *value)
-{
-	char *end;
-	unsigned long top;
+enum { OUTPUT, FORMAT, TOP };
 
-	errno = 0;
-	top = strtoul(value, &end, 10);
-	if (*value < '0' || *value > '9' || *end || errno || top > UINT32_MAX)
-		return fail(stats, RTL_EINVAL, "top=%s: give a number of rows, 0 for all", value);
-	stats->top = (unsigned)top;
-	stats->has_top = true;
-	return 0;
-}
+static const struct rtl_setting_info infos[] = {
+	[OUTPUT] = RTL_TEXT_SETTING("output", "stderr", 1, 0,
+				    "file, or stderr; with %p, %e, %h: pid, program, host"),
+	[FORMAT] = RTL_CHOICE_SETTING("format", "text", "text|json",
+				      "text, a table for people; json, for programs"),
+	[TOP] = RTL_NUMBER_SETTING("top", "20", 0, UINT32_MAX,
+				   "rows of a table, those that took longest; 0: all, as in json"),
+};
 
-static int set(struct stats *stats, const struct rtl_setting *setting)
+static int set(struct stats *stats, const struct rtl_setting *settings)
 {
-	if (!strcmp(setting->key, "output"))
-		return set_output(stats, setting->value);
-	if (!strcmp(setting->key, "top"))
-		return set_top(stats, setting->value);
-	if (!strcmp(setting->value, "json"))
-		stats->json = true;
-	else if (strcmp(setting->value, "text") != 0)
-		return fail(stats, RTL_EINVAL, "format=%s: give text or json", setting->value);
-	return 0;
+	const struct rtl_setting *top = rtl_setting_at(settings, TOP);
+
+	stats->json = rtl_setting_at(settings, FORMAT)->number == 1;
+	stats->top = stats->json && !top->given ? 0 : (unsigned)top->number;
+	return set_output(stats, rtl_setting_at(settings, OUTPUT)->value);
 }
 
 /* ---- the subscriber ---- */
@@ -164,6 +154,7 @@ static int stats_create(const struct rtl_host *host, const struct rtl_setting *s
 	struct stat st;
 	int error = 0;
 
+	(void)count;
 	if (!stats) {
 		host->report(host, LEVEL_ERROR, "out of memory");
 		return RTL_ENOMEM;
@@ -177,8 +168,8 @@ static int stats_create(const struct rtl_host *host, const struct rtl_setting *s
 	}
 	if (!stats->summary)
 		error = fail(stats, RTL_ENOMEM, "out of memory");
-	for (size_t i = 0; !error && i < count; i++)
-		error = set(stats, &settings[i]);
+	if (!error)
+		error = set(stats, settings);
 	if (error)
 		stats_destroy(stats);
 	else
@@ -250,9 +241,7 @@ static FILE *open_output(const struct stats *stats)
 
 static int print(struct stats *stats, const char *title)
 {
-	const unsigned standard = stats->json ? 0 : SUMMARY_TOP;
-	const struct summary_style style = {.title = title,
-					    .top = stats->has_top ? stats->top : standard};
+	const struct summary_style style = {.title = title, .top = stats->top};
 	FILE *file = open_output(stats);
 
 	if (!file)
@@ -296,22 +285,14 @@ static int stats_finish(void *instance)
 	return error;
 }
 
-static const struct rtl_setting_info settings[] = {
-	{sizeof(settings[0]), 0, "output", "stderr",
-	 "file to write to, or stderr; with %p, %e, %h: pid, program, host"},
-	{sizeof(settings[0]), 0, "format", "text", "text, a table for people; json, for programs"},
-	{sizeof(settings[0]), 0, "top", "20",
-	 "rows of a table, those that took longest; 0: all, as in json"},
-};
-
 RTL_EXPORT_SUBSCRIBER = {
 	.abi_version = RTL_ABI_VERSION,
 	.struct_size = sizeof(struct rtl_subscriber),
 	.name = "stats",
 	.version = "0.1.0",
 	.description = "sums up kernels and other events by name, prints a table at the end",
-	.settings = settings,
-	.setting_count = sizeof(settings) / sizeof(*settings),
+	.settings = infos,
+	.setting_count = sizeof(infos) / sizeof(*infos),
 	.create = stats_create,
 	.stream = stats_stream,
 	.finish = stats_finish,

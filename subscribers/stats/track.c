@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <rtl/publish.h>
 #include <rtl/events.h>
+#include <rtl/publish.h>
 
 #define NO_FIELD     UINT32_MAX
 #define NO_DEVICE    UINT64_MAX
@@ -84,10 +84,9 @@ static const char *event_name(const struct track *track, const struct rtl_event 
 	const struct rtl_tracepoint *tp = uid ? host->tracepoint(host, event->process, uid) : NULL;
 	const char *name;
 
-	for (uint32_t i = 0; tp && i < tp->metadata_count; i++) {
-		if (!strcmp(tp->metadata[i].key, "demangled") && *tp->metadata[i].value)
-			return tp->metadata[i].value;
-	}
+	name = rtl_tracepoint_value(tp, "demangled");
+	if (name && *name)
+		return name;
 	if (tp && *tp->name)
 		return tp->name;
 	name = string ? host->string(host, event->process, string) : NULL;
@@ -337,9 +336,11 @@ static void take_metadata(void *user, const struct rtl_event *const *events, siz
 		if (!tp || strcmp(tp->kind, "agent") != 0)
 			continue;
 		error = summary_device_describe(track->tracks->summary, gpu, "name", tp->name);
-		for (uint32_t k = 0; !error && k < tp->metadata_count; k++)
-			error = summary_device_describe(track->tracks->summary, gpu,
-							tp->metadata[k].key, tp->metadata[k].value);
+		for (uint32_t k = 0; !error && k < tp->metadata_count; k++) {
+			const struct rtl_metadata *fact = rtl_tracepoint_metadata(tp, k);
+			error = summary_device_describe(track->tracks->summary, gpu, fact->key,
+							fact->value);
+		}
 		if (error)
 			return out_of_memory(track);
 	}

@@ -29,7 +29,8 @@ static int nothing_create(const struct rtl_host *host, const struct rtl_setting 
 	if (!nothing)
 		return RTL_ENOMEM;
 	nothing->host = host;
-	if (count && !strcmp(settings[0].value, "inline"))
+	(void)count;
+	if (rtl_setting_at(settings, 0)->number == RTL_INLINE)
 		nothing->delivery = RTL_INLINE;
 	*instance = nothing;
 	return 0;
@@ -46,10 +47,7 @@ static int nothing_stream(void *instance, const struct rtl_stream_info *stream)
 }
 
 static const struct rtl_setting_info nothing_settings[] = {
-	{.struct_size = sizeof(struct rtl_setting_info),
-	 .key = "delivery",
-	 .fallback = "buffered",
-	 .description = "inline or buffered"},
+	RTL_CHOICE_SETTING("delivery", "buffered", "buffered|inline", "how events come"),
 };
 
 RTL_EXPORT_SUBSCRIBER = {

@@ -30,11 +30,10 @@ static int create(const struct rtl_host *host, const struct rtl_setting *setting
 		return RTL_ENOMEM;
 	self->host = host;
 	self->stream = RTL_STREAM_HIP_CALL;
-	for (size_t i = 0; i < count; i++)
-		if (!strcmp(settings[i].value, "debug"))
-			self->stream = RTL_STREAM_HIP_CALL ".debug";
-		else
-			self->ends = !strcmp(settings[i].value, "ends");
+	(void)count;
+	if (rtl_setting_at(settings, 0)->number == 1)
+		self->stream = RTL_STREAM_HIP_CALL ".debug";
+	self->ends = rtl_setting_at(settings, 0)->number == 2;
 	*instance = self;
 	return 0;
 }
@@ -63,11 +62,8 @@ static void destroy(void *instance)
 	free(instance);
 }
 
-static const struct rtl_setting_info settings[] = {
-	{.struct_size = sizeof(struct rtl_setting_info),
-	 .key = "stream",
-	 .fallback = "call",
-	 .description = "call, debug or ends"},
+static const struct rtl_setting_info infos[] = {
+	RTL_CHOICE_SETTING("stream", "call", "call|debug|ends", "what is counted"),
 };
 
 RTL_EXPORT_SUBSCRIBER = {
@@ -76,7 +72,7 @@ RTL_EXPORT_SUBSCRIBER = {
 	.name = "hip_count",
 	.version = "1",
 	.description = "counts calls of HIP, for benchmarks",
-	.settings = settings,
+	.settings = infos,
 	.setting_count = 1,
 	.create = create,
 	.stream = stream,

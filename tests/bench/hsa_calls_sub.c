@@ -25,8 +25,8 @@ static int nothing_create(const struct rtl_host *host, const struct rtl_setting 
 	if (!nothing)
 		return RTL_ENOMEM;
 	nothing->host = host;
-	if (count)
-		strncpy(nothing->stream, settings[0].value, sizeof(nothing->stream) - 1);
+	(void)count;
+	strncpy(nothing->stream, rtl_setting_at(settings, 0)->value, sizeof(nothing->stream) - 1);
 	*instance = nothing;
 	return 0;
 }
@@ -49,11 +49,8 @@ static int nothing_stream(void *instance, const struct rtl_stream_info *stream)
 	return 0;
 }
 
-static const struct rtl_setting_info settings[] = {
-	{.struct_size = sizeof(struct rtl_setting_info),
-	 .key = "want",
-	 .fallback = "",
-	 .description = "name of a stream"},
+static const struct rtl_setting_info infos[] = {
+	RTL_TEXT_SETTING("want", "", 0, 63, "name of a stream"),
 };
 
 RTL_EXPORT_SUBSCRIBER = {
@@ -62,7 +59,7 @@ RTL_EXPORT_SUBSCRIBER = {
 	.name = "hsa_calls_nothing",
 	.version = "1",
 	.description = "ignores calls, for benchmarks",
-	.settings = settings,
+	.settings = infos,
 	.setting_count = 1,
 	.create = nothing_create,
 	.stream = nothing_stream,

@@ -190,8 +190,9 @@ static const char *setting(const struct rtl_setting *settings, size_t count, con
 	size_t i;
 
 	for (i = 0; i < count; i++)
-		if (!strcmp(settings[i].key, key))
-			return settings[i].value;
+		if (!strcmp(rtl_setting_at(settings, i)->key, key) &&
+		    rtl_setting_at(settings, i)->given)
+			return rtl_setting_at(settings, i)->value;
 	return NULL;
 }
 

@@ -17,10 +17,10 @@ static void parse(const char *spec)
 		abort();
 	if (!parse_spec(plugin, spec, &message)) {
 		touch_text(plugin->spec);
-		for (i = 0; i < plugin->setting_count; i++) {
-			touch_text(plugin->settings[i].key);
-			touch_text(plugin->settings[i].value);
-			if (!*plugin->settings[i].key)
+		for (i = 0; i < plugin->given_count; i++) {
+			touch_text(plugin->given[i].key);
+			touch_text(plugin->given[i].value);
+			if (!*plugin->given[i].key)
 				abort();
 		}
 	} else if (!*text) {

@@ -56,6 +56,11 @@ static const char *how_of(const char *value)
 	return "abort";
 }
 
+static const struct rtl_setting_info infos[] = {
+	RTL_NUMBER_SETTING("at", "0", 0, 0, "the event at which it happens; 0: at the end"),
+	RTL_TEXT_SETTING("how", "segv", 1, 0, "segv, abort or overflow"),
+};
+
 static int crash_create(const struct rtl_host *host, const struct rtl_setting *settings,
 			size_t count, void **instance)
 {
@@ -63,13 +68,10 @@ static int crash_create(const struct rtl_host *host, const struct rtl_setting *s
 
 	if (!c)
 		return RTL_ENOMEM;
-	*c = (struct crash){.host = host, .how = "segv"};
-	for (size_t i = 0; i < count; i++) {
-		if (!strcmp(settings[i].key, "at"))
-			c->left = strtoul(settings[i].value, NULL, 10);
-		else
-			c->how = how_of(settings[i].value);
-	}
+	(void)count;
+	*c = (struct crash){.host = host};
+	c->left = rtl_setting_at(settings, 0)->number;
+	c->how = how_of(rtl_setting_at(settings, 1)->value);
 	*instance = c;
 	return 0;
 }
@@ -93,19 +95,14 @@ static void crash_destroy(void *instance)
 	free(instance);
 }
 
-static const struct rtl_setting_info settings[] = {
-	{sizeof(settings[0]), 0, "at", "0", "the event at which it happens; 0: at the end"},
-	{sizeof(settings[0]), 0, "how", "segv", "segv, abort or overflow"},
-};
-
 RTL_EXPORT_SUBSCRIBER = {
 	.abi_version = RTL_ABI_VERSION,
 	.struct_size = sizeof(struct rtl_subscriber),
 	.name = "crash",
 	.version = "1",
 	.description = "ends its process",
-	.settings = settings,
-	.setting_count = sizeof(settings) / sizeof(*settings),
+	.settings = infos,
+	.setting_count = sizeof(infos) / sizeof(*infos),
 	.create = crash_create,
 	.stream = crash_stream,
 	.finish = crash_finish,

@@ -26,11 +26,16 @@ static void on_events(void *user, const struct rtl_event *const *events, size_t 
 	wait_for_go();
 }
 
+static const struct rtl_setting_info infos[] = {
+	RTL_CHOICE_SETTING("at", "end", "end|events", "when it sleeps"),
+};
+
 static int slow_create(const struct rtl_host *host, const struct rtl_setting *settings,
 		       size_t count, void **instance)
 {
 	slow_host = host;
-	at_events = count && !strcmp(settings[0].value, "events");
+	(void)count;
+	at_events = rtl_setting_at(settings, 0)->number == 1;
 	*instance = NULL;
 	return 0;
 }
@@ -51,17 +56,13 @@ static int slow_finish(void *instance)
 	return 0;
 }
 
-static const struct rtl_setting_info settings[] = {
-	{sizeof(settings[0]), 0, "at", "end", "when: events, or end"},
-};
-
 RTL_EXPORT_SUBSCRIBER = {
 	.abi_version = RTL_ABI_VERSION,
 	.struct_size = sizeof(struct rtl_subscriber),
 	.name = "slow",
 	.version = "1",
 	.description = "takes its time at the end",
-	.settings = settings,
+	.settings = infos,
 	.setting_count = 1,
 	.create = slow_create,
 	.stream = slow_stream,

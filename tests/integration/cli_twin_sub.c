@@ -36,7 +36,8 @@ static int twin_create(const struct rtl_host *host, const struct rtl_setting *se
 
 	if (!twin)
 		return RTL_ENOMEM;
-	*twin = (struct twin){host, count ? settings[0].value : "-", 0};
+	(void)count;
+	*twin = (struct twin){host, rtl_setting_at(settings, 0)->value, 0};
 	*instance = twin;
 	return 0;
 }
@@ -65,8 +66,8 @@ static void twin_destroy(void *instance)
 	free(instance);
 }
 
-static const struct rtl_setting_info settings[] = {
-	{sizeof(settings[0]), 0, "tag", "-", "said again at the end"},
+static const struct rtl_setting_info infos[] = {
+	RTL_TEXT_SETTING("tag", "-", 0, 0, "said again at the end"),
 };
 
 RTL_EXPORT_SUBSCRIBER = {
@@ -75,7 +76,7 @@ RTL_EXPORT_SUBSCRIBER = {
 	.name = "twin",
 	.version = "1",
 	.description = "counts",
-	.settings = settings,
+	.settings = infos,
 	.setting_count = 1,
 	.create = twin_create,
 	.stream = twin_stream,

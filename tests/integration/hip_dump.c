@@ -38,13 +38,10 @@ static const char *text(const struct dump *dump, const struct rtl_event *event, 
 
 static const char *metadata(const struct dump *dump, const struct rtl_event *event, const char *key)
 {
-	const struct rtl_tracepoint *point =
-		dump->host->tracepoint(dump->host, event->process, event->uid);
+	const char *value = rtl_tracepoint_value(
+		dump->host->tracepoint(dump->host, event->process, event->uid), key);
 
-	for (uint32_t i = 0; point && i < point->metadata_count; i++)
-		if (!strcmp(point->metadata[i].key, key))
-			return point->metadata[i].value;
-	return "?";
+	return value ? value : "?";
 }
 
 static void dump_call(const struct dump *dump, const struct rtl_event *e, const char *word)
@@ -147,23 +144,28 @@ static void dump_roctx(void *user, const struct rtl_event *const *events, size_t
 	}
 }
 
+enum { OUTPUT, BEGIN, ARGS };
+
+static const struct rtl_setting_info infos[] = {
+	[OUTPUT] = RTL_TEXT_SETTING("output", NULL, 1, 0, "file to write; stderr if not given"),
+	[BEGIN] = RTL_NUMBER_SETTING("begin", "0", 0, 1, "1: begins of calls too"),
+	[ARGS] = RTL_NUMBER_SETTING("args", "0", 0, 1, "1: arguments too"),
+};
+
 static int create(const struct rtl_host *host, const struct rtl_setting *settings, size_t count,
 		  void **instance)
 {
 	struct dump *dump = calloc(1, sizeof(*dump));
 
+	(void)count;
 	if (!dump)
 		return RTL_ENOMEM;
 	dump->host = host;
 	dump->file = stderr;
-	for (size_t i = 0; i < count; i++) {
-		if (!strcmp(settings[i].key, "output"))
-			dump->file = fopen(settings[i].value, "w");
-		else if (!strcmp(settings[i].key, "begin"))
-			dump->begin = !strcmp(settings[i].value, "1");
-		else
-			dump->args = !strcmp(settings[i].value, "1");
-	}
+	if (rtl_setting_at(settings, OUTPUT)->given)
+		dump->file = fopen(rtl_setting_at(settings, OUTPUT)->value, "w");
+	dump->begin = rtl_setting_at(settings, BEGIN)->number;
+	dump->args = rtl_setting_at(settings, ARGS)->number;
 	if (!dump->file) {
 		free(dump);
 		return RTL_EIO;
@@ -222,28 +224,13 @@ static void destroy(void *instance)
 	free(dump);
 }
 
-static const struct rtl_setting_info settings[] = {
-	{.struct_size = sizeof(struct rtl_setting_info),
-	 .key = "output",
-	 .fallback = "",
-	 .description = "file to write"},
-	{.struct_size = sizeof(struct rtl_setting_info),
-	 .key = "begin",
-	 .fallback = "0",
-	 .description = "1: begins of calls too"},
-	{.struct_size = sizeof(struct rtl_setting_info),
-	 .key = "args",
-	 .fallback = "0",
-	 .description = "1: arguments too"},
-};
-
 RTL_EXPORT_SUBSCRIBER = {
 	.abi_version = RTL_ABI_VERSION,
 	.struct_size = sizeof(struct rtl_subscriber),
 	.name = "hip_dump",
 	.version = "1",
 	.description = "calls of HIP as text, for tests",
-	.settings = settings,
+	.settings = infos,
 	.setting_count = 3,
 	.create = create,
 	.stream = stream,

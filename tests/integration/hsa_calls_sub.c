@@ -90,10 +90,11 @@ static int create(const struct rtl_host *host, const struct rtl_setting *setting
 {
 	struct writer *w = calloc(1, sizeof(*w));
 
-	if (!w || count != 1)
-		return RTL_EINVAL;
+	(void)count;
+	if (!w)
+		return RTL_ENOMEM;
 	w->host = host;
-	w->file = fopen(settings[0].value, "w");
+	w->file = fopen(rtl_setting_at(settings, 0)->value, "w");
 	*instance = w;
 	return w->file ? 0 : RTL_EIO;
 }
@@ -128,8 +129,8 @@ static int finish(void *instance)
 	return fclose(w->file) ? RTL_EIO : 0;
 }
 
-static const struct rtl_setting_info settings[] = {
-	{sizeof(settings[0]), 0, "output", "", "file to write"},
+static const struct rtl_setting_info infos[] = {
+	RTL_TEXT_SETTING("output", "/dev/stderr", 1, 0, "file to write"),
 };
 
 RTL_EXPORT_SUBSCRIBER = {
@@ -138,7 +139,7 @@ RTL_EXPORT_SUBSCRIBER = {
 	.name = "hsa_calls",
 	.version = "1",
 	.description = "calls of the HSA runtime as text, for tests",
-	.settings = settings,
+	.settings = infos,
 	.setting_count = 1,
 	.create = create,
 	.stream = stream,

@@ -93,8 +93,10 @@ static void dump_metadata(struct dump *dump, const struct rtl_event *event)
 
 	fprintf(dump->file, "%s gpu=%u name=%s", point ? point->kind : "?", m->gpu,
 		text(dump, event, m->name));
-	for (uint32_t i = 0; point && i < point->metadata_count; i++)
-		fprintf(dump->file, " %s=%s", point->metadata[i].key, point->metadata[i].value);
+	for (uint32_t i = 0; point && i < point->metadata_count; i++) {
+		const struct rtl_metadata *metadata = rtl_tracepoint_metadata(point, i);
+		fprintf(dump->file, " %s=%s", metadata->key, metadata->value);
+	}
 	fputc('\n', dump->file);
 }
 
@@ -133,25 +135,30 @@ static void dump_events(void *user, const struct rtl_event *const *events, size_
 	}
 }
 
+enum { OUTPUT, DELAY, STALL, BEGIN };
+
+static const struct rtl_setting_info infos[] = {
+	[OUTPUT] = RTL_TEXT_SETTING("output", NULL, 1, 0, "file to write; stderr if not given"),
+	[DELAY] = RTL_NUMBER_SETTING("delay_us", "0", 0, 1000000, "pause for each event"),
+	[STALL] = RTL_NUMBER_SETTING("stall_ms", "0", 0, 600000, "pause for the first dispatch"),
+	[BEGIN] = RTL_NUMBER_SETTING("begin", "0", 0, 1, "1: submissions too"),
+};
+
 static int dump_create(const struct rtl_host *host, const struct rtl_setting *settings,
 		       size_t count, void **instance)
 {
 	struct dump *dump = calloc(1, sizeof(*dump));
 
+	(void)count;
 	if (!dump)
 		return RTL_ENOMEM;
 	dump->host = host;
 	dump->file = stderr;
-	for (size_t i = 0; i < count; i++) {
-		if (!strcmp(settings[i].key, "output"))
-			dump->file = fopen(settings[i].value, "w");
-		else if (!strcmp(settings[i].key, "delay_us"))
-			dump->delay_us = (unsigned)atoi(settings[i].value);
-		else if (!strcmp(settings[i].key, "stall_ms"))
-			dump->stall_ms = (unsigned)atoi(settings[i].value);
-		else if (!strcmp(settings[i].key, "begin"))
-			dump->begin = atoi(settings[i].value) != 0;
-	}
+	if (rtl_setting_at(settings, OUTPUT)->given)
+		dump->file = fopen(rtl_setting_at(settings, OUTPUT)->value, "w");
+	dump->delay_us = (unsigned)rtl_setting_at(settings, DELAY)->number;
+	dump->stall_ms = (unsigned)rtl_setting_at(settings, STALL)->number;
+	dump->begin = rtl_setting_at(settings, BEGIN)->number;
 	if (!dump->file) {
 		free(dump);
 		host->report(host, 1, "cannot write the output");
@@ -226,32 +233,13 @@ static void dump_destroy(void *instance)
 	free(dump);
 }
 
-static const struct rtl_setting_info dump_settings[] = {
-	{.struct_size = sizeof(struct rtl_setting_info),
-	 .key = "output",
-	 .fallback = "",
-	 .description = "file to write"},
-	{.struct_size = sizeof(struct rtl_setting_info),
-	 .key = "delay_us",
-	 .fallback = "0",
-	 .description = "pause for each event"},
-	{.struct_size = sizeof(struct rtl_setting_info),
-	 .key = "stall_ms",
-	 .fallback = "0",
-	 .description = "pause for the first dispatch"},
-	{.struct_size = sizeof(struct rtl_setting_info),
-	 .key = "begin",
-	 .fallback = "0",
-	 .description = "1: submissions too"},
-};
-
 RTL_EXPORT_SUBSCRIBER = {
 	.abi_version = RTL_ABI_VERSION,
 	.struct_size = sizeof(struct rtl_subscriber),
 	.name = "hsa_dump",
 	.version = "1",
 	.description = "text of rtl.hsa for tests",
-	.settings = dump_settings,
+	.settings = infos,
 	.setting_count = 4,
 	.create = dump_create,
 	.stream = dump_stream,

@@ -9,13 +9,8 @@
 #include <signal.h>
 #include <stdlib.h>
 
-static const struct rtl_setting_info settings[] = {
-	{
-		.struct_size = sizeof(struct rtl_setting_info),
-		.key = "at",
-		.fallback = "1",
-		.description = "the flush in which the process is killed, from 1",
-	},
+static const struct rtl_setting_info infos[] = {
+	RTL_NUMBER_SETTING("at", "1", 0, 0, "the flush in which the process is killed, from 1"),
 };
 
 static int killer_create(const struct rtl_host *host, const struct rtl_setting *given, size_t count,
@@ -26,7 +21,8 @@ static int killer_create(const struct rtl_host *host, const struct rtl_setting *
 	(void)host;
 	if (!flushes_left)
 		return RTL_ENOMEM;
-	*flushes_left = count ? strtol(given[0].value, NULL, 10) : 1;
+	(void)count;
+	*flushes_left = (long)rtl_setting_at(given, 0)->number;
 	*instance = flushes_left;
 	return 0;
 }
@@ -51,7 +47,7 @@ RTL_EXPORT_SUBSCRIBER = {
 	.name = "killer",
 	.version = "1",
 	.description = "kills its process",
-	.settings = settings,
+	.settings = infos,
 	.setting_count = 1,
 	.create = killer_create,
 	.flush = killer_flush,

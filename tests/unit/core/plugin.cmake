@@ -23,6 +23,8 @@ fixture(nocreate FIXTURE_NO_CREATE)
 fixture(noname FIXTURE_NAME="")
 fixture(nosettings FIXTURE_NO_SETTINGS)
 fixture(badsettings FIXTURE_BAD_SETTINGS)
+fixture(oldsettings FIXTURE_OLD_SETTINGS)
+fixture(baddefault FIXTURE_BAD_DEFAULT)
 
 # There when linking, not when loading: the name in it is not that of the file.
 file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/gone.c "int gone(void);\nint gone(void) { return 0; }\n")
@@ -39,5 +41,6 @@ set_target_properties(fixture_installed PROPERTIES
   LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/rtl)
 
 rtl_unit_test(test_plugin test_plugin.c ${PROJECT_SOURCE_DIR}/core/deliver/plugin.c
+  ${PROJECT_SOURCE_DIR}/core/deliver/setting.c
   LIBS ${CMAKE_DL_LIBS} DEFINES PLUGINS="${plugins}" DEPENDS ${fixtures})
 set_target_properties(test_plugin PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})

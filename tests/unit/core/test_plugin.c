@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Unit tests of core/deliver/plugin.c. The plugins come from test_plugin_fixture.c and are in the folder
- * PLUGINS/; the "installed" one is where the installed folder of this executable would be.
+ * Unit tests of core/deliver/plugin.c. The plugins come from test_plugin_fixture.c and are in the
+ * folder PLUGINS/; the "installed" one is where the installed folder of this executable would be.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -64,13 +64,13 @@ static void test_open__path__gives_descriptor(void **state)
 	(void)state;
 	assert_string_equal(s->name, "fixture");
 	assert_string_equal(s->version, "1.2");
-	assert_int_equal(s->setting_count, 2);
+	assert_int_equal(s->setting_count, 5);
 	assert_non_null(s->create);
 	assert_non_null(s->finish);
 	assert_null(s->destroy);
 	assert_string_equal(rtl_plugin_path(plugin), PLUGINS "/libgood_sub.so");
 	rtl_plugin_settings(plugin, &count);
-	assert_int_equal(count, 0);
+	assert_int_equal(count, 5);
 	rtl_plugin_close(plugin);
 }
 
@@ -109,44 +109,110 @@ static void test_open__working_directory__comes_first(void **state)
 	assert_int_equal(chdir("/"), 0);
 }
 
-static void test_open__settings__decoded_in_order(void **state)
+static void assert_setting(const struct rtl_plugin *plugin, size_t n, const char *key,
+			   const char *value, uint64_t number, bool given)
 {
 	size_t count;
-	struct rtl_plugin *plugin =
-		open_good("libgood_sub.so?top=&output=a%3ab%26%25%3D=c d%C3%a9");
-	const struct rtl_setting *settings = rtl_plugin_settings(plugin, &count);
+	const struct rtl_setting *setting = rtl_plugin_settings(plugin, &count);
+
+	assert_true(n < count);
+	setting = rtl_setting_at(setting, n);
+	assert_int_equal(setting->struct_size, sizeof(*setting));
+	assert_string_equal(setting->key, key);
+	if (value)
+		assert_string_equal(setting->value, value);
+	else
+		assert_null(setting->value);
+	assert_int_equal(setting->number, number);
+	assert_int_equal(setting->given, given);
+}
+
+static void test_open__settings__decoded_and_typed(void **state)
+{
+	struct rtl_plugin *plugin = open_good(
+		"libgood_sub.so?format=csv&top=7&links=no&output=a%3ab%26%25%3D=c d%C3%a9");
 
 	(void)state;
-	assert_int_equal(count, 2);
-	assert_string_equal(settings[0].key, "top");
-	assert_string_equal(settings[0].value, "");
-	assert_string_equal(settings[1].key, "output");
-	assert_string_equal(settings[1].value, "a:b&%==c d\xc3\xa9");
+	assert_setting(plugin, 0, "output", "a:b&%==c d\xc3\xa9", 0, true);
+	assert_setting(plugin, 1, "top", "7", 7, true);
+	assert_setting(plugin, 2, "links", "no", 0, true);
+	assert_setting(plugin, 3, "format", "csv", 2, true);
+	assert_setting(plugin, 4, "seed", NULL, 0, false);
 	rtl_plugin_close(plugin);
 }
 
-static void test_open__empty_settings__ignored(void **state)
+static void test_open__settings_not_given__defaults(void **state)
 {
-	size_t count;
 	struct rtl_plugin *plugin = open_good("libgood_sub.so?&top=3&&");
 
 	(void)state;
-	rtl_plugin_settings(plugin, &count);
-	assert_int_equal(count, 1);
+	assert_setting(plugin, 0, "output", "-", 0, false);
+	assert_setting(plugin, 1, "top", "3", 3, true);
+	assert_setting(plugin, 2, "links", "yes", 1, false);
+	assert_setting(plugin, 3, "format", "text", 0, false);
 	rtl_plugin_close(plugin);
 	rtl_plugin_close(open_good("libgood_sub.so?"));
 }
 
+static void test_open__bad_value__says_what_is_allowed(void **state)
+{
+	static const struct {
+		const char *setting, *wanted;
+	} cases[] = {
+		{"top=", "top=: give a number from 1 to 1000"},
+		{"top=0", "top=0: give a number from 1 to 1000"},
+		{"top=1001", "top=1001: give a number from 1 to 1000"},
+		{"top=-1", "top=-1: give a number from 1 to 1000"},
+		{"top=%203", "top= 3: give a number from 1 to 1000"},
+		{"top=3x", "top=3x: give a number from 1 to 1000"},
+		{"seed=18446744073709551616", "seed=18446744073709551616: give a number"},
+		{"links=maybe", "links=maybe: give yes or no"},
+		{"links=", "links=: give yes or no"},
+		{"format=xml", "format=xml: give text, json or csv"},
+		{"format=js", "format=js: give text, json or csv"},
+		{"format=text|json", "format=text|json: give text, json or csv"},
+		{"output=", "output=: give a text from 1 to 16 bytes"},
+		{"output=12345678901234567", "give a text from 1 to 16 bytes"},
+	};
+	char spec[128];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		snprintf(spec, sizeof(spec), "libgood_sub.so?%s", cases[i].setting);
+		open_bad(spec, RTL_EINVAL, cases[i].wanted);
+		assert_contains("subscriber 'libgood_sub.so': ");
+	}
+	rtl_plugin_close(open_good("libgood_sub.so?top=1000&seed=18446744073709551615"));
+}
+
+/* A plugin from before settings had types: they are texts. */
+static void test_open__shorter_setting_infos__are_texts(void **state)
+{
+	struct rtl_plugin *plugin = open_good("liboldsettings_sub.so?output=");
+	const struct rtl_subscriber *s = rtl_plugin_subscriber(plugin);
+
+	(void)state;
+	assert_int_equal(s->setting_count, 2);
+	assert_string_equal(rtl_subscriber_setting(s, 1)->key, "top");
+	assert_setting(plugin, 0, "output", "", 0, true);
+	assert_setting(plugin, 1, "top", NULL, 0, false);
+	assert_true(rtl_setting_values(rtl_subscriber_setting(s, 1), text, sizeof(text)) > 0);
+	assert_string_equal(text, "a text");
+	rtl_plugin_close(plugin);
+	plugin = open_good("liboldsettings_sub.so?top=many");
+	assert_setting(plugin, 1, "top", "many", 0, true);
+	rtl_plugin_close(plugin);
+}
+
 static void test_open__same_plugin_twice__separate_settings(void **state)
 {
-	size_t count;
 	struct rtl_plugin *a = open_good("libgood_sub.so?top=1");
 	struct rtl_plugin *b = open_good("libgood_sub.so?top=2");
 
 	(void)state;
-	assert_string_equal(rtl_plugin_settings(a, &count)->value, "1");
+	assert_setting(a, 1, "top", "1", 1, true);
 	rtl_plugin_close(a);
-	assert_string_equal(rtl_plugin_settings(b, &count)->value, "2");
+	assert_setting(b, 1, "top", "2", 2, true);
 	assert_string_equal(rtl_plugin_subscriber(b)->name, "fixture");
 	rtl_plugin_close(b);
 }
@@ -196,6 +262,7 @@ static void test_open__malformed_descriptor__refused(void **state)
 	open_bad("libnocreate_sub.so", RTL_EABI, "no create function");
 	open_bad("libnoname_sub.so", RTL_EABI, "no name");
 	open_bad("libbadsettings_sub.so", RTL_EABI, "not well-formed");
+	open_bad("libbaddefault_sub.so", RTL_EABI, "setting 'top' in its descriptor");
 }
 
 static void test_open__missing_dependency__reason_passed_on(void **state)
@@ -232,7 +299,7 @@ static void test_open__unknown_setting__known_ones_listed(void **state)
 {
 	(void)state;
 	open_bad("libgood_sub.so?top=1&outptu=x", RTL_EINVAL, "no setting 'outptu'");
-	assert_contains("knows: output, top");
+	assert_contains("knows: output, top, links, format, seed");
 	open_bad("libnosettings_sub.so?a=1", RTL_EINVAL, "no setting 'a'; it has none");
 }
 
@@ -338,9 +405,11 @@ int main(void)
 		cmocka_unit_test_setup(test_open__name_in_plugin_path__found, setup),
 		cmocka_unit_test_setup(test_open__name_in_installed_folder__found, setup),
 		cmocka_unit_test_setup(test_open__working_directory__comes_first, setup),
-		cmocka_unit_test_setup(test_open__settings__decoded_in_order, setup),
+		cmocka_unit_test_setup(test_open__settings__decoded_and_typed, setup),
+		cmocka_unit_test_setup(test_open__bad_value__says_what_is_allowed, setup),
+		cmocka_unit_test_setup(test_open__shorter_setting_infos__are_texts, setup),
 		cmocka_unit_test_setup(test_open__name__decoded, setup),
-		cmocka_unit_test_setup(test_open__empty_settings__ignored, setup),
+		cmocka_unit_test_setup(test_open__settings_not_given__defaults, setup),
 		cmocka_unit_test_setup(test_open__same_plugin_twice__separate_settings, setup),
 		cmocka_unit_test_setup(test_open__shorter_descriptor__rest_is_null, setup),
 		cmocka_unit_test_setup(test_open__missing__says_where_it_looked, setup),

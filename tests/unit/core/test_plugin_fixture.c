@@ -29,11 +29,29 @@ int gone(void);
 
 #ifndef FIXTURE_NO_SYMBOL
 
-#	if !defined(FIXTURE_NO_SETTINGS) && !defined(FIXTURE_BAD_SETTINGS)
-static const struct rtl_setting_info settings[] = {
+#	ifdef FIXTURE_OLD_SETTINGS
+static const struct {
+	uint32_t struct_size, reserved;
+	const char *key, *fallback, *description;
+} settings[] = {
 	{sizeof(settings[0]), 0, "output", "-", "where to"},
-	{sizeof(settings[0]), 0, "top", "10", "how many"},
+	{sizeof(settings[0]), 0, "top", NULL, "how many"},
 };
+#		define SETTINGS (const struct rtl_setting_info *)settings
+#	elif !defined(FIXTURE_NO_SETTINGS) && !defined(FIXTURE_BAD_SETTINGS)
+#		ifdef FIXTURE_BAD_DEFAULT
+#			define TOP "0"
+#		else
+#			define TOP "10"
+#		endif
+static const struct rtl_setting_info settings[] = {
+	RTL_TEXT_SETTING("output", "-", 1, 16, "where to"),
+	RTL_NUMBER_SETTING("top", TOP, 1, 1000, "how many"),
+	RTL_SWITCH_SETTING("links", "yes", "whether"),
+	RTL_CHOICE_SETTING("format", "text", "text|json|csv", "how"),
+	RTL_NUMBER_SETTING("seed", NULL, 0, 0, "none if not given"),
+};
+#		define SETTINGS settings
 #	endif
 
 #	ifndef FIXTURE_NO_CREATE
@@ -65,8 +83,8 @@ RTL_EXPORT_SUBSCRIBER = {
 #	ifdef FIXTURE_BAD_SETTINGS
 	.setting_count = 2,
 #	elif !defined(FIXTURE_NO_SETTINGS)
-	.settings = settings,
-	.setting_count = 2,
+	.settings = SETTINGS,
+	.setting_count = sizeof(settings) / sizeof(*settings),
 #	endif
 #	ifndef FIXTURE_NO_CREATE
 	.create = create,

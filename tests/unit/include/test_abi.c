@@ -4,8 +4,8 @@
  * here may be added, never changed (before the first release: with the agreement of all). This
  * file is compiled as C11, C17 and C++17; that it compiles is the test.
  */
-#include <rtl/plugin.h>
 #include <rtl/events.h>
+#include <rtl/plugin.h>
 #include <rtl/rtl.h>
 #include <rtl/subscriber.h>
 
@@ -18,9 +18,9 @@
 #endif
 
 #ifdef __cplusplus
-#	define IS(type, number) static_assert((int)(type) == (number), #type)
+#	define IS(type, number) static_assert((int)(type) == (number), #        type)
 #else
-#	define IS(type, number) _Static_assert((int)(type) == (number), #type)
+#	define IS(type, number) _Static_assert((int)(type) == (number), #        type)
 #endif
 
 /* As XPTI numbers them: trace_point_type_t in xpti/xpti_trace_framework.h of intel/llvm. */
@@ -154,8 +154,9 @@ AT(rtl_event, instance, 64);
 AT(rtl_event, correlation, 72);
 AT(rtl_event, payload, 80);
 
-AT(rtl_metadata, key, 0);
-AT(rtl_metadata, value, 8);
+AT(rtl_metadata, struct_size, 0);
+AT(rtl_metadata, key, 8);
+AT(rtl_metadata, value, 16);
 
 AT(rtl_tracepoint, struct_size, 0);
 AT(rtl_tracepoint, line, 4);
@@ -170,8 +171,12 @@ AT(rtl_tracepoint, module_offset, 56);
 AT(rtl_tracepoint, hash, 64);
 AT(rtl_tracepoint, metadata, 72);
 
-AT(rtl_setting, key, 0);
-AT(rtl_setting, value, 8);
+AT(rtl_setting, struct_size, 0);
+AT(rtl_setting, type, 4);
+AT(rtl_setting, key, 8);
+AT(rtl_setting, value, 16);
+AT(rtl_setting, number, 24);
+AT(rtl_setting, given, 32);
 
 AT(rtl_host, struct_size, 0);
 AT(rtl_host, abi_version, 4);
@@ -190,10 +195,13 @@ AT(rtl_host, resume, 96);
 AT(rtl_host, calibration, 104);
 
 AT(rtl_setting_info, struct_size, 0);
-AT(rtl_setting_info, reserved, 4);
+AT(rtl_setting_info, type, 4);
 AT(rtl_setting_info, key, 8);
 AT(rtl_setting_info, fallback, 16);
 AT(rtl_setting_info, description, 24);
+AT(rtl_setting_info, least, 32);
+AT(rtl_setting_info, most, 40);
+AT(rtl_setting_info, choices, 48);
 
 AT(rtl_subscriber, abi_version, 0);
 AT(rtl_subscriber, struct_size, 4);

@@ -7,13 +7,12 @@
 
 #include "../../../streams/events/events.h"
 
-#include <dlfcn.h>
 #include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_SETTINGS 32
+#include <rtl/plugin.h>
 
 void *fake_checked(void *p)
 {
@@ -156,8 +155,7 @@ void fake_host_destroy(struct fake_host *h)
 	if (!h)
 		return;
 	destroy_instance(h);
-	if (h->plugin)
-		dlclose(h->plugin);
+	rtl_plugin_close(h->plugin);
 	for (int i = 0; i < MAX_PROPERTIES; i++) {
 		free(h->property_key[i]);
 		free(h->property_value[i]);
@@ -268,6 +266,7 @@ void fake_host_set_tracepoint(struct fake_host *h, const struct rtl_process *pro
 	t->tp.module = fake_copy_text(tracepoint->module);
 	t->metadata = fake_checked(calloc(count + 1, sizeof(*t->metadata)));
 	for (uint32_t i = 0; i < count; i++) {
+		t->metadata[i].struct_size = sizeof(t->metadata[i]);
 		t->metadata[i].key = fake_copy_text(tracepoint->metadata[i].key);
 		t->metadata[i].value = fake_copy_text(tracepoint->metadata[i].value);
 	}
@@ -282,7 +281,8 @@ void fake_host_set_tracepoint(struct fake_host *h, const struct rtl_process *pro
 void fake_host_tracepoint(struct fake_host *h, const struct rtl_process *process, uint64_t uid,
 			  const char *kind, const char *name, const char *key, const char *value)
 {
-	struct rtl_metadata metadata = {key, value};
+	struct rtl_metadata metadata = {
+		.struct_size = sizeof(metadata), .key = key, .value = value};
 	struct rtl_tracepoint tp = {
 		.uid = uid,
 		.kind = kind,
@@ -318,20 +318,6 @@ void fake_host_add_loss(struct fake_host *h, const struct rtl_stream_info *strea
 
 /* The subscriber's life. */
 
-static bool knows_setting(const struct rtl_subscriber *s, const char *key)
-{
-	const char *at = (const char *)s->settings;
-
-	for (uint32_t i = 0; i < s->setting_count; i++) {
-		const struct rtl_setting_info *info = (const struct rtl_setting_info *)at;
-
-		if (strcmp(info->key, key) == 0)
-			return true;
-		at += s->settings->struct_size;
-	}
-	return false;
-}
-
 void fake_host_make_old(struct fake_host *h)
 {
 	h->api.struct_size = offsetof(struct rtl_host, positions);
@@ -341,44 +327,35 @@ void fake_host_make_old(struct fake_host *h)
 	}
 }
 
-static int create_instance(struct fake_host *h, char *text)
+/* As it stands in a list of subscribers. To be freed. */
+static char *write_spec(const char *file, const char *settings)
 {
-	struct rtl_setting settings[MAX_SETTINGS];
-	size_t count = 0;
-	char *rest = text;
+	char *spec = NULL;
+	size_t size;
+	FILE *out = fake_checked(open_memstream(&spec, &size));
 
-	for (char *part; (part = strsep(&rest, "&")) && count < MAX_SETTINGS;) {
-		char *value = strchr(part, '=');
-
-		if (!*part)
-			continue;
-		if (value)
-			*value++ = '\0';
-		if (!knows_setting(h->subscriber, part))
-			return RTL_EINVAL;
-		settings[count++] = (struct rtl_setting){part, value ? value : ""};
-	}
-	return h->subscriber->create(&h->api, settings, count, &h->instance);
+	fprintf(out, "%s?", file);
+	for (; settings && *settings; settings++)
+		fputs(*settings == '%' ? "%25" : (char[]){*settings, '\0'}, out);
+	fclose(out);
+	return fake_checked(spec);
 }
 
 int fake_host_load(struct fake_host *h, const char *file, const char *settings)
 {
-	char *text;
-	int result;
+	char *spec = write_spec(file, settings), message[512];
+	const struct rtl_setting *read;
+	size_t count;
+	int result = rtl_plugin_open(spec, &h->plugin, message, sizeof(message));
 
-	h->plugin = dlopen(file, RTLD_NOW | RTLD_LOCAL);
-	if (!h->plugin) {
-		fprintf(stderr, "fake_host: %s\n", dlerror());
-		return RTL_ENOENT;
+	free(spec);
+	if (result) {
+		h->api.report(&h->api, RTL_LEVEL_ERROR, message);
+		return result;
 	}
-	h->subscriber = dlsym(h->plugin, RTL_SUBSCRIBER_SYMBOL);
-	if (!h->subscriber)
-		return RTL_ENOENT;
-	if (h->subscriber->abi_version >> 16 != RTL_ABI_VERSION >> 16)
-		return RTL_EABI;
-	text = fake_copy_text(settings);
-	result = create_instance(h, text);
-	free(text);
+	h->subscriber = rtl_plugin_subscriber(h->plugin);
+	read = rtl_plugin_settings(h->plugin, &count);
+	result = h->subscriber->create(&h->api, read, count, &h->instance);
 	if (result < 0)
 		h->instance = NULL;
 	fake_note_error(h, result);

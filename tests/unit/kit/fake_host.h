@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * fake_host.h: a host for unit tests of subscribers. It offers what struct rtl_host promises,
- * from tables that the test fills, and calls the subscriber when the test says so.
+ * from tables that the test fills, and calls the subscriber when the test says so. Plugins are
+ * loaded by librtl.
  *
  *     struct fake_host *h = fake_host_create();
  *     const struct rtl_process *p = fake_host_process(h, 1, 4711, "/bin/app");
@@ -57,7 +58,7 @@ void fake_host_add_loss(struct fake_host *host, const struct rtl_stream_info *st
  *  processes have no spool_id. */
 void fake_host_make_old(struct fake_host *host);
 /** Loads a plugin file and creates an instance. settings: "key=value&key=value", NULL = none.
- *  Keys that the descriptor does not list are refused with RTL_EINVAL, as the real host does. */
+ *  What a real host refuses is refused, with a report. */
 int fake_host_load(struct fake_host *host, const char *file, const char *settings);
 /** The descriptor of the loaded plugin; NULL before fake_host_load. */
 const struct rtl_subscriber *fake_host_subscriber(const struct fake_host *host);

@@ -81,7 +81,7 @@ struct fake_host {
 	size_t report_count;
 	char *failure;
 	int error;
-	void *plugin; /* dlopen */
+	struct rtl_plugin *plugin;
 	const struct rtl_subscriber *subscriber;
 	void *instance;
 };

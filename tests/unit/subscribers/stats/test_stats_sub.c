@@ -122,7 +122,10 @@ static void test_dispatches__two_kernels__table(void **state)
 static void announce_gpu(struct run *run, uint64_t uid, uint32_t node, const char *product,
 			 const char *uuid)
 {
-	const struct rtl_metadata facts[] = {{"product", product}, {"uuid", uuid}};
+	const struct rtl_metadata facts[] = {
+		{sizeof(facts[0]), 0, "product", product},
+		{sizeof(facts[0]), 0, "uuid", uuid},
+	};
 	const struct rtl_tracepoint agent = {.struct_size = sizeof(agent),
 					     .uid = uid,
 					     .kind = "agent",
@@ -510,11 +513,11 @@ static void test_settings__bad__refused_with_reason(void **state)
 	static const struct {
 		const char *settings, *reason;
 	} cases[] = {
-		{"top=many", "top=many: give a number of rows"},
+		{"top=many", "top=many: give a number of at most 4294967295"},
 		{"top=-1", "top=-1: give a number"},
 		{"top=99999999999999999999", "give a number"},
 		{"format=xml", "format=xml: give text or json"},
-		{"output=", "output= is empty"},
+		{"output=", "output=: give a text that is not empty"},
 		{"output=/nonexistent/a", "cannot write /nonexistent/a: No such file or directory"},
 	};
 	struct run *run = *state;
