@@ -157,6 +157,10 @@ class Lists(Case):
         self.assertRegex(text, r"(?m)^  output=stderr +file")
         plugins = json.loads(self.rtl("list-subscribers", "--json").stdout)["subscribers"]
         self.assertTrue({"sqlite", "stats"} <= {p["name"] for p in plugins})
+        stats, = [p for p in plugins if p["name"] == "stats"]
+        shape, = [s for s in stats["settings"] if s["key"] == "format"]
+        self.assertEqual((shape["default"], shape["values"]), ("text", "text or json"))
+        self.assertRegex(text, r"(?m)^  format=text +text, a table.* \(text or json\)$")
 
     def test_subscribers__shadowed_and_unusable(self):
         shutil.copy(PLUGINS + "/libgood_sub.so", self.path("libstats_sub.so"))
