@@ -10,7 +10,7 @@
 #ifndef RTL_CORE_SCOPE_H
 #define RTL_CORE_SCOPE_H
 
-#include <rtl/scope.h>
+#include <rtl/rtl.h>
 
 /* Fills what encloses a record from the innermost scope; zeros if there is none. */
 void scope_fill(uint64_t *parent_uid, uint64_t *correlation);

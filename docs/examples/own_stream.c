@@ -11,7 +11,6 @@
  */
 #include <rtl/describe.h>
 #include <rtl/rtl.h>
-#include <rtl/scope.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -25,13 +24,13 @@ struct iteration {
 };
 
 #define FIELD(...) RTL_FIELD(struct iteration, __VA_ARGS__)
-RTL_DESCRIBE_STREAM(info, "example.solver", "iterations of a solver",
-	RTL_TASK_END, "task_end", "an iteration has ended", struct iteration,
-	FIELD(iteration, RTL_KIND_UINT, "count", "number of the iteration, from 0"),
-	FIELD(residual, RTL_KIND_FLOAT, "", "what is left to solve"),
-	FIELD(method, RTL_KIND_STRING, "", "how this iteration was done"),
-	FIELD(rows, RTL_KIND_UINT, "count", "rows that were touched"),
-	FIELD(restarted, RTL_KIND_UINT, "", "1 if the method began anew"));
+RTL_DESCRIBE_STREAM(info, "example.solver", "iterations of a solver", RTL_TASK_END, "task_end",
+		    "an iteration has ended", struct iteration,
+		    FIELD(iteration, RTL_KIND_UINT, "count", "number of the iteration, from 0"),
+		    FIELD(residual, RTL_KIND_FLOAT, "", "what is left to solve"),
+		    FIELD(method, RTL_KIND_STRING, "", "how this iteration was done"),
+		    FIELD(rows, RTL_KIND_UINT, "count", "rows that were touched"),
+		    FIELD(restarted, RTL_KIND_UINT, "", "1 if the method began anew"));
 
 static struct rtl_stream *stream = &rtl_stream_none;
 static uint64_t jacobi, gauss_seidel;

@@ -8,7 +8,11 @@
 #define RTL_RTL_H
 
 #include <rtl/publish.h>
+#include <rtl/region.h>
 #include <rtl/scope.h>
+#include <rtl/site.h>
+#include <rtl/span.h>
+#include <rtl/stash.h>
 #include <rtl/stream.h>
 #include <rtl/tracepoint.h>
 #include <rtl/types.h>

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 /**
  * @file scope.hpp
- * scope.h for C++ (11 and later): guards whose lifetime is that of an object. Header only; works
- * with stub.h too if that is included first. The macros of scope.h work in C++ as well.
+ * Spans and regions for C++ (11 and later): guards whose lifetime is that of an object. Header only;
+ * works with stub.h too if that is included first. The macros of region.h work in C++ as well.
  */
 #ifndef RTL_SCOPE_HPP
 #define RTL_SCOPE_HPP
 
 #include <type_traits>
 
-#include <rtl/scope.h>
+#include <rtl/region.h>
 
 namespace rtl
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file stub.h
- * For libraries that may be traced and must not require rtl. Include it instead of <rtl/rtl.h> and
- * <rtl/scope.h>, in C or C++, and use the same names: functions, macros, inline tests. The library
- * then has no undefined symbol of rtl and does not depend on librtl; it needs nothing to link to
- * (before glibc 2.34: -ldl).
+ * For libraries that may be traced and must not require rtl. Include it instead of <rtl/rtl.h>, in
+ * C or C++, and use the same names: functions, macros, inline tests. The library then has no
+ * undefined symbol of rtl and does not depend on librtl; it needs nothing to link to (before
+ * glibc 2.34: -ldl).
  *
  * librtl is found by rtl_stream_register, rtl_default_stream, the first mark or region of
  * "rtl.default", and rtl_stub_available, if it
@@ -30,8 +30,8 @@
 #ifndef RTL_STUB_H
 #define RTL_STUB_H
 
-#if defined(RTL_STREAM_H) || defined(RTL_PUBLISH_H) || defined(RTL_TRACEPOINT_H) ||                \
-	defined(RTL_SCOPE_H)
+#if defined(RTL_STREAM_H) || defined(RTL_TRACEPOINT_H) || defined(RTL_SITE_H) ||                   \
+	defined(RTL_STASH_H) /* one of which each of them includes */
 #	error "include <rtl/stub.h> instead of rtl's other headers for publishers, and first"
 #endif
 
@@ -207,10 +207,7 @@ RTL_STUB_SHARED_ const uint8_t *rtl_stub_default_wanted = rtl_stub_everything;
 }
 #endif
 
-#include <rtl/publish.h>
-#include <rtl/scope.h>
-#include <rtl/stream.h>
-#include <rtl/tracepoint.h>
+#include <rtl/rtl.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -14,7 +14,6 @@
 #include <pthread.h>
 #include <rtl/events.h>
 #include <rtl/rtl.h>
-#include <rtl/scope.h>
 #include <stdatomic.h>
 #include <string.h>
 

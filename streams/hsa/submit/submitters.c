@@ -4,7 +4,6 @@
 
 #include <pthread.h>
 #include <rtl/rtl.h>
-#include <rtl/scope.h>
 #include <sys/mman.h>
 
 #include "../../common/call_context.h"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# scope.h and scope.hpp: scenarios in processes of their own, as those of the bus (CMakeLists.txt).
+# Scopes, stash, spans, regions and their guards in C++: scenarios in processes of their own.
 rtl_scenarios(test_scope_child test_scope_child.c test_scope_events.c test_scope_guards.cpp)
 set_target_properties(test_scope_child PROPERTIES CXX_STANDARD 11)
 

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include <rtl/scope.h>
+#include <rtl/rtl.h>
 
 /* The scope is that one; a uid of 0: none is open. */
 static bool current_is(uint32_t depth, uint64_t uid, uint64_t instance, uint64_t correlation)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Scenarios of what is published from scope.h. Run by test_scope.c. */
+/* Scenarios of what is published with spans, regions and marks. Run by test_scope.c. */
 #include "test_bus_child.h"
 
-#include <rtl/scope.h>
+#include <rtl/rtl.h>
 
 #define SEEN_MAX 64
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Publishes with the guards of scope.hpp, and with the macros of scope.h in C++: what came of it is
+// Publishes with the guards of scope.hpp, and with the macros of region.h in C++: what came of it is
 // looked at by scenarios of test_scope_events.c. Built as C++11.
 #include <stdexcept>
 

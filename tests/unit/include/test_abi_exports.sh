@@ -35,7 +35,9 @@ diff "$here/librtl.symbols" "$scratch/exported" || {
   echo 'const void *all(int i);'
   echo 'const void *all(int i) {'
   echo '	const void *const names[] = {'
-  declared "$1/rtl/publish.h" "$1/rtl/scope.h" "$1/rtl/stream.h" "$1/rtl/tracepoint.h" |
+  for header in publish region scope site span stash stream tracepoint; do
+    declared "$1/rtl/$header.h"
+  done |
     sed 's/.*/		(const void *)\&&,/'
   echo '	};'
   echo '	return names[i];'

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # test_scope_headers.sh INCLUDE CC CXX: every public header alone, and the macros and guards of
-# scope.h, as strict C11, C17 and C++11, without a warning; with the stub in place of rtl as well.
+# region.h, as strict C11, C17 and C++11, without a warning; with the stub in place of rtl as well.
 set -eu
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -31,7 +31,7 @@ for header in "$1"/rtl/*.h; do
   everywhere alone "$2" "$3"
 done
 
-for header in scope.h stub.h; do
+for header in rtl.h stub.h; do
   cat >"$scratch/use.c" <<END
 #include <rtl/$header>
 #ifdef __cplusplus
