@@ -155,3 +155,28 @@ void log_line(enum rtl_level level, const char *who, const char *format, ...)
 	log_vline(level, who, format, args);
 	va_end(args);
 }
+
+static void (*listener)(enum rtl_level level, const char *who, const char *text);
+
+void log_tell(void (*fn)(enum rtl_level level, const char *who, const char *text))
+{
+	/* release: with the acquire in rtl_log; what it needs is there */
+	__atomic_store_n(&listener, fn, __ATOMIC_RELEASE);
+}
+
+void rtl_log(enum rtl_level level, const char *who, const char *format, ...)
+{
+	void (*tell)(enum rtl_level, const char *, const char *) =
+		__atomic_load_n(&listener, __ATOMIC_ACQUIRE);
+	char text[LOG_TEXT];
+	va_list args;
+
+	if (!who || !format)
+		return;
+	va_start(args, format);
+	vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	log_line(level, who, "%s", text);
+	if (tell)
+		tell(level, who, text);
+}

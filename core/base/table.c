@@ -5,8 +5,6 @@
 
 #include <rtl/types.h>
 
-#include "signals.h"
-
 static void put(struct table_array *array, uint64_t key, void *entry)
 {
 	size_t i = table_begin(array, key);
@@ -22,12 +20,8 @@ static int grow(struct table *table)
 {
 	struct table_array *old = table->array, *array;
 	size_t slots = old ? 2 * (old->mask + 1) : 64, i;
-	sigset_t signals;
 
-	/* no handler that forks: the C library's fork waits for calloc */
-	signals_block(&signals);
 	array = calloc(1, sizeof *array + slots * sizeof *array->slots);
-	signals_restore(&signals);
 	if (!array)
 		return RTL_ENOMEM;
 	array->mask = slots - 1;

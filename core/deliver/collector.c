@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "blocks.h"
 #include "clock.h"
 #include "folder.h"
 #include "futex.h"
@@ -22,7 +23,7 @@
 #include "host.h"
 #include "log.h"
 #include "recorder.h"
-#include "session.h"
+#include "session_page.h"
 #include "spool_writer.h"
 
 /* How often it is asked whether processes live. */
@@ -99,7 +100,7 @@ static int make_page(struct rtl_collector *c, bool paused)
 	c->lock_fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (c->lock_fd < 0)
 		return -1;
-	err = spool_reserve_blocks(c->lock_fd, 0, sizeof *c->page);
+	err = blocks_reserve(c->lock_fd, 0, sizeof *c->page);
 	if (err) {
 		errno = err;
 		return -1;

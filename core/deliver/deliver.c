@@ -154,7 +154,7 @@ static const void *keep_payload(struct host *host, const struct source *source, 
 {
 	uint8_t *copy = host->copies + host->copies_used;
 
-	if (source->local)
+	if (source->own)
 		return payload;
 	memcpy(copy, payload, size);
 	host->copies_used += (size + 7) & ~7u;
@@ -204,9 +204,9 @@ static void count_malformed(struct source *source, const struct reader_record *r
 static bool make_copies(struct host *host, const struct source *source)
 {
 	host->copies_used = 0;
-	if (!source->local && !host->copies)
+	if (!source->own && !host->copies)
 		host->copies = malloc(HOST_COPIES);
-	return source->local || host->copies;
+	return source->own || host->copies;
 }
 
 /* Begins a pass over a process's rings; false: there is nothing. */
@@ -219,7 +219,7 @@ static bool begin_pass(struct host *host, struct source *source)
 	host_data_unlock(host);
 	source_prepare(source);
 	/* what records refer to is in its dictionary by now */
-	if (!source->local || source->stream_count < source_streams_known(source))
+	if (!source->own || source->stream_count < source->ops->stream_count(source))
 		host_look_at(host, source);
 	return something;
 }
@@ -281,9 +281,7 @@ static void count(struct host *host, struct source *source)
 	if (source->finals)
 		return;
 	host_look_at(host, source);
-	spool_files_map_rings(&source->files);
-	reader_add_rings(&source->reader, source->files.rings, source->files.ring_bytes,
-			 source->files.ring_count);
+	source_take_note(source);
 }
 
 bool host_pass(struct host *host)

@@ -11,13 +11,10 @@
 #include <rtl/plugin.h>
 #include <rtl/publish.h>
 
-#include "bus.h"
 #include "deadline.h"
 #include "discard.h"
 #include "host_impl.h"
-#include "inline.h"
 #include "log.h"
-#include "stream.h"
 
 /* Passes over all processes when one has ended: others may go on and on. */
 #define LAST_PASSES 1000
@@ -217,15 +214,16 @@ static int add_source(struct host *host, struct source *source)
 	return 0;
 }
 
-int host_add_local(struct host *host)
+int host_add_own(struct host *host, const struct host_own *own)
 {
 	struct source *source = malloc(sizeof *source);
 	int err;
 
 	if (!source)
 		return RTL_ENOMEM;
-	source_init_local(source);
+	source_init_own(source, own->source, own->process, own->control);
 	host_data_lock(host);
+	host->own = own;
 	err = add_source(host, source);
 	host_data_unlock(host);
 	if (err)
@@ -390,7 +388,7 @@ static const struct rtl_stream_info *intern_stream(struct host *host, const stru
 	struct rtl_stream_info *copy;
 	uint32_t i;
 
-	if (source->local) { /* the only process: its numbers are the host's */
+	if (source->own) { /* the only process: its numbers are the host's */
 		add_stream(host, info->number, info);
 		return info;
 	}
@@ -433,7 +431,7 @@ static bool meet_stream(struct host *host, struct source *source, uint32_t numbe
 	struct instance *instance;
 
 	host_data_lock(host);
-	info = intern_stream(host, source, source_stream(source, number));
+	info = intern_stream(host, source, source->ops->stream(source, number));
 	if (info)
 		source_add_stream(source, info);
 	host_data_unlock(host);
@@ -466,7 +464,7 @@ void host_look_at(struct host *host, struct source *source)
 		for (instance = host->instances; instance; instance = instance->next)
 			source->hearers += !instance_failed(instance);
 	}
-	while (source->stream_count < source_streams_known(source))
+	while (source->stream_count < source->ops->stream_count(source))
 		if (!meet_stream(host, source, source->stream_count))
 			break;
 }
@@ -485,9 +483,12 @@ bool host_look_around(struct host *host, uint32_t timeout_ms)
 
 void host_await_stream(struct host *host, uint32_t number)
 {
+	struct source *own;
+
 	host_data_lock(host);
-	if (host->source_count && host->sources[0]->stream_count <= number && !host->finished)
-		stream_want_all(number);
+	own = host->source_count ? host->sources[0] : NULL;
+	if (own && own->stream_count <= number && !host->finished)
+		stream_want_all(&own->control->streams[number].pub, own->ops->stream(own, number));
 	host_data_unlock(host);
 }
 
@@ -503,24 +504,30 @@ static bool lock_for(struct host *host, uint32_t timeout_ms)
 	return !pthread_mutex_timedlock(&host->lock, &until);
 }
 
+/* Whether somebody waits for the inline callback that this thread is in. */
+static bool is_awaited(const struct host *host)
+{
+	return host->own && host->own->inline_awaited();
+}
+
 bool host_lock_patiently(struct host *host, uint32_t timeout_ms)
 {
 	uint32_t waited = 0;
 	bool held;
 
-	writer_no_wait++;
+	thread_no_wait++;
 	held = !pthread_mutex_trylock(&host->lock);
 	if (!held)
 		__atomic_fetch_add(&host->paused, 1, __ATOMIC_RELAXED);
 	else
 		return true;
-	while (!held && !inline_awaited() && waited < timeout_ms) {
+	while (!held && !is_awaited(host) && waited < timeout_ms) {
 		held = lock_for(host, LOCK_STEP_MS);
 		waited += timeout_ms == HOST_FOR_EVER ? 0 : LOCK_STEP_MS;
 	}
 	__atomic_fetch_sub(&host->paused, 1, __ATOMIC_RELAXED);
 	if (!held)
-		writer_no_wait--;
+		thread_no_wait--;
 	return held;
 }
 
@@ -529,11 +536,11 @@ bool host_pause(struct host *host, uint32_t timeout_ms)
 	bool held;
 
 	__atomic_fetch_add(&host->paused, 1, __ATOMIC_RELAXED);
-	writer_no_wait++;
+	thread_no_wait++;
 	held = lock_for(host, timeout_ms);
 	__atomic_fetch_sub(&host->paused, 1, __ATOMIC_RELAXED);
 	if (!held)
-		writer_no_wait--;
+		thread_no_wait--;
 	return held;
 }
 
@@ -590,7 +597,7 @@ static void end_process(struct host *host, struct source *source)
 	if (source->ended)
 		return;
 	host_data_lock(host);
-	__atomic_store_n(&source->over, source->local, __ATOMIC_RELAXED);
+	__atomic_store_n(&source->over, source->own, __ATOMIC_RELAXED);
 	for (i = 0; i < source->stream_count; i++) {
 		source_ledger(source, i, &ledger);
 		ledger.abandoned = ledger.published - ledger.delivered - ledger.discarded;
@@ -667,7 +674,8 @@ void host_finish(struct host *host)
 	for (instance = host->instances; instance; instance = instance->next)
 		instance_undo_inline(instance);
 	host_data_unlock(host);
-	inline_wait(); /* no inline callback runs any more */
+	if (host->own)
+		host->own->inline_wait(); /* no inline callback runs any more */
 	host_lock(host);
 	for (i = 0; i < host->source_count; i++)
 		end_process(host, host->sources[i]);

@@ -5,7 +5,7 @@
  *
  * Locks: host->lock (recursive) is held around every call into a subscriber but for inline
  * callbacks; host->data guards what they and subscribers' calls into the host have in common.
- * Order: host->lock, host->data, bus.lock.
+ * Order: host->lock, host->data, and then those of the process (host_own).
  */
 #ifndef RTL_CORE_HOST_H
 #define RTL_CORE_HOST_H
@@ -15,6 +15,21 @@
 #include <rtl/subscriber.h>
 
 struct host;
+struct source_ops;
+struct spool_control;
+
+/* The process that the host itself is in (life/own_process.c). */
+struct host_own {
+	const struct source_ops *source;
+	const struct rtl_process *process;
+	struct spool_control *control;
+	/* Inline callbacks on its streams: see publish/inline.h. */
+	int (*inline_add)(uint32_t stream, uint16_t type, rtl_events_fn fn, void *user,
+			  const void *owner);
+	void (*inline_remove)(uint32_t stream, const void *owner);
+	void (*inline_wait)(void);
+	bool (*inline_awaited)(void);
+};
 
 /* Where a host runs, as subscribers are told: "process", "collector" or "replay". Loads the
  * subscribers of a colon-separated list; each that cannot be had is one line in the log and
@@ -28,8 +43,8 @@ struct host *host_create_recording(void);
 /* Without host_finish the subscribers are destroyed only: what they have not stored is left. */
 void host_destroy(struct host *host);
 
-/* This process is where the events come from. */
-int host_add_local(struct host *host);
+/* This process is where the events come from; `own` stays the caller's, as long as the host. */
+int host_add_own(struct host *host, const struct host_own *own);
 /* A spool is; errors as spool_files_open's. */
 int host_add_spool(struct host *host, const char *path, bool shared, const char **why);
 
@@ -97,11 +112,7 @@ void host_cut_off(struct host *host);
  * host is destroyed or the next call. */
 const char *host_interruption(struct host *host);
 
-/* Who this process is; filled when the bus starts. */
-const struct rtl_process *host_own_process(void);
-/* In a child after fork: who it is is another. */
-void host_forget_process(void);
-/* The ledger of one of this process's streams; host may be NULL. */
+/* The ledger of a stream of the first process; host may be NULL. */
 void host_own_ledger(struct host *host, uint32_t stream, struct rtl_ledger *ledger);
 
 #endif

@@ -7,7 +7,6 @@
 #include <rtl/publish.h>
 
 #include "host_impl.h"
-#include "inline.h"
 
 static struct instance *instance_of(const struct rtl_host *api)
 {
@@ -30,7 +29,7 @@ static void undo(struct host *host, struct rtl_subscription *s)
 		return;
 	__atomic_store_n(&s->fn, NULL, __ATOMIC_RELAXED);
 	if (s->is_inline)
-		inline_remove(s->stream->number, s);
+		host->own->inline_remove(s->stream->number, s);
 	wants_tell(host, s->stream);
 }
 
@@ -98,14 +97,14 @@ static bool is_ours(const struct host *host, const struct rtl_stream_info *info)
 static int add_subscription(struct host *host, struct rtl_subscription *s)
 {
 	struct rtl_subscription **at = &host->subscriptions[s->stream->number];
-	struct inline_callback callback = {s->type, s->fn, s->user, s};
 	int err;
 
 	if (s->instance->failed || host->finished)
 		return RTL_EPLUGIN;
-	if (s->is_inline && strcmp(host->where, "process") != 0)
+	if (s->is_inline && !host->own)
 		return RTL_ENOTSUP;
-	if (s->is_inline && (err = inline_add(s->stream->number, &callback)))
+	if (s->is_inline &&
+	    (err = host->own->inline_add(s->stream->number, s->type, s->fn, s->user, s)))
 		return err;
 	s->next = *at;
 	/* release: with the acquire in distribute */
@@ -159,7 +158,7 @@ static void api_unsubscribe(const struct rtl_host *api, struct rtl_subscription 
 	__atomic_store_n(&instance->host->undone, true, __ATOMIC_RELAXED);
 	host_data_unlock(instance->host);
 	if (is_inline)
-		inline_wait();
+		instance->host->own->inline_wait();
 	else if (host_lock_patiently(instance->host, HOST_FOR_EVER))
 		host_unlock(instance->host); /* no call was under way but the one that calls us */
 }
@@ -210,7 +209,7 @@ static const char *api_string(const struct rtl_host *api, const struct rtl_proce
 {
 	const struct source *source = find_source(api, process);
 
-	return source ? source_string(source, id) : NULL;
+	return source ? source->ops->string(source, id) : NULL;
 }
 
 static const struct rtl_tracepoint *api_tracepoint(const struct rtl_host *api,

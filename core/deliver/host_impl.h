@@ -9,7 +9,7 @@
 #include "host.h"
 #include "lookup.h"
 #include "source.h"
-#include "writer.h"
+#include "thread.h"
 
 #define HOST_BATCH 512u
 /* Bytes of payloads in a batch from a spool. */
@@ -53,6 +53,7 @@ struct host {
 	 * may do so on a thread that somebody waits for who holds the other one. */
 	pthread_mutex_t data;
 	const char *where;
+	const struct host_own *own; /* NULL: not in the process that the events come from */
 	struct instance *instances; /* in the order of the list */
 	struct source **sources;    /* by process number - 1 */
 	uint32_t source_count;
@@ -86,27 +87,27 @@ struct host {
 /* Who holds it must not wait for the consumer, which needs it. */
 static inline void host_lock(struct host *host)
 {
-	writer_no_wait++;
+	thread_no_wait++;
 	pthread_mutex_lock(&host->lock);
 }
 
 static inline void host_unlock(struct host *host)
 {
 	pthread_mutex_unlock(&host->lock);
-	writer_no_wait--;
+	thread_no_wait--;
 }
 
 /* A signal handler that comes meanwhile does not publish: its callbacks may want the lock too. */
 static inline void host_data_lock(struct host *host)
 {
-	writer_locked++;
+	thread_locked++;
 	pthread_mutex_lock(&host->data);
 }
 
 static inline void host_data_unlock(struct host *host)
 {
 	pthread_mutex_unlock(&host->data);
-	writer_locked--;
+	thread_locked--;
 }
 
 static inline bool instance_failed(const struct instance *instance)

@@ -107,7 +107,7 @@ const struct rtl_tracepoint *lookup_tracepoint(struct lookup *lookup, const stru
 	struct answer *answer;
 
 	pthread_mutex_lock(&lookup->lock);
-	if (source_tracepoint(source, uid, &found, &lookup->metadata, &lookup->room) &&
+	if (source->ops->tracepoint(source, uid, &found, &lookup->metadata, &lookup->room) &&
 	    (answer = find_answer(lookup, source, uid)))
 		tracepoint = give(answer, &found);
 	pthread_mutex_unlock(&lookup->lock);

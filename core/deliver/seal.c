@@ -6,7 +6,6 @@
  */
 #include <string.h>
 
-#include "bus.h"
 #include "source.h"
 
 /* A mapped ring into which we write, in the dead thread's place. */
@@ -25,31 +24,9 @@ static struct ring_header *ring_of(const struct source *source, uint32_t i)
 	return r->is_segment || !r->ring || i >= source->files.ring_count ? NULL : r->ring;
 }
 
-uint64_t source_count_open(const struct source *source, uint32_t stream)
-{
-	/* acquire: with the release of the process that has made the rings */
-	const uint32_t n = source->local
-				   ? __atomic_load_n(&source->control->ring_count, __ATOMIC_ACQUIRE)
-				   : source->files.ring_count;
-	uint64_t count =
-		__atomic_load_n(&source->control->streams[stream].open_unkept, __ATOMIC_RELAXED);
-
-	for (uint32_t i = 0; i < n; i++) {
-		const struct ring_header *ring =
-			source->local ? bus.rings[i] : source->files.rings[i];
-		/* acquire: with the release in rtl_commit */
-		const uint64_t head = ring ? __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE) : 0;
-
-		for (uint32_t k = 0; ring && k < RING_OPEN_MAX; k++)
-			count += ring->open[k].record.stream == stream &&
-				 ring_open_is_kept(&ring->open[k], head);
-	}
-	return count;
-}
-
 bool source_has_open(const struct source *source)
 {
-	for (uint32_t i = 0; !source->local && i < source->reader.count; i++) {
+	for (uint32_t i = 0; !source->own && i < source->reader.count; i++) {
 		const struct ring_header *ring = ring_of(source, i);
 
 		for (uint32_t k = 0; ring && k < RING_OPEN_MAX; k++)
@@ -125,7 +102,7 @@ bool source_seal(struct source *source)
 	bool something = false;
 
 	/* who has ended in order has handed in what was open, and its threads may still be there */
-	if (source->local || source->control->finished)
+	if (source->own || source->control->finished)
 		return false;
 	for (uint32_t i = 0; i < source->reader.count; i++) {
 		struct sealed to = {.source = source,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A process whose events a host delivers: this one, or one whose spool is mapped.
+ * A process whose events a host delivers. Where they come from is one of three backends: a spool
+ * (source_spool.c), a recording (source_recording.c), or this very process (life/own_process.c).
  *
- * Threads: the host's lock, but for source_string and source_tracepoint.
+ * Threads: the host's lock, but for ops->string and ops->tracepoint, which any may call.
  */
 #ifndef RTL_CORE_SOURCE_H
 #define RTL_CORE_SOURCE_H
@@ -12,19 +13,53 @@
 #include "catalog.h"
 #include "reader.h"
 #include "spool_files.h"
-#include "stream.h"
+#include "stream_info.h"
+
+struct source;
+
+struct source_rings {
+	struct ring_header *const *list; /* one that cannot be had is NULL */
+	const size_t *bytes;             /* mapped of each; NULL: all */
+	uint32_t count;
+};
+
+/* A backend. */
+struct source_ops {
+	/* Takes note of what is new in its dictionary; RTL_EFORMAT: it is damaged. NULL: it has
+	 * none that is to be read. */
+	int (*refresh)(struct source *source);
+	/* How many streams the process has registered, and one of them. */
+	uint32_t (*stream_count)(const struct source *source);
+	const struct rtl_stream_info *(*stream)(const struct source *source, uint32_t number);
+	/* Makes rings that are new readable. NULL: they are. */
+	void (*find_rings)(struct source *source);
+	struct source_rings (*rings)(const struct source *source);
+	/* Makes a ring ready for its thread up to `bytes`. NULL: nobody writes to it. */
+	void (*prepare)(const struct source *source, uint32_t ring, uint64_t bytes);
+	/* What was given back is not read again. NULL: the tails say so. */
+	void (*settle)(struct source *source);
+	/* Whether the process has ended, in order or not. NULL: it is this one. */
+	bool (*has_ended)(const struct source *source);
+	const char *(*string)(const struct source *source, uint64_t id);
+	bool (*tracepoint)(const struct source *source, uint64_t uid, struct rtl_tracepoint *out,
+			   struct rtl_metadata **metadata, uint32_t *room);
+	/* Lets go of what is mapped. NULL: nothing is. */
+	void (*unmap)(struct source *source);
+};
 
 struct source {
+	const struct source_ops *ops;
 	const struct rtl_process *process; /* NULL: its dictionary has not said yet */
 	struct spool_control *control;
 	struct reader reader;
-	bool local;
-	bool begun;       /* subscribers know the process */
-	bool ended;       /* process_end was called: nothing follows */
-	bool over;        /* of this process: its end has begun */
-	bool gone;        /* it has ended in order, or died */
-	bool damaged;     /* its dictionary could not be read to the end */
-	bool cut_off;     /* it still ran when it was recovered */
+	bool own;     /* this process: its numbers of streams are the host's, and nobody else can
+		       * write to its rings */
+	bool begun;   /* subscribers know the process */
+	bool ended;   /* process_end was called: nothing follows */
+	bool over;    /* of this process: its end has begun */
+	bool gone;    /* it has ended in order, or died */
+	bool damaged; /* its dictionary could not be read to the end */
+	bool cut_off; /* it still ran when it was recovered */
 	bool interrupted; /* a pass over it is to be continued */
 	bool found_gone;  /* of a mapped spool: had ended before it was opened */
 	uint64_t start_ns;
@@ -73,9 +108,10 @@ struct source_loss {
 };
 
 /* This process. */
-void source_init_local(struct source *source);
-/* A spool. shared: rings are drained and wishes told to the process; else nothing in the files
- * changes. Errors as spool_files_open's. */
+void source_init_own(struct source *source, const struct source_ops *ops,
+		     const struct rtl_process *process, struct spool_control *control);
+/* A spool, or a recording of one. shared: rings are drained and wishes told to the process; else
+ * nothing in the files changes. Errors as spool_files_open's. */
 int source_init_spool(struct source *source, const char *path, bool shared, const char **why);
 /* Whether the process has ended, in order or not. One that has closed our lock on its spool
  * without ending counts as alive. */
@@ -84,20 +120,22 @@ bool source_is_gone(struct source *source);
 void source_set_death(struct source *source, uint64_t died_ns, uint64_t realtime_ns);
 /* It still runs, and what it does from now on is not recorded. */
 void source_cut_off(struct source *source);
-/* Nothing follows: keeps the ledger, and lets go of the spool (a host may see many processes).
- * remove: its files too, if they could be read. */
+/* Nothing follows in a spool: keeps the ledger, and lets go of the files (a host may see many
+ * processes). remove: they go too, if they could be read. */
 void source_close(struct source *source, bool remove);
 void source_fini(struct source *source);
 
-/* Takes note of what is new in a mapped spool; RTL_EFORMAT: its dictionary is damaged. */
-int source_refresh(struct source *source);
-/* How many streams the process has registered, and one of them. */
-uint32_t source_streams_known(const struct source *source);
-const struct rtl_stream_info *source_stream(const struct source *source, uint32_t number);
+/* Takes note of what is new in its dictionary; RTL_EFORMAT: it is damaged. */
+static inline int source_refresh(struct source *source)
+{
+	return source->ops->refresh ? source->ops->refresh(source) : 0;
+}
 /* Makes rings that are in use ready before their threads need it, a piece of each. */
 void source_prepare(struct source *source);
 /* Begins a pass, as reader_begin. */
 bool source_begin(struct source *source);
+/* Takes up the rings of a spool without a pass, for ledgers. */
+void source_take_note(struct source *source);
 /* The host knows the process's next stream as `info`. */
 void source_add_stream(struct source *source, const struct rtl_stream_info *info);
 /* The ring's events before `position` are not for that subscriber. Before the first pass;
@@ -113,8 +151,6 @@ static inline void source_count_delivered(struct source *source, uint32_t stream
 }
 /* Whether something was open in it that source_seal would make an event of. */
 bool source_has_open(const struct source *source);
-/* How much of that stream is open, or could not be kept (seal.c). */
-uint64_t source_count_open(const struct source *source, uint32_t stream);
 /* The process is gone, and all that it has published was given out: what was open becomes events,
  * for another pass. False: there are none. */
 bool source_seal(struct source *source);
@@ -123,15 +159,20 @@ void source_release(struct source *source);
 /* Makes what is wanted of the host's stream `info` what `wants` says: see stream_want. */
 void source_want(struct source *source, const struct rtl_stream_info *info,
 		 const struct stream_wants *wants, uint8_t mask);
-/* The ledger of the process's stream `number`. */
+/* The ledger of the process's stream `number` (ledger.c). */
 void source_ledger(const struct source *source, uint32_t number, struct rtl_ledger *ledger);
 /* Calls fn with each cause of loss of the process's stream `number`. */
 void source_losses(const struct source *source, uint32_t number,
 		   void (*fn)(void *user, const char *cause, uint64_t count), void *user);
 /* The number that the process gives the host's stream; -1: it has none such. */
 int source_number(const struct source *source, const struct rtl_stream_info *info);
-const char *source_string(const struct source *source, uint64_t id);
-bool source_tracepoint(const struct source *source, uint64_t uid, struct rtl_tracepoint *out,
-		       struct rtl_metadata **metadata, uint32_t *room);
+
+/* For the backends: starts the reader by what the control page says of the clock. */
+void source_start_reader(struct source *source);
+/* What a recording does otherwise than a spool (source_recording.c); in source_spool.c its backend
+ * is put together. */
+void source_recording_find_rings(struct source *source);
+void source_recording_settle(struct source *source);
+void source_recording_unmap(struct source *source);
 
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "dict.h"
-#include "stream.h"
+#include "stream_info.h"
 
 #define TYPES_MAX 65536u
 

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "catalog.h"
-#include "session.h"
+#include "session_page.h"
 #include "spool_files.h"
 #include "spool_writer.h"
 

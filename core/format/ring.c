@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "spool_writer.h"
+#include "blocks.h"
 
 #ifndef MADV_POPULATE_WRITE
 #	define MADV_POPULATE_WRITE                                                                \
@@ -34,7 +34,7 @@ static bool reserve_blocks(uint32_t index, int dir_fd, uint64_t from, uint64_t t
 	if (fd < 0)
 		return false;
 	ok = is_as_large(fd, RING_HEADER_SIZE + to) &&
-	     !spool_reserve_blocks(fd, RING_HEADER_SIZE + from, to - from);
+	     !blocks_reserve(fd, RING_HEADER_SIZE + from, to - from);
 	close(fd);
 	return ok;
 }

@@ -32,7 +32,7 @@ enum spool_wanted {
 	SPOOL_WANT_RECORD = 2, /* a buffered callback, here or in a collector */
 };
 
-/* Why events were discarded; texts in publish.c. */
+/* Why events were discarded; texts in discard.c. */
 enum spool_discard {
 	SPOOL_DISCARD_FULL,
 	SPOOL_DISCARD_NO_RING,

@@ -33,21 +33,18 @@ struct spool {
  * NULL, or the place of an earlier one that it replaces. */
 int spool_open_private(struct spool *spool, struct spool_control *fixed);
 
-/* A folder in `base` (NULL: the best one at hand) with a control page. Says what failed, but for
- * RTL_ENOTSUP: the collector has ended meanwhile. */
-int spool_open_folder(struct spool *spool, const char *base, struct spool_control *fixed);
+/* A folder in `base` (NULL: the best one at hand) with a control page. RTL_EIO, RTL_ENOSPC, and a
+ * message that says what failed. */
+int spool_open_folder(struct spool *spool, const char *base, struct spool_control *fixed,
+		      char *message, size_t size);
 
-/* Whether rings may take so many bytes more of the spool's file system, where they have taken `taken`:
- * at most half of what was free, the rest is for others. */
+/* Whether rings may take so many bytes more of the spool's file system, where they have taken
+ * `taken`: at most half of what was free, the rest is for others. */
 bool spool_may_take(const struct spool *spool, size_t taken, size_t bytes);
 
 /* A ring of `capacity` bytes, ready for thread `tid`; NULL with errno. */
 struct ring_header *spool_ring_create(struct spool *spool, uint32_t index, size_t capacity,
 				      uint32_t tid);
-
-/* Gives a part of a file its blocks; an errno. Without the program's signals, which would interrupt
- * it again and again. */
-int spool_reserve_blocks(int fd, uint64_t from, uint64_t size);
 
 /* A descriptor of the folder for one use, to be closed; -1: there are no files (any more). */
 int spool_dir(const struct spool *spool);

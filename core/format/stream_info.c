@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Checking and copying of stream descriptions. */
+#include "stream_info.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include <rtl/publish.h>
-
-#include "stream.h"
 
 static bool name_ok(const char *name, bool dots)
 {
@@ -227,4 +226,29 @@ struct rtl_stream_info *stream_info_copy(const struct rtl_stream_info *info)
 	b.base = malloc(b.used);
 	b.used = 0;
 	return b.base ? copy_into(&b, info) : NULL;
+}
+
+void stream_want(struct rtl_stream *stream, const struct rtl_stream_info *info,
+		 const struct stream_wants *wants, uint8_t mask)
+{
+	uint32_t i;
+
+	/* relaxed: see struct rtl_stream. Nothing is cleared that is set again: a publisher that
+	 * looks in between would lose an event that nobody counts. */
+	for (i = 0; i < info->type_count; i++) {
+		uint8_t slot = info->types[i].type & 0xff;
+
+		__atomic_fetch_or(&stream->wanted[slot], wants->bits[slot] & mask,
+				  __ATOMIC_RELAXED);
+		__atomic_fetch_and(&stream->wanted[slot], (uint8_t)(wants->bits[slot] | ~mask),
+				   __ATOMIC_RELAXED);
+	}
+}
+
+void stream_want_all(struct rtl_stream *stream, const struct rtl_stream_info *info)
+{
+	struct stream_wants all;
+
+	memset(all.bits, SPOOL_WANT_RECORD, sizeof all.bits);
+	stream_want(stream, info, &all, SPOOL_WANT_RECORD);
 }

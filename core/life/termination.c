@@ -11,6 +11,7 @@
 #include "bus.h"
 #include "clock.h"
 #include "futex.h"
+#include "host.h"
 
 /* What the interrupted thread holds, the consumer may need: then it is not waited for for ever. */
 #define PATIENCE_NS 10000000000u
@@ -33,7 +34,7 @@ static void on_signal(int signo)
 	uint64_t until = clock_ns() + PATIENCE_NS;
 	int err = errno;
 
-	if (bus_here() && bus_has_consumer() && !bus_is_own_thread() &&
+	if (bus_here() && bus_has_consumer() && !bus_own_thread &&
 	    !__atomic_exchange_n(&requested, 1, __ATOMIC_ACQ_REL)) {
 		bus_ring_bell();
 		while (!__atomic_load_n(&done, __ATOMIC_ACQUIRE) && clock_ns() < until &&
@@ -51,7 +52,7 @@ static void on_signal(int signo)
  */
 static bool has_own_consumer(void)
 {
-	return bus_here() && !bus.collected && bus_has_consumer() && !bus_is_own_thread() &&
+	return bus_here() && !bus.collected && bus_has_consumer() && !bus_own_thread &&
 	       __atomic_load_n(bus.alive, __ATOMIC_RELAXED) == (uint32_t)getpid();
 }
 

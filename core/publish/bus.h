@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The bus of this process: its state, its start and its end.
- *
- * Locks: bus.lock guards the registries (streams, strings, tracepoints), the list of rings and
- * the start; it is held for microseconds. The host has a lock of its own for calls into
- * subscribers; order: host lock before bus.lock.
- */
+/* The state of this process's bus. life starts and ends it. */
 #ifndef RTL_CORE_BUS_H
 #define RTL_CORE_BUS_H
 
 #include <pthread.h>
 
-#include "host.h"
 #include "spool_writer.h"
+#include "upcalls.h"
 
-enum bus_state { BUS_NEW, BUS_RUNNING, BUS_FINISHED };
+enum bus_state {
+	BUS_NEW,     /* not started, or a child's that knows the parent's registries alone */
+	BUS_LOADING, /* streams can be registered; the subscribers are being loaded */
+	BUS_OVERDUE, /* the same, for so long that nobody waits for it any more */
+	BUS_RUNNING,
+	BUS_FINISHED, /* collectors have handed in what was under way: the end has begun */
+};
 
 struct bus_settings {
 	size_t ring_bytes;  /* of a thread's ring */
@@ -26,9 +26,18 @@ struct bus_settings {
 };
 
 struct bus {
+	/* Guards the registries (streams, strings, tracepoints) and the list of rings. */
 	pthread_mutex_t lock;
-	enum bus_state state; /* release by bus.c, acquire by bus_running */
-	uint32_t *alive;      /* in a page that is wiped by fork: the pid; 0 = this is a child */
+	int cancel_state;    /* of the thread that has the lock, before */
+	uint32_t state;      /* enum bus_state; release by life, acquire by all */
+	uint32_t *alive;     /* in a page that is wiped by fork: the pid; 0 = this is a child */
+	const void *starter; /* the thread that starts the bus (bus_thread); relaxed: others only
+			      * see that it is not they */
+	bool begun;          /* a lock is about to be taken, or was; relaxed: a child sees it that
+			      * inherits the lock */
+	bool collected;      /* a collector drains the rings */
+	bool consumer_runs;  /* else the thread of the subscribers does; relaxed */
+	struct host *host;   /* life's; NULL: nobody listens in this process */
 	struct bus_settings settings;
 	struct spool spool;
 	size_t ring_bytes_total;
@@ -36,19 +45,20 @@ struct bus {
 	uint32_t grown_count; /* these */
 	uint32_t ring_count;
 	struct ring_header *rings[SPOOL_RINGS_MAX];
-	uint32_t *bell;    /* of who drains the rings; see spool_control.asleep */
-	struct host *host; /* NULL: nobody listens in this process */
-	bool collected;    /* a collector drains the rings */
-	bool parents;      /* this is a child, and all of this its parent's until it starts anew */
+	uint32_t *bell; /* of who drains the rings; see spool_control.asleep */
 };
 
 extern struct bus bus;
+/* Whether the calling thread is the bus's own: it must never wait for itself. */
+extern __thread bool bus_own_thread __attribute__((tls_model("initial-exec")));
 
 void bus_lock(void);
 void bus_unlock(void);
+/* A lock is about to be taken. */
+void bus_note_begin(void);
+/* What a thread is known by in bus.starter. */
+const void *bus_thread(void);
 
-/* Starts the bus if it was not yet, or again in a child. Any thread, no lock held. */
-int bus_start(void);
 /* Whether another thread starts the bus just now, and this one did not wait for it to end. */
 bool bus_starts_elsewhere(void);
 /* Whether the bus runs in this process, not in the parent that it was forked from. */
@@ -57,14 +67,12 @@ bool bus_here(void);
 void bus_stop_publishing(void);
 /* Wakes the consumer if it sleeps. */
 void bus_ring_bell(void);
-/* Whether the calling thread is the bus's own: it must never wait for itself. */
-bool bus_is_own_thread(void);
 /* Whether a consumer is there that will make room. Where the collector has ended, recording ends by
  * this call; where it died, recording goes on as far as there is room. */
 bool bus_has_consumer(void);
 /* Whether that is known not to be so; a look at memory. */
 bool bus_has_lost_consumer(void);
-/* Grows as long as the consumer gets on. With signals blocked: it looks at all rings. */
+/* Grows as long as the consumer gets on. */
 uint64_t bus_progress(void);
 /* Who the consumer is, for a line. */
 void bus_name_consumer(char *text, size_t size);

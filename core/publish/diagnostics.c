@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "diagnostics.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <rtl/describe.h>
@@ -36,11 +34,6 @@ static const struct rtl_stream_info info = RTL_STREAM_INFO(
 
 static struct rtl_stream *stream = &rtl_stream_none;
 
-void diagnostics_start(void)
-{
-	rtl_stream_register(&info, &stream);
-}
-
 static void publish(enum rtl_level level, const char *who, const char *text)
 {
 	uint32_t who_length = (uint32_t)strnlen(who, 128);
@@ -48,6 +41,8 @@ static void publish(enum rtl_level level, const char *who, const char *text)
 	struct rtl_record *record;
 	struct diagnostic *d;
 
+	if (level > RTL_LEVEL_INFO || !rtl_enabled(stream, RTL_DIAGNOSTICS))
+		return;
 	/* never waits: the consumer itself may be the one that speaks */
 	record = rtl_try_reserve(stream, RTL_DIAGNOSTICS,
 				 (uint32_t)sizeof *d + who_length + text_length);
@@ -63,19 +58,10 @@ static void publish(enum rtl_level level, const char *who, const char *text)
 	rtl_commit(record);
 }
 
-void rtl_log(enum rtl_level level, const char *who, const char *format, ...)
+void diagnostics_start(void)
 {
-	char text[LOG_TEXT];
-	va_list args;
-
-	if (!who || !format)
-		return;
-	va_start(args, format);
-	vsnprintf(text, sizeof text, format, args);
-	va_end(args);
-	log_line(level, who, "%s", text);
-	if (level <= RTL_LEVEL_INFO && rtl_enabled(stream, RTL_DIAGNOSTICS))
-		publish(level, who, text);
+	rtl_stream_register(&info, &stream);
+	log_tell(publish);
 }
 
 /* For `rtl list-streams`: the streams that librtl itself publishes. */

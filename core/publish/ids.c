@@ -8,32 +8,21 @@
  */
 #include "ids.h"
 
-#include <dlfcn.h>
-#include <elf.h>
-#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <rtl/tracepoint.h>
 
 #include "bus.h"
-#include "bus_fork.h"
 #include "dict.h"
 #include "hash.h"
-#include "signals.h"
+#include "loaded.h"
 #include "table.h"
 
 struct string {
 	uint64_t id;
 	uint32_t length;
 	char text[];
-};
-
-/* A call site's module: what its address means outside of this process. */
-struct module {
-	uint64_t build_id; /* hash of the build id, else of the file's name */
-	uint64_t offset;
-	const char *path;
 };
 
 struct metadata {
@@ -64,18 +53,6 @@ static struct table by_content; /* tracepoints by the hash of what they were reg
 static char *piece;
 static size_t piece_left;
 
-/* malloc, where no handler may come that forks: the C library's fork waits for malloc. */
-static void *allocate(size_t size)
-{
-	sigset_t old;
-	void *p;
-
-	signals_block(&old);
-	p = malloc(size);
-	signals_restore(&old);
-	return p;
-}
-
 /* Memory for an entry, not cleared; NULL: there is none. */
 static void *take_memory(size_t size)
 {
@@ -83,9 +60,9 @@ static void *take_memory(size_t size)
 
 	size = (size + 15) & ~(size_t)15;
 	if (size > PIECE_BYTES / 8)
-		return allocate(size);
+		return malloc(size);
 	if (size > piece_left) {
-		place = allocate(PIECE_BYTES);
+		place = malloc(PIECE_BYTES);
 		if (!place)
 			return NULL;
 		piece = place;
@@ -198,92 +175,6 @@ const char *rtl_string_text(uint64_t id)
 	return s ? s->text : NULL;
 }
 
-/* ---- modules */
-
-struct module_search {
-	uintptr_t address;
-	struct module *out;
-};
-
-/* Hash of the GNU build id among the notes of a segment; 0 if there is none. */
-static uint64_t build_id_in(const char *notes, size_t size)
-{
-	size_t at = 0;
-
-	while (at + sizeof(ElfW(Nhdr)) <= size) {
-		const ElfW(Nhdr) *note = (const void *)(notes + at);
-		size_t name = at + sizeof *note, desc = name + ((note->n_namesz + 3u) & ~3u);
-
-		if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 &&
-		    !memcmp(notes + name, "GNU", 4))
-			return hash_finish(hash_bytes(0, notes + desc, note->n_descsz));
-		at = desc + ((note->n_descsz + 3u) & ~3u);
-	}
-	return 0;
-}
-
-static int match_module(struct dl_phdr_info *info, size_t size, void *user)
-{
-	struct module_search *search = user;
-	bool inside = false;
-	uint64_t id = 0;
-	int i;
-
-	(void)size;
-	for (i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
-		uintptr_t at = info->dlpi_addr + ph->p_vaddr;
-
-		if (ph->p_type == PT_LOAD && search->address - at < ph->p_memsz)
-			inside = true;
-		if (ph->p_type == PT_NOTE && !id)
-			id = build_id_in((const char *)at, ph->p_memsz);
-	}
-	if (!inside)
-		return 0;
-	search->out->path =
-		info->dlpi_name && *info->dlpi_name ? info->dlpi_name : "(main program)";
-	search->out->build_id = id ? id : hash_finish(hash_text(0, search->out->path));
-	search->out->offset = search->address - info->dlpi_addr;
-	return 1;
-}
-
-static int look_at_loaded(int (*look)(struct dl_phdr_info *info, size_t size, void *user),
-			  void *user)
-{
-	bool kept_off = bus_fork_keep_off();
-	int result = dl_iterate_phdr(look, user);
-
-	bus_fork_let(kept_off);
-	return result;
-}
-
-static struct module module_of(const void *code)
-{
-	struct module module = {0, 0, ""};
-	struct module_search search = {(uintptr_t)code, &module};
-
-	if (code && !look_at_loaded(match_module, &search))
-		module.offset = (uintptr_t)code; /* generated code: no better name for it */
-	return module;
-}
-
-static int read_unloads(struct dl_phdr_info *info, size_t size, void *user)
-{
-	if (size >= offsetof(struct dl_phdr_info, dlpi_subs) + sizeof info->dlpi_subs)
-		*(uint64_t *)user = info->dlpi_subs;
-	return 1; /* the first one knows */
-}
-
-/* How many libraries the process has unloaded: until there are more, an address is where it was. */
-static uint64_t count_unloads(void)
-{
-	uint64_t n = 0;
-
-	look_at_loaded(read_unloads, &n);
-	return n;
-}
-
 /* ---- tracepoints */
 
 static uint64_t content_hash(const struct rtl_tracepoint_desc *d)
@@ -323,10 +214,10 @@ static bool is_there(struct tracepoint *t)
 
 	if (!t->code)
 		return true;
-	unloads = count_unloads();
+	unloads = loaded_unloads();
 	if (__atomic_load_n(&t->unloads, __ATOMIC_RELAXED) == unloads)
 		return true;
-	module = module_of(t->code);
+	module = loaded_module(t->code);
 	if (!same_module(t, &module))
 		return false;
 	__atomic_store_n(&t->unloads, unloads, __ATOMIC_RELAXED);
@@ -435,8 +326,8 @@ static int add_uid(struct tracepoint *t)
 static int add_tracepoint(const struct rtl_tracepoint_desc *d, uint64_t hash, uint64_t *uid)
 {
 	/* both take the loader's lock: before ours */
-	uint64_t unloads = d->code ? count_unloads() : 0;
-	struct module module = module_of(d->code);
+	uint64_t unloads = d->code ? loaded_unloads() : 0;
+	struct module module = loaded_module(d->code);
 	struct tracepoint *t, *first;
 	int err = 0;
 
@@ -504,7 +395,7 @@ static int set_locked(struct tracepoint *t, const char *key, const char *value, 
 			m->value = value;
 			return 0;
 		}
-	m = allocate(sizeof *m + strlen(key) + 1);
+	m = malloc(sizeof *m + strlen(key) + 1);
 	if (!m)
 		return RTL_ENOMEM;
 	strcpy(m->key, key);

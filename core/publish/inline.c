@@ -11,11 +11,19 @@
 
 #include "bus.h"
 #include "discard.h"
+#include "process.h"
 #include "stream.h"
 #include "ticks.h"
 #include "writer.h"
 
 #define DEPTH_MAX 8u
+
+struct inline_callback {
+	uint16_t type; /* or RTL_TYPE_ANY */
+	rtl_events_fn fn;
+	void *user;
+	const void *owner;
+};
 
 struct inline_list {
 	struct inline_list *older; /* in `retired` */
@@ -105,7 +113,7 @@ void inline_leave(void)
 		__atomic_store_n(&writer_self->inline_depth, 0, __ATOMIC_RELEASE);
 }
 
-int inline_add(uint32_t stream, const struct inline_callback *callback)
+int inline_add(uint32_t stream, uint16_t type, rtl_events_fn fn, void *user, const void *owner)
 {
 	struct inline_list *old = lists[stream], *list;
 	uint32_t n = old ? old->count : 0;
@@ -117,7 +125,7 @@ int inline_add(uint32_t stream, const struct inline_callback *callback)
 		return RTL_ENOMEM;
 	if (n)
 		memcpy(list->callbacks, old->callbacks, n * sizeof *list->callbacks);
-	list->callbacks[n] = *callback;
+	list->callbacks[n] = (struct inline_callback){type, fn, user, owner};
 	list->count = n + 1;
 	replace(stream, list);
 	return 0;
@@ -172,15 +180,13 @@ void inline_forget(void)
 	waiting = 0;
 }
 
-/* The writer's scratch; read once: in a child that a handler forks meanwhile the writer is wiped,
- * the scratch is not. NULL: no memory. */
+/* The writer's scratch; NULL: no memory. */
 static uint8_t *scratch_of(struct writer *writer)
 {
-	uint8_t *scratch = *(uint8_t *volatile *)&writer->scratch;
 	void *p;
 
-	if (scratch)
-		return scratch;
+	if (writer->scratch)
+		return writer->scratch;
 	p = mmap(NULL, SCRATCH_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (p == MAP_FAILED)
 		return NULL;
@@ -197,7 +203,7 @@ static void prepare(struct inline_frame *frame, const struct rtl_stream *stream,
 		.type = type->type,
 		.stream = stream_info(stream->number),
 		.type_info = type,
-		.process = host_own_process(),
+		.process = process_self(),
 		.tid = tid,
 	};
 	frame->least = type->payload_size;
@@ -254,8 +260,6 @@ void inline_commit(struct writer *writer, const struct rtl_record *record)
 	uint32_t depth = writer->inline_depth;
 	int *program_errno = &errno, err = *program_errno;
 
-	if (__builtin_expect(!writer->in_use, 0))
-		return; /* reserved before a fork: the parent publishes it */
 	/* relaxed, and only the compiler is held back: inline_wait's membarrier does the rest */
 	__atomic_store_n(&writer->inline_depth, depth + 1, __ATOMIC_RELAXED);
 	__asm__ volatile("" ::: "memory");

@@ -16,16 +16,9 @@
 #include "spool.h"
 #include "writer.h"
 
-struct inline_callback {
-	uint16_t type; /* or RTL_TYPE_ANY */
-	rtl_events_fn fn;
-	void *user;
-	const void *owner;
-};
-
 /* Adds a callback to a stream, under the host's data lock. RTL_ENOTSUP: the kernel has no
  * membarrier. */
-int inline_add(uint32_t stream, const struct inline_callback *callback);
+int inline_add(uint32_t stream, uint16_t type, rtl_events_fn fn, void *user, const void *owner);
 /* Removes the callback of that owner, under the host's data lock: it is not called again, but may
  * still run. */
 void inline_remove(uint32_t stream, const void *owner);

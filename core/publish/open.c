@@ -8,6 +8,7 @@
 
 #include "bus.h"
 #include "clock.h"
+#include "thread.h"
 
 #define LIKELY(x)   __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
@@ -24,7 +25,7 @@ static uint64_t *unkept(struct rtl_stream *stream)
 /* Once the process has ended it is missed. */
 static struct rtl_record *only_count(struct rtl_stream *stream, uint32_t *handle)
 {
-	if (stream == &rtl_stream_none || bus.parents)
+	if (stream == &rtl_stream_none)
 		return NULL;
 	__atomic_fetch_add(unkept(stream), 1, __ATOMIC_RELAXED);
 	*handle = OPEN_UNKEPT;
@@ -52,11 +53,11 @@ static bool take_ring(void)
 	int err = errno, state; /* the program's */
 	bool taken = false;
 
-	if (writer_locked || (writer->in_use && writer->busy))
+	if (thread_locked || (writer->in_use && writer->busy))
 		return false;
 	/* what the program calls is not to become a cancellation point */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	if (!writer->in_use && bus_start())
+	if (!writer->in_use && bus_ops.start())
 		goto out;
 	writer = writer_self;
 	if (!writer->in_use && !(writer = writer_attach()))
@@ -77,17 +78,16 @@ static inline bool is_wanted(const struct rtl_stream *stream, uint16_t type)
 	return __atomic_load_n(&stream->wanted[type & 0xff], __ATOMIC_RELAXED) & SPOOL_WANT_RECORD;
 }
 
-/* At a place of the writer's ring, which a handler may have taken away by a fork: so it is read
- * only once. */
-static inline struct rtl_record *take_place(struct writer *writer, struct ring_header *ring,
-					    uint32_t place, const struct rtl_stream *stream,
-					    uint16_t type, uint32_t payload_size, uint32_t *handle)
+/* At a place of the writer's ring. */
+static inline struct rtl_record *take_place(struct writer *writer, uint32_t place,
+					    const struct rtl_stream *stream, uint16_t type,
+					    uint32_t payload_size, uint32_t *handle)
 {
-	struct rtl_record *record = &ring->open[place].record;
+	const struct ring_header *ring = writer->ring;
+	struct rtl_record *record = &writer->ring->open[place].record;
 
 	/* A signal handler that comes before this has closed what it has opened; one that comes
-	 * later takes another place. Should it fork, then the child may write to this one
-	 * (bus_fork.c). */
+	 * later takes another place. */
 	writer->open_next = place + 1;
 	BARRIER();
 	*handle = open_handle(ring, place);
@@ -102,7 +102,7 @@ static __attribute__((noinline, cold)) struct rtl_record *
 open_reserve_slow(struct rtl_stream *stream, uint16_t type, uint32_t payload_size, uint32_t *handle)
 {
 	struct writer *writer = writer_self;
-	struct ring_header *ring;
+	const struct ring_header *ring;
 	uint32_t place = 0;
 
 	*handle = 0;
@@ -117,13 +117,11 @@ open_reserve_slow(struct rtl_stream *stream, uint16_t type, uint32_t payload_siz
 			return NULL;
 		writer = writer_self;
 	}
-	ring = *(struct ring_header *volatile *)&writer->ring;
-	if (!ring)
-		return NULL; /* a child by now, and it was the parent's */
+	ring = writer->ring;
 	while (place < RING_OPEN_MAX && ring_open_is_kept(&ring->open[place], writer->position))
 		place++;
 	if (place < RING_OPEN_MAX)
-		return take_place(writer, ring, place, stream, type, payload_size, handle);
+		return take_place(writer, place, stream, type, payload_size, handle);
 	return only_count(stream, handle);
 }
 
@@ -132,10 +130,9 @@ struct rtl_record *rtl_open_reserve(struct rtl_stream *stream, uint16_t type, ui
 				    uint32_t *handle)
 {
 	struct writer *writer = writer_self;
-	struct ring_header *ring = writer->ring;
+	const struct ring_header *ring = writer->ring;
 	uint32_t place;
 
-	BARRIER(); /* should a handler fork here, then the child may write to what we see */
 	if (UNLIKELY(!is_wanted(stream, type) || payload_size > RTL_OPEN_PAYLOAD_MAX ||
 		     writer->busy || !ring))
 		return open_reserve_slow(stream, type, payload_size, handle);
@@ -143,7 +140,7 @@ struct rtl_record *rtl_open_reserve(struct rtl_stream *stream, uint16_t type, ui
 	if (UNLIKELY(place >= RING_OPEN_MAX ||
 		     ring_open_is_kept(&ring->open[place], writer->position)))
 		return open_reserve_slow(stream, type, payload_size, handle);
-	return take_place(writer, ring, place, stream, type, payload_size, handle);
+	return take_place(writer, place, stream, type, payload_size, handle);
 }
 
 /* ---- its end */

@@ -4,7 +4,6 @@
 
 #include "bus.h"
 #include "log.h"
-#include "signals.h"
 
 /* For whoever there is no entry for: nobody reads it. */
 static struct rtl_pending none;
@@ -31,17 +30,13 @@ static struct spool_pending *take(uint32_t stream, const char *cause)
 
 struct rtl_pending *rtl_stream_pending(struct rtl_stream *stream, const char *cause)
 {
-	struct spool_pending *entry = NULL;
-	sigset_t signals;
+	struct spool_pending *entry;
 
-	if (!stream || stream == &rtl_stream_none || !cause || (!bus_here() && bus_start()))
+	if (!stream || stream == &rtl_stream_none || !cause || (!bus_here() && bus_ops.start()))
 		return &none;
-	signals_block(&signals);
 	bus_lock();
-	if (!bus.parents)
-		entry = take(stream->number, cause);
+	entry = take(stream->number, cause);
 	bus_unlock();
-	signals_restore(&signals);
 	if (entry)
 		return &entry->pub;
 	log_line(RTL_LEVEL_INFO, "bus",
@@ -54,14 +49,11 @@ struct rtl_pending *rtl_stream_pending(struct rtl_stream *stream, const char *ca
 void rtl_pending_release(struct rtl_pending *pending)
 {
 	struct spool_pending *entry = (struct spool_pending *)pending;
-	sigset_t signals;
 
 	/* in a child of fork it is its parent's */
 	if (!pending || pending == &none || !bus_here())
 		return;
-	signals_block(&signals);
 	bus_lock();
 	__atomic_store_n(&entry->used, 0, __ATOMIC_RELEASE);
 	bus_unlock();
-	signals_restore(&signals);
 }

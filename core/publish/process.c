@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Who this process is, as subscribers see it. Filled once, by the thread that starts the bus. */
+#include "process.h"
+
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -8,7 +9,6 @@
 
 #include "bus.h"
 #include "clock.h"
-#include "host.h"
 
 static char program[PATH_MAX];
 static char command[8192];
@@ -54,14 +54,14 @@ static void fill(void)
 	};
 }
 
-const struct rtl_process *host_own_process(void)
+const struct rtl_process *process_self(void)
 {
 	if (!own.struct_size)
 		fill();
 	return &own;
 }
 
-void host_forget_process(void)
+void process_forget(void)
 {
 	own.struct_size = 0;
 }

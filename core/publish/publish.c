@@ -19,37 +19,13 @@
 #include "open.h"
 #include "stall.h"
 #include "stream.h"
+#include "thread.h"
 #include "writer.h"
 
 #define LIKELY(x)   __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 /* Orders our stores for a signal handler on this thread, and costs nothing. */
 #define BARRIER() __asm__ volatile("" ::: "memory")
-
-static const char *const discard_texts[SPOOL_DISCARD_CAUSES] = {
-	[SPOOL_DISCARD_FULL] = "the ring was full",
-	[SPOOL_DISCARD_NO_RING] = "no ring for the thread",
-	[SPOOL_DISCARD_REENTRANT] = "from a signal handler that interrupted rtl",
-	[SPOOL_DISCARD_TOO_LARGE] = "payload too large",
-	[SPOOL_DISCARD_DEPTH] = "inline callbacks nested too deep",
-	[SPOOL_DISCARD_MALFORMED] = "not as its stream describes it",
-	[SPOOL_DISCARD_COLLECTOR_DIED] = "the collector died, and the buffers were full",
-	[SPOOL_DISCARD_STALLED] = "the collector or a subscriber did not get on",
-};
-
-const char *discard_text(uint32_t cause)
-{
-	return cause < SPOOL_DISCARD_CAUSES ? discard_texts[cause] : NULL;
-}
-
-void discard_count(struct rtl_stream *stream, enum spool_discard cause)
-{
-	struct spool_stream *slot = (struct spool_stream *)(void *)stream;
-
-	/* not from a child that finishes what a handler's fork has cut off: that is the parent's */
-	if (stream != &rtl_stream_none && !bus.parents)
-		__atomic_fetch_add(&slot->discarded[cause], 1, __ATOMIC_RELAXED);
-}
 
 /* The room that a record takes; the record itself says how much of it is its own. */
 static inline size_t record_room(uint32_t payload_size)
@@ -121,7 +97,6 @@ static struct rtl_record *reserve_in_ring(struct rtl_stream *stream, uint16_t ty
 {
 	size_t need = record_room(payload_size);
 	struct writer *writer = writer_self;
-	uint8_t *cursor;
 
 	if (!writer->in_use && !(writer = writer_attach())) {
 		discard_count(stream, SPOOL_DISCARD_NO_RING);
@@ -140,11 +115,7 @@ static struct rtl_record *reserve_in_ring(struct rtl_stream *stream, uint16_t ty
 		count_full(stream, SPOOL_DISCARD_FULL);
 		return NULL;
 	}
-	/* Should a handler have forked before this, it is NULL in the child; should one fork from
-	 * here on, it is a place that the child may write to. */
-	cursor = *(uint8_t *volatile *)&writer->cursor;
-	BARRIER();
-	return cursor ? fill(cursor, stream, type, payload_size, now()) : NULL;
+	return fill(writer->cursor, stream, type, payload_size, now());
 }
 
 static struct rtl_record *reserve_inline(struct rtl_stream *stream, uint16_t type,
@@ -165,7 +136,7 @@ static struct rtl_record *reserve_inline(struct rtl_stream *stream, uint16_t typ
 /* Whether this is a signal handler that has interrupted rtl on this thread. */
 static bool interrupts_rtl(void)
 {
-	return writer_locked || (writer_self->in_use && writer_self->busy);
+	return thread_locked || (writer_self->in_use && writer_self->busy);
 }
 
 __attribute__((noinline, cold)) static struct rtl_record *reserve_slow(struct rtl_stream *stream,
@@ -187,7 +158,7 @@ __attribute__((noinline, cold)) static struct rtl_record *reserve_slow(struct rt
 	/* what the program calls is not to become a cancellation point */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	if (!writer_self->in_use) { /* in a child: its own bus, with wants of its own */
-		failed = bus_start() != 0;
+		failed = bus_ops.start() != 0;
 		want = __atomic_load_n(&stream->wanted[type & 0xff], __ATOMIC_RELAXED);
 	}
 	if (failed)
@@ -214,7 +185,7 @@ reserve_inline_again(struct rtl_stream *stream, uint16_t type, uint32_t payload_
 	size_t need = record_room(payload_size);
 	void *place;
 
-	if (UNLIKELY(writer->busy || writer_locked || !now_is_inline()))
+	if (UNLIKELY(writer->busy || thread_locked || !now_is_inline()))
 		return reserve_slow(stream, type, payload_size, SPOOL_WANT_INLINE, false);
 	place = inline_reserve_again(writer, inline_key(stream, type), payload_size, need);
 	if (UNLIKELY(!place))
@@ -240,10 +211,7 @@ reserve(struct rtl_stream *stream, uint16_t type, uint32_t payload_size, bool ma
 	BARRIER();                /* from here on no signal handler takes the room that we see */
 	ticks = now_inline(true); /* what follows is done while the counter is read */
 	cursor = writer->cursor;
-	BARRIER(); /* should a handler fork here, then the place is one that the child may write to
-		    */
 	if (UNLIKELY(need > (size_t)(writer->limit - cursor))) {
-		BARRIER();
 		writer->busy = 0;
 		return reserve_slow(stream, type, payload_size, want, may_wait);
 	}
@@ -266,7 +234,7 @@ static bool find_room(size_t need)
 	struct writer *writer = writer_self;
 	bool found;
 
-	if (!writer->in_use && (bus_start() || !(writer = writer_attach())))
+	if (!writer->in_use && (bus_ops.start() || !(writer = writer_attach())))
 		return false;
 	writer->busy = 1;
 	BARRIER();
@@ -318,7 +286,7 @@ void publish_copy(const struct rtl_record *record)
 		discard_count(stream, SPOOL_DISCARD_REENTRANT);
 		return;
 	}
-	if (!writer_self->in_use && bus_start()) /* the callback has made us a child */
+	if (!writer_self->in_use && bus_ops.start()) /* the callback has made us a child */
 		return;
 	copy = reserve_in_ring(stream, record->type, record->size - (uint32_t)sizeof *record,
 			       bus.settings.wait);
@@ -347,11 +315,10 @@ static inline void commit_elsewhere(struct writer *writer, struct rtl_record *re
 		inline_commit(writer, record);
 }
 
-/* In the ring, at the writer's cursor. A handler may fork in here, or have forked since the ring
- * was read: so it is not read again. */
-static inline void commit_here(struct writer *writer, struct ring_header *ring,
-			       struct rtl_record *record)
+/* In the ring, at the writer's cursor. */
+static inline void commit_here(struct writer *writer, struct rtl_record *record)
 {
+	struct ring_header *ring = writer->ring;
 	uint64_t *published;
 
 	/* plain add by the only writer; relaxed: the store of head below makes it visible */
@@ -368,14 +335,12 @@ static inline void commit_here(struct writer *writer, struct ring_header *ring,
 void rtl_commit(struct rtl_record *record)
 {
 	struct writer *writer = writer_self;
-	struct ring_header *ring = writer->ring;
 
-	BARRIER(); /* should a handler fork here, then the cursor is NULL in the child */
 	if (UNLIKELY((uint8_t *)record != writer->cursor)) {
 		commit_elsewhere(writer, record);
 		return;
 	}
-	commit_here(writer, ring, record);
+	commit_here(writer, record);
 }
 
 static __attribute__((noinline, cold)) void commit_end_slow(struct rtl_record *record,
@@ -393,7 +358,6 @@ void rtl_commit_end(struct rtl_record *record, struct rtl_stream *stream, uint32
 	struct ring_header *ring = writer->ring;
 	struct ring_open *open;
 
-	BARRIER(); /* as in rtl_commit */
 	if (UNLIKELY((uint8_t *)record != writer->cursor || handle >> 8 != ring->index + 1)) {
 		commit_end_slow(record, stream, handle, instance);
 		return;
@@ -406,7 +370,7 @@ void rtl_commit_end(struct rtl_record *record, struct rtl_stream *stream, uint32
 	/* The commit closes it: its release keeps this before the head. */
 	__atomic_store_n(&open->until, writer->position + ring_step(record->size),
 			 __ATOMIC_RELAXED);
-	commit_here(writer, ring, record);
+	commit_here(writer, record);
 	writer->open_next = handle & 0xff;
 }
 

@@ -7,7 +7,7 @@
  * The time is that in which some thread waited and no ring's tail moved, over all threads. Where
  * the whole process was stopped meanwhile, that does not count.
  *
- * Threads: any publisher, with signals blocked: it looks at all rings, which a child has not.
+ * Threads: any publisher.
  */
 #ifndef RTL_CORE_STALL_H
 #define RTL_CORE_STALL_H

@@ -7,15 +7,8 @@
 #include "bus.h"
 #include "dict.h"
 #include "discard.h"
-#include "inline.h"
-#include "large_stack.h"
 #include "log.h"
 #include "session.h"
-#include "signals.h"
-#include "writer.h"
-
-/* Longest time that a registration waits for subscribers that are at work. */
-#define TELL_WAIT_MS 500u
 
 struct rtl_stream rtl_stream_none = {.struct_size = sizeof rtl_stream_none};
 
@@ -34,6 +27,11 @@ const struct rtl_stream_info *stream_info(uint32_t number)
 	return infos[number];
 }
 
+struct rtl_stream *stream_of(uint32_t number)
+{
+	return &bus.spool.control->streams[number].pub;
+}
+
 const struct rtl_type_info *stream_type_info(uint32_t number, uint16_t type)
 {
 	const struct rtl_stream_info *info = infos[number];
@@ -45,35 +43,9 @@ const struct rtl_type_info *stream_type_info(uint32_t number, uint16_t type)
 	return NULL;
 }
 
-void stream_want(struct rtl_stream *stream, const struct rtl_stream_info *info,
-		 const struct stream_wants *wants, uint8_t mask)
-{
-	uint32_t i;
-
-	/* relaxed: see struct rtl_stream. Nothing is cleared that is set again: a publisher that
-	 * looks in between would lose an event that nobody counts. */
-	for (i = 0; i < info->type_count; i++) {
-		uint8_t slot = info->types[i].type & 0xff;
-
-		__atomic_fetch_or(&stream->wanted[slot], wants->bits[slot] & mask,
-				  __ATOMIC_RELAXED);
-		__atomic_fetch_and(&stream->wanted[slot], (uint8_t)(wants->bits[slot] | ~mask),
-				   __ATOMIC_RELAXED);
-	}
-}
-
-void stream_want_all(uint32_t number)
-{
-	struct stream_wants all;
-
-	memset(all.bits, SPOOL_WANT_RECORD, sizeof all.bits);
-	stream_want(&bus.spool.control->streams[number].pub, infos[number], &all,
-		    SPOOL_WANT_RECORD);
-}
-
 static void fill_slot(uint32_t number)
 {
-	struct rtl_stream *stream = &bus.spool.control->streams[number].pub;
+	struct rtl_stream *stream = stream_of(number);
 	struct stream_wants wants = {0};
 	uint32_t i;
 
@@ -99,7 +71,8 @@ static int add(const struct rtl_stream_info *info, uint32_t *number)
 	infos[count] = copy;
 	fill_slot(count);
 	if (bus_starts_elsewhere())
-		stream_want_all(count); /* until the subscribers are there, and told */
+		stream_want_all(stream_of(count),
+				copy); /* until the subscribers are there, and told */
 	dict_add_stream(&bus.spool, copy);
 	bus.spool.control->stream_count = count + 1;
 	/* release: with the acquire in stream_count */
@@ -117,40 +90,19 @@ static int find(const char *name)
 	return -1;
 }
 
-static void look_around(void *done)
-{
-	*(bool *)done = host_look_around(bus.host, TELL_WAIT_MS);
-}
-
-/* Subscribers hear of the stream before its first event. Where one of them is in a call that does
- * not end, and may even wait for this thread, the consumer tells them later; until then all of the
- * stream is recorded. */
+/* Subscribers hear of the stream before its first event, if they can. */
 static void tell(uint32_t number)
 {
-	struct signals_of_writes held;
-	bool done = false;
-	int state;
-
 	/* acquire: with the release below; whoever registers a stream after another thread finds
 	 * that the subscribers have been told of it */
-	if (__atomic_load_n(&told[number], __ATOMIC_ACQUIRE))
-		return;
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	signals_of_writes_hold(&held);
-	large_stack_call(look_around, &done);
-	signals_of_writes_drop(&held);
-	if (done)
+	if (!__atomic_load_n(&told[number], __ATOMIC_ACQUIRE) && bus_ops.tell_stream(number))
 		__atomic_store_n(&told[number], true, __ATOMIC_RELEASE);
-	else
-		host_await_stream(bus.host, number);
-	pthread_setcancelstate(state, NULL);
 }
 
 int rtl_stream_register(const struct rtl_stream_info *info, struct rtl_stream **out)
 {
 	const char *why = NULL;
 	uint32_t number = 0;
-	sigset_t signals;
 	int known, err;
 
 	if (!out || !stream_info_valid(info, &why)) {
@@ -158,10 +110,9 @@ int rtl_stream_register(const struct rtl_stream_info *info, struct rtl_stream **
 			 info && info->name ? info->name : "a stream", why ? why : "no out");
 		return RTL_EINVAL;
 	}
-	err = bus_start();
+	err = bus_ops.start();
 	if (err)
 		return err;
-	signals_block(&signals);
 	bus_lock();
 	known = find(info->name);
 	if (known >= 0) {
@@ -171,13 +122,12 @@ int rtl_stream_register(const struct rtl_stream_info *info, struct rtl_stream **
 		err = add(info, &number);
 	}
 	bus_unlock();
-	signals_restore(&signals);
 	if (err)
 		return err;
 	if (!bus_starts_elsewhere() && bus.host)
 		tell(number);
 	/* release: other threads of the publisher may look at the pointer already (rtl_enabled) */
-	__atomic_store_n(out, &bus.spool.control->streams[number].pub, __ATOMIC_RELEASE);
+	__atomic_store_n(out, stream_of(number), __ATOMIC_RELEASE);
 	return 0;
 }
 
@@ -185,7 +135,7 @@ struct rtl_stream *rtl_stream_find(const char *name)
 {
 	int number = name ? find(name) : -1;
 
-	return number < 0 ? NULL : &bus.spool.control->streams[number].pub;
+	return number < 0 ? NULL : stream_of((uint32_t)number);
 }
 
 const struct rtl_stream_info *rtl_stream_describe(const struct rtl_stream *stream)
@@ -222,9 +172,7 @@ static uint64_t *add_loss(uint32_t stream, const char *cause)
 {
 	struct spool_control *control = bus.spool.control;
 	struct spool_loss *loss;
-	sigset_t signals;
 
-	signals_block(&signals);
 	bus_lock();
 	loss = find_loss(stream, cause);
 	if (!loss && control->loss_count < SPOOL_LOSSES_MAX) {
@@ -234,7 +182,6 @@ static uint64_t *add_loss(uint32_t stream, const char *cause)
 		__atomic_store_n(&control->loss_count, control->loss_count + 1, __ATOMIC_RELEASE);
 	}
 	bus_unlock();
-	signals_restore(&signals);
 	return loss ? &loss->count : &control->streams[stream].missed_otherwise;
 }
 
@@ -245,12 +192,11 @@ void rtl_stream_count_missed(struct rtl_stream *stream, const char *cause, uint6
 
 	if (!stream || stream == &rtl_stream_none || !cause)
 		return;
-	if (!bus_here() && bus_start()) /* in a child: the page is still its parent's */
+	if (!bus_here() && bus_ops.start()) /* in a child: the page is still its parent's */
 		return;
 	loss = find_loss(stream->number, cause);
 	counter = loss ? &loss->count : add_loss(stream->number, cause);
-	if (!bus.parents) /* else a handler has just forked: the parent counts it */
-		__atomic_fetch_add(counter, n, __ATOMIC_RELAXED);
+	__atomic_fetch_add(counter, n, __ATOMIC_RELAXED);
 }
 
 int rtl_vendor_register(const char *name, uint8_t *vendor)
@@ -273,13 +219,4 @@ int rtl_vendor_register(const char *name, uint8_t *vendor)
 	}
 	bus_unlock();
 	return err;
-}
-
-int rtl_stream_ledger(const struct rtl_stream *stream, struct rtl_ledger *ledger)
-{
-	if (!stream || stream == &rtl_stream_none || !ledger ||
-	    ledger->struct_size < sizeof *ledger)
-		return RTL_EINVAL;
-	host_own_ledger(bus.host, stream->number, ledger);
-	return 0;
 }

@@ -15,8 +15,8 @@
 #include "inline.h"
 #include "log.h"
 #include "session.h"
-#include "signals.h"
 #include "stall.h"
+#include "thread.h"
 
 #define SLOT_BYTES  256u
 #define CHUNK_BYTES 65536u
@@ -39,8 +39,6 @@ _Static_assert(sizeof(struct writer) <= SLOT_BYTES, "a writer fits its slot");
 /* The writer of threads that have none: never written to, and always busy, so that nobody does. */
 static struct writer no_room = {.busy = 1};
 __thread struct writer *writer_self __attribute__((tls_model("initial-exec"))) = &no_room;
-__thread uint32_t writer_locked __attribute__((tls_model("initial-exec")));
-__thread uint32_t writer_no_wait __attribute__((tls_model("initial-exec")));
 
 /* Pages with slots for writers: they are never given back. */
 static uint8_t *chunks[CHUNKS_MAX];
@@ -66,9 +64,7 @@ static void clear(struct writer *writer)
 static void thread_exit(void *arg)
 {
 	struct writer *writer = arg;
-	sigset_t old;
 
-	signals_block(&old);
 	bus_lock();
 	if (writer_self == writer && writer->in_use) {
 		writer_self = &no_room;
@@ -79,7 +75,6 @@ static void thread_exit(void *arg)
 		clear(writer);
 	}
 	bus_unlock();
-	signals_restore(&old);
 }
 
 /* Early, so that it is one of the keys that need no memory: see add_chunk. */
@@ -125,29 +120,21 @@ static struct writer *free_slot(void)
 struct writer *writer_attach(void)
 {
 	struct writer *writer = writer_self;
-	sigset_t old;
 
 	if (writer->in_use)
 		return writer;
 	if (!exit_key_made)
 		return NULL;
-	signals_block(&old);
-	if (writer_self->in_use || bus.parents) { /* by a handler just before: attached, forked */
-		signals_restore(&old);
-		return bus.parents ? NULL : writer_self;
-	}
 	bus_lock();
-	writer = free_slot();
-	if (writer && pthread_setspecific(exit_key, writer))
+	writer = writer_self->in_use ? writer_self : free_slot(); /* by a handler just before */
+	if (writer && !writer->in_use && pthread_setspecific(exit_key, writer))
 		writer = NULL;
 	if (writer) {
-		clear(writer); /* an event cut off by a fork has gone on in what the fork wiped */
 		writer->tid = rtl_thread_id();
 		__atomic_store_n(&writer->in_use, 1, __ATOMIC_RELAXED);
 		writer_self = writer;
 	}
 	bus_unlock();
-	signals_restore(&old);
 	return writer;
 }
 
@@ -254,7 +241,7 @@ static void use_ring(struct writer *writer, struct ring_header *ring)
 	writer->limit = writer->cursor;
 }
 
-static bool take_ring(struct writer *writer)
+bool writer_take_ring(struct writer *writer)
 {
 	static bool said; /* under bus.lock */
 	struct ring_header *ring;
@@ -262,9 +249,7 @@ static bool take_ring(struct writer *writer)
 	uint32_t tid = rtl_thread_id();
 	int err = 0;
 
-	/* not in use: a handler has forked, this is the child, and what was reserved the parent's
-	 */
-	if (now < writer->retry_ns || !writer->in_use || bus.parents)
+	if (now < writer->retry_ns)
 		return false;
 	bus_lock();
 	ring = reuse_ring(tid);
@@ -291,28 +276,16 @@ static bool take_ring(struct writer *writer)
 	return true;
 }
 
-bool writer_take_ring(struct writer *writer)
-{
-	sigset_t old;
-	bool taken;
-
-	signals_block(&old);
-	taken = take_ring(writer);
-	signals_restore(&old);
-	return taken;
-}
-
-/* Whether this thread may wait for the consumer, and still has hope. With signals blocked. */
+/* Whether this thread may wait for the consumer, and still has hope. */
 static bool is_patient(void)
 {
-	return !bus_is_own_thread() && !writer_no_wait && !bus_has_lost_consumer() &&
-	       stall_may_wait();
+	return !bus_own_thread && !thread_no_wait && !bus_has_lost_consumer() && stall_may_wait();
 }
 
 /* Waits until the consumer has moved the tail; false: nobody will. */
 static bool wait_for_tail(struct ring_header *ring, uint64_t tail)
 {
-	if (!bus_has_consumer() || inline_awaited() || (bus.host && host_is_starved(bus.host)))
+	if (!bus_has_consumer() || inline_awaited() || bus_ops.is_starved())
 		return false;
 	/* seq_cst, as the consumer's store to tail and load of waiting: one of us sees the other */
 	__atomic_store_n(&ring->waiting, 1, __ATOMIC_SEQ_CST);
@@ -357,14 +330,13 @@ static size_t usable(const struct writer *writer, size_t need, size_t most)
 
 /* A thread whose ring is full goes on in one that is free, or in a new one within the budget: the
  * program runs at the speed of recording. The consumer drains both in the order of their ticks, and
- * then the full one is free. With signals blocked. */
+ * then the full one is free. */
 static bool grow(struct writer *writer, struct ring_header *full)
 {
 	struct ring_header *ring;
 	uint64_t now;
 
-	if (bus.settings.total_bytes <= FIRST_RINGS || !writer->in_use || bus.parents ||
-	    bus_is_own_thread())
+	if (bus.settings.total_bytes <= FIRST_RINGS || bus_own_thread)
 		return false;
 	now = clock_ns();
 	if (now < writer->grow_ns)
@@ -389,10 +361,10 @@ static bool grow(struct writer *writer, struct ring_header *full)
 }
 
 /* Where nobody makes room any more, the thread goes on in a ring that is free, or in a new one
- * within the budget. With signals blocked. */
+ * within the budget. */
 static bool change_ring(struct writer *writer, struct ring_header *full)
 {
-	if (!fate_collector_died() || !take_ring(writer))
+	if (!fate_collector_died() || !writer_take_ring(writer))
 		return false;
 	bus_close_ring(full);
 	return true;
@@ -410,19 +382,14 @@ static void look_for_consumer(struct writer *writer)
 		writer->retry_ns = 0;
 }
 
-/* With signals blocked but for the time that it waits. A handler may have forked before, and then:
- * the child has no ring, and what was to be reserved is the parent's. */
-static bool make_room(struct writer *writer, size_t need, bool may_wait, const sigset_t *signals)
+bool writer_make_room(struct writer *writer, size_t need, bool may_wait)
 {
 	struct ring_header *ring;
 	size_t capacity, at, to_end, room, here, piece;
-	sigset_t unused;
-	bool waited;
 
+	bus_ring_bell();
 	for (;;) {
 		ring = writer->ring;
-		if (!ring)
-			return false;
 		capacity = ring->capacity;
 		at = (size_t)(writer->cursor - ring_data(ring));
 		to_end = capacity - at;
@@ -446,13 +413,11 @@ static bool make_room(struct writer *writer, size_t need, bool may_wait, const s
 		}
 		if (grow(writer, ring))
 			continue;
-		waited = may_wait && is_patient();
-		signals_restore(signals);
-		waited = waited && wait_for_tail(ring, tail);
+		if (may_wait && is_patient() && wait_for_tail(ring, tail))
+			continue;
 		if (!may_wait)
 			look_for_consumer(writer);
-		signals_block(&unused);
-		if (!waited && !change_ring(writer, ring)) {
+		if (!change_ring(writer, ring)) {
 			writer->limit = writer->cursor;
 			return false;
 		}
@@ -462,16 +427,4 @@ static bool make_room(struct writer *writer, size_t need, bool may_wait, const s
 	piece = piece < here ? piece : here;
 	writer->limit = writer->cursor + piece;
 	return true;
-}
-
-bool writer_make_room(struct writer *writer, size_t need, bool may_wait)
-{
-	sigset_t old;
-	bool made;
-
-	signals_block(&old);
-	bus_ring_bell();
-	made = make_room(writer, need, may_wait, &old);
-	signals_restore(&old);
-	return made;
 }

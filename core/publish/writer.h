@@ -6,7 +6,7 @@
  * which inline.c reads from others. Writers live in pages that the kernel wipes in a child made
  * by fork: there all of them are zero, so that the next event takes the slow path, which sees it.
  *
- * `busy` and writer_locked tell a signal handler that it has interrupted rtl on this thread.
+ * `busy` and thread_locked tell a signal handler that it has interrupted rtl on this thread.
  */
 #ifndef RTL_CORE_WRITER_H
 #define RTL_CORE_WRITER_H
@@ -37,12 +37,6 @@ struct writer {
 
 /* The calling thread's; never NULL: a thread that has none has a writer without room. */
 extern __thread struct writer *writer_self __attribute__((tls_model("initial-exec")));
-/* > 0 while this thread is where a signal handler must not publish. */
-extern __thread uint32_t writer_locked __attribute__((tls_model("initial-exec")));
-
-/* > 0 while this thread holds what the consumer needs: it must not wait for room. */
-extern __thread uint32_t writer_no_wait __attribute__((tls_model("initial-exec")));
-
 /* Gives the calling thread a writer, without a ring. NULL: out of memory. */
 struct writer *writer_attach(void);
 /* Gives it a ring; false if there is none to be had. */

@@ -16,12 +16,8 @@
  * The record is filled in the place where it stays; between reserve and commit do nothing but
  * fill it (no other rtl call, nothing that can block, no longjmp).
  *
- * A signal handler may publish, and may fork, wherever it has interrupted rtl. A child that returns
- * from such a handler finishes there what was under way, without effect: the event, the stream or
- * the string is the parent's, and counted there. What it publishes and registers afterwards is its
- * own. Only where the handler has interrupted the start of the bus, while that loaded subscribers,
- * does the child's registration return RTL_EBUSY; the next one starts a bus of the child's. (fork
- * itself waits for malloc in the C library: not where a handler has interrupted that.)
+ * A signal handler may publish wherever it has interrupted rtl. There it may fork only for a child
+ * that does not return from the handler: one that ends, or executes a program.
  */
 #ifndef RTL_PUBLISH_H
 #define RTL_PUBLISH_H

@@ -62,7 +62,7 @@ static inline bool rtl_enabled(const struct rtl_stream *stream, uint16_t type)
  *                  &rtl_stream_none stays usable
  * @return 0; RTL_EINVAL: the description is not well-formed (RTL_LOG tells what);
  *         RTL_EEXIST: registered with another layout; RTL_ELIMIT: too many streams;
- *         RTL_ENOMEM; RTL_EBUSY: a signal handler has forked meanwhile, see publish.h
+ *         RTL_ENOMEM
  */
 RTL_API int rtl_stream_register(const struct rtl_stream_info *info, struct rtl_stream **out);
 

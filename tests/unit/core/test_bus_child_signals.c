@@ -9,7 +9,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <ucontext.h>
@@ -30,7 +29,6 @@ static struct rtl_stream *stream;
 /* What runs at the n-th instruction, and how many there were. */
 static void (*interruption)(void);
 static uint64_t step, step_at;
-static bool as_others; /* not where other signals are blocked */
 
 static void on_step(int signo, siginfo_t *info, void *context)
 {
@@ -38,9 +36,6 @@ static void on_step(int signo, siginfo_t *info, void *context)
 
 	(void)signo, (void)info;
 	if (step++ < step_at)
-		return;
-	/* others are blocked: where they would come then */
-	if (as_others && sigismember(&cpu->uc_sigmask, SIGUSR1))
 		return;
 	interruption();
 #if CAN_STEP
@@ -255,212 +250,34 @@ SCENARIO(step_unique_id)
 
 static pid_t child;
 
-static void fork_once(void)
+static void fork_and_end(void)
 {
 	child = fork();
+	if (!child)
+		_exit(0);
 }
 
-/* The child's spool stays, and is not for its brothers to speak of. */
-static void fork_with_own_folder(void)
-{
-	char folder[512];
-
-	fork_once();
-	if (child)
-		return;
-	snprintf(folder, sizeof folder, "%s/%d", getenv("RTL_SPOOL"), (int)getpid());
-	CHECK(!mkdir(folder, 0700) && !setenv("RTL_SPOOL", folder, 1));
-}
-
-/* The child goes on where the handler came: it may finish what was under way, and publish. That
- * holds for the fast path here, and for all others below. */
+/* A handler may fork wherever it has interrupted rtl, for a child that does not come back. */
 SCENARIO(step_fork)
 {
 	static const struct probe_hooks hooks = {.buffered = count_arrived};
 	uint64_t n;
 	int status;
 
-	if (!CAN_STEP || UNDER_ASAN) /* a thousand forks */
+	if (!CAN_STEP || UNDER_ASAN) /* hundreds of forks */
 		_exit(SKIPPED);
 	probe_hooks = &hooks;
 	stream = register_stream("t.main");
-	publish_main();
-	start_stepping(fork_with_own_folder);
-	for (n = 0;; n++) {
+	start_stepping(fork_and_end);
+	for (n = 0;; n += 1 + n / 100) {
 		child = -1;
 		if (!interrupted_at(n, publish_main))
 			break;
-		if (!child) {
-			CHECK(publish_item(stream, RTL_TASK_BEGIN, 2, 0, 0));
-			_exit(0); /* no subscriber: its threads take time */
-		}
 		CHECK(waitpid(child, &status, 0) == child);
 		CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 	}
 	CHECK(n > 20);
 	check_counts();
-}
-
-static struct rtl_stream *inlined;
-static uint64_t number;
-
-static void first_event(void)
-{
-	publish_item(stream, RTL_TASK_END, 0, 0, 0);
-}
-
-static void first_inline_event(void)
-{
-	publish_item(inlined, RTL_TASK_END, 0, 0, 0);
-}
-
-/* The end of a piece of the ring, and of the ring itself, come among these. */
-static void fill_pieces(void)
-{
-	int i;
-
-	for (i = 0; i < 3; i++) {
-		struct rtl_record *record = rtl_reserve(stream, RTL_TASK_END, 8000);
-
-		if (record)
-			rtl_commit(record);
-	}
-}
-
-static void intern_new(void)
-{
-	char text[64];
-	uint64_t id;
-
-	snprintf(text, sizeof text, "text %d %llu", (int)getpid(), (unsigned long long)number++);
-	CHECK(!rtl_string_intern(text, &id) && !strcmp(rtl_string_text(id), text));
-}
-
-static void register_new_point(void)
-{
-	char name[64];
-	const struct rtl_tracepoint_desc desc = {.struct_size = sizeof desc, .name = name};
-	uint64_t uid;
-
-	snprintf(name, sizeof name, "point %d %llu", (int)getpid(), (unsigned long long)number++);
-	CHECK(!rtl_tracepoint_register(&desc, &uid));
-	CHECK(!rtl_tracepoint_set(uid, "key", name));
-}
-
-static void register_new_stream(void)
-{
-	char name[64];
-
-	snprintf(name, sizeof name, "t.new%llu", (unsigned long long)number++);
-	register_stream(name);
-}
-
-static void count_new_cause(void)
-{
-	char cause[32];
-
-	snprintf(cause, sizeof cause, "cause %llu", (unsigned long long)number++);
-	rtl_stream_count_missed(stream, cause, 1);
-}
-
-static void check_child(void)
-{
-	uint32_t i;
-
-	for (i = 0; i < 3; i++) {
-		publish_item(stream, RTL_TASK_END, 2, i, 100);
-		intern_new();
-		register_new_point();
-		count_new_cause();
-	}
-	_exit(0);
-}
-
-static void *fork_within(void *user)
-{
-	void (*const *fn)(void) = user;
-
-	unsetenv("RTL_SUBSCRIBERS"); /* children have a bus without them: it starts faster */
-	interrupted_at(step_at, *fn);
-	if (!child)
-		check_child();
-	return NULL;
-}
-
-static void fork_in_slow_path(void (*fn)(void), uint64_t growth)
-{
-	uint64_t n = 0;
-	int status;
-
-	do {
-		child = -1;
-		step_at = n;
-		step = 0;
-		join_thread(start_thread(fork_within, &fn));
-		n += 1 + n / growth;
-		if (child < 0)
-			break;
-		CHECK(waitpid(child, &status, 0) == child);
-		CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-	} while (n < 100000);
-	CHECK(n > 50 && n < 100000);
-}
-
-static void use_inline(void *user, const struct rtl_event *const *events, size_t count)
-{
-	(void)user, (void)events, (void)count;
-}
-
-static int subscribe_inline(struct probe *p, const struct rtl_stream_info *info)
-{
-	if (strcmp(info->name, "t.inline") != 0)
-		return 0;
-	CHECK(!p->host->subscribe(p->host, info, RTL_TYPE_ANY, RTL_INLINE, use_inline, NULL, NULL));
-	return 1;
-}
-
-/* A handler forks where it has interrupted any slow path, and the child goes on there. Both live,
- * and what the child finishes does not show in the parent. */
-static void fork_in_slow_paths(void (*const *fns)(void), size_t count, uint64_t growth)
-{
-	static const struct probe_hooks hooks = {.stream = subscribe_inline};
-	struct rtl_ledger ledger;
-	size_t i;
-
-	if (!CAN_STEP || UNDER_ASAN) /* thousands of forks */
-		_exit(SKIPPED);
-	probe_hooks = &hooks;
-	as_others = true;
-	stream = register_stream("t.main");
-	inlined = register_stream("t.inline");
-	start_stepping(fork_once);
-	for (i = 0; i < count; i++)
-		fork_in_slow_path(fns[i], growth);
-	flush_all();
-	ledger = ledger_of(stream);
-	CHECK(ledger.published == ledger.delivered + ledger.discarded);
-}
-
-SCENARIO(step_fork_first_events)
-{
-	static void (*const fns[])(void) = {first_event, first_inline_event};
-
-	fork_in_slow_paths(fns, 2, 12);
-}
-
-SCENARIO(step_fork_full_ring)
-{
-	static void (*const fns[])(void) = {fill_pieces};
-
-	fork_in_slow_paths(fns, 1, 12);
-}
-
-SCENARIO(step_fork_registering)
-{
-	static void (*const fns[])(void) = {intern_new, register_new_point, register_new_stream,
-					    count_new_cause};
-
-	fork_in_slow_paths(fns, 4, 4);
 }
 
 /* ---- real signals */

@@ -21,44 +21,9 @@ TEST(test_bus__interrupted_at_each_instruction_small_ring__recorded_or_counted,
 TEST(test_bus__first_event_interrupted__recorded_or_counted, "step_first_event", "", SMALL)
 TEST(test_bus__malloc_interrupted__first_event_recorded, "step_malloc", "", SMALL)
 TEST(test_bus__unique_id_interrupted__unique, "step_unique_id", NULL, NULL)
+TEST(test_bus__publishing_interrupted_by_fork__goes_on, "step_fork", "", SMALL)
 TEST(test_bus__timer_storm__recorded_or_counted, "timer_storm", "", NULL)
 TEST(test_bus__timer_storm_small_rings__recorded_or_counted, "timer_storm", "delivery=both", SMALL)
-
-static void run_forking(const char *scenario)
-{
-	static struct run the_run, *r = &the_run;
-
-	memset(r, 0, sizeof *r);
-	r->scenario = scenario;
-	r->probe = "";
-	r->env[0] = SMALL;
-	run_well(r); /* the children end by _exit and leave their spools */
-	run_clean(r);
-}
-
-static void test_bus__publishing_interrupted_by_fork__both_go_on(void **state)
-{
-	(void)state;
-	run_forking("step_fork");
-}
-
-static void test_bus__first_event_interrupted_by_fork__both_go_on(void **state)
-{
-	(void)state;
-	run_forking("step_fork_first_events");
-}
-
-static void test_bus__end_of_ring_interrupted_by_fork__both_go_on(void **state)
-{
-	(void)state;
-	run_forking("step_fork_full_ring");
-}
-
-static void test_bus__registering_interrupted_by_fork__both_go_on(void **state)
-{
-	(void)state;
-	run_forking("step_fork_registering");
-}
 
 static void test_bus__exit_while_sigterm_is_handled__outputs_complete(void **state)
 {
@@ -88,10 +53,7 @@ int main(void)
 		cmocka_unit_test(test_bus__first_event_interrupted__recorded_or_counted),
 		cmocka_unit_test(test_bus__malloc_interrupted__first_event_recorded),
 		cmocka_unit_test(test_bus__unique_id_interrupted__unique),
-		cmocka_unit_test(test_bus__publishing_interrupted_by_fork__both_go_on),
-		cmocka_unit_test(test_bus__first_event_interrupted_by_fork__both_go_on),
-		cmocka_unit_test(test_bus__end_of_ring_interrupted_by_fork__both_go_on),
-		cmocka_unit_test(test_bus__registering_interrupted_by_fork__both_go_on),
+		cmocka_unit_test(test_bus__publishing_interrupted_by_fork__goes_on),
 		cmocka_unit_test(test_bus__timer_storm__recorded_or_counted),
 		cmocka_unit_test(test_bus__timer_storm_small_rings__recorded_or_counted),
 		cmocka_unit_test(test_bus__exit_while_sigterm_is_handled__outputs_complete),

@@ -44,14 +44,8 @@ void bus_unlock(void)
 	pthread_mutex_unlock(&bus.lock);
 }
 
-bool bus_fork_keep_off(void)
+void bus_note_begin(void)
 {
-	return true;
-}
-
-void bus_fork_let(bool kept_off)
-{
-	(void)kept_off;
 }
 
 void dict_add_string(struct spool *spool, uint64_t id, const char *text, size_t length)

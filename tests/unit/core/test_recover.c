@@ -20,7 +20,7 @@
 #include <rtl/rtl.h>
 
 #include "ring.h"
-#include "session.h"
+#include "session_page.h"
 #include "spool.h"
 
 #define EVENTS 100

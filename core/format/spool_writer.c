@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "spool.h"
+#include "spool_writer.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -10,18 +10,12 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/random.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "blocks.h"
 #include "clock.h"
-#include "dict.h"
-#include "log.h"
-#include "ring.h"
-#include "session.h"
-#include "signals.h"
-#include "spool_writer.h"
 
 /* How often a folder is emptied that does not stay empty. */
 #define REMOVE_TRIES 8
@@ -62,29 +56,6 @@ const char *spool_default_folder(void)
 	return "/tmp";
 }
 
-/* The kernel kills who makes a file larger than that. */
-static bool may_be_as_large(uint64_t size)
-{
-	struct rlimit limit;
-
-	return getrlimit(RLIMIT_FSIZE, &limit) || size <= limit.rlim_cur;
-}
-
-int spool_reserve_blocks(int fd, uint64_t from, uint64_t size)
-{
-	sigset_t old;
-	int err;
-
-	if (!may_be_as_large(from + size))
-		return EFBIG;
-	signals_block(&old);
-	do
-		err = posix_fallocate(fd, (off_t)from, (off_t)size);
-	while (err == EINTR);
-	signals_restore(&old);
-	return err;
-}
-
 int spool_dir(const struct spool *spool)
 {
 	int fd;
@@ -114,7 +85,7 @@ static void *map_file(struct spool *spool, const char *name, size_t reserved, si
 		errno = err;
 		return NULL;
 	}
-	err = may_be_as_large(size) ? spool_reserve_blocks(fd, 0, reserved) : EFBIG;
+	err = blocks_allowed(size) ? blocks_reserve(fd, 0, reserved) : EFBIG;
 	if (!err && ftruncate(fd, (off_t)size))
 		err = errno;
 	if (!err) {
@@ -231,20 +202,17 @@ static struct spool_control *make_control(struct spool *spool, struct spool_cont
 	return NULL;
 }
 
-/* After errno. A collector that has ended has taken the folder away. */
-static int refuse(const char *what, const char *where)
+/* After errno. */
+static int refuse(const char *what, const char *where, char *message, size_t size)
 {
 	int err = errno;
 
-	if (session_has_ended())
-		return RTL_ENOTSUP;
-	log_line(RTL_LEVEL_ERROR, "spool",
-		 "cannot %s %s (%s): nothing will be recorded; name another folder with RTL_SPOOL",
-		 what, where, strerror(err));
+	snprintf(message, size, "cannot %s %s (%s)", what, where, strerror(err));
 	return err == ENOSPC ? RTL_ENOSPC : RTL_EIO;
 }
 
-int spool_open_folder(struct spool *spool, const char *base, struct spool_control *fixed)
+int spool_open_folder(struct spool *spool, const char *base, struct spool_control *fixed,
+		      char *message, size_t size)
 {
 	int err;
 
@@ -253,11 +221,11 @@ int spool_open_folder(struct spool *spool, const char *base, struct spool_contro
 	if (!base || !*base)
 		base = spool_default_folder();
 	if (make_folder(spool, base))
-		return refuse("make a folder in", base);
+		return refuse("make a folder in", base, message, size);
 	spool->control = make_control(spool, fixed);
 	if (spool->control)
 		return 0;
-	err = refuse("write to", spool->path);
+	err = refuse("write to", spool->path, message, size);
 	spool_remove(spool);
 	return err;
 }
@@ -290,12 +258,14 @@ static bool map_dict(struct spool *spool, int fd, size_t bytes)
 	return true;
 }
 
-static bool grow_dict(struct spool *spool, size_t bytes)
+bool spool_grow_dict(struct spool *spool, size_t bytes)
 {
 	size_t want = spool->dict_bytes ? spool->dict_bytes : DICT_STEP;
 	int dir_fd, fd;
 	bool ok;
 
+	if (bytes <= spool->dict_bytes)
+		return true;
 	while (want < bytes)
 		want *= 2;
 	if (want > SPOOL_DICT_MAX)
@@ -306,21 +276,8 @@ static bool grow_dict(struct spool *spool, size_t bytes)
 		close(dir_fd);
 	if (fd < 0)
 		return false;
-	ok = !spool_reserve_blocks(fd, 0, want) && map_dict(spool, fd, want);
+	ok = !blocks_reserve(fd, 0, want) && map_dict(spool, fd, want);
 	close(fd);
-	return ok;
-}
-
-bool spool_grow_dict(struct spool *spool, size_t bytes)
-{
-	sigset_t old;
-	bool ok;
-
-	if (bytes <= spool->dict_bytes)
-		return true;
-	signals_block(&old);
-	ok = grow_dict(spool, bytes);
-	signals_restore(&old);
 	return ok;
 }
 

@@ -2,15 +2,12 @@
 #include "session.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "futex.h"
@@ -22,59 +19,23 @@ static struct session_page *page;
 static char wants[sizeof page->wants]; /* what stood there when it was joined */
 static int32_t collector_pid;          /* likewise */
 
-static int open_page(const char *name)
+/* With a copy of what is wanted. */
+static int map_and_read(const char *name)
 {
-	char path[PATH_MAX + sizeof SESSION_FILE + 1];
-
-	snprintf(path, sizeof path, "%.*s/" SESSION_FILE, PATH_MAX - 1, name);
-	/* no link, and no waiting at a FIFO: somebody else may have made the folder */
-	return open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-}
-
-static int map_page(int fd, struct session_page **out)
-{
-	struct session_page *p;
-	struct {
-		char magic[sizeof p->magic];
-		uint32_t version;
-	} begin;
-	struct stat st;
-
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || (size_t)st.st_size < sizeof *p ||
-	    pread(fd, &begin, sizeof begin, 0) != sizeof begin ||
-	    memcmp(begin.magic, SESSION_MAGIC, sizeof begin.magic) != 0 ||
-	    begin.version != SESSION_VERSION)
-		return RTL_EABI;
-	p = mmap(NULL, sizeof *p, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (p == MAP_FAILED)
-		return RTL_ENOMEM;
-	*out = p;
-	return 0;
-}
-
-/* With a copy of what is wanted, if `text` is not NULL. */
-static int map_and_read(const char *name, struct session_page **out, char *text)
-{
-	int fd = open_page(name), err;
+	int fd = session_open_page(name), err;
 
 	if (fd < 0)
 		return errno == ENOENT || errno == ENOTDIR ? RTL_ENOENT : RTL_EIO;
-	err = map_page(fd, out);
-	if (!err && text &&
-	    (pread(fd, text, sizeof wants, offsetof(struct session_page, wants)) != sizeof wants ||
+	err = session_map_page(fd, &page);
+	if (!err &&
+	    (pread(fd, wants, sizeof wants, offsetof(struct session_page, wants)) != sizeof wants ||
 	     pread(fd, &collector_pid, sizeof collector_pid, offsetof(struct session_page, pid)) !=
 		     sizeof collector_pid)) {
-		munmap(*out, sizeof **out);
-		*out = NULL;
+		session_leave();
 		err = RTL_EABI;
 	}
 	close(fd);
 	return err;
-}
-
-int session_map(const char *name, struct session_page **out)
-{
-	return map_and_read(name, out, NULL);
 }
 
 int session_join(void)
@@ -85,7 +46,7 @@ int session_join(void)
 	if (!name || !*name)
 		return RTL_ENOENT;
 	snprintf(folder, sizeof folder, "%s", name);
-	err = map_and_read(name, &page, wants);
+	err = map_and_read(name);
 	if (err == RTL_ENOENT) { /* a program that outlives `rtl trace`: not its fault */
 		log_line(RTL_LEVEL_INFO, "bus",
 			 "no collector at RTL_COLLECTOR=%s: nothing is recorded", name);
@@ -116,21 +77,6 @@ uint32_t *session_bell(void)
 	return page ? &page->asleep : NULL;
 }
 
-bool session_folder_is_alive(const char *name)
-{
-	int err = errno, fd = open_page(name);
-	bool alive;
-
-	if (fd < 0) {
-		errno = err;
-		return false;
-	}
-	alive = flock(fd, LOCK_SH | LOCK_NB) != 0; /* it holds the lock */
-	close(fd);
-	errno = err;
-	return alive;
-}
-
 bool session_is_alive(void)
 {
 	return page && session_folder_is_alive(folder);
@@ -138,7 +84,7 @@ bool session_is_alive(void)
 
 int session_look_error(void)
 {
-	int fd = page ? open_page(folder) : -1;
+	int fd = page ? session_open_page(folder) : -1;
 
 	if (fd < 0)
 		return page ? errno : ENOENT;
@@ -160,16 +106,6 @@ void session_count_refused(void)
 {
 	if (page)
 		futex_add(&page->refused, 1);
-}
-
-void session_end(const char *name)
-{
-	struct session_page *p;
-
-	if (session_map(name, &p))
-		return;
-	__atomic_store_n(&p->ended, 1, __ATOMIC_RELEASE);
-	munmap(p, sizeof *p);
 }
 
 /* Whether `type` stands in a line's rest: numbers, each behind a blank. */

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* Room on the disk for files that are mapped: a full disk is an error here, and no SIGBUS later. Any
+ * thread. */
+#ifndef RTL_CORE_BLOCKS_H
+#define RTL_CORE_BLOCKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Whether a file may be that large: the kernel kills who makes it larger. */
+bool blocks_allowed(uint64_t size);
+/* Gives a part of a file its blocks; an errno. Without the program's signals, which would interrupt
+ * it again and again. */
+int blocks_reserve(int fd, uint64_t from, uint64_t size);
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The ledger of a process, by stream: what its publishers have counted in the rings and in the
+ * control page, and what the consumer has counted.
+ */
+#include <string.h>
+
+#include "discard.h"
+#include "source.h"
+
+static uint64_t published(const struct source *source, uint32_t number)
+{
+	/* of all rings: there may be some that cannot be read */
+	const struct source_rings rings = source->ops->rings(source);
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < rings.count; i++)
+		if (rings.list[i])
+			sum += __atomic_load_n(&rings.list[i]->published[number], __ATOMIC_RELAXED);
+	return sum;
+}
+
+/* How much of that stream is open, or could not be kept. */
+static uint64_t count_open(const struct source *source, uint32_t stream)
+{
+	const struct source_rings rings = source->ops->rings(source);
+	uint64_t count =
+		__atomic_load_n(&source->control->streams[stream].open_unkept, __ATOMIC_RELAXED);
+
+	for (uint32_t i = 0; i < rings.count; i++) {
+		const struct ring_header *ring = rings.list[i];
+		/* acquire: with the release in rtl_commit */
+		const uint64_t head = ring ? __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE) : 0;
+
+		for (uint32_t k = 0; ring && k < RING_OPEN_MAX; k++)
+			count += ring->open[k].record.stream == stream &&
+				 ring_open_is_kept(&ring->open[k], head);
+	}
+	return count;
+}
+
+static void add_up(void *user, const char *cause, uint64_t count)
+{
+	(void)cause;
+	*(uint64_t *)user += count;
+}
+
+/* Whether what its publishers had under way will not come any more. */
+static bool is_over(const struct source *source)
+{
+	/* Relaxed: each by itself, as the members beside them are the consumer's, who may hold
+	 * another lock. */
+	return __atomic_load_n(&source->over, __ATOMIC_RELAXED) ||
+	       __atomic_load_n(&source->gone, __ATOMIC_RELAXED) ||
+	       (!source->own && !source->files.shared);
+}
+
+static uint64_t under_way(const struct spool_pending *entry)
+{
+	/* acquire: with the releases in rtl/stream.h */
+	const uint64_t ended = __atomic_load_n(&entry->pub.ended, __ATOMIC_ACQUIRE);
+	const uint64_t begun = __atomic_load_n(&entry->pub.begun, __ATOMIC_ACQUIRE);
+
+	return begun > ended ? begun - ended : 0;
+}
+
+static bool is_pending_of(const struct spool_pending *entry, uint32_t number)
+{
+	/* acquire: with the release in pending.c */
+	return __atomic_load_n(&entry->used, __ATOMIC_ACQUIRE) && entry->stream == number;
+}
+
+/* Once for each cause, of which there may be many entries. */
+static void each_pending(const struct source *source, uint32_t number,
+			 void (*fn)(void *user, const char *cause, uint64_t count), void *user)
+{
+	const struct spool_pending *list = source->control->pending;
+	bool done[SPOOL_PENDING_MAX] = {false};
+
+	for (uint32_t i = 0; i < SPOOL_PENDING_MAX; i++) {
+		char cause[sizeof list[i].cause + 1] = "";
+		uint64_t count = 0;
+
+		if (done[i] || !is_pending_of(&list[i], number))
+			continue;
+		for (uint32_t j = i; j < SPOOL_PENDING_MAX; j++) {
+			if (!is_pending_of(&list[j], number) ||
+			    memcmp(list[j].cause, list[i].cause, sizeof list[i].cause) != 0)
+				continue;
+			count += under_way(&list[j]);
+			done[j] = true;
+		}
+		memcpy(cause, list[i].cause, sizeof list[i].cause);
+		if (count)
+			fn(user, cause, count);
+	}
+}
+
+static void each_missed(const struct source *source, uint32_t number,
+			void (*fn)(void *user, const char *cause, uint64_t count), void *user)
+{
+	const struct spool_control *control = source->control;
+	/* acquire: with the release in stream.c: entries below are complete */
+	uint32_t i, n = __atomic_load_n(&control->loss_count, __ATOMIC_ACQUIRE);
+	uint64_t otherwise, open;
+
+	for (i = 0; i < n && i < SPOOL_LOSSES_MAX; i++) {
+		uint64_t count = __atomic_load_n(&control->losses[i].count, __ATOMIC_RELAXED);
+		char cause[sizeof control->losses[i].cause + 1] = "";
+
+		if (control->losses[i].stream != number || !count)
+			continue;
+		memcpy(cause, control->losses[i].cause, sizeof control->losses[i].cause);
+		fn(user, cause, count);
+	}
+	otherwise = __atomic_load_n(&control->streams[number].missed_otherwise, __ATOMIC_RELAXED);
+	if (otherwise)
+		fn(user, "other causes", otherwise);
+	if (!is_over(source))
+		return;
+	each_pending(source, number, fn, user);
+	if ((open = count_open(source, number)))
+		fn(user, "open when the process ended, and not recorded", open);
+}
+
+static void each_discarded(const struct source *source, uint32_t number,
+			   void (*fn)(void *user, const char *cause, uint64_t count), void *user)
+{
+	const struct spool_stream *slot = &source->control->streams[number];
+	uint32_t i;
+
+	for (i = 0; i < SPOOL_DISCARD_CAUSES; i++) {
+		uint64_t count = __atomic_load_n(&slot->discarded[i], __ATOMIC_RELAXED);
+		const char *cause = discard_text(i);
+
+		if (count)
+			fn(user, cause ? cause : "of a newer version's cause", count);
+	}
+}
+
+static void each_rotated(const struct source *source, uint32_t number,
+			 void (*fn)(void *user, const char *cause, uint64_t count), void *user)
+{
+	if (source->control->streams[number].rotated)
+		fn(user, "no room in the recording", source->control->streams[number].rotated);
+}
+
+void source_ledger(const struct source *source, uint32_t number, struct rtl_ledger *ledger)
+{
+	uint64_t discarded = 0, missed = 0, known;
+
+	if (source->finals || source->ended) {
+		*ledger = source->finals ? source->finals[number] : source->last[number];
+		return;
+	}
+	each_discarded(source, number, add_up, &discarded);
+	each_missed(source, number, add_up, &missed);
+	ledger->discarded = discarded + source->control->streams[number].rotated;
+	ledger->missed = missed;
+	ledger->delivered = __atomic_load_n(&source->delivered[number], __ATOMIC_RELAXED);
+	ledger->abandoned = __atomic_load_n(&source->abandoned[number], __ATOMIC_RELAXED);
+	/* read last: what was delivered above had been published before; in a damaged spool
+	 * the count may be less */
+	ledger->published = published(source, number) + discarded;
+	known = ledger->delivered + ledger->discarded + ledger->abandoned;
+	if (ledger->published < known)
+		ledger->published = known;
+}
+
+void source_losses(const struct source *source, uint32_t number,
+		   void (*fn)(void *user, const char *cause, uint64_t count), void *user)
+{
+	const struct source_loss *loss;
+
+	for (loss = source->losses; loss; loss = loss->next)
+		if (loss->stream == number)
+			fn(user, loss->cause, loss->count);
+	if (source->finals)
+		return;
+	each_discarded(source, number, fn, user);
+	each_rotated(source, number, fn, user);
+	each_missed(source, number, fn, user);
+}

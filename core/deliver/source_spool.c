@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/* Processes whose spool is mapped: other ones, alive or dead. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "folder.h"
+#include "guard.h"
+#include "log.h"
+#include "source.h"
+#include "spool_writer.h"
+
+/* ---- the backend */
+
+static int refresh(struct source *source)
+{
+	const struct rtl_process *said = &source->catalog.process;
+	uint64_t length;
+	int err;
+
+	length = spool_files_read_dict(&source->files);
+	err = catalog_read(&source->catalog, source->files.dict, length);
+	if (!err && source->files.dict_short)
+		err = RTL_EFORMAT;
+	if (!source->process && said->program) {
+		source->remote = (struct rtl_process){
+			.struct_size = sizeof source->remote,
+			.number = source->remote.number, /* the host's */
+			.pid = source->control->pid,
+			.parent_pid = source->control->parent_pid,
+			.start_ns = source->control->start_ns,
+			.program = said->program,
+			.command = said->command,
+			.host_name = said->host_name,
+			.spool_id = source->control->spool_id,
+		};
+		source->process = &source->remote;
+	}
+	return err;
+}
+
+static uint32_t stream_count(const struct source *source)
+{
+	return source->catalog.stream_count;
+}
+
+static const struct rtl_stream_info *stream(const struct source *source, uint32_t number)
+{
+	return source->catalog.streams[number];
+}
+
+static void find_rings(struct source *source)
+{
+	spool_files_map_rings(&source->files);
+}
+
+static struct source_rings rings(const struct source *source)
+{
+	return (struct source_rings){source->files.rings, source->files.ring_bytes,
+				     source->files.ring_count};
+}
+
+static void prepare(const struct source *source, uint32_t ring, uint64_t bytes)
+{
+	const struct reader_ring *r = &source->reader.list[ring];
+	const struct ring_place place = {r->ring, ring,
+					 r->usable < r->capacity ? r->usable : r->capacity};
+
+	if (source->files.shared)
+		ring_prepare(&place, source->files.dir_fd, bytes);
+}
+
+static bool has_ended(const struct source *source)
+{
+	/* acquire: with the release at the end of the process's bus */
+	return __atomic_load_n(&source->control->finished, __ATOMIC_ACQUIRE) ||
+	       !source->files.shared ||
+	       folder_process_is_gone(source->files.dir_fd, source->control->pid);
+}
+
+static const char *string(const struct source *source, uint64_t id)
+{
+	return catalog_string(&source->catalog, id);
+}
+
+static bool tracepoint(const struct source *source, uint64_t uid, struct rtl_tracepoint *out,
+		       struct rtl_metadata **metadata, uint32_t *room)
+{
+	return catalog_tracepoint(&source->catalog, uid, out, metadata, room);
+}
+
+static void unmap(struct source *source)
+{
+	if (source->control)
+		spool_files_close(&source->files);
+	source->control = NULL;
+}
+
+static void unmap_recording(struct source *source)
+{
+	source_recording_unmap(source);
+	unmap(source);
+}
+
+#define OF_SPOOLS                                                                                  \
+	.refresh = refresh, .stream_count = stream_count, .stream = stream, .rings = rings,        \
+	.has_ended = has_ended, .string = string, .tracepoint = tracepoint
+
+static const struct source_ops spool_ops = {
+	OF_SPOOLS, .find_rings = find_rings, .prepare = prepare, .unmap = unmap};
+static const struct source_ops recording_ops = {OF_SPOOLS,
+						.find_rings = source_recording_find_rings,
+						.settle = source_recording_settle,
+						.unmap = unmap_recording};
+
+/* ---- its begin */
+
+static bool is_this_boot(const struct source *source)
+{
+	uint8_t id[sizeof source->control->boot_id];
+
+	spool_boot_id(id);
+	return !memcmp(id, source->control->boot_id, sizeof id);
+}
+
+/* The last consumer has died while it gave room back: the rest of that. */
+static void finish_release(struct source *source)
+{
+	struct spool_control *control = source->control;
+	uint32_t i;
+
+	if (__atomic_load_n(&control->releasing, __ATOMIC_ACQUIRE) != 1)
+		return;
+	spool_files_map_rings(&source->files);
+	for (i = 0; i < source->files.ring_count; i++) {
+		struct ring_header *ring = source->files.rings[i];
+
+		if (ring && ring->release_to - ring->tail <= ring->head - ring->tail)
+			ring->tail = ring->release_to;
+	}
+	for (i = 0; i < SPOOL_STREAMS_MAX; i++)
+		if (control->streams[i].delivered < control->streams[i].delivered_next)
+			control->streams[i].delivered = control->streams[i].delivered_next;
+	/* release: after all of it; done twice, it is the same */
+	__atomic_store_n(&control->releasing, 0, __ATOMIC_RELEASE);
+}
+
+int source_init_spool(struct source *source, const char *path, bool shared, const char **why)
+{
+	int err;
+
+	memset(source, 0, sizeof *source);
+	source->path = strdup(path);
+	if (!source->path)
+		return RTL_ENOMEM;
+	err = spool_files_open(&source->files, path, shared, why);
+	if (err) {
+		free(source->path);
+		return err;
+	}
+	source->control = source->files.control;
+	source->start_ns = source->control->start_ns;
+	source->died_ns = source->control->died_ns;
+	source->died_realtime_ns = source->control->died_realtime_ns;
+	source->cut_off = source->control->cut_off != 0;
+	source->ops = source->control->segment_count ? &recording_ops : &spool_ops;
+	finish_release(source);
+	source->found_gone =
+		!shared || folder_process_is_gone(source->files.dir_fd, source->control->pid);
+	source_start_reader(source);
+	/* what was recorded is read by its own clock, unless it can be continued from here */
+	source->reader.frozen =
+		source->reader.clock.count > 1 && (!shared || !is_this_boot(source));
+	return 0;
+}
+
+void source_take_note(struct source *source)
+{
+	spool_files_map_rings(&source->files);
+	reader_add_rings(&source->reader, source->files.rings, source->files.ring_bytes,
+			 source->files.ring_count);
+}
+
+/* ---- its end */
+
+struct keep {
+	struct source *source;
+	uint32_t stream;
+};
+
+static void keep_loss(void *user, const char *cause, uint64_t count)
+{
+	const struct keep *keep = user;
+	struct source_loss *loss = calloc(1, sizeof *loss);
+
+	if (!loss)
+		return;
+	loss->stream = keep->stream;
+	loss->count = count;
+	snprintf(loss->cause, sizeof loss->cause, "%s", cause);
+	loss->next = keep->source->losses;
+	keep->source->losses = loss;
+}
+
+/* Which of its rings could not be read to the end; returns how many. */
+static uint32_t damaged_rings(const struct source *source, uint32_t *first)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < source->reader.count; i++) {
+		const struct reader_ring *r = &source->reader.list[i];
+
+		/* of a recording there is `ring-N` as well */
+		if ((!source->files.rings[i] || !r->ring || r->skipped || r->hit ||
+		     guard_was_hit(r->ring) || guard_was_hit(r->previous)) &&
+		    !n++)
+			*first = i;
+	}
+	return n + source->files.segments_lost;
+}
+
+/* Says what could not be read. Returns whether its files are worth keeping for somebody who can. */
+static bool say_damage(const struct source *source, bool remove)
+{
+	uint32_t first = 0, rings = damaged_rings(source, &first);
+	bool control = source->control && guard_was_hit(source->control);
+	bool keep = control || source->damaged || rings;
+	char part[80];
+
+	if (!keep && !source->malformed)
+		return false;
+	if (control)
+		snprintf(part, sizeof part, "control");
+	else if (source->damaged)
+		snprintf(part, sizeof part, "dict");
+	else if (rings)
+		snprintf(part, sizeof part, rings > 1 ? "ring-%u and %u more" : "ring-%u", first,
+			 rings - 1);
+	else
+		snprintf(part, sizeof part, "%llu events are not as their streams describe them",
+			 (unsigned long long)source->malformed);
+	log_line(RTL_LEVEL_WARNING, "spool",
+		 "%s is damaged (%s): what could not be read is counted as abandoned%s",
+		 source->path, part, keep && remove ? ", and the files stay" : "");
+	return keep;
+}
+
+void source_close(struct source *source, bool remove)
+{
+	struct rtl_ledger *finals = calloc(source->stream_count + 1u, sizeof *finals);
+	uint32_t i;
+
+	for (i = 0; finals && i < source->stream_count; i++) {
+		struct keep keep = {source, i};
+
+		finals[i].struct_size = sizeof finals[i];
+		source_ledger(source, i, &finals[i]);
+		source_losses(source, i, keep_loss, &keep);
+	}
+	if (!finals)
+		return; /* it just stays open */
+	source->finals = finals;
+	if (!say_damage(source, remove) && remove)
+		spool_remove_folder(source->path);
+	source->ops->unmap(source);
+	reader_fini(&source->reader);
+}

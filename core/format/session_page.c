@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+#include "session_page.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int session_open_page(const char *name)
+{
+	char path[PATH_MAX + sizeof SESSION_FILE + 1];
+
+	snprintf(path, sizeof path, "%.*s/" SESSION_FILE, PATH_MAX - 1, name);
+	/* no link, and no waiting at a FIFO: somebody else may have made the folder */
+	return open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+}
+
+int session_map_page(int fd, struct session_page **out)
+{
+	struct session_page *p;
+	struct {
+		char magic[sizeof p->magic];
+		uint32_t version;
+	} begin;
+	struct stat st;
+
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || (size_t)st.st_size < sizeof *p ||
+	    pread(fd, &begin, sizeof begin, 0) != sizeof begin ||
+	    memcmp(begin.magic, SESSION_MAGIC, sizeof begin.magic) != 0 ||
+	    begin.version != SESSION_VERSION)
+		return RTL_EABI;
+	p = mmap(NULL, sizeof *p, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (p == MAP_FAILED)
+		return RTL_ENOMEM;
+	*out = p;
+	return 0;
+}
+
+int session_map(const char *name, struct session_page **out)
+{
+	int fd = session_open_page(name), err;
+
+	if (fd < 0)
+		return errno == ENOENT || errno == ENOTDIR ? RTL_ENOENT : RTL_EIO;
+	err = session_map_page(fd, out);
+	close(fd);
+	return err;
+}
+
+bool session_folder_is_alive(const char *name)
+{
+	int err = errno, fd = session_open_page(name);
+	bool alive;
+
+	if (fd < 0) {
+		errno = err;
+		return false;
+	}
+	alive = flock(fd, LOCK_SH | LOCK_NB) != 0; /* it holds the lock */
+	close(fd);
+	errno = err;
+	return alive;
+}
+
+void session_end(const char *name)
+{
+	struct session_page *p;
+
+	if (session_map(name, &p))
+		return;
+	__atomic_store_n(&p->ended, 1, __ATOMIC_RELEASE);
+	munmap(p, sizeof *p);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A collector's folder. The collector makes it, names it in RTL_COLLECTOR, and drains the spools that
+ * processes make in it. Beside the spools it holds one file, `session`: the collector has it locked
+ * (flock) as long as it lives, and all map it. Anybody may cut it off: programs look at it by system
+ * calls alone (futex.h), the collector guards its mapping (guard.h).
+ *
+ * Threads: any.
+ */
+#ifndef RTL_CORE_SESSION_PAGE_H
+#define RTL_CORE_SESSION_PAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rtl/types.h>
+
+#define SESSION_MAGIC   "RTLSESSN"
+#define SESSION_VERSION 2u
+#define SESSION_PREFIX  "rtl-" /* of the folders' names */
+#define SESSION_FILE    "session"
+
+struct session_page {
+	char magic[8];
+	uint32_t version;
+	uint32_t asleep; /* the collector's bell, as spool_control.asleep */
+	/* When the collector was last at work, for who finds it dead: CLOCK_BOOTTIME, and the time
+	 * of day. */
+	uint64_t seen_ns;
+	uint64_t seen_realtime_ns;
+	/*
+	 * What is wanted, for processes that begin: lines "STREAM TYPE TYPE...", ended by a NUL.
+	 * Streams that are not named are wanted as a whole until the collector has met them.
+	 * Written before any process is started.
+	 */
+	char wants[65536 - 48];
+	uint32_t refused; /* processes that could make no spool here; relaxed, read at the end */
+	uint32_t ended;   /* 1: the collector has ended in order; release by it, acquire by all */
+	uint32_t paused;  /* 1: nothing is wanted for now; written by rtl_collector_set_paused */
+	int32_t pid;      /* of the collector */
+};
+
+/* Maps the page of a collector's folder. RTL_ENOENT, RTL_EABI (not one, or of another version),
+ * RTL_EIO, RTL_ENOMEM. */
+int session_map(const char *folder, struct session_page **out);
+/* The file, opened for reading and writing; -1 with errno. */
+int session_open_page(const char *folder);
+/* Maps the page in it; errors as session_map's. */
+int session_map_page(int fd, struct session_page **out);
+/* Whether the collector of a folder lives. */
+bool session_folder_is_alive(const char *folder);
+
+/* Says in a folder, which is then removed, that the collector has ended in order. */
+void session_end(const char *folder);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* Descriptions of streams, and what is wanted of a stream. Any thread. */
+#ifndef RTL_CORE_STREAM_INFO_H
+#define RTL_CORE_STREAM_INFO_H
+
+#include <stdbool.h>
+
+#include "spool.h"
+
+/* What is wanted of a stream: enum spool_wanted, by the low byte of the type, as in rtl_stream. */
+struct stream_wants {
+	uint8_t bits[256];
+};
+
+/* Makes what is wanted of the types described what `wants` says, in the bits of `mask`; what is
+ * wanted already and stays so is wanted all the time. The stream may be that of another process. */
+void stream_want(struct rtl_stream *stream, const struct rtl_stream_info *info,
+		 const struct stream_wants *wants, uint8_t mask);
+/* The same: all types are to be recorded. */
+void stream_want_all(struct rtl_stream *stream, const struct rtl_stream_info *info);
+/* Whether events of two descriptions can be read by either. */
+bool stream_same_layout(const struct rtl_stream_info *a, const struct rtl_stream_info *b);
+/* Copies a description with all that it points to; NULL: out of memory. Freed with free(). */
+struct rtl_stream_info *stream_info_copy(const struct rtl_stream_info *info);
+/* Whether a description is well-formed; *why gets a text if not. */
+bool stream_info_valid(const struct rtl_stream_info *info, const char **why);
+
+#endif

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+#include "consumer.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+
+#include "bus.h"
+#include "clock.h"
+#include "deadline.h"
+#include "finish.h"
+#include "futex.h"
+#include "host.h"
+#include "inline.h"
+#include "last_thread.h"
+#include "log.h"
+#include "open.h"
+#include "termination.h"
+#include "thread.h"
+#include "writer.h"
+
+/* Longest time that an event waits for the consumer to look. */
+#define NAP_MS 20u
+/* Passes over what is published when publishing has been stopped. */
+#define LAST_PASSES 1000
+
+static struct {
+	pthread_t thread;
+	uint32_t stop;      /* release by consumer_end, acquire by the thread */
+	uint64_t requested; /* flushes asked for; under mutex, as the rest */
+	uint64_t done;
+	pthread_mutex_t mutex;
+	pthread_cond_t cond;
+} consumer = {.mutex = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER};
+
+static void answer_flushes(uint64_t upto)
+{
+	pthread_mutex_lock(&consumer.mutex);
+	consumer.done = upto;
+	pthread_cond_broadcast(&consumer.cond);
+	pthread_mutex_unlock(&consumer.mutex);
+}
+
+static uint64_t flushes_requested(void)
+{
+	uint64_t n;
+
+	pthread_mutex_lock(&consumer.mutex);
+	n = consumer.requested;
+	pthread_mutex_unlock(&consumer.mutex);
+	return n;
+}
+
+static void nap(void)
+{
+	uint32_t *asleep = &bus.spool.control->asleep;
+
+	__atomic_exchange_n(asleep, 1, __ATOMIC_SEQ_CST); /* pairs with bus_ring_bell */
+	if (!host_pass(bus.host))
+		futex_wait(asleep, 1, NAP_MS);
+	__atomic_store_n(asleep, 0, __ATOMIC_RELAXED);
+}
+
+static void *consume(void *unused)
+{
+	uint64_t request = 0;
+
+	(void)unused;
+	bus_own_thread = true;
+	/* acquire: with the release in consumer_end */
+	while (!__atomic_load_n(&consumer.stop, __ATOMIC_ACQUIRE) && !termination_requested()) {
+		/* one pass delivers all that was published before the request, however much
+		 * others publish on */
+		bool more, done;
+
+		if (!host_is_interrupted(bus.host))
+			request = flushes_requested();
+		more = host_pass(bus.host);
+		done = !host_is_interrupted(bus.host) && request != consumer.done;
+		host_flush(bus.host, done);
+		if (done)
+			answer_flushes(request);
+		if (!more) {
+			nap();
+			last_thread_look();
+		}
+	}
+	if (termination_requested())
+		finish_call();   /* no exit follows that would do it */
+	host_drain(bus.host, 1); /* all that was published before the end */
+	bus_stop_publishing();
+	open_hand_in();
+	/* what was under way, and what subscribers published about that: but not without end */
+	host_drain(bus.host, LAST_PASSES);
+	host_flush(bus.host, true);
+	host_finish(bus.host);
+	answer_flushes(UINT64_MAX);
+	if (termination_requested())
+		spool_remove_files(&bus.spool);
+	termination_done();
+	return NULL;
+}
+
+int consumer_start(void)
+{
+	sigset_t all, old;
+	int err;
+
+	consumer.stop = 0;
+	__atomic_store_n(&bus.consumer_runs, true, __ATOMIC_RELAXED);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old); /* the program's signals are not ours */
+	err = pthread_create(&consumer.thread, NULL, consume, NULL);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (err) {
+		__atomic_store_n(&bus.consumer_runs, false, __ATOMIC_RELAXED);
+		log_line(RTL_LEVEL_ERROR, "bus",
+			 "no thread for the subscribers (%s): nothing "
+			 "will be recorded",
+			 strerror(err));
+		return RTL_ELIMIT;
+	}
+	pthread_setname_np(consumer.thread, "rtl-bus");
+	return 0;
+}
+
+int rtl_flush(uint32_t timeout_ms)
+{
+	struct timespec until;
+	uint64_t mine;
+	int err = 0, state;
+
+	if (bus_own_thread || thread_no_wait || (writer_self->in_use && writer_self->inline_depth))
+		return RTL_EBUSY;
+	if (!__atomic_load_n(&bus.consumer_runs, __ATOMIC_RELAXED) || !bus_here())
+		return 0;
+	until = deadline_in(CLOCK_MONOTONIC, timeout_ms);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	pthread_mutex_lock(&consumer.mutex);
+	mine = ++consumer.requested;
+	bus_ring_bell();
+	while (consumer.done < mine && !err)
+		err = pthread_cond_clockwait(&consumer.cond, &consumer.mutex, CLOCK_MONOTONIC,
+					     &until);
+	pthread_mutex_unlock(&consumer.mutex);
+	pthread_setcancelstate(state, NULL);
+	return err ? RTL_EBUSY : 0;
+}
+
+/* Waits for the thread as long as it gets ahead, and exit_timeout_ms longer. */
+static bool join(void)
+{
+	uint64_t progress = host_progress(bus.host), now, since = clock_ns();
+	struct timespec until;
+
+	for (;;) {
+		until = deadline_in(CLOCK_REALTIME, 1000);
+		if (!pthread_timedjoin_np(consumer.thread, NULL, &until))
+			return true;
+		now = host_progress(bus.host);
+		if (now != progress) {
+			progress = now;
+			since = clock_ns();
+		} else if (clock_ns() - since > (uint64_t)bus.settings.exit_timeout_ms * 1000000u) {
+			return false;
+		}
+	}
+}
+
+bool consumer_end(void)
+{
+	inline_leave();
+	/* release: with the acquire in consume */
+	__atomic_store_n(&consumer.stop, 1, __ATOMIC_RELEASE);
+	bus_ring_bell();
+	if (!join())
+		return false;
+	__atomic_store_n(&bus.consumer_runs, false, __ATOMIC_RELAXED);
+	return true;
+}
+
+void consumer_forget(void)
+{
+	bus.consumer_runs = false;
+	consumer.requested = consumer.done = 0;
+	pthread_mutex_init(&consumer.mutex, NULL);
+	pthread_cond_init(&consumer.cond, NULL);
+}
