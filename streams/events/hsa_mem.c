@@ -7,7 +7,7 @@
 #include "events.h"
 
 /* The layout is part of what subscribers are compiled with. */
-_Static_assert(sizeof(struct rtl_hsa_mem) == 88, "rtl_hsa_mem");
+_Static_assert(sizeof(struct rtl_hsa_mem) == 96, "rtl_hsa_mem");
 _Static_assert(offsetof(struct rtl_hsa_mem, begin_ns) == 0, "rtl_hsa_mem");
 _Static_assert(offsetof(struct rtl_hsa_mem, end_ns) == 8, "rtl_hsa_mem");
 _Static_assert(offsetof(struct rtl_hsa_mem, address) == 16, "rtl_hsa_mem");
@@ -21,6 +21,7 @@ _Static_assert(offsetof(struct rtl_hsa_mem, node) == 72, "rtl_hsa_mem");
 _Static_assert(offsetof(struct rtl_hsa_mem, kind) == 76, "rtl_hsa_mem");
 _Static_assert(offsetof(struct rtl_hsa_mem, flags) == 80, "rtl_hsa_mem");
 _Static_assert(offsetof(struct rtl_hsa_mem, reserved) == 84, "rtl_hsa_mem");
+_Static_assert(offsetof(struct rtl_hsa_mem, allocated_ns) == 88, "rtl_hsa_mem");
 
 static const struct rtl_field rtl_hsa_mem_fields[] = {
 	RTL_FIELD(struct rtl_hsa_mem, begin_ns, RTL_KIND_TIME, "ns", "when the function was called; 0 in a begin"),
@@ -35,6 +36,7 @@ static const struct rtl_field rtl_hsa_mem_fields[] = {
 	RTL_FIELD(struct rtl_hsa_mem, node, RTL_KIND_UINT, "", "KFD node id of the pool's agent"),
 	RTL_FIELD(struct rtl_hsa_mem, kind, RTL_KIND_UINT, "", "what was allocated: 1 region, 2 pool, 3 handle, 4 addresses, 5 locked, 6 attached"),
 	RTL_FIELD(struct rtl_hsa_mem, flags, RTL_KIND_UINT, "", "bits: 1 on gpu, 2 unknown, 4 failed"),
+	RTL_FIELD(struct rtl_hsa_mem, allocated_ns, RTL_KIND_TIME, "ns", "of a release: when the call that allocated it began; 0: not known; since 1.1"),
 };
 
 static const struct rtl_type_info memory_stream_types[] = {

@@ -675,10 +675,11 @@ static inline void table_add_rtl_copy(struct rows *rows, const struct process *p
 	" node INTEGER NOT NULL," \
 	" kind INTEGER NOT NULL," \
 	" flags INTEGER NOT NULL," \
+	" allocated_ns INTEGER," \
 	" instance INTEGER NOT NULL," \
 	" correlation INTEGER NOT NULL" \
 	");"
-static const struct table table_rtl_mem = {"rtl_mem", 18};
+static const struct table table_rtl_mem = {"rtl_mem", 19};
 
 /* A row of rtl_mem, of an event of that process. */
 static inline void table_add_rtl_mem(struct rows *rows, const struct sub *sub, const struct process *process,
@@ -703,8 +704,12 @@ static inline void table_add_rtl_mem(struct rows *rows, const struct sub *sub, c
 	cell_int(&cell[13], (int64_t)(p->node));
 	cell_int(&cell[14], (int64_t)(p->kind));
 	cell_int(&cell[15], (int64_t)(p->flags));
-	cell_int(&cell[16], (int64_t)(event->instance));
-	cell_int(&cell[17], (int64_t)(event->correlation));
+	if (p->allocated_ns)
+		cell_int(&cell[16], (int64_t)(p->allocated_ns));
+	else
+		cell_null(&cell[16]);
+	cell_int(&cell[17], (int64_t)(event->instance));
+	cell_int(&cell[18], (int64_t)(event->correlation));
 }
 
 #endif

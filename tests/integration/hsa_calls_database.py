@@ -57,6 +57,12 @@ def check_memory(db):
                           " ORDER BY id DESC LIMIT 1", (node,)).fetchone()[0]
         if last != total:
             sys.exit("in use on node %d: %d, the sum is %d" % (node, last, total))
+    releases = db.execute("SELECT count(*), sum(EXISTS (SELECT 1 FROM rtl_mem AS a WHERE NOT a.is_release"
+                         " AND NOT a.flags & 6 AND a.address = r.address AND a.bytes = r.bytes"
+                         " AND a.begin_ns = r.allocated_ns)) FROM rtl_mem AS r"
+                         " WHERE r.is_release AND NOT r.flags & 6").fetchone()
+    if not releases[0] or releases[0] != releases[1]:
+        sys.exit("releases, and those whose allocation is where they say: %d, %d" % releases)
 
 
 if __name__ == "__main__":

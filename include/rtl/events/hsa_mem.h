@@ -17,7 +17,7 @@ extern "C" {
 
 #define RTL_STREAM_HSA_MEM "rtl.hsa.mem"
 #define RTL_STREAM_HSA_MEM_VERSION 1
-#define RTL_STREAM_HSA_MEM_VERSION_MINOR 0
+#define RTL_STREAM_HSA_MEM_VERSION_MINOR 1
 
 /** rtl_hsa_mem.kind: what was allocated. */
 enum rtl_hsa_mem_kind {
@@ -59,6 +59,8 @@ struct rtl_hsa_mem {
 	uint32_t kind; /**< what was allocated: enum rtl_hsa_mem_kind */
 	uint32_t flags; /**< bits: enum rtl_hsa_mem_flags */
 	uint32_t reserved;
+	/** of a release: when the call that allocated it began; 0: not known; since 1.1 */
+	uint64_t allocated_ns;
 };
 
 #ifdef __cplusplus

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Entries at most, 64 MiB. */
+/* Entries at most, 80 MiB. */
 #define MEMORY_TABLE_MOST (1u << 20)
 
 struct memory_entry {
@@ -20,6 +20,7 @@ struct memory_entry {
 	uint64_t pool;
 	uint32_t place;   /* the caller's */
 	uint32_t holders; /* releases until it is gone */
+	uint64_t allocated_ns;
 };
 
 /* All zero is an empty table. */

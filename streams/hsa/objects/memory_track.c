@@ -158,6 +158,7 @@ static void count_in(struct memory_operation *op, uint64_t address)
 
 	op->mem.address = address;
 	op->entry.key = key_of(op->mem.kind, address);
+	op->entry.allocated_ns = rtl_ticks_to_ns(op->begin_ticks);
 	pthread_mutex_lock(&memory.lock);
 	missed = add(&op->entry, op->mem.kind);
 	op->mem.in_use_bytes = *total(op->entry.place);
@@ -200,6 +201,7 @@ struct memory_operation memory_release(enum memory_function function, uint32_t k
 	op.mem.kind = kind;
 	op.mem.address = address;
 	op.mem.bytes = op.entry.bytes;
+	op.mem.allocated_ns = op.entry.allocated_ns;
 	op.mem.flags = op.remembered ? 0 : RTL_HSA_MEM_UNKNOWN;
 	fill_place(&op);
 	begin(&op);
