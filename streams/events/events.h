@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* clang-format off */
 /* Made by streams/events/generate.py from the descriptions beside it. Not to be edited. */
 /* What the streams of this library say of themselves. Constant. */
 #ifndef STREAMS_EVENTS_H

@@ -216,16 +216,20 @@ def comment(text, indent="", doxygen=True):
     return "\n".join(out) + "\n"
 
 
+def member_text(member, doc):
+    """A member of an enum or struct, its doc beside it or, where that is too long, above."""
+    beside = f"\t{member} /**< {doc} */"
+    if not doc:
+        return f"\t{member}\n"
+    if len(beside) + 7 <= 100:
+        return beside + "\n"
+    return comment(doc, "\t") + f"\t{member}\n"
+
+
 def enum_text(enum):
     out = comment(enum["doc"]) + f"enum {enum['name']} {{\n"
     for value in enum["values"]:
-        member, doc = f"\t{enum['prefix']}{value['name']} = {value['value']},", value.get("doc")
-        beside = f"{member} /**< {doc} */"
-        if doc and len(beside) + 7 <= 100:
-            member = beside
-        elif doc:
-            out += comment(doc, "\t")
-        out += member + "\n"
+        out += member_text(f"{enum['prefix']}{value['name']} = {value['value']},", value.get("doc"))
     return out + "};\n"
 
 
@@ -240,13 +244,7 @@ def struct_text(payload):
             doc += f": enum {enum}"
         if field.raw.get("more"):
             doc += ". " + field.raw["more"].strip()
-        member = f"\t{field.ctype} {field.name};"
-        beside = f"{member} /**< {doc} */"
-        if doc and len(beside) + 7 <= 100:
-            member = beside
-        elif doc:
-            out += comment(doc, "\t")
-        out += member + "\n"
+        out += member_text(f"{field.ctype} {field.name};", doc)
     return out + "};\n"
 
 
@@ -328,7 +326,7 @@ def source(description):
 
 
 def declarations(descriptions):
-    out = "/* SPDX-License-Identifier: MIT */\n"
+    out = "/* SPDX-License-Identifier: MIT */\n/* clang-format off */\n"
     out += note("the descriptions beside it")
     out += comment("What the streams of this library say of themselves. Constant.", doxygen=False)
     out += "#ifndef STREAMS_EVENTS_H\n#define STREAMS_EVENTS_H\n\n#include <rtl/types.h>\n\n"
@@ -343,7 +341,7 @@ def declarations(descriptions):
 
 
 def umbrella(descriptions):
-    out = "/* SPDX-License-Identifier: MIT */\n"
+    out = "/* SPDX-License-Identifier: MIT */\n/* clang-format off */\n"
     out += note("the descriptions beside it")
     out += comment("""@file events.h
 
