@@ -23,9 +23,9 @@ const char *stream_kind_name(uint16_t kind)
 
 uint16_t stream_kind_by_name(const char *name)
 {
-	for (uint16_t kind = 0; kind < KINDS; kind++) {
+	for (size_t kind = 0; kind < KINDS; kind++) {
 		if (kind_names[kind] && !strcmp(kind_names[kind], name))
-			return kind;
+			return (uint16_t)kind;
 	}
 	return 0;
 }

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stream.h"
 #include "fuzz.h"
+#include "stream.h"
 #include "touch.h"
 
 #define TYPES_MOST  6u

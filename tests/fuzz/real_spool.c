@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <rtl/describe.h>
 #include <rtl/collector.h>
+#include <rtl/describe.h>
 #include <rtl/publish.h>
 #include <rtl/tracepoint.h>
 

@@ -10,10 +10,10 @@
 #include <rtl/collector.h>
 
 #include "dict.h"
-#include "spool.h"
 #include "image.h"
 #include "real_spool.h"
 #include "scratch.h"
+#include "spool.h"
 
 static const char *folder;
 

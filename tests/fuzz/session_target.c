@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "log.h"
-#include "session.h"
 #include "fuzz.h"
+#include "log.h"
 #include "scratch.h"
+#include "session.h"
 
 static struct session_page page;
 

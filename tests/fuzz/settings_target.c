@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "settings.h"
 #include "fuzz.h"
 #include "scratch.h"
+#include "settings.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -15,11 +15,11 @@
 #include <rtl/collector.h>
 
 #include "dict.h"
-#include "ring.h"
-#include "spool.h"
 #include "fuzz.h"
 #include "image.h"
+#include "ring.h"
 #include "scratch.h"
+#include "spool.h"
 
 static char spool[256], recorded[256];
 static int dir_fd = -1;

@@ -71,10 +71,12 @@ rtl_cli_tests(faults faults.py Vanished Crash DeadCollector Stalled Plugins)
 rtl_cli_tests(faults faults_killed.py Killed Leftovers EndsInOrder)
 rtl_cli_tests(faults faults_disk.py FullDisk ReadOnly Lines)
 # scripts/test itself: scripts.py.
-add_test(NAME scripts.test
-  COMMAND Python3::Interpreter -B ${CMAKE_CURRENT_LIST_DIR}/scripts.py -v)
-set_tests_properties(scripts.test PROPERTIES LABELS unit TIMEOUT 600
-  ENVIRONMENT "RTL_TEST_SCRIPTS=${PROJECT_SOURCE_DIR}/scripts")
+if(NOT RTL_SANITIZE) # nothing of rtl runs in it
+  add_test(NAME scripts.test
+    COMMAND Python3::Interpreter -B ${CMAKE_CURRENT_LIST_DIR}/scripts.py -v)
+  set_tests_properties(scripts.test PROPERTIES LABELS unit TIMEOUT 600
+    ENVIRONMENT "RTL_TEST_SCRIPTS=${PROJECT_SOURCE_DIR}/scripts")
+endif()
 add_test(NAME cli.man COMMAND Python3::Interpreter -B ${CMAKE_CURRENT_LIST_DIR}/cli_man.py)
 set_tests_properties(cli.man PROPERTIES
   LABELS unit TIMEOUT 600 ENVIRONMENT "${environment}")

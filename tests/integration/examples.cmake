@@ -10,5 +10,5 @@ if(NOT RTL_SANITIZE AND TARGET sqlite_sub AND TARGET rtl_cli AND Python3_FOUND)
   # The same with a build that has no collectors for ROCm.
   add_test(NAME integration.no_rocm COMMAND ${CMAKE_CURRENT_LIST_DIR}/no_rocm
     ${PROJECT_SOURCE_DIR} ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER})
-  set_tests_properties(integration.no_rocm PROPERTIES LABELS unit TIMEOUT 600)
+  set_tests_properties(integration.no_rocm PROPERTIES LABELS "unit;slow" TIMEOUT 600)
 endif()

@@ -26,7 +26,8 @@ static thread_local hipError_t last;
 
 static void record(const char *name, long result, const void *stream, int device)
 {
-	printf("thread %d call %s %ld 0x%lx %d\n", tid, name, result, (unsigned long)stream, device);
+	printf("thread %d call %s %ld 0x%lx %d\n", tid, name, result, (unsigned long)stream,
+	       device);
 }
 
 /* What the call before made the GPU run. */
@@ -47,8 +48,8 @@ static void launched(int count, const char *kernel)
 #define WITH(stream, device, function, ...)                                                        \
 	(last = (hipError_t)function(__VA_ARGS__),                                                 \
 	 record(STRING(function), last, (const void *)(stream), device), last)
-#define CALL(function, ...)		  WITH(nullptr, -1, function, __VA_ARGS__)
-#define ON(stream, function, ...)	  WITH(stream, -1, function, __VA_ARGS__)
+#define CALL(function, ...)       WITH(nullptr, -1, function, __VA_ARGS__)
+#define ON(stream, function, ...) WITH(stream, -1, function, __VA_ARGS__)
 #define MUST(what)                                                                                 \
 	do {                                                                                       \
 		if ((what) != hipSuccess) {                                                        \
@@ -126,8 +127,8 @@ static void memory(hipStream_t stream)
 	MUST(CALL(hipMemcpy, device, pageable.data(), size, hipMemcpyHostToDevice));
 	MUST(CALL(hipMemcpy, pageable.data(), device, size, hipMemcpyDeviceToHost));
 	ON(stream, hipMemcpyAsync, device, host, size, hipMemcpyHostToDevice, stream);
-	ARGS("dst=%p, src=%p, sizeBytes=65536, kind=hipMemcpyHostToDevice, stream=%p", device,
-	     host, (void *)stream);
+	ARGS("dst=%p, src=%p, sizeBytes=65536, kind=hipMemcpyHostToDevice, stream=%p", device, host,
+	     (void *)stream);
 	ON(stream, hipMemcpyWithStream, host, device, size, hipMemcpyDeviceToHost, stream);
 	CALL(hipMemcpyHtoD, device, host, size);
 	CALL(hipMemcpyDtoH, host, device, size);
@@ -194,7 +195,8 @@ static void launches(hipStream_t stream, bool alone)
 		add<int><<<dim3(2, 2, 2), dim3(4, 4, 4)>>>((int *)data, 1);
 		record("hipLaunchKernel", 0, nullptr, -1);
 		launched(1, "3addIi");
-		ARGS("function_address=?, numBlocks.x=2, numBlocks.y=2, numBlocks.z=2, dimBlocks.x=4, "
+		ARGS("function_address=?, numBlocks.x=2, numBlocks.y=2, numBlocks.z=2, "
+		     "dimBlocks.x=4, "
 		     "dimBlocks.y=4, dimBlocks.z=4, args=?, sharedMemBytes=0, stream=0x0");
 	}
 	MUST(ON(stream, hipLaunchKernel, (const void *)add<float>, dim3(1), dim3(64), arguments, 0,

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hsa_program.h"
 #include "../programs/end_ways.h"
+#include "hsa_program.h"
 
 static void work(long dispatches, const char *way)
 {

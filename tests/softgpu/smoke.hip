@@ -8,13 +8,13 @@
 #include <cstdlib>
 #include <vector>
 
-#define CHECK(call)                                                                            \
-	do {                                                                                   \
-		hipError_t error = (call);                                                     \
-		if (error != hipSuccess) {                                                     \
-			fprintf(stderr, "%s: %s\n", #call, hipGetErrorString(error));          \
-			exit(1);                                                               \
-		}                                                                              \
+#define CHECK(call)                                                                                \
+	do {                                                                                       \
+		hipError_t error = (call);                                                         \
+		if (error != hipSuccess) {                                                         \
+			fprintf(stderr, "%s: %s\n", #call, hipGetErrorString(error));              \
+			exit(1);                                                                   \
+		}                                                                                  \
 	} while (0)
 
 extern "C" __global__ void smoke_add(int *to, const int *from, int count)

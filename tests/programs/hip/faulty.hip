@@ -5,7 +5,7 @@
  * for all, or leaves at once and lets the process end around them. Before the bad one it waits for
  * the file that FAULTY_GO names to be there, so that a tracer can have got round to the good ones.
  */
-#define PROGRAM "faulty"
+#define PROGRAM      "faulty"
 #define HANG_GUARD_S 300 /* it is there to hang */
 #include "../check.h"
 #include <hip/hip_runtime.h>
