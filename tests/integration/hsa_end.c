@@ -12,8 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../programs/end_ways.h"
 #include "hsa_program.h"
+
+#include "../programs/end_ways.h"
 
 static void work(long dispatches, const char *way)
 {
