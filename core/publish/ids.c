@@ -41,6 +41,7 @@ struct tracepoint {
 	const char *kind, *name, *source, *module;
 	uint32_t line, column;
 	struct metadata *metadata; /* under bus.lock */
+	void *user;                /* a publisher's; release, acquire */
 	struct tracepoint *twin;   /* next with the same key in by_content */
 };
 
@@ -379,6 +380,45 @@ int rtl_tracepoint_register(const struct rtl_tracepoint_desc *desc, uint64_t *ui
 		return register_by_content(desc, recent, uid);
 	*uid = t->uid;
 	return 0;
+}
+
+int rtl_tracepoint_find(uint64_t uid, struct rtl_tracepoint_desc *desc)
+{
+	const struct tracepoint *t = uid ? table_find(&uids, uid) : NULL;
+
+	if (!desc || desc->struct_size < sizeof *desc)
+		return RTL_EINVAL;
+	if (!t)
+		return RTL_ENOENT;
+	*desc = (struct rtl_tracepoint_desc){
+		.struct_size = sizeof *desc,
+		.line = t->line,
+		.column = t->column,
+		.kind = t->kind,
+		.name = t->name,
+		.source = t->source,
+		.code = t->code,
+		.hash = t->hash,
+	};
+	return 0;
+}
+
+int rtl_tracepoint_set_user(uint64_t uid, void *user)
+{
+	struct tracepoint *t = uid ? table_find(&uids, uid) : NULL;
+
+	if (!t)
+		return RTL_ENOENT;
+	/* release: with the acquire in rtl_tracepoint_user */
+	__atomic_store_n(&t->user, user, __ATOMIC_RELEASE);
+	return 0;
+}
+
+void *rtl_tracepoint_user(uint64_t uid)
+{
+	const struct tracepoint *t = uid ? table_find(&uids, uid) : NULL;
+
+	return t ? __atomic_load_n(&t->user, __ATOMIC_ACQUIRE) : NULL;
 }
 
 /* ---- metadata */

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rtl/publish.h>
+
 #include "bus.h"
 #include "dict.h"
 #include "discard.h"
@@ -141,6 +143,21 @@ struct rtl_stream *rtl_stream_find(const char *name)
 const struct rtl_stream_info *rtl_stream_describe(const struct rtl_stream *stream)
 {
 	return stream && stream != &rtl_stream_none ? infos[stream->number] : NULL;
+}
+
+void rtl_stream_end(struct rtl_stream *stream)
+{
+	const struct rtl_type_info *type;
+	struct rtl_record *record;
+
+	if (!stream || stream == &rtl_stream_none || !rtl_enabled(stream, RTL_STREAM_END))
+		return;
+	type = stream_type_info(stream->number, RTL_STREAM_END);
+	record = type ? rtl_reserve(stream, RTL_STREAM_END, type->payload_size) : NULL;
+	if (!record)
+		return;
+	memset(rtl_record_payload(record), 0, type->payload_size);
+	rtl_commit(record);
 }
 
 void stream_refill(void)

@@ -73,6 +73,13 @@ RTL_API struct rtl_stream *rtl_stream_find(const char *name);
 RTL_API const struct rtl_stream_info *rtl_stream_describe(const struct rtl_stream *stream);
 
 /**
+ * Tells subscribers, in order with the stream's events, that its publisher has ended it: an event
+ * RTL_STREAM_END, of a stream that describes that type, with a payload of zeros. The stream stays
+ * registered; it has begun again when the next event comes. Any thread; from a signal handler too.
+ */
+RTL_API void rtl_stream_end(struct rtl_stream *stream);
+
+/**
  * Counts things that the publisher saw but could not turn into events, by cause: they appear in
  * the ledger as missed. Lock-free after the first call for a cause; any thread.
  * @param cause  short and constant, e.g. "no signal left"

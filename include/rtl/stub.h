@@ -68,6 +68,7 @@ struct rtl_span;
 	V(stream_find, struct rtl_stream *, (const char *name), (name), NULL)                      \
 	V(stream_describe, const struct rtl_stream_info *, (const struct rtl_stream *stream),      \
 	  (RTL_STUB_STREAM_(stream)), NULL)                                                        \
+	N(stream_end, (struct rtl_stream *stream), (RTL_STUB_STREAM_(stream)))                     \
 	N(stream_count_missed, (struct rtl_stream *stream, const char *cause, uint64_t count),     \
 	  (RTL_STUB_STREAM_(stream), cause, count))                                                \
 	V(stream_pending, struct rtl_pending *, (struct rtl_stream *stream, const char *cause),    \
@@ -79,6 +80,10 @@ struct rtl_span;
 	V(vendor_register, int, (const char *name, uint8_t *vendor), (name, vendor), RTL_ENOTSUP)  \
 	V(tracepoint_register, int, (const struct rtl_tracepoint_desc *desc, uint64_t *uid),       \
 	  (desc, uid), RTL_ENOTSUP)                                                                \
+	V(tracepoint_find, int, (uint64_t uid, struct rtl_tracepoint_desc *desc), (uid, desc),     \
+	  RTL_ENOENT)                                                                              \
+	V(tracepoint_set_user, int, (uint64_t uid, void *user), (uid, user), RTL_ENOENT)           \
+	V(tracepoint_user, void *, (uint64_t uid), (uid), NULL)                                    \
 	V(tracepoint_set, int, (uint64_t uid, const char *key, const char *value),                 \
 	  (uid, key, value), RTL_ENOTSUP)                                                          \
 	V(string_intern, int, (const char *text, uint64_t *id), (text, id), RTL_ENOTSUP)           \
@@ -151,6 +156,7 @@ static inline void rtl_stub_log(enum rtl_level level, const char *who, const cha
 #define rtl_stream_register     rtl_stub_stream_register
 #define rtl_stream_find         rtl_stub_stream_find
 #define rtl_stream_describe     rtl_stub_stream_describe
+#define rtl_stream_end          rtl_stub_stream_end
 #define rtl_stream_count_missed rtl_stub_stream_count_missed
 #define rtl_stream_pending      rtl_stub_stream_pending
 #define rtl_pending_release     rtl_stub_pending_release
@@ -158,6 +164,9 @@ static inline void rtl_stub_log(enum rtl_level level, const char *who, const cha
 #define rtl_vendor_register     rtl_stub_vendor_register
 #define rtl_tracepoint_register rtl_stub_tracepoint_register
 #define rtl_tracepoint_set      rtl_stub_tracepoint_set
+#define rtl_tracepoint_find     rtl_stub_tracepoint_find
+#define rtl_tracepoint_set_user rtl_stub_tracepoint_set_user
+#define rtl_tracepoint_user     rtl_stub_tracepoint_user
 #define rtl_string_intern       rtl_stub_string_intern
 #define rtl_string_text         rtl_stub_string_text
 #define rtl_reserve             rtl_stub_reserve

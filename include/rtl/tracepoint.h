@@ -56,6 +56,26 @@ RTL_API int rtl_tracepoint_register(const struct rtl_tracepoint_desc *desc, uint
 RTL_API int rtl_tracepoint_set(uint64_t uid, const char *key, const char *value);
 
 /**
+ * What a tracepoint was registered with, by whichever publisher of this process. Lock-free. Any
+ * thread; from a signal handler too.
+ * @param[in,out] desc  struct_size set by the caller. The texts are valid until the process ends,
+ *                      "" where there are none; code is that of the process.
+ * @return 0; RTL_ENOENT: no such tracepoint; RTL_EINVAL
+ */
+RTL_API int rtl_tracepoint_find(uint64_t uid, struct rtl_tracepoint_desc *desc);
+
+/**
+ * Leaves a pointer with a tracepoint, for the publishers of this process: one for each tracepoint,
+ * which subscribers do not see. Release, with the acquire of rtl_tracepoint_user. Any thread; from a
+ * signal handler too.
+ * @return 0; RTL_ENOENT: no such tracepoint
+ */
+RTL_API int rtl_tracepoint_set_user(uint64_t uid, void *user);
+
+/** That pointer; NULL: none was left, or no such tracepoint. */
+RTL_API void *rtl_tracepoint_user(uint64_t uid);
+
+/**
  * Interns a string: gives an id that payload fields of RTL_KIND_STRING carry. The same text has
  * the same id in every process. Lock-free when the text is known.
  *

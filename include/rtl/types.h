@@ -104,6 +104,14 @@ enum rtl_type {
 	RTL_REGION_UNFINISHED = 0x80 | RTL_REGION_END,
 	RTL_FUNCTION_UNFINISHED = 0x80 | RTL_FUNCTION_END,
 	RTL_FUNCTION_WITH_ARGS_UNFINISHED = 0x80 | RTL_FUNCTION_WITH_ARGS_END,
+	/** The stream's publisher has ended it: rtl_stream_end. */
+	RTL_STREAM_END = 0x80 | 1,
+	/**
+	 * For a publisher that learns of its types only when events come, or never: an event of any
+	 * type that the stream does not describe. The payload's field "type" is the number of that
+	 * type; named values can be in a field of RTL_KIND_ARGS.
+	 */
+	RTL_OTHER = 0x80 | 2,
 	/** In a subscription: every type of the stream. Never the type of an event. */
 	RTL_TYPE_ANY = 0xffff,
 };

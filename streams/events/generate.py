@@ -14,6 +14,7 @@ What is generated is committed: building rtl does not need this script, a test r
 A description (keys that have a default may be left out):
 
   title                 what the file is about, one line
+  library               the library that publishes it (default: rocm)
   order                 number: where its streams stand among those of the others
   [[stream]]            name, macro, version = [major, minor], info (C name of its
                         rtl_stream_info), description, doc
@@ -65,7 +66,7 @@ KINDS = {
     "reserved": ("uint32_t", 4, None),
 }
 KEYS = {
-    "file": {"title", "order", "stream", "constant", "enum", "payload"},
+    "file": {"title", "order", "library", "stream", "constant", "enum", "payload"},
     "constant": {"name", "value", "doc"},
     "stream": {"name", "macro", "version", "info", "description", "doc", "type"},
     "type": {"type", "name", "payload", "description"},
@@ -171,6 +172,7 @@ class Description:
             raise Wrong(f"{path.name}: {error}") from error
         check_keys("file", path.name, raw)
         self.title, self.order = raw["title"], raw["order"]
+        self.library = raw.get("library", "rocm")
         self.constants = raw.get("constant", [])
         for constant in self.constants:
             check_keys("constant", path.name, constant)
@@ -328,14 +330,14 @@ def source(description):
 def declarations(descriptions):
     out = "/* SPDX-License-Identifier: MIT */\n/* clang-format off */\n"
     out += note("the descriptions beside it")
-    out += comment("What the streams of this library say of themselves. Constant.", doxygen=False)
+    out += comment("What the streams of rtl's libraries say of themselves. Constant.", doxygen=False)
     out += "#ifndef STREAMS_EVENTS_H\n#define STREAMS_EVENTS_H\n\n#include <rtl/types.h>\n\n"
     for description in descriptions:
         for stream in description.streams:
             out += f'extern const struct rtl_stream_info {stream["info"]};\n'
-    out += "\n/* Their addresses, for an initializer. */\n#define EVENTS_STREAMS"
+    out += "\n/* Addresses of those of librtl_rocm.so, for an initializer. */\n#define EVENTS_STREAMS"
     for description in descriptions:
-        for stream in description.streams:
+        for stream in description.streams if description.library == "rocm" else []:
             out += f' \\\n\t&{stream["info"]},'
     return out.rstrip(",") + "\n\n#endif\n"
 
@@ -509,7 +511,7 @@ def tables(descriptions):
 
 def page(descriptions):
     out = ["# Streams", "",
-           "What rtl's interceptors for ROCm publish. This page is made from the descriptions in "
+           "What rtl's interceptors publish, for ROCm and for XPTI. This page is made from the descriptions in "
            "`streams/events`; `rtl list-streams` prints the same of the version that is installed, "
            "and of a program's own streams.", "",
            "Times are ns of the HSA system clock (CLOCK_BOOTTIME on ROCm 5.4 and later). A string is "

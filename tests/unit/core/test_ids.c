@@ -333,6 +333,40 @@ static void test_tracepoint__call_sites__module_and_offset(void **state)
 	free(metadata);
 }
 
+static void test_tracepoint__found_by_uid__as_registered(void **state)
+{
+	const struct rtl_tracepoint_desc d = {.struct_size = sizeof d,
+					      .line = 7,
+					      .column = 3,
+					      .kind = "function",
+					      .name = "found",
+					      .hash = 5};
+	struct rtl_tracepoint_desc out = {.struct_size = sizeof out};
+	uint64_t uid;
+	int user;
+
+	(void)state;
+	assert_int_equal(rtl_tracepoint_register(&d, &uid), 0);
+	assert_int_equal(rtl_tracepoint_find(uid, &out), 0);
+	assert_string_equal(out.name, "found");
+	assert_string_equal(out.kind, "function");
+	assert_string_equal(out.source, "");
+	assert_int_equal(out.line, 7);
+	assert_int_equal(out.column, 3);
+	assert_int_equal(out.hash, 5);
+	assert_int_equal(rtl_tracepoint_find(uid + 1, &out), RTL_ENOENT);
+	assert_int_equal(rtl_tracepoint_find(0, &out), RTL_ENOENT);
+	assert_int_equal(rtl_tracepoint_find(uid, NULL), RTL_EINVAL);
+	out.struct_size = 8;
+	assert_int_equal(rtl_tracepoint_find(uid, &out), RTL_EINVAL);
+
+	assert_null(rtl_tracepoint_user(uid));
+	assert_int_equal(rtl_tracepoint_set_user(uid, &user), 0);
+	assert_ptr_equal(rtl_tracepoint_user(uid), &user);
+	assert_int_equal(rtl_tracepoint_set_user(uid + 1, &user), RTL_ENOENT);
+	assert_null(rtl_tracepoint_user(uid + 1));
+}
+
 static void test_metadata__set_again__replaced(void **state)
 {
 	struct rtl_tracepoint_desc d = {.struct_size = sizeof d, .name = "with metadata"};
@@ -418,6 +452,7 @@ int main(void)
 		cmocka_unit_test_setup(test_tracepoint__few_hashes__told_apart, use_real_hash),
 		cmocka_unit_test_setup(test_tracepoint__call_sites__module_and_offset,
 				       use_real_hash),
+		cmocka_unit_test_setup(test_tracepoint__found_by_uid__as_registered, use_real_hash),
 		cmocka_unit_test_setup(test_metadata__set_again__replaced, use_real_hash),
 		cmocka_unit_test_setup(test_ids__threads_at_once__agree, use_real_hash),
 	};

@@ -1,0 +1,655 @@
+/* SPDX-License-Identifier: MIT */
+/* See bridge.h: notifies as events. */
+#include "bridge.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <rtl/events/xpti.h>
+#include <rtl/publish.h>
+#include <rtl/scope.h>
+#include <rtl/stash.h>
+#include <rtl/tracepoint.h>
+
+#include "events.h"
+#include "thread.h"
+
+#define TEXT_MAX  1024u
+#define ITEMS_MAX 64u
+#define BYTES_MAX 4096u /* of metadata in an event */
+
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+/* ---- tracepoints */
+
+/* An address in brackets at the end tells objects apart, not places: "queue.wait[0x5581...]". */
+static size_t name_length(const char *name)
+{
+	size_t length = strlen(name);
+	const char *bracket = length && name[length - 1] == ']' ? strrchr(name, '[') : NULL;
+
+	return bracket && bracket > name ? (size_t)(bracket - name) : length;
+}
+
+static __attribute__((noinline)) uint64_t make_uid(struct key *key)
+{
+	const char *name = key->name ? key->name->data : key->file->data;
+	size_t length = name_length(name);
+	char text[TEXT_MAX];
+	struct rtl_tracepoint_desc desc = {
+		.struct_size = sizeof desc,
+		.line = key->payload.line,
+		.column = key->payload.column == XPTI_NO_COLUMN ? 0 : key->payload.column,
+		.kind = RTL_XPTI_KIND,
+		.name = text,
+		.source = key->file ? key->file->data : NULL,
+	};
+	uint64_t uid;
+
+	if (name[length])
+		snprintf(text, sizeof text, "%.*s", (int)(length < TEXT_MAX ? length : TEXT_MAX),
+			 name);
+	else
+		desc.name = name;
+	if (rtl_tracepoint_register(&desc, &uid))
+		return 0;
+	__atomic_store_n(&key->uid, uid, __ATOMIC_RELAXED);
+	return uid;
+}
+
+static inline uint64_t uid_of(const struct slot *slot)
+{
+	uint64_t uid = slot ? __atomic_load_n(&slot->key->uid, __ATOMIC_RELAXED) : 0;
+
+	return uid || !slot ? uid : make_uid(slot->key);
+}
+
+/* ---- what has begun on this thread */
+
+static bool is_begin(uint16_t type)
+{
+	static const uint64_t begins = 1ull << 8 | 1ull << 10 | 1ull << 12 | 1ull << 14 |
+				       1ull << 18 | 1ull << 20 | 1ull << 22 | 1ull << 24 |
+				       1ull << 28 | 1ull << 32 | 1ull << 34;
+
+	return type < 64 && (begins >> type & 1);
+}
+
+static void open_add(struct thread *thread, const struct thread_open *open)
+{
+	if (UNLIKELY(thread->open_count == THREAD_OPEN_MAX)) {
+		memmove(thread->open, thread->open + 1, (THREAD_OPEN_MAX - 1) * sizeof *open);
+		thread->open_count--;
+	}
+	thread->open[thread->open_count++] = *open;
+}
+
+/* Takes out what an end ends. Its scope goes; the result is when it began, 0: not known. */
+static uint64_t open_take(struct thread *thread, uint8_t stream, uint16_t type, uint64_t object,
+			  uint64_t instance)
+{
+	uint32_t i = thread->open_count;
+	struct thread_open open;
+
+	while (i--) {
+		open = thread->open[i];
+		if (open.type != type || open.instance != instance || open.object != object ||
+		    open.stream != stream)
+			continue;
+		thread->open_count--;
+		memmove(&thread->open[i], &thread->open[i + 1],
+			(thread->open_count - i) * sizeof open);
+		if (open.scope)
+			rtl_scope_pop(open.scope);
+		return open.ticks;
+	}
+	return 0;
+}
+
+/* ---- metadata */
+
+/* A value on its way into an event. */
+struct item {
+	struct rtl_arg arg;
+	const char *text; /* of RTL_KIND_TEXT */
+	uint32_t length;
+};
+
+struct items {
+	uint32_t count;
+	uint32_t bytes; /* of their texts, and of themselves */
+	uint32_t made;  /* of the texts below */
+	uint32_t flags; /* enum rtl_xpti_flags */
+	struct item list[ITEMS_MAX];
+	char texts[1024];
+};
+
+static void set_text(struct item *item, const char *text, size_t length)
+{
+	item->arg.kind = RTL_KIND_TEXT;
+	item->arg.flags = length > TEXT_MAX ? RTL_ARG_CUT : 0;
+	item->text = text;
+	item->length = (uint32_t)(length < TEXT_MAX ? length : TEXT_MAX);
+}
+
+/* A text that is made here; what finds no room is cut. */
+static char *make_text(struct items *items, size_t size)
+{
+	char *text = items->texts + items->made;
+
+	if (size > sizeof items->texts - items->made)
+		return NULL;
+	items->made += (uint32_t)size;
+	return text;
+}
+
+static void set_bytes(struct items *items, struct item *item, const char *key, const char *data,
+		      size_t size)
+{
+	struct xpti_enqueue e;
+	struct xpti_kernel_arg arg;
+	size_t shown = size < 32 ? size : 32, i;
+	char *text;
+
+	if (size == sizeof arg && !strncmp(key, "arg", 3)) {
+		memcpy(&arg, data, sizeof arg);
+		item->arg.kind = RTL_KIND_ADDRESS;
+		item->arg.value.number = (uintptr_t)arg.pointer;
+		return;
+	}
+	text = make_text(items, 200);
+	if (!text) {
+		set_text(item, "...", 3);
+	} else if (size == sizeof e && !strcmp(key, "enqueue_kernel_data")) {
+		memcpy(&e, data, sizeof e);
+		set_text(item, text,
+			 (size_t)snprintf(
+				 text, 200,
+				 "global %llux%llux%llu, local %llux%llux%llu, offset "
+				 "%llu,%llu,%llu",
+				 (unsigned long long)e.global[0], (unsigned long long)e.global[1],
+				 (unsigned long long)e.global[2], (unsigned long long)e.local[0],
+				 (unsigned long long)e.local[1], (unsigned long long)e.local[2],
+				 (unsigned long long)e.offset[0], (unsigned long long)e.offset[1],
+				 (unsigned long long)e.offset[2]));
+		if (item->length >= 200)
+			item->length = 199;
+	} else {
+		for (i = 0; i < shown; i++)
+			snprintf(text + 2 * i, 3, "%02x", (unsigned char)data[i]);
+		set_text(item, text, 2 * shown);
+		if (shown < size)
+			item->arg.flags = RTL_ARG_CUT;
+	}
+}
+
+static bool set_number(struct item *item, const struct entry *object)
+{
+	uint64_t number = 0;
+	uint32_t unused = 64 - 8 * (object->size < 8 ? object->size : 8);
+	float narrow;
+
+	if (object->size != 1 && object->size != 2 && object->size != 4 && object->size != 8)
+		return false;
+	memcpy(&number, object->data, object->size);
+	item->arg.value.number = number;
+	if (object->type == XPTI_OBJECT_SIGNED) {
+		item->arg.kind = RTL_KIND_INT;
+		item->arg.value.integer = (int64_t)(number << unused) >> unused;
+	} else if (object->type == XPTI_OBJECT_UNSIGNED) {
+		item->arg.kind = RTL_KIND_UINT;
+	} else if (object->type == XPTI_OBJECT_BOOL) {
+		item->arg.kind = RTL_KIND_BOOL;
+		item->arg.value.number = number != 0;
+	} else if (object->size == 4) {
+		memcpy(&narrow, object->data, sizeof narrow);
+		item->arg.kind = RTL_KIND_FLOAT;
+		item->arg.value.real = (double)narrow;
+	} else {
+		item->arg.kind = RTL_KIND_FLOAT;
+	}
+	return object->type != XPTI_OBJECT_FLOAT || object->size >= 4;
+}
+
+static void add_item(struct items *items, struct entry *key, const struct entry *object)
+{
+	struct item *item = &items->list[items->count];
+
+	if (!key || !object)
+		return;
+	if (items->count == ITEMS_MAX) {
+		items->flags |= RTL_XPTI_CUT;
+		return;
+	}
+	*item = (struct item){.arg = {.name = entry_rtl(key)}};
+	if (object->type == XPTI_OBJECT_STRING)
+		set_text(item, object->data, strnlen(object->data, object->size));
+	else if (object->type == XPTI_OBJECT_BINARY || object->type > XPTI_OBJECT_BOOL ||
+		 !set_number(item, object))
+		set_bytes(items, item, key->data, object->data, object->size);
+	if (items->bytes + item->length + sizeof item->arg > BYTES_MAX) {
+		items->flags |= RTL_XPTI_CUT;
+		return;
+	}
+	items->bytes += item->length + (uint32_t)sizeof item->arg;
+	items->count++;
+}
+
+static void collect(struct items *items, const struct slot *slot)
+{
+	const struct xpti_map *map = &slot->event.metadata;
+	const struct xpti_map_node *node;
+
+	metadata_lock(map);
+	for (node = map->first; node; node = node->next)
+		add_item(items, (struct entry *)(uintptr_t)strings_get(node->key),
+			 objects_get((uint32_t)node->value));
+	metadata_unlock(map);
+}
+
+/* Writes them at an offset of the payload; texts come behind all. */
+static struct rtl_text write_items(const struct items *items, void *payload, uint32_t offset)
+{
+	struct rtl_arg *arg = (struct rtl_arg *)(void *)((char *)payload + offset);
+	uint32_t at = offset + items->count * (uint32_t)sizeof *arg, i;
+
+	for (i = 0; i < items->count; i++) {
+		arg[i] = items->list[i].arg;
+		if (arg[i].kind != RTL_KIND_TEXT)
+			continue;
+		arg[i].value.text = (struct rtl_text){at, items->list[i].length};
+		memcpy((char *)payload + at, items->list[i].text, items->list[i].length);
+		at += items->list[i].length;
+	}
+	return (struct rtl_text){offset, items->count * (uint32_t)sizeof *arg};
+}
+
+/* ---- payloads */
+
+/* A notify on its way into an event. */
+struct notify {
+	struct rtl_stream *rtl;
+	uint16_t number; /* of its type, as described */
+	uint16_t type;   /* XPTI's */
+	uint8_t kind;    /* enum stream_kind */
+	const struct slot *object, *parent;
+	uint64_t uid, parent_uid; /* theirs: nothing may be registered within a record */
+	uint64_t instance;
+	const void *user;
+	const char *text;
+	uint32_t length;
+	uint32_t flags; /* enum rtl_xpti_flags */
+	uint64_t begin_ticks;
+};
+
+static void take_text(struct notify *n, const char *text)
+{
+	size_t length = text ? strnlen(text, TEXT_MAX + 1) : 0;
+
+	if (length > TEXT_MAX) {
+		n->flags |= RTL_XPTI_CUT;
+		length = TEXT_MAX;
+	}
+	n->text = text;
+	n->length = (uint32_t)length;
+}
+
+/* Types whose user data are a text: of the stream sycl, and of calls. */
+static bool user_is_text(const struct notify *n)
+{
+	static const uint64_t sycl = 1ull << 4 | 1ull << 10 | 1ull << 11 | 1ull << 12 | 1ull << 13 |
+				     1ull << 22 | 1ull << 23 | 1ull << 42 | 1ull << 43;
+	static const uint64_t calls = 1ull << 24 | 1ull << 25;
+
+	if (n->kind == KIND_SYCL && n->type == XPTI_DIAGNOSTICS)
+		return true;
+	return n->type < 64 && ((n->kind == KIND_SYCL    ? sycl
+				 : n->kind == KIND_CALLS ? calls
+							 : 0) >>
+					n->type &
+				1);
+}
+
+/* Begins an event with a payload of that size, text and rest behind it; fills what all have. */
+static inline struct rtl_record *begin(const struct notify *n, uint32_t size, uint32_t rest)
+{
+	uint32_t text_at = size + rest;
+	struct rtl_record *r = rtl_reserve_in_scope(n->rtl, n->number, text_at + n->length);
+	struct rtl_xpti *p;
+
+	if (UNLIKELY(!r))
+		return NULL;
+	p = rtl_record_payload(r);
+	r->uid = n->uid;
+	if (n->parent_uid)
+		r->parent_uid = n->parent_uid;
+	r->instance = n->instance;
+	*p = (struct rtl_xpti){
+		.begin_ns = n->begin_ticks ? rtl_ticks_to_ns(n->begin_ticks) : 0,
+		.object = n->object ? n->object->event.unique_id : 0,
+		.parent = n->parent ? n->parent->event.unique_id : 0,
+		.user = (uintptr_t)n->user,
+		.type = n->type,
+		.flags = n->flags,
+		.text = {text_at, n->length},
+	};
+	if (n->length)
+		memcpy((char *)p + text_at, n->text, n->length);
+	return r;
+}
+
+static uint64_t end(struct rtl_record *r)
+{
+	uint64_t ticks = r->ticks;
+
+	rtl_commit(r);
+	return ticks;
+}
+
+static __attribute__((noinline)) void record_object(struct notify *n, struct items *items)
+{
+	bool edge = n->number == RTL_EDGE_CREATE;
+	uint32_t size = edge ? sizeof(struct rtl_xpti_edge) : sizeof(struct rtl_xpti_object);
+	struct rtl_xpti_object *p;
+	struct rtl_xpti_edge *e;
+	struct rtl_record *r;
+
+	n->flags |= items->flags;
+	r = begin(n, size, items->bytes);
+	if (!r)
+		return;
+	p = rtl_record_payload(r);
+	e = rtl_record_payload(r);
+	if (edge) {
+		e->source = n->object ? n->object->event.source_id : 0;
+		e->target = n->object ? n->object->event.target_id : 0;
+		e->metadata = write_items(items, e, size);
+	} else {
+		p->event_type = n->object ? n->object->event.event_type : 0;
+		p->activity = n->object ? n->object->event.activity_type : 0;
+		p->metadata = write_items(items, p, size);
+	}
+	end(r);
+}
+
+static __attribute__((noinline)) void record_created(struct notify *n, struct stream *stream)
+{
+	struct items items;
+
+	items.count = items.bytes = items.made = items.flags = 0;
+	if (n->object) {
+		/* relaxed: it is this thread, or one that was told of the object, that looks */
+		__atomic_store_n(&((struct slot *)(uintptr_t)n->object)->stream, stream->number,
+				 __ATOMIC_RELAXED);
+		collect(&items, n->object);
+	}
+	record_object(n, &items);
+}
+
+static void record_call(struct notify *n)
+{
+	const struct xpti_call *call = n->user;
+	struct rtl_xpti_call *p;
+	struct rtl_record *r;
+
+	if (call)
+		take_text(n, call->name);
+	r = begin(n, sizeof *p, 0);
+	if (!r)
+		return;
+	p = rtl_record_payload(r);
+	p->args = call ? (uintptr_t)call->args : 0;
+	p->function = call ? call->function : 0;
+	p->result = 0;
+	if (call && call->result && n->type == XPTI_FUNCTION_WITH_ARGS_END)
+		memcpy(&p->result, call->result, sizeof p->result);
+	end(r);
+}
+
+static void record_memory(struct notify *n)
+{
+	const struct xpti_memory *memory = n->user;
+	struct rtl_xpti_memory *p;
+	struct rtl_record *r = begin(n, sizeof *p, 0);
+
+	if (!r)
+		return;
+	p = rtl_record_payload(r);
+	p->memory = memory ? memory->object : 0;
+	p->pointer = memory ? memory->pointer : 0;
+	p->bytes = memory ? memory->size : 0;
+	p->guard = memory ? memory->guard : 0;
+	end(r);
+}
+
+static int32_t optional(const struct xpti_optional *o)
+{
+	return o->engaged ? (int32_t)o->value : -1;
+}
+
+/* What a texts' place is within: the text of the event itself. */
+static void record_buffer(struct notify *n)
+{
+	const struct xpti_buffer *buffer = n->kind == KIND_BUFFER ? n->user : NULL;
+	const struct xpti_image *image = n->kind == KIND_IMAGE ? n->user : NULL;
+	struct rtl_xpti_buffer *p;
+	struct rtl_record *r;
+
+	if (buffer)
+		take_text(n, buffer->element);
+	r = begin(n, sizeof *p, 0);
+	if (!r)
+		return;
+	p = rtl_record_payload(r);
+	memset(&p->handle, 0, sizeof *p - offsetof(struct rtl_xpti_buffer, handle));
+	p->format = p->addressing = p->coordinates = p->filtering = -1;
+	p->element = p->event.text;
+	p->event.text.length = 0;
+	if (buffer) {
+		p->handle = buffer->user;
+		p->host = buffer->host;
+		p->element_size = buffer->element_size;
+		p->dimensions = buffer->dimensions;
+		memcpy(&p->range_x, buffer->range, sizeof buffer->range);
+	} else if (image) {
+		p->handle = image->user;
+		p->host = image->host;
+		p->dimensions = image->dimensions;
+		memcpy(&p->range_x, image->range, sizeof image->range);
+		p->format = (int32_t)image->format;
+		p->addressing = optional(&image->addressing);
+		p->coordinates = optional(&image->coordinates);
+		p->filtering = optional(&image->filtering);
+	}
+	end(r);
+}
+
+static void record_association(struct notify *n)
+{
+	const struct xpti_association *association = n->user;
+	struct rtl_xpti_association *p;
+	struct rtl_record *r = begin(n, sizeof *p, 0);
+
+	if (!r)
+		return;
+	p = rtl_record_payload(r);
+	p->handle = association ? association->user : 0;
+	/* of what is destroyed nothing but its handle is there */
+	p->memory = association && n->type != XPTI_OFFLOAD_DESTRUCT ? association->memory : 0;
+	end(r);
+}
+
+static void record_accessor(struct notify *n)
+{
+	const struct xpti_accessor *accessor = n->kind == KIND_BUFFER ? n->user : NULL;
+	const struct xpti_image_accessor *image = n->kind == KIND_IMAGE ? n->user : NULL;
+	struct rtl_xpti_accessor *p;
+	struct rtl_record *r;
+
+	if (image)
+		take_text(n, image->element);
+	r = begin(n, sizeof *p, 0);
+	if (!r)
+		return;
+	p = rtl_record_payload(r);
+	memset(&p->handle, 0, sizeof *p - offsetof(struct rtl_xpti_accessor, handle));
+	p->target = p->mode = -1;
+	p->element = p->event.text;
+	p->event.text.length = 0;
+	if (accessor) {
+		p->handle = accessor->object;
+		p->accessor = accessor->accessor;
+		p->target = (int32_t)accessor->target;
+		p->mode = (int32_t)accessor->mode;
+	} else if (image) {
+		p->handle = image->object;
+		p->accessor = image->accessor;
+		p->target = optional(&image->target);
+		p->mode = optional(&image->mode);
+		p->element_size = (uint32_t)image->element_size;
+	}
+	end(r);
+}
+
+/* An event without more than all have. Its ticks; 0: it was not recorded. */
+static inline uint64_t record_plain(struct notify *n)
+{
+	struct rtl_record *r;
+
+	if (user_is_text(n))
+		take_text(n, n->user);
+	r = begin(n, sizeof(struct rtl_xpti), 0);
+	return r ? end(r) : 0;
+}
+
+static __attribute__((noinline)) void record_special(struct notify *n, struct stream *stream)
+{
+	switch (n->number) {
+	case RTL_GRAPH_CREATE:
+	case RTL_NODE_CREATE:
+	case RTL_EDGE_CREATE:
+	case RTL_QUEUE_CREATE:
+	case RTL_QUEUE_DESTROY:
+	case RTL_METADATA:
+		if (user_is_text(n))
+			take_text(n, n->user);
+		record_created(n, stream);
+		break;
+	case RTL_FUNCTION_WITH_ARGS_BEGIN:
+	case RTL_FUNCTION_WITH_ARGS_END:
+		record_call(n);
+		break;
+	case RTL_OFFLOAD_ALLOC_CONSTRUCT:
+		record_buffer(n);
+		break;
+	case RTL_OFFLOAD_ALLOC_DESTRUCT:
+	case RTL_OFFLOAD_ALLOC_ASSOCIATE:
+	case RTL_OFFLOAD_ALLOC_RELEASE:
+		record_association(n);
+		break;
+	case RTL_OFFLOAD_ALLOC_ACCESSOR:
+		record_accessor(n);
+		break;
+	default:
+		record_memory(n);
+		break;
+	}
+}
+
+static bool is_special(uint16_t number)
+{
+	static const uint64_t special = 1ull << 2 | 1ull << 4 | 1ull << 6 | 1ull << 26 |
+					1ull << 28 | 1ull << 29 | 0x1ffull << 32 | 3ull << 42;
+
+	return number < 64 && (special >> number & 1);
+}
+
+void bridge_record(struct stream *stream, struct rtl_stream *rtl, uint16_t type, const void *parent,
+		   const void *object, uint64_t instance, const void *user)
+{
+	struct thread *thread = thread_self();
+	struct notify n = {
+		.rtl = rtl,
+		.number = bridge_type(stream, type),
+		.type = type,
+		.kind = stream->kind,
+		.object = slot_of(object),
+		.parent = slot_of(parent),
+		.instance = instance,
+		.user = user,
+	};
+	uint64_t id = n.object ? n.object->event.unique_id : 0, ticks = 0;
+	bool begins = is_begin(type);
+	struct thread_open open;
+
+	if (UNLIKELY((object && !n.object) || (parent && !n.parent)))
+		n.flags |= RTL_XPTI_NO_OBJECT;
+	n.uid = uid_of(n.object);
+	n.parent_uid = uid_of(n.parent);
+	if (thread && !begins && is_begin(type - 1))
+		n.begin_ticks = open_take(thread, stream->number, type - 1, id, instance);
+	if (rtl_enabled(rtl, n.number)) {
+		if (is_special(n.number))
+			record_special(&n, stream);
+		else
+			ticks = record_plain(&n);
+	}
+	if (!begins || !thread)
+		return;
+	open = (struct thread_open){.instance = instance,
+				    .object = id,
+				    .ticks = ticks ? ticks : rtl_ticks(),
+				    .type = type,
+				    .stream = stream->number};
+	if (type == XPTI_TASK_BEGIN && n.object)
+		open.scope = rtl_scope_push(n.uid, id, 0);
+	open_add(thread, &open);
+}
+
+/* ---- beside notifies */
+
+void bridge_metadata(struct slot *slot, struct entry *key, int32_t object)
+{
+	uint8_t number = __atomic_load_n(&slot->stream, __ATOMIC_RELAXED);
+	struct stream *stream = &streams[number];
+	struct rtl_stream *rtl = __atomic_load_n(&stream->rtl, __ATOMIC_ACQUIRE);
+	const struct stream *plain;
+	struct items items;
+	struct notify n;
+
+	if (!number)
+		return;
+	if (rtl == &rtl_stream_none && (plain = __atomic_load_n(&stream->plain, __ATOMIC_ACQUIRE)))
+		rtl = __atomic_load_n(&plain->rtl, __ATOMIC_ACQUIRE);
+	if (!rtl || !rtl_enabled(rtl, RTL_METADATA))
+		return;
+	items.count = items.bytes = items.made = items.flags = 0;
+	n = (struct notify){.rtl = rtl,
+			    .number = RTL_METADATA,
+			    .type = XPTI_METADATA,
+			    .kind = stream->kind,
+			    .object = slot,
+			    .uid = uid_of(slot),
+			    .instance = slot->event.instance_id};
+	add_item(&items, key, objects_get((uint32_t)object));
+	record_object(&n, &items);
+}
+
+void bridge_scope(struct thread *thread, struct slot *slot)
+{
+	if (thread->scope_depth)
+		rtl_scope_pop(thread->scope_depth);
+	thread->scope_depth = 0;
+	if (slot && (framework_now() & STATE_RTL))
+		thread->scope_depth = rtl_scope_push(uid_of(slot), slot->event.unique_id, 0);
+}
+
+void bridge_stash(const char *key, uint64_t value)
+{
+	char text[64];
+
+	if (!(framework_now() & STATE_RTL))
+		return;
+	snprintf(text, sizeof text, "xpti.%.58s", key);
+	rtl_stash_set(rtl_stash_key(text), value);
+}

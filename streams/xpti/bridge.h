@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From XPTI to the bus: each stream becomes one of librtl's, each notify that somebody wants an
+ * event there, and what begins and ends a scope (rtl/scope.h), so that calls and work on the GPU
+ * below name their node. Any thread.
+ *
+ * Nothing of the publisher's memory is read but what its stream is known to promise: user data of
+ * known streams, by type. Objects are looked up, never followed.
+ *
+ * A stream "NAME.debug" is recorded where RTL_XPTI_DEBUG=1 asks for it. Else its events, which come
+ * when a plugin wants them, go to the stream NAME: publishers give them to one of the two.
+ */
+#ifndef STREAMS_XPTI_BRIDGE_H
+#define STREAMS_XPTI_BRIDGE_H
+
+#include "streams.h"
+
+struct entry;
+struct slot;
+struct thread;
+
+/* XPTI's numbers of types below 256 as a kind of stream describes them: itself, or RTL_OTHER. */
+extern uint8_t bridge_types[KIND_MEMORY + 1][256];
+
+static inline uint16_t bridge_type(const struct stream *stream, uint16_t type)
+{
+	return type < 256 ? bridge_types[stream->kind][type] : RTL_OTHER;
+}
+
+/* Once, before the state tells that anything is on. */
+void bridge_start(void);
+
+/* What a name tells of a stream; before others see it. */
+void bridge_name(struct stream *stream, const char *name);
+/* Registers it with librtl. Not under the lock: subscribers are told. */
+void bridge_stream(struct stream *stream);
+/* Initialize and Finalize. */
+void bridge_begin(struct stream *stream, uint32_t major, uint32_t minor, const char *version);
+void bridge_end(struct stream *stream);
+
+bool bridge_wants_any(const struct rtl_stream *rtl);
+
+/* Whether somebody records it; type 0: any. */
+static inline bool bridge_wants(const struct stream *stream, uint16_t type)
+{
+	const struct rtl_stream *rtl = __atomic_load_n(&stream->rtl, __ATOMIC_ACQUIRE);
+
+	if (!rtl)
+		return false;
+	return type ? rtl_enabled(rtl, bridge_type(stream, type)) : bridge_wants_any(rtl);
+}
+
+void bridge_record(struct stream *stream, struct rtl_stream *rtl, uint16_t type, const void *parent,
+		   const void *object, uint64_t instance, const void *user);
+
+static inline void bridge_notify(struct stream *stream, uint16_t type, const void *parent,
+				 const void *object, uint64_t instance, const void *user)
+{
+	struct rtl_stream *rtl = __atomic_load_n(&stream->rtl, __ATOMIC_ACQUIRE);
+	uint16_t number = bridge_type(stream, type);
+	const struct stream *plain;
+
+	if (rtl == &rtl_stream_none && (plain = __atomic_load_n(&stream->plain, __ATOMIC_ACQUIRE)))
+		rtl = __atomic_load_n(&plain->rtl, __ATOMIC_ACQUIRE);
+	/* of a begin, the end needs to know: their numbers follow each other */
+	if (rtl && ((int)rtl_enabled(rtl, number) | (int)rtl_enabled(rtl, number | 1)))
+		bridge_record(stream, rtl, type, parent, object, instance, user);
+}
+
+/* Metadata were added: told if the object's creation was. */
+void bridge_metadata(struct slot *slot, struct entry *key, int32_t object);
+/* A tracepoint scope is a scope of librtl's; NULL: none. */
+void bridge_scope(struct thread *thread, struct slot *slot);
+void bridge_stash(const char *key, uint64_t value);
+
+#endif

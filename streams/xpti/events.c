@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: MIT */
+/* See events.h. */
+#include "events.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <rtl/publish.h>
+
+#include "interfaces.h"
+#include "thread.h"
+
+#define BUCKETS     16384u
+#define RECENT      512u
+#define KEY_IDS     (1ull << 47) /* their ids begin here */
+#define KEY_PIECE   4096u
+#define KEY_PIECES  4096u
+#define FIRST_USE   0x10000u /* so that ids of slots begin at 2^48 */
+#define CHUNK       (1u << 20)
+#define CHUNK_SLOTS (CHUNK / sizeof(struct slot))
+#define CHUNKS      4096u /* a power of two; three quarters of them are used */
+#define CHUNKS_MAX  (CHUNKS / 4 * 3)
+#define TOUCHED     256u /* slots whose pages are asked for at once */
+#define BATCH       32u
+
+/* ---- keys */
+
+static struct key *buckets[BUCKETS]; /* release by add_key, acquire by find_key */
+static struct key **keys[KEY_PIECES];
+static uint32_t key_count;         /* release, acquire */
+static struct key *forgotten;      /* by a reset */
+static struct key *recent[RECENT]; /* hints; release, acquire */
+
+static struct key *find_key(uint64_t hash, const struct entry *name, const struct entry *file,
+			    uint32_t line, uint32_t column)
+{
+	struct key *k = __atomic_load_n(&buckets[hash % BUCKETS], __ATOMIC_ACQUIRE);
+
+	for (; k; k = __atomic_load_n(&k->next, __ATOMIC_ACQUIRE))
+		if (k->hash == hash && k->name == name && k->file == file &&
+		    k->payload.line == line && k->payload.column == column)
+			return k;
+	return NULL;
+}
+
+static struct key **next_place(void)
+{
+	uint32_t piece = key_count / KEY_PIECE;
+
+	if (piece == KEY_PIECES)
+		return NULL;
+	if (!keys[piece]) {
+		struct key **made = calloc(KEY_PIECE, sizeof *made);
+
+		/* release: with the acquire in key_by_id */
+		__atomic_store_n(&keys[piece], made, __ATOMIC_RELEASE);
+	}
+	return keys[piece] ? &keys[piece][key_count % KEY_PIECE] : NULL;
+}
+
+static void fill_payload(struct key *key, const struct xpti_payload *from, uint64_t id)
+{
+	struct xpti_payload *p = &key->payload;
+
+	*p = *from;
+	p->name = key->name ? key->name->data : NULL;
+	p->file = key->file ? key->file->data : NULL;
+	p->stack = NULL; /* the caller's, who may give it up */
+	p->flags = (from->flags & ~(uint64_t)XPTI_PAYLOAD_STACK) | XPTI_PAYLOAD_REGISTERED |
+		   XPTI_PAYLOAD_HASH;
+	p->internal = id;
+	p->uid.p1 = (uint64_t)(key->file ? key->file->id + 1 : 0) << 32 | from->line;
+	p->uid.p2 = key->name ? key->name->id + 1 : 0;
+	p->uid.p3 = 0;
+}
+
+static struct key *add_key(uint64_t hash, struct entry *name, struct entry *file,
+			   const struct xpti_payload *payload)
+{
+	struct key *k, **place;
+
+	framework_lock();
+	k = find_key(hash, name, file, payload->line, payload->column);
+	place = k ? NULL : next_place();
+	if (place && (k = malloc(sizeof *k))) {
+		*k = (struct key){.next = buckets[hash % BUCKETS],
+				  .hash = hash,
+				  .name = name,
+				  .file = file,
+				  .payload_face = {interface_payload}};
+		fill_payload(k, payload, KEY_IDS + key_count);
+		__atomic_store_n(place, k, __ATOMIC_RELEASE);
+		__atomic_store_n(&key_count, key_count + 1, __ATOMIC_RELEASE);
+		__atomic_store_n(&buckets[hash % BUCKETS], k, __ATOMIC_RELEASE);
+	}
+	framework_unlock();
+	return k;
+}
+
+static bool same_text(const struct entry *entry, const char *text)
+{
+	return entry ? text && !strcmp(entry->data, text) : !text || !*text;
+}
+
+struct key *key_of(const struct xpti_payload *payload)
+{
+	const char *name = payload->flags & XPTI_PAYLOAD_NAME ? payload->name : NULL;
+	const char *file = payload->flags & XPTI_PAYLOAD_FILE ? payload->file : NULL;
+	uint64_t place[4] = {0, 0, payload->line, payload->column};
+	struct entry *name_entry, *file_entry;
+	struct key **hint, *k;
+	uint64_t hash;
+
+	if ((!name || !*name) && (!file || !*file))
+		return NULL;
+	hint = &recent[(((uintptr_t)name << 3) ^ (uintptr_t)file ^ (uint64_t)payload->line << 32) *
+			       0x9e3779b97f4a7c15u >>
+		       55];
+	k = __atomic_load_n(hint, __ATOMIC_ACQUIRE);
+	if (k && k->payload.line == payload->line && k->payload.column == payload->column &&
+	    same_text(k->name, name) && same_text(k->file, file))
+		return k;
+	name_entry = strings_add(name);
+	file_entry = strings_add(file);
+	if ((name && *name && !name_entry) || (file && *file && !file_entry))
+		return NULL;
+	place[0] = (uintptr_t)name_entry;
+	place[1] = (uintptr_t)file_entry;
+	hash = tables_hash(1, place, sizeof place);
+	k = find_key(hash, name_entry, file_entry, payload->line, payload->column);
+	if (!k)
+		k = add_key(hash, name_entry, file_entry, payload);
+	if (k)
+		__atomic_store_n(hint, k, __ATOMIC_RELEASE);
+	return k;
+}
+
+struct key *key_by_id(uint64_t id)
+{
+	uint64_t index = id - KEY_IDS;
+	struct key **piece;
+
+	if (index >= __atomic_load_n(&key_count, __ATOMIC_ACQUIRE))
+		return NULL;
+	piece = __atomic_load_n(&keys[index / KEY_PIECE], __ATOMIC_ACQUIRE);
+	return piece ? __atomic_load_n(&piece[index % KEY_PIECE], __ATOMIC_ACQUIRE) : NULL;
+}
+
+/* ---- slots */
+
+static char *chunks[CHUNKS];       /* in the order in which they came; release, acquire */
+static char *chunk_places[CHUNKS]; /* by address: open addressing; release, acquire */
+static uint32_t chunk_count;       /* release, acquire */
+static uint32_t chunk_used;        /* slots of the last one that were given out */
+static struct slot *free_slots;    /* that threads have given back */
+static uint32_t limit_chunks;      /* 0: not yet known */
+static uint64_t hand;              /* where the search for an old one goes on */
+static bool reused;                /* it was said */
+
+static uint32_t chunk_place(const char *chunk)
+{
+	return (uint32_t)((uintptr_t)chunk / CHUNK * 0x9e3779b97f4a7c15u >> 52) % CHUNKS;
+}
+
+struct slot *slot_of(const void *event)
+{
+	uintptr_t offset = (uintptr_t)event % CHUNK;
+	char *chunk = (char *)((uintptr_t)event - offset), *there;
+	struct slot *slot = (struct slot *)(uintptr_t)event;
+	uint32_t i = chunk_place(chunk);
+
+	if (!event || offset % sizeof(struct slot))
+		return NULL;
+	while ((there = __atomic_load_n(&chunk_places[i], __ATOMIC_ACQUIRE)) && there != chunk)
+		i = (i + 1) % CHUNKS;
+	if (!there || __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) == SLOT_FREE)
+		return NULL;
+	if (!__atomic_load_n(&slot->used, __ATOMIC_RELAXED))
+		__atomic_store_n(&slot->used, 1, __ATOMIC_RELAXED);
+	return slot;
+}
+
+struct slot *slot_by_id(uint64_t id)
+{
+	uint32_t index = (uint32_t)id;
+	struct slot *slot;
+
+	if (id >> 32 < FIRST_USE ||
+	    index / CHUNK_SLOTS >= __atomic_load_n(&chunk_count, __ATOMIC_ACQUIRE))
+		return NULL;
+	slot = (struct slot *)(void *)chunks[index / CHUNK_SLOTS] + index % CHUNK_SLOTS;
+	slot = slot_of(slot);
+	return slot && slot->event.unique_id == id ? slot : NULL;
+}
+
+static uint32_t index_of(const struct slot *slot)
+{
+	/* the first slot of a chunk is never given out: the number stands there */
+	const struct slot *first = (const struct slot *)((uintptr_t)slot & ~(uintptr_t)(CHUNK - 1));
+
+	return (uint32_t)(first->event.data_id * CHUNK_SLOTS + (uint64_t)(slot - first));
+}
+
+static uint32_t read_limit(void)
+{
+	const char *text = getenv("RTL_XPTI_EVENTS");
+	unsigned long long n = text ? strtoull(text, NULL, 10) : 0;
+
+	n = (n ? n : 1000000) / CHUNK_SLOTS + 1;
+	return n < CHUNKS_MAX ? (uint32_t)n : CHUNKS_MAX;
+}
+
+static bool add_chunk(void)
+{
+	char *memory, *chunk;
+	uint32_t i;
+
+	if (!limit_chunks)
+		limit_chunks = read_limit();
+	if (chunk_count >= limit_chunks)
+		return false;
+	memory = mmap(NULL, 2 * CHUNK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED)
+		return false;
+	chunk = (char *)(((uintptr_t)memory + CHUNK - 1) & ~(uintptr_t)(CHUNK - 1));
+	if (chunk > memory)
+		munmap(memory, (size_t)(chunk - memory));
+	if (memory + CHUNK > chunk)
+		munmap(chunk + CHUNK, (size_t)(memory + CHUNK - chunk));
+	((struct slot *)(void *)chunk)->event.data_id = chunk_count;
+	for (i = chunk_place(chunk); chunk_places[i]; i = (i + 1) % CHUNKS)
+		;
+	__atomic_store_n(&chunk_places[i], chunk, __ATOMIC_RELEASE);
+	__atomic_store_n(&chunks[chunk_count], chunk, __ATOMIC_RELEASE);
+	__atomic_store_n(&chunk_count, chunk_count + 1, __ATOMIC_RELEASE);
+	chunk_used = 1;
+	return true;
+}
+
+/* A slot that was never used; NULL: there is none. */
+static struct slot *fresh(void)
+{
+	struct slot *slot;
+
+	if ((!chunk_count || chunk_used == CHUNK_SLOTS) && !add_chunk())
+		return NULL;
+	slot = (struct slot *)(void *)chunks[chunk_count - 1] + chunk_used;
+#ifdef MADV_POPULATE_WRITE
+	if (chunk_used % TOUCHED ==
+	    1) /* one fault for all of them; where it fails, each has its own */
+		madvise((void *)((uintptr_t)slot & ~(uintptr_t)4095), TOUCHED * sizeof *slot,
+			MADV_POPULATE_WRITE);
+#endif
+	chunk_used++;
+	return slot;
+}
+
+static void clean(struct slot *slot)
+{
+	metadata_lock(&slot->event.metadata);
+	__atomic_store_n(&slot->state, SLOT_FREE, __ATOMIC_RELEASE);
+	metadata_clear(&slot->event.metadata);
+	metadata_unlock(&slot->event.metadata);
+}
+
+/* An event that nobody has used since the search last came by. */
+static struct slot *oldest(void)
+{
+	uint64_t tries = 2 * (uint64_t)chunk_count * CHUNK_SLOTS;
+
+	for (; tries; tries--) {
+		uint64_t index = hand++ % ((uint64_t)chunk_count * CHUNK_SLOTS);
+		struct slot *slot =
+			(struct slot *)(void *)chunks[index / CHUNK_SLOTS] + index % CHUNK_SLOTS;
+
+		if (index % CHUNK_SLOTS == 0 || slot->state != SLOT_EVENT)
+			continue;
+		if (slot->used) {
+			__atomic_store_n(&slot->used, 0, __ATOMIC_RELAXED);
+			continue;
+		}
+		clean(slot);
+		return slot;
+	}
+	return NULL;
+}
+
+/* Gives the thread some free slots. */
+static void refill(struct thread *thread)
+{
+	bool say = false;
+	uint32_t i;
+
+	framework_lock();
+	for (i = 0; i < BATCH; i++) {
+		struct slot *slot = free_slots;
+
+		if (slot)
+			free_slots = slot->next;
+		else
+			slot = fresh();
+		if (!slot && chunk_count && (slot = oldest()) && !reused)
+			say = reused = true;
+		if (!slot)
+			break;
+		slot->next = thread->free;
+		thread->free = slot;
+		thread->free_count++;
+	}
+	framework_unlock();
+	if (say)
+		rtl_log(RTL_LEVEL_INFO, "xpti",
+			"the program has made %llu events and not released them: the oldest are "
+			"used again (RTL_XPTI_EVENTS)",
+			(unsigned long long)limit_chunks * CHUNK_SLOTS);
+}
+
+struct slot *slot_make(struct key *key, enum slot_state state)
+{
+	struct thread *thread = thread_self();
+	struct slot *slot;
+	struct xpti_event *event;
+	uint64_t instance;
+
+	if (thread && !thread->free)
+		refill(thread);
+	if (!thread || !thread->free)
+		return NULL;
+	slot = thread->free;
+	thread->free = slot->next;
+	thread->free_count--;
+
+	instance = __atomic_add_fetch(&key->instances, 1, __ATOMIC_RELAXED);
+	event = &slot->event;
+	slot->key = key;
+	slot->uses = slot->uses ? slot->uses + 1 : FIRST_USE;
+	if (!slot->uses)
+		slot->uses = FIRST_USE;
+	slot->used = 1;
+	slot->stream = 0;
+	*event = (struct xpti_event){
+		.unique_id = (uint64_t)slot->uses << 32 | index_of(slot),
+		.data_id = instance,
+		.instance_id = instance,
+		.payload = &slot->payload,
+		.flags = XPTI_EVENT_UID | XPTI_EVENT_PAYLOAD,
+	};
+	metadata_init(&event->metadata);
+	slot->payload = key->payload;
+	slot->payload.internal = event->unique_id;
+	slot->payload_face.table = interface_payload;
+	slot->metadata_face.table = interface_metadata;
+	slot->event_face.table = interface_event;
+	slot->tracepoint_face.table = interface_tracepoint;
+	/* release: with the acquire in slot_of */
+	__atomic_store_n(&slot->state, state, __ATOMIC_RELEASE);
+	return slot;
+}
+
+void slot_release(struct slot *slot)
+{
+	struct thread *thread = thread_self();
+
+	if (!thread)
+		return; /* it is not used again */
+	clean(slot);
+	slot->next = thread->free;
+	thread->free = slot;
+	if (++thread->free_count < 4 * BATCH)
+		return;
+	framework_lock();
+	slots_give_back(thread);
+	framework_unlock();
+}
+
+void slots_give_back(struct thread *thread)
+{
+	struct slot *slot;
+
+	while ((slot = thread->free)) {
+		thread->free = slot->next;
+		slot->next = free_slots;
+		free_slots = slot;
+	}
+	thread->free_count = 0;
+}
+
+void events_reset(void)
+{
+	uint64_t i, n = (uint64_t)chunk_count * CHUNK_SLOTS;
+	struct key *k, *next;
+
+	for (i = 0; i < n; i++) {
+		struct slot *slot =
+			(struct slot *)(void *)chunks[i / CHUNK_SLOTS] + i % CHUNK_SLOTS;
+
+		if (i % CHUNK_SLOTS == 0 || slot->state == SLOT_FREE)
+			continue;
+		clean(slot);
+		slot->next = free_slots;
+		free_slots = slot;
+	}
+	for (i = 0; i < BUCKETS; i++) {
+		k = buckets[i];
+		__atomic_store_n(&buckets[i], NULL, __ATOMIC_RELEASE);
+		for (; k; k = next) {
+			next = k->next;
+			k->next = forgotten;
+			forgotten = k;
+		}
+	}
+	for (i = 0; i < RECENT; i++)
+		__atomic_store_n(&recent[i], NULL, __ATOMIC_RELEASE);
+	__atomic_store_n(&key_count, 0, __ATOMIC_RELEASE);
+}

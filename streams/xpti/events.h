@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Payloads and events.
+ *
+ * A key is what payloads with one name, file, line and column have in common; it stays until a
+ * reset. Each visit makes an event of its own: a slot, which holds all that belongs to it and never
+ * leaves its place, so that a pointer can be told from rubbish without looking behind it.
+ *
+ * Ids: that of a slot says where it is and how often it was used before, so it is never given out
+ * again. Those of keys are below all of them.
+ *
+ * Programs rarely release events. Beyond RTL_XPTI_EVENTS of them (a million) slots that nobody has
+ * used for the longest time are taken for new ones.
+ */
+#ifndef STREAMS_XPTI_EVENTS_H
+#define STREAMS_XPTI_EVENTS_H
+
+#include <stdbool.h>
+
+#include "tables.h"
+#include "xpti.h"
+
+struct thread;
+
+/* An object of C++ as its caller sees it, see interfaces.h. */
+struct face {
+	const void *table;
+};
+
+struct key {
+	struct key *next; /* of the same bucket; release, acquire */
+	uint64_t hash;
+	uint64_t instances;        /* how often it was visited; relaxed */
+	uint64_t uid;              /* librtl's; 0: not yet asked for; relaxed: always the same */
+	struct entry *name, *file; /* NULL: none */
+	struct face payload_face;  /* right before the payload, see interfaces.c */
+	struct xpti_payload payload;
+};
+
+enum slot_state {
+	SLOT_FREE,
+	SLOT_EVENT,
+	SLOT_TRACEPOINT, /* has an owner who deletes it: never taken for another */
+};
+
+struct slot {
+	struct xpti_event event;
+	struct face payload_face; /* right before the payload, as in a key */
+	struct xpti_payload payload;
+	struct face metadata_face, event_face, tracepoint_face;
+	union {
+		struct key *key;
+		struct slot *next; /* of free ones */
+	};
+	uint32_t uses;  /* how often it was taken */
+	uint8_t state;  /* enum slot_state; release when it is complete, acquire by slot_of */
+	uint8_t used;   /* since somebody last looked for an old one; relaxed */
+	uint8_t stream; /* in which its creation was recorded; 0: it was not; relaxed */
+	uint8_t unused;
+};
+
+_Static_assert(sizeof(struct slot) == 256, "a slot is four cache lines");
+
+/* The slot of an event that is alive, from a pointer that may be anything; NULL: it is none. */
+struct slot *slot_of(const void *event);
+/* The same by id. */
+struct slot *slot_by_id(uint64_t id);
+/* A thread that ends leaves its free slots to others. Under the framework's lock. */
+void slots_give_back(struct thread *thread);
+
+/* A payload's key, made if it is new; NULL: the payload is not valid, or there is no memory. */
+struct key *key_of(const struct xpti_payload *payload);
+struct key *key_by_id(uint64_t id);
+/* A new event of it; NULL: no memory. */
+struct slot *slot_make(struct key *key, enum slot_state state);
+void slot_release(struct slot *slot);
+
+/* Metadata; the map of an event. */
+int32_t metadata_set(struct xpti_map *map, uint32_t key, int32_t value);
+void metadata_lock(const struct xpti_map *map);
+void metadata_unlock(const struct xpti_map *map);
+void metadata_init(struct xpti_map *map);
+void metadata_clear(struct xpti_map *map);
+
+/* Forgets all keys, and makes all events free. Under the framework's lock. */
+void events_reset(void);
+
+#endif

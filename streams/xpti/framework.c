@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The framework's life: what the environment says, plugins, tracing on and off, streams that begin
+ * and end. SYCL may finalize what it never initialized, and other users of the framework go on
+ * after one of them has finalized it: so nothing is ever destroyed but by a reset, which is for
+ * tests.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "bridge.h"
+#include "events.h"
+#include "streams.h"
+#include "thread.h"
+
+/* How long a thread waits for another one that loads the plugins. That one may wait for the lock of
+ * a dlopen from whose constructor this one calls. */
+#define START_WAIT_MS 500u
+
+uint8_t framework_state = STATE_NOT_YET;
+
+enum { FORCED_NOT, FORCED_OFF, FORCED_ON };
+
+static uint8_t forced;    /* relaxed */
+static bool switched_off; /* by XPTI_TRACE_ENABLE */
+static bool rtl_asked;    /* somebody records: before the state */
+static bool debug_asked;  /* likewise */
+static uint32_t starter;  /* 0: nobody has begun; 1: a thread loads; 2: done; release, acquire */
+static __thread bool starting __attribute__((tls_model("initial-exec")));
+static uint32_t announced; /* the stream of the framework itself; relaxed */
+static uint32_t users;     /* FrameworkInitialize minus FrameworkFinalize; relaxed */
+
+static bool is_set(const char *name)
+{
+	const char *text = getenv(name);
+
+	return text && *text;
+}
+
+static bool says_on(const char *text)
+{
+	return !text || !strcmp(text, "1") || !strcmp(text, "true");
+}
+
+static void set_state(void)
+{
+	uint8_t force = __atomic_load_n(&forced, __ATOMIC_RELAXED), state = 0;
+
+	if (force ? force == FORCED_ON : !switched_off && plugins_count())
+		state |= STATE_PLUGINS;
+	/* a tool that turns itself off does not stop rtl */
+	if (rtl_asked && (!switched_off || force == FORCED_ON))
+		state |= STATE_RTL;
+	__atomic_store_n(&framework_state, state, __ATOMIC_RELAXED);
+}
+
+static void wait_for_starter(void)
+{
+	const struct timespec a_while = {.tv_nsec = 1000000};
+	uint32_t ms;
+
+	/* acquire: with the release in framework_start */
+	for (ms = 0; ms < START_WAIT_MS && __atomic_load_n(&starter, __ATOMIC_ACQUIRE) != 2; ms++)
+		nanosleep(&a_while, NULL);
+}
+
+__attribute__((noinline, cold)) void framework_start(void)
+{
+	uint32_t nobody = 0;
+
+	if (starting) /* a plugin's constructor */
+		return;
+	if (!__atomic_compare_exchange_n(&starter, &nobody, 1, false, __ATOMIC_ACQUIRE,
+					 __ATOMIC_ACQUIRE)) {
+		wait_for_starter();
+		return;
+	}
+	starting = true;
+	switched_off = !says_on(getenv("XPTI_TRACE_ENABLE"));
+	rtl_asked = is_set("RTL_COLLECTOR") || is_set("RTL_SUBSCRIBERS");
+	debug_asked = rtl_asked && is_set("RTL_XPTI_DEBUG") && says_on(getenv("RTL_XPTI_DEBUG"));
+	if (!switched_off)
+		plugins_load();
+	bridge_start();
+	set_state();
+	starting = false;
+	__atomic_store_n(&starter, 2, __ATOMIC_RELEASE);
+}
+
+bool framework_wants_debug(void)
+{
+	return debug_asked;
+}
+
+/* ---- on and off */
+
+bool xptiTraceEnabled(void)
+{
+	return (framework_now() & (STATE_PLUGINS | STATE_RTL)) != 0;
+}
+
+void xptiForceSetTraceEnabled(bool on)
+{
+	framework_now();
+	__atomic_store_n(&forced, on ? FORCED_ON : FORCED_OFF, __ATOMIC_RELAXED);
+	set_state();
+}
+
+/* ---- life */
+
+void xptiFrameworkInitialize(void)
+{
+	framework_now();
+	__atomic_fetch_add(&users, 1, __ATOMIC_RELAXED);
+}
+
+void xptiFrameworkFinalize(void)
+{
+	uint32_t n = __atomic_load_n(&users, __ATOMIC_RELAXED);
+
+	while (n && !__atomic_compare_exchange_n(&users, &n, n - 1, true, __ATOMIC_RELAXED,
+						 __ATOMIC_RELAXED))
+		;
+}
+
+int32_t xptiInitialize(const char *stream, uint32_t major, uint32_t minor, const char *version)
+{
+	uint8_t number;
+
+	if (!stream || !version)
+		return XPTI_INVALIDARG;
+	framework_now();
+	if (!__atomic_exchange_n(&announced, 1, __ATOMIC_RELAXED))
+		plugins_init(1, 0, "1.0.0", "xpti.framework");
+	number = xptiRegisterStream(stream);
+	if (number != XPTI_INVALID_STREAM)
+		bridge_begin(&streams[number], major, minor, version);
+	plugins_init(major, minor, version, stream);
+	return XPTI_SUCCESS;
+}
+
+static struct stream *find_stream(const char *name)
+{
+	uint32_t i;
+
+	for (i = 1; i < XPTI_INVALID_STREAM; i++) {
+		const char *there = __atomic_load_n(&streams[i].name, __ATOMIC_ACQUIRE);
+
+		if (!there)
+			break;
+		if (!strcmp(there, name))
+			return &streams[i];
+	}
+	return NULL;
+}
+
+void xptiFinalize(const char *stream)
+{
+	struct stream *s;
+
+	if (!stream)
+		return;
+	framework_now();
+	plugins_finish(stream);
+	s = find_stream(stream);
+	if (s)
+		bridge_end(s);
+}
+
+int32_t xptiUnregisterStream(const char *stream)
+{
+	struct stream *s;
+
+	if (!stream)
+		return XPTI_INVALIDARG;
+	framework_now();
+	plugins_finish(stream);
+	s = find_stream(stream);
+	if (s)
+		bridge_end(s);
+	return s && callbacks_end(s) ? XPTI_SUCCESS : XPTI_NOTFOUND;
+}
+
+void xptiReset(void)
+{
+	framework_now();
+	framework_lock();
+	callbacks_reset();
+	events_reset();
+	strings_reset();
+	framework_unlock();
+}
+
+/* ---- detail */
+
+uint8_t xptiGetEffectiveStreamDetailLevel(uint8_t stream)
+{
+	uint8_t state = framework_now(), plugin = XPTI_DETAIL_NONE, own = XPTI_DETAIL_NONE;
+	const char *name = __atomic_load_n(&streams[stream].name, __ATOMIC_ACQUIRE);
+
+	if (!name)
+		return XPTI_DETAIL_NONE;
+	if (state & STATE_PLUGINS)
+		plugin = plugins_detail(name);
+	if ((state & STATE_RTL) && bridge_wants(&streams[stream], 0))
+		own = debug_asked ? XPTI_DETAIL_VERBOSE : XPTI_DETAIL_NORMAL;
+	return plugin > own ? plugin : own;
+}
+
+/* ---- defaults, and types of tools */
+
+static uint8_t default_stream = 1;
+static uint16_t default_event = 2, default_trace = 24;
+
+uint8_t xptiGetDefaultStreamID(void)
+{
+	return __atomic_load_n(&default_stream, __ATOMIC_RELAXED);
+}
+
+int32_t xptiSetDefaultStreamID(uint8_t stream)
+{
+	if (stream >= 128)
+		return XPTI_INVALIDARG;
+	__atomic_store_n(&default_stream, stream, __ATOMIC_RELAXED);
+	return XPTI_SUCCESS;
+}
+
+uint16_t xptiGetDefaultEventType(void)
+{
+	return __atomic_load_n(&default_event, __ATOMIC_RELAXED);
+}
+
+int32_t xptiSetDefaultEventType(uint16_t type)
+{
+	if (!type)
+		return XPTI_INVALIDARG;
+	__atomic_store_n(&default_event, type, __ATOMIC_RELAXED);
+	return XPTI_SUCCESS;
+}
+
+uint16_t xptiGetDefaultTraceType(void)
+{
+	return __atomic_load_n(&default_trace, __ATOMIC_RELAXED);
+}
+
+int32_t xptiSetDefaultTraceType(uint16_t type)
+{
+	if (!type)
+		return XPTI_INVALIDARG;
+	__atomic_store_n(&default_trace, type, __ATOMIC_RELAXED);
+	return XPTI_SUCCESS;
+}
+
+#define TOOLS 254u
+
+/* tool << 8 | 0x80 | value; all ones: no name, or too many of them. */
+static uint16_t user_type(const char *tool, uint8_t value)
+{
+	static char *tools[TOOLS + 1];
+	uint16_t type = UINT16_MAX;
+	uint32_t i;
+
+	if (!tool || !*tool)
+		return type;
+	framework_lock();
+	for (i = 1; i <= TOOLS && tools[i] && strcmp(tools[i], tool) != 0; i++)
+		;
+	if (i <= TOOLS && !tools[i])
+		tools[i] = strdup(tool);
+	if (i <= TOOLS && tools[i])
+		type = (uint16_t)(i << 8 | 0x80 | (value & 0x7f));
+	framework_unlock();
+	return type;
+}
+
+uint16_t xptiRegisterUserDefinedTracePoint(const char *tool, uint8_t value)
+{
+	return user_type(tool, value);
+}
+
+uint16_t xptiRegisterUserDefinedEventType(const char *tool, uint8_t value)
+{
+	return user_type(tool, value);
+}

@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See interfaces.h. A table begins with the distance to the whole object and its type, which we do
+ * not have; an object points behind these, to its two destructors. `this` is the first argument.
+ */
+#include "interfaces.h"
+
+#include <stddef.h>
+
+#include "events.h"
+#include "thread.h"
+
+typedef void (*method)(void);
+
+struct table {
+	ptrdiff_t to_whole;
+	const void *type;
+	method methods[16];
+};
+
+#define METHOD(function)  ((method)(function))
+#define SLOT(this, face)  ((struct slot *)(void *)((char *)(this) - offsetof(struct slot, face)))
+#define FACE(slot, which) ((struct xpti_interface *)(void *)&(slot)->which)
+
+/* Objects are ours, and end with their events. */
+static void destroy(void *this)
+{
+	(void)this;
+}
+
+static const char *text(const char *maybe)
+{
+	return maybe ? maybe : "";
+}
+
+/* ---- payload: it stands behind its face, in slots and in keys */
+
+_Static_assert(offsetof(struct slot, payload) ==
+		       offsetof(struct slot, payload_face) + sizeof(struct face),
+	       "behind its face");
+_Static_assert(offsetof(struct key, payload) ==
+		       offsetof(struct key, payload_face) + sizeof(struct face),
+	       "behind its face");
+
+static struct xpti_payload *payload_ref(void *this)
+{
+	return (struct xpti_payload *)(void *)((struct face *)this + 1);
+}
+
+static const char *payload_name(void *this)
+{
+	return text(payload_ref(this)->name);
+}
+
+static const char *payload_file(void *this)
+{
+	return text(payload_ref(this)->file);
+}
+
+static uint32_t payload_line(void *this)
+{
+	return payload_ref(this)->line;
+}
+
+static uint32_t payload_column(void *this)
+{
+	return payload_ref(this)->column;
+}
+
+static uint64_t payload_flags(void *this)
+{
+	return payload_ref(this)->flags;
+}
+
+static uint64_t payload_name_id(void *this)
+{
+	return payload_ref(this)->uid.p2;
+}
+
+static uint64_t payload_file_id(void *this)
+{
+	return payload_ref(this)->uid.p1 >> 32;
+}
+
+static uint64_t payload_id(void *this)
+{
+	return payload_ref(this)->internal;
+}
+
+static bool payload_is_valid(void *this)
+{
+	return (payload_ref(this)->flags & (XPTI_PAYLOAD_NAME | XPTI_PAYLOAD_FILE)) != 0;
+}
+
+static const struct table payload_table = {
+	.methods = {METHOD(destroy), METHOD(destroy), METHOD(payload_name), METHOD(payload_file),
+		    METHOD(payload_line), METHOD(payload_column), METHOD(payload_flags),
+		    METHOD(payload_name_id), METHOD(payload_file_id), METHOD(payload_id),
+		    METHOD(payload_is_valid), METHOD(payload_ref)}};
+
+/* ---- metadata */
+
+static int32_t give_item(const struct xpti_map *map, const struct xpti_map_node *node, char **key,
+			 int32_t *value)
+{
+	struct thread *thread = thread_self();
+	const struct entry *entry = node ? strings_get(node->key) : NULL;
+
+	if (!entry || !thread)
+		return XPTI_FALSE;
+	thread->walk = map;
+	thread->walk_key = node->key;
+	*key = (char *)(uintptr_t)entry->data;
+	*value = node->value;
+	return XPTI_SUCCESS;
+}
+
+static int32_t metadata_first(void *this, char **key, int32_t *value)
+{
+	struct xpti_map *map = &SLOT(this, metadata_face)->event.metadata;
+	int32_t result;
+
+	metadata_lock(map);
+	result = give_item(map, map->first, key, value);
+	metadata_unlock(map);
+	return result;
+}
+
+static int32_t metadata_next(void *this, char **key, int32_t *value)
+{
+	struct xpti_map *map = &SLOT(this, metadata_face)->event.metadata;
+	const struct thread *thread = thread_self();
+	const struct xpti_map_node *node = NULL;
+	int32_t result;
+
+	metadata_lock(map);
+	if (thread && thread->walk == map)
+		for (node = map->first; node && node->key != thread->walk_key; node = node->next)
+			;
+	result = give_item(map, node ? node->next : NULL, key, value);
+	metadata_unlock(map);
+	return result;
+}
+
+static int32_t metadata_add(void *this, const char *key, int32_t object)
+{
+	return xptiAddMetadata(&SLOT(this, metadata_face)->event, key, object);
+}
+
+static size_t metadata_count(void *this)
+{
+	return SLOT(this, metadata_face)->event.metadata.count;
+}
+
+static const struct table metadata_table = {
+	.methods = {METHOD(destroy), METHOD(destroy), METHOD(metadata_first), METHOD(metadata_next),
+		    METHOD(metadata_add), METHOD(metadata_count)}};
+
+/* ---- events */
+
+static struct xpti_interface *event_payload(void *this)
+{
+	return FACE(SLOT(this, event_face), payload_face);
+}
+
+static struct xpti_interface *event_metadata(void *this)
+{
+	return FACE(SLOT(this, event_face), metadata_face);
+}
+
+static uint64_t event_id(void *this)
+{
+	return SLOT(this, event_face)->event.unique_id;
+}
+
+static uint64_t event_instance(void *this)
+{
+	return SLOT(this, event_face)->event.instance_id;
+}
+
+static uint16_t event_type(void *this)
+{
+	return SLOT(this, event_face)->event.event_type;
+}
+
+static uint16_t event_activity(void *this)
+{
+	return SLOT(this, event_face)->event.activity_type;
+}
+
+static uint64_t event_source(void *this)
+{
+	return SLOT(this, event_face)->event.source_id;
+}
+
+static uint64_t event_target(void *this)
+{
+	return SLOT(this, event_face)->event.target_id;
+}
+
+static uint64_t event_flags(void *this)
+{
+	return SLOT(this, event_face)->event.flags;
+}
+
+static void event_set_activity(void *this, uint16_t activity)
+{
+	struct xpti_event *event = &SLOT(this, event_face)->event;
+
+	event->activity_type = activity;
+	event->flags |= XPTI_EVENT_ACTIVITY;
+}
+
+static void event_set_type(void *this, uint16_t type)
+{
+	struct xpti_event *event = &SLOT(this, event_face)->event;
+
+	event->event_type = type;
+	event->flags |= XPTI_EVENT_EVENT;
+}
+
+static struct xpti_payload *event_payload_ref(void *this)
+{
+	return &SLOT(this, event_face)->payload;
+}
+
+static struct xpti_event *event_ref(void *this)
+{
+	return &SLOT(this, event_face)->event;
+}
+
+static const struct table event_table = {
+	.methods = {METHOD(destroy), METHOD(destroy), METHOD(event_payload), METHOD(event_metadata),
+		    METHOD(event_id), METHOD(event_instance), METHOD(event_type),
+		    METHOD(event_activity), METHOD(event_source), METHOD(event_target),
+		    METHOD(event_flags), METHOD(event_set_activity), METHOD(event_set_type),
+		    METHOD(event_payload_ref), METHOD(event_ref)}};
+
+/* ---- tracepoints */
+
+static struct xpti_interface *tracepoint_payload(void *this)
+{
+	return FACE(SLOT(this, tracepoint_face), payload_face);
+}
+
+static struct xpti_interface *tracepoint_metadata(void *this)
+{
+	return FACE(SLOT(this, tracepoint_face), metadata_face);
+}
+
+static struct xpti_interface *tracepoint_event(void *this)
+{
+	return FACE(SLOT(this, tracepoint_face), event_face);
+}
+
+static uint64_t tracepoint_id(void *this)
+{
+	return SLOT(this, tracepoint_face)->event.unique_id;
+}
+
+static uint64_t tracepoint_instance(void *this)
+{
+	return SLOT(this, tracepoint_face)->event.instance_id;
+}
+
+static struct xpti_event *tracepoint_event_ref(void *this)
+{
+	return &SLOT(this, tracepoint_face)->event;
+}
+
+static struct xpti_payload *tracepoint_payload_ref(void *this)
+{
+	return &SLOT(this, tracepoint_face)->payload;
+}
+
+static const struct table tracepoint_table = {
+	.methods = {METHOD(destroy), METHOD(destroy), METHOD(tracepoint_payload),
+		    METHOD(tracepoint_metadata), METHOD(tracepoint_event), METHOD(tracepoint_id),
+		    METHOD(tracepoint_instance), METHOD(tracepoint_event_ref),
+		    METHOD(tracepoint_payload_ref)}};
+
+const void *const interface_payload = payload_table.methods;
+const void *const interface_metadata = metadata_table.methods;
+const void *const interface_event = event_table.methods;
+const void *const interface_tracepoint = tracepoint_table.methods;
+
+struct slot *interface_slot(const struct xpti_interface *tracepoint)
+{
+	struct slot *slot = tracepoint ? slot_of(SLOT(tracepoint, tracepoint_face)) : NULL;
+
+	return slot && slot->state == SLOT_TRACEPOINT ? slot : NULL;
+}

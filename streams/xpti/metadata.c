@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An event's metadata: a map that collectors of C++ walk, look up in, and may add to as the
+ * std::unordered_map that it is to them. So its memory comes from the program's operator new, where
+ * it has one.
+ *
+ * Writers of maps share a few locks, by address. Readers of C++ take none, as with upstream.
+ */
+#include <dlfcn.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "events.h"
+
+#define LOCKS 64u
+
+static struct {
+	void *(*take)(size_t size, const void *nothrow);
+	void (*give)(void *memory);
+} cpp;
+
+static int looked; /* release by look, acquire by take */
+
+/* dlsym finds the functions of a program that replaces them, and of sanitizers. */
+static void look(void)
+{
+	void *library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
+	void *take = dlsym(RTLD_DEFAULT, "_ZnwmRKSt9nothrow_t");
+	void *give = dlsym(RTLD_DEFAULT, "_ZdlPv");
+
+	if ((!take || !give) && library) {
+		take = dlsym(library, "_ZnwmRKSt9nothrow_t");
+		give = dlsym(library, "_ZdlPv");
+	}
+	if (take && give) {
+		memcpy(&cpp.take, &take, sizeof take);
+		memcpy(&cpp.give, &give, sizeof give);
+	}
+	__atomic_store_n(&looked, 1, __ATOMIC_RELEASE);
+}
+
+static void *take_memory(size_t size)
+{
+	static const char nothrow;
+
+	if (!__atomic_load_n(&looked, __ATOMIC_ACQUIRE))
+		look();
+	return cpp.take ? cpp.take(size, &nothrow) : malloc(size);
+}
+
+static void give_memory(void *memory)
+{
+	if (cpp.give)
+		cpp.give(memory);
+	else
+		free(memory);
+}
+
+static uint8_t *lock_of(const struct xpti_map *map)
+{
+	static uint8_t locks[LOCKS];
+
+	return &locks[(uintptr_t)map / sizeof(struct slot) % LOCKS];
+}
+
+void metadata_lock(const struct xpti_map *map)
+{
+	/* acquire: with the release below */
+	while (__atomic_exchange_n(lock_of(map), 1, __ATOMIC_ACQUIRE))
+		sched_yield();
+}
+
+void metadata_unlock(const struct xpti_map *map)
+{
+	__atomic_store_n(lock_of(map), 0, __ATOMIC_RELEASE);
+}
+
+void metadata_init(struct xpti_map *map)
+{
+	*map = (struct xpti_map){.buckets = &map->single, .bucket_count = 1, .max_load = 1.0f};
+}
+
+void metadata_clear(struct xpti_map *map)
+{
+	struct xpti_map_node *node = map->first, *next;
+
+	for (; node; node = next) {
+		next = node->next;
+		give_memory(node);
+	}
+	if (map->buckets != &map->single)
+		give_memory(map->buckets);
+	metadata_init(map);
+}
+
+/* The node before the first of a bucket: that is how libstdc++ keeps the map's own head as well. */
+static struct xpti_map_node *head_of(struct xpti_map *map)
+{
+	return (struct xpti_map_node *)(void *)&map->first;
+}
+
+static void enter(struct xpti_map *map, struct xpti_map_node *node)
+{
+	struct xpti_map_node **bucket = &map->buckets[node->key % map->bucket_count];
+
+	if (*bucket) {
+		node->next = (*bucket)->next;
+		(*bucket)->next = node;
+		return;
+	}
+	node->next = map->first;
+	map->first = node;
+	if (node->next)
+		map->buckets[node->next->key % map->bucket_count] = node;
+	*bucket = head_of(map);
+}
+
+static struct xpti_map_node *find(struct xpti_map *map, uint32_t key)
+{
+	struct xpti_map_node *before = map->buckets[key % map->bucket_count], *node;
+
+	for (node = before ? before->next : NULL; node; node = node->next) {
+		if (node->key == key)
+			return node;
+		if (node->key % map->bucket_count != key % map->bucket_count)
+			break;
+	}
+	return NULL;
+}
+
+/* Room for one more: at most one node for each bucket. False: no memory. */
+static bool grow(struct xpti_map *map)
+{
+	static const size_t primes[] = {13, 29, 59, 127, 257, 541, 1109, 2357, 5087, 10273, 20753};
+	struct xpti_map_node *node = map->first, *next;
+	struct xpti_map_node **buckets;
+	size_t i = 0, count;
+
+	if (map->count + 1 <= map->next_resize)
+		return true;
+	while (i + 1 < sizeof primes / sizeof primes[0] && primes[i] <= map->bucket_count)
+		i++;
+	count = primes[i] > map->bucket_count ? primes[i] : 2 * map->bucket_count + 1;
+	buckets = take_memory(count * sizeof(struct xpti_map_node *));
+	if (!buckets)
+		return false;
+	memset(buckets, 0, count * sizeof(struct xpti_map_node *));
+	if (map->buckets != &map->single)
+		give_memory(map->buckets);
+	map->buckets = buckets;
+	map->bucket_count = map->next_resize = count;
+	map->first = NULL;
+	for (; node; node = next) {
+		next = node->next;
+		enter(map, node);
+	}
+	return true;
+}
+
+int32_t metadata_set(struct xpti_map *map, uint32_t key, int32_t value)
+{
+	struct xpti_map_node *node = find(map, key);
+
+	if (node) {
+		node->value = value;
+		return XPTI_DUPLICATE;
+	}
+	node = grow(map) ? take_memory(sizeof *node) : NULL;
+	if (!node)
+		return XPTI_FAIL;
+	*node = (struct xpti_map_node){.key = key, .value = value};
+	enter(map, node);
+	map->count++;
+	return XPTI_SUCCESS;
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Streams, their callbacks, and what is wanted of them.
+ *
+ * Callbacks of a stream and type are a list that only grows, under the framework's lock; notifies
+ * read it without a lock. A list that becomes too small is kept: somebody may look at it.
+ */
+#ifndef STREAMS_XPTI_STREAMS_H
+#define STREAMS_XPTI_STREAMS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rtl/stream.h>
+
+#include "xpti.h"
+
+#define STREAMS 256u
+
+/* Grows in place while there is room; entries stay, and are only turned off and on. */
+struct callbacks {
+	uint32_t count; /* release, acquire */
+	uint32_t room;
+	struct {
+		xpti_callback function;
+		bool on; /* release, acquire */
+	} list[];
+};
+
+/* A type of which a stream has, or had, callbacks. */
+struct type_callbacks {
+	struct type_callbacks *next; /* with the same low byte; release, acquire */
+	struct callbacks *callbacks; /* release, acquire */
+	uint16_t type;
+};
+
+/* What a stream's user data are known to be, see bridge.c. */
+enum stream_kind { KIND_UNKNOWN, KIND_SYCL, KIND_CALLS, KIND_BUFFER, KIND_IMAGE, KIND_MEMORY };
+
+struct stream {
+	/* Not 0 if there are callbacks for types of that low byte; 0: of any. Relaxed: it orders
+	 * nothing, the list does. */
+	uint8_t wanted[256];
+	struct rtl_stream *rtl; /* &rtl_stream_none: it is not recorded; release, acquire */
+	struct stream *plain;   /* of "NAME.debug", that of NAME; relaxed; NULL: none */
+	const char *name;       /* release, acquire; NULL: there is none */
+	uint8_t kind;           /* enum stream_kind; before the name */
+	uint8_t number;
+	bool debug;                        /* its name ends with ".debug" */
+	bool had_callbacks;                /* under the lock */
+	bool ended;                        /* likewise: it was said to librtl */
+	struct type_callbacks *types[256]; /* by the low byte */
+};
+
+extern struct stream streams[STREAMS];
+
+/* Bits of framework_state. */
+enum state {
+	STATE_PLUGINS = 1, /* callbacks are called */
+	STATE_RTL = 2,     /* librtl may want something */
+	STATE_NOT_YET = 4, /* nobody has looked: framework_start */
+};
+
+extern uint8_t framework_state; /* relaxed: it orders nothing */
+
+/* Reads the environment and loads the plugins, once. */
+void framework_start(void);
+static inline uint8_t framework_now(void)
+{
+	uint8_t state = __atomic_load_n(&framework_state, __ATOMIC_RELAXED);
+
+	if (__builtin_expect(state & STATE_NOT_YET, 0)) {
+		framework_start();
+		state = __atomic_load_n(&framework_state, __ATOMIC_RELAXED);
+	}
+	return state;
+}
+
+/* Publishers may record more: RTL_XPTI_DEBUG=1 asks for the streams with ".debug", too. */
+bool framework_wants_debug(void);
+
+/* plugins.c: valid plugins, in the order of the list. */
+void plugins_load(void);
+uint32_t plugins_count(void);
+void plugins_init(uint32_t major, uint32_t minor, const char *version, const char *stream);
+void plugins_finish(const char *stream);
+/* The largest level that a plugin asks for. */
+uint8_t plugins_detail(const char *stream);
+
+/* Undoes all callbacks of a stream. False: it never had one. */
+bool callbacks_end(struct stream *stream);
+/* Forgets all callbacks; under the lock. */
+void callbacks_reset(void);
+/* The callbacks of a type; NULL: none. */
+const struct callbacks *callbacks_of(const struct stream *stream, uint16_t type);
+#endif

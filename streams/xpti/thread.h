@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What each thread keeps for the framework, and the lock that all of its rare paths share.
+ *
+ * A thread's struct is its own but for `sequence`, which is odd while the thread is inside of
+ * callbacks: whoever takes a callback out waits until it has changed (threads_wait). A callback may
+ * throw, so the end of that is marked by a cleanup of the frame.
+ *
+ * The lock is held for microseconds, and never around a call out of this library but malloc, mmap
+ * and functions of librtl that take no subscriber's part. A fork waits for it.
+ */
+#ifndef STREAMS_XPTI_THREAD_H
+#define STREAMS_XPTI_THREAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define THREAD_OPEN_MAX 32u
+
+struct slot;
+
+/* Something that has begun on this thread: its end is to say when. */
+struct thread_open {
+	uint64_t instance;
+	uint64_t object;
+	uint64_t ticks;
+	uint32_t scope; /* depth of the scope that it opened; 0: none */
+	uint16_t type;
+	uint8_t stream;
+};
+
+struct thread {
+	uint64_t sequence; /* written by its thread, release; read by threads_wait, acquire */
+	uint32_t depth;    /* of notifies on this thread */
+	bool in_use;       /* under the lock */
+	bool has_stash;
+	bool scope_notifies;
+	const char *stash_key;
+	uint64_t stash_value;
+	uint64_t universal_id;
+	const void *walk;     /* a map that the thread goes through by its interface */
+	uint32_t walk_key;    /* how far */
+	struct slot *scope;   /* tracepoint scope; NULL: none */
+	uint32_t scope_depth; /* of the scope of librtl that mirrors it; 0: none */
+	struct slot *free;    /* slots for this thread's events */
+	uint32_t free_count;
+	uint32_t open_count; /* more than THREAD_OPEN_MAX: the oldest are overwritten */
+	struct thread_open open[THREAD_OPEN_MAX];
+	struct thread *next; /* of all that ever were; under the lock, release */
+};
+
+extern __thread struct thread *thread_own __attribute__((tls_model("initial-exec")));
+
+struct thread *thread_make(void);
+
+/* The calling thread's; NULL: no memory. */
+static inline struct thread *thread_self(void)
+{
+	return __builtin_expect(thread_own != NULL, 1) ? thread_own : thread_make();
+}
+
+void framework_lock(void);
+void framework_unlock(void);
+
+/* Marks the thread as inside of callbacks. */
+static inline void thread_enter(struct thread *thread)
+{
+	extern bool thread_needs_fence;
+
+	if (thread->depth++)
+		return;
+	/* relaxed: the fence is the membarrier of threads_wait, or the one here */
+	__atomic_store_n(&thread->sequence, thread->sequence + 1, __ATOMIC_RELAXED);
+	if (__builtin_expect(thread_needs_fence, 0))
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	else
+		__asm__ volatile("" ::: "memory");
+}
+
+static inline void thread_leave(struct thread *thread)
+{
+	/* release: with the acquire in threads_wait; what the callback did comes before */
+	if (!--thread->depth)
+		__atomic_store_n(&thread->sequence, thread->sequence + 1, __ATOMIC_RELEASE);
+}
+
+/* Waits until no other thread is in a callback that it had entered before. Not under the lock.
+ * From inside a callback it does not wait. False: given up after a time. */
+bool threads_wait(void);
+
+#endif

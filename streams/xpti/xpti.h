@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * XPTI's ABI in C, as SYCL's runtimes of August 2024 and later use it: layouts, numbers and the
+ * functions that a framework exports. References of C++ are pointers here. Layouts are asserted in
+ * abi.c; the classes of C++ behind interfaces are in interfaces.h.
+ *
+ * No state; for all files of this folder, and for tests.
+ */
+#ifndef STREAMS_XPTI_XPTI_H
+#define STREAMS_XPTI_XPTI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define XPTI_API __attribute__((visibility("default")))
+
+enum xpti_result {
+	XPTI_SUCCESS = 0,
+	XPTI_FALSE = 1,
+	XPTI_FAIL = (int)0x80004001,
+	XPTI_NOTIMPL = (int)0x80004002,
+	XPTI_DUPLICATE = (int)0x80004003,
+	XPTI_NOTFOUND = (int)0x80004004,
+	XPTI_UNDELETE = (int)0x80004005,
+	XPTI_INVALIDARG = (int)0x80004006,
+};
+
+#define XPTI_INVALID_STRING 0xffffffffu
+#define XPTI_INVALID_OBJECT 0x7fffffff
+#define XPTI_INVALID_STREAM 0xffu
+#define XPTI_NO_COLUMN      0xffffffffu
+
+/* Trace-point types that the framework itself tells apart; the others are in <rtl/types.h>. */
+enum xpti_type {
+	XPTI_GRAPH_CREATE = 2,
+	XPTI_NODE_CREATE = 4,
+	XPTI_EDGE_CREATE = 6,
+	XPTI_TASK_BEGIN = 10,
+	XPTI_TASK_END = 11,
+	XPTI_SIGNAL = 16,
+	XPTI_FUNCTION_BEGIN = 24,
+	XPTI_FUNCTION_END = 25,
+	XPTI_METADATA = 26,
+	XPTI_FUNCTION_WITH_ARGS_BEGIN = 28,
+	XPTI_FUNCTION_WITH_ARGS_END = 29,
+	XPTI_MEM_ALLOC_BEGIN = 32,
+	XPTI_MEM_RELEASE_END = 35,
+	XPTI_OFFLOAD_CONSTRUCT = 36,
+	XPTI_OFFLOAD_DESTRUCT = 37,
+	XPTI_OFFLOAD_ASSOCIATE = 38,
+	XPTI_OFFLOAD_RELEASE = 39,
+	XPTI_OFFLOAD_ACCESSOR = 40,
+	XPTI_QUEUE_CREATE = 42,
+	XPTI_QUEUE_DESTROY = 43,
+	XPTI_DIAGNOSTICS = 126,
+	XPTI_USER_DEFINED = 128,
+};
+
+enum xpti_activity { XPTI_ACTIVITY_ACTIVE = 1 };
+
+enum xpti_detail { XPTI_DETAIL_NONE, XPTI_DETAIL_BASIC, XPTI_DETAIL_NORMAL, XPTI_DETAIL_VERBOSE };
+
+enum xpti_payload_flags {
+	XPTI_PAYLOAD_NAME = 1,
+	XPTI_PAYLOAD_FILE = 2,
+	XPTI_PAYLOAD_CODE = 4,
+	XPTI_PAYLOAD_LINE = 8,
+	XPTI_PAYLOAD_COLUMN = 16,
+	XPTI_PAYLOAD_STACK = 32,
+	XPTI_PAYLOAD_REGISTERED = 1 << 15,
+	XPTI_PAYLOAD_HASH = 1 << 17,
+};
+
+enum xpti_event_flags {
+	XPTI_EVENT_UID = 1,
+	XPTI_EVENT_SOURCE = 2,
+	XPTI_EVENT_TARGET = 4,
+	XPTI_EVENT_EVENT = 8,
+	XPTI_EVENT_ACTIVITY = 16,
+	XPTI_EVENT_PAYLOAD = 32,
+};
+
+struct xpti_uid {
+	uint64_t p1; /* string of the file << 32 | line */
+	uint64_t p2; /* string of the name */
+	uint64_t p3;
+};
+
+struct xpti_payload {
+	const char *name;
+	const char *stack;
+	const char *file;
+	uint32_t line;
+	uint32_t column; /* XPTI_NO_COLUMN: none */
+	const void *code;
+	uint64_t internal; /* id */
+	uint64_t flags;    /* enum xpti_payload_flags */
+	struct xpti_uid uid;
+};
+
+/* An entry of a map; libstdc++'s node of std::unordered_map<uint32_t, int32_t>. */
+struct xpti_map_node {
+	struct xpti_map_node *next;
+	uint32_t key;
+	int32_t value;
+};
+
+/* libstdc++'s std::unordered_map<uint32_t, int32_t>. A bucket points to what stands before its
+ * first node: a node, or `first`. */
+struct xpti_map {
+	struct xpti_map_node **buckets;
+	size_t bucket_count;
+	struct xpti_map_node *first;
+	size_t count;
+	float max_load;
+	size_t next_resize;
+	struct xpti_map_node *single; /* the only bucket of a small one */
+};
+
+struct xpti_event {
+	uint64_t unique_id;
+	uint64_t data_id;
+	uint64_t instance_id;
+	uint16_t event_type;
+	uint16_t activity_type;
+	uint32_t unused;
+	uint64_t source_id;
+	uint64_t target_id;
+	struct xpti_payload *payload;
+	struct xpti_map metadata;
+	void *global_user_data;
+	uint64_t flags; /* enum xpti_event_flags */
+};
+
+enum xpti_object_type {
+	XPTI_OBJECT_BINARY,
+	XPTI_OBJECT_STRING,
+	XPTI_OBJECT_SIGNED,
+	XPTI_OBJECT_UNSIGNED,
+	XPTI_OBJECT_FLOAT,
+	XPTI_OBJECT_BOOL,
+};
+
+struct xpti_object {
+	size_t size;
+	const char *data; /* strings have no end mark */
+	uint8_t type;     /* enum xpti_object_type */
+};
+
+/* An optional<uint32_t> of C++. */
+struct xpti_optional {
+	uint32_t value;
+	uint8_t engaged;
+	uint8_t unused[3];
+};
+
+/* What user data point to. */
+
+struct xpti_call {
+	uint32_t function;
+	const char *name;
+	const void *args;
+	const void *result;
+	const void *user;
+};
+
+struct xpti_memory {
+	uint64_t object;
+	uint64_t pointer;
+	uint64_t size;
+	uint64_t guard;
+	uint64_t reserved;
+};
+
+struct xpti_buffer {
+	uint64_t user;
+	uint64_t host;
+	const char *element;
+	uint32_t element_size;
+	uint32_t dimensions;
+	uint64_t range[3];
+};
+
+struct xpti_image {
+	uint64_t user;
+	uint64_t host;
+	uint32_t dimensions;
+	uint64_t range[3];
+	uint32_t format;
+	struct xpti_optional addressing, coordinates, filtering;
+};
+
+struct xpti_accessor {
+	uint64_t object;
+	uint64_t accessor;
+	uint32_t target;
+	uint32_t mode;
+};
+
+struct xpti_image_accessor {
+	uint64_t object;
+	uint64_t accessor;
+	struct xpti_optional target, mode;
+	const char *element;
+	uint64_t element_size;
+};
+
+struct xpti_association {
+	uint64_t user;
+	uint64_t memory;
+};
+
+struct xpti_enqueue {
+	uint64_t global[3], local[3], offset[3];
+	uint64_t args;
+};
+
+struct xpti_kernel_arg {
+	int32_t kind;
+	const void *pointer;
+	int32_t size;
+	int32_t index;
+};
+
+typedef void (*xpti_callback)(uint16_t type, struct xpti_event *parent, struct xpti_event *object,
+			      uint64_t instance, const void *user);
+
+/* What a plugin exports. */
+typedef void (*xpti_plugin_init)(uint32_t major, uint32_t minor, const char *version,
+				 const char *stream);
+typedef void (*xpti_plugin_finish)(const char *stream);
+typedef bool (*xpti_plugin_detail)(const char *stream, uint8_t *level);
+
+struct xpti_interface; /* an object of C++ of which callers see the table of functions only */
+
+/* ---- the 50 functions */
+
+XPTI_API void xptiFrameworkInitialize(void);
+XPTI_API void xptiFrameworkFinalize(void);
+XPTI_API int32_t xptiInitialize(const char *stream, uint32_t major, uint32_t minor,
+				const char *version);
+XPTI_API void xptiFinalize(const char *stream);
+XPTI_API void xptiReset(void);
+
+XPTI_API uint64_t xptiGetUniqueId(void);
+XPTI_API uint64_t xptiGetUniversalId(void);
+XPTI_API void xptiSetUniversalId(uint64_t id);
+XPTI_API int32_t xptiStashTuple(const char *key, uint64_t value);
+XPTI_API int32_t xptiGetStashedTuple(char **key, uint64_t *value);
+XPTI_API void xptiUnstashTuple(void);
+
+XPTI_API uint32_t xptiRegisterString(const char *text, char **table);
+XPTI_API const char *xptiLookupString(uint32_t id);
+XPTI_API int32_t xptiRegisterObject(const char *data, size_t size, uint8_t type);
+XPTI_API struct xpti_object xptiLookupObject(int32_t id);
+
+XPTI_API uint64_t xptiRegisterPayload(struct xpti_payload *payload);
+XPTI_API const struct xpti_payload *xptiQueryPayload(struct xpti_event *event);
+XPTI_API const struct xpti_payload *xptiQueryPayloadByUID(uint64_t id);
+XPTI_API struct xpti_interface *xptiLookupPayload(uint64_t id);
+XPTI_API struct xpti_interface *xptiLookupEvent(uint64_t id);
+
+XPTI_API struct xpti_event *xptiMakeEvent(const char *name, struct xpti_payload *payload,
+					  uint16_t event, int32_t activity, uint64_t *instance);
+XPTI_API const struct xpti_event *xptiFindEvent(uint64_t id);
+XPTI_API void xptiReleaseEvent(struct xpti_event *event);
+XPTI_API struct xpti_interface *xptiCreateTracepoint(const char *function, const char *file,
+						     uint32_t line, uint32_t column, void *code);
+XPTI_API int32_t xptiDeleteTracepoint(struct xpti_interface *tracepoint);
+XPTI_API struct xpti_interface *xptiRegisterTracepointScope(const char *function, const char *file,
+							    uint32_t line, uint32_t column,
+							    void *code);
+XPTI_API struct xpti_interface *xptiGetTracepointScopeData(void);
+XPTI_API int32_t xptiSetTracepointScopeData(struct xpti_interface *tracepoint);
+XPTI_API void xptiUnsetTracepointScopeData(void);
+XPTI_API void xptiEnableTracepointScopeNotification(bool on);
+XPTI_API bool xptiCheckTracepointScopeNotification(void);
+
+XPTI_API uint8_t xptiGetDefaultStreamID(void);
+XPTI_API int32_t xptiSetDefaultStreamID(uint8_t stream);
+XPTI_API uint16_t xptiGetDefaultEventType(void);
+XPTI_API int32_t xptiSetDefaultEventType(uint16_t type);
+XPTI_API uint16_t xptiGetDefaultTraceType(void);
+XPTI_API int32_t xptiSetDefaultTraceType(uint16_t type);
+
+XPTI_API uint8_t xptiRegisterStream(const char *name);
+XPTI_API int32_t xptiUnregisterStream(const char *name);
+XPTI_API uint16_t xptiRegisterUserDefinedTracePoint(const char *tool, uint8_t value);
+XPTI_API uint16_t xptiRegisterUserDefinedEventType(const char *tool, uint8_t value);
+
+XPTI_API int32_t xptiRegisterCallback(uint8_t stream, uint16_t type, xpti_callback callback);
+XPTI_API int32_t xptiUnregisterCallback(uint8_t stream, uint16_t type, xpti_callback callback);
+XPTI_API int32_t xptiNotifySubscribers(uint8_t stream, uint16_t type, struct xpti_event *parent,
+				       struct xpti_event *object, uint64_t instance,
+				       const void *user);
+XPTI_API int32_t xptiAddMetadata(struct xpti_event *event, const char *key, int32_t object);
+XPTI_API struct xpti_map *xptiQueryMetadata(struct xpti_event *event);
+
+XPTI_API bool xptiTraceEnabled(void);
+XPTI_API bool xptiCheckTraceEnabled(uint16_t stream, uint16_t type);
+XPTI_API void xptiForceSetTraceEnabled(bool on);
+XPTI_API uint8_t xptiGetEffectiveStreamDetailLevel(uint8_t stream);
+
+#endif
