@@ -8,8 +8,6 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include <rtl/publish.h>
-
 #define LEAST_BYTES (128u << 10)
 #define OWN_BYTES   (512u << 10)
 #define GUARD_BYTES 4096u
@@ -29,7 +27,7 @@ static bool has_room(void)
 	size_t size = 0;
 	bool known;
 
-	if (rtl_thread_id() == (uint32_t)getpid())
+	if (gettid() == getpid())
 		return true;
 	if (pthread_getattr_np(pthread_self(), &attributes))
 		return false;

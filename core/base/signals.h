@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keeps the program's signals away from where a handler would find, or by a fork leave to a child,
- * something half done. Slow paths only: two system calls.
+ * Keeps the program's signals away from where a handler would find something half done, or would
+ * interrupt a system call again and again. Slow paths only: two system calls.
  */
 #ifndef RTL_CORE_SIGNALS_H
 #define RTL_CORE_SIGNALS_H

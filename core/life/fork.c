@@ -91,6 +91,12 @@ static void finish_in_child(void)
 	writer_forget_all();
 }
 
+/* Relaxed: see bus.begun. */
+static bool has_begun(void)
+{
+	return __atomic_load_n(&bus.begun, __ATOMIC_RELAXED);
+}
+
 static void before_fork(enum handlers by)
 {
 	if (fork_state.by == by)
@@ -100,7 +106,7 @@ static void before_fork(enum handlers by)
 	memset(&fork_state, 0, sizeof fork_state);
 	fork_state.by = by;
 	fork_state.depth = 1;
-	fork_state.prepared = bus.begun;
+	fork_state.prepared = has_begun();
 	if (fork_state.prepared)
 		prepare();
 }
@@ -120,7 +126,7 @@ static void after_in_child(enum handlers by)
 		return;
 	fork_state.by = NOBODY;
 	/* it may have begun since; else not a page is touched: that costs more than all the rest */
-	if (fork_state.prepared || bus.begun)
+	if (fork_state.prepared || has_begun())
 		finish_in_child();
 }
 
