@@ -18,23 +18,14 @@
 
 #include <cmocka.h>
 
-#include <rtl/collector.h>
 #include <rtl/rtl.h>
+
+#include "own_sub.h"
 
 static const struct rtl_type_info types[] = {
 	{sizeof(types[0]), RTL_SIGNAL, 0, 0, 0, "signal", "", NULL},
 };
 static const struct rtl_stream_info info = {sizeof(info), 1, 0, "test.own", "", types, 1, 0};
-
-/* What our own subscriber has seen. */
-static struct {
-	const struct rtl_host *host;
-	uint64_t events, begun, ended, finished, destroyed;
-	struct rtl_ledger ledger;
-	uint64_t losses, causes;
-	char cause[64];
-	const struct rtl_stream_info *stream;
-} seen;
 
 static void (*at_first_events)(void);
 static void (*while_delivered)(void); /* once */
@@ -45,98 +36,20 @@ static void on_events(void *user, const struct rtl_event *const *events, size_t 
 
 	(void)user;
 	(void)events;
-	if (!seen.events && at_first_events)
+	if (!own.events && at_first_events)
 		at_first_events();
-	seen.events += count;
+	own.events += count;
 	while_delivered = NULL;
 	if (call)
 		call();
 }
-
-static void (*while_created)(void);
-
-static int own_create(const struct rtl_host *host, const struct rtl_setting *settings, size_t count,
-		      void **instance)
-{
-	assert_null(settings);
-	assert_int_equal(count, 0);
-	seen.host = host;
-	*instance = &seen;
-	if (while_created)
-		while_created();
-	return 0;
-}
-
-static int own_stream(void *instance, const struct rtl_stream_info *stream)
-{
-	(void)instance;
-	if (strcmp(stream->name, "test.own") != 0)
-		return 0;
-	seen.stream = stream;
-	return seen.host->subscribe(seen.host, stream, RTL_TYPE_ANY, RTL_BUFFERED, on_events, NULL,
-				    NULL);
-}
-
-static int own_begin(void *instance, const struct rtl_process *process)
-{
-	(void)instance;
-	(void)process;
-	seen.begun++;
-	return 0;
-}
-
-static int own_end(void *instance, const struct rtl_process *process)
-{
-	(void)instance;
-	(void)process;
-	seen.ended++;
-	return 0;
-}
-
-static void on_loss(void *user, const char *cause, uint64_t count)
-{
-	(void)user;
-	seen.losses += count;
-	seen.causes++;
-	snprintf(seen.cause, sizeof(seen.cause), "%s", cause);
-}
-
-static int own_finish(void *instance)
-{
-	(void)instance;
-	seen.finished++;
-	if (seen.stream)
-		seen.host->losses(seen.host, NULL, seen.stream, on_loss, NULL);
-	seen.ledger.struct_size = sizeof(seen.ledger);
-	return seen.stream ? seen.host->ledger(seen.host, NULL, seen.stream, &seen.ledger) : 0;
-}
-
-static void own_destroy(void *instance)
-{
-	(void)instance;
-	seen.destroyed++;
-}
-
-static const struct rtl_subscriber own = {
-	.abi_version = RTL_ABI_VERSION,
-	.struct_size = sizeof(own),
-	.name = "own",
-	.version = "1",
-	.description = "",
-	.create = own_create,
-	.stream = own_stream,
-	.process_begin = own_begin,
-	.process_end = own_end,
-	.finish = own_finish,
-	.destroy = own_destroy,
-};
 
 static char base[64];
 
 static int setup(void **state)
 {
 	(void)state;
-	memset(&seen, 0, sizeof(seen));
+	own_reset(info.name, on_events);
 	strcpy(base, "/tmp/test_collector-XXXXXX");
 	return mkdtemp(base) ? 0 : -1;
 }
@@ -146,23 +59,6 @@ static int teardown(void **state)
 {
 	(void)state;
 	return rmdir(base);
-}
-
-static struct rtl_collector *create(uint32_t kind, const char *folder)
-{
-	const struct rtl_collector_options options = {
-		.struct_size = sizeof(options),
-		.kind = kind,
-		.subscribers = "",
-		.folder = folder,
-		.own = &own,
-	};
-	struct rtl_collector *collector = NULL;
-	char message[512] = "";
-
-	if (rtl_collector_create(&options, &collector, message, sizeof(message)))
-		fail_msg("%s", message);
-	return collector;
 }
 
 /* What it has under way; of that as much ends as it publishes signals, or less. */
@@ -265,7 +161,7 @@ static double seconds(void)
 /* All of one process, which has ended when it is looked at. */
 static void collect_one(int count, void (*end)(void))
 {
-	struct rtl_collector *collector = create(RTL_COLLECT, base);
+	struct rtl_collector *collector = own_collector(RTL_COLLECT, base, NULL);
 	int ends[2];
 	uint32_t left;
 	pid_t pid;
@@ -295,7 +191,7 @@ static void let_it_publish_more(void)
 /* The pass is interrupted where all that it had begun with was delivered. */
 static void test_collector__published_in_a_pass_and_died__delivered(void **state)
 {
-	struct rtl_collector *collector = create(RTL_COLLECT, base);
+	struct rtl_collector *collector = own_collector(RTL_COLLECT, base, NULL);
 	const int batch = 512; /* as the host hands over at once */
 	int ends[2];
 	uint32_t left;
@@ -310,25 +206,25 @@ static void test_collector__published_in_a_pass_and_died__delivered(void **state
 	rtl_collector_finish(collector, &left);
 	rtl_collector_destroy(collector);
 	assert_int_equal(left, 0);
-	assert_int_equal(seen.events, batch + LATE);
-	assert_int_equal(seen.ledger.delivered, batch + LATE);
-	assert_int_equal(seen.ledger.abandoned, 0);
+	assert_int_equal(own.events, batch + LATE);
+	assert_int_equal(own.ledger.delivered, batch + LATE);
+	assert_int_equal(own.ledger.abandoned, 0);
 }
 
 static void test_collector__own_subscriber_and_no_list__gets_all(void **state)
 {
 	(void)state;
 	collect_one(1000, end_at_once);
-	assert_int_equal(seen.events, 1000);
-	assert_int_equal(seen.ledger.published, 1000);
-	assert_int_equal(seen.ledger.delivered, 1000);
-	assert_int_equal(seen.ledger.missed, PENDING - PENDING_ENDED);
-	assert_int_equal(seen.losses, PENDING - PENDING_ENDED);
-	assert_int_equal(seen.causes, 1);
-	assert_string_equal(seen.cause, "cut off");
-	assert_int_equal(seen.begun, 1);
-	assert_int_equal(seen.ended, 1);
-	assert_int_equal(seen.finished, 1);
+	assert_int_equal(own.events, 1000);
+	assert_int_equal(own.ledger.published, 1000);
+	assert_int_equal(own.ledger.delivered, 1000);
+	assert_int_equal(own.ledger.missed, PENDING - PENDING_ENDED);
+	assert_int_equal(own.losses, PENDING - PENDING_ENDED);
+	assert_int_equal(own.causes, 1);
+	assert_string_equal(own.cause, "cut off");
+	assert_int_equal(own.begun, 1);
+	assert_int_equal(own.ended, 1);
+	assert_int_equal(own.finished, 1);
 }
 
 /* Events that a subscriber gets at once, and longer than a pass goes on without a flush. */
@@ -359,7 +255,7 @@ static void let_it_end(void)
 /* A pass that is cut short where nothing of it is left is not the last one. */
 static void test_collector__slow_batch_is_all_of_a_pass__rest_is_delivered(void **state)
 {
-	struct rtl_collector *collector = create(RTL_COLLECT, base);
+	struct rtl_collector *collector = own_collector(RTL_COLLECT, base, NULL);
 	sigset_t set, before;
 	uint32_t left;
 	int ends[2];
@@ -377,33 +273,33 @@ static void test_collector__slow_batch_is_all_of_a_pass__rest_is_delivered(void 
 	at_first_events = NULL;
 	rtl_collector_finish(collector, &left);
 	rtl_collector_destroy(collector);
-	assert_int_equal(seen.events, BATCH + 1000);
-	assert_int_equal(seen.ledger.delivered, BATCH + 1000);
+	assert_int_equal(own.events, BATCH + 1000);
+	assert_int_equal(own.ledger.delivered, BATCH + 1000);
 }
 
 static void test_collector__process_is_killed__what_was_under_way_is_missed(void **state)
 {
 	(void)state;
 	collect_one(10, end_by_kill);
-	assert_int_equal(seen.events, 10);
-	assert_int_equal(seen.ledger.published, 10);
-	assert_int_equal(seen.ledger.missed, PENDING - PENDING_ENDED);
-	assert_int_equal(seen.losses, PENDING - PENDING_ENDED);
-	assert_int_equal(seen.causes, 1);
+	assert_int_equal(own.events, 10);
+	assert_int_equal(own.ledger.published, 10);
+	assert_int_equal(own.ledger.missed, PENDING - PENDING_ENDED);
+	assert_int_equal(own.losses, PENDING - PENDING_ENDED);
+	assert_int_equal(own.causes, 1);
 }
 
 static void test_collector__under_way_and_given_back__not_missed(void **state)
 {
 	(void)state;
 	collect_one(10, release_pending);
-	assert_int_equal(seen.ledger.published, 10);
-	assert_int_equal(seen.ledger.missed, 0);
-	assert_int_equal(seen.losses, 0);
+	assert_int_equal(own.ledger.published, 10);
+	assert_int_equal(own.ledger.missed, 0);
+	assert_int_equal(own.losses, 0);
 }
 
 static void test_collector__killed_and_not_reaped__counts_as_dead(void **state)
 {
-	struct rtl_collector *collector = create(RTL_COLLECT, base);
+	struct rtl_collector *collector = own_collector(RTL_COLLECT, base, NULL);
 	siginfo_t end;
 	int ends[2];
 	uint32_t left;
@@ -418,12 +314,12 @@ static void test_collector__killed_and_not_reaped__counts_as_dead(void **state)
 	rtl_collector_destroy(collector);
 	waitpid(pid, NULL, 0);
 	assert_int_equal(left, 0);
-	assert_int_equal(seen.events, 10);
+	assert_int_equal(own.events, 10);
 }
 
 static void test_collector__process_outlives_it__counted_and_nothing_left(void **state)
 {
-	struct rtl_collector *collector = create(RTL_COLLECT, base);
+	struct rtl_collector *collector = own_collector(RTL_COLLECT, base, NULL);
 	int ends[2];
 	uint32_t left;
 	pid_t pid;
@@ -437,8 +333,8 @@ static void test_collector__process_outlives_it__counted_and_nothing_left(void *
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	assert_int_equal(left, 1);
-	assert_int_equal(seen.events, 10);
-	assert_int_equal(seen.ledger.missed, 0); /* it is under way still */
+	assert_int_equal(own.events, 10);
+	assert_int_equal(own.ledger.missed, 0); /* it is under way still */
 }
 
 /* As `rtl stop` does as soon as it finds the folder. */
@@ -470,17 +366,17 @@ static void test_collector__stopped_while_it_starts__stays_so(void **state)
 	pid_t pid;
 
 	(void)state;
-	while_created = stop_it;
-	collector = create(RTL_COLLECT, base);
-	while_created = NULL;
+	own.while_created = stop_it;
+	collector = own_collector(RTL_COLLECT, base, NULL);
+	own.while_created = NULL;
 	assert_int_equal(pipe(ends), 0);
 	pid = start_process(collector, 10, ends[1], end_at_once);
 	wait_until_told(ends);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	rtl_collector_finish(collector, &left);
 	rtl_collector_destroy(collector);
-	assert_int_equal(seen.begun, 1);
-	assert_int_equal(seen.events, 0);
+	assert_int_equal(own.begun, 1);
+	assert_int_equal(own.events, 0);
 }
 
 static void on_alarm(int number)
@@ -490,7 +386,7 @@ static void on_alarm(int number)
 
 static void test_collector__woken__next_sleep_ends_at_once(void **state)
 {
-	struct rtl_collector *collector = create(RTL_COLLECT, base);
+	struct rtl_collector *collector = own_collector(RTL_COLLECT, base, NULL);
 	uint32_t left;
 	double begin;
 
@@ -522,17 +418,10 @@ static void check_folder(const char *path, uint32_t kind, uint32_t in_use, pid_t
 
 static void check_busy(const char *path)
 {
-	const struct rtl_collector_options options = {
-		.struct_size = sizeof(options),
-		.kind = RTL_RECOVER,
-		.subscribers = "",
-		.folder = path,
-		.own = &own,
-	};
 	struct rtl_collector *collector = NULL;
 	char message[512] = "";
 
-	assert_int_equal(rtl_collector_create(&options, &collector, message, sizeof(message)),
+	assert_int_equal(own_try(RTL_RECOVER, path, NULL, &collector, message, sizeof(message)),
 			 RTL_EBUSY);
 	assert_non_null(strstr(message, path));
 }
@@ -571,7 +460,7 @@ static void find_spool(const char *folder, char *path, size_t size)
 
 static void test_folder__collector_dies__recovered_and_removed(void **state)
 {
-	struct rtl_collector *collector = create(RTL_COLLECT, base);
+	struct rtl_collector *collector = own_collector(RTL_COLLECT, base, NULL);
 	char folder[256], spool[1024];
 	struct rtl_folder none = {.struct_size = sizeof(none)};
 	int ends[2];
@@ -590,33 +479,33 @@ static void test_folder__collector_dies__recovered_and_removed(void **state)
 	check_folder(spool, RTL_FOLDER_SPOOL, 1, pid);
 	check_program(spool);
 	rtl_collector_destroy(collector); /* as if it had died */
-	assert_int_equal(seen.destroyed, 1);
-	assert_int_equal(seen.finished, 0);
+	assert_int_equal(own.destroyed, 1);
+	assert_int_equal(own.finished, 0);
 	check_folder(folder, RTL_FOLDER_COLLECTOR, 0, getpid());
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	check_folder(spool, RTL_FOLDER_SPOOL, 0, pid);
 
-	collector = create(RTL_INSPECT, folder);
+	collector = own_collector(RTL_INSPECT, folder, NULL);
 	rtl_collector_finish(collector, &left);
 	rtl_collector_destroy(collector);
-	assert_int_equal(seen.events, 0);
-	assert_int_equal(seen.ledger.published, 100);
-	assert_int_equal(seen.ledger.delivered, 0);
-	assert_int_equal(seen.ledger.abandoned, 100);
+	assert_int_equal(own.events, 0);
+	assert_int_equal(own.ledger.published, 100);
+	assert_int_equal(own.ledger.delivered, 0);
+	assert_int_equal(own.ledger.abandoned, 100);
 
-	collector = create(RTL_REPLAY, folder);
+	collector = own_collector(RTL_REPLAY, folder, NULL);
 	rtl_collector_finish(collector, &left);
 	rtl_collector_destroy(collector);
-	assert_int_equal(seen.events, 100);
-	collector = create(RTL_RECOVER, folder);
+	assert_int_equal(own.events, 100);
+	collector = own_collector(RTL_RECOVER, folder, NULL);
 	check_busy(folder);
 	rtl_collector_finish(collector, &left);
 	rtl_collector_destroy(collector);
-	assert_int_equal(seen.events, 200);
+	assert_int_equal(own.events, 200);
 	assert_int_equal(rtl_folder_look(folder, &none), RTL_ENOENT);
-	assert_int_equal(seen.destroyed, 4);
-	assert_int_equal(seen.finished, 3);
+	assert_int_equal(own.destroyed, 4);
+	assert_int_equal(own.finished, 3);
 }
 
 int main(void)

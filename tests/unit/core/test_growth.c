@@ -17,9 +17,10 @@
 
 #include <cmocka.h>
 
-#include <rtl/collector.h>
 #include <rtl/describe.h>
 #include <rtl/rtl.h>
+
+#include "own_sub.h"
 
 #define RING   (64u << 10) /* RTL_BUFFER_SIZE */
 #define EVENTS 60000u      /* more than 40 rings */
@@ -33,14 +34,9 @@ RTL_DESCRIBE_STREAM(info, "test.growth", "", RTL_SIGNAL, "tick", "", struct tick
 
 #define RECORD_BYTES (sizeof(struct rtl_record) + sizeof(struct tick))
 
-/* What our own subscriber has seen. */
-static struct {
-	const struct rtl_host *host;
-	const struct rtl_stream_info *stream;
-	uint64_t events, last;
-	bool disorder, gap;
-	struct rtl_ledger ledger;
-} seen;
+/* What our own subscriber has seen, beside their number. */
+static uint64_t last;
+static bool disorder, gap;
 
 static void on_events(void *user, const struct rtl_event *const *events, size_t count)
 {
@@ -48,56 +44,21 @@ static void on_events(void *user, const struct rtl_event *const *events, size_t 
 	for (size_t i = 0; i < count; i++) {
 		const struct tick *tick = events[i]->payload;
 
-		seen.disorder |= tick->number <= seen.last;
-		seen.gap |= tick->number != seen.last + 1;
-		seen.last = tick->number;
-		seen.events++;
+		disorder |= tick->number <= last;
+		gap |= tick->number != last + 1;
+		last = tick->number;
+		own.events++;
 	}
 }
-
-static int own_create(const struct rtl_host *host, const struct rtl_setting *settings, size_t count,
-		      void **instance)
-{
-	(void)settings, (void)count;
-	seen.host = host;
-	*instance = &seen;
-	return 0;
-}
-
-static int own_stream(void *instance, const struct rtl_stream_info *stream)
-{
-	(void)instance;
-	if (strcmp(stream->name, info.name) != 0)
-		return 0;
-	seen.stream = stream;
-	return seen.host->subscribe(seen.host, stream, RTL_SIGNAL, RTL_BUFFERED, on_events, NULL,
-				    NULL);
-}
-
-static int own_finish(void *instance)
-{
-	(void)instance;
-	seen.ledger.struct_size = sizeof(seen.ledger);
-	return seen.host->ledger(seen.host, NULL, seen.stream, &seen.ledger);
-}
-
-static const struct rtl_subscriber own = {
-	.abi_version = RTL_ABI_VERSION,
-	.struct_size = sizeof(own),
-	.name = "own",
-	.version = "1",
-	.description = "",
-	.create = own_create,
-	.stream = own_stream,
-	.finish = own_finish,
-};
 
 static char base[64];
 
 static int setup(void **state)
 {
 	(void)state;
-	memset(&seen, 0, sizeof(seen));
+	own_reset(info.name, on_events);
+	last = 0;
+	disorder = gap = false;
 	strcpy(base, "/tmp/test_growth-XXXXXX");
 	setenv("RTL_BUFFER_SIZE", "64K", 1);
 	setenv("RTL_BUFFER_POLICY", "wait", 1);
@@ -110,23 +71,6 @@ static int teardown(void **state)
 {
 	(void)state;
 	return rmdir(base);
-}
-
-static struct rtl_collector *create(void)
-{
-	const struct rtl_collector_options options = {
-		.struct_size = sizeof(options),
-		.kind = RTL_COLLECT,
-		.subscribers = "",
-		.folder = base,
-		.own = &own,
-	};
-	struct rtl_collector *collector = NULL;
-	char message[512] = "";
-
-	if (rtl_collector_create(&options, &collector, message, sizeof(message)))
-		fail_msg("%s", message);
-	return collector;
 }
 
 static void publish(struct rtl_stream *stream, uint64_t first, uint64_t count)
@@ -170,33 +114,30 @@ static void run_publisher(const struct rtl_collector *collector, bool killed)
 
 static void collect(bool killed)
 {
-	struct rtl_collector *collector = create();
-	uint32_t left;
+	struct rtl_collector *collector = own_collector(RTL_COLLECT, base, NULL);
 
 	run_publisher(collector, killed);
-	rtl_collector_finish(collector, &left);
-	assert_int_equal(left, 0);
-	rtl_collector_destroy(collector);
-	assert_int_equal(seen.ledger.published, EVENTS);
-	assert_int_equal(seen.ledger.delivered, seen.events);
-	assert_int_equal(seen.ledger.discarded, EVENTS - seen.events);
-	assert_false(seen.disorder);
+	own_finish(collector);
+	assert_int_equal(own.ledger.published, EVENTS);
+	assert_int_equal(own.ledger.delivered, own.events);
+	assert_int_equal(own.ledger.discarded, EVENTS - own.events);
+	assert_false(disorder);
 }
 
 static void test_growth__nobody_drains__all_recorded_in_order(void **state)
 {
 	(void)state;
 	collect(false);
-	assert_int_equal(seen.events, EVENTS);
-	assert_false(seen.gap);
+	assert_int_equal(own.events, EVENTS);
+	assert_false(gap);
 }
 
 static void test_growth__killed__all_delivered_in_order(void **state)
 {
 	(void)state;
 	collect(true);
-	assert_int_equal(seen.events, EVENTS);
-	assert_false(seen.gap);
+	assert_int_equal(own.events, EVENTS);
+	assert_false(gap);
 }
 
 /* The first 256M are for first rings. */
@@ -208,7 +149,7 @@ static void test_growth__total_is_used_up__discarded_and_counted(void **state)
 	setenv("RTL_BUFFER_TOTAL", "257M", 1);
 	setenv("RTL_BUFFER_POLICY", "discard", 1);
 	collect(false);
-	assert_in_range(seen.events, 16 * ring, 17 * ring); /* one ring, and 1M of further ones */
+	assert_in_range(own.events, 16 * ring, 17 * ring); /* one ring, and 1M of further ones */
 }
 
 static void test_growth__total_has_no_more__discarded_and_counted(void **state)
@@ -217,13 +158,13 @@ static void test_growth__total_has_no_more__discarded_and_counted(void **state)
 	setenv("RTL_BUFFER_TOTAL", "256M", 1);
 	setenv("RTL_BUFFER_POLICY", "discard", 1);
 	collect(false);
-	assert_in_range(seen.events, 1, RING / RECORD_BYTES);
+	assert_in_range(own.events, 1, RING / RECORD_BYTES);
 }
 
 /* Where the consumer gets on, rings that it has drained are used again. */
 static void test_growth__consumer_comes_back__memory_does_not_grow_on(void **state)
 {
-	struct rtl_collector *collector = create();
+	struct rtl_collector *collector = own_collector(RTL_COLLECT, base, NULL);
 	struct rtl_stream *stream = &rtl_stream_none;
 	int told[2], go[2], status;
 	char byte;
@@ -254,7 +195,7 @@ static void test_growth__consumer_comes_back__memory_does_not_grow_on(void **sta
 	}
 	for (int i = 0; i < 40; i++) {
 		assert_int_equal(read(told[0], &byte, 1), 1);
-		while (seen.events < (uint64_t)(i + 1) * 10 * (RING / RECORD_BYTES))
+		while (own.events < (uint64_t)(i + 1) * 10 * (RING / RECORD_BYTES))
 			rtl_collector_poll(collector, 10);
 		rtl_collector_poll(collector, 0); /* gives rings back */
 		assert_int_equal(write(go[1], "", 1), 1);
@@ -263,15 +204,15 @@ static void test_growth__consumer_comes_back__memory_does_not_grow_on(void **sta
 	assert_int_equal(status, 0);
 	rtl_collector_finish(collector, &left);
 	rtl_collector_destroy(collector);
-	assert_int_equal(seen.ledger.discarded, 0);
-	assert_int_equal(seen.events, 400 * (RING / RECORD_BYTES));
-	assert_false(seen.gap);
+	assert_int_equal(own.ledger.discarded, 0);
+	assert_int_equal(own.events, 400 * (RING / RECORD_BYTES));
+	assert_false(gap);
 }
 
 /* The thread goes round through rings that are drained meanwhile. */
 static void test_growth__consumer_beside_it__all_in_order(void **state)
 {
-	struct rtl_collector *collector = create();
+	struct rtl_collector *collector = own_collector(RTL_COLLECT, base, NULL);
 	uint32_t left;
 	pid_t pid;
 
@@ -283,8 +224,8 @@ static void test_growth__consumer_beside_it__all_in_order(void **state)
 		rtl_collector_poll(collector, 0);
 	rtl_collector_finish(collector, &left);
 	rtl_collector_destroy(collector);
-	assert_int_equal(seen.events, EVENTS);
-	assert_false(seen.gap);
+	assert_int_equal(own.events, EVENTS);
+	assert_false(gap);
 }
 
 static void test_growth__half_of_the_file_system__left_to_others(void **state)
@@ -299,17 +240,17 @@ static void test_growth__half_of_the_file_system__left_to_others(void **state)
 		skip();
 	}
 	setenv("RTL_BUFFER_POLICY", "discard", 1);
-	collector = create();
+	collector = own_collector(RTL_COLLECT, base, NULL);
 	run_publisher(collector, false);
 	assert_int_equal(statfs(base, &fs), 0);
 	rtl_collector_finish(collector, &left);
 	rtl_collector_destroy(collector);
 	assert_int_equal(umount(base), 0);
 	assert_true((uint64_t)fs.f_bavail >= (uint64_t)fs.f_blocks * 3 / 8);
-	assert_in_range(seen.events, 2 * RING / RECORD_BYTES, EVENTS - 1);
-	assert_int_equal(seen.ledger.published, EVENTS);
-	assert_int_equal(seen.ledger.discarded, EVENTS - seen.events);
-	assert_false(seen.disorder);
+	assert_in_range(own.events, 2 * RING / RECORD_BYTES, EVENTS - 1);
+	assert_int_equal(own.ledger.published, EVENTS);
+	assert_int_equal(own.ledger.discarded, EVENTS - own.events);
+	assert_false(disorder);
 }
 
 int main(void)

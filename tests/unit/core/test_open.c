@@ -21,8 +21,9 @@
 
 #include <cmocka.h>
 
-#include <rtl/collector.h>
 #include <rtl/rtl.h>
+
+#include "own_sub.h"
 
 #define KEPT 22u /* of a thread, at a time */
 
@@ -47,13 +48,9 @@ static const struct rtl_stream_info info = {sizeof(info), 1, 0, "test.open", "",
 #define NUMBERS (1u << 22)
 
 static struct {
-	const struct rtl_host *host;
-	const struct rtl_stream_info *stream;
 	uint64_t ended, unfinished;
 	uint64_t begin_ns, time_ns; /* of the last unfinished one */
 	uint64_t tid;
-	struct rtl_ledger ledger;
-	char cause[64];
 	uint8_t times[NUMBERS]; /* how often each instance came */
 } seen;
 
@@ -76,53 +73,11 @@ static void on_events(void *user, const struct rtl_event *const *events, size_t 
 	}
 }
 
-static int own_create(const struct rtl_host *host, const struct rtl_setting *settings, size_t count,
-		      void **instance)
+static void reset(void)
 {
-	(void)settings;
-	(void)count;
-	seen.host = host;
-	*instance = &seen;
-	return 0;
+	memset(&seen, 0, sizeof(seen));
+	own_reset(info.name, on_events);
 }
-
-static int own_stream(void *instance, const struct rtl_stream_info *stream)
-{
-	(void)instance;
-	if (strcmp(stream->name, info.name) != 0)
-		return 0;
-	seen.stream = stream;
-	return seen.host->subscribe(seen.host, stream, RTL_TYPE_ANY, RTL_BUFFERED, on_events, NULL,
-				    NULL);
-}
-
-static void on_loss(void *user, const char *cause, uint64_t count)
-{
-	(void)user;
-	(void)count;
-	snprintf(seen.cause, sizeof(seen.cause), "%s", cause);
-}
-
-static int own_finish(void *instance)
-{
-	(void)instance;
-	seen.ledger.struct_size = sizeof(seen.ledger);
-	if (!seen.stream)
-		return 0;
-	seen.host->losses(seen.host, NULL, seen.stream, on_loss, NULL);
-	return seen.host->ledger(seen.host, NULL, seen.stream, &seen.ledger);
-}
-
-static const struct rtl_subscriber own = {
-	.abi_version = RTL_ABI_VERSION,
-	.struct_size = sizeof(own),
-	.name = "own",
-	.version = "1",
-	.description = "",
-	.create = own_create,
-	.stream = own_stream,
-	.finish = own_finish,
-};
 
 /* ---- the program */
 
@@ -291,7 +246,7 @@ static char base[64], recording[80];
 static int setup(void **state)
 {
 	(void)state;
-	memset(&seen, 0, sizeof(seen));
+	reset();
 	memset(told, 0, sizeof(*told));
 	strcpy(base, "/tmp/test_open-XXXXXX");
 	if (!mkdtemp(base))
@@ -307,33 +262,6 @@ static int teardown(void **state)
 	(void)state;
 	snprintf(command, sizeof(command), "rm -rf %s", base);
 	return system(command);
-}
-
-static struct rtl_collector *create(uint32_t kind, const char *folder, bool reads)
-{
-	const struct rtl_collector_options options = {
-		.struct_size = sizeof(options),
-		.kind = kind,
-		.subscribers = reads ? "" : NULL,
-		.folder = folder,
-		.output = recording,
-		.own = reads ? &own : NULL,
-	};
-	struct rtl_collector *collector = NULL;
-	char message[512] = "";
-
-	if (rtl_collector_create(&options, &collector, message, sizeof(message)))
-		fail_msg("%s", message);
-	return collector;
-}
-
-static void finish(struct rtl_collector *collector)
-{
-	uint32_t left;
-
-	rtl_collector_finish(collector, &left);
-	rtl_collector_destroy(collector);
-	assert_int_equal(left, 0);
 }
 
 static pid_t run(void (*program)(void))
@@ -358,31 +286,33 @@ static void await(pid_t pid)
 	assert_true(WIFSIGNALED(status) ? WTERMSIG(status) == SIGKILL : !WEXITSTATUS(status));
 }
 
-static void collect(void (*program)(void))
+/* The program, under a collector of that kind. */
+static void run_collected(uint32_t kind, void (*program)(void))
 {
-	struct rtl_collector *collector = create(RTL_COLLECT, base, true);
-	pid_t pid;
+	struct rtl_collector *collector = own_collector(kind, base, recording);
 
 	setenv("RTL_COLLECTOR", rtl_collector_folder(collector), 1);
-	pid = run(program);
-	await(pid);
+	await(run(program));
 	unsetenv("RTL_COLLECTOR");
-	finish(collector);
-	assert_int_equal(seen.ledger.published, seen.ledger.delivered);
+	own_finish(collector);
+}
+
+static void collect(void (*program)(void))
+{
+	run_collected(RTL_COLLECT, program);
+	assert_int_equal(own.ledger.published, own.ledger.delivered);
+}
+
+static void replay(void)
+{
+	own_finish(own_collector(RTL_REPLAY, recording, NULL));
+	assert_int_equal(own.ledger.published, own.ledger.delivered);
 }
 
 static void record_and_replay(void (*program)(void))
 {
-	struct rtl_collector *collector = create(RTL_RECORD, base, false);
-	pid_t pid;
-
-	setenv("RTL_COLLECTOR", rtl_collector_folder(collector), 1);
-	pid = run(program);
-	await(pid);
-	unsetenv("RTL_COLLECTOR");
-	finish(collector);
-	finish(create(RTL_REPLAY, recording, true));
-	assert_int_equal(seen.ledger.published, seen.ledger.delivered);
+	run_collected(RTL_RECORD, program);
+	replay();
 }
 
 /* ---- tests */
@@ -398,8 +328,8 @@ static void test_open__process_is_killed__delivered_once_with_its_begin(void **s
 	assert_int_equal(seen.times[2], 1);
 	assert_true(seen.begin_ns >= before && seen.begin_ns <= rtl_clock_ns());
 	assert_true(seen.time_ns >= before && seen.time_ns <= rtl_clock_ns() + 1000000);
-	assert_int_equal(seen.ledger.published, 2);
-	assert_int_equal(seen.ledger.missed, 0);
+	assert_int_equal(own.ledger.published, 2);
+	assert_int_equal(own.ledger.missed, 0);
 }
 
 static void test_open__all_closed__nothing(void **state)
@@ -408,8 +338,8 @@ static void test_open__all_closed__nothing(void **state)
 	collect(open_none_and_die);
 	assert_int_equal(seen.ended, 1);
 	assert_int_equal(seen.unfinished, 0);
-	assert_int_equal(seen.ledger.published, 1);
-	assert_int_equal(seen.ledger.missed, 0);
+	assert_int_equal(own.ledger.published, 1);
+	assert_int_equal(own.ledger.missed, 0);
 }
 
 static void test_open__more_than_a_thread_keeps__others_are_missed(void **state)
@@ -419,8 +349,8 @@ static void test_open__more_than_a_thread_keeps__others_are_missed(void **state)
 	assert_int_equal(seen.ended, 2);
 	assert_int_equal(seen.unfinished, KEPT);
 	assert_int_equal(seen.times[KEPT + 6], 1);
-	assert_int_equal(seen.ledger.missed, 4);
-	assert_string_equal(seen.cause, "open when the process ended, and not recorded");
+	assert_int_equal(own.ledger.missed, 4);
+	assert_string_equal(own.cause, "open when the process ended, and not recorded");
 }
 
 static void test_open__closed_on_another_thread__not_delivered(void **state)
@@ -437,7 +367,7 @@ static void test_open__process_exits_in_order__handed_in(void **state)
 	collect(exit_while_another_thread_is_inside);
 	assert_int_equal(seen.unfinished, 1);
 	assert_int_equal(seen.tid, told->tid);
-	assert_int_equal(seen.ledger.missed, 0);
+	assert_int_equal(own.ledger.missed, 0);
 }
 
 static void test_open__thread_has_ended__delivered_at_the_end(void **state)
@@ -457,7 +387,7 @@ static void test_open__fork__each_process_has_its_own(void **state)
 	for (uint32_t i = 1; i <= KEPT; i++)
 		assert_int_equal(seen.times[i], 1);
 	assert_int_equal(seen.times[1001], 1);
-	assert_int_equal(seen.ledger.missed, 1);
+	assert_int_equal(own.ledger.missed, 1);
 }
 
 static void test_open__recorded__replayed_once_each_time(void **state)
@@ -466,7 +396,7 @@ static void test_open__recorded__replayed_once_each_time(void **state)
 	record_and_replay(open_one_and_die);
 	assert_int_equal(seen.ended, 1);
 	assert_int_equal(seen.unfinished, 1);
-	finish(create(RTL_REPLAY, recording, true));
+	replay();
 	assert_int_equal(seen.unfinished, 2);
 	assert_int_equal(seen.times[2], 2);
 }
@@ -483,7 +413,7 @@ static void test_open__collector_died__recovered_once(void **state)
 	assert_int_equal(pipe(ends), 0);
 	pid = fork();
 	if (!pid) {
-		collector = create(RTL_COLLECT, base, true);
+		collector = own_collector(RTL_COLLECT, base, NULL);
 		setenv("RTL_COLLECTOR", rtl_collector_folder(collector), 1);
 		waitpid(run(open_one_and_die), &status, 0);
 		dprintf(ends[1], "%s", rtl_collector_folder(collector));
@@ -495,10 +425,10 @@ static void test_open__collector_died__recovered_once(void **state)
 	folder[status] = '\0';
 	close(ends[0]);
 	close(ends[1]);
-	finish(create(RTL_RECOVER, folder, true));
+	own_finish(own_collector(RTL_RECOVER, folder, NULL));
 	assert_int_equal(seen.ended, 1);
 	assert_int_equal(seen.unfinished, 1);
-	assert_int_equal(seen.ledger.published, seen.ledger.delivered);
+	assert_int_equal(own.ledger.published, own.ledger.delivered);
 }
 
 /* Wherever the kill comes: each number has ended, or is unfinished, once; but the last, which may
@@ -512,9 +442,9 @@ static void test_open__killed_anywhere__each_once(void **state)
 		uint64_t begun;
 		pid_t pid;
 
-		memset(&seen, 0, sizeof(seen));
+		reset();
 		memset(told, 0, sizeof(*told));
-		collector = create(RTL_COLLECT, base, true);
+		collector = own_collector(RTL_COLLECT, base, NULL);
 		setenv("RTL_COLLECTOR", rtl_collector_folder(collector), 1);
 		pid = run(end_one_after_the_other);
 		while (!__atomic_load_n(&told->ready, __ATOMIC_ACQUIRE))
@@ -523,9 +453,9 @@ static void test_open__killed_anywhere__each_once(void **state)
 		kill(pid, SIGKILL);
 		await(pid);
 		unsetenv("RTL_COLLECTOR");
-		finish(collector);
+		own_finish(collector);
 		begun = told->begun;
-		assert_int_equal(seen.ledger.missed, 0);
+		assert_int_equal(own.ledger.missed, 0);
 		assert_true(seen.unfinished <= 1);
 		assert_true(seen.ended + seen.unfinished >= begun - 1);
 		for (uint64_t i = 1; i < begun; i++)

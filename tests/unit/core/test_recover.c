@@ -16,9 +16,9 @@
 
 #include <cmocka.h>
 
-#include <rtl/collector.h>
 #include <rtl/rtl.h>
 
+#include "own_sub.h"
 #include "ring.h"
 #include "session_page.h"
 #include "spool.h"
@@ -30,73 +30,19 @@ static const struct rtl_type_info types[] = {
 };
 static const struct rtl_stream_info info = {sizeof(info), 1, 0, "test.own", "", types, 1, 0};
 
-/* What our own subscriber has seen. */
-static struct {
-	const struct rtl_host *host;
-	uint64_t events;
-	bool fails;
-	struct rtl_ledger ledger;
-	const struct rtl_stream_info *stream;
-} seen;
-
 static void on_events(void *user, const struct rtl_event *const *events, size_t count)
 {
 	(void)user;
 	(void)events;
-	seen.events += count;
+	own.events += count;
 }
-
-static int own_create(const struct rtl_host *host, const struct rtl_setting *settings, size_t count,
-		      void **instance)
-{
-	(void)settings;
-	(void)count;
-	seen.host = host;
-	*instance = &seen;
-	return 0;
-}
-
-static int own_stream(void *instance, const struct rtl_stream_info *stream)
-{
-	(void)instance;
-	if (strcmp(stream->name, "test.own") != 0)
-		return 0;
-	seen.stream = stream;
-	return seen.host->subscribe(seen.host, stream, RTL_TYPE_ANY, RTL_BUFFERED, on_events, NULL,
-				    NULL);
-}
-
-static int own_flush(void *instance)
-{
-	(void)instance;
-	return seen.fails ? RTL_ENOSPC : 0;
-}
-
-static int own_finish(void *instance)
-{
-	(void)instance;
-	seen.ledger.struct_size = sizeof(seen.ledger);
-	return seen.stream ? seen.host->ledger(seen.host, NULL, seen.stream, &seen.ledger) : 0;
-}
-
-static const struct rtl_subscriber own = {
-	.abi_version = RTL_ABI_VERSION,
-	.struct_size = sizeof(own),
-	.name = "own",
-	.version = "1",
-	.description = "",
-	.create = own_create,
-	.stream = own_stream,
-	.flush = own_flush,
-	.finish = own_finish,
-};
 
 static char base[64], spool[512];
 
 static int setup(void **state)
 {
 	(void)state;
-	memset(&seen, 0, sizeof(seen));
+	own_reset(info.name, on_events);
 	strcpy(base, "/tmp/test_recover-XXXXXX");
 	return mkdtemp(base) ? 0 : -1;
 }
@@ -106,37 +52,6 @@ static int teardown(void **state)
 {
 	(void)state;
 	return rmdir(base);
-}
-
-static struct rtl_collector *create(uint32_t kind, const char *folder)
-{
-	const struct rtl_collector_options options = {
-		.struct_size = sizeof(options),
-		.kind = kind,
-		.subscribers = "",
-		.folder = folder,
-		.own = &own,
-	};
-	struct rtl_collector *collector = NULL;
-	char message[512] = "";
-
-	if (rtl_collector_create(&options, &collector, message, sizeof(message)))
-		fail_msg("%s", message);
-	return collector;
-}
-
-/* Returns whether all could be stored. */
-static bool recover(const char *folder)
-{
-	struct rtl_collector *collector = create(RTL_RECOVER, folder);
-	uint32_t left;
-	bool well;
-
-	rtl_collector_finish(collector, &left);
-	well = !rtl_collector_failure(collector);
-	rtl_collector_destroy(collector);
-	assert_int_equal(left, 0);
-	return well;
 }
 
 static void publish_and_die(void)
@@ -154,10 +69,16 @@ static void publish_and_die(void)
 	raise(SIGKILL);
 }
 
+/* Returns whether all could be stored. */
+static bool recover(const char *folder)
+{
+	return own_finish(own_collector(RTL_RECOVER, folder, NULL));
+}
+
 /* The spool of a process whose collector, which was here, has delivered nothing. */
 static void leave_spool(void)
 {
-	struct rtl_collector *collector = create(RTL_COLLECT, base);
+	struct rtl_collector *collector = own_collector(RTL_COLLECT, base, NULL);
 	struct dirent *entry;
 	int status;
 	pid_t pid;
@@ -178,7 +99,7 @@ static void leave_spool(void)
 				 entry->d_name);
 	closedir(dir);
 	rtl_collector_destroy(collector); /* without finish: the folder stays */
-	memset(&seen, 0, sizeof(seen));
+	own_reset(info.name, on_events);
 }
 
 static void *map(const char *name)
@@ -221,9 +142,9 @@ static void test_recover__nothing_was_delivered__all_is(void **state)
 	(void)state;
 	leave_spool();
 	assert_true(recover(collector_folder()));
-	assert_int_equal(seen.events, EVENTS);
-	assert_int_equal(seen.ledger.delivered, EVENTS);
-	assert_int_equal(seen.ledger.published, EVENTS);
+	assert_int_equal(own.events, EVENTS);
+	assert_int_equal(own.ledger.delivered, EVENTS);
+	assert_int_equal(own.ledger.published, EVENTS);
 }
 
 /* A full disk, say: what could not be stored is not thrown away. */
@@ -231,13 +152,13 @@ static void test_recover__subscriber_fails__another_recovery_has_it_all(void **s
 {
 	(void)state;
 	leave_spool();
-	seen.fails = true;
+	own.flush_result = RTL_ENOSPC;
 	assert_false(recover(collector_folder()));
-	seen.fails = false;
-	seen.events = 0;
+	own.flush_result = 0;
+	own.events = 0;
 	assert_true(recover(collector_folder()));
-	assert_int_equal(seen.events, EVENTS);
-	assert_int_equal(seen.ledger.delivered, EVENTS);
+	assert_int_equal(own.events, EVENTS);
+	assert_int_equal(own.ledger.delivered, EVENTS);
 }
 
 /* All had been flushed; what was delivered was noted, the ring's tail had not been moved. */
@@ -254,10 +175,10 @@ static void test_recover__died_while_giving_room_back__nothing_is_delivered_twic
 	ring->release_to = ring->head;
 	control->releasing = 1;
 	recover(collector_folder());
-	assert_int_equal(seen.events, 0);
-	assert_int_equal(seen.ledger.published, EVENTS);
-	assert_int_equal(seen.ledger.delivered, EVENTS);
-	assert_int_equal(seen.ledger.abandoned, 0);
+	assert_int_equal(own.events, 0);
+	assert_int_equal(own.ledger.published, EVENTS);
+	assert_int_equal(own.ledger.delivered, EVENTS);
+	assert_int_equal(own.ledger.abandoned, 0);
 }
 
 /* It was about to be noted: nothing holds. */
@@ -273,8 +194,8 @@ static void test_recover__died_before_giving_room_back__all_is_delivered(void **
 	slot_of(control, ring)->delivered_next = EVENTS;
 	ring->release_to = ring->head;
 	recover(collector_folder());
-	assert_int_equal(seen.events, EVENTS);
-	assert_int_equal(seen.ledger.delivered, EVENTS);
+	assert_int_equal(own.events, EVENTS);
+	assert_int_equal(own.ledger.delivered, EVENTS);
 }
 
 static void test_recover__damaged_release__is_ignored(void **state)
@@ -289,7 +210,7 @@ static void test_recover__damaged_release__is_ignored(void **state)
 	ring->release_to = ring->head + 4096;
 	control->releasing = 1;
 	recover(collector_folder());
-	assert_int_equal(seen.events, EVENTS);
+	assert_int_equal(own.events, EVENTS);
 }
 
 /* Its removal was cut off: the control file is the first to go. */
@@ -302,7 +223,7 @@ static void test_recover__half_removed_spool__the_rest_goes_and_nothing_is_deliv
 	snprintf(path, sizeof(path), "%s/control", spool);
 	assert_int_equal(unlink(path), 0);
 	recover(collector_folder());
-	assert_int_equal(seen.events, 0);
+	assert_int_equal(own.events, 0);
 	assert_int_not_equal(access(collector_folder(), F_OK), 0);
 }
 
