@@ -90,13 +90,18 @@ void clock_line_add(struct clock_line *line, const struct clock_pair *pair)
 uint64_t clock_line_ns(const struct clock_line *line, uint64_t ticks)
 {
 	const struct clock_pair *a, *b;
-	uint32_t i = line->count - 1;
+	uint32_t i = line->count - 1, low, middle;
 
 	if (line->count < 2)
 		return clock_kind == CLOCK_KIND_NS ? ticks : line->pairs[0].ns;
-	/* nearly always in the last stretch, or just behind it */
-	while (i > 1 && line->pairs[i - 1].ticks > ticks)
-		i--;
+	/* mostly in the last stretch, or just behind it; of a backlog or a recording anywhere */
+	for (low = 1; low < i && line->pairs[i - 1].ticks > ticks;) {
+		middle = (low + i) / 2;
+		if (line->pairs[middle].ticks > ticks)
+			i = middle;
+		else
+			low = middle + 1;
+	}
 	a = &line->pairs[i - 1];
 	b = &line->pairs[i];
 	if (ticks < a->ticks) /* before the line: as steep as its first stretch */

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: MIT */
+/* image.c: see image.h. Numbers of the format are big-endian. */
+#include "image.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "rows.h"
+
+/* Libraries before SQLite 3.36 may lack it. */
+#pragma weak sqlite3_deserialize
+
+#define PAGE_BYTES  65536u
+#define TABLES_MAX  32u
+#define FILE_HEADER 100u
+#define PAGE_HEADER 8u
+#define LEAF        13u
+/* What a record may take: the bytes of its values, and those of its header. */
+#define RECORD_BYTES  (PAGE_BYTES / 2)
+#define COLUMNS_MAX   IMAGE_COLUMNS_MAX
+#define HEADER_BYTES  (2 + COLUMNS_MAX * 5)
+#define VARINTS_BYTES 18u /* length and id */
+#define SLACK         8u  /* behind a number that is written as a whole word */
+
+/* ---- records */
+
+static void put_u16(unsigned char *at, uint32_t value)
+{
+	at[0] = (unsigned char)(value >> 8);
+	at[1] = (unsigned char)value;
+}
+
+static void put_u32(unsigned char *at, uint32_t value)
+{
+	put_u16(at, value >> 16);
+	put_u16(at + 2, value);
+}
+
+/* Seven bits a byte, the highest first; a ninth byte has eight. */
+static unsigned char *put_varint(unsigned char *at, uint64_t value)
+{
+	unsigned length = 1;
+
+	if (value < 0x80) {
+		*at = (unsigned char)value;
+		return at + 1;
+	}
+	if (value >> 56) {
+		at[8] = (unsigned char)value;
+		value >>= 8;
+		for (int i = 7; i >= 0; i--, value >>= 7)
+			at[i] = (unsigned char)(value | 0x80);
+		return at + 9;
+	}
+	for (uint64_t left = value >> 7; left; left >>= 7)
+		length++;
+	for (unsigned i = length; i-- > 0; value >>= 7)
+		at[i] = (unsigned char)((value & 0x7f) | (i + 1 < length ? 0x80 : 0));
+	return at + length;
+}
+
+/* Bytes of a number, by the serial type. */
+static const unsigned char number_bytes[] = {0, 1, 2, 3, 4, 6, 8, 8, 0, 0};
+
+static uint32_t type_of_int(int64_t value)
+{
+	const uint64_t size = (uint64_t)(value < 0 ? ~value : value);
+
+	if (size <= 1)
+		return value < 0 ? 1 : 8 + (uint32_t)value;
+	return size <= 0x7f         ? 1
+	       : size <= 0x7fff     ? 2
+	       : size <= 0x7fffff   ? 3
+	       : size <= 0x7fffffff ? 4
+	       : size >> 47 == 0    ? 5
+				    : 6;
+}
+
+/* The serial type of a value: what it is, and how long. */
+static uint32_t type_of(const struct cell *cell)
+{
+	switch ((enum cell_kind)cell->kind) {
+	case CELL_INT:
+		return type_of_int(cell->integer);
+	case CELL_REAL:
+		return 7;
+	case CELL_TEXT:
+		return 13 + 2 * cell->size;
+	case CELL_BLOB:
+		return 12 + 2 * cell->size;
+	case CELL_NULL:
+		break;
+	}
+	return 0;
+}
+
+/* The highest `size` bytes of it. */
+static unsigned char *put_number(unsigned char *at, const struct cell *cell, uint32_t type)
+{
+	const unsigned size = number_bytes[type];
+	uint64_t bits;
+
+	if (!size)
+		return at;
+	memcpy(&bits, &cell->integer, sizeof(bits)); /* a real's as well */
+	bits = __builtin_bswap64(bits << (64 - 8 * size));
+	memcpy(at, &bits, sizeof(bits));
+	return at + size;
+}
+
+/* The head of a record: the types of its values. */
+struct head {
+	unsigned char bytes[HEADER_BYTES]; /* without its own length */
+	uint32_t size;
+	size_t body;                      /* bytes of the values */
+	unsigned char types[COLUMNS_MAX]; /* LONG: a text or a blob */
+};
+
+#define LONG 12u
+
+/* Of the columns but the first, whose value is the id. */
+static void make_head(struct head *head, const struct cell *cells, uint32_t columns)
+{
+	unsigned char *at = head->bytes;
+
+	*at++ = 0;
+	head->body = 0;
+	for (uint32_t i = 1; i < columns; i++) {
+		const uint32_t type = type_of(&cells[i]);
+
+		head->types[i] = type < LONG ? (unsigned char)type : LONG;
+		head->body += type < LONG ? number_bytes[type] : cells[i].size;
+		at = put_varint(at, type);
+	}
+	head->size = (uint32_t)(at - head->bytes);
+}
+
+static unsigned char *put_values(unsigned char *at, const struct head *head,
+				 const struct cell *cells, uint32_t columns)
+{
+	for (uint32_t i = 1; i < columns; i++) {
+		if (__builtin_expect(head->types[i] < LONG, 1)) {
+			at = put_number(at, &cells[i], head->types[i]);
+			continue;
+		}
+		memcpy(at, cells[i].bytes, cells[i].size);
+		at += cells[i].size;
+	}
+	return at;
+}
+
+/* Whether all of them are short enough for make_head. */
+static bool is_small(const struct cell *cells, uint32_t columns)
+{
+	size_t bytes = 0;
+
+	for (uint32_t i = 1; i < columns; i++)
+		if (cells[i].kind >= CELL_TEXT)
+			bytes += cells[i].size;
+	return bytes < RECORD_BYTES;
+}
+
+/* A record with its length and id; of the head as many bytes from `skip` on. NULL: there is no
+ * room for it. */
+static unsigned char *put_record(unsigned char *at, const unsigned char *end, int64_t id,
+				 const struct head *head, uint32_t skip, const struct cell *cells,
+				 uint32_t columns)
+{
+	const uint32_t size = head->size - skip;
+	const uint32_t whole = size + (size < 0x7f ? 1 : 2); /* with its own length */
+
+	if ((size_t)(end - at) < VARINTS_BYTES + whole + head->body + SLACK)
+		return NULL;
+	at = put_varint(at, whole + head->body);
+	at = put_varint(at, (uint64_t)id);
+	at = put_varint(at, whole);
+	memcpy(at, head->bytes + skip, size);
+	return put_values(at + size, head, cells, columns);
+}
+
+static unsigned char *put_row(unsigned char *at, const unsigned char *end, const struct cell *cells,
+			      uint32_t columns)
+{
+	struct head head;
+
+	if (!is_small(cells, columns))
+		return NULL;
+	make_head(&head, cells, columns);
+	return put_record(at, end, cells[0].integer, &head, 0, cells, columns);
+}
+
+/* ---- pages */
+
+/* The head of a leaf with some cells. The pointers to these follow. */
+static void put_leaf(unsigned char *page, uint32_t cells, uint32_t content)
+{
+	memset(page, 0, PAGE_HEADER);
+	page[0] = LEAF;
+	put_u16(page + 3, cells);
+	put_u16(page + 5, content);
+}
+
+uint32_t image_fill(const struct image_page *page, const struct cell *cells, uint32_t columns,
+		    uint32_t count)
+{
+	unsigned char *const begin = page->bytes, *pointer = begin + PAGE_HEADER;
+	unsigned char *const content = pointer + 2 * (size_t)count;
+	unsigned char *at = content, *next;
+	uint32_t i;
+
+	for (i = 0; i < count; i++, pointer += 2, at = next) {
+		next = put_row(at, begin + PAGE_BYTES, cells + (size_t)i * columns, columns);
+		if (!next)
+			break;
+		put_u16(pointer, (uint32_t)(at - begin));
+	}
+	put_leaf(begin, i, (uint32_t)(content - begin));
+	return i;
+}
+
+/* ---- the database */
+
+static unsigned char *page_bytes(const struct image *image, unsigned number)
+{
+	return image->bytes + (size_t)(number - 1) * PAGE_BYTES;
+}
+
+static void put_file_header(unsigned char *at, uint32_t pages)
+{
+	memcpy(at, "SQLite format 3", 16);
+	put_u16(at + 16, 1); /* 65536 bytes a page */
+	at[18] = at[19] = 1; /* no write-ahead log */
+	at[21] = 64;         /* fractions of a page: as they must be */
+	at[22] = at[23] = 32;
+	put_u32(at + 24, 1); /* changes */
+	put_u32(at + 28, pages);
+	put_u32(at + 40, 1); /* changes of the schema */
+	put_u32(at + 44, 4); /* its format */
+	put_u32(at + 56, 1); /* UTF-8 */
+	put_u32(at + 92, 1); /* changes, again */
+	put_u32(at + 96, SQLITE_VERSION_NUMBER);
+}
+
+static void set_text(struct cell *cell, const char *text)
+{
+	cell_static_text(cell, text, strlen(text));
+}
+
+/* A row of sqlite_schema at `at`; its table has the page of that number. */
+static unsigned char *put_table(unsigned char *at, const unsigned char *end, unsigned number,
+				const char *name, const char *sql)
+{
+	struct cell cells[6];
+	struct head head;
+
+	set_text(&cells[1], "table");
+	set_text(&cells[2], name);
+	set_text(&cells[3], name);
+	cell_int(&cells[4], number);
+	set_text(&cells[5], sql);
+	make_head(&head, cells, 6);
+	return put_record(at, end, number, &head, 1, cells, 6); /* its id is no column */
+}
+
+/* How the table was made, if its first column is its row's id: what stands behind its name, in
+ * `sql`. */
+static bool find_columns(sqlite3 *db, const char *table, char *sql, size_t size)
+{
+	static const char question[] =
+		"SELECT substr(sql, instr(sql, '(')) FROM main.sqlite_master WHERE type = 'table'"
+		" AND name = ?1 AND sql NOT LIKE '%WITHOUT ROWID%' AND (SELECT count(*) FROM"
+		" pragma_table_info(?1, 'main') WHERE pk) = 1 AND (SELECT type = 'INTEGER' AND pk"
+		" FROM pragma_table_info(?1, 'main') WHERE cid = 0)";
+	sqlite3_stmt *stmt = NULL;
+	bool found = false;
+
+	if (sqlite3_prepare_v2(db, question, -1, &stmt, NULL) == SQLITE_OK &&
+	    sqlite3_bind_text(stmt, 1, table, -1, SQLITE_STATIC) == SQLITE_OK &&
+	    sqlite3_step(stmt) == SQLITE_ROW && sqlite3_column_text(stmt, 0))
+		found = snprintf(sql, size, "%s", (const char *)sqlite3_column_text(stmt, 0)) <
+			(int)size;
+	sqlite3_finalize(stmt);
+	return found;
+}
+
+/* A table of a row, for try_image. */
+#define TRIED        "r2"
+#define TRIED_NUMBER 2u
+
+/* Writes the pages: the schema's, one to be tried, and those of the tables. */
+static void write_pages(struct image *image, sqlite3 *db, const char *const *tables, size_t count,
+			struct image_page *pages)
+{
+	unsigned char *const first = image->bytes, *const end = first + PAGE_BYTES;
+	unsigned char *pointer = first + FILE_HEADER + PAGE_HEADER, *at, *next;
+	const size_t content = FILE_HEADER + PAGE_HEADER + 2 * (count + 1);
+	unsigned number = TRIED_NUMBER;
+	char sql[4096], name[16], columns[3072] = "(id INTEGER PRIMARY KEY, value INTEGER)";
+
+	at = first + content;
+	put_file_header(first, (uint32_t)(image->size / PAGE_BYTES));
+	for (size_t i = 0; i <= count; i++) { /* the first is TRIED */
+		if (i && !find_columns(db, tables[i - 1], columns, sizeof(columns)))
+			continue;
+		snprintf(name, sizeof(name), "r%u", number);
+		snprintf(sql, sizeof(sql), "CREATE TABLE %s%s", name, columns);
+		next = put_table(at, end, number, name, sql);
+		if (!next)
+			break;
+		put_u16(pointer, (uint32_t)(at - first));
+		put_leaf(page_bytes(image, number), 0, PAGE_HEADER);
+		if (i)
+			pages[i - 1] = (struct image_page){page_bytes(image, number), number};
+		pointer += 2;
+		at = next;
+		number++;
+	}
+	put_leaf(first + FILE_HEADER, number - TRIED_NUMBER, (uint32_t)content);
+}
+
+static bool attach(const struct image *image, sqlite3 *db)
+{
+	const sqlite3_int64 size = (sqlite3_int64)image->size;
+
+	/* mmap_size: pages are read where they are */
+	return sqlite3_exec(db, "ATTACH ':memory:' AS " IMAGE_SCHEMA, NULL, NULL, NULL) ==
+		       SQLITE_OK &&
+	       sqlite3_deserialize(db, IMAGE_SCHEMA, image->bytes, size, size,
+				   SQLITE_DESERIALIZE_READONLY) == SQLITE_OK &&
+	       sqlite3_exec(db, "PRAGMA " IMAGE_SCHEMA ".mmap_size=1073741824", NULL, NULL, NULL) ==
+		       SQLITE_OK;
+}
+
+/* Whether a statement sees what is in the page now: two, in one transaction. */
+static bool sees_changes(const struct image *image, sqlite3 *db)
+{
+	const struct image_page page = {page_bytes(image, TRIED_NUMBER), TRIED_NUMBER};
+	sqlite3_stmt *stmt = NULL;
+	struct cell cells[2];
+	bool sees = sqlite3_prepare_v2(db, "SELECT id, value FROM " IMAGE_SCHEMA "." TRIED, -1,
+				       &stmt, NULL) == SQLITE_OK;
+
+	for (int64_t i = 1; sees && i <= 2; i++) {
+		cell_int(&cells[0], i);
+		cell_int(&cells[1], -1000 * i);
+		sees = image_fill(&page, cells, 2, 1) == 1 && sqlite3_step(stmt) == SQLITE_ROW &&
+		       sqlite3_column_int64(stmt, 0) == i &&
+		       sqlite3_column_int64(stmt, 1) == -1000 * i &&
+		       sqlite3_step(stmt) == SQLITE_DONE;
+		sqlite3_reset(stmt);
+	}
+	sqlite3_finalize(stmt);
+	return sees;
+}
+
+static bool try_image(const struct image *image, sqlite3 *db)
+{
+	bool good = attach(image, db) && sqlite3_exec(db, "BEGIN", NULL, NULL, NULL) == SQLITE_OK &&
+		    sees_changes(image, db);
+
+	if (!sqlite3_get_autocommit(db))
+		sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+	return good;
+}
+
+void image_init(struct image *image, sqlite3 *db, const char *const *tables, size_t count,
+		struct image_page *pages)
+{
+	*image = (struct image){0};
+	memset(pages, 0, count * sizeof(*pages));
+	if (!sqlite3_deserialize || count > TABLES_MAX)
+		return;
+	image->size = (count + 2) * PAGE_BYTES;
+	image->bytes =
+		mmap(NULL, image->size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (image->bytes == MAP_FAILED) {
+		image->bytes = NULL;
+		return;
+	}
+	write_pages(image, db, tables, count, pages);
+	if (try_image(image, db))
+		return;
+	memset(pages, 0, count * sizeof(*pages));
+	image_detach(image, db);
+	image_fini(image);
+}
+
+void image_detach(struct image *image, sqlite3 *db)
+{
+	if (image->bytes)
+		sqlite3_exec(db, "DETACH " IMAGE_SCHEMA, NULL, NULL, NULL);
+}
+
+void image_fini(struct image *image)
+{
+	if (image->bytes)
+		munmap(image->bytes, image->size);
+	image->bytes = NULL;
+}
