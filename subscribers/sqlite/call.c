@@ -10,7 +10,6 @@
 #include "sub.h"
 #include "tables.h"
 
-#include <rtl/args.h>
 #include <string.h>
 
 bool call_init(struct sub *sub)
@@ -49,28 +48,6 @@ static int64_t string_id(struct sub *sub, const struct process *process, uint64_
 	if (!map_set(&sub->call_strings, string, (uint64_t)id))
 		writer_error(&sub->writer, SQLITE_NOMEM, "name of a call");
 	return id;
-}
-
-static const struct rtl_field *args_field(const struct rtl_type_info *type)
-{
-	for (uint32_t i = 0; i < type->field_count; i++) {
-		const struct rtl_field *field = rtl_type_field(type, i);
-
-		if (field->kind == RTL_KIND_ARGS)
-			return field;
-	}
-	return NULL;
-}
-
-/* The id of the arguments' text in rocpd_ustring. */
-static int64_t args_id(struct sub *sub, const struct rtl_event *event)
-{
-	const struct rtl_field *field = args_field(event->type_info);
-	char text[RTL_PAYLOAD_MAX];
-
-	if (!field || !rtl_args_text(sub->host, event, field, text, sizeof(text)))
-		return NAMES_EMPTY;
-	return names_argument(&sub->names, text);
 }
 
 /* HIP's functions have it in their metadata. */
@@ -134,8 +111,8 @@ static void add_hip_call(struct sub *sub, struct row_rtl_call row, const struct 
 	table_add_rtl_call(&sub->call, &row);
 }
 
-static void write_call(struct sub *sub, const struct process *process,
-		       const struct rtl_event *event, bool is_hip)
+static void write_call(struct sub *sub, struct process *process, const struct rtl_event *event,
+		       bool is_hip)
 {
 	const struct rtl_hsa_call *call = event->payload;
 	const struct rtl_hip_call *hip = is_hip ? event->payload : NULL;
@@ -157,7 +134,7 @@ static void write_call(struct sub *sub, const struct process *process,
 			.apiName_id = string_id(sub, process, call->function),
 			.category_id = hip ? call_category(sub, process, event->uid) : NAMES_EMPTY,
 			.domain_id = hip ? sub->names.hip : sub->names.hsa,
-			.args_id = args_id(sub, event),
+			.args_id = call_args_id(sub, process, event),
 		});
 	if (hip)
 		add_hip_call(sub, row, hip, work);

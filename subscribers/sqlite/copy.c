@@ -9,9 +9,6 @@
 #include "sub.h"
 #include "tables.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 /* Copies have no queue that could be told: they share this number. */
 #define QUEUE_ID 0
 
@@ -126,14 +123,14 @@ static void write_call(struct sub *sub, const struct process *process, const str
 /* What rocpd knows of a copy; a fill is none there. */
 static void write_copyapi(struct sub *sub, const struct rtl_hsa_copy *c, int64_t api)
 {
-	char dst[24], src[24], stream[24] = "";
+	char dst[TEXT_HEX], src[TEXT_HEX], stream[TEXT_HEX] = "";
 
 	if (c->kind == RTL_HSA_COPY_FILL)
 		return;
-	snprintf(dst, sizeof(dst), "0x%" PRIx64, c->dst);
-	snprintf(src, sizeof(src), "0x%" PRIx64, c->src);
+	text_hex(dst, c->dst);
+	text_hex(src, c->src);
 	if (c->hip_stream)
-		snprintf(stream, sizeof(stream), "0x%" PRIx64, c->hip_stream);
+		text_hex(stream, c->hip_stream);
 	table_add_rocpd_copyapi(&sub->copyapi,
 				&(struct row_rocpd_copyapi){
 					.api_ptr_id = api,
@@ -158,7 +155,7 @@ static void write_gpu_work(struct sub *sub, struct process *process, const struc
 	int64_t api;
 
 	write_op(sub, process, event, c);
-	api = links_op(sub, process, event->correlation, sub->next_op);
+	api = links_op(sub, process, event->correlation, sub->next_op, NULL);
 	if (api) {
 		write_copyapi(sub, c, api);
 	} else if (sub->settings.links) {

@@ -8,8 +8,6 @@
 #include "sub.h"
 #include "tables.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,7 +52,7 @@ bool dispatch_init(struct sub *sub)
 	return rows_init(&sub->op, w, "INSERT", &table_rocpd_op) &&
 	       rows_init(&sub->api, w, "INSERT", &table_rocpd_api) &&
 	       rows_init(&sub->api_ops, w, "INSERT", &table_rocpd_api_ops) &&
-	       rows_init(&sub->kernelapi, w, "INSERT OR IGNORE", &table_rocpd_kernelapi) &&
+	       rows_init(&sub->kernelapi, w, "INSERT", &table_rocpd_kernelapi) &&
 	       rows_init(&sub->dispatch, w, "INSERT", &table_rtl_dispatch);
 }
 
@@ -249,10 +247,10 @@ static void write_op(struct sub *sub, const struct rtl_hsa_dispatch *d, uint32_t
 static void write_kernelapi(struct sub *sub, const struct rtl_hsa_dispatch *d, int64_t api,
 			    int64_t name, uint64_t stream)
 {
-	char text[24] = "";
+	char text[TEXT_HEX] = "";
 
 	if (stream)
-		snprintf(text, sizeof(text), "0x%" PRIx64, stream);
+		text_hex(text, stream);
 	table_add_rocpd_kernelapi(&sub->kernelapi,
 				  &(struct row_rocpd_kernelapi){
 					  .api_ptr_id = api,
@@ -309,14 +307,16 @@ static void dispatch_ended(struct sub *sub, struct process *process, const struc
 {
 	const struct rtl_hsa_dispatch *d = event->payload;
 	int64_t name = kernel_name(sub, process, event->uid, d->kernel_name), api;
+	bool first = false;
 
 	write_op(sub, d, dispatch_gpu(sub, process, d->gpu, event->parent_uid),
 		 queue_id(sub, process, d), name);
 	tracepoints_need(sub, process, d->scope);
 	table_add_rtl_dispatch(&sub->dispatch, process, event, sub->next_op);
-	api = links_op(sub, process, event->correlation, sub->next_op);
+	api = links_op(sub, process, event->correlation, sub->next_op, &first);
 	if (api) {
-		write_launch(sub, process, d, api, name);
+		if (first)
+			write_launch(sub, process, d, api, name);
 	} else if (sub->settings.links) {
 		write_submission(sub, process, d, name);
 		dispatch_write_link(sub, sub->next_api, sub->next_op);

@@ -101,7 +101,8 @@ bool links_init(struct sub *sub)
 	return writer_exec(&sub->writer, schema_link_views);
 }
 
-int64_t links_op(struct sub *sub, const struct process *process, uint64_t correlation, int64_t op)
+int64_t links_op(struct sub *sub, const struct process *process, uint64_t correlation, int64_t op,
+		 bool *first)
 {
 	struct links *links = &sub->links;
 	struct link *link = NULL;
@@ -113,6 +114,10 @@ int64_t links_op(struct sub *sub, const struct process *process, uint64_t correl
 		link = find(links, process->number, correlation);
 	if (link && link->number) {
 		api = link->api;
+		if (first) {
+			*first = !link->kernel;
+			link->kernel = 1;
+		}
 		if (!link->came)
 			link->count++;
 		else if (--link->count == 0)
@@ -121,9 +126,12 @@ int64_t links_op(struct sub *sub, const struct process *process, uint64_t correl
 		const struct link early = {.number = correlation,
 					   .api = sub->next_api++,
 					   .process = process->number,
+					   .kernel = first != NULL,
 					   .count = 1};
 
 		api = early.api;
+		if (first)
+			*first = true;
 		keep(links, &early);
 	}
 	dispatch_write_link(sub, api, op);

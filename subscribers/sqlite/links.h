@@ -28,7 +28,8 @@ struct link {
 	int64_t api;      /* its row in rocpd_api */
 	uint32_t process; /* in the database */
 	uint32_t came : 1;
-	uint32_t count : 31; /* operations: yet to come if the call came, else those that have */
+	uint32_t kernel : 1; /* one of its operations was a kernel */
+	uint32_t count : 30; /* operations: yet to come if the call came, else those that have */
 };
 
 /* All zeros is an empty one. */
@@ -42,10 +43,12 @@ struct links {
 
 /* The view of links. False: the writer has failed. */
 bool links_init(struct sub *sub);
-/* An operation: links it. Returns the id of the call's row; 0: no call of HIP caused it. */
-int64_t links_op(struct sub *sub, const struct process *process, uint64_t correlation, int64_t op);
+/* An operation: links it. Returns the id of the call's row; 0: no call of HIP caused it. `first`: NULL,
+ * or for a kernel, becomes whether it is the first of that row. */
+int64_t links_op(struct sub *sub, const struct process *process, uint64_t correlation, int64_t op,
+		 bool *first);
 /* A call's work is not known: all that comes is its. */
-#define LINKS_WORK_UNKNOWN 0x7fffffffu
+#define LINKS_WORK_UNKNOWN 0x3fffffffu
 /* A call of HIP whose thread has submitted so much; *work becomes what has come, if that is more.
  * Returns the id for its row. */
 int64_t links_call(struct sub *sub, const struct process *process, uint64_t number, uint32_t *work);

@@ -39,13 +39,10 @@ struct marker {
 static void write_marker(struct sub *sub, const struct process *process,
 			 const struct rtl_event *event, const struct marker *marker)
 {
-	char text[RTL_PAYLOAD_MAX + 1];
-	int64_t args;
-
 	/* the host has seen to it that it lies in the payload */
-	memcpy(text, (const char *)event->payload + marker->name.offset, marker->name.length);
-	text[marker->name.length] = '\0';
-	args = marker->name.length ? names_argument(&sub->names, text) : NAMES_EMPTY;
+	const char *text = (const char *)event->payload + marker->name.offset;
+	const size_t length = strnlen(text, marker->name.length);
+	const int64_t args = length ? names_argument(&sub->names, text, length) : NAMES_EMPTY;
 
 	table_add_rocpd_api(&sub->api, &(struct row_rocpd_api){
 					       .id = sub->next_api,

@@ -19,13 +19,17 @@ struct name {
 	char text[];
 };
 
-/* FNV-1a, 64 bits. */
 static uint64_t hash_text(const char *text, size_t length)
 {
-	uint64_t hash = 0xcbf29ce484222325u;
+	uint64_t hash = 0xcbf29ce484222325u ^ length, word;
 
-	for (size_t i = 0; i < length; i++)
-		hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3u;
+	for (; length >= sizeof(word); text += sizeof(word), length -= sizeof(word)) {
+		memcpy(&word, text, sizeof(word));
+		hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+		hash ^= hash >> 32;
+	}
+	for (; length; length--) /* FNV-1a */
+		hash = (hash ^ (unsigned char)*text++) * 0x100000001b3u;
 	return hash;
 }
 
@@ -86,28 +90,34 @@ static struct name *intern(struct names *names, const char *text, size_t length)
 	return *slot;
 }
 
-static int64_t add_name(struct names *names, const char *text, uint32_t where)
+static void add_row(struct rows *rows, const struct name *name)
 {
-	struct rows *rows = where == IN_STRINGS ? &names->strings : &names->ustrings;
+	/* rocpd_ustring has the same columns */
+	table_add_rocpd_string(rows, &(struct row_rocpd_string){
+					     .id = name->id,
+					     .string = name->text,
+					     .string_length = name->length,
+				     });
+}
+
+static int64_t out_of_memory(struct names *names)
+{
+	writer_error(names->strings.writer, SQLITE_NOMEM, "name");
+	return NAMES_EMPTY;
+}
+
+static int64_t add_name(struct names *names, const char *text, size_t length, uint32_t where)
+{
 	const char *plain;
 	struct name *name;
-	size_t length = 0;
 
 	arena_reset(&names->arena);
-	text = text ? text : "";
-	plain = text_plain(&names->arena, text, strlen(text), &length);
+	plain = text_plain(&names->arena, text, length, &length);
 	name = plain ? intern(names, plain, length) : NULL;
-	if (!name) {
-		writer_error(rows->writer, SQLITE_NOMEM, "name");
-		return NAMES_EMPTY;
-	}
+	if (!name)
+		return out_of_memory(names);
 	if (!(name->where & where)) {
-		/* rocpd_ustring has the same columns */
-		table_add_rocpd_string(rows, &(struct row_rocpd_string){
-						     .id = name->id,
-						     .string = name->text,
-						     .string_length = name->length,
-					     });
+		add_row(where == IN_STRINGS ? &names->strings : &names->ustrings, name);
 		name->where |= where;
 	}
 	return name->id;
@@ -166,31 +176,27 @@ bool names_init(struct names *names, struct writer *writer)
 
 int64_t names_string(struct names *names, const char *text)
 {
-	return add_name(names, text, IN_STRINGS);
+	return add_name(names, text ? text : "", text ? strlen(text) : 0, IN_STRINGS);
 }
 
 int64_t names_ustring(struct names *names, const char *text)
 {
-	return add_name(names, text, IN_USTRINGS);
+	return add_name(names, text ? text : "", text ? strlen(text) : 0, IN_USTRINGS);
 }
 
-int64_t names_argument(struct names *names, const char *text)
+int64_t names_argument(struct names *names, const char *text, size_t length)
 {
 	const char *plain;
+	struct name *known;
 	struct cell *cell;
-	size_t length = 0;
 
 	if (names->count < NAMES_KEPT)
-		return names_ustring(names, text);
+		return add_name(names, text, length, IN_USTRINGS);
 	arena_reset(&names->arena);
-	plain = text_plain(&names->arena, text, strlen(text), &length);
-	if (!plain) {
-		writer_error(names->ustrings.writer, SQLITE_NOMEM, "name");
-		return NAMES_EMPTY;
-	}
-	struct name *known =
-		*find_slot(names->table, names->capacity, hash_text(plain, length), plain, length);
-
+	plain = text_plain(&names->arena, text, length, &length);
+	if (!plain)
+		return out_of_memory(names);
+	known = *find_slot(names->table, names->capacity, hash_text(plain, length), plain, length);
 	if (known && known->where & IN_USTRINGS)
 		return known->id;
 	cell = table_add_rocpd_ustring(&names->ustrings,

@@ -38,7 +38,7 @@ int64_t names_string(struct names *names, const char *text);
 int64_t names_ustring(struct names *names, const char *text);
 /* As names_ustring, for texts of which there may be very many: what is beyond NAMES_KEPT is not
  * kept in memory, and has an id for each time it appears. */
-int64_t names_argument(struct names *names, const char *text);
+int64_t names_argument(struct names *names, const char *text, size_t length);
 /* The rows belong to the writer; this frees the rest. */
 void names_fini(struct names *names);
 

@@ -64,7 +64,8 @@ static void open_writer(struct sub *sub)
 /* Makes the tables. 0, or why not, after a line. */
 static int begin_output(struct sub *sub)
 {
-	const bool begun = run_begin(sub) && run_streams(sub) && writer_commit(&sub->writer);
+	const bool begun = run_begin(sub) && run_streams(sub) && writer_commit(&sub->writer) &&
+			   writer_make_image(&sub->writer);
 
 	output_release(&sub->output);
 	if (!begun)
@@ -79,7 +80,8 @@ static void *begin_in_thread(void *user)
 	struct sub *sub = user;
 
 	pthread_setname_np(pthread_self(), "rtl-sqlite");
-	sub->begun = run_begin(sub) && writer_commit(&sub->writer);
+	sub->begun = run_begin(sub) && writer_commit(&sub->writer) &&
+		     writer_make_image(&sub->writer);
 	output_release(&sub->output);
 	return NULL;
 }

@@ -89,7 +89,7 @@ static int vtab_filter(sqlite3_vtab_cursor *cursor, int plan, const char *plan_t
 		       sqlite3_value **argv)
 {
 	(void)plan, (void)plan_text, (void)argc, (void)argv;
-	((struct rows_cursor *)cursor)->at = 0;
+	((struct rows_cursor *)cursor)->at = rows_of(cursor)->first;
 	return SQLITE_OK;
 }
 
@@ -150,26 +150,42 @@ static const sqlite3_module rows_module = {
 	.xRowid = vtab_rowid,
 };
 
-static bool prepare_insert(struct rows *rows, const char *verb, const char *table,
-			   const char *merge)
+/* Takes the text, which is NULL where there was no memory for it. */
+static bool prepare(struct rows *rows, char *sql, sqlite3_stmt **stmt)
+{
+	struct writer *w = rows->writer;
+	int rc = SQLITE_NOMEM;
+
+	if (sql)
+		rc = sqlite3_prepare_v3(w->db, sql, -1, SQLITE_PREPARE_PERSISTENT, stmt, NULL);
+	sqlite3_free(sql);
+	return rc == SQLITE_OK || writer_error(w, rc, rows->table);
+}
+
+static bool prepare_insert(struct rows *rows, const char *verb, const char *merge)
 {
 	struct writer *w = rows->writer;
 	char module[32];
-	char *sql;
 	int rc;
 
 	snprintf(module, sizeof(module), "rtl_memory_%u", ++w->modules);
 	rc = sqlite3_create_module(w->db, module, &rows_module, rows);
 	if (rc != SQLITE_OK)
-		return writer_error(w, rc, table);
+		return writer_error(w, rc, rows->table);
 	/* "WHERE true": else ON would belong to a join */
-	sql = sqlite3_mprintf("%s INTO main.\"%w\" SELECT * FROM %s WHERE true %s", verb, table,
-			      module, merge);
-	if (!sql)
-		return writer_error(w, SQLITE_NOMEM, table);
-	rc = sqlite3_prepare_v3(w->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &rows->insert, NULL);
-	sqlite3_free(sql);
-	return rc == SQLITE_OK || writer_error(w, rc, table);
+	return prepare(rows,
+		       sqlite3_mprintf("%s INTO main.\"%w\" SELECT * FROM %s WHERE true %s", verb,
+				       rows->table, module, merge),
+		       &rows->insert);
+}
+
+bool rows_use_image(struct rows *rows, const struct image_page *page)
+{
+	rows->page = *page;
+	return prepare(rows,
+		       sqlite3_mprintf("INSERT INTO main.\"%w\" SELECT * FROM " IMAGE_SCHEMA ".r%u",
+				       rows->table, page->number),
+		       &rows->copy);
 }
 
 static bool init(struct rows *rows, struct writer *writer, const char *verb,
@@ -177,14 +193,19 @@ static bool init(struct rows *rows, struct writer *writer, const char *verb,
 {
 	uint32_t fits = CELLS_AT_ONCE / table->columns;
 
-	*rows = (struct rows){.writer = writer, .columns = table->columns};
+	*rows = (struct rows){
+		.writer = writer,
+		.table = strdup(table->name),
+		.columns = table->columns,
+		.is_plain = strcmp(verb, "INSERT") == 0 && !*merge,
+	};
 	rows->capacity = fits < 1 ? 1 : fits > ROWS_AT_ONCE ? ROWS_AT_ONCE : fits;
 	rows->cells = calloc((size_t)rows->capacity * rows->columns, sizeof(*rows->cells));
-	if (!rows->cells) {
+	if (!rows->cells || !rows->table) {
 		rows_fini(rows);
 		return writer_error(writer, SQLITE_NOMEM, table->name);
 	}
-	if (!prepare_insert(rows, verb, table->name, merge)) {
+	if (!prepare_insert(rows, verb, merge)) {
 		rows_fini(rows);
 		return false;
 	}
@@ -204,14 +225,30 @@ bool rows_init_merging(struct rows *rows, struct writer *writer, const struct ta
 	return init(rows, writer, "INSERT", table, merge);
 }
 
+/* Inserts some, from `first` on; a result of SQLite's. */
+static int insert_some(struct rows *rows)
+{
+	const struct cell *cells = rows->cells + (size_t)rows->first * rows->columns;
+	const uint32_t count = rows->count - rows->first;
+	uint32_t copied = 0;
+	sqlite3_stmt *stmt;
+
+	if (rows->copy)
+		copied = image_fill(&rows->page, cells, rows->columns, count);
+	stmt = copied ? rows->copy : rows->insert;
+	sqlite3_step(stmt);
+	rows->first += copied ? copied : count;
+	return sqlite3_reset(stmt);
+}
+
 bool rows_insert(struct rows *rows)
 {
 	struct writer *w = rows->writer;
 	int rc = SQLITE_OK;
 
 	if (rows->count && writer_begin(w)) {
-		sqlite3_step(rows->insert);
-		rc = sqlite3_reset(rows->insert);
+		while (rc == SQLITE_OK && rows->first < rows->count)
+			rc = insert_some(rows);
 		if (rc == SQLITE_OK) {
 			rows->inserted += rows->count;
 			w->pending_rows += rows->count;
@@ -219,7 +256,7 @@ bool rows_insert(struct rows *rows)
 	}
 	if (rc != SQLITE_OK)
 		writer_error(w, rc, "insert");
-	rows->count = 0;
+	rows->count = rows->first = 0;
 	arena_reset(&rows->arena);
 	return !w->failed;
 }
@@ -227,7 +264,9 @@ bool rows_insert(struct rows *rows)
 void rows_fini(struct rows *rows)
 {
 	sqlite3_finalize(rows->insert);
+	sqlite3_finalize(rows->copy);
 	free(rows->cells);
+	free(rows->table);
 	arena_fini(&rows->arena);
 	*rows = (struct rows){0};
 }

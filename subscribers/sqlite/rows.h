@@ -2,15 +2,17 @@
 /*
  * rows.h: rows on their way into one table.
  *
- * Rows gather in memory. They go into the table by one statement, INSERT ... SELECT from a
- * virtual table whose rows are those in memory: that is quicker than binding each value, and
- * has no limit of variables. The virtual table exists in the connection only, never in the file.
+ * Rows gather in memory. They go into the table by one statement, INSERT ... SELECT: from records
+ * that are made of them (image.h), where that can be; else from a virtual table whose rows are
+ * those in memory, which is quicker than binding each value, and has no limit of variables. Both
+ * exist in the connection only, never in the file.
  *
  * One thread.
  */
 #ifndef RTL_SQLITE_ROWS_H
 #define RTL_SQLITE_ROWS_H
 
+#include "image.h"
 #include "text.h"
 
 #include <sqlite3.h>
@@ -41,10 +43,15 @@ struct table {
 struct rows {
 	struct rows *next; /* in the writer's list, in order of registration */
 	struct writer *writer;
-	sqlite3_stmt *insert;
+	char *table;
+	bool is_plain;        /* no row takes another's place */
+	sqlite3_stmt *insert; /* from the virtual table */
+	sqlite3_stmt *copy;   /* from the image; NULL: there is none */
+	struct image_page page;
 	struct cell *cells;
 	uint32_t columns;
 	uint32_t count;    /* rows in memory */
+	uint32_t first;    /* of them, that the virtual table has */
 	uint32_t capacity; /* rows that fit */
 	uint64_t inserted;
 	struct arena arena; /* texts and blobs of the rows in memory */
@@ -57,6 +64,8 @@ bool rows_init(struct rows *rows, struct writer *writer, const char *verb,
 /* The same; rows whose key is there already are merged with it: "ON CONFLICT (key) DO ...". */
 bool rows_init_merging(struct rows *rows, struct writer *writer, const struct table *table,
 		       const char *merge);
+/* From here on they go by this image, which has a page for them. False: the writer has failed. */
+bool rows_use_image(struct rows *rows, const struct image_page *page);
 /* Inserts what is in memory. False: the writer has failed. */
 bool rows_insert(struct rows *rows);
 void rows_fini(struct rows *rows);

@@ -478,6 +478,7 @@ void run_fini(struct sub *sub)
 		dispatch_process_fini(p);
 		map_fini(&p->gpus);
 		map_fini(&p->uids);
+		map_fini(&p->texts);
 		map_fini(&p->kernels);
 		map_fini(&p->kernel_names);
 		free(p);
@@ -491,5 +492,6 @@ void run_fini(struct sub *sub)
 	map_fini(&sub->call_strings);
 	map_fini(&sub->call_categories);
 	map_fini(&sub->queue_ids);
+	call_args_fini(&sub->call_args);
 	links_fini(&sub->links);
 }

@@ -6,6 +6,7 @@
  *   output.c      which file
  *   schema.c      tables and views
  *   writer.c      connection, transactions, errors;  rows.c: rows on their way into a table
+ *   image.c       rows as records, which SQLite copies
  *   names.c       rocpd_string, rocpd_ustring
  *   run.c         what is known of the run: processes, streams and fields, clock, ledger
  *   tracepoints.c rtl_tracepoint
@@ -13,6 +14,7 @@
  *   copy.c        the stream rtl.hsa.copy, as rocpd and as rtl_copy
  *   links.c       which call caused which operation, as rocpd_api_ops
  *   call.c        the streams of calls of HSA and HIP, as rocpd and as rtl_call
+ *   call_args.c   the texts of their arguments
  *   marker.c      the stream rtl.roctx, as rocpd's markers and as rtl_marker
  *   memory.c      the stream rtl.hsa.mem, as rtl_mem
  *   generic.c     every other stream: a table for each type, a column for each field
@@ -31,6 +33,7 @@
 #ifndef RTL_SQLITE_SUB_H
 #define RTL_SQLITE_SUB_H
 
+#include "call_args.h"
 #include "links.h"
 #include "map.h"
 #include "names.h"
@@ -65,6 +68,7 @@ struct process {
 	uint64_t span_start_ns, span_end_ns;
 	bool span_changed;
 	struct map uids;         /* tracepoints that have a row: see tracepoints.c */
+	struct map texts;        /* host's string -> its text: see call_args.c */
 	struct map kernels;      /* tracepoint -> id of the name */
 	struct map kernel_names; /* host's string -> id of the name */
 	struct map gpus;         /* KFD node + 1 -> number in rocpd_op + 1, where these differ */
@@ -121,6 +125,7 @@ struct sub {
 	struct map call_strings;    /* host's string -> id in rocpd_string */
 	struct map call_categories; /* function -> id in rocpd_string */
 	struct call_api hsa_calls, hip_calls;
+	struct call_args call_args;
 	struct links links;
 	struct map queue_ids; /* ids in use, value 1 */
 	uint32_t next_queue_id;

@@ -244,6 +244,30 @@ void writer_register(struct writer *w, struct rows *rows)
 	*end = rows;
 }
 
+/* Rows that may go by an image. */
+#define IMAGE_TABLES 24
+
+bool writer_make_image(struct writer *w)
+{
+	const char *tables[IMAGE_TABLES] = {NULL};
+	struct rows *of[IMAGE_TABLES];
+	struct image_page pages[IMAGE_TABLES];
+	size_t count = 0;
+
+	if (w->failed)
+		return false;
+	for (struct rows *rows = w->rows; rows && count < IMAGE_TABLES; rows = rows->next)
+		if (rows->is_plain && rows->columns <= IMAGE_COLUMNS_MAX) {
+			of[count] = rows;
+			tables[count++] = rows->table;
+		}
+	image_init(&w->image, w->db, tables, count, pages);
+	for (size_t i = 0; i < count; i++)
+		if (pages[i].bytes && !rows_use_image(of[i], &pages[i]))
+			return false;
+	return true;
+}
+
 /* Whether the files are still under their numbers; if not, that was the last of them. */
 static bool still_ours(struct writer *w)
 {
@@ -351,6 +375,7 @@ void writer_close(struct writer *w)
 		rows_fini(rows);
 	}
 	w->rows = NULL;
+	image_detach(&w->image, w->db);
 	/* Refused while somebody reads along: then the last reader's close does it. */
 	if (!w->failed) {
 		sqlite3_busy_timeout(w->db, 200);
@@ -359,4 +384,5 @@ void writer_close(struct writer *w)
 	}
 	sqlite3_close_v2(w->db);
 	w->db = NULL;
+	image_fini(&w->image);
 }

@@ -28,6 +28,7 @@ struct writer {
 	const char *path; /* not owned */
 	struct rows *rows;
 	uint32_t modules; /* virtual tables so far */
+	struct image image;
 	uint32_t batch;   /* rows of a transaction, where writer_commit_if_full is called */
 	bool in_transaction;
 	bool started; /* the host is to be told of a failure by fail() */
@@ -73,6 +74,9 @@ void writer_warn(struct writer *w, const char *effect);
 /* Notes an error: always returns false. */
 bool writer_error(struct writer *w, int sqlite_result, const char *what);
 void writer_register(struct writer *w, struct rows *rows);
+/* From here on the rows that are registered go by an image, as far as that can be. Outside of a
+ * transaction. False: the writer has failed. */
+bool writer_make_image(struct writer *w);
 /* What is not committed is not wanted: writer_close rolls it back. */
 void writer_abandon(struct writer *w);
 /* Ends the journal, so that the database is one file, and closes. Also after a failure. */
