@@ -40,7 +40,7 @@ struct cli_command {
 };
 
 extern const struct cli_command cmd_trace, cmd_summary, cmd_info, cmd_start, cmd_stop, cmd_record,
-	cmd_replay, cmd_recover, cmd_env, cmd_list_streams, cmd_list_subscribers;
+	cmd_replay, cmd_recover, cmd_report, cmd_env, cmd_list_streams, cmd_list_subscribers;
 
 /** Arguments that are being read. */
 struct cli_args {

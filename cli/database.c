@@ -367,6 +367,26 @@ int database_query(struct database *database, const char *sql,
 	return rc;
 }
 
+int database_query_numbers(struct database *database, const char *sql, int columns,
+			   int (*fn)(void *user, const int64_t *row), void *user)
+{
+	int64_t row[COLUMNS_MAX];
+	sqlite3_stmt *statement;
+	int rc, status = 0;
+
+	if (sqlite3_prepare_v2(database->connection, sql, -1, &statement, NULL) != SQLITE_OK)
+		return sqlite3_errcode(database->connection) == SQLITE_ERROR ? 0 : fail(database);
+	while (!status && (rc = sqlite3_step(statement)) == SQLITE_ROW) {
+		for (int i = 0; i < columns; i++)
+			row[i] = sqlite3_column_int64(statement, i);
+		status = fn(user, row);
+	}
+	if (!status && rc != SQLITE_DONE)
+		status = fail(database);
+	sqlite3_finalize(statement);
+	return status;
+}
+
 /* ---- operations ---- */
 
 /* A string by its id; "" if there is none. To be freed. */

@@ -37,6 +37,11 @@ int64_t database_lost(struct database *database);
 int database_query(struct database *database, const char *sql,
 		   void (*fn)(void *user, const char *const *row), void *user);
 
+/** As database_query, with `columns` numbers in each row, 0 for NULL; fn returns other than 0, after
+ * a line, to end it. */
+int database_query_numbers(struct database *database, const char *sql, int columns,
+			   int (*fn)(void *user, const int64_t *row), void *user);
+
 /** In *line what another tool has removed from it, to be freed; NULL: nothing that can be seen. 0,
  * or -1 after a line. */
 int database_removed(struct database *database, char **line);

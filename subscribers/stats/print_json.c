@@ -101,6 +101,8 @@ static void print_section(FILE *file, const struct summary_section *section, uns
 	summary_print_json_string(file, section->stream);
 	fputs(",\"kind\":", file);
 	summary_print_json_string(file, section->kind);
+	fputs(",\"title\":", file);
+	summary_print_json_string(file, section->title);
 	fprintf(file, ",\"count\":%" PRIu64 ",\"total_ns\":%" PRIu64 ",\"names\":%zu",
 		view.operations, view.total_ns, view.count);
 	if (section->refused)

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rtl report: a trace as one page for a browser. The page is report_page.html with three blocks of
+ * data in it: what `rtl summary --json` prints, facts and names, and the events, packed
+ * (report_events.h), compressed and in base64.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <rtl/types.h>
+
+#include "cli.h"
+#include "database.h"
+#include "report_events.h"
+#include "report_page.h"
+#include "summary.h"
+
+#define EVENTS_MOST 4000000u
+
+enum { OPTION_OUTPUT, OPTION_EVENTS };
+
+static const struct cli_option options[] = {
+	{'o', "output", "FILE", "the page (default: FILE of the trace with .html for its suffix)"},
+	{0, "events", "N",
+	 "events in the timeline, the longest (default: 4000000);\n"
+	 "the tables count all"},
+};
+
+/* ---- JSON ---- */
+
+/* A text of JSON, so that no string in it ends the script that it stands in. */
+static void put_json(FILE *page, const char *json)
+{
+	for (; *json; json++) {
+		if (*json == '<')
+			fputs("\\u003c", page);
+		else
+			fputc(*json, page);
+	}
+}
+
+static int put_summary(FILE *page, struct database *database, const char *title)
+{
+	const struct summary_style style = {.title = title};
+	struct summary *summary = summary_create();
+	char *json = NULL;
+	size_t size;
+	FILE *file = summary ? open_memstream(&json, &size) : NULL;
+	int rc = -1;
+
+	if (!file)
+		cli_error("out of memory");
+	else if (!database_summarize(database, summary)) {
+		summary_print_json(summary, file, &style);
+		rc = 0;
+	}
+	if (file && fclose(file) && !rc) {
+		cli_error("out of memory");
+		rc = -1;
+	}
+	if (!rc) {
+		fputs("<script type=\"application/json\" id=\"rtl-summary\">", page);
+		put_json(page, json);
+		fputs("</script>\n", page);
+	}
+	free(json);
+	summary_destroy(summary);
+	return rc;
+}
+
+/* ,"key":"text"; nothing for NULL. */
+static void put_text(FILE *json, const char *key, const char *text)
+{
+	if (!text)
+		return;
+	fprintf(json, ",\"%s\":", key);
+	summary_print_json_string(json, text);
+}
+
+struct facts {
+	FILE *json;
+	bool more;
+};
+
+/* Rows: pid, program, command, host */
+static void put_process(void *user, const char *const *row)
+{
+	struct facts *facts = user;
+
+	fprintf(facts->json, "%s{\"pid\":%s", facts->more ? "," : "", row[0] ? row[0] : "0");
+	put_text(facts->json, "program", row[1]);
+	put_text(facts->json, "command", row[2]);
+	put_text(facts->json, "host", row[3]);
+	fputc('}', facts->json);
+	facts->more = true;
+}
+
+static void put_value(void *user, const char *const *row)
+{
+	struct facts *facts = user;
+
+	put_text(facts->json, row[0], row[1]);
+}
+
+static int put_facts(FILE *json, struct database *database, const struct report_events *events,
+		     const char *path)
+{
+	struct facts facts = {.json = json};
+	const char *name = strrchr(path, '/');
+
+	fprintf(json, "{\"version\":\"%s\"", rtl_version());
+	put_text(json, "file", name ? name + 1 : path);
+	fprintf(json,
+		",\"base_ns\":%" PRIu64 ",\"end_ns\":%" PRIu64 ",\"left_out\":%" PRIu64
+		",\"shortest_ns\":%" PRIu64,
+		events->base_ns, events->end_ns, events->left_out, events->shortest_ns);
+	if (database_query(database,
+			   "SELECT key, value FROM rtl_meta WHERE key IN ('state', 'mode')"
+			   " UNION ALL SELECT 'began', datetime(min(realtime_ns) / 1000000000,"
+			   " 'unixepoch') || ' UTC' FROM rtl_clock WHERE realtime_ns NOT NULL"
+			   " UNION ALL SELECT 'host', min(host_name) FROM rtl_process",
+			   put_value, &facts))
+		return -1;
+	fputs(",\"processes\":[", json);
+	if (database_query(database,
+			   "SELECT pid, program, command, host_name FROM rtl_process"
+			   " ORDER BY process",
+			   put_process, &facts))
+		return -1;
+	fputs("]", json);
+	return 0;
+}
+
+static void put_tracks(FILE *json, const struct report_events *events)
+{
+	fputs(",\"tracks\":[", json);
+	for (size_t i = 0; i < events->track_count; i++) {
+		const struct report_track *track = &events->tracks[i];
+
+		if (track->gpu >= 0)
+			fprintf(json, "%s{\"gpu\":%" PRId64 ",\"queue\":%" PRId64, i ? "," : "",
+				track->gpu, track->queue);
+		else
+			fprintf(json, "%s{\"pid\":%" PRId64 ",\"tid\":%" PRId64, i ? "," : "",
+				track->pid, track->queue);
+		fprintf(json, ",\"count\":%" PRIu64 "}", track->count);
+	}
+	fputs("],\n\"names\":[", json);
+	for (size_t i = 0; i < events->name_count; i++) {
+		fputs(i ? ",\n[" : "[", json);
+		summary_print_json_string(json, events->names[i].text ? events->names[i].text : "");
+		fprintf(json, ",\"%s\"]", events->names[i].kind);
+	}
+	fputs("]}", json);
+}
+
+static int put_trace(FILE *page, struct database *database, const struct report_events *events,
+		     const char *path)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *json = open_memstream(&text, &size);
+	int rc;
+
+	if (!json) {
+		cli_error("out of memory");
+		return -1;
+	}
+	rc = put_facts(json, database, events, path);
+	put_tracks(json, events);
+	if (fclose(json) && !rc) {
+		cli_error("out of memory");
+		rc = -1;
+	}
+	if (!rc) {
+		fputs("<script type=\"application/json\" id=\"rtl-trace\">", page);
+		put_json(page, text);
+		fputs("</script>\n", page);
+	}
+	free(text);
+	return rc;
+}
+
+/* ---- events ---- */
+
+/* In base64 (RFC 4648). */
+static void put_base64(FILE *page, const unsigned char *bytes, size_t size)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+	for (size_t i = 0; i < size; i += 3) {
+		const uint32_t group = (uint32_t)bytes[i] << 16 |
+				       (i + 1 < size ? (uint32_t)bytes[i + 1] << 8 : 0) |
+				       (i + 2 < size ? bytes[i + 2] : 0);
+		const char four[4] = {digits[group >> 18], digits[group >> 12 & 63],
+				      i + 1 < size ? digits[group >> 6 & 63] : '=',
+				      i + 2 < size ? digits[group & 63] : '='};
+
+		fwrite(four, 1, sizeof(four), page);
+	}
+}
+
+/* The page's browser reads the format of RFC 1950, which compress2 writes. */
+static int put_events(FILE *page, const struct report_events *events)
+{
+	uLongf size = compressBound(events->packed_size);
+	unsigned char *compressed = malloc(size);
+
+	if (!compressed || compress2(compressed, &size, events->packed, events->packed_size,
+				     Z_BEST_SPEED) != Z_OK) {
+		free(compressed);
+		cli_error("out of memory");
+		return -1;
+	}
+	fputs("<script type=\"text/plain\" id=\"rtl-events\">", page);
+	put_base64(page, compressed, size);
+	fputs("</script>\n", page);
+	free(compressed);
+	return 0;
+}
+
+static int put_page(FILE *page, struct database *database, const char *path, unsigned most)
+{
+	const char *mark = strstr(report_page, REPORT_PAGE_MARK);
+	struct report_events events;
+	int rc;
+
+	fwrite(report_page, 1, (size_t)(mark - report_page), page);
+	rc = report_events_read(&events, database, most) || put_summary(page, database, path) ||
+			     put_trace(page, database, &events, path) || put_events(page, &events)
+		     ? -1
+		     : 0;
+	report_events_fini(&events);
+	fputs(mark + strlen(REPORT_PAGE_MARK), page);
+	return rc;
+}
+
+/* ---- the command ---- */
+
+/* Under its name only when it is whole. */
+static int write_page(const char *output, struct database *database, const char *path,
+		      unsigned most)
+{
+	char *part;
+	FILE *page;
+	int rc;
+
+	if (asprintf(&part, "%s.part", output) < 0)
+		return cli_failed("out of memory");
+	page = fopen(part, "we");
+	if (!page) {
+		cli_error("%s cannot be written: %s", output, strerror(errno));
+		free(part);
+		return CLI_FAILED;
+	}
+	rc = put_page(page, database, path, most) ? CLI_FAILED : CLI_OK;
+	errno = 0;
+	const bool bad = ferror(page) != 0;
+	if ((fclose(page) || bad || (!rc && rename(part, output))) && !rc)
+		rc = cli_failed("%s cannot be written: %s", output,
+				strerror(errno ? errno : ENOSPC));
+	if (rc)
+		unlink(part);
+	free(part);
+	return rc;
+}
+
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+static int report(const char *path, const char *output, unsigned most)
+{
+	struct database *database;
+	int status;
+
+	if (is_same_file(path, output))
+		return cli_failed("%s is the trace: give the page another name with -o", output);
+	database = database_open(path, false);
+	if (!database)
+		return CLI_FAILED;
+	status = write_page(output, database, path, most);
+	if (status == CLI_OK) {
+		char *writer = database_fact(database, "writer");
+
+		if (writer)
+			cli_error("%s is not complete: its program still runs, or was cut off",
+				  path);
+		free(writer);
+		cli_line("%s: open it in a browser", output);
+		status = cli_finish_output();
+	}
+	database_close(database);
+	return status;
+}
+
+/* run.db: run.html. To be freed. */
+static char *default_output(const char *path)
+{
+	const char *name = strrchr(path, '/');
+	const char *dot = strrchr(name ? name : path, '.');
+	const int length =
+		dot && dot != (name ? name + 1 : path) ? (int)(dot - path) : (int)strlen(path);
+	char *output;
+
+	return asprintf(&output, "%.*s.html", length, path) < 0 ? NULL : output;
+}
+
+static int run(const struct cli_command *command, int argc, char **argv)
+{
+	struct cli_args args = CLI_ARGS(command, argc, argv);
+	const char *path = NULL, *output = NULL;
+	unsigned most = EVENTS_MOST;
+	char *chosen;
+	int option, status;
+
+	while ((option = cli_next(&args)) != CLI_END) {
+		if (option == CLI_HELP)
+			return CLI_OK;
+		if (option == CLI_BAD)
+			return CLI_USAGE;
+		if (option == OPTION_OUTPUT)
+			output = args.value;
+		else if (option == OPTION_EVENTS && (!cli_number(args.value, &most) || !most))
+			return cli_usage("report: --events %s: give a number of events, 1 or more",
+					 args.value);
+		else if (option == CLI_OPERAND && path)
+			return cli_usage("report: one file at a time; '%s' is one more",
+					 args.value);
+		else if (option == CLI_OPERAND)
+			path = args.value;
+	}
+	if (!path)
+		return cli_usage("report: give the file of a trace: rtl report FILE");
+	chosen = output ? strdup(output) : default_output(path);
+	if (!chosen)
+		return cli_failed("out of memory");
+	status = report(path, chosen, most);
+	free(chosen);
+	return status;
+}
+
+const struct cli_command cmd_report = {
+	.name = "report",
+	.operands = "FILE",
+	.purpose = "Makes of a trace a page for a browser: a timeline, tables, gaps",
+	.details = "FILE is an SQLite database that rtl or RPD wrote. The page is one file, which "
+		   "needs\n"
+		   "no network.",
+	.options = options,
+	.option_count = sizeof(options) / sizeof(*options),
+	.mentions = true,
+	.run = run,
+};

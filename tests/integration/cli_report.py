@@ -1,0 +1,269 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""
+rtl report: what its page holds, against the database and `rtl summary`; and the page itself in a
+browser that shows it to nobody (chromium --headless).
+"""
+
+import base64
+import html
+import json
+import os
+import random
+import re
+import shutil
+import sqlite3
+import subprocess
+import unittest
+import zlib
+
+from cli_kit import HANG_S, PROGRAM, RTL, Case
+from cli_show import RPD
+
+CHROMIUM = shutil.which("chromium")
+AWKWARD = ['</script><b>"', "back\\slash", "new\nline", "\u00fcml\u00e4ut \u4e2d", "<!-- --", "k" * 10000]
+CALLS = """
+CREATE TABLE rocpd_ustring (id INTEGER PRIMARY KEY, string TEXT NOT NULL);
+CREATE TABLE rocpd_api (id INTEGER PRIMARY KEY, pid INTEGER, tid INTEGER, start INTEGER, "end" INTEGER,
+  apiName_id INTEGER, category_id INTEGER, domain_id INTEGER, args_id INTEGER);
+CREATE TABLE rocpd_api_ops (id INTEGER PRIMARY KEY, api_id INTEGER, op_id INTEGER);
+INSERT INTO rocpd_string VALUES (20, 'hipLaunchKernel'), (21, 'hip'), (22, 'UserMarker'), (23, 'roctx'),
+  (24, 'rtl'), (25, 'Process');
+INSERT INTO rocpd_ustring VALUES (1, ''), (2, 'a range');
+"""
+
+
+class Packed:
+    """Numbers in LEB128, one after the other."""
+
+    def __init__(self, data):
+        self.data, self.at = data, 0
+
+    def next(self):
+        value = shift = 0
+        while True:
+            byte = self.data[self.at]
+            self.at += 1
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+
+def block(page, name):
+    return re.search(f'<script [^>]*id="{name}">(.*?)</script>', page, re.S).group(1)
+
+
+def events(page):
+    """Of calls and of GPU work: a sorted list of tuples, times as in the database."""
+    trace = json.loads(block(page, "rtl-trace"))
+    packed = Packed(zlib.decompress(base64.b64decode(block(page, "rtl-events"), validate=True)))
+    calls, work = [], []
+    for track in trace["tracks"]:
+        at = trace["base_ns"]
+        for _ in range(track["count"]):
+            at += packed.next()
+            end = at + packed.next()
+            name, kind = trace["names"][packed.next()]
+            if "pid" in track:
+                calls.append((track["pid"], track["tid"], at, end, name, kind))
+                continue
+            cause = None
+            if packed.next():
+                code = packed.next()
+                caller = trace["tracks"][packed.next()]
+                cause = (caller["tid"], at - (-(code + 1) // 2 if code % 2 else code // 2))
+            work.append((track["gpu"], track["queue"], at, end, name, kind, cause))
+    assert packed.at == len(packed.data)
+    return sorted(calls), sorted(work, key=repr)
+
+
+class Report(Case):
+    """rtl report"""
+
+    def page(self, name="run.html"):
+        with open(self.path(name), encoding="utf-8") as file:
+            return file.read()
+
+    def make(self, operations=200, seed=1):
+        """A trace as RPD writes them; what its page must hold of calls and of GPU work."""
+        rng, database = random.Random(seed), sqlite3.connect(self.path("run.db"))
+        database.executescript(RPD + CALLS)
+        database.executemany("INSERT INTO rocpd_string VALUES (?, ?)", enumerate(AWKWARD, 30))
+        calls, work = [], []
+        for i in range(operations):
+            tid, begin, kernel = rng.choice((7, 8)), 10**15 + rng.randrange(10**9), rng.randrange(len(AWKWARD))
+            end, start = begin + rng.randrange(50000), begin + rng.randrange(-500, 90000)
+            stop, gpu, linked = start + rng.randrange(2 * 10**6), rng.choice((1, 2)), rng.random() < .8
+            is_range = rng.random() < .2
+            database.execute("INSERT INTO rocpd_api VALUES (?, 7, ?, ?, ?, ?, 1, ?, ?)",
+                             (i + 5, tid, begin, end, 22 if is_range else 20, 23 if is_range else 21,
+                              2 if is_range else 1))
+            calls.append((7, tid, begin, end, *(("a range", "roctx") if is_range else ("hipLaunchKernel", "hip"))))
+            is_copy = rng.random() < .2
+            database.execute("INSERT INTO rocpd_op VALUES (?, ?, ?, 0, '', ?, ?, ?, ?)",
+                             (i + 9, gpu, 0 if is_copy else 3, start, stop, 1 if is_copy else 30 + kernel,
+                              3 if is_copy else 2))
+            if linked:
+                database.execute("INSERT INTO rocpd_api_ops VALUES (NULL, ?, ?)", (i + 5, i + 9))
+            work.append((gpu, 0 if is_copy else 3, start, stop,
+                         *(("CopyDeviceToHost", "copy") if is_copy else (AWKWARD[kernel], "kernel")),
+                         (tid, begin) if linked else None))
+        # The extent of a process is no call.
+        database.execute("INSERT INTO rocpd_api VALUES (1, 7, 7, 1, 1, 25, 1, 24, 1)")
+        database.commit()
+        database.close()
+        return sorted(calls), sorted(work, key=repr)
+
+    def test_every_event__as_in_the_database(self):
+        calls, work = self.make()
+        done = self.rtl("report", "run.db")
+        self.assertEqual((done.returncode, done.stdout), (0, "run.html: open it in a browser\n"))
+        self.assertEqual(events(self.page()), (calls, work))
+        self.assertEqual(json.loads(block(self.page(), "rtl-summary")),
+                         json.loads(self.rtl("summary", "--json", "run.db").stdout))
+
+    def test_traced_program(self):
+        self.rtl("trace", "-q", "-o", "run.db", PROGRAM, "100")
+        self.rtl("report", "-o", "page.htm", "run.db")
+        calls, work = events(self.page("page.htm"))
+        self.assertEqual((len(work), {w[5] for w in work}), (100, {"kernel"}))
+        self.assertEqual(len(calls), 100)  # the submissions
+        self.assertTrue(all(w[6] for w in work))
+        trace = json.loads(block(self.page("page.htm"), "rtl-trace"))
+        self.assertEqual((trace["state"], trace["file"]), ("complete", "run.db"))
+        self.assertIn(PROGRAM, trace["processes"][0]["command"])
+
+    def test_too_many__the_longest_and_a_count(self):
+        calls, work = self.make()
+        self.rtl("report", "--events", "50", "run.db")
+        kept_calls, kept_work = events(self.page())
+        trace = json.loads(block(self.page(), "rtl-trace"))
+        longest = {e for e in calls + work if e[3] - e[2] >= trace["shortest_ns"]}
+        self.assertEqual(set(kept_calls + kept_work), longest)
+        self.assertLessEqual(len(longest), 50)
+        self.assertEqual(trace["left_out"], 400 - len(longest))
+
+    def test_nothing_recorded(self):
+        database = sqlite3.connect(self.path("run.db"))
+        database.executescript(RPD)
+        database.close()
+        self.rtl("report", "run.db")
+        self.assertEqual(events(self.page()), ([], []))
+
+    def test_bad_input__one_line_and_no_page(self):
+        self.make(10)
+        self.refused(2, "give the file of a trace", "report")
+        self.refused(2, "one file at a time", "report", "run.db", "run.db")
+        self.refused(2, "--events 0", "report", "--events", "0", "run.db")
+        self.refused(1, "No such file", "report", "missing.db")
+        self.refused(1, "no trace", "report", "-o", "page.html", self.write("text", "x" * 9999))
+        self.refused(1, "cannot be written: No such file", "report", "-o", "missing/page.html", "run.db")
+        self.refused(1, "is the trace", "report", "-o", "run.db", "run.db")
+        with open(self.path("run.db"), "rb+") as file:
+            file.seek(4096)
+            file.write(os.urandom(8192))
+        self.refused(1, "run.db", "report", "run.db")
+        self.assertEqual([n for n in os.listdir(self.folder) if "html" in n], [])
+
+    def test_full_disk__no_page(self):
+        self.make()
+        done = subprocess.run(["sh", "-c", f"ulimit -f 8; trap '' XFSZ; '{RTL}' report run.db"], cwd=self.folder,
+                              env=self.environment(), text=True, capture_output=True, check=False)
+        self.assertEqual(done.returncode, 1, done)
+        self.assertRegex(done.stderr, r"^rtl: run.html cannot be written: [^\n]*\n$")
+        self.assertEqual([n for n in os.listdir(self.folder) if "html" in n], [])
+
+
+class Browser(Case):
+    """The page as a browser shows it."""
+
+    def setUp(self):
+        super().setUp()
+        if not CHROMIUM:
+            self.skipTest("chromium is not there: scripts/test installs it")
+
+    def shown(self, script=""):
+        """The text of the page's elements after its script has run, and a test's."""
+        with open(self.path("run.html"), encoding="utf-8") as file:
+            page = file.read()
+        with open(self.path("test.html"), "w", encoding="utf-8") as file:
+            file.write(page.replace("</html>", f"<script>{script}</script></html>"))
+        done = subprocess.run([CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu",
+                               f"--user-data-dir={self.folder}/chromium", "--virtual-time-budget=20000",
+                               "--dump-dom", "file://" + self.path("test.html")],
+                              text=True, capture_output=True, check=True, timeout=HANG_S)
+        self.assertIn('data-ready="', done.stdout)
+        return done.stdout
+
+    def make(self):
+        return Report.make(self)
+
+    def test_tables__as_rtl_summary(self):
+        self.make()
+        self.rtl("report", "run.db")
+        rows = [[html.unescape(re.sub("<[^>]*>", "", cell)) for cell in re.findall(r"<td.*?</td>", row, re.S)]
+                for row in re.findall(r"<tr.*?</tr>", self.shown(), re.S)]
+        shown = {row[0]: row[1] for row in rows if row}
+        sections = json.loads(self.rtl("summary", "--json", "run.db").stdout)["sections"]
+        for section in sections:
+            for row in section["rows"]:
+                self.assertEqual(shown[row["name"]], str(row["count"]))
+        self.assertIn("GPU kernels", [s["title"] for s in sections])
+
+    def test_search__steps_through_every_match(self):
+        calls, _ = self.make()
+        ranges = sum(call[4] == "a range" for call in calls)
+        self.rtl("report", "run.db")
+        shown = self.shown("""addEventListener("load", () => setTimeout(() => {
+            find("a range");
+            const seen = new Set();
+            for (let i = 0; i < 500; i++) { seen.add(picked.t.tid + " " + picked.i); step(1); }
+            document.body.dataset.seen = seen.size;
+            document.body.dataset.matches = $("matches").textContent;
+            document.body.dataset.picked = $("picked").textContent;
+          }, 500));""")
+        self.assertIn(f'data-seen="{ranges}" data-matches="{ranges} matches" data-picked="a range: ', shown)
+
+    def test_click__tells_what_it_is_and_who_called(self):
+        _, work = self.make()
+        self.rtl("report", "run.db")
+        shown = self.shown("""addEventListener("load", () => setTimeout(() => {
+            const t = order.find(t => t.gpu === 1 && t.queue), i = t.from.findIndex(f => f >= 0);
+            fit({t, i}); draw();
+            const box = canvas.getBoundingClientRect(), at = {pointerId: 1,
+              clientX: box.left + ((t.begin[i] + t.end[i]) / 2 - view.from) / (view.to - view.from) * box.width,
+              clientY: box.top + t.y + HEAD + t.row[i] * ROW + 5 - $("lanes").scrollTop};
+            canvas.setPointerCapture = () => {};
+            canvas.dispatchEvent(new PointerEvent("pointerdown", at));
+            canvas.dispatchEvent(new PointerEvent("pointerup", at));
+            document.body.dataset.same = picked && picked.t === t && picked.i === i;
+            document.body.dataset.begin = t.begin[i] + trace.base_ns;
+            document.body.dataset.picked = $("picked").textContent;
+          }, 500));""")
+        self.assertIn('data-same="true"', shown)
+        begin = int(re.search(r'data-begin="(\d+)"', shown).group(1))
+        self.assertIn(begin, [w[2] for w in work if w[0] == 1])
+        self.assertRegex(shown, r'data-picked="[^"]*, GPU 1, queue 3; called [^"]* before, by process 7, thread \d"')
+
+    def test_gaps__where_no_work_was(self):
+        _, work = self.make()
+        self.rtl("report", "run.db")
+        shown = self.shown("""addEventListener("load", () => setTimeout(() => {
+            document.body.dataset.gaps = [1, 2].map(gpu => busy_of(gpu).join(" ")).join(";");
+          }, 500));""")
+        base = min(w[2] for w in work)
+        for gpu, text in zip((1, 2), re.search(r'data-gaps="([^"]*)"', shown).group(1).split(";")):
+            numbers, merged = [int(n) for n in text.split()], []
+            for _, _, begin, end, *_ in sorted((w for w in work if w[0] == gpu), key=lambda w: w[2]):
+                if merged and begin <= merged[-1]:
+                    merged[-1] = max(merged[-1], end)
+                else:
+                    merged += [begin, end]
+            shift = merged[0] - numbers[0]
+            self.assertLessEqual(shift, base)
+            self.assertEqual(numbers, [m - shift for m in merged])
+
+
+if __name__ == "__main__":
+    unittest.main()
