@@ -6,9 +6,7 @@
 #ifndef RTL_OUTPUT_MAP_H
 #define RTL_OUTPUT_MAP_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "hash.h"
 
 struct map_entry {
 	uint64_t key;
@@ -17,29 +15,44 @@ struct map_entry {
 
 /* All zero is an empty map. */
 struct map {
-	struct map_entry *entries;
-	size_t capacity; /* a power of two, or 0 */
-	size_t count;
+	struct hash hash;
 };
 
-static inline uint64_t map_hash(uint64_t x)
+static inline bool map_is_used(const void *entry)
 {
-	x ^= x >> 32;
-	x *= 0x9e3779b97f4a7c15u;
-	return x ^ x >> 29;
+	return ((const struct map_entry *)entry)->value != 0;
 }
+
+static inline uint64_t map_hash(const void *entry)
+{
+	return hash_number(((const struct map_entry *)entry)->key);
+}
+
+static inline bool map_is_same(const void *entry, const void *key)
+{
+	return ((const struct map_entry *)entry)->key == *(const uint64_t *)key;
+}
+
+static const struct hash_kind map_kind = {
+	.bytes = sizeof(struct map_entry),
+	.initial = 64,
+	.is_used = map_is_used,
+	.hash = map_hash,
+	.is_same = map_is_same,
+};
 
 /* The value of a key, 0 if it is not there. */
 static inline uint64_t map_get(const struct map *map, uint64_t key)
 {
-	size_t mask = map->capacity - 1;
+	const struct map_entry *entry = hash_find(&map->hash, &map_kind, hash_number(key), &key);
 
-	if (!map->capacity)
-		return 0;
-	for (size_t i = map_hash(key) & mask; map->entries[i].value; i = (i + 1) & mask)
-		if (map->entries[i].key == key)
-			return map->entries[i].value;
-	return 0;
+	return entry ? entry->value : 0;
+}
+
+/* The n-th place, of map->hash.capacity: its value is 0 where nothing is. */
+static inline const struct map_entry *map_at(const struct map *map, size_t n)
+{
+	return hash_at(&map->hash, &map_kind, n);
 }
 
 /* Sets a value other than 0. False: out of memory. */

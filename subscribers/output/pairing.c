@@ -1,87 +1,61 @@
 /* SPDX-License-Identifier: MIT */
-/* See pairing.h. Linear probing; a place that becomes free is filled by what probed past it. */
+/* See pairing.h. */
 #include "pairing.h"
 
-#include <stdlib.h>
+static bool is_used(const void *entry)
+{
+	return ((const struct pairing_begin *)entry)->owner != NULL;
+}
+
+static uint64_t hash_of(const void *entry)
+{
+	const struct pairing_begin *begin = entry;
+
+	return hash_number(begin->instance ^ (uint64_t)begin->process << 48 ^
+			   (uint64_t)(uintptr_t)begin->owner << 16);
+}
+
+static bool is_same(const void *entry, const void *key)
+{
+	const struct pairing_begin *a = entry, *b = key;
+
+	return a->instance == b->instance && a->owner == b->owner && a->process == b->process;
+}
+
+static const struct hash_kind kind = {
+	.bytes = sizeof(struct pairing_begin),
+	.initial = 256,
+	.is_used = is_used,
+	.hash = hash_of,
+	.is_same = is_same,
+};
 
 void pairing_fini(struct pairing *pairing)
 {
-	free(pairing->table);
-	*pairing = (struct pairing){0};
-}
-
-static size_t home(size_t size, const struct pairing_begin *begin)
-{
-	uint64_t hash = (begin->instance ^ (uint64_t)begin->process << 48 ^
-			 (uint64_t)(uintptr_t)begin->owner << 16) *
-			0x9e3779b97f4a7c15u;
-
-	return (hash ^ hash >> 32) & (size - 1);
-}
-
-/* Where such a begin is, or the free place where it would go. */
-static size_t find(const struct pairing_begin *table, size_t size,
-		   const struct pairing_begin *begin)
-{
-	size_t i = home(size, begin);
-
-	while (table[i].owner &&
-	       (table[i].instance != begin->instance || table[i].owner != begin->owner ||
-		table[i].process != begin->process))
-		i = (i + 1) & (size - 1);
-	return i;
-}
-
-static bool grow(struct pairing *pairing)
-{
-	size_t size = pairing->size ? pairing->size * 2 : 256;
-	struct pairing_begin *table = calloc(size, sizeof(*table));
-
-	if (!table)
-		return false;
-	for (size_t i = 0; i < pairing->size; i++) {
-		if (pairing->table[i].owner)
-			table[find(table, size, &pairing->table[i])] = pairing->table[i];
-	}
-	free(pairing->table);
-	pairing->table = table;
-	pairing->size = size;
-	return true;
+	hash_fini(&pairing->hash);
 }
 
 bool pairing_put(struct pairing *pairing, const struct pairing_begin *begin)
 {
-	if (2 * (pairing->count + 1) > pairing->size &&
-	    (pairing->count >= PAIRING_MAX || !grow(pairing)))
+	struct pairing_begin *place;
+
+	if (pairing->hash.count >= PAIRING_MAX)
 		return false;
-	size_t i = find(pairing->table, pairing->size, begin);
-	if (pairing->table[i].owner)
+	place = hash_add(&pairing->hash, &kind, hash_of(begin), begin);
+	if (!place || place->owner)
 		return false;
-	pairing->table[i] = *begin;
-	pairing->count++;
+	*place = *begin;
 	return true;
 }
 
 bool pairing_take(struct pairing *pairing, struct pairing_begin *begin)
 {
-	const size_t mask = pairing->size - 1;
-	struct pairing_begin *table = pairing->table;
+	struct pairing_begin *place = hash_find(&pairing->hash, &kind, hash_of(begin), begin);
 
-	if (!pairing->size)
+	if (!place)
 		return false;
-	size_t hole = find(table, pairing->size, begin);
-	if (!table[hole].owner)
-		return false;
-	*begin = table[hole];
-	pairing->count--;
-	for (size_t i = (hole + 1) & mask; table[i].owner; i = (i + 1) & mask) {
-		/* May move to the hole unless its home lies between the hole and here. */
-		if (((i - home(pairing->size, &table[i])) & mask) < ((i - hole) & mask))
-			continue;
-		table[hole] = table[i];
-		hole = i;
-	}
-	table[hole].owner = NULL;
+	*begin = *place;
+	hash_take_out(&pairing->hash, &kind, place);
 	return true;
 }
 
@@ -89,7 +63,10 @@ size_t pairing_waiting(const struct pairing *pairing, const void *owner)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < pairing->size; i++)
-		count += pairing->table[i].owner == owner;
+	for (size_t i = 0; i < pairing->hash.capacity; i++) {
+		const struct pairing_begin *begin = hash_at(&pairing->hash, &kind, i);
+
+		count += begin->owner == owner;
+	}
 	return count;
 }

@@ -8,9 +8,7 @@
 #ifndef RTL_OUTPUT_PAIRING_H
 #define RTL_OUTPUT_PAIRING_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "hash.h"
 
 /** Begins that can wait at once; 5 MiB when that many ever did. */
 #define PAIRING_MAX 65536u
@@ -29,9 +27,7 @@ struct pairing_begin {
 
 /** All zeros is an empty one. */
 struct pairing {
-	struct pairing_begin *table;
-	size_t size; /* a power of two, or 0; at most half of it in use */
-	size_t count;
+	struct hash hash;
 };
 
 void pairing_fini(struct pairing *pairing);

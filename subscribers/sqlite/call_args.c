@@ -158,20 +158,6 @@ static int64_t make_text(struct sub *sub, struct process *process, const struct 
 
 /* ---- what is kept */
 
-static uint64_t hash_bytes(uint64_t hash, const unsigned char *bytes, size_t size)
-{
-	uint64_t word;
-
-	for (; size >= sizeof(word); bytes += sizeof(word), size -= sizeof(word)) {
-		memcpy(&word, bytes, sizeof(word));
-		hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-		hash ^= hash >> 32;
-	}
-	for (; size; size--)
-		hash = (hash ^ *bytes++) * 0x100000001b3u;
-	return hash;
-}
-
 /* What tells a text: whose call it is of which function, which say the names, and the bytes behind
  * the fixed part of the payload: the values, with their texts. */
 struct key {
@@ -191,7 +177,7 @@ static struct key make_key(const struct process *process, const struct rtl_event
 		.bytes = (const unsigned char *)event->payload + fixed,
 	};
 
-	key.hash = map_hash(hash_bytes(key.function ^ key.process, key.bytes, key.size));
+	key.hash = hash_bytes(key.function ^ key.process, key.bytes, key.size);
 	return key;
 }
 

@@ -422,8 +422,8 @@ int dispatch_subscribe(struct sub *sub, struct stream *stream)
 
 void dispatch_process_fini(struct process *process)
 {
-	for (size_t i = 0; i < process->queues.capacity; i++)
-		free((void *)(uintptr_t)process->queues.entries[i].value);
+	for (size_t i = 0; i < process->queues.hash.capacity; i++)
+		free((void *)(uintptr_t)map_at(&process->queues, i)->value);
 	map_fini(&process->queues);
 	process->last_queue = NULL;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See links.h. Linear probing; a place that becomes free is filled by what probed past it. */
+/* See links.h. */
 #include "links.h"
 
 #include <stdlib.h>
@@ -9,87 +9,79 @@
 
 /* ---- the table */
 
-static size_t home(const struct links *links, uint32_t process, uint64_t number)
+static bool is_used(const void *entry)
 {
-	return map_hash(number ^ (uint64_t)process << 40) & (links->size - 1);
+	return ((const struct link *)entry)->number != 0;
 }
 
-/* Where it is, or the free place where it would go. There is one. */
-static struct link *find(struct links *links, uint32_t process, uint64_t number)
+static uint64_t hash_of(const void *entry)
 {
-	size_t i = home(links, process, number);
+	const struct link *link = entry;
 
-	while (links->table[i].number &&
-	       (links->table[i].number != number || links->table[i].process != process))
-		i = (i + 1) & (links->size - 1);
-	return &links->table[i];
+	return hash_number(link->number ^ (uint64_t)link->process << 40);
 }
 
-static bool grow(struct links *links)
+static bool is_same(const void *entry, const void *key)
 {
-	const struct links old = *links;
+	const struct link *a = entry, *b = key;
 
-	links->size = old.size ? 2 * old.size : 1024;
-	links->table = calloc(links->size, sizeof(*links->table));
-	if (!links->table) {
-		*links = old;
-		return false;
-	}
-	for (size_t i = 0; i < old.size; i++)
-		if (old.table[i].number)
-			*find(links, old.table[i].process, old.table[i].number) = old.table[i];
-	free(old.table);
-	return true;
+	return a->number == b->number && a->process == b->process;
+}
+
+static const struct hash_kind kind = {
+	.bytes = sizeof(struct link),
+	.initial = 1024,
+	.is_used = is_used,
+	.hash = hash_of,
+	.is_same = is_same,
+};
+
+/* NULL: it is not there. */
+static struct link *find(const struct links *links, uint32_t process, uint64_t number)
+{
+	const struct link key = {.number = number, .process = process};
+
+	return hash_find(&links->hash, &kind, hash_of(&key), &key);
 }
 
 static void take_out(struct links *links, struct link *link)
 {
-	size_t hole = (size_t)(link - links->table), i = hole;
-
 	links->came -= link->came;
-	for (;;) {
-		i = (i + 1) & (links->size - 1);
-		if (!links->table[i].number)
-			break;
-		const size_t from = home(links, links->table[i].process, links->table[i].number);
-		/* It may go into the hole unless its home lies behind that. */
-		if (((i - from) & (links->size - 1)) >= ((i - hole) & (links->size - 1))) {
-			links->table[hole] = links->table[i];
-			hole = i;
-		}
-	}
-	links->table[hole] = (struct link){0};
-	links->count--;
+	hash_take_out(&links->hash, &kind, link);
 }
 
 /* Those whose operations are yet to come are forgotten: mostly they never do. */
 static void make_room(struct links *links)
 {
 	links->unsettled = true;
-	for (size_t i = 0; i < links->size; i++)
-		while (links->table[i].number && links->table[i].came)
-			take_out(links, &links->table[i]);
+	for (size_t i = 0; i < links->hash.capacity; i++)
+		for (struct link *link = hash_at(&links->hash, &kind, i);
+		     link->number && link->came;)
+			take_out(links, link);
 }
 
 /* False: it cannot be kept. */
 static bool keep(struct links *links, const struct link *link)
 {
+	struct link *place;
+
 	/* Where most are others, looking through all of them gains little. */
-	if (links->count >= LINKS_KEPT && links->came >= LINKS_KEPT / 2)
+	if (links->hash.count >= LINKS_KEPT && links->came >= LINKS_KEPT / 2)
 		make_room(links);
-	if (links->count >= LINKS_KEPT || (2 * links->count >= links->size && !grow(links))) {
+	place = links->hash.count < LINKS_KEPT ? hash_add(&links->hash, &kind, hash_of(link), link)
+					       : NULL;
+	if (!place) {
 		links->unsettled = true;
 		return false;
 	}
-	*find(links, link->process, link->number) = *link;
-	links->count++;
+	*place = *link;
 	links->came += link->came;
 	return true;
 }
 
 void links_fini(struct links *links)
 {
-	free(links->table);
+	hash_fini(&links->hash);
 	*links = (struct links){0};
 }
 
@@ -105,14 +97,13 @@ int64_t links_op(struct sub *sub, const struct process *process, uint64_t correl
 		 bool *first)
 {
 	struct links *links = &sub->links;
-	struct link *link = NULL;
+	struct link *link;
 	int64_t api;
 
 	if (!correlation || !(sub->hip_calls.plain[0] || sub->hip_calls.have_args))
 		return 0;
-	if (links->size)
-		link = find(links, process->number, correlation);
-	if (link && link->number) {
+	link = find(links, process->number, correlation);
+	if (link) {
 		api = link->api;
 		if (first) {
 			*first = !link->kernel;
@@ -141,9 +132,9 @@ int64_t links_op(struct sub *sub, const struct process *process, uint64_t correl
 int64_t links_call(struct sub *sub, const struct process *process, uint64_t number, uint32_t *work)
 {
 	struct links *links = &sub->links;
-	struct link *link = links->size ? find(links, process->number, number) : NULL;
+	struct link *link = find(links, process->number, number);
 
-	if (link && link->number) {
+	if (link) {
 		const int64_t api = link->api;
 
 		const uint32_t before = link->count, said = *work;
@@ -243,8 +234,11 @@ void links_settle(struct sub *sub)
 	struct writer *w = &sub->writer;
 	bool waiting = false;
 
-	for (size_t i = 0; i < links->size && !waiting; i++)
-		waiting = links->table[i].number && !links->table[i].came;
+	for (size_t i = 0; i < links->hash.capacity && !waiting; i++) {
+		const struct link *link = hash_at(&links->hash, &kind, i);
+
+		waiting = link->number && !link->came;
+	}
 	if (!waiting && !links->unsettled)
 		return;
 	if (!writer_exec(w, find_dangling))

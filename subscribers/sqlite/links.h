@@ -12,9 +12,7 @@
 #ifndef RTL_SQLITE_LINKS_H
 #define RTL_SQLITE_LINKS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "hash.h"
 
 struct sub;
 struct process;
@@ -34,9 +32,7 @@ struct link {
 
 /* All zeros is an empty one. */
 struct links {
-	struct link *table;
-	size_t size; /* a power of two; at most half of it in use */
-	size_t count;
+	struct hash hash;
 	size_t came;    /* of them, calls that came: those can be forgotten */
 	bool unsettled; /* some were forgotten, or are of an earlier host: the database knows */
 };

@@ -19,49 +19,37 @@ struct name {
 	char text[];
 };
 
-static uint64_t hash_text(const char *text, size_t length)
-{
-	uint64_t hash = 0xcbf29ce484222325u ^ length, word;
+/* A text that is looked for. */
+struct text {
+	const char *text;
+	size_t length;
+};
 
-	for (; length >= sizeof(word); text += sizeof(word), length -= sizeof(word)) {
-		memcpy(&word, text, sizeof(word));
-		hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-		hash ^= hash >> 32;
-	}
-	for (; length; length--) /* FNV-1a */
-		hash = (hash ^ (unsigned char)*text++) * 0x100000001b3u;
-	return hash;
+static bool is_used(const void *entry)
+{
+	return *(struct name *const *)entry != NULL;
 }
 
-static struct name **find_slot(struct name **table, size_t capacity, uint64_t hash,
-			       const char *text, size_t length)
+static uint64_t hash_of(const void *entry)
 {
-	size_t i = map_hash(hash) & (capacity - 1);
-
-	while (table[i] && (table[i]->hash != hash || table[i]->length != length ||
-			    memcmp(table[i]->text, text, length) != 0))
-		i = (i + 1) & (capacity - 1);
-	return &table[i];
+	return (*(struct name *const *)entry)->hash;
 }
 
-static bool grow(struct names *names)
+static bool is_same(const void *entry, const void *key)
 {
-	size_t capacity = names->capacity ? names->capacity * 2 : 256;
-	struct name **table = calloc(capacity, sizeof(struct name *));
+	const struct name *name = *(struct name *const *)entry;
+	const struct text *text = key;
 
-	if (!table)
-		return false;
-	for (size_t i = 0; i < names->capacity; i++) {
-		struct name *name = names->table[i];
-
-		if (name)
-			*find_slot(table, capacity, name->hash, name->text, name->length) = name;
-	}
-	free(names->table);
-	names->table = table;
-	names->capacity = capacity;
-	return true;
+	return name->length == text->length && !memcmp(name->text, text->text, text->length);
 }
+
+static const struct hash_kind kind = {
+	.bytes = sizeof(struct name *),
+	.initial = 256,
+	.is_used = is_used,
+	.hash = hash_of,
+	.is_same = is_same,
+};
 
 static struct name *new_name(struct names *names, const char *text, size_t length, uint64_t hash)
 {
@@ -72,22 +60,25 @@ static struct name *new_name(struct names *names, const char *text, size_t lengt
 	*name = (struct name){.hash = hash, .id = names->next_id++, .length = (uint32_t)length};
 	memcpy(name->text, text, length);
 	name->text[length] = '\0';
-	names->count++;
 	return name;
 }
 
 /* The name of a text as it is, made if it is new; NULL: out of memory. */
 static struct name *intern(struct names *names, const char *text, size_t length)
 {
-	uint64_t hash = hash_text(text, length);
-	struct name **slot;
+	const uint64_t hash = hash_text(text, length);
+	const struct text key = {text, length};
+	struct name **place = hash_find(&names->known, &kind, hash, &key), *name;
 
-	if (names->count * 2 >= names->capacity && !grow(names))
+	if (place)
+		return *place;
+	name = new_name(names, text, length, hash);
+	place = name ? hash_add(&names->known, &kind, hash, &key) : NULL;
+	if (!place) {
+		free(name);
 		return NULL;
-	slot = find_slot(names->table, names->capacity, hash, text, length);
-	if (!*slot)
-		*slot = new_name(names, text, length, hash);
-	return *slot;
+	}
+	return *place = name;
 }
 
 static void add_row(struct rows *rows, const struct name *name)
@@ -187,18 +178,19 @@ int64_t names_ustring(struct names *names, const char *text)
 int64_t names_argument(struct names *names, const char *text, size_t length)
 {
 	const char *plain;
-	struct name *known;
+	struct name **known;
 	struct cell *cell;
 
-	if (names->count < NAMES_KEPT)
+	if (names->known.count < NAMES_KEPT)
 		return add_name(names, text, length, IN_USTRINGS);
 	arena_reset(&names->arena);
 	plain = text_plain(&names->arena, text, length, &length);
 	if (!plain)
 		return out_of_memory(names);
-	known = *find_slot(names->table, names->capacity, hash_text(plain, length), plain, length);
-	if (known && known->where & IN_USTRINGS)
-		return known->id;
+	known = hash_find(&names->known, &kind, hash_text(plain, length),
+			  &(struct text){plain, length});
+	if (known && (*known)->where & IN_USTRINGS)
+		return (*known)->id;
 	cell = table_add_rocpd_ustring(&names->ustrings,
 				       &(struct row_rocpd_ustring){.id = names->next_id});
 	cell_text_n(&names->ustrings, &cell[1], plain, length); /* it does not stay */
@@ -207,9 +199,9 @@ int64_t names_argument(struct names *names, const char *text, size_t length)
 
 void names_fini(struct names *names)
 {
-	for (size_t i = 0; i < names->capacity; i++)
-		free(names->table[i]);
-	free(names->table);
+	for (size_t i = 0; i < names->known.capacity; i++)
+		free(*(struct name **)hash_at(&names->known, &kind, i));
+	hash_fini(&names->known);
 	arena_fini(&names->arena);
 	*names = (struct names){0};
 }

@@ -6,7 +6,7 @@
 #ifndef RTL_SQLITE_NAMES_H
 #define RTL_SQLITE_NAMES_H
 
-#include "map.h"
+#include "hash.h"
 #include "rows.h"
 
 struct name;
@@ -14,8 +14,7 @@ struct name;
 struct names {
 	struct rows strings;  /* of rocpd_string */
 	struct rows ustrings; /* of rocpd_ustring */
-	struct name **table;  /* by text; open addressing */
-	size_t capacity, count;
+	struct hash known;    /* pointers to them, by text */
 	int64_t next_id;
 	struct arena arena;
 	/* Names that each output has. */

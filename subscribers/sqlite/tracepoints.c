@@ -116,9 +116,9 @@ void tracepoints_resume(struct sub *sub, struct process *process)
 
 void tracepoints_refresh(struct sub *sub, struct process *process)
 {
-	for (size_t i = 0; i < process->uids.capacity; i++)
-		if (process->uids.entries[i].value)
-			write_known(sub, process, process->uids.entries[i].key);
+	for (size_t i = 0; i < process->uids.hash.capacity; i++)
+		if (map_at(&process->uids, i)->value)
+			write_known(sub, process, map_at(&process->uids, i)->key);
 }
 
 const char *tracepoints_metadata(struct sub *sub, const struct rtl_process *process, uint64_t uid,

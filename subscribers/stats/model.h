@@ -20,6 +20,10 @@ struct summary_group {
 	struct histogram histogram;
 };
 
+struct summary_section;
+/* What is in the n-th place of its groups.capacity; NULL: none. */
+struct summary_group *section_group_at(const struct summary_section *section, size_t n);
+
 /* One that had not ended when its process did. */
 struct summary_open {
 	char *name;
@@ -39,9 +43,7 @@ struct summary_section {
 	uint64_t open_count;
 	struct summary_open open[SUMMARY_OPEN_SHOWN]; /* longest first */
 	bool has_bytes;                               /* its things move bytes */
-	/* Open addressing by name; its size is a power of two, at most half of it in use. */
-	struct summary_group **table;
-	size_t table_size, group_count;
+	struct hash groups;                           /* pointers to them, by name */
 };
 
 struct summary_device {

@@ -13,6 +13,36 @@ struct summary *summary_create(void)
 
 /* ---- sections and groups ---- */
 
+static bool is_used(const void *entry)
+{
+	return *(struct summary_group *const *)entry != NULL;
+}
+
+static uint64_t hash_of(const void *entry)
+{
+	const struct summary_group *group = *(struct summary_group *const *)entry;
+
+	return hash_text(group->name, strlen(group->name));
+}
+
+static bool is_same(const void *entry, const void *name)
+{
+	return !strcmp((*(struct summary_group *const *)entry)->name, name);
+}
+
+static const struct hash_kind group_kind = {
+	.bytes = sizeof(struct summary_group *),
+	.initial = 64,
+	.is_used = is_used,
+	.hash = hash_of,
+	.is_same = is_same,
+};
+
+struct summary_group *section_group_at(const struct summary_section *section, size_t n)
+{
+	return *(struct summary_group **)hash_at(&section->groups, &group_kind, n);
+}
+
 static void group_destroy(struct summary_group *group)
 {
 	if (!group)
@@ -42,11 +72,11 @@ static void section_destroy(struct summary_section *section)
 {
 	if (!section)
 		return;
-	for (size_t i = 0; i < section->table_size; i++)
-		group_destroy(section->table[i]);
+	for (size_t i = 0; i < section->groups.capacity; i++)
+		group_destroy(section_group_at(section, i));
 	for (size_t i = 0; i < SUMMARY_OPEN_SHOWN; i++)
 		free(section->open[i].name);
-	free(section->table);
+	hash_fini(&section->groups);
 	free(section->stream);
 	free(section->kind);
 	free(section->title);
@@ -60,12 +90,10 @@ static struct summary_section *section_create(const char *stream, const char *ki
 
 	if (!section)
 		return NULL;
-	section->table_size = 64;
-	section->table = calloc(section->table_size, sizeof(*section->table));
 	section->stream = strdup(stream);
 	section->kind = strdup(kind);
 	section->title = strdup(title);
-	if (!section->table || !section->stream || !section->kind || !section->title) {
+	if (!section->stream || !section->kind || !section->title) {
 		section_destroy(section);
 		return NULL;
 	}
@@ -85,43 +113,6 @@ struct summary_section *summary_section(struct summary *summary, const char *str
 	return *link;
 }
 
-static uint64_t hash_name(const char *name)
-{
-	uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
-
-	for (; *name; name++)
-		hash = (hash ^ (unsigned char)*name) * 0x100000001b3u;
-	return hash ^ hash >> 32;
-}
-
-/* The place of a name in a table: where it is, or where it would go. */
-static struct summary_group **find_place(struct summary_group **table, size_t size,
-					 const char *name)
-{
-	size_t i = hash_name(name) & (size - 1);
-
-	while (table[i] && strcmp(table[i]->name, name) != 0)
-		i = (i + 1) & (size - 1);
-	return &table[i];
-}
-
-static int grow_table(struct summary_section *section)
-{
-	size_t size = section->table_size * 2;
-	struct summary_group **table = calloc(size, sizeof(struct summary_group *));
-
-	if (!table)
-		return RTL_ENOMEM;
-	for (size_t i = 0; i < section->table_size; i++) {
-		if (section->table[i])
-			*find_place(table, size, section->table[i]->name) = section->table[i];
-	}
-	free(section->table);
-	section->table = table;
-	section->table_size = size;
-	return 0;
-}
-
 struct summary_group *summary_group(struct summary_section *section, const char *name)
 {
 	struct summary_group **place;
@@ -133,20 +124,19 @@ struct summary_group *summary_group(struct summary_section *section, const char 
 		free(readable);
 		return group;
 	}
-	place = find_place(section->table, section->table_size, name);
-	if (*place)
+	const uint64_t hash = hash_text(name, strlen(name));
+	place = hash_find(&section->groups, &group_kind, hash, name);
+	if (place)
 		return *place;
-	if (section->group_count >= SUMMARY_GROUPS_MAX && strcmp(name, SUMMARY_OTHERS) != 0)
+	if (section->groups.count >= SUMMARY_GROUPS_MAX && strcmp(name, SUMMARY_OTHERS) != 0)
 		return summary_group(section, SUMMARY_OTHERS);
-	if (2 * (section->group_count + 1) > section->table_size) {
-		if (grow_table(section))
-			return NULL;
-		place = find_place(section->table, section->table_size, name);
+	struct summary_group *group = group_create(section, name);
+	place = group ? hash_add(&section->groups, &group_kind, hash, name) : NULL;
+	if (!place) {
+		group_destroy(group);
+		return NULL;
 	}
-	*place = group_create(section, name);
-	if (*place)
-		section->group_count++;
-	return *place;
+	return *place = group;
 }
 
 void summary_group_add(struct summary_group *group, uint64_t duration_ns)
@@ -244,11 +234,11 @@ static int compare_groups(const void *a, const void *b)
 int summary_view(const struct summary_section *section, struct summary_view *view)
 {
 	*view = (struct summary_view){0};
-	view->groups = calloc(section->group_count + 1, sizeof(struct summary_group *));
+	view->groups = calloc(section->groups.count + 1, sizeof(struct summary_group *));
 	if (!view->groups)
 		return RTL_ENOMEM;
-	for (size_t i = 0; i < section->table_size; i++) {
-		struct summary_group *group = section->table[i];
+	for (size_t i = 0; i < section->groups.capacity; i++) {
+		struct summary_group *group = section_group_at(section, i);
 		if (!group || !(group->count + group->untimed))
 			continue;
 		view->groups[view->count++] = group;

@@ -17,6 +17,8 @@
 
 #include <rtl/types.h>
 
+#include "map.h"
+
 /** Names that a section keeps apart; the rest are counted together as SUMMARY_OTHERS. */
 #define SUMMARY_GROUPS_MAX 16384u
 #define SUMMARY_OTHERS     "(other names)"
@@ -45,7 +47,8 @@ void summary_destroy(struct summary *summary);
 struct summary_section *summary_section(struct summary *summary, const char *stream,
 					const char *kind, const char *title);
 
-/** The row of a name, which is shown readable if it is mangled; made where there is none yet, if there is room. */
+/** The row of a name, which is shown readable if it is mangled; made where there is none yet, if
+ * there is room. */
 struct summary_group *summary_group(struct summary_section *section, const char *name);
 
 /** Counts one duration. */
@@ -77,16 +80,15 @@ void summary_section_add_unpaired(struct summary_section *section, uint64_t coun
  * out.
  */
 struct summary_ids {
-	struct summary_id {
-		uint64_t key;
-		struct summary_group *group;
-	} * table;
-	size_t size; /* a power of two; at most half of it in use */
-	size_t count;
+	struct map map;
 };
 
 /** The row put there, or NULL. */
-struct summary_group *summary_ids_find(const struct summary_ids *ids, uint64_t key);
+static inline struct summary_group *summary_ids_find(const struct summary_ids *ids, uint64_t key)
+{
+	return (struct summary_group *)(uintptr_t)map_get(&ids->map, key);
+}
+
 /** Puts a row that is not there yet. */
 void summary_ids_put(struct summary_ids *ids, uint64_t key, struct summary_group *group);
 void summary_ids_fini(struct summary_ids *ids);

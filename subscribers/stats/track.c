@@ -31,7 +31,10 @@ struct track {
 	struct summary_ids launch_groups;
 	struct summary_ids groups; /* by tracepoint, or by string if there is none */
 	/* The newest of each: mostly the next event is about the same. */
-	struct summary_id last;
+	struct {
+		uint64_t key;
+		struct summary_group *group;
+	} last;
 	uint64_t last_gpu;
 	struct summary_device *last_device;
 };
@@ -117,8 +120,10 @@ static inline struct summary_group *find_group(struct track *track, const struct
 		if (group && key)
 			summary_ids_put(&track->groups, key, group);
 	}
-	if (group)
-		track->last = (struct summary_id){key, group};
+	if (group) {
+		track->last.key = key;
+		track->last.group = group;
+	}
 	return group;
 }
 
