@@ -17,7 +17,7 @@
 #include "../common/text.h"
 #include "../common/value.h"
 #include "calls.h"
-#include "relay.h"
+#include "handler_thread.h"
 
 /* The name of a number of an enumeration; 0: it has none. */
 static uint64_t enumerator(uint32_t enumeration, int32_t value)
@@ -137,7 +137,7 @@ static void fill_args(const struct call_function *f, struct rtl_hsa_call_debug *
 
 static struct rtl_record *reserve(struct rtl_stream *stream, uint16_t type, uint32_t size)
 {
-	return __builtin_expect(relay_is_runtime_thread(), 0)
+	return __builtin_expect(handler_thread_is_this(), 0)
 		       ? rtl_try_reserve(stream, type, size)
 		       : rtl_reserve_in_scope(stream, type, size);
 }

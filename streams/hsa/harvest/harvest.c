@@ -12,10 +12,14 @@
 #include <unistd.h>
 
 #include "../../common/fork_lock.h"
+#include "ends.h"
+#include "handler_thread.h"
 #include "harvest_queues.h"
 #include "interceptor.h"
-#include "queue.h"
 #include "relay.h"
+#include "signal_watch.h"
+#include "source.h"
+#include "waits.h"
 
 #define POLL_MIN_NS 100000u
 #define POLL_MAX_NS 1000000u
@@ -278,8 +282,8 @@ static struct harvester *to_help(void)
 	/* Acquire: pairs with the release in start. */
 	struct harvester *harvester = atomic_load_explicit(&harvest.current, memory_order_acquire);
 
-	return !harvester || self || !interceptor_on() || relay_is_runtime_thread() ? NULL
-										    : harvester;
+	return !harvester || self || !interceptor_on() || handler_thread_is_this() ? NULL
+										   : harvester;
 }
 
 /* In a pass: publishes what has finished, as harvest_queues_help. There is no cancellation point in
@@ -411,9 +415,9 @@ void harvest_wake(void)
 	errno = saved;
 }
 
-void harvest_add(struct queue *queue)
+void harvest_add(struct source *source)
 {
-	harvest_queues_add(queue);
+	harvest_queues_add(source);
 	harvest_wake();
 }
 
@@ -534,7 +538,7 @@ static void *run(void *data)
 	struct harvester *harvester = data;
 
 	pthread_setname_np(pthread_self(), "rtl-hsa");
-	relay_find_thread();
+	handler_thread_find();
 	harvest_on(harvester);
 	/* New ones may be the next harvester's if this one is late. */
 	if (!is_left(harvester))
@@ -657,28 +661,6 @@ void harvest_wait_pass(void)
 	wait_for_pass(POLL_MAX_NS);
 }
 
-/* Whether all of the queue has ended that had been submitted when its next packet was that. */
-static bool is_drained(const struct queue *queue, uint64_t next_id)
-{
-	return !atomic_load_explicit(&queue->unfinished, memory_order_relaxed) ||
-	       (queue->next_id != next_id &&
-		atomic_load_explicit(&queue->taken, memory_order_relaxed) >= next_id);
-}
-
-void harvest_drain(struct queue *queue, uint32_t timeout_ms)
-{
-	const uint64_t deadline = rtl_clock_ns() + timeout_ms * 1000000ull;
-	const uint64_t next_id = queue->next_id;
-	const uint32_t passes = harvest_passes();
-	const bool looked = harvest_help();
-
-	/* Where this thread cannot look, one pass may have been half done: the second one has seen
-	 * all that was submitted. */
-	while (((!looked && harvest_passes() - passes < 2) || !is_drained(queue, next_id)) &&
-	       rtl_clock_ns() < deadline && interceptor_on())
-		harvest_wait_pass();
-}
-
 /* Takes the queues from a harvester that waits for a subscriber; false: it does not. */
 static bool give_up(struct harvester *harvester)
 {
@@ -718,7 +700,8 @@ static void wait_until_ended(struct harvester *harvester, uint64_t until_ns,
 	}
 }
 
-void harvest_stop(uint32_t timeout_ms)
+/* Ends the thread when nothing is under way or the time is over; the rest is counted. */
+static void stop(uint32_t timeout_ms)
 {
 	const uint64_t now = rtl_clock_ns();
 	struct harvester *harvester;
@@ -740,9 +723,36 @@ void harvest_stop(uint32_t timeout_ms)
 	pthread_mutex_unlock(&harvest.lock);
 }
 
-void harvest_forked(void)
+/* In the child of a fork. The thread is not here; what it had is left to the parent. */
+static void forked(void)
 {
-	/* The thread is not here; what it had is left to the parent. */
 	(void)no_more();
 	atomic_store_explicit(&harvest_signs.idle, 0, memory_order_relaxed);
 }
+
+static bool prepare(void)
+{
+	ends_init();
+	return true;
+}
+
+static void hook(struct root_table *root)
+{
+	signal_watch_hook(root);
+	waits_hook(root);
+}
+
+static void forget(bool runtime_ends)
+{
+	relay_forget();
+	handler_thread_forget();
+	if (runtime_ends) {
+		slots_free_signals();
+		return;
+	}
+	harvest_queues_forget();
+	slots_forget_signals();
+}
+
+const struct hsa_part harvest_part = {
+	.prepare = prepare, .hook = hook, .stop = stop, .forget = forget, .forked = forked};

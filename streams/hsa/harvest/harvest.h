@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The harvester: a thread that looks after dispatches under way, publishes those that have
- * finished, and does for the submitting threads what they have no time for (more slots, more
- * relays).
+ * The room `harvest`: what is under way on the GPU, from its submission until it has been
+ * published. Slots, the signals by which their ends are seen, and the harvester, a thread that
+ * looks after them, publishes those that have finished, and does for the submitting threads what
+ * they have no time for (more slots, more relays).
  *
  * Nobody waits for a GPU through it, and it waits for none: it polls, every 0.1 to 1 ms while
  * something is under way, and sleeps otherwise. What it waits for is room in its ring of
@@ -11,10 +12,12 @@
  * Other threads help: who has waited for the GPU publishes what has finished before the program
  * goes on, and who submits does when the harvester has fallen behind.
  *
- * Threads: as each function says. Who makes a pass over the queues, the harvester or a helper,
- * holds `owner`, also while it waits for room. Nobody waits for `owner` without end, nor in a
- * pass. When the harvester has to stop and whoever makes a pass waits for room, the queues are
- * taken from it. It then touches neither them nor the runtime, which may be gone by then.
+ * Threads of this room: as each function says. Who makes a pass over the sources, the harvester or
+ * a helper, holds `owner`, also while it waits for room. Nobody waits for `owner` without end, nor
+ * in a pass. When the harvester has to stop and whoever makes a pass waits for room, the sources
+ * are taken from it. It then touches neither them nor the runtime, which may be gone by then.
+ * Locks: each of signal_watch.c's buckets, the relays' one, in which a bucket's is taken, and that
+ * of the cache of signals. They are held for loads and stores, and none while waiting for anything.
  */
 #ifndef STREAMS_HSA_HARVEST_H
 #define STREAMS_HSA_HARVEST_H
@@ -23,7 +26,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct queue;
+#include "parts.h"
+
+struct source;
+
+extern const struct hsa_part harvest_part;
 
 /* What a submitting thread reads each time; in a line of their own, which is seldom written. */
 struct harvest_signs {
@@ -42,8 +49,8 @@ extern struct harvest_signs harvest_signs;
 /* Any thread: starts it unless it runs. 0 or RTL_ENOMEM. */
 int harvest_start(void);
 
-/* A thread that has made a queue: hands it over. */
-void harvest_add(struct queue *queue);
+/* A thread that has made a source of work: hands it over. */
+void harvest_add(struct source *source);
 
 /* Any thread: look now. */
 void harvest_wake(void);
@@ -104,14 +111,5 @@ uint32_t harvest_passes(void);
 
 /* Any thread but the harvester: makes it look, and waits until it has, 1 ms at most. */
 void harvest_wait_pass(void);
-
-/* Waits until nothing of the queue is under way, or the time is over. */
-void harvest_drain(struct queue *queue, uint32_t timeout_ms);
-
-/* Ends the thread when nothing is under way or the time is over; the rest is counted. */
-void harvest_stop(uint32_t timeout_ms);
-
-/* In the child of a fork: there is no such thread. */
-void harvest_forked(void);
 
 #endif

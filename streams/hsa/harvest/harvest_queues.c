@@ -2,35 +2,34 @@
 /* What a harvester harvests: see harvest_queues.h. */
 #include "harvest_queues.h"
 
+#include <rtl/rtl.h>
+
 #include "agents.h"
-#include "copy_publish.h"
 #include "harvest.h"
 #include "interceptor.h"
-#include "publish.h"
-#include "queue.h"
 #include "relay.h"
-#include "signal_watch.h"
+#include "source.h"
 
-/* How many unfinished slots in a row end the look at a queue; now and then it goes on. */
+/* How many unfinished slots in a row end the look at a source; now and then it goes on. */
 #define LOOK_AHEAD     64
 #define FULL_LOOK_EACH 8
-/* A helper looks at all copies, which end in any order, where there are not more. */
-#define COPIES_ALL 1024
-/* Slots that a queue gets before it needs them. */
+/* A helper looks at all of what ends in any order where there is not more of it. */
+#define HELP_ALL 1024
+/* Slots that a source gets before it needs them. */
 #define SLOTS_SOON 1024
 
-/* New queues, a stack: release by harvest_queues_add, acquire by adopt. */
-static _Atomic(struct queue *) added;
+/* New sources, a stack: release by harvest_queues_add, acquire by adopt. */
+static _Atomic(struct source *) added;
 
-void harvest_queues_add(struct queue *queue)
+void harvest_queues_add(struct source *source)
 {
-	struct queue *first = atomic_load_explicit(&added, memory_order_relaxed);
+	struct source *first = atomic_load_explicit(&added, memory_order_relaxed);
 
 	do {
-		queue->next_added = first;
-		/* Release: the queue is complete. Pairs with adopt's acquire. */
-	} while (!atomic_compare_exchange_weak_explicit(&added, &first, queue, memory_order_release,
-							memory_order_relaxed));
+		source->next_added = first;
+		/* Release: the source is complete. Pairs with adopt's acquire. */
+	} while (!atomic_compare_exchange_weak_explicit(
+		&added, &first, source, memory_order_release, memory_order_relaxed));
 }
 
 void harvest_queues_forget(void)
@@ -40,76 +39,45 @@ void harvest_queues_forget(void)
 
 void harvest_queues_adopt(struct harvest_queues *queues)
 {
-	struct queue *queue = atomic_exchange_explicit(&added, NULL, memory_order_acquire);
+	struct source *source = atomic_exchange_explicit(&added, NULL, memory_order_acquire);
 
-	while (queue) {
-		struct queue *next = queue->next_added;
+	while (source) {
+		struct source *next = source->next_added;
 
-		queue->next_harvested = queues->first;
-		queues->first = queue;
-		queue = next;
+		source->next_harvested = queues->first;
+		queues->first = source;
+		source = next;
 	}
 }
 
-/* Whether the dispatch has ended; then its times are in the slot. */
-static bool slot_finished(struct slot *slot)
+static void prefetch(const struct slot *slot)
 {
-	const amd_signal_t *signal;
-
-	switch (slot->kind) {
-	case SLOT_OWN:
-		signal = (const amd_signal_t *)slot->signal;
-		/* The GPU writes the times first. */
-		if (__atomic_load_n(&signal->value, __ATOMIC_ACQUIRE) >= 1)
-			return false;
-		slot->begin_ticks = signal->start_ts;
-		slot->end_ticks = signal->end_ts;
-		return true;
-	case SLOT_WATCH:
-		return signal_watch_finished(slot);
-	default:
-		/* Pairs with the release in signal_watch.c's finish. */
-		return atomic_load_explicit(&slot->done, memory_order_acquire);
-	}
-}
-
-static void prefetch(const struct slot_pool *pool, uint32_t number)
-{
-	if (number == SLOT_NONE)
+	if (!slot)
 		return;
-	__builtin_prefetch(&pool->slots[number]);
-	__builtin_prefetch((const char *)&pool->slots[number] + 64);
+	__builtin_prefetch(slot);
+	__builtin_prefetch(slot + 1);
 }
 
-/* Takes a slot out of the list; `before` is SLOT_NONE for the first. */
-static void take_out(struct slot_pool *pool, uint32_t before, uint32_t number)
+/* Takes a slot out of the list; `before` is NULL for the first. */
+static void take_out(struct slot_pool *pool, struct slot *before, struct slot *slot)
 {
-	const uint32_t next = pool->slots[number].next;
-
-	if (before == SLOT_NONE)
-		pool->first = next;
+	if (before)
+		before->next = slot->next;
 	else
-		pool->slots[before].next = next;
-	if (pool->last == number)
+		pool->first = slot->next;
+	if (pool->last == slot)
 		pool->last = before;
 	pool->pending--;
 }
 
-/* The slot's dispatch has ended: publishes it, and makes the slot free, if it is still ours. */
-static void harvest_slot(struct queue *queue, struct slot *slot)
+/* The work has ended: publishes it, and makes its slot free, if it is still ours. */
+static void harvest_slot(struct source *source, struct slot *slot)
 {
-	const uint64_t taken = atomic_load_explicit(&queue->taken, memory_order_relaxed);
-
-	if (slot->packet_id >= taken)
-		atomic_store_explicit(&queue->taken, slot->packet_id + 1, memory_order_relaxed);
-	if (queue->copies)
-		copy_publish_end(slot);
-	else
-		publish_end(queue, slot);
-	if (queue->copies || slot->what != SLOT_SILENT)
-		rtl_pending_end(queue->pending, 1);
+	slot->kind->publish(source, slot);
+	if (slot->kind->stream)
+		rtl_pending_end(source->pending, 1);
 	if (!harvest_left())
-		slots_recycle(&queue->pool, slot);
+		slots_recycle(&source->pool, slot);
 }
 
 /* What is published in a pass: no more than this, and, unless it may wait, while there is room. */
@@ -119,11 +87,16 @@ struct allowed {
 	int left; /* 0: nothing was left out; 1: there was more than `most`; what rtl_room says */
 };
 
-static bool may_publish(struct allowed *allowed, const struct queue *queue, const struct slot *slot)
+static int room_for(const struct slot_kind *kind)
+{
+	return kind->stream ? rtl_room(*kind->stream, kind->end_type, kind->payload_bytes) : 0;
+}
+
+static bool may_publish(struct allowed *allowed, const struct slot *slot)
 {
 	if (allowed->may_wait)
 		return true;
-	allowed->left = allowed->most ? publish_room(queue, slot) : 1;
+	allowed->left = allowed->most ? room_for(slot->kind) : 1;
 	allowed->most--;
 	return !allowed->left;
 }
@@ -132,42 +105,42 @@ static bool may_publish(struct allowed *allowed, const struct queue *queue, cons
  * Publishes what has finished; returns how many that were. Unless it is to look at all of it, it
  * leaves out what cannot have begun: what a barrier before it keeps waiting.
  */
-static uint32_t harvest_finished(struct queue *queue, bool all, struct allowed *allowed)
+static uint32_t harvest_finished(struct source *source, bool all, struct allowed *allowed)
 {
-	struct slot_pool *pool = &queue->pool;
-	uint32_t before = SLOT_NONE, number = pool->first, finished = 0, in_a_row = 0;
+	struct slot_pool *pool = &source->pool;
+	struct slot *before = NULL, *slot = pool->first;
+	uint32_t finished = 0, in_a_row = 0;
 	bool behind = false; /* an unfinished one that a barrier waits for */
 
-	while (number != SLOT_NONE && (all || in_a_row < LOOK_AHEAD)) {
-		struct slot *slot = &pool->slots[number];
-		const uint32_t next = slot->next;
+	while (slot && (all || in_a_row < LOOK_AHEAD)) {
+		struct slot *next = slot->next;
 
-		behind |= slot->behind_barrier && before != SLOT_NONE;
-		if (behind && !all && !queue->disordered)
+		behind |= slot->behind_barrier && before;
+		if (behind && !all && !source->disordered)
 			break;
-		prefetch(pool, next);
-		if (slot_finished(slot)) {
-			if (!may_publish(allowed, queue, slot))
+		prefetch(next);
+		if (slot->kind->finished(slot)) {
+			if (!may_publish(allowed, slot))
 				break;
-			queue->disordered |= behind;
-			take_out(pool, before, number);
-			harvest_slot(queue, slot);
+			source->disordered |= behind;
+			take_out(pool, before, slot);
+			harvest_slot(source, slot);
 			if (harvest_left())
 				break;
 			finished++;
 			in_a_row = 0;
 		} else {
-			before = number;
+			before = slot;
 			in_a_row++;
 		}
-		number = next;
+		slot = next;
 	}
 	return finished;
 }
 
-static void grow(struct queue *queue)
+static void grow(struct source *source)
 {
-	struct slot_pool *pool = &queue->pool;
+	struct slot_pool *pool = &source->pool;
 
 	if (pool->count < SLOTS_SOON)
 		slots_grow(pool, SLOTS_SOON - pool->count);
@@ -177,79 +150,62 @@ static void grow(struct queue *queue)
 
 /* Whether the process is at its end, at which its threads may go on: they look at what they have
  * submitted to know whether there is room for more (room.c). */
-static bool stays_watched(const struct queue *queue)
+static bool is_looked_at(const struct source *source)
 {
 	return atomic_load_explicit(&interceptor.state, memory_order_relaxed) ==
 		       INTERCEPTOR_ENDED &&
-	       !atomic_load_explicit(&queue->dead, memory_order_relaxed);
+	       !atomic_load_explicit(&source->dead, memory_order_relaxed);
 }
 
-/* Gives up what is left of a queue, and says how much that was. A relay's slot stays: the
- * runtime may still complete it. Returns whether nothing is left. */
-static bool abandon(struct queue *queue, const char *cause)
+/* Gives up what is left of a source, and says how much that was. Returns whether nothing is left.
+ */
+static bool abandon(struct source *source, const char *cause)
 {
-	const bool watched = stays_watched(queue);
-	struct slot_pool *pool = &queue->pool;
-	uint32_t before = SLOT_NONE, number, lost = 0;
-	bool empty = true;
+	const bool looked_at = is_looked_at(source);
+	struct slot_pool *pool = &source->pool;
+	struct slot *before = NULL, *next;
+	uint32_t lost = 0;
 
 	(void)slots_collect(pool);
-	number = pool->first;
-	while (number != SLOT_NONE) {
-		struct slot *slot = &pool->slots[number];
-		const uint32_t next = slot->next;
-
-		lost += queue->copies || slot->what != SLOT_SILENT;
-		if (slot->kind == SLOT_RELAY) {
-			empty = false;
-			before = number;
-		} else {
-			if (slot->kind == SLOT_WATCH && !watched)
-				signal_watch_leave(slot);
-			take_out(pool, before, number);
-		}
-		number = next;
+	for (struct slot *slot = pool->first; slot; slot = next) {
+		next = slot->next;
+		lost += slot->kind->stream != NULL;
+		if (slot->kind->abandon(slot, looked_at))
+			take_out(pool, before, slot);
+		else
+			before = slot;
 	}
 	if (lost)
-		rtl_stream_count_missed(queue->copies ? interceptor.copies : interceptor.stream,
-					cause, lost);
-	rtl_pending_end(queue->pending, lost);
-	return empty;
+		rtl_stream_count_missed(*source->kind->stream, cause, lost);
+	rtl_pending_end(source->pending, lost);
+	return !before;
 }
 
-/* What mode lite has passed on since the last time: counting each by itself would cost the
- * submitting thread more than the rest. */
-static void count_lite(struct queue *queue)
+static void settle(struct source *source)
 {
-	const uint64_t lite = atomic_load_explicit(&queue->lite, memory_order_relaxed);
-
-	if (lite == queue->lite_counted)
-		return;
-	rtl_stream_count_missed(interceptor.stream, "mode lite: dispatch has a completion signal",
-				lite - queue->lite_counted);
-	rtl_pending_end(queue->pending, lite - queue->lite_counted);
-	queue->lite_counted = lite;
+	if (source->kind->settle)
+		source->kind->settle(source);
 }
 
-/* Frees queues that have been destroyed. */
+/* Frees sources that are dead. */
 static void bury(struct harvest_queues *queues, struct allowed *allowed)
 {
-	for (struct queue **link = &queues->first; *link;) {
-		struct queue *queue = *link;
+	for (struct source **link = &queues->first; *link;) {
+		struct source *source = *link;
 
-		/* Pairs with the release in queue_destroy: what was submitted has been. */
-		if (!atomic_load_explicit(&queue->dead, memory_order_acquire)) {
-			link = &queue->next_harvested;
+		/* Pairs with the release by who ends it: what was submitted has been. */
+		if (!atomic_load_explicit(&source->dead, memory_order_acquire)) {
+			link = &source->next_harvested;
 			continue;
 		}
-		(void)slots_collect(&queue->pool);
-		(void)harvest_finished(queue, true, allowed);
+		(void)slots_collect(&source->pool);
+		(void)harvest_finished(source, true, allowed);
 		if (harvest_left() || allowed->left)
 			return;
-		*link = queue->next_harvested;
-		count_lite(queue);
-		if (abandon(queue, "queue destroyed before the dispatch had finished"))
-			queue_free(queue);
+		*link = source->next_harvested;
+		settle(source);
+		if (abandon(source, "queue destroyed before the dispatch had finished"))
+			source->kind->free(source);
 	}
 }
 
@@ -259,22 +215,25 @@ static void announce(struct harvest_queues *queues)
 {
 	const bool wanted = rtl_enabled(interceptor.stream, RTL_METADATA);
 
-	if (wanted && !queues->wanted)
+	if (wanted && !queues->wanted) {
+		harvest_out();
 		agents_publish();
+		harvest_in();
+	}
 	queues->wanted = wanted;
 }
 
-static void look_at(struct harvest_queues *queues, struct queue *queue, bool all, bool *progress,
+static void look_at(struct harvest_queues *queues, struct source *source, bool all, bool *progress,
 		    struct allowed *allowed)
 {
-	*progress |= slots_collect(&queue->pool) != 0;
-	*progress |= harvest_finished(queue, all, allowed) != 0;
+	*progress |= slots_collect(&source->pool) != 0;
+	*progress |= harvest_finished(source, all, allowed) != 0;
 	if (harvest_left())
 		return;
-	count_lite(queue);
-	grow(queue);
-	queues->under_way += queue->pool.pending;
-	atomic_store_explicit(&queue->unfinished, queue->pool.pending, memory_order_relaxed);
+	settle(source);
+	grow(source);
+	queues->under_way += source->pool.pending;
+	atomic_store_explicit(&source->unfinished, source->pool.pending, memory_order_relaxed);
 }
 
 bool harvest_queues_pass(struct harvest_queues *queues, uint32_t number, bool may_wait, bool *all)
@@ -290,18 +249,18 @@ bool harvest_queues_pass(struct harvest_queues *queues, uint32_t number, bool ma
 	if (!harvest_left())
 		relay_rescue();
 	queues->under_way = 0;
-	for (struct queue *queue = queues->first; queue && !harvest_left();
-	     queue = queue->next_harvested)
-		look_at(queues, queue, number % FULL_LOOK_EACH == 0, &progress, &allowed);
+	for (struct source *source = queues->first; source && !harvest_left();
+	     source = source->next_harvested)
+		look_at(queues, source, number % FULL_LOOK_EACH == 0, &progress, &allowed);
 	if (!harvest_left())
 		relay_grow();
 	*all = !allowed.left;
 	return progress;
 }
 
-static bool is_pending(const struct queue *queue)
+static bool is_pending(const struct source *source)
 {
-	const struct slot_pool *pool = &queue->pool;
+	const struct slot_pool *pool = &source->pool;
 
 	return pool->pending ||
 	       atomic_load_explicit(&pool->submit_tail, memory_order_relaxed) != pool->submit_head;
@@ -311,8 +270,8 @@ bool harvest_queues_pending(const struct harvest_queues *queues)
 {
 	if (atomic_load_explicit(&added, memory_order_relaxed))
 		return true;
-	for (struct queue *queue = queues->first; queue; queue = queue->next_harvested) {
-		if (is_pending(queue))
+	for (struct source *source = queues->first; source; source = source->next_harvested) {
+		if (is_pending(source))
 			return true;
 	}
 	return false;
@@ -324,16 +283,17 @@ int harvest_queues_help(struct harvest_queues *queues, uint32_t most)
 
 	if (atomic_load_explicit(&added, memory_order_relaxed))
 		harvest_queues_adopt(queues);
-	for (struct queue *queue = queues->first; queue && !allowed.left;
-	     queue = queue->next_harvested) {
-		if (!is_pending(queue))
+	for (struct source *source = queues->first; source && !allowed.left;
+	     source = source->next_harvested) {
+		if (!is_pending(source))
 			continue;
-		(void)slots_collect(&queue->pool);
-		(void)harvest_finished(queue, queue->copies && queue->pool.pending <= COPIES_ALL,
-				       &allowed);
+		(void)slots_collect(&source->pool);
+		(void)harvest_finished(
+			source, source->kind->in_any_order && source->pool.pending <= HELP_ALL,
+			&allowed);
 		if (harvest_left())
 			return 0;
-		atomic_store_explicit(&queue->unfinished, queue->pool.pending,
+		atomic_store_explicit(&source->unfinished, source->pool.pending,
 				      memory_order_relaxed);
 	}
 	return allowed.left;
@@ -343,10 +303,10 @@ bool harvest_queues_waiting(const struct harvest_queues *queues)
 {
 	if (atomic_load_explicit(&added, memory_order_relaxed))
 		return true;
-	for (struct queue *queue = queues->first; queue; queue = queue->next_harvested) {
-		if (atomic_load_explicit(&queue->pool.submit_tail, memory_order_relaxed) !=
-			    queue->pool.submit_head ||
-		    atomic_load_explicit(&queue->dead, memory_order_relaxed))
+	for (struct source *source = queues->first; source; source = source->next_harvested) {
+		if (atomic_load_explicit(&source->pool.submit_tail, memory_order_relaxed) !=
+			    source->pool.submit_head ||
+		    atomic_load_explicit(&source->dead, memory_order_relaxed))
 			return true;
 	}
 	return false;
@@ -354,9 +314,9 @@ bool harvest_queues_waiting(const struct harvest_queues *queues)
 
 void harvest_queues_abandon(struct harvest_queues *queues, const char *cause)
 {
-	for (struct queue *queue = queues->first; queue; queue = queue->next_harvested) {
-		count_lite(queue);
-		(void)abandon(queue, cause);
+	for (struct source *source = queues->first; source; source = source->next_harvested) {
+		settle(source);
+		(void)abandon(source, cause);
 	}
 	queues->first = NULL;
 	queues->under_way = 0;

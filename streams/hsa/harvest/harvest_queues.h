@@ -12,16 +12,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct queue;
+struct source;
 
 struct harvest_queues {
-	struct queue *first;
+	struct source *first;
 	uint32_t under_way; /* after the last pass */
 	bool wanted;        /* metadata, at the last pass */
 };
 
 /* Any thread: hands a queue over to the harvester that looks next. */
-void harvest_queues_add(struct queue *queue);
+void harvest_queues_add(struct source *source);
 
 /* What was handed over and not taken is of a runtime that is gone. */
 void harvest_queues_forget(void);

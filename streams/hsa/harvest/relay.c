@@ -37,8 +37,6 @@ FORK_LOCK(relays, relays.lock);
 
 _Atomic uint32_t relay_lanes[RELAY_LANES];
 
-_Atomic uint32_t relay_thread;
-
 /* All below that is not public and takes a relay: under the lock. */
 
 static void make_free(struct relay *relay)
@@ -95,11 +93,7 @@ static void complete(struct relay *relay)
 {
 	amd_signal_t *ours = (amd_signal_t *)relay->signal.handle;
 
-	if (relay->slot->is_copy)
-		signal_watch_relay_copy(relay->slot, relay->theirs, relay->signal.handle);
-	else
-		signal_watch_relay(relay->slot, relay->theirs, ours->start_ts, ours->end_ts);
-	ours->start_ts = ours->end_ts = 0;
+	signal_watch_relay(relay->slot, relay->theirs, relay->signal.handle);
 	__atomic_store_n(&ours->value, 1, __ATOMIC_RELEASE);
 	release(relay);
 }
@@ -222,17 +216,14 @@ uint64_t relay_take(struct slot *slot, uint32_t lane)
 	}
 	if (!relay)
 		return 0;
-	if (slot->is_copy)
-		slot->begin_ticks = (uintptr_t)relay;
+	slot->relayed.relay = relay;
 	return relay->signal.handle;
 }
 
 void relay_untake(struct slot *slot)
 {
-	struct relay *relay = (struct relay *)slot->begin_ticks;
-
 	pthread_mutex_lock(&relays.lock);
-	release(relay);
+	release(slot->relayed.relay);
 	pthread_mutex_unlock(&relays.lock);
 }
 
@@ -247,26 +238,6 @@ void relay_grow(void)
 		make_relays(more);
 }
 
-static bool found(hsa_signal_value_t value, void *data)
-{
-	(void)value;
-	atomic_store_explicit(&relay_thread, rtl_thread_id(), memory_order_relaxed);
-	interceptor.hsa.signal_destroy((hsa_signal_t){(uint64_t)(uintptr_t)data});
-	return false;
-}
-
-/* A signal whose condition holds already calls its handler at once. */
-void relay_find_thread(void)
-{
-	hsa_signal_t signal;
-
-	if (interceptor.hsa.signal_create(0, 0, NULL, &signal))
-		return;
-	if (interceptor.hsa.signal_async_handler(signal, HSA_SIGNAL_CONDITION_LT, 1, found,
-						 (void *)(uintptr_t)signal.handle))
-		interceptor.hsa.signal_destroy(signal);
-}
-
 void relay_forget(void)
 {
 	pthread_mutex_lock(&relays.lock);
@@ -276,5 +247,4 @@ void relay_forget(void)
 	relays.count = relays.free = 0;
 	relays.runtime++;
 	pthread_mutex_unlock(&relays.lock);
-	atomic_store_explicit(&relay_thread, 0, memory_order_relaxed);
 }

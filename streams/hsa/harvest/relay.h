@@ -45,7 +45,7 @@ static inline bool relay_in_lane(uint32_t lane)
 	return atomic_load_explicit(&relay_lanes[lane % RELAY_LANES], memory_order_acquire) != 0;
 }
 
-/* A relay for the slot, which signal_watch_enter has made a SLOT_RELAY: the handle of its signal,
+/* A relay for the slot, which signal_watch_enter has made a SLOT_RELAYED: the handle of its signal,
  * or 0 if there is none left. */
 uint64_t relay_take(struct slot *slot, uint32_t lane);
 
@@ -58,23 +58,6 @@ void relay_grow(void);
 /* Harvester: completes what the runtime's handler thread has not got round to since the last time.
  */
 void relay_rescue(void);
-
-/* Harvester, once: finds out which thread is the runtime's. */
-void relay_find_thread(void);
-
-/* Thread id of the runtime's handler thread, 0 if not known. Relaxed: a fact by itself. */
-extern _Atomic uint32_t relay_thread;
-
-static inline uint32_t relay_runtime_thread(void)
-{
-	return atomic_load_explicit(&relay_thread, memory_order_relaxed);
-}
-
-/* Whether the calling thread is the runtime's handler thread, as far as known. */
-static inline bool relay_is_runtime_thread(void)
-{
-	return relay_runtime_thread() == rtl_thread_id();
-}
 
 /* The runtime has ended: its signals are gone. */
 void relay_forget(void);

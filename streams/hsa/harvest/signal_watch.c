@@ -2,8 +2,6 @@
 /* Dispatches and copies that carry a completion signal of the application: see signal_watch.h. */
 #include "signal_watch.h"
 
-#include <rtl/events.h>
-
 #include "../../common/fork_lock.h"
 #include "interceptor.h"
 
@@ -60,14 +58,6 @@ static void unlink_slot(struct signal_watch_bucket *bucket, struct slot *slot)
 	}
 }
 
-/* The slot is out of the table; from here on it is the harvester's alone. */
-static void finish(struct signal_watch_bucket *bucket, struct slot *slot)
-{
-	unlink_slot(bucket, slot);
-	/* Pairs with the acquire in signal_watch_finished and in the harvester's slot_finished. */
-	atomic_store_explicit(&slot->done, true, memory_order_release);
-}
-
 /* What the runtime has at the place of a signal (SharedSignal in its core/inc/signal.h). */
 struct shared_signal {
 	amd_signal_t signal;
@@ -89,68 +79,83 @@ static struct shared_signal *shared_signal(uint64_t handle)
 	return shared->id == SHARED_SIGNAL_ID ? shared : NULL;
 }
 
+struct times {
+	uint64_t begin, end;
+	enum slot_times by;
+};
+
 /* The times that a copy has left in its signal, if they are not those from before. */
-static bool copy_times(const struct slot *slot, uint64_t *begin, uint64_t *end, uint32_t *how)
+static bool copy_times(const struct slot *slot, struct times *times)
 {
 	const struct shared_signal *shared = shared_signal(slot->watched);
 
 	if (!shared)
 		return false;
-	*end = load_ticks(&shared->sdma_end);
-	if (*end && *end != slot->begin_ticks) {
-		*begin = load_ticks(&shared->sdma_begin);
-		*how = RTL_HSA_COPY_SDMA;
+	times->end = load_ticks(&shared->sdma_end);
+	if (times->end && times->end != slot->before.sdma_end) {
+		times->begin = load_ticks(&shared->sdma_begin);
+		times->by = SLOT_TIMES_SDMA;
 		return true;
 	}
-	*end = load_ticks(&shared->signal.end_ts);
-	*begin = load_ticks(&shared->signal.start_ts);
-	*how = RTL_HSA_COPY_BLIT;
-	return *end != slot->end_ticks;
+	times->end = load_ticks(&shared->signal.end_ts);
+	times->begin = load_ticks(&shared->signal.start_ts);
+	times->by = SLOT_TIMES_KERNEL;
+	return times->end != slot->before.end;
 }
 
-static bool capture_copy(struct signal_watch_bucket *bucket, struct slot *slot)
+static bool dispatch_times(const struct slot *slot, struct times *times)
 {
-	uint64_t begin, end;
-	uint32_t how;
+	const amd_signal_t *signal = (const amd_signal_t *)slot->watched;
 
-	if (!copy_times(slot, &begin, &end, &how))
+	times->end = load_ticks(&signal->end_ts);
+	if (times->end == slot->before.end)
 		return false;
-	slot->begin_ticks = begin;
-	slot->end_ticks = end;
-	slot->flags |= how;
-	finish(bucket, slot);
+	times->begin = load_ticks(&signal->start_ts);
+	times->by = SLOT_TIMES_NONE;
 	return true;
 }
 
 /* Whether the times in the signal are newer than those that it had when the slot was entered. */
-static bool has_times(const struct slot *slot)
+static bool new_times(const struct slot *slot, struct times *times)
 {
-	const amd_signal_t *signal = (const amd_signal_t *)slot->watched;
-	uint64_t begin, end;
-	uint32_t how;
+	return slot->kind->is_copy ? copy_times(slot, times) : dispatch_times(slot, times);
+}
 
-	return slot->is_copy ? copy_times(slot, &begin, &end, &how)
-			     : load_ticks(&signal->end_ts) != slot->end_ticks;
+/* The slot is out of the table, with its times; from here on it is the harvester's alone. */
+static void finish(struct signal_watch_bucket *bucket, struct slot *slot, struct times times)
+{
+	slot->ticks.begin = times.begin;
+	slot->ticks.end = times.end;
+	slot->times_by = (uint8_t)times.by;
+	unlink_slot(bucket, slot);
+	/* Pairs with the acquire in signal_watch_finished and in slot_is_done. */
+	atomic_store_explicit(&slot->done, true, memory_order_release);
+}
+
+static void finish_without_times(struct signal_watch_bucket *bucket, struct slot *slot)
+{
+	finish(bucket, slot, (struct times){0, 0, SLOT_TIMES_NONE});
 }
 
 /* Takes the times from the signal if the dispatch or copy has left them there. */
 static bool capture(struct signal_watch_bucket *bucket, struct slot *slot)
 {
-	if (slot->is_copy)
-		return capture_copy(bucket, slot);
-	const amd_signal_t *signal = (const amd_signal_t *)slot->watched;
-	const uint64_t end = load_ticks(&signal->end_ts);
+	struct times times;
 
-	if (end == slot->end_ticks)
+	if (!new_times(slot, &times))
 		return false;
-	slot->begin_ticks = load_ticks(&signal->start_ts);
-	slot->end_ticks = end;
-	finish(bucket, slot);
+	finish(bucket, slot, times);
 	return true;
+}
+
+static bool is(const struct slot *slot, enum slot_signal signal)
+{
+	return slot->kind->signal == signal;
 }
 
 static void link_slot(struct signal_watch_bucket *bucket, struct slot *slot, uint64_t signal)
 {
+	slot->looked_over = slot->spoilt = false;
 	slot->watched = signal;
 	slot->watch_next = bucket->first;
 	/* Relaxed would do for signal_watch_is_used; release: see fork_lock.h. */
@@ -159,7 +164,8 @@ static void link_slot(struct signal_watch_bucket *bucket, struct slot *slot, uin
 	atomic_store_explicit(&slot->done, false, memory_order_relaxed);
 }
 
-enum slot_kind signal_watch_enter(struct slot *slot, uint64_t signal, bool behind_relays)
+enum slot_signal signal_watch_enter(struct slot *slot, const struct slot_kinds *kinds,
+				    uint64_t signal, bool behind_relays)
 {
 	const amd_signal_t *theirs = (const amd_signal_t *)signal;
 	struct signal_watch_bucket *bucket = lock_bucket(signal);
@@ -169,21 +175,26 @@ enum slot_kind signal_watch_enter(struct slot *slot, uint64_t signal, bool behin
 	for (struct slot *other = bucket->first, *next; other; other = next) {
 		next = other->watch_next;
 		if (other->watched == signal)
-			shared |= other->kind == SLOT_RELAY || !capture(bucket, other);
+			shared |= is(other, SLOT_RELAYED) || !capture(bucket, other);
 	}
-	slot->kind = shared ? SLOT_RELAY : SLOT_WATCH;
-	slot->looks = 0;
-	slot->end_ticks = shared ? 0 : load_ticks(&theirs->end_ts);
+	if (shared) {
+		slot->kind = &kinds->relayed;
+		slot->relayed.latest_end = 0;
+	} else {
+		slot->kind = &kinds->watched;
+		slot->before.end = load_ticks(&theirs->end_ts);
+	}
 	link_slot(bucket, slot, signal);
 	unlock_bucket(bucket);
-	return shared ? SLOT_RELAY : SLOT_WATCH;
+	return shared ? SLOT_RELAYED : SLOT_WATCHED;
 }
 
 /*
  * A dispatch under way on the signal does not matter to a copy, nor do relayed copies: they give
  * the signal their times only while none of ours that it would be mixed up with is under way.
  */
-enum slot_kind signal_watch_enter_copy(struct slot *slot, uint64_t signal)
+enum slot_signal signal_watch_enter_copy(struct slot *slot, const struct slot_kinds *kinds,
+					 uint64_t signal)
 {
 	const struct shared_signal *shared = shared_signal(signal);
 	struct signal_watch_bucket *bucket = lock_bucket(signal);
@@ -191,20 +202,22 @@ enum slot_kind signal_watch_enter_copy(struct slot *slot, uint64_t signal)
 
 	for (struct slot *other = bucket->first, *next; other; other = next) {
 		next = other->watch_next;
-		if (other->watched == signal && other->kind == SLOT_WATCH)
-			taken |= !capture(bucket, other) && other->is_copy;
+		if (other->watched == signal && is(other, SLOT_WATCHED))
+			taken |= !capture(bucket, other) && other->kind->is_copy;
 	}
 	/* Without its times there is no use in a relay, and no way to tell the application. */
-	slot->kind = taken && shared ? SLOT_RELAY : SLOT_WATCH;
-	slot->looks = 0;
-	slot->begin_ticks = slot->end_ticks = 0;
-	if (slot->kind == SLOT_WATCH && shared) {
-		slot->begin_ticks = load_ticks(&shared->sdma_end);
-		slot->end_ticks = load_ticks(&shared->signal.end_ts);
+	taken &= shared != NULL;
+	if (taken) {
+		slot->kind = &kinds->relayed;
+		slot->relayed.latest_end = 0;
+	} else {
+		slot->kind = &kinds->watched;
+		slot->before.sdma_end = shared ? load_ticks(&shared->sdma_end) : 0;
+		slot->before.end = shared ? load_ticks(&shared->signal.end_ts) : 0;
 	}
 	link_slot(bucket, slot, signal);
 	unlock_bucket(bucket);
-	return (enum slot_kind)slot->kind;
+	return taken ? SLOT_RELAYED : SLOT_WATCHED;
 }
 
 void signal_watch_spoil(uint64_t signal)
@@ -213,9 +226,9 @@ void signal_watch_spoil(uint64_t signal)
 
 	for (struct slot *slot = bucket->first, *next; slot; slot = next) {
 		next = slot->watch_next;
-		if (slot->watched == signal && slot->kind == SLOT_WATCH && slot->is_copy &&
+		if (slot->watched == signal && is(slot, SLOT_WATCHED) && slot->kind->is_copy &&
 		    !capture(bucket, slot))
-			slot->flags |= RTL_HSA_COPY_NO_TIME;
+			slot->spoilt = true;
 	}
 	unlock_bucket(bucket);
 }
@@ -228,6 +241,13 @@ void signal_watch_leave(struct slot *slot)
 	unlock_bucket(bucket);
 }
 
+bool signal_watch_abandon(struct slot *slot, bool looked_at)
+{
+	if (!looked_at)
+		signal_watch_leave(slot);
+	return true;
+}
+
 /*
  * Without new times, a value that has changed means that they are not coming (profiling was
  * turned off), but the processor may see the value first: so that is believed the second time.
@@ -238,16 +258,19 @@ static bool look(struct signal_watch_bucket *bucket, struct slot *slot)
 {
 	const amd_signal_t *signal = (const amd_signal_t *)slot->watched;
 	const bool dropped = load_value(signal) < 1;
-	const bool timed = has_times(slot);
+	struct times times;
+	const bool timed = new_times(slot, &times);
 
 	if (!dropped && !timed)
 		return false;
-	if (dropped != timed && slot->looks++ == 0)
+	if (dropped != timed && !slot->looked_over) {
+		slot->looked_over = true;
 		return false;
-	if (capture(bucket, slot))
-		return true;
-	slot->begin_ticks = slot->end_ticks = 0;
-	finish(bucket, slot);
+	}
+	if (timed)
+		finish(bucket, slot, times);
+	else
+		finish_without_times(bucket, slot);
 	return true;
 }
 
@@ -271,13 +294,14 @@ bool signal_watch_seems_over(struct slot *slot)
 	/* Pairs with the release in finish. */
 	if (atomic_load_explicit(&slot->done, memory_order_acquire))
 		return true;
-	if (slot->kind != SLOT_WATCH)
+	if (!is(slot, SLOT_WATCHED))
 		return false;
 	const uint64_t signal = slot->watched;
+	struct times times;
 	struct signal_watch_bucket *bucket = lock_bucket(signal);
 	/* As long as it is not done, the signal exists. */
 	const bool over = atomic_load_explicit(&slot->done, memory_order_acquire) ||
-			  load_value((const amd_signal_t *)signal) < 1 || has_times(slot);
+			  load_value((const amd_signal_t *)signal) < 1 || new_times(slot, &times);
 
 	unlock_bucket(bucket);
 	return over;
@@ -289,7 +313,7 @@ void signal_watch_reused_slowly(uint64_t signal)
 
 	for (struct slot *slot = bucket->first, *next; slot; slot = next) {
 		next = slot->watch_next;
-		if (slot->watched == signal && slot->kind == SLOT_WATCH)
+		if (slot->watched == signal && is(slot, SLOT_WATCHED))
 			(void)capture(bucket, slot);
 	}
 	unlock_bucket(bucket);
@@ -303,11 +327,10 @@ void signal_watch_destroyed_slowly(uint64_t signal)
 		next = slot->watch_next;
 		if (slot->watched != signal)
 			continue;
-		if (slot->kind == SLOT_RELAY) {
+		if (is(slot, SLOT_RELAYED)) {
 			slot->watched = 0;
 		} else if (!capture(bucket, slot)) {
-			slot->begin_ticks = slot->end_ticks = 0;
-			finish(bucket, slot);
+			finish_without_times(bucket, slot);
 		}
 	}
 	unlock_bucket(bucket);
@@ -325,40 +348,25 @@ static void tell_others(struct signal_watch_bucket *bucket, const struct slot *r
 		next = slot->watch_next;
 		if (slot->watched != signal || slot == relayed)
 			continue;
-		if (slot->kind == SLOT_WATCH && !capture(bucket, slot))
-			slot->end_ticks = end;
-		else if (slot->kind == SLOT_RELAY && slot->node == relayed->node &&
-			 slot->end_ticks < end)
-			slot->end_ticks = end;
+		if (is(slot, SLOT_WATCHED) && !capture(bucket, slot))
+			slot->before.end = end;
+		else if (is(slot, SLOT_RELAYED) && slot->node == relayed->node &&
+			 slot->relayed.latest_end < end)
+			slot->relayed.latest_end = end;
 	}
 }
 
-/* What the packet processor does at the end of a packet: times, then the value, with its event
- * if it has one (the runtime's function raises it). */
-static void complete(struct signal_watch_bucket *bucket, const struct slot *slot, uint64_t signal,
-		     uint64_t begin, uint64_t end)
+/* As the packet processor does at the end of a packet. */
+static void give_dispatch_times(struct signal_watch_bucket *bucket, const struct slot *slot,
+				uint64_t signal, struct times times)
 {
 	amd_signal_t *theirs = (amd_signal_t *)signal;
 
-	if (end > slot->end_ticks) {
-		tell_others(bucket, slot, signal, end);
-		__atomic_store_n(&theirs->start_ts, begin, __ATOMIC_RELAXED);
-		__atomic_store_n(&theirs->end_ts, end, __ATOMIC_RELAXED);
-	}
-	interceptor.hsa.signal_subtract((hsa_signal_t){signal}, 1);
-}
-
-void signal_watch_relay(struct slot *slot, uint64_t signal, uint64_t begin_ticks,
-			uint64_t end_ticks)
-{
-	struct signal_watch_bucket *bucket = lock_bucket(signal);
-
-	if (slot->watched)
-		complete(bucket, slot, signal, begin_ticks, end_ticks);
-	slot->begin_ticks = begin_ticks;
-	slot->end_ticks = end_ticks;
-	finish(bucket, slot);
-	unlock_bucket(bucket);
+	if (times.end <= slot->relayed.latest_end)
+		return;
+	tell_others(bucket, slot, signal, times.end);
+	__atomic_store_n(&theirs->start_ts, times.begin, __ATOMIC_RELAXED);
+	__atomic_store_n(&theirs->end_ts, times.end, __ATOMIC_RELAXED);
 }
 
 /* Whether a copy under way writes its times to the signal by itself. */
@@ -368,7 +376,7 @@ static bool copy_under_way(struct signal_watch_bucket *bucket, uint64_t signal)
 
 	for (struct slot *slot = bucket->first, *next; slot; slot = next) {
 		next = slot->watch_next;
-		if (slot->watched == signal && slot->kind == SLOT_WATCH && slot->is_copy)
+		if (slot->watched == signal && is(slot, SLOT_WATCHED) && slot->kind->is_copy)
 			found |= !capture(bucket, slot);
 	}
 	return found;
@@ -378,35 +386,62 @@ static bool copy_under_way(struct signal_watch_bucket *bucket, uint64_t signal)
  * Gives the signal the times of a relayed copy, where the engine would have written them. If
  * another copy is under way there, it will end later, and its times are the ones to stay.
  */
-static void give_times(struct signal_watch_bucket *bucket, const struct slot *slot, uint64_t signal,
-		       uint64_t begin, uint64_t end)
+static void give_copy_times(struct signal_watch_bucket *bucket, uint64_t signal, struct times times)
 {
 	struct shared_signal *theirs = shared_signal(signal);
-	const bool by_sdma = slot->flags & RTL_HSA_COPY_SDMA;
+	const bool by_sdma = times.by == SLOT_TIMES_SDMA;
 	uint64_t *at = by_sdma ? &theirs->sdma_end : &theirs->signal.end_ts;
 
-	if (copy_under_way(bucket, signal) || load_ticks(at) >= end)
+	if (!times.end || copy_under_way(bucket, signal) || load_ticks(at) >= times.end)
 		return;
-	__atomic_store_n(by_sdma ? &theirs->sdma_begin : &theirs->signal.start_ts, begin,
+	__atomic_store_n(by_sdma ? &theirs->sdma_begin : &theirs->signal.start_ts, times.begin,
 			 __ATOMIC_RELAXED);
-	__atomic_store_n(at, end, __ATOMIC_RELAXED);
+	__atomic_store_n(at, times.end, __ATOMIC_RELAXED);
 }
 
-void signal_watch_relay_copy(struct slot *slot, uint64_t signal, uint64_t relay)
+/* What the GPU or an engine has left in the relay's signal, which is to be used again. */
+static struct times take_relay_times(const struct slot *slot, uint64_t relay)
+{
+	amd_signal_t *ours = (amd_signal_t *)relay;
+	struct times times = {ours->start_ts, ours->end_ts, SLOT_TIMES_NONE};
+
+	ours->start_ts = ours->end_ts = 0;
+	if (slot->kind->is_copy) {
+		struct shared_signal *shared = shared_signal(relay);
+
+		times.by = SLOT_TIMES_KERNEL;
+		if (shared->sdma_end)
+			times = (struct times){shared->sdma_begin, shared->sdma_end,
+					       SLOT_TIMES_SDMA};
+		shared->sdma_begin = shared->sdma_end = 0;
+	}
+	return times;
+}
+
+/* Times first, then the value, with its event if it has one (the runtime's function raises it). */
+void signal_watch_relay(struct slot *slot, uint64_t signal, uint64_t relay)
 {
 	struct signal_watch_bucket *bucket = lock_bucket(signal);
-	struct shared_signal *ours = shared_signal(relay);
-	const bool by_sdma = ours->sdma_end != 0;
+	const struct times times = take_relay_times(slot, relay);
 
-	slot->begin_ticks = by_sdma ? ours->sdma_begin : ours->signal.start_ts;
-	slot->end_ticks = by_sdma ? ours->sdma_end : ours->signal.end_ts;
-	slot->flags |= by_sdma ? RTL_HSA_COPY_SDMA : RTL_HSA_COPY_BLIT;
-	ours->sdma_begin = ours->sdma_end = 0;
 	if (slot->watched) {
-		if (slot->end_ticks)
-			give_times(bucket, slot, signal, slot->begin_ticks, slot->end_ticks);
+		if (slot->kind->is_copy)
+			give_copy_times(bucket, signal, times);
+		else
+			give_dispatch_times(bucket, slot, signal, times);
 		interceptor.hsa.signal_subtract((hsa_signal_t){signal}, 1);
 	}
-	finish(bucket, slot);
+	finish(bucket, slot, times);
 	unlock_bucket(bucket);
+}
+
+static hsa_status_t signal_destroy(hsa_signal_t signal)
+{
+	signal_watch_destroyed(signal.handle);
+	return interceptor.hsa.signal_destroy(signal);
+}
+
+void signal_watch_hook(struct root_table *root)
+{
+	*table_core(root->core, CORE_SIGNAL_DESTROY) = (void *)signal_destroy;
 }

@@ -30,6 +30,8 @@
 
 #include "slots.h"
 
+struct root_table;
+
 #define WATCH_BUCKETS 256
 
 /* A line of its own: the harvester empties it while threads that submit fill others. */
@@ -61,15 +63,23 @@ static inline void signal_watch_prefetch(uint64_t signal)
 	__builtin_prefetch((const void *)signal);
 }
 
+/* Hooks the function that destroys signals. */
+void signal_watch_hook(struct root_table *root);
+
 /* How many slots are in the table: for tests. */
 uint32_t signal_watch_entries(void);
 
-/* A dispatch with that signal is about to be submitted: enters the slot, and decides its kind,
- * SLOT_WATCH or SLOT_RELAY, which it is always behind others of that kind (relay.h). */
-enum slot_kind signal_watch_enter(struct slot *slot, uint64_t signal, bool behind_relays);
+/*
+ * A packet with that signal is about to be submitted: enters the slot, and decides which of `kinds`
+ * it is. Returns that: SLOT_WATCHED or SLOT_RELAYED, as it always is behind others of that kind
+ * (relay.h).
+ */
+enum slot_signal signal_watch_enter(struct slot *slot, const struct slot_kinds *kinds,
+				    uint64_t signal, bool behind_relays);
 
-/* The same for a copy: SLOT_RELAY only if another one is under way on that signal. */
-enum slot_kind signal_watch_enter_copy(struct slot *slot, uint64_t signal);
+/* The same for a copy: SLOT_RELAYED only if another one is under way on that signal. */
+enum slot_signal signal_watch_enter_copy(struct slot *slot, const struct slot_kinds *kinds,
+					 uint64_t signal);
 
 /* Something is about to write times to the signal that belong to no slot: copies under way on it
  * have none. */
@@ -78,9 +88,12 @@ void signal_watch_spoil(uint64_t signal);
 /* Takes the slot out again: it was not submitted, or is given up. */
 void signal_watch_leave(struct slot *slot);
 
-/* Harvester: whether a SLOT_WATCH has finished; then its times are in the slot, and it is out of
+/* Harvester: whether a SLOT_WATCHED has finished; then its times are in the slot, and it is out of
  * the table. */
 bool signal_watch_finished(struct slot *slot);
+
+/* Harvester: gives a SLOT_WATCHED up. If its submitter still looks at it, it stays in the table. */
+bool signal_watch_abandon(struct slot *slot, bool looked_at);
 
 /* Submitting thread, of a slot that it has submitted: whether its packet has ended, as far as the
  * signal tells. Changes nothing. */
@@ -103,13 +116,33 @@ static inline void signal_watch_destroyed(uint64_t signal)
 		signal_watch_destroyed_slowly(signal);
 }
 
-/* A relay's signal was completed by the GPU: completes the application's signal in the same way
- * (if it still exists), keeps the times, and takes the slot out of the table. `signal` is what
- * the slot was entered with. */
-void signal_watch_relay(struct slot *slot, uint64_t signal, uint64_t begin_ticks,
-			uint64_t end_ticks);
+/*
+ * A relay's signal was completed by the GPU, or by an engine: completes the application's signal in
+ * the same way (if it still exists), keeps the times, and takes the slot out of the table. `signal`
+ * is what the slot was entered with, `relay` the relay's signal, from which the times are taken.
+ */
+void signal_watch_relay(struct slot *slot, uint64_t signal, uint64_t relay);
 
-/* The same for a copy; `relay` is the relay's signal, whose times are taken from it. */
-void signal_watch_relay_copy(struct slot *slot, uint64_t signal, uint64_t relay);
+/* A kind of work (struct slot_kinds), in each way in which its end can be seen. The arguments are
+ * those members of struct slot_kind that do not depend on that. */
+#define SLOT_KINDS(...)                                                                            \
+	{                                                                                          \
+		.own = {.signal = SLOT_OWN,                                                        \
+			.finished = slot_own_finished,                                             \
+			.abandon = slot_abandon,                                                   \
+			__VA_ARGS__},                                                              \
+		.watched = {.signal = SLOT_WATCHED,                                                \
+			    .finished = signal_watch_finished,                                     \
+			    .abandon = signal_watch_abandon,                                       \
+			    __VA_ARGS__},                                                          \
+		.relayed = {.signal = SLOT_RELAYED,                                                \
+			    .finished = slot_is_done,                                              \
+			    .abandon = slot_abandon_relayed,                                       \
+			    __VA_ARGS__},                                                          \
+		.over = {.signal = SLOT_OVER,                                                      \
+			 .finished = slot_is_done,                                                 \
+			 .abandon = slot_abandon,                                                  \
+			 __VA_ARGS__},                                                             \
+	}
 
 #endif

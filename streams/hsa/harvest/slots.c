@@ -104,20 +104,57 @@ bool slot_signal_is_pending(uint64_t handle)
 	return __atomic_load_n(&signal->value, __ATOMIC_RELAXED) >= 1;
 }
 
-static void push_free(struct slot_pool *pool, uint32_t number)
+bool slot_own_finished(struct slot *slot)
+{
+	const amd_signal_t *signal = (const amd_signal_t *)slot->signal;
+
+	/* The GPU writes the times first. */
+	if (__atomic_load_n(&signal->value, __ATOMIC_ACQUIRE) >= 1)
+		return false;
+	slot->ticks.begin = signal->start_ts;
+	slot->ticks.end = signal->end_ts;
+	return true;
+}
+
+bool slot_is_done(struct slot *slot)
+{
+	/* Pairs with the release in signal_watch.c's finish. */
+	return atomic_load_explicit(&slot->done, memory_order_acquire);
+}
+
+bool slot_abandon(struct slot *slot, bool looked_at)
+{
+	(void)slot;
+	(void)looked_at;
+	return true;
+}
+
+bool slot_abandon_relayed(struct slot *slot, bool looked_at)
+{
+	(void)slot;
+	(void)looked_at;
+	return false;
+}
+
+static void push_free(struct slot_pool *pool, struct slot *slot)
 {
 	const uint32_t tail = atomic_load_explicit(&pool->free_tail, memory_order_relaxed);
 
-	pool->free_ring[tail & (pool->capacity - 1)] = number;
+	pool->free_ring[tail & (pool->capacity - 1)] = slot;
 	/* Pairs with the acquire in slot_take. */
 	atomic_store_explicit(&pool->free_tail, tail + 1, memory_order_release);
 }
 
 void slots_recycle(struct slot_pool *pool, struct slot *slot)
 {
-	if (slot->kind == SLOT_OWN)
+	if (slot->kind->signal == SLOT_OWN)
 		slot_signal_rearm(slot->signal);
-	push_free(pool, (uint32_t)(slot - pool->slots));
+	push_free(pool, slot);
+}
+
+static struct slot *slot_at(const struct slot_pool *pool, uint32_t number)
+{
+	return (struct slot *)(pool->slots + (size_t)number * pool->slot_bytes);
 }
 
 uint32_t slots_grow(struct slot_pool *pool, uint32_t wanted)
@@ -125,7 +162,7 @@ uint32_t slots_grow(struct slot_pool *pool, uint32_t wanted)
 	uint32_t made = 0;
 
 	while (made < wanted && pool->count < pool->capacity) {
-		struct slot *slot = &pool->slots[pool->count];
+		struct slot *slot = slot_at(pool, pool->count);
 
 		if (atomic_fetch_add_explicit(&total, 1, memory_order_relaxed) >=
 		    interceptor.config.slots)
@@ -137,7 +174,7 @@ uint32_t slots_grow(struct slot_pool *pool, uint32_t wanted)
 			slot_signal_rearm(slot->signal);
 		}
 		pool->count++;
-		push_free(pool, pool->count - 1);
+		push_free(pool, slot);
 		made++;
 	}
 	return made;
@@ -155,19 +192,20 @@ static uint32_t power_of_two(uint32_t least)
 	return power;
 }
 
-static int init(struct slot_pool *pool, uint32_t capacity, uint32_t initial, bool bare)
+static int init(struct slot_pool *pool, uint32_t slot_bytes, uint32_t capacity, uint32_t initial,
+		bool bare)
 {
 	memset(pool, 0, sizeof(*pool));
 	pool->bare = bare;
+	pool->slot_bytes = slot_bytes;
 	pool->capacity = power_of_two(capacity);
-	pool->first = pool->last = SLOT_NONE;
 	/* Only what is used becomes memory. */
-	pool->slots = mmap(NULL, pool->capacity * sizeof(struct slot), PROT_READ | PROT_WRITE,
+	pool->slots = mmap(NULL, (size_t)pool->capacity * slot_bytes, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (pool->slots == MAP_FAILED)
 		pool->slots = NULL;
-	pool->free_ring = calloc(pool->capacity, sizeof(*pool->free_ring));
-	pool->submit_ring = calloc(pool->capacity, sizeof(*pool->submit_ring));
+	pool->free_ring = calloc(pool->capacity, sizeof(struct slot *));
+	pool->submit_ring = calloc(pool->capacity, sizeof(struct slot *));
 	if (!pool->slots || !pool->free_ring || !pool->submit_ring) {
 		slots_fini(pool);
 		return RTL_ENOMEM;
@@ -176,23 +214,24 @@ static int init(struct slot_pool *pool, uint32_t capacity, uint32_t initial, boo
 	return 0;
 }
 
-int slots_init(struct slot_pool *pool, uint32_t capacity, uint32_t initial)
+int slots_init(struct slot_pool *pool, uint32_t slot_bytes, uint32_t capacity, uint32_t initial)
 {
-	return init(pool, capacity, initial, false);
+	return init(pool, slot_bytes, capacity, initial, false);
 }
 
-int slots_init_bare(struct slot_pool *pool, uint32_t capacity, uint32_t initial)
+int slots_init_bare(struct slot_pool *pool, uint32_t slot_bytes, uint32_t capacity,
+		    uint32_t initial)
 {
-	return init(pool, capacity, initial, true);
+	return init(pool, slot_bytes, capacity, initial, true);
 }
 
 void slots_fini(struct slot_pool *pool)
 {
 	for (uint32_t i = 0; i < pool->count && !pool->bare; i++)
-		slot_signal_keep(pool->slots[i].signal);
+		slot_signal_keep(slot_at(pool, i)->signal);
 	atomic_fetch_sub_explicit(&total, pool->count, memory_order_relaxed);
 	if (pool->slots)
-		munmap(pool->slots, pool->capacity * sizeof(struct slot));
+		munmap(pool->slots, (size_t)pool->capacity * pool->slot_bytes);
 	free(pool->free_ring);
 	free(pool->submit_ring);
 	memset(pool, 0, sizeof(*pool));
@@ -210,14 +249,14 @@ uint32_t slots_collect(struct slot_pool *pool)
 	uint32_t collected = 0;
 
 	for (; pool->submit_head != tail; pool->submit_head++, collected++) {
-		const uint32_t number = pool->submit_ring[pool->submit_head & (pool->capacity - 1)];
+		struct slot *slot = pool->submit_ring[pool->submit_head & (pool->capacity - 1)];
 
-		pool->slots[number].next = SLOT_NONE;
-		if (pool->last == SLOT_NONE)
-			pool->first = number;
+		slot->next = NULL;
+		if (pool->last)
+			pool->last->next = slot;
 		else
-			pool->slots[pool->last].next = number;
-		pool->last = number;
+			pool->first = slot;
+		pool->last = slot;
 	}
 	pool->pending += collected;
 	return collected;

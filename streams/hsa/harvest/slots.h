@@ -1,123 +1,114 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Slots: the record of a dispatch (or of a barrier packet, where these are wanted) or a copy from
- * its submission until it is published; a dispatch's with a signal of our own that the GPU can
- * complete in the application's stead.
+ * Slots: each is one piece of work that was submitted to the GPU, until it has been published. What
+ * is common to all stands in struct slot; a source of work puts its own facts behind it. What kind
+ * of work it is, and how its end is seen, its struct slot_kind knows.
  *
- * Each queue has a pool of its own. Two rings of slot numbers go between the queue's submitting
- * thread ("producer": whoever holds the runtime's lock of the queue, one at a time) and the
- * harvester: free slots one way, submitted ones the other. A slot belongs to one of the two at
- * any time, so that its members need no atomics; what the application's threads and the
- * runtime's handler thread do to it goes through signal_watch.c's locks and `done`.
+ * Each source has a pool of its own. Two rings of slots go between whoever submits ("producer": one
+ * at a time, for a queue whoever holds the runtime's lock of it) and the harvester: free slots one
+ * way, submitted ones the other. A slot belongs to one of the two at any time, so that its members
+ * need no atomics; what the application's threads and the runtime's handler thread do to it goes
+ * through signal_watch.c's locks and `done`.
  *
  * A slot that stays busy (a kernel that runs for ever) costs nothing but itself. The pool
  * begins small, and the harvester doubles it when half of it is busy, up to the capacity and
  * the limit for the process. Signals are made then, never while dispatches wait for one.
  *
- * Locks: none between producer and harvester. The cache of signals of destroyed queues has one
+ * Locks: none between producer and harvester. The cache of signals of queues that are gone has one
  * of its own, taken by slots_grow and slots_fini.
  */
 #ifndef STREAMS_HSA_SLOTS_H
 #define STREAMS_HSA_SLOTS_H
 
+#include <rtl/stream.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct kernel;
+struct relay;
+struct slot;
+struct source;
 
-enum slot_kind {
-	SLOT_OWN,   /* the packet carries the slot's own signal */
-	SLOT_WATCH, /* the packet kept the application's signal, which we read: signal_watch.h */
-	SLOT_RELAY, /* a relay's signal took the place of the application's: relay.h */
-	SLOT_OVER,  /* a copy of which nothing more will be known: refused, or without times */
+/* How the end of the work is seen. */
+enum slot_signal {
+	SLOT_OWN,     /* the packet carries the slot's own signal, which only the GPU changes */
+	SLOT_WATCHED, /* it kept the application's signal, which we read: signal_watch.h */
+	SLOT_RELAYED, /* a relay's signal took the place of the application's: relay.h */
+	SLOT_OVER,    /* nothing more will be known of it: refused, or without times */
 };
 
-enum slot_what {
-	SLOT_DISPATCH,
-	SLOT_BARRIER, /* grid[0]: enum rtl_hsa_barrier_kind, grid[1]: dependencies */
-	SLOT_SILENT,  /* no event: its relay keeps signals in order */
+/* A kind of work, with a way in which its end is seen. All is called by who makes a pass. */
+struct slot_kind {
+	enum slot_signal signal;
+	bool is_copy; /* engines, too, leave times in its signal */
+	/* Its event, at its end; NULL: it is none. */
+	struct rtl_stream *const *stream;
+	uint16_t end_type;
+	uint32_t payload_bytes;
+	/* Whether it has ended. Then its times are in the slot. */
+	bool (*finished)(struct slot *slot);
+	/* It has ended: publishes its event, if it is one and somebody wants it. */
+	void (*publish)(struct source *source, struct slot *slot);
+	/* Gives it up. `looked_at`: its submitter still looks whether it has ended. False: the
+	 * runtime may still complete it, so the slot stays. */
+	bool (*abandon)(struct slot *slot, bool looked_at);
 };
+
+/* One kind of work, by how its end is seen; made with SLOT_KINDS (signal_watch.h). */
+struct slot_kinds {
+	struct slot_kind own, watched, relayed, over;
+};
+
+/* Which part of the signal a copy's times are from. */
+enum slot_times { SLOT_TIMES_NONE, SLOT_TIMES_SDMA, SLOT_TIMES_KERNEL };
 
 struct slot {
-	union {
-		uint64_t signal; /* our own; made with the slot */
-		struct {
-			uint32_t engine, parts; /* of a copy: its pool has no signals */
-		};
-	};
-	uint64_t watched;      /* the application's signal; 0: none, or destroyed */
-	uint64_t submit_ticks; /* rtl_ticks */
-	uint64_t packet_id;    /* of a copy: its number */
-	union {
-		struct {
-			uint64_t kernel_object;
-			/* Of a dispatch; so are the sizes below but for grid. */
-			const struct kernel *kernel;
-		};
-		struct {
-			uint64_t src, dst; /* of a copy */
-		};
-	};
-	uint64_t correlation;
+	const struct slot_kind *kind;
+	uint64_t signal;         /* our own; made with the slot. 0: its pool's slots have none */
+	uint64_t watched;        /* the application's; 0: none, or destroyed */
 	struct slot *watch_next; /* in a bucket of signal_watch.c */
-
-	uint32_t submit_tid;
-	uint32_t flags; /* enum rtl_hsa_dispatch_flags or rtl_hsa_copy_flags */
+	struct slot *next;       /* in the harvester's list; in what is submitted at once */
 	union {
+		/* From its end on; 0 both: not known. */
 		struct {
-			uint32_t group_bytes;
-			uint32_t private_bytes;
-		};
-		uint64_t bytes; /* of a copy */
-	};
-	uint32_t grid[3]; /* of a copy: extents */
-	union {
-		uint16_t workgroup[3];
+			uint64_t begin, end;
+		} ticks;
+		/* Before, of one that is watched: the ends that the signal held already. */
 		struct {
-			uint16_t src_node, dst_node;      /* of a copy */
-			uint8_t direction, copy_function; /* and enum rtl_hsa_copy_... */
-		};
+			uint64_t sdma_end, end;
+		} before;
+		/* Before, of one that is relayed: the latest end that the signal has got from
+		 * another relay meanwhile. */
+		struct {
+			struct relay *relay;
+			uint64_t latest_end;
+		} relayed;
 	};
-	uint8_t kind; /* enum slot_kind */
-	/* begin and end are known (or never will be). Release after writing them, acquire in the
-	 * harvester; for SLOT_OWN the signal's value says it instead. */
+	uint16_t
+		node; /* KFD node of its GPU; only where signals of the application are concerned */
+	/* It has ended, and its times are there (or never will be). Release after writing them,
+	 * acquire in the harvester. Not of SLOT_OWN, whose signal's value says it. */
 	atomic_bool done;
-	uint32_t next;  /* in the harvester's list, SLOT_NONE at its end */
-	uint16_t looks; /* SLOT_WATCH: how often it looked finished without new times */
-	uint16_t node;  /* of its GPU; for slots in signal_watch.c's table */
-	bool is_copy;
-	uint8_t what; /* enum slot_what, unless it is a copy */
-	bool in_scope;
-	/* Submitted earlier packets of its queue have ended when it begins, or it is behind a
+	bool looked_over; /* SLOT_WATCHED: it looked finished once, without new times */
+	/* What was submitted earlier to its queue has ended when it begins, or it is behind a
 	 * packet of which that is true. */
 	bool behind_barrier;
-	/* Until it is done, of a copy: of SLOT_WATCH what the engine's end in the signal was
-	 * before, of SLOT_RELAY its relay. */
-	uint64_t begin_ticks;
-	/* Until it is done, of SLOT_WATCH what the signal held before, of SLOT_RELAY the latest end
-	 * that the signal has got from another relay meanwhile. Of a refused copy the status. */
-	uint64_t end_ticks;
-
-	/* Only if in_scope: what the submitting thread was within. */
-	uint64_t scope;
-	uint64_t scope_instance;
-	uint64_t call_ticks; /* see common/call_context.h */
-	uint64_t hip_stream;
-	uint64_t range;
+	bool in_scope; /* its submitter was within a scope, of which the source knows more */
+	/* Of a copy: */
+	uint8_t times_by; /* enum slot_times */
+	bool spoilt;      /* its times are mixed up with another's */
 } __attribute__((aligned(64)));
 
-_Static_assert(offsetof(struct slot, scope) == 128, "two lines that each dispatch needs");
-
-#define SLOT_NONE UINT32_MAX
+_Static_assert(sizeof(struct slot) == 64, "a cache line");
 
 struct slot_pool {
-	struct slot *slots;
-	uint32_t *free_ring;
-	uint32_t *submit_ring;
-	uint32_t capacity; /* of the rings, and most slots; a power of two */
-	bool bare;         /* its slots have no signals of their own */
+	char *slots;
+	struct slot **free_ring;
+	struct slot **submit_ring;
+	uint32_t capacity;   /* of the rings, and most slots; a power of two */
+	uint32_t slot_bytes; /* with the source's own part; whole cache lines */
+	bool bare;           /* its slots have no signals of their own */
 
 	/* The producer's line. */
 	_Atomic uint32_t free_head
@@ -129,17 +120,18 @@ struct slot_pool {
 	_Atomic uint32_t free_tail
 		__attribute__((aligned(64))); /* release, acquire by the producer */
 	uint32_t submit_head;
-	uint32_t count;       /* slots that exist */
-	uint32_t first, last; /* submitted and not finished, in order of submission */
-	uint32_t pending;     /* how many these are */
+	uint32_t count;            /* slots that exist */
+	uint32_t pending;          /* how many are in the list */
+	struct slot *first, *last; /* submitted and not finished, in order of submission */
 };
 
 /* Makes a pool for at most `capacity` slots (rounded up to a power of two), `initial` at once.
  * 0, or RTL_ENOMEM; a pool with fewer slots than asked for is fine. */
-int slots_init(struct slot_pool *pool, uint32_t capacity, uint32_t initial);
+int slots_init(struct slot_pool *pool, uint32_t slot_bytes, uint32_t capacity, uint32_t initial);
 
 /* The same without signals, for copies. */
-int slots_init_bare(struct slot_pool *pool, uint32_t capacity, uint32_t initial);
+int slots_init_bare(struct slot_pool *pool, uint32_t slot_bytes, uint32_t capacity,
+		    uint32_t initial);
 
 /* Gives all back. No slot may be in the hands of the GPU or of the runtime any more. */
 void slots_fini(struct slot_pool *pool);
@@ -154,7 +146,7 @@ uint32_t slots_grow(struct slot_pool *pool, uint32_t wanted);
 /* Harvester: moves what was submitted to the list first ... last. Returns how many. */
 uint32_t slots_collect(struct slot_pool *pool);
 
-/* Harvester: makes a slot, which is in no list, ready for the next dispatch. */
+/* Harvester: makes a slot, which is in no list, ready for the next piece of work. */
 void slots_recycle(struct slot_pool *pool, struct slot *slot);
 
 /* A signal as slots have them, with value 1 after slot_signal_rearm; 0 if none can be had. And
@@ -191,14 +183,14 @@ static inline struct slot *slot_take(struct slot_pool *pool)
 		if (head == pool->free_tail_seen)
 			return NULL;
 	}
-	struct slot *slot = &pool->slots[pool->free_ring[head & mask]];
+	struct slot *slot = pool->free_ring[head & mask];
 
 	atomic_store_explicit(&pool->free_head, head + 1, memory_order_relaxed);
 	if (head + 1 != pool->free_tail_seen) {
-		const struct slot *after = &pool->slots[pool->free_ring[(head + 1) & mask]];
+		const struct slot *after = pool->free_ring[(head + 1) & mask];
 
 		__builtin_prefetch(after, 1);
-		__builtin_prefetch((const char *)after + 64, 1);
+		__builtin_prefetch(after + 1, 1);
 	}
 	return slot;
 }
@@ -217,9 +209,15 @@ static inline void slot_submit(struct slot_pool *pool, struct slot *slot)
 {
 	const uint32_t tail = atomic_load_explicit(&pool->submit_tail, memory_order_relaxed);
 
-	pool->submit_ring[tail & (pool->capacity - 1)] = (uint32_t)(slot - pool->slots);
+	pool->submit_ring[tail & (pool->capacity - 1)] = slot;
 	/* Pairs with the acquire in slots_collect. */
 	atomic_store_explicit(&pool->submit_tail, tail + 1, memory_order_release);
 }
+
+/* Parts of kinds. */
+bool slot_own_finished(struct slot *slot);
+bool slot_is_done(struct slot *slot);
+bool slot_abandon(struct slot *slot, bool looked_at);
+bool slot_abandon_relayed(struct slot *slot, bool looked_at);
 
 #endif

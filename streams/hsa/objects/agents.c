@@ -10,7 +10,7 @@
 
 #include "../../common/fork_lock.h"
 #include "interceptor.h"
-#include "publish.h"
+#include "metadata.h"
 
 static struct agent agents[AGENTS_MAX];
 static _Atomic uint32_t agent_count; /* release after the agents are complete, acquire */
@@ -159,7 +159,7 @@ static void identify(struct agent *agent)
 
 static void publish(const struct agent *agent)
 {
-	publish_metadata(agent->uid, 0,
+	metadata_publish(agent->uid, 0,
 			 &(struct rtl_hsa_metadata){.address = agent->handle.handle,
 						    .name = agent->name,
 						    .gpu = agent->node});
@@ -241,6 +241,18 @@ const struct agent *agents_find(hsa_agent_t handle)
 
 	for (uint32_t i = 0; i < count; i++) {
 		if (list[i].handle.handle == handle.handle)
+			return &list[i];
+	}
+	return NULL;
+}
+
+const struct agent *agents_find_node(uint32_t node)
+{
+	uint32_t count;
+	const struct agent *list = agents_list(&count);
+
+	for (uint32_t i = 0; i < count && node; i++) {
+		if (list[i].node == node)
 			return &list[i];
 	}
 	return NULL;

@@ -33,6 +33,9 @@ void agents_publish(void);
 /* The GPU with that handle, or NULL. */
 const struct agent *agents_find(hsa_agent_t handle);
 
+/* The GPU of that KFD node, or NULL; 0 is none. */
+const struct agent *agents_find_node(uint32_t node);
+
 /* The runtime has ended: handles are not valid any more. */
 void agents_forget(void);
 

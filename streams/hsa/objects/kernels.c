@@ -12,7 +12,7 @@
 #include "code_objects.h"
 #include "interceptor.h"
 #include "kernel_table.h"
-#include "publish.h"
+#include "metadata.h"
 
 static bool get(hsa_executable_symbol_t symbol, hsa_executable_symbol_info_t what, void *value)
 {
@@ -95,7 +95,7 @@ static void add_named(const struct agent *agent, hsa_executable_t executable,
 		rtl_log(RTL_LEVEL_WARNING, "hsa", "no memory for the kernel %s", name);
 	if (first)
 		describe(uid, symbol, name, content);
-	publish_metadata(
+	metadata_publish(
 		uid, agent->uid,
 		&(struct rtl_hsa_metadata){.address = object, .name = name_id, .gpu = agent->node});
 }
@@ -127,8 +127,8 @@ static hsa_status_t add_symbol(hsa_executable_t executable, hsa_agent_t handle,
 	return HSA_STATUS_SUCCESS;
 }
 
-hsa_status_t kernels_load(hsa_executable_t executable, hsa_agent_t agent,
-			  hsa_code_object_t code_object, const char *options)
+static hsa_status_t load(hsa_executable_t executable, hsa_agent_t agent,
+			 hsa_code_object_t code_object, const char *options)
 {
 	const hsa_status_t status =
 		interceptor.hsa.load_code_object(executable, agent, code_object, options);
@@ -138,9 +138,9 @@ hsa_status_t kernels_load(hsa_executable_t executable, hsa_agent_t agent,
 	return status;
 }
 
-hsa_status_t kernels_load_agent(hsa_executable_t executable, hsa_agent_t agent,
-				hsa_code_object_reader_t reader, const char *options,
-				hsa_loaded_code_object_t *loaded)
+static hsa_status_t load_agent(hsa_executable_t executable, hsa_agent_t agent,
+			       hsa_code_object_reader_t reader, const char *options,
+			       hsa_loaded_code_object_t *loaded)
 {
 	hsa_loaded_code_object_t handle = {0};
 	const hsa_status_t status =
@@ -155,7 +155,7 @@ hsa_status_t kernels_load_agent(hsa_executable_t executable, hsa_agent_t agent,
 	return status;
 }
 
-hsa_status_t kernels_executable_freeze(hsa_executable_t executable, const char *options)
+static hsa_status_t freeze(hsa_executable_t executable, const char *options)
 {
 	const hsa_status_t status = interceptor.hsa.executable_freeze(executable, options);
 	uint32_t count;
@@ -176,7 +176,7 @@ hsa_status_t kernels_executable_freeze(hsa_executable_t executable, const char *
 	return status;
 }
 
-hsa_status_t kernels_executable_destroy(hsa_executable_t executable)
+static hsa_status_t destroy(hsa_executable_t executable)
 {
 	/* Before: right after it another thread may get the same addresses. */
 	if (interceptor_on()) {
@@ -184,4 +184,12 @@ hsa_status_t kernels_executable_destroy(hsa_executable_t executable)
 		code_objects_destroyed(executable);
 	}
 	return interceptor.hsa.executable_destroy(executable);
+}
+
+void kernels_hook(struct root_table *root)
+{
+	*table_core(root->core, CORE_EXECUTABLE_LOAD_CODE_OBJECT) = (void *)load;
+	*table_core(root->core, CORE_EXECUTABLE_LOAD_AGENT_CODE_OBJECT) = (void *)load_agent;
+	*table_core(root->core, CORE_EXECUTABLE_FREEZE) = (void *)freeze;
+	*table_core(root->core, CORE_EXECUTABLE_DESTROY) = (void *)destroy;
 }

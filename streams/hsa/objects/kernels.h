@@ -8,14 +8,8 @@
 #ifndef STREAMS_HSA_KERNELS_H
 #define STREAMS_HSA_KERNELS_H
 
-#include <hsa/hsa.h>
+struct root_table;
 
-hsa_status_t kernels_load(hsa_executable_t executable, hsa_agent_t agent,
-			  hsa_code_object_t code_object, const char *options);
-hsa_status_t kernels_load_agent(hsa_executable_t executable, hsa_agent_t agent,
-				hsa_code_object_reader_t reader, const char *options,
-				hsa_loaded_code_object_t *loaded);
-hsa_status_t kernels_executable_freeze(hsa_executable_t executable, const char *options);
-hsa_status_t kernels_executable_destroy(hsa_executable_t executable);
+void kernels_hook(struct root_table *root);
 
 #endif

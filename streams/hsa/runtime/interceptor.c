@@ -4,9 +4,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-
-#include "harvest.h"
 
 struct interceptor interceptor = {.stream = &rtl_stream_none, .copies = &rtl_stream_none};
 
@@ -85,49 +82,4 @@ const char *interceptor_take_functions(struct root_table *root)
 	(void)take(table_amd(root->amd, AMD_PROFILING_ASYNC_COPY_ENABLE),
 		   &interceptor.hsa.async_copy_enable);
 	return NULL;
-}
-
-/* Both clocks are read several times: the narrowest pair has the least error. */
-void interceptor_read_clock(void)
-{
-	uint64_t hz = 0, ticks = 0, best = UINT64_MAX;
-
-	interceptor.clock_ns_per_tick = 1;
-	interceptor.clock_offset_ns = 0;
-	if (!interceptor.hsa.system_get_info(HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY, &hz) && hz)
-		interceptor.clock_ns_per_tick = 1e9 / (double)hz;
-	for (int i = 0; i < 5; i++) {
-		const uint64_t before = rtl_clock_ns();
-
-		if (interceptor.hsa.system_get_info(HSA_SYSTEM_INFO_TIMESTAMP, &ticks))
-			return;
-		const uint64_t after = rtl_clock_ns();
-		const uint64_t hsa_ns =
-			hz == 1000000000
-				? ticks
-				: (uint64_t)((double)ticks * interceptor.clock_ns_per_tick);
-
-		if (after - before < best) {
-			best = after - before;
-			interceptor.clock_offset_ns = (int64_t)(before + best / 2 - hsa_ns);
-		}
-	}
-	/* A small difference is the time that reading takes: it is the same clock. */
-	if (llabs(interceptor.clock_offset_ns) < 100000)
-		interceptor.clock_offset_ns = 0;
-	else
-		rtl_log(RTL_LEVEL_INFO, "hsa", "the HSA system clock is %" PRId64 " ns behind ours",
-			interceptor.clock_offset_ns);
-}
-
-void interceptor_stop(enum interceptor_state after)
-{
-	if (!interceptor_on()) {
-		if (after == INTERCEPTOR_ENDED)
-			atomic_store_explicit(&interceptor.state, after, memory_order_relaxed);
-		return;
-	}
-	/* First: what threads that go on submit would never come to an end. */
-	atomic_store_explicit(&interceptor.state, after, memory_order_relaxed);
-	harvest_stop(interceptor.config.exit_timeout_ms);
 }

@@ -115,9 +115,6 @@ struct interceptor {
 	struct rtl_stream *copies; /* rtl.hsa.copy */
 	struct hsa_functions hsa;
 	struct config config;
-	/* Of the HSA system clock to rtl's; 0 wherever both are CLOCK_BOOTTIME. */
-	int64_t clock_offset_ns;
-	double clock_ns_per_tick;
 	/* Some queue's packets are not seen: what they do to signals is not known. */
 	atomic_bool blind;
 	/* enum interceptor_state. Relaxed everywhere: it tells hooks to do less, and orders
@@ -143,12 +140,5 @@ void interceptor_set_number(uint64_t uid, const char *key, uint64_t value);
  * Returns NULL, or the name of one that must be there and is not.
  */
 const char *interceptor_take_functions(struct root_table *root);
-
-/* Measures the HSA system clock against rtl's. */
-void interceptor_read_clock(void);
-
-/* Stops collecting: waits, within the configured time, for what is under way. From OnUnload and
- * at the end of the process; then state is `after`. */
-void interceptor_stop(enum interceptor_state after);
 
 #endif

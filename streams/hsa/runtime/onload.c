@@ -15,25 +15,9 @@
 
 #include "../../events/events.h"
 #include "../../hip/bypass.h"
-#include "../../hip/preload.h"
-#include "agents.h"
-#include "calls.h"
-#include "code_objects.h"
-#include "copies.h"
-#include "copy_publish.h"
-#include "ends.h"
-#include "harvest.h"
-#include "harvest_queues.h"
 #include "interceptor.h"
-#include "kernel_table.h"
-#include "kernels.h"
-#include "memory.h"
-#include "publish.h"
-#include "queue.h"
-#include "relay.h"
-#include "signal_watch.h"
-#include "submitters.h"
-#include "waits.h"
+#include "parts.h"
+#include "system_clock.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -48,34 +32,6 @@ EXPORT void OnUnload(void);
 
 /* The tables that are hooked. */
 static const struct root_table *taken;
-
-static hsa_status_t signal_destroy(hsa_signal_t signal)
-{
-	signal_watch_destroyed(signal.handle);
-	return interceptor.hsa.signal_destroy(signal);
-}
-
-static void hook(struct root_table *root)
-{
-	*table_core(root->core, CORE_QUEUE_CREATE) = (void *)queue_create;
-	*table_core(root->core, CORE_QUEUE_DESTROY) = (void *)queue_destroy;
-	if (interceptor.hsa.queue_create_described)
-		*table_amd(root->amd, AMD_QUEUE_CREATE) = (void *)queue_create_described;
-	if (interceptor.hsa.counted_queue_acquire)
-		*table_amd(root->amd, AMD_COUNTED_QUEUE_ACQUIRE) = (void *)queue_acquire_counted;
-	*table_amd(root->amd, AMD_QUEUE_INTERCEPT_CREATE) = (void *)queue_intercept_create;
-	*table_amd(root->amd, AMD_QUEUE_INTERCEPT_REGISTER) = (void *)queue_intercept_register;
-	*table_amd(root->amd, AMD_PROFILING_SET_PROFILER_ENABLED) =
-		(void *)queue_set_profiler_enabled;
-	*table_core(root->core, CORE_EXECUTABLE_LOAD_CODE_OBJECT) = (void *)kernels_load;
-	*table_core(root->core, CORE_EXECUTABLE_LOAD_AGENT_CODE_OBJECT) =
-		(void *)kernels_load_agent;
-	*table_core(root->core, CORE_EXECUTABLE_FREEZE) = (void *)kernels_executable_freeze;
-	*table_core(root->core, CORE_EXECUTABLE_DESTROY) = (void *)kernels_executable_destroy;
-	copies_hook(root);
-	waits_hook(root);
-	*table_core(root->core, CORE_SIGNAL_DESTROY) = (void *)signal_destroy;
-}
 
 /* Whether somebody wants events of ours, or may want some later: subscribers are there. */
 static bool somebody_may_want(void)
@@ -93,16 +49,32 @@ static bool somebody_may_want(void)
 	return false;
 }
 
+/* Nothing is recorded any more; what is under way gets the configured time to end. */
+static void stop(enum interceptor_state after)
+{
+	const bool was_on = interceptor_on();
+
+	if (!was_on && after != INTERCEPTOR_ENDED)
+		return;
+	/* First: what threads that go on submit would never come to an end. */
+	atomic_store_explicit(&interceptor.state, after, memory_order_relaxed);
+	for (const struct hsa_part *const *part = hsa_parts; was_on && *part; part++)
+		if ((*part)->stop)
+			(*part)->stop(interceptor.config.exit_timeout_ms);
+}
+
 static void in_child(void)
 {
 	atomic_store_explicit(&interceptor.state, INTERCEPTOR_ENDED, memory_order_relaxed);
-	harvest_forked();
+	for (const struct hsa_part *const *part = hsa_parts; *part; part++)
+		if ((*part)->forked)
+			(*part)->forked();
 }
 
 static void at_finish(void *user)
 {
 	(void)user;
-	interceptor_stop(INTERCEPTOR_ENDED);
+	stop(INTERCEPTOR_ENDED);
 	hip_report_bypass();
 }
 
@@ -113,11 +85,12 @@ static bool prepare_process(void)
 
 	if (done)
 		return true;
-	if (kernel_table_init() || rtl_at_finish(at_finish, NULL))
+	for (const struct hsa_part *const *part = hsa_parts; *part; part++)
+		if ((*part)->prepare && !(*part)->prepare())
+			return false;
+	if (rtl_at_finish(at_finish, NULL))
 		return false;
-	publish_init();
 	(void)pthread_atfork(NULL, NULL, in_child);
-	ends_init();
 	done = true;
 	return true;
 }
@@ -137,16 +110,11 @@ static bool is_second_copy(void)
 	return true;
 }
 
-/* The runtime has ended, or ends. */
-static void forget_runtime(void)
+static void forget_runtime(bool ends)
 {
-	queue_forget_all();
-	submitters_forget();
-	copies_forget();
-	memory_forget();
-	agents_forget();
-	code_objects_forget();
-	relay_forget();
+	for (const struct hsa_part *const *part = hsa_parts; *part; part++)
+		if ((*part)->forget)
+			(*part)->forget(ends);
 }
 
 static bool start(struct root_table *root)
@@ -158,8 +126,9 @@ static bool start(struct root_table *root)
 		return false;
 	if (!config_read(&interceptor.config))
 		return false;
-	calls_register();
-	memory_register();
+	for (const struct hsa_part *const *part = hsa_parts; *part; part++)
+		if ((*part)->register_streams)
+			(*part)->register_streams();
 	missing = tables_usable(root) ? interceptor_take_functions(root) : "table";
 	if (missing) {
 		rtl_log(RTL_LEVEL_ERROR, "hsa",
@@ -169,16 +138,12 @@ static bool start(struct root_table *root)
 	if (!prepare_process())
 		return false;
 	/* What threads have left that were at work when the end came, of a runtime that is gone. */
-	forget_runtime();
-	harvest_queues_forget();
-	slots_forget_signals();
-	interceptor_read_clock();
-	hook(root);
-	if (hip_mode_has_calls())
-		submitters_hook(root);
+	forget_runtime(false);
+	system_clock_read();
+	for (const struct hsa_part *const *part = hsa_parts; *part; part++)
+		if ((*part)->hook)
+			(*part)->hook(root);
 	taken = root;
-	memory_hook(root);
-	calls_hook(root); /* outermost */
 	atomic_store_explicit(&interceptor.state, INTERCEPTOR_ON, memory_order_relaxed);
 	return true;
 }
@@ -217,7 +182,6 @@ void onload_leave(void)
 {
 	if (!interceptor_on())
 		return;
-	interceptor_stop(INTERCEPTOR_OFF);
-	forget_runtime();
-	slots_free_signals();
+	stop(INTERCEPTOR_OFF);
+	forget_runtime(true);
 }

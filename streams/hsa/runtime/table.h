@@ -7,8 +7,8 @@
  * A table begins with its version; version.size ("minor_id" there) is its sizeof. Tables grow at
  * their end, but for once: ROCm 5.6 put two entries into the middle of the AMD extension
  * table without a new major version. So an entry is looked for at its number in the layout that
- * the size tells, and is there only if the size covers it. tests/unit/streams/hsa/test_hsa_table.cpp holds
- * the numbers against the installed headers.
+ * the size tells, and is there only if the size covers it.
+ * tests/unit/streams/hsa/test_hsa_table.cpp holds the numbers against the installed headers.
  *
  * Threads: read in OnLoad; what is read there does not change. No locks.
  */

@@ -4,7 +4,6 @@
 
 #include <pthread.h>
 #include <rtl/events.h>
-#include <rtl/scope.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,12 +11,15 @@
 #include "../../common/fork_lock.h"
 #include "../../common/paused.h"
 #include "agents.h"
-#include "copy_publish.h"
+#include "handler_thread.h"
 #include "harvest.h"
 #include "interceptor.h"
-#include "queue.h"
+#include "publish.h"
 #include "relay.h"
 #include "signal_watch.h"
+#include "source.h"
+#include "submitters.h"
+#include "system_clock.h"
 
 /* Most copies under way or not yet published; slots become memory when they are needed. */
 #define SLOTS_MOST     16384
@@ -26,7 +28,7 @@
 static struct {
 	pthread_mutex_t lock; /* of the pool's producer side; of `count` */
 	/* Release when it is complete, acquire by who uses it; NULL: nothing was wanted yet. */
-	_Atomic(struct queue *) pool;
+	_Atomic(struct source *) source;
 	uint64_t count;
 	/* Profiling of copies is on by our doing. Relaxed: a fact by itself. */
 	atomic_bool profiled;
@@ -41,22 +43,103 @@ bool copies_wanted(void)
 		rtl_enabled(interceptor.copies, RTL_TRANSFER_BEGIN));
 }
 
+/* ---- events ---- */
+
+struct copy_slot {
+	struct slot slot;
+	struct copy copy;
+	struct work_scope scope; /* if slot.in_scope */
+} __attribute__((aligned(64)));
+
+static struct copy_slot *copy_slot_of(struct slot *slot)
+{
+	return (struct copy_slot *)slot;
+}
+
+static const struct work_scope *scope_of(const struct copy_slot *slot)
+{
+	return slot->slot.in_scope ? &slot->scope : NULL;
+}
+
+/* When the engine worked, if that is known. A thread of the runtime's takes times of the system
+ * clock. */
+static struct work_times times_of(const struct copy_slot *slot)
+{
+	const uint64_t begin = slot->slot.ticks.begin, end = slot->slot.ticks.end;
+	const struct agent *agent = agents_find_node(slot->copy.node);
+	struct work_times times;
+
+	if (slot->copy.flags & (RTL_HSA_COPY_FAILED | RTL_HSA_COPY_NO_TIME) || !begin || !end)
+		return (struct work_times){0, 0};
+	/* The end first: the runtime may take a new calibration for it, which serves both. */
+	times.end_ns = agent ? system_clock_gpu_ns(agent->handle, end) : system_clock_ns(end);
+	times.begin_ns = agent ? system_clock_gpu_ns(agent->handle, begin) : system_clock_ns(begin);
+	return times.begin_ns && times.end_ns ? times : (struct work_times){0, 0};
+}
+
+static void publish_begin(struct copy_slot *slot)
+{
+	slot->copy.signal = slot->slot.watched;
+	publish_copy(RTL_TRANSFER_BEGIN, &slot->copy, scope_of(slot), (struct work_times){0, 0});
+}
+
+static uint32_t flags_of(const struct slot *slot)
+{
+	static const uint32_t by[] = {
+		[SLOT_TIMES_SDMA] = RTL_HSA_COPY_SDMA, [SLOT_TIMES_KERNEL] = RTL_HSA_COPY_BLIT};
+
+	return by[slot->times_by] | (slot->spoilt ? RTL_HSA_COPY_NO_TIME : 0);
+}
+
+/* Of the slot's kind, and of what was refused or has no times. */
+static void publish_end(struct source *source, struct slot *slot)
+{
+	struct copy_slot *of = copy_slot_of(slot);
+	struct work_times times;
+
+	(void)source;
+	if (!rtl_enabled(interceptor.copies, RTL_TRANSFER_END))
+		return;
+	of->copy.signal = slot->watched;
+	of->copy.flags |= flags_of(slot);
+	times = times_of(of);
+	if (!times.end_ns && !(of->copy.flags & RTL_HSA_COPY_FAILED))
+		of->copy.flags |= RTL_HSA_COPY_NO_TIME;
+	harvest_out();
+	publish_copy(RTL_TRANSFER_END, &of->copy, scope_of(of), times);
+	harvest_in();
+}
+
+static const struct slot_kinds copy_kinds =
+	SLOT_KINDS(.is_copy = true, .stream = &interceptor.copies, .end_type = RTL_TRANSFER_END,
+		   .payload_bytes = sizeof(struct rtl_hsa_copy), .publish = publish_end);
+
 /* ---- the pool ---- */
 
-static struct queue *make_pool(void)
+static void free_source(struct source *source)
 {
-	struct queue *pool = aligned_alloc(64, (sizeof(*pool) + 63) / 64 * 64);
+	slots_fini(&source->pool);
+	rtl_pending_release(source->pending);
+	free(source);
+}
 
-	if (!pool)
+static struct source *make_source(void)
+{
+	static const struct source_kind kind = {
+		.stream = &interceptor.copies, .in_any_order = true, .free = free_source};
+	struct source *source = aligned_alloc(64, (sizeof(*source) + 63) / 64 * 64);
+
+	if (!source)
 		return NULL;
-	memset(pool, 0, sizeof(*pool));
-	pool->copies = true;
-	pool->pending = rtl_stream_pending(interceptor.copies, QUEUE_PENDING_CAUSE);
-	if (slots_init_bare(&pool->pool, SLOTS_MOST, SLOTS_AT_FIRST) || harvest_start()) {
-		queue_free(pool);
+	memset(source, 0, sizeof(*source));
+	source->kind = &kind;
+	source->pending = rtl_stream_pending(interceptor.copies, RTL_CAUSE_UNDER_WAY);
+	if (slots_init_bare(&source->pool, sizeof(struct copy_slot), SLOTS_MOST, SLOTS_AT_FIRST) ||
+	    harvest_start()) {
+		free_source(source);
 		return NULL;
 	}
-	return pool;
+	return source;
 }
 
 static void enable_profiling(void)
@@ -67,75 +150,78 @@ static void enable_profiling(void)
 		rtl_log(RTL_LEVEL_WARNING, "hsa", "no times of copies: profiling is refused");
 }
 
-static __attribute__((cold, noinline)) struct queue *start_pool(void)
+static __attribute__((cold, noinline)) struct source *start_source(void)
 {
 	const char *reversed = getenv("HSA_REV_COPY_DIR");
-	struct queue *pool;
+	struct source *source;
 
 	agents_init();
 	pthread_mutex_lock(&copies.lock);
-	pool = atomic_load_explicit(&copies.pool, memory_order_relaxed);
-	if (!pool && (pool = make_pool())) {
+	source = atomic_load_explicit(&copies.source, memory_order_relaxed);
+	if (!source && (source = make_source())) {
 		copies.reversed = reversed && !strcmp(reversed, "1");
 		enable_profiling();
-		harvest_add(pool);
-		atomic_store_explicit(&copies.pool, pool, memory_order_release);
+		harvest_add(source);
+		atomic_store_explicit(&copies.source, source, memory_order_release);
 	}
 	pthread_mutex_unlock(&copies.lock);
-	return pool;
+	return source;
 }
 
-static struct slot *take(struct queue *pool)
+static struct copy_slot *take(struct source *source)
 {
 	struct slot *slot;
 
 	pthread_mutex_lock(&copies.lock);
-	slot = slot_take(&pool->pool);
+	slot = slot_take(&source->pool);
 	if (slot) {
-		slot->packet_id = ++copies.count;
-		rtl_pending_begin(pool->pending, 1);
+		copy_slot_of(slot)->copy.number = ++copies.count;
+		rtl_pending_begin(source->pending, 1);
 	}
 	pthread_mutex_unlock(&copies.lock);
-	return slot;
+	return copy_slot_of(slot);
 }
 
 /* As for a dispatch: slots whose copies have ended are worth a wait for the harvester. */
-static __attribute__((cold, noinline)) struct slot *wait_for_slot(struct queue *pool)
+static __attribute__((cold, noinline)) struct copy_slot *wait_for_slot(struct source *source)
 {
 	const uint64_t deadline = rtl_clock_ns() + interceptor.config.wait_ms * 1000000ull;
 	const uint32_t passes = harvest_passes();
-	struct slot *slot = NULL;
+	struct copy_slot *slot = NULL;
 
-	if (!interceptor.config.wait_ms || relay_is_runtime_thread())
+	if (!interceptor.config.wait_ms || handler_thread_is_this())
 		return NULL;
 	do {
 		harvest_wait_pass();
-		slot = take(pool);
+		slot = take(source);
 	} while (!slot && harvest_passes() - passes < 3 && rtl_clock_ns() < deadline &&
 		 interceptor_on());
 	return slot;
 }
 
-static void submit(struct slot *slot)
+static void submit(struct copy_slot *slot)
 {
-	struct queue *pool = atomic_load_explicit(&copies.pool, memory_order_relaxed);
-	const uint64_t now_ticks = slot->submit_ticks;
+	struct source *source = atomic_load_explicit(&copies.source, memory_order_relaxed);
+	const uint64_t now_ticks = slot->copy.submit_ticks;
 
 	pthread_mutex_lock(&copies.lock);
-	slot_submit(&pool->pool, slot);
+	slot_submit(&source->pool, &slot->slot);
 	pthread_mutex_unlock(&copies.lock);
 	harvest_notify(now_ticks);
 }
 
 void copies_forget(void)
 {
-	struct queue *pool = atomic_load_explicit(&copies.pool, memory_order_relaxed);
+	struct source *source = atomic_load_explicit(&copies.source, memory_order_relaxed);
 
-	if (pool) {
-		slots_forget(&pool->pool);
-		queue_release_pending(pool);
+	if (source) {
+		struct rtl_pending *pending = source->pending;
+
+		slots_forget(&source->pool);
+		source->pending = rtl_stream_pending(NULL, NULL); /* that nobody reads */
+		rtl_pending_release(pending);
 	}
-	atomic_store_explicit(&copies.pool, NULL, memory_order_relaxed);
+	atomic_store_explicit(&copies.source, NULL, memory_order_relaxed);
 	atomic_store_explicit(&copies.profiled, false, memory_order_relaxed);
 }
 
@@ -150,62 +236,64 @@ static uint8_t direction_of(const struct agent *src, const struct agent *dst)
 	return dst ? RTL_HSA_COPY_HOST_TO_DEVICE : RTL_HSA_COPY_HOST_TO_HOST;
 }
 
-static void fill(struct slot *slot, const struct copy *copy)
+static void fill(struct copy *copy, const struct copy_request *request)
 {
-	const struct agent *src = agents_find(copy->src_agent);
-	const struct agent *dst = agents_find(copy->dst_agent);
+	const struct agent *src = agents_find(request->src_agent);
+	const struct agent *dst = agents_find(request->dst_agent);
 	/* Whose engine the runtime takes: the source's, if it is a GPU. */
 	const struct agent *first = copies.reversed ? dst : src;
 	const struct agent *doer = first ? first : copies.reversed ? src : dst;
-	struct rtl_scope scope = {.struct_size = sizeof(scope)};
 
-	slot->is_copy = true;
-	slot->behind_barrier = false;
-	slot->flags = 0;
-	slot->looks = 0;
-	slot->watched = 0;
-	slot->src = copy->src;
-	slot->dst = copy->dst;
-	slot->bytes = copy->bytes;
-	slot->src_node = (uint16_t)(src ? src->node : 0);
-	slot->dst_node = (uint16_t)(dst ? dst->node : 0);
-	slot->node = (uint16_t)(doer ? doer->node : 0);
-	slot->direction = direction_of(src, dst);
-	slot->copy_function = copy->function;
-	slot->engine = copy->engine;
-	slot->parts = copy->parts;
-	memcpy(slot->grid, copy->extent, sizeof(slot->grid));
-	slot->submit_tid = rtl_thread_id();
-	slot->in_scope = !rtl_scope_current(&scope);
-	slot->correlation = 0;
-	if (slot->in_scope) {
-		slot->correlation =
-			thread_context.correlation ? thread_context.correlation : scope.correlation;
-		slot->scope = scope.uid;
-		slot->scope_instance = scope.instance;
-		slot->call_ticks = thread_context.call_ticks;
-		slot->hip_stream = thread_context.hip_stream;
-		slot->range = thread_context.range;
-		thread_context.work++;
-	}
-	call_context_note(slot->correlation);
-	slot->submit_ticks = rtl_ticks();
+	*copy = (struct copy){
+		.number = copy->number,
+		.src = request->src,
+		.dst = request->dst,
+		.bytes = request->bytes,
+		.engine = request->engine,
+		.parts = request->parts,
+		.node = (uint16_t)(doer ? doer->node : 0),
+		.src_node = (uint16_t)(src ? src->node : 0),
+		.dst_node = (uint16_t)(dst ? dst->node : 0),
+		.direction = direction_of(src, dst),
+		.function = request->function,
+	};
+	memcpy(copy->extent, request->extent, sizeof(copy->extent));
 }
 
-static void over(struct slot *slot)
+/* What the thread is within, just before the copy begins. Returns whether it is within something.
+ */
+static bool fill_scope(struct copy *copy, struct work_scope *scope)
 {
-	slot->kind = SLOT_OVER;
+	struct submitter submitter;
+
+	submitter_fill(&submitter);
+	if (submitter.in_scope) {
+		*scope = submitter.scope;
+		thread_context.work++;
+	}
+	call_context_note(submitter.in_scope ? submitter.scope.correlation : 0);
+	copy->submit_tid = submitter.tid;
+	copy->submit_ticks = rtl_ticks();
+	return submitter.in_scope;
+}
+
+static void over(struct copy_slot *slot)
+{
+	slot->slot.kind = &copy_kinds.over;
+	slot->slot.ticks.begin = slot->slot.ticks.end = 0;
+	slot->slot.times_by = SLOT_TIMES_NONE;
 	/* Relaxed: it is not submitted yet, which releases it. */
-	atomic_store_explicit(&slot->done, true, memory_order_relaxed);
+	atomic_store_explicit(&slot->slot.done, true, memory_order_relaxed);
 }
 
 /* The signal for the copy to complete: the application's, or a relay's. */
-static void choose_signal(struct slot *slot, hsa_signal_t *signal, bool fixed)
+static void choose_signal(struct copy_slot *of, hsa_signal_t *signal, bool fixed)
 {
+	struct slot *slot = &of->slot;
 	uint64_t relay;
 
-	slot->flags |= RTL_HSA_COPY_APP_SIGNAL;
-	if (signal_watch_enter_copy(slot, signal->handle) == SLOT_WATCH)
+	of->copy.flags |= RTL_HSA_COPY_APP_SIGNAL;
+	if (signal_watch_enter_copy(slot, &copy_kinds, signal->handle) == SLOT_WATCHED)
 		return;
 	relay = fixed ? 0 : relay_take(slot, RELAY_NO_LANE);
 	if (relay) {
@@ -215,45 +303,46 @@ static void choose_signal(struct slot *slot, hsa_signal_t *signal, bool fixed)
 	/* It writes its times over those of the others, or they theirs over its own. */
 	signal_watch_leave(slot);
 	signal_watch_spoil(signal->handle);
-	slot->flags |= RTL_HSA_COPY_NO_TIME;
-	over(slot);
+	of->copy.flags |= RTL_HSA_COPY_NO_TIME;
+	over(of);
 }
 
-struct slot *copies_begin(const struct copy *copy, hsa_signal_t *signal, bool fixed)
+struct copy_slot *copies_begin(const struct copy_request *request, hsa_signal_t *signal, bool fixed)
 {
-	/* Acquire: pairs with the release in start_pool. */
-	struct queue *pool = atomic_load_explicit(&copies.pool, memory_order_acquire);
-	struct slot *slot = NULL;
+	/* Acquire: pairs with the release in start_source. */
+	struct source *source = atomic_load_explicit(&copies.source, memory_order_acquire);
+	struct copy_slot *slot = NULL;
 
-	if (__builtin_expect(!pool, 0))
-		pool = start_pool();
-	if (pool && !(slot = take(pool)))
-		slot = wait_for_slot(pool);
+	if (__builtin_expect(!source, 0))
+		source = start_source();
+	if (source && !(slot = take(source)))
+		slot = wait_for_slot(source);
 	if (!slot) {
 		rtl_stream_count_missed(interceptor.copies,
-					pool ? "too many copies under way" : "no memory", 1);
+					source ? "too many copies under way" : "no memory", 1);
 		signal_watch_reused(signal->handle);
 		return NULL;
 	}
-	fill(slot, copy);
+	fill(&slot->copy, request);
+	slot->slot.in_scope = fill_scope(&slot->copy, &slot->scope);
 	choose_signal(slot, signal, fixed);
 	if (rtl_enabled(interceptor.copies, RTL_TRANSFER_BEGIN))
-		copy_publish_begin(slot);
+		publish_begin(slot);
 	return slot;
 }
 
 /* It was refused: nothing will complete its signal. */
-static __attribute__((cold, noinline)) void refused(struct slot *slot, hsa_status_t status)
+static __attribute__((cold, noinline)) void refused(struct copy_slot *slot, hsa_status_t status)
 {
-	signal_watch_leave(slot);
-	if (slot->kind == SLOT_RELAY)
-		relay_untake(slot);
-	slot->flags |= RTL_HSA_COPY_FAILED;
-	slot->end_ticks = (uint64_t)status;
+	signal_watch_leave(&slot->slot);
+	if (slot->slot.kind->signal == SLOT_RELAYED)
+		relay_untake(&slot->slot);
+	slot->copy.flags |= RTL_HSA_COPY_FAILED;
+	slot->copy.status = (uint32_t)status;
 	over(slot);
 }
 
-void copies_end(struct slot *slot, hsa_status_t status)
+void copies_end(struct copy_slot *slot, hsa_status_t status)
 {
 	if (__builtin_expect(status != HSA_STATUS_SUCCESS, 0))
 		refused(slot, status);
@@ -281,7 +370,7 @@ void copies_untraced(uint64_t bytes, uint32_t count, hsa_status_t status)
 }
 
 /* After the runtime was called. */
-static void ended(struct slot *slot, uint64_t bytes, hsa_status_t status)
+static void ended(struct copy_slot *slot, uint64_t bytes, hsa_status_t status)
 {
 	if (slot)
 		copies_end(slot, status);
@@ -295,17 +384,17 @@ static hsa_status_t async_copy(void *dst, hsa_agent_t dst_agent, const void *src
 			       hsa_agent_t src_agent, size_t size, uint32_t dep_count,
 			       const hsa_signal_t *deps, hsa_signal_t completion)
 {
-	struct slot *slot = NULL;
+	struct copy_slot *slot = NULL;
 	hsa_status_t status;
 
 	if (traced(size, completion))
-		slot = copies_begin(&(struct copy){.src = (uintptr_t)src,
-						   .dst = (uintptr_t)dst,
-						   .bytes = size,
-						   .src_agent = src_agent,
-						   .dst_agent = dst_agent,
-						   .parts = 1,
-						   .function = RTL_HSA_COPY_LINEAR},
+		slot = copies_begin(&(struct copy_request){.src = (uintptr_t)src,
+							   .dst = (uintptr_t)dst,
+							   .bytes = size,
+							   .src_agent = src_agent,
+							   .dst_agent = dst_agent,
+							   .parts = 1,
+							   .function = RTL_HSA_COPY_LINEAR},
 				    &completion, false);
 	status = interceptor.hsa.async_copy(dst, dst_agent, src, src_agent, size, dep_count, deps,
 					    completion);
@@ -318,18 +407,18 @@ static hsa_status_t async_copy_on_engine(void *dst, hsa_agent_t dst_agent, const
 					 const hsa_signal_t *deps, hsa_signal_t completion,
 					 uint32_t engine, bool force_sdma)
 {
-	struct slot *slot = NULL;
+	struct copy_slot *slot = NULL;
 	hsa_status_t status;
 
 	if (traced(size, completion))
-		slot = copies_begin(&(struct copy){.src = (uintptr_t)src,
-						   .dst = (uintptr_t)dst,
-						   .bytes = size,
-						   .src_agent = src_agent,
-						   .dst_agent = dst_agent,
-						   .engine = engine,
-						   .parts = 1,
-						   .function = RTL_HSA_COPY_LINEAR},
+		slot = copies_begin(&(struct copy_request){.src = (uintptr_t)src,
+							   .dst = (uintptr_t)dst,
+							   .bytes = size,
+							   .src_agent = src_agent,
+							   .dst_agent = dst_agent,
+							   .engine = engine,
+							   .parts = 1,
+							   .function = RTL_HSA_COPY_LINEAR},
 				    &completion, false);
 	status = interceptor.hsa.async_copy_on_engine(dst, dst_agent, src, src_agent, size,
 						      dep_count, deps, completion, engine,
@@ -345,23 +434,23 @@ static uint64_t first_byte(const hsa_pitched_ptr_t *area, const hsa_dim3_t *at)
 
 /* The agent is the GPU's that does it; what is beyond it is taken for the host's, or, from
  * device to device, for its own: nobody says. */
-static struct copy rect_copy(const hsa_pitched_ptr_t *dst, const hsa_dim3_t *dst_offset,
-			     const hsa_pitched_ptr_t *src, const hsa_dim3_t *src_offset,
-			     const hsa_dim3_t *range, hsa_agent_t agent,
-			     hsa_amd_copy_direction_t direction)
+static struct copy_request rect_copy(const hsa_pitched_ptr_t *dst, const hsa_dim3_t *dst_offset,
+				     const hsa_pitched_ptr_t *src, const hsa_dim3_t *src_offset,
+				     const hsa_dim3_t *range, hsa_agent_t agent,
+				     hsa_amd_copy_direction_t direction)
 {
 	static const hsa_agent_t host;
 	const bool is_from_host = direction == hsaHostToDevice || direction == hsaHostToHost;
 	const bool is_to_host = direction == hsaDeviceToHost || direction == hsaHostToHost;
 
-	return (struct copy){.src = first_byte(src, src_offset),
-			     .dst = first_byte(dst, dst_offset),
-			     .bytes = (uint64_t)range->x * range->y * range->z,
-			     .src_agent = is_from_host ? host : agent,
-			     .dst_agent = is_to_host ? host : agent,
-			     .extent = {range->x, range->y, range->z},
-			     .parts = 1,
-			     .function = RTL_HSA_COPY_RECT};
+	return (struct copy_request){.src = first_byte(src, src_offset),
+				     .dst = first_byte(dst, dst_offset),
+				     .bytes = (uint64_t)range->x * range->y * range->z,
+				     .src_agent = is_from_host ? host : agent,
+				     .dst_agent = is_to_host ? host : agent,
+				     .extent = {range->x, range->y, range->z},
+				     .parts = 1,
+				     .function = RTL_HSA_COPY_RECT};
 }
 
 static hsa_status_t async_copy_rect(const hsa_pitched_ptr_t *dst, const hsa_dim3_t *dst_offset,
@@ -372,14 +461,14 @@ static hsa_status_t async_copy_rect(const hsa_pitched_ptr_t *dst, const hsa_dim3
 {
 	const bool whole = dst && dst_offset && src && src_offset && range;
 	const uint64_t bytes = whole ? (uint64_t)range->x * range->y * range->z : 0;
-	struct slot *slot = NULL;
+	struct copy_slot *slot = NULL;
 	hsa_status_t status;
 
 	if (traced(bytes, completion)) {
-		const struct copy copy =
+		const struct copy_request request =
 			rect_copy(dst, dst_offset, src, src_offset, range, agent, direction);
 
-		slot = copies_begin(&copy, &completion, false);
+		slot = copies_begin(&request, &completion, false);
 	}
 	status = interceptor.hsa.async_copy_rect(dst, dst_offset, src, src_offset, range, agent,
 						 direction, dep_count, deps, completion);
@@ -399,73 +488,84 @@ static hsa_agent_t owner_of(const void *memory)
 	return (hsa_agent_t){0};
 }
 
-/* Whether a synchronous one is to be traced; then it is in the slot, and its time runs. */
-static bool call_begin(struct slot *slot, const void *src, const void *dst, uint64_t bytes,
+/* A synchronous copy under way. */
+struct copy_call {
+	struct copy copy;
+	struct work_scope scope;
+	bool in_scope;
+};
+
+/* Whether it is to be traced; then its time runs. */
+static bool call_begin(struct copy_call *call, const void *src, const void *dst, uint64_t bytes,
 		       uint8_t function)
 {
-	struct copy copy = {.src = (uintptr_t)src,
-			    .dst = (uintptr_t)dst,
-			    .bytes = bytes,
-			    .parts = 1,
-			    .function = function};
+	struct copy_request request = {.src = (uintptr_t)src,
+				       .dst = (uintptr_t)dst,
+				       .bytes = bytes,
+				       .parts = 1,
+				       .function = function};
 
 	if (!bytes || !copies_wanted())
 		return false;
 	agents_init();
-	copy.dst_agent = owner_of(dst);
-	copy.src_agent = function == RTL_HSA_COPY_FILL ? copy.dst_agent : owner_of(src);
-	if (!copy.src_agent.handle && !copy.dst_agent.handle)
+	request.dst_agent = owner_of(dst);
+	request.src_agent = function == RTL_HSA_COPY_FILL ? request.dst_agent : owner_of(src);
+	if (!request.src_agent.handle && !request.dst_agent.handle)
 		return false;
-	memset(slot, 0, sizeof(*slot));
-	fill(slot, &copy);
+	call->copy.number = 0;
+	fill(&call->copy, &request);
+	call->in_scope = fill_scope(&call->copy, &call->scope);
 	return true;
 }
 
-static void call_end(struct slot *slot, hsa_status_t status)
+static void call_end(struct copy_call *call, hsa_status_t status)
 {
+	struct work_times times = {0, 0};
 	const uint64_t end_ticks = rtl_ticks();
+	struct copy *copy = &call->copy;
 
 	if (interceptor.config.mode == CONFIG_LITE) {
-		copies_untraced(slot->bytes, 1, status);
+		copies_untraced(copy->bytes, 1, status);
 		return;
 	}
 	pthread_mutex_lock(&copies.lock);
-	slot->packet_id = ++copies.count;
+	copy->number = ++copies.count;
 	pthread_mutex_unlock(&copies.lock);
-	slot->flags |= RTL_HSA_COPY_BLIT;
 	if (status == HSA_STATUS_SUCCESS) {
-		slot->flags |= RTL_HSA_COPY_CALL_TIME;
-		copy_publish_call(slot, end_ticks);
-		return;
+		copy->flags = RTL_HSA_COPY_BLIT | RTL_HSA_COPY_CALL_TIME;
+		times.begin_ns = rtl_ticks_to_ns(copy->submit_ticks);
+		times.end_ns = rtl_ticks_to_ns(end_ticks);
+	} else {
+		copy->flags = RTL_HSA_COPY_FAILED;
+		copy->status = (uint32_t)status;
 	}
-	slot->flags = RTL_HSA_COPY_FAILED;
-	slot->end_ticks = (uint64_t)status;
-	copy_publish_end(slot);
+	if (rtl_enabled(interceptor.copies, RTL_TRANSFER_END))
+		publish_copy(RTL_TRANSFER_END, copy, call->in_scope ? &call->scope : NULL, times);
 }
 
 static hsa_status_t memory_copy(void *dst, const void *src, size_t size)
 {
-	struct slot slot;
-	const bool is_traced = call_begin(&slot, src, dst, size, RTL_HSA_COPY_LINEAR);
+	struct copy_call call;
+	const bool is_traced = call_begin(&call, src, dst, size, RTL_HSA_COPY_LINEAR);
 	const hsa_status_t status = interceptor.hsa.memory_copy(dst, src, size);
 
 	if (is_traced)
-		call_end(&slot, status);
+		call_end(&call, status);
 	return status;
 }
 
 static hsa_status_t memory_fill(void *memory, uint32_t value, size_t count)
 {
-	struct slot slot;
-	const bool is_traced = call_begin(&slot, (const void *)(uintptr_t)value, memory,
+	struct copy_call call;
+	const bool is_traced = call_begin(&call, (const void *)(uintptr_t)value, memory,
 					  count * sizeof(value), RTL_HSA_COPY_FILL);
 	hsa_status_t status;
 
 	if (is_traced)
-		slot.direction = RTL_HSA_COPY_NONE;
+		call.copy.direction = RTL_HSA_COPY_NONE;
 	status = interceptor.hsa.memory_fill(memory, value, count);
 	if (is_traced)
-		call_end(&slot, status);
+		call_end(&call, status);
 	return status;
 }
 

@@ -30,10 +30,10 @@
 
 #include "table.h"
 
-struct slot;
+struct copy_slot;
 
-/* What is known of a copy when it is submitted. */
-struct copy {
+/* What a copy's caller asks for. */
+struct copy_request {
 	uint64_t src, dst, bytes;
 	hsa_agent_t src_agent, dst_agent;
 	uint32_t extent[3];
@@ -55,10 +55,11 @@ bool copies_wanted(void);
  * counted. *signal becomes the one to use; where it has to stay (`fixed`), the copy may have no
  * times.
  */
-struct slot *copies_begin(const struct copy *copy, hsa_signal_t *signal, bool fixed);
+struct copy_slot *copies_begin(const struct copy_request *request, hsa_signal_t *signal,
+			       bool fixed);
 
 /* After it: with what it returned. */
-void copies_end(struct slot *slot, hsa_status_t status);
+void copies_end(struct copy_slot *slot, hsa_status_t status);
 
 /* After the runtime was called for such as are not traced: counts what mode lite leaves out. */
 void copies_untraced(uint64_t bytes, uint32_t count, hsa_status_t status);

@@ -142,25 +142,26 @@ static uint32_t op_parts(const struct op *op)
 }
 
 /* The first of its destinations and sources stands for all. */
-static struct copy op_copy(const struct op *op)
+static struct copy_request op_copy(const struct op *op)
 {
 	const bool lists = op->entries && op->type != OP_BROADCAST;
 
-	return (struct copy){.src = lists ? op->src_list[0] : op->src,
-			     .dst = op->entries ? op->dst_list[0] : op->dst,
-			     .src_agent = op->src_agent,
-			     .dst_agent = op->entries ? op->dst_agent_list[0] : op->dst_agent,
-			     .bytes = op_bytes(op),
-			     .parts = op_parts(op),
-			     .function = RTL_HSA_COPY_BATCH};
+	return (struct copy_request){.src = lists ? op->src_list[0] : op->src,
+				     .dst = op->entries ? op->dst_list[0] : op->dst,
+				     .src_agent = op->src_agent,
+				     .dst_agent =
+					     op->entries ? op->dst_agent_list[0] : op->dst_agent,
+				     .bytes = op_bytes(op),
+				     .parts = op_parts(op),
+				     .function = RTL_HSA_COPY_BATCH};
 }
 
 /* One event for all that have the signal of this one. */
 static void begin_op(const char *ops, size_t stride, uint32_t count, uint32_t first,
-		     struct slot **slot)
+		     struct copy_slot **slot)
 {
 	struct op op = op_at(ops, stride, first);
-	struct copy copy = op_copy(&op);
+	struct copy_request copy = op_copy(&op);
 
 	for (uint32_t i = first + 1; i < count; i++) {
 		const struct op other = op_at(ops, stride, i);
@@ -185,7 +186,7 @@ static bool is_first(const char *ops, size_t stride, uint32_t i, uint64_t signal
 /* Most signals in a call that are kept apart. */
 #define SLOTS_AT_ONCE 256
 
-static uint32_t begin_all(const char *ops, size_t stride, uint32_t count, struct slot **slots)
+static uint32_t begin_all(const char *ops, size_t stride, uint32_t count, struct copy_slot **slots)
 {
 	uint32_t begun = 0, missed = 0;
 
@@ -211,7 +212,7 @@ static uint32_t begin_all(const char *ops, size_t stride, uint32_t count, struct
 	return begun;
 }
 
-static uint32_t begin_batch(const void *ops, uint32_t count, struct slot **slots)
+static uint32_t begin_batch(const void *ops, uint32_t count, struct copy_slot **slots)
 {
 	size_t stride;
 
@@ -227,7 +228,7 @@ static uint32_t begin_batch(const void *ops, uint32_t count, struct slot **slots
 hsa_status_t copy_batch(const void *ops, uint32_t op_count, uint32_t dep_count,
 			const hsa_signal_t *deps)
 {
-	struct slot *slots[SLOTS_AT_ONCE];
+	struct copy_slot *slots[SLOTS_AT_ONCE];
 	const uint32_t begun = begin_batch(ops, op_count, slots);
 	const hsa_status_t status =
 		interceptor.hsa.async_batch_copy(ops, op_count, dep_count, deps);

@@ -19,9 +19,10 @@
 
 #include "../../common/call_context.h"
 #include "../../common/paused.h"
+#include "handler_thread.h"
 #include "harvest.h"
 #include "kernel_table.h"
-#include "publish.h"
+#include "packets.h"
 #include "queue.h"
 #include "relay.h"
 #include "room.h"
@@ -29,7 +30,7 @@
 #include "submitters.h"
 
 /* A packet of any kind: these parts are at the same place in all that have them. */
-union packet {
+union aql_packet {
 	hsa_kernel_dispatch_packet_t dispatch;
 	struct {
 		uint16_t header;
@@ -37,7 +38,7 @@ union packet {
 		uint64_t signal;
 	} any;
 };
-_Static_assert(sizeof(union packet) == 64, "an AQL packet");
+_Static_assert(sizeof(union aql_packet) == 64, "an AQL packet");
 _Static_assert(offsetof(hsa_kernel_dispatch_packet_t, completion_signal) == 56, "AQL");
 _Static_assert(offsetof(hsa_barrier_and_packet_t, completion_signal) == 56, "AQL");
 
@@ -87,7 +88,7 @@ static inline unsigned wants(void)
 
 enum packet_kind { PACKET_OTHER, PACKET_DISPATCH, PACKET_EXTENDED, PACKET_BARRIER };
 
-static inline bool is_barrier(const union packet *packet)
+static inline bool is_barrier(const union aql_packet *packet)
 {
 	const unsigned type = packet->any.header & 0xff;
 
@@ -95,7 +96,7 @@ static inline bool is_barrier(const union packet *packet)
 }
 
 /* What the packet is, if that is wanted; else PACKET_OTHER. */
-static inline enum packet_kind kind_of(const union packet *packet, unsigned wants)
+static inline enum packet_kind kind_of(const union aql_packet *packet, unsigned wants)
 {
 	const unsigned type = packet->any.header & 0xff;
 
@@ -106,17 +107,22 @@ static inline enum packet_kind kind_of(const union packet *packet, unsigned want
 	return (wants & WANT_BARRIERS) && is_barrier(packet) ? PACKET_BARRIER : PACKET_OTHER;
 }
 
-static __attribute__((cold, noinline)) struct slot *wait_for_slot(struct queue *queue)
+static inline struct packet_slot *take_slot(struct queue *queue)
+{
+	return (struct packet_slot *)slot_take(&queue->source.pool);
+}
+
+static __attribute__((cold, noinline)) struct packet_slot *wait_for_slot(struct queue *queue)
 {
 	const uint64_t deadline = rtl_clock_ns() + interceptor.config.wait_ms * 1000000ull;
 	const uint32_t passes = harvest_passes();
-	struct slot *slot;
+	struct packet_slot *slot;
 
-	if (queue->gave_up || !interceptor.config.wait_ms || relay_is_runtime_thread())
+	if (queue->gave_up || !interceptor.config.wait_ms || handler_thread_is_this())
 		return NULL;
 	do {
 		harvest_wait_pass();
-		slot = slot_take(&queue->pool);
+		slot = take_slot(queue);
 		if (slot)
 			return slot;
 	} while (harvest_passes() - passes < 3 && rtl_clock_ns() < deadline && interceptor_on());
@@ -124,8 +130,8 @@ static __attribute__((cold, noinline)) struct slot *wait_for_slot(struct queue *
 	return NULL;
 }
 
-static __attribute__((cold, noinline)) struct slot *missed(const union packet *packet,
-							   const char *cause)
+static __attribute__((cold, noinline)) struct packet_slot *missed(const union aql_packet *packet,
+								  const char *cause)
 {
 	rtl_stream_count_missed(interceptor.stream, cause, 1);
 	signal_watch_reused(packet->any.signal);
@@ -133,7 +139,7 @@ static __attribute__((cold, noinline)) struct slot *missed(const union packet *p
 }
 
 /* Puts a relay's signal into the packet; false if there is none left. */
-static bool stand_in(struct slot *slot, union packet *packet, uint32_t lane)
+static bool stand_in(struct slot *slot, union aql_packet *packet, uint32_t lane)
 {
 	const uint64_t relay = relay_take(slot, lane);
 
@@ -144,42 +150,46 @@ static bool stand_in(struct slot *slot, union packet *packet, uint32_t lane)
 	return relay;
 }
 
-/* A dispatch whose signal is the application's. */
-static __attribute__((noinline)) struct slot *take_theirs(struct queue *queue, struct slot *slot,
-							  union packet *packet)
+/* A packet whose signal is the application's. */
+static __attribute__((noinline)) struct packet_slot *take_theirs(struct queue *queue,
+								 struct packet_slot *packet_slot,
+								 const struct slot_kinds *kinds,
+								 union aql_packet *packet)
 {
-	const bool behind_relays = relay_in_lane(queue->number);
+	const bool behind_relays = relay_in_lane(queue->id.number);
+	struct slot *slot = &packet_slot->slot;
 
-	slot->flags = RTL_HSA_DISPATCH_APP_SIGNAL;
-	slot->node = (uint16_t)queue->node;
-	if (signal_watch_enter(slot, packet->any.signal, behind_relays) == SLOT_WATCH ||
-	    stand_in(slot, packet, queue->number))
-		return slot;
+	packet_slot->packet.flags = RTL_HSA_DISPATCH_APP_SIGNAL;
+	slot->node = (uint16_t)queue->id.node;
+	if (signal_watch_enter(slot, kinds, packet->any.signal, behind_relays) == SLOT_WATCHED ||
+	    stand_in(slot, packet, queue->id.number))
+		return packet_slot;
 	/* Rather out of order than not at all. */
 	if (behind_relays) {
-		if (signal_watch_enter(slot, packet->any.signal, false) == SLOT_WATCH)
-			return slot;
+		if (signal_watch_enter(slot, kinds, packet->any.signal, false) == SLOT_WATCHED)
+			return packet_slot;
 		signal_watch_leave(slot);
 	}
-	slot_untake(&queue->pool);
+	slot_untake(&queue->source.pool);
 	return missed(packet, "no signal left to stand in for the application's");
 }
 
-/* A slot for the dispatch, and its signal in the packet; NULL if the packet is to be passed on
+/* A slot for the packet, and its signal in the packet; NULL if the packet is to be passed on
  * as it is. */
-static inline struct slot *take(struct queue *queue, union packet *packet)
+static inline struct packet_slot *take(struct queue *queue, union aql_packet *packet,
+				       const struct slot_kinds *kinds)
 {
-	struct slot *slot;
+	struct packet_slot *slot;
 
 	if (packet->any.signal && interceptor.config.mode == CONFIG_LITE) {
 		/* This thread's to write: no read-modify-write. */
 		const uint64_t lite = atomic_load_explicit(&queue->lite, memory_order_relaxed);
 
 		atomic_store_explicit(&queue->lite, lite + 1, memory_order_relaxed);
-		rtl_pending_begin(queue->pending, 1);
+		rtl_pending_begin(queue->source.pending, 1);
 		return NULL;
 	}
-	slot = slot_take(&queue->pool);
+	slot = take_slot(queue);
 	if (__builtin_expect(!slot, 0)) {
 		slot = wait_for_slot(queue);
 		if (!slot)
@@ -188,16 +198,16 @@ static inline struct slot *take(struct queue *queue, union packet *packet)
 	if (__builtin_expect(queue->gave_up, 0))
 		queue->gave_up = false;
 	if (packet->any.signal)
-		return take_theirs(queue, slot, packet);
-	slot->kind = SLOT_OWN;
-	slot->flags = 0;
-	packet->any.signal = slot->signal;
+		return take_theirs(queue, slot, kinds, packet);
+	slot->slot.kind = &kinds->own;
+	slot->packet.flags = 0;
+	packet->any.signal = slot->slot.signal;
 	return slot;
 }
 
 /* For what the thread works that submits the packet at that index of its queue: nobody else knows
  * later. is_work: it is no barrier. */
-static inline void fill_scope(const struct queue *queue, struct slot *slot, uint64_t index,
+static inline void fill_scope(const struct queue *queue, struct packet_slot *slot, uint64_t index,
 			      bool is_work)
 {
 	struct submitter found, *submitter = &found;
@@ -208,114 +218,110 @@ static inline void fill_scope(const struct queue *queue, struct slot *slot, uint
 		submitter_fill(submitter);
 	else
 		own = submitter->tid == rtl_thread_id() &&
-		      submitter->call_ticks == thread_context.call_ticks;
+		      submitter->scope.call_ticks == thread_context.call_ticks;
 	if (__builtin_expect(!own, 0))
-		slot->flags |= RTL_HSA_DISPATCH_CARRIED;
-	slot->submit_tid = submitter->tid;
-	slot->in_scope = submitter->in_scope;
-	slot->correlation = slot->in_scope ? submitter->correlation : 0;
+		slot->packet.flags |= RTL_HSA_DISPATCH_CARRIED;
+	slot->packet.submit_tid = submitter->tid;
+	slot->slot.in_scope = submitter->in_scope;
 	if (is_work)
-		call_context_note(slot->correlation);
-	if (!slot->in_scope)
+		call_context_note(submitter->in_scope ? submitter->scope.correlation : 0);
+	if (!submitter->in_scope)
 		return;
 	slot->scope = submitter->scope;
-	slot->scope_instance = submitter->scope_instance;
-	slot->call_ticks = submitter->call_ticks;
-	slot->hip_stream = submitter->hip_stream;
-	slot->range = submitter->range;
 	/* Not another thread's, nor of a call before: its packet may have waited behind another's.
 	 */
 	if (is_work && own)
 		thread_context.work++;
 }
 
-static inline void fill(struct slot *slot, const hsa_kernel_dispatch_packet_t *packet)
+static inline void fill(struct dispatch *dispatch, const hsa_kernel_dispatch_packet_t *packet)
 {
-	slot->what = SLOT_DISPATCH;
-	slot->kernel_object = packet->kernel_object;
-	slot->kernel = kernel_table_find(packet->kernel_object);
-	slot->grid[0] = packet->grid_size_x;
-	slot->grid[1] = packet->grid_size_y;
-	slot->grid[2] = packet->grid_size_z;
-	slot->workgroup[0] = packet->workgroup_size_x;
-	slot->workgroup[1] = packet->workgroup_size_y;
-	slot->workgroup[2] = packet->workgroup_size_z;
-	slot->group_bytes = packet->group_segment_size;
-	slot->private_bytes = packet->private_segment_size;
+	dispatch->kernel_object = packet->kernel_object;
+	dispatch->kernel = kernel_table_find(packet->kernel_object);
+	dispatch->grid[0] = packet->grid_size_x;
+	dispatch->grid[1] = packet->grid_size_y;
+	dispatch->grid[2] = packet->grid_size_z;
+	dispatch->workgroup[0] = packet->workgroup_size_x;
+	dispatch->workgroup[1] = packet->workgroup_size_y;
+	dispatch->workgroup[2] = packet->workgroup_size_z;
+	dispatch->group_bytes = packet->group_segment_size;
+	dispatch->private_bytes = packet->private_segment_size;
 }
 
 /* The grid of an extended dispatch, in work-items as that of others. */
-static __attribute__((cold, noinline)) void fill_extended(struct slot *slot,
-							  const union packet *packet)
+static __attribute__((cold, noinline)) void fill_extended(struct dispatch *dispatch,
+							  const union aql_packet *packet)
 {
 	const struct extended_packet *extended = (const void *)packet;
 
-	fill(slot, &packet->dispatch);
-	slot->flags |= RTL_HSA_DISPATCH_EXTENDED;
-	slot->grid[0] =
+	fill(dispatch, &packet->dispatch);
+	dispatch->flags |= RTL_HSA_DISPATCH_EXTENDED;
+	dispatch->grid[0] =
 		extended->cluster_count_x * extended->cluster_size[0] * extended->workgroup[0];
-	slot->grid[1] = (uint32_t)extended->cluster_count_y * extended->cluster_size[1] *
-			extended->workgroup[1];
-	slot->grid[2] = (uint32_t)extended->cluster_count_z * extended->cluster_size[2] *
-			extended->workgroup[2];
+	dispatch->grid[1] = (uint32_t)extended->cluster_count_y * extended->cluster_size[1] *
+			    extended->workgroup[1];
+	dispatch->grid[2] = (uint32_t)extended->cluster_count_z * extended->cluster_size[2] *
+			    extended->workgroup[2];
 }
 
-static __attribute__((cold, noinline)) void fill_barrier(struct slot *slot,
-							 const union packet *packet)
+static __attribute__((cold, noinline)) void fill_barrier(struct barrier *barrier,
+							 const union aql_packet *packet)
 {
-	const hsa_barrier_and_packet_t *barrier = (const void *)packet;
+	const hsa_barrier_and_packet_t *theirs = (const void *)packet;
 
-	slot->what = SLOT_BARRIER;
-	slot->grid[0] = (packet->any.header & 0xff) == HSA_PACKET_TYPE_BARRIER_AND
+	barrier->kind = (packet->any.header & 0xff) == HSA_PACKET_TYPE_BARRIER_AND
 				? RTL_HSA_BARRIER_AND
 				: RTL_HSA_BARRIER_OR;
-	slot->grid[1] = 0;
+	barrier->dependencies = 0;
 	for (int i = 0; i < 5; i++)
-		slot->grid[1] += barrier->dep_signal[i].handle != 0;
+		barrier->dependencies += theirs->dep_signal[i].handle != 0;
 }
 
-static inline bool has_barrier_bit(const union packet *packet)
+static inline bool has_barrier_bit(const union aql_packet *packet)
 {
 	return packet->any.header >> HSA_PACKET_HEADER_BARRIER & 1;
 }
 
 static inline void fill_barrier_bit(struct queue *queue, struct slot *slot,
-				    const union packet *packet)
+				    const union aql_packet *packet)
 {
 	slot->behind_barrier = has_barrier_bit(packet) || queue->barrier_seen;
 	queue->barrier_seen = false;
 }
 
 /* Makes one packet ready; the slot, if it has one, is to be submitted after it was written. */
-static inline struct slot *process(struct queue *queue, union packet *packet, enum packet_kind kind,
-				   uint64_t id, uint64_t index, uint64_t now_ticks)
+static inline struct packet_slot *process(struct queue *queue, union aql_packet *packet,
+					  enum packet_kind kind, uint64_t id, uint64_t index,
+					  uint64_t now_ticks)
 {
-	struct slot *slot = take(queue, packet);
+	struct packet_slot *slot = take(
+		queue, packet,
+		__builtin_expect(kind == PACKET_BARRIER, 0) ? &barrier_kinds : &dispatch_kinds);
 
 	if (!slot)
 		return NULL;
-	rtl_pending_begin(queue->pending, 1);
-	slot->submit_ticks = now_ticks;
-	slot->packet_id = id;
-	fill_barrier_bit(queue, slot, packet);
+	rtl_pending_begin(queue->source.pending, 1);
+	slot->packet.submit_ticks = now_ticks;
+	slot->packet.packet_id = id;
+	fill_barrier_bit(queue, &slot->slot, packet);
 	fill_scope(queue, slot, index, kind != PACKET_BARRIER);
-	if (__builtin_expect(relay_runtime_thread() == slot->submit_tid, 0))
-		slot->flags |= RTL_HSA_DISPATCH_PASSED_ON;
+	if (__builtin_expect(handler_thread_id() == slot->packet.submit_tid, 0))
+		slot->packet.flags |= RTL_HSA_DISPATCH_PASSED_ON;
 	if (__builtin_expect(kind == PACKET_DISPATCH, 1))
-		fill(slot, &packet->dispatch);
+		fill(&slot->dispatch, &packet->dispatch);
 	else if (kind == PACKET_EXTENDED)
-		fill_extended(slot, packet);
+		fill_extended(&slot->dispatch, packet);
 	else
-		fill_barrier(slot, packet);
+		fill_barrier(&slot->barrier, packet);
 	room_expect(queue, slot, id);
 	if (rtl_enabled(interceptor.stream,
 			kind == PACKET_BARRIER ? RTL_BARRIER_BEGIN : RTL_TASK_BEGIN))
-		publish_begin(queue, slot);
+		packets_publish_begin(queue, slot);
 	return slot;
 }
 
 /* Whether it is known where in the packet a completion signal is. */
-static inline bool may_have_signal(const union packet *packet)
+static inline bool may_have_signal(const union aql_packet *packet)
 {
 	const unsigned type = packet->any.header & 0xff;
 
@@ -326,27 +332,27 @@ static inline bool may_have_signal(const union packet *packet)
 }
 
 /* Whether a packet that is no event has a signal that must not overtake those of relays. */
-static inline bool is_behind_relays(const struct queue *queue, const union packet *packet)
+static inline bool is_behind_relays(const struct queue *queue, const union aql_packet *packet)
 {
-	return packet->any.signal && __builtin_expect(relay_in_lane(queue->number), 0) &&
+	return packet->any.signal && __builtin_expect(relay_in_lane(queue->id.number), 0) &&
 	       interceptor_on() && may_have_signal(packet);
 }
 
 /* Gives it a relay, if there is one: a slot that is none of an event, or NULL. */
-static __attribute__((cold, noinline)) struct slot *keep_order(struct queue *queue,
-							       union packet *packet, uint64_t id)
+static __attribute__((cold, noinline)) struct packet_slot *
+keep_order(struct queue *queue, union aql_packet *packet, uint64_t id)
 {
-	struct slot *slot = slot_take(&queue->pool);
+	struct packet_slot *slot = take_slot(queue);
 
 	if (!slot)
 		return NULL;
-	slot->what = SLOT_SILENT;
-	slot->packet_id = id;
-	fill_barrier_bit(queue, slot, packet);
-	slot->node = (uint16_t)queue->node;
-	(void)signal_watch_enter(slot, packet->any.signal, true);
-	if (!stand_in(slot, packet, queue->number)) {
-		slot_untake(&queue->pool);
+	slot->packet.submit_ticks = 0;
+	slot->packet.packet_id = id;
+	fill_barrier_bit(queue, &slot->slot, packet);
+	slot->slot.node = (uint16_t)queue->id.node;
+	(void)signal_watch_enter(&slot->slot, &silent_kinds, packet->any.signal, true);
+	if (!stand_in(&slot->slot, packet, queue->id.number)) {
+		slot_untake(&queue->source.pool);
 		return NULL;
 	}
 	room_expect(queue, slot, id);
@@ -354,8 +360,8 @@ static __attribute__((cold, noinline)) struct slot *keep_order(struct queue *que
 }
 
 /* Has the packet tell how far the GPU has got: a slot as keep_order's, or NULL. */
-static __attribute__((cold, noinline)) struct slot *probe(struct queue *queue, union packet *packet,
-							  uint64_t id)
+static __attribute__((cold, noinline)) struct packet_slot *
+probe(struct queue *queue, union aql_packet *packet, uint64_t id)
 {
 	if (!may_have_signal(packet) || room_probe(queue, &packet->any.signal, id) ||
 	    !interceptor_on())
@@ -364,18 +370,18 @@ static __attribute__((cold, noinline)) struct slot *probe(struct queue *queue, u
 }
 
 /* Whether a packet that is no event can go as it is. */
-static inline bool stays(const struct queue *queue, const union packet *packet, uint64_t id)
+static inline bool stays(const struct queue *queue, const union aql_packet *packet, uint64_t id)
 {
 	return !is_behind_relays(queue, packet) &&
 	       !__builtin_expect(room_lacks_probe(queue, id), 0);
 }
 
 /* Makes one packet ready; the slot, if it has one, is to be submitted after it was written. */
-static inline struct slot *make_ready(struct queue *queue, union packet *packet,
-				      enum packet_kind kind, uint64_t id, uint64_t index,
-				      uint64_t now_ticks)
+static inline struct packet_slot *make_ready(struct queue *queue, union aql_packet *packet,
+					     enum packet_kind kind, uint64_t id, uint64_t index,
+					     uint64_t now_ticks)
 {
-	struct slot *slot = NULL;
+	struct packet_slot *slot = NULL;
 
 	if (__builtin_expect(kind != PACKET_OTHER, 1))
 		slot = process(queue, packet, kind, id, index, now_ticks);
@@ -394,7 +400,7 @@ static inline struct slot *make_ready(struct queue *queue, union packet *packet,
 static void *batch_buffer(struct queue *queue)
 {
 	if (!queue->batch) {
-		queue->batch = mmap(NULL, (size_t)queue->packets * sizeof(union packet),
+		queue->batch = mmap(NULL, (size_t)queue->packets * sizeof(union aql_packet),
 				    PROT_READ | PROT_WRITE,
 				    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 		if (queue->batch == MAP_FAILED)
@@ -408,35 +414,35 @@ static void *batch_buffer(struct queue *queue)
  * two rings of the doorbell, and some of them point into the queue's ring and leave it to the
  * tool to go on at its beginning.
  */
-static inline const union packet *given(const struct queue *queue, const void *packets,
-					uint64_t index, uint64_t i)
+static inline const union aql_packet *given(const struct queue *queue, const void *packets,
+					    uint64_t index, uint64_t i)
 {
-	const union packet *ring = queue->hsa->base_address, *first = packets;
+	const union aql_packet *ring = queue->hsa->base_address, *first = packets;
 	const uint64_t mask = queue->packets - 1;
 
 	return first == ring + (index & mask) ? ring + ((index + i) & mask) : first + i;
 }
 
 /* Makes the packets in queue->batch ready; the first of their slots, the others by `next`. */
-static struct slot *process_batch(struct queue *queue, uint64_t id, uint64_t index, uint64_t count,
-				  unsigned wants)
+static struct packet_slot *process_batch(struct queue *queue, uint64_t id, uint64_t index,
+					 uint64_t count, unsigned wants)
 {
 	const uint64_t now_ticks = rtl_ticks();
-	union packet *packets = queue->batch;
-	struct slot *first = NULL, *last = NULL;
+	union aql_packet *packets = queue->batch;
+	struct packet_slot *first = NULL, *last = NULL;
 
 	for (uint64_t i = 0; i < count; i++) {
 		const enum packet_kind kind = kind_of(&packets[i], wants);
-		struct slot *slot;
+		struct packet_slot *slot;
 
 		if (is_barrier(&packets[i]))
 			room_see_barrier(queue, (const void *)&packets[i], id + i);
 		slot = make_ready(queue, &packets[i], kind, id + i, index + i, now_ticks);
 		if (!slot)
 			continue;
-		slot->next = SLOT_NONE;
+		slot->slot.next = NULL;
 		if (last)
-			last->next = (uint32_t)(slot - queue->pool.slots);
+			last->slot.next = &slot->slot;
 		else
 			first = slot;
 		last = slot;
@@ -444,13 +450,14 @@ static struct slot *process_batch(struct queue *queue, uint64_t id, uint64_t ind
 	return first;
 }
 
-static void submit_batch(struct queue *queue, struct slot *first)
+static void submit_batch(struct queue *queue, struct packet_slot *first)
 {
-	const uint64_t now_ticks = first ? first->submit_ticks : 0;
+	const uint64_t now_ticks = first ? first->packet.submit_ticks : 0;
+	struct slot *next;
 
-	for (struct slot *slot = first, *next; slot; slot = next) {
-		next = slot->next == SLOT_NONE ? NULL : &queue->pool.slots[slot->next];
-		slot_submit(&queue->pool, slot);
+	for (struct slot *slot = first ? &first->slot : NULL; slot; slot = next) {
+		next = slot->next;
+		slot_submit(&queue->source.pool, slot);
 	}
 	if (first)
 		harvest_notify(now_ticks);
@@ -484,10 +491,10 @@ static __attribute__((noinline)) void intercept_batch(struct queue *queue, const
 		write(packets, count);
 		return;
 	}
-	union packet *copy = queue->batch;
+	union aql_packet *copy = queue->batch;
 
 	for (uint64_t done = 0, piece; done < count; done += piece) {
-		struct slot *first;
+		struct packet_slot *first;
 
 		piece = count - done < queue->packets / 2 ? count - done : queue->packets / 2;
 		if (!room_for(queue, id + done + piece - 1))
@@ -521,8 +528,8 @@ void dispatch_intercept(const void *packets, uint64_t count, uint64_t index, voi
 	const uint64_t id = queue->next_id;
 	const unsigned wanted = wants();
 	enum packet_kind kind;
-	union packet copy;
-	struct slot *slot;
+	union aql_packet copy;
+	struct packet_slot *slot;
 	uint64_t now_ticks;
 
 	queue->next_id = id + count;
@@ -538,7 +545,7 @@ void dispatch_intercept(const void *packets, uint64_t count, uint64_t index, voi
 		room_see_barrier(queue, packets, id);
 	if (kind == PACKET_OTHER && stays(queue, packets, id)) {
 		queue->barrier_seen |= has_barrier_bit(packets);
-		signal_watch_reused(((const union packet *)packets)->any.signal);
+		signal_watch_reused(((const union aql_packet *)packets)->any.signal);
 		write(packets, 1);
 		return;
 	}
@@ -549,7 +556,7 @@ void dispatch_intercept(const void *packets, uint64_t count, uint64_t index, voi
 	slot = make_ready(queue, &copy, kind, id, index, now_ticks);
 	write(&copy, 1);
 	if (slot) {
-		slot_submit(&queue->pool, slot);
+		slot_submit(&queue->source.pool, &slot->slot);
 		harvest_notify(now_ticks);
 	}
 }

@@ -3,6 +3,7 @@
 #include "queue.h"
 
 #include <pthread.h>
+#include <rtl/events.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +38,7 @@ static void list_add(struct queue *queue)
 {
 	pthread_mutex_lock(&list.lock);
 	if (!queue->unseen)
-		queue->number = ++list.created;
+		queue->id.number = ++list.created;
 	queue->next_listed = list.first;
 	list.first = queue;
 	pthread_mutex_unlock(&list.lock);
@@ -70,11 +71,12 @@ static bool list_has(const hsa_queue_t *hsa)
 	return found;
 }
 
-void queue_release_pending(struct queue *queue)
+/* Gives up its numbers for the ledger: all that was under way has been counted. */
+static void release_pending(struct queue *queue)
 {
-	struct rtl_pending *pending = queue->pending;
+	struct rtl_pending *pending = queue->source.pending;
 
-	queue->pending = rtl_stream_pending(NULL, NULL); /* that nobody reads */
+	queue->source.pending = rtl_stream_pending(NULL, NULL); /* that nobody reads */
 	rtl_pending_release(pending);
 }
 
@@ -82,28 +84,61 @@ void queue_forget_all(void)
 {
 	pthread_mutex_lock(&list.lock);
 	for (struct queue *queue = list.first; queue; queue = queue->next_listed) {
-		slots_forget(&queue->pool);
+		slots_forget(&queue->source.pool);
 		room_leave(queue);
-		queue_release_pending(queue);
+		release_pending(queue);
 	}
 	list.first = NULL;
 	pthread_mutex_unlock(&list.lock);
 }
 
+static void free_queue(struct source *source);
+
+/* What mode lite has passed on since the last time: counting each by itself would cost the
+ * submitting thread more than the rest. */
+static void count_lite(struct source *source)
+{
+	struct queue *queue = queue_of(source);
+	const uint64_t lite = atomic_load_explicit(&queue->lite, memory_order_relaxed);
+
+	if (lite == queue->lite_counted)
+		return;
+	rtl_stream_count_missed(interceptor.stream, "mode lite: dispatch has a completion signal",
+				lite - queue->lite_counted);
+	rtl_pending_end(source->pending, lite - queue->lite_counted);
+	queue->lite_counted = lite;
+}
+
+static const struct source_kind queue_kind = {
+	.stream = &interceptor.stream, .settle = count_lite, .free = free_queue};
+
+static void publish(uint16_t type, const struct queue *queue)
+{
+	publish_queue(type, &queue->id,
+		      &(struct rtl_hsa_queue){
+			      .address = (uint64_t)(uintptr_t)queue->hsa,
+			      .gpu = queue->id.node,
+			      .queue = queue->id.number,
+			      .packets = queue->packets,
+			      .type = queue->type,
+		      });
+}
+
 static void describe(struct queue *queue)
 {
 	const struct agent *agent = agents_find(queue->agent);
+	struct work_queue *id = &queue->id;
 	char name[24];
 	struct rtl_tracepoint_desc desc = {
-		.struct_size = sizeof(desc), .kind = "queue", .name = name, .hash = queue->node};
+		.struct_size = sizeof(desc), .kind = "queue", .name = name, .hash = id->node};
 
-	snprintf(name, sizeof(name), "queue %u", queue->number);
-	if (rtl_tracepoint_register(&desc, &queue->uid))
+	snprintf(name, sizeof(name), "queue %u", id->number);
+	if (rtl_tracepoint_register(&desc, &id->uid))
 		return;
-	interceptor_set_number(queue->uid, "gpu", queue->node);
+	interceptor_set_number(id->uid, "gpu", id->node);
 	if (agent)
-		interceptor_set_number(queue->uid, "gpu_index", agent->index);
-	interceptor_set_number(queue->uid, "packets", queue->packets);
+		interceptor_set_number(id->uid, "gpu_index", agent->index);
+	interceptor_set_number(id->uid, "packets", queue->packets);
 }
 
 /* The part of creation that can fail before the runtime's queue exists. */
@@ -115,12 +150,13 @@ static struct queue *prepare(hsa_agent_t handle, uint32_t size, hsa_queue_type32
 	if (!queue)
 		return NULL;
 	memset(queue, 0, sizeof(*queue));
-	queue->pending = rtl_stream_pending(interceptor.stream, QUEUE_PENDING_CAUSE);
+	queue->source.kind = &queue_kind;
+	queue->source.pending = rtl_stream_pending(interceptor.stream, RTL_CAUSE_UNDER_WAY);
 	room_init(queue);
-	if (slots_init(&queue->pool, size * 2 < SLOTS_LEAST ? SLOTS_LEAST : size * 2,
-		       SLOTS_AT_FIRST) ||
+	if (slots_init(&queue->source.pool, sizeof(struct packet_slot),
+		       size * 2 < SLOTS_LEAST ? SLOTS_LEAST : size * 2, SLOTS_AT_FIRST) ||
 	    harvest_start()) {
-		queue_free(queue);
+		free_queue(&queue->source);
 		return NULL;
 	}
 	agents_init();
@@ -129,8 +165,8 @@ static struct queue *prepare(hsa_agent_t handle, uint32_t size, hsa_queue_type32
 	queue->packets = size;
 	queue->type = type;
 	queue->cooperators = 1; /* of those that are not, nobody asks */
-	queue->node = agent ? agent->node : 0;
-	queue->agent_uid = agent ? agent->uid : 0;
+	queue->id.node = agent ? agent->node : 0;
+	queue->id.agent_uid = agent ? agent->uid : 0;
 	return queue;
 }
 
@@ -150,9 +186,9 @@ static void attach(struct queue *queue)
 	describe(queue);
 	if (interceptor.hsa.set_profiler_enabled(queue->hsa, 1))
 		rtl_log(RTL_LEVEL_WARNING, "hsa", "queue %u: no GPU times, profiling is refused",
-			queue->number);
-	publish_queue(RTL_QUEUE_CREATE, queue);
-	harvest_add(queue);
+			queue->id.number);
+	publish(RTL_QUEUE_CREATE, queue);
+	harvest_add(&queue->source);
 }
 
 /* The queue exists, and stays as it is for us; it is known, so that it is counted once. */
@@ -212,7 +248,7 @@ static struct queue *share_cooperative(hsa_agent_t agent)
 		anew = queue->cooperators++ == 0;
 	pthread_mutex_unlock(&list.lock);
 	if (anew)
-		publish_queue(RTL_QUEUE_CREATE, queue);
+		publish(RTL_QUEUE_CREATE, queue);
 	return queue;
 }
 
@@ -235,10 +271,33 @@ hsa_status_t queue_make(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t typ
 	status = create_queue(queue, agent, size, type, callback, data, segment_hint(private_bytes),
 			      segment_hint(group_bytes));
 	if (status)
-		queue_free(queue);
+		free_queue(&queue->source);
 	else
 		*out = queue->hsa;
 	return status;
+}
+
+/* Whether all has ended that had been submitted when the queue's next packet was that. */
+static bool is_drained(const struct queue *queue, uint64_t next_id)
+{
+	return !atomic_load_explicit(&queue->source.unfinished, memory_order_relaxed) ||
+	       (queue->next_id != next_id &&
+		atomic_load_explicit(&queue->taken, memory_order_relaxed) >= next_id);
+}
+
+/* Waits until nothing of the queue is under way; not for long. */
+static void drain(struct queue *queue)
+{
+	const uint64_t deadline = rtl_clock_ns() + DESTROY_WAIT_MS * 1000000ull;
+	const uint64_t next_id = queue->next_id;
+	const uint32_t passes = harvest_passes();
+	const bool looked = harvest_help();
+
+	/* Where this thread cannot look, one pass may have been half done: the second one has seen
+	 * all that was submitted. */
+	while (((!looked && harvest_passes() - passes < 2) || !is_drained(queue, next_id)) &&
+	       rtl_clock_ns() < deadline && interceptor_on())
+		harvest_wait_pass();
 }
 
 /* Whether it is cooperative; then one less has it, and it stays. */
@@ -256,15 +315,15 @@ static bool release_cooperative(const hsa_queue_t *hsa)
 		last = queue->cooperators && --queue->cooperators == 0;
 	pthread_mutex_unlock(&list.lock);
 	if (last) {
-		harvest_drain(queue, DESTROY_WAIT_MS);
-		publish_queue(RTL_QUEUE_DESTROY, queue);
+		drain(queue);
+		publish(RTL_QUEUE_DESTROY, queue);
 	}
 	return queue;
 }
 
-hsa_status_t queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
-			  queue_error_callback callback, void *data, uint32_t private_bytes,
-			  uint32_t group_bytes, hsa_queue_t **out)
+static hsa_status_t create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
+			   queue_error_callback callback, void *data, uint32_t private_bytes,
+			   uint32_t group_bytes, hsa_queue_t **out)
 {
 	hsa_status_t status;
 
@@ -282,9 +341,10 @@ hsa_status_t queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t t
 	return status;
 }
 
-hsa_status_t queue_intercept_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
-				    queue_error_callback callback, void *data,
-				    uint32_t private_bytes, uint32_t group_bytes, hsa_queue_t **out)
+static hsa_status_t intercept_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
+				     queue_error_callback callback, void *data,
+				     uint32_t private_bytes, uint32_t group_bytes,
+				     hsa_queue_t **out)
 {
 	const bool wanted = interceptor_on() && !creating && out;
 	struct queue *queue = wanted ? prepare(agent, size, type) : NULL;
@@ -299,7 +359,7 @@ hsa_status_t queue_intercept_create(hsa_agent_t agent, uint32_t size, hsa_queue_
 	}
 	status = create_queue(queue, agent, size, type, callback, data, private_bytes, group_bytes);
 	if (status)
-		queue_free(queue);
+		free_queue(&queue->source);
 	else
 		*out = queue->hsa;
 	return status;
@@ -321,7 +381,7 @@ void queue_found_unseen(hsa_queue_t *hsa, const char *why)
 	attach_unseen(queue, why);
 }
 
-hsa_status_t queue_intercept_register(hsa_queue_t *hsa, packet_interceptor function, void *data)
+static hsa_status_t intercept_register(hsa_queue_t *hsa, packet_interceptor function, void *data)
 {
 	const hsa_status_t status = interceptor.hsa.intercept_register(hsa, function, data);
 
@@ -346,7 +406,7 @@ static int keep_profiling(const hsa_queue_t *hsa, int enable)
 			continue;
 		first = !enable && !queue->profiling_refused;
 		queue->profiling_refused = !enable;
-		number = queue->number;
+		number = queue->id.number;
 		enable = 1;
 		break;
 	}
@@ -357,7 +417,7 @@ static int keep_profiling(const hsa_queue_t *hsa, int enable)
 	return enable;
 }
 
-hsa_status_t queue_set_profiler_enabled(hsa_queue_t *hsa, int enable)
+static hsa_status_t set_profiler_enabled(hsa_queue_t *hsa, int enable)
 {
 	return interceptor.hsa.set_profiler_enabled(
 		hsa, interceptor_on() ? keep_profiling(hsa, enable) : enable);
@@ -377,27 +437,54 @@ hsa_status_t queue_destroy(hsa_queue_t *hsa)
 		return interceptor.hsa.queue_destroy(hsa);
 	if (queue->unseen) {
 		status = interceptor.hsa.queue_destroy(hsa);
-		queue_free(queue);
+		free_queue(&queue->source);
 		return status;
 	}
-	harvest_drain(queue, DESTROY_WAIT_MS);
-	publish_queue(RTL_QUEUE_DESTROY, queue);
+	drain(queue);
+	publish(RTL_QUEUE_DESTROY, queue);
 	submitters_remove(hsa);
 	status = interceptor.hsa.queue_destroy(hsa);
 	room_leave(queue);
 	/* Pairs with the acquire in the harvester: nothing is submitted any more. */
-	atomic_store_explicit(&queue->dead, true, memory_order_release);
+	atomic_store_explicit(&queue->source.dead, true, memory_order_release);
 	harvest_wake();
 	return status;
 }
 
-void queue_free(struct queue *queue)
+static void free_queue(struct source *source)
 {
+	struct queue *queue = queue_of(source);
+
 	if (queue->batch)
 		munmap(queue->batch, (size_t)queue->packets * 64);
 	submitters_free(queue->submitters, queue->packets);
 	room_fini(queue);
-	slots_fini(&queue->pool);
-	rtl_pending_release(queue->pending);
+	slots_fini(&source->pool);
+	rtl_pending_release(source->pending);
 	free(queue);
+}
+
+static void hook(void **entry, void *original, void *function)
+{
+	if (original)
+		*entry = function;
+}
+
+void queue_hook(struct root_table *root)
+{
+	const struct hsa_functions *hsa = &interceptor.hsa;
+
+	hook(table_core(root->core, CORE_QUEUE_CREATE), (void *)hsa->queue_create, (void *)create);
+	hook(table_core(root->core, CORE_QUEUE_DESTROY), (void *)hsa->queue_destroy,
+	     (void *)queue_destroy);
+	hook(table_amd(root->amd, AMD_QUEUE_CREATE), (void *)hsa->queue_create_described,
+	     (void *)queue_create_described);
+	hook(table_amd(root->amd, AMD_COUNTED_QUEUE_ACQUIRE), (void *)hsa->counted_queue_acquire,
+	     (void *)queue_acquire_counted);
+	hook(table_amd(root->amd, AMD_QUEUE_INTERCEPT_CREATE), (void *)hsa->intercept_create,
+	     (void *)intercept_create);
+	hook(table_amd(root->amd, AMD_QUEUE_INTERCEPT_REGISTER), (void *)hsa->intercept_register,
+	     (void *)intercept_register);
+	hook(table_amd(root->amd, AMD_PROFILING_SET_PROFILER_ENABLED),
+	     (void *)hsa->set_profiler_enabled, (void *)set_profiler_enabled);
 }

@@ -15,12 +15,11 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include <rtl/events.h>
-
 #include "agents.h"
 #include "gpu_clock.h"
 #include "interceptor.h"
-#include "slots.h"
+#include "packets.h"
+#include "source.h"
 
 /* How many dispatches are remembered to tell how far the GPU has got. */
 #define QUEUE_MARKS 32
@@ -28,28 +27,27 @@
 /* How many packets at a time tell it where few or none are recorded. */
 #define QUEUE_PROBES 8
 
-#define QUEUE_PENDING_CAUSE RTL_CAUSE_UNDER_WAY
-
 struct queue_mark {
-	struct slot *slot;
+	struct packet_slot *slot;
 	uint64_t index;
 };
 
+/* A packet that tells how far the GPU has got, and is no event. Its kind is of silent_kinds; over
+ * is one that is not under way. */
+struct queue_probe {
+	struct slot slot;
+	uint64_t packet_id;
+} __attribute__((aligned(64)));
+
 struct queue {
-	struct slot_pool pool;
-	/* In the ledger, should the process be killed: begun by the submitting thread (of copies:
-	 * under copies.c's lock), ended by the harvester. */
-	struct rtl_pending *pending;
+	struct source source; /* its slots are of struct packet_slot */
 
 	/* Set when it is created. */
 	hsa_queue_t *hsa;
 	hsa_agent_t agent;
-	uint32_t number; /* in the process, from 1 */
-	uint32_t node;
 	uint32_t packets;
 	uint32_t type;
-	uint64_t uid;
-	uint64_t agent_uid;
+	struct work_queue id;
 	bool unseen;                       /* its packets are not seen: it is only listed */
 	struct submitter_note *submitters; /* where its packets come from; NULL: not noted */
 
@@ -57,7 +55,6 @@ struct queue {
 	 * all who ask; it cannot be destroyed when it is intercepted: the runtime keeps it, and
 	 * would use it further. So we share it, too: how many have it now. */
 	uint32_t cooperators;
-	bool copies; /* no queue: its pool holds the copies under way (copies.c) */
 
 	/* The list's lock: the last that asked for profiling to be on or off wanted it off. */
 	bool profiling_refused;
@@ -77,33 +74,33 @@ struct queue {
 	uint32_t mark_count;
 	uint32_t probe_count;
 	struct queue_mark marks[QUEUE_MARKS];
-	struct slot probes[QUEUE_PROBES]; /* SLOT_OVER: not under way */
+	struct queue_probe probes[QUEUE_PROBES];
 
 	/* Dispatches that mode lite passes on; the harvester counts them as missed. Relaxed:
 	 * numbers that only grow. */
 	_Atomic uint64_t lite;
 	uint64_t lite_counted; /* the harvester's */
 
-	/* The runtime's queue is gone: what has not finished will not. Release by the destroying
-	 * thread, acquire by the harvester. */
-	atomic_bool dead;
-	struct queue *next_added;  /* harvest_add's */
 	struct queue *next_listed; /* the list's lock */
-	/* The harvester's. */
-	struct queue *next_harvested;
+	/* Who makes a pass: */
 	struct gpu_clock clock;
-	bool disordered; /* something was published before what a barrier behind it waits for */
 	/* One more than the highest packet that has finished: packets begin in order, so the GPU
 	 * has taken all below from the ring. Relaxed: a hint. */
 	_Atomic uint64_t taken;
-	/* How many slots were under way after the last pass; relaxed, with harvest_passes. */
-	_Atomic uint32_t unfinished;
 };
 
-hsa_status_t queue_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
-			  queue_error_callback callback, void *data, uint32_t private_bytes,
-			  uint32_t group_bytes, hsa_queue_t **queue);
-hsa_status_t queue_destroy(hsa_queue_t *queue);
+static inline struct queue *queue_of(struct source *source)
+{
+	return (struct queue *)source;
+}
+_Static_assert(offsetof(struct queue, source) == 0, "queue_of");
+
+struct root_table;
+
+/* Puts the hooks into the runtime's tables, where it has these functions. */
+void queue_hook(struct root_table *root);
+
+/* ---- for queue_described.c */
 
 /* By descriptors; each is a queue of its own, and one that fails leaves the others. */
 hsa_status_t queue_create_described(hsa_agent_t agent, struct queue_descriptor *descriptors,
@@ -114,18 +111,9 @@ hsa_status_t queue_acquire_counted(hsa_agent_t agent, uint32_t type, uint32_t pr
 				   queue_error_callback callback, void *data, uint64_t flags,
 				   hsa_queue_t **queue);
 
-/* What other tools use. */
-hsa_status_t queue_intercept_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
-				    queue_error_callback callback, void *data,
-				    uint32_t private_bytes, uint32_t group_bytes,
-				    hsa_queue_t **queue);
-hsa_status_t queue_intercept_register(hsa_queue_t *queue, packet_interceptor function,
-				      void *data);
+hsa_status_t queue_destroy(hsa_queue_t *queue);
 
-/* Profiling stays enabled on queues that are traced. */
-hsa_status_t queue_set_profiler_enabled(hsa_queue_t *queue, int enable);
-
-/* For queue_described.c: makes an intercepted queue, or returns why not. */
+/* Makes an intercepted queue, or returns why not. */
 hsa_status_t queue_make(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
 			queue_error_callback callback, void *data, uint32_t private_bytes,
 			uint32_t group_bytes, hsa_queue_t **queue);
@@ -138,12 +126,6 @@ void queue_count_unseen(const char *why);
 
 /* The same once for each queue that is not known. */
 void queue_found_unseen(hsa_queue_t *queue, const char *why);
-
-/* Harvester: frees a dead queue that has nothing under way. */
-void queue_free(struct queue *queue);
-
-/* Gives up its numbers for the ledger: all that was under way has been counted. */
-void queue_release_pending(struct queue *queue);
 
 /* The runtime has ended: its queues are gone. */
 void queue_forget_all(void);

@@ -2,9 +2,9 @@
 /* Room in the GPU's ring of a queue: see room.h. */
 #include "room.h"
 
+#include "handler_thread.h"
 #include "harvest.h"
 #include "interceptor.h"
-#include "relay.h"
 #include "signal_watch.h"
 
 #define SHORT_WAIT_NS 100000000u
@@ -17,11 +17,11 @@
  */
 static bool mark_over(const struct queue_mark *mark)
 {
-	struct slot *slot = mark->slot;
+	struct slot *slot = &mark->slot->slot;
 
-	if (slot->packet_id != mark->index)
+	if (mark->slot->packet.packet_id != mark->index)
 		return true;
-	if (slot->kind == SLOT_OWN)
+	if (slot->kind->signal == SLOT_OWN)
 		return !slot_signal_is_pending(slot->signal);
 	return signal_watch_seems_over(slot);
 }
@@ -37,19 +37,25 @@ static void look_at_marks(struct queue *queue)
 	}
 }
 
-/* Whether the probe is not under way; if it was, how far the GPU has got. */
-static bool probe_over(struct queue *queue, struct slot *probe)
+static bool is_under_way(struct slot *slot)
 {
-	if (probe->kind == SLOT_OWN) {
-		if (slot_signal_is_pending(probe->signal))
-			return false;
-		slot_signal_rearm(probe->signal);
-	} else if (probe->kind == SLOT_WATCH && !signal_watch_finished(probe)) {
+	if (slot->kind->signal == SLOT_OWN)
+		return slot_signal_is_pending(slot->signal);
+	return slot->kind->signal == SLOT_WATCHED && !signal_watch_finished(slot);
+}
+
+/* Whether the probe is not under way; if it was, how far the GPU has got. */
+static bool probe_over(struct queue *queue, struct queue_probe *probe)
+{
+	struct slot *slot = &probe->slot;
+
+	if (is_under_way(slot))
 		return false;
-	}
-	if (probe->kind != SLOT_OVER && probe->packet_id >= queue->taken_seen)
+	if (slot->kind->signal == SLOT_OWN)
+		slot_signal_rearm(slot->signal);
+	if (slot->kind->signal != SLOT_OVER && probe->packet_id >= queue->taken_seen)
 		queue->taken_seen = probe->packet_id + 1;
-	probe->kind = SLOT_OVER;
+	slot->kind = &silent_kinds.over;
 	return true;
 }
 
@@ -60,28 +66,27 @@ static void look_at_probes(struct queue *queue)
 }
 
 /* The packet's signal is the application's: reads it when it is completed. */
-static bool watch_probe(struct slot *probe, uint64_t signal)
+static bool watch_probe(struct slot *slot, uint64_t signal)
 {
-	probe->flags = 0;
-	if (signal_watch_enter(probe, signal, false) == SLOT_WATCH)
+	if (signal_watch_enter(slot, &silent_kinds, signal, false) == SLOT_WATCHED)
 		return true;
-	signal_watch_leave(probe);
-	probe->kind = SLOT_OVER;
+	signal_watch_leave(slot);
+	slot->kind = &silent_kinds.over;
 	return false;
 }
 
 __attribute__((cold, noinline)) bool room_probe(struct queue *queue, uint64_t *signal, uint64_t id)
 {
-	struct slot *probe = &queue->probes[queue->probe_count % QUEUE_PROBES];
+	struct queue_probe *probe = &queue->probes[queue->probe_count % QUEUE_PROBES];
 
 	if (!probe_over(queue, probe))
 		return true; /* the ring is full, and others will tell */
 	if (*signal) {
-		if (!watch_probe(probe, *signal))
+		if (!watch_probe(&probe->slot, *signal))
 			return false;
-	} else if (probe->signal) {
-		probe->kind = SLOT_OWN;
-		*signal = probe->signal;
+	} else if (probe->slot.signal) {
+		probe->slot.kind = &silent_kinds.own;
+		*signal = probe->slot.signal;
 	} else {
 		return true;
 	}
@@ -94,30 +99,31 @@ __attribute__((cold, noinline)) bool room_probe(struct queue *queue, uint64_t *s
 void room_init(struct queue *queue)
 {
 	for (int i = 0; i < QUEUE_PROBES; i++) {
-		struct slot *probe = &queue->probes[i];
+		struct slot *slot = &queue->probes[i].slot;
 
-		probe->kind = SLOT_OVER;
-		probe->what = SLOT_SILENT;
-		probe->signal = slot_signal_make();
-		if (probe->signal)
-			slot_signal_rearm(probe->signal);
+		slot->kind = &silent_kinds.over;
+		slot->signal = slot_signal_make();
+		if (slot->signal)
+			slot_signal_rearm(slot->signal);
 	}
 }
 
 void room_leave(struct queue *queue)
 {
 	for (int i = 0; i < QUEUE_PROBES; i++) {
-		if (queue->probes[i].kind == SLOT_WATCH)
-			signal_watch_leave(&queue->probes[i]);
-		queue->probes[i].kind = SLOT_OVER;
+		struct slot *slot = &queue->probes[i].slot;
+
+		if (slot->kind->signal == SLOT_WATCHED)
+			signal_watch_leave(slot);
+		slot->kind = &silent_kinds.over;
 	}
 }
 
 void room_fini(struct queue *queue)
 {
 	for (int i = 0; i < QUEUE_PROBES; i++) {
-		if (queue->probes[i].signal)
-			slot_signal_keep(queue->probes[i].signal);
+		if (queue->probes[i].slot.signal)
+			slot_signal_keep(queue->probes[i].slot.signal);
 	}
 }
 
@@ -143,8 +149,8 @@ static bool will_be_told(const struct queue *queue, uint64_t id)
 
 static uint64_t longest_wait_ns(const struct queue *queue)
 {
-	return queue->gate > room_taken(queue) || relay_is_runtime_thread() ? SHORT_WAIT_NS
-									    : LONG_WAIT_NS;
+	return queue->gate > room_taken(queue) || handler_thread_is_this() ? SHORT_WAIT_NS
+									   : LONG_WAIT_NS;
 }
 
 __attribute__((cold, noinline)) void room_wait(struct queue *queue, uint64_t id)

@@ -44,7 +44,7 @@ static inline bool room_may_lack(const struct queue *queue, uint64_t id)
 
 /* The packet has that slot: its end will tell how far the GPU has got. Some of them are
  * remembered, too, to be looked at when the harvester is busy, or has ended. */
-static inline void room_expect(struct queue *queue, struct slot *slot, uint64_t id)
+static inline void room_expect(struct queue *queue, struct packet_slot *slot, uint64_t id)
 {
 	queue->expected = id + 1;
 	if (id < queue->next_mark)

@@ -41,14 +41,16 @@ void submitter_fill(struct submitter *submitter)
 	submitter->tid = rtl_thread_id();
 	if (!submitter->in_scope)
 		return;
-	submitter->correlation = __builtin_expect(thread_context.correlation != 0, 0)
-					 ? thread_context.correlation
-					 : scope.correlation;
-	submitter->scope = scope.uid;
-	submitter->scope_instance = scope.instance;
-	submitter->call_ticks = thread_context.call_ticks;
-	submitter->hip_stream = thread_context.hip_stream;
-	submitter->range = thread_context.range;
+	submitter->scope = (struct work_scope){
+		.correlation = __builtin_expect(thread_context.correlation != 0, 0)
+				       ? thread_context.correlation
+				       : scope.correlation,
+		.scope = scope.uid,
+		.scope_instance = scope.instance,
+		.call_ticks = thread_context.call_ticks,
+		.hip_stream = thread_context.hip_stream,
+		.range = thread_context.range,
+	};
 }
 
 static inline unsigned home(const hsa_queue_t *queue)

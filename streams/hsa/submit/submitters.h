@@ -20,16 +20,12 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "publish.h"
 #include "table.h"
 
 /* Of one packet. */
 struct submitter {
-	uint64_t correlation;
-	uint64_t scope;
-	uint64_t scope_instance;
-	uint64_t call_ticks; /* see common/call_context.h */
-	uint64_t hip_stream;
-	uint64_t range;
+	struct work_scope scope; /* if in_scope */
 	uint32_t tid;
 	uint32_t in_scope;
 };

@@ -21,6 +21,9 @@
 
 struct interceptor interceptor;
 
+static const struct slot_kinds copy_kinds = SLOT_KINDS(.is_copy = true),
+			       dispatch_kinds = SLOT_KINDS();
+
 /* A signal as the runtime has it. */
 struct memory {
 	amd_signal_t signal;
@@ -67,84 +70,84 @@ static void engine_completes(struct memory *memory, uint64_t begin, uint64_t end
 	memory->signal.value--;
 }
 
-static void assert_times(const struct slot *slot, uint64_t begin, uint64_t end, uint32_t flags)
+static void assert_times(const struct slot *slot, uint64_t begin, uint64_t end, enum slot_times by)
 {
-	assert_int_equal(slot->begin_ticks, begin);
-	assert_int_equal(slot->end_ticks, end);
-	assert_int_equal(slot->flags, flags);
+	assert_int_equal(slot->ticks.begin, begin);
+	assert_int_equal(slot->ticks.end, end);
+	assert_int_equal(slot->times_by, by);
 }
 
 static void test_copy__alone__stays_and_is_read(void **state)
 {
-	struct slot slot = {.is_copy = true};
+	struct slot slot = {0};
 
 	(void)state;
 	signal_a.sdma_end = 5; /* of an earlier one */
-	assert_int_equal(signal_watch_enter_copy(&slot, A), SLOT_WATCH);
+	assert_int_equal(signal_watch_enter_copy(&slot, &copy_kinds, A), SLOT_WATCHED);
 	assert_false(signal_watch_finished(&slot));
 	prepare(&signal_a);
 	assert_false(signal_watch_finished(&slot));
 	engine_completes(&signal_a, 10, 20);
 	assert_true(signal_watch_finished(&slot));
-	assert_times(&slot, 10, 20, RTL_HSA_COPY_SDMA);
+	assert_times(&slot, 10, 20, SLOT_TIMES_SDMA);
 }
 
 static void test_copy__by_a_kernel__has_its_times(void **state)
 {
-	struct slot slot = {.is_copy = true};
+	struct slot slot = {0};
 
 	(void)state;
 	signal_a.signal.end_ts = 6;
-	assert_int_equal(signal_watch_enter_copy(&slot, A), SLOT_WATCH);
+	assert_int_equal(signal_watch_enter_copy(&slot, &copy_kinds, A), SLOT_WATCHED);
 	prepare(&signal_a);
 	signal_a.signal.start_ts = 30;
 	signal_a.signal.end_ts = 40;
 	signal_a.signal.value--;
 	assert_true(signal_watch_finished(&slot));
-	assert_times(&slot, 30, 40, RTL_HSA_COPY_BLIT);
+	assert_times(&slot, 30, 40, SLOT_TIMES_KERNEL);
 }
 
 static void test_copy__signal_used_again__keeps_the_first_times(void **state)
 {
-	struct slot copy = {.is_copy = true}, dispatch = {0}, second = {.is_copy = true};
+	struct slot copy = {0}, dispatch = {0}, second = {0};
 
 	(void)state;
-	assert_int_equal(signal_watch_enter_copy(&copy, A), SLOT_WATCH);
+	assert_int_equal(signal_watch_enter_copy(&copy, &copy_kinds, A), SLOT_WATCHED);
 	engine_completes(&signal_a, 10, 20);
 	signal_a.signal.value = 1;
-	assert_int_equal(signal_watch_enter(&dispatch, A, false), SLOT_WATCH);
+	assert_int_equal(signal_watch_enter(&dispatch, &dispatch_kinds, A, false), SLOT_WATCHED);
 	signal_a.signal.start_ts = 30;
 	signal_a.signal.end_ts = 40;
 	signal_a.signal.value = 1;
-	assert_int_equal(signal_watch_enter_copy(&second, A), SLOT_WATCH);
+	assert_int_equal(signal_watch_enter_copy(&second, &copy_kinds, A), SLOT_WATCHED);
 	prepare(&signal_a);
 	assert_false(signal_watch_finished(&second));
 	engine_completes(&signal_a, 50, 60);
 	assert_true(signal_watch_finished(&copy) && signal_watch_finished(&dispatch) &&
 		    signal_watch_finished(&second));
-	assert_times(&copy, 10, 20, RTL_HSA_COPY_SDMA);
-	assert_times(&dispatch, 30, 40, 0);
-	assert_times(&second, 50, 60, RTL_HSA_COPY_SDMA);
+	assert_times(&copy, 10, 20, SLOT_TIMES_SDMA);
+	assert_times(&dispatch, 30, 40, SLOT_TIMES_NONE);
+	assert_times(&second, 50, 60, SLOT_TIMES_SDMA);
 }
 
 static void relay_ends(struct slot *slot, uint64_t begin, uint64_t end)
 {
 	engine_completes(&relay_b, begin, end);
-	signal_watch_relay_copy(slot, A, B);
+	signal_watch_relay(slot, A, B);
 	relay_b.signal.value = 1;
 }
 
 static void test_copy__shared_signal__the_first_stays_and_the_last_ones_times_remain(void **state)
 {
-	struct slot first = {.is_copy = true}, second = {.is_copy = true};
-	struct slot third = {.is_copy = true};
+	struct slot first = {0}, second = {0};
+	struct slot third = {0};
 
 	(void)state;
 	signal_a.signal.value = 3;
-	assert_int_equal(signal_watch_enter_copy(&first, A), SLOT_WATCH);
+	assert_int_equal(signal_watch_enter_copy(&first, &copy_kinds, A), SLOT_WATCHED);
 	prepare(&signal_a);
-	assert_int_equal(signal_watch_enter_copy(&second, A), SLOT_RELAY);
-	assert_int_equal(signal_watch_enter_copy(&third, A), SLOT_RELAY);
+	assert_int_equal(signal_watch_enter_copy(&second, &copy_kinds, A), SLOT_RELAYED);
+	assert_int_equal(signal_watch_enter_copy(&third, &copy_kinds, A), SLOT_RELAYED);
 	/* The first will end after it: nothing is mixed up with it. */
 	relay_ends(&second, 30, 40);
 	assert_int_equal(signal_a.signal.value, 2);
@@ -155,70 +158,70 @@ static void test_copy__shared_signal__the_first_stays_and_the_last_ones_times_re
 	assert_int_equal(signal_a.sdma_begin, 20);
 	assert_int_equal(signal_a.sdma_end, 60);
 	assert_true(first.done && second.done && third.done);
-	assert_times(&first, 10, 50, RTL_HSA_COPY_SDMA);
-	assert_times(&second, 30, 40, RTL_HSA_COPY_SDMA);
-	assert_times(&third, 20, 60, RTL_HSA_COPY_SDMA);
+	assert_times(&first, 10, 50, SLOT_TIMES_SDMA);
+	assert_times(&second, 30, 40, SLOT_TIMES_SDMA);
+	assert_times(&third, 20, 60, SLOT_TIMES_SDMA);
 }
 
 static void test_copy__relayed_late__does_not_overwrite_later_times(void **state)
 {
-	struct slot first = {.is_copy = true}, second = {.is_copy = true};
+	struct slot first = {0}, second = {0};
 
 	(void)state;
 	signal_a.signal.value = 2;
-	assert_int_equal(signal_watch_enter_copy(&first, A), SLOT_WATCH);
-	assert_int_equal(signal_watch_enter_copy(&second, A), SLOT_RELAY);
+	assert_int_equal(signal_watch_enter_copy(&first, &copy_kinds, A), SLOT_WATCHED);
+	assert_int_equal(signal_watch_enter_copy(&second, &copy_kinds, A), SLOT_RELAYED);
 	engine_completes(&signal_a, 40, 50);
 	relay_ends(&second, 10, 20);
 	assert_int_equal(signal_a.sdma_end, 50);
 	assert_true(signal_watch_finished(&first));
-	assert_times(&first, 40, 50, RTL_HSA_COPY_SDMA);
+	assert_times(&first, 40, 50, SLOT_TIMES_SDMA);
 }
 
 static void test_copy__signal_destroyed__is_not_touched(void **state)
 {
-	struct slot first = {.is_copy = true}, second = {.is_copy = true};
+	struct slot first = {0}, second = {0};
 
 	(void)state;
-	assert_int_equal(signal_watch_enter_copy(&first, A), SLOT_WATCH);
-	assert_int_equal(signal_watch_enter_copy(&second, A), SLOT_RELAY);
+	assert_int_equal(signal_watch_enter_copy(&first, &copy_kinds, A), SLOT_WATCHED);
+	assert_int_equal(signal_watch_enter_copy(&second, &copy_kinds, A), SLOT_RELAYED);
 	signal_watch_destroyed(A);
 	memset(&signal_a, 0xff, sizeof(signal_a));
 	relay_ends(&second, 10, 20);
 	assert_int_equal(signal_a.signal.value, -1);
 	assert_true(signal_watch_finished(&first));
-	assert_times(&first, 0, 0, 0);
-	assert_times(&second, 10, 20, RTL_HSA_COPY_SDMA);
+	assert_times(&first, 0, 0, SLOT_TIMES_NONE);
+	assert_times(&second, 10, 20, SLOT_TIMES_SDMA);
 }
 
 static void test_copy__times_of_another_may_come__has_none(void **state)
 {
-	struct slot slot = {.is_copy = true};
+	struct slot slot = {0};
 
 	(void)state;
-	assert_int_equal(signal_watch_enter_copy(&slot, A), SLOT_WATCH);
+	assert_int_equal(signal_watch_enter_copy(&slot, &copy_kinds, A), SLOT_WATCHED);
 	signal_watch_spoil(A);
 	engine_completes(&signal_a, 10, 20);
 	assert_true(signal_watch_finished(&slot));
-	assert_true(slot.flags & RTL_HSA_COPY_NO_TIME);
+	assert_true(slot.spoilt);
 }
 
 static void test_copy__signal_not_as_known__is_finished_without_times(void **state)
 {
-	struct slot first = {.is_copy = true}, second = {.is_copy = true};
+	struct slot first = {0}, second = {0};
 
 	(void)state;
 	signal_a.id = 1;
 	signal_a.signal.value = 2;
-	assert_int_equal(signal_watch_enter_copy(&first, A), SLOT_WATCH);
-	assert_int_equal(signal_watch_enter_copy(&second, A), SLOT_WATCH);
+	assert_int_equal(signal_watch_enter_copy(&first, &copy_kinds, A), SLOT_WATCHED);
+	assert_int_equal(signal_watch_enter_copy(&second, &copy_kinds, A), SLOT_WATCHED);
 	engine_completes(&signal_a, 10, 20);
 	engine_completes(&signal_a, 10, 20);
 	assert_false(signal_watch_finished(&first));
 	assert_true(signal_watch_finished(&first));
 	assert_false(signal_watch_finished(&second));
 	assert_true(signal_watch_finished(&second));
-	assert_times(&first, 0, 0, 0);
+	assert_times(&first, 0, 0, SLOT_TIMES_NONE);
 }
 
 /* ---- threads ---- */
@@ -230,15 +233,15 @@ static void *use_signal(void *data)
 	struct memory *memory = data;
 
 	for (uint64_t i = 1; i <= ROUNDS; i++) {
-		struct slot slot = {.is_copy = true};
+		struct slot slot = {0};
 
 		memory->signal.value = 1;
-		if (signal_watch_enter_copy(&slot, (uintptr_t)memory) != SLOT_WATCH)
+		if (signal_watch_enter_copy(&slot, &copy_kinds, (uintptr_t)memory) != SLOT_WATCHED)
 			return data;
 		prepare(memory);
 		engine_completes(memory, 2 * i, 2 * i + 1);
-		if (!signal_watch_finished(&slot) || slot.begin_ticks != 2 * i ||
-		    slot.end_ticks != 2 * i + 1)
+		if (!signal_watch_finished(&slot) || slot.ticks.begin != 2 * i ||
+		    slot.ticks.end != 2 * i + 1)
 			return data;
 	}
 	return NULL;
@@ -263,9 +266,9 @@ static void test_copies__of_many_threads__are_kept_apart(void **state)
 
 /* ---- batches ---- */
 
-static struct copy begun[8];
+static struct copy_request begun[8];
 static uint64_t begun_signals[8];
-static struct slot begun_slots[8];
+static char begun_slots[8]; /* by their addresses */
 static uint32_t begun_count, ended_count, runtime_calls;
 static uint64_t missed;
 static hsa_status_t ended_status, runtime_status;
@@ -276,15 +279,15 @@ bool copies_wanted(void)
 	return true;
 }
 
-struct slot *copies_begin(const struct copy *copy, hsa_signal_t *signal, bool fixed)
+struct copy_slot *copies_begin(const struct copy_request *request, hsa_signal_t *signal, bool fixed)
 {
 	assert_true(fixed);
-	begun[begun_count] = *copy;
+	begun[begun_count] = *request;
 	begun_signals[begun_count] = signal->handle;
-	return &begun_slots[begun_count++];
+	return (struct copy_slot *)&begun_slots[begun_count++];
 }
 
-void copies_end(struct slot *slot, hsa_status_t status)
+void copies_end(struct copy_slot *slot, hsa_status_t status)
 {
 	assert_ptr_equal(slot, &begun_slots[ended_count++]);
 	ended_status = status;

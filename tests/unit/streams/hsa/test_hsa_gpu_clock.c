@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "../../streams/hsa/submit/gpu_clock.h"
+#include "../../streams/hsa/runtime/gpu_clock.h"
 
 /* 100 MHz, and 50 parts of a million wrong; calibrated so that `zero` ticks are 5 s. */
 static const double rate = 10.0005;

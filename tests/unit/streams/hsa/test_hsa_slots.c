@@ -14,6 +14,14 @@
 #include "../../streams/hsa/runtime/interceptor.h"
 
 struct interceptor interceptor;
+static const struct slot_kind own = {.signal = SLOT_OWN};
+
+/* A slot with what a source puts behind it. */
+struct numbered {
+	struct slot slot;
+	uint64_t number;
+} __attribute__((aligned(64)));
+
 static int signals_alive, signals_left;
 
 static hsa_status_t create_signal(hsa_signal_value_t value, uint32_t consumer_count,
@@ -65,14 +73,16 @@ static void test_slots_take__until_none_is_left__gives_each_once(void **state)
 	bool seen[100] = {false};
 
 	(void)state;
-	assert_int_equal(slots_init(&pool, 100, 100), 0);
+	assert_int_equal(slots_init(&pool, sizeof(struct numbered), 100, 100), 0);
 	assert_int_equal(pool.capacity, 128);
 	for (int i = 0; i < 100; i++) {
 		struct slot *slot = slot_take(&pool);
 
 		assert_non_null(slot);
-		assert_false(seen[slot - pool.slots]);
-		seen[slot - pool.slots] = true;
+		const size_t number = (size_t)((char *)slot - pool.slots) / sizeof(struct numbered);
+
+		assert_false(seen[number]);
+		seen[number] = true;
 		assert_int_equal(((amd_signal_t *)slot->signal)->value, 1);
 	}
 	assert_null(slot_take(&pool));
@@ -85,7 +95,7 @@ static void test_slots_untake__gives_the_same_again(void **state)
 	struct slot *slot;
 
 	(void)state;
-	assert_int_equal(slots_init(&pool, 64, 64), 0);
+	assert_int_equal(slots_init(&pool, sizeof(struct numbered), 64, 64), 0);
 	(void)slot_take(&pool);
 	slot = slot_take(&pool);
 	slot_untake(&pool);
@@ -99,9 +109,9 @@ static void test_slots_grow__at_the_limit__stops(void **state)
 
 	(void)state;
 	interceptor.config.slots = 70;
-	assert_int_equal(slots_init(&pool, 1024, 50), 0);
+	assert_int_equal(slots_init(&pool, sizeof(struct numbered), 1024, 50), 0);
 	assert_int_equal(slots_grow(&pool, 50), 20);
-	assert_int_equal(slots_init(&other, 1024, 10), 0);
+	assert_int_equal(slots_init(&other, sizeof(struct numbered), 1024, 10), 0);
 	assert_null(slot_take(&other));
 	slots_fini(&pool);
 	assert_int_equal(slots_grow(&other, 10), 10);
@@ -115,7 +125,7 @@ static void test_slots_grow__no_signal__leaves_the_pool_usable(void **state)
 	(void)state;
 	signals_left = 3;
 	slots_free_signals();
-	assert_int_equal(slots_init(&pool, 64, 10), 0);
+	assert_int_equal(slots_init(&pool, sizeof(struct numbered), 64, 10), 0);
 	assert_int_equal(pool.count, 3);
 	signals_left = 2;
 	assert_int_equal(slots_grow(&pool, 10), 2);
@@ -132,9 +142,9 @@ static void test_slots_recycle__arms_the_signal_again(void **state)
 	amd_signal_t *signal;
 
 	(void)state;
-	assert_int_equal(slots_init(&pool, 64, 1), 0);
+	assert_int_equal(slots_init(&pool, sizeof(struct numbered), 64, 1), 0);
 	slot = slot_take(&pool);
-	slot->kind = SLOT_OWN;
+	slot->kind = &own;
 	signal = (amd_signal_t *)slot->signal;
 	signal->value = 0;
 	signal->end_ts = 5;
@@ -161,8 +171,8 @@ static void *produce(void *data)
 			sched_yield();
 			continue;
 		}
-		slot->kind = SLOT_OWN;
-		slot->packet_id = i++;
+		slot->kind = &own;
+		((struct numbered *)slot)->number = i++;
 		slot_submit(pool, slot);
 	}
 	return NULL;
@@ -174,20 +184,20 @@ static void test_slots__producer_and_harvester_at_once__pass_on_each_in_order(vo
 	pthread_t thread;
 
 	(void)state;
-	assert_int_equal(slots_init(&pool, 128, 16), 0);
+	assert_int_equal(slots_init(&pool, sizeof(struct numbered), 128, 16), 0);
 	assert_int_equal(pthread_create(&thread, NULL, produce, &pool), 0);
 	for (uint64_t expected = 0; expected < MANY;) {
 		if (!slots_collect(&pool))
 			sched_yield();
 		if (expected > MANY / 2)
 			slots_grow(&pool, 1);
-		while (pool.first != SLOT_NONE) {
-			struct slot *slot = &pool.slots[pool.first];
+		while (pool.first) {
+			struct slot *slot = pool.first;
 
-			assert_int_equal(slot->packet_id, expected++);
+			assert_int_equal(((struct numbered *)slot)->number, expected++);
 			pool.first = slot->next;
-			if (pool.first == SLOT_NONE)
-				pool.last = SLOT_NONE;
+			if (!pool.first)
+				pool.last = NULL;
 			pool.pending--;
 			slots_recycle(&pool, slot);
 		}

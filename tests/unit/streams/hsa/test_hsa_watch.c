@@ -12,6 +12,8 @@
 #include "../../streams/hsa/runtime/interceptor.h"
 
 struct interceptor interceptor;
+
+static const struct slot_kinds kinds = SLOT_KINDS();
 static amd_signal_t signal_a;
 
 #define A ((uint64_t)(uintptr_t)&signal_a)
@@ -46,10 +48,19 @@ static void gpu_completes(uint64_t begin, uint64_t end)
 	signal_a.value--;
 }
 
+/* The GPU completes a relay's signal, and its handler the application's. */
+static void relay_ends(struct slot *slot, uint64_t begin, uint64_t end)
+{
+	amd_signal_t relay = {.start_ts = begin, .end_ts = end};
+
+	signal_watch_relay(slot, A, (uint64_t)(uintptr_t)&relay);
+	assert_int_equal(relay.end_ts, 0); /* it can be used again */
+}
+
 static void assert_times(const struct slot *slot, uint64_t begin, uint64_t end)
 {
-	assert_int_equal(slot->begin_ticks, begin);
-	assert_int_equal(slot->end_ticks, end);
+	assert_int_equal(slot->ticks.begin, begin);
+	assert_int_equal(slot->ticks.end, end);
 }
 
 static void test_watch__a_signal_of_its_own__stays_and_is_read(void **state)
@@ -57,7 +68,7 @@ static void test_watch__a_signal_of_its_own__stays_and_is_read(void **state)
 	struct slot slot = {0};
 
 	(void)state;
-	assert_int_equal(signal_watch_enter(&slot, A, false), SLOT_WATCH);
+	assert_int_equal(signal_watch_enter(&slot, &kinds, A, false), SLOT_WATCHED);
 	assert_false(signal_watch_finished(&slot));
 	gpu_completes(10, 20);
 	assert_true(signal_watch_finished(&slot));
@@ -70,10 +81,10 @@ static void test_watch__signal_used_again__keeps_the_first_times(void **state)
 	struct slot first = {0}, second = {0};
 
 	(void)state;
-	assert_int_equal(signal_watch_enter(&first, A, false), SLOT_WATCH);
+	assert_int_equal(signal_watch_enter(&first, &kinds, A, false), SLOT_WATCHED);
 	gpu_completes(10, 20);
 	signal_a.value = 1;
-	assert_int_equal(signal_watch_enter(&second, A, false), SLOT_WATCH);
+	assert_int_equal(signal_watch_enter(&second, &kinds, A, false), SLOT_WATCHED);
 	gpu_completes(30, 40);
 	assert_true(signal_watch_finished(&first));
 	assert_true(signal_watch_finished(&second));
@@ -86,7 +97,7 @@ static void test_watch__signal_set_again_unseen__is_finished_at_the_second_look(
 	struct slot slot = {0};
 
 	(void)state;
-	assert_int_equal(signal_watch_enter(&slot, A, false), SLOT_WATCH);
+	assert_int_equal(signal_watch_enter(&slot, &kinds, A, false), SLOT_WATCHED);
 	gpu_completes(10, 20);
 	signal_a.value = 1;
 	assert_false(signal_watch_finished(&slot));
@@ -101,7 +112,7 @@ static void test_watch__no_times_come__is_finished_without(void **state)
 	(void)state;
 	signal_a.start_ts = 5;
 	signal_a.end_ts = 6; /* of an earlier use */
-	assert_int_equal(signal_watch_enter(&slot, A, false), SLOT_WATCH);
+	assert_int_equal(signal_watch_enter(&slot, &kinds, A, false), SLOT_WATCHED);
 	signal_a.value--;
 	assert_false(signal_watch_finished(&slot));
 	assert_true(signal_watch_finished(&slot));
@@ -113,7 +124,7 @@ static void test_watch__signal_copied_to__keeps_the_times(void **state)
 	struct slot slot = {0};
 
 	(void)state;
-	assert_int_equal(signal_watch_enter(&slot, A, false), SLOT_WATCH);
+	assert_int_equal(signal_watch_enter(&slot, &kinds, A, false), SLOT_WATCHED);
 	gpu_completes(10, 20);
 	signal_watch_reused(A);
 	signal_a.value = 1;
@@ -127,7 +138,7 @@ static void test_watch__signal_destroyed__keeps_the_times(void **state)
 	struct slot slot = {0};
 
 	(void)state;
-	assert_int_equal(signal_watch_enter(&slot, A, false), SLOT_WATCH);
+	assert_int_equal(signal_watch_enter(&slot, &kinds, A, false), SLOT_WATCHED);
 	gpu_completes(10, 20);
 	signal_watch_destroyed(A);
 	memset(&signal_a, 0xff, sizeof(signal_a));
@@ -140,7 +151,7 @@ static void test_watch__destroyed_before_the_end__has_no_times(void **state)
 	struct slot slot = {0};
 
 	(void)state;
-	assert_int_equal(signal_watch_enter(&slot, A, false), SLOT_WATCH);
+	assert_int_equal(signal_watch_enter(&slot, &kinds, A, false), SLOT_WATCHED);
 	signal_watch_destroyed(A);
 	assert_true(signal_watch_finished(&slot));
 	assert_times(&slot, 0, 0);
@@ -152,14 +163,14 @@ static void test_watch__shared_signal__is_relayed(void **state)
 
 	(void)state;
 	signal_a.value = 2;
-	assert_int_equal(signal_watch_enter(&first, A, false), SLOT_RELAY);
-	assert_int_equal(signal_watch_enter(&second, A, false), SLOT_RELAY);
-	signal_watch_relay(&second, A, 30, 40);
+	assert_int_equal(signal_watch_enter(&first, &kinds, A, false), SLOT_RELAYED);
+	assert_int_equal(signal_watch_enter(&second, &kinds, A, false), SLOT_RELAYED);
+	relay_ends(&second, 30, 40);
 	assert_int_equal(signal_a.value, 1);
 	assert_int_equal(signal_a.start_ts, 30);
 	assert_int_equal(signal_a.end_ts, 40);
 	/* The runtime tells of the first one last: the signal keeps the last one's times. */
-	signal_watch_relay(&first, A, 10, 20);
+	relay_ends(&first, 10, 20);
 	assert_int_equal(signal_a.value, 0);
 	assert_int_equal(signal_a.start_ts, 30);
 	assert_int_equal(signal_a.end_ts, 40);
@@ -174,10 +185,10 @@ static void test_watch__shared_by_two_gpus__has_the_times_of_the_last(void **sta
 
 	(void)state;
 	signal_a.value = 2;
-	assert_int_equal(signal_watch_enter(&first, A, false), SLOT_RELAY);
-	assert_int_equal(signal_watch_enter(&second, A, false), SLOT_RELAY);
-	signal_watch_relay(&second, A, 3000, 4000); /* another clock */
-	signal_watch_relay(&first, A, 10, 20);
+	assert_int_equal(signal_watch_enter(&first, &kinds, A, false), SLOT_RELAYED);
+	assert_int_equal(signal_watch_enter(&second, &kinds, A, false), SLOT_RELAYED);
+	relay_ends(&second, 3000, 4000); /* another clock */
+	relay_ends(&first, 10, 20);
 	assert_int_equal(signal_a.end_ts, 20);
 }
 
@@ -186,10 +197,10 @@ static void test_watch__second_use_under_way__relays_and_does_not_mix_times(void
 	struct slot first = {0}, second = {0};
 
 	(void)state;
-	assert_int_equal(signal_watch_enter(&first, A, false), SLOT_WATCH);
+	assert_int_equal(signal_watch_enter(&first, &kinds, A, false), SLOT_WATCHED);
 	signal_a.value = 2; /* the application makes it a counter only now */
-	assert_int_equal(signal_watch_enter(&second, A, false), SLOT_RELAY);
-	signal_watch_relay(&second, A, 30, 40);
+	assert_int_equal(signal_watch_enter(&second, &kinds, A, false), SLOT_RELAYED);
+	relay_ends(&second, 30, 40);
 	assert_int_equal(signal_a.value, 1);
 	assert_false(signal_watch_finished(&first));
 	gpu_completes(10, 50);
@@ -204,9 +215,9 @@ static void test_watch__relayed_signal_destroyed__is_not_touched(void **state)
 
 	(void)state;
 	signal_a.value = 2;
-	assert_int_equal(signal_watch_enter(&slot, A, false), SLOT_RELAY);
+	assert_int_equal(signal_watch_enter(&slot, &kinds, A, false), SLOT_RELAYED);
 	signal_watch_destroyed(A);
-	signal_watch_relay(&slot, A, 10, 20);
+	relay_ends(&slot, 10, 20);
 	assert_int_equal(signal_a.value, 2);
 	assert_int_equal(signal_a.end_ts, 0);
 	assert_times(&slot, 10, 20);
@@ -218,7 +229,7 @@ static void test_watch__packets_elsewhere_unseen__relays(void **state)
 
 	(void)state;
 	interceptor.blind = true;
-	assert_int_equal(signal_watch_enter(&slot, A, false), SLOT_RELAY);
+	assert_int_equal(signal_watch_enter(&slot, &kinds, A, false), SLOT_RELAYED);
 	interceptor.blind = false;
 	signal_watch_leave(&slot);
 }

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* The room's part in the runtime's beginning and end: see objects.h. */
+#include "objects.h"
+
+#include "agents.h"
+#include "code_objects.h"
+#include "kernel_table.h"
+#include "kernels.h"
+#include "memory.h"
+#include "publish.h"
+
+static bool prepare(void)
+{
+	publish_init();
+	return !kernel_table_init();
+}
+
+static void hook(struct root_table *root)
+{
+	kernels_hook(root);
+	memory_hook(root);
+}
+
+static void forget(bool ends)
+{
+	(void)ends;
+	memory_forget();
+	agents_forget();
+	code_objects_forget();
+}
+
+const struct hsa_part objects_part = {
+	.register_streams = memory_register,
+	.prepare = prepare,
+	.hook = hook,
+	.forget = forget,
+};

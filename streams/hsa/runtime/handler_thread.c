@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* The runtime's own thread: see handler_thread.h. */
+#include "handler_thread.h"
+
+#include "interceptor.h"
+
+_Atomic uint32_t handler_thread;
+
+static bool found(hsa_signal_value_t value, void *data)
+{
+	(void)value;
+	atomic_store_explicit(&handler_thread, rtl_thread_id(), memory_order_relaxed);
+	interceptor.hsa.signal_destroy((hsa_signal_t){(uint64_t)(uintptr_t)data});
+	return false;
+}
+
+/* A signal whose condition holds already calls its handler at once. */
+void handler_thread_find(void)
+{
+	hsa_signal_t signal;
+
+	if (interceptor.hsa.signal_create(0, 0, NULL, &signal))
+		return;
+	if (interceptor.hsa.signal_async_handler(signal, HSA_SIGNAL_CONDITION_LT, 1, found,
+						 (void *)(uintptr_t)signal.handle))
+		interceptor.hsa.signal_destroy(signal);
+}
+
+void handler_thread_forget(void)
+{
+	atomic_store_explicit(&handler_thread, 0, memory_order_relaxed);
+}

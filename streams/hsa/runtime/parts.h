@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The room `runtime`: the way into the HSA runtime and out of it. It has the runtime's tables and
+ * functions, the settings, the state, the clocks, and OnLoad and OnUnload.
+ *
+ * The rooms of streams/hsa, from the bottom up; each includes headers of those before it and of no
+ * other, as its include directories have it (streams/hsa/CMakeLists.txt):
+ *	runtime		this one
+ *	objects		GPUs, code, kernels, memory, and events of what they do
+ *	harvest		what is under way on the GPU, until it has been published
+ *	submit		what programs hand to the GPU: queues, packets, copies
+ * What the runtime's beginning and end mean to a room it says in a struct hsa_part. That is the
+ *only way up: parts.c, above all rooms, lists them.
+ *
+ * Threads of this room: the thread in hsa_init or hsa_shut_down, under the runtime's own lock, and
+ * the one at whose hands the process ends. What hsa_init leaves here is read by all threads and
+ * does not change until hsa_shut_down, but for the state. No locks, except registration.c's.
+ */
+#ifndef STREAMS_HSA_PARTS_H
+#define STREAMS_HSA_PARTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct root_table;
+
+/* Members may be NULL. Called in the order of the list. */
+struct hsa_part {
+	/* Registers streams of its own where the settings ask for them. At each beginning. */
+	void (*register_streams)(void);
+	/* Once in a process, before the first hook. False: no memory, nothing is traced. */
+	bool (*prepare)(void);
+	/* Puts its hooks into the tables. Those of later parts stand outside of earlier ones'. */
+	void (*hook)(struct root_table *root);
+	/* Nothing is recorded any more: ends what is under way, in that time. */
+	void (*stop)(uint32_t timeout_ms);
+	/* Handles of the runtime mean nothing any more. `ends`: it is about to end, and its
+	 * functions can be called still. Else it has ended long ago, and another one begins. */
+	void (*forget)(bool ends);
+	/* In the child of a fork, whose runtime is of no use. */
+	void (*forked)(void);
+};
+
+/* Ends with NULL. */
+extern const struct hsa_part *const hsa_parts[];
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/* Packets of queues as slots: see packets.h. */
+#include "packets.h"
+
+#include <rtl/events.h>
+
+#include "harvest.h"
+#include "interceptor.h"
+#include "queue.h"
+#include "signal_watch.h"
+#include "system_clock.h"
+
+static const struct work_scope *scope_of(const struct packet_slot *slot)
+{
+	return __builtin_expect(slot->slot.in_scope, 0) ? &slot->scope : NULL;
+}
+
+void packets_publish_begin(const struct queue *queue, const struct packet_slot *slot)
+{
+	const struct work_times none = {0, 0};
+
+	if (slot->slot.kind->end_type == RTL_BARRIER_END)
+		publish_barrier(RTL_BARRIER_BEGIN, &queue->id, &slot->barrier, scope_of(slot),
+				none);
+	else
+		publish_dispatch(RTL_TASK_BEGIN, &queue->id, &slot->dispatch, scope_of(slot), none);
+}
+
+/* A packet has ended, so the GPU has taken all before it from the ring. */
+static inline struct queue *taken(struct source *source, const struct packet_slot *slot)
+{
+	struct queue *queue = queue_of(source);
+
+	if (slot->packet.packet_id >= atomic_load_explicit(&queue->taken, memory_order_relaxed))
+		atomic_store_explicit(&queue->taken, slot->packet.packet_id + 1,
+				      memory_order_relaxed);
+	return queue;
+}
+
+/* The slot's times; where there are none, its flags say so. */
+static struct work_times times_of(struct queue *queue, struct packet_slot *slot)
+{
+	struct work_times times;
+
+	/* The end first: the runtime may take a new calibration for it, which serves both. */
+	times.end_ns = gpu_clock_ns(&queue->clock, system_clock_gpu_ns, queue->agent,
+				    slot->slot.ticks.end);
+	times.begin_ns = gpu_clock_ns(&queue->clock, system_clock_gpu_ns, queue->agent,
+				      slot->slot.ticks.begin);
+	if (times.begin_ns && times.end_ns)
+		return times;
+	slot->packet.flags |= RTL_HSA_DISPATCH_NO_TIME;
+	return (struct work_times){0, 0};
+}
+
+static void publish_dispatch_end(struct source *source, struct slot *slot)
+{
+	struct packet_slot *packet = packet_slot_of(slot);
+	struct queue *queue = taken(source, packet);
+	struct work_times times;
+
+	if (!rtl_enabled(interceptor.stream, RTL_TASK_END))
+		return;
+	times = times_of(queue, packet);
+	harvest_out();
+	publish_dispatch(RTL_TASK_END, &queue->id, &packet->dispatch, scope_of(packet), times);
+	harvest_in();
+}
+
+static void publish_barrier_end(struct source *source, struct slot *slot)
+{
+	struct packet_slot *packet = packet_slot_of(slot);
+	struct queue *queue = taken(source, packet);
+	struct work_times times;
+
+	if (!rtl_enabled(interceptor.stream, RTL_BARRIER_END))
+		return;
+	times = times_of(queue, packet);
+	harvest_out();
+	publish_barrier(RTL_BARRIER_END, &queue->id, &packet->barrier, scope_of(packet), times);
+	harvest_in();
+}
+
+static void publish_nothing(struct source *source, struct slot *slot)
+{
+	(void)taken(source, packet_slot_of(slot));
+}
+
+const struct slot_kinds dispatch_kinds =
+	SLOT_KINDS(.stream = &interceptor.stream, .end_type = RTL_TASK_END,
+		   .payload_bytes = sizeof(struct rtl_hsa_dispatch),
+		   .publish = publish_dispatch_end);
+
+const struct slot_kinds barrier_kinds =
+	SLOT_KINDS(.stream = &interceptor.stream, .end_type = RTL_BARRIER_END,
+		   .payload_bytes = sizeof(struct rtl_hsa_barrier), .publish = publish_barrier_end);
+
+const struct slot_kinds silent_kinds = SLOT_KINDS(.publish = publish_nothing);

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* The room's part in the runtime's beginning and end: see submit.h. */
+#include "submit.h"
+
+#include "../../hip/preload.h"
+#include "copies.h"
+#include "queue.h"
+#include "submitters.h"
+
+static void hook(struct root_table *root)
+{
+	queue_hook(root);
+	copies_hook(root);
+	/* Who submits is noted where there are calls that it may be for. */
+	if (hip_mode_has_calls())
+		submitters_hook(root);
+}
+
+static void forget(bool ends)
+{
+	(void)ends;
+	queue_forget_all();
+	submitters_forget();
+	copies_forget();
+}
+
+const struct hsa_part submit_part = {.hook = hook, .forget = forget};
