@@ -6,6 +6,7 @@ ROCm. The programs that rtl traces are shell commands, and RTL_TEST_PROGRAM, whi
 dispatches without a GPU (cli_program.c).
 """
 
+import glob
 import os
 import shutil
 import sqlite3
@@ -86,6 +87,17 @@ class Case(unittest.TestCase):
         while not what():
             self.assertLess(time.monotonic(), end, "it did not come")
             time.sleep(0.01)
+
+    def settled(self, *pids):
+        """Waits until none of these processes has a signal that it has not handled: each thread of
+        theirs sleeps or is stopped, and none is pending."""
+        def sleeps(task):
+            with open(f"{task}/status", encoding="utf-8") as file:
+                status = dict(line.split(":\t", 1) for line in file)
+            pending = int(status["SigPnd"], 16) | int(status["ShdPnd"], 16)
+            return status["State"][0] in "STt" and not pending
+        self.wait_until(lambda: all(sleeps(task) for pid in pids
+                                    for task in glob.glob(f"/proc/{pid}/task/*")))
 
     def path(self, name):
         return os.path.join(self.folder, name)

@@ -5,6 +5,7 @@ How rtl runs a command, and what it refuses to run.
 """
 
 import contextlib
+import glob
 import os
 import pty
 import re
@@ -35,6 +36,19 @@ while True:
     elif not line:
         break
 """
+
+
+def state(pid):
+    with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+        return file.read().rsplit(")", 1)[1].split()[0]
+
+
+def children(pid):
+    found = []
+    for task in glob.glob(f"/proc/{pid}/task/*/children"):
+        with open(task, encoding="utf-8") as file:
+            found += map(int, file.read().split())
+    return found
 
 
 class BadInput(Case):
@@ -346,11 +360,9 @@ class Signals(Case):
         return eval(child.stdout.readline())
 
     def counts(self, child, expected):
-        """The counts when there are so many, and some time more has passed."""
-        end = time.monotonic() + HANG_S
-        while sum(self.show(child).values()) < expected and time.monotonic() < end:
-            time.sleep(0.05)
-        time.sleep(0.2)
+        """The counts when there are so many, and no further signal is on its way."""
+        self.wait_until(lambda: sum(self.show(child).values()) >= expected)
+        self.settled(child.pid, *children(child.pid))
         return self.show(child)
 
     SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1,
@@ -367,7 +379,7 @@ class Signals(Case):
         child = self.counter(*self.SIGNALS)
         for number in self.SIGNALS:
             os.killpg(child.pid, number)
-            time.sleep(0.02)
+            self.settled(child.pid, *children(child.pid))
         self.assertEqual(self.counts(child, len(self.SIGNALS)),
                          {n.name: 1 for n in self.SIGNALS})
         os.killpg(child.pid, signal.SIGINT)
@@ -380,7 +392,7 @@ class Signals(Case):
                            start_new_session=True, stdin=subprocess.PIPE)
         self.assertEqual(child.stdout.readline(), "on\n")
         os.kill(child.pid, signal.SIGTERM)
-        time.sleep(0.3)  # rtl would end
+        self.settled(child.pid, *children(child.pid))  # rtl would have ended
         out, _ = child.communicate("go\n", timeout=HANG_S)
         self.assertEqual((out, child.returncode), ("off\n", 0))
 
@@ -432,8 +444,9 @@ class Signals(Case):
                            start_new_session=True, stdin=subprocess.PIPE)
         pid = int(child.stdout.readline())
         os.kill(pid, signal.SIGSTOP)
-        time.sleep(0.5)
-        self.assertIsNone(child.poll())
+        self.wait_until(lambda: state(pid) == "T")
+        self.settled(child.pid)
+        self.assertEqual((child.poll(), state(child.pid)), (None, "S"))
         os.kill(pid, signal.SIGCONT)
         child.communicate("go\n", timeout=HANG_S)
         self.assertEqual(child.returncode, 6)
@@ -487,11 +500,7 @@ class Hangup(Case):
     def test_terminal_is_gone_while_the_command_is_stopped__both_end(self):
         def stop(command):
             os.kill(command, signal.SIGSTOP)
-
-            def is_stopped():
-                with open(f"/proc/{command}/stat", encoding="utf-8") as file:
-                    return file.read().rsplit(")", 1)[1].split()[0] == "T"
-            self.wait_until(is_stopped)
+            self.wait_until(lambda: state(command) == "T")
         self.hang_up(stop)
 
 
@@ -539,6 +548,11 @@ class Terminal(Case):
         self.wait_for("Stopped")
         self.wait_for("PROMPT")
 
+    def traced_settled(self):
+        """No signal is on its way to rtl and its command, which the shell runs."""
+        rtl, = children(self.shell)
+        self.settled(rtl, *children(rtl))
+
     def counter(self, *numbers):
         with open(self.path("counter.py"), "w", encoding="utf-8") as file:
             file.write(COUNTER)
@@ -548,11 +562,13 @@ class Terminal(Case):
     def test_interrupt_from_the_keyboard__once(self):
         self.counter(signal.SIGINT, signal.SIGQUIT)
         self.type("\x03")
-        time.sleep(0.3)
+        self.wait_for("'SIGINT'", ask="show\n")
+        self.traced_settled()
         self.type("\x1c")
-        time.sleep(0.3)
-        self.type("show\n")
-        self.wait_for("'SIGINT': 1, 'SIGQUIT': 1")
+        self.wait_for("'SIGQUIT'", ask="show\n")
+        self.traced_settled()
+        self.type("show now\n")
+        self.wait_for("'SIGINT': 1, 'SIGQUIT': 1} now")
         self.type("\x04")
         self.wait_for("PROMPT")
 
@@ -571,7 +587,7 @@ class Terminal(Case):
         self.wait_for_stop()
         self.wait_for("counter.py", ask="fg\n", every=5)
         self.wait_for("'SIGCONT'", ask="show\n")
-        time.sleep(0.3)  # a second one would come
+        self.traced_settled()  # a second one would have come
         self.type("show now\n")
         self.wait_for("'SIGCONT': 1} now")
         self.type("\x1a")
