@@ -16,6 +16,7 @@ enum cli_status {
 	CLI_OK = 0,
 	CLI_FAILED = 1,
 	CLI_USAGE = 2,
+	CLI_DIFFERENT = 3,    /**< `rtl diff --fail`: something got slower */
 	CLI_CANNOT_RUN = 126, /**< the command to trace is there, but cannot be run */
 	CLI_NOT_FOUND = 127,  /**< there is no such command */
 };
@@ -40,7 +41,8 @@ struct cli_command {
 };
 
 extern const struct cli_command cmd_trace, cmd_summary, cmd_info, cmd_start, cmd_stop, cmd_record,
-	cmd_replay, cmd_recover, cmd_report, cmd_env, cmd_list_streams, cmd_list_subscribers;
+	cmd_replay, cmd_recover, cmd_report, cmd_diff, cmd_env, cmd_list_streams,
+	cmd_list_subscribers;
 
 /** Arguments that are being read. */
 struct cli_args {

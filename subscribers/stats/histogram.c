@@ -2,6 +2,7 @@
 /* See histogram.h. */
 #include "histogram.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 void histogram_fini(struct histogram *histogram)
@@ -43,4 +44,39 @@ uint64_t histogram_quantile(const struct histogram *histogram, double share)
 		}
 	}
 	return value;
+}
+
+static double bucket_count(const struct histogram *histogram, unsigned octave, unsigned bucket)
+{
+	const uint64_t *buckets = histogram->octaves[octave];
+
+	return buckets ? (double)buckets[bucket] : 0;
+}
+
+struct histogram_ranks histogram_compare(const struct histogram *a, const struct histogram *b)
+{
+	const double in_a = (double)a->count, in_b = (double)b->count, all = in_a + in_b;
+	double below = 0, greater = 0, ties = 0, variance;
+
+	if (!a->count || !b->count)
+		return (struct histogram_ranks){0.5, 0};
+	for (unsigned i = 0; i < HISTOGRAM_OCTAVES; i++) {
+		for (unsigned j = 0; j < HISTOGRAM_BUCKETS && (a->octaves[i] || b->octaves[i]);
+		     j++) {
+			const double of_a = bucket_count(a, i, j), of_b = bucket_count(b, i, j);
+			const double tied = of_a + of_b;
+
+			greater += of_b * (below + of_a / 2);
+			below += of_a;
+			ties += tied * tied * tied - tied;
+		}
+	}
+	variance = in_a * in_b / 12 * (all + 1 - ties / (all * (all - 1)));
+	/* All are equal: no difference at all. */
+	if (variance <= 0)
+		return (struct histogram_ranks){0.5, 0};
+	return (struct histogram_ranks){
+		.greater = greater / (in_a * in_b),
+		.confidence = erf(fabs(greater - in_a * in_b / 2) / sqrt(2 * variance)),
+	};
 }

@@ -49,4 +49,15 @@ static inline void histogram_add(struct histogram *histogram, uint64_t value)
  */
 uint64_t histogram_quantile(const struct histogram *histogram, double share);
 
+/**
+ * How durations of `b` compare to those of `a`: the rank-sum test of Mann and Whitney, corrected for
+ * ties. Values of one bucket are equal.
+ */
+struct histogram_ranks {
+	double greater; /**< how often a value of b is greater than one of a, an equal one half: 0 to 1 */
+	double confidence; /**< that this differs from one half by more than chance: 0 to 1 */
+};
+
+struct histogram_ranks histogram_compare(const struct histogram *a, const struct histogram *b);
+
 #endif

@@ -108,6 +108,12 @@ const char *summary_device_key(unsigned which);
 const char *summary_device_text(const struct summary *summary, uint32_t number, unsigned which);
 void summary_forget_names(struct summary *summary);
 
+/* For printers of text: how wide lines are (0: as the terminal); a name in at most `width` bytes;
+ * what heads the column of names; a duration in `digits` digits, 3 or 4. */
+unsigned summary_line_width(FILE *file, unsigned asked);
+void summary_print_name(FILE *file, const char *name, size_t width);
+const char *summary_name_heading(const struct summary_section *section);
+
 /* Events of a stream that are not in the summary. */
 uint64_t summary_stream_lost(const struct summary_stream *stream);
 

@@ -101,10 +101,10 @@ static void print_section(FILE *file, const struct summary_section *section, uns
 	summary_print_json_string(file, section->stream);
 	fputs(",\"kind\":", file);
 	summary_print_json_string(file, section->kind);
-	fputs(",\"title\":", file);
-	summary_print_json_string(file, section->title);
 	fprintf(file, ",\"count\":%" PRIu64 ",\"total_ns\":%" PRIu64 ",\"names\":%zu",
 		view.operations, view.total_ns, view.count);
+	fputs(",\"title\":", file);
+	summary_print_json_string(file, section->title);
 	if (section->refused)
 		fprintf(file, ",\"refused\":%" PRIu64, section->refused);
 	if (section->unlinked)

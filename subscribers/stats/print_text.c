@@ -68,7 +68,7 @@ static void format_bytes(char *text, size_t size, double bytes, const char *afte
 	snprintf(text, size, unit ? "%.4g%s%s" : "%.3g%s%s", bytes, units[unit], after);
 }
 
-static unsigned line_width(FILE *file, unsigned asked)
+unsigned summary_line_width(FILE *file, unsigned asked)
 {
 	struct winsize size;
 	int fd = fileno(file);
@@ -147,7 +147,7 @@ static bool continues_character(char c)
 }
 
 /* Prints a name in at most width bytes: begin and end of it if it is longer. */
-static void print_name(FILE *file, const char *name, size_t width)
+void summary_print_name(FILE *file, const char *name, size_t width)
 {
 	size_t length = strlen(name);
 
@@ -166,7 +166,7 @@ static void print_name(FILE *file, const char *name, size_t width)
 }
 
 /* What a section's things are called, in the head of the column of names. */
-static const char *name_heading(const struct summary_section *section)
+const char *summary_name_heading(const struct summary_section *section)
 {
 	if (!strcmp(section->kind, "task") || !strcmp(section->kind, "launch"))
 		return "kernel";
@@ -193,13 +193,13 @@ static void print_rows(FILE *file, const struct row *rows, size_t count,
 		used += width + (cell ? strlen(gap) : 0);
 		fprintf(file, "%s%*s", cell ? gap : "", widths[cell], headings[cell]);
 	}
-	fprintf(file, "  %s\n", name_heading(section));
+	fprintf(file, "  %s\n", summary_name_heading(section));
 	for (size_t i = 0; i < count; i++) {
 		for (int cell = 0; cell < cells; cell++)
 			fprintf(file, "%s%*s", cell ? gap : "", widths[cell], rows[i].cells[cell]);
 		fputs("  ", file);
-		print_name(file, rows[i].name,
-			   columns > used + NAME_COLUMNS ? columns - used : NAME_COLUMNS);
+		summary_print_name(file, rows[i].name,
+				   columns > used + NAME_COLUMNS ? columns - used : NAME_COLUMNS);
 		fputc('\n', file);
 	}
 }
@@ -372,7 +372,7 @@ static void print_stream(FILE *file, const struct summary_stream *stream, bool u
 
 void summary_print_text(struct summary *summary, FILE *file, const struct summary_style *style)
 {
-	unsigned columns = line_width(file, style->columns);
+	unsigned columns = summary_line_width(file, style->columns);
 
 	if (*style->title) {
 		print_bytes(file, style->title, strlen(style->title));

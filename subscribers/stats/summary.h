@@ -133,6 +133,24 @@ struct summary_style {
 void summary_print_text(struct summary *summary, FILE *file, const struct summary_style *style);
 void summary_print_json(struct summary *summary, FILE *file, const struct summary_style *style);
 
+/** How to compare. */
+struct summary_difference {
+	const char *titles[2]; /**< of before and after */
+	unsigned columns;      /**< as in summary_style */
+	unsigned top;          /**< rows of a section, those that changed most; 0: all */
+	double least;          /**< a change by less is none: 0.02 for 2 % */
+	double fail;           /**< counts rows that got slower by more; negative: none */
+	bool json;
+};
+
+/**
+ * Prints what has changed between two runs. A row is slower or faster where its mean has changed by
+ * `least` or more and the rank-sum test says with a confidence of 99 % that its durations have.
+ * @return how many rows are slower by more than `fail`; -1: out of memory
+ */
+int summary_print_difference(struct summary *before, struct summary *after, FILE *file,
+			     const struct summary_difference *how);
+
 /** Prints a text as a JSON string, quotes included; bytes that are no UTF-8 become U+FFFD. */
 void summary_print_json_string(FILE *file, const char *text);
 

@@ -63,6 +63,7 @@ rtl_cli_tests(cli cli.py Trace Collector Recover Record StartStop)
 rtl_cli_tests(cli cli_run.py BadInput Run Signals Hangup Terminal)
 rtl_cli_tests(cli cli_show.py Info Env Lists Summary)
 rtl_cli_tests(cli cli_report.py Report Browser)
+rtl_cli_tests(cli cli_diff.py Diff)
 # What is said at the end.
 rtl_cli_tests(cli cli_endings.py Endings)
 # Folders that are not the caller's.

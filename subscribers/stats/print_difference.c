@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/* See summary.h: what has changed between two runs. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model.h"
+
+#define SURE         0.99
+#define NAME_COLUMNS 20u
+
+enum verdict { SAME, SLOWER, FASTER, UNSURE, NEW, GONE };
+
+static const char *const verdicts[] = {
+	[SAME] = "same",     [SLOWER] = "slower", [FASTER] = "faster",
+	[UNSURE] = "unsure", [NEW] = "new",       [GONE] = "gone",
+};
+
+/* One name, before and after; of either, one may have counted nothing. */
+struct change {
+	const struct summary_group *is[2];
+	double mean_ns[2];
+	double of_mean, of_median; /* 0.08: 8 % more */
+	int64_t total_ns;          /* more than before */
+	struct histogram_ranks ranks;
+	enum verdict verdict;
+};
+
+struct changes {
+	struct change *rows;
+	size_t count;
+	uint64_t total_ns[2];
+};
+
+static uint64_t things(const struct summary_group *group)
+{
+	return group->count + group->untimed;
+}
+
+static double growth(double before, double after)
+{
+	return before > 0 ? after / before - 1 : 0;
+}
+
+static enum verdict judge(const struct change *change, double least)
+{
+	if (!things(change->is[0]))
+		return NEW;
+	if (!things(change->is[1]))
+		return GONE;
+	if (fabs(change->of_mean) < least)
+		return SAME;
+	/* Where few of many take long, the mean may go up while most take less. */
+	if (change->ranks.confidence < SURE ||
+	    (change->of_mean > 0) != (change->ranks.greater > 0.5))
+		return UNSURE;
+	return change->of_mean > 0 ? SLOWER : FASTER;
+}
+
+static void compare(struct change *change, double least)
+{
+	uint64_t median_ns[2];
+
+	for (int i = 0; i < 2; i++) {
+		const struct summary_group *group = change->is[i];
+
+		change->mean_ns[i] =
+			group->count ? (double)group->total_ns / (double)group->count : 0;
+		median_ns[i] = group->count ? summary_group_quantile(group, 0.5) : 0;
+	}
+	change->total_ns = (int64_t)(change->is[1]->total_ns - change->is[0]->total_ns);
+	change->of_mean = growth(change->mean_ns[0], change->mean_ns[1]);
+	change->of_median = growth((double)median_ns[0], (double)median_ns[1]);
+	change->ranks = histogram_compare(&change->is[0]->histogram, &change->is[1]->histogram);
+	change->verdict = judge(change, least);
+}
+
+/* Those by which the total changed most first. */
+static int compare_changes(const void *a, const void *b)
+{
+	const struct change *x = a, *y = b;
+	const int64_t of_x = llabs(x->total_ns), of_y = llabs(y->total_ns);
+
+	if (of_x != of_y)
+		return of_x > of_y ? -1 : 1;
+	return strcmp(x->is[0]->name, y->is[0]->name);
+}
+
+static int add_change(struct changes *changes, const struct summary_group *before,
+		      const struct summary_group *after, double least)
+{
+	struct change *row = &changes->rows[changes->count];
+
+	if (!before || !after)
+		return -1;
+	row->is[0] = before;
+	row->is[1] = after;
+	compare(row, least);
+	changes->count++;
+	return 0;
+}
+
+/* The rows of both; a section gets a row that only the other one has, with nothing counted. */
+static int pair_groups(struct summary_section *const sections[2],
+		       const struct summary_view views[2], double least, struct changes *changes)
+{
+	changes->rows = calloc(views[0].count + views[1].count + 1, sizeof(*changes->rows));
+	if (!changes->rows)
+		return -1;
+	for (size_t i = 0; i < views[0].count; i++) {
+		const struct summary_group *before = views[0].groups[i];
+
+		if (add_change(changes, before, summary_group(sections[1], before->name), least))
+			return -1;
+	}
+	for (size_t i = 0; i < views[1].count; i++) {
+		const struct summary_group *after = views[1].groups[i];
+		const struct summary_group *before = summary_group(sections[0], after->name);
+
+		if ((!before || !things(before)) && add_change(changes, before, after, least))
+			return -1;
+	}
+	return 0;
+}
+
+static int find_changes(struct summary_section *const sections[2], double least,
+			struct changes *changes)
+{
+	struct summary_view views[2] = {0};
+	int rc = -1;
+
+	*changes = (struct changes){0};
+	if (!summary_view(sections[0], &views[0]) && !summary_view(sections[1], &views[1]))
+		rc = pair_groups(sections, views, least, changes);
+	for (int i = 0; i < 2; i++) {
+		changes->total_ns[i] = views[i].total_ns;
+		free(views[i].groups);
+	}
+	if (rc) {
+		free(changes->rows);
+		return rc;
+	}
+	qsort(changes->rows, changes->count, sizeof(*changes->rows), compare_changes);
+	return 0;
+}
+
+static int count_slower(const struct changes *changes, double fail)
+{
+	int count = 0;
+
+	for (size_t i = 0; fail >= 0 && i < changes->count; i++)
+		count += changes->rows[i].verdict == SLOWER && changes->rows[i].of_mean > fail;
+	return count;
+}
+
+/* ---- text ---- */
+
+enum { TOTAL, DELTA, COUNT, MEAN, MEDIAN, SURENESS, VERDICT, CELLS };
+
+static const char *const headings[CELLS] = {"total",  "change", "count", "mean",
+					    "median", "sure",   ""};
+
+struct row {
+	char cells[CELLS][48];
+};
+
+static void fill_row(struct row *row, const struct change *change)
+{
+	const bool both = change->is[0]->count && change->is[1]->count;
+	char duration[SUMMARY_DURATION_SIZE];
+
+	snprintf(row->cells[TOTAL], sizeof(*row->cells), "%s",
+		 summary_duration(duration, change->is[1]->total_ns));
+	snprintf(row->cells[DELTA], sizeof(*row->cells), "%c%s", change->total_ns < 0 ? '-' : '+',
+		 summary_duration(duration, (uint64_t)llabs(change->total_ns)));
+	if (things(change->is[0]) == things(change->is[1]))
+		snprintf(row->cells[COUNT], sizeof(*row->cells), "%" PRIu64, things(change->is[1]));
+	else
+		snprintf(row->cells[COUNT], sizeof(*row->cells), "%" PRIu64 " -> %" PRIu64,
+			 things(change->is[0]), things(change->is[1]));
+	if (both) {
+		snprintf(row->cells[MEAN], sizeof(*row->cells), "%+.1f%%", change->of_mean * 100);
+		snprintf(row->cells[MEDIAN], sizeof(*row->cells), "%+.1f%%",
+			 change->of_median * 100);
+		/* Rounded down: never 100 %. */
+		snprintf(row->cells[SURENESS], sizeof(*row->cells), "%.1f%%",
+			 fmin(floor(change->ranks.confidence * 1000) / 10, 99.9));
+	}
+	snprintf(row->cells[VERDICT], sizeof(*row->cells), "%s", verdicts[change->verdict]);
+}
+
+static void print_rows(FILE *file, const struct changes *changes, size_t shown, const char *heading,
+		       unsigned columns)
+{
+	struct row *rows = calloc(shown + 1, sizeof(*rows));
+	size_t used = 0;
+	int widths[CELLS];
+
+	if (!rows)
+		return;
+	for (size_t i = 0; i < shown; i++)
+		fill_row(&rows[i], &changes->rows[i]);
+	for (int cell = 0; cell < CELLS; cell++) {
+		size_t width = strlen(headings[cell]);
+
+		for (size_t i = 0; i < shown; i++)
+			width = strlen(rows[i].cells[cell]) > width ? strlen(rows[i].cells[cell])
+								    : width;
+		widths[cell] = (int)width;
+		used += width + 2;
+		fprintf(file, "%*s  ", widths[cell], headings[cell]);
+	}
+	fprintf(file, "%s\n", heading);
+	for (size_t i = 0; i < shown; i++) {
+		for (int cell = 0; cell < CELLS; cell++)
+			fprintf(file, "%*s  ", widths[cell], rows[i].cells[cell]);
+		summary_print_name(file, changes->rows[i].is[0]->name,
+				   columns > used + NAME_COLUMNS ? columns - used : NAME_COLUMNS);
+		fputc('\n', file);
+	}
+	if (shown < changes->count)
+		fprintf(file, "(%zu more)\n", changes->count - shown);
+	free(rows);
+}
+
+static void print_text(FILE *file, const struct changes *changes,
+		       const struct summary_section *section, const struct summary_difference *how)
+{
+	const size_t shown = how->top && how->top < changes->count ? how->top : changes->count;
+	char before[SUMMARY_DURATION_SIZE], after[SUMMARY_DURATION_SIZE];
+
+	if (!changes->count)
+		return;
+	fprintf(file, "\n%s: %s -> %s", section->title,
+		summary_duration(before, changes->total_ns[0]),
+		summary_duration(after, changes->total_ns[1]));
+	if (changes->total_ns[0])
+		fprintf(file, " (%+.1f%%)",
+			growth((double)changes->total_ns[0], (double)changes->total_ns[1]) * 100);
+	fputc('\n', file);
+	print_rows(file, changes, shown, summary_name_heading(section),
+		   summary_line_width(file, how->columns));
+}
+
+/* ---- JSON ---- */
+
+static void print_json_row(FILE *file, const struct change *change)
+{
+	fputs("{\"name\":", file);
+	summary_print_json_string(file, change->is[0]->name);
+	fprintf(file, ",\"count\":[%" PRIu64 ",%" PRIu64 "]", things(change->is[0]),
+		things(change->is[1]));
+	fprintf(file, ",\"total_ns\":[%" PRIu64 ",%" PRIu64 "]", change->is[0]->total_ns,
+		change->is[1]->total_ns);
+	fprintf(file, ",\"mean_ns\":[%.1f,%.1f]", change->mean_ns[0], change->mean_ns[1]);
+	if (change->is[0]->count && change->is[1]->count)
+		fprintf(file,
+			",\"mean_change\":%.6f,\"median_change\":%.6f,\"greater\":%.6f"
+			",\"confidence\":%.9f",
+			change->of_mean, change->of_median, change->ranks.greater,
+			change->ranks.confidence);
+	fprintf(file, ",\"verdict\":\"%s\"}", verdicts[change->verdict]);
+}
+
+static void print_json(FILE *file, const struct changes *changes,
+		       const struct summary_section *section, const struct summary_difference *how,
+		       bool is_first)
+{
+	fprintf(file, "%s{\"stream\":", is_first ? "\n  " : ",\n  ");
+	summary_print_json_string(file, section->stream);
+	fputs(",\"kind\":", file);
+	summary_print_json_string(file, section->kind);
+	fputs(",\"title\":", file);
+	summary_print_json_string(file, section->title);
+	fprintf(file, ",\"total_ns\":[%" PRIu64 ",%" PRIu64 "],\"rows\":[", changes->total_ns[0],
+		changes->total_ns[1]);
+	for (size_t i = 0; i < changes->count && (!how->top || i < how->top); i++) {
+		fputs(i ? ",\n   " : "\n   ", file);
+		print_json_row(file, &changes->rows[i]);
+	}
+	fputs("]}", file);
+}
+
+/* ---- both ---- */
+
+static void print_head(FILE *file, const struct summary_difference *how)
+{
+	if (!how->json) {
+		fprintf(file, "%s -> %s\n", how->titles[0], how->titles[1]);
+		return;
+	}
+	fputs("{\"before\":", file);
+	summary_print_json_string(file, how->titles[0]);
+	fputs(",\"after\":", file);
+	summary_print_json_string(file, how->titles[1]);
+	fputs(",\"sections\":[", file);
+}
+
+int summary_print_difference(struct summary *before, struct summary *after, FILE *file,
+			     const struct summary_difference *how)
+{
+	bool is_first = true;
+	int slower = 0;
+
+	/* Each gets the sections of the other; those of `after` that `before` lacks come last. */
+	for (struct summary_section *s = after->sections; s; s = s->next)
+		if (!summary_section(before, s->stream, s->kind, s->title))
+			return -1;
+	print_head(file, how);
+	for (struct summary_section *s = before->sections; s; s = s->next) {
+		struct summary_section *const both[] = {
+			s, summary_section(after, s->stream, s->kind, s->title)};
+		struct changes changes;
+
+		if (!both[1] || find_changes(both, how->least, &changes))
+			return -1;
+		if (how->json)
+			print_json(file, &changes, s, how, is_first);
+		else
+			print_text(file, &changes, s, how);
+		slower += count_slower(&changes, how->fail);
+		free(changes.rows);
+		is_first = false;
+	}
+	fputs(how->json ? "]}\n" : "", file);
+	return slower;
+}

@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""rtl diff: against what is known of two traces, and the rank-sum test as its definition has it."""
+
+import json
+import math
+import random
+import sqlite3
+import unittest
+
+from cli_kit import PROGRAM, Case
+from cli_show import RPD
+
+NAMES = ("same", "slower", "noisy", "tail", "gone", "new", "few")
+
+
+def ranks(a, b):
+    """How often one of b is greater (equal: one half); the confidence that this is no chance."""
+    greater = sum((y > x) + (y == x) / 2 for x in a for y in b)
+    values = sorted(a + b)
+    ties = sum(n**3 - n for n in (values.count(v) for v in set(values)))
+    size = len(values)
+    variance = len(a) * len(b) / 12 * (size + 1 - ties / (size * (size - 1)))
+    z = abs(greater - len(a) * len(b) / 2) / math.sqrt(variance)
+    return greater / (len(a) * len(b)), math.erf(z / math.sqrt(2))
+
+
+class Diff(Case):
+    """rtl diff"""
+
+    def make(self, name, durations):
+        """A trace with kernels of these durations, below 128 ns, which are kept exactly."""
+        database = sqlite3.connect(self.path(name))
+        database.executescript(RPD)
+        database.executemany("INSERT INTO rocpd_string VALUES (?, ?)", enumerate(durations, 30))
+        at = 10**15
+        for key, values in enumerate(durations.values(), 30):
+            for ns in values:
+                database.execute("INSERT INTO rocpd_op VALUES (NULL, 1, 1, 0, '', ?, ?, ?, 2)",
+                                 (at, at + ns, key))
+                at += 1000
+        database.commit()
+        database.close()
+
+    def make_both(self):
+        rng = random.Random(5)
+        before, after = {}, {}
+        for runs, more in ((before, 0), (after, 1)):
+            runs["same"] = [rng.randrange(90, 110) for _ in range(300)]
+            runs["slower"] = [rng.randrange(60, 80) + 9 * more for _ in range(300)]
+            runs["noisy"] = [rng.randrange(1, 120) for _ in range(20)]
+            # One of many takes long: the mean goes up, while most take less.
+            runs["tail"] = [50 - 2 * more] * 300 + [127] * (60 * more)
+            runs["few"] = [60, 70 + more * 20]
+        before["gone"] = after["new"] = [10, 10]
+        self.make("a.db", before)
+        self.make("b.db", after)
+        return before, after
+
+    def rows(self, *arguments):
+        done = self.rtl("diff", "--json", *arguments, "a.db", "b.db")
+        section, = [s for s in json.loads(done.stdout)["sections"] if s["kind"] == "task"]
+        return {row["name"]: row for row in section["rows"]}
+
+    def test_numbers__as_by_definition(self):
+        before, after = self.make_both()
+        rows = self.rows()
+        self.assertEqual(set(rows), set(NAMES))
+        for name in set(before) & set(after):
+            a, b, row = before[name], after[name], rows[name]
+            greater, confidence = ranks(a, b)
+            self.assertAlmostEqual(row["greater"], greater, places=5)
+            self.assertAlmostEqual(row["confidence"], confidence, places=7)
+            self.assertEqual((row["count"], row["total_ns"]), ([len(a), len(b)], [sum(a), sum(b)]))
+            self.assertAlmostEqual(row["mean_change"], sum(b) / len(b) / (sum(a) / len(a)) - 1, places=5)
+
+    def test_verdicts(self):
+        self.make_both()
+        verdicts = {name: row["verdict"] for name, row in self.rows().items()}
+        self.assertEqual((verdicts["slower"], verdicts["same"], verdicts["gone"], verdicts["new"]),
+                         ("slower", "same", "gone", "new"))
+        self.assertEqual((verdicts["few"], verdicts["tail"]), ("unsure", "unsure"))
+        self.assertNotEqual(verdicts["noisy"], "slower")
+        self.assertEqual(self.rows("--least", "50")["slower"]["verdict"], "same")
+
+    def test_text(self):
+        self.make_both()
+        text = self.rtl("diff", "a.db", "b.db").stdout
+        self.assertRegex(text, r"(?m)^a.db -> b.db$")
+        self.assertRegex(text, r"(?m)^GPU kernels: \S+ -> \S+ \(\+\d+\.\d%\)$")
+        self.assertRegex(text, r"(?m)^ *\S+ +\+\S+ +300 +\+\d+\.\d% +\+\d+\.\d% +99\.9% +slower +slower$")
+        self.assertRegex(text, r"(?m)^ *0ns +-20ns +2 -> 0 +gone +gone$")
+        self.assertEqual(len(self.rtl("diff", "--top", "2", "a.db", "b.db").stdout.splitlines()), 7)
+
+    def test_fail__status_tells(self):
+        self.make_both()
+        for percent, status in (("0", 3), ("5", 3), ("90", 0)):
+            self.assertEqual(self.rtl("diff", "--fail", percent, "a.db", "b.db").returncode, status)
+        self.assertEqual(self.rtl("diff", "--fail", "0", "a.db", "a.db").returncode, 0)
+        self.assertEqual(self.rtl("diff", "a.db", "b.db").returncode, 0)
+
+    def test_traced_programs(self):
+        for name in ("a.db", "b.db"):
+            self.rtl("trace", "-q", "-o", name, PROGRAM, "100")
+        counts = sorted(row["count"] for row in self.rows().values())
+        self.assertEqual(counts, [[25, 25], [75, 75]])
+
+    def test_bad_input(self):
+        self.make_both()
+        self.refused(2, "rtl diff BEFORE AFTER", "diff", "a.db")
+        self.refused(2, "one more", "diff", "a.db", "b.db", "c.db")
+        for percent in ("x", "-1", "nan", "", "5x"):
+            self.refused(2, "give percent", "diff", "--fail", percent, "a.db", "b.db")
+        self.refused(1, "No such file", "diff", "a.db", "missing.db")
+        self.refused(1, "no trace", "diff", self.write("text", "x" * 9999), "b.db")
+
+
+if __name__ == "__main__":
+    unittest.main()
