@@ -103,8 +103,6 @@ static void print_section(FILE *file, const struct summary_section *section, uns
 	summary_print_json_string(file, section->kind);
 	fprintf(file, ",\"count\":%" PRIu64 ",\"total_ns\":%" PRIu64 ",\"names\":%zu",
 		view.operations, view.total_ns, view.count);
-	fputs(",\"title\":", file);
-	summary_print_json_string(file, section->title);
 	if (section->refused)
 		fprintf(file, ",\"refused\":%" PRIu64, section->refused);
 	if (section->unlinked)
@@ -113,6 +111,8 @@ static void print_section(FILE *file, const struct summary_section *section, uns
 		fprintf(file, ",\"unpaired\":%" PRIu64, section->unpaired);
 	if (section->open_count)
 		print_open(file, section);
+	fputs(",\"title\":", file);
+	summary_print_json_string(file, section->title);
 	fputs(",\"rows\":[", file);
 	for (size_t i = 0; i < view.count && (!top || i < top); i++) {
 		fputs(i ? ",\n  " : "\n  ", file);
