@@ -1,34 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* rtl info: what is in a trace, or in a folder of spools. */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "cli.h"
 #include "info.h"
-#include "summary.h"
 
 enum { OPTION_JSON };
 
 static const struct cli_option options[] = {
 	{0, "json", NULL, "print JSON, for programs"},
 };
-
-void info_json_text(const char *before, const char *key, const char *text)
-{
-	printf("%s\"%s\":", before, key);
-	if (text)
-		summary_print_json_string(stdout, text);
-	else
-		fputs("null", stdout);
-}
-
-void info_json_number(const char *before, const char *key, uint64_t number)
-{
-	printf("%s\"%s\":%" PRIu64, before, key, number);
-}
 
 static int run(const struct cli_command *command, int argc, char **argv)
 {

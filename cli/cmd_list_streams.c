@@ -67,7 +67,7 @@ static int read_arguments(struct listing *listing, struct cli_args *args)
 		if (option == CLI_HELP || option == CLI_BAD)
 			return option == CLI_BAD ? CLI_USAGE : CLI_OK;
 		if (option == OPTION_JSON) {
-			listing->print.json = true;
+			listing->print.as_json = true;
 		} else if (args->only_operands) {
 			/* What follows belongs to the command. */
 			listing->command = &args->argv[args->next - 1];

@@ -6,7 +6,7 @@
 #include <rtl/plugin.h>
 
 #include "cli.h"
-#include "summary.h"
+#include "json.h"
 
 enum { OPTION_JSON };
 
@@ -15,7 +15,8 @@ static const struct cli_option options[] = {
 };
 
 struct listing {
-	bool json;
+	bool as_json;
+	struct json json;
 	char **paths; /* of those seen so far */
 	size_t count;
 };
@@ -67,38 +68,38 @@ static void print(const char *path, const char *shadow, const struct rtl_subscri
 
 /* ---- JSON ---- */
 
-static void print_member(const char *before, const char *key, const char *text)
+static void print_setting_json(struct json *json, const struct rtl_setting_info *info)
 {
-	printf("%s\"%s\":", before, key);
-	summary_print_json_string(stdout, or_empty(text));
+	char values[512];
+
+	rtl_setting_values(info, values, sizeof(values));
+	json_object(json, NULL);
+	json_text(json, "key", info->key);
+	json_text(json, "default", or_empty(info->fallback));
+	json_text(json, "values", values);
+	json_text(json, "description", or_empty(info->description));
+	json_end(json);
 }
 
-static void print_json(const char *path, const char *shadow, const struct rtl_subscriber *s,
-		       const char *message)
+static void print_json(struct json *json, const char *path, const char *shadow,
+		       const struct rtl_subscriber *s, const char *message)
 {
-	print_member("{", "file", path);
+	json_object(json, NULL);
+	json_text(json, "file", path);
 	if (shadow)
-		print_member(",", "shadowed_by", shadow);
-	if (!s) {
-		print_member(",", "error", message);
-		putchar('}');
-		return;
+		json_text(json, "shadowed_by", shadow);
+	if (s) {
+		json_text(json, "name", s->name);
+		json_text(json, "version", s->version);
+		json_text(json, "description", s->description);
+		json_array(json, "settings");
+		for (uint32_t i = 0; i < s->setting_count; i++)
+			print_setting_json(json, rtl_subscriber_setting(s, i));
+		json_end(json);
+	} else {
+		json_text(json, "error", message);
 	}
-	print_member(",", "name", s->name);
-	print_member(",", "version", s->version);
-	print_member(",", "description", s->description);
-	fputs(",\"settings\":[", stdout);
-	for (uint32_t i = 0; i < s->setting_count; i++) {
-		const struct rtl_setting_info *info = rtl_subscriber_setting(s, i);
-		char values[512];
-		rtl_setting_values(info, values, sizeof(values));
-		print_member(i ? ",\n    {" : "\n    {", "key", info->key);
-		print_member(",", "default", info->fallback);
-		print_member(",", "values", values);
-		print_member(",", "description", info->description);
-		putchar('}');
-	}
-	fputs("]}", stdout);
+	json_end(json);
 }
 
 /* ---- */
@@ -113,9 +114,8 @@ static void list_one(void *user, const char *path)
 
 	if (!rtl_plugin_open(path, &plugin, message, sizeof(message)))
 		subscriber = rtl_plugin_subscriber(plugin);
-	if (listing->json) {
-		fputs(listing->count ? ",\n  " : "\n  ", stdout);
-		print_json(path, shadow, subscriber, message);
+	if (listing->as_json) {
+		print_json(&listing->json, path, shadow, subscriber, message);
 	} else {
 		fputs(listing->count ? "\n" : "", stdout);
 		print(path, shadow, subscriber, message);
@@ -132,14 +132,17 @@ static void list_one(void *user, const char *path)
 
 static int list(bool json)
 {
-	struct listing listing = {.json = json};
+	struct listing listing = {.as_json = json, .json.file = stdout};
 
-	if (json)
-		fputs("{\"subscribers\":[", stdout);
+	if (json) {
+		json_object(&listing.json, NULL);
+		json_array(&listing.json, "subscribers");
+	}
 	rtl_plugin_list(list_one, &listing);
-	if (json)
-		fputs("]}\n", stdout);
-	else if (!listing.count)
+	if (json) {
+		json_end(&listing.json);
+		json_end(&listing.json);
+	} else if (!listing.count)
 		printf("There is no subscriber; name their folder in RTL_PLUGIN_PATH.\n");
 	for (size_t i = 0; i < listing.count; i++)
 		free(listing.paths[i]);

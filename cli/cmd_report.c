@@ -16,6 +16,7 @@
 
 #include "cli.h"
 #include "database.h"
+#include "json.h"
 #include "report_events.h"
 #include "report_page.h"
 #include "summary.h"
@@ -79,7 +80,7 @@ static void put_text(FILE *json, const char *key, const char *text)
 	if (!text)
 		return;
 	fprintf(json, ",\"%s\":", key);
-	summary_print_json_string(json, text);
+	json_string(json, text);
 }
 
 struct facts {
@@ -153,7 +154,7 @@ static void put_tracks(FILE *json, const struct report_events *events)
 	fputs("],\n\"names\":[", json);
 	for (size_t i = 0; i < events->name_count; i++) {
 		fputs(i ? ",\n[" : "[", json);
-		summary_print_json_string(json, events->names[i].text ? events->names[i].text : "");
+		json_string(json, events->names[i].text ? events->names[i].text : "");
 		fprintf(json, ",\"%s\"]", events->names[i].kind);
 	}
 	fputs("]}", json);

@@ -9,6 +9,7 @@
 
 #include "cli.h"
 #include "database.h"
+#include "json.h"
 
 static const char *or_empty(const char *text)
 {
@@ -147,46 +148,48 @@ static int print(struct database *database, const char *path, int64_t operations
 /* ---- JSON ---- */
 
 struct rows {
+	struct json *json;
 	const struct part *part;
-	size_t count;
 };
 
 static void print_row_json(void *user, const char *const *row)
 {
 	struct rows *rows = user;
 
-	fputs(rows->count++ ? ",\n  " : "\n  ", stdout);
+	json_object(rows->json, NULL);
 	for (size_t i = 0; i < 8 && rows->part->keys[i]; i++) {
-		const char *key = rows->part->keys[i], *before = i ? "," : "{";
+		const char *key = rows->part->keys[i];
 		if (*key == '#')
-			printf("%s\"%s\":%s", before, key + 1, row[i] ? row[i] : "null");
+			json_value(rows->json, key + 1, row[i]);
 		else
-			info_json_text(before, key, row[i]);
+			json_text(rows->json, key, row[i]);
 	}
-	putchar('}');
+	json_end(rows->json);
 }
 
 static int print_json(struct database *database, const char *path, int64_t operations)
 {
+	struct json json = {.file = stdout};
 	char *removed;
 	int error = database_removed(database, &removed);
 
-	info_json_text("{", "file", path);
-	info_json_number(",", "operations", (uint64_t)operations);
+	json_object(&json, NULL);
+	json_text(&json, "file", path);
+	json_number(&json, "operations", (uint64_t)operations);
 	for (size_t i = 0; i < sizeof(facts) / sizeof(*facts); i++) {
 		char *value = database_fact(database, facts[i]);
-		info_json_text(",", strcmp(facts[i], "clock") ? facts[i] : "time", value);
+		json_text(&json, strcmp(facts[i], "clock") ? facts[i] : "time", value);
 		free(value);
 	}
-	info_json_text(",", "removed", removed);
+	json_text(&json, "removed", removed);
 	free(removed);
 	for (size_t i = 0; !error && i < sizeof(parts) / sizeof(*parts); i++) {
-		struct rows rows = {&parts[i], 0};
-		printf(",\"%s\":[", parts[i].name);
+		struct rows rows = {&json, &parts[i]};
+		json_array(&json, parts[i].name);
 		error = database_query(database, parts[i].sql, print_row_json, &rows);
-		putchar(']');
+		json_end(&json);
 	}
-	fputs("}\n", stdout);
+	json_end(&json);
 	return error;
 }
 

@@ -8,6 +8,7 @@
 #include "cli.h"
 #include "folders.h"
 #include "inspect.h"
+#include "json.h"
 #include "notes.h"
 
 static const char *kind_name(const struct rtl_folder *is)
@@ -68,55 +69,60 @@ static void print(const char *path, const struct rtl_folder *is, const struct no
 
 /* ---- JSON ---- */
 
-static void print_stream_json(const struct inspected_stream *s)
+static void print_stream_json(struct json *json, const struct inspected_stream *s)
 {
-	info_json_text("{", "stream", s->name);
-	info_json_number(",", "published", s->ledger.published);
-	info_json_number(",", "delivered", s->ledger.delivered);
-	info_json_number(",", "undelivered", s->ledger.abandoned);
-	info_json_number(",", "discarded", s->ledger.discarded);
-	info_json_number(",", "missed", s->ledger.missed);
-	fputs(",\"losses\":[", stdout);
+	json_object(json, NULL);
+	json_text(json, "stream", s->name);
+	json_number(json, "published", s->ledger.published);
+	json_number(json, "delivered", s->ledger.delivered);
+	json_number(json, "undelivered", s->ledger.abandoned);
+	json_number(json, "discarded", s->ledger.discarded);
+	json_number(json, "missed", s->ledger.missed);
+	json_array(json, "losses");
 	for (size_t i = 0; i < s->loss_count; i++) {
-		info_json_text(i ? ",{" : "{", "cause", s->losses[i].cause);
-		info_json_number(",", "count", s->losses[i].count);
-		putchar('}');
+		json_object(json, NULL);
+		json_text(json, "cause", s->losses[i].cause);
+		json_number(json, "count", s->losses[i].count);
+		json_end(json);
 	}
-	fputs("]}", stdout);
+	json_end(json);
+	json_end(json);
 }
 
-static void print_process_json(const struct inspected_process *p)
+static void print_process_json(struct json *json, const struct inspected_process *p)
 {
-	info_json_number("{", "pid", (uint64_t)p->pid);
-	info_json_number(",", "parent_pid", (uint64_t)p->parent_pid);
-	printf(",\"alive\":%s", p->alive ? "true" : "false");
-	info_json_text(",", "program", p->program);
-	info_json_text(",", "command", p->command);
-	fputs(",\"streams\":[", stdout);
-	for (size_t i = 0; i < p->stream_count; i++) {
-		fputs(i ? ",\n    " : "\n    ", stdout);
-		print_stream_json(&p->streams[i]);
-	}
-	fputs("]}", stdout);
+	json_object(json, NULL);
+	json_number(json, "pid", (uint64_t)p->pid);
+	json_number(json, "parent_pid", (uint64_t)p->parent_pid);
+	json_bool(json, "alive", p->alive);
+	json_text(json, "program", p->program);
+	json_text(json, "command", p->command);
+	json_array(json, "streams");
+	for (size_t i = 0; i < p->stream_count; i++)
+		print_stream_json(json, &p->streams[i]);
+	json_end(json);
+	json_end(json);
 }
 
 static void print_json(const char *path, const struct rtl_folder *is, const struct notes *notes,
 		       const struct inspection *inspection)
 {
-	info_json_text("{", "folder", path);
-	info_json_text(",", "kind", kind_name(is));
-	printf(",\"running\":%s", is->in_use ? "true" : "false");
-	info_json_number(",", "pid", (uint64_t)is->pid);
-	info_json_text(",", "program", notes->command);
-	info_json_text(",", "subscribers", notes->subscribers);
-	info_json_text(",", "database", notes->database);
-	info_json_text(",", "interrupted", inspection->interrupted);
-	fputs(",\"processes\":[", stdout);
-	for (size_t i = 0; i < inspection->count; i++) {
-		fputs(i ? ",\n  " : "\n  ", stdout);
-		print_process_json(&inspection->processes[i]);
-	}
-	fputs("]}\n", stdout);
+	struct json json = {.file = stdout};
+
+	json_object(&json, NULL);
+	json_text(&json, "folder", path);
+	json_text(&json, "kind", kind_name(is));
+	json_bool(&json, "running", is->in_use);
+	json_number(&json, "pid", (uint64_t)is->pid);
+	json_text(&json, "program", notes->command);
+	json_text(&json, "subscribers", notes->subscribers);
+	json_text(&json, "database", notes->database);
+	json_text(&json, "interrupted", inspection->interrupted);
+	json_array(&json, "processes");
+	for (size_t i = 0; i < inspection->count; i++)
+		print_process_json(&json, &inspection->processes[i]);
+	json_end(&json);
+	json_end(&json);
 }
 
 int info_folder(const char *path, bool json)

@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "summary.h"
-
 static const char *const kind_names[] = {
 	[RTL_KIND_UINT] = "uint",     [RTL_KIND_INT] = "int",         [RTL_KIND_FLOAT] = "float",
 	[RTL_KIND_BOOL] = "bool",     [RTL_KIND_ADDRESS] = "address", [RTL_KIND_TIME] = "time",
@@ -71,63 +69,64 @@ static void print_text(const struct rtl_stream_info *stream, const char *from)
 
 /* ---- JSON ---- */
 
-static void print_member(const char *key, const char *text)
+static void print_field_json(struct json *json, const struct rtl_field *field)
 {
-	printf(",\"%s\":", key);
-	summary_print_json_string(stdout, or_empty(text));
+	json_object(json, NULL);
+	json_text(json, "name", or_empty(field->name));
+	json_text(json, "kind", stream_kind_name(field->kind));
+	json_text(json, "unit", or_empty(field->unit));
+	json_number(json, "offset", field->offset);
+	json_number(json, "size", field->size);
+	json_text(json, "description", or_empty(field->description));
+	json_end(json);
 }
 
-static void print_field_json(const struct rtl_field *field)
+static void print_type_json(struct json *json, const struct rtl_type_info *type)
 {
-	fputs("{\"name\":", stdout);
-	summary_print_json_string(stdout, or_empty(field->name));
-	print_member("kind", stream_kind_name(field->kind));
-	print_member("unit", field->unit);
-	printf(",\"offset\":%u,\"size\":%u", field->offset, field->size);
-	print_member("description", field->description);
-	putchar('}');
+	json_object(json, NULL);
+	json_number(json, "type", type->type);
+	json_text(json, "name", or_empty(type->name));
+	json_text(json, "description", or_empty(type->description));
+	json_number(json, "payload_size", type->payload_size);
+	json_array(json, "fields");
+	for (uint32_t i = 0; i < type->field_count; i++)
+		print_field_json(json, rtl_type_field(type, i));
+	json_end(json);
+	json_end(json);
 }
 
-static void print_type_json(const struct rtl_type_info *type)
+static void print_stream_json(struct json *json, const struct rtl_stream_info *stream,
+			      const char *from)
 {
-	printf("{\"type\":%u", type->type);
-	print_member("name", type->name);
-	print_member("description", type->description);
-	printf(",\"payload_size\":%u,\"fields\":[", type->payload_size);
-	for (uint32_t i = 0; i < type->field_count; i++) {
-		fputs(i ? ",\n    " : "\n    ", stdout);
-		print_field_json(rtl_type_field(type, i));
-	}
-	fputs("]}", stdout);
+	char version[16];
+
+	snprintf(version, sizeof(version), "%u.%u", stream->version_major, stream->version_minor);
+	json_object(json, NULL);
+	json_text(json, "name", or_empty(stream->name));
+	json_text(json, "version", version);
+	json_text(json, "description", or_empty(stream->description));
+	json_text(json, "from", or_empty(from));
+	json_array(json, "types");
+	for (uint32_t i = 0; i < stream->type_count; i++)
+		print_type_json(json, rtl_stream_type(stream, i));
+	json_end(json);
+	json_end(json);
 }
 
-static void print_stream_json(const struct rtl_stream_info *stream, const char *from)
+void stream_print_begin(struct stream_print *print)
 {
-	fputs("{\"name\":", stdout);
-	summary_print_json_string(stdout, or_empty(stream->name));
-	printf(",\"version\":\"%u.%u\"", stream->version_major, stream->version_minor);
-	print_member("description", stream->description);
-	print_member("from", from);
-	fputs(",\"types\":[", stdout);
-	for (uint32_t i = 0; i < stream->type_count; i++) {
-		fputs(i ? ",\n   " : "\n   ", stdout);
-		print_type_json(rtl_stream_type(stream, i));
-	}
-	fputs("]}", stdout);
-}
-
-void stream_print_begin(const struct stream_print *print)
-{
-	if (print->json)
-		fputs("{\"streams\":[", stdout);
+	if (!print->as_json)
+		return;
+	print->json.file = stdout;
+	json_object(&print->json, NULL);
+	json_array(&print->json, "streams");
 }
 
 void stream_print(struct stream_print *print, const struct rtl_stream_info *stream,
 		  const char *from)
 {
-	if (print->json) {
-		fputs(print->streams ? ",\n  " : "\n  ", stdout);
-		print_stream_json(stream, from);
+	if (print->as_json) {
+		print_stream_json(&print->json, stream, from);
 	} else {
 		fputs(print->streams ? "\n" : "", stdout);
 		print_text(stream, from);
@@ -135,8 +134,10 @@ void stream_print(struct stream_print *print, const struct rtl_stream_info *stre
 	print->streams++;
 }
 
-void stream_print_end(const struct stream_print *print)
+void stream_print_end(struct stream_print *print)
 {
-	if (print->json)
-		fputs("]}\n", stdout);
+	if (!print->as_json)
+		return;
+	json_end(&print->json);
+	json_end(&print->json);
 }

@@ -8,17 +8,20 @@
 
 #include <rtl/types.h>
 
-/** What is being printed, to stdout; all zeros but for `json` at the beginning. */
+#include "json.h"
+
+/** What is being printed, to stdout; all zeros but for `as_json` at the beginning. */
 struct stream_print {
-	bool json;
+	bool as_json;
+	struct json json;
 	size_t streams; /**< so far */
 };
 
-void stream_print_begin(const struct stream_print *print);
+void stream_print_begin(struct stream_print *print);
 /** One stream. @param from  what it comes from, for the user */
 void stream_print(struct stream_print *print, const struct rtl_stream_info *stream,
 		  const char *from);
-void stream_print_end(const struct stream_print *print);
+void stream_print_end(struct stream_print *print);
 
 /** Name of a kind of fields, and the reverse; 0: there is none of that name. */
 const char *stream_kind_name(uint16_t kind);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "json.h"
 #include "model.h"
 
 #define SURE         0.99
@@ -245,69 +246,75 @@ static void print_text(FILE *file, const struct changes *changes,
 
 /* ---- JSON ---- */
 
-static void print_json_row(FILE *file, const struct change *change)
+/* What it was before and after, as "key":[a,b]. */
+static void print_both(struct json *json, const char *key, uint64_t before, uint64_t after)
 {
-	fputs("{\"name\":", file);
-	summary_print_json_string(file, change->is[0]->name);
-	fprintf(file, ",\"count\":[%" PRIu64 ",%" PRIu64 "]", things(change->is[0]),
-		things(change->is[1]));
-	fprintf(file, ",\"total_ns\":[%" PRIu64 ",%" PRIu64 "]", change->is[0]->total_ns,
-		change->is[1]->total_ns);
-	fprintf(file, ",\"mean_ns\":[%.1f,%.1f]", change->mean_ns[0], change->mean_ns[1]);
-	if (change->is[0]->count && change->is[1]->count)
-		fprintf(file,
-			",\"mean_change\":%.6f,\"median_change\":%.6f,\"greater\":%.6f"
-			",\"confidence\":%.9f",
-			change->of_mean, change->of_median, change->ranks.greater,
-			change->ranks.confidence);
-	fprintf(file, ",\"verdict\":\"%s\"}", verdicts[change->verdict]);
+	json_array(json, key);
+	json_number(json, NULL, before);
+	json_number(json, NULL, after);
+	json_end(json);
 }
 
-static void print_json(FILE *file, const struct changes *changes,
-		       const struct summary_section *section, const struct summary_difference *how,
-		       bool is_first)
+static void print_json_row(struct json *json, const struct change *change)
 {
-	fprintf(file, "%s{\"stream\":", is_first ? "\n  " : ",\n  ");
-	summary_print_json_string(file, section->stream);
-	fputs(",\"kind\":", file);
-	summary_print_json_string(file, section->kind);
-	fputs(",\"title\":", file);
-	summary_print_json_string(file, section->title);
-	fprintf(file, ",\"total_ns\":[%" PRIu64 ",%" PRIu64 "],\"rows\":[", changes->total_ns[0],
-		changes->total_ns[1]);
-	for (size_t i = 0; i < changes->count && (!how->top || i < how->top); i++) {
-		fputs(i ? ",\n   " : "\n   ", file);
-		print_json_row(file, &changes->rows[i]);
+	json_object(json, NULL);
+	json_text(json, "name", change->is[0]->name);
+	print_both(json, "count", things(change->is[0]), things(change->is[1]));
+	print_both(json, "total_ns", change->is[0]->total_ns, change->is[1]->total_ns);
+	json_array(json, "mean_ns");
+	json_real(json, NULL, change->mean_ns[0], 1);
+	json_real(json, NULL, change->mean_ns[1], 1);
+	json_end(json);
+	if (change->is[0]->count && change->is[1]->count) {
+		json_real(json, "mean_change", change->of_mean, 6);
+		json_real(json, "median_change", change->of_median, 6);
+		json_real(json, "greater", change->ranks.greater, 6);
+		json_real(json, "confidence", change->ranks.confidence, 9);
 	}
-	fputs("]}", file);
+	json_text(json, "verdict", verdicts[change->verdict]);
+	json_end(json);
+}
+
+static void print_json(struct json *json, const struct changes *changes,
+		       const struct summary_section *section, const struct summary_difference *how)
+{
+	json_object(json, NULL);
+	json_text(json, "stream", section->stream);
+	json_text(json, "kind", section->kind);
+	json_text(json, "title", section->title);
+	print_both(json, "total_ns", changes->total_ns[0], changes->total_ns[1]);
+	json_array(json, "rows");
+	for (size_t i = 0; i < changes->count && (!how->top || i < how->top); i++)
+		print_json_row(json, &changes->rows[i]);
+	json_end(json);
+	json_end(json);
 }
 
 /* ---- both ---- */
 
-static void print_head(FILE *file, const struct summary_difference *how)
+static void print_head(FILE *file, struct json *json, const struct summary_difference *how)
 {
 	if (!how->json) {
 		fprintf(file, "%s -> %s\n", how->titles[0], how->titles[1]);
 		return;
 	}
-	fputs("{\"before\":", file);
-	summary_print_json_string(file, how->titles[0]);
-	fputs(",\"after\":", file);
-	summary_print_json_string(file, how->titles[1]);
-	fputs(",\"sections\":[", file);
+	json_object(json, NULL);
+	json_text(json, "before", how->titles[0]);
+	json_text(json, "after", how->titles[1]);
+	json_array(json, "sections");
 }
 
 int summary_print_difference(struct summary *before, struct summary *after, FILE *file,
 			     const struct summary_difference *how)
 {
-	bool is_first = true;
+	struct json json = {.file = file};
 	int slower = 0;
 
 	/* Each gets the sections of the other; those of `after` that `before` lacks come last. */
 	for (struct summary_section *s = after->sections; s; s = s->next)
 		if (!summary_section(before, s->stream, s->kind, s->title))
 			return -1;
-	print_head(file, how);
+	print_head(file, &json, how);
 	for (struct summary_section *s = before->sections; s; s = s->next) {
 		struct summary_section *const both[] = {
 			s, summary_section(after, s->stream, s->kind, s->title)};
@@ -316,13 +323,15 @@ int summary_print_difference(struct summary *before, struct summary *after, FILE
 		if (!both[1] || find_changes(both, how->least, &changes))
 			return -1;
 		if (how->json)
-			print_json(file, &changes, s, how, is_first);
+			print_json(&json, &changes, s, how);
 		else
 			print_text(file, &changes, s, how);
 		slower += count_slower(&changes, how->fail);
 		free(changes.rows);
-		is_first = false;
 	}
-	fputs(how->json ? "]}\n" : "", file);
+	if (how->json) {
+		json_end(&json);
+		json_end(&json);
+	}
 	return slower;
 }

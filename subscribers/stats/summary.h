@@ -151,9 +151,6 @@ struct summary_difference {
 int summary_print_difference(struct summary *before, struct summary *after, FILE *file,
 			     const struct summary_difference *how);
 
-/** Prints a text as a JSON string, quotes included; bytes that are no UTF-8 become U+FFFD. */
-void summary_print_json_string(FILE *file, const char *text);
-
 /** Room for a duration as text. */
 #define SUMMARY_DURATION_SIZE 16
 /** Four digits and a unit that fits: "812ns", "20.57us", "1.234s". Returns text. */

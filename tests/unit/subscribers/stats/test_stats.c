@@ -336,34 +336,6 @@ static void test_duration__each_unit__four_digits(void **state)
 	}
 }
 
-static void test_json_string__odd_bytes__valid_json(void **state)
-{
-	static const struct {
-		const char *text, *json;
-	} cases[] = {
-		{"", "\"\""},
-		{"a\"b\\c\n\x7f", "\"a\\\"b\\\\c\\u000a\\u007f\""},
-		{"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80",
-		 "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\""},
-		{"\xc3", "\"\\ufffd\""},
-		{"\xc0\xaf\xff", "\"\\ufffd\\ufffd\\ufffd\""},
-		{"\xed\xa0\x80", "\"\\ufffd\\ufffd\\ufffd\""},
-		{"\xf8\x8f\xbf\xbf", "\"\\ufffd\\ufffd\\ufffd\\ufffd\""},
-		{"\xf5\x80\x80\x80", "\"\\ufffd\\ufffd\\ufffd\\ufffd\""},
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		char *text = NULL;
-		size_t size;
-		FILE *file = open_memstream(&text, &size);
-		summary_print_json_string(file, cases[i].text);
-		fclose(file);
-		assert_string_equal(text, cases[i].json);
-		free(text);
-	}
-}
-
 static void assert_lines_fit(unsigned columns)
 {
 	static const char name[] = "void a_namespace::a_kernel<float, 17>(float const*, float*, "
@@ -435,7 +407,6 @@ int main(void)
 		cmocka_unit_test(test_pairing__put_and_take_at_random__as_a_plain_array),
 		cmocka_unit_test(test_pairing__full__refuses),
 		cmocka_unit_test(test_duration__each_unit__four_digits),
-		cmocka_unit_test(test_json_string__odd_bytes__valid_json),
 		cmocka_unit_test(test_text__long_names__lines_fit),
 		cmocka_unit_test(test_group__more_names_than_kept__counted_together),
 	};
