@@ -393,17 +393,6 @@ static struct name *find_name(struct rtl_collector *c, const char *text)
 	return name;
 }
 
-/* Whether a folder holds a spool; `flags`: O_NOFOLLOW, or 0. */
-static bool is_spool(const char *path, int flags)
-{
-	int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC | flags);
-	bool yes = fd >= 0 && !faccessat(fd, "control", F_OK, AT_SYMLINK_NOFOLLOW);
-
-	if (fd >= 0)
-		close(fd);
-	return yes;
-}
-
 /* No link to one. */
 static bool is_folder(const char *path)
 {
@@ -421,7 +410,7 @@ static void meet(struct rtl_collector *c, const char *path, int flags, bool last
 
 	if (!name || !name->bad)
 		return;
-	if (!is_spool(path, flags)) {
+	if (!folder_has(path, "control", flags)) {
 		if (last_chance && c->kind == RTL_REPLAY && is_folder(path) &&
 		    !folder_holds_no_events(path))
 			log_line(RTL_LEVEL_ERROR, "spool",
@@ -488,29 +477,28 @@ static void say_vanished(struct rtl_collector *c)
 		 c->folder);
 }
 
+struct scan {
+	struct rtl_collector *c;
+	bool last_chance;
+};
+
+static void meet_in_folder(void *user, const char *path)
+{
+	const struct scan *scan = user;
+
+	meet(scan->c, path, O_NOFOLLOW, scan->last_chance);
+	if (scan->c->opened >= AT_ONCE)
+		let_go(scan->c);
+}
+
 static void scan(struct rtl_collector *c, bool last_chance)
 {
-	char path[2 * PATH_MAX];
-	struct dirent *entry;
-	DIR *dir;
+	struct scan in_folder = {c, last_chance};
 
-	if (!owns_folder(c) && is_spool(c->folder, 0)) {
+	if (!owns_folder(c) && folder_has(c->folder, "control", 0))
 		meet(c, c->folder, 0, last_chance);
-		return;
-	}
-	dir = opendir(c->folder);
-	if (!dir && errno == ENOENT)
+	else if (folder_each_spool(c->folder, meet_in_folder, &in_folder) == ENOENT)
 		say_vanished(c);
-	while (dir && (entry = readdir(dir))) {
-		if (strncmp(entry->d_name, SPOOL_PREFIX, sizeof SPOOL_PREFIX - 1) != 0)
-			continue;
-		snprintf(path, sizeof path, "%s/%s", c->folder, entry->d_name);
-		meet(c, path, O_NOFOLLOW, last_chance);
-		if (c->opened >= AT_ONCE)
-			let_go(c);
-	}
-	if (dir)
-		closedir(dir);
 }
 
 uint32_t rtl_collector_poll(struct rtl_collector *c, uint32_t timeout_ms)
@@ -543,30 +531,19 @@ void rtl_collector_wake(struct rtl_collector *c)
 		futex_wake(&c->page->asleep);
 }
 
-static bool is_collectors(const char *folder)
+static void remove_leftover(void *unused, const char *path)
 {
-	char path[2 * PATH_MAX];
-
-	snprintf(path, sizeof path, "%s/" SESSION_FILE, folder);
-	return !access(path, F_OK);
+	(void)unused;
+	if (!folder_has(path, "control", O_NOFOLLOW))
+		spool_remove_folder(path);
 }
 
 /* What is left of spools whose removal was cut off; where a dead collector was, nobody makes new
  * ones. */
 static void remove_leftovers(const struct rtl_collector *c)
 {
-	DIR *dir = is_collectors(c->folder) ? opendir(c->folder) : NULL;
-	char path[2 * PATH_MAX];
-	struct dirent *entry;
-
-	while (dir && (entry = readdir(dir))) {
-		snprintf(path, sizeof path, "%s/%s", c->folder, entry->d_name);
-		if (!strncmp(entry->d_name, SPOOL_PREFIX, sizeof SPOOL_PREFIX - 1) &&
-		    !is_spool(path, O_NOFOLLOW))
-			spool_remove_folder(path);
-	}
-	if (dir)
-		closedir(dir);
+	if (folder_has(c->folder, SESSION_FILE, 0))
+		folder_each_spool(c->folder, remove_leftover, NULL);
 }
 
 /* Whether it has been opened, or could not be: then what is left of it is left on purpose. */
@@ -581,20 +558,10 @@ static bool was_met(struct rtl_collector *c, const char *path)
 
 /* Spools of processes that have begun since the last look, or were about to: what they do is not
  * recorded. */
-static void remove_latecomers(struct rtl_collector *c)
+static void remove_latecomer(void *c, const char *path)
 {
-	DIR *dir = opendir(c->folder);
-	char path[2 * PATH_MAX];
-	struct dirent *entry;
-
-	while (dir && (entry = readdir(dir))) {
-		snprintf(path, sizeof path, "%s/%s", c->folder, entry->d_name);
-		if (!strncmp(entry->d_name, SPOOL_PREFIX, sizeof SPOOL_PREFIX - 1) &&
-		    !was_met(c, path))
-			spool_remove_folder(path);
-	}
-	if (dir)
-		closedir(dir);
+	if (!was_met(c, path))
+		spool_remove_folder(path);
 }
 
 /* Whether a folder that was recovered is a collector's and holds nothing else any more: any other
@@ -644,7 +611,7 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 	if (owns_folder(c) ? !rtl_collector_failure(c) : !only_reads(c) && is_done(c)) {
 		/* who makes a spool from now on finds that, and removes it */
 		session_end(c->folder);
-		remove_latecomers(c);
+		folder_each_spool(c->folder, remove_latecomer, c);
 		spool_remove_folder(c->folder);
 	}
 }

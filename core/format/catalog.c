@@ -343,30 +343,36 @@ const char *catalog_string(const struct catalog *catalog, uint64_t id)
 	return s ? s->text : NULL;
 }
 
+bool catalog_put_metadata(struct rtl_metadata **list, uint32_t *room, uint32_t n, const char *key,
+			  const char *value)
+{
+	if (n == *room) {
+		const uint32_t more = n ? 2 * n : 8;
+		struct rtl_metadata *longer = realloc(*list, more * sizeof *longer);
+
+		if (!longer)
+			return false;
+		*list = longer;
+		*room = more;
+	}
+	(*list)[n] = (struct rtl_metadata){
+		.struct_size = sizeof(struct rtl_metadata), .key = key, .value = value};
+	return true;
+}
+
 bool catalog_tracepoint(const struct catalog *catalog, uint64_t uid, struct rtl_tracepoint *out,
 			struct rtl_metadata **metadata, uint32_t *room)
 {
 	const struct tracepoint *t = uid ? table_find(&catalog->tracepoints, uid) : NULL;
-	const struct metadata *m, *first;
-	struct rtl_metadata *array;
+	const struct metadata *m;
 	uint32_t n = 0;
 
 	if (!t)
 		return false;
-	first = __atomic_load_n(&t->metadata, __ATOMIC_ACQUIRE);
-	for (m = first; m; m = __atomic_load_n(&m->next, __ATOMIC_ACQUIRE))
-		n++;
-	if (n > *room) {
-		array = realloc(*metadata, n * sizeof *array);
-		if (!array)
+	for (m = __atomic_load_n(&t->metadata, __ATOMIC_ACQUIRE); m;
+	     m = __atomic_load_n(&m->next, __ATOMIC_ACQUIRE))
+		if (!catalog_put_metadata(metadata, room, n++, m->key, m->value))
 			return false;
-		*metadata = array;
-		*room = n;
-	}
-	for (n = 0, m = first; m && n < *room; m = __atomic_load_n(&m->next, __ATOMIC_ACQUIRE))
-		(*metadata)[n++] = (struct rtl_metadata){.struct_size = sizeof(struct rtl_metadata),
-							 .key = m->key,
-							 .value = m->value};
 	*out = t->info;
 	out->metadata = *metadata;
 	out->metadata_count = n;

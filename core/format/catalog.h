@@ -31,6 +31,9 @@ const char *catalog_string(const struct catalog *catalog, uint64_t id);
 /* As ids_tracepoint. */
 bool catalog_tracepoint(const struct catalog *catalog, uint64_t uid, struct rtl_tracepoint *out,
 			struct rtl_metadata **metadata, uint32_t *room);
+/* Puts a pair behind the n others of a list (malloc; room for *room); false: no memory. */
+bool catalog_put_metadata(struct rtl_metadata **list, uint32_t *room, uint32_t n, const char *key,
+			  const char *value);
 void catalog_fini(struct catalog *catalog);
 
 #endif

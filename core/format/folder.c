@@ -130,14 +130,31 @@ static int look_at_session(const char *path, struct rtl_folder *folder)
 	return 0;
 }
 
-static bool has_file(const char *path, const char *name)
+bool folder_has(const char *path, const char *name, int flags)
 {
-	int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	bool yes = fd >= 0 && !faccessat(fd, name, F_OK, 0);
+	int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC | flags);
+	bool yes = fd >= 0 && !faccessat(fd, name, F_OK, AT_SYMLINK_NOFOLLOW);
 
 	if (fd >= 0)
 		close(fd);
 	return yes;
+}
+
+int folder_each_spool(const char *folder, void (*fn)(void *user, const char *path), void *user)
+{
+	DIR *dir = opendir(folder);
+	char path[2 * PATH_MAX];
+	struct dirent *entry;
+
+	if (!dir)
+		return errno;
+	while ((entry = readdir(dir)))
+		if (!strncmp(entry->d_name, SPOOL_PREFIX, sizeof SPOOL_PREFIX - 1)) {
+			snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+			fn(user, path);
+		}
+	closedir(dir);
+	return 0;
 }
 
 /* The process that a folder is named after: rtl-PID-XXXXXX, rtl-spool-PID-XXXXXX; 0: none. */
@@ -206,9 +223,9 @@ int rtl_folder_look(const char *path, struct rtl_folder *folder)
 		return RTL_EINVAL;
 	if (stat(path, &st))
 		return errno == ENOENT || errno == ENOTDIR ? RTL_ENOENT : RTL_EIO;
-	if (S_ISDIR(st.st_mode) && has_file(path, "control"))
+	if (S_ISDIR(st.st_mode) && folder_has(path, "control", 0))
 		err = look_at_spool(path, &found);
-	else if (S_ISDIR(st.st_mode) && has_file(path, SESSION_FILE))
+	else if (S_ISDIR(st.st_mode) && folder_has(path, SESSION_FILE, 0))
 		err = look_at_session(path, &found);
 	if ((!err || err == RTL_EFORMAT) && found.kind == RTL_FOLDER_OTHER && is_debris(path)) {
 		found.kind = RTL_FOLDER_DEBRIS;

@@ -15,4 +15,11 @@ bool folder_process_is_gone(int dir_fd, int pid);
  * its removal has begun. */
 bool folder_holds_no_events(const char *path);
 
+/* Whether there is a file of that name in a folder; `flags`: of opening the folder, O_NOFOLLOW or 0. */
+bool folder_has(const char *path, const char *name, int flags);
+
+/* Calls fn with the path of each spool in a folder, as far as the names say. An errno: the folder
+ * cannot be read. */
+int folder_each_spool(const char *folder, void (*fn)(void *user, const char *path), void *user);
+
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "leftovers.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -14,18 +13,16 @@
 
 #include <rtl/collector.h>
 
+#include "folder.h"
 #include "log.h"
 #include "spool_writer.h"
 
 #define TOLD "told" /* a file in a spool: it has been mentioned */
 
-/* Whether the process that made a folder of that name cannot be found: quick, and true of none that
- * lives here. */
-static bool seems_dead(const char *name)
+/* Whether the process that made a folder cannot be found: quick, and true of none that lives here. */
+static bool seems_dead(const char *path)
 {
-	long pid = strncmp(name, SPOOL_PREFIX, sizeof SPOOL_PREFIX - 1)
-			   ? 0
-			   : strtol(name + sizeof SPOOL_PREFIX - 1, NULL, 10);
+	long pid = strtol(strrchr(path, '/') + sizeof SPOOL_PREFIX, NULL, 10);
 
 	return pid > 0 && pid <= INT_MAX && kill((pid_t)pid, 0) && errno == ESRCH;
 }
@@ -42,7 +39,7 @@ static bool is_leftover(const char *path)
 /* Whether we are the first. */
 static bool mark(const char *path)
 {
-	char file[PATH_MAX + sizeof TOLD];
+	char file[2 * PATH_MAX + sizeof TOLD];
 	int fd;
 
 	snprintf(file, sizeof file, "%s/" TOLD, path);
@@ -52,26 +49,19 @@ static bool mark(const char *path)
 	return fd >= 0;
 }
 
+static void look(void *found, const char *path)
+{
+	if (seems_dead(path) && is_leftover(path))
+		*(unsigned *)found += mark(path);
+}
+
 void leftovers_mention(const char *own_spool)
 {
-	const char *slash = strrchr(own_spool, '/');
-	char base[PATH_MAX], path[PATH_MAX];
-	struct dirent *entry;
+	char base[PATH_MAX];
 	unsigned found = 0;
-	DIR *dir;
-	int n;
 
-	snprintf(base, sizeof base, "%.*s", (int)(slash - own_spool), own_spool);
-	dir = opendir(base);
-	while (dir && (entry = readdir(dir))) {
-		if (!seems_dead(entry->d_name))
-			continue;
-		n = snprintf(path, sizeof path, "%s/%s", base, entry->d_name);
-		if (n < (int)sizeof path && is_leftover(path))
-			found += mark(path);
-	}
-	if (dir)
-		closedir(dir);
+	snprintf(base, sizeof base, "%.*s", (int)(strrchr(own_spool, '/') - own_spool), own_spool);
+	folder_each_spool(base, look, &found);
 	if (found)
 		log_line(RTL_LEVEL_WARNING, "spool",
 			 "%u process%s killed and left events in %s: `rtl recover` lists them",

@@ -14,6 +14,7 @@
 #include <rtl/tracepoint.h>
 
 #include "bus.h"
+#include "catalog.h"
 #include "dict.h"
 #include "hash.h"
 #include "loaded.h"
@@ -473,28 +474,17 @@ bool ids_tracepoint(uint64_t uid, struct rtl_tracepoint *out, struct rtl_metadat
 {
 	const struct tracepoint *t = uid ? table_find(&uids, uid) : NULL;
 	const struct metadata *m;
-	struct rtl_metadata *array;
+	bool complete = true;
 	uint32_t n = 0;
 
 	if (!t)
 		return false;
 	bus_lock();
-	for (m = t->metadata; m; m = m->next)
-		n++;
-	if (n > *room) {
-		array = realloc(*metadata, n * sizeof *array);
-		if (!array) {
-			bus_unlock();
-			return false;
-		}
-		*metadata = array;
-		*room = n;
-	}
-	for (n = 0, m = t->metadata; m && n < *room; m = m->next, n++)
-		(*metadata)[n] = (struct rtl_metadata){.struct_size = sizeof(struct rtl_metadata),
-						       .key = m->key,
-						       .value = m->value};
+	for (m = t->metadata; m && complete; m = m->next)
+		complete = catalog_put_metadata(metadata, room, n++, m->key, m->value);
 	bus_unlock();
+	if (!complete)
+		return false;
 	*out = view(t);
 	out->metadata = *metadata;
 	out->metadata_count = n;

@@ -40,7 +40,6 @@ fixture(installed FIXTURE_NAME="installed")
 set_target_properties(fixture_installed PROPERTIES
   LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/rtl)
 
-rtl_unit_test(test_plugin test_plugin.c ${PROJECT_SOURCE_DIR}/core/deliver/plugin.c
-  ${PROJECT_SOURCE_DIR}/core/deliver/setting.c
-  LIBS ${CMAKE_DL_LIBS} DEFINES PLUGINS="${plugins}" DEPENDS ${fixtures})
+rtl_unit_test(test_plugin test_plugin.c
+  LIBS rtl_core DEFINES PLUGINS="${plugins}" DEPENDS ${fixtures})
 set_target_properties(test_plugin PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
