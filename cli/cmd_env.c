@@ -5,7 +5,7 @@
 #include "cli.h"
 #include "session.h"
 
-enum { OPTION_OUTPUT, OPTION_MODE, OPTION_SUBSCRIBERS, OPTION_SHELL };
+enum { OPTION_OUTPUT, OPTION_MODE, OPTION_SUBSCRIBERS, OPTION_SHELL, OPTION_XPTI };
 
 static const struct cli_option options[] = {
 	{'o', "output", "FILE",
@@ -16,6 +16,7 @@ static const struct cli_option options[] = {
 	 "also set RTL_SUBSCRIBERS to these; colon-separated\n"
 	 "NAME or NAME?key=value&key=value"},
 	{0, "shell", "SHELL", "for sh (default; bash, zsh, dash), csh or fish"},
+	{0, "xpti", NULL, "also what SYCL's runtimes tell by XPTI; mode full does so,\ntoo"},
 };
 
 static const struct shell {
@@ -76,6 +77,8 @@ static int prepare_and_print(struct session *session, const struct shell *shell)
 
 	if (!status)
 		status = session_prepare_runtime(session);
+	if (!status)
+		status = session_prepare_xpti(session);
 	if (!status && (session->subscribers || session->output))
 		status = session_prepare_subscribers(session);
 	if (!status && session->list)
@@ -99,6 +102,8 @@ static int run(const struct cli_command *command, int argc, char **argv)
 			return CLI_USAGE;
 		if (option == OPTION_OUTPUT)
 			session.output = args.value;
+		else if (option == OPTION_XPTI)
+			session.xpti = true;
 		else if (option == OPTION_MODE)
 			session.mode = args.value;
 		else if (option == OPTION_SUBSCRIBERS)

@@ -105,6 +105,8 @@ static int record_command(struct record *record, const char *output)
 	if (!status)
 		status = session_prepare_runtime(session);
 	if (!status)
+		status = session_prepare_xpti(session);
+	if (!status)
 		status = session_set(session, "RTL_SESSION", launch->id);
 	if (status)
 		return status;

@@ -63,6 +63,8 @@ static int prepare(struct trace *trace)
 	if (!status)
 		status = session_prepare_runtime(session);
 	if (!status)
+		status = session_prepare_xpti(session);
+	if (!status)
 		status = session_set(session, "RTL_SESSION", trace->launch.id);
 	if (!status && trace->strict)
 		status = be_strict(session);

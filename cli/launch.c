@@ -130,6 +130,8 @@ static int take_common(struct launch *launch, int option, const char *value)
 		launch->spool = value;
 	else if (option == LAUNCH_PAUSED)
 		launch->paused = true;
+	else if (option == LAUNCH_XPTI)
+		launch->session.xpti = true;
 	else if (option == LAUNCH_QUIET)
 		launch->quiet = true;
 	return CLI_OK;

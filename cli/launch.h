@@ -30,6 +30,7 @@ enum launch_option {
 	LAUNCH_SPOOL,
 	LAUNCH_PAUSED,
 	LAUNCH_QUIET,
+	LAUNCH_XPTI,
 	LAUNCH_OPTIONS, /**< the first of the command's own */
 };
 
@@ -41,7 +42,10 @@ enum launch_option {
 			  "(default: RTL_SPOOL, or memory)"},                                      \
 	[LAUNCH_PAUSED] = {0, "paused", NULL, "record nothing until `rtl start`"},                 \
 	[LAUNCH_QUIET] = {'q', "quiet", NULL,                                                      \
-			  "no summary at the end, and no word unless something is wrong"}
+			  "no summary at the end, and no word unless something is wrong"},         \
+	[LAUNCH_XPTI] = {0, "xpti", NULL,                                                          \
+			 "also what SYCL's runtimes tell by XPTI; mode full does so,\n"            \
+			 "too"}
 
 /** What those commands have to say about their exit status. */
 #define LAUNCH_DETAILS                                                                             \

@@ -8,6 +8,10 @@
 /** The collectors, beside librtl. */
 #define LIBRARY_ROCM "librtl_rocm.so"
 
+/** The XPTI framework, likewise, and the folder of links to it by upstream's names. */
+#define LIBRARY_XPTI       "librtl_xpti.so"
+#define LIBRARY_XPTI_LINKS "rtl/xpti"
+
 /** Path of librtl as it is loaded, without symbolic links; to be freed; NULL: out of memory. */
 char *library_rtl(void);
 /** Path of a file in librtl's folder, there or not; to be freed; NULL: out of memory. */

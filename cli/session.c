@@ -200,6 +200,64 @@ int session_prepare_runtime(struct session *session)
 		       : session_set(session, "HSA_TOOLS_ROCPROFILER_V1_TOOLS", "1");
 }
 
+/* ---- XPTI ---- */
+
+/* What session_set has set it to, or what it is in our environment. */
+static const char *value_now(const struct session *session, const char *name)
+{
+	const char *value = getenv(name);
+
+	for (size_t i = 0; i < session->variable_count; i++)
+		if (!strcmp(session->variables[i].name, name))
+			value = session->variables[i].value;
+	return value;
+}
+
+/* Plugins that link to upstream's framework find ours by the links' names. */
+static int add_xpti_links(struct session *session, char *library)
+{
+	const char *now = value_now(session, "LD_LIBRARY_PATH");
+	char *value = NULL;
+	int length = (int)(strrchr(library, '/') - library), status;
+
+	if (asprintf(&value, "%.*s/" LIBRARY_XPTI_LINKS "%s%s", length, library,
+		     now && *now ? ":" : "", now ? now : "") < 0)
+		return out_of_memory();
+	status = session_set(session, "LD_LIBRARY_PATH", value);
+	free(value);
+	return status;
+}
+
+int session_prepare_xpti(struct session *session)
+{
+	const char *mode = session_mode(session);
+	char *path;
+	int status;
+
+	if (!session->xpti && !(mode && !strcmp(mode, "full")))
+		return CLI_OK;
+	path = library_beside_rtl(LIBRARY_XPTI);
+	if (!path)
+		return out_of_memory();
+	if (access(path, R_OK)) {
+		status = session->xpti ? cli_failed("--xpti: rtl's XPTI framework, %s: %s; install "
+						    "it, or leave the option out",
+						    path, strerror(errno))
+				       : CLI_OK;
+		free(path);
+		return status;
+	}
+	status = session_set(session, "XPTI_FRAMEWORK_DISPATCHER", path);
+	if (!status)
+		status = session_set(session, "XPTI_TRACE_ENABLE", "1");
+	if (!status)
+		status = add_entry(session, "UR_ENABLE_LAYERS", ";", "UR_LAYER_TRACING", false);
+	if (!status)
+		status = add_xpti_links(session, path);
+	free(path);
+	return status;
+}
+
 /* ---- the mode ---- */
 
 /* A process of the command that does not preload (because it was started without the variable) has

@@ -24,6 +24,8 @@ struct session {
 	 * subscriber's own. */
 	const char *default_output;
 
+	bool xpti; /* the command's SYCL runtime finds rtl as its framework */
+
 	bool output_to_stderr; /* of the command: its standard output */
 
 	/* What came of it. */
@@ -56,6 +58,12 @@ int session_set(struct session *session, const char *name, const char *value);
  * own. An exit status; it has said why.
  */
 int session_prepare_runtime(struct session *session);
+/**
+ * The variables that make SYCL's runtimes find rtl's framework of XPTI: where it was asked for, or by
+ * mode full, which goes without it where it is not installed. After session_prepare_runtime. An exit
+ * status; it has said why.
+ */
+int session_prepare_xpti(struct session *session);
 /** The mode that was given, else that of RTL_MODE, else the default; NULL: none of them. */
 const char *session_mode(const struct session *session);
 /** RTL_MODE, if a mode was given, or the default. */

@@ -53,8 +53,14 @@ int streams_of_rtl(const struct stream_sink *sink)
 {
 	int status = add_own(sink, library_rtl());
 	int rocm = add_own(sink, library_beside_rtl(LIBRARY_ROCM));
+	char *path = library_beside_rtl(LIBRARY_XPTI);
+	int xpti = CLI_OK;
 
-	return status ? status : rocm;
+	if (path && !access(path, F_OK))
+		xpti = add_own(sink, path);
+	else
+		free(path);
+	return status ? status : rocm ? rocm : xpti;
 }
 
 /* The library stays loaded: it may not like to go. */
@@ -168,6 +174,8 @@ int streams_of_command(char **command, const struct stream_sink *sink, int *ende
 	listen(sink, command[0]);
 	launch_make_id(&launch);
 	status = session_prepare_runtime(&launch.session);
+	if (!status)
+		status = session_prepare_xpti(&launch.session);
 	if (!status)
 		status = session_set(&launch.session, "RTL_SESSION", launch.id);
 	if (!status)

@@ -75,7 +75,7 @@ static void write_stream(struct sub *sub, struct stream *stream)
 {
 	const struct rtl_stream_info *info = stream->info;
 
-	if (!writer_begin(&sub->writer))
+	if (!writer_begin(&sub->writer) || (stream->is_xpti && !xpti_init(sub)))
 		return;
 	stream->number = sub->continues ? exact_find_stream(sub, info) : 0;
 	if (stream->number)
@@ -330,6 +330,8 @@ int run_stream(struct sub *sub, const struct rtl_stream_info *info)
 	else if (info->name)
 		result = call_subscribe(sub, stream);
 	if (result == RTL_ENOTSUP)
+		result = xpti_subscribe(sub, stream);
+	if (result == RTL_ENOTSUP)
 		result = generic_subscribe(sub, stream, RTL_TYPE_ANY);
 	if (sub->open)
 		write_stream(sub, stream);
@@ -490,6 +492,7 @@ void run_fini(struct sub *sub)
 	sub->processes = NULL;
 	sub->streams = NULL;
 	map_fini(&sub->call_strings);
+	map_fini(&sub->xpti_names);
 	map_fini(&sub->call_categories);
 	map_fini(&sub->queue_ids);
 	call_args_fini(&sub->call_args);

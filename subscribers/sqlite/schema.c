@@ -241,6 +241,27 @@ const char schema_memory_tables[] = TABLE_RTL_MEM
 	" WHEN kind = 4 THEN 'addresses' WHEN kind = 5 THEN 'locked' ELSE 'attached' END AS place,"
 	" end_ns AS time_ns, in_use_bytes FROM rtl_mem WHERE NOT flags & 6;";
 
+/* Of a node's work some was submitted within a call of HIP, some not. */
+const char schema_xpti_tables[] = TABLE_RTL_NODE TABLE_RTL_EDGE TABLE_RTL_SPAN
+	"CREATE INDEX IF NOT EXISTS rtl_index_node ON rtl_node (id, process);"
+	"CREATE VIEW IF NOT EXISTS rtl_node_ops AS SELECT n.process AS process, n.id AS node,"
+	" n.name AS name, n.kernel AS kernel, n.file AS file, n.line AS line, w.op_id AS op_id,"
+	" o.start AS begin_ns, o.\"end\" AS end_ns FROM rtl_node AS n JOIN"
+	" (SELECT op_id, process, scope_instance AS node FROM rtl_dispatch"
+	" UNION SELECT op_id, process, scope_instance FROM rtl_copy WHERE op_id IS NOT NULL"
+	" UNION SELECT l.op_id, c.process, c.parent FROM rtl_call AS c"
+	" JOIN rocpd_api_ops AS l ON l.api_id = c.api_id) AS w"
+	" ON w.process = n.process AND w.node = n.id JOIN rocpd_op AS o ON o.id = w.op_id;"
+	"CREATE VIEW IF NOT EXISTS rtl_spans AS SELECT s.api_id AS api_id, a.pid AS pid,"
+	" a.tid AS tid, s.type AS type, nam.string AS name, arg.string AS text,"
+	" a.start AS begin_ns, a.\"end\" AS end_ns, a.\"end\" - a.start AS duration_ns,"
+	" s.process AS process, s.object AS object, s.parent AS parent, s.uid AS uid,"
+	" s.instance AS instance, s.result AS result, t.name AS stream FROM rtl_span AS s"
+	" JOIN rocpd_api AS a ON a.id = s.api_id"
+	" JOIN rocpd_string AS nam ON nam.id = a.apiName_id"
+	" JOIN rocpd_ustring AS arg ON arg.id = a.args_id"
+	" LEFT JOIN rtl_stream AS t ON t.stream = s.stream;";
+
 const char *const schema_indexes[] = {
 	"CREATE INDEX IF NOT EXISTS rtl_index_string ON rocpd_string (string)",
 	"CREATE INDEX IF NOT EXISTS rtl_index_ustring ON rocpd_ustring (string)",

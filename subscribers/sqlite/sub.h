@@ -17,6 +17,7 @@
  *   call_args.c   the texts of their arguments
  *   marker.c      the stream rtl.roctx, as rocpd's markers and as rtl_marker
  *   memory.c      the stream rtl.hsa.mem, as rtl_mem
+ *   xpti.c        XPTI's streams, as rocpd and as rtl_node, rtl_edge and rtl_span
  *   generic.c     every other stream: a table for each type, a column for each field
  *   exact.c       each event once: positions, and what an earlier host has left
  *
@@ -100,6 +101,7 @@ struct stream {
 	uint64_t skipped; /* events that could not become rows */
 	uint64_t skipped_written;
 	struct call_api *calls; /* of a stream of calls */
+	bool is_xpti;
 };
 
 struct sub {
@@ -117,13 +119,15 @@ struct sub {
 	struct writer writer;
 	struct names names;
 	struct rows op, api, api_ops, kernelapi, dispatch; /* of the tables rocpd_ and rtl_ */
-	struct rows copyapi, copy, call, marker, memory;
+	struct rows copyapi, copy, call, marker, memory, node, edge, span;
 	struct rows tracepoint, metadata, position;
 	int64_t next_op, next_api, next_api_op, next_copy, next_memory;
 	int64_t next_stream;
 	uint32_t next_process;      /* where it is not the host's number */
 	struct map call_strings;    /* host's string -> id in rocpd_string */
 	struct map call_categories; /* function -> id in rocpd_string */
+	bool has_xpti;              /* the tables of XPTI's streams are there */
+	struct map xpti_names;      /* tracepoint -> id in rocpd_string */
 	struct call_api hsa_calls, hip_calls;
 	struct call_args call_args;
 	struct links links;
@@ -264,6 +268,13 @@ int marker_subscribe(struct sub *sub, struct stream *stream);
 bool memory_init(struct sub *sub);
 /* Subscribes to rtl.hsa.mem. RTL_ENOTSUP: it is not as we know it. */
 int memory_subscribe(struct sub *sub, struct stream *stream);
+
+/* xpti.c */
+
+/* Makes the tables, once; for the first of its streams. */
+bool xpti_init(struct sub *sub);
+/* Subscribes to a stream of XPTI. RTL_ENOTSUP: it is none, or not as we know it. */
+int xpti_subscribe(struct sub *sub, struct stream *stream);
 
 /* copy.c */
 

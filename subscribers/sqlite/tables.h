@@ -478,6 +478,168 @@ static inline struct cell *table_add_rtl_marker(struct rows *rows, const struct 
 	return cell;
 }
 
+#define TABLE_RTL_NODE \
+	"CREATE TABLE IF NOT EXISTS rtl_node (" \
+	" process INTEGER NOT NULL," \
+	" id INTEGER NOT NULL," \
+	" graph INTEGER," \
+	" name TEXT," \
+	" kind TEXT," \
+	" kernel TEXT," \
+	" file TEXT," \
+	" line INTEGER," \
+	" device TEXT," \
+	" queue INTEGER," \
+	" time_ns INTEGER NOT NULL," \
+	" tid INTEGER NOT NULL," \
+	" uid INTEGER NOT NULL," \
+	" instance INTEGER NOT NULL," \
+	" metadata TEXT" \
+	");"
+static const struct table table_rtl_node = {"rtl_node", 15};
+
+struct row_rtl_node {
+	int64_t process;
+	int64_t id;
+	const int64_t *graph;
+	const char *name;
+	const char *kind;
+	const char *kernel;
+	const char *file;
+	const int64_t *line;
+	const char *device;
+	const int64_t *queue;
+	int64_t time_ns;
+	int64_t tid;
+	int64_t uid;
+	int64_t instance;
+	const char *metadata;
+};
+
+/* A row of rtl_node: its cells. */
+static inline struct cell *table_add_rtl_node(struct rows *rows, const struct row_rtl_node *row)
+{
+	struct cell *cell = rows_add(rows);
+
+	cell_int(&cell[0], row->process);
+	cell_int(&cell[1], row->id);
+	if (row->graph)
+		cell_int(&cell[2], *row->graph);
+	else
+		cell_null(&cell[2]);
+	cell_text(rows, &cell[3], row->name);
+	cell_text(rows, &cell[4], row->kind);
+	cell_text(rows, &cell[5], row->kernel);
+	cell_text(rows, &cell[6], row->file);
+	if (row->line)
+		cell_int(&cell[7], *row->line);
+	else
+		cell_null(&cell[7]);
+	cell_text(rows, &cell[8], row->device);
+	if (row->queue)
+		cell_int(&cell[9], *row->queue);
+	else
+		cell_null(&cell[9]);
+	cell_int(&cell[10], row->time_ns);
+	cell_int(&cell[11], row->tid);
+	cell_int(&cell[12], row->uid);
+	cell_int(&cell[13], row->instance);
+	cell_text(rows, &cell[14], row->metadata);
+	return cell;
+}
+
+#define TABLE_RTL_EDGE \
+	"CREATE TABLE IF NOT EXISTS rtl_edge (" \
+	" process INTEGER NOT NULL," \
+	" id INTEGER NOT NULL," \
+	" graph INTEGER," \
+	" source INTEGER NOT NULL," \
+	" target INTEGER NOT NULL," \
+	" name TEXT," \
+	" time_ns INTEGER NOT NULL" \
+	");"
+static const struct table table_rtl_edge = {"rtl_edge", 7};
+
+struct row_rtl_edge {
+	int64_t process;
+	int64_t id;
+	const int64_t *graph;
+	int64_t source;
+	int64_t target;
+	const char *name;
+	int64_t time_ns;
+};
+
+/* A row of rtl_edge: its cells. */
+static inline struct cell *table_add_rtl_edge(struct rows *rows, const struct row_rtl_edge *row)
+{
+	struct cell *cell = rows_add(rows);
+
+	cell_int(&cell[0], row->process);
+	cell_int(&cell[1], row->id);
+	if (row->graph)
+		cell_int(&cell[2], *row->graph);
+	else
+		cell_null(&cell[2]);
+	cell_int(&cell[3], row->source);
+	cell_int(&cell[4], row->target);
+	cell_text(rows, &cell[5], row->name);
+	cell_int(&cell[6], row->time_ns);
+	return cell;
+}
+
+#define TABLE_RTL_SPAN \
+	"CREATE TABLE IF NOT EXISTS rtl_span (" \
+	" api_id INTEGER PRIMARY KEY NOT NULL," \
+	" process INTEGER NOT NULL," \
+	" stream INTEGER NOT NULL," \
+	" type TEXT NOT NULL," \
+	" object INTEGER NOT NULL," \
+	" parent INTEGER NOT NULL," \
+	" uid INTEGER NOT NULL," \
+	" parent_uid INTEGER NOT NULL," \
+	" instance INTEGER NOT NULL," \
+	" correlation INTEGER NOT NULL," \
+	" result INTEGER" \
+	");"
+static const struct table table_rtl_span = {"rtl_span", 11};
+
+struct row_rtl_span {
+	int64_t api_id;
+	int64_t process;
+	int64_t stream;
+	const char *type;
+	int64_t object;
+	int64_t parent;
+	int64_t uid;
+	int64_t parent_uid;
+	int64_t instance;
+	int64_t correlation;
+	const int64_t *result;
+};
+
+/* A row of rtl_span: its cells. */
+static inline struct cell *table_add_rtl_span(struct rows *rows, const struct row_rtl_span *row)
+{
+	struct cell *cell = rows_add(rows);
+
+	cell_int(&cell[0], row->api_id);
+	cell_int(&cell[1], row->process);
+	cell_int(&cell[2], row->stream);
+	cell_text(rows, &cell[3], row->type);
+	cell_int(&cell[4], row->object);
+	cell_int(&cell[5], row->parent);
+	cell_int(&cell[6], row->uid);
+	cell_int(&cell[7], row->parent_uid);
+	cell_int(&cell[8], row->instance);
+	cell_int(&cell[9], row->correlation);
+	if (row->result)
+		cell_int(&cell[10], *row->result);
+	else
+		cell_null(&cell[10]);
+	return cell;
+}
+
 #define TABLE_RTL_DISPATCH \
 	"CREATE TABLE IF NOT EXISTS rtl_dispatch (" \
 	" op_id INTEGER PRIMARY KEY NOT NULL," \

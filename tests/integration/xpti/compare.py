@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""compare.py DATABASE RECORD [killed]: whether the database has, row by row, what publisher.c has written down.
+
+A publisher that was killed has left no end of its streams.
+"""
+import glob
+import sqlite3
+import sys
+
+faults = []
+
+
+def check(what, ok):
+    if not ok:
+        faults.append(what)
+        print("compare.py: " + what, file=sys.stderr)
+
+
+def read(record):
+    rows = {}
+    for name in sorted(glob.glob(glob.escape(record) + ".*")):
+        process = int(name.rsplit(".", 2)[1])
+        for line in open(name):
+            kind, *fields = line.rstrip("\n").split("\t")
+            rows.setdefault(kind, []).append((process, *fields))
+    return rows
+
+
+def same(what, told, found):
+    found = [tuple("" if v is None else str(v) for v in row) for row in found]
+    told = [tuple(str(v) for v in row) for row in told]
+    missing, extra = list(told), []
+    counts = {}
+    for row in found:
+        counts[row] = counts.get(row, 0) + 1
+    missing = []
+    for row in told:
+        if counts.get(row, 0):
+            counts[row] -= 1
+        else:
+            missing.append(row)
+    extra = [row for row, n in counts.items() for _ in range(n)]
+    check(f"{what}: {len(told)} told, {len(found)} rows; not there: {missing[:3]}; too much: {extra[:3]}",
+          not missing and not extra)
+
+
+def main():
+    db = sqlite3.connect(sys.argv[1])
+    killed = len(sys.argv) > 3 and sys.argv[3] == "killed"
+    rows = read(sys.argv[2])
+    pid = "(SELECT pid FROM rtl_process AS p WHERE p.process = t.process)"
+    debug = db.execute("SELECT count(*) FROM rtl_spans WHERE stream = 'sycl.debug'").fetchone()[0] > 0
+    sycl = "sycl_debug" if debug else "sycl"
+    check("nothing was told", rows.get("N"))
+
+    same("nodes", rows["N"], db.execute(
+        f"SELECT {pid}, id, graph, name, kind, kernel, file, line, device, queue, instance, tid FROM rtl_node AS t"))
+    same("edges", rows.get("E", []), db.execute(
+        f"SELECT {pid}, id, graph, source, target, name FROM rtl_edge AS t"))
+    same("spans", rows["S"], db.execute(
+        f"SELECT {pid}, type, name, text, object, parent, instance, result, tid, stream FROM rtl_spans AS t"))
+    same("signals", rows["H"], db.execute(f"SELECT {pid}, object, user FROM rtl_e_{sycl}_signal AS t"))
+    same("memory", rows["M"], db.execute(
+        f"SELECT {pid}, instance, pointer, bytes, tid FROM rtl_e_sycl_experimental_mem_alloc_mem_alloc_end AS t"))
+    same("queues", rows["Q"], [
+        (p, o, text, dict(v.split("=") for v in m.split(", "))["queue_id"], tid)
+        for p, o, text, m, tid in db.execute(
+            f"SELECT {pid}, object, text, metadata, tid FROM rtl_e_{sycl}_queue_create AS t")])
+    buffers = []
+    for table, column in (("sycl_experimental_buffer_construct", "element"),
+                          ("sycl_experimental_image_construct", "element")):
+        buffers += list(db.execute(
+            f"SELECT {pid}, '{table}', handle, {column}, range_x, range_y, filtering FROM rtl_e_{table} AS t"))
+    same("buffers", rows["B"], buffers)
+    same("own events", rows["O"], db.execute(
+        f"SELECT {pid}, type, object, instance, tid FROM rtl_e_my_20own_2fstream_other AS t"))
+
+    check("the text of nodes has all metadata", db.execute(
+        "SELECT count(*) FROM rtl_node WHERE metadata NOT LIKE '%kernel_name=''%' OR metadata NOT LIKE '%real=0.5%'"
+    ).fetchone()[0] == 0)
+    check("ends tell of begins", db.execute(
+        "SELECT count(*) FROM rtl_spans WHERE begin_ns > end_ns OR duration_ns = 0").fetchone()[0]
+        <= len(rows["S"]) // 10)
+    check("a call lies within its task", db.execute(
+        "SELECT count(*) FROM rtl_spans AS c JOIN rtl_spans AS s ON s.type = 'task' AND s.process = c.process"
+        " AND s.tid = c.tid AND s.begin_ns <= c.begin_ns AND s.end_ns >= c.end_ns WHERE c.type = 'call'"
+    ).fetchone()[0] == sum(1 for r in rows["S"] if r[1] == "call"))
+    # one tracepoint for a place, whatever the address in the text
+    check("waits have a name without address", db.execute(
+        "SELECT count(*) FROM rtl_tracepoint WHERE name = 'queue.wait'").fetchone()[0] >= 1)
+    check("the stream's own name is kept", db.execute(
+        "SELECT count(*) FROM rtl_stream WHERE name = 'my_20own_2fstream' AND description LIKE '%\"My own/Stream\"%'"
+    ).fetchone()[0] == 1)
+    check("versions are there", db.execute(
+        "SELECT count(*) FROM rtl_e_sycl_metadata WHERE text = '8.0 test'").fetchone()[0] >= 1)
+    check("what the runtime had to say", db.execute(
+        f"SELECT count(*) FROM rtl_e_{sycl}_diagnostics WHERE text = 'something is odd'").fetchone()[0] == 1)
+    if not killed:
+        check("the stream has ended", db.execute(
+            "SELECT count(*) FROM rtl_e_sycl_stream_end").fetchone()[0] >= 1)
+    for stream, published, delivered, discarded, abandoned, missed in db.execute(
+            "SELECT stream, sum(published), sum(delivered), sum(discarded), sum(abandoned), sum(missed)"
+            " FROM rtl_ledger GROUP BY stream"):
+        check(f"{stream}: {published} published, {delivered} delivered, {discarded}, {abandoned}, {missed}",
+              published == delivered and discarded == abandoned == missed == 0)
+    return 1 if faults else 0
+
+
+sys.exit(main())
