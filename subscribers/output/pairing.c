@@ -59,6 +59,13 @@ bool pairing_take(struct pairing *pairing, struct pairing_begin *begin)
 	return true;
 }
 
+const struct pairing_begin *pairing_at(const struct pairing *pairing, size_t n)
+{
+	const struct pairing_begin *begin = hash_at(&pairing->hash, &kind, n);
+
+	return begin->owner ? begin : NULL;
+}
+
 size_t pairing_waiting(const struct pairing *pairing, const void *owner)
 {
 	size_t count = 0;

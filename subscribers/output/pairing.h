@@ -35,6 +35,8 @@ void pairing_fini(struct pairing *pairing);
 bool pairing_put(struct pairing *pairing, const struct pairing_begin *begin);
 /** Takes out the begin of that owner, process and instance; false: there is none. */
 bool pairing_take(struct pairing *pairing, struct pairing_begin *begin);
+/** The n-th place, of pairing->hash.capacity; NULL: nothing is there. */
+const struct pairing_begin *pairing_at(const struct pairing *pairing, size_t n);
 /** How many of an owner wait. */
 size_t pairing_waiting(const struct pairing *pairing, const void *owner);
 

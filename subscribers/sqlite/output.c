@@ -3,6 +3,7 @@
 #include "output.h"
 
 #include "output_look.h"
+#include "output_place.h"
 
 #include <rtl/publish.h>
 
@@ -13,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -31,25 +31,6 @@ static void say(const struct rtl_host *host, int level, const char *format, ...)
 	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
 	host->report(host, level, line);
-}
-
-/* The name. */
-
-/* NAME-PID.EXT, or NAME-PID-N.EXT from the second try on. */
-static char *other_name(const char *path, int32_t pid, int try)
-{
-	const char *base = strrchr(path, '/');
-	const char *dot;
-	char number[16] = "", *out;
-	size_t stem;
-
-	base = base ? base + 1 : path;
-	dot = strrchr(base, '.');
-	stem = dot && dot != base ? (size_t)(dot - path) : strlen(path);
-	if (try > 1)
-		snprintf(number, sizeof(number), "-%d", try);
-	return asprintf(&out, "%.*s-%d%s%s", (int)stem, path, pid, number, path + stem) < 0 ? NULL
-											    : out;
 }
 
 /* Making it. */
@@ -82,20 +63,6 @@ static int create_file(const struct rtl_host *host, const char *path)
 	return RTL_EIO;
 }
 
-static void lock_folder(struct output *output)
-{
-	const char *slash = strrchr(output->path, '/');
-	char *folder =
-		slash ? strndup(output->path, (size_t)(slash - output->path) + 1) : strdup(".");
-
-	output->lock_fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-	free(folder);
-	/* File systems that know no flock go without. */
-	if (output->lock_fd >= 0)
-		while (flock(output->lock_fd, LOCK_EX) != 0 && errno == EINTR)
-			;
-}
-
 /* A symbolic link stays, what it points to is the output. */
 static void follow_links(struct output *output)
 {
@@ -120,7 +87,7 @@ static int refuse(const struct rtl_host *host, const char *path)
 static int divert(struct output *output, const struct rtl_host *host, enum found found, int32_t pid)
 {
 	for (int i = 1; i < MAX_TRIES; i++) {
-		char *name = other_name(output->path, pid, i);
+		char *name = output_other_name(output->path, pid, i);
 		struct stat st;
 		int result;
 
@@ -155,7 +122,7 @@ static int name_output(struct output *output, const struct rtl_host *host, const
 	if (result != 0)
 		return result;
 	follow_links(output);
-	lock_folder(output);
+	output->lock_fd = output_lock_folder(output->path);
 	return 0;
 }
 

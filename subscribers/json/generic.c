@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * generic.c: streams of which only the description is known. What has a begin and an end is a slice
+ * of its thread, or of the GPU that it names: an event with both times in it, or a pair of events with the same instance, whose
+ * begin is kept until the end comes. All else is a mark. Fields are values.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rtl/args.h>
+#include <rtl/publish.h>
+
+#include "sub.h"
+
+#define NO_FIELD UINT32_MAX
+
+/* How events of a type are shown. */
+enum how { AS_MARK, AS_SLICE, AS_BEGIN, AS_END };
+
+struct type {
+	struct type *next;
+	const struct rtl_type_info *info;
+	enum how how;
+	uint32_t begin_ns, end_ns; /* offsets in the payload */
+	const struct rtl_field *gpu, *queue;
+	const struct rtl_field *string, *text;
+	struct timeline_name *name;
+	/* of the fields; and of those of an end that its begin has as well */
+	struct timeline_name **keys, **end_keys;
+};
+
+/* A begin that waits for its end. */
+struct opened {
+	struct type *type;
+	struct stream *stream;
+	const struct rtl_process *process;
+	struct rtl_event event; /* with the payload below */
+	uint64_t payload[];
+};
+
+/* ---- types ---- */
+
+/* Pairs: the begin is even, the end is one more. */
+static bool is_begin(uint16_t type)
+{
+	static const uint16_t begins[] = {
+		RTL_REGION_BEGIN,    RTL_TASK_BEGIN,        RTL_BARRIER_BEGIN,
+		RTL_LOCK_BEGIN,      RTL_TRANSFER_BEGIN,    RTL_THREAD_BEGIN,
+		RTL_WAIT_BEGIN,      RTL_FUNCTION_BEGIN,    RTL_FUNCTION_WITH_ARGS_BEGIN,
+		RTL_MEM_ALLOC_BEGIN, RTL_MEM_RELEASE_BEGIN,
+	};
+
+	for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++)
+		if (begins[i] == type)
+			return true;
+	return false;
+}
+
+static const struct rtl_type_info *find_info(const struct rtl_stream_info *stream, uint16_t type)
+{
+	for (uint32_t i = 0; i < stream->type_count; i++)
+		if (rtl_stream_type(stream, i)->type == type)
+			return rtl_stream_type(stream, i);
+	return NULL;
+}
+
+static const struct rtl_field *find_field(const struct rtl_type_info *info, uint16_t kind,
+					  uint32_t size, const char *name)
+{
+	for (uint32_t i = 0; i < info->field_count; i++) {
+		const struct rtl_field *field = rtl_type_field(info, i);
+
+		if (field->kind == kind && field->size == size &&
+		    (!name || strcmp(field->name, name) == 0))
+			return field;
+	}
+	return NULL;
+}
+
+static bool has_times(const struct rtl_type_info *info)
+{
+	return info && find_field(info, RTL_KIND_TIME, 8, "begin_ns") &&
+	       find_field(info, RTL_KIND_TIME, 8, "end_ns");
+}
+
+static enum how how_to_show(const struct rtl_stream_info *stream, const struct rtl_type_info *info)
+{
+	const uint16_t type = info->type;
+
+	if (is_begin(type) && find_info(stream, (uint16_t)(type + 1)))
+		return AS_BEGIN;
+	if (has_times(info))
+		return AS_SLICE;
+	if (type && is_begin((uint16_t)(type - 1)) && find_info(stream, (uint16_t)(type - 1)))
+		return AS_END;
+	return AS_MARK;
+}
+
+/* Whether its end says all that it says. */
+static bool is_repeated(const struct rtl_stream_info *stream, const struct rtl_type_info *info)
+{
+	return is_begin(info->type) && has_times(find_info(stream, (uint16_t)(info->type + 1)));
+}
+
+static struct type *new_type(struct stream *stream, const struct rtl_type_info *info)
+{
+	struct sub *sub = stream->sub;
+	const uint32_t count = info->field_count;
+	struct type *type = calloc(1, sizeof(*type));
+	char name[256];
+
+	if (type)
+		type->keys = calloc(2 * (size_t)count + 1, sizeof(struct timeline_name *));
+	if (!type || !type->keys) {
+		free(type);
+		sub->timeline.out_of_memory = true;
+		return NULL;
+	}
+	type->info = info;
+	type->how = how_to_show(stream->info, info);
+	if (has_times(info)) {
+		type->begin_ns = find_field(info, RTL_KIND_TIME, 8, "begin_ns")->offset;
+		type->end_ns = find_field(info, RTL_KIND_TIME, 8, "end_ns")->offset;
+	}
+	type->string = find_field(info, RTL_KIND_STRING, 8, NULL);
+	type->text = find_field(info, RTL_KIND_TEXT, 8, NULL);
+	type->gpu = find_field(info, RTL_KIND_UINT, 4, "gpu");
+	type->queue = find_field(info, RTL_KIND_UINT, 4, "queue");
+	type->name = timeline_intern(&sub->timeline, info->name ? info->name : "event");
+	type->end_keys = type->keys + count;
+	for (uint32_t i = 0; i < count; i++) {
+		type->keys[i] = timeline_intern(&sub->timeline, rtl_type_field(info, i)->name);
+		snprintf(name, sizeof(name), "end_%s", rtl_type_field(info, i)->name);
+		type->end_keys[i] = timeline_intern(&sub->timeline, name);
+	}
+	type->next = stream->types;
+	stream->types = type;
+	return type;
+}
+
+static struct type *find_type(struct stream *stream, const struct rtl_event *event)
+{
+	const struct rtl_type_info *info = event->type_info;
+
+	if (stream->last_type && stream->last_type->info == info)
+		return stream->last_type;
+	stream->last_type = stream->types;
+	while (stream->last_type && stream->last_type->info != info)
+		stream->last_type = stream->last_type->next;
+	if (!stream->last_type)
+		stream->last_type = new_type(stream, info);
+	if (!stream->category)
+		stream->category = timeline_intern(&stream->sub->timeline, stream->info->name);
+	return stream->category && !stream->sub->timeline.out_of_memory ? stream->last_type : NULL;
+}
+
+/* ---- names and values ---- */
+
+static uint64_t read_uint(const struct rtl_event *event, uint32_t offset, uint32_t size)
+{
+	uint64_t value = 0;
+
+	memcpy(&value, (const char *)event->payload + offset, size); /* little-endian */
+	return value;
+}
+
+static struct rtl_text read_text(const struct rtl_event *event, const struct rtl_field *field)
+{
+	struct rtl_text text = {0, 0};
+
+	if (field && (uint64_t)field->offset + sizeof(text) <= event->payload_size)
+		memcpy(&text, (const char *)event->payload + field->offset, sizeof(text));
+	return text;
+}
+
+/* What it is called: as its tracepoint is, by a string or text in it, or as its type. */
+static void set_name(struct sub *sub, const struct type *type, const struct rtl_event *event,
+		     struct work_other *other)
+{
+	const struct rtl_tracepoint *tp =
+		event->uid ? sub->host->tracepoint(sub->host, event->process, event->uid) : NULL;
+	const struct rtl_text text = read_text(event, type->text);
+
+	other->name = NULL;
+	if (tp && *tp->name)
+		other->name = timeline_intern(&sub->timeline, tp->name);
+	else if (type->string)
+		other->name = lookup_string(sub, event->process,
+					    read_uint(event, type->string->offset, 8));
+	if (!other->name && text.length) {
+		other->text = (const char *)event->payload + text.offset;
+		other->text_length = text.length;
+	} else if (!other->name) {
+		other->name = type->name;
+	}
+}
+
+static double read_real(const struct rtl_event *event, const struct rtl_field *field)
+{
+	const char *at = (const char *)event->payload + field->offset;
+	double wide;
+	float narrow;
+
+	if (field->size == sizeof(wide)) {
+		memcpy(&wide, at, sizeof(wide));
+		return wide;
+	}
+	memcpy(&narrow, at, sizeof(narrow));
+	return (double)narrow;
+}
+
+static void set_room(struct timeline_value *value, struct room *room, size_t length)
+{
+	value->kind = TIMELINE_TEXT;
+	value->text = room->text + room->used;
+	value->length = (uint32_t)length;
+	room->used += length;
+}
+
+static void set_bytes(struct timeline_value *value, struct room *room,
+		      const struct rtl_event *event, const struct rtl_field *field)
+{
+	const unsigned char *at = (const unsigned char *)event->payload + field->offset;
+	size_t length = 0;
+
+	for (uint32_t i = 0; i < field->size && room->used + length + 3 < sizeof(room->text); i++)
+		length += (size_t)sprintf(room->text + room->used + length, "%02x", at[i]);
+	set_room(value, room, length);
+}
+
+static void set_args(struct sub *sub, struct timeline_value *value, struct room *room,
+		     const struct rtl_event *event, const struct rtl_field *field)
+{
+	const size_t left = sizeof(room->text) - room->used;
+	const size_t length = rtl_args_text(sub->host, event, field, room->text + room->used, left);
+
+	set_room(value, room, length < left ? length : left - 1);
+}
+
+static bool is_integer(const struct rtl_field *field)
+{
+	return field->size == 1 || field->size == 2 || field->size == 4 || field->size == 8;
+}
+
+static void set_integer(struct timeline_value *value, const struct rtl_event *event,
+			const struct rtl_field *field)
+{
+	const unsigned unused = 64 - 8 * field->size;
+
+	value->number = read_uint(event, field->offset, field->size);
+	if (field->kind == RTL_KIND_INT) {
+		value->kind = TIMELINE_INT;
+		value->integer = (int64_t)(value->number << unused) >> unused;
+	}
+}
+
+static void set_value(struct sub *sub, struct timeline_value *value, struct room *room,
+		      const struct rtl_event *event, const struct rtl_field *field)
+{
+	struct rtl_text text;
+
+	switch (field->kind) {
+	case RTL_KIND_UINT:
+	case RTL_KIND_INT:
+	case RTL_KIND_TIME:
+		if (!is_integer(field))
+			break;
+		set_integer(value, event, field);
+		return;
+	case RTL_KIND_BOOL:
+		if (field->size != 1)
+			break;
+		value->kind = TIMELINE_BOOL;
+		value->number = read_uint(event, field->offset, 1);
+		return;
+	case RTL_KIND_FLOAT:
+		if (field->size != 4 && field->size != 8)
+			break;
+		value->kind = TIMELINE_REAL;
+		value->real = read_real(event, field);
+		return;
+	case RTL_KIND_ADDRESS:
+	case RTL_KIND_UID:
+		if (field->size != 8)
+			break;
+		value->kind = TIMELINE_HEX;
+		value->number = read_uint(event, field->offset, 8);
+		return;
+	case RTL_KIND_STRING:
+		if (field->size != 8)
+			break;
+		value->name =
+			lookup_string(sub, event->process, read_uint(event, field->offset, 8));
+		value->kind = value->name ? TIMELINE_NAME : TIMELINE_TEXT;
+		if (!value->name)
+			value->text = "", value->length = 0;
+		return;
+	case RTL_KIND_TEXT:
+		text = read_text(event, field);
+		value->kind = TIMELINE_TEXT;
+		value->text = (const char *)event->payload + text.offset;
+		value->length = text.length;
+		return;
+	case RTL_KIND_ARGS:
+		set_args(sub, value, room, event, field);
+		return;
+	default:
+		break;
+	}
+	set_bytes(value, room, event, field);
+}
+
+/* Of an end whose begin is there: values that the begin has as well are told once. */
+static void add_values(struct sub *sub, struct room *room, const struct type *type,
+		       const struct rtl_event *event, const struct rtl_event *told)
+{
+	for (uint32_t i = 0; i < type->info->field_count; i++) {
+		const struct rtl_field *field = rtl_type_field(type->info, i);
+		const uint64_t end = (uint64_t)field->offset + field->size;
+
+		if (end > event->payload_size)
+			continue;
+		if (told && end <= told->payload_size && field->kind != RTL_KIND_ARGS &&
+		    field->kind != RTL_KIND_TEXT &&
+		    memcmp((const char *)told->payload + field->offset,
+			   (const char *)event->payload + field->offset, field->size) == 0)
+			continue;
+		if (told && field->kind == RTL_KIND_TEXT && read_text(event, field).length == 0)
+			continue;
+		set_value(sub,
+			  work_value(&sub->work, told ? type->end_keys[i] : type->keys[i],
+				     TIMELINE_UINT),
+			  room, event, field);
+	}
+}
+
+/* ---- events ---- */
+
+static void show(struct stream *stream, const struct type *type, const struct rtl_event *event,
+		 struct work_other *other, const struct opened *opened)
+{
+	struct sub *sub = stream->sub;
+	struct work_process *process = lookup_process(sub, event->process);
+	struct room *room = &sub->room;
+
+	room->used = 0;
+	other->category = stream->category;
+	other->tid = opened ? opened->event.tid : event->tid;
+	work_begin_values(&sub->work);
+	if (event->correlation)
+		work_add(&sub->work, WORK_CORR_ID, TIMELINE_UINT, event->correlation);
+	if (opened)
+		add_values(sub, room, opened->type, &opened->event, NULL);
+	if (!opened || opened->event.payload != event->payload)
+		add_values(sub, room, type, event, opened ? &opened->event : NULL);
+	if (process)
+		work_other(&sub->work, process, other);
+}
+
+static void show_slice(struct stream *stream, struct type *type, const struct rtl_event *event)
+{
+	const uint64_t begin = read_uint(event, type->begin_ns, 8);
+	uint64_t end = read_uint(event, type->end_ns, 8);
+	struct work_other other = {0};
+
+	if (!end && event->type & 0x80) /* it had not ended when the process did */
+		end = event->time_ns;
+	other.is_mark = !begin || !end;
+	other.begin_ns = other.is_mark ? event->time_ns : begin;
+	other.end_ns = other.is_mark ? event->time_ns : end;
+	/* times of a GPU's say nothing of the thread */
+	other.on_gpu = !other.is_mark && type->gpu && read_uint(event, type->gpu->offset, 4);
+	if (other.on_gpu) {
+		other.gpu = (uint32_t)read_uint(event, type->gpu->offset, 4);
+		other.queue = type->queue ? (uint32_t)read_uint(event, type->queue->offset, 4) : 0;
+	}
+	set_name(stream->sub, type, event, &other);
+	show(stream, type, event, &other, NULL);
+}
+
+static void show_mark(struct stream *stream, struct type *type, const struct rtl_event *event)
+{
+	struct work_other other = {
+		.is_mark = true, .begin_ns = event->time_ns, .end_ns = event->time_ns};
+
+	set_name(stream->sub, type, event, &other);
+	show(stream, type, event, &other, NULL);
+}
+
+/* Keeps it; false: it cannot. */
+static bool keep_begin(struct stream *stream, struct type *type, const struct rtl_event *event)
+{
+	struct opened *opened = malloc(sizeof(*opened) + event->payload_size + 8);
+	struct pairing_begin begin = {
+		.owner = stream,
+		.instance = event->instance,
+		.time_ns = event->time_ns,
+		.process = event->process->number,
+		.has_group = true,
+	};
+
+	begin.group = opened;
+	if (!opened || !pairing_put(&stream->sub->pairing, &begin)) {
+		free(opened);
+		return false;
+	}
+	*opened = (struct opened){.type = type, .stream = stream, .process = event->process};
+	memcpy(&opened->event, event,
+	       event->struct_size < sizeof(*event) ? event->struct_size : sizeof(*event));
+	memcpy(opened->payload, event->payload, event->payload_size);
+	opened->event.payload = opened->payload;
+	return true;
+}
+
+static void show_pair(struct opened *opened, struct type *type, const struct rtl_event *event,
+		      uint64_t end_ns)
+{
+	struct work_other other = {.begin_ns = opened->event.time_ns, .end_ns = end_ns};
+
+	set_name(opened->stream->sub, opened->type, &opened->event, &other);
+	show(opened->stream, type, event, &other, opened);
+	free(opened);
+}
+
+static void end_pair(struct stream *stream, struct type *type, const struct rtl_event *event)
+{
+	struct pairing_begin begin = {
+		.owner = stream,
+		.instance = event->instance,
+		.process = event->process->number,
+	};
+
+	if (pairing_take(&stream->sub->pairing, &begin))
+		show_pair(begin.group, type, event, event->time_ns);
+	else
+		show_mark(stream, type, event);
+}
+
+static void generic_events(void *user, const struct rtl_event *const *events, size_t count)
+{
+	struct stream *stream = user;
+
+	stream->sub->pending = true;
+	for (size_t i = 0; i < count; i++) {
+		struct type *type = find_type(stream, events[i]);
+
+		if (!type)
+			return;
+		if (type->how == AS_SLICE)
+			show_slice(stream, type, events[i]);
+		else if (type->how == AS_END)
+			end_pair(stream, type, events[i]);
+		else if (type->how == AS_MARK || !keep_begin(stream, type, events[i]))
+			show_mark(stream, type, events[i]);
+	}
+}
+
+/* ---- the end ---- */
+
+void generic_unfinished(struct sub *sub, const struct rtl_process *process)
+{
+	struct pairing *pairing = &sub->pairing;
+
+	for (size_t i = 0; i < pairing->hash.capacity;) {
+		const struct pairing_begin *at = pairing_at(pairing, i);
+		struct opened *opened = at ? at->group : NULL;
+		struct pairing_begin begin;
+
+		if (!opened || (process && opened->process != process)) {
+			i++;
+			continue;
+		}
+		begin = *at;
+		pairing_take(pairing, &begin); /* another one may take its place */
+		show_pair(opened, opened->type, &opened->event,
+			  sub->timeline.latest_ns > opened->event.time_ns ? sub->timeline.latest_ns
+									  : opened->event.time_ns);
+	}
+}
+
+int generic_subscribe(struct sub *sub, struct stream *stream, uint16_t type)
+{
+	const struct rtl_host *host = sub->host;
+	int result = 0;
+
+	for (uint32_t i = 0; i < stream->info->type_count && result == 0; i++) {
+		const struct rtl_type_info *info = rtl_stream_type(stream->info, i);
+
+		if ((type == RTL_TYPE_ANY && !is_repeated(stream->info, info)) ||
+		    info->type == type)
+			result = host->subscribe(host, stream->info, info->type, RTL_BUFFERED,
+						 generic_events, stream, NULL);
+	}
+	return result;
+}
+
+void generic_fini(struct sub *sub)
+{
+	for (size_t i = 0; i < sub->pairing.hash.capacity; i++)
+		if (pairing_at(&sub->pairing, i))
+			free(pairing_at(&sub->pairing, i)->group);
+	pairing_fini(&sub->pairing);
+	for (struct stream *s = sub->streams; s; s = s->next)
+		for (struct type *t = s->types, *next; t; t = next) {
+			next = t->next;
+			free(t->keys);
+			free(t);
+		}
+}

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plugin.c: the descriptor, the settings, and the calls of the host. The output is opened in
+ * create; where its name depends on a process that is not known yet, or all of it is of the past,
+ * with the first process.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sub.h"
+
+#define STRING(x)  STRING_(x)
+#define STRING_(x) #x
+
+enum { OUTPUT, ARGS, COUNTERS };
+
+static const struct rtl_setting_info setting_infos[] = {
+	[OUTPUT] = RTL_TEXT_SETTING(
+		"output", "rtl-%e-%p.json", 1, 0,
+		"file to write, by its suffix: " TIMELINE_SUFFIXES
+		"; %e program, %p pid, %h host name, %r rank, %q{NAME} a variable"),
+	[ARGS] = RTL_SWITCH_SETTING("args", "yes",
+				    "calls with their arguments, where these were recorded"),
+	[COUNTERS] = RTL_SWITCH_SETTING("counters", "yes",
+					"memory in use, and kernels in flight on each GPU"),
+};
+
+#define SETTING_COUNT (sizeof(setting_infos) / sizeof(setting_infos[0]))
+
+/* ---- the output ---- */
+
+static int open_output(struct sub *sub, const struct output_names *names, uint64_t base_ns)
+{
+	int result = output_open(sub, names, base_ns);
+
+	if (result == 0 && !work_init(&sub->work, &sub->timeline, sub->counters))
+		result = RTL_ENOMEM;
+	return result;
+}
+
+static int open_if_known(struct sub *sub)
+{
+	struct output_names_room room;
+	struct output_names names;
+
+	/* what is of the past has times of its own, known with its first process */
+	if (sub->recovers || sub->replays ||
+	    !output_names_known(sub->host, sub->pattern, &room, &names))
+		return 0;
+	return open_output(sub, &names, 0);
+}
+
+/* ---- the ledger ---- */
+
+static void free_losses(struct sub *sub)
+{
+	for (size_t i = 0; i < sub->loss_count; i++) {
+		free(sub->losses[i].stream);
+		free(sub->losses[i].cause);
+	}
+	free(sub->losses);
+	sub->losses = NULL;
+	sub->loss_count = 0;
+}
+
+struct loss_target {
+	struct sub *sub;
+	const char *stream;
+};
+
+static void add_loss(void *user, const char *cause, uint64_t count)
+{
+	struct loss_target *target = user;
+	struct sub *sub = target->sub;
+	struct timeline_loss *losses =
+		reallocarray(sub->losses, sub->loss_count + 1, sizeof(*losses));
+	struct timeline_loss *loss = losses ? &losses[sub->loss_count] : NULL;
+
+	if (losses)
+		sub->losses = losses;
+	if (!loss)
+		return;
+	*loss = (struct timeline_loss){strdup(target->stream), strdup(cause), count};
+	if (loss->stream && loss->cause) {
+		sub->loss_count++;
+		return;
+	}
+	free(loss->stream);
+	free(loss->cause);
+}
+
+/* Two streams of calls tell of the same: the one of which nothing was published is left out. */
+static bool is_empty(const struct rtl_ledger *l)
+{
+	return !l->published && !l->delivered && !l->discarded && !l->abandoned && !l->missed;
+}
+
+/* How things stand, for the end of the file. */
+static void update_ledger(struct sub *sub)
+{
+	const struct rtl_host *host = sub->host;
+	size_t count = 0;
+
+	for (struct stream *s = sub->streams; s; s = s->next)
+		count++;
+	free(sub->ledgers);
+	sub->ledgers = calloc(count + 1, sizeof(*sub->ledgers));
+	sub->ledger_count = 0;
+	free_losses(sub);
+	for (struct stream *s = sub->streams; sub->ledgers && s; s = s->next) {
+		struct rtl_ledger l = {.struct_size = sizeof(l)};
+		struct loss_target target = {sub, s->info->name};
+
+		if (host->ledger(host, NULL, s->info, &l) != 0 || is_empty(&l))
+			continue;
+		sub->ledgers[sub->ledger_count++] =
+			(struct timeline_ledger){s->info->name, l.published, l.delivered,
+						 l.discarded,   l.abandoned, l.missed};
+		host->losses(host, NULL, s->info, add_loss, &target);
+		if (s->skipped)
+			add_loss(&target, "json: not as described", s->skipped);
+	}
+	sub->timeline.ledgers = sub->ledgers;
+	sub->timeline.ledger_count = sub->ledger_count;
+	sub->timeline.losses = sub->losses;
+	sub->timeline.loss_count = sub->loss_count;
+}
+
+/* ---- positions ---- */
+
+static void take_position(void *user, const struct rtl_process *info, uint32_t ring,
+			  uint64_t position)
+{
+	struct sub *sub = user;
+
+	if (info)
+		state_set_ring(&sub->timeline.state, lookup_spool(info), ring, position);
+}
+
+static int resume(struct sub *sub, const struct rtl_process *info)
+{
+	const struct state *state = &sub->timeline.state;
+	int result = 0;
+
+	if (!sub->timeline.resumed)
+		return 0;
+	for (size_t i = 0; i < state->ring_count && result == 0; i++)
+		if (state->rings[i].spool == lookup_spool(info))
+			result = sub->host->resume(sub->host, info, state->rings[i].ring,
+						   state->rings[i].position);
+	if (result)
+		output_say(sub, RTL_LEVEL_ERROR,
+			   "the host cannot go on where this output ends (error %d): nothing is "
+			   "added to it",
+			   result);
+	return result;
+}
+
+/* ---- the calls of the host ---- */
+
+/* A failure is said once; afterwards nothing is written. */
+static int status(struct sub *sub)
+{
+	const int error = sub->open ? timeline_error(&sub->timeline) : 0;
+
+	if (!error)
+		return 0;
+	if (!sub->failed)
+		output_say(sub, RTL_LEVEL_ERROR,
+			   "cannot be written (%s): the trace ends here, what was written so far "
+			   "is complete",
+			   strerror(error));
+	sub->failed = true;
+	return error == ENOMEM ? RTL_ENOMEM : error == ENOSPC ? RTL_ENOSPC : RTL_EIO;
+}
+
+static void plugin_destroy(void *instance)
+{
+	struct sub *sub = instance;
+
+	generic_fini(sub);
+	lookup_fini(sub);
+	for (struct stream *s = sub->streams, *next; s; s = next) {
+		next = s->next;
+		free(s);
+	}
+	free(sub->ledgers);
+	free_losses(sub);
+	work_fini(&sub->work);
+	if (sub->open) /* without finish: another host goes on */
+		timeline_fini(&sub->timeline, false);
+	free(sub->pattern);
+	free(sub->path);
+	free(sub);
+}
+
+static int meet_host(struct sub *sub)
+{
+	const struct rtl_host *host = sub->host;
+	const char *where = host->property(host, "where");
+
+	sub->exact = SUB_HOST_HAS(host, positions) && SUB_HOST_HAS(host, resume);
+	sub->recovers = where && strcmp(where, "recover") == 0;
+	sub->replays = where && strcmp(where, "replay") == 0;
+	if (!sub->recovers || sub->exact)
+		return 0;
+	host->report(host, RTL_LEVEL_ERROR,
+		     "this version of rtl cannot tell what an output lacks: use a newer one to "
+		     "recover");
+	return RTL_ENOTSUP;
+}
+
+static int check_suffix(struct sub *sub)
+{
+	enum timeline_format format;
+
+	if (timeline_format_of(sub->pattern, &format))
+		return 0;
+	output_say(
+		sub, RTL_LEVEL_ERROR,
+		"the suffix says what is written, and is not known; known are " TIMELINE_SUFFIXES);
+	return RTL_EINVAL;
+}
+
+static int plugin_create(const struct rtl_host *host, const struct rtl_setting *settings,
+			 size_t count, void **instance)
+{
+	struct sub *sub = calloc(1, sizeof(*sub));
+	int result;
+
+	(void)count;
+	if (!sub)
+		return RTL_ENOMEM;
+	sub->host = host;
+	sub->hip_calls.is_hip = true;
+	sub->last_stream = &sub->streams;
+	sub->pattern = strdup(rtl_setting_at(settings, OUTPUT)->value);
+	sub->args = rtl_setting_at(settings, ARGS)->number;
+	sub->counters = rtl_setting_at(settings, COUNTERS)->number;
+	result = sub->pattern ? meet_host(sub) : RTL_ENOMEM;
+	if (result == 0)
+		result = check_suffix(sub);
+	if (result == 0)
+		result = open_if_known(sub);
+	if (result != 0) {
+		plugin_destroy(sub);
+		return result;
+	}
+	*instance = sub;
+	return 0;
+}
+
+static int plugin_stream(void *instance, const struct rtl_stream_info *info)
+{
+	struct sub *sub = instance;
+	struct stream *stream = calloc(1, sizeof(*stream));
+	int result;
+
+	if (!stream)
+		return RTL_ENOMEM;
+	stream->sub = sub;
+	stream->info = info;
+	*sub->last_stream = stream;
+	sub->last_stream = &stream->next;
+	result = known_subscribe(sub, stream);
+	return result == RTL_ENOTSUP ? generic_subscribe(sub, stream, RTL_TYPE_ANY) : result;
+}
+
+static int plugin_process_begin(void *instance, const struct rtl_process *process)
+{
+	struct sub *sub = instance;
+	const struct output_names names = output_names_of(process);
+	int result = sub->open || sub->failed ? 0 : open_output(sub, &names, process->start_ns);
+
+	if (result == 0 && sub->open)
+		result = resume(sub, process);
+	if (result == 0 && sub->open)
+		lookup_process(sub, process);
+	sub->failed |= result != 0;
+	return result ? result : status(sub);
+}
+
+static int plugin_process_end(void *instance, const struct rtl_process *process)
+{
+	struct sub *sub = instance;
+
+	if (sub->open)
+		generic_unfinished(sub, process);
+	return status(sub);
+}
+
+static int plugin_flush(void *instance)
+{
+	struct sub *sub = instance;
+
+	if (!sub->open || sub->failed)
+		return status(sub);
+	if (sub->pending) {
+		work_flush(&sub->work, false);
+		update_ledger(sub);
+	}
+	if (sub->exact)
+		sub->host->positions(sub->host, take_position, sub);
+	/* the host forgets what it had delivered: it must be in the file now */
+	if (sub->pending || sub->timeline.state.used)
+		timeline_commit(&sub->timeline);
+	sub->pending = false;
+	return status(sub);
+}
+
+/* Nothing came: there is nothing to look at. */
+static void remove_empty(struct sub *sub)
+{
+	timeline_fini(&sub->timeline, true);
+	unlink(sub->path);
+	sub->open = false;
+}
+
+static int plugin_finish(void *instance)
+{
+	struct sub *sub = instance;
+	uint64_t slices;
+	int result;
+
+	if (!sub->open || sub->failed)
+		return status(sub);
+	if (!sub->work.processes && !sub->timeline.resumed) {
+		remove_empty(sub);
+		return 0;
+	}
+	generic_unfinished(sub, NULL);
+	work_flush(&sub->work, true);
+	update_ledger(sub);
+	sub->timeline.interrupted = sub->host->property(sub->host, "interrupted");
+	slices = sub->timeline.slices;
+	timeline_finish(&sub->timeline);
+	result = status(sub);
+	timeline_fini(&sub->timeline, result == 0);
+	sub->open = false;
+	if (result == 0)
+		output_say(sub, RTL_LEVEL_INFO, "%llu slices", (unsigned long long)slices);
+	return result;
+}
+
+RTL_EXPORT_SUBSCRIBER = {
+	.abi_version = RTL_ABI_VERSION,
+	.struct_size = sizeof(struct rtl_subscriber),
+	.name = "json",
+	.version = STRING(RTL_VERSION_MAJOR) "." STRING(RTL_VERSION_MINOR) "." STRING(
+		RTL_VERSION_PATCH),
+	.description = "timeline for Perfetto and TraceLens: JSON, compressed JSON, or protobuf",
+	.settings = setting_infos,
+	.setting_count = SETTING_COUNT,
+	.create = plugin_create,
+	.stream = plugin_stream,
+	.process_begin = plugin_process_begin,
+	.process_end = plugin_process_end,
+	.flush = plugin_flush,
+	.finish = plugin_finish,
+	.destroy = plugin_destroy,
+};

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sub.h: an instance of the subscriber that writes timelines, and what its parts offer each other.
+ *
+ *   plugin.c   descriptor, settings, the calls of the host, the ledger, positions
+ *   output.c   which file, and what may be done to it
+ *   known.c    rtl's own streams: dispatches, copies, calls, ranges, memory
+ *   generic.c  every other stream, by its description
+ *   lookup.c   names that the host knows: strings, tracepoints, kernels
+ *
+ * What is shown, and how, is in subscribers/timeline. All of it runs on the host's thread.
+ */
+#ifndef RTL_JSON_SUB_H
+#define RTL_JSON_SUB_H
+
+#include <rtl/events.h>
+#include <rtl/publish.h>
+#include <rtl/subscriber.h>
+
+#include "map.h"
+#include "output_name.h"
+#include "pairing.h"
+#include "work.h"
+
+/* A function of the host's that older hosts do not have. */
+#define SUB_HOST_HAS(host, member)                                                                 \
+	((host)->struct_size >= offsetof(struct rtl_host, member) + sizeof((host)->member) &&      \
+	 (host)->member)
+
+/* The two streams of calls of an API: one of them is shown. */
+struct calls {
+	bool is_hip;
+	bool have_args; /* it is the one with arguments */
+	struct rtl_subscription *plain[2];
+};
+
+struct type;
+
+struct stream {
+	struct stream *next;
+	struct sub *sub;
+	const struct rtl_stream_info *info;
+	struct calls *calls;
+	struct timeline_name *category;
+	struct type *types; /* of generic.c */
+	struct type *last_type;
+	uint64_t skipped; /* events that were not as described */
+};
+
+/* A function, as its tracepoint tells of it. */
+struct function {
+	struct timeline_name *name;
+	bool launches;
+};
+
+/* Room for texts that are made of values, of one slice. */
+struct room {
+	size_t used;
+	char text[2 * RTL_PAYLOAD_MAX + 1];
+};
+
+struct sub {
+	const struct rtl_host *host;
+	char *pattern; /* of the output's name */
+	bool args, counters;
+	bool exact, recovers, replays;
+	bool open, failed;
+	bool pending; /* events came since the last commit */
+	char *path;
+	struct timeline timeline;
+	struct work work;
+	struct stream *streams, **last_stream;
+	struct calls hsa_calls, hip_calls;
+	/* The newest process. */
+	const struct rtl_process *last_info;
+	struct work_process *last_process;
+	struct map strings;   /* hash of process and id -> struct timeline_name * */
+	struct map kernels;   /* uid -> struct work_kernel * */
+	struct map functions; /* uid -> struct function * */
+	struct pairing pairing;
+	struct timeline_ledger *ledgers;
+	struct timeline_loss *losses;
+	size_t ledger_count, loss_count;
+	struct room room;
+};
+
+/* output.c */
+
+/* Chooses, makes and begins the file for those names. 0 or an enum rtl_error, said. */
+int output_open(struct sub *sub, const struct output_names *names, uint64_t base_ns);
+/* Says a line that begins with the path. */
+void output_say(struct sub *sub, int level, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* lookup.c */
+
+/* The process of an event; NULL: out of memory, which the timeline keeps. */
+struct work_process *lookup_process_slowly(struct sub *sub, const struct rtl_process *info);
+static inline struct work_process *lookup_process(struct sub *sub, const struct rtl_process *info)
+{
+	if (__builtin_expect(sub->last_info == info, 1))
+		return sub->last_process;
+	return lookup_process_slowly(sub, info);
+}
+/* What tells a process from all others, and from itself in another run. */
+uint64_t lookup_spool(const struct rtl_process *info);
+/* The name for a host's string; NULL: it has none. */
+struct timeline_name *lookup_string(struct sub *sub, const struct rtl_process *info, uint64_t id);
+const struct work_kernel *lookup_kernel(struct sub *sub, const struct rtl_process *info,
+					uint64_t uid, uint64_t string);
+/* Its tracepoint may say more than before. */
+void lookup_kernel_again(struct sub *sub, const struct rtl_process *info, uint64_t uid);
+const struct function *lookup_function(struct sub *sub, const struct rtl_process *info,
+				       uint64_t uid, uint64_t string);
+/* Value of a key of a tracepoint; NULL: none. Valid until the next call into the host. */
+const char *lookup_metadata(const struct rtl_tracepoint *tracepoint, const char *key);
+void lookup_fini(struct sub *sub);
+
+/* known.c */
+
+/* Subscribes to a stream that it knows. RTL_ENOTSUP: it does not, or not like that. */
+int known_subscribe(struct sub *sub, struct stream *stream);
+
+/* generic.c */
+
+/* Subscribes to one type, or to all with RTL_TYPE_ANY. */
+int generic_subscribe(struct sub *sub, struct stream *stream, uint16_t type);
+/* Shows what has begun and not ended; of that process, or (NULL) of all. */
+void generic_unfinished(struct sub *sub, const struct rtl_process *process);
+void generic_fini(struct sub *sub);
+
+#endif

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * json.c: Chrome's trace events, as Perfetto and TraceLens read them. One object, closed by the
+ * file's tail; times are microseconds since the base, so that a double has each ns. Slices are
+ * complete events (X); a flow is a number at the slices themselves (bind_id), so that it is told
+ * without another event and bound exactly.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <rtl/types.h>
+
+#include "put.h"
+#include "timeline.h"
+
+#define STRING(x)  STRING_(x)
+#define STRING_(x) #x
+#define VERSION                                                                                    \
+	STRING(RTL_VERSION_MAJOR) "." STRING(RTL_VERSION_MINOR) "." STRING(RTL_VERSION_PATCH)
+
+const char put_pairs[200] = "000102030405060708091011121314151617181920212223242526272829"
+			    "303132333435363738394041424344454647484950515253545556575859"
+			    "606162636465666768697071727374757677787980818283848586878889"
+			    "90919293949596979899";
+
+/* Room for what each event has. */
+#define EVENT_ROOM (512u + 4 * NAME_BLOCK)
+
+static size_t mark(const char *session, char text[TIMELINE_MARK_SIZE])
+{
+	char *to = PUT(text, "{\"producer\":\"rtl\"");
+
+	if (session) {
+		to = PUT(to, ",\"session\":\"");
+		to = name_escape(to, session, strnlen(session, 64));
+		*to++ = '"';
+	}
+	return (size_t)(to - text);
+}
+
+/* Events begin with a comma and a line's end; the first line of the file is one that says nothing
+ * to readers. */
+static void begin(struct timeline *timeline, bool again)
+{
+	char *begin, *to;
+
+	if (again || !(begin = file_room(&timeline->file, 1024)))
+		return;
+	to = begin + mark(timeline->session, begin);
+	to += sprintf(to,
+		      ",\"version\":\"" VERSION "\",\"displayTimeUnit\":\"ns\","
+		      "\"baseTimeNanoseconds\":%" PRIu64 ",\"traceEvents\":[\n"
+		      "{\"ph\":\"M\",\"pid\":1,\"tid\":1,\"name\":\"rtl\",\"args\":{}}",
+		      timeline->base_ns);
+	file_take(&timeline->file, (size_t)(to - begin));
+}
+
+/* ---- names ---- */
+
+/* {"ph":"M","pid":..,"tid":..,"name":"WHAT","args":{"KEY":VALUE}} */
+static void metadata(struct timeline *timeline, uint32_t pid, uint32_t tid, const char *what,
+		     const char *name, int64_t number)
+{
+	const size_t length = name ? strlen(name) : 0;
+	char *begin = file_room(&timeline->file, EVENT_ROOM + NAME_ESCAPED_MAX * length), *to;
+
+	if (!begin)
+		return;
+	to = begin + sprintf(begin,
+			     ",\n{\"ph\":\"M\",\"pid\":%" PRIu32 ",\"tid\":%" PRIu32
+			     ",\"name\":\"%s\",\"args\":{",
+			     pid, tid, what);
+	if (name) {
+		to = PUT(to, "\"name\":\"");
+		to = name_escape(to, name, length);
+		to = PUT(to, "\"}}");
+	} else {
+		to += sprintf(to, "\"sort_index\":%" PRId64 "}}", number);
+	}
+	file_take(&timeline->file, (size_t)(to - begin));
+}
+
+static void process(struct timeline *timeline, const struct timeline_process *p)
+{
+	metadata(timeline, p->pid, 0, "process_name", p->name, 0);
+	metadata(timeline, p->pid, 0, "process_sort_index", NULL, p->sort);
+}
+
+/* By kind, then by number, then by lane. */
+static int64_t sort_of(const struct timeline_track *track, uint32_t lane)
+{
+	const uint64_t low = track->number & 0xffff, high = track->number >> 32 & 0xff;
+
+	if (track->kind == TIMELINE_THREAD || track->kind == TIMELINE_STARTED)
+		return (int64_t)(track->number % 4194304 * 64 +
+				 (track->kind == TIMELINE_STARTED ? 32 : 0) +
+				 (lane < 31 ? lane : 31));
+	return (int64_t)((uint64_t)(track->kind - TIMELINE_HOST) << 29 | high << 21 |
+			 (low < 4095 ? low : 4095) << 9 >> 1 | (lane < 255 ? lane : 255));
+}
+
+static void lane(struct timeline *timeline, const struct timeline_track *track, uint32_t index)
+{
+	const uint32_t pid = track->process->pid, tid = track->lanes[index]->tid;
+	char *name = NULL;
+
+	if (track->kind == TIMELINE_COUNTER)
+		return; /* its events have its name */
+	if (index && asprintf(&name, "%s (%" PRIu32 ")", track->name->text, index + 1) < 0)
+		name = NULL;
+	metadata(timeline, pid, tid, "thread_name", name ? name : track->name->text, 0);
+	metadata(timeline, pid, tid, "thread_sort_index", NULL, sort_of(track, index));
+	free(name);
+}
+
+/* ---- events ---- */
+
+static char *put_time(char *to, const struct timeline *timeline, uint64_t ns)
+{
+	if (__builtin_expect(ns < timeline->base_ns, 0)) {
+		*to++ = '-';
+		return put_us(to, timeline->base_ns - ns);
+	}
+	return put_us(to, ns - timeline->base_ns);
+}
+
+static char *put_escaped(char *to, const char *text, size_t length)
+{
+	*to++ = '"';
+	to = name_escape(to, text, length);
+	*to++ = '"';
+	return to;
+}
+
+static char *put_value(char *to, const struct timeline_value *value)
+{
+	switch (value->kind) {
+	case TIMELINE_INT:
+		return put_int(to, value->integer);
+	case TIMELINE_HEX:
+		*to++ = '"';
+		to = put_hex(to, value->number);
+		*to++ = '"';
+		return to;
+	case TIMELINE_REAL:
+		/* JSON has no other numbers */
+		return to + (isfinite(value->real) ? sprintf(to, "%.17g", value->real)
+						   : sprintf(to, "\"%g\"", value->real));
+	case TIMELINE_BOOL:
+		return value->number ? PUT(to, "true") : PUT(to, "false");
+	case TIMELINE_TEXT:
+		return put_escaped(to, value->text, value->length);
+	case TIMELINE_NAME:
+		return put_name(to, value->name);
+	default:
+		return put_uint(to, value->number);
+	}
+}
+
+static size_t room_for(const struct timeline_slice *slice)
+{
+	size_t room =
+		EVENT_ROOM + slice->category->json_length +
+		(slice->name ? slice->name->json_length : NAME_ESCAPED_MAX * slice->text_length);
+
+	for (uint32_t i = 0; i < slice->value_count; i++) {
+		const struct timeline_value *value = &slice->values[i];
+
+		room += value->key->json_length + 2 * NAME_BLOCK;
+		if (value->kind == TIMELINE_TEXT)
+			room += NAME_ESCAPED_MAX * (size_t)value->length;
+		else if (value->kind == TIMELINE_NAME)
+			room += value->name->json_length;
+	}
+	return room;
+}
+
+static char *put_values(char *to, const struct timeline_slice *slice)
+{
+	to = PUT(to, ",\"args\":{");
+	for (uint32_t i = 0; i < slice->value_count; i++) {
+		if (i)
+			*to++ = ',';
+		to = put_name(to, slice->values[i].key);
+		*to++ = ':';
+		to = put_value(to, &slice->values[i]);
+	}
+	*to++ = '}';
+	return to;
+}
+
+static void slice(struct timeline *timeline, const struct timeline_track *track,
+		  const struct timeline_lane *lane_, const struct timeline_slice *s)
+{
+	char *begin = file_room(&timeline->file, room_for(s)), *to;
+
+	if (!begin)
+		return;
+	to = s->is_mark ? PUT(begin, ",\n{\"ph\":\"i\",\"s\":\"t\",\"pid\":")
+			: PUT(begin, ",\n{\"ph\":\"X\",\"pid\":");
+	to = put_uint(to, track->process->pid);
+	to = PUT(to, ",\"tid\":");
+	to = put_uint(to, lane_->tid);
+	to = PUT(to, ",\"ts\":");
+	to = put_time(to, timeline, s->begin_ns);
+	if (!s->is_mark) {
+		to = PUT(to, ",\"dur\":");
+		to = put_us(to, s->end_ns - s->begin_ns);
+	}
+	to = PUT(to, ",\"cat\":");
+	to = put_name(to, s->category);
+	to = PUT(to, ",\"name\":");
+	to = s->name ? put_name(to, s->name) : put_escaped(to, s->text, s->text_length);
+	if (s->flow != TIMELINE_NO_FLOW) {
+		to = PUT(to, ",\"bind_id\":\"");
+		to = put_hex(to, s->flow_id);
+		to = s->flow == TIMELINE_FLOW_OUT ? PUT(to, "\",\"flow_out\":true")
+						  : PUT(to, "\",\"flow_in\":true");
+	}
+	if (s->value_count)
+		to = put_values(to, s);
+	*to++ = '}';
+	file_take(&timeline->file, (size_t)(to - begin));
+}
+
+static void counter(struct timeline *timeline, const struct timeline_track *track, uint64_t time_ns,
+		    int64_t value)
+{
+	char *begin = file_room(&timeline->file,
+				EVENT_ROOM + track->name->json_length + track->unit->json_length),
+	     *to;
+
+	if (!begin)
+		return;
+	to = PUT(begin, ",\n{\"ph\":\"C\",\"pid\":");
+	to = put_uint(to, track->process->pid);
+	to = PUT(to, ",\"ts\":");
+	to = put_time(to, timeline, time_ns);
+	to = PUT(to, ",\"name\":");
+	to = put_name(to, track->name);
+	to = PUT(to, ",\"args\":{");
+	to = put_name(to, track->unit);
+	*to++ = ':';
+	to = put_int(to, value);
+	to = PUT(to, "}}");
+	file_take(&timeline->file, (size_t)(to - begin));
+}
+
+/* ---- the end ---- */
+
+/* A text that grows; what does not fit a limit is left out. */
+struct text {
+	FILE *out;
+	size_t most; /* 0: no limit */
+	bool full;
+};
+
+static void add_escaped(FILE *out, const char *text)
+{
+	const size_t length = strlen(text);
+	char *some = malloc(NAME_ESCAPED_MAX * length + 1);
+
+	if (some)
+		fwrite(some, 1, (size_t)(name_escape(some, text, length) - some), out);
+	free(some);
+}
+
+/* Whether an entry of that many bytes still fits, beside the end. */
+static bool fits(struct text *text, size_t names)
+{
+	if (text->most && (size_t)ftell(text->out) + NAME_ESCAPED_MAX * names + 320 > text->most)
+		text->full = true;
+	return !text->full;
+}
+
+static void add_ledger(struct text *text, const struct timeline_ledger *l, bool first)
+{
+	if (!fits(text, strlen(l->stream)))
+		return;
+	fputs(first ? "{\"stream\":\"" : ",\n{\"stream\":\"", text->out);
+	add_escaped(text->out, l->stream);
+	fprintf(text->out,
+		"\",\"published\":%" PRIu64 ",\"delivered\":%" PRIu64 ",\"discarded\":%" PRIu64
+		",\"abandoned\":%" PRIu64 ",\"missed\":%" PRIu64 "}",
+		l->published, l->delivered, l->discarded, l->abandoned, l->missed);
+}
+
+static void add_loss(struct text *text, const struct timeline_loss *l, bool first)
+{
+	if (!fits(text, strlen(l->stream) + strlen(l->cause)))
+		return;
+	fputs(first ? "{\"stream\":\"" : ",\n{\"stream\":\"", text->out);
+	add_escaped(text->out, l->stream);
+	fputs("\",\"cause\":\"", text->out);
+	add_escaped(text->out, l->cause);
+	fprintf(text->out, "\",\"count\":%" PRIu64 "}", l->count);
+}
+
+static void tail(struct timeline *timeline, bool complete)
+{
+	struct text text = {.most = complete ? 0 : FILE_TAIL_MAX - 1};
+
+	free(timeline->tail_text);
+	timeline->tail_text = NULL;
+	text.out = open_memstream(&timeline->tail_text, &timeline->tail_length);
+	if (!text.out) {
+		timeline->out_of_memory = true;
+		return;
+	}
+	fprintf(text.out,
+		"\n],\n\"metadata\":{\"rtl\":{\"version\":\"" VERSION "\",\"clock\":"
+		"\"CLOCK_BOOTTIME\",\"base_ns\":%" PRIu64 ",\"base_unix_ns\":%" PRId64
+		",\"complete\":%s",
+		timeline->base_ns, timeline->unix_ns, complete ? "true" : "false");
+	if (timeline->interrupted) {
+		fputs(",\"interrupted\":\"", text.out);
+		add_escaped(text.out, timeline->interrupted);
+		fputc('"', text.out);
+	}
+	fputs(",\n\"ledger\":[", text.out);
+	for (size_t i = 0; i < timeline->ledger_count; i++)
+		add_ledger(&text, &timeline->ledgers[i], i == 0);
+	fputs("],\n\"losses\":[", text.out);
+	for (size_t i = 0; i < timeline->loss_count; i++)
+		add_loss(&text, &timeline->losses[i], i == 0);
+	fputs("]}}}\n", text.out);
+	if (fclose(text.out) != 0)
+		timeline->out_of_memory = true;
+	else if (!complete)
+		file_set_tail(&timeline->file, timeline->tail_text, timeline->tail_length);
+}
+
+const struct timeline_writer timeline_json = {
+	.kind = FILE_TEXT,
+	.mark = mark,
+	.begin = begin,
+	.process = process,
+	.lane = lane,
+	.slice = slice,
+	.counter = counter,
+	.tail = tail,
+};
+
+const struct timeline_writer timeline_json_gz = {
+	.kind = FILE_GZIP,
+	.mark = mark,
+	.begin = begin,
+	.process = process,
+	.lane = lane,
+	.slice = slice,
+	.counter = counter,
+	.tail = tail,
+};

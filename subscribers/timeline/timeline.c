@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: MIT */
+/* See timeline.h. */
+#include "timeline.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Beyond all pids of Linux: 22 bits. */
+#define GPU_PIDS   0x40000000u
+#define OTHER_PIDS (1u << 22)
+/* Tracks of a program's process that are no threads, and further lanes. TraceLens wants less than
+ * 10^9. */
+#define OTHER_TIDS 500000000u
+/* Numbers for each of those who go on with a timeline. */
+#define RESUME_TIDS 1000000u
+#define RESUMES     400u
+
+bool timeline_format_of(const char *path, enum timeline_format *format)
+{
+	static const char *const suffixes[] = {
+		[TIMELINE_JSON] = ".json",
+		[TIMELINE_JSON_GZ] = ".json.gz",
+		[TIMELINE_PFTRACE] = ".pftrace",
+	};
+	const size_t length = strlen(path);
+
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++) {
+		const size_t n = strlen(suffixes[i]);
+
+		if (length > n && path[length - n - 1] != '/' &&
+		    strcmp(path + length - n, suffixes[i]) == 0) {
+			*format = (enum timeline_format)i;
+			return true;
+		}
+	}
+	return false;
+}
+
+int timeline_error(const struct timeline *timeline)
+{
+	return timeline->out_of_memory ? ENOMEM
+	       : timeline->file.error  ? timeline->file.error
+	       : timeline->state.path  ? timeline->state.error
+				       : 0;
+}
+
+/* ---- the file ---- */
+
+static const struct timeline_writer *const writers[] = {
+	[TIMELINE_JSON] = &timeline_json,
+	[TIMELINE_JSON_GZ] = &timeline_json_gz,
+	[TIMELINE_PFTRACE] = &timeline_pftrace,
+};
+
+static bool open_file(struct timeline *timeline, int fd, enum timeline_format format)
+{
+	timeline->writer = writers[format];
+	timeline->last_process = &timeline->processes;
+	timeline->next_gpu_pid = GPU_PIDS;
+	timeline->out_of_memory = !file_open(&timeline->file, writers[format]->kind, fd);
+	return !timeline->out_of_memory;
+}
+
+size_t timeline_mark(enum timeline_format format, const char *session,
+		     char mark[TIMELINE_MARK_SIZE])
+{
+	return writers[format]->mark(session, mark);
+}
+
+bool timeline_begin(struct timeline *timeline, const char *path, int fd,
+		    enum timeline_format format, uint64_t base_ns, int64_t unix_ns,
+		    const char *session, bool can_continue)
+{
+	if (!open_file(timeline, fd, format))
+		return false;
+	timeline->base_ns = timeline->latest_ns = base_ns;
+	timeline->unix_ns = unix_ns;
+	snprintf(timeline->session, sizeof(timeline->session), "%s", session);
+	timeline->has_state = can_continue;
+	if (can_continue) {
+		if (!state_init(&timeline->state, path)) {
+			timeline->out_of_memory = true;
+			return false;
+		}
+		snprintf(timeline->state.session, sizeof(timeline->state.session), "%s", session);
+		timeline->state.base_ns = base_ns;
+		timeline->state.unix_ns = unix_ns;
+		state_create(&timeline->state);
+	}
+	timeline->writer->begin(timeline, false);
+	timeline_commit(timeline);
+	return timeline_error(timeline) == 0;
+}
+
+bool timeline_continue(struct timeline *timeline, int fd, enum timeline_format format)
+{
+	struct state *state = &timeline->state;
+
+	if (!open_file(timeline, fd, format))
+		return false;
+	timeline->base_ns = state->base_ns;
+	timeline->unix_ns = state->unix_ns;
+	timeline->latest_ns = timeline->left_ns = state->latest_ns;
+	state->resumes++;
+	timeline->has_state = timeline->resumed = true;
+	if (!file_resume(&timeline->file, state->offset, state->used_of_page))
+		return false;
+	for (size_t i = 0; i < state->pids.hash.capacity; i++)
+		if (map_at(&state->pids, i)->value)
+			timeline->out_of_memory |=
+				!map_set(&timeline->pids, map_at(&state->pids, i)->value, 1);
+	state_create(state);
+	timeline->writer->begin(timeline, true);
+	timeline_commit(timeline);
+	return timeline_error(timeline) == 0;
+}
+
+void timeline_commit(struct timeline *timeline)
+{
+	uint64_t offset, used;
+
+	if (timeline->writer->tail)
+		timeline->writer->tail(timeline, false);
+	file_commit(&timeline->file);
+	if (!timeline->has_state || timeline->file.error)
+		return;
+	file_place(&timeline->file, &offset, &used);
+	state_commit(&timeline->state, offset, used, timeline->latest_ns);
+}
+
+void timeline_finish(struct timeline *timeline)
+{
+	if (timeline->writer->end)
+		timeline->writer->end(timeline);
+	if (timeline->writer->tail)
+		timeline->writer->tail(timeline, true);
+	file_finish(&timeline->file, timeline->tail_text, timeline->tail_length);
+}
+
+static void free_process(struct timeline_process *process)
+{
+	map_fini(&process->tracks);
+	map_fini(&process->used_tids);
+	free(process->name);
+	free(process);
+}
+
+void timeline_fini(struct timeline *timeline, bool done)
+{
+	for (struct timeline_track *t = timeline->tracks, *next; t; t = next) {
+		next = t->next;
+		for (uint32_t i = 0; i < t->lane_count; i++) {
+			lane_fini(&t->lanes[i]->lane);
+			free(t->lanes[i]);
+		}
+		free(t->lanes);
+		free(t);
+	}
+	for (struct timeline_process *p = timeline->processes, *next; p; p = next) {
+		next = p->next;
+		free_process(p);
+	}
+	file_close(&timeline->file);
+	if (timeline->has_state || timeline->state.path)
+		state_fini(&timeline->state, done);
+	timeline_names_fini(&timeline->names);
+	map_fini(&timeline->pids);
+	free(timeline->tail_text);
+	*timeline = (struct timeline){0};
+}
+
+struct timeline_name *timeline_intern(struct timeline *timeline, const char *text)
+{
+	struct timeline_name *name = timeline_name(&timeline->names, text, strlen(text));
+
+	if (!name)
+		timeline->out_of_memory = true;
+	return name;
+}
+
+/* ---- processes ---- */
+
+/* The pid, unless another one has it: then one that no process of Linux has. */
+static uint32_t choose_pid(struct timeline *timeline, uint64_t key, bool is_gpu, uint32_t pid)
+{
+	const uint32_t known =
+		timeline->has_state ? (uint32_t)map_get(&timeline->state.pids, key) : 0;
+
+	if (known)
+		return known;
+	if (is_gpu) {
+		do
+			pid = timeline->next_gpu_pid++;
+		while (map_get(&timeline->pids, pid));
+	} else {
+		pid = pid % OTHER_PIDS ? pid % OTHER_PIDS : 1;
+		while (map_get(&timeline->pids, pid))
+			pid += OTHER_PIDS;
+	}
+	if (!map_set(&timeline->pids, pid, 1))
+		timeline->out_of_memory = true;
+	if (timeline->has_state)
+		state_set_pid(&timeline->state, key, pid);
+	return pid;
+}
+
+struct timeline_process *timeline_process(struct timeline *timeline, uint64_t key, bool is_gpu,
+					  uint32_t pid, const char *name, int sort)
+{
+	struct timeline_process *process = timeline->processes;
+
+	while (process && (process->key != key || process->is_gpu != is_gpu))
+		process = process->next;
+	if (process && strcmp(process->name, name) == 0)
+		return process;
+	if (!process) {
+		process = calloc(1, sizeof(*process));
+		if (!process) {
+			timeline->out_of_memory = true;
+			return NULL;
+		}
+		process->key = key;
+		process->is_gpu = is_gpu;
+		/* further lanes of those who left it are not known */
+		process->next_tid =
+			(is_gpu ? 1 : OTHER_TIDS) + timeline->state.resumes % RESUMES * RESUME_TIDS;
+		process->pid = choose_pid(timeline, key, is_gpu, pid);
+		process->uuid = hash_number(key * 2 + is_gpu) | 1;
+		process->sort = sort;
+		*timeline->last_process = process;
+		timeline->last_process = &process->next;
+	}
+	free(process->name);
+	process->name = strdup(name);
+	if (!process->name) {
+		timeline->out_of_memory = true;
+		return NULL;
+	}
+	timeline->writer->process(timeline, process);
+	return process;
+}
+
+/* ---- tracks ---- */
+
+/* A thread has the number that it has; 0 would be taken for the process. */
+static uint32_t choose_tid(struct timeline *timeline, const struct timeline_track *track,
+			   uint32_t lane)
+{
+	struct timeline_process *process = track->process;
+	uint32_t tid = (uint32_t)track->number;
+
+	if (track->kind != TIMELINE_THREAD || lane > 0 || tid == 0 || tid >= OTHER_TIDS ||
+	    map_get(&process->used_tids, tid))
+		do
+			tid = process->next_tid++;
+		while (map_get(&process->used_tids, tid));
+	if (!map_set(&process->used_tids, tid, 1))
+		timeline->out_of_memory = true;
+	return tid;
+}
+
+static uint64_t state_key(const struct timeline_track *track)
+{
+	return hash_number(track->process->uuid) + track->key;
+}
+
+static struct timeline_lane *add_lane(struct timeline *timeline, struct timeline_track *track,
+				      uint32_t tid)
+{
+	struct timeline_lane **lanes =
+		reallocarray(track->lanes, track->lane_count + 1, sizeof(struct timeline_lane *));
+	struct timeline_lane *lane = calloc(1, sizeof(*lane));
+
+	if (lanes)
+		track->lanes = lanes;
+	if (!lanes || !lane) {
+		free(lane);
+		timeline->out_of_memory = true;
+		return NULL;
+	}
+	lane->tid = tid ? tid : choose_tid(timeline, track, track->lane_count);
+	lane->uuid =
+		hash_number(track->process->uuid + hash_number(track->key) + track->lane_count) | 1;
+	track->lanes[track->lane_count++] = lane;
+	timeline->writer->lane(timeline, track, track->lane_count - 1);
+	if (timeline->has_state && track->lane_count == 1)
+		state_set_track(&timeline->state, state_key(track), lane->tid);
+	return lane;
+}
+
+/* The first lane as somebody has left it; what is in it is not known. */
+static void take_over(struct timeline *timeline, struct timeline_track *track)
+{
+	const uint32_t tid = timeline->resumed
+				     ? (uint32_t)map_get(&timeline->state.tracks, state_key(track))
+				     : 0;
+	struct timeline_lane *lane = tid ? add_lane(timeline, track, tid) : NULL;
+
+	if (!lane)
+		return;
+	if (!map_set(&track->process->used_tids, tid, 1))
+		timeline->out_of_memory = true;
+	lane_block(&lane->lane, timeline->left_ns);
+}
+
+static enum lane_rule rule_of(const struct timeline *timeline, enum timeline_kind kind)
+{
+	if (kind != TIMELINE_THREAD)
+		return LANE_FLAT;
+	return timeline->writer->strict ? LANE_STRICT : LANE_NESTED;
+}
+
+struct timeline_track *timeline_add(struct timeline *timeline, struct timeline_process *process,
+				    enum timeline_kind kind, uint64_t number, const char *name)
+{
+	struct timeline_track *track = calloc(1, sizeof(*track));
+
+	if (!track) {
+		timeline->out_of_memory = true;
+		return NULL;
+	}
+	track->process = process;
+	track->kind = kind;
+	track->number = number;
+	track->key = hash_number(number) * 8 + kind;
+	track->rule = rule_of(timeline, kind);
+	track->name = timeline_intern(timeline, name);
+	track->next = timeline->tracks;
+	timeline->tracks = track;
+	if (!track->name || !map_set(&process->tracks, track->key, (uintptr_t)track)) {
+		timeline->out_of_memory = true;
+		return NULL;
+	}
+	process->last = track;
+	take_over(timeline, track);
+	return track;
+}
+
+struct timeline_track *timeline_add_counter(struct timeline *timeline,
+					    struct timeline_process *process, uint64_t number,
+					    const char *name, const char *unit)
+{
+	struct timeline_track *track =
+		timeline_add(timeline, process, TIMELINE_COUNTER, number, name);
+
+	if (!track)
+		return NULL;
+	track->unit = timeline_intern(timeline, unit);
+	if (!track->unit || (!track->lane_count && !add_lane(timeline, track, 0)))
+		return NULL;
+	return track;
+}
+
+void timeline_rename(struct timeline *timeline, struct timeline_track *track, const char *name)
+{
+	const struct timeline_name *other = timeline_intern(timeline, name);
+
+	if (!other || other == track->name)
+		return;
+	track->name = other;
+	for (uint32_t i = 0; i < track->lane_count; i++)
+		timeline->writer->lane(timeline, track, i);
+}
+
+/* ---- what happens there ---- */
+
+/* The lane for a slice: the first one in which it has room. */
+static struct timeline_lane *find_lane(struct timeline *timeline, struct timeline_track *track,
+				       const struct timeline_slice *slice)
+{
+	struct timeline_lane *lane;
+
+	if (slice->is_mark && track->lane_count)
+		return track->lanes[0];
+	for (uint32_t i = 0; i < track->lane_count; i++)
+		if (lane_take(&track->lanes[i]->lane, slice->begin_ns, slice->end_ns, track->rule))
+			return track->lanes[i];
+	lane = add_lane(timeline, track, 0);
+	if (lane && !slice->is_mark)
+		lane_take(&lane->lane, slice->begin_ns, slice->end_ns, track->rule);
+	return lane;
+}
+
+void timeline_slice(struct timeline *timeline, struct timeline_track *track,
+		    const struct timeline_slice *slice)
+{
+	struct timeline_lane *lane = find_lane(timeline, track, slice);
+
+	if (!lane)
+		return;
+	if (slice->end_ns > timeline->latest_ns)
+		timeline->latest_ns = slice->end_ns;
+	timeline->slices++;
+	timeline->writer->slice(timeline, track, lane, slice);
+}
+
+void timeline_counter(struct timeline *timeline, const struct timeline_track *track,
+		      uint64_t time_ns, int64_t value)
+{
+	timeline->writer->counter(timeline, track, time_ns, value);
+}
