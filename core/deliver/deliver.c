@@ -278,7 +278,7 @@ static uint32_t pass_over(struct host *host, struct source *source)
 /* Instead of a pass: for ledgers. */
 static void count(struct host *host, struct source *source)
 {
-	if (source->finals)
+	if (source->closed)
 		return;
 	host_look_at(host, source);
 	source_take_note(source);
@@ -296,12 +296,12 @@ bool host_pass(struct host *host)
 	host->pass_ns = clock_ns();
 	host->interrupted = false;
 	for (i = 0; i < host->source_count; i++) {
-		rest |= !host->sources[i]->finals && host->sources[i]->interrupted;
+		rest |= !host->sources[i]->closed && host->sources[i]->interrupted;
 		if (host->counting)
 			count(host, host->sources[i]);
-		else if (!host->sources[i]->finals)
+		else if (!host->sources[i]->closed)
 			total += pass_over(host, host->sources[i]);
-		host->interrupted |= !host->sources[i]->finals && host->sources[i]->interrupted;
+		host->interrupted |= !host->sources[i]->closed && host->sources[i]->interrupted;
 	}
 	sweep_if_due(host);
 	host->dirty |= total > 0;
@@ -333,7 +333,7 @@ static bool is_time(struct host *host)
 	if (clock_ns() - host->flushed_ns >= FLUSH_NS)
 		return true;
 	for (i = 0; i < host->source_count; i++)
-		if (!host->sources[i]->finals && reader_is_short(&host->sources[i]->reader))
+		if (!host->sources[i]->closed && reader_is_short(&host->sources[i]->reader))
 			return true;
 	return false;
 }
@@ -360,7 +360,7 @@ void host_flush(struct host *host, bool now)
 		host->dirty = false;
 		/* the rings of ended threads become free by this as well */
 		for (i = 0; i < host->source_count && !host_keeps(host); i++)
-			if (!host->sources[i]->finals)
+			if (!host->sources[i]->closed)
 				source_release(host->sources[i]);
 	}
 	host_unlock(host);

@@ -271,7 +271,7 @@ void host_cut_off(struct host *host)
 	uint32_t i;
 
 	for (i = 0; i < host->source_count; i++)
-		if (!host->sources[i]->finals && !source_is_gone(host->sources[i]))
+		if (!host->sources[i]->closed && !source_is_gone(host->sources[i]))
 			source_cut_off(host->sources[i]);
 }
 
@@ -451,7 +451,7 @@ void host_look_at(struct host *host, struct source *source)
 {
 	struct instance *instance;
 
-	if (source->finals)
+	if (source->closed)
 		return;
 	if (source_refresh(source) == RTL_EFORMAT)
 		source->damaged = true; /* said at its end; its spool is kept */
@@ -619,7 +619,7 @@ void host_end_gone(struct host *host, bool remove)
 	for (i = 0; i < host->source_count; i++) {
 		struct source *source = host->sources[i];
 
-		if (source->finals || !source_is_gone(source))
+		if (source->closed || !source_is_gone(source))
 			continue;
 		/* what came between the last pass and its end, while others go on */
 		host_drain(host, LAST_PASSES);
@@ -646,7 +646,7 @@ void host_remove_left(struct host *host)
 	uint32_t i;
 
 	for (i = 0; i < host->source_count && !host_keeps(host); i++)
-		if (!host->sources[i]->finals)
+		if (!host->sources[i]->closed)
 			source_close(host->sources[i], true);
 }
 
@@ -660,7 +660,7 @@ uint32_t host_living_count(const struct host *host)
 	uint32_t i, n = 0;
 
 	for (i = 0; i < host->source_count; i++)
-		n += !host->sources[i]->finals && !source_is_gone(host->sources[i]);
+		n += !host->sources[i]->closed && !source_is_gone(host->sources[i]);
 	return n;
 }
 

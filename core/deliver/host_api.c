@@ -318,7 +318,7 @@ static void api_positions(const struct rtl_host *api,
 	for (i = 0; i < host->source_count; i++) {
 		const struct source *source = host->sources[i];
 
-		for (k = 0; source->begun && !source->finals && k < source->reader.count; k++) {
+		for (k = 0; source->begun && !source->closed && k < source->reader.count; k++) {
 			position = source->reader.list[k].position;
 			if (position == source->reader.list[k].released)
 				continue;

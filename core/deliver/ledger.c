@@ -149,8 +149,8 @@ void source_ledger(const struct source *source, uint32_t number, struct rtl_ledg
 {
 	uint64_t discarded = 0, missed = 0, known;
 
-	if (source->finals || source->ended) {
-		*ledger = source->finals ? source->finals[number] : source->last[number];
+	if (source->ended) {
+		*ledger = source->last[number];
 		return;
 	}
 	each_discarded(source, number, add_up, &discarded);
@@ -175,7 +175,7 @@ void source_losses(const struct source *source, uint32_t number,
 	for (loss = source->losses; loss; loss = loss->next)
 		if (loss->stream == number)
 			fn(user, loss->cause, loss->count);
-	if (source->finals)
+	if (source->closed)
 		return;
 	each_discarded(source, number, fn, user);
 	each_rotated(source, number, fn, user);

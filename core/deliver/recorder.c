@@ -432,7 +432,7 @@ bool recorder_pass(struct recorder *recorder, struct host *host, bool all)
 	for (i = 0; i < host->source_count; i++) {
 		struct source *source = host->sources[i];
 
-		if (source->finals)
+		if (source->closed)
 			continue;
 		host_look_at(host, source);
 		if (recorder_failure(recorder))
@@ -507,7 +507,7 @@ void recorder_end_gone(struct recorder *recorder, struct host *host, bool all)
 	for (i = 0; i < host->source_count; i++) {
 		struct source *source = host->sources[i];
 
-		if (source->finals || (!all && !source_is_gone(source)))
+		if (source->closed || (!all && !source_is_gone(source)))
 			continue;
 		while (save_source(recorder, source, true))
 			;

@@ -89,7 +89,6 @@ void source_fini(struct source *source)
 		source->losses = loss->next;
 		free(loss);
 	}
-	free(source->finals);
 	free(source->path);
 	memset(source, 0, sizeof *source);
 }
@@ -267,6 +266,6 @@ void source_want(struct source *source, const struct rtl_stream_info *info,
 {
 	int number = source_number(source, info);
 
-	if (number >= 0 && !source->finals)
+	if (number >= 0 && !source->closed)
 		stream_want(&source->control->streams[number].pub, info, wants, mask);
 }

@@ -56,6 +56,7 @@ struct source {
 		       * write to its rings */
 	bool begun;   /* subscribers know the process */
 	bool ended;   /* process_end was called: nothing follows */
+	bool closed;  /* a spool: of all that there was the ledger is left */
 	bool over;    /* of this process: its end has begun */
 	bool gone;    /* it has ended in order, or died */
 	bool damaged; /* its dictionary could not be read to the end */
@@ -84,9 +85,7 @@ struct source {
 	bool resumed;     /* what all have stored has been gone over */
 	uint32_t hearers; /* how many subscribers have heard of the process */
 	struct rtl_ledger last[SPOOL_STREAMS_MAX]; /* when it has ended: threads may publish on */
-	/* what is left of them when the spool has been closed */
-	struct rtl_ledger *finals;
-	struct source_loss *losses;
+	struct source_loss *losses; /* what is left of them when the spool has been closed */
 	/* the type of the last event */
 	const struct rtl_type_info *last_type;
 	uint32_t last_stream;

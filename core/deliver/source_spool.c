@@ -247,19 +247,16 @@ static bool say_damage(const struct source *source, bool remove)
 
 void source_close(struct source *source, bool remove)
 {
-	struct rtl_ledger *finals = calloc(source->stream_count + 1u, sizeof *finals);
 	uint32_t i;
 
-	for (i = 0; finals && i < source->stream_count; i++) {
+	for (i = 0; i < source->stream_count; i++) {
 		struct keep keep = {source, i};
 
-		finals[i].struct_size = sizeof finals[i];
-		source_ledger(source, i, &finals[i]);
+		source->last[i].struct_size = sizeof source->last[i];
+		source_ledger(source, i, &source->last[i]);
 		source_losses(source, i, keep_loss, &keep);
 	}
-	if (!finals)
-		return; /* it just stays open */
-	source->finals = finals;
+	source->ended = source->closed = true;
 	if (!say_damage(source, remove) && remove)
 		spool_remove_folder(source->path);
 	source->ops->unmap(source);

@@ -70,7 +70,7 @@ void host_stop_publishing(struct host *host)
 	uint32_t i, k;
 
 	for (i = 0; i < host->source_count; i++)
-		for (k = 0; !host->sources[i]->finals && k < host->sources[i]->stream_count; k++)
+		for (k = 0; !host->sources[i]->closed && k < host->sources[i]->stream_count; k++)
 			source_want(host->sources[i], host->sources[i]->streams[k], &nothing,
 				    SPOOL_WANT_RECORD);
 }

@@ -21,7 +21,7 @@ static struct spool_pending *take(uint32_t stream, const char *cause)
 		memset(&list[i], 0, sizeof list[i]);
 		list[i].stream = stream;
 		strncpy(list[i].cause, cause, sizeof list[i].cause - 1);
-		/* release: with the acquire in source.c */
+		/* release: with the acquire in ledger.c */
 		__atomic_store_n(&list[i].used, 1, __ATOMIC_RELEASE);
 		return &list[i];
 	}
