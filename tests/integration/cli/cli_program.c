@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A program to trace without a GPU: it publishes dispatches on a stream rtl.hsa of its own
+ * making, as the collector for ROCm would.
+ *
+ *	cli_program COUNT [WAY]
+ *
+ *	children	each of two child processes does so as well
+ *	exit, kill	ends by _exit, SIGKILL
+ *	cut		publishes nothing, and is killed while COUNT dispatches are under way
+ *	missed		as many as COUNT are missed for a reason of the test's, and it is killed
+ *	exec		does it once more as a program that it executes
+ *	print		prints how many it published
+ *	stay		prints its process number, and sleeps for ever
+ *	lines		for each line that it reads does it once, and prints how many it published
+ *	threads		the same, each time on a further thread, which stays
+ */
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <rtl/describe.h>
+#include <rtl/events.h>
+#include <rtl/rtl.h>
+
+#include "../../programs/hang_guard.h"
+
+#define FIELD(k, n, u) RTL_FIELD(struct rtl_hsa_dispatch, n, k, u, "")
+
+static const struct rtl_field fields[] = {
+	FIELD(RTL_KIND_TIME, begin_ns, "ns"),
+	FIELD(RTL_KIND_TIME, end_ns, "ns"),
+	FIELD(RTL_KIND_TIME, submit_ns, "ns"),
+	FIELD(RTL_KIND_UINT, packet_id, ""),
+	FIELD(RTL_KIND_ADDRESS, kernel_object, ""),
+	FIELD(RTL_KIND_STRING, kernel_name, ""),
+	FIELD(RTL_KIND_UINT, gpu, ""),
+	FIELD(RTL_KIND_UINT, queue, ""),
+	FIELD(RTL_KIND_UINT, submit_tid, ""),
+	FIELD(RTL_KIND_UINT, flags, ""),
+	FIELD(RTL_KIND_UINT, grid_x, "work-items"),
+	FIELD(RTL_KIND_UINT, grid_y, "work-items"),
+	FIELD(RTL_KIND_UINT, grid_z, "work-items"),
+	FIELD(RTL_KIND_UINT, workgroup_x, "work-items"),
+	FIELD(RTL_KIND_UINT, workgroup_y, "work-items"),
+	FIELD(RTL_KIND_UINT, workgroup_z, "work-items"),
+	FIELD(RTL_KIND_UINT, group_segment_bytes, "bytes"),
+	FIELD(RTL_KIND_UINT, private_segment_bytes, "bytes"),
+};
+
+static const struct rtl_type_info types[] = {
+	{sizeof(types[0]), RTL_TASK_END, sizeof(fields) / sizeof(*fields),
+	 sizeof(struct rtl_hsa_dispatch), 0, "task_end", "a dispatch", fields},
+};
+
+static const struct rtl_stream_info info = {sizeof(info),
+					    RTL_STREAM_HSA_VERSION,
+					    0,
+					    RTL_STREAM_HSA,
+					    "dispatches, made up",
+					    types,
+					    1,
+					    0};
+
+/* Returns whether somebody wanted it. */
+static bool publish(struct rtl_stream *stream, uint64_t uid, uint64_t n)
+{
+	struct rtl_record *record;
+	struct rtl_hsa_dispatch *d;
+
+	if (!rtl_enabled(stream, RTL_TASK_END))
+		return false;
+	record = rtl_reserve(stream, RTL_TASK_END, sizeof(*d));
+	if (!record)
+		return false;
+	d = rtl_record_payload(record);
+	memset(d, 0, sizeof(*d));
+	record->uid = uid;
+	d->begin_ns = 1000000 + 10000 * n;
+	d->end_ns = d->begin_ns + 2500;
+	d->submit_ns = d->begin_ns - 500;
+	d->packet_id = n;
+	d->queue = 1;
+	d->grid_x = d->workgroup_x = 64;
+	d->grid_y = d->grid_z = d->workgroup_y = d->workgroup_z = 1;
+	rtl_commit(record);
+	return true;
+}
+
+/* How many; -1: not at all. */
+static long publish_all(uint64_t count)
+{
+	static const char *const names[] = {"first_kernel", "second_kernel"};
+	struct rtl_stream *stream = &rtl_stream_none;
+	uint64_t uids[2];
+	long published = 0;
+
+	if (rtl_stream_register(&info, &stream))
+		return -1;
+	for (int i = 0; i < 2; i++) {
+		struct rtl_tracepoint_desc desc = {.struct_size = sizeof(desc)};
+		desc.kind = "kernel";
+		desc.name = names[i];
+		if (rtl_tracepoint_register(&desc, &uids[i]))
+			return -1;
+	}
+	for (uint64_t n = 0; n < count; n++)
+		published += publish(stream, uids[n % 4 == 3], n);
+	return published;
+}
+
+/* Of which nothing has ended yet. */
+static long begin_all(uint64_t count, bool miss)
+{
+	struct rtl_stream *stream = &rtl_stream_none;
+
+	if (rtl_stream_register(&info, &stream))
+		return -1;
+	rtl_pending_begin(rtl_stream_pending(stream, RTL_CAUSE_UNDER_WAY), count);
+	if (miss)
+		rtl_stream_count_missed(stream, "of the test", count);
+	return 0;
+}
+
+struct job {
+	uint64_t count;
+	long published;
+	sem_t done;
+};
+
+static void *publish_and_stay(void *user)
+{
+	struct job *job = user;
+
+	job->published = publish_all(job->count);
+	sem_post(&job->done);
+	for (;;)
+		pause();
+	return NULL;
+}
+
+static long publish_on_a_thread(uint64_t count)
+{
+	struct job job = {.count = count};
+	pthread_t thread;
+
+	sem_init(&job.done, 0, 0);
+	if (pthread_create(&thread, NULL, publish_and_stay, &job))
+		return -1;
+	while (sem_wait(&job.done))
+		;
+	return job.published;
+}
+
+static int publish_by_lines(uint64_t count, long (*how)(uint64_t count))
+{
+	char line[64];
+
+	while (fgets(line, sizeof(line), stdin)) {
+		printf("%ld\n", how(count));
+		fflush(stdout);
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *way = argc > 2 ? argv[2] : "";
+
+	if (argc < 2)
+		return 2;
+	uint64_t count = strtoull(argv[1], NULL, 10);
+	for (int i = 0; !strcmp(way, "children") && i < 2; i++) {
+		if (!fork()) {
+			execl(argv[0], argv[0], argv[1], (char *)NULL);
+			_exit(1);
+		}
+		wait(NULL);
+	}
+	if (!strcmp(way, "lines"))
+		return publish_by_lines(count, publish_all);
+	if (!strcmp(way, "threads"))
+		return publish_by_lines(count, publish_on_a_thread);
+	bool cut = !strcmp(way, "cut"), miss = !strcmp(way, "missed");
+	long published = cut || miss ? begin_all(count, miss) : publish_all(count);
+	int status = published < 0;
+	if (!strcmp(way, "exec"))
+		execl(argv[0], argv[0], argv[1], (char *)NULL);
+	if (!strcmp(way, "print"))
+		printf("%ld\n", published);
+	if (!strcmp(way, "stay"))
+		printf("%d\n", getpid());
+	fflush(stdout);
+	while (!strcmp(way, "stay"))
+		pause();
+	if (!strcmp(way, "exit"))
+		_exit(status);
+	if (cut || miss || !strcmp(way, "kill"))
+		raise(SIGKILL);
+	return status;
+}

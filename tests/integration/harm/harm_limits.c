@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * harm_limits CASE: after its first events a program closes all files but the standard ones
+ * (close), or may open none any more (files), make no large ones (size), map no more memory
+ * (memory), goes to another root (root), or gives up its rights (user). Then threads go on with
+ * events, and it writes a file of its own, which must have what it has written. Prints
+ * "harm_limits: ok"; exit status 77 where it may not.
+ */
+#define PROGRAM "harm_limits"
+#include "../../programs/check.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "harm_stream.h"
+
+#define EVENTS 20000
+
+static struct rtl_stream *stream = &rtl_stream_none;
+
+static void *publish(void *data)
+{
+	(void)data;
+	for (int i = 0; i < EVENTS; i++) {
+		uint64_t id;
+		char text[24];
+
+		harm_publish(stream);
+		if (i % 100 == 0) { /* the dictionary grows, too */
+			snprintf(text, sizeof(text), "text %d", i);
+			(void)rtl_string_intern(text, &id);
+		}
+	}
+	return NULL;
+}
+
+static void limit(int what, rlim_t to)
+{
+	struct rlimit limit;
+
+	CHECK(!getrlimit((__rlimit_resource_t)what, &limit));
+	limit.rlim_cur = to;
+	CHECK(!setrlimit((__rlimit_resource_t)what, &limit));
+}
+
+static rlim_t address_space(void)
+{
+	unsigned long pages = 0;
+	FILE *file = fopen("/proc/self/statm", "r");
+
+	CHECK(file && fscanf(file, "%lu", &pages) == 1 && !fclose(file));
+	return pages * 4096 + (64u << 20); /* the threads' stacks, and some */
+}
+
+static void may_not(int failed)
+{
+	if (failed) {
+		printf("harm_limits: SKIPPED: %s\n", strerror(errno));
+		exit(EXIT_SKIPPED);
+	}
+}
+
+static void change(const char *how)
+{
+	char folder[] = "/tmp/harm-XXXXXX";
+
+	if (!strcmp(how, "close")) {
+		closefrom(3);
+	} else if (!strcmp(how, "files")) {
+		limit(RLIMIT_NOFILE, 4);
+	} else if (!strcmp(how, "size")) {
+		limit(RLIMIT_FSIZE, 65536);
+	} else if (!strcmp(how, "memory")) {
+		limit(RLIMIT_AS, address_space());
+	} else if (!strcmp(how, "root")) {
+		CHECK(mkdtemp(folder) && !chdir(folder) && !rmdir(folder));
+		may_not(chroot("."));
+	} else if (!strcmp(how, "user")) {
+		may_not(setgid(65534) || setuid(65534));
+	} else {
+		fail("%s?", how);
+	}
+}
+
+/* Descriptor 3 and others, which may have been rtl's, are the program's now. */
+static void use_files(int *files, int count)
+{
+	for (int i = 0; i < count; i++) {
+		files[i] = memfd_create("harm", MFD_CLOEXEC);
+		CHECK(files[i] >= 0 && write(files[i], "mine", 4) == 4);
+	}
+}
+
+static void check_files(const int *files, int count)
+{
+	struct stat st;
+	char text[5] = "";
+
+	for (int i = 0; i < count; i++) {
+		CHECK(pread(files[i], text, 4, 0) == 4 && !strcmp(text, "mine"));
+		CHECK(!fstat(files[i], &st) && st.st_size == 4);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const bool closes = argc > 1 && !strcmp(argv[1], "close");
+	pthread_t threads[8];
+	pthread_attr_t attributes;
+	int files[8];
+
+	CHECK(!pthread_attr_init(&attributes) && !pthread_attr_setstacksize(&attributes, 1u << 20));
+	CHECK(argc == 2 && !rtl_stream_register(&harm_stream_info, &stream));
+	publish(NULL);
+	change(argv[1]);
+	if (closes)
+		use_files(files, 8);
+	for (int i = 0; i < 8; i++)
+		CHECK(!pthread_create(&threads[i], &attributes, publish, NULL));
+	for (int i = 0; i < 8; i++)
+		CHECK(!pthread_join(threads[i], NULL));
+	publish(NULL);
+	if (closes)
+		check_files(files, 8);
+	printf("harm_limits: ok\n");
+	return 0;
+}

@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""hip_unfinished.py RUNNER PROGRAM: a call and ranges that are open when their process ends are in the
+trace, however it ends and however it was recorded: `rtl trace`, `rtl record` and replay, in the process and
+`rtl recover`. RTL_BUILD_DIR is the build. Exit status 77: skipped."""
+import glob
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+BUILD = os.environ["RTL_BUILD_DIR"]
+RTL = os.path.join(BUILD, "bin", "rtl")
+SQLITE = os.path.join(BUILD, "lib", "rtl", "libsqlite_sub.so")
+
+
+def run(command, **settings):
+    result = subprocess.run(command, env=dict(os.environ, **settings), stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True, timeout=100)
+    if result.returncode == 77:
+        sys.exit(77)
+    return result
+
+
+def look(path, result, said):
+    """The problems of a trace."""
+    tid, stream = re.search(r"^thread (\d+) stream (0x[0-9a-f]+)", result.stdout, re.M).groups()
+    with sqlite3.connect(path) as db:
+        calls = db.execute("SELECT function, tid, args, result, status, stream, duration_ns,"
+                           " (SELECT name FROM rtl_markers AS m WHERE m.instance = c.parent)"
+                           " FROM rtl_calls AS c WHERE unfinished").fetchall()
+        ranges = db.execute("SELECT name, tid, level, end_tid, duration_ns FROM rtl_markers"
+                            " WHERE unfinished ORDER BY name").fetchall()
+        others = db.execute("SELECT count(*) FROM rtl_calls WHERE NOT unfinished AND function ="
+                            " 'hipLaunchKernel'").fetchone()[0]
+        lost = db.execute("SELECT stream, published, delivered, missed FROM rtl_ledger WHERE (stream"
+                          " LIKE 'rtl.hip.%' OR stream = 'rtl.roctx') AND"
+                          " (published <> delivered OR missed)").fetchall()
+        done = db.execute("SELECT count(*) FROM rtl_markers WHERE NOT unfinished AND name = 'done'"
+                          ).fetchone()[0]
+    problems = []
+    if [call[:6] + call[7:] for call in calls] != [
+            ("hipStreamSynchronize", int(tid), "stream=" + stream, None, None, int(stream, 0),
+             "step")]:
+        problems.append("calls: %s" % calls)
+    if [r[:4] for r in ranges] != [("job", int(tid), -1, 0), ("step", int(tid), 0, 0)]:
+        problems.append("ranges: %s" % ranges)
+    if min([0] + [row[-2] for row in calls] + [row[-1] for row in ranges]) < 0 or max(
+            [0] + [row[-2] for row in calls]) < 200000000:
+        problems.append("they do not end when the process does: %s %s" % (calls, ranges))
+    if others != 1 or done != 1 or lost:
+        problems.append("%d launches, %d ranges that ended, lost %s" % (others, done, lost))
+    if said is not None:
+        for pattern in (r"open when the process ended: hipStreamSynchronize \(thread %s, for" % tid,
+                        r"open when the process ended: job \(thread %s, for" % tid):
+            if not re.search(pattern, said):
+                problems.append("not said: %s" % pattern)
+    return problems
+
+
+def main():
+    here = os.path.dirname(os.path.abspath(__file__))
+    program = [os.path.join(here, "..", "..", sys.argv[1], "run"), sys.argv[2]]
+    problems = []
+    with tempfile.TemporaryDirectory() as scratch:
+        for how in ("kill", "_exit", "exec"):
+            path = os.path.join(scratch, how + ".db")
+            result = run([RTL, "trace", "-o", path] + program + [how])
+            found = look(path, result, result.stderr)
+            summary = run([RTL, "summary", path]).stdout
+            problems += ["trace, %s: %s" % (how, p) for p in found + look(path, result, summary)]
+
+        recording, path = os.path.join(scratch, "recording"), os.path.join(scratch, "replayed.db")
+        result = run([RTL, "record", "-o", recording] + program + ["kill"])
+        run([RTL, "replay", recording, "-s", SQLITE + "?output=" + path])
+        problems += ["record: %s" % p for p in look(path, result, None)]
+
+        path = os.path.join(scratch, "recovered.db")
+        spools = os.path.join(scratch, "spools")
+        os.mkdir(spools)
+        result = run([RTL, "trace", "--in-process", "-o", path] + program + ["kill"],
+                     RTL_SPOOL=spools)
+        folders = glob.glob(os.path.join(spools, "*"))
+        if len(folders) != 1:
+            problems.append("in the process: left %s; %s" % (folders, result.stderr[-2000:]))
+        else:
+            run([RTL, "recover", "-o", path, folders[0]])
+            problems += ["recovered: %s" % p for p in look(path, result, None)]
+    for problem in problems:
+        print("hip_unfinished: %s" % problem, file=sys.stderr)
+    print("hip_unfinished: %d problems" % len(problems))
+    sys.exit(bool(problems))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hsa_begin_end [ROUNDS]: three threads begin and end the HSA runtime, each on its own, so that it
+ * begins in one while it ends in another; in between each uses it. Prints "hsa_begin_end: ok".
+ */
+#define _GNU_SOURCE
+#define PROGRAM "hsa_begin_end"
+#include "hsa_program.h"
+
+#include <pthread.h>
+
+#include "../../programs/hang_guard.h"
+
+static long rounds = 100;
+
+static void use(void)
+{
+	hsa_agent_t gpu = {0};
+	hsa_queue_t *queue;
+	hsa_signal_t done;
+
+	CHECK(!hsa_iterate_agents(find_gpu, &gpu) && gpu.handle);
+	CHECK(!hsa_queue_create(gpu, 64, HSA_QUEUE_TYPE_MULTI, NULL, NULL, UINT32_MAX, UINT32_MAX,
+				&queue));
+	CHECK(!hsa_signal_create(1, 0, NULL, &done));
+	for (int i = 0; i < 10; i++) {
+		hsa_signal_store_relaxed(done, 1);
+		dispatch_nothing(queue, done);
+		wait_done(done);
+	}
+	CHECK(!hsa_signal_destroy(done));
+	CHECK(!hsa_queue_destroy(queue));
+}
+
+static void *begin_and_end(void *data)
+{
+	const bool uses = data;
+
+	for (long i = 0; i < rounds; i++) {
+		CHECK(!hsa_init());
+		if (uses)
+			use();
+		CHECK(!hsa_shut_down());
+	}
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t threads[3];
+
+	if (argc > 1)
+		rounds = atol(argv[1]);
+	for (int i = 0; i < 3; i++)
+		CHECK(!pthread_create(&threads[i], NULL, begin_and_end, i ? argv : NULL));
+	for (int i = 0; i < 3; i++)
+		CHECK(!pthread_join(threads[i], NULL));
+	printf("hsa_begin_end: ok\n");
+	return 0;
+}

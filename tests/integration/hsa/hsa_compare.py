@@ -1,0 +1,305 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Compares what the HSA interceptor published with the software GPU's log, row by row.
+
+    hsa_compare.py TRACE LOG [--tick NS] [--missed N] [--late] [--blind N] [--unnamed] [--own FILE]
+                   [--own-copies FILE] [--copies-missed N] [--lite]
+
+TRACE is written by the subscriber hsa_dump, LOG is SOFTGPU_LOG's file. Every dispatch in the
+log but the runtime's own (rocr_*) must be in the trace exactly once: same GPU, kernel, grid,
+workgroup, LDS and scratch, and times within one tick of the GPU's clock. --missed: that many
+dispatches of the log may be absent from the trace, and must have been counted as missed.
+--late: some dispatches are absent, and these have been counted as missed, but for one that may
+have been published too late to be delivered.
+--passed-on: some dispatches were passed on by the runtime's thread, and say so; the others are all of
+one thread.
+--owners: dispatches of one grid are of one thread, and those of others of others.
+--blind: nothing is traced, as that many queues are not seen, which must have been counted.
+--unnamed: kernels have no names (a program with kernel objects of its own).
+--own: lines `[grid=X] time THREAD N START END` in FILE are what the program read itself of dispatches:
+the times must be in the log, too, with the same tick.
+Copies are compared as copy_compare.py says. --copies-missed: so many have been counted as
+missed, and may be in the log. --lite: no copy is traced, all are counted as missed.
+--own-copies: lines `copytime BYTES SRC DST BEGIN END` are what the program read itself of copies, and
+`count COPIES CALLS REFUSED` how many it made; `shared BEGIN END` are times of one of several copies.
+--barriers: N barrier packets or more must be there, each once
+as in the log: kind, GPU, number of dependencies, times; without it, none may be there. The
+runtime's own queues have barriers, too: in the log there may be more.
+Exit status 0: equal.
+"""
+import argparse
+import pathlib
+import re
+import sys
+from collections import defaultdict
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "trace"))
+import copy_compare  # noqa: E402
+
+PAIR = re.compile(r"(\w+)=(\S*)")
+
+
+def read_log(path, unnamed):
+    rows = []
+    with open(path, errors="replace") as file:
+        for line in file:
+            if " kind=dispatch " not in line:
+                continue
+            row = dict(PAIR.findall(line))
+            name = row.get("name", "?")
+            if name.startswith("rocr_"):
+                continue
+            rows.append((("?" if unnamed else name, row["gpu"], row["grid"], row["wg"],
+                          row.get("group", "0"), row.get("private", "0")),
+                         int(row["start"]), int(row["end"])))
+    return rows
+
+
+def read_trace(path, unnamed):
+    rows, missed, ids = [], 0, set()
+    with open(path) as file:
+        for line in file:
+            word = line.split(" ", 1)[0]
+            row = dict(PAIR.findall(line))
+            if word == "ledger":
+                missed = int(row["missed"])
+            if word != "dispatch":
+                continue
+            key = (row["queue"], row["packet"])
+            if key in ids:
+                sys.exit("published twice: queue %s packet %s" % key)
+            ids.add(key)
+            rows.append((("?" if unnamed else row["kernel"], row["gpu"], row["grid"],
+                          row["workgroup"], row["group"], row["private"]),
+                         int(row["begin"]), int(row["end"])))
+    return rows, missed
+
+
+def read_copies(path):
+    copies, missed, instances = [], 0, set()
+    with open(path) as file:
+        for line in file:
+            word = line.split(" ", 1)[0]
+            row = dict(PAIR.findall(line))
+            if word == "copies":
+                missed = int(row["missed"])
+            if word != "copy":
+                continue
+            if row["instance"] in instances:
+                sys.exit("copy published twice: " + row["instance"])
+            instances.add(row["instance"])
+            copies.append({key: int(row[key], 0) for key in
+                           ("gpu", "bytes", "src", "dst", "begin", "end", "flags", "direction",
+                            "submit", "from", "to")})
+    return copies, missed
+
+
+def counted(path):
+    """Copies, calls and refused ones that the program made, by what it says."""
+    with open(path, errors="replace") as file:
+        for line in file:
+            if line.startswith("count "):
+                return tuple(map(int, line.split()[1:4]))
+    sys.exit("the program says no count")
+
+
+def check_own_copies(path, copies, tick):
+    """What the program says of its copies against the trace."""
+    good = [c for c in copies if not c["flags"] & copy_compare.FAILED]
+    calls = [c for c in good if c["flags"] & copy_compare.CALL_TIME]
+    found = (len(good) - len(calls), len(calls), len(copies) - len(good))
+    own = strange = 0
+    with open(path, errors="replace") as file:
+        for line in file:
+            words = line.split()
+            if not words or words[0] not in ("copytime", "shared"):
+                continue
+            begin, end = map(int, words[-2:])
+            what = (int(words[1]), int(words[2], 0), int(words[3], 0)) if len(words) == 6 else None
+            own += 1
+            if not any(abs(c["begin"] - begin) <= tick and abs(c["end"] - end) <= tick and
+                       what in (None, (c["bytes"], c["src"], c["dst"])) for c in good):
+                strange += 1
+                print("not traced with the times that the program has read:", line.strip())
+    print("copies: %d, calls %d, refused %d (the program: %s); its own times: %d, not traced: %d"
+          % (*found, counted(path), own, strange))
+    return found == counted(path) and own and not strange
+
+
+def compare_copies(args):
+    copies, missed = read_copies(args.trace)
+    found = []
+    transfers = copy_compare.compare(copies, args.log, args.tick, found.append,
+                                     args.lite or args.copies_missed > 0)
+    for text in found[:20]:
+        print("copies:", text)
+    for copy in copies:
+        timed = not copy["flags"] & (copy_compare.NO_TIME | copy_compare.FAILED)
+        if timed and not copy["begin"] <= copy["end"] or copy["bytes"] < 1:
+            found.append(copy)
+            print("copies: strange:", copy)
+    print("copies: log %d, traced %d, missed %d, differences %d"
+          % (transfers, len(copies), missed, len(found)))
+    if args.lite:
+        return not found and not copies and missed == sum(counted(args.own_copies)[:2])
+    good = not found and missed == args.copies_missed
+    if args.own_copies:
+        good = check_own_copies(args.own_copies, copies, args.tick) and good
+    return good
+
+
+BARRIERS = ("barrier_and", "barrier_or")
+
+
+def log_barriers(path):
+    with open(path, errors="replace") as file:
+        for line in file:
+            row = dict(PAIR.findall(line))
+            if not line.startswith("#") and row.get("kind") in BARRIERS:
+                yield (row["kind"], row["gpu"], row["deps"]), int(row["start"]), int(row["end"])
+
+
+def trace_barriers(path):
+    with open(path) as file:
+        for line in file:
+            word, row = line.split(" ", 1)[0], dict(PAIR.findall(line))
+            if word in BARRIERS:
+                yield (word, row["gpu"], row["deps"]), int(row["begin"]), int(row["end"])
+
+
+def check_barriers(log_path, trace_path, tick, wanted):
+    by_log, by_trace = grouped(log_barriers(log_path)), grouped(trace_barriers(trace_path))
+    total = sum(map(len, by_trace.values()))
+    extra = sum(compare_times(key, by_log.get(key, []), times, tick)[1]
+                for key, times in by_trace.items())
+    print("barriers: log %d, traced %d, extra %d"
+          % (sum(map(len, by_log.values())), total, extra))
+    return extra == 0 and (total > 0) == wanted
+
+
+def grouped(rows):
+    groups = defaultdict(list)
+    for key, begin, end in rows:
+        groups[key].append((begin, end))
+    for times in groups.values():
+        times.sort()
+    return groups
+
+
+def compare_times(key, log, trace, tick):
+    """Both sorted; returns (rows only in the log, rows only in the trace)."""
+    i = j = absent = extra = 0
+    while i < len(log) and j < len(trace):
+        if abs(log[i][0] - trace[j][0]) <= tick and abs(log[i][1] - trace[j][1]) <= tick:
+            i, j = i + 1, j + 1
+        elif log[i] <= trace[j]:
+            absent, i = absent + 1, i + 1
+        else:
+            print("not in the log: %s %s" % (key, trace[j]))
+            extra, j = extra + 1, j + 1
+    return absent + len(log) - i, extra + len(trace) - j
+
+
+def check_submitters(path):
+    """Threads of dispatches that were passed on by the runtime, and of the others."""
+    threads = (set(), set())
+    with open(path) as file:
+        for line in file:
+            if line.startswith("dispatch "):
+                row = dict(PAIR.findall(line))
+                threads[bool(int(row["flags"]) & 8)].add(row["tid"])
+    print("submitted by threads %s, passed on by %s" % threads)
+    return len(threads[0]) == len(threads[1]) == 1 and threads[0] != threads[1]
+
+
+def check_owners(path):
+    """Each grid is one thread's, and each thread has one grid."""
+    pairs = set()
+    with open(path) as file:
+        for line in file:
+            if line.startswith("dispatch "):
+                row = dict(PAIR.findall(line))
+                pairs.add((row["grid"], row["tid"]))
+    grids, threads = {pair[0] for pair in pairs}, {pair[1] for pair in pairs}
+    print("grids %d, threads %d, pairs of both %d" % (len(grids), len(threads), len(pairs)))
+    return len(grids) > 1 and len(grids) == len(threads) == len(pairs)
+
+
+def check_own(path, log, tick):
+    known = defaultdict(list)
+    for key, begin, end in log:
+        known[begin // 1000].append((key, begin, end))
+    own = strange = 0
+    with open(path, errors="replace") as file:
+        for line in file:
+            words = line.split()
+            grid = words.pop(0)[5:] + "," if line.startswith("grid=") else ""
+            if not words or words[0] != "time":
+                continue
+            begin, end = int(words[3]), int(words[4])
+            near = {(begin - tick) // 1000, (begin + tick) // 1000}
+            own += 1
+            strange += not any(abs(b - begin) <= tick and abs(e - end) <= tick and
+                               key[2].startswith(grid)
+                               for place in near for key, b, e in known[place])
+    print("the program's own times: %d, not in the log: %d" % (own, strange))
+    return own and not strange
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("trace")
+    parser.add_argument("log")
+    parser.add_argument("--tick", type=int, default=10)
+    parser.add_argument("--missed", type=int, default=0)
+    parser.add_argument("--passed-on", action="store_true")
+    parser.add_argument("--owners", action="store_true")
+    parser.add_argument("--late", action="store_true")
+    parser.add_argument("--blind", type=int, default=0)
+    parser.add_argument("--unnamed", action="store_true")
+    parser.add_argument("--own")
+    parser.add_argument("--barriers", type=int, default=0, metavar="N",
+                        help="how many there must be at least")
+    parser.add_argument("--own-copies")
+    parser.add_argument("--lite", action="store_true")
+    parser.add_argument("--copies-missed", type=int, default=0)
+    args = parser.parse_args()
+    if not compare_copies(args):
+        sys.exit(1)
+    if args.own_copies:  # a program without dispatches
+        return
+    log = read_log(args.log, args.unnamed)
+    trace, missed = read_trace(args.trace, args.unnamed)
+    by_log, by_trace = grouped(log), grouped(trace)
+    absent = extra = 0
+    for key in sorted(set(by_log) | set(by_trace)):
+        a, b = compare_times(key, by_log.get(key, []), by_trace.get(key, []), args.tick)
+        if a or b:
+            print("%s: %d in the log, %d traced; %d absent, %d extra"
+                  % (key, len(by_log.get(key, [])), len(by_trace.get(key, [])), a, b))
+        absent, extra = absent + a, extra + b
+    print("log %d, traced %d, missed %d, absent %d, extra %d"
+          % (len(log), len(trace), missed, absent, extra))
+    if not log:
+        sys.exit("nothing in the log")
+    if args.blind:
+        sys.exit(bool(trace) or missed != args.blind)
+    if args.late:
+        # One may have been published, but was not delivered any more.
+        sys.exit(bool(extra) or not absent or absent - missed not in (0, 1))
+    if absent > args.missed or extra or missed < absent:
+        sys.exit(1)
+    barriers = list(trace_barriers(args.trace))
+    if not check_barriers(args.log, args.trace, args.tick, args.barriers > 0) or \
+            len(barriers) < args.barriers:
+        sys.exit(1)
+    if args.passed_on and not check_submitters(args.trace):
+        sys.exit(1)
+    if args.owners and not check_owners(args.trace):
+        sys.exit(1)
+    if args.own and not check_own(args.own, log, args.tick):
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

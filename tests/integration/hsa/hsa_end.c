@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hsa_end ROUNDS DISPATCHES END: ROUNDS children, one after the other, each of which submits
+ * DISPATCHES dispatches, sees in the memory of the last one's signal that they have ended, of which
+ * nobody can know, and ends at once in the way END (../programs/end_ways.h). Prints "hsa_end: ok".
+ */
+#define _GNU_SOURCE
+#define PROGRAM "hsa_end"
+#include <hsa/amd_hsa_signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hsa_program.h"
+
+#include "../../programs/end_ways.h"
+
+static void work(long dispatches, const char *way)
+{
+	hsa_agent_t gpu = {0};
+	hsa_signal_t last;
+	hsa_queue_t *queue;
+	const volatile int64_t *value;
+
+	CHECK(!hsa_init());
+	CHECK(!hsa_iterate_agents(find_gpu, &gpu) && gpu.handle);
+	CHECK(!hsa_queue_create(gpu, 4096, HSA_QUEUE_TYPE_SINGLE, NULL, NULL, UINT32_MAX,
+				UINT32_MAX, &queue));
+	CHECK(!hsa_signal_create(1, 0, NULL, &last));
+	value = &((const amd_signal_t *)(uintptr_t)last.handle)->value;
+	for (long i = 1; i <= dispatches; i++)
+		dispatch_nothing(queue, i == dispatches ? last : (hsa_signal_t){0});
+	while (*value)
+		;
+	end_process(way);
+}
+
+int main(int argc, char **argv)
+{
+	const long rounds = argc > 1 ? atol(argv[1]) : 1;
+	const long dispatches = argc > 2 ? atol(argv[2]) : 1;
+	const char *way = argc > 3 ? argv[3] : "_exit";
+
+	for (long i = 0; i < rounds; i++) {
+		const pid_t child = fork();
+
+		if (!child)
+			work(dispatches, way);
+		check_end(child, way);
+	}
+	printf("hsa_end: ok\n");
+	return 0;
+}

@@ -1,0 +1,647 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hsa_odd [CASE...]: what a program may do with queues and signals and few do, to be traced: all
+ * cases, or those named. Each must do what it does without a tracer. Prints "time 0 N START END"
+ * for dispatches whose times it reads itself, and "hsa_odd: ok". The kernels have no names (kernel
+ * object 0).
+ */
+#include <hsa/hsa.h>
+#include <hsa/hsa_ext_amd.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../../programs/hang_guard.h"
+
+#define CHECK(condition)                                                                           \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			printf("hsa_odd: FAILED: line %d: %s\n", __LINE__, #condition);            \
+			fflush(stdout);                                                            \
+			_Exit(1);                                                                  \
+		}                                                                                  \
+	} while (0)
+#define SMALL       64
+#define ORDERED     (1 << HSA_PACKET_HEADER_BARRIER)
+#define PATIENCE_NS 60000000000u
+#define KERNEL_NS   2000 /* of the software GPU */
+
+static const hsa_signal_t none;
+static hsa_agent_t gpu;
+static long printed;
+
+static hsa_status_t find_gpu(hsa_agent_t agent, void *data)
+{
+	hsa_device_type_t type;
+
+	(void)data;
+	CHECK(!hsa_agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type));
+	if (type == HSA_DEVICE_TYPE_GPU && !gpu.handle)
+		gpu = agent;
+	return HSA_STATUS_SUCCESS;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static hsa_signal_t create(hsa_signal_value_t value)
+{
+	hsa_signal_t signal;
+
+	CHECK(!hsa_signal_create(value, 0, NULL, &signal));
+	return signal;
+}
+
+static void wait_zero(hsa_signal_t signal)
+{
+	const uint64_t deadline = now_ns() + PATIENCE_NS;
+
+	while (hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_LT, 1, 1000000,
+					 HSA_WAIT_STATE_BLOCKED) >= 1)
+		CHECK(now_ns() < deadline);
+}
+
+static hsa_queue_t *create_queue(uint32_t packets)
+{
+	hsa_queue_t *queue;
+
+	CHECK(!hsa_queue_create(gpu, packets, HSA_QUEUE_TYPE_MULTI, NULL, NULL, UINT32_MAX,
+				UINT32_MAX, &queue));
+	CHECK(!hsa_amd_profiling_set_profiler_enabled(queue, 1));
+	return queue;
+}
+
+/* The place of a packet whose index was reserved, when there is room for it. */
+static void *packet_at(hsa_queue_t *queue, uint64_t index)
+{
+	const uint64_t deadline = now_ns() + PATIENCE_NS;
+	char *packet = (char *)queue->base_address + 64 * (index & (queue->size - 1));
+
+	while (index - hsa_queue_load_read_index_scacquire(queue) >= queue->size)
+		CHECK(now_ns() < deadline);
+	memset(packet + 4, 0, 60);
+	return packet;
+}
+
+static void activate(void *packet, uint32_t head)
+{
+	__atomic_store_n((uint32_t *)packet, head, __ATOMIC_RELEASE);
+}
+
+static void ring(hsa_queue_t *queue, uint64_t index)
+{
+	hsa_signal_store_screlease(queue->doorbell_signal, (hsa_signal_value_t)index);
+}
+
+static void put_dispatch(hsa_queue_t *queue, uint64_t index, uint32_t work_items,
+			 hsa_signal_t signal)
+{
+	hsa_kernel_dispatch_packet_t *packet = packet_at(queue, index);
+
+	packet->workgroup_size_x = 64;
+	packet->workgroup_size_y = packet->workgroup_size_z = 1;
+	packet->grid_size_x = work_items;
+	packet->grid_size_y = packet->grid_size_z = 1;
+	packet->completion_signal = signal;
+	activate(packet, HSA_PACKET_TYPE_KERNEL_DISPATCH | ORDERED | 1u << 16);
+}
+
+static void put_barrier(hsa_queue_t *queue, uint64_t index, unsigned type, hsa_signal_t dependency,
+			hsa_signal_t signal)
+{
+	hsa_barrier_and_packet_t *packet = packet_at(queue, index);
+
+	packet->dep_signal[0] = dependency;
+	packet->completion_signal = signal;
+	activate(packet, type | ORDERED);
+}
+
+static void dispatch(hsa_queue_t *queue, uint32_t work_items, hsa_signal_t signal)
+{
+	const uint64_t index = hsa_queue_add_write_index_relaxed(queue, 1);
+
+	put_dispatch(queue, index, work_items, signal);
+	ring(queue, index);
+}
+
+static void barrier(hsa_queue_t *queue, hsa_signal_t dependency, hsa_signal_t signal)
+{
+	const uint64_t index = hsa_queue_add_write_index_relaxed(queue, 1);
+
+	put_barrier(queue, index, HSA_PACKET_TYPE_BARRIER_AND, dependency, signal);
+	ring(queue, index);
+}
+
+static void finish(hsa_queue_t *queue)
+{
+	hsa_signal_t done = create(1);
+
+	barrier(queue, none, done);
+	wait_zero(done);
+	CHECK(!hsa_signal_destroy(done));
+}
+
+static void print_time(hsa_signal_t signal)
+{
+	hsa_amd_profiling_dispatch_time_t time;
+
+	CHECK(!hsa_amd_profiling_get_dispatch_time(gpu, signal, &time));
+	CHECK(time.start && time.end >= time.start);
+	printf("time 0 %ld %lu %lu\n", printed++, time.start, time.end);
+}
+
+/* How many of 50 rounds of a dispatch and of more barriers than the queue has packets take 100 ms,
+ * as long as a tracer might wait for room. */
+static int held_up(hsa_queue_t *queue, hsa_signal_t done)
+{
+	int count = 0;
+
+	for (int round = 0; round < 50; round++) {
+		const uint64_t begin = now_ns();
+
+		dispatch(queue, 64, none);
+		for (int i = 0; i < SMALL + 8; i++) {
+			hsa_signal_store_relaxed(done, 1);
+			barrier(queue, none, done);
+			wait_zero(done);
+		}
+		count += now_ns() - begin >= 100000000u;
+	}
+	return count;
+}
+
+/* Nothing is held up again and again, unless it is the machine that does not get on. */
+static void barriers(void)
+{
+	hsa_queue_t *queue = create_queue(SMALL);
+	hsa_signal_t done = create(0);
+	int tries = 1;
+
+	while (held_up(queue, done) >= 25)
+		CHECK(++tries <= 10);
+	CHECK(!hsa_signal_destroy(done));
+	CHECK(!hsa_queue_destroy(queue));
+}
+
+/* Batches of every length, which wrap around the end of the ring, with every kind of signal. */
+static void batches(void)
+{
+	hsa_queue_t *queue = create_queue(SMALL);
+	hsa_signal_t one = create(0), many = create(0);
+
+	for (uint32_t round = 0; round < 500; round++) {
+		const uint64_t length = 2 + round % (SMALL - 1);
+		const uint64_t index = hsa_queue_add_write_index_relaxed(queue, length);
+		long shared = 0;
+
+		hsa_signal_store_relaxed(one, 1);
+		for (uint64_t i = 0; i + 1 < length; i++)
+			shared += i % 3 == 1;
+		hsa_signal_store_relaxed(many, shared);
+		for (uint64_t i = 0; i + 1 < length; i++) {
+			if (i % 5 == 4 && i % 3 != 1)
+				put_barrier(queue, index + i, HSA_PACKET_TYPE_BARRIER_OR, none,
+					    none);
+			else
+				put_dispatch(queue, index + i, 64 * (uint32_t)(i + 1),
+					     i % 3 == 1 ? many : none);
+		}
+		put_dispatch(queue, index + length - 1, 64, one);
+		ring(queue, index + length - 1);
+		wait_zero(one);
+		wait_zero(many);
+		CHECK(hsa_signal_load_relaxed(many) == 0 && hsa_signal_load_relaxed(one) == 0);
+		print_time(one);
+	}
+	CHECK(!hsa_signal_destroy(one));
+	CHECK(!hsa_signal_destroy(many));
+	CHECK(!hsa_queue_destroy(queue));
+}
+
+/* A signal that dispatches of one queue count down holds up another queue, and so in a circle. */
+static void *depend(void *data)
+{
+	hsa_queue_t *queues[3];
+	hsa_signal_t counted = create(0), passed = create(0), last = create(0);
+
+	(void)data;
+	for (int i = 0; i < 3; i++)
+		queues[i] = create_queue(SMALL);
+	for (int round = 0; round < 200; round++) {
+		hsa_signal_store_relaxed(counted, 8);
+		hsa_signal_store_relaxed(passed, 1);
+		hsa_signal_store_relaxed(last, 2);
+		barrier(queues[2], passed, last);
+		barrier(queues[1], counted, none);
+		dispatch(queues[1], 128, passed);
+		for (int i = 0; i < 8; i++)
+			dispatch(queues[0], 64, counted);
+		dispatch(queues[2], 192, last);
+		wait_zero(last);
+		CHECK(hsa_signal_load_relaxed(counted) == 0);
+		CHECK(hsa_signal_load_relaxed(passed) == 0);
+		CHECK(hsa_signal_load_relaxed(last) == 0);
+	}
+	for (int i = 0; i < 3; i++)
+		CHECK(!hsa_queue_destroy(queues[i]));
+	CHECK(!hsa_signal_destroy(counted));
+	CHECK(!hsa_signal_destroy(passed));
+	CHECK(!hsa_signal_destroy(last));
+	return NULL;
+}
+
+static void in_threads(int count, void *(*function)(void *))
+{
+	pthread_t threads[16];
+
+	for (int i = 0; i < count; i++)
+		CHECK(!pthread_create(&threads[i], NULL, function, NULL));
+	for (int i = 0; i < count; i++)
+		CHECK(!pthread_join(threads[i], NULL));
+}
+
+static void dependencies(void)
+{
+	in_threads(3, depend);
+}
+
+/* A signal that a dispatch and a barrier behind it count down has the times of the barrier, which
+ * begins when the dispatch, of KERNEL_NS, has ended. */
+static void mixed(void)
+{
+	hsa_queue_t *queue = create_queue(SMALL);
+	hsa_amd_profiling_dispatch_time_t time, earlier;
+
+	for (int round = 0; round < 100; round++) {
+		hsa_signal_t both = create(2), before = create(1);
+
+		dispatch(queue, 64, before);
+		dispatch(queue, 64, both);
+		barrier(queue, none, both);
+		wait_zero(both);
+		CHECK(!hsa_amd_profiling_get_dispatch_time(gpu, before, &earlier));
+		CHECK(!hsa_amd_profiling_get_dispatch_time(gpu, both, &time));
+		CHECK(time.start >= earlier.end + KERNEL_NS - 100);
+		CHECK(!hsa_signal_destroy(before));
+		CHECK(!hsa_signal_destroy(both));
+	}
+	CHECK(!hsa_queue_destroy(queue));
+}
+
+/* What waits for a packet knows that those before it have completed their signals, which it may use
+ * anew: nothing completes them later. */
+static void order(void)
+{
+	hsa_queue_t *queue = create_queue(SMALL);
+	hsa_signal_t shared = create(0), last = create(0);
+
+	for (int round = 0; round < 1000; round++) {
+		hsa_signal_store_relaxed(shared, 3);
+		hsa_signal_store_relaxed(last, 1);
+		for (int i = 0; i < 3; i++)
+			dispatch(queue, 64, shared);
+		if (round % 2)
+			dispatch(queue, 128, last);
+		else
+			barrier(queue, none, last);
+		wait_zero(last);
+		CHECK(hsa_signal_load_scacquire(shared) == 0);
+	}
+	CHECK(!hsa_signal_destroy(shared));
+	CHECK(!hsa_signal_destroy(last));
+	CHECK(!hsa_queue_destroy(queue));
+}
+
+/* A handler of a signal submits the next dispatch, with the same signal. */
+static struct {
+	hsa_queue_t *queue;
+	hsa_signal_t signal, last;
+	atomic_int left;
+} chain;
+
+static bool next_in_chain(hsa_signal_value_t value, void *data)
+{
+	(void)value;
+	(void)data;
+	print_time(chain.signal);
+	if (--chain.left == 0) {
+		hsa_signal_store_screlease(chain.last, 0);
+		return false;
+	}
+	hsa_signal_store_screlease(chain.signal, 1);
+	dispatch(chain.queue, 64, chain.signal);
+	return true;
+}
+
+static void handlers(void)
+{
+	chain.queue = create_queue(SMALL);
+	chain.signal = create(1);
+	chain.last = create(1);
+	chain.left = 1000;
+	CHECK(!hsa_amd_signal_async_handler(chain.signal, HSA_SIGNAL_CONDITION_LT, 1, next_in_chain,
+					    NULL));
+	dispatch(chain.queue, 64, chain.signal);
+	wait_zero(chain.last);
+	CHECK(!hsa_signal_destroy(chain.signal));
+	CHECK(!hsa_signal_destroy(chain.last));
+	CHECK(!hsa_queue_destroy(chain.queue));
+}
+
+/* Queues come and go, with work and without, while others work. */
+static void *come_and_go(void *data)
+{
+	(void)data;
+	for (int round = 0; round < 60; round++) {
+		hsa_queue_t *queue = create_queue(SMALL << round % 4);
+		hsa_signal_t done = create(40);
+
+		for (int i = 0; i < 40 && round % 5; i++)
+			dispatch(queue, 64, i % 2 ? done : none);
+		if (round % 3) {
+			finish(queue);
+			CHECK(!(round % 5) || hsa_signal_load_scacquire(done) == 20);
+		}
+		CHECK(!hsa_queue_destroy(queue));
+		CHECK(!hsa_signal_destroy(done));
+	}
+	return NULL;
+}
+
+static void churn(void)
+{
+	in_threads(4, come_and_go);
+}
+
+/* A signal of several dispatches is loaded, waited for with every condition, and set anew under
+ * way. */
+static void values(void)
+{
+	hsa_queue_t *queue = create_queue(SMALL);
+	hsa_signal_t signal = create(0);
+
+	for (int round = 0; round < 300; round++) {
+		hsa_signal_store_relaxed(signal, 5);
+		for (int i = 0; i < 3; i++)
+			dispatch(queue, 64, signal);
+		while (hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_EQ, 2, UINT64_MAX,
+						 HSA_WAIT_STATE_ACTIVE) != 2)
+			;
+		hsa_signal_add_screlease(signal, 10);
+		dispatch(queue, 64, signal);
+		while (hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_EQ, 11, UINT64_MAX,
+						 HSA_WAIT_STATE_BLOCKED) != 11)
+			;
+		print_time(signal);
+		/* Below 0, and from 0. */
+		hsa_signal_store_relaxed(signal, 0);
+		dispatch(queue, 64, signal);
+		while (hsa_signal_wait_scacquire(signal, HSA_SIGNAL_CONDITION_NE, 0, UINT64_MAX,
+						 HSA_WAIT_STATE_BLOCKED) == 0)
+			;
+		CHECK(hsa_signal_load_scacquire(signal) == -1);
+		print_time(signal);
+	}
+	CHECK(!hsa_signal_destroy(signal));
+	CHECK(!hsa_queue_destroy(queue));
+}
+
+/* Signals that other processes could share, and those that no interrupt comes of. */
+static void kinds(void)
+{
+	const uint64_t attributes[] = {HSA_AMD_SIGNAL_AMD_GPU_ONLY, HSA_AMD_SIGNAL_IPC};
+	hsa_queue_t *queue = create_queue(SMALL);
+
+	for (int kind = 0; kind < 2; kind++) {
+		hsa_signal_t signal;
+
+		CHECK(!hsa_amd_signal_create(1, 0, NULL, attributes[kind], &signal));
+		for (int i = 0; i < 100; i++) {
+			hsa_signal_store_screlease(signal, 1 + i % 3);
+			for (int j = 0; j < 1 + i % 3; j++)
+				dispatch(queue, 64, signal);
+			wait_zero(signal);
+			CHECK(hsa_signal_load_scacquire(signal) == 0);
+			print_time(signal);
+		}
+		CHECK(!hsa_signal_destroy(signal));
+	}
+	CHECK(!hsa_queue_destroy(queue));
+}
+
+/* Many threads write to a queue that is small, and each waits for what is its own. */
+static hsa_queue_t *shared_queue;
+
+static void *use_shared(void *data)
+{
+	hsa_signal_t signal = create(0);
+
+	(void)data;
+	for (int i = 0; i < 500; i++) {
+		hsa_signal_store_relaxed(signal, 1);
+		dispatch(shared_queue, 64, i % 2 ? none : signal);
+		if (i % 2 == 0)
+			wait_zero(signal);
+	}
+	CHECK(!hsa_signal_destroy(signal));
+	return NULL;
+}
+
+static void crowd(void)
+{
+	shared_queue = create_queue(SMALL);
+	in_threads(4, use_shared);
+	finish(shared_queue);
+	CHECK(!hsa_queue_destroy(shared_queue));
+}
+
+/* Threads that take places for batches ahead of their time, in turns: the grid is the thread's. */
+static void *use_ahead(void *data)
+{
+	const uint32_t work_items = 64 * (1 + atomic_fetch_add((atomic_uint *)data, 1));
+	const uint64_t batch = 24;
+
+	for (int i = 0; i < 60; i++) {
+		const uint64_t index = hsa_queue_add_write_index_relaxed(shared_queue, batch);
+
+		sched_yield();
+		for (uint64_t j = 0; j < batch; j++) {
+			put_dispatch(shared_queue, index + j, work_items, none);
+			ring(shared_queue, index + j);
+		}
+	}
+	return NULL;
+}
+
+static void ahead(void)
+{
+	atomic_uint threads = 0;
+	pthread_t thread[8];
+
+	shared_queue = create_queue(SMALL);
+	for (int i = 0; i < 8; i++)
+		CHECK(!pthread_create(&thread[i], NULL, use_ahead, &threads));
+	for (int i = 0; i < 8; i++)
+		CHECK(!pthread_join(thread[i], NULL));
+	finish(shared_queue);
+	CHECK(!hsa_queue_destroy(shared_queue));
+}
+
+/* More than the queue holds while the first waits for a signal of the program's. */
+static void full(void)
+{
+	for (int round = 0; round < 20; round++) {
+		hsa_queue_t *queue = create_queue(SMALL);
+		hsa_signal_t start = create(1), done = create(SMALL / 2);
+		const uint64_t index = hsa_queue_add_write_index_relaxed(queue, SMALL);
+		const uint64_t begin = now_ns();
+
+		put_barrier(queue, index, HSA_PACKET_TYPE_BARRIER_AND, start, none);
+		for (uint64_t i = 1; i < SMALL; i++)
+			put_dispatch(queue, index + i, 64, i % 2 ? done : none);
+		for (uint64_t i = 0; i < SMALL; i += round % 7 + 1)
+			ring(queue, index + i);
+		ring(queue, index + SMALL - 1);
+		CHECK(hsa_signal_load_relaxed(done) == SMALL / 2);
+		hsa_signal_store_screlease(start, 0);
+		wait_zero(done);
+		/* A tracer that waits for room until then gives up some day. */
+		CHECK(now_ns() - begin < 20000000000u);
+		CHECK(!hsa_signal_destroy(start));
+		CHECK(!hsa_signal_destroy(done));
+		CHECK(!hsa_queue_destroy(queue));
+	}
+}
+
+/* More dispatches with one signal, under way at once, than there are signals to stand in for it. */
+static void many(void)
+{
+	const int count = 3000;
+	hsa_queue_t *queue = create_queue(4096);
+	hsa_signal_t start = create(0), all = create(0), last = create(0);
+
+	for (int round = 0; round < 3; round++) {
+		hsa_signal_store_relaxed(start, 1);
+		hsa_signal_store_relaxed(all, count);
+		hsa_signal_store_relaxed(last, 1);
+		barrier(queue, start, none);
+		for (int i = 0; i < count; i++)
+			dispatch(queue, 64, all);
+		dispatch(queue, 128, last);
+		hsa_signal_store_screlease(start, 0);
+		wait_zero(all);
+		wait_zero(last);
+		CHECK(hsa_signal_load_scacquire(all) == 0 && hsa_signal_load_scacquire(last) == 0);
+		print_time(last);
+	}
+	CHECK(!hsa_signal_destroy(start));
+	CHECK(!hsa_signal_destroy(all));
+	CHECK(!hsa_signal_destroy(last));
+	CHECK(!hsa_queue_destroy(queue));
+}
+
+/* More than the queue holds, one by one, until another thread gives the signal that it waits for:
+ * what does not fit the runtime passes on itself, later, where it takes more than the queue holds.
+ */
+static atomic_int submitted;
+
+static void *give_later(void *data)
+{
+	const hsa_signal_t *start = data;
+	const uint64_t deadline = now_ns() + 2000000000u;
+
+	while (submitted < SMALL + 8 && now_ns() < deadline)
+		usleep(1000);
+	hsa_signal_store_screlease(*start, 0);
+	return NULL;
+}
+
+static void overflow(void)
+{
+	for (int round = 0; round < 5; round++) {
+		hsa_queue_t *queue = create_queue(SMALL);
+		hsa_signal_t start = create(1);
+		pthread_t thread;
+
+		submitted = 0;
+		CHECK(!pthread_create(&thread, NULL, give_later, &start));
+		barrier(queue, start, none);
+		for (int i = 0; i < SMALL + SMALL / 2; i++, submitted++)
+			dispatch(queue, 64, none);
+		finish(queue);
+		CHECK(!pthread_join(thread, NULL));
+		CHECK(!hsa_signal_destroy(start));
+		CHECK(!hsa_queue_destroy(queue));
+	}
+}
+
+/* Three threads go on until the process has ended. The last case: main leaves. */
+static void *go_on(void *data)
+{
+	hsa_queue_t *queue = create_queue(1024);
+	hsa_signal_t done = create(0);
+
+	for (atomic_int *rounds = data;; ++*rounds) {
+		for (int i = 0; i < 63; i++)
+			dispatch(queue, 64, none);
+		hsa_signal_store_relaxed(done, 1);
+		dispatch(queue, 64, done);
+		wait_zero(done);
+	}
+	return NULL;
+}
+
+static void leave(void)
+{
+	static atomic_int rounds[3];
+	pthread_t thread;
+
+	for (int i = 0; i < 3; i++)
+		CHECK(!pthread_create(&thread, NULL, go_on, &rounds[i]));
+	for (int i = 0; i < 3; i++) {
+		while (rounds[i] < 20)
+			usleep(1000);
+	}
+	printf("hsa_odd: ok\n");
+	exit(0);
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} cases[] = {
+	{"barriers", barriers}, {"batches", batches}, {"dependencies", dependencies},
+	{"mixed", mixed},       {"order", order},     {"handlers", handlers},
+	{"churn", churn},       {"values", values},   {"kinds", kinds},
+	{"crowd", crowd},       {"ahead", ahead},     {"full", full},
+	{"overflow", overflow}, {"many", many},       {"leave", leave},
+};
+
+int main(int argc, char **argv)
+{
+	CHECK(!hsa_init());
+	CHECK(!hsa_iterate_agents(find_gpu, NULL) && gpu.handle);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		bool wanted = argc == 1 && cases[i].run != leave;
+
+		for (int j = 1; j < argc; j++)
+			wanted |= !strcmp(argv[j], cases[i].name);
+		if (wanted)
+			cases[i].run();
+	}
+	CHECK(!hsa_shut_down());
+	printf("hsa_odd: ok\n");
+	return 0;
+}
