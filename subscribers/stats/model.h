@@ -86,7 +86,7 @@ struct summary {
 
 /* A section, ready to be printed. */
 struct summary_view {
-	struct summary_group **groups; /* longest total first; to be freed */
+	struct summary_group **groups; /* sorted; to be freed */
 	size_t count;
 	uint64_t total_ns;
 	uint64_t operations; /* untimed ones included */
@@ -94,7 +94,8 @@ struct summary_view {
 };
 
 /* 0, or RTL_ENOMEM. */
-int summary_view(const struct summary_section *section, struct summary_view *view);
+int summary_view(const struct summary_section *section, enum summary_sort sort,
+		 struct summary_view *view);
 
 /* A quantile of a group's durations; its exact minimum and maximum bound it. */
 uint64_t summary_group_quantile(const struct summary_group *group, double share);
@@ -108,10 +109,16 @@ const char *summary_device_key(unsigned which);
 const char *summary_device_text(const struct summary *summary, uint32_t number, unsigned which);
 void summary_forget_names(struct summary *summary);
 
-/* For printers of text: how wide lines are (0: as the terminal); a name in at most `width` bytes;
- * what heads the column of names; a duration in `digits` digits, 3 or 4. */
+/* For printers of text: how wide lines are; 0: as COLUMNS, as the terminal, or, where there is none,
+ * as long as they are. */
 unsigned summary_line_width(FILE *file, unsigned asked);
-void summary_print_name(FILE *file, const char *name, size_t width);
+/* Prints bytes; what would upset a terminal becomes '?'. */
+void summary_print_bytes(FILE *file, const char *text, size_t length);
+/* How many bytes at its begin each name shares with that which is most like it. 0, or RTL_ENOMEM. */
+int summary_names_shared(const char *const *names, size_t count, size_t *shared);
+/* In at most `width` bytes, 20 or more; what comes after those that it shares is among them. */
+void summary_print_name(FILE *file, const char *name, size_t width, size_t shared);
+/* What heads the column of names. */
 const char *summary_name_heading(const struct summary_section *section);
 
 /* Events of a stream that are not in the summary. */

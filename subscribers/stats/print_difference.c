@@ -132,7 +132,8 @@ static int find_changes(struct summary_section *const sections[2], double least,
 	int rc = -1;
 
 	*changes = (struct changes){0};
-	if (!summary_view(sections[0], &views[0]) && !summary_view(sections[1], &views[1]))
+	if (!summary_view(sections[0], SUMMARY_BY_TOTAL, &views[0]) &&
+	    !summary_view(sections[1], SUMMARY_BY_TOTAL, &views[1]))
 		rc = pair_groups(sections, views, least, changes);
 	for (int i = 0; i < 2; i++) {
 		changes->total_ns[i] = views[i].total_ns;
@@ -195,13 +196,17 @@ static void print_rows(FILE *file, const struct changes *changes, size_t shown, 
 		       unsigned columns)
 {
 	struct row *rows = calloc(shown + 1, sizeof(*rows));
+	const char **names = calloc(shown + 1, sizeof(*names));
+	size_t *shared = calloc(shown + 1, sizeof(*shared));
 	size_t used = 0;
 	int widths[CELLS];
 
-	if (!rows)
-		return;
-	for (size_t i = 0; i < shown; i++)
+	for (size_t i = 0; rows && names && i < shown; i++) {
 		fill_row(&rows[i], &changes->rows[i]);
+		names[i] = changes->rows[i].is[0]->name;
+	}
+	if (!rows || !names || !shared || summary_names_shared(names, shown, shared))
+		goto out;
 	for (int cell = 0; cell < CELLS; cell++) {
 		size_t width = strlen(headings[cell]);
 
@@ -216,13 +221,17 @@ static void print_rows(FILE *file, const struct changes *changes, size_t shown, 
 	for (size_t i = 0; i < shown; i++) {
 		for (int cell = 0; cell < CELLS; cell++)
 			fprintf(file, "%*s  ", widths[cell], rows[i].cells[cell]);
-		summary_print_name(file, changes->rows[i].is[0]->name,
-				   columns > used + NAME_COLUMNS ? columns - used : NAME_COLUMNS);
+		summary_print_name(file, names[i],
+				   columns > used + NAME_COLUMNS ? columns - used : NAME_COLUMNS,
+				   shared[i]);
 		fputc('\n', file);
 	}
 	if (shown < changes->count)
 		fprintf(file, "(%zu more)\n", changes->count - shown);
+out:
 	free(rows);
+	free(names);
+	free(shared);
 }
 
 static void print_text(FILE *file, const struct changes *changes,

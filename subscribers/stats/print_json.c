@@ -59,12 +59,13 @@ static void print_rows(struct json *json, const struct summary_view *view, unsig
 	json_end(json);
 }
 
-static void print_section(struct json *json, const struct summary_section *section, unsigned top)
+static void print_section(struct json *json, const struct summary_section *section,
+			  const struct summary_style *style)
 {
 	struct summary_view view;
 
 	json_object(json, NULL);
-	if (summary_view(section, &view)) {
+	if (summary_view(section, style->sort, &view)) {
 		json_text(json, "error", "out of memory");
 		json_end(json);
 		return;
@@ -83,7 +84,7 @@ static void print_section(struct json *json, const struct summary_section *secti
 	if (section->open_count)
 		print_open(json, section);
 	json_text(json, "title", section->title);
-	print_rows(json, &view, top);
+	print_rows(json, &view, style->top);
 	json_end(json);
 	free(view.groups);
 }
@@ -140,7 +141,7 @@ void summary_print_json(struct summary *summary, FILE *file, const struct summar
 	json_text(&json, "title", style->title);
 	json_array(&json, "sections");
 	for (const struct summary_section *s = summary->sections; s; s = s->next)
-		print_section(&json, s, style->top);
+		print_section(&json, s, style);
 	json_end(&json);
 	json_array(&json, "devices");
 	for (struct summary_device *d = summary->devices; d; d = d->next)

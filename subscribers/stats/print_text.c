@@ -7,14 +7,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "model.h"
 
-#define DEFAULT_COLUMNS 120u
-#define SHORT_COLUMNS   104u /* lines shorter than that are short */
-#define NAME_COLUMNS    20u  /* a name gets that much even where the line then is too long */
+#define SHORT_COLUMNS 104u /* lines shorter than that are short */
+#define NAME_COLUMNS  20u  /* a name gets that much even where the line then is too long */
 
 /* The last two only where bytes are moved. */
 enum { SHARE, COUNT, TOTAL, MEAN, MIN, P50, P99, MAX, BYTES, RATE, CELLS };
@@ -66,18 +63,6 @@ static void format_bytes(char *text, size_t size, double bytes, const char *afte
 	for (; bytes >= 999.95 && unit < 4; unit++)
 		bytes /= 1e3;
 	snprintf(text, size, unit ? "%.4g%s%s" : "%.3g%s%s", bytes, units[unit], after);
-}
-
-unsigned summary_line_width(FILE *file, unsigned asked)
-{
-	struct winsize size;
-	int fd = fileno(file);
-
-	if (asked)
-		return asked;
-	if (fd >= 0 && isatty(fd) && !ioctl(fd, TIOCGWINSZ, &size) && size.ws_col)
-		return size.ws_col;
-	return DEFAULT_COLUMNS;
 }
 
 static void fill_row(struct row *row, const struct summary_group *group, uint64_t total_ns,
@@ -134,37 +119,6 @@ static void fill_rest(struct row *row, const struct summary_view *view, size_t n
 		strcpy(row->cells[i], "");
 }
 
-/* Prints bytes; what would upset a terminal becomes '?'. */
-static void print_bytes(FILE *file, const char *text, size_t length)
-{
-	for (size_t i = 0; i < length; i++)
-		fputc((unsigned char)text[i] < 0x20 || text[i] == 0x7f ? '?' : text[i], file);
-}
-
-static bool continues_character(char c)
-{
-	return ((unsigned char)c & 0xc0) == 0x80;
-}
-
-/* Prints a name in at most width bytes: begin and end of it if it is longer. */
-void summary_print_name(FILE *file, const char *name, size_t width)
-{
-	size_t length = strlen(name);
-
-	if (length <= width) {
-		print_bytes(file, name, length);
-		return;
-	}
-	size_t tail = (width - 3) / 2, head = width - 3 - tail;
-	while (head && continues_character(name[head]))
-		head--;
-	while (tail && continues_character(name[length - tail]))
-		tail--;
-	print_bytes(file, name, head);
-	fputs("...", file);
-	print_bytes(file, name + length - tail, tail);
-}
-
 /* What a section's things are called, in the head of the column of names. */
 const char *summary_name_heading(const struct summary_section *section)
 {
@@ -180,8 +134,15 @@ static void print_rows(FILE *file, const struct row *rows, size_t count,
 {
 	const int cells = section->has_bytes ? CELLS : BYTES;
 	const char *gap = columns < SHORT_COLUMNS ? " " : "  ";
+	const char **names = calloc(count + 1, sizeof(*names));
+	size_t *shared = calloc(count + 1, sizeof(*shared));
 	int widths[CELLS];
 	size_t used = 2;
+
+	for (size_t i = 0; names && i < count; i++)
+		names[i] = rows[i].name;
+	if (!names || !shared || summary_names_shared(names, count, shared))
+		goto out;
 
 	for (int cell = 0; cell < cells; cell++) {
 		size_t width = strlen(headings[cell]);
@@ -199,9 +160,13 @@ static void print_rows(FILE *file, const struct row *rows, size_t count,
 			fprintf(file, "%s%*s", cell ? gap : "", widths[cell], rows[i].cells[cell]);
 		fputs("  ", file);
 		summary_print_name(file, rows[i].name,
-				   columns > used + NAME_COLUMNS ? columns - used : NAME_COLUMNS);
+				   columns > used + NAME_COLUMNS ? columns - used : NAME_COLUMNS,
+				   shared[i]);
 		fputc('\n', file);
 	}
+out:
+	free(names);
+	free(shared);
 }
 
 /* Which functions have failed, how often: "failed: hipMalloc 2, hipModuleLoad 1". */
@@ -215,7 +180,7 @@ static void print_failed(FILE *file, const struct summary_view *view)
 		if (!group->failed)
 			continue;
 		fputs(before, file);
-		print_bytes(file, group->name, strlen(group->name));
+		summary_print_bytes(file, group->name, strlen(group->name));
 		fprintf(file, " %" PRIu64, group->failed);
 		before = ", ";
 	}
@@ -233,7 +198,7 @@ static void print_open(FILE *file, const struct summary_section *section)
 		const struct summary_open *open = &section->open[i];
 
 		fputs(i ? ", " : "open when the process ended: ", file);
-		print_bytes(file, open->name, strlen(open->name));
+		summary_print_bytes(file, open->name, strlen(open->name));
 		fprintf(file, " (thread %" PRIu32 ", for %s)", open->tid,
 			summary_duration(duration, open->duration_ns));
 	}
@@ -244,7 +209,7 @@ static void print_open(FILE *file, const struct summary_section *section)
 }
 
 static void print_section(FILE *file, const struct summary_section *section, unsigned columns,
-			  unsigned top)
+			  const struct summary_style *style)
 {
 	const int digits = columns < SHORT_COLUMNS ? 3 : 4;
 	char total[SUMMARY_DURATION_SIZE];
@@ -252,9 +217,9 @@ static void print_section(FILE *file, const struct summary_section *section, uns
 	size_t shown, count;
 	struct row *rows;
 
-	if (summary_view(section, &view))
+	if (summary_view(section, style->sort, &view))
 		return;
-	shown = top && top < view.count ? top : view.count;
+	shown = style->top && style->top < view.count ? style->top : view.count;
 	count = shown + (shown < view.count);
 	rows = calloc(count + 1, sizeof(*rows));
 	if (!rows || !(view.count || section->unpaired || section->refused || section->open_count))
@@ -298,7 +263,7 @@ static void print_device_name(FILE *file, const struct summary *summary, uint32_
 		if (!texts[i])
 			continue;
 		fputs(before, file);
-		print_bytes(file, texts[i], strlen(texts[i]));
+		summary_print_bytes(file, texts[i], strlen(texts[i]));
 		before = ", ";
 	}
 	if (*before == ',')
@@ -330,7 +295,7 @@ static void print_causes(FILE *file, const struct summary_stream *stream)
 {
 	for (const struct summary_loss *loss = stream->losses; loss; loss = loss->next) {
 		fputs(loss == stream->losses ? " (" : ", ", file);
-		print_bytes(file, loss->cause, strlen(loss->cause));
+		summary_print_bytes(file, loss->cause, strlen(loss->cause));
 		fprintf(file, ": %" PRIu64, loss->count);
 	}
 	if (stream->losses)
@@ -350,7 +315,7 @@ static void print_stream(FILE *file, const struct summary_stream *stream, bool u
 
 	if (unfinished && !lost)
 		return;
-	print_bytes(file, stream->name, strlen(stream->name));
+	summary_print_bytes(file, stream->name, strlen(stream->name));
 	if (!unfinished)
 		fprintf(file, ": %" PRIu64 " of %" PRIu64 " events recorded", l->delivered,
 			l->published + l->missed);
@@ -375,11 +340,11 @@ void summary_print_text(struct summary *summary, FILE *file, const struct summar
 	unsigned columns = summary_line_width(file, style->columns);
 
 	if (*style->title) {
-		print_bytes(file, style->title, strlen(style->title));
+		summary_print_bytes(file, style->title, strlen(style->title));
 		fputc('\n', file);
 	}
 	for (const struct summary_section *s = summary->sections; s; s = s->next)
-		print_section(file, s, columns, style->top);
+		print_section(file, s, columns, style);
 	print_devices(file, summary);
 	for (const struct summary_stream *s = summary->streams; s; s = s->next) {
 		/* A stream of which nothing was wanted has nothing to say. */

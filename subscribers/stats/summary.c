@@ -231,7 +231,45 @@ static int compare_groups(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-int summary_view(const struct summary_section *section, struct summary_view *view)
+/* What a sort goes by; ties, and names, by compare_groups or by the name. */
+static double sort_value(const struct summary_group *group, enum summary_sort sort)
+{
+	static const double shares[SUMMARY_SORTS] = {
+		[SUMMARY_BY_P50] = 0.5, [SUMMARY_BY_P99] = 0.99};
+
+	if (sort == SUMMARY_BY_COUNT)
+		return (double)(group->count + group->untimed);
+	if (!group->count)
+		return -1;
+	switch (sort) {
+	case SUMMARY_BY_MEAN:
+		return (double)group->total_ns / (double)group->count;
+	case SUMMARY_BY_MIN:
+		return (double)group->min_ns;
+	case SUMMARY_BY_MAX:
+		return (double)group->max_ns;
+	case SUMMARY_BY_P50:
+	case SUMMARY_BY_P99:
+		return (double)summary_group_quantile(group, shares[sort]);
+	default:
+		return 0;
+	}
+}
+
+static int compare_by(const void *a, const void *b, void *sort)
+{
+	const struct summary_group *x = *(struct summary_group *const *)a;
+	const struct summary_group *y = *(struct summary_group *const *)b;
+	const double of_x = sort_value(x, *(const enum summary_sort *)sort);
+	const double of_y = sort_value(y, *(const enum summary_sort *)sort);
+
+	if (*(const enum summary_sort *)sort == SUMMARY_BY_NAME)
+		return strcmp(x->name, y->name);
+	return of_x != of_y ? (of_x > of_y ? -1 : 1) : compare_groups(a, b);
+}
+
+int summary_view(const struct summary_section *section, enum summary_sort sort,
+		 struct summary_view *view)
 {
 	*view = (struct summary_view){0};
 	view->groups = calloc(section->groups.count + 1, sizeof(struct summary_group *));
@@ -246,7 +284,11 @@ int summary_view(const struct summary_section *section, struct summary_view *vie
 		view->untimed += group->untimed;
 		view->operations += group->count + group->untimed;
 	}
-	qsort(view->groups, view->count, sizeof(struct summary_group *), compare_groups);
+	if (sort == SUMMARY_BY_TOTAL)
+		qsort(view->groups, view->count, sizeof(struct summary_group *), compare_groups);
+	else
+		qsort_r(view->groups, view->count, sizeof(struct summary_group *), compare_by,
+			&sort);
 	return 0;
 }
 

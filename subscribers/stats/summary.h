@@ -122,16 +122,32 @@ int summary_add_loss(struct summary *summary, const char *stream, const char *ca
  *  lost, "so far". */
 void summary_set_unfinished(struct summary *summary);
 
+/** What the rows of a section are sorted by: the greatest first, names as in a dictionary. */
+enum summary_sort {
+	SUMMARY_BY_TOTAL,
+	SUMMARY_BY_COUNT,
+	SUMMARY_BY_MEAN,
+	SUMMARY_BY_MIN,
+	SUMMARY_BY_P50,
+	SUMMARY_BY_P99,
+	SUMMARY_BY_MAX,
+	SUMMARY_BY_NAME,
+	SUMMARY_SORTS
+};
+
 /** How to print. */
 struct summary_style {
 	const char *title; /**< first line; "" for none */
-	unsigned columns;  /**< width of lines; 0: as the terminal, or 120 */
-	unsigned top;      /**< rows of a section; 0: all */
+	/** width of lines; 0: as COLUMNS says, as the terminal, or as long as they are */
+	unsigned columns;
+	unsigned top; /**< rows of a section; 0: all */
+	enum summary_sort sort;
 };
 
 /** Prints; errors stay in the FILE. */
 void summary_print_text(struct summary *summary, FILE *file, const struct summary_style *style);
 void summary_print_json(struct summary *summary, FILE *file, const struct summary_style *style);
+void summary_print_csv(struct summary *summary, FILE *file, const struct summary_style *style);
 
 /** How to compare. */
 struct summary_difference {

@@ -4,6 +4,8 @@
 The verbs that show things: what is in a trace, what there is, what a shell must export.
 """
 
+import csv
+import io
 import json
 import os
 import re
@@ -224,6 +226,43 @@ class Summary(Case):
             "GPU 0: busy 3.500us of 3.500us (100.0%), idle 0ns, 2 dispatches",
             "GPU 1: busy 1.000us of 1.000us (100.0%), idle 0ns, 1 dispatches"])
 
+    def test_sort_and_csv(self):
+        # a_kernel: twice 1 us; b_kernel: 5 us; the operation without a name: 2 us.
+        self.database([(0, 0, 1000, 4, 2), (0, 2000, 3000, 4, 2), (0, 4000, 9000, 5, 2)])
+        for key, first in (("total", "b_kernel"), ("count", "a_kernel"), ("mean", "b_kernel"), ("max", "b_kernel"),
+                           ("min", "b_kernel"), ("p50", "b_kernel"), ("p99", "b_kernel"), ("name", "a_kernel")):
+            rows = list(csv.DictReader(io.StringIO(
+                self.rtl("summary", "--csv", "--sort", key, "trace.rpd").stdout)))
+            self.assertEqual([row["name"] for row in rows],
+                             [first] + [n for n in ("a_kernel", "b_kernel") if n != first], key)
+            by_json = json.loads(self.rtl("summary", "--json", "--sort", key, "trace.rpd").stdout)
+            section, = [s for s in by_json["sections"] if s["rows"]]
+            for row, same in zip(rows, section["rows"]):
+                self.assertEqual(row["table"], section["title"])
+                for column in ("name", "count", "total_ns", "mean_ns", "min_ns", "p50_ns", "p99_ns", "max_ns"):
+                    self.assertEqual(row[column], str(same[column]))
+        self.refused(2, "--sort size: give total, ", "summary", "--sort", "size", "trace.rpd")
+
+    def test_csv__any_name(self):
+        odd = 'a "name", with\na line'
+        self.database([(0, 0, 1000, 9, 2)])
+        with sqlite3.connect(self.path("trace.rpd")) as database:
+            database.execute("INSERT INTO rocpd_string VALUES (9, ?)", (odd,))
+        database.close()
+        row, = csv.DictReader(io.StringIO(self.rtl("summary", "--csv", "trace.rpd").stdout, newline=""))
+        self.assertEqual(row["name"], odd)
+
+    def test_long_names__cut_on_a_terminal_only(self):
+        name = "k" * 300
+        self.database([(0, 0, 1000, 9, 2)])
+        with sqlite3.connect(self.path("trace.rpd")) as database:
+            database.execute("INSERT INTO rocpd_string VALUES (9, ?)", (name,))
+        database.close()
+        self.assertIn(name, self.rtl("summary", "trace.rpd").stdout)
+        narrow = {"COLUMNS": "100"}
+        self.assertEqual(max(map(len, self.rtl("summary", "trace.rpd", env=narrow).stdout.splitlines())), 100)
+        self.assertIn(name, self.rtl("summary", "--full-names", "trace.rpd", env=narrow).stdout)
+
     def test_gpus_that_the_trace_knows__named(self):
         self.database([(1, 1000, 2000, 4, 2), (2, 1000, 2000, 4, 2)], """
             CREATE TABLE rtl_tracepoint (process, uid, kind, name);
@@ -301,7 +340,7 @@ class Summary(Case):
         database.close()
         rows = self.summary()["sections"][0]["rows"]
         self.assertEqual({r["name"] for r in rows}, {name, "KernelExecution"})
-        text = self.rtl("summary", "trace.rpd").stdout
+        text = self.rtl("summary", "trace.rpd", env={"COLUMNS": "120"}).stdout
         self.assertNotIn("\x1b", text)
         self.assertLessEqual(max(map(len, text.splitlines())), 120)
 

@@ -367,6 +367,50 @@ static void test_text__long_names__lines_fit(void **state)
 	assert_lines_fit(132);
 }
 
+/* Where they differ is what is shown of them, wherever that is. */
+static void test_text__names_alike__look_different(void **state)
+{
+	static const char head[] =
+		"void ns::gemm_kernel<ns::Tile<64, 64>, ns::Layout<ns::RowMajor>, ";
+	static const char tail[] =
+		", ns::Epilogue<ns::Identity>, 4>(float const*, float*, int, int)";
+	static const char *const types[] = {"float",
+					    "double",
+					    "ns::half",
+					    "ns::bfloat16",
+					    "\xc3\xa9\xc3\xa9\xc3\xa9",
+					    "\xc3\xa8\xc3\xa9\xc3\xa9"};
+
+	(void)state;
+	for (unsigned columns = 60; columns < 220; columns++) {
+		struct summary *summary = summary_create();
+		struct summary_section *section = summary_section(summary, "s", "task", "t");
+		const struct summary_style style = {.title = "", .columns = columns};
+		char *text = NULL, *lines[16];
+		size_t size, count = 0;
+		FILE *file = open_memstream(&text, &size);
+
+		for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
+			char name[256];
+
+			snprintf(name, sizeof(name), "%s%s%s", head, types[i], tail);
+			summary_group_add(summary_group(section, name), 10);
+		}
+		summary_print_text(summary, file, &style);
+		fclose(file);
+		for (char *line = strtok(text, "\n"); line && count < 16; line = strtok(NULL, "\n"))
+			lines[count++] = line;
+		assert_int_equal(count, 2 + sizeof(types) / sizeof(*types));
+		for (size_t i = 2; i < count; i++) {
+			for (size_t j = 2; j < i; j++)
+				assert_string_not_equal(lines[i], lines[j]);
+			assert_null(strstr(lines[i], "\xa9.\xc3"));
+		}
+		free(text);
+		summary_destroy(summary);
+	}
+}
+
 /* ---- names ---- */
 
 static void test_group__more_names_than_kept__counted_together(void **state)
@@ -408,6 +452,7 @@ int main(void)
 		cmocka_unit_test(test_pairing__full__refuses),
 		cmocka_unit_test(test_duration__each_unit__four_digits),
 		cmocka_unit_test(test_text__long_names__lines_fit),
+		cmocka_unit_test(test_text__names_alike__look_different),
 		cmocka_unit_test(test_group__more_names_than_kept__counted_together),
 	};
 
