@@ -162,7 +162,7 @@ static void print_option(const struct cli_option *option)
 
 static void print_help(const struct cli_command *command)
 {
-	static const struct cli_option help = {'h', "help", NULL, "print this"};
+	static const struct cli_option help = CLI_FLAG('h', "help", 0, "print this");
 
 	printf("usage: rtl %s [OPTION]...%s%s\n\n%s.\n", command->name,
 	       *command->operands ? " " : "", command->operands, command->purpose);
@@ -176,34 +176,53 @@ static void print_help(const struct cli_command *command)
 
 /* ---- arguments ---- */
 
-static int refuse(const struct cli_args *args, const char *what, const char *text, int length)
+/* Arguments that are being read. */
+struct args {
+	const struct cli_command *command;
+	int argc;
+	char **argv;
+	int next;           /* index of the next argument */
+	const char *rest;   /* of a group of letters, `-qo` */
+	bool only_operands; /* `--` was seen */
+	const char *value;  /* of the option, or the operand itself */
+};
+
+/* Answers of next_argument other than the number of an option. */
+enum answer {
+	END = -1,     /* no more arguments */
+	OPERAND = -2, /* no option: value is it, argv[next - 1] */
+	HELP = -3,    /* --help was asked for and printed */
+	BAD = -4,     /* refused, and said so */
+};
+
+static int refuse(const struct args *args, const char *what, const char *text, int length)
 {
 	cli_error("%s: %s '%.*s'; `rtl %s --help` lists the options", args->command->name, what,
 		  length, text, args->command->name);
-	return CLI_BAD;
+	return BAD;
 }
 
-static int give_help(const struct cli_args *args)
+static int give_help(const struct args *args)
 {
 	print_help(args->command);
-	return cli_finish_output() == CLI_OK ? CLI_HELP : CLI_BAD;
+	return cli_finish_output() == CLI_OK ? HELP : BAD;
 }
 
 /* Takes the value of an option from the next argument. */
-static int take_value(struct cli_args *args, int index)
+static int take_value(struct args *args, int index)
 {
 	if (args->next >= args->argc) {
 		const struct cli_option *option = &args->command->options[index];
 		cli_error("%s: --%s needs a value: --%s %s", args->command->name, option->name,
 			  option->name, option->value);
-		return CLI_BAD;
+		return BAD;
 	}
 	args->value = args->argv[args->next++];
 	return index;
 }
 
 /* --name, --name=value, --name value */
-static int next_long(struct cli_args *args, const char *text)
+static int next_long(struct args *args, const char *text)
 {
 	size_t length = strcspn(text, "=");
 
@@ -224,7 +243,7 @@ static int next_long(struct cli_args *args, const char *text)
 }
 
 /* -x, -xvalue, -x value, -xy */
-static int next_letter(struct cli_args *args)
+static int next_letter(struct args *args)
 {
 	const char letter[] = {'-', *args->rest++, '\0'};
 
@@ -243,23 +262,81 @@ static int next_letter(struct cli_args *args)
 	return refuse(args, "unknown option", letter, 2);
 }
 
-int cli_next(struct cli_args *args)
+static int next_argument(struct args *args)
 {
 	if (args->rest && *args->rest)
 		return next_letter(args);
 	if (args->next >= args->argc)
-		return CLI_END;
+		return END;
 	const char *text = args->argv[args->next++];
 	if (!args->only_operands && !strcmp(text, "--")) {
 		args->only_operands = true;
-		return cli_next(args);
+		return next_argument(args);
 	}
 	if (args->only_operands || text[0] != '-' || !text[1]) {
 		args->value = text;
-		return CLI_OPERAND;
+		return OPERAND;
 	}
 	if (text[1] == '-')
 		return next_long(args, text + 2);
 	args->rest = text + 1;
 	return next_letter(args);
+}
+
+static int take_option(const struct args *args, const struct cli_option *option, char *into)
+{
+	void *at = into + option->at;
+
+	if (!option->value)
+		*(bool *)at = true;
+	else if (!option->number)
+		*(const char **)at = args->value;
+	else if (!cli_number(args->value, at))
+		return cli_usage("%s: --%s %s: give %s", args->command->name, option->name,
+				 args->value, option->number);
+	return -1;
+}
+
+/* Operands move to the front of argv: what has been read is not needed any more. */
+static int take_operand(struct args *args, struct cli_operands *operands)
+{
+	const struct cli_command *command = args->command;
+	char **operand = &args->argv[args->next - 1];
+
+	if (command->runs == CLI_RUNS_OPERANDS ||
+	    (command->runs == CLI_RUNS_REST && args->only_operands)) {
+		operands->command = operand;
+		args->next = args->argc;
+		return **operand ? -1
+				 : cli_usage("%s: the name of the command is empty", command->name);
+	}
+	if (!command->operands_most)
+		return cli_usage("%s: '%s' is too much%s", command->name, *operand,
+				 command->excess ? command->excess : ": it takes no operands");
+	if (operands->count == command->operands_most)
+		return cli_usage("%s: %s; '%s' is one more", command->name, command->excess,
+				 *operand);
+	operands->list[operands->count++] = *operand;
+	return -1;
+}
+
+int cli_read(const struct cli_command *command, int argc, char **argv, void *into)
+{
+	struct args args = {.command = command, .argc = argc, .argv = argv, .next = 1};
+	struct cli_operands *operands = (void *)((char *)into + command->operands_at);
+	int status = -1, option;
+
+	if (command->operands_most)
+		operands->list = argv;
+	while (status < 0 && (option = next_argument(&args)) != END) {
+		if (option == HELP)
+			status = CLI_OK;
+		else if (option == BAD)
+			status = CLI_USAGE;
+		else if (option == OPERAND)
+			status = take_operand(&args, operands);
+		else
+			status = take_option(&args, &command->options[option], into);
+	}
+	return status;
 }

@@ -26,6 +26,41 @@ struct cli_option {
 	const char *name;  /**< without the dashes */
 	const char *value; /**< what its value is, e.g. "FILE"; NULL: it takes none */
 	const char *help;  /**< may have several lines */
+	/** Where cli_read puts it in the struct that it fills: a bool if there is no value, an
+	 *  unsigned if `number` stands, else a const char *. */
+	size_t at;
+	const char *number; /**< which number its value is: "a number of rows, 0 for all" */
+};
+
+/** Options for a table; into: offsetof the member in the struct that cli_read fills. */
+#define CLI_FLAG(letter, name, into, help)                                                         \
+	{                                                                                          \
+		letter, name, NULL, help, into, NULL                                               \
+	}
+#define CLI_VALUE(letter, name, value, into, help)                                                 \
+	{                                                                                          \
+		letter, name, value, help, into, NULL                                              \
+	}
+#define CLI_NUMBER(letter, name, value, into, which, help)                                         \
+	{                                                                                          \
+		letter, name, value, help, into, which                                             \
+	}
+
+/** A number that a command begins with to see whether one was given. */
+#define CLI_NOT_GIVEN UINT32_MAX
+
+/** What of the operands is a command to run, with its arguments. */
+enum cli_runs {
+	CLI_RUNS_NOTHING,
+	CLI_RUNS_OPERANDS, /**< all of them */
+	CLI_RUNS_REST,     /**< what stands behind -- */
+};
+
+/** The operands, as cli_read fills them. */
+struct cli_operands {
+	char **list;
+	size_t count;   /**< without the command to run */
+	char **command; /**< ends with NULL; NULL: none was given */
 };
 
 struct cli_command {
@@ -35,6 +70,11 @@ struct cli_command {
 	const char *details;  /**< some lines, or NULL */
 	const struct cli_option *options;
 	size_t option_count;
+	/** For cli_read: where its struct cli_operands is, in the struct that is filled; how many there
+	 *  may be; what is said of one more, such as "one file at a time". */
+	size_t operands_at, operands_most;
+	const char *excess;
+	enum cli_runs runs;
 	bool mentions; /**< says first what killed processes have left: `rtl recover` */
 	/** argv[0] is the command's name; returns the exit status. */
 	int (*run)(const struct cli_command *command, int argc, char **argv);
@@ -44,32 +84,12 @@ extern const struct cli_command cmd_trace, cmd_summary, cmd_info, cmd_start, cmd
 	cmd_replay, cmd_recover, cmd_report, cmd_diff, cmd_env, cmd_list_streams,
 	cmd_list_subscribers;
 
-/** Arguments that are being read. */
-struct cli_args {
-	const struct cli_command *command;
-	int argc;
-	char **argv;
-	int next;           /**< index of the next argument */
-	const char *rest;   /**< of a group of letters, `-qo` */
-	bool only_operands; /**< `--` was seen */
-	const char *value;  /**< of the option, or the operand itself */
-};
-
-/** Answers of cli_next other than the number of an option. */
-enum cli_answer {
-	CLI_END = -1,     /**< no more arguments */
-	CLI_OPERAND = -2, /**< no option: value is it, argv[next - 1] */
-	CLI_HELP = -3,    /**< --help was asked for and printed: end with CLI_OK */
-	CLI_BAD = -4,     /**< refused, and said so: end with CLI_USAGE */
-};
-
-#define CLI_ARGS(command, argc, argv)                                                              \
-	{                                                                                          \
-		(command), (argc), (argv), 1, NULL, false, NULL                                    \
-	}
-
-/** The next option, as index into the command's, or an answer. */
-int cli_next(struct cli_args *args);
+/**
+ * Reads a command's arguments into a struct of its own, as its options and operands say.
+ * @param into  the struct; what was not given stays as it is
+ * @return negative: go on; else the exit status: help was asked for, or something was refused
+ */
+int cli_read(const struct cli_command *command, int argc, char **argv, void *into);
 
 /** A line to stdout; control characters in what comes from traces and paths are shown as escapes.
  */

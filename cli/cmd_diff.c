@@ -8,17 +8,22 @@
 #include "database.h"
 #include "summary.h"
 
-enum { OPTION_JSON, OPTION_TOP, OPTION_LEAST, OPTION_FAIL };
+struct request {
+	struct cli_operands files;
+	struct summary_difference how;
+	const char *least, *fail;
+};
 
 static const struct cli_option options[] = {
-	{0, "json", NULL, "print JSON, for programs"},
-	{0, "top", "N",
-	 "rows of each table, those that changed most;\n"
-	 "0: all (default: 20; with --json: all)"},
-	{0, "least", "PERCENT", "a mean that changed by less is the same (default: 2)"},
-	{0, "fail", "PERCENT",
-	 "exit with 3 if something got slower by more than that;\n"
-	 "0: by whatever is more than --least"},
+	CLI_FLAG(0, "json", offsetof(struct request, how.json), "print JSON, for programs"),
+	CLI_NUMBER(0, "top", "N", offsetof(struct request, how.top), "a number of rows, 0 for all",
+		   "rows of each table, those that changed most;\n"
+		   "0: all (default: 20; with --json: all)"),
+	CLI_VALUE(0, "least", "PERCENT", offsetof(struct request, least),
+		  "a mean that changed by less is the same (default: 2)"),
+	CLI_VALUE(0, "fail", "PERCENT", offsetof(struct request, fail),
+		  "exit with 3 if something got slower by more than that;\n"
+		  "0: by whatever is more than --least"),
 };
 
 /* 2.5 as 0.025 */
@@ -63,35 +68,23 @@ static int diff(const struct summary_difference *how)
 
 static int run(const struct cli_command *command, int argc, char **argv)
 {
-	struct summary_difference how = {.least = 0.02, .fail = -1};
-	struct cli_args args = CLI_ARGS(command, argc, argv);
-	bool has_top = false;
-	int option, given = 0;
+	struct request request = {.how = {.top = CLI_NOT_GIVEN, .least = 0.02, .fail = -1}};
+	struct summary_difference *how = &request.how;
+	int status = cli_read(command, argc, argv, &request);
 
-	while ((option = cli_next(&args)) != CLI_END) {
-		if (option == CLI_HELP)
-			return CLI_OK;
-		if (option == CLI_BAD)
-			return CLI_USAGE;
-		if (option == OPTION_JSON)
-			how.json = true;
-		else if (option == OPTION_TOP && !(has_top = cli_number(args.value, &how.top)))
-			return cli_usage("diff: --top %s: give a number of rows, 0 for all",
-					 args.value);
-		else if (option == OPTION_LEAST && !read_percent(args.value, &how.least))
-			return cli_usage("diff: --least %s: give percent, such as 2.5", args.value);
-		else if (option == OPTION_FAIL && !read_percent(args.value, &how.fail))
-			return cli_usage("diff: --fail %s: give percent, such as 5", args.value);
-		else if (option == CLI_OPERAND && given == 2)
-			return cli_usage("diff: two files; '%s' is one more", args.value);
-		else if (option == CLI_OPERAND)
-			how.titles[given++] = args.value;
-	}
-	if (given < 2)
+	if (status >= 0)
+		return status;
+	if (request.least && !read_percent(request.least, &how->least))
+		return cli_usage("diff: --least %s: give percent, such as 2.5", request.least);
+	if (request.fail && !read_percent(request.fail, &how->fail))
+		return cli_usage("diff: --fail %s: give percent, such as 5", request.fail);
+	if (request.files.count < 2)
 		return cli_usage("diff: give the files of two traces: rtl diff BEFORE AFTER");
-	if (!has_top)
-		how.top = how.json ? 0 : SUMMARY_TOP;
-	return diff(&how);
+	for (size_t i = 0; i < 2; i++)
+		how->titles[i] = request.files.list[i];
+	if (how->top == CLI_NOT_GIVEN)
+		how->top = how->json ? 0 : SUMMARY_TOP;
+	return diff(how);
 }
 
 const struct cli_command cmd_diff = {
@@ -101,6 +94,9 @@ const struct cli_command cmd_diff = {
 	.details = "Both are SQLite databases that rtl or RPD wrote.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(*options),
+	.operands_at = offsetof(struct request, files),
+	.operands_most = 2,
+	.excess = "two files",
 	.mentions = true,
 	.run = run,
 };

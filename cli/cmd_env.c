@@ -5,18 +5,24 @@
 #include "cli.h"
 #include "session.h"
 
-enum { OPTION_OUTPUT, OPTION_MODE, OPTION_SUBSCRIBERS, OPTION_SHELL, OPTION_XPTI };
+struct request {
+	struct session session;
+	const char *shell;
+};
 
 static const struct cli_option options[] = {
-	{'o', "output", "FILE",
-	 "file of the first subscriber that writes one;\n"
-	 "without --subscribers: of libsqlite_sub.so"},
-	{'m', "mode", "MODE", "what is collected: " SESSION_MODES},
-	{'s', "subscribers", "LIST",
-	 "also set RTL_SUBSCRIBERS to these; colon-separated\n"
-	 "NAME or NAME?key=value&key=value"},
-	{0, "shell", "SHELL", "for sh (default; bash, zsh, dash), csh or fish"},
-	{0, "xpti", NULL, "also what SYCL's runtimes tell by XPTI; mode full does so,\ntoo"},
+	CLI_VALUE('o', "output", "FILE", offsetof(struct request, session.output),
+		  "file of the first subscriber that writes one;\n"
+		  "without --subscribers: of libsqlite_sub.so"),
+	CLI_VALUE('m', "mode", "MODE", offsetof(struct request, session.mode),
+		  "what is collected: " SESSION_MODES),
+	CLI_VALUE('s', "subscribers", "LIST", offsetof(struct request, session.subscribers),
+		  "also set RTL_SUBSCRIBERS to these; colon-separated\n"
+		  "NAME or NAME?key=value&key=value"),
+	CLI_VALUE(0, "shell", "SHELL", offsetof(struct request, shell),
+		  "for sh (default; bash, zsh, dash), csh or fish"),
+	CLI_FLAG(0, "xpti", offsetof(struct request, session.xpti),
+		 "also what SYCL's runtimes tell by XPTI; mode full does so,\ntoo"),
 };
 
 static const struct shell {
@@ -90,33 +96,18 @@ static int prepare_and_print(struct session *session, const struct shell *shell)
 
 static int run(const struct cli_command *command, int argc, char **argv)
 {
-	struct cli_args args = CLI_ARGS(command, argc, argv);
-	const struct shell *shell = &shells[0];
-	struct session session = {0};
-	int option;
+	struct request request = {0};
+	const struct shell *shell;
+	int status = cli_read(command, argc, argv, &request);
 
-	while ((option = cli_next(&args)) != CLI_END) {
-		if (option == CLI_HELP)
-			return CLI_OK;
-		if (option == CLI_BAD)
-			return CLI_USAGE;
-		if (option == OPTION_OUTPUT)
-			session.output = args.value;
-		else if (option == OPTION_XPTI)
-			session.xpti = true;
-		else if (option == OPTION_MODE)
-			session.mode = args.value;
-		else if (option == OPTION_SUBSCRIBERS)
-			session.subscribers = args.value;
-		else if (option == OPTION_SHELL && !(shell = find_shell(args.value)))
-			return cli_usage("env: unknown shell '%s'; there are sh, csh and fish",
-					 args.value);
-		else if (option == CLI_OPERAND)
-			return cli_usage("env: '%s' is too much; use `rtl trace` to run a command",
-					 args.value);
-	}
-	int status = prepare_and_print(&session, shell);
-	session_fini(&session);
+	if (status >= 0)
+		return status;
+	shell = request.shell ? find_shell(request.shell) : &shells[0];
+	if (!shell)
+		return cli_usage("env: unknown shell '%s'; there are sh, csh and fish",
+				 request.shell);
+	status = prepare_and_print(&request.session, shell);
+	session_fini(&request.session);
 	return status;
 }
 
@@ -128,6 +119,7 @@ const struct cli_command cmd_env = {
 		   "Then: RTL_SUBSCRIBERS=libsqlite_sub.so:libstats_sub.so ./app",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(*options),
+	.excess = "; use `rtl trace` to run a command",
 	.mentions = true,
 	.run = run,
 };

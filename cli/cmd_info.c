@@ -8,38 +8,30 @@
 #include "cli.h"
 #include "info.h"
 
-enum { OPTION_JSON };
+struct info {
+	struct cli_operands operands;
+	bool json;
+};
 
 static const struct cli_option options[] = {
-	{0, "json", NULL, "print JSON, for programs"},
+	CLI_FLAG(0, "json", offsetof(struct info, json), "print JSON, for programs"),
 };
 
 static int run(const struct cli_command *command, int argc, char **argv)
 {
-	struct cli_args args = CLI_ARGS(command, argc, argv);
-	const char *path = NULL;
-	bool json = false;
+	struct info info = {0};
+	const char *path;
 	struct stat st;
-	int option;
+	int status = cli_read(command, argc, argv, &info);
 
-	while ((option = cli_next(&args)) != CLI_END) {
-		if (option == CLI_HELP)
-			return CLI_OK;
-		if (option == CLI_BAD)
-			return CLI_USAGE;
-		if (option == OPTION_JSON)
-			json = true;
-		else if (path)
-			return cli_usage("info: one file or folder at a time; '%s' is one more",
-					 args.value);
-		else
-			path = args.value;
-	}
-	if (!path)
+	if (status >= 0)
+		return status;
+	if (!info.operands.count)
 		return cli_usage("info: give the file of a trace, or a folder: rtl info FILE");
+	path = info.operands.list[0];
 	if (stat(path, &st))
 		return cli_failed("info: %s: %s", path, strerror(errno));
-	return S_ISDIR(st.st_mode) ? info_folder(path, json) : info_database(path, json);
+	return S_ISDIR(st.st_mode) ? info_folder(path, info.json) : info_database(path, info.json);
 }
 
 const struct cli_command cmd_info = {
@@ -50,5 +42,8 @@ const struct cli_command cmd_info = {
 		   "one that runs, a recording, or one process's spool. Nothing in it changes.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(*options),
+	.operands_at = offsetof(struct info, operands),
+	.operands_most = 1,
+	.excess = "one file or folder at a time",
 	.run = run,
 };

@@ -8,12 +8,6 @@
 #include "cli.h"
 #include "json.h"
 
-enum { OPTION_JSON };
-
-static const struct cli_option options[] = {
-	{0, "json", NULL, "print JSON, for programs"},
-};
-
 struct listing {
 	bool as_json;
 	struct json json;
@@ -130,44 +124,36 @@ static void list_one(void *user, const char *path)
 		listing->count++;
 }
 
-static int list(bool json)
+static int list(struct listing *listing)
 {
-	struct listing listing = {.as_json = json, .json.file = stdout};
-
-	if (json) {
-		json_object(&listing.json, NULL);
-		json_array(&listing.json, "subscribers");
+	if (listing->as_json) {
+		listing->json.file = stdout;
+		json_object(&listing->json, NULL);
+		json_array(&listing->json, "subscribers");
 	}
-	rtl_plugin_list(list_one, &listing);
-	if (json) {
-		json_end(&listing.json);
-		json_end(&listing.json);
-	} else if (!listing.count)
+	rtl_plugin_list(list_one, listing);
+	if (listing->as_json) {
+		json_end(&listing->json);
+		json_end(&listing->json);
+	} else if (!listing->count) {
 		printf("There is no subscriber; name their folder in RTL_PLUGIN_PATH.\n");
-	for (size_t i = 0; i < listing.count; i++)
-		free(listing.paths[i]);
-	free(listing.paths);
+	}
+	for (size_t i = 0; i < listing->count; i++)
+		free(listing->paths[i]);
+	free(listing->paths);
 	return cli_finish_output();
 }
 
+static const struct cli_option options[] = {
+	CLI_FLAG(0, "json", offsetof(struct listing, as_json), "print JSON, for programs"),
+};
+
 static int run(const struct cli_command *command, int argc, char **argv)
 {
-	struct cli_args args = CLI_ARGS(command, argc, argv);
-	bool json = false;
-	int option;
+	struct listing listing = {0};
+	int status = cli_read(command, argc, argv, &listing);
 
-	while ((option = cli_next(&args)) != CLI_END) {
-		if (option == CLI_HELP)
-			return CLI_OK;
-		if (option == CLI_BAD)
-			return CLI_USAGE;
-		if (option == OPTION_JSON)
-			json = true;
-		else
-			return cli_usage("list-subscribers: '%s' is too much: it takes no operands",
-					 args.value);
-	}
-	return list(json);
+	return status < 0 ? list(&listing) : status;
 }
 
 const struct cli_command cmd_list_subscribers = {

@@ -16,20 +16,18 @@
 /* Room for a few of the largest events. */
 #define LIMIT_LEAST 65536u
 
-enum { OPTION_LIMIT = LAUNCH_OPTIONS };
-
-static const struct cli_option options[] = {
-	LAUNCH_OPTION_OUTPUT("FOLDER", "where to write the recording\n"
-				       "(default: rtl-COMMAND-PID.rec)"),
-	LAUNCH_OPTIONS_COMMON,
-	[OPTION_LIMIT] = {'l', "limit", "SIZE",
-			  "how large it may get, e.g. 500M or 20G; when it is, the\n"
-			  "oldest events go"},
+struct record {
+	struct launch launch; /* first: see LAUNCH_OPTIONS */
+	const char *limit;
+	uint64_t limit_bytes;
 };
 
-struct record {
-	struct launch launch; /* first: it is what options are read into */
-	uint64_t limit_bytes;
+static const struct cli_option options[] = {
+	LAUNCH_OPTIONS("FOLDER", "where to write the recording\n"
+				 "(default: rtl-COMMAND-PID.rec)"),
+	CLI_VALUE('l', "limit", "SIZE", offsetof(struct record, limit),
+		  "how large it may get, e.g. 500M or 20G; when it is, the\n"
+		  "oldest events go"),
 };
 
 /* A number of bytes, with K, M, G or T behind it; 0: not one. */
@@ -126,28 +124,31 @@ static int record_command(struct record *record, const char *output)
 	child_end_like(status);
 }
 
-static int take_option(struct launch *launch, int option, const char *value)
+/* CLI_OK, or the exit status after a line. */
+static int take_limit(struct record *record)
 {
-	struct record *record = (struct record *)launch;
-
-	(void)option; /* there is one */
-	record->limit_bytes = parse_size(value);
+	if (!record->limit)
+		return CLI_OK;
+	record->limit_bytes = parse_size(record->limit);
 	if (!record->limit_bytes)
-		return cli_usage("record: --limit takes a size such as 500M, not '%s'", value);
+		return cli_usage("record: --limit takes a size such as 500M, not '%s'",
+				 record->limit);
 	return record->limit_bytes >= LIMIT_LEAST ? CLI_OK
 						  : cli_usage("record: --limit %s is too small for "
 							      "a recording: give 64K or more",
-							      value);
+							      record->limit);
 }
 
 static int run(const struct cli_command *command, int argc, char **argv)
 {
-	struct cli_args args = CLI_ARGS(command, argc, argv);
 	struct record record = {0};
 	char *output;
-	int status = launch_read(&record.launch, &args, take_option);
+	int status = launch_read(&record.launch, command, argc, argv);
 
 	if (status >= 0)
+		return status;
+	status = take_limit(&record);
+	if (status)
 		return status;
 	output = choose_output(&record.launch);
 	status = output ? record_command(&record, output) : CLI_FAILED;
@@ -164,5 +165,6 @@ const struct cli_command cmd_record = {
 	.details = LAUNCH_DETAILS,
 	.options = options,
 	.option_count = sizeof(options) / sizeof(*options),
+	LAUNCH_OPERANDS,
 	.run = run,
 };

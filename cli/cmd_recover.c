@@ -14,15 +14,18 @@
 #include "notes.h"
 #include "session.h"
 
-enum { OPTION_OUTPUT, OPTION_SUBSCRIBERS };
+struct request {
+	struct cli_operands folders;
+	struct session session;
+};
 
 static const struct cli_option options[] = {
-	{'o', "output", "FILE",
-	 "file of the first subscriber that writes one; what is\n"
-	 "there is continued"},
-	{'s', "subscribers", "LIST",
-	 "subscribers to deliver to, instead of those that the\n"
-	 "folder names; colon-separated, as for `rtl trace`"},
+	CLI_VALUE('o', "output", "FILE", offsetof(struct request, session.output),
+		  "file of the first subscriber that writes one; what is\n"
+		  "there is continued"),
+	CLI_VALUE('s', "subscribers", "LIST", offsetof(struct request, session.subscribers),
+		  "subscribers to deliver to, instead of those that the\n"
+		  "folder names; colon-separated, as for `rtl trace`"),
 };
 
 /* ---- listing ---- */
@@ -200,35 +203,21 @@ static int recover(const char *folder, struct session settings)
 
 static int run(const struct cli_command *command, int argc, char **argv)
 {
-	struct cli_args args = CLI_ARGS(command, argc, argv);
-	struct session session = {0};
-	char **folders = calloc((size_t)argc, sizeof(*folders));
-	size_t count = 0;
-	int option, status = CLI_OK;
+	struct request request = {0};
+	const struct session *session = &request.session;
+	int status = cli_read(command, argc, argv, &request);
 
-	if (!folders)
-		return cli_failed("out of memory");
-	while ((option = cli_next(&args)) != CLI_END) {
-		if (option == CLI_HELP || option == CLI_BAD) {
-			free(folders);
-			return option == CLI_BAD ? CLI_USAGE : CLI_OK;
-		}
-		if (option == OPTION_OUTPUT)
-			session.output = args.value;
-		else if (option == OPTION_SUBSCRIBERS)
-			session.subscribers = args.value;
-		else
-			folders[count++] = argv[args.next - 1];
-	}
-	if (!count && (session.output || session.subscribers))
-		status = cli_usage("recover: give the folder; `rtl recover` alone lists them");
-	else if (!count)
-		status = list();
-	for (size_t i = 0; i < count; i++) {
-		int error = recover(folders[i], session);
+	if (status >= 0)
+		return status;
+	if (!request.folders.count && (session->output || session->subscribers))
+		return cli_usage("recover: give the folder; `rtl recover` alone lists them");
+	if (!request.folders.count)
+		return list();
+	status = CLI_OK;
+	for (size_t i = 0; i < request.folders.count; i++) {
+		int error = recover(request.folders.list[i], request.session);
 		status = error ? error : status;
 	}
-	free(folders);
 	return status;
 }
 
@@ -239,5 +228,7 @@ const struct cli_command cmd_recover = {
 	.details = "Without FOLDER: lists those that there are, the newest first.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(*options),
+	.operands_at = offsetof(struct request, folders),
+	.operands_most = SIZE_MAX,
 	.run = run,
 };

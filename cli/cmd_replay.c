@@ -9,15 +9,18 @@
 #include "notes.h"
 #include "session.h"
 
-enum { OPTION_OUTPUT, OPTION_SUBSCRIBERS };
+struct request {
+	struct cli_operands operands;
+	struct session session;
+};
 
 static const struct cli_option options[] = {
-	{'o', "output", "FILE",
-	 "file of the first subscriber that writes one\n"
-	 "(default: NAME-OF-THE-FOLDER.db)"},
-	{'s', "subscribers", "LIST",
-	 "subscribers instead of libsqlite_sub.so; colon-separated\n"
-	 "NAME or NAME?key=value&key=value"},
+	CLI_VALUE('o', "output", "FILE", offsetof(struct request, session.output),
+		  "file of the first subscriber that writes one\n"
+		  "(default: NAME-OF-THE-FOLDER.db)"),
+	CLI_VALUE('s', "subscribers", "LIST", offsetof(struct request, session.subscribers),
+		  "subscribers instead of libsqlite_sub.so; colon-separated\n"
+		  "NAME or NAME?key=value&key=value"),
 };
 
 /* The folder's name, in the working directory. To be freed. */
@@ -66,34 +69,22 @@ static int replay(const char *folder, struct session *session)
 
 static int run(const struct cli_command *command, int argc, char **argv)
 {
-	struct cli_args args = CLI_ARGS(command, argc, argv);
-	struct session session = {0};
-	const char *folder = NULL;
-	int option;
+	struct request request = {0};
+	struct session *session = &request.session;
+	const char *folder;
+	int status = cli_read(command, argc, argv, &request);
 
-	while ((option = cli_next(&args)) != CLI_END) {
-		if (option == CLI_HELP)
-			return CLI_OK;
-		if (option == CLI_BAD)
-			return CLI_USAGE;
-		if (option == OPTION_OUTPUT)
-			session.output = args.value;
-		else if (option == OPTION_SUBSCRIBERS)
-			session.subscribers = args.value;
-		else if (folder)
-			return cli_usage("replay: one folder at a time; '%s' is one more",
-					 args.value);
-		else
-			folder = args.value;
-	}
-	if (!folder)
+	if (status >= 0)
+		return status;
+	if (!request.operands.count)
 		return cli_usage("replay: give the folder of a recording: rtl replay FOLDER");
+	folder = request.operands.list[0];
 	char *output = default_output(folder);
-	session.default_output = output;
-	int status = replay(folder, &session);
-	if (!status && session.database)
-		cli_error("trace: %s", session.database);
-	session_fini(&session);
+	session->default_output = output;
+	status = replay(folder, session);
+	if (!status && session->database)
+		cli_error("trace: %s", session->database);
+	session_fini(session);
 	free(output);
 	return status;
 }
@@ -106,5 +97,8 @@ const struct cli_command cmd_replay = {
 		   "spool. Nothing in it changes.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(*options),
+	.operands_at = offsetof(struct request, operands),
+	.operands_most = 1,
+	.excess = "one folder at a time",
 	.run = run,
 };

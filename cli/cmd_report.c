@@ -23,13 +23,19 @@
 
 #define EVENTS_MOST 4000000u
 
-enum { OPTION_OUTPUT, OPTION_EVENTS };
+struct request {
+	struct cli_operands files;
+	const char *output;
+	unsigned most;
+};
 
 static const struct cli_option options[] = {
-	{'o', "output", "FILE", "the page (default: FILE of the trace with .html for its suffix)"},
-	{0, "events", "N",
-	 "events in the timeline, the longest (default: 4000000);\n"
-	 "the tables count all"},
+	CLI_VALUE('o', "output", "FILE", offsetof(struct request, output),
+		  "the page (default: FILE of the trace with .html for its suffix)"),
+	CLI_NUMBER(0, "events", "N", offsetof(struct request, most),
+		   "a number of events, 1 or more",
+		   "events in the timeline, the longest (default: 4000000);\n"
+		   "the tables count all"),
 };
 
 /* ---- JSON ---- */
@@ -318,34 +324,22 @@ static char *default_output(const char *path)
 
 static int run(const struct cli_command *command, int argc, char **argv)
 {
-	struct cli_args args = CLI_ARGS(command, argc, argv);
-	const char *path = NULL, *output = NULL;
-	unsigned most = EVENTS_MOST;
+	struct request request = {.most = EVENTS_MOST};
+	const char *path;
 	char *chosen;
-	int option, status;
+	int status = cli_read(command, argc, argv, &request);
 
-	while ((option = cli_next(&args)) != CLI_END) {
-		if (option == CLI_HELP)
-			return CLI_OK;
-		if (option == CLI_BAD)
-			return CLI_USAGE;
-		if (option == OPTION_OUTPUT)
-			output = args.value;
-		else if (option == OPTION_EVENTS && (!cli_number(args.value, &most) || !most))
-			return cli_usage("report: --events %s: give a number of events, 1 or more",
-					 args.value);
-		else if (option == CLI_OPERAND && path)
-			return cli_usage("report: one file at a time; '%s' is one more",
-					 args.value);
-		else if (option == CLI_OPERAND)
-			path = args.value;
-	}
-	if (!path)
+	if (status >= 0)
+		return status;
+	if (!request.most)
+		return cli_usage("report: --events 0: give a number of events, 1 or more");
+	if (!request.files.count)
 		return cli_usage("report: give the file of a trace: rtl report FILE");
-	chosen = output ? strdup(output) : default_output(path);
+	path = request.files.list[0];
+	chosen = request.output ? strdup(request.output) : default_output(path);
 	if (!chosen)
 		return cli_failed("out of memory");
-	status = report(path, chosen, most);
+	status = report(path, chosen, request.most);
 	free(chosen);
 	return status;
 }
@@ -359,6 +353,9 @@ const struct cli_command cmd_report = {
 		   "no network.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(*options),
+	.operands_at = offsetof(struct request, files),
+	.operands_most = 1,
+	.excess = "one file at a time",
 	.mentions = true,
 	.run = run,
 };

@@ -97,21 +97,14 @@ static int start_or_stop(const char *verb, const char *name, bool paused)
 
 static int run(const struct cli_command *command, int argc, char **argv)
 {
-	struct cli_args args = CLI_ARGS(command, argc, argv);
-	const char *name = NULL;
+	struct cli_operands sessions = {0};
+	const char *name;
 	unsigned pid;
-	int option;
+	int status = cli_read(command, argc, argv, &sessions);
 
-	while ((option = cli_next(&args)) != CLI_END) {
-		if (option == CLI_HELP)
-			return CLI_OK;
-		if (option == CLI_BAD)
-			return CLI_USAGE;
-		if (name)
-			return cli_usage("%s: one session at a time; '%s' is one more",
-					 command->name, args.value);
-		name = args.value;
-	}
+	if (status >= 0)
+		return status;
+	name = sessions.count ? sessions.list[0] : NULL;
 	if (name && !strchr(name, '/') && !cli_number(name, &pid))
 		return cli_usage("%s: '%s' is neither the process of an `rtl trace` nor a folder's "
 				 "path",
@@ -128,6 +121,8 @@ const struct cli_command cmd_start = {
 	.operands = "[SESSION]",
 	.purpose = "Lets a running `rtl trace` record",
 	.details = DETAILS,
+	.operands_most = 1,
+	.excess = "one session at a time",
 	.run = run,
 };
 
@@ -136,5 +131,7 @@ const struct cli_command cmd_stop = {
 	.operands = "[SESSION]",
 	.purpose = "Lets a running `rtl trace` record nothing for now",
 	.details = DETAILS,
+	.operands_most = 1,
+	.excess = "one session at a time",
 	.run = run,
 };

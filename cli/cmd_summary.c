@@ -8,18 +8,25 @@
 #include "database.h"
 #include "summary.h"
 
-enum { OPTION_JSON, OPTION_CSV, OPTION_TOP, OPTION_SORT, OPTION_FULL_NAMES };
+struct request {
+	struct cli_operands files;
+	bool json, csv, full_names;
+	unsigned top;
+	const char *sort;
+};
 
 static const struct cli_option options[] = {
-	{0, "json", NULL, "print JSON, for programs"},
-	{0, "csv", NULL, "print CSV: a line for each row of each table"},
-	{0, "top", "N",
-	 "rows of each table, the first ones;\n"
-	 "0: all (default: 20; with --json and --csv: all)"},
-	{0, "sort", "KEY",
-	 "total (default), count, mean, min, p50, p99, max: the\n"
-	 "greatest first; or name"},
-	{0, "full-names", NULL, "names in full, however long the lines"},
+	CLI_FLAG(0, "json", offsetof(struct request, json), "print JSON, for programs"),
+	CLI_FLAG(0, "csv", offsetof(struct request, csv),
+		 "print CSV: a line for each row of each table"),
+	CLI_NUMBER(0, "top", "N", offsetof(struct request, top), "a number of rows, 0 for all",
+		   "rows of each table, the first ones;\n"
+		   "0: all (default: 20; with --json and --csv: all)"),
+	CLI_VALUE(0, "sort", "KEY", offsetof(struct request, sort),
+		  "total (default), count, mean, min, p50, p99, max: the\n"
+		  "greatest first; or name"),
+	CLI_FLAG(0, "full-names", offsetof(struct request, full_names),
+		 "names in full, however long the lines"),
 };
 
 static bool read_sort(const char *text, enum summary_sort *sort)
@@ -79,43 +86,30 @@ static int summarize(const char *path, print_fn *print, const struct summary_sty
 
 static int run(const struct cli_command *command, int argc, char **argv)
 {
-	struct cli_args args = CLI_ARGS(command, argc, argv);
+	struct request request = {.top = CLI_NOT_GIVEN};
 	struct summary_style style = {0};
-	const char *path = NULL;
-	print_fn *print = summary_print_text;
-	bool has_top = false;
-	int option;
+	int status = cli_read(command, argc, argv, &request);
 
-	while ((option = cli_next(&args)) != CLI_END) {
-		if (option == CLI_HELP)
-			return CLI_OK;
-		if (option == CLI_BAD)
-			return CLI_USAGE;
-		if (option == OPTION_JSON)
-			print = summary_print_json;
-		else if (option == OPTION_CSV)
-			print = summary_print_csv;
-		else if (option == OPTION_FULL_NAMES)
-			style.columns = UINT_MAX;
-		else if (option == OPTION_SORT && !read_sort(args.value, &style.sort))
-			return cli_usage("summary: --sort %s: give total, count, mean, min, p50, "
-					 "p99, max or name",
-					 args.value);
-		else if (option == OPTION_TOP && !(has_top = cli_number(args.value, &style.top)))
-			return cli_usage("summary: --top %s: give a number of rows, 0 for all",
-					 args.value);
-		else if (option == CLI_OPERAND && path)
-			return cli_usage("summary: one file at a time; '%s' is one more",
-					 args.value);
-		else if (option == CLI_OPERAND)
-			path = args.value;
-	}
-	if (!path)
+	if (status >= 0)
+		return status;
+	if (request.json && request.csv)
+		return cli_usage("summary: give --json or --csv, not both");
+	if (request.sort && !read_sort(request.sort, &style.sort))
+		return cli_usage("summary: --sort %s: give total, count, mean, min, p50, "
+				 "p99, max or name",
+				 request.sort);
+	if (!request.files.count)
 		return cli_usage("summary: give the file of a trace: rtl summary FILE");
-	if (!has_top)
-		style.top = print == summary_print_text ? SUMMARY_TOP : 0;
-	style.title = path;
-	return summarize(path, print, &style);
+	style.title = request.files.list[0];
+	style.columns = request.full_names ? UINT_MAX : 0;
+	style.top = request.top != CLI_NOT_GIVEN  ? request.top
+		    : request.json || request.csv ? 0
+						  : SUMMARY_TOP;
+	return summarize(style.title,
+			 request.json  ? summary_print_json
+			 : request.csv ? summary_print_csv
+				       : summary_print_text,
+			 &style);
 }
 
 const struct cli_command cmd_summary = {
@@ -125,6 +119,9 @@ const struct cli_command cmd_summary = {
 	.details = "FILE is an SQLite database that rtl or RPD wrote.",
 	.options = options,
 	.option_count = sizeof(options) / sizeof(*options),
+	.operands_at = offsetof(struct request, files),
+	.operands_most = 1,
+	.excess = "one file at a time",
 	.mentions = true,
 	.run = run,
 };

@@ -8,25 +8,22 @@
 #include "launch.h"
 #include "trace_report.h"
 
-enum { OPTION_SUBSCRIBERS = LAUNCH_OPTIONS, OPTION_IN_PROCESS, OPTION_STRICT };
-
-static const struct cli_option options[] = {
-	LAUNCH_OPTION_OUTPUT("FILE", "file of the first subscriber that writes one\n"
-				     "(default: rtl-COMMAND-PID.db)"),
-	LAUNCH_OPTIONS_COMMON,
-	[OPTION_SUBSCRIBERS] = {'s', "subscribers", "LIST",
-				"subscribers instead of libsqlite_sub.so; colon-separated\n"
-				"NAME or NAME?key=value&key=value"},
-	[OPTION_IN_PROCESS] = {0, "in-process", NULL,
-			       "the subscribers run in the command itself, as with\n"
-			       "RTL_SUBSCRIBERS, and not in rtl"},
-	[OPTION_STRICT] = {0, "strict", NULL,
-			   "the command does not start if it cannot be traced as asked"},
+struct trace {
+	struct launch launch; /* first: see LAUNCH_OPTIONS */
+	bool in_process, strict;
 };
 
-struct trace {
-	struct launch launch; /* first: it is what options are read into */
-	bool in_process, strict;
+static const struct cli_option options[] = {
+	LAUNCH_OPTIONS("FILE", "file of the first subscriber that writes one\n"
+			       "(default: rtl-COMMAND-PID.db)"),
+	CLI_VALUE('s', "subscribers", "LIST", LAUNCH_INTO(session.subscribers),
+		  "subscribers instead of libsqlite_sub.so; colon-separated\n"
+		  "NAME or NAME?key=value&key=value"),
+	CLI_FLAG(0, "in-process", offsetof(struct trace, in_process),
+		 "the subscribers run in the command itself, as with\n"
+		 "RTL_SUBSCRIBERS, and not in rtl"),
+	CLI_FLAG(0, "strict", offsetof(struct trace, strict),
+		 "the command does not start if it cannot be traced as asked"),
 };
 
 /* An old trace may be written over, or a file in which nothing is, nothing else. For subscribers in
@@ -117,26 +114,12 @@ static int trace_command(struct trace *trace)
 	return trace->in_process ? run_in_process(&trace->launch) : run_collected(&trace->launch);
 }
 
-static int take_option(struct launch *launch, int option, const char *value)
-{
-	struct trace *trace = (struct trace *)launch;
-
-	if (option == OPTION_SUBSCRIBERS)
-		launch->session.subscribers = value;
-	else if (option == OPTION_IN_PROCESS)
-		trace->in_process = true;
-	else
-		trace->strict = true;
-	return CLI_OK;
-}
-
 static int run(const struct cli_command *command, int argc, char **argv)
 {
-	struct cli_args args = CLI_ARGS(command, argc, argv);
 	struct trace trace = {0};
 	struct launch *launch = &trace.launch;
 	char *output;
-	int status = launch_read(launch, &args, take_option);
+	int status = launch_read(launch, command, argc, argv);
 
 	if (status >= 0)
 		return status;
@@ -156,5 +139,6 @@ const struct cli_command cmd_trace = {
 	.details = LAUNCH_DETAILS,
 	.options = options,
 	.option_count = sizeof(options) / sizeof(*options),
+	LAUNCH_OPERANDS,
 	.run = run,
 };

@@ -118,50 +118,22 @@ int launch_collected(struct launch *launch, const char *what, int *status)
 
 /* ---- options ---- */
 
-static int take_common(struct launch *launch, int option, const char *value)
+int launch_read(struct launch *launch, const struct cli_command *command, int argc, char **argv)
 {
-	if (option == LAUNCH_SPOOL && !*value)
-		return cli_usage("--spool: the name of the folder is empty");
-	if (option == LAUNCH_OUTPUT)
-		launch->output = value;
-	else if (option == LAUNCH_MODE)
-		launch->session.mode = value;
-	else if (option == LAUNCH_SPOOL)
-		launch->spool = value;
-	else if (option == LAUNCH_PAUSED)
-		launch->paused = true;
-	else if (option == LAUNCH_XPTI)
-		launch->session.xpti = true;
-	else if (option == LAUNCH_QUIET)
-		launch->quiet = true;
-	return CLI_OK;
-}
-
-int launch_read(struct launch *launch, struct cli_args *args,
-		int (*take)(struct launch *launch, int option, const char *value))
-{
-	const char *verb = args->command->name;
-	int option, status = CLI_OK;
+	int status = cli_read(command, argc, argv, launch);
 
 	launch_make_id(launch);
-	while (!status && (option = cli_next(args)) != CLI_END) {
-		if (option == CLI_HELP || option == CLI_BAD)
-			return option == CLI_HELP ? CLI_OK : CLI_USAGE;
-		if (option == CLI_OPERAND) {
-			/* What follows belongs to the command. */
-			launch->command = &args->argv[args->next - 1];
-			if (!*launch->command[0])
-				return cli_usage("%s: the name of the command is empty", verb);
-			if (!launch->quiet)
-				folders_mention();
-			return -1;
-		}
-		status = option < LAUNCH_OPTIONS ? take_common(launch, option, args->value)
-						 : take(launch, option, args->value);
-	}
-	return status ? status
-		      : cli_usage("%s: give a command to run: rtl %s [OPTION]... COMMAND...", verb,
-				  verb);
+	if (status >= 0)
+		return status;
+	if (launch->spool && !*launch->spool)
+		return cli_usage("--spool: the name of the folder is empty");
+	launch->command = launch->operands.command;
+	if (!launch->command)
+		return cli_usage("%s: give a command to run: rtl %s [OPTION]... COMMAND...",
+				 command->name, command->name);
+	if (!launch->quiet)
+		folders_mention();
+	return -1;
 }
 
 char *launch_default_output(const struct launch *launch, const char *suffix)

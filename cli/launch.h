@@ -17,35 +17,31 @@ struct launch {
 	struct session session;
 	struct collect collect;
 	char id[64]; /* of the session */
+	struct cli_operands operands;
 	char **command;
 	const char *output, *spool;
 	bool paused, quiet;
 	bool collected; /* the command ran beside a collector of ours */
 };
 
-/** The options that `rtl trace` and `rtl record` share stand first in their lists. */
-enum launch_option {
-	LAUNCH_OUTPUT,
-	LAUNCH_MODE,
-	LAUNCH_SPOOL,
-	LAUNCH_PAUSED,
-	LAUNCH_QUIET,
-	LAUNCH_XPTI,
-	LAUNCH_OPTIONS, /**< the first of the command's own */
-};
-
-#define LAUNCH_OPTION_OUTPUT(value, help) [LAUNCH_OUTPUT] = {'o', "output", value, help}
-#define LAUNCH_OPTIONS_COMMON                                                                      \
-	[LAUNCH_MODE] = {'m', "mode", "MODE", "what is collected: " SESSION_MODES},                \
-	[LAUNCH_SPOOL] = {0, "spool", "DIR",                                                       \
+/** The options that `rtl trace` and `rtl record` share; what they fill begins with a struct launch. */
+#define LAUNCH_INTO(member) offsetof(struct launch, member)
+#define LAUNCH_OPTIONS(output_value, output_help)                                                  \
+	CLI_VALUE('o', "output", output_value, LAUNCH_INTO(output), output_help),                  \
+		CLI_VALUE('m', "mode", "MODE", LAUNCH_INTO(session.mode),                          \
+			  "what is collected: " SESSION_MODES),                                    \
+		CLI_VALUE(0, "spool", "DIR", LAUNCH_INTO(spool),                                   \
 			  "folder in which the processes' events wait for rtl\n"                   \
-			  "(default: RTL_SPOOL, or memory)"},                                      \
-	[LAUNCH_PAUSED] = {0, "paused", NULL, "record nothing until `rtl start`"},                 \
-	[LAUNCH_QUIET] = {'q', "quiet", NULL,                                                      \
-			  "no summary at the end, and no word unless something is wrong"},         \
-	[LAUNCH_XPTI] = {0, "xpti", NULL,                                                          \
+			  "(default: RTL_SPOOL, or memory)"),                                      \
+		CLI_FLAG(0, "paused", LAUNCH_INTO(paused), "record nothing until `rtl start`"),    \
+		CLI_FLAG('q', "quiet", LAUNCH_INTO(quiet),                                         \
+			 "no summary at the end, and no word unless something is wrong"),          \
+		CLI_FLAG(0, "xpti", LAUNCH_INTO(session.xpti),                                     \
 			 "also what SYCL's runtimes tell by XPTI; mode full does so,\n"            \
-			 "too"}
+			 "too")
+
+/** Members of their struct cli_command. */
+#define LAUNCH_OPERANDS .operands_at = LAUNCH_INTO(operands), .runs = CLI_RUNS_OPERANDS
 
 /** What those commands have to say about their exit status. */
 #define LAUNCH_DETAILS                                                                             \
@@ -54,11 +50,10 @@ enum launch_option {
 
 /**
  * Reads options up to the command to run, and makes the session's id.
- * @param take  one of the command's own options; CLI_OK, or the exit status after a line
+ * @param launch  what the command's options are read into begins with it
  * @return negative: go on; else the exit status
  */
-int launch_read(struct launch *launch, struct cli_args *args,
-		int (*take)(struct launch *launch, int option, const char *value));
+int launch_read(struct launch *launch, const struct cli_command *command, int argc, char **argv);
 
 /** Gives it an id that no other run has. */
 void launch_make_id(struct launch *launch);
