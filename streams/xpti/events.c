@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include <rtl/publish.h>
 
@@ -17,11 +16,10 @@
 #define KEY_PIECE   4096u
 #define KEY_PIECES  4096u
 #define FIRST_USE   0x10000u /* so that ids of slots begin at 2^48 */
-#define CHUNK       (1u << 20)
+#define CHUNK       (1u << 18)
 #define CHUNK_SLOTS (CHUNK / sizeof(struct slot))
 #define CHUNKS      4096u /* a power of two; three quarters of them are used */
 #define CHUNKS_MAX  (CHUNKS / 4 * 3)
-#define TOUCHED     256u /* slots whose pages are asked for at once */
 #define BATCH       32u
 
 /* ---- keys */
@@ -213,21 +211,18 @@ static uint32_t read_limit(void)
 
 static bool add_chunk(void)
 {
-	char *memory, *chunk;
+	char *chunk;
 	uint32_t i;
 
 	if (!limit_chunks)
 		limit_chunks = read_limit();
 	if (chunk_count >= limit_chunks)
 		return false;
-	memory = mmap(NULL, 2 * CHUNK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (memory == MAP_FAILED)
+	/* malloc's: so that sanitizers follow what metadata hangs on it */
+	chunk = aligned_alloc(CHUNK, CHUNK);
+	if (!chunk)
 		return false;
-	chunk = (char *)(((uintptr_t)memory + CHUNK - 1) & ~(uintptr_t)(CHUNK - 1));
-	if (chunk > memory)
-		munmap(memory, (size_t)(chunk - memory));
-	if (memory + CHUNK > chunk)
-		munmap(chunk + CHUNK, (size_t)(memory + CHUNK - chunk));
+	memset(chunk, 0, CHUNK);
 	((struct slot *)(void *)chunk)->event.data_id = chunk_count;
 	for (i = chunk_place(chunk); chunk_places[i]; i = (i + 1) % CHUNKS)
 		;
@@ -246,12 +241,6 @@ static struct slot *fresh(void)
 	if ((!chunk_count || chunk_used == CHUNK_SLOTS) && !add_chunk())
 		return NULL;
 	slot = (struct slot *)(void *)chunks[chunk_count - 1] + chunk_used;
-#ifdef MADV_POPULATE_WRITE
-	if (chunk_used % TOUCHED ==
-	    1) /* one fault for all of them; where it fails, each has its own */
-		madvise((void *)((uintptr_t)slot & ~(uintptr_t)4095), TOUCHED * sizeof *slot,
-			MADV_POPULATE_WRITE);
-#endif
 	chunk_used++;
 	return slot;
 }

@@ -159,6 +159,7 @@ static struct callbacks *make_room(struct type_callbacks *t)
 	if (now)
 		memcpy(larger, now, sizeof *now + now->count * sizeof now->list[0]);
 	larger->room = room;
+	larger->older = now;
 	/* release: with the acquire in callbacks_of. The old one stays: see streams.h. */
 	__atomic_store_n(&t->callbacks, larger, __ATOMIC_RELEASE);
 	return larger;
@@ -228,8 +229,8 @@ int32_t xptiUnregisterCallback(uint8_t stream, uint16_t type, xpti_callback call
 		if (c->list[i].function != callback)
 			continue;
 		result = c->list[i].on ? XPTI_SUCCESS : XPTI_DUPLICATE;
-		/* release: with the membarrier in threads_wait, and the acquire in call */
-		__atomic_store_n(&c->list[i].on, false, __ATOMIC_RELEASE);
+		/* before the loads of threads_wait; with the load in call */
+		__atomic_store_n(&c->list[i].on, false, __ATOMIC_SEQ_CST);
 	}
 	update_wanted(&streams[stream]);
 	framework_unlock();
@@ -249,7 +250,7 @@ bool callbacks_end(struct stream *stream)
 		for (struct type_callbacks *t = stream->types[i]; t; t = t->next)
 			for (k = 0; t->callbacks && k < t->callbacks->count; k++)
 				__atomic_store_n(&t->callbacks->list[k].on, false,
-						 __ATOMIC_RELEASE);
+						 __ATOMIC_SEQ_CST);
 	update_wanted(stream);
 	framework_unlock();
 	if (had)
@@ -264,7 +265,8 @@ void callbacks_reset(void)
 	for (i = 0; i < STREAMS; i++) {
 		for (k = 0; k < 256; k++)
 			for (struct type_callbacks *t = streams[i].types[k]; t; t = t->next)
-				__atomic_store_n(&t->callbacks, NULL, __ATOMIC_RELEASE);
+				if (t->callbacks)
+					__atomic_store_n(&t->callbacks->count, 0, __ATOMIC_RELEASE);
 		streams[i].had_callbacks = false;
 		memset(streams[i].wanted, 0, sizeof streams[i].wanted);
 	}
@@ -317,7 +319,7 @@ static void call(const struct stream *stream, uint16_t type, struct xpti_event *
 	c = callbacks_of(stream, type);
 	n = c ? __atomic_load_n(&c->count, __ATOMIC_ACQUIRE) : 0;
 	for (i = 0; i < n; i++)
-		if (LIKELY(__atomic_load_n(&c->list[i].on, __ATOMIC_ACQUIRE)))
+		if (LIKELY(__atomic_load_n(&c->list[i].on, __ATOMIC_SEQ_CST)))
 			c->list[i].function(type, parent, object, instance, user);
 }
 

@@ -3,7 +3,7 @@
  * Streams, their callbacks, and what is wanted of them.
  *
  * Callbacks of a stream and type are a list that only grows, under the framework's lock; notifies
- * read it without a lock. A list that becomes too small is kept: somebody may look at it.
+ * read it without a lock. A list that becomes too small is kept.
  */
 #ifndef STREAMS_XPTI_STREAMS_H
 #define STREAMS_XPTI_STREAMS_H
@@ -21,9 +21,10 @@
 struct callbacks {
 	uint32_t count; /* release, acquire */
 	uint32_t room;
+	struct callbacks *older; /* that had too little room: somebody may look at it */
 	struct {
 		xpti_callback function;
-		bool on; /* release, acquire */
+		bool on; /* seq_cst: see thread_enter */
 	} list[];
 };
 

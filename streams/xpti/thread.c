@@ -127,12 +127,12 @@ bool threads_wait(void)
 	if (!self || self->depth)
 		return true;
 	/* Every running thread has seen the change, or is seen to be inside. */
-	if (thread_needs_fence ||
-	    syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0)
-		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (!thread_needs_fence)
+		syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 	thread = __atomic_load_n(&threads, __ATOMIC_ACQUIRE);
 	for (; thread; thread = thread->next) {
-		uint64_t seen = __atomic_load_n(&thread->sequence, __ATOMIC_ACQUIRE);
+		/* seq_cst: with the exchange in thread_enter */
+		uint64_t seen = __atomic_load_n(&thread->sequence, __ATOMIC_SEQ_CST);
 
 		while ((seen & 1) && thread != self &&
 		       __atomic_load_n(&thread->sequence, __ATOMIC_ACQUIRE) == seen) {

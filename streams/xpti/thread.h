@@ -31,7 +31,7 @@ struct thread_open {
 };
 
 struct thread {
-	uint64_t sequence; /* written by its thread, release; read by threads_wait, acquire */
+	uint64_t sequence; /* written by its thread, see thread_enter; read by threads_wait */
 	uint32_t depth;    /* of notifies on this thread */
 	bool in_use;       /* under the lock */
 	bool has_stash;
@@ -70,12 +70,13 @@ static inline void thread_enter(struct thread *thread)
 
 	if (thread->depth++)
 		return;
-	/* relaxed: the fence is the membarrier of threads_wait, or the one here */
-	__atomic_store_n(&thread->sequence, thread->sequence + 1, __ATOMIC_RELAXED);
+	/* Before the loads of the callbacks' `on`. Relaxed where the membarrier of threads_wait sees to
+	 * that; else seq_cst, as these loads, and the store and the loads of who waits. */
 	if (__builtin_expect(thread_needs_fence, 0))
-		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+		__atomic_exchange_n(&thread->sequence, thread->sequence + 1, __ATOMIC_SEQ_CST);
 	else
-		__asm__ volatile("" ::: "memory");
+		__atomic_store_n(&thread->sequence, thread->sequence + 1, __ATOMIC_RELAXED);
+	__asm__ volatile("" ::: "memory");
 }
 
 static inline void thread_leave(struct thread *thread)
