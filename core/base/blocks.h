@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether a file may be that large: the kernel kills who makes it larger. */
+/* Whether a file may be that large: the kernel kills a process that makes it larger. */
 bool blocks_allowed(uint64_t size);
 /* Gives a part of a file its blocks; an errno. Without the program's signals, which would interrupt
  * it again and again. */

@@ -34,7 +34,7 @@ static inline void futex_wake(uint32_t *word)
  * get a SIGBUS.
  */
 
-/* Sets *word to 0, fully ordered, and wakes who sleeps on it if it was 1. */
+/* Sets *word to 0, fully ordered, and wakes the sleeper if it was 1. */
 static inline void futex_clear_and_wake(uint32_t *word)
 {
 	int err = errno;

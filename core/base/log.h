@@ -21,7 +21,7 @@ void log_init(void);
 void log_line(enum rtl_level level, const char *who, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 void log_vline(enum rtl_level level, const char *who, const char *format, va_list args);
-/* Who is told of each line of rtl_log from now on. */
+/* From now on fn is told of each line of rtl_log. */
 void log_tell(void (*fn)(enum rtl_level level, const char *who, const char *text));
 
 #endif

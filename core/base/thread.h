@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the calling thread is in the middle of, for whoever is called there. */
+/* What the calling thread is in the middle of. */
 #ifndef RTL_CORE_THREAD_H
 #define RTL_CORE_THREAD_H
 

@@ -14,7 +14,7 @@
 
 struct ticks_line ticks_line;
 
-/* Who makes stretches. */
+/* What makes stretches. */
 static struct {
 	uint32_t
 		owner; /* pid while somebody does; acquire, release. Of a parent: nobody any more */
@@ -94,12 +94,12 @@ static uint64_t promise;
 
 static bool replace_promise(uint64_t old, uint64_t new)
 {
-	/* acq_rel: who sees it closed sees the stretch that follows */
+	/* acq_rel: a thread that sees it closed sees the stretch that follows */
 	return __atomic_compare_exchange_n(&promise, &old, new, false, __ATOMIC_ACQ_REL,
 					   __ATOMIC_ACQUIRE);
 }
 
-/* Does what is left to do after closing: whoever comes by, as who closed may have been stopped. */
+/* Does what is left to do after closing: any thread does it, as the one that closed may have been stopped. */
 static void settle(void)
 {
 	uint64_t word = __atomic_load_n(&promise, __ATOMIC_ACQUIRE);

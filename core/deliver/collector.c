@@ -76,7 +76,7 @@ __attribute__((format(printf, 4, 5))) static int fail(char *message, size_t size
 
 /* ---- the folder */
 
-/* A sign of life, for who finds us dead. */
+/* A sign of life, for those who find us dead. */
 static void note_seen(struct rtl_collector *c)
 {
 	struct timespec day;
@@ -245,7 +245,7 @@ static void note_death(struct rtl_collector *c)
 	munmap(page, sizeof *page);
 }
 
-/* Whoever recovers must be the only one to deliver what is there. */
+/* A recovery must be the only one that delivers what is there. */
 static int claim_folder(struct rtl_collector *c, char *message, size_t size)
 {
 	struct rtl_folder found = {.struct_size = sizeof found};
@@ -609,7 +609,7 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 	if (recovers(c))
 		remove_leftovers(c);
 	if (owns_folder(c) ? !rtl_collector_failure(c) : !only_reads(c) && is_done(c)) {
-		/* who makes a spool from now on finds that, and removes it */
+		/* a process that makes a spool from now on finds that, and removes it */
 		session_end(c->folder);
 		folder_each_spool(c->folder, remove_latecomer, c);
 		spool_remove_folder(c->folder);

@@ -291,7 +291,7 @@ bool host_pass(struct host *host)
 	uint32_t i, total = 0;
 
 	while (__atomic_load_n(&host->paused, __ATOMIC_RELAXED))
-		sched_yield(); /* whoever waits for the lock gets it */
+		sched_yield(); /* lets a waiting thread have the lock */
 	host_lock(host);
 	host->pass_ns = clock_ns();
 	host->interrupted = false;

@@ -551,7 +551,7 @@ void host_resume(struct host *host)
 
 void host_forget(struct host *host)
 {
-	static struct host *forgotten; /* reachable, for whoever looks for leaks */
+	static struct host *forgotten; /* reachable: it is no leak */
 
 	host->forgotten = forgotten;
 	forgotten = host;

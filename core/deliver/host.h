@@ -31,39 +31,38 @@ struct host_own {
 	bool (*inline_awaited)(void);
 };
 
-/* Where a host runs, as subscribers are told: "process", "collector" or "replay". Loads the
- * subscribers of a colon-separated list; each that cannot be had is one line in the log and
- * counts in *failed. NULL: none is left, or no memory. */
+/* Loads the subscribers of a colon-separated list. Each one that fails gets one line in the log and
+ * counts in *failed. `where` is what subscribers are told: "process", "collector" or "replay".
+ * NULL: none could be loaded, or there is no memory. */
 struct host *host_create(const char *list, const char *where, uint32_t *failed);
-/* The same with a subscriber of our own before them, or none (NULL). */
+/* The same, with a subscriber of ours in front; `own` may be NULL. */
 struct host *host_create_with(const struct rtl_subscriber *own, const char *list, const char *where,
 			      uint32_t *failed);
-/* One without subscribers, whose processes record everything. */
+/* A host without subscribers; its processes record everything. */
 struct host *host_create_recording(void);
-/* Without host_finish the subscribers are destroyed only: what they have not stored is left. */
+/* Without host_finish before, subscribers are only destroyed: what they have not stored stays. */
 void host_destroy(struct host *host);
 
-/* This process is where the events come from; `own` stays the caller's, as long as the host. */
+/* Delivers the events of this process. The caller keeps `own` as long as the host. */
 int host_add_own(struct host *host, const struct host_own *own);
-/* A spool is; errors as spool_files_open's. */
+/* Delivers the events of a spool; errors as spool_files_open's. */
 int host_add_spool(struct host *host, const char *path, bool shared, const char **why);
 
-/* A stream that processes may register: subscribers are told now. Not with a local process. */
+/* Tells subscribers now of a stream that processes may register. Not in the process itself. */
 void host_offer_stream(struct host *host, const struct rtl_stream_info *info);
-/* What is wanted of the streams so far, as struct session_page says, to a text of `size`. */
+/* Writes what is wanted of the streams so far to a text, in the form of struct session_page. */
 void host_write_wants(struct host *host, char *text, size_t size);
-/* Whether its passes only take note of what the processes have published, for ledgers, and deliver
- * nothing. */
+/* Whether passes deliver nothing, and only note for ledgers what the processes have published. */
 void host_set_counting(struct host *host, bool counting);
-/* Ends processes that have ended, when all they left is delivered. remove: their spools too. */
+/* Delivers what processes that have ended left, then lets go of them. remove: deletes their spools. */
 void host_end_gone(struct host *host, bool remove);
-/* Whether this is a recovery in which a subscriber has failed: what it has not stored stays in the
- * spools, for another one. */
+/* Whether this is a recovery in which a subscriber has failed. Then the spools keep what it has not
+ * stored, for another recovery. */
 bool host_keeps(const struct host *host);
-/* Tells the processes that nothing is wanted for now, or again what is. */
+/* Tells the processes that nothing is wanted for now, or what is wanted again. */
 void host_set_paused(struct host *host, bool paused);
-/* After host_finish: removes the spools of processes that have not ended. They have been told to
- * stop publishing, and nobody would read what they write. */
+/* After host_finish: removes the spools of processes that still run. They have been told to stop
+ * publishing, and nobody would read what they write. */
 void host_remove_left(struct host *host);
 /* Tells the processes that nothing is wanted any more. */
 void host_stop_publishing(struct host *host);
@@ -71,45 +70,45 @@ uint32_t host_process_count(const struct host *host);
 /* How many have not ended. */
 uint32_t host_living_count(const struct host *host);
 
-/* Tells the subscribers of streams that are new, and of processes. Any thread. False: some call
- * into a subscriber did not end in time, or waits for the inline callback that this thread is in;
- * then the next pass tells them. */
+/* Tells the subscribers of new streams and processes. Any thread. False: a call into a subscriber did
+ * not end in time, or waits for the inline callback that this thread is in. Then the next pass tells
+ * them. */
 bool host_look_around(struct host *host, uint32_t timeout_ms);
-/* All of this process's stream is recorded until the subscribers have been told of it. */
+/* Records all of this process's stream until the subscribers have been told of it. */
 void host_await_stream(struct host *host, uint32_t number);
-/* Delivers what there is; returns false where a whole pass found nothing. One thread. Where there
- * is much, it stops between two batches for a flush, and the next call goes on there. */
+/* Delivers what there is; false: a whole pass found nothing. One thread. A long pass stops between two
+ * batches for a flush, and the next call continues it. */
 bool host_pass(struct host *host);
-/* Whether the last pass has stopped like that. */
+/* Whether the last pass stopped like that. */
 bool host_is_interrupted(const struct host *host);
-/* Passes, each to its end, until there is nothing, at most so many; flushes as is due. Returns
+/* Makes whole passes until one finds nothing, but at most so many, and flushes when due. Returns
  * whether there may be more. */
 bool host_drain(struct host *host, uint32_t passes);
-/* Calls the subscribers' flush if there is something new and it is time, or `now`; then gives
- * the publishers their room back. */
+/* Calls the subscribers' flush if there is something new and it is due, or if `now`. Then gives the
+ * publishers their room back. */
 void host_flush(struct host *host, bool now);
-/* Lets the host's thread finish its batch and keeps it and all others out; false: not in time. */
+/* Waits for the batch to end and keeps all threads out afterwards; false: it did not end in time. */
 bool host_pause(struct host *host, uint32_t timeout_ms);
 void host_resume(struct host *host);
-/* In a child after fork: it is the parent's, with what its subscribers have. It is left alone. */
+/* In a child after fork: leaves the parent's host alone, with all that its subscribers have. */
 void host_forget(struct host *host);
-/* Whether there are rings that it cannot read for want of memory; any thread. */
+/* Whether it lacks memory to read some rings; any thread. */
 bool host_is_starved(const struct host *host);
-/* The name of the subscriber that has been called and has not returned; NULL: none. Any thread, in
- * the process that it works for. */
+/* The name of the subscriber whose call has not returned yet; NULL: none. Any thread of the process
+ * that it works for. */
 const char *host_at_work(const struct host *host);
 /* Grows as long as events are delivered; any thread. */
 uint64_t host_progress(const struct host *host);
-/* The last delivery is done: ends processes and subscribers, which are not called again. */
+/* After the last delivery: ends processes and subscribers, and never calls them again. */
 void host_finish(struct host *host);
 
-/* The collector of the spools that are added from now on died at that time: CLOCK_BOOTTIME, and
- * time of day. */
+/* Says when the collector of the spools that are added from now on died: CLOCK_BOOTTIME, and time of
+ * day. */
 void host_set_death(struct host *host, uint64_t died_ns, uint64_t realtime_ns);
-/* What processes that still run do from now on will not be recovered. */
+/* Notes that nothing is recovered of what processes that still run do from now on. */
 void host_cut_off(struct host *host);
-/* Says in a line that and when the collector of the events died; NULL: it did not. Valid until the
- * host is destroyed or the next call. */
+/* A line that says when the collector of the events died; NULL: it did not die. Valid until the next
+ * call, or until the host is destroyed. */
 const char *host_interruption(struct host *host);
 
 /* The ledger of a stream of the first process; host may be NULL. */

@@ -49,8 +49,8 @@ struct host {
 	struct host *forgotten; /* the next of those */
 	pthread_mutex_t lock;   /* held over calls into subscribers; recursive */
 	/* For microseconds, under the other one or alone: subscriptions, what is wanted, streams,
-	 * sources, instance->failed, ledgers. What a subscriber calls takes this one alone, as it
-	 * may do so on a thread that somebody waits for who holds the other one. */
+	 * sources, instance->failed, ledgers. What a subscriber calls takes this one alone: somebody who
+	 * holds the other one may wait for the calling thread. */
 	pthread_mutex_t data;
 	const char *where;
 	const struct host_own *own; /* NULL: not in the process that the events come from */
@@ -60,7 +60,8 @@ struct host {
 	uint32_t source_room;
 	/* The host's streams. With the local process alone they are its own, number by number. */
 	const struct rtl_stream_info *streams[SPOOL_STREAMS_MAX];
-	/* Release by who adds, acquire by who delivers; who takes one away holds both locks. */
+	/* Release when one is added, acquire when events are delivered; one is removed under both
+	 * locks. */
 	struct rtl_subscription *subscriptions[SPOOL_STREAMS_MAX];
 	uint32_t stream_count; /* release when an entry is complete, acquire by is_ours */
 	bool undone;           /* there are subscriptions that were given up; relaxed */
@@ -84,7 +85,7 @@ struct host {
 	struct rtl_event batch[HOST_BATCH];
 };
 
-/* Who holds it must not wait for the consumer, which needs it. */
+/* Never wait for the consumer while holding this lock: the consumer takes it too. */
 static inline void host_lock(struct host *host)
 {
 	thread_no_wait++;
@@ -97,7 +98,7 @@ static inline void host_unlock(struct host *host)
 	thread_no_wait--;
 }
 
-/* A signal handler that comes meanwhile does not publish: its callbacks may want the lock too. */
+/* A signal handler that interrupts the holder does not publish: its callbacks may want the lock too. */
 static inline void host_data_lock(struct host *host)
 {
 	thread_locked++;
@@ -115,28 +116,28 @@ static inline bool instance_failed(const struct instance *instance)
 	return __atomic_load_n(&instance->failed, __ATOMIC_RELAXED);
 }
 
-/* host_lock for a thread that may be inside an inline callback which the holder waits for: false,
- * if that is so or the time is over. */
+/* host_lock for a thread that may be inside an inline callback. False: the holder of the lock waits for
+ * that callback, or the time is over. */
 bool host_lock_patiently(struct host *host, uint32_t timeout_ms);
 #define HOST_FOR_EVER UINT32_MAX
 
 /* The functions that each instance is given. */
 extern const struct rtl_host host_api;
 
-/* The instance gets no more events; says why. Without the data lock. */
+/* Gives the instance no more events, and says why. Call it without the data lock. */
 void instance_fail(struct instance *instance, const char *reason);
 void instance_fail_with(struct instance *instance, const char *function, int err);
-/* Takes note of what is new in a process. Under the lock. */
+/* Takes note of what is new in a process. Under the call lock. */
 void host_look_at(struct host *host, struct source *source);
 /* Tells all processes what is wanted of a stream. Under the data lock. */
 void wants_tell(struct host *host, const struct rtl_stream_info *info);
 /* The same for one process. Under the data lock. */
 void wants_tell_one(struct host *host, struct source *source, const struct rtl_stream_info *info);
-/* Undoes its inline subscriptions, without waiting for callbacks that run. Under the data lock. */
+/* Undoes its inline subscriptions without waiting for running callbacks. Under the data lock. */
 void instance_undo_inline(struct instance *instance);
-/* Whether RTL_STREAMS lets a stream through. */
+/* Whether RTL_STREAMS lets a stream pass. */
 bool host_selects(const char *name);
-/* Frees the subscriptions that were given up; no batch refers to them. Under the lock. */
+/* Frees subscriptions that were given up. No batch refers to them. Under the call lock. */
 void host_sweep(struct host *host);
 
 /* Around each call of an instance, but for inline callbacks. */

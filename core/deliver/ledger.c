@@ -48,7 +48,7 @@ static void add_up(void *user, const char *cause, uint64_t count)
 /* Whether what its publishers had under way will not come any more. */
 static bool is_over(const struct source *source)
 {
-	/* Relaxed: each by itself, as the members beside them are the consumer's, who may hold
+	/* Relaxed: each by itself, as the members beside them are the consumer's, which may hold
 	 * another lock. */
 	return __atomic_load_n(&source->over, __ATOMIC_RELAXED) ||
 	       __atomic_load_n(&source->gone, __ATOMIC_RELAXED) ||

@@ -2,7 +2,7 @@
 /*
  * Finds, loads and checks plugins: <rtl/plugin.h>.
  *
- * There is no state but that of each struct rtl_plugin, which belongs to whoever opened it; so
+ * There is no state but that of each struct rtl_plugin, which belongs to its opener; so
  * any thread may open and close, as long as nobody changes the environment at the same time.
  */
 #include <dirent.h>

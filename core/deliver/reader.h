@@ -40,7 +40,7 @@ struct reader_ring {
 	size_t previous_bytes;
 };
 
-/* A record as it was checked: whoever can write to the ring may have changed it since. */
+/* A record as it was checked: a process that can write to the ring may have changed it since. */
 struct reader_record {
 	const struct rtl_record *at; /* until reader_release; of a recording, until the next one */
 	uint64_t ticks;
@@ -57,8 +57,8 @@ struct reader {
 	uint32_t room;
 	uint32_t *heap; /* indices into list, the earliest first */
 	uint32_t heap_size;
-	bool starved; /* no memory to take up a ring; relaxed, for whoever waits for room in it */
-	bool frozen;  /* the ticks are of another boot, or all were read before: the clock stays */
+	bool starved; /* no memory to take up a ring; relaxed, for threads that wait for room in it */
+	bool frozen; /* the ticks are of another boot, or all were read before: the clock stays */
 	/* Where a ring goes on when its file is read to the end: takes up the next segment
 	 * (reader_take_segment); false: there is none. NULL: no recording. */
 	bool (*more)(void *user, uint32_t ring, struct reader_ring *r);
@@ -71,11 +71,11 @@ struct reader {
 void reader_init(struct reader *reader, const struct clock_pair *start);
 void reader_fini(struct reader *reader);
 
-/* First of a pass: what it gives out is older. Before anybody looks which rings there are: a thread may
- * go from one to a new one, and then to one that we know, and must not be seen in the last alone. */
+/* Comes first in a pass, which gives out older records only. Look for new rings after it: a thread may go
+ * on to a new ring and then to one that we know, and must not be seen in the last alone. */
 void reader_take_time(struct reader *reader);
-/* Begins a pass over `count` rings, at least as many as the last time; `bytes`: how much of each is
- * mapped, NULL: all. Returns false if there is nothing to read. */
+/* Begins a pass over `count` rings, never fewer than last time. `bytes` says how much of each is mapped;
+ * NULL: all. False: there is nothing to read. */
 bool reader_begin(struct reader *reader, struct ring_header *const *rings, const size_t *bytes,
 		  uint32_t count);
 /* The next record of the pass; false: there is none. */
@@ -93,21 +93,21 @@ static inline uint64_t reader_offset(const struct reader_ring *r)
 {
 	return (r->position - r->base) % r->capacity;
 }
-/* Goes on in a segment, whose first record has the position `origin`. */
+/* Continues in a segment whose first record has the position `origin`. */
 void reader_take_segment(struct reader_ring *r, struct ring_header *segment, size_t bytes,
 			 uint64_t origin);
-/* Takes up the rings without beginning a pass. */
+/* Takes note of the rings without beginning a pass. */
 void reader_add_rings(struct reader *reader, struct ring_header *const *rings, const size_t *bytes,
 		      uint32_t count);
-/* Goes over the next record of a ring if it lies before `position`; NULL: none does. */
+/* Skips the next record of a ring if it lies before `position`; NULL: none does. */
 const struct rtl_record *reader_skip(struct reader *reader, uint32_t ring, uint64_t position);
 /* The next record of a ring's [position, head), moving on; NULL: there is none. */
 const struct rtl_record *reader_walk(struct reader_ring *ring);
-/* Writes to each ring what reader_release will do to it. */
+/* Announces in each ring what reader_release will do to it. */
 void reader_announce_release(struct reader *reader);
-/* Gives the room of all records that reader_next returned back to their threads. */
+/* Gives threads back the room of all records that reader_next has returned. */
 void reader_release(struct reader *reader);
-/* Whether a thread waits for room or has little left, or has ended and leaves its ring. */
+/* Whether a thread waits for room, has little left, or has ended and left its ring. */
 bool reader_is_short(const struct reader *reader);
 
 #endif

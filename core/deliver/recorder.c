@@ -256,7 +256,7 @@ static struct piece find_piece(const struct recorder *recorder, const struct rea
 		}
 		piece.end = at.position;
 	}
-	/* what is damaged is saved as it is; who reads the recording finds out */
+	/* what is damaged is saved as it is; readers of the recording find out */
 	if (at.skipped != r->skipped)
 		piece.end = piece.next;
 	return piece;
@@ -361,7 +361,7 @@ static void rotate(struct recorder *recorder)
 	}
 }
 
-/* Nothing can be recorded any more: whoever waits for room is let go. */
+/* Nothing can be recorded any more: threads that wait for room are let go. */
 static void throw_away(struct source *source)
 {
 	uint32_t i;
@@ -405,7 +405,7 @@ static bool save_source(struct recorder *recorder, struct source *source, bool a
 			source->continued = true;
 			find_segments(dir_fd, source);
 		}
-		/* damaged rings too are saved as they are; who reads the recording finds out */
+		/* damaged rings too are saved as they are; readers of the recording find out */
 		if (r->head - r->position > r->capacity || r->head == r->position ||
 		    (!all && !is_due(r)))
 			continue;

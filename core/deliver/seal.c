@@ -52,7 +52,7 @@ static bool find_room(const struct sealed *to, uint64_t step, uint64_t *filler)
 		return false;
 	if ((*filler ? step : offset + step) > place.bytes || (*filler && offset + 8 > place.bytes))
 		return false;
-	/* who has a copy of the file for himself needs no room on the disk */
+	/* a private copy of the file needs no room on the disk */
 	return !to->source->files.shared ||
 	       __atomic_load_n(&to->ring->ready, __ATOMIC_ACQUIRE) >= offset + step ||
 	       ring_prepare(&place, to->source->files.dir_fd,
@@ -81,7 +81,7 @@ static bool append(struct sealed *to, struct ring_open *open)
 	memcpy(place, &copy.record, copy.record.size);
 	place->ticks = to->ticks;
 	to->ring->published[copy.record.stream]++;
-	/* release, in this order: for who comes when we are dead */
+	/* release, in this order: for the consumer that comes when we are dead */
 	__atomic_store_n(&open->until, head + step, __ATOMIC_RELEASE);
 	__atomic_store_n(&to->ring->head, head + step, __ATOMIC_RELEASE);
 	return true;
@@ -101,7 +101,7 @@ bool source_seal(struct source *source)
 {
 	bool something = false;
 
-	/* who has ended in order has handed in what was open, and its threads may still be there */
+	/* a process that ended in order has handed in what was open, and its threads may still run */
 	if (source->own || source->control->finished)
 		return false;
 	for (uint32_t i = 0; i < source->reader.count; i++) {

@@ -240,7 +240,7 @@ void source_release(struct source *source)
 		__atomic_store_n(&control->streams[i].delivered_next, source->delivered[i],
 				 __ATOMIC_RELAXED);
 	reader_announce_release(&source->reader);
-	/* release, here and below: in this order, for the one who comes when we are dead */
+	/* release, here and below: in this order, for the consumer that comes when we are dead */
 	__atomic_store_n(&control->releasing, 1, __ATOMIC_RELEASE);
 	reader_release(&source->reader);
 	if (source->ops->settle)

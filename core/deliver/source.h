@@ -115,12 +115,12 @@ int source_init_spool(struct source *source, const char *path, bool shared, cons
 /* Whether the process has ended, in order or not. One that has closed our lock on its spool
  * without ending counts as alive. */
 bool source_is_gone(struct source *source);
-/* Its collector died at that time, unless an earlier recovery has said when. */
+/* Notes when its collector died, unless an earlier recovery has. */
 void source_set_death(struct source *source, uint64_t died_ns, uint64_t realtime_ns);
-/* It still runs, and what it does from now on is not recorded. */
+/* Notes that it still runs, and that nothing is recorded of what follows. */
 void source_cut_off(struct source *source);
-/* Nothing follows in a spool: keeps the ledger, and lets go of the files (a host may see many
- * processes). remove: they go too, if they could be read. */
+/* After the last pass over a spool: keeps the ledger and lets go of the files, as a host may see many
+ * processes. remove: deletes them, if they could be read. */
 void source_close(struct source *source, bool remove);
 void source_fini(struct source *source);
 
@@ -135,14 +135,14 @@ void source_prepare(struct source *source);
 bool source_begin(struct source *source);
 /* Takes up the rings of a spool without a pass, for ledgers. */
 void source_take_note(struct source *source);
-/* The host knows the process's next stream as `info`. */
+/* Notes that the host calls the process's next stream `info`. */
 void source_add_stream(struct source *source, const struct rtl_stream_info *info);
-/* The ring's events before `position` are not for that subscriber. Before the first pass;
- * RTL_ENOMEM, RTL_EINVAL. */
+/* Keeps that subscriber from a ring's events before `position`. Before the first pass. RTL_ENOMEM,
+ * RTL_EINVAL. */
 int source_resume_at(struct source *source, const void *owner, uint32_t ring, uint64_t position);
 /* Up to where a subscriber has stored a ring's events in an earlier host. */
 uint64_t source_stored(const struct source *source, const void *owner, uint32_t ring);
-/* One more of the process's stream: who asks for its ledger may do so at any time. */
+/* One more of the process's stream: its ledger may be asked for at any time. */
 static inline void source_count_delivered(struct source *source, uint32_t stream)
 {
 	__atomic_store_n(&source->delivered[stream], source->delivered[stream] + 1,
@@ -150,12 +150,12 @@ static inline void source_count_delivered(struct source *source, uint32_t stream
 }
 /* Whether something was open in it that source_seal would make an event of. */
 bool source_has_open(const struct source *source);
-/* The process is gone, and all that it has published was given out: what was open becomes events,
- * for another pass. False: there are none. */
+/* Makes events of what was open in a process that is gone, for another pass. After all that it has
+ * published was given out. False: there are none. */
 bool source_seal(struct source *source);
-/* What was delivered has been flushed: publishers get their room back. */
+/* Gives publishers the room back of what was delivered and flushed. */
 void source_release(struct source *source);
-/* Makes what is wanted of the host's stream `info` what `wants` says: see stream_want. */
+/* Tells the process what is wanted of the host's stream `info`: see stream_want. */
 void source_want(struct source *source, const struct rtl_stream_info *info,
 		 const struct stream_wants *wants, uint8_t mask);
 /* The ledger of the process's stream `number` (ledger.c). */

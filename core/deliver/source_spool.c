@@ -106,12 +106,11 @@ static void unmap_recording(struct source *source)
 	.refresh = refresh, .stream_count = stream_count, .stream = stream, .rings = rings,        \
 	.has_ended = has_ended, .string = string, .tracepoint = tracepoint
 
-static const struct source_ops spool_ops = {
-	OF_SPOOLS, .find_rings = find_rings, .prepare = prepare, .unmap = unmap};
-static const struct source_ops recording_ops = {OF_SPOOLS,
-						.find_rings = source_recording_find_rings,
-						.settle = source_recording_settle,
-						.unmap = unmap_recording};
+static const struct source_ops spool_ops = {OF_SPOOLS, .find_rings = find_rings, .prepare = prepare,
+					    .unmap = unmap};
+static const struct source_ops recording_ops = {
+	OF_SPOOLS, .find_rings = source_recording_find_rings, .settle = source_recording_settle,
+	.unmap = unmap_recording};
 
 /* ---- its begin */
 
@@ -219,7 +218,7 @@ static uint32_t damaged_rings(const struct source *source, uint32_t *first)
 	return n + source->files.segments_lost;
 }
 
-/* Says what could not be read. Returns whether its files are worth keeping for somebody who can. */
+/* Says what could not be read. Returns whether its files are worth keeping: somebody else may read them. */
 static bool say_damage(const struct source *source, bool remove)
 {
 	uint32_t first = 0, rings = damaged_rings(source, &first);

@@ -64,7 +64,7 @@ static uint8_t *find_room(struct spool *spool, size_t size)
 		if (e_.place) {                                                                    \
 			write(&e_, thing, (uint32_t)size_);                                        \
 			align(&e_);                                                                \
-			/* release: with the acquire of whoever reads entries up to there */       \
+			/* release: with the acquire of readers, who read entries up to there */   \
 			__atomic_store_n(&(spool)->control->dict_length,                           \
 					 (spool)->control->dict_length + size_, __ATOMIC_RELEASE); \
 		}                                                                                  \

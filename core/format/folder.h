@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who uses a folder: of a process, or of a collector. Any thread. */
+/* Looks at the folder of a process or of a collector from outside. Any thread. */
 #ifndef RTL_CORE_FOLDER_H
 #define RTL_CORE_FOLDER_H
 

@@ -12,7 +12,7 @@
  * So whatever happens to the process, the records between tail and head are complete.
  *
  * The header also keeps what has begun on the thread and not ended (struct ring_open). Once the
- * process has ended, whoever drains the ring appends it (seal.c).
+ * process has ended, the consumer of the ring appends it (seal.c).
  */
 #ifndef RTL_CORE_RING_H
 #define RTL_CORE_RING_H
@@ -59,12 +59,13 @@ struct ring_header {
 	uint32_t header_size; /* records begin there, bytes */
 	uint64_t capacity;    /* bytes, a multiple of 8 */
 	uint32_t index;
-	uint32_t tid;   /* of the thread; changes only while the ring is free */
-	uint32_t state; /* enum ring_state; release by whoever changes it, acquire by the other */
+	uint32_t tid; /* of the thread; changes only while the ring is free */
+	uint32_t
+		state; /* enum ring_state; release by the side that changes it, acquire by the other */
 	uint32_t reserved;
 	/*
 	 * Bytes of the data that have room on the disk and have been touched; grows up to capacity
-	 * ahead of the producer (ring_prepare). Release by whoever raises it, acquire by the
+	 * ahead of the producer (ring_prepare). Release by the one who raises it, acquire by the
 	 * producer.
 	 */
 	uint64_t ready;
@@ -102,11 +103,11 @@ static inline uint8_t *ring_data(struct ring_header *ring)
 /* Whether what is kept there has not ended; `head`: the ring's. */
 static inline bool ring_open_is_kept(const struct ring_open *open, uint64_t head)
 {
-	/* acquire: with the release of who has filled or closed it; 0 is no more than any head */
+	/* acquire: with the release of the thread that filled or closed it; 0 is below any head */
 	return __atomic_load_n(&open->until, __ATOMIC_ACQUIRE) > head;
 }
 
-/* What a ring's mapping is known by; the header is its writer's, who may have had faults. */
+/* Identifies the mapping of a ring. Do not trust the ring's header: its writer may have had faults. */
 struct ring_place {
 	struct ring_header *ring;
 	uint32_t index; /* its file is ring-INDEX */

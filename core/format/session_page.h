@@ -24,7 +24,7 @@ struct session_page {
 	char magic[8];
 	uint32_t version;
 	uint32_t asleep; /* the collector's bell, as spool_control.asleep */
-	/* When the collector was last at work, for who finds it dead: CLOCK_BOOTTIME, and the time
+	/* When the collector was last at work, for those who find it dead: CLOCK_BOOTTIME, and the time
 	 * of day. */
 	uint64_t seen_ns;
 	uint64_t seen_realtime_ns;

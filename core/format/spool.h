@@ -111,7 +111,7 @@ struct spool_control {
 	 */
 	uint32_t releasing;
 	uint32_t cut_off; /* 1: the process still ran when its spool was recovered */
-	/* When its collector died, CLOCK_BOOTTIME and time of day; written by who recovers; 0: it
+	/* When its collector died, CLOCK_BOOTTIME and time of day; written by a recovery; 0: it
 	 * did not. */
 	uint64_t died_ns;
 	uint64_t died_realtime_ns;

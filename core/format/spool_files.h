@@ -47,14 +47,14 @@ int spool_files_open(struct spool_files *files, const char *path, bool shared, c
 void spool_files_map_rings(struct spool_files *files);
 /* Looks for the segments of a recording; once. */
 void spool_files_find_segments(struct spool_files *files);
-/* Maps one of them; NULL: it is not what it was. */
+/* Maps one of them; NULL: it is no longer what it was. */
 struct ring_header *spool_files_map_segment(const struct spool_files *files, uint32_t segment,
 					    size_t *bytes);
 /* Lets go of it; returns whether something of it was missing. */
 bool spool_files_unmap_segment(void *at, size_t bytes);
-/* All of it has been delivered; for who reads it next. Only where files are shared. */
+/* Notes for the next reader that all of it has been delivered. Only where files are shared. */
 void spool_files_settle_segment(const struct spool_files *files, uint32_t segment);
-/* Reads what is new in the dictionary; how many bytes of it are valid. */
+/* Reads what is new in the dictionary. Returns how many bytes of it are valid. */
 uint64_t spool_files_read_dict(struct spool_files *files);
 void spool_files_close(struct spool_files *files);
 

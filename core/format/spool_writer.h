@@ -46,12 +46,12 @@ bool spool_may_take(const struct spool *spool, size_t taken, size_t bytes);
 struct ring_header *spool_ring_create(struct spool *spool, uint32_t index, size_t capacity,
 				      uint32_t tid);
 
-/* A descriptor of the folder for one use, to be closed; -1: there are no files (any more). */
+/* A descriptor of the folder for one use; the caller closes it. -1: there are no files any more. */
 int spool_dir(const struct spool *spool);
-/* In a child after fork: forgets the parent's, without touching its files. */
+/* In a child after fork: forgets the parent's spool without touching its files. */
 void spool_forget(struct spool *spool);
 
-/* Whether the dictionary's file is `bytes` long, or could be made so. */
+/* Makes the dictionary's file `bytes` long if it is not; false: it cannot. */
 bool spool_grow_dict(struct spool *spool, size_t bytes);
 
 /* ring_prepare for a ring of this process; any thread. */
@@ -59,13 +59,13 @@ bool spool_ring_prepare(const struct spool *spool, struct ring_header *ring, uin
 
 /* Removes the files; mappings stay. */
 void spool_remove(struct spool *spool);
-/* The same, but descriptors stay open as well: threads may still be using them. */
+/* The same, but descriptors stay open too: threads may still use them. */
 void spool_remove_files(struct spool *spool);
 /* Removes a folder and the files in it. */
 void spool_remove_folder(const char *path);
 /* The id of this boot; zeros if it is not known. */
 void spool_boot_id(uint8_t id[16]);
-/* Where spools go if nobody says where. */
+/* The folder for spools if none is named. */
 const char *spool_default_folder(void);
 
 #endif

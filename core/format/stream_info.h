@@ -12,11 +12,11 @@ struct stream_wants {
 	uint8_t bits[256];
 };
 
-/* Makes what is wanted of the types described what `wants` says, in the bits of `mask`; what is
- * wanted already and stays so is wanted all the time. The stream may be that of another process. */
+/* Sets what is wanted of the described types, in the bits of `mask`. What is wanted before and after
+ * stays wanted all the time. The stream may belong to another process. */
 void stream_want(struct rtl_stream *stream, const struct rtl_stream_info *info,
 		 const struct stream_wants *wants, uint8_t mask);
-/* The same: all types are to be recorded. */
+/* The same for a recording of all types. */
 void stream_want_all(struct rtl_stream *stream, const struct rtl_stream_info *info);
 /* Whether events of two descriptions can be read by either. */
 bool stream_same_layout(const struct rtl_stream_info *a, const struct rtl_stream_info *b);

@@ -17,8 +17,8 @@
 
 /*
  * Two sets of handlers. Those of the constructor are there before anything of rtl's can have begun:
- * a fork may meet the first start. Those of the first start run before what allocators have
- * registered in between, who take their locks before a fork: a thread that has bus.lock may wait
+ * a fork may meet the first start. Those of the first start run before those that allocators have
+ * registered in between, which take their locks before a fork: a thread that has bus.lock may wait
  * for one. The first to run does all.
  */
 enum handlers { NOBODY, OF_CONSTRUCTOR, OF_START };

@@ -119,7 +119,7 @@ static uint32_t milliseconds(const char *name, uint32_t fallback)
 	return fallback;
 }
 
-/* Who starts a program with rights that are not his own must not choose what it loads and writes:
+/* A user who starts a program with other rights than his must not choose what it loads and writes:
  * nothing here is read from its environment. Once: in a race twice. */
 static void say_if_secured(void)
 {

@@ -40,7 +40,7 @@ static sigset_t signals; /* mask of the thread that starts the bus, before; unde
 
 static void set_state(enum bus_state state)
 {
-	/* release: with the acquire of who does not wait, and uses all that was made before */
+	/* release: with the acquire of threads that do not wait, and use all that was made before */
 	__atomic_store_n(&bus.state, state, __ATOMIC_RELEASE);
 }
 

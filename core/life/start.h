@@ -15,7 +15,7 @@ int start_bus(void);
  * it was not to be had so fast. */
 bool start_lock(uint32_t timeout_ms);
 void start_unlock(void);
-/* In a child: whoever was starting the bus, or was its thread, is not here. */
+/* In a child: the thread that was starting the bus, and the bus's own, are not here. */
 void start_forget(void);
 
 #endif

@@ -41,7 +41,7 @@ static void on_signal(int signo)
 		       __atomic_load_n(&requested, __ATOMIC_RELAXED) == 1)
 			futex_wait(&done, 0, 100);
 	} else {
-		/* somebody is impatient: who waits does not wait any longer */
+		/* somebody is impatient: the thread that waits stops waiting */
 		__atomic_store_n(&requested, 2, __ATOMIC_RELAXED);
 	}
 	act_as_default(signo);

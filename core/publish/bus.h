@@ -45,7 +45,7 @@ struct bus {
 	uint32_t grown_count; /* these */
 	uint32_t ring_count;
 	struct ring_header *rings[SPOOL_RINGS_MAX];
-	uint32_t *bell; /* of who drains the rings; see spool_control.asleep */
+	uint32_t *bell; /* the consumer's; see spool_control.asleep */
 };
 
 extern struct bus bus;
@@ -63,18 +63,18 @@ const void *bus_thread(void);
 bool bus_starts_elsewhere(void);
 /* Whether the bus runs in this process, not in the parent that it was forked from. */
 bool bus_here(void);
-/* Nothing is wanted any more, of any stream. */
+/* From now on nothing is wanted of any stream. */
 void bus_stop_publishing(void);
 /* Wakes the consumer if it sleeps. */
 void bus_ring_bell(void);
-/* Whether a consumer is there that will make room. Where the collector has ended, recording ends by
- * this call; where it died, recording goes on as far as there is room. */
+/* Whether a consumer is there that will make room. If the collector has ended, this call ends recording.
+ * If it died, recording goes on as far as there is room. */
 bool bus_has_consumer(void);
-/* Whether that is known not to be so; a look at memory. */
+/* Whether the consumer is known to be gone; a look at memory. */
 bool bus_has_lost_consumer(void);
 /* Grows as long as the consumer gets on. */
 uint64_t bus_progress(void);
-/* Who the consumer is, for a line. */
+/* Names the consumer, for a line. */
 void bus_name_consumer(char *text, size_t size);
 /* Removes a ring from the writers' side when its thread ends, under the lock. */
 void bus_close_ring(struct ring_header *ring);

@@ -28,7 +28,7 @@ static uint32_t fate; /* relaxed: nothing else depends on it */
 static enum fate look_for_fate(int *err)
 {
 	*err = session_look_error();
-	if (session_has_ended()) /* who started it has been told that we still run */
+	if (session_has_ended()) /* it has told its user that we still run */
 		return FATE_ENDED;
 	if (!*err)
 		return FATE_DIED;

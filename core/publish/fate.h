@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What has become of a collector that is not there any more. Where somebody may still read what is
- * written, recording goes on as far as there is room.
+ * What has become of a collector that is gone. Recording goes on, as far as there is room, if somebody
+ * may still read what is written.
  *
  * Threads: any; no lock needed.
  */
@@ -10,13 +10,12 @@
 
 #include <stdbool.h>
 
-/* The collector is not there: finds out why, says so once, and ends recording where nobody will
- * read it. System calls. */
+/* Finds out why the collector is gone and says so once. Ends recording if nobody will read it. Makes
+ * system calls. */
 void fate_look(void);
-/* Whether fate_look has found it dead: nobody makes room any more. A look at memory, as the rest.
- */
+/* Whether fate_look has found it dead, so that nobody makes room any more. A look at memory, as below. */
 bool fate_collector_died(void);
-/* Whether it is lost and did not end in order: then it is not asked for again. */
+/* Whether it is lost and did not end in order. Then nobody looks for it again. */
 bool fate_is_lost(void);
 /* In a child after fork. */
 void fate_forget(void);

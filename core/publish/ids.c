@@ -76,7 +76,7 @@ static void *take_memory(size_t size)
 	return place;
 }
 
-/* What was found last for texts at that address: whoever asks again mostly has them there. The
+/* What was found last for texts at that address: a publisher that asks again mostly has them there. The
  * contents are compared, so these are but hints. Release, acquire. */
 #define RECENT 512u
 static struct string *recent_strings[RECENT];

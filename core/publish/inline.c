@@ -156,7 +156,7 @@ void inline_remove(uint32_t stream, const void *owner)
 
 static void forget(struct inline_list *list)
 {
-	static struct inline_list *forgotten; /* reachable, for whoever looks for leaks */
+	static struct inline_list *forgotten; /* reachable: they are no leaks */
 
 	if (!list)
 		return;

@@ -3,7 +3,7 @@
  * Inline delivery: callbacks on the publishing thread.
  *
  * Each stream has a list of callbacks that is replaced as a whole; publishers read it without a
- * lock. A publisher marks in its writer that it is inside (plain store); who has replaced a list
+ * lock. A publisher marks in its writer that it is inside (plain store); a thread that has replaced a list
  * runs membarrier(2) on all threads of the process and then waits for the writers that were
  * inside. That asymmetry keeps the publishers' side free of fences.
  */
@@ -19,22 +19,21 @@
 /* Adds a callback to a stream, under the host's data lock. RTL_ENOTSUP: the kernel has no
  * membarrier. */
 int inline_add(uint32_t stream, uint16_t type, rtl_events_fn fn, void *user, const void *owner);
-/* Removes the callback of that owner, under the host's data lock: it is not called again, but may
- * still run. */
+/* Removes that owner's callback, under the host's data lock. It is not called again, but may still
+ * run. */
 void inline_remove(uint32_t stream, const void *owner);
-/* Waits until no callback that has been removed before runs on another thread any more. From
- * inside an inline callback it does not wait. */
+/* Waits until no callback that was removed before still runs on another thread. Inside an inline
+ * callback it does not wait. */
 void inline_wait(void);
-/* Whether this thread is inside an inline callback, and somebody waits for it to leave: then it
- * must not wait itself. */
+/* Whether somebody waits for this thread to leave an inline callback: then it must not wait itself. */
 bool inline_awaited(void);
 /* The calling thread is about to end the process: it never returns to the callbacks it is in. */
 void inline_leave(void);
 /* In a child after fork: nobody is inside. */
 void inline_forget(void);
 
-/* Before each record on the scratch. Of the event that callbacks get, what is the same for all of
- * the type is there from the reserve on. */
+/* Stands before each record on the scratch. From the reserve on it holds those members of the event that
+ * are the same for all of the type. */
 struct inline_frame {
 	struct rtl_event event;
 	uint32_t key;   /* inline_key of its stream and type */
@@ -53,8 +52,8 @@ static inline uint32_t inline_key(const struct rtl_stream *stream, uint16_t type
 	return (stream->number + 1) << 16 | type;
 }
 
-/* A place for a record on the writer's scratch, where it is the only one, and the last one there
- * was of the same type and for inline callbacks alone; NULL: that is not so. */
+/* A place on the writer's scratch that needs no preparation: nothing else is there, and the last record
+ * was of the same type and for inline callbacks alone. NULL: that is not so. */
 static inline void *inline_reserve_again(struct writer *writer, uint32_t key, uint32_t payload_size,
 					 size_t size)
 {
@@ -71,11 +70,11 @@ static inline void *inline_reserve_again(struct writer *writer, uint32_t key, ui
 	return NULL;
 }
 
-/* A place on the calling thread's scratch, which it gets if it has none; NULL: counted. */
+/* A place on the calling thread's scratch, which is made if there is none; NULL: counted. */
 void *inline_reserve(struct rtl_stream *stream, const struct rtl_type_info *type, size_t size,
 		     uint8_t want);
-/* Calls the callbacks; keeps errno. Gives the place back, unless the record is wanted in the ring
- * as well: then inline_release does. */
+/* Calls the callbacks and keeps errno. Gives the place back, unless the ring wants the record too: then
+ * inline_release does. */
 void inline_commit(struct writer *writer, const struct rtl_record *record);
 void inline_release(const struct rtl_record *record);
 

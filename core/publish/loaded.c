@@ -11,7 +11,7 @@
 #include "hash.h"
 #include "thread.h"
 
-/* Longest wait for the lock: who has it may be in the loader. */
+/* Longest wait for the lock: its holder may be in the loader. */
 #define LOCK_MS 1000u
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

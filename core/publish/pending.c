@@ -5,7 +5,7 @@
 #include "bus.h"
 #include "log.h"
 
-/* For whoever there is no entry for: nobody reads it. */
+/* For publishers that got no entry; nobody reads it. */
 static struct rtl_pending none;
 
 _Static_assert(offsetof(struct spool_pending, pub) == 0, "an entry begins with its public part");

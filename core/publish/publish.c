@@ -35,7 +35,7 @@ static inline size_t record_room(uint32_t payload_size)
 
 /* The time of a record. Where another thread publishes as well, it is not read before our earlier
  * loads: one of them may be how we know of what that thread has published, whose ticks must be
- * lower. Relaxed: who knows of another thread's event sees the count that this one's ring made. */
+ * lower. Relaxed: a thread that knows of another one's event sees the count that its ring made. */
 static inline uint64_t now(void)
 {
 	if (__atomic_load_n(&bus.ring_count, __ATOMIC_RELAXED) > 1)

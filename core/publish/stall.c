@@ -10,7 +10,7 @@
 #include "clock.h"
 #include "log.h"
 
-/* After that time a line tells who waits for whom. */
+/* After that time a line says which thread waits, and for what. */
 #define SAY_NS 2000000000u
 /* Waiting threads look every 100 ms. What lies between two looks beyond that is not the consumer's:
  * nobody waited, or the process was stopped. */

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A consumer that does not get on: the collector is stopped, or a subscriber hangs. Threads wait
- * for it no longer than RTL_STALL_TIMEOUT in all, then go on as with policy discard until it moves
- * again.
+ * A consumer that stands still: the collector is stopped, or a subscriber hangs. Threads wait for it no
+ * longer than RTL_STALL_TIMEOUT in all. Then they discard and count, until it moves again.
  *
- * The time is that in which some thread waited and no ring's tail moved, over all threads. Where
- * the whole process was stopped meanwhile, that does not count.
+ * Time counts while some thread waits and no ring's tail moves. It does not count while the whole
+ * process is stopped.
  *
  * Threads: any publisher.
  */
@@ -14,9 +13,9 @@
 
 #include <stdbool.h>
 
-/* Before each sleep of a thread that waits for room. False: it is not to wait. */
+/* Asked before each sleep of a thread that waits for room. False: it must not wait. */
 bool stall_may_wait(void);
-/* Whether threads do not wait for now. */
+/* Whether threads do not wait at present. */
 bool stall_is_on(void);
 /* A thread has found room that the consumer made. */
 void stall_look_again(void);

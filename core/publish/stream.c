@@ -95,7 +95,7 @@ static int find(const char *name)
 /* Subscribers hear of the stream before its first event, if they can. */
 static void tell(uint32_t number)
 {
-	/* acquire: with the release below; whoever registers a stream after another thread finds
+	/* acquire: with the release below; a thread that registers a stream after another one finds
 	 * that the subscribers have been told of it */
 	if (!__atomic_load_n(&told[number], __ATOMIC_ACQUIRE) && bus_ops.tell_stream(number))
 		__atomic_store_n(&told[number], true, __ATOMIC_RELEASE);

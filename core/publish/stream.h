@@ -12,7 +12,7 @@
 const struct rtl_stream_info *stream_info(uint32_t number);
 /* One of its types, or NULL. */
 const struct rtl_type_info *stream_type_info(uint32_t number, uint16_t type);
-/* How many are registered; acquire: all lower numbers are complete. */
+/* How many are registered. Acquire: all lower numbers are complete. */
 uint32_t stream_count(void);
 /* In the control page: what publishers hold. */
 struct rtl_stream *stream_of(uint32_t number);

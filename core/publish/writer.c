@@ -258,7 +258,7 @@ bool writer_take_ring(struct writer *writer)
 		ring = new_ring(tid, next_capacity());
 		err = errno;
 	}
-	/* Who ends in order says so, and then removes the folder: no word of that. */
+	/* A collector that ends in order says so and then removes the folder: no word of that. */
 	if (!ring && !said && !session_has_ended()) {
 		said = true;
 		log_line(RTL_LEVEL_WARNING, "bus",

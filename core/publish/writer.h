@@ -37,14 +37,13 @@ struct writer {
 
 /* The calling thread's; never NULL: a thread that has none has a writer without room. */
 extern __thread struct writer *writer_self __attribute__((tls_model("initial-exec")));
-/* Gives the calling thread a writer, without a ring. NULL: out of memory. */
+/* Gives the calling thread a writer without a ring. NULL: out of memory. */
 struct writer *writer_attach(void);
-/* Gives it a ring; false if there is none to be had. */
+/* Gives it a ring; false: none can be had. */
 bool writer_take_ring(struct writer *writer);
-/* Makes room for `need` bytes at the cursor; if it must wait for that and may not: false. */
+/* Makes room for `need` bytes at the cursor. False: there is none, and it may not wait. */
 bool writer_make_room(struct writer *writer, size_t need, bool may_wait);
-/* Calls fn with each writer that there has been; of threads that attach meanwhile perhaps. No lock.
- */
+/* Calls fn with each writer that exists, perhaps also with those that attach meanwhile. No lock. */
 void writer_each(void (*fn)(void *user, struct writer *writer), void *user);
 /* In a child after fork, under the bus's lock: forget the parent's. */
 void writer_forget_all(void);
