@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* The harvester, a thread: see harvest.h. What it does with the queues: harvest_queues.h. */
+/* The harvester, a thread: see harvest.h. What it does with the queues: sources.h. */
 #include "harvest.h"
 
 #include <errno.h>
-#include <linux/futex.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "../../common/fork_lock.h"
 #include "ends.h"
+#include "futex.h"
 #include "handler_thread.h"
-#include "harvest_queues.h"
 #include "interceptor.h"
 #include "relay.h"
 #include "signal_watch.h"
 #include "source.h"
+#include "sources.h"
+#include "turn.h"
 #include "waits.h"
 
 #define POLL_MIN_NS 100000u
@@ -46,45 +46,22 @@
 #define NO_ROOM_PASSES 2000
 /* Longest wait of a process that leaves. */
 #define LEAVING_NS 500000000u
-/* Longest wait for who makes a pass and does not get on, without a word from a subscriber. */
-#define OWNER_WAIT_NS 500000000u
-/* How often to look for the end of another thread's pass before sleeping. */
-#define SPINS 50
 
 struct harvest_signs harvest_signs = {.patience_ticks = INT64_MAX};
-
-/* Whose the queues are. */
-enum turn {
-	TURN_IN,  /* of who makes a pass, who may be inside of the runtime */
-	TURN_OUT, /* between harvest_out and harvest_in: of whoever takes them */
-	/* Thread and helpers have been given up: */
-	TURN_TAKEN, /* while one was out, by who stopped it */
-	TURN_LATE   /* while one was in: what is still there the thread only counts as missed */
-};
 
 /*
  * One for each thread: where one was given up, it does not know of the next one's. They are never
  * freed, as a helper may still look at them, but used again.
  */
 struct harvester {
-	/* The thread that makes a pass, 0: none. A futex; acquire by who takes it, seq_cst where it
-	 * is given back, with `waiters`: none of them is overlooked. */
-	_Atomic uint32_t owner;
-	_Atomic uint32_t waiters;
-	/* enum turn. Release by who makes a pass, acq_rel by who stops it: he sees all that has
-	 * been done. */
-	_Atomic uint32_t turn;
-	_Atomic uint32_t outs; /* how often one has been out: a sign of life; relaxed */
-	/* One more than `outs` was when somebody has waited for the owner in vain; relaxed. */
-	_Atomic uint32_t stuck;
+	struct turn turn; /* whose pass it is */
 	/* A futex; release by the thread, acquire by who stops it or uses it again. */
 	_Atomic uint32_t ended;
 	/* rtl_clock_ns at which to stop; 0: not. Release, acquire. */
 	_Atomic uint64_t stop_at_ns;
-	uint32_t no_room;             /* the owner's: passes since there was room for all of it */
-	bool helping;                 /* the owner's: it is a helper, which waits for nothing */
-	struct harvest_queues queues; /* the owner's, or of whose turn it is */
-	struct harvester *next;       /* the lock's */
+	uint32_t no_room;       /* the owner's: passes since there was room for all of it */
+	struct sources sources; /* the owner's, or of whose turn it is */
+	struct harvester *next; /* the lock's */
 };
 
 static struct {
@@ -103,61 +80,6 @@ static struct {
 } harvest = {.lock = PTHREAD_MUTEX_INITIALIZER};
 FORK_LOCK(harvest, harvest.lock);
 
-/* In whose pass this thread is, or NULL. */
-static __thread struct harvester *self __attribute__((tls_model("initial-exec")));
-
-static void futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t timeout_ns)
-{
-	const struct timespec timeout = {.tv_sec = (time_t)(timeout_ns / 1000000000),
-					 .tv_nsec = (long)(timeout_ns % 1000000000)};
-
-	(void)syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &timeout, NULL, 0);
-}
-
-static void futex_wake(_Atomic uint32_t *word)
-{
-	(void)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
-}
-
-static bool change_turn(struct harvester *harvester, uint32_t from, uint32_t to)
-{
-	return atomic_compare_exchange_strong_explicit(&harvester->turn, &from, to,
-						       memory_order_acq_rel, memory_order_relaxed);
-}
-
-static bool is_out(const struct harvester *harvester)
-{
-	return atomic_load_explicit(&harvester->turn, memory_order_relaxed) == TURN_OUT;
-}
-
-static bool is_left(const struct harvester *harvester)
-{
-	/* Relaxed: who makes a pass does less then, and reads nothing that the other one wrote. */
-	return atomic_load_explicit(&harvester->turn, memory_order_relaxed) >= TURN_TAKEN;
-}
-
-void harvest_out(void)
-{
-	if (!self || self->helping)
-		return;
-	atomic_store_explicit(&self->outs,
-			      atomic_load_explicit(&self->outs, memory_order_relaxed) + 1,
-			      memory_order_relaxed);
-	/* Fails if it was given up already. Pairs with give_up's acquire. */
-	(void)change_turn(self, TURN_IN, TURN_OUT);
-}
-
-void harvest_in(void)
-{
-	if (self && !self->helping)
-		(void)change_turn(self, TURN_OUT, TURN_IN);
-}
-
-bool harvest_left(void)
-{
-	return self && is_left(self);
-}
-
 /* Has the harvester look, and waits for the end of its next pass. */
 static void wait_for_pass(uint64_t timeout_ns)
 {
@@ -170,110 +92,6 @@ static void wait_for_pass(uint64_t timeout_ns)
 	atomic_fetch_sub_explicit(&harvest.pass_waiters, 1, memory_order_seq_cst);
 }
 
-/* ---- whose pass it is ---- */
-
-static bool try_take(struct harvester *harvester)
-{
-	uint32_t none = 0;
-
-	/* Acquire: pairs with give_back, all that the last one did is seen. */
-	if (atomic_load_explicit(&harvester->owner, memory_order_relaxed) ||
-	    !atomic_compare_exchange_strong_explicit(&harvester->owner, &none, rtl_thread_id(),
-						     memory_order_acquire, memory_order_relaxed))
-		return false;
-	self = harvester;
-	return true;
-}
-
-static void give_back(struct harvester *harvester)
-{
-	self = NULL;
-	(void)atomic_exchange_explicit(&harvester->owner, 0, memory_order_seq_cst);
-	if (atomic_load_explicit(&harvester->waiters, memory_order_seq_cst))
-		futex_wake(&harvester->owner);
-}
-
-/* Waits until nobody makes a pass, or somebody else one. */
-static void wait_for_owner(struct harvester *harvester, uint64_t timeout_ns)
-{
-	uint32_t owner;
-
-	atomic_fetch_add_explicit(&harvester->waiters, 1, memory_order_seq_cst);
-	owner = atomic_load_explicit(&harvester->owner, memory_order_seq_cst);
-	if (owner)
-		futex_wait(&harvester->owner, owner, timeout_ns);
-	atomic_fetch_sub_explicit(&harvester->waiters, 1, memory_order_relaxed);
-}
-
-static bool spin_and_take(struct harvester *harvester)
-{
-	for (int i = 0; i < SPINS; i++) {
-		if (try_take(harvester))
-			return true;
-#ifdef __x86_64__
-		__builtin_ia32_pause();
-#endif
-	}
-	return false;
-}
-
-static bool is_own(const struct harvester *harvester)
-{
-	return atomic_load_explicit(&harvester->owner, memory_order_relaxed) == rtl_thread_id();
-}
-
-/*
- * How long a thread that has waited for the GPU waits for the harvester: while that waits for a
- * subscriber as long as a submitting thread would, else it should get on. What has been waited for
- * in vain, and has not got on since, is not waited for again.
- */
-struct patience {
-	uint64_t since_ns;
-	uint32_t outs;
-};
-
-static struct patience begin_waiting(const struct harvester *harvester)
-{
-	return (struct patience){rtl_clock_ns(),
-				 atomic_load_explicit(&harvester->outs, memory_order_relaxed)};
-}
-
-static bool is_worth_waiting(struct harvester *harvester, const struct patience *patience)
-{
-	const uint32_t outs = atomic_load_explicit(&harvester->outs, memory_order_relaxed);
-	const uint64_t most_ns = is_out(harvester) || outs != patience->outs
-					 ? interceptor.config.wait_ms * 1000000ull
-					 : OWNER_WAIT_NS;
-
-	if (!interceptor_on() ||
-	    atomic_load_explicit(&harvester->stuck, memory_order_relaxed) == outs + 1)
-		return false;
-	if (rtl_clock_ns() - patience->since_ns < most_ns)
-		return true;
-	atomic_store_explicit(&harvester->stuck, outs + 1, memory_order_relaxed);
-	return false;
-}
-
-static __attribute__((cold, noinline)) bool take_patiently(struct harvester *harvester)
-{
-	const int saved = errno;
-	struct patience patience;
-	bool taken = false;
-
-	/* A signal handler that has interrupted a pass of this thread's would wait for itself. */
-	if (is_own(harvester))
-		return false;
-	if (spin_and_take(harvester))
-		return true;
-	patience = begin_waiting(harvester);
-	while (!taken && is_worth_waiting(harvester, &patience)) {
-		wait_for_owner(harvester, NAP_NS);
-		taken = try_take(harvester);
-	}
-	errno = saved;
-	return taken;
-}
-
 /* ---- helpers ---- */
 
 /* The one to help; NULL: there is nothing to do, or not for this thread. */
@@ -282,11 +100,12 @@ static struct harvester *to_help(void)
 	/* Acquire: pairs with the release in start. */
 	struct harvester *harvester = atomic_load_explicit(&harvest.current, memory_order_acquire);
 
-	return !harvester || self || !interceptor_on() || handler_thread_is_this() ? NULL
-										   : harvester;
+	return !harvester || !turn_none() || !interceptor_on() || handler_thread_is_this()
+		       ? NULL
+		       : harvester;
 }
 
-/* In a pass: publishes what has finished, as harvest_queues_help. There is no cancellation point in
+/* In a pass: publishes what has finished, as sources_help. There is no cancellation point in
  * this. */
 static int help(struct harvester *harvester, uint32_t most)
 {
@@ -294,12 +113,12 @@ static int help(struct harvester *harvester, uint32_t most)
 	int room;
 
 	/* Acquire: pairs with start, where it is used again. */
-	if (atomic_load_explicit(&harvester->ended, memory_order_acquire) || is_left(harvester) ||
-	    !harvest_queues_pending(&harvester->queues))
+	if (atomic_load_explicit(&harvester->ended, memory_order_acquire) ||
+	    turn_is_left(&harvester->turn) || !sources_pending(&harvester->sources))
 		return 0;
-	harvester->helping = true;
-	room = harvest_queues_help(&harvester->queues, most);
-	harvester->helping = false;
+	harvester->turn.helping = true;
+	room = sources_help(&harvester->sources, most);
+	harvester->turn.helping = false;
 	errno = saved;
 	return room;
 }
@@ -307,12 +126,12 @@ static int help(struct harvester *harvester, uint32_t most)
 /* Until the harvester has published what there was no room for here. */
 static __attribute__((cold, noinline)) void wait_for_harvester(struct harvester *harvester)
 {
-	const struct patience patience = begin_waiting(harvester);
+	const struct turn_patience patience = turn_begin_waiting(&harvester->turn);
 	const uint32_t passes = harvest_passes();
 	const int saved = errno;
 
 	/* One pass may have been half done. */
-	while (harvest_passes() - passes < 2 && is_worth_waiting(harvester, &patience))
+	while (harvest_passes() - passes < 2 && turn_is_worth_waiting(&harvester->turn, &patience))
 		wait_for_pass(POLL_MAX_NS);
 	errno = saved;
 }
@@ -322,10 +141,10 @@ bool harvest_help(void)
 	struct harvester *harvester = to_help();
 	int room;
 
-	if (!harvester || (!try_take(harvester) && !take_patiently(harvester)))
+	if (!harvester || !turn_take(&harvester->turn))
 		return false;
 	room = help(harvester, UINT32_MAX);
-	give_back(harvester);
+	turn_give_back(&harvester->turn);
 	/* Not for inline callbacks: they may need what this thread's caller has locked. */
 	if (__builtin_expect(room < 0 && room != RTL_ENOTSUP, 0))
 		wait_for_harvester(harvester);
@@ -355,10 +174,10 @@ static bool catch_up(struct harvester *harvester)
 	const uint64_t now_ticks = rtl_ticks();
 	int room;
 
-	if (!try_take(harvester))
+	if (!turn_try(&harvester->turn))
 		return false;
 	room = help(harvester, CATCH_UP_MOST);
-	give_back(harvester);
+	turn_give_back(&harvester->turn);
 	if (!room)
 		atomic_store_explicit(&harvest_signs.looked_ticks, now_ticks, memory_order_relaxed);
 	return room >= 0;
@@ -369,7 +188,7 @@ __attribute__((cold)) void harvest_catch_up(void)
 	struct harvester *harvester = to_help();
 	const int saved = errno;
 
-	if (!harvester || is_own(harvester) || catch_up(harvester))
+	if (!harvester || turn_is_mine(&harvester->turn) || catch_up(harvester))
 		return;
 	/* Where it has been stuck for long, it is not the processor that it lacks. */
 	while (interceptor.config.wait_ms && interceptor_on() && lateness() >= LATE &&
@@ -396,7 +215,8 @@ void harvest_leaving(void)
 
 	/* The child of a vfork has its parent's memory. */
 	if (!interceptor_on() || !atomic_load_explicit(&harvest.current, memory_order_acquire) ||
-	    self || getpid() != atomic_load_explicit(&harvest.process, memory_order_relaxed))
+	    !turn_none() ||
+	    getpid() != atomic_load_explicit(&harvest.process, memory_order_relaxed))
 		return;
 	until_ns = rtl_clock_ns() + LEAVING_NS;
 	/* One pass may have been half done. */
@@ -417,27 +237,20 @@ void harvest_wake(void)
 
 void harvest_add(struct source *source)
 {
-	harvest_queues_add(source);
+	sources_add(source);
 	harvest_wake();
 }
 
 /* ---- the thread ---- */
-
-/* Makes it this thread's pass; nobody keeps it for ever. */
-static void take(struct harvester *harvester)
-{
-	while (!try_take(harvester))
-		wait_for_owner(harvester, NAP_NS);
-}
 
 /* Whether something waits for the next pass, which can be given up meanwhile. */
 static bool is_waited_for(struct harvester *harvester)
 {
 	bool waiting;
 
-	take(harvester);
-	waiting = is_left(harvester) || harvest_queues_waiting(&harvester->queues);
-	give_back(harvester);
+	turn_take_for_sure(&harvester->turn);
+	waiting = turn_is_left(&harvester->turn) || sources_waiting(&harvester->sources);
+	turn_give_back(&harvester->turn);
 	return waiting;
 }
 
@@ -461,9 +274,9 @@ static bool pass(struct harvester *harvester, uint32_t number, bool may_wait)
 {
 	const uint64_t now_ticks = rtl_ticks();
 	bool all = false;
-	const bool progress = harvest_queues_pass(&harvester->queues, number, may_wait, &all);
+	const bool progress = sources_pass(&harvester->sources, number, may_wait, &all);
 
-	if (is_left(harvester))
+	if (turn_is_left(&harvester->turn))
 		return false;
 	harvester->no_room = all ? 0 : harvester->no_room + 1;
 	if (!all)
@@ -497,7 +310,7 @@ static bool is_over(const struct harvester *harvester, bool progress)
 		atomic_load_explicit(&harvester->stop_at_ns, memory_order_acquire);
 
 	return stop_at_ns &&
-	       ((!progress && !harvester->queues.under_way) || rtl_clock_ns() >= stop_at_ns ||
+	       ((!progress && !harvester->sources.under_way) || rtl_clock_ns() >= stop_at_ns ||
 		atomic_load_explicit(&harvest.hurry, memory_order_relaxed));
 }
 
@@ -512,17 +325,17 @@ static void harvest_on(struct harvester *harvester)
 			atomic_load_explicit(&harvest.wake_count, memory_order_acquire);
 		bool progress;
 
-		take(harvester);
-		progress = !is_left(harvester) &&
+		turn_take_for_sure(&harvester->turn);
+		progress = !turn_is_left(&harvester->turn) &&
 			   pass(harvester, number, may_wait_for_room(harvester));
-		if (is_left(harvester))
+		if (turn_is_left(&harvester->turn))
 			return;
 		if (is_over(harvester, progress)) {
 			(void)pass(harvester, 0, true); /* at all of it: what has ended by now */
 			return;
 		}
-		quiet = progress || harvester->queues.under_way ? 0 : quiet + 1;
-		give_back(harvester);
+		quiet = progress || harvester->sources.under_way ? 0 : quiet + 1;
+		turn_give_back(&harvester->turn);
 		poll_ns = progress ? POLL_MIN_NS : poll_ns * 2;
 		if (poll_ns > POLL_MAX_NS)
 			poll_ns = POLL_MAX_NS;
@@ -541,14 +354,14 @@ static void *run(void *data)
 	handler_thread_find();
 	harvest_on(harvester);
 	/* New ones may be the next harvester's if this one is late. */
-	if (!is_left(harvester))
-		harvest_queues_adopt(&harvester->queues);
-	/* Relaxed: what it was set to while somebody was out, he has seen in harvest_in. */
-	if (atomic_load_explicit(&harvester->turn, memory_order_relaxed) != TURN_TAKEN)
-		harvest_queues_abandon(&harvester->queues, "not finished at exit");
+	if (!turn_is_left(&harvester->turn))
+		sources_adopt(&harvester->sources);
+	/* Relaxed: what it was set to while somebody was out, he has seen in turn_in. */
+	if (turn_state(&harvester->turn) != TURN_TAKEN)
+		sources_abandon(&harvester->sources, "not finished at exit");
 	atomic_store_explicit(&harvester->ended, 1, memory_order_release);
 	futex_wake(&harvester->ended);
-	give_back(harvester);
+	turn_give_back(&harvester->turn);
 	return NULL;
 }
 
@@ -585,9 +398,9 @@ static struct harvester *make_harvester(void)
 		harvester->next = harvest.all;
 		harvest.all = harvester;
 	}
-	atomic_store_explicit(&harvester->turn, TURN_IN, memory_order_relaxed);
+	atomic_store_explicit(&harvester->turn.state, TURN_IN, memory_order_relaxed);
 	atomic_store_explicit(&harvester->stop_at_ns, 0, memory_order_relaxed);
-	harvester->queues.wanted = rtl_enabled(interceptor.stream, RTL_METADATA);
+	harvester->sources.wanted = rtl_enabled(interceptor.stream, RTL_METADATA);
 	return harvester;
 }
 
@@ -664,11 +477,11 @@ void harvest_wait_pass(void)
 /* Takes the queues from a harvester that waits for a subscriber; false: it does not. */
 static bool give_up(struct harvester *harvester)
 {
-	if (!change_turn(harvester, TURN_OUT, TURN_TAKEN))
+	if (!turn_give_up(&harvester->turn, TURN_OUT, TURN_TAKEN))
 		return false;
-	harvest_queues_adopt(&harvester->queues);
-	harvest_queues_abandon(&harvester->queues, "not finished, or not taken by a slow "
-						   "subscriber, at exit");
+	sources_adopt(&harvester->sources);
+	sources_abandon(&harvester->sources, "not finished, or not taken by a slow "
+					     "subscriber, at exit");
 	rtl_log(RTL_LEVEL_WARNING, "hsa",
 		"a subscriber is too slow: what it has not taken at the end is missed");
 	return true;
@@ -686,15 +499,17 @@ static void wait_until_ended(struct harvester *harvester, uint64_t until_ns,
 	uint32_t seen = 0;
 
 	while (!atomic_load_explicit(&harvester->ended, memory_order_acquire)) {
-		const uint32_t outs = atomic_load_explicit(&harvester->outs, memory_order_relaxed);
+		const uint32_t outs =
+			atomic_load_explicit(&harvester->turn.outs, memory_order_relaxed);
 		const uint64_t now = rtl_clock_ns();
 
-		if ((outs != seen || is_out(harvester)) && now > alive_ns)
+		if ((outs != seen || turn_state(&harvester->turn) == TURN_OUT) && now > alive_ns)
 			alive_ns = now;
 		seen = outs;
 		if (now >= patient_until_ns && give_up(harvester))
 			return;
-		if (now >= alive_ns + LAST_WAIT_NS && change_turn(harvester, TURN_IN, TURN_LATE))
+		if (now >= alive_ns + LAST_WAIT_NS &&
+		    turn_give_up(&harvester->turn, TURN_IN, TURN_LATE))
 			return;
 		futex_wait(&harvester->ended, 0, 10000000);
 	}
@@ -750,7 +565,7 @@ static void forget(bool runtime_ends)
 		slots_free_signals();
 		return;
 	}
-	harvest_queues_forget();
+	sources_forget();
 	slots_forget_signals();
 }
 

@@ -56,16 +56,6 @@ void harvest_add(struct source *source);
 void harvest_wake(void);
 
 /*
- * Around what may wait for a subscriber. In between, who makes a pass touches nothing of the
- * runtime's and nothing that is freed before the process ends. On other threads they do nothing.
- */
-void harvest_out(void);
-void harvest_in(void);
-
-/* In a pass: whether it has been given up, and leaves everything as it is. Else false. */
-bool harvest_left(void);
-
-/*
  * A thread that has waited for the GPU: publishes what has finished. If another one is at it, waits
  * for that first, as long as a submitting thread waits for a slow subscriber. Not on the runtime's
  * handler thread, on which others depend, nor within a pass: there it does nothing. Whether it has
@@ -106,7 +96,7 @@ static inline void harvest_notify(uint64_t now_ticks)
 		harvest_catch_up();
 }
 
-/* How often it has gone through all queues; wraps around. */
+/* How often it has gone through all sources; wraps around. */
 uint32_t harvest_passes(void);
 
 /* Any thread but the harvester: makes it look, and waits until it has, 1 ms at most. */

@@ -443,5 +443,5 @@ static hsa_status_t signal_destroy(hsa_signal_t signal)
 
 void signal_watch_hook(struct root_table *root)
 {
-	*table_core(root->core, CORE_SIGNAL_DESTROY) = (void *)signal_destroy;
+	table_hook(table_core(root->core, CORE_SIGNAL_DESTROY), (void *)signal_destroy, NULL);
 }

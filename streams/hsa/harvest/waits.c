@@ -100,24 +100,16 @@ static uint32_t wait_all(uint32_t count, hsa_signal_t *signals, hsa_signal_condi
 	return which;
 }
 
-static void hook(void **entry, void *function, void *theirs)
-{
-	if (!entry || !*entry)
-		return;
-	*(void **)theirs = *entry;
-	*entry = function;
-}
-
 void waits_hook(struct root_table *root)
 {
-	hook(table_core(root->core, CORE_SIGNAL_LOAD_RELAXED), (void *)load_relaxed,
-	     &next.load_relaxed);
-	hook(table_core(root->core, CORE_SIGNAL_LOAD_SCACQUIRE), (void *)load_scacquire,
-	     &next.load_scacquire);
-	hook(table_core(root->core, CORE_SIGNAL_WAIT_RELAXED), (void *)wait_relaxed,
-	     &next.wait_relaxed);
-	hook(table_core(root->core, CORE_SIGNAL_WAIT_SCACQUIRE), (void *)wait_scacquire,
-	     &next.wait_scacquire);
-	hook(table_amd(root->amd, AMD_SIGNAL_WAIT_ANY), (void *)wait_any, &next.wait_any);
-	hook(table_amd(root->amd, AMD_SIGNAL_WAIT_ALL), (void *)wait_all, &next.wait_all);
+	table_hook(table_core(root->core, CORE_SIGNAL_LOAD_RELAXED), (void *)load_relaxed,
+		   &next.load_relaxed);
+	table_hook(table_core(root->core, CORE_SIGNAL_LOAD_SCACQUIRE), (void *)load_scacquire,
+		   &next.load_scacquire);
+	table_hook(table_core(root->core, CORE_SIGNAL_WAIT_RELAXED), (void *)wait_relaxed,
+		   &next.wait_relaxed);
+	table_hook(table_core(root->core, CORE_SIGNAL_WAIT_SCACQUIRE), (void *)wait_scacquire,
+		   &next.wait_scacquire);
+	table_hook(table_amd(root->amd, AMD_SIGNAL_WAIT_ANY), (void *)wait_any, &next.wait_any);
+	table_hook(table_amd(root->amd, AMD_SIGNAL_WAIT_ALL), (void *)wait_all, &next.wait_all);
 }

@@ -188,8 +188,9 @@ static hsa_status_t destroy(hsa_executable_t executable)
 
 void kernels_hook(struct root_table *root)
 {
-	*table_core(root->core, CORE_EXECUTABLE_LOAD_CODE_OBJECT) = (void *)load;
-	*table_core(root->core, CORE_EXECUTABLE_LOAD_AGENT_CODE_OBJECT) = (void *)load_agent;
-	*table_core(root->core, CORE_EXECUTABLE_FREEZE) = (void *)freeze;
-	*table_core(root->core, CORE_EXECUTABLE_DESTROY) = (void *)destroy;
+	table_hook(table_core(root->core, CORE_EXECUTABLE_LOAD_CODE_OBJECT), (void *)load, NULL);
+	table_hook(table_core(root->core, CORE_EXECUTABLE_LOAD_AGENT_CODE_OBJECT),
+		   (void *)load_agent, NULL);
+	table_hook(table_core(root->core, CORE_EXECUTABLE_FREEZE), (void *)freeze, NULL);
+	table_hook(table_core(root->core, CORE_EXECUTABLE_DESTROY), (void *)destroy, NULL);
 }

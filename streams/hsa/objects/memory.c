@@ -234,14 +234,8 @@ void memory_hook(struct root_table *root)
 		return;
 	memory_pools_set(entry_of(root, "hsa_agent_iterate_regions"),
 			 entry_of(root, "hsa_region_get_info"));
-	for (int i = 0; i < MEMORY_FUNCTIONS; i++) {
-		void **entry = calls_find(root, memory_function_names[i]);
-
-		if (!entry || !*entry)
-			continue;
-		next[i] = *entry;
-		*entry = hooks[i];
-	}
+	for (int i = 0; i < MEMORY_FUNCTIONS; i++)
+		(void)table_hook(calls_find(root, memory_function_names[i]), hooks[i], &next[i]);
 }
 
 void memory_forget(void)

@@ -115,13 +115,8 @@ static void take(struct root_table *root)
 {
 	if (!onload_take(root))
 		return;
-	void **entry = table_core(root->core, CORE_INIT);
-
-	*(void **)&runtime.init = *entry;
-	*entry = (void *)init;
-	entry = table_core(root->core, CORE_SHUT_DOWN);
-	*(void **)&runtime.shut_down = *entry;
-	*entry = (void *)shut_down;
+	table_hook(table_core(root->core, CORE_INIT), (void *)init, &runtime.init);
+	table_hook(table_core(root->core, CORE_SHUT_DOWN), (void *)shut_down, &runtime.shut_down);
 	/* Within our own function, that counts it. */
 	atomic_store_explicit(&runtime.inits, inside ? 0 : 1, memory_order_relaxed);
 }

@@ -29,3 +29,13 @@ void **table_amd(struct function_table *amd, enum amd_entry entry)
 		return moved ? entry_at(amd, entry - AMD_NEW) : NULL;
 	return entry_at(amd, moved && entry >= AMD_FIRST_MOVED ? entry + 2u : entry);
 }
+
+bool table_hook(void **entry, void *function, void *next)
+{
+	if (!entry || !*entry)
+		return false;
+	if (next)
+		*(void **)next = *entry;
+	*entry = function;
+	return true;
+}

@@ -115,4 +115,10 @@ void **table_core(struct function_table *core, enum core_entry entry);
 /* The same for the AMD extension table. */
 void **table_amd(struct function_table *amd, enum amd_entry entry);
 
+/*
+ * Puts a function into an entry, if the table has it, and something is there; what was there goes to
+ * *next, a pointer to a function, unless that is NULL. Returns whether it did.
+ */
+bool table_hook(void **entry, void *function, void *next);
+
 #endif

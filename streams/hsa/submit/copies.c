@@ -20,6 +20,7 @@
 #include "source.h"
 #include "submitters.h"
 #include "system_clock.h"
+#include "turn.h"
 
 /* Most copies under way or not yet published; slots become memory when they are needed. */
 #define SLOTS_MOST     16384
@@ -105,9 +106,9 @@ static void publish_end(struct source *source, struct slot *slot)
 	times = times_of(of);
 	if (!times.end_ns && !(of->copy.flags & RTL_HSA_COPY_FAILED))
 		of->copy.flags |= RTL_HSA_COPY_NO_TIME;
-	harvest_out();
+	turn_out();
 	publish_copy(RTL_TRANSFER_END, &of->copy, scope_of(of), times);
-	harvest_in();
+	turn_in();
 }
 
 static const struct slot_kinds copy_kinds =
@@ -582,26 +583,15 @@ static hsa_status_t async_copy_enable(bool enable)
 	return interceptor.hsa.async_copy_enable(enable);
 }
 
-static void hook(void **entry, void *original, void *function)
-{
-	if (original)
-		*entry = function;
-}
-
 void copies_hook(struct root_table *root)
 {
-	hook(table_amd(root->amd, AMD_MEMORY_ASYNC_COPY), (void *)interceptor.hsa.async_copy,
-	     (void *)async_copy);
-	hook(table_amd(root->amd, AMD_MEMORY_ASYNC_COPY_ON_ENGINE),
-	     (void *)interceptor.hsa.async_copy_on_engine, (void *)async_copy_on_engine);
-	hook(table_amd(root->amd, AMD_MEMORY_ASYNC_COPY_RECT),
-	     (void *)interceptor.hsa.async_copy_rect, (void *)async_copy_rect);
-	hook(table_amd(root->amd, AMD_MEMORY_ASYNC_BATCH_COPY),
-	     (void *)interceptor.hsa.async_batch_copy, (void *)copy_batch);
-	hook(table_core(root->core, CORE_MEMORY_COPY), (void *)interceptor.hsa.memory_copy,
-	     (void *)memory_copy);
-	hook(table_amd(root->amd, AMD_MEMORY_FILL), (void *)interceptor.hsa.memory_fill,
-	     (void *)memory_fill);
-	hook(table_amd(root->amd, AMD_PROFILING_ASYNC_COPY_ENABLE),
-	     (void *)interceptor.hsa.async_copy_enable, (void *)async_copy_enable);
+	table_hook(table_amd(root->amd, AMD_MEMORY_ASYNC_COPY), (void *)async_copy, NULL);
+	table_hook(table_amd(root->amd, AMD_MEMORY_ASYNC_COPY_ON_ENGINE),
+		   (void *)async_copy_on_engine, NULL);
+	table_hook(table_amd(root->amd, AMD_MEMORY_ASYNC_COPY_RECT), (void *)async_copy_rect, NULL);
+	table_hook(table_amd(root->amd, AMD_MEMORY_ASYNC_BATCH_COPY), (void *)copy_batch, NULL);
+	table_hook(table_core(root->core, CORE_MEMORY_COPY), (void *)memory_copy, NULL);
+	table_hook(table_amd(root->amd, AMD_MEMORY_FILL), (void *)memory_fill, NULL);
+	table_hook(table_amd(root->amd, AMD_PROFILING_ASYNC_COPY_ENABLE), (void *)async_copy_enable,
+		   NULL);
 }

@@ -4,11 +4,11 @@
 
 #include <rtl/events.h>
 
-#include "harvest.h"
 #include "interceptor.h"
 #include "queue.h"
 #include "signal_watch.h"
 #include "system_clock.h"
+#include "turn.h"
 
 static const struct work_scope *scope_of(const struct packet_slot *slot)
 {
@@ -62,9 +62,9 @@ static void publish_dispatch_end(struct source *source, struct slot *slot)
 	if (!rtl_enabled(interceptor.stream, RTL_TASK_END))
 		return;
 	times = times_of(queue, packet);
-	harvest_out();
+	turn_out();
 	publish_dispatch(RTL_TASK_END, &queue->id, &packet->dispatch, scope_of(packet), times);
-	harvest_in();
+	turn_in();
 }
 
 static void publish_barrier_end(struct source *source, struct slot *slot)
@@ -76,9 +76,9 @@ static void publish_barrier_end(struct source *source, struct slot *slot)
 	if (!rtl_enabled(interceptor.stream, RTL_BARRIER_END))
 		return;
 	times = times_of(queue, packet);
-	harvest_out();
+	turn_out();
 	publish_barrier(RTL_BARRIER_END, &queue->id, &packet->barrier, scope_of(packet), times);
-	harvest_in();
+	turn_in();
 }
 
 static void publish_nothing(struct source *source, struct slot *slot)

@@ -464,27 +464,17 @@ static void free_queue(struct source *source)
 	free(queue);
 }
 
-static void hook(void **entry, void *original, void *function)
-{
-	if (original)
-		*entry = function;
-}
-
 void queue_hook(struct root_table *root)
 {
-	const struct hsa_functions *hsa = &interceptor.hsa;
-
-	hook(table_core(root->core, CORE_QUEUE_CREATE), (void *)hsa->queue_create, (void *)create);
-	hook(table_core(root->core, CORE_QUEUE_DESTROY), (void *)hsa->queue_destroy,
-	     (void *)queue_destroy);
-	hook(table_amd(root->amd, AMD_QUEUE_CREATE), (void *)hsa->queue_create_described,
-	     (void *)queue_create_described);
-	hook(table_amd(root->amd, AMD_COUNTED_QUEUE_ACQUIRE), (void *)hsa->counted_queue_acquire,
-	     (void *)queue_acquire_counted);
-	hook(table_amd(root->amd, AMD_QUEUE_INTERCEPT_CREATE), (void *)hsa->intercept_create,
-	     (void *)intercept_create);
-	hook(table_amd(root->amd, AMD_QUEUE_INTERCEPT_REGISTER), (void *)hsa->intercept_register,
-	     (void *)intercept_register);
-	hook(table_amd(root->amd, AMD_PROFILING_SET_PROFILER_ENABLED),
-	     (void *)hsa->set_profiler_enabled, (void *)set_profiler_enabled);
+	table_hook(table_core(root->core, CORE_QUEUE_CREATE), (void *)create, NULL);
+	table_hook(table_core(root->core, CORE_QUEUE_DESTROY), (void *)queue_destroy, NULL);
+	table_hook(table_amd(root->amd, AMD_QUEUE_CREATE), (void *)queue_create_described, NULL);
+	table_hook(table_amd(root->amd, AMD_COUNTED_QUEUE_ACQUIRE), (void *)queue_acquire_counted,
+		   NULL);
+	table_hook(table_amd(root->amd, AMD_QUEUE_INTERCEPT_CREATE), (void *)intercept_create,
+		   NULL);
+	table_hook(table_amd(root->amd, AMD_QUEUE_INTERCEPT_REGISTER), (void *)intercept_register,
+		   NULL);
+	table_hook(table_amd(root->amd, AMD_PROFILING_SET_PROFILER_ENABLED),
+		   (void *)set_profiler_enabled, NULL);
 }

@@ -126,13 +126,7 @@ static uint64_t screlease(const hsa_queue_t *queue, uint64_t value)
 static bool hook(struct root_table *root, enum core_entry number, add_write_index_fn *ours,
 		 add_write_index_fn **theirs)
 {
-	void **entry = table_core(root->core, number);
-
-	if (!entry || !*entry)
-		return false;
-	*(void **)theirs = *entry;
-	*entry = (void *)ours;
-	return true;
+	return table_hook(table_core(root->core, number), (void *)ours, theirs);
 }
 
 void submitters_hook(struct root_table *root)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a harvester harvests: see harvest_queues.h. */
-#include "harvest_queues.h"
+/* What a harvester harvests: see sources.h. */
+#include "sources.h"
 
 #include <rtl/rtl.h>
 
@@ -9,6 +9,7 @@
 #include "interceptor.h"
 #include "relay.h"
 #include "source.h"
+#include "turn.h"
 
 /* How many unfinished slots in a row end the look at a source; now and then it goes on. */
 #define LOOK_AHEAD     64
@@ -18,10 +19,10 @@
 /* Slots that a source gets before it needs them. */
 #define SLOTS_SOON 1024
 
-/* New sources, a stack: release by harvest_queues_add, acquire by adopt. */
+/* New sources, a stack: release by sources_add, acquire by adopt. */
 static _Atomic(struct source *) added;
 
-void harvest_queues_add(struct source *source)
+void sources_add(struct source *source)
 {
 	struct source *first = atomic_load_explicit(&added, memory_order_relaxed);
 
@@ -32,20 +33,20 @@ void harvest_queues_add(struct source *source)
 		&added, &first, source, memory_order_release, memory_order_relaxed));
 }
 
-void harvest_queues_forget(void)
+void sources_forget(void)
 {
 	atomic_store_explicit(&added, NULL, memory_order_relaxed);
 }
 
-void harvest_queues_adopt(struct harvest_queues *queues)
+void sources_adopt(struct sources *sources)
 {
 	struct source *source = atomic_exchange_explicit(&added, NULL, memory_order_acquire);
 
 	while (source) {
 		struct source *next = source->next_added;
 
-		source->next_harvested = queues->first;
-		queues->first = source;
+		source->next_harvested = sources->first;
+		sources->first = source;
 		source = next;
 	}
 }
@@ -76,7 +77,7 @@ static void harvest_slot(struct source *source, struct slot *slot)
 	slot->kind->publish(source, slot);
 	if (slot->kind->stream)
 		rtl_pending_end(source->pending, 1);
-	if (!harvest_left())
+	if (!turn_left())
 		slots_recycle(&source->pool, slot);
 }
 
@@ -125,7 +126,7 @@ static uint32_t harvest_finished(struct source *source, bool all, struct allowed
 			source->disordered |= behind;
 			take_out(pool, before, slot);
 			harvest_slot(source, slot);
-			if (harvest_left())
+			if (turn_left())
 				break;
 			finished++;
 			in_a_row = 0;
@@ -188,9 +189,9 @@ static void settle(struct source *source)
 }
 
 /* Frees sources that are dead. */
-static void bury(struct harvest_queues *queues, struct allowed *allowed)
+static void bury(struct sources *sources, struct allowed *allowed)
 {
-	for (struct source **link = &queues->first; *link;) {
+	for (struct source **link = &sources->first; *link;) {
 		struct source *source = *link;
 
 		/* Pairs with the release by who ends it: what was submitted has been. */
@@ -200,7 +201,7 @@ static void bury(struct harvest_queues *queues, struct allowed *allowed)
 		}
 		(void)slots_collect(&source->pool);
 		(void)harvest_finished(source, true, allowed);
-		if (harvest_left() || allowed->left)
+		if (turn_left() || allowed->left)
 			return;
 		*link = source->next_harvested;
 		settle(source);
@@ -211,48 +212,48 @@ static void bury(struct harvest_queues *queues, struct allowed *allowed)
 
 /* Recording was started: what describes later events and was published while nobody listened comes
  * once more. */
-static void announce(struct harvest_queues *queues)
+static void announce(struct sources *sources)
 {
 	const bool wanted = rtl_enabled(interceptor.stream, RTL_METADATA);
 
-	if (wanted && !queues->wanted) {
-		harvest_out();
+	if (wanted && !sources->wanted) {
+		turn_out();
 		agents_publish();
-		harvest_in();
+		turn_in();
 	}
-	queues->wanted = wanted;
+	sources->wanted = wanted;
 }
 
-static void look_at(struct harvest_queues *queues, struct source *source, bool all, bool *progress,
+static void look_at(struct sources *sources, struct source *source, bool all, bool *progress,
 		    struct allowed *allowed)
 {
 	*progress |= slots_collect(&source->pool) != 0;
 	*progress |= harvest_finished(source, all, allowed) != 0;
-	if (harvest_left())
+	if (turn_left())
 		return;
 	settle(source);
 	grow(source);
-	queues->under_way += source->pool.pending;
+	sources->under_way += source->pool.pending;
 	atomic_store_explicit(&source->unfinished, source->pool.pending, memory_order_relaxed);
 }
 
-bool harvest_queues_pass(struct harvest_queues *queues, uint32_t number, bool may_wait, bool *all)
+bool sources_pass(struct sources *sources, uint32_t number, bool may_wait, bool *all)
 {
 	struct allowed allowed = {.most = UINT32_MAX, .may_wait = may_wait};
 	bool progress = false;
 
-	announce(queues);
-	if (harvest_left())
+	announce(sources);
+	if (turn_left())
 		return false;
-	harvest_queues_adopt(queues);
-	bury(queues, &allowed);
-	if (!harvest_left())
+	sources_adopt(sources);
+	bury(sources, &allowed);
+	if (!turn_left())
 		relay_rescue();
-	queues->under_way = 0;
-	for (struct source *source = queues->first; source && !harvest_left();
+	sources->under_way = 0;
+	for (struct source *source = sources->first; source && !turn_left();
 	     source = source->next_harvested)
-		look_at(queues, source, number % FULL_LOOK_EACH == 0, &progress, &allowed);
-	if (!harvest_left())
+		look_at(sources, source, number % FULL_LOOK_EACH == 0, &progress, &allowed);
+	if (!turn_left())
 		relay_grow();
 	*all = !allowed.left;
 	return progress;
@@ -266,24 +267,24 @@ static bool is_pending(const struct source *source)
 	       atomic_load_explicit(&pool->submit_tail, memory_order_relaxed) != pool->submit_head;
 }
 
-bool harvest_queues_pending(const struct harvest_queues *queues)
+bool sources_pending(const struct sources *sources)
 {
 	if (atomic_load_explicit(&added, memory_order_relaxed))
 		return true;
-	for (struct source *source = queues->first; source; source = source->next_harvested) {
+	for (struct source *source = sources->first; source; source = source->next_harvested) {
 		if (is_pending(source))
 			return true;
 	}
 	return false;
 }
 
-int harvest_queues_help(struct harvest_queues *queues, uint32_t most)
+int sources_help(struct sources *sources, uint32_t most)
 {
 	struct allowed allowed = {.most = most};
 
 	if (atomic_load_explicit(&added, memory_order_relaxed))
-		harvest_queues_adopt(queues);
-	for (struct source *source = queues->first; source && !allowed.left;
+		sources_adopt(sources);
+	for (struct source *source = sources->first; source && !allowed.left;
 	     source = source->next_harvested) {
 		if (!is_pending(source))
 			continue;
@@ -291,7 +292,7 @@ int harvest_queues_help(struct harvest_queues *queues, uint32_t most)
 		(void)harvest_finished(
 			source, source->kind->in_any_order && source->pool.pending <= HELP_ALL,
 			&allowed);
-		if (harvest_left())
+		if (turn_left())
 			return 0;
 		atomic_store_explicit(&source->unfinished, source->pool.pending,
 				      memory_order_relaxed);
@@ -299,11 +300,11 @@ int harvest_queues_help(struct harvest_queues *queues, uint32_t most)
 	return allowed.left;
 }
 
-bool harvest_queues_waiting(const struct harvest_queues *queues)
+bool sources_waiting(const struct sources *sources)
 {
 	if (atomic_load_explicit(&added, memory_order_relaxed))
 		return true;
-	for (struct source *source = queues->first; source; source = source->next_harvested) {
+	for (struct source *source = sources->first; source; source = source->next_harvested) {
 		if (atomic_load_explicit(&source->pool.submit_tail, memory_order_relaxed) !=
 			    source->pool.submit_head ||
 		    atomic_load_explicit(&source->dead, memory_order_relaxed))
@@ -312,12 +313,12 @@ bool harvest_queues_waiting(const struct harvest_queues *queues)
 	return false;
 }
 
-void harvest_queues_abandon(struct harvest_queues *queues, const char *cause)
+void sources_abandon(struct sources *sources, const char *cause)
 {
-	for (struct source *source = queues->first; source; source = source->next_harvested) {
+	for (struct source *source = sources->first; source; source = source->next_harvested) {
 		settle(source);
 		(void)abandon(source, cause);
 	}
-	queues->first = NULL;
-	queues->under_way = 0;
+	sources->first = NULL;
+	sources->under_way = 0;
 }

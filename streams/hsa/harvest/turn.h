@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whose turn it is to make a pass over the sources: the harvester's or a helper's, one at a time.
+ * Whoever has it may be inside of the runtime; while it waits for a subscriber it is out, and the
+ * sources can be taken from it.
+ *
+ * Threads: any. Nobody waits for a turn without end, and nobody in one. No locks.
+ */
+#ifndef STREAMS_HSA_TURN_H
+#define STREAMS_HSA_TURN_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Whose the sources are. */
+enum turn_state {
+	TURN_IN,  /* of who has the turn */
+	TURN_OUT, /* between turn_out and turn_in: of whoever takes them */
+	/* Thread and helpers have been given up: */
+	TURN_TAKEN, /* while one was out, by who stopped it */
+	TURN_LATE   /* while one was in: what is still there the thread only counts as missed */
+};
+
+/* All 0: nobody has it. */
+struct turn {
+	/* The thread that has it, 0: none. A futex; acquire by who takes it, seq_cst where it is
+	 * given back, with `waiters`: none of them is overlooked. */
+	_Atomic uint32_t owner;
+	_Atomic uint32_t waiters;
+	/* enum turn_state. Release by who has the turn, acq_rel by who stops it: he sees all that
+	 * has been done. */
+	_Atomic uint32_t state;
+	_Atomic uint32_t outs; /* how often one has been out: a sign of life; relaxed */
+	/* One more than `outs` was when somebody has waited for the owner in vain; relaxed. */
+	_Atomic uint32_t stuck;
+	bool helping; /* the owner's: it is a helper, which waits for nothing */
+};
+
+/* Takes it, if nobody has it. */
+bool turn_try(struct turn *turn);
+
+/* Takes it, and waits for it as long as that is worth it. False: it was not, or this thread has it
+ * already, and a signal handler has interrupted it. */
+bool turn_take(struct turn *turn);
+
+/* Takes it, however long that takes: whoever has it gives it back. */
+void turn_take_for_sure(struct turn *turn);
+
+void turn_give_back(struct turn *turn);
+
+bool turn_is_mine(const struct turn *turn);
+
+/* In whose turn this thread is: none. */
+bool turn_none(void);
+
+/*
+ * Around what may wait for a subscriber. In between, who has the turn touches nothing of the
+ * runtime's and nothing that is freed before the process ends. On other threads they do nothing.
+ */
+void turn_out(void);
+void turn_in(void);
+
+/* In a turn: whether it has been given up, and leaves everything as it is. Else false. */
+bool turn_left(void);
+
+static inline enum turn_state turn_state(const struct turn *turn)
+{
+	/* Relaxed: who has the turn does less then, and reads nothing that the other one wrote. */
+	return (enum turn_state)atomic_load_explicit(&turn->state, memory_order_relaxed);
+}
+
+static inline bool turn_is_left(const struct turn *turn)
+{
+	return turn_state(turn) >= TURN_TAKEN;
+}
+
+/* Whoever stops it: true if it was in state `from`. Then it is given up, in state `to`. */
+bool turn_give_up(struct turn *turn, enum turn_state from, enum turn_state to);
+
+/*
+ * How long a thread that has waited for the GPU waits for who has the turn: while that waits for a
+ * subscriber as long as a submitting thread would, else it should get on. What has been waited for
+ * in vain, and has not got on since, is not waited for again.
+ */
+struct turn_patience {
+	uint64_t since_ns;
+	uint32_t outs;
+};
+
+struct turn_patience turn_begin_waiting(const struct turn *turn);
+bool turn_is_worth_waiting(struct turn *turn, const struct turn_patience *patience);
+
+#endif
