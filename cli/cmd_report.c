@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -278,19 +277,12 @@ static int write_page(const char *output, struct database *database, const char 
 	return rc;
 }
 
-static bool is_same_file(const char *a, const char *b)
-{
-	struct stat x, y;
-
-	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
 static int report(const char *path, const char *output, unsigned most)
 {
 	struct database *database;
 	int status;
 
-	if (is_same_file(path, output))
+	if (database_same_file(path, output))
 		return cli_failed("%s is the trace: give the page another name with -o", output);
 	database = database_open(path, false);
 	if (!database)

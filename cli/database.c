@@ -236,6 +236,13 @@ bool database_replaceable(const char *path)
 	return replaceable;
 }
 
+bool database_same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
 void database_close(struct database *database)
 {
 	if (!database)

@@ -20,6 +20,9 @@ void database_close(struct database *database);
  *  nothing is (such as one whose writer was killed at once). */
 bool database_replaceable(const char *path);
 
+/** Whether two paths are one file. */
+bool database_same_file(const char *a, const char *b);
+
 /** A value of rtl's table of facts; NULL: not there. To be freed. */
 char *database_fact(struct database *database, const char *key);
 

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* rtl merge: several traces in one. */
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cli.h"
+#include "database.h"
+#include "merge.h"
+
+struct request {
+	struct cli_operands files;
+	const char *output;
+};
+
+static const struct cli_option options[] = {
+	CLI_VALUE('o', "output", "FILE", offsetof(struct request, output),
+		  "the database to write; replaced if it is there"),
+};
+
+static int merge(const char *output, char *const *inputs, size_t count)
+{
+	if (!output)
+		return cli_usage("merge: say with -o FILE where to write");
+	if (count < 2)
+		return cli_usage("merge: give two traces or more: rtl merge -o FILE TRACE...");
+	for (size_t i = 0; i < count; i++) {
+		if (database_same_file(output, inputs[i]))
+			return cli_usage("merge: %s is one of the traces: give -o another name",
+					 output);
+	}
+	if (merge_traces(output, inputs, count))
+		return CLI_FAILED;
+	cli_line("%s: %zu traces", output, count);
+	return cli_finish_output();
+}
+
+static int run(const struct cli_command *command, int argc, char **argv)
+{
+	struct request request = {0};
+	const int status = cli_read(command, argc, argv, &request);
+
+	return status >= 0 ? status
+			   : merge(request.output, request.files.list, request.files.count);
+}
+
+const struct cli_command cmd_merge = {
+	.name = "merge",
+	.operands = "TRACE...",
+	.purpose = "Makes one trace of several: processes, ranks, hosts",
+	.details = "Traces are SQLite databases that rtl or RPD wrote.",
+	.options = options,
+	.option_count = sizeof(options) / sizeof(*options),
+	.operands_at = offsetof(struct request, files),
+	.operands_most = SIZE_MAX,
+	.mentions = true,
+	.run = run,
+};

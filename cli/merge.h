@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Traces of several processes, ranks or hosts in one database. Ids are kept apart: those of rows are
+ * moved on, texts are looked up, GPUs are the same if their UUIDs are. Of another host, pids and
+ * numbers of GPUs get the stride that rocpd_metadata names, by which RPD's views napi and nop tell
+ * nodes apart. Times are moved by what the clocks of the hosts differ.
+ *
+ * One thread.
+ */
+#ifndef RTL_CLI_MERGE_H
+#define RTL_CLI_MERGE_H
+
+#include <stddef.h>
+
+/** Writes `output` from `count` traces, two or more. 0, or -1 after a line; then there is none. */
+int merge_traces(const char *output, char *const *inputs, size_t count);
+
+#endif
