@@ -312,7 +312,7 @@ static void wait_for_work(const struct watch *watch)
 			stop_self();
 		if (!wants_to_end(number))
 			continue;
-		if (++asked > 1)
+		if (watch->work->is_stoppable(watch->work->user) || ++asked > 1)
 			end_at_once(watch, number);
 		cli_error("%s", watch->work->hold_on);
 	}

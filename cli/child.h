@@ -37,6 +37,8 @@ struct child_work {
 	/** The command has ended: does the rest. A first SIGINT, SIGTERM, SIGHUP or SIGQUIT is
 	 *  waited out, with the line `hold_on`; the second ends rtl at once, with `last_words`. */
 	void (*finish)(void *user);
+	/** Whether the first may do so: the user sees that it will. Any thread. */
+	bool (*is_stoppable)(void *user);
 	const char *hold_on;
 	const char *last_words;
 	/** The command's standard output goes where its standard error goes. */

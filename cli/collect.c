@@ -84,6 +84,11 @@ static int take_notes(const struct collect *collect, const struct session *sessi
 		     : CLI_OK;
 }
 
+static void tell_progress(void *user, uint64_t left_bytes)
+{
+	progress_tell(user, left_bytes);
+}
+
 /* Makes the collector that the options describe, but for the folder of the spools. */
 static int begin(struct collect *collect, struct session *session, const char *id,
 		 const char *command, const char *spool, struct rtl_collector_options *options)
@@ -98,11 +103,14 @@ static int begin(struct collect *collect, struct session *session, const char *i
 	if (spool && *spool && !(base = session_absolute_path(spool)))
 		return cli_failed("working directory: %s", strerror(errno));
 	options->folder = base;
+	options->progress = tell_progress;
+	options->progress_user = &collect->progress;
 	error = rtl_collector_create(options, &collect->collector, message, sizeof(message));
 	free(base);
 	if (error)
 		return collect_refuse(error, message);
 	collect->folder = rtl_collector_folder(collect->collector);
+	background_init(&collect->background, collect->collector, SLEEP_MS);
 	status = session_set(session, "RTL_COLLECTOR", collect->folder);
 	if (!status)
 		status = take_notes(collect, session, id, command, options->output);
@@ -156,12 +164,20 @@ int collect_listen(struct collect *collect, struct session *session, const char 
 
 void collect_poll(struct collect *collect)
 {
-	collect->met = rtl_collector_poll(collect->collector, SLEEP_MS);
+	collect->met = background_poll(&collect->background);
 }
 
 void collect_wake(struct collect *collect)
 {
-	rtl_collector_wake(collect->collector);
+	background_wake(&collect->background);
+}
+
+bool collect_is_stoppable(struct collect *collect)
+{
+	const bool shown = progress_is_shown(&collect->progress);
+
+	progress_clear(&collect->progress);
+	return shown;
 }
 
 /* Whether a collector could not do all that it should have; says why. */
@@ -178,6 +194,8 @@ void collect_finish(struct collect *collect)
 {
 	struct rtl_folder is = {.struct_size = sizeof(is)};
 
+	background_fini(&collect->background);
+	progress_init(&collect->progress, "writing what is left", collect->quiet);
 	/* takes those in that have come since the last look */
 	collect->met = rtl_collector_poll(collect->collector, 0);
 	if (!rtl_folder_look(collect->folder, &is)) {
@@ -185,6 +203,7 @@ void collect_finish(struct collect *collect)
 		collect->paused = is.paused;
 	}
 	rtl_collector_finish(collect->collector, &collect->left);
+	progress_clear(&collect->progress);
 	collect->failed = say_failure(collect->collector);
 	collect->kept = collect->failed ? strdup(collect->folder) : NULL;
 	rtl_collector_destroy(collect->collector);

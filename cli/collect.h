@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The collector that `rtl trace` is: hosts the subscribers, drains the command and its children.
- * One thread, but for collect_wake. */
+ * One thread, but for collect_wake and collect_is_stoppable. */
 #ifndef RTL_CLI_COLLECT_H
 #define RTL_CLI_COLLECT_H
 
@@ -9,17 +9,22 @@
 
 #include <rtl/collector.h>
 
+#include "background.h"
+#include "progress.h"
 #include "session.h"
 
 struct collect {
 	struct rtl_collector *collector;
 	const char *folder; /* of the collector */
-	uint32_t met;       /* processes so far */
-	uint32_t left;      /* that still ran at the end */
-	uint32_t refused;   /* that could make no spool, and have said why; known at the end */
-	bool paused;        /* at the end */
-	bool failed;        /* not everything could be written; it has been said */
-	char *kept;         /* the folder, where it was kept for that; to be freed */
+	struct background background;
+	struct progress progress;
+	bool quiet;       /* no progress is shown; set before it starts */
+	uint32_t met;     /* processes so far */
+	uint32_t left;    /* that still ran at the end */
+	uint32_t refused; /* that could make no spool, and have said why; known at the end */
+	bool paused;      /* at the end */
+	bool failed;      /* not everything could be written; it has been said */
+	char *kept;       /* the folder, where it was kept for that; to be freed */
 };
 
 /**
@@ -48,6 +53,9 @@ void collect_poll(struct collect *collect);
 void collect_wake(struct collect *collect);
 /** Delivers the rest, and completes the outputs. */
 void collect_finish(struct collect *collect);
+/** Whether the user sees how far that is, and that Ctrl-C ends it; takes that away, for other lines. Any
+ *  thread. */
+bool collect_is_stoppable(struct collect *collect);
 
 /** What the subscribers are told of the run ("session", "mode"); NULL: it is not known. */
 int collect_set_properties(const char *id, const char *mode);

@@ -73,11 +73,9 @@ static void on_crash(int number, siginfo_t *info, void *context)
 	raise(number); /* comes when this returns */
 }
 
-/* One of its own for the handler: the thread's may be what a subscriber has used up. */
-static void set_stack(void)
+void crash_set_stack(char *bytes, size_t size)
 {
-	static char bytes[64 << 10];
-	const stack_t stack = {.ss_sp = bytes, .ss_size = sizeof(bytes)};
+	const stack_t stack = {.ss_sp = bytes, .ss_size = size};
 	stack_t now;
 
 	if (!sigaltstack(NULL, &now) && now.ss_flags & SS_DISABLE)
@@ -86,10 +84,11 @@ static void set_stack(void)
 
 static void install(void)
 {
+	static char bytes[CRASH_STACK];
 	struct sigaction action = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK};
 	struct sigaction now;
 
-	set_stack();
+	crash_set_stack(bytes, sizeof(bytes));
 	sigemptyset(&action.sa_mask);
 	for (size_t i = 0; i < CRASHES; i++) {
 		/* where somebody else looks at crashes (a sanitizer), that stays so */

@@ -82,6 +82,11 @@ static void finish(void *user)
 	collect_finish(user);
 }
 
+static bool is_stoppable(void *user)
+{
+	return collect_is_stoppable(user);
+}
+
 int launch_collected(struct launch *launch, const char *what, int *status)
 {
 	struct collect *collect = &launch->collect;
@@ -90,6 +95,7 @@ int launch_collected(struct launch *launch, const char *what, int *status)
 				 .work = work,
 				 .wake = wake,
 				 .finish = finish,
+				 .is_stoppable = is_stoppable,
 				 .output_to_stderr = session->output_to_stderr};
 	char *hold_on = NULL, *last_words = NULL;
 	int error;
@@ -131,6 +137,7 @@ int launch_read(struct launch *launch, const struct cli_command *command, int ar
 	if (!launch->command)
 		return cli_usage("%s: give a command to run: rtl %s [OPTION]... COMMAND...",
 				 command->name, command->name);
+	launch->collect.quiet = launch->quiet;
 	if (!launch->quiet)
 		folders_mention();
 	return -1;

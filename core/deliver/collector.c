@@ -54,11 +54,14 @@ struct rtl_collector {
 	struct name *names[NAME_LISTS]; /* spools that have been seen */
 	uint32_t opened;                /* since those that have ended were let go of */
 	uint64_t probed_ns;
-	bool paused;        /* as the processes have been told */
-	uint32_t woken;     /* the next sleep is to end at once */
-	bool keeps;         /* after finish: see host_keeps */
-	bool vanished;      /* the folder; it has been said */
-	bool cut_off;       /* the page; likewise */
+	bool paused;    /* as the processes have been told */
+	uint32_t woken; /* the next sleep is to end at once */
+	bool keeps;     /* after finish: see host_keeps */
+	bool vanished;  /* the folder; it has been said */
+	bool cut_off;   /* the page; likewise */
+	bool is_short;  /* see rtl_backlog */
+	void (*progress)(void *user, uint64_t left_bytes);
+	void *progress_user;
 	char *interruption; /* after finish: see host_interruption */
 };
 
@@ -322,6 +325,8 @@ int rtl_collector_create(const struct rtl_collector_options *options, struct rtl
 	if (!c)
 		return fail(message, size, RTL_ENOMEM, "out of memory");
 	c->kind = o.kind;
+	c->progress = o.progress;
+	c->progress_user = o.progress_user;
 	c->lock_fd = -1;
 	guard_start();
 	log_init();
@@ -432,7 +437,7 @@ static void end_gone(struct rtl_collector *c, bool all)
 	if (c->recorder)
 		recorder_end_gone(c->recorder, c->host, all);
 	else
-		host_end_gone(c->host, !only_reads(c));
+		host_end_gone(c->host, all, !only_reads(c));
 }
 
 static void probe(struct rtl_collector *c)
@@ -463,7 +468,10 @@ static void let_go(struct rtl_collector *c)
 {
 	c->opened = 0;
 	drain(c, false);
-	end_gone(c, false);
+	if (c->recorder)
+		recorder_end_gone(c->recorder, c->host, false);
+	else
+		host_end_gone(c->host, true, !only_reads(c));
 }
 
 /* Somebody has removed the folder: what is mapped goes on. */
@@ -521,6 +529,16 @@ uint32_t rtl_collector_poll(struct rtl_collector *c, uint32_t timeout_ms)
 		__atomic_store_n(&c->page->asleep, 0, __ATOMIC_RELAXED);
 	}
 	return host_process_count(c->host);
+}
+
+void rtl_collector_backlog(struct rtl_collector *c, struct rtl_backlog *backlog)
+{
+	const size_t size = backlog->struct_size;
+	struct rtl_backlog is = {.struct_size = (uint32_t)size};
+
+	is.bytes = host_backlog(c->host, c->is_short, &c->is_short);
+	is.is_short = c->is_short;
+	memcpy(backlog, &is, size < sizeof is ? size : sizeof is);
 }
 
 void rtl_collector_wake(struct rtl_collector *c)
@@ -584,6 +602,15 @@ static bool is_done(const struct rtl_collector *c)
 	return ours && !others;
 }
 
+/* `all`: nothing waits any more. */
+static void tell_progress(struct rtl_collector *c, bool all)
+{
+	bool is_short;
+
+	if (c->progress)
+		c->progress(c->progress_user, all ? 0 : host_backlog(c->host, false, &is_short));
+}
+
 void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 {
 	int passes = LAST_PASSES;
@@ -591,14 +618,17 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 	note_seen(c);
 	scan(c, true);
 	host_stop_publishing(c->host);
+	tell_progress(c, false);
 	while (passes && drain(c, true)) {
 		note_seen(c);
+		tell_progress(c, false);
 		passes -= c->recorder || !host_is_interrupted(c->host);
 	}
 	*left = host_living_count(c->host);
 	if (recovers(c))
 		host_cut_off(c->host);
 	end_gone(c, true);
+	tell_progress(c, true);
 	host_finish(c->host);
 	c->interruption = host_interruption(c->host) ? strdup(host_interruption(c->host)) : NULL;
 	if (!only_reads(c) && !rtl_collector_failure(c))

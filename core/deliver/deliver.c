@@ -309,6 +309,32 @@ bool host_pass(struct host *host)
 	return total > 0 || rest;
 }
 
+/* A process is short of room when a quarter of what it may grow by is full, and until that is an
+ * eighth. */
+static uint64_t backlog_of(const struct source *source, bool before, bool *is_short)
+{
+	const uint64_t most = __atomic_load_n(&source->control->growth_most, __ATOMIC_RELAXED);
+	const uint64_t bytes = reader_backlog(&source->reader, !most, is_short);
+
+	*is_short |= most && bytes > most / (before ? 8 : 4);
+	return bytes;
+}
+
+uint64_t host_backlog(const struct host *host, bool before, bool *is_short)
+{
+	uint64_t bytes = 0;
+	bool one;
+
+	*is_short = false;
+	for (uint32_t i = 0; i < host->source_count; i++) {
+		if (host->sources[i]->closed)
+			continue;
+		bytes += backlog_of(host->sources[i], before, &one);
+		*is_short |= one;
+	}
+	return bytes;
+}
+
 bool host_is_interrupted(const struct host *host)
 {
 	return host->interrupted;

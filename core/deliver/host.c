@@ -611,7 +611,7 @@ static void end_process(struct host *host, struct source *source)
 			INSTANCE_CALL(instance, process_end, source->process);
 }
 
-void host_end_gone(struct host *host, bool remove)
+void host_end_gone(struct host *host, bool all, bool remove)
 {
 	uint32_t i;
 
@@ -620,6 +620,8 @@ void host_end_gone(struct host *host, bool remove)
 		struct source *source = host->sources[i];
 
 		if (source->closed || !source_is_gone(source))
+			continue;
+		if (!all && (source->interrupted || reader_is_behind(&source->reader)))
 			continue;
 		/* what came between the last pass and its end, while others go on */
 		host_drain(host, LAST_PASSES);

@@ -54,8 +54,9 @@ void host_offer_stream(struct host *host, const struct rtl_stream_info *info);
 void host_write_wants(struct host *host, char *text, size_t size);
 /* Whether passes deliver nothing, and only note for ledgers what the processes have published. */
 void host_set_counting(struct host *host, bool counting);
-/* Delivers what processes that have ended left, then lets go of them. remove: deletes their spools. */
-void host_end_gone(struct host *host, bool remove);
+/* Lets go of processes that have ended, once all they left is delivered; `all` delivers it first, however
+ * much it is. remove: deletes their spools. */
+void host_end_gone(struct host *host, bool all, bool remove);
 /* Whether this is a recovery in which a subscriber has failed. Then the spools keep what it has not
  * stored, for another recovery. */
 bool host_keeps(const struct host *host);
@@ -79,6 +80,9 @@ void host_await_stream(struct host *host, uint32_t number);
 /* Delivers what there is; false: a whole pass found nothing. One thread. A long pass stops between two
  * batches for a flush, and the next call continues it. */
 bool host_pass(struct host *host);
+/* What waits in the processes' rings, in bytes. *is_short: whether threads wait for room in theirs, or soon
+ * will; `before`: as it was the last time. The thread that makes the passes. */
+uint64_t host_backlog(const struct host *host, bool before, bool *is_short);
 /* Whether the last pass stopped like that. */
 bool host_is_interrupted(const struct host *host);
 /* Makes whole passes until one finds nothing, but at most so many, and flushes when due. Returns

@@ -331,6 +331,41 @@ void reader_release(struct reader *reader)
 			release_ring(&reader->list[i]);
 }
 
+bool reader_is_behind(const struct reader *reader)
+{
+	uint32_t i;
+
+	for (i = 0; i < reader->count; i++)
+		/* acquire: what is not seen now was not there */
+		if (reader->list[i].ring && !reader->list[i].is_segment &&
+		    __atomic_load_n(&reader->list[i].ring->head, __ATOMIC_ACQUIRE) !=
+			    reader->list[i].position)
+			return true;
+	return false;
+}
+
+uint64_t reader_backlog(const struct reader *reader, bool small, bool *waits)
+{
+	uint64_t bytes = 0, here;
+	uint32_t i;
+
+	*waits = false;
+	for (i = 0; i < reader->count; i++) {
+		const struct reader_ring *r = &reader->list[i];
+
+		/* relaxed: hints */
+		if (!r->ring || r->is_segment)
+			continue;
+		here = __atomic_load_n(&r->ring->head, __ATOMIC_RELAXED) - r->released;
+		if (here > r->capacity)
+			continue; /* a writer that had faults */
+		bytes += here;
+		*waits |= __atomic_load_n(&r->ring->waiting, __ATOMIC_RELAXED) ||
+			  (small && here >= r->capacity / 2);
+	}
+	return bytes;
+}
+
 bool reader_is_short(const struct reader *reader)
 {
 	uint32_t i;

@@ -107,6 +107,11 @@ const struct rtl_record *reader_walk(struct reader_ring *ring);
 void reader_announce_release(struct reader *reader);
 /* Gives threads back the room of all records that reader_next has returned. */
 void reader_release(struct reader *reader);
+/* Whether something in the rings was not read yet. */
+bool reader_is_behind(const struct reader *reader);
+/* What waits in the rings, in bytes; *waits: whether a thread waits for room, or, where `small`, has used
+ * up half of its ring. */
+uint64_t reader_backlog(const struct reader *reader, bool small, bool *waits);
 /* Whether a thread waits for room, has little left, or has ended and left its ring. */
 bool reader_is_short(const struct reader *reader);
 

@@ -115,7 +115,13 @@ struct spool_control {
 	 * did not. */
 	uint64_t died_ns;
 	uint64_t died_realtime_ns;
-	uint8_t pad[4096 - 88 - 16 * SPOOL_PAIRS_MAX - 40];
+	/* Bytes of further rings that the process may have, and has: its writers', under the bus's
+	 * lock; relaxed, for readers' hints. */
+	uint64_t growth_most, growth;
+	/* How often threads have begun to wait for room in their rings, and how long they have in
+	 * all. Relaxed adds by them; nothing else depends on it. */
+	uint64_t waits, waited_ns;
+	uint8_t pad[4096 - 88 - 16 * SPOOL_PAIRS_MAX - 72];
 	struct spool_loss losses[SPOOL_LOSSES_MAX];
 	struct spool_stream streams[SPOOL_STREAMS_MAX];
 	struct spool_pending pending[SPOOL_PENDING_MAX];

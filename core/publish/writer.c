@@ -224,6 +224,8 @@ static struct ring_header *new_ring(uint32_t tid, size_t capacity)
 	if (!ring)
 		return NULL;
 	bus.ring_bytes_total += capacity;
+	__atomic_store_n(&bus.spool.control->growth_most,
+			 bus.settings.total_bytes - first_rings_total(), __ATOMIC_RELAXED);
 	bus.rings[bus.ring_count] = ring;
 	/* release: with the acquire in bus_progress; relaxed in publish.c */
 	__atomic_store_n(&bus.ring_count, bus.ring_count + 1, __ATOMIC_RELEASE);
@@ -282,17 +284,29 @@ static bool is_patient(void)
 	return !bus_own_thread && !thread_no_wait && !bus_has_lost_consumer() && stall_may_wait();
 }
 
+/* Sleeps until the consumer rings, and counts that. */
+static void sleep_for_tail(struct ring_header *ring, bool *has_waited)
+{
+	struct spool_control *control = bus.spool.control;
+	const uint64_t begin = clock_ns();
+
+	bus_ring_bell();
+	if (!*has_waited)
+		__atomic_fetch_add(&control->waits, 1, __ATOMIC_RELAXED);
+	*has_waited = true;
+	futex_wait(&ring->waiting, 1, 100);
+	__atomic_fetch_add(&control->waited_ns, clock_ns() - begin, __ATOMIC_RELAXED);
+}
+
 /* Waits until the consumer has moved the tail; false: nobody will. */
-static bool wait_for_tail(struct ring_header *ring, uint64_t tail)
+static bool wait_for_tail(struct ring_header *ring, uint64_t tail, bool *has_waited)
 {
 	if (!bus_has_consumer() || inline_awaited() || bus_ops.is_starved())
 		return false;
 	/* seq_cst, as the consumer's store to tail and load of waiting: one of us sees the other */
 	__atomic_store_n(&ring->waiting, 1, __ATOMIC_SEQ_CST);
-	if (__atomic_load_n(&ring->tail, __ATOMIC_SEQ_CST) == tail) {
-		bus_ring_bell();
-		futex_wait(&ring->waiting, 1, 100);
-	}
+	if (__atomic_load_n(&ring->tail, __ATOMIC_SEQ_CST) == tail)
+		sleep_for_tail(ring, has_waited);
 	return true;
 }
 
@@ -348,6 +362,8 @@ static bool grow(struct writer *writer, struct ring_header *full)
 		if (ring) {
 			bus.grown_bytes += ring->capacity;
 			bus.grown_count++;
+			__atomic_store_n(&bus.spool.control->growth, bus.grown_bytes,
+					 __ATOMIC_RELAXED);
 		}
 	}
 	bus_unlock();
@@ -386,6 +402,7 @@ bool writer_make_room(struct writer *writer, size_t need, bool may_wait)
 {
 	struct ring_header *ring;
 	size_t capacity, at, to_end, room, here, piece;
+	bool has_waited = false;
 
 	bus_ring_bell();
 	for (;;) {
@@ -413,7 +430,7 @@ bool writer_make_room(struct writer *writer, size_t need, bool may_wait)
 		}
 		if (grow(writer, ring))
 			continue;
-		if (may_wait && is_patient() && wait_for_tail(ring, tail))
+		if (may_wait && is_patient() && wait_for_tail(ring, tail, &has_waited))
 			continue;
 		if (!may_wait)
 			look_for_consumer(writer);

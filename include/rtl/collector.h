@@ -5,8 +5,8 @@
  * and `rtl recover` use.
  *
  * A collector owns a folder. Processes that find it in RTL_COLLECTOR put their spools there; the
- * collector drains them while they run, whatever happens to them. Not thread-safe: one thread
- * calls all functions of a collector.
+ * collector drains them while they run, whatever happens to them. Not thread-safe: one thread at a
+ * time calls functions of a collector.
  */
 #ifndef RTL_COLLECTOR_H
 #define RTL_COLLECTOR_H
@@ -60,6 +60,10 @@ struct rtl_collector_options {
 	const struct rtl_subscriber *own;
 	const char *output;   /**< RTL_RECORD*: folder of the recording, made if it is not there */
 	uint64_t limit_bytes; /**< RTL_RECORD: the oldest events go when it gets larger; 0: none */
+	/** Called again and again while rtl_collector_finish delivers what is left, with the bytes that
+	 *  still wait, and at last with 0 when only the outputs are to be completed. NULL: nobody asks. */
+	void (*progress)(void *user, uint64_t left_bytes);
+	void *progress_user;
 };
 
 /**
@@ -81,6 +85,20 @@ RTL_API const char *rtl_collector_folder(const struct rtl_collector *collector);
  * @return how many processes have been met so far
  */
 RTL_API uint32_t rtl_collector_poll(struct rtl_collector *collector, uint32_t timeout_ms);
+
+/** What waits in the buffers of the processes. */
+struct rtl_backlog {
+	uint32_t struct_size;
+	/** 1: threads wait for room in theirs, or soon will: the collector should not yield to them. */
+	uint32_t is_short;
+	uint64_t bytes;
+};
+
+/**
+ * Looks at the buffers of the processes that have been met.
+ * @param[in,out] backlog  struct_size set by the caller
+ */
+RTL_API void rtl_collector_backlog(struct rtl_collector *collector, struct rtl_backlog *backlog);
 
 /**
  * Ends a poll that sleeps, or else the sleep of the next one. Any thread, and signal handlers.

@@ -17,7 +17,7 @@ import sys
 import time
 import unittest
 
-from cli_kit import CLEAN, HANG_S, PLUGINS, PROGRAM, PYTHON, RTL, Case
+from cli_kit import CLEAN, HANG_S, PLUGINS, PROGRAM, PYTHON, RTL, SLOW, Case
 
 # Counts each signal that it gets, prints the counts when stdin ends.
 COUNTER = """
@@ -320,6 +320,20 @@ class Run(Case):
             keeper.kill()
             keeper.wait()
 
+    def test_drains_at_low_priority(self):
+        """The program goes before what writes; rtl itself, which takes over where room gets short, does
+        not change."""
+        self.assertEqual(self.rtl("trace", "-q", "sh", "-c",
+            f"'{PROGRAM}' 10; sleep 0.3; for task in /proc/$PPID/task/*; do"
+            " echo $(cat $task/comm) $(sed 's/.*) //' $task/stat | cut -d' ' -f17); done >tasks"
+            ).returncode, 0)
+        nice = os.nice(0)
+        with open(self.path("tasks"), encoding="utf-8") as file:
+            tasks = dict(line.rsplit(" ", 1) for line in file)
+        self.assertEqual(int(tasks["rtl-collector"]), 19)
+        self.assertEqual(int(tasks["rtl"]), nice)
+        self.assertEqual(int(tasks["rtl-signals"]), nice)
+
     def test_no_process_is_left(self):
         done = self.start("trace", "-q", "sh", "-c", "exit 0", start_new_session=True)
         done.communicate()
@@ -605,6 +619,31 @@ class Terminal(Case):
         with open(self.path("go"), "w", encoding="utf-8"):
             pass
         self.wait_for("status 9", ask="bg; wait %1; echo status $?\n", every=5)
+
+    def left_to_write(self):
+        """A trace whose command has ended, with a subscriber that is far behind."""
+        self.type(f"TERM=xterm '{RTL}' trace -s libsqlite_sub.so:{SLOW}?at=batches -o run.db "
+                  f"'{PROGRAM}' 200000\n")
+        self.wait_for("writing what is left [")
+        self.wait_for("`rtl recover` completes")
+
+    def test_much_is_left__shown_and_completed(self):
+        self.left_to_write()
+        self.write("go", "")
+        self.wait_for("200000 of 200000 events recorded")
+        self.wait_for("PROMPT")
+        self.assertEqual(self.operations("run.db"), 200000)
+
+    def test_interrupt_while_much_is_left__stops_and_can_be_recovered(self):
+        self.left_to_write()
+        self.type("\x03")
+        self.wait_for(f"the trace is not complete; `rtl recover {self.in_spool()}` completes it")
+        self.wait_for("PROMPT")
+        self.assertLess(self.operations("run.db"), 200000)
+        self.write("go", "")
+        done = self.rtl("recover", self.in_spool())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.operations("run.db"), 200000)
 
     def test_command_reads_the_terminal(self):
         self.type(f"'{RTL}' trace -q sh -c 'echo o''n; read a; echo got:$a; test -t 0 -a -t 1 "

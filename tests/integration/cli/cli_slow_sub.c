@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A subscriber whose end takes until a file `go` is in the working directory; it makes a file
- * `finishing` first. With at=events its first events take that long, not its end. */
+ * `finishing` first. With at=events its first events take that long, not its end; with at=batches each batch
+ * of events takes 20 ms until then. */
 #include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 #include <rtl/subscriber.h>
 
 static const struct rtl_host *slow_host;
-static bool at_events;
+static enum { AT_END, AT_EVENTS, AT_BATCHES } slow_at;
 
 static void wait_for_go(void)
 {
@@ -23,11 +24,14 @@ static void on_events(void *user, const struct rtl_event *const *events, size_t 
 	(void)user;
 	(void)events;
 	(void)count;
-	wait_for_go();
+	if (slow_at == AT_EVENTS)
+		wait_for_go();
+	else if (access("go", F_OK))
+		nanosleep(&(struct timespec){0, 20000000}, NULL);
 }
 
 static const struct rtl_setting_info infos[] = {
-	RTL_CHOICE_SETTING("at", "end", "end|events", "when it sleeps"),
+	RTL_CHOICE_SETTING("at", "end", "end|events|batches", "when it sleeps"),
 };
 
 static int slow_create(const struct rtl_host *host, const struct rtl_setting *settings,
@@ -35,7 +39,7 @@ static int slow_create(const struct rtl_host *host, const struct rtl_setting *se
 {
 	slow_host = host;
 	(void)count;
-	at_events = rtl_setting_at(settings, 0)->number == 1;
+	slow_at = (int)rtl_setting_at(settings, 0)->number;
 	*instance = NULL;
 	return 0;
 }
@@ -43,16 +47,17 @@ static int slow_create(const struct rtl_host *host, const struct rtl_setting *se
 static int slow_stream(void *instance, const struct rtl_stream_info *stream)
 {
 	(void)instance;
-	return at_events ? slow_host->subscribe(slow_host, stream, RTL_TYPE_ANY, RTL_BUFFERED,
-						on_events, NULL, NULL)
-			 : 0;
+	return slow_at ? slow_host->subscribe(slow_host, stream, RTL_TYPE_ANY, RTL_BUFFERED,
+					      on_events, NULL, NULL)
+		       : 0;
 }
 
 static int slow_finish(void *instance)
 {
 	(void)instance;
 	close(open("finishing", O_CREAT | O_WRONLY, 0600));
-	wait_for_go();
+	if (slow_at != AT_BATCHES)
+		wait_for_go();
 	return 0;
 }
 

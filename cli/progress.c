@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* See progress.h. */
+#include "progress.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define AFTER_NS 500000000u /* it is not shown before */
+#define APART_NS 100000000u
+#define WIDTH    30u
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* In one piece: others may write to the terminal as well. */
+static void put(const char *text)
+{
+	ssize_t written = write(STDERR_FILENO, text, strlen(text));
+
+	(void)written; /* nothing depends on it */
+}
+
+/* A terminal that knows how to clear a line. */
+static bool can_show(void)
+{
+	const char *terminal = getenv("TERM");
+
+	return isatty(STDERR_FILENO) && terminal && *terminal && strcmp(terminal, "dumb") != 0;
+}
+
+void progress_init(struct progress *progress, const char *words, bool quiet)
+{
+	*progress = (struct progress){
+		.words = !quiet && can_show() ? words : NULL,
+		.begin_ns = now_ns(),
+	};
+}
+
+static void show(struct progress *progress, uint64_t left_bytes)
+{
+	const uint64_t done = progress->most - left_bytes;
+	const unsigned percent = (unsigned)(done * 100 / progress->most);
+	const unsigned bar = percent * WIDTH / 100;
+	char text[256];
+
+	if (left_bytes)
+		snprintf(text, sizeof(text),
+			 "\r\033[Krtl: %s [%.*s%.*s] %u%%, %llu MB; Ctrl-C stops, `rtl recover` "
+			 "completes",
+			 progress->words, (int)bar, "##############################",
+			 (int)(WIDTH - bar), "..............................", percent,
+			 (unsigned long long)(left_bytes >> 20));
+	else
+		snprintf(text, sizeof(text), "\r\033[Krtl: %s: completing; Ctrl-C stops",
+			 progress->words);
+	put(text);
+	__atomic_store_n(&progress->shown, true, __ATOMIC_RELAXED);
+}
+
+void progress_tell(struct progress *progress, uint64_t left_bytes)
+{
+	const uint64_t now = progress->words ? now_ns() : 0;
+
+	if (left_bytes > progress->most)
+		progress->most = left_bytes;
+	if (!progress->words || !progress->most || now - progress->begin_ns < AFTER_NS ||
+	    (left_bytes && now - progress->shown_ns < APART_NS))
+		return;
+	progress->shown_ns = now;
+	show(progress, left_bytes);
+}
+
+bool progress_is_shown(const struct progress *progress)
+{
+	return __atomic_load_n(&progress->shown, __ATOMIC_RELAXED);
+}
+
+void progress_clear(struct progress *progress)
+{
+	if (__atomic_exchange_n(&progress->shown, false, __ATOMIC_RELAXED))
+		put("\r\033[K");
+}
