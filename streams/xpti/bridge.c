@@ -66,15 +66,6 @@ static inline uint64_t uid_of(const struct slot *slot)
 
 /* ---- what has begun on this thread */
 
-static bool is_begin(uint16_t type)
-{
-	static const uint64_t begins = 1ull << 8 | 1ull << 10 | 1ull << 12 | 1ull << 14 |
-				       1ull << 18 | 1ull << 20 | 1ull << 22 | 1ull << 24 |
-				       1ull << 28 | 1ull << 32 | 1ull << 34;
-
-	return type < 64 && (begins >> type & 1);
-}
-
 static void open_add(struct thread *thread, const struct thread_open *open)
 {
 	if (UNLIKELY(thread->open_count == THREAD_OPEN_MAX)) {
@@ -272,6 +263,7 @@ struct notify {
 	uint16_t number; /* of its type, as described */
 	uint16_t type;   /* XPTI's */
 	uint8_t kind;    /* enum stream_kind */
+	struct known_type known;
 	const struct slot *object, *parent;
 	uint64_t uid, parent_uid; /* theirs: nothing may be registered within a record */
 	uint64_t instance;
@@ -292,22 +284,6 @@ static void take_text(struct notify *n, const char *text)
 	}
 	n->text = text;
 	n->length = (uint32_t)length;
-}
-
-/* Types whose user data are a text: of the stream sycl, and of calls. */
-static bool user_is_text(const struct notify *n)
-{
-	static const uint64_t sycl = 1ull << 4 | 1ull << 10 | 1ull << 11 | 1ull << 12 | 1ull << 13 |
-				     1ull << 22 | 1ull << 23 | 1ull << 42 | 1ull << 43;
-	static const uint64_t calls = 1ull << 24 | 1ull << 25;
-
-	if (n->kind == KIND_SYCL && n->type == XPTI_DIAGNOSTICS)
-		return true;
-	return n->type < 64 && ((n->kind == KIND_SYCL    ? sycl
-				 : n->kind == KIND_CALLS ? calls
-							 : 0) >>
-					n->type &
-				1);
 }
 
 /* Begins an event with a payload of that size, text and rest behind it; fills what all have. */
@@ -516,7 +492,7 @@ static inline uint64_t record_plain(struct notify *n)
 {
 	struct rtl_record *r;
 
-	if (user_is_text(n))
+	if (n->known.flags & KNOWN_TEXT)
 		take_text(n, n->user);
 	r = begin(n, sizeof(struct rtl_xpti), 0);
 	return r ? end(r) : 0;
@@ -531,7 +507,7 @@ static __attribute__((noinline)) void record_special(struct notify *n, struct st
 	case RTL_QUEUE_CREATE:
 	case RTL_QUEUE_DESTROY:
 	case RTL_METADATA:
-		if (user_is_text(n))
+		if (n->known.flags & KNOWN_TEXT)
 			take_text(n, n->user);
 		record_created(n, stream);
 		break;
@@ -556,21 +532,15 @@ static __attribute__((noinline)) void record_special(struct notify *n, struct st
 	}
 }
 
-static bool is_special(uint16_t number)
-{
-	static const uint64_t special = 1ull << 2 | 1ull << 4 | 1ull << 6 | 1ull << 26 |
-					1ull << 28 | 1ull << 29 | 0x1ffull << 32 | 3ull << 42;
-
-	return number < 64 && (special >> number & 1);
-}
-
-void bridge_record(struct stream *stream, struct rtl_stream *rtl, uint16_t type, const void *parent,
-		   const void *object, uint64_t instance, const void *user)
+void bridge_record(struct stream *stream, struct rtl_stream *rtl, uint16_t type,
+		   struct known_type known, const void *parent, const void *object,
+		   uint64_t instance, const void *user)
 {
 	struct thread *thread = thread_self();
 	struct notify n = {
 		.rtl = rtl,
-		.number = bridge_type(stream, type),
+		.number = known.number,
+		.known = known,
 		.type = type,
 		.kind = stream->kind,
 		.object = slot_of(object),
@@ -579,22 +549,21 @@ void bridge_record(struct stream *stream, struct rtl_stream *rtl, uint16_t type,
 		.user = user,
 	};
 	uint64_t id = n.object ? n.object->event.unique_id : 0, ticks = 0;
-	bool begins = is_begin(type);
 	struct thread_open open;
 
 	if (UNLIKELY((object && !n.object) || (parent && !n.parent)))
 		n.flags |= RTL_XPTI_NO_OBJECT;
 	n.uid = uid_of(n.object);
 	n.parent_uid = uid_of(n.parent);
-	if (thread && !begins && is_begin(type - 1))
+	if (thread && (known.flags & KNOWN_END))
 		n.begin_ticks = open_take(thread, stream->number, type - 1, id, instance);
 	if (rtl_enabled(rtl, n.number)) {
-		if (is_special(n.number))
+		if (known.flags & KNOWN_SPECIAL)
 			record_special(&n, stream);
 		else
 			ticks = record_plain(&n);
 	}
-	if (!begins || !thread)
+	if (!(known.flags & KNOWN_BEGIN) || !thread)
 		return;
 	open = (struct thread_open){.instance = instance,
 				    .object = id,

@@ -19,12 +19,18 @@ struct entry;
 struct slot;
 struct thread;
 
-/* XPTI's numbers of types below 256 as a kind of stream describes them: itself, or RTL_OTHER. */
-extern uint8_t bridge_types[KIND_MEMORY + 1][256];
+enum known_flags {
+	KNOWN_BEGIN = 1, /* the end is the next type */
+	KNOWN_END = 2,
+	KNOWN_SPECIAL = 4, /* it has a payload of its own */
+	KNOWN_TEXT = 8,    /* its user data are a text */
+};
 
-static inline uint16_t bridge_type(const struct stream *stream, uint16_t type)
+static inline struct known_type bridge_type(const struct stream *stream, uint16_t type)
 {
-	return type < 256 ? bridge_types[stream->kind][type] : RTL_OTHER;
+	static const struct known_type other = {.number = RTL_OTHER};
+
+	return type < 256 ? stream->types[type] : other;
 }
 
 /* Once, before the state tells that anything is on. */
@@ -47,24 +53,28 @@ static inline bool bridge_wants(const struct stream *stream, uint16_t type)
 
 	if (!rtl)
 		return false;
-	return type ? rtl_enabled(rtl, bridge_type(stream, type)) : bridge_wants_any(rtl);
+	return type ? rtl_enabled(rtl, bridge_type(stream, type).number) : bridge_wants_any(rtl);
 }
 
-void bridge_record(struct stream *stream, struct rtl_stream *rtl, uint16_t type, const void *parent,
-		   const void *object, uint64_t instance, const void *user);
+void bridge_record(struct stream *stream, struct rtl_stream *rtl, uint16_t type,
+		   struct known_type known, const void *parent, const void *object,
+		   uint64_t instance, const void *user);
 
 static inline void bridge_notify(struct stream *stream, uint16_t type, const void *parent,
 				 const void *object, uint64_t instance, const void *user)
 {
 	struct rtl_stream *rtl = __atomic_load_n(&stream->rtl, __ATOMIC_ACQUIRE);
-	uint16_t number = bridge_type(stream, type);
 	const struct stream *plain;
+	struct known_type known;
 
 	if (rtl == &rtl_stream_none && (plain = __atomic_load_n(&stream->plain, __ATOMIC_ACQUIRE)))
 		rtl = __atomic_load_n(&plain->rtl, __ATOMIC_ACQUIRE);
+	if (!rtl)
+		return;
+	known = bridge_type(stream, type);
 	/* of a begin, the end needs to know: their numbers follow each other */
-	if (rtl && ((int)rtl_enabled(rtl, number) | (int)rtl_enabled(rtl, number | 1)))
-		bridge_record(stream, rtl, type, parent, object, instance, user);
+	if ((int)rtl_enabled(rtl, known.number) | (int)rtl_enabled(rtl, known.number | 1))
+		bridge_record(stream, rtl, type, known, parent, object, instance, user);
 }
 
 /* Metadata were added: told if the object's creation was. */

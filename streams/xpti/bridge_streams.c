@@ -15,7 +15,7 @@
 
 #define NAME_MAX_LENGTH 100u
 
-uint8_t bridge_types[KIND_MEMORY + 1][256];
+static struct known_type types[KIND_MEMORY + 1][256];
 
 static const struct rtl_stream_info *const descriptions[KIND_MEMORY + 1] = {
 	[KIND_UNKNOWN] = &xpti_other_info, [KIND_SYCL] = &xpti_sycl_info,
@@ -45,19 +45,49 @@ static const struct known {
 
 #define KNOWN (sizeof known / sizeof known[0])
 
+static const uint8_t begins[] = {8, 10, 12, 14, 18, 20, 22, 24, 28, 32, 34};
+static const uint8_t special[] = {2, 4, 6, 26, 28, 29, 32, 33, 34, 35, 36, 37, 38, 39, 40, 42, 43};
+/* Types whose user data are a text: of the stream sycl, and of calls. */
+static const uint8_t sycl_texts[] = {4, 10, 11, 12, 13, 22, 23, 42, 43, XPTI_DIAGNOSTICS};
+static const uint8_t call_texts[] = {24, 25};
+
+static void mark(struct known_type *of, const uint8_t *list, size_t count, uint8_t flags)
+{
+	for (size_t i = 0; i < count; i++)
+		of[list[i]].flags |= flags;
+}
+
+/* Only types that streams of the kind describe have payloads and texts of their own. */
+static void describe(struct known_type *of, uint32_t kind)
+{
+	const struct rtl_stream_info *info = descriptions[kind];
+	uint32_t i;
+
+	mark(of, special, sizeof special, KNOWN_SPECIAL);
+	if (kind == KIND_SYCL)
+		mark(of, sycl_texts, sizeof sycl_texts, KNOWN_TEXT);
+	if (kind == KIND_CALLS)
+		mark(of, call_texts, sizeof call_texts, KNOWN_TEXT);
+	for (i = 0; i < 256; i++)
+		of[i].number = RTL_OTHER;
+	for (i = 0; i < info->type_count; i++)
+		if (info->types[i].type < 0x80)
+			of[info->types[i].type].number = (uint8_t)info->types[i].type;
+	for (i = 0; i < 256; i++)
+		if (of[i].number == RTL_OTHER)
+			of[i].flags = 0;
+	for (i = 0; i < sizeof begins; i++) {
+		of[begins[i]].flags |= KNOWN_BEGIN;
+		of[begins[i] + 1].flags |= KNOWN_END;
+	}
+}
+
 void bridge_start(void)
 {
-	uint32_t kind, i;
+	uint32_t kind;
 
-	for (kind = 0; kind <= KIND_MEMORY; kind++) {
-		const struct rtl_stream_info *info = descriptions[kind];
-
-		memset(bridge_types[kind], RTL_OTHER, sizeof bridge_types[kind]);
-		for (i = 0; i < info->type_count; i++)
-			if (info->types[i].type < 0x80)
-				bridge_types[kind][info->types[i].type] =
-					(uint8_t)info->types[i].type;
-	}
+	for (kind = 0; kind <= KIND_MEMORY; kind++)
+		describe(types[kind], kind);
 }
 
 /* ---- names */
@@ -72,6 +102,7 @@ void bridge_name(struct stream *stream, const char *name)
 	for (i = 0; i < KNOWN; i++)
 		if (!strcmp(known[i].name, name))
 			stream->kind = (uint8_t)known[i].kind;
+	stream->types = types[stream->kind];
 	stream->debug = length > end && !strcmp(name + length - end, debug_end);
 	/* whichever of the two comes later finds the other */
 	for (i = 1; i < STREAMS && streams[i].name; i++) {

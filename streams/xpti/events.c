@@ -166,9 +166,12 @@ struct slot *slot_of(const void *event)
 	uintptr_t offset = (uintptr_t)event % CHUNK;
 	char *chunk = (char *)((uintptr_t)event - offset), *there;
 	struct slot *slot = (struct slot *)(uintptr_t)event;
-	uint32_t i = chunk_place(chunk);
+	uint32_t i;
 
-	if (!event || offset % sizeof(struct slot))
+	if (!event)
+		return NULL;
+	i = chunk_place(chunk);
+	if (offset % sizeof(struct slot))
 		return NULL;
 	while ((there = __atomic_load_n(&chunk_places[i], __ATOMIC_ACQUIRE)) && there != chunk)
 		i = (i + 1) % CHUNKS;

@@ -16,6 +16,7 @@
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 struct stream streams[STREAMS];
+struct type_callbacks *stream_types[STREAMS][256];
 static uint32_t stream_count;  /* under the lock */
 static uint8_t recent[RECENT]; /* number found last for a name at that address; relaxed */
 
@@ -87,7 +88,8 @@ uint8_t xptiRegisterStream(const char *name)
 
 static struct type_callbacks *find_type(const struct stream *stream, uint16_t type)
 {
-	struct type_callbacks *t = __atomic_load_n(&stream->types[type & 0xff], __ATOMIC_ACQUIRE);
+	struct type_callbacks *t =
+		__atomic_load_n(&stream_types[stream - streams][type & 0xff], __ATOMIC_ACQUIRE);
 
 	while (t && t->type != type)
 		t = __atomic_load_n(&t->next, __ATOMIC_ACQUIRE);
@@ -118,7 +120,7 @@ static void update_wanted(struct stream *stream)
 	uint32_t i;
 
 	for (i = 255; i; i--) {
-		const struct type_callbacks *t = stream->types[i];
+		const struct type_callbacks *t = stream_types[stream - streams][i];
 		uint8_t wanted = 0;
 
 		for (; t; t = t->next)
@@ -126,7 +128,7 @@ static void update_wanted(struct stream *stream)
 		__atomic_store_n(&stream->wanted[i], wanted, __ATOMIC_RELAXED);
 		any |= wanted;
 	}
-	for (const struct type_callbacks *t = stream->types[0]; t; t = t->next)
+	for (const struct type_callbacks *t = stream_types[stream - streams][0]; t; t = t->next)
 		any |= any_on(t->callbacks);
 	__atomic_store_n(&stream->wanted[0], any, __ATOMIC_RELAXED);
 }
@@ -134,14 +136,15 @@ static void update_wanted(struct stream *stream)
 /* Under the lock. NULL: no memory. */
 static struct type_callbacks *add_type(struct stream *stream, uint16_t type)
 {
+	struct type_callbacks **first = &stream_types[stream - streams][type & 0xff];
 	struct type_callbacks *t = find_type(stream, type);
 
 	if (t || !(t = calloc(1, sizeof *t)))
 		return t;
 	t->type = type;
-	t->next = stream->types[type & 0xff];
+	t->next = *first;
 	/* release: with the acquire in find_type */
-	__atomic_store_n(&stream->types[type & 0xff], t, __ATOMIC_RELEASE);
+	__atomic_store_n(first, t, __ATOMIC_RELEASE);
 	return t;
 }
 
@@ -247,7 +250,7 @@ bool callbacks_end(struct stream *stream)
 	framework_lock();
 	had = stream->had_callbacks;
 	for (i = 0; had && i < 256; i++)
-		for (struct type_callbacks *t = stream->types[i]; t; t = t->next)
+		for (struct type_callbacks *t = stream_types[stream - streams][i]; t; t = t->next)
 			for (k = 0; t->callbacks && k < t->callbacks->count; k++)
 				__atomic_store_n(&t->callbacks->list[k].on, false,
 						 __ATOMIC_SEQ_CST);
@@ -264,7 +267,7 @@ void callbacks_reset(void)
 
 	for (i = 0; i < STREAMS; i++) {
 		for (k = 0; k < 256; k++)
-			for (struct type_callbacks *t = streams[i].types[k]; t; t = t->next)
+			for (struct type_callbacks *t = stream_types[i][k]; t; t = t->next)
 				if (t->callbacks)
 					__atomic_store_n(&t->callbacks->count, 0, __ATOMIC_RELEASE);
 		streams[i].had_callbacks = false;
@@ -274,14 +277,26 @@ void callbacks_reset(void)
 
 /* ---- notifies */
 
+static __attribute__((noinline)) bool check_slowly(const struct stream *stream, uint16_t type)
+{
+	uint8_t state = framework_now();
+
+	if ((state & STATE_PLUGINS) &&
+	    __atomic_load_n(&stream->wanted[type & 0xff], __ATOMIC_RELAXED) &&
+	    (!type || any_on(callbacks_of(stream, type))))
+		return true;
+	return (state & STATE_RTL) && bridge_wants(stream, type);
+}
+
+/* No calls but at its end: it needs no stack. */
 bool xptiCheckTraceEnabled(uint16_t stream, uint16_t type)
 {
 	const struct stream *s = &streams[stream & 0xff];
-	uint8_t state = framework_now();
+	uint8_t state = __atomic_load_n(&framework_state, __ATOMIC_RELAXED);
 
-	if ((state & STATE_PLUGINS) && __atomic_load_n(&s->wanted[type & 0xff], __ATOMIC_RELAXED) &&
-	    (!type || any_on(callbacks_of(s, type))))
-		return true;
+	if (UNLIKELY(state & STATE_NOT_YET) ||
+	    ((state & STATE_PLUGINS) && __atomic_load_n(&s->wanted[type & 0xff], __ATOMIC_RELAXED)))
+		return check_slowly(s, type);
 	return (state & STATE_RTL) && bridge_wants(s, type);
 }
 

@@ -35,6 +35,12 @@ struct type_callbacks {
 	uint16_t type;
 };
 
+/* A type of XPTI's, below 256, in a kind of stream. */
+struct known_type {
+	uint8_t number; /* in librtl's stream: its own, or RTL_OTHER */
+	uint8_t flags;  /* enum known_flags, see bridge.h */
+};
+
 /* What a stream's user data are known to be, see bridge.c. */
 enum stream_kind { KIND_UNKNOWN, KIND_SYCL, KIND_CALLS, KIND_BUFFER, KIND_IMAGE, KIND_MEMORY };
 
@@ -42,18 +48,22 @@ struct stream {
 	/* Not 0 if there are callbacks for types of that low byte; 0: of any. Relaxed: it orders
 	 * nothing, the list does. */
 	uint8_t wanted[256];
-	struct rtl_stream *rtl; /* &rtl_stream_none: it is not recorded; release, acquire */
-	struct stream *plain;   /* of "NAME.debug", that of NAME; relaxed; NULL: none */
-	const char *name;       /* release, acquire; NULL: there is none */
-	uint8_t kind;           /* enum stream_kind; before the name */
+	struct rtl_stream *rtl;         /* &rtl_stream_none: it is not recorded; release, acquire */
+	const struct known_type *types; /* 256 of its kind; before the rest */
+	struct stream *plain; /* of "NAME.debug", that of NAME; release, acquire; NULL: none */
+	const char *name;     /* release, acquire; NULL: there is none */
+	uint8_t kind;         /* enum stream_kind; before the name */
 	uint8_t number;
-	bool debug;                        /* its name ends with ".debug" */
-	bool had_callbacks;                /* under the lock */
-	bool ended;                        /* likewise: it was said to librtl */
-	struct type_callbacks *types[256]; /* by the low byte */
-};
+	bool debug;         /* its name ends with ".debug" */
+	bool had_callbacks; /* under the lock */
+	bool ended;         /* relaxed: it was said to librtl */
+} __attribute__((aligned(512)));
+
+#pragma GCC visibility push(hidden)
 
 extern struct stream streams[STREAMS];
+/* The types of each that have, or had, callbacks, by the low byte; release, acquire. */
+extern struct type_callbacks *stream_types[STREAMS][256];
 
 /* Bits of framework_state. */
 enum state {
@@ -63,6 +73,8 @@ enum state {
 };
 
 extern uint8_t framework_state; /* relaxed: it orders nothing */
+
+#pragma GCC visibility pop
 
 /* Reads the environment and loads the plugins, once. */
 void framework_start(void);

@@ -50,7 +50,10 @@ struct thread {
 	struct thread *next; /* of all that ever were; under the lock, release */
 };
 
+#pragma GCC visibility push(hidden)
 extern __thread struct thread *thread_own __attribute__((tls_model("initial-exec")));
+extern bool thread_needs_fence; /* this kernel has no membarrier(2) */
+#pragma GCC visibility pop
 
 struct thread *thread_make(void);
 
@@ -66,8 +69,6 @@ void framework_unlock(void);
 /* Marks the thread as inside of callbacks. */
 static inline void thread_enter(struct thread *thread)
 {
-	extern bool thread_needs_fence;
-
 	if (thread->depth++)
 		return;
 	/* Before the loads of the callbacks' `on`. Relaxed where the membarrier of threads_wait sees to

@@ -343,6 +343,7 @@ static void test_notify__what_is_refused(void **state)
 		assert_int_equal(xptiNotifySubscribers(id, without[i], NULL, NULL, 0, "user"),
 				 XPTI_SUCCESS);
 	assert_int_equal(xptiNotifySubscribers(id, 26, NULL, NULL, 0, "user"), XPTI_INVALIDARG);
+	assert_int_equal(xptiNotifySubscribers(200, 10, NULL, any, 0, NULL), XPTI_SUCCESS);
 	/* nobody hears it; neither object nor parent is followed */
 	assert_int_equal(xptiNotifySubscribers(id, 10, any, any, 0, NULL), XPTI_SUCCESS);
 	xptiRegisterCallback(id, 10, callback);
