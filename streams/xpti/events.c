@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <rtl/publish.h>
 
@@ -15,8 +16,8 @@
 #define KEY_IDS     (1ull << 47) /* their ids begin here */
 #define KEY_PIECE   4096u
 #define KEY_PIECES  4096u
-#define FIRST_USE   0x10000u /* so that ids of slots begin at 2^48 */
-#define CHUNK       (1u << 18)
+#define FIRST_USE   0x10000u   /* so that ids of slots begin at 2^48 */
+#define CHUNK       (2u << 20) /* a large page */
 #define CHUNK_SLOTS (CHUNK / sizeof(struct slot))
 #define CHUNKS      4096u /* a power of two; three quarters of them are used */
 #define CHUNKS_MAX  (CHUNKS / 4 * 3)
@@ -214,18 +215,21 @@ static uint32_t read_limit(void)
 
 static bool add_chunk(void)
 {
-	char *chunk;
+	char *memory, *chunk;
 	uint32_t i;
 
 	if (!limit_chunks)
 		limit_chunks = read_limit();
 	if (chunk_count >= limit_chunks)
 		return false;
-	/* malloc's: so that sanitizers follow what metadata hangs on it */
-	chunk = aligned_alloc(CHUNK, CHUNK);
-	if (!chunk)
+	/* malloc's: so that sanitizers follow what metadata hangs on it. Of its pages only those
+	 * are used that become slots. */
+	memory = calloc(1, 2 * CHUNK);
+	if (!memory)
 		return false;
-	memset(chunk, 0, CHUNK);
+	chunk = (char *)(((uintptr_t)memory + CHUNK - 1) & ~(uintptr_t)(CHUNK - 1));
+	/* One fault in place of 512, where the kernel has large pages; else it stays as it is. */
+	madvise(chunk, CHUNK, MADV_HUGEPAGE);
 	((struct slot *)(void *)chunk)->event.data_id = chunk_count;
 	for (i = chunk_place(chunk); chunk_places[i]; i = (i + 1) % CHUNKS)
 		;

@@ -44,13 +44,25 @@ static struct xpti_payload payload(const char *name, uint32_t line)
 	};
 }
 
+/* What a call through a pointer and the loop cost. */
+static __attribute__((noinline)) bool nothing(uint16_t number, uint16_t type)
+{
+	__asm__ volatile("" ::: "memory");
+	return number && type;
+}
+
+static bool (*volatile floor_call)(uint16_t number, uint16_t type) = nothing;
+
 static uint64_t one_batch(int thread, int batch, struct xpti_event *event)
 {
 	uint64_t seen = 0, instance;
 	struct xpti_payload p;
 	int i;
 
-	if (!strcmp(operation, "check")) {
+	if (!strcmp(operation, "floor")) {
+		for (i = 0; i < BATCH; i++)
+			seen += floor_call(silent, 10);
+	} else if (!strcmp(operation, "check")) {
 		for (i = 0; i < BATCH; i++)
 			seen += f.check(silent, 10);
 	} else if (!strcmp(operation, "check_any")) {
