@@ -119,7 +119,7 @@ static bool witness_saw(struct witness *witness, int number)
 
 /* ---- the command ---- */
 
-/* What the kernel sends whoever writes to where nobody reads, or more than a file may hold. */
+/* The kernel sends these to a process that writes where nobody reads, or more than a file may hold. */
 static const int of_writes[] = {SIGPIPE, SIGXFSZ};
 
 #define OF_WRITES (sizeof(of_writes) / sizeof(*of_writes))
@@ -135,7 +135,7 @@ void child_init(void)
 		sigaction(of_writes[i], &ignore, &on_writes[i]);
 }
 
-/* What a command is started with: all of it is made before the fork, after which a process that has
+/* What a command is started with. All of it is made before the fork: after that a process that has
  * threads can neither allocate nor lock. */
 struct launchpad {
 	char **argv, **environment;
@@ -330,7 +330,7 @@ static void *watch_command(void *user)
 	return NULL;
 }
 
-/* Where there is no thread to be had: signals wait until a piece of work is done. */
+/* If there is no thread to be had, signals wait until a piece of work is done. */
 static void work_alone(struct watch *watch)
 {
 	const struct timespec now = {0};
@@ -395,7 +395,7 @@ int child_run(char **argv, const struct session_variable *variables, size_t coun
 		wait_for_end(watch.pid, &witness, &handled, &watch.status);
 	*status = watch.status;
 	witness_stop(&witness);
-	/* What the command has ended by is not to end rtl too; what comes from now on may. */
+	/* The signal that ended the command must not end rtl too; later ones may. */
 	while (sigtimedwait(&handled, NULL, &(struct timespec){0}) > 0)
 		;
 	sigprocmask(SIG_SETMASK, &pad.mask, NULL);

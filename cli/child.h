@@ -3,15 +3,14 @@
  * Runs the traced command as if rtl were not there: same terminal, same process group, same
  * standard files, same signal mask and dispositions.
  *
- * A signal from the terminal, or one sent to the whole process group, reaches the command
- * without rtl's help; one sent to rtl alone is passed on, as is SIGHUP where rtl leads a session
- * whose terminal has gone. Which of both it was a second child
- * tells, the witness: it is in the group, blocks all signals and counts those that it gets. rtl
- * itself ends only after the command has, and, where it has work of its own to do, when that is
- * done.
+ * A signal from the terminal, or one sent to the whole process group, reaches the command without
+ * rtl's help. One sent to rtl alone is passed on, and so is SIGHUP if rtl leads a session whose
+ * terminal has gone. A second child, the witness, tells which of both it was: it is in the group,
+ * blocks all signals and counts those that it gets. rtl ends when the command has ended and its own
+ * work is done.
  *
- * Signals are taken care of by a thread of their own as long as there is work: however long a
- * piece of that takes, no signal waits for it. Called from one thread; no other children.
+ * While there is work, a thread of its own takes care of signals, so that none waits for a piece of
+ * work. Call this from one thread; there may be no other children.
  */
 #ifndef RTL_CLI_CHILD_H
 #define RTL_CLI_CHILD_H
@@ -62,8 +61,8 @@ int child_run(char **argv, const struct session_variable *variables, size_t coun
  */
 _Noreturn void child_end_like(int status);
 
-/** Where nobody reads standard output any more: ends by SIGPIPE, as commands do, if rtl was not
- *  started with that ignored. For verbs that print, when they have nothing else to do. */
+/** Ends by SIGPIPE, as commands do, if nobody reads standard output any more and rtl was not started
+ *  with that signal ignored. For verbs that print, when they have nothing else to do. */
 void child_end_if_unread(void);
 
 #endif

@@ -34,8 +34,8 @@ static char *default_output(const char *folder)
 	return name;
 }
 
-/* Of the run there is known what a collector that died has noted, and nothing from here. The output
- * is none of its session's, of which each process would have a file of its own. */
+/* The run's properties are those that a collector that died has noted, and none of this process's. The
+ * output does not belong to its session: then each process would have a file of its own. */
 static int take_properties(const char *folder)
 {
 	struct notes notes;

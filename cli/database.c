@@ -156,8 +156,8 @@ static const char *find_fault(const char *path)
 }
 
 /*
- * Read-only where that works. A trace that was cut off (its -wal is there, its -shm not) can only
- * be read by a connection that may write.
+ * Opens it read-only if that works. A trace that was cut off (its -wal is there, its -shm not) can
+ * only be read by a connection that may write.
  */
 static int connect_to(struct database *database)
 {
@@ -305,8 +305,8 @@ int64_t database_events(struct database *database)
 }
 
 /*
- * What cuts a trace by time (RPD's rpd_trim) takes rows of rocpd tables only, among them those that
- * mark where a process begins and ends: what else is gone is counted where one of these is.
+ * A tool that cuts a trace by time (RPD's rpd_trim) removes rows of rocpd tables only, among them
+ * those that mark where a process begins and ends. If one of these is gone, the others are counted.
  */
 #define WHERE_CUT                                                                                  \
 	" WHERE EXISTS (SELECT 1 FROM rtl_process WHERE api_id NOT IN (SELECT id FROM rocpd_api)"  \

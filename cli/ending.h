@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is known of a run when it has ended, and from that why there is nothing of a GPU in its
- * trace: only what is known is said. One thread.
+ * What is known of a run when it has ended, and why there is nothing of a GPU in its trace. It says
+ * only what is known. One thread.
  */
 #ifndef RTL_CLI_ENDING_H
 #define RTL_CLI_ENDING_H

@@ -9,7 +9,7 @@
 #include "collect.h"
 #include "folders.h"
 
-/* What the subscriber knows; there is one at a time, and it can be given nothing. */
+/* What the subscriber knows. There is one at a time, and nothing can be passed to it. */
 static struct {
 	const struct rtl_host *host;
 	struct inspection *into;

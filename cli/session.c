@@ -202,7 +202,7 @@ int session_prepare_runtime(struct session *session)
 
 /* ---- XPTI ---- */
 
-/* What session_set has set it to, or what it is in our environment. */
+/* The value that session_set has given it, or else that of our environment. */
 static const char *value_now(const struct session *session, const char *name)
 {
 	const char *value = getenv(name);

@@ -15,8 +15,7 @@ struct rtl_plugin;
 struct session {
 	/* As the user gave them; NULL: not given. */
 	const char *mode;
-	/** Of the command, where neither mode nor RTL_MODE says one; it may fall back. NULL: none.
-	 */
+	/** The command's, if neither mode nor RTL_MODE names one. It may fall back. NULL: none. */
 	const char *default_mode;
 	const char *subscribers; /* colon-separated */
 	const char *output;
@@ -28,12 +27,12 @@ struct session {
 
 	bool output_to_stderr; /* of the command: its standard output */
 
-	/* What came of it. */
-	char *no_rocm;  /* why there are no collectors for ROCm; NULL: there are */
+	/* The result. */
+	char *no_rocm;  /* why there are no interceptors for ROCm; NULL: there are */
 	char *list;     /* of subscribers, as RTL_SUBSCRIBERS */
 	char *database; /* absolute path of what the SQLite subscriber writes; NULL: none, or not
 			 * known */
-	/* Where its name has the number or name of a process in it: a pattern for glob(3), for
+	/* If its name has the number or name of a process in it: a pattern for glob(3), for
 	 * session_find_output. */
 	char *database_glob;
 	struct session_variable {

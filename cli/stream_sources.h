@@ -15,7 +15,7 @@ struct stream_sink {
 
 /* All return CLI_OK, or an exit status after a line. */
 
-/** What rtl's own libraries publish; collectors for ROCm that are not installed are named. */
+/** What rtl's own libraries publish. Says so if the interceptors for ROCm are not installed. */
 int streams_of_rtl(const struct stream_sink *sink);
 /** A file or folder that the user has named: a library that describes its streams, a trace, a
  *  recording, or another folder with spools. */

@@ -27,7 +27,7 @@ static bool is_ours(struct database *database, const struct launch *launch)
 	return ours;
 }
 
-/* Where the events wait that a process which has drained itself did not deliver; to be freed. */
+/* The folder with the events that a process which drained itself did not deliver; to be freed. */
 static char *find_spool(int pid)
 {
 	struct folders folders;

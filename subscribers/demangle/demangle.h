@@ -3,9 +3,9 @@
  * Names as their author wrote them, of symbols that are mangled as the Itanium C++ ABI says
  * (itanium-cxx-abi.github.io/cxx-abi/abi.html), in the spelling of GNU's c++filt.
  *
- * Own code, in C: subscribers run in programs, which must not get a C++ runtime for it, and the
- * C++ runtime refuses names of more than 1024 characters, which kernels have, and takes time and
- * memory that grow exponentially for others. Here both are bounded.
+ * This is own code, in C: subscribers run in programs, which must not get a C++ runtime for it. That
+ * runtime also refuses names of more than 1024 characters, which kernels have. For others its time
+ * and memory grow exponentially. Here both are bounded.
  *
  * Threads: any. No locks, no state.
  */

@@ -550,7 +550,7 @@ static struct node *parse_nested(struct parser *p)
 	return name;
 }
 
-/* Of the function around, which is not what the whole name is of: what it returns is left out. */
+/* The function around. Its return type is left out, as the whole name is not that of the function. */
 static struct node *parse_around(struct parser *p)
 {
 	struct node *function = parse_encoding(p);

@@ -37,8 +37,8 @@ struct output_names output_names_of(const struct rtl_process *process);
 /** Whether a pattern contains %p or %e, so that the process must be known. */
 bool output_needs_process(const char *pattern);
 /**
- * The names that hold for a pattern already when an instance is created: the first process's, or
- * our own where that is it or does not matter. False: they are not known yet.
+ * The names that hold for a pattern already when an instance is created: the first process's. They are
+ * our own if we are that process, or if it does not matter. False: they are not known yet.
  */
 bool output_names_known(const struct rtl_host *host, const char *pattern,
 			struct output_names_room *room, struct output_names *names);

@@ -80,8 +80,7 @@ static struct summary_device_name *find_name(struct summary *summary, uint32_t n
 	return name;
 }
 
-/* Of a number that means several devices, on several machines, nothing is said in which they
- * differ. */
+/* If a number means several devices, on several machines, what differs between them is left out. */
 static int set_text(char **text, const char *value)
 {
 	if (*text && strcmp(*text, value) != 0)

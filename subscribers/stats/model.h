@@ -109,8 +109,8 @@ const char *summary_device_key(unsigned which);
 const char *summary_device_text(const struct summary *summary, uint32_t number, unsigned which);
 void summary_forget_names(struct summary *summary);
 
-/* For printers of text: how wide lines are; 0: as COLUMNS, as the terminal, or, where there is none,
- * as long as they are. */
+/* How wide printers of text make their lines. 0 takes COLUMNS, or else the terminal's width; without
+ * both, lines are as long as they need. */
 unsigned summary_line_width(FILE *file, unsigned asked);
 /* Prints bytes; what would upset a terminal becomes '?'. */
 void summary_print_bytes(FILE *file, const char *text, size_t length);

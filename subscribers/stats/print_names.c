@@ -99,7 +99,7 @@ void summary_print_name(FILE *file, const char *name, size_t width, size_t share
 		summary_print_bytes(file, name, length);
 		return;
 	}
-	/* What tells it apart is in neither: three parts, the middle one with that. */
+	/* Neither part tells it apart: make three, the middle one with the difference. */
 	if (shared >= head && shared < length - tail) {
 		const size_t middle = width - 2 * (width / 4) - 6;
 		const size_t from = shared - middle / 4;

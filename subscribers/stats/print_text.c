@@ -30,7 +30,7 @@ struct row {
 static const char *format_duration(char *text, size_t size, uint64_t ns, int digits)
 {
 	static const char *const units[] = {"us", "ms", "s"};
-	/* What is half of the last digit below a power of ten is shown as that. */
+	/* A value within half of the last digit of a power of ten is shown as that power. */
 	const double round = digits == 4 ? 0.99995 : 0.9995;
 	double value = (double)ns / 1e3;
 	unsigned unit = 0;

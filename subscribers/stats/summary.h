@@ -40,15 +40,15 @@ struct summary *summary_create(void);
 void summary_destroy(struct summary *summary);
 
 /**
- * The section of a stream's events of one kind; made where there is none yet.
+ * The section of a stream's events of one kind. If there is none yet, one is made.
  * @param kind  e.g. "task"; singular, heads the column of names
  * @param title  e.g. "GPU kernels"
  */
 struct summary_section *summary_section(struct summary *summary, const char *stream,
 					const char *kind, const char *title);
 
-/** The row of a name, which is shown readable if it is mangled; made where there is none yet, if
- * there is room. */
+/** The row of a name. A mangled name is shown readable. If there is no row yet, one is made while there
+ * is room. */
 struct summary_group *summary_group(struct summary_section *section, const char *name);
 
 /** Counts one duration. */

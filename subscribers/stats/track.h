@@ -10,8 +10,8 @@
  * refused;
  * - otherwise a begin and an end event are paired by process and instance.
  *
- * Of a dispatch `call_ns` says when the call began that caused it: how long the GPU took to begin
- * makes a section of its own. A range of roctx goes by its text, `name`.
+ * `call_ns` of a dispatch says when the call that caused it began. How long the GPU then took to begin
+ * is a section of its own. The name of a range of roctx is its text, `name`.
  *
  * Events RTL_METADATA with a field `gpu` whose tracepoint has the kind "agent" say what that device
  * is called.

@@ -4,9 +4,9 @@
  * object into one HSA queue, one ring of the doorbell each, and waits for them; LOOPS times.
  * For each loop one line:
  *	launch NS total NS cpu NS each NS
- * for each dispatch: on the launching thread, until all have finished, the processor's time
- * that the launching thread took, which other programs disturb less, and the median of the single
- * submissions (the signal's value, the packet and the doorbell, without waiting for anything).
+ * for each dispatch. launch is the time on the launching thread, total that until all have finished.
+ * cpu is the launching thread's processor time, which other programs disturb less. each is the median
+ * of single submissions (the signal's value, the packet and the doorbell, without any wait).
  * It waits after every half a ring of dispatches (not counted as launch): the interception of
  * ROCm 5.2 ends the program when the GPU's ring overflows, whatever the tool.
  * "signals": each dispatch carries a completion signal of the program (64 of them in turn).

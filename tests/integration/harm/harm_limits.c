@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * harm_limits CASE: after its first events a program closes all files but the standard ones
- * (close), or may open none any more (files), make no large ones (size), map no more memory
- * (memory), goes to another root (root), or gives up its rights (user). Then threads go on with
- * events, and it writes a file of its own, which must have what it has written. Prints
- * "harm_limits: ok"; exit status 77 where it may not.
+ * harm_limits CASE: after its first events a program does one of these:
+ *	close   closes all files but the standard ones
+ *	files   may open no files any more
+ *	size    may make no large files
+ *	memory  may map no more memory
+ *	root    goes to another root
+ *	user    gives up its rights
+ * Then threads go on with events, and it writes a file of its own, which must have what it has
+ * written. Prints "harm_limits: ok". Exit status 77: it may not do that here.
  */
 #define PROGRAM "harm_limits"
 #include "../../programs/check.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hsa_end ROUNDS DISPATCHES END: ROUNDS children, one after the other, each of which submits
- * DISPATCHES dispatches, sees in the memory of the last one's signal that they have ended, of which
- * nobody can know, and ends at once in the way END (../programs/end_ways.h). Prints "hsa_end: ok".
+ * hsa_end ROUNDS DISPATCHES END: ROUNDS children, one after the other. Each submits DISPATCHES
+ * dispatches and sees in the memory of the last one's signal that they have ended, which nobody can
+ * notice. Then it ends at once in the way END (../../programs/end_ways.h). Prints "hsa_end: ok".
  */
 #define _GNU_SOURCE
 #define PROGRAM "hsa_end"
