@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The room `harvest`: what is under way on the GPU, from its submission until it has been
- * published. Slots, the signals by which their ends are seen, and the harvester, a thread that
- * looks after them, publishes those that have finished, and does for the submitting threads what
- * they have no time for (more slots, more relays).
+ * The room `harvest`: what is under way on the GPU, from its submission until it has been published.
+ * It has slots, the signals by which their ends are seen, the sources that submit them, and the
+ * harvester. That is a thread that looks after the sources and publishes what has finished. It also
+ * does for the submitting threads what they have no time for (more slots, more relays).
  *
- * Nobody waits for a GPU through it, and it waits for none: it polls, every 0.1 to 1 ms while
- * something is under way, and sleeps otherwise. What it waits for is room in its ring of
- * events.
+ * Nobody waits for a GPU through the harvester, and it waits for none. It polls, every 0.1 to 1 ms
+ * while something is under way, and sleeps otherwise. It waits only for room in its ring of events.
  *
- * Other threads help: who has waited for the GPU publishes what has finished before the program
- * goes on, and who submits does when the harvester has fallen behind.
+ * Other threads help. A thread that has waited for the GPU publishes what has finished before the
+ * program goes on. A thread that submits does so when the harvester has fallen behind.
  *
- * Threads of this room: as each function says. Who makes a pass over the sources, the harvester or
- * a helper, holds `owner`, also while it waits for room. Nobody waits for `owner` without end, nor
- * in a pass. When the harvester has to stop and whoever makes a pass waits for room, the sources
- * are taken from it. It then touches neither them nor the runtime, which may be gone by then.
- * Locks: each of signal_watch.c's buckets, the relays' one, in which a bucket's is taken, and that
- * of the cache of signals. They are held for loads and stores, and none while waiting for anything.
+ * Threads of this room: one at a time makes a pass over the sources, the harvester or a helper: whose
+ * turn it is (turn.h). It keeps the turn while it waits for room. When the harvester has to stop
+ * meanwhile, the sources are taken from whoever has the turn. That thread then touches neither them
+ * nor the runtime, which may be gone by then. Other functions say whose they are.
+ * Locks: one for each bucket of signal_watch.c; that of the relays, in which a bucket's is taken; and
+ * that of the cache of signals. All are held for loads and stores. Nobody waits for anything with one.
  */
 #ifndef STREAMS_HSA_HARVEST_H
 #define STREAMS_HSA_HARVEST_H

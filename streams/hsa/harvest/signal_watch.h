@@ -3,9 +3,9 @@
  * Dispatches and copies that carry a completion signal of the application.
  *
  * The signal stays in the packet: the GPU completes it as it would without us, at once, with
- * its times in it. We read the times from the signal, too. That is possible for as long as the
- * application neither uses the signal for something else nor destroys it, and it can do so only
- * through functions and packets that we see: there the times are taken before it happens.
+ * its times in it. We read the times from the signal, too. That is possible until the application
+ * uses the signal for something else or destroys it. It can do so only through functions and packets
+ * that we see: there the times are taken before it happens.
  *
  * Only a signal that several packets under way share (it counts them down) would lose all
  * times but the last: a relay (relay.h) takes its place for such a dispatch.
@@ -16,9 +16,9 @@
  *
  * Every one under way with a signal of the application is in a hash table by that signal.
  *
- * Threads: any. Locks: one for each bucket of the table, held for some loads and stores, and by
- * a relay while it completes the application's signal (so that the application cannot destroy
- * it meanwhile). Never held while waiting for anything.
+ * Threads: any. Locks: one for each bucket of the table, held for some loads and stores. A relay
+ * holds it while it completes the application's signal, so that the application cannot destroy that
+ * meanwhile. It is never held while waiting for anything.
  */
 #ifndef STREAMS_HSA_SIGNAL_WATCH_H
 #define STREAMS_HSA_SIGNAL_WATCH_H

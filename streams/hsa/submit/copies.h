@@ -28,6 +28,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "publish.h"
 #include "table.h"
 
 struct copy_slot;
@@ -63,6 +64,22 @@ void copies_end(struct copy_slot *slot, hsa_status_t status);
 
 /* After the runtime was called for such as are not traced: counts what mode lite leaves out. */
 void copies_untraced(uint64_t bytes, uint32_t count, hsa_status_t status);
+
+/* Whether profiling of copies is on by our doing, and has to stay so. */
+bool copies_are_profiled(void);
+
+/* A synchronous copy under way. */
+struct copy_call {
+	struct copy copy;
+	struct work_scope scope;
+	bool in_scope;
+};
+
+/* Before the runtime is called; its time begins to run. */
+void copies_call_begin(struct copy_call *call, const struct copy_request *request);
+
+/* After it: with what it returned. */
+void copies_call_end(struct copy_call *call, hsa_status_t status);
 
 /* copy_batch.c */
 hsa_status_t copy_batch(const void *ops, uint32_t op_count, uint32_t dep_count,

@@ -411,8 +411,8 @@ static void *batch_buffer(struct queue *queue)
 
 /*
  * Packet number i of those that we are given. Runtimes of 7.x hand over at once what lies between
- * two rings of the doorbell, and some of them point into the queue's ring and leave it to the
- * tool to go on at its beginning.
+ * two rings of the doorbell. Some of them point into the queue's ring, and leave it to the tool to go
+ * on at its beginning.
  */
 static inline const union aql_packet *given(const struct queue *queue, const void *packets,
 					    uint64_t index, uint64_t i)

@@ -2,11 +2,11 @@
 /*
  * Room in the GPU's ring of a queue, as far as it can be known from the dispatches that have ended.
  *
- * Runtimes of 5.x can hold back one packet when the ring of the GPU is full, but may call us for
- * the next one nevertheless, when the doorbell was rung for several, or from their handler
- * thread; it would go before the first, or end the program by an assertion. Some of 7.x write
- * beyond a buffer when they have held back many. So a packet waits here until the GPU has surely
- * taken some, as without us the program would wait for room in the ring.
+ * Runtimes of 5.x can hold back one packet when the ring of the GPU is full. They may call us for the
+ * next one nevertheless, when the doorbell was rung for several, or from their handler thread. That
+ * one would go before the first, or end the program by an assertion. Some of 7.x write beyond a
+ * buffer when they have held back many. So a packet waits here until the GPU has surely taken some,
+ * as the program would wait for room in the ring without us.
  *
  * What we know of the ring is less than what the runtime knows: packets without a slot, or that
  * have begun and not ended, may have left it. So there is a wait only where the end of a packet
