@@ -9,7 +9,7 @@ static const char *const kind_names[] = {
 	[RTL_KIND_UINT] = "uint",     [RTL_KIND_INT] = "int",         [RTL_KIND_FLOAT] = "float",
 	[RTL_KIND_BOOL] = "bool",     [RTL_KIND_ADDRESS] = "address", [RTL_KIND_TIME] = "time",
 	[RTL_KIND_STRING] = "string", [RTL_KIND_UID] = "uid",         [RTL_KIND_TEXT] = "text",
-	[RTL_KIND_BYTES] = "bytes",   [RTL_KIND_ARGS] = "args",
+	[RTL_KIND_BYTES] = "bytes",   [RTL_KIND_ARGS] = "args",       [RTL_KIND_VALUES] = "values",
 };
 
 #define KINDS (sizeof(kind_names) / sizeof(*kind_names))

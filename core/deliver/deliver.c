@@ -81,12 +81,18 @@ distribute(struct host *host, const struct rtl_event *event, const struct place 
 	}
 }
 
+/* Whether it says where something else in the payload is. */
+static bool is_place(uint16_t kind)
+{
+	return kind == RTL_KIND_TEXT || kind == RTL_KIND_ARGS || kind == RTL_KIND_VALUES;
+}
+
 static bool has_texts(const struct rtl_type_info *type)
 {
 	uint16_t i;
 
 	for (i = 0; i < type->field_count; i++)
-		if (type->fields[i].kind == RTL_KIND_TEXT || type->fields[i].kind == RTL_KIND_ARGS)
+		if (is_place(type->fields[i].kind))
 			return true;
 	return false;
 }
@@ -130,7 +136,7 @@ static bool args_fit(const struct rtl_event *event, struct rtl_text place)
 	return true;
 }
 
-/* Whether the payload's texts and arguments lie in it. */
+/* Whether the payload's texts, arguments and values lie in it. */
 static bool texts_fit(const struct rtl_event *event)
 {
 	struct rtl_text text;
@@ -139,10 +145,12 @@ static bool texts_fit(const struct rtl_event *event)
 	for (i = 0; i < event->type_info->field_count; i++) {
 		const struct rtl_field *field = rtl_type_field(event->type_info, i);
 
-		if (field->kind != RTL_KIND_TEXT && field->kind != RTL_KIND_ARGS)
+		if (!is_place(field->kind))
 			continue;
 		memcpy(&text, (const char *)event->payload + field->offset, sizeof text);
 		if (field->kind == RTL_KIND_ARGS ? !args_fit(event, text) : !text_fits(event, text))
+			return false;
+		if (field->kind == RTL_KIND_VALUES && text.offset % 8)
 			return false;
 	}
 	return true;

@@ -221,6 +221,14 @@ static const struct rtl_tracepoint *api_tracepoint(const struct rtl_host *api,
 	return source ? lookup_tracepoint(&instance->lookup, source, uid) : NULL;
 }
 
+static const struct rtl_values_info *api_values(const struct rtl_host *api,
+					    const struct rtl_process *process, uint64_t uid)
+{
+	const struct source *source = find_source(api, process);
+
+	return source ? lookup_values(&instance_of(api)->lookup, source, uid) : NULL;
+}
+
 static void add_ledger(struct rtl_ledger *sum, const struct source *source,
 		       const struct rtl_stream_info *info)
 {
@@ -403,4 +411,5 @@ const struct rtl_host host_api = {
 	.positions = api_positions,
 	.resume = api_resume,
 	.calibration = api_calibration,
+	.values = api_values,
 };

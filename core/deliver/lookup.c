@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "hash.h"
+#include "values.h"
 
 /* What was given out; never changed. */
 struct given {
@@ -18,6 +19,13 @@ struct answer {
 	const struct source *source;
 	uint64_t uid;
 	struct given *newest;
+};
+
+/* What its values are. */
+struct described {
+	const struct source *source;
+	uint64_t uid;
+	struct rtl_values_info *info; /* NULL: its description makes no sense */
 };
 
 void lookup_init(struct lookup *lookup)
@@ -39,18 +47,34 @@ static void free_answer(void *unused, void *entry)
 	free(answer);
 }
 
+static void free_described(void *unused, void *entry)
+{
+	struct described *described = entry;
+
+	(void)unused;
+	free(described->info);
+	free(described);
+}
+
 void lookup_fini(struct lookup *lookup)
 {
+	table_each(&lookup->values, free_described, NULL);
+	table_fini(&lookup->values);
 	table_each(&lookup->answers, free_answer, NULL);
 	table_fini(&lookup->answers);
 	free(lookup->metadata);
 	pthread_mutex_destroy(&lookup->lock);
 }
 
+static uint64_t key_of(const struct source *source, uint64_t uid)
+{
+	return hash_finish(hash_u64((uintptr_t)source, uid));
+}
+
 /* The answer for a tracepoint, made if there is none yet; NULL: no memory. */
 static struct answer *find_answer(struct lookup *lookup, const struct source *source, uint64_t uid)
 {
-	uint64_t key = hash_finish(hash_u64((uintptr_t)source, uid));
+	uint64_t key = key_of(source, uid);
 	struct answer *answer;
 
 	for (; (answer = table_find(&lookup->answers, key)); key = hash_finish(key))
@@ -112,4 +136,56 @@ const struct rtl_tracepoint *lookup_tracepoint(struct lookup *lookup, const stru
 		tracepoint = give(answer, &found);
 	pthread_mutex_unlock(&lookup->lock);
 	return tracepoint;
+}
+
+/* ---- values */
+
+/* *key: where it is, or would go. */
+static const struct described *find_described(const struct lookup *lookup,
+					      const struct source *source, uint64_t uid,
+					      uint64_t *key)
+{
+	const struct described *described;
+
+	for (*key = key_of(source, uid); (described = table_find(&lookup->values, *key));
+	     *key = hash_finish(*key))
+		if (described->source == source && described->uid == uid)
+			break;
+	return described;
+}
+
+/* Under the lock: one that has not been looked up. */
+static const struct described *describe(struct lookup *lookup, const struct source *source,
+					uint64_t uid, uint64_t key)
+{
+	struct described *described;
+	struct rtl_tracepoint found;
+	const char *text;
+
+	if (!source->ops->tracepoint(source, uid, &found, &lookup->metadata, &lookup->room))
+		return NULL;
+	text = rtl_tracepoint_value(&found, RTL_VALUES_KEY);
+	if (!text || !(described = calloc(1, sizeof *described)))
+		return NULL; /* it may be said yet */
+	*described = (struct described){source, uid, values_parse(text)};
+	if (!table_insert(&lookup->values, key, described))
+		return described;
+	free_described(NULL, described);
+	return NULL;
+}
+
+const struct rtl_values_info *lookup_values(struct lookup *lookup, const struct source *source,
+					    uint64_t uid)
+{
+	uint64_t key;
+	const struct described *described = find_described(lookup, source, uid, &key);
+
+	if (described)
+		return described->info;
+	pthread_mutex_lock(&lookup->lock);
+	described = find_described(lookup, source, uid, &key);
+	if (!described)
+		described = describe(lookup, source, uid, key);
+	pthread_mutex_unlock(&lookup->lock);
+	return described ? described->info : NULL;
 }

@@ -33,6 +33,7 @@ static bool kind_fits(uint16_t kind, uint32_t size)
 		return size > 0;
 	case RTL_KIND_TEXT:
 	case RTL_KIND_ARGS:
+	case RTL_KIND_VALUES:
 		return size == sizeof(struct rtl_text);
 	case RTL_KIND_ADDRESS:
 	case RTL_KIND_TIME:

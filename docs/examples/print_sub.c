@@ -41,7 +41,7 @@ static void print_field(const struct rtl_host *host, const struct rtl_event *e,
 		printf("'%s'", (string = host->string(host, e->process, v.n)) ? string : "");
 	else if (f->kind == RTL_KIND_TEXT)
 		print_text(e, v.text);
-	else if (f->kind == RTL_KIND_ARGS && rtl_args_text(host, e, f, args, sizeof args))
+	else if (rtl_args_text(host, e, f, args, sizeof args)) /* arguments of a call and the like */
 		printf("(%s)", args);
 	else /* RTL_KIND_BYTES, and kinds to come */
 		for (uint32_t i = 0; i < f->size; i++)

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file args.h
- * For subscribers: reading fields of RTL_KIND_ARGS, named values such as the arguments of a call.
+ * For subscribers: reading named values such as the arguments of a call, which fields of
+ * RTL_KIND_ARGS and RTL_KIND_VALUES hold.
  *
  *     char text[1024];
  *     rtl_args_text(host, event, field, text, sizeof text);   // "queue=0x7f2a, value=1"
  *
- *     for (uint32_t i = 0; i < rtl_args_count(event, field); i++) {
- *             struct rtl_arg arg = rtl_args_get(event, field, i);
- *             const char *name = host->string(host, event->process, arg.name);
- *             ...
- *     }
+ *     struct rtl_args args = rtl_args_begin(host, event, field);
+ *     struct rtl_value value;
+ *     while (rtl_args_next(&args, &value))
+ *             if (value.kind == RTL_KIND_UINT)
+ *                     printf("%s is %" PRIu64, value.name, value.number);
  *
  * Inline functions only, without state. Callable wherever the event is valid.
  */
@@ -27,93 +28,336 @@
 extern "C" {
 #endif
 
-/** How many named values the field holds; 0 too if it lies outside of the payload. */
-static inline uint32_t rtl_args_count(const struct rtl_event *event, const struct rtl_field *field)
+/** One value. Not part of the ABI: made by the functions below, and valid as long as the event. */
+struct rtl_value {
+	const char *name;       /**< never NULL */
+	const char *enumerator; /**< name of the number; NULL: it has none */
+	uint16_t kind;          /**< enum rtl_kind; 0: it cannot be read */
+	uint16_t flags;         /**< enum rtl_arg_flags */
+	uint32_t length;        /**< of a text, bytes */
+	uint64_t number;        /**< RTL_KIND_UINT, BOOL, ADDRESS, TIME, STRING, UID */
+	int64_t integer;        /**< RTL_KIND_INT */
+	double real;            /**< RTL_KIND_FLOAT */
+	const char *text;       /**< RTL_KIND_TEXT: not terminated */
+};
+
+/** A walk over the values of an event's field. */
+struct rtl_args {
+	const struct rtl_host *host;
+	const struct rtl_event *event;
+	const struct rtl_values_info *info; /**< NULL: an array of struct rtl_arg */
+	const unsigned char *values;
+	uint32_t length; /**< bytes */
+	uint32_t next;
+	uint32_t count;
+	uint64_t states;
+};
+
+/** One of a description's values; number: less than info->count. */
+static inline const struct rtl_value_info *rtl_values_info_one(const struct rtl_values_info *info,
+							       uint32_t number)
 {
+	return (const struct rtl_value_info *)(const void *)((const char *)info->values +
+							     (size_t)number *
+								     info->values->struct_size);
+}
+
+/* Those that their tracepoint describes. */
+static inline void rtl_args_describe(struct rtl_args *args)
+{
+	const struct rtl_host *host = args->host;
+	const struct rtl_event *event = args->event;
+
+	if (host->struct_size < offsetof(struct rtl_host, values) + sizeof host->values)
+		return;
+	args->info = host->values(host, event->process, event->uid);
+	if (!args->info || (args->info->has_states && args->length < sizeof args->states))
+		return;
+	if (args->info->has_states)
+		memcpy(&args->states, args->values, sizeof args->states);
+	args->count = args->info->count;
+}
+
+/** Begins a walk over them; there are none in a field of another kind, or one that lies outside of
+ *  the payload. */
+static inline struct rtl_args rtl_args_begin(const struct rtl_host *host,
+					     const struct rtl_event *event,
+					     const struct rtl_field *field)
+{
+	struct rtl_args args;
 	struct rtl_text place;
 
+	memset(&args, 0, sizeof args);
+	args.host = host;
+	args.event = event;
+	if (field->kind != RTL_KIND_ARGS && field->kind != RTL_KIND_VALUES)
+		return args;
 	memcpy(&place, (const char *)event->payload + field->offset, sizeof place);
 	if ((uint64_t)place.offset + place.length > event->payload_size)
-		return 0;
-	return place.length / (uint32_t)sizeof(struct rtl_arg);
+		return args;
+	args.values = (const unsigned char *)event->payload + place.offset;
+	args.length = place.length;
+	if (field->kind == RTL_KIND_ARGS)
+		args.count = place.length / (uint32_t)sizeof(struct rtl_arg);
+	else if (place.length)
+		rtl_args_describe(&args);
+	return args;
 }
 
-/** The value of that number, from 0; less than rtl_args_count. */
-static inline struct rtl_arg rtl_args_get(const struct rtl_event *event,
-					  const struct rtl_field *field, uint32_t number)
+/* The name of a number; NULL: it has none. */
+static inline const char *rtl_args_enumerator(const struct rtl_value_info *info, int64_t value)
+{
+	uint32_t low = 0, high = info->enumerator_count;
+
+	/* Most count from 0. */
+	if (value >= 0 && value < (int64_t)high && info->enumerators[value].value == value)
+		return info->enumerators[value].name;
+	while (low < high) {
+		const uint32_t middle = low + (high - low) / 2;
+
+		if (info->enumerators[middle].value == value)
+			return info->enumerators[middle].name;
+		if (info->enumerators[middle].value < value)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+/* Reads a number of 1 to 8 bytes. */
+static inline void rtl_args_number(struct rtl_value *value, const unsigned char *from,
+				   uint32_t size)
+{
+	const uint32_t unused = 64 - 8 * size;
+	float narrow;
+
+	value->number = 0;
+	memcpy(&value->number, from, size); /* little-endian */
+	if (value->kind == RTL_KIND_INT) {
+		value->integer = (int64_t)(value->number << unused) >> unused;
+	} else if (value->kind == RTL_KIND_FLOAT && size == sizeof narrow) {
+		memcpy(&narrow, from, sizeof narrow);
+		value->real = (double)narrow;
+	} else if (value->kind == RTL_KIND_FLOAT) {
+		memcpy(&value->real, from, sizeof value->real);
+	}
+}
+
+/* Reads where a text is. */
+static inline void rtl_args_place(const struct rtl_event *event, struct rtl_value *value,
+				  const unsigned char *from)
 {
 	struct rtl_text place;
-	struct rtl_arg arg;
 
-	memcpy(&place, (const char *)event->payload + field->offset, sizeof place);
-	memcpy(&arg,
-	       (const char *)event->payload + place.offset +
-		       (size_t)number * sizeof(struct rtl_arg),
-	       sizeof arg);
-	return arg;
+	memcpy(&place, from, sizeof place);
+	value->length = place.length;
+	value->text = (const char *)event->payload + place.offset;
+	if ((uint64_t)place.offset + place.length > event->payload_size)
+		value->kind = 0;
 }
 
-/** One value as text, as snprintf does it: "12", "0x7f2a", "true", "HSA_WAIT_STATE_BLOCKED",
- *  "'a text'" with "..." behind it if it was longer. */
-static inline int rtl_arg_text(const struct rtl_host *host, const struct rtl_event *event,
-			       const struct rtl_arg *arg, char *out, size_t size)
+/* The next of an array. */
+static inline void rtl_args_read(const struct rtl_args *args, uint32_t i, struct rtl_value *value)
 {
-	const char *string;
+	struct rtl_arg arg;
 
-	switch (arg->kind) {
+	memcpy(&arg, args->values + (size_t)i * sizeof arg, sizeof arg);
+	value->name = args->host->string(args->host, args->event->process, arg.name);
+	value->name = value->name ? value->name : "";
+	value->kind = arg.kind;
+	value->flags = arg.flags;
+	if (arg.kind == RTL_KIND_TEXT)
+		rtl_args_place(args->event, value, (const unsigned char *)&arg.value);
+	else
+		rtl_args_number(value, (const unsigned char *)&arg.value, sizeof arg.value);
+}
+
+/* The next of those that are described. False: it is not there. */
+static inline bool rtl_args_read_value(const struct rtl_args *args, uint32_t i,
+				       struct rtl_value *value)
+{
+	const struct rtl_value_info *info = rtl_values_info_one(args->info, i);
+	const unsigned char *from = args->values + info->offset;
+	const uint32_t state = (uint32_t)(args->states >> 2 * i) & 3;
+	uint32_t size = info->size;
+
+	if ((uint64_t)info->offset + size > args->length)
+		return false;
+	value->name = info->name;
+	value->kind = info->kind;
+	value->flags = 0;
+	if (state && info->out_kind) {
+		value->kind = info->out_kind;
+		value->flags = RTL_ARG_OUT;
+		size = info->out_size;
+	}
+	if (value->kind == RTL_KIND_TEXT && state) {
+		value->flags |= state == RTL_VALUE_BEGINNING ? RTL_ARG_CUT : 0;
+		rtl_args_place(args->event, value, from);
+		return true;
+	}
+	if (value->kind == RTL_KIND_TEXT)
+		value->kind = RTL_KIND_ADDRESS;
+	rtl_args_number(value, from, size);
+	if (info->enumerator_count && value->kind == RTL_KIND_INT)
+		value->enumerator = rtl_args_enumerator(info, value->integer);
+	else if (info->enumerator_count && value->kind == RTL_KIND_UINT)
+		value->enumerator = rtl_args_enumerator(info, (int64_t)value->number);
+	return true;
+}
+
+/** The next value. False: there is none left. */
+static inline bool rtl_args_next(struct rtl_args *args, struct rtl_value *value)
+{
+	if (args->next >= args->count)
+		return false;
+	value->enumerator = NULL;
+	value->length = 0;
+	if (!args->info)
+		rtl_args_read(args, args->next, value);
+	else if (!rtl_args_read_value(args, args->next, value))
+		return false;
+	args->next++;
+	return true;
+}
+
+/* ---- as text */
+
+/* A line that is written: `length` goes on where there is no room. */
+struct rtl_args_line {
+	char *out;
+	size_t size, length;
+};
+
+static inline void rtl_args_put(struct rtl_args_line *line, const char *text, size_t length)
+{
+	const size_t room = line->length < line->size ? line->size - line->length : 0;
+
+	if (room)
+		memcpy(line->out + line->length, text, length < room ? length : room);
+	line->length += length;
+}
+
+static inline void rtl_args_put_unsigned(struct rtl_args_line *line, uint64_t value)
+{
+	char digits[20];
+	size_t at = sizeof digits;
+
+	do
+		digits[--at] = (char)('0' + value % 10);
+	while (value /= 10);
+	rtl_args_put(line, digits + at, sizeof digits - at);
+}
+
+static inline void rtl_args_put_hex(struct rtl_args_line *line, uint64_t value)
+{
+	char digits[18];
+	size_t at = sizeof digits;
+
+	do
+		digits[--at] = "0123456789abcdef"[value & 15];
+	while (value >>= 4);
+	digits[--at] = 'x';
+	digits[--at] = '0';
+	rtl_args_put(line, digits + at, sizeof digits - at);
+}
+
+static inline void rtl_args_put_real(struct rtl_args_line *line, double value)
+{
+	char digits[32];
+	const int length = snprintf(digits, sizeof digits, "%.17g", value);
+
+	rtl_args_put(line, digits, length > 0 ? (size_t)length : 0);
+}
+
+static inline void rtl_args_put_value(struct rtl_args_line *line, const struct rtl_host *host,
+				      const struct rtl_event *event, const struct rtl_value *value)
+{
+	const char *string = value->enumerator;
+
+	if (string) {
+		rtl_args_put(line, string, strlen(string));
+		return;
+	}
+	switch (value->kind) {
+	case RTL_KIND_INT:
+		if (value->integer < 0)
+			rtl_args_put(line, "-", 1);
+		rtl_args_put_unsigned(line, value->integer < 0 ? 0 - (uint64_t)value->integer
+							       : (uint64_t)value->integer);
+		break;
 	case RTL_KIND_UINT:
 	case RTL_KIND_TIME:
-		return snprintf(out, size, "%" PRIu64, arg->value.number);
-	case RTL_KIND_INT:
-		return snprintf(out, size, "%" PRId64, arg->value.integer);
+		rtl_args_put_unsigned(line, value->number);
+		break;
 	case RTL_KIND_FLOAT:
-		return snprintf(out, size, "%.17g", arg->value.real);
+		rtl_args_put_real(line, value->real);
+		break;
 	case RTL_KIND_BOOL:
-		return snprintf(out, size, "%s", arg->value.number ? "true" : "false");
+		string = value->number ? "true" : "false";
+		rtl_args_put(line, string, strlen(string));
+		break;
 	case RTL_KIND_ADDRESS:
 	case RTL_KIND_UID:
-		return snprintf(out, size, "0x%" PRIx64, arg->value.number);
+		rtl_args_put_hex(line, value->number);
+		break;
 	case RTL_KIND_STRING:
-		string = host->string(host, event->process, arg->value.number);
-		return snprintf(out, size, "%s", string ? string : "");
+		string = host->string(host, event->process, value->number);
+		rtl_args_put(line, string ? string : "", string ? strlen(string) : 0);
+		break;
 	case RTL_KIND_TEXT:
-		if ((uint64_t)arg->value.text.offset + arg->value.text.length > event->payload_size)
-			return snprintf(out, size, "?");
-		return snprintf(out, size, "'%.*s'%s", (int)arg->value.text.length,
-				(const char *)event->payload + arg->value.text.offset,
-				arg->flags & RTL_ARG_CUT ? "..." : "");
+		rtl_args_put(line, "'", 1);
+		rtl_args_put(line, value->text, value->length);
+		rtl_args_put(line, "'...", value->flags & RTL_ARG_CUT ? 4 : 1);
+		break;
 	default:
-		return snprintf(out, size, "?");
+		rtl_args_put(line, "?", 1);
+		break;
 	}
+}
+
+static inline size_t rtl_args_end(const struct rtl_args_line *line)
+{
+	if (line->size)
+		line->out[line->length < line->size ? line->length : line->size - 1] = '\0';
+	return line->length;
 }
 
 /**
- * All values of a field as one line: "size=4096, *ptr=0x7f2a"; the star stands before what the
- * call has written.
+ * One value as text: "12", "0x7f2a", "true", "HSA_WAIT_STATE_BLOCKED", "'a text'" with "..." behind
+ * it if it was longer.
  * @param[out] out  always terminated, unless size is 0
  * @return the length that it would have with room enough, as snprintf
  */
+static inline size_t rtl_value_text(const struct rtl_host *host, const struct rtl_event *event,
+				    const struct rtl_value *value, char *out, size_t size)
+{
+	struct rtl_args_line line = {out, size, 0};
+
+	rtl_args_put_value(&line, host, event, value);
+	return rtl_args_end(&line);
+}
+
+/** All values of a field as one line: "size=4096, *ptr=0x7f2a"; the star stands before what the
+ *  call has written. As rtl_value_text. */
 static inline size_t rtl_args_text(const struct rtl_host *host, const struct rtl_event *event,
 				   const struct rtl_field *field, char *out, size_t size)
 {
-	const uint32_t count = rtl_args_count(event, field);
-	size_t length = 0;
+	struct rtl_args args = rtl_args_begin(host, event, field);
+	struct rtl_args_line line = {out, size, 0};
+	struct rtl_value value;
 
-	if (size)
-		out[0] = '\0';
-	for (uint32_t i = 0; i < count; i++) {
-		const struct rtl_arg arg = rtl_args_get(event, field, i);
-		const char *name = host->string(host, event->process, arg.name);
-		size_t at = length < size ? length : size;
-		int n = snprintf(out + at, size - at, "%s%s%s=", i ? ", " : "",
-				 arg.flags & RTL_ARG_OUT ? "*" : "", name ? name : "");
-
-		length += n > 0 ? (size_t)n : 0;
-		at = length < size ? length : size;
-		n = rtl_arg_text(host, event, &arg, out + at, size - at);
-		length += n > 0 ? (size_t)n : 0;
+	while (rtl_args_next(&args, &value)) {
+		if (line.length)
+			rtl_args_put(&line, ", ", 2);
+		if (value.flags & RTL_ARG_OUT)
+			rtl_args_put(&line, "*", 1);
+		rtl_args_put(&line, value.name, strlen(value.name));
+		rtl_args_put(&line, "=", 1);
+		rtl_args_put_value(&line, host, event, &value);
 	}
-	return length;
+	return rtl_args_end(&line);
 }
 
 #ifdef __cplusplus

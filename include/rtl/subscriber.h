@@ -67,9 +67,10 @@ struct rtl_calibration {
  *
  * Wherever it comes from, a damaged spool too: stream, type_info and process are set, the payload
  * holds all fields that type_info describes, and each RTL_KIND_TEXT and
- * RTL_KIND_ARGS (with its texts) lies in it. What is not so is never delivered, and counts as
- * abandoned. The values themselves are the publisher's: a text may hold any bytes, an RTL_KIND_BOOL
- * any value, ids may name nothing, times may be nonsense.
+ * RTL_KIND_ARGS (with its texts) and RTL_KIND_VALUES lies in it. What is not so is never delivered, and counts as
+ * abandoned. (The texts of the last: <rtl/args.h> looks where they lie.) The values themselves
+ * are the publisher's: a text may hold any bytes, an RTL_KIND_BOOL any value, ids may name nothing,
+ * times may be nonsense.
  */
 struct rtl_event {
 	uint32_t struct_size;
@@ -129,6 +130,36 @@ static inline const char *rtl_tracepoint_value(const struct rtl_tracepoint *t, c
 			return rtl_tracepoint_metadata(t, i)->value;
 	return NULL;
 }
+
+/** A value and its name. An exception to the rule of types.h: it never grows. */
+struct rtl_enumerator {
+	int64_t value;
+	const char *name;
+};
+
+/** One of the values of RTL_KIND_VALUES: see RTL_VALUES_KEY. */
+struct rtl_value_info {
+	uint32_t struct_size;
+	uint16_t kind;     /**< enum rtl_kind, of what was passed */
+	uint16_t size;     /**< bytes, as the following */
+	uint16_t out_kind; /**< of what the call leaves where it points to; 0: not followed */
+	uint16_t out_size;
+	uint32_t offset; /**< from the beginning of the values */
+	const char *name;
+	/** The names of integers, by value, ascending; of what the call leaves, where it does. */
+	const struct rtl_enumerator *enumerators;
+	uint32_t enumerator_count;
+	uint32_t reserved; /**< 0 */
+};
+
+/** The values of a tracepoint's events. */
+struct rtl_values_info {
+	uint32_t struct_size;
+	uint32_t count;                      /**< at most 32 */
+	uint32_t has_states;                 /**< 1: they begin with enum rtl_value_state */
+	uint32_t reserved;                   /**< 0 */
+	const struct rtl_value_info *values; /**< see rtl_values_info_one */
+};
 
 /** How events are delivered. */
 enum rtl_delivery {
@@ -306,6 +337,13 @@ struct rtl_host {
 	 */
 	int (*calibration)(const struct rtl_host *host, const struct rtl_process *process,
 			   struct rtl_calibration *calibration);
+	/**
+	 * [any] What RTL_KIND_VALUES are in events of a tracepoint (rtl_event.uid) of that process;
+	 * NULL: it has none, or their description (RTL_VALUES_KEY) makes no sense. Valid until
+	 * destroy. <rtl/args.h> goes through them.
+	 */
+	const struct rtl_values_info *(*values)(const struct rtl_host *host,
+						const struct rtl_process *process, uint64_t uid);
 };
 
 /** The descriptor: the one symbol of a plugin. Functions other than create may be NULL. */

@@ -132,6 +132,7 @@ enum rtl_kind {
 	RTL_KIND_TEXT = 9,   /**< struct rtl_text: characters that follow in the payload */
 	RTL_KIND_BYTES = 10, /**< bytes without a meaning known to rtl */
 	RTL_KIND_ARGS = 11,  /**< struct rtl_text: an array of struct rtl_arg in the payload */
+	RTL_KIND_VALUES = 12, /**< struct rtl_text: values in the payload, see RTL_VALUES_KEY */
 };
 
 /** A text inside a payload: `length` bytes, not terminated, at `offset` from its beginning. */
@@ -164,6 +165,36 @@ struct rtl_arg {
 	uint16_t kind;     /**< enum rtl_kind; one that is not known is skipped */
 	uint16_t flags;    /**< enum rtl_arg_flags */
 	uint32_t reserved; /**< 0 */
+};
+
+/**
+ * The key of the metadata that describes the values of RTL_KIND_VALUES: what a payload says that has
+ * no fields of its own for it, such as the arguments of a call. The tracepoint of the event (its
+ * uid) has the description, so that only the values travel:
+ *
+ *     rtl_tracepoint_set(uid, RTL_VALUES_KEY,
+ *                        "ptr:address>address size:u64 kind:i32{0=hipMemcpyHostToHost;1=...}");
+ *
+ * Arguments are separated by blanks, 32 at most. Each is NAME:KIND; a name has none of " :;>={}".
+ * Kinds are u8 to u64, i8 to i64, f32, f64, bool, address, time, string, uid and text. With >KIND
+ * it is an address, and that is the kind of what the call leaves there. {NUMBER=NAME;...} names the
+ * values of an integer, or of what the call leaves.
+ *
+ * In the payload the field, a struct rtl_text, tells where the values are: at a multiple of 8, and
+ * laid out as a C struct that has them as members in this order. A text is a struct rtl_text,
+ * aligned to 8, whose characters stand anywhere in the payload. Where there are texts or >KIND, the
+ * struct begins with a uint64_t of enum rtl_value_state, two bits for each argument from the lowest
+ * on. Values at the end may be missing: the length says so.
+ *
+ * Set it before the first event. <rtl/args.h> reads the values.
+ */
+#define RTL_VALUES_KEY "rtl.values"
+
+/** What stands in the place of a text, or of an argument with >KIND. */
+enum rtl_value_state {
+	RTL_VALUE_AS_PASSED = 0, /**< the address, as it was passed */
+	RTL_VALUE_FOLLOWED = 1,  /**< the text, or what the call has left there */
+	RTL_VALUE_BEGINNING = 2, /**< the beginning of a text that was longer */
 };
 
 /** One field of a payload. */

@@ -24,7 +24,7 @@ A description (keys that have a default may be left out):
   [[payload]]           name, doc (with what the event's own members mean),
                         fields = [{name, kind, ...}], table
   fields                kind: u8 to u64, i8 to i64, f32, f64, bool, address, time, string, uid,
-                        text, args; "reserved" (u32, in no description); "embed" (payload = a
+                        text, args, values; "reserved" (u32, in no description); "embed" (payload = a
                         struct whose fields come first)
                         unit (default by the name's ending: _ns ns, _bytes bytes), doc (one line),
                         more (a paragraph for the header), flags or values (an enum's name)
@@ -63,6 +63,7 @@ KINDS = {
     "uid": ("uint64_t", 8, "UID"),
     "text": ("struct rtl_text", 8, "TEXT"),
     "args": ("struct rtl_text", 8, "ARGS"),
+    "values": ("struct rtl_text", 8, "VALUES"),
     "reserved": ("uint32_t", 4, None),
 }
 KEYS = {

@@ -49,7 +49,7 @@ static const struct rtl_field rtl_hip_call_debug_fields[] = {
 	RTL_FIELD(struct rtl_hip_call, flags, RTL_KIND_UINT, "", "bits: 1 failed, 2 stream, 4 unfinished"),
 	RTL_FIELD(struct rtl_hip_call, work, RTL_KIND_UINT, "", "dispatches and copies with its correlation that its own thread had handed to GPUs when it returned; 0 in a begin"),
 	RTL_FIELD(struct rtl_hip_call, tid, RTL_KIND_UINT, "", "of one that has not ended, its thread; else 0"),
-	RTL_FIELD(struct rtl_hip_call_debug, args, RTL_KIND_ARGS, "", "the arguments; with a star, what it has written"),
+	RTL_FIELD(struct rtl_hip_call_debug, args, RTL_KIND_VALUES, "", "the arguments; with a star, what it has written"),
 };
 
 static const struct rtl_type_info hip_call_stream_types[] = {

@@ -31,7 +31,7 @@ static const struct rtl_field rtl_hsa_call_debug_fields[] = {
 	RTL_FIELD(struct rtl_hsa_call, function, RTL_KIND_STRING, "", "its name"),
 	RTL_FIELD(struct rtl_hsa_call, status, RTL_KIND_STRING, "", "the hsa_status_t that it returned; 0: it returns none"),
 	RTL_FIELD(struct rtl_hsa_call, result, RTL_KIND_INT, "", "what it returned, as a number; 0: nothing"),
-	RTL_FIELD(struct rtl_hsa_call_debug, args, RTL_KIND_ARGS, "", "the arguments; with a star, what it has written"),
+	RTL_FIELD(struct rtl_hsa_call_debug, args, RTL_KIND_VALUES, "", "the arguments; with a star, what it has written"),
 };
 
 static const struct rtl_type_info call_stream_types[] = {

@@ -11,8 +11,6 @@
 
 #include "../common/paused.h"
 #include "../events/events.h"
-#include "arguments.h"
-#include "enumerations.h"
 #include "preload.h"
 #include "real.h"
 
@@ -25,9 +23,10 @@ struct hip_streams hip_streams = {.calls = &rtl_stream_none, .debug = &rtl_strea
 
 /* Of each function; 0 until its first recorded call. */
 static struct {
-	uint64_t uid;                          /* its tracepoint */
-	uint64_t name;                         /* string */
-	const struct hip_enumeration *results; /* NULL: it returns no enum */
+	uint64_t uid;                           /* its tracepoint */
+	uint64_t name;                          /* string */
+	const struct call_enumeration *results; /* NULL: it returns no enum */
+	uint32_t value_bytes;                   /* of its arguments */
 } known[HIP_FUNCTIONS];
 
 /* Calls of this thread that are open: more than none, and the next may be HIP's own. */
@@ -104,16 +103,15 @@ static void describe_arguments(const struct hip_function *function, uint64_t uid
 	size_t length = 0;
 
 	text[0] = '\0';
-	for (unsigned i = 0; i < function->argument_count; i++) {
-		const struct hip_argument *argument = &function->arguments[i];
-		const size_t type_length = strlen(argument->type);
-		const bool pointer = argument->type[type_length - 1] == '*';
+	for (unsigned i = 0; i < function->signature.count; i++) {
+		const char *type = function->types[i];
+		const char *name = function->signature.arguments[i].name;
+		const bool pointer = type[strlen(type) - 1] == '*';
 
-		if (length + type_length + strlen(argument->name) + 4 > sizeof(text))
+		if (length + strlen(type) + strlen(name) + 4 > sizeof(text))
 			break;
 		length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%s%s%s",
-					   i ? ", " : "", argument->type, pointer ? "" : " ",
-					   argument->name);
+					   i ? ", " : "", type, pointer ? "" : " ", name);
 	}
 	(void)rtl_tracepoint_set(uid, "arguments", text);
 }
@@ -123,6 +121,7 @@ __attribute__((cold, noinline)) static uint64_t make_known(enum hip_id id)
 	const struct hip_function *function = &hip_functions[id];
 	const struct rtl_tracepoint_desc desc = {
 		.struct_size = sizeof(desc), .kind = "function", .name = function->name};
+	struct call_enumeration *results = hip_enumeration(function->result_type);
 	uint64_t uid, name;
 
 	if (rtl_string_intern(function->name, &name) || rtl_tracepoint_register(&desc, &uid))
@@ -131,9 +130,12 @@ __attribute__((cold, noinline)) static uint64_t make_known(enum hip_id id)
 	(void)rtl_tracepoint_set(uid, "category", function->category);
 	(void)rtl_tracepoint_set(uid, "result", function->result_type);
 	describe_arguments(function, uid);
-	if (function->result_kind == 'e')
-		__atomic_store_n(&known[id].results, hip_enumeration_find(function->result_type),
-				 __ATOMIC_RELAXED);
+	call_describe(&function->signature, uid);
+	if (results && call_enumeration_prepare(results))
+		__atomic_store_n(&known[id].results, results, __ATOMIC_RELAXED);
+	__atomic_store_n(&known[id].value_bytes,
+			 call_value_bytes(&function->signature, function->signature.count),
+			 __ATOMIC_RELAXED);
 	__atomic_store_n(&known[id].name, name, __ATOMIC_RELAXED);
 	/* release: with the acquire in uid_of; the others, and definitions, before events */
 	__atomic_store_n(&known[id].uid, uid, __ATOMIC_RELEASE);
@@ -217,8 +219,9 @@ static void publish(const struct hip_call *call, uint16_t type, const uint64_t *
 static void publish_debug(const struct hip_call *call, uint16_t type, const uint64_t *slots,
 			  const struct hip_end *end, uint32_t open)
 {
-	struct hip_arguments arguments;
-	const uint32_t bytes = hip_arguments_read(&arguments, call->id, slots, end->succeeded);
+	struct call_values values;
+	const uint32_t bytes = call_values_read(&values, &hip_functions[call->id].signature,
+						known[call->id].value_bytes, slots, end->succeeded);
 	struct rtl_hip_call_debug *payload;
 	struct rtl_record *record;
 
@@ -229,7 +232,7 @@ static void publish_debug(const struct hip_call *call, uint16_t type, const uint
 	}
 	payload = rtl_record_payload(record);
 	fill(record, &payload->call, call, slots, end, 0);
-	hip_arguments_fill(&arguments, payload, sizeof(*payload), &payload->args);
+	call_values_fill(&values, payload, sizeof(*payload), &payload->args);
 	if (open)
 		rtl_commit_end(record, hip_streams.debug, open, call->number);
 	else
@@ -251,20 +254,21 @@ static inline void keep(struct hip_call *call, const uint64_t *slots)
 
 static __attribute__((noinline)) void keep_debug(struct hip_call *call, const uint64_t *slots)
 {
-	struct hip_arguments arguments;
+	struct call_values values;
 	struct rtl_hip_call_debug *payload;
 	struct rtl_record *record;
 	uint32_t bytes;
 
-	(void)hip_arguments_read(&arguments, call->id, slots, false);
-	bytes = hip_arguments_fit(&arguments, RTL_OPEN_PAYLOAD_MAX - sizeof(*payload));
+	(void)call_values_read(&values, &hip_functions[call->id].signature,
+			       known[call->id].value_bytes, slots, false);
+	bytes = call_values_fit(&values, RTL_OPEN_PAYLOAD_MAX - sizeof(*payload));
 	record = rtl_open_reserve(hip_streams.debug, RTL_FUNCTION_WITH_ARGS_UNFINISHED,
 				  (uint32_t)sizeof(*payload) + bytes, &call->open_debug);
 	if (!record)
 		return;
 	payload = rtl_record_payload(record);
 	fill(record, &payload->call, call, slots, &not_ended, (uint32_t)record->ticks);
-	hip_arguments_fill(&arguments, payload, sizeof(*payload), &payload->args);
+	call_values_fill(&values, payload, sizeof(*payload), &payload->args);
 	rtl_open_commit(record);
 }
 
@@ -312,7 +316,8 @@ bool hip_call_begin(struct hip_call *call, enum hip_id id, const uint64_t *slots
 	call->scope = rtl_scope_push(uid, call->number, call->number);
 	call->around = thread_context;
 	thread_context.call_ticks = call->begin_ticks;
-	thread_context.hip_stream = hip_functions[id].stream >= 0 ? slots[hip_functions[id].stream] : 0;
+	thread_context.hip_stream =
+		hip_functions[id].stream >= 0 ? slots[hip_functions[id].stream] : 0;
 	thread_context.work = 0;
 	if (UNLIKELY(call->scope > RTL_SCOPE_DEPTH_MAX))
 		thread_context.inner = thread_context.correlation = call->number;
@@ -334,7 +339,7 @@ void hip_call_end(const struct hip_call *call, const uint64_t *slots, int64_t re
 	const struct hip_function *function = &hip_functions[call->id];
 	const struct hip_end end = {
 		.end_ns = rtl_ticks_to_ns(rtl_ticks()),
-		.status = hip_enumeration_name(known[call->id].results, result),
+		.status = call_enumeration_name(known[call->id].results, result),
 		.result = result,
 		.work = thread_context.work,
 		.succeeded = function->result_kind == 'e' && !result,

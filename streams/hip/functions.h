@@ -8,6 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "../call/arguments.h"
+#include "../call/enumeration.h"
+
 /* A number for each function, and how many there are. */
 enum hip_id {
 #define HIP_FUNCTION(id, ...)  HIP_ID_##id,
@@ -22,20 +25,6 @@ enum hip_id {
 #undef HIP_EXCLUDED
 };
 
-/* The most arguments that are recorded of one call. */
-#define HIP_ARGUMENTS_MAX 24
-
-struct hip_argument {
-	const char *name;
-	const char *type;        /* as the header has it */
-	const char *enumeration; /* its type, of the value or of what is pointed to; or NULL */
-	uint16_t kind;           /* enum rtl_kind: ADDRESS, UINT, INT, FLOAT, TEXT */
-	uint8_t size;            /* of the value, bytes */
-	/* Of what a call leaves where this points to; 0: that is not followed. */
-	uint8_t output_size;
-	uint16_t output_kind;
-};
-
 struct hip_function {
 	const char *name;
 	const char *symbol; /* differs from the name in functions of C++ */
@@ -44,10 +33,12 @@ struct hip_function {
 	char result_kind; /* e: an enum, i: a number, a: an address, s: a struct, n: none */
 	int8_t stream;    /* which argument is the stream, the device; -1: none */
 	int8_t device;
-	uint8_t argument_count;
-	bool has_texts; /* among its arguments */
-	const struct hip_argument *arguments;
+	struct call_signature signature;
+	const char *const *types; /* of the arguments, as the header has them */
 };
+
+/* The names of an enumeration's values, see call_enumeration; NULL: none of that type. */
+struct call_enumeration *hip_enumeration(const char *type);
 
 extern const struct hip_function hip_functions[HIP_FUNCTIONS];
 

@@ -41,10 +41,17 @@ void calls_name_all(void)
 		(void)rtl_tracepoint_register(&desc, &call_function_ids[i].uid);
 		call_function_ids[i].name = interceptor_string(call_functions[i].name);
 	}
-	for (uint32_t i = 0; i < call_argument_count; i++)
-		call_argument_ids[i] = interceptor_string(call_arguments[i].name);
-	for (uint32_t i = 0; i < call_enumerator_count; i++)
-		call_enumerator_ids[i] = interceptor_string(call_enumerators[i].name);
+	(void)call_enumeration_prepare(&call_statuses);
+}
+
+static void describe_all(void)
+{
+	for (uint32_t i = 0; i < call_function_count; i++) {
+		const struct call_signature *signature = &call_functions[i].signature;
+
+		call_describe(signature, call_function_ids[i].uid);
+		call_function_ids[i].value_bytes = call_value_bytes(signature, signature->count);
+	}
 }
 
 void calls_register(void)
@@ -61,6 +68,7 @@ void calls_register(void)
 		return;
 	}
 	calls_name_all();
+	describe_all();
 	done = true;
 }
 

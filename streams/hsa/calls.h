@@ -17,6 +17,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "../call/arguments.h"
+#include "../call/enumeration.h"
 #include "../common/wanted.h"
 
 struct function_table;
@@ -33,7 +35,7 @@ void calls_hook(struct root_table *root);
  */
 bool calls_asked_by_name(const char *stream);
 
-/* Gives functions, arguments and enumerators their strings and tracepoints. Once is enough. */
+/* Gives functions and statuses their strings and tracepoints. Once is enough. */
 void calls_name_all(void);
 
 /* The number of a function that is in the table. */
@@ -47,9 +49,6 @@ uint64_t calls_status_string(int status);
 
 /* What follows is for the wrappers, and for the parts of this one. */
 
-#define CALL_ARGUMENTS 16 /* at most; generate_calls.py sees to it */
-#define CALL_TEXTS     4  /* of them */
-
 enum call_table { CALL_TABLE_CORE, CALL_TABLE_AMD, CALL_TABLE_IMAGE };
 
 /* Any of the runtime's handles: they are structs, passed as such. */
@@ -57,55 +56,28 @@ struct call_handle {
 	uint64_t handle;
 };
 
-struct call_argument {
-	const char *name;
-	uint8_t kind;        /* enum rtl_kind of the value */
-	uint8_t out_bytes;   /* not 0: the argument points to where the value is written */
-	uint8_t enumeration; /* in call_enums; 0: none */
-};
-
 struct call_function {
 	const char *name;
 	void *wrapper;
-	uint8_t table;  /* enum call_table */
-	uint16_t slot;  /* in the newest layout */
-	uint16_t since; /* entries of the first table that has it, if it came into the middle */
-	uint16_t first_argument; /* in call_arguments */
-	uint8_t argument_count;
-	uint8_t text_count;
-	uint8_t out_count;
+	struct call_signature signature;
+	uint8_t table;   /* enum call_table */
+	uint16_t slot;   /* in the newest layout */
+	uint16_t since;  /* entries of the first table that has it, if it came into the middle */
 	bool has_status; /* returns an hsa_status_t */
 	bool calls_back; /* code of the application may run inside of it */
-};
-
-struct call_enumerator {
-	int32_t value;
-	const char *name;
-};
-
-/* By value, ascending, in call_enumerators. */
-struct call_enum {
-	uint16_t first;
-	uint16_t count;
 };
 
 struct call_function_ids {
 	uint64_t uid;
 	uint64_t name;
+	uint32_t value_bytes; /* of its arguments; 0: they have not been described */
 };
 
 extern const struct call_function call_functions[];
 extern const uint32_t call_function_count;
-extern const struct call_argument call_arguments[];
-extern const uint32_t call_argument_count;
-extern const struct call_enumerator call_enumerators[];
-extern const uint32_t call_enumerator_count;
-extern const struct call_enum call_enums[];
-extern const uint32_t call_status_enum;
-/* Strings and tracepoints of these, of the same sizes. */
+/* Tracepoints and strings of these, of the same size. */
 extern struct call_function_ids call_function_ids[];
-extern uint64_t call_argument_ids[];
-extern uint64_t call_enumerator_ids[];
+extern struct call_enumeration call_statuses; /* hsa_status_t */
 /* What was in the table in the place of each function's wrapper. */
 extern void *call_next[];
 
@@ -141,9 +113,8 @@ struct call {
 	uint64_t instance;
 };
 
-/* Around the call of the function with that number; values are its arguments as 64 bits each, of
- * which call_end may make something else. */
+/* Around the call of the function with that number; values are its arguments as 64 bits each. */
 struct call call_begin(uint32_t number, const uint64_t *values);
-void call_end(const struct call *call, uint32_t number, uint64_t *values, uint64_t result);
+void call_end(const struct call *call, uint32_t number, const uint64_t *values, uint64_t result);
 
 #endif

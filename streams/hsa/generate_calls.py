@@ -11,7 +11,7 @@ import os
 import re
 import sys
 
-MOST_ARGUMENTS, MOST_TEXTS = 16, 4  # CALL_ARGUMENTS and CALL_TEXTS of calls.h
+MOST_ARGUMENTS, MOST_TEXTS = 24, 4  # CALL_ARGUMENTS and CALL_TEXTS of call/arguments.h
 # C type of the wrapper, kind of the value, bytes
 SCALARS = {
     "bool": ("bool", "BOOL", 1),
@@ -128,10 +128,6 @@ def bits(c_type, name):
     return name
 
 
-def enum_index(table, name):
-    return list(table.enums).index(name) + 1 if name else 0
-
-
 def write_wrapper(out, number, f):
     parameters = ", ".join("%s a%d" % (a.c_type, i) for i, a in enumerate(f.arguments)) or "void"
     names = ", ".join("a%d" % i for i in range(len(f.arguments)))
@@ -159,61 +155,57 @@ def write_wrapper(out, number, f):
     out.append("}\n")
 
 
-def write_arguments(out, table, functions):
-    first, position = [], 0
-    out.append("const struct call_argument call_arguments[] = {")
+def c_values(name):
+    return "values_of_" + name if name else "NULL"
+
+
+def write_arguments(out, functions):
+    """One array for each function, `values` above for its enumerations."""
     for f in functions:
-        first.append(position)
+        out.append("static const struct call_argument arguments_of_%s[] = {" % f.name)
         for a in f.arguments:
-            out.append('\t{"%s", RTL_KIND_%s, %d, %d},' % (
-                a.name, a.kind, a.size if a.out else 0, enum_index(table, a.enum)))
-        position += len(f.arguments)
-    out.append("};\nconst uint32_t call_argument_count = %d;" % position)
-    out.append("uint64_t call_argument_ids[%d];\n" % position)
-    return first
+            passed = ("ADDRESS", 8, a.kind, a.size) if a.out else (a.kind, a.size, None, 0)
+            out.append('\t{"%s", %s, RTL_KIND_%s, %d, %s, %d},' % (
+                a.name, c_values(a.enum), passed[0], passed[1],
+                "RTL_KIND_" + passed[2] if passed[2] else "0", passed[3]))
+        out.append("\t{0}};")
+    out.append("")
 
 
-def write_functions(out, table, functions, first):
+def write_functions(out, functions):
     out.append("const struct call_function call_functions[] = {")
     for number, f in enumerate(functions):
         texts = sum(a.kind == "TEXT" for a in f.arguments)
         outs = sum(a.out for a in f.arguments)
         if len(f.arguments) > MOST_ARGUMENTS or texts > MOST_TEXTS:
-            sys.exit("%s: call_publish.c has no room for so many arguments" % f.name)
-        out.append('\t{"%s", (void *)%s, CALL_TABLE_%s, %d, %d, %d, %d, %d, %d, %s, %s},' % (
-            f.name, f.name, f.table.upper(), f.slot, f.since, first[number], len(f.arguments),
-            texts, outs, "true" if f.has_status() else "false",
-            "true" if f.calls_back else "false"))
+            sys.exit("%s: there is no room for so many arguments" % f.name)
+        yes = {True: "true", False: "false"}
+        out.append('\t{"%s", (void *)%s, {arguments_of_%s, %d, %s, %s}, CALL_TABLE_%s, %d, %d, %s, %s},' % (
+            f.name, f.name, f.name, len(f.arguments), yes[texts > 0], yes[texts + outs > 0],
+            f.table.upper(), f.slot, f.since, yes[f.has_status()], yes[f.calls_back]))
     out.append("};\nconst uint32_t call_function_count = %d;" % len(functions))
     out.append("struct call_function_ids call_function_ids[%d];" % len(functions))
     out.append("void *call_next[%d];\n" % len(functions))
 
 
 def write_enums(out, table):
-    position, places = 0, []
-    out.append("const struct call_enumerator call_enumerators[] = {")
     for name in table.enums:
         values = sorted(table.enums[name])
         if len({value for value, _ in values}) != len(values):
             sys.exit("%s: a value twice" % name)
-        places.append((position, len(values)))
-        position += len(values)
-        out.extend('\t{%d, "%s"},' % value for value in values)
-    out.append("};\nconst uint32_t call_enumerator_count = %d;" % position)
-    out.append("uint64_t call_enumerator_ids[%d];\n" % position)
-    out.append("/* By number, from 1. */\nconst struct call_enum call_enums[] = {\n\t{0, 0},")
-    out.extend("\t{%d, %d}, /* %s */" % (place + (name,)) for place, name in
-               zip(places, table.enums))
-    out.append("};\nconst uint32_t call_status_enum = %d;" % enum_index(table, "hsa_status_t"))
+        out.append("static const char values_of_%s[] =" % name)
+        lines = ['\t"%d=%s' % value for value in values]
+        out.append(';"\n'.join(lines) + '";')
+    out.append('struct call_enumeration call_statuses = {"hsa_status_t", values_of_hsa_status_t, NULL, 0};\n')
 
 
 def wrappers(table):
     out = ["/* Made by generate_calls.py from calls.table. */", '#include "calls.h"', ""]
     for number, f in enumerate(table.functions):
         write_wrapper(out, number, f)
-    first = write_arguments(out, table, table.functions)
-    write_functions(out, table, table.functions, first)
     write_enums(out, table)
+    write_arguments(out, table.functions)
+    write_functions(out, table.functions)
     return out
 
 

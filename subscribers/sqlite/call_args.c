@@ -25,135 +25,28 @@ struct call_args_kept {
 
 /* ---- texts */
 
-/* A text on its way; what does not fit is left out. */
-struct out {
-	char *at;
-	char *end; /* room for the NUL is behind it */
-};
-
-static void put_bytes(struct out *out, const char *text, size_t length)
-{
-	const size_t room = (size_t)(out->end - out->at);
-
-	length = length < room ? length : room;
-	memcpy(out->at, text, length);
-	out->at += length;
-}
-
-static void put_text(struct out *out, const char *text)
-{
-	put_bytes(out, text, strlen(text));
-}
-
-static void put_decimal(struct out *out, uint64_t value)
-{
-	char digits[20];
-	unsigned i = sizeof(digits);
-
-	do
-		digits[--i] = (char)('0' + value % 10);
-	while (value /= 10);
-	put_bytes(out, digits + i, sizeof(digits) - i);
-}
-
-static void put_hex(struct out *out, uint64_t value)
-{
-	char digits[TEXT_HEX];
-
-	put_bytes(out, digits, text_hex(digits, value));
-}
-
-static void put_integer(struct out *out, int64_t value)
-{
-	if (value < 0)
-		put_bytes(out, "-", 1);
-	put_decimal(out, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
-}
-
-/* The text of a host's string: the host is asked once. */
-static const char *string_text(struct sub *sub, struct process *process, uint64_t string)
-{
-	const char *text = (const char *)(uintptr_t)map_get(&process->texts, string);
-
-	if (text)
-		return text;
-	text = sub->host->string(sub->host, process->info, string);
-	if (text && !map_set(&process->texts, string, (uintptr_t)text))
-		writer_error(&sub->writer, SQLITE_NOMEM, "name of an argument");
-	return text ? text : "";
-}
-
-/* As rtl_arg_text has it, which does the rare ones. */
-static void put_value(struct out *out, struct sub *sub, struct process *process,
-		      const struct rtl_event *event, const struct rtl_arg *arg)
-{
-	int length;
-
-	switch (arg->kind) {
-	case RTL_KIND_UINT:
-	case RTL_KIND_TIME:
-		put_decimal(out, arg->value.number);
-		return;
-	case RTL_KIND_INT:
-		put_integer(out, arg->value.integer);
-		return;
-	case RTL_KIND_ADDRESS:
-	case RTL_KIND_UID:
-		put_hex(out, arg->value.number);
-		return;
-	case RTL_KIND_STRING:
-		put_text(out, string_text(sub, process, arg->value.number));
-		return;
-	default:
-		length = rtl_arg_text(sub->host, event, arg, out->at,
-				      (size_t)(out->end - out->at) + 1);
-		if (length > 0)
-			out->at += length < out->end - out->at ? length : out->end - out->at;
-	}
-}
-
-/* Writes them as rtl_args_text does. */
-static void put_args(struct out *out, struct sub *sub, struct process *process,
-		     const struct rtl_event *event, const struct rtl_field *field)
-{
-	const uint32_t count = rtl_args_count(event, field);
-
-	for (uint32_t i = 0; i < count; i++) {
-		const struct rtl_arg arg = rtl_args_get(event, field, i);
-
-		if (i)
-			put_bytes(out, ", ", 2);
-		if (arg.flags & RTL_ARG_OUT)
-			put_bytes(out, "*", 1);
-		put_text(out, string_text(sub, process, arg.name));
-		put_bytes(out, "=", 1);
-		put_value(out, sub, process, event, &arg);
-	}
-}
-
 static const struct rtl_field *args_field(const struct rtl_type_info *type)
 {
 	for (uint32_t i = 0; i < type->field_count; i++) {
 		const struct rtl_field *field = rtl_type_field(type, i);
 
-		if (field->kind == RTL_KIND_ARGS)
+		if (field->kind == RTL_KIND_VALUES)
 			return field;
 	}
 	return NULL;
 }
 
-static int64_t make_text(struct sub *sub, struct process *process, const struct rtl_event *event)
+static int64_t make_text(struct sub *sub, const struct rtl_event *event)
 {
 	const struct rtl_field *field = args_field(event->type_info);
 	char text[RTL_PAYLOAD_MAX];
-	struct out out = {text, text + sizeof(text) - 1};
+	size_t length = field ? rtl_args_text(sub->host, event, field, text, sizeof(text)) : 0;
 
-	if (field)
-		put_args(&out, sub, process, event, field);
-	if (out.at == text)
+	if (!length)
 		return NAMES_EMPTY;
-	*out.at = '\0';
-	return names_argument(&sub->names, text, (size_t)(out.at - text));
+	if (length >= sizeof(text))
+		length = sizeof(text) - 1;
+	return names_argument(&sub->names, text, length);
 }
 
 /* ---- what is kept */
@@ -211,11 +104,11 @@ int64_t call_args_id(struct sub *sub, struct process *process, const struct rtl_
 		args->kept = calloc(1, sizeof(*args->kept));
 	key = make_key(process, event);
 	if (!args->kept || key.size > KEPT_BYTES)
-		return make_text(sub, process, event);
+		return make_text(sub, event);
 	place = &args->kept->places[key.hash % KEPT];
 	if (is_kept(place, &key))
 		return place->id;
-	id = make_text(sub, process, event);
+	id = make_text(sub, event);
 	keep(place, &key, id);
 	return id;
 }

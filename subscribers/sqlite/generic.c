@@ -134,6 +134,7 @@ static const char *column_type(const struct column *column)
 	case RTL_KIND_STRING:
 	case RTL_KIND_TEXT:
 	case RTL_KIND_ARGS:
+	case RTL_KIND_VALUES:
 		return " TEXT";
 	default:
 		return " BLOB";
@@ -371,7 +372,8 @@ static void set_text(struct rows *rows, struct cell *cell, const struct rtl_even
 static void set_args(struct sub *sub, struct rows *rows, struct cell *cell,
 		     const struct column *column, const struct rtl_event *event)
 {
-	const struct rtl_field field = {.struct_size = sizeof(field), .offset = column->offset};
+	const struct rtl_field field = {
+		.struct_size = sizeof(field), .kind = column->kind, .offset = column->offset};
 	char some[2048], *text = some;
 	size_t length = rtl_args_text(sub->host, event, &field, some, sizeof(some));
 
@@ -418,6 +420,7 @@ static bool readable(uint16_t kind, uint32_t size)
 	case RTL_KIND_STRING:
 	case RTL_KIND_TEXT:
 	case RTL_KIND_ARGS:
+	case RTL_KIND_VALUES:
 		return size == 8;
 	default:
 		return false;
@@ -459,6 +462,7 @@ static void set_field(struct sub *sub, struct process *process, struct rows *row
 		set_text(rows, cell, event, at);
 		break;
 	case RTL_KIND_ARGS:
+	case RTL_KIND_VALUES:
 		set_args(sub, rows, cell, column, event);
 		break;
 	default:

@@ -44,7 +44,7 @@ const char *run_kind_name(uint16_t kind)
 		[RTL_KIND_ADDRESS] = "address", [RTL_KIND_TIME] = "time",
 		[RTL_KIND_STRING] = "string",   [RTL_KIND_UID] = "uid",
 		[RTL_KIND_TEXT] = "text",       [RTL_KIND_BYTES] = "bytes",
-		[RTL_KIND_ARGS] = "args",
+		[RTL_KIND_ARGS] = "args",       [RTL_KIND_VALUES] = "values",
 	};
 
 	return kind < sizeof(names) / sizeof(names[0]) && names[kind] ? names[kind] : "unknown";
@@ -480,7 +480,6 @@ void run_fini(struct sub *sub)
 		dispatch_process_fini(p);
 		map_fini(&p->gpus);
 		map_fini(&p->uids);
-		map_fini(&p->texts);
 		map_fini(&p->kernels);
 		map_fini(&p->kernel_names);
 		free(p);

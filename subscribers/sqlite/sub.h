@@ -69,7 +69,6 @@ struct process {
 	uint64_t span_start_ns, span_end_ns;
 	bool span_changed;
 	struct map uids;         /* tracepoints that have a row: see tracepoints.c */
-	struct map texts;        /* host's string -> its text: see call_args.c */
 	struct map kernels;      /* tracepoint -> id of the name */
 	struct map kernel_names; /* host's string -> id of the name */
 	struct map gpus;         /* KFD node + 1 -> number in rocpd_op + 1, where these differ */

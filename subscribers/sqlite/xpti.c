@@ -98,36 +98,32 @@ static int64_t name_id(struct sub *sub, const struct process *process, uint64_t 
 
 static const struct rtl_field metadata_field = {
 	.struct_size = sizeof(metadata_field),
+	.kind = RTL_KIND_ARGS,
 	.offset = offsetof(struct rtl_xpti_object, metadata),
 };
 
 /* The value of that name; false: there is none. */
 static bool find_value(struct sub *sub, const struct rtl_event *event, const char *name,
-		       struct rtl_arg *out)
+		       struct rtl_value *out)
 {
-	uint32_t count = rtl_args_count(event, &metadata_field);
+	struct rtl_args args = rtl_args_begin(sub->host, event, &metadata_field);
 
-	for (uint32_t i = 0; i < count; i++) {
-		struct rtl_arg arg = rtl_args_get(event, &metadata_field, i);
-		const char *is = sub->host->string(sub->host, event->process, arg.name);
-
-		if (is && strcmp(is, name) == 0) {
-			*out = arg;
+	while (rtl_args_next(&args, out))
+		if (strcmp(out->name, name) == 0)
 			return true;
-		}
-	}
 	return false;
 }
 
 static const char *find_text(struct sub *sub, const struct rtl_event *event, const char *name,
 			     struct text *room)
 {
-	struct rtl_arg arg;
+	struct rtl_value value;
+	uint32_t offset;
 
-	if (!find_value(sub, event, name, &arg) || arg.kind != RTL_KIND_TEXT ||
-	    (uint64_t)arg.value.text.offset + arg.value.text.length > event->payload_size)
+	if (!find_value(sub, event, name, &value) || value.kind != RTL_KIND_TEXT)
 		return NULL;
-	return read_text(event, arg.value.text, room);
+	offset = (uint32_t)(value.text - (const char *)event->payload);
+	return read_text(event, (struct rtl_text){offset, value.length}, room);
 }
 
 /* ---- rows */
@@ -138,7 +134,7 @@ static void take_node(struct sub *sub, const struct process *process, const stru
 	const struct rtl_tracepoint *tp;
 	struct text kind, kernel, device, metadata;
 	const char *device_text;
-	struct rtl_arg queue;
+	struct rtl_value queue;
 	int64_t graph = (int64_t)p->event.parent, line, queue_id;
 	bool has_queue = find_value(sub, event, "queue_id", &queue);
 
@@ -149,7 +145,7 @@ static void take_node(struct sub *sub, const struct process *process, const stru
 		      sizeof(metadata.characters));
 	tp = tracepoint(sub, process, event->uid);
 	line = tp ? tp->line : 0;
-	queue_id = (int64_t)queue.value.number;
+	queue_id = (int64_t)queue.number;
 	table_add_rtl_node(&sub->node,
 			   &(struct row_rtl_node){
 				   .process = process->number,

@@ -68,22 +68,34 @@ static void read_tracepoint(struct reader *r, const struct rtl_process *process,
 	}
 }
 
+/* Texts of an array have been looked at. */
+static void check_args(const struct rtl_event *e, struct rtl_text place)
+{
+	struct rtl_arg arg;
+
+	PROMISED(place.length % sizeof arg == 0);
+	for (uint32_t i = 0; i < place.length; i += (uint32_t)sizeof arg) {
+		memcpy(&arg, (const uint8_t *)e->payload + place.offset + i, sizeof arg);
+		PROMISED(arg.kind != RTL_KIND_TEXT ||
+			 (uint64_t)arg.value.text.offset + arg.value.text.length <=
+				 e->payload_size);
+	}
+}
+
 static void read_args(struct reader *r, const struct rtl_event *e, const struct rtl_field *f)
 {
+	struct rtl_args args = rtl_args_begin(r->host, e, f);
+	struct rtl_value value;
 	char text[256];
-	uint32_t i;
 
 	rtl_args_text(r->host, e, f, text, sizeof text);
 	read_text(r, text);
-	for (i = 0; i < rtl_args_count(e, f); i++) {
-		const struct rtl_arg arg = rtl_args_get(e, f, i);
-
-		if (arg.kind != RTL_KIND_TEXT)
-			continue;
-		PROMISED((uint64_t)arg.value.text.offset + arg.value.text.length <=
-			 e->payload_size);
-		read_bytes(r, (const uint8_t *)e->payload + arg.value.text.offset,
-			   arg.value.text.length);
+	while (rtl_args_next(&args, &value)) {
+		read_text(r, value.name);
+		if (value.enumerator)
+			read_text(r, value.enumerator);
+		if (value.kind == RTL_KIND_TEXT)
+			read_bytes(r, value.text, value.length);
 	}
 }
 
@@ -108,11 +120,13 @@ static void read_field(struct reader *r, const struct rtl_event *e, const struct
 		PROMISED((uint64_t)text.offset + text.length <= e->payload_size);
 		read_bytes(r, (const uint8_t *)e->payload + text.offset, text.length);
 	}
-	if (f->kind == RTL_KIND_ARGS) {
+	if (f->kind == RTL_KIND_ARGS || f->kind == RTL_KIND_VALUES) {
 		PROMISED(f->size == sizeof text);
 		memcpy(&text, at, sizeof text);
 		PROMISED((uint64_t)text.offset + text.length <= e->payload_size);
-		PROMISED(text.offset % 8 == 0 && text.length % sizeof(struct rtl_arg) == 0);
+		PROMISED(text.offset % 8 == 0);
+		if (f->kind == RTL_KIND_ARGS)
+			check_args(e, text);
 		read_args(r, e, f);
 	}
 }

@@ -27,6 +27,10 @@ struct item {
 	uint64_t time;
 	struct rtl_text args;
 	struct rtl_arg arg[2];
+	struct rtl_text values;
+	uint64_t states;
+	struct rtl_text value;
+	uint64_t out;
 };
 
 #define FIELD(member, kind) RTL_FIELD(struct item, member, kind, "count", "of the tests")
@@ -37,7 +41,7 @@ static const struct rtl_field fields[] = {
 	FIELD(real, RTL_KIND_FLOAT),      FIELD(small, RTL_KIND_INT),
 	FIELD(flag, RTL_KIND_BOOL),       FIELD(bytes, RTL_KIND_BYTES),
 	FIELD(address, RTL_KIND_ADDRESS), FIELD(time, RTL_KIND_TIME),
-	FIELD(args, RTL_KIND_ARGS),
+	FIELD(args, RTL_KIND_ARGS),       FIELD(values, RTL_KIND_VALUES),
 };
 
 static const struct rtl_type_info types[] = {
@@ -92,7 +96,11 @@ static void publish_item(uint32_t number)
 				      {.name = name,
 				       .value.number = number,
 				       .kind = RTL_KIND_UINT,
-				       .flags = RTL_ARG_OUT}}};
+				       .flags = RTL_ARG_OUT}},
+			      .values = {offsetof(struct item, states), 24},
+			      .states = RTL_VALUE_FOLLOWED | RTL_VALUE_FOLLOWED << 2,
+			      .value = {sizeof *item, wanted->filler},
+			      .out = number};
 	memset(item + 1, 'x', wanted->filler);
 	record->uid = uid;
 	record->parent_uid = uid;
@@ -137,6 +145,7 @@ static void define(void)
 	rtl_string_intern("", &empty);
 	rtl_tracepoint_register(&here, &uid);
 	rtl_tracepoint_set(uid, "key", "value");
+	rtl_tracepoint_set(uid, RTL_VALUES_KEY, "text:text out:address>u32{1=ONE}");
 	rtl_tracepoint_set(uid, "other", "1");
 	rtl_tracepoint_set(uid, "key", "newer value");
 	rtl_stream_count_missed(stream, "not seen", 3);

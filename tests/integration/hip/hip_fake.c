@@ -37,10 +37,11 @@ static void leave_outputs(enum hip_id id, const uint64_t *slots)
 {
 	const struct hip_function *function = &hip_functions[id];
 
-	for (unsigned i = 0; i < function->argument_count; i++) {
-		const uint64_t value = hip_fake_output(&function->arguments[i], i);
+	for (unsigned i = 0; i < function->signature.count; i++) {
+		const uint64_t value = hip_fake_output(&function->signature.arguments[i], i);
 
-		memcpy((void *)(uintptr_t)slots[i], &value, function->arguments[i].output_size);
+		memcpy((void *)(uintptr_t)slots[i], &value,
+		       function->signature.arguments[i].out_size);
 	}
 }
 

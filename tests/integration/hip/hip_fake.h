@@ -11,7 +11,7 @@
 struct hip_fake_seen {
 	enum hip_id id;
 	unsigned calls; /* since the program cleared it */
-	uint64_t slots[HIP_ARGUMENTS_MAX];
+	uint64_t slots[CALL_ARGUMENTS];
 };
 
 /* Of hip_fake.c, found with dlsym. */
@@ -20,18 +20,18 @@ struct hip_fake_seen {
 
 /* What a function leaves where its argument number i points to: negative where it has a sign, a
  * value with a name where it is of an enumeration, 0.5 * i as a float. */
-static inline uint64_t hip_fake_output(const struct hip_argument *argument, unsigned i)
+static inline uint64_t hip_fake_output(const struct call_argument *argument, unsigned i)
 {
 	const float real = 0.5f * (float)i;
 	uint32_t bits;
 
-	if (argument->output_kind == RTL_KIND_FLOAT) {
+	if (argument->out_kind == RTL_KIND_FLOAT) {
 		__builtin_memcpy(&bits, &real, sizeof(bits));
 		return bits;
 	}
-	if (argument->enumeration)
+	if (argument->values)
 		return 1;
-	if (argument->output_kind == RTL_KIND_INT)
+	if (argument->out_kind == RTL_KIND_INT)
 		return (uint64_t) - (int64_t)(i + 2);
 	return 0x1234567890u + i;
 }

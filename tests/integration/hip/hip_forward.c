@@ -86,22 +86,22 @@ static void record_arguments(const struct hip_function *function, const uint64_t
 			     bool succeeded)
 {
 	printf("args ");
-	for (unsigned i = 0; i < function->argument_count; i++) {
-		const struct hip_argument *argument = &function->arguments[i];
-		const bool output = argument->output_size && succeeded;
-		const uint16_t kind = output ? argument->output_kind : argument->kind;
+	for (unsigned i = 0; i < function->signature.count; i++) {
+		const struct call_argument *argument = &function->signature.arguments[i];
+		const bool output = argument->out_size && succeeded;
+		const uint16_t kind = output ? argument->out_kind : argument->kind;
 		uint64_t value = slots[i];
 		double real;
 		float left;
 
 		if (output)
 			value = hip_fake_output(argument, i);
-		if (output && argument->output_size == 4 && kind != RTL_KIND_INT)
+		if (output && argument->out_size == 4 && kind != RTL_KIND_INT)
 			value = (uint32_t)value;
 		memcpy(&real, &value, sizeof(real));
 		memcpy(&left, &value, sizeof(left));
 		printf("%s%s%s=", i ? ", " : "", output ? "*" : "", argument->name);
-		if (argument->enumeration && (output || !argument->output_size))
+		if (argument->values && (output || !argument->out_size))
 			printf("?");
 		else if (kind == RTL_KIND_ADDRESS)
 			printf("0x%llx", (unsigned long long)value);
@@ -147,8 +147,8 @@ static bool check(enum hip_id id, void *fake, bool bare)
 	memcpy(left, memory, sizeof(left));
 	seen->calls = 0;
 	memset(memory, 0, sizeof(memory));
-	for (unsigned i = 0; i < function->argument_count; i++)
-		if (function->arguments[i].kind == RTL_KIND_TEXT)
+	for (unsigned i = 0; i < function->signature.count; i++)
+		if (function->signature.arguments[i].kind == RTL_KIND_TEXT)
 			sprintf((char *)(uintptr_t)expected.slots[i], "text %u", i);
 	second = call(wrapped);
 	if (memcmp(&expected, seen, sizeof(expected)) != 0 || seen->id != id ||
@@ -181,7 +181,7 @@ static void nest(void)
 	int32_t (*synchronize)(void) = (int32_t(*)(void))find(RTLD_DEFAULT, "hipDeviceSynchronize");
 	void (*push)(const char *) = (void (*)(const char *))dlsym(RTLD_DEFAULT, "roctxRangePushA");
 	void (*pop)(void) = (void (*)(void))dlsym(RTLD_DEFAULT, "roctxRangePop");
-	const uint64_t slots[HIP_ARGUMENTS_MAX] = {0x5000};
+	const uint64_t slots[CALL_ARGUMENTS] = {0x5000};
 	int32_t result;
 
 	if (push && pop) { /* those of the collector: not there when bare */

@@ -31,7 +31,7 @@ static const struct rtl_field *args_field(const struct rtl_type_info *type)
 	for (uint32_t i = 0; i < type->field_count; i++) {
 		const struct rtl_field *field = rtl_type_field(type, i);
 
-		if (field->kind == RTL_KIND_ARGS)
+		if (field->kind == RTL_KIND_VALUES)
 			return field;
 	}
 	return NULL;

@@ -106,6 +106,24 @@ AT(rtl_arg, value, 8);
 AT(rtl_arg, kind, 16);
 AT(rtl_arg, flags, 18);
 
+AT(rtl_enumerator, value, 0);
+AT(rtl_enumerator, name, 8);
+AT(rtl_value_info, struct_size, 0);
+AT(rtl_value_info, kind, 4);
+AT(rtl_value_info, size, 6);
+AT(rtl_value_info, out_kind, 8);
+AT(rtl_value_info, out_size, 10);
+AT(rtl_value_info, offset, 12);
+AT(rtl_value_info, name, 16);
+AT(rtl_value_info, enumerators, 24);
+AT(rtl_value_info, enumerator_count, 32);
+AT(rtl_value_info, reserved, 36);
+AT(rtl_values_info, struct_size, 0);
+AT(rtl_values_info, count, 4);
+AT(rtl_values_info, has_states, 8);
+AT(rtl_values_info, reserved, 12);
+AT(rtl_values_info, values, 16);
+
 AT(rtl_stream, struct_size, 0);
 AT(rtl_stream, number, 4);
 AT(rtl_stream, wanted, 8);
@@ -193,6 +211,7 @@ AT(rtl_host, property, 80);
 AT(rtl_host, positions, 88);
 AT(rtl_host, resume, 96);
 AT(rtl_host, calibration, 104);
+AT(rtl_host, values, 112);
 
 AT(rtl_setting_info, struct_size, 0);
 AT(rtl_setting_info, type, 4);

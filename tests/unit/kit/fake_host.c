@@ -110,6 +110,7 @@ static void free_tracepoint(void *node)
 		free((char *)(uintptr_t)t->metadata[i].value);
 	}
 	free(t->metadata);
+	free(t->values);
 	free((char *)(uintptr_t)t->tp.kind);
 	free((char *)(uintptr_t)t->tp.name);
 	free((char *)(uintptr_t)t->tp.source);

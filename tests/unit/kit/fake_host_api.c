@@ -2,6 +2,8 @@
 /* fake_host_api.c: the functions of struct rtl_host, over what the test has filled in. */
 #include "fake_host_impl.h"
 
+#include "values.h"
+
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,6 +74,19 @@ static const struct rtl_tracepoint *api_tracepoint(const struct rtl_host *host,
 	void *node = tfind(&key, &fake_of(host)->tracepoints, fake_compare_keys);
 
 	return node ? &(*(struct fake_tracepoint **)node)->tp : NULL;
+}
+
+static const struct rtl_values_info *api_values(const struct rtl_host *host,
+					    const struct rtl_process *process, uint64_t uid)
+{
+	struct fake_key key = fake_key_of(process, uid);
+	void *node = tfind(&key, &fake_of(host)->tracepoints, fake_compare_keys);
+	struct fake_tracepoint *t = node ? *(struct fake_tracepoint **)node : NULL;
+	const char *text = t ? rtl_tracepoint_value(&t->tp, RTL_VALUES_KEY) : NULL;
+
+	if (text && !t->values)
+		t->values = values_parse(text);
+	return t ? t->values : NULL;
 }
 
 static int api_ledger(const struct rtl_host *host, const struct rtl_process *process,
@@ -191,5 +206,6 @@ void fake_host_api_fill(struct rtl_host *api)
 		.positions = api_positions,
 		.resume = api_resume,
 		.calibration = api_calibration,
+		.values = api_values,
 	};
 }

@@ -25,6 +25,7 @@ struct fake_tracepoint {
 	struct fake_key key;
 	struct rtl_tracepoint tp;
 	struct rtl_metadata *metadata;
+	struct rtl_values_info *values; /* once it has been asked for */
 };
 
 struct fake_ring {

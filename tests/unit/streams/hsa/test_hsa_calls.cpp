@@ -27,7 +27,7 @@ struct call call_begin(uint32_t, const uint64_t *)
 	return {};
 }
 
-void call_end(const struct call *, uint32_t, uint64_t *, uint64_t)
+void call_end(const struct call *, uint32_t, const uint64_t *, uint64_t)
 {
 }
 }

@@ -26,19 +26,24 @@ struct all_kinds {
 	uint64_t address, time, none, string, uid;
 	struct rtl_text text, args;
 	struct rtl_arg arg[2];
+	struct rtl_text values;
+	uint64_t states, small, there;
 	char follows[16];
 };
 
 #define FIELD(member, kind) RTL_FIELD(struct all_kinds, member, kind, "", "")
 
 static const struct rtl_field all_fields[] = {
-	FIELD(u1, RTL_KIND_UINT),         FIELD(i1, RTL_KIND_INT),      FIELD(u2, RTL_KIND_UINT),
-	FIELD(i2, RTL_KIND_INT),          FIELD(u4, RTL_KIND_UINT),     FIELD(i4, RTL_KIND_INT),
-	FIELD(u8, RTL_KIND_UINT),         FIELD(i8, RTL_KIND_INT),      FIELD(f4, RTL_KIND_FLOAT),
-	FIELD(yes, RTL_KIND_BOOL),        FIELD(bytes, RTL_KIND_BYTES), FIELD(f8, RTL_KIND_FLOAT),
-	FIELD(address, RTL_KIND_ADDRESS), FIELD(time, RTL_KIND_TIME),   FIELD(none, RTL_KIND_TIME),
-	FIELD(string, RTL_KIND_STRING),   FIELD(uid, RTL_KIND_UID),     FIELD(text, RTL_KIND_TEXT),
-	FIELD(args, RTL_KIND_ARGS),
+	FIELD(u1, RTL_KIND_UINT),         FIELD(i1, RTL_KIND_INT),
+	FIELD(u2, RTL_KIND_UINT),         FIELD(i2, RTL_KIND_INT),
+	FIELD(u4, RTL_KIND_UINT),         FIELD(i4, RTL_KIND_INT),
+	FIELD(u8, RTL_KIND_UINT),         FIELD(i8, RTL_KIND_INT),
+	FIELD(f4, RTL_KIND_FLOAT),        FIELD(yes, RTL_KIND_BOOL),
+	FIELD(bytes, RTL_KIND_BYTES),     FIELD(f8, RTL_KIND_FLOAT),
+	FIELD(address, RTL_KIND_ADDRESS), FIELD(time, RTL_KIND_TIME),
+	FIELD(none, RTL_KIND_TIME),       FIELD(string, RTL_KIND_STRING),
+	FIELD(uid, RTL_KIND_UID),         FIELD(text, RTL_KIND_TEXT),
+	FIELD(args, RTL_KIND_ARGS),       FIELD(values, RTL_KIND_VALUES),
 };
 
 #define TYPE(number, type_name, field_array)                                                       \
@@ -80,6 +85,10 @@ static struct all_kinds sample_kinds(void)
 		.args = {offsetof(struct all_kinds, arg), 2 * sizeof(struct rtl_arg)},
 		.arg = {{.value.integer = -1, .kind = RTL_KIND_INT},
 			{.value.number = 31, .kind = RTL_KIND_ADDRESS, .flags = RTL_ARG_OUT}},
+		.values = {offsetof(struct all_kinds, states), 24},
+		.states = RTL_VALUE_FOLLOWED << 2,
+		.small = UINT64_MAX,
+		.there = 31,
 		.follows = "it's!and more",
 	};
 }
@@ -92,6 +101,7 @@ static void deliver(struct trace *t, const struct rtl_stream_info *stream, uint1
 	e.tid = 42;
 	e.time_ns = 2000000;
 	e.instance = 8;
+	e.uid = 600;
 	fake_host_deliver_one(t->host, &e);
 }
 
@@ -105,14 +115,15 @@ static void test_sqlite_generic__every_kind__has_its_column(void **state)
 	assert_true(fake_host_subscribed(t->host, &kinds_stream, TYPE_A));
 	k.string = fake_host_string(t->host, t->process, "an \"interned\" 'text' \xc3\xbc");
 	k.arg[0].name = k.string;
-	fake_host_tracepoint(t->host, t->process, 600, "place", "here", NULL, NULL);
+	fake_host_tracepoint(t->host, t->process, 600, "place", "here", RTL_VALUES_KEY,
+			     "small:i64 there:address>address");
 	k.uid = 600;
 	deliver(t, &kinds_stream, TYPE_A, &k, sizeof(k));
 	trace_end(t);
 	assert_answer(t->file,
 		      "SELECT id, process, tid, time_ns, uid, parent_uid, instance, correlation"
 		      " FROM rtl_e_my_app_all_kinds",
-		      "1|1|42|2000000|NULL|NULL|8|NULL");
+		      "1|1|42|2000000|600|NULL|8|NULL");
 	assert_answer(
 		t->file,
 		"SELECT u1, i1, u2, i2, u4, i4, u8, i8, f4, yes, hex(bytes), f8"
@@ -125,6 +136,8 @@ static void test_sqlite_generic__every_kind__has_its_column(void **state)
 		      "ffff800000000000|77|NULL|an \"interned\" 'text' \xc3\xbc|600|it's!");
 	assert_answer(t->file, "SELECT args FROM rtl_e_my_app_all_kinds",
 		      "an \"interned\" 'text' \xc3\xbc=-1, *=0x1f");
+	assert_answer(t->file, "SELECT \"values\" FROM rtl_e_my_app_all_kinds",
+		      "small=-1, *there=0x1f");
 	assert_answer(t->file, "SELECT name FROM rtl_tracepoint WHERE uid = 600", "here");
 	assert_answer(t->file, "SELECT table_name FROM rtl_type WHERE stream = 2",
 		      "rtl_e_my_app_all_kinds");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See enumerations.h. */
-#include "enumerations.h"
+/* See enumeration.h. */
+#include "enumeration.h"
 
 #include <pthread.h>
 #include <rtl/tracepoint.h>
@@ -9,27 +9,10 @@
 
 #include "../common/fork_lock.h"
 
-struct enumerator {
+struct call_enumerator {
 	int64_t value;
 	uint64_t name;
 };
-
-struct hip_enumeration {
-	const char *type;
-	const char *values; /* "value=name;value=name", ascending */
-	struct enumerator *enumerators;
-	uint32_t count; /* 0: not made yet */
-};
-
-static struct hip_enumeration enumerations[] = {
-#define HIP_FUNCTION(...)
-#define HIP_PROCEDURE(...)
-#define HIP_EXCLUDED(...)
-#define HIP_ENUMERATION(name, names) {.type = #name, .values = names},
-#include "functions.def"
-};
-
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static uint32_t count_values(const char *values)
 {
@@ -41,7 +24,7 @@ static uint32_t count_values(const char *values)
 }
 
 /* Takes "value=name" off the list. */
-static bool take_value(const char **list, struct enumerator *out)
+static bool take_value(const char **list, struct call_enumerator *out)
 {
 	const size_t length = strcspn(*list, ";");
 	char name[256];
@@ -59,13 +42,13 @@ static bool take_value(const char **list, struct enumerator *out)
 }
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of who makes one */
-FORK_LOCK(known, lock);
+FORK_LOCK(enumerations, lock);
 
 /* Under the lock. */
-static bool make(struct hip_enumeration *enumeration)
+static bool make(struct call_enumeration *enumeration)
 {
 	const uint32_t count = count_values(enumeration->values);
-	struct enumerator *enumerators = calloc(count, sizeof(*enumerators));
+	struct call_enumerator *enumerators = calloc(count, sizeof(*enumerators));
 	const char *list = enumeration->values;
 
 	if (!enumerators)
@@ -77,34 +60,30 @@ static bool make(struct hip_enumeration *enumeration)
 		}
 	}
 	enumeration->enumerators = enumerators;
-	/* release: a child that was forked meanwhile finds it complete */
+	/* release: a child that was forked meanwhile, and who looks up, find it complete */
 	__atomic_store_n(&enumeration->count, count, __ATOMIC_RELEASE);
 	return true;
 }
 
-const struct hip_enumeration *hip_enumeration_find(const char *type)
+bool call_enumeration_prepare(struct call_enumeration *enumeration)
 {
-	struct hip_enumeration *found = NULL;
+	bool made;
 
 	pthread_mutex_lock(&lock);
-	for (size_t i = 0; i < COUNT(enumerations); i++)
-		if (!strcmp(enumerations[i].type, type))
-			found = &enumerations[i];
-	if (found && !found->count && !make(found))
-		found = NULL;
+	made = enumeration->count || make(enumeration);
 	pthread_mutex_unlock(&lock);
-	return found;
+	return made;
 }
 
-uint64_t hip_enumeration_name(const struct hip_enumeration *enumeration, int64_t value)
+uint64_t call_enumeration_name(const struct call_enumeration *enumeration, int64_t value)
 {
-	const struct enumerator *enumerators;
+	const struct call_enumerator *enumerators;
 	uint32_t from = 0, to;
 
 	if (!enumeration)
 		return 0;
+	to = __atomic_load_n(&enumeration->count, __ATOMIC_ACQUIRE);
 	enumerators = enumeration->enumerators;
-	to = enumeration->count;
 	/* Most count from 0 without gaps. */
 	if (value >= 0 && value < to && enumerators[value].value == value)
 		return enumerators[value].name;

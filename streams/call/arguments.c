@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* See arguments.h. */
+#include "arguments.h"
+
+#include <rtl/tracepoint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../common/value.h"
+
+#define LIKELY(x)   __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+/* ---- what they are */
+
+static const char *kind_name(uint8_t kind, uint8_t size)
+{
+	static const char *const unsigneds[] = {[1] = "u8", [2] = "u16", [4] = "u32", [8] = "u64"};
+	static const char *const signeds[] = {[1] = "i8", [2] = "i16", [4] = "i32", [8] = "i64"};
+
+	switch (kind) {
+	case RTL_KIND_UINT:
+		return unsigneds[size];
+	case RTL_KIND_INT:
+		return signeds[size];
+	case RTL_KIND_FLOAT:
+		return size == 4 ? "f32" : "f64";
+	case RTL_KIND_BOOL:
+		return "bool";
+	case RTL_KIND_TEXT:
+		return "text";
+	default:
+		return "address";
+	}
+}
+
+void call_describe(const struct call_signature *signature, uint64_t uid)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	for (uint32_t i = 0; out && i < signature->count; i++) {
+		const struct call_argument *a = &signature->arguments[i];
+
+		fprintf(out, "%s%s:%s", i ? " " : "", a->name, kind_name(a->kind, a->size));
+		if (a->out_kind)
+			fprintf(out, ">%s", kind_name(a->out_kind, a->out_size));
+		if (a->values)
+			fprintf(out, "{%s}", a->values);
+	}
+	if (out && !fclose(out) && signature->count)
+		(void)rtl_tracepoint_set(uid, RTL_VALUES_KEY, text);
+	free(text);
+}
+
+static inline uint32_t place_of(uint32_t at, uint8_t size)
+{
+	return (at + size - 1u) & ~(size - 1u);
+}
+
+uint32_t call_value_bytes(const struct call_signature *signature, uint32_t count)
+{
+	uint32_t at = signature->has_states ? sizeof(uint64_t) : 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		at = place_of(at, signature->arguments[i].size) + signature->arguments[i].size;
+	return count ? at : 0;
+}
+
+/* ---- one call */
+
+static bool is_text(const struct call_argument *argument)
+{
+	return argument->kind == RTL_KIND_TEXT || argument->out_kind == RTL_KIND_TEXT;
+}
+
+/* Of arguments in the order in which they stand there. */
+static __attribute__((noinline)) uint32_t read_texts(struct call_values *values)
+{
+	uint32_t count = 0, bytes = 0;
+
+	for (uint32_t i = 0; i < values->count && count < CALL_TEXTS; i++) {
+		const struct call_argument *argument = &values->signature->arguments[i];
+		uint64_t address = values->slots[i];
+
+		if (!is_text(argument))
+			continue;
+		if (argument->out_kind)
+			address = values->succeeded && address ? value_load(address, 8, false) : 0;
+		text_read(&values->texts[count], address);
+		bytes += values->texts[count].length;
+		count++;
+	}
+	return bytes;
+}
+
+uint32_t call_values_read(struct call_values *values, const struct call_signature *signature,
+			  uint32_t bytes, const uint64_t *slots, bool succeeded)
+{
+	values->signature = signature;
+	values->slots = slots;
+	values->succeeded = succeeded;
+	values->count = bytes ? signature->count : 0;
+	values->bytes = bytes;
+	values->text_bytes = UNLIKELY(signature->has_texts) ? read_texts(values) : 0;
+	return bytes + values->text_bytes;
+}
+
+uint32_t call_values_fit(struct call_values *values, uint32_t room)
+{
+	if (values->bytes + values->text_bytes <= room)
+		return values->bytes + values->text_bytes;
+	for (uint32_t i = 0; i < CALL_TEXTS; i++)
+		values->texts[i].there = false;
+	values->text_bytes = 0;
+	while (values->bytes > room)
+		values->bytes = call_value_bytes(values->signature, --values->count);
+	return values->bytes;
+}
+
+/* A text behind the values, in the place of its address. Returns its state. */
+static uint64_t put_text(void *at, const struct text *text, void *payload, uint32_t *end)
+{
+	const struct rtl_text place = {*end, text->length};
+
+	if (!text->there)
+		return RTL_VALUE_AS_PASSED;
+	memcpy((char *)payload + *end, text->bytes, text->length);
+	*end += text->length;
+	memcpy(at, &place, sizeof(place));
+	return text->cut ? RTL_VALUE_BEGINNING : RTL_VALUE_FOLLOWED;
+}
+
+/* The values of a function that has states: in the order of its arguments, texts as they were read.
+ */
+static uint64_t put_state(const struct call_values *values, uint32_t i, void *payload, void *at,
+			  uint32_t *texts, uint32_t *end)
+{
+	const struct call_argument *argument = &values->signature->arguments[i];
+	const uint64_t slot = values->slots[i];
+	uint64_t written;
+
+	if (is_text(argument))
+		return *texts < CALL_TEXTS ? put_text(at, &values->texts[(*texts)++], payload, end)
+					   : RTL_VALUE_AS_PASSED;
+	if (!argument->out_kind || !values->succeeded || !slot)
+		return RTL_VALUE_AS_PASSED;
+	written = value_load(slot, argument->out_size, false);
+	memcpy(at, &written, sizeof(written));
+	return RTL_VALUE_FOLLOWED;
+}
+
+void call_values_fill(const struct call_values *values, void *payload, uint32_t offset,
+		      struct rtl_text *place)
+{
+	const struct call_signature *signature = values->signature;
+	uint32_t at = signature->has_states ? sizeof(uint64_t) : 0;
+	uint32_t end = offset + values->bytes, texts = 0;
+	char *to = (char *)payload + offset;
+	uint64_t states = 0;
+
+	*place = (struct rtl_text){offset, values->bytes};
+	for (uint32_t i = 0; i < values->count; i++) {
+		const struct call_argument *argument = &signature->arguments[i];
+		const uint8_t size = argument->size;
+
+		at = place_of(at, size);
+		if (size == 8)
+			memcpy(to + at, &values->slots[i], 8);
+		else if (size == 4)
+			memcpy(to + at, &values->slots[i], 4);
+		else
+			memcpy(to + at, &values->slots[i], size == 2 ? 2 : 1);
+		if (signature->has_states)
+			states |= put_state(values, i, payload, to + at, &texts, &end) << 2 * i;
+		at += size;
+	}
+	if (signature->has_states && values->count)
+		memcpy(to, &states, sizeof(states));
+}
