@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: MIT
+"""Traces to read: the database that libsqlite_sub.so writes. What its columns mean is in docs/sqlite.md."""
+
+import collections
+import sqlite3
+import urllib.parse
+
+# Each class: its query, by which the rows of a trace become its members. Times are ns of the trace's clock.
+_CALL = ("id, process, pid, tid, domain, name, begin_ns, end_ns, duration_ns, args, status, failed, unfinished, parent,"
+         " instance, correlation, stream, device")
+_KERNEL = ("id, process, pid, tid, name, mangled, gpu, queue, packet_id, begin_ns, end_ns, duration_ns, submit_ns,"
+           " wait_ns, launch_ns, grid, workgroup, lds_bytes, scratch_bytes, stream, uid, flags, call")
+_COPY = ("id, process, pid, tid, direction, kind, done_by, gpu, src_gpu, dst_gpu, bytes, begin_ns, end_ns, duration_ns,"
+         " submit_ns, wait_ns, gb_per_s, src, dst, stream, status, flags, call")
+_MARKER = "id, process, pid, tid, name, begin_ns, end_ns, duration_ns, is_range, level, instance, parent, unfinished"
+_PROCESS = "process, pid, parent_pid, program, command, host_name, start_ns, end_ns"
+_GPU = "node, name, product, uuid, bus_id, compute_units, memory_bytes"
+_LOSS = "process, stream, cause, count"
+
+Call = collections.namedtuple("Call", _CALL)
+Kernel = collections.namedtuple("Kernel", _KERNEL)
+Copy = collections.namedtuple("Copy", _COPY)
+Marker = collections.namedtuple("Marker", _MARKER)
+Process = collections.namedtuple("Process", _PROCESS)
+Gpu = collections.namedtuple("Gpu", _GPU)
+Loss = collections.namedtuple("Loss", _LOSS)
+
+_CALLS = """SELECT c.api_id, c.process, c.pid, c.tid, c.domain, c.function, c.begin_ns, c.end_ns, c.duration_ns, c.args,
+  c.status, c.failed, c.unfinished, c.parent, c.instance, c.correlation, c.stream, c.device FROM rtl_calls AS c"""
+# In order of their ids: SQLite looks the call of each up by an index, and nothing is sorted.
+_KERNELS = """SELECT d.op_id, d.process, d.pid, d.tid, d.kernel, d.mangled, d.gpu, d.queue, d.packet_id, d.begin_ns,
+  d.end_ns, d.duration_ns, d.submit_ns, d.wait_ns, d.launch_ns, d.grid_x, d.grid_y, d.grid_z, d.workgroup_x,
+  d.workgroup_y, d.workgroup_z, d.lds_bytes, d.scratch_bytes, d.stream, d.uid, d.flags, (SELECT l.api_id FROM
+  rocpd_api_ops AS l JOIN rtl_call AS c ON c.api_id = l.api_id WHERE l.op_id = d.op_id) FROM rtl_dispatches AS d"""
+_COPIES = """SELECT x.id, x.process, x.pid, x.tid, x.direction, x.kind, x.done_by, x.gpu, x.src_gpu, x.dst_gpu, x.bytes,
+  x.begin_ns, x.end_ns, x.duration_ns, x.submit_ns, x.wait_ns, x.gb_per_s, x.src, x.dst, x.stream, x.status, x.flags,
+  (SELECT l.api_id FROM rocpd_api_ops AS l JOIN rtl_call AS c ON c.api_id = l.api_id WHERE l.op_id = x.op_id)
+  FROM rtl_copies AS x"""
+_MARKERS = """SELECT api_id, process, pid, tid, name, begin_ns, end_ns, duration_ns, is_range, level, instance, parent,
+  unfinished FROM rtl_markers"""
+_PROCESSES = """SELECT process, pid, parent_pid, program, command, host_name, start_ns, end_ns FROM rtl_process
+  ORDER BY process"""
+_GPUS = """SELECT cast(max(CASE m.key WHEN 'node' THEN m.value END) AS INTEGER), min(t.name),
+  max(CASE m.key WHEN 'product' THEN m.value END), max(CASE m.key WHEN 'uuid' THEN m.value END),
+  max(CASE m.key WHEN 'bus_id' THEN m.value END),
+  cast(max(CASE m.key WHEN 'compute_units' THEN m.value END) AS INTEGER),
+  cast(max(CASE m.key WHEN 'memory_bytes' THEN m.value END) AS INTEGER)
+  FROM rtl_tracepoint AS t JOIN rtl_tracepoint_metadata AS m USING (process, uid)
+  WHERE t.kind = 'agent' GROUP BY t.uid HAVING max(m.key = 'node') ORDER BY 1"""
+_LOSSES = """SELECT l.process, l.stream, ifnull(x.cause, ''), ifnull(x.count, l.discarded + l.abandoned + l.missed)
+  FROM rtl_ledger AS l LEFT JOIN rtl_loss AS x USING (process, stream)
+  WHERE l.stream <> 'rtl.diagnostics' AND l.discarded + l.abandoned + l.missed > 0 ORDER BY 1, 2, 3"""
+
+
+class TraceError(Exception):
+    """A file that is no trace of rtl, or cannot be read."""
+
+
+class Trace:
+    """
+    A trace, for reading; it may still be written. Not for several threads at a time.
+
+    What iterates reads as it goes: memory does not depend on the trace's length. Members are those of the named tuples
+    of this module.
+    """
+
+    def __init__(self, path):
+        self.path = str(path)
+        try:
+            # A trace whose writer was killed can only be read by who may write: so not read-only.
+            self._database = sqlite3.connect("file:" + urllib.parse.quote(self.path) + "?mode=rw", uri=True)
+            found = self._database.execute("SELECT count(*) FROM sqlite_master WHERE name IN"
+                                           " ('rtl_dispatches', 'rtl_process', 'rtl_meta')").fetchone()[0]
+        except sqlite3.Error as error:
+            raise TraceError(f"{self.path}: {error}") from error
+        if found != 3:
+            self._database.close()
+            raise TraceError(f"{self.path}: no trace of rtl: tables of rtl are missing")
+
+    def close(self):
+        """Closes it; what iterates ends."""
+        self._database.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.close()
+        return False
+
+    # ---- what happened ----
+
+    def sql(self, query, parameters=()):
+        """Rows of any query, as tuples."""
+        try:
+            yield from self._database.execute(query, parameters)
+        except sqlite3.Error as error:
+            raise TraceError(f"{self.path}: {error}") from error
+
+    def _rows(self, kind, query, where="", parameters=()):
+        return map(kind._make, self.sql(query + where, parameters))
+
+    def kernels(self, name=None):
+        """Kernels, in the order in which they ended; of that name. grid and workgroup are (x, y, z); call is the id of the
+        Call that launched it, None if none is known."""
+        for row in self.sql(_KERNELS + (" WHERE d.kernel = ?" if name else ""), (name,) if name else ()):
+            yield Kernel(*row[:15], tuple(row[15:18]), tuple(row[18:21]), *row[21:])
+
+    def copies(self):
+        """Copies and fills; those that the runtime refused have done_by "refused"."""
+        return self._rows(Copy, _COPIES)
+
+    def calls(self, name=None):
+        """Calls of HIP and, in mode full, of HSA; of that function."""
+        return self._rows(Call, _CALLS, " WHERE c.function = ?" if name else "", (name,) if name else ())
+
+    def call(self, number):
+        """The Call of an id; None: there is none."""
+        return next(self._rows(Call, _CALLS, " WHERE c.api_id = ?", (number,)), None)
+
+    def markers(self):
+        """Ranges and marks of roctx."""
+        return self._rows(Marker, _MARKERS)
+
+    def links(self):
+        """Pairs of a Call's id and a Kernel's: what each call made a GPU do, each by its row of rocpd_op."""
+        return self.sql("SELECT l.api_id, l.op_id FROM rocpd_api_ops AS l JOIN rtl_call AS c ON c.api_id = l.api_id")
+
+    def events(self, stream):
+        """Events of a stream that has no table of its own, of a program for example: dicts with type, process, tid,
+        time_ns, uid, parent_uid, instance, correlation, and the fields of the payload."""
+        types = list(self.sql("SELECT t.name, t.table_name FROM rtl_type AS t JOIN rtl_stream AS s USING (stream)"
+                              " WHERE s.name = ? AND t.table_name LIKE 'rtl\\_e\\_%' ESCAPE '\\'", (stream,)))
+        for kind, table in types:
+            if next(self.sql("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)), None):
+                yield from self._table(kind, table)
+
+    def _table(self, kind, table):
+        cursor = self._database.execute(f'SELECT * FROM "{table}"')
+        names = [column[0] for column in cursor.description]
+        for row in cursor:
+            yield {"type": kind, **dict(zip(names, row))}
+
+    # ---- what it is ----
+
+    def processes(self):
+        """The processes in it."""
+        return list(self._rows(Process, _PROCESSES))
+
+    def gpus(self):
+        """The GPUs that its processes saw, by node."""
+        return list(self._rows(Gpu, _GPUS))
+
+    def streams(self):
+        """Names of the streams that were published."""
+        return [name for name, in self.sql("SELECT name FROM rtl_stream ORDER BY stream")]
+
+    def facts(self):
+        """What the trace says of itself: state ("complete", ...), mode, version and others."""
+        return dict(self.sql("SELECT key, value FROM rtl_meta"))
+
+    def losses(self):
+        """What was lost or left out, by cause; an empty list: nothing."""
+        return list(self._rows(Loss, _LOSSES))
+
+    def table(self, what, **parameters):
+        """A pandas.DataFrame of "kernels", "copies", "calls" or "markers"; needs pandas, and the memory for all rows."""
+        kinds = {"kernels": Kernel, "copies": Copy, "calls": Call, "markers": Marker}
+        if what not in kinds:
+            raise ValueError(f"no table {what!r}: there are {', '.join(kinds)}")
+        import pandas  # pylint: disable=import-outside-toplevel
+        return pandas.DataFrame(getattr(self, what)(**parameters), columns=kinds[what]._fields)
