@@ -13,6 +13,7 @@
 
 #include <rtl/types.h>
 
+#include "json.h"
 #include "put.h"
 #include "timeline.h"
 
@@ -258,16 +259,6 @@ struct text {
 	bool full;
 };
 
-static void add_escaped(FILE *out, const char *text)
-{
-	const size_t length = strlen(text);
-	char *some = malloc(NAME_ESCAPED_MAX * length + 1);
-
-	if (some)
-		fwrite(some, 1, (size_t)(name_escape(some, text, length) - some), out);
-	free(some);
-}
-
 /* Whether an entry of that many bytes still fits, beside the end. */
 static bool fits(struct text *text, size_t names)
 {
@@ -280,10 +271,10 @@ static void add_ledger(struct text *text, const struct timeline_ledger *l, bool 
 {
 	if (!fits(text, strlen(l->stream)))
 		return;
-	fputs(first ? "{\"stream\":\"" : ",\n{\"stream\":\"", text->out);
-	add_escaped(text->out, l->stream);
+	fputs(first ? "{\"stream\":" : ",\n{\"stream\":", text->out);
+	json_string(text->out, l->stream);
 	fprintf(text->out,
-		"\",\"published\":%" PRIu64 ",\"delivered\":%" PRIu64 ",\"discarded\":%" PRIu64
+		",\"published\":%" PRIu64 ",\"delivered\":%" PRIu64 ",\"discarded\":%" PRIu64
 		",\"abandoned\":%" PRIu64 ",\"missed\":%" PRIu64 "}",
 		l->published, l->delivered, l->discarded, l->abandoned, l->missed);
 }
@@ -292,11 +283,11 @@ static void add_loss(struct text *text, const struct timeline_loss *l, bool firs
 {
 	if (!fits(text, strlen(l->stream) + strlen(l->cause)))
 		return;
-	fputs(first ? "{\"stream\":\"" : ",\n{\"stream\":\"", text->out);
-	add_escaped(text->out, l->stream);
-	fputs("\",\"cause\":\"", text->out);
-	add_escaped(text->out, l->cause);
-	fprintf(text->out, "\",\"count\":%" PRIu64 "}", l->count);
+	fputs(first ? "{\"stream\":" : ",\n{\"stream\":", text->out);
+	json_string(text->out, l->stream);
+	fputs(",\"cause\":", text->out);
+	json_string(text->out, l->cause);
+	fprintf(text->out, ",\"count\":%" PRIu64 "}", l->count);
 }
 
 static void tail(struct timeline *timeline, bool complete)
@@ -316,9 +307,8 @@ static void tail(struct timeline *timeline, bool complete)
 		",\"complete\":%s",
 		timeline->base_ns, timeline->unix_ns, complete ? "true" : "false");
 	if (timeline->interrupted) {
-		fputs(",\"interrupted\":\"", text.out);
-		add_escaped(text.out, timeline->interrupted);
-		fputc('"', text.out);
+		fputs(",\"interrupted\":", text.out);
+		json_string(text.out, timeline->interrupted);
 	}
 	fputs(",\n\"ledger\":[", text.out);
 	for (size_t i = 0; i < timeline->ledger_count; i++)
