@@ -289,6 +289,8 @@ static int take_option(const struct args *args, const struct cli_option *option,
 
 	if (!option->value)
 		*(bool *)at = true;
+	else if (option->take)
+		return option->take(at, args->value) ? CLI_USAGE : -1;
 	else if (!option->number)
 		*(const char **)at = args->value;
 	else if (!cli_number(args->value, at))

@@ -30,20 +30,27 @@ struct cli_option {
 	 *  unsigned if `number` stands, else a const char *. */
 	size_t at;
 	const char *number; /**< which number its value is: "a number of rows, 0 for all" */
+	/** Of one that may come again: takes its value there. CLI_OK, or an exit status after a line. */
+	int (*take)(void *at, const char *value);
 };
 
 /** Options for a table; into: offsetof the member in the struct that cli_read fills. */
 #define CLI_FLAG(letter, name, into, help)                                                         \
 	{                                                                                          \
-		letter, name, NULL, help, into, NULL                                               \
+		letter, name, NULL, help, into, NULL, NULL                                         \
+	}
+/** An option whose values a function takes. */
+#define CLI_TAKES(letter, name, value, into, take, help)                                           \
+	{                                                                                          \
+		letter, name, value, help, into, NULL, take                                        \
 	}
 #define CLI_VALUE(letter, name, value, into, help)                                                 \
 	{                                                                                          \
-		letter, name, value, help, into, NULL                                              \
+		letter, name, value, help, into, NULL, NULL                                        \
 	}
 #define CLI_NUMBER(letter, name, value, into, which, help)                                         \
 	{                                                                                          \
-		letter, name, value, help, into, which                                             \
+		letter, name, value, help, into, which, NULL                                       \
 	}
 
 /** A number that a command begins with to see whether one was given. */

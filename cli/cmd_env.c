@@ -11,7 +11,7 @@ struct request {
 };
 
 static const struct cli_option options[] = {
-	CLI_VALUE('o', "output", "FILE", offsetof(struct request, session.output),
+	CLI_TAKES('o', "output", "FILE", offsetof(struct request, session.outputs), outputs_add,
 		  "file of the first subscriber that writes one;\n"
 		  "without --subscribers: of libsqlite_sub.so"),
 	CLI_VALUE('m', "mode", "MODE", offsetof(struct request, session.mode),
@@ -85,7 +85,7 @@ static int prepare_and_print(struct session *session, const struct shell *shell)
 		status = session_prepare_runtime(session);
 	if (!status)
 		status = session_prepare_xpti(session);
-	if (!status && (session->subscribers || session->output))
+	if (!status && (session->subscribers || session->outputs.count))
 		status = session_prepare_subscribers(session);
 	if (!status && session->list)
 		status = session_set(session, "RTL_SUBSCRIBERS", session->list);

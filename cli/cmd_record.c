@@ -51,10 +51,11 @@ static uint64_t parse_size(const char *text)
 /* The recording's folder, absolute; to be freed. NULL after a line. */
 static char *choose_output(const struct launch *launch)
 {
-	char *name = launch->output ? NULL : launch_default_output(launch, ".rec"), *path;
+	const struct outputs *outputs = &launch->session.outputs;
+	char *name = outputs->count ? NULL : launch_default_output(launch, ".rec"), *path;
 	struct stat st;
 
-	path = session_absolute_path(launch->output ? launch->output : name ? name : "rtl.rec");
+	path = session_absolute_path(outputs->count ? outputs->names[0] : name ? name : "rtl.rec");
 	free(name);
 	if (!path) {
 		cli_error("record: out of memory");
@@ -147,6 +148,8 @@ static int run(const struct cli_command *command, int argc, char **argv)
 
 	if (status >= 0)
 		return status;
+	if (record.launch.session.outputs.count > 1)
+		return cli_usage("record: a recording goes to one folder; give -o once");
 	status = take_limit(&record);
 	if (status)
 		return status;

@@ -20,7 +20,7 @@ struct request {
 };
 
 static const struct cli_option options[] = {
-	CLI_VALUE('o', "output", "FILE", offsetof(struct request, session.output),
+	CLI_TAKES('o', "output", "FILE", offsetof(struct request, session.outputs), outputs_add,
 		  "file of the first subscriber that writes one; what is\n"
 		  "there is continued"),
 	CLI_VALUE('s', "subscribers", "LIST", offsetof(struct request, session.subscribers),
@@ -93,7 +93,7 @@ static int choose_list(const char *folder, const struct notes *notes, struct ses
 {
 	int status;
 
-	if (!session->output && !session->subscribers) {
+	if (!session->outputs.count && !session->subscribers) {
 		*list = notes->subscribers;
 		return notes->subscribers
 			       ? CLI_OK
@@ -112,7 +112,7 @@ static int deliver(const char *folder, const struct notes *notes, struct session
 	uint32_t left = 0;
 	int status;
 
-	if (notes->recording && !session->output && !session->subscribers) {
+	if (notes->recording && !session->outputs.count && !session->subscribers) {
 		status = collect_deliver(RTL_RECORD_RECOVER, folder, notes->recording, &left);
 		if (!status)
 			cli_error("recovered: %s to the recording %s", folder, notes->recording);
@@ -130,6 +130,8 @@ static int deliver(const char *folder, const struct notes *notes, struct session
 	status = collect_check_output(database);
 	if (status)
 		return status;
+	if (!database && session->timeline_count)
+		database = session->timelines[0];
 	cli_error("recovered: %s%s%s", folder, database ? " to " : "", database ? database : "");
 	if (left)
 		cli_error("%u process%s still run%s; what %s from now on is not recorded", left,
@@ -209,7 +211,7 @@ static int run(const struct cli_command *command, int argc, char **argv)
 
 	if (status >= 0)
 		return status;
-	if (!request.folders.count && (session->output || session->subscribers))
+	if (!request.folders.count && (session->outputs.count || session->subscribers))
 		return cli_usage("recover: give the folder; `rtl recover` alone lists them");
 	if (!request.folders.count)
 		return list();

@@ -15,7 +15,7 @@ struct request {
 };
 
 static const struct cli_option options[] = {
-	CLI_VALUE('o', "output", "FILE", offsetof(struct request, session.output),
+	CLI_TAKES('o', "output", "FILE", offsetof(struct request, session.outputs), outputs_add,
 		  "file of the first subscriber that writes one\n"
 		  "(default: NAME-OF-THE-FOLDER.db)"),
 	CLI_VALUE('s', "subscribers", "LIST", offsetof(struct request, session.subscribers),
@@ -84,6 +84,8 @@ static int run(const struct cli_command *command, int argc, char **argv)
 	status = replay(folder, session);
 	if (!status && session->database)
 		cli_error("trace: %s", session->database);
+	for (size_t i = 0; !status && i < session->timeline_count; i++)
+		cli_error("trace: %s", session->timelines[i]);
 	session_fini(session);
 	free(output);
 	return status;

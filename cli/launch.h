@@ -19,7 +19,7 @@ struct launch {
 	char id[64]; /* of the session */
 	struct cli_operands operands;
 	char **command;
-	const char *output, *spool;
+	const char *spool;
 	bool paused, quiet;
 	bool collected; /* the command ran beside a collector of ours */
 };
@@ -27,7 +27,9 @@ struct launch {
 /** The options that `rtl trace` and `rtl record` share; what they fill begins with a struct launch. */
 #define LAUNCH_INTO(member) offsetof(struct launch, member)
 #define LAUNCH_OPTIONS(output_value, output_help)                                                  \
-	CLI_VALUE('o', "output", output_value, LAUNCH_INTO(output), output_help),                  \
+	CLI_TAKES('o', "output", output_value, LAUNCH_INTO(session.outputs), outputs_add,          \
+		  output_help),                                                                    \
+                                                                                                   \
 		CLI_VALUE('m', "mode", "MODE", LAUNCH_INTO(session.mode),                          \
 			  "what is collected: " SESSION_MODES),                                    \
 		CLI_VALUE(0, "spool", "DIR", LAUNCH_INTO(spool),                                   \

@@ -13,6 +13,7 @@
 
 #include "cli.h"
 #include "library.h"
+#include "look.h"
 #include "output_name.h"
 
 #define DEFAULT_SUBSCRIBERS "libsqlite_sub.so"
@@ -52,6 +53,9 @@ void session_fini(struct session *session)
 	free(session->no_rocm);
 	free(session->database);
 	free(session->database_glob);
+	for (size_t i = 0; i < session->timeline_count; i++)
+		free(session->timelines[i]);
+	free(session->timelines);
 }
 
 int session_set(struct session *session, const char *name, const char *value)
@@ -409,40 +413,77 @@ static int note_database(struct session *session, const char *pattern)
 	return session->database ? CLI_OK : out_of_memory();
 }
 
-/* Gives a subscriber the output file: the user's, or the default for the database. */
+/* Takes note of a timeline: to look for it at the end. */
+static int note_timeline(struct session *session, const char *pattern)
+{
+	struct output_names_room room;
+	const struct output_names names = output_names_here(&room);
+	char **timelines =
+		reallocarray(session->timelines, session->timeline_count + 1, sizeof(*timelines));
+
+	if (!timelines)
+		return out_of_memory();
+	session->timelines = timelines;
+	timelines[session->timeline_count] = output_glob(pattern, &names);
+	if (!timelines[session->timeline_count])
+		return out_of_memory();
+	session->timeline_count++;
+	return CLI_OK;
+}
+
+/* What the subscriber writes to, by its pattern. */
+static int note_output(struct session *session, const char *subscriber, const char *pattern)
+{
+	if (!strcmp(subscriber, "sqlite"))
+		return note_database(session, pattern);
+	return strcmp(subscriber, "json") ? CLI_OK : note_timeline(session, pattern);
+}
+
+/* A file for a subscriber: the user's next one, or the default for the database. */
+static const char *next_output(struct session *session, bool is_database)
+{
+	struct outputs *outputs = &session->outputs;
+	const char *path = outputs->count ? NULL : session->default_output;
+
+	if (outputs->taken < outputs->count)
+		return outputs->names[outputs->taken++];
+	if (!is_database)
+		return NULL;
+	session->default_output = NULL;
+	return path;
+}
+
+/* Gives a subscriber its output file. */
 static int write_output(struct session *session, const struct rtl_plugin *plugin, FILE *list,
-			bool settings_begun, bool *used)
+			bool settings_begun)
 {
 	const struct rtl_subscriber *subscriber = rtl_plugin_subscriber(plugin);
-	bool is_database = !strcmp(subscriber->name, "sqlite");
-	const char *path = NULL, *given = get_setting(plugin, "output");
+	const char *path, *given = get_setting(plugin, "output");
+	char *absolute, *pattern = NULL;
+	int status;
 
 	if (!has_setting_info(subscriber, "output"))
 		return CLI_OK;
 	if (given) {
-		int error = check_setting(plugin);
-		return error || !is_database ? error : note_database(session, given);
+		status = check_setting(plugin);
+		return status ? status : note_output(session, subscriber->name, given);
 	}
-	if (session->output && !*used)
-		path = session->output;
-	else if (!session->output && is_database && !*used)
-		path = session->default_output;
+	path = next_output(session, !strcmp(subscriber->name, "sqlite"));
 	if (!path)
 		return CLI_OK;
-	char *absolute = session_absolute_path(path);
+	absolute = session_absolute_path(path);
 	if (!absolute)
 		return cli_failed("working directory: %s", strerror(errno));
-	*used = true;
-	int status = check_output(absolute);
-	fprintf(list, "%coutput=", settings_begun ? '&' : '?');
-	/* where it is a pattern, a percent sign is doubled */
-	write_encoded(list, absolute, "&:", is_own(subscriber) ? "%25%25" : "%25");
-	if (is_database) {
-		free(session->database);
-		session->database = absolute;
-	} else {
-		free(absolute);
+	status = check_output(absolute);
+	if (!status && is_own(subscriber)) {
+		status = outputs_pattern(absolute, &pattern);
+		if (!status)
+			status = note_output(session, subscriber->name, pattern);
 	}
+	fprintf(list, "%coutput=", settings_begun ? '&' : '?');
+	write_encoded(list, pattern ? pattern : absolute, "&:", "%25");
+	free(pattern);
+	free(absolute);
 	return status;
 }
 
@@ -470,7 +511,7 @@ static int keep_plugin(struct session *session, struct rtl_plugin *plugin)
 }
 
 /* Loads one subscriber, and appends it to the list with its settings. */
-static int add_subscriber(struct session *session, const char *spec, FILE *list, bool *used)
+static int add_subscriber(struct session *session, const char *spec, FILE *list)
 {
 	const char *question = strchr(spec, '?');
 	struct rtl_plugin *plugin;
@@ -486,14 +527,15 @@ static int add_subscriber(struct session *session, const char *spec, FILE *list,
 		fputs(question, list);
 	int status = keep_plugin(session, plugin);
 	if (!status)
-		status = write_output(session, plugin, list, question && question[1], used);
+		status = write_output(session, plugin, list, question && question[1]);
 	return status;
 }
 
 /* Each subscriber of the list in its turn. */
 static int add_subscribers(struct session *session, char *specs, FILE *list)
 {
-	bool used = false, any = false;
+	const struct outputs *outputs = &session->outputs;
+	bool any = false;
 	int status = CLI_OK;
 
 	for (char *spec; !status && (spec = strsep(&specs, ":"));) {
@@ -502,15 +544,15 @@ static int add_subscribers(struct session *session, char *specs, FILE *list)
 		if (any)
 			fputc(':', list);
 		any = true;
-		status = add_subscriber(session, spec, list, &used);
+		status = add_subscriber(session, spec, list);
 	}
 	if (!status && !any)
 		return cli_usage("the list of subscribers is empty; `rtl list-subscribers` shows "
 				 "which there are");
-	if (!status && session->output && !used)
+	if (!status && outputs->taken < outputs->count)
 		return cli_usage("-o %s: no subscriber in the list takes a file, or each has its "
 				 "output= already",
-				 session->output);
+				 outputs->names[outputs->taken]);
 	return status;
 }
 
@@ -529,23 +571,62 @@ char *session_find_output(const struct session *session,
 	return path;
 }
 
+char *session_find_timeline(const char *pattern, const char *id)
+{
+	char *path = NULL;
+	glob_t found;
+
+	if (glob(pattern, 0, NULL, &found))
+		return NULL;
+	for (size_t i = 0; i < found.gl_pathc && !path; i++) {
+		enum timeline_format format;
+
+		if (timeline_format_of(found.gl_pathv[i], &format) &&
+		    timeline_look(found.gl_pathv[i], format, id, NULL) == LOOK_SESSION)
+			path = strdup(found.gl_pathv[i]);
+	}
+	globfree(&found);
+	return path;
+}
+
+/* The list as the user gave it, or who writes the files that he named. */
+static char *subscriber_specs(const struct session *session, int *status)
+{
+	char *specs, *more;
+
+	*status = CLI_OK;
+	if (session->subscribers)
+		specs = strdup(session->subscribers);
+	else if (session->outputs.count)
+		specs = outputs_subscribers(&session->outputs, status);
+	else
+		specs = strdup(DEFAULT_SUBSCRIBERS);
+	if (!specs && !*status)
+		*status = out_of_memory();
+	if (!specs || session->subscribers || !session->summarizes ||
+	    strstr(specs, DEFAULT_SUBSCRIBERS))
+		return specs;
+	if (asprintf(&more, "%s:libstats_sub.so?output=stderr&top=10", specs) < 0) {
+		*status = out_of_memory();
+		more = NULL;
+	}
+	free(specs);
+	return more;
+}
+
 int session_prepare_subscribers(struct session *session)
 {
-	char *specs = strdup(session->subscribers ? session->subscribers : DEFAULT_SUBSCRIBERS);
-	size_t size;
-	FILE *list = open_memstream(&session->list, &size);
 	int status;
+	char *specs = subscriber_specs(session, &status);
+	size_t size;
+	FILE *list = specs ? open_memstream(&session->list, &size) : NULL;
 
-	if (!specs || !list) {
-		if (list)
-			fclose(list);
+	if (specs && !list)
 		status = out_of_memory();
-		goto out;
-	}
-	status = add_subscribers(session, specs, list);
-	if (fclose(list) && !status)
+	if (!status)
+		status = add_subscribers(session, specs, list);
+	if (list && fclose(list) && !status)
 		status = out_of_memory();
-out:
 	free(specs);
 	return status;
 }

@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "outputs.h"
+
 struct rtl_plugin;
 
 struct session {
@@ -18,7 +20,8 @@ struct session {
 	/** The command's, if neither mode nor RTL_MODE names one. It may fall back. NULL: none. */
 	const char *default_mode;
 	const char *subscribers; /* colon-separated */
-	const char *output;
+	struct outputs outputs;
+	bool summarizes; /* where nothing writes a database, statistics are printed at the end */
 	/* Name of the database if neither output nor a subscriber's setting gives one; NULL: the
 	 * subscriber's own. */
 	const char *default_output;
@@ -35,6 +38,9 @@ struct session {
 	/* If its name has the number or name of a process in it: a pattern for glob(3), for
 	 * session_find_output. */
 	char *database_glob;
+	/* Patterns for glob(3) of timelines, for session_find_timeline. */
+	char **timelines;
+	size_t timeline_count;
 	struct session_variable {
 		char *name;
 		char *value;
@@ -73,6 +79,8 @@ int session_prepare_subscribers(struct session *session);
  * freed. */
 char *session_find_output(const struct session *session,
 			  bool (*is_it)(const char *path, void *user), void *user);
+/** The file of a timeline of this session; to be freed, NULL: it is not there. */
+char *session_find_timeline(const char *pattern, const char *id);
 /** A path that holds wherever the program goes; to be freed; NULL with errno. */
 char *session_absolute_path(const char *path);
 

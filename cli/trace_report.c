@@ -263,29 +263,58 @@ static void report_siblings(const struct launch *launch)
 		cli_error("and of %d more, beside them", search.others - SIBLINGS_SHOWN);
 }
 
+/* The timelines of this run; whether there is one of them. */
+static bool report_timelines(const struct launch *launch, bool expected)
+{
+	const struct session *session = &launch->session;
+	bool any = false;
+
+	for (size_t i = 0; i < session->timeline_count; i++) {
+		char *path = session_find_timeline(session->timelines[i], launch->id);
+
+		any |= path != NULL;
+		if (path && !launch->quiet)
+			cli_error("trace: %s", path);
+		else if (!path && expected)
+			cli_error("there is no trace: %s could not be made, or was removed or "
+				  "replaced meanwhile",
+				  session->timelines[i]);
+		free(path);
+	}
+	return any;
+}
+
 void trace_report_in_process(struct launch *launch, int status)
 {
-	if (has_database(launch)) {
+	const bool database = has_database(launch);
+	bool any;
+
+	if (database) {
 		report_database(launch, status);
 		if (launch->session.database)
 			report_siblings(launch);
-	} else if (!launch->quiet) {
-		launch_report_no_rocm(launch);
 	}
+	any = report_timelines(launch, false);
+	if (!database && !any && launch->session.timeline_count)
+		report_nothing(launch);
+	else if (!database && !launch->quiet)
+		launch_report_no_rocm(launch);
 }
 
 void trace_report_collected(struct launch *launch, int status)
 {
 	bool database = has_database(launch);
 
-	if (database && launch->collect.met) {
-		report_database(launch, status);
-	} else if (!launch->collect.met) {
+	if (!launch->collect.met) {
 		if (database)
 			trace_remove_empty(launch);
 		report_nothing(launch);
-	} else if (!launch->quiet) {
-		launch_report_no_rocm(launch);
+	} else {
+		if (database)
+			report_database(launch, status);
+		report_timelines(launch, true);
+		if (!database && !launch->quiet)
+			launch_report_no_rocm(launch);
 	}
 	launch_report_left(launch);
 }

@@ -303,6 +303,7 @@ static void set_value(struct sub *sub, struct timeline_value *value, struct room
 		value->length = text.length;
 		return;
 	case RTL_KIND_ARGS:
+	case RTL_KIND_VALUES:
 		set_args(sub, value, room, event, field);
 		return;
 	default:
@@ -322,7 +323,7 @@ static void add_values(struct sub *sub, struct room *room, const struct type *ty
 		if (end > event->payload_size)
 			continue;
 		if (told && end <= told->payload_size && field->kind != RTL_KIND_ARGS &&
-		    field->kind != RTL_KIND_TEXT &&
+		    field->kind != RTL_KIND_VALUES && field->kind != RTL_KIND_TEXT &&
 		    memcmp((const char *)told->payload + field->offset,
 			   (const char *)event->payload + field->offset, field->size) == 0)
 			continue;

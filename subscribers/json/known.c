@@ -123,7 +123,8 @@ static void memory_events(void *user, const struct rtl_event *const *events, siz
 static const struct rtl_field *args_field(const struct rtl_type_info *type)
 {
 	for (uint32_t i = 0; i < type->field_count; i++)
-		if (rtl_type_field(type, i)->kind == RTL_KIND_ARGS)
+		if (rtl_type_field(type, i)->kind == RTL_KIND_ARGS ||
+		    rtl_type_field(type, i)->kind == RTL_KIND_VALUES)
 			return rtl_type_field(type, i);
 	return NULL;
 }

@@ -164,6 +164,12 @@ static int recover(struct sub *sub, enum timeline_format format, enum look found
 	case LOOK_UNFINISHED:
 		return go_on(sub, format);
 	case LOOK_SESSION:
+		sub->complete = !*sub->timeline.state.writer;
+		if (sub->complete) { /* its writer died later */
+			output_say(sub, RTL_LEVEL_INFO, "is complete already");
+			return 0;
+		}
+		/* fall through */
 	case LOOK_LIVE:
 		output_say(sub, RTL_LEVEL_ERROR,
 			   "is still being written by another process; end that one first");
@@ -188,6 +194,12 @@ static int open_locked(struct sub *sub, enum timeline_format format, uint64_t ba
 	if (!state_init(&sub->timeline.state, sub->path))
 		return RTL_ENOMEM;
 	found = timeline_look(sub->path, format, session, &sub->timeline.state);
+	if (sub->recovers && found == LOOK_NOTHING && !base_ns) {
+		state_fini(&sub->timeline.state, false);
+		free(sub->path);
+		sub->path = NULL;
+		return 0; /* there may be nothing to write either */
+	}
 	if (sub->recovers) {
 		if (found == LOOK_NOTHING || found == LOOK_UNFINISHED)
 			return recover(sub, format, found, base_ns, session);
@@ -219,8 +231,9 @@ int output_open(struct sub *sub, const struct output_names *names, uint64_t base
 		sub->path = real;
 	}
 	lock = output_lock_folder(sub->path);
-	result = open_locked(sub, format, base_ns ? base_ns : (uint64_t)clock_now(CLOCK_BOOTTIME),
-			     names->pid);
+	if (!base_ns && !sub->recovers)
+		base_ns = (uint64_t)clock_now(CLOCK_BOOTTIME);
+	result = open_locked(sub, format, base_ns, names->pid);
 	if (lock >= 0)
 		close(lock);
 	return result;

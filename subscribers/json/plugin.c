@@ -36,7 +36,7 @@ static int open_output(struct sub *sub, const struct output_names *names, uint64
 {
 	int result = output_open(sub, names, base_ns);
 
-	if (result == 0 && !work_init(&sub->work, &sub->timeline, sub->counters))
+	if (result == 0 && sub->open && !work_init(&sub->work, &sub->timeline, sub->counters))
 		result = RTL_ENOMEM;
 	return result;
 }
@@ -47,8 +47,7 @@ static int open_if_known(struct sub *sub)
 	struct output_names names;
 
 	/* what is of the past has times of its own, known with its first process */
-	if (sub->recovers || sub->replays ||
-	    !output_names_known(sub->host, sub->pattern, &room, &names))
+	if (sub->replays || !output_names_known(sub->host, sub->pattern, &room, &names))
 		return 0;
 	return open_output(sub, &names, 0);
 }
@@ -256,9 +255,12 @@ static int plugin_create(const struct rtl_host *host, const struct rtl_setting *
 static int plugin_stream(void *instance, const struct rtl_stream_info *info)
 {
 	struct sub *sub = instance;
-	struct stream *stream = calloc(1, sizeof(*stream));
+	struct stream *stream;
 	int result;
 
+	if (sub->complete)
+		return 0;
+	stream = calloc(1, sizeof(*stream));
 	if (!stream)
 		return RTL_ENOMEM;
 	stream->sub = sub;
@@ -273,7 +275,9 @@ static int plugin_process_begin(void *instance, const struct rtl_process *proces
 {
 	struct sub *sub = instance;
 	const struct output_names names = output_names_of(process);
-	int result = sub->open || sub->failed ? 0 : open_output(sub, &names, process->start_ns);
+	int result = sub->open || sub->failed || sub->complete
+			     ? 0
+			     : open_output(sub, &names, process->start_ns);
 
 	if (result == 0 && sub->open)
 		result = resume(sub, process);

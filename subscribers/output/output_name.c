@@ -52,10 +52,40 @@ static const char *base_name(const char *path)
 	return path && *path ? path : "unknown";
 }
 
-/* What a letter behind a percent sign stands for; NULL: nothing. */
-static const char *meaning(char letter, const struct output_names *names, char pid[16])
+/* As the launchers tell it; without one it is the only process. */
+static const char *rank(void)
 {
-	switch (letter) {
+	static const char *const variables[] = {
+		"OMPI_COMM_WORLD_RANK", "PMIX_RANK",    "PMI_RANK",
+		"MV2_COMM_WORLD_RANK",  "SLURM_PROCID", "RANK",
+	};
+
+	for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++) {
+		const char *value = getenv(variables[i]);
+
+		if (value && *value)
+			return value;
+	}
+	return "0";
+}
+
+/* The value of a variable of which {NAME} stands there, and where that ends. */
+static const char *variable(const char **at)
+{
+	const char *end = **at == '{' ? strchr(*at, '}') : NULL, *value;
+	char *name = end ? strndup(*at + 1, (size_t)(end - *at) - 1) : NULL;
+
+	value = name ? getenv(name) : NULL;
+	free(name);
+	if (end)
+		*at = end + 1;
+	return value;
+}
+
+/* What stands for what is behind a percent sign, and where that ends; NULL: nothing is known. */
+static const char *meaning(const char **at, const struct output_names *names, char pid[16])
+{
+	switch (*(*at)++) {
 	case 'p':
 		snprintf(pid, 16, "%d", names->pid);
 		return pid;
@@ -63,41 +93,46 @@ static const char *meaning(char letter, const struct output_names *names, char p
 		return base_name(names->program);
 	case 'h':
 		return base_name(names->host_name);
+	case 'r':
+		return rank();
+	case 'q':
+		return variable(at);
 	case '%':
 		return "%";
 	default:
+		(*at)--;
 		return NULL;
 	}
 }
 
-static void write_escaped(FILE *out, const char *text)
+static void write_part(FILE *out, const char *text, bool escaped)
 {
 	for (; *text; text++) {
-		if (strchr("*?[\\", *text))
+		if (escaped && strchr("*?[\\", *text))
 			fputc('\\', out);
-		fputc(*text, out);
+		fputc(*text == '/' ? '_' : *text, out);
 	}
 }
 
 char *output_glob(const char *pattern, const struct output_names *names)
 {
 	char *text = NULL, pid[16];
+	const char *part = "";
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
 	if (!out)
 		return NULL;
-	for (const char *p = pattern; *p; p++) {
-		const char single[2] = {*p, '\0'};
-
-		if (*p != '%')
-			write_escaped(out, single);
-		else if (*++p == 'p' || *p == 'e')
-			fputs(*p == 'p' ? "[0-9]*" : "*", out);
-		else if (meaning(*p, names, pid))
-			write_escaped(out, meaning(*p, names, pid));
-		else
-			break;
+	for (const char *p = pattern; *p && part;) {
+		if (*p != '%') {
+			if (strchr("*?[\\", *p))
+				fputc('\\', out);
+			fputc(*p++, out);
+		} else if (*++p == 'p' || *p == 'e') {
+			fputs(*p++ == 'p' ? "[0-9]*" : "*", out);
+		} else if ((part = meaning(&p, names, pid))) {
+			write_part(out, part, true);
+		}
 	}
 	if (!fclose(out))
 		return text;
@@ -114,11 +149,11 @@ int output_expand(const char *pattern, const struct output_names *names, char **
 
 	if (!out)
 		return RTL_ENOMEM;
-	for (const char *p = pattern; *p && part; p++) {
+	for (const char *p = pattern; *p && part;) {
 		if (*p != '%')
-			fputc(*p, out);
-		else if ((part = meaning(*++p, names, pid)))
-			fputs(part, out);
+			fputc(*p++, out);
+		else if (p++, (part = meaning(&p, names, pid)))
+			write_part(out, part, false);
 	}
 	if (fclose(out) || !part) {
 		free(text);

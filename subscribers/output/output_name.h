@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The name of a subscriber's output file from the pattern that its setting `output` is: %p stands
- * for the number of the process, %e for the base name of its program, %h for the host, %% for a
- * percent sign. Threads: any.
+ * for the number of the process, %e for the base name of its program, %h for the host, %r for the
+ * rank that a launcher (Open MPI, PMI, Slurm, torchrun) has given this process, %q{NAME} for a
+ * variable of the environment, %% for a percent sign. A slash in these becomes an underscore.
+ * Threads: any that may call getenv.
  */
 #ifndef RTL_OUTPUT_NAME_H
 #define RTL_OUTPUT_NAME_H
@@ -27,7 +29,9 @@ struct output_names_room {
 };
 
 /** What a pattern has in it that is not known, for a line. */
-#define OUTPUT_NAME_KNOWN "only %p (pid), %e (program), %h (host) and %% are known"
+#define OUTPUT_NAME_KNOWN                                                                          \
+	"only %p (pid), %e (program), %h (host), %r (rank), %q{NAME} (a variable that is set) "    \
+	"and %% are known"
 
 /** Those of the process that this code runs in. */
 struct output_names output_names_here(struct output_names_room *room);
@@ -50,7 +54,7 @@ char *output_glob(const char *pattern, const struct output_names *names);
 /**
  * The pattern with its names.
  * @param[out] path  to be freed
- * @return 0; RTL_EINVAL: an unknown letter; RTL_ENOMEM
+ * @return 0; RTL_EINVAL: an unknown letter, or a variable that is not set; RTL_ENOMEM
  */
 int output_expand(const char *pattern, const struct output_names *names, char **path);
 

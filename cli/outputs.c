@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* See outputs.h. */
+#include "outputs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "output_name.h"
+
+int outputs_add(void *into, const char *name)
+{
+	struct outputs *outputs = into;
+
+	if (!*name)
+		return cli_usage("-o: the name of the file is empty");
+	if (outputs->count == OUTPUTS_MOST)
+		return cli_usage("-o %s: %u files at once are the most", name, OUTPUTS_MOST);
+	for (size_t i = 0; i < outputs->count; i++)
+		if (!strcmp(outputs->names[i], name))
+			return cli_usage("-o %s: given twice; give each file once", name);
+	outputs->names[outputs->count++] = name;
+	return CLI_OK;
+}
+
+static const char *subscriber_of(const char *name)
+{
+	const char *slash = strrchr(name, '/');
+	const char *base = slash ? slash + 1 : name, *dot = strrchr(base, '.');
+	enum timeline_format format;
+
+	if (!dot || dot == base || !strcmp(dot, ".db") || !strcmp(dot, ".rpd"))
+		return "libsqlite_sub.so";
+	return timeline_format_of(base, &format) ? "libjson_sub.so" : NULL;
+}
+
+char *outputs_subscribers(const struct outputs *outputs, int *status)
+{
+	char *list = NULL;
+	size_t size;
+	FILE *file = open_memstream(&list, &size);
+
+	*status = file ? CLI_OK : cli_failed("out of memory");
+	for (size_t i = 0; !*status && i < outputs->count; i++) {
+		const char *subscriber = subscriber_of(outputs->names[i]);
+
+		if (subscriber)
+			fprintf(file, "%s%s", i ? ":" : "", subscriber);
+		else
+			*status = cli_usage("-o %s: the suffix says what is written, and is not "
+					    "known; known are " OUTPUTS_SUFFIXES,
+					    outputs->names[i]);
+	}
+	if (file && fclose(file) && !*status)
+		*status = cli_failed("out of memory");
+	if (!*status)
+		return list;
+	free(list);
+	return NULL;
+}
+
+/* What stands behind a percent sign, up to its end; 0: nothing that is known. */
+static size_t part_length(const char *part)
+{
+	const char *end;
+
+	if (part[0] == 'q' && part[1] == '{' && (end = strchr(part, '}')))
+		return (size_t)(end - part) + 1;
+	return strchr("pehr%", part[0]) && part[0] ? 1 : 0;
+}
+
+static int write_part(FILE *out, const char *name, const char *part, size_t length)
+{
+	struct output_names_room room;
+	const struct output_names names = output_names_here(&room);
+	char one[256], *text;
+
+	if (length == 0) {
+		fputs("%%", out);
+	} else if (strchr("pe%", *part)) {
+		fprintf(out, "%%%c", *part);
+	} else {
+		snprintf(one, sizeof(one), "%%%.*s", (int)length, part);
+		if (output_expand(one, &names, &text))
+			return cli_usage("-o %s: %s is not set in the environment", name, one);
+		for (const char *at = text; *at; at++)
+			fputs(*at == '%' ? "%%" : (const char[]){*at, '\0'}, out);
+		free(text);
+	}
+	return CLI_OK;
+}
+
+int outputs_pattern(const char *name, char **pattern)
+{
+	size_t size, length;
+	FILE *out = open_memstream(pattern, &size);
+	int status = CLI_OK;
+
+	if (!out)
+		return cli_failed("out of memory");
+	for (const char *at = name; *at && !status; at++) {
+		if (*at != '%') {
+			putc(*at, out);
+			continue;
+		}
+		length = part_length(at + 1);
+		status = write_part(out, name, at + 1, length);
+		at += length;
+	}
+	if (fclose(out) && !status)
+		status = cli_failed("out of memory");
+	if (status) {
+		free(*pattern);
+		*pattern = NULL;
+	}
+	return status;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The files that the user names with -o: by which subscriber each is written, and what stands in
+ * their names for other things. One thread.
+ */
+#ifndef RTL_CLI_OUTPUTS_H
+#define RTL_CLI_OUTPUTS_H
+
+#include <stddef.h>
+
+#include "timeline.h"
+
+#define OUTPUTS_MOST 16u
+
+/** The suffixes that say what is written, for a line. */
+#define OUTPUTS_SUFFIXES ".db, .rpd, " TIMELINE_SUFFIXES
+
+struct outputs {
+	const char *names[OUTPUTS_MOST];
+	size_t count;
+	size_t taken; /* by subscribers, from the first */
+};
+
+/** One more, for an option that may come again. An exit status; it has said why. */
+int outputs_add(void *outputs, const char *name);
+/** Those who write them, as RTL_SUBSCRIBERS names them without settings; to be freed. A name without
+ *  a suffix is a database. NULL: after a line, with the exit status. */
+char *outputs_subscribers(const struct outputs *outputs, int *status);
+/**
+ * A name as the pattern of a subscriber that comes with rtl: what is known by now (%h, %r, %q{NAME})
+ * is put in, %p and %e stay, any other percent sign stands for itself.
+ * @param[out] pattern  to be freed
+ * @return an exit status; it has said why
+ */
+int outputs_pattern(const char *name, char **pattern);
+
+#endif

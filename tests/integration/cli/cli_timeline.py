@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""
+Timelines by `rtl trace -o`, `rtl replay` and `rtl recover`, without ROCm: which files, and what is in
+them, value by value beside the database of the same run.
+"""
+
+import collections
+import gzip
+import json
+import os
+import random
+import re
+import signal
+import sqlite3
+import sys
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "timeline"))
+from cli_kit import Case, PROGRAM  # pylint: disable=wrong-import-position
+import pftrace  # pylint: disable=wrong-import-position
+
+
+def no_twice(pairs):
+    """For json: no key comes twice."""
+    keys = [key for key, _ in pairs]
+    assert len(keys) == len(set(keys)), keys
+    return dict(pairs)
+
+
+def load(path):
+    opener = gzip.open if path.endswith(".gz") else open
+    with opener(path, "rb") as file:
+        return json.loads(file.read().decode("utf-8"), object_pairs_hook=no_twice)
+
+
+def check_nesting(events):
+    """Slices of a track lie within each other, or apart."""
+    tracks = collections.defaultdict(list)
+    for event in events:
+        if event["ph"] == "X":
+            begin = round(event["ts"] * 1000)
+            tracks[event["pid"], event["tid"]].append((begin, -(begin + round(event["dur"] * 1000))))
+    for slices in tracks.values():
+        stack = []
+        for begin, end in sorted(slices):
+            while stack and stack[-1] <= begin:
+                stack.pop()
+            assert not stack or -end <= stack[-1], "slices overlap"
+            stack.append(-end)
+
+
+def dispatches_of_json(path):
+    trace = load(path)
+    check_nesting(trace["traceEvents"])
+    base = trace["baseTimeNanoseconds"]
+    found = []
+    for event in trace["traceEvents"]:
+        if event.get("cat") == "kernel_dispatch":
+            args = event["args"]
+            begin = base + round(event["ts"] * 1000)
+            found.append((event["name"], begin, begin + round(event["dur"] * 1000),
+                          args["packet"], args["queue"], args["agent"], args["grid"],
+                          args["workgroup"], args["submit_ns"], args["submit_tid"]))
+    return sorted(found)
+
+
+def dispatches_of_pftrace(path):
+    found = []
+    for piece in pftrace.Trace(path).slices:
+        if piece["cat"] == "kernel_dispatch":
+            args = piece["args"]
+            found.append((piece["name"], piece["begin"], piece["end"], args["packet"],
+                          args["queue"], args["agent"], args["grid"], args["workgroup"],
+                          args["submit_ns"], args["submit_tid"]))
+    return sorted(found)
+
+
+def dispatches_of_database(path):
+    database = sqlite3.connect(path)
+    rows = database.execute(
+        "SELECT string, start, end, packet_id, queue, gpu, grid_x || 'x' || grid_y || 'x' || "
+        "grid_z, workgroup_x || 'x' || workgroup_y || 'x' || workgroup_z, submit_ns, tid "
+        "FROM rtl_dispatch JOIN rocpd_op AS o ON o.id = op_id "
+        "JOIN rocpd_string AS s ON s.id = description_id").fetchall()
+    database.close()
+    return sorted(rows)
+
+
+class Timeline(Case):
+    def names(self):
+        return sorted(os.listdir(self.folder))
+
+    def test_all_suffixes_at_once__as_the_database(self):
+        done = self.rtl("trace", "-o", "a.db", "-o", "a.json", "-o", "a.json.gz", "-o", "a.pftrace",
+                        PROGRAM, "3000", "children")
+        self.assertEqual(done.returncode, 0)
+        for name in ("a.db", "a.json", "a.json.gz", "a.pftrace"):
+            self.assertIn(f"rtl: trace: {self.path(name)}\n", done.stderr)
+        expected = dispatches_of_database(self.path("a.db"))
+        self.assertEqual(len(expected), 9000)
+        self.assertEqual(dispatches_of_json(self.path("a.json")), expected)
+        self.assertEqual(dispatches_of_json(self.path("a.json.gz")), expected)
+        self.assertEqual(dispatches_of_pftrace(self.path("a.pftrace")), expected)
+        self.assertEqual(self.names(), ["a.db", "a.json", "a.json.gz", "a.pftrace"])
+
+    def test_json__tracks_and_ledger(self):
+        self.rtl("trace", "-o", "a.json", PROGRAM, "100", "children")
+        trace = load(self.path("a.json"))
+        names = collections.Counter(e["name"] for e in trace["traceEvents"] if e["ph"] == "M")
+        self.assertEqual(names["process_name"], 4)  # three processes, and a GPU
+        self.assertTrue(trace["metadata"]["rtl"]["complete"])
+        ledger, = trace["metadata"]["rtl"]["ledger"]
+        self.assertEqual((ledger["stream"], ledger["published"], ledger["delivered"]),
+                         ("rtl.hsa", 300, 300))
+
+    def test_timeline_alone__statistics_at_the_end(self):
+        done = self.rtl("trace", "-o", "a.json", PROGRAM, "100")
+        self.assertIn("GPU kernels: 100", done.stderr)
+        self.assertIn("rtl.hsa: 100 of 100 events recorded, 0 lost", done.stderr)
+        done = self.rtl("trace", "-q", "-o", "b.json", PROGRAM, "100")
+        self.assertEqual(done.stderr, "")
+        self.assertEqual(self.names(), ["a.json", "b.json"])
+
+    def test_unknown_suffix__those_that_are_known_are_said(self):
+        for command in (("trace",), ("trace", "--in-process")):
+            self.refused(2, ".db, .rpd, .json, .json.gz, .pftrace", *command, "-o", "x.txt", "true")
+        self.refused(2, "given twice", "trace", "-o", "x.json", "-o", "x.json", "true")
+        self.refused(2, "is empty", "trace", "-o", "", "true")
+        self.refused(1, "No such file", "trace", "-o", "/nonexistent/x.json", "true")
+
+    def test_names__percent_signs(self):
+        self.rtl("trace", "-q", "-o", "%e-r%r-%q{MY}-%p.json", "-o", "50%x%%.db", PROGRAM, "10",
+                 env={"RANK": "3", "MY": "a/b"})
+        one, two = self.names()
+        self.assertEqual(one, "50%x%.db")
+        self.assertRegex(two, r"^cli_program-r3-a_b-\d+\.json$")
+        self.assertEqual(len(dispatches_of_json(self.path(two))), 10)
+        for variable in ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"):
+            self.rtl("trace", "-q", "-o", "rank%r.json", PROGRAM, "10", env={variable: "7"})
+            self.assertIn("rank7.json", self.names())
+            os.unlink(self.path("rank7.json"))
+        self.refused(2, "%q{NOT_SET} is not set", "trace", "-o", "%q{NOT_SET}.json", "true")
+
+    def test_in_process__each_process_its_own_file(self):
+        done = self.rtl("trace", "--in-process", "-o", "a.json", PROGRAM, "100", "children")
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(len(self.names()), 3)
+        for name in self.names():
+            self.assertRegex(name, r"^a(-\d+)?\.json$")
+            self.assertEqual(len(dispatches_of_json(self.path(name))), 100)
+
+    def test_nothing_recorded__no_file(self):
+        done = self.rtl("trace", "-o", "a.json", "-o", "a.pftrace", "true")
+        self.assertIn("nothing was recorded", done.stderr)
+        self.assertEqual(self.names(), [])
+
+    def test_something_else_is_there__it_stays(self):
+        self.write("a.json", "{}")
+        done = self.rtl("trace", "-o", "a.json", PROGRAM, "10")
+        self.assertIn("exists and is no trace", done.stderr)
+        with open(self.path("a.json"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), "{}")
+
+    def test_replay__as_the_database(self):
+        self.rtl("record", "-q", "-o", "run.rec", PROGRAM, "1000", "children")
+        self.assertEqual(self.rtl("replay", "-o", "a.db", "-o", "a.json", "-o", "a.pftrace",
+                                  "run.rec").returncode, 0)
+        expected = dispatches_of_database(self.path("a.db"))
+        self.assertEqual(len(expected), 3000)
+        self.assertEqual(dispatches_of_json(self.path("a.json")), expected)
+        self.assertEqual(dispatches_of_pftrace(self.path("a.pftrace")), expected)
+
+
+class TimelineKilled(Case):
+    """rtl is killed at a random moment."""
+
+    def killed(self, name, seconds):
+        child = self.start("trace", "-q", "-o", name, PROGRAM, "20000")
+        self.wait_until(lambda: os.path.exists(self.path(name)) or child.poll() is not None)
+        time.sleep(seconds)
+        child.send_signal(signal.SIGKILL)
+        child.communicate()  # the program goes on, and ends
+
+    def recovered(self, name, read):
+        folders = os.listdir(self.spool)
+        for folder in folders:
+            done = self.rtl("recover", os.path.join(self.spool, folder))
+            self.assertEqual(done.returncode, 0, done.stderr)
+        found = read(self.path(name))
+        packets = collections.Counter(d[3] for d in found)
+        self.assertEqual(set(packets.values()), {1})
+        self.assertEqual(len(packets), max(packets) + 1)
+        self.assertFalse(os.path.exists(self.path(name) + ".unfinished"))
+        return len(found)
+
+    def test_json__readable_before_and_complete_after_recovery(self):
+        at_least = 0
+        for i in range(6):
+            name = f"{i}.json"
+            self.killed(name, random.random() * 0.1)
+            if not os.path.exists(self.path(name)):
+                continue
+            trace = load(self.path(name))
+            ledger = {l["stream"]: l["delivered"] for l in trace["metadata"]["rtl"]["ledger"]}
+            before = dispatches_of_json(self.path(name))
+            self.assertGreaterEqual(len(before), ledger.get("rtl.hsa", 0))
+            after = self.recovered(name, dispatches_of_json)
+            self.assertGreaterEqual(after, len(before))
+            at_least = max(at_least, after)
+        self.assertGreater(at_least, 0)
+
+    def test_pftrace_and_gzip__complete_after_recovery(self):
+        for i in range(2):
+            for suffix, read in ((".pftrace", dispatches_of_pftrace),
+                                 (".json.gz", dispatches_of_json)):
+                self.killed(f"{i}{suffix}", random.random() * 0.1)
+                if os.path.exists(self.path(f"{i}{suffix}")):
+                    self.recovered(f"{i}{suffix}", read)
+
+
+if __name__ == "__main__":
+    unittest.main()
