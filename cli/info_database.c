@@ -65,6 +65,13 @@ static void print_clock(void *user, const char *const *row)
 		 or_empty(row[1]), or_empty(row[2]));
 }
 
+static void print_waits(void *user, const char *const *row)
+{
+	(void)user;
+	cli_line("process %s: its threads waited %s times for room in their buffers, %s s in all",
+		 row[0], or_empty(row[1]), or_empty(row[2]));
+}
+
 static const struct part {
 	const char *name;
 	const char *sql;
@@ -102,6 +109,10 @@ static const struct part {
 	 "ORDER BY stream, cause",
 	 print_loss,
 	 {"stream", "cause", "#count"}},
+	{"waits",
+	 "SELECT process, waits, round(waited_ns / 1e9, 3) FROM rtl_wait ORDER BY process",
+	 print_waits,
+	 {"#process", "#waits", "#seconds"}},
 	{"clock",
 	 "SELECT process, datetime(min(realtime_ns) / 1000000000, 'unixepoch') || ' UTC', "
 	 "max(error_ns) FROM rtl_clock WHERE realtime_ns NOT NULL GROUP BY process",

@@ -38,6 +38,10 @@ static void print_process(const struct inspected_process *p)
 		 p->command);
 	for (size_t i = 0; i < p->stream_count; i++)
 		print_stream(&p->streams[i]);
+	if (p->waits.count)
+		cli_line("  its threads waited %" PRIu64 " times for room in their buffers, %.3f s "
+			 "in all",
+			 p->waits.count, (double)p->waits.total_ns / 1e9);
 }
 
 static void print_head(const char *path, const struct rtl_folder *is, const struct notes *notes)
@@ -97,6 +101,8 @@ static void print_process_json(struct json *json, const struct inspected_process
 	json_bool(json, "alive", p->alive);
 	json_text(json, "program", p->program);
 	json_text(json, "command", p->command);
+	json_number(json, "waits", p->waits.count);
+	json_number(json, "waited_ns", p->waits.total_ns);
 	json_array(json, "streams");
 	for (size_t i = 0; i < p->stream_count; i++)
 		print_stream_json(json, &p->streams[i]);

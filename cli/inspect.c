@@ -73,6 +73,8 @@ static void add_process(const struct rtl_process *info)
 	process.command = copy(info->command);
 	for (size_t i = 0; i < state.stream_count; i++)
 		add_stream(&process, info, state.streams[i]);
+	process.waits.struct_size = sizeof(process.waits);
+	state.host->waits(state.host, info, &process.waits);
 	into->processes[into->count++] = process;
 }
 

@@ -28,6 +28,7 @@ struct inspected_process {
 	char *program, *command;
 	struct inspected_stream *streams; /* in which something happened */
 	size_t stream_count;
+	struct rtl_waits waits;
 };
 
 struct inspection {

@@ -211,6 +211,26 @@ static struct database *open_own(const struct launch *launch)
 	return NULL;
 }
 
+/* pid, how often, how long */
+static void print_wait(void *user, const char *const *row)
+{
+	(void)user;
+	cli_error(
+		"process %s waited %s times for rtl, %s s in all: its buffers were full; a larger "
+		"RTL_BUFFER_TOTAL lets it go on",
+		row[0], row[1], row[2]);
+}
+
+/* The longest; rtl info has all. */
+static void report_waits(struct database *database)
+{
+	database_query(database,
+		       "SELECT p.pid, w.waits, round(w.waited_ns / 1e9, 3) FROM rtl_wait AS w"
+		       " JOIN rtl_process AS p USING (process) WHERE w.waited_ns >= 100000000"
+		       " ORDER BY w.waited_ns DESC LIMIT 3",
+		       print_wait, NULL);
+}
+
 static void report_trace(const struct launch *launch, struct database *database, int status)
 {
 	const char *path = launch->session.database;
@@ -231,6 +251,8 @@ static void report_trace(const struct launch *launch, struct database *database,
 	else if (!ending.something && !writer)
 		cli_error("trace: %s", path);
 	ending_say_missing(&ending);
+	if (!launch->quiet)
+		report_waits(database);
 	if (!launch->quiet || !ending.something)
 		launch_report_no_rocm(launch);
 	ending_fini(&ending);

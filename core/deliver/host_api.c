@@ -395,6 +395,27 @@ static int api_calibration(const struct rtl_host *api, const struct rtl_process 
 	return 0;
 }
 
+static int api_waits(const struct rtl_host *api, const struct rtl_process *process,
+		     struct rtl_waits *out)
+{
+	struct host *host = instance_of(api)->host;
+	struct rtl_waits waits;
+	const struct source *source;
+
+	if (!out || out->struct_size < sizeof *out)
+		return RTL_EINVAL;
+	host_data_lock(host);
+	source = source_of(host, process);
+	if (source)
+		source_waits(source, &waits);
+	host_data_unlock(host);
+	if (!source)
+		return RTL_EINVAL;
+	waits.struct_size = out->struct_size;
+	*out = waits;
+	return 0;
+}
+
 const struct rtl_host host_api = {
 	.struct_size = sizeof host_api,
 	.abi_version = RTL_ABI_VERSION,
@@ -412,4 +433,5 @@ const struct rtl_host host_api = {
 	.resume = api_resume,
 	.calibration = api_calibration,
 	.values = api_values,
+	.waits = api_waits,
 };

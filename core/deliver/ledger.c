@@ -167,6 +167,15 @@ void source_ledger(const struct source *source, uint32_t number, struct rtl_ledg
 		ledger->published = known;
 }
 
+void source_waits(const struct source *source, struct rtl_waits *waits)
+{
+	*waits = source->waited;
+	if (source->closed)
+		return;
+	waits->count = __atomic_load_n(&source->control->waits, __ATOMIC_RELAXED);
+	waits->total_ns = __atomic_load_n(&source->control->waited_ns, __ATOMIC_RELAXED);
+}
+
 void source_losses(const struct source *source, uint32_t number,
 		   void (*fn)(void *user, const char *cause, uint64_t count), void *user)
 {

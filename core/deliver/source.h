@@ -57,6 +57,7 @@ struct source {
 	bool begun;   /* subscribers know the process */
 	bool ended;   /* process_end was called: nothing follows */
 	bool closed;  /* a spool: of all that there was the ledger is left */
+	struct rtl_waits waited; /* when it has been closed */
 	bool over;    /* of this process: its end has begun */
 	bool gone;    /* it has ended in order, or died */
 	bool damaged; /* its dictionary could not be read to the end */
@@ -160,6 +161,8 @@ void source_want(struct source *source, const struct rtl_stream_info *info,
 		 const struct stream_wants *wants, uint8_t mask);
 /* The ledger of the process's stream `number` (ledger.c). */
 void source_ledger(const struct source *source, uint32_t number, struct rtl_ledger *ledger);
+/* How the process has waited for room in its rings. */
+void source_waits(const struct source *source, struct rtl_waits *waits);
 /* Calls fn with each cause of loss of the process's stream `number`. */
 void source_losses(const struct source *source, uint32_t number,
 		   void (*fn)(void *user, const char *cause, uint64_t count), void *user);

@@ -255,6 +255,7 @@ void source_close(struct source *source, bool remove)
 		source_ledger(source, i, &source->last[i]);
 		source_losses(source, i, keep_loss, &keep);
 	}
+	source_waits(source, &source->waited);
 	source->ended = source->closed = true;
 	if (!say_damage(source, remove) && remove)
 		spool_remove_folder(source->path);

@@ -62,6 +62,14 @@ struct rtl_calibration {
 	uint64_t last_ns;
 };
 
+/** How threads of a process have waited for room in their buffers. */
+struct rtl_waits {
+	uint32_t struct_size;
+	uint32_t reserved;
+	uint64_t count;    /**< how often one began to */
+	uint64_t total_ns; /**< how long they have, all threads together */
+};
+
 /**
  * An event, as subscribers see it. Valid during the callback only, and unchanged that long.
  *
@@ -344,6 +352,13 @@ struct rtl_host {
 	 */
 	const struct rtl_values_info *(*values)(const struct rtl_host *host,
 						const struct rtl_process *process, uint64_t uid);
+	/**
+	 * [any] How that process has waited for its events to be taken; final from `process_end`.
+	 * @param[in,out] waits  struct_size set by the caller
+	 * @return 0; RTL_EINVAL
+	 */
+	int (*waits)(const struct rtl_host *host, const struct rtl_process *process,
+		     struct rtl_waits *waits);
 };
 
 /** The descriptor: the one symbol of a plugin. Functions other than create may be NULL. */

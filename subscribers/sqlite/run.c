@@ -120,6 +120,7 @@ bool run_begin(struct sub *sub)
 		writer_exec(w, schema_rtl_tables);
 		write_meta(sub);
 	}
+	writer_exec(w, schema_wait_tables);
 	sub->next_process = (uint32_t)writer_ask_int(w, "SELECT max(process) FROM rtl_process") + 1;
 	sub->next_stream = writer_ask_int(w, "SELECT max(stream) FROM rtl_stream") + 1;
 	return names_init(&sub->names, w) && dispatch_init(sub) && copy_init(sub) &&
@@ -295,6 +296,20 @@ struct process *run_process(struct sub *sub, const struct rtl_process *info)
 	return sub->last_process = p;
 }
 
+/* How the process has waited for us, as far as that is known by now. Outputs of versions without that can
+ * be continued. */
+static void write_waits(struct sub *sub, const struct process *process)
+{
+	const struct rtl_host *host = sub->host;
+	struct rtl_waits waits = {.struct_size = sizeof(waits)};
+
+	if (!SUB_HOST_HAS(host, waits) || host->waits(host, process->info, &waits) != 0 ||
+	    !waits.count)
+		return;
+	writer_execf(&sub->writer, "INSERT OR REPLACE INTO rtl_wait VALUES (%u, %lld, %lld)",
+		     process->number, (long long)waits.count, (long long)waits.total_ns);
+}
+
 void run_process_end(struct sub *sub, struct process *process)
 {
 	if (process->ended || !writer_begin(&sub->writer))
@@ -305,6 +320,7 @@ void run_process_end(struct sub *sub, struct process *process)
 		     (long long)process->span_end_ns, process->number);
 	write_clock(sub, process);
 	write_calibration(sub, process);
+	write_waits(sub, process);
 }
 
 int run_stream(struct sub *sub, const struct rtl_stream_info *info)

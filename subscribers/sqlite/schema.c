@@ -235,6 +235,10 @@ const char schema_marker_tables[] = TABLE_RTL_MARKER
 	" JOIN rocpd_api AS a ON a.id = m.api_id"
 	" JOIN rocpd_ustring AS arg ON arg.id = a.args_id;";
 
+const char schema_wait_tables[] =
+	"CREATE TABLE IF NOT EXISTS rtl_wait (process INTEGER PRIMARY KEY NOT NULL,"
+	" waits INTEGER NOT NULL, waited_ns INTEGER NOT NULL);";
+
 const char schema_memory_tables[] = TABLE_RTL_MEM
 	"CREATE VIEW IF NOT EXISTS rtl_mem_in_use AS SELECT process, CASE WHEN kind <= 3"
 	" THEN CASE WHEN flags & 1 THEN 'GPU ' ELSE 'CPU ' END || node"

@@ -20,7 +20,7 @@ import sys
 import time
 import unittest
 
-from cli_kit import BUILD_PLUGINS, HANG_S, PLUGINS, PROGRAM, RTL, Case
+from cli_kit import BUILD_PLUGINS, HANG_S, NO_GROWTH, PLUGINS, PROGRAM, RTL, Case
 
 
 class Trace(Case):
@@ -437,6 +437,24 @@ class Collector(Case):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.operations("run.db"), 100)
         self.assertNotIn("not complete", self.rtl("summary", "run.db").stderr)
+
+    def test_buffers_are_full__how_long_threads_waited_is_said(self):
+        slow = f"libsqlite_sub.so:{self.SLOW}?at=batches"
+        done = self.rtl("trace", "-o", "run.db", "-s", slow, PROGRAM, "40000", env=NO_GROWTH)
+        self.assertIn("40000 of 40000 events recorded", done.stderr)
+        said = re.search(r"process (\d+) waited (\d+) times for rtl, ([0-9.]+) s in all",
+                         done.stderr)
+        self.assertTrue(said, done.stderr)
+        self.assertIn(f"process 1: its threads waited {said[2]} times for room in their buffers, "
+                      f"{said[3]} s in all", self.rtl("info", "run.db").stdout)
+        waits, = json.loads(self.rtl("info", "--json", "run.db").stdout)["waits"]
+        self.assertEqual((waits["process"], waits["waits"]), (1, int(said[2])))
+
+    def test_buffers_grow__nobody_waits(self):
+        slow = f"libsqlite_sub.so:{self.SLOW}?at=batches"
+        done = self.rtl("trace", "-o", "run.db", "-s", slow, PROGRAM, "40000")
+        self.assertIn("40000 of 40000 events recorded", done.stderr)
+        self.assertNotIn("waited", done.stderr + self.rtl("info", "run.db").stdout)
 
     def test_idle__no_processor_time(self):
         pid = os.spawnve(os.P_NOWAIT, RTL, [RTL, "trace", "-q", "-o", self.path("idle.db"), "sh",

@@ -212,6 +212,12 @@ AT(rtl_host, positions, 88);
 AT(rtl_host, resume, 96);
 AT(rtl_host, calibration, 104);
 AT(rtl_host, values, 112);
+AT(rtl_host, waits, 120);
+
+AT(rtl_waits, struct_size, 0);
+AT(rtl_waits, reserved, 4);
+AT(rtl_waits, count, 8);
+AT(rtl_waits, total_ns, 16);
 
 AT(rtl_setting_info, struct_size, 0);
 AT(rtl_setting_info, type, 4);
