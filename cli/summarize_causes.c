@@ -68,12 +68,61 @@ static void add_unlinked(void *user, const char *const *row)
 #define HAS_CALLS                                                                                  \
 	" AND EXISTS (SELECT 1 FROM rtl_ledger WHERE stream LIKE 'rtl.hip.call%' AND published)"
 
+struct part {
+	const char *sql, *stream, *kind, *title;
+	void (*add)(void *user, const char *const *row);
+};
+
+static int summarize(struct database *database, struct summary *summary, const struct part *parts,
+		     size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct target target = {.summary = summary,
+					.stream = parts[i].stream,
+					.kind = parts[i].kind,
+					.title = parts[i].title};
+		const int error = database_query(database, parts[i].sql, parts[i].add, &target);
+
+		if (error)
+			return error;
+		if (target.failed)
+			return cli_failed("out of memory");
+	}
+	return 0;
+}
+
+static void note_some(void *user, const char *const *row)
+{
+	(void)row;
+	*(bool *)user = true;
+}
+
+/* Where streams of XPTI were recorded. */
+static int summarize_xpti(struct database *database, struct summary *summary)
+{
+	static const struct part parts[] = {
+		{"SELECT name, end_ns - begin_ns FROM rtl_node_ops WHERE end_ns >= begin_ns",
+		 RTL_STREAM_SYCL, "group", "Command groups, on the GPU", add_duration},
+		{"SELECT name, duration_ns FROM rtl_spans WHERE type = 'task'", RTL_STREAM_SYCL,
+		 "submission", "Command groups, handed to the device", add_duration},
+		{"SELECT text, duration_ns FROM rtl_spans WHERE type IN ('wait', 'barrier')",
+		 RTL_STREAM_SYCL, "wait", "Waits of SYCL", add_duration},
+		{"SELECT name, duration_ns FROM rtl_spans WHERE type = 'call'", RTL_STREAM_UR_CALL,
+		 "function", "Calls of Unified Runtime", add_duration},
+	};
+	bool has_spans = false;
+	const int error =
+		database_query(database, "SELECT 1 FROM sqlite_master WHERE name = 'rtl_spans'",
+			       note_some, &has_spans);
+
+	return error || !has_spans
+		       ? error
+		       : summarize(database, summary, parts, sizeof(parts) / sizeof(*parts));
+}
+
 int summarize_causes(struct database *database, struct summary *summary)
 {
-	static const struct {
-		const char *sql, *stream, *kind, *title;
-		void (*add)(void *user, const char *const *row);
-	} parts[] = {
+	static const struct part parts[] = {
 		{"SELECT kernel, launch_ns FROM rtl_dispatches WHERE call_ns NOT NULL AND NOT "
 		 "flags "
 		 "& 2",
@@ -88,17 +137,7 @@ int summarize_causes(struct database *database, struct summary *summary)
 		 RTL_STREAM_HSA_COPY, "transfer", "GPU copies", add_unlinked},
 	};
 
-	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
-		struct target target = {.summary = summary,
-					.stream = parts[i].stream,
-					.kind = parts[i].kind,
-					.title = parts[i].title};
-		const int error = database_query(database, parts[i].sql, parts[i].add, &target);
+	const int error = summarize(database, summary, parts, sizeof(parts) / sizeof(*parts));
 
-		if (error)
-			return error;
-		if (target.failed)
-			return cli_failed("out of memory");
-	}
-	return 0;
+	return error ? error : summarize_xpti(database, summary);
 }
