@@ -53,6 +53,18 @@ struct rtl_args {
 	uint64_t states;
 };
 
+/** The first field that holds such values; NULL: the type has none. */
+static inline const struct rtl_field *rtl_args_field(const struct rtl_type_info *type)
+{
+	for (uint32_t i = 0; i < type->field_count; i++) {
+		const struct rtl_field *field = rtl_type_field(type, i);
+
+		if (field->kind == RTL_KIND_ARGS || field->kind == RTL_KIND_VALUES)
+			return field;
+	}
+	return NULL;
+}
+
 /** One of a description's values; number: less than info->count. */
 static inline const struct rtl_value_info *rtl_values_info_one(const struct rtl_values_info *info,
 							       uint32_t number)

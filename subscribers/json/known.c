@@ -120,15 +120,6 @@ static void memory_events(void *user, const struct rtl_event *const *events, siz
 
 /* ---- calls ---- */
 
-static const struct rtl_field *args_field(const struct rtl_type_info *type)
-{
-	for (uint32_t i = 0; i < type->field_count; i++)
-		if (rtl_type_field(type, i)->kind == RTL_KIND_ARGS ||
-		    rtl_type_field(type, i)->kind == RTL_KIND_VALUES)
-			return rtl_type_field(type, i);
-	return NULL;
-}
-
 static bool is_unfinished(uint16_t type)
 {
 	return type == RTL_FUNCTION_UNFINISHED || type == RTL_FUNCTION_WITH_ARGS_UNFINISHED;
@@ -142,7 +133,7 @@ static void take_call(struct stream *stream, struct work_process *process,
 	const struct rtl_hsa_call *c = event->payload; /* HIP's begins with the same */
 	const struct rtl_hip_call *hip = is_hip ? event->payload : NULL;
 	const bool unfinished = is_unfinished(event->type);
-	const struct rtl_field *field = args_field(event->type_info);
+	const struct rtl_field *field = rtl_args_field(event->type_info);
 	const struct function *function =
 		lookup_function(sub, event->process, event->uid, c->function);
 	char text[RTL_PAYLOAD_MAX];

@@ -231,11 +231,11 @@ int call_subscribe(struct sub *sub, struct stream *stream)
 	} streams[] = {
 		{RTL_STREAM_HSA_CALL, &sub->hsa_calls, RTL_STREAM_HSA_CALL_VERSION,
 		 RTL_FUNCTION_END, sizeof(struct rtl_hsa_call), subscribe_plain},
-		{RTL_STREAM_HSA_CALL_DEBUG, &sub->hsa_calls, RTL_STREAM_HSA_CALL_DEBUG_VERSION,
+		{RTL_STREAM_HSA_CALL_DEBUG, &sub->hsa_calls, RTL_STREAM_HSA_CALL_VERSION,
 		 RTL_FUNCTION_WITH_ARGS_END, sizeof(struct rtl_hsa_call_debug), subscribe_debug},
 		{RTL_STREAM_HIP_CALL, &sub->hip_calls, RTL_STREAM_HIP_CALL_VERSION,
 		 RTL_FUNCTION_END, sizeof(struct rtl_hip_call), subscribe_plain},
-		{RTL_STREAM_HIP_CALL_DEBUG, &sub->hip_calls, RTL_STREAM_HIP_CALL_DEBUG_VERSION,
+		{RTL_STREAM_HIP_CALL_DEBUG, &sub->hip_calls, RTL_STREAM_HIP_CALL_VERSION,
 		 RTL_FUNCTION_WITH_ARGS_END, sizeof(struct rtl_hip_call_debug), subscribe_debug},
 	};
 

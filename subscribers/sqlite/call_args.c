@@ -25,20 +25,9 @@ struct call_args_kept {
 
 /* ---- texts */
 
-static const struct rtl_field *args_field(const struct rtl_type_info *type)
-{
-	for (uint32_t i = 0; i < type->field_count; i++) {
-		const struct rtl_field *field = rtl_type_field(type, i);
-
-		if (field->kind == RTL_KIND_VALUES)
-			return field;
-	}
-	return NULL;
-}
-
 static int64_t make_text(struct sub *sub, const struct rtl_event *event)
 {
-	const struct rtl_field *field = args_field(event->type_info);
+	const struct rtl_field *field = rtl_args_field(event->type_info);
 	char text[RTL_PAYLOAD_MAX];
 	size_t length = field ? rtl_args_text(sub->host, event, field, text, sizeof(text)) : 0;
 

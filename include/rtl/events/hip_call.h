@@ -20,7 +20,7 @@ extern "C" {
 #define RTL_STREAM_HIP_CALL_VERSION_MINOR 0
 
 #define RTL_STREAM_HIP_CALL_DEBUG "rtl.hip.call.debug"
-#define RTL_STREAM_HIP_CALL_DEBUG_VERSION 2
+#define RTL_STREAM_HIP_CALL_DEBUG_VERSION 1
 #define RTL_STREAM_HIP_CALL_DEBUG_VERSION_MINOR 0
 
 /** Bits of rtl_hip_call.flags. */

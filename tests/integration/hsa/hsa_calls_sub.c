@@ -26,21 +26,10 @@ static const char *text(const struct writer *w, const struct rtl_event *event, u
 	return found ? found : "(unknown string)";
 }
 
-static const struct rtl_field *args_field(const struct rtl_type_info *type)
-{
-	for (uint32_t i = 0; i < type->field_count; i++) {
-		const struct rtl_field *field = rtl_type_field(type, i);
-
-		if (field->kind == RTL_KIND_VALUES)
-			return field;
-	}
-	return NULL;
-}
-
 static void write_event(struct writer *w, const struct rtl_event *event)
 {
 	const struct rtl_hsa_call *call = event->payload;
-	const struct rtl_field *field = args_field(event->type_info);
+	const struct rtl_field *field = rtl_args_field(event->type_info);
 	const struct rtl_tracepoint *function =
 		w->host->tracepoint(w->host, event->process, event->uid);
 	const char *name = text(w, event, call->function);
