@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The harvester, a thread: see harvest.h. What it does with the queues: sources.h. */
+/* The harvester, a thread: see harvest.h. What it does in a pass: sources.h. */
 #include "harvest.h"
 
 #include <errno.h>
@@ -13,12 +13,11 @@
 #include "ends.h"
 #include "futex.h"
 #include "handler_thread.h"
+#include "harvester.h"
 #include "interceptor.h"
 #include "relay.h"
 #include "signal_watch.h"
 #include "source.h"
-#include "sources.h"
-#include "turn.h"
 #include "waits.h"
 
 #define POLL_MIN_NS 100000u
@@ -34,35 +33,14 @@
  * for each dispatch does not have to wake it for each. */
 #define LINGER_PASSES 20
 
-/* How far behind the harvester may be before submitting threads help, and how much they do each
- * time. Where they cannot, how many times as far behind they give way to it, for how long, and how
- * many times as far behind they do not any more. */
-#define PATIENCE_NS   5000000u
-#define CATCH_UP_MOST 256u
-#define LATE          2u
-#define GIVE_WAY_NS   5000000u
-#define STUCK         200u
+/* How far behind the harvester may be before submitting threads help. */
+#define PATIENCE_NS 5000000u
 /* Passes, one in a millisecond, after which the harvester itself waits for room. */
 #define NO_ROOM_PASSES 2000
 /* Longest wait of a process that leaves. */
 #define LEAVING_NS 500000000u
 
 struct harvest_signs harvest_signs = {.patience_ticks = INT64_MAX};
-
-/*
- * One for each thread: where one was given up, it does not know of the next one's. They are never
- * freed, as a helper may still look at them, but used again.
- */
-struct harvester {
-	struct turn turn; /* whose pass it is */
-	/* A futex; release by the thread, acquire by who stops it or uses it again. */
-	_Atomic uint32_t ended;
-	/* rtl_clock_ns at which to stop; 0: not. Release, acquire. */
-	_Atomic uint64_t stop_at_ns;
-	uint32_t no_room;       /* the owner's: passes since there was room for all of it */
-	struct sources sources; /* the owner's, or of whose turn it is */
-	struct harvester *next; /* the lock's */
-};
 
 static struct {
 	/* Starting and stopping. */
@@ -81,7 +59,7 @@ static struct {
 FORK_LOCK(harvest, harvest.lock);
 
 /* Has the harvester look, and waits for the end of its next pass. */
-static void wait_for_pass(uint64_t timeout_ns)
+void harvest_wait_for_pass(uint64_t timeout_ns)
 {
 	uint32_t passes;
 
@@ -92,63 +70,10 @@ static void wait_for_pass(uint64_t timeout_ns)
 	atomic_fetch_sub_explicit(&harvest.pass_waiters, 1, memory_order_seq_cst);
 }
 
-/* ---- helpers ---- */
-
-/* The one to help; NULL: there is nothing to do, or not for this thread. */
-static struct harvester *to_help(void)
+struct harvester *harvester_current(void)
 {
-	/* Acquire: pairs with the release in start. */
-	struct harvester *harvester = atomic_load_explicit(&harvest.current, memory_order_acquire);
-
-	return !harvester || !turn_none() || !interceptor_on() || handler_thread_is_this()
-		       ? NULL
-		       : harvester;
-}
-
-/* In a pass: publishes what has finished, as sources_help. There is no cancellation point in
- * this. */
-static int help(struct harvester *harvester, uint32_t most)
-{
-	const int saved = errno;
-	int room;
-
-	/* Acquire: pairs with start, where it is used again. */
-	if (atomic_load_explicit(&harvester->ended, memory_order_acquire) ||
-	    turn_is_left(&harvester->turn) || !sources_pending(&harvester->sources))
-		return 0;
-	harvester->turn.helping = true;
-	room = sources_help(&harvester->sources, most);
-	harvester->turn.helping = false;
-	errno = saved;
-	return room;
-}
-
-/* Until the harvester has published what there was no room for here. */
-static __attribute__((cold, noinline)) void wait_for_harvester(struct harvester *harvester)
-{
-	const struct turn_patience patience = turn_begin_waiting(&harvester->turn);
-	const uint32_t passes = harvest_passes();
-	const int saved = errno;
-
-	/* One pass may have been half done. */
-	while (harvest_passes() - passes < 2 && turn_is_worth_waiting(&harvester->turn, &patience))
-		wait_for_pass(POLL_MAX_NS);
-	errno = saved;
-}
-
-bool harvest_help(void)
-{
-	struct harvester *harvester = to_help();
-	int room;
-
-	if (!harvester || !turn_take(&harvester->turn))
-		return false;
-	room = help(harvester, UINT32_MAX);
-	turn_give_back(&harvester->turn);
-	/* Not for inline callbacks: they may need what this thread's caller has locked. */
-	if (__builtin_expect(room < 0 && room != RTL_ENOTSUP, 0))
-		wait_for_harvester(harvester);
-	return !room;
+	/* Pairs with the release in start. */
+	return atomic_load_explicit(&harvest.current, memory_order_acquire);
 }
 
 __attribute__((cold)) void harvest_rouse(uint64_t now_ticks)
@@ -156,48 +81,6 @@ __attribute__((cold)) void harvest_rouse(uint64_t now_ticks)
 	atomic_store_explicit(&harvest_signs.looked_ticks, now_ticks ? now_ticks : rtl_ticks(),
 			      memory_order_relaxed);
 	harvest_wake();
-}
-
-/* How late the harvester is, in times of the patience that one may have. */
-static uint64_t lateness(void)
-{
-	const uint64_t looked =
-		atomic_load_explicit(&harvest_signs.looked_ticks, memory_order_relaxed);
-
-	return (rtl_ticks() - looked) /
-	       atomic_load_explicit(&harvest_signs.patience_ticks, memory_order_relaxed);
-}
-
-/* Tries to; false: another one makes a pass, or there is no room. */
-static bool catch_up(struct harvester *harvester)
-{
-	const uint64_t now_ticks = rtl_ticks();
-	int room;
-
-	if (!turn_try(&harvester->turn))
-		return false;
-	room = help(harvester, CATCH_UP_MOST);
-	turn_give_back(&harvester->turn);
-	if (!room)
-		atomic_store_explicit(&harvest_signs.looked_ticks, now_ticks, memory_order_relaxed);
-	return room >= 0;
-}
-
-__attribute__((cold)) void harvest_catch_up(void)
-{
-	struct harvester *harvester = to_help();
-	const int saved = errno;
-
-	if (!harvester || turn_is_mine(&harvester->turn) || catch_up(harvester))
-		return;
-	/* Where it has been stuck for long, it is not the processor that it lacks. */
-	while (interceptor.config.wait_ms && interceptor_on() && lateness() >= LATE &&
-	       lateness() < STUCK) {
-		wait_for_pass(GIVE_WAY_NS);
-		if (catch_up(harvester))
-			break;
-	}
-	errno = saved;
 }
 
 void harvest_hurry(void)
@@ -214,8 +97,7 @@ void harvest_leaving(void)
 	uint64_t until_ns;
 
 	/* The child of a vfork has its parent's memory. */
-	if (!interceptor_on() || !atomic_load_explicit(&harvest.current, memory_order_acquire) ||
-	    !turn_none() ||
+	if (!interceptor_on() || !harvester_current() || !turn_none() ||
 	    getpid() != atomic_load_explicit(&harvest.process, memory_order_relaxed))
 		return;
 	until_ns = rtl_clock_ns() + LEAVING_NS;
@@ -471,7 +353,7 @@ uint32_t harvest_passes(void)
 
 void harvest_wait_pass(void)
 {
-	wait_for_pass(POLL_MAX_NS);
+	harvest_wait_for_pass(POLL_MAX_NS);
 }
 
 /* Takes the queues from a harvester that waits for a subscriber; false: it does not. */

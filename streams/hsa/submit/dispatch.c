@@ -19,53 +19,15 @@
 
 #include "../../common/call_context.h"
 #include "../../common/paused.h"
+#include "aql.h"
 #include "handler_thread.h"
 #include "harvest.h"
-#include "kernel_table.h"
 #include "packets.h"
 #include "queue.h"
 #include "relay.h"
 #include "room.h"
 #include "signal_watch.h"
 #include "submitters.h"
-
-/* A packet of any kind: these parts are at the same place in all that have them. */
-union aql_packet {
-	hsa_kernel_dispatch_packet_t dispatch;
-	struct {
-		uint16_t header;
-		uint8_t body[54];
-		uint64_t signal;
-	} any;
-};
-_Static_assert(sizeof(union aql_packet) == 64, "an AQL packet");
-_Static_assert(offsetof(hsa_kernel_dispatch_packet_t, completion_signal) == 56, "AQL");
-_Static_assert(offsetof(hsa_barrier_and_packet_t, completion_signal) == 56, "AQL");
-
-/* A vendor's packet of this format is a dispatch by clusters of workgroups (gfx1250). */
-#define FORMAT_EXTENDED 3
-
-/* One of this is a barrier that compares a signal's value (hsa_amd_barrier_value_packet_t). */
-#define FORMAT_BARRIER_VALUE 2
-
-struct extended_packet {
-	uint16_t header;
-	uint8_t format;
-	uint8_t setup;
-	uint16_t workgroup[3];
-	uint16_t reserved0;
-	uint32_t cluster_count_x;
-	uint16_t cluster_count_y, cluster_count_z;
-	uint8_t cluster_size[3]; /* workgroups */
-	uint8_t hint;
-	/* From here on as in a dispatch. */
-	uint32_t private_segment_size;
-	uint32_t group_segment_size;
-	uint64_t kernel_object;
-};
-_Static_assert(offsetof(struct extended_packet, kernel_object) ==
-		       offsetof(hsa_kernel_dispatch_packet_t, kernel_object),
-	       "hsa_amd_ext_kernel_dispatch_packet_t");
 
 /* What somebody wants to see. */
 enum wants { WANT_DISPATCHES = 1, WANT_BARRIERS = 2 };
@@ -86,25 +48,16 @@ static inline unsigned wants(void)
 	return wants;
 }
 
-enum packet_kind { PACKET_OTHER, PACKET_DISPATCH, PACKET_EXTENDED, PACKET_BARRIER };
-
-static inline bool is_barrier(const union aql_packet *packet)
-{
-	const unsigned type = packet->any.header & 0xff;
-
-	return type == HSA_PACKET_TYPE_BARRIER_AND || type == HSA_PACKET_TYPE_BARRIER_OR;
-}
-
-/* What the packet is, if that is wanted; else PACKET_OTHER. */
-static inline enum packet_kind kind_of(const union aql_packet *packet, unsigned wants)
+/* What the packet is, if that is wanted; else AQL_OTHER. */
+static inline enum aql_kind kind_of(const union aql_packet *packet, unsigned wants)
 {
 	const unsigned type = packet->any.header & 0xff;
 
 	if (__builtin_expect(type == HSA_PACKET_TYPE_KERNEL_DISPATCH, 1))
-		return wants & WANT_DISPATCHES ? PACKET_DISPATCH : PACKET_OTHER;
-	if (type == HSA_PACKET_TYPE_VENDOR_SPECIFIC && packet->any.body[0] == FORMAT_EXTENDED)
-		return wants & WANT_DISPATCHES ? PACKET_EXTENDED : PACKET_OTHER;
-	return (wants & WANT_BARRIERS) && is_barrier(packet) ? PACKET_BARRIER : PACKET_OTHER;
+		return wants & WANT_DISPATCHES ? AQL_DISPATCH : AQL_OTHER;
+	if (type == HSA_PACKET_TYPE_VENDOR_SPECIFIC && packet->any.body[0] == AQL_FORMAT_EXTENDED)
+		return wants & WANT_DISPATCHES ? AQL_EXTENDED : AQL_OTHER;
+	return (wants & WANT_BARRIERS) && aql_is_barrier(packet) ? AQL_BARRIER : AQL_OTHER;
 }
 
 static inline struct packet_slot *take_slot(struct queue *queue)
@@ -234,69 +187,21 @@ static inline void fill_scope(const struct queue *queue, struct packet_slot *slo
 		thread_context.work++;
 }
 
-static inline void fill(struct dispatch *dispatch, const hsa_kernel_dispatch_packet_t *packet)
-{
-	dispatch->kernel_object = packet->kernel_object;
-	dispatch->kernel = kernel_table_find(packet->kernel_object);
-	dispatch->grid[0] = packet->grid_size_x;
-	dispatch->grid[1] = packet->grid_size_y;
-	dispatch->grid[2] = packet->grid_size_z;
-	dispatch->workgroup[0] = packet->workgroup_size_x;
-	dispatch->workgroup[1] = packet->workgroup_size_y;
-	dispatch->workgroup[2] = packet->workgroup_size_z;
-	dispatch->group_bytes = packet->group_segment_size;
-	dispatch->private_bytes = packet->private_segment_size;
-}
-
-/* The grid of an extended dispatch, in work-items as that of others. */
-static __attribute__((cold, noinline)) void fill_extended(struct dispatch *dispatch,
-							  const union aql_packet *packet)
-{
-	const struct extended_packet *extended = (const void *)packet;
-
-	fill(dispatch, &packet->dispatch);
-	dispatch->flags |= RTL_HSA_DISPATCH_EXTENDED;
-	dispatch->grid[0] =
-		extended->cluster_count_x * extended->cluster_size[0] * extended->workgroup[0];
-	dispatch->grid[1] = (uint32_t)extended->cluster_count_y * extended->cluster_size[1] *
-			    extended->workgroup[1];
-	dispatch->grid[2] = (uint32_t)extended->cluster_count_z * extended->cluster_size[2] *
-			    extended->workgroup[2];
-}
-
-static __attribute__((cold, noinline)) void fill_barrier(struct barrier *barrier,
-							 const union aql_packet *packet)
-{
-	const hsa_barrier_and_packet_t *theirs = (const void *)packet;
-
-	barrier->kind = (packet->any.header & 0xff) == HSA_PACKET_TYPE_BARRIER_AND
-				? RTL_HSA_BARRIER_AND
-				: RTL_HSA_BARRIER_OR;
-	barrier->dependencies = 0;
-	for (int i = 0; i < 5; i++)
-		barrier->dependencies += theirs->dep_signal[i].handle != 0;
-}
-
-static inline bool has_barrier_bit(const union aql_packet *packet)
-{
-	return packet->any.header >> HSA_PACKET_HEADER_BARRIER & 1;
-}
-
 static inline void fill_barrier_bit(struct queue *queue, struct slot *slot,
 				    const union aql_packet *packet)
 {
-	slot->behind_barrier = has_barrier_bit(packet) || queue->barrier_seen;
+	slot->behind_barrier = aql_has_barrier_bit(packet) || queue->barrier_seen;
 	queue->barrier_seen = false;
 }
 
 /* Makes one packet ready; the slot, if it has one, is to be submitted after it was written. */
 static inline struct packet_slot *process(struct queue *queue, union aql_packet *packet,
-					  enum packet_kind kind, uint64_t id, uint64_t index,
+					  enum aql_kind kind, uint64_t id, uint64_t index,
 					  uint64_t now_ticks)
 {
-	struct packet_slot *slot = take(
-		queue, packet,
-		__builtin_expect(kind == PACKET_BARRIER, 0) ? &barrier_kinds : &dispatch_kinds);
+	struct packet_slot *slot =
+		take(queue, packet,
+		     __builtin_expect(kind == AQL_BARRIER, 0) ? &barrier_kinds : &dispatch_kinds);
 
 	if (!slot)
 		return NULL;
@@ -304,38 +209,27 @@ static inline struct packet_slot *process(struct queue *queue, union aql_packet 
 	slot->packet.submit_ticks = now_ticks;
 	slot->packet.packet_id = id;
 	fill_barrier_bit(queue, &slot->slot, packet);
-	fill_scope(queue, slot, index, kind != PACKET_BARRIER);
+	fill_scope(queue, slot, index, kind != AQL_BARRIER);
 	if (__builtin_expect(handler_thread_id() == slot->packet.submit_tid, 0))
 		slot->packet.flags |= RTL_HSA_DISPATCH_PASSED_ON;
-	if (__builtin_expect(kind == PACKET_DISPATCH, 1))
-		fill(&slot->dispatch, &packet->dispatch);
-	else if (kind == PACKET_EXTENDED)
-		fill_extended(&slot->dispatch, packet);
+	if (__builtin_expect(kind == AQL_DISPATCH, 1))
+		aql_fill_dispatch(&slot->dispatch, &packet->dispatch);
+	else if (kind == AQL_EXTENDED)
+		aql_fill_extended(&slot->dispatch, packet);
 	else
-		fill_barrier(&slot->barrier, packet);
+		aql_fill_barrier(&slot->barrier, packet);
 	room_expect(queue, slot, id);
 	if (rtl_enabled(interceptor.stream,
-			kind == PACKET_BARRIER ? RTL_BARRIER_BEGIN : RTL_TASK_BEGIN))
+			kind == AQL_BARRIER ? RTL_BARRIER_BEGIN : RTL_TASK_BEGIN))
 		packets_publish_begin(queue, slot);
 	return slot;
-}
-
-/* Whether it is known where in the packet a completion signal is. */
-static inline bool may_have_signal(const union aql_packet *packet)
-{
-	const unsigned type = packet->any.header & 0xff;
-
-	return type == HSA_PACKET_TYPE_KERNEL_DISPATCH || is_barrier(packet) ||
-	       (type == HSA_PACKET_TYPE_VENDOR_SPECIFIC &&
-		(packet->any.body[0] == FORMAT_BARRIER_VALUE ||
-		 packet->any.body[0] == FORMAT_EXTENDED));
 }
 
 /* Whether a packet that is no event has a signal that must not overtake those of relays. */
 static inline bool is_behind_relays(const struct queue *queue, const union aql_packet *packet)
 {
 	return packet->any.signal && __builtin_expect(relay_in_lane(queue->id.number), 0) &&
-	       interceptor_on() && may_have_signal(packet);
+	       interceptor_on() && aql_may_have_signal(packet);
 }
 
 /* Gives it a relay, if there is one: a slot that is none of an event, or NULL. */
@@ -363,7 +257,7 @@ keep_order(struct queue *queue, union aql_packet *packet, uint64_t id)
 static __attribute__((cold, noinline)) struct packet_slot *
 probe(struct queue *queue, union aql_packet *packet, uint64_t id)
 {
-	if (!may_have_signal(packet) || room_probe(queue, &packet->any.signal, id) ||
+	if (!aql_may_have_signal(packet) || room_probe(queue, &packet->any.signal, id) ||
 	    !interceptor_on())
 		return NULL;
 	return keep_order(queue, packet, id);
@@ -378,12 +272,12 @@ static inline bool stays(const struct queue *queue, const union aql_packet *pack
 
 /* Makes one packet ready; the slot, if it has one, is to be submitted after it was written. */
 static inline struct packet_slot *make_ready(struct queue *queue, union aql_packet *packet,
-					     enum packet_kind kind, uint64_t id, uint64_t index,
+					     enum aql_kind kind, uint64_t id, uint64_t index,
 					     uint64_t now_ticks)
 {
 	struct packet_slot *slot = NULL;
 
-	if (__builtin_expect(kind != PACKET_OTHER, 1))
+	if (__builtin_expect(kind != AQL_OTHER, 1))
 		slot = process(queue, packet, kind, id, index, now_ticks);
 	if (slot)
 		return slot;
@@ -392,7 +286,7 @@ static inline struct packet_slot *make_ready(struct queue *queue, union aql_pack
 		if (slot)
 			return slot;
 	}
-	queue->barrier_seen |= has_barrier_bit(packet);
+	queue->barrier_seen |= aql_has_barrier_bit(packet);
 	signal_watch_reused(packet->any.signal);
 	return room_lacks_probe(queue, id) ? probe(queue, packet, id) : NULL;
 }
@@ -432,10 +326,10 @@ static struct packet_slot *process_batch(struct queue *queue, uint64_t id, uint6
 	struct packet_slot *first = NULL, *last = NULL;
 
 	for (uint64_t i = 0; i < count; i++) {
-		const enum packet_kind kind = kind_of(&packets[i], wants);
+		const enum aql_kind kind = kind_of(&packets[i], wants);
 		struct packet_slot *slot;
 
-		if (is_barrier(&packets[i]))
+		if (aql_is_barrier(&packets[i]))
 			room_see_barrier(queue, (const void *)&packets[i], id + i);
 		slot = make_ready(queue, &packets[i], kind, id + i, index + i, now_ticks);
 		if (!slot)
@@ -472,7 +366,7 @@ static __attribute__((cold, noinline)) void count_missed(const struct queue *que
 
 	for (uint64_t i = 0; i < count; i++)
 		dispatches +=
-			kind_of(given(queue, packets, index, i), WANT_DISPATCHES) != PACKET_OTHER;
+			kind_of(given(queue, packets, index, i), WANT_DISPATCHES) != AQL_OTHER;
 	if (dispatches)
 		rtl_stream_count_missed(interceptor.stream, cause, dispatches);
 }
@@ -527,7 +421,7 @@ void dispatch_intercept(const void *packets, uint64_t count, uint64_t index, voi
 	struct queue *queue = data;
 	const uint64_t id = queue->next_id;
 	const unsigned wanted = wants();
-	enum packet_kind kind;
+	enum aql_kind kind;
 	union aql_packet copy;
 	struct packet_slot *slot;
 	uint64_t now_ticks;
@@ -541,10 +435,10 @@ void dispatch_intercept(const void *packets, uint64_t count, uint64_t index, voi
 	}
 	(void)room_for(queue, id);
 	kind = kind_of(packets, wanted);
-	if (kind != PACKET_DISPATCH && is_barrier(packets))
+	if (kind != AQL_DISPATCH && aql_is_barrier(packets))
 		room_see_barrier(queue, packets, id);
-	if (kind == PACKET_OTHER && stays(queue, packets, id)) {
-		queue->barrier_seen |= has_barrier_bit(packets);
+	if (kind == AQL_OTHER && stays(queue, packets, id)) {
+		queue->barrier_seen |= aql_has_barrier_bit(packets);
 		signal_watch_reused(((const union aql_packet *)packets)->any.signal);
 		write(packets, 1);
 		return;
@@ -552,7 +446,7 @@ void dispatch_intercept(const void *packets, uint64_t count, uint64_t index, voi
 	memcpy(&copy, packets, sizeof(copy));
 	if (copy.any.signal)
 		signal_watch_prefetch(copy.any.signal);
-	now_ticks = kind == PACKET_OTHER ? 0 : rtl_ticks();
+	now_ticks = kind == AQL_OTHER ? 0 : rtl_ticks();
 	slot = make_ready(queue, &copy, kind, id, index, now_ticks);
 	write(&copy, 1);
 	if (slot) {

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the harvester's thread (harvest.c) and those that help it (help.c) share.
+ *
+ * Threads: as each member says.
+ */
+#ifndef STREAMS_HSA_HARVESTER_H
+#define STREAMS_HSA_HARVESTER_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "sources.h"
+#include "turn.h"
+
+/*
+ * One for each thread: where one was given up, it does not know of the next one's. They are never
+ * freed, as a helper may still look at them, but used again.
+ */
+struct harvester {
+	struct turn turn; /* whose pass it is */
+	/* A futex; release by the thread, acquire by who stops it or uses it again. */
+	_Atomic uint32_t ended;
+	/* rtl_clock_ns at which to stop; 0: not. Release, acquire. */
+	_Atomic uint64_t stop_at_ns;
+	uint32_t no_room;       /* the owner's: passes since there was room for all of it */
+	struct sources sources; /* the owner's, or of whose turn it is */
+	struct harvester *next; /* the lock's */
+};
+
+/* The one that runs, or NULL. Acquire: it is complete. */
+struct harvester *harvester_current(void);
+
+/* Any thread but the harvester: has it look, and waits for the end of its next pass. */
+void harvest_wait_for_pass(uint64_t timeout_ns);
+
+#endif

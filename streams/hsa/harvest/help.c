@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/* Threads of the program that publish in the harvester's stead: see harvest.h. */
+#include <errno.h>
+#include <rtl/rtl.h>
+
+#include "handler_thread.h"
+#include "harvest.h"
+#include "harvester.h"
+#include "interceptor.h"
+
+/* How much a submitting thread does of what the harvester is behind with. Where it cannot, how many
+ * times as far behind as it may be it gives way to the harvester, for how long, and how many times as
+ * far behind it does not any more. */
+#define CATCH_UP_MOST 256u
+#define LATE          2u
+#define GIVE_WAY_NS   5000000u
+#define STUCK         200u
+
+/* The one to help; NULL: there is nothing to do, or not for this thread. */
+static struct harvester *to_help(void)
+{
+	struct harvester *harvester = harvester_current();
+
+	return !harvester || !turn_none() || !interceptor_on() || handler_thread_is_this()
+		       ? NULL
+		       : harvester;
+}
+
+/* In a pass: publishes what has finished, as sources_help. There is no cancellation point in
+ * this. */
+static int help(struct harvester *harvester, uint32_t most)
+{
+	const int saved = errno;
+	int room;
+
+	/* Acquire: pairs with start, where it is used again. */
+	if (atomic_load_explicit(&harvester->ended, memory_order_acquire) ||
+	    turn_is_left(&harvester->turn) || !sources_pending(&harvester->sources))
+		return 0;
+	harvester->turn.helping = true;
+	room = sources_help(&harvester->sources, most);
+	harvester->turn.helping = false;
+	errno = saved;
+	return room;
+}
+
+/* Until the harvester has published what there was no room for here. */
+static __attribute__((cold, noinline)) void wait_for_harvester(struct harvester *harvester)
+{
+	const struct turn_patience patience = turn_begin_waiting(&harvester->turn);
+	const uint32_t passes = harvest_passes();
+	const int saved = errno;
+
+	/* One pass may have been half done. */
+	while (harvest_passes() - passes < 2 && turn_is_worth_waiting(&harvester->turn, &patience))
+		harvest_wait_pass();
+	errno = saved;
+}
+
+bool harvest_help(void)
+{
+	struct harvester *harvester = to_help();
+	int room;
+
+	if (!harvester || !turn_take(&harvester->turn))
+		return false;
+	room = help(harvester, UINT32_MAX);
+	turn_give_back(&harvester->turn);
+	/* Not for inline callbacks: they may need what this thread's caller has locked. */
+	if (__builtin_expect(room < 0 && room != RTL_ENOTSUP, 0))
+		wait_for_harvester(harvester);
+	return !room;
+}
+
+/* How late the harvester is, in times of the patience that one may have. */
+static uint64_t lateness(void)
+{
+	const uint64_t looked =
+		atomic_load_explicit(&harvest_signs.looked_ticks, memory_order_relaxed);
+
+	return (rtl_ticks() - looked) /
+	       atomic_load_explicit(&harvest_signs.patience_ticks, memory_order_relaxed);
+}
+
+/* Tries to; false: another one makes a pass, or there is no room. */
+static bool catch_up(struct harvester *harvester)
+{
+	const uint64_t now_ticks = rtl_ticks();
+	int room;
+
+	if (!turn_try(&harvester->turn))
+		return false;
+	room = help(harvester, CATCH_UP_MOST);
+	turn_give_back(&harvester->turn);
+	if (!room)
+		atomic_store_explicit(&harvest_signs.looked_ticks, now_ticks, memory_order_relaxed);
+	return room >= 0;
+}
+
+__attribute__((cold)) void harvest_catch_up(void)
+{
+	struct harvester *harvester = to_help();
+	const int saved = errno;
+
+	if (!harvester || turn_is_mine(&harvester->turn) || catch_up(harvester))
+		return;
+	/* Where it has been stuck for long, it is not the processor that it lacks. */
+	while (interceptor.config.wait_ms && interceptor_on() && lateness() >= LATE &&
+	       lateness() < STUCK) {
+		harvest_wait_for_pass(GIVE_WAY_NS);
+		if (catch_up(harvester))
+			break;
+	}
+	errno = saved;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Packets as they stand in a queue's ring (AQL): what they are, and what is known of them.
+ *
+ * Threads: any. No locks, no state.
+ */
+#ifndef STREAMS_HSA_AQL_H
+#define STREAMS_HSA_AQL_H
+
+#include <hsa/hsa.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernel_table.h"
+#include "publish.h"
+
+/* A packet of any kind: these parts are at the same place in all that have them. */
+union aql_packet {
+	hsa_kernel_dispatch_packet_t dispatch;
+	struct {
+		uint16_t header;
+		uint8_t body[54];
+		uint64_t signal;
+	} any;
+};
+_Static_assert(sizeof(union aql_packet) == 64, "an AQL packet");
+_Static_assert(offsetof(hsa_kernel_dispatch_packet_t, completion_signal) == 56, "AQL");
+_Static_assert(offsetof(hsa_barrier_and_packet_t, completion_signal) == 56, "AQL");
+
+/* A vendor's packet of this format is a dispatch by clusters of workgroups (gfx1250). */
+#define AQL_FORMAT_EXTENDED 3
+
+/* One of this is a barrier that compares a signal's value (hsa_amd_barrier_value_packet_t). */
+#define AQL_FORMAT_BARRIER_VALUE 2
+
+enum aql_kind { AQL_OTHER, AQL_DISPATCH, AQL_EXTENDED, AQL_BARRIER };
+
+static inline bool aql_is_barrier(const union aql_packet *packet)
+{
+	const unsigned type = packet->any.header & 0xff;
+
+	return type == HSA_PACKET_TYPE_BARRIER_AND || type == HSA_PACKET_TYPE_BARRIER_OR;
+}
+
+static inline bool aql_has_barrier_bit(const union aql_packet *packet)
+{
+	return packet->any.header >> HSA_PACKET_HEADER_BARRIER & 1;
+}
+
+/* Whether it is known where in the packet a completion signal is. */
+static inline bool aql_may_have_signal(const union aql_packet *packet)
+{
+	const unsigned type = packet->any.header & 0xff;
+
+	return type == HSA_PACKET_TYPE_KERNEL_DISPATCH || aql_is_barrier(packet) ||
+	       (type == HSA_PACKET_TYPE_VENDOR_SPECIFIC &&
+		(packet->any.body[0] == AQL_FORMAT_BARRIER_VALUE ||
+		 packet->any.body[0] == AQL_FORMAT_EXTENDED));
+}
+
+/* Of a dispatch: all but what its submission is. */
+static inline void aql_fill_dispatch(struct dispatch *dispatch,
+				     const hsa_kernel_dispatch_packet_t *packet)
+{
+	dispatch->kernel_object = packet->kernel_object;
+	dispatch->kernel = kernel_table_find(packet->kernel_object);
+	dispatch->grid[0] = packet->grid_size_x;
+	dispatch->grid[1] = packet->grid_size_y;
+	dispatch->grid[2] = packet->grid_size_z;
+	dispatch->workgroup[0] = packet->workgroup_size_x;
+	dispatch->workgroup[1] = packet->workgroup_size_y;
+	dispatch->workgroup[2] = packet->workgroup_size_z;
+	dispatch->group_bytes = packet->group_segment_size;
+	dispatch->private_bytes = packet->private_segment_size;
+}
+
+/* The same of one by clusters, with its grid in work-items as that of others. */
+void aql_fill_extended(struct dispatch *dispatch, const union aql_packet *packet);
+
+void aql_fill_barrier(struct barrier *barrier, const union aql_packet *packet);
+
+#endif
