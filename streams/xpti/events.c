@@ -333,7 +333,7 @@ struct slot *slot_make(struct key *key, enum slot_state state)
 	slot->uses = slot->uses ? slot->uses + 1 : FIRST_USE;
 	if (!slot->uses)
 		slot->uses = FIRST_USE;
-	slot->used = 1;
+	slot->used = 0; /* the search has just been here, or is far away */
 	slot->stream = 0;
 	*event = (struct xpti_event){
 		.unique_id = (uint64_t)slot->uses << 32 | index_of(slot),

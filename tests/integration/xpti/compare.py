@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""compare.py DATABASE RECORD [killed]: whether the database has, row by row, what publisher.c has written down.
+"""compare.py DATABASE RECORD [killed|debug|crash]: whether the database has, row by row, what publisher.c has written down.
 
-A publisher that was killed has left no end of its streams.
+A publisher that was killed has left no end of its streams. debug: all was told on the debug streams.
+crash: it ended in the middle, before it had written all down; then what is recorded adds up.
 """
 import glob
 import sqlite3
@@ -45,13 +46,28 @@ def same(what, told, found):
           not missing and not extra)
 
 
+def ledger(db):
+    for stream, published, delivered, discarded, abandoned, missed in db.execute(
+            "SELECT stream, sum(published), sum(delivered), sum(discarded), sum(abandoned), sum(missed)"
+            " FROM rtl_ledger GROUP BY stream"):
+        check(f"{stream}: {published} published, {delivered} delivered, {discarded}, {abandoned}, {missed}",
+              published == delivered and discarded == abandoned == missed == 0)
+
+
 def main():
     db = sqlite3.connect(sys.argv[1])
-    killed = len(sys.argv) > 3 and sys.argv[3] == "killed"
+    how = sys.argv[3] if len(sys.argv) > 3 else "exit"
+    killed = how == "killed"
+    if how == "crash":
+        check("99 tasks have ended", db.execute("SELECT count(*) FROM rtl_spans WHERE type = 'task'").fetchone()[0] == 99)
+        check("100 nodes", db.execute("SELECT count(*) FROM rtl_node").fetchone()[0] == 100)
+        ledger(db)
+        return 1 if faults else 0
     rows = read(sys.argv[2])
     pid = "(SELECT pid FROM rtl_process AS p WHERE p.process = t.process)"
     debug = db.execute("SELECT count(*) FROM rtl_spans WHERE stream = 'sycl.debug'").fetchone()[0] > 0
     sycl = "sycl_debug" if debug else "sycl"
+    check("the debug streams are used where they were asked for", debug == (how == "debug"))
     check("nothing was told", rows.get("N"))
 
     same("nodes", rows["N"], db.execute(
@@ -99,11 +115,7 @@ def main():
     if not killed:
         check("the stream has ended", db.execute(
             "SELECT count(*) FROM rtl_e_sycl_stream_end").fetchone()[0] >= 1)
-    for stream, published, delivered, discarded, abandoned, missed in db.execute(
-            "SELECT stream, sum(published), sum(delivered), sum(discarded), sum(abandoned), sum(missed)"
-            " FROM rtl_ledger GROUP BY stream"):
-        check(f"{stream}: {published} published, {delivered} delivered, {discarded}, {abandoned}, {missed}",
-              published == delivered and discarded == abandoned == missed == 0)
+    ledger(db)
     return 1 if faults else 0
 
 

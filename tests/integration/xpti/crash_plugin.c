@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* A plugin of XPTI that crashes at the hundredth task. */
+#include "xpti/xpti.h"
+
+XPTI_API void xptiTraceInit(uint32_t major, uint32_t minor, const char *version,
+			    const char *stream);
+XPTI_API void xptiTraceFinish(const char *stream);
+
+static void callback(uint16_t type, struct xpti_event *parent, struct xpti_event *object,
+		     uint64_t instance, const void *user)
+{
+	static int tasks;
+
+	(void)type, (void)parent, (void)object, (void)instance, (void)user;
+	if (__atomic_add_fetch(&tasks, 1, __ATOMIC_RELAXED) == 100)
+		__builtin_trap();
+}
+
+void xptiTraceInit(uint32_t major, uint32_t minor, const char *version, const char *stream)
+{
+	(void)major, (void)minor, (void)version;
+	xptiRegisterCallback(xptiRegisterStream(stream), XPTI_TASK_BEGIN, callback);
+}
+
+void xptiTraceFinish(const char *stream)
+{
+	(void)stream;
+}
