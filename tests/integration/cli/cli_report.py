@@ -188,13 +188,19 @@ class Browser(Case):
         with open(self.path("run.html"), encoding="utf-8") as file:
             page = file.read()
         with open(self.path("test.html"), "w", encoding="utf-8") as file:
-            file.write(page.replace("</html>", f"<script>{script}</script></html>"))
+            file.write(page.replace("</html>", "<script>(function wait() {\n"
+                                    " if (!document.documentElement.dataset.ready) { setTimeout(wait, 20); return; }\n"
+                                    f" {script} }})();</script></html>"))
         done = subprocess.run([CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu",
                                f"--user-data-dir={self.folder}/chromium", "--virtual-time-budget=20000",
                                "--dump-dom", "file://" + self.path("test.html")],
                               text=True, capture_output=True, check=True, timeout=HANG_S)
-        self.assertIn('data-ready="', done.stdout)
+        self.assertTrue('data-ready="' in done.stdout, done.stderr[-2000:])
         return done.stdout
+
+    def body(self, script):
+        """The tag <body> with what the script noted there."""
+        return re.search("<body[^>]*>", self.shown(script)).group()
 
     def make(self):
         return Report.make(self)
@@ -215,20 +221,20 @@ class Browser(Case):
         calls, _ = self.make()
         ranges = sum(call[4] == "a range" for call in calls)
         self.rtl("report", "run.db")
-        shown = self.shown("""addEventListener("load", () => setTimeout(() => {
+        shown = self.body("""
             find("a range");
             const seen = new Set();
             for (let i = 0; i < 500; i++) { seen.add(picked.t.tid + " " + picked.i); step(1); }
             document.body.dataset.seen = seen.size;
             document.body.dataset.matches = $("matches").textContent;
             document.body.dataset.picked = $("picked").textContent;
-          }, 500));""")
+          """)
         self.assertIn(f'data-seen="{ranges}" data-matches="{ranges} matches" data-picked="a range: ', shown)
 
     def test_click__tells_what_it_is_and_who_called(self):
         _, work = self.make()
         self.rtl("report", "run.db")
-        shown = self.shown("""addEventListener("load", () => setTimeout(() => {
+        shown = self.body("""
             const t = order.find(t => t.gpu === 1 && t.queue), i = t.from.findIndex(f => f >= 0);
             fit({t, i}); draw();
             const box = canvas.getBoundingClientRect(), at = {pointerId: 1,
@@ -240,7 +246,7 @@ class Browser(Case):
             document.body.dataset.same = picked && picked.t === t && picked.i === i;
             document.body.dataset.begin = t.begin[i] + trace.base_ns;
             document.body.dataset.picked = $("picked").textContent;
-          }, 500));""")
+          """)
         self.assertIn('data-same="true"', shown)
         begin = int(re.search(r'data-begin="(\d+)"', shown).group(1))
         self.assertIn(begin, [w[2] for w in work if w[0] == 1])
@@ -249,9 +255,9 @@ class Browser(Case):
     def test_gaps__where_no_work_was(self):
         _, work = self.make()
         self.rtl("report", "run.db")
-        shown = self.shown("""addEventListener("load", () => setTimeout(() => {
+        shown = self.body("""
             document.body.dataset.gaps = [1, 2].map(gpu => busy_of(gpu).join(" ")).join(";");
-          }, 500));""")
+          """)
         base = min(w[2] for w in work)
         for gpu, text in zip((1, 2), re.search(r'data-gaps="([^"]*)"', shown).group(1).split(";")):
             numbers, merged = [int(n) for n in text.split()], []
