@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """
-scripts/test with commands in place of cmake, ctest and the like, which do as they are told: all stages
-are gone through, whatever fails, and what it says at the end is right.
+The scripts with commands in place of cmake, ctest, clang-tidy and the like, which do as they are told.
+scripts/test goes through all stages, whatever fails, and what it says at the end is right. The others
+say what they found.
 """
 
+import json
 import os
 import re
 import shutil
@@ -58,26 +60,46 @@ exit $bad
 """
 
 
-class Script(unittest.TestCase):
+class Case(unittest.TestCase):
+    """A folder with the script SCRIPT in it, and stand-ins for COMMANDS."""
+
+    SCRIPT = ""
+    COMMANDS = ()
+
     def setUp(self):
-        self.folder = tempfile.mkdtemp(prefix="rtl scripts ")
+        self.folder = tempfile.mkdtemp(prefix="rtl-scripts-")
         self.addCleanup(shutil.rmtree, self.folder)
         os.makedirs(self.path("scripts"))
-        shutil.copy(os.path.join(SCRIPTS, "test"), self.path("scripts/test"))
-        for name in ("scripts/setup", "scripts/lint", "tests/rocm7/fetch", "bin/cmake", "bin/ctest"):
-            os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
-            with open(self.path(name), "w", encoding="utf-8") as file:
-                file.write(CTEST if name == "bin/ctest" else COMMAND)
-            os.chmod(self.path(name), 0o755)
+        shutil.copy(os.path.join(SCRIPTS, self.SCRIPT), self.path("scripts"))
+        for name in self.COMMANDS:
+            self.command(name, CTEST if name == "bin/ctest" else COMMAND)
 
     def path(self, name):
         return os.path.join(self.folder, name)
 
-    def run_script(self, *arguments, fail="nothing", bad="nothing"):
-        env = {**os.environ, "PATH": self.path("bin") + ":" + os.environ["PATH"],
+    def write(self, name, text):
+        os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def command(self, name, text):
+        self.write(name, text)
+        os.chmod(self.path(name), 0o755)
+
+    def run_script(self, *arguments, fail="nothing", bad="nothing", path=None):
+        env = {**os.environ, "PATH": path or self.path("bin") + ":" + os.environ["PATH"],
                "LOG": self.path("log"), "FAIL": fail, "BAD": bad}
-        return subprocess.run([self.path("scripts/test"), *arguments], env=env, check=False,
-                              capture_output=True, text=True, timeout=60)
+        return subprocess.run([self.path("scripts/" + self.SCRIPT), *arguments], env=env,
+                              check=False, capture_output=True, text=True, timeout=60)
+
+    def log(self):
+        with open(self.path("log"), encoding="utf-8") as log:
+            return log.read()
+
+
+class Test(Case):
+    SCRIPT = "test"
+    COMMANDS = ("scripts/setup", "scripts/lint", "tests/rocm7/fetch", "bin/cmake", "bin/ctest")
 
     def check(self, done, status, last):
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
@@ -153,8 +175,7 @@ class Script(unittest.TestCase):
         self.assertIn("lint went wrong\n", done.stdout)
 
     def test_style_cannot_be_looked_at__skipped_with_the_reason(self):
-        with open(self.path("scripts/lint"), "w", encoding="utf-8") as file:
-            file.write("#!/bin/sh\necho there is no clang-format here >&2\nexit 77\n")
+        self.command("scripts/lint", "#!/bin/sh\necho there is no clang-format here >&2\nexit 77\n")
         done = self.run_script("quick")
         self.check(done, 0, "8 passed, 0 failed, 4 skipped")
         self.assertEqual(self.rows(done)["style"], ("skipped", "there is no clang-format here"))
@@ -164,9 +185,148 @@ class Script(unittest.TestCase):
         done = self.run_script("fast")
         self.assertEqual((done.returncode, done.stdout), (2, ""))
 
-    def log(self):
-        with open(self.path("log"), encoding="utf-8") as log:
-            return log.read()
+
+class Lint(Case):
+    SCRIPT = "lint"
+    COMMANDS = ("bin/cmake", "bin/clang-format", "bin/clang-tidy")
+
+    def setUp(self):
+        super().setUp()
+        for name in ("core/a.c", "core/a.h", "cli/b.c", "tests/c.hip", "docs/examples/d.c"):
+            self.write(name, "")
+        for folder in ("include", "streams", "subscribers"):
+            os.makedirs(self.path(folder))
+        self.write("build/dev/compile_commands.json", json.dumps(
+            [{"file": self.path(name)} for name in ("core/a.c", "cli/b.c", "tests/c.c", "build/g.c")],
+            indent=2))
+
+    def test_all_is_well__each_file_looked_at(self):
+        done = self.run_script()
+        self.assertEqual((done.returncode, done.stdout, done.stderr),
+                         (0, "lint: 2 files looked at, nothing found\n", ""))
+        formatted = re.findall(r"(?m)^clang-format .* (\w\S+) (\S+) (\S+) (\S+)$", self.log())
+        self.assertEqual(formatted, [("cli/b.c", "core/a.c", "core/a.h", "tests/c.hip")])
+        self.assertRegex(self.log(), r"(?m)^clang-tidy .* cli/b.c core/a.c$")
+
+    def test_not_formatted__said_with_what_to_do(self):
+        done = self.run_script(fail="clang-format")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("lint: not formatted: scripts/lint fix\n", done.stderr)
+        self.assertIn("clang-tidy", self.log())
+
+    def test_clang_tidy_finds_something__shown(self):
+        done = self.run_script(fail="clang-tidy")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("clang-tidy went wrong\n", done.stdout)
+
+    def test_fix__formats(self):
+        self.assertEqual(self.run_script("fix").returncode, 0)
+        self.assertRegex(self.log(), r"^clang-format -i cli/b.c .*\n$")
+
+    def test_no_tool__status_77(self):
+        os.unlink(self.path("bin/clang-tidy"))
+        for tool in ("dirname", "find", "sort", "xargs", "sed", "grep", "sh"):
+            os.symlink(shutil.which(tool), self.path("bin/" + tool))
+        done = self.run_script(path=self.path("bin"))
+        self.assertEqual((done.returncode, done.stdout, done.stderr),
+                         (77, "", "there is no clang-tidy here: scripts/setup clang-tidy\n"))
+
+
+class Fuzz(Case):
+    SCRIPT = "fuzz"
+    COMMANDS = ("bin/cmake", "scripts/setup")
+    # Says what libFuzzer says; with BAD=crash it leaves an input that crashed.
+    TARGET = """#!/bin/sh
+echo "$(basename "$0") $*" >>"$LOG"
+echo "#2 INITED cov: 7 ft: 8"
+echo "#9 DONE cov: 12 ft: 20"
+for word; do
+  case $word in -artifact_prefix=*) prefix=${word#*=} ;; esac
+done
+if [ "$BAD" = crash ]; then
+  : >"${prefix}crash-1"
+  echo "==1==ERROR: AddressSanitizer: heap-buffer-overflow"
+  exit 77
+fi
+echo "stat::number_of_executed_units: 4711"
+"""
+
+    def setUp(self):
+        super().setUp()
+        for target in ("spec", "spool"):
+            self.write(f"tests/fuzz/corpus/{target}/seed", "")
+            self.command(f"build/fuzz/bin/fuzz_{target}", self.TARGET)
+        self.write("tests/fuzz/regressions/spool/old", "")
+
+    def test_nothing_found__said_for_each(self):
+        done = self.run_script("5")
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertEqual(re.findall(r"(\w+) +4711 inputs, +12 edges reached, nothing found",
+                                    done.stdout), ["spec", "spool"])
+        self.assertRegex(self.log(), "fuzz_spool -max_total_time=5 .* build/fuzz/work/spool "
+                                     "tests/fuzz/corpus/spool tests/fuzz/regressions/spool\n")
+
+    def test_crash__shown_and_told_again_until_it_is_removed(self):
+        done = self.run_script("1", "spec", bad="crash")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("FOUND: 1 in build/fuzz/work/spec-found", done.stdout)
+        self.assertIn("ERROR: AddressSanitizer: heap-buffer-overflow\n", done.stdout)
+        self.assertEqual(self.run_script("1", "spec").returncode, 1)
+        os.unlink(self.path("build/fuzz/work/spec-found/crash-1"))
+        self.assertEqual(self.run_script("1", "spec").returncode, 0)
+
+    def test_bad_arguments__refused(self):
+        for arguments in (("none",), ("0",), ("1", "nothing")):
+            done = self.run_script(*arguments)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), arguments)
+            self.assertEqual(done.stderr.count("\n"), 1)
+
+    def test_cannot_be_built__said(self):
+        done = self.run_script(fail="--build")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("fuzz: cannot be built", done.stderr)
+
+
+class Coverage(Case):
+    SCRIPT = "coverage"
+    COMMANDS = ("bin/cmake", "bin/ctest")
+    # a.c: two lines of three, a function that is not called; a second object has run the third line
+    GCOV = """#!/usr/bin/env python3
+import json, sys
+second = sys.argv[-1].endswith("second.gcno")
+lines = [{"line_number": n, "count": c} for n, c in ((1, 4), (2, 1), (3, int(second)), (4, 0))]
+functions = [{"name": "called", "start_line": 1, "execution_count": 4},
+             {"name": "idle", "start_line": 4, "execution_count": 0}]
+print(json.dumps({"files": [{"file": "../../core/a.c", "lines": lines, "functions": functions},
+                            {"file": "/usr/include/x.h", "lines": [], "functions": []}]}))
+"""
+
+    def setUp(self):
+        super().setUp()
+        self.command("bin/gcov", self.GCOV)
+        self.write("core/a.c", "")
+        for name in ("first", "second"):
+            self.write(f"build/coverage/{name}.gcno", "")
+
+    def test_what_was_reached_and_what_was_not(self):
+        done = self.run_script()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"\n  core +3 of +4 +75.0%\n  all +3 of +4 +75.0%\n")
+        self.assertRegex(done.stdout, r"less than 80% was run:\n  core/a.c +3 of +4 +75.0%\n")
+        self.assertTrue(done.stdout.endswith("never called:\n  core/a.c:4 idle\n"), done.stdout)
+        self.assertIn(" -L unit -LE slow\n", self.log())
+
+    def test_part_of_the_tests(self):
+        self.assertEqual(self.run_script("unit.test_a").returncode, 0)
+        self.assertIn(" -R unit.test_a\n", self.log())
+
+    def test_a_test_fails__status_and_numbers(self):
+        done = self.run_script(bad="coverage")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("75.0%", done.stdout)
+
+    def test_bad_argument__refused(self):
+        self.assertEqual(self.run_script("--help").returncode, 2)
 
 
 if __name__ == "__main__":
