@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Room on the disk for files that are mapped: a full disk is an error here, and no SIGBUS later. Any
- * thread. */
+/* Room on the disk for files that are mapped: a full disk is an error here, and no SIGBUS later.
+ * Any thread. */
 #ifndef RTL_CORE_BLOCKS_H
 #define RTL_CORE_BLOCKS_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Mappings of files that others may cut short while we look at them. What is beyond the end of its
- * file is a SIGBUS for a thread that touches it; between guard_start and guard_stop such a page becomes
- * one of zeros that belongs to us, and it is remembered. For collectors: a traced program's
+ * file is a SIGBUS for a thread that touches it; between guard_start and guard_stop such a page
+ * becomes one of zeros that belongs to us, and it is remembered. For collectors: a traced program's
  * signals are its own.
  *
  * Threads: any.

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,7 +122,7 @@ static char *write_text(char *at, const char *end, const char *text, bool cut)
 	return stpcpy(end_of_character(begin, at), CUT_MARK);
 }
 
-void log_vline(enum rtl_level level, const char *who, const char *format, va_list args)
+static void log_vline(enum rtl_level level, const char *who, const char *format, va_list args)
 {
 	char text[LOG_TEXT], line[LOG_TEXT + 128], *at;
 	struct signals_of_writes signals;

@@ -9,8 +9,6 @@
 #ifndef RTL_CORE_LOG_H
 #define RTL_CORE_LOG_H
 
-#include <stdarg.h>
-
 #include <rtl/publish.h>
 
 #define LOG_TEXT 2048 /* bytes of a line's text, more are cut */
@@ -20,7 +18,6 @@ void log_init(void);
 
 void log_line(enum rtl_level level, const char *who, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-void log_vline(enum rtl_level level, const char *who, const char *format, va_list args);
 /* From now on fn is told of each line of rtl_log. */
 void log_tell(void (*fn)(enum rtl_level level, const char *who, const char *text));
 

@@ -16,8 +16,7 @@ struct ticks_line ticks_line;
 
 /* What makes stretches. */
 static struct {
-	uint32_t
-		owner; /* pid while somebody does; acquire, release. Of a parent: nobody any more */
+	uint32_t owner; /* pid while somebody does, a parent's counts as none; acquire, release */
 	struct clock_pair base, next_base;
 	struct clock_line knots; /* where stretches began: for ticks older than those we have */
 } maker;
@@ -99,7 +98,8 @@ static bool replace_promise(uint64_t old, uint64_t new)
 					   __ATOMIC_ACQUIRE);
 }
 
-/* Does what is left to do after closing: any thread does it, as the one that closed may have been stopped. */
+/* Does what is left to do after closing: any thread does it, as the one that closed may have been
+ * stopped. */
 static void settle(void)
 {
 	uint64_t word = __atomic_load_n(&promise, __ATOMIC_ACQUIRE);

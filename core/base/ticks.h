@@ -8,10 +8,10 @@
  * begins where it ends, in ticks and in ns: so all threads agree on the ns of a tick, and the line
  * never runs backwards. What the clock has drifted off a stretch the next one makes up for.
  *
- * Threads: all functions from any, and from signal handlers. Reading takes no lock. A thread that finds the
- * end of the line near makes the next stretch. One that is beyond the end while another thread is at
- * that (and perhaps was stopped there) waits some us, and then promises that the last stretch goes
- * as far as it needs: the next one begins behind all promises.
+ * Threads: all functions from any, and from signal handlers. Reading takes no lock. A thread that
+ * finds the end of the line near makes the next stretch. One that is beyond the end while another
+ * thread is at that (and perhaps was stopped there) waits some us, and then promises that the last
+ * stretch goes as far as it needs: the next one begins behind all promises.
  */
 #ifndef RTL_CORE_TICKS_H
 #define RTL_CORE_TICKS_H

@@ -54,8 +54,8 @@ void host_offer_stream(struct host *host, const struct rtl_stream_info *info);
 void host_write_wants(struct host *host, char *text, size_t size);
 /* Whether passes deliver nothing, and only note for ledgers what the processes have published. */
 void host_set_counting(struct host *host, bool counting);
-/* Lets go of processes that have ended, once all they left is delivered; `all` delivers it first, however
- * much it is. remove: deletes their spools. */
+/* Lets go of processes that have ended, once all they left is delivered; `all` delivers it first,
+ * however much it is. remove: deletes their spools. */
 void host_end_gone(struct host *host, bool all, bool remove);
 /* Whether this is a recovery in which a subscriber has failed. Then the spools keep what it has not
  * stored, for another recovery. */
@@ -71,17 +71,17 @@ uint32_t host_process_count(const struct host *host);
 /* How many have not ended. */
 uint32_t host_living_count(const struct host *host);
 
-/* Tells the subscribers of new streams and processes. Any thread. False: a call into a subscriber did
- * not end in time, or waits for the inline callback that this thread is in. Then the next pass tells
- * them. */
+/* Tells the subscribers of new streams and processes. Any thread. False: a call into a subscriber
+ * did not end in time, or waits for the inline callback that this thread is in. Then the next pass
+ * tells them. */
 bool host_look_around(struct host *host, uint32_t timeout_ms);
 /* Records all of this process's stream until the subscribers have been told of it. */
 void host_await_stream(struct host *host, uint32_t number);
-/* Delivers what there is; false: a whole pass found nothing. One thread. A long pass stops between two
- * batches for a flush, and the next call continues it. */
+/* Delivers what there is; false: a whole pass found nothing. One thread. A long pass stops between
+ * two batches for a flush, and the next call continues it. */
 bool host_pass(struct host *host);
-/* What waits in the processes' rings, in bytes. *is_short: whether threads wait for room in theirs, or soon
- * will; `before`: as it was the last time. The thread that makes the passes. */
+/* What waits in the processes' rings, in bytes. *is_short: whether threads wait for room in theirs,
+ * or soon will; `before`: as it was the last time. The thread that makes the passes. */
 uint64_t host_backlog(const struct host *host, bool before, bool *is_short);
 /* Whether the last pass stopped like that. */
 bool host_is_interrupted(const struct host *host);
@@ -106,13 +106,13 @@ uint64_t host_progress(const struct host *host);
 /* After the last delivery: ends processes and subscribers, and never calls them again. */
 void host_finish(struct host *host);
 
-/* Says when the collector of the spools that are added from now on died: CLOCK_BOOTTIME, and time of
- * day. */
+/* Says when the collector of the spools that are added from now on died: CLOCK_BOOTTIME, and time
+ * of day. */
 void host_set_death(struct host *host, uint64_t died_ns, uint64_t realtime_ns);
 /* Notes that nothing is recovered of what processes that still run do from now on. */
 void host_cut_off(struct host *host);
-/* A line that says when the collector of the events died; NULL: it did not die. Valid until the next
- * call, or until the host is destroyed. */
+/* A line that says when the collector of the events died; NULL: it did not die. Valid until the
+ * next call, or until the host is destroyed. */
 const char *host_interruption(struct host *host);
 
 /* The ledger of a stream of the first process; host may be NULL. */

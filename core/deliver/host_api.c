@@ -49,7 +49,8 @@ void instance_undo_inline(struct instance *instance)
 	undo_of(instance, false);
 }
 
-void instance_fail(struct instance *instance, const char *reason)
+/* The instance gets no more events. Without the data lock. */
+static void instance_fail(struct instance *instance, const char *reason)
 {
 	bool first;
 
@@ -222,7 +223,7 @@ static const struct rtl_tracepoint *api_tracepoint(const struct rtl_host *api,
 }
 
 static const struct rtl_values_info *api_values(const struct rtl_host *api,
-					    const struct rtl_process *process, uint64_t uid)
+						const struct rtl_process *process, uint64_t uid)
 {
 	const struct source *source = find_source(api, process);
 

@@ -49,8 +49,8 @@ struct host {
 	struct host *forgotten; /* the next of those */
 	pthread_mutex_t lock;   /* held over calls into subscribers; recursive */
 	/* For microseconds, under the other one or alone: subscriptions, what is wanted, streams,
-	 * sources, instance->failed, ledgers. What a subscriber calls takes this one alone: somebody who
-	 * holds the other one may wait for the calling thread. */
+	 * sources, instance->failed, ledgers. What a subscriber calls takes this one alone:
+	 * somebody who holds the other one may wait for the calling thread. */
 	pthread_mutex_t data;
 	const char *where;
 	const struct host_own *own; /* NULL: not in the process that the events come from */
@@ -98,7 +98,8 @@ static inline void host_unlock(struct host *host)
 	thread_no_wait--;
 }
 
-/* A signal handler that interrupts the holder does not publish: its callbacks may want the lock too. */
+/* A signal handler that interrupts the holder does not publish: its callbacks may want the lock
+ * too. */
 static inline void host_data_lock(struct host *host)
 {
 	thread_locked++;
@@ -116,16 +117,15 @@ static inline bool instance_failed(const struct instance *instance)
 	return __atomic_load_n(&instance->failed, __ATOMIC_RELAXED);
 }
 
-/* host_lock for a thread that may be inside an inline callback. False: the holder of the lock waits for
- * that callback, or the time is over. */
+/* host_lock for a thread that may be inside an inline callback. False: the holder of the lock waits
+ * for that callback, or the time is over. */
 bool host_lock_patiently(struct host *host, uint32_t timeout_ms);
 #define HOST_FOR_EVER UINT32_MAX
 
 /* The functions that each instance is given. */
 extern const struct rtl_host host_api;
 
-/* Gives the instance no more events, and says why. Call it without the data lock. */
-void instance_fail(struct instance *instance, const char *reason);
+/* Gives the instance no more events, as its function failed. Call it without the data lock. */
 void instance_fail_with(struct instance *instance, const char *function, int err);
 /* Takes note of what is new in a process. Under the call lock. */
 void host_look_at(struct host *host, struct source *source);

@@ -57,8 +57,8 @@ struct reader {
 	uint32_t room;
 	uint32_t *heap; /* indices into list, the earliest first */
 	uint32_t heap_size;
-	bool starved; /* no memory to take up a ring; relaxed, for threads that wait for room in it */
-	bool frozen; /* the ticks are of another boot, or all were read before: the clock stays */
+	bool starved; /* no memory to take up a ring; relaxed: threads wait for room in it */
+	bool frozen;  /* the ticks are of another boot, or all were read before: the clock stays */
 	/* Where a ring goes on when its file is read to the end: takes up the next segment
 	 * (reader_take_segment); false: there is none. NULL: no recording. */
 	bool (*more)(void *user, uint32_t ring, struct reader_ring *r);
@@ -71,11 +71,11 @@ struct reader {
 void reader_init(struct reader *reader, const struct clock_pair *start);
 void reader_fini(struct reader *reader);
 
-/* Comes first in a pass, which gives out older records only. Look for new rings after it: a thread may go
- * on to a new ring and then to one that we know, and must not be seen in the last alone. */
+/* Comes first in a pass, which gives out older records only. Look for new rings after it: a thread
+ * may go on to a new ring and then to one that we know, and must not be seen in the last alone. */
 void reader_take_time(struct reader *reader);
-/* Begins a pass over `count` rings, never fewer than last time. `bytes` says how much of each is mapped;
- * NULL: all. False: there is nothing to read. */
+/* Begins a pass over `count` rings, never fewer than last time. `bytes` says how much of each is
+ * mapped; NULL: all. False: there is nothing to read. */
 bool reader_begin(struct reader *reader, struct ring_header *const *rings, const size_t *bytes,
 		  uint32_t count);
 /* The next record of the pass; false: there is none. */
@@ -109,8 +109,8 @@ void reader_announce_release(struct reader *reader);
 void reader_release(struct reader *reader);
 /* Whether something in the rings was not read yet. */
 bool reader_is_behind(const struct reader *reader);
-/* What waits in the rings, in bytes; *waits: whether a thread waits for room, or, where `small`, has used
- * up half of its ring. */
+/* What waits in the rings, in bytes; *waits: whether a thread waits for room, or, where `small`,
+ * has used up half of its ring. */
 uint64_t reader_backlog(const struct reader *reader, bool small, bool *waits);
 /* Whether a thread waits for room, has little left, or has ended and left its ring. */
 bool reader_is_short(const struct reader *reader);

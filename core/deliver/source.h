@@ -52,18 +52,18 @@ struct source {
 	const struct rtl_process *process; /* NULL: its dictionary has not said yet */
 	struct spool_control *control;
 	struct reader reader;
-	bool own;     /* this process: its numbers of streams are the host's, and nobody else can
+	bool own;    /* this process: its numbers of streams are the host's, and nobody else can
 		       * write to its rings */
-	bool begun;   /* subscribers know the process */
-	bool ended;   /* process_end was called: nothing follows */
-	bool closed;  /* a spool: of all that there was the ledger is left */
+	bool begun;  /* subscribers know the process */
+	bool ended;  /* process_end was called: nothing follows */
+	bool closed; /* a spool: of all that there was the ledger is left */
 	struct rtl_waits waited; /* when it has been closed */
-	bool over;    /* of this process: its end has begun */
-	bool gone;    /* it has ended in order, or died */
-	bool damaged; /* its dictionary could not be read to the end */
-	bool cut_off; /* it still ran when it was recovered */
-	bool interrupted; /* a pass over it is to be continued */
-	bool found_gone;  /* of a mapped spool: had ended before it was opened */
+	bool over;               /* of this process: its end has begun */
+	bool gone;               /* it has ended in order, or died */
+	bool damaged;            /* its dictionary could not be read to the end */
+	bool cut_off;            /* it still ran when it was recovered */
+	bool interrupted;        /* a pass over it is to be continued */
+	bool found_gone;         /* of a mapped spool: had ended before it was opened */
 	uint64_t start_ns;
 	uint64_t died_ns; /* when its collector died; 0: it did not */
 	uint64_t died_realtime_ns;
@@ -120,8 +120,8 @@ bool source_is_gone(struct source *source);
 void source_set_death(struct source *source, uint64_t died_ns, uint64_t realtime_ns);
 /* Notes that it still runs, and that nothing is recorded of what follows. */
 void source_cut_off(struct source *source);
-/* After the last pass over a spool: keeps the ledger and lets go of the files, as a host may see many
- * processes. remove: deletes them, if they could be read. */
+/* After the last pass over a spool: keeps the ledger and lets go of the files, as a host may see
+ * many processes. remove: deletes them, if they could be read. */
 void source_close(struct source *source, bool remove);
 void source_fini(struct source *source);
 

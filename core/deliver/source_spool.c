@@ -218,7 +218,8 @@ static uint32_t damaged_rings(const struct source *source, uint32_t *first)
 	return n + source->files.segments_lost;
 }
 
-/* Says what could not be read. Returns whether its files are worth keeping: somebody else may read them. */
+/* Says what could not be read. Returns whether its files are worth keeping: somebody else may read
+ * them. */
 static bool say_damage(const struct source *source, bool remove)
 {
 	uint32_t first = 0, rings = damaged_rings(source, &first);

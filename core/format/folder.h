@@ -11,11 +11,12 @@
  * lock on its spool without ending counts as alive. */
 bool folder_process_is_gone(int dir_fd, int pid);
 
-/* Whether nothing in the folder of a spool can be an event that nobody has got: it was never used, or
- * its removal has begun. */
+/* Whether nothing in the folder of a spool can be an event that nobody has got: it was never used,
+ * or its removal has begun. */
 bool folder_holds_no_events(const char *path);
 
-/* Whether there is a file of that name in a folder; `flags`: of opening the folder, O_NOFOLLOW or 0. */
+/* Whether there is a file of that name in a folder; `flags`: of opening the folder, O_NOFOLLOW or
+ * 0. */
 bool folder_has(const char *path, const char *name, int flags);
 
 /* Calls fn with the path of each spool in a folder, as far as the names say. An errno: the folder

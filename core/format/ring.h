@@ -59,9 +59,8 @@ struct ring_header {
 	uint32_t header_size; /* records begin there, bytes */
 	uint64_t capacity;    /* bytes, a multiple of 8 */
 	uint32_t index;
-	uint32_t tid; /* of the thread; changes only while the ring is free */
-	uint32_t
-		state; /* enum ring_state; release by the side that changes it, acquire by the other */
+	uint32_t tid;   /* of the thread; changes only while the ring is free */
+	uint32_t state; /* enum ring_state; release by one side, acquire by the other */
 	uint32_t reserved;
 	/*
 	 * Bytes of the data that have room on the disk and have been touched; grows up to capacity

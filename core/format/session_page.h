@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A collector's folder. The collector makes it, names it in RTL_COLLECTOR, and drains the spools that
- * processes make in it. Beside the spools it holds one file, `session`: the collector has it locked
- * (flock) as long as it lives, and all map it. Anybody may cut it off: programs look at it by system
- * calls alone (futex.h), the collector guards its mapping (guard.h).
+ * A collector's folder. The collector makes it, names it in RTL_COLLECTOR, and drains the spools
+ * that processes make in it. Beside the spools it holds one file, `session`: the collector has it
+ * locked (flock) as long as it lives, and all map it. Anybody may cut it off: programs look at it
+ * by system calls alone (futex.h), the collector guards its mapping (guard.h).
  *
  * Threads: any.
  */
@@ -24,8 +24,8 @@ struct session_page {
 	char magic[8];
 	uint32_t version;
 	uint32_t asleep; /* the collector's bell, as spool_control.asleep */
-	/* When the collector was last at work, for those who find it dead: CLOCK_BOOTTIME, and the time
-	 * of day. */
+	/* When the collector was last at work, for those who find it dead: CLOCK_BOOTTIME, and the
+	 * time of day. */
 	uint64_t seen_ns;
 	uint64_t seen_realtime_ns;
 	/*

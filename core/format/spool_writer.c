@@ -56,7 +56,8 @@ const char *spool_default_folder(void)
 	return "/tmp";
 }
 
-int spool_dir(const struct spool *spool)
+/* A descriptor of the folder for one use; the caller closes it. -1: there are no files any more. */
+static int spool_dir(const struct spool *spool)
 {
 	int fd;
 

@@ -46,8 +46,6 @@ bool spool_may_take(const struct spool *spool, size_t taken, size_t bytes);
 struct ring_header *spool_ring_create(struct spool *spool, uint32_t index, size_t capacity,
 				      uint32_t tid);
 
-/* A descriptor of the folder for one use; the caller closes it. -1: there are no files any more. */
-int spool_dir(const struct spool *spool);
 /* In a child after fork: forgets the parent's spool without touching its files. */
 void spool_forget(struct spool *spool);
 

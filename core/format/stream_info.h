@@ -12,8 +12,8 @@ struct stream_wants {
 	uint8_t bits[256];
 };
 
-/* Sets what is wanted of the described types, in the bits of `mask`. What is wanted before and after
- * stays wanted all the time. The stream may belong to another process. */
+/* Sets what is wanted of the described types, in the bits of `mask`. What is wanted before and
+ * after stays wanted all the time. The stream may belong to another process. */
 void stream_want(struct rtl_stream *stream, const struct rtl_stream_info *info,
 		 const struct stream_wants *wants, uint8_t mask);
 /* The same for a recording of all types. */

@@ -67,8 +67,8 @@ bool bus_here(void);
 void bus_stop_publishing(void);
 /* Wakes the consumer if it sleeps. */
 void bus_ring_bell(void);
-/* Whether a consumer is there that will make room. If the collector has ended, this call ends recording.
- * If it died, recording goes on as far as there is room. */
+/* Whether a consumer is there that will make room. If the collector has ended, this call ends
+ * recording. If it died, recording goes on as far as there is room. */
 bool bus_has_consumer(void);
 /* Whether the consumer is known to be gone; a look at memory. */
 bool bus_has_lost_consumer(void);

@@ -35,9 +35,8 @@ static const struct rtl_type_info types[] = {
 	     "it has ended; a name that is not interned stands in its begin only"),
 };
 
-const struct rtl_stream_info default_stream_info =
-	RTL_STREAM_INFO(RTL_STREAM_DEFAULT, 1, 0, types,
-			"marks and regions of programs that describe no stream");
+const struct rtl_stream_info default_stream_info = RTL_STREAM_INFO(
+	RTL_STREAM_DEFAULT, 1, 0, types, "marks and regions of programs that describe no stream");
 
 /* Until the stream is registered everything seems wanted, so that the first use comes to us. */
 static const uint8_t everything[256] = {

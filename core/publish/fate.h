@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What has become of a collector that is gone. Recording goes on, as far as there is room, if somebody
- * may still read what is written.
+ * What has become of a collector that is gone. Recording goes on, as far as there is room, if
+ * somebody may still read what is written.
  *
  * Threads: any; no lock needed.
  */
@@ -10,10 +10,11 @@
 
 #include <stdbool.h>
 
-/* Finds out why the collector is gone and says so once. Ends recording if nobody will read it. Makes
- * system calls. */
+/* Finds out why the collector is gone and says so once. Ends recording if nobody will read it.
+ * Makes system calls. */
 void fate_look(void);
-/* Whether fate_look has found it dead, so that nobody makes room any more. A look at memory, as below. */
+/* Whether fate_look has found it dead, so that nobody makes room any more. A look at memory, as
+ * below. */
 bool fate_collector_died(void);
 /* Whether it is lost and did not end in order. Then nobody looks for it again. */
 bool fate_is_lost(void);

@@ -76,8 +76,8 @@ static void *take_memory(size_t size)
 	return place;
 }
 
-/* What was found last for texts at that address: a publisher that asks again mostly has them there. The
- * contents are compared, so these are but hints. Release, acquire. */
+/* What was found last for texts at that address: a publisher that asks again mostly has them there.
+ * The contents are compared, so these are but hints. Release, acquire. */
 #define RECENT 512u
 static struct string *recent_strings[RECENT];
 static struct tracepoint *recent_tracepoints[RECENT];

@@ -3,8 +3,8 @@
  * Inline delivery: callbacks on the publishing thread.
  *
  * Each stream has a list of callbacks that is replaced as a whole; publishers read it without a
- * lock. A publisher marks in its writer that it is inside (plain store); a thread that has replaced a list
- * runs membarrier(2) on all threads of the process and then waits for the writers that were
+ * lock. A publisher marks in its writer that it is inside (plain store); a thread that has replaced
+ * a list runs membarrier(2) on all threads of the process and then waits for the writers that were
  * inside. That asymmetry keeps the publishers' side free of fences.
  */
 #ifndef RTL_CORE_INLINE_H
@@ -32,8 +32,8 @@ void inline_leave(void);
 /* In a child after fork: nobody is inside. */
 void inline_forget(void);
 
-/* Stands before each record on the scratch. From the reserve on it holds those members of the event that
- * are the same for all of the type. */
+/* Stands before each record on the scratch. From the reserve on it holds those members of the event
+ * that are the same for all of the type. */
 struct inline_frame {
 	struct rtl_event event;
 	uint32_t key;   /* inline_key of its stream and type */
@@ -52,8 +52,8 @@ static inline uint32_t inline_key(const struct rtl_stream *stream, uint16_t type
 	return (stream->number + 1) << 16 | type;
 }
 
-/* A place on the writer's scratch that needs no preparation: nothing else is there, and the last record
- * was of the same type and for inline callbacks alone. NULL: that is not so. */
+/* A place on the writer's scratch that needs no preparation: nothing else is there, and the last
+ * record was of the same type and for inline callbacks alone. NULL: that is not so. */
 static inline void *inline_reserve_again(struct writer *writer, uint32_t key, uint32_t payload_size,
 					 size_t size)
 {
@@ -73,8 +73,8 @@ static inline void *inline_reserve_again(struct writer *writer, uint32_t key, ui
 /* A place on the calling thread's scratch, which is made if there is none; NULL: counted. */
 void *inline_reserve(struct rtl_stream *stream, const struct rtl_type_info *type, size_t size,
 		     uint8_t want);
-/* Calls the callbacks and keeps errno. Gives the place back, unless the ring wants the record too: then
- * inline_release does. */
+/* Calls the callbacks and keeps errno. Gives the place back, unless the ring wants the record too:
+ * then inline_release does. */
 void inline_commit(struct writer *writer, const struct rtl_record *record);
 void inline_release(const struct rtl_record *record);
 

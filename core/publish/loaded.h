@@ -2,8 +2,8 @@
 /*
  * What is loaded into the process: what the address of a call site means outside of it.
  *
- * Threads: any, not under bus.lock: the loader's lock is taken. glibc does not open that lock anew in
- * a child of fork, whose first look would wait for ever; so a fork waits for ours, which is held
+ * Threads: any, not under bus.lock: the loader's lock is taken. glibc does not open that lock anew
+ * in a child of fork, whose first look would wait for ever; so a fork waits for ours, which is held
  * meanwhile.
  */
 #ifndef RTL_CORE_LOADED_H

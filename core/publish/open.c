@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* See open.h. */
 #include "open.h"
 
 #include <errno.h>
@@ -9,11 +8,15 @@
 #include "bus.h"
 #include "clock.h"
 #include "thread.h"
+#include "writer.h"
 
 #define LIKELY(x)   __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 /* Orders our stores for a signal handler on this thread, and costs nothing. */
 #define BARRIER() __asm__ volatile("" ::: "memory")
+
+/* A handle tells the ring, plus 1, and the place in it. 0 is never one. */
+#define OPEN_UNKEPT 0xffffffffu /* only counted */
 
 /* ---- a place */
 
@@ -90,7 +93,7 @@ static inline struct rtl_record *take_place(struct writer *writer, uint32_t plac
 	 * later takes another place. */
 	writer->open_next = place + 1;
 	BARRIER();
-	*handle = open_handle(ring, place);
+	*handle = (ring->index + 1) << 8 | place;
 	record->size = (uint32_t)sizeof *record + payload_size;
 	record->stream = (uint16_t)stream->number;
 	record->type = type;
@@ -145,7 +148,7 @@ struct rtl_record *rtl_open_reserve(struct rtl_stream *stream, uint16_t type, ui
 
 /* ---- its end */
 
-struct ring_header *open_ring_of_another(uint32_t index)
+static struct ring_header *ring_of_another(uint32_t index)
 {
 	/* acquire: with the release of the thread that has made it; in a child none is there */
 	if (!bus_here() ||
@@ -154,8 +157,23 @@ struct ring_header *open_ring_of_another(uint32_t index)
 	return bus.rings[index];
 }
 
+/* NULL: it is closed already, or belongs to a parent. */
+static struct ring_open *find(const struct writer *writer, uint32_t handle, uint64_t instance)
+{
+	struct ring_header *ring = writer->ring;
+	struct ring_open *open;
+
+	if (UNLIKELY(!ring || ring->index != (handle >> 8) - 1))
+		ring = ring_of_another((handle >> 8) - 1);
+	if (UNLIKELY(!ring || (handle & 0xff) >= RING_OPEN_MAX))
+		return NULL;
+	open = &ring->open[handle & 0xff];
+	return open->record.instance == instance ? open : NULL;
+}
+
 void rtl_open_close(struct rtl_stream *stream, uint32_t handle, uint64_t instance)
 {
+	struct writer *writer = writer_self;
 	struct ring_open *open;
 
 	if (!handle)
@@ -164,9 +182,13 @@ void rtl_open_close(struct rtl_stream *stream, uint32_t handle, uint64_t instanc
 		forget_unkept(stream);
 		return;
 	}
-	open = open_find(writer_self, handle, instance);
-	if (open)
-		open_close_place(writer_self, open, handle);
+	open = find(writer, handle, instance);
+	if (!open)
+		return;
+	/* release: with the acquire of the thread that takes it next; we have read it */
+	__atomic_store_n(&open->until, 0, __ATOMIC_RELEASE);
+	if (LIKELY(writer->ring && open == &writer->ring->open[handle & 0xff]))
+		writer->open_next = handle & 0xff;
 }
 
 /* ---- the end of the process */

@@ -166,7 +166,8 @@ int rtl_scope_current(struct rtl_scope *scope)
 	return 0;
 }
 
-void scope_fill(uint64_t *parent_uid, uint64_t *correlation)
+/* What encloses a record, from the innermost scope; zeros if there is none. */
+static void fill_scope(uint64_t *parent_uid, uint64_t *correlation)
 {
 	const struct entry *entry = innermost(self);
 
@@ -180,7 +181,7 @@ struct rtl_record *rtl_reserve_in_scope(struct rtl_stream *stream, uint16_t type
 	struct rtl_record *record = rtl_reserve(stream, type, payload_size);
 
 	if (record)
-		scope_fill(&record->parent_uid, &record->correlation);
+		fill_scope(&record->parent_uid, &record->correlation);
 	return record;
 }
 
@@ -313,7 +314,7 @@ void scope_open_span(struct rtl_span *span)
 {
 	uint64_t correlation;
 
-	scope_fill(&span->parent_uid, &correlation);
+	fill_scope(&span->parent_uid, &correlation);
 	if (!span->correlation)
 		span->correlation = correlation;
 	span->instance = rtl_unique_id();

@@ -12,8 +12,6 @@
 
 #include <rtl/rtl.h>
 
-/* Fills what encloses a record from the innermost scope; zeros if there is none. */
-void scope_fill(uint64_t *parent_uid, uint64_t *correlation);
 /* Number, parent and correlation of a span, and its scope. */
 void scope_open_span(struct rtl_span *span);
 /* Closes its scope; the span is over. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A consumer that stands still: the collector is stopped, or a subscriber hangs. Threads wait for it no
- * longer than RTL_STALL_TIMEOUT in all. Then they discard and count, until it moves again.
+ * A consumer that stands still: the collector is stopped, or a subscriber hangs. Threads wait for
+ * it no longer than RTL_STALL_TIMEOUT in all. Then they discard and count, until it moves again.
  *
  * Time counts while some thread waits and no ring's tail moves. It does not count while the whole
  * process is stopped.

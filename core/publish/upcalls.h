@@ -9,8 +9,8 @@
 struct bus_ops {
 	/* Starts the bus if it was not yet, or again in a child. Any thread. */
 	int (*start)(void);
-	/* Tells the subscribers of this process of a stream. False: they hear of it later, and all of
-	 * it is recorded until then. */
+	/* Tells the subscribers of this process of a stream. False: they hear of it later, and all
+	 * of it is recorded until then. */
 	bool (*tell_stream)(uint32_t number);
 	/* Grows as long as this process's subscribers are given events; 0 without any. */
 	uint64_t (*progress)(void);
