@@ -631,12 +631,7 @@ static int add_rows(const struct database *database, struct summary *summary, co
 
 /* ---- copies ---- */
 
-/* Names as the tracepoints of the stream have them: live and from a file they are the same. */
-#define COPY_COLUMNS                                                                               \
-	"CASE direction WHEN 0 THEN 'FillBuffer' WHEN 1 THEN 'CopyHostToDevice' "                  \
-	"WHEN 2 THEN 'CopyDeviceToHost' WHEN 3 THEN 'CopyDeviceToDevice' "                         \
-	"WHEN 4 THEN 'CopyPeerToPeer' WHEN 5 THEN 'CopyHostToHost' ELSE 'Copy' END, "              \
-	"bytes, begin_ns, end_ns, status"
+#define COPY_COLUMNS "direction, bytes, begin_ns, end_ns, status"
 /* As kernels are counted by rocpd_op: without those that were removed from it (ask_removed). */
 #define COPY_LEFT " WHERE op_id IS NULL OR op_id IN (SELECT id FROM rocpd_op)"
 
@@ -654,7 +649,9 @@ static int add_copy(struct summary *summary, sqlite3_stmt *row)
 		summary_section_add_refused(section, 1);
 		return 0;
 	}
-	group = summary_group(section, text_of(row, 0));
+	/* Named as its tracepoint: live and from a file they are the same. */
+	group = summary_group(section,
+			      rtl_hsa_copy_direction_text((uint32_t)sqlite3_column_int(row, 0)));
 	if (!group)
 		return RTL_ENOMEM;
 	summary_group_add_bytes(group, (uint64_t)sqlite3_column_int64(row, 1), begin && end);

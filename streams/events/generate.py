@@ -20,7 +20,9 @@ A description (keys that have a default may be left out):
                         rtl_stream_info), description, doc
     [[stream.type]]     type (enum rtl_type), name, payload, description
   [[constant]]          name, value (a text), doc: a macro of the header
-  [[enum]]              name, prefix, doc, values = [{name, value, doc}]
+  [[enum]]              name, prefix, doc, values = [{name, value, doc, text}]
+                        other: what a value that is not known is called; with it all values,
+                        from 0, have a text, and the header a function that tells it
   [[payload]]           name, doc (with what the event's own members mean),
                         fields = [{name, kind, ...}], table
   fields                kind: u8 to u64, i8 to i64, f32, f64, bool, address, time, string, uid,
@@ -71,8 +73,8 @@ KEYS = {
     "constant": {"name", "value", "doc"},
     "stream": {"name", "macro", "version", "info", "description", "doc", "type"},
     "type": {"type", "name", "payload", "description"},
-    "enum": {"name", "prefix", "doc", "values"},
-    "value": {"name", "value", "doc"},
+    "enum": {"name", "prefix", "doc", "values", "other"},
+    "value": {"name", "value", "doc", "text"},
     "payload": {"name", "doc", "fields", "table"},
     "field": {"name", "kind", "unit", "doc", "more", "flags", "values", "column", "if", "payload"},
     "table": {"name", "before", "after"},
@@ -229,11 +231,24 @@ def member_text(member, doc):
     return comment(doc, "\t") + f"\t{member}\n"
 
 
+def texts_of(enum):
+    """The function that tells what a value is called."""
+    values = enum["values"]
+    if [v["value"] for v in values] != list(range(len(values))) or not all("text" in v for v in values):
+        raise Wrong(f"{enum['name']}: with `other`, values count from 0 and each has a text")
+    return (f"/** What a value is called; one that is not known: \"{enum['other']}\". */\n"
+            f"static inline const char *{enum['name']}_text(uint32_t value)\n{{\n"
+            f"\tstatic const char *const texts[] = {{\n"
+            + "".join(f"\t\t\"{v['text']}\",\n" for v in values)
+            + f"\t}};\n\n\treturn value < {len(values)} ? texts[value] : \"{enum['other']}\";\n}}\n")
+
+
 def enum_text(enum):
     out = comment(enum["doc"]) + f"enum {enum['name']} {{\n"
     for value in enum["values"]:
         out += member_text(f"{enum['prefix']}{value['name']} = {value['value']},", value.get("doc"))
-    return out + "};\n"
+    out += "};\n"
+    return out + "\n" + texts_of(enum) if "other" in enum else out
 
 
 def struct_text(payload):

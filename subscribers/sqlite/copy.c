@@ -12,14 +12,6 @@
 /* Copies have no queue that could be told: they share this number. */
 #define QUEUE_ID 0
 
-static const char *const op_types[] = {
-	[RTL_HSA_COPY_NONE] = "FillBuffer",
-	[RTL_HSA_COPY_HOST_TO_DEVICE] = "CopyHostToDevice",
-	[RTL_HSA_COPY_DEVICE_TO_HOST] = "CopyDeviceToHost",
-	[RTL_HSA_COPY_DEVICE_TO_DEVICE] = "CopyDeviceToDevice",
-	[RTL_HSA_COPY_PEER] = "CopyPeerToPeer",
-};
-
 /* hipMemcpyKind, which rocpd_copyapi.kind is. */
 static const uint8_t hip_kinds[] = {
 	[RTL_HSA_COPY_HOST_TO_DEVICE] = 1,   [RTL_HSA_COPY_DEVICE_TO_HOST] = 2,
@@ -64,13 +56,6 @@ static uint64_t end_of(const struct rtl_hsa_copy *c)
 	return has_times(c) ? c->end_ns : c->submit_ns;
 }
 
-static const char *op_type(const struct rtl_hsa_copy *c)
-{
-	return c->direction < sizeof(op_types) / sizeof(*op_types) && op_types[c->direction]
-		       ? op_types[c->direction]
-		       : "Copy";
-}
-
 /* Whether a GPU did it. */
 static bool is_gpu_work(const struct rtl_hsa_copy *c)
 {
@@ -98,7 +83,8 @@ static void write_op(struct sub *sub, struct process *process, const struct rtl_
 				   .start = (int64_t)begin_of(c),
 				   .end = (int64_t)end_of(c),
 				   .description_id = NAMES_EMPTY,
-				   .opType_id = names_string(&sub->names, op_type(c)),
+				   .opType_id = names_string(
+					   &sub->names, rtl_hsa_copy_direction_text(c->direction)),
 			   });
 }
 

@@ -19,7 +19,7 @@ extern "C" {
 #define RTL_STREAM_HSA_COPY_VERSION 1
 #define RTL_STREAM_HSA_COPY_VERSION_MINOR 0
 
-/** rtl_hsa_copy.direction, by the agents that the caller named. */
+/** rtl_hsa_copy.direction, by the agents that the caller named. Their texts are RPD's names. */
 enum rtl_hsa_copy_direction {
 	RTL_HSA_COPY_NONE = 0, /**< A fill. */
 	RTL_HSA_COPY_HOST_TO_DEVICE = 1,
@@ -28,6 +28,21 @@ enum rtl_hsa_copy_direction {
 	RTL_HSA_COPY_PEER = 4, /**< From one GPU to another. */
 	RTL_HSA_COPY_HOST_TO_HOST = 5, /**< A thread of the runtime does it. */
 };
+
+/** What a value is called; one that is not known: "Copy". */
+static inline const char *rtl_hsa_copy_direction_text(uint32_t value)
+{
+	static const char *const texts[] = {
+		"FillBuffer",
+		"CopyHostToDevice",
+		"CopyDeviceToHost",
+		"CopyDeviceToDevice",
+		"CopyPeerToPeer",
+		"CopyHostToHost",
+	};
+
+	return value < 6 ? texts[value] : "Copy";
+}
 
 /** rtl_hsa_copy.kind: the function that was called. */
 enum rtl_hsa_copy_kind {

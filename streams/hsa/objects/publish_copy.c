@@ -6,15 +6,6 @@
 #include "interceptor.h"
 #include "publish.h"
 
-static const char *const names[] = {
-	[RTL_HSA_COPY_NONE] = "FillBuffer",
-	[RTL_HSA_COPY_HOST_TO_DEVICE] = "CopyHostToDevice",
-	[RTL_HSA_COPY_DEVICE_TO_HOST] = "CopyDeviceToHost",
-	[RTL_HSA_COPY_DEVICE_TO_DEVICE] = "CopyDeviceToDevice",
-	[RTL_HSA_COPY_PEER] = "CopyPeerToPeer",
-	[RTL_HSA_COPY_HOST_TO_HOST] = "CopyHostToHost",
-};
-
 /* Tracepoints by path. Whoever finds none registers it, which gives the same id however often it
  * is done: so relaxed, key and id in turn; a path that shares its place is registered anew. */
 static struct path {
@@ -25,7 +16,7 @@ static uint64_t register_path(const struct copy *copy, uint64_t key)
 {
 	struct rtl_tracepoint_desc desc = {.struct_size = sizeof(desc),
 					   .kind = "copy",
-					   .name = names[copy->direction],
+					   .name = rtl_hsa_copy_direction_text(copy->direction),
 					   .hash = key};
 	uint64_t uid = 0;
 
