@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "host.h"
 
-#include <fnmatch.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 #include "discard.h"
 #include "host_impl.h"
 #include "log.h"
+#include "stream_list.h"
 
 /* Passes over all processes when one has ended: others may go on and on. */
 #define LAST_PASSES 1000
@@ -347,33 +347,6 @@ const char *host_interruption(struct host *host)
 
 /* ---- streams */
 
-/* Whether RTL_STREAMS lets a stream through: patterns (fnmatch) separated by ':' or ','; one with a
- * '-' in front takes away what it matches, the last that matches counts. If the first takes away,
- * everything else is let through. */
-bool host_selects(const char *name)
-{
-	const char *list = secure_getenv("RTL_STREAMS");
-	char pattern[256];
-	bool selected;
-	size_t n;
-
-	if (!list || !*list)
-		return true;
-	selected = *list == '-';
-	for (; *list; list += n + (list[n] != 0)) {
-		bool minus = *list == '-';
-
-		n = strcspn(list, ":,");
-		if (n > minus && n < sizeof pattern) {
-			memcpy(pattern, list + minus, n - minus);
-			pattern[n - minus] = 0;
-			if (!fnmatch(pattern, name, 0))
-				selected = !minus;
-		}
-	}
-	return selected;
-}
-
 /* Adds one to the host's; release: with the acquire in is_ours. */
 static void add_stream(struct host *host, uint32_t number, const struct rtl_stream_info *info)
 {
@@ -414,7 +387,7 @@ void host_offer_stream(struct host *host, const struct rtl_stream_info *info)
 	host_data_lock(host);
 	ours = intern_stream(host, &nobody, info);
 	host_data_unlock(host);
-	if (!host_selects(info->name))
+	if (!stream_list_selects(info->name))
 		ours = NULL;
 	for (instance = host->instances; ours && host->stream_count > before && instance;
 	     instance = instance->next)
@@ -437,7 +410,7 @@ static bool meet_stream(struct host *host, struct source *source, uint32_t numbe
 	host_data_unlock(host);
 	if (!info)
 		return false;
-	if (host->stream_count > before && host_selects(info->name))
+	if (host->stream_count > before && stream_list_selects(info->name))
 		for (instance = host->instances; instance; instance = instance->next)
 			INSTANCE_CALL(instance, stream, info);
 	/* it has begun with what the folder said, or with all (host_await_stream) */

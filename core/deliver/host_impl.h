@@ -135,8 +135,6 @@ void wants_tell(struct host *host, const struct rtl_stream_info *info);
 void wants_tell_one(struct host *host, struct source *source, const struct rtl_stream_info *info);
 /* Undoes its inline subscriptions without waiting for running callbacks. Under the data lock. */
 void instance_undo_inline(struct instance *instance);
-/* Whether RTL_STREAMS lets a stream pass. */
-bool host_selects(const char *name);
 /* Frees subscriptions that were given up. No batch refers to them. Under the call lock. */
 void host_sweep(struct host *host);
 

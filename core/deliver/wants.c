@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "host_impl.h"
+#include "stream_list.h"
 
 /* Adds what a subscription, or the host itself, wants of a type or of all. */
 static void add(struct stream_wants *wants, const struct rtl_stream_info *info, uint16_t type,
@@ -26,7 +27,7 @@ static void collect(const struct host *host, const struct rtl_stream_info *info,
 	const struct rtl_subscription *s;
 
 	memset(wants, 0, sizeof *wants);
-	if (host->recording && !host->off && host_selects(info->name))
+	if (host->recording && !host->off && stream_list_selects(info->name))
 		add(wants, info, RTL_TYPE_ANY, SPOOL_WANT_RECORD);
 	for (s = host->subscriptions[info->number]; s; s = s->next)
 		if (s->fn && s->is_inline)

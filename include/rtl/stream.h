@@ -66,6 +66,12 @@ static inline bool rtl_enabled(const struct rtl_stream *stream, uint16_t type)
  */
 RTL_API int rtl_stream_register(const struct rtl_stream_info *info, struct rtl_stream **out);
 
+/**
+ * Whether the user asks for a stream whose name begins so, by RTL_STREAMS: by its name, not by a
+ * pattern that fits any stream. For who registers a stream only where it is asked for. Any thread.
+ */
+RTL_API bool rtl_stream_asked(const char *prefix);
+
 /** A registered stream by name, or NULL. Any thread. */
 RTL_API struct rtl_stream *rtl_stream_find(const char *name);
 

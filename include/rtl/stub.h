@@ -65,6 +65,7 @@ struct rtl_span;
 	V(version, const char *, (void), (), "")                                                   \
 	V(error_name, const char *, (int error), (error), "")                                      \
 	V(error_text, const char *, (int error), (error), "")                                      \
+	V(stream_asked, bool, (const char *prefix), (prefix), false)                               \
 	V(stream_find, struct rtl_stream *, (const char *name), (name), NULL)                      \
 	V(stream_describe, const struct rtl_stream_info *, (const struct rtl_stream *stream),      \
 	  (RTL_STUB_STREAM_(stream)), NULL)                                                        \
@@ -154,6 +155,7 @@ static inline void rtl_stub_log(enum rtl_level level, const char *who, const cha
 #define rtl_error_name          rtl_stub_error_name
 #define rtl_error_text          rtl_stub_error_text
 #define rtl_stream_register     rtl_stub_stream_register
+#define rtl_stream_asked        rtl_stub_stream_asked
 #define rtl_stream_find         rtl_stub_stream_find
 #define rtl_stream_describe     rtl_stub_stream_describe
 #define rtl_stream_end          rtl_stub_stream_end

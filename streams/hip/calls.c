@@ -36,25 +36,12 @@ static __thread unsigned depth __attribute__((tls_model("initial-exec")));
 
 static bool internal_calls; /* those that HIP makes to itself are wanted too */
 
-/* Whether RTL_STREAMS names a stream of calls, by more than a pattern that fits any stream. */
-static bool asked_by_name(void)
-{
-	const char *list = getenv("RTL_STREAMS");
-
-	while (list && *list) {
-		if (!strncmp(list, RTL_STREAM_HIP_CALL, strlen(RTL_STREAM_HIP_CALL)))
-			return true;
-		list += strcspn(list, ":,");
-		list += *list != 0;
-	}
-	return false;
-}
-
 bool hip_mode_has_calls(void)
 {
 	const char *mode = getenv("RTL_MODE");
 
-	return (mode && (!strcmp(mode, "hip") || !strcmp(mode, "full"))) || asked_by_name();
+	return (mode && (!strcmp(mode, "hip") || !strcmp(mode, "full"))) ||
+	       rtl_stream_asked(RTL_STREAM_HIP_CALL);
 }
 
 static void add_stream(const struct rtl_stream_info *info, struct rtl_stream **place)

@@ -11,19 +11,6 @@
 
 struct call_streams call_streams = {&rtl_stream_none, &rtl_stream_none};
 
-bool calls_asked_by_name(const char *name)
-{
-	const char *list = getenv("RTL_STREAMS");
-
-	while (list && *list) {
-		if (!strncmp(list, name, strlen(name)))
-			return true;
-		list += strcspn(list, ":,");
-		list += *list != 0;
-	}
-	return false;
-}
-
 /* What there is no memory for is without a name. */
 void calls_name_all(void)
 {
@@ -59,7 +46,7 @@ void calls_register(void)
 	static bool done;
 
 	if (done ||
-	    (interceptor.config.mode != CONFIG_FULL && !calls_asked_by_name(RTL_STREAM_HSA_CALL)))
+	    (interceptor.config.mode != CONFIG_FULL && !rtl_stream_asked(RTL_STREAM_HSA_CALL)))
 		return;
 	if (rtl_stream_register(&call_stream_info, &call_streams.plain) ||
 	    rtl_stream_register(&call_debug_stream_info, &call_streams.debug)) {

@@ -31,10 +31,6 @@ void calls_register(void);
  * asks for calls. */
 void calls_hook(struct root_table *root);
 
-/* Whether RTL_STREAMS names that stream, or one whose name begins so: not a pattern that fits any.
- */
-bool calls_asked_by_name(const char *stream);
-
 /* Gives functions and statuses their strings and tracepoints. Once is enough. */
 void calls_name_all(void);
 

@@ -215,7 +215,7 @@ static void *const hooks[MEMORY_FUNCTIONS] = {
 void memory_register(void)
 {
 	if (memory_track_ready() ||
-	    (interceptor.config.mode != CONFIG_FULL && !calls_asked_by_name(RTL_STREAM_HSA_MEM)))
+	    (interceptor.config.mode != CONFIG_FULL && !rtl_stream_asked(RTL_STREAM_HSA_MEM)))
 		return;
 	if (!memory_track_init())
 		rtl_log(RTL_LEVEL_ERROR, "hsa", "no room for the stream of memory");
