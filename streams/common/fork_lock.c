@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Locks of the collectors, and forks: see fork_lock.h. */
+/* Locks of the interceptors, and forks: see fork_lock.h. */
 #include "fork_lock.h"
 
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Locks of the collectors, and forks: another thread may have one when a thread forks, and would
+ * Locks of the interceptors, and forks: another thread may have one when a thread forks, and would
  * have it for ever in the child, where it does not exist. So there each of them is made anew. What
  * they guard is in order at every moment, for whoever comes next: an entry is complete before it is
  * linked, with release, and what is made once is made again if it is not finished.

@@ -18,7 +18,7 @@ typedef void (*hip_any_fn)(void);
 
 extern hip_any_fn hip_real_functions[HIP_FUNCTIONS];
 
-/* First call of a function: finds it, and starts the collector. Does not return if HIP has no such
+/* First call of a function: finds it, and starts the interceptor. Does not return if HIP has no such
  * function: the program ends as it would have for want of the symbol. */
 __attribute__((cold)) hip_any_fn hip_resolve(enum hip_id id);
 
@@ -30,7 +30,7 @@ static inline hip_any_fn hip_real(enum hip_id id)
 	return __builtin_expect(real != NULL, 1) ? real : hip_resolve(id);
 }
 
-/* Makes that the function that ours calls, and starts the collector. */
+/* Makes that the function that ours calls, and starts the interceptor. */
 void hip_set_real(enum hip_id id, hip_any_fn real);
 
 /* Our function of that name; NULL: none. Not on a hot path. */

@@ -85,7 +85,8 @@ void queue_forget_all(void)
 	pthread_mutex_lock(&list.lock);
 	for (struct queue *queue = list.first; queue; queue = queue->next_listed) {
 		slots_forget(&queue->source.pool);
-		room_leave(queue);
+		if (!queue->unseen)
+			room_leave(queue);
 		release_pending(queue);
 	}
 	list.first = NULL;
