@@ -13,8 +13,8 @@
  *             }
  *     }
  *
- * The record is filled in the place where it stays; between reserve and commit do nothing but
- * fill it (no other rtl call, nothing that can block, no longjmp).
+ * You fill the record in the place where it stays. Between reserve and commit do nothing else: no
+ * other rtl call, nothing that can block, no longjmp.
  *
  * A signal handler may publish wherever it has interrupted rtl. There it may fork only for a child
  * that does not return from the handler: one that ends, or executes a program.
@@ -57,10 +57,10 @@ static inline void *rtl_record_payload(struct rtl_record *record)
  * Begins an event: finds room and takes the time. The payload's content is undefined until the
  * caller has filled it.
  *
- * No lock, system call or allocation except on a thread's first event, at the end of a piece of
- * its ring, and where the ring is full: then it waits for the consumer or discards, as
- * RTL_BUFFER_POLICY says. From a signal handler that interrupted rtl on the same thread it
- * discards. Any thread.
+ * No lock, system call or allocation, except on a thread's first event, at the end of a piece of
+ * its ring, and when the ring is full. Then it waits for the consumer or discards, as
+ * RTL_BUFFER_POLICY says. In a signal handler that interrupted rtl on the same thread it discards.
+ * Any thread.
  *
  * @param payload_size  bytes, at least the type's payload_size and at most RTL_PAYLOAD_MAX
  * @return the record, to be committed; NULL: nobody wants it, or it was discarded and counted
@@ -73,8 +73,8 @@ RTL_API struct rtl_record *rtl_try_reserve(struct rtl_stream *stream, uint16_t t
 					   uint32_t payload_size);
 
 /**
- * Whether an event could be recorded at once: what rtl_reserve or rtl_try_reserve, called next on
- * this thread, would neither wait for nor discard. For who can leave the event to another thread.
+ * Whether an event could be recorded at once: rtl_reserve or rtl_try_reserve, called next on this
+ * thread, would neither wait nor discard. For publishers that can leave the event to another thread.
  * Any thread.
  *
  * @return 0: there is room, or nobody wants it; RTL_EBUSY: there is none now; RTL_ENOTSUP: an inline
@@ -91,9 +91,9 @@ RTL_API void rtl_commit(struct rtl_record *record);
 #define RTL_OPEN_PAYLOAD_MAX 384u
 
 /**
- * Keeps an event that becomes one only if the process ends before it is closed: what had begun and
- * not ended then, however the process ends. So a call that hangs is in the trace, and a begin need
- * not be published to have it there.
+ * Keeps an event that is published only if the process ends before it is closed: what had begun and
+ * not ended then, however the process ends. So a call that hangs is in the trace, and you need not
+ * publish its begin for that.
  *
  *     uint32_t open;
  *     struct rtl_record *r = rtl_open_reserve(stream, RTL_FUNCTION_UNFINISHED, size, &open);
@@ -112,9 +112,8 @@ RTL_API void rtl_commit(struct rtl_record *record);
  *     }
  *
  * Between reserve and commit do nothing but fill it. The event has the time at which the process
- * ended, as far as that is known; its thread may be another of the process. So the payload tells
- * when and where it began. It is only for buffered delivery, and given out after all others of its
- * thread.
+ * ended, as far as that is known, and its thread may be another of the process. So say in the payload
+ * when and where it began. It is delivered buffered only, after all others of its thread.
  *
  * No lock, system call or allocation except on a thread's first event. Any thread. A thread keeps
  * 22 of them at a time; more are counted as missed, if the process ends before they are closed.
@@ -130,8 +129,8 @@ RTL_API struct rtl_record *rtl_open_reserve(struct rtl_stream *stream, uint16_t 
 /** The record is filled: it is kept from now on. */
 static inline void rtl_open_commit(struct rtl_record *record)
 {
-	/* The word 16 bytes before it is librtl's, and all ones if it is kept. Release: with the
-	 * acquire of who reads it after the end; what it holds is complete. */
+	/* The word 16 bytes before it is librtl's, and all ones if it is kept. Release, with the
+	 * acquire of the reader after the end: what it holds is complete. */
 	__atomic_store_n((uint64_t *)(void *)record - 2, ~(uint64_t)0, __ATOMIC_RELEASE);
 }
 
@@ -162,7 +161,7 @@ RTL_API uint64_t rtl_unique_id(void);
 RTL_API uint64_t rtl_clock_ns(void);
 
 /**
- * The raw clock behind it, in ticks: the processor's counter where the kernel trusts it, else ns.
+ * The raw clock behind it, in ticks: the processor's counter if the kernel trusts it, else ns.
  * Costs less than half of rtl_clock_ns. For hot paths that take a time and convert it later, with
  * rtl_ticks_to_ns, on any thread. The members `ticks` of records are such times. Any thread; from a
  * signal handler too.
@@ -207,18 +206,18 @@ typedef void (*rtl_at_finish_fn)(void *user);
 
 /**
  * Asks for a call before the bus ends (at the exit of the process), while events can still be
- * published: collectors hand in there what is under way.
+ * published: interceptors hand in there what is under way.
  * @return 0; RTL_EBUSY: has ended; RTL_ENOMEM
  */
 RTL_API int rtl_at_finish(rtl_at_finish_fn fn, void *user);
 
 /**
- * For who ends the process without its exit handlers, before that: a wrapper of _exit, or a child
- * of fork with an _exit of its own. Where subscribers run in this process, it does what exit does
- * for them: they get what is left and finish their outputs. It waits as long as they get on, and
- * RTL_EXIT_TIMEOUT longer. Elsewhere the collector sees to it, and this returns at once, as it does
- * in a child of vfork, and where nothing was ever published. Afterwards nothing is recorded. Any
- * thread; signal handlers too.
+ * Call it before you end the process without its exit handlers: in a wrapper of _exit, or in a child
+ * of fork with an _exit of its own. If subscribers run in this process, it does what exit does for
+ * them: they get what is left and finish their outputs. It waits as long as they get on, and
+ * RTL_EXIT_TIMEOUT longer. Otherwise the collector sees to it, and this returns at once. So it does in
+ * a child of vfork, and if nothing was ever published. Afterwards nothing is recorded. Any thread;
+ * signal handlers too.
  */
 RTL_API void rtl_process_ends(void);
 

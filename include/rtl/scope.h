@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file scope.h
- * For publishers: scopes, a stack for each thread of what goes on there. An API layer opens one
- * around a call; a layer below it, in another library, finds there which call it works for.
+ * For publishers: scopes. Each thread has a stack of what it is inside of. An API layer opens a scope
+ * around a call. A layer below it, in another library, finds there which call it works for.
  *
  * Threads: any; scopes are the calling thread's own, and nobody else sees them.
  * Cost: no lock, system call or allocation but on the first use in a thread (one page).

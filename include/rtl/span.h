@@ -40,7 +40,7 @@ struct rtl_span {
 };
 
 /**
- * First half of a begin: nobody wanting it costs two loads and a branch.
+ * First half of a begin. If nobody wants it, it costs two loads and a branch.
  *
  *     struct rtl_span span;
  *     if (rtl_span_prepare(&span, stream, RTL_FUNCTION_BEGIN, RTL_FUNCTION_END, uid)) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * @file stash.h
- * For publishers: numbers by key for each thread, for whatever else than scopes (rtl/scope.h) a
- * layer leaves to those below.
+ * For publishers: numbers by key for each thread. A layer leaves there what those below need and
+ * scopes (rtl/scope.h) do not carry.
  *
  * Threads: any; the stash is the calling thread's own. Signal handlers may use it.
  * Cost: no lock, system call or allocation but on the first use in a thread (one page).

@@ -3,7 +3,7 @@
  * @file stream.h
  * For publishers: register a stream, ask whether somebody listens.
  *
- * A stream is registered once for each process and lives until it ends. Registering the same
+ * A process registers a stream once, and it lives until the process ends. Registering the same
  * description again (another library, another thread) gives the same stream.
  */
 #ifndef RTL_STREAM_H
@@ -23,10 +23,10 @@ struct rtl_stream {
 	uint32_t struct_size;
 	uint32_t number;
 	/**
-	 * For each low byte of a trace-point type: not 0 if somebody may want such events.
-	 * Written by librtl and, in a traced process, by its collector; read relaxed by
-	 * publishers: it orders nothing, an event published around a change may or may not be
-	 * seen. rtl_reserve looks closer.
+	 * For each low byte of a trace-point type: not 0 if somebody may want such events. librtl
+	 * writes it, and so does the collector of a traced process. Publishers read it relaxed, and
+	 * it orders nothing: an event published around a change may or may not be seen. rtl_reserve
+	 * looks closer.
 	 */
 	uint8_t wanted[256];
 };
@@ -50,11 +50,11 @@ static inline bool rtl_enabled(const struct rtl_stream *stream, uint16_t type)
  * The first registration in a process starts the bus: it reads RTL_SUBSCRIBERS and the other
  * RTL_ variables and loads the subscribers, on the calling thread.
  *
- * When it returns, the subscribers have been told of the stream. Only where that would take longer
- * than some 500 ms (a subscriber is at work; or another thread loads the subscribers and waits for
- * the lock of a dlopen from whose constructor this is called), or where a subscriber waits for the
- * inline callback from which this is called, they are told later: until then all of the stream is
- * recorded for them, and inline callbacks miss it.
+ * When it returns, the subscribers know the stream, but for two cases. One is that it would take
+ * longer than some 500 ms: a subscriber is at work, or another thread loads the subscribers and
+ * waits for the lock of a dlopen from whose constructor this is called. The other is that a
+ * subscriber waits for the inline callback from which this is called. Then they are told later.
+ * Until then all of the stream is recorded for them, and inline callbacks miss it.
  *
  * Any thread, before main too; not from a signal handler.
  *
@@ -94,10 +94,10 @@ RTL_API void rtl_stream_count_missed(struct rtl_stream *stream, const char *caus
 
 /**
  * How much a publisher has under way that will become events of a stream, as numbers that only
- * grow: so that what the end of the process cuts off (SIGKILL, a crash, _exit) is counted, too. It
- * belongs to librtl and lies in the spool. Each of the two numbers is written by one thread at a
- * time, with rtl_pending_begin before the work begins and rtl_pending_end after its event was
- * committed (or counted as missed). They are in different cache lines.
+ * grow. So what the end of the process cuts off (SIGKILL, a crash, _exit) is counted, too. It
+ * belongs to librtl and lies in the spool. One thread at a time writes each of the two numbers: by
+ * rtl_pending_begin before the work begins, and by rtl_pending_end after its event was committed or
+ * counted as missed. They are in different cache lines.
  */
 struct rtl_pending {
 	uint64_t begun;
@@ -108,13 +108,13 @@ struct rtl_pending {
 
 /**
  * Makes such a pair of numbers. When the process has ended, what had begun and not ended appears in
- * the ledger as missed, by that cause; while it runs nothing of it does.
+ * the ledger as missed, by that cause. While the process runs, it does not.
  * There are 128 in a process: make one for a queue, not for a piece of work.
  *
  * Any thread; not from a signal handler.
  *
  * @param cause  short (55 bytes are kept), e.g. "under way when the process ended"
- * @return never NULL: where there is no stream or no pair left, one that nobody reads
+ * @return never NULL: if there is no stream, or no pair is left, one that nobody reads
  */
 RTL_API struct rtl_pending *rtl_stream_pending(struct rtl_stream *stream, const char *cause);
 

@@ -18,14 +18,14 @@
  * nothing and return RTL_ENOTSUP, RTL_ENOENT (scopes, stash, strings), 0 or NULL; rtl_unique_id,
  * rtl_thread_id and the clocks return 0.
  *
- * librtl comes later than the first look: nothing is published until the library looks again. Each
- * rtl_stream_register looks again, and so does rtl_stub_available: call one of them where it makes
- * sense (a device is opened, a context made), not on a hot path: without librtl it costs some 20
- * us. Streams registered from then on work; a pointer that stayed &rtl_stream_none needs another
+ * If librtl comes into the process after the first look, nothing is published until the library looks
+ * again. rtl_stream_register and rtl_stub_available look again. Call one of them on rare occasions (a
+ * device is opened, a context made) and not on a hot path: without librtl it costs some 20 us.
+ * Streams registered from then on work. A pointer that stayed &rtl_stream_none needs another
  * rtl_stream_register.
  *
- * Each library has a stub of its own, hidden; librtl is the same for all. Any thread. The looking
- * is not for signal handlers; all else is as in the real functions.
+ * Each library has a stub of its own, hidden; librtl is the same for all. Any thread. Looking for
+ * librtl is not for signal handlers; all else is as in the real functions.
  */
 #ifndef RTL_STUB_H
 #define RTL_STUB_H

@@ -15,12 +15,12 @@
  * - buffered callbacks get events in batches. If publishing A had ended before publishing B
  *   began, A is delivered before B, whatever threads they came from.
  * - `flush` follows batches, at least every 100 ms while events come: a good moment to commit.
- * - `finish` comes once, after the last event. Outputs are complete when it returns. Where a host
- *   gives up, `destroy` comes without it: what was flushed stays, the rest is for another host.
+ * - `finish` comes once, after the last event. Outputs are complete when it returns. If a host gives
+ *   up, `destroy` comes without it: what was flushed stays, the rest is for another host.
  *
  * Callbacks that asked for RTL_INLINE run on the publishing thread instead, possibly several at
- * once, and only in the traced process. Where the program publishes from a signal handler, they
- * run in it: what such a callback calls must be async-signal-safe, unless it knows better.
+ * once, and only in the traced process. If the program publishes from a signal handler, they run in
+ * it: such a callback calls only what is async-signal-safe, unless it knows better.
  *
  * A function that returns a negative value, or host->fail, ends the instance: it gets no more
  * events and, after a line that says why, is finished and destroyed with the others.
@@ -73,12 +73,12 @@ struct rtl_waits {
 /**
  * An event, as subscribers see it. Valid during the callback only, and unchanged that long.
  *
- * Wherever it comes from, a damaged spool too: stream, type_info and process are set, the payload
- * holds all fields that type_info describes, and each RTL_KIND_TEXT and
- * RTL_KIND_ARGS (with its texts) and RTL_KIND_VALUES lies in it. What is not so is never delivered, and counts as
- * abandoned. (The texts of the last: <rtl/args.h> looks where they lie.) The values themselves
- * are the publisher's: a text may hold any bytes, an RTL_KIND_BOOL any value, ids may name nothing,
- * times may be nonsense.
+ * Wherever it comes from, even from a damaged spool: stream, type_info and process are set, and the
+ * payload holds all fields that type_info describes. Each RTL_KIND_TEXT, RTL_KIND_ARGS (with its
+ * texts) and RTL_KIND_VALUES lies in it; <rtl/args.h> looks where the texts of the last lie. An event
+ * that is not so is never delivered, and counts as abandoned. The values themselves are the
+ * publisher's: a text may hold any bytes, an RTL_KIND_BOOL any value, ids may name nothing, times may
+ * be nonsense.
  */
 struct rtl_event {
 	uint32_t struct_size;
@@ -194,8 +194,8 @@ enum rtl_setting_type {
 };
 
 /**
- * A setting that a subscriber understands. The host reads the values by this, and refuses with one
- * line what is not so: a plugin is never created with a bad one. `rtl list-subscribers` shows it.
+ * A setting that a subscriber understands. The host reads the values by this description, and refuses
+ * others with one line: a plugin is never created with a bad one. `rtl list-subscribers` shows it.
  * RTL_TEXT_SETTING and its like, below, are initialisers.
  */
 struct rtl_setting_info {
@@ -275,11 +275,11 @@ struct rtl_host {
 			 uint16_t type, enum rtl_delivery delivery, rtl_events_fn fn, void *user,
 			 struct rtl_subscription **out);
 	/**
-	 * [inline] Undoes a subscription, and waits until no callback of it runs any more; called
-	 * from inside that callback it does not wait for itself. From inside an inline callback it
-	 * does not wait for other inline ones, nor for a buffered one while somebody waits for the
-	 * callback that it is called from: two that undo each other both end. The object is gone
-	 * afterwards.
+	 * [inline] Undoes a subscription, and waits until no callback of it runs any more. Called
+	 * from inside that callback, it does not wait for itself. From inside an inline callback it
+	 * does not wait for other inline ones. Nor does it wait for a buffered one while somebody
+	 * waits for the callback that it is called from: two that undo each other both end. The
+	 * object is gone afterwards.
 	 */
 	void (*unsubscribe)(const struct rtl_host *host, struct rtl_subscription *subscription);
 
@@ -320,11 +320,11 @@ struct rtl_host {
 	const char *(*property)(const struct rtl_host *host, const char *key);
 
 	/**
-	 * [instance] For a subscriber that stores each event exactly once, over crashes of its host
-	 * too: calls fn for each ring of each process from which events have been delivered since
-	 * the last flush. From `flush` only: what is delivered up to there counts as stored when
-	 * `flush` returns 0, and may be delivered again to another host if this one dies before.
-	 * Storing the positions in the same transaction as the rows tells the two cases apart.
+	 * [instance] For a subscriber that stores each event exactly once, even if its host crashes:
+	 * calls fn for each ring of each process from which events have been delivered since the
+	 * last flush. From `flush` only. What is delivered up to there counts as stored when `flush`
+	 * returns 0. If this host dies before, another host may deliver it again. Store the
+	 * positions in the same transaction as the rows to tell the two cases apart.
 	 */
 	void (*positions)(const struct rtl_host *host,
 			  void (*fn)(void *user, const struct rtl_process *process, uint32_t ring,

@@ -12,7 +12,7 @@
  * The exceptions:
  * - Payloads (the structs of rtl/events.h, struct rtl_default_payload, a publisher's own), and what
  *   lies inside of them (struct rtl_text, struct rtl_arg): an event tells its size, and its type
- * the fields. A new layout of what lies inside is a new kind of field.
+ *   the fields. A new layout of what lies inside is a new kind of field.
  * - struct rtl_record and struct rtl_pending: a publisher writes them at every event. Their layout
  *   is that of librtl.so.0 and does not grow.
  * - struct rtl_subscriber: its abi_version comes first, struct_size next.
@@ -176,15 +176,15 @@ struct rtl_arg {
  *                        "ptr:address>address size:u64 kind:i32{0=hipMemcpyHostToHost;1=...}");
  *
  * Arguments are separated by blanks, 32 at most. Each is NAME:KIND; a name has none of " :;>={}".
- * Kinds are u8 to u64, i8 to i64, f32, f64, bool, address, time, string, uid and text. With >KIND
- * it is an address, and that is the kind of what the call leaves there. {NUMBER=NAME;...} names the
- * values of an integer, or of what the call leaves.
+ * Kinds are u8 to u64, i8 to i64, f32, f64, bool, address, time, string, uid and text. NAME:address>KIND
+ * also says what the call leaves at that address. {NUMBER=NAME;...} names the values of an integer, or
+ * of what the call leaves.
  *
- * In the payload the field, a struct rtl_text, tells where the values are: at a multiple of 8, and
- * laid out as a C struct that has them as members in this order. A text is a struct rtl_text,
- * aligned to 8, whose characters stand anywhere in the payload. Where there are texts or >KIND, the
- * struct begins with a uint64_t of enum rtl_value_state, two bits for each argument from the lowest
- * on. Values at the end may be missing: the length says so.
+ * The field, a struct rtl_text, tells where in the payload the values are: at a multiple of 8, laid
+ * out as a C struct that has them as members in this order. A text is a struct rtl_text, aligned to
+ * 8, whose characters stand anywhere in the payload. If there are texts or >KIND, the struct begins
+ * with a uint64_t of enum rtl_value_state: two bits for each argument, from the lowest on. Values at
+ * the end may be missing; the length says so.
  *
  * Set it before the first event. <rtl/args.h> reads the values.
  */
