@@ -521,6 +521,7 @@ uint32_t rtl_collector_poll(struct rtl_collector *c, uint32_t timeout_ms)
 	scan(c, false);
 	something = drain(c, false);
 	probe(c);
+	host_tidy(c->host);
 	if (!something && c->page && timeout_ms) {
 		/* seq_cst: pairs with bus_ring_bell and rtl_collector_wake */
 		__atomic_store_n(&c->page->asleep, 1, __ATOMIC_SEQ_CST);

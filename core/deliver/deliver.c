@@ -15,6 +15,7 @@
 #define FLUSH_NS 50000000u
 /* A pass over rings that are full is interrupted after that time, for a flush. */
 #define PASS_NS FLUSH_NS
+#define TIDY_NS 100000000u
 
 static void hand_over(struct instance *instance)
 {
@@ -315,6 +316,56 @@ bool host_pass(struct host *host)
 	host->dirty |= total > 0;
 	host_unlock(host);
 	return total > 0 || rest;
+}
+
+/* What a process has in further rings. */
+static uint64_t growth_of(const struct source *source)
+{
+	const uint64_t growth = __atomic_load_n(&source->control->growth, __ATOMIC_RELAXED);
+	const uint64_t empty = reader_empty(&source->reader);
+
+	return growth > empty ? growth - empty : 0;
+}
+
+/* What one process may have is what all may have together: each gets an equal part of what is left. */
+static void share_growth(const struct host *host)
+{
+	uint64_t most = 0, used = 0, one, living = 0;
+	uint32_t i;
+
+	for (i = 0; i < host->source_count; i++) {
+		const struct source *source = host->sources[i];
+
+		if (source->closed)
+			continue;
+		/* acquire: it has written growth_allowed before */
+		one = __atomic_load_n(&source->control->growth_most, __ATOMIC_ACQUIRE);
+		most = one > most ? one : most;
+		used += growth_of(source);
+		living += !source->gone;
+	}
+	for (i = 0; i < host->source_count; i++) {
+		const struct source *source = host->sources[i];
+
+		if (source->closed || source->gone ||
+		    !__atomic_load_n(&source->control->growth_most, __ATOMIC_RELAXED))
+			continue;
+		one = growth_of(source) + (most > used ? (most - used) / living : 0);
+		__atomic_store_n(&source->control->growth_allowed, one, __ATOMIC_RELAXED);
+	}
+}
+
+void host_tidy(struct host *host)
+{
+	const uint64_t now = clock_ns();
+
+	if (now - host->tidied_ns < TIDY_NS)
+		return;
+	host->tidied_ns = now;
+	for (uint32_t i = 0; i < host->source_count; i++)
+		if (!host->sources[i]->closed && host->sources[i]->ops->prepare)
+			reader_give_back(&host->sources[i]->reader);
+	share_growth(host);
 }
 
 /* A process is short of room when a quarter of what it may grow by is full, and until that is an

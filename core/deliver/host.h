@@ -80,6 +80,9 @@ void host_await_stream(struct host *host, uint32_t number);
 /* Delivers what there is; false: a whole pass found nothing. One thread. A long pass stops between
  * two batches for a flush, and the next call continues it. */
 bool host_pass(struct host *host);
+/* Now and then: lets the processes share what each of them may take for further rings, and gives
+ * back the memory of rings that nobody has needed for a while. The thread that makes the passes. */
+void host_tidy(struct host *host);
 /* What waits in the processes' rings, in bytes. *is_short: whether threads wait for room in theirs,
  * or soon will; `before`: as it was the last time. The thread that makes the passes. */
 uint64_t host_backlog(const struct host *host, bool before, bool *is_short);

@@ -3,8 +3,12 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "futex.h"
+
+/* A ring that is free keeps its memory so long, for a thread that needs it again. */
+#define GIVE_BACK_NS 1000000000u
 
 void reader_init(struct reader *reader, const struct clock_pair *start)
 {
@@ -290,7 +294,7 @@ bool reader_next(struct reader *reader, struct reader_record *out)
 	return true;
 }
 
-static void release_ring(struct reader_ring *r)
+static void release_ring(struct reader_ring *r, uint64_t now_ns)
 {
 	struct ring_header *ring = r->ring;
 
@@ -306,9 +310,55 @@ static void release_ring(struct reader_ring *r)
 	}
 	/* acquire: with the release at the end of the ring's thread; its last head is visible */
 	if (!r->is_segment && __atomic_load_n(&ring->state, __ATOMIC_ACQUIRE) == RING_CLOSED &&
-	    __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE) == r->position)
+	    __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE) == r->position) {
+		r->free_ns = now_ns;
 		/* release: with the acquire of the thread that takes the ring next */
 		__atomic_store_n(&ring->state, RING_FREE, __ATOMIC_RELEASE);
+	}
+}
+
+static bool is_free(const struct reader_ring *r)
+{
+	return r->ring && !r->is_segment &&
+	       __atomic_load_n(&r->ring->state, __ATOMIC_RELAXED) == RING_FREE;
+}
+
+static void empty_ring(const struct reader_ring *r)
+{
+	const uint64_t bytes = r->usable < r->capacity ? r->usable : r->capacity;
+	uint32_t state = RING_FREE;
+
+	/* acquire and release: as a thread that takes it and leaves it */
+	if (!__atomic_compare_exchange_n(&r->ring->state, &state, RING_TAKEN, false,
+					 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		return;
+	if (!madvise(ring_data(r->ring), bytes & ~(uint64_t)4095, MADV_REMOVE))
+		__atomic_store_n(&r->ring->ready, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&r->ring->state, RING_FREE, __ATOMIC_RELEASE);
+}
+
+void reader_give_back(struct reader *reader)
+{
+	const uint64_t now = clock_ns();
+
+	for (uint32_t i = 0; i < reader->count; i++) {
+		const struct reader_ring *r = &reader->list[i];
+
+		if (is_free(r) && __atomic_load_n(&r->ring->ready, __ATOMIC_RELAXED) &&
+		    now - r->free_ns >= GIVE_BACK_NS)
+			empty_ring(r);
+	}
+}
+
+uint64_t reader_empty(const struct reader *reader)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < reader->count; i++)
+		if (is_free(&reader->list[i]) &&
+		    !__atomic_load_n(&reader->list[i].ring->ready, __ATOMIC_RELAXED))
+			bytes += reader->list[i].capacity;
+	return bytes;
 }
 
 void reader_announce_release(struct reader *reader)
@@ -324,11 +374,12 @@ void reader_announce_release(struct reader *reader)
 
 void reader_release(struct reader *reader)
 {
+	const uint64_t now = clock_ns();
 	uint32_t i;
 
 	for (i = 0; i < reader->count; i++)
 		if (reader->list[i].ring)
-			release_ring(&reader->list[i]);
+			release_ring(&reader->list[i], now);
 }
 
 bool reader_is_behind(const struct reader *reader)

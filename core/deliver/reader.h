@@ -36,6 +36,7 @@ struct reader_ring {
 	uint32_t next;    /* which comes then, in spool_files.segments; plus 1 */
 	uint32_t settled; /* those before have their tails; plus 1 */
 	size_t bytes;     /* of the mapping of this one */
+	uint64_t free_ns; /* when it became free, as far as that was seen */
 	void *previous;   /* still mapped: a record of it may just have been given out */
 	size_t previous_bytes;
 };
@@ -107,6 +108,10 @@ const struct rtl_record *reader_walk(struct reader_ring *ring);
 void reader_announce_release(struct reader *reader);
 /* Gives threads back the room of all records that reader_next has returned. */
 void reader_release(struct reader *reader);
+/* Gives back the memory of free rings that nobody has needed for a while. */
+void reader_give_back(struct reader *reader);
+/* Bytes of free rings whose memory was given back. */
+uint64_t reader_empty(const struct reader *reader);
 /* Whether something in the rings was not read yet. */
 bool reader_is_behind(const struct reader *reader);
 /* What waits in the rings, in bytes; *waits: whether a thread waits for room, or, where `small`,

@@ -215,7 +215,9 @@ void source_prepare(struct source *source)
 		uint64_t ready = r->ring ? __atomic_load_n(&r->ring->ready, __ATOMIC_RELAXED) : 0;
 
 		/* a thread that fills little needs little */
+		/* one that is free may have given its memory back */
 		if (r->ring && ready < usable &&
+		    __atomic_load_n(&r->ring->state, __ATOMIC_RELAXED) != RING_FREE &&
 		    __atomic_load_n(&r->ring->head, __ATOMIC_RELAXED) + PREPARE_STEP > ready)
 			source->ops->prepare(source, i, ready + PREPARE_STEP);
 	}

@@ -31,6 +31,7 @@ enum ring_state {
 	RING_ACTIVE = 1, /* a thread publishes to it */
 	RING_CLOSED = 2, /* its thread has ended; the consumer makes it free when it is empty */
 	RING_FREE = 3,   /* drained; a new thread may take it */
+	RING_TAKEN = 4,  /* one does so just now, or its memory is given back */
 };
 
 /*

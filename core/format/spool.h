@@ -118,10 +118,13 @@ struct spool_control {
 	/* Bytes of further rings that the process may have, and has: its writers', under the bus's
 	 * lock; relaxed, for readers' hints. */
 	uint64_t growth_most, growth;
+	/* Of growth_most, what the collector lets it have of the session's; relaxed, by the collector:
+	 * a process looks when it grows. */
+	uint64_t growth_allowed;
 	/* How often threads have begun to wait for room in their rings, and how long they have in
 	 * all. Relaxed adds by them; nothing else depends on it. */
 	uint64_t waits, waited_ns;
-	uint8_t pad[4096 - 88 - 16 * SPOOL_PAIRS_MAX - 72];
+	uint8_t pad[4096 - 88 - 16 * SPOOL_PAIRS_MAX - 80];
 	struct spool_loss losses[SPOOL_LOSSES_MAX];
 	struct spool_stream streams[SPOOL_STREAMS_MAX];
 	struct spool_pending pending[SPOOL_PENDING_MAX];

@@ -81,6 +81,7 @@ static void *consume(void *unused)
 		if (done)
 			answer_flushes(request);
 		if (!more) {
+			host_tidy(bus.host);
 			nap();
 			last_thread_look();
 		}

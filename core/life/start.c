@@ -29,6 +29,7 @@
 #include "stall.h"
 #include "stream.h"
 #include "termination.h"
+#include "writer.h"
 
 /* Longest time that a registration waits for another thread to load the subscribers: that one may
  * wait for the loader's lock, which this one may hold. */
@@ -152,6 +153,7 @@ static int open_spool(const char *base, struct spool_control *fixed)
 	}
 	bus.collected = session_folder() != NULL;
 	bus.bell = bus.collected ? session_bell() : &bus.spool.control->asleep;
+	writer_tell_budget();
 	bus_lock();
 	refill();
 	bus_unlock();

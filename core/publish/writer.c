@@ -156,22 +156,42 @@ void writer_forget_all(void)
 	writer_self = &no_room;
 }
 
-/* A ring that an ended thread left, drained. */
-static struct ring_header *reuse_ring(uint32_t tid)
+/* Whether a ring is drained, and its memory was given back: see reader_give_back. Acquire: with the release
+ * of the consumer, which has done with it. */
+static bool is_free(const struct ring_header *ring, bool *is_empty)
+{
+	const bool is = __atomic_load_n(&ring->state, __ATOMIC_ACQUIRE) == RING_FREE;
+
+	*is_empty = is && !__atomic_load_n(&ring->ready, __ATOMIC_RELAXED);
+	return is;
+}
+
+/* False: the consumer has just begun to give its memory back. */
+static bool take_free(struct ring_header *ring, uint32_t tid)
+{
+	uint32_t state = RING_FREE;
+
+	/* acquire: with the release of the consumer, as in is_free */
+	if (!__atomic_compare_exchange_n(&ring->state, &state, RING_TAKEN, false, __ATOMIC_ACQUIRE,
+					 __ATOMIC_RELAXED))
+		return false;
+	ring->tid = tid;
+	/* release: with the consumer's acquire, which then reads the tid */
+	__atomic_store_n(&ring->state, RING_ACTIVE, __ATOMIC_RELEASE);
+	return true;
+}
+
+/* A ring that an ended thread left, drained; `empty`: one whose memory was given back, or one that has
+ * it still. */
+static struct ring_header *reuse_ring(uint32_t tid, bool empty)
 {
 	uint32_t i;
+	bool is_empty;
 
-	for (i = 0; i < bus.ring_count; i++) {
-		struct ring_header *ring = bus.rings[i];
-
-		/* acquire: with the release of the consumer, which has done with it */
-		if (__atomic_load_n(&ring->state, __ATOMIC_ACQUIRE) == RING_FREE) {
-			ring->tid = tid;
-			/* release: with the consumer's acquire, which then reads the tid */
-			__atomic_store_n(&ring->state, RING_ACTIVE, __ATOMIC_RELEASE);
-			return ring;
-		}
-	}
+	for (i = 0; i < bus.ring_count; i++)
+		if (is_free(bus.rings[i], &is_empty) && is_empty == empty &&
+		    take_free(bus.rings[i], tid))
+			return bus.rings[i];
 	return NULL;
 }
 
@@ -202,12 +222,49 @@ static size_t next_capacity(void)
 	return capacity <= left ? capacity & ~(size_t)4095 : 0;
 }
 
+/* Of the total, what is for further rings. */
+static size_t growth_most(void)
+{
+	return bus.settings.total_bytes - first_rings_total();
+}
+
+void writer_tell_budget(void)
+{
+	struct spool_control *control = bus.spool.control;
+
+	/* all of it until the collector has said how much; it does so when it sees growth_most */
+	__atomic_store_n(&control->growth_allowed, growth_most(), __ATOMIC_RELAXED);
+	__atomic_store_n(&control->growth_most, growth_most(), __ATOMIC_RELEASE);
+}
+
+static size_t further_bytes(void)
+{
+	return bus.settings.ring_bytes & ~(size_t)4095;
+}
+
+/* Whether there may be memory in one further ring more: all processes of a session share what each may
+ * have. Nobody shares with a collector that died. */
+static bool may_hold_more(void)
+{
+	size_t empty = 0, held;
+	bool is_empty;
+
+	if (!bus.collected || fate_collector_died())
+		return true;
+	for (uint32_t i = 0; i < bus.ring_count; i++)
+		if (is_free(bus.rings[i], &is_empty) && is_empty)
+			empty += bus.rings[i]->capacity;
+	held = bus.grown_bytes > empty ? bus.grown_bytes - empty : 0;
+	return held + further_bytes() <=
+	       __atomic_load_n(&bus.spool.control->growth_allowed, __ATOMIC_RELAXED);
+}
+
 /* A further ring for a thread whose own is full: as large as first ones are; 0: the total, or half
  * of what was free of the spool's file system, is used up. */
 static size_t grown_capacity(void)
 {
-	size_t left = bus.settings.total_bytes - first_rings_total() - bus.grown_bytes;
-	size_t capacity = bus.settings.ring_bytes & ~(size_t)4095;
+	size_t left = growth_most() - bus.grown_bytes;
+	size_t capacity = further_bytes();
 
 	return capacity <= left && spool_may_take(&bus.spool, bus.grown_bytes, capacity) ? capacity
 											 : 0;
@@ -224,8 +281,6 @@ static struct ring_header *new_ring(uint32_t tid, size_t capacity)
 	if (!ring)
 		return NULL;
 	bus.ring_bytes_total += capacity;
-	__atomic_store_n(&bus.spool.control->growth_most,
-			 bus.settings.total_bytes - first_rings_total(), __ATOMIC_RELAXED);
 	bus.rings[bus.ring_count] = ring;
 	/* release: with the acquire in bus_progress; relaxed in publish.c */
 	__atomic_store_n(&bus.ring_count, bus.ring_count + 1, __ATOMIC_RELEASE);
@@ -254,7 +309,9 @@ bool writer_take_ring(struct writer *writer)
 	if (now < writer->retry_ns)
 		return false;
 	bus_lock();
-	ring = reuse_ring(tid);
+	ring = reuse_ring(tid, false);
+	if (!ring)
+		ring = reuse_ring(tid, true);
 	if (!ring) {
 		errno = 0;
 		ring = new_ring(tid, next_capacity());
@@ -348,6 +405,7 @@ static size_t usable(const struct writer *writer, size_t need, size_t most)
 static bool grow(struct writer *writer, struct ring_header *full)
 {
 	struct ring_header *ring;
+	bool is_new;
 	uint64_t now;
 
 	if (bus.settings.total_bytes <= FIRST_RINGS || bus_own_thread)
@@ -356,10 +414,13 @@ static bool grow(struct writer *writer, struct ring_header *full)
 	if (now < writer->grow_ns)
 		return false;
 	bus_lock();
-	ring = reuse_ring(rtl_thread_id());
-	if (!ring) {
-		ring = new_ring(rtl_thread_id(), grown_capacity());
-		if (ring) {
+	ring = reuse_ring(rtl_thread_id(), false);
+	if (!ring && may_hold_more()) {
+		ring = reuse_ring(rtl_thread_id(), true);
+		is_new = !ring;
+		if (is_new)
+			ring = new_ring(rtl_thread_id(), grown_capacity());
+		if (ring && is_new) {
 			bus.grown_bytes += ring->capacity;
 			bus.grown_count++;
 			__atomic_store_n(&bus.spool.control->growth, bus.grown_bytes,

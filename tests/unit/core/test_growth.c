@@ -2,6 +2,7 @@
 /* Rings that are full: their threads go on in further ones, within RTL_BUFFER_TOTAL and half of the
  * spool's file system. Nobody drains while the process publishes. */
 #include <errno.h>
+#include <inttypes.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -13,6 +14,7 @@
 #include <sys/prctl.h>
 #include <sys/statfs.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -228,6 +230,138 @@ static void test_growth__consumer_beside_it__all_in_order(void **state)
 	assert_false(gap);
 }
 
+static uint64_t blocks_of(const char *folder)
+{
+	char command[256];
+	uint64_t bytes = 0;
+	FILE *out;
+
+	snprintf(command, sizeof(command), "du -sB1 %s | cut -f1", folder);
+	out = popen(command, "r");
+	assert_non_null(out);
+	assert_int_equal(fscanf(out, "%" SCNu64, &bytes), 1);
+	pclose(out);
+	return bytes;
+}
+
+/* A process that publishes for each byte that it is told, and tells when it has. */
+struct told {
+	pid_t pid;
+	int go, done;
+};
+
+static struct told start_told(const struct rtl_collector *collector, uint64_t each)
+{
+	struct told told;
+	int go[2], done[2];
+	struct rtl_stream *stream = &rtl_stream_none;
+	uint64_t first = 1;
+	char byte;
+
+	assert_int_equal(pipe(go), 0);
+	assert_int_equal(pipe(done), 0);
+	told = (struct told){.pid = fork(), .go = go[1], .done = done[0]};
+	if (told.pid) {
+		close(go[0]);
+		close(done[1]);
+		return told;
+	}
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (dup2(go[0], 1022) != 1022 || dup2(done[1], 1023) != 1023)
+		_exit(1);
+	close_range(3, 1021, 0);
+	setenv("RTL_COLLECTOR", rtl_collector_folder(collector), 1);
+	if (rtl_stream_register(&info, &stream))
+		_exit(1);
+	for (; read(1022, &byte, 1) == 1; first += each) {
+		publish(stream, first, each);
+		if (write(1023, "", 1) != 1)
+			_exit(1);
+	}
+	exit(0);
+}
+
+static void tell(const struct told *told)
+{
+	char byte;
+
+	assert_int_equal(write(told->go, "", 1), 1);
+	assert_int_equal(read(told->done, &byte, 1), 1);
+}
+
+static void end_told(const struct told *told)
+{
+	int status;
+
+	close(told->go);
+	assert_int_equal(waitpid(told->pid, &status, 0), told->pid);
+	assert_int_equal(status, 0);
+	close(told->done);
+}
+
+static void poll_for_ms(struct rtl_collector *collector, int ms)
+{
+	struct timespec now, end;
+
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	end.tv_sec += ms / 1000;
+	do {
+		rtl_collector_poll(collector, 20);
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	} while (now.tv_sec < end.tv_sec ||
+		 (now.tv_sec == end.tv_sec && now.tv_nsec < end.tv_nsec));
+}
+
+static void test_growth__backlog_is_gone__memory_goes_back_and_comes_again(void **state)
+{
+	const uint64_t each = 30 * RING / RECORD_BYTES;
+	struct rtl_collector *collector = own_collector(RTL_COLLECT, base, NULL);
+	struct told told = start_told(collector, each);
+	uint64_t full;
+
+	(void)state;
+	tell(&told);
+	full = blocks_of(base);
+	for (int i = 1; i <= 3; i++) {
+		poll_for_ms(collector, 3000);
+		assert_int_equal(own.events, each * (uint64_t)i);
+		assert_true(blocks_of(base) + 20 * RING < full);
+		tell(&told);
+		assert_true(blocks_of(base) + 5 * RING > full);
+	}
+	end_told(&told);
+	own_finish(collector);
+	assert_int_equal(own.events, 4 * each);
+	assert_int_equal(own.ledger.discarded, 0);
+	assert_false(gap);
+}
+
+/* What one process has, another one cannot have: together they have what RTL_BUFFER_TOTAL says. */
+static void test_growth__several_processes__share_the_total(void **state)
+{
+	const uint64_t each = 60 * RING / RECORD_BYTES; /* far more than 16 */
+	struct rtl_collector *collector;
+	struct told told[4];
+	uint64_t before;
+
+	(void)state;
+	setenv("RTL_BUFFER_TOTAL", "257M", 1); /* 1M of further rings */
+	setenv("RTL_BUFFER_POLICY", "discard", 1);
+	collector = own_collector(RTL_COLLECT, base, NULL);
+	for (int i = 0; i < 4; i++)
+		told[i] = start_told(collector, i ? each : 1);
+	tell(&told[0]);               /* a process that has one ring alone */
+	poll_for_ms(collector, 1000); /* meets them: they have registered their stream */
+	before = own.events;
+	for (int i = 1; i < 4; i++)
+		tell(&told[i]);
+	for (int i = 0; i < 4; i++)
+		end_told(&told[i]);
+	own_finish(collector);
+	assert_in_range(own.events - before, 3 * RING / RECORD_BYTES,
+			(16 + 3 + 2) * RING / RECORD_BYTES);
+}
+
 static void test_growth__half_of_the_file_system__left_to_others(void **state)
 {
 	struct rtl_collector *collector;
@@ -263,6 +397,8 @@ int main(void)
 		TEST(test_growth__total_has_no_more__discarded_and_counted),
 		TEST(test_growth__consumer_comes_back__memory_does_not_grow_on),
 		TEST(test_growth__consumer_beside_it__all_in_order),
+		TEST(test_growth__backlog_is_gone__memory_goes_back_and_comes_again),
+		TEST(test_growth__several_processes__share_the_total),
 		TEST(test_growth__half_of_the_file_system__left_to_others),
 	};
 
