@@ -40,6 +40,7 @@ void progress_init(struct progress *progress, const char *words, bool quiet)
 {
 	*progress = (struct progress){
 		.words = !quiet && can_show() ? words : NULL,
+		.stops = "Ctrl-C stops, `rtl recover` completes",
 		.begin_ns = now_ns(),
 	};
 }
@@ -53,11 +54,10 @@ static void show(struct progress *progress, uint64_t left_bytes)
 
 	if (left_bytes)
 		snprintf(text, sizeof(text),
-			 "\r\033[Krtl: %s [%.*s%.*s] %u%%, %llu MB; Ctrl-C stops, `rtl recover` "
-			 "completes",
+			 "\r\033[Krtl: %s [%.*s%.*s] %u%%, %llu MB; %s",
 			 progress->words, (int)bar, "##############################",
 			 (int)(WIDTH - bar), "..............................", percent,
-			 (unsigned long long)(left_bytes >> 20));
+			 (unsigned long long)(left_bytes >> 20), progress->stops);
 	else
 		snprintf(text, sizeof(text), "\r\033[Krtl: %s: completing; Ctrl-C stops",
 			 progress->words);

@@ -11,6 +11,7 @@
 
 struct progress {
 	const char *words; /* what is done; NULL: nothing is shown */
+	const char *stops; /* what Ctrl-C does */
 	uint64_t begin_ns, shown_ns;
 	uint64_t most;
 	bool shown; /* a bar stands there; relaxed: for a hint */

@@ -41,22 +41,6 @@ struct opened {
 
 /* ---- types ---- */
 
-/* Pairs: the begin is even, the end is one more. */
-static bool is_begin(uint16_t type)
-{
-	static const uint16_t begins[] = {
-		RTL_REGION_BEGIN,    RTL_TASK_BEGIN,        RTL_BARRIER_BEGIN,
-		RTL_LOCK_BEGIN,      RTL_TRANSFER_BEGIN,    RTL_THREAD_BEGIN,
-		RTL_WAIT_BEGIN,      RTL_FUNCTION_BEGIN,    RTL_FUNCTION_WITH_ARGS_BEGIN,
-		RTL_MEM_ALLOC_BEGIN, RTL_MEM_RELEASE_BEGIN,
-	};
-
-	for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++)
-		if (begins[i] == type)
-			return true;
-	return false;
-}
-
 static const struct rtl_type_info *find_info(const struct rtl_stream_info *stream, uint16_t type)
 {
 	for (uint32_t i = 0; i < stream->type_count; i++)
@@ -88,11 +72,11 @@ static enum how how_to_show(const struct rtl_stream_info *stream, const struct r
 {
 	const uint16_t type = info->type;
 
-	if (is_begin(type) && find_info(stream, (uint16_t)(type + 1)))
+	if (work_begins(type) && find_info(stream, (uint16_t)(type + 1)))
 		return AS_BEGIN;
 	if (has_times(info))
 		return AS_SLICE;
-	if (type && is_begin((uint16_t)(type - 1)) && find_info(stream, (uint16_t)(type - 1)))
+	if (type && work_begins((uint16_t)(type - 1)) && find_info(stream, (uint16_t)(type - 1)))
 		return AS_END;
 	return AS_MARK;
 }
@@ -100,7 +84,7 @@ static enum how how_to_show(const struct rtl_stream_info *stream, const struct r
 /* Whether its end says all that it says. */
 static bool is_repeated(const struct rtl_stream_info *stream, const struct rtl_type_info *info)
 {
-	return is_begin(info->type) && has_times(find_info(stream, (uint16_t)(info->type + 1)));
+	return work_begins(info->type) && has_times(find_info(stream, (uint16_t)(info->type + 1)));
 }
 
 static struct type *new_type(struct stream *stream, const struct rtl_type_info *info)

@@ -269,13 +269,13 @@ struct wanted {
 	bool optional; /* older versions do not have it */
 };
 
-static int subscribe(struct sub *sub, struct stream *stream, uint16_t version,
-		     const struct wanted *wanted, size_t count, struct rtl_subscription **taken)
+static int subscribe(struct sub *sub, struct stream *stream, const struct wanted *wanted,
+		     size_t count, struct rtl_subscription **taken)
 {
 	const struct rtl_host *host = sub->host;
 	int result = 0;
 
-	if (stream->info->version_major != version)
+	if (stream->info->version_major != stream->version)
 		return RTL_ENOTSUP;
 	for (size_t i = 0; i < count; i++)
 		if (!wanted[i].optional && size_of(stream->info, wanted[i].type) < wanted[i].size)
@@ -301,7 +301,7 @@ static int subscribe_hsa(struct sub *sub, struct stream *stream)
 		{RTL_BARRIER_END, 0, NULL, true},
 	};
 
-	return subscribe(sub, stream, RTL_STREAM_HSA_VERSION, wanted, 3, NULL);
+	return subscribe(sub, stream, wanted, 3, NULL);
 }
 
 static int subscribe_copy(struct sub *sub, struct stream *stream)
@@ -310,7 +310,7 @@ static int subscribe_copy(struct sub *sub, struct stream *stream)
 		{RTL_TRANSFER_END, sizeof(struct rtl_hsa_copy), copy_events, false},
 	};
 
-	return subscribe(sub, stream, RTL_STREAM_HSA_COPY_VERSION, wanted, 1, NULL);
+	return subscribe(sub, stream, wanted, 1, NULL);
 }
 
 static int subscribe_memory(struct sub *sub, struct stream *stream)
@@ -320,7 +320,7 @@ static int subscribe_memory(struct sub *sub, struct stream *stream)
 		{RTL_MEM_RELEASE_END, sizeof(struct rtl_hsa_mem), memory_events, false},
 	};
 
-	return subscribe(sub, stream, RTL_STREAM_HSA_MEM_VERSION, wanted, 2, NULL);
+	return subscribe(sub, stream, wanted, 2, NULL);
 }
 
 static int subscribe_roctx(struct sub *sub, struct stream *stream)
@@ -332,12 +332,7 @@ static int subscribe_roctx(struct sub *sub, struct stream *stream)
 		{RTL_METADATA, sizeof(struct rtl_roctx_name), roctx_events, true},
 	};
 
-	return subscribe(sub, stream, RTL_STREAM_ROCTX_VERSION, wanted, 4, NULL);
-}
-
-static uint16_t call_version(const struct calls *calls)
-{
-	return calls->is_hip ? RTL_STREAM_HIP_CALL_VERSION : RTL_STREAM_HSA_CALL_VERSION;
+	return subscribe(sub, stream, wanted, 4, NULL);
 }
 
 static size_t call_size(const struct calls *calls)
@@ -355,7 +350,7 @@ static int subscribe_plain(struct sub *sub, struct stream *stream)
 
 	if (calls->have_args)
 		return 0;
-	return subscribe(sub, stream, call_version(calls), wanted, 2, calls->plain);
+	return subscribe(sub, stream, wanted, 2, calls->plain);
 }
 
 /* Both streams tell of the same calls: where there are arguments, the other one is given up. */
@@ -370,7 +365,9 @@ static int subscribe_debug(struct sub *sub, struct stream *stream)
 
 	if (!sub->args)
 		return 0;
-	result = subscribe(sub, stream, call_version(calls), wanted, 2, NULL);
+	result = subscribe(sub, stream, wanted, 2, NULL);
+	if (result == RTL_ENOTSUP)
+		return 0; /* of another version; the calls are shown without */
 	calls->have_args = result == 0;
 	for (int i = 0; result == 0 && i < 2; i++) {
 		if (calls->plain[i])
@@ -384,22 +381,28 @@ int known_subscribe(struct sub *sub, struct stream *stream)
 {
 	const struct {
 		const char *name;
+		uint16_t version;
 		int (*subscribe)(struct sub *sub, struct stream *stream);
 		struct calls *calls;
 	} streams[] = {
-		{RTL_STREAM_HSA, subscribe_hsa, NULL},
-		{RTL_STREAM_HSA_COPY, subscribe_copy, NULL},
-		{RTL_STREAM_HSA_MEM, subscribe_memory, NULL},
-		{RTL_STREAM_ROCTX, subscribe_roctx, NULL},
-		{RTL_STREAM_HSA_CALL, subscribe_plain, &sub->hsa_calls},
-		{RTL_STREAM_HSA_CALL_DEBUG, subscribe_debug, &sub->hsa_calls},
-		{RTL_STREAM_HIP_CALL, subscribe_plain, &sub->hip_calls},
-		{RTL_STREAM_HIP_CALL_DEBUG, subscribe_debug, &sub->hip_calls},
+		{RTL_STREAM_HSA, RTL_STREAM_HSA_VERSION, subscribe_hsa, NULL},
+		{RTL_STREAM_HSA_COPY, RTL_STREAM_HSA_COPY_VERSION, subscribe_copy, NULL},
+		{RTL_STREAM_HSA_MEM, RTL_STREAM_HSA_MEM_VERSION, subscribe_memory, NULL},
+		{RTL_STREAM_ROCTX, RTL_STREAM_ROCTX_VERSION, subscribe_roctx, NULL},
+		{RTL_STREAM_HSA_CALL, RTL_STREAM_HSA_CALL_VERSION, subscribe_plain,
+		 &sub->hsa_calls},
+		{RTL_STREAM_HSA_CALL_DEBUG, RTL_STREAM_HSA_CALL_DEBUG_VERSION, subscribe_debug,
+		 &sub->hsa_calls},
+		{RTL_STREAM_HIP_CALL, RTL_STREAM_HIP_CALL_VERSION, subscribe_plain,
+		 &sub->hip_calls},
+		{RTL_STREAM_HIP_CALL_DEBUG, RTL_STREAM_HIP_CALL_DEBUG_VERSION, subscribe_debug,
+		 &sub->hip_calls},
 	};
 
 	for (size_t i = 0; i < sizeof(streams) / sizeof(*streams); i++)
 		if (strcmp(stream->info->name, streams[i].name) == 0) {
 			stream->calls = streams[i].calls;
+			stream->version = streams[i].version;
 			return streams[i].subscribe(sub, stream);
 		}
 	return RTL_ENOTSUP;

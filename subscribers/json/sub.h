@@ -41,6 +41,7 @@ struct stream {
 	struct sub *sub;
 	const struct rtl_stream_info *info;
 	struct calls *calls;
+	uint16_t version; /* that is known */
 	struct timeline_name *category;
 	struct type *types; /* of generic.c */
 	struct type *last_type;

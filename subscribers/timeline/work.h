@@ -211,6 +211,9 @@ static inline void work_add(struct work *work, enum work_key key, enum timeline_
 	work_value(work, work->keys[key], kind)->number = number;
 }
 
+/** Whether events of that type begin something that those of the next type end. */
+bool work_begins(uint16_t type);
+
 /* For work_*.c. */
 
 /** The track of a thread; NULL: out of memory. */

@@ -181,3 +181,18 @@ void work_other(struct work *work, struct work_process *process, const struct wo
 
 	write_slice(work, other_track(work, process, other), &slice);
 }
+
+bool work_begins(uint16_t type)
+{
+	static const uint16_t begins[] = {
+		RTL_REGION_BEGIN,    RTL_TASK_BEGIN,        RTL_BARRIER_BEGIN,
+		RTL_LOCK_BEGIN,      RTL_TRANSFER_BEGIN,    RTL_THREAD_BEGIN,
+		RTL_WAIT_BEGIN,      RTL_FUNCTION_BEGIN,    RTL_FUNCTION_WITH_ARGS_BEGIN,
+		RTL_MEM_ALLOC_BEGIN, RTL_MEM_RELEASE_BEGIN,
+	};
+
+	for (size_t i = 0; i < sizeof(begins) / sizeof(*begins); i++)
+		if (begins[i] == type)
+			return true;
+	return false;
+}

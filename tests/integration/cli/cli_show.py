@@ -182,7 +182,7 @@ class Lists(Case):
     def test_help(self):
         verbs = re.findall(r"(?m)^  ([a-z][a-z-]+) ", self.rtl("--help").stdout)
         self.assertEqual(set(verbs),
-                         {"trace", "record", "summary", "report", "diff", "merge", "info", "start", "stop", "replay",
+                         {"trace", "record", "summary", "report", "diff", "merge", "convert", "info", "start", "stop", "replay",
                           "recover", "env", "list-streams", "list-subscribers"})
         for verb in verbs:
             done = self.rtl(verb, "--help")

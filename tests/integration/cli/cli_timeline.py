@@ -6,8 +6,8 @@ them, value by value beside the database of the same run.
 """
 
 import collections
-import gzip
-import json
+import csv
+import functools
 import os
 import random
 import re
@@ -20,35 +20,7 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "timeline"))
 from cli_kit import Case, PROGRAM  # pylint: disable=wrong-import-position
 import pftrace  # pylint: disable=wrong-import-position
-
-
-def no_twice(pairs):
-    """For json: no key comes twice."""
-    keys = [key for key, _ in pairs]
-    assert len(keys) == len(set(keys)), keys
-    return dict(pairs)
-
-
-def load(path):
-    opener = gzip.open if path.endswith(".gz") else open
-    with opener(path, "rb") as file:
-        return json.loads(file.read().decode("utf-8"), object_pairs_hook=no_twice)
-
-
-def check_nesting(events):
-    """Slices of a track lie within each other, or apart."""
-    tracks = collections.defaultdict(list)
-    for event in events:
-        if event["ph"] == "X":
-            begin = round(event["ts"] * 1000)
-            tracks[event["pid"], event["tid"]].append((begin, -(begin + round(event["dur"] * 1000))))
-    for slices in tracks.values():
-        stack = []
-        for begin, end in sorted(slices):
-            while stack and stack[-1] <= begin:
-                stack.pop()
-            assert not stack or -end <= stack[-1], "slices overlap"
-            stack.append(-end)
+from timeline_kit import check_nesting, load  # pylint: disable=wrong-import-position
 
 
 def dispatches_of_json(path):
@@ -171,6 +143,67 @@ class Timeline(Case):
         self.assertEqual(len(expected), 3000)
         self.assertEqual(dispatches_of_json(self.path("a.json")), expected)
         self.assertEqual(dispatches_of_pftrace(self.path("a.pftrace")), expected)
+
+
+class Convert(Case):
+    """`rtl convert`: what it takes and refuses. Its values: timeline_gpu.py."""
+
+    def setUp(self):
+        super().setUp()
+        self.rtl("trace", "-q", "-o", "a.db", PROGRAM, "1000", "children")
+
+    def converted(self, *options):
+        done = self.rtl("convert", "a.db", "-o", "b.json", *options)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return dispatches_of_json(self.path("b.json"))
+
+    def test_all_formats__as_the_database(self):
+        expected = dispatches_of_database(self.path("a.db"))
+        self.assertEqual(self.converted(), expected)
+        for name, read in (("b.json.gz", dispatches_of_json), ("b.pftrace", dispatches_of_pftrace)):
+            self.assertEqual(self.rtl("convert", "a.db", "-o", name).returncode, 0)
+            self.assertEqual(read(self.path(name)), expected)
+        self.assertEqual(self.rtl("convert", "a.db", "-o", "b.csv").returncode, 0)
+        self.assertEqual(os.listdir(self.path("b.csv")), ["kernel_trace.csv"])
+        with open(self.path("b.csv/kernel_trace.csv"), encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual(sorted((r["Kernel_Name"], int(r["Start_Timestamp"]), int(r["End_Timestamp"]))
+                                for r in rows), [d[:3] for d in expected])
+        self.assertEqual(sorted(os.listdir(self.folder)),
+                         ["a.db", "b.csv", "b.json", "b.json.gz", "b.pftrace"])
+
+    def test_selection__that_part(self):
+        expected = self.converted()
+        self.assertEqual(self.converted("--name", "second*"),
+                         [d for d in expected if d[0] == "second_kernel"])
+        self.assertEqual(self.converted("--gpu", "7"), [])
+        self.assertEqual(self.converted("--gpu", "0"), expected)
+        self.assertEqual(self.converted("--process", "cli_prog*"), expected)
+        pid = sqlite3.connect(self.path("a.db")).execute("SELECT min(pid) FROM rtl_process")
+        self.assertEqual(len(self.converted("--process", str(pid.fetchone()[0]))), 1000)
+        # the program's times are of its own making, before it started
+        self.assertEqual(self.converted("--from", "1ms"), [])
+
+    def test_bad_input__one_line(self):
+        self.write("text.db", "no database")
+        sqlite3.connect(self.path("other.db")).execute("CREATE TABLE t (x)").close()
+        self.write("full.json", "[1]")
+        bad = functools.partial(self.refused, 2)
+        bad("give a trace", "convert", "-o", "b.json")
+        bad("say with -o FILE", "convert", "a.db")
+        bad(".csv, .json, .json.gz, .pftrace", "convert", "a.db", "-o", "b.xyz")
+        bad("the trace itself", "convert", "a.db", "-o", "./a.db")
+        bad("--from soon: give seconds", "convert", "a.db", "-o", "b.json", "--from", "soon")
+        bad("not later than --from", "convert", "a.db", "-o", "b.json", "--from", "2", "--to", "1")
+        bad("--gpu x: give a number", "convert", "a.db", "-o", "b.json", "--gpu", "x")
+        self.refused(1, "--process nobody: there is none", "convert", "a.db", "-o", "b.json",
+                     "--process", "nobody")
+        for name in ("text.db", "other.db", "none.db"):
+            self.refused(1, name, "convert", name, "-o", "b.json")
+        self.refused(1, "exists and is no timeline", "convert", "a.db", "-o", "full.json")
+        self.refused(1, "No such file", "convert", "a.db", "-o", "none/b.json")
+        self.assertEqual(sorted(os.listdir(self.folder)),
+                         ["a.db", "full.json", "other.db", "text.db"])
 
 
 class TimelineKilled(Case):

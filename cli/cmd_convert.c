@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* rtl convert: a trace in another format. */
+#include <errno.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "convert.h"
+#include "database.h"
+
+struct request {
+	struct cli_operands files;
+	const char *output, *from, *to;
+	struct convert_selection selection;
+};
+
+#define INTO(member) offsetof(struct request, member)
+
+static const struct cli_option options[] = {
+	CLI_VALUE('o', "output", "FILE", INTO(output),
+		  "what to write, by its suffix: " TIMELINE_SUFFIXES ";\n"
+		  ".csv, a folder with the files of rocprofv3"),
+	CLI_VALUE(0, "from", "TIME", INTO(from),
+		  "what ended before that is left out: seconds since the first\n"
+		  "process started, or with a unit, as 250ms (s, ms, us, ns)"),
+	CLI_VALUE(0, "to", "TIME", INTO(to), "what began at that time or later is left out"),
+	CLI_VALUE(0, "process", "PROCESS", INTO(selection.process),
+		  "only that process: its pid, or a pattern for its program"),
+	CLI_VALUE(0, "gpu", "NODE", INTO(selection.gpu),
+		  "of GPUs only what that one did, by its KFD node"),
+	CLI_VALUE(0, "name", "PATTERN", INTO(selection.name),
+		  "only kernels, calls, ranges... with such a name, as '*gemm*'"),
+};
+
+/* ---- options ---- */
+
+static int read_time(const char *option, const char *text, uint64_t *ns)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = {{"", 1e9}, {"s", 1e9}, {"ms", 1e6}, {"us", 1e3}, {"ns", 1}};
+	char *end;
+	const double value = text ? strtod(text, &end) : 0;
+
+	if (!text)
+		return CLI_OK;
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
+		if (end != text && isfinite(value) && value >= 0 && value < 1e9 &&
+		    !strcmp(end, units[i].name)) {
+			*ns = (uint64_t)llround(value * units[i].ns);
+			return CLI_OK;
+		}
+	return cli_usage("convert: --%s %s: give seconds, or a time with a unit: 1.5, 250ms, 10us",
+			 option, text);
+}
+
+static int read_selection(struct request *request)
+{
+	struct convert_selection *s = &request->selection;
+	unsigned node;
+	int status = read_time("from", request->from, &s->from_ns);
+
+	if (!status)
+		status = read_time("to", request->to, &s->to_ns);
+	if (!status && request->to && s->to_ns <= s->from_ns)
+		status = cli_usage("convert: --to %s: is not later than --from", request->to);
+	if (!status && s->gpu && !cli_number(s->gpu, &node))
+		status = cli_usage("convert: --gpu %s: give a number; `rtl info` lists the GPUs",
+				   s->gpu);
+	return status;
+}
+
+/* ---- the command ---- */
+
+static bool is_csv(const char *path)
+{
+	const size_t length = strlen(path);
+
+	return length > 4 && !strcmp(path + length - 4, ".csv");
+}
+
+static bool selects(const struct request *request)
+{
+	const struct convert_selection *s = &request->selection;
+
+	return request->from || request->to || s->process || s->gpu || s->name;
+}
+
+static int convert(struct request *request)
+{
+	const struct cli_operands *files = &request->files;
+	enum timeline_format format;
+
+	if (!files->count)
+		return cli_usage("convert: give a trace: rtl convert TRACE -o FILE");
+	if (!request->output)
+		return cli_usage("convert: say with -o FILE what to write, by its suffix: "
+				 ".csv, " TIMELINE_SUFFIXES);
+	for (size_t i = 0; i < files->count; i++)
+		if (database_same_file(request->output, files->list[i]))
+			return cli_usage("convert: %s is the trace itself: give -o another name",
+					 request->output);
+	if (is_csv(request->output)) {
+		if (files->count > 1 || selects(request))
+			return cli_usage("convert: to .csv go all rows of one trace; `rtl merge` "
+					 "makes one of several");
+		return convert_csv(request->output, files->list[0]);
+	}
+	if (!timeline_format_of(request->output, &format))
+		return cli_usage("convert: -o %s: the suffix says what is written, and is not "
+				 "known; known are .csv, " TIMELINE_SUFFIXES,
+				 request->output);
+	return convert_traces(request->output, files->list, files->count, &request->selection);
+}
+
+static int run(const struct cli_command *command, int argc, char **argv)
+{
+	struct request request = {0};
+	int status = cli_read(command, argc, argv, &request);
+
+	if (status >= 0)
+		return status;
+	status = read_selection(&request);
+	return status ? status : convert(&request);
+}
+
+const struct cli_command cmd_convert = {
+	.name = "convert",
+	.operands = "TRACE...",
+	.purpose = "Writes a trace in another format: for Perfetto, TraceLens, spreadsheets",
+	.details = "Traces are databases that rtl wrote. An older file of that kind is replaced; "
+		   "another\none is not.",
+	.options = options,
+	.option_count = sizeof(options) / sizeof(*options),
+	.operands_at = INTO(files),
+	.operands_most = SIZE_MAX,
+	.mentions = true,
+	.run = run,
+};

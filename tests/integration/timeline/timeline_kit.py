@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT
+"""What tests of timelines share: reading them, strictly."""
+
+import collections
+import gzip
+import json
+
+
+def no_twice(pairs):
+    """For json: no key comes twice."""
+    keys = [key for key, _ in pairs]
+    assert len(keys) == len(set(keys)), keys
+    return dict(pairs)
+
+
+def load(path):
+    opener = gzip.open if path.endswith(".gz") else open
+    with opener(path, "rb") as file:
+        return json.loads(file.read().decode("utf-8"), object_pairs_hook=no_twice)
+
+
+def check_nesting(events):
+    """Slices of a track lie within each other, or apart."""
+    tracks = collections.defaultdict(list)
+    for event in events:
+        if event["ph"] == "X":
+            begin = round(event["ts"] * 1000)
+            tracks[event["pid"], event["tid"]].append((begin, -(begin + round(event["dur"] * 1000))))
+    for slices in tracks.values():
+        stack = []
+        for begin, end in sorted(slices):
+            while stack and stack[-1] <= begin:
+                stack.pop()
+            assert not stack or -end <= stack[-1], "slices overlap"
+            stack.append(-end)
