@@ -41,10 +41,10 @@ static void list_running(const struct folders *folders)
 }
 
 /* The one that the user means; NULL after a line, or several. */
-static const char *find(const char *verb, const char *name, const struct folders *folders,
-			int *status)
+static const struct folder *find(const char *verb, const char *name, const struct folders *folders,
+				 int *status)
 {
-	const char *path = NULL;
+	const struct folder *one = NULL;
 	size_t found = 0;
 
 	for (size_t i = 0; i < folders->count; i++) {
@@ -52,11 +52,11 @@ static const char *find(const char *verb, const char *name, const struct folders
 		if (folder->is.kind != RTL_FOLDER_COLLECTOR || !folder->is.in_use ||
 		    !is_meant(folder, name))
 			continue;
-		path = folder->path;
+		one = folder;
 		found++;
 	}
 	if (found == 1)
-		return path;
+		return one;
 	*status = CLI_FAILED;
 	if (!found) {
 		refuse_none(verb, name);
@@ -78,6 +78,17 @@ static int set_paused(const char *verb, const char *folder, bool paused)
 	return CLI_OK;
 }
 
+/* The user has not named it. */
+static int set_paused_found(const char *verb, const struct folder *folder, bool paused)
+{
+	int status = set_paused(verb, folder->path, paused);
+
+	if (!status)
+		cli_error("process %d %s: %s", folder->is.pid,
+			  paused ? "records nothing for now" : "records", folder->path);
+	return status;
+}
+
 static int start_or_stop(const char *verb, const char *name, bool paused)
 {
 	struct folders folders;
@@ -87,9 +98,10 @@ static int start_or_stop(const char *verb, const char *name, bool paused)
 		return set_paused(verb, name, paused);
 	status = folders_find(&folders);
 	if (!status) {
-		const char *path = find(verb, name, &folders, &status);
-		if (path)
-			status = set_paused(verb, path, paused);
+		const struct folder *folder = find(verb, name, &folders, &status);
+		if (folder)
+			status = name ? set_paused(verb, folder->path, paused)
+				      : set_paused_found(verb, folder, paused);
 	}
 	folders_fini(&folders);
 	return status;

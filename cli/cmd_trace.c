@@ -77,11 +77,19 @@ static int prepare(struct trace *trace)
 static int run_in_process(struct launch *launch)
 {
 	struct session *session = &launch->session;
-	int status, error;
+	int status, error = 0;
 
 	unsetenv("RTL_COLLECTOR"); /* of an rtl around this one: it comes before subscribers */
+	unsetenv("RTL_CONTROL");
+	if (launch->paused)
+		error = collect_control(&launch->collect, session, launch->id, launch->command[0],
+					launch->spool);
+	if (error)
+		return error;
 	error = child_run(launch->command, session->variables, session->variable_count, NULL,
 			  &status);
+	if (launch->paused)
+		collect_finish(&launch->collect);
 	if (error)
 		return launch_refuse(launch->command[0], error);
 	trace_report_in_process(launch, status);

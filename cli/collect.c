@@ -111,7 +111,8 @@ static int begin(struct collect *collect, struct session *session, const char *i
 		return collect_refuse(error, message);
 	collect->folder = rtl_collector_folder(collect->collector);
 	background_init(&collect->background, collect->collector, SLEEP_MS);
-	status = session_set(session, "RTL_COLLECTOR", collect->folder);
+	status = session_set(session, collect->controls ? "RTL_CONTROL" : "RTL_COLLECTOR",
+			     collect->folder);
 	if (!status)
 		status = take_notes(collect, session, id, command, options->output);
 	if (status)
@@ -160,6 +161,37 @@ int collect_listen(struct collect *collect, struct session *session, const char 
 	};
 
 	return begin(collect, session, id, command, NULL, &options);
+}
+
+static int nothing_create(const struct rtl_host *host, const struct rtl_setting *settings,
+			  size_t count, void **instance)
+{
+	(void)host, (void)settings, (void)count;
+	*instance = NULL;
+	return 0;
+}
+
+int collect_control(struct collect *collect, struct session *session, const char *id,
+		    const char *command, const char *spool)
+{
+	static const struct rtl_subscriber nothing = {
+		.abi_version = RTL_ABI_VERSION,
+		.struct_size = sizeof(nothing),
+		.name = "nothing",
+		.version = "1",
+		.description = "receives nothing",
+		.create = nothing_create,
+	};
+	struct rtl_collector_options options = {
+		.struct_size = sizeof(options),
+		.kind = RTL_COLLECT,
+		.subscribers = "",
+		.own = &nothing,
+		.paused = true,
+	};
+
+	collect->controls = true;
+	return begin(collect, session, id, command, spool, &options);
 }
 
 void collect_poll(struct collect *collect)

@@ -18,6 +18,7 @@ struct collect {
 	const char *folder; /* of the collector */
 	struct background background;
 	struct progress progress;
+	bool controls;    /* it collects nothing: see collect_control */
 	bool quiet;       /* no progress is shown; set before it starts */
 	uint32_t met;     /* processes so far */
 	uint32_t left;    /* that still ran at the end */
@@ -47,6 +48,10 @@ int collect_record(struct collect *collect, struct session *session, const char 
 /** As collect_start, but nothing is recorded: a subscriber of rtl's own is told of streams. */
 int collect_listen(struct collect *collect, struct session *session, const char *id,
 		   const char *command, const struct rtl_subscriber *own);
+/** As collect_start, but the command records itself: `rtl start` and `rtl stop` reach it by this, and it
+ *  begins paused. Nothing is to be polled. */
+int collect_control(struct collect *collect, struct session *session, const char *id,
+		    const char *command, const char *spool);
 /** Delivers what there is, and sleeps if there is nothing. */
 void collect_poll(struct collect *collect);
 /** Ends that sleep, or the next one. Any thread. */

@@ -131,7 +131,7 @@ static void say_lost(FILE *out, const struct ending *e)
 
 static bool is_paused(const struct ending *e)
 {
-	return e->met && (e->paused_first || e->paused_last);
+	return (e->met || !e->collected) && (e->paused_first || e->paused_last);
 }
 
 static void say_paused(FILE *out, const struct ending *e)

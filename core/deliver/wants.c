@@ -30,10 +30,9 @@ static void collect(const struct host *host, const struct rtl_stream_info *info,
 	if (host->recording && !host->off && stream_list_selects(info->name))
 		add(wants, info, RTL_TYPE_ANY, SPOOL_WANT_RECORD);
 	for (s = host->subscriptions[info->number]; s; s = s->next)
-		if (s->fn && s->is_inline)
-			add(wants, info, s->type, SPOOL_WANT_INLINE);
-		else if (s->fn && !host->off)
-			add(wants, info, s->type, SPOOL_WANT_RECORD);
+		if (s->fn && !host->off)
+			add(wants, info, s->type,
+			    s->is_inline ? SPOOL_WANT_INLINE : SPOOL_WANT_RECORD);
 }
 
 void wants_tell(struct host *host, const struct rtl_stream_info *info)

@@ -15,6 +15,7 @@
 #include "last_thread.h"
 #include "log.h"
 #include "open.h"
+#include "pause.h"
 #include "termination.h"
 #include "thread.h"
 #include "writer.h"
@@ -61,9 +62,19 @@ static void nap(void)
 	__atomic_store_n(asleep, 0, __ATOMIC_RELAXED);
 }
 
+/* What was published before is recorded all the same. */
+static void follow_pause(bool *paused)
+{
+	if (*paused == pause_is_on())
+		return;
+	*paused = !*paused;
+	host_set_paused(bus.host, *paused);
+}
+
 static void *consume(void *unused)
 {
 	uint64_t request = 0;
+	bool paused = pause_is_on();
 
 	(void)unused;
 	bus_own_thread = true;
@@ -73,6 +84,7 @@ static void *consume(void *unused)
 		 * others publish on */
 		bool more, done;
 
+		follow_pause(&paused);
 		if (!host_is_interrupted(bus.host))
 			request = flushes_requested();
 		more = host_pass(bus.host);

@@ -22,6 +22,7 @@
 #include "leftovers.h"
 #include "log.h"
 #include "own_process.h"
+#include "pause.h"
 #include "process.h"
 #include "session.h"
 #include "settings.h"
@@ -103,7 +104,10 @@ static int host_subscribers(const char *subscribers, uint32_t *failed)
 	bus.host = host_create(subscribers, "process", failed);
 	if (*failed && bus.settings.strict)
 		return RTL_EPLUGIN;
-	return bus.host && !own_process_add(bus.host) ? 0 : RTL_EPLUGIN;
+	if (!bus.host)
+		return RTL_EPLUGIN;
+	host_set_paused(bus.host, pause_is_on());
+	return own_process_add(bus.host) ? RTL_EPLUGIN : 0;
 }
 
 static int load_subscribers(const char *subscribers)
@@ -192,6 +196,7 @@ static int start_as_told(struct spool_control *fixed)
 			 subscribers);
 		return RTL_EINVAL;
 	}
+	pause_join();
 	err = open_spool(secure_getenv("RTL_SPOOL"), fixed);
 	return err ? err : load_subscribers(subscribers);
 }
@@ -227,6 +232,7 @@ static void start_anew(void)
 	process_forget();
 	inline_forget();
 	session_leave();
+	pause_leave();
 	fate_forget();
 	stall_forget();
 	consumer_forget();

@@ -20,7 +20,7 @@ import sys
 import time
 import unittest
 
-from cli_kit import BUILD_PLUGINS, HANG_S, NO_GROWTH, PLUGINS, PROGRAM, RTL, Case
+from cli_kit import BUILD_PLUGINS, HANG_S, NO_GROWTH, PLUGINS, PROGRAM, RTL, TMPFS, Case
 
 
 class Trace(Case):
@@ -778,6 +778,38 @@ class StartStop(Case):
         self.assertEqual(self.line(first), 100)
         for child in (first, second):
             child.communicate(timeout=HANG_S)
+
+    def test_one__need_not_be_named_and_is_said(self):
+        if not TMPFS:
+            self.skipTest("needs a /dev/shm of its own")
+        done = subprocess.run(
+            ["unshare", "-rm", "sh", "-c", "mount -t tmpfs none /dev/shm && exec \"$@\"", "sh",
+             RTL, "trace", "-q", "--paused", "-o", "run.db", "sh", "-c",
+             f"'{PROGRAM}' 100 print; '{RTL}' start; until test \"$('{PROGRAM}' 100 print)\" = 100; "
+             "do :; done"],
+            check=False, cwd=self.folder, capture_output=True, text=True, timeout=HANG_S,
+            env=self.environment({"TMPDIR": self.folder, "XDG_RUNTIME_DIR": self.folder,
+                                  "RTL_SPOOL": ""}))
+        self.assertEqual((done.returncode, done.stdout), (0, "0\n"))
+        self.assertRegex(done.stderr, r"^rtl: process \d+ records: /dev/shm/rtl-\d+-\w+\n$")
+
+    def test_in_process_paused__as_in_the_collector(self):
+        child = self.start("trace", "-q", "--in-process", "--paused", "-o", "run.db", PROGRAM, "100",
+                           "lines", stdin=subprocess.PIPE)
+        self.assertEqual((self.line(child), self.line(child)), (0, 0))
+        self.good("start", str(child.pid))
+        total = self.line_until(child, 100)
+        self.good("stop", str(child.pid))
+        total += self.line_until(child, 0)
+        self.good("start", str(child.pid))
+        total += self.line_until(child, 100)
+        child.communicate(timeout=HANG_S)
+        self.assertEqual(self.operations("run.db"), total)
+
+    def test_in_process_paused_all_the_time__said(self):
+        done = self.rtl("trace", "--in-process", "--paused", "-o", "run.db", PROGRAM, "100", "print")
+        self.assertEqual(done.stdout, "0\n")
+        self.assertIn("recording was paused when the command began and when it ended", done.stderr)
 
     def test_dead_collector__said_so(self):
         child, _ = self.publisher()
