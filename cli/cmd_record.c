@@ -19,6 +19,7 @@
 struct record {
 	struct launch launch; /* first: see LAUNCH_OPTIONS */
 	const char *limit;
+	bool all;
 	uint64_t limit_bytes;
 };
 
@@ -28,6 +29,9 @@ static const struct cli_option options[] = {
 	CLI_VALUE('l', "limit", "SIZE", offsetof(struct record, limit),
 		  "how large it may get, e.g. 500M or 20G; when it is, the\n"
 		  "oldest events go"),
+	CLI_FLAG(0, "all", offsetof(struct record, all),
+		 "also what other events repeat: begins, and calls without\n"
+		 "their arguments"),
 };
 
 /* A number of bytes, with K, M, G or T behind it; 0: not one. */
@@ -113,7 +117,8 @@ static int record_command(struct record *record, const char *output)
 	if (error)
 		return launch_refuse(launch->command[0], error);
 	status = collect_record(&launch->collect, session, launch->id, launch->command[0],
-				launch->spool, launch->paused, output, record->limit_bytes);
+				launch->spool, launch->paused, output, record->limit_bytes,
+				record->all);
 	if (status)
 		return status;
 	error = launch_collected(launch, "recording", &status);

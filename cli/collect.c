@@ -136,7 +136,7 @@ int collect_start(struct collect *collect, struct session *session, const char *
 
 int collect_record(struct collect *collect, struct session *session, const char *id,
 		   const char *command, const char *spool, bool paused, const char *recording,
-		   uint64_t limit_bytes)
+		   uint64_t limit_bytes, bool keep_repeated)
 {
 	struct rtl_collector_options options = {
 		.struct_size = sizeof(options),
@@ -144,8 +144,10 @@ int collect_record(struct collect *collect, struct session *session, const char 
 		.paused = paused,
 		.output = recording,
 		.limit_bytes = limit_bytes,
+		.keep_repeated = keep_repeated,
 	};
 
+	options.streams = find_streams(&options.stream_count);
 	return begin(collect, session, id, command, spool, &options);
 }
 

@@ -41,10 +41,11 @@ int collect_start(struct collect *collect, struct session *session, const char *
  * As collect_start, but what the command publishes goes to a recording.
  * @param recording  absolute path of its folder
  * @param limit_bytes  0: none
+ * @param keep_repeated  also what other events repeat
  */
 int collect_record(struct collect *collect, struct session *session, const char *id,
 		   const char *command, const char *spool, bool paused, const char *recording,
-		   uint64_t limit_bytes);
+		   uint64_t limit_bytes, bool keep_repeated);
 /** As collect_start, but nothing is recorded: a subscriber of rtl's own is told of streams. */
 int collect_listen(struct collect *collect, struct session *session, const char *id,
 		   const char *command, const struct rtl_subscriber *own);

@@ -268,6 +268,17 @@ static int claim_folder(struct rtl_collector *c, char *message, size_t size)
 		    c->folder);
 }
 
+/* Processes find out of their folder what is wanted of the streams that are expected. */
+static void offer_streams(struct rtl_collector *c, const struct rtl_collector_options *o)
+{
+	size_t i;
+
+	for (i = 0; i < o->stream_count; i++)
+		host_offer_stream(c->host, o->streams[i]);
+	if (c->page)
+		write_wants(c);
+}
+
 static int start_recorder(struct rtl_collector *c, const struct rtl_collector_options *o,
 			  char *message, size_t size)
 {
@@ -276,8 +287,11 @@ static int start_recorder(struct rtl_collector *c, const struct rtl_collector_op
 	if (err)
 		return fail(message, size, err, "cannot write a recording to %s: %s", o->output,
 			    strerror(errno));
-	c->host = host_create_recording();
-	return c->host ? 0 : fail(message, size, RTL_ENOMEM, "out of memory");
+	c->host = host_create_recording(o->keep_repeated);
+	if (!c->host)
+		return fail(message, size, RTL_ENOMEM, "out of memory");
+	offer_streams(c, o);
+	return 0;
 }
 
 static int start_subscribers(struct rtl_collector *c, const struct rtl_collector_options *o,
@@ -290,16 +304,12 @@ static int start_subscribers(struct rtl_collector *c, const struct rtl_collector
 		[RTL_INSPECT] = "inspect",
 	};
 	uint32_t failed = 0;
-	size_t i;
 
 	c->host = host_create_with(o->own, o->subscribers, where[c->kind], &failed);
 	if (!c->host || failed)
 		return fail(message, size, RTL_EPLUGIN, "a subscriber could not be started");
 	host_set_counting(c->host, c->kind == RTL_INSPECT);
-	for (i = 0; i < o->stream_count; i++)
-		host_offer_stream(c->host, o->streams[i]);
-	if (c->page)
-		write_wants(c);
+	offer_streams(c, o);
 	return 0;
 }
 

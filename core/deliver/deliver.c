@@ -200,6 +200,60 @@ static bool describe(struct host *host, struct source *source, const struct read
 	return !source->last_has_texts || texts_fit(event);
 }
 
+/* ---- what was not recorded, as other events repeat it */
+
+#define REPEATS_NONE 0xffffu
+
+/* The number of a stream that was not recorded, and whose debug stream that is, plus 1. */
+static uint16_t find_repeated(const struct source *source, uint32_t debug)
+{
+	const size_t length = strlen(source->streams[debug]->name);
+	uint32_t i;
+
+	for (i = 0; i < source->stream_count; i++) {
+		const char *name = source->streams[i]->name;
+		struct rtl_ledger ledger = {.struct_size = sizeof ledger};
+
+		if (strlen(name) + strlen(".debug") != length ||
+		    strncmp(source->streams[debug]->name, name, strlen(name)) != 0 ||
+		    strcmp(source->streams[debug]->name + strlen(name), ".debug") != 0)
+			continue;
+		source_ledger(source, i, &ledger);
+		return ledger.published ? REPEATS_NONE : (uint16_t)(i + 1);
+	}
+	return REPEATS_NONE;
+}
+
+/* Makes the event that another one repeats, if only that was recorded. */
+static bool make_repeated(struct source *source, uint32_t stream, const struct rtl_event *event,
+			  struct rtl_event *out)
+{
+	const struct rtl_stream_info *info;
+	const struct rtl_type_info *type;
+	uint32_t i;
+
+	if (!source->repeats[stream])
+		source->repeats[stream] = find_repeated(source, stream);
+	if (source->repeats[stream] == REPEATS_NONE)
+		return false;
+	info = source->streams[source->repeats[stream] - 1];
+	for (i = 0; i < info->type_count; i++) {
+		type = &info->types[i];
+		if (type->repeated_by != (RTL_IN_DEBUG | event->type) ||
+		    type->payload_size > event->type_info->payload_size)
+			continue;
+		*out = *event;
+		out->type = type->type;
+		out->stream = info;
+		out->type_info = type;
+		out->payload_size = type->payload_size;
+		return true;
+	}
+	return false;
+}
+
+/* ---- passes */
+
 static void count_malformed(struct source *source, const struct reader_record *record)
 {
 	source->malformed++;
@@ -271,7 +325,11 @@ static uint32_t pass_over(struct host *host, struct source *source)
 			distribute(host, &host->batch[n], &place);
 		else
 			distribute(host, &host->batch[n], NULL);
-		if (++n == HOST_BATCH || host->copies_used > HOST_COPIES - RTL_PAYLOAD_MAX) {
+		n++;
+		if (host->replays &&
+		    make_repeated(source, record.stream, &host->batch[n - 1], &host->batch[n]))
+			distribute(host, &host->batch[n++], NULL);
+		if (n >= HOST_BATCH - 1 || host->copies_used > HOST_COPIES - RTL_PAYLOAD_MAX) {
 			hand_over_all(host);
 			n = 0;
 			host->copies_used = 0;

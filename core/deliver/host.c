@@ -127,15 +127,18 @@ static struct host *new_host(const char *where)
 	pthread_mutexattr_destroy(&attr);
 	pthread_mutex_init(&host->data, NULL);
 	host->where = where;
+	host->replays = !strcmp(where, "replay");
 	return host;
 }
 
-struct host *host_create_recording(void)
+struct host *host_create_recording(bool keep_repeated)
 {
 	struct host *host = new_host("recorder");
 
-	if (host)
+	if (host) {
 		host->recording = true;
+		host->keep_repeated = keep_repeated;
+	}
 	return host;
 }
 

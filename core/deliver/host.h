@@ -39,7 +39,7 @@ struct host *host_create(const char *list, const char *where, uint32_t *failed);
 struct host *host_create_with(const struct rtl_subscriber *own, const char *list, const char *where,
 			      uint32_t *failed);
 /* A host without subscribers; its processes record everything. */
-struct host *host_create_recording(void);
+struct host *host_create_recording(bool keep_repeated);
 /* Without host_finish before, subscribers are only destroyed: what they have not stored stays. */
 void host_destroy(struct host *host);
 

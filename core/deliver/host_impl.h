@@ -67,11 +67,13 @@ struct host {
 	bool undone;           /* there are subscriptions that were given up; relaxed */
 	bool dirty;            /* events have been delivered since the last flush */
 	bool finished;
-	bool recording;   /* everything is wanted */
-	bool off;         /* nothing is recorded for now */
-	bool counting;    /* nothing is delivered */
-	uint32_t paused;  /* somebody waits for the consumer to let go of the lock; relaxed */
-	uint64_t died_ns; /* see host_set_death */
+	bool recording;     /* everything is wanted, */
+	bool keep_repeated; /* also what other events repeat */
+	bool off;           /* nothing is recorded for now */
+	bool counting;      /* nothing is delivered */
+	bool replays;       /* what was not recorded is made of what repeats it */
+	uint32_t paused;    /* somebody waits for the consumer to let go of the lock; relaxed */
+	uint64_t died_ns;   /* see host_set_death */
 	uint64_t died_realtime_ns;
 	char interruption[256];
 	/* Whom the consumer has called; relaxed, for host_at_work. */

@@ -91,6 +91,8 @@ struct source {
 	const struct rtl_type_info *last_type;
 	uint32_t last_stream;
 	bool last_has_texts;
+	/* of a replay: for each stream the one plus 1 that it repeats and that was not recorded */
+	uint16_t repeats[SPOOL_STREAMS_MAX]; /* 0: not looked for yet */
 };
 
 struct source_resume {

@@ -21,6 +21,28 @@ static void add(struct stream_wants *wants, const struct rtl_stream_info *info, 
 			wants->bits[info->types[i].type & 0xff] |= bits;
 }
 
+/* Whether what a type says is recorded of another one, which is said to repeat it. */
+static bool is_recorded_twice(const struct rtl_stream_info *info, const struct rtl_type_info *type)
+{
+	char debug[256];
+
+	if (!(type->repeated_by & RTL_IN_DEBUG))
+		return type->repeated_by;
+	snprintf(debug, sizeof debug, "%s.debug", info->name);
+	return stream_list_selects(debug);
+}
+
+/* What goes into a recording. */
+static void add_recorded(const struct host *host, struct stream_wants *wants,
+			 const struct rtl_stream_info *info)
+{
+	uint32_t i;
+
+	for (i = 0; i < info->type_count; i++)
+		if (host->keep_repeated || !is_recorded_twice(info, &info->types[i]))
+			add(wants, info, info->types[i].type, SPOOL_WANT_RECORD);
+}
+
 static void collect(const struct host *host, const struct rtl_stream_info *info,
 		    struct stream_wants *wants)
 {
@@ -28,7 +50,7 @@ static void collect(const struct host *host, const struct rtl_stream_info *info,
 
 	memset(wants, 0, sizeof *wants);
 	if (host->recording && !host->off && stream_list_selects(info->name))
-		add(wants, info, RTL_TYPE_ANY, SPOOL_WANT_RECORD);
+		add_recorded(host, wants, info);
 	for (s = host->subscriptions[info->number]; s; s = s->next)
 		if (s->fn && !host->off)
 			add(wants, info, s->type,

@@ -143,6 +143,7 @@ static int read_type(struct cursor *c, struct rtl_type_info *out)
 		.type = fixed->type,
 		.field_count = fixed->field_count,
 		.payload_size = fixed->payload_size,
+		.repeated_by = fixed->repeated_by,
 		.name = texts[0],
 		.description = texts[1],
 		.fields = fields,

@@ -107,6 +107,7 @@ static void write_type(struct entry *e, const struct rtl_type_info *t)
 	const struct dict_type fixed = {.type = t->type,
 					.field_count = t->field_count,
 					.payload_size = t->payload_size,
+					.repeated_by = t->repeated_by,
 					.lengths = {length_of(t->name), length_of(t->description)}};
 	uint16_t i;
 

@@ -47,7 +47,9 @@ struct dict_type {
 	uint16_t type;
 	uint16_t field_count;
 	uint32_t payload_size;
+	uint32_t repeated_by;
 	uint32_t lengths[2]; /* name, description */
+	uint32_t reserved;
 };
 
 struct dict_field {

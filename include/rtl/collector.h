@@ -54,7 +54,8 @@ struct rtl_collector_options {
 	const struct rtl_stream_info *const *streams;
 	size_t stream_count;
 	uint32_t paused; /**< 1: begins paused, see rtl_collector_set_paused */
-	uint32_t reserved;
+	/** RTL_RECORD: 1: also what other events repeat (rtl_type_info.repeated_by). */
+	uint32_t keep_repeated;
 	/** A subscriber of the command's own, besides those of the list, which may be empty then;
 	 *  it gets no settings. NULL: none. */
 	const struct rtl_subscriber *own;

@@ -41,6 +41,14 @@
 			(uint32_t)sizeof(payload), 0, (name), (text), (field_array)                \
 	}
 
+/** The same of a type that another one repeats; by: as rtl_type_info.repeated_by. */
+#define RTL_TYPE_INFO_REPEATED(number, by, name, payload, field_array, text)                       \
+	{                                                                                          \
+		(uint32_t)sizeof(struct rtl_type_info), (number),                                  \
+			(uint16_t)(sizeof(field_array) / sizeof((field_array)[0])),                \
+			(uint32_t)sizeof(payload), (by), (name), (text), (field_array)             \
+	}
+
 /**
  * An initializer of struct rtl_stream_info.
  * name: dotted, "my.clock"; major, minor: its version; type_array: an array of struct

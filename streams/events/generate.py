@@ -19,6 +19,7 @@ A description (keys that have a default may be left out):
   [[stream]]            name, macro, version = [major, minor], info (C name of its
                         rtl_stream_info), description, doc
     [[stream.type]]     type (enum rtl_type), name, payload, description
+                        repeated: the type that says all of it again, "TYPE", or "TYPE in debug"
   [[constant]]          name, value (a text), doc: a macro of the header
   [[enum]]              name, prefix, doc, values = [{name, value, doc, text}]
                         other: what a value that is not known is called; with it all values,
@@ -72,7 +73,7 @@ KEYS = {
     "file": {"title", "order", "library", "stream", "constant", "enum", "payload"},
     "constant": {"name", "value", "doc"},
     "stream": {"name", "macro", "version", "info", "description", "doc", "type"},
-    "type": {"type", "name", "payload", "description"},
+    "type": {"type", "name", "payload", "description", "repeated"},
     "enum": {"name", "prefix", "doc", "values", "other"},
     "value": {"name", "value", "doc", "text"},
     "payload": {"name", "doc", "fields", "table"},
@@ -332,7 +333,10 @@ def source(description):
         types = stream["info"].removesuffix("_info") + "_types"
         out += f"static const struct rtl_type_info {types}[] = {{\n"
         for type_ in stream["type"]:
-            out += (f'\tRTL_TYPE_INFO({type_["type"]}, "{type_["name"]}", '
+            by = type_.get("repeated", "")
+            by = re.sub(r"^(\w+) in debug$", r"RTL_IN_DEBUG | \1", by)
+            macro = f'RTL_TYPE_INFO_REPEATED({type_["type"]}, {by}' if by else f'RTL_TYPE_INFO({type_["type"]}'
+            out += (f'\t{macro}, "{type_["name"]}", '
                     f'struct {type_["payload"]}, {type_["payload"]}_fields, '
                     f'{quoted(type_["description"])}),\n')
         out += "};\n\n"

@@ -53,16 +53,16 @@ static const struct rtl_field rtl_hip_call_debug_fields[] = {
 };
 
 static const struct rtl_type_info hip_call_stream_types[] = {
-	RTL_TYPE_INFO(RTL_FUNCTION_BEGIN, "function_begin", struct rtl_hip_call, rtl_hip_call_fields, "a function was called"),
-	RTL_TYPE_INFO(RTL_FUNCTION_END, "function_end", struct rtl_hip_call, rtl_hip_call_fields, "a function has returned; repeats what function_begin said"),
-	RTL_TYPE_INFO(RTL_FUNCTION_UNFINISHED, "function_unfinished", struct rtl_hip_call, rtl_hip_call_fields, "a function had not returned when the process ended"),
+	RTL_TYPE_INFO_REPEATED(RTL_FUNCTION_BEGIN, RTL_FUNCTION_END, "function_begin", struct rtl_hip_call, rtl_hip_call_fields, "a function was called"),
+	RTL_TYPE_INFO_REPEATED(RTL_FUNCTION_END, RTL_IN_DEBUG | RTL_FUNCTION_WITH_ARGS_END, "function_end", struct rtl_hip_call, rtl_hip_call_fields, "a function has returned; repeats what function_begin said"),
+	RTL_TYPE_INFO_REPEATED(RTL_FUNCTION_UNFINISHED, RTL_IN_DEBUG | RTL_FUNCTION_WITH_ARGS_UNFINISHED, "function_unfinished", struct rtl_hip_call, rtl_hip_call_fields, "a function had not returned when the process ended"),
 };
 
 const struct rtl_stream_info hip_call_stream_info =
 	RTL_STREAM_INFO(RTL_STREAM_HIP_CALL, RTL_STREAM_HIP_CALL_VERSION, RTL_STREAM_HIP_CALL_VERSION_MINOR, hip_call_stream_types, "Calls of the HIP API (modes hip and full)");
 
 static const struct rtl_type_info hip_call_debug_stream_types[] = {
-	RTL_TYPE_INFO(RTL_FUNCTION_WITH_ARGS_BEGIN, "function_with_args_begin", struct rtl_hip_call_debug, rtl_hip_call_debug_fields, "a function was called"),
+	RTL_TYPE_INFO_REPEATED(RTL_FUNCTION_WITH_ARGS_BEGIN, RTL_FUNCTION_WITH_ARGS_END, "function_with_args_begin", struct rtl_hip_call_debug, rtl_hip_call_debug_fields, "a function was called"),
 	RTL_TYPE_INFO(RTL_FUNCTION_WITH_ARGS_END, "function_with_args_end", struct rtl_hip_call_debug, rtl_hip_call_debug_fields, "a function has returned; repeats what the begin said"),
 	RTL_TYPE_INFO(RTL_FUNCTION_WITH_ARGS_UNFINISHED, "function_with_args_unfinished", struct rtl_hip_call_debug, rtl_hip_call_debug_fields, "a function had not returned when the process ended"),
 };

@@ -111,9 +111,9 @@ static const struct rtl_field rtl_hsa_metadata_fields[] = {
 };
 
 static const struct rtl_type_info hsa_stream_types[] = {
-	RTL_TYPE_INFO(RTL_TASK_BEGIN, "task_begin", struct rtl_hsa_dispatch, rtl_hsa_dispatch_fields, "a kernel dispatch was submitted"),
+	RTL_TYPE_INFO_REPEATED(RTL_TASK_BEGIN, RTL_TASK_END, "task_begin", struct rtl_hsa_dispatch, rtl_hsa_dispatch_fields, "a kernel dispatch was submitted"),
 	RTL_TYPE_INFO(RTL_TASK_END, "task_end", struct rtl_hsa_dispatch, rtl_hsa_dispatch_fields, "a kernel dispatch has finished; repeats what task_begin said"),
-	RTL_TYPE_INFO(RTL_BARRIER_BEGIN, "barrier_begin", struct rtl_hsa_barrier, rtl_hsa_barrier_fields, "a barrier packet was submitted (mode full)"),
+	RTL_TYPE_INFO_REPEATED(RTL_BARRIER_BEGIN, RTL_BARRIER_END, "barrier_begin", struct rtl_hsa_barrier, rtl_hsa_barrier_fields, "a barrier packet was submitted (mode full)"),
 	RTL_TYPE_INFO(RTL_BARRIER_END, "barrier_end", struct rtl_hsa_barrier, rtl_hsa_barrier_fields, "a barrier packet has finished; repeats what barrier_begin said"),
 	RTL_TYPE_INFO(RTL_QUEUE_CREATE, "queue_create", struct rtl_hsa_queue, rtl_hsa_queue_fields, "a queue was created"),
 	RTL_TYPE_INFO(RTL_QUEUE_DESTROY, "queue_destroy", struct rtl_hsa_queue, rtl_hsa_queue_fields, "a queue was destroyed"),

@@ -35,15 +35,15 @@ static const struct rtl_field rtl_hsa_call_debug_fields[] = {
 };
 
 static const struct rtl_type_info call_stream_types[] = {
-	RTL_TYPE_INFO(RTL_FUNCTION_BEGIN, "function_begin", struct rtl_hsa_call, rtl_hsa_call_fields, "a function was called"),
-	RTL_TYPE_INFO(RTL_FUNCTION_END, "function_end", struct rtl_hsa_call, rtl_hsa_call_fields, "a function has returned"),
+	RTL_TYPE_INFO_REPEATED(RTL_FUNCTION_BEGIN, RTL_FUNCTION_END, "function_begin", struct rtl_hsa_call, rtl_hsa_call_fields, "a function was called"),
+	RTL_TYPE_INFO_REPEATED(RTL_FUNCTION_END, RTL_IN_DEBUG | RTL_FUNCTION_WITH_ARGS_END, "function_end", struct rtl_hsa_call, rtl_hsa_call_fields, "a function has returned"),
 };
 
 const struct rtl_stream_info call_stream_info =
 	RTL_STREAM_INFO(RTL_STREAM_HSA_CALL, RTL_STREAM_HSA_CALL_VERSION, RTL_STREAM_HSA_CALL_VERSION_MINOR, call_stream_types, "Calls of the HSA runtime (mode full)");
 
 static const struct rtl_type_info call_debug_stream_types[] = {
-	RTL_TYPE_INFO(RTL_FUNCTION_WITH_ARGS_BEGIN, "function_with_args_begin", struct rtl_hsa_call_debug, rtl_hsa_call_debug_fields, "a function was called"),
+	RTL_TYPE_INFO_REPEATED(RTL_FUNCTION_WITH_ARGS_BEGIN, RTL_FUNCTION_WITH_ARGS_END, "function_with_args_begin", struct rtl_hsa_call_debug, rtl_hsa_call_debug_fields, "a function was called"),
 	RTL_TYPE_INFO(RTL_FUNCTION_WITH_ARGS_END, "function_with_args_end", struct rtl_hsa_call_debug, rtl_hsa_call_debug_fields, "a function has returned"),
 };
 

@@ -64,7 +64,7 @@ static const struct rtl_field rtl_hsa_copy_fields[] = {
 };
 
 static const struct rtl_type_info copy_stream_types[] = {
-	RTL_TYPE_INFO(RTL_TRANSFER_BEGIN, "transfer_begin", struct rtl_hsa_copy, rtl_hsa_copy_fields, "a copy was submitted"),
+	RTL_TYPE_INFO_REPEATED(RTL_TRANSFER_BEGIN, RTL_TRANSFER_END, "transfer_begin", struct rtl_hsa_copy, rtl_hsa_copy_fields, "a copy was submitted"),
 	RTL_TYPE_INFO(RTL_TRANSFER_END, "transfer_end", struct rtl_hsa_copy, rtl_hsa_copy_fields, "a copy has finished; repeats what transfer_begin said"),
 };
 

@@ -53,7 +53,7 @@ static const struct rtl_field rtl_roctx_name_fields[] = {
 };
 
 static const struct rtl_type_info roctx_stream_types[] = {
-	RTL_TYPE_INFO(RTL_REGION_BEGIN, "region_begin", struct rtl_roctx_range, rtl_roctx_range_fields, "a range was pushed or started"),
+	RTL_TYPE_INFO_REPEATED(RTL_REGION_BEGIN, RTL_REGION_END, "region_begin", struct rtl_roctx_range, rtl_roctx_range_fields, "a range was pushed or started"),
 	RTL_TYPE_INFO(RTL_REGION_END, "region_end", struct rtl_roctx_range, rtl_roctx_range_fields, "a range was popped or stopped; repeats what region_begin said"),
 	RTL_TYPE_INFO(RTL_REGION_UNFINISHED, "region_unfinished", struct rtl_roctx_range, rtl_roctx_range_fields, "a range was open when the process ended"),
 	RTL_TYPE_INFO(RTL_SIGNAL, "mark", struct rtl_roctx_mark, rtl_roctx_mark_fields, "a mark"),

@@ -73,7 +73,7 @@ AT(rtl_type_info, struct_size, 0);
 AT(rtl_type_info, type, 4);
 AT(rtl_type_info, field_count, 6);
 AT(rtl_type_info, payload_size, 8);
-AT(rtl_type_info, reserved, 12);
+AT(rtl_type_info, repeated_by, 12);
 AT(rtl_type_info, name, 16);
 AT(rtl_type_info, description, 24);
 AT(rtl_type_info, fields, 32);
