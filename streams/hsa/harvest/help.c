@@ -35,7 +35,7 @@ static int help(struct harvester *harvester, uint32_t most)
 
 	/* Acquire: pairs with start, where it is used again. */
 	if (atomic_load_explicit(&harvester->ended, memory_order_acquire) ||
-	    turn_is_left(&harvester->turn) || !sources_pending(&harvester->sources))
+	    turn_is_left(&harvester->turn))
 		return 0;
 	harvester->turn.helping = true;
 	room = sources_help(&harvester->sources, most);

@@ -172,11 +172,11 @@ static void make_relays(uint32_t wanted)
 {
 	for (uint32_t i = 0; i < wanted; i++) {
 		pthread_mutex_lock(&relays.lock);
-		const bool room = relays.count < RELAYS_MAX;
+		const bool allowed = relays.count < RELAYS_MAX;
 
-		relays.count += room;
+		relays.count += allowed;
 		pthread_mutex_unlock(&relays.lock);
-		if (!room)
+		if (!allowed)
 			return;
 		if (!make_relay()) {
 			pthread_mutex_lock(&relays.lock);

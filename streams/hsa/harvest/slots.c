@@ -17,7 +17,7 @@ static _Atomic uint32_t total;
 static struct {
 	pthread_mutex_t lock;
 	uint64_t *signals;
-	size_t count, room;
+	size_t count, capacity;
 } cache = {.lock = PTHREAD_MUTEX_INITIALIZER};
 FORK_LOCK(cache, cache.lock);
 
@@ -37,16 +37,16 @@ void slot_signal_keep(uint64_t signal)
 	bool kept = false;
 
 	pthread_mutex_lock(&cache.lock);
-	if (cache.count == cache.room) {
-		const size_t room = cache.room ? cache.room * 2 : 256;
-		uint64_t *more = realloc(cache.signals, room * sizeof(*more));
+	if (cache.count == cache.capacity) {
+		const size_t capacity = cache.capacity ? cache.capacity * 2 : 256;
+		uint64_t *more = realloc(cache.signals, capacity * sizeof(*more));
 
 		if (more) {
 			cache.signals = more;
-			cache.room = room;
+			cache.capacity = capacity;
 		}
 	}
-	if (cache.count < cache.room) {
+	if (cache.count < cache.capacity) {
 		cache.signals[cache.count++] = signal;
 		kept = true;
 	}

@@ -267,17 +267,6 @@ static bool is_pending(const struct source *source)
 	       atomic_load_explicit(&pool->submit_tail, memory_order_relaxed) != pool->submit_head;
 }
 
-bool sources_pending(const struct sources *sources)
-{
-	if (atomic_load_explicit(&added, memory_order_relaxed))
-		return true;
-	for (struct source *source = sources->first; source; source = source->next_harvested) {
-		if (is_pending(source))
-			return true;
-	}
-	return false;
-}
-
 int sources_help(struct sources *sources, uint32_t most)
 {
 	struct allowed allowed = {.most = most};

@@ -36,9 +36,6 @@ void sources_adopt(struct sources *sources);
  */
 bool sources_pass(struct sources *sources, uint32_t number, bool may_wait, bool *all);
 
-/* Whether something was submitted and not published. */
-bool sources_pending(const struct sources *sources);
-
 /*
  * Once through all sources, by a helper: only publishes what has finished, `most` of it. What has
  * finished behind many copies that have not is left to the harvester. So is the rest where this is
