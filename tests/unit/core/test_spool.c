@@ -17,14 +17,14 @@
 #include "../fuzz/real_spool.h"
 #include "test_spool_kit.h"
 
-#define EVENTS 960u /* in the real spool */
+#define EVENTS 1200u /* in the real spool */
 /* More than a process may have files open; sanitizers take ten times as long for each. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #	define SPOOLS 2000u
 #else
 #	define SPOOLS 10000u
 #endif
-#define EACH 320u /* in each of its rings */
+#define EACH 400u /* in each of its rings */
 
 static const char *fresh(void)
 {

@@ -26,7 +26,7 @@ char kit_base[256], kit_real[512];
 int kit_setup(void **state)
 {
 	const struct real_spool what = {
-		.events = 320, .threads = 3, .filler = 20, .ring_bytes = "64K"};
+		.events = 400, .threads = 3, .filler = 20, .ring_bytes = "96K"};
 	const char *tmp = getenv("TMPDIR");
 
 	(void)state;
