@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#define LEVEL 4
+#define LEVEL 1
 
 struct file_gzip {
 	z_stream deflate;

@@ -9,15 +9,15 @@
 
 #include "name.h"
 
-/** The most bytes of a number. */
-#define PUT_NUMBER 24u
+/** The most bytes of a number, which are also written where it has less. */
+#define PUT_NUMBER 20u
 
 extern const char put_pairs[200];
 
 static inline char *put_uint(char *to, uint64_t value)
 {
-	char some[20];
-	unsigned at = sizeof(some);
+	char some[2 * PUT_NUMBER];
+	unsigned at = PUT_NUMBER;
 
 	while (value >= 100) {
 		const unsigned pair = (unsigned)(value % 100);
@@ -32,8 +32,8 @@ static inline char *put_uint(char *to, uint64_t value)
 	} else {
 		some[--at] = (char)('0' + value);
 	}
-	memcpy(to, some + at, sizeof(some) - at);
-	return to + (sizeof(some) - at);
+	memcpy(to, some + at, PUT_NUMBER); /* of a length that is known: no call */
+	return to + (PUT_NUMBER - at);
 }
 
 static inline char *put_int(char *to, int64_t value)

@@ -8,8 +8,6 @@
 
 #include "put.h"
 
-/* Flows that are counted at once. */
-#define FLOWS_MOST ((size_t)1 << 20)
 /* GPUs stand behind all processes. */
 #define SORT_GPUS 100000
 
@@ -112,7 +110,6 @@ void work_fini(struct work *work)
 		work_flight_fini(&g->flight);
 		free(g);
 	}
-	map_fini(&work->flow_parts);
 }
 
 /* ---- processes, threads, GPUs ---- */
@@ -231,18 +228,15 @@ struct timeline_track *work_gpu_track(struct work *work, struct work_process *pr
 /* ---- what GPUs do ---- */
 
 /* Which of the operations of a call this is, where the writer asks. */
-static uint32_t flow_part(struct work *work, uint64_t flow)
+static uint32_t flow_part(struct work *work, uint64_t id)
 {
-	uint64_t part;
+	struct work_flow *flow = &work->flows[id & (WORK_FLOWS - 1)];
 
 	if (!work->timeline->writer->counts_flows)
 		return 0;
-	if (work->flow_parts.hash.count > FLOWS_MOST) /* those of long ago have come */
-		map_fini(&work->flow_parts);
-	part = map_get(&work->flow_parts, flow);
-	if (!map_set(&work->flow_parts, flow, part + 1))
-		work->timeline->out_of_memory = true;
-	return (uint32_t)part;
+	if (flow->id != id)
+		*flow = (struct work_flow){.id = id};
+	return flow->parts++;
 }
 
 static void set_flow(struct work *work, const struct work_process *process,

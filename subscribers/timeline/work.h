@@ -67,6 +67,9 @@ enum work_category {
 	WORK_CATEGORIES
 };
 
+/* Flows that are counted at once, a power of two: what a call causes comes close together. */
+#define WORK_FLOWS 8192u
+
 /* Values of one slice, streams' fields included. */
 #define WORK_VALUES 320u
 
@@ -111,7 +114,11 @@ struct work {
 	uint32_t process_count;
 	struct work_gpu *gpus;
 	uint64_t first_host;
-	struct map flow_parts; /* of a flow: how many have come, + 1 */
+	/* The newest flows, by their hash: how many operations of each have come. */
+	struct work_flow {
+		uint64_t id;
+		uint32_t parts;
+	} flows[WORK_FLOWS];
 	struct timeline_value values[WORK_VALUES];
 	uint32_t value_count;
 };
