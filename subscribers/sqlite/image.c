@@ -40,7 +40,7 @@ static void put_u32(unsigned char *at, uint32_t value)
 /* Seven bits a byte, the highest first; a ninth byte has eight. */
 static unsigned char *put_varint(unsigned char *at, uint64_t value)
 {
-	unsigned length = 1;
+	unsigned length;
 
 	if (value < 0x80) {
 		*at = (unsigned char)value;
@@ -53,10 +53,10 @@ static unsigned char *put_varint(unsigned char *at, uint64_t value)
 			at[i] = (unsigned char)(value | 0x80);
 		return at + 9;
 	}
-	for (uint64_t left = value >> 7; left; left >>= 7)
-		length++;
-	for (unsigned i = length; i-- > 0; value >>= 7)
-		at[i] = (unsigned char)((value & 0x7f) | (i + 1 < length ? 0x80 : 0));
+	length = (70 - (unsigned)__builtin_clzll(value)) / 7;
+	at[length - 1] = (unsigned char)(value & 0x7f);
+	for (unsigned i = length - 1; i-- > 0;)
+		at[i] = (unsigned char)((value >>= 7) | 0x80);
 	return at + length;
 }
 
@@ -95,16 +95,15 @@ static uint32_t type_of(const struct cell *cell)
 	return 0;
 }
 
-/* The highest `size` bytes of it. */
-static unsigned char *put_number(unsigned char *at, const struct cell *cell, uint32_t type)
+/* As many bytes of it as the type says. Writes SLACK bytes. */
+static inline unsigned char *put_number(unsigned char *at, const struct cell *cell, uint32_t type)
 {
 	const unsigned size = number_bytes[type];
 	uint64_t bits;
 
-	if (!size)
-		return at;
 	memcpy(&bits, &cell->integer, sizeof(bits)); /* a real's as well */
-	bits = __builtin_bswap64(bits << (64 - 8 * size));
+	/* of none, what is written is written over */
+	bits = __builtin_bswap64(bits << ((64 - 8 * size) & 63));
 	memcpy(at, &bits, sizeof(bits));
 	return at + size;
 }
@@ -179,11 +178,73 @@ static unsigned char *put_record(unsigned char *at, const unsigned char *end, in
 	return put_values(at + size, head, cells, columns);
 }
 
+/* Texts in a short row, whose type takes one byte. */
+#define SHORT_TEXT 57u
+
+/* Serial types of numbers by how many bits they have without the sign. */
+static const unsigned char types_by_bits[64] = {
+	[2 ... 7] = 1,   [8 ... 15] = 2,  [16 ... 23] = 3,
+	[24 ... 31] = 4, [32 ... 47] = 5, [48 ... 63] = 6,
+};
+
+static inline unsigned short_type(int64_t value)
+{
+	const uint64_t size = (uint64_t)(value ^ value >> 63);
+	const unsigned bits = size ? 64 - (unsigned)__builtin_clzll(size) : 0;
+
+	return bits > 1 ? types_by_bits[bits] : value < 0 ? 1 : 8 + (unsigned)value;
+}
+
+/* What a short row may take. */
+static size_t short_bytes(uint32_t columns)
+{
+	return VARINTS_BYTES + 1 + (size_t)columns * (1 + SHORT_TEXT) + SLACK;
+}
+
+/* As put_record, in one go: each type takes a byte, so it is known where the values begin. The length
+ * takes three, of which the first may say nothing. NULL: a text is too long for that. */
+static unsigned char *put_short_row(unsigned char *at, const struct cell *cells, uint32_t columns)
+{
+	unsigned char *const length = at, *const begin =
+						  put_varint(at + 3, (uint64_t)cells[0].integer);
+	unsigned char *type = begin, *value = begin + 1 + columns;
+	uint32_t whole;
+
+	*type++ = (unsigned char)(1 + columns);
+	*type++ = 0;
+	for (uint32_t i = 1; i < columns; i++) {
+		const struct cell *cell = &cells[i];
+
+		if (__builtin_expect(cell->kind < CELL_TEXT, 1)) {
+			*type = cell->kind == CELL_INT    ? (unsigned char)short_type(cell->integer)
+				: cell->kind == CELL_REAL ? 7
+							  : 0;
+			value = put_number(value, cell, *type++);
+			continue;
+		}
+		if (cell->size > SHORT_TEXT)
+			return NULL;
+		*type++ = (unsigned char)(12 + (cell->kind == CELL_TEXT) + 2 * cell->size);
+		memcpy(value, cell->bytes, cell->size);
+		value += cell->size;
+	}
+	whole = (uint32_t)(value - begin);
+	length[0] = (unsigned char)(0x80 | whole >> 14);
+	length[1] = (unsigned char)(0x80 | (whole >> 7 & 0x7f));
+	length[2] = (unsigned char)(whole & 0x7f);
+	return value;
+}
+
 static unsigned char *put_row(unsigned char *at, const unsigned char *end, const struct cell *cells,
 			      uint32_t columns)
 {
+	unsigned char *next = NULL;
 	struct head head;
 
+	if ((size_t)(end - at) >= short_bytes(columns))
+		next = put_short_row(at, cells, columns);
+	if (next)
+		return next;
 	if (!is_small(cells, columns))
 		return NULL;
 	make_head(&head, cells, columns);
