@@ -211,7 +211,9 @@ class TimelineKilled(Case):
 
     def killed(self, name, seconds):
         child = self.start("trace", "-q", "-o", name, PROGRAM, "20000")
-        self.wait_until(lambda: os.path.exists(self.path(name)) or child.poll() is not None)
+        # not before it has said where the events go
+        self.wait_until(lambda: child.poll() is not None or
+                        os.path.exists(self.path(name)) and os.path.getsize(self.path(name)))
         time.sleep(seconds)
         child.send_signal(signal.SIGKILL)
         child.communicate()  # the program goes on, and ends
