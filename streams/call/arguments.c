@@ -133,50 +133,69 @@ static uint64_t put_text(void *at, const struct text *text, void *payload, uint3
 	return text->cut ? RTL_VALUE_BEGINNING : RTL_VALUE_FOLLOWED;
 }
 
-/* The values of a function that has states: in the order of its arguments, texts as they were read.
- */
-static uint64_t put_state(const struct call_values *values, uint32_t i, void *payload, void *at,
-			  uint32_t *texts, uint32_t *end)
+/* What stands in the place of an argument that may be followed. Returns its state. */
+static inline uint64_t put_followed(const struct call_values *values, uint32_t i, void *at)
 {
 	const struct call_argument *argument = &values->signature->arguments[i];
-	const uint64_t slot = values->slots[i];
 	uint64_t written;
 
-	if (is_text(argument))
-		return *texts < CALL_TEXTS ? put_text(at, &values->texts[(*texts)++], payload, end)
-					   : RTL_VALUE_AS_PASSED;
-	if (!argument->out_kind || !values->succeeded || !slot)
+	if (!values->succeeded || !values->slots[i])
 		return RTL_VALUE_AS_PASSED;
-	written = value_load(slot, argument->out_size, false);
+	written = value_load(values->slots[i], argument->out_size, false);
 	memcpy(at, &written, sizeof(written));
 	return RTL_VALUE_FOLLOWED;
+}
+
+static inline void put_slot(void *at, uint64_t slot, uint8_t size)
+{
+	if (LIKELY(size == 8))
+		memcpy(at, &slot, 8);
+	else if (LIKELY(size == 4))
+		memcpy(at, &slot, 4);
+	else
+		memcpy(at, &slot, size == 2 ? 2 : 1);
+}
+
+/* Texts as they were read stand behind the values, from `end` of the payload on. */
+static void fill_with_states(const struct call_values *values, void *payload, char *to,
+			     uint32_t end)
+{
+	const struct call_argument *arguments = values->signature->arguments;
+	uint32_t at = sizeof(uint64_t), texts = 0;
+	uint64_t states = 0;
+
+	for (uint32_t i = 0; i < values->count; i++) {
+		at = place_of(at, arguments[i].size);
+		put_slot(to + at, values->slots[i], arguments[i].size);
+		if (UNLIKELY(values->signature->has_texts && is_text(&arguments[i]))) {
+			if (texts < CALL_TEXTS)
+				states |= put_text(to + at, &values->texts[texts++], payload, &end)
+					  << 2 * i;
+		} else if (arguments[i].out_kind) {
+			states |= put_followed(values, i, to + at) << 2 * i;
+		}
+		at += arguments[i].size;
+	}
+	memcpy(to, &states, sizeof(states));
 }
 
 void call_values_fill(const struct call_values *values, void *payload, uint32_t offset,
 		      struct rtl_text *place)
 {
-	const struct call_signature *signature = values->signature;
-	uint32_t at = signature->has_states ? sizeof(uint64_t) : 0;
-	uint32_t end = offset + values->bytes, texts = 0;
+	const struct call_argument *argument = values->signature->arguments;
+	const struct call_argument *end = argument + values->count;
+	const uint64_t *slot = values->slots;
 	char *to = (char *)payload + offset;
-	uint64_t states = 0;
+	uint32_t at = 0;
 
 	*place = (struct rtl_text){offset, values->bytes};
-	for (uint32_t i = 0; i < values->count; i++) {
-		const struct call_argument *argument = &signature->arguments[i];
-		const uint8_t size = argument->size;
-
-		at = place_of(at, size);
-		if (size == 8)
-			memcpy(to + at, &values->slots[i], 8);
-		else if (size == 4)
-			memcpy(to + at, &values->slots[i], 4);
-		else
-			memcpy(to + at, &values->slots[i], size == 2 ? 2 : 1);
-		if (signature->has_states)
-			states |= put_state(values, i, payload, to + at, &texts, &end) << 2 * i;
-		at += size;
+	if (values->signature->has_states && values->count) {
+		fill_with_states(values, payload, to, offset + values->bytes);
+		return;
 	}
-	if (signature->has_states && values->count)
-		memcpy(to, &states, sizeof(states));
+	for (; argument < end; argument++, slot++) {
+		at = place_of(at, argument->size);
+		put_slot(to + at, *slot, argument->size);
+		at += argument->size;
+	}
 }

@@ -7,13 +7,21 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Reads `bytes` (up to 8) from an address that can be read. */
+/* Reads `bytes` (1, 2, 4 or 8) from an address that can be read. */
 static inline uint64_t value_load(uint64_t address, uint32_t bytes, bool is_signed)
 {
 	const void *from = (const void *)(uintptr_t)address;
 	uint64_t value = 0;
 
-	memcpy(&value, from, bytes); /* little-endian */
+	/* little-endian; a copy of each size is an instruction */
+	if (bytes == 8)
+		memcpy(&value, from, 8);
+	else if (bytes == 4)
+		memcpy(&value, from, 4);
+	else if (bytes == 2)
+		memcpy(&value, from, 2);
+	else
+		memcpy(&value, from, 1);
 	if (is_signed && bytes < 8) {
 		const uint32_t unused = 64 - 8 * bytes;
 
