@@ -402,14 +402,17 @@ void host_offer_stream(struct host *host, const struct rtl_stream_info *info)
  * want of it otherwise is known, and the process is told. */
 static bool meet_stream(struct host *host, struct source *source, uint32_t number)
 {
+	const struct rtl_stream_info *info,
+		*around = host->meets; /* a subscriber may register one */
 	uint32_t before = host->stream_count;
-	const struct rtl_stream_info *info;
 	struct instance *instance;
 
 	host_data_lock(host);
 	info = intern_stream(host, source, source->ops->stream(source, number));
 	if (info)
 		source_add_stream(source, info);
+	if (host->stream_count > before)
+		host->meets = info;
 	host_data_unlock(host);
 	if (!info)
 		return false;
@@ -418,6 +421,7 @@ static bool meet_stream(struct host *host, struct source *source, uint32_t numbe
 			INSTANCE_CALL(instance, stream, info);
 	/* it has begun with what the folder said, or with all (host_await_stream) */
 	host_data_lock(host);
+	host->meets = around;
 	wants_tell_one(host, source, info);
 	host_data_unlock(host);
 	return true;

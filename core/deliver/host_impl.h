@@ -64,6 +64,9 @@ struct host {
 	 * locks. */
 	struct rtl_subscription *subscriptions[SPOOL_STREAMS_MAX];
 	uint32_t stream_count; /* release when an entry is complete, acquire by is_ours */
+	/* The one that subscribers are being told of: they may ask for its types one by one, and what
+	 * they want of it is told when all have been. NULL: none. */
+	const struct rtl_stream_info *meets;
 	bool undone;           /* there are subscriptions that were given up; relaxed */
 	bool dirty;            /* events have been delivered since the last flush */
 	bool finished;

@@ -62,6 +62,8 @@ void wants_tell(struct host *host, const struct rtl_stream_info *info)
 	struct stream_wants wants;
 	uint32_t i;
 
+	if (info == host->meets)
+		return;
 	collect(host, info, &wants);
 	for (i = 0; i < host->source_count; i++)
 		source_want(host->sources[i], info, &wants, SPOOL_WANT_INLINE | SPOOL_WANT_RECORD);

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* A subscriber that asks for a stream's types one by one loses nothing of those that it asks for last,
+ * however much the program publishes in between. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <rtl/collector.h>
+#include <rtl/rtl.h>
+#include <rtl/subscriber.h>
+
+#define EVENTS 100
+
+static const struct rtl_type_info types[] = {
+	{sizeof(types[0]), RTL_SIGNAL, 0, 0, 0, "signal", "", NULL},
+	{sizeof(types[0]), RTL_TASK_END, 0, 0, 0, "task_end", "", NULL},
+};
+static const struct rtl_stream_info info = {sizeof(info), 1, 0, "test.wants", "", types, 2, 0};
+
+static const struct rtl_host *host;
+static int to_child[2], from_child[2];
+static size_t signals, ends;
+
+static void on_events(void *user, const struct rtl_event *const *events, size_t count)
+{
+	(void)user;
+	for (size_t i = 0; i < count; i++) {
+		signals += events[i]->type == RTL_SIGNAL;
+		ends += events[i]->type == RTL_TASK_END;
+	}
+}
+
+static int on_create(const struct rtl_host *h, const struct rtl_setting *settings, size_t count,
+		     void **instance)
+{
+	(void)settings;
+	(void)count;
+	host = h;
+	*instance = &host;
+	return 0;
+}
+
+static int on_stream(void *instance, const struct rtl_stream_info *stream)
+{
+	char byte = 0;
+
+	(void)instance;
+	if (strcmp(stream->name, info.name) != 0)
+		return 0;
+	assert_int_equal(
+		host->subscribe(host, stream, RTL_SIGNAL, RTL_BUFFERED, on_events, NULL, NULL), 0);
+	/* the program publishes now, and has done it when the second is asked for */
+	assert_int_equal(write(to_child[1], &byte, 1), 1);
+	assert_int_equal(read(from_child[0], &byte, 1), 1);
+	return host->subscribe(host, stream, RTL_TASK_END, RTL_BUFFERED, on_events, NULL, NULL);
+}
+
+static const struct rtl_subscriber subscriber = {
+	.abi_version = RTL_ABI_VERSION,
+	.struct_size = sizeof(subscriber),
+	.name = "wants",
+	.version = "1",
+	.description = "",
+	.create = on_create,
+	.stream = on_stream,
+};
+
+static void publish(const char *folder)
+{
+	struct rtl_stream *stream = &rtl_stream_none;
+	char byte = 0;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	to_child[0] = dup2(to_child[0], 3);
+	from_child[1] = dup2(from_child[1], 4);
+	close_range(5, ~0u, 0); /* the collector's lock too, as an exec does */
+	setenv("RTL_COLLECTOR", folder, 1);
+	if (rtl_stream_register(&info, &stream) || write(from_child[1], &byte, 1) != 1 ||
+	    read(to_child[0], &byte, 1) != 1)
+		_exit(1);
+	for (int i = 0; i < EVENTS; i++) {
+		struct rtl_record *r = rtl_reserve(stream, i % 2 ? RTL_SIGNAL : RTL_TASK_END, 0);
+
+		if (r)
+			rtl_commit(r);
+	}
+	_exit(write(from_child[1], &byte, 1) != 1);
+}
+
+static void test_wants__asked_for_one_by_one__none_is_lost_meanwhile(void **state)
+{
+	char base[] = "/tmp/test_wants-XXXXXX", message[512] = "", byte;
+	struct rtl_collector *collector = NULL;
+	struct rtl_collector_options options = {.struct_size = sizeof(options),
+						.kind = RTL_COLLECT,
+						.subscribers = "",
+						.own = &subscriber};
+	uint32_t left;
+	int status;
+	pid_t pid;
+
+	(void)state;
+	options.folder = mkdtemp(base);
+	if (rtl_collector_create(&options, &collector, message, sizeof(message)))
+		fail_msg("%s", message);
+	assert_int_equal(pipe(to_child) | pipe(from_child), 0);
+	pid = fork();
+	if (!pid)
+		publish(rtl_collector_folder(collector));
+	assert_int_equal(read(from_child[0], &byte, 1), 1);
+	rtl_collector_poll(collector, 0); /* meets the stream */
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	rtl_collector_finish(collector, &left);
+	rtl_collector_destroy(collector);
+	rmdir(base);
+	assert_int_equal(signals, EVENTS / 2);
+	assert_int_equal(ends, EVENTS / 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_wants__asked_for_one_by_one__none_is_lost_meanwhile),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
