@@ -83,10 +83,10 @@ struct host {
 	const struct instance *at_work;
 	uint64_t progress; /* batches; relaxed, for host_progress */
 	uint64_t flushed_ns;
-	uint64_t pass_ns; /* when the pass began */
+	uint64_t pass_ns;   /* when the pass began */
 	uint64_t tidied_ns; /* host_tidy */
-	bool interrupted; /* a process's pass: see source.interrupted */
-	uint8_t *copies;  /* payloads of the batch, where others could change them */
+	bool interrupted;   /* a process's pass: see source.interrupted */
+	uint8_t *copies;    /* payloads of the batch, where others could change them */
 	size_t copies_used;
 	struct rtl_event batch[HOST_BATCH];
 };
