@@ -12,18 +12,10 @@
 /* What was in the tables. */
 static void *next[MEMORY_FUNCTIONS];
 
-/* Not in the child of a fork, nor at the end: the table may be locked for ever there. */
-static inline bool wanted(void)
-{
-	return __builtin_expect(interceptor_on(), 1);
-}
-
 #define NEXT(function, type) ((__typeof__(type) *)next[function])
 
 static hsa_status_t region_allocate(hsa_region_t region, size_t size, void **ptr)
 {
-	if (!wanted())
-		return NEXT(REGION_ALLOCATE, hsa_memory_allocate)(region, size, ptr);
 	struct memory_operation op =
 		memory_allocation(REGION_ALLOCATE, RTL_HSA_MEM_REGION, region.handle, size);
 
@@ -34,8 +26,6 @@ static hsa_status_t region_allocate(hsa_region_t region, size_t size, void **ptr
 static hsa_status_t pool_allocate(hsa_amd_memory_pool_t pool, size_t size, uint32_t flags,
 				  void **ptr)
 {
-	if (!wanted())
-		return NEXT(POOL_ALLOCATE, hsa_amd_memory_pool_allocate)(pool, size, flags, ptr);
 	struct memory_operation op =
 		memory_allocation(POOL_ALLOCATE, RTL_HSA_MEM_POOL, pool.handle, size);
 
@@ -57,8 +47,6 @@ typedef hsa_status_t reserve_free_fn(void *va, size_t size);
 static hsa_status_t handle_create(hsa_amd_memory_pool_t pool, size_t size, uint32_t type,
 				  uint64_t flags, uint64_t *handle)
 {
-	if (!wanted())
-		return NEXT(HANDLE_CREATE, handle_create_fn)(pool, size, type, flags, handle);
 	struct memory_operation op =
 		memory_allocation(HANDLE_CREATE, RTL_HSA_MEM_HANDLE, pool.handle, size);
 
@@ -72,15 +60,13 @@ static hsa_status_t handle_retain(struct call_handle *handle, void *address)
 {
 	const hsa_status_t status = NEXT(HANDLE_RETAIN, retain_fn)(handle, address);
 
-	if (!status && wanted())
+	if (!status)
 		memory_retained(RTL_HSA_MEM_HANDLE, handle->handle);
 	return status;
 }
 
 static hsa_status_t reserve(void **va, size_t size, uint64_t address, uint64_t flags)
 {
-	if (!wanted())
-		return NEXT(RESERVE, reserve_fn)(va, size, address, flags);
 	struct memory_operation op = memory_allocation(RESERVE, RTL_HSA_MEM_ADDRESSES, 0, size);
 
 	return memory_allocated(&op, NEXT(RESERVE, reserve_fn)(va, size, address, flags), va);
@@ -89,8 +75,6 @@ static hsa_status_t reserve(void **va, size_t size, uint64_t address, uint64_t f
 static hsa_status_t reserve_align(void **va, size_t size, uint64_t address, uint64_t alignment,
 				  uint64_t flags)
 {
-	if (!wanted())
-		return NEXT(RESERVE_ALIGN, reserve_align_fn)(va, size, address, alignment, flags);
 	struct memory_operation op =
 		memory_allocation(RESERVE_ALIGN, RTL_HSA_MEM_ADDRESSES, 0, size);
 
@@ -102,8 +86,6 @@ static hsa_status_t reserve_align(void **va, size_t size, uint64_t address, uint
 static hsa_status_t lock_memory(void *host, size_t size, hsa_agent_t *agents, int count,
 				void **agent_ptr)
 {
-	if (!wanted())
-		return NEXT(LOCK, hsa_amd_memory_lock)(host, size, agents, count, agent_ptr);
 	struct memory_operation op = memory_allocation(LOCK, RTL_HSA_MEM_LOCKED, 0, size);
 
 	return memory_allocated(
@@ -113,9 +95,6 @@ static hsa_status_t lock_memory(void *host, size_t size, hsa_agent_t *agents, in
 static hsa_status_t lock_to_pool(void *host, size_t size, hsa_agent_t *agents, int count,
 				 hsa_amd_memory_pool_t pool, uint32_t flags, void **agent_ptr)
 {
-	if (!wanted())
-		return NEXT(LOCK_TO_POOL, hsa_amd_memory_lock_to_pool)(host, size, agents, count,
-								       pool, flags, agent_ptr);
 	struct memory_operation op = memory_allocation(LOCK_TO_POOL, RTL_HSA_MEM_LOCKED, 0, size);
 
 	return memory_allocated(&op,
@@ -127,8 +106,6 @@ static hsa_status_t lock_to_pool(void *host, size_t size, hsa_agent_t *agents, i
 static hsa_status_t attach(const hsa_amd_ipc_memory_t *handle, size_t size, uint32_t count,
 			   const hsa_agent_t *agents, void **mapped)
 {
-	if (!wanted())
-		return NEXT(ATTACH, hsa_amd_ipc_memory_attach)(handle, size, count, agents, mapped);
 	struct memory_operation op = memory_allocation(ATTACH, RTL_HSA_MEM_ATTACHED, 0, size);
 
 	return memory_allocated(
@@ -138,16 +115,8 @@ static hsa_status_t attach(const hsa_amd_ipc_memory_t *handle, size_t size, uint
 
 /* ---- releases */
 
-/* Nothing is released by these. */
-static bool is_nothing(const void *address)
-{
-	return !address || !wanted();
-}
-
 static hsa_status_t region_free(void *ptr)
 {
-	if (is_nothing(ptr))
-		return NEXT(REGION_FREE, hsa_memory_free)(ptr);
 	struct memory_operation op =
 		memory_release(REGION_FREE, RTL_HSA_MEM_REGION, (uintptr_t)ptr);
 
@@ -156,8 +125,6 @@ static hsa_status_t region_free(void *ptr)
 
 static hsa_status_t pool_free(void *ptr)
 {
-	if (is_nothing(ptr))
-		return NEXT(POOL_FREE, hsa_amd_memory_pool_free)(ptr);
 	struct memory_operation op = memory_release(POOL_FREE, RTL_HSA_MEM_POOL, (uintptr_t)ptr);
 
 	return memory_released(&op, NEXT(POOL_FREE, hsa_amd_memory_pool_free)(ptr));
@@ -165,8 +132,6 @@ static hsa_status_t pool_free(void *ptr)
 
 static hsa_status_t handle_release(struct call_handle handle)
 {
-	if (is_nothing((void *)(uintptr_t)handle.handle))
-		return NEXT(HANDLE_RELEASE, handle_fn)(handle);
 	struct memory_operation op =
 		memory_release(HANDLE_RELEASE, RTL_HSA_MEM_HANDLE, handle.handle);
 
@@ -175,8 +140,6 @@ static hsa_status_t handle_release(struct call_handle handle)
 
 static hsa_status_t reserve_free(void *va, size_t size)
 {
-	if (is_nothing(va))
-		return NEXT(RESERVE_FREE, reserve_free_fn)(va, size);
 	struct memory_operation op =
 		memory_release(RESERVE_FREE, RTL_HSA_MEM_ADDRESSES, (uintptr_t)va);
 
@@ -185,8 +148,6 @@ static hsa_status_t reserve_free(void *va, size_t size)
 
 static hsa_status_t unlock_memory(void *host)
 {
-	if (is_nothing(host))
-		return NEXT(UNLOCK, hsa_amd_memory_unlock)(host);
 	struct memory_operation op = memory_release(UNLOCK, RTL_HSA_MEM_LOCKED, (uintptr_t)host);
 
 	return memory_released(&op, NEXT(UNLOCK, hsa_amd_memory_unlock)(host));
@@ -194,8 +155,6 @@ static hsa_status_t unlock_memory(void *host)
 
 static hsa_status_t detach(void *mapped)
 {
-	if (is_nothing(mapped))
-		return NEXT(DETACH, hsa_amd_ipc_memory_detach)(mapped);
 	struct memory_operation op =
 		memory_release(DETACH, RTL_HSA_MEM_ATTACHED, (uintptr_t)mapped);
 

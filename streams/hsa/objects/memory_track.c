@@ -9,6 +9,7 @@
 #include "../../common/fork_lock.h"
 #include "../../events/events.h"
 #include "calls.h"
+#include "interceptor.h"
 #include "memory.h"
 #include "memory_pools.h"
 
@@ -113,12 +114,21 @@ static void finish(struct memory_operation *op, hsa_status_t status)
 	publish(op, true);
 }
 
+/* Not in the child of a fork, nor at the end: the table may be locked for ever there. */
+static inline bool is_followed(void)
+{
+	return __builtin_expect(interceptor_on(), 1);
+}
+
 struct memory_operation memory_allocation(enum memory_function function, uint32_t kind,
 					  uint64_t pool, uint64_t bytes)
 {
 	struct memory_operation op = {.function = function, .begin_type = RTL_MEM_ALLOC_BEGIN};
-	const int place = pool ? memory_pools_find(pool) : -1;
+	int place;
 
+	if (!is_followed())
+		return op;
+	place = pool ? memory_pools_find(pool) : -1;
 	op.mem.kind = kind;
 	op.mem.bytes = bytes;
 	op.entry = (struct memory_entry){
@@ -169,6 +179,8 @@ static void count_in(struct memory_operation *op, uint64_t address)
 
 hsa_status_t memory_allocated(struct memory_operation *op, hsa_status_t status, const void *address)
 {
+	if (!op->begin_ticks)
+		return status;
 	if (!status && address) {
 		uint64_t value;
 
@@ -185,6 +197,8 @@ struct memory_operation memory_release(enum memory_function function, uint32_t k
 	struct memory_operation op = {.function = function, .begin_type = RTL_MEM_RELEASE_BEGIN};
 	struct memory_entry *entry;
 
+	if (!address || !is_followed())
+		return op;
 	op.entry.place = PLACE_KINDS + kind;
 	pthread_mutex_lock(&memory.lock);
 	entry = memory_table_find(&memory.table, key_of(kind, address));
@@ -225,6 +239,8 @@ static void take_back(struct memory_operation *op)
 
 hsa_status_t memory_released(struct memory_operation *op, hsa_status_t status)
 {
+	if (!op->begin_ticks)
+		return status;
 	if (status && op->remembered)
 		take_back(op);
 	if (!status && !op->remembered)
@@ -237,6 +253,8 @@ void memory_retained(uint32_t kind, uint64_t address)
 {
 	struct memory_entry *entry;
 
+	if (!is_followed())
+		return;
 	pthread_mutex_lock(&memory.lock);
 	entry = memory_table_find(&memory.table, key_of(kind, address));
 	if (entry)

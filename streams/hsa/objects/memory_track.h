@@ -42,7 +42,7 @@ struct memory_operation {
 	enum memory_function function;
 	uint16_t begin_type; /* the end's is one more */
 	uint64_t instance;
-	uint64_t begin_ticks;
+	uint64_t begin_ticks; /* 0: it is not followed */
 	struct rtl_hsa_mem mem;
 	struct memory_entry entry; /* of a release: what is released */
 	bool remembered;           /* the entry is */
@@ -56,7 +56,7 @@ struct memory_operation memory_allocation(enum memory_function function, uint32_
 hsa_status_t memory_allocated(struct memory_operation *op, hsa_status_t status,
 			      const void *address);
 
-/* Before memory is released. It is forgotten there: another thread may get the same address right
+/* Before memory is released; address 0: nothing is. It is forgotten there: another thread may get the same address right
  * after the call. */
 struct memory_operation memory_release(enum memory_function function, uint32_t kind,
 				       uint64_t address);

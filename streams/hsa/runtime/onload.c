@@ -30,6 +30,15 @@ EXPORT bool OnLoad(struct root_table *root, uint64_t runtime_version, uint64_t f
 		   const char *const *failed_names);
 EXPORT void OnUnload(void);
 
+/* Calls that function of all parts that have it. */
+#define EACH_PART(member, ...)                                                                     \
+	do {                                                                                       \
+		for (const struct hsa_part *const *part = hsa_parts; *part; part++) {              \
+			if ((*part)->member)                                                       \
+				(*part)->member(__VA_ARGS__);                                      \
+		}                                                                                  \
+	} while (0)
+
 /* The tables that are hooked. */
 static const struct root_table *taken;
 
@@ -58,17 +67,14 @@ static void stop(enum interceptor_state after)
 		return;
 	/* First: what threads that go on submit would never come to an end. */
 	atomic_store_explicit(&interceptor.state, after, memory_order_relaxed);
-	for (const struct hsa_part *const *part = hsa_parts; was_on && *part; part++)
-		if ((*part)->stop)
-			(*part)->stop(interceptor.config.exit_timeout_ms);
+	if (was_on)
+		EACH_PART(stop, interceptor.config.exit_timeout_ms);
 }
 
 static void in_child(void)
 {
 	atomic_store_explicit(&interceptor.state, INTERCEPTOR_ENDED, memory_order_relaxed);
-	for (const struct hsa_part *const *part = hsa_parts; *part; part++)
-		if ((*part)->forked)
-			(*part)->forked();
+	EACH_PART(forked);
 }
 
 static void at_finish(void *user)
@@ -110,13 +116,6 @@ static bool is_second_copy(void)
 	return true;
 }
 
-static void forget_runtime(bool ends)
-{
-	for (const struct hsa_part *const *part = hsa_parts; *part; part++)
-		if ((*part)->forget)
-			(*part)->forget(ends);
-}
-
 static bool start(struct root_table *root)
 {
 	const char *missing;
@@ -126,9 +125,7 @@ static bool start(struct root_table *root)
 		return false;
 	if (!config_read(&interceptor.config))
 		return false;
-	for (const struct hsa_part *const *part = hsa_parts; *part; part++)
-		if ((*part)->register_streams)
-			(*part)->register_streams();
+	EACH_PART(register_streams);
 	missing = tables_usable(root) ? interceptor_take_functions(root) : "table";
 	if (missing) {
 		rtl_log(RTL_LEVEL_ERROR, "hsa",
@@ -138,11 +135,9 @@ static bool start(struct root_table *root)
 	if (!prepare_process())
 		return false;
 	/* What threads have left that were at work when the end came, of a runtime that is gone. */
-	forget_runtime(false);
+	EACH_PART(forget, false);
 	system_clock_read();
-	for (const struct hsa_part *const *part = hsa_parts; *part; part++)
-		if ((*part)->hook)
-			(*part)->hook(root);
+	EACH_PART(hook, root);
 	taken = root;
 	atomic_store_explicit(&interceptor.state, INTERCEPTOR_ON, memory_order_relaxed);
 	return true;
@@ -183,5 +178,5 @@ void onload_leave(void)
 	if (!interceptor_on())
 		return;
 	stop(INTERCEPTOR_OFF);
-	forget_runtime(true);
+	EACH_PART(forget, true);
 }
