@@ -7,31 +7,64 @@
 
 #include "utf8.h"
 
-static void write_byte(FILE *file, unsigned char c)
+static const char digits[] = "0123456789abcdef";
+
+/* Whether a byte stands for itself in JSON, without a look at its neighbours. */
+static inline bool is_plain(unsigned char c)
 {
-	if (c == '"' || c == '\\')
-		fprintf(file, "\\%c", c);
-	else if (c < 0x20 || c == 0x7f)
-		fprintf(file, "\\u%04x", c);
-	else
-		putc(c, file);
+	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
+static char *escape_byte(char *to, unsigned char c)
+{
+	static const char letters[32] = {
+		['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r'};
+
+	*to++ = '\\';
+	if (c == '"' || c == '\\') {
+		*to++ = (char)c;
+	} else if (c < 32 && letters[c]) {
+		*to++ = letters[c];
+	} else {
+		memcpy(to, "u00", 3);
+		to[3] = digits[c >> 4];
+		to[4] = digits[c & 15];
+		to += 5;
+	}
+	return to;
+}
+
+char *json_escape(char *to, const char *text, size_t length)
+{
+	const unsigned char *s = (const unsigned char *)text;
+
+	for (size_t i = 0, n; i < length; i += n) {
+		n = 1;
+		if (__builtin_expect(is_plain(s[i]), 1))
+			*to++ = (char)s[i];
+		else if (s[i] && s[i] < 0x80)
+			to = escape_byte(to, s[i]);
+		else
+			to = utf8_copy(to, s + i, length - i, &n);
+	}
+	return to;
 }
 
 void json_string(FILE *file, const char *text)
 {
-	const unsigned char *p = (const unsigned char *)text;
-	size_t left = strlen(text), length;
+	size_t left = strlen(text);
+	char room[JSON_ESCAPED_MAX * 128];
 
 	putc('"', file);
-	for (; left; p += length, left -= length) {
-		length = utf8_length(p, left);
-		if (length == 1)
-			write_byte(file, *p);
-		else if (length)
-			fwrite(p, 1, length, file);
-		else
-			fputs("\\ufffd", file);
-		length += !length;
+	while (left) {
+		size_t n = left < 128 ? left : 128;
+
+		/* Not within a sequence. */
+		while (n > 125 && n < left && ((unsigned char)text[n] & 0xc0) == 0x80)
+			n--;
+		fwrite(room, 1, (size_t)(json_escape(room, text, n) - room), file);
+		text += n;
+		left -= n;
 	}
 	putc('"', file);
 }

@@ -7,6 +7,7 @@
 #define RTL_OUTPUT_UTF8_H
 
 #include <stddef.h>
+#include <string.h>
 
 /** U+FFFD, the replacement character. */
 #define UTF8_REPLACEMENT "\xef\xbf\xbd"
@@ -30,6 +31,17 @@ static inline size_t utf8_length(const unsigned char *s, size_t left)
 	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
 		return 0;
 	return n;
+}
+
+/** Copies one sequence, or U+FFFD (3 bytes) for a byte that belongs to none. *used: bytes of `from`.
+ *  Returns the end. */
+static inline char *utf8_copy(char *to, const unsigned char *from, size_t left, size_t *used)
+{
+	const size_t n = utf8_length(from, left);
+
+	memcpy(to, n ? (const char *)from : UTF8_REPLACEMENT, n ? n : 3);
+	*used = n ? n : 1;
+	return to + (n ? n : 3);
 }
 
 #endif

@@ -36,7 +36,7 @@ static size_t mark(const char *session, char text[TIMELINE_MARK_SIZE])
 
 	if (session) {
 		to = PUT(to, ",\"session\":\"");
-		to = name_escape(to, session, strnlen(session, 64));
+		to = json_escape(to, session, strnlen(session, 64));
 		*to++ = '"';
 	}
 	return (size_t)(to - text);
@@ -66,7 +66,7 @@ static void metadata(struct timeline *timeline, uint32_t pid, uint32_t tid, cons
 		     const char *name, int64_t number)
 {
 	const size_t length = name ? strlen(name) : 0;
-	char *begin = file_room(&timeline->file, EVENT_ROOM + NAME_ESCAPED_MAX * length), *to;
+	char *begin = file_room(&timeline->file, EVENT_ROOM + JSON_ESCAPED_MAX * length), *to;
 
 	if (!begin)
 		return;
@@ -76,7 +76,7 @@ static void metadata(struct timeline *timeline, uint32_t pid, uint32_t tid, cons
 			     pid, tid, what);
 	if (name) {
 		to = PUT(to, "\"name\":\"");
-		to = name_escape(to, name, length);
+		to = json_escape(to, name, length);
 		to = PUT(to, "\"}}");
 	} else {
 		to += sprintf(to, "\"sort_index\":%" PRId64 "}}", number);
@@ -131,7 +131,7 @@ static char *put_time(char *to, const struct timeline *timeline, uint64_t ns)
 static char *put_escaped(char *to, const char *text, size_t length)
 {
 	*to++ = '"';
-	to = name_escape(to, text, length);
+	to = json_escape(to, text, length);
 	*to++ = '"';
 	return to;
 }
@@ -165,14 +165,14 @@ static size_t room_for(const struct timeline_slice *slice)
 {
 	size_t room =
 		EVENT_ROOM + slice->category->json_length +
-		(slice->name ? slice->name->json_length : NAME_ESCAPED_MAX * slice->text_length);
+		(slice->name ? slice->name->json_length : JSON_ESCAPED_MAX * slice->text_length);
 
 	for (uint32_t i = 0; i < slice->value_count; i++) {
 		const struct timeline_value *value = &slice->values[i];
 
 		room += value->key->json_length + 2 * NAME_BLOCK;
 		if (value->kind == TIMELINE_TEXT)
-			room += NAME_ESCAPED_MAX * (size_t)value->length;
+			room += JSON_ESCAPED_MAX * (size_t)value->length;
 		else if (value->kind == TIMELINE_NAME)
 			room += value->name->json_length;
 	}
@@ -262,7 +262,7 @@ struct text {
 /* Whether an entry of that many bytes still fits, beside the end. */
 static bool fits(struct text *text, size_t names)
 {
-	if (text->most && (size_t)ftell(text->out) + NAME_ESCAPED_MAX * names + 320 > text->most)
+	if (text->most && (size_t)ftell(text->out) + JSON_ESCAPED_MAX * names + 320 > text->most)
 		text->full = true;
 	return !text->full;
 }

@@ -6,65 +6,13 @@
 #include <string.h>
 
 #include "hash.h"
+#include "json.h"
 #include "utf8.h"
-
-static const char digits[] = "0123456789abcdef";
-
-/* Whether a byte stands for itself in JSON, without a look at its neighbours. */
-static inline bool is_plain(unsigned char c)
-{
-	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
-}
-
-static char *escape_byte(char *to, unsigned char c)
-{
-	static const char letters[32] = {
-		['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r'};
-
-	*to++ = '\\';
-	if (c == '"' || c == '\\') {
-		*to++ = (char)c;
-	} else if (c < 32 && letters[c]) {
-		*to++ = letters[c];
-	} else {
-		memcpy(to, "u00", 3);
-		to[3] = digits[c >> 4];
-		to[4] = digits[c & 15];
-		to += 5;
-	}
-	return to;
-}
-
-/* One sequence, or U+FFFD for a byte that belongs to none. */
-static char *copy_sequence(char *to, const unsigned char *from, size_t left, size_t *used)
-{
-	const size_t n = utf8_length(from, left);
-
-	memcpy(to, n ? (const char *)from : UTF8_REPLACEMENT, n ? n : 3);
-	*used = n ? n : 1;
-	return to + (n ? n : 3);
-}
-
-char *name_escape(char *to, const char *text, size_t length)
-{
-	const unsigned char *s = (const unsigned char *)text;
-
-	for (size_t i = 0, n; i < length; i += n) {
-		n = 1;
-		if (__builtin_expect(is_plain(s[i]), 1))
-			*to++ = (char)s[i];
-		else if (s[i] && s[i] < 0x80)
-			to = escape_byte(to, s[i]);
-		else
-			to = copy_sequence(to, s + i, length - i, &n);
-	}
-	return to;
-}
 
 char *name_clean(char *to, const char *text, size_t length)
 {
 	for (size_t i = 0, n; i < length; i += n)
-		to = copy_sequence(to, (const unsigned char *)text + i, length - i, &n);
+		to = utf8_copy(to, (const unsigned char *)text + i, length - i, &n);
 	return to;
 }
 
@@ -91,7 +39,7 @@ static bool grow(struct timeline_names *names)
 static struct timeline_name *add(struct timeline_names *names, const char *text, size_t length,
 				 uint64_t hash)
 {
-	const size_t json_max = NAME_ESCAPED_MAX * length + 2 + NAME_BLOCK;
+	const size_t json_max = JSON_ESCAPED_MAX * length + 2 + NAME_BLOCK;
 	struct timeline_name *name = malloc(sizeof(*name) + length + NAME_BLOCK + json_max);
 	char *json, *end;
 
@@ -105,7 +53,7 @@ static struct timeline_name *add(struct timeline_names *names, const char *text,
 	memset(name->text + length, 0, NAME_BLOCK);
 	name->length = (uint32_t)length;
 	json[0] = '"';
-	end = name_escape(json + 1, text, length);
+	end = json_escape(json + 1, text, length);
 	*end++ = '"';
 	memset(end, ' ', NAME_BLOCK);
 	name->json = json;

@@ -34,11 +34,6 @@ struct timeline_names {
 struct timeline_name *timeline_name(struct timeline_names *names, const char *text, size_t length);
 void timeline_names_fini(struct timeline_names *names);
 
-/** The most bytes that name_escape makes of a byte. */
-#define NAME_ESCAPED_MAX 6u
-/** Writes a text as JSON has it between quotes; what is no valid UTF-8 becomes U+FFFD. Returns the
- *  end. */
-char *name_escape(char *to, const char *text, size_t length);
 /** Writes a text as valid UTF-8 (at most 3 bytes for each); returns the end. */
 char *name_clean(char *to, const char *text, size_t length);
 

@@ -30,6 +30,29 @@ diff "$here/librtl.symbols" "$scratch/exported" || {
   exit 1
 }
 
+# Structs begin with struct_size: the rule and its exceptions stand in rtl/types.h.
+for header in "$1"/rtl/*.h; do
+  awk '/^struct rtl_[a-z_]+ \{/ { name = $2; inside = 1; next }
+    inside && /^\t[^\/ ]/ { if ($0 !~ /struct_size;/) print name; inside = 0 }' "$header"
+done | sort >"$scratch/without_size"
+sort >"$scratch/exceptions" <<END
+rtl_arg
+rtl_args
+rtl_args_line
+rtl_default_payload
+rtl_enumerator
+rtl_pending
+rtl_record
+rtl_stub_calls
+rtl_subscriber
+rtl_text
+rtl_value
+END
+diff "$scratch/exceptions" "$scratch/without_size" || {
+  echo "> does not begin with struct_size and is no exception of rtl/types.h; < is none any more"
+  exit 1
+}
+
 {
   echo '#include <rtl/stub.h>'
   echo 'const void *all(int i);'

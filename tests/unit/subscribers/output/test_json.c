@@ -4,10 +4,14 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 #include "json.h"
+#include "utf8.h"
+
+#define FFFD UTF8_REPLACEMENT
 
 static void test_json__odd_bytes_in_a_text__valid_json(void **state)
 {
@@ -15,14 +19,14 @@ static void test_json__odd_bytes_in_a_text__valid_json(void **state)
 		const char *text, *json;
 	} cases[] = {
 		{"", "\"\""},
-		{"a\"b\\c\n\x7f", "\"a\\\"b\\\\c\\u000a\\u007f\""},
+		{"a\"b\\c\n\x7f", "\"a\\\"b\\\\c\\n\\u007f\""},
 		{"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80",
 		 "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\""},
-		{"\xc3", "\"\\ufffd\""},
-		{"\xc0\xaf\xff", "\"\\ufffd\\ufffd\\ufffd\""},
-		{"\xed\xa0\x80", "\"\\ufffd\\ufffd\\ufffd\""},
-		{"\xf8\x8f\xbf\xbf", "\"\\ufffd\\ufffd\\ufffd\\ufffd\""},
-		{"\xf5\x80\x80\x80", "\"\\ufffd\\ufffd\\ufffd\\ufffd\""},
+		{"\xc3", "\"" FFFD "\""},
+		{"\xc0\xaf\xff", "\"" FFFD FFFD FFFD "\""},
+		{"\xed\xa0\x80", "\"" FFFD FFFD FFFD "\""},
+		{"\xf8\x8f\xbf\xbf", "\"" FFFD FFFD FFFD FFFD "\""},
+		{"\xf5\x80\x80\x80", "\"" FFFD FFFD FFFD FFFD "\""},
 	};
 
 	(void)state;
@@ -34,6 +38,26 @@ static void test_json__odd_bytes_in_a_text__valid_json(void **state)
 		fclose(file);
 		assert_string_equal(text, cases[i].json);
 		free(text);
+	}
+}
+
+/* However it is cut on its way to the file. */
+static void test_json__long_text__no_character_is_torn(void **state)
+{
+	char text[400], *json = NULL;
+	size_t size;
+
+	(void)state;
+	for (size_t before = 120; before < 132; before++) {
+		FILE *file = open_memstream(&json, &size);
+		memset(text, 'a', before);
+		strcpy(text + before, "\xf0\x9f\x98\x80\xe2\x82\xac\xc3\xa9\x80\xff end");
+		json_string(file, text);
+		fclose(file);
+		assert_int_equal(size, before + strlen(text + before) + 2 + 4);
+		assert_memory_equal(json + 1, text, before + 9);
+		assert_string_equal(json + 1 + before + 9, FFFD FFFD " end\"");
+		free(json);
 	}
 }
 
@@ -78,6 +102,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_json__odd_bytes_in_a_text__valid_json),
+		cmocka_unit_test(test_json__long_text__no_character_is_torn),
 		cmocka_unit_test(test_json__objects_and_arrays__commas_between_and_lines_for_rows),
 	};
 
