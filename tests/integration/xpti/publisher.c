@@ -3,7 +3,9 @@
  * publisher.c: does what libsycl and the loader of Unified Runtime do with XPTI, and writes down in
  * a file of its own what it has told, for compare.py. Compiled as C and as C++.
  *
- *   publisher RECORD THREADS ROUNDS [END]      END: exit (default), kill, abort, fork, again
+ *   publisher RECORD THREADS ROUNDS [END]      END: exit (default), kill, abort, fork, many
+ *
+ * many: as many streams as there can be, with an event each, and no more.
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -286,6 +288,24 @@ static void begin(void)
 	xpti.NotifySubscribers(sycl, XPTI_DIAGNOSTICS, NULL, NULL, 0, "something is odd");
 }
 
+static void use_many_streams(void)
+{
+	struct xpti_payload p = payload("many", "many.cpp", 1);
+	uint64_t instance;
+	struct xpti_event *event = xpti.MakeEvent("many", &p, 1, XPTI_ACTIVITY_ACTIVE, &instance);
+	char name[32];
+
+	for (int i = 0;; i++) {
+		snprintf(name, sizeof name, "stream %d", i);
+		uint8_t number = xpti.RegisterStream(name);
+
+		if (number == XPTI_INVALID_STREAM)
+			break;
+		xpti.Initialize(name, 1, 0, "1");
+		xpti.NotifySubscribers(number, 30, NULL, event, 1 + (uint64_t)i, NULL);
+	}
+}
+
 static void finish(void)
 {
 	xpti.Finalize("sycl");
@@ -329,6 +349,10 @@ int main(int argc, char **argv)
 	rounds = atoi(argv[3]);
 	if (!proxy_open(&xpti) || !xpti.TraceEnabled()) {
 		printf("no tracing\n");
+		return 0;
+	}
+	if (!strcmp(end, "many")) {
+		use_many_streams();
 		return 0;
 	}
 	begin();
