@@ -65,6 +65,7 @@ static void start(void)
 			internal);
 	if (!hip_mode_has_calls())
 		return;
+	__atomic_store_n(&hip_streams.follow, true, __ATOMIC_RELAXED);
 	add_stream(&hip_call_stream_info, &hip_streams.calls);
 	add_stream(&hip_call_debug_stream_info, &hip_streams.debug);
 }

@@ -12,13 +12,14 @@
 #include <rtl/scope.h>
 
 #include "../common/call_context.h"
-#include "../common/wanted.h"
+#include "../common/work.h"
 #include "functions.h"
 
 /* Streams; rtl_stream_none until hip_start, and where the mode does not have them. */
 struct hip_streams {
 	struct rtl_stream *calls;
 	struct rtl_stream *debug;
+	bool follow; /* calls are followed while work is wanted; relaxed, nothing else depends on it */
 };
 
 extern struct hip_streams hip_streams;
@@ -46,12 +47,13 @@ static inline unsigned hip_pair_wanted(struct rtl_stream *const *place, uint16_t
 	return wanted_pair(__atomic_load_n(place, __ATOMIC_ACQUIRE), begin);
 }
 
-/* Whether anybody may want a call. */
+/* Whether anybody may want a call, or what it submits. */
 static inline bool hip_wanted(void)
 {
 	return __builtin_expect(
 		(hip_pair_wanted(&hip_streams.calls, RTL_FUNCTION_BEGIN) |
-		 hip_pair_wanted(&hip_streams.debug, RTL_FUNCTION_WITH_ARGS_BEGIN)) != 0,
+		 hip_pair_wanted(&hip_streams.debug, RTL_FUNCTION_WITH_ARGS_BEGIN)) != 0 ||
+			(__atomic_load_n(&hip_streams.follow, __ATOMIC_RELAXED) && work_wanted()),
 		0);
 }
 

@@ -21,6 +21,7 @@
 #include "../common/next.h"
 #include "../common/paused.h"
 #include "../common/text.h"
+#include "../common/work.h"
 #include "../events/events.h"
 #include "functions.h"
 #include "ranges.h"
@@ -152,7 +153,8 @@ static struct name name_of(const char *text)
 static bool wants_ranges(void)
 {
 	return ((int)rtl_enabled(stream, RTL_REGION_BEGIN) |
-		(int)rtl_enabled(stream, RTL_REGION_END)) &&
+		(int)rtl_enabled(stream, RTL_REGION_END) |
+		(int)(stream != &rtl_stream_none && work_wanted())) &&
 	       !is_paused();
 }
 
@@ -239,6 +241,10 @@ static void keep(struct range *range)
 
 static void publish_end(const struct range *range)
 {
+	if (!rtl_enabled(stream, RTL_REGION_END)) {
+		rtl_open_close(stream, range->open, range->instance);
+		return;
+	}
 	const uint64_t begin_ns = rtl_ticks_to_ns(range->begin_ticks);
 	const uint64_t end_ns = rtl_ticks_to_ns(rtl_ticks());
 	struct rtl_record *record =

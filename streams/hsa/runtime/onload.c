@@ -13,6 +13,7 @@
 #include <rtl/events.h>
 #include <stdlib.h>
 
+#include "../../common/work.h"
 #include "../../events/events.h"
 #include "../../hip/bypass.h"
 #include "interceptor.h"
@@ -123,6 +124,7 @@ static bool start(struct root_table *root)
 	if (is_second_copy() || rtl_stream_register(&hsa_stream_info, &interceptor.stream) ||
 	    rtl_stream_register(&copy_stream_info, &interceptor.copies) || !somebody_may_want())
 		return false;
+	work_streams_set(interceptor.stream, interceptor.copies);
 	if (!config_read(&interceptor.config))
 		return false;
 	EACH_PART(register_streams);
