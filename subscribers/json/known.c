@@ -183,6 +183,12 @@ static const char *text_of(const struct rtl_event *event, const struct rtl_text 
 	return (const char *)event->payload + text->offset;
 }
 
+/* As the program's text ends. */
+static uint32_t length_of(const struct rtl_event *event, const struct rtl_text *text)
+{
+	return (uint32_t)strnlen(text_of(event, text), text->length);
+}
+
 static void take_range(struct sub *sub, struct work_process *process, const struct rtl_event *event)
 {
 	const struct rtl_roctx_range *r = event->payload;
@@ -191,7 +197,7 @@ static void take_range(struct sub *sub, struct work_process *process, const stru
 	work_range(&sub->work, process,
 		   &(struct work_range){
 			   .name = text_of(event, &r->name),
-			   .name_length = r->name.length,
+			   .name_length = length_of(event, &r->name),
 			   .unfinished = unfinished,
 			   .started = r->flags & RTL_ROCTX_STARTED,
 			   .cut = r->flags & RTL_ROCTX_CUT,
@@ -210,7 +216,7 @@ static void take_mark(struct sub *sub, struct work_process *process, const struc
 	work_range(&sub->work, process,
 		   &(struct work_range){
 			   .name = text_of(event, &m->name),
-			   .name_length = m->name.length,
+			   .name_length = length_of(event, &m->name),
 			   .is_mark = true,
 			   .cut = m->flags & RTL_ROCTX_CUT,
 			   .begin_ns = event->time_ns,

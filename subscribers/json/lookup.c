@@ -88,7 +88,7 @@ static void describe_kernel(struct sub *sub, const struct rtl_process *info, uin
 	if (!name && string)
 		name = host->string(host, info, string);
 	demangled = name ? demangle(name) : NULL;
-	kernel->name = intern(sub, demangled ? demangled : name);
+	kernel->name = intern(sub, demangled ? demangled : name ? name : "(unknown kernel)");
 	free(demangled);
 }
 
