@@ -221,12 +221,15 @@ class TimelineKilled(Case):
     def recovered(self, name, read):
         folders = os.listdir(self.spool)
         for folder in folders:
-            done = self.rtl("recover", os.path.join(self.spool, folder))
+            folder = os.path.join(self.spool, folder)
+            done = self.rtl("recover", folder)
+            if done.returncode == 2:  # killed before it has said where its events go
+                done = self.rtl("recover", "-o", name, folder)
             self.assertEqual(done.returncode, 0, done.stderr)
         found = read(self.path(name))
         packets = collections.Counter(d[3] for d in found)
-        self.assertEqual(set(packets.values()), {1})
-        self.assertEqual(len(packets), max(packets) + 1)
+        self.assertLessEqual(set(packets.values()), {1})
+        self.assertEqual(len(packets), max(packets, default=-1) + 1)
         self.assertFalse(os.path.exists(self.path(name) + ".unfinished"))
         return len(found)
 

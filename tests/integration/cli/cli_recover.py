@@ -1,0 +1,268 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""
+rtl recover, record and replay, without ROCm.
+"""
+
+import contextlib
+import fcntl
+import glob
+import json
+import os
+import random
+import re
+import signal
+import sqlite3
+import subprocess
+import time
+import unittest
+
+from cli_kit import HANG_S, PROGRAM, RTL, Case
+
+
+class Recover(Case):
+    """rtl is killed; rtl recover, replay and info over what it leaves."""
+
+    def has_tables(self):
+        """rtl makes them while the command starts."""
+        try:
+            with contextlib.closing(sqlite3.connect(self.path("run.db"))) as database:
+                return database.execute("SELECT count(*) FROM rtl_dispatch").fetchone()
+        except sqlite3.OperationalError:
+            return None
+
+    def killed(self, *command, when=None):
+        """rtl was killed while the command waits for a line."""
+        child = self.start("trace", "-o", "run.db", *command, stdin=subprocess.PIPE)
+        child.stdin.write("1\n")
+        child.stdin.flush()
+        published = int(child.stdout.readline())
+        if when:
+            self.wait_until(when)
+        os.kill(child.pid, signal.SIGKILL)
+        child.wait()
+        return child, published
+
+    def finish(self, child):
+        """How many the command published after that."""
+        child.stdin.write("2\n")
+        out, _ = child.communicate(timeout=HANG_S)
+        return int(out)
+
+    def test_killed__command_runs_on_and_output_is_completed(self):
+        child, before = self.killed(PROGRAM, "3000", "lines")
+        after = self.finish(child)
+        self.assertEqual(before, 3000)
+        done = self.rtl("recover", self.in_spool())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, r"^rtl: the collector died at .*\n"
+                         rf"rtl: recovered: .* to {re.escape(self.path('run.db'))}\n$")
+        self.assertEqual(self.operations("run.db"), before + after)
+        self.assertIn("rtl: run.db was recovered: the collector died at ",
+                      self.rtl("summary", "run.db").stderr)
+
+    def test_killed_at_random__each_event_once(self):
+        for _ in range(8):
+            child = self.start("trace", "-o", "run.db", PROGRAM, "300000", "print")
+            self.wait_until(lambda: glob.glob(self.spool + "/rtl-*/rtl-spool-*") or
+                            child.poll() is not None)
+            time.sleep(random.random() * 0.2)
+            child.kill()
+            out, _ = child.communicate(timeout=HANG_S)
+            if not os.listdir(self.spool):
+                continue  # it had ended already
+            done = self.rtl("recover", self.in_spool())
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(self.operations("run.db"), int(out))
+
+    def test_output_of_another_version__refused_and_can_go_elsewhere(self):
+        child, before = self.killed(PROGRAM, "3000", "lines", when=self.has_tables)
+        after = self.finish(child)
+        folder = self.in_spool()
+        database = sqlite3.connect(self.path("run.db"))
+        database.execute("ALTER TABLE rtl_dispatch DROP COLUMN scope_instance")
+        database.commit()
+        database.close()
+        self.refused(1, "was written by another version of rtl: recover to another file, or with "
+                     "that version; the columns differ in rtl_dispatch", "recover", folder)
+        left = self.operations("run.db")
+        done = self.rtl("recover", "-o", "rest.db", folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.operations("rest.db") + left, before + after)
+
+    def test_lock_outlives_the_killed__waited_for(self):
+        """As a child holds it that rtl was about to execute the command in."""
+        child, before = self.killed(PROGRAM, "3000", "lines")
+        after = self.finish(child)
+        folder = self.in_spool()
+        with open(os.path.join(folder, "session"), "rb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            with subprocess.Popen([RTL, "recover", folder], env=self.environment(),
+                                  stderr=subprocess.PIPE, text=True) as recover:
+                time.sleep(0.5)
+                fcntl.flock(lock, fcntl.LOCK_UN)
+                _, err = recover.communicate(timeout=HANG_S)
+        self.assertEqual(recover.returncode, 0, err)
+        self.assertEqual(self.operations("run.db"), before + after)
+
+    def test_process_still_runs__told_and_counted(self):
+        child, before = self.killed(PROGRAM, "3000", "lines")
+        done = self.rtl("recover", self.in_spool())
+        self.assertIn("1 process still runs; what it does from now on", done.stderr)
+        self.assertEqual(self.finish(child), 0)
+        self.assertEqual(self.operations("run.db"), before)
+
+    def test_list(self):
+        self.assertEqual(self.rtl("info", self.spool).returncode, 1)
+        child, _ = self.killed(PROGRAM, "10", "lines")
+        self.finish(child)
+        folder = self.in_spool()
+        row, = [line for line in self.rtl("recover").stdout.splitlines() if line.endswith(folder)]
+        self.assertRegex(row, r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d +[\d.]+ KiB  cli_program +/")
+        self.rtl("recover", folder)
+        self.assertNotIn(folder, self.rtl("recover").stdout)
+
+    def test_in_use__refused(self):
+        child = self.start("trace", "-q", "-o", "run.db", PROGRAM, "10", "lines",
+                           stdin=subprocess.PIPE)
+        child.stdin.write("1\n")
+        child.stdin.flush()
+        child.stdout.readline()
+        folder = self.in_spool()
+        self.refused(1, f"recover: {folder} is in use by process {child.pid}", "recover", folder)
+        self.refused(1, f"replay: {folder} is in use by process {child.pid}", "replay", folder)
+        self.assertNotIn(folder, self.rtl("recover").stdout)
+        info = json.loads(self.rtl("info", "--json", folder).stdout)
+        self.assertEqual((info["running"], info["pid"]), (True, child.pid))
+        self.assertTrue(info["processes"][0]["alive"])
+        child.communicate(timeout=HANG_S)
+        self.assertEqual(self.operations("run.db"), 10)
+
+    def test_replay__as_often_as_wanted(self):
+        child, before = self.killed(PROGRAM, "1000", "lines")
+        after = self.finish(child)
+        folder = self.in_spool()
+        info = json.loads(self.rtl("info", "--json", folder).stdout)
+        process, = info["processes"]
+        stream, = [s for s in process["streams"] if s["stream"] == "rtl.hsa"]
+        self.assertEqual((info["kind"], info["running"], process["alive"]),
+                         ("collector", False, False))
+        self.assertEqual(info["database"], self.path("run.db"))
+        self.assertEqual(stream["published"], before + after)
+        self.assertEqual(stream["delivered"] + stream["undelivered"], before + after)
+        for _ in range(2):
+            done = self.rtl("replay", "-o", "again.db", folder)
+            self.assertEqual((done.returncode, done.stderr),
+                             (0, f"rtl: trace: {self.path('again.db')}\n"))
+            self.assertEqual(self.operations("again.db"), stream["undelivered"])
+        text = self.rtl("replay", "-s", "libstats_sub.so", folder).stderr
+        self.assertIn(f"GPU kernels: {stream['undelivered']}, ", text)
+        self.rtl("recover", folder)
+        self.assertEqual(self.operations("run.db"), before + after)
+
+    def test_process_that_drained_itself__output_must_be_named(self):
+        subprocess.run([PROGRAM, "1000", "kill"], cwd=self.folder, check=False, env=self.environment(
+            {"RTL_SUBSCRIBERS": "libstats_sub.so?output=/dev/null"}))
+        folder = self.in_spool()
+        self.refused(2, "does not say where its events went", "recover", folder)
+        undelivered = json.loads(self.rtl("info", "--json", folder).stdout)[
+            "processes"][0]["streams"]
+        expected = sum(s["undelivered"] for s in undelivered if s["stream"] == "rtl.hsa")
+        done = self.rtl("recover", "-o", "rest.db", folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.operations("rest.db"), expected)
+
+    def test_output_is_gone__said_and_kept(self):
+        child, _ = self.killed(PROGRAM, "10", "lines")
+        self.finish(child)
+        for name in os.listdir(self.folder):
+            os.unlink(self.path(name))
+        done = self.rtl("recover", self.in_spool())
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("run.db: is not there", done.stderr)
+        self.assertEqual(self.rtl("recover", "-o", "new.db", self.in_spool()).returncode, 0)
+
+
+class Record(Case):
+    """rtl record, and what replay and recover make of it."""
+
+    def test_recorded__replay_has_each_event_once(self):
+        done = self.rtl("record", "-o", "run.rec", PROGRAM, "5000", "print")
+        self.assertEqual((done.returncode, done.stdout), (0, "5000\n"))
+        self.assertIn(self.path("run.rec"), done.stderr)
+        self.assertEqual(os.listdir(self.spool), [])
+        for _ in range(2):
+            done = self.rtl("replay", "-o", "run.db", "run.rec")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(self.operations("run.db"), 5000)
+
+    def test_control_page_gone__rest_replayed_and_said(self):
+        self.rtl("record", "-o", "run.rec", PROGRAM, "500", "children")
+        first, *_ = sorted(glob.glob(self.path("run.rec/rtl-spool-*")))
+        os.unlink(os.path.join(first, "control"))
+        done = self.rtl("replay", "-o", "run.db", "run.rec")
+        self.assertIn(f"{os.path.basename(first)} has no control page: what was recorded there cannot be read",
+                      done.stderr)
+        self.assertEqual(self.operations("run.db"), 1000)
+
+    def test_limit__oldest_events_go_and_are_counted(self):
+        done = self.rtl("record", "-o", "run.rec", "--limit", "100K", PROGRAM, "100000", "print",
+                        env={"RTL_BUFFER_SIZE": "64K", "RTL_BUFFER_TOTAL": "256M"})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = self.rtl("replay", "-o", "run.db", "run.rec")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        left = self.operations("run.db")
+        self.assertTrue(0 < left < 100000, left)
+        database = sqlite3.connect(self.path("run.db"))
+        published, delivered, discarded = database.execute(
+            "SELECT published, delivered, discarded FROM rtl_ledger "
+            "WHERE stream = 'rtl.hsa' AND process = 1").fetchone()
+        database.close()
+        self.assertEqual((published, delivered, discarded), (100000, left, 100000 - left))
+
+    def test_killed__recover_completes_the_recording(self):
+        child = self.start("record", "-o", "run.rec", PROGRAM, "3000", "lines",
+                           stdin=subprocess.PIPE)
+        child.stdin.write("1\n")
+        child.stdin.flush()
+        published = int(child.stdout.readline())
+        os.kill(child.pid, signal.SIGKILL)
+        child.wait()
+        child.stdin.write("2\n")
+        out, _ = child.communicate(timeout=HANG_S)
+        done = self.rtl("recover", self.in_spool())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(os.listdir(self.spool), [])
+        self.assertEqual(self.rtl("replay", "-o", "run.db", "run.rec").returncode, 0)
+        self.assertEqual(self.operations("run.db"), published + int(out))
+
+    def test_mode__as_for_trace(self):
+        show = ("sh", "-c", "env | grep -E '^(LD_PRELOAD|RTL_MODE|ASAN_OPTIONS)' | sort")
+        for env in ({}, {"RTL_MODE": "standard"}):
+            self.assertEqual(self.rtl("record", "-q", *show, env=env).stdout,
+                             self.rtl("trace", "-q", *show, env=env).stdout)
+        self.rtl("record", "-q", "-o", "run.rec", PROGRAM, "3")
+        self.rtl("replay", "-o", "run.db", "run.rec", env={"RTL_MODE": "lite"})
+        self.assertNotIn("mode:", self.rtl("info", "run.db").stdout)
+
+    def test_bad_input__one_line(self):
+        os.mkdir(self.path("there"))
+        self.refused(1, self.path("there") + " exists", "record", "-o", "there", "true")
+        self.refused(2, "record: --limit 1K is too small for a recording: give 64K or more",
+                     "record", "-l", "1K", "true")
+        self.refused(2, "record: --limit takes a size such as 500M, not '5x'", "record", "-l",
+                     "5x", "true")
+        self.refused(2, "record: give a command to run", "record")
+        self.refused(127, "cannot run nosuch", "record", "nosuch")
+        self.refused(1, "cannot write a recording to /proc/x.rec", "record", "-o", "/proc/x.rec",
+                     "true")
+
+    def test_nothing_published__no_recording_is_left(self):
+        done = self.rtl("record", "-o", "run.rec", "true")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("nothing was recorded", done.stderr)
+        self.assertFalse(os.path.exists(self.path("run.rec")))
+
+
+if __name__ == "__main__":
+    unittest.main()
