@@ -75,6 +75,19 @@ static bool make_room(struct file *file, size_t text)
 	return true;
 }
 
+/* What could not be written whole is taken away, so that there is room for the tail. */
+static void close_after_failure(struct file *file, const char *tail, size_t length)
+{
+	const int error = file->error;
+
+	file->error = 0;
+	file->gzip->used = 0;
+	add_member(file, tail, length);
+	if (ftruncate(file->fd, (off_t)file->offset) == 0)
+		file_write(file, file->gzip->out, file->gzip->used, file->offset);
+	file->error = error;
+}
+
 void file_gzip_commit(struct file *file, const char *tail, size_t length)
 {
 	struct file_gzip *gzip = file->gzip;
@@ -92,6 +105,10 @@ void file_gzip_commit(struct file *file, const char *tail, size_t length)
 	file_write(file, gzip->out, gzip->used, file->offset);
 	if (!file->error && end < file->end && ftruncate(file->fd, (off_t)end) != 0)
 		file->error = errno;
+	if (file->error) {
+		close_after_failure(file, tail, length);
+		return;
+	}
 	file->end = end;
 	file->offset += stays;
 	file->used = 0;

@@ -13,12 +13,13 @@ import random
 import re
 import signal
 import sqlite3
+import subprocess
 import sys
 import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "timeline"))
-from cli_kit import Case, PROGRAM  # pylint: disable=wrong-import-position
+from cli_kit import Case, PROGRAM, RTL, TMPFS  # pylint: disable=wrong-import-position
 import pftrace  # pylint: disable=wrong-import-position
 from timeline_kit import check_nesting, load  # pylint: disable=wrong-import-position
 
@@ -134,6 +135,21 @@ class Timeline(Case):
         self.assertIn("exists and is no trace", done.stderr)
         with open(self.path("a.json"), encoding="utf-8") as file:
             self.assertEqual(file.read(), "{}")
+
+    @unittest.skipUnless(TMPFS, "no mounts of our own here")
+    def test_full_disk__said_and_readable(self):
+        for name, read in (("a.json", dispatches_of_json), ("a.json.gz", dispatches_of_json),
+                           ("a.pftrace", dispatches_of_pftrace)):
+            folder = self.path("small")
+            os.makedirs(folder, exist_ok=True)
+            done = subprocess.run(
+                ["unshare", "-rm", "sh", "-c", 'mount -t tmpfs -o size=2m tmpfs "$1" && '
+                 'cd "$1" && "$2" trace -o "$3" "$4" 60000; status=$?; cp "$3" ..; exit $status',
+                 "sh", folder, RTL, name, PROGRAM], env=self.environment(), capture_output=True,
+                text=True, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("cannot be written (No space left on device)", done.stderr)
+            self.assertGreater(len(read(self.path(name))), 0)
 
     def test_replay__as_the_database(self):
         self.rtl("record", "-q", "-o", "run.rec", PROGRAM, "1000", "children")
