@@ -99,7 +99,8 @@ static bool is_same(const struct rtl_tracepoint *a, const struct rtl_tracepoint 
 		return false;
 	for (i = 0; i < a->metadata_count; i++)
 		if (strcmp(a->metadata[i].key, b->metadata[i].key) != 0 ||
-		    strcmp(a->metadata[i].value, b->metadata[i].value) != 0)
+		    strcmp(a->metadata[i].value, b->metadata[i].value) != 0 ||
+		    a->metadata[i].kind != b->metadata[i].kind)
 			return false;
 	return true;
 }

@@ -13,6 +13,7 @@ struct metadata {
 	struct metadata *next;
 	struct metadata *older; /* replaced values: somebody may still look at them */
 	const char *key, *value;
+	uint64_t kind; /* enum rtl_kind; as wide as that the texts begin behind the struct */
 	char texts[];
 };
 
@@ -267,6 +268,14 @@ static int read_tracepoint(struct catalog *catalog, struct cursor *c)
 	return 0;
 }
 
+/* What stands behind a value's text. */
+static uint32_t read_kind(struct cursor *c)
+{
+	const uint32_t *kind = take(c, -(uintptr_t)c->at & 3) ? take(c, sizeof *kind) : NULL;
+
+	return kind ? *kind : 0;
+}
+
 static int read_metadata(struct catalog *catalog, struct cursor *c)
 {
 	const struct dict_metadata *fixed = take(c, sizeof *fixed);
@@ -283,7 +292,7 @@ static int read_metadata(struct catalog *catalog, struct cursor *c)
 	if (!m)
 		return RTL_ENOMEM;
 	keep_texts(m->texts, texts, 2);
-	*m = (struct metadata){.key = texts[0], .value = texts[1]};
+	*m = (struct metadata){.key = texts[0], .value = texts[1], .kind = read_kind(c)};
 	for (at = &t->metadata; *at && strcmp((*at)->key, m->key) != 0; at = &(*at)->next)
 		;
 	if (*at) {
@@ -345,7 +354,7 @@ const char *catalog_string(const struct catalog *catalog, uint64_t id)
 }
 
 bool catalog_put_metadata(struct rtl_metadata **list, uint32_t *room, uint32_t n, const char *key,
-			  const char *value)
+			  const char *value, uint32_t kind)
 {
 	if (n == *room) {
 		const uint32_t more = n ? 2 * n : 8;
@@ -356,8 +365,10 @@ bool catalog_put_metadata(struct rtl_metadata **list, uint32_t *room, uint32_t n
 		*list = longer;
 		*room = more;
 	}
-	(*list)[n] = (struct rtl_metadata){
-		.struct_size = sizeof(struct rtl_metadata), .key = key, .value = value};
+	(*list)[n] = (struct rtl_metadata){.struct_size = sizeof(struct rtl_metadata),
+					   .kind = kind,
+					   .key = key,
+					   .value = value};
 	return true;
 }
 
@@ -372,7 +383,7 @@ bool catalog_tracepoint(const struct catalog *catalog, uint64_t uid, struct rtl_
 		return false;
 	for (m = __atomic_load_n(&t->metadata, __ATOMIC_ACQUIRE); m;
 	     m = __atomic_load_n(&m->next, __ATOMIC_ACQUIRE))
-		if (!catalog_put_metadata(metadata, room, n++, m->key, m->value))
+		if (!catalog_put_metadata(metadata, room, n++, m->key, m->value, (uint32_t)m->kind))
 			return false;
 	*out = t->info;
 	out->metadata = *metadata;

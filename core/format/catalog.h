@@ -33,7 +33,7 @@ bool catalog_tracepoint(const struct catalog *catalog, uint64_t uid, struct rtl_
 			struct rtl_metadata **metadata, uint32_t *room);
 /* Puts a pair behind the n others of a list (malloc; room for *room); false: no memory. */
 bool catalog_put_metadata(struct rtl_metadata **list, uint32_t *room, uint32_t n, const char *key,
-			  const char *value);
+			  const char *value, uint32_t kind);
 void catalog_fini(struct catalog *catalog);
 
 #endif

@@ -192,6 +192,7 @@ void dict_add_tracepoint(struct spool *spool, const struct rtl_tracepoint *trace
 struct pair {
 	uint64_t uid;
 	const char *key, *value;
+	uint32_t kind;
 };
 
 static void write_metadata(struct entry *e, const struct pair *p, uint32_t size)
@@ -203,11 +204,14 @@ static void write_metadata(struct entry *e, const struct pair *p, uint32_t size)
 	put(e, &fixed, sizeof fixed);
 	put_text(e, p->key, fixed.lengths[0]);
 	put_text(e, p->value, fixed.lengths[1]);
+	put(e, "\0\0\0", -e->size & 3);
+	put(e, &p->kind, sizeof p->kind);
 }
 
-void dict_add_metadata(struct spool *spool, uint64_t uid, const char *key, const char *value)
+void dict_add_metadata(struct spool *spool, uint64_t uid, const char *key, const char *value,
+		       uint32_t kind)
 {
-	const struct pair p = {uid, key, value};
+	const struct pair p = {uid, key, value, kind};
 
 	ADD(spool, write_metadata, &p);
 }

@@ -83,6 +83,8 @@ struct dict_metadata {
 	uint32_t lengths[2]; /* key, value */
 };
 
+/* Behind the texts, from the next multiple of 4: the kind, 4 bytes; zeros in older spools. */
+
 /*
  * Writing, under the bus's lock. Without a folder there is no dictionary and nothing is done. A
  * definition for which there is no room is lost, with one line in the log: events stay whole,
@@ -93,6 +95,7 @@ void dict_add_stream(struct spool *spool, const struct rtl_stream_info *info);
 void dict_add_string(struct spool *spool, uint64_t id, const char *text, size_t length);
 /* metadata is not written with it */
 void dict_add_tracepoint(struct spool *spool, const struct rtl_tracepoint *tracepoint);
-void dict_add_metadata(struct spool *spool, uint64_t uid, const char *key, const char *value);
+void dict_add_metadata(struct spool *spool, uint64_t uid, const char *key, const char *value,
+		       uint32_t kind);
 
 #endif

@@ -8,6 +8,8 @@
  */
 #include "ids.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +31,7 @@ struct string {
 struct metadata {
 	struct metadata *next;
 	const char *value; /* interned: stays valid when it is replaced */
+	uint32_t kind;     /* enum rtl_kind; 0: a text */
 	char key[];
 };
 
@@ -425,15 +428,17 @@ void *rtl_tracepoint_user(uint64_t uid)
 /* ---- metadata */
 
 /* The value is interned. *changed: whether it was not there like that. */
-static int set_locked(struct tracepoint *t, const char *key, const char *value, bool *changed)
+static int set_locked(struct tracepoint *t, const char *key, const char *value, uint32_t kind,
+		      bool *changed)
 {
 	struct metadata *m;
 
 	*changed = true;
 	for (m = t->metadata; m; m = m->next)
 		if (!strcmp(m->key, key)) {
-			*changed = m->value != value;
+			*changed = m->value != value || m->kind != kind;
 			m->value = value;
+			m->kind = kind;
 			return 0;
 		}
 	m = malloc(sizeof *m + strlen(key) + 1);
@@ -441,12 +446,13 @@ static int set_locked(struct tracepoint *t, const char *key, const char *value, 
 		return RTL_ENOMEM;
 	strcpy(m->key, key);
 	m->value = value;
+	m->kind = kind;
 	m->next = t->metadata;
 	t->metadata = m;
 	return 0;
 }
 
-int rtl_tracepoint_set(uint64_t uid, const char *key, const char *value)
+static int set(uint64_t uid, const char *key, const char *value, uint32_t kind)
 {
 	struct tracepoint *t = uid ? table_find(&uids, uid) : NULL;
 	bool changed;
@@ -461,12 +467,47 @@ int rtl_tracepoint_set(uint64_t uid, const char *key, const char *value)
 	if (err)
 		return err;
 	bus_lock();
-	err = set_locked(t, key, rtl_string_text(id), &changed);
+	err = set_locked(t, key, rtl_string_text(id), kind, &changed);
 	/* What is said again and again does not make the spool grow. */
 	if (!err && changed)
-		dict_add_metadata(&bus.spool, uid, key, value);
+		dict_add_metadata(&bus.spool, uid, key, value, kind);
 	bus_unlock();
 	return err;
+}
+
+int rtl_tracepoint_set(uint64_t uid, const char *key, const char *value)
+{
+	return set(uid, key, value, 0);
+}
+
+int rtl_tracepoint_set_value(uint64_t uid, const char *key, uint16_t kind, uint64_t bits)
+{
+	char text[64];
+	double real;
+
+	switch (kind) {
+	case RTL_KIND_UINT:
+	case RTL_KIND_TIME:
+		snprintf(text, sizeof text, "%" PRIu64, bits);
+		break;
+	case RTL_KIND_INT:
+		snprintf(text, sizeof text, "%" PRId64, (int64_t)bits);
+		break;
+	case RTL_KIND_FLOAT:
+		memcpy(&real, &bits, sizeof real);
+		snprintf(text, sizeof text, "%.17g", real);
+		break;
+	case RTL_KIND_BOOL:
+		snprintf(text, sizeof text, "%s", bits ? "true" : "false");
+		break;
+	case RTL_KIND_ADDRESS:
+	case RTL_KIND_UID:
+		snprintf(text, sizeof text, "0x%" PRIx64, bits);
+		break;
+	default:
+		return RTL_EINVAL;
+	}
+	return set(uid, key, text, kind);
 }
 
 bool ids_tracepoint(uint64_t uid, struct rtl_tracepoint *out, struct rtl_metadata **metadata,
@@ -481,7 +522,7 @@ bool ids_tracepoint(uint64_t uid, struct rtl_tracepoint *out, struct rtl_metadat
 		return false;
 	bus_lock();
 	for (m = t->metadata; m && complete; m = m->next)
-		complete = catalog_put_metadata(metadata, room, n++, m->key, m->value);
+		complete = catalog_put_metadata(metadata, room, n++, m->key, m->value, m->kind);
 	bus_unlock();
 	if (!complete)
 		return false;
@@ -510,7 +551,7 @@ static void refill_tracepoint(void *user, void *entry)
 	(void)user;
 	dict_add_tracepoint(&bus.spool, &definition);
 	for (m = t->metadata; m; m = m->next)
-		dict_add_metadata(&bus.spool, t->uid, m->key, m->value);
+		dict_add_metadata(&bus.spool, t->uid, m->key, m->value, m->kind);
 }
 
 void ids_refill(void)

@@ -81,6 +81,9 @@ struct rtl_span;
 	V(vendor_register, int, (const char *name, uint8_t *vendor), (name, vendor), RTL_ENOTSUP)  \
 	V(tracepoint_register, int, (const struct rtl_tracepoint_desc *desc, uint64_t *uid),       \
 	  (desc, uid), RTL_ENOTSUP)                                                                \
+	V(tracepoint_set_value, int,                                                               \
+	  (uint64_t uid, const char *key, uint16_t kind, uint64_t bits), (uid, key, kind, bits),   \
+	  RTL_ENOTSUP)                                                                             \
 	V(tracepoint_find, int, (uint64_t uid, struct rtl_tracepoint_desc *desc), (uid, desc),     \
 	  RTL_ENOENT)                                                                              \
 	V(tracepoint_set_user, int, (uint64_t uid, void *user), (uid, user), RTL_ENOENT)           \
@@ -167,6 +170,7 @@ static inline void rtl_stub_log(enum rtl_level level, const char *who, const cha
 #define rtl_tracepoint_register rtl_stub_tracepoint_register
 #define rtl_tracepoint_set      rtl_stub_tracepoint_set
 #define rtl_tracepoint_find     rtl_stub_tracepoint_find
+#define rtl_tracepoint_set_value rtl_stub_tracepoint_set_value
 #define rtl_tracepoint_set_user rtl_stub_tracepoint_set_user
 #define rtl_tracepoint_user     rtl_stub_tracepoint_user
 #define rtl_string_intern       rtl_stub_string_intern

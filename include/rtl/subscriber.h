@@ -100,7 +100,7 @@ struct rtl_event {
 /** One key and value of a tracepoint: see rtl_tracepoint_metadata. */
 struct rtl_metadata {
 	uint32_t struct_size;
-	uint32_t reserved; /**< 0 */
+	uint32_t kind; /**< enum rtl_kind of what `value` is the text of; 0: a text */
 	const char *key;
 	const char *value;
 };

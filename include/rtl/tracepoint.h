@@ -56,6 +56,15 @@ RTL_API int rtl_tracepoint_register(const struct rtl_tracepoint_desc *desc, uint
 RTL_API int rtl_tracepoint_set(uint64_t uid, const char *key, const char *value);
 
 /**
+ * As rtl_tracepoint_set, of a value that is no text. Subscribers get its kind, and the text of it:
+ * decimal; "0x..." of an address or uid; "true" or "false".
+ * @param kind  RTL_KIND_UINT, INT, FLOAT, BOOL, ADDRESS, TIME or UID
+ * @param bits  the value, widened to 64 bits; of RTL_KIND_FLOAT those of a double
+ * @return as rtl_tracepoint_set; RTL_EINVAL: another kind
+ */
+RTL_API int rtl_tracepoint_set_value(uint64_t uid, const char *key, uint16_t kind, uint64_t bits);
+
+/**
  * What a tracepoint was registered with, by whichever publisher of this process. Lock-free. Any
  * thread; from a signal handler too.
  * @param[in,out] desc  struct_size set by the caller. The texts are valid until the process ends,

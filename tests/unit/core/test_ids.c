@@ -58,9 +58,10 @@ void dict_add_tracepoint(struct spool *spool, const struct rtl_tracepoint *trace
 	(void)spool, (void)tracepoint;
 }
 
-void dict_add_metadata(struct spool *spool, uint64_t uid, const char *key, const char *value)
+void dict_add_metadata(struct spool *spool, uint64_t uid, const char *key, const char *value,
+		       uint32_t kind)
 {
-	(void)spool, (void)uid, (void)key, (void)value;
+	(void)spool, (void)uid, (void)key, (void)value, (void)kind;
 }
 
 static int use_real_hash(void **state)
@@ -390,6 +391,47 @@ static void test_metadata__set_again__replaced(void **state)
 	free(metadata);
 }
 
+static void test_metadata__values__text_and_kind(void **state)
+{
+	struct rtl_tracepoint_desc d = {.struct_size = sizeof d, .name = "with values"};
+	static const struct {
+		const char *key, *text;
+		uint16_t kind;
+		uint64_t bits;
+	} values[] = {
+		{"uint", "18446744073709551615", RTL_KIND_UINT, UINT64_MAX},
+		{"int", "-1", RTL_KIND_INT, UINT64_MAX},
+		{"float", "0.5", RTL_KIND_FLOAT, 0x3fe0000000000000u},
+		{"bool", "true", RTL_KIND_BOOL, 2},
+		{"address", "0xabc", RTL_KIND_ADDRESS, 0xabc},
+	};
+	struct rtl_metadata *metadata = NULL;
+	struct rtl_tracepoint found;
+	uint32_t room = 0, i, k, seen = 0;
+	uint64_t uid;
+
+	(void)state;
+	uid = point(&d);
+	assert_int_equal(rtl_tracepoint_set(uid, "uint", "was a text"), 0);
+	for (i = 0; i < 5; i++)
+		assert_int_equal(rtl_tracepoint_set_value(uid, values[i].key, values[i].kind,
+							  values[i].bits),
+				 0);
+	assert_int_equal(rtl_tracepoint_set_value(uid, "text", RTL_KIND_TEXT, 0), RTL_EINVAL);
+	assert_int_equal(rtl_tracepoint_set_value(uid + 1, "uint", RTL_KIND_UINT, 0), RTL_ENOENT);
+	assert_true(ids_tracepoint(uid, &found, &metadata, &room));
+	assert_int_equal(found.metadata_count, 5);
+	for (i = 0; i < 5; i++)
+		for (k = 0; k < 5; k++)
+			if (!strcmp(metadata[k].key, values[i].key)) {
+				assert_string_equal(metadata[k].value, values[i].text);
+				assert_int_equal(metadata[k].kind, values[i].kind);
+				seen++;
+			}
+	assert_int_equal(seen, 5);
+	free(metadata);
+}
+
 /* ---- threads */
 
 #define NAMES 3000
@@ -454,6 +496,7 @@ int main(void)
 				       use_real_hash),
 		cmocka_unit_test_setup(test_tracepoint__found_by_uid__as_registered, use_real_hash),
 		cmocka_unit_test_setup(test_metadata__set_again__replaced, use_real_hash),
+		cmocka_unit_test_setup(test_metadata__values__text_and_kind, use_real_hash),
 		cmocka_unit_test_setup(test_ids__threads_at_once__agree, use_real_hash),
 	};
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A subscriber that asks for a stream's types one by one loses nothing of those that it asks for last,
- * however much the program publishes in between. */
+ * however much the program publishes in between; and
+ * metadata of its tracepoints have their kinds there. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -29,11 +30,19 @@ static const struct rtl_stream_info info = {sizeof(info), 1, 0, "test.wants", ""
 static const struct rtl_host *host;
 static int to_child[2], from_child[2];
 static size_t signals, ends;
+static uint32_t kinds; /* of a tracepoint's metadata, as seen from outside */
 
 static void on_events(void *user, const struct rtl_event *const *events, size_t count)
 {
+	const struct rtl_tracepoint *tp;
+
 	(void)user;
 	for (size_t i = 0; i < count; i++) {
+		tp = host->tracepoint(host, events[i]->process, events[i]->uid);
+		for (uint32_t k = 0; tp && k < tp->metadata_count; k++)
+			if (!strcmp(tp->metadata[k].value,
+				    tp->metadata[k].kind == RTL_KIND_UINT ? "42" : "a text"))
+				kinds |= 1u << tp->metadata[k].kind;
 		signals += events[i]->type == RTL_SIGNAL;
 		ends += events[i]->type == RTL_TASK_END;
 	}
@@ -76,7 +85,9 @@ static const struct rtl_subscriber subscriber = {
 
 static void publish(const char *folder)
 {
+	const struct rtl_tracepoint_desc place = {.struct_size = sizeof(place), .name = "place"};
 	struct rtl_stream *stream = &rtl_stream_none;
+	uint64_t uid;
 	char byte = 0;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -87,11 +98,17 @@ static void publish(const char *folder)
 	if (rtl_stream_register(&info, &stream) || write(from_child[1], &byte, 1) != 1 ||
 	    read(to_child[0], &byte, 1) != 1)
 		_exit(1);
+	if (rtl_tracepoint_register(&place, &uid) ||
+	    rtl_tracepoint_set_value(uid, "value", RTL_KIND_UINT, 42) ||
+	    rtl_tracepoint_set(uid, "text", "a text"))
+		_exit(1);
 	for (int i = 0; i < EVENTS; i++) {
 		struct rtl_record *r = rtl_reserve(stream, i % 2 ? RTL_SIGNAL : RTL_TASK_END, 0);
 
-		if (r)
-			rtl_commit(r);
+		if (!r)
+			continue;
+		r->uid = uid;
+		rtl_commit(r);
 	}
 	_exit(write(from_child[1], &byte, 1) != 1);
 }
@@ -125,6 +142,7 @@ static void test_wants__asked_for_one_by_one__none_is_lost_meanwhile(void **stat
 	rmdir(base);
 	assert_int_equal(signals, EVENTS / 2);
 	assert_int_equal(ends, EVENTS / 2);
+	assert_int_equal(kinds, 1u << RTL_KIND_UINT | 1u << 0);
 }
 
 int main(void)
