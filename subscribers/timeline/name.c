@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hash.h"
 #include "json.h"
 #include "utf8.h"
 
@@ -16,70 +15,89 @@ char *name_clean(char *to, const char *text, size_t length)
 	return to;
 }
 
-static bool grow(struct timeline_names *names)
-{
-	const size_t size = names->size ? names->size * 2 : 256;
-	struct timeline_name **table = calloc(size, sizeof(struct timeline_name *));
+/* A text that is looked for. */
+struct text {
+	const char *text;
+	size_t length;
+	uint64_t hash;
+};
 
-	if (!table)
-		return false;
-	for (size_t i = 0; i < names->size; i++)
-		for (struct timeline_name *n = names->table[i], *next; n; n = next) {
-			next = n->next;
-			n->next = table[n->hash & (size - 1)];
-			table[n->hash & (size - 1)] = n;
-		}
-	free(names->table);
-	names->table = table;
-	names->size = size;
-	return true;
+static bool is_used(const void *entry)
+{
+	return *(struct timeline_name *const *)entry != NULL;
 }
 
-/* The text is clean. */
-static struct timeline_name *add(struct timeline_names *names, const char *text, size_t length,
-				 uint64_t hash)
+static uint64_t hash_of(const void *entry)
 {
+	return (*(struct timeline_name *const *)entry)->hash;
+}
+
+static bool is_same(const void *entry, const void *key)
+{
+	const struct timeline_name *name = *(struct timeline_name *const *)entry;
+	const struct text *text = key;
+
+	return name->hash == text->hash && name->length == text->length &&
+	       !memcmp(name->text, text->text, text->length);
+}
+
+/* Pointers to names. */
+static const struct hash_kind kind = {
+	.bytes = sizeof(struct timeline_name *),
+	.initial = 256,
+	.is_used = is_used,
+	.hash = hash_of,
+	.is_same = is_same,
+};
+
+/* The text is clean. */
+static struct timeline_name *make(const struct text *text, uint32_t number)
+{
+	const size_t length = text->length;
 	const size_t json_max = JSON_ESCAPED_MAX * length + 2 + NAME_BLOCK;
 	struct timeline_name *name = malloc(sizeof(*name) + length + NAME_BLOCK + json_max);
 	char *json, *end;
 
-	if (!name || (names->count >= names->size && !grow(names))) {
-		free(name);
+	if (!name)
 		return NULL;
-	}
 	json = name->text + length + NAME_BLOCK;
-	*name = (struct timeline_name){.hash = hash, .number = ++names->count};
-	memcpy(name->text, text, length);
+	*name = (struct timeline_name){
+		.hash = text->hash, .number = number, .length = (uint32_t)length};
+	memcpy(name->text, text->text, length);
 	memset(name->text + length, 0, NAME_BLOCK);
-	name->length = (uint32_t)length;
 	json[0] = '"';
-	end = json_escape(json + 1, text, length);
+	end = json_escape(json + 1, text->text, length);
 	*end++ = '"';
 	memset(end, ' ', NAME_BLOCK);
 	name->json = json;
 	name->json_length = (uint32_t)(end - json);
-	name->next = names->table[hash & (names->size - 1)];
-	names->table[hash & (names->size - 1)] = name;
 	return name;
+}
+
+static struct timeline_name *find_or_add(struct timeline_names *names, const struct text *text)
+{
+	struct timeline_name **place = hash_find(&names->hash, &kind, text->hash, text), *name;
+
+	if (place)
+		return *place;
+	name = make(text, (uint32_t)names->hash.count + 1);
+	place = name ? hash_add(&names->hash, &kind, text->hash, text) : NULL;
+	if (!place) {
+		free(name);
+		return NULL;
+	}
+	return *place = name;
 }
 
 struct timeline_name *timeline_name(struct timeline_names *names, const char *text, size_t length)
 {
 	char some[1024], *clean = 3 * length <= sizeof(some) ? some : malloc(3 * length);
-	struct timeline_name *name = NULL;
-	uint64_t hash;
+	struct timeline_name *name;
 
 	if (!clean)
 		return NULL;
 	length = (size_t)(name_clean(clean, text, length) - clean);
-	hash = hash_text(clean, length);
-	if (names->size)
-		name = names->table[hash & (names->size - 1)];
-	while (name && (name->hash != hash || name->length != length ||
-			memcmp(name->text, clean, length) != 0))
-		name = name->next;
-	if (!name)
-		name = add(names, clean, length, hash);
+	name = find_or_add(names, &(struct text){clean, length, hash_text(clean, length)});
 	if (clean != some)
 		free(clean);
 	return name;
@@ -87,11 +105,7 @@ struct timeline_name *timeline_name(struct timeline_names *names, const char *te
 
 void timeline_names_fini(struct timeline_names *names)
 {
-	for (size_t i = 0; i < names->size; i++)
-		for (struct timeline_name *n = names->table[i], *next; n; n = next) {
-			next = n->next;
-			free(n);
-		}
-	free(names->table);
-	*names = (struct timeline_names){0};
+	for (size_t i = 0; i < names->hash.capacity; i++)
+		free(*(struct timeline_name **)hash_at(&names->hash, &kind, i));
+	hash_fini(&names->hash);
 }

@@ -10,11 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "hash.h"
+
 /** Texts are copied in blocks of this size: behind each one there is room for a whole block. */
 #define NAME_BLOCK 32u
 
 struct timeline_name {
-	struct timeline_name *next; /**< of the same place in the table */
 	uint64_t hash;
 	uint32_t number; /**< from 1 */
 	uint32_t length, json_length;
@@ -25,9 +26,7 @@ struct timeline_name {
 
 /** All zeros is an empty table. */
 struct timeline_names {
-	struct timeline_name **table;
-	size_t size; /* a power of two, or 0 */
-	uint32_t count;
+	struct hash hash;
 };
 
 /** The name for a text of any bytes; it lives as long as the table. NULL: out of memory. */
