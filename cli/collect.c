@@ -18,7 +18,7 @@
 #define SLEEP_MS     100
 #define MESSAGE_SIZE 8192
 
-/* What the collectors for ROCm publish; without them processes tell it themselves. */
+/* What the interceptors for ROCm publish; without them processes tell it themselves. */
 static const struct rtl_stream_info *const *find_streams(size_t *count)
 {
 	char *path = library_beside_rtl(LIBRARY_ROCM);

@@ -77,7 +77,7 @@ int launch_collected(struct launch *launch, const char *what, int *status);
 
 /** What is said of processes that still run when the command has ended, if there are any. */
 void launch_report_left(const struct launch *launch);
-/** One line if there are no collectors for ROCm, so that work on the GPU was not seen. */
+/** One line if there are no interceptors for ROCm, so that work on the GPU was not seen. */
 void launch_report_no_rocm(const struct launch *launch);
 
 #endif

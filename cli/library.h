@@ -5,7 +5,7 @@
 
 #include <rtl/plugin.h>
 
-/** The collectors, beside librtl. */
+/** The interceptors, beside librtl. */
 #define LIBRARY_ROCM "librtl_rocm.so"
 
 /** The XPTI framework, likewise, and the folder of links to it by upstream's names. */

@@ -21,7 +21,7 @@
 
 static const struct mode {
 	const char *name;
-	bool preload; /* the collectors stand before the program's libraries */
+	bool preload; /* the interceptors stand before the program's libraries */
 } modes[] = {
 	{"lite", false}, {"standard", false}, {"default", false}, {"hip", true}, {"full", true},
 };
@@ -139,7 +139,7 @@ static int add_names(struct session *session, const char *tools, const char *pre
 		return status;
 	status = add_entry(session, "LD_PRELOAD", ": ", preload, false);
 	/* Else a program that was built with it, by gcc, ends because its runtime is not first. The
-	 * collectors stand before nothing that it intercepts. */
+	 * interceptors stand before nothing that it intercepts. */
 	if (!status)
 		status = add_entry(session, "ASAN_OPTIONS", ":", "verify_asan_link_order=0", false);
 	return status;
@@ -169,11 +169,11 @@ static bool may_fall_back(void)
 	return fallback && !strcmp(fallback, "1");
 }
 
-/* Without the collectors there are the streams of the programs themselves. */
+/* Without the interceptors there are the streams of the programs themselves. */
 static int go_without_rocm(struct session *session, const char *path)
 {
 	if (asprintf(&session->no_rocm,
-		     "this rtl has no collectors for ROCm, %s is not there; what programs publish "
+		     "this rtl has no interceptors for ROCm, %s is not there; what programs publish "
 		     "themselves can be recorded",
 		     path) < 0) {
 		session->no_rocm = NULL;
@@ -196,7 +196,7 @@ int session_prepare_runtime(struct session *session)
 	else if (errno == ENOENT)
 		status = go_without_rocm(session, path);
 	else
-		status = cli_failed("the collectors for ROCm, %s: %s", path, strerror(errno));
+		status = cli_failed("the interceptors for ROCm, %s: %s", path, strerror(errno));
 	free(path);
 	/* Else AMD's builds from 6.1 on skip HSA_TOOLS_LIB silently. */
 	return status || session->no_rocm

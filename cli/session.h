@@ -58,7 +58,7 @@ void session_fini(struct session *session);
 int session_set(struct session *session, const char *name, const char *value);
 
 /**
- * The variables that make the runtime load rtl's collectors. Where these are not installed that is
+ * The variables that make the runtime load rtl's interceptors. Where these are not installed that is
  * no failure (`no_rocm` tells), unless a mode was asked for: programs can have streams of their
  * own. An exit status; it has said why.
  */

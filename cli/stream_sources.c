@@ -42,7 +42,7 @@ static int add_own(const struct stream_sink *sink, char *path)
 	else if (!handle && !access(path, F_OK))
 		status = cli_failed("list-streams: %s", dlerror());
 	else if (!handle)
-		cli_error("this rtl has no collectors for ROCm, and none of their streams: %s is "
+		cli_error("this rtl has no interceptors for ROCm, and none of their streams: %s is "
 			  "not there",
 			  path);
 	free(path);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* All streams of the collectors, for `rtl list-streams`. */
+/* All streams of the interceptors, for `rtl list-streams`. */
 #include <rtl/plugin.h>
 
 #include "events/events.h"

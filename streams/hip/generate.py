@@ -487,7 +487,7 @@ def write(path, table, enums, versions):
 DOCS_HEAD = """# The functions of HIP that rtl intercepts
 
 Made by `streams/hip/generate.py` from the headers of HIP %s and the symbols of their libraries,
-as is the collector's table. How they are intercepted: [hip.md](hip.md).
+as is the interceptor's table. How they are intercepted: [hip.md](hip.md).
 
 %d functions, of which %s.
 

@@ -26,7 +26,7 @@ PYTHON = sys.executable
 # Longer than anything takes on a machine that is slow and has other work: what hangs ends the test.
 HANG_S = 300
 CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("RTL_", "HSA_"))}
-# Of rtl trace: a collector with a sanitizer cannot be preloaded.
+# Of rtl trace: an interceptor with a sanitizer cannot be preloaded.
 DEFAULT_MODE = "standard" if os.environ["RTL_TEST_SANITIZE"] else "hip"
 SLOW = os.environ["RTL_TEST_SLOW"]
 SANITIZED = os.environ["RTL_TEST_SANITIZE"]  # they have their own words for a crash

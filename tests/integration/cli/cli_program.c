@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A program to trace without a GPU: it publishes dispatches on a stream rtl.hsa of its own
- * making, as the collector for ROCm would.
+ * making, as the interceptors for ROCm would.
  *
  *	cli_program COUNT [WAY]
  *

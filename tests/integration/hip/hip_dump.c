@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A subscriber for tests of the HIP collector: one line of text for each event.
+ * A subscriber for tests of the HIP interceptor: one line of text for each event.
  *
  *	begin|end|unfinished NAME tid=N instance=N correlation=N parent=N begin=NS end=NS time=NS
  *result=N status=TEXT stream=0xN device=N flags=N category=TEXT args NAME (the same), then " : "

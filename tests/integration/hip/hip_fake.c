@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A library with every function of HIP's C API that only notes what it received: to see that the
- * collector's wrappers hand on arguments and results as they came, for all 5xx of them. What the
+ * interceptor's wrappers hand on arguments and results as they came, for all 5xx of them. What the
  * functions of the real HIP do is tested with the real one.
  *
  * Where a function leaves a value, it leaves the number of the argument and more, see

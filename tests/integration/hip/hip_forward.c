@@ -184,7 +184,7 @@ static void nest(void)
 	const uint64_t slots[CALL_ARGUMENTS] = {0x5000};
 	int32_t result;
 
-	if (push && pop) { /* those of the collector: not there when bare */
+	if (push && pop) { /* those of the interceptor: not there when bare */
 		push("around");
 		callback(NULL);
 		pop();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * harm_fork [hsa]: two threads fork, again and again, while others are in everything that a
- * collector or the bus has a lock around: ranges of roctx, registrations, events, lookups of
+ * interceptor or the bus has a lock around: ranges of roctx, registrations, events, lookups of
  * functions, and with "hsa" queues, signals and dispatches. Each child uses all but HSA, and ends
  * in one of three ways; one that does not end within some time is killed by an alarm. Prints
  * "harm_fork: ok".

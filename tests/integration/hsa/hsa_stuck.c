@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * hsa_stuck: a tool library whose hsa_amd_profiling_convert_tick_to_system_domain does not return
- * for the harvester of the collector, which is loaded after it.
+ * for the harvester of the interceptor, which is loaded after it.
  */
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>

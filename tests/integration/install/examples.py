@@ -3,7 +3,7 @@
 """
 docs/examples as somebody uses them who has installed rtl: each is built by the compiler line at
 its top, with pkg-config, and run. RTL_BUILD_DIR is installed into a folder for that. NoRocm is for
-a build without the collectors for ROCm.
+a build without the interceptors for ROCm.
 """
 
 import glob
@@ -250,9 +250,9 @@ class Examples(unittest.TestCase):
 
 
 class NoRocm(Examples):
-    """The same with an rtl that has no collectors for ROCm, and what it says of that."""
+    """The same with an rtl that has no interceptors for ROCm, and what it says of that."""
 
-    MISSING = "this rtl has no collectors for ROCm, "
+    MISSING = "this rtl has no interceptors for ROCm, "
 
 
     def test_it_has_none(self):

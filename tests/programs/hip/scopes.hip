@@ -85,7 +85,7 @@ int main(int argc, char **argv)
 	const unsigned count = number_arg(argc, argv, 2, 50);
 	std::vector<std::thread> all;
 
-	/* The collector comes with the runtime. */
+	/* The interceptor comes with the runtime. */
 	CHECK_HIP(hipInit(0));
 	CHECK_HIP(hipDeviceSynchronize());
 	(void)rtl_stub_available();

@@ -2,7 +2,7 @@
 /*
  * streams/hsa/calls.table against the headers of a ROCm: each function's prototype and place, that
  * none is missing, the handles, and the values of the enumerators. The compiler checks them; the
- * program then finds the places by the size of the table, as the collector does, and looks at
+ * program then finds the places by the size of the table, as the interceptor does, and looks at
  * the places in the tables of other releases.
  */
 #ifndef AMD_INTERNAL_BUILD
