@@ -35,13 +35,10 @@ static const char *kind_name(uint8_t kind, uint8_t size)
 	}
 }
 
-void call_describe(const struct call_signature *signature, uint64_t uid)
+/* "ptr:address>address size:u64" */
+static void write_values(FILE *out, const struct call_signature *signature)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	for (uint32_t i = 0; out && i < signature->count; i++) {
+	for (uint32_t i = 0; i < signature->count; i++) {
 		const struct call_argument *a = &signature->arguments[i];
 
 		fprintf(out, "%s%s:%s", i ? " " : "", a->name, kind_name(a->kind, a->size));
@@ -50,8 +47,38 @@ void call_describe(const struct call_signature *signature, uint64_t uid)
 		if (a->values)
 			fprintf(out, "{%s}", a->values);
 	}
-	if (out && !fclose(out) && signature->count)
-		(void)rtl_tracepoint_set(uid, RTL_VALUES_KEY, text);
+}
+
+/* "void **ptr, size_t size" */
+static void write_prototypes(FILE *out, const struct call_signature *signature,
+			     const char *const *types)
+{
+	for (uint32_t i = 0; i < signature->count; i++) {
+		const char *type = types[i];
+
+		fprintf(out, "%s%s%s%s", i ? ", " : "", type,
+			type[strlen(type) - 1] == '*' ? "" : " ", signature->arguments[i].name);
+	}
+}
+
+void call_describe(const struct call_signature *signature, const char *const *types, uint64_t uid)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	long prototypes = 0;
+
+	if (!out)
+		return;
+	write_values(out, signature);
+	fputc('\0', out);
+	prototypes = ftell(out);
+	write_prototypes(out, signature, types);
+	if (!fclose(out) && prototypes > 0) {
+		if (signature->count)
+			(void)rtl_tracepoint_set(uid, RTL_VALUES_KEY, text);
+		(void)rtl_tracepoint_set(uid, "arguments", text + prototypes);
+	}
 	free(text);
 }
 

@@ -51,8 +51,10 @@ struct call_values {
 	struct text texts[CALL_TEXTS];
 };
 
-/* Says in the function's tracepoint what its arguments are. Once; not on a hot path. */
-void call_describe(const struct call_signature *signature, uint64_t uid);
+/* Says in the function's tracepoint what its arguments are: "rtl.values", and "arguments", their
+ * prototypes, for whoever reads the trace. types: as the headers have them. Once; not on a hot
+ * path. */
+void call_describe(const struct call_signature *signature, const char *const *types, uint64_t uid);
 
 /* How many bytes its arguments take in a payload, without texts. */
 uint32_t call_value_bytes(const struct call_signature *signature, uint32_t count);

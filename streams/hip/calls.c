@@ -84,26 +84,6 @@ void hip_start(void)
 
 /* ---- functions */
 
-/* "void **ptr, size_t size" for whoever reads the trace. */
-static void describe_arguments(const struct hip_function *function, uint64_t uid)
-{
-	char text[1024];
-	size_t length = 0;
-
-	text[0] = '\0';
-	for (unsigned i = 0; i < function->signature.count; i++) {
-		const char *type = function->types[i];
-		const char *name = function->signature.arguments[i].name;
-		const bool pointer = type[strlen(type) - 1] == '*';
-
-		if (length + strlen(type) + strlen(name) + 4 > sizeof(text))
-			break;
-		length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%s%s%s",
-					   i ? ", " : "", type, pointer ? "" : " ", name);
-	}
-	(void)rtl_tracepoint_set(uid, "arguments", text);
-}
-
 __attribute__((cold, noinline)) static uint64_t make_known(enum hip_id id)
 {
 	const struct hip_function *function = &hip_functions[id];
@@ -117,8 +97,7 @@ __attribute__((cold, noinline)) static uint64_t make_known(enum hip_id id)
 	(void)rtl_tracepoint_set(uid, "domain", "hip");
 	(void)rtl_tracepoint_set(uid, "category", function->category);
 	(void)rtl_tracepoint_set(uid, "result", function->result_type);
-	describe_arguments(function, uid);
-	call_describe(&function->signature, uid);
+	call_describe(&function->signature, function->types, uid);
 	if (results && call_enumeration_prepare(results))
 		__atomic_store_n(&known[id].results, results, __ATOMIC_RELAXED);
 	__atomic_store_n(&known[id].value_bytes,

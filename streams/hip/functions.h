@@ -13,15 +13,15 @@
 
 /* A number for each function, and how many there are. */
 enum hip_id {
-#define HIP_FUNCTION(id, ...)  HIP_ID_##id,
-#define HIP_PROCEDURE(id, ...) HIP_ID_##id,
-#define HIP_ENUMERATION(...)
+#define CALL_FUNCTION(id, ...)  HIP_ID_##id,
+#define CALL_PROCEDURE(id, ...) HIP_ID_##id,
+#define CALL_ENUMERATION(...)
 #define HIP_EXCLUDED(...)
 #include "functions.def"
 	HIP_FUNCTIONS
-#undef HIP_FUNCTION
-#undef HIP_PROCEDURE
-#undef HIP_ENUMERATION
+#undef CALL_FUNCTION
+#undef CALL_PROCEDURE
+#undef CALL_ENUMERATION
 #undef HIP_EXCLUDED
 };
 

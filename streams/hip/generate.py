@@ -14,10 +14,15 @@ neither this nor HIP's headers.
 """
 import argparse
 import json
+import os
 import re
 import subprocess
 import sys
 import tempfile
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../call"))
+import table as table_language  # noqa: E402
 
 HEADERS = """#include <hip/hip_runtime_api.h>
 #include <hip/hip_ext.h>
@@ -404,62 +409,36 @@ def c_name(function):
 
 
 KINDS = {"a": "ADDRESS", "u": "UINT", "i": "INT", "f": "FLOAT"}
-ARGUMENT = {"a": "HIP_ADDRESS", "u": "HIP_UNSIGNED", "i": "HIP_SIGNED", "f": "HIP_FLOAT",
-            "e": "HIP_ENUM", "t": "HIP_TEXT"}
+ARGUMENT = {"a": "CALL_ADDRESS", "u": "CALL_UNSIGNED", "i": "CALL_SIGNED", "f": "CALL_FLOAT",
+            "t": "CALL_TEXT"}
 
 
 def argument(recorded, output):
-    shown, name, kind, size, what = recorded
+    _, name, kind, size, what = recorded
+    if output and output[0] == "e":
+        return table_language.argument("CALL_OUTPUT_ENUM", name, what, output[2])
     if output:
-        if output[0] == "e":
-            return "HIP_OUTPUT_ENUM(%s, \"%s\", %s)" % (name, what, output[2])
-        return "HIP_OUTPUT(%s, \"%s\", %s, %s)" % (name, what, KINDS[output[0]], output[1])
+        return table_language.argument("CALL_OUTPUT", name, what, KINDS[output[0]], output[1])
     if kind == "e":
-        return "HIP_ENUM(%s, %s)" % (name, what)
-    return "%s(%s, \"%s\", %u)" % (ARGUMENT[kind], name, what, size)
+        return table_language.argument("CALL_ENUM", name, what)
+    return table_language.argument(ARGUMENT[kind], name, what, size)
 
 
 def line_of(function):
-    stream, device = function.stream()
-    parameters = ", ".join(
-        (p.ctype if p.ctype.endswith("*") else p.ctype + " ") + p.name
-        for p in function.parameters) or "void"
-    names = ", ".join(p.name for p in function.parameters)
-    arguments = [argument(r, p.output) for p in function.parameters for r in p.recorded]
-    ctype, kind, shown = function.result
-    out = ["%s(%s, \"%s\", \"%s\", \"%s\", %s, %s, \"%s\", %d, %d," % (
-        "HIP_PROCEDURE" if kind == "n" else "HIP_FUNCTION", c_name(function), function.name,
-        function.symbol,
-        function.category, ctype, kind, shown, stream, device)]
-    out.append("\t(%s), (%s)," % (parameters, names))
-    out.append("\t%s)" % ("\n\t".join(arguments)))
-    return "\n".join(out)
+    return table_language.function(
+        c_name(function), function.name, function.symbol, function.category, function.result,
+        function.stream(), [(p.ctype, p.name) for p in function.parameters],
+        [argument(r, p.output) for p in function.parameters for r in p.recorded])
 
 
 HEAD = """/* SPDX-License-Identifier: MIT */
 /*
  * The functions of HIP's C API: made by generate.py from the headers of HIP %s. Not to be edited.
  *
- *	HIP_FUNCTION(id, name, symbol, category, C type of the result, kind of the result, its type,
- *		place of the stream among the arguments, of the device; -1: none,
- *		(parameters), (their names),
- *		arguments)
- *	HIP_PROCEDURE: the same without a result
- *
- * Kinds of results: e an enum, i a number, a an address, s a struct, n none.
- *
- * C types are the machine's: pointers to anything are void *, enums are int32_t, structs that are
- * passed by value are in types.h. An argument is what is recorded of a parameter, 8 bytes:
- *
- *	HIP_ADDRESS, HIP_UNSIGNED, HIP_SIGNED, HIP_FLOAT(expression, type, bytes)
- *	HIP_TEXT(expression, type, bytes)	a terminated string
- *	HIP_ENUM(expression, type)
- *	HIP_OUTPUT(expression, type, kind, bytes)	where the call leaves a single value: UINT,
- *						INT, ADDRESS, FLOAT
- *	HIP_OUTPUT_ENUM(expression, type, type of the value)
- *
- * HIP_ENUMERATION(type, "value=name;...") has the names of an enum, "|" between those that versions
- * disagree on. HIP_EXCLUDED(symbol, reason) is exported by HIP and not intercepted.
+""" + table_language.LANGUAGE + """ *
+ * Of each function is noted which argument is the stream, and which the device; -1: none. Enums are
+ * int32_t, structs that are passed by value are in types.h. Between names that versions disagree on
+ * stands "|". HIP_EXCLUDED(symbol, reason) is exported by HIP and not intercepted.
  */
 /* clang-format off */
 """
@@ -473,12 +452,8 @@ def write(path, table, enums, versions):
                                             line_of(table[symbol])))
         out.write("\n")
         for name in sorted(enums):
-            out.write("HIP_ENUMERATION(%s,\n" % name)
-            items = ["%d=%s" % (value, "|".join(names))
-                     for value, names in sorted(enums[name].items())]
-            for i, item in enumerate(items):
-                out.write("\t\"%s\"\n" % (item + (";" if i + 1 < len(items) else "")))
-            out.write("\t)\n")
+            out.write(table_language.enumeration(name, [
+                (value, "|".join(names)) for value, names in sorted(enums[name].items())]) + "\n")
         out.write("\n")
         for symbol in sorted(EXCLUDED):
             out.write("HIP_EXCLUDED(\"%s\",\n\t\"%s\")\n" % (symbol, EXCLUDED[symbol]))

@@ -5,42 +5,20 @@
  *
  * Threads: the program's. A call that nobody wants costs a branch, and the jump to HIP's function.
  */
+#include "../call/slots.h"
 #include "calls.h"
 #include "real.h"
 #include "types.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* 8 bytes of each argument: what functions.c says of it tells how to read them. */
-static inline uint64_t slot_of_float(double value)
-{
-	uint64_t slot;
-
-	__builtin_memcpy(&slot, &value, sizeof(slot));
-	return slot;
-}
-
-#define HIP_ADDRESS(of, type, size)      (uint64_t)(uintptr_t)(of),
-#define HIP_UNSIGNED(of, type, size)     (uint64_t)(of),
-#define HIP_SIGNED(of, type, size)       (uint64_t)(int64_t)(of),
-#define HIP_FLOAT(of, type, size)        slot_of_float(of),
-#define HIP_TEXT(of, type, size)         (uint64_t)(uintptr_t)(of),
-#define HIP_ENUM(of, type)               (uint64_t)(int64_t)(of),
-#define HIP_OUTPUT(of, type, kind, size) (uint64_t)(uintptr_t)(of),
-#define HIP_OUTPUT_ENUM(of, type, value) (uint64_t)(uintptr_t)(of),
-
-#define RESULT_e(result) (int64_t)(result)
-#define RESULT_i(result) (int64_t)(result)
-#define RESULT_a(result) (int64_t)(uintptr_t)(result)
-#define RESULT_s(result) ((void)(result), 0)
-
 /* Functions that find functions: what they find is replaced, whoever listens. */
 #define IS_LOOKUP(id)                                                                              \
 	((id) == HIP_ID_hipGetProcAddress || (id) == HIP_ID_hipGetDriverEntryPoint ||              \
 	 (id) == HIP_ID_hipGetDriverEntryPoint_spt)
 
-#define HIP_FUNCTION(id, name, symbol, category, ctype, kind, type, stream, device, parameters,    \
-		     names, arguments)                                                             \
+#define CALL_FUNCTION(id, name, symbol, category, ctype, kind, type, notes, parameters, names,     \
+		      arguments)                                                                   \
 	EXPORT ctype wrapper_of_##id parameters __asm__(symbol);                                   \
 	ctype wrapper_of_##id parameters                                                           \
 	{                                                                                          \
@@ -58,14 +36,14 @@ static inline uint64_t slot_of_float(double value)
 			return real_ names;                                                        \
 		ctype result_ = real_ names;                                                       \
 		if (recorded_)                                                                     \
-			hip_call_end(&call_, slots_, RESULT_##kind(result_));                      \
-		if (IS_LOOKUP(HIP_ID_##id) && !RESULT_##kind(result_))                             \
+			hip_call_end(&call_, slots_, CALL_RESULT_##kind(result_));                 \
+		if (IS_LOOKUP(HIP_ID_##id) && !CALL_RESULT_##kind(result_))                        \
 			hip_replace((void **)(uintptr_t)slots_[1]);                                \
 		return result_;                                                                    \
 	}
 
-#define HIP_PROCEDURE(id, name, symbol, category, ctype, kind, type, stream, device, parameters,   \
-		      names, arguments)                                                            \
+#define CALL_PROCEDURE(id, name, symbol, category, ctype, kind, type, notes, parameters, names,    \
+		       arguments)                                                                  \
 	EXPORT void wrapper_of_##id parameters __asm__(symbol);                                    \
 	void wrapper_of_##id parameters                                                            \
 	{                                                                                          \
@@ -82,7 +60,7 @@ static inline uint64_t slot_of_float(double value)
 		hip_call_end(&call_, slots_, 0);                                                   \
 	}
 
-#define HIP_ENUMERATION(...)
+#define CALL_ENUMERATION(...)
 #define HIP_EXCLUDED(...)
 
 #include "functions.def"

@@ -12,11 +12,6 @@
 #include "calls.h"
 #include "handler_thread.h"
 
-uint64_t calls_status_string(int status)
-{
-	return call_enumeration_name(&call_statuses, status);
-}
-
 static struct rtl_record *reserve(struct rtl_stream *stream, uint16_t type, uint32_t size)
 {
 	return __builtin_expect(handler_thread_is_this(), 0)

@@ -11,6 +11,13 @@
 
 struct call_streams call_streams = {&rtl_stream_none, &rtl_stream_none};
 
+static const struct call_enumeration *statuses; /* NULL: there is no memory for them */
+
+uint64_t calls_status_string(int status)
+{
+	return call_enumeration_name(statuses, status);
+}
+
 /* What there is no memory for is without a name. */
 void calls_name_all(void)
 {
@@ -28,7 +35,8 @@ void calls_name_all(void)
 		(void)rtl_tracepoint_register(&desc, &call_function_ids[i].uid);
 		call_function_ids[i].name = interceptor_string(call_functions[i].name);
 	}
-	(void)call_enumeration_prepare(&call_statuses);
+	if (call_enumeration_prepare(calls_statuses()))
+		statuses = calls_statuses();
 }
 
 static void describe_all(void)
@@ -36,7 +44,7 @@ static void describe_all(void)
 	for (uint32_t i = 0; i < call_function_count; i++) {
 		const struct call_signature *signature = &call_functions[i].signature;
 
-		call_describe(signature, call_function_ids[i].uid);
+		call_describe(signature, call_functions[i].types, call_function_ids[i].uid);
 		call_function_ids[i].value_bytes = call_value_bytes(signature, signature->count);
 	}
 }
@@ -72,10 +80,10 @@ static uint32_t hook_table(struct function_table *table, enum call_table which)
 		if (!entry)
 			continue;
 		known++;
-		if (!*entry || *entry == call_functions[i].wrapper)
+		if (!*entry || *entry == call_wrappers[i])
 			continue;
 		call_next[i] = *entry;
-		*entry = call_functions[i].wrapper;
+		*entry = call_wrappers[i];
 	}
 	return calls_entry_count(table) - known;
 }

@@ -2,8 +2,8 @@
 /*
  * Calls of the HSA runtime's functions: the streams rtl.hsa.call and rtl.hsa.call.debug.
  *
- * generate_calls.py makes a wrapper for each function of calls.table. The wrappers stand outermost
- * in the runtime's tables, around the hooks of the interceptor's other parts. What the interceptor
+ * There is a wrapper for each function of calls.def (call_wrappers.c). The wrappers stand outermost in
+ * the runtime's tables, around the hooks of the interceptor's other parts. What the interceptor
  * calls itself goes through entries that were kept before. The runtime calls itself through the
  * tables here and there (ROCm 7 when it freezes an executable): a call within another that does not
  * call the application back is not the application's, and is not shown.
@@ -54,10 +54,10 @@ struct call_handle {
 
 struct call_function {
 	const char *name;
-	void *wrapper;
 	struct call_signature signature;
-	uint8_t table;   /* enum call_table */
-	uint16_t slot;   /* in the newest layout */
+	const char *const *types; /* of the arguments, as the headers have them */
+	uint8_t table;            /* enum call_table */
+	uint16_t slot;            /* in the newest layout */
 	uint16_t since;  /* entries of the first table that has it, if it came into the middle */
 	bool has_status; /* returns an hsa_status_t */
 	bool calls_back; /* code of the application may run inside of it */
@@ -73,7 +73,8 @@ extern const struct call_function call_functions[];
 extern const uint32_t call_function_count;
 /* Tracepoints and strings of these, of the same size. */
 extern struct call_function_ids call_function_ids[];
-extern struct call_enumeration call_statuses; /* hsa_status_t */
+struct call_enumeration *calls_statuses(void); /* the values of hsa_status_t */
+extern void *const call_wrappers[];
 /* What was in the table in the place of each function's wrapper. */
 extern void *call_next[];
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Makes code of streams/hsa/calls.table, which says what its lines mean.
 
-    generate_calls.py wrappers TABLE OUTPUT           C: a wrapper for each function, and what
-                                                      calls.c needs to know of it (calls.h)
+    generate_calls.py functions TABLE OUTPUT          the same in the language of tables
+                                                      (../call/table.py): calls.def
     generate_calls.py checks TABLE OUTPUT INCLUDE     C++: that the headers in INCLUDE say the same
                                                       (tests/unit/streams/hsa/test_hsa_calls.cpp)
 """
@@ -11,7 +11,10 @@ import os
 import re
 import sys
 
-MOST_ARGUMENTS, MOST_TEXTS = 24, 4  # CALL_ARGUMENTS and CALL_TEXTS of call/arguments.h
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../call"))
+import table as table_language  # noqa: E402
+
 # C type of the wrapper, kind of the value, bytes
 SCALARS = {
     "bool": ("bool", "BOOL", 1),
@@ -117,95 +120,51 @@ class Table:
         return [f for f in self.functions if f.table == table]
 
 
-def bits(c_type, name):
-    """An argument as the 64 bits that calls.c takes."""
-    if c_type == "struct call_handle":
-        return name + ".handle"
-    if c_type == "void *":
-        return "(uint64_t)(uintptr_t)" + name
-    if c_type.startswith("int"):
-        return "(uint64_t)(int64_t)" + name
-    return name
+HEAD = """/* SPDX-License-Identifier: MIT */
+/*
+ * The functions of the HSA runtime's tables: made by generate_calls.py from calls.table. Not to be
+ * edited.
+ *
+""" + table_language.LANGUAGE + """ *
+ * Of each function is noted its table, its slot there in the newest layout, how many entries the first
+ * table has that has it (0: it was not put into the middle), and whether code of the application may
+ * run inside of it.
+ */
+/* clang-format off */
+"""
+KINDS = {"UINT": "CALL_UNSIGNED", "INT": "CALL_SIGNED", "BOOL": "CALL_BOOL", "TEXT": "CALL_TEXT",
+         "ADDRESS": "CALL_ADDRESS"}
 
 
-def write_wrapper(out, number, f):
-    parameters = ", ".join("%s a%d" % (a.c_type, i) for i, a in enumerate(f.arguments)) or "void"
-    names = ", ".join("a%d" % i for i in range(len(f.arguments)))
-    values = ", ".join(bits(a.c_type, "a%d" % i) for i, a in enumerate(f.arguments)) or "0"
-    returns = f.c_returns
-    out.append("static %s %s(%s)" % (returns, f.name, parameters))
-    out.append("{")
-    out.append("\t%s (*const next)(%s) = (%s (*)(%s))call_next[%d];" % (
-        returns, parameters, returns, parameters, number))
-    out.append("")
-    back = "" if returns == "void" else "return "
-    if returns == "void":
-        out.append("\tif (!calls_wanted()) {\n\t\tnext(%s);\n\t\treturn;\n\t}" % names)
-    else:
-        out.append("\tif (!calls_wanted())\n\t\treturn next(%s);" % names)
-    out.append("\tuint64_t values[] = {%s};" % values)
-    out.append("\tstruct call call = call_begin(%d, values);" % number)
-    if returns == "void":
-        out.append("\tnext(%s);" % names)
-        out.append("\tcall_end(&call, %d, values, 0);" % number)
-    else:
-        out.append("\tconst %s result = next(%s);" % (returns, names))
-        out.append("\tcall_end(&call, %d, values, %s);" % (number, bits(returns, "result")))
-        out.append("\t%sresult;" % back)
-    out.append("}\n")
+def argument(a):
+    """One of them in the language of tables."""
+    if a.out and a.enum:
+        return table_language.argument("CALL_OUTPUT_ENUM", a.name, a.type, a.enum)
+    if a.out:
+        return table_language.argument("CALL_OUTPUT", a.name, a.type, a.kind, a.size)
+    if a.enum:
+        return table_language.argument("CALL_ENUM", a.name, a.enum)
+    if a.c_type == "struct call_handle":
+        return table_language.argument("CALL_HANDLE", a.name, a.type)
+    return table_language.argument(KINDS[a.kind], a.name, a.type, a.size)
 
 
-def c_values(name):
-    return "values_of_" + name if name else "NULL"
+def line_of(f):
+    kind = "n" if f.returns == "void" else "e" if f.has_status() else "i"
+    return table_language.function(
+        f.name, f.name, f.name, "", (f.c_returns, kind, f.returns),
+        (f.table.upper(), f.slot, f.since, "true" if f.calls_back else "false"),
+        [(a.c_type, a.name) for a in f.arguments], [argument(a) for a in f.arguments])
 
 
-def write_arguments(out, functions):
-    """One array for each function, `values` above for its enumerations."""
-    for f in functions:
-        out.append("static const struct call_argument arguments_of_%s[] = {" % f.name)
-        for a in f.arguments:
-            passed = ("ADDRESS", 8, a.kind, a.size) if a.out else (a.kind, a.size, None, 0)
-            out.append('\t{"%s", %s, RTL_KIND_%s, %d, %s, %d},' % (
-                a.name, c_values(a.enum), passed[0], passed[1],
-                "RTL_KIND_" + passed[2] if passed[2] else "0", passed[3]))
-        out.append("\t{0}};")
-    out.append("")
-
-
-def write_functions(out, functions):
-    out.append("const struct call_function call_functions[] = {")
-    for number, f in enumerate(functions):
-        texts = sum(a.kind == "TEXT" for a in f.arguments)
-        outs = sum(a.out for a in f.arguments)
-        if len(f.arguments) > MOST_ARGUMENTS or texts > MOST_TEXTS:
-            sys.exit("%s: there is no room for so many arguments" % f.name)
-        yes = {True: "true", False: "false"}
-        out.append('\t{"%s", (void *)%s, {arguments_of_%s, %d, %s, %s}, CALL_TABLE_%s, %d, %d, %s, %s},' % (
-            f.name, f.name, f.name, len(f.arguments), yes[texts > 0], yes[texts + outs > 0],
-            f.table.upper(), f.slot, f.since, yes[f.has_status()], yes[f.calls_back]))
-    out.append("};\nconst uint32_t call_function_count = %d;" % len(functions))
-    out.append("struct call_function_ids call_function_ids[%d];" % len(functions))
-    out.append("void *call_next[%d];\n" % len(functions))
-
-
-def write_enums(out, table):
+def functions(table):
+    out = [HEAD]
+    out += [line_of(f) + "\n" for f in table.functions]
     for name in table.enums:
         values = sorted(table.enums[name])
         if len({value for value, _ in values}) != len(values):
             sys.exit("%s: a value twice" % name)
-        out.append("static const char values_of_%s[] =" % name)
-        lines = ['\t"%d=%s' % value for value in values]
-        out.append(';"\n'.join(lines) + '";')
-    out.append('struct call_enumeration call_statuses = {"hsa_status_t", values_of_hsa_status_t, NULL, 0};\n')
-
-
-def wrappers(table):
-    out = ["/* Made by generate_calls.py from calls.table. */", '#include "calls.h"', ""]
-    for number, f in enumerate(table.functions):
-        write_wrapper(out, number, f)
-    write_enums(out, table)
-    write_arguments(out, table.functions)
-    write_functions(out, table.functions)
+        out.append(table_language.enumeration(name, values))
     return out
 
 
@@ -240,10 +199,10 @@ def checks(table, include):
 
 
 def main():
-    if len(sys.argv) < 4 or sys.argv[1] not in ("wrappers", "checks"):
+    if len(sys.argv) < 4 or sys.argv[1] not in ("functions", "checks"):
         sys.exit(__doc__)
     table = Table(sys.argv[2])
-    lines = wrappers(table) if sys.argv[1] == "wrappers" else checks(table, sys.argv[4])
+    lines = functions(table) if sys.argv[1] == "functions" else checks(table, sys.argv[4])
     with open(sys.argv[3], "w", encoding="ascii") as file:
         file.write("\n".join(lines) + "\n")
 

@@ -14,6 +14,7 @@
 
 #include <string.h>
 
+#include "../call/slots.h"
 #include "types.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -24,14 +25,6 @@ struct hip_fake_seen hip_fake_seen;
 int hip_fake_lively;
 
 int32_t hipGetDevice(int32_t *device);
-
-static inline uint64_t slot_of_float(double value)
-{
-	uint64_t slot;
-
-	memcpy(&slot, &value, sizeof(slot));
-	return slot;
-}
 
 static void leave_outputs(enum hip_id id, const uint64_t *slots)
 {
@@ -71,17 +64,8 @@ static void note(enum hip_id id, const uint64_t *slots, size_t size)
 		(int32_t)(id), 1, 2, 3, 4                                                          \
 	}
 
-#define HIP_ADDRESS(of, type, size)      (uint64_t)(uintptr_t)(of),
-#define HIP_UNSIGNED(of, type, size)     (uint64_t)(of),
-#define HIP_SIGNED(of, type, size)       (uint64_t)(int64_t)(of),
-#define HIP_FLOAT(of, type, size)        slot_of_float(of),
-#define HIP_TEXT(of, type, size)         (uint64_t)(uintptr_t)(of),
-#define HIP_ENUM(of, type)               (uint64_t)(int64_t)(of),
-#define HIP_OUTPUT(of, type, kind, size) (uint64_t)(uintptr_t)(of),
-#define HIP_OUTPUT_ENUM(of, type, value) (uint64_t)(uintptr_t)(of),
-
-#define HIP_FUNCTION(id, name, symbol, category, ctype, kind, type, stream, device, parameters,    \
-		     names, arguments)                                                             \
+#define CALL_FUNCTION(id, name, symbol, category, ctype, kind, type, notes, parameters, names,     \
+		      arguments)                                                                   \
 	EXPORT ctype fake_##id parameters __asm__(symbol);                                         \
 	ctype fake_##id parameters                                                                 \
 	{                                                                                          \
@@ -90,8 +74,8 @@ static void note(enum hip_id id, const uint64_t *slots, size_t size)
 		note(HIP_ID_##id, slots_, sizeof(slots_));                                         \
 		return RESULT_##kind(HIP_ID_##id);                                                 \
 	}
-#define HIP_PROCEDURE(id, name, symbol, category, ctype, kind, type, stream, device, parameters,   \
-		      names, arguments)                                                            \
+#define CALL_PROCEDURE(id, name, symbol, category, ctype, kind, type, notes, parameters, names,    \
+		       arguments)                                                                  \
 	EXPORT void fake_##id parameters __asm__(symbol);                                          \
 	void fake_##id parameters                                                                  \
 	{                                                                                          \
@@ -99,6 +83,6 @@ static void note(enum hip_id id, const uint64_t *slots, size_t size)
                                                                                                    \
 		note(HIP_ID_##id, slots_, sizeof(slots_));                                         \
 	}
-#define HIP_ENUMERATION(...)
+#define CALL_ENUMERATION(...)
 #define HIP_EXCLUDED(...)
 #include "functions.def"

@@ -24,7 +24,7 @@ def table():
     found, name = {}, None
     with open(os.path.join(HERE, "../../../../streams/hip/functions.def"), encoding="utf-8") as file:
         for line in file:
-            begin = re.match(r"HIP_ENUMERATION\((\w+),", line)
+            begin = re.match(r"CALL_ENUMERATION\((\w+),", line)
             value = re.match(r'\t"(-?\d+)=([\w|]+);?"', line)
             name = begin[1] if begin else name
             if value:

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Macros for the wrappers of a table of functions (table.py says its language): of each argument the
+ * 64 bits that call_values_read takes, and of a result the number that is recorded.
+ */
+#ifndef STREAMS_CALL_SLOTS_H
+#define STREAMS_CALL_SLOTS_H
+
+#include <stdint.h>
+
+static inline uint64_t call_slot_of_float(double value)
+{
+	uint64_t slot;
+
+	__builtin_memcpy(&slot, &value, sizeof(slot));
+	return slot;
+}
+
+#define CALL_ADDRESS(of, type, size)      (uint64_t)(uintptr_t)(of),
+#define CALL_UNSIGNED(of, type, size)     (uint64_t)(of),
+#define CALL_SIGNED(of, type, size)       (uint64_t)(int64_t)(of),
+#define CALL_FLOAT(of, type, size)        call_slot_of_float(of),
+#define CALL_BOOL(of, type, size)         (uint64_t)(of),
+#define CALL_HANDLE(of, type)             (of).handle,
+#define CALL_TEXT(of, type, size)         (uint64_t)(uintptr_t)(of),
+#define CALL_ENUM(of, type)               (uint64_t)(int64_t)(of),
+#define CALL_OUTPUT(of, type, kind, size) (uint64_t)(uintptr_t)(of),
+#define CALL_OUTPUT_ENUM(of, type, value) (uint64_t)(uintptr_t)(of),
+
+#define CALL_RESULT_e(result) (int64_t)(result)
+#define CALL_RESULT_i(result) (int64_t)(result)
+#define CALL_RESULT_a(result) (int64_t)(uintptr_t)(result)
+#define CALL_RESULT_s(result) ((void)(result), 0)
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A wrapper for each function of calls.def, and what calls.h says of it.
+ *
+ * Threads: the program's. A call that nobody wants costs a branch.
+ */
+#include "../call/slots.h"
+#include "calls.h"
+
+enum number {
+#define CALL_FUNCTION(id, ...)  NUMBER_##id,
+#define CALL_PROCEDURE(id, ...) NUMBER_##id,
+#define CALL_ENUMERATION(...)
+#include "calls.def"
+#undef CALL_FUNCTION
+#undef CALL_PROCEDURE
+	FUNCTIONS
+};
+
+void *call_next[FUNCTIONS];
+
+#define CALL_FUNCTION(id, name, symbol, category, ctype, kind, type, notes, parameters, names,     \
+		      arguments)                                                                   \
+	static ctype wrapper_of_##id parameters                                                    \
+	{                                                                                          \
+		ctype(*const next_) parameters = (ctype(*) parameters)call_next[NUMBER_##id];      \
+                                                                                                   \
+		if (!calls_wanted())                                                               \
+			return next_ names;                                                        \
+		const uint64_t slots_[] = {arguments 0};                                           \
+		const struct call call_ = call_begin(NUMBER_##id, slots_);                         \
+		ctype const result_ = next_ names;                                                 \
+                                                                                                   \
+		call_end(&call_, NUMBER_##id, slots_, (uint64_t)CALL_RESULT_##kind(result_));      \
+		return result_;                                                                    \
+	}
+
+#define CALL_PROCEDURE(id, name, symbol, category, ctype, kind, type, notes, parameters, names,    \
+		       arguments)                                                                  \
+	static void wrapper_of_##id parameters                                                     \
+	{                                                                                          \
+		void(*const next_) parameters = (void(*) parameters)call_next[NUMBER_##id];        \
+                                                                                                   \
+		if (!calls_wanted()) {                                                             \
+			next_ names;                                                               \
+			return;                                                                    \
+		}                                                                                  \
+		const uint64_t slots_[] = {arguments 0};                                           \
+		const struct call call_ = call_begin(NUMBER_##id, slots_);                         \
+                                                                                                   \
+		next_ names;                                                                       \
+		call_end(&call_, NUMBER_##id, slots_, 0);                                          \
+	}
+#include "calls.def"
+
+void *const call_wrappers[] = {
+#undef CALL_FUNCTION
+#undef CALL_PROCEDURE
+#define CALL_FUNCTION(id, ...)  (void *)wrapper_of_##id,
+#define CALL_PROCEDURE(id, ...) (void *)wrapper_of_##id,
+#include "calls.def"
+};
