@@ -138,12 +138,13 @@ class Timeline(Case):
 
     @unittest.skipUnless(TMPFS, "no mounts of our own here")
     def test_full_disk__said_and_readable(self):
-        for name, read in (("a.json", dispatches_of_json), ("a.json.gz", dispatches_of_json),
-                           ("a.pftrace", dispatches_of_pftrace)):
+        for name, size, read in (("a.json", "2m", dispatches_of_json),
+                                 ("a.json.gz", "400k", dispatches_of_json),
+                                 ("a.pftrace", "2m", dispatches_of_pftrace)):
             folder = self.path("small")
             os.makedirs(folder, exist_ok=True)
             done = subprocess.run(
-                ["unshare", "-rm", "sh", "-c", 'mount -t tmpfs -o size=2m tmpfs "$1" && '
+                ["unshare", "-rm", "sh", "-c", f'mount -t tmpfs -o size={size} tmpfs "$1" && '
                  'cd "$1" && "$2" trace -o "$3" "$4" 60000; status=$?; cp "$3" ..; exit $status',
                  "sh", folder, RTL, name, PROGRAM], env=self.environment(), capture_output=True,
                 text=True, check=False)
