@@ -123,7 +123,7 @@ static size_t edges(int64_t *out)
 
 	for (int bit = 0; bit < 64; bit++)
 		for (int64_t by = -1; by <= 1; by++) {
-			const int64_t value = (int64_t)(UINT64_C(1) << bit) + by;
+			const int64_t value = (int64_t)((UINT64_C(1) << bit) + (uint64_t)by);
 
 			out[n++] = value;
 			out[n++] = (int64_t)(0 - (uint64_t)value);
