@@ -8,9 +8,9 @@
 #include "harvester.h"
 #include "interceptor.h"
 
-/* How much a submitting thread does of what the harvester is behind with. Where it cannot, how many
- * times as far behind as it may be it gives way to the harvester, for how long, and how many times as
- * far behind it does not any more. */
+/* How much a submitting thread does of what the harvester is behind with. Where it cannot, it gives
+ * way to the harvester for a while: from LATE times the harvester's patience on. At STUCK times it
+ * stops doing so. */
 #define CATCH_UP_MOST 256u
 #define LATE          2u
 #define GIVE_WAY_NS   5000000u
