@@ -36,7 +36,7 @@ struct convert_input {
 typedef void (*convert_take)(struct convert *convert, struct convert_source *source,
 			     struct work_process *process);
 
-/** Rows of one kind, in the order of their ends: column 0 is the process, 1 the begin, 2 the end. */
+/** Rows of one kind, in the order of their ends; columns 0 to 2: process, begin, end. */
 struct convert_source {
 	struct convert_input *input;
 	sqlite3_stmt *rows;
@@ -72,7 +72,7 @@ int convert_csv(const char *output, const char *input);
 
 /* Between the parts. */
 
-/** Adds rows; a query of a table that is not there adds none. CLI_OK, or CLI_FAILED after a line. */
+/** Adds rows, none if the table is not there. CLI_OK, or CLI_FAILED after a line. */
 int convert_add(struct convert *convert, struct convert_input *input, convert_take take, void *what,
 		const char *sql);
 /** The name for a string of rocpd_string. */

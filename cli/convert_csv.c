@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * convert_csv.c: tables as text, in the files and with the columns of rocprofv3: headers and texts in
- * quotes (a quote in a text is doubled), numbers bare. What rtl does not know is 0.
+ * convert_csv.c: tables as text, in the files and with the columns of rocprofv3. Headers and texts
+ * are in quotes (a quote in a text is doubled), numbers bare. What rtl does not know is 0.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * convert_generic.c: streams that have tables by their description (rtl_type, rtl_field): what has a
- * begin and an end is a slice, all else a mark, as libjson_sub.so shows their events.
+ * convert_generic.c: streams that have tables by their description (rtl_type, rtl_field). What has
+ * a begin and an end is a slice, all else a mark, as libjson_sub.so shows their events.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -23,12 +23,12 @@ struct outputs {
 
 /** One more, for an option that may come again. An exit status; it has said why. */
 int outputs_add(void *outputs, const char *name);
-/** Those who write them, as RTL_SUBSCRIBERS names them without settings; to be freed. A name without
- *  a suffix is a database. NULL: after a line, with the exit status. */
+/** Those who write them, as RTL_SUBSCRIBERS names them without settings; to be freed. A name
+ *  without a suffix is a database. NULL: after a line, with the exit status. */
 char *outputs_subscribers(const struct outputs *outputs, int *status);
 /**
- * A name as the pattern of a subscriber that comes with rtl: what is known by now (%h, %r, %q{NAME})
- * is put in, %p and %e stay, any other percent sign stands for itself.
+ * A name as the pattern of a subscriber that comes with rtl. What is known by now (%h, %r,
+ * %q{NAME}) is put in, %p and %e stay, any other percent sign stands for itself.
  * @param[out] pattern  to be freed
  * @return an exit status; it has said why
  */

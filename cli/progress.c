@@ -53,8 +53,7 @@ static void show(struct progress *progress, uint64_t left_bytes)
 	char text[256];
 
 	if (left_bytes)
-		snprintf(text, sizeof(text),
-			 "\r\033[Krtl: %s [%.*s%.*s] %u%%, %llu MB; %s",
+		snprintf(text, sizeof(text), "\r\033[Krtl: %s [%.*s%.*s] %u%%, %llu MB; %s",
 			 progress->words, (int)bar, "##############################",
 			 (int)(WIDTH - bar), "..............................", percent,
 			 (unsigned long long)(left_bytes >> 20), progress->stops);

@@ -172,10 +172,11 @@ static bool may_fall_back(void)
 /* Without the interceptors there are the streams of the programs themselves. */
 static int go_without_rocm(struct session *session, const char *path)
 {
-	if (asprintf(&session->no_rocm,
-		     "this rtl has no interceptors for ROCm, %s is not there; what programs publish "
-		     "themselves can be recorded",
-		     path) < 0) {
+	if (asprintf(
+		    &session->no_rocm,
+		    "this rtl has no interceptors for ROCm, %s is not there; what programs publish "
+		    "themselves can be recorded",
+		    path) < 0) {
 		session->no_rocm = NULL;
 		return out_of_memory();
 	}

@@ -7,8 +7,8 @@
  *               pages unless it is larger than one. A write that is cut off ends between two pages:
  *               what is there is whole items, then blanks, then the tail. Only when the room is
  *               extended the tail moves; that takes two writes of a page each.
- *   FILE_GZIP   the same text as members of gzip. The last one holds the tail, and is overwritten by
- *               the next ones in one write. A write that is cut off leaves no tail.
+ *   FILE_GZIP   the same text as members of gzip. The last one holds the tail. The next ones are
+ *               written over it, in one write. A write that is cut off leaves no tail.
  *   FILE_PLAIN  bytes without a tail: whoever reads them ignores an item that is cut off.
  *
  * Items are made in a buffer: file_room, write there, file_take. A failure is kept until it is

@@ -6,8 +6,8 @@
  *     timeline_slices FOLDER [SLICES [ROUNDS]]
  *
  * Two kinds of slices: "short" ones have three values and a flow, as most tracers write them;
- * "kernels" are dispatches with all that rtl writes of them (20 values and a flow). Rounds alternate
- * between the ways; the best of each counts, and on a busy machine the ratios.
+ * "kernels" are dispatches with all that rtl writes of them (20 values and a flow). Rounds
+ * alternate between the ways; the best of each counts, and on a busy machine the ratios.
  */
 #include <fcntl.h>
 #include <inttypes.h>

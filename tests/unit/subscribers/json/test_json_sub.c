@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Unit tests of libjson_sub.so as a plugin, on the fake host. Whole files are read by strict parsers
- * in tests/integration/timeline.py; here it is about which file, and what is in it how often.
+ * Unit tests of libjson_sub.so as a plugin, on the fake host: which file, and what is in it how
+ * often. Strict parsers read whole files in tests/integration/timeline.
  */
 #include <setjmp.h>
 #include <stdarg.h>
