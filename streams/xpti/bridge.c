@@ -532,47 +532,71 @@ static __attribute__((noinline)) void record_special(struct notify *n, struct st
 	}
 }
 
-void bridge_record(struct stream *stream, struct rtl_stream *rtl, uint16_t type,
-		   struct known_type known, const void *parent, const void *object,
-		   uint64_t instance, const void *user)
+/* What has begun is kept for its end. */
+static __attribute__((noinline)) void note_begin(const struct notify *n, struct thread *thread,
+						 uint64_t ticks, uint8_t stream)
 {
-	struct thread *thread = thread_self();
-	struct notify n = {
-		.rtl = rtl,
-		.number = known.number,
-		.known = known,
-		.type = type,
-		.kind = stream->kind,
-		.object = slot_of(object),
-		.parent = slot_of(parent),
-		.instance = instance,
-		.user = user,
-	};
-	uint64_t id = n.object ? n.object->event.unique_id : 0, ticks = 0;
-	struct thread_open open;
+	struct thread_open open = {.instance = n->instance,
+				   .object = n->object ? n->object->event.unique_id : 0,
+				   .ticks = ticks ? ticks : rtl_ticks(),
+				   .type = n->type,
+				   .stream = stream};
 
-	if (UNLIKELY((object && !n.object) || (parent && !n.parent)))
-		n.flags |= RTL_XPTI_NO_OBJECT;
+	if (n->type == XPTI_TASK_BEGIN && n->object)
+		open.scope = rtl_scope_push(n->uid, open.object, 0);
+	open_add(thread, &open);
+}
+
+int32_t bridge_notify(struct stream *stream, uint16_t type, const void *parent, const void *object,
+		      uint64_t instance, const void *user)
+{
+	struct rtl_stream *rtl = __atomic_load_n(&stream->rtl, __ATOMIC_ACQUIRE);
+	struct thread *thread;
+	struct known_type known;
+	struct notify n;
+	uint64_t ticks = 0;
+
+	if (UNLIKELY(rtl == &rtl_stream_none || !rtl)) {
+		const struct stream *plain = __atomic_load_n(&stream->plain, __ATOMIC_ACQUIRE);
+
+		rtl = rtl && plain ? __atomic_load_n(&plain->rtl, __ATOMIC_ACQUIRE) : NULL;
+		if (!rtl)
+			return XPTI_SUCCESS;
+	}
+	known = bridge_type(stream, type);
+	/* of a begin, the end needs to know: their numbers follow each other */
+	if (!((int)rtl_enabled(rtl, known.number) | (int)rtl_enabled(rtl, known.number | 1)))
+		return XPTI_SUCCESS;
+	n.rtl = rtl;
+	n.number = known.number;
+	n.type = type;
+	n.kind = stream->kind;
+	n.known = known;
+	n.object = slot_of(object);
+	n.parent = slot_of(parent);
 	n.uid = uid_of(n.object);
 	n.parent_uid = uid_of(n.parent);
+	n.instance = instance;
+	n.user = user;
+	n.text = NULL;
+	n.length = 0;
+	n.flags = 0;
+	n.begin_ticks = 0;
+	if (UNLIKELY((object && !n.object) || (parent && !n.parent)))
+		n.flags = RTL_XPTI_NO_OBJECT;
+	thread = known.flags & (KNOWN_BEGIN | KNOWN_END) ? thread_self() : NULL;
 	if (thread && (known.flags & KNOWN_END))
-		n.begin_ticks = open_take(thread, stream->number, type - 1, id, instance);
+		n.begin_ticks = open_take(thread, stream->number, type - 1,
+					  n.object ? n.object->event.unique_id : 0, instance);
 	if (rtl_enabled(rtl, n.number)) {
 		if (known.flags & KNOWN_SPECIAL)
 			record_special(&n, stream);
 		else
 			ticks = record_plain(&n);
 	}
-	if (!(known.flags & KNOWN_BEGIN) || !thread)
-		return;
-	open = (struct thread_open){.instance = instance,
-				    .object = id,
-				    .ticks = ticks ? ticks : rtl_ticks(),
-				    .type = type,
-				    .stream = stream->number};
-	if (type == XPTI_TASK_BEGIN && n.object)
-		open.scope = rtl_scope_push(n.uid, id, 0);
-	open_add(thread, &open);
+	if (thread && (known.flags & KNOWN_BEGIN))
+		note_begin(&n, thread, ticks, stream->number);
+	return XPTI_SUCCESS;
 }
 
 /* ---- beside notifies */

@@ -56,26 +56,9 @@ static inline bool bridge_wants(const struct stream *stream, uint16_t type)
 	return type ? rtl_enabled(rtl, bridge_type(stream, type).number) : bridge_wants_any(rtl);
 }
 
-void bridge_record(struct stream *stream, struct rtl_stream *rtl, uint16_t type,
-		   struct known_type known, const void *parent, const void *object,
-		   uint64_t instance, const void *user);
-
-static inline void bridge_notify(struct stream *stream, uint16_t type, const void *parent,
-				 const void *object, uint64_t instance, const void *user)
-{
-	struct rtl_stream *rtl = __atomic_load_n(&stream->rtl, __ATOMIC_ACQUIRE);
-	const struct stream *plain;
-	struct known_type known;
-
-	if (rtl == &rtl_stream_none && (plain = __atomic_load_n(&stream->plain, __ATOMIC_ACQUIRE)))
-		rtl = __atomic_load_n(&plain->rtl, __ATOMIC_ACQUIRE);
-	if (!rtl)
-		return;
-	known = bridge_type(stream, type);
-	/* of a begin, the end needs to know: their numbers follow each other */
-	if ((int)rtl_enabled(rtl, known.number) | (int)rtl_enabled(rtl, known.number | 1))
-		bridge_record(stream, rtl, type, known, parent, object, instance, user);
-}
+/* An event, where somebody wants it. XPTI_SUCCESS. */
+int32_t bridge_notify(struct stream *stream, uint16_t type, const void *parent, const void *object,
+		      uint64_t instance, const void *user);
 
 /* Metadata were added: told if the object's creation was. */
 void bridge_metadata(struct slot *slot, struct entry *key, int32_t object);

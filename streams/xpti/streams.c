@@ -368,10 +368,10 @@ int32_t xptiNotifySubscribers(uint8_t stream, uint16_t type, struct xpti_event *
 		return XPTI_FALSE;
 	if (UNLIKELY(!object) && (!user || !may_lack_object(type)))
 		return XPTI_INVALIDARG;
+	if (state == STATE_RTL)
+		return bridge_notify(s, type, parent, object, instance, user);
 	if (state & STATE_RTL)
 		bridge_notify(s, type, parent, object, instance, user);
-	if (!(state & STATE_PLUGINS))
-		return XPTI_SUCCESS;
 	call_if_wanted(s, type, parent, object, instance, user);
 	if (UNLIKELY(s->debug))
 		call_plain(s, type, parent, object, instance, user);

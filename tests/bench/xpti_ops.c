@@ -7,6 +7,9 @@
 #include <pthread.h>
 #include <stdio.h>
 
+#include <rtl/events/xpti.h>
+#include <rtl/publish.h>
+
 #include "bus_bench.h"
 #include "xpti/xpti.h"
 
@@ -21,6 +24,9 @@ static struct {
 	__typeof__(&xptiNotifySubscribers) notify;
 	__typeof__(&xptiMakeEvent) make;
 	__typeof__(&xptiReleaseEvent) release;
+	__typeof__(&rtl_stream_find) find;
+	__typeof__(&rtl_reserve) reserve;
+	__typeof__(&rtl_commit) commit;
 } f;
 
 static const char *operation;
@@ -71,6 +77,18 @@ static uint64_t one_batch(int thread, int batch, struct xpti_event *event)
 	} else if (!strcmp(operation, "notify")) {
 		for (i = 0; i < BATCH; i++)
 			f.notify(stream, 16, NULL, event, 1, NULL);
+	} else if (!strcmp(operation, "raw")) { /* librtl's own event of the same size */
+		struct rtl_stream *rtl = f.find("sycl");
+
+		for (i = 0; i < BATCH; i++) {
+			struct rtl_record *r = f.reserve(rtl, RTL_SIGNAL, sizeof(struct rtl_xpti));
+
+			if (!r)
+				continue;
+			r->instance = 1;
+			*(struct rtl_xpti *)rtl_record_payload(r) = (struct rtl_xpti){.type = 16};
+			f.commit(r);
+		}
 	} else if (!strcmp(operation, "task")) { /* a begin and an end: per notify */
 		for (i = 0; i < BATCH / 2; i++) {
 			f.notify(stream, 10, NULL, event, 1, NULL);
@@ -138,6 +156,11 @@ int main(int argc, char **argv)
 	take(library, "xptiMakeEvent", &f.make);
 	take(library, "xptiReleaseEvent", &f.release);
 	operation = argv[2];
+	if (!strcmp(operation, "raw")) {
+		take(library, "rtl_stream_find", &f.find);
+		take(library, "rtl_reserve", &f.reserve);
+		take(library, "rtl_commit", &f.commit);
+	}
 	count = (unsigned)atoi(argv[3]);
 	count = count > THREADS_MAX ? THREADS_MAX : count;
 	batches = atoi(argv[4]);
