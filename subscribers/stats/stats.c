@@ -116,7 +116,7 @@ static const struct rtl_setting_info infos[] = {
 				    "file, or stderr; with %p, %e, %h: pid, program, host"),
 	[FORMAT] = RTL_CHOICE_SETTING("format", "text", "text|json",
 				      "text, a table for people; json, for programs"),
-	[TOP] = RTL_NUMBER_SETTING("top", "20", 0, UINT32_MAX,
+	[TOP] = RTL_NUMBER_SETTING("top", "20", 0, 0,
 				   "rows of a table, those that took longest; 0: all, as in json"),
 };
 
@@ -125,7 +125,9 @@ static int set(struct stats *stats, const struct rtl_setting *settings)
 	const struct rtl_setting *top = rtl_setting_at(settings, TOP);
 
 	stats->json = rtl_setting_at(settings, FORMAT)->number == 1;
-	stats->top = stats->json && !top->given ? 0 : (unsigned)top->number;
+	stats->top = stats->json && !top->given ? 0
+		     : top->number > UINT32_MAX ? UINT32_MAX
+						: (unsigned)top->number;
 	return set_output(stats, rtl_setting_at(settings, OUTPUT)->value);
 }
 

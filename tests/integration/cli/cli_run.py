@@ -78,6 +78,10 @@ class BadInput(Case):
         self.refused(2, "'x' is too much", "env", "x")
         self.refused(2, "unknown shell 'cmd'", "env", "--shell", "cmd")
         self.refused(2, "'x' is too much", "list-subscribers", "x")
+        for setting, wanted in (("top=x", "give a number"), ("format=xml", "give text or json"),
+                                ("output=", "give a text that is not empty")):
+            self.refused(2, f"subscriber 'libstats_sub.so': {setting}: {wanted}", "trace", "-s",
+                         "libstats_sub.so?" + setting, "true")
 
     def test_mode(self):
         self.refused(2, "unknown mode 'fast'; the modes are lite", "trace", "-m", "fast", "true")
