@@ -35,7 +35,7 @@ static inline void samples_add(struct samples *s, double ns)
 {
 	if (s->count == s->room) {
 		s->room = s->room ? 2 * s->room : 1024;
-		s->ns = realloc(s->ns, s->room * sizeof *s->ns);
+		s->ns = realloc(s->ns, s->room * sizeof(*s->ns));
 		if (!s->ns)
 			abort();
 	}
@@ -57,7 +57,7 @@ static inline void samples_join(struct samples *s, unsigned threads)
 	for (t = 1; t < threads; t++)
 		for (i = 0; i < s[t].count; i++)
 			samples_add(&s[0], s[t].ns[i]);
-	qsort(s[0].ns, s[0].count, sizeof *s[0].ns, by_value);
+	qsort(s[0].ns, s[0].count, sizeof(*s[0].ns), by_value);
 }
 
 static inline void samples_print(const char *name, const struct samples *sorted)
@@ -74,7 +74,7 @@ static inline void use_cpu(int cpu)
 		return;
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
-	if (sched_setaffinity(0, sizeof set, &set))
+	if (sched_setaffinity(0, sizeof(set), &set))
 		perror("sched_setaffinity");
 }
 
@@ -91,8 +91,8 @@ static inline void print_memory(const char *name)
 	size_t i;
 
 	printf("memory %s", name);
-	while (in && fgets(line, sizeof line, in))
-		for (i = 0; i < sizeof keys / sizeof *keys; i++)
+	while (in && fgets(line, sizeof(line), in))
+		for (i = 0; i < sizeof(keys) / sizeof(*keys); i++)
 			if (!strncmp(line, keys[i][0], strlen(keys[i][0])))
 				printf(" %s %ld", keys[i][1], atol(line + strlen(keys[i][0])));
 	printf("\n");

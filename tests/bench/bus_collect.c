@@ -26,7 +26,8 @@ static pid_t start(char **command, const char *folder)
 
 int main(int argc, char **argv)
 {
-	struct rtl_collector_options options = {.struct_size = sizeof options, .kind = RTL_COLLECT};
+	struct rtl_collector_options options = {.struct_size = sizeof(options),
+						.kind = RTL_COLLECT};
 	struct rtl_collector *collector;
 	char message[512];
 	uint64_t cpu_ns;
@@ -38,7 +39,7 @@ int main(int argc, char **argv)
 		return 2;
 	options.subscribers = argv[2];
 	options.folder = getenv("RTL_SPOOL");
-	if (rtl_collector_create(&options, &collector, message, sizeof message)) {
+	if (rtl_collector_create(&options, &collector, message, sizeof(message))) {
 		fprintf(stderr, "bus_collect: %s\n", message);
 		return 1;
 	}

@@ -14,7 +14,7 @@ static struct rtl_stream *stream = &rtl_stream_none;
 
 static const struct rtl_field fields[] = {FIELD(a), FIELD(b), FIELD(c), FIELD(d)};
 static const struct rtl_type_info type = {
-	.struct_size = sizeof type,
+	.struct_size = sizeof(type),
 	.type = RTL_TASK_BEGIN,
 	.field_count = 4,
 	.payload_size = sizeof(struct bench_payload),
@@ -23,7 +23,7 @@ static const struct rtl_type_info type = {
 	.fields = fields,
 };
 static const struct rtl_stream_info info = {
-	.struct_size = sizeof info,
+	.struct_size = sizeof(info),
 	.version_major = 1,
 	.name = "bench.bus",
 	.description = "events of a benchmark",

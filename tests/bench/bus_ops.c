@@ -31,7 +31,7 @@ struct op {
 static struct rtl_stream *stream = &rtl_stream_none;
 static __thread char (*texts)[24]; /* that no batch had before */
 static struct rtl_tracepoint_desc place = {
-	.struct_size = sizeof place,
+	.struct_size = sizeof(place),
 	.line = 17,
 	.kind = "function",
 	.name = "hipModuleLaunchKernel",
@@ -56,10 +56,10 @@ static void make_texts(void)
 	static uint64_t next;
 	unsigned i;
 
-	if (!texts && !(texts = malloc(NEW_BATCH * sizeof *texts)))
+	if (!texts && !(texts = malloc(NEW_BATCH * sizeof(*texts))))
 		abort();
 	for (i = 0; i < NEW_BATCH; i++)
-		snprintf(texts[i], sizeof texts[i], "bench text %llu",
+		snprintf(texts[i], sizeof(texts[i]), "bench text %llu",
 			 (unsigned long long)__atomic_fetch_add(&next, 1, __ATOMIC_RELAXED));
 }
 
@@ -144,7 +144,7 @@ static const struct op ops[] = {
 	{"tracepoint_new", op_tracepoint_new, make_texts, NEW_BATCH, NEW_ROUNDS},
 };
 
-#define OPS (sizeof ops / sizeof *ops)
+#define OPS (sizeof(ops) / sizeof(*ops))
 
 static struct samples samples[OPS][THREADS_MAX];
 static unsigned batches = 200;
@@ -173,8 +173,8 @@ static void *thread(void *arg)
 }
 
 static const struct rtl_type_info type = {
-	.struct_size = sizeof type, .type = RTL_TASK_BEGIN, .name = "event", .description = ""};
-static const struct rtl_stream_info info = {.struct_size = sizeof info,
+	.struct_size = sizeof(type), .type = RTL_TASK_BEGIN, .name = "event", .description = ""};
+static const struct rtl_stream_info info = {.struct_size = sizeof(info),
 					    .version_major = 1,
 					    .name = "bench.ops",
 					    .description = "never wanted",

@@ -24,7 +24,7 @@ static void ignore(void *user, const struct rtl_event *const *events, size_t cou
 static int nothing_create(const struct rtl_host *host, const struct rtl_setting *settings,
 			  size_t count, void **instance)
 {
-	struct nothing *nothing = calloc(1, sizeof *nothing);
+	struct nothing *nothing = calloc(1, sizeof(*nothing));
 
 	if (!nothing)
 		return RTL_ENOMEM;

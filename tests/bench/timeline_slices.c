@@ -148,7 +148,7 @@ static double run_fprintf(bool kernels, uint64_t count, uint64_t *bytes)
 		fprintf(out,
 			",\n{\"ph\":\"X\",\"pid\":%u,\"tid\":%u,\"ts\":%" PRIu64
 			".%03u,\"dur\":%" PRIu64 ".%03u,\"cat\":\"%s\",\"name\":\"void "
-						 "kernel_number_%u<float>(float*, int)\","
+			"kernel_number_%u<float>(float*, int)\","
 			"\"bind_id\":\"0x%" PRIx64
 			"\",\"flow_in\":true,\"args\":{\"corr_id\":%" PRIu64,
 			4711u, d.queue, ts / 1000, (unsigned)(ts % 1000), dur / 1000,
@@ -161,7 +161,7 @@ static double run_fprintf(bool kernels, uint64_t count, uint64_t *bytes)
 			fprintf(out,
 				",\"begin_ns\":%" PRIu64 ",\"end_ns\":%" PRIu64
 				",\"delta_ns\":%" PRIu64 ",\"agent\":%u,\"queue\":%u,\"stream_ID\":"
-							 "%u,\"stream\":\"0x%" PRIx64
+				"%u,\"stream\":\"0x%" PRIx64
 				"\",\"grid_size\":%u,\"workgroup_size\":%u,\"grid\":\"%ux%ux%u\","
 				"\"workgroup\":\"%ux%ux%u\",\"VGPR_Count\":%u,\"Accum_VGPR_Count\":"
 				"%u,"

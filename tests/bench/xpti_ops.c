@@ -134,7 +134,7 @@ static void take(void *library, const char *name, void *place)
 		fprintf(stderr, "xpti_ops: no %s\n", name);
 		exit(1);
 	}
-	memcpy(place, &symbol, sizeof symbol);
+	memcpy(place, &symbol, sizeof(symbol));
 }
 
 int main(int argc, char **argv)

@@ -42,10 +42,10 @@ static size_t next_length(const uint8_t *dict, size_t from, size_t step, size_t 
 	size_t at = from;
 
 	while (at - from < step) {
-		if (size - at < sizeof entry)
+		if (size - at < sizeof(entry))
 			return size;
-		memcpy(&entry, dict + at, sizeof entry);
-		if (entry.size < sizeof entry || entry.size % 8 || entry.size > size - at)
+		memcpy(&entry, dict + at, sizeof(entry));
+		if (entry.size < sizeof(entry) || entry.size % 8 || entry.size > size - at)
 			return size;
 		at += entry.size;
 	}
@@ -85,13 +85,13 @@ static void mend(uint8_t *dict, size_t size)
 	struct dict_entry entry;
 	size_t at;
 
-	for (at = 0; at + sizeof entry <= size; at += entry.size) {
-		memcpy(&entry, dict + at, sizeof entry);
+	for (at = 0; at + sizeof(entry) <= size; at += entry.size) {
+		memcpy(&entry, dict + at, sizeof(entry));
 		if (entry.size < 8 || entry.size % 8 || entry.size > size - at)
 			entry.size = (uint32_t)((size - at) & ~(size_t)7);
 		if (entry.kind > DICT_METADATA + 1)
 			entry.kind = entry.kind % 5 + 1;
-		memcpy(dict + at, &entry, sizeof entry);
+		memcpy(dict + at, &entry, sizeof(entry));
 	}
 }
 

@@ -28,7 +28,7 @@ static void make_texts(struct input *in)
 	size_t i, k, n;
 
 	for (i = 0; i < 16; i++) {
-		n = input_number(in, 1) % sizeof texts[i];
+		n = input_number(in, 1) % sizeof(texts[i]);
 		for (k = 0; k < n; k++) /* mostly letters that are allowed */
 			texts[i][k] = (char)("ab_c0.-dZ"[input_number(in, 1) % 9]);
 		texts[i][n] = 0;
@@ -47,7 +47,7 @@ static void make_field(struct input *in, struct wide_field *field)
 	uint32_t bits = input_number(in, 1);
 
 	field->is = (struct rtl_field){
-		.struct_size = bits & 1 ? sizeof *field : sizeof field->is,
+		.struct_size = bits & 1 ? sizeof(*field) : sizeof(field->is),
 		.kind = (uint16_t)(input_number(in, 1) % 12),
 		.offset = input_number(in, bits & 2 ? 4 : 1),
 		.size = bits & 4 ? input_number(in, bits & 8 ? 4 : 1) : 8,
@@ -62,7 +62,7 @@ static void make_type(struct input *in, struct wide_type *type, struct wide_fiel
 	uint32_t bits = input_number(in, 1), i;
 
 	type->is = (struct rtl_type_info){
-		.struct_size = sizeof *type,
+		.struct_size = sizeof(*type),
 		.type = (uint16_t)input_number(in, 2),
 		.field_count = (uint16_t)(input_number(in, 1) % FIELDS_MOST),
 		.payload_size = input_number(in, bits & 2 ? 4 : 1),
@@ -74,7 +74,7 @@ static void make_type(struct input *in, struct wide_type *type, struct wide_fiel
 		make_field(in, &fields[i]);
 	/* an array is walked in the steps of its first element */
 	for (i = 0; i < type->is.field_count && bits & 32; i++)
-		fields[i].is.struct_size = sizeof *fields;
+		fields[i].is.struct_size = sizeof(*fields);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -82,11 +82,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static struct wide_field fields[TYPES_MOST][FIELDS_MOST];
 	static struct wide_type types[TYPES_MOST];
 	struct input in = {data, size};
-	struct rtl_stream_info info = {.struct_size = sizeof info}, *copy;
+	struct rtl_stream_info info = {.struct_size = sizeof(info)}, *copy;
 	const char *why = NULL;
 	uint32_t bits, i;
 
-	memset(fields, 0, sizeof fields);
+	memset(fields, 0, sizeof(fields));
 	bits = input_number(&in, 1);
 	info.version_major = (uint16_t)input_number(&in, 1);
 	info.type_count = bits % TYPES_MOST;

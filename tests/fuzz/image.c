@@ -21,16 +21,16 @@ const char *image_name(unsigned file)
 		return "dict";
 	if (file == IMAGE_SEGMENT)
 		return "segment-000000";
-	snprintf(name, sizeof name, "ring-%u", file - IMAGE_RING);
+	snprintf(name, sizeof(name), "ring-%u", file - IMAGE_RING);
 	return name;
 }
 
 bool image_next(const uint8_t *data, size_t size, size_t *at, struct image_piece *piece)
 {
-	if (*at > size || size - *at < sizeof *piece)
+	if (*at > size || size - *at < sizeof(*piece))
 		return false;
-	memcpy(piece, data + *at, sizeof *piece);
-	*at += sizeof *piece;
+	memcpy(piece, data + *at, sizeof(*piece));
+	*at += sizeof(*piece);
 	piece->file %= IMAGE_RING_LAST + 1;
 	piece->offset %= IMAGE_FILE_MAX;
 	if (piece->length != IMAGE_CUT && piece->length > size - *at)
@@ -44,7 +44,7 @@ void image_unpack(const uint8_t *data, size_t size, int dir_fd)
 	struct image_piece piece;
 	size_t at = 0, i;
 
-	memset(fds, -1, sizeof fds);
+	memset(fds, -1, sizeof(fds));
 	while (image_next(data, size, &at, &piece)) {
 		fd = fds[piece.file];
 		if (fd < 0)
@@ -104,7 +104,7 @@ static void pack_file(const uint8_t *bytes, size_t file_size, unsigned file, uin
 
 	piece.length = IMAGE_CUT;
 	piece.offset = (uint32_t)file_size;
-	append(data, size, &piece, sizeof piece);
+	append(data, size, &piece, sizeof(piece));
 	while (at < file_size) {
 		if (!bytes[at]) {
 			at++;
@@ -115,7 +115,7 @@ static void pack_file(const uint8_t *bytes, size_t file_size, unsigned file, uin
 		piece.length = (uint16_t)piece_length(bytes, at, file_size);
 		if (!piece.length) /* zeros at its beginning */
 			piece.length = 8;
-		append(data, size, &piece, sizeof piece);
+		append(data, size, &piece, sizeof(piece));
 		append(data, size, bytes + at, piece.length);
 		at += piece.length;
 	}
@@ -132,8 +132,8 @@ void image_pack(int dir_fd, uint8_t **data, size_t *size)
 
 		if (fd < 0)
 			continue;
-		memset(bytes, 0, sizeof bytes);
-		n = read(fd, bytes, sizeof bytes - 8);
+		memset(bytes, 0, sizeof(bytes));
+		n = read(fd, bytes, sizeof(bytes) - 8);
 		close(fd);
 		if (n >= 0)
 			pack_file(bytes, (size_t)n, i, data, size);

@@ -73,9 +73,9 @@ static void check_args(const struct rtl_event *e, struct rtl_text place)
 {
 	struct rtl_arg arg;
 
-	PROMISED(place.length % sizeof arg == 0);
-	for (uint32_t i = 0; i < place.length; i += (uint32_t)sizeof arg) {
-		memcpy(&arg, (const uint8_t *)e->payload + place.offset + i, sizeof arg);
+	PROMISED(place.length % sizeof(arg) == 0);
+	for (uint32_t i = 0; i < place.length; i += (uint32_t)sizeof(arg)) {
+		memcpy(&arg, (const uint8_t *)e->payload + place.offset + i, sizeof(arg));
 		PROMISED(arg.kind != RTL_KIND_TEXT ||
 			 (uint64_t)arg.value.text.offset + arg.value.text.length <=
 				 e->payload_size);
@@ -88,7 +88,7 @@ static void read_args(struct reader *r, const struct rtl_event *e, const struct 
 	struct rtl_value value;
 	char text[256];
 
-	rtl_args_text(r->host, e, f, text, sizeof text);
+	rtl_args_text(r->host, e, f, text, sizeof(text));
 	read_text(r, text);
 	while (rtl_args_next(&args, &value)) {
 		read_text(r, value.name);
@@ -115,14 +115,14 @@ static void read_field(struct reader *r, const struct rtl_event *e, const struct
 	if (f->kind == RTL_KIND_UID)
 		read_tracepoint(r, e->process, value);
 	if (f->kind == RTL_KIND_TEXT) {
-		PROMISED(f->size == sizeof text);
-		memcpy(&text, at, sizeof text);
+		PROMISED(f->size == sizeof(text));
+		memcpy(&text, at, sizeof(text));
 		PROMISED((uint64_t)text.offset + text.length <= e->payload_size);
 		read_bytes(r, (const uint8_t *)e->payload + text.offset, text.length);
 	}
 	if (f->kind == RTL_KIND_ARGS || f->kind == RTL_KIND_VALUES) {
-		PROMISED(f->size == sizeof text);
-		memcpy(&text, at, sizeof text);
+		PROMISED(f->size == sizeof(text));
+		memcpy(&text, at, sizeof(text));
 		PROMISED((uint64_t)text.offset + text.length <= e->payload_size);
 		PROMISED(text.offset % 8 == 0);
 		if (f->kind == RTL_KIND_ARGS)
@@ -133,7 +133,7 @@ static void read_field(struct reader *r, const struct rtl_event *e, const struct
 
 static void check_event(const struct reader *r, const struct rtl_event *e)
 {
-	PROMISED(e->struct_size >= sizeof *e && e->stream && e->type_info && e->process);
+	PROMISED(e->struct_size >= sizeof(*e) && e->stream && e->type_info && e->process);
 	PROMISED(e->stream->number < r->stream_count && r->streams[e->stream->number] == e->stream);
 	PROMISED(e->type == e->type_info->type && e->payload_size >= e->type_info->payload_size);
 	PROMISED(e->type_info >= e->stream->types &&
@@ -182,7 +182,7 @@ static void read_loss(void *user, const char *cause, uint64_t count)
 
 static void read_ledgers(struct reader *r, const struct rtl_process *process)
 {
-	struct rtl_ledger ledger = {.struct_size = sizeof ledger};
+	struct rtl_ledger ledger = {.struct_size = sizeof(ledger)};
 	uint32_t i;
 
 	for (i = 0; i < r->stream_count; i++) {
@@ -213,7 +213,7 @@ static const char *setting(const struct rtl_setting *settings, size_t count, con
 static int create(const struct rtl_host *host, const struct rtl_setting *settings, size_t count,
 		  void **instance)
 {
-	struct reader *r = calloc(1, sizeof *r);
+	struct reader *r = calloc(1, sizeof(*r));
 	const char *output = setting(settings, count, "output");
 	const char *twice = setting(settings, count, "twice");
 
@@ -276,7 +276,7 @@ static int process_begin(void *instance, const struct rtl_process *process)
 
 static int process_end(void *instance, const struct rtl_process *process)
 {
-	struct rtl_calibration calibration = {.struct_size = sizeof calibration};
+	struct rtl_calibration calibration = {.struct_size = sizeof(calibration)};
 	struct reader *r = instance;
 
 	r->host->calibration(r->host, process, &calibration);

@@ -47,7 +47,7 @@ static const struct rtl_field fields[] = {
 static const struct rtl_type_info types[] = {
 	{.struct_size = sizeof(struct rtl_type_info),
 	 .type = RTL_TASK_BEGIN,
-	 .field_count = sizeof fields / sizeof *fields,
+	 .field_count = sizeof(fields) / sizeof(*fields),
 	 .payload_size = sizeof(struct item),
 	 .name = "task_begin",
 	 .description = "all kinds",
@@ -58,7 +58,7 @@ static const struct rtl_type_info types[] = {
 	 .description = "nothing"},
 };
 
-static const struct rtl_stream_info info = {.struct_size = sizeof info,
+static const struct rtl_stream_info info = {.struct_size = sizeof(info),
 					    .version_major = 1,
 					    .version_minor = 2,
 					    .name = REAL_STREAM,
@@ -82,16 +82,16 @@ static void publish_item(uint32_t number)
 	*item = (struct item){.number = number,
 			      .name = name,
 			      .uid = uid,
-			      .text = {sizeof *item, wanted->filler},
+			      .text = {sizeof(*item), wanted->filler},
 			      .real = 0.5,
 			      .small = -(int32_t)number,
 			      .flag = 1,
 			      .bytes = {1, 2, 3},
 			      .address = 0x1000,
 			      .time = number,
-			      .args = {offsetof(struct item, arg), sizeof item->arg},
+			      .args = {offsetof(struct item, arg), sizeof(item->arg)},
 			      .arg = {{.name = name,
-				       .value.text = {sizeof *item, wanted->filler},
+				       .value.text = {sizeof(*item), wanted->filler},
 				       .kind = RTL_KIND_TEXT},
 				      {.name = name,
 				       .value.number = number,
@@ -99,7 +99,7 @@ static void publish_item(uint32_t number)
 				       .flags = RTL_ARG_OUT}},
 			      .values = {offsetof(struct item, states), 24},
 			      .states = RTL_VALUE_FOLLOWED | RTL_VALUE_FOLLOWED << 2,
-			      .value = {sizeof *item, wanted->filler},
+			      .value = {sizeof(*item), wanted->filler},
 			      .out = number};
 	memset(item + 1, 'x', wanted->filler);
 	record->uid = uid;
@@ -132,7 +132,7 @@ static void *publish(void *user)
 
 static void define(void)
 {
-	const struct rtl_tracepoint_desc here = {.struct_size = sizeof here,
+	const struct rtl_tracepoint_desc here = {.struct_size = sizeof(here),
 						 .kind = "function",
 						 .name = "work",
 						 .source = "work.c",
@@ -190,7 +190,7 @@ static int find(const char *folder, char *path, size_t size)
 /* A collector that is not finished, with a process that dies: what is in its folder stays. */
 static int collect(const char *base, const char *subscriber, char *path, size_t size)
 {
-	const struct rtl_collector_options options = {.struct_size = sizeof options,
+	const struct rtl_collector_options options = {.struct_size = sizeof(options),
 						      .kind = RTL_COLLECT,
 						      .subscribers = subscriber,
 						      .folder = base};
@@ -199,7 +199,7 @@ static int collect(const char *base, const char *subscriber, char *path, size_t 
 	int status = 1;
 	pid_t pid;
 
-	if (rtl_collector_create(&options, &collector, message, sizeof message)) {
+	if (rtl_collector_create(&options, &collector, message, sizeof(message))) {
 		fprintf(stderr, "%s\n", message);
 		return -1;
 	}

@@ -67,7 +67,7 @@ static int run_path(const char *path)
 	dir = opendir(path);
 	while (dir && (entry = readdir(dir)))
 		if (*entry->d_name != '.') {
-			snprintf(inner, sizeof inner, "%s/%s", path, entry->d_name);
+			snprintf(inner, sizeof(inner), "%s/%s", path, entry->d_name);
 			err |= run_path(inner);
 		}
 	if (dir)

@@ -37,7 +37,7 @@ void scratch_init(void)
 		return;
 	if (!tmp || !*tmp)
 		tmp = access("/dev/shm", W_OK) ? P_tmpdir : "/dev/shm";
-	snprintf(scratch, sizeof scratch, "%.150s/fuzz-XXXXXX", tmp);
+	snprintf(scratch, sizeof(scratch), "%.150s/fuzz-XXXXXX", tmp);
 	if (!mkdtemp(scratch))
 		abort();
 	owner = getpid();

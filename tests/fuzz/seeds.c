@@ -22,9 +22,9 @@ static void write_seed(const char *target, const char *name, const void *data, s
 	char path[1024];
 	FILE *file;
 
-	snprintf(path, sizeof path, "%s/%s", folder, target);
+	snprintf(path, sizeof(path), "%s/%s", folder, target);
 	mkdir(path, 0777);
-	snprintf(path, sizeof path, "%s/%s/%s", folder, target, name);
+	snprintf(path, sizeof(path), "%s/%s/%s", folder, target, name);
 	file = fopen(path, "wb");
 	if (!file || fwrite(data, 1, size, file) != size || fclose(file)) {
 		perror(path);
@@ -43,7 +43,7 @@ static void write_dict(int dir_fd, const char *name)
 		exit(1);
 	close(fd);
 	fd = openat(dir_fd, "dict", O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || length > sizeof data - 8 || read(fd, data + 8, length) != (ssize_t)length)
+	if (fd < 0 || length > sizeof(data) - 8 || read(fd, data + 8, length) != (ssize_t)length)
 		exit(1);
 	close(fd);
 	data[0] = 3;
@@ -56,15 +56,15 @@ static void forget_names(int dir_fd)
 	int fd = openat(dir_fd, "dict", O_RDWR | O_CLOEXEC);
 	struct dict_process process;
 	char text[4096];
-	off_t at = sizeof process;
+	off_t at = sizeof(process);
 	size_t i;
 
-	if (fd < 0 || pread(fd, &process, sizeof process, 0) != sizeof process ||
+	if (fd < 0 || pread(fd, &process, sizeof(process), 0) != sizeof(process) ||
 	    process.entry.kind != DICT_PROCESS)
 		exit(1);
-	memset(text, 'p', sizeof text);
+	memset(text, 'p', sizeof(text));
 	for (i = 0; i < 3; i++) {
-		if (process.lengths[i] > sizeof text ||
+		if (process.lengths[i] > sizeof(text) ||
 		    pwrite(fd, text, process.lengths[i], at) != (ssize_t)process.lengths[i])
 			exit(1);
 		at += process.lengths[i] + 1;
@@ -93,21 +93,21 @@ static void write_spool(const char *path, const char *name)
 static void record(const char *path, const char *name)
 {
 	char output[512], message[256];
-	const struct rtl_collector_options options = {.struct_size = sizeof options,
+	const struct rtl_collector_options options = {.struct_size = sizeof(options),
 						      .kind = RTL_RECORD_RECOVER,
 						      .folder = path,
 						      .output = output};
 	struct rtl_collector *collector;
 	uint32_t left;
 
-	snprintf(output, sizeof output, "%s/recorded", scratch);
-	if (rtl_collector_create(&options, &collector, message, sizeof message)) {
+	snprintf(output, sizeof(output), "%s/recorded", scratch);
+	if (rtl_collector_create(&options, &collector, message, sizeof(message))) {
 		fprintf(stderr, "%s\n", message);
 		exit(1);
 	}
 	rtl_collector_finish(collector, &left);
 	rtl_collector_destroy(collector);
-	snprintf(output, sizeof output, "%s/recorded/%s", scratch, strrchr(path, '/') + 1);
+	snprintf(output, sizeof(output), "%s/recorded/%s", scratch, strrchr(path, '/') + 1);
 	write_spool(output, name);
 }
 
@@ -115,7 +115,7 @@ static void make(const struct real_spool *what, const char *name, bool recorded)
 {
 	char path[512];
 
-	if (real_spool_make(what, scratch, READ_ALL_SUB, path, sizeof path)) {
+	if (real_spool_make(what, scratch, READ_ALL_SUB, path, sizeof(path))) {
 		fprintf(stderr, "%s cannot be made\n", name);
 		exit(1);
 	}
@@ -133,10 +133,10 @@ static void write_texts(void)
 	static const char plugin[] = "output=&twice=1";
 	static const char settings[] = "4M\n1G\ndiscard\n500";
 
-	write_seed("session", "wants", wants, sizeof wants - 1);
-	write_seed("spec", "list", spec, sizeof spec - 1);
-	write_seed("spec", "settings", plugin, sizeof plugin - 1);
-	write_seed("settings", "all", settings, sizeof settings - 1);
+	write_seed("session", "wants", wants, sizeof(wants) - 1);
+	write_seed("spec", "list", spec, sizeof(spec) - 1);
+	write_seed("spec", "settings", plugin, sizeof(plugin) - 1);
+	write_seed("settings", "all", settings, sizeof(settings) - 1);
 }
 
 int main(int argc, char **argv)
@@ -163,8 +163,8 @@ int main(int argc, char **argv)
 	make(&large, "large", false);
 	make(&small, "recorded", true);
 	write_texts();
-	for (i = 0; i < sizeof bytes; i++) /* texts of some letters, some types and fields */
+	for (i = 0; i < sizeof(bytes); i++) /* texts of some letters, some types and fields */
 		bytes[i] = (uint8_t)(i * 7 % 64);
-	write_seed("describe", "some", bytes, sizeof bytes);
+	write_seed("describe", "some", bytes, sizeof(bytes));
 	return 0;
 }

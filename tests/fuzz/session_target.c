@@ -20,22 +20,22 @@ static void fill(struct input *in)
 {
 	size_t at, n;
 
-	memset(&page, 0, sizeof page);
-	memcpy(page.magic, SESSION_MAGIC, sizeof page.magic);
+	memset(&page, 0, sizeof(page));
+	memcpy(page.magic, SESSION_MAGIC, sizeof(page.magic));
 	page.version = SESSION_VERSION;
 	while (in->left) {
 		at = input_number(in, 2);
 		n = input_number(in, 1) * (at % 3 ? 1 : 256);
 		if (at % 5 == 4) { /* all of it: no end anywhere */
-			memset(page.wants, (int)input_number(in, 1), sizeof page.wants);
+			memset(page.wants, (int)input_number(in, 1), sizeof(page.wants));
 			continue;
 		}
 		if (at % 2)
 			at %= 256;
-		if (at >= sizeof page - 1)
+		if (at >= sizeof(page) - 1)
 			continue;
 		n = n < in->left ? n : in->left;
-		n = n < sizeof page - at ? n : sizeof page - at;
+		n = n < sizeof(page) - at ? n : sizeof(page) - at;
 		memcpy((char *)&page + at, in->at, n);
 		in->at += n;
 		in->left -= n;
@@ -56,7 +56,7 @@ static void ask(void)
 	if (page.wants[0] && !memchr(page.wants, 0, 64)) {
 		char name[128];
 
-		snprintf(name, sizeof name, "%.*s", (int)strcspn(page.wants, " \n") % 127,
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(page.wants, " \n") % 127,
 			 page.wants);
 		session_wants(name, 10);
 	}
@@ -67,13 +67,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input in = {data, size};
 	uint32_t part = input_number(&in, 1);
-	size_t length = part < 250 ? sizeof page : sizeof page * (part - 250) / 6;
+	size_t length = part < 250 ? sizeof(page) : sizeof(page) * (part - 250) / 6;
 	char path[300];
 	int fd;
 
 	scratch_init();
 	fill(&in);
-	snprintf(path, sizeof path, "%s/" SESSION_FILE, scratch);
+	snprintf(path, sizeof(path), "%s/" SESSION_FILE, scratch);
 	fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (fd < 0 || write(fd, &page, length) != (ssize_t)length)
 		abort();

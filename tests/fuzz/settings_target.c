@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	scratch_init();
 	if (!text)
 		abort();
-	for (i = 0; i < sizeof names / sizeof *names; i++) {
+	for (i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		line = strsep(&rest, "\n");
 		if (line)
 			setenv(names[i], line, 1);

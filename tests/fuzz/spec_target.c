@@ -8,9 +8,9 @@
 
 static void parse(const char *spec)
 {
-	struct rtl_plugin *plugin = calloc(1, sizeof *plugin);
+	struct rtl_plugin *plugin = calloc(1, sizeof(*plugin));
 	char text[64] = "";
-	const struct message message = {text, sizeof text};
+	const struct message message = {text, sizeof(text)};
 	size_t i;
 
 	if (!plugin)
@@ -36,7 +36,7 @@ static void open_with(const char *settings)
 
 	if (asprintf(&spec, "%s?%s", READ_ALL_SUB, settings) < 0)
 		abort();
-	if (!rtl_plugin_open(spec, &plugin, text, sizeof text))
+	if (!rtl_plugin_open(spec, &plugin, text, sizeof(text)))
 		rtl_plugin_close(plugin);
 	else if (!*text)
 		abort();

@@ -30,15 +30,15 @@ static void start(void)
 		return;
 	scratch_init();
 	dlopen(READ_ALL_SUB, RTLD_NOW); /* it stays: loading it anew each time takes long */
-	snprintf(spool, sizeof spool, "%s/rtl-spool-1", scratch);
-	snprintf(recorded, sizeof recorded, "%s/recorded", scratch);
+	snprintf(spool, sizeof(spool), "%s/rtl-spool-1", scratch);
+	snprintf(recorded, sizeof(recorded), "%s/recorded", scratch);
 }
 
 static void collect(enum rtl_collector_kind kind, const char *folder)
 {
 	const bool record = kind == RTL_RECORD_RECOVER;
 	const struct rtl_collector_options options = {
-		.struct_size = sizeof options,
+		.struct_size = sizeof(options),
 		.kind = kind,
 		.subscribers = record ? NULL : READ_ALL_SUB "?twice=1",
 		.output = record ? recorded : NULL,
@@ -47,7 +47,7 @@ static void collect(enum rtl_collector_kind kind, const char *folder)
 	char message[256] = "";
 	uint32_t left;
 
-	if (rtl_collector_create(&options, &collector, message, sizeof message)) {
+	if (rtl_collector_create(&options, &collector, message, sizeof(message))) {
 		if (!*message) /* refused, e.g. as the process seems to live: it says why */
 			abort();
 		return;
@@ -96,7 +96,7 @@ static uint64_t interesting(void)
 		0,     1,      7,          8,     40,    47,       48,         56,   4095, 4096,
 		65536, 0xffff, 0xffffffff, ~7ull, ~0ull, 1u << 31, 1ull << 63, 8192, 8240, 8248};
 
-	return bits() % 3 ? values[bits() % (sizeof values / sizeof *values)] : bits() % 512 * 8;
+	return bits() % 3 ? values[bits() % (sizeof(values) / sizeof(*values))] : bits() % 512 * 8;
 }
 
 /* Adds a piece that writes `length` bytes of a value somewhere. */
@@ -105,11 +105,11 @@ static size_t add_piece(uint8_t *data, size_t size, size_t max_size, unsigned fi
 {
 	const struct image_piece piece = {(uint16_t)file, length, offset};
 
-	if (size + sizeof piece + length > max_size)
+	if (size + sizeof(piece) + length > max_size)
 		return size;
-	memcpy(data + size, &piece, sizeof piece);
-	memcpy(data + size + sizeof piece, &value, length);
-	return size + sizeof piece + length;
+	memcpy(data + size, &piece, sizeof(piece));
+	memcpy(data + size + sizeof(piece), &value, length);
+	return size + sizeof(piece) + length;
 }
 
 /* A word of a header, or of what the first records look like. */
@@ -140,11 +140,11 @@ static size_t change_word(uint8_t *data, size_t size, size_t max_size)
 
 	switch (bits() % 4) {
 	case 0:
-		at = control[bits() % (sizeof control / sizeof *control)];
+		at = control[bits() % (sizeof(control) / sizeof(*control))];
 		return add_piece(data, size, max_size, IMAGE_CONTROL, at, interesting(),
 				 bits() & 1 ? 8 : 4);
 	case 1:
-		at = ring[bits() % (sizeof ring / sizeof *ring)];
+		at = ring[bits() % (sizeof(ring) / sizeof(*ring))];
 		return add_piece(data, size, max_size, file, at, interesting(), bits() & 1 ? 8 : 4);
 	case 2:
 		at = RING_HEADER_SIZE + (uint32_t)(bits() % 64) * 8;
@@ -161,10 +161,10 @@ static size_t cut_file(uint8_t *data, size_t size, size_t max_size)
 		(uint16_t)(bits() % 5), IMAGE_CUT,
 		(uint32_t)(bits() % 3 ? bits() % 8192 : bits() % IMAGE_FILE_MAX)};
 
-	if (size + sizeof piece > max_size)
+	if (size + sizeof(piece) > max_size)
 		return size;
-	memcpy(data + size, &piece, sizeof piece);
-	return size + sizeof piece;
+	memcpy(data + size, &piece, sizeof(piece));
+	return size + sizeof(piece);
 }
 
 /* Changes the bytes of one piece. */
@@ -197,7 +197,7 @@ static size_t mend(uint8_t *data, size_t size, size_t max_size)
 {
 	uint64_t magic, head = SPOOL_VERSION | (uint64_t)sizeof(struct spool_control) << 32;
 
-	memcpy(&magic, SPOOL_MAGIC, sizeof magic);
+	memcpy(&magic, SPOOL_MAGIC, sizeof(magic));
 	size = add_piece(data, size, max_size, IMAGE_CONTROL, 0, magic, 8);
 	size = add_piece(data, size, max_size, IMAGE_CONTROL, 8, head, 8);
 	return add_piece(data, size, max_size, IMAGE_RING + (unsigned)(bits() % 3), 0,

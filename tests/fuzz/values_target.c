@@ -28,18 +28,18 @@ static const char *no_string(const struct rtl_host *host, const struct rtl_proce
 static void read_values(const uint8_t *data, size_t size)
 {
 	const struct rtl_host host = {
-		.struct_size = sizeof host, .string = no_string, .values = say};
-	const struct rtl_field field = {.struct_size = sizeof field, .kind = RTL_KIND_VALUES};
+		.struct_size = sizeof(host), .string = no_string, .values = say};
+	const struct rtl_field field = {.struct_size = sizeof(field), .kind = RTL_KIND_VALUES};
 	const struct rtl_text place = {8, (uint32_t)size};
-	struct rtl_event event = {.struct_size = sizeof event, .payload_size = (uint32_t)size + 8};
+	struct rtl_event event = {.struct_size = sizeof(event), .payload_size = (uint32_t)size + 8};
 	char *payload = malloc(size + 8), text[300];
 
 	if (!payload)
 		return;
-	memcpy(payload, &place, sizeof place);
+	memcpy(payload, &place, sizeof(place));
 	memcpy(payload + 8, data, size);
 	event.payload = payload;
-	rtl_args_text(&host, &event, &field, text, sizeof text);
+	rtl_args_text(&host, &event, &field, text, sizeof(text));
 	touch_text(text);
 	free(payload);
 }

@@ -33,11 +33,11 @@ static const struct rtl_field fields[] = {
 };
 
 static const struct rtl_type_info types[] = {
-	{sizeof(struct rtl_type_info), RTL_SIGNAL, sizeof fields / sizeof *fields,
+	{sizeof(struct rtl_type_info), RTL_SIGNAL, sizeof(fields) / sizeof(*fields),
 	 sizeof(struct kinds), 0, "signal", "", fields},
 };
 
-static const struct rtl_stream_info info = {sizeof info, 1, 0, "t.kinds", "", types, 1, 0};
+static const struct rtl_stream_info info = {sizeof(info), 1, 0, "t.kinds", "", types, 1, 0};
 
 int main(void)
 {
@@ -51,7 +51,7 @@ int main(void)
 		77,
 		0,
 		0x1234,
-		{sizeof kinds, 6},
+		{sizeof(kinds), 6},
 		4000000000u,
 		-3,
 		0.5f,
@@ -65,11 +65,11 @@ int main(void)
 
 	if (rtl_stream_register(&info, &stream) || rtl_string_intern("interned", &kinds.string))
 		return 1;
-	record = rtl_reserve(stream, RTL_SIGNAL, sizeof kinds + 6);
+	record = rtl_reserve(stream, RTL_SIGNAL, sizeof(kinds) + 6);
 	if (!record)
 		return 1;
-	memcpy(rtl_record_payload(record), &kinds, sizeof kinds);
-	memcpy((char *)rtl_record_payload(record) + sizeof kinds, "a text", 6);
+	memcpy(rtl_record_payload(record), &kinds, sizeof(kinds));
+	memcpy((char *)rtl_record_payload(record) + sizeof(kinds), "a text", 6);
 	rtl_commit(record);
 	return 0;
 }

@@ -13,6 +13,7 @@
 
 #include "xpti/xpti.h"
 
+/* clang-format off */
 #define PROXY_NAMES(X)                                                                                       \
 	X(FrameworkInitialize)                                                                               \
 	X(FrameworkFinalize) X(Initialize) X(Finalize) X(GetUniqueId) X(GetUniversalId) X(                   \
@@ -34,6 +35,7 @@
 									X(TraceEnabled) X(                   \
 										CheckTraceEnabled)           \
 										X(ForceSetTraceEnabled)
+/* clang-format on */
 
 struct proxy {
 #define PROXY_MEMBER(name) __typeof__(&xpti##name) name;
@@ -51,7 +53,7 @@ static inline bool proxy_open(struct proxy *proxy)
 	{                                                                                          \
 		void *symbol = library ? dlsym(library, "xpti" #name) : NULL;                      \
 		all = all && symbol;                                                               \
-		memcpy((void *)&proxy->name, &symbol, sizeof symbol);                              \
+		memcpy((void *)&proxy->name, &symbol, sizeof(symbol));                              \
 	}
 	PROXY_NAMES(PROXY_TAKE)
 	if (library && !all)

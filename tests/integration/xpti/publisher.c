@@ -40,7 +40,7 @@ static struct xpti_payload payload(const char *name, const char *file, uint32_t 
 {
 	struct xpti_payload p;
 
-	memset(&p, 0, sizeof p);
+	memset(&p, 0, sizeof(p));
 	p.name = name;
 	p.file = file;
 	p.line = line;
@@ -56,7 +56,7 @@ static int32_t text_object(const char *text)
 
 static int32_t number_object(uint64_t number)
 {
-	return xpti.RegisterObject((const char *)&number, sizeof number, XPTI_OBJECT_UNSIGNED);
+	return xpti.RegisterObject((const char *)&number, sizeof(number), XPTI_OBJECT_UNSIGNED);
 }
 
 /* ---- what libsycl does */
@@ -81,7 +81,7 @@ static void call_runtime(struct worker *w, uint32_t function, const char *name, 
 	struct xpti_call call;
 	void *args[2] = {w, &call};
 
-	memset(&call, 0, sizeof call);
+	memset(&call, 0, sizeof(call));
 	call.function = function;
 	call.name = name;
 	call.args = args;
@@ -115,7 +115,7 @@ static void use_memory(struct worker *w, uint64_t round)
 	struct xpti_memory m;
 	uint64_t number = xpti.GetUniqueId();
 
-	memset(&m, 0, sizeof m);
+	memset(&m, 0, sizeof(m));
 	m.size = 4096 + round;
 	xpti.NotifySubscribers(memory, 32, NULL, NULL, number, &m);
 	m.pointer = 0x7f0000000000u + round;
@@ -131,10 +131,10 @@ static void use_buffer(struct worker *w, uint64_t round)
 	struct xpti_accessor accessor = {0x1000 + round, 0x3000 + round, 2, 1};
 	struct xpti_image image;
 	struct xpti_buffer b;
-	uint64_t instance, *handle = (uint64_t *)malloc(sizeof *handle);
+	uint64_t instance, *handle = (uint64_t *)malloc(sizeof(*handle));
 	struct xpti_event *place = xpti.MakeEvent("buffer", &p, 9, XPTI_ACTIVITY_ACTIVE, &instance);
 
-	memset(&b, 0, sizeof b);
+	memset(&b, 0, sizeof(b));
 	b.user = 0x1000 + round;
 	b.element = "float";
 	b.element_size = 4;
@@ -152,7 +152,7 @@ static void use_buffer(struct worker *w, uint64_t round)
 		xpti.NotifySubscribers(buffers, 37, NULL, NULL, instance, handle);
 	}
 	free(handle);
-	memset(&image, 0, sizeof image);
+	memset(&image, 0, sizeof(image));
 	image.user = 0x4000 + round;
 	image.dimensions = 1;
 	image.range[0] = 16;
@@ -192,7 +192,7 @@ static struct xpti_event *submit(struct worker *w, struct xpti_event *before, ui
 	xpti.AddMetadata(node, "sycl_device_type", text_object("GPU"));
 	xpti.AddMetadata(node, "queue_id", number_object(round));
 	xpti.AddMetadata(node, "real",
-			 xpti.RegisterObject((const char *)&real, sizeof real, XPTI_OBJECT_FLOAT));
+			 xpti.RegisterObject((const char *)&real, sizeof(real), XPTI_OBJECT_FLOAT));
 	xpti.NotifySubscribers(sycl, XPTI_NODE_CREATE, graph, node, instance, "command_group_node");
 	fprintf(w->record,
 		"N\t%" PRIu64 "\t%" PRIu64 "\t%s\tcommand_group_node\t%s\tmain.cpp\t%u"
@@ -230,7 +230,7 @@ static void *work(void *user)
 	/* callers of 2024 give four arguments */
 	struct xpti_interface *(*with_four)(const char *, const char *, uint32_t, uint32_t);
 
-	memcpy((void *)&with_four, (void *)&xpti.RegisterTracepointScope, sizeof with_four);
+	memcpy((void *)&with_four, (void *)&xpti.RegisterTracepointScope, sizeof(with_four));
 	make_queue(w, 10 + (uint64_t)w->number);
 	for (int i = 0; i < rounds; i++) {
 		scope = i & 1 ? with_four("submit", "main.cpp", 30, 1)
@@ -296,7 +296,7 @@ static void use_many_streams(void)
 	char name[32];
 
 	for (int i = 0;; i++) {
-		snprintf(name, sizeof name, "stream %d", i);
+		snprintf(name, sizeof(name), "stream %d", i);
 		uint8_t number = xpti.RegisterStream(name);
 
 		if (number == XPTI_INVALID_STREAM)
@@ -316,13 +316,13 @@ static void finish(void)
 
 static int run(int threads)
 {
-	struct worker *workers = (struct worker *)calloc((size_t)threads, sizeof *workers);
+	struct worker *workers = (struct worker *)calloc((size_t)threads, sizeof(*workers));
 	char name[4096];
 
 	if (!workers)
 		return 1;
 	for (int i = 0; i < threads; i++) {
-		snprintf(name, sizeof name, "%s.%d.%d", record_name, (int)getpid(), i);
+		snprintf(name, sizeof(name), "%s.%d.%d", record_name, (int)getpid(), i);
 		workers[i].number = i;
 		workers[i].record = fopen(name, "a");
 		if (!workers[i].record ||

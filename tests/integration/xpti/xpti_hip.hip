@@ -45,16 +45,19 @@ static void work(int thread, FILE *record)
 		p.file = "app.cpp";
 		p.line = 100 + (uint32_t)i;
 		p.flags = XPTI_PAYLOAD_NAME | XPTI_PAYLOAD_FILE | XPTI_PAYLOAD_LINE;
-		xpti_event *node = xpti.MakeEvent("grouped", &p, 2, XPTI_ACTIVITY_ACTIVE, &instance);
+		xpti_event *node =
+			xpti.MakeEvent("grouped", &p, 2, XPTI_ACTIVITY_ACTIVE, &instance);
 		xpti.NotifySubscribers(sycl, XPTI_NODE_CREATE, nullptr, node, instance,
 				       "command_group_node");
 		if (before) {
 			xpti_payload e = p;
 			e.name = "event";
-			xpti_event *edge = xpti.MakeEvent("event", &e, 1, XPTI_ACTIVITY_ACTIVE, &instance);
+			xpti_event *edge =
+				xpti.MakeEvent("event", &e, 1, XPTI_ACTIVITY_ACTIVE, &instance);
 			edge->source_id = before->unique_id;
 			edge->target_id = node->unique_id;
-			xpti.NotifySubscribers(sycl, XPTI_EDGE_CREATE, nullptr, edge, instance, nullptr);
+			xpti.NotifySubscribers(sycl, XPTI_EDGE_CREATE, nullptr, edge, instance,
+					       nullptr);
 		}
 		unsigned blocks = (unsigned)(thread * 16 + i + 1);
 		xpti.NotifySubscribers(sycl, XPTI_TASK_BEGIN, nullptr, node, 7, nullptr);
@@ -63,8 +66,8 @@ static void work(int thread, FILE *record)
 			(void)hipMemcpyAsync(device, host, 1 << 20, hipMemcpyHostToDevice, stream);
 		xpti.NotifySubscribers(sycl, XPTI_TASK_END, nullptr, node, 7, nullptr);
 		hipLaunchKernelGGL(alone, dim3(1), dim3(64), 0, stream, (unsigned *)nullptr);
-		fprintf(record, "%llu %u %u %d\n", (unsigned long long)node->unique_id, blocks * 64, p.line,
-			i % 3 == 0);
+		fprintf(record, "%llu %u %u %d\n", (unsigned long long)node->unique_id, blocks * 64,
+			p.line, i % 3 == 0);
 		before = node;
 	}
 	(void)hipStreamSynchronize(stream);

@@ -250,8 +250,8 @@ static int remember_within(struct probe *p, const struct rtl_stream_info *info)
 
 static void call_all_of_the_host(void)
 {
-	struct rtl_calibration calibration = {.struct_size = sizeof calibration};
-	struct rtl_ledger ledger = {.struct_size = sizeof ledger};
+	struct rtl_calibration calibration = {.struct_size = sizeof(calibration)};
+	struct rtl_ledger ledger = {.struct_size = sizeof(ledger)};
 	struct rtl_subscription *another;
 	int i;
 
@@ -433,7 +433,7 @@ SCENARIO(subscriptions_come_and_go)
 	for (i = 0; i < 2; i++)
 		threads[i] = start_thread(publish_until_stopped, NULL);
 	for (i = 0; i < 400; i++) {
-		live = malloc(sizeof *live);
+		live = malloc(sizeof(*live));
 		CHECK(live);
 		*live = 0x600d;
 		subscribe(i % 4 ? RTL_INLINE : RTL_BUFFERED, use_live, live);
@@ -530,7 +530,7 @@ static bool answered;
 
 static void check_tracepoint(const struct rtl_tracepoint *t, int n)
 {
-	CHECK(t && t->struct_size == sizeof *t && t->uid == uids[n]);
+	CHECK(t && t->struct_size == sizeof(*t) && t->uid == uids[n]);
 	CHECK(!strcmp(t->name, n ? "second" : "first") && !strcmp(t->kind, "kernel"));
 	CHECK(t->line == (n ? 20u : 10u) && t->hash == 7 && !strcmp(t->source, "a.hip"));
 	CHECK(!strcmp(t->module, "") && t->module_offset == 0);
@@ -552,12 +552,12 @@ static void ask_calibration(const struct rtl_host *api, const struct rtl_process
 	struct {
 		struct rtl_calibration c;
 		uint64_t more;
-	} newer = {.c.struct_size = sizeof newer, .more = 77};
+	} newer = {.c.struct_size = sizeof(newer), .more = 77};
 	struct rtl_calibration older = {.struct_size = offsetof(struct rtl_calibration, last_ns),
 					.last_ns = 77};
 
 	CHECK(!api->calibration(api, process, &newer.c));
-	CHECK(newer.c.struct_size == sizeof newer && newer.more == 77);
+	CHECK(newer.c.struct_size == sizeof(newer) && newer.more == 77);
 	CHECK(newer.c.pairs && newer.c.ns_per_tick > 0 && newer.c.last_ns >= newer.c.first_ns);
 	CHECK(!api->calibration(api, process, &older));
 	CHECK(older.struct_size == offsetof(struct rtl_calibration, last_ns));
@@ -598,7 +598,7 @@ static void ask(struct probe *p, const struct rtl_event *const *events, size_t c
 
 static void register_point(const char *name, uint32_t line, uint64_t *uid)
 {
-	const struct rtl_tracepoint_desc desc = {.struct_size = sizeof desc,
+	const struct rtl_tracepoint_desc desc = {.struct_size = sizeof(desc),
 						 .line = line,
 						 .kind = "kernel",
 						 .name = name,
@@ -685,7 +685,7 @@ static void note_loss(void *user, const char *cause, uint64_t count)
 
 static int check_losses(struct probe *p)
 {
-	struct rtl_ledger ledger = {.struct_size = sizeof ledger};
+	struct rtl_ledger ledger = {.struct_size = sizeof(ledger)};
 	struct loss loss = {0, 0, 0, 0};
 
 	CHECK(!p->host->ledger(p->host, NULL, told, &ledger));
@@ -736,7 +736,7 @@ SCENARIO(missed_by_many_causes)
 	other = register_stream("t.other");
 	rtl_stream_count_missed(other, "the only one", 1);
 	for (i = 0; i < 400; i++) {
-		snprintf(cause, sizeof cause, "cause %d", i);
+		snprintf(cause, sizeof(cause), "cause %d", i);
 		rtl_stream_count_missed(stream, cause, 1);
 	}
 	rtl_stream_count_missed(other, "another one", 1);

@@ -25,7 +25,7 @@ static int compare(const void *a, const void *b)
 
 SCENARIO(unique_ids)
 {
-	uint64_t *all = malloc(sizeof *all * 4 * NUMBERS);
+	uint64_t *all = malloc(sizeof(*all) * 4 * NUMBERS);
 	pthread_t threads[4];
 	uint32_t i;
 
@@ -36,7 +36,7 @@ SCENARIO(unique_ids)
 	}
 	for (i = 0; i < 4; i++)
 		join_thread(threads[i]);
-	qsort(all, (size_t)4 * NUMBERS, sizeof *all, compare);
+	qsort(all, (size_t)4 * NUMBERS, sizeof(*all), compare);
 	CHECK(all[0]);
 	for (i = 1; i < 4 * NUMBERS; i++)
 		CHECK(all[i] != all[i - 1]);
@@ -80,11 +80,11 @@ SCENARIO(print_ids)
 {
 	static const char site;
 	const struct rtl_tracepoint_desc descs[] = {
-		{.struct_size = sizeof *descs, .name = "f", .code = &site},
-		{.struct_size = sizeof *descs,
+		{.struct_size = sizeof(*descs), .name = "f", .code = &site},
+		{.struct_size = sizeof(*descs),
 		 .name = "f",
 		 .code = (const void *)(uintptr_t)&printf},
-		{.struct_size = sizeof *descs, .name = "f"},
+		{.struct_size = sizeof(*descs), .name = "f"},
 	};
 	FILE *out = fopen(getenv("BUS_OUT"), "ae");
 	uint64_t uid, id;

@@ -99,13 +99,13 @@ SCENARIO(full_folder)
 /* Everything that asks for something, each time with an answer that says whether it was had. */
 static void use_everything(void)
 {
-	static const struct rtl_type_info type = {.struct_size = sizeof type,
+	static const struct rtl_type_info type = {.struct_size = sizeof(type),
 						  .type = RTL_TASK_BEGIN,
 						  .payload_size = sizeof(struct item),
 						  .name = "task_begin"};
 	struct rtl_stream_info info = {
-		.struct_size = sizeof info, .name = "t.main", .types = &type, .type_count = 1};
-	struct rtl_tracepoint_desc desc = {.struct_size = sizeof desc, .name = "point"};
+		.struct_size = sizeof(info), .name = "t.main", .types = &type, .type_count = 1};
+	struct rtl_tracepoint_desc desc = {.struct_size = sizeof(desc), .name = "point"};
 	struct rtl_stream *streams[3] = {&rtl_stream_none, &rtl_stream_none, &rtl_stream_none};
 	static const char *const names[3] = {"t.main", "t.second", "x.third"};
 	uint64_t id, uid, i;
@@ -119,7 +119,7 @@ static void use_everything(void)
 			CHECK(streams[k] == &rtl_stream_none);
 	}
 	for (i = 0; i < 50; i++) { /* so many that the tables grow */
-		snprintf(text, sizeof text, "text %llu", (unsigned long long)i);
+		snprintf(text, sizeof(text), "text %llu", (unsigned long long)i);
 		desc.name = text;
 		if (!rtl_string_intern(text, &id))
 			CHECK(!strcmp(rtl_string_text(id), text));
@@ -137,7 +137,7 @@ static void use_everything(void)
 
 static void check_after_failure(void)
 {
-	struct rtl_ledger ledger = {.struct_size = sizeof ledger};
+	struct rtl_ledger ledger = {.struct_size = sizeof(ledger)};
 
 	if (stream == &rtl_stream_none)
 		return;
@@ -149,7 +149,7 @@ static void check_after_failure(void)
 
 static void look_up_any(struct probe *p, const struct rtl_event *const *events, size_t count)
 {
-	struct rtl_tracepoint_desc desc = {.struct_size = sizeof desc, .name = "text 1"};
+	struct rtl_tracepoint_desc desc = {.struct_size = sizeof(desc), .name = "text 1"};
 	uint64_t uid;
 
 	if (!rtl_tracepoint_register(&desc, &uid))

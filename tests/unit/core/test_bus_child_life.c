@@ -28,7 +28,7 @@ static int output_lines(pid_t pid, const char *part)
 	int n = 0;
 
 	CHECK(file);
-	while (fgets(line, sizeof line, file))
+	while (fgets(line, sizeof(line), file))
 		n += (!pid || atoi(line) == pid) && strstr(line, part);
 	fclose(file);
 	return n;
@@ -43,7 +43,7 @@ static bool scenario_is(const char *name)
 	size_t n, i;
 
 	CHECK(file);
-	n = fread(text, 1, sizeof text - 1, file);
+	n = fread(text, 1, sizeof(text) - 1, file);
 	fclose(file);
 	i = strlen(text) + 1;
 	return i < n && !strcmp(text + i, name);
@@ -138,7 +138,7 @@ static bool finished;
 
 static int check_ledger_is_final(struct probe *p)
 {
-	struct rtl_ledger first = {.struct_size = sizeof first}, ledger = first;
+	struct rtl_ledger first = {.struct_size = sizeof(first)}, ledger = first;
 	int i;
 
 	CHECK(!p->host->ledger(p->host, NULL, told, &first));
@@ -147,7 +147,7 @@ static int check_ledger_is_final(struct probe *p)
 	for (i = 0; i < 100; i++) {
 		sched_yield();
 		CHECK(!p->host->ledger(p->host, NULL, told, &ledger));
-		CHECK(!memcmp(&first, &ledger, sizeof ledger));
+		CHECK(!memcmp(&first, &ledger, sizeof(ledger)));
 	}
 	__atomic_store_n(&finished, true, __ATOMIC_SEQ_CST);
 	return 0;
@@ -335,7 +335,7 @@ static void publish_in_child(pid_t parent)
 	struct rtl_ledger ledger = ledger_of(stream);
 
 	CHECK(ledger.published == 0 && ledger.delivered == 0);
-	memset(&arrived, 0, sizeof arrived);
+	memset(&arrived, 0, sizeof(arrived));
 	CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, 0, 0));
 	CHECK(publish_item(stream, RTL_TASK_BEGIN, 0, 1, 0));
 	flush_all();
@@ -381,7 +381,7 @@ SCENARIO(fork_publish)
 SCENARIO(fork_register)
 {
 	const struct rtl_tracepoint_desc desc = {
-		.struct_size = sizeof desc, .kind = "function", .name = "in the child"};
+		.struct_size = sizeof(desc), .kind = "function", .name = "in the child"};
 	uint64_t id, uid;
 	pid_t pid;
 

@@ -18,7 +18,7 @@ static void copy_event(const struct rtl_event *event)
 
 	CHECK(n < 4);
 	copies[n] = *event;
-	memcpy(copied_payload[n], event->payload, sizeof copied_payload[n]);
+	memcpy(copied_payload[n], event->payload, sizeof(copied_payload[n]));
 	CHECK((uintptr_t)event->payload % 8 == 0);
 }
 
@@ -38,7 +38,7 @@ static void copy_inlined(struct probe *p, const struct rtl_event *event)
 static void check_copy(const struct rtl_event *e, const struct rtl_stream *stream, uint64_t before,
 		       uint64_t after)
 {
-	CHECK(e->struct_size == sizeof *e);
+	CHECK(e->struct_size == sizeof(*e));
 	CHECK(e->type == RTL_TASK_END);
 	CHECK(e->stream == rtl_stream_describe(stream));
 	CHECK(e->type_info == rtl_stream_type(e->stream, 1));
@@ -68,7 +68,7 @@ SCENARIO(fields)
 	stream = register_stream("t.main");
 	/* the clock's readings have an error of some ns, and buffered time is interpolated */
 	before = rtl_clock_ns() - 2000;
-	record = rtl_reserve(stream, RTL_TASK_END, sizeof *item);
+	record = rtl_reserve(stream, RTL_TASK_END, sizeof(*item));
 	CHECK(record);
 	CHECK(!record->uid && !record->parent_uid && !record->instance && !record->correlation);
 	CHECK(record->type == RTL_TASK_END && record->stream == stream->number);
@@ -404,7 +404,7 @@ static uint64_t published_by_us, accepted;
 
 static int check_final_ledger(struct probe *p)
 {
-	struct rtl_ledger ledger = {.struct_size = sizeof ledger};
+	struct rtl_ledger ledger = {.struct_size = sizeof(ledger)};
 	struct losses losses = {0, 0};
 
 	CHECK(!p->host->ledger(p->host, NULL, told, &ledger));

@@ -220,7 +220,7 @@ static void *take_first_ids(void *user)
 	void (*fn)(void) = take_id;
 
 	run_stepped(&fn); /* the first ones of the thread: it takes a block */
-	memcpy(all, ids, sizeof ids);
+	memcpy(all, ids, sizeof(ids));
 	all[3] = rtl_unique_id();
 	return NULL;
 }
@@ -234,7 +234,7 @@ SCENARIO(step_unique_id)
 		_exit(SKIPPED);
 	start_stepping(take_id_in_handler);
 	do {
-		memset(ids, 0, sizeof ids);
+		memset(ids, 0, sizeof(ids));
 		step_at = n;
 		step = 0;
 		join_thread(start_thread(take_first_ids, all + 4 * n));

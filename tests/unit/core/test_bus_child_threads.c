@@ -108,7 +108,7 @@ static void publish_at_exit(void *user)
 
 static void *end_with_data(void *user)
 {
-	uint64_t *left = malloc(sizeof *left);
+	uint64_t *left = malloc(sizeof(*left));
 
 	(void)user;
 	CHECK(left);

@@ -33,7 +33,7 @@ SCENARIO(ticks_now)
 	static const long pauses_ms[] = {0, 0, 1, 2, 5, 10, 15, 18, 20, 22, 30, 50, 100, 300, 0};
 	size_t i, k;
 
-	for (i = 0; i < sizeof pauses_ms / sizeof *pauses_ms; i++) {
+	for (i = 0; i < sizeof(pauses_ms) / sizeof(*pauses_ms); i++) {
 		sleep_ms(pauses_ms[i]);
 		for (k = 0; k < 10000; k++)
 			check_now();

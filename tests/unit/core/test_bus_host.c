@@ -52,7 +52,7 @@ static struct run r;
 
 static void start(const char *scenario, const char *probe)
 {
-	memset(&r, 0, sizeof r);
+	memset(&r, 0, sizeof(r));
 	r.scenario = scenario;
 	r.probe = probe;
 }
@@ -92,7 +92,7 @@ static void check_failure(const char *at, const char *line, int finishes)
 {
 	char probe[64];
 
-	snprintf(probe, sizeof probe, "detail=1&fail_at=%s", at);
+	snprintf(probe, sizeof(probe), "detail=1&fail_at=%s", at);
 	start("some_events", probe);
 	run_saying(1);
 	assert_int_equal(lines_with(r.err, line), 1);
@@ -195,7 +195,7 @@ static char subscribers[2048];
 /* Instances a (healthy), b (fails) and c (inline), in this order. */
 static void list_three(const char *folder_of_output)
 {
-	snprintf(subscribers, sizeof subscribers,
+	snprintf(subscribers, sizeof(subscribers),
 		 "%s?name=a&detail=1&output=%s:%s?name=b&fail_at=batch&output=%s:"
 		 "%s?name=c&delivery=inline&output=%s",
 		 PROBE_SUB, folder_of_output, PROBE_SUB, folder_of_output, PROBE_SUB,
@@ -216,7 +216,7 @@ static void test_bus__three_instances_one_fails__others_go_on(void **state)
 	run_saying(1);
 	assert_int_equal(lines_with(r.err, "probe#2 error: told to fail"), 1);
 	file = fdopen(fd, "r");
-	r.out[fread(r.out, 1, sizeof r.out - 1, file)] = 0;
+	r.out[fread(r.out, 1, sizeof(r.out) - 1, file)] = 0;
 	fclose(file);
 	unlink(path);
 	assert_int_equal(lines_with(r.out, " a event "), 10);
@@ -392,7 +392,7 @@ static void fail_each(const char *and_after)
 #endif
 	for (n = 1; n < 2000; n += and_after ? 1 + n / 30 : 1) {
 		start("failing_allocation", "delivery=both");
-		snprintf(variable, sizeof variable, "FAIL_NTH=%d", n);
+		snprintf(variable, sizeof(variable), "FAIL_NTH=%d", n);
 		r.env[0] = variable;
 		r.env[1] = SMALL;
 		r.env[2] = and_after;
@@ -442,7 +442,7 @@ static void test_bus__two_processes_at_other_addresses__same_ids(void **state)
 		r.env[0] = "BUS_WHERE=1";
 		run_saying(0);
 		assert_int_equal(lines_with(r.out, ""), 4);
-		snprintf(where[i], sizeof where[i], "%s", strstr(r.out, " at "));
+		snprintf(where[i], sizeof(where[i]), "%s", strstr(r.out, " at "));
 		*strstr(r.out, " at ") = 0;
 		if (i)
 			assert_string_equal(r.out, first);

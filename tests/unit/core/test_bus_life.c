@@ -56,7 +56,7 @@ static void test_bus__constructor_registers_at_any_time__nothing_lost(void **sta
 
 	(void)state;
 	for (i = 0; i < 40; i++) {
-		memset(&r, 0, sizeof r);
+		memset(&r, 0, sizeof(r));
 		r.scenario = "constructor_registers_at_any_time";
 		r.probe = "";
 		r.env[0] = "BUS_LIBRARY=" BUS_DLOPENED;
@@ -68,7 +68,7 @@ static void test_bus__constructor_registers_at_any_time__nothing_lost(void **sta
 /* A scenario that may leave its spool behind. */
 static void run_leaving(struct run *r, const char *scenario, const char *probe, int spools)
 {
-	memset(r, 0, sizeof *r);
+	memset(r, 0, sizeof(*r));
 	r->scenario = scenario;
 	r->probe = probe;
 	r->env[0] = "RTL_EXIT_TIMEOUT=200";

@@ -112,14 +112,14 @@ static void test_string__known_text__known_id(void **state)
 
 static void test_tracepoint__known_description__known_uid(void **state)
 {
-	const struct rtl_tracepoint_desc full = {.struct_size = sizeof full,
+	const struct rtl_tracepoint_desc full = {.struct_size = sizeof(full),
 						 .line = 12,
 						 .column = 3,
 						 .kind = "kernel",
 						 .name = "vector_add",
 						 .source = "a.hip",
 						 .hash = 0x1234};
-	const struct rtl_tracepoint_desc bare = {.struct_size = sizeof bare, .name = "x"};
+	const struct rtl_tracepoint_desc bare = {.struct_size = sizeof(bare), .name = "x"};
 
 	(void)state;
 	assert_int_equal(point(&full), 0x79e46aa67f53d062u);
@@ -197,7 +197,7 @@ static void test_string__few_hashes__told_apart(void **state)
 	(void)state;
 	hash_values = FEW;
 	for (i = 0; i < TWINS; i++) {
-		snprintf(text[i], sizeof text[i], "twin %d", i);
+		snprintf(text[i], sizeof(text[i]), "twin %d", i);
 		first[i] = intern(text[i]);
 		assert_true(first[i] <= FEW);
 	}
@@ -213,7 +213,7 @@ static void test_string__few_hashes__told_apart(void **state)
 static void test_tracepoint__anything_differs__another_uid(void **state)
 {
 	static const char here;
-	const struct rtl_tracepoint_desc base = {.struct_size = sizeof base,
+	const struct rtl_tracepoint_desc base = {.struct_size = sizeof(base),
 						 .line = 1,
 						 .column = 2,
 						 .kind = "k",
@@ -246,9 +246,9 @@ static void test_tracepoint__anything_differs__another_uid(void **state)
 static void test_tracepoint__texts_shifted__another_uid(void **state)
 {
 	struct rtl_tracepoint_desc a = {
-		.struct_size = sizeof a, .name = "ab", .kind = "c", .source = ""};
+		.struct_size = sizeof(a), .name = "ab", .kind = "c", .source = ""};
 	struct rtl_tracepoint_desc b = {
-		.struct_size = sizeof b, .name = "a", .kind = "bc", .source = NULL};
+		.struct_size = sizeof(b), .name = "a", .kind = "bc", .source = NULL};
 
 	(void)state;
 	assert_int_not_equal(point(&a), point(&b));
@@ -256,12 +256,12 @@ static void test_tracepoint__texts_shifted__another_uid(void **state)
 	assert_int_equal(
 		point(&a),
 		point(&(struct rtl_tracepoint_desc){
-			.struct_size = sizeof a, .name = "ab", .kind = "c", .source = ""}));
+			.struct_size = sizeof(a), .name = "ab", .kind = "c", .source = ""}));
 }
 
 static void test_tracepoint__bad_arguments__refused(void **state)
 {
-	struct rtl_tracepoint_desc d = {.struct_size = sizeof d};
+	struct rtl_tracepoint_desc d = {.struct_size = sizeof(d)};
 	uint64_t uid = 5;
 
 	(void)state;
@@ -283,7 +283,7 @@ static void test_tracepoint__bad_arguments__refused(void **state)
 
 static void test_tracepoint__few_hashes__told_apart(void **state)
 {
-	struct rtl_tracepoint_desc d = {.struct_size = sizeof d, .kind = "twin"};
+	struct rtl_tracepoint_desc d = {.struct_size = sizeof(d), .kind = "twin"};
 	static uint64_t first[TWINS];
 	static char name[TWINS][16];
 	int i, k;
@@ -291,7 +291,7 @@ static void test_tracepoint__few_hashes__told_apart(void **state)
 	(void)state;
 	hash_values = FEW;
 	for (i = 0; i < TWINS; i++) {
-		snprintf(name[i], sizeof name[i], "twin %d", i);
+		snprintf(name[i], sizeof(name[i]), "twin %d", i);
 		d.name = name[i];
 		first[i] = point(&d);
 		assert_true(first[i] <= FEW);
@@ -313,7 +313,7 @@ static void test_tracepoint__few_hashes__told_apart(void **state)
 
 static void test_tracepoint__call_sites__module_and_offset(void **state)
 {
-	struct rtl_tracepoint_desc d = {.struct_size = sizeof d, .name = "site"};
+	struct rtl_tracepoint_desc d = {.struct_size = sizeof(d), .name = "site"};
 	struct rtl_metadata *metadata = NULL;
 	struct rtl_tracepoint found;
 	uint32_t room = 0;
@@ -336,13 +336,13 @@ static void test_tracepoint__call_sites__module_and_offset(void **state)
 
 static void test_tracepoint__found_by_uid__as_registered(void **state)
 {
-	const struct rtl_tracepoint_desc d = {.struct_size = sizeof d,
+	const struct rtl_tracepoint_desc d = {.struct_size = sizeof(d),
 					      .line = 7,
 					      .column = 3,
 					      .kind = "function",
 					      .name = "found",
 					      .hash = 5};
-	struct rtl_tracepoint_desc out = {.struct_size = sizeof out};
+	struct rtl_tracepoint_desc out = {.struct_size = sizeof(out)};
 	uint64_t uid;
 	int user;
 
@@ -370,7 +370,7 @@ static void test_tracepoint__found_by_uid__as_registered(void **state)
 
 static void test_metadata__set_again__replaced(void **state)
 {
-	struct rtl_tracepoint_desc d = {.struct_size = sizeof d, .name = "with metadata"};
+	struct rtl_tracepoint_desc d = {.struct_size = sizeof(d), .name = "with metadata"};
 	struct rtl_metadata *metadata = NULL;
 	struct rtl_tracepoint found;
 	uint32_t room = 0, i;
@@ -380,7 +380,7 @@ static void test_metadata__set_again__replaced(void **state)
 	(void)state;
 	uid = point(&d);
 	for (i = 0; i < 100; i++) {
-		snprintf(key, sizeof key, "key %u", i);
+		snprintf(key, sizeof(key), "key %u", i);
 		assert_int_equal(rtl_tracepoint_set(uid, key, "first"), 0);
 		assert_int_equal(rtl_tracepoint_set(uid, key, key), 0);
 	}
@@ -393,7 +393,7 @@ static void test_metadata__set_again__replaced(void **state)
 
 static void test_metadata__values__text_and_kind(void **state)
 {
-	struct rtl_tracepoint_desc d = {.struct_size = sizeof d, .name = "with values"};
+	struct rtl_tracepoint_desc d = {.struct_size = sizeof(d), .name = "with values"};
 	static const struct {
 		const char *key, *text;
 		uint16_t kind;
@@ -444,10 +444,10 @@ static void *register_all(void *user)
 	char text[32];
 
 	for (i = 0; i < NAMES; i++) {
-		struct rtl_tracepoint_desc d = {.struct_size = sizeof d, .name = text};
+		struct rtl_tracepoint_desc d = {.struct_size = sizeof(d), .name = text};
 
 		n = me % 2 ? NAMES - 1 - i : i;
-		snprintf(text, sizeof text, "thread text %d", n);
+		snprintf(text, sizeof(text), "thread text %d", n);
 		if (rtl_string_intern(text, &ids_of[me][n]) ||
 		    rtl_tracepoint_register(&d, &points_of[me][n]) ||
 		    strcmp(rtl_string_text(ids_of[me][n]), text) != 0)
@@ -470,8 +470,8 @@ static void test_ids__threads_at_once__agree(void **state)
 		assert_null(result);
 	}
 	for (i = 1; i < 4; i++) {
-		assert_memory_equal(ids_of[0], ids_of[i], sizeof ids_of[0]);
-		assert_memory_equal(points_of[0], points_of[i], sizeof points_of[0]);
+		assert_memory_equal(ids_of[0], ids_of[i], sizeof(ids_of[0]));
+		assert_memory_equal(points_of[0], points_of[i], sizeof(points_of[0]));
 	}
 }
 

@@ -24,7 +24,7 @@ static uint64_t intern(const char *text)
 
 static uint64_t tracepoint(const char *name, const char *kind, const char *source, uint32_t line)
 {
-	const struct rtl_tracepoint_desc desc = {.struct_size = sizeof desc,
+	const struct rtl_tracepoint_desc desc = {.struct_size = sizeof(desc),
 						 .line = line,
 						 .kind = kind,
 						 .name = name,
@@ -56,7 +56,7 @@ static void test_ids_recent__buffer_reused__id_of_the_new_text(void **state)
 	(void)state;
 	for (round = 0; round < 2; round++)
 		for (i = 0; i < 100; i++) {
-			snprintf(buffer, sizeof buffer, "reused %d", i);
+			snprintf(buffer, sizeof(buffer), "reused %d", i);
 			if (!round)
 				first[i] = intern(buffer);
 			assert_true(intern(buffer) == first[i]);
@@ -112,7 +112,7 @@ static void *load(const char *path, const void **site)
 static uint64_t register_site(const char *name, const void *code)
 {
 	const struct rtl_tracepoint_desc desc = {
-		.struct_size = sizeof desc, .name = name, .code = code};
+		.struct_size = sizeof(desc), .name = name, .code = code};
 	uint64_t uid = 0;
 
 	assert_int_equal(rtl_tracepoint_register(&desc, &uid), 0);

@@ -44,7 +44,7 @@ static void make(const char *name, const char *text)
 	char path[256];
 	FILE *file;
 
-	snprintf(path, sizeof path, "%s/%s", folder, name);
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
 	for (char *at = path + strlen(folder) + 1; (at = strchr(at, '/')); at++) {
 		*at = '\0';
 		mkdir(path, 0700);
@@ -60,8 +60,8 @@ static uint64_t memory(void)
 {
 	char groups[128], root[128];
 
-	snprintf(groups, sizeof groups, "%s/groups", folder);
-	snprintf(root, sizeof root, "%s/root", folder);
+	snprintf(groups, sizeof(groups), "%s/groups", folder);
+	snprintf(root, sizeof(root), "%s/root", folder);
 	return machine_memory_of(groups, root);
 }
 
@@ -113,7 +113,7 @@ static void test_machine__nonsense__all_memory(void **state)
 
 	(void)state;
 	make("root/memory.max", "none of your business");
-	for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
+	for (size_t i = 0; i < sizeof(groups) / sizeof(*groups); i++) {
 		make("groups", groups[i]);
 		assert_int_equal(memory(), all_of_it());
 	}

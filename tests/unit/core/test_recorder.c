@@ -44,8 +44,8 @@ static const struct rtl_field fields[] = {
 static const struct rtl_type_info types[] = {{sizeof(struct rtl_type_info), RTL_TASK_END, 2,
 					      sizeof(struct payload), 0, "task_end", "one",
 					      fields}};
-static const struct rtl_stream_info info = {sizeof info, 1,     0, "test.recorder",
-					    "numbers",   types, 1, 0};
+static const struct rtl_stream_info info = {sizeof(info), 1,     0, "test.recorder",
+					    "numbers",    types, 1, 0};
 
 /* ---- the program */
 
@@ -96,7 +96,7 @@ static void program(const char *collector, enum how how)
 	if (how == CLOSES_DESCRIPTORS)
 		close_descriptors();
 	for (i = 0; i < 10000; i++) { /* more than the dictionary begins with */
-		snprintf(text, sizeof text, "string %d", (int)i);
+		snprintf(text, sizeof(text), "string %d", (int)i);
 		if (rtl_string_intern(text, &id))
 			_exit(7);
 	}
@@ -153,13 +153,13 @@ static int on_stream(void *instance, const struct rtl_stream_info *s)
 static int finish(void *instance)
 {
 	(void)instance;
-	ledger.struct_size = sizeof ledger;
+	ledger.struct_size = sizeof(ledger);
 	return known ? host->ledger(host, NULL, known, &ledger) : 0;
 }
 
 static const struct rtl_subscriber reader = {
 	.abi_version = RTL_ABI_VERSION,
-	.struct_size = sizeof reader,
+	.struct_size = sizeof(reader),
 	.name = "reader",
 	.version = "1",
 	.description = "counts",
@@ -178,20 +178,20 @@ struct scratch {
 
 static int setup(void **state)
 {
-	struct scratch *s = calloc(1, sizeof *s);
+	struct scratch *s = calloc(1, sizeof(*s));
 
 	assert_non_null(s);
 	strcpy(s->base, "/tmp/rtl-test-recorder-XXXXXX");
 	assert_non_null(mkdtemp(s->base));
-	snprintf(s->spools, sizeof s->spools, "%s/spools", s->base);
-	snprintf(s->recording, sizeof s->recording, "%s/recording", s->base);
-	snprintf(victim, sizeof victim, "%s/victim", s->base);
+	snprintf(s->spools, sizeof(s->spools), "%s/spools", s->base);
+	snprintf(s->recording, sizeof(s->recording), "%s/recording", s->base);
+	snprintf(victim, sizeof(victim), "%s/victim", s->base);
 	assert_int_equal(mkdir(s->spools, 0700), 0);
 	assert_int_equal(mkdir(victim, 0700), 0);
-	memset(next_number, 0, sizeof next_number);
+	memset(next_number, 0, sizeof(next_number));
 	gaps = seen = 0;
 	known = NULL;
-	memset(&ledger, 0, sizeof ledger);
+	memset(&ledger, 0, sizeof(ledger));
 	*state = s;
 	return 0;
 }
@@ -201,7 +201,7 @@ static int teardown(void **state)
 	struct scratch *s = *state;
 	char command[128];
 
-	snprintf(command, sizeof command, "rm -rf %s", s->base);
+	snprintf(command, sizeof(command), "rm -rf %s", s->base);
 	assert_int_equal(system(command), 0);
 	free(s);
 	return 0;
@@ -211,7 +211,7 @@ static struct rtl_collector *start(const struct scratch *s, uint32_t kind, const
 				   uint64_t limit_bytes)
 {
 	const struct rtl_collector_options options = {
-		.struct_size = sizeof options,
+		.struct_size = sizeof(options),
 		.kind = kind,
 		.folder = folder,
 		.output = s->recording,
@@ -220,7 +220,7 @@ static struct rtl_collector *start(const struct scratch *s, uint32_t kind, const
 	struct rtl_collector *collector = NULL;
 	char message[256] = "";
 
-	assert_int_equal(rtl_collector_create(&options, &collector, message, sizeof message), 0);
+	assert_int_equal(rtl_collector_create(&options, &collector, message, sizeof(message)), 0);
 	return collector;
 }
 
@@ -250,7 +250,7 @@ static uint32_t end(struct rtl_collector *collector)
 
 static void replay(const struct scratch *s)
 {
-	const struct rtl_collector_options options = {.struct_size = sizeof options,
+	const struct rtl_collector_options options = {.struct_size = sizeof(options),
 						      .kind = RTL_REPLAY,
 						      .subscribers = "",
 						      .folder = s->recording,
@@ -258,7 +258,7 @@ static void replay(const struct scratch *s)
 	struct rtl_collector *collector;
 	char message[256] = "";
 
-	assert_int_equal(rtl_collector_create(&options, &collector, message, sizeof message), 0);
+	assert_int_equal(rtl_collector_create(&options, &collector, message, sizeof(message)), 0);
 	assert_int_equal(end(collector), 0);
 	assert_int_equal(ledger.published, ledger.delivered + ledger.discarded + ledger.abandoned);
 }
@@ -293,7 +293,7 @@ static void test_recorder__replayed_twice__same_both_times(void **state)
 	assert_int_equal(record(s, collector, ENDS), 0);
 	end(collector);
 	replay(s);
-	memset(next_number, 0, sizeof next_number);
+	memset(next_number, 0, sizeof(next_number));
 	seen = 0;
 	replay(s);
 	assert_everything_seen();
@@ -353,7 +353,7 @@ static uint64_t recorded_bytes(const struct scratch *s)
 	glob_t found;
 	size_t i;
 
-	snprintf(pattern, sizeof pattern, "%s/rtl-spool-*/segment-*", s->recording);
+	snprintf(pattern, sizeof(pattern), "%s/rtl-spool-*/segment-*", s->recording);
 	assert_int_equal(glob(pattern, 0, NULL, &found), 0);
 	for (i = 0; i < found.gl_pathc; i++) {
 		assert_int_equal(stat(found.gl_pathv[i], &st), 0);
@@ -436,7 +436,7 @@ static void test_recorder__recorder_killed__recovered_without_gaps_or_twins(void
 	if (!pid)
 		recorder_that_dies(s, fds[1]);
 	close(fds[1]);
-	assert_true(read(fds[0], folder, sizeof folder) > 0);
+	assert_true(read(fds[0], folder, sizeof(folder)) > 0);
 	while (read(fds[0], folder + 4000, 1) > 0) /* until the program has ended as well */
 		;
 	close(fds[0]);
@@ -475,14 +475,14 @@ static void test_recorder__disk_full__says_so_and_the_program_ends_well(void **s
 static void test_recorder__output_cannot_be_made__one_line(void **state)
 {
 	struct scratch *s = *state;
-	struct rtl_collector_options options = {.struct_size = sizeof options,
+	struct rtl_collector_options options = {.struct_size = sizeof(options),
 						.kind = RTL_RECORD,
 						.folder = s->spools,
 						.output = "/proc/nowhere/recording"};
 	struct rtl_collector *collector;
 	char message[256] = "";
 
-	assert_int_equal(rtl_collector_create(&options, &collector, message, sizeof message),
+	assert_int_equal(rtl_collector_create(&options, &collector, message, sizeof(message)),
 			 RTL_EIO);
 	assert_non_null(strstr(message, "/proc/nowhere/recording"));
 	assert_null(strchr(message, '\n'));

@@ -40,7 +40,7 @@ TEST(test_default__cpp_objects__paired, "guards_in_cpp_default", DEFAULT, NULL)
 
 static void test_region__two_runs__same_id(void **state)
 {
-	struct run *r = calloc(2, sizeof *r);
+	struct run *r = calloc(2, sizeof(*r));
 	int i;
 
 	(void)state;

@@ -16,7 +16,7 @@
 /* The scope is that one; a uid of 0: none is open. */
 static bool current_is(uint32_t depth, uint64_t uid, uint64_t instance, uint64_t correlation)
 {
-	struct rtl_scope scope = {.struct_size = sizeof scope, .depth = 4711};
+	struct rtl_scope scope = {.struct_size = sizeof(scope), .depth = 4711};
 	int err = rtl_scope_current(&scope);
 
 	if (!depth)
@@ -27,7 +27,7 @@ static bool current_is(uint32_t depth, uint64_t uid, uint64_t instance, uint64_t
 
 SCENARIO(scope_nesting)
 {
-	struct rtl_scope too_small = {.struct_size = sizeof too_small - 1};
+	struct rtl_scope too_small = {.struct_size = sizeof(too_small) - 1};
 
 	CHECK(current_is(0, 0, 0, 0));
 	rtl_scope_pop(1);
@@ -198,7 +198,7 @@ static uint32_t stop_signals;
 /* All scopes of the test hold (n, n + 1, n + 2), and the stash n under 100 and 101. */
 static void look(void)
 {
-	struct rtl_scope scope = {.struct_size = sizeof scope};
+	struct rtl_scope scope = {.struct_size = sizeof(scope)};
 
 	if (!rtl_scope_current(&scope) &&
 	    (scope.instance != scope.uid + 1 || scope.correlation != scope.uid + 2))
@@ -207,7 +207,7 @@ static void look(void)
 
 static void on_signal(int number)
 {
-	struct rtl_scope before = {.struct_size = sizeof before}, after = before;
+	struct rtl_scope before = {.struct_size = sizeof(before)}, after = before;
 	uint64_t uid = 1000000u + (uint64_t)handled, value = 0;
 	int had, err = errno;
 	uint32_t depth;
@@ -220,7 +220,7 @@ static void on_signal(int number)
 		consistent = 0;
 	look();
 	rtl_scope_pop(depth);
-	if (rtl_scope_current(&after) != had || (!had && memcmp(&before, &after, sizeof before)))
+	if (rtl_scope_current(&after) != had || (!had && memcmp(&before, &after, sizeof(before))))
 		consistent = 0;
 	if (rtl_stash_set(200, uid) || rtl_stash_get(200, &value) || value != uid ||
 	    rtl_stash_remove(200))

@@ -24,16 +24,16 @@ static void see(struct probe *p, const struct rtl_event *const *events, size_t c
 		const struct rtl_tracepoint *t;
 		struct seen *s = &seen[seen_count++];
 
-		CHECK(seen_count <= SEEN_MAX && e->payload_size <= sizeof s->payload);
+		CHECK(seen_count <= SEEN_MAX && e->payload_size <= sizeof(s->payload));
 		s->event = *e;
 		memcpy(s->payload, e->payload, e->payload_size);
 		t = p->host->tracepoint(p->host, e->process, e->uid);
-		snprintf(s->name, sizeof s->name, "%s", t ? t->name : "");
-		snprintf(s->function, sizeof s->function, "%s",
+		snprintf(s->name, sizeof(s->name), "%s", t ? t->name : "");
+		snprintf(s->function, sizeof(s->function), "%s",
 			 t && t->metadata_count == 1 && !strcmp(t->metadata[0].key, "function")
 				 ? t->metadata[0].value
 				 : "");
-		snprintf(s->source, sizeof s->source, "%s", t ? t->source : "");
+		snprintf(s->source, sizeof(s->source), "%s", t ? t->source : "");
 		s->line = t ? t->line : 0;
 	}
 }
@@ -51,7 +51,7 @@ static void see_all(uint32_t count)
 static struct rtl_stream *register_scope_stream(void)
 {
 	static const struct rtl_field fields[] = {{
-		.struct_size = sizeof *fields,
+		.struct_size = sizeof(*fields),
 		.kind = RTL_KIND_UINT,
 		.size = 8,
 		.name = "number",
@@ -71,12 +71,12 @@ static struct rtl_stream *register_scope_stream(void)
 		TYPE(RTL_SIGNAL, "signal", 0),
 	};
 	static const struct rtl_stream_info info = {
-		.struct_size = sizeof info,
+		.struct_size = sizeof(info),
 		.version_major = 1,
 		.name = "t.scope",
 		.description = "of the tests",
 		.types = types,
-		.type_count = sizeof types / sizeof *types,
+		.type_count = sizeof(types) / sizeof(*types),
 	};
 	struct rtl_stream *stream = &rtl_stream_none;
 
@@ -88,7 +88,7 @@ static uint64_t number_of(const struct seen *s)
 {
 	uint64_t number;
 
-	memcpy(&number, s->payload, sizeof number);
+	memcpy(&number, s->payload, sizeof(number));
 	return number;
 }
 
@@ -133,11 +133,11 @@ SCENARIO(span_pair)
 	outer.correlation = 7;
 	rtl_span_begin(&outer, NULL, 0);
 	CHECK(rtl_span_prepare(&inner, stream, RTL_REGION_BEGIN, RTL_REGION_END, 200));
-	rtl_span_begin(&inner, &number, sizeof number);
+	rtl_span_begin(&inner, &number, sizeof(number));
 	publish_signal(stream);
 	number = 43;
-	rtl_span_end(&inner, &number, sizeof number);
-	rtl_span_end(&inner, &number, sizeof number); /* does nothing */
+	rtl_span_end(&inner, &number, sizeof(number));
+	rtl_span_end(&inner, &number, sizeof(number)); /* does nothing */
 	rtl_span_end(&outer, NULL, 0);
 	publish_signal(stream);
 	see_all(6);
@@ -165,7 +165,7 @@ static void *end_span(void *span)
 
 SCENARIO(span_detached)
 {
-	struct rtl_scope scope = {.struct_size = sizeof scope};
+	struct rtl_scope scope = {.struct_size = sizeof(scope)};
 	struct rtl_span first, second;
 	struct rtl_stream *stream;
 
@@ -206,7 +206,7 @@ SCENARIO(span_half_wanted)
 
 SCENARIO(span_not_wanted)
 {
-	struct rtl_scope scope = {.struct_size = sizeof scope};
+	struct rtl_scope scope = {.struct_size = sizeof(scope)};
 	struct rtl_stream *stream = register_scope_stream();
 	struct rtl_span span, old = {.struct_size = 16, .stream = stream};
 
@@ -314,7 +314,7 @@ SCENARIO(region_sites_threads)
 	for (i = 0; i < 4; i++)
 		join_thread(threads[i]);
 	for (i = 0; i < 4; i++)
-		CHECK(!memcmp(uids[i], uids[0], sizeof uids[0]));
+		CHECK(!memcmp(uids[i], uids[0], sizeof(uids[0])));
 	for (i = 1; i < 100; i++)
 		CHECK(uids[0][i] && uids[0][i] != uids[0][i - 1]);
 }
@@ -325,8 +325,8 @@ static struct rtl_default_payload default_of(uint32_t n)
 {
 	struct rtl_default_payload payload;
 
-	CHECK(seen[n].event.payload_size >= sizeof payload);
-	memcpy(&payload, seen[n].payload, sizeof payload);
+	CHECK(seen[n].event.payload_size >= sizeof(payload));
+	memcpy(&payload, seen[n].payload, sizeof(payload));
 	CHECK(payload.text.offset + payload.text.length <= seen[n].event.payload_size);
 	return payload;
 }
@@ -384,7 +384,7 @@ SCENARIO(default_long_text)
 	static char text[100000];
 
 	probe_hooks = &see_events;
-	memset(text, 'x', sizeof text - 1);
+	memset(text, 'x', sizeof(text) - 1);
 	rtl_mark(text);
 	see_all(1);
 	CHECK(default_of(0).text.length == 1024 && seen[0].payload[1063] == 'x');
@@ -459,7 +459,7 @@ void guards_publish_default(void);
 
 SCENARIO(guards_in_cpp)
 {
-	struct rtl_scope scope = {.struct_size = sizeof scope};
+	struct rtl_scope scope = {.struct_size = sizeof(scope)};
 	struct rtl_stream *stream;
 
 	probe_hooks = &see_events;

@@ -16,7 +16,7 @@ namespace
 void throws(struct rtl_stream *stream)
 {
 	uint64_t number = 3;
-	rtl::span span(stream, RTL_REGION_BEGIN, RTL_REGION_END, 77, &number, sizeof number, 5);
+	rtl::span span(stream, RTL_REGION_BEGIN, RTL_REGION_END, 77, &number, sizeof(number), 5);
 	RTL_REGION_OF(stream, "macro");
 
 	if (span && span.instance())

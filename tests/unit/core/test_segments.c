@@ -131,7 +131,7 @@ static int on_finish(struct probe *p)
 {
 	struct rtl_ledger *ledger = &seen[index_of(p)].ledger;
 
-	ledger->struct_size = sizeof *ledger;
+	ledger->struct_size = sizeof(*ledger);
 	return p->host->ledger(p->host, NULL, seen[index_of(p)].stream, ledger);
 }
 
@@ -158,12 +158,12 @@ static void write_segment(struct ring_header header, const void *record, uint64_
 
 	header.origin += at;
 	header.capacity = header.head = header.ready = size;
-	memcpy(page, &header, sizeof header);
-	snprintf(name, sizeof name, SPOOL_SEGMENT_NAME, number);
-	path_of(name, path, sizeof path);
+	memcpy(page, &header, sizeof(header));
+	snprintf(name, sizeof(name), SPOOL_SEGMENT_NAME, number);
+	path_of(name, path, sizeof(path));
 	file = fopen(path, "w");
 	assert_non_null(file);
-	assert_int_equal(fwrite(page, sizeof page, 1, file), 1);
+	assert_int_equal(fwrite(page, sizeof(page), 1, file), 1);
 	assert_int_equal(fwrite(record, size, 1, file), 1);
 	assert_int_equal(fclose(file), 0);
 }
@@ -176,8 +176,8 @@ static uint32_t split(const char *name, uint32_t number)
 	char path[600];
 	uint8_t *data = kit_read(recorded, name, &size);
 
-	memcpy(&header, data, sizeof header);
-	path_of(name, path, sizeof path);
+	memcpy(&header, data, sizeof(header));
+	path_of(name, path, sizeof(path));
 	assert_int_equal(unlink(path), 0);
 	for (; at < header.head; at += step) {
 		const struct rtl_record *record = (const void *)(data + RING_HEADER_SIZE + at);
@@ -199,7 +199,7 @@ static uint32_t each_segment(uint32_t (*fn)(const char *name, uint32_t n), uint3
 	char path[600];
 	int i, count;
 
-	path_of("", path, sizeof path);
+	path_of("", path, sizeof(path));
 	count = scandir(path, &entries, NULL, alphasort);
 	assert_true(count > 0);
 	for (i = 0; i < count; i++) {
@@ -222,23 +222,23 @@ static int setup(void **state)
 	folder = kit_copy(kit_real, "spool");
 	kit_run(folder, RTL_RECORD_RECOVER, &outcome);
 	assert_int_equal(outcome.status, 0);
-	snprintf(recorded, sizeof recorded, "%s/recorded", kit_base);
+	snprintf(recorded, sizeof(recorded), "%s/recorded", kit_base);
 	end = each_segment(split, 100000);
 	assert_true(end - 100000 >= EVENTS);
 	kit_patch(recorded, "control", offsetof(struct spool_control, segment_count), &end,
-		  sizeof end);
+		  sizeof(end));
 	if (!seen)
-		seen = mmap(NULL, 2 * sizeof *seen, PROT_READ | PROT_WRITE,
+		seen = mmap(NULL, 2 * sizeof(*seen), PROT_READ | PROT_WRITE,
 			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	assert_ptr_not_equal(seen, MAP_FAILED);
-	memset(seen, 0, 2 * sizeof *seen);
+	memset(seen, 0, 2 * sizeof(*seen));
 	resuming = slow = false;
 	return 0;
 }
 
 static struct rtl_collector *create(enum rtl_collector_kind kind)
 {
-	const struct rtl_collector_options options = {.struct_size = sizeof options,
+	const struct rtl_collector_options options = {.struct_size = sizeof(options),
 						      .kind = kind,
 						      .subscribers = PROBE_SUB "?name=a:" PROBE_SUB
 									       "?name=b",
@@ -246,7 +246,7 @@ static struct rtl_collector *create(enum rtl_collector_kind kind)
 	struct rtl_collector *collector;
 	char message[256] = "";
 
-	if (rtl_collector_create(&options, &collector, message, sizeof message))
+	if (rtl_collector_create(&options, &collector, message, sizeof(message)))
 		fail_msg("%s", message);
 	return collector;
 }
@@ -315,7 +315,7 @@ static void resume(enum rtl_collector_kind kind)
 	int who;
 
 	for (who = 0; who < 2; who++) {
-		memset(seen[who].times, 0, sizeof seen[who].times);
+		memset(seen[who].times, 0, sizeof(seen[who].times));
 		seen[who].total = 0;
 	}
 	resuming = true;
@@ -340,7 +340,7 @@ static void test_segments__one_has_stored_nothing__gets_all(void **state)
 {
 	(void)state;
 	deliver_in_part(RTL_REPLAY);
-	memset(seen[0].stored, 0, sizeof seen[0].stored);
+	memset(seen[0].stored, 0, sizeof(seen[0].stored));
 	resume(RTL_REPLAY);
 	assert_int_equal(seen[0].total, EVENTS);
 	check_rest(1);
@@ -353,11 +353,11 @@ static uint32_t remove_stored(const char *name, uint32_t n)
 	size_t size;
 	uint8_t *data = kit_read(recorded, name, &size);
 
-	memcpy(&header, data, sizeof header);
+	memcpy(&header, data, sizeof(header));
 	free(data);
 	if (n >= 100 || header.origin + header.capacity > seen[0].stored[header.index])
 		return n;
-	path_of(name, path, sizeof path);
+	path_of(name, path, sizeof(path));
 	assert_int_equal(unlink(path), 0);
 	return n + 1;
 }
@@ -379,8 +379,8 @@ static void test_segments__recovery_dies__next_one_goes_on(void **state)
 
 	(void)state;
 	deliver_in_part(RTL_RECOVER);
-	memset(seen[0].stored, 0, sizeof seen[0].stored);
-	memset(seen[1].stored, 0, sizeof seen[1].stored);
+	memset(seen[0].stored, 0, sizeof(seen[0].stored));
+	memset(seen[1].stored, 0, sizeof(seen[1].stored));
 	deliver(RTL_RECOVER); /* without positions: what was not released comes again */
 	for (i = 1; i <= EVENTS; i++)
 		assert_in_range(seen[1].times[i], 1, 2);

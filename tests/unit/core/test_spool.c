@@ -44,12 +44,12 @@ static struct outcome replay(const char *folder)
 
 static void patch_u32(const char *folder, const char *file, size_t offset, uint32_t value)
 {
-	kit_patch(folder, file, offset, &value, sizeof value);
+	kit_patch(folder, file, offset, &value, sizeof(value));
 }
 
 static void patch_u64(const char *folder, const char *file, size_t offset, uint64_t value)
 {
-	kit_patch(folder, file, offset, &value, sizeof value);
+	kit_patch(folder, file, offset, &value, sizeof(value));
 }
 
 static void assert_adds_up(const struct outcome *outcome)
@@ -204,7 +204,7 @@ static void test_files__missing__said_and_the_rest_delivered(void **state)
 	size_t i;
 
 	(void)state;
-	for (i = 0; i < sizeof files / sizeof *files; i++) {
+	for (i = 0; i < sizeof(files) / sizeof(*files); i++) {
 		const char *folder = fresh();
 
 		unlink(kit_file(folder, files[i]));
@@ -234,7 +234,7 @@ static void test_control__wrong_head__refused_with_the_reason(void **state)
 	size_t i;
 
 	(void)state;
-	for (i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+	for (i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		const char *folder = fresh();
 		struct outcome outcome;
 
@@ -252,7 +252,7 @@ static void test_control__counts_beyond_the_files__what_is_there_is_delivered(vo
 	size_t i;
 
 	(void)state;
-	for (i = 0; i < sizeof counts / sizeof *counts; i++) {
+	for (i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
 		const char *folder = fresh();
 		struct outcome outcome;
 
@@ -273,7 +273,7 @@ static void test_control__dict_length_wrong__said(void **state)
 	size_t i;
 
 	(void)state;
-	for (i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+	for (i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
 		const char *folder = fresh();
 		struct outcome outcome;
 
@@ -292,7 +292,7 @@ static void test_control__clock_nonsense__everything_delivered(void **state)
 	size_t i;
 
 	(void)state;
-	for (i = 0; i < sizeof values / sizeof *values; i++) {
+	for (i = 0; i < sizeof(values) / sizeof(*values); i++) {
 		const char *folder = fresh();
 
 		patch_u64(folder, "control", offsetof(struct spool_control, start_ticks),
@@ -324,7 +324,7 @@ static void test_ring__head_nonsense__other_rings_delivered(void **state)
 	size_t i;
 
 	(void)state;
-	for (i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+	for (i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		const char *folder = fresh();
 		struct outcome outcome;
 
@@ -343,7 +343,7 @@ static void test_ring__capacity_beyond_the_file__what_is_there_is_delivered(void
 	size_t i;
 
 	(void)state;
-	for (i = 0; i < sizeof values / sizeof *values; i++) {
+	for (i = 0; i < sizeof(values) / sizeof(*values); i++) {
 		const char *folder = fresh();
 
 		patch_u64(folder, "ring-1", offsetof(struct ring_header, capacity), values[i]);
@@ -357,7 +357,7 @@ static void test_record__wrong_size__everything_before_it_delivered(void **state
 	size_t offsets[EACH + 2], i;
 
 	(void)state;
-	for (i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+	for (i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
 		const char *folder = fresh();
 		struct outcome outcome;
 
@@ -395,7 +395,7 @@ static void test_record__not_as_described__abandoned_alone(void **state)
 	size_t offsets[EACH + 2], i;
 
 	(void)state;
-	for (i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+	for (i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		const char *folder = fresh();
 		struct outcome outcome;
 
@@ -420,7 +420,7 @@ static void test_record__shorter_than_described__abandoned_alone(void **state)
 	records(folder, "ring-2", offsets);
 	rest.size = (uint32_t)(offsets[101] - offsets[100]) - 56;
 	patch_u32(folder, "ring-2", offsets[100], 56);
-	kit_patch(folder, "ring-2", offsets[100] + 56, &rest, sizeof rest);
+	kit_patch(folder, "ring-2", offsets[100] + 56, &rest, sizeof(rest));
 	outcome = replay(folder);
 	assert_int_equal(outcome.events, EVENTS - 1);
 	assert_int_equal(outcome.ledger.abandoned, 1);
@@ -474,7 +474,7 @@ static void test_files__not_files__said_and_the_rest_delivered(void **state)
 	size_t i, k;
 
 	(void)state;
-	for (i = 0; i < sizeof make / sizeof *make; i++)
+	for (i = 0; i < sizeof(make) / sizeof(*make); i++)
 		for (k = 0; k < 3; k++) {
 			const char *folder = fresh();
 			struct outcome outcome;
@@ -495,20 +495,20 @@ static void test_folder__not_to_be_read__refused_with_the_reason(void **state)
 {
 	char subscriber[1024], message[256] = "";
 	struct rtl_collector_options options = {
-		.struct_size = sizeof options, .kind = RTL_REPLAY, .subscribers = subscriber};
+		.struct_size = sizeof(options), .kind = RTL_REPLAY, .subscribers = subscriber};
 	struct rtl_collector *collector;
 	const char *folder = fresh();
 	bool root = !geteuid();
 	int err;
 
 	(void)state;
-	snprintf(subscriber, sizeof subscriber, "%s", READ_ALL_SUB);
+	snprintf(subscriber, sizeof(subscriber), "%s", READ_ALL_SUB);
 	options.folder = folder;
 	chmod(folder, 0);
 	chmod(kit_base, 0755);
 	if (root)
 		assert_int_equal(seteuid(65534), 0);
-	err = rtl_collector_create(&options, &collector, message, sizeof message);
+	err = rtl_collector_create(&options, &collector, message, sizeof(message));
 	if (root)
 		assert_int_equal(seteuid(0), 0);
 	chmod(folder, 0700);
@@ -527,12 +527,12 @@ static void test_folder__names_that_are_not_ours__left_alone(void **state)
 
 	(void)state;
 	for (i = 0; i < 4; i++) {
-		snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+		snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
 		assert_int_equal(mkdir(path, 0700), 0);
 	}
-	snprintf(path, sizeof path, "%s/rtl-spool-file", folder);
+	snprintf(path, sizeof(path), "%s/rtl-spool-file", folder);
 	close(open(path, O_CREAT | O_WRONLY, 0600));
-	snprintf(path, sizeof path, "%s/rtl-spool-link", folder);
+	snprintf(path, sizeof(path), "%s/rtl-spool-link", folder);
 	assert_int_equal(symlink("rtl-spool-1", path), 0);
 	outcome = replay(folder);
 	assert_int_equal(outcome.events, EVENTS); /* not twice, by the link */
@@ -549,22 +549,22 @@ static void test_folder__thousands_of_spools__all_delivered(void **state)
 	uint32_t i, k;
 
 	(void)state;
-	assert_int_equal(real_spool_make(&small, kit_base, READ_ALL_SUB, path, sizeof path), 0);
+	assert_int_equal(real_spool_make(&small, kit_base, READ_ALL_SUB, path, sizeof(path)), 0);
 	for (i = 0; i < SPOOLS; i++) { /* links to the files: nothing of them is changed */
 		char source[600];
 
-		snprintf(name, sizeof name, "many/rtl-spool-%u", i);
-		snprintf(target, sizeof target, "%s/many", kit_base);
+		snprintf(name, sizeof(name), "many/rtl-spool-%u", i);
+		snprintf(target, sizeof(target), "%s/many", kit_base);
 		mkdir(target, 0700);
-		snprintf(target, sizeof target, "%s/%s", kit_base, name);
+		snprintf(target, sizeof(target), "%s/%s", kit_base, name);
 		assert_int_equal(mkdir(target, 0700), 0);
 		for (k = 0; k < 3; k++) {
-			snprintf(source, sizeof source, "%s/%s", path, files[k]);
-			snprintf(target, sizeof target, "%s/%s/%s", kit_base, name, files[k]);
+			snprintf(source, sizeof(source), "%s/%s", path, files[k]);
+			snprintf(target, sizeof(target), "%s/%s/%s", kit_base, name, files[k]);
 			assert_int_equal(link(source, target), 0);
 		}
 	}
-	snprintf(target, sizeof target, "%s/many", kit_base);
+	snprintf(target, sizeof(target), "%s/many", kit_base);
 	kit_run(target, RTL_REPLAY, &outcome);
 	assert_int_equal(outcome.status, 0);
 	assert_int_equal(outcome.processes, SPOOLS);
@@ -605,7 +605,7 @@ static void test_record__ring_cut_off__the_rest_recorded(void **state)
 	assert_int_equal(outcome.status, 0);
 	assert_int_equal(outcome.damaged, 1);
 	kit_remove(folder);
-	snprintf(recorded, sizeof recorded, "%s/recorded", kit_base);
+	snprintf(recorded, sizeof(recorded), "%s/recorded", kit_base);
 	outcome = replay(recorded);
 	assert_int_equal(outcome.events, EVENTS - EACH + 100);
 	assert_int_equal(outcome.ledger.published, EVENTS);
@@ -625,7 +625,7 @@ static void test_record__ring_says_it_is_another__recorded_as_it_is_called(void 
 	kit_run(folder, RTL_RECORD_RECOVER, &outcome);
 	assert_int_equal(outcome.status, 0);
 	kit_remove(folder);
-	snprintf(recorded, sizeof recorded, "%s/recorded", kit_base);
+	snprintf(recorded, sizeof(recorded), "%s/recorded", kit_base);
 	outcome = replay(recorded);
 	assert_int_equal(outcome.events, EVENTS);
 	assert_int_equal(outcome.ledger.published, EVENTS);

@@ -30,10 +30,10 @@ int kit_setup(void **state)
 	const char *tmp = getenv("TMPDIR");
 
 	(void)state;
-	snprintf(kit_base, sizeof kit_base, "%s/rtl-test-XXXXXX", tmp && *tmp ? tmp : P_tmpdir);
+	snprintf(kit_base, sizeof(kit_base), "%s/rtl-test-XXXXXX", tmp && *tmp ? tmp : P_tmpdir);
 	if (!mkdtemp(kit_base))
 		return -1;
-	return real_spool_make(&what, kit_base, READ_ALL_SUB, kit_real, sizeof kit_real);
+	return real_spool_make(&what, kit_base, READ_ALL_SUB, kit_real, sizeof(kit_real));
 }
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
@@ -58,7 +58,7 @@ const char *kit_file(const char *folder, const char *file)
 {
 	static char path[1024];
 
-	snprintf(path, sizeof path, "%s/rtl-spool-1/%s", folder, file);
+	snprintf(path, sizeof(path), "%s/rtl-spool-1/%s", folder, file);
 	return path;
 }
 
@@ -81,14 +81,15 @@ const char *kit_copy(const char *from, const char *name)
 	DIR *dir = opendir(from);
 
 	assert_non_null(dir);
-	snprintf(folder, sizeof folder, "%s/%s", kit_base, name);
+	snprintf(folder, sizeof(folder), "%s/%s", kit_base, name);
 	mkdir(folder, 0700);
-	snprintf(target, sizeof target, "%s/rtl-spool-1", folder);
+	snprintf(target, sizeof(target), "%s/rtl-spool-1", folder);
 	assert_int_equal(mkdir(target, 0700), 0);
 	while ((entry = readdir(dir)))
 		if (*entry->d_name != '.') {
-			snprintf(source, sizeof source, "%s/%s", from, entry->d_name);
-			snprintf(target, sizeof target, "%s/rtl-spool-1/%s", folder, entry->d_name);
+			snprintf(source, sizeof(source), "%s/%s", from, entry->d_name);
+			snprintf(target, sizeof(target), "%s/rtl-spool-1/%s", folder,
+				 entry->d_name);
 			copy_file(source, target);
 		}
 	closedir(dir);
@@ -137,7 +138,7 @@ void kit_child(void)
 	static const int signals[] = {SIGFPE, SIGILL, SIGSEGV, SIGBUS, SIGSYS, SIGABRT};
 	size_t i;
 
-	for (i = 0; i < sizeof signals / sizeof *signals; i++)
+	for (i = 0; i < sizeof(signals) / sizeof(*signals); i++)
 		signal(signals[i], SIG_DFL);
 	alarm(HANG_S);
 }
@@ -147,7 +148,7 @@ static void collect(const char *folder, enum rtl_collector_kind kind)
 	char subscriber[1024], message[512];
 	char output[512];
 	const bool record = kind == RTL_RECORD_RECOVER;
-	const struct rtl_collector_options options = {.struct_size = sizeof options,
+	const struct rtl_collector_options options = {.struct_size = sizeof(options),
 						      .kind = kind,
 						      .subscribers = record ? NULL : subscriber,
 						      .output = record ? output : NULL,
@@ -156,14 +157,15 @@ static void collect(const char *folder, enum rtl_collector_kind kind)
 	uint32_t left;
 	int fd;
 
-	snprintf(subscriber, sizeof subscriber, "%s/err", kit_base);
+	snprintf(subscriber, sizeof(subscriber), "%s/err", kit_base);
 	fd = open(subscriber, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 	dup2(fd, STDERR_FILENO);
 	close(fd);
-	snprintf(subscriber, sizeof subscriber, "%s?output=%s/out&twice=1", READ_ALL_SUB, kit_base);
-	snprintf(output, sizeof output, "%s/recorded", kit_base);
+	snprintf(subscriber, sizeof(subscriber), "%s?output=%s/out&twice=1", READ_ALL_SUB,
+		 kit_base);
+	snprintf(output, sizeof(output), "%s/recorded", kit_base);
 	kit_child();
-	if (rtl_collector_create(&options, &collector, message, sizeof message)) {
+	if (rtl_collector_create(&options, &collector, message, sizeof(message))) {
 		fprintf(stderr, "%s\n", message);
 		_exit(3);
 	}
@@ -179,9 +181,9 @@ static void read_out(struct outcome *outcome)
 	char line[1024];
 	FILE *file;
 
-	snprintf(line, sizeof line, "%s/out", kit_base);
+	snprintf(line, sizeof(line), "%s/out", kit_base);
 	file = fopen(line, "r");
-	while (file && fgets(line, sizeof line, file)) {
+	while (file && fgets(line, sizeof(line), file)) {
 		outcome->events +=
 			!strncmp(line, "event " REAL_STREAM " ", 7 + strlen(REAL_STREAM));
 		outcome->processes += !strncmp(line, "process ", 8);
@@ -202,12 +204,12 @@ static void read_log(struct outcome *outcome)
 	size_t used = 0;
 	FILE *file;
 
-	snprintf(line, sizeof line, "%s/err", kit_base);
+	snprintf(line, sizeof(line), "%s/err", kit_base);
 	file = fopen(line, "r");
-	while (file && fgets(line, sizeof line, file)) {
+	while (file && fgets(line, sizeof(line), file)) {
 		outcome->lines++;
 		outcome->damaged += strstr(line, "damaged") || strstr(line, "cannot be read");
-		if (used + strlen(line) < sizeof outcome->log)
+		if (used + strlen(line) < sizeof(outcome->log))
 			used += (size_t)sprintf(outcome->log + used, "%s", line);
 	}
 	if (file)
@@ -227,8 +229,8 @@ void kit_run(const char *folder, enum rtl_collector_kind kind, struct outcome *o
 	char out[512];
 	pid_t pid;
 
-	memset(outcome, 0, sizeof *outcome);
-	snprintf(out, sizeof out, "%s/out", kit_base);
+	memset(outcome, 0, sizeof(*outcome));
+	snprintf(out, sizeof(out), "%s/out", kit_base);
 	unlink(out);
 	fflush(NULL);
 	pid = fork();

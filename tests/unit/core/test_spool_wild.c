@@ -55,7 +55,7 @@ static const struct rtl_type_info types[] = {
 	 .description = "",
 	 .fields = fields},
 };
-static const struct rtl_stream_info info = {.struct_size = sizeof info,
+static const struct rtl_stream_info info = {.struct_size = sizeof(info),
 					    .version_major = 1,
 					    .name = "t.real",
 					    .description = "",
@@ -108,14 +108,15 @@ static bool find_file(const char *folder, const char *file, char *path, size_t s
 static struct rtl_collector *start(void)
 {
 	char subscriber[1024], message[512];
-	const struct rtl_collector_options options = {.struct_size = sizeof options,
+	const struct rtl_collector_options options = {.struct_size = sizeof(options),
 						      .kind = RTL_COLLECT,
 						      .subscribers = subscriber,
 						      .folder = kit_base};
 	struct rtl_collector *collector = NULL;
 
-	snprintf(subscriber, sizeof subscriber, "%s?output=%s/out&twice=1", READ_ALL_SUB, kit_base);
-	if (rtl_collector_create(&options, &collector, message, sizeof message)) {
+	snprintf(subscriber, sizeof(subscriber), "%s?output=%s/out&twice=1", READ_ALL_SUB,
+		 kit_base);
+	if (rtl_collector_create(&options, &collector, message, sizeof(message))) {
 		fprintf(stderr, "%s\n", message);
 		_exit(3);
 	}
@@ -137,19 +138,19 @@ static void run(void (*fn)(const void *arg), const void *arg, struct outcome *ou
 	char path[512];
 	pid_t pid;
 
-	snprintf(path, sizeof path, "%s/out", kit_base);
+	snprintf(path, sizeof(path), "%s/out", kit_base);
 	unlink(path);
 	fflush(NULL);
 	pid = fork();
 	assert_true(pid >= 0);
 	if (!pid) {
-		snprintf(path, sizeof path, "%s/err", kit_base);
+		snprintf(path, sizeof(path), "%s/err", kit_base);
 		dup2(open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600), STDERR_FILENO);
 		fcntl(STDERR_FILENO, F_SETFL, O_APPEND);
 		kit_child();
 		fn(arg);
 	}
-	memset(outcome, 0, sizeof *outcome);
+	memset(outcome, 0, sizeof(*outcome));
 	assert_int_equal(waitpid(pid, &outcome->status, 0), pid);
 	kit_outcome(outcome);
 	assert_int_equal(outcome->status, 0);
@@ -172,7 +173,8 @@ static void cut_one(const char *folder, const struct cut *cut, int go)
 	if (read(go, &byte, 1) != 1)
 		_exit(1);
 	publish(stream, 1000);
-	_exit(!find_file(folder, cut->file, path, sizeof path) || truncate(path, (off_t)cut->size));
+	_exit(!find_file(folder, cut->file, path, sizeof(path)) ||
+	      truncate(path, (off_t)cut->size));
 }
 
 static uint32_t events_so_far(void)
@@ -213,7 +215,7 @@ static void test_file__cut_off_while_it_is_read__collector_lives(void **state)
 	size_t i;
 
 	(void)state;
-	for (i = 0; i < sizeof cuts / sizeof *cuts; i++) {
+	for (i = 0; i < sizeof(cuts) / sizeof(*cuts); i++) {
 		run(collect_cut, &cuts[i], &outcome);
 		if (*cuts[i].file == 'd') /* it had been read */
 			assert_int_equal(outcome.events, 2000);
@@ -240,7 +242,7 @@ static void lie(const char *folder, int go, int done)
 	setenv("RTL_LOG", "error:/dev/null", 1);
 	stream = join(folder);
 	publish(stream, 1000);
-	if (read(go, &byte, 1) != 1 || !find_file(folder, "ring-0", path, sizeof path))
+	if (read(go, &byte, 1) != 1 || !find_file(folder, "ring-0", path, sizeof(path)))
 		_exit(1);
 	fd = open(path, O_RDWR);
 	ring = mmap(NULL, RING_HEADER_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -262,7 +264,7 @@ static off_t size_of(const char *folder, const char *file)
 	char path[1024];
 	struct stat st;
 
-	return find_file(folder, file, path, sizeof path) && !stat(path, &st) ? st.st_size : -1;
+	return find_file(folder, file, path, sizeof(path)) && !stat(path, &st) ? st.st_size : -1;
 }
 
 static void collect_lie(const void *arg)
@@ -351,7 +353,7 @@ static void scribble_over(const char *folder, const char *file)
 	size_t i, n, at;
 	int fd;
 
-	if (!find_file(folder, file, path, sizeof path) || (fd = open(path, O_RDWR)) < 0)
+	if (!find_file(folder, file, path, sizeof(path)) || (fd = open(path, O_RDWR)) < 0)
 		return;
 	if (!fstat(fd, &st) && st.st_size >= 8 &&
 	    (words = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)) !=

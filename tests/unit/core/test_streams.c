@@ -40,22 +40,22 @@ struct made {
 
 static void make(struct made *m, const char *name)
 {
-	memset(m, 0, sizeof *m);
-	snprintf(m->name, sizeof m->name, "%s", name);
-	memcpy(m->fields, good_fields, sizeof good_fields);
-	m->types[0] = (struct rtl_type_info){.struct_size = sizeof m->types[0],
+	memset(m, 0, sizeof(*m));
+	snprintf(m->name, sizeof(m->name), "%s", name);
+	memcpy(m->fields, good_fields, sizeof(good_fields));
+	m->types[0] = (struct rtl_type_info){.struct_size = sizeof(m->types[0]),
 					     .type = RTL_TASK_BEGIN,
 					     .field_count = 2,
 					     .payload_size = 16,
 					     .name = "task_begin",
 					     .description = "",
 					     .fields = m->fields};
-	m->types[1] = (struct rtl_type_info){.struct_size = sizeof m->types[1],
+	m->types[1] = (struct rtl_type_info){.struct_size = sizeof(m->types[1]),
 					     .type = RTL_TYPE_USER(3, 5),
 					     .payload_size = 0,
 					     .name = "own",
 					     .description = ""};
-	m->info = (struct rtl_stream_info){.struct_size = sizeof m->info,
+	m->info = (struct rtl_stream_info){.struct_size = sizeof(m->info),
 					   .version_major = 1,
 					   .version_minor = 2,
 					   .name = m->name,
@@ -104,7 +104,7 @@ static void test_streams__registered__description_copied(void **state)
 	(void)state;
 	make(&m, "t.copied");
 	assert_int_equal(rtl_stream_register(&m.info, &stream), 0);
-	memset(&m, 0x55, sizeof m);
+	memset(&m, 0x55, sizeof(m));
 	info = rtl_stream_describe(stream);
 	assert_string_equal(info->name, "t.copied");
 	assert_string_equal(info->description, "a stream");
@@ -150,11 +150,11 @@ static void test_streams__larger_structs__understood(void **state)
 
 	(void)state;
 	make(&m, "t.larger");
-	fields[0].field.struct_size = fields[1].field.struct_size = sizeof fields[0];
+	fields[0].field.struct_size = fields[1].field.struct_size = sizeof(fields[0]);
 	types[0].type = m.types[0];
 	types[0].type.fields = &fields[0].field;
 	types[1].type = m.types[1];
-	types[0].type.struct_size = types[1].type.struct_size = sizeof types[0];
+	types[0].type.struct_size = types[1].type.struct_size = sizeof(types[0]);
 	m.info.types = &types[0].type;
 	assert_int_equal(rtl_stream_register(&m.info, &stream), 0);
 	assert_string_equal(rtl_stream_describe(stream)->types[1].name, "own");
@@ -215,7 +215,7 @@ static void test_streams__malformed_stream__refused(void **state)
 
 	(void)state;
 	SPOIL(m.info.struct_size = 0);
-	SPOIL(m.info.struct_size = sizeof m.info - 1);
+	SPOIL(m.info.struct_size = sizeof(m.info) - 1);
 	SPOIL(m.info.name = NULL);
 	SPOIL(m.info.name = "");
 	SPOIL(m.info.name = "Upper");
@@ -292,26 +292,26 @@ static void test_streams__field_of_unknown_kind__kept(void **state)
 /* A stream with `types` types of `fields` fields each. */
 static int register_large(const char *name, uint32_t types, uint16_t fields)
 {
-	struct rtl_type_info *type = calloc(types, sizeof *type);
-	struct rtl_field *field = calloc(fields, sizeof *field);
-	char(*names)[16] = calloc(types + fields, sizeof *names);
+	struct rtl_type_info *type = calloc(types, sizeof(*type));
+	struct rtl_field *field = calloc(fields, sizeof(*field));
+	char(*names)[16] = calloc(types + fields, sizeof(*names));
 	struct rtl_stream *stream = &rtl_stream_none;
 	struct rtl_stream_info info = {
-		.struct_size = sizeof info, .name = name, .types = type, .type_count = types};
+		.struct_size = sizeof(info), .name = name, .types = type, .type_count = types};
 	uint32_t i;
 	int err;
 
 	assert_true(type && field && names);
 	for (i = 0; i < types + fields; i++)
-		snprintf(names[i], sizeof *names, "n%u", i);
+		snprintf(names[i], sizeof(*names), "n%u", i);
 	for (i = 0; i < fields; i++)
-		field[i] = (struct rtl_field){.struct_size = sizeof *field,
+		field[i] = (struct rtl_field){.struct_size = sizeof(*field),
 					      .kind = RTL_KIND_BOOL,
 					      .offset = i % 64,
 					      .size = 1,
 					      .name = names[i]};
 	for (i = 0; i < types; i++)
-		type[i] = (struct rtl_type_info){.struct_size = sizeof *type,
+		type[i] = (struct rtl_type_info){.struct_size = sizeof(*type),
 						 .type = (uint16_t)(i + 1),
 						 .field_count = fields,
 						 .payload_size = 64,
@@ -335,7 +335,7 @@ static void test_streams__more_than_a_stream_may_have__refused(void **state)
 
 static void test_streams__nobody_listens__not_enabled(void **state)
 {
-	struct rtl_ledger ledger = {.struct_size = sizeof ledger};
+	struct rtl_ledger ledger = {.struct_size = sizeof(ledger)};
 	struct rtl_stream *stream = register_good("t.silent");
 	struct rtl_record *record;
 
@@ -366,7 +366,7 @@ static void *register_together(void *user)
 	char name[32];
 
 	for (i = 0; i < TOGETHER; i++) {
-		snprintf(name, sizeof name, "t.together-%d", me % 2 ? TOGETHER - 1 - i : i);
+		snprintf(name, sizeof(name), "t.together-%d", me % 2 ? TOGETHER - 1 - i : i);
 		make(&m, name);
 		if (rtl_stream_register(&m.info, &made_by[me][me % 2 ? TOGETHER - 1 - i : i]))
 			return user ? user : (void *)1;
@@ -390,7 +390,7 @@ static void test_streams__threads_at_once__one_stream_each(void **state)
 		assert_null(result);
 	}
 	for (i = 1; i < 8; i++)
-		assert_memory_equal(made_by[0], made_by[i], sizeof made_by[0]);
+		assert_memory_equal(made_by[0], made_by[i], sizeof(made_by[0]));
 	for (i = 1; i < TOGETHER; i++)
 		for (k = 0; k < i; k++)
 			assert_ptr_not_equal(made_by[0][i], made_by[0][k]);
@@ -406,7 +406,7 @@ static void test_streams__more_than_256__limit(void **state)
 
 	(void)state;
 	for (i = 0; i < 300 && !err; i++) {
-		snprintf(name, sizeof name, "t.many-%d", i);
+		snprintf(name, sizeof(name), "t.many-%d", i);
 		make(&m, name);
 		stream = &rtl_stream_none;
 		err = rtl_stream_register(&m.info, &stream);
@@ -434,7 +434,7 @@ static void test_vendors__names__numbers(void **state)
 	assert_int_equal(rtl_vendor_register(NULL, &n), RTL_EINVAL);
 	assert_int_equal(rtl_vendor_register("a", NULL), RTL_EINVAL);
 	for (i = 0; i < 300 && !err; i++) {
-		snprintf(name, sizeof name, "vendor %d", i);
+		snprintf(name, sizeof(name), "vendor %d", i);
 		n = 77;
 		err = rtl_vendor_register(name, &n);
 	}

@@ -41,7 +41,7 @@ struct payload {
 	char letters[8];
 };
 
-static const struct rtl_field field = {.struct_size = sizeof field,
+static const struct rtl_field field = {.struct_size = sizeof(field),
 				       .kind = RTL_KIND_VALUES,
 				       .offset = offsetof(struct payload, args),
 				       .size = 8,
@@ -64,7 +64,7 @@ static const struct rtl_values_info *values(const struct rtl_host *host,
 }
 
 static const struct rtl_host host = {
-	.struct_size = sizeof host, .string = string, .values = values};
+	.struct_size = sizeof(host), .string = string, .values = values};
 
 #define STATE(state, i) ((uint64_t)(state) << 2 * (i))
 
@@ -90,9 +90,9 @@ static struct payload payload = {
 	.letters = "letters",
 };
 
-static const struct rtl_event event = {.struct_size = sizeof event,
+static const struct rtl_event event = {.struct_size = sizeof(event),
 				       .payload = &payload,
-				       .payload_size = sizeof payload,
+				       .payload_size = sizeof(payload),
 				       .uid = 99};
 
 static const char all[] =
@@ -105,7 +105,7 @@ static void test_args__each_kind__as_text(void **state)
 	char text[512];
 
 	(void)state;
-	assert_int_equal(rtl_args_text(&host, &event, &field, text, sizeof text), strlen(all));
+	assert_int_equal(rtl_args_text(&host, &event, &field, text, sizeof(text)), strlen(all));
 	assert_string_equal(text, all);
 }
 
@@ -123,7 +123,8 @@ static void test_args__walk__yields_values_as_they_are(void **state)
 			assert_int_equal(arg.kind, RTL_KIND_INT);
 			assert_int_equal(arg.flags, RTL_ARG_OUT);
 			assert_int_equal(arg.integer, -5);
-			assert_int_equal(rtl_value_text(&host, &event, &arg, text, sizeof text), 2);
+			assert_int_equal(rtl_value_text(&host, &event, &arg, text, sizeof(text)),
+					 2);
 			assert_string_equal(text, "-5");
 		}
 		if (n == 6) {
@@ -150,7 +151,7 @@ static void test_args__not_followed__addresses(void **state)
 	bare.values.states = 0;
 	bare.args.length--; /* the last one is missing, too */
 	same.payload = &bare;
-	rtl_args_text(&host, &same, &field, text, sizeof text);
+	rtl_args_text(&host, &same, &field, text, sizeof(text));
 	assert_non_null(strstr(text, ", one=0xfffffffb, "));
 	assert_non_null(strstr(text, "gone=0x1234, half=0.5, single=0x3e800000, way=MAYBE, "
 				     "left=0xffff"));
@@ -159,11 +160,11 @@ static void test_args__not_followed__addresses(void **state)
 
 static void test_args__little_room__cut_and_terminated(void **state)
 {
-	char text[sizeof all + 1];
+	char text[sizeof(all) + 1];
 
 	(void)state;
-	for (size_t size = 0; size <= sizeof all; size++) {
-		memset(text, '#', sizeof text);
+	for (size_t size = 0; size <= sizeof(all); size++) {
+		memset(text, '#', sizeof(text));
 		assert_int_equal(rtl_args_text(&host, &event, &field, text, size), strlen(all));
 		assert_int_equal(text[size], '#');
 		if (size)
@@ -200,7 +201,7 @@ static void test_args__outside_of_the_payload__none(void **state)
 	assert_int_equal(count(&host, &wrong), 0);
 	bad = payload;
 	bad.values.text.length = UINT32_MAX;
-	rtl_args_text(&host, &wrong, &field, text, sizeof text);
+	rtl_args_text(&host, &wrong, &field, text, sizeof(text));
 	assert_non_null(strstr(text, "four=text of 4, text=?, cut='let'..."));
 }
 
@@ -225,7 +226,7 @@ struct array {
 	char letters[8];
 };
 
-static const struct rtl_field array_field = {.struct_size = sizeof array_field,
+static const struct rtl_field array_field = {.struct_size = sizeof(array_field),
 					     .kind = RTL_KIND_ARGS,
 					     .offset = offsetof(struct array, args),
 					     .size = 8,
@@ -239,10 +240,10 @@ static const char *name(const struct rtl_host *of, const struct rtl_process *pro
 	return id < 4 ? texts[id] : NULL;
 }
 
-static const struct rtl_host array_host = {.struct_size = sizeof array_host, .string = name};
+static const struct rtl_host array_host = {.struct_size = sizeof(array_host), .string = name};
 
 static const struct array array = {
-	.args = {offsetof(struct array, arg), sizeof array.arg},
+	.args = {offsetof(struct array, arg), sizeof(array.arg)},
 	.arg = {{.name = 0, .value.number = UINT64_MAX, .kind = RTL_KIND_UINT},
 		{.name = 1, .value.integer = -5, .kind = RTL_KIND_INT, .flags = RTL_ARG_OUT},
 		{.name = 2, .value.number = 0x7f2a, .kind = RTL_KIND_ADDRESS},
@@ -263,16 +264,16 @@ static void test_args__array__as_text(void **state)
 		"zero=18446744073709551615, *one=-5, two=0x7f2a, three=true, =two, "
 		"zero='let'..., one=0.5, two=?";
 	const struct rtl_event of = {
-		.struct_size = sizeof of, .payload = &array, .payload_size = sizeof array};
+		.struct_size = sizeof(of), .payload = &array, .payload_size = sizeof(array)};
 	struct rtl_event shorter = of;
 	char text[256];
 
 	(void)state;
-	assert_int_equal(rtl_args_text(&array_host, &of, &array_field, text, sizeof text),
+	assert_int_equal(rtl_args_text(&array_host, &of, &array_field, text, sizeof(text)),
 			 strlen(expected));
 	assert_string_equal(text, expected);
 	shorter.payload_size = array.args.offset + array.args.length - 1;
-	assert_int_equal(rtl_args_text(&array_host, &shorter, &array_field, text, sizeof text), 0);
+	assert_int_equal(rtl_args_text(&array_host, &shorter, &array_field, text, sizeof(text)), 0);
 	assert_string_equal(text, "");
 }
 
@@ -330,7 +331,7 @@ static void test_values_parse__nonsense__refused(void **state)
 	char many[33 * 5 + 1] = "";
 
 	(void)state;
-	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
 		if (values_parse(texts[i]))
 			fail_msg("'%s' is taken", texts[i]);
 	for (int i = 0; i < 33; i++)

@@ -19,7 +19,7 @@
 static struct run *run_scenario(const char *scenario, const char *probe, const char *env,
 				const char *preload)
 {
-	struct run *r = calloc(1, sizeof *r);
+	struct run *r = calloc(1, sizeof(*r));
 
 	assert_non_null(r);
 	r->scenario = scenario;
@@ -84,7 +84,7 @@ static void test_stub__librtl_comes_late__works_from_the_next_look(void **state)
 
 static void test_stub__asked_for_but_not_there__one_line(void **state)
 {
-	struct run *r = calloc(1, sizeof *r);
+	struct run *r = calloc(1, sizeof(*r));
 
 	(void)state;
 	assert_non_null(r);
@@ -121,7 +121,7 @@ static int symbols_with(const char *command, const char *part)
 	FILE *out = popen(command, "r");
 
 	assert_non_null(out);
-	while (fgets(line, sizeof line, out)) {
+	while (fgets(line, sizeof(line), out)) {
 		n += strstr(line, part) != NULL;
 		all++;
 	}
@@ -138,14 +138,14 @@ static void test_stub__linked__no_symbol_and_no_dependency(void **state)
 
 	(void)state;
 	for (i = 0; i < 2; i++) {
-		snprintf(command, sizeof command, "readelf -W --dyn-syms '%s'", libraries[i]);
+		snprintf(command, sizeof(command), "readelf -W --dyn-syms '%s'", libraries[i]);
 		assert_int_equal(symbols_with(command, " rtl_"), 0);
 		assert_int_not_equal(symbols_with(command, " stub_library_c"), 0);
-		snprintf(command, sizeof command, "readelf -W -d '%s'", libraries[i]);
+		snprintf(command, sizeof(command), "readelf -W -d '%s'", libraries[i]);
 		assert_int_equal(symbols_with(command, "librtl"), 0);
 		assert_int_not_equal(symbols_with(command, "NEEDED"), 0);
 	}
-	snprintf(command, sizeof command, "ldd '%s'", BUS_CHILD);
+	snprintf(command, sizeof(command), "ldd '%s'", BUS_CHILD);
 	assert_int_equal(symbols_with(command, "librtl"), 0);
 	assert_int_equal(symbols_with(command, "libstub_test_c"), 2);
 }

@@ -62,7 +62,7 @@ static bool librtl_is_mapped(void)
 	FILE *maps = fopen("/proc/self/maps", "re");
 
 	CHECK(maps);
-	while (fgets(line, sizeof line, maps))
+	while (fgets(line, sizeof(line), maps))
 		found = found || strstr(line, "/librtl.so");
 	fclose(maps);
 	return found;
@@ -111,7 +111,7 @@ static void late(void)
 	char subscribers[2048];
 
 	absent();
-	snprintf(subscribers, sizeof subscribers, "%s?streams=&detail=1&output=%s", PROBE_SUB,
+	snprintf(subscribers, sizeof(subscribers), "%s?streams=&detail=1&output=%s", PROBE_SUB,
 		 getenv("BUS_OUT"));
 	CHECK(path && dlopen(path, RTLD_NOW | RTLD_LOCAL));
 	setenv("RTL_SUBSCRIBERS", subscribers, 1);
@@ -188,7 +188,7 @@ int main(int argc, char **argv)
 		bench(argc > 2 ? strtoull(argv[2], NULL, 10) : 1000000000u);
 		return 0;
 	}
-	for (i = 0; argc == 2 && i < sizeof scenarios / sizeof *scenarios; i++)
+	for (i = 0; argc == 2 && i < sizeof(scenarios) / sizeof(*scenarios); i++)
 		if (!strcmp(scenarios[i].name, argv[1])) {
 			scenarios[i].run();
 			return 0;

@@ -77,13 +77,13 @@ static bool others_work(void)
 	uint32_t depth;
 	uint8_t vendor = 0;
 
-	memset(&desc, 0, sizeof desc);
-	desc.struct_size = sizeof desc;
+	memset(&desc, 0, sizeof(desc));
+	desc.struct_size = sizeof(desc);
 	desc.name = "thing";
-	memset(&ledger, 0, sizeof ledger);
-	ledger.struct_size = sizeof ledger;
-	memset(&scope, 0, sizeof scope);
-	scope.struct_size = sizeof scope;
+	memset(&ledger, 0, sizeof(ledger));
+	ledger.struct_size = sizeof(ledger);
+	memset(&scope, 0, sizeof(scope));
+	scope.struct_size = sizeof(scope);
 	if (rtl_tracepoint_register(&desc, &uid) || !uid || rtl_tracepoint_set(uid, "k", "v") ||
 	    rtl_string_intern("text", &id) || !rtl_string_text(id) ||
 	    strcmp(rtl_string_text(id), "text") || rtl_vendor_register("tests", &vendor))

@@ -77,7 +77,7 @@ static const struct rtl_tracepoint *api_tracepoint(const struct rtl_host *host,
 }
 
 static const struct rtl_values_info *api_values(const struct rtl_host *host,
-					    const struct rtl_process *process, uint64_t uid)
+						const struct rtl_process *process, uint64_t uid)
 {
 	struct fake_key key = fake_key_of(process, uid);
 	void *node = tfind(&key, &fake_of(host)->tracepoints, fake_compare_keys);

@@ -26,11 +26,11 @@ __attribute__((format(printf, 2, 3))) static void say(struct probe *p, const cha
 
 	if (p->fd < 0)
 		return;
-	n = snprintf(line, sizeof line, "%d %s ", (int)getpid(), p->name);
+	n = snprintf(line, sizeof(line), "%d %s ", (int)getpid(), p->name);
 	va_start(args, format);
-	m = vsnprintf(line + n, sizeof line - (size_t)n - 1, format, args);
+	m = vsnprintf(line + n, sizeof(line) - (size_t)n - 1, format, args);
 	va_end(args);
-	n += m < (int)sizeof line - n - 1 ? m : (int)sizeof line - n - 2;
+	n += m < (int)sizeof(line) - n - 1 ? m : (int)sizeof(line) - n - 2;
 	line[n++] = '\n';
 	while (write(p->fd, line, (size_t)n) < 0)
 		;
@@ -56,7 +56,7 @@ static const char *setting(const struct rtl_setting *settings, size_t count, con
 static int create(const struct rtl_host *host, const struct rtl_setting *settings, size_t count,
 		  void **instance)
 {
-	struct probe *p = calloc(1, sizeof *p);
+	struct probe *p = calloc(1, sizeof(*p));
 	const char *delivery = setting(settings, count, "delivery", "buffered");
 	const char *output = setting(settings, count, "output", NULL);
 
@@ -214,7 +214,7 @@ RTL_EXPORT_SUBSCRIBER = {
 	.version = "1",
 	.description = "for tests of the bus",
 	.settings = settings,
-	.setting_count = sizeof settings / sizeof *settings,
+	.setting_count = sizeof(settings) / sizeof(*settings),
 	.create = create,
 	.stream = stream,
 	.process_begin = process_begin,

@@ -19,7 +19,7 @@ void scenario_add(struct scenario *scenario)
 void check_failed(const char *file, int line, const char *what)
 {
 	char text[512];
-	int n = snprintf(text, sizeof text, "CHECK failed: %s:%d: %s\n", file, line, what);
+	int n = snprintf(text, sizeof(text), "CHECK failed: %s:%d: %s\n", file, line, what);
 
 	if (write(STDERR_FILENO, text, (size_t)n) < 0)
 		_exit(98);
@@ -49,12 +49,12 @@ static const struct rtl_type_info types[] = {
 struct rtl_stream *register_stream(const char *name)
 {
 	const struct rtl_stream_info info = {
-		.struct_size = sizeof info,
+		.struct_size = sizeof(info),
 		.version_major = 1,
 		.name = name,
 		.description = "of the tests",
 		.types = types,
-		.type_count = sizeof types / sizeof *types,
+		.type_count = sizeof(types) / sizeof(*types),
 	};
 	struct rtl_stream *stream = &rtl_stream_none;
 
@@ -101,8 +101,8 @@ bool item_is_whole(const struct rtl_event *event)
 	const uint8_t *bytes = (const uint8_t *)(item + 1);
 	uint32_t i;
 
-	if (event->payload_size < sizeof *item || event->instance != item->sequence ||
-	    event->payload_size - sizeof *item != item->tail)
+	if (event->payload_size < sizeof(*item) || event->instance != item->sequence ||
+	    event->payload_size - sizeof(*item) != item->tail)
 		return false;
 	for (i = 0; i < item->tail; i++)
 		if (bytes[i] != pattern_byte(item->sequence, i))
@@ -112,7 +112,7 @@ bool item_is_whole(const struct rtl_event *event)
 
 struct rtl_ledger ledger_of(const struct rtl_stream *stream)
 {
-	struct rtl_ledger ledger = {.struct_size = sizeof ledger};
+	struct rtl_ledger ledger = {.struct_size = sizeof(ledger)};
 
 	CHECK(!rtl_stream_ledger(stream, &ledger));
 	return ledger;
@@ -161,11 +161,11 @@ char thread_state(uint32_t tid)
 	FILE *file;
 	size_t n;
 
-	snprintf(path, sizeof path, "/proc/self/task/%u/stat", tid);
+	snprintf(path, sizeof(path), "/proc/self/task/%u/stat", tid);
 	file = fopen(path, "re");
 	if (!file)
 		return 0;
-	n = fread(text, 1, sizeof text - 1, file);
+	n = fread(text, 1, sizeof(text) - 1, file);
 	fclose(file);
 	text[n] = 0;
 	end = strrchr(text, ')');

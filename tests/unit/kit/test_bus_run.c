@@ -29,7 +29,7 @@ static void make_folder(struct run *run)
 {
 	const char *base = getenv("TMPDIR");
 
-	snprintf(run->folder, sizeof run->folder, "%s/rtl-test-XXXXXX",
+	snprintf(run->folder, sizeof(run->folder), "%s/rtl-test-XXXXXX",
 		 base && *base ? base : P_tmpdir);
 	assert_non_null(mkdtemp(run->folder));
 }
@@ -40,7 +40,7 @@ static void read_text(const struct run *run, const char *name, char *text, size_
 	size_t n = 0;
 	FILE *file;
 
-	snprintf(path, sizeof path, "%s/%s", run->folder, name);
+	snprintf(path, sizeof(path), "%s/%s", run->folder, name);
 	file = fopen(path, "r");
 	if (file) {
 		n = fread(text, 1, size - 1, file);
@@ -59,7 +59,7 @@ static void drop_noise(char *text)
 		line = at;
 		while (line > text && line[-1] != '\n')
 			line--;
-		at += sizeof noise - 1;
+		at += sizeof(noise) - 1;
 		memmove(line, at, strlen(at) + 1);
 	}
 }
@@ -69,7 +69,7 @@ static void mount_small(const struct run *run)
 {
 	char path[300];
 
-	snprintf(path, sizeof path, "%s/small", run->folder);
+	snprintf(path, sizeof(path), "%s/small", run->folder);
 	if (mkdir(path, 0700) || unshare(geteuid() ? CLONE_NEWUSER | CLONE_NEWNS : CLONE_NEWNS) ||
 	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
 	    mount("none", path, "tmpfs", 0, run->tmpfs))
@@ -83,7 +83,7 @@ static void child(const struct run *run)
 	size_t i;
 	int fd;
 
-	snprintf(value, sizeof value, "%s/err", run->folder);
+	snprintf(value, sizeof(value), "%s/err", run->folder);
 	fd = open(value, O_WRONLY | O_CREAT | O_APPEND, 0666);
 	dup2(fd, STDERR_FILENO);
 	close(fd);
@@ -93,12 +93,12 @@ static void child(const struct run *run)
 	setenv("TSAN_OPTIONS", "die_after_fork=0", 0);
 	if (!strncmp(run->scenario, "fork", 4)) /* its leak check is not made for that */
 		setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
-	snprintf(value, sizeof value, "%s/out", run->folder);
+	snprintf(value, sizeof(value), "%s/out", run->folder);
 	setenv("BUS_OUT", value, 1);
 	if (run->subscribers) {
 		setenv("RTL_SUBSCRIBERS", run->subscribers, 1);
 	} else if (run->probe) {
-		snprintf(value, sizeof value, "%s?output=%s/out&%s", PROBE_SUB, run->folder,
+		snprintf(value, sizeof(value), "%s?output=%s/out&%s", PROBE_SUB, run->folder,
 			 run->probe);
 		setenv("RTL_SUBSCRIBERS", value, 1);
 	} else {
@@ -136,9 +136,9 @@ void run(struct run *run)
 	close(poller.fd);
 	run->status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 	run->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-	read_text(run, "err", run->err, sizeof run->err);
+	read_text(run, "err", run->err, sizeof(run->err));
 	drop_noise(run->err);
-	read_text(run, "out", run->out, sizeof run->out);
+	read_text(run, "out", run->out, sizeof(run->out));
 	if (!ready) {
 		run_clean(run);
 		fail_msg("%s hangs; it said: %s", run->scenario, run->err);

@@ -48,7 +48,7 @@ void run_clean(struct run *run);
 		(void)state;                                                                       \
 		r.scenario = scenario_;                                                            \
 		r.probe = probe_;                                                                  \
-		memcpy(r.env, env, sizeof env);                                                    \
+		memcpy(r.env, env, sizeof(env));                                                   \
 		run_well(&r);                                                                      \
 		assert_int_equal(run_spools_left(&r), 0);                                          \
 		run_clean(&r);                                                                     \

@@ -18,7 +18,7 @@ static const struct rtl_type_info types[] = {{sizeof(struct rtl_type_info), RTL_
 					      sizeof(struct payload), 0, "task_end",
 					      "a step has ended", fields}};
 static const struct rtl_stream_info stream_info = {
-	sizeof stream_info, 1, 0, "consumer.steps", "steps of a consumer", types, 1, 0};
+	sizeof(stream_info), 1, 0, "consumer.steps", "steps of a consumer", types, 1, 0};
 
 int main(void)
 {

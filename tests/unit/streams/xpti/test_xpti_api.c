@@ -66,7 +66,7 @@ static void test_strings__are_interned(void **state)
 	assert_ptr_equal(table, again);
 	assert_ptr_equal(xptiLookupString(id), table);
 	assert_int_equal(xptiRegisterString(text, &table), 2);
-	memcpy(text, "changed", sizeof text); /* at the same address */
+	memcpy(text, "changed", sizeof(text)); /* at the same address */
 	assert_int_equal(xptiRegisterString(text, &again), 3);
 	assert_string_equal(table, "another");
 	assert_string_equal(again, "changed");
@@ -79,12 +79,12 @@ static void test_strings__many__each_found(void **state)
 
 	(void)state;
 	for (int i = 0; i < 20000; i++) {
-		snprintf(text, sizeof text, "string %d", i);
+		snprintf(text, sizeof(text), "string %d", i);
 		ids[i] = xptiRegisterString(text, NULL);
 		assert_int_equal(ids[i], i + 1);
 	}
 	for (int i = 0; i < 20000; i++) {
-		snprintf(text, sizeof text, "string %d", i);
+		snprintf(text, sizeof(text), "string %d", i);
 		assert_string_equal(xptiLookupString(ids[i]), text);
 	}
 }
@@ -97,10 +97,10 @@ static void test_objects__by_bytes__first_type_stays(void **state)
 
 	(void)state;
 	assert_int_equal(xptiRegisterObject(NULL, 8, XPTI_OBJECT_UNSIGNED), XPTI_INVALID_OBJECT);
-	id = xptiRegisterObject((const char *)&number, sizeof number, XPTI_OBJECT_UNSIGNED);
+	id = xptiRegisterObject((const char *)&number, sizeof(number), XPTI_OBJECT_UNSIGNED);
 	assert_int_equal(id, 0);
 	assert_int_equal(
-		xptiRegisterObject((const char *)&number, sizeof number, XPTI_OBJECT_SIGNED), id);
+		xptiRegisterObject((const char *)&number, sizeof(number), XPTI_OBJECT_SIGNED), id);
 	assert_int_equal(xptiRegisterObject("foo", 3, XPTI_OBJECT_STRING), id + 1);
 	object = xptiLookupObject(id);
 	assert_int_equal(object.size, 8);
@@ -339,7 +339,7 @@ static void test_notify__what_is_refused(void **state)
 	xptiForceSetTraceEnabled(true);
 	assert_int_equal(xptiNotifySubscribers(id, 10, NULL, NULL, 0, "user"), XPTI_INVALIDARG);
 	assert_int_equal(xptiNotifySubscribers(id, 24, NULL, NULL, 0, NULL), XPTI_INVALIDARG);
-	for (size_t i = 0; i < sizeof without / sizeof without[0]; i++)
+	for (size_t i = 0; i < sizeof(without) / sizeof(without[0]); i++)
 		assert_int_equal(xptiNotifySubscribers(id, without[i], NULL, NULL, 0, "user"),
 				 XPTI_SUCCESS);
 	assert_int_equal(xptiNotifySubscribers(id, 26, NULL, NULL, 0, "user"), XPTI_INVALIDARG);
@@ -399,11 +399,11 @@ static void test_metadata__added__overwritten(void **state)
 	assert_int_equal(map->count, 1);
 	assert_int_equal(map->first->value, baz);
 	for (int i = 0; i < 1000; i++) {
-		snprintf(key, sizeof key, "key%d", i);
+		snprintf(key, sizeof(key), "key%d", i);
 		assert_int_equal(xptiAddMetadata(event, key, bar), XPTI_SUCCESS);
 	}
 	for (int i = 0; i < 1000; i++) {
-		snprintf(key, sizeof key, "key%d", i);
+		snprintf(key, sizeof(key), "key%d", i);
 		assert_int_equal(xptiAddMetadata(event, key, baz), XPTI_DUPLICATE);
 	}
 	assert_int_equal(map->count, 1001);
@@ -458,7 +458,7 @@ static uint64_t tracepoint_id(struct xpti_interface *tracepoint)
 	uint64_t (*id)(struct xpti_interface *);
 	void *function = method(tracepoint, 3);
 
-	memcpy(&id, &function, sizeof id);
+	memcpy(&id, &function, sizeof(id));
 	return id(tracepoint);
 }
 
@@ -467,7 +467,7 @@ static void *tracepoint_payload_ref(struct xpti_interface *tracepoint)
 	void *(*ref)(struct xpti_interface *);
 	void *function = method(tracepoint, 6);
 
-	memcpy(&ref, &function, sizeof ref);
+	memcpy(&ref, &function, sizeof(ref));
 	return ref(tracepoint);
 }
 
@@ -476,7 +476,7 @@ static void *payload_ref(struct xpti_interface *p)
 	void *(*ref)(struct xpti_interface *);
 	void *function = method(p, 9);
 
-	memcpy(&ref, &function, sizeof ref);
+	memcpy(&ref, &function, sizeof(ref));
 	return ref(p);
 }
 
@@ -532,7 +532,7 @@ static void test_streams__254__the_next_is_refused(void **state)
 
 	(void)state;
 	for (int i = 0; i < 300; i++) {
-		snprintf(name, sizeof name, "stream %d", i);
+		snprintf(name, sizeof(name), "stream %d", i);
 		uint8_t id = xptiRegisterStream(name);
 
 		if (id == XPTI_INVALID_STREAM)
@@ -541,7 +541,7 @@ static void test_streams__254__the_next_is_refused(void **state)
 	}
 	assert_int_equal(last, 254);
 	assert_int_equal(xptiRegisterStream("one more"), XPTI_INVALID_STREAM);
-	snprintf(name, sizeof name, "stream %d", 3);
+	snprintf(name, sizeof(name), "stream %d", 3);
 	assert_int_not_equal(xptiRegisterStream(name), XPTI_INVALID_STREAM);
 }
 

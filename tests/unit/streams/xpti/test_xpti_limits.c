@@ -73,10 +73,10 @@ static int scenario(int round)
 	uint8_t stream;
 	int done = 0;
 
-	snprintf(name, sizeof name, "stream %d", round % 200);
+	snprintf(name, sizeof(name), "stream %d", round % 200);
 	stream = xptiRegisterStream(name);
 	done += stream != XPTI_INVALID_STREAM;
-	snprintf(name, sizeof name, "name %d", round);
+	snprintf(name, sizeof(name), "name %d", round);
 	result = xptiRegisterCallback(stream, (uint16_t)(round % 100), callback);
 	done += result == XPTI_SUCCESS || result == XPTI_UNDELETE;
 	event = make(name, (uint32_t)round);
@@ -95,7 +95,7 @@ static int scenario(int round)
 	xptiUnsetTracepointScopeData();
 	xptiDeleteTracepoint(tp);
 	xptiUnregisterCallback(stream, (uint16_t)(round % 100), callback);
-	snprintf(name, sizeof name, "tool %d", round % 200);
+	snprintf(name, sizeof(name), "tool %d", round % 200);
 	done += xptiRegisterUserDefinedTracePoint(name, 1) != UINT16_MAX;
 	return done;
 }

@@ -346,7 +346,7 @@ static void lose_descriptors(struct trace *t)
 	fake_host_flush(t->host);
 	if (fake_host_error(t->host))
 		_exit(1);
-	snprintf(log, sizeof log, "%s-wal", t->file);
+	snprintf(log, sizeof(log), "%s-wal", t->file);
 	take_descriptors(log, in_folder(t, "victim"));
 	take_descriptors(t->file, in_folder(t, "victim"));
 	deliver_dispatches(t, 1000);
@@ -367,7 +367,7 @@ static void test_sqlite_faults__program_takes_its_descriptors__writes_to_no_othe
 	assert_int_equal(in_child(t, lose_descriptors), 0);
 	file = fopen(in_folder(t, "victim"), "r");
 	assert_non_null(file);
-	assert_non_null(fgets(content, sizeof content, file));
+	assert_non_null(fgets(content, sizeof(content), file));
 	fclose(file);
 	assert_string_equal(content, "of the program");
 	assert_int_equal(ask_int(t->file, "SELECT count(*) FROM rocpd_op"), 1000);
