@@ -40,6 +40,8 @@ void bridge_start(void);
 void bridge_name(struct stream *stream, const char *name);
 /* Registers it with librtl. Not under the lock: subscribers are told. */
 void bridge_stream(struct stream *stream);
+/* Registers those that came before anybody knew that they are recorded. Not under the lock. */
+void bridge_streams(void);
 /* Initialize and Finalize. */
 void bridge_begin(struct stream *stream, uint32_t major, uint32_t minor, const char *version);
 void bridge_end(struct stream *stream);

@@ -183,6 +183,16 @@ void bridge_stream(struct stream *stream)
 		__atomic_store_n(&stream->rtl, rtl, __ATOMIC_RELEASE);
 }
 
+void bridge_streams(void)
+{
+	uint32_t i;
+
+	for (i = 1; i < XPTI_INVALID_STREAM; i++)
+		if (__atomic_load_n(&streams[i].name, __ATOMIC_ACQUIRE) &&
+		    __atomic_load_n(&streams[i].rtl, __ATOMIC_ACQUIRE) == &rtl_stream_none)
+			bridge_stream(&streams[i]);
+}
+
 /* Types below 64, diagnostics, and the two that are not XPTI's: no stream has others. */
 bool bridge_wants_any(const struct rtl_stream *rtl)
 {

@@ -87,6 +87,7 @@ __attribute__((noinline, cold)) void framework_start(void)
 	set_state();
 	starting = false;
 	__atomic_store_n(&starter, 2, __ATOMIC_RELEASE);
+	bridge_streams(); /* of plugins' constructors */
 }
 
 bool framework_wants_debug(void)
@@ -106,6 +107,7 @@ void xptiForceSetTraceEnabled(bool on)
 	framework_now();
 	__atomic_store_n(&forced, on ? FORCED_ON : FORCED_OFF, __ATOMIC_RELAXED);
 	set_state();
+	bridge_streams();
 }
 
 /* ---- life */
