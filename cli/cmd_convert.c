@@ -108,7 +108,10 @@ static int convert(struct request *request)
 		if (files->count > 1 || selects(request))
 			return cli_usage("convert: to .csv go all rows of one trace; `rtl merge` "
 					 "makes one of several");
-		return convert_csv(request->output, files->list[0]);
+		if (convert_csv(request->output, files->list[0]))
+			return CLI_FAILED;
+		cli_line("%s", request->output);
+		return cli_finish_output();
 	}
 	if (!timeline_format_of(request->output, &format))
 		return cli_usage("convert: -o %s: the suffix says what is written, and is not "

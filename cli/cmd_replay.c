@@ -81,9 +81,12 @@ static int run(const struct cli_command *command, int argc, char **argv)
 	folder = request.operands.list[0];
 	char *output = default_output(folder);
 	session->default_output = output;
+	session->outputs.makes_tables = true;
 	status = replay(folder, session);
+	if (!status)
+		outputs_make_tables(&session->outputs, session->database, false);
 	if (!status && session->database)
-		cli_error("trace: %s", session->database);
+		cli_error("trace: %s", outputs_shown(&session->outputs, session->database));
 	for (size_t i = 0; !status && i < session->timeline_count; i++)
 		cli_error("trace: %s", session->timelines[i]);
 	session_fini(session);

@@ -14,11 +14,12 @@ struct trace {
 };
 
 static const struct cli_option options[] = {
-	LAUNCH_OPTIONS("FILE", "file to write, by its suffix: .db .rpd .json .json.gz\n"
-			       ".pftrace; may be given several times; %p %e %h %r %q{NAME}\n"
-			       "stand for pid, program, host, rank, a variable; with -s the\n"
-			       "file of the first subscriber that writes one\n"
-			       "(default: rtl-COMMAND-PID.db)"),
+	LAUNCH_OPTIONS("FILE",
+		       "file to write, by its suffix: .db .rpd .csv .json\n"
+		       ".json.gz .pftrace; may be given several times; %p %e %h %r %q{NAME}\n"
+		       "stand for pid, program, host, rank, a variable; with -s the\n"
+		       "file of the first subscriber that writes one\n"
+		       "(default: rtl-COMMAND-PID.db)"),
 	CLI_VALUE('s', "subscribers", "LIST", LAUNCH_INTO(session.subscribers),
 		  "subscribers instead of libsqlite_sub.so; colon-separated\n"
 		  "NAME or NAME?key=value&key=value"),
@@ -135,6 +136,7 @@ static int run(const struct cli_command *command, int argc, char **argv)
 	if (status >= 0)
 		return status;
 	output = launch_default_output(launch, ".db");
+	launch->session.outputs.makes_tables = !trace.in_process;
 	launch->session.summarizes = !launch->quiet && !trace.in_process;
 	launch->session.default_output = output;
 	status = output ? trace_command(&trace) : cli_failed("out of memory");

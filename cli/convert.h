@@ -69,6 +69,8 @@ int convert_traces(const char *output, char *const *inputs, size_t count,
 		   const struct convert_selection *selection);
 /** One trace as CSV, to a folder of that name, with the names and columns of rocprofv3. */
 int convert_csv(const char *output, const char *input);
+/** Sees to it that such a folder can be made there; what convert_csv left there before goes. */
+int convert_prepare_csv(const char *output);
 
 /* Between the parts. */
 

@@ -3,6 +3,7 @@
  * convert_csv.c: tables as text, in the files and with the columns of rocprofv3. Headers and texts
  * are in quotes (a quote in a text is doubled), numbers bare. What rtl does not know is 0.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -131,8 +132,32 @@ static int write_table(sqlite3 *db, const char *input, const char *folder,
 	return status;
 }
 
+static bool is_ours(const char *name)
+{
+	const size_t length = strlen(name);
+
+	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
+		if (length > 4 && strncmp(name, tables[i].name, length - 4) == 0 &&
+		    !tables[i].name[length - 4] && strcmp(name + length - 4, ".csv") == 0)
+			return true;
+	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+/* Whether nothing else is there than files of an earlier conversion. */
+static bool holds_ours_alone(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	bool alone = dir != NULL;
+
+	for (struct dirent *e; alone && (e = readdir(dir));)
+		alone = is_ours(e->d_name);
+	if (dir)
+		closedir(dir);
+	return alone;
+}
+
 /* Files of an earlier conversion are replaced; nothing else may be there. */
-static int make_folder(const char *folder)
+int convert_prepare_csv(const char *folder)
 {
 	char *path;
 
@@ -141,15 +166,15 @@ static int make_folder(const char *folder)
 	if (errno != EEXIST)
 		return cli_failed("output %s: %s; choose another folder with -o", folder,
 				  strerror(errno));
+	if (!holds_ours_alone(folder))
+		return cli_failed("output %s exists and holds something else, so it is not written "
+				  "to; choose another folder with -o",
+				  folder);
 	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
 		if (asprintf(&path, "%s/%s.csv", folder, tables[i].name) >= 0) {
 			unlink(path);
 			free(path);
 		}
-	if (rmdir(folder) != 0 || mkdir(folder, 0777) != 0)
-		return cli_failed("output %s exists and holds something else, so it is not written "
-				  "to; choose another folder with -o",
-				  folder);
 	return CLI_OK;
 }
 
@@ -165,12 +190,9 @@ int convert_csv(const char *output, const char *input)
 	if (sqlite3_open_v2(input, &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
 		status = cli_failed("%s: %s", input, sqlite3_errmsg(db));
 	else
-		status = make_folder(output);
+		status = convert_prepare_csv(output);
 	for (size_t i = 0; !status && i < sizeof(tables) / sizeof(*tables); i++)
 		status = write_table(db, input, output, &tables[i]);
 	sqlite3_close(db);
-	if (status)
-		return status;
-	cli_line("%s", output);
-	return cli_finish_output();
+	return status;
 }

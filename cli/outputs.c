@@ -4,8 +4,10 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
+#include "convert.h"
 #include "output_name.h"
 
 int outputs_add(void *into, const char *name)
@@ -23,13 +25,20 @@ int outputs_add(void *into, const char *name)
 	return CLI_OK;
 }
 
+static bool is_csv(const char *path)
+{
+	const size_t length = strlen(path);
+
+	return length > 4 && !strcmp(path + length - 4, ".csv");
+}
+
 static const char *subscriber_of(const char *name)
 {
 	const char *slash = strrchr(name, '/');
 	const char *base = slash ? slash + 1 : name, *dot = strrchr(base, '.');
 	enum timeline_format format;
 
-	if (!dot || dot == base || !strcmp(dot, ".db") || !strcmp(dot, ".rpd"))
+	if (!dot || dot == base || !strcmp(dot, ".db") || !strcmp(dot, ".rpd") || is_csv(base))
 		return "libsqlite_sub.so";
 	return timeline_format_of(base, &format) ? "libjson_sub.so" : NULL;
 }
@@ -114,4 +123,69 @@ int outputs_pattern(const char *name, char **pattern)
 		*pattern = NULL;
 	}
 	return status;
+}
+
+/* ---- tables ---- */
+
+int outputs_place(struct outputs *outputs, char **path)
+{
+	struct outputs_tables *tables = &outputs->tables[outputs->table_count];
+	char *database;
+
+	if (!is_csv(*path))
+		return CLI_OK;
+	if (!outputs->makes_tables)
+		return cli_usage("-o %s: tables are made when the database is complete, which this "
+				 "command does not wait for; write a .db, and then `rtl convert`",
+				 *path);
+	if (output_needs_process(*path))
+		return cli_usage(
+			"-o %s: %%p and %%e cannot stand in the name of a folder of tables", *path);
+	if (convert_prepare_csv(*path))
+		return CLI_FAILED;
+	if (asprintf(&database, "%s.db", *path) < 0)
+		return cli_failed("out of memory");
+	tables->folder = *path;
+	tables->database = database;
+	outputs->table_count++;
+	*path = strdup(database);
+	return *path ? CLI_OK : cli_failed("out of memory");
+}
+
+const char *outputs_shown(const struct outputs *outputs, const char *database)
+{
+	for (size_t i = 0; i < outputs->table_count; i++)
+		if (!strcmp(outputs->tables[i].database, database))
+			return outputs->tables[i].folder;
+	return database;
+}
+
+void outputs_make_tables(const struct outputs *outputs, const char *said, bool quiet)
+{
+	for (size_t i = 0; i < outputs->table_count; i++) {
+		const struct outputs_tables *tables = &outputs->tables[i];
+
+		if (convert_csv(tables->folder, tables->database))
+			continue;
+		unlink(tables->database);
+		if (!quiet && (!said || strcmp(said, tables->database) != 0))
+			cli_error("trace: %s", tables->folder);
+	}
+}
+
+void outputs_drop_tables(const struct outputs *outputs)
+{
+	for (size_t i = 0; i < outputs->table_count; i++) {
+		rmdir(outputs->tables[i].folder);
+		unlink(outputs->tables[i].database);
+	}
+}
+
+void outputs_fini(struct outputs *outputs)
+{
+	for (size_t i = 0; i < outputs->table_count; i++) {
+		free(outputs->tables[i].folder);
+		free(outputs->tables[i].database);
+	}
+	outputs->table_count = 0;
 }

@@ -6,6 +6,7 @@
 #ifndef RTL_CLI_OUTPUTS_H
 #define RTL_CLI_OUTPUTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "timeline.h"
@@ -13,12 +14,18 @@
 #define OUTPUTS_MOST 16u
 
 /** The suffixes that say what is written, for a line. */
-#define OUTPUTS_SUFFIXES ".db, .rpd, " TIMELINE_SUFFIXES
+#define OUTPUTS_SUFFIXES ".db, .rpd, .csv, " TIMELINE_SUFFIXES
 
 struct outputs {
 	const char *names[OUTPUTS_MOST];
 	size_t count;
 	size_t taken; /* by subscribers, from the first */
+	/* Folders of tables, which are made of a database when that is complete. */
+	struct outputs_tables {
+		char *folder, *database;
+	} tables[OUTPUTS_MOST];
+	size_t table_count;
+	bool makes_tables; /* whoever asks completes the database himself */
 };
 
 /** One more, for an option that may come again. An exit status; it has said why. */
@@ -33,5 +40,20 @@ char *outputs_subscribers(const struct outputs *outputs, int *status);
  * @return an exit status; it has said why
  */
 int outputs_pattern(const char *name, char **pattern);
+
+/**
+ * Where the database goes for an absolute path: there, or, for a folder of tables, beside it.
+ * @param[in,out] path  to be freed
+ * @return an exit status; it has said why
+ */
+int outputs_place(struct outputs *outputs, char **path);
+/** The name by which the user knows a database. */
+const char *outputs_shown(const struct outputs *outputs, const char *database);
+/** Makes the tables, and removes their databases; says where they are unless `quiet`, or `said` is
+ *  their database (NULL: none). */
+void outputs_make_tables(const struct outputs *outputs, const char *said, bool quiet);
+/** Removes databases of which no tables are to be made, and the folders. */
+void outputs_drop_tables(const struct outputs *outputs);
+void outputs_fini(struct outputs *outputs);
 
 #endif

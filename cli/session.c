@@ -56,6 +56,7 @@ void session_fini(struct session *session)
 	for (size_t i = 0; i < session->timeline_count; i++)
 		free(session->timelines[i]);
 	free(session->timelines);
+	outputs_fini(&session->outputs);
 }
 
 int session_set(struct session *session, const char *name, const char *value)
@@ -475,7 +476,10 @@ static int write_output(struct session *session, const struct rtl_plugin *plugin
 	absolute = session_absolute_path(path);
 	if (!absolute)
 		return cli_failed("working directory: %s", strerror(errno));
-	status = check_output(absolute);
+	status = strcmp(subscriber->name, "sqlite") ? CLI_OK
+						    : outputs_place(&session->outputs, &absolute);
+	if (!status)
+		status = check_output(absolute);
 	if (!status && is_own(subscriber)) {
 		status = outputs_pattern(absolute, &pattern);
 		if (!status)

@@ -234,6 +234,7 @@ static void report_waits(struct database *database)
 static void report_trace(const struct launch *launch, struct database *database, int status)
 {
 	const char *path = launch->session.database;
+	const char *shown = outputs_shown(&launch->session.outputs, path);
 	char *writer = database_fact(database, "writer");
 	struct ending ending;
 	bool lost;
@@ -247,9 +248,9 @@ static void report_trace(const struct launch *launch, struct database *database,
 		 !(ending.something && launch->quiet && !lost))
 		ending_say(&ending);
 	if ((ending.something && !launch->quiet) || lost)
-		print_summary(database, path);
+		print_summary(database, shown);
 	else if (!ending.something && !writer)
-		cli_error("trace: %s", path);
+		cli_error("trace: %s", shown);
 	ending_say_missing(&ending);
 	if (!launch->quiet)
 		report_waits(database);
@@ -330,11 +331,14 @@ void trace_report_collected(struct launch *launch, int status)
 	if (!launch->collect.met) {
 		if (database)
 			trace_remove_empty(launch);
+		outputs_drop_tables(&launch->session.outputs);
 		report_nothing(launch);
 	} else {
 		if (database)
 			report_database(launch, status);
 		report_timelines(launch, true);
+		outputs_make_tables(&launch->session.outputs, launch->session.database,
+				    launch->quiet);
 		if (!database && !launch->quiet)
 			launch_report_no_rocm(launch);
 	}

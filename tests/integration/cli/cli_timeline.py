@@ -88,6 +88,23 @@ class Timeline(Case):
         self.assertEqual((ledger["stream"], ledger["published"], ledger["delivered"]),
                          ("rtl.hsa", 300, 300))
 
+    def test_csv__tables_at_the_end(self):
+        done = self.rtl("trace", "-o", "a.csv", PROGRAM, "100")
+        self.assertIn("GPU kernels: 100", done.stderr)
+        self.assertTrue(done.stderr.endswith(f"rtl: trace: {self.path('a.csv')}\n"), done.stderr)
+        done = self.rtl("trace", "-o", "b.db", "-o", "b.csv", PROGRAM, "100")
+        self.assertIn(f"rtl: trace: {self.path('b.csv')}\n", done.stderr)
+        self.rtl("trace", "-o", "c.csv", "true")
+        self.assertEqual(self.names(), ["a.csv", "b.csv", "b.db"])
+        for folder in ("a.csv", "b.csv"):
+            with open(self.path(folder + "/kernel_trace.csv"), encoding="utf-8") as file:
+                self.assertEqual(len(file.readlines()), 101)
+        self.refused(2, "then `rtl convert`", "trace", "--in-process", "-o", "d.csv", "true")
+        self.refused(2, "%p and %e cannot", "trace", "-o", "d%p.csv", "true")
+        os.rename(self.path("b.db"), self.path("a.csv/b.db"))
+        self.refused(1, "holds something else", "trace", "-o", "a.csv", "true")
+        self.assertEqual(sorted(os.listdir(self.path("a.csv"))), ["b.db", "kernel_trace.csv"])
+
     def test_timeline_alone__statistics_at_the_end(self):
         done = self.rtl("trace", "-o", "a.json", PROGRAM, "100")
         self.assertIn("GPU kernels: 100", done.stderr)
@@ -98,7 +115,7 @@ class Timeline(Case):
 
     def test_unknown_suffix__those_that_are_known_are_said(self):
         for command in (("trace",), ("trace", "--in-process")):
-            self.refused(2, ".db, .rpd, .json, .json.gz, .pftrace", *command, "-o", "x.txt", "true")
+            self.refused(2, ".db, .rpd, .csv, .json, .json.gz, .pftrace", *command, "-o", "x.txt", "true")
         self.refused(2, "given twice", "trace", "-o", "x.json", "-o", "x.json", "true")
         self.refused(2, "is empty", "trace", "-o", "", "true")
         self.refused(1, "No such file", "trace", "-o", "/nonexistent/x.json", "true")
