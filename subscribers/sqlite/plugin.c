@@ -80,8 +80,8 @@ static void *begin_in_thread(void *user)
 	struct sub *sub = user;
 
 	pthread_setname_np(pthread_self(), "rtl-sqlite");
-	sub->begun = run_begin(sub) && writer_commit(&sub->writer) &&
-		     writer_make_image(&sub->writer);
+	sub->begun =
+		run_begin(sub) && writer_commit(&sub->writer) && writer_make_image(&sub->writer);
 	output_release(&sub->output);
 	return NULL;
 }

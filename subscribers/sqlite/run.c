@@ -156,17 +156,18 @@ static bool is_live(const struct sub *sub)
 /* The time of day that belongs to a time of the trace. */
 static void write_clock(struct sub *sub, const struct process *process)
 {
-	uint64_t before, real, after;
+	uint64_t before, middle, real, after;
 
 	if (!is_live(sub))
 		return;
 	before = clock_ns(CLOCK_BOOTTIME);
 	real = clock_ns(CLOCK_REALTIME);
 	after = clock_ns(CLOCK_BOOTTIME);
+	middle = before + (after - before) / 2;
 	writer_execf(&sub->writer,
 		     "INSERT INTO rtl_clock (process, time_ns, realtime_ns, error_ns)"
 		     " VALUES (%u, %lld, %lld, %lld)",
-		     process->number, (long long)(before + (after - before) / 2), (long long)real,
+		     process->number, (long long)middle, (long long)real,
 		     (long long)(after - before));
 }
 

@@ -43,8 +43,8 @@
 
 #include <pthread.h>
 
-#include <rtl/publish.h>
 #include <rtl/events.h>
+#include <rtl/publish.h>
 #include <rtl/subscriber.h>
 
 struct settings {

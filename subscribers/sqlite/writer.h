@@ -29,7 +29,7 @@ struct writer {
 	struct rows *rows;
 	uint32_t modules; /* virtual tables so far */
 	struct image image;
-	uint32_t batch;   /* rows of a transaction, where writer_commit_if_full is called */
+	uint32_t batch; /* rows of a transaction, where writer_commit_if_full is called */
 	bool in_transaction;
 	bool started; /* the host is to be told of a failure by fail() */
 	bool failed;

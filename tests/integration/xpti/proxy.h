@@ -53,7 +53,7 @@ static inline bool proxy_open(struct proxy *proxy)
 	{                                                                                          \
 		void *symbol = library ? dlsym(library, "xpti" #name) : NULL;                      \
 		all = all && symbol;                                                               \
-		memcpy((void *)&proxy->name, &symbol, sizeof(symbol));                              \
+		memcpy((void *)&proxy->name, &symbol, sizeof(symbol));                             \
 	}
 	PROXY_NAMES(PROXY_TAKE)
 	if (library && !all)
