@@ -34,9 +34,29 @@ done
 for header in rtl.h stub.h; do
   cat >"$scratch/use.c" <<END
 #include <rtl/$header>
+#include <rtl/describe.h>
+#include <rtl/subscriber.h>
 #ifdef __cplusplus
 #include <rtl/scope.hpp>
 #endif
+struct tick {
+	uint64_t count, name;
+	double load;
+	uint32_t bytes, missed;
+};
+RTL_DESCRIBE_STREAM(clock_info, "my.clock", "A clock",
+	RTL_SIGNAL, "tick", "the clock has ticked", struct tick,
+	RTL_FIELD(struct tick, count, RTL_KIND_UINT, "", "ticks so far"),
+	RTL_FIELD(struct tick, name, RTL_KIND_STRING, "", "which clock"),
+	RTL_FIELD(struct tick, load, RTL_KIND_FLOAT, "", "of the processor"),
+	RTL_FIELD(struct tick, bytes, RTL_KIND_UINT, "bytes", "read since the last tick"),
+	RTL_FIELD(struct tick, missed, RTL_KIND_UINT, "", "ticks that were missed"));
+static const struct rtl_setting_info settings[] = {
+	RTL_TEXT_SETTING("output", "stderr", 1, 0, "file to write"),
+	RTL_NUMBER_SETTING("depth", "3", 1, 64, "levels shown"),
+	RTL_SWITCH_SETTING("colour", "no", "colours"),
+	RTL_CHOICE_SETTING("format", "text", "text|json", "what is written"),
+};
 int main(void)
 {
 	struct rtl_stream *stream = &rtl_stream_none;
@@ -57,6 +77,8 @@ int main(void)
 	rtl_region_begin_f64(&span, "region", 0.5);
 	rtl_region_end(&span);
 	rtl_log(RTL_LEVEL_INFO, "who", "what %d", 1);
+	if (rtl_stream_register(&clock_info, &stream))
+		rtl_log(RTL_LEVEL_INFO, "who", "%s", settings[1].key);
 #ifdef __cplusplus
 	rtl::region region("region", 5);
 	rtl::span object(stream, RTL_TASK_BEGIN, RTL_TASK_END, 3);
