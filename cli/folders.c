@@ -234,6 +234,40 @@ size_t folder_each_spool(const char *path,
 	return spools.count;
 }
 
+/* One of a recording's folders that this version cannot read: *user becomes its path, to be freed. */
+static void note_unreadable(void *user, const char *path)
+{
+	struct rtl_folder is = {.struct_size = sizeof(is)};
+	char **unreadable = user;
+
+	if (!*unreadable && rtl_folder_look(path, &is) == RTL_EFORMAT)
+		*unreadable = strdup(path);
+}
+
+static int refuse_format(const char *verb, const char *path)
+{
+	return cli_failed("%s: %s is damaged, or was written by another version of rtl; this is %s",
+			  verb, path, rtl_version());
+}
+
+/* A recording is a folder with spools in it. */
+static int look_at_recording(const char *verb, const char *path)
+{
+	char *unreadable = NULL;
+	int status;
+
+	if (folder_each_spool(path, NULL, NULL))
+		return CLI_OK;
+	each_entry(path, note_unreadable, &unreadable);
+	if (!unreadable)
+		return cli_failed("%s: %s holds nothing of rtl's; give the folder of a recording, "
+				  "or one that `rtl recover` lists",
+				  verb, path);
+	status = refuse_format(verb, unreadable);
+	free(unreadable);
+	return status;
+}
+
 /* The lock of one that was killed while it started a command is held a moment longer, by the child
  * that was about to become that command. */
 static int look_patiently(const char *path, struct rtl_folder *is)
@@ -261,19 +295,12 @@ int folder_look(const char *verb, const char *path, struct rtl_folder *is)
 				  "were left",
 				  verb, path);
 	if (error == RTL_EFORMAT)
-		return cli_failed("%s: %s is damaged, or was written by another version of rtl; "
-				  "this is %s",
-				  verb, path, rtl_version());
+		return refuse_format(verb, path);
 	if (error)
 		return cli_failed("%s: %s: %s", verb, path, rtl_error_text(error));
 	if (is->kind == RTL_FOLDER_DEBRIS)
 		return cli_failed("%s: %s holds no events: who made it was killed; `rtl recover` "
 				  "removes it",
 				  verb, path);
-	/* a recording is a folder with spools in it */
-	if (is->kind == RTL_FOLDER_OTHER && !folder_each_spool(path, NULL, NULL))
-		return cli_failed("%s: %s holds nothing of rtl's; give the folder of a recording, "
-				  "or one that `rtl recover` lists",
-				  verb, path);
-	return CLI_OK;
+	return is->kind == RTL_FOLDER_OTHER ? look_at_recording(verb, path) : CLI_OK;
 }

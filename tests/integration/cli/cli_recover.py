@@ -13,6 +13,7 @@ import random
 import re
 import signal
 import sqlite3
+import struct
 import subprocess
 import time
 import unittest
@@ -195,6 +196,16 @@ class Record(Case):
             done = self.rtl("replay", "-o", "run.db", "run.rec")
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(self.operations("run.db"), 5000)
+
+    def test_other_version__refused_in_a_line(self):
+        self.rtl("record", "-q", "-o", "run.rec", PROGRAM, "3")
+        name, = os.listdir(self.path("run.rec"))
+        with open(os.path.join(self.path("run.rec"), name, "control"), "r+b") as file:
+            file.seek(8) # behind the magic number
+            file.write(struct.pack("<I", 4))
+        for verb in ("replay", "info"):
+            self.refused(1, f"{name} is damaged, or was written by another version of rtl; this is ", verb,
+                         "run.rec")
 
     def test_control_page_gone__rest_replayed_and_said(self):
         self.rtl("record", "-o", "run.rec", PROGRAM, "500", "children")
