@@ -14,12 +14,11 @@ struct trace {
 };
 
 static const struct cli_option options[] = {
-	LAUNCH_OPTIONS("FILE",
-		       "file to write, by its suffix: .db .rpd .csv .json\n"
-		       ".json.gz .pftrace; may be given several times; %p %e %h %r %q{NAME}\n"
-		       "stand for pid, program, host, rank, a variable; with -s the\n"
-		       "file of the first subscriber that writes one\n"
-		       "(default: rtl-COMMAND-PID.db)"),
+	LAUNCH_OPTIONS("FILE", "file to write, by its suffix: .db .rpd .csv .json .json.gz\n"
+			       ".pftrace; may be given several times; in it %p %e %h %r\n"
+			       "%q{NAME} stand for pid, program, host, rank, a variable;\n"
+			       "with -s the file of the first subscriber that writes one\n"
+			       "(default: rtl-COMMAND-PID.db)"),
 	CLI_VALUE('s', "subscribers", "LIST", LAUNCH_INTO(session.subscribers),
 		  "subscribers instead of libsqlite_sub.so; colon-separated\n"
 		  "NAME or NAME?key=value&key=value"),
