@@ -36,8 +36,8 @@ enum rtl_hip_call_flags {
  * it. The end repeats all that the begin said, so that a subscriber needs only one of them.
  *
  * Of the event: uid = the function's tracepoint (kind "function", metadata "domain", "category",
- * "arguments", "result"); parent_uid = that of the scope around it; instance pairs begin and end;
- * correlation = that of the work which it causes, and no other call's.
+ * "arguments", "result", "rtl.values"); parent_uid = that of the scope around it; instance pairs
+ * begin and end; correlation = that of the work which it causes, and no other call's.
  *
  * RTL_FUNCTION_UNFINISHED: a call that had not returned when the process ended, however that did.
  * It says what a begin says. The event's time is that of the end, as far as it is known, and its

@@ -26,7 +26,8 @@ struct dump {
 	const struct rtl_stream_info *streams[8];
 	size_t stream_count;
 	FILE *file;
-	bool begin, args;
+	bool begin;
+	uint64_t args;
 };
 
 static const char *text(const struct dump *dump, const struct rtl_event *event, uint64_t id)
@@ -62,11 +63,13 @@ static void dump_calls(void *user, const struct rtl_event *const *events, size_t
 	struct dump *dump = user;
 
 	for (size_t i = 0; i < count; i++) {
+		flockfile(dump->file); /* inline callbacks write, too */
 		dump_call(dump, events[i],
 			  events[i]->type == RTL_FUNCTION_BEGIN ? "begin"
 			  : events[i]->type == RTL_FUNCTION_END ? "end"
 								: "unfinished");
 		fputc('\n', dump->file);
+		funlockfile(dump->file);
 	}
 }
 
@@ -79,6 +82,7 @@ static void dump_args(void *user, const struct rtl_event *const *events, size_t 
 		const struct rtl_type_info *type = e->type_info;
 		char line[4096];
 
+		flockfile(dump->file);
 		dump_call(dump, e,
 			  e->type == RTL_FUNCTION_WITH_ARGS_BEGIN ? "args_begin"
 			  : e->type == RTL_FUNCTION_WITH_ARGS_END ? "args"
@@ -86,6 +90,7 @@ static void dump_args(void *user, const struct rtl_event *const *events, size_t 
 		rtl_args_text(dump->host, e, rtl_type_field(type, type->field_count - 1u), line,
 			      sizeof(line));
 		fprintf(dump->file, " : %s\n", line);
+		funlockfile(dump->file);
 	}
 }
 
@@ -149,7 +154,7 @@ enum { OUTPUT, BEGIN, ARGS };
 static const struct rtl_setting_info infos[] = {
 	[OUTPUT] = RTL_TEXT_SETTING("output", NULL, 1, 0, "file to write; stderr if not given"),
 	[BEGIN] = RTL_NUMBER_SETTING("begin", "0", 0, 1, "1: begins of calls too"),
-	[ARGS] = RTL_NUMBER_SETTING("args", "0", 0, 1, "1: arguments too"),
+	[ARGS] = RTL_NUMBER_SETTING("args", "0", 0, 2, "1: arguments too; 2: inline"),
 };
 
 static int create(const struct rtl_host *host, const struct rtl_setting *settings, size_t count,
@@ -188,9 +193,9 @@ static int stream(void *instance, const struct rtl_stream_info *info)
 		return host->subscribe(host, info, RTL_TYPE_ANY, RTL_BUFFERED, dump_roctx, dump,
 				       NULL);
 	if (dump->args && !strcmp(info->name, RTL_STREAM_HIP_CALL_DEBUG))
-		return host->subscribe(host, info,
-				       dump->begin ? RTL_TYPE_ANY : RTL_FUNCTION_WITH_ARGS_END,
-				       RTL_BUFFERED, dump_args, dump, NULL);
+		return host->subscribe(
+			host, info, dump->begin ? RTL_TYPE_ANY : RTL_FUNCTION_WITH_ARGS_END,
+			dump->args == 2 ? RTL_INLINE : RTL_BUFFERED, dump_args, dump, NULL);
 	if (strcmp(info->name, RTL_STREAM_HIP_CALL) != 0)
 		return 0;
 	return host->subscribe(host, info, dump->begin ? RTL_TYPE_ANY : RTL_FUNCTION_END,
