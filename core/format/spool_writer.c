@@ -184,12 +184,40 @@ int spool_open_private(struct spool *spool, struct spool_control *fixed)
 	return 0;
 }
 
+/* Puts a child's page in the place of its parent's. Other threads of the child look there what is
+ * wanted: they find what was wanted so far, until the child's own bus knows. (Inline callbacks were
+ * the parent's.) NULL with errno. */
+static struct spool_control *take_place(struct spool_control *control, struct spool_control *fixed)
+{
+	const size_t size = sizeof *control;
+	void *there;
+	uint32_t i, k;
+	int err;
+
+	for (i = 0; i < fixed->stream_count && i < SPOOL_STREAMS_MAX; i++) {
+		control->streams[i].pub.struct_size = fixed->streams[i].pub.struct_size;
+		control->streams[i].pub.number = fixed->streams[i].pub.number;
+		for (k = 0; k < sizeof fixed->streams[i].pub.wanted; k++)
+			control->streams[i].pub.wanted[k] =
+				fixed->streams[i].pub.wanted[k] & SPOOL_WANT_RECORD;
+	}
+	there = mremap(control, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, fixed);
+	if (there != MAP_FAILED)
+		return there;
+	err = errno;
+	munmap(control, size);
+	errno = err;
+	return NULL;
+}
+
 /* The control page gets its name when it is complete: readers never see half of it. */
 static struct spool_control *make_control(struct spool *spool, struct spool_control *fixed)
 {
 	struct spool_control *control =
-		map_file(spool, "control.new", sizeof *control, sizeof *control, fixed);
+		map_file(spool, "control.new", sizeof *control, sizeof *control, NULL);
 
+	if (control && fixed)
+		control = take_place(control, fixed);
 	if (!control)
 		return NULL;
 	fill_control(control);

@@ -2,6 +2,7 @@
 /* A subscriber that asks for a stream's types one by one loses nothing of those that it asks for last,
  * however much the program publishes in between; and
  * metadata of its tracepoints have their kinds there. */
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -83,10 +84,19 @@ static const struct rtl_subscriber subscriber = {
 	.stream = on_stream,
 };
 
+static const struct rtl_subscriber plain = {
+	.abi_version = RTL_ABI_VERSION,
+	.struct_size = sizeof(plain),
+	.name = "plain",
+	.version = "1",
+	.description = "",
+	.create = on_create,
+};
+
 static void publish(const char *folder)
 {
 	const struct rtl_tracepoint_desc place = {.struct_size = sizeof(place), .name = "place"};
-	struct rtl_stream *stream = &rtl_stream_none;
+	struct rtl_stream *own = &rtl_stream_none;
 	uint64_t uid;
 	char byte = 0;
 
@@ -95,7 +105,7 @@ static void publish(const char *folder)
 	from_child[1] = dup2(from_child[1], 4);
 	close_range(5, ~0u, 0); /* the collector's lock too, as an exec does */
 	setenv("RTL_COLLECTOR", folder, 1);
-	if (rtl_stream_register(&info, &stream) || write(from_child[1], &byte, 1) != 1 ||
+	if (rtl_stream_register(&info, &own) || write(from_child[1], &byte, 1) != 1 ||
 	    read(to_child[0], &byte, 1) != 1)
 		_exit(1);
 	if (rtl_tracepoint_register(&place, &uid) ||
@@ -103,7 +113,7 @@ static void publish(const char *folder)
 	    rtl_tracepoint_set(uid, "text", "a text"))
 		_exit(1);
 	for (int i = 0; i < EVENTS; i++) {
-		struct rtl_record *r = rtl_reserve(stream, i % 2 ? RTL_SIGNAL : RTL_TASK_END, 0);
+		struct rtl_record *r = rtl_reserve(own, i % 2 ? RTL_SIGNAL : RTL_TASK_END, 0);
 
 		if (!r)
 			continue;
@@ -145,9 +155,94 @@ static void test_wants__asked_for_one_by_one__none_is_lost_meanwhile(void **stat
 	assert_int_equal(kinds, 1u << RTL_KIND_UINT | 1u << 0);
 }
 
+static struct rtl_stream *stream = &rtl_stream_none;
+static int spins, seen_off, stop;
+
+static void *look(void *user)
+{
+	(void)user;
+	while (!__atomic_load_n(&stop, __ATOMIC_ACQUIRE)) {
+		if (!rtl_enabled(stream, RTL_SIGNAL))
+			__atomic_store_n(&seen_off, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&spins, 1, __ATOMIC_RELAXED);
+	}
+	return NULL;
+}
+
+static void publish_one(void)
+{
+	struct rtl_record *r = rtl_reserve(stream, RTL_SIGNAL, 0);
+
+	if (r)
+		rtl_commit(r);
+}
+
+/* In a child of a traced process: one thread publishes, another one looks meanwhile. */
+static int child_of_traced(void)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, look, NULL))
+		return 1;
+	while (!__atomic_load_n(&spins, __ATOMIC_RELAXED))
+		;
+	publish_one();
+	__atomic_store_n(&stop, 1, __ATOMIC_RELEASE);
+	pthread_join(thread, NULL);
+	return seen_off ? 2 : 0;
+}
+
+static int traced(const char *folder)
+{
+	int status;
+	pid_t pid;
+
+	close_range(3, ~0u, 0);
+	setenv("RTL_COLLECTOR", folder, 1);
+	if (rtl_stream_register(&info, &stream) || !rtl_enabled(stream, RTL_SIGNAL))
+		return 1;
+	publish_one();
+	for (int i = 0; i < 10; i++) {
+		pid = fork();
+		if (!pid)
+			_exit(child_of_traced());
+		if (waitpid(pid, &status, 0) != pid || status)
+			return 2;
+	}
+	return 0;
+}
+
+/* While a child's bus starts, its other threads find wanted what was wanted before. */
+static void test_wants__child_starts__wanted_all_the_time(void **state)
+{
+	char base[] = "/tmp/test_wants-XXXXXX", message[512] = "";
+	struct rtl_collector *collector = NULL;
+	struct rtl_collector_options options = {.struct_size = sizeof(options),
+						.kind = RTL_COLLECT,
+						.subscribers = "",
+						.own = &plain};
+	uint32_t left;
+	int status;
+	pid_t pid;
+
+	(void)state;
+	options.folder = mkdtemp(base);
+	if (rtl_collector_create(&options, &collector, message, sizeof(message)))
+		fail_msg("%s", message);
+	pid = fork();
+	if (!pid)
+		_exit(traced(rtl_collector_folder(collector)));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	rtl_collector_finish(collector, &left);
+	rtl_collector_destroy(collector);
+	rmdir(base);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_wants__child_starts__wanted_all_the_time),
 		cmocka_unit_test(test_wants__asked_for_one_by_one__none_is_lost_meanwhile),
 	};
 
