@@ -3,7 +3,6 @@
 #include "arguments.h"
 
 #include <rtl/tracepoint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,51 +34,82 @@ static const char *kind_name(uint8_t kind, uint8_t size)
 	}
 }
 
+/* A text that grows. */
+struct growing {
+	char *text;
+	size_t length, size;
+	bool failed; /* there was no memory: it is not whole */
+};
+
+static bool has_room(struct growing *to, size_t bytes)
+{
+	const size_t size = 2 * to->size + bytes + 256;
+	char *larger;
+
+	if (to->length + bytes <= to->size)
+		return true;
+	larger = to->failed ? NULL : realloc(to->text, size);
+	to->failed = !larger;
+	if (larger) {
+		to->text = larger;
+		to->size = size;
+	}
+	return larger;
+}
+
+static void put(struct growing *to, const char *text)
+{
+	const size_t length = strlen(text);
+
+	if (!has_room(to, length + 1))
+		return;
+	memcpy(to->text + to->length, text, length + 1);
+	to->length += length;
+}
+
 /* "ptr:address>address size:u64" */
-static void write_values(FILE *out, const struct call_signature *signature)
+static void put_values(struct growing *to, const struct call_signature *signature)
 {
 	for (uint32_t i = 0; i < signature->count; i++) {
 		const struct call_argument *a = &signature->arguments[i];
 
-		fprintf(out, "%s%s:%s", i ? " " : "", a->name, kind_name(a->kind, a->size));
-		if (a->out_kind)
-			fprintf(out, ">%s", kind_name(a->out_kind, a->out_size));
-		if (a->values)
-			fprintf(out, "{%s}", a->values);
+		put(to, i ? " " : "");
+		put(to, a->name);
+		put(to, ":");
+		put(to, kind_name(a->kind, a->size));
+		put(to, a->out_kind ? ">" : "");
+		put(to, a->out_kind ? kind_name(a->out_kind, a->out_size) : "");
+		put(to, a->values ? "{" : "");
+		put(to, a->values ? a->values : "");
+		put(to, a->values ? "}" : "");
 	}
 }
 
 /* "void **ptr, size_t size" */
-static void write_prototypes(FILE *out, const struct call_signature *signature,
-			     const char *const *types)
+static void put_prototypes(struct growing *to, const struct call_signature *signature,
+			   const char *const *types)
 {
+	put(to, "");
 	for (uint32_t i = 0; i < signature->count; i++) {
-		const char *type = types[i];
-
-		fprintf(out, "%s%s%s%s", i ? ", " : "", type,
-			type[strlen(type) - 1] == '*' ? "" : " ", signature->arguments[i].name);
+		put(to, i ? ", " : "");
+		put(to, types[i]);
+		put(to, types[i][strlen(types[i]) - 1] == '*' ? "" : " ");
+		put(to, signature->arguments[i].name);
 	}
 }
 
 void call_describe(const struct call_signature *signature, const char *const *types, uint64_t uid)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-	long prototypes = 0;
+	struct growing text = {0};
 
-	if (!out)
-		return;
-	write_values(out, signature);
-	fputc('\0', out);
-	prototypes = ftell(out);
-	write_prototypes(out, signature, types);
-	if (!fclose(out) && prototypes > 0) {
-		if (signature->count)
-			(void)rtl_tracepoint_set(uid, RTL_VALUES_KEY, text);
-		(void)rtl_tracepoint_set(uid, "arguments", text + prototypes);
-	}
-	free(text);
+	put_values(&text, signature);
+	if (!text.failed && text.length)
+		(void)rtl_tracepoint_set(uid, RTL_VALUES_KEY, text.text);
+	text.length = 0;
+	put_prototypes(&text, signature, types);
+	if (!text.failed)
+		(void)rtl_tracepoint_set(uid, "arguments", text.text);
+	free(text.text);
 }
 
 static inline uint32_t place_of(uint32_t at, uint8_t size)
