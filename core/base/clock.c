@@ -25,7 +25,7 @@ __attribute__((constructor(101))) static void clock_choose(void)
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return;
-	if (read(fd, text, sizeof text - 1) >= 3 && !strncmp(text, "tsc", 3))
+	if (read(fd, text, sizeof(text) - 1) >= 3 && !strncmp(text, "tsc", 3))
 		clock_kind = CLOCK_KIND_TSC;
 	close(fd);
 #endif

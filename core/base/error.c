@@ -23,7 +23,7 @@ static const struct {
 
 static int known(int error)
 {
-	return error <= 0 && error > -(int)(sizeof errors / sizeof *errors);
+	return error <= 0 && error > -(int)(sizeof(errors) / sizeof(*errors));
 }
 
 const char *rtl_error_name(int error)

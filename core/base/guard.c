@@ -107,7 +107,7 @@ void guard_stop(void)
 
 bool guard_add(void *at, size_t bytes)
 {
-	struct range *range = malloc(sizeof *range);
+	struct range *range = malloc(sizeof(*range));
 
 	if (!range)
 		return false;

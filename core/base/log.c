@@ -102,15 +102,15 @@ static char *write_text(char *at, const char *end, const char *text, bool cut)
 	static const char names[] = "abtnvfr"; /* of 7 to 13 */
 	const char *begin = at;
 
-	end -= sizeof CUT_MARK - 1;
+	end -= sizeof(CUT_MARK) - 1;
 	for (; *text; text++) {
 		unsigned char c = (unsigned char)*text;
 		char escape[5] = {(char)c};
 
 		if (c >= 7 && c <= 13)
-			snprintf(escape, sizeof escape, "\\%c", names[c - 7]);
+			snprintf(escape, sizeof(escape), "\\%c", names[c - 7]);
 		else if (c < 0x20 || c == 0x7f)
-			snprintf(escape, sizeof escape, "\\x%02x", c);
+			snprintf(escape, sizeof(escape), "\\x%02x", c);
 		if (strlen(escape) > (size_t)(end - at)) {
 			cut = true;
 			break;
@@ -130,13 +130,13 @@ static void log_vline(enum rtl_level level, const char *who, const char *format,
 
 	if (level > log_level)
 		return;
-	length = vsnprintf(text, sizeof text, format, args);
+	length = vsnprintf(text, sizeof(text), format, args);
 	if (length < 0)
 		return;
 	at = line + snprintf(line, 128, "rtl: %.80s%s%s: ", who,
 			     level <= RTL_LEVEL_WARNING ? " " : "",
 			     level <= RTL_LEVEL_WARNING ? level_names[level] : "");
-	at = write_text(at, line + sizeof line - 2, text, (size_t)length >= sizeof text);
+	at = write_text(at, line + sizeof(line) - 2, text, (size_t)length >= sizeof(text));
 	*at++ = '\n';
 	/* as reserve_slow */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
@@ -175,7 +175,7 @@ void rtl_log(enum rtl_level level, const char *who, const char *format, ...)
 	if (!who || !format)
 		return;
 	va_start(args, format);
-	vsnprintf(text, sizeof text, format, args);
+	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	log_line(level, who, "%s", text);
 	if (tell)

@@ -31,8 +31,8 @@ static uint64_t limit_in(const char *folder, const char *file)
 	char path[PATH_MAX], text[32];
 	uint64_t limit;
 
-	if (snprintf(path, sizeof path, "%s/%s", folder, file) >= (int)sizeof path ||
-	    !read_text(path, text, sizeof text))
+	if (snprintf(path, sizeof(path), "%s/%s", folder, file) >= (int)sizeof(path) ||
+	    !read_text(path, text, sizeof(text)))
 		return UINT64_MAX;
 	limit = strtoull(text, NULL, 10);
 	return limit ? limit : UINT64_MAX;
@@ -45,7 +45,7 @@ static uint64_t least_limit(const char *root, const char *group, const char *fil
 	char path[PATH_MAX], *end;
 	size_t top = strlen(root);
 
-	if (snprintf(path, sizeof path, "%s%s", root, group) >= (int)sizeof path)
+	if (snprintf(path, sizeof(path), "%s%s", root, group) >= (int)sizeof(path))
 		return least;
 	for (;;) {
 		limit = limit_in(path, file);
@@ -70,7 +70,7 @@ static uint64_t limit_of_line(const char *line, const char *root)
 		return least_limit(root, group + 1, "memory.max");
 	if (strncmp(controllers, "memory:", strlen("memory:")) != 0)
 		return UINT64_MAX;
-	snprintf(memory, sizeof memory, "%s/memory", root);
+	snprintf(memory, sizeof(memory), "%s/memory", root);
 	return least_limit(memory, group + 1, "memory.limit_in_bytes");
 }
 
@@ -80,7 +80,7 @@ uint64_t machine_memory_of(const char *groups, const char *root)
 	uint64_t least = pages > 0 ? (uint64_t)pages * (uint64_t)page : 0, limit;
 	char text[4096], *line, *rest = text;
 
-	if (!read_text(groups, text, sizeof text))
+	if (!read_text(groups, text, sizeof(text)))
 		return least;
 	while ((line = strsep(&rest, "\n"))) {
 		limit = limit_of_line(line, root);

@@ -8,7 +8,7 @@
 /* What the kernel sends the thread whose write fails. */
 static const int of_writes[] = {SIGPIPE, SIGXFSZ};
 
-#define OF_WRITES (sizeof of_writes / sizeof *of_writes)
+#define OF_WRITES (sizeof(of_writes) / sizeof(*of_writes))
 
 void signals_block(sigset_t *old)
 {
@@ -17,7 +17,7 @@ void signals_block(sigset_t *old)
 	size_t i;
 
 	sigfillset(&all);
-	for (i = 0; i < sizeof own_faults / sizeof *own_faults; i++)
+	for (i = 0; i < sizeof(own_faults) / sizeof(*own_faults); i++)
 		sigdelset(&all, own_faults[i]);
 	pthread_sigmask(SIG_SETMASK, &all, old);
 }

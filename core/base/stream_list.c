@@ -24,7 +24,7 @@ static bool next_entry(const char **list, struct entry *entry)
 		entry->minus = *begin == '-';
 		begin += entry->minus;
 		n -= entry->minus;
-		if (!n || n >= sizeof entry->pattern)
+		if (!n || n >= sizeof(entry->pattern))
 			continue;
 		memcpy(entry->pattern, begin, n);
 		entry->pattern[n] = 0;

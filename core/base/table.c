@@ -21,7 +21,7 @@ static int grow(struct table *table)
 	struct table_array *old = table->array, *array;
 	size_t slots = old ? 2 * (old->mask + 1) : 64, i;
 
-	array = calloc(1, sizeof *array + slots * sizeof *array->slots);
+	array = calloc(1, sizeof(*array) + slots * sizeof(*array->slots));
 	if (!array)
 		return RTL_ENOMEM;
 	array->mask = slots - 1;

@@ -100,29 +100,29 @@ static int make_page(struct rtl_collector *c, bool paused)
 	char path[PATH_MAX];
 	int err;
 
-	snprintf(path, sizeof path, "%s/" SESSION_FILE, c->folder);
+	snprintf(path, sizeof(path), "%s/" SESSION_FILE, c->folder);
 	c->lock_fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (c->lock_fd < 0)
 		return -1;
-	err = blocks_reserve(c->lock_fd, 0, sizeof *c->page);
+	err = blocks_reserve(c->lock_fd, 0, sizeof(*c->page));
 	if (err) {
 		errno = err;
 		return -1;
 	}
-	c->page = mmap(NULL, sizeof *c->page, PROT_READ | PROT_WRITE, MAP_SHARED, c->lock_fd, 0);
+	c->page = mmap(NULL, sizeof(*c->page), PROT_READ | PROT_WRITE, MAP_SHARED, c->lock_fd, 0);
 	if (c->page == MAP_FAILED) {
 		c->page = NULL;
 		return -1;
 	}
 	/* or a child would hold the lock after our death */
-	madvise(c->page, sizeof *c->page, MADV_DONTFORK);
-	if (!guard_add(c->page, sizeof *c->page)) {
-		munmap(c->page, sizeof *c->page);
+	madvise(c->page, sizeof(*c->page), MADV_DONTFORK);
+	if (!guard_add(c->page, sizeof(*c->page))) {
+		munmap(c->page, sizeof(*c->page));
 		c->page = NULL;
 		errno = ENOMEM;
 		return -1;
 	}
-	memcpy(c->page->magic, SESSION_MAGIC, sizeof c->page->magic);
+	memcpy(c->page->magic, SESSION_MAGIC, sizeof(c->page->magic));
 	c->page->version = SESSION_VERSION;
 	c->page->pid = getpid();
 	c->page->paused = paused;
@@ -183,7 +183,7 @@ static int take_folder(struct rtl_collector *c, const char *folder, char *messag
 /* Writes what the subscribers want of the streams that they have been told of. */
 static void write_wants(struct rtl_collector *c)
 {
-	char *at = c->page->wants, *end = at + sizeof c->page->wants - 1;
+	char *at = c->page->wants, *end = at + sizeof(c->page->wants) - 1;
 
 	host_write_wants(c->host, at, (size_t)(end - at));
 }
@@ -246,13 +246,13 @@ static void note_death(struct rtl_collector *c)
 	if (!__atomic_load_n(&page->ended, __ATOMIC_ACQUIRE))
 		host_set_death(c->host, __atomic_load_n(&page->seen_ns, __ATOMIC_RELAXED),
 			       __atomic_load_n(&page->seen_realtime_ns, __ATOMIC_RELAXED));
-	munmap(page, sizeof *page);
+	munmap(page, sizeof(*page));
 }
 
 /* A recovery must be the only one that delivers what is there. */
 static int claim_folder(struct rtl_collector *c, char *message, size_t size)
 {
-	struct rtl_folder found = {.struct_size = sizeof found};
+	struct rtl_folder found = {.struct_size = sizeof(found)};
 
 	if (owns_folder(c) || only_reads(c))
 		return 0;
@@ -329,10 +329,10 @@ int rtl_collector_create(const struct rtl_collector_options *options, struct rtl
 
 	if (options) /* one of an older program is shorter */
 		memcpy(&o, options,
-		       options->struct_size < sizeof o ? options->struct_size : sizeof o);
+		       options->struct_size < sizeof(o) ? options->struct_size : sizeof(o));
 	if (!options || !out || !makes_sense(&o))
 		return fail(message, size, RTL_EINVAL, "a collector needs options");
-	c = calloc(1, sizeof *c);
+	c = calloc(1, sizeof(*c));
 	if (!c)
 		return fail(message, size, RTL_ENOMEM, "out of memory");
 	c->kind = o.kind;
@@ -399,7 +399,7 @@ static struct name *find_name(struct rtl_collector *c, const char *text)
 	for (name = *list; name; name = name->next)
 		if (!strcmp(name->text, text))
 			return name;
-	name = calloc(1, sizeof *name + strlen(text) + 1);
+	name = calloc(1, sizeof(*name) + strlen(text) + 1);
 	if (!name)
 		return NULL;
 	strcpy(name->text, text);
@@ -550,7 +550,7 @@ void rtl_collector_backlog(struct rtl_collector *c, struct rtl_backlog *backlog)
 
 	is.bytes = host_backlog(c->host, c->is_short, &c->is_short);
 	is.is_short = c->is_short;
-	memcpy(backlog, &is, size < sizeof is ? size : sizeof is);
+	memcpy(backlog, &is, size < sizeof(is) ? size : sizeof(is));
 }
 
 void rtl_collector_wake(struct rtl_collector *c)
@@ -675,7 +675,7 @@ int rtl_collector_set_paused(const char *folder, bool paused, char *message, siz
 			   "the collector of %s is dead; `rtl recover %s` completes its output",
 			   folder, folder);
 	}
-	munmap(page, sizeof *page);
+	munmap(page, sizeof(*page));
 	return err;
 }
 
@@ -696,7 +696,7 @@ void rtl_collector_destroy(struct rtl_collector *c)
 	recorder_destroy(c->recorder);
 	if (c->page) {
 		guard_remove(c->page);
-		munmap(c->page, sizeof *c->page);
+		munmap(c->page, sizeof(*c->page));
 	}
 	if (c->lock_fd >= 0)
 		close(c->lock_fd);

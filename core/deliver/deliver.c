@@ -130,7 +130,7 @@ static bool args_fit(const struct rtl_event *event, struct rtl_text place)
 	for (i = 0; i < place.length; i += (uint32_t)sizeof(struct rtl_arg)) {
 		struct rtl_arg arg;
 
-		memcpy(&arg, (const char *)event->payload + place.offset + i, sizeof arg);
+		memcpy(&arg, (const char *)event->payload + place.offset + i, sizeof(arg));
 		if (arg.kind == RTL_KIND_TEXT && !text_fits(event, arg.value.text))
 			return false;
 	}
@@ -148,7 +148,7 @@ static bool texts_fit(const struct rtl_event *event)
 
 		if (!is_place(field->kind))
 			continue;
-		memcpy(&text, (const char *)event->payload + field->offset, sizeof text);
+		memcpy(&text, (const char *)event->payload + field->offset, sizeof(text));
 		if (field->kind == RTL_KIND_ARGS ? !args_fit(event, text) : !text_fits(event, text))
 			return false;
 		if (field->kind == RTL_KIND_VALUES && text.offset % 8)
@@ -174,7 +174,7 @@ static const void *keep_payload(struct host *host, const struct source *source, 
 static bool describe(struct host *host, struct source *source, const struct reader_record *record,
 		     struct rtl_event *event)
 {
-	uint32_t payload_size = record->size - (uint32_t)sizeof *record->at;
+	uint32_t payload_size = record->size - (uint32_t)sizeof(*record->at);
 	const struct rtl_type_info *type;
 
 	if (!source->process || record->stream >= source->stream_count)
@@ -183,7 +183,7 @@ static bool describe(struct host *host, struct source *source, const struct read
 	if (!type || payload_size < type->payload_size)
 		return false;
 	/* one by one: of an initializer gcc makes a `rep stos` */
-	event->struct_size = sizeof *event;
+	event->struct_size = sizeof(*event);
 	event->type = record->type;
 	event->reserved = 0;
 	event->stream = source->streams[record->stream];
@@ -212,7 +212,7 @@ static uint16_t find_repeated(const struct source *source, uint32_t debug)
 
 	for (i = 0; i < source->stream_count; i++) {
 		const char *name = source->streams[i]->name;
-		struct rtl_ledger ledger = {.struct_size = sizeof ledger};
+		struct rtl_ledger ledger = {.struct_size = sizeof(ledger)};
 
 		if (strlen(name) + strlen(".debug") != length ||
 		    strncmp(source->streams[debug]->name, name, strlen(name)) != 0 ||

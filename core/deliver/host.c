@@ -36,10 +36,10 @@ static void name_instance(struct host *host, struct instance *instance)
 	for (other = host->instances; other; other = other->next)
 		twins += !strcmp(other->subscriber->name, instance->subscriber->name);
 	if (twins > 1)
-		snprintf(instance->name, sizeof instance->name, "%.48s#%u",
+		snprintf(instance->name, sizeof(instance->name), "%.48s#%u",
 			 instance->subscriber->name, twins);
 	else
-		snprintf(instance->name, sizeof instance->name, "%.48s",
+		snprintf(instance->name, sizeof(instance->name), "%.48s",
 			 instance->subscriber->name);
 }
 
@@ -72,7 +72,7 @@ static int add_instance(struct host *host, struct instance *instance, const char
 
 static struct instance *new_instance(const char *spec)
 {
-	struct instance *instance = calloc(1, sizeof *instance);
+	struct instance *instance = calloc(1, sizeof(*instance));
 
 	if (instance)
 		lookup_init(&instance->lookup);
@@ -89,7 +89,7 @@ static int load(struct host *host, const char *spec)
 
 	if (!instance)
 		return RTL_ENOMEM;
-	err = rtl_plugin_open(spec, &instance->plugin, message, sizeof message);
+	err = rtl_plugin_open(spec, &instance->plugin, message, sizeof(message));
 	if (err) {
 		log_line(RTL_LEVEL_ERROR, "bus", "%s", message);
 		instance_free(instance);
@@ -116,7 +116,7 @@ struct host *host_create(const char *list, const char *where, uint32_t *failed)
 
 static struct host *new_host(const char *where)
 {
-	struct host *host = calloc(1, sizeof *host);
+	struct host *host = calloc(1, sizeof(*host));
 	pthread_mutexattr_t attr;
 
 	if (!host)
@@ -205,7 +205,7 @@ static int add_source(struct host *host, struct source *source)
 {
 	if (host->source_count == host->source_room) {
 		uint32_t room = host->source_room + 16;
-		struct source **list = realloc(host->sources, room * sizeof *list);
+		struct source **list = realloc(host->sources, room * sizeof(*list));
 
 		if (!list)
 			return RTL_ENOMEM;
@@ -219,7 +219,7 @@ static int add_source(struct host *host, struct source *source)
 
 int host_add_own(struct host *host, const struct host_own *own)
 {
-	struct source *source = malloc(sizeof *source);
+	struct source *source = malloc(sizeof(*source));
 	int err;
 
 	if (!source)
@@ -238,7 +238,7 @@ int host_add_own(struct host *host, const struct host_own *own)
 
 int host_add_spool(struct host *host, const char *path, bool shared, const char **why)
 {
-	struct source *source = malloc(sizeof *source);
+	struct source *source = malloc(sizeof(*source));
 	int err;
 
 	if (!source)
@@ -286,7 +286,7 @@ static void write_death(char *text, size_t size, const struct source *source)
 	struct tm utc;
 
 	if (gmtime_r(&seconds, &utc))
-		strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S UTC", &utc);
+		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S UTC", &utc);
 	if (source->died_ns > begin)
 		snprintf(text, size, "the collector died at %s, %.3f s after the program began",
 			 when, (double)(source->died_ns - begin) / 1e9);
@@ -318,7 +318,7 @@ __attribute__((format(printf, 2, 3))) static void add_words(struct host *host, c
 	va_list args;
 
 	va_start(args, format);
-	vsnprintf(host->interruption + length, sizeof host->interruption - length, format, args);
+	vsnprintf(host->interruption + length, sizeof(host->interruption) - length, format, args);
 	va_end(args);
 }
 
@@ -338,7 +338,7 @@ const char *host_interruption(struct host *host)
 	}
 	if (!first)
 		return NULL;
-	write_death(host->interruption, sizeof host->interruption, first);
+	write_death(host->interruption, sizeof(host->interruption), first);
 	if (late)
 		add_words(host, "; %llu later event%s found no room", (unsigned long long)late,
 			  late > 1 ? "s" : "");
@@ -570,7 +570,7 @@ uint64_t host_progress(const struct host *host)
 
 static void end_process(struct host *host, struct source *source)
 {
-	struct rtl_ledger ledger = {.struct_size = sizeof ledger};
+	struct rtl_ledger ledger = {.struct_size = sizeof(ledger)};
 	struct instance *instance;
 	uint32_t i;
 

@@ -68,7 +68,7 @@ void instance_fail_with(struct instance *instance, const char *function, int err
 {
 	char reason[128];
 
-	snprintf(reason, sizeof reason, "its function %s failed (%s)", function,
+	snprintf(reason, sizeof(reason), "its function %s failed (%s)", function,
 		 rtl_error_text(err));
 	instance_fail(instance, reason);
 }
@@ -124,7 +124,7 @@ static int api_subscribe(const struct rtl_host *api, const struct rtl_stream_inf
 
 	if (!info || !fn || (delivery != RTL_BUFFERED && delivery != RTL_INLINE))
 		return RTL_EINVAL;
-	s = calloc(1, sizeof *s);
+	s = calloc(1, sizeof(*s));
 	if (!s)
 		return RTL_ENOMEM;
 	*s = (struct rtl_subscription){.instance = instance,
@@ -234,7 +234,7 @@ static void add_ledger(struct rtl_ledger *sum, const struct source *source,
 		       const struct rtl_stream_info *info)
 {
 	int number = source_number(source, info);
-	struct rtl_ledger one = {.struct_size = sizeof one};
+	struct rtl_ledger one = {.struct_size = sizeof(one)};
 
 	if (number < 0)
 		return;
@@ -250,10 +250,10 @@ static int api_ledger(const struct rtl_host *api, const struct rtl_process *proc
 		      const struct rtl_stream_info *info, struct rtl_ledger *ledger)
 {
 	struct host *host = instance_of(api)->host;
-	struct rtl_ledger sum = {.struct_size = sizeof sum};
+	struct rtl_ledger sum = {.struct_size = sizeof(sum)};
 	uint32_t i;
 
-	if (!info || !is_ours(host, info) || !ledger || ledger->struct_size < sizeof *ledger)
+	if (!info || !is_ours(host, info) || !ledger || ledger->struct_size < sizeof(*ledger))
 		return RTL_EINVAL;
 	host_data_lock(host);
 	for (i = 0; i < host->source_count; i++)
@@ -392,7 +392,7 @@ static int api_calibration(const struct rtl_host *api, const struct rtl_process 
 		return RTL_EINVAL;
 	size = out->struct_size;
 	all.struct_size = size;
-	memcpy(out, &all, size < sizeof all ? size : sizeof all);
+	memcpy(out, &all, size < sizeof(all) ? size : sizeof(all));
 	return 0;
 }
 
@@ -403,7 +403,7 @@ static int api_waits(const struct rtl_host *api, const struct rtl_process *proce
 	struct rtl_waits waits;
 	const struct source *source;
 
-	if (!out || out->struct_size < sizeof *out)
+	if (!out || out->struct_size < sizeof(*out))
 		return RTL_EINVAL;
 	host_data_lock(host);
 	source = source_of(host, process);
@@ -418,7 +418,7 @@ static int api_waits(const struct rtl_host *api, const struct rtl_process *proce
 }
 
 const struct rtl_host host_api = {
-	.struct_size = sizeof host_api,
+	.struct_size = sizeof(host_api),
 	.abi_version = RTL_ABI_VERSION,
 	.subscribe = api_subscribe,
 	.unsubscribe = api_unsubscribe,

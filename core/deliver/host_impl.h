@@ -67,8 +67,8 @@ struct host {
 	/* The one that subscribers are being told of: they may ask for its types one by one, and what
 	 * they want of it is told when all have been. NULL: none. */
 	const struct rtl_stream_info *meets;
-	bool undone;           /* there are subscriptions that were given up; relaxed */
-	bool dirty;            /* events have been delivered since the last flush */
+	bool undone; /* there are subscriptions that were given up; relaxed */
+	bool dirty;  /* events have been delivered since the last flush */
 	bool finished;
 	bool recording;     /* everything is wanted, */
 	bool keep_repeated; /* also what other events repeat */

@@ -78,19 +78,19 @@ static void each_pending(const struct source *source, uint32_t number,
 	bool done[SPOOL_PENDING_MAX] = {false};
 
 	for (uint32_t i = 0; i < SPOOL_PENDING_MAX; i++) {
-		char cause[sizeof list[i].cause + 1] = "";
+		char cause[sizeof(list[i].cause) + 1] = "";
 		uint64_t count = 0;
 
 		if (done[i] || !is_pending_of(&list[i], number))
 			continue;
 		for (uint32_t j = i; j < SPOOL_PENDING_MAX; j++) {
 			if (!is_pending_of(&list[j], number) ||
-			    memcmp(list[j].cause, list[i].cause, sizeof list[i].cause) != 0)
+			    memcmp(list[j].cause, list[i].cause, sizeof(list[i].cause)) != 0)
 				continue;
 			count += under_way(&list[j]);
 			done[j] = true;
 		}
-		memcpy(cause, list[i].cause, sizeof list[i].cause);
+		memcpy(cause, list[i].cause, sizeof(list[i].cause));
 		if (count)
 			fn(user, cause, count);
 	}
@@ -106,11 +106,11 @@ static void each_missed(const struct source *source, uint32_t number,
 
 	for (i = 0; i < n && i < SPOOL_LOSSES_MAX; i++) {
 		uint64_t count = __atomic_load_n(&control->losses[i].count, __ATOMIC_RELAXED);
-		char cause[sizeof control->losses[i].cause + 1] = "";
+		char cause[sizeof(control->losses[i].cause) + 1] = "";
 
 		if (control->losses[i].stream != number || !count)
 			continue;
-		memcpy(cause, control->losses[i].cause, sizeof control->losses[i].cause);
+		memcpy(cause, control->losses[i].cause, sizeof(control->losses[i].cause));
 		fn(user, cause, count);
 	}
 	otherwise = __atomic_load_n(&control->streams[number].missed_otherwise, __ATOMIC_RELAXED);

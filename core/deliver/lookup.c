@@ -30,7 +30,7 @@ struct described {
 
 void lookup_init(struct lookup *lookup)
 {
-	memset(lookup, 0, sizeof *lookup);
+	memset(lookup, 0, sizeof(*lookup));
 	pthread_mutex_init(&lookup->lock, NULL);
 }
 
@@ -80,7 +80,7 @@ static struct answer *find_answer(struct lookup *lookup, const struct source *so
 	for (; (answer = table_find(&lookup->answers, key)); key = hash_finish(key))
 		if (answer->source == source && answer->uid == uid)
 			return answer;
-	answer = calloc(1, sizeof *answer);
+	answer = calloc(1, sizeof(*answer));
 	if (!answer)
 		return NULL;
 	answer->source = source;
@@ -111,14 +111,14 @@ static const struct rtl_tracepoint *give(struct answer *answer, const struct rtl
 
 	if (given && is_same(&given->tracepoint, found))
 		return &given->tracepoint;
-	given = malloc(sizeof *given + found->metadata_count * sizeof *given->metadata);
+	given = malloc(sizeof(*given) + found->metadata_count * sizeof(*given->metadata));
 	if (!given)
 		return NULL;
 	given->tracepoint = *found;
 	given->tracepoint.metadata = given->metadata;
 	if (found->metadata_count)
 		memcpy(given->metadata, found->metadata,
-		       found->metadata_count * sizeof *given->metadata);
+		       found->metadata_count * sizeof(*given->metadata));
 	given->older = answer->newest;
 	answer->newest = given;
 	return &given->tracepoint;
@@ -166,7 +166,7 @@ static const struct described *describe(struct lookup *lookup, const struct sour
 	if (!source->ops->tracepoint(source, uid, &found, &lookup->metadata, &lookup->room))
 		return NULL;
 	text = rtl_tracepoint_value(&found, RTL_VALUES_KEY);
-	if (!text || !(described = calloc(1, sizeof *described)))
+	if (!text || !(described = calloc(1, sizeof(*described))))
 		return NULL; /* it may be said yet */
 	*described = (struct described){source, uid, values_parse(text)};
 	if (!table_insert(&lookup->values, key, described))

@@ -12,7 +12,7 @@
 
 void reader_init(struct reader *reader, const struct clock_pair *start)
 {
-	memset(reader, 0, sizeof *reader);
+	memset(reader, 0, sizeof(*reader));
 	clock_line_add(&reader->clock, start);
 }
 
@@ -20,7 +20,7 @@ void reader_fini(struct reader *reader)
 {
 	free(reader->list);
 	free(reader->heap);
-	memset(reader, 0, sizeof *reader);
+	memset(reader, 0, sizeof(*reader));
 }
 
 /* A ring that is new. `bytes`: of its mapping; 0: as many as it says. */
@@ -44,13 +44,13 @@ void reader_add_rings(struct reader *reader, struct ring_header *const *rings, c
 {
 	if (n > reader->room) {
 		uint32_t room = n + 64;
-		struct reader_ring *list = realloc(reader->list, room * sizeof *list);
+		struct reader_ring *list = realloc(reader->list, room * sizeof(*list));
 		uint32_t *heap;
 
 		if (!list)
 			goto out;
 		reader->list = list;
-		heap = realloc(reader->heap, room * sizeof *heap);
+		heap = realloc(reader->heap, room * sizeof(*heap));
 		if (!heap)
 			goto out;
 		reader->heap = heap;
@@ -91,9 +91,9 @@ static const struct rtl_record *next_record(struct reader_ring *r)
 	first.word = *(const volatile uint64_t *)(const void *)record;
 	filler = first.is.stream == RING_FILLER;
 	step = ring_step(first.is.size);
-	if (step > left || first.is.size < (filler ? 8 : sizeof *record) ||
+	if (step > left || first.is.size < (filler ? 8 : sizeof(*record)) ||
 	    (!filler &&
-	     (first.is.size > sizeof *record + RTL_PAYLOAD_MAX || offset + step > r->usable)))
+	     (first.is.size > sizeof(*record) + RTL_PAYLOAD_MAX || offset + step > r->usable)))
 		return NULL;
 	r->size = first.is.size;
 	r->stream = first.is.stream;

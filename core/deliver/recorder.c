@@ -46,7 +46,7 @@ const char *recorder_failure(const struct recorder *recorder)
 static bool failed(struct recorder *recorder)
 {
 	if (!*recorder->failure)
-		snprintf(recorder->failure, sizeof recorder->failure,
+		snprintf(recorder->failure, sizeof(recorder->failure),
 			 "cannot write to %.150s (%s): recording has ended", recorder->output,
 			 strerror(errno));
 	return false;
@@ -54,7 +54,7 @@ static bool failed(struct recorder *recorder)
 
 int recorder_create(const char *output, uint64_t limit_bytes, struct recorder **out)
 {
-	struct recorder *recorder = calloc(1, sizeof *recorder);
+	struct recorder *recorder = calloc(1, sizeof(*recorder));
 
 	if (!recorder || !(recorder->output = strdup(output))) {
 		free(recorder);
@@ -154,7 +154,7 @@ static void note_segment(int dir_fd, const char *name, struct source *source)
 
 	if (fd < 0)
 		return;
-	if (read(fd, &header, sizeof header) == sizeof header &&
+	if (read(fd, &header, sizeof(header)) == sizeof(header) &&
 	    header.index < source->reader.count) {
 		struct reader_ring *r = &source->reader.list[header.index];
 
@@ -186,7 +186,7 @@ static void add_segment(struct recorder *recorder, struct source *source, uint32
 			const struct reader_ring *r, uint64_t end)
 {
 	struct segment *segment =
-		calloc(1, sizeof *segment + source->stream_count * sizeof *segment->counts);
+		calloc(1, sizeof(*segment) + source->stream_count * sizeof(*segment->counts));
 	struct reader_ring at = *r;
 
 	recorder->bytes += end - r->position;
@@ -282,11 +282,11 @@ static bool save_piece(struct recorder *recorder, struct source *source, int dir
 			     .origin = r->position,
 			     .head = bytes}};
 	const struct part parts[] = {
-		{&head, sizeof head},
+		{&head, sizeof(head)},
 		{ring_data((struct ring_header *)(uintptr_t)ring) + reader_offset(r), bytes}};
 	char name[32];
 
-	snprintf(name, sizeof name, SPOOL_SEGMENT_NAME, source->segments);
+	snprintf(name, sizeof(name), SPOOL_SEGMENT_NAME, source->segments);
 	touch(parts[1].data, parts[1].size);
 	if (!write_file(dir_fd, name, parts, 2))
 		return failed(recorder);
@@ -328,13 +328,13 @@ static void count_rotated(const struct segment *segment, int dir_fd)
 	if (!control) {
 		fd = openat(dir_fd, "control", O_RDWR | O_CLOEXEC);
 		if (fd >= 0)
-			file = mmap(NULL, sizeof *file, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+			file = mmap(NULL, sizeof(*file), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		control = file;
 	}
 	for (i = 0; control != MAP_FAILED && i < segment->stream_count; i++)
 		add_to(&control->streams[i].rotated, segment->counts[i]);
 	if (file != MAP_FAILED)
-		munmap(file, sizeof *file);
+		munmap(file, sizeof(*file));
 	if (fd >= 0)
 		close(fd);
 }
@@ -351,7 +351,7 @@ static void rotate(struct recorder *recorder)
 		fd = open_folder(recorder, segment->source);
 		if (fd < 0)
 			return;
-		snprintf(name, sizeof name, SPOOL_SEGMENT_NAME, segment->number);
+		snprintf(name, sizeof(name), SPOOL_SEGMENT_NAME, segment->number);
 		unlinkat(fd, name, 0);
 		count_rotated(segment, fd);
 		close(fd);
@@ -456,18 +456,18 @@ static bool export_ring(int dir_fd, const struct ring_header *ring, uint32_t ind
 		struct ring_header header;
 		uint8_t page[RING_HEADER_SIZE];
 	} head;
-	const struct part parts[] = {{&head, sizeof head}, {&nothing, sizeof nothing}};
+	const struct part parts[] = {{&head, sizeof(head)}, {&nothing, sizeof(nothing)}};
 	char name[32];
 
-	memcpy(&head, ring, sizeof head);
+	memcpy(&head, ring, sizeof(head));
 	for (uint32_t i = 0; i < RING_OPEN_MAX; i++) /* its head says no more what has ended */
 		head.header.open[i].until =
 			ring_open_is_kept(&ring->open[i], ring->head) ? RING_OPEN_KEPT : 0;
-	head.header.capacity = head.header.ready = sizeof nothing;
+	head.header.capacity = head.header.ready = sizeof(nothing);
 	head.header.head = head.header.tail = 0;
 	head.header.state = RING_CLOSED;
 	head.header.index = index; /* what the file says may be wrong */
-	snprintf(name, sizeof name, "ring-%u", index);
+	snprintf(name, sizeof(name), "ring-%u", index);
 	return write_file(dir_fd, name, parts, 2);
 }
 
@@ -476,8 +476,8 @@ static bool export_source(struct recorder *recorder, struct source *source)
 {
 	uint64_t dict_bytes = spool_files_read_dict(&source->files);
 	const struct part dict = {source->files.dict, dict_bytes};
-	struct spool_control *copy = malloc(sizeof *copy);
-	const struct part control = {copy, sizeof *copy};
+	struct spool_control *copy = malloc(sizeof(*copy));
+	const struct part control = {copy, sizeof(*copy)};
 	int dir_fd = open_folder(recorder, source);
 	bool ok = copy && dir_fd >= 0 && write_file(dir_fd, "dict", &dict, 1);
 	uint32_t i;

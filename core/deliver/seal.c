@@ -66,8 +66,8 @@ static bool append(struct sealed *to, struct ring_open *open)
 	struct rtl_record *place;
 	uint64_t filler, head;
 
-	if (copy.record.size < sizeof copy.record ||
-	    copy.record.size > sizeof copy.record + RTL_OPEN_PAYLOAD_MAX ||
+	if (copy.record.size < sizeof(copy.record) ||
+	    copy.record.size > sizeof(copy.record) + RTL_OPEN_PAYLOAD_MAX ||
 	    copy.record.stream >= to->source->stream_count || !find_room(to, step, &filler))
 		return false;
 	head = to->ring->head;

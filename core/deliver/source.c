@@ -40,7 +40,7 @@ static void store_clock(struct source *source)
 void source_init_own(struct source *source, const struct source_ops *ops,
 		     const struct rtl_process *process, struct spool_control *control)
 {
-	memset(source, 0, sizeof *source);
+	memset(source, 0, sizeof(*source));
 	source->ops = ops;
 	source->own = true;
 	source->process = process;
@@ -90,7 +90,7 @@ void source_fini(struct source *source)
 		free(loss);
 	}
 	free(source->path);
-	memset(source, 0, sizeof *source);
+	memset(source, 0, sizeof(*source));
 }
 
 uint64_t source_stored(const struct source *source, const void *owner, uint32_t ring)
@@ -109,7 +109,7 @@ static struct source_resume *find_resume(struct source *source, const void *owne
 	for (resume = source->resume; resume; resume = resume->next)
 		if (resume->owner == owner)
 			return resume;
-	resume = calloc(1, sizeof *resume);
+	resume = calloc(1, sizeof(*resume));
 	if (!resume)
 		return NULL;
 	resume->owner = owner;
@@ -129,7 +129,7 @@ int source_resume_at(struct source *source, const void *owner, uint32_t ring, ui
 	if (!resume)
 		return RTL_ENOMEM;
 	if (ring >= resume->count) {
-		positions = realloc(resume->positions, (ring + 1) * sizeof *positions);
+		positions = realloc(resume->positions, (ring + 1) * sizeof(*positions));
 		if (!positions)
 			return RTL_ENOMEM;
 		resume->positions = positions;

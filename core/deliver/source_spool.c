@@ -24,7 +24,7 @@ static int refresh(struct source *source)
 		err = RTL_EFORMAT;
 	if (!source->process && said->program) {
 		source->remote = (struct rtl_process){
-			.struct_size = sizeof source->remote,
+			.struct_size = sizeof(source->remote),
 			.number = source->remote.number, /* the host's */
 			.pid = source->control->pid,
 			.parent_pid = source->control->parent_pid,
@@ -116,10 +116,10 @@ static const struct source_ops recording_ops = {
 
 static bool is_this_boot(const struct source *source)
 {
-	uint8_t id[sizeof source->control->boot_id];
+	uint8_t id[sizeof(source->control->boot_id)];
 
 	spool_boot_id(id);
-	return !memcmp(id, source->control->boot_id, sizeof id);
+	return !memcmp(id, source->control->boot_id, sizeof(id));
 }
 
 /* The last consumer has died while it gave room back: the rest of that. */
@@ -148,7 +148,7 @@ int source_init_spool(struct source *source, const char *path, bool shared, cons
 {
 	int err;
 
-	memset(source, 0, sizeof *source);
+	memset(source, 0, sizeof(*source));
 	source->path = strdup(path);
 	if (!source->path)
 		return RTL_ENOMEM;
@@ -190,13 +190,13 @@ struct keep {
 static void keep_loss(void *user, const char *cause, uint64_t count)
 {
 	const struct keep *keep = user;
-	struct source_loss *loss = calloc(1, sizeof *loss);
+	struct source_loss *loss = calloc(1, sizeof(*loss));
 
 	if (!loss)
 		return;
 	loss->stream = keep->stream;
 	loss->count = count;
-	snprintf(loss->cause, sizeof loss->cause, "%s", cause);
+	snprintf(loss->cause, sizeof(loss->cause), "%s", cause);
 	loss->next = keep->source->losses;
 	keep->source->losses = loss;
 }
@@ -230,14 +230,14 @@ static bool say_damage(const struct source *source, bool remove)
 	if (!keep && !source->malformed)
 		return false;
 	if (control)
-		snprintf(part, sizeof part, "control");
+		snprintf(part, sizeof(part), "control");
 	else if (source->damaged)
-		snprintf(part, sizeof part, "dict");
+		snprintf(part, sizeof(part), "dict");
 	else if (rings)
-		snprintf(part, sizeof part, rings > 1 ? "ring-%u and %u more" : "ring-%u", first,
+		snprintf(part, sizeof(part), rings > 1 ? "ring-%u and %u more" : "ring-%u", first,
 			 rings - 1);
 	else
-		snprintf(part, sizeof part, "%llu events are not as their streams describe them",
+		snprintf(part, sizeof(part), "%llu events are not as their streams describe them",
 			 (unsigned long long)source->malformed);
 	log_line(RTL_LEVEL_WARNING, "spool",
 		 "%s is damaged (%s): what could not be read is counted as abandoned%s",
@@ -252,7 +252,7 @@ void source_close(struct source *source, bool remove)
 	for (i = 0; i < source->stream_count; i++) {
 		struct keep keep = {source, i};
 
-		source->last[i].struct_size = sizeof source->last[i];
+		source->last[i].struct_size = sizeof(source->last[i]);
 		source_ledger(source, i, &source->last[i]);
 		source_losses(source, i, keep_loss, &keep);
 	}

@@ -28,7 +28,7 @@ static bool is_recorded_twice(const struct rtl_stream_info *info, const struct r
 
 	if (!(type->repeated_by & RTL_IN_DEBUG))
 		return type->repeated_by;
-	snprintf(debug, sizeof debug, "%s.debug", info->name);
+	snprintf(debug, sizeof(debug), "%s.debug", info->name);
 	return stream_list_selects(debug);
 }
 
@@ -48,7 +48,7 @@ static void collect(const struct host *host, const struct rtl_stream_info *info,
 {
 	const struct rtl_subscription *s;
 
-	memset(wants, 0, sizeof *wants);
+	memset(wants, 0, sizeof(*wants));
 	if (host->recording && !host->off && stream_list_selects(info->name))
 		add_recorded(host, wants, info);
 	for (s = host->subscriptions[info->number]; s; s = s->next)

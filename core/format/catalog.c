@@ -88,7 +88,7 @@ static size_t size_of_texts(const char **texts, size_t n)
 
 static int read_process(struct catalog *catalog, struct cursor *c)
 {
-	const struct dict_process *fixed = take(c, sizeof *fixed);
+	const struct dict_process *fixed = take(c, sizeof(*fixed));
 	const char *texts[3];
 	char *copy;
 
@@ -106,13 +106,13 @@ static int read_process(struct catalog *catalog, struct cursor *c)
 
 static int read_field(struct cursor *c, struct rtl_field *out)
 {
-	const struct dict_field *fixed = take(c, sizeof *fixed);
+	const struct dict_field *fixed = take(c, sizeof(*fixed));
 	const char *texts[3];
 
 	if (!fixed || !take_texts(c, fixed->lengths, texts, 3) || !skip_padding(c))
 		return RTL_EFORMAT;
 	*out = (struct rtl_field){
-		.struct_size = sizeof *out,
+		.struct_size = sizeof(*out),
 		.kind = fixed->kind,
 		.offset = fixed->offset,
 		.size = fixed->size,
@@ -126,7 +126,7 @@ static int read_field(struct cursor *c, struct rtl_field *out)
 /* out->fields is the caller's to free, on failure too. */
 static int read_type(struct cursor *c, struct rtl_type_info *out)
 {
-	const struct dict_type *fixed = take(c, sizeof *fixed);
+	const struct dict_type *fixed = take(c, sizeof(*fixed));
 	struct rtl_field *fields;
 	const char *texts[2];
 	uint16_t i;
@@ -136,11 +136,11 @@ static int read_type(struct cursor *c, struct rtl_type_info *out)
 	if (!fixed || !take_texts(c, fixed->lengths, texts, 2) || !skip_padding(c) ||
 	    fixed->field_count > c->left / sizeof(struct dict_field))
 		return RTL_EFORMAT;
-	fields = calloc(fixed->field_count + 1u, sizeof *fields);
+	fields = calloc(fixed->field_count + 1u, sizeof(*fields));
 	if (!fields)
 		return RTL_ENOMEM;
 	*out = (struct rtl_type_info){
-		.struct_size = sizeof *out,
+		.struct_size = sizeof(*out),
 		.type = fixed->type,
 		.field_count = fixed->field_count,
 		.payload_size = fixed->payload_size,
@@ -166,7 +166,7 @@ static void free_types(struct rtl_type_info *types, uint32_t n)
 
 static int read_types(struct cursor *c, struct rtl_stream_info *info)
 {
-	struct rtl_type_info *types = calloc(info->type_count + 1u, sizeof *types);
+	struct rtl_type_info *types = calloc(info->type_count + 1u, sizeof(*types));
 	uint32_t i;
 	int err;
 
@@ -181,8 +181,8 @@ static int read_types(struct cursor *c, struct rtl_stream_info *info)
 
 static int read_stream(struct catalog *catalog, struct cursor *c)
 {
-	const struct dict_stream *fixed = take(c, sizeof *fixed);
-	struct rtl_stream_info info = {.struct_size = sizeof info}, *copy = NULL;
+	const struct dict_stream *fixed = take(c, sizeof(*fixed));
+	struct rtl_stream_info info = {.struct_size = sizeof(info)}, *copy = NULL;
 	const char *texts[2], *why;
 	int err;
 
@@ -214,7 +214,7 @@ struct string {
 
 static int read_string(struct catalog *catalog, struct cursor *c)
 {
-	const struct dict_string *fixed = take(c, sizeof *fixed);
+	const struct dict_string *fixed = take(c, sizeof(*fixed));
 	const char *text = fixed ? take_text(c, fixed->lengths[0]) : NULL;
 	struct string *s;
 
@@ -222,7 +222,7 @@ static int read_string(struct catalog *catalog, struct cursor *c)
 		return RTL_EFORMAT;
 	if (table_find(&catalog->strings, fixed->id))
 		return 0;
-	s = malloc(sizeof *s + fixed->lengths[0] + 1u);
+	s = malloc(sizeof(*s) + fixed->lengths[0] + 1u);
 	if (!s)
 		return RTL_ENOMEM;
 	s->id = fixed->id;
@@ -236,7 +236,7 @@ static int read_string(struct catalog *catalog, struct cursor *c)
 
 static int read_tracepoint(struct catalog *catalog, struct cursor *c)
 {
-	const struct dict_tracepoint *fixed = take(c, sizeof *fixed);
+	const struct dict_tracepoint *fixed = take(c, sizeof(*fixed));
 	const char *texts[4];
 	struct tracepoint *t;
 
@@ -244,13 +244,13 @@ static int read_tracepoint(struct catalog *catalog, struct cursor *c)
 		return RTL_EFORMAT;
 	if (table_find(&catalog->tracepoints, fixed->uid))
 		return 0;
-	t = malloc(sizeof *t + size_of_texts(texts, 4));
+	t = malloc(sizeof(*t) + size_of_texts(texts, 4));
 	if (!t)
 		return RTL_ENOMEM;
 	keep_texts(t->texts, texts, 4);
 	t->metadata = NULL;
 	t->info = (struct rtl_tracepoint){
-		.struct_size = sizeof t->info,
+		.struct_size = sizeof(t->info),
 		.line = fixed->line,
 		.column = fixed->column,
 		.uid = fixed->uid,
@@ -271,14 +271,14 @@ static int read_tracepoint(struct catalog *catalog, struct cursor *c)
 /* What stands behind a value's text. */
 static uint32_t read_kind(struct cursor *c)
 {
-	const uint32_t *kind = take(c, -(uintptr_t)c->at & 3) ? take(c, sizeof *kind) : NULL;
+	const uint32_t *kind = take(c, -(uintptr_t)c->at & 3) ? take(c, sizeof(*kind)) : NULL;
 
 	return kind ? *kind : 0;
 }
 
 static int read_metadata(struct catalog *catalog, struct cursor *c)
 {
-	const struct dict_metadata *fixed = take(c, sizeof *fixed);
+	const struct dict_metadata *fixed = take(c, sizeof(*fixed));
 	const char *texts[2];
 	struct tracepoint *t;
 	struct metadata *m, **at;
@@ -288,7 +288,7 @@ static int read_metadata(struct catalog *catalog, struct cursor *c)
 	t = fixed->uid ? table_find(&catalog->tracepoints, fixed->uid) : NULL;
 	if (!t)
 		return RTL_EFORMAT;
-	m = malloc(sizeof *m + size_of_texts(texts, 2));
+	m = malloc(sizeof(*m) + size_of_texts(texts, 2));
 	if (!m)
 		return RTL_ENOMEM;
 	keep_texts(m->texts, texts, 2);
@@ -332,8 +332,8 @@ int catalog_read(struct catalog *catalog, const uint8_t *dict, uint64_t length)
 		struct cursor c;
 		int err = RTL_EFORMAT;
 
-		if (left >= sizeof *entry && entry->size >= sizeof *entry && entry->size <= left &&
-		    entry->size % 8 == 0) {
+		if (left >= sizeof(*entry) && entry->size >= sizeof(*entry) &&
+		    entry->size <= left && entry->size % 8 == 0) {
 			c = (struct cursor){(const uint8_t *)entry, entry->size};
 			err = read_entry(catalog, entry->kind, &c);
 		}
@@ -358,7 +358,7 @@ bool catalog_put_metadata(struct rtl_metadata **list, uint32_t *room, uint32_t n
 {
 	if (n == *room) {
 		const uint32_t more = n ? 2 * n : 8;
-		struct rtl_metadata *longer = realloc(*list, more * sizeof *longer);
+		struct rtl_metadata *longer = realloc(*list, more * sizeof(*longer));
 
 		if (!longer)
 			return false;
@@ -424,5 +424,5 @@ void catalog_fini(struct catalog *catalog)
 	for (i = 0; i < catalog->stream_count; i++)
 		free(catalog->streams[i]);
 	free((void *)(uintptr_t)catalog->process.program);
-	memset(catalog, 0, sizeof *catalog);
+	memset(catalog, 0, sizeof(*catalog));
 }

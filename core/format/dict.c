@@ -76,7 +76,7 @@ static void write_process(struct entry *e, const struct rtl_process *p, uint32_t
 		.entry = {size, DICT_PROCESS},
 		.lengths = {length_of(p->program), length_of(p->command), length_of(p->host_name)}};
 
-	put(e, &fixed, sizeof fixed);
+	put(e, &fixed, sizeof(fixed));
 	put_text(e, p->program, fixed.lengths[0]);
 	put_text(e, p->command, fixed.lengths[1]);
 	put_text(e, p->host_name, fixed.lengths[2]);
@@ -95,7 +95,7 @@ static void write_field(struct entry *e, const struct rtl_field *f)
 		.size = f->size,
 		.lengths = {length_of(f->name), length_of(f->unit), length_of(f->description)}};
 
-	put(e, &fixed, sizeof fixed);
+	put(e, &fixed, sizeof(fixed));
 	put_text(e, f->name, fixed.lengths[0]);
 	put_text(e, f->unit, fixed.lengths[1]);
 	put_text(e, f->description, fixed.lengths[2]);
@@ -111,7 +111,7 @@ static void write_type(struct entry *e, const struct rtl_type_info *t)
 					.lengths = {length_of(t->name), length_of(t->description)}};
 	uint16_t i;
 
-	put(e, &fixed, sizeof fixed);
+	put(e, &fixed, sizeof(fixed));
 	put_text(e, t->name, fixed.lengths[0]);
 	put_text(e, t->description, fixed.lengths[1]);
 	align(e);
@@ -130,7 +130,7 @@ static void write_stream(struct entry *e, const struct rtl_stream_info *info, ui
 		.lengths = {length_of(info->name), length_of(info->description)}};
 	uint32_t i;
 
-	put(e, &fixed, sizeof fixed);
+	put(e, &fixed, sizeof(fixed));
 	put_text(e, info->name, fixed.lengths[0]);
 	put_text(e, info->description, fixed.lengths[1]);
 	align(e);
@@ -154,7 +154,7 @@ static void write_string(struct entry *e, const struct string *s, uint32_t size)
 	const struct dict_string fixed = {
 		.entry = {size, DICT_STRING}, .id = s->id, .lengths = {(uint32_t)s->length}};
 
-	put(e, &fixed, sizeof fixed);
+	put(e, &fixed, sizeof(fixed));
 	put_text(e, s->text, fixed.lengths[0]);
 }
 
@@ -177,7 +177,7 @@ static void write_tracepoint(struct entry *e, const struct rtl_tracepoint *t, ui
 							  length_of(t->source),
 							  length_of(t->module)}};
 
-	put(e, &fixed, sizeof fixed);
+	put(e, &fixed, sizeof(fixed));
 	put_text(e, t->kind, fixed.lengths[0]);
 	put_text(e, t->name, fixed.lengths[1]);
 	put_text(e, t->source, fixed.lengths[2]);
@@ -201,11 +201,11 @@ static void write_metadata(struct entry *e, const struct pair *p, uint32_t size)
 					    .uid = p->uid,
 					    .lengths = {length_of(p->key), length_of(p->value)}};
 
-	put(e, &fixed, sizeof fixed);
+	put(e, &fixed, sizeof(fixed));
 	put_text(e, p->key, fixed.lengths[0]);
 	put_text(e, p->value, fixed.lengths[1]);
 	put(e, "\0\0\0", -e->size & 3);
-	put(e, &p->kind, sizeof p->kind);
+	put(e, &p->kind, sizeof(p->kind));
 }
 
 void dict_add_metadata(struct spool *spool, uint64_t uid, const char *key, const char *value,

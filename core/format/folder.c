@@ -47,9 +47,9 @@ static bool is_zombie(int pid)
 	ssize_t n;
 	int fd;
 
-	snprintf(path, sizeof path, "/proc/%d/stat", pid);
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
 	if (fd >= 0)
 		close(fd);
 	if (n <= 0)
@@ -89,7 +89,7 @@ static void find_program(const struct spool_files *files, struct rtl_folder *fol
 			     (uint64_t)n < length ? (uint64_t)n : length);
 	program = catalog.process.program;
 	if (program)
-		snprintf(folder->program, sizeof folder->program, "%s",
+		snprintf(folder->program, sizeof(folder->program), "%s",
 			 strrchr(program, '/') ? strrchr(program, '/') + 1 : program);
 	catalog_fini(&catalog);
 	free(start);
@@ -126,7 +126,7 @@ static int look_at_session(const char *path, struct rtl_folder *folder)
 	folder->in_use = session_folder_is_alive(path);
 	folder->paused = __atomic_load_n(&page->paused, __ATOMIC_RELAXED) != 0;
 	folder->refused = __atomic_load_n(&page->refused, __ATOMIC_RELAXED);
-	munmap(page, sizeof *page);
+	munmap(page, sizeof(*page));
 	return 0;
 }
 
@@ -149,8 +149,8 @@ int folder_each_spool(const char *folder, void (*fn)(void *user, const char *pat
 	if (!dir)
 		return errno;
 	while ((entry = readdir(dir)))
-		if (!strncmp(entry->d_name, SPOOL_PREFIX, sizeof SPOOL_PREFIX - 1)) {
-			snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+		if (!strncmp(entry->d_name, SPOOL_PREFIX, sizeof(SPOOL_PREFIX) - 1)) {
+			snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
 			fn(user, path);
 		}
 	closedir(dir);
@@ -171,10 +171,10 @@ static pid_t pid_of(const char *path)
 	while (name > path && name[-1] != '/')
 		name--;
 
-	if (!strncmp(name, SPOOL_PREFIX, sizeof SPOOL_PREFIX - 1))
-		name += sizeof SPOOL_PREFIX - 1;
-	else if (!strncmp(name, SESSION_PREFIX, sizeof SESSION_PREFIX - 1))
-		name += sizeof SESSION_PREFIX - 1;
+	if (!strncmp(name, SPOOL_PREFIX, sizeof(SPOOL_PREFIX) - 1))
+		name += sizeof(SPOOL_PREFIX) - 1;
+	else if (!strncmp(name, SESSION_PREFIX, sizeof(SESSION_PREFIX) - 1))
+		name += sizeof(SESSION_PREFIX) - 1;
 	else
 		return 0;
 	pid = *name >= '0' && *name <= '9' ? strtol(name, &end, 10) : 0;
@@ -215,7 +215,7 @@ static bool is_debris(const char *path)
 
 int rtl_folder_look(const char *path, struct rtl_folder *folder)
 {
-	struct rtl_folder found = {.struct_size = sizeof found};
+	struct rtl_folder found = {.struct_size = sizeof(found)};
 	struct stat st;
 	int err = 0;
 
@@ -234,6 +234,7 @@ int rtl_folder_look(const char *path, struct rtl_folder *folder)
 	if (err)
 		return err;
 	found.struct_size = folder->struct_size;
-	memcpy(folder, &found, found.struct_size < sizeof found ? found.struct_size : sizeof found);
+	memcpy(folder, &found,
+	       found.struct_size < sizeof(found) ? found.struct_size : sizeof(found));
 	return 0;
 }

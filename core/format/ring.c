@@ -29,7 +29,7 @@ static bool reserve_blocks(uint32_t index, int dir_fd, uint64_t from, uint64_t t
 	bool ok;
 	int fd;
 
-	snprintf(name, sizeof name, "ring-%u", index);
+	snprintf(name, sizeof(name), "ring-%u", index);
 	fd = openat(dir_fd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0)
 		return false;

@@ -13,9 +13,9 @@
 
 int session_open_page(const char *name)
 {
-	char path[PATH_MAX + sizeof SESSION_FILE + 1];
+	char path[PATH_MAX + sizeof(SESSION_FILE) + 1];
 
-	snprintf(path, sizeof path, "%.*s/" SESSION_FILE, PATH_MAX - 1, name);
+	snprintf(path, sizeof(path), "%.*s/" SESSION_FILE, PATH_MAX - 1, name);
 	/* no link, and no waiting at a FIFO: somebody else may have made the folder */
 	return open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 }
@@ -24,17 +24,17 @@ int session_map_page(int fd, struct session_page **out)
 {
 	struct session_page *p;
 	struct {
-		char magic[sizeof p->magic];
+		char magic[sizeof(p->magic)];
 		uint32_t version;
 	} begin;
 	struct stat st;
 
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || (size_t)st.st_size < sizeof *p ||
-	    pread(fd, &begin, sizeof begin, 0) != sizeof begin ||
-	    memcmp(begin.magic, SESSION_MAGIC, sizeof begin.magic) != 0 ||
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || (size_t)st.st_size < sizeof(*p) ||
+	    pread(fd, &begin, sizeof(begin), 0) != sizeof(begin) ||
+	    memcmp(begin.magic, SESSION_MAGIC, sizeof(begin.magic)) != 0 ||
 	    begin.version != SESSION_VERSION)
 		return RTL_EABI;
-	p = mmap(NULL, sizeof *p, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	p = mmap(NULL, sizeof(*p), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (p == MAP_FAILED)
 		return RTL_ENOMEM;
 	*out = p;
@@ -74,5 +74,5 @@ void session_end(const char *name)
 	if (session_map(name, &p))
 		return;
 	__atomic_store_n(&p->ended, 1, __ATOMIC_RELEASE);
-	munmap(p, sizeof *p);
+	munmap(p, sizeof(*p));
 }

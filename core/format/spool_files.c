@@ -75,9 +75,9 @@ static void unmap(void *p, size_t size)
 
 static const char *check_control(const struct spool_control *control)
 {
-	if (memcmp(control->magic, SPOOL_MAGIC, sizeof control->magic) != 0)
+	if (memcmp(control->magic, SPOOL_MAGIC, sizeof(control->magic)) != 0)
 		return "its control file is not one of rtl's";
-	if (control->version != SPOOL_VERSION || control->header_size != sizeof *control)
+	if (control->version != SPOOL_VERSION || control->header_size != sizeof(*control))
 		return "it was written by another version of rtl";
 	if (control->clock_kind > 1)
 		return "its clock is not known";
@@ -88,14 +88,14 @@ int spool_files_open(struct spool_files *files, const char *path, bool shared, c
 {
 	size_t size;
 
-	memset(files, 0, sizeof *files);
+	memset(files, 0, sizeof(*files));
 	*why = "";
 	files->shared = shared;
 	files->dir_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (files->dir_fd < 0)
 		return errno == ENOENT || errno == ENOTDIR ? RTL_ENOENT : RTL_EIO;
 	files->control =
-		map(files, "control", sizeof *files->control, sizeof *files->control, &size);
+		map(files, "control", sizeof(*files->control), sizeof(*files->control), &size);
 	if (!files->control) {
 		bool passing = is_passing(errno);
 
@@ -143,11 +143,11 @@ static bool make_room(struct spool_files *files, uint32_t n)
 	if (n <= files->ring_room)
 		return true;
 	n += 64;
-	rings = realloc(files->rings, n * sizeof *rings);
+	rings = realloc(files->rings, n * sizeof(*rings));
 	if (!rings)
 		return false;
 	files->rings = rings;
-	bytes = realloc(files->ring_bytes, n * sizeof *bytes);
+	bytes = realloc(files->ring_bytes, n * sizeof(*bytes));
 	if (!bytes)
 		return false;
 	files->ring_bytes = bytes;
@@ -175,7 +175,7 @@ static struct spool_segment *add_segment(struct spool_files *files, uint32_t *ro
 
 	if (files->segment_count == *room) {
 		*room = *room ? 2 * *room : 256;
-		segments = realloc(files->segments, *room * sizeof *segments);
+		segments = realloc(files->segments, *room * sizeof(*segments));
 		if (!segments)
 			return NULL;
 		files->segments = segments;
@@ -194,7 +194,7 @@ static bool read_segment(const struct spool_files *files, const char *name,
 
 	if (fd < 0)
 		return false;
-	ok = size >= RING_HEADER_SIZE && pread(fd, &header, sizeof header, 0) == sizeof header &&
+	ok = size >= RING_HEADER_SIZE && pread(fd, &header, sizeof(header), 0) == sizeof(header) &&
 	     ring_ok(&header) && header.index < SPOOL_RINGS_MAX &&
 	     header.capacity <= UINT64_MAX - header.origin && header.origin % 8 == 0;
 	close(fd);
@@ -253,7 +253,7 @@ void spool_files_find_segments(struct spool_files *files)
 		note_segment(files, entry->d_name, &room);
 	closedir(dir);
 	if (files->segment_count)
-		qsort(files->segments, files->segment_count, sizeof *files->segments, compare);
+		qsort(files->segments, files->segment_count, sizeof(*files->segments), compare);
 }
 
 struct ring_header *spool_files_map_segment(const struct spool_files *files, uint32_t segment,
@@ -261,7 +261,7 @@ struct ring_header *spool_files_map_segment(const struct spool_files *files, uin
 {
 	char name[32];
 
-	segment_name(files->segments[segment].number, name, sizeof name);
+	segment_name(files->segments[segment].number, name, sizeof(name));
 	return map_ring(files, name, bytes);
 }
 
@@ -280,12 +280,12 @@ void spool_files_settle_segment(const struct spool_files *files, uint32_t segmen
 	char name[32];
 	int fd;
 
-	segment_name(s->number, name, sizeof name);
+	segment_name(s->number, name, sizeof(name));
 	fd = open_file(files, name, true, &size);
 	if (fd < 0)
 		return;
 	/* where that fails it is delivered again, if this host dies */
-	(void)!pwrite(fd, &s->length, sizeof s->length, offsetof(struct ring_header, tail));
+	(void)!pwrite(fd, &s->length, sizeof(s->length), offsetof(struct ring_header, tail));
 	close(fd);
 }
 
@@ -303,7 +303,7 @@ void spool_files_map_rings(struct spool_files *files)
 
 			struct ring_header *ring;
 
-			snprintf(name, sizeof name, "ring-%u", files->ring_count);
+			snprintf(name, sizeof(name), "ring-%u", files->ring_count);
 			ring = map_ring(files, name, &bytes);
 			if (!ring && is_passing(errno))
 				return; /* in the next pass */
@@ -378,9 +378,9 @@ void spool_files_close(struct spool_files *files)
 	free(files->segments);
 	free(files->dict);
 	if (files->control)
-		unmap(files->control, sizeof *files->control);
+		unmap(files->control, sizeof(*files->control));
 	if (files->dir_fd >= 0)
 		close(files->dir_fd);
-	memset(files, 0, sizeof *files);
+	memset(files, 0, sizeof(*files));
 	files->dir_fd = -1;
 }

@@ -50,7 +50,7 @@ const char *spool_default_folder(void)
 				 secure_getenv("TMPDIR"), "/tmp"};
 	size_t i;
 
-	for (i = 0; i < sizeof folders / sizeof *folders; i++)
+	for (i = 0; i < sizeof(folders) / sizeof(*folders); i++)
 		if (folders[i] && *folders[i] && has_room(folders[i]))
 			return folders[i];
 	return "/tmp";
@@ -109,9 +109,9 @@ static int make_folder(struct spool *spool, const char *base)
 
 	if (!realpath(base, absolute))
 		return -1;
-	n = snprintf(spool->path, sizeof spool->path, "%.*s/" SPOOL_PREFIX "%d-XXXXXX",
+	n = snprintf(spool->path, sizeof(spool->path), "%.*s/" SPOOL_PREFIX "%d-XXXXXX",
 		     PATH_MAX - 64, absolute, (int)getpid());
-	if (n < 0 || (size_t)n >= sizeof spool->path) {
+	if (n < 0 || (size_t)n >= sizeof(spool->path)) {
 		errno = ENAMETOOLONG;
 		return -1;
 	}
@@ -141,7 +141,7 @@ void spool_boot_id(uint8_t id[16])
 	memset(id, 0, 16);
 	if (fd < 0)
 		return;
-	if (read(fd, text, sizeof text - 1) < 36)
+	if (read(fd, text, sizeof(text) - 1) < 36)
 		text[0] = 0;
 	close(fd);
 	for (i = 0; i < 16 && sscanf(text + at, "%2x", &byte) == 1; i++) {
@@ -154,9 +154,9 @@ static void fill_control(struct spool_control *control)
 {
 	struct clock_pair pair;
 
-	memcpy(control->magic, SPOOL_MAGIC, sizeof control->magic);
+	memcpy(control->magic, SPOOL_MAGIC, sizeof(control->magic));
 	control->version = SPOOL_VERSION;
-	control->header_size = sizeof *control;
+	control->header_size = sizeof(*control);
 	control->pid = getpid();
 	control->parent_pid = getppid();
 	clock_pair_take(&pair);
@@ -164,7 +164,7 @@ static void fill_control(struct spool_control *control)
 	control->start_ticks = pair.ticks;
 	control->clock_kind = clock_kind;
 	spool_boot_id(control->boot_id);
-	if (getrandom(&control->spool_id, sizeof control->spool_id, GRND_NONBLOCK) < 0)
+	if (getrandom(&control->spool_id, sizeof(control->spool_id), GRND_NONBLOCK) < 0)
 		control->spool_id = pair.ticks ^ (uint64_t)control->pid << 40;
 	control->spool_id |= !control->spool_id;
 }
@@ -172,12 +172,12 @@ static void fill_control(struct spool_control *control)
 int spool_open_private(struct spool *spool, struct spool_control *fixed)
 {
 	struct spool_control *control =
-		mmap(fixed, sizeof *control, PROT_READ | PROT_WRITE,
+		mmap(fixed, sizeof(*control), PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS | (fixed ? MAP_FIXED : 0), -1, 0);
 
 	if (control == MAP_FAILED)
 		return RTL_ENOMEM;
-	memset(spool, 0, sizeof *spool);
+	memset(spool, 0, sizeof(*spool));
 	spool->dir.fd = spool->lock.fd = -1;
 	spool->control = control;
 	fill_control(control);
@@ -189,7 +189,7 @@ int spool_open_private(struct spool *spool, struct spool_control *fixed)
  * the parent's.) NULL with errno. */
 static struct spool_control *take_place(struct spool_control *control, struct spool_control *fixed)
 {
-	const size_t size = sizeof *control;
+	const size_t size = sizeof(*control);
 	void *there;
 	uint32_t i, k;
 	int err;
@@ -197,7 +197,7 @@ static struct spool_control *take_place(struct spool_control *control, struct sp
 	for (i = 0; i < fixed->stream_count && i < SPOOL_STREAMS_MAX; i++) {
 		control->streams[i].pub.struct_size = fixed->streams[i].pub.struct_size;
 		control->streams[i].pub.number = fixed->streams[i].pub.number;
-		for (k = 0; k < sizeof fixed->streams[i].pub.wanted; k++)
+		for (k = 0; k < sizeof(fixed->streams[i].pub.wanted); k++)
 			control->streams[i].pub.wanted[k] =
 				fixed->streams[i].pub.wanted[k] & SPOOL_WANT_RECORD;
 	}
@@ -214,7 +214,7 @@ static struct spool_control *take_place(struct spool_control *control, struct sp
 static struct spool_control *make_control(struct spool *spool, struct spool_control *fixed)
 {
 	struct spool_control *control =
-		map_file(spool, "control.new", sizeof *control, sizeof *control, NULL);
+		map_file(spool, "control.new", sizeof(*control), sizeof(*control), NULL);
 
 	if (control && fixed)
 		control = take_place(control, fixed);
@@ -227,7 +227,7 @@ static struct spool_control *make_control(struct spool *spool, struct spool_cont
 	if (!renameat(spool->dir.fd, "control.new", spool->dir.fd, "control"))
 		return control;
 	if (!fixed)
-		munmap(control, sizeof *control);
+		munmap(control, sizeof(*control));
 	return NULL;
 }
 
@@ -245,7 +245,7 @@ int spool_open_folder(struct spool *spool, const char *base, struct spool_contro
 {
 	int err;
 
-	memset(spool, 0, sizeof *spool);
+	memset(spool, 0, sizeof(*spool));
 	spool->dir.fd = spool->lock.fd = -1;
 	if (!base || !*base)
 		base = spool_default_folder();
@@ -316,7 +316,7 @@ struct ring_header *spool_ring_create(struct spool *spool, uint32_t index, size_
 	struct ring_header *ring;
 	char name[32];
 
-	snprintf(name, sizeof name, "ring-%u", index);
+	snprintf(name, sizeof(name), "ring-%u", index);
 	/* room for the beginning; the rest follows while that is being filled */
 	ring = map_file(spool, name, RING_HEADER_SIZE + RING_BEGIN, RING_HEADER_SIZE + capacity,
 			NULL);

@@ -69,7 +69,7 @@ static bool type_valid(const struct rtl_type_info *type, const char **why)
 	for (i = 0; i < type->field_count; i++) {
 		const struct rtl_field *f = rtl_type_field(type, i);
 
-		if (f->struct_size < sizeof *f || !name_ok(f->name, false)) {
+		if (f->struct_size < sizeof(*f) || !name_ok(f->name, false)) {
 			*why = "a field has no name of a-z, 0-9 and _";
 			return false;
 		}
@@ -91,11 +91,11 @@ bool stream_info_valid(const struct rtl_stream_info *info, const char **why)
 {
 	uint32_t i, k;
 
-	if (!info || info->struct_size < sizeof *info || !name_ok(info->name, true)) {
+	if (!info || info->struct_size < sizeof(*info) || !name_ok(info->name, true)) {
 		*why = "no struct_size, or no name of a-z, 0-9, '_', '-' and '.'";
 		return false;
 	}
-	if (info->type_count && (!info->types || info->types->struct_size < sizeof *info->types)) {
+	if (info->type_count && (!info->types || info->types->struct_size < sizeof(*info->types))) {
 		*why = "its types are missing";
 		return false;
 	}
@@ -171,13 +171,13 @@ static const char *take_text(struct block *b, const char *text)
 
 static void copy_fields(struct block *b, const struct rtl_type_info *from, struct rtl_type_info *to)
 {
-	struct rtl_field *fields = take(b, NULL, from->field_count * sizeof *fields);
+	struct rtl_field *fields = take(b, NULL, from->field_count * sizeof(*fields));
 	uint16_t i;
 
 	for (i = 0; i < from->field_count; i++) {
 		struct rtl_field f = *rtl_type_field(from, i);
 
-		f.struct_size = sizeof f;
+		f.struct_size = sizeof(f);
 		f.name = take_text(b, f.name);
 		f.unit = take_text(b, f.unit);
 		f.description = take_text(b, f.description);
@@ -190,13 +190,13 @@ static void copy_fields(struct block *b, const struct rtl_type_info *from, struc
 static void copy_types(struct block *b, const struct rtl_stream_info *from,
 		       struct rtl_stream_info *to)
 {
-	struct rtl_type_info *types = take(b, NULL, from->type_count * sizeof *types);
+	struct rtl_type_info *types = take(b, NULL, from->type_count * sizeof(*types));
 	uint32_t i;
 
 	for (i = 0; i < from->type_count; i++) {
 		struct rtl_type_info t = *rtl_stream_type(from, i);
 
-		t.struct_size = sizeof t;
+		t.struct_size = sizeof(t);
 		t.name = take_text(b, t.name);
 		t.description = take_text(b, t.description);
 		copy_fields(b, rtl_stream_type(from, i), &t);
@@ -208,9 +208,9 @@ static void copy_types(struct block *b, const struct rtl_stream_info *from,
 
 static struct rtl_stream_info *copy_into(struct block *b, const struct rtl_stream_info *from)
 {
-	struct rtl_stream_info *to = take(b, NULL, sizeof *to), copy = *from;
+	struct rtl_stream_info *to = take(b, NULL, sizeof(*to)), copy = *from;
 
-	copy.struct_size = sizeof copy;
+	copy.struct_size = sizeof(copy);
 	copy.name = take_text(b, from->name);
 	copy.description = take_text(b, from->description);
 	copy_types(b, from, &copy);
@@ -250,6 +250,6 @@ void stream_want_all(struct rtl_stream *stream, const struct rtl_stream_info *in
 {
 	struct stream_wants all;
 
-	memset(all.bits, SPOOL_WANT_RECORD, sizeof all.bits);
+	memset(all.bits, SPOOL_WANT_RECORD, sizeof(all.bits));
 	stream_want(stream, info, &all, SPOOL_WANT_RECORD);
 }

@@ -50,7 +50,7 @@ static char *take_word(struct cursor *c, const char *ends, char *end)
 
 static bool find_kind(const char *name, uint16_t *kind, uint16_t *size)
 {
-	for (size_t i = 0; name && i < sizeof kinds / sizeof *kinds; i++)
+	for (size_t i = 0; name && i < sizeof(kinds) / sizeof(*kinds); i++)
 		if (!strcmp(kinds[i].name, name)) {
 			*kind = kinds[i].kind;
 			*size = kinds[i].size;
@@ -85,7 +85,7 @@ static bool take_enumerators(struct cursor *c, struct rtl_value_info *info)
 		info->enumerator_count++;
 	}
 	qsort((void *)(uintptr_t)info->enumerators, info->enumerator_count,
-	      sizeof *info->enumerators, compare);
+	      sizeof(*info->enumerators), compare);
 	return end == '}';
 }
 
@@ -99,7 +99,7 @@ static bool take_value(struct cursor *c, struct rtl_value_info *info)
 {
 	char end;
 
-	*info = (struct rtl_value_info){.struct_size = sizeof *info};
+	*info = (struct rtl_value_info){.struct_size = sizeof(*info)};
 	info->name = take_word(c, ": {}=;>", &end);
 	if (!info->name || end != ':' ||
 	    !find_kind(take_word(c, ">{ ", &end), &info->kind, &info->size))
@@ -149,10 +149,10 @@ struct rtl_values_info *values_parse(const char *text)
 
 	for (at = 0; text[at]; at++)
 		most += text[at] == '=';
-	block = calloc(1, sizeof *block + most * sizeof *block->enumerators + size);
+	block = calloc(1, sizeof(*block) + most * sizeof(*block->enumerators) + size);
 	if (!block)
 		return NULL;
-	block->info.struct_size = sizeof block->info;
+	block->info.struct_size = sizeof(block->info);
 	block->info.values = block->values;
 	c.next = block->enumerators;
 	c.at = memcpy(&block->enumerators[most], text, size);

@@ -43,7 +43,7 @@ void finish_call(void)
 
 int rtl_at_finish(rtl_at_finish_fn fn, void *user)
 {
-	struct at_finish *entry = malloc(sizeof *entry);
+	struct at_finish *entry = malloc(sizeof(*entry));
 	int err = 0;
 
 	if (!entry)

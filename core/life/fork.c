@@ -103,7 +103,7 @@ static void before_fork(enum handlers by)
 		fork_state.depth++;
 	if (fork_state.by != NOBODY)
 		return;
-	memset(&fork_state, 0, sizeof fork_state);
+	memset(&fork_state, 0, sizeof(fork_state));
 	fork_state.by = by;
 	fork_state.depth = 1;
 	fork_state.prepared = has_begun();

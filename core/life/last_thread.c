@@ -29,7 +29,7 @@ static bool is_last_thread(void)
 	fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
-	state = read(fd, text, sizeof text - 1) > 0 ? strrchr(text, ')') : NULL;
+	state = read(fd, text, sizeof(text) - 1) > 0 ? strrchr(text, ')') : NULL;
 	close(fd);
 	return state && !strncmp(state, ") Z", 3);
 }

@@ -22,14 +22,14 @@
 /* Whether the process that made a folder cannot be found: quick, and true of none that lives here. */
 static bool seems_dead(const char *path)
 {
-	long pid = strtol(strrchr(path, '/') + sizeof SPOOL_PREFIX, NULL, 10);
+	long pid = strtol(strrchr(path, '/') + sizeof(SPOOL_PREFIX), NULL, 10);
 
 	return pid > 0 && pid <= INT_MAX && kill((pid_t)pid, 0) && errno == ESRCH;
 }
 
 static bool is_leftover(const char *path)
 {
-	struct rtl_folder is = {.struct_size = sizeof is};
+	struct rtl_folder is = {.struct_size = sizeof(is)};
 	struct stat st;
 
 	return !lstat(path, &st) && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
@@ -39,10 +39,10 @@ static bool is_leftover(const char *path)
 /* Whether we are the first. */
 static bool mark(const char *path)
 {
-	char file[2 * PATH_MAX + sizeof TOLD];
+	char file[2 * PATH_MAX + sizeof(TOLD)];
 	int fd;
 
-	snprintf(file, sizeof file, "%s/" TOLD, path);
+	snprintf(file, sizeof(file), "%s/" TOLD, path);
 	fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd >= 0)
 		close(fd);
@@ -60,7 +60,7 @@ void leftovers_mention(const char *own_spool)
 	char base[PATH_MAX];
 	unsigned found = 0;
 
-	snprintf(base, sizeof base, "%.*s", (int)(strrchr(own_spool, '/') - own_spool), own_spool);
+	snprintf(base, sizeof(base), "%.*s", (int)(strrchr(own_spool, '/') - own_spool), own_spool);
 	folder_each_spool(base, look, &found);
 	if (found)
 		log_line(RTL_LEVEL_WARNING, "spool",

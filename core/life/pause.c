@@ -37,7 +37,7 @@ void pause_join(void)
 void pause_leave(void)
 {
 	if (page)
-		munmap(page, sizeof *page);
+		munmap(page, sizeof(*page));
 	page = NULL;
 	lost = false;
 }

@@ -142,7 +142,7 @@ static int load_subscribers(const char *subscribers)
 static int open_spool(const char *base, struct spool_control *fixed)
 {
 	char message[PATH_MAX + 128];
-	int err = spool_open_folder(&bus.spool, base, fixed, message, sizeof message);
+	int err = spool_open_folder(&bus.spool, base, fixed, message, sizeof(message));
 
 	if (session_has_ended()) {
 		if (!err)

@@ -88,7 +88,7 @@ void termination_init(void)
 	size_t i;
 
 	sigemptyset(&action.sa_mask);
-	for (i = 0; i < sizeof signals / sizeof *signals; i++)
+	for (i = 0; i < sizeof(signals) / sizeof(*signals); i++)
 		if (!sigaction(signals[i], NULL, &old) && !(old.sa_flags & SA_SIGINFO) &&
 		    old.sa_handler == SIG_DFL)
 			sigaction(signals[i], &action, NULL);

@@ -75,12 +75,12 @@ static void fill(struct rtl_default_payload *payload, uint64_t name, const char 
 		 uint32_t length, uint32_t kind, uint64_t bits)
 {
 	payload->name = name;
-	payload->text.offset = (uint32_t)sizeof *payload;
+	payload->text.offset = (uint32_t)sizeof(*payload);
 	payload->text.length = length;
 	payload->integer = kind == RTL_KIND_UINT ? bits : 0;
 	payload->number = 0;
 	if (kind == RTL_KIND_FLOAT)
-		memcpy(&payload->number, &bits, sizeof bits);
+		memcpy(&payload->number, &bits, sizeof(bits));
 	payload->kind = kind;
 	payload->reserved = 0;
 	if (length)

@@ -45,14 +45,14 @@ static void publish(enum rtl_level level, const char *who, const char *text)
 		return;
 	/* never waits: the consumer itself may be the one that speaks */
 	record = rtl_try_reserve(stream, RTL_DIAGNOSTICS,
-				 (uint32_t)sizeof *d + who_length + text_length);
+				 (uint32_t)sizeof(*d) + who_length + text_length);
 	if (!record)
 		return;
 	d = rtl_record_payload(record);
 	d->level = level;
 	d->reserved = 0;
-	d->who = (struct rtl_text){sizeof *d, who_length};
-	d->text = (struct rtl_text){(uint32_t)sizeof *d + who_length, text_length};
+	d->who = (struct rtl_text){sizeof(*d), who_length};
+	d->text = (struct rtl_text){(uint32_t)sizeof(*d) + who_length, text_length};
 	memcpy((char *)d + d->who.offset, who, who_length);
 	memcpy((char *)d + d->text.offset, text, text_length);
 	rtl_commit(record);
@@ -71,6 +71,6 @@ const struct rtl_stream_info *const *rtl_publisher_streams(size_t *count)
 {
 	static const struct rtl_stream_info *const all[] = {&info, &default_stream_info};
 
-	*count = sizeof all / sizeof *all;
+	*count = sizeof(all) / sizeof(*all);
 	return all;
 }

@@ -125,7 +125,7 @@ static int add_string(const char *text, size_t length, uint64_t *id)
 
 	bus_lock();
 	if (!find_string(text, length, id)) {
-		s = take_memory(sizeof *s + length + 1);
+		s = take_memory(sizeof(*s) + length + 1);
 		err = s ? 0 : RTL_ENOMEM;
 		if (s) {
 			s->id = *id;
@@ -280,13 +280,13 @@ static size_t text_size(const char *text)
 static struct tracepoint *make_tracepoint(const struct rtl_tracepoint_desc *d,
 					  const struct module *m, uint64_t uid)
 {
-	struct tracepoint *t = take_memory(sizeof *t + text_size(d->kind) + text_size(d->name) +
+	struct tracepoint *t = take_memory(sizeof(*t) + text_size(d->kind) + text_size(d->name) +
 					   text_size(d->source) + text_size(m->path));
 	char *at = (char *)(t + 1);
 
 	if (!t)
 		return NULL;
-	memset(t, 0, sizeof *t);
+	memset(t, 0, sizeof(*t));
 	t->uid = uid;
 	t->hash = d->hash;
 	t->build_id = m->build_id;
@@ -376,7 +376,7 @@ int rtl_tracepoint_register(const struct rtl_tracepoint_desc *desc, uint64_t *ui
 {
 	struct tracepoint **recent, *t;
 
-	if (!desc || desc->struct_size < sizeof *desc || !desc->name || !*desc->name || !uid)
+	if (!desc || desc->struct_size < sizeof(*desc) || !desc->name || !*desc->name || !uid)
 		return RTL_EINVAL;
 	recent = &recent_tracepoints[recent_index(desc->name, desc->code, desc->line)];
 	t = __atomic_load_n(recent, __ATOMIC_ACQUIRE);
@@ -390,12 +390,12 @@ int rtl_tracepoint_find(uint64_t uid, struct rtl_tracepoint_desc *desc)
 {
 	const struct tracepoint *t = uid ? table_find(&uids, uid) : NULL;
 
-	if (!desc || desc->struct_size < sizeof *desc)
+	if (!desc || desc->struct_size < sizeof(*desc))
 		return RTL_EINVAL;
 	if (!t)
 		return RTL_ENOENT;
 	*desc = (struct rtl_tracepoint_desc){
-		.struct_size = sizeof *desc,
+		.struct_size = sizeof(*desc),
 		.line = t->line,
 		.column = t->column,
 		.kind = t->kind,
@@ -441,7 +441,7 @@ static int set_locked(struct tracepoint *t, const char *key, const char *value, 
 			m->kind = kind;
 			return 0;
 		}
-	m = malloc(sizeof *m + strlen(key) + 1);
+	m = malloc(sizeof(*m) + strlen(key) + 1);
 	if (!m)
 		return RTL_ENOMEM;
 	strcpy(m->key, key);
@@ -488,21 +488,21 @@ int rtl_tracepoint_set_value(uint64_t uid, const char *key, uint16_t kind, uint6
 	switch (kind) {
 	case RTL_KIND_UINT:
 	case RTL_KIND_TIME:
-		snprintf(text, sizeof text, "%" PRIu64, bits);
+		snprintf(text, sizeof(text), "%" PRIu64, bits);
 		break;
 	case RTL_KIND_INT:
-		snprintf(text, sizeof text, "%" PRId64, (int64_t)bits);
+		snprintf(text, sizeof(text), "%" PRId64, (int64_t)bits);
 		break;
 	case RTL_KIND_FLOAT:
-		memcpy(&real, &bits, sizeof real);
-		snprintf(text, sizeof text, "%.17g", real);
+		memcpy(&real, &bits, sizeof(real));
+		snprintf(text, sizeof(text), "%.17g", real);
 		break;
 	case RTL_KIND_BOOL:
-		snprintf(text, sizeof text, "%s", bits ? "true" : "false");
+		snprintf(text, sizeof(text), "%s", bits ? "true" : "false");
 		break;
 	case RTL_KIND_ADDRESS:
 	case RTL_KIND_UID:
-		snprintf(text, sizeof text, "0x%" PRIx64, bits);
+		snprintf(text, sizeof(text), "0x%" PRIx64, bits);
 		break;
 	default:
 		return RTL_EINVAL;

@@ -120,11 +120,11 @@ int inline_add(uint32_t stream, uint16_t type, rtl_events_fn fn, void *user, con
 
 	if (barrier_ready())
 		return RTL_ENOTSUP;
-	list = malloc(sizeof *list + (n + 1) * sizeof *list->callbacks);
+	list = malloc(sizeof(*list) + (n + 1) * sizeof(*list->callbacks));
 	if (!list)
 		return RTL_ENOMEM;
 	if (n)
-		memcpy(list->callbacks, old->callbacks, n * sizeof *list->callbacks);
+		memcpy(list->callbacks, old->callbacks, n * sizeof(*list->callbacks));
 	list->callbacks[n] = (struct inline_callback){type, fn, user, owner};
 	list->count = n + 1;
 	replace(stream, list);
@@ -138,7 +138,7 @@ void inline_remove(uint32_t stream, const void *owner)
 
 	if (!old)
 		return;
-	list = malloc(sizeof *list + old->count * sizeof *list->callbacks);
+	list = malloc(sizeof(*list) + old->count * sizeof(*list->callbacks));
 	if (!list) { /* rather without any callback than with one that is gone */
 		replace(stream, NULL);
 		return;
@@ -172,7 +172,7 @@ void inline_forget(void)
 	/* they may be in use still: a callback may have forked */
 	for (i = 0; i < SPOOL_STREAMS_MAX; i++)
 		forget(lists[i]);
-	memset(lists, 0, sizeof lists);
+	memset(lists, 0, sizeof(lists));
 	while ((list = retired)) {
 		retired = list->older;
 		forget(list);
@@ -199,7 +199,7 @@ static void prepare(struct inline_frame *frame, const struct rtl_stream *stream,
 		    const struct rtl_type_info *type, uint32_t tid)
 {
 	frame->event = (struct rtl_event){
-		.struct_size = sizeof frame->event,
+		.struct_size = sizeof(frame->event),
 		.type = type->type,
 		.stream = stream_info(stream->number),
 		.type_info = type,
@@ -222,11 +222,11 @@ void *inline_reserve(struct rtl_stream *stream, const struct rtl_type_info *type
 		return NULL;
 	}
 	below = writer->scratch_top;
-	if (writer->inline_depth >= DEPTH_MAX || SCRATCH_BYTES - below < sizeof *frame + size) {
+	if (writer->inline_depth >= DEPTH_MAX || SCRATCH_BYTES - below < sizeof(*frame) + size) {
 		discard_count(stream, SPOOL_DISCARD_DEPTH);
 		return NULL;
 	}
-	writer->scratch_top = below + (uint32_t)(sizeof *frame + size);
+	writer->scratch_top = below + (uint32_t)(sizeof(*frame) + size);
 	__asm__ volatile("" ::: "memory"); /* a signal handler puts its records above */
 	frame = (struct inline_frame *)(void *)(scratch + below);
 	prepare(frame, stream, type, writer->tid);
@@ -242,7 +242,7 @@ static inline void deliver(const struct inline_list *list, const struct rtl_reco
 	const struct rtl_event *events[1] = {event};
 	const struct inline_callback *callback = list->callbacks, *end = callback + list->count;
 
-	event->payload_size = record->size - (uint32_t)sizeof *record;
+	event->payload_size = record->size - (uint32_t)sizeof(*record);
 	event->time_ns = ticks_to_ns(record->ticks);
 	event->uid = record->uid;
 	event->parent_uid = record->parent_uid;

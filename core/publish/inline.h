@@ -61,7 +61,7 @@ static inline void *inline_reserve_again(struct writer *writer, uint32_t key, ui
 
 	if (__builtin_expect(writer->scratch_top || !frame || payload_size > RTL_PAYLOAD_MAX, 0))
 		return NULL;
-	writer->scratch_top = (uint32_t)(sizeof *frame + size);
+	writer->scratch_top = (uint32_t)(sizeof(*frame) + size);
 	/* from here on a signal handler puts its records above; one before may have changed this */
 	__asm__ volatile("" ::: "memory");
 	if (__builtin_expect(frame->key == key && payload_size >= frame->least, 1))

@@ -48,7 +48,7 @@ static uint64_t build_id_in(const char *notes, size_t size)
 
 	while (at + sizeof(ElfW(Nhdr)) <= size) {
 		const ElfW(Nhdr) *note = (const void *)(notes + at);
-		size_t name = at + sizeof *note, desc = name + ((note->n_namesz + 3u) & ~3u);
+		size_t name = at + sizeof(*note), desc = name + ((note->n_namesz + 3u) & ~3u);
 
 		if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 &&
 		    !memcmp(notes + name, "GNU", 4))
@@ -112,7 +112,7 @@ struct module loaded_module(const void *code)
 
 static int read_unloads(struct dl_phdr_info *info, size_t size, void *user)
 {
-	if (size >= offsetof(struct dl_phdr_info, dlpi_subs) + sizeof info->dlpi_subs)
+	if (size >= offsetof(struct dl_phdr_info, dlpi_subs) + sizeof(info->dlpi_subs))
 		*(uint64_t *)user = info->dlpi_subs;
 	return 1; /* the first one knows */
 }

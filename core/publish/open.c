@@ -94,7 +94,7 @@ static inline struct rtl_record *take_place(struct writer *writer, uint32_t plac
 	writer->open_next = place + 1;
 	BARRIER();
 	*handle = (ring->index + 1) << 8 | place;
-	record->size = (uint32_t)sizeof *record + payload_size;
+	record->size = (uint32_t)sizeof(*record) + payload_size;
 	record->stream = (uint16_t)stream->number;
 	record->type = type;
 	record->ticks = ring->tid;
@@ -202,11 +202,11 @@ static bool take_over(struct ring_header *ring, struct ring_open *open, struct r
 	/* acquire: with the release in rtl_commit */
 	if (!ring_open_is_kept(open, __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE)))
 		return false;
-	memcpy(copy, open, sizeof *copy);
+	memcpy(copy, open, sizeof(*copy));
 	return __atomic_compare_exchange_n(&open->until, &kept, 0, false, __ATOMIC_ACQ_REL,
 					   __ATOMIC_RELAXED) &&
 	       copy->record.instance == open->record.instance &&
-	       copy->record.size <= sizeof copy->record + RTL_OPEN_PAYLOAD_MAX;
+	       copy->record.size <= sizeof(copy->record) + RTL_OPEN_PAYLOAD_MAX;
 }
 
 void open_hand_in(void)

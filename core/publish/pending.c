@@ -18,9 +18,9 @@ static struct spool_pending *take(uint32_t stream, const char *cause)
 	for (i = 0; i < SPOOL_PENDING_MAX; i++) {
 		if (list[i].used)
 			continue;
-		memset(&list[i], 0, sizeof list[i]);
+		memset(&list[i], 0, sizeof(list[i]));
 		list[i].stream = stream;
-		strncpy(list[i].cause, cause, sizeof list[i].cause - 1);
+		strncpy(list[i].cause, cause, sizeof(list[i].cause) - 1);
 		/* release: with the acquire in ledger.c */
 		__atomic_store_n(&list[i].used, 1, __ATOMIC_RELEASE);
 		return &list[i];

@@ -19,7 +19,7 @@ static struct rtl_process own;
 static void read_command(void)
 {
 	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, command, sizeof command - 1), i;
+	ssize_t n = fd < 0 ? -1 : read(fd, command, sizeof(command) - 1), i;
 
 	if (fd >= 0)
 		close(fd);
@@ -35,14 +35,14 @@ static void read_command(void)
 
 static void fill(void)
 {
-	ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
+	ssize_t n = readlink("/proc/self/exe", program, sizeof(program) - 1);
 
 	program[n < 0 ? 0 : n] = 0;
 	read_command();
-	if (gethostname(host_name, sizeof host_name - 1))
+	if (gethostname(host_name, sizeof(host_name) - 1))
 		host_name[0] = 0;
 	own = (struct rtl_process){
-		.struct_size = sizeof own,
+		.struct_size = sizeof(own),
 		.number = 1,
 		.pid = getpid(),
 		.parent_pid = getppid(),

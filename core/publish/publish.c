@@ -70,7 +70,7 @@ static inline struct rtl_record *fill(void *place, const struct rtl_stream *stre
 {
 	struct rtl_record *record = place;
 
-	record->size = (uint32_t)sizeof *record + payload_size;
+	record->size = (uint32_t)sizeof(*record) + payload_size;
 	record->stream = (uint16_t)stream->number;
 	record->type = type;
 	record->ticks = ticks;
@@ -288,7 +288,7 @@ void publish_copy(const struct rtl_record *record)
 	}
 	if (!writer_self->in_use && bus_ops.start()) /* the callback has made us a child */
 		return;
-	copy = reserve_in_ring(stream, record->type, record->size - (uint32_t)sizeof *record,
+	copy = reserve_in_ring(stream, record->type, record->size - (uint32_t)sizeof(*record),
 			       bus.settings.wait);
 	if (!copy)
 		return;

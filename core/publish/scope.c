@@ -155,7 +155,7 @@ int rtl_scope_current(struct rtl_scope *scope)
 {
 	const struct entry *entry = innermost(self);
 
-	if (!scope || scope->struct_size < sizeof *scope)
+	if (!scope || scope->struct_size < sizeof(*scope))
 		return RTL_EINVAL;
 	if (!entry)
 		return RTL_ENOENT;
@@ -271,7 +271,7 @@ int rtl_stash_remove(uint64_t key)
 __attribute__((noinline, cold)) static uint64_t register_site(struct rtl_site *site)
 {
 	struct rtl_tracepoint_desc desc = {
-		.struct_size = sizeof desc,
+		.struct_size = sizeof(desc),
 		.line = site->line,
 		.kind = "region",
 		.name = site->name && *site->name ? site->name : site->function,
@@ -296,7 +296,7 @@ uint64_t rtl_site_register(struct rtl_site *site)
 {
 	uint64_t uid;
 
-	if (!site || site->struct_size < sizeof *site)
+	if (!site || site->struct_size < sizeof(*site))
 		return 0;
 	uid = __atomic_load_n(&site->uid, __ATOMIC_ACQUIRE);
 	return uid ? uid : register_site(site);
@@ -306,7 +306,7 @@ uint64_t rtl_site_register(struct rtl_site *site)
 
 bool scope_span_is_open(const struct rtl_span *span)
 {
-	return span && span->struct_size >= sizeof *span && span->stream &&
+	return span && span->struct_size >= sizeof(*span) && span->stream &&
 	       span->stream != &rtl_stream_none;
 }
 

@@ -16,8 +16,8 @@
 static char folder[PATH_MAX];
 /* NULL: not joined. Others may cut the file off: what is behind is looked at through the kernel. */
 static struct session_page *page;
-static char wants[sizeof page->wants]; /* what stood there when it was joined */
-static int32_t collector_pid;          /* likewise */
+static char wants[sizeof(page->wants)]; /* what stood there when it was joined */
+static int32_t collector_pid;           /* likewise */
 
 /* With a copy of what is wanted. */
 static int map_and_read(const char *name)
@@ -27,10 +27,10 @@ static int map_and_read(const char *name)
 	if (fd < 0)
 		return errno == ENOENT || errno == ENOTDIR ? RTL_ENOENT : RTL_EIO;
 	err = session_map_page(fd, &page);
-	if (!err &&
-	    (pread(fd, wants, sizeof wants, offsetof(struct session_page, wants)) != sizeof wants ||
-	     pread(fd, &collector_pid, sizeof collector_pid, offsetof(struct session_page, pid)) !=
-		     sizeof collector_pid)) {
+	if (!err && (pread(fd, wants, sizeof(wants), offsetof(struct session_page, wants)) !=
+			     sizeof(wants) ||
+		     pread(fd, &collector_pid, sizeof(collector_pid),
+			   offsetof(struct session_page, pid)) != sizeof(collector_pid))) {
 		session_leave();
 		err = RTL_EABI;
 	}
@@ -45,7 +45,7 @@ int session_join(void)
 
 	if (!name || !*name)
 		return RTL_ENOENT;
-	snprintf(folder, sizeof folder, "%s", name);
+	snprintf(folder, sizeof(folder), "%s", name);
 	err = map_and_read(name);
 	if (err == RTL_ENOENT) { /* a program that outlives `rtl trace`: not its fault */
 		log_line(RTL_LEVEL_INFO, "bus",
@@ -63,7 +63,7 @@ int session_join(void)
 void session_leave(void)
 {
 	if (page)
-		munmap(page, sizeof *page);
+		munmap(page, sizeof(*page));
 	page = NULL;
 }
 
@@ -125,7 +125,7 @@ static bool names_type(const char *at, const char *end, uint16_t type)
 /* The page may have been damaged: nothing behind `wants` is looked at. */
 bool session_wants(const char *stream, uint16_t type)
 {
-	const char *line = wants, *last = line + sizeof wants, *end;
+	const char *line = wants, *last = line + sizeof(wants), *end;
 	size_t length = strlen(stream);
 
 	/* the collector sees the same word, and tells us when it changes */

@@ -29,7 +29,7 @@ static struct {
 
 void stall_forget(void)
 {
-	memset(&stall, 0, sizeof stall);
+	memset(&stall, 0, sizeof(stall));
 }
 
 bool stall_is_on(void)
@@ -49,13 +49,13 @@ static void say_waits(void)
 
 	if (!is_first(&stall.said_waits))
 		return;
-	bus_name_consumer(who, sizeof who);
+	bus_name_consumer(who, sizeof(who));
 	if (limit_ms)
-		snprintf(then, sizeof then,
+		snprintf(then, sizeof(then),
 			 "after %u ms (RTL_STALL_TIMEOUT) the program goes on without it",
 			 limit_ms);
 	else
-		snprintf(then, sizeof then, "the program waits on (RTL_STALL_TIMEOUT is 0)");
+		snprintf(then, sizeof(then), "the program waits on (RTL_STALL_TIMEOUT is 0)");
 	log_line(RTL_LEVEL_WARNING, "bus",
 		 "thread %u of process %d has waited for 2 s: its buffer is full, and %s takes "
 		 "nothing out; %s",
@@ -68,7 +68,7 @@ static void say_gives_up(void)
 
 	if (!is_first(&stall.said_gives_up))
 		return;
-	bus_name_consumer(who, sizeof who);
+	bus_name_consumer(who, sizeof(who));
 	log_line(RTL_LEVEL_WARNING, "bus",
 		 "%s has taken nothing for %u ms (RTL_STALL_TIMEOUT): process %d goes on, events "
 		 "that find no room are discarded and counted",
@@ -81,7 +81,7 @@ static void say_moves(void)
 
 	if (!is_first(&stall.said_moves))
 		return;
-	bus_name_consumer(who, sizeof who);
+	bus_name_consumer(who, sizeof(who));
 	log_line(RTL_LEVEL_WARNING, "bus",
 		 "%s takes events again: process %d waits for it as before", who, (int)getpid());
 }

@@ -12,7 +12,7 @@
 #include "log.h"
 #include "session.h"
 
-struct rtl_stream rtl_stream_none = {.struct_size = sizeof rtl_stream_none};
+struct rtl_stream rtl_stream_none = {.struct_size = sizeof(rtl_stream_none)};
 
 static const struct rtl_stream_info *infos[SPOOL_STREAMS_MAX];
 static uint32_t count;               /* release by add, acquire by stream_count */
@@ -51,7 +51,7 @@ static void fill_slot(uint32_t number)
 	struct stream_wants wants = {0};
 	uint32_t i;
 
-	stream->struct_size = sizeof *stream;
+	stream->struct_size = sizeof(*stream);
 	stream->number = number;
 	for (i = 0; bus.collected && i < infos[number]->type_count; i++)
 		if (session_wants(infos[number]->name, infos[number]->types[i].type))
@@ -179,7 +179,7 @@ static struct spool_loss *find_loss(uint32_t stream, const char *cause)
 
 	for (i = 0; i < n; i++)
 		if (control->losses[i].stream == stream &&
-		    !strncmp(control->losses[i].cause, cause, sizeof control->losses[i].cause - 1))
+		    !strncmp(control->losses[i].cause, cause, sizeof(control->losses[i].cause) - 1))
 			return &control->losses[i];
 	return NULL;
 }
@@ -195,7 +195,7 @@ static uint64_t *add_loss(uint32_t stream, const char *cause)
 	if (!loss && control->loss_count < SPOOL_LOSSES_MAX) {
 		loss = &control->losses[control->loss_count];
 		loss->stream = stream;
-		strncpy(loss->cause, cause, sizeof loss->cause - 1);
+		strncpy(loss->cause, cause, sizeof(loss->cause) - 1);
 		__atomic_store_n(&control->loss_count, control->loss_count + 1, __ATOMIC_RELEASE);
 	}
 	bus_unlock();

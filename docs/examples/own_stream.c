@@ -43,7 +43,7 @@ static void publish(uint64_t iteration, double residual, uint64_t method)
 
 	if (!rtl_enabled(stream, RTL_TASK_END))
 		return;
-	record = rtl_reserve_in_scope(stream, RTL_TASK_END, sizeof *payload);
+	record = rtl_reserve_in_scope(stream, RTL_TASK_END, sizeof(*payload));
 	if (!record)
 		return;
 	payload = rtl_record_payload(record);

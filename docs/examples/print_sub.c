@@ -41,7 +41,7 @@ static void print_field(const struct rtl_host *host, const struct rtl_event *e,
 		printf("'%s'", (string = host->string(host, e->process, v.n)) ? string : "");
 	else if (f->kind == RTL_KIND_TEXT)
 		print_text(e, v.text);
-	else if (rtl_args_text(host, e, f, args, sizeof args)) /* arguments of a call and the like */
+	else if (rtl_args_text(host, e, f, args, sizeof(args))) /* arguments of a call and the like */
 		printf("(%s)", args);
 	else /* RTL_KIND_BYTES, and kinds to come */
 		for (uint32_t i = 0; i < f->size; i++)
@@ -74,6 +74,6 @@ static int stream(void *host, const struct rtl_stream_info *info)
 							  on_events, host, NULL);
 }
 
-RTL_EXPORT_SUBSCRIBER = {.abi_version = RTL_ABI_VERSION, .struct_size = sizeof rtl_subscriber,
+RTL_EXPORT_SUBSCRIBER = {.abi_version = RTL_ABI_VERSION, .struct_size = sizeof(rtl_subscriber),
 			 .name = "print", .version = "1", .description = "prints every event",
 			 .create = create, .stream = stream};

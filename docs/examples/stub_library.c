@@ -32,7 +32,7 @@ static const struct rtl_type_info types[] = {
 };
 
 static const struct rtl_stream_info info = {
-	sizeof info, 1, 0, "example.matrix", "calls of a matrix library", types, 2, 0};
+	sizeof(info), 1, 0, "example.matrix", "calls of a matrix library", types, 2, 0};
 
 static struct rtl_stream *stream = &rtl_stream_none;
 static uint64_t multiply_uid;
@@ -40,7 +40,7 @@ static uint64_t multiply_uid;
 /* Without librtl it returns RTL_ENOTSUP, and stream stays &rtl_stream_none. */
 static void register_stream(void)
 {
-	struct rtl_tracepoint_desc desc = {.struct_size = sizeof desc};
+	struct rtl_tracepoint_desc desc = {.struct_size = sizeof(desc)};
 
 	if (rtl_stream_register(&info, &stream))
 		return;
@@ -60,9 +60,9 @@ __attribute__((visibility("default"))) double matrix_multiply(uint64_t rows, uin
 	if (rtl_span_prepare(&span, stream, RTL_FUNCTION_WITH_ARGS_BEGIN,
 			     RTL_FUNCTION_WITH_ARGS_END, multiply_uid)) {
 		span.correlation = rtl_unique_id();
-		rtl_span_begin(&span, &product, sizeof product);
+		rtl_span_begin(&span, &product, sizeof(product));
 	}
 	product.norm = (double)rows * (double)columns; /* the work */
-	rtl_span_end(&span, &product, sizeof product);
+	rtl_span_end(&span, &product, sizeof(product));
 	return product.norm;
 }

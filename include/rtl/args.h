@@ -5,7 +5,7 @@
  * RTL_KIND_ARGS and RTL_KIND_VALUES hold.
  *
  *     char text[1024];
- *     rtl_args_text(host, event, field, text, sizeof text);   // "queue=0x7f2a, value=1"
+ *     rtl_args_text(host, event, field, text, sizeof(text));   // "queue=0x7f2a, value=1"
  *
  *     struct rtl_args args = rtl_args_begin(host, event, field);
  *     struct rtl_value value;
@@ -80,13 +80,13 @@ static inline void rtl_args_describe(struct rtl_args *args)
 	const struct rtl_host *host = args->host;
 	const struct rtl_event *event = args->event;
 
-	if (host->struct_size < offsetof(struct rtl_host, values) + sizeof host->values)
+	if (host->struct_size < offsetof(struct rtl_host, values) + sizeof(host->values))
 		return;
 	args->info = host->values(host, event->process, event->uid);
-	if (!args->info || (args->info->has_states && args->length < sizeof args->states))
+	if (!args->info || (args->info->has_states && args->length < sizeof(args->states)))
 		return;
 	if (args->info->has_states)
-		memcpy(&args->states, args->values, sizeof args->states);
+		memcpy(&args->states, args->values, sizeof(args->states));
 	args->count = args->info->count;
 }
 
@@ -99,12 +99,12 @@ static inline struct rtl_args rtl_args_begin(const struct rtl_host *host,
 	struct rtl_args args;
 	struct rtl_text place;
 
-	memset(&args, 0, sizeof args);
+	memset(&args, 0, sizeof(args));
 	args.host = host;
 	args.event = event;
 	if (field->kind != RTL_KIND_ARGS && field->kind != RTL_KIND_VALUES)
 		return args;
-	memcpy(&place, (const char *)event->payload + field->offset, sizeof place);
+	memcpy(&place, (const char *)event->payload + field->offset, sizeof(place));
 	if ((uint64_t)place.offset + place.length > event->payload_size)
 		return args;
 	args.values = (const unsigned char *)event->payload + place.offset;
@@ -148,11 +148,11 @@ static inline void rtl_args_number(struct rtl_value *value, const unsigned char 
 	memcpy(&value->number, from, size); /* little-endian */
 	if (value->kind == RTL_KIND_INT) {
 		value->integer = (int64_t)(value->number << unused) >> unused;
-	} else if (value->kind == RTL_KIND_FLOAT && size == sizeof narrow) {
-		memcpy(&narrow, from, sizeof narrow);
+	} else if (value->kind == RTL_KIND_FLOAT && size == sizeof(narrow)) {
+		memcpy(&narrow, from, sizeof(narrow));
 		value->real = (double)narrow;
 	} else if (value->kind == RTL_KIND_FLOAT) {
-		memcpy(&value->real, from, sizeof value->real);
+		memcpy(&value->real, from, sizeof(value->real));
 	}
 }
 
@@ -162,7 +162,7 @@ static inline void rtl_args_place(const struct rtl_event *event, struct rtl_valu
 {
 	struct rtl_text place;
 
-	memcpy(&place, from, sizeof place);
+	memcpy(&place, from, sizeof(place));
 	value->length = place.length;
 	value->text = (const char *)event->payload + place.offset;
 	if ((uint64_t)place.offset + place.length > event->payload_size)
@@ -174,7 +174,7 @@ static inline void rtl_args_read(const struct rtl_args *args, uint32_t i, struct
 {
 	struct rtl_arg arg;
 
-	memcpy(&arg, args->values + (size_t)i * sizeof arg, sizeof arg);
+	memcpy(&arg, args->values + (size_t)i * sizeof(arg), sizeof(arg));
 	value->name = args->host->string(args->host, args->event->process, arg.name);
 	value->name = value->name ? value->name : "";
 	value->kind = arg.kind;
@@ -182,7 +182,7 @@ static inline void rtl_args_read(const struct rtl_args *args, uint32_t i, struct
 	if (arg.kind == RTL_KIND_TEXT)
 		rtl_args_place(args->event, value, (const unsigned char *)&arg.value);
 	else
-		rtl_args_number(value, (const unsigned char *)&arg.value, sizeof arg.value);
+		rtl_args_number(value, (const unsigned char *)&arg.value, sizeof(arg.value));
 }
 
 /* The next of those that are described. False: it is not there. */
@@ -254,31 +254,31 @@ static inline void rtl_args_put(struct rtl_args_line *line, const char *text, si
 static inline void rtl_args_put_unsigned(struct rtl_args_line *line, uint64_t value)
 {
 	char digits[20];
-	size_t at = sizeof digits;
+	size_t at = sizeof(digits);
 
 	do
 		digits[--at] = (char)('0' + value % 10);
 	while (value /= 10);
-	rtl_args_put(line, digits + at, sizeof digits - at);
+	rtl_args_put(line, digits + at, sizeof(digits) - at);
 }
 
 static inline void rtl_args_put_hex(struct rtl_args_line *line, uint64_t value)
 {
 	char digits[18];
-	size_t at = sizeof digits;
+	size_t at = sizeof(digits);
 
 	do
 		digits[--at] = "0123456789abcdef"[value & 15];
 	while (value >>= 4);
 	digits[--at] = 'x';
 	digits[--at] = '0';
-	rtl_args_put(line, digits + at, sizeof digits - at);
+	rtl_args_put(line, digits + at, sizeof(digits) - at);
 }
 
 static inline void rtl_args_put_real(struct rtl_args_line *line, double value)
 {
 	char digits[32];
-	const int length = snprintf(digits, sizeof digits, "%.17g", value);
+	const int length = snprintf(digits, sizeof(digits), "%.17g", value);
 
 	rtl_args_put(line, digits, length > 0 ? (size_t)length : 0);
 }

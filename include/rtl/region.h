@@ -70,7 +70,7 @@ static inline uint64_t rtl_double_bits(double value)
 {
 	uint64_t bits;
 
-	memcpy(&bits, &value, sizeof bits);
+	memcpy(&bits, &value, sizeof(bits));
 	return bits;
 }
 

@@ -45,10 +45,10 @@ struct rtl_span {
  *     struct rtl_span span;
  *     if (rtl_span_prepare(&span, stream, RTL_FUNCTION_BEGIN, RTL_FUNCTION_END, uid)) {
  *             span.correlation = rtl_unique_id();
- *             rtl_span_begin(&span, &arguments, sizeof arguments);
+ *             rtl_span_begin(&span, &arguments, sizeof(arguments));
  *     }
  *     ...
- *     rtl_span_end(&span, &result, sizeof result);
+ *     rtl_span_end(&span, &result, sizeof(result));
  *
  * @return whether one of the two types is wanted; if so, the caller may set flags and
  *         correlation and calls rtl_span_begin
@@ -60,8 +60,8 @@ static inline bool rtl_span_prepare(struct rtl_span *span, struct rtl_stream *st
 	/* int: both loads, one branch */
 	if (!((int)rtl_enabled(stream, begin_type) | (int)rtl_enabled(stream, end_type)))
 		return false;
-	memset(span, 0, sizeof *span);
-	span->struct_size = (uint32_t)sizeof *span;
+	memset(span, 0, sizeof(*span));
+	span->struct_size = (uint32_t)sizeof(*span);
 	span->begin_type = begin_type;
 	span->end_type = end_type;
 	span->stream = stream;

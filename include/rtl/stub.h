@@ -154,57 +154,57 @@ static inline void rtl_stub_default_begin(struct rtl_span *span, struct rtl_site
 static inline void rtl_stub_log(enum rtl_level level, const char *who, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-#define rtl_version             rtl_stub_version
-#define rtl_error_name          rtl_stub_error_name
-#define rtl_error_text          rtl_stub_error_text
-#define rtl_stream_register     rtl_stub_stream_register
-#define rtl_stream_asked        rtl_stub_stream_asked
-#define rtl_stream_find         rtl_stub_stream_find
-#define rtl_stream_describe     rtl_stub_stream_describe
-#define rtl_stream_end          rtl_stub_stream_end
-#define rtl_stream_count_missed rtl_stub_stream_count_missed
-#define rtl_stream_pending      rtl_stub_stream_pending
-#define rtl_pending_release     rtl_stub_pending_release
-#define rtl_stream_ledger       rtl_stub_stream_ledger
-#define rtl_vendor_register     rtl_stub_vendor_register
-#define rtl_tracepoint_register rtl_stub_tracepoint_register
-#define rtl_tracepoint_set      rtl_stub_tracepoint_set
-#define rtl_tracepoint_find     rtl_stub_tracepoint_find
+#define rtl_version              rtl_stub_version
+#define rtl_error_name           rtl_stub_error_name
+#define rtl_error_text           rtl_stub_error_text
+#define rtl_stream_register      rtl_stub_stream_register
+#define rtl_stream_asked         rtl_stub_stream_asked
+#define rtl_stream_find          rtl_stub_stream_find
+#define rtl_stream_describe      rtl_stub_stream_describe
+#define rtl_stream_end           rtl_stub_stream_end
+#define rtl_stream_count_missed  rtl_stub_stream_count_missed
+#define rtl_stream_pending       rtl_stub_stream_pending
+#define rtl_pending_release      rtl_stub_pending_release
+#define rtl_stream_ledger        rtl_stub_stream_ledger
+#define rtl_vendor_register      rtl_stub_vendor_register
+#define rtl_tracepoint_register  rtl_stub_tracepoint_register
+#define rtl_tracepoint_set       rtl_stub_tracepoint_set
+#define rtl_tracepoint_find      rtl_stub_tracepoint_find
 #define rtl_tracepoint_set_value rtl_stub_tracepoint_set_value
-#define rtl_tracepoint_set_user rtl_stub_tracepoint_set_user
-#define rtl_tracepoint_user     rtl_stub_tracepoint_user
-#define rtl_string_intern       rtl_stub_string_intern
-#define rtl_string_text         rtl_stub_string_text
-#define rtl_reserve             rtl_stub_reserve
-#define rtl_try_reserve         rtl_stub_try_reserve
-#define rtl_room                rtl_stub_room
-#define rtl_reserve_in_scope    rtl_stub_reserve_in_scope
-#define rtl_commit              rtl_stub_commit
-#define rtl_open_reserve        rtl_stub_open_reserve
-#define rtl_open_close          rtl_stub_open_close
-#define rtl_commit_end          rtl_stub_commit_end
-#define rtl_unique_id           rtl_stub_unique_id
-#define rtl_clock_ns            rtl_stub_clock_ns
-#define rtl_ticks               rtl_stub_ticks
-#define rtl_ticks_to_ns         rtl_stub_ticks_to_ns
-#define rtl_thread_id           rtl_stub_thread_id
-#define rtl_log                 rtl_stub_log
-#define rtl_flush               rtl_stub_flush
-#define rtl_at_finish           rtl_stub_at_finish
-#define rtl_process_ends        rtl_stub_process_ends
-#define rtl_scope_push          rtl_stub_scope_push
-#define rtl_scope_pop           rtl_stub_scope_pop
-#define rtl_scope_current       rtl_stub_scope_current
-#define rtl_stash_set           rtl_stub_stash_set
-#define rtl_stash_get           rtl_stub_stash_get
-#define rtl_stash_remove        rtl_stub_stash_remove
-#define rtl_site_register       rtl_stub_site_register
-#define rtl_span_begin          rtl_stub_span_begin
-#define rtl_span_finish         rtl_stub_span_finish
-#define rtl_default_stream      rtl_stub_default_stream
-#define rtl_default_mark        rtl_stub_default_mark
-#define rtl_default_begin       rtl_stub_default_begin
-#define rtl_default_end         rtl_stub_default_end
+#define rtl_tracepoint_set_user  rtl_stub_tracepoint_set_user
+#define rtl_tracepoint_user      rtl_stub_tracepoint_user
+#define rtl_string_intern        rtl_stub_string_intern
+#define rtl_string_text          rtl_stub_string_text
+#define rtl_reserve              rtl_stub_reserve
+#define rtl_try_reserve          rtl_stub_try_reserve
+#define rtl_room                 rtl_stub_room
+#define rtl_reserve_in_scope     rtl_stub_reserve_in_scope
+#define rtl_commit               rtl_stub_commit
+#define rtl_open_reserve         rtl_stub_open_reserve
+#define rtl_open_close           rtl_stub_open_close
+#define rtl_commit_end           rtl_stub_commit_end
+#define rtl_unique_id            rtl_stub_unique_id
+#define rtl_clock_ns             rtl_stub_clock_ns
+#define rtl_ticks                rtl_stub_ticks
+#define rtl_ticks_to_ns          rtl_stub_ticks_to_ns
+#define rtl_thread_id            rtl_stub_thread_id
+#define rtl_log                  rtl_stub_log
+#define rtl_flush                rtl_stub_flush
+#define rtl_at_finish            rtl_stub_at_finish
+#define rtl_process_ends         rtl_stub_process_ends
+#define rtl_scope_push           rtl_stub_scope_push
+#define rtl_scope_pop            rtl_stub_scope_pop
+#define rtl_scope_current        rtl_stub_scope_current
+#define rtl_stash_set            rtl_stub_stash_set
+#define rtl_stash_get            rtl_stub_stash_get
+#define rtl_stash_remove         rtl_stub_stash_remove
+#define rtl_site_register        rtl_stub_site_register
+#define rtl_span_begin           rtl_stub_span_begin
+#define rtl_span_finish          rtl_stub_span_finish
+#define rtl_default_stream       rtl_stub_default_stream
+#define rtl_default_mark         rtl_stub_default_mark
+#define rtl_default_begin        rtl_stub_default_begin
+#define rtl_default_end          rtl_stub_default_end
 
 /* One of each in a library, whatever number of its files include this. */
 #define RTL_STUB_SHARED_ __attribute__((weak, visibility("hidden")))
@@ -399,7 +399,7 @@ static inline void rtl_stub_log(enum rtl_level level, const char *who, const cha
 	if (!rtl_stub_available() || !rtl_stub_calls.log)
 		return;
 	va_start(arguments, format);
-	vsnprintf(text, sizeof text, format, arguments);
+	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
 	rtl_stub_calls.log(level, who, "%s", text);
 }

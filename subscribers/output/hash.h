@@ -47,8 +47,8 @@ static inline uint64_t hash_bytes(uint64_t seed, const void *bytes, size_t size)
 	const unsigned char *at = bytes;
 	uint64_t hash = seed ^ size, word;
 
-	for (; size >= sizeof word; at += sizeof word, size -= sizeof word) {
-		memcpy(&word, at, sizeof word);
+	for (; size >= sizeof(word); at += sizeof(word), size -= sizeof(word)) {
+		memcpy(&word, at, sizeof(word));
 		hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
 		hash ^= hash >> 32;
 	}
