@@ -51,9 +51,12 @@ bool ring_prepare(const struct ring_place *place, int dir_fd, uint64_t bytes)
 		to = place->bytes;
 	if (ready >= to)
 		return true;
+	errno = 0;
 	ok = reserve_blocks(place->index, dir_fd, from, to);
+	/* Where somebody has removed the file, what is mapped goes on, if it gets its pages. */
+	if (ok || errno == ENOENT)
+		ok |= !madvise(ring_data(ring) + from, to - from, MADV_POPULATE_WRITE);
 	if (ok) {
-		madvise(ring_data(ring) + from, to - from, MADV_POPULATE_WRITE);
 		/* release: with the acquire in writer.c; two at once may do the same work, and the
 		 * mark only goes up */
 		while (ready < to &&

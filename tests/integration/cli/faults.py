@@ -33,9 +33,10 @@ class Vanished(Faults):
             return file.read()
 
     def sleeps(self, child):
-        """How often the first thread has waited for something: rtl does after each pass."""
-        return int(re.search(r"(?m)^voluntary_ctxt_switches:\s+(\d+)",
-                             self.proc(child, "status")).group(1))
+        """How often its threads have waited for something: the one that drains does after each pass."""
+        return sum(int(re.search(r"(?m)^voluntary_ctxt_switches:\s+(\d+)",
+                                 self.proc(child, f"task/{task}/status")).group(1))
+                   for task in os.listdir(f"/proc/{child.pid}/task"))
 
     def begin(self, *command, **more):
         """A program that has published for a line; rtl, if it is there, knows all of that."""
