@@ -245,17 +245,29 @@ const char schema_memory_tables[] = TABLE_RTL_MEM
 	" WHEN kind = 4 THEN 'addresses' WHEN kind = 5 THEN 'locked' ELSE 'attached' END AS place,"
 	" end_ns AS time_ns, in_use_bytes FROM rtl_mem WHERE NOT flags & 6;";
 
-/* Of a node's work some was submitted within a call of HIP, some not. */
+/* Of a node's work some was submitted within a call of HIP, some not; ranges and calls may lie
+ * between (scopes). The innermost node has it. */
 const char schema_xpti_tables[] = TABLE_RTL_NODE TABLE_RTL_EDGE TABLE_RTL_SPAN
 	"CREATE INDEX IF NOT EXISTS rtl_index_node ON rtl_node (id, process);"
-	"CREATE VIEW IF NOT EXISTS rtl_node_ops AS SELECT n.process AS process, n.id AS node,"
+	"CREATE VIEW IF NOT EXISTS rtl_node_ops AS WITH RECURSIVE scopes (process, scope, parent)"
+	" AS (SELECT process, instance, parent FROM rtl_marker UNION ALL"
+	" SELECT process, instance, parent FROM rtl_call WHERE instance IN"
+	" (SELECT parent FROM rtl_marker UNION SELECT parent FROM rtl_call)),"
+	" inside (process, scope, node) AS (SELECT s.process, s.scope, n.id FROM scopes AS s"
+	" JOIN rtl_node AS n ON n.id = s.parent AND n.process = s.process"
+	" UNION SELECT s.process, s.scope, i.node FROM inside AS i"
+	" JOIN scopes AS s ON s.parent = i.scope AND s.process = i.process)"
+	" SELECT n.process AS process, n.id AS node,"
 	" n.name AS name, n.kernel AS kernel, n.file AS file, n.line AS line, w.op_id AS op_id,"
-	" o.start AS begin_ns, o.\"end\" AS end_ns FROM rtl_node AS n JOIN"
-	" (SELECT op_id, process, scope_instance AS node FROM rtl_dispatch"
-	" UNION SELECT op_id, process, scope_instance FROM rtl_copy WHERE op_id IS NOT NULL"
-	" UNION SELECT l.op_id, c.process, c.parent FROM rtl_call AS c"
-	" JOIN rocpd_api_ops AS l ON l.api_id = c.api_id) AS w"
-	" ON w.process = n.process AND w.node = n.id JOIN rocpd_op AS o ON o.id = w.op_id;"
+	" o.start AS begin_ns, o.\"end\" AS end_ns FROM"
+	" (SELECT DISTINCT d.op_id, d.process, ifnull(i.node, d.scope) AS node FROM"
+	" (SELECT op_id, process, scope_instance AS scope FROM rtl_dispatch"
+	" UNION ALL SELECT op_id, process, scope_instance FROM rtl_copy WHERE op_id IS NOT NULL"
+	" UNION ALL SELECT l.op_id, c.process, c.parent FROM rtl_call AS c"
+	" JOIN rocpd_api_ops AS l ON l.api_id = c.api_id) AS d"
+	" LEFT JOIN inside AS i ON i.process = d.process AND i.scope = d.scope) AS w"
+	" JOIN rtl_node AS n ON n.process = w.process AND n.id = w.node"
+	" JOIN rocpd_op AS o ON o.id = w.op_id;"
 	"CREATE VIEW IF NOT EXISTS rtl_spans AS SELECT s.api_id AS api_id, a.pid AS pid,"
 	" a.tid AS tid, s.type AS type, nam.string AS name, arg.string AS text,"
 	" a.start AS begin_ns, a.\"end\" AS end_ns, a.\"end\" - a.start AS duration_ns,"

@@ -14,6 +14,8 @@ edges = db.execute(
     "SELECT count(*) FROM rtl_edge AS e JOIN rtl_node AS a ON a.id = e.source AND a.process = e.process"
     " JOIN rtl_node AS b ON b.id = e.target AND b.process = e.process WHERE b.line = a.line + 1").fetchone()[0]
 alone = db.execute("SELECT count(*) FROM rtl_dispatches WHERE kernel LIKE 'alone%'").fetchone()[0]
+mode = db.execute("SELECT value FROM rtl_meta WHERE key = 'mode'").fetchone()[0]
+ranges = db.execute("SELECT count(*) FROM rtl_markers WHERE name = 'within'").fetchone()[0]
 wrong = []
 if kernels != [row[:3] for row in told]:
     wrong.append(f"kernels: told {[row[:3] for row in told]}, found {kernels}")
@@ -23,6 +25,8 @@ if edges != len(told) - 2:
     wrong.append(f"{edges} edges between nodes that follow each other, not {len(told) - 2}")
 if alone != len(told):
     wrong.append(f"{alone} kernels outside of any task, not {len(told)}")
+if ranges != (0 if mode == "standard" else 12):
+    wrong.append(f"{ranges} ranges within tasks in mode {mode}")
 for line in wrong:
     print("compare_hip.py: " + line, file=sys.stderr)
 sys.exit(1 if wrong or not told else 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * xpti_hip RECORD: command groups as SYCL's runtime makes them, over HIP: kernels and copies within a
- * task, and others outside of any. Writes down which node launched what, by the number of blocks.
+ * task, some in ranges of roctx there, and others outside of any. Writes down which node launched what, by the number of blocks.
  */
 #include <cstdint>
 #include <cstdio>
@@ -11,6 +11,13 @@
 
 extern "C" {
 #include "proxy.h"
+}
+
+extern "C" {
+#pragma weak roctxRangePushA
+#pragma weak roctxRangePop
+int roctxRangePushA(const char *message);
+int roctxRangePop(void);
 }
 
 static proxy xpti;
@@ -60,14 +67,20 @@ static void work(int thread, FILE *record)
 					       nullptr);
 		}
 		unsigned blocks = (unsigned)(thread * 16 + i + 1);
+		int ranges = roctxRangePushA ? i % 3 : 0; /* around the work, within the task */
+
 		xpti.NotifySubscribers(sycl, XPTI_TASK_BEGIN, nullptr, node, 7, nullptr);
+		for (int k = 0; k < ranges; k++)
+			roctxRangePushA("within");
 		hipLaunchKernelGGL(grouped, dim3(blocks), dim3(64), 0, stream, (unsigned *)nullptr);
-		if (i % 3 == 0)
+		if (i % 2 == 0)
 			(void)hipMemcpyAsync(device, host, 1 << 20, hipMemcpyHostToDevice, stream);
+		for (int k = 0; k < ranges; k++)
+			roctxRangePop();
 		xpti.NotifySubscribers(sycl, XPTI_TASK_END, nullptr, node, 7, nullptr);
 		hipLaunchKernelGGL(alone, dim3(1), dim3(64), 0, stream, (unsigned *)nullptr);
 		fprintf(record, "%llu %u %u %d\n", (unsigned long long)node->unique_id, blocks * 64,
-			p.line, i % 3 == 0);
+			p.line, i % 2 == 0);
 		before = node;
 	}
 	(void)hipStreamSynchronize(stream);
