@@ -97,18 +97,30 @@ static void note_some(void *user, const char *const *row)
 	*(bool *)user = true;
 }
 
+#define SUBMISSIONS "Command groups, handed to the device"
+#define WAITS       "Waits of SYCL"
+#define UR_CALLS    "Calls of Unified Runtime"
+
 /* Where streams of XPTI were recorded. */
 static int summarize_xpti(struct database *database, struct summary *summary)
 {
 	static const struct part parts[] = {
 		{"SELECT name, end_ns - begin_ns FROM rtl_node_ops WHERE end_ns >= begin_ns",
 		 RTL_STREAM_SYCL, "group", "Command groups, on the GPU", add_duration},
-		{"SELECT name, duration_ns FROM rtl_spans WHERE type = 'task'", RTL_STREAM_SYCL,
-		 "submission", "Command groups, handed to the device", add_duration},
-		{"SELECT text, duration_ns FROM rtl_spans WHERE type IN ('wait', 'barrier')",
-		 RTL_STREAM_SYCL, "wait", "Waits of SYCL", add_duration},
-		{"SELECT name, duration_ns FROM rtl_spans WHERE type = 'call'", RTL_STREAM_UR_CALL,
-		 "function", "Calls of Unified Runtime", add_duration},
+		{"SELECT name, duration_ns FROM rtl_spans WHERE type = 'task' AND NOT unfinished",
+		 RTL_STREAM_SYCL, "submission", SUBMISSIONS, add_duration},
+		{"SELECT name, tid, duration_ns FROM rtl_spans WHERE type = 'task' AND unfinished",
+		 RTL_STREAM_SYCL, "submission", SUBMISSIONS, add_open},
+		{"SELECT text, duration_ns FROM rtl_spans WHERE type IN ('wait', 'barrier')"
+		 " AND NOT unfinished",
+		 RTL_STREAM_SYCL, "wait", WAITS, add_duration},
+		{"SELECT text, tid, duration_ns FROM rtl_spans WHERE type IN ('wait', 'barrier')"
+		 " AND unfinished",
+		 RTL_STREAM_SYCL, "wait", WAITS, add_open},
+		{"SELECT name, duration_ns FROM rtl_spans WHERE type = 'call' AND NOT unfinished",
+		 RTL_STREAM_UR_CALL, "function", UR_CALLS, add_duration},
+		{"SELECT name, tid, duration_ns FROM rtl_spans WHERE type = 'call' AND unfinished",
+		 RTL_STREAM_UR_CALL, "function", UR_CALLS, add_open},
 	};
 	bool has_spans = false;
 	const int error =

@@ -316,6 +316,7 @@ void run_process_end(struct sub *sub, struct process *process)
 	if (process->ended || !writer_begin(&sub->writer))
 		return;
 	process->ended = true;
+	xpti_process_end(sub, process);
 	tracepoints_refresh(sub, process);
 	writer_execf(&sub->writer, "UPDATE rtl_process SET end_ns = %lld WHERE process = %u",
 		     (long long)process->span_end_ns, process->number);
@@ -509,6 +510,7 @@ void run_fini(struct sub *sub)
 	sub->streams = NULL;
 	map_fini(&sub->call_strings);
 	map_fini(&sub->xpti_names);
+	xpti_open_fini(sub);
 	map_fini(&sub->call_categories);
 	map_fini(&sub->queue_ids);
 	call_args_fini(&sub->call_args);

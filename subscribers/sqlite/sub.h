@@ -18,6 +18,7 @@
  *   marker.c      the stream rtl.roctx, as rocpd's markers and as rtl_marker
  *   memory.c      the stream rtl.hsa.mem, as rtl_mem
  *   xpti.c        XPTI's streams, as rocpd and as rtl_node, rtl_edge and rtl_span
+ *   xpti_open.c   what has begun there and not ended
  *   generic.c     every other stream: a table for each type, a column for each field
  *   exact.c       each event once: positions, and what an earlier host has left
  *
@@ -127,6 +128,7 @@ struct sub {
 	struct map call_categories; /* function -> id in rocpd_string */
 	bool has_xpti;              /* the tables of XPTI's streams are there */
 	struct map xpti_names;      /* tracepoint -> id in rocpd_string */
+	struct hash xpti_open;      /* what has begun there and not ended, see xpti_open.c */
 	struct call_api hsa_calls, hip_calls;
 	struct call_args call_args;
 	struct links links;
@@ -274,6 +276,22 @@ int memory_subscribe(struct sub *sub, struct stream *stream);
 bool xpti_init(struct sub *sub);
 /* Subscribes to a stream of XPTI. RTL_ENOTSUP: it is none, or not as we know it. */
 int xpti_subscribe(struct sub *sub, struct stream *stream);
+/* Rows for what the process has begun and not ended. */
+void xpti_process_end(struct sub *sub, struct process *process);
+/* An unfinished one; event: its begin. */
+void xpti_take_open(struct stream *stream, struct process *process,
+		    const struct rtl_event *event, uint64_t end_ns);
+
+/* xpti_open.c */
+
+/* A begin is kept until its end; end: the type of that. */
+void xpti_open_begin(struct stream *stream, const struct process *process,
+		     const struct rtl_event *event, uint16_t end);
+void xpti_open_end(struct stream *stream, const struct process *process,
+		   const struct rtl_event *event);
+/* Takes all that the process has open, as of that time. */
+void xpti_open_take(struct sub *sub, struct process *process, uint64_t end_ns);
+void xpti_open_fini(struct sub *sub);
 
 /* copy.c */
 

@@ -600,9 +600,10 @@ static inline struct cell *table_add_rtl_edge(struct rows *rows, const struct ro
 	" parent_uid INTEGER NOT NULL," \
 	" instance INTEGER NOT NULL," \
 	" correlation INTEGER NOT NULL," \
-	" result INTEGER" \
+	" result INTEGER," \
+	" unfinished INTEGER NOT NULL" \
 	");"
-static const struct table table_rtl_span = {"rtl_span", 11};
+static const struct table table_rtl_span = {"rtl_span", 12};
 
 struct row_rtl_span {
 	int64_t api_id;
@@ -616,6 +617,7 @@ struct row_rtl_span {
 	int64_t instance;
 	int64_t correlation;
 	const int64_t *result;
+	int64_t unfinished;
 };
 
 /* A row of rtl_span: its cells. */
@@ -637,6 +639,7 @@ static inline struct cell *table_add_rtl_span(struct rows *rows, const struct ro
 		cell_int(&cell[10], *row->result);
 	else
 		cell_null(&cell[10]);
+	cell_int(&cell[11], row->unfinished);
 	return cell;
 }
 

@@ -2,7 +2,8 @@
 /*
  * xpti.c: the streams of XPTI, whatever they are called. A node is a row of rtl_node, an edge one of
  * rtl_edge. What has begun and ended (tasks, waits, calls) is a row of rocpd_api and one of rtl_span
- * with the same id, made of the end, which tells when it began. The rest goes into generic tables.
+ * with the same id, made of the end, which tells when it began; or of the begin, if the process ends
+ * before. The rest goes into generic tables.
  */
 #include "schema.h"
 #include "sub.h"
@@ -184,11 +185,11 @@ static void take_edge(struct sub *sub, const struct process *process, const stru
 }
 
 static void take_span(struct sub *sub, const struct stream *stream, const struct process *process,
-		      const struct rtl_event *event, const struct span_type *type)
+		      const struct rtl_event *event, const struct span_type *type, bool unfinished)
 {
 	const struct rtl_xpti *p = event->payload;
 	const struct rtl_xpti_call *call =
-		type->type == RTL_FUNCTION_WITH_ARGS_END ? event->payload : NULL;
+		type->type == RTL_FUNCTION_WITH_ARGS_END && !unfinished ? event->payload : NULL;
 	const bool is_call = strcmp(type->name, "call") == 0;
 	int64_t result = call ? call->result : 0, name, args;
 	struct text room;
@@ -227,7 +228,52 @@ static void take_span(struct sub *sub, const struct stream *stream, const struct
 					       .instance = (int64_t)event->instance,
 					       .correlation = (int64_t)event->correlation,
 					       .result = call ? &result : NULL,
+					       .unfinished = unfinished,
 				       });
+}
+
+/* Begins of spans. */
+static bool is_begin(uint16_t type)
+{
+	return type < 64 && (type & 1) == 0 && span_type(type + 1);
+}
+
+void xpti_take_open(struct stream *stream, struct process *process, const struct rtl_event *event,
+		    uint64_t end_ns)
+{
+	const struct span_type *type = span_type(event->type + 1);
+	struct rtl_event ended = *event;
+	union {
+		struct rtl_xpti fixed;
+		char bytes[RTL_PAYLOAD_MAX];
+	} payload;
+
+	memcpy(payload.bytes, event->payload, event->payload_size);
+	payload.fixed.begin_ns = event->time_ns;
+	ended.payload = &payload;
+	ended.time_ns = end_ns > event->time_ns ? end_ns : event->time_ns;
+	take_span(stream->sub, stream, process, &ended, type, true);
+	process_span(process, ended.time_ns, ended.time_ns);
+}
+
+/* When that was, as far as it is known. */
+void xpti_process_end(struct sub *sub, struct process *process)
+{
+	const struct rtl_host *host = sub->host;
+	struct rtl_calibration c = {.struct_size = sizeof(c)};
+	uint64_t end_ns = process->span_end_ns;
+
+	if (SUB_HOST_HAS(host, calibration) && host->calibration(host, process->info, &c) == 0 &&
+	    c.last_ns > end_ns)
+		end_ns = c.last_ns;
+	xpti_open_take(sub, process, end_ns);
+}
+
+static void take_end(struct stream *stream, const struct process *process,
+		     const struct rtl_event *event)
+{
+	xpti_open_end(stream, process, event);
+	take_span(stream->sub, stream, process, event, span_type(event->type), false);
 }
 
 static void xpti_events(void *user, const struct rtl_event *const *events, size_t count)
@@ -248,8 +294,10 @@ static void xpti_events(void *user, const struct rtl_event *const *events, size_
 			take_node(sub, process, events[i]);
 		else if (events[i]->type == RTL_EDGE_CREATE)
 			take_edge(sub, process, events[i]);
+		else if (is_begin(events[i]->type))
+			xpti_open_begin(stream, process, events[i], events[i]->type + 1);
 		else
-			take_span(sub, stream, process, events[i], span_type(events[i]->type));
+			take_end(stream, process, events[i]);
 		begun = (const struct rtl_xpti *)events[i]->payload;
 		process_span(process, begun->begin_ns ? begun->begin_ns : events[i]->time_ns,
 			     events[i]->time_ns);
@@ -283,12 +331,6 @@ static size_t known_size(uint16_t type)
 						    : sizeof(struct rtl_xpti);
 }
 
-/* Begins of spans: their ends say the same. */
-static bool is_begin(uint16_t type)
-{
-	return type < 64 && (type & 1) == 0 && span_type(type + 1);
-}
-
 int xpti_subscribe(struct sub *sub, struct stream *stream)
 {
 	const struct rtl_stream_info *info = stream->info;
@@ -302,9 +344,8 @@ int xpti_subscribe(struct sub *sub, struct stream *stream)
 	for (uint32_t i = 0; !result && i < info->type_count; i++) {
 		const struct rtl_type_info *type = rtl_stream_type(info, i);
 
-		if (is_begin(type->type))
-			continue;
-		if (xpti_table(type->type) && type->payload_size >= known_size(type->type))
+		if ((xpti_table(type->type) || is_begin(type->type)) &&
+		    type->payload_size >= known_size(type->type))
 			result = host->subscribe(host, info, type->type, RTL_BUFFERED, xpti_events,
 						 stream, NULL);
 		else

@@ -59,7 +59,8 @@ def main():
     how = sys.argv[3] if len(sys.argv) > 3 else "exit"
     killed = how == "killed"
     if how == "crash":
-        check("99 tasks have ended", db.execute("SELECT count(*) FROM rtl_spans WHERE type = 'task'").fetchone()[0] == 99)
+        check("99 tasks have ended, one has not", db.execute(
+            "SELECT count(*) - sum(unfinished), sum(unfinished) FROM rtl_spans WHERE type = 'task'").fetchone() == (99, 1))
         check("100 nodes", db.execute("SELECT count(*) FROM rtl_node").fetchone()[0] == 100)
         ledger(db)
         return 1 if faults else 0
@@ -81,7 +82,16 @@ def main():
     same("edges", rows.get("E", []), db.execute(
         f"SELECT {pid}, id, graph, source, target, name FROM rtl_edge AS t"))
     same("spans", rows["S"], db.execute(
-        f"SELECT {pid}, type, name, text, object, parent, instance, result, tid, stream FROM rtl_spans AS t"))
+        f"SELECT {pid}, type, name, text, object, parent, instance, result, tid, stream FROM rtl_spans AS t"
+        " WHERE NOT unfinished"))
+    same("unfinished", rows.get("U", []), db.execute(
+        f"SELECT {pid}, type, name, text, object, parent, instance, result, tid, stream FROM rtl_spans AS t"
+        " WHERE unfinished"))
+    check("tasks, calls and waits that have not ended were told", bool(rows.get("U")) == killed)
+    # the publisher has slept for 300 ms then
+    check("they end when the process does", db.execute(
+        "SELECT count(*) FROM rtl_spans AS s JOIN rtl_process AS p USING (process) WHERE unfinished"
+        " AND (s.end_ns > p.end_ns OR duration_ns < 100000000)").fetchone()[0] == 0)
     same("signals", rows["H"], db.execute(f"SELECT {pid}, object, user FROM rtl_e_{sycl}_signal AS t"))
     same("memory", rows["M"], db.execute(
         f"SELECT {pid}, instance, pointer, bytes, tid FROM rtl_e_sycl_experimental_mem_alloc_mem_alloc_end AS t"))
@@ -106,7 +116,7 @@ def main():
         <= len(rows["S"]) // 10)
     check("a call lies within its task", db.execute(
         "SELECT count(*) FROM rtl_spans AS c JOIN rtl_spans AS s ON s.type = 'task' AND s.process = c.process"
-        " AND s.tid = c.tid AND s.begin_ns <= c.begin_ns AND s.end_ns >= c.end_ns WHERE c.type = 'call'"
+        " AND s.tid = c.tid AND s.begin_ns <= c.begin_ns AND s.end_ns >= c.end_ns WHERE c.type = 'call' AND NOT c.unfinished"
     ).fetchone()[0] == sum(1 for r in rows["S"] if r[1] == "call"))
     # one tracepoint for a place, whatever the address in the text
     check("waits have a name without address", db.execute(

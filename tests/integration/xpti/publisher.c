@@ -337,6 +337,44 @@ static int run(int threads)
 	return 0;
 }
 
+static void *end_task(void *user)
+{
+	xpti.NotifySubscribers(sycl, XPTI_TASK_END, graph, (struct xpti_event *)user, 4, NULL);
+	return (void *)tid();
+}
+
+/* The process is to end within a task, a call and a wait. Another task ends on another thread. */
+static void begin_and_stay(void)
+{
+	struct xpti_payload p = payload("stays", "main.cpp", 77);
+	uint64_t instance;
+	struct xpti_event *node = xpti.MakeEvent("stays", &p, 2, XPTI_ACTIVITY_ACTIVE, &instance);
+	char name[4096];
+	pthread_t other;
+	void *ended = NULL;
+	FILE *record;
+
+	snprintf(name, sizeof(name), "%s.%d.stays", record_name, (int)getpid());
+	record = fopen(name, "a");
+	xpti.NotifySubscribers(sycl, XPTI_TASK_BEGIN, graph, node, 4, NULL);
+	if (!record || pthread_create(&other, NULL, end_task, node) || pthread_join(other, &ended))
+		exit(1);
+	fprintf(record, "S\ttask\tstays\t\t%" PRIu64 "\t%" PRIu64 "\t4\t\t%ld\t%s\n",
+		node->unique_id, graph->unique_id, (long)ended, sycl_name);
+	for (uint64_t i = 5; i < 7; i++) {
+		xpti.NotifySubscribers(sycl, XPTI_TASK_BEGIN, graph, node, i, NULL);
+		fprintf(record, "U\ttask\tstays\t\t%" PRIu64 "\t%" PRIu64 "\t%d\t\t%ld\t%s\n",
+			node->unique_id, graph->unique_id, (int)i, tid(), sycl_name);
+	}
+	xpti.NotifySubscribers(calls, XPTI_FUNCTION_BEGIN, NULL, NULL, 8, "urQueueFinish");
+	fprintf(record, "U\tcall\turQueueFinish\t\t0\t0\t8\t\t%ld\t%s\n", tid(), calls_name);
+	xpti.NotifySubscribers(sycl, 22, NULL, node, 9, "queue.wait");
+	fprintf(record, "U\twait\twait\tqueue.wait\t%" PRIu64 "\t0\t9\t\t%ld\t%s\n",
+		node->unique_id, tid(), sycl_name);
+	fclose(record);
+	usleep(300000);
+}
+
 int main(int argc, char **argv)
 {
 	const char *end = argc > 4 ? argv[4] : "exit";
@@ -368,6 +406,10 @@ int main(int argc, char **argv)
 			return 1;
 		failed = run(atoi(argv[2]));
 	}
+	if (!strcmp(end, "kill") || !strcmp(end, "abort") || !strcmp(end, "_exit"))
+		begin_and_stay();
+	if (!strcmp(end, "_exit"))
+		_exit(0);
 	if (!strcmp(end, "kill"))
 		raise(SIGKILL);
 	if (!strcmp(end, "abort"))
