@@ -38,11 +38,12 @@ static bool can_show(void)
 
 void progress_init(struct progress *progress, const char *words, bool quiet)
 {
-	*progress = (struct progress){
-		.words = !quiet && can_show() ? words : NULL,
-		.stops = "Ctrl-C stops, `rtl recover` completes",
-		.begin_ns = now_ns(),
-	};
+	progress->words = !quiet && can_show() ? words : NULL;
+	progress->stops = "Ctrl-C stops, `rtl recover` completes";
+	progress->begin_ns = now_ns();
+	progress->shown_ns = progress->most = 0;
+	/* Another thread may ask already. */
+	__atomic_store_n(&progress->shown, false, __ATOMIC_RELAXED);
 }
 
 static void show(struct progress *progress, uint64_t left_bytes)

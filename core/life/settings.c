@@ -141,7 +141,8 @@ void settings_read(struct bus_settings *settings)
 	settings->strict = flag("RTL_STRICT");
 	settings->ring_bytes = bytes("RTL_BUFFER_SIZE", 4u << 20, 64u << 10);
 	settings->total_bytes = bytes("RTL_BUFFER_TOTAL", default_total(), 64u << 10);
-	settings->wait = policy_wait();
+	/* Relaxed: in a child other threads may publish already; it is what it was. */
+	__atomic_store_n(&settings->wait, policy_wait(), __ATOMIC_RELAXED);
 	check_clock();
 	settings->exit_timeout_ms = milliseconds("RTL_EXIT_TIMEOUT", 120000);
 	settings->stall_timeout_ms = milliseconds("RTL_STALL_TIMEOUT", 30000);

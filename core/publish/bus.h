@@ -19,7 +19,7 @@ enum bus_state {
 struct bus_settings {
 	size_t ring_bytes;  /* of a thread's ring */
 	size_t total_bytes; /* of all rings */
-	bool wait;          /* policy where a ring is full */
+	bool wait;          /* policy where a ring is full; relaxed: written again in a child */
 	bool strict;
 	uint32_t exit_timeout_ms;
 	uint32_t stall_timeout_ms; /* see stall.h; 0: without end */

@@ -220,7 +220,8 @@ reserve(struct rtl_stream *stream, uint16_t type, uint32_t payload_size, bool ma
 
 struct rtl_record *rtl_reserve(struct rtl_stream *stream, uint16_t type, uint32_t payload_size)
 {
-	return reserve(stream, type, payload_size, bus.settings.wait);
+	return reserve(stream, type, payload_size,
+		       __atomic_load_n(&bus.settings.wait, __ATOMIC_RELAXED));
 }
 
 struct rtl_record *rtl_try_reserve(struct rtl_stream *stream, uint16_t type, uint32_t payload_size)
@@ -289,7 +290,7 @@ void publish_copy(const struct rtl_record *record)
 	if (!writer_self->in_use && bus_ops.start()) /* the callback has made us a child */
 		return;
 	copy = reserve_in_ring(stream, record->type, record->size - (uint32_t)sizeof(*record),
-			       bus.settings.wait);
+			       __atomic_load_n(&bus.settings.wait, __ATOMIC_RELAXED));
 	if (!copy)
 		return;
 	memcpy(copy, record, record->size);

@@ -38,6 +38,14 @@ class Vanished(Faults):
                                  self.proc(child, f"task/{task}/status")).group(1))
                    for task in os.listdir(f"/proc/{child.pid}/task"))
 
+    def is_idle(self, child):
+        """Whether it has drained all: it takes no processor time while it waits for more."""
+        def ticks():
+            return sum(map(int, self.proc(child, "stat").rpartition(")")[2].split()[11:13]))
+        before = ticks()
+        time.sleep(0.1)
+        return ticks() == before
+
     def begin(self, *command, **more):
         """A program that has published for a line; rtl, if it is there, knows all of that."""
         child = self.lines(*command, **more)
@@ -46,6 +54,7 @@ class Vanished(Faults):
         if command:
             before = self.sleeps(child)
             self.wait_until(lambda: self.sleeps(child) > before + 2)
+            self.wait_until(lambda: self.is_idle(child))
         return child, published
 
     def check_ended(self, err, folder, published, wanted):
