@@ -279,8 +279,8 @@ int xpti_subscribe(struct sub *sub, struct stream *stream);
 /* Rows for what the process has begun and not ended. */
 void xpti_process_end(struct sub *sub, struct process *process);
 /* An unfinished one; event: its begin. */
-void xpti_take_open(struct stream *stream, struct process *process,
-		    const struct rtl_event *event, uint64_t end_ns);
+void xpti_take_open(struct stream *stream, struct process *process, const struct rtl_event *event,
+		    uint64_t end_ns);
 
 /* xpti_open.c */
 
