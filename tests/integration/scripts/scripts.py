@@ -263,16 +263,16 @@ echo "stat::number_of_executed_units: 4711"
         self.assertEqual(done.returncode, 0, done.stdout)
         self.assertEqual(re.findall(r"(\w+) +4711 inputs, +12 edges reached, nothing found",
                                     done.stdout), ["spec", "spool"])
-        self.assertRegex(self.log(), "fuzz_spool -max_total_time=5 .* build/fuzz/work/spool "
+        self.assertRegex(self.log(), "fuzz_spool -max_total_time=5 .* build/fuzz/runs/spool "
                                      "tests/fuzz/corpus/spool tests/fuzz/regressions/spool\n")
 
     def test_crash__shown_and_told_again_until_it_is_removed(self):
         done = self.run_script("1", "spec", bad="crash")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("FOUND: 1 in build/fuzz/work/spec-found", done.stdout)
+        self.assertIn("FOUND: 1 in build/fuzz/runs/spec-found", done.stdout)
         self.assertIn("ERROR: AddressSanitizer: heap-buffer-overflow\n", done.stdout)
         self.assertEqual(self.run_script("1", "spec").returncode, 1)
-        os.unlink(self.path("build/fuzz/work/spec-found/crash-1"))
+        os.unlink(self.path("build/fuzz/runs/spec-found/crash-1"))
         self.assertEqual(self.run_script("1", "spec").returncode, 0)
 
     def test_bad_arguments__refused(self):
