@@ -5,7 +5,8 @@
   generate.py           writes, into the source tree:
                           include/rtl/events/FILE.h      structs and constants
                           streams/events/FILE.c          what the streams say of themselves
-                          subscribers/sqlite/tables.h    tables, and how their rows are filled
+                          subscribers/sqlite/tables_rocpd.h, tables_rtl.h
+                                                         tables, and how their rows are filled
                           docs/streams.md                the page of streams, fields and columns
   generate.py --check   writes nothing; exits with 1 and names what is not as it should be
 
@@ -460,7 +461,9 @@ class PayloadTable(Table):
                 continue
             cast = "" if column.how == "real" else "(int64_t)"
             setter = f"cell_{column.how}(&cell[{n}], {cast}({column.c}));"
-            if column.condition:
+            if column.condition and column.how == "int":
+                out += f"\tcell_int_if(&cell[{n}], {column.condition}, (int64_t)({column.c}));\n"
+            elif column.condition:
                 out += f"\tif ({column.condition})\n\t\t{setter}\n\telse\n\t\tcell_null(&cell[{n}]);\n"
             else:
                 out += f"\t{setter}\n"
@@ -498,8 +501,7 @@ class PlainTable(Table):
             if column.how == "int":
                 out += f"\tcell_int(&cell[{n}], {column.c});\n"
             elif column.how == "null":
-                out += (f"\tif ({column.c})\n\t\tcell_int(&cell[{n}], *{column.c});\n"
-                        f"\telse\n\t\tcell_null(&cell[{n}]);\n")
+                out += f"\tcell_int_or_null(&cell[{n}], {column.c});\n"
             elif column.how == "text":
                 out += f"\tcell_text(rows, &cell[{n}], {column.c});\n"
             else:
@@ -507,23 +509,28 @@ class PlainTable(Table):
         return out + "\treturn cell;\n}\n\n"
 
 
-def tables(descriptions):
+def all_tables(descriptions):
     path = TOP / "subscribers/sqlite/tables.toml"
     try:
         raw = tomllib.loads(path.read_text())
     except tomllib.TOMLDecodeError as error:
         raise Wrong(f"{path.name}: {error}") from error
-    plain = [PlainTable(path.name, table) for table in raw["table"]]
-    of_payloads = [PayloadTable(p) for d in descriptions for p in d.payloads.values() if p.table]
+    return [PlainTable(path.name, table) for table in raw["table"]] + [
+        PayloadTable(p) for d in descriptions for p in d.payloads.values() if p.table]
+
+
+def tables(schema, chosen):
+    """The header with the tables of a schema: those whose names begin with it."""
     out = "/* SPDX-License-Identifier: MIT */\n/* clang-format off */\n"
     out += note("tables.toml and streams/events")
-    out += comment("How tables are made, and a function for each that adds a row. The host's thread.",
+    out += comment(f"How tables of {schema} are made, and a function for each that adds a row. The host's thread.",
                    doxygen=False)
-    out += "#ifndef RTL_SQLITE_TABLES_H\n#define RTL_SQLITE_TABLES_H\n\n"
+    guard = f"RTL_SQLITE_TABLES_{schema.upper()}_H"
+    out += f"#ifndef {guard}\n#define {guard}\n\n"
     out += '#include "rows.h"\n#include "sub.h"\n\n'
-    for table in plain + of_payloads:
-        out += table.sql()
-        out += table.adder()
+    for table in chosen:
+        if table.name.startswith(schema + "_"):
+            out += table.sql() + table.adder()
     return out.rstrip("\n") + "\n\n#endif\n"
 
 
@@ -570,7 +577,9 @@ def outputs():
         made[f"streams/events/{description.name}.c"] = source(description)
     made["streams/events/events.h"] = declarations(descriptions)
     made["include/rtl/events.h"] = umbrella(descriptions)
-    made["subscribers/sqlite/tables.h"] = tables(descriptions)
+    of_sqlite = all_tables(descriptions)
+    for schema in ("rocpd", "rtl"):
+        made[f"subscribers/sqlite/tables_{schema}.h"] = tables(schema, of_sqlite)
     made["docs/streams.md"] = page(descriptions)
     return made
 

@@ -76,9 +76,9 @@ static const struct rtl_field rtl_hsa_dispatch_fields[] = {
 	RTL_FIELD(struct rtl_hsa_dispatch, private_segment_bytes, RTL_KIND_UINT, "bytes", "scratch for each work-item"),
 	RTL_FIELD(struct rtl_hsa_dispatch, scope, RTL_KIND_UID, "", "tracepoint of the innermost scope of that thread (rtl/scope.h); 0: none"),
 	RTL_FIELD(struct rtl_hsa_dispatch, scope_instance, RTL_KIND_UINT, "", "instance of that scope"),
-	RTL_FIELD(struct rtl_hsa_dispatch, call_ns, RTL_KIND_TIME, "ns", "when the call of HIP that submitted it began; 0: none that is recorded"),
+	RTL_FIELD(struct rtl_hsa_dispatch, call_ns, RTL_KIND_TIME, "ns", "when the call of HIP that submitted it began; 0: none that is known"),
 	RTL_FIELD(struct rtl_hsa_dispatch, hip_stream, RTL_KIND_ADDRESS, "", "the hipStream_t among that call's arguments; 0: the null stream, or none"),
-	RTL_FIELD(struct rtl_hsa_dispatch, range, RTL_KIND_UINT, "", "instance of the innermost range of roctx there; 0: none that is recorded"),
+	RTL_FIELD(struct rtl_hsa_dispatch, range, RTL_KIND_UINT, "", "instance of the innermost range of roctx there; 0: none that is known"),
 };
 
 static const struct rtl_field rtl_hsa_barrier_fields[] = {

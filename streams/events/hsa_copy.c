@@ -58,9 +58,9 @@ static const struct rtl_field rtl_hsa_copy_fields[] = {
 	RTL_FIELD(struct rtl_hsa_copy, status, RTL_KIND_UINT, "", "hsa_status_t of a refused one; else 0"),
 	RTL_FIELD(struct rtl_hsa_copy, scope, RTL_KIND_UID, "", "tracepoint of the innermost scope of the submitting thread (rtl/scope.h); 0: none"),
 	RTL_FIELD(struct rtl_hsa_copy, scope_instance, RTL_KIND_UINT, "", "instance of that scope"),
-	RTL_FIELD(struct rtl_hsa_copy, call_ns, RTL_KIND_TIME, "ns", "when the call of HIP that submitted it began; 0: none that is recorded"),
+	RTL_FIELD(struct rtl_hsa_copy, call_ns, RTL_KIND_TIME, "ns", "when the call of HIP that submitted it began; 0: none that is known"),
 	RTL_FIELD(struct rtl_hsa_copy, hip_stream, RTL_KIND_ADDRESS, "", "the hipStream_t among that call's arguments; 0: the null stream, or none"),
-	RTL_FIELD(struct rtl_hsa_copy, range, RTL_KIND_UINT, "", "instance of the innermost range of roctx there; 0: none that is recorded"),
+	RTL_FIELD(struct rtl_hsa_copy, range, RTL_KIND_UINT, "", "instance of the innermost range of roctx there; 0: none that is known"),
 };
 
 static const struct rtl_type_info copy_stream_types[] = {

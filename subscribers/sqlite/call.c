@@ -8,7 +8,8 @@
  */
 #include "schema.h"
 #include "sub.h"
-#include "tables.h"
+#include "tables_rocpd.h"
+#include "tables_rtl.h"
 
 #include <string.h>
 

@@ -7,7 +7,8 @@
  */
 #include "schema.h"
 #include "sub.h"
-#include "tables.h"
+#include "tables_rocpd.h"
+#include "tables_rtl.h"
 
 /* Copies have no queue that could be told: they share this number. */
 #define QUEUE_ID 0

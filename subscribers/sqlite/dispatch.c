@@ -6,7 +6,8 @@
  * one): where no API call is known, the submission itself is that row.
  */
 #include "sub.h"
-#include "tables.h"
+#include "tables_rocpd.h"
+#include "tables_rtl.h"
 
 #include <stdlib.h>
 #include <string.h>

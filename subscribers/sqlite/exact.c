@@ -8,7 +8,7 @@
 #include "output_look.h"
 #include "output_writer.h"
 #include "sub.h"
-#include "tables.h"
+#include "tables_rtl.h"
 
 #include <stdio.h>
 #include <string.h>

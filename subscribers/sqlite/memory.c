@@ -2,7 +2,7 @@
 /* memory.c: the stream rtl.hsa.mem. Each allocation and each release is a row of rtl_mem. */
 #include "schema.h"
 #include "sub.h"
-#include "tables.h"
+#include "tables_rtl.h"
 
 bool memory_init(struct sub *sub)
 {

@@ -2,7 +2,7 @@
 /* names.c: see names.h. */
 #include "names.h"
 
-#include "tables.h"
+#include "tables_rocpd.h"
 #include "writer.h"
 
 #include <stdlib.h>

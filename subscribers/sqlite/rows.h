@@ -34,7 +34,7 @@ struct cell {
 
 struct writer;
 
-/* What tables.h knows of a table. */
+/* What tables_rocpd.h and tables_rtl.h know of a table. */
 struct table {
 	const char *name;
 	uint32_t columns;
@@ -89,6 +89,19 @@ static inline void cell_int(struct cell *cell, int64_t value)
 {
 	cell->integer = value;
 	cell->kind = CELL_INT;
+}
+
+/* NULL unless the condition holds. */
+static inline void cell_int_if(struct cell *cell, bool condition, int64_t value)
+{
+	cell->integer = value;
+	cell->kind = condition ? CELL_INT : CELL_NULL;
+}
+
+/* NULL for no value. */
+static inline void cell_int_or_null(struct cell *cell, const int64_t *value)
+{
+	cell_int_if(cell, value != NULL, value ? *value : 0);
 }
 
 static inline void cell_real(struct cell *cell, double value)

@@ -7,7 +7,7 @@
 #include "output_writer.h"
 #include "schema.h"
 #include "sub.h"
-#include "tables.h"
+#include "tables_rocpd.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * first event that refers to it, and once more when its process ends.
  */
 #include "sub.h"
-#include "tables.h"
+#include "tables_rtl.h"
 
 #include <stdlib.h>
 #include <string.h>

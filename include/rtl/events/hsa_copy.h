@@ -101,11 +101,11 @@ struct rtl_hsa_copy {
 	/** tracepoint of the innermost scope of the submitting thread (rtl/scope.h); 0: none */
 	uint64_t scope;
 	uint64_t scope_instance; /**< instance of that scope */
-	/** when the call of HIP that submitted it began; 0: none that is recorded */
+	/** when the call of HIP that submitted it began; 0: none that is known */
 	uint64_t call_ns;
 	/** the hipStream_t among that call's arguments; 0: the null stream, or none */
 	uint64_t hip_stream;
-	/** instance of the innermost range of roctx there; 0: none that is recorded */
+	/** instance of the innermost range of roctx there; 0: none that is known */
 	uint64_t range;
 };
 

@@ -1,267 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* clang-format off */
 /* Made by streams/events/generate.py from tables.toml and streams/events. Not to be edited. */
-/* How tables are made, and a function for each that adds a row. The host's thread. */
-#ifndef RTL_SQLITE_TABLES_H
-#define RTL_SQLITE_TABLES_H
+/* How tables of rtl are made, and a function for each that adds a row. The host's thread. */
+#ifndef RTL_SQLITE_TABLES_RTL_H
+#define RTL_SQLITE_TABLES_RTL_H
 
 #include "rows.h"
 #include "sub.h"
-
-#define TABLE_ROCPD_STRING \
-	"CREATE TABLE IF NOT EXISTS rocpd_string (" \
-	" id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL," \
-	" string TEXT NOT NULL" \
-	");"
-static const struct table table_rocpd_string = {"rocpd_string", 2};
-
-struct row_rocpd_string {
-	int64_t id;
-	const char *string;
-	size_t string_length;
-};
-
-/* A row of rocpd_string: its cells. */
-static inline struct cell *table_add_rocpd_string(struct rows *rows, const struct row_rocpd_string *row)
-{
-	struct cell *cell = rows_add(rows);
-
-	cell_int(&cell[0], row->id);
-	cell_static_text(&cell[1], row->string, row->string_length);
-	return cell;
-}
-
-#define TABLE_ROCPD_USTRING \
-	"CREATE TABLE IF NOT EXISTS rocpd_ustring (" \
-	" id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL," \
-	" string TEXT NOT NULL" \
-	");"
-static const struct table table_rocpd_ustring = {"rocpd_ustring", 2};
-
-struct row_rocpd_ustring {
-	int64_t id;
-	const char *string;
-	size_t string_length;
-};
-
-/* A row of rocpd_ustring: its cells. */
-static inline struct cell *table_add_rocpd_ustring(struct rows *rows, const struct row_rocpd_ustring *row)
-{
-	struct cell *cell = rows_add(rows);
-
-	cell_int(&cell[0], row->id);
-	cell_static_text(&cell[1], row->string, row->string_length);
-	return cell;
-}
-
-#define TABLE_ROCPD_API \
-	"CREATE TABLE IF NOT EXISTS rocpd_api (" \
-	" id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL," \
-	" pid INTEGER NOT NULL," \
-	" tid INTEGER NOT NULL," \
-	" start INTEGER NOT NULL," \
-	" \"end\" INTEGER NOT NULL," \
-	" apiName_id INTEGER NOT NULL REFERENCES rocpd_string (id) DEFERRABLE INITIALLY DEFERRED," \
-	" category_id INTEGER NOT NULL REFERENCES rocpd_string (id) DEFERRABLE INITIALLY DEFERRED," \
-	" domain_id INTEGER NOT NULL REFERENCES rocpd_string (id) DEFERRABLE INITIALLY DEFERRED," \
-	" args_id INTEGER NOT NULL REFERENCES rocpd_ustring (id) DEFERRABLE INITIALLY DEFERRED" \
-	");"
-static const struct table table_rocpd_api = {"rocpd_api", 9};
-
-struct row_rocpd_api {
-	int64_t id;
-	int64_t pid;
-	int64_t tid;
-	int64_t start;
-	int64_t end;
-	int64_t apiName_id;
-	int64_t category_id;
-	int64_t domain_id;
-	int64_t args_id;
-};
-
-/* A row of rocpd_api: its cells. */
-static inline struct cell *table_add_rocpd_api(struct rows *rows, const struct row_rocpd_api *row)
-{
-	struct cell *cell = rows_add(rows);
-
-	cell_int(&cell[0], row->id);
-	cell_int(&cell[1], row->pid);
-	cell_int(&cell[2], row->tid);
-	cell_int(&cell[3], row->start);
-	cell_int(&cell[4], row->end);
-	cell_int(&cell[5], row->apiName_id);
-	cell_int(&cell[6], row->category_id);
-	cell_int(&cell[7], row->domain_id);
-	cell_int(&cell[8], row->args_id);
-	return cell;
-}
-
-#define TABLE_ROCPD_OP \
-	"CREATE TABLE IF NOT EXISTS rocpd_op (" \
-	" id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL," \
-	" gpuId INTEGER NOT NULL," \
-	" queueId INTEGER NOT NULL," \
-	" sequenceId INTEGER NOT NULL," \
-	" start INTEGER NOT NULL," \
-	" \"end\" INTEGER NOT NULL," \
-	" description_id INTEGER NOT NULL REFERENCES rocpd_string (id) DEFERRABLE INITIALLY DEFERRED," \
-	" opType_id INTEGER NOT NULL REFERENCES rocpd_string (id) DEFERRABLE INITIALLY DEFERRED" \
-	");"
-static const struct table table_rocpd_op = {"rocpd_op", 8};
-
-struct row_rocpd_op {
-	int64_t id;
-	int64_t gpuId;
-	int64_t queueId;
-	int64_t sequenceId;
-	int64_t start;
-	int64_t end;
-	int64_t description_id;
-	int64_t opType_id;
-};
-
-/* A row of rocpd_op: its cells. */
-static inline struct cell *table_add_rocpd_op(struct rows *rows, const struct row_rocpd_op *row)
-{
-	struct cell *cell = rows_add(rows);
-
-	cell_int(&cell[0], row->id);
-	cell_int(&cell[1], row->gpuId);
-	cell_int(&cell[2], row->queueId);
-	cell_int(&cell[3], row->sequenceId);
-	cell_int(&cell[4], row->start);
-	cell_int(&cell[5], row->end);
-	cell_int(&cell[6], row->description_id);
-	cell_int(&cell[7], row->opType_id);
-	return cell;
-}
-
-#define TABLE_ROCPD_API_OPS \
-	"CREATE TABLE IF NOT EXISTS rocpd_api_ops (" \
-	" id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL," \
-	" api_id INTEGER NOT NULL REFERENCES rocpd_api (id) DEFERRABLE INITIALLY DEFERRED," \
-	" op_id INTEGER NOT NULL REFERENCES rocpd_op (id) DEFERRABLE INITIALLY DEFERRED" \
-	");"
-static const struct table table_rocpd_api_ops = {"rocpd_api_ops", 3};
-
-struct row_rocpd_api_ops {
-	int64_t id;
-	int64_t api_id;
-	int64_t op_id;
-};
-
-/* A row of rocpd_api_ops: its cells. */
-static inline struct cell *table_add_rocpd_api_ops(struct rows *rows, const struct row_rocpd_api_ops *row)
-{
-	struct cell *cell = rows_add(rows);
-
-	cell_int(&cell[0], row->id);
-	cell_int(&cell[1], row->api_id);
-	cell_int(&cell[2], row->op_id);
-	return cell;
-}
-
-#define TABLE_ROCPD_KERNELAPI \
-	"CREATE TABLE IF NOT EXISTS rocpd_kernelapi (" \
-	" api_ptr_id INTEGER PRIMARY KEY NOT NULL REFERENCES rocpd_api (id) DEFERRABLE INITIALLY DEFERRED," \
-	" stream TEXT NOT NULL," \
-	" gridX INTEGER NOT NULL," \
-	" gridY INTEGER NOT NULL," \
-	" gridZ INTEGER NOT NULL," \
-	" workgroupX INTEGER NOT NULL," \
-	" workgroupY INTEGER NOT NULL," \
-	" workgroupZ INTEGER NOT NULL," \
-	" groupSegmentSize INTEGER NOT NULL," \
-	" privateSegmentSize INTEGER NOT NULL," \
-	" kernelName_id INTEGER NOT NULL REFERENCES rocpd_string (id) DEFERRABLE INITIALLY DEFERRED" \
-	");"
-static const struct table table_rocpd_kernelapi = {"rocpd_kernelapi", 11};
-
-struct row_rocpd_kernelapi {
-	int64_t api_ptr_id;
-	const char *stream;
-	int64_t gridX;
-	int64_t gridY;
-	int64_t gridZ;
-	int64_t workgroupX;
-	int64_t workgroupY;
-	int64_t workgroupZ;
-	int64_t groupSegmentSize;
-	int64_t privateSegmentSize;
-	int64_t kernelName_id;
-};
-
-/* A row of rocpd_kernelapi: its cells. */
-static inline struct cell *table_add_rocpd_kernelapi(struct rows *rows, const struct row_rocpd_kernelapi *row)
-{
-	struct cell *cell = rows_add(rows);
-
-	cell_int(&cell[0], row->api_ptr_id);
-	cell_text(rows, &cell[1], row->stream);
-	cell_int(&cell[2], row->gridX);
-	cell_int(&cell[3], row->gridY);
-	cell_int(&cell[4], row->gridZ);
-	cell_int(&cell[5], row->workgroupX);
-	cell_int(&cell[6], row->workgroupY);
-	cell_int(&cell[7], row->workgroupZ);
-	cell_int(&cell[8], row->groupSegmentSize);
-	cell_int(&cell[9], row->privateSegmentSize);
-	cell_int(&cell[10], row->kernelName_id);
-	return cell;
-}
-
-#define TABLE_ROCPD_COPYAPI \
-	"CREATE TABLE IF NOT EXISTS rocpd_copyapi (" \
-	" api_ptr_id INTEGER PRIMARY KEY NOT NULL REFERENCES rocpd_api (id) DEFERRABLE INITIALLY DEFERRED," \
-	" stream TEXT NOT NULL," \
-	" size INTEGER NOT NULL," \
-	" width INTEGER NOT NULL," \
-	" height INTEGER NOT NULL," \
-	" kind INTEGER NOT NULL," \
-	" dst TEXT NOT NULL," \
-	" src TEXT NOT NULL," \
-	" dstDevice INTEGER NOT NULL," \
-	" srcDevice INTEGER NOT NULL," \
-	" sync INTEGER NOT NULL," \
-	" pinned INTEGER NOT NULL" \
-	");"
-static const struct table table_rocpd_copyapi = {"rocpd_copyapi", 12};
-
-struct row_rocpd_copyapi {
-	int64_t api_ptr_id;
-	const char *stream;
-	int64_t size;
-	int64_t width;
-	int64_t height;
-	int64_t kind;
-	const char *dst;
-	const char *src;
-	int64_t dstDevice;
-	int64_t srcDevice;
-	int64_t sync;
-	int64_t pinned;
-};
-
-/* A row of rocpd_copyapi: its cells. */
-static inline struct cell *table_add_rocpd_copyapi(struct rows *rows, const struct row_rocpd_copyapi *row)
-{
-	struct cell *cell = rows_add(rows);
-
-	cell_int(&cell[0], row->api_ptr_id);
-	cell_text(rows, &cell[1], row->stream);
-	cell_int(&cell[2], row->size);
-	cell_int(&cell[3], row->width);
-	cell_int(&cell[4], row->height);
-	cell_int(&cell[5], row->kind);
-	cell_text(rows, &cell[6], row->dst);
-	cell_text(rows, &cell[7], row->src);
-	cell_int(&cell[8], row->dstDevice);
-	cell_int(&cell[9], row->srcDevice);
-	cell_int(&cell[10], row->sync);
-	cell_int(&cell[11], row->pinned);
-	return cell;
-}
 
 #define TABLE_RTL_POSITION \
 	"CREATE TABLE IF NOT EXISTS rtl_position (" \
@@ -412,26 +157,11 @@ static inline struct cell *table_add_rtl_call(struct rows *rows, const struct ro
 	cell_int(&cell[5], row->correlation);
 	cell_int(&cell[6], row->status_id);
 	cell_int(&cell[7], row->result);
-	if (row->parent)
-		cell_int(&cell[8], *row->parent);
-	else
-		cell_null(&cell[8]);
-	if (row->stream)
-		cell_int(&cell[9], *row->stream);
-	else
-		cell_null(&cell[9]);
-	if (row->device)
-		cell_int(&cell[10], *row->device);
-	else
-		cell_null(&cell[10]);
-	if (row->flags)
-		cell_int(&cell[11], *row->flags);
-	else
-		cell_null(&cell[11]);
-	if (row->work)
-		cell_int(&cell[12], *row->work);
-	else
-		cell_null(&cell[12]);
+	cell_int_or_null(&cell[8], row->parent);
+	cell_int_or_null(&cell[9], row->stream);
+	cell_int_or_null(&cell[10], row->device);
+	cell_int_or_null(&cell[11], row->flags);
+	cell_int_or_null(&cell[12], row->work);
 	return cell;
 }
 
@@ -523,23 +253,14 @@ static inline struct cell *table_add_rtl_node(struct rows *rows, const struct ro
 
 	cell_int(&cell[0], row->process);
 	cell_int(&cell[1], row->id);
-	if (row->graph)
-		cell_int(&cell[2], *row->graph);
-	else
-		cell_null(&cell[2]);
+	cell_int_or_null(&cell[2], row->graph);
 	cell_text(rows, &cell[3], row->name);
 	cell_text(rows, &cell[4], row->kind);
 	cell_text(rows, &cell[5], row->kernel);
 	cell_text(rows, &cell[6], row->file);
-	if (row->line)
-		cell_int(&cell[7], *row->line);
-	else
-		cell_null(&cell[7]);
+	cell_int_or_null(&cell[7], row->line);
 	cell_text(rows, &cell[8], row->device);
-	if (row->queue)
-		cell_int(&cell[9], *row->queue);
-	else
-		cell_null(&cell[9]);
+	cell_int_or_null(&cell[9], row->queue);
 	cell_int(&cell[10], row->time_ns);
 	cell_int(&cell[11], row->tid);
 	cell_int(&cell[12], row->uid);
@@ -577,10 +298,7 @@ static inline struct cell *table_add_rtl_edge(struct rows *rows, const struct ro
 
 	cell_int(&cell[0], row->process);
 	cell_int(&cell[1], row->id);
-	if (row->graph)
-		cell_int(&cell[2], *row->graph);
-	else
-		cell_null(&cell[2]);
+	cell_int_or_null(&cell[2], row->graph);
 	cell_int(&cell[3], row->source);
 	cell_int(&cell[4], row->target);
 	cell_text(rows, &cell[5], row->name);
@@ -635,10 +353,7 @@ static inline struct cell *table_add_rtl_span(struct rows *rows, const struct ro
 	cell_int(&cell[7], row->parent_uid);
 	cell_int(&cell[8], row->instance);
 	cell_int(&cell[9], row->correlation);
-	if (row->result)
-		cell_int(&cell[10], *row->result);
-	else
-		cell_null(&cell[10]);
+	cell_int_or_null(&cell[10], row->result);
 	cell_int(&cell[11], row->unfinished);
 	return cell;
 }
@@ -698,26 +413,11 @@ static inline void table_add_rtl_dispatch(struct rows *rows, const struct proces
 	cell_int(&cell[15], (int64_t)(p->workgroup_z));
 	cell_int(&cell[16], (int64_t)(p->group_segment_bytes));
 	cell_int(&cell[17], (int64_t)(p->private_segment_bytes));
-	if (p->scope)
-		cell_int(&cell[18], (int64_t)(p->scope));
-	else
-		cell_null(&cell[18]);
-	if (p->scope)
-		cell_int(&cell[19], (int64_t)(p->scope_instance));
-	else
-		cell_null(&cell[19]);
-	if (p->call_ns)
-		cell_int(&cell[20], (int64_t)(p->call_ns));
-	else
-		cell_null(&cell[20]);
-	if (p->call_ns)
-		cell_int(&cell[21], (int64_t)(p->hip_stream));
-	else
-		cell_null(&cell[21]);
-	if (p->range)
-		cell_int(&cell[22], (int64_t)(p->range));
-	else
-		cell_null(&cell[22]);
+	cell_int_if(&cell[18], p->scope, (int64_t)(p->scope));
+	cell_int_if(&cell[19], p->scope, (int64_t)(p->scope_instance));
+	cell_int_if(&cell[20], p->call_ns, (int64_t)(p->call_ns));
+	cell_int_if(&cell[21], p->call_ns, (int64_t)(p->hip_stream));
+	cell_int_if(&cell[22], p->range, (int64_t)(p->range));
 	cell_int(&cell[23], (int64_t)(event->correlation));
 	cell_int(&cell[24], (int64_t)(event->instance));
 }
@@ -766,18 +466,9 @@ static inline void table_add_rtl_copy(struct rows *rows, const struct process *p
 	struct cell *cell = rows_add(rows);
 
 	cell_int(&cell[0], (int64_t)(id));
-	if (op_id)
-		cell_int(&cell[1], (int64_t)(op_id));
-	else
-		cell_null(&cell[1]);
-	if (begin_ns)
-		cell_int(&cell[2], (int64_t)(begin_ns));
-	else
-		cell_null(&cell[2]);
-	if (end_ns)
-		cell_int(&cell[3], (int64_t)(end_ns));
-	else
-		cell_null(&cell[3]);
+	cell_int_if(&cell[1], op_id, (int64_t)(op_id));
+	cell_int_if(&cell[2], begin_ns, (int64_t)(begin_ns));
+	cell_int_if(&cell[3], end_ns, (int64_t)(end_ns));
 	cell_int(&cell[4], (int64_t)(process->number));
 	cell_int(&cell[5], (int64_t)(event->uid));
 	cell_int(&cell[6], (int64_t)(p->submit_ns));
@@ -798,26 +489,11 @@ static inline void table_add_rtl_copy(struct rows *rows, const struct process *p
 	cell_int(&cell[21], (int64_t)(p->extent_z));
 	cell_int(&cell[22], (int64_t)(p->parts));
 	cell_int(&cell[23], (int64_t)(p->status));
-	if (p->scope)
-		cell_int(&cell[24], (int64_t)(p->scope));
-	else
-		cell_null(&cell[24]);
-	if (p->scope)
-		cell_int(&cell[25], (int64_t)(p->scope_instance));
-	else
-		cell_null(&cell[25]);
-	if (p->call_ns)
-		cell_int(&cell[26], (int64_t)(p->call_ns));
-	else
-		cell_null(&cell[26]);
-	if (p->call_ns)
-		cell_int(&cell[27], (int64_t)(p->hip_stream));
-	else
-		cell_null(&cell[27]);
-	if (p->range)
-		cell_int(&cell[28], (int64_t)(p->range));
-	else
-		cell_null(&cell[28]);
+	cell_int_if(&cell[24], p->scope, (int64_t)(p->scope));
+	cell_int_if(&cell[25], p->scope, (int64_t)(p->scope_instance));
+	cell_int_if(&cell[26], p->call_ns, (int64_t)(p->call_ns));
+	cell_int_if(&cell[27], p->call_ns, (int64_t)(p->hip_stream));
+	cell_int_if(&cell[28], p->range, (int64_t)(p->range));
 	cell_int(&cell[29], (int64_t)(event->correlation));
 	cell_int(&cell[30], (int64_t)(event->instance));
 }
@@ -869,10 +545,7 @@ static inline void table_add_rtl_mem(struct rows *rows, const struct sub *sub, c
 	cell_int(&cell[13], (int64_t)(p->node));
 	cell_int(&cell[14], (int64_t)(p->kind));
 	cell_int(&cell[15], (int64_t)(p->flags));
-	if (p->allocated_ns)
-		cell_int(&cell[16], (int64_t)(p->allocated_ns));
-	else
-		cell_null(&cell[16]);
+	cell_int_if(&cell[16], p->allocated_ns, (int64_t)(p->allocated_ns));
 	cell_int(&cell[17], (int64_t)(event->instance));
 	cell_int(&cell[18], (int64_t)(event->correlation));
 }
