@@ -71,16 +71,7 @@ static struct call_enumeration call_enumerations[] = {
 #include CALL_TABLE
 #undef CALL_FUNCTION
 
-#undef CALL_ADDRESS
-#undef CALL_UNSIGNED
-#undef CALL_SIGNED
-#undef CALL_FLOAT
-#undef CALL_BOOL
-#undef CALL_HANDLE
-#undef CALL_TEXT
-#undef CALL_ENUM
-#undef CALL_OUTPUT
-#undef CALL_OUTPUT_ENUM
+#include "no_kinds.h"
 
 /* ---- their types */
 
@@ -102,16 +93,7 @@ static struct call_enumeration call_enumerations[] = {
 #include CALL_TABLE
 #undef CALL_FUNCTION
 
-#undef CALL_ADDRESS
-#undef CALL_UNSIGNED
-#undef CALL_SIGNED
-#undef CALL_FLOAT
-#undef CALL_BOOL
-#undef CALL_HANDLE
-#undef CALL_TEXT
-#undef CALL_ENUM
-#undef CALL_OUTPUT
-#undef CALL_OUTPUT_ENUM
+#include "no_kinds.h"
 
 /* ---- whether there are texts among them, which count 1, and what is followed, which counts 256 */
 

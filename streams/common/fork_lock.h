@@ -5,8 +5,7 @@
  * they guard is in order at every moment, for whoever comes next: an entry is complete before it is
  * linked, with release, and what is made once is made again if it is not finished.
  *
- * Nothing is taken before a fork: a signal handler may fork that has interrupted whoever has the
- * lock.
+ * Nothing is taken before a fork: a fork never waits for one of them.
  *
  * Threads: the child's only one. Locks that are members of something on the heap do not go here.
  */

@@ -323,24 +323,11 @@ static void tail(struct timeline *timeline, bool complete)
 		file_set_tail(&timeline->file, timeline->tail_text, timeline->tail_length);
 }
 
-const struct timeline_writer timeline_json = {
-	.kind = FILE_TEXT,
-	.mark = mark,
-	.begin = begin,
-	.process = process,
-	.lane = lane,
-	.slice = slice,
-	.counter = counter,
-	.tail = tail,
-};
+#define JSON_WRITER(kind_)                                                                         \
+	{                                                                                          \
+		.kind = (kind_), .mark = mark, .begin = begin, .process = process, .lane = lane,   \
+		.slice = slice, .counter = counter, .tail = tail,                                  \
+	}
 
-const struct timeline_writer timeline_json_gz = {
-	.kind = FILE_GZIP,
-	.mark = mark,
-	.begin = begin,
-	.process = process,
-	.lane = lane,
-	.slice = slice,
-	.counter = counter,
-	.tail = tail,
-};
+const struct timeline_writer timeline_json = JSON_WRITER(FILE_TEXT);
+const struct timeline_writer timeline_json_gz = JSON_WRITER(FILE_GZIP);

@@ -52,28 +52,29 @@ static hsa_signal_value_t load_scacquire(hsa_signal_t signal)
 	return loaded(next.load_scacquire(signal));
 }
 
+/* After a wait, which may have ended because its time was over. */
+static inline hsa_signal_value_t waited(hsa_signal_value_t value, hsa_signal_condition_t condition,
+					hsa_signal_value_t compared)
+{
+	if (holds(value, condition, compared))
+		(void)harvest_help();
+	return value;
+}
+
 static hsa_signal_value_t wait_relaxed(hsa_signal_t signal, hsa_signal_condition_t condition,
 				       hsa_signal_value_t compared, uint64_t timeout,
 				       hsa_wait_state_t state)
 {
-	const hsa_signal_value_t value =
-		next.wait_relaxed(signal, condition, compared, timeout, state);
-
-	if (holds(value, condition, compared))
-		(void)harvest_help();
-	return value;
+	return waited(next.wait_relaxed(signal, condition, compared, timeout, state), condition,
+		      compared);
 }
 
 static hsa_signal_value_t wait_scacquire(hsa_signal_t signal, hsa_signal_condition_t condition,
 					 hsa_signal_value_t compared, uint64_t timeout,
 					 hsa_wait_state_t state)
 {
-	const hsa_signal_value_t value =
-		next.wait_scacquire(signal, condition, compared, timeout, state);
-
-	if (holds(value, condition, compared))
-		(void)harvest_help();
-	return value;
+	return waited(next.wait_scacquire(signal, condition, compared, timeout, state), condition,
+		      compared);
 }
 
 static uint32_t wait_any(uint32_t count, hsa_signal_t *signals, hsa_signal_condition_t *conditions,

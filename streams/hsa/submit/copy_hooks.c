@@ -28,22 +28,29 @@ static void ended(struct copy_slot *slot, uint64_t bytes, hsa_status_t status)
 		copies_untraced(bytes, 1, status);
 }
 
+static struct copy_request linear_copy(void *dst, hsa_agent_t dst_agent, const void *src,
+				       hsa_agent_t src_agent, size_t size, uint32_t engine)
+{
+	return (struct copy_request){.src = (uintptr_t)src,
+				     .dst = (uintptr_t)dst,
+				     .bytes = size,
+				     .src_agent = src_agent,
+				     .dst_agent = dst_agent,
+				     .engine = engine,
+				     .parts = 1,
+				     .function = RTL_HSA_COPY_LINEAR};
+}
+
 static hsa_status_t async_copy(void *dst, hsa_agent_t dst_agent, const void *src,
 			       hsa_agent_t src_agent, size_t size, uint32_t dep_count,
 			       const hsa_signal_t *deps, hsa_signal_t completion)
 {
+	const struct copy_request request = linear_copy(dst, dst_agent, src, src_agent, size, 0);
 	struct copy_slot *slot = NULL;
 	hsa_status_t status;
 
 	if (traced(size, completion))
-		slot = copies_begin(&(struct copy_request){.src = (uintptr_t)src,
-							   .dst = (uintptr_t)dst,
-							   .bytes = size,
-							   .src_agent = src_agent,
-							   .dst_agent = dst_agent,
-							   .parts = 1,
-							   .function = RTL_HSA_COPY_LINEAR},
-				    &completion, false);
+		slot = copies_begin(&request, &completion, false);
 	status = interceptor.hsa.async_copy(dst, dst_agent, src, src_agent, size, dep_count, deps,
 					    completion);
 	ended(slot, size, status);
@@ -55,19 +62,13 @@ static hsa_status_t async_copy_on_engine(void *dst, hsa_agent_t dst_agent, const
 					 const hsa_signal_t *deps, hsa_signal_t completion,
 					 uint32_t engine, bool force_sdma)
 {
+	const struct copy_request request =
+		linear_copy(dst, dst_agent, src, src_agent, size, engine);
 	struct copy_slot *slot = NULL;
 	hsa_status_t status;
 
 	if (traced(size, completion))
-		slot = copies_begin(&(struct copy_request){.src = (uintptr_t)src,
-							   .dst = (uintptr_t)dst,
-							   .bytes = size,
-							   .src_agent = src_agent,
-							   .dst_agent = dst_agent,
-							   .engine = engine,
-							   .parts = 1,
-							   .function = RTL_HSA_COPY_LINEAR},
-				    &completion, false);
+		slot = copies_begin(&request, &completion, false);
 	status = interceptor.hsa.async_copy_on_engine(dst, dst_agent, src, src_agent, size,
 						      dep_count, deps, completion, engine,
 						      force_sdma);
