@@ -79,90 +79,76 @@ static int put_summary(FILE *page, struct database *database, const char *title)
 	return rc;
 }
 
-/* ,"key":"text"; nothing for NULL. */
-static void put_text(FILE *json, const char *key, const char *text)
-{
-	if (!text)
-		return;
-	fprintf(json, ",\"%s\":", key);
-	json_string(json, text);
-}
-
-struct facts {
-	FILE *json;
-	bool more;
-};
-
 /* Rows: pid, program, command, host */
 static void put_process(void *user, const char *const *row)
 {
-	struct facts *facts = user;
+	struct json *json = user;
 
-	fprintf(facts->json, "%s{\"pid\":%s", facts->more ? "," : "", row[0] ? row[0] : "0");
-	put_text(facts->json, "program", row[1]);
-	put_text(facts->json, "command", row[2]);
-	put_text(facts->json, "host", row[3]);
-	fputc('}', facts->json);
-	facts->more = true;
+	json_object(json, NULL);
+	json_value(json, "pid", row[0] ? row[0] : "0");
+	json_text(json, "program", row[1]);
+	json_text(json, "command", row[2]);
+	json_text(json, "host", row[3]);
+	json_end(json);
 }
 
+/* Rows: key, value */
 static void put_value(void *user, const char *const *row)
 {
-	struct facts *facts = user;
-
-	put_text(facts->json, row[0], row[1]);
+	json_text(user, row[0], row[1]);
 }
 
-static int put_facts(FILE *json, struct database *database, const struct report_events *events,
-		     const char *path)
+static int put_facts(struct json *json, struct database *database,
+		     const struct report_events *events, const char *path)
 {
-	struct facts facts = {.json = json};
 	const char *name = strrchr(path, '/');
+	int rc;
 
-	fprintf(json, "{\"version\":\"%s\"", rtl_version());
-	put_text(json, "file", name ? name + 1 : path);
-	fprintf(json,
-		",\"base_ns\":%" PRIu64 ",\"end_ns\":%" PRIu64 ",\"left_out\":%" PRIu64
-		",\"shortest_ns\":%" PRIu64,
-		events->base_ns, events->end_ns, events->left_out, events->shortest_ns);
+	json_text(json, "version", rtl_version());
+	json_text(json, "file", name ? name + 1 : path);
+	json_number(json, "base_ns", events->base_ns);
+	json_number(json, "end_ns", events->end_ns);
+	json_number(json, "left_out", events->left_out);
+	json_number(json, "shortest_ns", events->shortest_ns);
 	if (database_query(database,
 			   "SELECT key, value FROM rtl_meta WHERE key IN ('state', 'mode')"
 			   " UNION ALL SELECT 'began', datetime(min(realtime_ns) / 1000000000,"
 			   " 'unixepoch') || ' UTC' FROM rtl_clock WHERE realtime_ns NOT NULL"
 			   " UNION ALL SELECT 'host', min(host_name) FROM rtl_process",
-			   put_value, &facts))
+			   put_value, json))
 		return -1;
-	fputs(",\"processes\":[", json);
-	if (database_query(database,
-			   "SELECT pid, program, command, host_name FROM rtl_process"
-			   " ORDER BY process",
-			   put_process, &facts))
-		return -1;
-	fputs("]", json);
-	return 0;
+	json_array(json, "processes");
+	rc = database_query(database,
+			    "SELECT pid, program, command, host_name FROM rtl_process"
+			    " ORDER BY process",
+			    put_process, json);
+	json_end(json);
+	return rc;
 }
 
-static void put_tracks(FILE *json, const struct report_events *events)
+static void put_tracks(struct json *json, const struct report_events *events)
 {
-	fputs(",\"tracks\":[", json);
+	json_array(json, "tracks");
 	for (size_t i = 0; i < events->track_count; i++) {
 		const struct report_track *track = &events->tracks[i];
+		const bool is_gpu = track->gpu >= 0;
 
-		if (track->gpu >= 0)
-			fprintf(json, "%s{\"gpu\":%" PRId64 ",\"queue\":%" PRId64, i ? "," : "",
-				track->gpu, track->queue);
-		else
-			fprintf(json, "%s{\"pid\":%" PRId64 ",\"tid\":%" PRId64, i ? "," : "",
-				track->pid, track->queue);
-		fprintf(json, ",\"count\":%" PRIu64 "}", track->count);
+		json_object(json, NULL);
+		json_number(json, is_gpu ? "gpu" : "pid",
+			    (uint64_t)(is_gpu ? track->gpu : track->pid));
+		json_number(json, is_gpu ? "queue" : "tid", (uint64_t)track->queue);
+		json_number(json, "count", track->count);
+		json_end(json);
 	}
-	fputs("],\n\"names\":[", json);
+	json_end(json);
+	json_array(json, "names");
 	for (size_t i = 0; i < events->name_count; i++) {
-		fputs(i ? ",\n[" : "[", json);
-		json_string(json, events->names[i].text ? events->names[i].text : "");
-		fprintf(json, ",\"%s\"]", events->names[i].kind);
+		json_array(json, NULL);
+		json_text(json, NULL, events->names[i].text ? events->names[i].text : "");
+		json_text(json, NULL, events->names[i].kind);
+		json_end(json);
 	}
-	fputs("]}", json);
+	json_end(json);
 }
 
 static int put_trace(FILE *page, struct database *database, const struct report_events *events,
@@ -170,16 +156,18 @@ static int put_trace(FILE *page, struct database *database, const struct report_
 {
 	char *text = NULL;
 	size_t size;
-	FILE *json = open_memstream(&text, &size);
+	struct json json = {.file = open_memstream(&text, &size)};
 	int rc;
 
-	if (!json) {
+	if (!json.file) {
 		cli_error("out of memory");
 		return -1;
 	}
-	rc = put_facts(json, database, events, path);
-	put_tracks(json, events);
-	if (fclose(json) && !rc) {
+	json_object(&json, NULL);
+	rc = put_facts(&json, database, events, path);
+	put_tracks(&json, events);
+	json_end(&json);
+	if (fclose(json.file) && !rc) {
 		cli_error("out of memory");
 		rc = -1;
 	}
