@@ -14,7 +14,7 @@ struct request {
 
 static const struct cli_option options[] = {
 	CLI_VALUE('o', "output", "FILE", offsetof(struct request, output),
-		  "the database to write; replaced if it is there"),
+		  "the database to write; replaces a trace"),
 };
 
 static int merge(const char *output, char *const *inputs, size_t count)
@@ -28,6 +28,10 @@ static int merge(const char *output, char *const *inputs, size_t count)
 			return cli_usage("merge: %s is one of the traces: give -o another name",
 					 output);
 	}
+	if (!database_replaceable(output))
+		return cli_failed("output %s exists and is no trace, so it is not written over; "
+				  "move it away, or choose another file with -o",
+				  output);
 	if (merge_traces(output, inputs, count))
 		return CLI_FAILED;
 	cli_line("%s: %zu traces", output, count);

@@ -265,6 +265,20 @@ static int write_page(const char *output, struct database *database, const char 
 	return rc;
 }
 
+/* Nothing is there, or an empty file, or a page of this command's. */
+static bool is_replaceable(const char *path)
+{
+	char begin[64];
+	FILE *file = fopen(path, "re");
+	size_t length;
+
+	if (!file)
+		return true; /* or it cannot be written: who makes it says that better */
+	length = fread(begin, 1, sizeof(begin), file);
+	fclose(file);
+	return !length || (length == sizeof(begin) && !memcmp(begin, report_page, sizeof(begin)));
+}
+
 static int report(const char *path, const char *output, unsigned most)
 {
 	struct database *database;
@@ -272,6 +286,11 @@ static int report(const char *path, const char *output, unsigned most)
 
 	if (database_same_file(path, output))
 		return cli_failed("%s is the trace: give the page another name with -o", output);
+	if (!is_replaceable(output))
+		return cli_failed(
+			"output %s exists and is no page of rtl, so it is not written over; "
+			"move it away, or choose another file with -o",
+			output);
 	database = database_open(path, false);
 	if (!database)
 		return CLI_FAILED;

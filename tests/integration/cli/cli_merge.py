@@ -135,6 +135,7 @@ class Merge(Case):
         self.refused(2, "two traces or more", "merge", "-o", "x.db", "a.db")
         self.refused(2, "one of the traces", "merge", "-o", "a.db", "a.db", "b.db")
         self.refused(1, "in a trace before it", "merge", "-o", "x.db", "a.db", "a.db")
+        self.refused(1, "x.txt exists and is no trace", "merge", "-o", self.write("x.txt", "mine"), "a.db", "b.db")
         self.refused(1, "No such file", "merge", "-o", "x.db", "a.db", "missing.db")
         self.refused(1, "no trace", "merge", "-o", "x.db", "a.db", self.write("text", "x" * 9999))
         self.change("rpd.db", RPD)
