@@ -15,9 +15,13 @@
 
 #define LOCKS 64u
 
+typedef void *take_fn(size_t size, const void *nothrow);
+typedef void give_fn(void *memory);
+
+/* The program's operators, NULL: it has none. Relaxed: several threads may look, and find the same. */
 static struct {
-	void *(*take)(size_t size, const void *nothrow);
-	void (*give)(void *memory);
+	take_fn *take;
+	give_fn *give;
 } cpp;
 
 static int looked; /* release by look, acquire by take */
@@ -34,8 +38,8 @@ static void look(void)
 		give = dlsym(library, "_ZdlPv");
 	}
 	if (take && give) {
-		memcpy(&cpp.take, &take, sizeof take);
-		memcpy(&cpp.give, &give, sizeof give);
+		__atomic_store_n(&cpp.take, (take_fn *)take, __ATOMIC_RELAXED);
+		__atomic_store_n(&cpp.give, (give_fn *)give, __ATOMIC_RELAXED);
 	}
 	__atomic_store_n(&looked, 1, __ATOMIC_RELEASE);
 }
@@ -43,16 +47,20 @@ static void look(void)
 static void *take_memory(size_t size)
 {
 	static const char nothrow;
+	take_fn *take;
 
 	if (!__atomic_load_n(&looked, __ATOMIC_ACQUIRE))
 		look();
-	return cpp.take ? cpp.take(size, &nothrow) : malloc(size);
+	take = __atomic_load_n(&cpp.take, __ATOMIC_RELAXED);
+	return take ? take(size, &nothrow) : malloc(size);
 }
 
 static void give_memory(void *memory)
 {
-	if (cpp.give)
-		cpp.give(memory);
+	give_fn *give = __atomic_load_n(&cpp.give, __ATOMIC_RELAXED);
+
+	if (give)
+		give(memory);
 	else
 		free(memory);
 }
