@@ -8,6 +8,8 @@
 #include "fault.h"
 #include "hsa_signal.h"
 #include "log.h"
+#include "perf.h"
+#include "pm4.h"
 #include "port.h"
 
 #define PACKET_BYTES           64u
@@ -80,6 +82,7 @@ static void land(struct sg_engine *engine, struct sg_queue *queue, const struct 
 
 	if (engine->log.on)
 		log_dispatch(&engine->log, queue, f);
+	sg_perf_dispatch(&engine->log, queue, f, true);
 	if (profiled(queue))
 		sg_signal_set_times(signal, f->start_ticks, f->end_ticks);
 	sg_signal_complete(signal);
@@ -144,6 +147,7 @@ static enum verdict dispatch(struct sg_engine *engine, struct sg_queue *queue, u
 		if (sg_now_ns() > f->end_ns)
 			set_end(f, sg_now_ns());
 	}
+	sg_perf_dispatch(&engine->log, queue, f, false);
 	if (ns == 0 && f->end_ns - start_ns <= SPIN_OUT_MAX_NS) {
 		while (sg_now_ns() < f->end_ns)
 			;
@@ -202,8 +206,13 @@ static enum verdict vendor(struct sg_engine *engine, struct sg_queue *queue, uin
 	    !sg_signal_condition_met(packet->cond, sg_signal_value(packet->signal) & packet->mask,
 				     packet->value))
 		return BLOCKED;
-	if (packet->header.AmdFormat == VENDOR_FORMAT_PM4) /* ROCr: instruction caches are stale */
-		sg_kernels_invalidate();
+	if (packet->header.AmdFormat == VENDOR_FORMAT_PM4) {
+		/* CS_PARTIAL_FLUSH: these packets come without the barrier bit, too. */
+		if (queue->aql.count)
+			return BLOCKED;
+		sg_kernels_invalidate(); /* ROCr: instruction caches are stale */
+		sg_pm4_run(queue, packet);
+	}
 	complete(engine, queue, index, &packet->header.header, "vendor",
 		 " format=", packet->header.AmdFormat);
 	return TAKEN;

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "perf.h"
+#include "port.h"
+
 struct sg_config sg_config;
 
 static uint64_t env_u64(const char *name, uint64_t fallback)
@@ -81,6 +84,9 @@ void sg_config_load(void)
 
 	config->gpu_count = (uint32_t)clamp(env_u64("SOFTGPU_COUNT", 1), 0, SG_MAX_GPUS);
 	config->arch = arch_find(env_text("SOFTGPU_ARCH"));
+	config->engines = (uint32_t)clamp(
+		env_u64("SOFTGPU_ENGINES", sg_port.rocm_major == 7 ? 8 : 4), 1, SG_MAX_ENGINES);
+	config->xccs = (uint32_t)clamp(env_u64("SOFTGPU_XCCS", 1), 1, SG_MAX_XCCS);
 	config->large_bar = env_u64("SOFTGPU_LARGE_BAR", 1);
 	config->run_kernels = env_u64("SOFTGPU_EXEC", 1);
 	config->trace_thunk = env_u64("SOFTGPU_TRACE", 0);
@@ -95,4 +101,5 @@ void sg_config_load(void)
 	config->log_path = env_text("SOFTGPU_LOG");
 	load_fault(config);
 	load_kernels(config);
+	sg_perf_load(env_text("SOFTGPU_COUNTERS"));
 }

@@ -11,7 +11,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SG_MAX_GPUS 8u
+#define SG_MAX_GPUS    8u
+#define SG_MAX_ENGINES 8u /* shader engines of an XCC */
+#define SG_MAX_XCCS    8u
 
 enum sg_fault_kind {
 	SG_FAULT_NONE,
@@ -28,6 +30,7 @@ struct sg_arch {
 struct sg_config {
 	uint32_t gpu_count;
 	const struct sg_arch *arch;
+	uint32_t engines, xccs; /* of a GPU; the engines of each XCC */
 	bool large_bar;
 	bool run_kernels; /* the runtimes' blit kernels and SOFTGPU_KERNELS' */
 	bool trace_thunk;

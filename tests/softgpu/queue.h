@@ -55,6 +55,7 @@ struct sg_queue {
 	struct sg_engine *engine;
 	struct sg_queue *next;
 	uint64_t limit; /* the highest write index seen */
+	bool counted;   /* its COMPUTE_PERFCOUNT_ENABLE */
 	union {
 		struct {
 			unsigned int count;

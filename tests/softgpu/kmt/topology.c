@@ -70,7 +70,7 @@ static void gpu_properties(HsaNodeProperties *p, uint32_t node)
 	gpu_identity(p, node);
 	p->NumFComputeCores = 240; /* 60 CUs of 4 SIMDs */
 	p->NumSIMDPerCU = 4;
-	p->NumShaderBanks = 4;
+	p->NumShaderBanks = sg_config.engines;
 	p->NumArrays = 1;
 	p->NumCUPerArray = 16;
 	p->MaxWavesPerSIMD = is_gfx9 && arch->stepping == 10 ? 8 : 10;
