@@ -33,6 +33,7 @@ static int refresh(struct source *source)
 			.command = said->command,
 			.host_name = said->host_name,
 			.spool_id = source->control->spool_id,
+			.rank = said->rank,
 		};
 		source->process = &source->remote;
 	}

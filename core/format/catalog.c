@@ -101,6 +101,7 @@ static int read_process(struct catalog *catalog, struct cursor *c)
 	catalog->process.program = texts[0]; /* what catalog_fini frees */
 	catalog->process.command = texts[1];
 	catalog->process.host_name = texts[2];
+	catalog->process.rank = (int32_t)(fixed->rank - 1);
 	return 0;
 }
 

@@ -74,7 +74,8 @@ static void write_process(struct entry *e, const struct rtl_process *p, uint32_t
 {
 	const struct dict_process fixed = {
 		.entry = {size, DICT_PROCESS},
-		.lengths = {length_of(p->program), length_of(p->command), length_of(p->host_name)}};
+		.lengths = {length_of(p->program), length_of(p->command), length_of(p->host_name)},
+		.rank = (uint32_t)p->rank + 1};
 
 	put(e, &fixed, sizeof(fixed));
 	put_text(e, p->program, fixed.lengths[0]);

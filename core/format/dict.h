@@ -30,7 +30,7 @@ struct dict_entry {
 struct dict_process {
 	struct dict_entry entry;
 	uint32_t lengths[3]; /* program, command, host name */
-	uint32_t reserved;
+	uint32_t rank;       /* and 1; 0: none */
 };
 
 /* Its types follow the texts, each with its texts and then its fields with theirs. */

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -33,6 +34,27 @@ static void read_command(void)
 	command[n] = 0;
 }
 
+/* As the launchers tell it; -1: none has. subscribers/output/output_name.c knows the same. */
+static int32_t read_rank(void)
+{
+	static const char *const variables[] = {
+		"OMPI_COMM_WORLD_RANK", "PMIX_RANK",    "PMI_RANK",
+		"MV2_COMM_WORLD_RANK",  "SLURM_PROCID", "RANK",
+	};
+
+	for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++) {
+		const char *value = getenv(variables[i]);
+		char *end;
+		long rank;
+
+		if (!value || !*value)
+			continue;
+		rank = strtol(value, &end, 10);
+		return *end || rank < 0 || rank >= INT32_MAX ? -1 : (int32_t)rank;
+	}
+	return -1;
+}
+
 static void fill(void)
 {
 	ssize_t n = readlink("/proc/self/exe", program, sizeof(program) - 1);
@@ -51,6 +73,7 @@ static void fill(void)
 		.command = command,
 		.host_name = host_name,
 		.spool_id = bus.spool.control ? bus.spool.control->spool_id : 0,
+		.rank = read_rank(),
 	};
 }
 

@@ -50,6 +50,8 @@ struct rtl_process {
 	const char *command; /**< command line, arguments separated by blanks */
 	const char *host_name;
 	uint64_t spool_id; /**< random: the same run of the same process in every host; never 0 */
+	int32_t rank; /**< that a launcher (Open MPI, PMI, Slurm, torchrun) gave it; -1: none */
+	uint32_t reserved;
 };
 
 /** How well the times of a process's events are known. */

@@ -250,10 +250,12 @@ static void write_process(struct sub *sub, struct process *process)
 	writer_begin(&sub->writer);
 	writer_execf(&sub->writer,
 		     "INSERT OR REPLACE INTO rtl_process VALUES"
-		     " (%u, %d, %d, %lld, NULL, %Q, %Q, %Q, nullif(%lld, 0), %lld, %lld)",
+		     " (%u, %d, %d, %lld, NULL, %Q, %Q, %Q, nullif(%lld, 0), nullif(%d, -1), %lld, "
+		     "%lld)",
 		     process->number, info->pid, info->parent_pid, (long long)info->start_ns,
 		     texts[0], texts[1], texts[2], (long long)process_spool(info),
-		     (long long)process->span_id, (long long)process->span_end_id);
+		     process_rank(info), (long long)process->span_id,
+		     (long long)process->span_end_id);
 	arena_fini(&arena);
 	write_clock(sub, process);
 	write_span(sub, process);

@@ -125,7 +125,7 @@ const char schema_rtl_tables[] =
 	" WITHOUT ROWID;"
 	"CREATE TABLE rtl_process (process INTEGER PRIMARY KEY NOT NULL, pid INTEGER NOT NULL,"
 	" parent_pid INTEGER NOT NULL, start_ns INTEGER NOT NULL, end_ns INTEGER,"
-	" program TEXT, command TEXT, host_name TEXT, spool INTEGER,"
+	" program TEXT, command TEXT, host_name TEXT, spool INTEGER, rank INTEGER,"
 	" api_id INTEGER NOT NULL" OF_API ", end_api_id INTEGER NOT NULL" OF_API
 	");" TABLE_RTL_POSITION
 	"CREATE TABLE rtl_clock (process INTEGER NOT NULL, time_ns INTEGER NOT NULL,"

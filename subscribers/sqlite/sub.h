@@ -175,6 +175,14 @@ static inline uint64_t process_spool(const struct rtl_process *info)
 		       : 0;
 }
 
+/* What a launcher numbered it; -1: none did, or the host does not tell. */
+static inline int32_t process_rank(const struct rtl_process *info)
+{
+	return info->struct_size >= offsetof(struct rtl_process, rank) + sizeof(info->rank)
+		       ? info->rank
+		       : -1;
+}
+
 bool exact_init(struct sub *sub);
 /* Writes how far the host's rings have been delivered; from flush and finish only. */
 void exact_positions(struct sub *sub);

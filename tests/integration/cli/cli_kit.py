@@ -6,6 +6,7 @@ ROCm. The programs that rtl traces are shell commands, and RTL_TEST_PROGRAM, whi
 dispatches without a GPU (cli_program.c).
 """
 
+import contextlib
 import glob
 import os
 import shutil
@@ -125,6 +126,11 @@ class Case(unittest.TestCase):
         count = database.execute("SELECT count(*) FROM rocpd_op").fetchone()[0]
         database.close()
         return count
+
+    def ask(self, name, sql):
+        """What a query of a trace answers."""
+        with contextlib.closing(sqlite3.connect(self.path(name))) as database:
+            return database.execute(sql).fetchall()
 
     def write(self, name, text):
         with open(self.path(name), "w", encoding="utf-8") as file:

@@ -19,12 +19,6 @@ PID_STRIDE, GPU_STRIDE = 10000000, 1000
 class Merge(Case):
     """rtl merge"""
 
-    def ask(self, name, sql):
-        database = sqlite3.connect(self.path(name))
-        rows = database.execute(sql).fetchall()
-        database.close()
-        return rows
-
     def change(self, name, script):
         database = sqlite3.connect(self.path(name))
         database.executescript(script)

@@ -11,6 +11,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import sqlite3
 import struct
@@ -196,6 +197,18 @@ class Record(Case):
             done = self.rtl("replay", "-o", "run.db", "run.rec")
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(self.operations("run.db"), 5000)
+
+    def test_rank__that_the_launcher_gave_the_process(self):
+        """Also of a recording, and whatever the rank of who replays it."""
+        ranks = []
+        for env in ({"PMI_RANK": "3"}, {"RANK": "x"}, {}):
+            self.rtl("trace", "-q", "-o", "run.db", PROGRAM, "5", env=env)
+            ranks.append(self.ask("run.db", "SELECT rank FROM rtl_process"))
+            self.rtl("record", "-o", "run.rec", PROGRAM, "5", env=env)
+            self.rtl("replay", "-o", "again.db", "run.rec", env={"PMI_RANK": "4"})
+            ranks.append(self.ask("again.db", "SELECT rank FROM rtl_process"))
+            shutil.rmtree(self.path("run.rec"))
+        self.assertEqual(ranks, [[(3,)], [(3,)]] + 4 * [[(None,)]])
 
     def test_other_version__refused_in_a_line(self):
         self.rtl("record", "-q", "-o", "run.rec", PROGRAM, "3")

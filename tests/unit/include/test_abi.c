@@ -156,6 +156,7 @@ AT(rtl_process, program, 24);
 AT(rtl_process, command, 32);
 AT(rtl_process, host_name, 40);
 AT(rtl_process, spool_id, 48);
+AT(rtl_process, rank, 56);
 
 AT(rtl_event, struct_size, 0);
 AT(rtl_event, type, 4);

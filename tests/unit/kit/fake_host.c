@@ -205,6 +205,7 @@ struct rtl_process *fake_host_process(struct fake_host *h, uint32_t number, int3
 		.command = fake_copy_text(program),
 		.host_name = fake_copy_text("testhost"),
 		.spool_id = 0xf000000000000000u + (uint64_t)pid,
+		.rank = -1,
 	};
 	if (h->api.struct_size < sizeof(h->api)) {
 		p->process.struct_size = offsetof(struct rtl_process, spool_id);
