@@ -365,6 +365,8 @@ fail:
 
 const char *rtl_collector_failure(const struct rtl_collector *c)
 {
+	if (c->keeps && only_reads(c))
+		return "a subscriber has not stored everything: the output is not complete";
 	if (c->keeps)
 		return "a subscriber has failed: what it has not stored is kept for another "
 		       "recovery";
@@ -478,11 +480,13 @@ static bool drain(struct rtl_collector *c, bool all)
 static void let_go(struct rtl_collector *c)
 {
 	c->opened = 0;
+	host_set_last(c->host, true);
 	drain(c, false);
 	if (c->recorder)
 		recorder_end_gone(c->recorder, c->host, false);
 	else
 		host_end_gone(c->host, true, !only_reads(c));
+	host_set_last(c->host, false);
 }
 
 /* Somebody has removed the folder: what is mapped goes on. */
@@ -628,6 +632,7 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 	int passes = LAST_PASSES;
 
 	note_seen(c);
+	host_set_last(c->host, true);
 	scan(c, true);
 	host_stop_publishing(c->host);
 	tell_progress(c, false);
@@ -643,9 +648,9 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 	tell_progress(c, true);
 	host_finish(c->host);
 	c->interruption = host_interruption(c->host) ? strdup(host_interruption(c->host)) : NULL;
+	c->keeps = host_keeps(c->host);
 	if (!only_reads(c) && !rtl_collector_failure(c))
 		host_remove_left(c->host);
-	c->keeps = host_keeps(c->host);
 	host_destroy(c->host);
 	c->host = NULL;
 	if (recovers(c))

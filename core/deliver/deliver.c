@@ -197,6 +197,9 @@ static bool describe(struct host *host, struct source *source, const struct read
 	event->instance = record->at->instance;
 	event->correlation = record->at->correlation;
 	event->payload = keep_payload(host, source, record->at + 1, payload_size);
+	event->position = record->position;
+	event->ring = record->ring;
+	event->reserved2 = 0;
 	return !source->last_has_texts || texts_fit(event);
 }
 
@@ -481,26 +484,59 @@ static bool is_time(struct host *host)
 	return false;
 }
 
+/* Whether a subscriber has asked to keep what was delivered. */
+static bool is_kept(const struct host *host)
+{
+	const struct instance *instance = host->instances;
+
+	while (instance && (!instance->keeps || (instance_failed(instance) && !host->finished)))
+		instance = instance->next;
+	return instance;
+}
+
 bool host_keeps(const struct host *host)
 {
 	const struct instance *instance = host->instances;
 
 	while (instance && !instance_failed(instance))
 		instance = instance->next;
-	return instance && strcmp(host->where, "recover") == 0;
+	return (instance && strcmp(host->where, "recover") == 0) || is_kept(host);
+}
+
+void host_set_last(struct host *host, bool last)
+{
+	host->last = last;
+}
+
+/* Whether subscribers that keep something should rather store it. */
+static bool wants_room(const struct host *host)
+{
+	for (uint32_t i = 0; i < host->source_count; i++)
+		if (!host->sources[i]->closed && reader_wants_room(&host->sources[i]->reader))
+			return true;
+	return false;
+}
+
+static void flush_instances(struct host *host)
+{
+	struct instance *instance;
+
+	host->urgent = host->last || wants_room(host);
+	for (instance = host->instances; host->dirty && instance; instance = instance->next) {
+		instance->keeps = false;
+		INSTANCE_CALL(instance, flush);
+	}
+	host->dirty = is_kept(host);
 }
 
 void host_flush(struct host *host, bool now)
 {
-	struct instance *instance;
 	uint32_t i;
 
 	host_lock(host);
 	if (now || is_time(host)) {
 		host->flushed_ns = clock_ns();
-		for (instance = host->instances; host->dirty && instance; instance = instance->next)
-			INSTANCE_CALL(instance, flush);
-		host->dirty = false;
+		flush_instances(host);
 		/* the rings of ended threads become free by this as well */
 		for (i = 0; i < host->source_count && !host_keeps(host); i++)
 			if (!host->sources[i]->closed)

@@ -613,7 +613,8 @@ void host_end_gone(struct host *host, bool all, bool remove)
 		end_process(host, source);
 		host->dirty = true;
 		host_flush(host, true);
-		source_close(source, remove && !host_keeps(host));
+		if (!host->dirty) /* else a subscriber keeps what it has not stored */
+			source_close(source, remove && !host_keeps(host));
 	}
 	host_unlock(host);
 }
@@ -666,6 +667,8 @@ void host_finish(struct host *host)
 		    instance->subscriber->finish(instance->self) < 0) {
 			__atomic_store_n(&instance->failed, true, __ATOMIC_RELAXED);
 			log_line(RTL_LEVEL_ERROR, instance->name, "could not finish its output");
+		} else {
+			instance->keeps = false;
 		}
 		if (instance->subscriber->destroy)
 			instance->subscriber->destroy(instance->self);

@@ -57,8 +57,10 @@ void host_set_counting(struct host *host, bool counting);
 /* Lets go of processes that have ended, once all they left is delivered; `all` delivers it first,
  * however much it is. remove: deletes their spools. */
 void host_end_gone(struct host *host, bool all, bool remove);
-/* Whether this is a recovery in which a subscriber has failed. Then the spools keep what it has not
- * stored, for another recovery. */
+/* Whether subscribers are to store now what they would keep (rtl_host.keep). */
+void host_set_last(struct host *host, bool last);
+/* Whether the spools keep what a subscriber has not stored, for a recovery: this is one, and a
+ * subscriber has failed; or one has asked to keep it and could not store it at the end. */
 bool host_keeps(const struct host *host);
 /* Tells the processes that nothing is wanted for now, or what is wanted again. */
 void host_set_paused(struct host *host, bool paused);

@@ -417,6 +417,16 @@ static int api_waits(const struct rtl_host *api, const struct rtl_process *proce
 	return 0;
 }
 
+static int api_keep(const struct rtl_host *api, bool anyway)
+{
+	struct instance *instance = (struct instance *)(uintptr_t)api;
+
+	if (!anyway && instance->host->urgent)
+		return RTL_EBUSY;
+	instance->keeps = true;
+	return 0;
+}
+
 const struct rtl_host host_api = {
 	.struct_size = sizeof(host_api),
 	.abi_version = RTL_ABI_VERSION,
@@ -435,4 +445,5 @@ const struct rtl_host host_api = {
 	.calibration = api_calibration,
 	.values = api_values,
 	.waits = api_waits,
+	.keep = api_keep,
 };

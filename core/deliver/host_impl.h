@@ -37,6 +37,7 @@ struct instance {
 	char name[64];
 	bool told;            /* it has reported an error; relaxed: any thread may report */
 	bool failed;          /* under the data lock; relaxed where it is not held */
+	bool keeps;           /* it has not stored what was delivered: api.keep */
 	struct lookup lookup; /* tracepoints that it has asked for */
 	/* the batch: events for one callback, in order */
 	rtl_events_fn fn;
@@ -68,7 +69,9 @@ struct host {
 	 * they want of it is told when all have been. NULL: none. */
 	const struct rtl_stream_info *meets;
 	bool undone; /* there are subscriptions that were given up; relaxed */
-	bool dirty;  /* events have been delivered since the last flush */
+	bool dirty;  /* events have been delivered since the last flush, or are kept */
+	bool urgent; /* what is kept should be stored now */
+	bool last;   /* the end has come: the same */
 	bool finished;
 	bool recording;     /* everything is wanted, */
 	bool keep_repeated; /* also what other events repeat */

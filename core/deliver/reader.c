@@ -9,6 +9,8 @@
 
 /* A ring that is free keeps its memory so long, for a thread that needs it again. */
 #define GIVE_BACK_NS 1000000000u
+/* So many rings of ended threads may lie about while a subscriber keeps what was in them. */
+#define CLOSED_MOST 8u
 
 void reader_init(struct reader *reader, const struct clock_pair *start)
 {
@@ -281,6 +283,8 @@ bool reader_next(struct reader *reader, struct reader_record *out)
 	*out = (struct reader_record){
 		.at = (const void *)(ring_data(r->ring) + reader_offset(r)),
 		.ticks = r->ticks,
+		.position = r->position,
+		.ring = reader->heap[0],
 		.size = r->size,
 		.tid = r->ring->tid,
 		.stream = r->stream,
@@ -417,9 +421,9 @@ uint64_t reader_backlog(const struct reader *reader, bool small, bool *waits)
 	return bytes;
 }
 
-bool reader_is_short(const struct reader *reader)
+static bool lacks_room(const struct reader *reader, uint32_t closed_most)
 {
-	uint32_t i;
+	uint32_t i, closed = 0;
 
 	for (i = 0; i < reader->count; i++) {
 		const struct reader_ring *r = &reader->list[i];
@@ -427,7 +431,8 @@ bool reader_is_short(const struct reader *reader)
 		/* relaxed: hints, looked at again in the next pass */
 		if (!r->ring || r->is_segment)
 			continue;
-		if (__atomic_load_n(&r->ring->state, __ATOMIC_RELAXED) == RING_CLOSED)
+		closed += __atomic_load_n(&r->ring->state, __ATOMIC_RELAXED) == RING_CLOSED;
+		if (closed > closed_most)
 			return true;
 		if (r->position != r->released &&
 		    (__atomic_load_n(&r->ring->waiting, __ATOMIC_RELAXED) ||
@@ -435,4 +440,14 @@ bool reader_is_short(const struct reader *reader)
 			return true;
 	}
 	return false;
+}
+
+bool reader_is_short(const struct reader *reader)
+{
+	return lacks_room(reader, 0);
+}
+
+bool reader_wants_room(const struct reader *reader)
+{
+	return lacks_room(reader, CLOSED_MOST);
 }

@@ -45,6 +45,8 @@ struct reader_ring {
 struct reader_record {
 	const struct rtl_record *at; /* until reader_release; of a recording, until the next one */
 	uint64_t ticks;
+	uint64_t position;
+	uint32_t ring;
 	uint32_t size;
 	uint32_t tid;
 	uint16_t stream;
@@ -119,5 +121,8 @@ bool reader_is_behind(const struct reader *reader);
 uint64_t reader_backlog(const struct reader *reader, bool small, bool *waits);
 /* Whether a thread waits for room, has little left, or has ended and left its ring. */
 bool reader_is_short(const struct reader *reader);
+/* Whether what was read and not released yet should be released soon: as reader_is_short, but a few
+ * rings of ended threads may lie about. */
+bool reader_wants_room(const struct reader *reader);
 
 #endif

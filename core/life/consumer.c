@@ -100,6 +100,7 @@ static void *consume(void *unused)
 	}
 	if (termination_requested())
 		finish_call();   /* no exit follows that would do it */
+	host_set_last(bus.host, true);
 	host_drain(bus.host, 1); /* all that was published before the end */
 	bus_stop_publishing();
 	open_hand_in();
@@ -108,7 +109,8 @@ static void *consume(void *unused)
 	host_flush(bus.host, true);
 	host_finish(bus.host);
 	answer_flushes(UINT64_MAX);
-	if (termination_requested())
+	bus.keeps_spool = host_keeps(bus.host);
+	if (termination_requested() && !bus.keeps_spool)
 		spool_remove_files(&bus.spool);
 	termination_done();
 	return NULL;

@@ -88,6 +88,8 @@ __attribute__((destructor)) static void finish(void)
 			 bus.settings.exit_timeout_ms);
 		return; /* it may still use all of this */
 	}
+	if (bus.keeps_spool)
+		return; /* for `rtl recover` */
 	bus_lock(); /* somebody may be making a ring */
 	spool_remove_files(&bus.spool);
 	bus_unlock();

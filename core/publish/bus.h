@@ -36,6 +36,7 @@ struct bus {
 	bool begun;          /* a lock is about to be taken, or was; relaxed: a child sees it that
 			      * inherits the lock */
 	bool collected;      /* a collector drains the rings */
+	bool keeps_spool;    /* a subscriber has not stored all: for `rtl recover` */
 	bool consumer_runs;  /* else the thread of the subscribers does; relaxed */
 	struct host *host;   /* life's; NULL: nobody listens in this process */
 	struct bus_settings settings;

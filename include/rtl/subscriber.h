@@ -97,6 +97,13 @@ struct rtl_event {
 	uint64_t instance;
 	uint64_t correlation;
 	const void *payload; /**< aligned to 8 */
+	/**
+	 * Where it stands in its process's buffers: the pair is the same whenever and wherever the
+	 * event is delivered again, and within a ring positions grow. 0 and 0 of an inline callback.
+	 */
+	uint64_t position;
+	uint32_t ring;
+	uint32_t reserved2;
 };
 
 /** One key and value of a tracepoint: see rtl_tracepoint_metadata. */
@@ -361,6 +368,16 @@ struct rtl_host {
 	 */
 	int (*waits)(const struct rtl_host *host, const struct rtl_process *process,
 		     struct rtl_waits *waits);
+	/**
+	 * [instance] From `flush`, before it returns 0: what was delivered is not stored yet. The host
+	 * keeps it where it would outlive the host, as far as the program's buffers go, calls `flush`
+	 * again, and counts nothing as stored before one that keeps nothing. For outputs that are
+	 * better written in larger pieces, or that are out of reach for a while. A `finish` that
+	 * returns 0 has stored all; after one that fails the rest is left for `rtl recover`.
+	 * @param anyway  false: only if threads have room; it is asked for less often then
+	 * @return 0; RTL_EBUSY: threads are short of room, or the end has come: store it now
+	 */
+	int (*keep)(const struct rtl_host *host, bool anyway);
 };
 
 /** The descriptor: the one symbol of a plugin. Functions other than create may be NULL. */

@@ -30,10 +30,16 @@ static const struct rtl_type_info types[] = {
 };
 static const struct rtl_stream_info info = {sizeof(info), 1, 0, "test.own", "", types, 1, 0};
 
+static uint64_t last_position;
+
 static void on_events(void *user, const struct rtl_event *const *events, size_t count)
 {
 	(void)user;
-	(void)events;
+	for (size_t i = 0; i < count; i++) {
+		assert_int_equal(events[i]->ring, 0);
+		assert_true(i + own.events == 0 || events[i]->position > last_position);
+		last_position = events[i]->position;
+	}
 	own.events += count;
 }
 
@@ -161,6 +167,40 @@ static void test_recover__subscriber_fails__another_recovery_has_it_all(void **s
 	assert_int_equal(own.ledger.delivered, EVENTS);
 }
 
+/* Its output is out of reach, to the end: what it keeps is not thrown away, nor given twice to one
+ * that is told where each event stands. */
+static void
+test_recover__subscriber_keeps_all_and_cannot_store__another_recovery_has_it(void **state)
+{
+	uint64_t last;
+
+	(void)state;
+	leave_spool();
+	own.keeps = true;
+	own.finish_result = RTL_EIO;
+	assert_false(recover(collector_folder()));
+	assert_int_equal(own.events, EVENTS);
+	assert_true(own.kept > 0);
+	last = last_position;
+	own_reset(info.name, on_events);
+	assert_true(recover(collector_folder()));
+	assert_int_equal(own.events, EVENTS);
+	assert_int_equal(own.ledger.delivered, EVENTS);
+	assert_int_equal(last_position, last);
+	assert_int_equal(own.ledger.abandoned, 0);
+}
+
+/* It keeps until the end, and stores all then. */
+static void test_recover__subscriber_keeps_and_stores_at_the_end__nothing_is_left(void **state)
+{
+	(void)state;
+	leave_spool();
+	own.keeps = own.yields = true;
+	assert_true(recover(collector_folder()));
+	assert_int_equal(own.events, EVENTS);
+	assert_int_not_equal(access(collector_folder(), F_OK), 0);
+}
+
 /* All had been flushed; what was delivered was noted, the ring's tail had not been moved. */
 static void test_recover__died_while_giving_room_back__nothing_is_delivered_twice(void **state)
 {
@@ -250,6 +290,8 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 		TEST(test_recover__nothing_was_delivered__all_is),
 		TEST(test_recover__subscriber_fails__another_recovery_has_it_all),
+		TEST(test_recover__subscriber_keeps_all_and_cannot_store__another_recovery_has_it),
+		TEST(test_recover__subscriber_keeps_and_stores_at_the_end__nothing_is_left),
 		TEST(test_recover__died_while_giving_room_back__nothing_is_delivered_twice),
 		TEST(test_recover__died_before_giving_room_back__all_is_delivered),
 		TEST(test_recover__damaged_release__is_ignored),

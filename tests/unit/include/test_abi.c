@@ -172,6 +172,8 @@ AT(rtl_event, parent_uid, 56);
 AT(rtl_event, instance, 64);
 AT(rtl_event, correlation, 72);
 AT(rtl_event, payload, 80);
+AT(rtl_event, position, 88);
+AT(rtl_event, ring, 96);
 
 AT(rtl_metadata, struct_size, 0);
 AT(rtl_metadata, key, 8);
@@ -214,6 +216,7 @@ AT(rtl_host, resume, 96);
 AT(rtl_host, calibration, 104);
 AT(rtl_host, values, 112);
 AT(rtl_host, waits, 120);
+AT(rtl_host, keep, 128);
 
 AT(rtl_waits, struct_size, 0);
 AT(rtl_waits, reserved, 4);

@@ -478,10 +478,11 @@ void fake_host_flush(struct fake_host *h)
 {
 	int result = 0;
 
+	h->kept = false;
 	if (runs(h) && h->subscriber->flush)
 		result = h->subscriber->flush(h->instance);
 	fake_note_error(h, result);
-	for (struct fake_process *p = h->processes; result == 0 && p; p = p->next)
+	for (struct fake_process *p = h->processes; result == 0 && !h->kept && p; p = p->next)
 		for (uint32_t i = 0; i < MAX_RINGS; i++)
 			p->rings[i].flushed = p->rings[i].position;
 }

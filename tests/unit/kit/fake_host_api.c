@@ -188,6 +188,14 @@ static int api_calibration(const struct rtl_host *host, const struct rtl_process
 	return 0;
 }
 
+static int api_keep(const struct rtl_host *host, bool anyway)
+{
+	if (!anyway)
+		return RTL_EBUSY;
+	fake_of(host)->kept = true;
+	return 0;
+}
+
 void fake_host_api_fill(struct rtl_host *api)
 {
 	*api = (struct rtl_host){
@@ -207,5 +215,6 @@ void fake_host_api_fill(struct rtl_host *api)
 		.resume = api_resume,
 		.calibration = api_calibration,
 		.values = api_values,
+		.keep = api_keep,
 	};
 }

@@ -74,6 +74,7 @@ struct fake_host {
 	char *property_key[MAX_PROPERTIES], *property_value[MAX_PROPERTIES];
 	struct fake_process *processes;
 	uint32_t ring;
+	bool kept; /* the last flush has stored nothing */
 	struct fake_stream *streams;
 	struct rtl_subscription *subscriptions;
 	void *strings, *tracepoints; /* trees */

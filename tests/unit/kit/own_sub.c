@@ -51,6 +51,8 @@ static int own_end(void *instance, const struct rtl_process *process)
 static int own_flush(void *instance)
 {
 	(void)instance;
+	if (own.keeps && own.host->keep(own.host, !own.yields) == 0)
+		own.kept++;
 	return own.flush_result;
 }
 
@@ -67,8 +69,8 @@ static int own_at_finish(void *instance)
 	(void)instance;
 	own.finished++;
 	own.ledger.struct_size = sizeof(own.ledger);
-	if (!own.stream)
-		return 0;
+	if (!own.stream || own.finish_result)
+		return own.finish_result;
 	own.host->losses(own.host, NULL, own.stream, on_loss, NULL);
 	return own.host->ledger(own.host, NULL, own.stream, &own.ledger);
 }

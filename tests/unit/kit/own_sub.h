@@ -14,11 +14,14 @@ extern struct own {
 	const char *wanted;          /* name of the stream */
 	rtl_events_fn on_events;     /* gets all its events; it counts them itself, in `events` */
 	void (*while_created)(void); /* NULL: nothing */
-	int flush_result;
+	int flush_result, finish_result;
+	bool keeps; /* in each flush, unless it is asked to store now and `yields` */
+	bool yields;
 
 	const struct rtl_host *host;
 	const struct rtl_stream_info *stream; /* NULL: it did not come */
 	uint64_t events;
+	uint64_t kept;         /* flushes that kept what was delivered */
 	uint64_t begun, ended; /* processes */
 	uint64_t finished, destroyed;
 	struct rtl_ledger ledger; /* at the finish, as are: */
