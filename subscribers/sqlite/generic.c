@@ -48,6 +48,7 @@ struct generic_type {
 	struct generic_table *table; /* NULL: could not be made */
 	uint32_t column_count;
 	struct column *columns; /* of the fields */
+	struct region_type region;
 };
 
 /* Names. */
@@ -292,6 +293,7 @@ static struct generic_type *new_type(struct stream *stream, const struct rtl_typ
 	}
 	type->stream = stream;
 	type->info = info;
+	type->region = region_type(stream, info);
 	for (uint32_t i = 0; i < count; i++) {
 		const struct rtl_field *field = rtl_type_field(info, i);
 
@@ -479,6 +481,8 @@ static void write_event(struct sub *sub, struct process *process, struct generic
 
 	tracepoints_need(sub, process, event->uid);
 	tracepoints_need(sub, process, event->parent_uid);
+	if (type->region.how)
+		region_event(type->stream, process, &type->region, event);
 	cell = rows_add(rows);
 	cell_int(&cell[0], type->table->next_id++);
 	cell_int(&cell[1], process->number);

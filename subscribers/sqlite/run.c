@@ -313,12 +313,25 @@ static void write_waits(struct sub *sub, const struct process *process)
 		     process->number, (long long)waits.count, (long long)waits.total_ns);
 }
 
+/* When the process ended, as far as that is known. */
+static uint64_t last_ns(const struct sub *sub, const struct process *process)
+{
+	const struct rtl_host *host = sub->host;
+	struct rtl_calibration c = {.struct_size = sizeof(c)};
+
+	return SUB_HOST_HAS(host, calibration) && host->calibration(host, process->info, &c) == 0 &&
+			       c.last_ns > process->span_end_ns
+		       ? c.last_ns
+		       : process->span_end_ns;
+}
+
 void run_process_end(struct sub *sub, struct process *process)
 {
 	if (process->ended || !writer_begin(&sub->writer))
 		return;
 	process->ended = true;
-	xpti_process_end(sub, process);
+	xpti_open_take(sub, process, last_ns(sub, process));
+	region_process_end(sub, process, last_ns(sub, process));
 	tracepoints_refresh(sub, process);
 	writer_execf(&sub->writer, "UPDATE rtl_process SET end_ns = %lld WHERE process = %u",
 		     (long long)process->span_end_ns, process->number);
@@ -504,6 +517,7 @@ void run_fini(struct sub *sub)
 		map_fini(&p->kernel_names);
 		free(p);
 	}
+	region_fini(sub);
 	for (struct stream *s = sub->streams, *next; s; s = next) {
 		next = s->next;
 		free(s);

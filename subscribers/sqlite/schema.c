@@ -248,7 +248,7 @@ const char schema_memory_tables[] = TABLE_RTL_MEM
 
 /* Of a node's work some was submitted within a call of HIP, some not; ranges and calls may lie
  * between (scopes). The innermost node has it. */
-const char schema_xpti_tables[] = TABLE_RTL_NODE TABLE_RTL_EDGE TABLE_RTL_SPAN
+const char schema_xpti_tables[] = TABLE_RTL_NODE TABLE_RTL_EDGE
 	"CREATE INDEX IF NOT EXISTS rtl_index_node ON rtl_node (id, process);"
 	"CREATE VIEW IF NOT EXISTS rtl_node_ops AS WITH RECURSIVE scopes (process, scope, parent)"
 	" AS (SELECT process, instance, parent FROM rtl_marker UNION ALL"
@@ -268,9 +268,12 @@ const char schema_xpti_tables[] = TABLE_RTL_NODE TABLE_RTL_EDGE TABLE_RTL_SPAN
 	" JOIN rocpd_api_ops AS l ON l.api_id = c.api_id) AS d"
 	" LEFT JOIN inside AS i ON i.process = d.process AND i.scope = d.scope) AS w"
 	" JOIN rtl_node AS n ON n.process = w.process AND n.id = w.node"
-	" JOIN rocpd_op AS o ON o.id = w.op_id;"
+	" JOIN rocpd_op AS o ON o.id = w.op_id;";
+
+const char schema_span_tables[] = TABLE_RTL_SPAN
 	"CREATE VIEW IF NOT EXISTS rtl_spans AS SELECT s.api_id AS api_id, a.pid AS pid,"
-	" a.tid AS tid, s.type AS type, nam.string AS name, arg.string AS text,"
+	" a.tid AS tid, s.type AS type, CASE nam.string WHEN 'UserMarker' THEN arg.string"
+	" ELSE nam.string END AS name, arg.string AS text,"
 	" a.start AS begin_ns, a.\"end\" AS end_ns, a.\"end\" - a.start AS duration_ns,"
 	" s.process AS process, s.object AS object, s.parent AS parent, s.uid AS uid,"
 	" s.instance AS instance, s.result AS result, t.name AS stream,"

@@ -22,6 +22,7 @@ extern const char schema_rtl_tables[];
 extern const char schema_copy_tables[];
 extern const char schema_call_tables[];
 extern const char schema_marker_tables[];
+extern const char schema_span_tables[];
 extern const char schema_xpti_tables[];
 extern const char schema_memory_tables[];
 extern const char schema_wait_tables[];

@@ -20,6 +20,7 @@
  *   xpti.c        XPTI's streams, as rocpd and as rtl_node, rtl_edge and rtl_span
  *   xpti_open.c   what has begun there and not ended
  *   generic.c     every other stream: a table for each type, a column for each field
+ *   region.c      what begins and ends there, as rocpd's markers and as rtl_span
  *   exact.c       each event once: positions, and what an earlier host has left
  *
  * To map another stream to the rocpd tables: a file beside dispatch.c that offers a function as
@@ -40,6 +41,7 @@
 #include "map.h"
 #include "names.h"
 #include "output.h"
+#include "pairing.h"
 #include "writer.h"
 
 #include <pthread.h>
@@ -102,6 +104,8 @@ struct stream {
 	uint64_t skipped_written;
 	struct call_api *calls; /* of a stream of calls */
 	bool is_xpti;
+	struct region_pair *regions;
+	bool has_loaded_regions; /* those that an earlier host has left */
 };
 
 struct sub {
@@ -126,7 +130,8 @@ struct sub {
 	uint32_t next_process;      /* where it is not the host's number */
 	struct map call_strings;    /* host's string -> id in rocpd_string */
 	struct map call_categories; /* function -> id in rocpd_string */
-	bool has_xpti;              /* the tables of XPTI's streams are there */
+	bool has_spans, has_xpti;   /* these tables are there */
+	struct pairing open_regions;
 	struct map xpti_names;      /* tracepoint -> id in rocpd_string */
 	struct hash xpti_open;      /* what has begun there and not ended, see xpti_open.c */
 	struct call_api hsa_calls, hip_calls;
@@ -284,8 +289,6 @@ int memory_subscribe(struct sub *sub, struct stream *stream);
 bool xpti_init(struct sub *sub);
 /* Subscribes to a stream of XPTI. RTL_ENOTSUP: it is none, or not as we know it. */
 int xpti_subscribe(struct sub *sub, struct stream *stream);
-/* Rows for what the process has begun and not ended. */
-void xpti_process_end(struct sub *sub, struct process *process);
 /* An unfinished one; event: its begin. */
 void xpti_take_open(struct stream *stream, struct process *process, const struct rtl_event *event,
 		    uint64_t end_ns);
@@ -318,5 +321,28 @@ int copy_subscribe(struct sub *sub, struct stream *stream);
 int generic_subscribe(struct sub *sub, struct stream *stream, uint16_t type);
 void generic_events(void *stream, const struct rtl_event *const *events, size_t count);
 void generic_fini(struct sub *sub);
+
+/* region.c */
+
+/* Sees to it that rtl_span is there. */
+bool span_init(struct sub *sub);
+
+struct region_pair;
+
+/* What events of a type say of regions. */
+struct region_type {
+	enum { REGION_NONE, REGION_BEGIN, REGION_END, REGION_WHOLE } how;
+	struct region_pair *pair;
+	const struct rtl_field *string, *text, *begin_ns, *end_ns; /* NULL: none */
+};
+
+struct region_type region_type(struct stream *stream, const struct rtl_type_info *info);
+/* Before the event has its row in a generic table. */
+void region_event(struct stream *stream, const struct process *process,
+		  const struct region_type *type, const struct rtl_event *event);
+/* Rows for what the process has begun and not ended. */
+void region_process_end(struct sub *sub, const struct process *process, uint64_t end_ns);
+/* While the streams are there. */
+void region_fini(struct sub *sub);
 
 #endif

@@ -22,10 +22,9 @@ bool xpti_init(struct sub *sub)
 	if (sub->has_xpti)
 		return true;
 	sub->has_xpti = true; /* else the writer has failed */
-	return writer_exec(w, schema_xpti_tables) &&
+	return span_init(sub) && writer_exec(w, schema_xpti_tables) &&
 	       rows_init(&sub->node, w, "INSERT", &table_rtl_node) &&
-	       rows_init(&sub->edge, w, "INSERT", &table_rtl_edge) &&
-	       rows_init(&sub->span, w, "INSERT", &table_rtl_span);
+	       rows_init(&sub->edge, w, "INSERT", &table_rtl_edge);
 }
 
 /* Types of ends whose rows are spans. */
@@ -255,19 +254,6 @@ void xpti_take_open(struct stream *stream, struct process *process, const struct
 	ended.time_ns = end_ns > event->time_ns ? end_ns : event->time_ns;
 	take_span(stream->sub, stream, process, &ended, type, true);
 	process_span(process, ended.time_ns, ended.time_ns);
-}
-
-/* When that was, as far as it is known. */
-void xpti_process_end(struct sub *sub, struct process *process)
-{
-	const struct rtl_host *host = sub->host;
-	struct rtl_calibration c = {.struct_size = sizeof(c)};
-	uint64_t end_ns = process->span_end_ns;
-
-	if (SUB_HOST_HAS(host, calibration) && host->calibration(host, process->info, &c) == 0 &&
-	    c.last_ns > end_ns)
-		end_ns = c.last_ns;
-	xpti_open_take(sub, process, end_ns);
 }
 
 static void take_end(struct stream *stream, const struct process *process,
