@@ -124,7 +124,8 @@ struct metric_sample {
 };
 
 struct metric_values {
-	const struct metric_sample *samples; /* in an order that is the same for all counters of a block */
+	const struct metric_sample
+		*samples; /* in an order that is the same for all counters of a block */
 	size_t count;
 };
 
