@@ -7,6 +7,8 @@
                           streams/events/FILE.c          what the streams say of themselves
                           subscribers/sqlite/tables_rocpd.h, tables_rtl.h
                                                          tables, and how their rows are filled
+                          subscribers/clickhouse/tables.h
+                                                         the same for ClickHouse (generate_clickhouse.py)
                           docs/streams.md                the page of streams, fields and columns
   generate.py --check   writes nothing; exits with 1 and names what is not as it should be
 
@@ -45,6 +47,8 @@ import sys
 import textwrap
 import tomllib
 
+import generate_clickhouse
+
 HERE = pathlib.Path(__file__).resolve().parent
 TOP = HERE.parent.parent
 
@@ -77,7 +81,7 @@ KEYS = {
     "type": {"type", "name", "payload", "description", "repeated"},
     "enum": {"name", "prefix", "doc", "values", "other"},
     "value": {"name", "value", "doc", "text"},
-    "payload": {"name", "doc", "fields", "table"},
+    "payload": {"name", "doc", "fields", "table", "clickhouse"},
     "field": {"name", "kind", "unit", "doc", "more", "flags", "values", "column", "if", "payload"},
     "table": {"name", "before", "after"},
     "column": {"name", "sql", "c", "if", "doc"},
@@ -152,6 +156,7 @@ class Payload:
         if offset % self.align:
             raise Wrong(f"{where}: ends with a hole: say what is there")
         self.size = offset
+        self.clickhouse = raw.get("clickhouse")
         self.table = raw.get("table")
         if self.table:
             check_keys("table", where, self.table)
@@ -509,13 +514,16 @@ class PlainTable(Table):
         return out + "\treturn cell;\n}\n\n"
 
 
-def all_tables(descriptions):
-    path = TOP / "subscribers/sqlite/tables.toml"
+def read_tables(path):
     try:
-        raw = tomllib.loads(path.read_text())
+        return tomllib.loads(path.read_text())["table"]
     except tomllib.TOMLDecodeError as error:
         raise Wrong(f"{path.name}: {error}") from error
-    return [PlainTable(path.name, table) for table in raw["table"]] + [
+
+
+def all_tables(descriptions):
+    path = TOP / "subscribers/sqlite/tables.toml"
+    return [PlainTable(path.name, table) for table in read_tables(path)] + [
         PayloadTable(p) for d in descriptions for p in d.payloads.values() if p.table]
 
 
@@ -580,6 +588,8 @@ def outputs():
     of_sqlite = all_tables(descriptions)
     for schema in ("rocpd", "rtl"):
         made[f"subscribers/sqlite/tables_{schema}.h"] = tables(schema, of_sqlite)
+    made["subscribers/clickhouse/tables.h"] = generate_clickhouse.header(
+        descriptions, read_tables(TOP / "subscribers/clickhouse/tables.toml"), note, described, Wrong)
     made["docs/streams.md"] = page(descriptions)
     return made
 

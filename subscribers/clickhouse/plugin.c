@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plugin.c: the descriptor, the settings, and the calls of the host.
+ *
+ * Rows are sent when the oldest has waited for `interval`, when there are many, or when threads are
+ * short of room. Until then the host keeps what was delivered (rtl_host.keep), so that it survives the
+ * host; and so it does while the server is away. An older host cannot do that: there every flush sends.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "sub.h"
+
+#define STRING(x)  STRING_(x)
+#define STRING_(x) #x
+
+#define SECOND_NS 1000000000u
+/* So many rows are sent without waiting. */
+#define ROWS_DUE BLOCK_ROWS
+/* A program does not wait for longer at its end; an rtl does. */
+#define IN_PROCESS_WAIT_NS (3u * (uint64_t)SECOND_NS)
+
+#define SUB_HOST_HAS(host, member)                                                                 \
+	((host)->struct_size >= offsetof(struct rtl_host, member) + sizeof((host)->member) &&      \
+	 (host)->member)
+
+enum { SERVER, PORT, TLS, CA, DATABASE, USER, PASSWORD, RUN, INTERVAL, WAIT, TIMEOUT, ARGS };
+
+static const struct rtl_setting_info setting_infos[] = {
+	[SERVER] = RTL_TEXT_SETTING("server", "localhost", 1, 255, "name or address of the server"),
+	[PORT] = RTL_NUMBER_SETTING("port", NULL, 1, 65535,
+				    "of its HTTP interface (default: 8123, with tls 8443)"),
+	[TLS] = RTL_SWITCH_SETTING("tls", "no", "HTTPS"),
+	[CA] = RTL_TEXT_SETTING("ca", NULL, 1, 0,
+				"file with the certificate of the server's authority; without it "
+				"the system's"),
+	[DATABASE] =
+		RTL_TEXT_SETTING("database", "default", 1, 0, "that has the tables, or gets them"),
+	[USER] = RTL_TEXT_SETTING("user", "default", 1, 0, "of the server"),
+	[PASSWORD] = RTL_TEXT_SETTING("password", NULL, 0, 0,
+				      "the user's; better in RTL_CLICKHOUSE_PASSWORD"),
+	[RUN] = RTL_TEXT_SETTING("run", "", 0, 0,
+				 "what the ranks of a job have in common, with %q{NAME} and %h "
+				 "(default: the job's id, as its launcher tells it)"),
+	[INTERVAL] =
+		RTL_NUMBER_SETTING("interval", "5", 0, 3600, "so many seconds rows wait for more"),
+	[WAIT] = RTL_NUMBER_SETTING("wait", "60", 0, 86400,
+				    "so many seconds the end waits for a server that is away"),
+	[TIMEOUT] = RTL_NUMBER_SETTING("timeout", "10", 1, 3600,
+				       "after so many seconds without an answer it is away"),
+	[ARGS] = RTL_SWITCH_SETTING("args", "no", "calls with their arguments"),
+};
+
+#define SETTING_COUNT (sizeof(setting_infos) / sizeof(setting_infos[0]))
+
+void sub_say(struct sub *sub, int level, const char *format, ...)
+{
+	char line[1024];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	sub->host->report(sub->host, level, line);
+}
+
+/* ---- what waits ---- */
+
+static bool is_due(const struct sub *sub)
+{
+	return sub->store.rows >= ROWS_DUE ||
+	       clock_now_ns() - sub->store.waiting_ns >= sub->interval_ns;
+}
+
+static bool keeps(const struct sub *sub, bool anyway)
+{
+	return SUB_HOST_HAS(sub->host, keep) && sub->host->keep(sub->host, anyway) == 0;
+}
+
+static int fail(struct sub *sub, const char *message)
+{
+	if (!sub->failed)
+		sub_say(sub, RTL_LEVEL_ERROR, "%s; %llu rows are not stored", message,
+			(unsigned long long)sub->store.rows);
+	sub->failed = true;
+	return RTL_EIO;
+}
+
+static void say_back(struct sub *sub)
+{
+	if (sub->said_away)
+		sub_say(sub, RTL_LEVEL_WARNING, "the server is back: what was kept is stored");
+	sub->said_away = false;
+}
+
+static void say_away(struct sub *sub)
+{
+	if (!sub->said_away)
+		sub_say(sub, RTL_LEVEL_WARNING,
+			"%s: events are kept in the program's buffers, as far as these go, and it "
+			"is tried again",
+			sub->store.http.message);
+	sub->said_away = true;
+}
+
+/* Sends what waits. 1: not now; 0, or an error, said. */
+static int commit(struct sub *sub)
+{
+	enum http_result result;
+
+	if (sub->lost_memory || sub->names.out_of_memory)
+		return fail(sub, "out of memory");
+	if (clock_now_ns() < sub->store.retry_ns)
+		return 1;
+	result = store_commit(&sub->store);
+	if (result == HTTP_REFUSED)
+		return fail(sub, sub->store.http.message);
+	if (result != HTTP_DONE) {
+		say_away(sub);
+		return 1;
+	}
+	say_back(sub);
+	return 0;
+}
+
+/* ---- life ---- */
+
+static void free_settings(struct sub *sub)
+{
+	free(sub->server);
+	free(sub->ca);
+	free(sub->database);
+	free(sub->user);
+	if (sub->password)
+		explicit_bzero(sub->password, strlen(sub->password));
+	free(sub->password);
+	free(sub->run_pattern);
+}
+
+static void plugin_destroy(void *instance)
+{
+	struct sub *sub = instance;
+
+	store_fini(&sub->store);
+	for (struct stream *s = sub->streams, *next; s; s = next) {
+		next = s->next;
+		generic_fini(s);
+		free(s);
+	}
+	lookup_fini(sub);
+	names_fini(&sub->names);
+	free_settings(sub);
+	free(sub->run);
+	free(sub);
+}
+
+static bool copy_text(char **to, const struct rtl_setting *settings, size_t n)
+{
+	const char *value = rtl_setting_at(settings, n)->value;
+
+	*to = value ? strdup(value) : NULL;
+	return *to || !value;
+}
+
+static bool take_settings(struct sub *sub, const struct rtl_setting *settings)
+{
+	const char *secret = getenv("RTL_CLICKHOUSE_PASSWORD");
+
+	sub->interval_ns = rtl_setting_at(settings, INTERVAL)->number * SECOND_NS;
+	sub->wait_ns = rtl_setting_at(settings, WAIT)->number * SECOND_NS;
+	sub->args = rtl_setting_at(settings, ARGS)->number;
+	if (!copy_text(&sub->password, settings, PASSWORD))
+		return false;
+	if (!sub->password)
+		sub->password = strdup(secret ? secret : "");
+	return sub->password && copy_text(&sub->server, settings, SERVER) &&
+	       copy_text(&sub->ca, settings, CA) && copy_text(&sub->database, settings, DATABASE) &&
+	       copy_text(&sub->user, settings, USER) && copy_text(&sub->run_pattern, settings, RUN);
+}
+
+static void meet_host(struct sub *sub)
+{
+	const char *where = sub->host->property(sub->host, "where");
+
+	sub->recovers = where && !strcmp(where, "recover");
+	sub->replays = where && !strcmp(where, "replay");
+	sub->in_process = where && !strcmp(where, "process");
+	if (sub->in_process && sub->wait_ns > IN_PROCESS_WAIT_NS)
+		sub->wait_ns = IN_PROCESS_WAIT_NS;
+}
+
+static int begin(struct sub *sub, const struct rtl_setting *settings)
+{
+	const bool tls = rtl_setting_at(settings, TLS)->number;
+	const uint64_t port = rtl_setting_at(settings, PORT)->number;
+	const char *session = sub->host->property(sub->host, "session");
+	struct http_server server;
+
+	if (!take_settings(sub, settings) || !names_init(&sub->names))
+		return RTL_ENOMEM;
+	server = (struct http_server){
+		.host = sub->server,
+		.port = (uint16_t)(port  ? port
+				   : tls ? 8443
+					 : 8123),
+		.tls = tls,
+		.ca = sub->ca,
+		.database = sub->database,
+		.user = sub->user,
+		.password = sub->password,
+		.timeout_s = (uint32_t)rtl_setting_at(settings, TIMEOUT)->number,
+	};
+	if (store_init(&sub->store, &server, &sub->names, session ? session : "none") ||
+	    !run_init(sub))
+		return RTL_ENOMEM;
+	sub->hip_calls = (struct calls){.is_hip = true, .api = names_of(&sub->names, "hip")};
+	sub->hsa_calls = (struct calls){.api = names_of(&sub->names, "hsa")};
+	return 0;
+}
+
+/* A server that does not want us is an error at once, one that is away may come. */
+static int look_for_server(struct sub *sub)
+{
+	enum http_result result;
+
+	if (sub->recovers || sub->replays)
+		return run_await_server(sub) == HTTP_DONE ? 0 : RTL_EIO;
+	result = store_prepare(&sub->store);
+	if (result == HTTP_REFUSED) {
+		sub_say(sub, RTL_LEVEL_ERROR, "%s", sub->store.http.message);
+		return RTL_EINVAL;
+	}
+	if (result != HTTP_DONE)
+		say_away(sub);
+	return 0;
+}
+
+static int plugin_create(const struct rtl_host *host, const struct rtl_setting *settings,
+			 size_t count, void **instance)
+{
+	struct sub *sub;
+	int result;
+
+	(void)count;
+	if (curl_global_init(CURL_GLOBAL_DEFAULT))
+		return RTL_ENOTSUP;
+	sub = calloc(1, sizeof(*sub));
+	if (!sub)
+		return RTL_ENOMEM;
+	sub->host = host;
+	sub->store.last = &sub->store.tables;
+	sub->last_stream = &sub->streams;
+	sub->last_process = &sub->processes;
+	result = begin(sub, settings);
+	if (result == 0)
+		meet_host(sub);
+	if (result == 0)
+		result = look_for_server(sub);
+	if (result != 0) {
+		plugin_destroy(sub);
+		return result;
+	}
+	*instance = sub;
+	return 0;
+}
+
+static int plugin_stream(void *instance, const struct rtl_stream_info *info)
+{
+	struct sub *sub = instance;
+	struct stream *stream = calloc(1, sizeof(*stream));
+	int result;
+
+	if (!stream)
+		return RTL_ENOMEM;
+	stream->sub = sub;
+	stream->info = info;
+	*sub->last_stream = stream;
+	sub->last_stream = &stream->next;
+	result = known_subscribe(sub, stream);
+	return result == RTL_ENOTSUP ? generic_subscribe(sub, stream, RTL_TYPE_ANY) : result;
+}
+
+static int plugin_process_begin(void *instance, const struct rtl_process *info)
+{
+	struct sub *sub = instance;
+	struct process *process = lookup_process(sub, info);
+
+	return process ? run_begin(sub, process) : RTL_ENOMEM;
+}
+
+static int plugin_process_end(void *instance, const struct rtl_process *info)
+{
+	struct sub *sub = instance;
+	struct process *process = lookup_process(sub, info);
+
+	if (!process)
+		return RTL_ENOMEM;
+	if (sub->run) /* else it has not begun */
+		run_end(sub, process);
+	return 0;
+}
+
+static int plugin_flush(void *instance)
+{
+	struct sub *sub = instance;
+	int result;
+
+	if (sub->failed)
+		return RTL_EIO;
+	if (sub->unprepared)
+		return fail(sub, sub->store.http.message);
+	if (!sub->store.rows || (!is_due(sub) && keeps(sub, false)))
+		return 0;
+	result = commit(sub);
+	if (result > 0)
+		return keeps(sub, true) ? 0 : fail(sub, sub->store.http.message);
+	return result;
+}
+
+/* The last rows; waits for a server that is away. */
+static int plugin_finish(void *instance)
+{
+	const struct timespec step = {0, SECOND_NS / 20};
+	struct sub *sub = instance;
+	const uint64_t end = clock_now_ns() + sub->wait_ns;
+	int result;
+
+	if (sub->failed)
+		return RTL_EIO;
+	while ((result = sub->store.rows ? commit(sub) : 0) > 0 && clock_now_ns() < end)
+		nanosleep(&step, NULL);
+	if (result > 0)
+		return fail(sub, sub->store.http.message);
+	if (result == 0 && sub->run)
+		sub_say(sub, RTL_LEVEL_INFO, "%s: %llu rows of the run '%s'", sub->store.http.url,
+			(unsigned long long)sub->store.stored, sub->run);
+	return result;
+}
+
+RTL_EXPORT_SUBSCRIBER = {
+	.abi_version = RTL_ABI_VERSION,
+	.struct_size = sizeof(struct rtl_subscriber),
+	.name = "clickhouse",
+	.version = STRING(RTL_VERSION_MAJOR) "." STRING(RTL_VERSION_MINOR) "." STRING(
+		RTL_VERSION_PATCH),
+	.description = "rows for a ClickHouse server: the runs of a fleet, side by side",
+	.settings = setting_infos,
+	.setting_count = SETTING_COUNT,
+	.create = plugin_create,
+	.stream = plugin_stream,
+	.process_begin = plugin_process_begin,
+	.process_end = plugin_process_end,
+	.flush = plugin_flush,
+	.finish = plugin_finish,
+	.destroy = plugin_destroy,
+};

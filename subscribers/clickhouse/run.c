@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * run.c: the part of sub.h about runs and processes. A run is a job: all of its ranks, whichever rtl
+ * stores them. What an earlier host has stored of a process is found again by its spool.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "output_name.h"
+#include "tables.h"
+
+#define STEP_NS 100000000u
+
+bool run_init(struct sub *sub)
+{
+	static const struct table_info *const own[] = {&table_rtl_schema};
+	const struct {
+		const struct table_info *info;
+		struct store_table **table;
+	} tables[] = {
+		/* a process comes before its rows: a recovery looks for it first */
+		{&table_rtl_process, &sub->process_table},
+		{&table_rtl_gpu, &sub->gpu_table},
+		{&table_rtl_dispatch, &sub->dispatch_table},
+		{&table_rtl_copy, &sub->copy_table},
+		{&table_rtl_mem, &sub->mem_table},
+		{&table_rtl_call, &sub->call_table},
+		{&table_rtl_range, &sub->range_table},
+		{&table_rtl_ledger, &sub->ledger_table},
+		{&table_rtl_loss, &sub->loss_table},
+	};
+
+	if (!store_add(&sub->store, own[0]))
+		return false;
+	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
+		*tables[i].table = store_add(&sub->store, tables[i].info);
+		if (!*tables[i].table)
+			return false;
+	}
+	return true;
+}
+
+/* ---- the run ---- */
+
+/* What a job is called, by the launchers; else this rtl's session. */
+static const char *name_of_job(const struct sub *sub)
+{
+	static const char *const variables[] = {
+		"SLURM_JOB_ID",   "PBS_JOBID", "LSB_JOBID",           "FLUX_JOB_ID",
+		"PMIX_NAMESPACE", "JOB_ID",    "TORCHELASTIC_RUN_ID",
+	};
+	const char *session = sub->host->property(sub->host, "session"), *value;
+
+	for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++)
+		if ((value = getenv(variables[i])) && *value)
+			return value;
+	return session && *session ? session : "run";
+}
+
+static int choose_run(struct sub *sub, const struct rtl_process *info)
+{
+	const struct output_names names = output_names_of(info);
+	int result = 0;
+
+	if (*sub->run_pattern)
+		result = output_expand(sub->run_pattern, &names, &sub->run);
+	else
+		sub->run = strdup(name_of_job(sub));
+	sub->day = (uint16_t)(clock_realtime_ns() / 1000000000u / 86400u);
+	if (result == RTL_EINVAL)
+		sub_say(sub, RTL_LEVEL_ERROR,
+			"run=%s: what stands behind a percent sign is not set, or has no meaning",
+			sub->run_pattern);
+	return result ? result : sub->run ? 0 : RTL_ENOMEM;
+}
+
+/* ---- what is stored ---- */
+
+enum http_result run_await_server(struct sub *sub)
+{
+	const uint64_t end = clock_now_ns() + sub->wait_ns;
+	const struct timespec step = {0, STEP_NS};
+	enum http_result result = store_prepare(&sub->store);
+
+	while (result != HTTP_DONE && result != HTTP_REFUSED && clock_now_ns() < end) {
+		nanosleep(&step, NULL);
+		result = store_prepare(&sub->store);
+	}
+	if (result != HTTP_DONE)
+		sub_say(sub, RTL_LEVEL_ERROR, "%s", sub->store.http.message);
+	return result;
+}
+
+/* INSERTs of the rtl that died may still be under way. */
+static enum http_result await_inserts(struct sub *sub)
+{
+	const char *session = sub->host->property(sub->host, "session");
+	const uint64_t end = clock_now_ns() + sub->wait_ns;
+	const struct timespec step = {0, STEP_NS};
+	enum http_result result;
+
+	for (;;) {
+		result = store_ask(&sub->store,
+				   "SELECT count() FROM system.processes WHERE query_id LIKE "
+				   "'rtl-%.30s-%%'",
+				   session ? session : "");
+		if (result != HTTP_DONE || *sub->store.http.answer == '0' || clock_now_ns() > end)
+			return result;
+		nanosleep(&step, NULL);
+	}
+}
+
+static char *from_hex(const char *hex, const char **end)
+{
+	const size_t length = strspn(hex, "0123456789ABCDEFabcdef") / 2;
+	char *text = malloc(length + 1);
+
+	*end = hex + 2 * length;
+	if (!text)
+		return NULL;
+	for (size_t i = 0; i < length; i++) {
+		const char digits[] = {hex[2 * i], hex[2 * i + 1], '\0'};
+
+		text[i] = (char)strtoul(digits, NULL, 16);
+	}
+	text[length] = '\0';
+	return text;
+}
+
+/* The run that it was stored in; one that the user names is another one. */
+static enum http_result find_process(struct sub *sub, struct process *process, bool *found)
+{
+	enum http_result result;
+	const char *at, *end;
+	char *run = NULL, *quoted = sub->run ? store_quote(sub->run) : NULL;
+
+	result = store_ask(&sub->store,
+			   "SELECT hex(run), toUInt16(day), boot_ns FROM rtl_process WHERE spool = "
+			   "%" PRIu64 "%s%s ORDER BY version DESC LIMIT 1 FORMAT TabSeparated",
+			   process->columns.spool, quoted ? " AND run = " : "",
+			   quoted ? quoted : "");
+	free(quoted);
+	*found = result == HTTP_DONE && sub->store.http.answer_size;
+	if (!*found)
+		return result;
+	at = sub->store.http.answer;
+	run = from_hex(at, &end);
+	if (*end == '\t') {
+		uint16_t day = (uint16_t)strtoul(end + 1, (char **)(uintptr_t)&end, 10);
+
+		process->boot_ns = *end == '\t' ? strtoll(end + 1, NULL, 10) : 0;
+		if (!sub->run && run) {
+			sub->run = run;
+			sub->day = day;
+			return result;
+		}
+	}
+	free(run);
+	return result;
+}
+
+static bool add_mark(struct process *process, const char *table, size_t length, uint32_t ring,
+		     uint64_t position)
+{
+	struct mark *marks = reallocarray(process->marks, process->mark_count + 1, sizeof(*marks));
+	char *name = marks ? strndup(table, length) : NULL;
+
+	if (marks)
+		process->marks = marks;
+	if (!name)
+		return false;
+	marks[process->mark_count++] = (struct mark){name, ring, position};
+	return true;
+}
+
+/* A question for all tables of events at once; to be freed. The answer names them. */
+static char *ask_for_marks(struct sub *sub, const struct process *process, const char *tables)
+{
+	char *text = NULL, *run = store_quote(sub->run);
+	size_t size, length;
+	FILE *out = run ? open_memstream(&text, &size) : NULL;
+
+	for (const char *at = tables; out && *at; at += length + (at[length] == '\n')) {
+		length = strcspn(at, "\n");
+		fprintf(out,
+			"%sSELECT '%.*s', ring, max(position) FROM `%.*s` WHERE run = %s AND spool "
+			"= "
+			"%" PRIu64 " GROUP BY ring",
+			at == tables ? "" : " UNION ALL ", (int)length, at, (int)length, at, run,
+			process->columns.spool);
+	}
+	free(run);
+	if (out && !fclose(out))
+		return text;
+	free(text);
+	return NULL;
+}
+
+static enum http_result find_marks(struct sub *sub, struct process *process)
+{
+	struct store *store = &sub->store;
+	enum http_result result = store_ask(
+		store, "SELECT table FROM system.columns WHERE database = currentDatabase() AND "
+		       "name = 'position' AND table LIKE 'rtl\\_%%' FORMAT TabSeparatedRaw");
+	char *question, *end;
+
+	if (result != HTTP_DONE)
+		return result;
+	question = ask_for_marks(sub, process, store->http.answer);
+	if (!question)
+		return HTTP_REFUSED;
+	result = http_ask(&store->http, question);
+	free(question);
+	if (result != HTTP_DONE || !store->http.answer_size)
+		return result;
+	for (const char *at = store->http.answer; *at; at = *end ? end + 1 : end) {
+		const size_t length = strcspn(at, "\t\n");
+		const uint32_t ring = (uint32_t)strtoul(at + length, &end, 10);
+		const uint64_t position = strtoull(end, &end, 10);
+
+		if (!add_mark(process, at, length, ring, position))
+			return HTTP_REFUSED;
+	}
+	return result;
+}
+
+bool run_has_stored(const struct process *process, const char *table, const struct rtl_event *event)
+{
+	for (size_t i = 0; i < process->mark_count; i++)
+		if (process->marks[i].ring == event->ring &&
+		    !strcmp(process->marks[i].table, table))
+			return event->position <= process->marks[i].position;
+	return false;
+}
+
+/* Of a process of the past. */
+static int find_stored(struct sub *sub, struct process *process)
+{
+	enum http_result result = run_await_server(sub);
+	bool found;
+
+	if (result != HTTP_DONE)
+		return RTL_EIO; /* said */
+	if (sub->recovers)
+		result = await_inserts(sub);
+	if (result == HTTP_DONE)
+		result = find_process(sub, process, &found);
+	if (result == HTTP_DONE && found)
+		result = find_marks(sub, process);
+	if (result == HTTP_DONE)
+		return 0;
+	sub_say(sub, RTL_LEVEL_ERROR, "what is stored already cannot be told: %s",
+		*sub->store.http.message ? sub->store.http.message : "out of memory");
+	return RTL_EIO;
+}
+
+/* ---- processes ---- */
+
+static void add_process(struct sub *sub, struct process *process, const char *state)
+{
+	const struct rtl_host *host = sub->host;
+	const struct rtl_process *info = process->info;
+	struct rtl_calibration calibration = {.struct_size = sizeof(calibration)};
+	struct rtl_waits waits = {.struct_size = sizeof(waits)};
+	struct block *block = store_block(&sub->store, sub->process_table);
+
+	if (!block)
+		return;
+	host->calibration(host, info, &calibration);
+	if (host->waits)
+		host->waits(host, info, &waits);
+	table_add_rtl_process(block, process,
+			      &(struct row_rtl_process){
+				      .parent_pid = (uint32_t)info->parent_pid,
+				      .program = names_of(&sub->names, info->program),
+				      .command = info->command ? info->command : "",
+				      .start_ns = info->start_ns,
+				      .boot_ns = process->boot_ns,
+				      .error_ns = calibration.error_ns,
+				      .waits = waits.count,
+				      .wait_ns = waits.total_ns,
+				      .state = names_of(&sub->names, state),
+				      .rtl = names_of(&sub->names, host->property(host, "version")),
+				      .mode = names_of(&sub->names, host->property(host, "mode")),
+				      .version = clock_realtime_ns(),
+			      });
+}
+
+int run_begin(struct sub *sub, struct process *process)
+{
+	int result = 0;
+
+	if (*sub->run_pattern && !sub->run)
+		result = choose_run(sub, process->info);
+	if (!sub->replays)
+		process->boot_ns = (int64_t)(clock_realtime_ns() - clock_read_ns(CLOCK_BOOTTIME));
+	if (result == 0 && (sub->recovers || sub->replays))
+		result = find_stored(sub, process);
+	if (result == 0 && !sub->run)
+		result = choose_run(sub, process->info);
+	if (result)
+		return result;
+	sub->run_name = names_of(&sub->names, sub->run);
+	process->columns.run = sub->run_name;
+	process->columns.day = sub->day;
+	add_process(sub, process, "running");
+	return 0;
+}
+
+void run_gpu(struct sub *sub, struct process *process, uint32_t node,
+	     const struct rtl_tracepoint *tp)
+{
+	const char *uuid = rtl_tracepoint_value(tp, "uuid");
+	struct row_rtl_gpu row = {
+		.gpu = node,
+		.uuid = names_of(&sub->names, uuid),
+		.name = names_of(&sub->names, tp->name),
+		.version = clock_realtime_ns(),
+	};
+	struct block *block;
+
+	row.product = names_of(&sub->names, rtl_tracepoint_value(tp, "product"));
+	row.bus_id = names_of(&sub->names, rtl_tracepoint_value(tp, "bus_id"));
+	if (map_get(&process->gpus, node) == (uint64_t)row.uuid + 1)
+		return; /* it is told again */
+	if (!map_set(&process->gpus, node, (uint64_t)row.uuid + 1))
+		sub->lost_memory = true;
+	block = store_block(&sub->store, sub->gpu_table);
+	if (block)
+		table_add_rtl_gpu(block, process, &row);
+}
+
+/* ---- the ledger ---- */
+
+struct losses {
+	struct sub *sub;
+	struct process *process;
+	uint32_t stream;
+};
+
+static void add_loss(void *user, const char *cause, uint64_t count)
+{
+	struct losses *losses = user;
+	struct sub *sub = losses->sub;
+	struct block *block = store_block(&sub->store, sub->loss_table);
+
+	if (block)
+		table_add_rtl_loss(block, losses->process,
+				   &(struct row_rtl_loss){
+					   .stream = losses->stream,
+					   .cause = names_of(&sub->names, cause),
+					   .count = count,
+					   .version = clock_realtime_ns(),
+				   });
+}
+
+static void add_ledger(struct sub *sub, struct process *process, const struct stream *stream)
+{
+	const struct rtl_host *host = sub->host;
+	struct rtl_ledger l = {.struct_size = sizeof(l)};
+	struct losses losses = {sub, process, names_of(&sub->names, stream->info->name)};
+	struct block *block;
+
+	if (host->ledger(host, process->info, stream->info, &l) != 0 ||
+	    !(l.published || l.delivered || l.discarded || l.abandoned || l.missed))
+		return;
+	block = store_block(&sub->store, sub->ledger_table);
+	if (block)
+		table_add_rtl_ledger(block, process,
+				     &(struct row_rtl_ledger){
+					     .stream = losses.stream,
+					     .published = l.published,
+					     .delivered = l.delivered,
+					     .discarded = l.discarded,
+					     .abandoned = l.abandoned,
+					     .missed = l.missed,
+					     .version = clock_realtime_ns(),
+				     });
+	host->losses(host, process->info, stream->info, add_loss, &losses);
+	if (stream->skipped)
+		add_loss(&losses, "clickhouse: not as described", stream->skipped);
+}
+
+void run_end(struct sub *sub, struct process *process)
+{
+	for (const struct stream *s = sub->streams; s; s = s->next)
+		add_ledger(sub, process, s);
+	add_process(sub, process, "ended");
+}

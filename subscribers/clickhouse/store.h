@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * store.h: blocks on their way to the server, each event's row once.
+ *
+ * A block is one INSERT of one partition: all of its rows are stored, or none. Each row of an event has
+ * its spool, ring and position, so the server can be asked what it has: whether a block arrived whose
+ * answer was lost (its last row is there), and, in a recovery, up to where a process's rows are in each
+ * table (the greatest position of each ring).
+ *
+ * The host's thread.
+ */
+#ifndef RTL_CLICKHOUSE_STORE_H
+#define RTL_CLICKHOUSE_STORE_H
+
+#include "block.h"
+#include "http.h"
+#include "names.h"
+
+/** Of the set of tables; another number is another set. */
+#define STORE_SCHEMA 1u
+
+struct store_table {
+	struct store_table *next;
+	const struct table_info *info;
+	/* It may be called `other_name` if the server has one with other columns; NULL: it may not. */
+	struct table_info *renamed;
+	const char *other_name;
+	struct block *blocks, **last; /* full ones, the oldest first */
+	struct block *block;          /* that is being filled; NULL: none */
+	bool made;                    /* it is there on the server, under the name in info */
+};
+
+struct store {
+	struct http http;
+	struct names *names;
+	const char *session; /* of the query_ids */
+	uint64_t nonce, queries;
+	struct store_table *tables, **last; /* in the order in which they are sent */
+	bool ready;                         /* the server has been spoken to, and has our tables */
+	bool out_of_memory;
+	uint64_t rows;       /* that wait */
+	uint64_t stored;     /* that are stored */
+	uint64_t waiting_ns; /* since when the oldest waits */
+	uint64_t away_ns;    /* since when the server is away; 0: it is not */
+	uint64_t retry_ns;   /* not before that time */
+	uint64_t pause_ns;   /* the last one between two tries */
+};
+
+/** 0, or an error of rtl's. */
+int store_init(struct store *store, const struct http_server *server, struct names *names,
+	       const char *session);
+void store_fini(struct store *store);
+
+/** Adds a table; the description stays. NULL: no memory. */
+struct store_table *store_add(struct store *store, const struct table_info *info);
+struct block *store_block_slowly(struct store *store, struct store_table *table);
+/** Where the table's next row goes; NULL: no memory. */
+static inline struct block *store_block(struct store *store, struct store_table *table)
+{
+	struct block *block = table->block;
+
+	if (__builtin_expect(block && block->rows - 1 < BLOCK_ROWS - 1, 1)) {
+		store->rows++;
+		return block;
+	}
+	return store_block_slowly(store, table);
+}
+
+/** Has a connection, and makes what is missing of the tables. Everything but HTTP_DONE with
+ *  store->http.message. */
+enum http_result store_prepare(struct store *store);
+/** Sends all that waits. */
+enum http_result store_commit(struct store *store);
+/** Asks the server. */
+enum http_result store_ask(struct store *store, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/** A text as a literal of SQL; to be freed. NULL: no memory. */
+char *store_quote(const char *text);
+/** Whether the server has a table of that name with exactly those columns: 1, 0: with others or none;
+ *  -1: it cannot be asked. `there`: whether it has one. */
+int store_has(struct store *store, const struct table_info *info, bool *there);
+
+#endif
