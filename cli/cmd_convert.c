@@ -13,7 +13,7 @@
 
 struct request {
 	struct cli_operands files;
-	const char *output, *from, *to;
+	const char *output, *format, *rank, *from, *to;
 	struct convert_selection selection;
 };
 
@@ -21,8 +21,13 @@ struct request {
 
 static const struct cli_option options[] = {
 	CLI_VALUE('o', "output", "FILE", INTO(output),
-		  "what to write, by its suffix: " TIMELINE_SUFFIXES ";\n"
-		  ".csv, a folder with the files of rocprofv3"),
+		  "what to write, by its suffix: " TIMELINE_SUFFIXES ", timelines;\n"
+		  ".csv, a folder with the files of rocprofv3; .db, ROCm 7's rocpd"),
+	CLI_VALUE('f', "format", "NAME", INTO(format),
+		  "what to write where the suffix leaves a choice: perfetto\n"
+		  "(.json, .json.gz, .pftrace; the default there), rocprofv3 (.csv,\n"
+		  ".json, .json.gz), hta for HolisticTraceAnalysis (.json,\n"
+		  ".json.gz), rocpd7 (.db)"),
 	CLI_VALUE(0, "from", "TIME", INTO(from),
 		  "what ended before that is left out: seconds since the first\n"
 		  "process started, or with a unit, as 250ms (s, ms, us, ns)"),
@@ -33,6 +38,9 @@ static const struct cli_option options[] = {
 		  "of GPUs only what that one did, by its KFD node"),
 	CLI_VALUE(0, "name", "PATTERN", INTO(selection.name),
 		  "only kernels, calls, ranges... with such a name, as '*gemm*'"),
+	CLI_VALUE(0, "rank", "N", INTO(rank),
+		  "the rank that a file of --format hta tells, instead of the one\n"
+		  "that the process's launcher gave it"),
 };
 
 /* ---- options ---- */
@@ -76,48 +84,39 @@ static int read_selection(struct request *request)
 
 /* ---- the command ---- */
 
-static bool is_csv(const char *path)
+static int read_rank(const struct request *request, struct convert_job *job)
 {
-	const size_t length = strlen(path);
-
-	return length > 4 && !strcmp(path + length - 4, ".csv");
-}
-
-static bool selects(const struct request *request)
-{
-	const struct convert_selection *s = &request->selection;
-
-	return request->from || request->to || s->process || s->gpu || s->name;
+	if (!request->rank)
+		return CLI_OK;
+	if (job->format != CONVERT_HTA)
+		return cli_usage("convert: --rank: is told by --format hta alone");
+	job->has_rank = cli_number(request->rank, &job->rank);
+	return job->has_rank ? CLI_OK
+			     : cli_usage("convert: --rank %s: give a number", request->rank);
 }
 
 static int convert(struct request *request)
 {
 	const struct cli_operands *files = &request->files;
-	enum timeline_format format;
+	struct convert_job job = {.output = request->output,
+				  .selection = request->selection,
+				  .inputs = files->list,
+				  .count = files->count};
+	int status;
 
 	if (!files->count)
 		return cli_usage("convert: give a trace: rtl convert TRACE -o FILE");
 	if (!request->output)
-		return cli_usage("convert: say with -o FILE what to write, by its suffix: "
-				 ".csv, " TIMELINE_SUFFIXES);
+		return cli_usage("convert: say with -o FILE what to write, by its "
+				 "suffix: " CONVERT_SUFFIXES);
 	for (size_t i = 0; i < files->count; i++)
 		if (database_same_file(request->output, files->list[i]))
 			return cli_usage("convert: %s is the trace itself: give -o another name",
 					 request->output);
-	if (is_csv(request->output)) {
-		if (files->count > 1 || selects(request))
-			return cli_usage("convert: to .csv go all rows of one trace; `rtl merge` "
-					 "makes one of several");
-		if (convert_csv(request->output, files->list[0]))
-			return CLI_FAILED;
-		cli_line("%s", request->output);
-		return cli_finish_output();
-	}
-	if (!timeline_format_of(request->output, &format))
-		return cli_usage("convert: -o %s: the suffix says what is written, and is not "
-				 "known; known are .csv, " TIMELINE_SUFFIXES,
-				 request->output);
-	return convert_traces(request->output, files->list, files->count, &request->selection);
+	status = convert_choose(&job, request->format);
+	if (!status)
+		status = read_rank(request, &job);
+	return status ? status : convert_run(&job);
 }
 
 static int run(const struct cli_command *command, int argc, char **argv)
@@ -134,7 +133,8 @@ static int run(const struct cli_command *command, int argc, char **argv)
 const struct cli_command cmd_convert = {
 	.name = "convert",
 	.operands = "TRACE...",
-	.purpose = "Writes a trace in another format: for Perfetto, TraceLens, spreadsheets",
+	.purpose = "Writes a trace in another format: for Perfetto, TraceLens, HTA, ROCm 7, "
+		   "spreadsheets",
 	.details = "Traces are databases that rtl wrote. An older file of that kind is replaced; "
 		   "another\none is not.",
 	.options = options,

@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <zlib.h>
 
 #include <rtl/types.h>
@@ -16,6 +15,7 @@
 #include "cli.h"
 #include "database.h"
 #include "json.h"
+#include "part.h"
 #include "report_events.h"
 #include "report_page.h"
 #include "summary.h"
@@ -237,32 +237,31 @@ static int put_page(FILE *page, struct database *database, const char *path, uns
 
 /* ---- the command ---- */
 
-/* Under its name only when it is whole. */
+static int write_part(const struct part *part, struct database *database, const char *path,
+		      unsigned most)
+{
+	FILE *page = fopen(part->path, "we");
+	int status;
+	bool bad;
+
+	if (!page)
+		return part_failed(part, errno);
+	status = put_page(page, database, path, most) ? CLI_FAILED : CLI_OK;
+	errno = 0;
+	bad = ferror(page) != 0;
+	if ((fclose(page) || bad) && !status)
+		status = part_failed(part, errno ? errno : ENOSPC);
+	return status;
+}
+
 static int write_page(const char *output, struct database *database, const char *path,
 		      unsigned most)
 {
-	char *part;
-	FILE *page;
-	int rc;
+	struct part part;
 
-	if (asprintf(&part, "%s.part", output) < 0)
-		return cli_failed("out of memory");
-	page = fopen(part, "we");
-	if (!page) {
-		cli_error("%s cannot be written: %s", output, strerror(errno));
-		free(part);
+	if (part_begin(&part, output))
 		return CLI_FAILED;
-	}
-	rc = put_page(page, database, path, most) ? CLI_FAILED : CLI_OK;
-	errno = 0;
-	const bool bad = ferror(page) != 0;
-	if ((fclose(page) || bad || (!rc && rename(part, output))) && !rc)
-		rc = cli_failed("%s cannot be written: %s", output,
-				strerror(errno ? errno : ENOSPC));
-	if (rc)
-		unlink(part);
-	free(part);
-	return rc;
+	return part_end(&part, write_part(&part, database, path, most));
 }
 
 /* Nothing is there, or an empty file, or a page of this command's. */

@@ -25,6 +25,14 @@ int convert_refuse(struct convert_input *input)
 	return cli_failed("%s: %s", input->path, sqlite3_errmsg(input->db));
 }
 
+int convert_refuse_foreign(const char *path)
+{
+	return cli_failed(
+		"%s: has no tables of rtl's, another tool wrote it; only traces of rtl can "
+		"be converted",
+		path);
+}
+
 static int out_of_memory(void)
 {
 	return cli_failed("out of memory");
@@ -359,6 +367,57 @@ static bool wants_process(const struct convert *convert, int64_t pid, const char
 	       fnmatch(wanted, base_name(program), 0) == 0;
 }
 
+/* A file for HolisticTraceAnalysis is that of one process, which has used a GPU. */
+static int find_only_process(struct convert *convert)
+{
+	static const char columns[][64] = {"SELECT process, pid, program, rank FROM",
+					   "SELECT process, pid, program, NULL FROM"};
+	unsigned count = 0;
+
+	for (size_t i = 0; i < convert->input_count; i++) {
+		sqlite3_stmt *rows = NULL;
+		char sql[256];
+
+		/* older traces have no rank */
+		for (size_t k = 0; !rows && k < 2; k++) {
+			snprintf(sql, sizeof(sql),
+				 "%s rtl_process AS p WHERE EXISTS (SELECT 1 FROM rtl_dispatch AS d"
+				 " WHERE d.process = p.process)",
+				 columns[k]);
+			sqlite3_prepare_v2(convert->inputs[i].db, sql, -1, &rows, NULL);
+		}
+		while (rows && sqlite3_step(rows) == SQLITE_ROW) {
+			if (!wants_process(convert, sqlite3_column_int64(rows, 1),
+					   (const char *)sqlite3_column_text(rows, 2)))
+				continue;
+			count++;
+			convert->only_input = &convert->inputs[i];
+			convert->only_process = sqlite3_column_int64(rows, 0);
+			convert->timeline.rank = (uint32_t)sqlite3_column_int64(rows, 3);
+		}
+		sqlite3_finalize(rows);
+	}
+	if (!count)
+		return cli_failed("no process that is selected has used a GPU, so there is nothing "
+				  "for --format hta; `rtl info` lists them");
+	if (count > 1)
+		return cli_failed(
+			"%u processes have used GPUs, and a file of --format hta is that of "
+			"one: choose it with --process",
+			count);
+	convert->timeline.has_rank = true;
+	if (convert->job->has_rank)
+		convert->timeline.rank = convert->job->rank;
+	return CLI_OK;
+}
+
+static bool is_left_out(const struct convert *convert, const struct convert_input *input,
+			int64_t process)
+{
+	return convert->only_input &&
+	       (convert->only_input != input || convert->only_process != process);
+}
+
 static int add_process(struct convert *convert, struct convert_input *input, sqlite3_stmt *row,
 		       uint64_t file)
 {
@@ -367,7 +426,7 @@ static int add_process(struct convert *convert, struct convert_input *input, sql
 	const char *program = (const char *)sqlite3_column_text(row, 3);
 	struct work_process *process = NULL;
 
-	if (wants_process(convert, pid, program))
+	if (!is_left_out(convert, input, number) && wants_process(convert, pid, program))
 		process = work_process(
 			&convert->work, spool ? spool : hash_number(file << 32 | (uint64_t)number),
 			(int32_t)pid, program, (const char *)sqlite3_column_text(row, 4));
@@ -514,11 +573,7 @@ static int open_input(struct convert_input *input, const char *path)
 		return convert_refuse(input);
 	result = sqlite3_prepare_v2(input->db, "SELECT 1 FROM rtl_process", -1, &rows, NULL);
 	sqlite3_finalize(rows);
-	if (result != SQLITE_OK)
-		return cli_failed("%s: has no tables of rtl's, another tool wrote it; only traces "
-				  "of rtl can be converted",
-				  path);
-	return CLI_OK;
+	return result == SQLITE_OK ? CLI_OK : convert_refuse_foreign(path);
 }
 
 static int64_t ask_number(struct convert_input *input, const char *sql)
@@ -533,25 +588,27 @@ static int64_t ask_number(struct convert_input *input, const char *sql)
 	return number;
 }
 
-/* Makes the file, beside where it will be. */
-static int begin_output(struct convert *convert, const char *part, enum timeline_format format)
+/* Makes the file. */
+static int begin_output(struct convert *convert, enum timeline_format format)
 {
+	const char *path = convert->part->path;
+	const bool is_hta = convert->job->format == CONVERT_HTA;
+	struct timeline *timeline = &convert->timeline;
 	int64_t unix_ns, clock_ns;
-	const int fd = open(part, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	const int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 
 	if (fd < 0)
-		return cli_failed("output %s: %s; choose another file with -o", part,
-				  strerror(errno));
+		return part_failed(convert->part, errno);
 	clock_ns = ask_number(&convert->inputs[0], "SELECT time_ns FROM rtl_clock WHERE"
 						   " realtime_ns IS NOT NULL LIMIT 1");
 	unix_ns = ask_number(&convert->inputs[0], "SELECT realtime_ns FROM rtl_clock WHERE"
 						  " realtime_ns IS NOT NULL LIMIT 1");
-	if (!timeline_begin(&convert->timeline, part, fd, format, convert->first_ns,
+	if (!timeline_begin(timeline, path, fd, format, convert->first_ns,
 			    unix_ns ? unix_ns - clock_ns + (int64_t)convert->first_ns : 0, "",
 			    false) ||
-	    !work_init(&convert->work, &convert->timeline, true))
-		return cli_failed("output %s: %s", part,
-				  strerror(timeline_error(&convert->timeline)));
+	    !work_init(&convert->work, timeline, !is_hta) ||
+	    (is_hta && !work_use_kineto_names(&convert->work)))
+		return part_failed(convert->part, timeline_error(timeline));
 	return CLI_OK;
 }
 
@@ -620,26 +677,21 @@ static int take_all(struct convert *convert)
 			work_flush(&convert->work, false);
 		}
 		if (!status && timeline_error(&convert->timeline))
-			status = cli_failed("output: %s; the file is not made",
-					    strerror(timeline_error(&convert->timeline)));
+			status = part_failed(convert->part, timeline_error(&convert->timeline));
 	}
 	progress_clear(&progress);
 	return status;
 }
 
-static int finish_output(struct convert *convert, const char *part, const char *output)
+static int finish_output(struct convert *convert)
 {
 	convert_generic_end(convert);
 	work_flush(&convert->work, true);
 	add_ledgers(convert);
 	timeline_finish(&convert->timeline);
-	if (timeline_error(&convert->timeline))
-		return cli_failed("output %s: %s", output,
-				  strerror(timeline_error(&convert->timeline)));
-	if (rename(part, output) != 0)
-		return cli_failed("output %s: %s", output, strerror(errno));
-	cli_line("%s: %llu slices", output, (unsigned long long)convert->timeline.slices);
-	return cli_finish_output();
+	return timeline_error(&convert->timeline)
+		       ? part_failed(convert->part, timeline_error(&convert->timeline))
+		       : CLI_OK;
 }
 
 static void convert_fini(struct convert *convert)
@@ -673,60 +725,46 @@ static void convert_fini(struct convert *convert)
 		timeline_fini(&convert->timeline, true);
 }
 
-static int convert_inputs(struct convert *convert, const char *part, const char *output,
-			  enum timeline_format format, char *const *inputs, size_t count)
+static int convert_inputs(struct convert *convert, enum timeline_format format)
 {
+	const struct convert_job *job = convert->job;
 	int status = CLI_OK;
 
-	for (size_t i = 0; !status && i < count; i++) {
+	for (size_t i = 0; !status && i < job->count; i++) {
 		struct convert_input *input = &convert->inputs[convert->input_count++];
 		uint64_t first;
 
-		status = open_input(input, inputs[i]);
+		status = open_input(input, job->inputs[i]);
 		if (status)
 			break;
 		first = (uint64_t)ask_number(input, "SELECT min(start_ns) FROM rtl_process");
 		if (i == 0 || first < convert->first_ns)
 			convert->first_ns = first;
 	}
+	if (!status && job->format == CONVERT_HTA)
+		status = find_only_process(convert);
 	if (!status)
-		status = begin_output(convert, part, format);
-	for (size_t i = 0; !status && i < count; i++)
+		status = begin_output(convert, format);
+	for (size_t i = 0; !status && i < job->count; i++)
 		status = add_sources(convert, &convert->inputs[i]);
 	if (!status && convert->selection.process && !convert->work.processes)
 		status = cli_failed("--process %s: there is none; `rtl info` lists them",
 				    convert->selection.process);
 	if (!status)
 		status = take_all(convert);
-	return status ? status : finish_output(convert, part, output);
+	return status ? status : finish_output(convert);
 }
 
-int convert_traces(const char *output, char *const *inputs, size_t count,
-		   const struct convert_selection *selection)
+int convert_timeline(const struct part *part, enum timeline_format format,
+		     const struct convert_job *job, uint64_t *slices)
 {
-	struct convert convert = {.selection = *selection,
-				  .inputs = calloc(count, sizeof(*convert.inputs))};
-	enum timeline_format format;
-	enum look found;
-	char *part;
-	int status;
+	struct convert convert = {.job = job,
+				  .selection = job->selection,
+				  .part = part,
+				  .inputs = calloc(job->count, sizeof(*convert.inputs))};
+	int status = convert.inputs ? convert_inputs(&convert, format) : out_of_memory();
 
-	timeline_format_of(output, &format);
-	found = timeline_look(output, format, NULL, NULL);
-	if (found == LOOK_FOREIGN) {
-		free(convert.inputs);
-		return cli_failed("output %s exists and is no timeline, so it is not written over; "
-				  "move it away, or choose another file with -o",
-				  output);
-	}
-	if (!convert.inputs || asprintf(&part, "%s.part", output) < 0) {
-		free(convert.inputs);
-		return out_of_memory();
-	}
-	status = convert_inputs(&convert, part, output, format, inputs, count);
+	*slices = convert.timeline.slices;
 	convert_fini(&convert);
-	if (status)
-		unlink(part);
-	free(part);
 	return status;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From traces in SQLite to files that people open: rows are read in the order of their ends, of
- * several databases at once, and go on as they come, so memory does not depend on how many there
- * are. One thread.
+ * From traces in SQLite to files that people open. For timelines rows are read in the order of their
+ * ends, of several databases at once; other formats are written kind by kind (convert_rows.h). Rows
+ * go on as they come, so memory does not depend on how many there are. One thread.
  */
 #ifndef RTL_CLI_CONVERT_H
 #define RTL_CLI_CONVERT_H
@@ -10,7 +10,14 @@
 #include <sqlite3.h>
 
 #include "pairing.h"
+#include "part.h"
 #include "work.h"
+
+/** For lines: what a format can be called, and the suffixes. */
+#define CONVERT_FORMATS  "perfetto, rocprofv3, hta, rocpd7"
+#define CONVERT_SUFFIXES ".csv, " TIMELINE_SUFFIXES ", .db"
+
+enum convert_format { CONVERT_PERFETTO, CONVERT_ROCPROFV3, CONVERT_HTA, CONVERT_ROCPD7 };
 
 /** What is shown; all zeros is all. */
 struct convert_selection {
@@ -19,6 +26,24 @@ struct convert_selection {
 	const char *name;        /**< a pattern for the names of what is shown */
 	const char *gpu;         /**< KFD node */
 };
+
+/** What is to be made, of what. */
+struct convert_job {
+	const char *output;
+	enum convert_format format;
+	size_t suffix; /* which one, to convert_format.c */
+	bool has_rank; /* for formats that tell it; else it is the process's, or 0 */
+	uint32_t rank;
+	struct convert_selection selection;
+	char *const *inputs;
+	size_t count;
+};
+
+/** Sets the format, by its name (NULL: by the suffix of the output). An exit status; it has said
+ *  why. */
+int convert_choose(struct convert_job *job, const char *format);
+/** Makes it. An exit status; it has said why. */
+int convert_run(const struct convert_job *job);
 
 struct convert;
 struct convert_source;
@@ -48,7 +73,11 @@ struct convert_source {
 struct convert {
 	struct timeline timeline;
 	struct work work;
+	const struct convert_job *job;
 	struct convert_selection selection;
+	const struct part *part;
+	const struct convert_input *only_input; /* NULL: all processes; else one of it */
+	int64_t only_process;
 	uint64_t first_ns; /* when the first process started */
 	struct convert_input *inputs;
 	size_t input_count;
@@ -61,14 +90,21 @@ struct convert {
 	size_t ledger_count, loss_count;
 };
 
-/**
- * Converts traces to a timeline; the suffix of the output says which.
- * @return an exit status; it has said why
- */
-int convert_traces(const char *output, char *const *inputs, size_t count,
+/* Each makes an output of traces. CLI_OK, or CLI_FAILED after a line. */
+
+/** A timeline, of all inputs. */
+int convert_timeline(const struct part *part, enum timeline_format format,
+		     const struct convert_job *job, uint64_t *slices);
+/** rocprofv3's JSON. */
+int convert_rocprofv3(const struct part *part, bool compressed, const char *input,
+		      const struct convert_selection *selection);
+/** The rocpd schema of ROCm 7. */
+int convert_rocpd7(const struct part *part, const char *input,
 		   const struct convert_selection *selection);
-/** One trace as CSV, to a folder of that name, with the names and columns of rocprofv3. */
-int convert_csv(const char *output, const char *input);
+/** Whether such a one may be made there: there is nothing, or one that rtl made. */
+bool convert_rocpd7_replaceable(const char *path);
+/** A folder of that name with tables as rocprofv3's. */
+int convert_csv(const char *output, const char *input, const struct convert_selection *selection);
 /** Sees to it that such a folder can be made there; what convert_csv left there before goes. */
 int convert_prepare_csv(const char *output);
 
@@ -84,6 +120,8 @@ struct timeline_name *convert_string(struct convert *convert, struct convert_inp
 bool convert_wants(const struct convert *convert, const char *name);
 /** Says that a database cannot be read; CLI_FAILED. */
 int convert_refuse(struct convert_input *input);
+/** Says that a database is not rtl's; CLI_FAILED. */
+int convert_refuse_foreign(const char *path);
 static inline uint64_t convert_uint(const struct convert_source *source, int column)
 {
 	return (uint64_t)sqlite3_column_int64(source->rows, column);

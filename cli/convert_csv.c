@@ -14,11 +14,9 @@
 
 #include "cli.h"
 #include "convert.h"
-#include "database.h"
+#include "convert_rows.h"
 
-#define REGISTER(key)                                                                              \
-	"ifnull((SELECT CAST(value AS INTEGER) FROM rtl_tracepoint_metadata AS x WHERE"            \
-	" x.process = d.process AND x.uid = d.uid AND x.key = '" key "'), 0)"
+#define TELL_EVERY 4096u
 
 /* Numbers from 1 for what has none, in the order in which it comes. */
 static const struct table {
@@ -26,48 +24,38 @@ static const struct table {
 } tables[] = {
 	{"kernel_trace",
 	 "SELECT 'KERNEL_DISPATCH' AS Kind, 'Agent ' || d.gpu AS Agent_Id, d.queue AS Queue_Id,"
-	 " ifnull(d.stream, 0) AS Stream_Id, d.tid AS Thread_Id, d.op_id AS Dispatch_Id,"
-	 " o.description_id AS Kernel_Id, s.string AS Kernel_Name,"
-	 " d.correlation AS Correlation_Id, o.start AS Start_Timestamp, o.end AS End_Timestamp,"
-	 " d.lds_bytes AS LDS_Block_Size, d.scratch_bytes AS Scratch_Size,"
-	 " " REGISTER("vgprs") " AS VGPR_Count, " REGISTER(
-		 "agprs") " AS Accum_VGPR_Count,"
-			  " " REGISTER("sgprs") " AS SGPR_Count,"
-						" d.workgroup_x AS Workgroup_Size_X, d.workgroup_y "
-						"AS Workgroup_Size_Y,"
-						" d.workgroup_z AS Workgroup_Size_Z, d.grid_x AS "
-						"Grid_Size_X, d.grid_y AS Grid_Size_Y,"
-						" d.grid_z AS Grid_Size_Z FROM rtl_dispatch AS d "
-						"JOIN rocpd_op AS o ON o.id = d.op_id"
-						" JOIN rocpd_string AS s ON s.id = "
-						"o.description_id ORDER BY d.op_id"},
+	 " d.stream AS Stream_Id, d.tid AS Thread_Id, d.id AS Dispatch_Id, d.name_id AS Kernel_Id,"
+	 " d.name AS Kernel_Name, d.correlation AS Correlation_Id, d.begin_ns AS Start_Timestamp,"
+	 " d.end_ns AS End_Timestamp, d.lds_bytes AS LDS_Block_Size, d.scratch_bytes AS"
+	 " Scratch_Size, k.vgprs AS VGPR_Count, k.agprs AS Accum_VGPR_Count, k.sgprs AS SGPR_Count,"
+	 " d.workgroup_x AS Workgroup_Size_X, d.workgroup_y AS Workgroup_Size_Y,"
+	 " d.workgroup_z AS Workgroup_Size_Z, d.grid_x AS Grid_Size_X, d.grid_y AS Grid_Size_Y,"
+	 " d.grid_z AS Grid_Size_Z FROM c_dispatch AS d CROSS JOIN c_kernel AS k"
+	 " ON k.process = d.process AND k.uid = d.uid AND k.name_id = d.name_id ORDER BY d.id"},
 #define CALLS(domain, condition)                                                                   \
-	"SELECT '" domain "' AS Domain, s.string AS Function, a.pid AS Process_Id,"                \
-	" a.tid AS Thread_Id, c.correlation AS Correlation_Id, a.start AS Start_Timestamp,"        \
-	" a.end AS End_Timestamp FROM rtl_call AS c JOIN rocpd_api AS a ON a.id = c.api_id"        \
-	" JOIN rocpd_string AS s ON s.id = a.apiName_id WHERE c.flags IS " condition               \
-	" ORDER BY a.id"
-	{"hip_api_trace", CALLS("HIP_RUNTIME_API_EXT", "NOT NULL")},
-	{"hsa_api_trace", CALLS("HSA_CORE_API", "NULL")},
+	"SELECT '" domain "' AS Domain, name AS Function, pid AS Process_Id, tid AS Thread_Id,"    \
+	" correlation AS Correlation_Id, begin_ns AS Start_Timestamp, end_ns AS End_Timestamp"     \
+	" FROM c_call WHERE " condition " ORDER BY id"
+	{"hip_api_trace", CALLS("HIP_RUNTIME_API_EXT", "is_hip")},
+	{"hsa_api_trace", CALLS("HSA_CORE_API", "NOT is_hip")},
 	{"marker_api_trace",
-	 "SELECT CASE m.is_range WHEN 0 THEN 'MARKER_CORE_API' ELSE 'MARKER_CORE_RANGE_API' END"
-	 " AS Domain, u.string AS Function, a.pid AS Process_Id, a.tid AS Thread_Id,"
-	 " m.instance AS Correlation_Id, a.start AS Start_Timestamp, a.end AS End_Timestamp"
-	 " FROM rtl_marker AS m JOIN rocpd_api AS a ON a.id = m.api_id"
-	 " LEFT JOIN rocpd_ustring AS u ON u.id = a.args_id ORDER BY a.id"},
+	 "SELECT CASE WHEN is_range THEN 'MARKER_CORE_RANGE_API' ELSE 'MARKER_CORE_API' END AS"
+	 " Domain, name AS Function, pid AS Process_Id, tid AS Thread_Id, instance AS"
+	 " Correlation_Id, begin_ns AS Start_Timestamp, end_ns AS End_Timestamp FROM c_marker"
+	 " ORDER BY id"},
+	/* What fills memory is no copy to rocprofv3. */
 	{"memory_copy_trace",
-	 "SELECT 'MEMORY_COPY' AS Kind, CASE direction WHEN 1 THEN 'MEMORY_COPY_HOST_TO_DEVICE'"
-	 " WHEN 2 THEN 'MEMORY_COPY_DEVICE_TO_HOST' WHEN 5 THEN 'MEMORY_COPY_HOST_TO_HOST'"
-	 " ELSE 'MEMORY_COPY_DEVICE_TO_DEVICE' END AS Direction, ifnull(stream, 0) AS Stream_Id,"
+	 "SELECT 'MEMORY_COPY' AS Kind, CASE WHEN direction THEN name ELSE"
+	 " 'MEMORY_COPY_DEVICE_TO_DEVICE' END AS Direction, stream AS Stream_Id,"
 	 " 'Agent ' || src_gpu AS Source_Agent_Id, 'Agent ' || dst_gpu AS Destination_Agent_Id,"
-	 " correlation AS Correlation_Id, ifnull(begin_ns, submit_ns) AS Start_Timestamp,"
-	 " ifnull(end_ns, submit_ns) AS End_Timestamp FROM rtl_copy WHERE kind <> 4 ORDER BY id"},
+	 " correlation AS Correlation_Id, begin_ns AS Start_Timestamp, end_ns AS End_Timestamp"
+	 " FROM c_copy WHERE kind <> 4 ORDER BY id"},
 	{"memory_allocation_trace",
-	 "SELECT 'MEMORY_ALLOCATION' AS Kind, CASE is_release WHEN 0 THEN"
-	 " 'MEMORY_ALLOCATION_ALLOCATE' ELSE 'MEMORY_ALLOCATION_FREE' END AS Operation,"
-	 " 'Agent ' || node AS Agent_Id, bytes AS Allocation_Size, printf('0x%x', address) AS"
-	 " Address, correlation AS Correlation_Id, begin_ns AS Start_Timestamp,"
-	 " end_ns AS End_Timestamp FROM rtl_mem ORDER BY id"},
+	 "SELECT 'MEMORY_ALLOCATION' AS Kind, CASE WHEN is_release THEN 'MEMORY_ALLOCATION_FREE'"
+	 " ELSE 'MEMORY_ALLOCATION_ALLOCATE' END AS Operation, 'Agent ' || node AS Agent_Id,"
+	 " bytes AS Allocation_Size, printf('0x%x', address) AS Address, correlation AS"
+	 " Correlation_Id, begin_ns AS Start_Timestamp, end_ns AS End_Timestamp FROM c_mem"
+	 " ORDER BY id"},
 };
 
 static void write_text(FILE *out, const char *text)
@@ -100,46 +88,64 @@ static void write_row(FILE *out, sqlite3_stmt *row, bool header)
 	putc('\n', out);
 }
 
-/* A table with no rows has no file, as with rocprofv3. */
-static int write_table(sqlite3 *db, const char *input, const char *folder,
-		       const struct table *table)
+/* The rows from the first one on, at which the statement stands. */
+static int write_rows(struct convert_rows *rows, const struct part *part, sqlite3_stmt *row)
 {
-	sqlite3_stmt *rows = NULL;
+	FILE *out = fopen(part->path, "we");
+	uint64_t count = 0;
+	int result = SQLITE_ROW, status = CLI_OK;
+
+	if (!out)
+		return part_failed(part, errno);
+	write_row(out, row, true);
+	for (; result == SQLITE_ROW && !ferror(out); result = sqlite3_step(row)) {
+		write_row(out, row, false);
+		if (++count % TELL_EVERY == 0)
+			convert_rows_tell(rows, TELL_EVERY);
+	}
+	if (ferror(out) | fclose(out))
+		status = part_failed(part, errno ? errno : ENOSPC);
+	else if (result != SQLITE_DONE)
+		status = convert_rows_refuse(rows);
+	return status;
+}
+
+/* A table with no rows has no file, as with rocprofv3. */
+static int write_table(struct convert_rows *rows, const char *folder, const struct table *table)
+{
+	sqlite3_stmt *row = NULL;
+	struct part part;
 	char *path = NULL;
-	FILE *out = NULL;
 	int result, status = CLI_OK;
 
-	if (sqlite3_prepare_v2(db, table->sql, -1, &rows, NULL) != SQLITE_OK) {
-		if (strncmp(sqlite3_errmsg(db), "no such table", 13) == 0)
-			return CLI_OK;
-		return cli_failed("%s: %s", input, sqlite3_errmsg(db));
+	if (sqlite3_prepare_v2(rows->db, table->sql, -1, &row, NULL) != SQLITE_OK)
+		return convert_rows_missing(rows) ? CLI_OK : convert_rows_refuse(rows);
+	result = sqlite3_step(row);
+	if (result == SQLITE_ROW && asprintf(&path, "%s/%s.csv", folder, table->name) < 0) {
+		path = NULL;
+		status = cli_failed("out of memory");
+	} else if (result == SQLITE_ROW) {
+		status = part_begin(&part, path);
+		if (!status)
+			status = part_end(&part, write_rows(rows, &part, row));
+	} else if (result != SQLITE_DONE) {
+		status = convert_rows_refuse(rows);
 	}
-	while ((result = sqlite3_step(rows)) == SQLITE_ROW) {
-		if (!out) {
-			if (asprintf(&path, "%s/%s.csv", folder, table->name) < 0 ||
-			    !(out = fopen(path, "we")))
-				break;
-			write_row(out, rows, true);
-		}
-		write_row(out, rows, false);
-	}
-	if (result == SQLITE_ROW || (out && (ferror(out) | fclose(out))))
-		status = cli_failed("output %s: %s", path ? path : folder, strerror(errno));
-	else if (result != SQLITE_DONE)
-		status = cli_failed("%s: %s", input, sqlite3_errmsg(db));
-	sqlite3_finalize(rows);
+	sqlite3_finalize(row);
 	free(path);
 	return status;
 }
 
+/* A table, or a part of one that a killed conversion has left. */
 static bool is_ours(const char *name)
 {
-	const size_t length = strlen(name);
+	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
+		const size_t n = strlen(tables[i].name);
 
-	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
-		if (length > 4 && strncmp(name, tables[i].name, length - 4) == 0 &&
-		    !tables[i].name[length - 4] && strcmp(name + length - 4, ".csv") == 0)
+		if (strncmp(name, tables[i].name, n) == 0 &&
+		    (strcmp(name + n, ".csv") == 0 || strcmp(name + n, ".csv.part") == 0))
 			return true;
+	}
 	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
@@ -156,11 +162,21 @@ static bool holds_ours_alone(const char *folder)
 	return alone;
 }
 
-/* Files of an earlier conversion are replaced; nothing else may be there. */
-int convert_prepare_csv(const char *folder)
+static void remove_ours(const char *folder)
 {
 	char *path;
 
+	for (size_t i = 0; i < 2 * sizeof(tables) / sizeof(*tables); i++)
+		if (asprintf(&path, "%s/%s.csv%s", folder, tables[i / 2].name,
+			     i % 2 ? ".part" : "") >= 0) {
+			unlink(path);
+			free(path);
+		}
+}
+
+/* Files of an earlier conversion are replaced; nothing else may be there. */
+int convert_prepare_csv(const char *folder)
+{
 	if (mkdir(folder, 0777) == 0)
 		return CLI_OK;
 	if (errno != EEXIST)
@@ -170,29 +186,30 @@ int convert_prepare_csv(const char *folder)
 		return cli_failed("output %s exists and holds something else, so it is not written "
 				  "to; choose another folder with -o",
 				  folder);
-	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
-		if (asprintf(&path, "%s/%s.csv", folder, tables[i].name) >= 0) {
-			unlink(path);
-			free(path);
-		}
+	remove_ours(folder);
 	return CLI_OK;
 }
 
-int convert_csv(const char *output, const char *input)
+/* Tables that are whole, but not all of them, would mislead. */
+static void drop_csv(const char *folder)
 {
-	struct database *database = database_open(input, false);
-	sqlite3 *db = NULL;
-	int status;
+	remove_ours(folder);
+	rmdir(folder);
+}
 
-	if (!database)
-		return CLI_FAILED;
-	database_close(database);
-	if (sqlite3_open_v2(input, &db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
-		status = cli_failed("%s: %s", input, sqlite3_errmsg(db));
-	else
-		status = convert_prepare_csv(output);
-	for (size_t i = 0; !status && i < sizeof(tables) / sizeof(*tables); i++)
-		status = write_table(db, input, output, &tables[i]);
-	sqlite3_close(db);
+int convert_csv(const char *output, const char *input, const struct convert_selection *selection)
+{
+	struct convert_rows rows;
+	int status = convert_rows_open(&rows, input, selection);
+
+	if (!status)
+		status = convert_rows_objects(&rows);
+	if (!status && !(status = convert_prepare_csv(output))) {
+		for (size_t i = 0; !status && i < sizeof(tables) / sizeof(*tables); i++)
+			status = write_table(&rows, output, &tables[i]);
+		if (status)
+			drop_csv(output);
+	}
+	convert_rows_close(&rows);
 	return status;
 }

@@ -2,7 +2,6 @@
 /* See merge.h. */
 #include "merge.h"
 
-#include <errno.h>
 #include <sqlite3.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -10,10 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli.h"
 #include "database.h"
+#include "part.h"
 
 /* Clocks of one boot differ by what NTP has set the time of day by; of two boots by more. */
 #define SAME_BOOT_NS 10000000000ll
@@ -532,27 +531,17 @@ static int write_output(struct merge *merge, const char *path, char *const *inpu
 int merge_traces(const char *output, char *const *inputs, size_t count)
 {
 	struct merge merge = {0};
-	char *part;
-	int rc = 0;
+	struct part part;
+	int status;
 
 	for (size_t i = 0; i < count; i++) {
 		if (!is_trace(inputs[i]))
 			return -1;
 	}
-	if (asprintf(&part, "%s.part", output) < 0) {
-		cli_error("out of memory");
+	if (part_begin(&part, output))
 		return -1;
-	}
-	unlink(part);
-	rc = write_output(&merge, part, inputs, count);
+	status = write_output(&merge, part.path, inputs, count) ? CLI_FAILED : CLI_OK;
 	if (sqlite3_close(merge.db) != SQLITE_OK)
-		rc = -1;
-	if (!rc && rename(part, output)) {
-		cli_error("%s cannot be written: %s", output, strerror(errno));
-		rc = -1;
-	}
-	if (rc)
-		unlink(part);
-	free(part);
-	return rc;
+		status = CLI_FAILED;
+	return part_end(&part, status) ? -1 : 0;
 }

@@ -51,6 +51,10 @@ static void begin(struct timeline *timeline, bool again)
 	if (again || !(begin = file_room(&timeline->file, 1024)))
 		return;
 	to = begin + mark(timeline->session, begin);
+	if (timeline->has_rank) /* a reader looks for the blank */
+		to += sprintf(to,
+			      ",\"schemaVersion\":1,\"distributedInfo\":{\"rank\": %" PRIu32 "}",
+			      timeline->rank);
 	to += sprintf(to,
 		      ",\"version\":\"" VERSION "\",\"displayTimeUnit\":\"ns\","
 		      "\"baseTimeNanoseconds\":%" PRIu64 ",\"traceEvents\":[\n"

@@ -175,6 +175,9 @@ struct timeline {
 	const struct timeline_loss *losses;
 	size_t ledger_count, loss_count;
 	const char *interrupted; /**< a line, or NULL */
+	/* For JSON that names a rank, as PyTorch's profiler does. Set before the timeline begins. */
+	bool has_rank;
+	uint32_t rank;
 	bool resumed;
 	bool has_state;
 	bool out_of_memory;

@@ -54,12 +54,9 @@ static const char *const key_texts[WORK_KEYS] = {
 };
 
 static const char *const category_texts[WORK_CATEGORIES] = {
-	[WORK_KERNEL] = "kernel_dispatch",
-	[WORK_COPY] = "memory_copy",
-	[WORK_HIP] = "hip_api",
-	[WORK_HSA] = "hsa_api",
-	[WORK_MARKER] = "roctx",
-	[WORK_MEMORY] = "memory",
+	[WORK_KERNEL] = "kernel_dispatch", [WORK_COPY] = "memory_copy", [WORK_FILL] = "memory_copy",
+	[WORK_HOST_COPY] = "memory_copy",  [WORK_HIP] = "hip_api",      [WORK_HSA] = "hsa_api",
+	[WORK_MARKER] = "roctx",           [WORK_MEMORY] = "memory",
 };
 
 /* What a copy is called, and the track that it is on. */
@@ -81,6 +78,11 @@ static const char *const kind_texts[5] = {
 	[RTL_HSA_COPY_FILL] = "fill",
 };
 
+const char *work_direction_name(uint32_t direction)
+{
+	return direction_texts[direction < 6 ? direction : 0][0];
+}
+
 bool work_init(struct work *work, struct timeline *timeline, bool counters)
 {
 	memset(work, 0, sizeof(*work));
@@ -92,10 +94,49 @@ bool work_init(struct work *work, struct timeline *timeline, bool counters)
 	for (int i = 0; i < WORK_CATEGORIES; i++)
 		work->categories[i] = timeline_intern(timeline, category_texts[i]);
 	for (int i = 0; i < 6; i++)
-		work->directions[i] = timeline_intern(timeline, direction_texts[i][0]);
+		work->directions[i] = timeline_intern(timeline, work_direction_name((uint32_t)i));
 	for (int i = 0; i < 5; i++)
 		work->kinds[i] = timeline_intern(timeline, kind_texts[i]);
 	return !timeline->out_of_memory;
+}
+
+/* As PyTorch's profiler names them. */
+bool work_use_kineto_names(struct work *work)
+{
+	static const struct {
+		enum work_category category;
+		const char *name;
+	} categories[] = {
+		{WORK_KERNEL, "kernel"},          {WORK_COPY, "gpu_memcpy"},
+		{WORK_FILL, "gpu_memset"},        {WORK_HOST_COPY, "cpu_op"},
+		{WORK_HIP, "cuda_runtime"},       {WORK_HSA, "cpu_op"},
+		{WORK_MARKER, "user_annotation"}, {WORK_MEMORY, "cpu_op"},
+	};
+	static const struct {
+		enum work_key key;
+		const char *name;
+	} keys[] = {{WORK_CORR_ID, "correlation"},
+		    {WORK_STREAM_ID, "stream"},
+		    {WORK_STREAM, "stream_handle"},
+		    {WORK_COPY_BYTES, "bytes"}};
+	static const char *const directions[6] = {
+		[RTL_HSA_COPY_NONE] = "Memset (Device)",
+		[RTL_HSA_COPY_HOST_TO_DEVICE] = "Memcpy HtoD (Host -> Device)",
+		[RTL_HSA_COPY_DEVICE_TO_HOST] = "Memcpy DtoH (Device -> Host)",
+		[RTL_HSA_COPY_DEVICE_TO_DEVICE] = "Memcpy DtoD (Device -> Device)",
+		[RTL_HSA_COPY_PEER] = "Memcpy PtoP (Device -> Device)",
+		[RTL_HSA_COPY_HOST_TO_HOST] = "Memcpy HtoH (Host -> Host)",
+	};
+
+	work->is_kineto = true;
+	for (size_t i = 0; i < sizeof(categories) / sizeof(*categories); i++)
+		work->categories[categories[i].category] =
+			timeline_intern(work->timeline, categories[i].name);
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		work->keys[keys[i].key] = timeline_intern(work->timeline, keys[i].name);
+	for (size_t i = 0; i < 6; i++)
+		work->directions[i] = timeline_intern(work->timeline, directions[i]);
+	return !work->timeline->out_of_memory;
 }
 
 void work_fini(struct work *work)
@@ -265,7 +306,8 @@ static void set_times(struct work *work, struct timeline_slice *slice, bool time
 		work_add(work, WORK_NO_TIME, TIMELINE_BOOL, 1);
 }
 
-/* Streams as small numbers, as readers expect them: 0 is the null stream. */
+/* Streams as small numbers, as readers expect them: 0 is the null stream, which to readers of
+ * Kineto's names would be none. */
 static void add_stream(struct work *work, struct work_process *process, uint64_t stream)
 {
 	uint64_t number = stream ? map_get(&process->streams, stream) : 1;
@@ -275,7 +317,7 @@ static void add_stream(struct work *work, struct work_process *process, uint64_t
 		if (!map_set(&process->streams, stream, number))
 			work->timeline->out_of_memory = true;
 	}
-	work_add(work, WORK_STREAM_ID, TIMELINE_UINT, number - 1);
+	work_add(work, WORK_STREAM_ID, TIMELINE_UINT, number - !work->is_kineto);
 	if (stream)
 		work_add(work, WORK_STREAM, TIMELINE_HEX, stream);
 }
@@ -352,6 +394,11 @@ void work_dispatch(struct work *work, struct work_process *process,
 		work_in_flight(work, gpu, d->submit_ns, d->end_ns);
 }
 
+static bool is_by_host(const struct rtl_hsa_copy *c)
+{
+	return !c->gpu || c->flags & RTL_HSA_COPY_FAILED;
+}
+
 /* One that no GPU does is on a track of the process. */
 static struct timeline_track *copy_track(struct work *work, struct work_process *process,
 					 const struct rtl_hsa_copy *c, uint32_t direction)
@@ -360,7 +407,7 @@ static struct timeline_track *copy_track(struct work *work, struct work_process 
 	struct timeline_track *track;
 	struct work_gpu *gpu;
 
-	if (c->gpu && !(c->flags & RTL_HSA_COPY_FAILED)) {
+	if (!is_by_host(c)) {
 		gpu = work_gpu(work, process, c->gpu, NULL);
 		return gpu ? work_gpu_track(work, process, gpu, TIMELINE_COPIES, direction, what)
 			   : NULL;
@@ -377,11 +424,17 @@ void work_copy(struct work *work, struct work_process *process, const struct rtl
 	const bool timed = !(c->flags & (RTL_HSA_COPY_NO_TIME | RTL_HSA_COPY_FAILED)) &&
 			   c->begin_ns && c->end_ns;
 	const uint32_t direction = c->direction < 6 ? c->direction : 0;
-	struct timeline_slice slice = {.name = work->directions[direction],
-				       .category = work->categories[WORK_COPY]};
+	const bool by_host = is_by_host(c);
+	struct timeline_slice slice = {
+		.name = work->directions[direction],
+		.category = work->categories[by_host      ? WORK_HOST_COPY
+					     : !direction ? WORK_FILL
+							  : WORK_COPY],
+	};
 
 	work_begin_values(work);
-	work_add(work, WORK_CORR_ID, TIMELINE_UINT, correlation);
+	if (!work->is_kineto || !by_host)
+		work_add(work, WORK_CORR_ID, TIMELINE_UINT, correlation);
 	set_times(work, &slice, timed, c->begin_ns, c->end_ns, c->submit_ns);
 	work_add(work, WORK_COPY_BYTES, TIMELINE_UINT, c->bytes);
 	work_add(work, WORK_SRC_AGENT, TIMELINE_UINT, c->src_gpu);
@@ -390,7 +443,8 @@ void work_copy(struct work *work, struct work_process *process, const struct rtl
 	work_add(work, WORK_DST, TIMELINE_HEX, c->dst);
 	work_value(work, work->keys[WORK_KIND], TIMELINE_NAME)->name =
 		work->kinds[c->kind < 5 ? c->kind : 0];
-	add_stream(work, process, c->hip_stream);
+	if (!work->is_kineto || !by_host)
+		add_stream(work, process, c->hip_stream);
 	work_add(work, WORK_SUBMIT_NS, TIMELINE_UINT, c->submit_ns);
 	work_add(work, WORK_TID, TIMELINE_UINT, c->submit_tid);
 	if (c->flags & RTL_HSA_COPY_FAILED)

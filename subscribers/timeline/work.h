@@ -60,6 +60,8 @@ enum work_key {
 enum work_category {
 	WORK_KERNEL,
 	WORK_COPY,
+	WORK_FILL,
+	WORK_HOST_COPY, /**< one that no GPU does */
 	WORK_HIP,
 	WORK_HSA,
 	WORK_MARKER,
@@ -108,6 +110,7 @@ struct work_process {
 struct work {
 	struct timeline *timeline;
 	bool counters;
+	bool is_kineto; /**< see work_use_kineto_names */
 	struct timeline_name *keys[WORK_KEYS], *categories[WORK_CATEGORIES];
 	struct timeline_name *directions[6], *kinds[5];
 	struct work_process *processes, **last_process;
@@ -172,6 +175,11 @@ struct work_other {
 
 /** False: out of memory. */
 bool work_init(struct work *work, struct timeline *timeline, bool counters);
+/** Uses the names of PyTorch's profiler (Kineto), by which HolisticTraceAnalysis reads traces: before
+ *  anything is told. False: out of memory. */
+bool work_use_kineto_names(struct work *work);
+/** What copies of that direction (enum rtl_hsa_copy_direction) are called, as rocprofv3 does. */
+const char *work_direction_name(uint32_t direction);
 /** Tells what is counted up to now; all that is known, where it is the end. */
 void work_flush(struct work *work, bool end);
 void work_fini(struct work *work);

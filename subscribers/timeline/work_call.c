@@ -27,7 +27,9 @@ void work_call(struct work *work, struct work_process *process, const struct wor
 	};
 
 	work_begin_values(work);
-	work_add(work, WORK_CORR_ID, TIMELINE_UINT, call->correlation);
+	/* readers of Kineto's names link all calls of a correlation to its work */
+	if (!work->is_kineto || call->is_hip)
+		work_add(work, WORK_CORR_ID, TIMELINE_UINT, call->correlation);
 	work_add(work, WORK_BEGIN_NS, TIMELINE_TIME, call->begin_ns);
 	work_add(work, WORK_END_NS, TIMELINE_TIME, call->end_ns);
 	work_add(work, WORK_DELTA_NS, TIMELINE_TIME,
