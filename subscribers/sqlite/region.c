@@ -55,9 +55,6 @@ struct region {
 
 bool span_init(struct sub *sub)
 {
-	if (sub->has_spans)
-		return true;
-	sub->has_spans = true; /* else the writer has failed */
 	return writer_exec(&sub->writer, schema_span_tables) &&
 	       rows_init(&sub->span, &sub->writer, "INSERT", &table_rtl_span);
 }
@@ -129,7 +126,7 @@ struct region_type region_type(struct stream *stream, const struct rtl_type_info
 		else
 			continue;
 		type.pair = find_pair(stream, &kinds[i]);
-		if (!type.pair || !span_init(stream->sub))
+		if (!type.pair)
 			type.how = REGION_NONE;
 		break;
 	}

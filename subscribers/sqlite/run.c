@@ -124,8 +124,8 @@ bool run_begin(struct sub *sub)
 	sub->next_process = (uint32_t)writer_ask_int(w, "SELECT max(process) FROM rtl_process") + 1;
 	sub->next_stream = writer_ask_int(w, "SELECT max(stream) FROM rtl_stream") + 1;
 	return names_init(&sub->names, w) && dispatch_init(sub) && copy_init(sub) &&
-	       call_init(sub) && links_init(sub) && marker_init(sub) && memory_init(sub) &&
-	       tracepoints_init(sub) && exact_init(sub);
+	       call_init(sub) && links_init(sub) && marker_init(sub) && span_init(sub) &&
+	       memory_init(sub) && tracepoints_init(sub) && exact_init(sub);
 }
 
 bool run_streams(struct sub *sub)

@@ -130,7 +130,7 @@ struct sub {
 	uint32_t next_process;      /* where it is not the host's number */
 	struct map call_strings;    /* host's string -> id in rocpd_string */
 	struct map call_categories; /* function -> id in rocpd_string */
-	bool has_spans, has_xpti;   /* these tables are there */
+	bool has_xpti;              /* the tables of XPTI's streams are there */
 	struct pairing open_regions;
 	struct map xpti_names;      /* tracepoint -> id in rocpd_string */
 	struct hash xpti_open;      /* what has begun there and not ended, see xpti_open.c */
@@ -324,7 +324,6 @@ void generic_fini(struct sub *sub);
 
 /* region.c */
 
-/* Sees to it that rtl_span is there. */
 bool span_init(struct sub *sub);
 
 struct region_pair;

@@ -22,7 +22,7 @@ bool xpti_init(struct sub *sub)
 	if (sub->has_xpti)
 		return true;
 	sub->has_xpti = true; /* else the writer has failed */
-	return span_init(sub) && writer_exec(w, schema_xpti_tables) &&
+	return writer_exec(w, schema_xpti_tables) &&
 	       rows_init(&sub->node, w, "INSERT", &table_rtl_node) &&
 	       rows_init(&sub->edge, w, "INSERT", &table_rtl_edge);
 }
