@@ -121,7 +121,7 @@ const struct cli_command cmd_summary = {
 	.option_count = sizeof(options) / sizeof(*options),
 	.operands_at = offsetof(struct request, files),
 	.operands_most = 1,
-	.excess = "one file at a time",
+	.excess = "one file at a time (rtl merge makes one of several)",
 	.mentions = true,
 	.run = run,
 };

@@ -88,11 +88,23 @@ static void halve_chunks(struct busy *busy)
 	busy->chunk_intervals *= 2;
 }
 
+/* The gaps before each of the first `count` intervals of the window. */
+static void add_gaps(const struct busy *busy, size_t count, struct gaps *gaps)
+{
+	const struct busy_interval *window = busy->window;
+
+	if (count && busy->chunk_count && busy->chunks[busy->chunk_count - 1].end < window[0].begin)
+		gaps_add(gaps, busy->chunks[busy->chunk_count - 1].end, window[0].begin);
+	for (size_t i = 1; i < count; i++)
+		gaps_add(gaps, window[i - 1].end, window[i].begin);
+}
+
 /* Turns the older half of a full window into chunks. */
 static void shrink(struct busy *busy)
 {
 	size_t gone = busy->window_count - BUSY_WINDOW / 2;
 
+	add_gaps(busy, gone, &busy->gaps);
 	if (!busy->chunk_count)
 		busy->chunks_begin = busy->window[0].begin;
 	for (size_t i = 0; i < gone;) {
@@ -127,8 +139,12 @@ static size_t find_chunk(const struct busy *busy, uint64_t time)
 /* Counts the part of a late interval that lies before the window. */
 static void add_late(struct busy *busy, struct busy_interval late)
 {
-	if (late.begin < busy->chunks_begin)
+	gaps_cut(&busy->gaps, late.begin, late.end);
+	if (late.begin < busy->chunks_begin) {
+		if (late.end < busy->chunks_begin)
+			gaps_add(&busy->gaps, late.end, busy->chunks_begin);
 		busy->chunks_begin = late.begin;
+	}
 	for (size_t i = find_chunk(busy, late.begin); late.begin < late.end; i++) {
 		struct busy_chunk *chunk = &busy->chunks[i];
 		uint64_t begin = i ? busy->chunks[i - 1].end : busy->chunks_begin;
@@ -191,4 +207,11 @@ uint64_t busy_total(struct busy *busy)
 	for (size_t i = 0; i < busy->window_count; i++)
 		total += busy->window[i].end - busy->window[i].begin;
 	return total;
+}
+
+void busy_gaps(struct busy *busy, struct gaps *gaps)
+{
+	busy_settle(busy);
+	*gaps = busy->gaps;
+	add_gaps(busy, busy->window_count, gaps);
 }

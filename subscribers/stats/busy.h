@@ -18,6 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "gaps.h"
+
 #define BUSY_PENDING 4096u
 #define BUSY_WINDOW  16384u
 #define BUSY_CHUNKS  4096u
@@ -42,6 +44,7 @@ struct busy {
 	uint64_t first, last;   /* begin of the first, end of the last */
 	uint64_t chunks_begin;  /* begin of the first chunk */
 	uint64_t uncertain_ns;  /* how much too small busy_total may be */
+	struct gaps gaps;       /* those before the window */
 };
 
 /** 0, or -1: out of memory. */
@@ -74,5 +77,8 @@ static inline void busy_add(struct busy *busy, uint64_t begin, uint64_t end)
 
 /** Length of the union of all that was added, ns. */
 uint64_t busy_total(struct busy *busy);
+
+/** What lies between the first and the last and is not in that union. */
+void busy_gaps(struct busy *busy, struct gaps *gaps);
 
 #endif

@@ -75,12 +75,49 @@ struct summary_stream {
 	struct summary_loss *losses;
 };
 
+/* Calls that are told of a gap, those with the most time first. */
+#define SUMMARY_GAP_CALLS 4u
+
+struct summary_gap {
+	uint32_t device;
+	struct gap time;
+	struct summary_gap_call {
+		char *name; /* NULL: none */
+		uint64_t ns;
+	} calls[SUMMARY_GAP_CALLS];
+};
+
+struct summary_process {
+	struct summary_process *next;
+	uint64_t key;
+	int32_t pid;
+	int32_t rank;       /* -1: none */
+	uint32_t processes; /* in one that stands for a rank */
+	char *host_name, *program;
+	struct summary_deeds {
+		uint64_t count, total_ns;
+	} deeds[SUMMARY_DEEDS];
+};
+
+/* Those that did something, by rank, host and pid, in an array to be freed; texts are those of the
+ * summary. 0, or RTL_ENOMEM. */
+int summary_list_processes(const struct summary *summary, struct summary_process **list,
+			   size_t *count);
+/* Makes one of the processes of each rank; those without one go. How many are left. */
+size_t summary_join_ranks(struct summary_process *list, size_t count);
+void summary_forget_processes(struct summary *summary);
+
 struct summary {
-	/* Lists in the order in which they appeared; devices by number. */
+	/* Lists in the order in which they are shown; devices by number. */
 	struct summary_section *sections;
 	struct summary_device *devices;
 	struct summary_device_name *device_names; /* also of those that have done nothing */
 	struct summary_stream *streams;
+	struct summary_process *processes;
+	struct summary_gap *gaps; /* longest first; NULL: not looked for */
+	size_t gap_count;
+	uint64_t begin_ns; /* UINT64_MAX: nothing has happened */
+	bool has_gap_calls;
 	bool unfinished;
 };
 
@@ -120,6 +157,11 @@ int summary_names_shared(const char *const *names, size_t count, size_t *shared)
 void summary_print_name(FILE *file, const char *name, size_t width, size_t shared);
 /* What heads the column of names. */
 const char *summary_name_heading(const struct summary_section *section);
+
+/* Tables of the text beside those of sections (print_tables.c). */
+void summary_print_gaps(FILE *file, struct summary *summary, unsigned columns, unsigned top);
+void summary_print_processes(FILE *file, const struct summary *summary, unsigned columns,
+			     unsigned top);
 
 /* Events of a stream that are not in the summary. */
 uint64_t summary_stream_lost(const struct summary_stream *stream);

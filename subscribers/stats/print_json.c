@@ -89,11 +89,37 @@ static void print_section(struct json *json, const struct summary_section *secti
 	free(view.groups);
 }
 
+static void print_gaps(struct json *json, const struct summary *summary,
+		       const struct summary_device *device)
+{
+	json_array(json, "gaps");
+	for (size_t i = 0; i < summary->gap_count; i++) {
+		const struct summary_gap *gap = &summary->gaps[i];
+
+		if (gap->device != device->number)
+			continue;
+		json_object(json, NULL);
+		json_number(json, "begin_ns", gap->time.begin);
+		json_number(json, "end_ns", gap->time.end);
+		json_array(json, "calls");
+		for (unsigned k = 0; k < SUMMARY_GAP_CALLS && gap->calls[k].name; k++) {
+			json_object(json, NULL);
+			json_text(json, "name", gap->calls[k].name);
+			json_number(json, "ns", gap->calls[k].ns);
+			json_end(json);
+		}
+		json_end(json);
+		json_end(json);
+	}
+	json_end(json);
+}
+
 static void print_device(struct json *json, const struct summary *summary,
 			 struct summary_device *device)
 {
 	uint64_t busy = busy_total(&device->busy);
 	uint64_t span = device->count ? device->busy.last - device->busy.first : 0;
+	struct gaps gaps;
 
 	json_object(json, NULL);
 	json_number(json, "gpu", device->number);
@@ -108,7 +134,53 @@ static void print_device(struct json *json, const struct summary *summary,
 	json_number(json, "busy_ns", busy);
 	json_number(json, "idle_ns", span > busy ? span - busy : 0);
 	json_number(json, "uncertain_ns", device->busy.uncertain_ns);
+	busy_gaps(&device->busy, &gaps);
+	json_number(json, "gap_count", gaps.count);
+	print_gaps(json, summary, device);
 	json_end(json);
+}
+
+static void print_processes(struct json *json, const struct summary_process *list, size_t count,
+			    bool by_rank)
+{
+	static const char *const names[SUMMARY_DEEDS] = {"kernels", "copies", "hip_calls",
+							 "other_calls"};
+
+	for (size_t i = 0; i < count; i++) {
+		json_object(json, NULL);
+		if (list[i].rank >= 0)
+			json_number(json, "rank", (uint64_t)list[i].rank);
+		if (by_rank)
+			json_number(json, "processes", list[i].processes);
+		else
+			json_number(json, "pid", (uint64_t)list[i].pid);
+		if (list[i].host_name)
+			json_text(json, "host", list[i].host_name);
+		if (list[i].program && !by_rank)
+			json_text(json, "program", list[i].program);
+		for (unsigned k = 0; k < SUMMARY_DEEDS; k++) {
+			json_object(json, names[k]);
+			json_number(json, "count", list[i].deeds[k].count);
+			json_number(json, "total_ns", list[i].deeds[k].total_ns);
+			json_end(json);
+		}
+		json_end(json);
+	}
+}
+
+static void print_all_processes(struct json *json, const struct summary *summary)
+{
+	struct summary_process *list = NULL;
+	size_t count = 0;
+
+	summary_list_processes(summary, &list, &count);
+	json_array(json, "processes");
+	print_processes(json, list, list ? count : 0, false);
+	json_end(json);
+	json_array(json, "ranks");
+	print_processes(json, list, list ? summary_join_ranks(list, count) : 0, true);
+	json_end(json);
+	free(list);
 }
 
 static void print_stream(struct json *json, const struct summary_stream *stream)
@@ -137,6 +209,8 @@ void summary_print_json(struct summary *summary, FILE *file, const struct summar
 {
 	struct json json = {.file = file};
 
+	if (!summary->gaps)
+		summary_find_gaps(summary);
 	json_object(&json, NULL);
 	json_text(&json, "title", style->title);
 	json_array(&json, "sections");
@@ -147,6 +221,7 @@ void summary_print_json(struct summary *summary, FILE *file, const struct summar
 	for (struct summary_device *d = summary->devices; d; d = d->next)
 		print_device(&json, summary, d);
 	json_end(&json);
+	print_all_processes(&json, summary);
 	json_array(&json, "ledger");
 	for (const struct summary_stream *s = summary->streams; s; s = s->next)
 		print_stream(&json, s);

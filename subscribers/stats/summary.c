@@ -3,12 +3,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <rtl/events.h>
+
 #include "demangle.h"
 #include "model.h"
 
 struct summary *summary_create(void)
 {
-	return calloc(1, sizeof(struct summary));
+	struct summary *summary = calloc(1, sizeof(*summary));
+
+	if (summary)
+		summary->begin_ns = UINT64_MAX;
+	return summary;
+}
+
+void summary_begins(struct summary *summary, uint64_t time_ns)
+{
+	if (time_ns < summary->begin_ns)
+		summary->begin_ns = time_ns;
 }
 
 /* ---- sections and groups ---- */
@@ -100,17 +112,44 @@ static struct summary_section *section_create(const char *stream, const char *ki
 	return section;
 }
 
+/* Where a section stands among the others, whichever has come first; those that are not named here
+ * come last. */
+static unsigned place_of(const char *stream, const char *kind)
+{
+	static const struct {
+		const char *stream, *kind;
+	} places[] = {
+		{RTL_STREAM_HSA, "task"},          {"rocpd", "operation"},
+		{RTL_STREAM_HSA_COPY, "transfer"}, {RTL_STREAM_HIP_CALL, "function"},
+		{RTL_STREAM_HSA_CALL, "function"}, {RTL_STREAM_HSA, "launch"},
+		{RTL_STREAM_ROCTX, "region"},
+	};
+	unsigned place = 0;
+
+	while (place < sizeof(places) / sizeof(*places) &&
+	       (strcmp(places[place].stream, stream) != 0 || strcmp(places[place].kind, kind) != 0))
+		place++;
+	return place;
+}
+
 struct summary_section *summary_section(struct summary *summary, const char *stream,
 					const char *kind, const char *title)
 {
-	struct summary_section **link = &summary->sections;
+	struct summary_section **link = &summary->sections, *section;
+	const unsigned place = place_of(stream, kind);
 
-	for (; *link; link = &(*link)->next) {
-		if (!strcmp((*link)->stream, stream) && !strcmp((*link)->kind, kind))
-			return *link;
+	for (section = *link; section; section = section->next) {
+		if (!strcmp(section->stream, stream) && !strcmp(section->kind, kind))
+			return section;
 	}
-	*link = section_create(stream, kind, title);
-	return *link;
+	section = section_create(stream, kind, title);
+	if (!section)
+		return NULL;
+	while (*link && place_of((*link)->stream, (*link)->kind) <= place)
+		link = &(*link)->next;
+	section->next = *link;
+	*link = section;
+	return section;
 }
 
 struct summary_group *summary_group(struct summary_section *section, const char *name)
@@ -385,5 +424,6 @@ void summary_destroy(struct summary *summary)
 	}
 	summary_forget_devices(summary);
 	summary_forget_names(summary);
+	summary_forget_processes(summary);
 	free(summary);
 }

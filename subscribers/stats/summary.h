@@ -34,6 +34,7 @@ struct summary;
 struct summary_section; /* things of one kind: a table */
 struct summary_group;   /* things of one name: a row */
 struct summary_device;
+struct summary_process;
 
 /** NULL: out of memory, here and below. */
 struct summary *summary_create(void);
@@ -108,8 +109,43 @@ uint64_t summary_uncertain_ns(struct summary *summary);
  */
 int summary_device_describe(struct summary *summary, uint32_t number, const char *key,
 			    const char *value);
+/**
+ * Looks for the longest stretches in which a device did nothing between two operations, once all of
+ * these are counted. They are numbered from 0 on, longest first, those of all devices together.
+ * @return 0, or RTL_ENOMEM
+ */
+int summary_find_gaps(struct summary *summary);
+/** False: there are no more. */
+bool summary_gap(const struct summary *summary, size_t number, uint64_t *begin_ns,
+		 uint64_t *end_ns);
+/** A call in which threads were in that gap, and how long, all together. 0, or RTL_ENOMEM. */
+int summary_gap_add_call(struct summary *summary, size_t number, const char *name, uint64_t ns);
+/** Calls were looked at: a gap without one is told so. */
+void summary_gap_calls_known(struct summary *summary);
+/** Whether gaps were found that an operation reached into later: others may be missing. */
+bool summary_gaps_uncertain(const struct summary *summary);
+/** When something happened, if it was the first: what times in the text count from. */
+void summary_begins(struct summary *summary, uint64_t time_ns);
+
 /** Forgets what all devices have done: to count them anew, in order. */
 void summary_forget_devices(struct summary *summary);
+
+/** What a process does. */
+enum summary_deed {
+	SUMMARY_KERNELS,
+	SUMMARY_COPIES,
+	SUMMARY_HIP_CALLS,
+	SUMMARY_OTHER_CALLS,
+	SUMMARY_DEEDS
+};
+
+/** The process of that key, which is the caller's choice. */
+struct summary_process *summary_process(struct summary *summary, uint64_t key);
+/** Texts are NULL where they are not known; rank -1: none. 0, or RTL_ENOMEM. */
+int summary_process_describe(struct summary_process *process, int32_t pid, int32_t rank,
+			     const char *host_name, const char *program);
+void summary_process_add(struct summary_process *process, enum summary_deed deed,
+			 uint64_t duration_ns);
 
 /** What became of a stream's events. 0, or RTL_ENOMEM. */
 int summary_add_ledger(struct summary *summary, const char *stream,

@@ -3,6 +3,7 @@
 #include "track.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,6 +26,7 @@ struct track {
 	uint32_t call_offset;       /* when the call began that caused it */
 	uint32_t flags_offset;      /* of a call of HIP */
 	uint32_t tid_offset;        /* in the event of one that had not ended */
+	enum summary_deed deed;     /* SUMMARY_DEEDS: none */
 	bool causes;                /* it is work that a call of HIP may have caused */
 	uint64_t unlinked;          /* that none has */
 	struct summary_section *launches;
@@ -196,6 +198,30 @@ static bool has_failed(const struct track *track, const struct rtl_event *event)
 	       read_u32(event->payload, track->flags_offset) & RTL_HIP_CALL_FAILED;
 }
 
+/* False: out of memory. */
+static bool add_to_process(struct track *track, const struct rtl_event *event, uint64_t duration_ns)
+{
+	struct tracks *tracks = track->tracks;
+	const struct rtl_process *info = event->process;
+
+	if (track->deed == SUMMARY_DEEDS)
+		return true;
+	if (info != tracks->last_process) {
+		const bool has_rank = info->struct_size >=
+				      offsetof(struct rtl_process, rank) + sizeof(info->rank);
+
+		tracks->last_process = NULL;
+		tracks->process = summary_process(tracks->summary, info->number);
+		if (!tracks->process ||
+		    summary_process_describe(tracks->process, info->pid, has_rank ? info->rank : -1,
+					     info->host_name, info->program))
+			return false;
+		tracks->last_process = info;
+	}
+	summary_process_add(tracks->process, track->deed, duration_ns);
+	return true;
+}
+
 static void take_timed(void *user, const struct rtl_event *const *events, size_t count)
 {
 	struct track *track = user;
@@ -219,6 +245,8 @@ static void take_timed(void *user, const struct rtl_event *const *events, size_t
 		if (track->bytes_offset != NO_FIELD)
 			summary_group_add_bytes(
 				group, read_u64(event->payload, track->bytes_offset), begin && end);
+		if (!add_to_process(track, event, begin && end > begin ? end - begin : 0))
+			return out_of_memory(track);
 		if (!begin || !end) {
 			summary_group_add_untimed(group);
 			continue;
@@ -418,6 +446,11 @@ static struct track *track_create(struct tracks *tracks, const struct rtl_stream
 	track->call_offset = is_kernel ? find_field(end, RTL_KIND_TIME, 8, "call_ns") : NO_FIELD;
 	track->flags_offset = is_hip_call ? find_field(end, RTL_KIND_UINT, 4, "flags") : NO_FIELD;
 	track->causes = is_kernel || is_copy;
+	track->deed = is_kernel     ? SUMMARY_KERNELS
+		      : is_copy     ? SUMMARY_COPIES
+		      : is_hip_call ? SUMMARY_HIP_CALLS
+		      : is_hsa_call ? SUMMARY_OTHER_CALLS
+				    : SUMMARY_DEEDS;
 	track->last_gpu = NO_DEVICE;
 	track->next = tracks->first;
 	tracks->first = track;

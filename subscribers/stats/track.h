@@ -37,6 +37,9 @@ struct tracks {
 	struct summary *summary;
 	struct pairing pairing;
 	struct track *first;
+	/* That of the event before: mostly the next one is of the same. */
+	const struct rtl_process *last_process;
+	struct summary_process *process;
 	bool has_calls; /* calls of HIP are recorded: work that is linked to none is counted */
 };
 

@@ -12,6 +12,7 @@
  *	exec		does it once more as a program that it executes
  *	print		prints how many it published
  *	stay		prints its process number, and sleeps for ever
+ *	regions		COUNT regions of rtl.default besides, and as many within these; one has not ended
  *	lines		for each line that it reads does it once, and prints how many it published
  *	threads		the same, each time on a further thread, which stays
  */
@@ -157,6 +158,19 @@ static long publish_on_a_thread(uint64_t count)
 	return job.published;
 }
 
+static void publish_regions(uint64_t count)
+{
+	struct rtl_span outer, inner;
+
+	for (uint64_t n = 0; n < count; n++) {
+		rtl_region_begin(&outer, n % 2 ? "odd" : "even");
+		rtl_region_begin(&inner, "inner");
+		rtl_region_end(&inner);
+		rtl_region_end(&outer);
+	}
+	rtl_region_begin(&outer, "open");
+}
+
 static int publish_by_lines(uint64_t count, long (*how)(uint64_t count))
 {
 	char line[64];
@@ -189,6 +203,8 @@ int main(int argc, char **argv)
 	bool cut = !strcmp(way, "cut"), miss = !strcmp(way, "missed");
 	long published = cut || miss ? begin_all(count, miss) : publish_all(count);
 	int status = published < 0;
+	if (!strcmp(way, "regions"))
+		publish_regions(count);
 	if (!strcmp(way, "exec"))
 		execl(argv[0], argv[0], argv[1], (char *)NULL);
 	if (!strcmp(way, "print"))

@@ -309,8 +309,9 @@ class Summary(Case):
 
     def test_ledger_and_times_not_known(self):
         self.database([(0, 1000, 2000, 4, 2), (0, 3000, 3000, 4, 2), (0, 3000, 3000, 4, 2)], """
-            CREATE TABLE rtl_dispatch (op_id INTEGER PRIMARY KEY, flags INTEGER);
-            INSERT INTO rtl_dispatch VALUES (1, 0), (2, 2), (3, 1);
+            CREATE TABLE rtl_dispatch (op_id INTEGER PRIMARY KEY, flags INTEGER, process INTEGER,
+              correlation INTEGER, call_ns INTEGER);
+            INSERT INTO rtl_dispatch VALUES (1, 0, 1, 0, NULL), (2, 2, 1, 0, NULL), (3, 1, 1, 0, NULL);
             CREATE TABLE rtl_ledger (process, stream, published, delivered, discarded, abandoned,
               missed);
             INSERT INTO rtl_ledger VALUES (1, 'rtl.hsa', 10, 6, 3, 1, 0),

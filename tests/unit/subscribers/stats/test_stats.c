@@ -131,6 +131,51 @@ static uint64_t naive_union(struct busy_interval *list, size_t count)
 	return sum;
 }
 
+static int compare_gap_lengths(const void *a, const void *b)
+{
+	const struct gap *x = a, *y = b;
+	const uint64_t of_x = x->end - x->begin, of_y = y->end - y->begin;
+
+	return (of_x < of_y) - (of_x > of_y);
+}
+
+/* Whether these are the longest gaps of a list in order of begin: their lengths, and that nothing was
+ * done in them. */
+static void check_gaps(struct busy *busy, const struct busy_interval *list, size_t count)
+{
+	struct gap *all = calloc(count + 1, sizeof(*all));
+	uint64_t until = 0;
+	struct gaps gaps;
+	size_t n = 0;
+
+	assert_non_null(all);
+	for (size_t i = 0; i < count; i++) {
+		if (list[i].begin >= list[i].end)
+			continue;
+		if (until && list[i].begin > until)
+			all[n++] = (struct gap){until, list[i].begin};
+		until = list[i].end > until ? list[i].end : until;
+	}
+	qsort(all, n, sizeof(*all), compare_gap_lengths);
+	busy_gaps(busy, &gaps);
+	if (gaps.cut) {
+		free(all);
+		return;
+	}
+	assert_int_equal(gaps.count, n);
+	assert_int_equal(gaps.kept, n < GAPS_KEPT ? n : GAPS_KEPT);
+	for (size_t i = 0; i < gaps.kept; i++) {
+		const struct gap *gap = &gaps.longest[i];
+		bool found = false;
+
+		assert_int_equal(gap->end - gap->begin, all[i].end - all[i].begin);
+		for (size_t k = 0; k < n && !found; k++)
+			found = all[k].begin == gap->begin && all[k].end == gap->end;
+		assert_true(found);
+	}
+	free(all);
+}
+
 static void check_busy(struct busy_interval *list, size_t count, bool exact)
 {
 	struct busy busy;
@@ -147,6 +192,7 @@ static void check_busy(struct busy_interval *list, size_t count, bool exact)
 		assert_true(truth <= total + busy.uncertain_ns);
 	}
 	assert_int_equal(busy_total(&busy), total);
+	check_gaps(&busy, list, count); /* which naive_union has sorted */
 	busy_fini(&busy);
 }
 
@@ -212,6 +258,24 @@ static void test_busy__long_one_last__covers_all(void **state)
 	assert_int_equal(busy_total(&busy), 20000000 - 500);
 	assert_int_equal(busy.uncertain_ns, 0);
 	busy_fini(&busy);
+}
+
+static void test_gaps__late_interval__cuts_them(void **state)
+{
+	struct gaps gaps = {0};
+
+	(void)state;
+	gaps_add(&gaps, 100, 200);
+	gaps_add(&gaps, 300, 310);
+	gaps_cut(&gaps, 140, 150);
+	assert_true(gaps.cut);
+	assert_int_equal(gaps.count, 3);
+	assert_int_equal(gaps.longest[0].begin, 150);
+	assert_int_equal(gaps.longest[1].end, 140);
+	assert_int_equal(gaps.longest[2].begin, 300);
+	gaps_cut(&gaps, 90, 400);
+	assert_int_equal(gaps.count, 0);
+	assert_int_equal(gaps.kept, 0);
 }
 
 static void test_busy__any_disorder__bounds_hold(void **state)
@@ -445,6 +509,7 @@ int main(void)
 		cmocka_unit_test(test_busy__overlapping_queues__exact),
 		cmocka_unit_test(test_busy__disorder_within_window__exact),
 		cmocka_unit_test(test_busy__long_one_last__covers_all),
+		cmocka_unit_test(test_gaps__late_interval__cuts_them),
 		cmocka_unit_test(test_busy__any_disorder__bounds_hold),
 		cmocka_unit_test(test_busy__two_runs_one_after_the_other__bounds_hold),
 		cmocka_unit_test(test_pairing__same_instance__told_apart_by_process_and_owner),

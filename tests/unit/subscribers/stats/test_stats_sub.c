@@ -401,7 +401,7 @@ static void test_json__two_kernels__one_document(void **state)
 	assert_contains(text, "{\"name\":\"a\\\"b\",\"count\":2,\"total_ns\":110,\"mean_ns\":55.0,"
 			      "\"min_ns\":50,\"max_ns\":60,\"p50_ns\":50,");
 	assert_contains(text, "{\"gpu\":0,\"count\":2,\"span_ns\":1060,\"busy_ns\":110,"
-			      "\"idle_ns\":950,\"uncertain_ns\":0}");
+			      "\"idle_ns\":950,\"uncertain_ns\":0,\"gap_count\":1,\"gaps\":[");
 	assert_contains(text, "\"stream\":\"rtl.hsa\",\"published\":2,\"delivered\":2,");
 }
 

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/* See summary.h: what each process and each rank has done. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "model.h"
+
+struct summary_process *summary_process(struct summary *summary, uint64_t key)
+{
+	struct summary_process **link = &summary->processes;
+
+	while (*link && (*link)->key != key)
+		link = &(*link)->next;
+	if (*link)
+		return *link;
+	*link = calloc(1, sizeof(**link));
+	if (*link)
+		**link = (struct summary_process){.key = key, .rank = -1};
+	return *link;
+}
+
+static int set_text(char **text, const char *value)
+{
+	free(*text);
+	*text = value ? strdup(value) : NULL;
+	return value && !*text ? RTL_ENOMEM : 0;
+}
+
+int summary_process_describe(struct summary_process *process, int32_t pid, int32_t rank,
+			     const char *host_name, const char *program)
+{
+	const char *slash = program ? strrchr(program, '/') : NULL;
+
+	process->pid = pid;
+	process->rank = rank;
+	return set_text(&process->host_name, host_name) ||
+			       set_text(&process->program, slash ? slash + 1 : program)
+		       ? RTL_ENOMEM
+		       : 0;
+}
+
+void summary_process_add(struct summary_process *process, enum summary_deed deed,
+			 uint64_t duration_ns)
+{
+	process->deeds[deed].count++;
+	process->deeds[deed].total_ns += duration_ns;
+}
+
+void summary_forget_processes(struct summary *summary)
+{
+	for (struct summary_process *next, *process = summary->processes; process; process = next) {
+		next = process->next;
+		free(process->host_name);
+		free(process->program);
+		free(process);
+	}
+	summary->processes = NULL;
+}
+
+static bool is_of_use(const struct summary_process *process)
+{
+	for (unsigned i = 0; i < SUMMARY_DEEDS; i++) {
+		if (process->deeds[i].count)
+			return true;
+	}
+	return false;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct summary_process *x = a, *y = b;
+	const char *const hosts[] = {x->host_name ? x->host_name : "",
+				     y->host_name ? y->host_name : ""};
+
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	if (strcmp(hosts[0], hosts[1]) != 0)
+		return strcmp(hosts[0], hosts[1]);
+	return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+int summary_list_processes(const struct summary *summary, struct summary_process **list,
+			   size_t *count)
+{
+	size_t n = 0;
+
+	for (const struct summary_process *p = summary->processes; p; p = p->next)
+		n += is_of_use(p);
+	*count = n;
+	*list = calloc(n + 1, sizeof(**list));
+	if (!*list)
+		return RTL_ENOMEM;
+	n = 0;
+	for (const struct summary_process *p = summary->processes; p; p = p->next) {
+		if (is_of_use(p))
+			(*list)[n++] = *p;
+	}
+	qsort(*list, n, sizeof(**list), compare);
+	return 0;
+}
+
+size_t summary_join_ranks(struct summary_process *list, size_t count)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct summary_process *to = n ? &list[n - 1] : NULL;
+
+		if (list[i].rank < 0)
+			continue;
+		if (!to || to->rank != list[i].rank) {
+			list[n] = list[i];
+			list[n++].processes = 1;
+			continue;
+		}
+		to->processes++;
+		for (unsigned k = 0; k < SUMMARY_DEEDS; k++) {
+			to->deeds[k].count += list[i].deeds[k].count;
+			to->deeds[k].total_ns += list[i].deeds[k].total_ns;
+		}
+	}
+	return n;
+}
