@@ -115,7 +115,9 @@ static const char *find_fault(const char *path)
  */
 static int connect_to(struct database *database)
 {
-	static const int ways[] = {SQLITE_OPEN_READONLY, SQLITE_OPEN_READWRITE};
+	/* one thread: no locks of its own */
+	static const int ways[] = {SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX,
+				   SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX};
 
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
 		sqlite3_close(database->connection);
