@@ -305,7 +305,9 @@ static uint32_t pass_over(struct host *host, struct source *source)
 	struct reader_record record;
 	uint32_t n = 0, total = 0;
 
-	if (!source->interrupted && !begin_pass(host, source))
+	if (source->interrupted)
+		source_meet_rings(source);
+	else if (!begin_pass(host, source))
 		return 0;
 	if (!make_copies(host, source))
 		return 0;

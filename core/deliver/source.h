@@ -136,6 +136,8 @@ static inline int source_refresh(struct source *source)
 void source_prepare(struct source *source);
 /* Begins a pass, as reader_begin. */
 bool source_begin(struct source *source);
+/* Maps rings that are new for the next pass, while their files are there: a pass may take long. */
+void source_meet_rings(struct source *source);
 /* Takes up the rings of a spool without a pass, for ledgers. */
 void source_take_note(struct source *source);
 /* Notes that the host calls the process's next stream `info`. */

@@ -174,6 +174,12 @@ int source_init_spool(struct source *source, const char *path, bool shared, cons
 	return 0;
 }
 
+void source_meet_rings(struct source *source)
+{
+	if (source->files.shared)
+		spool_files_map_rings(&source->files);
+}
+
 void source_take_note(struct source *source)
 {
 	spool_files_map_rings(&source->files);

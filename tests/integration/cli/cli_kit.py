@@ -93,8 +93,11 @@ class Case(unittest.TestCase):
         """Waits until none of these processes has a signal that it has not handled: each thread of
         theirs sleeps or is stopped, and none is pending."""
         def sleeps(task):
-            with open(f"{task}/status", encoding="utf-8") as file:
-                status = dict(line.split(":\t", 1) for line in file)
+            try:
+                with open(f"{task}/status", encoding="utf-8") as file:
+                    status = dict(line.split(":\t", 1) for line in file)
+            except (FileNotFoundError, ProcessLookupError):
+                return False  # it has just ended: look again
             pending = int(status["SigPnd"], 16) | int(status["ShdPnd"], 16)
             return status["State"][0] in "STt" and not pending
         self.wait_until(lambda: all(sleeps(task) for pid in pids
