@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: MIT */
+/* rtl list-counters: which hardware counters and metrics each GPU has, and what they need. */
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "gpus.h"
+#include "json.h"
+
+enum { MESSAGE_BYTES = 1024, BLOCKS_MOST = 64, NAME_COLUMN = 30, UNIT_COLUMN = 14, WIDTH = 100 };
+
+struct listing {
+	bool as_json;
+	const char *gfx, *definitions;
+	struct cli_operands operands;
+	struct json json;
+	size_t matched;
+};
+
+/* A block of a GPU; registers 0: it has none such. */
+struct block {
+	const char *name;
+	uint32_t instances, registers;
+};
+
+/* A GPU, or the name of one that is not here. */
+struct subject {
+	const struct gpu *gpu;
+	size_t number;
+	const char *gfx, *product;
+	struct counter_set *set;
+	bool countable;
+	char why[MESSAGE_BYTES]; /* not countable */
+	struct block blocks[BLOCKS_MOST];
+	size_t block_count;
+};
+
+/* One definition: what is to be said of it. */
+struct entry {
+	const struct counter_def *def;
+	struct metric *metric;   /* NULL: it cannot be had at all */
+	char why[MESSAGE_BYTES]; /* "": it can be had */
+};
+
+/* ---- what there is ---- */
+
+static const struct block *block_of(struct subject *subject, const char *name)
+{
+	struct block *block;
+
+	for (size_t i = 0; i < subject->block_count; i++) {
+		if (!strcmp(subject->blocks[i].name, name))
+			return &subject->blocks[i];
+	}
+	if (subject->block_count == BLOCKS_MOST)
+		return NULL;
+	block = &subject->blocks[subject->block_count++];
+	*block = (struct block){.name = name};
+	if (!gpu_block(subject->gpu, name, &block->instances, &block->registers))
+		block->registers = 0;
+	return block;
+}
+
+static uint32_t registers(void *user, const char *name)
+{
+	const struct block *block = block_of(user, name);
+
+	return block ? block->registers : 0;
+}
+
+static void judge(struct subject *subject, const struct counter_def *def, struct entry *entry)
+{
+	size_t pass, refused;
+
+	*entry = (struct entry){.def = def};
+	entry->metric = metric_compile(subject->set, def->name, entry->why, sizeof(entry->why));
+	if (!entry->metric)
+		return;
+	if (subject->countable)
+		passes_choose(&entry->metric, 1, registers, subject, &pass, &refused, entry->why,
+			      sizeof(entry->why));
+}
+
+static bool asked_for(const struct listing *listing, const char *name)
+{
+	for (size_t i = 0; i < listing->operands.count; i++) {
+		if (!fnmatch(listing->operands.list[i], name, FNM_CASEFOLD))
+			return true;
+	}
+	return !listing->operands.count;
+}
+
+/* ---- text ---- */
+
+/* Words from a column on, in lines of WIDTH; the first line has got so far. */
+static void print_words(const char *words, int column, int at)
+{
+	for (bool first = true; *words; first = false) {
+		size_t length;
+		words += strspn(words, " ");
+		length = strcspn(words, " ");
+		if (!length)
+			break;
+		if (at < column || (!first && at + 1 + (int)length > WIDTH)) {
+			if (at > column)
+				putchar('\n');
+			printf("%*s", at > column ? column : column - at, "");
+			at = column;
+			first = true;
+		}
+		at += printf("%s%.*s", first ? "" : " ", (int)length, words);
+		words += length;
+	}
+	putchar('\n');
+}
+
+static void print_needs(struct subject *subject, const struct entry *entry)
+{
+	const struct counter_def *def = entry->def;
+	const int column = 2 + NAME_COLUMN + UNIT_COLUMN;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *to = open_memstream(&text, &size);
+
+	if (!to)
+		return;
+	if (def->block) {
+		const struct block *block =
+			subject->countable ? block_of(subject, def->block) : NULL;
+		fprintf(to, "%s, event %u", def->block, def->event);
+		if (block && block->registers)
+			fprintf(to, "; %u at the same time, %u instance%s", block->registers,
+				block->instances, block->instances == 1 ? "" : "s");
+	} else {
+		size_t count = metric_input_count(entry->metric);
+		fputs(count ? "needs" : "constant", to);
+		for (size_t i = 0; i < count; i++)
+			fprintf(to, " %s%s", metric_input_at(entry->metric, i)->name,
+				i + 1 < count ? "," : "");
+	}
+	if (!fclose(to))
+		print_words(text, column, 0);
+	free(text);
+}
+
+static void print_entry(struct subject *subject, const struct entry *entry)
+{
+	const struct counter_def *def = entry->def;
+	int at = printf("  %-*s ", NAME_COLUMN - 1, def->name);
+
+	if (*entry->why) {
+		print_words(entry->why, 2 + NAME_COLUMN, at);
+		return;
+	}
+	at += printf("%-*s ", UNIT_COLUMN - 1, def->unit);
+	print_words(*def->description ? def->description : "-", 2 + NAME_COLUMN + UNIT_COLUMN, at);
+	print_needs(subject, entry);
+}
+
+enum part { METRICS, COUNTERS, NONE_OF_THEM, PARTS };
+
+static enum part part_of(const struct entry *entry)
+{
+	if (*entry->why)
+		return NONE_OF_THEM;
+	return entry->def->block ? COUNTERS : METRICS;
+}
+
+static size_t print_part(struct listing *listing, struct subject *subject, enum part part)
+{
+	static const char *const titles[PARTS] = {"Metrics", "Counters", "Cannot be had"};
+	size_t printed = 0;
+
+	for (size_t i = 0; i < counter_set_count(subject->set); i++) {
+		const struct counter_def *def = counter_set_at(subject->set, i);
+		struct entry entry;
+		if (!asked_for(listing, def->name))
+			continue;
+		judge(subject, def, &entry);
+		if (part_of(&entry) == part) {
+			if (!printed++)
+				printf("\n  %s\n", titles[part]);
+			print_entry(subject, &entry);
+		}
+		metric_destroy(entry.metric);
+	}
+	return printed;
+}
+
+static void print_text(struct listing *listing, struct subject *subject)
+{
+	if (subject->number)
+		putchar('\n');
+	if (!subject->gpu)
+		printf("%s, which is not looked for here\n", subject->gfx);
+	else if (*subject->product)
+		printf("GPU %zu: %s, %s\n", subject->number, subject->gfx, subject->product);
+	else
+		printf("GPU %zu: %s\n", subject->number, subject->gfx);
+	printf("  definitions: %s\n", counter_set_source(subject->set));
+	if (subject->gpu && !subject->countable)
+		printf("  nothing can be counted here: %s\n", subject->why);
+	for (int part = 0; part < PARTS; part++)
+		listing->matched += print_part(listing, subject, (enum part)part);
+}
+
+/* ---- JSON ---- */
+
+static void print_entry_json(struct json *json, struct subject *subject, const struct entry *entry)
+{
+	const struct counter_def *def = entry->def;
+	const struct block *block =
+		def->block && subject->countable ? block_of(subject, def->block) : NULL;
+
+	json_object(json, NULL);
+	json_text(json, "name", def->name);
+	json_text(json, "unit", def->unit);
+	json_text(json, "description", def->description);
+	if (def->block) {
+		json_text(json, "block", def->block);
+		json_number(json, "event", def->event);
+	} else {
+		json_text(json, "expression", def->expression);
+	}
+	if (block && block->registers) {
+		json_number(json, "instances", block->instances);
+		json_number(json, "registers", block->registers);
+	}
+	if (!def->block && entry->metric) {
+		json_array(json, "needs");
+		for (size_t i = 0; i < metric_input_count(entry->metric); i++)
+			json_text(json, NULL, metric_input_at(entry->metric, i)->name);
+		json_end(json);
+	}
+	json_bool(json, "available", subject->countable && !*entry->why);
+	if (*entry->why || !subject->countable)
+		json_text(json, "reason", *entry->why ? entry->why : subject->why);
+	json_end(json);
+}
+
+static void print_json(struct listing *listing, struct subject *subject)
+{
+	struct json *json = &listing->json;
+
+	json_object(json, NULL);
+	if (subject->gpu)
+		json_number(json, "gpu", subject->number);
+	json_text(json, "name", subject->gfx);
+	if (subject->product && *subject->product)
+		json_text(json, "product", subject->product);
+	json_text(json, "definitions", counter_set_source(subject->set));
+	json_bool(json, "available", subject->countable);
+	if (!subject->countable)
+		json_text(json, "reason", subject->why);
+	json_array(json, "counters");
+	for (size_t i = 0; i < counter_set_count(subject->set); i++) {
+		const struct counter_def *def = counter_set_at(subject->set, i);
+		struct entry entry;
+		if (!asked_for(listing, def->name))
+			continue;
+		judge(subject, def, &entry);
+		print_entry_json(json, subject, &entry);
+		metric_destroy(entry.metric);
+		listing->matched++;
+	}
+	json_end(json);
+	json_end(json);
+}
+
+/* ---- */
+
+static int print(struct listing *listing, struct subject *subject)
+{
+	const struct counter_options options = {.file = listing->definitions};
+	char message[MESSAGE_BYTES];
+
+	subject->set = subject->gpu
+			       ? gpu_counters(subject->gpu, &options, message, sizeof(message))
+			       : counter_set_load(subject->gfx, &options, message, sizeof(message));
+	if (!subject->set)
+		return cli_failed("%s", message);
+	if (listing->as_json)
+		print_json(listing, subject);
+	else
+		print_text(listing, subject);
+	counter_set_destroy(subject->set);
+	return CLI_OK;
+}
+
+static int print_named(struct listing *listing)
+{
+	struct subject subject = {.gfx = listing->gfx,
+				  .why = "--gpu was given: nothing is looked for here"};
+
+	return print(listing, &subject);
+}
+
+static int print_here(struct listing *listing)
+{
+	struct gpu *const *list;
+	int status = gpus_find(&list);
+
+	for (size_t i = 0; !status && list[i]; i++) {
+		struct subject subject = {.gpu = list[i], .number = i};
+		int error;
+		subject.gfx = gpu_name(list[i]);
+		subject.product = gpu_product(list[i]);
+		subject.countable = gpus_count(subject.why, sizeof(subject.why));
+		error = print(listing, &subject);
+		status = error ? error : status;
+	}
+	return status;
+}
+
+static int list_counters(struct listing *listing)
+{
+	int status, error;
+
+	if (listing->as_json) {
+		listing->json.file = stdout;
+		json_object(&listing->json, NULL);
+		json_array(&listing->json, "gpus");
+	}
+	status = listing->gfx ? print_named(listing) : print_here(listing);
+	if (listing->as_json) {
+		json_end(&listing->json);
+		json_end(&listing->json);
+	}
+	error = cli_finish_output();
+	if (!status && !error && !listing->matched)
+		return cli_failed("no counter or metric has such a name: %s",
+				  listing->operands.list[0]);
+	return status ? status : error;
+}
+
+static int run(const struct cli_command *command, int argc, char **argv)
+{
+	struct listing listing = {0};
+	int status = cli_read(command, argc, argv, &listing);
+
+	return status < 0 ? list_counters(&listing) : status;
+}
+
+static const struct cli_option options[] = {
+	CLI_VALUE('g', "gpu", "GFX", offsetof(struct listing, gfx),
+		  "of a GPU such as gfx90a, whether it is here or not"),
+	CLI_VALUE('d', "definitions", "FILE", offsetof(struct listing, definitions),
+		  "read these definitions: counter_defs.yaml or metrics.xml\nof ROCm"),
+	CLI_FLAG(0, "json", offsetof(struct listing, as_json), "print JSON, for programs"),
+};
+
+const struct cli_command cmd_list_counters = {
+	.name = "list-counters",
+	.operands = "[NAME]...",
+	.purpose = "Shows the hardware counters and metrics of each GPU",
+	.details = "NAME may have wildcards, such as 'TCC*'. Without any: all of them.\n"
+		   "What cannot be had is listed with the reason.",
+	.options = options,
+	.option_count = sizeof(options) / sizeof(*options),
+	.operands_at = offsetof(struct listing, operands),
+	.operands_most = SIZE_MAX,
+	.run = run,
+};

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* In place of gpus.c where rtl is built without the headers of the HSA runtime: there is no GPU. */
+#include <stdio.h>
+
+#include "cli.h"
+#include "gpus.h"
+
+int gpus_find(struct gpu *const **found)
+{
+	(void)found;
+	return cli_failed("this rtl was built without ROCm; --gpu says of which GPU to tell");
+}
+
+const char *gpu_name(const struct gpu *gpu)
+{
+	(void)gpu;
+	return "";
+}
+
+const char *gpu_product(const struct gpu *gpu)
+{
+	(void)gpu;
+	return "";
+}
+
+struct counter_set *gpu_counters(const struct gpu *gpu, const struct counter_options *options,
+				 char *message, size_t size)
+{
+	(void)gpu;
+	return counter_set_load("", options, message, size);
+}
+
+bool gpus_count(char *why, size_t size)
+{
+	snprintf(why, size, "this rtl was built without ROCm");
+	return false;
+}
+
+bool gpu_block(const struct gpu *gpu, const char *block, uint32_t *instances, uint32_t *registers)
+{
+	(void)gpu;
+	(void)block;
+	(void)instances;
+	(void)registers;
+	return false;
+}

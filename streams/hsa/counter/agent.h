@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The counters of a GPU that the HSA runtime has, with what expressions may know of it, and the blocks
+ * that the vendor's library can count there. The runtime's functions are the caller's to find.
+ *
+ * Threads: any, once the runtime has begun. No state.
+ */
+#ifndef STREAMS_HSA_COUNTER_AGENT_H
+#define STREAMS_HSA_COUNTER_AGENT_H
+
+#include <hsa/hsa.h>
+
+#include "metrics.h"
+
+typedef hsa_status_t agent_ask(hsa_agent_t agent, hsa_agent_info_t attribute, void *value);
+
+/* As counter_set_load, for that GPU; the options' properties are not looked at. */
+struct counter_set *agent_counters_load(agent_ask *ask, hsa_agent_t agent,
+					const struct counter_options *options, char *message,
+					size_t size);
+
+typedef hsa_status_t agent_extension(uint16_t extension, uint16_t version, size_t size,
+				     void *table);
+
+/* The library's functions, hsa_ven_amd_aqlprofile_pfn_t; its header defines a variable, so that one file
+ * alone of a program can include it. */
+struct agent_library {
+	void (*functions[10])(void);
+};
+
+/* The vendor's library, which the runtime loads when it is first asked. False after a line in `why`. */
+bool agent_library_find(agent_extension *ask, struct agent_library *library, char *why,
+			size_t size);
+
+/* The library's number of a block of that GPU, how many instances there are, and how many events each
+ * counts at the same time. False: it has no such block. */
+bool agent_block(const struct agent_library *library, hsa_agent_t agent, const char *name,
+		 uint32_t *number, uint32_t *instances, uint32_t *registers);
+
+#endif
