@@ -21,7 +21,7 @@ struct request {
 
 static const struct cli_option options[] = {
 	CLI_VALUE('o', "output", "FILE", INTO(output),
-		  "what to write, by its suffix: " TIMELINE_SUFFIXES ", timelines;\n"
+		  "what to write, by suffix: " TIMELINE_SUFFIXES ", timelines;\n"
 		  ".csv, a folder with the files of rocprofv3; .db, ROCm 7's rocpd"),
 	CLI_VALUE('f', "format", "NAME", INTO(format),
 		  "what to write where the suffix leaves a choice: perfetto\n"
