@@ -106,6 +106,8 @@ static int record_command(struct record *record, const char *output)
 	session->default_mode = RTL_TRACE_MODE;
 	status = session_prepare_mode(session);
 	if (!status)
+		status = selection_prepare(&launch->selection, session, false);
+	if (!status)
 		status = session_prepare_runtime(session);
 	if (!status)
 		status = session_prepare_xpti(session);
@@ -161,6 +163,7 @@ static int run(const struct cli_command *command, int argc, char **argv)
 	output = choose_output(&record.launch);
 	status = output ? record_command(&record, output) : CLI_FAILED;
 	session_fini(&record.launch.session);
+	selection_fini(&record.launch.selection);
 	free(record.launch.collect.kept);
 	free(output);
 	return status;

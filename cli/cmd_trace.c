@@ -57,6 +57,8 @@ static int prepare(struct trace *trace)
 	session->default_mode = RTL_TRACE_MODE;
 	status = session_prepare_mode(session);
 	if (!status)
+		status = selection_prepare(&trace->launch.selection, session, trace->in_process);
+	if (!status)
 		status = session_prepare_subscribers(session);
 	if (!status && trace->in_process)
 		status = check_replaced(session->database);
@@ -140,6 +142,7 @@ static int run(const struct cli_command *command, int argc, char **argv)
 	launch->session.default_output = output;
 	status = output ? trace_command(&trace) : cli_failed("out of memory");
 	session_fini(&launch->session);
+	selection_fini(&launch->selection);
 	free(output);
 	return status;
 }

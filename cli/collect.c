@@ -105,6 +105,11 @@ static int begin(struct collect *collect, struct session *session, const char *i
 	options->folder = base;
 	options->progress = tell_progress;
 	options->progress_user = &collect->progress;
+	if (collect->selection) {
+		options->delay_ns = collect->selection->delay_ns;
+		options->duration_ns = collect->selection->duration_ns;
+		options->repeat = collect->selection->repeat;
+	}
 	error = rtl_collector_create(options, &collect->collector, message, sizeof(message));
 	free(base);
 	if (error)

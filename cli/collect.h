@@ -11,6 +11,7 @@
 
 #include "background.h"
 #include "progress.h"
+#include "selection.h"
 #include "session.h"
 
 struct collect {
@@ -18,14 +19,16 @@ struct collect {
 	const char *folder; /* of the collector */
 	struct background background;
 	struct progress progress;
-	bool controls;    /* it collects nothing: see collect_control */
-	bool quiet;       /* no progress is shown; set before it starts */
-	uint32_t met;     /* processes so far */
-	uint32_t left;    /* that still ran at the end */
-	uint32_t refused; /* that could make no spool, and have said why; known at the end */
-	bool paused;      /* at the end */
-	bool failed;      /* not everything could be written; it has been said */
-	char *kept;       /* the folder, where it was kept for that; to be freed */
+	const struct selection
+		*selection; /* the periods; NULL: all is recorded; set before it starts */
+	bool controls;      /* it collects nothing: see collect_control */
+	bool quiet;         /* no progress is shown; set before it starts */
+	uint32_t met;       /* processes so far */
+	uint32_t left;      /* that still ran at the end */
+	uint32_t refused;   /* that could make no spool, and have said why; known at the end */
+	bool paused;        /* at the end */
+	bool failed;        /* not everything could be written; it has been said */
+	char *kept;         /* the folder, where it was kept for that; to be freed */
 };
 
 /**

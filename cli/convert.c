@@ -504,8 +504,24 @@ static void add_ledger(struct convert *convert, sqlite3_stmt *row)
 				      (uint64_t)sqlite3_column_int64(row, 2),
 				      (uint64_t)sqlite3_column_int64(row, 3),
 				      (uint64_t)sqlite3_column_int64(row, 4),
-				      (uint64_t)sqlite3_column_int64(row, 5)};
+				      (uint64_t)sqlite3_column_int64(row, 5),
+				      0};
 	convert->ledger_count += l->stream != NULL;
+}
+
+/* stream, how many */
+static void add_left_out(struct convert *convert, sqlite3_stmt *row)
+{
+	const char *stream = (const char *)sqlite3_column_text(row, 0);
+
+	for (size_t i = convert->ledger_count; i--;) {
+		struct timeline_ledger *l = &convert->ledgers[i];
+
+		if (stream && !strcmp(l->stream, stream)) {
+			l->left_out += (uint64_t)sqlite3_column_int64(row, 1);
+			return;
+		}
+	}
 }
 
 static void add_loss(struct convert *convert, sqlite3_stmt *row)
@@ -547,6 +563,9 @@ static void add_ledgers(struct convert *convert)
 			 "SELECT stream, sum(published), sum(delivered), sum(discarded),"
 			 " sum(abandoned), sum(missed) FROM rtl_ledger GROUP BY stream",
 			 add_ledger);
+		each_row(convert, &convert->inputs[i],
+			 "SELECT stream, sum(count) FROM rtl_left_out GROUP BY stream",
+			 add_left_out);
 		each_row(convert, &convert->inputs[i],
 			 "SELECT stream, cause, sum(count) FROM rtl_loss GROUP BY stream, cause",
 			 add_loss);

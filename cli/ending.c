@@ -43,6 +43,14 @@ static void add_ledger(void *user, const char *const *row)
 	ending->lost = row[1] ? strtoull(row[1], NULL, 10) : 0;
 }
 
+/* how many */
+static void add_left_out(void *user, const char *const *row)
+{
+	struct ending *ending = user;
+
+	ending->not_selected = row[0] ? strtoull(row[0], NULL, 10) : 0;
+}
+
 static void look_into(struct ending *ending, struct database *database)
 {
 	struct losses losses = {.ending = ending};
@@ -56,6 +64,8 @@ static void look_into(struct ending *ending, struct database *database)
 		       "SELECT sum(published + missed), sum(discarded + abandoned + missed) "
 		       "FROM rtl_ledger WHERE stream IN " STREAMS,
 		       add_ledger, ending);
+	database_query(database, "SELECT sum(count) FROM rtl_left_out WHERE stream IN " STREAMS,
+		       add_left_out, ending);
 	losses.causes = open_memstream(&ending->causes, &size);
 	if (!losses.causes)
 		return;
@@ -79,6 +89,7 @@ void ending_init(struct ending *ending, const struct launch *launch, struct data
 		.paused_last = launch->collect.paused,
 		.no_rocm = launch->session.no_rocm,
 		.left_out = patterns && *patterns ? patterns : NULL,
+		.selection = selection_words(&launch->selection),
 	};
 	if (database)
 		look_into(ending, database);
@@ -154,6 +165,16 @@ static void say_left_out(FILE *out, const struct ending *e)
 		e->left_out);
 }
 
+static bool is_not_selected(const struct ending *e)
+{
+	return e->not_selected && *e->selection;
+}
+
+static void say_not_selected(FILE *out, const struct ending *e)
+{
+	fprintf(out, "%" PRIu64 " events were left out by %s", e->not_selected, e->selection);
+}
+
 static bool is_without_rocm(const struct ending *e)
 {
 	return e->no_rocm;
@@ -217,6 +238,7 @@ static const struct {
 	{is_lost, say_lost},
 	{is_paused, say_paused},
 	{is_left_out, say_left_out},
+	{is_not_selected, say_not_selected},
 	{is_without_rocm, say_without_rocm},
 	{is_in_process, say_in_process},
 	{is_unmet, say_unmet},

@@ -19,14 +19,17 @@ struct ending {
 	bool no_rocm;                   /* rtl's own collectors are not installed */
 	const char *left_out;           /* RTL_STREAMS; NULL: all streams */
 
+	const char *selection; /* options by which the user left something out; "": none */
+
 	bool has_trace;
 	/* From the trace; 0 without one. */
-	bool used_gpu;       /* the HSA runtime was there */
-	bool something;      /* events of any stream */
-	uint64_t operations; /* of GPUs, recorded */
-	uint64_t lost;       /* of the streams of dispatches and copies, whatever the cause */
-	uint64_t cut_off;    /* of these, under way when their process ended */
-	char *causes;        /* of the lost: "CAUSE: N, CAUSE: N" */
+	bool used_gpu;         /* the HSA runtime was there */
+	bool something;        /* events of any stream */
+	uint64_t operations;   /* of GPUs, recorded */
+	uint64_t lost;         /* of the streams of dispatches and copies, whatever the cause */
+	uint64_t cut_off;      /* of these, under way when their process ended */
+	uint64_t not_selected; /* of the same streams, left out by the selection */
+	char *causes;          /* of the lost: "CAUSE: N, CAUSE: N" */
 };
 
 /** `database`: the trace of that run; NULL: there is none. */

@@ -38,6 +38,12 @@ static void print_ledger(void *user, const char *const *row)
 		 row[0], row[1], row[2], row[3], row[4], row[5]);
 }
 
+static void print_left_out(void *user, const char *const *row)
+{
+	(void)user;
+	cli_line("  left out of %s: %s: %s", row[0], row[1], row[2]);
+}
+
 static void print_loss(void *user, const char *const *row)
 {
 	(void)user;
@@ -108,6 +114,11 @@ static const struct part {
 	 "SELECT stream, cause, sum(count) FROM rtl_loss GROUP BY stream, cause "
 	 "ORDER BY stream, cause",
 	 print_loss,
+	 {"stream", "cause", "#count"}},
+	{"left_out",
+	 "SELECT stream, cause, sum(count) FROM rtl_left_out GROUP BY stream, cause "
+	 "ORDER BY stream, cause",
+	 print_left_out,
 	 {"stream", "cause", "#count"}},
 	{"waits",
 	 "SELECT process, waits, round(waited_ns / 1e9, 3) FROM rtl_wait ORDER BY process",

@@ -29,6 +29,8 @@ static void print_stream(const struct inspected_stream *s)
 		 s->name, l->published, l->delivered, l->abandoned, l->discarded, l->missed);
 	for (size_t i = 0; i < s->loss_count; i++)
 		cli_line("    %s: %" PRIu64, s->losses[i].cause, s->losses[i].count);
+	for (size_t i = 0; i < s->left_out_count; i++)
+		cli_line("    left out, %s: %" PRIu64, s->left_out[i].cause, s->left_out[i].count);
 }
 
 static void print_process(const struct inspected_process *p)
@@ -73,6 +75,19 @@ static void print(const char *path, const struct rtl_folder *is, const struct no
 
 /* ---- JSON ---- */
 
+static void print_causes_json(struct json *json, const char *key,
+			      const struct inspected_loss *causes, size_t count)
+{
+	json_array(json, key);
+	for (size_t i = 0; i < count; i++) {
+		json_object(json, NULL);
+		json_text(json, "cause", causes[i].cause);
+		json_number(json, "count", causes[i].count);
+		json_end(json);
+	}
+	json_end(json);
+}
+
 static void print_stream_json(struct json *json, const struct inspected_stream *s)
 {
 	json_object(json, NULL);
@@ -82,14 +97,8 @@ static void print_stream_json(struct json *json, const struct inspected_stream *
 	json_number(json, "undelivered", s->ledger.abandoned);
 	json_number(json, "discarded", s->ledger.discarded);
 	json_number(json, "missed", s->ledger.missed);
-	json_array(json, "losses");
-	for (size_t i = 0; i < s->loss_count; i++) {
-		json_object(json, NULL);
-		json_text(json, "cause", s->losses[i].cause);
-		json_number(json, "count", s->losses[i].count);
-		json_end(json);
-	}
-	json_end(json);
+	print_causes_json(json, "losses", s->losses, s->loss_count);
+	print_causes_json(json, "left_out", s->left_out, s->left_out_count);
 	json_end(json);
 }
 

@@ -47,6 +47,15 @@ static void add_loss(void *user, const char *cause, uint64_t count)
 		stream->losses[stream->loss_count++] = (struct inspected_loss){copy(cause), count};
 }
 
+static void add_left_out(void *user, const char *cause, uint64_t count)
+{
+	struct inspected_stream *stream = user;
+
+	if (grow(&stream->left_out, stream->left_out_count, sizeof(*stream->left_out)))
+		stream->left_out[stream->left_out_count++] =
+			(struct inspected_loss){copy(cause), count};
+}
+
 static void add_stream(struct inspected_process *process, const struct rtl_process *info,
 		       const struct rtl_stream_info *stream)
 {
@@ -59,6 +68,7 @@ static void add_stream(struct inspected_process *process, const struct rtl_proce
 		return;
 	found.name = copy(stream->name);
 	state.host->losses(state.host, info, stream, add_loss, &found);
+	state.host->left_out(state.host, info, stream, add_left_out, &found);
 	process->streams[process->stream_count++] = found;
 }
 
@@ -159,6 +169,9 @@ static void stream_fini(struct inspected_stream *stream)
 	for (size_t i = 0; i < stream->loss_count; i++)
 		free(stream->losses[i].cause);
 	free(stream->losses);
+	for (size_t i = 0; i < stream->left_out_count; i++)
+		free(stream->left_out[i].cause);
+	free(stream->left_out);
 	free(stream->name);
 }
 

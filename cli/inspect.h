@@ -20,6 +20,8 @@ struct inspected_stream {
 	struct rtl_ledger ledger; /* abandoned: what is still undelivered */
 	struct inspected_loss *losses;
 	size_t loss_count;
+	struct inspected_loss *left_out; /* by the user's selection */
+	size_t left_out_count;
 };
 
 struct inspected_process {

@@ -126,8 +126,10 @@ int launch_collected(struct launch *launch, const char *what, int *status)
 
 int launch_read(struct launch *launch, const struct cli_command *command, int argc, char **argv)
 {
-	int status = cli_read(command, argc, argv, launch);
+	int status;
 
+	launch->selection.repeat = CLI_NOT_GIVEN;
+	status = cli_read(command, argc, argv, launch);
 	launch_make_id(launch);
 	if (status >= 0)
 		return status;
@@ -138,6 +140,7 @@ int launch_read(struct launch *launch, const struct cli_command *command, int ar
 		return cli_usage("%s: give a command to run: rtl %s [OPTION]... COMMAND...",
 				 command->name, command->name);
 	launch->collect.quiet = launch->quiet;
+	launch->collect.selection = &launch->selection;
 	if (!launch->quiet)
 		folders_mention();
 	return -1;

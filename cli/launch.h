@@ -11,11 +11,13 @@
 
 #include "cli.h"
 #include "collect.h"
+#include "selection.h"
 #include "session.h"
 
 struct launch {
 	struct session session;
 	struct collect collect;
+	struct selection selection;
 	char id[64]; /* of the session */
 	struct cli_operands operands;
 	char **command;
@@ -25,7 +27,8 @@ struct launch {
 };
 
 /** The options that `rtl trace` and `rtl record` share; what they fill begins with a struct launch. */
-#define LAUNCH_INTO(member) offsetof(struct launch, member)
+#define LAUNCH_INTO(member)   offsetof(struct launch, member)
+#define LAUNCH_SELECT(member) LAUNCH_INTO(selection.member)
 #define LAUNCH_OPTIONS(output_value, output_help)                                                  \
 	CLI_TAKES('o', "output", output_value, LAUNCH_INTO(session.outputs), outputs_add,          \
 		  output_help),                                                                    \
@@ -38,6 +41,7 @@ struct launch {
 		CLI_FLAG(0, "paused", LAUNCH_INTO(paused), "record nothing until `rtl start`"),    \
 		CLI_FLAG('q', "quiet", LAUNCH_INTO(quiet),                                         \
 			 "no summary at the end, and no word unless something is wrong"),          \
+		SELECTION_OPTIONS(LAUNCH_SELECT),                                                  \
 		CLI_FLAG(0, "xpti", LAUNCH_INTO(session.xpti),                                     \
 			 "also what SYCL's runtimes tell by XPTI; mode full does so,\n"            \
 			 "too")

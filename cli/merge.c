@@ -314,7 +314,7 @@ static const char *on_conflict(const char *table)
 		       " discarded = discarded + excluded.discarded,"
 		       " abandoned = abandoned + excluded.abandoned,"
 		       " missed = missed + excluded.missed";
-	if (!strcmp(table, "rtl_loss"))
+	if (!strcmp(table, "rtl_loss") || !strcmp(table, "rtl_left_out"))
 		return " ON CONFLICT DO UPDATE SET count = count + excluded.count";
 	if (!strcmp(table, "rtl_type") || !strcmp(table, "rtl_field"))
 		return " ON CONFLICT DO NOTHING";

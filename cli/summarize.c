@@ -207,6 +207,17 @@ static int add_ledger_row(struct summarize *s, sqlite3_stmt *row)
 									: 0;
 }
 
+static int add_left_out_row(struct summarize *s, sqlite3_stmt *row)
+{
+	const struct rtl_ledger ledger = {
+		.struct_size = sizeof(ledger),
+		.left_out = (uint64_t)sqlite3_column_int64(row, 1),
+	};
+
+	return summary_add_ledger(s->summary, text_of(row, 0), &ledger) ? summarize_out_of_memory()
+									: 0;
+}
+
 static int add_loss_row(struct summarize *s, sqlite3_stmt *row)
 {
 	return summary_add_loss(s->summary, text_of(row, 0), text_of(row, 1),
@@ -229,11 +240,15 @@ static int add_ledger(struct summarize *s)
 			 "SELECT stream, sum(published), sum(delivered), sum(discarded), "
 			 "sum(abandoned), sum(missed) FROM rtl_ledger GROUP BY stream",
 			 add_ledger_row);
-	return error ? error
-		     : add_rows(s,
-				"SELECT stream, cause, sum(count) FROM rtl_loss "
-				"GROUP BY stream, cause",
-				add_loss_row);
+	if (!error)
+		error = add_rows(s,
+				 "SELECT stream, cause, sum(count) FROM rtl_loss "
+				 "GROUP BY stream, cause",
+				 add_loss_row);
+	if (!error && database_has_table(s->database, "rtl_left_out") > 0)
+		error = add_rows(s, "SELECT stream, sum(count) FROM rtl_left_out GROUP BY stream",
+				 add_left_out_row);
+	return error;
 }
 
 /* ---- all of it ---- */

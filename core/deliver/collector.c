@@ -23,6 +23,7 @@
 #include "guard.h"
 #include "host.h"
 #include "log.h"
+#include "periods.h"
 #include "recorder.h"
 #include "session_page.h"
 #include "spool_writer.h"
@@ -55,12 +56,15 @@ struct rtl_collector {
 	struct name *names[NAME_LISTS]; /* spools that have been seen */
 	uint32_t opened;                /* since those that have ended were let go of */
 	uint64_t probed_ns;
-	bool paused;    /* as the processes have been told */
-	uint32_t woken; /* the next sleep is to end at once */
-	bool keeps;     /* after finish: see host_keeps */
-	bool vanished;  /* the folder; it has been said */
-	bool cut_off;   /* the page; likewise */
-	bool is_short;  /* see rtl_backlog */
+	bool paused;  /* as the processes have been told */
+	bool outside; /* likewise: of the periods */
+	struct periods periods;
+	uint64_t start_ns; /* theirs */
+	uint32_t woken;    /* the next sleep is to end at once */
+	bool keeps;        /* after finish: see host_keeps */
+	bool vanished;     /* the folder; it has been said */
+	bool cut_off;      /* the page; likewise */
+	bool is_short;     /* see rtl_backlog */
 	void (*progress)(void *user, uint64_t left_bytes);
 	void *progress_user;
 	char *interruption; /* after finish: see host_interruption */
@@ -213,15 +217,42 @@ static void follow_pause(struct rtl_collector *c)
 	host_set_paused(c->host, paused);
 }
 
-static bool is_record(const struct rtl_collector *c)
-{
-	return c->kind == RTL_RECORD || c->kind == RTL_RECORD_RECOVER;
-}
-
 /* Whether the folder is of our own making. */
 static bool owns_folder(const struct rtl_collector *c)
 {
 	return c->kind == RTL_COLLECT || c->kind == RTL_RECORD;
+}
+
+/* Has the processes record, or not, as the periods say; returns when that changes next. */
+static uint64_t follow_periods(struct rtl_collector *c)
+{
+	uint64_t change_ns = UINT64_MAX;
+	bool outside;
+
+	if (!owns_folder(c))
+		return change_ns;
+	outside = !periods_are_in(&c->periods, c->start_ns, clock_ns(), &change_ns);
+	if (outside == c->outside)
+		return change_ns;
+	c->outside = outside;
+	/* relaxed: processes that begin read it; those that are there are told */
+	__atomic_store_n(&c->page->outside, outside, __ATOMIC_RELAXED);
+	host_set_outside(c->host, outside);
+	return change_ns;
+}
+
+/* A sleep of so many ms ends soon behind that time. */
+static uint32_t until(uint64_t change_ns, uint32_t timeout_ms)
+{
+	const uint64_t now = clock_ns();
+	const uint64_t left_ms = change_ns > now ? (change_ns - now) / 1000000 + 1 : 1;
+
+	return left_ms < timeout_ms ? (uint32_t)left_ms : timeout_ms;
+}
+
+static bool is_record(const struct rtl_collector *c)
+{
+	return c->kind == RTL_RECORD || c->kind == RTL_RECORD_RECOVER;
 }
 
 /* Whether nothing in the folder is to change. */
@@ -338,6 +369,8 @@ int rtl_collector_create(const struct rtl_collector_options *options, struct rtl
 	c->kind = o.kind;
 	c->progress = o.progress;
 	c->progress_user = o.progress_user;
+	c->periods = (struct periods){o.delay_ns, o.duration_ns, o.repeat};
+	c->start_ns = clock_ns();
 	c->lock_fd = -1;
 	guard_start();
 	log_init();
@@ -352,6 +385,7 @@ int rtl_collector_create(const struct rtl_collector_options *options, struct rtl
 		goto fail;
 	note_death(c);
 	follow_pause(c);
+	(void)follow_periods(c);
 	*out = c;
 	return 0;
 fail:
@@ -526,9 +560,11 @@ static void scan(struct rtl_collector *c, bool last_chance)
 
 uint32_t rtl_collector_poll(struct rtl_collector *c, uint32_t timeout_ms)
 {
+	uint64_t change_ns;
 	bool something;
 
 	follow_pause(c);
+	change_ns = follow_periods(c);
 	note_seen(c);
 	if (is_cut_off(c) && timeout_ms > CUT_OFF_MS)
 		timeout_ms = CUT_OFF_MS;
@@ -541,7 +577,7 @@ uint32_t rtl_collector_poll(struct rtl_collector *c, uint32_t timeout_ms)
 		__atomic_store_n(&c->page->asleep, 1, __ATOMIC_SEQ_CST);
 		scan(c, false);
 		if (!drain(c, false) && !__atomic_exchange_n(&c->woken, 0, __ATOMIC_SEQ_CST))
-			futex_wait(&c->page->asleep, 1, timeout_ms);
+			futex_wait(&c->page->asleep, 1, until(change_ns, timeout_ms));
 		__atomic_store_n(&c->page->asleep, 0, __ATOMIC_RELAXED);
 	}
 	return host_process_count(c->host);

@@ -539,15 +539,17 @@ void host_forget(struct host *host)
 
 /* ---- ledger, end */
 
-void host_own_ledger(struct host *host, uint32_t stream, struct rtl_ledger *ledger)
+void host_own_ledger(struct host *host, uint32_t stream, struct rtl_ledger *out)
 {
-	*ledger = (struct rtl_ledger){.struct_size = ledger->struct_size};
-	if (!host)
-		return;
-	host_data_lock(host);
-	if (host->source_count && stream < host->sources[0]->stream_count)
-		source_ledger(host->sources[0], stream, ledger);
-	host_data_unlock(host);
+	struct rtl_ledger ledger = {.struct_size = sizeof(ledger)};
+
+	if (host) {
+		host_data_lock(host);
+		if (host->source_count && stream < host->sources[0]->stream_count)
+			source_ledger(host->sources[0], stream, &ledger);
+		host_data_unlock(host);
+	}
+	source_give_ledger(&ledger, out);
 }
 
 bool host_is_starved(const struct host *host)
@@ -580,7 +582,8 @@ static void end_process(struct host *host, struct source *source)
 	__atomic_store_n(&source->over, source->own, __ATOMIC_RELAXED);
 	for (i = 0; i < source->stream_count; i++) {
 		source_ledger(source, i, &ledger);
-		ledger.abandoned = ledger.published - ledger.delivered - ledger.discarded;
+		ledger.abandoned =
+			ledger.published - ledger.delivered - ledger.discarded - ledger.left_out;
 		source->abandoned[i] = ledger.abandoned;
 		source->last[i] = ledger;
 	}

@@ -64,6 +64,9 @@ void host_set_last(struct host *host, bool last);
 bool host_keeps(const struct host *host);
 /* Tells the processes that nothing is wanted for now, or what is wanted again. */
 void host_set_paused(struct host *host, bool paused);
+/* Tells them that the user's selection leaves out what happens now, or no longer: it is counted, but for
+ * what describes. */
+void host_set_outside(struct host *host, bool outside);
 /* After host_finish: removes the spools of processes that still run. They have been told to stop
  * publishing, and nobody would read what they write. */
 void host_remove_left(struct host *host);

@@ -244,6 +244,7 @@ static void add_ledger(struct rtl_ledger *sum, const struct source *source,
 	sum->discarded += one.discarded;
 	sum->abandoned += one.abandoned;
 	sum->missed += one.missed;
+	sum->left_out += one.left_out;
 }
 
 static int api_ledger(const struct rtl_host *api, const struct rtl_process *process,
@@ -253,21 +254,25 @@ static int api_ledger(const struct rtl_host *api, const struct rtl_process *proc
 	struct rtl_ledger sum = {.struct_size = sizeof(sum)};
 	uint32_t i;
 
-	if (!info || !is_ours(host, info) || !ledger || ledger->struct_size < sizeof(*ledger))
+	if (!info || !is_ours(host, info) || !ledger || ledger->struct_size < RTL_LEDGER_SIZE_MIN)
 		return RTL_EINVAL;
 	host_data_lock(host);
 	for (i = 0; i < host->source_count; i++)
 		if (!process || source_of(host, process) == host->sources[i])
 			add_ledger(&sum, host->sources[i], info);
 	host_data_unlock(host);
-	sum.struct_size = ledger->struct_size;
-	*ledger = sum;
+	source_give_ledger(&sum, ledger);
 	return 0;
 }
 
-static void api_losses(const struct rtl_host *api, const struct rtl_process *process,
+typedef void (*cause_fn)(void *user, const char *cause, uint64_t count);
+
+/* Calls `each` for every process that is meant and has the stream. */
+static void each_cause(const struct rtl_host *api, const struct rtl_process *process,
 		       const struct rtl_stream_info *info,
-		       void (*fn)(void *user, const char *cause, uint64_t count), void *user)
+		       void (*each)(const struct source *source, uint32_t number, cause_fn fn,
+				    void *user),
+		       cause_fn fn, void *user)
 {
 	const struct host *host = instance_of(api)->host;
 	uint32_t i;
@@ -278,8 +283,20 @@ static void api_losses(const struct rtl_host *api, const struct rtl_process *pro
 		int number = source_number(host->sources[i], info);
 
 		if (number >= 0 && (!process || source_of(host, process) == host->sources[i]))
-			source_losses(host->sources[i], (uint32_t)number, fn, user);
+			each(host->sources[i], (uint32_t)number, fn, user);
 	}
+}
+
+static void api_losses(const struct rtl_host *api, const struct rtl_process *process,
+		       const struct rtl_stream_info *info, cause_fn fn, void *user)
+{
+	each_cause(api, process, info, source_losses, fn, user);
+}
+
+static void api_left_out(const struct rtl_host *api, const struct rtl_process *process,
+			 const struct rtl_stream_info *info, cause_fn fn, void *user)
+{
+	each_cause(api, process, info, source_left_out, fn, user);
 }
 
 static const struct rtl_process *api_process(const struct rtl_host *api, uint32_t number)
@@ -446,4 +463,5 @@ const struct rtl_host host_api = {
 	.values = api_values,
 	.waits = api_waits,
 	.keep = api_keep,
+	.left_out = api_left_out,
 };

@@ -76,6 +76,7 @@ struct host {
 	bool recording;     /* everything is wanted, */
 	bool keep_repeated; /* also what other events repeat */
 	bool off;           /* nothing is recorded for now */
+	bool outside;       /* the user's selection leaves out what happens now */
 	bool counting;      /* nothing is delivered */
 	bool replays;       /* what was not recorded is made of what repeats it */
 	uint32_t paused;    /* somebody waits for the consumer to let go of the lock; relaxed */

@@ -145,24 +145,42 @@ static void each_rotated(const struct source *source, uint32_t number,
 		fn(user, "no room in the recording", source->control->streams[number].rotated);
 }
 
+static void each_left_out(const struct source *source, uint32_t number,
+			  void (*fn)(void *user, const char *cause, uint64_t count), void *user)
+{
+	const struct spool_stream *slot = &source->control->streams[number];
+
+	for (uint32_t i = 0; i < SPOOL_LEFT_OUT_CAUSES; i++) {
+		const uint64_t count = __atomic_load_n(&slot->left_out[i], __ATOMIC_RELAXED);
+
+		if (count)
+			fn(user, left_out_text(i), count);
+	}
+}
+
 void source_ledger(const struct source *source, uint32_t number, struct rtl_ledger *ledger)
 {
-	uint64_t discarded = 0, missed = 0, known;
+	const struct spool_stream *slot;
+	uint64_t discarded = 0, missed = 0, left_out = 0, known;
 
 	if (source->ended) {
 		*ledger = source->last[number];
 		return;
 	}
+	slot = &source->control->streams[number];
 	each_discarded(source, number, add_up, &discarded);
 	each_missed(source, number, add_up, &missed);
-	ledger->discarded = discarded + source->control->streams[number].rotated;
+	each_left_out(source, number, add_up, &left_out);
+	ledger->discarded = discarded + slot->rotated;
+	ledger->left_out = left_out;
 	ledger->missed = missed;
 	ledger->delivered = __atomic_load_n(&source->delivered[number], __ATOMIC_RELAXED);
 	ledger->abandoned = __atomic_load_n(&source->abandoned[number], __ATOMIC_RELAXED);
 	/* read last: what was delivered above had been published before; in a damaged spool
 	 * the count may be less */
-	ledger->published = published(source, number) + discarded;
-	known = ledger->delivered + ledger->discarded + ledger->abandoned;
+	ledger->published = published(source, number) + discarded + left_out -
+			    slot->left_out[SPOOL_LEFT_OUT_OLDER];
+	known = ledger->delivered + ledger->discarded + ledger->abandoned + ledger->left_out;
 	if (ledger->published < known)
 		ledger->published = known;
 }
@@ -189,4 +207,16 @@ void source_losses(const struct source *source, uint32_t number,
 	each_discarded(source, number, fn, user);
 	each_rotated(source, number, fn, user);
 	each_missed(source, number, fn, user);
+}
+
+void source_left_out(const struct source *source, uint32_t number,
+		     void (*fn)(void *user, const char *cause, uint64_t count), void *user)
+{
+	const struct source_loss *loss;
+
+	for (loss = source->left_out; loss; loss = loss->next)
+		if (loss->stream == number)
+			fn(user, loss->cause, loss->count);
+	if (!source->closed)
+		each_left_out(source, number, fn, user);
 }

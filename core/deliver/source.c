@@ -71,10 +71,19 @@ bool source_is_gone(struct source *source)
 	return source->gone;
 }
 
+static void free_losses(struct source_loss *loss)
+{
+	while (loss) {
+		struct source_loss *next = loss->next;
+
+		free(loss);
+		loss = next;
+	}
+}
+
 void source_fini(struct source *source)
 {
 	struct source_resume *resume;
-	struct source_loss *loss;
 
 	if (source->ops->unmap)
 		source->ops->unmap(source);
@@ -85,10 +94,8 @@ void source_fini(struct source *source)
 		free(resume->positions);
 		free(resume);
 	}
-	while ((loss = source->losses)) {
-		source->losses = loss->next;
-		free(loss);
-	}
+	free_losses(source->losses);
+	free_losses(source->left_out);
 	free(source->path);
 	memset(source, 0, sizeof(*source));
 }

@@ -8,6 +8,8 @@
 #ifndef RTL_CORE_SOURCE_H
 #define RTL_CORE_SOURCE_H
 
+#include <string.h>
+
 #include <rtl/subscriber.h>
 
 #include "catalog.h"
@@ -86,7 +88,8 @@ struct source {
 	bool resumed;     /* what all have stored has been gone over */
 	uint32_t hearers; /* how many subscribers have heard of the process */
 	struct rtl_ledger last[SPOOL_STREAMS_MAX]; /* when it has ended: threads may publish on */
-	struct source_loss *losses; /* what is left of them when the spool has been closed */
+	struct source_loss *losses;   /* what is left of them when the spool has been closed */
+	struct source_loss *left_out; /* likewise */
 	/* the type of the last event */
 	const struct rtl_type_info *last_type;
 	uint32_t last_stream;
@@ -170,6 +173,17 @@ void source_waits(const struct source *source, struct rtl_waits *waits);
 /* Calls fn with each cause of loss of the process's stream `number`. */
 void source_losses(const struct source *source, uint32_t number,
 		   void (*fn)(void *user, const char *cause, uint64_t count), void *user);
+/* The same for what the user's selection left out. */
+void source_left_out(const struct source *source, uint32_t number,
+		     void (*fn)(void *user, const char *cause, uint64_t count), void *user);
+/* Gives a ledger to whom it may be shorter. */
+static inline void source_give_ledger(const struct rtl_ledger *from, struct rtl_ledger *to)
+{
+	const uint32_t size = to->struct_size;
+
+	memcpy(to, from, size < sizeof(*from) ? size : sizeof(*from));
+	to->struct_size = size;
+}
 /* The number that the process gives the host's stream; -1: it has none such. */
 int source_number(const struct source *source, const struct rtl_stream_info *info);
 

@@ -190,7 +190,7 @@ void source_take_note(struct source *source)
 /* ---- its end */
 
 struct keep {
-	struct source *source;
+	struct source_loss **list;
 	uint32_t stream;
 };
 
@@ -204,8 +204,8 @@ static void keep_loss(void *user, const char *cause, uint64_t count)
 	loss->stream = keep->stream;
 	loss->count = count;
 	snprintf(loss->cause, sizeof(loss->cause), "%s", cause);
-	loss->next = keep->source->losses;
-	keep->source->losses = loss;
+	loss->next = *keep->list;
+	*keep->list = loss;
 }
 
 /* Which of its rings could not be read to the end; returns how many. */
@@ -257,11 +257,12 @@ void source_close(struct source *source, bool remove)
 	uint32_t i;
 
 	for (i = 0; i < source->stream_count; i++) {
-		struct keep keep = {source, i};
+		struct keep losses = {&source->losses, i}, left_out = {&source->left_out, i};
 
 		source->last[i].struct_size = sizeof(source->last[i]);
 		source_ledger(source, i, &source->last[i]);
-		source_losses(source, i, keep_loss, &keep);
+		source_losses(source, i, keep_loss, &losses);
+		source_left_out(source, i, keep_loss, &left_out);
 	}
 	source_waits(source, &source->waited);
 	source->ended = source->closed = true;

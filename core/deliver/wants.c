@@ -10,6 +10,8 @@
 #include "host_impl.h"
 #include "stream_list.h"
 
+#define WANT_BITS (SPOOL_WANT_INLINE | SPOOL_WANT_RECORD | SPOOL_WANT_COUNT)
+
 /* Adds what a subscription, or the host itself, wants of a type or of all. */
 static void add(struct stream_wants *wants, const struct rtl_stream_info *info, uint16_t type,
 		uint8_t bits)
@@ -43,6 +45,19 @@ static void add_recorded(const struct host *host, struct stream_wants *wants,
 			add(wants, info, info->types[i].type, SPOOL_WANT_RECORD);
 }
 
+/* What the user's selection leaves out now is only counted. */
+static void leave_out(struct stream_wants *wants, const struct rtl_stream_info *info)
+{
+	uint32_t i;
+
+	for (i = 0; i < info->type_count; i++) {
+		uint8_t *bits = &wants->bits[info->types[i].type & 0xff];
+
+		if (*bits && !stream_type_describes(info, info->types[i].type))
+			*bits = SPOOL_WANT_COUNT;
+	}
+}
+
 static void collect(const struct host *host, const struct rtl_stream_info *info,
 		    struct stream_wants *wants)
 {
@@ -55,6 +70,8 @@ static void collect(const struct host *host, const struct rtl_stream_info *info,
 		if (s->fn && !host->off)
 			add(wants, info, s->type,
 			    s->is_inline ? SPOOL_WANT_INLINE : SPOOL_WANT_RECORD);
+	if (host->outside)
+		leave_out(wants, info);
 }
 
 void wants_tell(struct host *host, const struct rtl_stream_info *info)
@@ -66,7 +83,7 @@ void wants_tell(struct host *host, const struct rtl_stream_info *info)
 		return;
 	collect(host, info, &wants);
 	for (i = 0; i < host->source_count; i++)
-		source_want(host->sources[i], info, &wants, SPOOL_WANT_INLINE | SPOOL_WANT_RECORD);
+		source_want(host->sources[i], info, &wants, WANT_BITS);
 }
 
 void wants_tell_one(struct host *host, struct source *source, const struct rtl_stream_info *info)
@@ -74,18 +91,29 @@ void wants_tell_one(struct host *host, struct source *source, const struct rtl_s
 	struct stream_wants wants;
 
 	collect(host, info, &wants);
-	source_want(source, info, &wants, SPOOL_WANT_INLINE | SPOOL_WANT_RECORD);
+	source_want(source, info, &wants, WANT_BITS);
 }
 
-void host_set_paused(struct host *host, bool paused)
+/* Changes what goes for all streams, and tells the processes. */
+static void set(struct host *host, bool *what, bool value)
 {
 	uint32_t i;
 
 	host_data_lock(host);
-	host->off = paused;
+	*what = value;
 	for (i = 0; i < host->stream_count; i++)
 		wants_tell(host, host->streams[i]);
 	host_data_unlock(host);
+}
+
+void host_set_paused(struct host *host, bool paused)
+{
+	set(host, &host->off, paused);
+}
+
+void host_set_outside(struct host *host, bool outside)
+{
+	set(host, &host->outside, outside);
 }
 
 void host_stop_publishing(struct host *host)
@@ -96,7 +124,7 @@ void host_stop_publishing(struct host *host)
 	for (i = 0; i < host->source_count; i++)
 		for (k = 0; !host->sources[i]->closed && k < host->sources[i]->stream_count; k++)
 			source_want(host->sources[i], host->sources[i]->streams[k], &nothing,
-				    SPOOL_WANT_RECORD);
+				    SPOOL_WANT_RECORD | SPOOL_WANT_COUNT);
 }
 
 void host_write_wants(struct host *host, char *text, size_t size)

@@ -18,3 +18,15 @@ const char *discard_text(uint32_t cause)
 {
 	return cause < SPOOL_DISCARD_CAUSES ? discard_texts[cause] : NULL;
 }
+
+static const char *const left_out_texts[SPOOL_LEFT_OUT_CAUSES] = {
+	[RTL_LEFT_OUT_KERNEL] = "a kernel that was not asked for",
+	[RTL_LEFT_OUT_PERIOD] = "outside of the periods",
+	[RTL_LEFT_OUT_RANGE] = "outside of the ranges",
+	[SPOOL_LEFT_OUT_OLDER] = "older than what is kept",
+};
+
+const char *left_out_text(uint32_t cause)
+{
+	return cause < SPOOL_LEFT_OUT_CAUSES ? left_out_texts[cause] : NULL;
+}

@@ -16,7 +16,7 @@
 #include <rtl/types.h>
 
 #define SESSION_MAGIC   "RTLSESSN"
-#define SESSION_VERSION 2u
+#define SESSION_VERSION 3u
 #define SESSION_PREFIX  "rtl-" /* of the folders' names */
 #define SESSION_FILE    "session"
 
@@ -33,11 +33,16 @@ struct session_page {
 	 * Streams that are not named are wanted as a whole until the collector has met them.
 	 * Written before any process is started.
 	 */
-	char wants[65536 - 48];
+	char wants[65536 - 64];
 	uint32_t refused; /* processes that could make no spool here; relaxed, read at the end */
 	uint32_t ended;   /* 1: the collector has ended in order; release by it, acquire by all */
 	uint32_t paused;  /* 1: nothing is wanted for now; written by rtl_collector_set_paused */
 	int32_t pid;      /* of the collector */
+	uint32_t outside; /* 1: the user's selection leaves out what happens now; the collector's */
+	/* How many snapshots of what is kept have been asked for, by the futex of `asleep`, and made:
+	 * release by the collector, acquire by who has asked. */
+	uint32_t snapshots_asked, snapshots_made;
+	uint32_t snapshot_error; /* of the last one: 0, or an rtl_error with the sign changed */
 };
 
 /* Maps the page of a collector's folder. RTL_ENOENT, RTL_EABI (not one, or of another version),

@@ -28,9 +28,14 @@
 
 /* Bits of rtl_stream.wanted[]. */
 enum spool_wanted {
-	SPOOL_WANT_INLINE = 1, /* an inline callback in this process */
-	SPOOL_WANT_RECORD = 2, /* a buffered callback, here or in a collector */
+	SPOOL_WANT_INLINE = 1,               /* an inline callback in this process */
+	SPOOL_WANT_RECORD = 2,               /* a buffered callback, here or in a collector */
+	SPOOL_WANT_COUNT = RTL_WANTED_COUNT, /* it is left out for now, and counted as that */
 };
+
+/* Why events were left out, beside enum rtl_left_out; texts in discard.c. */
+#define SPOOL_LEFT_OUT_OLDER  3u
+#define SPOOL_LEFT_OUT_CAUSES 4u
 
 /* Why events were discarded; texts in discard.c. */
 enum spool_discard {
@@ -56,7 +61,11 @@ struct spool_stream {
 	uint64_t delivered_next;   /* see releasing */
 	uint64_t missed_otherwise; /* of causes for which there was no room in losses[] */
 	uint64_t open_unkept;      /* open, without a place in a ring; relaxed adds, as above */
-	uint8_t pad[512 - sizeof(struct rtl_stream) - 8 * SPOOL_DISCARD_CAUSES - 40];
+	/* What the user's selection left out, by cause. Relaxed adds, as above. Those that are older
+	 * than what is kept had been published; the others stand nowhere else. */
+	uint64_t left_out[SPOOL_LEFT_OUT_CAUSES];
+	uint8_t pad[512 - sizeof(struct rtl_stream) - 8 * SPOOL_DISCARD_CAUSES - 40 -
+		    8 * SPOOL_LEFT_OUT_CAUSES];
 };
 
 /* Things of a stream that never became events, by cause. */

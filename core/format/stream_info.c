@@ -229,6 +229,12 @@ struct rtl_stream_info *stream_info_copy(const struct rtl_stream_info *info)
 	return b.base ? copy_into(&b, info) : NULL;
 }
 
+bool stream_type_describes(const struct rtl_stream_info *info, uint16_t type)
+{
+	return type == RTL_METADATA || type == RTL_QUEUE_CREATE || type == RTL_QUEUE_DESTROY ||
+	       type == RTL_STREAM_END || !strcmp(info->name, "rtl.diagnostics");
+}
+
 void stream_want(struct rtl_stream *stream, const struct rtl_stream_info *info,
 		 const struct stream_wants *wants, uint8_t mask)
 {

@@ -18,6 +18,9 @@ void stream_want(struct rtl_stream *stream, const struct rtl_stream_info *info,
 		 const struct stream_wants *wants, uint8_t mask);
 /* The same for a recording of all types. */
 void stream_want_all(struct rtl_stream *stream, const struct rtl_stream_info *info);
+/* Whether events of that type say what others are understood by: they are recorded whatever the user's
+ * selection leaves out. */
+bool stream_type_describes(const struct rtl_stream_info *info, uint16_t type);
 /* Whether events of two descriptions can be read by either. */
 bool stream_same_layout(const struct rtl_stream_info *a, const struct rtl_stream_info *b);
 /* Copies a description with all that it points to; NULL: out of memory. Freed with free(). */

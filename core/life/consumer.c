@@ -27,6 +27,7 @@
 
 static struct {
 	pthread_t thread;
+	bool outside; /* of the user's periods, as the host knows; its thread's, once there is one */
 	uint32_t stop;      /* release by consumer_end, acquire by the thread */
 	uint64_t requested; /* flushes asked for; under mutex, as the rest */
 	uint64_t done;
@@ -71,6 +72,18 @@ static void follow_pause(bool *paused)
 	host_set_paused(bus.host, *paused);
 }
 
+void consumer_follow_periods(void)
+{
+	const uint64_t start_ns = bus.spool.control->start_ns;
+	uint64_t change_ns;
+
+	if (consumer.outside ==
+	    !periods_are_in(&bus.settings.periods, start_ns, clock_ns(), &change_ns))
+		return;
+	consumer.outside = !consumer.outside;
+	host_set_outside(bus.host, consumer.outside);
+}
+
 static void *consume(void *unused)
 {
 	uint64_t request = 0;
@@ -85,6 +98,7 @@ static void *consume(void *unused)
 		bool more, done;
 
 		follow_pause(&paused);
+		consumer_follow_periods();
 		if (!host_is_interrupted(bus.host))
 			request = flushes_requested();
 		more = host_pass(bus.host);
@@ -198,6 +212,7 @@ void consumer_forget(void)
 {
 	bus.consumer_runs = false;
 	consumer.requested = consumer.done = 0;
+	consumer.outside = false;
 	pthread_mutex_init(&consumer.mutex, NULL);
 	pthread_cond_init(&consumer.cond, NULL);
 }

@@ -131,7 +131,7 @@ const struct bus_ops bus_ops = {
 int rtl_stream_ledger(const struct rtl_stream *stream, struct rtl_ledger *ledger)
 {
 	if (!stream || stream == &rtl_stream_none || !ledger ||
-	    ledger->struct_size < sizeof(*ledger))
+	    ledger->struct_size < RTL_LEDGER_SIZE_MIN)
 		return RTL_EINVAL;
 	host_own_ledger(bus.host, stream->number, ledger);
 	return 0;

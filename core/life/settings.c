@@ -119,6 +119,40 @@ static uint32_t milliseconds(const char *name, uint32_t fallback)
 	return fallback;
 }
 
+/* Seconds, with a fraction or not. */
+static uint64_t seconds(const char *name)
+{
+	const char *text = secure_getenv(name), *at = text;
+	uint64_t ns = 0, unit = 1000000000;
+
+	if (!text || !*text)
+		return 0;
+	for (; *at >= '0' && *at <= '9' && ns < 1000000000000000000u; at++)
+		ns = ns * 10 + (uint64_t)(*at - '0') * unit;
+	if (*at == '.')
+		while (*++at >= '0' && *at <= '9')
+			ns += (uint64_t)(*at - '0') * (unit /= 10);
+	if (!*at && *text != '.' && ns < 1000000000000000000u)
+		return ns;
+	complain(name, text, "a number of seconds, e.g. 10 or 0.5");
+	return 0;
+}
+
+static uint32_t number(const char *name, uint32_t fallback)
+{
+	const char *text = secure_getenv(name);
+	unsigned long n;
+	char *end;
+
+	if (!text || !*text)
+		return fallback;
+	n = strtoul(text, &end, 10);
+	if (!*end && *text != '-' && n <= UINT32_MAX)
+		return (uint32_t)n;
+	complain(name, text, "a number");
+	return fallback;
+}
+
 /* A user who starts a program with other rights than his must not choose what it loads and writes:
  * nothing here is read from its environment. Once: in a race twice. */
 static void say_if_secured(void)
@@ -146,6 +180,8 @@ void settings_read(struct bus_settings *settings)
 	check_clock();
 	settings->exit_timeout_ms = milliseconds("RTL_EXIT_TIMEOUT", 120000);
 	settings->stall_timeout_ms = milliseconds("RTL_STALL_TIMEOUT", 30000);
+	settings->periods = (struct periods){seconds("RTL_DELAY"), seconds("RTL_DURATION"),
+					     number("RTL_REPEAT", 1)};
 	if (strict_failed && settings->strict) {
 		log_line(RTL_LEVEL_ERROR, "bus", "RTL_STRICT is set: the program does not start");
 		_exit(2);

@@ -107,6 +107,7 @@ static int host_subscribers(const char *subscribers, uint32_t *failed)
 	if (!bus.host)
 		return RTL_EPLUGIN;
 	host_set_paused(bus.host, pause_is_on());
+	consumer_follow_periods();
 	return own_process_add(bus.host) ? RTL_EPLUGIN : 0;
 }
 

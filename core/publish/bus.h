@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include "periods.h"
 #include "spool_writer.h"
 #include "upcalls.h"
 
@@ -23,6 +24,7 @@ struct bus_settings {
 	bool strict;
 	uint32_t exit_timeout_ms;
 	uint32_t stall_timeout_ms; /* see stall.h; 0: without end */
+	struct periods periods;    /* in which subscribers of this process get events */
 };
 
 struct bus {

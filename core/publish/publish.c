@@ -165,6 +165,8 @@ __attribute__((noinline, cold)) static struct rtl_record *reserve_slow(struct rt
 		discard_count(stream, SPOOL_DISCARD_NO_RING);
 	else if (!want)
 		; /* nobody listens there */
+	else if (want == SPOOL_WANT_COUNT)
+		left_out_count(stream, RTL_LEFT_OUT_PERIOD, 1);
 	else if (payload_size > RTL_PAYLOAD_MAX)
 		discard_count(stream, SPOOL_DISCARD_TOO_LARGE);
 	else if (want & SPOOL_WANT_INLINE)
@@ -269,7 +271,7 @@ int rtl_room(const struct rtl_stream *stream, uint16_t type, uint32_t payload_si
 	if (LIKELY(want == SPOOL_WANT_RECORD && !writer->busy && writer->cursor &&
 		   need <= (size_t)(writer->limit - writer->cursor)))
 		return 0;
-	if (!want)
+	if (!want || want == SPOOL_WANT_COUNT)
 		return 0;
 	if (want & SPOOL_WANT_INLINE)
 		return RTL_ENOTSUP;

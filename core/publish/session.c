@@ -108,6 +108,11 @@ void session_count_refused(void)
 		futex_add(&page->refused, 1);
 }
 
+bool session_is_outside(void)
+{
+	return page && futex_is(&page->outside, 1);
+}
+
 /* Whether `type` stands in a line's rest: numbers, each behind a blank. */
 static bool names_type(const char *at, const char *end, uint16_t type)
 {

@@ -28,6 +28,8 @@ int session_pid(void);
 bool session_has_ended(void);
 /* Tells it that this process cannot make a spool, if it has been joined. */
 void session_count_refused(void);
+/* Whether the user's selection leaves out what happens now. */
+bool session_is_outside(void);
 /* Whether it wants that type from the beginning. */
 bool session_wants(const char *stream, uint16_t type);
 

@@ -53,11 +53,17 @@ static void fill_slot(uint32_t number)
 
 	stream->struct_size = sizeof(*stream);
 	stream->number = number;
-	for (i = 0; bus.collected && i < infos[number]->type_count; i++)
-		if (session_wants(infos[number]->name, infos[number]->types[i].type))
-			wants.bits[infos[number]->types[i].type & 0xff] = SPOOL_WANT_RECORD;
+	for (i = 0; bus.collected && i < infos[number]->type_count; i++) {
+		const uint16_t type = infos[number]->types[i].type;
+
+		if (session_wants(infos[number]->name, type))
+			wants.bits[type & 0xff] =
+				session_is_outside() && !stream_type_describes(infos[number], type)
+					? SPOOL_WANT_COUNT
+					: SPOOL_WANT_RECORD;
+	}
 	if (bus.collected)
-		stream_want(stream, infos[number], &wants, SPOOL_WANT_RECORD);
+		stream_want(stream, infos[number], &wants, SPOOL_WANT_RECORD | SPOOL_WANT_COUNT);
 }
 
 static int add(const struct rtl_stream_info *info, uint32_t *number)
@@ -214,6 +220,13 @@ void rtl_stream_count_missed(struct rtl_stream *stream, const char *cause, uint6
 	loss = find_loss(stream->number, cause);
 	counter = loss ? &loss->count : add_loss(stream->number, cause);
 	__atomic_fetch_add(counter, n, __ATOMIC_RELAXED);
+}
+
+void rtl_stream_count_left_out(struct rtl_stream *stream, uint32_t why, uint64_t n)
+{
+	if (!stream || (!bus_here() && bus_ops.start())) /* in a child, as above */
+		return;
+	left_out_count(stream, why, n);
 }
 
 int rtl_vendor_register(const char *name, uint8_t *vendor)

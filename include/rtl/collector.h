@@ -65,6 +65,12 @@ struct rtl_collector_options {
 	 *  still wait, and at last with 0 when only the outputs are to be completed. NULL: nobody asks. */
 	void (*progress)(void *user, uint64_t left_bytes);
 	void *progress_user;
+	/** RTL_COLLECT, RTL_RECORD: the periods in which things are recorded. What happens outside of
+	 *  them is counted as left out. Each begins with `delay_ns` outside; after `duration_ns`
+	 *  inside the next one begins. duration_ns 0: there is one, without end. */
+	uint64_t delay_ns, duration_ns;
+	uint32_t repeat; /**< how many periods; 0: without end */
+	uint32_t reserved;
 };
 
 /**

@@ -26,10 +26,14 @@ struct rtl_stream {
 	 * For each low byte of a trace-point type: not 0 if somebody may want such events. librtl
 	 * writes it, and so does the collector of a traced process. Publishers read it relaxed, and
 	 * it orders nothing: an event published around a change may or may not be seen. rtl_reserve
-	 * looks closer.
+	 * looks closer. RTL_WANTED_COUNT alone: the user's selection leaves them out for now, and
+	 * rtl_reserve only counts them.
 	 */
 	uint8_t wanted[256];
 };
+
+/** See rtl_stream.wanted. */
+#define RTL_WANTED_COUNT 4u
 
 /** A stream that nobody ever wants: initial value for a publisher's pointer. */
 RTL_API extern struct rtl_stream rtl_stream_none;
@@ -91,6 +95,27 @@ RTL_API void rtl_stream_end(struct rtl_stream *stream);
  * @param cause  short and constant, e.g. "no signal left"
  */
 RTL_API void rtl_stream_count_missed(struct rtl_stream *stream, const char *cause, uint64_t count);
+
+/** Why the user's selection left something out. */
+enum rtl_left_out {
+	RTL_LEFT_OUT_KERNEL = 0, /**< a kernel that --kernel or --exclude leaves out */
+	RTL_LEFT_OUT_PERIOD = 1, /**< outside of the periods of --delay and --duration */
+	RTL_LEFT_OUT_RANGE = 2,  /**< outside of the ranges of --range */
+};
+
+/**
+ * Counts events that a publisher did not publish because the user's selection leaves them out: they
+ * appear in the ledger as left out, and as published. Where librtl leaves an event out, rtl_reserve
+ * has counted it. Lock-free; any thread.
+ * @param why  enum rtl_left_out
+ */
+RTL_API void rtl_stream_count_left_out(struct rtl_stream *stream, uint32_t why, uint64_t count);
+
+/** Whether events of this type are only counted now. One relaxed load. */
+static inline bool rtl_only_counted(const struct rtl_stream *stream, uint16_t type)
+{
+	return __atomic_load_n(&stream->wanted[type & 0xff], __ATOMIC_RELAXED) == RTL_WANTED_COUNT;
+}
 
 /**
  * How much a publisher has under way that will become events of a stream, as numbers that only

@@ -72,6 +72,8 @@ struct rtl_span;
 	N(stream_end, (struct rtl_stream *stream), (RTL_STUB_STREAM_(stream)))                     \
 	N(stream_count_missed, (struct rtl_stream *stream, const char *cause, uint64_t count),     \
 	  (RTL_STUB_STREAM_(stream), cause, count))                                                \
+	N(stream_count_left_out, (struct rtl_stream *stream, uint32_t why, uint64_t count),        \
+	  (RTL_STUB_STREAM_(stream), why, count))                                                  \
 	V(stream_pending, struct rtl_pending *, (struct rtl_stream *stream, const char *cause),    \
 	  (RTL_STUB_STREAM_(stream), cause), &rtl_stub_pending_none)                               \
 	N(pending_release, (struct rtl_pending *pending),                                          \
@@ -154,57 +156,58 @@ static inline void rtl_stub_default_begin(struct rtl_span *span, struct rtl_site
 static inline void rtl_stub_log(enum rtl_level level, const char *who, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-#define rtl_version              rtl_stub_version
-#define rtl_error_name           rtl_stub_error_name
-#define rtl_error_text           rtl_stub_error_text
-#define rtl_stream_register      rtl_stub_stream_register
-#define rtl_stream_asked         rtl_stub_stream_asked
-#define rtl_stream_find          rtl_stub_stream_find
-#define rtl_stream_describe      rtl_stub_stream_describe
-#define rtl_stream_end           rtl_stub_stream_end
-#define rtl_stream_count_missed  rtl_stub_stream_count_missed
-#define rtl_stream_pending       rtl_stub_stream_pending
-#define rtl_pending_release      rtl_stub_pending_release
-#define rtl_stream_ledger        rtl_stub_stream_ledger
-#define rtl_vendor_register      rtl_stub_vendor_register
-#define rtl_tracepoint_register  rtl_stub_tracepoint_register
-#define rtl_tracepoint_set       rtl_stub_tracepoint_set
-#define rtl_tracepoint_find      rtl_stub_tracepoint_find
-#define rtl_tracepoint_set_value rtl_stub_tracepoint_set_value
-#define rtl_tracepoint_set_user  rtl_stub_tracepoint_set_user
-#define rtl_tracepoint_user      rtl_stub_tracepoint_user
-#define rtl_string_intern        rtl_stub_string_intern
-#define rtl_string_text          rtl_stub_string_text
-#define rtl_reserve              rtl_stub_reserve
-#define rtl_try_reserve          rtl_stub_try_reserve
-#define rtl_room                 rtl_stub_room
-#define rtl_reserve_in_scope     rtl_stub_reserve_in_scope
-#define rtl_commit               rtl_stub_commit
-#define rtl_open_reserve         rtl_stub_open_reserve
-#define rtl_open_close           rtl_stub_open_close
-#define rtl_commit_end           rtl_stub_commit_end
-#define rtl_unique_id            rtl_stub_unique_id
-#define rtl_clock_ns             rtl_stub_clock_ns
-#define rtl_ticks                rtl_stub_ticks
-#define rtl_ticks_to_ns          rtl_stub_ticks_to_ns
-#define rtl_thread_id            rtl_stub_thread_id
-#define rtl_log                  rtl_stub_log
-#define rtl_flush                rtl_stub_flush
-#define rtl_at_finish            rtl_stub_at_finish
-#define rtl_process_ends         rtl_stub_process_ends
-#define rtl_scope_push           rtl_stub_scope_push
-#define rtl_scope_pop            rtl_stub_scope_pop
-#define rtl_scope_current        rtl_stub_scope_current
-#define rtl_stash_set            rtl_stub_stash_set
-#define rtl_stash_get            rtl_stub_stash_get
-#define rtl_stash_remove         rtl_stub_stash_remove
-#define rtl_site_register        rtl_stub_site_register
-#define rtl_span_begin           rtl_stub_span_begin
-#define rtl_span_finish          rtl_stub_span_finish
-#define rtl_default_stream       rtl_stub_default_stream
-#define rtl_default_mark         rtl_stub_default_mark
-#define rtl_default_begin        rtl_stub_default_begin
-#define rtl_default_end          rtl_stub_default_end
+#define rtl_version               rtl_stub_version
+#define rtl_error_name            rtl_stub_error_name
+#define rtl_error_text            rtl_stub_error_text
+#define rtl_stream_register       rtl_stub_stream_register
+#define rtl_stream_asked          rtl_stub_stream_asked
+#define rtl_stream_find           rtl_stub_stream_find
+#define rtl_stream_describe       rtl_stub_stream_describe
+#define rtl_stream_end            rtl_stub_stream_end
+#define rtl_stream_count_missed   rtl_stub_stream_count_missed
+#define rtl_stream_count_left_out rtl_stub_stream_count_left_out
+#define rtl_stream_pending        rtl_stub_stream_pending
+#define rtl_pending_release       rtl_stub_pending_release
+#define rtl_stream_ledger         rtl_stub_stream_ledger
+#define rtl_vendor_register       rtl_stub_vendor_register
+#define rtl_tracepoint_register   rtl_stub_tracepoint_register
+#define rtl_tracepoint_set        rtl_stub_tracepoint_set
+#define rtl_tracepoint_find       rtl_stub_tracepoint_find
+#define rtl_tracepoint_set_value  rtl_stub_tracepoint_set_value
+#define rtl_tracepoint_set_user   rtl_stub_tracepoint_set_user
+#define rtl_tracepoint_user       rtl_stub_tracepoint_user
+#define rtl_string_intern         rtl_stub_string_intern
+#define rtl_string_text           rtl_stub_string_text
+#define rtl_reserve               rtl_stub_reserve
+#define rtl_try_reserve           rtl_stub_try_reserve
+#define rtl_room                  rtl_stub_room
+#define rtl_reserve_in_scope      rtl_stub_reserve_in_scope
+#define rtl_commit                rtl_stub_commit
+#define rtl_open_reserve          rtl_stub_open_reserve
+#define rtl_open_close            rtl_stub_open_close
+#define rtl_commit_end            rtl_stub_commit_end
+#define rtl_unique_id             rtl_stub_unique_id
+#define rtl_clock_ns              rtl_stub_clock_ns
+#define rtl_ticks                 rtl_stub_ticks
+#define rtl_ticks_to_ns           rtl_stub_ticks_to_ns
+#define rtl_thread_id             rtl_stub_thread_id
+#define rtl_log                   rtl_stub_log
+#define rtl_flush                 rtl_stub_flush
+#define rtl_at_finish             rtl_stub_at_finish
+#define rtl_process_ends          rtl_stub_process_ends
+#define rtl_scope_push            rtl_stub_scope_push
+#define rtl_scope_pop             rtl_stub_scope_pop
+#define rtl_scope_current         rtl_stub_scope_current
+#define rtl_stash_set             rtl_stub_stash_set
+#define rtl_stash_get             rtl_stub_stash_get
+#define rtl_stash_remove          rtl_stub_stash_remove
+#define rtl_site_register         rtl_stub_site_register
+#define rtl_span_begin            rtl_stub_span_begin
+#define rtl_span_finish           rtl_stub_span_finish
+#define rtl_default_stream        rtl_stub_default_stream
+#define rtl_default_mark          rtl_stub_default_mark
+#define rtl_default_begin         rtl_stub_default_begin
+#define rtl_default_end           rtl_stub_default_end
 
 /* One of each in a library, whatever number of its files include this. */
 #define RTL_STUB_SHARED_ __attribute__((weak, visibility("hidden")))

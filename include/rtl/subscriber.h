@@ -378,6 +378,10 @@ struct rtl_host {
 	 * @return 0; RTL_EBUSY: threads are short of room, or the end has come: store it now
 	 */
 	int (*keep)(const struct rtl_host *host, bool anyway);
+	/** [instance] As `losses`, for what the user's selection left out of a stream. */
+	void (*left_out)(const struct rtl_host *host, const struct rtl_process *process,
+			 const struct rtl_stream_info *stream,
+			 void (*fn)(void *user, const char *cause, uint64_t count), void *user);
 };
 
 /** The descriptor: the one symbol of a plugin. Functions other than create may be NULL. */

@@ -252,8 +252,8 @@ enum rtl_level {
 	RTL_LEVEL_DEBUG = 4,
 };
 
-/** What became of a stream's events. published = delivered + discarded + abandoned (+ those
- *  still on their way, while the program runs). */
+/** What became of a stream's events. published = delivered + discarded + abandoned + left_out (+
+ *  those still on their way, while the program runs). */
 struct rtl_ledger {
 	uint32_t struct_size;
 	uint32_t reserved;
@@ -264,7 +264,13 @@ struct rtl_ledger {
 	/** Things that happened but never became events, as the stream's publisher counted them
 	 *  (rtl_stream_count_missed): not part of published. */
 	uint64_t missed;
+	/** By what the user selected for recording (rtl_host.left_out tells why). Since version 0.1
+	 *  with struct_size above 48. */
+	uint64_t left_out;
 };
+
+/** Least struct_size of a ledger that is asked for. */
+#define RTL_LEDGER_SIZE_MIN 48u
 
 /** The n-th element of an array of ABI structs (see the rule above). */
 static inline const struct rtl_field *rtl_type_field(const struct rtl_type_info *t, uint32_t n)

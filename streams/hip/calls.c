@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../common/outside.h"
 #include "../common/paused.h"
 #include "../events/events.h"
 #include "preload.h"
@@ -239,12 +240,25 @@ static __attribute__((noinline)) void keep_debug(struct hip_call *call, const ui
 	rtl_open_commit(record);
 }
 
+/* Of a call that the user's selection leaves out: what it would have published. */
+static void count_left_out(uint16_t plain, uint16_t debug)
+{
+	if (rtl_enabled(hip_streams.calls, plain))
+		rtl_stream_count_left_out(hip_streams.calls, RTL_LEFT_OUT_RANGE, 1);
+	if (rtl_enabled(hip_streams.debug, debug))
+		rtl_stream_count_left_out(hip_streams.debug, RTL_LEFT_OUT_RANGE, 1);
+}
+
 /* What is known already when a call begins. */
 __attribute__((cold, noinline)) static void publish_begins(const struct hip_call *call,
 							   const uint64_t *slots)
 {
 	static const struct hip_end none;
 
+	if (call->left_out) {
+		count_left_out(RTL_FUNCTION_BEGIN, RTL_FUNCTION_WITH_ARGS_BEGIN);
+		return;
+	}
 	if (rtl_enabled(hip_streams.calls, RTL_FUNCTION_BEGIN))
 		publish(call, RTL_FUNCTION_BEGIN, slots, &none, 0);
 	if (rtl_enabled(hip_streams.debug, RTL_FUNCTION_WITH_ARGS_BEGIN))
@@ -272,13 +286,14 @@ bool hip_call_begin(struct hip_call *call, enum hip_id id, const uint64_t *slots
 	call->number = rtl_unique_id();
 	call->begin_ticks = rtl_ticks();
 	call->begin_ns = rtl_ticks_to_ns(call->begin_ticks);
+	call->left_out = is_outside();
 	if (UNLIKELY((int)rtl_enabled(hip_streams.calls, RTL_FUNCTION_BEGIN) |
 		     (int)rtl_enabled(hip_streams.debug, RTL_FUNCTION_WITH_ARGS_BEGIN)))
 		publish_begins(call, slots);
 	call->open = call->open_debug = 0;
-	if (rtl_enabled(hip_streams.calls, RTL_FUNCTION_UNFINISHED))
+	if (!call->left_out && rtl_enabled(hip_streams.calls, RTL_FUNCTION_UNFINISHED))
 		keep(call, slots);
-	if (rtl_enabled(hip_streams.debug, RTL_FUNCTION_WITH_ARGS_UNFINISHED))
+	if (!call->left_out && rtl_enabled(hip_streams.debug, RTL_FUNCTION_WITH_ARGS_UNFINISHED))
 		keep_debug(call, slots);
 	call->scope = rtl_scope_push(uid, call->number, call->number);
 	call->around = thread_context;
@@ -315,6 +330,10 @@ void hip_call_end(const struct hip_call *call, const uint64_t *slots, int64_t re
 
 	depth--;
 	leave(call);
+	if (UNLIKELY(call->left_out)) {
+		count_left_out(RTL_FUNCTION_END, RTL_FUNCTION_WITH_ARGS_END);
+		return;
+	}
 	if (rtl_enabled(hip_streams.calls, RTL_FUNCTION_END))
 		publish(call, RTL_FUNCTION_END, slots, &end, call->open);
 	else if (call->open)

@@ -8,6 +8,7 @@
  */
 #include <rtl/events.h>
 
+#include "../common/outside.h"
 #include "../common/paused.h"
 #include "calls.h"
 #include "handler_thread.h"
@@ -19,6 +20,18 @@ static struct rtl_record *reserve(struct rtl_stream *stream, uint16_t type, uint
 		       : rtl_reserve_in_scope(stream, type, size);
 }
 
+/* The instance of a call that the user's selection leaves out. */
+#define LEFT_OUT 0u
+
+/* What such a call would have published. */
+static __attribute__((noinline, cold)) void count_left_out(uint16_t plain, uint16_t debug)
+{
+	if (rtl_enabled(call_streams.plain, plain))
+		rtl_stream_count_left_out(call_streams.plain, RTL_LEFT_OUT_RANGE, 1);
+	if (rtl_enabled(call_streams.debug, debug))
+		rtl_stream_count_left_out(call_streams.debug, RTL_LEFT_OUT_RANGE, 1);
+}
+
 static __attribute__((noinline, cold)) void publish_begins(uint32_t number, uint64_t instance,
 							   const uint64_t *values)
 {
@@ -27,6 +40,10 @@ static __attribute__((noinline, cold)) void publish_begins(uint32_t number, uint
 	struct call_values args;
 	struct rtl_record *record = NULL;
 
+	if (instance == LEFT_OUT) {
+		count_left_out(RTL_FUNCTION_BEGIN, RTL_FUNCTION_WITH_ARGS_BEGIN);
+		return;
+	}
 	if (rtl_enabled(call_streams.plain, RTL_FUNCTION_BEGIN))
 		record = reserve(call_streams.plain, RTL_FUNCTION_BEGIN,
 				 sizeof(struct rtl_hsa_call));
@@ -72,7 +89,7 @@ struct call call_begin(uint32_t number, const uint64_t *values)
 	if (is_paused() || is_of_the_runtime(frame))
 		return call;
 	own_ground = call_functions[number].calls_back ? NULL : frame;
-	call.instance = rtl_unique_id();
+	call.instance = is_outside() ? LEFT_OUT : rtl_unique_id();
 
 	if (__builtin_expect(rtl_enabled(call_streams.plain, RTL_FUNCTION_BEGIN) ||
 				     rtl_enabled(call_streams.debug, RTL_FUNCTION_WITH_ARGS_BEGIN),
@@ -129,6 +146,10 @@ void call_end(const struct call *call, uint32_t number, const uint64_t *values, 
 		return;
 	own_ground = NULL;
 
+	if (__builtin_expect(call->instance == LEFT_OUT, 0)) {
+		count_left_out(RTL_FUNCTION_END, RTL_FUNCTION_WITH_ARGS_END);
+		return;
+	}
 	if (rtl_enabled(call_streams.plain, RTL_FUNCTION_END)) {
 		record = reserve(call_streams.plain, RTL_FUNCTION_END, sizeof(struct rtl_hsa_call));
 		if (record) {

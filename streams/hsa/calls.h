@@ -107,7 +107,7 @@ static inline bool calls_wanted(void)
 /* A call under way; begin_ticks 0: one that the runtime makes to itself. */
 struct call {
 	uint64_t begin_ticks;
-	uint64_t instance;
+	uint64_t instance; /* 0: of one that is left out */
 };
 
 /* Around the call of the function with that number; values are its arguments as 64 bits each. */

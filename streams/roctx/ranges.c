@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../common/fork_lock.h"
+#include "../common/outside.h"
 
 /* ---- pushed */
 
@@ -25,6 +26,9 @@ static void free_stack(void *stack_)
 {
 	struct stack *stack = stack_;
 
+	for (uint32_t i = 0; i < stack->count; i++) /* nobody will end them */
+		if (stack->ranges[i].selects)
+			outside_range_closes();
 	free(stack->ranges);
 	free(stack->names);
 	free(stack);

@@ -28,6 +28,9 @@ struct range {
 	uint32_t name_length;
 	uint32_t open; /* of rtl_open_reserve */
 	bool cut;
+	bool selects;     /* it is one of those that the user wants recorded: common/outside.h */
+	bool left_out;    /* by the user's selection: it is only counted */
+	bool silent;      /* kept for the selection alone */
 	const char *name; /* not terminated; of a popped range valid until the next push */
 };
 

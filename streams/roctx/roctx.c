@@ -19,6 +19,7 @@
 
 #include "../common/call_context.h"
 #include "../common/next.h"
+#include "../common/outside.h"
 #include "../common/paused.h"
 #include "../common/text.h"
 #include "../common/work.h"
@@ -172,7 +173,10 @@ static void open_range(struct range *range, const struct name *name)
 		.level = -1,
 		.begin_ticks = rtl_ticks(),
 		.inner = thread_context.inner,
+		.selects = outside_range_opens(name->text, name->length),
+		.silent = !wants_ranges(),
 	};
+	range->left_out = is_outside();
 	if (rtl_scope_current(&around))
 		return;
 	range->parent = thread_context.inner ? thread_context.inner : around.instance;
@@ -209,8 +213,20 @@ static uint32_t size_of(uint32_t name_length)
 	return (uint32_t)sizeof(struct rtl_roctx_range) + name_length;
 }
 
+/* Whether it is one event less, as the user's selection leaves it out; `begin`: of the range's two. */
+static bool leaves_out(const struct range *range, bool begin)
+{
+	const uint16_t type = begin ? RTL_REGION_BEGIN : RTL_REGION_END;
+
+	if (range->left_out && rtl_enabled(stream, type))
+		rtl_stream_count_left_out(stream, RTL_LEFT_OUT_RANGE, 1);
+	return range->left_out || range->silent;
+}
+
 static void publish_begin(const struct range *range)
 {
+	if (leaves_out(range, true))
+		return;
 	const uint64_t begin_ns = rtl_ticks_to_ns(range->begin_ticks);
 	struct rtl_record *record =
 		rtl_reserve(stream, RTL_REGION_BEGIN, size_of(range->name_length));
@@ -227,10 +243,12 @@ static void keep(struct range *range)
 	const uint32_t most = RTL_OPEN_PAYLOAD_MAX - size_of(0);
 	const uint32_t length = range->name_length < most ? range->name_length : most;
 	const uint64_t begin_ns = rtl_ticks_to_ns(range->begin_ticks);
-	struct rtl_record *record =
-		rtl_open_reserve(stream, RTL_REGION_UNFINISHED, size_of(length), &range->open);
 	struct rtl_roctx_range *payload;
+	struct rtl_record *record;
 
+	if (range->left_out || range->silent)
+		return;
+	record = rtl_open_reserve(stream, RTL_REGION_UNFINISHED, size_of(length), &range->open);
 	if (!record)
 		return;
 	fill(record, range, begin_ns, 0, length);
@@ -241,6 +259,8 @@ static void keep(struct range *range)
 
 static void publish_end(const struct range *range)
 {
+	if (leaves_out(range, false))
+		return;
 	if (!rtl_enabled(stream, RTL_REGION_END)) {
 		rtl_open_close(stream, range->open, range->instance);
 		return;
@@ -258,6 +278,23 @@ static void publish_end(const struct range *range)
 	rtl_commit_end(record, stream, range->open, range->instance);
 }
 
+/* What happens behind it is left out again, if it was its name that was asked for. */
+static void end_range(const struct range *range)
+{
+	publish_end(range);
+	if (range->selects)
+		outside_range_closes();
+}
+
+/* There is no memory to keep it. */
+static void lose(const struct range *range)
+{
+	rtl_open_close(stream, range->open, range->instance);
+	rtl_stream_count_missed(stream, "no memory for a range", 1);
+	if (range->selects)
+		outside_range_closes();
+}
+
 static void publish_mark(const struct name *name)
 {
 	struct rtl_scope around = {.struct_size = sizeof(around)};
@@ -266,6 +303,10 @@ static void publish_mark(const struct name *name)
 
 	if (!rtl_enabled(stream, RTL_SIGNAL) || is_paused())
 		return;
+	if (is_outside()) {
+		rtl_stream_count_left_out(stream, RTL_LEFT_OUT_RANGE, 1);
+		return;
+	}
 	if (rtl_scope_current(&around))
 		around.instance = 0;
 	record =
@@ -320,7 +361,7 @@ int roctxRangePushA(const char *message)
 
 	begin();
 	level = ranges_level();
-	if (wants_ranges()) {
+	if (wants_ranges() || outside_ranges_count()) {
 		const struct name name = name_of(message);
 		struct range range;
 
@@ -334,9 +375,8 @@ int roctxRangePushA(const char *message)
 				thread_context.inner = range.instance;
 			publish_begin(&range);
 		} else {
-			rtl_open_close(stream, range.open, range.instance);
+			lose(&range);
 			rtl_scope_pop(range.scope);
-			rtl_stream_count_missed(stream, "no memory for a range", 1);
 		}
 	} else {
 		(void)ranges_push(NULL);
@@ -357,7 +397,7 @@ int roctxRangePop(void)
 		thread_context.range = around ? around->instance : 0;
 		thread_context.inner = range.inner;
 		rtl_scope_pop(range.scope);
-		publish_end(&range);
+		end_range(&range);
 	}
 	return next.pop ? next.pop() : level;
 }
@@ -369,7 +409,7 @@ uint64_t roctxRangeStartA(const char *message)
 	begin();
 	id = next.start ? next.start(message)
 			: atomic_fetch_add_explicit(&last_id, 1, memory_order_relaxed) + 1;
-	if (wants_ranges()) {
+	if (wants_ranges() || outside_ranges_count()) {
 		const struct name name = name_of(message);
 		struct range range;
 
@@ -379,8 +419,7 @@ uint64_t roctxRangeStartA(const char *message)
 		if (ranges_start(&range)) {
 			publish_begin(&range);
 		} else {
-			rtl_open_close(stream, range.open, range.instance);
-			rtl_stream_count_missed(stream, "no memory for a range", 1);
+			lose(&range);
 		}
 	}
 	return id;
@@ -393,7 +432,7 @@ void roctxRangeStop(uint64_t id)
 
 	begin();
 	if (ranges_stop(id, &range, name))
-		publish_end(&range);
+		end_range(&range);
 	if (next.stop)
 		next.stop(id);
 }

@@ -115,9 +115,9 @@ static void update_ledger(struct sub *sub)
 
 		if (host->ledger(host, NULL, s->info, &l) != 0 || is_empty(&l))
 			continue;
-		sub->ledgers[sub->ledger_count++] =
-			(struct timeline_ledger){s->info->name, l.published, l.delivered,
-						 l.discarded,   l.abandoned, l.missed};
+		sub->ledgers[sub->ledger_count++] = (struct timeline_ledger){
+			s->info->name, l.published, l.delivered, l.discarded,
+			l.abandoned,   l.missed,    l.left_out};
 		host->losses(host, NULL, s->info, add_loss, &target);
 		if (s->skipped)
 			add_loss(&target, "json: not as described", s->skipped);

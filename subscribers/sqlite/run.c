@@ -121,6 +121,7 @@ bool run_begin(struct sub *sub)
 		write_meta(sub);
 	}
 	writer_exec(w, schema_wait_tables);
+	writer_exec(w, schema_left_out_tables);
 	sub->next_process = (uint32_t)writer_ask_int(w, "SELECT max(process) FROM rtl_process") + 1;
 	sub->next_stream = writer_ask_int(w, "SELECT max(stream) FROM rtl_stream") + 1;
 	return names_init(&sub->names, w) && dispatch_init(sub) && copy_init(sub) &&
@@ -388,6 +389,16 @@ static void write_loss(void *user, const char *cause, uint64_t count)
 		     target->stream, not_null(cause), (long long)count);
 }
 
+/* What the user's selection left out. */
+static void write_left_out(void *user, const char *cause, uint64_t count)
+{
+	const struct loss_target *target = user;
+
+	writer_execf(&target->sub->writer,
+		     "INSERT OR REPLACE INTO rtl_left_out VALUES (%u, %Q, %Q, %lld)",
+		     target->process, target->stream, not_null(cause), (long long)count);
+}
+
 /* Whether the ledger's row belongs to another stream of that name, with other fields. */
 static bool is_of_a_twin(const struct sub *sub, const struct stream *stream,
 			 const struct rtl_ledger *l)
@@ -421,6 +432,8 @@ static bool write_ledger(struct sub *sub, const struct process *process,
 		     target.process, target.stream, (long long)l.published, (long long)l.delivered,
 		     (long long)l.discarded, (long long)l.abandoned, (long long)l.missed);
 	host->losses(host, info, stream->info, write_loss, &target);
+	if (SUB_HOST_HAS(host, left_out))
+		host->left_out(host, info, stream->info, write_left_out, &target);
 	return true;
 }
 

@@ -240,6 +240,11 @@ const char schema_wait_tables[] =
 	"CREATE TABLE IF NOT EXISTS rtl_wait (process INTEGER PRIMARY KEY NOT NULL,"
 	" waits INTEGER NOT NULL, waited_ns INTEGER NOT NULL);";
 
+const char schema_left_out_tables[] =
+	"CREATE TABLE IF NOT EXISTS rtl_left_out (process INTEGER NOT NULL, stream TEXT NOT NULL,"
+	" cause TEXT NOT NULL, count INTEGER NOT NULL,"
+	" PRIMARY KEY (process, stream, cause)) WITHOUT ROWID;";
+
 const char schema_memory_tables[] = TABLE_RTL_MEM
 	"CREATE VIEW IF NOT EXISTS rtl_mem_in_use AS SELECT process, CASE WHEN kind <= 3"
 	" THEN CASE WHEN flags & 1 THEN 'GPU ' ELSE 'CPU ' END || node"

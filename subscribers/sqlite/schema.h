@@ -26,6 +26,7 @@ extern const char schema_span_tables[];
 extern const char schema_xpti_tables[];
 extern const char schema_memory_tables[];
 extern const char schema_wait_tables[];
+extern const char schema_left_out_tables[];
 /* When all tables are there. */
 extern const char schema_link_views[];
 /* At the end of writing: what makes RPD's tools and joins quick. Ends with NULL. */

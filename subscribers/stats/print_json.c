@@ -194,6 +194,7 @@ static void print_stream(struct json *json, const struct summary_stream *stream)
 	json_number(json, "discarded", l->discarded);
 	json_number(json, "abandoned", l->abandoned);
 	json_number(json, "missed", l->missed);
+	json_number(json, "left_out", l->left_out);
 	json_array(json, "losses");
 	for (const struct summary_loss *loss = stream->losses; loss; loss = loss->next) {
 		json_object(json, NULL);

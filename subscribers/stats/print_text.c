@@ -319,6 +319,8 @@ static void print_stream(FILE *file, const struct summary_stream *stream, bool u
 	if (!unfinished)
 		fprintf(file, ": %" PRIu64 " of %" PRIu64 " events recorded", l->delivered,
 			l->published + l->missed);
+	if (l->left_out)
+		fprintf(file, "%s%" PRIu64 " left out", unfinished ? ": " : ", ", l->left_out);
 	if (!lost) {
 		fputs(", 0 lost\n", file);
 		return;

@@ -381,6 +381,7 @@ int summary_add_ledger(struct summary *summary, const char *name, const struct r
 	stream->ledger.discarded += ledger->discarded;
 	stream->ledger.abandoned += ledger->abandoned;
 	stream->ledger.missed += ledger->missed;
+	stream->ledger.left_out += ledger->left_out;
 	return 0;
 }
 

@@ -279,8 +279,11 @@ static void add_ledger(struct text *text, const struct timeline_ledger *l, bool 
 	json_string(text->out, l->stream);
 	fprintf(text->out,
 		",\"published\":%" PRIu64 ",\"delivered\":%" PRIu64 ",\"discarded\":%" PRIu64
-		",\"abandoned\":%" PRIu64 ",\"missed\":%" PRIu64 "}",
+		",\"abandoned\":%" PRIu64 ",\"missed\":%" PRIu64,
 		l->published, l->delivered, l->discarded, l->abandoned, l->missed);
+	if (l->left_out)
+		fprintf(text->out, ",\"left_out\":%" PRIu64, l->left_out);
+	fputc('}', text->out);
 }
 
 static void add_loss(struct text *text, const struct timeline_loss *l, bool first)

@@ -542,9 +542,10 @@ static void end(struct timeline *timeline)
 			number(timeline, "discarded", l->discarded),
 			number(timeline, "abandoned", l->abandoned),
 			number(timeline, "missed", l->missed),
+			number(timeline, "left out", l->left_out),
 		};
 
-		add_mark(timeline, track, l->stream, values, 5);
+		add_mark(timeline, track, l->stream, values, l->left_out ? 6 : 5);
 	}
 	for (size_t i = 0; track && i < timeline->loss_count; i++) {
 		const struct timeline_loss *l = &timeline->losses[i];

@@ -124,7 +124,7 @@ struct timeline_slice {
 /** A stream's ledger, for the end of the file. */
 struct timeline_ledger {
 	const char *stream;
-	uint64_t published, delivered, discarded, abandoned, missed;
+	uint64_t published, delivered, discarded, abandoned, missed, left_out;
 };
 struct timeline_loss {
 	char *stream, *cause;

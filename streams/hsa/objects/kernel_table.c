@@ -149,7 +149,7 @@ static const struct kernel *kernel_get(uint64_t uid, uint64_t name, bool *first)
 int kernel_table_init(void)
 {
 	const struct rtl_tracepoint_desc desc = {
-		.struct_size = sizeof(desc), .kind = "kernel", .name = "(unknown kernel)"};
+		.struct_size = sizeof(desc), .kind = "kernel", .name = KERNEL_UNKNOWN};
 	uint64_t uid = 0, name = 0;
 	bool first;
 	int error = 0;
@@ -195,6 +195,12 @@ int kernel_table_add(uint64_t object, uint64_t executable, uint64_t uid, uint64_
 	}
 	pthread_mutex_unlock(&lock);
 	return error;
+}
+
+void kernel_table_leave_out(const struct kernel *kernel)
+{
+	/* all of them are ours */
+	__atomic_store_n((bool *)(uintptr_t)&kernel->left_out, true, __ATOMIC_RELAXED);
 }
 
 void kernel_table_remove(uint64_t executable)

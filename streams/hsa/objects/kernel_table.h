@@ -17,10 +17,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The name that stands for kernels whose code was not seen. */
+#define KERNEL_UNKNOWN "(unknown kernel)"
+
 struct kernel {
 	uint64_t uid;
 	uint64_t name; /* interned, without ".kd" */
 	struct kernel *next;
+	bool left_out; /* see kernel_choice.h; relaxed: from before the first dispatch on */
 };
 
 /* The kernel at that address, or the one that stands for unknown ones. Never NULL once
@@ -34,6 +38,15 @@ int kernel_table_init(void);
  * where no kernel of that uid was there before, *first becomes true, else false. */
 int kernel_table_add(uint64_t object, uint64_t executable, uint64_t uid, uint64_t name,
 		     bool *first);
+
+/* Dispatches of it are left out, wherever it lies. Before the first. */
+void kernel_table_leave_out(const struct kernel *kernel);
+
+/* Whether they are. */
+static inline bool kernel_is_left_out(const struct kernel *kernel)
+{
+	return __atomic_load_n(&kernel->left_out, __ATOMIC_RELAXED);
+}
 
 /* Empties the entries of an executable. */
 void kernel_table_remove(uint64_t executable);

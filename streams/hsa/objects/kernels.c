@@ -11,6 +11,7 @@
 #include "agents.h"
 #include "code_objects.h"
 #include "interceptor.h"
+#include "kernel_choice.h"
 #include "kernel_table.h"
 #include "metadata.h"
 
@@ -93,6 +94,8 @@ static void add_named(const struct agent *agent, hsa_executable_t executable,
 		return;
 	if (kernel_table_add(object, executable.handle, uid, name_id, &first))
 		rtl_log(RTL_LEVEL_WARNING, "hsa", "no memory for the kernel %s", name);
+	else if (kernel_choice_on && kernel_choice_leaves_out(name))
+		kernel_table_leave_out(kernel_table_find(object));
 	if (first)
 		describe(uid, symbol, name, content);
 	metadata_publish(

@@ -4,6 +4,7 @@
 
 #include "agents.h"
 #include "code_objects.h"
+#include "kernel_choice.h"
 #include "kernel_table.h"
 #include "kernels.h"
 #include "memory.h"
@@ -12,7 +13,12 @@
 static bool prepare(void)
 {
 	publish_init();
-	return !kernel_table_init();
+	kernel_choice_init();
+	if (kernel_table_init())
+		return false;
+	if (kernel_choice_on && kernel_choice_leaves_out(KERNEL_UNKNOWN))
+		kernel_table_leave_out(kernel_table_find(0));
+	return true;
 }
 
 static void hook(struct root_table *root)

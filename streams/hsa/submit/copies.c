@@ -9,6 +9,7 @@
 
 #include "../../common/call_context.h"
 #include "../../common/fork_lock.h"
+#include "../../common/outside.h"
 #include "../../common/paused.h"
 #include "agents.h"
 #include "handler_thread.h"
@@ -50,6 +51,7 @@ struct copy_slot {
 	struct slot slot;
 	struct copy copy;
 	struct work_scope scope; /* if slot.in_scope */
+	bool left_out;           /* by the user's selection: it is only counted */
 } __attribute__((aligned(64)));
 
 static struct copy_slot *copy_slot_of(struct slot *slot)
@@ -80,6 +82,10 @@ static struct work_times times_of(const struct copy_slot *slot)
 
 static void publish_begin(struct copy_slot *slot)
 {
+	if (slot->left_out) {
+		rtl_stream_count_left_out(interceptor.copies, RTL_LEFT_OUT_RANGE, 1);
+		return;
+	}
 	slot->copy.signal = slot->slot.watched;
 	publish_copy(RTL_TRANSFER_BEGIN, &slot->copy, scope_of(slot), (struct work_times){0, 0});
 }
@@ -101,6 +107,10 @@ static void publish_end(struct source *source, struct slot *slot)
 	(void)source;
 	if (!rtl_enabled(interceptor.copies, RTL_TRANSFER_END))
 		return;
+	if (of->left_out) {
+		rtl_stream_count_left_out(interceptor.copies, RTL_LEFT_OUT_RANGE, 1);
+		return;
+	}
 	of->copy.signal = slot->watched;
 	of->copy.flags |= flags_of(slot);
 	times = times_of(of);
@@ -326,6 +336,7 @@ struct copy_slot *copies_begin(const struct copy_request *request, hsa_signal_t 
 	}
 	fill(&slot->copy, request);
 	slot->slot.in_scope = fill_scope(&slot->copy, &slot->scope);
+	slot->left_out = is_outside();
 	choose_signal(slot, signal, fixed);
 	if (rtl_enabled(interceptor.copies, RTL_TRANSFER_BEGIN))
 		publish_begin(slot);
@@ -365,6 +376,7 @@ void copies_call_begin(struct copy_call *call, const struct copy_request *reques
 	call->copy.number = 0;
 	fill(&call->copy, request);
 	call->in_scope = fill_scope(&call->copy, &call->scope);
+	call->left_out = is_outside();
 }
 
 void copies_call_end(struct copy_call *call, hsa_status_t status)
@@ -388,7 +400,11 @@ void copies_call_end(struct copy_call *call, hsa_status_t status)
 		copy->flags = RTL_HSA_COPY_FAILED;
 		copy->status = (uint32_t)status;
 	}
-	if (rtl_enabled(interceptor.copies, RTL_TRANSFER_END))
+	if (!rtl_enabled(interceptor.copies, RTL_TRANSFER_END))
+		return;
+	if (call->left_out)
+		rtl_stream_count_left_out(interceptor.copies, RTL_LEFT_OUT_RANGE, 1);
+	else
 		publish_copy(RTL_TRANSFER_END, copy, call->in_scope ? &call->scope : NULL, times);
 }
 

@@ -73,6 +73,7 @@ struct copy_call {
 	struct copy copy;
 	struct work_scope scope;
 	bool in_scope;
+	bool left_out; /* by the user's selection: it is only counted */
 };
 
 /* Before the runtime is called; its time begins to run. */

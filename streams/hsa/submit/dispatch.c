@@ -18,10 +18,12 @@
 #include <sys/mman.h>
 
 #include "../../common/call_context.h"
+#include "../../common/outside.h"
 #include "../../common/paused.h"
 #include "aql.h"
 #include "handler_thread.h"
 #include "harvest.h"
+#include "kernel_choice.h"
 #include "packets.h"
 #include "queue.h"
 #include "relay.h"
@@ -30,17 +32,29 @@
 #include "submitters.h"
 
 /* What somebody wants to see. */
-enum wants { WANT_DISPATCHES = 1, WANT_BARRIERS = 2 };
+enum wants {
+	WANT_DISPATCHES = 1,
+	WANT_BARRIERS = 2,
+	WANT_CHOSEN = 4, /* dispatches of some kernels: kernel_choice.h */
+};
+
+/* Whether it happens while the user's selection leaves out all; *why: enum rtl_left_out. */
+static inline bool leaves_out_all(uint32_t *why)
+{
+	*why = is_outside() ? RTL_LEFT_OUT_RANGE : RTL_LEFT_OUT_PERIOD;
+	return *why == RTL_LEFT_OUT_RANGE || rtl_only_counted(interceptor.stream, RTL_TASK_END);
+}
 
 static inline unsigned wants(void)
 {
 	unsigned wants = 0;
+	uint32_t why;
 
-	if (!interceptor_on() || is_paused())
+	if (!interceptor_on() || is_paused() || __builtin_expect(leaves_out_all(&why), 0))
 		return 0;
 	if (rtl_enabled(interceptor.stream, RTL_TASK_END) ||
 	    rtl_enabled(interceptor.stream, RTL_TASK_BEGIN))
-		wants |= WANT_DISPATCHES;
+		wants |= __builtin_expect(kernel_choice_on, 0) ? WANT_CHOSEN : WANT_DISPATCHES;
 	if (__builtin_expect(interceptor.config.mode == CONFIG_FULL, 0) &&
 	    (rtl_enabled(interceptor.stream, RTL_BARRIER_END) ||
 	     rtl_enabled(interceptor.stream, RTL_BARRIER_BEGIN)))
@@ -48,15 +62,44 @@ static inline unsigned wants(void)
 	return wants;
 }
 
-/* What the packet is, if that is wanted; else AQL_OTHER. */
+/* So many things of that kind have been left out: all that they would have published. */
+static void count_left_out(uint16_t begin, uint16_t end, uint32_t why, uint64_t count)
+{
+	const unsigned events = (unsigned)rtl_enabled(interceptor.stream, begin) +
+				(unsigned)rtl_enabled(interceptor.stream, end);
+
+	if (count && events)
+		rtl_stream_count_left_out(interceptor.stream, why, events * count);
+}
+
+/* The kind, or AQL_OTHER of a kernel that the user has not chosen: its packet goes as it is. */
+static __attribute__((cold, noinline)) enum aql_kind choose(const union aql_packet *packet,
+							    enum aql_kind kind)
+{
+	/* an extended packet has it at the same place (aql.c) */
+	if (!kernel_is_left_out(kernel_table_find(packet->dispatch.kernel_object)))
+		return kind;
+	count_left_out(RTL_TASK_BEGIN, RTL_TASK_END, RTL_LEFT_OUT_KERNEL, 1);
+	return AQL_OTHER;
+}
+
+static inline enum aql_kind dispatch_kind(const union aql_packet *packet, unsigned wants,
+					  enum aql_kind kind)
+{
+	if (__builtin_expect(wants & WANT_DISPATCHES, 1))
+		return kind;
+	return wants & WANT_CHOSEN ? choose(packet, kind) : AQL_OTHER;
+}
+
+/* What the packet is, if that is wanted; else AQL_OTHER. Once for each packet: it counts. */
 static inline enum aql_kind kind_of(const union aql_packet *packet, unsigned wants)
 {
 	const unsigned type = packet->any.header & 0xff;
 
 	if (__builtin_expect(type == HSA_PACKET_TYPE_KERNEL_DISPATCH, 1))
-		return wants & WANT_DISPATCHES ? AQL_DISPATCH : AQL_OTHER;
+		return dispatch_kind(packet, wants, AQL_DISPATCH);
 	if (type == HSA_PACKET_TYPE_VENDOR_SPECIFIC && packet->any.body[0] == AQL_FORMAT_EXTENDED)
-		return wants & WANT_DISPATCHES ? AQL_EXTENDED : AQL_OTHER;
+		return dispatch_kind(packet, wants, AQL_EXTENDED);
 	return (wants & WANT_BARRIERS) && aql_is_barrier(packet) ? AQL_BARRIER : AQL_OTHER;
 }
 
@@ -366,7 +409,8 @@ static __attribute__((cold, noinline)) void count_missed(const struct queue *que
 
 	for (uint64_t i = 0; i < count; i++)
 		dispatches +=
-			kind_of(given(queue, packets, index, i), WANT_DISPATCHES) != AQL_OTHER;
+			kind_of(given(queue, packets, index, i),
+				kernel_choice_on ? WANT_CHOSEN : WANT_DISPATCHES) != AQL_OTHER;
 	if (dispatches)
 		rtl_stream_count_missed(interceptor.stream, cause, dispatches);
 }
@@ -401,13 +445,36 @@ static __attribute__((noinline)) void intercept_batch(struct queue *queue, const
 	}
 }
 
+static __attribute__((cold, noinline)) void count_outside(const struct queue *queue,
+							  const void *packets, uint64_t count,
+							  uint64_t index, uint32_t why)
+{
+	const bool full = interceptor.config.mode == CONFIG_FULL;
+	uint64_t dispatches = 0, barriers = 0;
+
+	for (uint64_t i = 0; i < count; i++) {
+		const enum aql_kind kind = kind_of(given(queue, packets, index, i),
+						   WANT_DISPATCHES | (full ? WANT_BARRIERS : 0));
+
+		dispatches += kind == AQL_DISPATCH || kind == AQL_EXTENDED;
+		barriers += kind == AQL_BARRIER;
+	}
+	count_left_out(RTL_TASK_BEGIN, RTL_TASK_END, why, dispatches);
+	count_left_out(RTL_BARRIER_BEGIN, RTL_BARRIER_END, why, barriers);
+}
+
 /* What is submitted when the recording is over, by threads that go on at the end of the process, is
  * missed: somebody listened. */
 static void count_late(const struct queue *queue, const void *packets, uint64_t count,
 		       uint64_t index)
 {
 	const int state = atomic_load_explicit(&interceptor.state, memory_order_relaxed);
+	uint32_t why;
 
+	if (leaves_out_all(&why) && !is_paused()) {
+		count_outside(queue, packets, count, index, why);
+		return;
+	}
 	if (state != INTERCEPTOR_ENDED)
 		return;
 	harvest_hurry();

@@ -36,12 +36,12 @@ NO_GROWTH = {"RTL_BUFFER_TOTAL": "256M"}  # all of it for first rings: a full on
 
 
 # The page of a collector, core/format/session.h: the word `ended` in it, then the collector's pid.
-SESSION_ENDED = 65524
+SESSION_ENDED = 65508
 
 
 def session_page():
     """The page of a collector that is this process, and has not ended."""
-    head = b"RTLSESSN" + struct.pack("<II", 2, 0)
+    head = b"RTLSESSN" + struct.pack("<II", 3, 0)
     return head + bytes(SESSION_ENDED - len(head)) + struct.pack("<IIi", 0, 0, os.getpid())
 
 

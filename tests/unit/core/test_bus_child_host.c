@@ -726,6 +726,42 @@ SCENARIO(missed)
 	CHECK(ledger_of(stream).missed == 2005 && ledger_of(other).missed == 77);
 }
 
+static void check_left_out(void *user, const char *cause, uint64_t count)
+{
+	CHECK(!strcmp(cause,
+		      count == 7 ? "a kernel that was not asked for" : "outside of the ranges"));
+	*(uint64_t *)user += count;
+}
+
+static int check_all_left_out(struct probe *p)
+{
+	struct rtl_ledger ledger = {.struct_size = sizeof(ledger)}, older = {.struct_size = 48};
+	uint64_t sum = 0;
+
+	CHECK(!p->host->ledger(p->host, NULL, told, &ledger));
+	CHECK(ledger.left_out == 9 && ledger.published == ledger.delivered + 9);
+	older.left_out = 12345;
+	CHECK(!p->host->ledger(p->host, NULL, told, &older));
+	CHECK(older.published == ledger.published && older.left_out == 12345);
+	p->host->left_out(p->host, NULL, told, check_left_out, &sum);
+	CHECK(sum == 9);
+	return 0;
+}
+
+SCENARIO(left_out)
+{
+	static const struct probe_hooks hooks = {.stream = remember, .finish = check_all_left_out};
+
+	probe_hooks = &hooks;
+	stream = register_stream("t.main");
+	rtl_stream_count_left_out(stream, RTL_LEFT_OUT_KERNEL, 7);
+	rtl_stream_count_left_out(stream, RTL_LEFT_OUT_RANGE, 2);
+	rtl_stream_count_left_out(stream, 77, 2);
+	rtl_stream_count_left_out(&rtl_stream_none, RTL_LEFT_OUT_RANGE, 2);
+	rtl_stream_count_left_out(NULL, RTL_LEFT_OUT_RANGE, 2);
+	CHECK(ledger_of(stream).left_out == 9);
+}
+
 /* More causes than there is room for: what is counted is counted for its own stream. */
 SCENARIO(missed_by_many_causes)
 {

@@ -45,6 +45,7 @@ TEST(test_bus__stream_function_publishes_more_than_fits__ends, "stream_function_
 TEST(test_bus__strings_and_tracepoints__looked_up, "lookups", "", NULL)
 TEST(test_bus__look_ups_of_two_threads__right, "lookups_of_threads", "", NULL)
 TEST(test_bus__missed_things__counted_by_cause, "missed", "", NULL)
+TEST(test_bus__left_out__in_the_ledger_by_cause, "left_out", "", NULL)
 TEST(test_bus__many_causes__counted_for_their_stream, "missed_by_many_causes", "", NULL)
 TEST(test_bus__log_line__event_of_diagnostics, "diagnostics", "streams=rtl.diagnostics", NULL)
 
@@ -467,6 +468,7 @@ int main(void)
 		cmocka_unit_test(test_bus__strings_and_tracepoints__looked_up),
 		cmocka_unit_test(test_bus__look_ups_of_two_threads__right),
 		cmocka_unit_test(test_bus__missed_things__counted_by_cause),
+		cmocka_unit_test(test_bus__left_out__in_the_ledger_by_cause),
 		cmocka_unit_test(test_bus__many_causes__counted_for_their_stream),
 		cmocka_unit_test(test_bus__log_line__event_of_diagnostics),
 		cmocka_unit_test(test_bus__unsubscribe_while_callback_calls_host__both_end),

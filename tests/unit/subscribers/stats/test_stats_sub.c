@@ -359,7 +359,7 @@ static void test_launches__latency__by_kernel_never_negative(void **state)
 static void test_ledger__losses__named_with_causes(void **state)
 {
 	struct run *run = *state;
-	const struct rtl_ledger ledger = {sizeof(ledger), 0, 1000, 990, 7, 3, 5};
+	const struct rtl_ledger ledger = {sizeof(ledger), 0, 1000, 990, 7, 3, 5, 0};
 
 	start(run, "");
 	fake_host_set_ledger(run->host, run->hsa, &ledger);

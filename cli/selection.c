@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* See selection.h. */
+#include "selection.h"
+
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "session.h"
+
+static int add_line(struct selection_list *list, const char *line)
+{
+	char *lines = NULL;
+
+	if (asprintf(&lines, "%s%s%s", list->lines ? list->lines : "", list->lines ? "\n" : "",
+		     line) < 0)
+		return cli_failed("out of memory");
+	free(list->lines);
+	list->lines = lines;
+	return CLI_OK;
+}
+
+/* Whether it is a regular expression that the command's processes will understand. */
+static int check_pattern(const char *who, const char *pattern)
+{
+	char why[128];
+	regex_t regex;
+	int error;
+
+	if (!*pattern)
+		return cli_usage("%s: the regular expression is empty", who);
+	error = regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB);
+	if (error) {
+		regerror(error, &regex, why, sizeof(why));
+		return cli_usage("%s: '%s' is no regular expression: %s", who, pattern, why);
+	}
+	regfree(&regex);
+	return CLI_OK;
+}
+
+static int check_range(const char *who, const char *name)
+{
+	return *name ? CLI_OK : cli_usage("%s: the name of the range is empty", who);
+}
+
+static int add(struct selection_list *list, const char *value, const char *who,
+	       int (*check)(const char *who, const char *value))
+{
+	int status = strchr(value, '\n') ? cli_usage("%s: it has a line break in it", who)
+					 : check(who, value);
+
+	return status ? status : add_line(list, value);
+}
+
+int selection_add_pattern(void *list, const char *pattern)
+{
+	return add(list, pattern, "--kernel, --exclude", check_pattern);
+}
+
+int selection_add_range(void *list, const char *name)
+{
+	return add(list, name, "--range", check_range);
+}
+
+/* ---- variables ---- */
+
+static int check_lines(const char *variable, char *lines,
+		       int (*check)(const char *who, const char *value))
+{
+	int status = CLI_OK;
+	char *line;
+
+	while (!status && lines && (line = strsep(&lines, "\n")))
+		status = *line ? check(variable, line) : CLI_OK;
+	return status;
+}
+
+static const char *value_of(const char *variable)
+{
+	const char *value = getenv(variable);
+
+	return value && *value ? value : NULL;
+}
+
+/* What was given, or what the variable says, goes to the command. */
+static int prepare_list(struct selection_list *list, struct session *session, const char *variable,
+			int (*check)(const char *who, const char *value))
+{
+	const char *value = value_of(variable);
+	char *lines;
+	int status;
+
+	if (!list->lines && value) {
+		lines = strdup(value);
+		status = lines ? check_lines(variable, lines, check) : cli_failed("out of memory");
+		free(lines);
+		if (status || (status = add_line(list, value)))
+			return status;
+	}
+	return list->lines ? session_set(session, variable, list->lines) : CLI_OK;
+}
+
+bool selection_seconds(const char *text, uint64_t *ns)
+{
+	uint64_t unit = 1000000000, sum = 0;
+	const char *at = text;
+
+	for (; *at >= '0' && *at <= '9'; at++) {
+		if (sum >= 1000000000u * unit)
+			return false;
+		sum = sum * 10 + (uint64_t)(*at - '0') * unit;
+	}
+	if (*at == '.')
+		while (*++at >= '0' && *at <= '9')
+			sum += (uint64_t)(*at - '0') * (unit /= 10);
+	if (*at || at == text || !strcmp(text, "."))
+		return false;
+	*ns = sum;
+	return true;
+}
+
+/* Seconds that were given, or that the variable says. */
+static int take_seconds(const char **given, uint64_t *ns, const char *option, const char *variable)
+{
+	const char *who = *given ? option : variable;
+
+	if (!*given)
+		*given = value_of(variable);
+	if (*given && !selection_seconds(*given, ns))
+		return cli_usage("%s takes a number of seconds such as 10 or 0.5, not '%s'", who,
+				 *given);
+	return CLI_OK;
+}
+
+static int take_repeat(struct selection *selection)
+{
+	const char *value = value_of("RTL_REPEAT");
+
+	if (selection->repeat == CLI_NOT_GIVEN && value && !cli_number(value, &selection->repeat))
+		return cli_usage("RTL_REPEAT takes a number of periods, 0 without end, not '%s'",
+				 value);
+	if (selection->repeat == CLI_NOT_GIVEN)
+		selection->repeat = 1;
+	else if (selection->repeat != 1 && !(selection->delay_ns && selection->duration_ns))
+		return cli_usage(
+			"--repeat %u needs --delay and --duration, of which the periods are "
+			"made",
+			selection->repeat);
+	return CLI_OK;
+}
+
+static int prepare_periods(struct selection *selection, struct session *session, bool in_process)
+{
+	char repeat[16];
+	int status = take_seconds(&selection->delay, &selection->delay_ns, "--delay", "RTL_DELAY");
+
+	if (!status)
+		status = take_seconds(&selection->duration, &selection->duration_ns, "--duration",
+				      "RTL_DURATION");
+	if (!status && selection->duration && !selection->duration_ns)
+		status = cli_usage("--duration 0: nothing would be recorded");
+	if (!status)
+		status = take_repeat(selection);
+	if (status || !in_process)
+		return status;
+	snprintf(repeat, sizeof(repeat), "%u", selection->repeat);
+	if (selection->delay)
+		status = session_set(session, "RTL_DELAY", selection->delay);
+	if (!status && selection->duration)
+		status = session_set(session, "RTL_DURATION", selection->duration);
+	return status ? status : session_set(session, "RTL_REPEAT", repeat);
+}
+
+/* Ranges are seen by a library that is preloaded. */
+static int check_mode(const struct selection *selection, const struct session *session)
+{
+	const char *mode = session_mode(session);
+
+	if (!selection->ranges.lines || !mode || !strcmp(mode, "hip") || !strcmp(mode, "full"))
+		return CLI_OK;
+	return cli_usage("--range needs mode hip or full: in mode %s ranges of roctx are not seen",
+			 mode);
+}
+
+int selection_prepare(struct selection *selection, struct session *session, bool in_process)
+{
+	int status = prepare_list(&selection->kernels, session, "RTL_KERNEL", check_pattern);
+
+	if (!status)
+		status = prepare_list(&selection->excluded, session, "RTL_EXCLUDE", check_pattern);
+	if (!status)
+		status = prepare_list(&selection->ranges, session, "RTL_RANGE", check_range);
+	if (!status)
+		status = check_mode(selection, session);
+	return status ? status : prepare_periods(selection, session, in_process);
+}
+
+const char *selection_words(const struct selection *selection)
+{
+	static char words[128];
+
+	snprintf(words, sizeof(words), "%s%s%s%s%s", selection->kernels.lines ? ", --kernel" : "",
+		 selection->excluded.lines ? ", --exclude" : "",
+		 selection->delay ? ", --delay" : "", selection->duration ? ", --duration" : "",
+		 selection->ranges.lines ? ", --range" : "");
+	return *words ? words + 2 : words;
+}
+
+void selection_fini(struct selection *selection)
+{
+	free(selection->kernels.lines);
+	free(selection->excluded.lines);
+	free(selection->ranges.lines);
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* Which kernels the user's regular expressions choose, with librtl's log played here. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <rtl/publish.h>
+
+#include "../../streams/hsa/objects/kernel_choice.h"
+
+static char line[512];
+
+void rtl_log(enum rtl_level level, const char *component, const char *format, ...)
+{
+	va_list arguments;
+
+	(void)level;
+	(void)component;
+	va_start(arguments, format);
+	vsnprintf(line, sizeof(line), format, arguments);
+	va_end(arguments);
+}
+
+/* The settings are read once in a process. */
+struct trial {
+	const char *kernel, *exclude, *strict;
+	const char *symbol;
+	bool on, left_out;
+	const char *said; /* a part of the line; NULL: there is none */
+};
+
+static int try_it(const struct trial *t)
+{
+	if (t->kernel)
+		setenv("RTL_KERNEL", t->kernel, 1);
+	if (t->exclude)
+		setenv("RTL_EXCLUDE", t->exclude, 1);
+	if (t->strict)
+		setenv("RTL_STRICT", t->strict, 1);
+	kernel_choice_init();
+	if (kernel_choice_on != t->on)
+		return 10;
+	if (t->on && kernel_choice_leaves_out(t->symbol) != t->left_out)
+		return 11;
+	return t->said ? !strstr(line, t->said) : *line;
+}
+
+static int status_of(const struct trial *trial)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(try_it(trial));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+#define GEMM "_Z4gemmIfEvPT_" /* void gemm<float>(float*) */
+
+static void test_kernel_choice__names__as_they_are_shown(void **state)
+{
+	static const struct trial trials[] = {
+		{NULL, NULL, NULL, GEMM, false, false, NULL},
+		{"", "", NULL, GEMM, false, false, NULL},
+		{"gemm", NULL, NULL, GEMM, true, false, NULL},
+		{"^void gemm<float>\\(float\\*\\)$", NULL, NULL, GEMM, true, false, NULL},
+		{"_Z4", NULL, NULL, GEMM, true, true, NULL},
+		{"copy|fill", NULL, NULL, GEMM, true, true, NULL},
+		{"copy\n\nge+mm", NULL, NULL, GEMM, true, false, NULL},
+		{NULL, "gemm", NULL, GEMM, true, true, NULL},
+		{NULL, "double\ncopy", NULL, GEMM, true, false, NULL},
+		{"gemm", "<float>", NULL, GEMM, true, true, NULL},
+		{"gemm", "<double>", NULL, GEMM, true, false, NULL},
+		{"^plain$", NULL, NULL, "plain", true, false, NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(trials) / sizeof(*trials); i++)
+		assert_int_equal(status_of(&trials[i]), 0);
+}
+
+static void test_kernel_choice__no_expression__said_and_chooses_nothing(void **state)
+{
+	static const struct trial alone = {"a(",
+					   NULL,
+					   NULL,
+					   GEMM,
+					   false,
+					   false,
+					   "RTL_KERNEL: 'a(' is no regular expression ("};
+	static const struct trial among = {"gemm",
+					   "gemm\n[",
+					   NULL,
+					   GEMM,
+					   true,
+					   true,
+					   "RTL_EXCLUDE: '[' is no regular expression ("};
+	static const struct trial strict = {"a(", NULL, "1", GEMM, false, false, NULL};
+
+	(void)state;
+	assert_int_equal(status_of(&alone), 0);
+	assert_int_equal(status_of(&among), 0);
+	assert_int_equal(status_of(&strict), 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_kernel_choice__names__as_they_are_shown),
+		cmocka_unit_test(test_kernel_choice__no_expression__said_and_chooses_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
