@@ -220,6 +220,31 @@ class Browser(Case):
                 self.assertEqual(shown[row["name"]], str(row["count"]))
         self.assertIn("GPU kernels", [s["title"] for s in sections])
 
+    def test_gaps_and_processes__as_rtl_summary(self):
+        self.make()
+        with sqlite3.connect(self.path("run.db")) as database:
+            database.execute("INSERT INTO rocpd_api VALUES (2, 9, 9, 10, 90, 20, 1, 21, 1)")
+        database.close()
+        self.rtl("report", "run.db")
+        shown = self.body("""
+            const rows = id => [...$(id).tBodies[0].rows].map(r => [...r.cells].map(c => c.textContent).join("/")).join(";");
+            document.body.dataset.gaps = rows("gap_table");
+            document.body.dataset.processes = rows("process_table");
+            document.body.dataset.bars = [...$("bars").children].map(c => c.className ? "" : c.textContent).filter(t => t).join(";");
+            document.body.dataset.ranks = $("ranks") !== null;
+          """)
+        summary = json.loads(self.rtl("summary", "--json", "run.db").stdout)
+        gaps = sorted((g for d in summary["devices"] for g in d["gaps"]), key=lambda g: g["begin_ns"] - g["end_ns"])
+        found = [row.split("/") for row in re.search(r'data-gaps="([^"]*)"', shown).group(1).split(";")]
+        self.assertEqual(len(found), min(len(gaps), 12))
+        for row, gap in zip(found, gaps):
+            first = gap["calls"][0]["name"] if gap["calls"] else "no recorded call"
+            self.assertEqual(row[3].split(" (")[0], first)
+        self.assertIn('data-processes="', shown)
+        self.assertEqual(len(re.search(r'data-processes="([^"]*)"', shown).group(1).split(";")), 2)
+        self.assertRegex(shown, r'data-bars="GPU 1, [^"]*;GPU 2, [^"]*;GPU kernels, [^"]*;HIP calls, ')
+        self.assertIn('data-ranks="false"', shown)
+
     def test_search__steps_through_every_match(self):
         calls, _ = self.make()
         ranges = sum(call[4] == "a range" for call in calls)
