@@ -2,6 +2,7 @@
 /* See background.h. */
 #include "background.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
 
@@ -9,7 +10,7 @@
 
 #include "crash.h"
 
-/* The lowest: with two busy cores it gets a fiftieth of one. */
+/* Where SCHED_IDLE is not to be had. */
 #define NICE 19
 
 void background_init(struct background *background, struct rtl_collector *collector,
@@ -35,14 +36,23 @@ static void drain_until_short(struct background *background)
 	while (!__atomic_load_n(&background->woken, __ATOMIC_RELAXED) && !is_short(background));
 }
 
+/* This thread alone. A thread of the program's that wakes up takes the core of one of SCHED_IDLE at once; of
+ * one that is only nice it may wait for the end of a slice. */
+static void yield_to_program(void)
+{
+	const struct sched_param none = {0};
+
+	setpriority(PRIO_PROCESS, (id_t)rtl_thread_id(), NICE);
+	(void)sched_setscheduler(0, SCHED_IDLE, &none);
+}
+
 static void *run(void *user)
 {
 	struct background *background = user;
 	static char stack[CRASH_STACK];
 
 	crash_set_stack(stack, sizeof(stack));
-	/* of this thread alone */
-	setpriority(PRIO_PROCESS, (id_t)rtl_thread_id(), NICE);
+	yield_to_program();
 	pthread_mutex_lock(&background->lock);
 	while (!background->ends) {
 		if (!background->lent) {

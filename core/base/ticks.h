@@ -47,7 +47,8 @@ static inline uint64_t ticks_along(uint64_t ticks, uint64_t slope)
 	return (uint64_t)((unsigned __int128)ticks * slope >> 48);
 }
 
-/* ns of CLOCK_BOOTTIME at `ticks`. */
+/* ns of CLOCK_BOOTTIME at `ticks`. The newest stretch is made before it begins: until then the one
+ * before serves. */
 static inline uint64_t ticks_to_ns(uint64_t ticks)
 {
 	uint64_t n = __atomic_load_n(&ticks_line.count, __ATOMIC_ACQUIRE), past, ns;
@@ -55,8 +56,14 @@ static inline uint64_t ticks_to_ns(uint64_t ticks)
 
 	/* acquire: the look at count below comes after these */
 	past = ticks - __atomic_load_n(&s->ticks, __ATOMIC_ACQUIRE);
-	if (__builtin_expect(past >= __atomic_load_n(&s->serves, __ATOMIC_ACQUIRE), 0))
-		return ticks_to_ns_slow(ticks);
+	if (past >= __atomic_load_n(&s->serves, __ATOMIC_ACQUIRE)) {
+		if (__builtin_expect((int64_t)past >= 0 || n < 2, 0))
+			return ticks_to_ns_slow(ticks);
+		s = &ticks_line.stretches[(n - 2) % TICKS_STRETCHES];
+		past = ticks - __atomic_load_n(&s->ticks, __ATOMIC_ACQUIRE);
+		if (__builtin_expect((int64_t)past < 0, 0))
+			return ticks_to_ns_slow(ticks);
+	}
 	ns = __atomic_load_n(&s->ns, __ATOMIC_ACQUIRE) +
 	     ticks_along(past, __atomic_load_n(&s->slope, __ATOMIC_ACQUIRE));
 	/* a place is written to again only when all others have been since */

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "bus.h"
 #include "clock.h"
@@ -24,16 +25,30 @@
 #define NAP_MS 20u
 /* Passes over what is published when publishing has been stopped. */
 #define LAST_PASSES 1000
+/* The lowest priority but SCHED_IDLE, whose threads may keep a lock for seconds that the program wants. */
+#define NICE 19
 
 static struct {
 	pthread_t thread;
-	bool outside; /* of the user's periods, as the host knows; its thread's, once there is one */
+	bool outside; /* of the user's periods, as the host knows; whose turn it is, once there is a thread */
 	uint32_t stop;      /* release by consumer_end, acquire by the thread */
 	uint64_t requested; /* flushes asked for; under mutex, as the rest */
 	uint64_t done;
 	pthread_mutex_t mutex;
 	pthread_cond_t cond;
+	/* Whoever has the turn: */
+	uint64_t request;
+	bool paused, is_short;
 } consumer = {.mutex = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER};
+
+/* The other thread. Under the mutex. */
+static struct {
+	pthread_t thread;
+	pthread_cond_t changed;
+	bool runs; /* it is there */
+	bool lent; /* it has the turn */
+	bool ends;
+} low = {.changed = PTHREAD_COND_INITIALIZER};
 
 static void answer_flushes(uint64_t upto)
 {
@@ -64,12 +79,12 @@ static void nap(void)
 }
 
 /* What was published before is recorded all the same. */
-static void follow_pause(bool *paused)
+static void follow_pause(void)
 {
-	if (*paused == pause_is_on())
+	if (consumer.paused == pause_is_on())
 		return;
-	*paused = !*paused;
-	host_set_paused(bus.host, *paused);
+	consumer.paused = !consumer.paused;
+	host_set_paused(bus.host, consumer.paused);
 }
 
 void consumer_follow_periods(void)
@@ -84,36 +99,119 @@ void consumer_follow_periods(void)
 	host_set_outside(bus.host, consumer.outside);
 }
 
-static void *consume(void *unused)
+static bool is_over(void)
 {
-	uint64_t request = 0;
-	bool paused = pause_is_on();
+	/* acquire: with the release in consumer_end */
+	return __atomic_load_n(&consumer.stop, __ATOMIC_ACQUIRE) || termination_requested();
+}
 
+static void make_turn(void)
+{
+	/* one pass delivers all that was published before the request, however much others
+	 * publish on */
+	bool more, done;
+
+	follow_pause();
+	consumer_follow_periods();
+	if (!host_is_interrupted(bus.host))
+		consumer.request = flushes_requested();
+	more = host_pass(bus.host);
+	done = !host_is_interrupted(bus.host) && consumer.request != consumer.done;
+	host_flush(bus.host, done);
+	if (done)
+		answer_flushes(consumer.request);
+	if (!more) {
+		host_tidy(bus.host);
+		nap();
+		last_thread_look(low.runs ? 2 : 1);
+	}
+}
+
+/* ---- the thread of low priority */
+
+/* Whether somebody waits: for room, or for a flush. */
+static bool is_urgent(void)
+{
+	host_backlog(bus.host, consumer.is_short, &consumer.is_short);
+	return consumer.is_short || flushes_requested() != consumer.done;
+}
+
+static void *consume_low(void *unused)
+{
 	(void)unused;
 	bus_own_thread = true;
-	/* acquire: with the release in consumer_end */
-	while (!__atomic_load_n(&consumer.stop, __ATOMIC_ACQUIRE) && !termination_requested()) {
-		/* one pass delivers all that was published before the request, however much
-		 * others publish on */
-		bool more, done;
-
-		follow_pause(&paused);
-		consumer_follow_periods();
-		if (!host_is_interrupted(bus.host))
-			request = flushes_requested();
-		more = host_pass(bus.host);
-		done = !host_is_interrupted(bus.host) && request != consumer.done;
-		host_flush(bus.host, done);
-		if (done)
-			answer_flushes(request);
-		if (!more) {
-			host_tidy(bus.host);
-			nap();
-			last_thread_look();
+	setpriority(PRIO_PROCESS, (id_t)rtl_thread_id(), NICE); /* of this thread alone */
+	pthread_mutex_lock(&consumer.mutex);
+	while (!low.ends) {
+		if (!low.lent) {
+			pthread_cond_wait(&low.changed, &consumer.mutex);
+			continue;
 		}
+		pthread_mutex_unlock(&consumer.mutex);
+		do
+			make_turn();
+		while (!is_over() && !is_urgent());
+		pthread_mutex_lock(&consumer.mutex);
+		low.lent = false;
+		pthread_cond_broadcast(&low.changed);
 	}
+	pthread_mutex_unlock(&consumer.mutex);
+	return NULL;
+}
+
+/* All signals are blocked here, and so are they there. */
+static bool start_low(void)
+{
+	static bool failed;
+
+	if (low.runs || failed)
+		return low.runs;
+	low.runs = !pthread_create(&low.thread, NULL, consume_low, NULL);
+	failed = !low.runs;
+	if (low.runs)
+		pthread_setname_np(low.thread, "rtl-bus-low");
+	return low.runs;
+}
+
+/* Has it make turns as long as nothing is urgent; false: it is, or there is no such thread. */
+static bool lend(void)
+{
+	if (is_urgent() || !start_low())
+		return false;
+	pthread_mutex_lock(&consumer.mutex);
+	low.lent = true;
+	pthread_cond_broadcast(&low.changed);
+	while (low.lent)
+		pthread_cond_wait(&low.changed, &consumer.mutex);
+	pthread_mutex_unlock(&consumer.mutex);
+	return true;
+}
+
+static void end_low(void)
+{
+	if (!low.runs)
+		return;
+	pthread_mutex_lock(&consumer.mutex);
+	low.ends = true;
+	pthread_cond_broadcast(&low.changed);
+	pthread_mutex_unlock(&consumer.mutex);
+	pthread_join(low.thread, NULL);
+	low.runs = false;
+}
+
+/* ---- the thread */
+
+static void *consume(void *unused)
+{
+	(void)unused;
+	bus_own_thread = true;
+	consumer.paused = pause_is_on();
+	while (!is_over())
+		if (!lend())
+			make_turn();
+	end_low();
 	if (termination_requested())
-		finish_call();   /* no exit follows that would do it */
+		finish_call(); /* no exit follows that would do it */
 	host_set_last(bus.host, true);
 	host_drain(bus.host, 1); /* all that was published before the end */
 	bus_stop_publishing();
@@ -212,7 +310,9 @@ void consumer_forget(void)
 {
 	bus.consumer_runs = false;
 	consumer.requested = consumer.done = 0;
-	consumer.outside = false;
+	consumer.is_short = consumer.outside = false;
+	low.runs = low.lent = low.ends = false;
 	pthread_mutex_init(&consumer.mutex, NULL);
 	pthread_cond_init(&consumer.cond, NULL);
+	pthread_cond_init(&low.changed, NULL);
 }

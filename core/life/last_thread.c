@@ -16,15 +16,15 @@
 /* Whether the program's threads have all ended, main's by pthread_exit: that would be the end of
  * the process if it were not for the bus's thread. Threads of a subscriber's own cannot be told
  * from the program's: with them it is not seen (docs/subscribers.md). */
-static bool is_last_thread(void)
+static bool is_last_thread(uint32_t own)
 {
 	char text[512] = "";
 	const char *state;
 	struct stat st;
 	int fd;
 
-	/* "." and "..", the first thread, which stays as a zombie, and this one */
-	if (stat("/proc/self/task", &st) || st.st_nlink != 4)
+	/* "." and "..", the first thread, which stays as a zombie, and ours */
+	if (stat("/proc/self/task", &st) || st.st_nlink != 3 + own)
 		return false;
 	fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
@@ -40,11 +40,11 @@ static void *end_process(void *unused)
 	exit(0); /* as the C library when the last thread ends */
 }
 
-void last_thread_look(void)
+void last_thread_look(uint32_t own)
 {
 	static uint32_t naps;
 	pthread_t thread;
 
-	if (++naps % NAPS_BEFORE_LOOK == 0 && is_last_thread())
+	if (++naps % NAPS_BEFORE_LOOK == 0 && is_last_thread(own))
 		pthread_create(&thread, NULL, end_process, NULL);
 }

@@ -6,8 +6,10 @@
 #ifndef RTL_CORE_LAST_THREAD_H
 #define RTL_CORE_LAST_THREAD_H
 
-/* Now and then looks whether the process should end, and ends it. By the consumer's thread, before
- * each nap. */
-void last_thread_look(void);
+#include <stdint.h>
+
+/* Now and then looks whether the process should end, and ends it. `own`: how many threads are the bus's. By
+ * the one that has the turn, before each nap. */
+void last_thread_look(uint32_t own);
 
 #endif

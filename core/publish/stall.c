@@ -24,7 +24,7 @@ static struct {
 	uint64_t looked_ns; /* when that was */
 	uint64_t idle_ns;   /* since it changed */
 	bool on;
-	bool said_waits, said_gives_up, said_moves;
+	bool said_full, said_waits, said_gives_up, said_moves;
 } stall;
 
 void stall_forget(void)
@@ -40,6 +40,26 @@ bool stall_is_on(void)
 static bool is_first(bool *said)
 {
 	return !__atomic_exchange_n(said, true, __ATOMIC_RELAXED);
+}
+
+void stall_say_full(bool waits)
+{
+	char who[128];
+
+	if (!is_first(&stall.said_full))
+		return;
+	bus_name_consumer(who, sizeof(who));
+	if (waits)
+		log_line(RTL_LEVEL_WARNING, "bus",
+			 "the buffers of process %d are full (RTL_BUFFER_TOTAL): threads wait for "
+			 "%s from now on, nothing is lost; `rtl info` tells how long they waited",
+			 (int)getpid(), who);
+	else
+		log_line(RTL_LEVEL_WARNING, "bus",
+			 "the buffers of process %d are full (RTL_BUFFER_TOTAL): events that find "
+			 "no "
+			 "room are discarded and counted (RTL_BUFFER_POLICY), as %s is behind",
+			 (int)getpid(), who);
 }
 
 static void say_waits(void)

@@ -19,6 +19,8 @@ bool stall_may_wait(void);
 bool stall_is_on(void);
 /* A thread has found room that the consumer made. */
 void stall_look_again(void);
+/* Says once that rings grow no further: threads wait from now on, or events are discarded. */
+void stall_say_full(bool waits);
 /* In a child after fork. */
 void stall_forget(void);
 

@@ -348,8 +348,11 @@ static void sleep_for_tail(struct ring_header *ring, bool *has_waited)
 	const uint64_t begin = clock_ns();
 
 	bus_ring_bell();
-	if (!*has_waited)
+	if (!*has_waited) {
+		if (growth_most())
+			stall_say_full(true);
 		__atomic_fetch_add(&control->waits, 1, __ATOMIC_RELAXED);
+	}
 	*has_waited = true;
 	futex_wait(&ring->waiting, 1, 100);
 	__atomic_fetch_add(&control->waited_ns, clock_ns() - begin, __ATOMIC_RELAXED);
@@ -447,6 +450,13 @@ static bool change_ring(struct writer *writer, struct ring_header *full)
 	return true;
 }
 
+/* Where rings do not grow, that is the ordinary way, and no news. */
+static bool discards_by_policy(void)
+{
+	return !__atomic_load_n(&bus.settings.wait, __ATOMIC_RELAXED) && growth_most() &&
+	       !bus_own_thread && !fate_collector_died();
+}
+
 /* A thread that does not wait learns of the collector's death by this. */
 static void look_for_consumer(struct writer *writer)
 {
@@ -495,6 +505,8 @@ bool writer_make_room(struct writer *writer, size_t need, bool may_wait)
 			continue;
 		if (!may_wait)
 			look_for_consumer(writer);
+		if (discards_by_policy())
+			stall_say_full(false);
 		if (!change_ring(writer, ring)) {
 			writer->limit = writer->cursor;
 			return false;

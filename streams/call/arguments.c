@@ -158,6 +158,7 @@ uint32_t call_values_read(struct call_values *values, const struct call_signatur
 {
 	values->signature = signature;
 	values->slots = slots;
+	values->packed = NULL;
 	values->succeeded = succeeded;
 	values->count = bytes ? signature->count : 0;
 	values->bytes = bytes;
@@ -236,6 +237,28 @@ static void fill_with_states(const struct call_values *values, void *payload, ch
 	memcpy(to, &states, sizeof(states));
 }
 
+void call_values_pack(const struct call_signature *signature, const uint64_t *slots, void *packed)
+{
+	const struct call_argument *argument = signature->arguments;
+	const struct call_argument *end = argument + signature->count;
+	char *to = packed;
+	uint32_t at = 0;
+
+	for (; argument < end; argument++, slots++) {
+		at = place_of(at, argument->size);
+		memcpy(to + at, slots,
+		       sizeof(*slots)); /* the next one goes over what is too much */
+		at += argument->size;
+	}
+}
+
+/* Whole words: the room of a record ends at one, and nothing comes behind these. */
+static inline void copy_packed(void *to, const void *packed, uint32_t bytes)
+{
+	for (uint32_t i = 0; i < bytes; i += (uint32_t)sizeof(uint64_t))
+		memcpy((char *)to + i, (const char *)packed + i, sizeof(uint64_t));
+}
+
 void call_values_fill(const struct call_values *values, void *payload, uint32_t offset,
 		      struct rtl_text *place)
 {
@@ -246,6 +269,10 @@ void call_values_fill(const struct call_values *values, void *payload, uint32_t 
 	uint32_t at = 0;
 
 	*place = (struct rtl_text){offset, values->bytes};
+	if (values->packed) {
+		copy_packed(to, values->packed, values->bytes);
+		return;
+	}
 	if (values->signature->has_states && values->count) {
 		fill_with_states(values, payload, to, offset + values->bytes);
 		return;

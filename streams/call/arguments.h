@@ -44,6 +44,7 @@ struct call_signature {
 struct call_values {
 	const struct call_signature *signature;
 	const uint64_t *slots; /* the arguments, 64 bits each */
+	const void *packed;    /* the same by call_values_pack; NULL: they are not */
 	bool succeeded;        /* what it has written can be read */
 	uint32_t count;
 	uint32_t bytes; /* without texts */
@@ -55,6 +56,18 @@ struct call_values {
  * prototypes, for whoever reads the trace. types: as the headers have them. Once; not on a hot
  * path. */
 void call_describe(const struct call_signature *signature, const char *const *types, uint64_t uid);
+
+/* What call_values_pack writes at most, some of it behind the values. */
+#define CALL_PACKED_BYTES (8u * CALL_ARGUMENTS + 8u)
+
+/* Writes the values once for several payloads, where they depend on nothing but `slots`
+ * (call_values_constant). */
+void call_values_pack(const struct call_signature *signature, const uint64_t *slots, void *packed);
+
+static inline bool call_values_constant(const struct call_signature *signature)
+{
+	return !signature->has_states;
+}
 
 /* How many bytes its arguments take in a payload, without texts. */
 uint32_t call_value_bytes(const struct call_signature *signature, uint32_t count);

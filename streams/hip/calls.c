@@ -193,6 +193,7 @@ static void publish_debug(const struct hip_call *call, uint16_t type, const uint
 	struct rtl_hip_call_debug *payload;
 	struct rtl_record *record;
 
+	values.packed = call->is_packed ? call->packed : NULL;
 	record = rtl_reserve(hip_streams.debug, type, (uint32_t)sizeof(*payload) + bytes);
 	if (!record) {
 		rtl_open_close(hip_streams.debug, open, call->number);
@@ -229,6 +230,11 @@ static __attribute__((noinline)) void keep_debug(struct hip_call *call, const ui
 
 	(void)call_values_read(&values, &hip_functions[call->id].signature,
 			       known[call->id].value_bytes, slots, false);
+	call->is_packed = call_values_constant(values.signature);
+	if (call->is_packed) {
+		call_values_pack(values.signature, slots, call->packed);
+		values.packed = call->packed;
+	}
 	bytes = call_values_fit(&values, RTL_OPEN_PAYLOAD_MAX - sizeof(*payload));
 	record = rtl_open_reserve(hip_streams.debug, RTL_FUNCTION_WITH_ARGS_UNFINISHED,
 				  (uint32_t)sizeof(*payload) + bytes, &call->open_debug);
@@ -277,6 +283,7 @@ bool hip_call_begin(struct hip_call *call, enum hip_id id, const uint64_t *slots
 		return false;
 	uid = uid_of(id);
 	call->id = id;
+	call->is_packed = false;
 	call->parent = call->parent_uid = 0;
 	if (!rtl_scope_current(&around)) {
 		call->parent =

@@ -40,6 +40,8 @@ struct hip_call {
 	uint64_t parent; /* instance of what encloses it */
 	uint64_t parent_uid;
 	struct call_context around; /* as it was */
+	bool is_packed;             /* the arguments: */
+	_Alignas(8) unsigned char packed[CALL_PACKED_BYTES];
 };
 
 static inline unsigned hip_pair_wanted(struct rtl_stream *const *place, uint16_t begin)

@@ -154,6 +154,89 @@ static void test_growth__total_is_used_up__discarded_and_counted(void **state)
 	assert_in_range(own.events, 16 * ring, 17 * ring); /* one ring, and 1M of further ones */
 }
 
+/* How often a text is in what the publisher says. */
+static int said(const char *text)
+{
+	char path[sizeof(base) + 8], line[1024];
+	FILE *file;
+	int n = 0;
+
+	snprintf(path, sizeof(path), "%s/said", base);
+	file = fopen(path, "r");
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file))
+		n += strstr(line, text) != NULL;
+	fclose(file);
+	return n;
+}
+
+static void forget_said(void)
+{
+	char path[sizeof(base) + 8];
+
+	snprintf(path, sizeof(path), "%s/said", base);
+	unlink(path);
+}
+
+/* From here on processes that begin write what they say to a file. */
+static int keep_said(void)
+{
+	char path[sizeof(base) + 8];
+	int before = dup(2);
+
+	snprintf(path, sizeof(path), "%s/said", base);
+	assert_non_null(freopen(path, "w", stderr));
+	return before;
+}
+
+static void end_said(int before)
+{
+	fflush(stderr);
+	dup2(before, 2);
+	close(before);
+}
+
+static void test_growth__total_is_used_up_discard__said_once(void **state)
+{
+	int before;
+
+	(void)state;
+	setenv("RTL_BUFFER_TOTAL", "257M", 1);
+	setenv("RTL_BUFFER_POLICY", "discard", 1);
+	before = keep_said();
+	collect(false);
+	end_said(before);
+	assert_int_equal(said("are discarded and counted (RTL_BUFFER_POLICY)"), 1);
+	forget_said();
+}
+
+/* The collector comes only when the process has waited for it. */
+static void test_growth__total_is_used_up_wait__said_once(void **state)
+{
+	struct rtl_collector *collector = own_collector(RTL_COLLECT, base, NULL);
+	const char *waits = "threads wait for the collector, process ";
+	int before, status;
+	pid_t pid;
+
+	(void)state;
+	setenv("RTL_BUFFER_TOTAL", "257M", 1);
+	before = keep_said();
+	pid = fork();
+	if (!pid)
+		publisher(collector, false);
+	end_said(before);
+	for (int i = 0; i < 20000 && !said(waits); i++)
+		usleep(1000);
+	while (!waitpid(pid, &status, WNOHANG))
+		rtl_collector_poll(collector, 1);
+	assert_int_equal(status, 0);
+	own_finish(collector);
+	assert_int_equal(own.events, EVENTS);
+	assert_int_equal(own.ledger.discarded, 0);
+	assert_int_equal(said(waits), 1);
+	forget_said();
+}
+
 static void test_growth__total_has_no_more__discarded_and_counted(void **state)
 {
 	(void)state;
@@ -394,6 +477,8 @@ int main(void)
 		TEST(test_growth__nobody_drains__all_recorded_in_order),
 		TEST(test_growth__killed__all_delivered_in_order),
 		TEST(test_growth__total_is_used_up__discarded_and_counted),
+		TEST(test_growth__total_is_used_up_discard__said_once),
+		TEST(test_growth__total_is_used_up_wait__said_once),
 		TEST(test_growth__total_has_no_more__discarded_and_counted),
 		TEST(test_growth__consumer_comes_back__memory_does_not_grow_on),
 		TEST(test_growth__consumer_beside_it__all_in_order),
