@@ -252,13 +252,6 @@ void call_values_pack(const struct call_signature *signature, const uint64_t *sl
 	}
 }
 
-/* Whole words: the room of a record ends at one, and nothing comes behind these. */
-static inline void copy_packed(void *to, const void *packed, uint32_t bytes)
-{
-	for (uint32_t i = 0; i < bytes; i += (uint32_t)sizeof(uint64_t))
-		memcpy((char *)to + i, (const char *)packed + i, sizeof(uint64_t));
-}
-
 void call_values_fill(const struct call_values *values, void *payload, uint32_t offset,
 		      struct rtl_text *place)
 {
@@ -270,7 +263,7 @@ void call_values_fill(const struct call_values *values, void *payload, uint32_t 
 
 	*place = (struct rtl_text){offset, values->bytes};
 	if (values->packed) {
-		copy_packed(to, values->packed, values->bytes);
+		memcpy(to, values->packed, values->bytes);
 		return;
 	}
 	if (values->signature->has_states && values->count) {
