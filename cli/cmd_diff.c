@@ -47,6 +47,8 @@ static struct summary *read_summary(const char *path)
 		summary_destroy(summary);
 		summary = NULL;
 	}
+	if (summary)
+		database_say_unfinished(database);
 	database_close(database);
 	return summary;
 }

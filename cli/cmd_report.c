@@ -295,12 +295,7 @@ static int report(const char *path, const char *output, unsigned most)
 		return CLI_FAILED;
 	status = write_page(output, database, path, most);
 	if (status == CLI_OK) {
-		char *writer = database_fact(database, "writer");
-
-		if (writer)
-			cli_error("%s is not complete: its program still runs, or was cut off",
-				  path);
-		free(writer);
+		database_say_unfinished(database);
 		cli_line("%s: open it in a browser", output);
 		status = cli_finish_output();
 	}

@@ -68,15 +68,11 @@ static int summarize(const char *path, print_fn *print, const struct summary_sty
 	if (summary && !database_summarize(database, summary)) {
 		print(summary, stdout, style);
 		status = cli_finish_output();
-		char *writer = database_fact(database, "writer");
 		char *interrupted = database_fact(database, "interrupted");
-		if (writer)
-			cli_error("%s is not complete: its program still runs, or was cut off",
-				  path);
+		database_say_unfinished(database);
 		if (interrupted)
 			cli_error("%s was recovered: %s", path, interrupted);
 		free(interrupted);
-		free(writer);
 		say_removed(database, path);
 	}
 	summary_destroy(summary);

@@ -587,6 +587,7 @@ static int open_input(struct convert_input *input, const char *path)
 	input->path = path;
 	if (!database)
 		return CLI_FAILED;
+	database_say_unfinished(database);
 	database_close(database);
 	if (sqlite3_open_v2(path, &input->db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
 		return convert_refuse(input);

@@ -227,6 +227,7 @@ int convert_rows_open(struct convert_rows *rows, const char *path,
 	*rows = (struct convert_rows){.path = path, .selection = selection};
 	if (!database)
 		return CLI_FAILED;
+	database_say_unfinished(database);
 	database_close(database);
 	if (sqlite3_open_v2(":memory:", &rows->db,
 			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI,

@@ -10,6 +10,7 @@
 
 #include "cli.h"
 #include "database_sql.h"
+#include "output_writer.h"
 
 static int out_of_memory(void)
 {
@@ -223,6 +224,18 @@ char *database_fact(struct database *database, const char *key)
 		value = strdup((const char *)sqlite3_column_text(statement, 0));
 	sqlite3_finalize(statement);
 	return value;
+}
+
+bool database_say_unfinished(struct database *database)
+{
+	char *writer = database_fact(database, "writer");
+	const bool lives = writer && output_writer_lives(writer);
+
+	if (writer)
+		cli_error("%s is not complete: its program still runs, or was cut off",
+			  database->path);
+	free(writer);
+	return lives;
 }
 
 /* The number that a query answers with; 0 for NULL, -1 if it fails. */

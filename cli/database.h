@@ -26,6 +26,9 @@ bool database_same_file(const char *a, const char *b);
 /** A value of rtl's table of facts; NULL: not there. To be freed. */
 char *database_fact(struct database *database, const char *key);
 
+/** Says in a line if it is not complete. Whether somebody still writes it, as far as that is known. */
+bool database_say_unfinished(struct database *database);
+
 /** GPU operations in it; -1 after a line. */
 int64_t database_operations(struct database *database);
 /** Events of any stream in it, but for what rtl says of itself; -1 after a line. */

@@ -2,6 +2,7 @@
 /* See merge.h. */
 #include "merge.h"
 
+#include <errno.h>
 #include <sqlite3.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -476,25 +477,30 @@ static int add_input(struct merge *merge)
 
 /* ---- the output ---- */
 
+/* A trace to which nobody adds any more; else after a line. */
 static bool is_trace(const char *path)
 {
 	struct database *database = database_open(path, false);
+	const bool written = database && database_say_unfinished(database);
 
 	database_close(database);
-	return database != NULL;
+	return database && !written;
 }
 
 /* Begins with the first input's rows. */
-static int open_output(struct merge *merge, const char *path, const char *first)
+static int open_output(struct merge *merge, const struct part *part, const char *first)
 {
+	const char *path = part->path;
 	sqlite3 *from = NULL;
 	sqlite3_backup *copy = NULL;
 	char *has;
 	int rc = -1;
 
 	merge->input = path;
-	if (sqlite3_open(path, &merge->db) != SQLITE_OK)
-		return fail(merge);
+	if (sqlite3_open(path, &merge->db) != SQLITE_OK) {
+		part_failed(part, merge->db ? sqlite3_system_errno(merge->db) : ENOMEM);
+		return -1;
+	}
 	/* Nobody reads it before it is whole: no journal, no waiting for the disk. */
 	if (run_sql(merge, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF"))
 		return -1;
@@ -515,16 +521,17 @@ static int open_output(struct merge *merge, const char *path, const char *first)
 	return has ? 0 : -1;
 }
 
-static int write_output(struct merge *merge, const char *path, char *const *inputs, size_t count)
+static int write_output(struct merge *merge, const struct part *part, char *const *inputs,
+			size_t count)
 {
-	if (open_output(merge, path, inputs[0]))
+	if (open_output(merge, part, inputs[0]))
 		return -1;
 	for (size_t i = 1; i < count; i++) {
 		merge->input = inputs[i];
 		if (add_input(merge))
 			return -1;
 	}
-	merge->input = path;
+	merge->input = part->path;
 	return run_sql(merge, "ANALYZE");
 }
 
@@ -540,7 +547,7 @@ int merge_traces(const char *output, char *const *inputs, size_t count)
 	}
 	if (part_begin(&part, output))
 		return -1;
-	status = write_output(&merge, part.path, inputs, count) ? CLI_FAILED : CLI_OK;
+	status = write_output(&merge, &part, inputs, count) ? CLI_FAILED : CLI_OK;
 	if (sqlite3_close(merge.db) != SQLITE_OK)
 		status = CLI_FAILED;
 	return part_end(&part, status) ? -1 : 0;
