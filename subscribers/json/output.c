@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "look.h"
@@ -183,6 +184,17 @@ static int recover(struct sub *sub, enum timeline_format format, enum look found
 	}
 }
 
+/* Its writer died before its first commit: then nothing is there. */
+static bool holds_nothing(const struct sub *sub, enum look found)
+{
+	const struct state *state = &sub->timeline.state;
+	struct stat st;
+
+	if (found == LOOK_UNFINISHED)
+		return !state->offset && !state->used_of_page;
+	return found == LOOK_OLD && stat(sub->path, &st) == 0 && !st.st_size;
+}
+
 /* ---- both ---- */
 
 static int open_locked(struct sub *sub, enum timeline_format format, uint64_t base_ns, int32_t pid)
@@ -194,6 +206,10 @@ static int open_locked(struct sub *sub, enum timeline_format format, uint64_t ba
 	if (!state_init(&sub->timeline.state, sub->path))
 		return RTL_ENOMEM;
 	found = timeline_look(sub->path, format, session, &sub->timeline.state);
+	if (sub->recovers && holds_nothing(sub, found)) {
+		remove_old(sub);
+		found = LOOK_NOTHING;
+	}
 	if (sub->recovers && found == LOOK_NOTHING && !base_ns) {
 		state_fini(&sub->timeline.state, false);
 		free(sub->path);

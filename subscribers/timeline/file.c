@@ -106,14 +106,35 @@ void file_move(struct file *file, size_t length)
 
 /* ---- text ---- */
 
-/* The tail, on a page of its own. */
+/* The page of the tail that is in the file, which is its own. */
+static void make_tail(const struct file *file, char page[FILE_PAGE])
+{
+	memset(page, ' ', FILE_PAGE);
+	memcpy(page, file->written, file->written_length);
+	page[FILE_PAGE - 1] = '\n';
+}
+
+/* The tail from now on: what it tells of is in the file. */
+static void use_tail(struct file *file)
+{
+	memcpy(file->written, file->tail, file->tail_length);
+	file->written_length = file->tail_length;
+}
+
+static const char *blank_page(void)
+{
+	static char page[FILE_PAGE];
+
+	memset(page, ' ', sizeof(page));
+	return page;
+}
+
 static void write_tail(struct file *file)
 {
 	char page[FILE_PAGE];
 
-	memset(page, ' ', sizeof(page));
-	memcpy(page, file->tail, file->tail_length);
-	page[sizeof(page) - 1] = '\n';
+	use_tail(file);
+	make_tail(file, page);
 	file_write(file, page, sizeof(page), file->end - FILE_PAGE);
 }
 
@@ -133,6 +154,25 @@ static void write_blanks(struct file *file, uint64_t from, uint64_t to)
 	free(blanks);
 }
 
+/* The first bytes of the file, blanks and the tail, by one write: it is closed from the first on. */
+static void begin_text(struct file *file, uint64_t end)
+{
+	const size_t length = (size_t)(end - file->offset);
+	char *text = malloc(length);
+
+	if (!text) {
+		file->error = ENOMEM;
+		return;
+	}
+	memcpy(text, file->buffer, file->used);
+	memset(text + file->used, ' ', length - file->used);
+	use_tail(file);
+	make_tail(file, text + length - FILE_PAGE);
+	if (file_write(file, text, length, file->offset) == 0)
+		file->end = end;
+	free(text);
+}
+
 /* Sees to it that items may go up to there. Behind the tail blanks do no harm, so only its own page
  * is ever in the way. */
 static void extend(struct file *file, uint64_t need)
@@ -142,21 +182,21 @@ static void extend(struct file *file, uint64_t need)
 			: need / 8 > ROOM_MOST ? ROOM_MOST
 					       : need / 8;
 	const uint64_t end = (need + room + FILE_PAGE - 1) / FILE_PAGE * FILE_PAGE + FILE_PAGE;
+	char tail[FILE_PAGE];
 
 	if (old && need <= old - FILE_PAGE)
 		return;
 	if (!old) {
-		write_blanks(file, file->offset, end - FILE_PAGE);
-		file->end = end;
-		write_tail(file);
+		begin_text(file, end);
 		return;
 	}
-	write_blanks(file, old, end - FILE_PAGE);
-	if (file->error)
-		return;
-	file->end = end;
-	write_tail(file);
-	write_blanks(file, old - FILE_PAGE, old);
+	/* up to the end: the move needs no more room on the disk */
+	write_blanks(file, old, end);
+	make_tail(file, tail);
+	file_write_pair(file, (struct file_piece[2]){{tail, FILE_PAGE, end - FILE_PAGE},
+						     {blank_page(), FILE_PAGE, old - FILE_PAGE}});
+	if (!file->error)
+		file->end = end;
 }
 
 /* Whole pages; what is on the last one stays in the buffer. */
@@ -200,6 +240,40 @@ void file_commit(struct file *file)
 	}
 }
 
+/* What reaches into the page of the old tail takes all of that, by one write. */
+static void write_over(struct file *file, const char *tail, size_t length, uint64_t at)
+{
+	const size_t all = at + length < file->end ? (size_t)(file->end - at) : length;
+	char *text = malloc(all);
+
+	if (!text) {
+		file->error = ENOMEM;
+		return;
+	}
+	memcpy(text, tail, length);
+	memset(text + length, ' ', all - length);
+	file_write(file, text, all, at);
+	free(text);
+}
+
+/* The last tail, where the items end, instead of the one that stands there. */
+static void finish_text(struct file *file, const char *tail, size_t length)
+{
+	const uint64_t at = file->offset + file->used;
+	const uint64_t old = file->end - FILE_PAGE;
+
+	/* room for it first: where the disk is full the file stays as it is */
+	write_blanks(file, file->end, at + length);
+	if (at + length <= old) {
+		file_write_pair(file, (struct file_piece[2]){{tail, length, at},
+							     {blank_page(), FILE_PAGE, old}});
+	} else {
+		write_over(file, tail, length, at);
+	}
+	if (!file->error)
+		cut(file, at + length);
+}
+
 void file_finish(struct file *file, const char *tail, size_t length)
 {
 	if (file->kind == FILE_GZIP) {
@@ -207,16 +281,8 @@ void file_finish(struct file *file, const char *tail, size_t length)
 		return;
 	}
 	file_commit(file);
-	if (file->kind == FILE_TEXT && !file->error) {
-		const uint64_t at = file->offset + file->used;
-
-		/* room for it first: where the disk is full the file stays as it is */
-		write_blanks(file, file->end, at + length);
-		if (!file->error) {
-			file_write(file, tail, length, at);
-			cut(file, at + length);
-		}
-	}
+	if (file->kind == FILE_TEXT && !file->error)
+		finish_text(file, tail, length);
 }
 
 void file_make_room(struct file *file, size_t size)

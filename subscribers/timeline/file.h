@@ -6,7 +6,7 @@
  *               there is room of blanks, and the tail is a page behind that. No item lies on two
  *               pages unless it is larger than one. A write that is cut off ends between two pages:
  *               what is there is whole items, then blanks, then the tail. Only when the room is
- *               extended the tail moves; that takes two writes of a page each.
+ *               extended the tail moves, by one call (file_pair.c).
  *   FILE_GZIP   the same text as members of gzip. The last one holds the tail. The next ones are
  *               written over it, in one write. A write that is cut off leaves no tail.
  *   FILE_PLAIN  bytes without a tail: whoever reads them ignores an item that is cut off.
@@ -39,6 +39,8 @@ struct file {
 	size_t used, size;
 	size_t tail_length;
 	char tail[FILE_TAIL_MAX];
+	size_t written_length; /**< of the tail that is in a text */
+	char written[FILE_TAIL_MAX];
 	struct file_gzip *gzip;
 };
 
@@ -82,6 +84,14 @@ static inline void file_take(struct file *file, size_t length)
 		file_move(file, length);
 	file->used += length;
 }
+
+/* file_pair.c: writes in two places by one call. */
+struct file_piece {
+	const void *bytes;
+	size_t length;
+	uint64_t offset;
+};
+void file_write_pair(struct file *file, const struct file_piece pieces[2]);
 
 /* file_gzip.c */
 

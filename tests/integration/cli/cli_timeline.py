@@ -12,6 +12,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -23,6 +24,9 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "timeline"))
 from cli_kit import Case, PROGRAM, RTL, TMPFS  # pylint: disable=wrong-import-position
 import pftrace  # pylint: disable=wrong-import-position
 from timeline_kit import check_nesting, load  # pylint: disable=wrong-import-position
+
+KILL_AT = os.environ["RTL_TEST_KILL_AT"]
+KILLS = 34 if os.environ.get("RTL_TEST_SANITIZE", "") in ("", "OFF") else 8  # for each format
 
 
 def dispatches_of_json(path):
@@ -264,28 +268,14 @@ class TimelineKilled(Case):
             if done.returncode == 2:  # killed before it has said where its events go
                 done = self.rtl("recover", "-o", name, folder)
             self.assertEqual(done.returncode, 0, done.stderr)
+        if not os.path.exists(self.path(name)):
+            return 0  # nothing had been recorded
         found = read(self.path(name))
         packets = collections.Counter(d[3] for d in found)
         self.assertLessEqual(set(packets.values()), {1})
         self.assertEqual(len(packets), max(packets, default=-1) + 1)
         self.assertFalse(os.path.exists(self.path(name) + ".unfinished"))
         return len(found)
-
-    def load_killed(self, name):
-        """
-        What is there. Room is made for more by two writes: the tail behind it, then blanks where it was (file.h). A
-        kill between them leaves both: what is before the first one's end is whole, and `rtl recover` mends it.
-        """
-        try:
-            return load(self.path(name))
-        except json.JSONDecodeError as error:
-            with open(self.path(name), "rb") as file:
-                text = file.read().decode("utf-8")
-            second = text[error.pos:].strip()
-            self.assertEqual(text[:error.pos].rstrip()[-len(second):], second)
-            with open(self.path("first.json"), "w", encoding="utf-8") as file:
-                file.write(text[:error.pos])
-            return load(self.path("first.json"))
 
     def test_json__readable_before_and_complete_after_recovery(self):
         at_least = 0
@@ -294,7 +284,7 @@ class TimelineKilled(Case):
             self.killed(name, random.random() * 0.1)
             if not os.path.exists(self.path(name)):
                 continue
-            trace = self.load_killed(name)
+            trace = load(self.path(name))
             ledger = {l["stream"]: l["delivered"] for l in trace["metadata"]["rtl"]["ledger"]}
             before = dispatches_of(trace)
             self.assertGreaterEqual(len(before), ledger.get("rtl.hsa", 0))
@@ -302,6 +292,41 @@ class TimelineKilled(Case):
             self.assertGreaterEqual(after, len(before))
             at_least = max(at_least, after)
         self.assertGreater(at_least, 0)
+
+    def killed_at(self, count, *command):
+        """Kills the command and all that it has started at that system call. How many there were."""
+        done = subprocess.run([KILL_AT, str(count), *command], cwd=self.folder, env=self.environment(),
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
+        if done.returncode == 77:
+            self.skipTest("processes cannot be traced here (ptrace)")
+        return int(done.stdout.splitlines()[-1])
+
+    def check_killed(self, name, read):
+        """It is readable, up to what its ledger counts, and complete after recovery."""
+        before = 0
+        if os.path.exists(self.path(name)) and os.path.getsize(self.path(name)):
+            before = len(read(self.path(name)))
+            if not name.endswith(".pftrace"):
+                ledger = load(self.path(name))["metadata"]["rtl"]["ledger"]
+                counts = {l["stream"]: l["delivered"] for l in ledger}
+                self.assertGreaterEqual(before, counts.get("rtl.hsa", 0))
+        self.rtl("recover")  # takes away those that were killed while they were made
+        if os.listdir(self.spool) or before:
+            self.assertGreaterEqual(self.recovered(name, read), before)
+        self.assertEqual(os.listdir(self.spool), [])
+
+    def test_each_format__killed_at_a_system_call__readable_then_and_complete_after_recovery(self):
+        for suffix, read in ((".json", dispatches_of_json), (".json.gz", dispatches_of_json),
+                             (".pftrace", dispatches_of_pftrace)):
+            command = RTL, "trace", "-q", "-o", "a" + suffix, PROGRAM, "3000"
+            calls = self.killed_at(1000000, *command)
+            step = max(1, calls // KILLS)
+            for count in range(1 + random.randrange(step), calls + 1, step):
+                for name in os.listdir(self.folder):
+                    os.unlink(self.path(name))
+                with self.subTest(suffix=suffix, killed_at=count, of=calls):
+                    self.killed_at(count, *command)
+                    self.check_killed("a" + suffix, read)
 
     def test_pftrace_and_gzip__complete_after_recovery(self):
         for i in range(2):
