@@ -75,10 +75,14 @@ static void add_field(struct convert *convert, struct convert_type *type, const 
 		      const char *kind)
 {
 	struct field *field = &type->fields[type->field_count];
-	char end[256];
+	/* what readers of Kineto's names take for theirs */
+	const bool is_taken = convert->work.is_kineto &&
+			      (!strcmp(name, "stream") || !strcmp(name, "correlation"));
+	char begin[256], end[256];
 
+	snprintf(begin, sizeof(begin), "%s%s", name, is_taken ? "_" : "");
 	snprintf(end, sizeof(end), "end_%s", name);
-	field->key = timeline_intern(&convert->timeline, name);
+	field->key = timeline_intern(&convert->timeline, begin);
 	field->end_key = timeline_intern(&convert->timeline, end);
 	field->kind = kind_of(kind);
 	if (!strcmp(name, "begin_ns") && !strcmp(kind, "time"))
@@ -204,7 +208,7 @@ static void add_values(struct convert *convert, struct convert_source *source,
 	const uint64_t correlation = convert_uint(source, CORRELATION);
 
 	work_begin_values(&convert->work);
-	if (correlation)
+	if (correlation && !convert->work.is_kineto)
 		work_add(&convert->work, WORK_CORR_ID, TIMELINE_UINT, correlation);
 	for (int i = 0; i < type->field_count; i++) {
 		struct timeline_value value;

@@ -26,6 +26,7 @@ struct out {
 	struct file file;
 	int64_t process; /* the one that is written */
 	long long first_pid;
+	int count; /* of processes */
 };
 
 /* ---- rows as text ---- */
@@ -194,6 +195,9 @@ static const char metadata[] =
 	"\"domain_name\":\"\"},\"pid\":#,\"ppid\":#,\"init_time\":#,\"fini_time\":#,"
 	"\"command\":[\"$\"],\"config\":{}},\n";
 
+/* Numbers of ranges and marks, beyond those of calls. */
+#define MARKER "4503599627370496 + id"
+
 static const struct section sections[] = {
 	{"\"agents\":[",
 	 "{\"size\":0,\"id\":{\"handle\":#},\"type\":#,\"cu_count\":#,\"wave_front_size\":#,"
@@ -205,7 +209,7 @@ static const struct section sections[] = {
 	 " id) - 1, place, uuid, bus_id FROM c_agent WHERE process = ?1 ORDER BY id",
 	 "],\n\"counters\":[],\n\"strings\":{\"callback_records\":[],\n"},
 	{"\"marker_api\":[", "{\"key\":#,\"value\":\"$\"}",
-	 "SELECT instance, name FROM c_marker WHERE process = ?1 ORDER BY id",
+	 "SELECT " MARKER ", name FROM c_marker WHERE process = ?1 ORDER BY id",
 	 "],\n\"correlation_id\":{\"external\":[]},\n\"counters\":{\"dimension_ids\":[]},"
 	 "\"pc_sample_instructions\":[],\"pc_sample_comments\":[],\"att_filenames\":[],"
 	 "\"code_object_snapshot_filenames\":[]},\n"},
@@ -253,7 +257,7 @@ static const struct section sections[] = {
 	 " c.is_hip AND c.process = ?1 ORDER BY c.id",
 	 "],\n"},
 	{"\"marker_api\":[", RECORD("32") "}",
-	 "SELECT CASE WHEN NOT is_range THEN 0 WHEN started THEN 2 ELSE 1 END, tid, instance, 0,"
+	 "SELECT CASE WHEN NOT is_range THEN 0 WHEN started THEN 2 ELSE 1 END, tid, " MARKER ", 0,"
 	 " begin_ns, end_ns FROM c_marker WHERE process = ?1 ORDER BY id",
 	 "],\n\"rccl_api\":[],\n"},
 	/* What fills memory is no copy to rocprofv3. */
@@ -317,10 +321,7 @@ static int put_processes(struct out *out)
 	sqlite3_finalize(rows);
 	if (!status && !out->file.error && result != SQLITE_DONE)
 		status = convert_rows_refuse(&out->rows);
-	if (!status && count > 1)
-		cli_error("there are %d processes, of which TraceLens reads the first, pid %lld; "
-			  "--process chooses another",
-			  count, out->first_pid);
+	out->count = count;
 	return status;
 }
 
@@ -357,6 +358,10 @@ int convert_rocprofv3(const struct part *part, bool compressed, const char *inpu
 		if (!status && out.file.error)
 			status = part_failed(part, out.file.error);
 	}
+	if (!status && out.count > 1)
+		cli_error("there are %d processes, of which TraceLens reads the first, pid %lld; "
+			  "--process chooses another",
+			  out.count, out.first_pid);
 	convert_rows_close(&out.rows);
 	return status;
 }

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 
+import other_formats
 import pftrace
 from timeline_kit import check_nesting, load
 
@@ -95,7 +96,7 @@ def main():
             subprocess.run([RTL, "convert", database, "-o", path], check=True,
                            stdout=subprocess.DEVNULL)
             bad |= check("converted to " + name, database, read(path), False)
-        return int(bad)
+        return int(bad | other_formats.check_all(RTL, database, folder))
     finally:
         shutil.rmtree(folder)
 

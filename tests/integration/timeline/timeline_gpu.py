@@ -3,7 +3,8 @@
 """
 timeline_gpu.py MODE RUNNER PROGRAM...: traces PROGRAM on a software GPU into a database and timelines
 at once, and compares them value by value: JSON, compressed JSON and protobuf with each other, all of
-them with what `rtl convert` makes of the database, and flows with rocpd_api_ops.
+them with what `rtl convert` makes of the database, and flows with rocpd_api_ops; and the formats of other
+tools with the database.
 """
 
 import collections
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 
+import other_formats
 import pftrace
 from timeline_kit import check_nesting, load
 
@@ -133,6 +135,7 @@ def compare(folder, outputs):
     check_nesting(converted["traceEvents"])
     bad |= check_pftrace(convert(folder, database, "b.pftrace"), converted)
     bad |= differ("converted", without_numbers(trace), without_numbers(converted))
+    bad |= other_formats.check_all(RTL, database, folder)
     for stream in trace["metadata"]["rtl"]["ledger"]:
         bad |= stream["published"] != stream["delivered"]
     count = sum(events_of(trace).values())

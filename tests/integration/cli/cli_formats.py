@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""
+`rtl convert` to the formats of other tools, without ROCm: which one, what is selected, what is refused, and
+what is there when it could not be made. Their values: other_formats.py.
+"""
+
+import csv
+import os
+import random
+import sqlite3
+import subprocess
+import sys
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "timeline"))
+from cli_kit import Case, PROGRAM, RTL, TMPFS  # pylint: disable=wrong-import-position
+import other_formats  # pylint: disable=wrong-import-position
+from timeline_kit import load  # pylint: disable=wrong-import-position
+
+KILL_AT = os.environ["RTL_TEST_KILL_AT"]
+KINDS = (("b.json",), ("b.json.gz",), ("b.pftrace",), ("b.csv",), ("b.db",),
+         ("b.json", "-f", "rocprofv3"), ("b.json.gz", "-f", "rocprofv3"))
+
+
+def names_of_rocprofv3(path):
+    names = []
+    for element in load(path)["rocprofiler-sdk-tool"]:
+        kernels = {k["kernel_id"]: k["truncated_kernel_name"] for k in element["kernel_symbols"]}
+        names += [kernels[d["dispatch_info"]["kernel_id"]]
+                  for d in element["buffer_records"]["kernel_dispatch"]]
+    return sorted(names)
+
+
+def names_of_rocpd7(path):
+    database = sqlite3.connect(path)
+    names = sorted(name for name, in database.execute("SELECT name FROM kernels"))
+    database.close()
+    return names
+
+
+def names_of_csv(path):
+    path += "/kernel_trace.csv"
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8", newline="") as file:
+        return sorted(row["Kernel_Name"] for row in csv.DictReader(file))
+
+
+def names_of_hta(path):
+    return sorted(e["name"] for e in load(path)["traceEvents"] if e.get("cat") == "kernel")
+
+
+class Formats(Case):
+    def setUp(self):
+        super().setUp()
+        self.rtl("trace", "-q", "-o", "a.db", PROGRAM, "1000", "children")
+        self.pids = [pid for pid, in self.ask("a.db", "SELECT pid FROM rtl_process ORDER BY process")]
+
+    def convert(self, *options):
+        done = self.rtl("convert", "a.db", "-o", *options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stderr
+
+    def test_several_processes__all_in_it(self):
+        said = self.convert("b.json", "--format", "rocprofv3")
+        self.assertRegex(said, r"^rtl: there are 3 processes, of which TraceLens reads the first, pid \d+; "
+                         "--process chooses another\n$")
+        self.assertFalse(other_formats.check_rocprofv3(self.path("a.db"), self.path("b.json")))
+        self.assertEqual(self.convert("b.db"), "")
+        self.assertFalse(other_formats.check_rocpd7(self.path("a.db"), self.path("b.db")))
+        one = self.ask("b.db", "SELECT guid FROM processes ORDER BY 1")
+        self.assertEqual(self.convert("b.db", "--format", "rocpd7"), "")
+        self.assertEqual(self.ask("b.db", "SELECT guid FROM processes ORDER BY 1"), one)
+        # rank 5 of a launcher
+        self.rtl("trace", "-q", "-o", "r.db", PROGRAM, "10", env={"RANK": "5"})
+        self.assertEqual(self.rtl("convert", "r.db", "-o", "h.json", "-f", "hta").returncode, 0)
+        self.assertFalse(other_formats.check_hta(self.path("r.db"), self.path("h.json"), 5))
+
+    def test_selection__that_part(self):
+        pid = str(self.pids[1])
+        all_names = names_of_rocprofv3((self.convert("b.json", "-f", "rocprofv3"), self.path("b.json"))[1])
+        self.assertEqual(len(all_names), 3000)
+        for options, expected in (
+                (("--name", "second*"), [n for n in all_names if n.startswith("second")]),
+                (("--gpu", "7"), []), (("--gpu", "0"), all_names), (("--from", "1ms"), []),
+                (("--process", pid), None), (("--process", "cli_prog*"), all_names)):
+            for name, read in (("b.json", names_of_rocprofv3), ("b.db", names_of_rocpd7),
+                               ("b.csv", names_of_csv)):
+                with self.subTest(options=options, name=name):
+                    self.convert(name, *options, *(["-f", "rocprofv3"] if name == "b.json" else []))
+                    found = read(self.path(name))
+                    self.assertEqual(found, expected) if expected is not None else \
+                        self.assertEqual(len(found), 1000)
+        self.convert("h.json", "-f", "hta", "--process", pid, "--name", "second*")
+        self.assertEqual(set(names_of_hta(self.path("h.json"))), {"second_kernel"})
+
+    def test_bad_input__one_line(self):
+        def bad(part, *options):
+            self.refused(2, part, "convert", "a.db", "-o", *options)
+        bad("known are perfetto, rocprofv3, hta, rocpd7", "b.json", "-f", "chrome")
+        bad("known are .csv, .json, .json.gz, .pftrace, .db", "b.txt", "-f", "hta")
+        bad("--format hta ends in .json, .json.gz", "b.db", "-f", "hta")
+        bad("--format rocprofv3 ends in .json, .json.gz, .csv", "b.pftrace", "-f", "rocprofv3")
+        bad("--rank: is told by --format hta alone", "b.json", "--rank", "1")
+        bad("--rank x: give a number", "b.json", "-f", "hta", "--rank", "x")
+        for output in (("b.db",), ("b.csv",), ("b.json", "-f", "rocprofv3")):
+            self.refused(2, "`rtl merge` makes one", "convert", "a.db", "a.db", "-o", *output)
+            self.refused(1, "--process nobody: there is none", "convert", "a.db", "-o", *output,
+                         "--process", "nobody")
+            self.refused(1, "none.db", "convert", "none.db", "-o", *output)
+            self.refused(1, "No such file", "convert", "a.db", "-o", "none/" + output[0], *output[1:])
+        self.refused(1, "3 processes have used GPUs", "convert", "a.db", "-o", "b.json", "-f", "hta")
+        self.refused(1, "no process that is selected", "convert", "a.db", "-o", "b.json", "-f", "hta",
+                     "--process", "nobody")
+        self.write("full.json", "[1]")
+        for options in (("rocprofv3",), ("hta", "--process", str(self.pids[0]))):
+            self.refused(1, "exists and is no timeline", "convert", "a.db", "-o", "full.json", "-f", *options)
+        self.rtl("trace", "-q", "-o", "other.db", PROGRAM, "1")
+        self.refused(1, "exists and is no database", "convert", "a.db", "-o", "other.db")
+        self.assertEqual(sorted(os.listdir(self.folder)), ["a.db", "full.json", "other.db"])
+
+    @unittest.skipUnless(TMPFS, "no mounts of our own here")
+    def test_full_disk__one_line_and_nothing_there(self):
+        for name, *options in KINDS + (("b.json", "-f", "hta", "--process", str(self.pids[0])),):
+            folder = self.path("small")
+            os.makedirs(folder, exist_ok=True)
+            done = subprocess.run(
+                ["unshare", "-rm", "sh", "-c", 'mount -t tmpfs -o size=24k tmpfs "$1" && shift && '
+                 'rtl=$1 && shift && "$rtl" convert a.db -o "small/$@"; status=$?; ls small; '
+                 'exit $status', "sh", folder, RTL, name, *options], cwd=self.folder,
+                env=self.environment(), capture_output=True, text=True, check=False)
+            with self.subTest(name=name, options=options):
+                self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
+                self.assertRegex(done.stderr, r"^rtl: small/b\S* cannot be written: No space left on "
+                                 r"device; [^\n]*\n$")
+
+    def test_killed_at_a_system_call__nothing_under_its_name_unless_whole(self):
+        for name, *options in KINDS:
+            command = [KILL_AT, "1000000", RTL, "convert", "a.db", "-o", name, *options]
+            self.convert(name, *options)
+            whole = {f: os.path.getsize(self.path(f"{name}/{f}")) for f in os.listdir(self.path(name))} \
+                if name == "b.csv" else os.path.getsize(self.path(name))
+            done = subprocess.run(command, cwd=self.folder, env=self.environment(),
+                                  capture_output=True, text=True, check=False)
+            if done.returncode == 77:
+                self.skipTest("processes cannot be traced here (ptrace)")
+            calls = int(done.stdout.splitlines()[-1])
+            for _ in range(5):
+                subprocess.run(["rm", "-rf", self.path(name)], check=True)
+                command[1] = str(random.randrange(1, calls))
+                with self.subTest(name=name, options=options, killed_at=command[1], of=calls):
+                    subprocess.run(command, cwd=self.folder, env=self.environment(),
+                                   capture_output=True, check=False)
+                    if os.path.isdir(self.path(name)):
+                        for there in set(os.listdir(self.path(name))) & set(whole):
+                            self.assertEqual(os.path.getsize(self.path(f"{name}/{there}")), whole[there])
+                    elif os.path.exists(self.path(name)):
+                        self.assertEqual(os.path.getsize(self.path(name)), whole)
+                    self.convert(name, *options)
+                    self.assertFalse(os.path.exists(self.path(name + ".part")))
+
+
+if __name__ == "__main__":
+    unittest.main()
