@@ -241,6 +241,7 @@ static const struct rule {
 	{NULL, "op_id", "%s + (SELECT op FROM m)"},
 	{NULL, "args_id", "(SELECT id FROM ustrings WHERE was = %s)"},
 	{"rocpd_*", "*_id", "(SELECT id FROM strings WHERE was = %s)"},
+	{"rtl_counter", "name_id", "(SELECT id FROM strings WHERE was = %s)"},
 	{"rtl_call", "status_id", "(SELECT id FROM strings WHERE was = %s)"},
 	{NULL, "process", "CASE %s WHEN 0 THEN 0 ELSE %s + (SELECT process FROM m) END"},
 	{NULL, "gpuId", "(SELECT id FROM gpus WHERE was = %s)"},

@@ -21,6 +21,7 @@
 #include <rtl/events/hsa_call.h>
 #include <rtl/events/hip_call.h>
 #include <rtl/events/roctx.h>
+#include <rtl/events/counter.h>
 #include <rtl/events/xpti.h>
 
 #endif

@@ -15,6 +15,8 @@ extern const struct rtl_stream_info call_debug_stream_info;
 extern const struct rtl_stream_info hip_call_stream_info;
 extern const struct rtl_stream_info hip_call_debug_stream_info;
 extern const struct rtl_stream_info roctx_stream_info;
+extern const struct rtl_stream_info counter_stream_info;
+extern const struct rtl_stream_info counter_debug_stream_info;
 extern const struct rtl_stream_info xpti_sycl_info;
 extern const struct rtl_stream_info xpti_calls_info;
 extern const struct rtl_stream_info xpti_buffer_info;
@@ -30,6 +32,8 @@ extern const struct rtl_stream_info xpti_other_info;
 	&call_debug_stream_info, \
 	&hip_call_stream_info, \
 	&hip_call_debug_stream_info, \
-	&roctx_stream_info
+	&roctx_stream_info, \
+	&counter_stream_info, \
+	&counter_debug_stream_info
 
 #endif

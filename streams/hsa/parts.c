@@ -3,6 +3,7 @@
 #include "parts.h"
 
 #include "calls.h"
+#include "counter.h"
 #include "harvest.h"
 #include "objects.h"
 #include "submit.h"
@@ -13,5 +14,5 @@ static const struct hsa_part calls_part = {
 };
 
 /* Wrappers of calls stand outermost, around the hooks of all others. */
-const struct hsa_part *const hsa_parts[] = {&objects_part, &harvest_part, &submit_part, &calls_part,
-					    NULL};
+const struct hsa_part *const hsa_parts[] = {&objects_part, &harvest_part, &counter_part,
+					    &submit_part,  &calls_part,   NULL};

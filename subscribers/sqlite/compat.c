@@ -83,7 +83,8 @@ int compat_check(sqlite3 *file, char table[COMPAT_NAME_SIZE])
 	const char *const made[] = {schema_copy_tables,   schema_call_tables,
 				    schema_marker_tables, schema_memory_tables,
 				    schema_span_tables,   schema_xpti_tables,
-				    schema_wait_tables,   schema_left_out_tables};
+				    schema_wait_tables,   schema_left_out_tables,
+				    schema_counter_tables};
 	sqlite3 *ours = NULL;
 	int result = RTL_ENOMEM;
 

@@ -75,7 +75,8 @@ static void write_stream(struct sub *sub, struct stream *stream)
 {
 	const struct rtl_stream_info *info = stream->info;
 
-	if (!writer_begin(&sub->writer) || (stream->is_xpti && !xpti_init(sub)))
+	if (!writer_begin(&sub->writer) || (stream->is_xpti && !xpti_init(sub)) ||
+	    (stream->is_counter && !counter_init(sub)))
 		return;
 	stream->number = sub->continues ? exact_find_stream(sub, info) : 0;
 	if (stream->number)
@@ -361,6 +362,8 @@ int run_stream(struct sub *sub, const struct rtl_stream_info *info)
 		result = memory_subscribe(sub, stream);
 	else if (info->name && strcmp(info->name, RTL_STREAM_ROCTX) == 0)
 		result = marker_subscribe(sub, stream);
+	else if (info->name && strcmp(info->name, RTL_STREAM_HSA_COUNTER) == 0)
+		result = counter_subscribe(sub, stream);
 	else if (info->name)
 		result = call_subscribe(sub, stream);
 	if (result == RTL_ENOTSUP)
@@ -515,6 +518,7 @@ void run_end(struct sub *sub)
 	make_indexes(&sub->writer);
 	writer_begin(&sub->writer);
 	links_settle(sub);
+	counter_settle(sub);
 	write_state(sub);
 	writer_execf(&sub->writer, "DELETE FROM rtl_meta WHERE key = '%s'", OUTPUT_WRITER_KEY);
 }

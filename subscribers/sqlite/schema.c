@@ -251,6 +251,36 @@ const char schema_memory_tables[] = TABLE_RTL_MEM
 	" WHEN kind = 4 THEN 'addresses' WHEN kind = 5 THEN 'locked' ELSE 'attached' END AS place,"
 	" end_ns AS time_ns, in_use_bytes FROM rtl_mem WHERE NOT flags & 6;";
 
+const char schema_counter_tables[] = TABLE_RTL_COUNTER
+	"INSERT INTO rocpd_metadata (tag, value) SELECT 'references::rocpd_string.id',"
+	" '(\"rtl_counter\", \"name_id\")' EXCEPT SELECT tag, value FROM rocpd_metadata;"
+	"CREATE VIEW IF NOT EXISTS rtl_counters AS SELECT d.op_id AS op_id, p.pid AS pid,"
+	" c.gpu AS gpu, d.queue AS queue, d.packet_id AS packet_id, ker.string AS kernel,"
+	" nam.string AS counter, c.value AS value, uni.value AS unit, c.pass AS pass,"
+	" c.flags & 1 AS derived, c.process AS process, c.dispatch AS dispatch, c.uid AS uid"
+	" FROM rtl_counter AS c JOIN rocpd_string AS nam ON nam.id = c.name_id"
+	" JOIN rtl_process AS p ON p.process = c.process"
+	" LEFT JOIN rtl_dispatch AS d ON d.process = c.process AND d.instance = c.dispatch"
+	" LEFT JOIN rocpd_op AS o ON o.id = d.op_id"
+	" LEFT JOIN rocpd_string AS ker ON ker.id = o.description_id"
+	" LEFT JOIN rtl_tracepoint_metadata AS uni ON uni.process = c.process AND uni.uid = c.uid"
+	" AND uni.key = 'unit';"
+	/* RPD's. */
+	"CREATE VIEW IF NOT EXISTS counter AS SELECT c.op_id AS op_id, ker.string AS kernelName,"
+	" nam.string AS counterName, c.value AS value FROM rocpd_counter AS c"
+	" JOIN rocpd_op AS o ON o.id = c.op_id JOIN rocpd_string AS ker ON ker.id = "
+	"o.description_id"
+	" JOIN rocpd_string AS nam ON nam.id = c.name_id;"
+	"CREATE VIEW IF NOT EXISTS counter_summary AS SELECT kernelName, counterName,"
+	" count(*) AS dispatches, avg(value) AS avg, min(value) AS min, max(value) AS max"
+	" FROM counter GROUP BY kernelName, counterName;";
+
+const char schema_counter_settle[] =
+	"DELETE FROM rocpd_counter;"
+	"INSERT INTO rocpd_counter (value, op_id, name_id) SELECT c.value, d.op_id, c.name_id"
+	" FROM rtl_counter AS c JOIN rtl_dispatch AS d ON d.process = c.process"
+	" AND d.instance = c.dispatch WHERE c.value NOT NULL ORDER BY d.op_id, c.rowid;";
+
 /* Of a node's work some was submitted within a call of HIP, some not; ranges and calls may lie
  * between (scopes). The innermost node has it. */
 const char schema_xpti_tables[] = TABLE_RTL_NODE TABLE_RTL_EDGE

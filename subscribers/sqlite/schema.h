@@ -25,8 +25,11 @@ extern const char schema_marker_tables[];
 extern const char schema_span_tables[];
 extern const char schema_xpti_tables[];
 extern const char schema_memory_tables[];
+extern const char schema_counter_tables[];
 extern const char schema_wait_tables[];
 extern const char schema_left_out_tables[];
+/* At the end of writing: rocpd_counter, of what has become of rtl_counter. */
+extern const char schema_counter_settle[];
 /* When all tables are there. */
 extern const char schema_link_views[];
 /* At the end of writing: what makes RPD's tools and joins quick. Ends with NULL. */

@@ -17,6 +17,7 @@
  *   call_args.c   the texts of their arguments
  *   marker.c      the stream rtl.roctx, as rocpd's markers and as rtl_marker
  *   memory.c      the stream rtl.hsa.mem, as rtl_mem
+ *   counter.c     rtl.hsa.counter, as rocpd_counter and rtl_counter
  *   xpti.c        XPTI's streams, as rocpd and as rtl_node, rtl_edge and rtl_span
  *   xpti_open.c   what has begun there and not ended
  *   generic.c     every other stream: a table for each type, a column for each field
@@ -103,7 +104,7 @@ struct stream {
 	uint64_t skipped; /* events that could not become rows */
 	uint64_t skipped_written;
 	struct call_api *calls; /* of a stream of calls */
-	bool is_xpti;
+	bool is_xpti, is_counter;
 	struct region_pair *regions;
 	bool has_loaded_regions; /* those that an earlier host has left */
 };
@@ -123,7 +124,7 @@ struct sub {
 	struct writer writer;
 	struct names names;
 	struct rows op, api, api_ops, kernelapi, dispatch; /* of the tables rocpd_ and rtl_ */
-	struct rows copyapi, copy, call, marker, memory, node, edge, span;
+	struct rows copyapi, copy, call, marker, memory, counter, node, edge, span;
 	struct rows tracepoint, metadata, position;
 	int64_t next_op, next_api, next_api_op, next_copy, next_memory;
 	int64_t next_stream;
@@ -131,6 +132,7 @@ struct sub {
 	struct map call_strings;    /* host's string -> id in rocpd_string */
 	struct map call_categories; /* function -> id in rocpd_string */
 	bool has_xpti;              /* the tables of XPTI's streams are there */
+	bool has_counters;          /* that of counters, too */
 	struct pairing open_regions;
 	struct map xpti_names;      /* tracepoint -> id in rocpd_string */
 	struct hash xpti_open;      /* what has begun there and not ended, see xpti_open.c */
@@ -282,6 +284,15 @@ int marker_subscribe(struct sub *sub, struct stream *stream);
 bool memory_init(struct sub *sub);
 /* Subscribes to rtl.hsa.mem. RTL_ENOTSUP: it is not as we know it. */
 int memory_subscribe(struct sub *sub, struct stream *stream);
+
+/* counter.c */
+
+/* Makes the table, once; for the first stream of counters. */
+bool counter_init(struct sub *sub);
+/* Subscribes to rtl.hsa.counter. RTL_ENOTSUP: it is another stream, or not as we know it. */
+int counter_subscribe(struct sub *sub, struct stream *stream);
+/* Fills rocpd_counter; all dispatches have their rows. */
+void counter_settle(struct sub *sub);
 
 /* xpti.c */
 

@@ -550,4 +550,39 @@ static inline void table_add_rtl_mem(struct rows *rows, const struct sub *sub, c
 	cell_int(&cell[18], (int64_t)(event->correlation));
 }
 
+#define TABLE_RTL_COUNTER \
+	"CREATE TABLE IF NOT EXISTS rtl_counter (" \
+	" process INTEGER NOT NULL," \
+	" dispatch INTEGER NOT NULL," \
+	" uid INTEGER NOT NULL," \
+	" name_id INTEGER NOT NULL REFERENCES rocpd_string (id) DEFERRABLE INITIALLY DEFERRED," \
+	" value REAL," \
+	" kernel INTEGER NOT NULL," \
+	" gpu INTEGER NOT NULL," \
+	" pass INTEGER NOT NULL," \
+	" flags INTEGER NOT NULL" \
+	");"
+static const struct table table_rtl_counter = {"rtl_counter", 9};
+
+/* A row of rtl_counter, of an event of that process. */
+static inline void table_add_rtl_counter(struct rows *rows, const struct process *process,
+	const struct rtl_event *event, int64_t name_id)
+{
+	const struct rtl_hsa_counter *p = event->payload;
+	struct cell *cell = rows_add(rows);
+
+	cell_int(&cell[0], (int64_t)(process->number));
+	cell_int(&cell[1], (int64_t)(event->instance));
+	cell_int(&cell[2], (int64_t)(event->uid));
+	cell_int(&cell[3], (int64_t)(name_id));
+	if (!(p->flags & RTL_HSA_COUNTER_NO_VALUE))
+		cell_real(&cell[4], (p->value));
+	else
+		cell_null(&cell[4]);
+	cell_int(&cell[5], (int64_t)(p->kernel));
+	cell_int(&cell[6], (int64_t)(p->gpu));
+	cell_int(&cell[7], (int64_t)(p->pass));
+	cell_int(&cell[8], (int64_t)(p->flags));
+}
+
 #endif

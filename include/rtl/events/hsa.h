@@ -17,7 +17,7 @@ extern "C" {
 
 #define RTL_STREAM_HSA "rtl.hsa"
 #define RTL_STREAM_HSA_VERSION 1
-#define RTL_STREAM_HSA_VERSION_MINOR 3
+#define RTL_STREAM_HSA_VERSION_MINOR 4
 
 /**
  * The cause by which dispatches and copies are missed that had not ended when their process had.
@@ -44,6 +44,11 @@ enum rtl_hsa_dispatch_flags {
 	 * returned before.
 	 */
 	RTL_HSA_DISPATCH_CARRIED = 16,
+	/**
+	 * Hardware counters were collected (since 1.4): dispatches of the GPU went one at a time,
+	 * with commands around them. Times and latencies are those of such a run.
+	 */
+	RTL_HSA_DISPATCH_SERIALISED = 32,
 };
 
 /** rtl_hsa_barrier.kind */

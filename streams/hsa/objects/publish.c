@@ -55,17 +55,11 @@ void publish_queue(uint16_t type, const struct work_queue *queue,
 	rtl_commit(record);
 }
 
-/* A queue's number and a packet's index name a dispatch for as long as the process lives. */
-static uint64_t instance_of(const struct work_queue *queue, uint64_t packet_id)
-{
-	return (uint64_t)queue->number << 44 | ((packet_id + 1) & ((1ull << 44) - 1));
-}
-
 static inline void fill_record(struct rtl_record *record, const struct work_queue *queue,
 			       uint64_t packet_id, const struct work_scope *scope)
 {
 	record->parent_uid = queue->uid;
-	record->instance = instance_of(queue, packet_id);
+	record->instance = publish_instance(queue, packet_id);
 	record->correlation = scope ? scope->correlation : 0;
 }
 

@@ -86,6 +86,13 @@ struct copy {
 /* Once, before there is work: registers the tracepoints of barriers. */
 void publish_init(void);
 
+/* The number by which events of a queue's packet go together: it names the packet for as long as the
+ * process lives. */
+static inline uint64_t publish_instance(const struct work_queue *queue, uint64_t packet_id)
+{
+	return (uint64_t)queue->number << 44 | ((packet_id + 1) & ((1ull << 44) - 1));
+}
+
 void publish_queue(uint16_t type, const struct work_queue *queue,
 		   const struct rtl_hsa_queue *payload);
 

@@ -122,14 +122,15 @@ bool config_read(struct config *config)
 	const char *policy = getenv("RTL_BUFFER_POLICY");
 	bool good = true, able;
 
-	*config = (struct config){.slots = 131072, .wait_ms = 60000, .exit_timeout_ms = 1000};
+	*config = (struct config){
+		.slots = 131072, .wait_ms = 60000, .exit_timeout_ms = 1000, .strict = is_strict()};
 	able = read_mode(&config->mode);
 	good &= read_number("RTL_HSA_SLOTS", 64, 1u << 24, &config->slots);
 	good &= read_number("RTL_HSA_WAIT_MS", 0, 600000, &config->wait_ms);
 	good &= read_number("RTL_HSA_EXIT_MS", 0, 600000, &config->exit_timeout_ms);
 	if (policy && !strcmp(policy, "discard"))
 		config->wait_ms = 0;
-	if (is_strict() && (!good || !able))
+	if (config->strict && (!good || !able))
 		_exit(2);
 	return able;
 }

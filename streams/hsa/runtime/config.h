@@ -21,6 +21,7 @@ struct config {
 	uint32_t slots;
 	uint32_t wait_ms;
 	uint32_t exit_timeout_ms;
+	bool strict; /* what cannot be had ends the program */
 };
 
 /*

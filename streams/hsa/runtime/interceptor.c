@@ -81,5 +81,10 @@ const char *interceptor_take_functions(struct root_table *root)
 	(void)take(table_amd(root->amd, AMD_POINTER_INFO), &interceptor.hsa.pointer_info);
 	(void)take(table_amd(root->amd, AMD_PROFILING_ASYNC_COPY_ENABLE),
 		   &interceptor.hsa.async_copy_enable);
+	(void)take(table_amd(root->amd, AMD_MEMORY_POOL_ALLOCATE),
+		   &interceptor.hsa.memory_pool_allocate);
+	(void)take(table_amd(root->amd, AMD_MEMORY_POOL_FREE), &interceptor.hsa.memory_pool_free);
+	(void)take(table_amd(root->amd, AMD_AGENTS_ALLOW_ACCESS),
+		   &interceptor.hsa.agents_allow_access);
 	return NULL;
 }

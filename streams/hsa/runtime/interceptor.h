@@ -102,6 +102,9 @@ struct hsa_functions {
 	__typeof__(hsa_amd_memory_fill) *memory_fill;
 	__typeof__(hsa_amd_pointer_info) *pointer_info;
 	__typeof__(hsa_amd_profiling_async_copy_enable) *async_copy_enable;
+	__typeof__(hsa_amd_memory_pool_allocate) *memory_pool_allocate;
+	__typeof__(hsa_amd_memory_pool_free) *memory_pool_free;
+	__typeof__(hsa_amd_agents_allow_access) *agents_allow_access;
 };
 
 enum interceptor_state {

@@ -8,6 +8,7 @@
  *	runtime		this one
  *	objects		GPUs, code, kernels, memory, and events of what they do
  *	harvest		what is under way on the GPU, until it has been published
+ *	counter		hardware counters of dispatches
  *	submit		what programs hand to the GPU: queues, packets, copies
  * What the runtime's beginning and end mean to a room it says in a struct hsa_part. That is the
  *only way up: parts.c, above all rooms, lists them.

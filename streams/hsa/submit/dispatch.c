@@ -21,6 +21,7 @@
 #include "../../common/outside.h"
 #include "../../common/paused.h"
 #include "aql.h"
+#include "counter.h"
 #include "handler_thread.h"
 #include "harvest.h"
 #include "kernel_choice.h"
@@ -463,6 +464,114 @@ static __attribute__((cold, noinline)) void count_outside(const struct queue *qu
 	count_left_out(RTL_BARRIER_BEGIN, RTL_BARRIER_END, why, barriers);
 }
 
+/* ---- hardware counters: see counter.h ---- */
+
+/* Packets at a time: some runtimes of 7.x stage no more than 256, of all that are given at once. */
+#define COUNTED_AT_ONCE 240
+
+/* A dispatch with its packets around it, where it is counted; returns how many packets that is. */
+static unsigned put_counted(struct queue *queue, union aql_packet *to, enum aql_kind kind,
+			    uint64_t id, uint64_t index, uint64_t now_ticks, bool wanted,
+			    struct packet_slot **slot)
+{
+	struct counter_sample *sample = NULL;
+	unsigned before = 0;
+
+	if ((to->any.header & 0xff) == HSA_PACKET_TYPE_KERNEL_DISPATCH)
+		sample = counter_take(queue->counters,
+				      kernel_table_find(to->dispatch.kernel_object), wanted);
+	else if (kind == AQL_EXTENDED)
+		counter_queue_pass_by(queue->counters, 1, wanted);
+	if (sample) {
+		const union aql_packet dispatch = *to;
+
+		before = counter_put_before(sample, to);
+		to[before] = dispatch;
+		to[before].any.header |= 1 << HSA_PACKET_HEADER_BARRIER;
+	}
+	*slot = make_ready(queue, &to[before], kind, id + before, index, now_ticks);
+	if (!sample)
+		return 1;
+	if (*slot && kind != AQL_OTHER)
+		(*slot)->packet.flags |= RTL_HSA_DISPATCH_SERIALISED;
+	counter_describe(sample, id + before,
+			 *slot && (*slot)->slot.in_scope ? (*slot)->scope.correlation : 0);
+	return before + 1 + counter_put_after(sample, &to[before + 1]);
+}
+
+/* As intercept_batch, with what surrounds dispatches that are counted. */
+static __attribute__((cold, noinline)) void intercept_counted(struct queue *queue,
+							      const void *packets, uint64_t count,
+							      uint64_t index, unsigned wants,
+							      packet_writer write)
+{
+	const uint64_t ring = queue->packets / 2;
+	const uint64_t most = (ring < COUNTED_AT_ONCE ? ring : COUNTED_AT_ONCE) / COUNTER_PACKETS;
+	const bool wanted = wants & WANT_DISPATCHES;
+	union aql_packet *copy = queue->batch;
+	uint64_t id = queue->next_id;
+
+	for (uint64_t done = 0, piece; done < count; done += piece) {
+		const uint64_t now_ticks = rtl_ticks();
+		struct packet_slot *first = NULL, *last = NULL, *slot;
+		unsigned n = 0;
+
+		piece = count - done < most ? count - done : most;
+		if (!room_for(queue, id + piece * COUNTER_PACKETS - 1)) {
+			/* The rest in one, as it is. */
+			const void *rest = given(queue, packets, index, done);
+
+			counter_queue_pass_by(queue->counters, count - done, wanted);
+			queue->next_id = id + count - done;
+			intercept_batch(queue, rest, count - done, index + done, id, wants, write);
+			return;
+		}
+		for (uint64_t i = 0; i < piece; i++) {
+			const union aql_packet *packet = given(queue, packets, index, done + i);
+			const enum aql_kind kind = kind_of(packet, wants);
+
+			copy[n] = *packet;
+			if (aql_is_barrier(packet))
+				room_see_barrier(queue, (const void *)packet, id + n);
+			n += put_counted(queue, &copy[n], kind, id + n, index + done + i, now_ticks,
+					 wanted, &slot);
+			if (!slot)
+				continue;
+			slot->slot.next = NULL;
+			if (last)
+				last->slot.next = &slot->slot;
+			else
+				first = slot;
+			last = slot;
+		}
+		id += n;
+		queue->next_id = id;
+		write(copy, n);
+		submit_batch(queue, first);
+		counter_submit(queue->counters);
+	}
+}
+
+/* Whether the packets were submitted, as dispatches that are counted. */
+static __attribute__((cold, noinline)) bool count_dispatches(struct queue *queue,
+							     const void *packets, uint64_t count,
+							     uint64_t index, unsigned wants,
+							     packet_writer write)
+{
+	const bool wanted = wants & WANT_DISPATCHES;
+	uint64_t dispatches = 0;
+
+	if (counter_queue_counts(queue->counters, wanted) && batch_buffer(queue)) {
+		intercept_counted(queue, packets, count, index, wants, write);
+		return true;
+	}
+	for (uint64_t i = 0; i < count; i++)
+		dispatches +=
+			kind_of(given(queue, packets, index, i), WANT_DISPATCHES) != AQL_OTHER;
+	counter_queue_pass_by(queue->counters, dispatches, wanted);
+	return false;
+}
+
 /* What is submitted when the recording is over, by threads that go on at the end of the process, is
  * missed: somebody listened. */
 static void count_late(const struct queue *queue, const void *packets, uint64_t count,
@@ -493,9 +602,12 @@ void dispatch_intercept(const void *packets, uint64_t count, uint64_t index, voi
 	struct packet_slot *slot;
 	uint64_t now_ticks;
 
-	queue->next_id = id + count;
 	if (!wanted)
 		count_late(queue, packets, count, index);
+	if (__builtin_expect(queue->counters != NULL, 0) &&
+	    count_dispatches(queue, packets, count, index, wanted, write))
+		return;
+	queue->next_id = id + count;
 	if (count != 1) {
 		intercept_batch(queue, packets, count, index, id, wanted, write);
 		return;

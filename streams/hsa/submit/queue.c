@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 
 #include "../../common/fork_lock.h"
+#include "counter.h"
 #include "dispatch.h"
 #include "harvest.h"
 #include "publish.h"
@@ -87,6 +88,7 @@ void queue_forget_all(void)
 		slots_forget(&queue->source.pool);
 		if (!queue->unseen)
 			room_leave(queue);
+		counter_queue_forget(queue->counters);
 		release_pending(queue);
 	}
 	list.first = NULL;
@@ -190,6 +192,7 @@ static void attach(struct queue *queue)
 			queue->id.number);
 	publish(RTL_QUEUE_CREATE, queue);
 	harvest_add(&queue->source);
+	queue->counters = counter_queue_add(queue->agent, &queue->id, queue->packets);
 }
 
 /* The queue exists, and stays as it is for us; it is known, so that it is counted once. */
@@ -444,8 +447,10 @@ hsa_status_t queue_destroy(hsa_queue_t *hsa)
 	drain(queue);
 	publish(RTL_QUEUE_DESTROY, queue);
 	submitters_remove(hsa);
+	counter_queue_leave(queue->counters);
 	status = interceptor.hsa.queue_destroy(hsa);
 	room_leave(queue);
+	counter_queue_remove(queue->counters);
 	/* Pairs with the acquire in the harvester: nothing is submitted any more. */
 	atomic_store_explicit(&queue->source.dead, true, memory_order_release);
 	harvest_wake();

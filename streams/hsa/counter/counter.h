@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The room `counter`: hardware counters of dispatches, by the vendor's library (aqlprofile), and
+ * metrics that are made of them. Nothing of it has run on hardware yet.
+ *
+ *	metrics.h	which counters and metrics there are, what they need, what goes together
+ *	library.h	the vendor's library: from events to packets, from memory to samples
+ *	plan.h		what is counted on a GPU: passes, and the packets and memory of each
+ *	turns.h		one dispatch at a time has a GPU: its registers are the GPU's, not a queue's
+ *	sample.h	a dispatch that is counted, until its values have been published
+ *
+ * A dispatch that is counted becomes six packets: a barrier that says that the queue has come this
+ * far, one that waits for the dispatch's turn, then start, kernel, read, stop. One that nobody asked
+ * for waits for its turn, too, as its work would be counted with another's.
+ *
+ * Threads: a queue's submitting thread takes samples and fills packets, within the runtime's lock of
+ * the queue. The thread rtl-counters gives turns, and copies what was read before it gives the next
+ * one. Who makes a pass over the sources (harvest.h) publishes. Plans are made by the thread that
+ * creates a GPU's first queue, and do not change.
+ * Locks: that of the list of GPUs (plan.c), that of the turns (turns.c), held for loads and stores, and
+ * that of the kernels (sample.c).
+ */
+#ifndef STREAMS_HSA_COUNTER_H
+#define STREAMS_HSA_COUNTER_H
+
+#include <hsa/hsa.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "parts.h"
+#include "publish.h"
+
+extern const struct hsa_part counter_part;
+
+/* Packets that a dispatch becomes, at most. */
+#define COUNTER_PACKETS 6
+
+struct counter_queue;
+struct counter_sample;
+
+/* A queue on that GPU was created, with that room for packets. NULL: no counters are asked for. */
+struct counter_queue *counter_queue_add(hsa_agent_t agent, const struct work_queue *id,
+					uint32_t packets);
+
+/* The runtime is about to destroy it: nothing waits for what is in it any more. NULL is fine. */
+void counter_queue_leave(struct counter_queue *queue);
+
+/* It is gone: the harvester frees it. NULL is fine. */
+void counter_queue_remove(struct counter_queue *queue);
+
+/* The runtime has ended, and the queue with it. NULL is fine. */
+void counter_queue_forget(struct counter_queue *queue);
+
+/*
+ * Whether dispatches of the queue go one at a time just now. Somebody wants them to be counted, or,
+ * where `wanted` is false as nothing is recorded, some are still counted.
+ */
+bool counter_queue_counts(const struct counter_queue *queue, bool wanted);
+
+/* So many dispatches of the queue go without a turn: what is counted meanwhile is given up.
+ * `wanted`: their counts were. */
+void counter_queue_pass_by(struct counter_queue *queue, uint64_t dispatches, bool wanted);
+
+/*
+ * A dispatch of that kernel is about to be submitted: its sample, or NULL, when it goes without a
+ * turn. Submitted by counter_submit, in the order in which they were taken.
+ */
+struct counter_sample *counter_take(struct counter_queue *queue, const struct kernel *kernel,
+				    bool wanted);
+
+/* Packets before and after the dispatch's own; returns how many that is. */
+unsigned counter_put_before(const struct counter_sample *sample, void *packets);
+unsigned counter_put_after(const struct counter_sample *sample, void *packets);
+
+/* What is known of its dispatch. */
+void counter_describe(struct counter_sample *sample, uint64_t packet_id, uint64_t correlation);
+
+/* What was taken since the last time is on its way. */
+void counter_submit(struct counter_queue *queue);
+
+#endif

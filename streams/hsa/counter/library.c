@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT */
+/* The vendor's library: see library.h. */
+#define HSA_LARGE_MODEL
+#include "library.h"
+
+#include <hsa/hsa_ven_amd_aqlprofile.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "interceptor.h"
+
+#define PAGE_BYTES 4096u
+
+struct library_count {
+	hsa_ven_amd_aqlprofile_profile_t profile;
+	hsa_ven_amd_aqlprofile_event_t *events;
+	struct library_packet start, read, stop;
+};
+
+static hsa_ven_amd_aqlprofile_pfn_t api;
+static hsa_amd_memory_pool_t kernarg_pool, system_pool;
+static bool looked, found;
+
+/* What the library says of its last failure. */
+static const char *last_error(void)
+{
+	const char *text = NULL;
+
+	if (api.hsa_ven_amd_aqlprofile_error_string)
+		(void)api.hsa_ven_amd_aqlprofile_error_string(&text);
+	return text && *text ? text : "no reason given";
+}
+
+/* ---- finding it ---- */
+
+static hsa_status_t look_at_pool(hsa_amd_memory_pool_t pool, void *data)
+{
+	hsa_amd_segment_t segment;
+	uint32_t flags = 0;
+
+	(void)data;
+	if (interceptor.hsa.memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SEGMENT,
+						 &segment) ||
+	    segment != HSA_AMD_SEGMENT_GLOBAL ||
+	    interceptor.hsa.memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS,
+						 &flags))
+		return HSA_STATUS_SUCCESS;
+	if (flags & HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_KERNARG_INIT)
+		kernarg_pool = pool;
+	else
+		system_pool = pool;
+	return HSA_STATUS_SUCCESS;
+}
+
+static hsa_status_t look_at_agent(hsa_agent_t agent, void *data)
+{
+	hsa_device_type_t type;
+
+	(void)data;
+	if (!system_pool.handle &&
+	    !interceptor.hsa.agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type) &&
+	    type == HSA_DEVICE_TYPE_CPU)
+		(void)interceptor.hsa.iterate_memory_pools(agent, look_at_pool, NULL);
+	return HSA_STATUS_SUCCESS;
+}
+
+static bool has_functions(void)
+{
+	return api.hsa_ven_amd_aqlprofile_start && api.hsa_ven_amd_aqlprofile_stop &&
+	       api.hsa_ven_amd_aqlprofile_read && api.hsa_ven_amd_aqlprofile_get_info &&
+	       api.hsa_ven_amd_aqlprofile_iterate_data;
+}
+
+static bool find(void)
+{
+	if (!interceptor.hsa.memory_pool_allocate || !interceptor.hsa.agents_allow_access ||
+	    !interceptor.hsa.memory_pool_free)
+		return false;
+	if (interceptor.hsa.get_major_extension_table(HSA_EXTENSION_AMD_AQLPROFILE, 1, sizeof(api),
+						      &api) ||
+	    !has_functions())
+		return false;
+	kernarg_pool.handle = system_pool.handle = 0;
+	(void)interceptor.hsa.iterate_agents(look_at_agent, NULL);
+	return kernarg_pool.handle && system_pool.handle;
+}
+
+bool library_find(char *why, size_t size)
+{
+	if (!looked) {
+		found = find();
+		looked = true;
+	}
+	if (!found)
+		snprintf(why, size,
+			 "the HSA runtime finds no " hsa_ven_amd_aqlprofile_LIB(
+				 "64") " (AMD's package hsa-amd-aqlprofile, or "
+				       "libhsa-amd-aqlprofile64-dev)");
+	return found;
+}
+
+void library_forget(void)
+{
+	looked = found = false;
+	system_pool.handle = kernarg_pool.handle = 0;
+}
+
+/* ---- blocks ---- */
+
+bool library_block(hsa_agent_t agent, const char *name, uint32_t *number, uint32_t *instances,
+		   uint32_t *registers)
+{
+	hsa_ven_amd_aqlprofile_id_query_t query = {.name = name};
+	hsa_ven_amd_aqlprofile_event_t event = {0};
+	hsa_ven_amd_aqlprofile_profile_t profile = {
+		.agent = agent,
+		.type = HSA_VEN_AMD_AQLPROFILE_EVENT_TYPE_PMC,
+		.events = &event,
+		.event_count = 1,
+	};
+
+	if (api.hsa_ven_amd_aqlprofile_get_info(&profile, HSA_VEN_AMD_AQLPROFILE_INFO_BLOCK_ID,
+						&query))
+		return false;
+	event.block_name = (hsa_ven_amd_aqlprofile_block_name_t)query.id;
+	*registers = 0;
+	if (api.hsa_ven_amd_aqlprofile_get_info(
+		    &profile, HSA_VEN_AMD_AQLPROFILE_INFO_BLOCK_COUNTERS, registers))
+		return false;
+	*number = query.id;
+	*instances = query.instance_count ? query.instance_count : 1;
+	return *registers != 0;
+}
+
+/* ---- counts ---- */
+
+static void *allocate(hsa_amd_memory_pool_t pool, hsa_agent_t agent, uint32_t bytes)
+{
+	const size_t size = ((size_t)bytes + PAGE_BYTES - 1) & ~(size_t)(PAGE_BYTES - 1);
+	void *memory = NULL;
+
+	if (interceptor.hsa.memory_pool_allocate(pool, size, 0, &memory))
+		return NULL;
+	if (interceptor.hsa.agents_allow_access(1, &agent, NULL, memory)) {
+		(void)interceptor.hsa.memory_pool_free(memory);
+		return NULL;
+	}
+	memset(memory, 0, size);
+	return memory;
+}
+
+/* The library fills in the commands; they wait for what was before them, and are seen by all. */
+static void finish_packet(struct library_packet *packet)
+{
+	packet->header = HSA_PACKET_TYPE_VENDOR_SPECIFIC | 1 << HSA_PACKET_HEADER_BARRIER |
+			 HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE |
+			 HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE;
+	packet->signal = 0;
+}
+
+static bool make_packets(struct library_count *count)
+{
+	hsa_ext_amd_aql_pm4_packet_t *start = (void *)&count->start, *read = (void *)&count->read,
+				     *stop = (void *)&count->stop;
+
+	_Static_assert(sizeof(*start) == sizeof(struct library_packet), "an AQL packet");
+	if (api.hsa_ven_amd_aqlprofile_start(&count->profile, start) ||
+	    api.hsa_ven_amd_aqlprofile_read(&count->profile, read) ||
+	    api.hsa_ven_amd_aqlprofile_stop(&count->profile, stop))
+		return false;
+	finish_packet(&count->start);
+	finish_packet(&count->read);
+	finish_packet(&count->stop);
+	return true;
+}
+
+/* The sizes that the library gives as attributes are too small; a start without memory tells. */
+static bool make_memory(struct library_count *count)
+{
+	hsa_ven_amd_aqlprofile_profile_t *profile = &count->profile;
+
+	(void)api.hsa_ven_amd_aqlprofile_start(profile, NULL);
+	if (!profile->command_buffer.size || !profile->output_buffer.size)
+		return false;
+	profile->command_buffer.ptr =
+		allocate(system_pool, profile->agent, profile->command_buffer.size);
+	profile->output_buffer.ptr =
+		allocate(kernarg_pool, profile->agent, profile->output_buffer.size);
+	return profile->command_buffer.ptr && profile->output_buffer.ptr;
+}
+
+struct library_count *library_count_make(hsa_agent_t agent, const struct library_event *events,
+					 uint32_t number, char *why, size_t size)
+{
+	struct library_count *count = calloc(1, sizeof(*count));
+
+	if (!count || !(count->events = calloc(number, sizeof(*count->events)))) {
+		snprintf(why, size, "no memory");
+		goto failed;
+	}
+	for (uint32_t i = 0; i < number; i++)
+		count->events[i] = (hsa_ven_amd_aqlprofile_event_t){
+			(hsa_ven_amd_aqlprofile_block_name_t)events[i].block, events[i].instance,
+			events[i].event};
+	count->profile = (hsa_ven_amd_aqlprofile_profile_t){
+		.agent = agent,
+		.type = HSA_VEN_AMD_AQLPROFILE_EVENT_TYPE_PMC,
+		.events = count->events,
+		.event_count = number,
+	};
+	if (!make_memory(count) || !make_packets(count)) {
+		snprintf(why, size, "aqlprofile: %s", last_error());
+		goto failed;
+	}
+	return count;
+
+failed:
+	library_count_destroy(count);
+	return NULL;
+}
+
+void library_count_destroy(struct library_count *count)
+{
+	if (!count)
+		return;
+	if (count->profile.command_buffer.ptr)
+		(void)interceptor.hsa.memory_pool_free(count->profile.command_buffer.ptr);
+	if (count->profile.output_buffer.ptr)
+		(void)interceptor.hsa.memory_pool_free(count->profile.output_buffer.ptr);
+	free(count->events);
+	free(count);
+}
+
+const struct library_packet *library_count_start(const struct library_count *count)
+{
+	return &count->start;
+}
+
+const struct library_packet *library_count_read(const struct library_count *count)
+{
+	return &count->read;
+}
+
+const struct library_packet *library_count_stop(const struct library_count *count)
+{
+	return &count->stop;
+}
+
+const void *library_count_output(const struct library_count *count)
+{
+	return count->profile.output_buffer.ptr;
+}
+
+size_t library_count_bytes(const struct library_count *count)
+{
+	return count->profile.output_buffer.size;
+}
+
+/* ---- samples ---- */
+
+/*
+ * The library names the event of a sample and counts its samples from 0, once for each XCC. An event
+ * may be in the list twice; its samples then come in the order of the list.
+ */
+struct reading {
+	const struct library_count *count;
+	void (*found)(void *user, const struct library_sample *sample);
+	void *user;
+	uint32_t *runs; /* of each event: how often its samples have begun */
+	uint32_t at;    /* the event whose samples come */
+	uint32_t last_id;
+	bool begun;
+};
+
+static bool same_event(const hsa_ven_amd_aqlprofile_event_t *a,
+		       const hsa_ven_amd_aqlprofile_event_t *b)
+{
+	return a->block_name == b->block_name && a->block_index == b->block_index &&
+	       a->counter_id == b->counter_id;
+}
+
+/* The next place of that event, after the current one, around the list; false: there is none. */
+static bool next_place(struct reading *reading, const hsa_ven_amd_aqlprofile_event_t *event)
+{
+	const uint32_t count = reading->count->profile.event_count;
+	const uint32_t first = reading->begun ? reading->at + 1 : 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const uint32_t at = (first + i) % count;
+
+		if (same_event(&reading->count->events[at], event)) {
+			reading->at = at;
+			reading->runs[at]++;
+			return true;
+		}
+	}
+	return false;
+}
+
+static hsa_status_t on_data(hsa_ven_amd_aqlprofile_info_type_t type,
+			    hsa_ven_amd_aqlprofile_info_data_t *data, void *user)
+{
+	struct reading *reading = user;
+	const hsa_ven_amd_aqlprofile_event_t *event = &data->pmc_data.event;
+	struct library_sample sample;
+
+	if (type != HSA_VEN_AMD_AQLPROFILE_INFO_PMC_DATA)
+		return HSA_STATUS_SUCCESS;
+	if ((!reading->begun || !same_event(&reading->count->events[reading->at], event) ||
+	     data->sample_id <= reading->last_id) &&
+	    !next_place(reading, event))
+		return HSA_STATUS_ERROR;
+	reading->begun = true;
+	reading->last_id = data->sample_id;
+	sample = (struct library_sample){
+		.event = reading->at,
+		.xcc = reading->runs[reading->at] - 1,
+		.engine = data->sample_id,
+		.value = data->pmc_data.result,
+	};
+	reading->found(reading->user, &sample);
+	return HSA_STATUS_SUCCESS;
+}
+
+bool library_count_samples(const struct library_count *count, const void *output,
+			   void (*found_one)(void *user, const struct library_sample *sample),
+			   void *user)
+{
+	hsa_ven_amd_aqlprofile_profile_t profile = count->profile;
+	struct reading reading = {.count = count, .found = found_one, .user = user};
+	bool good;
+
+	reading.runs = calloc(profile.event_count, sizeof(*reading.runs));
+	if (!reading.runs)
+		return false;
+	profile.output_buffer.ptr = (void *)(uintptr_t)output;
+	good = !api.hsa_ven_amd_aqlprofile_iterate_data(&profile, on_data, &reading);
+	free(reading.runs);
+	return good;
+}

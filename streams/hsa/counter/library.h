@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The vendor's library, libhsa-amd-aqlprofile64.so, which the runtime loads as an extension: from
+ * events of blocks to packets that count them, and from the memory that these fill to samples.
+ *
+ * Threads: library_find by the thread that creates a queue, under plan.c's lock; the others afterwards
+ * by any thread, for different counts. Knows nothing of queues.
+ */
+#ifndef STREAMS_HSA_COUNTER_LIBRARY_H
+#define STREAMS_HSA_COUNTER_LIBRARY_H
+
+#include <hsa/hsa.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A packet of 64 bytes whose completion signal is at its end. */
+struct library_packet {
+	uint16_t header;
+	uint16_t body[27];
+	uint64_t signal;
+};
+_Static_assert(sizeof(struct library_packet) == 64, "an AQL packet");
+
+/* An event in one instance of a block. */
+struct library_event {
+	uint32_t block; /* library_block */
+	uint32_t instance;
+	uint32_t event;
+};
+
+/* What one part of a GPU has counted. */
+struct library_sample {
+	uint32_t event; /* place in the list of events */
+	uint32_t xcc, engine;
+	uint64_t value;
+};
+
+/* Events that are counted together: packets that start, read and stop, and the memory they use. */
+struct library_count;
+
+/* Whether it is there; else a line in `why`. It is looked for once. */
+bool library_find(char *why, size_t size);
+
+/* The runtime has ended: it, and all that was made with it, is gone. */
+void library_forget(void);
+
+/* Its number of a block of that GPU, how many instances there are, and how many events each counts at
+ * the same time. False: it has no such block. */
+bool library_block(hsa_agent_t agent, const char *name, uint32_t *number, uint32_t *instances,
+		   uint32_t *registers);
+
+/* NULL after a line in `why`. Events are copied. */
+struct library_count *library_count_make(hsa_agent_t agent, const struct library_event *events,
+					 uint32_t count, char *why, size_t size);
+void library_count_destroy(struct library_count *count); /* NULL is fine */
+
+/* Header and signal are set; of `stop` the signal is to be put in. */
+const struct library_packet *library_count_start(const struct library_count *count);
+const struct library_packet *library_count_read(const struct library_count *count);
+const struct library_packet *library_count_stop(const struct library_count *count);
+
+/* What the GPU has left: where, and how much. */
+const void *library_count_output(const struct library_count *count);
+size_t library_count_bytes(const struct library_count *count);
+
+/* What is in a copy of that, in the order of the library; returns false if it cannot tell. */
+bool library_count_samples(const struct library_count *count, const void *output,
+			   void (*found)(void *user, const struct library_sample *sample),
+			   void *user);
+
+#endif

@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: MIT */
+/* What is counted on a GPU: see plan.h. */
+#include "plan.h"
+
+#include <pthread.h>
+#include <rtl/events.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../../common/fork_lock.h"
+#include "agents.h"
+#include "interceptor.h"
+#include "sample.h"
+#include "settings.h"
+#include "stream.h"
+
+#define WHY 512
+
+/* Events of SQ that tell what its level counter before them has added up; the names of those. */
+#define ACCUMULATE_LOW  "SQ_ACCUM_PREV"
+#define ACCUMULATE_HIGH "SQ_ACCUM_PREV_HIRES"
+
+static struct {
+	pthread_mutex_t lock;
+	_Atomic(struct counter_gpu *) first; /* release when complete, acquire */
+} gpus = {.lock = PTHREAD_MUTEX_INITIALIZER};
+FORK_LOCK(gpus, gpus.lock);
+
+/* What a plan is made from. */
+struct making {
+	struct counter_gpu *gpu;
+	struct counter_set *set;
+	char name[65]; /* of the GPU's architecture */
+	char why[WHY];
+	uint32_t accumulators[3]; /* event numbers, by enum metric_accumulate */
+};
+
+/* ---- the GPU ---- */
+
+static uint32_t number_of(hsa_agent_t agent, int attribute)
+{
+	uint32_t number = 0;
+
+	(void)interceptor.hsa.agent_get_info(agent, (hsa_agent_info_t)attribute, &number);
+	return number;
+}
+
+/* Attributes that came after 5.2 are by their numbers there. */
+#define AGENT_INFO_NUM_XCC 0xA111
+
+static bool load_set(struct making *making)
+{
+	const hsa_agent_t agent = making->gpu->agent;
+	const uint32_t cus = number_of(agent, HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT);
+	const uint32_t simds = number_of(agent, HSA_AMD_AGENT_INFO_NUM_SIMDS_PER_CU);
+	const uint32_t engines = number_of(agent, HSA_AMD_AGENT_INFO_NUM_SHADER_ENGINES);
+	const uint32_t waves = number_of(agent, HSA_AGENT_INFO_WAVEFRONT_SIZE);
+	const uint32_t waves_per_cu = number_of(agent, HSA_AMD_AGENT_INFO_MAX_WAVES_PER_CU);
+	const uint32_t xccs = number_of(agent, AGENT_INFO_NUM_XCC);
+	const struct counter_property properties[] = {
+		{"CU_NUM", cus},
+		{"SIMD_NUM", (double)cus * simds},
+		{"SE_NUM", engines},
+		{"XCC_NUM", xccs ? xccs : 1},
+		{"MAX_WAVE_SIZE", waves},
+		{"num_xcc", xccs ? xccs : 1},
+		{"cu_count", cus},
+		{"simd_count", (double)cus * simds},
+		{"simd_per_cu", simds},
+		{"wave_front_size", waves},
+		{"max_waves_per_cu", waves_per_cu},
+		{"max_waves_per_simd", simds ? waves_per_cu / simds : 0},
+		{"num_shader_banks", engines},
+	};
+	const struct counter_options options = {
+		.properties = properties,
+		.property_count = sizeof(properties) / sizeof(*properties),
+	};
+
+	(void)interceptor.hsa.agent_get_info(agent, HSA_AGENT_INFO_NAME, making->name);
+	making->set = counter_set_load(making->name, &options, making->why, sizeof(making->why));
+	return making->set;
+}
+
+static uint32_t event_of(const struct making *making, const char *name)
+{
+	const struct counter_def *def = counter_find(making->set, name);
+
+	return def && def->block ? def->event : 0;
+}
+
+static uint32_t registers_of(void *user, const char *block)
+{
+	const struct making *making = user;
+	uint32_t number, instances, registers;
+
+	return library_block(making->gpu->agent, block, &number, &instances, &registers) ? registers
+											 : 0;
+}
+
+/* ---- metrics ---- */
+
+static bool compile(struct making *making)
+{
+	struct counter_gpu *gpu = making->gpu;
+
+	gpu->metrics = calloc(counter_settings.count, sizeof(*gpu->metrics));
+	for (size_t i = 0; gpu->metrics && i < counter_settings.count; i++) {
+		struct counter_metric *metric = &gpu->metrics[i];
+
+		metric->metric = metric_compile(making->set, counter_settings.names[i], making->why,
+						sizeof(making->why));
+		if (!metric->metric)
+			return false;
+		gpu->metric_count++;
+		metric->is_counter = metric_is_counter(metric->metric);
+		metric->values =
+			calloc(metric_input_count(metric->metric) + 1, sizeof(*metric->values));
+		metric->inputs =
+			calloc(metric_input_count(metric->metric) + 1, sizeof(*metric->inputs));
+		if (!metric->values || !metric->inputs)
+			return false;
+	}
+	return gpu->metrics;
+}
+
+static uint64_t interned(const char *text)
+{
+	return text && *text ? interceptor_string(text) : 0;
+}
+
+/* The same counter or metric of the same architecture is one tracepoint in all processes. */
+static void describe(const struct making *making, struct counter_metric *metric)
+{
+	const struct counter_def *def = metric_def(metric->metric);
+	const char *name = metric_name(metric->metric);
+	char source[256];
+	struct rtl_tracepoint_desc desc = {
+		.struct_size = sizeof(desc), .kind = "counter", .name = name, .source = source};
+
+	if (def && def->expression)
+		snprintf(source, sizeof(source), "%s %s", making->name, def->expression);
+	else if (def)
+		snprintf(source, sizeof(source), "%s %s:%u", making->name, def->block, def->event);
+	else
+		snprintf(source, sizeof(source), "%s", making->name);
+	(void)rtl_tracepoint_register(&desc, &metric->uid);
+	metric->name = interceptor_string(name);
+	if (!def)
+		return;
+	metric->text[0] = interned(def->unit);
+	metric->text[1] = interned(def->block);
+	metric->text[2] = interned(def->expression);
+	metric->description = interned(def->description);
+	metric->event = def->block ? def->event : 0;
+	if (def->unit && *def->unit)
+		(void)rtl_tracepoint_set(metric->uid, "unit", def->unit);
+	if (def->description && *def->description)
+		(void)rtl_tracepoint_set(metric->uid, "description", def->description);
+	if (def->block)
+		(void)rtl_tracepoint_set(metric->uid, "block", def->block);
+	if (def->expression)
+		(void)rtl_tracepoint_set(metric->uid, "expression", def->expression);
+	(void)rtl_tracepoint_set(metric->uid, "architecture", making->name);
+}
+
+static bool choose_passes(struct making *making)
+{
+	struct counter_gpu *gpu = making->gpu;
+	struct metric **metrics = calloc(gpu->metric_count, sizeof(*metrics));
+	size_t *pass_of = calloc(gpu->metric_count, sizeof(*pass_of)), refused = 0;
+
+	for (uint32_t i = 0; metrics && i < gpu->metric_count; i++)
+		metrics[i] = gpu->metrics[i].metric;
+	if (metrics && pass_of)
+		gpu->pass_count = (uint32_t)passes_choose(metrics, gpu->metric_count, registers_of,
+							  making, pass_of, &refused, making->why,
+							  sizeof(making->why));
+	for (uint32_t i = 0; gpu->pass_count && i < gpu->metric_count; i++)
+		gpu->metrics[i].pass = (uint32_t)pass_of[i];
+	free(metrics);
+	free(pass_of);
+	if (gpu->pass_count > 1 && !counter_settings.rotate) {
+		snprintf(making->why, sizeof(making->why),
+			 "the counters need %u passes, as the GPU has not registers enough for all "
+			 "at once, and RTL_COUNTERS_PASSES (--counters-passes) is fail",
+			 gpu->pass_count);
+		gpu->pass_count = 0;
+	}
+	return gpu->pass_count != 0;
+}
+
+/* ---- a pass ---- */
+
+static bool same_input(const struct counter_input *a, const struct metric_input *b, uint64_t block)
+{
+	return a->block == block && a->event == b->event && a->instance == b->instance &&
+	       a->accumulate == b->accumulate;
+}
+
+/* The pass's input for that of a metric, a new one if there is none. */
+static uint32_t input_get(struct counter_pass *pass, const struct metric_input *wanted,
+			  uint64_t uid)
+{
+	const uint64_t block = interceptor_string(wanted->block);
+	struct counter_input *more;
+
+	for (uint32_t i = 0; i < pass->input_count; i++)
+		if (same_input(&pass->inputs[i], wanted, block))
+			return i;
+	more = realloc(pass->inputs, (pass->input_count + 1) * sizeof(*more));
+	if (!more)
+		return PLAN_NO_INPUT;
+	pass->inputs = more;
+	more[pass->input_count] = (struct counter_input){
+		.name = interceptor_string(wanted->name),
+		.block = block,
+		.event = wanted->event,
+		.instance = wanted->instance,
+		.accumulate = wanted->accumulate,
+		.uid = uid,
+	};
+	return pass->input_count++;
+}
+
+static bool has_event(const struct counter_pass *pass, const struct library_event *event)
+{
+	for (uint32_t i = 0; i < pass->event_count; i++)
+		if (!memcmp(&pass->events[i], event, sizeof(*event)))
+			return true;
+	return false;
+}
+
+static bool add_event(struct counter_pass *pass, struct library_event event, uint32_t input)
+{
+	const size_t room = pass->event_count + 1;
+	struct library_event *events = realloc(pass->events, room * sizeof(*events));
+	uint32_t *input_of;
+
+	if (!events)
+		return false;
+	pass->events = events;
+	input_of = realloc(pass->input_of, room * sizeof(*input_of));
+	if (!input_of)
+		return false;
+	pass->input_of = input_of;
+	events[pass->event_count] = event;
+	input_of[pass->event_count++] = input;
+	return true;
+}
+
+/* The events of one instance. The library gives the registers of a block in this order. */
+static bool add_instance(struct making *making, struct counter_pass *pass, uint32_t input,
+			 struct library_event event)
+{
+	const struct counter_input *wanted = &pass->inputs[input];
+
+	event.event = wanted->event;
+	if (wanted->accumulate == METRIC_PLAIN)
+		return has_event(pass, &event) || add_event(pass, event, input);
+	if (!add_event(pass, event, PLAN_NO_INPUT))
+		return false;
+	event.event = making->accumulators[wanted->accumulate];
+	return add_event(pass, event, input);
+}
+
+static bool add_input(struct making *making, struct counter_pass *pass, uint32_t input)
+{
+	struct counter_input *wanted = &pass->inputs[input];
+	const char *block = rtl_string_text(wanted->block);
+	struct library_event event = {0};
+	uint32_t instances, registers, first = 0;
+
+	if (!library_block(making->gpu->agent, block, &event.block, &instances, &registers)) {
+		snprintf(making->why, sizeof(making->why),
+			 "aqlprofile has no counters of block %s on %s", block, making->name);
+		return false;
+	}
+	wanted->block_number = event.block;
+	if (wanted->accumulate != METRIC_PLAIN && !making->accumulators[wanted->accumulate]) {
+		snprintf(making->why, sizeof(making->why), "%s has no event %s", making->name,
+			 wanted->accumulate == METRIC_LOW_RES ? ACCUMULATE_LOW : ACCUMULATE_HIGH);
+		return false;
+	}
+	if (wanted->instance != METRIC_ALL_INSTANCES) {
+		if (wanted->instance >= instances) {
+			snprintf(making->why, sizeof(making->why),
+				 "%s[%u]: block %s has %u instances", rtl_string_text(wanted->name),
+				 wanted->instance, block, instances);
+			return false;
+		}
+		first = wanted->instance;
+		instances = first + 1;
+	}
+	for (event.instance = first; event.instance < instances; event.instance++)
+		if (!add_instance(making, pass, input, event))
+			return false;
+	return true;
+}
+
+static bool make_pass(struct making *making, struct counter_pass *pass)
+{
+	struct counter_gpu *gpu = making->gpu;
+
+	pass->metrics = calloc(gpu->metric_count, sizeof(*pass->metrics));
+	if (!pass->metrics)
+		return false;
+	for (uint32_t i = 0; i < gpu->metric_count; i++) {
+		struct counter_metric *metric = &gpu->metrics[i];
+
+		if (metric->pass != pass->number)
+			continue;
+		pass->metrics[pass->metric_count++] = metric;
+		for (size_t k = 0; k < metric_input_count(metric->metric); k++) {
+			metric->inputs[k] =
+				input_get(pass, metric_input_at(metric->metric, k), metric->uid);
+			if (metric->inputs[k] == PLAN_NO_INPUT)
+				return false;
+		}
+	}
+	for (uint32_t i = 0; i < pass->input_count; i++)
+		if (!add_input(making, pass, i))
+			return false;
+	pass->count = library_count_make(gpu->agent, pass->events, pass->event_count, making->why,
+					 sizeof(making->why));
+	if (pass->count && library_count_bytes(pass->count) > gpu->output_bytes)
+		gpu->output_bytes = (uint32_t)library_count_bytes(pass->count);
+	return pass->count;
+}
+
+static bool make_passes(struct making *making)
+{
+	struct counter_gpu *gpu = making->gpu;
+	const uint32_t count = gpu->pass_count;
+
+	gpu->passes = calloc(count, sizeof(*gpu->passes));
+	gpu->results = calloc(gpu->metric_count, sizeof(*gpu->results));
+	gpu->pass_count = 0; /* until all are there */
+	if (!gpu->passes || !gpu->results)
+		return false;
+	for (uint32_t i = 0; i < count; i++) {
+		gpu->passes[i].number = i;
+		if (!make_pass(making, &gpu->passes[i]))
+			return false;
+	}
+	gpu->pass_count = count;
+	return true;
+}
+
+/* ---- a plan ---- */
+
+static bool make(struct making *making)
+{
+	if (interceptor.config.mode == CONFIG_LITE) {
+		snprintf(making->why, sizeof(making->why),
+			 "mode lite does not follow all dispatches; use mode standard");
+		return false;
+	}
+	if (!library_find(making->why, sizeof(making->why)) || !load_set(making))
+		return false;
+	making->accumulators[METRIC_LOW_RES] = event_of(making, ACCUMULATE_LOW);
+	making->accumulators[METRIC_HIGH_RES] = event_of(making, ACCUMULATE_HIGH);
+	if (!compile(making) || !choose_passes(making))
+		return false;
+	for (uint32_t i = 0; i < making->gpu->metric_count; i++)
+		describe(making, &making->gpu->metrics[i]);
+	return make_passes(making);
+}
+
+static void say(const struct making *making, bool good)
+{
+	const struct counter_gpu *gpu = making->gpu;
+
+	if (!good) {
+		rtl_log(RTL_LEVEL_ERROR, "counters", "GPU %u: nothing is counted: %s", gpu->node,
+			*making->why ? making->why : "no memory");
+		if (interceptor.config.strict)
+			_exit(2);
+		return;
+	}
+	rtl_log(RTL_LEVEL_WARNING, "counters",
+		"GPU %u (%s): dispatches go one at a time while counters are collected: times and "
+		"latencies are not those of a run without",
+		gpu->node, making->name);
+	if (gpu->pass_count > 1)
+		rtl_log(RTL_LEVEL_WARNING, "counters",
+			"GPU %u: the counters need %u passes, which take turns from dispatch to "
+			"dispatch of a kernel: each counter has values of a part of the dispatches",
+			gpu->node, gpu->pass_count);
+}
+
+static struct counter_gpu *plan_make(hsa_agent_t handle)
+{
+	const struct agent *agent = agents_find(handle);
+	struct counter_gpu *gpu = calloc(1, sizeof(*gpu));
+	struct making making = {.gpu = gpu};
+
+	if (!gpu)
+		return NULL;
+	gpu->agent = handle;
+	gpu->node = agent ? agent->node : 0;
+	gpu->agent_uid = agent ? agent->uid : 0;
+	sample_kinds_init(gpu);
+	say(&making, make(&making));
+	/* Metrics refer to texts of the set: it stays, as the plan does. */
+	plan_publish(gpu);
+	return gpu;
+}
+
+struct counter_gpu *plan_first(void)
+{
+	return atomic_load_explicit(&gpus.first, memory_order_acquire);
+}
+
+struct counter_gpu *plan_get(hsa_agent_t agent)
+{
+	struct counter_gpu *gpu;
+
+	pthread_mutex_lock(&gpus.lock);
+	gpu = atomic_load_explicit(&gpus.first, memory_order_relaxed);
+	while (gpu && gpu->agent.handle != agent.handle)
+		gpu = gpu->next;
+	if (!gpu) {
+		gpu = plan_make(agent);
+		if (gpu) {
+			gpu->next = atomic_load_explicit(&gpus.first, memory_order_relaxed);
+			/* Pairs with the acquire in plan_first. */
+			atomic_store_explicit(&gpus.first, gpu, memory_order_release);
+		}
+	}
+	pthread_mutex_unlock(&gpus.lock);
+	return gpu;
+}
+
+void plan_publish(const struct counter_gpu *gpu)
+{
+	for (uint32_t i = 0; gpu->pass_count && i < gpu->metric_count; i++) {
+		const struct counter_metric *metric = &gpu->metrics[i];
+
+		counter_publish_info(metric->uid, gpu->agent_uid,
+				     &(struct rtl_hsa_counter_info){
+					     .name = metric->name,
+					     .unit = metric->text[0],
+					     .block = metric->text[1],
+					     .expression = metric->text[2],
+					     .description = metric->description,
+					     .gpu = gpu->node,
+					     .event = metric->event,
+					     .pass = metric->pass,
+					     .passes = gpu->pass_count,
+				     });
+	}
+}
+
+void plan_forget(void)
+{
+	pthread_mutex_lock(&gpus.lock);
+	atomic_store_explicit(&gpus.first, NULL, memory_order_release);
+	library_forget();
+	pthread_mutex_unlock(&gpus.lock);
+}

@@ -1,0 +1,595 @@
+/* SPDX-License-Identifier: MIT */
+/* Dispatches that are counted: see sample.h and counter.h. */
+#include "sample.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../common/fork_lock.h"
+#include "handler_thread.h"
+#include "harvest.h"
+#include "interceptor.h"
+#include "kernel_table.h"
+#include "settings.h"
+#include "source.h"
+#include "stream.h"
+#include "turn.h"
+#include "turns.h"
+
+#define SAMPLES_LEAST 64u
+#define SAMPLES_MOST  8192u
+/* The least ring in which there is room for the packets of a dispatch beside others. */
+#define PACKETS_LEAST 32u
+/* How often the ledger is published. */
+#define LEDGER_NS 1000000000u
+/* Kernels of a process whose turns among the passes are remembered; a power of two. */
+#define KERNELS 4096u
+
+struct counter_queue {
+	struct source source; /* its slots are of struct counter_sample */
+	struct counter_gpu *gpu;
+	struct work_queue id;
+	struct turns_line line;
+	struct counter_sample *first_taken, *last_taken; /* the submitting thread's */
+	bool gave_up; /* the submitting thread's: it has waited for a sample in vain */
+	bool refused; /* its ring is too small */
+};
+_Static_assert(offsetof(struct counter_queue, source) == 0, "counter_queue_of");
+
+static struct counter_queue *counter_queue_of(struct source *source)
+{
+	return (struct counter_queue *)source;
+}
+
+static void add_to(_Atomic uint64_t *number, uint64_t n)
+{
+	atomic_fetch_add_explicit(number, n, memory_order_relaxed);
+}
+
+/* ---- which pass ---- */
+
+/* A kernel on a GPU: whether it is asked for, and the pass of its next dispatch. */
+static struct {
+	pthread_mutex_t lock;
+	struct {
+		const struct counter_gpu *gpu;
+		const struct kernel *kernel;
+		bool asked;
+		uint32_t next_pass;
+	} entries[KERNELS];
+} kernels = {.lock = PTHREAD_MUTEX_INITIALIZER};
+FORK_LOCK(kernels, kernels.lock);
+
+static uint32_t place_of(const struct counter_gpu *gpu, const struct kernel *kernel)
+{
+	return (uint32_t)(((uintptr_t)kernel ^ (uintptr_t)gpu << 7) * 0x9e3779b97f4a7c15u >> 40);
+}
+
+/* The pass for a dispatch of that kernel; NULL: it is not asked for. */
+static const struct counter_pass *choose(struct counter_gpu *gpu, const struct kernel *kernel)
+{
+	const struct counter_pass *pass = NULL;
+	uint32_t place = place_of(gpu, kernel);
+
+	pthread_mutex_lock(&kernels.lock);
+	for (uint32_t i = 0; i < KERNELS; i++, place++) {
+		__typeof__(&kernels.entries[0]) entry = &kernels.entries[place % KERNELS];
+
+		if (!entry->kernel || i == KERNELS - 1) { /* the last is shared by the rest */
+			entry->gpu = gpu;
+			entry->kernel = kernel;
+			entry->asked = counter_settings_fit(rtl_string_text(kernel->name));
+		}
+		if (entry->kernel != kernel || entry->gpu != gpu)
+			continue;
+		if (entry->asked)
+			pass = &gpu->passes[entry->next_pass++ % gpu->pass_count];
+		break;
+	}
+	pthread_mutex_unlock(&kernels.lock);
+	return pass;
+}
+
+/* ---- the submitting thread ---- */
+
+bool counter_queue_counts(const struct counter_queue *queue, bool wanted)
+{
+	const struct counter_gpu *gpu = queue->gpu;
+
+	if (atomic_load_explicit(&gpu->released, memory_order_relaxed) || !gpu->pass_count ||
+	    queue->refused)
+		return false;
+	return (wanted && counter_is_wanted()) ||
+	       atomic_load_explicit(&gpu->under_way, memory_order_relaxed) != 0;
+}
+
+void counter_queue_pass_by(struct counter_queue *queue, uint64_t dispatches, bool wanted)
+{
+	struct counter_gpu *gpu = queue->gpu;
+
+	if (!dispatches)
+		return;
+	add_to(&gpu->passed_by, 1);
+	if (!wanted || !counter_is_wanted())
+		return;
+	add_to(&gpu->ledger.dispatches, dispatches);
+	add_to(&gpu->ledger.refused, dispatches);
+}
+
+static struct counter_sample *take_slot(struct counter_queue *queue)
+{
+	return (struct counter_sample *)slot_take(&queue->source.pool);
+}
+
+/* As many samples as the GPU's ring can have under way are there: what lacks has ended, and waits to
+ * be published. */
+static struct counter_sample *wait_for_slot(struct counter_queue *queue)
+{
+	const uint64_t deadline = rtl_clock_ns() + interceptor.config.wait_ms * 1000000ull;
+	struct counter_sample *sample = NULL;
+
+	if (queue->gave_up || handler_thread_is_this())
+		return NULL;
+	while (!sample && rtl_clock_ns() < deadline && interceptor_on()) {
+		harvest_wait_pass();
+		sample = take_slot(queue);
+	}
+	queue->gave_up = !sample;
+	return sample;
+}
+
+static bool arm(uint64_t *signal)
+{
+	if (!*signal)
+		*signal = slot_signal_make();
+	if (*signal)
+		slot_signal_rearm(*signal);
+	return *signal;
+}
+
+static struct counter_sample *take(struct counter_queue *queue)
+{
+	struct counter_sample *sample = take_slot(queue);
+
+	if (!sample)
+		sample = wait_for_slot(queue);
+	if (!sample)
+		return NULL;
+	queue->gave_up = false;
+	if (arm(&sample->ready) && arm(&sample->grant))
+		return sample;
+	slot_untake(&queue->source.pool);
+	return NULL;
+}
+
+struct counter_sample *counter_take(struct counter_queue *queue, const struct kernel *kernel,
+				    bool wanted)
+{
+	struct counter_gpu *gpu = queue->gpu;
+	const struct counter_pass *pass;
+	struct counter_sample *sample;
+
+	wanted = wanted && counter_is_wanted();
+	pass = wanted ? choose(gpu, kernel) : NULL;
+	sample = take(queue);
+	if (wanted) {
+		add_to(&gpu->ledger.dispatches, 1);
+		if (!pass)
+			add_to(&gpu->ledger.not_asked, 1);
+		else if (!sample)
+			add_to(&gpu->ledger.given_up, 1);
+	}
+	if (!sample) {
+		add_to(&gpu->passed_by, 1);
+		return NULL;
+	}
+	add_to(&gpu->under_way, 1);
+	sample->slot.kind = pass ? &gpu->counted.own : &gpu->silent.own;
+	sample->slot.behind_barrier = true;
+	sample->slot.in_scope = false;
+	sample->queue = queue;
+	sample->pass = pass;
+	sample->kernel = kernel;
+	sample->instance = sample->correlation = 0;
+	sample->spoilt = false;
+	atomic_store_explicit(&sample->seen, false, memory_order_relaxed);
+	sample->next_taken = NULL;
+	if (queue->last_taken)
+		queue->last_taken->next_taken = sample;
+	else
+		queue->first_taken = sample;
+	queue->last_taken = sample;
+	return sample;
+}
+
+static void put_barrier(void *packet, uint64_t waits_for, uint64_t completes)
+{
+	const hsa_barrier_and_packet_t barrier = {
+		.header = HSA_PACKET_TYPE_BARRIER_AND | 1 << HSA_PACKET_HEADER_BARRIER,
+		.dep_signal = {{waits_for}},
+		.completion_signal = {completes},
+	};
+
+	memcpy(packet, &barrier, sizeof(barrier));
+}
+
+unsigned counter_put_before(const struct counter_sample *sample, void *packets)
+{
+	char *at = packets;
+
+	put_barrier(at, 0, sample->ready);
+	put_barrier(at + 64, sample->grant, 0);
+	if (!sample->pass)
+		return 2;
+	memcpy(at + 128, library_count_start(sample->pass->count), 64);
+	return 3;
+}
+
+unsigned counter_put_after(const struct counter_sample *sample, void *packets)
+{
+	char *at = packets;
+	struct library_packet stop;
+
+	if (!sample->pass) {
+		put_barrier(at, 0, sample->slot.signal);
+		return 1;
+	}
+	stop = *library_count_stop(sample->pass->count);
+	stop.signal = sample->slot.signal;
+	memcpy(at, library_count_read(sample->pass->count), 64);
+	memcpy(at + 64, &stop, sizeof(stop));
+	return 2;
+}
+
+void counter_describe(struct counter_sample *sample, uint64_t packet_id, uint64_t correlation)
+{
+	sample->instance = publish_instance(&sample->queue->id, packet_id);
+	sample->correlation = correlation;
+}
+
+void counter_submit(struct counter_queue *queue)
+{
+	struct counter_sample *next;
+
+	for (struct counter_sample *sample = queue->first_taken; sample; sample = next) {
+		next = sample->next_taken;
+		if (sample->pass)
+			rtl_pending_begin(queue->source.pending, 1);
+		turns_add(&queue->line, sample);
+		slot_submit(&queue->source.pool, &sample->slot);
+	}
+	queue->first_taken = queue->last_taken = NULL;
+}
+
+/* ---- the thread that gives turns ---- */
+
+static void is_over(struct counter_sample *sample)
+{
+	atomic_fetch_sub_explicit(&sample->queue->gpu->under_way, 1, memory_order_relaxed);
+	/* Pairs with the acquire in finished. */
+	atomic_store_explicit(&sample->seen, true, memory_order_release);
+}
+
+void sample_keep(struct counter_sample *sample)
+{
+	/* What the GPU wrote before the signal that was seen. */
+	atomic_thread_fence(memory_order_acquire);
+	if (sample->pass && !sample->spoilt)
+		memcpy(sample->output, library_count_output(sample->pass->count),
+		       library_count_bytes(sample->pass->count));
+	is_over(sample);
+}
+
+void sample_give_up(struct counter_sample *sample)
+{
+	is_over(sample);
+}
+
+/* ---- who makes a pass ---- */
+
+static bool finished(struct slot *slot)
+{
+	const struct counter_sample *sample = (const struct counter_sample *)slot;
+
+	/* Pairs with the release in is_over. */
+	return atomic_load_explicit(&sample->seen, memory_order_acquire) && slot_own_finished(slot);
+}
+
+static bool abandon(struct slot *slot, bool looked_at)
+{
+	const struct counter_sample *sample = (const struct counter_sample *)slot;
+
+	(void)looked_at;
+	if (sample->pass)
+		add_to(&sample->queue->gpu->ledger.given_up, 1);
+	return true;
+}
+
+static bool is_fed(const struct counter_pass *pass, uint32_t input, uint32_t event)
+{
+	const struct counter_input *wanted = &pass->inputs[input];
+	const struct library_event *counted = &pass->events[event];
+
+	if (wanted->accumulate != METRIC_PLAIN)
+		return pass->input_of[event] == input;
+	if (counted->block != wanted->block_number || counted->event != wanted->event ||
+	    (wanted->instance != METRIC_ALL_INSTANCES && counted->instance != wanted->instance))
+		return false;
+	for (uint32_t i = 0; i < event; i++)
+		if (!memcmp(&pass->events[i], counted, sizeof(*counted)))
+			return false; /* it is counted twice, for another's sake */
+	return true;
+}
+
+static void add_sample(struct counter_input *input, const struct metric_sample *sample)
+{
+	if (input->sample_count == input->sample_room) {
+		const uint32_t room = input->sample_room ? input->sample_room * 2 : 16;
+		struct metric_sample *more = realloc(input->samples, room * sizeof(*more));
+
+		if (!more)
+			return; /* then there is no value: the numbers of samples differ */
+		input->samples = more;
+		input->sample_room = room;
+	}
+	input->samples[input->sample_count++] = *sample;
+}
+
+static void found(void *user, const struct library_sample *from)
+{
+	const struct counter_pass *pass = user;
+	const struct metric_sample sample = {
+		.at[METRIC_XCC] = (uint16_t)from->xcc,
+		.at[METRIC_SE] = (uint16_t)from->engine,
+		.at[METRIC_INSTANCE] = (uint16_t)pass->events[from->event].instance,
+		.value = from->value,
+	};
+
+	for (uint32_t i = 0; i < pass->input_count; i++)
+		if (is_fed(pass, i, from->event))
+			add_sample(&pass->inputs[i], &sample);
+}
+
+/* Fills the samples of the pass's inputs. */
+static bool read_samples(const struct counter_sample *sample)
+{
+	const struct counter_pass *pass = sample->pass;
+
+	for (uint32_t i = 0; i < pass->input_count; i++)
+		pass->inputs[i].sample_count = 0;
+	return library_count_samples(pass->count, sample->output, found, (void *)pass);
+}
+
+/* Of a metric, and whether it has one. */
+static bool value_of(const struct counter_pass *pass, const struct counter_metric *metric,
+		     double *value)
+{
+	const size_t count = metric_input_count(metric->metric);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct counter_input *input = &pass->inputs[metric->inputs[i]];
+
+		metric->values[i] = (struct metric_values){input->samples, input->sample_count};
+	}
+	*value = 0;
+	return metric_evaluate(metric->metric, metric->values, value);
+}
+
+static void publish_values(const struct counter_gpu *gpu, const struct counter_pass *pass,
+			   const struct counter_dispatch *dispatch, uint64_t kernel)
+{
+	for (uint32_t i = 0; i < pass->metric_count; i++) {
+		const struct counter_metric *metric = pass->metrics[i];
+		struct rtl_hsa_counter payload = {
+			.name = metric->name,
+			.kernel = kernel,
+			.gpu = gpu->node,
+			.pass = pass->number,
+			.flags = metric->is_counter ? 0 : RTL_HSA_COUNTER_DERIVED,
+		};
+
+		if (!value_of(pass, metric, &payload.value))
+			payload.flags |= RTL_HSA_COUNTER_NO_VALUE;
+		counter_publish_value(metric->uid, dispatch, &payload);
+	}
+}
+
+static void publish_samples(const struct counter_gpu *gpu, const struct counter_pass *pass,
+			    const struct counter_dispatch *dispatch)
+{
+	if (!rtl_enabled(counter_streams.samples, RTL_SIGNAL))
+		return;
+	for (uint32_t i = 0; i < pass->input_count; i++) {
+		const struct counter_input *input = &pass->inputs[i];
+
+		for (uint32_t k = 0; k < input->sample_count; k++) {
+			const struct metric_sample *sample = &input->samples[k];
+
+			counter_publish_sample(input->uid, dispatch,
+					       &(struct rtl_hsa_counter_sample){
+						       .value = sample->value,
+						       .name = input->name,
+						       .block = input->block,
+						       .event = input->event,
+						       .gpu = gpu->node,
+						       .xcc = sample->at[METRIC_XCC],
+						       .engine = sample->at[METRIC_SE],
+						       .part = sample->at[METRIC_INSTANCE],
+						       .pass = pass->number,
+					       });
+		}
+	}
+}
+
+void sample_publish_ledger(struct counter_gpu *gpu)
+{
+	struct rtl_hsa_counter_ledger payload = {.gpu = gpu->node, .passes = gpu->pass_count};
+
+#define READ(member)                                                                               \
+	payload.member = atomic_load_explicit(&gpu->ledger.member, memory_order_relaxed)
+	READ(dispatches);
+	READ(counted);
+	READ(not_asked);
+	READ(given_up);
+	READ(refused);
+#undef READ
+	gpu->told_ns = rtl_clock_ns();
+	if (payload.dispatches)
+		counter_publish_ledger(gpu->agent_uid, &payload);
+}
+
+/* Once it is out, it touches nothing of the runtime's, and nothing of the queue. */
+static void publish_counted(struct source *source, struct slot *slot)
+{
+	const struct counter_sample *sample = (const struct counter_sample *)slot;
+	const struct counter_queue *queue = counter_queue_of(source);
+	const struct counter_dispatch dispatch = {queue->id.uid, sample->instance,
+						  sample->correlation};
+	const struct counter_pass *pass = sample->pass;
+	const uint64_t kernel = sample->kernel->uid;
+	struct counter_gpu *gpu = queue->gpu;
+
+	if (sample->spoilt || !read_samples(sample)) {
+		add_to(&gpu->ledger.given_up, 1);
+		return;
+	}
+	add_to(&gpu->ledger.counted, 1);
+	turn_out();
+	publish_values(gpu, pass, &dispatch, kernel);
+	publish_samples(gpu, pass, &dispatch);
+	if (rtl_clock_ns() - gpu->told_ns > LEDGER_NS)
+		sample_publish_ledger(gpu);
+	turn_in();
+}
+
+static void publish_nothing(struct source *source, struct slot *slot)
+{
+	(void)source;
+	(void)slot;
+}
+
+/* Room for all values of a dispatch, as far as one event may be large. */
+static uint32_t room_needed(void)
+{
+	const size_t bytes = counter_settings.count *
+			     (sizeof(struct rtl_record) + sizeof(struct rtl_hsa_counter));
+
+	return bytes < RTL_PAYLOAD_MAX / 2 ? (uint32_t)bytes : RTL_PAYLOAD_MAX / 2;
+}
+
+void sample_kinds_init(struct counter_gpu *gpu)
+{
+	gpu->counted.own = (struct slot_kind){
+		.signal = SLOT_OWN,
+		.stream = &counter_streams.values,
+		.end_type = RTL_SIGNAL,
+		.payload_bytes = room_needed(),
+		.finished = finished,
+		.publish = publish_counted,
+		.abandon = abandon,
+	};
+	gpu->silent.own = (struct slot_kind){
+		.signal = SLOT_OWN,
+		.finished = finished,
+		.publish = publish_nothing,
+		.abandon = abandon,
+	};
+}
+
+/* ---- queues ---- */
+
+static void free_queue(struct source *source)
+{
+	struct counter_queue *queue = counter_queue_of(source);
+	struct slot_pool *pool = &source->pool;
+
+	for (uint32_t i = 0; i < pool->count; i++) {
+		const struct counter_sample *sample =
+			(const void *)(pool->slots + (size_t)i * pool->slot_bytes);
+
+		if (sample->ready)
+			slot_signal_keep(sample->ready);
+		if (sample->grant)
+			slot_signal_keep(sample->grant);
+	}
+	slots_fini(pool);
+	rtl_pending_release(source->pending);
+	free(queue->line.ring);
+	free(queue);
+}
+
+static const struct source_kind kind = {.stream = &counter_streams.values, .free = free_queue};
+
+static int prepare(struct counter_queue *queue, uint32_t packets)
+{
+	const uint32_t bytes = (uint32_t)sizeof(struct counter_sample) + queue->gpu->output_bytes;
+	uint32_t room = packets / 2;
+	int error;
+
+	room = room < SAMPLES_LEAST ? SAMPLES_LEAST : room > SAMPLES_MOST ? SAMPLES_MOST : room;
+	error = slots_init(&queue->source.pool, (bytes + 63) / 64 * 64, room, SAMPLES_LEAST);
+	if (error)
+		return error;
+	/* The pool may have rounded the number up. */
+	return turns_join(&queue->line, queue->gpu, queue->source.pool.capacity);
+}
+
+struct counter_queue *counter_queue_add(hsa_agent_t agent, const struct work_queue *id,
+					uint32_t packets)
+{
+	struct counter_gpu *gpu = counter_settings.count ? plan_get(agent) : NULL;
+	struct counter_queue *queue;
+
+	if (!gpu)
+		return NULL;
+	queue = aligned_alloc(64, (sizeof(*queue) + 63) / 64 * 64);
+	if (!queue)
+		return NULL;
+	memset(queue, 0, sizeof(*queue));
+	queue->gpu = gpu;
+	queue->id = *id;
+	queue->source.kind = &kind;
+	queue->source.pending = rtl_stream_pending(counter_streams.values, RTL_CAUSE_UNDER_WAY);
+	if (packets < PACKETS_LEAST || !gpu->pass_count || prepare(queue, packets)) {
+		queue->refused = true;
+		if (gpu->pass_count)
+			rtl_log(RTL_LEVEL_WARNING, "counters",
+				"queue %u: its dispatches are not counted: %s", id->number,
+				packets < PACKETS_LEAST ? "its ring is too small" : "no memory");
+		return queue;
+	}
+	harvest_add(&queue->source);
+	return queue;
+}
+
+void counter_queue_leave(struct counter_queue *queue)
+{
+	if (queue && !queue->refused)
+		turns_leave(&queue->line);
+}
+
+void counter_queue_remove(struct counter_queue *queue)
+{
+	if (!queue)
+		return;
+	if (queue->refused) {
+		free_queue(&queue->source);
+		return;
+	}
+	/* Pairs with the acquire in the harvester: nothing is submitted any more. */
+	atomic_store_explicit(&queue->source.dead, true, memory_order_release);
+	harvest_wake();
+}
+
+void counter_queue_forget(struct counter_queue *queue)
+{
+	struct rtl_pending *pending;
+
+	if (!queue)
+		return;
+	slots_forget(&queue->source.pool);
+	pending = queue->source.pending;
+	queue->source.pending = rtl_stream_pending(NULL, NULL); /* that nobody reads */
+	rtl_pending_release(pending);
+}

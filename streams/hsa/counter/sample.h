@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A dispatch that is counted, or goes in its turn among others that are: a slot (slots.h) whose signal
+ * is that of the last packet. Behind it stands what the GPU has left, copied when its turn ended.
+ *
+ * Threads: filled by the queue's submitting thread; then of the thread rtl-counters until it has
+ * stored `seen`; then of who makes a pass over the sources.
+ */
+#ifndef STREAMS_HSA_COUNTER_SAMPLE_H
+#define STREAMS_HSA_COUNTER_SAMPLE_H
+
+#include "counter.h"
+#include "plan.h"
+
+struct counter_sample {
+	struct slot slot;
+	struct counter_queue *queue;
+	const struct counter_pass *pass; /* NULL: it is not counted */
+	const struct kernel *kernel;
+	/* Signals of the barriers, made when they are first needed: the queue has come to it; it may
+	 * go on. */
+	uint64_t ready, grant;
+	uint64_t instance, correlation; /* of the dispatch */
+	struct counter_sample *next_taken;
+	bool spoilt;      /* something else ran meanwhile, or its turn was not waited for */
+	atomic_bool seen; /* its turn is over; release, acquire */
+	uint64_t output[] __attribute__((aligned(64)));
+};
+
+/* Makes the kinds of the GPU's slots. */
+void sample_kinds_init(struct counter_gpu *gpu);
+
+/* Its last packet has ended: copies what was read. */
+void sample_keep(struct counter_sample *sample);
+
+/* Publishes the GPU's ledger: who makes a pass, or nobody does any more. */
+void sample_publish_ledger(struct counter_gpu *gpu);
+
+/* Nobody waits for its turn any more. */
+void sample_give_up(struct counter_sample *sample);
+
+#endif

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: MIT */
+/* One dispatch at a time has a GPU: see turns.h. */
+#include "turns.h"
+
+#include <pthread.h>
+#include <rtl/rtl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#include "../../common/fork_lock.h"
+#include "futex.h"
+#include "interceptor.h"
+#include "plan.h"
+#include "sample.h"
+#include "settings.h"
+
+/* Between two looks while something is under way. */
+#define POLL_NS 20000u
+/* The longest sleep, should a wake-up ever be lost. */
+#define SLEEP_NS 100000000u
+
+/* A GPU's turn, and who waits for it. */
+struct turn_of {
+	struct counter_gpu *gpu;
+	struct counter_sample *running;
+	struct turns_line *of; /* the line that it came from */
+	uint64_t since_ns;     /* when it got its turn */
+	uint64_t passed_by;    /* as of the GPU, then */
+	uint64_t arrivals;
+};
+
+static struct {
+	pthread_mutex_t lock;
+	bool started;             /* the lock's */
+	struct turns_line *lines; /* the lock's */
+	struct turn_of *turns;    /* the lock's */
+	size_t turn_count;        /* the lock's */
+	/* 1: it sleeps until it is woken. Seq_cst, with the lines' tails. */
+	_Atomic uint32_t asleep;
+	_Atomic uint32_t wakes; /* a futex; release, acquire */
+} turns = {.lock = PTHREAD_MUTEX_INITIALIZER};
+FORK_LOCK(turns, turns.lock);
+
+/* ---- a line ---- */
+
+static struct counter_sample *first_of(const struct turns_line *line)
+{
+	const uint32_t head = atomic_load_explicit(&line->head, memory_order_relaxed);
+
+	/* Pairs with turns_add: the sample is complete, and its packets are on their way. */
+	if (head == atomic_load_explicit(&line->tail, memory_order_seq_cst))
+		return NULL;
+	return line->ring[head & line->mask];
+}
+
+static struct counter_sample *take_first(struct turns_line *line)
+{
+	struct counter_sample *sample = first_of(line);
+
+	if (sample)
+		atomic_store_explicit(&line->head,
+				      atomic_load_explicit(&line->head, memory_order_relaxed) + 1,
+				      memory_order_release);
+	line->arrived = 0;
+	return sample;
+}
+
+/* ---- turns, by the thread, under the lock ---- */
+
+static struct turn_of *turn_of(struct counter_gpu *gpu)
+{
+	for (size_t i = 0; i < turns.turn_count; i++)
+		if (turns.turns[i].gpu == gpu)
+			return &turns.turns[i];
+	return NULL;
+}
+
+static void let_go(struct counter_sample *sample)
+{
+	interceptor.hsa.signal_subtract((hsa_signal_t){sample->grant}, 1);
+}
+
+/* Its turn is over: what was read is copied before the next one has it. */
+static void end_turn(struct turn_of *turn)
+{
+	struct counter_sample *sample = turn->running;
+	struct counter_gpu *gpu = turn->gpu;
+
+	if (atomic_load_explicit(&gpu->passed_by, memory_order_relaxed) != turn->passed_by)
+		sample->spoilt = true;
+	sample_keep(sample);
+	turn->running = NULL;
+	turn->of = NULL;
+}
+
+static void begin_turn(struct turn_of *turn, struct turns_line *line, uint64_t now_ns)
+{
+	turn->running = take_first(line);
+	turn->of = line;
+	turn->since_ns = now_ns;
+	turn->passed_by = atomic_load_explicit(&turn->gpu->passed_by, memory_order_relaxed);
+	let_go(turn->running);
+}
+
+/* All that wait, and all that come from now on. */
+static void release(struct turn_of *turn)
+{
+	if (turn->running) {
+		turn->running->spoilt = true;
+		sample_give_up(turn->running);
+		turn->running = NULL;
+	}
+	for (struct turns_line *line = turns.lines; line; line = line->next) {
+		struct counter_sample *sample;
+
+		while (line->gpu == turn->gpu && (sample = take_first(line))) {
+			sample->spoilt = true;
+			let_go(sample);
+			sample_give_up(sample);
+		}
+	}
+}
+
+/* Those whose queues have come to them get their places; the first of them all. */
+static struct turns_line *next_line(struct turn_of *turn)
+{
+	struct turns_line *next = NULL;
+
+	for (struct turns_line *line = turns.lines; line; line = line->next) {
+		const struct counter_sample *first;
+
+		if (line->gpu != turn->gpu || !(first = first_of(line)))
+			continue;
+		if (!line->arrived && !slot_signal_is_pending(first->ready))
+			line->arrived = ++turn->arrivals;
+		if (line->arrived && (!next || line->arrived < next->arrived))
+			next = line;
+	}
+	return next;
+}
+
+static void give_up(struct turn_of *turn)
+{
+	if (atomic_exchange_explicit(&turn->gpu->released, true, memory_order_relaxed))
+		return;
+	rtl_log(RTL_LEVEL_WARNING, "counters",
+		"GPU %u: a dispatch has not ended for %llu s while others wait for their turn "
+		"(RTL_COUNTERS_TIMEOUT): all go now, and nothing more is counted",
+		turn->gpu->node, (unsigned long long)(counter_settings.timeout_ns / 1000000000u));
+}
+
+static void look_at(struct turn_of *turn)
+{
+	const uint64_t now_ns = rtl_clock_ns();
+	struct turns_line *next;
+
+	if (atomic_load_explicit(&turn->gpu->released, memory_order_relaxed)) {
+		release(turn);
+		return;
+	}
+	if (turn->running && !slot_signal_is_pending(turn->running->slot.signal))
+		end_turn(turn);
+	next = next_line(turn);
+	if (next && !turn->running)
+		begin_turn(turn, next, now_ns);
+	else if (next && now_ns - turn->since_ns > counter_settings.timeout_ns)
+		give_up(turn);
+}
+
+/* Whether something is under way. */
+static bool is_busy(void)
+{
+	bool busy = false;
+
+	for (size_t i = 0; i < turns.turn_count; i++)
+		busy |= turns.turns[i].running != NULL;
+	for (const struct turns_line *line = turns.lines; line; line = line->next)
+		busy |= first_of(line) != NULL;
+	return busy;
+}
+
+/* ---- the thread ---- */
+
+static bool look(void)
+{
+	bool busy;
+
+	pthread_mutex_lock(&turns.lock);
+	for (size_t i = 0; i < turns.turn_count; i++)
+		look_at(&turns.turns[i]);
+	busy = is_busy();
+	pthread_mutex_unlock(&turns.lock);
+	return busy;
+}
+
+/* What comes after the second look wakes it: both store first, and then look. */
+static void sleep_idle(void)
+{
+	const uint32_t wakes = atomic_load_explicit(&turns.wakes, memory_order_acquire);
+	bool busy;
+
+	atomic_store_explicit(&turns.asleep, 1, memory_order_seq_cst);
+	pthread_mutex_lock(&turns.lock);
+	busy = is_busy();
+	pthread_mutex_unlock(&turns.lock);
+	if (!busy)
+		futex_wait(&turns.wakes, wakes, SLEEP_NS);
+	atomic_store_explicit(&turns.asleep, 0, memory_order_relaxed);
+}
+
+static void *run(void *data)
+{
+	static _Atomic uint32_t nobody; /* a futex that nobody wakes */
+
+	(void)data;
+	pthread_setname_np(pthread_self(), "rtl-counters");
+	(void)prctl(PR_SET_TIMERSLACK, 1000ul, 0, 0, 0);
+	for (;;) {
+		if (look())
+			futex_wait(&nobody, 0, POLL_NS);
+		else
+			sleep_idle();
+	}
+	return NULL;
+}
+
+static void wake(void)
+{
+	atomic_fetch_add_explicit(&turns.wakes, 1, memory_order_release);
+	futex_wake(&turns.wakes);
+}
+
+/* With all signals blocked: handlers of the application run on its own threads. */
+static int start_thread(void)
+{
+	sigset_t all, old;
+	pthread_t thread;
+	int error;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	error = pthread_create(&thread, NULL, run, NULL);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (!error)
+		pthread_detach(thread);
+	return error;
+}
+
+/* ---- joining and leaving ---- */
+
+static bool add_turn(struct counter_gpu *gpu)
+{
+	struct turn_of *more;
+
+	if (turn_of(gpu))
+		return true;
+	more = realloc(turns.turns, (turns.turn_count + 1) * sizeof(*more));
+	if (!more)
+		return false;
+	turns.turns = more;
+	more[turns.turn_count++] = (struct turn_of){.gpu = gpu};
+	return true;
+}
+
+int turns_join(struct turns_line *line, struct counter_gpu *gpu, uint32_t room)
+{
+	uint32_t size = 64;
+	bool good;
+
+	while (size < room)
+		size *= 2;
+	*line = (struct turns_line){.gpu = gpu, .mask = size - 1};
+	line->ring = calloc(size, sizeof(struct counter_sample *));
+	if (!line->ring)
+		return RTL_ENOMEM;
+	pthread_mutex_lock(&turns.lock);
+	good = add_turn(gpu) && (turns.started || !start_thread());
+	if (good) {
+		turns.started = true;
+		line->next = turns.lines;
+		turns.lines = line;
+	}
+	pthread_mutex_unlock(&turns.lock);
+	if (good)
+		return 0;
+	free(line->ring);
+	line->ring = NULL;
+	return RTL_ENOMEM;
+}
+
+void turns_leave(struct turns_line *line)
+{
+	struct turn_of *turn;
+
+	pthread_mutex_lock(&turns.lock);
+	for (struct turns_line **link = &turns.lines; *link; link = &(*link)->next) {
+		if (*link != line)
+			continue;
+		*link = line->next;
+		break;
+	}
+	turn = turn_of(line->gpu);
+	if (turn && turn->of == line && turn->running) {
+		turn->running->spoilt = true;
+		end_turn(turn);
+	}
+	for (struct counter_sample *sample; (sample = take_first(line));)
+		sample_give_up(sample);
+	pthread_mutex_unlock(&turns.lock);
+}
+
+void turns_add(struct turns_line *line, struct counter_sample *sample)
+{
+	const uint32_t tail = atomic_load_explicit(&line->tail, memory_order_relaxed);
+
+	line->ring[tail & line->mask] = sample;
+	/* With the load of `asleep`, and sleep_idle the other way round: one sees the other. */
+	atomic_store_explicit(&line->tail, tail + 1, memory_order_seq_cst);
+	if (atomic_load_explicit(&turns.asleep, memory_order_seq_cst))
+		wake();
+}
+
+void turns_release_all(void)
+{
+	for (struct counter_gpu *gpu = plan_first(); gpu; gpu = gpu->next)
+		atomic_store_explicit(&gpu->released, true, memory_order_relaxed);
+	wake();
+}
+
+void turns_forget(void)
+{
+	pthread_mutex_lock(&turns.lock);
+	turns.lines = NULL;
+	turns.turn_count = 0;
+	pthread_mutex_unlock(&turns.lock);
+}
+
+void turns_forked(void)
+{
+	turns.started = false;
+	turns.lines = NULL;
+	turns.turn_count = 0;
+}

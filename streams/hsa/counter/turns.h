@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One dispatch at a time has a GPU while its counters are collected: they are registers of the GPU,
+ * which the next start would reset.
+ *
+ * A queue tells by a signal ("ready") that it has come to a dispatch, and waits for another one
+ * ("grant"). Turns are given in the order in which queues come, not in that of submission: an earlier
+ * dispatch may wait, by a barrier of the program's, for a later one of another queue.
+ *
+ * If the one that has its turn does not end for RTL_COUNTERS_TIMEOUT while others wait, it may wait
+ * for one of these itself: kernels can wait for each other in memory. Then all go, and counting has ended
+ * for that GPU; a line says so. The same at the end of the process, without the line: what is in
+ * queues then must go on.
+ *
+ * Threads: turns_add by a queue's submitting thread, turns_join and turns_leave by those that create
+ * and destroy it; the rest is the thread rtl-counters', which polls while something is under way and
+ * sleeps otherwise.
+ */
+#ifndef STREAMS_HSA_COUNTER_TURNS_H
+#define STREAMS_HSA_COUNTER_TURNS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct counter_gpu;
+struct counter_sample;
+
+/* What a queue waits with: samples in the order of their packets. */
+struct turns_line {
+	struct turns_line *next; /* the lock's */
+	struct counter_gpu *gpu;
+	struct counter_sample **ring;
+	uint32_t mask;
+	_Atomic uint32_t head; /* the thread's; release, acquire by the submitting thread */
+	_Atomic uint32_t tail; /* the submitting thread's; seq_cst with the thread's sleep */
+	uint64_t arrived;      /* the thread's: in which place its first one has come; 0: not yet */
+};
+
+/* 0 or RTL_ENOMEM. room: the most samples that can be in it. Starts the thread. */
+int turns_join(struct turns_line *line, struct counter_gpu *gpu, uint32_t room);
+
+/* Nothing of it is waited for, or looked at, any more. */
+void turns_leave(struct turns_line *line);
+
+/* A sample whose packets have been submitted; there is room. */
+void turns_add(struct turns_line *line, struct counter_sample *sample);
+
+/* Counting has ended: all go, also those that come. */
+void turns_release_all(void);
+
+/* The runtime has ended, and with it all queues and GPUs. */
+void turns_forget(void);
+
+/* In the child of a fork: the thread is not here. */
+void turns_forked(void);
+
+#endif

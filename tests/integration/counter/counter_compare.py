@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""counter_compare.py [OPTION...] DATABASE LOG NAME=BLOCK:EVENT[:INSTANCE]...
+
+Holds a trace's counters against what the software GPU says that each dispatch has counted. The
+dispatches of a GPU went one at a time, so they are in the same order there and here.
+
+  --expect N     that many dispatches have values of each counter, in sum over processes
+  --least N      at least that many
+  --passes       counters take turns: a dispatch has values of some
+  --cut          the last ones of a process may be missing
+"""
+import argparse
+import collections
+import sqlite3
+import sys
+
+
+def read_log(path):
+    """{(pid, gpu): [(start, name, {(block, event, instance): value})]}, in the order of time."""
+    dispatches = collections.defaultdict(dict)
+    with open(path, errors="replace") as log:
+        for line in log:
+            if line.startswith("#") or " kind=count " not in line:
+                continue
+            row = dict(item.split("=", 1) for item in line.split())
+            key = row["queue"], row["idx"]
+            found = dispatches[row["pid"], row["gpu"]].setdefault(
+                key, (int(row["start"]), row["name"], {}))
+            found[2][row["block"], row["event"], row["instance"]] = int(row["value"])
+    return {key: sorted(of.values(), key=lambda d: d[0]) for key, of in dispatches.items()}
+
+
+def read_trace(path):
+    """The same with {counter: value}."""
+    database = sqlite3.connect(path)
+    rows = database.execute("""
+        SELECT p.pid, d.gpu, d.op_id, o.start, s.string, t.name, c.value, d.flags & 32
+        FROM rtl_counter AS c JOIN rtl_dispatch AS d ON d.process = c.process AND d.instance = c.dispatch
+        JOIN rtl_process AS p ON p.process = d.process JOIN rocpd_op AS o ON o.id = d.op_id
+        JOIN rocpd_string AS s ON s.id = o.description_id
+        JOIN rtl_tracepoint AS t ON t.process = c.process AND t.uid = c.uid""")
+    dispatches = collections.defaultdict(dict)
+    for pid, gpu, op, start, kernel, name, value, serialised in rows:
+        if not serialised:
+            sys.exit(f"op {op} has counters and no flag SERIALISED")
+        dispatches[str(pid), str(gpu)].setdefault(op, (start, kernel, {}))[2][name] = value
+    lone = database.execute("""SELECT count(*) FROM rtl_counter AS c WHERE NOT EXISTS
+        (SELECT 1 FROM rtl_dispatch AS d WHERE d.process = c.process AND d.instance = c.dispatch)""")
+    if lone.fetchone()[0] and not arguments.cut:
+        sys.exit("there are values of dispatches that are not in the trace")
+    return {key: sorted(of.values(), key=lambda d: d[0]) for key, of in dispatches.items()}
+
+
+def expected(counted, definition):
+    values = [value for (block, event, instance), value in counted.items()
+              if definition[:2] == [block, event] and definition[2:] in ([], [instance])]
+    return sum(values) if values else None
+
+
+def compare(key, traced, logged):
+    """How many values are right; ends with a word if one is not."""
+    right = 0
+    if len(traced) != len(logged) and not (arguments.cut and len(traced) < len(logged)):
+        sys.exit(f"{key}: {len(traced)} dispatches have values, {len(logged)} were counted")
+    for number, (ours, theirs) in enumerate(zip(traced, logged)):
+        for name, definition in counters.items():
+            value = expected(theirs[2], definition)
+            if value is None and arguments.passes and name not in ours[2]:
+                continue
+            if ours[2].get(name) != value:
+                sys.exit(f"{key} dispatch {number} ({theirs[1]}): {name} is "
+                         f"{ours[2].get(name)} and not {value}")
+            right += 1
+    return right
+
+
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("--expect", type=int)
+parser.add_argument("--least", type=int)
+parser.add_argument("--passes", action="store_true")
+parser.add_argument("--cut", action="store_true")
+parser.add_argument("database")
+parser.add_argument("log")
+parser.add_argument("counters", nargs="+")
+arguments = parser.parse_args()
+counters = {name: definition.split(":")
+            for name, definition in (c.split("=") for c in arguments.counters)}
+log, trace = read_log(arguments.log), read_trace(arguments.database)
+if set(trace) - set(log):
+    sys.exit(f"not in the log: {set(trace) - set(log)}")
+if set(log) - set(trace) and not arguments.cut:
+    sys.exit(f"not in the trace: {set(log) - set(trace)}")
+total = sum(compare(key, trace[key], log[key]) for key in trace)
+dispatches = sum(len(of) for of in trace.values())
+print(f"{dispatches} dispatches of {len(trace)} GPUs and processes, {total} values as logged")
+if arguments.expect is not None and dispatches != arguments.expect:
+    sys.exit(f"{dispatches} dispatches have values, and not {arguments.expect}")
+if arguments.least is not None and dispatches < arguments.least:
+    sys.exit(f"{dispatches} dispatches have values, less than {arguments.least}")
+if not total:
+    sys.exit("nothing was compared")
