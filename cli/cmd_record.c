@@ -108,6 +108,8 @@ static int record_command(struct record *record, const char *output)
 	if (!status)
 		status = selection_prepare(&launch->selection, session, false);
 	if (!status)
+		status = session_prepare_counters(session);
+	if (!status)
 		status = session_prepare_runtime(session);
 	if (!status)
 		status = session_prepare_xpti(session);

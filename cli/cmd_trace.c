@@ -59,6 +59,8 @@ static int prepare(struct trace *trace)
 	if (!status)
 		status = selection_prepare(&trace->launch.selection, session, trace->in_process);
 	if (!status)
+		status = session_prepare_counters(session);
+	if (!status)
 		status = session_prepare_subscribers(session);
 	if (!status && trace->in_process)
 		status = check_replaced(session->database);

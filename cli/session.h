@@ -26,6 +26,9 @@ struct session {
 	 * subscriber's own. */
 	const char *default_output;
 
+	/* Of hardware counters, as RTL_COUNTERS and its like. */
+	const char *counters, *counters_passes, *counters_kernels;
+
 	bool xpti; /* the command's SYCL runtime finds rtl as its framework */
 
 	bool output_to_stderr; /* of the command: its standard output */
@@ -73,6 +76,8 @@ int session_prepare_xpti(struct session *session);
 const char *session_mode(const struct session *session);
 /** RTL_MODE, if a mode was given, or the default. */
 int session_prepare_mode(struct session *session);
+/** The variables that have hardware counters collected; after session_prepare_mode. */
+int session_prepare_counters(struct session *session);
 /** The list of subscribers, after having loaded each of them once. */
 int session_prepare_subscribers(struct session *session);
 /** The first of the files that match database_glob for which `is_it` says so; NULL: none. To be
@@ -83,6 +88,20 @@ char *session_find_output(const struct session *session,
 char *session_find_timeline(const char *pattern, const char *id);
 /** A path that holds wherever the program goes; to be freed; NULL with errno. */
 char *session_absolute_path(const char *path);
+
+/** Options for counters, which fill a session at that offset of what a command reads into. */
+#define SESSION_COUNTER_OPTIONS(at)                                                                \
+	CLI_VALUE(0, "counters", "LIST", (at) + offsetof(struct session, counters),                \
+		  "also count these on the GPU for each dispatch: names with\n"                    \
+		  "commas (`rtl list-counters`). A GPU runs one dispatch at a\n"                   \
+		  "time meanwhile. Not verified on hardware"),                                     \
+		CLI_VALUE(0, "counters-passes", "HOW",                                             \
+			  (at) + offsetof(struct session, counters_passes),                        \
+			  "what a GPU cannot count at once: rotate from dispatch to\n"             \
+			  "dispatch of a kernel (default), or fail"),                              \
+		CLI_VALUE(0, "counters-kernels", "REGEX",                                          \
+			  (at) + offsetof(struct session, counters_kernels),                       \
+			  "only of kernels whose symbol matches, as it is mangled")
 
 /** Names of the modes, for help. */
 #define SESSION_MODES "lite, standard (or default), hip, full"

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Hardware counters that a command is to collect: what can be wrong with them is found before a program
+ * starts, as far as that is known without its GPUs.
+ */
+#include <metrics.h>
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "session.h"
+
+/* For which there may be definitions; which of them the program has is seen when it runs. */
+static const char *const architectures[] = {
+	"gfx906",  "gfx908",  "gfx90a",  "gfx942",  "gfx950",  "gfx900",  "gfx940",  "gfx941",
+	"gfx1030", "gfx1031", "gfx1032", "gfx1100", "gfx1101", "gfx1102", "gfx1200", "gfx1201",
+};
+#define ARCHITECTURES (sizeof(architectures) / sizeof(*architectures))
+
+struct names {
+	char *copy;
+	char **names; /* those that some GPU has become NULL */
+	size_t count, unknown;
+};
+
+static int split(struct names *names, const char *list)
+{
+	char *rest, *name;
+
+	names->copy = strdup(list);
+	names->names = calloc(strlen(list) / 2 + 1, sizeof(*names->names));
+	if (!names->copy || !names->names)
+		return cli_failed("out of memory");
+	rest = names->copy;
+	while ((name = strsep(&rest, ","))) {
+		name += strspn(name, " \t");
+		name[strcspn(name, " \t")] = '\0';
+		if (*name)
+			names->names[names->count++] = name;
+	}
+	names->unknown = names->count;
+	return names->count ? CLI_OK : cli_usage("--counters: give at least one name");
+}
+
+/* Strikes out what that GPU has. */
+static void look_in(struct names *names, const char *architecture)
+{
+	char message[512];
+	struct counter_set *set = counter_set_load(architecture, NULL, message, sizeof(message));
+
+	for (size_t i = 0; set && i < names->count; i++) {
+		struct metric *metric;
+
+		if (!names->names[i])
+			continue;
+		metric = metric_compile(set, names->names[i], message, sizeof(message));
+		if (!metric)
+			continue;
+		names->names[i] = NULL;
+		names->unknown--;
+		metric_destroy(metric);
+	}
+	counter_set_destroy(set);
+}
+
+static int check_names(const char *list)
+{
+	struct names names = {0};
+	int status = split(&names, list);
+
+	for (size_t i = 0; !status && names.unknown && i < ARCHITECTURES; i++)
+		look_in(&names, architectures[i]);
+	for (size_t i = 0; !status && i < names.count; i++)
+		if (names.names[i])
+			status = cli_usage(
+				"--counters: no GPU that rtl knows has a counter or metric %s; "
+				"`rtl list-counters` tells which there are",
+				names.names[i]);
+	free(names.names);
+	free(names.copy);
+	return status;
+}
+
+static int check_passes(const char *passes)
+{
+	if (!passes || !strcmp(passes, "rotate") || !strcmp(passes, "fail"))
+		return CLI_OK;
+	return cli_usage("--counters-passes %s: must be rotate or fail", passes);
+}
+
+static int check_kernels(const char *pattern)
+{
+	regex_t compiled;
+	char why[128];
+	int error;
+
+	if (!pattern)
+		return CLI_OK;
+	error = regcomp(&compiled, pattern, REG_EXTENDED | REG_NOSUB);
+	if (!error) {
+		regfree(&compiled);
+		return CLI_OK;
+	}
+	regerror(error, &compiled, why, sizeof(why));
+	return cli_usage("--counters-kernels %s: %s", pattern, why);
+}
+
+/* By option, else by its variable. */
+static const char *asked(const char *option, const char *variable)
+{
+	const char *value = option ? option : getenv(variable);
+
+	return value && *value ? value : NULL;
+}
+
+static int set(struct session *session, const char *variable, const char *option)
+{
+	return option ? session_set(session, variable, option) : CLI_OK;
+}
+
+int session_prepare_counters(struct session *session)
+{
+	const char *list = asked(session->counters, "RTL_COUNTERS");
+	const char *mode = session_mode(session);
+	int status;
+
+	if (session->counters && !*session->counters)
+		return cli_usage("--counters: give at least one name");
+	if (!list)
+		return session->counters_passes || session->counters_kernels
+			       ? cli_usage("--counters-passes and --counters-kernels go with "
+					   "--counters")
+			       : CLI_OK;
+	if (mode && !strcmp(mode, "lite"))
+		return cli_usage("--counters: mode lite does not follow all dispatches; use mode "
+				 "standard");
+	status = check_names(list);
+	if (!status)
+		status = check_passes(asked(session->counters_passes, "RTL_COUNTERS_PASSES"));
+	if (!status)
+		status = check_kernels(asked(session->counters_kernels, "RTL_COUNTERS_KERNELS"));
+	if (!status)
+		status = set(session, "RTL_COUNTERS", session->counters);
+	if (!status)
+		status = set(session, "RTL_COUNTERS_PASSES", session->counters_passes);
+	return status ? status : set(session, "RTL_COUNTERS_KERNELS", session->counters_kernels);
+}
