@@ -11,9 +11,7 @@ bool counter_init(struct sub *sub)
 {
 	struct writer *w = &sub->writer;
 
-	if (sub->has_counters)
-		return true;
-	sub->has_counters = true; /* else the writer has failed */
+	/* Outputs of versions without counters can be continued. */
 	return writer_exec(w, schema_counter_tables) &&
 	       rows_init(&sub->counter, w, "INSERT", &table_rtl_counter);
 }
@@ -58,7 +56,6 @@ int counter_subscribe(struct sub *sub, struct stream *stream)
 	    dispatch_payload_size(info, RTL_SIGNAL) < sizeof(struct rtl_hsa_counter))
 		return RTL_ENOTSUP;
 	stream->table = counter_table;
-	stream->is_counter = true;
 	result =
 		host->subscribe(host, info, RTL_SIGNAL, RTL_BUFFERED, counter_events, stream, NULL);
 	if (result == 0)
@@ -70,6 +67,5 @@ int counter_subscribe(struct sub *sub, struct stream *stream)
 
 void counter_settle(struct sub *sub)
 {
-	if (sub->has_counters)
-		writer_exec(&sub->writer, schema_counter_settle);
+	writer_exec(&sub->writer, schema_counter_settle);
 }

@@ -75,8 +75,7 @@ static void write_stream(struct sub *sub, struct stream *stream)
 {
 	const struct rtl_stream_info *info = stream->info;
 
-	if (!writer_begin(&sub->writer) || (stream->is_xpti && !xpti_init(sub)) ||
-	    (stream->is_counter && !counter_init(sub)))
+	if (!writer_begin(&sub->writer) || (stream->is_xpti && !xpti_init(sub)))
 		return;
 	stream->number = sub->continues ? exact_find_stream(sub, info) : 0;
 	if (stream->number)
@@ -127,7 +126,7 @@ bool run_begin(struct sub *sub)
 	sub->next_stream = writer_ask_int(w, "SELECT max(stream) FROM rtl_stream") + 1;
 	return names_init(&sub->names, w) && dispatch_init(sub) && copy_init(sub) &&
 	       call_init(sub) && links_init(sub) && marker_init(sub) && span_init(sub) &&
-	       memory_init(sub) && tracepoints_init(sub) && exact_init(sub);
+	       memory_init(sub) && counter_init(sub) && tracepoints_init(sub) && exact_init(sub);
 }
 
 bool run_streams(struct sub *sub)

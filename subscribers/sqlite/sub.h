@@ -104,7 +104,7 @@ struct stream {
 	uint64_t skipped; /* events that could not become rows */
 	uint64_t skipped_written;
 	struct call_api *calls; /* of a stream of calls */
-	bool is_xpti, is_counter;
+	bool is_xpti;
 	struct region_pair *regions;
 	bool has_loaded_regions; /* those that an earlier host has left */
 };
@@ -132,7 +132,6 @@ struct sub {
 	struct map call_strings;    /* host's string -> id in rocpd_string */
 	struct map call_categories; /* function -> id in rocpd_string */
 	bool has_xpti;              /* the tables of XPTI's streams are there */
-	bool has_counters;          /* that of counters, too */
 	struct pairing open_regions;
 	struct map xpti_names;      /* tracepoint -> id in rocpd_string */
 	struct hash xpti_open;      /* what has begun there and not ended, see xpti_open.c */
@@ -287,7 +286,6 @@ int memory_subscribe(struct sub *sub, struct stream *stream);
 
 /* counter.c */
 
-/* Makes the table, once; for the first stream of counters. */
 bool counter_init(struct sub *sub);
 /* Subscribes to rtl.hsa.counter. RTL_ENOTSUP: it is another stream, or not as we know it. */
 int counter_subscribe(struct sub *sub, struct stream *stream);
