@@ -101,7 +101,7 @@ char *session_absolute_path(const char *path);
 			  "dispatch of a kernel (default), or fail"),                              \
 		CLI_VALUE(0, "counters-kernels", "REGEX",                                          \
 			  (at) + offsetof(struct session, counters_kernels),                       \
-			  "only of kernels whose symbol matches, as it is mangled")
+			  "only of kernels whose name, as rtl shows it, fits")
 
 /** Names of the modes, for help. */
 #define SESSION_MODES "lite, standard (or default), hip, full"

@@ -63,10 +63,11 @@ void counter_queue_pass_by(struct counter_queue *queue, uint64_t dispatches, boo
 
 /*
  * A dispatch of that kernel is about to be submitted: its sample, or NULL, when it goes without a
- * turn. Submitted by counter_submit, in the order in which they were taken.
+ * turn. Submitted by counter_submit, in the order in which they were taken. `recorded`: it is one that
+ * the user has chosen.
  */
 struct counter_sample *counter_take(struct counter_queue *queue, const struct kernel *kernel,
-				    bool wanted);
+				    bool wanted, bool recorded);
 
 /* Packets before and after the dispatch's own; returns how many that is. */
 unsigned counter_put_before(const struct counter_sample *sample, void *packets);

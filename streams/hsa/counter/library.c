@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The vendor's library: see library.h. */
 #define HSA_LARGE_MODEL
+/* A variable that the header defines; agent.c has it, too. */
+#define HSA_VEN_AMD_AQLPROFILE_LEGACY_PM4_PACKET_SIZE library_unused
 #include "library.h"
 
 #include <hsa/hsa_ven_amd_aqlprofile.h>
@@ -8,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent.h"
 #include "interceptor.h"
 
 #define PAGE_BYTES 4096u
@@ -18,7 +21,8 @@ struct library_count {
 	struct library_packet start, read, stop;
 };
 
-static hsa_ven_amd_aqlprofile_pfn_t api;
+static struct agent_library library;
+static hsa_ven_amd_aqlprofile_pfn_t api; /* the same, with their types */
 static hsa_amd_memory_pool_t kernarg_pool, system_pool;
 static bool looked, found;
 
@@ -65,38 +69,30 @@ static hsa_status_t look_at_agent(hsa_agent_t agent, void *data)
 	return HSA_STATUS_SUCCESS;
 }
 
-static bool has_functions(void)
+static bool find(char *why, size_t size)
 {
-	return api.hsa_ven_amd_aqlprofile_start && api.hsa_ven_amd_aqlprofile_stop &&
-	       api.hsa_ven_amd_aqlprofile_read && api.hsa_ven_amd_aqlprofile_get_info &&
-	       api.hsa_ven_amd_aqlprofile_iterate_data;
-}
-
-static bool find(void)
-{
-	if (!interceptor.hsa.memory_pool_allocate || !interceptor.hsa.agents_allow_access ||
-	    !interceptor.hsa.memory_pool_free)
+	if (!agent_library_find(interceptor.hsa.get_major_extension_table, &library, why, size))
 		return false;
-	if (interceptor.hsa.get_major_extension_table(HSA_EXTENSION_AMD_AQLPROFILE, 1, sizeof(api),
-						      &api) ||
-	    !has_functions())
-		return false;
+	memcpy(&api, &library, sizeof(api));
 	kernarg_pool.handle = system_pool.handle = 0;
 	(void)interceptor.hsa.iterate_agents(look_at_agent, NULL);
-	return kernarg_pool.handle && system_pool.handle;
+	if (kernarg_pool.handle && system_pool.handle && interceptor.hsa.memory_pool_allocate &&
+	    interceptor.hsa.agents_allow_access && interceptor.hsa.memory_pool_free)
+		return true;
+	snprintf(why, size, "the HSA runtime has no memory that a GPU can count into");
+	return false;
 }
 
 bool library_find(char *why, size_t size)
 {
+	static char reason[256];
+
 	if (!looked) {
-		found = find();
+		found = find(reason, sizeof(reason));
 		looked = true;
 	}
 	if (!found)
-		snprintf(why, size,
-			 "the HSA runtime finds no " hsa_ven_amd_aqlprofile_LIB(
-				 "64") " (AMD's package hsa-amd-aqlprofile, or "
-				       "libhsa-amd-aqlprofile64-dev)");
+		snprintf(why, size, "%s", reason);
 	return found;
 }
 
@@ -111,26 +107,7 @@ void library_forget(void)
 bool library_block(hsa_agent_t agent, const char *name, uint32_t *number, uint32_t *instances,
 		   uint32_t *registers)
 {
-	hsa_ven_amd_aqlprofile_id_query_t query = {.name = name};
-	hsa_ven_amd_aqlprofile_event_t event = {0};
-	hsa_ven_amd_aqlprofile_profile_t profile = {
-		.agent = agent,
-		.type = HSA_VEN_AMD_AQLPROFILE_EVENT_TYPE_PMC,
-		.events = &event,
-		.event_count = 1,
-	};
-
-	if (api.hsa_ven_amd_aqlprofile_get_info(&profile, HSA_VEN_AMD_AQLPROFILE_INFO_BLOCK_ID,
-						&query))
-		return false;
-	event.block_name = (hsa_ven_amd_aqlprofile_block_name_t)query.id;
-	*registers = 0;
-	if (api.hsa_ven_amd_aqlprofile_get_info(
-		    &profile, HSA_VEN_AMD_AQLPROFILE_INFO_BLOCK_COUNTERS, registers))
-		return false;
-	*number = query.id;
-	*instances = query.instance_count ? query.instance_count : 1;
-	return *registers != 0;
+	return agent_block(&library, agent, name, number, instances, registers);
 }
 
 /* ---- counts ---- */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "../../common/fork_lock.h"
+#include "agent.h"
 #include "agents.h"
 #include "interceptor.h"
 #include "sample.h"
@@ -39,48 +40,13 @@ struct making {
 
 /* ---- the GPU ---- */
 
-static uint32_t number_of(hsa_agent_t agent, int attribute)
-{
-	uint32_t number = 0;
-
-	(void)interceptor.hsa.agent_get_info(agent, (hsa_agent_info_t)attribute, &number);
-	return number;
-}
-
-/* Attributes that came after 5.2 are by their numbers there. */
-#define AGENT_INFO_NUM_XCC 0xA111
-
 static bool load_set(struct making *making)
 {
 	const hsa_agent_t agent = making->gpu->agent;
-	const uint32_t cus = number_of(agent, HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT);
-	const uint32_t simds = number_of(agent, HSA_AMD_AGENT_INFO_NUM_SIMDS_PER_CU);
-	const uint32_t engines = number_of(agent, HSA_AMD_AGENT_INFO_NUM_SHADER_ENGINES);
-	const uint32_t waves = number_of(agent, HSA_AGENT_INFO_WAVEFRONT_SIZE);
-	const uint32_t waves_per_cu = number_of(agent, HSA_AMD_AGENT_INFO_MAX_WAVES_PER_CU);
-	const uint32_t xccs = number_of(agent, AGENT_INFO_NUM_XCC);
-	const struct counter_property properties[] = {
-		{"CU_NUM", cus},
-		{"SIMD_NUM", (double)cus * simds},
-		{"SE_NUM", engines},
-		{"XCC_NUM", xccs ? xccs : 1},
-		{"MAX_WAVE_SIZE", waves},
-		{"num_xcc", xccs ? xccs : 1},
-		{"cu_count", cus},
-		{"simd_count", (double)cus * simds},
-		{"simd_per_cu", simds},
-		{"wave_front_size", waves},
-		{"max_waves_per_cu", waves_per_cu},
-		{"max_waves_per_simd", simds ? waves_per_cu / simds : 0},
-		{"num_shader_banks", engines},
-	};
-	const struct counter_options options = {
-		.properties = properties,
-		.property_count = sizeof(properties) / sizeof(*properties),
-	};
 
 	(void)interceptor.hsa.agent_get_info(agent, HSA_AGENT_INFO_NAME, making->name);
-	making->set = counter_set_load(making->name, &options, making->why, sizeof(making->why));
+	making->set = agent_counters_load(interceptor.hsa.agent_get_info, agent, NULL, making->why,
+					  sizeof(making->why));
 	return making->set;
 }
 

@@ -164,14 +164,14 @@ static struct counter_sample *take(struct counter_queue *queue)
 }
 
 struct counter_sample *counter_take(struct counter_queue *queue, const struct kernel *kernel,
-				    bool wanted)
+				    bool wanted, bool recorded)
 {
 	struct counter_gpu *gpu = queue->gpu;
 	const struct counter_pass *pass;
 	struct counter_sample *sample;
 
 	wanted = wanted && counter_is_wanted();
-	pass = wanted ? choose(gpu, kernel) : NULL;
+	pass = wanted && recorded ? choose(gpu, kernel) : NULL;
 	sample = take(queue);
 	if (wanted) {
 		add_to(&gpu->ledger.dispatches, 1);

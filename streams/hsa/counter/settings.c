@@ -2,6 +2,7 @@
 /* What is asked for: see settings.h. */
 #include "settings.h"
 
+#include <demangle.h>
 #include <errno.h>
 #include <regex.h>
 #include <rtl/rtl.h>
@@ -115,7 +116,12 @@ bool counter_settings_read(void)
 	return good;
 }
 
-bool counter_settings_fit(const char *kernel)
+bool counter_settings_fit(const char *symbol)
 {
-	return !has_kernels || !regexec(&kernels, kernel ? kernel : "", 0, NULL, 0);
+	char *readable = has_kernels && symbol ? demangle(symbol) : NULL;
+	const char *name = readable ? readable : symbol ? symbol : "";
+	const bool fits = !has_kernels || !regexec(&kernels, name, 0, NULL, 0);
+
+	free(readable);
+	return fits;
 }

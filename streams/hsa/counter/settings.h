@@ -5,7 +5,8 @@
  *	RTL_COUNTERS		names of counters and metrics, comma-separated; empty: none
  *	RTL_COUNTERS_PASSES	rotate: if there are not registers enough for all, they take turns from
  *				dispatch to dispatch of a kernel; fail: then nothing is counted (rotate)
- *	RTL_COUNTERS_KERNELS	an extended regular expression: only kernels whose symbol fits
+ *	RTL_COUNTERS_KERNELS	an extended regular expression: only kernels whose name fits, as rtl shows
+ *				it
  *	RTL_COUNTERS_TIMEOUT	after how many seconds without progress, while others wait, the waiting
  *				for each other ends, and counting with it: 1 to 3600 (10)
  *
@@ -31,6 +32,6 @@ extern struct counter_settings counter_settings;
 bool counter_settings_read(void);
 
 /* Whether a kernel with that symbol is to be counted. */
-bool counter_settings_fit(const char *kernel);
+bool counter_settings_fit(const char *symbol);
 
 #endif

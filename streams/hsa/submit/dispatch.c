@@ -478,8 +478,9 @@ static unsigned put_counted(struct queue *queue, union aql_packet *to, enum aql_
 	unsigned before = 0;
 
 	if ((to->any.header & 0xff) == HSA_PACKET_TYPE_KERNEL_DISPATCH)
-		sample = counter_take(queue->counters,
-				      kernel_table_find(to->dispatch.kernel_object), wanted);
+		sample =
+			counter_take(queue->counters, kernel_table_find(to->dispatch.kernel_object),
+				     wanted, kind == AQL_DISPATCH);
 	else if (kind == AQL_EXTENDED)
 		counter_queue_pass_by(queue->counters, 1, wanted);
 	if (sample) {
@@ -507,7 +508,7 @@ static __attribute__((cold, noinline)) void intercept_counted(struct queue *queu
 {
 	const uint64_t ring = queue->packets / 2;
 	const uint64_t most = (ring < COUNTED_AT_ONCE ? ring : COUNTED_AT_ONCE) / COUNTER_PACKETS;
-	const bool wanted = wants & WANT_DISPATCHES;
+	const bool wanted = wants & (WANT_DISPATCHES | WANT_CHOSEN);
 	union aql_packet *copy = queue->batch;
 	uint64_t id = queue->next_id;
 
@@ -558,7 +559,7 @@ static __attribute__((cold, noinline)) bool count_dispatches(struct queue *queue
 							     uint64_t index, unsigned wants,
 							     packet_writer write)
 {
-	const bool wanted = wants & WANT_DISPATCHES;
+	const bool wanted = wants & (WANT_DISPATCHES | WANT_CHOSEN);
 	uint64_t dispatches = 0;
 
 	if (counter_queue_counts(queue->counters, wanted) && batch_buffer(queue)) {
