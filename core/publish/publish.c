@@ -410,16 +410,22 @@ uint64_t rtl_unique_id(void)
 	return number;
 }
 
+/* The calling thread's id, as of the process whose number was in `alive` then. */
+static __thread struct {
+	uint32_t tid, process;
+} known_id __attribute__((tls_model("initial-exec")));
+
+static __attribute__((noinline, cold)) uint32_t find_thread_id(uint32_t process)
+{
+	known_id.tid = (uint32_t)syscall(SYS_gettid);
+	known_id.process = process;
+	return known_id.tid;
+}
+
 uint32_t rtl_thread_id(void)
 {
-	static __thread uint32_t tid __attribute__((tls_model("initial-exec")));
-	static __thread uint32_t process __attribute__((tls_model("initial-exec")));
-	uint32_t now = bus.alive ? *bus.alive : 0;
+	const uint32_t now = bus.alive ? *bus.alive : 0;
 
 	/* in a child made by fork the page of `alive` is wiped, and then another number in it */
-	if (UNLIKELY(!now || process != now)) {
-		tid = (uint32_t)syscall(SYS_gettid);
-		process = now;
-	}
-	return tid;
+	return LIKELY(now && known_id.process == now) ? known_id.tid : find_thread_id(now);
 }
