@@ -628,9 +628,9 @@ void dispatch_intercept(const void *packets, uint64_t count, uint64_t index, voi
 		signal_watch_prefetch(copy.any.signal);
 	now_ticks = kind == AQL_OTHER ? 0 : rtl_ticks();
 	slot = make_ready(queue, &copy, kind, id, index, now_ticks);
-	write(&copy, 1);
-	if (slot) {
+	if (slot)
 		slot_submit(&queue->source.pool, &slot->slot);
+	write(&copy, 1);
+	if (slot)
 		harvest_notify(now_ticks);
-	}
 }
