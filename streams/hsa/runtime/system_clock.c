@@ -2,6 +2,7 @@
 /* The HSA system clock: see system_clock.h. */
 #include "system_clock.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -54,9 +55,13 @@ uint64_t system_clock_ns(uint64_t ticks)
 
 uint64_t system_clock_gpu_ns(hsa_agent_t agent, uint64_t gpu_ticks)
 {
+	const int saved = errno;
 	uint64_t ticks = 0;
+	bool known;
 
-	if (!gpu_ticks || interceptor.hsa.convert_tick(agent, gpu_ticks, &ticks))
+	if (!gpu_ticks)
 		return 0;
-	return system_clock_ns(ticks);
+	known = !interceptor.hsa.convert_tick(agent, gpu_ticks, &ticks);
+	errno = saved;
+	return known ? system_clock_ns(ticks) : 0;
 }
