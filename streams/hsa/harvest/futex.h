@@ -5,6 +5,7 @@
 
 #include <linux/futex.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -21,6 +22,63 @@ static inline void futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t t
 static inline void futex_wake(_Atomic uint32_t *word)
 {
 	(void)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
+}
+
+/*
+ * A word that says who has something, 0: nobody, and how many sleep until it is 0. To give it up
+ * costs no fence, which would wait for all stores before it. So a thread that has just come may be
+ * overlooked. It looks again after FUTEX_NAP_NS.
+ */
+struct futex_owner {
+	_Atomic uint32_t owner;    /* acquire by who takes it, release by who gives it up */
+	_Atomic uint32_t sleepers; /* relaxed: see above */
+};
+
+#define FUTEX_NAP_NS 1000000u
+/* How often to look before sleeping. */
+#define FUTEX_SPINS 50
+
+static inline bool futex_take(struct futex_owner *futex, uint32_t owner)
+{
+	uint32_t none = 0;
+
+	/* Acquire: pairs with futex_give_up, all that the last one did is seen. */
+	return !atomic_load_explicit(&futex->owner, memory_order_relaxed) &&
+	       atomic_compare_exchange_strong_explicit(&futex->owner, &none, owner,
+						       memory_order_acquire, memory_order_relaxed);
+}
+
+/* The same, and looks for its end for some time. */
+static inline bool futex_take_spinning(struct futex_owner *futex, uint32_t owner)
+{
+	for (int i = 0; i < FUTEX_SPINS; i++) {
+		if (futex_take(futex, owner))
+			return true;
+#ifdef __x86_64__
+		__builtin_ia32_pause();
+#endif
+	}
+	return false;
+}
+
+/* Sleeps until nobody has it, or somebody else; not for long. */
+static inline void futex_nap(struct futex_owner *futex)
+{
+	uint32_t owner;
+
+	atomic_fetch_add_explicit(&futex->sleepers, 1, memory_order_relaxed);
+	owner = atomic_load_explicit(&futex->owner, memory_order_relaxed);
+	if (owner)
+		futex_wait(&futex->owner, owner, FUTEX_NAP_NS);
+	atomic_fetch_sub_explicit(&futex->sleepers, 1, memory_order_relaxed);
+}
+
+static inline void futex_give_up(struct futex_owner *futex)
+{
+	/* Release: pairs with futex_take. */
+	atomic_store_explicit(&futex->owner, 0, memory_order_release);
+	if (__builtin_expect(atomic_load_explicit(&futex->sleepers, memory_order_relaxed) != 0, 0))
+		futex_wake(&futex->owner);
 }
 
 #endif

@@ -41,16 +41,15 @@
 #define LEAVING_NS 500000000u
 
 struct harvest_signs harvest_signs = {.patience_ticks = INT64_MAX};
+_Atomic(struct harvester *) harvester_running;
 
 static struct {
 	/* Starting and stopping. */
 	pthread_mutex_t lock;
 	struct harvester *running; /* the lock's */
 	struct harvester *all;     /* the lock's */
-	/* The one that runs, for helpers. Release when it is complete, acquire. */
-	_Atomic(struct harvester *) current;
-	_Atomic uint32_t hurry; /* relaxed; see harvest_hurry */
-	_Atomic pid_t process;  /* relaxed: written before `current` */
+	_Atomic uint32_t hurry;    /* relaxed; see harvest_hurry */
+	_Atomic pid_t process;     /* relaxed: written before harvester_running */
 	/* Futexes and what they say; release or acq_rel by the writer, acquire by the reader. */
 	_Atomic uint32_t wake_count;
 	_Atomic uint32_t passes;
@@ -68,12 +67,6 @@ void harvest_wait_for_pass(uint64_t timeout_ns)
 	harvest_wake();
 	futex_wait(&harvest.passes, passes, timeout_ns);
 	atomic_fetch_sub_explicit(&harvest.pass_waiters, 1, memory_order_seq_cst);
-}
-
-struct harvester *harvester_current(void)
-{
-	/* Pairs with the release in start. */
-	return atomic_load_explicit(&harvest.current, memory_order_acquire);
 }
 
 __attribute__((cold)) void harvest_rouse(uint64_t now_ticks)
@@ -315,7 +308,7 @@ static int start(void)
 			      memory_order_relaxed);
 	atomic_store_explicit(&harvest.process, getpid(), memory_order_relaxed);
 	atomic_store_explicit(&harvest.hurry, 0, memory_order_relaxed);
-	atomic_store_explicit(&harvest.current, harvester, memory_order_release);
+	atomic_store_explicit(&harvester_running, harvester, memory_order_release);
 	return 0;
 }
 
@@ -325,7 +318,7 @@ static struct harvester *no_more(void)
 	struct harvester *harvester = harvest.running;
 
 	harvest.running = NULL;
-	atomic_store_explicit(&harvest.current, NULL, memory_order_relaxed);
+	atomic_store_explicit(&harvester_running, NULL, memory_order_relaxed);
 	atomic_store_explicit(&harvest_signs.patience_ticks, INT64_MAX, memory_order_relaxed);
 	return harvester;
 }
@@ -424,6 +417,7 @@ static void stop(uint32_t timeout_ms)
 static void forked(void)
 {
 	(void)no_more();
+	signal_watch_forked();
 	atomic_store_explicit(&harvest_signs.idle, 0, memory_order_relaxed);
 }
 

@@ -28,8 +28,15 @@ struct harvester {
 	struct harvester *next; /* the lock's */
 };
 
-/* The one that runs, or NULL. Acquire: it is complete. */
-struct harvester *harvester_current(void);
+/* The one that runs, for helpers: release when it is complete. */
+extern _Atomic(struct harvester *) harvester_running;
+
+/* That, or NULL. */
+static inline struct harvester *harvester_current(void)
+{
+	/* Pairs with the release in start. */
+	return atomic_load_explicit(&harvester_running, memory_order_acquire);
+}
 
 /* Any thread but the harvester: has it look, and waits for the end of its next pass. */
 void harvest_wait_for_pass(uint64_t timeout_ns);

@@ -17,20 +17,17 @@
 #define STUCK         200u
 
 /* The one to help; NULL: there is nothing to do, or not for this thread. */
-static struct harvester *to_help(void)
+static inline struct harvester *to_help(void)
 {
 	struct harvester *harvester = harvester_current();
 
-	return !harvester || !turn_none() || !interceptor_on() || handler_thread_is_this()
-		       ? NULL
-		       : harvester;
+	return !harvester || !turn_none() || !interceptor_on() ? NULL : harvester;
 }
 
 /* In a pass: publishes what has finished, as sources_help. There is no cancellation point in
- * this. */
-static int help(struct harvester *harvester, uint32_t most)
+ * this, and errno stays. */
+static inline int help(struct harvester *harvester, uint32_t most)
 {
-	const int saved = errno;
 	int room;
 
 	/* Acquire: pairs with start, where it is used again. */
@@ -40,7 +37,6 @@ static int help(struct harvester *harvester, uint32_t most)
 	harvester->turn.helping = true;
 	room = sources_help(&harvester->sources, most);
 	harvester->turn.helping = false;
-	errno = saved;
 	return room;
 }
 
@@ -59,15 +55,18 @@ static __attribute__((cold, noinline)) void wait_for_harvester(struct harvester 
 
 bool harvest_help(void)
 {
+	const uint32_t thread = rtl_thread_id();
+	const bool may_wait = handler_thread_id() != thread;
 	struct harvester *harvester = to_help();
 	int room;
 
-	if (!harvester || !turn_take(&harvester->turn))
+	if (!harvester || !(may_wait ? turn_take(&harvester->turn, thread)
+				     : turn_take_spinning(&harvester->turn, thread)))
 		return false;
 	room = help(harvester, UINT32_MAX);
 	turn_give_back(&harvester->turn);
 	/* Not for inline callbacks: they may need what this thread's caller has locked. */
-	if (__builtin_expect(room < 0 && room != RTL_ENOTSUP, 0))
+	if (__builtin_expect(room < 0 && room != RTL_ENOTSUP && may_wait, 0))
 		wait_for_harvester(harvester);
 	return !room;
 }
@@ -88,7 +87,7 @@ static bool catch_up(struct harvester *harvester)
 	const uint64_t now_ticks = rtl_ticks();
 	int room;
 
-	if (!turn_try(&harvester->turn))
+	if (!turn_try(&harvester->turn, rtl_thread_id()))
 		return false;
 	room = help(harvester, CATCH_UP_MOST);
 	turn_give_back(&harvester->turn);
@@ -102,7 +101,8 @@ __attribute__((cold)) void harvest_catch_up(void)
 	struct harvester *harvester = to_help();
 	const int saved = errno;
 
-	if (!harvester || turn_is_mine(&harvester->turn) || catch_up(harvester))
+	if (!harvester || handler_thread_is_this() || turn_is_mine(&harvester->turn) ||
+	    catch_up(harvester))
 		return;
 	/* Where it has been stuck for long, it is not the processor that it lacks. */
 	while (interceptor.config.wait_ms && interceptor_on() && lateness() >= LATE &&

@@ -2,20 +2,44 @@
 /* Dispatches and copies that carry a completion signal of the application: see signal_watch.h. */
 #include "signal_watch.h"
 
-#include "../../common/fork_lock.h"
+#include <errno.h>
+
 #include "interceptor.h"
 
-struct signal_watch_bucket signal_watch_buckets[WATCH_BUCKETS] = {
-	[0 ... WATCH_BUCKETS - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
-FORK_LOCKS(buckets, signal_watch_buckets[0].lock, WATCH_BUCKETS,
-	   sizeof(struct signal_watch_bucket));
+struct signal_watch_bucket signal_watch_buckets[WATCH_BUCKETS];
 
-static struct signal_watch_bucket *lock_bucket(uint64_t signal)
+static __attribute__((cold, noinline)) void lock_patiently(struct signal_watch_bucket *bucket)
+{
+	const int saved = errno;
+
+	while (!futex_take_spinning(&bucket->lock, 1))
+		futex_nap(&bucket->lock);
+	errno = saved;
+}
+
+static inline void lock(struct signal_watch_bucket *bucket)
+{
+	if (__builtin_expect(!futex_take(&bucket->lock, 1), 0))
+		lock_patiently(bucket);
+}
+
+static inline struct signal_watch_bucket *lock_bucket(uint64_t signal)
 {
 	struct signal_watch_bucket *bucket = signal_watch_bucket_of(signal);
 
-	pthread_mutex_lock(&bucket->lock);
+	lock(bucket);
 	return bucket;
+}
+
+static inline void unlock_bucket(struct signal_watch_bucket *bucket)
+{
+	futex_give_up(&bucket->lock);
+}
+
+void signal_watch_forked(void)
+{
+	for (int i = 0; i < WATCH_BUCKETS; i++)
+		signal_watch_buckets[i].lock = (struct futex_owner){0};
 }
 
 uint32_t signal_watch_entries(void)
@@ -23,17 +47,12 @@ uint32_t signal_watch_entries(void)
 	uint32_t count = 0;
 
 	for (int i = 0; i < WATCH_BUCKETS; i++) {
-		pthread_mutex_lock(&signal_watch_buckets[i].lock);
+		lock(&signal_watch_buckets[i]);
 		for (const struct slot *s = signal_watch_buckets[i].first; s; s = s->watch_next)
 			count++;
-		pthread_mutex_unlock(&signal_watch_buckets[i].lock);
+		unlock_bucket(&signal_watch_buckets[i]);
 	}
 	return count;
-}
-
-static void unlock_bucket(struct signal_watch_bucket *bucket)
-{
-	pthread_mutex_unlock(&bucket->lock);
 }
 
 /* The GPU writes the times before it changes the value, each on its own. */
@@ -158,7 +177,7 @@ static void link_slot(struct signal_watch_bucket *bucket, struct slot *slot, uin
 	slot->looked_over = slot->spoilt = false;
 	slot->watched = signal;
 	slot->watch_next = bucket->first;
-	/* Relaxed would do for signal_watch_is_used; release: see fork_lock.h. */
+	/* Relaxed would do for signal_watch_is_used; release: complete in a child that is forked now, too. */
 	__atomic_store_n(&bucket->first, slot, __ATOMIC_RELEASE);
 	/* Before it is submitted: nobody else looks at it yet. */
 	atomic_store_explicit(&slot->done, false, memory_order_relaxed);

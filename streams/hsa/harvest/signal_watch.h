@@ -23,11 +23,11 @@
 #ifndef STREAMS_HSA_SIGNAL_WATCH_H
 #define STREAMS_HSA_SIGNAL_WATCH_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "futex.h"
 #include "slots.h"
 
 struct root_table;
@@ -36,7 +36,7 @@ struct root_table;
 
 /* A line of its own: the harvester empties it while threads that submit fill others. */
 struct signal_watch_bucket {
-	pthread_mutex_t lock;
+	struct futex_owner lock; /* taken by 1 */
 	/* The lock's, but for signal_watch_is_used: written with relaxed atomic stores. */
 	struct slot *first;
 } __attribute__((aligned(64)));
@@ -65,6 +65,10 @@ static inline void signal_watch_prefetch(uint64_t signal)
 
 /* Hooks the function that destroys signals. */
 void signal_watch_hook(struct root_table *root);
+
+/* In the child of a fork, with one thread: opens the locks. The lists are in order at every moment:
+ * a slot is complete before it is linked. */
+void signal_watch_forked(void);
 
 /* How many slots are in the table: for tests. */
 uint32_t signal_watch_entries(void);

@@ -146,6 +146,17 @@ uint32_t slots_grow(struct slot_pool *pool, uint32_t wanted);
 /* Harvester: moves what was submitted to the list first ... last. Returns how many. */
 uint32_t slots_collect(struct slot_pool *pool);
 
+/* Harvester: the slot that was submitted, if there is one, and nothing before it is in the list. It
+ * stays where it is, until the harvester adds 1 to submit_head. Else NULL. */
+static inline struct slot *slots_only(const struct slot_pool *pool)
+{
+	/* Pairs with the release in slot_submit: all that the producer wrote is seen. */
+	return !pool->first && atomic_load_explicit(&pool->submit_tail, memory_order_acquire) ==
+				       pool->submit_head + 1
+		       ? pool->submit_ring[pool->submit_head & (pool->capacity - 1)]
+		       : NULL;
+}
+
 /* Harvester: makes a slot, which is in no list, ready for the next piece of work. */
 void slots_recycle(struct slot_pool *pool, struct slot *slot);
 

@@ -267,6 +267,28 @@ static bool is_pending(const struct source *source)
 	       atomic_load_explicit(&pool->submit_tail, memory_order_relaxed) != pool->submit_head;
 }
 
+/* How many are under way then. */
+static uint32_t help_with_all(struct source *source, struct allowed *allowed)
+{
+	struct slot_pool *pool = &source->pool;
+
+	(void)slots_collect(pool);
+	(void)harvest_finished(source, source->kind->in_any_order && pool->pending <= HELP_ALL,
+			       allowed);
+	return pool->pending;
+}
+
+/* The same of the only one, as a program has it that waits for each. It is in no list, and stays so
+ * if it has not finished. */
+static uint32_t help_with_one(struct source *source, struct slot *slot, struct allowed *allowed)
+{
+	if (!slot->kind->finished(slot) || !may_publish(allowed, slot))
+		return 1;
+	source->pool.submit_head++;
+	harvest_slot(source, slot);
+	return 0;
+}
+
 int sources_help(struct sources *sources, uint32_t most)
 {
 	struct allowed allowed = {.most = most};
@@ -275,16 +297,17 @@ int sources_help(struct sources *sources, uint32_t most)
 		sources_adopt(sources);
 	for (struct source *source = sources->first; source && !allowed.left;
 	     source = source->next_harvested) {
+		struct slot *only;
+		uint32_t left;
+
 		if (!is_pending(source))
 			continue;
-		(void)slots_collect(&source->pool);
-		(void)harvest_finished(
-			source, source->kind->in_any_order && source->pool.pending <= HELP_ALL,
-			&allowed);
+		only = slots_only(&source->pool);
+		left = only ? help_with_one(source, only, &allowed)
+			    : help_with_all(source, &allowed);
 		if (turn_left())
 			return 0;
-		atomic_store_explicit(&source->unfinished, source->pool.pending,
-				      memory_order_relaxed);
+		atomic_store_explicit(&source->unfinished, left, memory_order_relaxed);
 	}
 	return allowed.left;
 }

@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "futex.h"
+
 /* Whose the sources are. */
 enum turn_state {
 	TURN_IN,  /* of who has the turn */
@@ -24,10 +26,7 @@ enum turn_state {
 
 /* All 0: nobody has it. */
 struct turn {
-	/* The thread that has it, 0: none. A futex; acquire by who takes it, seq_cst where it is
-	 * given back, with `waiters`: none of them is overlooked. */
-	_Atomic uint32_t owner;
-	_Atomic uint32_t waiters;
+	struct futex_owner by; /* the id of the thread that has it */
 	/* enum turn_state. Release by who has the turn, acq_rel by who stops it: he sees all that
 	 * has been done. */
 	_Atomic uint32_t state;
@@ -37,32 +36,72 @@ struct turn {
 	bool helping; /* the owner's: it is a helper, which waits for nothing */
 };
 
-/* Takes it, if nobody has it. */
-bool turn_try(struct turn *turn);
+/* In whose turn this thread is, or NULL. */
+extern __thread struct turn *turn_self __attribute__((tls_model("initial-exec")));
+
+/* Takes it, if nobody has it, for the calling thread: `thread` is its id. */
+static inline bool turn_try(struct turn *turn, uint32_t thread)
+{
+	if (!futex_take(&turn->by, thread))
+		return false;
+	turn_self = turn;
+	return true;
+}
+
+/* The same, and looks for the end of another one's for a moment, without sleeping. */
+static inline bool turn_take_spinning(struct turn *turn, uint32_t thread)
+{
+	if (!futex_take_spinning(&turn->by, thread))
+		return false;
+	turn_self = turn;
+	return true;
+}
+
+bool turn_take_patiently(struct turn *turn);
 
 /* Takes it, and waits for it as long as that is worth it. False: it was not, or this thread has it
  * already, and a signal handler has interrupted it. */
-bool turn_take(struct turn *turn);
+static inline bool turn_take(struct turn *turn, uint32_t thread)
+{
+	return turn_try(turn, thread) || turn_take_patiently(turn);
+}
 
 /* Takes it, however long that takes: whoever has it gives it back. */
 void turn_take_for_sure(struct turn *turn);
 
-void turn_give_back(struct turn *turn);
+static inline void turn_give_back(struct turn *turn)
+{
+	turn_self = NULL;
+	futex_give_up(&turn->by);
+}
 
 bool turn_is_mine(const struct turn *turn);
 
 /* In whose turn this thread is: none. */
-bool turn_none(void);
+static inline bool turn_none(void)
+{
+	return !turn_self;
+}
 
 /*
  * Around what may wait for a subscriber. In between, who has the turn touches nothing of the
- * runtime's and nothing that is freed before the process ends. On other threads they do nothing.
+ * runtime's and nothing that is freed before the process ends. On other threads, and on a helper's,
+ * they do nothing.
  */
-void turn_out(void);
-void turn_in(void);
+void turn_go_out(struct turn *turn);
+void turn_come_in(struct turn *turn);
 
-/* In a turn: whether it has been given up, and leaves everything as it is. Else false. */
-bool turn_left(void);
+static inline void turn_out(void)
+{
+	if (turn_self && !turn_self->helping)
+		turn_go_out(turn_self);
+}
+
+static inline void turn_in(void)
+{
+	if (turn_self && !turn_self->helping)
+		turn_come_in(turn_self);
+}
 
 static inline enum turn_state turn_state(const struct turn *turn)
 {
@@ -73,6 +112,12 @@ static inline enum turn_state turn_state(const struct turn *turn)
 static inline bool turn_is_left(const struct turn *turn)
 {
 	return turn_state(turn) >= TURN_TAKEN;
+}
+
+/* In a turn: whether it has been given up, and leaves everything as it is. Else false. */
+static inline bool turn_left(void)
+{
+	return turn_self && turn_is_left(turn_self);
 }
 
 /* Whoever stops it: true if it was in state `from`. Then it is given up, in state `to`. */

@@ -162,7 +162,7 @@ static int setup_kind(const struct source_kind *of)
 	if (slots_init_bare(&source.pool, sizeof(struct work), 64, 64))
 		return -1;
 	sources_add(&source);
-	return !turn_try(&mine);
+	return !turn_try(&mine, rtl_thread_id());
 }
 
 static int setup(void **state)
@@ -292,6 +292,64 @@ static void test_help__no_more_than_asked_for(void **state)
 	assert_published(3, 2);
 }
 
+/* What a program finds that waits for each piece of its work. */
+static void test_help__the_only_one__is_published_when_it_has_ended(void **state)
+{
+	(void)state;
+	submit("e");
+	assert_int_equal(sources_help(&sources, 10), 0);
+	assert_published(0, 0);
+	assert_int_equal(source.unfinished, 1);
+	works[0]->has_ended = true;
+	room = RTL_EBUSY;
+	assert_int_equal(sources_help(&sources, 10), RTL_EBUSY);
+	assert_published(0, 0);
+	assert_int_equal(source.unfinished, 1);
+	room = 0;
+	assert_int_equal(sources_help(&sources, 0), 1);
+	assert_published(0, 0);
+	assert_int_equal(sources_help(&sources, 1), 0);
+	assert_published(1, 0);
+	assert_int_equal(source.unfinished, 0);
+	assert_int_equal(pending.ended, 1);
+	assert_int_equal(slots_free(&source.pool), 64);
+	assert_int_equal(sources_help(&sources, 1), 0);
+	assert_published(1, 0);
+}
+
+static void test_help__the_only_one_and_those_behind__each_once_and_in_order(void **state)
+{
+	(void)state;
+	submit("e");
+	assert_int_equal(sources_help(&sources, 10), 0);
+	submit("es");
+	works[0]->has_ended = works[1]->has_ended = true;
+	assert_int_equal(sources_help(&sources, 10), 0);
+	assert_published(2, 1);
+	assert_int_equal(source.unfinished, 1);
+	assert_int_equal(source.pool.pending, 1);
+	source.pool.first->kind = &silent;
+	((struct work *)source.pool.first)->has_ended = true;
+	assert_int_equal(sources_help(&sources, 10), 0);
+	assert_published(3, 0);
+	assert_int_equal(source.unfinished, 0);
+	/* A pass finds nothing of it left. */
+	assert_true(pass(8));
+	assert_published(3, 0);
+	assert_int_equal(slots_free(&source.pool), 64);
+}
+
+static void test_help__the_only_one_given_up_meanwhile__leaves_everything(void **state)
+{
+	(void)state;
+	submit("e");
+	works[0]->has_ended = taken_meanwhile = true;
+	assert_int_equal(sources_help(&sources, 10), 0);
+	assert_published(1, 0);
+	assert_int_equal(slots_free(&source.pool), 63);
+	assert_true(turn_left());
+}
+
 static void test_help__what_ends_in_any_order__is_looked_at_to_the_end(void **state)
 {
 	(void)state;
@@ -391,12 +449,12 @@ static void test_turn__of_several_threads__is_ones_at_a_time(void **state)
 	(void)state;
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, take_turns, &count), 0);
-	assert_false(turn_take(&mine)); /* this thread has it */
+	assert_false(turn_take(&mine, rtl_thread_id())); /* this thread has it */
 	turn_give_back(&mine);
 	for (int i = 0; i < 4; i++)
 		assert_int_equal(pthread_join(threads[i], NULL), 0);
 	assert_int_equal(count, 80000);
-	assert_true(turn_try(&mine));
+	assert_true(turn_try(&mine, rtl_thread_id()));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -409,6 +467,9 @@ int main(void)
 		TEST(test_pass__no_event__asks_for_no_room_and_counts_nothing),
 		TEST(test_pass__may_wait__asks_nobody),
 		TEST(test_help__no_more_than_asked_for),
+		TEST(test_help__the_only_one__is_published_when_it_has_ended),
+		TEST(test_help__the_only_one_and_those_behind__each_once_and_in_order),
+		TEST(test_help__the_only_one_given_up_meanwhile__leaves_everything),
 		TEST(test_help__what_ends_in_any_order__is_looked_at_to_the_end),
 		TEST(test_abandon__events_are_counted__and_what_may_be_touched_stays),
 		TEST(test_pass__dead__is_freed_when_nothing_can_touch_it),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What becomes of dispatches that carry a signal of the application, the GPU played by hand. */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -236,6 +237,64 @@ static void test_watch__packets_elsewhere_unseen__relays(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+/* ---- the lock of a bucket */
+
+#define THREADS 4
+
+/* Dispatches of a thread, with a signal of its own in the bucket of all. */
+static void *use_bucket(void *own)
+{
+	amd_signal_t *theirs = own;
+	uint64_t wrong = 0;
+
+	for (uint64_t i = 1; i <= 20000; i++) {
+		struct slot slot = {0};
+
+		theirs->value = 1;
+		if (signal_watch_enter(&slot, &kinds, (uintptr_t)theirs, false) != SLOT_WATCHED)
+			wrong++;
+		theirs->start_ts = 2 * i;
+		theirs->end_ts = 2 * i + 1;
+		theirs->value = 0;
+		wrong += !signal_watch_finished(&slot) || slot.ticks.begin != 2 * i ||
+			 slot.ticks.end != 2 * i + 1;
+	}
+	return (void *)(uintptr_t)wrong;
+}
+
+static void test_watch__several_threads_in_a_bucket__each_has_its_times(void **state)
+{
+	static amd_signal_t theirs[WATCH_BUCKETS * 4 * THREADS];
+	const struct signal_watch_bucket *bucket = signal_watch_bucket_of((uintptr_t)theirs);
+	pthread_t threads[THREADS];
+	int count = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(theirs) / sizeof(*theirs) && count < THREADS; i++)
+		if (signal_watch_bucket_of((uintptr_t)&theirs[i]) == bucket)
+			assert_int_equal(
+				pthread_create(&threads[count++], NULL, use_bucket, &theirs[i]), 0);
+	assert_int_equal(count, THREADS);
+	for (int i = 0; i < THREADS; i++) {
+		void *wrong;
+
+		assert_int_equal(pthread_join(threads[i], &wrong), 0);
+		assert_null(wrong);
+	}
+}
+
+/* Another thread had it when the process forked. */
+static void test_watch__forked_with_the_lock_taken__opens_it(void **state)
+{
+	struct slot slot = {0};
+
+	(void)state;
+	signal_watch_bucket_of(A)->lock.owner = 1;
+	signal_watch_forked();
+	assert_int_equal(signal_watch_enter(&slot, &kinds, A, false), SLOT_WATCHED);
+	signal_watch_leave(&slot);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -251,6 +310,8 @@ int main(void)
 		TEST(test_watch__second_use_under_way__relays_and_does_not_mix_times),
 		TEST(test_watch__relayed_signal_destroyed__is_not_touched),
 		TEST(test_watch__packets_elsewhere_unseen__relays),
+		TEST(test_watch__several_threads_in_a_bucket__each_has_its_times),
+		TEST(test_watch__forked_with_the_lock_taken__opens_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
