@@ -116,6 +116,10 @@ static int run_collected(struct launch *launch)
 		trace_remove_empty(launch);
 		return launch_refuse(launch->command[0], error);
 	}
+	if (launch->collect.kept)
+		cli_error("`rtl recover %s` stores the rest when that is possible",
+			  launch->collect.kept);
+	free(launch->collect.kept);
 	trace_report_collected(launch, status);
 	child_end_like(status);
 }

@@ -2,9 +2,9 @@
 """For generate.py: subscribers/clickhouse/tables.h, the tables of the ClickHouse subscriber and a
 function for each that adds a row.
 
-  [payload.clickhouse]  of a payload: name, order (what its rows are sorted by), columns: names of
-                        fields, or {name, type, doc, c}; without `c`, the C expression, the function
-                        takes it as an argument
+  [payload.clickhouse]  of a payload: name, columns: names of fields, or {name, type, doc, c}; without
+                        `c`, the C expression, the function takes it as an argument. Rows are sorted as
+                        they come, by process and time: else the server had to
   tables.toml           beside the subscriber: [[table]] name, order, columns = [[name, type, doc]];
                         a row is a struct, and replaces those with the same order
 
@@ -26,7 +26,8 @@ PROCESS = {"run": ("LowCardinality(String)", "the job, the same in all of its ra
            "host": ("LowCardinality(String)", "name of the machine"), "pid": ("UInt32", "number of the process"),
            "spool": ("UInt64", "the process in this run, as in rtl_process")}
 BEFORE = ["run", "day", "rank", "host", "pid"]
-KEYS = {"name", "order", "columns"}
+PAYLOAD_KEYS, PLAIN_KEYS = {"name", "columns"}, {"name", "order", "columns"}
+ORDER = "spool, time_ns"
 
 
 class Column:
@@ -49,6 +50,7 @@ def payload_columns(payload, wrong, described):
     raw = payload.clickhouse
     fields = {f.name: f for _, f in described(payload)}
     out = [of_process(name) for name in BEFORE]
+    out.append(Column("time_ns", "u64", "when the event was published: after what it tells of", "event->time_ns"))
     for given in raw["columns"]:
         if isinstance(given, dict):
             if given.get("type") not in TYPES:
@@ -63,6 +65,8 @@ def payload_columns(payload, wrong, described):
             if f.kind == "string":
                 c = f"names_of_string(sub, process, {c})"
             out.append(Column(f.column or f.name, f.kind, f.doc, c))
+    if wrong_names := {c.name for c in out[len(BEFORE) + 1:]} & set(PROCESS):
+        raise wrong(f"{payload.name}: {', '.join(wrong_names)} is a column already")
     return out + [of_process("spool"), Column("ring", "u32", "with the position: where the event stood", "event->ring"),
                   Column("position", "u64", "in a ring of a spool each event has another one", "event->position")]
 
@@ -142,16 +146,16 @@ def header(descriptions, plain_tables, note, described, wrong):
     out += "#ifndef RTL_CLICKHOUSE_TABLES_H\n#define RTL_CLICKHOUSE_TABLES_H\n\n"
     out += '#include <string.h>\n\n#include "block.h"\n#include "names.h"\n#include "sub.h"\n\n'
     for raw in plain_tables:
-        if set(raw) != KEYS:
-            raise wrong(f"tables.toml: a table has {', '.join(sorted(KEYS))}, and nothing else")
+        if set(raw) != PLAIN_KEYS:
+            raise wrong(f"tables.toml: a table has {', '.join(sorted(PLAIN_KEYS))}, and nothing else")
         out += plain(raw, wrong)
     for d in descriptions:
         for payload in d.payloads.values():
             if not payload.clickhouse:
                 continue
-            if set(payload.clickhouse) != KEYS:
-                raise wrong(f"{payload.name}: clickhouse has {', '.join(sorted(KEYS))}, and nothing else")
+            if set(payload.clickhouse) != PAYLOAD_KEYS:
+                raise wrong(f"{payload.name}: clickhouse has {', '.join(sorted(PAYLOAD_KEYS))}, and nothing else")
             columns = payload_columns(payload, wrong, described)
-            out += declare(payload.clickhouse["name"], payload.clickhouse["order"], columns, False)
+            out += declare(payload.clickhouse["name"], ORDER, columns, False)
             out += adder(payload, columns)
     return out.rstrip("\n") + "\n\n#endif\n"

@@ -175,7 +175,7 @@ static struct type *describe(const struct stream *stream, const struct rtl_type_
 	put_plain(type->name, NAME_MOST, info->name ? info->name : "event");
 	type->description = (struct table_info){
 		.name = type->name,
-		.order = "run, rank, time_ns",
+		.order = "spool, time_ns",
 		.columns = type->columns,
 		.count = fields + COLUMNS_OWN,
 	};

@@ -228,6 +228,7 @@ static const struct column_info rtl_dispatch_columns[] = {
 	{"rank", "Int32", "as the launcher tells; -1: none", COLUMN_RANK},
 	{"host", "LowCardinality(String)", "name of the machine", COLUMN_HOST},
 	{"pid", "UInt32", "number of the process", COLUMN_PID},
+	{"time_ns", "UInt64", "when the event was published: after what it tells of", COLUMN_8},
 	{"kernel", "LowCardinality(String)", "its name, readable", COLUMN_NAME},
 	{"begin_ns", "UInt64", "GPU begin, HSA system clock; 0 in task_begin, or not known", COLUMN_8},
 	{"end_ns", "UInt64", "GPU end; 0 in task_begin, or not known", COLUMN_8},
@@ -254,7 +255,7 @@ static const struct column_info rtl_dispatch_columns[] = {
 	{"position", "UInt64", "in a ring of a spool each event has another one", COLUMN_8},
 };
 static const struct table_info table_rtl_dispatch = {
-	"rtl_dispatch", "run, kernel, rank, begin_ns", rtl_dispatch_columns, 29, false,
+	"rtl_dispatch", "spool, time_ns", rtl_dispatch_columns, 30, false,
 };
 
 /* A row of rtl_dispatch, of an event of that process. */
@@ -266,29 +267,30 @@ static inline void table_add_rtl_dispatch(struct sub *sub, struct block *block,
 
 	if (!block_add(block, &process->columns, &row))
 		return;
-	block_put_uint32(block, 5, row, kernel);
-	block_put_uint64(block, 6, row, p->begin_ns);
-	block_put_uint64(block, 7, row, p->end_ns);
-	block_put_int64(block, 8, row, p->begin_ns ? (int64_t)(p->begin_ns - (p->call_ns ? p->call_ns : p->submit_ns)) : 0);
-	block_put_uint32(block, 9, row, p->gpu);
-	block_put_uint32(block, 10, row, gpu_uuid);
-	block_put_uint32(block, 11, row, p->queue);
-	block_put_uint32(block, 12, row, p->submit_tid);
-	block_put_uint32(block, 13, row, p->flags);
-	block_put_uint32(block, 14, row, p->grid_x);
-	block_put_uint32(block, 15, row, p->grid_y);
-	block_put_uint32(block, 16, row, p->grid_z);
-	block_put_uint32(block, 17, row, p->workgroup_x);
-	block_put_uint32(block, 18, row, p->workgroup_y);
-	block_put_uint32(block, 19, row, p->workgroup_z);
-	block_put_uint32(block, 20, row, p->group_segment_bytes);
-	block_put_uint32(block, 21, row, p->private_segment_bytes);
-	block_put_uint64(block, 22, row, p->hip_stream);
-	block_put_uint64(block, 23, row, p->range);
-	block_put_uint64(block, 24, row, event->uid);
-	block_put_uint64(block, 25, row, event->correlation);
-	block_put_uint32(block, 27, row, event->ring);
-	block_put_uint64(block, 28, row, event->position);
+	block_put_uint64(block, 5, row, event->time_ns);
+	block_put_uint32(block, 6, row, kernel);
+	block_put_uint64(block, 7, row, p->begin_ns);
+	block_put_uint64(block, 8, row, p->end_ns);
+	block_put_int64(block, 9, row, p->begin_ns ? (int64_t)(p->begin_ns - (p->call_ns ? p->call_ns : p->submit_ns)) : 0);
+	block_put_uint32(block, 10, row, p->gpu);
+	block_put_uint32(block, 11, row, gpu_uuid);
+	block_put_uint32(block, 12, row, p->queue);
+	block_put_uint32(block, 13, row, p->submit_tid);
+	block_put_uint32(block, 14, row, p->flags);
+	block_put_uint32(block, 15, row, p->grid_x);
+	block_put_uint32(block, 16, row, p->grid_y);
+	block_put_uint32(block, 17, row, p->grid_z);
+	block_put_uint32(block, 18, row, p->workgroup_x);
+	block_put_uint32(block, 19, row, p->workgroup_y);
+	block_put_uint32(block, 20, row, p->workgroup_z);
+	block_put_uint32(block, 21, row, p->group_segment_bytes);
+	block_put_uint32(block, 22, row, p->private_segment_bytes);
+	block_put_uint64(block, 23, row, p->hip_stream);
+	block_put_uint64(block, 24, row, p->range);
+	block_put_uint64(block, 25, row, event->uid);
+	block_put_uint64(block, 26, row, event->correlation);
+	block_put_uint32(block, 28, row, event->ring);
+	block_put_uint64(block, 29, row, event->position);
 	(void)sub;
 	block_added(block);
 }
@@ -299,6 +301,7 @@ static const struct column_info rtl_copy_columns[] = {
 	{"rank", "Int32", "as the launcher tells; -1: none", COLUMN_RANK},
 	{"host", "LowCardinality(String)", "name of the machine", COLUMN_HOST},
 	{"pid", "UInt32", "number of the process", COLUMN_PID},
+	{"time_ns", "UInt64", "when the event was published: after what it tells of", COLUMN_8},
 	{"direction", "LowCardinality(String)", "from where to where", COLUMN_NAME},
 	{"begin_ns", "UInt64", "GPU begin, HSA system clock; 0 in transfer_begin, or not known", COLUMN_8},
 	{"end_ns", "UInt64", "GPU end; 0 in transfer_begin, or not known", COLUMN_8},
@@ -322,7 +325,7 @@ static const struct column_info rtl_copy_columns[] = {
 	{"position", "UInt64", "in a ring of a spool each event has another one", COLUMN_8},
 };
 static const struct table_info table_rtl_copy = {
-	"rtl_copy", "run, direction, rank, begin_ns", rtl_copy_columns, 26, false,
+	"rtl_copy", "spool, time_ns", rtl_copy_columns, 27, false,
 };
 
 /* A row of rtl_copy, of an event of that process. */
@@ -334,26 +337,27 @@ static inline void table_add_rtl_copy(struct sub *sub, struct block *block,
 
 	if (!block_add(block, &process->columns, &row))
 		return;
-	block_put_uint32(block, 5, row, direction);
-	block_put_uint64(block, 6, row, p->begin_ns);
-	block_put_uint64(block, 7, row, p->end_ns);
-	block_put_int64(block, 8, row, p->begin_ns ? (int64_t)(p->begin_ns - (p->call_ns ? p->call_ns : p->submit_ns)) : 0);
-	block_put_uint64(block, 9, row, p->bytes);
-	block_put_uint32(block, 10, row, p->gpu);
-	block_put_uint32(block, 11, row, gpu_uuid);
-	block_put_uint32(block, 12, row, p->src_gpu);
-	block_put_uint32(block, 13, row, p->dst_gpu);
-	block_put_uint32(block, 14, row, p->kind);
-	block_put_uint32(block, 15, row, p->engine);
-	block_put_uint32(block, 16, row, p->submit_tid);
-	block_put_uint32(block, 17, row, p->flags);
-	block_put_uint32(block, 18, row, p->parts);
-	block_put_uint32(block, 19, row, p->status);
-	block_put_uint64(block, 20, row, p->hip_stream);
-	block_put_uint64(block, 21, row, p->range);
-	block_put_uint64(block, 22, row, event->correlation);
-	block_put_uint32(block, 24, row, event->ring);
-	block_put_uint64(block, 25, row, event->position);
+	block_put_uint64(block, 5, row, event->time_ns);
+	block_put_uint32(block, 6, row, direction);
+	block_put_uint64(block, 7, row, p->begin_ns);
+	block_put_uint64(block, 8, row, p->end_ns);
+	block_put_int64(block, 9, row, p->begin_ns ? (int64_t)(p->begin_ns - (p->call_ns ? p->call_ns : p->submit_ns)) : 0);
+	block_put_uint64(block, 10, row, p->bytes);
+	block_put_uint32(block, 11, row, p->gpu);
+	block_put_uint32(block, 12, row, gpu_uuid);
+	block_put_uint32(block, 13, row, p->src_gpu);
+	block_put_uint32(block, 14, row, p->dst_gpu);
+	block_put_uint32(block, 15, row, p->kind);
+	block_put_uint32(block, 16, row, p->engine);
+	block_put_uint32(block, 17, row, p->submit_tid);
+	block_put_uint32(block, 18, row, p->flags);
+	block_put_uint32(block, 19, row, p->parts);
+	block_put_uint32(block, 20, row, p->status);
+	block_put_uint64(block, 21, row, p->hip_stream);
+	block_put_uint64(block, 22, row, p->range);
+	block_put_uint64(block, 23, row, event->correlation);
+	block_put_uint32(block, 25, row, event->ring);
+	block_put_uint64(block, 26, row, event->position);
 	(void)sub;
 	block_added(block);
 }
@@ -364,6 +368,7 @@ static const struct column_info rtl_mem_columns[] = {
 	{"rank", "Int32", "as the launcher tells; -1: none", COLUMN_RANK},
 	{"host", "LowCardinality(String)", "name of the machine", COLUMN_HOST},
 	{"pid", "UInt32", "number of the process", COLUMN_PID},
+	{"time_ns", "UInt64", "when the event was published: after what it tells of", COLUMN_8},
 	{"is_release", "UInt8", "1: a release, 0: an allocation", COLUMN_1},
 	{"begin_ns", "UInt64", "when the function was called; 0 in a begin", COLUMN_8},
 	{"end_ns", "UInt64", "when it returned; 0 in a begin", COLUMN_8},
@@ -385,7 +390,7 @@ static const struct column_info rtl_mem_columns[] = {
 	{"position", "UInt64", "in a ring of a spool each event has another one", COLUMN_8},
 };
 static const struct table_info table_rtl_mem = {
-	"rtl_mem", "run, rank, begin_ns", rtl_mem_columns, 24, false,
+	"rtl_mem", "spool, time_ns", rtl_mem_columns, 25, false,
 };
 
 /* A row of rtl_mem, of an event of that process. */
@@ -397,24 +402,25 @@ static inline void table_add_rtl_mem(struct sub *sub, struct block *block,
 
 	if (!block_add(block, &process->columns, &row))
 		return;
-	block_put_uint8(block, 5, row, event->type == RTL_MEM_RELEASE_END);
-	block_put_uint64(block, 6, row, p->begin_ns);
-	block_put_uint64(block, 7, row, p->end_ns);
-	block_put_uint32(block, 8, row, names_of_string(sub, process, p->function));
-	block_put_uint32(block, 9, row, names_of_string(sub, process, p->segment));
-	block_put_uint32(block, 10, row, names_of_string(sub, process, p->status));
-	block_put_uint64(block, 11, row, p->address);
-	block_put_uint64(block, 12, row, p->bytes);
-	block_put_uint64(block, 13, row, p->in_use_bytes);
-	block_put_uint64(block, 14, row, p->pool);
-	block_put_uint32(block, 15, row, p->node);
-	block_put_uint32(block, 16, row, p->kind);
-	block_put_uint32(block, 17, row, p->flags);
-	block_put_uint64(block, 18, row, p->allocated_ns);
-	block_put_uint32(block, 19, row, event->tid);
-	block_put_uint64(block, 20, row, event->correlation);
-	block_put_uint32(block, 22, row, event->ring);
-	block_put_uint64(block, 23, row, event->position);
+	block_put_uint64(block, 5, row, event->time_ns);
+	block_put_uint8(block, 6, row, event->type == RTL_MEM_RELEASE_END);
+	block_put_uint64(block, 7, row, p->begin_ns);
+	block_put_uint64(block, 8, row, p->end_ns);
+	block_put_uint32(block, 9, row, names_of_string(sub, process, p->function));
+	block_put_uint32(block, 10, row, names_of_string(sub, process, p->segment));
+	block_put_uint32(block, 11, row, names_of_string(sub, process, p->status));
+	block_put_uint64(block, 12, row, p->address);
+	block_put_uint64(block, 13, row, p->bytes);
+	block_put_uint64(block, 14, row, p->in_use_bytes);
+	block_put_uint64(block, 15, row, p->pool);
+	block_put_uint32(block, 16, row, p->node);
+	block_put_uint32(block, 17, row, p->kind);
+	block_put_uint32(block, 18, row, p->flags);
+	block_put_uint64(block, 19, row, p->allocated_ns);
+	block_put_uint32(block, 20, row, event->tid);
+	block_put_uint64(block, 21, row, event->correlation);
+	block_put_uint32(block, 23, row, event->ring);
+	block_put_uint64(block, 24, row, event->position);
 	(void)sub;
 	block_added(block);
 }
@@ -425,6 +431,7 @@ static const struct column_info rtl_call_columns[] = {
 	{"rank", "Int32", "as the launcher tells; -1: none", COLUMN_RANK},
 	{"host", "LowCardinality(String)", "name of the machine", COLUMN_HOST},
 	{"pid", "UInt32", "number of the process", COLUMN_PID},
+	{"time_ns", "UInt64", "when the event was published: after what it tells of", COLUMN_8},
 	{"api", "LowCardinality(String)", "hip or hsa", COLUMN_NAME},
 	{"function", "LowCardinality(String)", "its name", COLUMN_NAME},
 	{"begin_ns", "UInt64", "when it was called; 0 in a begin", COLUMN_8},
@@ -444,7 +451,7 @@ static const struct column_info rtl_call_columns[] = {
 	{"position", "UInt64", "in a ring of a spool each event has another one", COLUMN_8},
 };
 static const struct table_info table_rtl_call = {
-	"rtl_call", "run, function, rank, begin_ns", rtl_call_columns, 22, false,
+	"rtl_call", "spool, time_ns", rtl_call_columns, 23, false,
 };
 
 /* A row of rtl_call, of an event of that process. */
@@ -456,22 +463,23 @@ static inline void table_add_rtl_call(struct sub *sub, struct block *block,
 
 	if (!block_add(block, &process->columns, &row))
 		return;
-	block_put_uint32(block, 5, row, api);
-	block_put_uint32(block, 6, row, function);
-	block_put_uint64(block, 7, row, p->begin_ns);
-	block_put_uint64(block, 8, row, end_ns);
-	block_put_uint8(block, 9, row, unfinished);
-	block_put_uint32(block, 10, row, names_of_string(sub, process, p->status));
-	block_put_int64(block, 11, row, p->result);
-	block_put_uint32(block, 12, row, tid);
-	block_put_uint32(block, 13, row, work);
-	block_put_uint64(block, 14, row, stream);
-	block_put_uint64(block, 15, row, parent);
-	block_put_uint64(block, 16, row, event->instance);
-	block_put_uint64(block, 17, row, event->correlation);
-	block_put_text(block, 18, args, args_length);
-	block_put_uint32(block, 20, row, event->ring);
-	block_put_uint64(block, 21, row, event->position);
+	block_put_uint64(block, 5, row, event->time_ns);
+	block_put_uint32(block, 6, row, api);
+	block_put_uint32(block, 7, row, function);
+	block_put_uint64(block, 8, row, p->begin_ns);
+	block_put_uint64(block, 9, row, end_ns);
+	block_put_uint8(block, 10, row, unfinished);
+	block_put_uint32(block, 11, row, names_of_string(sub, process, p->status));
+	block_put_int64(block, 12, row, p->result);
+	block_put_uint32(block, 13, row, tid);
+	block_put_uint32(block, 14, row, work);
+	block_put_uint64(block, 15, row, stream);
+	block_put_uint64(block, 16, row, parent);
+	block_put_uint64(block, 17, row, event->instance);
+	block_put_uint64(block, 18, row, event->correlation);
+	block_put_text(block, 19, args, args_length);
+	block_put_uint32(block, 21, row, event->ring);
+	block_put_uint64(block, 22, row, event->position);
 	(void)sub;
 	block_added(block);
 }
@@ -482,6 +490,7 @@ static const struct column_info rtl_range_columns[] = {
 	{"rank", "Int32", "as the launcher tells; -1: none", COLUMN_RANK},
 	{"host", "LowCardinality(String)", "name of the machine", COLUMN_HOST},
 	{"pid", "UInt32", "number of the process", COLUMN_PID},
+	{"time_ns", "UInt64", "when the event was published: after what it tells of", COLUMN_8},
 	{"name", "String", "what the program calls it", COLUMN_TEXT},
 	{"begin_ns", "UInt64", "when it was pushed or started", COLUMN_8},
 	{"end_ns", "UInt64", "when it was popped or stopped; of an unfinished one when its process ended; of a mark its time", COLUMN_8},
@@ -496,7 +505,7 @@ static const struct column_info rtl_range_columns[] = {
 	{"position", "UInt64", "in a ring of a spool each event has another one", COLUMN_8},
 };
 static const struct table_info table_rtl_range = {
-	"rtl_range", "run, rank, begin_ns", rtl_range_columns, 17, false,
+	"rtl_range", "spool, time_ns", rtl_range_columns, 18, false,
 };
 
 /* A row of rtl_range, of an event of that process. */
@@ -508,17 +517,18 @@ static inline void table_add_rtl_range(struct sub *sub, struct block *block,
 
 	if (!block_add(block, &process->columns, &row))
 		return;
-	block_put_text(block, 5, name, name_length);
-	block_put_uint64(block, 6, row, p->begin_ns);
-	block_put_uint64(block, 7, row, end_ns);
-	block_put_uint32(block, 8, row, kind);
-	block_put_uint32(block, 9, row, tid);
-	block_put_int32(block, 10, row, p->level);
-	block_put_uint64(block, 11, row, p->parent);
-	block_put_uint64(block, 12, row, p->id);
-	block_put_uint64(block, 13, row, event->instance);
-	block_put_uint32(block, 15, row, event->ring);
-	block_put_uint64(block, 16, row, event->position);
+	block_put_uint64(block, 5, row, event->time_ns);
+	block_put_text(block, 6, name, name_length);
+	block_put_uint64(block, 7, row, p->begin_ns);
+	block_put_uint64(block, 8, row, end_ns);
+	block_put_uint32(block, 9, row, kind);
+	block_put_uint32(block, 10, row, tid);
+	block_put_int32(block, 11, row, p->level);
+	block_put_uint64(block, 12, row, p->parent);
+	block_put_uint64(block, 13, row, p->id);
+	block_put_uint64(block, 14, row, event->instance);
+	block_put_uint32(block, 16, row, event->ring);
+	block_put_uint64(block, 17, row, event->position);
 	(void)sub;
 	block_added(block);
 }

@@ -1,0 +1,457 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""
+libclickhouse_sub.so against a real server (server.py): rows as in the database of the same run, each
+once whatever dies, and a line where something is wrong.
+"""
+
+import http.server
+import mmap
+import os
+import random
+import signal
+import socket
+import sqlite3
+import struct
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "cli"))
+import cli_kit
+import server as servers
+
+PUBLISH = os.environ["RECOVER_PUBLISH"]  # recover/publish.c
+STREAMS, THREADS = 2, 4
+SERVER = None
+
+
+def setUpModule():
+    global SERVER
+    if not servers.executable():
+        print("SKIPPED: clickhouse-server is not installed (Debian: apt-get install clickhouse-server)")
+        sys.exit(77)
+    SERVER = servers.Server()
+    SERVER.start()
+
+
+def tearDownModule():
+    SERVER.remove()
+
+
+class Load:
+    """A program that publishes as fast as it can and counts, in a file that outlives it."""
+
+    def __init__(self, path):
+        self.path = path
+        with open(path, "wb") as file:
+            file.write(bytes(8 * STREAMS * THREADS + 8))
+        self.file = open(path, "r+b")
+        self.map = mmap.mmap(self.file.fileno(), 0)
+
+    def counts(self):
+        return struct.unpack_from(f"<{STREAMS * THREADS}Q", self.map, 0)
+
+    def is_ready(self):
+        return struct.unpack_from("<I", self.map, 8 * STREAMS * THREADS)[0]
+
+    def stop(self):
+        struct.pack_into("<I", self.map, 8 * STREAMS * THREADS + 4, 1)
+
+    def close(self):
+        self.map.close()
+        self.file.close()
+
+
+class Case(cli_kit.Case):
+    def setUp(self):
+        super().setUp()
+        self.database = f"t{random.getrandbits(48):x}"
+        SERVER.ask(f"CREATE DATABASE {self.database}")
+        self.addCleanup(self.drop)
+
+    def drop(self):
+        SERVER.ask(f"DROP DATABASE {self.database}")
+
+    def sub(self, **settings):
+        given = {"server": "127.0.0.1", "port": SERVER.port, "database": self.database, **settings}
+        return "libclickhouse_sub.so?" + "&".join(f"{k}={v}" for k, v in given.items())
+
+    def ask(self, statement):
+        return SERVER.rows(statement, database=self.database)
+
+    def number(self, statement):
+        return int(self.ask(statement)[0][0])
+
+    def fine(self, done):
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done
+
+    def load(self, *command, threads=2, **more):
+        load = Load(self.path("counts"))
+        self.addCleanup(load.close)
+        child = self.start(*command, PUBLISH, load.path, str(threads), **more)
+        self.wait_until(load.is_ready)
+        return load, child
+
+    def is_exact(self, load):
+        """Each event that was counted is there once, and none that was not, but for the one that each
+        thread may have had under way."""
+        counts = load.counts()
+        self.assertGreater(sum(counts), 0)
+        tables = {0: ("rtl_e_recover_notes_note", "thread", "number"),
+                  1: ("rtl_dispatch", "submit_tid", "begin_ns / 1000")}
+        names = dict(self.ask("SELECT name, name FROM system.tables WHERE database = currentDatabase()"))
+        for stream, (table, thread, number) in tables.items():
+            thread = "tid" if stream else thread
+            rows = {int(t): tuple(map(int, rest)) for t, *rest in self.ask(
+                f"SELECT {thread} AS t, count(), uniqExact({number}), max({number}), "
+                f"uniqExact((spool, ring, position)) FROM {table} GROUP BY t")} if table in names else {}
+            for t in range(THREADS):
+                counted = counts[stream * THREADS + t]
+                count, different, last, places = rows.get(t, (0, 0, 0, 0))
+                self.assertEqual((count, count, count), (different, last, places), (table, t))
+                self.assertIn(count - counted, (0, 1), (table, t, count, counted))
+
+
+class Rows(Case):
+    def test_trace__rows_are_those_of_the_database(self):
+        self.fine(self.rtl("trace", "-s", f"libsqlite_sub.so:{self.sub(run='job 1')}", "-o", "run.db",
+                           cli_kit.PROGRAM, "3000", env={"RANK": "7"}))
+        database = sqlite3.connect(self.path("run.db"))
+        wanted = database.execute(
+            "SELECT s.string, o.start, o.end, d.submit_ns, d.queue, d.grid_x, d.uid & 1048575 FROM rtl_dispatch d "
+            "JOIN rocpd_op o ON o.id = d.op_id JOIN rocpd_string s ON s.id = o.description_id "
+            "ORDER BY o.start").fetchall()
+        database.close()
+        got = self.ask("SELECT kernel, begin_ns, end_ns, begin_ns - wait_ns, queue, grid_x, bitAnd(uid, 1048575) "
+                       "FROM rtl_dispatch ORDER BY begin_ns")
+        self.assertEqual(len(wanted), 3000)
+        self.assertEqual([tuple(map(str, row)) for row in wanted], got)
+        self.assertEqual(self.ask("SELECT DISTINCT run, rank, host FROM rtl_dispatch"),
+                         [("job 1", "7", socket.gethostname())])
+        self.assertEqual(self.ask("SELECT state, rank, program FROM rtl_process FINAL"),
+                         [("ended", "7", cli_kit.PROGRAM)])
+        self.assertEqual(self.ask("SELECT stream, published, delivered, discarded, abandoned FROM rtl_ledger FINAL "
+                                  "WHERE stream = 'rtl.hsa'"), [("rtl.hsa", "3000", "3000", "0", "0")])
+
+    def test_unknown_stream__a_table_by_its_description(self):
+        load, child = self.load("trace", "-s", self.sub())
+        load.stop()
+        self.assertEqual(child.wait(cli_kit.HANG_S), 0, child.stderr.read())
+        child.communicate()
+        self.is_exact(load)
+        self.assertEqual(self.ask("SELECT name, type FROM system.columns WHERE database = currentDatabase() AND "
+                                  "table = 'rtl_e_recover_notes_note' AND name IN ('number', 'thread', 'name_2')"),
+                         [("number", "UInt64"), ("name_2", "LowCardinality(String)"), ("thread", "UInt32")])
+        self.assertEqual(self.number("SELECT countIf(name_2 != concat('name-', toString(intDiv(number, 512)))) "
+                                     "FROM rtl_e_recover_notes_note"), 0)
+
+    def test_unknown_stream__other_columns_are_there__another_table(self):
+        SERVER.ask("CREATE TABLE rtl_e_recover_notes_note (spool UInt64, position UInt64) ENGINE = MergeTree "
+                   "ORDER BY spool", database=self.database)
+        load, child = self.load("trace", "-s", self.sub())
+        load.stop()
+        self.assertEqual(child.wait(cli_kit.HANG_S), 0, child.stderr.read())
+        child.communicate()
+        (name,), = self.ask("SELECT name FROM system.tables WHERE database = currentDatabase() AND "
+                            "name LIKE 'rtl_e_recover_notes_note_%'")
+        self.assertEqual(self.number(f"SELECT count() FROM {name}"), sum(load.counts()[:THREADS]))
+
+    def test_replay__twice__once(self):
+        self.fine(self.rtl("record", "-o", "recording", cli_kit.PROGRAM, "2000", "children"))
+        for _ in range(2):
+            self.fine(self.rtl("replay", "-s", self.sub(), "recording"))
+        self.assertEqual(self.number("SELECT count() FROM rtl_dispatch"), 6000)
+        self.fine(self.rtl("replay", "-s", self.sub(run="again"), "recording"))
+        self.assertEqual(self.ask("SELECT run = 'again', count(), uniqExact(spool) FROM rtl_dispatch GROUP BY run "
+                                  "ORDER BY run = 'again'"), [("0", "6000", "3"), ("1", "6000", "3")])
+
+    def test_in_process__rows(self):
+        done = subprocess.run([cli_kit.PROGRAM, "1500"], env=self.environment(
+            {"RTL_SUBSCRIBERS": self.sub()}), capture_output=True, text=True, check=False)
+        self.fine(done)
+        self.assertEqual(self.number("SELECT count() FROM rtl_dispatch"), 1500)
+
+    def test_password_from_the_environment(self):
+        self.fine(self.rtl("trace", "-s", self.sub(user="rtl"), cli_kit.PROGRAM, "10",
+                           env={"RTL_CLICKHOUSE_PASSWORD": "se'cret/1"}))
+        self.assertEqual(self.number("SELECT count() FROM rtl_dispatch"), 10)
+
+
+class Proxy:
+    """Stands between, and loses answers to INSERTs: the server has them, we do not hear of it."""
+
+    def __init__(self, port):
+        self.port, self.lost, self.lose = port, 0, True
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.own_port = self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.pass_on, args=(client,), daemon=True).start()
+
+    def pass_on(self, client):
+        behind = socket.create_connection(("127.0.0.1", self.port))
+        state = {"insert": False}
+
+        def up():
+            try:
+                while data := client.recv(1 << 16):
+                    if b"POST " in data:
+                        state["insert"] = b"Native" in data
+                    behind.sendall(data)
+                behind.shutdown(socket.SHUT_WR)
+            except OSError:
+                pass
+        threading.Thread(target=up, daemon=True).start()
+        try:
+            while data := behind.recv(1 << 16):
+                if state["insert"] and self.lose:
+                    self.lost += 1
+                    self.lose = False
+                    break
+                self.lose |= state["insert"]
+                client.sendall(data)
+        except OSError:
+            pass
+        for s in (client, behind):
+            try:
+                s.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+            s.close()
+
+    def close(self):
+        self.listener.close()
+
+
+class Exact(Case):
+    """Each event once, whoever dies."""
+
+    def test_answers_are_lost__each_row_once(self):
+        proxy = Proxy(SERVER.port)
+        self.addCleanup(proxy.close)
+        load, child = self.load("trace", "-s", self.sub(port=proxy.own_port, interval=0))
+        self.wait_until(lambda: proxy.lost >= 4)
+        load.stop()
+        self.assertEqual(child.wait(cli_kit.HANG_S), 0, child.stderr.read())
+        child.communicate()
+        self.is_exact(load)
+
+    def test_server_is_killed_under_load__waits_and_each_row_once(self):
+        load, child = self.load("trace", "-s", self.sub(interval=0))
+        for _ in range(3):
+            before = sum(load.counts())
+            self.wait_until(lambda before=before: sum(load.counts()) > before + 20000)
+            SERVER.kill()
+            time.sleep(random.random() / 2)
+            SERVER.start()
+        load.stop()
+        _, err = child.communicate(timeout=cli_kit.HANG_S)
+        self.assertEqual(child.returncode, 0, err)
+        self.assertIn("events are kept in the program's buffers", err)
+        self.is_exact(load)
+
+    def test_server_hangs__waits_and_each_row_once(self):
+        load, child = self.load("trace", "-s", self.sub(interval=0, timeout=1))
+        SERVER.send_signal(signal.SIGSTOP)
+        time.sleep(1.5)
+        SERVER.send_signal(signal.SIGCONT)
+        load.stop()
+        _, err = child.communicate(timeout=cli_kit.HANG_S)
+        self.assertEqual(child.returncode, 0, err)
+        self.is_exact(load)
+
+    def test_rtl_is_killed__recover_completes_it(self):
+        for round_ in range(4):
+            load, child = self.load("trace", "-s", self.sub(interval=round_ % 2, run=f"r{round_}"), threads=1 + round_ % 3)
+            time.sleep(random.random() * 1.5)
+            child.kill()
+            child.wait()
+            time.sleep(0.1)
+            load.stop()
+            folder = self.in_spool()
+            publisher = self.publishers()
+            child.communicate()  # which the publisher's end ends
+            self.wait_until(lambda publisher=publisher: not any(os.path.exists(f"/proc/{p}") for p in publisher))
+            if round_ >= 2:  # a recovery that is killed as well
+                again = self.start("recover", folder)
+                time.sleep(random.random() * 0.3)
+                again.kill()
+                again.communicate()
+            if os.path.exists(folder):
+                self.fine(self.rtl("recover", folder))
+            self.is_exact(load)
+            self.assertEqual(self.ask("SELECT state, count() FROM rtl_process FINAL GROUP BY state"), [("ended", "1")])
+            for name, in self.ask("SELECT name FROM system.tables WHERE database = currentDatabase() AND "
+                                  "name != 'rtl_schema'"):
+                SERVER.ask(f"TRUNCATE TABLE {name}", database=self.database)
+
+    def publishers(self):
+        """Those that work for this test."""
+        found = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                with open(f"/proc/{pid}/cmdline", "rb") as file:
+                    if self.path("counts").encode() in file.read().split(b"\0"):
+                        found.append(pid)
+            except OSError:
+                pass
+        return found
+
+
+class Away(Case):
+    def test_away_at_the_start__is_waited_for(self):
+        SERVER.kill()
+        child = self.start("trace", "-s", self.sub(), cli_kit.PROGRAM, "500")
+        time.sleep(0.5)
+        SERVER.start()
+        _, err = child.communicate(timeout=cli_kit.HANG_S)
+        self.assertEqual(child.returncode, 0, err)
+        self.assertIn(f"http://127.0.0.1:{SERVER.port}/: ", err)
+        self.assertIn("the server is back", err)
+        self.assertEqual(self.number("SELECT count() FROM rtl_dispatch"), 500)
+
+    def test_away_to_the_end__what_is_kept_is_recovered(self):
+        SERVER.kill()
+        done = self.rtl("trace", "-s", self.sub(wait=0), cli_kit.PROGRAM, "500")
+        SERVER.start()
+        self.assertEqual(done.returncode, 0, done.stderr)  # the program's
+        self.assertIn("rows are not stored", done.stderr)
+        folder = self.in_spool()
+        self.assertIn(f"rtl recover {folder}", done.stderr)
+        self.fine(self.rtl("recover", folder))
+        self.assertEqual(self.number("SELECT count() FROM rtl_dispatch"), 500)
+
+    def test_in_process__away__the_program_is_not_held_up_and_can_be_recovered(self):
+        SERVER.kill()
+        begin = time.monotonic()
+        done = subprocess.run([cli_kit.PROGRAM, "300", "print"], env=self.environment(
+            {"RTL_SUBSCRIBERS": self.sub()}), capture_output=True, text=True, check=False)
+        took = time.monotonic() - begin
+        SERVER.start()
+        self.assertEqual((done.returncode, done.stdout), (0, "300\n"), done.stderr)
+        self.assertLess(took, 30)
+        self.fine(self.rtl("recover", "-s", self.sub(), self.in_spool()))
+        self.assertEqual(self.number("SELECT count() FROM rtl_dispatch"), 300)
+
+    def test_away_and_buffers_are_full__the_program_goes_on_and_the_rest_is_counted(self):
+        SERVER.kill()
+        child = self.start("trace", "-s", self.sub(), cli_kit.PROGRAM, "200000",
+                           env={"RTL_BUFFER_SIZE": "1M", "RTL_BUFFER_TOTAL": "1M", "RTL_BUFFER_POLICY": "discard"})
+        time.sleep(1)
+        SERVER.start()
+        _, err = child.communicate(timeout=cli_kit.HANG_S)
+        self.assertEqual(child.returncode, 0, err)
+        (published, delivered, discarded), = self.ask("SELECT published, delivered, discarded FROM rtl_ledger FINAL "
+                                                      "WHERE stream = 'rtl.hsa'")
+        self.assertEqual(int(published), 200000)
+        self.assertEqual(int(delivered) + int(discarded), 200000)
+        self.assertGreater(int(discarded), 0)
+        self.assertEqual(self.number("SELECT count() FROM rtl_dispatch"), int(delivered))
+        self.assertEqual(self.number("SELECT sum(count) FROM rtl_loss FINAL WHERE stream = 'rtl.hsa'"), int(discarded))
+
+    def start(self, *arguments, env=None, **more):
+        return subprocess.Popen([cli_kit.RTL, *arguments], cwd=self.folder, env=self.environment(env), text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
+
+
+class Refused(Case):
+    """One line, and the program is not run."""
+
+    def said(self, part, status=1, **settings):
+        done = self.rtl("trace", "-s", self.sub(**settings), cli_kit.PROGRAM, "1", "print")
+        self.assertEqual(done.returncode, status, done.stderr)
+        self.assertEqual(done.stdout, "")
+        self.assertEqual(done.stderr.count("\n"), 1, done.stderr)
+        self.assertIn(part, done.stderr)
+
+    def test_wrong_password(self):
+        self.said("refuses the user 'rtl' or its password", user="rtl", password="x")
+        self.said("refuses the user 'nobody' or its password", user="nobody")
+
+    def test_no_such_database(self):
+        self.said("there is no database 'nowhere': make it", database="nowhere")
+
+    def test_may_not_write(self):
+        self.said("the user 'reader' may not write to the database", user="reader")
+
+    def test_tables_of_another_schema(self):
+        self.fine(self.rtl("trace", "-s", self.sub(), cli_kit.PROGRAM, "1"))
+        SERVER.ask("INSERT INTO rtl_schema VALUES (2, 1)", database=self.database)
+        self.said("are of schema 2, and this rtl writes schema 1", database=self.database)
+
+    def test_no_clickhouse(self):
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                self.send_error(404)
+
+            def log_message(self, *_):
+                pass
+        other = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=other.serve_forever, daemon=True).start()
+        self.addCleanup(other.server_close)
+        self.addCleanup(other.shutdown)
+        self.said("this is no ClickHouse, or its HTTP port is another one", port=other.server_address[1])
+
+    def test_bad_settings(self):
+        self.said("port=0: give a number from 1 to 65535", 2, port=0)
+        self.said("interval=soon", 2, interval="soon")
+
+    def test_run_without_a_meaning__is_said(self):
+        done = self.rtl("trace", "-s", self.sub(run="%25q{RTL_NO_SUCH_VARIABLE}"), cli_kit.PROGRAM, "1")
+        self.assertIn("what stands behind a percent sign is not set", done.stderr)
+
+
+class Special(unittest.TestCase):
+    """With servers of their own."""
+
+    def test_tls(self):
+        other = servers.Server(tls=True)
+        self.addCleanup(other.remove)
+        other.start()
+        settings = f"libclickhouse_sub.so?server=localhost&port={other.tls_port}&tls=yes"
+        case = Case("run")
+        case.setUp()
+        self.addCleanup(case.doCleanups)
+        done = case.rtl("trace", "-s", settings, cli_kit.PROGRAM, "40")
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), done.stderr)
+        self.assertIn("give the certificate's authority with ca=", done.stderr)
+        done = case.rtl("trace", "-s", f"{settings}&ca={other.ca}", cli_kit.PROGRAM, "40")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(other.ask("SELECT count() FROM rtl_dispatch"), "40\n")
+        done = case.rtl("trace", "-s", f"libclickhouse_sub.so?port={other.port}&tls=yes&wait=0", cli_kit.PROGRAM, "1")
+        self.assertIn("no TLS there", done.stderr)
+        for name in os.listdir(case.spool):
+            cli_kit.shutil.rmtree(os.path.join(case.spool, name))
+
+    @unittest.skipUnless(cli_kit.TMPFS, "no tmpfs for us here")
+    def test_full_disk__is_said_and_rows_come_when_there_is_room(self):
+        other = servers.Server(disk_bytes=16 << 20)
+        self.addCleanup(other.remove)
+        other.start()
+        case = Case("run")
+        case.setUp()
+        self.addCleanup(case.doCleanups)
+        settings = f"libclickhouse_sub.so?server=127.0.0.1&port={other.port}&interval=0"
+        self.assertEqual(case.rtl("trace", "-s", settings, cli_kit.PROGRAM, "1").returncode, 0)
+        other.fill_disk()
+        child = case.start("trace", "-s", settings, cli_kit.PROGRAM, "5000")
+        time.sleep(1)
+        other.empty_disk()
+        _, err = child.communicate(timeout=cli_kit.HANG_S)
+        self.assertEqual(child.returncode, 0, err)
+        self.assertIn("events are kept in the program's buffers", err)
+        self.assertEqual(other.ask("SELECT count(), uniqExact((spool, position)) FROM rtl_dispatch"), "5001\t5001\n")
+
+
+if __name__ == "__main__":
+    unittest.main()
