@@ -42,6 +42,9 @@ struct counter_sample;
 struct counter_queue *counter_queue_add(hsa_agent_t agent, const struct work_queue *id,
 					uint32_t packets);
 
+/* Whether nothing of it was under way at the last pass. */
+bool counter_queue_is_drained(const struct counter_queue *queue);
+
 /* The runtime is about to destroy it: nothing waits for what is in it any more. NULL is fine. */
 void counter_queue_leave(struct counter_queue *queue);
 

@@ -563,6 +563,11 @@ struct counter_queue *counter_queue_add(hsa_agent_t agent, const struct work_que
 	return queue;
 }
 
+bool counter_queue_is_drained(const struct counter_queue *queue)
+{
+	return !atomic_load_explicit(&queue->source.unfinished, memory_order_relaxed);
+}
+
 void counter_queue_leave(struct counter_queue *queue)
 {
 	if (queue && !queue->refused)

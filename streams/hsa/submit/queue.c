@@ -281,9 +281,12 @@ hsa_status_t queue_make(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t typ
 	return status;
 }
 
-/* Whether all has ended that had been submitted when the queue's next packet was that. */
+/* Whether all has ended that had been submitted when the queue's next packet was that, and what is
+ * read of counters behind the last dispatch has been, too. */
 static bool is_drained(const struct queue *queue, uint64_t next_id)
 {
+	if (queue->counters && !counter_queue_is_drained(queue->counters))
+		return false;
 	return !atomic_load_explicit(&queue->source.unfinished, memory_order_relaxed) ||
 	       (queue->next_id != next_id &&
 		atomic_load_explicit(&queue->taken, memory_order_relaxed) >= next_id);

@@ -2,18 +2,19 @@
 # SPDX-License-Identifier: MIT
 """counter_compare.py [OPTION...] DATABASE LOG NAME=BLOCK:EVENT[:INSTANCE]...
 
-Holds a trace's counters against what the software GPU says that each dispatch has counted. The
-dispatches of a GPU went one at a time, so they are in the same order there and here.
+Holds a trace's counters against what the software GPU says that each dispatch has counted.
 
   --expect N     that many dispatches have values of each counter, in sum over processes
   --least N      at least that many
   --passes       counters take turns: a dispatch has values of some
-  --cut          the last ones of a process may be missing
+  --cut          some may be missing: what was not recorded, or given up
 """
 import argparse
 import collections
 import sqlite3
 import sys
+
+TICK_NS = 20
 
 
 def read_log(path):
@@ -58,12 +59,23 @@ def expected(counted, definition):
     return sum(values) if values else None
 
 
+def pairs(key, traced, logged):
+    """Each dispatch of the trace with that of the log which began then, to a tick."""
+    at = 0
+    for ours in traced:
+        while at < len(logged) and logged[at][0] < ours[0] - TICK_NS:
+            at += 1
+        if at == len(logged) or logged[at][0] > ours[0] + TICK_NS:
+            sys.exit(f"{key}: no dispatch was counted that began at {ours[0]} ({ours[1]})")
+        yield ours, logged[at]
+
+
 def compare(key, traced, logged):
     """How many values are right; ends with a word if one is not."""
     right = 0
     if len(traced) != len(logged) and not (arguments.cut and len(traced) < len(logged)):
         sys.exit(f"{key}: {len(traced)} dispatches have values, {len(logged)} were counted")
-    for number, (ours, theirs) in enumerate(zip(traced, logged)):
+    for number, (ours, theirs) in enumerate(pairs(key, traced, logged)):
         for name, definition in counters.items():
             value = expected(theirs[2], definition)
             if value is None and arguments.passes and name not in ours[2]:
