@@ -25,11 +25,42 @@ struct call_args_kept {
 
 /* ---- texts */
 
+/* As RPD's tools expect arguments: "stream=0x7f2a | graph=0x51". What the call has written is named as
+ * the thing itself, not as the pointer to it: pGraph is graph. */
+static size_t rpd_text(struct sub *sub, const struct rtl_event *event,
+		       const struct rtl_field *field, char *text, size_t size)
+{
+	struct rtl_args args = rtl_args_begin(sub->host, event, field);
+	struct rtl_args_line line = {text, size, 0};
+	struct rtl_value value;
+
+	while (rtl_args_next(&args, &value)) {
+		const char *name = value.name;
+
+		if (line.length)
+			rtl_args_put(&line, " | ", 3);
+		if (value.flags & RTL_ARG_OUT && name[0] == 'p' && name[1] >= 'A' &&
+		    name[1] <= 'Z') {
+			const char small = (char)(name[1] - 'A' + 'a');
+
+			rtl_args_put(&line, &small, 1);
+			name += 2;
+		}
+		rtl_args_put(&line, name, strlen(name));
+		rtl_args_put(&line, "=", 1);
+		rtl_args_put_value(&line, sub->host, event, &value);
+	}
+	return line.length;
+}
+
 static int64_t make_text(struct sub *sub, const struct rtl_event *event)
 {
 	const struct rtl_field *field = rtl_args_field(event->type_info);
 	char text[RTL_PAYLOAD_MAX];
-	size_t length = field ? rtl_args_text(sub->host, event, field, text, sizeof(text)) : 0;
+	size_t length = !field ? 0
+			: sub->settings.rpd_args
+				? rpd_text(sub, event, field, text, sizeof(text))
+				: rtl_args_text(sub->host, event, field, text, sizeof(text));
 
 	if (!length)
 		return NAMES_EMPTY;

@@ -32,8 +32,10 @@ static const struct rtl_setting_info setting_infos[] = {
 	[LINKS] = RTL_SWITCH_SETTING("links", "yes",
 				     "rows of rocpd_api, rocpd_api_ops and rocpd_kernelapi for "
 				     "each dispatch, which RPD's tools ask for"),
-	[ARGS] = RTL_SWITCH_SETTING("args", "yes",
-				    "calls with their arguments, where these were recorded"),
+	[ARGS] =
+		RTL_CHOICE_SETTING("args", "yes", "yes|no|rpd",
+				   "calls with their arguments, where these were recorded; rpd: as "
+				   "RPD's tools split them"),
 	[GPU] = RTL_CHOICE_SETTING("gpu", "node", "node|index",
 				   "gpuId of rocpd_op: the KFD node of a GPU, as elsewhere in the "
 				   "file, or its place among the GPUs, from 0"),
@@ -46,7 +48,8 @@ static int take_settings(struct sub *sub, const struct rtl_setting *settings)
 		.batch = (uint32_t)rtl_setting_at(settings, BATCH)->number,
 		.page_size = 512u << rtl_setting_at(settings, PAGE_SIZE)->number,
 		.links = rtl_setting_at(settings, LINKS)->number,
-		.args = rtl_setting_at(settings, ARGS)->number,
+		.args = rtl_setting_at(settings, ARGS)->number != 1,
+		.rpd_args = rtl_setting_at(settings, ARGS)->number == 2,
 		.gpu_index = rtl_setting_at(settings, GPU)->number == 1,
 	};
 	return sub->settings.output ? 0 : RTL_ENOMEM;

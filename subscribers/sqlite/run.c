@@ -494,16 +494,17 @@ static void write_state(struct sub *sub)
  * all the same. */
 static void make_indexes(struct writer *w)
 {
-	bool said = false;
+	const bool has_calls = writer_ask_int(w, "SELECT EXISTS (SELECT 1 FROM rtl_call)");
+	bool lack = false;
 
 	writer_exec(w, "PRAGMA temp_store=FILE");
 	for (const char *const *sql = schema_indexes; *sql; sql++)
-		if (!writer_try(w, *sql) && !said) {
-			said = true;
-			writer_warn(w,
-				    "all rows are stored, but not all indexes, so questions to it "
-				    "take longer");
-		}
+		lack |= !writer_try(w, *sql);
+	if (has_calls)
+		lack |= !writer_try(w, schema_call_index);
+	if (lack)
+		writer_warn(w, "all rows are stored, but not all indexes, so questions to it take "
+			       "longer");
 }
 
 void run_end(struct sub *sub)

@@ -318,6 +318,10 @@ const char schema_span_tables[] = TABLE_RTL_SPAN
 	" JOIN rocpd_ustring AS arg ON arg.id = a.args_id"
 	" LEFT JOIN rtl_stream AS t ON t.stream = s.stream;";
 
+/* From a call to its dispatches; without calls there is nothing to look for. */
+const char schema_call_index[] = "CREATE INDEX IF NOT EXISTS rtl_index_dispatch_correlation"
+				 " ON rtl_dispatch (correlation, process)";
+
 const char *const schema_indexes[] = {
 	"CREATE INDEX IF NOT EXISTS rtl_index_string ON rocpd_string (string)",
 	"CREATE INDEX IF NOT EXISTS rtl_index_ustring ON rocpd_ustring (string)",

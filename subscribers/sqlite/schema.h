@@ -33,6 +33,7 @@ extern const char schema_counter_settle[];
 /* When all tables are there. */
 extern const char schema_link_views[];
 /* At the end of writing: what makes RPD's tools and joins quick. Ends with NULL. */
+extern const char schema_call_index[];
 extern const char *const schema_indexes[];
 
 #endif

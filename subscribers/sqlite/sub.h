@@ -57,6 +57,7 @@ struct settings {
 	uint32_t page_size;
 	bool links;     /* rows of rocpd_api and its kin for dispatches without an API call */
 	bool args;      /* calls with their arguments, where there are any */
+	bool rpd_args;  /* as RPD's tools split them */
 	bool gpu_index; /* in rocpd_op GPUs are counted from 0; an output that is continued says */
 };
 

@@ -179,6 +179,29 @@ def check_gpus(rtl, program, path, folder):
         check(nodes == [1, 2], f"info: {nodes}")
 
 
+def check_args(rtl, program, folder):
+    """rocpd.subclass makes columns of arguments: at "|", each a name and a value."""
+    path = trace(rtl, folder, "args.db", program, "&args=rpd")
+    columns, calls = {}, ask(path, "SELECT apiName, args FROM api WHERE domain = 'hip' AND args <> ''")
+    for function, args in calls:
+        for part in args.split("|"):
+            key, _, value = part.partition("=")
+            columns.setdefault(function, {})[key.strip()] = value.strip()
+    check(columns, "no arguments")
+    for function, found in columns.items():
+        for key, value in found.items():
+            check(re.fullmatch(r"[\w.]+", key) and value and ", *" not in value, f"{function}: {key}={value}")
+    pointer, size = columns.get("hipMalloc", {}).get("ptr", ""), columns.get("hipMalloc", {}).get("size", "")
+    check(re.fullmatch("0x[0-9a-f]+", pointer) and size.isdigit(), f"hipMalloc: {columns.get('hipMalloc')}")
+
+
+def check_joins(path):
+    plan = " ".join(str(row) for row in ask(path, "EXPLAIN QUERY PLAN SELECT d.op_id FROM rtl_calls AS c"
+                                                  " JOIN rtl_dispatches AS d ON d.process = c.process"
+                                                  " AND d.correlation = c.correlation WHERE c.api_id = 9"))
+    check("rtl_index_dispatch_correlation" in plan, f"from a call to its dispatches: {plan}")
+
+
 def main():
     rtl, *program = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
@@ -187,6 +210,8 @@ def main():
         check_dedupe(path, folder)
         check_trimmed(rtl, path, folder)
         check_gpus(rtl, program, path, folder)
+        check_args(rtl, program, folder)
+        check_joins(path)
     print(f"rpd_tools: {found} differences")
     return 1 if found else 0
 
