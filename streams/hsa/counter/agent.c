@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* needs those before it */
+/* Needs those before it, and defines a variable, which only one file of a library could have. */
+#define HSA_VEN_AMD_AQLPROFILE_LEGACY_PM4_PACKET_SIZE agent_legacy_packet_size
 #include <hsa/hsa_ven_amd_aqlprofile.h>
 
 _Static_assert(sizeof(struct agent_library) == sizeof(hsa_ven_amd_aqlprofile_pfn_t), "agent.h");
@@ -109,4 +110,28 @@ bool agent_block(const struct agent_library *library, hsa_agent_t agent, const c
 	*instances = query.instance_count ? query.instance_count : 1;
 	*registers = most;
 	return true;
+}
+
+uint32_t agent_enable_bytes(const struct agent_library *library, hsa_agent_t agent)
+{
+	hsa_ven_amd_aqlprofile_profile_t profile = {.agent = agent};
+	hsa_ven_amd_aqlprofile_pfn_t functions;
+
+	memcpy(&functions, library, sizeof(functions));
+	if (functions.hsa_ven_amd_aqlprofile_get_info(&profile,
+						      HSA_VEN_AMD_AQLPROFILE_INFO_ENABLE_CMD, NULL))
+		return 0;
+	return profile.command_buffer.size;
+}
+
+bool agent_enable_packet(const struct agent_library *library, hsa_agent_t agent, void *memory,
+			 uint32_t bytes, void *packet)
+{
+	hsa_ven_amd_aqlprofile_profile_t profile = {.agent = agent,
+						    .command_buffer = {memory, bytes}};
+	hsa_ven_amd_aqlprofile_pfn_t functions;
+
+	memcpy(&functions, library, sizeof(functions));
+	return !functions.hsa_ven_amd_aqlprofile_get_info(
+		&profile, HSA_VEN_AMD_AQLPROFILE_INFO_ENABLE_CMD, packet);
 }

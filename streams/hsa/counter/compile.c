@@ -597,7 +597,8 @@ static void read_sum(struct compiler *c, bool raw)
 /* BLOCK:event or BLOCK[instance]:event, and nothing else. */
 static bool compile_block(struct compiler *c, const char *name)
 {
-	struct metric_input input = {.name = c->metric->name, .instance = METRIC_ALL_INSTANCES};
+	struct metric_input input = {.name = c->metric->name,
+				     .instance = c->set->v1_expressions ? 0 : METRIC_ALL_INSTANCES};
 	size_t length = strcspn(name, "[:");
 	char *block = strndup(name, length);
 
@@ -636,6 +637,8 @@ static void compile(struct compiler *c, const char *name)
 	}
 	if (metric->def && metric->def->block) {
 		struct metric_input input = input_of(metric->def);
+		if (c->set->v1_expressions)
+			input.instance = 0;
 		return emit_input(c, &input);
 	}
 	if (metric->def)

@@ -47,7 +47,9 @@ struct counter_options {
 	const char *file;
 	const struct counter_property *properties;
 	size_t property_count;
-	bool v1_expressions; /* expressions mean what rocprofiler v1 makes of them: see metrics.h's end */
+	/* As rocprofiler v1 has them: + and - group to the right, a division by zero makes the whole 0,
+	 * numbers are integers, and a counter's name alone is instance 0 of its block. */
+	bool v1_expressions;
 };
 
 /*

@@ -1,0 +1,609 @@
+/* SPDX-License-Identifier: MIT */
+/* Contexts: see context.h. */
+#include "context.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define QUEUE_DEPTH 64u /* packets, at least */
+
+_Thread_local struct context *context_handled __attribute__((tls_model("initial-exec")));
+
+/* ---- what is to be counted ---- */
+
+static bool add_event(struct context *context, struct library_event event)
+{
+	struct library_event *events;
+
+	for (uint32_t i = 0; i < context->event_count; i++) {
+		if (!memcmp(&context->events[i], &event, sizeof(event)))
+			return true;
+	}
+	events = reallocarray(context->events, context->event_count + 1, sizeof(*events));
+	if (!events)
+		return false;
+	context->events = events;
+	events[context->event_count++] = event;
+	return true;
+}
+
+static hsa_status_t add_input(struct context *context, const struct metric_input *input)
+{
+	uint32_t number, instances, registers, first = 0;
+
+	if (!library_block(context->gpu->agent, input->block, &number, &instances, &registers))
+		return fail(HSA_STATUS_ERROR, "%s: block %s cannot be counted on this GPU",
+			    input->name, input->block);
+	if (input->accumulate != METRIC_PLAIN)
+		return fail(HSA_STATUS_ERROR,
+			    "%s: counters cannot be accumulated by this interface", input->name);
+	if (input->instance != METRIC_ALL_INSTANCES) {
+		if (input->instance >= instances)
+			return fail(HSA_STATUS_ERROR, "%s: block %s has %u instances", input->name,
+				    input->block, instances);
+		first = input->instance;
+		instances = first + 1;
+	}
+	for (uint32_t i = first; i < instances; i++) {
+		if (!add_event(context, (struct library_event){number, i, input->event}))
+			return fail(HSA_STATUS_ERROR_OUT_OF_RESOURCES, "out of memory");
+	}
+	return HSA_STATUS_SUCCESS;
+}
+
+static hsa_status_t add_feature(struct context *context, uint32_t at)
+{
+	rocprofiler_feature_t *feature = &context->features[at];
+	hsa_status_t status = HSA_STATUS_SUCCESS;
+	char message[900];
+
+	if (feature->kind == ROCPROFILER_FEATURE_KIND_TRACE)
+		return fail(HSA_STATUS_ERROR,
+			    "traces (SQTT) are not supported by rtl's rocprofiler");
+	if (feature->kind != ROCPROFILER_FEATURE_KIND_METRIC)
+		return fail(HSA_STATUS_ERROR, "a feature of kind %d is not supported",
+			    (int)feature->kind);
+	if (!feature->name)
+		return fail(HSA_STATUS_ERROR, "a feature without a name");
+	for (uint32_t i = 0; i < at; i++) {
+		if (!strcmp(context->features[i].name, feature->name))
+			return fail(HSA_STATUS_ERROR, "%s is asked for twice", feature->name);
+	}
+	context->metrics[at] =
+		metric_compile(context->gpu->set, feature->name, message, sizeof(message));
+	if (!context->metrics[at])
+		return fail(HSA_STATUS_ERROR, "%s", message);
+	for (size_t i = 0; i < metric_input_count(context->metrics[at]) && !status; i++)
+		status = add_input(context, metric_input_at(context->metrics[at], i));
+	feature->data.kind = ROCPROFILER_DATA_KIND_UNINIT;
+	return status;
+}
+
+/* ---- registers ---- */
+
+static uint32_t registers_of(void *user, const char *block)
+{
+	struct context *context = user;
+	uint32_t number, instances, registers;
+
+	if (!library_block(context->gpu->agent, block, &number, &instances, &registers))
+		return 0;
+	return registers;
+}
+
+/* As the original does, on stdout: what would fit together. */
+static void propose(struct context *context)
+{
+	size_t *pass_of = calloc(context->feature_count, sizeof(*pass_of)), refused, passes;
+	char message[512] = "";
+
+	if (!pass_of)
+		return;
+	passes = passes_choose(context->metrics, context->feature_count, registers_of, context,
+			       pass_of, &refused, message, sizeof(message));
+	if (!passes)
+		printf("rocprofiler: %s\n", message);
+	else
+		printf("rocprofiler: the metrics exceed the GPU's registers; these fit "
+		       "together:\n");
+	for (size_t pass = 0; pass < passes; pass++) {
+		printf("  group%zu:", pass + 1);
+		for (uint32_t i = 0; i < context->feature_count; i++) {
+			if (pass_of[i] == pass)
+				printf(" %s", context->features[i].name);
+		}
+		printf("\n");
+	}
+	fflush(stdout);
+	free(pass_of);
+}
+
+static bool fits(struct context *context, const struct metric_input *input)
+{
+	uint32_t number, instances, registers, used = 0;
+	uint32_t instance = input->instance == METRIC_ALL_INSTANCES ? 0 : input->instance;
+
+	if (!library_block(context->gpu->agent, input->block, &number, &instances, &registers))
+		return false;
+	for (uint32_t i = 0; i < context->event_count; i++)
+		used += context->events[i].block == number &&
+			context->events[i].instance == instance;
+	return used <= registers;
+}
+
+static hsa_status_t check_registers(struct context *context)
+{
+	for (uint32_t f = 0; f < context->feature_count; f++) {
+		for (size_t i = 0; i < metric_input_count(context->metrics[f]); i++) {
+			if (fits(context, metric_input_at(context->metrics[f], i)))
+				continue;
+			propose(context);
+			return fail(HSA_STATUS_ERROR, "Metrics list exceeds HW limits");
+		}
+	}
+	return HSA_STATUS_SUCCESS;
+}
+
+/* ---- life ---- */
+
+static hsa_status_t make_signals(struct context *context)
+{
+	if (runtime.signal_create(0, 0, NULL, &context->done) ||
+	    runtime.signal_create(1, 0, NULL, &context->ready) ||
+	    runtime.signal_create(1, 0, NULL, &context->grant))
+		return fail(HSA_STATUS_ERROR_OUT_OF_RESOURCES, "no signal is left");
+	return HSA_STATUS_SUCCESS;
+}
+
+static hsa_status_t fill(struct context *context)
+{
+	hsa_status_t status = make_signals(context);
+	char why[512];
+
+	if (context->feature_count && !library_find(why, sizeof(why)))
+		return fail(HSA_STATUS_ERROR, "%s", why);
+	for (uint32_t i = 0; i < context->feature_count && !status; i++) {
+		context->pointers[i] = &context->features[i];
+		status = add_feature(context, i);
+	}
+	if (!status)
+		status = check_registers(context);
+	if (status || !context->event_count)
+		return status;
+	context->count = library_count_make(context->gpu->agent, context->events,
+					    context->event_count, why, sizeof(why));
+	return context->count ? HSA_STATUS_SUCCESS : fail(HSA_STATUS_ERROR, "%s", why);
+}
+
+hsa_status_t context_create(struct gpu *gpu, rocprofiler_feature_t *features, uint32_t count,
+			    struct context **made)
+{
+	struct context *context = calloc(1, sizeof(*context));
+	hsa_status_t status = HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+
+	if (count && !features)
+		status = fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "features are NULL");
+	else if (context)
+		status = HSA_STATUS_SUCCESS;
+	if (!status && count && !gpu_set(gpu))
+		status = HSA_STATUS_ERROR;
+	if (!status) {
+		context->gpu = gpu;
+		context->features = features;
+		context->feature_count = count;
+		context->pointers = calloc(count + 1, sizeof(*context->pointers));
+		context->metrics = calloc(count + 1, sizeof(*context->metrics));
+		status = context->pointers && context->metrics
+				 ? fill(context)
+				 : fail(HSA_STATUS_ERROR_OUT_OF_RESOURCES, "out of memory");
+	}
+	if (!status) {
+		*made = context;
+		return status;
+	}
+	context_destroy(context);
+	return status;
+}
+
+static void destroy_signal(hsa_signal_t signal)
+{
+	if (signal.handle)
+		(void)runtime.signal_destroy(signal);
+}
+
+/* The GPU may still write: what it has, stays where it does not end. */
+static bool quiet(struct context *context)
+{
+	if (context->started)
+		(void)rocprofiler_stop(context, 0);
+	if (context == context_handled)
+		context_handled = NULL;
+	else
+		while (atomic_load_explicit(&context->busy, memory_order_acquire))
+			sched_yield();
+	return !context->done.handle || runtime_wait(context->done, "a context that is closed");
+}
+
+void context_destroy(struct context *context)
+{
+	if (!context)
+		return;
+	if (!quiet(context))
+		return;
+	library_count_destroy(context->count);
+	if (context->own_queue && context->queue) {
+		runtime_own_call = true;
+		(void)runtime.queue_destroy(context->queue);
+		runtime_own_call = false;
+	}
+	destroy_signal(context->done);
+	destroy_signal(context->ready);
+	destroy_signal(context->grant);
+	for (uint32_t i = 0; context->metrics && i < context->feature_count; i++)
+		metric_destroy(context->metrics[i]);
+	free(context->metrics);
+	free(context->pointers);
+	free(context->events);
+	free(context->samples);
+	free(context);
+}
+
+rocprofiler_group_t context_group(struct context *context)
+{
+	return (rocprofiler_group_t){0, context->pointers, context->feature_count, context};
+}
+
+static hsa_status_t take_queue(struct context *context, uint32_t mode,
+			       rocprofiler_properties_t *properties)
+{
+	uint32_t depth = 1;
+	hsa_status_t status;
+
+	if (mode & ROCPROFILER_MODE_CREATEQUEUE) {
+		while (depth < properties->queue_depth || depth < QUEUE_DEPTH)
+			depth *= 2;
+		runtime_own_call = true;
+		status = runtime.queue_create(context->gpu->agent, depth, HSA_QUEUE_TYPE_MULTI,
+					      NULL, NULL, UINT32_MAX, UINT32_MAX, &context->queue);
+		runtime_own_call = false;
+		if (status)
+			return fail(status, "a queue cannot be created");
+		context->own_queue = true;
+		properties->queue = context->queue;
+	}
+	context->queue = properties->queue;
+	return context->queue
+		       ? HSA_STATUS_SUCCESS
+		       : fail(HSA_STATUS_ERROR_INVALID_QUEUE, "standalone mode without a queue");
+}
+
+EXPORT hsa_status_t rocprofiler_open(hsa_agent_t agent, rocprofiler_feature_t *features,
+				     uint32_t feature_count, rocprofiler_t **handle, uint32_t mode,
+				     rocprofiler_properties_t *properties)
+{
+	struct context *context;
+	struct gpu *gpu;
+	hsa_status_t status;
+
+	if (!handle || !properties)
+		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "open: NULL");
+	if (mode && !(mode & ROCPROFILER_MODE_STANDALONE))
+		return fail(HSA_STATUS_ERROR, "invalid mode (%u)", mode);
+	gpu = gpu_of(agent);
+	if (!gpu)
+		return HSA_STATUS_ERROR;
+	status = context_create(gpu, features, feature_count, &context);
+	if (status)
+		return status;
+	context->handler = properties->handler;
+	context->handler_arg = properties->handler_arg;
+	if (mode) {
+		status = take_queue(context, mode, properties);
+		if (status) {
+			context_destroy(context);
+			return status;
+		}
+	}
+	*handle = context;
+	return HSA_STATUS_SUCCESS;
+}
+
+EXPORT hsa_status_t rocprofiler_close(rocprofiler_t *handle)
+{
+	context_destroy(handle);
+	return HSA_STATUS_SUCCESS;
+}
+
+/* ---- standalone ---- */
+
+void queue_submit(hsa_queue_t *queue, const struct library_packet *packets, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const uint64_t index = runtime.add_write_index(queue, 1);
+		struct library_packet *place =
+			(struct library_packet *)queue->base_address + (index & (queue->size - 1));
+		while (index - runtime.load_read_index(queue) >= queue->size)
+			sched_yield();
+		memcpy((char *)place + sizeof(uint32_t),
+		       (const char *)&packets[i] + sizeof(uint32_t),
+		       sizeof(*place) - sizeof(uint32_t));
+		/* The header and what follows in its word make the packet the GPU's: all else is there. */
+		uint32_t word;
+		memcpy(&word, &packets[i], sizeof(word));
+		__atomic_store_n((uint32_t *)(void *)place, word, __ATOMIC_RELEASE);
+		runtime.signal_store(queue->doorbell_signal, (hsa_signal_value_t)index);
+	}
+}
+
+static hsa_status_t check(const struct context *context, uint32_t group)
+{
+	if (!context)
+		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "no context");
+	if (group)
+		return fail(HSA_STATUS_ERROR_INVALID_INDEX, "there is no group %u", group);
+	return HSA_STATUS_SUCCESS;
+}
+
+static hsa_status_t check_standalone(const struct context *context, uint32_t group)
+{
+	hsa_status_t status = check(context, group);
+
+	if (!status && !context->queue)
+		status = fail(HSA_STATUS_ERROR,
+			      "the context has no queue: it was not opened standalone");
+	if (!status && !context->count)
+		status = fail(HSA_STATUS_ERROR, "the context has no features");
+	return status;
+}
+
+EXPORT hsa_status_t rocprofiler_start(rocprofiler_t *handle, uint32_t group)
+{
+	struct context *context = handle;
+	hsa_status_t status = check_standalone(context, group);
+
+	if (status)
+		return status;
+	if (context->started)
+		return fail(HSA_STATUS_ERROR, "the group has been started");
+	queue_submit(context->queue, library_count_start(context->count), 1);
+	context->started = true;
+	return HSA_STATUS_SUCCESS;
+}
+
+/* Reads, and stops if asked: each tells by `done`, which the read before has told by then. */
+static hsa_status_t submit_read(struct context *context, bool stops)
+{
+	struct library_packet packets[2] = {*library_count_read(context->count),
+					    *library_count_stop(context->count)};
+
+	if (!context->started)
+		return fail(HSA_STATUS_ERROR, "the group has not been started");
+	if (!runtime_wait(context->done, "a read"))
+		return HSA_STATUS_ERROR;
+	runtime.signal_store(context->done, 1);
+	packets[stops ? 1 : 0].signal = context->done.handle;
+	queue_submit(context->queue, packets, stops ? 2 : 1);
+	context->has_data = true;
+	return HSA_STATUS_SUCCESS;
+}
+
+EXPORT hsa_status_t rocprofiler_read(rocprofiler_t *handle, uint32_t group)
+{
+	hsa_status_t status = check_standalone(handle, group);
+
+	return status ? status : submit_read(handle, false);
+}
+
+EXPORT hsa_status_t rocprofiler_stop(rocprofiler_t *handle, uint32_t group)
+{
+	struct context *context = handle;
+	hsa_status_t status = check_standalone(context, group);
+
+	if (!status)
+		status = submit_read(context, true);
+	if (!status)
+		context->started = false;
+	return status;
+}
+
+/* ---- values ---- */
+
+static void on_sample(void *user, const struct library_sample *sample)
+{
+	struct context *context = user;
+
+	if (context->sample_count == context->sample_room) {
+		size_t room = context->sample_room ? 2 * context->sample_room : 64;
+		struct count_sample *samples =
+			reallocarray(context->samples, room, sizeof(*samples));
+		if (!samples)
+			return;
+		context->samples = samples;
+		context->sample_room = room;
+	}
+	context->samples[context->sample_count++] =
+		(struct count_sample){sample->event, sample->xcc, sample->engine, sample->value};
+}
+
+/* The samples of an input: at most so many as there are. */
+static size_t samples_of(const struct context *context, const struct metric_input *input,
+			 struct metric_sample *out)
+{
+	uint32_t number, instances, registers;
+	size_t count = 0;
+
+	if (!library_block(context->gpu->agent, input->block, &number, &instances, &registers))
+		return 0;
+	for (size_t i = 0; i < context->sample_count; i++) {
+		const struct count_sample *sample = &context->samples[i];
+		const struct library_event *event = &context->events[sample->event];
+		if (event->block != number || event->event != input->event)
+			continue;
+		out[count] = (struct metric_sample){.value = sample->value};
+		out[count].at[METRIC_XCC] = (uint16_t)sample->xcc;
+		out[count].at[METRIC_SE] = (uint16_t)sample->engine;
+		out[count++].at[METRIC_INSTANCE] = (uint16_t)event->instance;
+	}
+	return count;
+}
+
+static bool evaluate(const struct context *context, struct metric *metric, double *value)
+{
+	size_t inputs = metric_input_count(metric);
+	struct metric_sample *samples =
+		calloc(inputs * context->sample_count + 1, sizeof(*samples));
+	struct metric_values *values = calloc(inputs + 1, sizeof(*values));
+	bool done = false;
+
+	if (samples && values) {
+		for (size_t i = 0; i < inputs; i++) {
+			values[i].samples = samples + i * context->sample_count;
+			values[i].count = samples_of(context, metric_input_at(metric, i),
+						     samples + i * context->sample_count);
+		}
+		done = metric_evaluate(metric, values, value);
+	}
+	free(samples);
+	free(values);
+	return done;
+}
+
+/* Sums of 64 bits, which a double would round. */
+static uint64_t counter_sum(const struct context *context, const struct metric_input *input)
+{
+	struct metric_sample *samples = calloc(context->sample_count + 1, sizeof(*samples));
+	uint64_t sum = 0;
+	size_t count = samples ? samples_of(context, input, samples) : 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (samples[i].at[METRIC_INSTANCE] == input->instance)
+			sum += samples[i].value;
+	}
+	free(samples);
+	return sum;
+}
+
+hsa_status_t context_collect(struct context *context)
+{
+	if (!context->count)
+		return HSA_STATUS_SUCCESS;
+	context->sample_count = 0;
+	if (!library_count_samples(context->count, library_count_output(context->count), on_sample,
+				   context))
+		return fail(HSA_STATUS_ERROR, "the counts cannot be read");
+	for (uint32_t i = 0; i < context->feature_count; i++) {
+		if (!metric_is_counter(context->metrics[i]))
+			continue;
+		context->features[i].data.kind = ROCPROFILER_DATA_KIND_INT64;
+		context->features[i].data.result_int64 =
+			counter_sum(context, metric_input_at(context->metrics[i], 0));
+	}
+	return HSA_STATUS_SUCCESS;
+}
+
+EXPORT hsa_status_t rocprofiler_get_data(rocprofiler_t *handle, uint32_t group)
+{
+	struct context *context = handle;
+	hsa_status_t status = check(context, group);
+
+	if (status)
+		return status;
+	if (!context->queue)
+		return context_collect(context);
+	if (!context->has_data)
+		return fail(HSA_STATUS_ERROR, "nothing has been read");
+	if (!runtime_wait(context->done, "a read"))
+		return HSA_STATUS_ERROR;
+	return context_collect(context);
+}
+
+EXPORT hsa_status_t rocprofiler_get_metrics(const rocprofiler_t *handle)
+{
+	const struct context *context = handle;
+	double value;
+
+	if (!context)
+		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "no context");
+	for (uint32_t i = 0; i < context->feature_count; i++) {
+		if (metric_is_counter(context->metrics[i]))
+			continue;
+		if (!evaluate(context, context->metrics[i], &value))
+			return fail(HSA_STATUS_ERROR, "%s has no value", context->features[i].name);
+		context->features[i].data.kind = ROCPROFILER_DATA_KIND_DOUBLE;
+		context->features[i].data.result_double = value;
+	}
+	return HSA_STATUS_SUCCESS;
+}
+
+/* ---- groups ---- */
+
+EXPORT hsa_status_t rocprofiler_group_count(const rocprofiler_t *handle, uint32_t *count)
+{
+	if (!handle || !count)
+		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "group_count: NULL");
+	*count = 1;
+	return HSA_STATUS_SUCCESS;
+}
+
+EXPORT hsa_status_t rocprofiler_get_group(rocprofiler_t *handle, uint32_t index,
+					  rocprofiler_group_t *group)
+{
+	hsa_status_t status = check(handle, index);
+
+	if (!status && !group)
+		status = fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "get_group: NULL");
+	if (!status)
+		*group = context_group(handle);
+	return status;
+}
+
+EXPORT hsa_status_t rocprofiler_get_agent(rocprofiler_t *handle, hsa_agent_t *agent)
+{
+	const struct context *context = handle;
+
+	if (!context || !agent)
+		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "get_agent: NULL");
+	*agent = context->gpu->agent;
+	return HSA_STATUS_SUCCESS;
+}
+
+EXPORT hsa_status_t rocprofiler_reset(rocprofiler_t *handle, uint32_t group)
+{
+	struct context *context = handle;
+	hsa_status_t status = check(context, group);
+
+	if (!status && atomic_load_explicit(&context->busy, memory_order_acquire))
+		status = fail(HSA_STATUS_ERROR, "the group is under way");
+	if (!status) {
+		context->sample_count = 0;
+		context->has_data = false;
+	}
+	return status;
+}
+
+/* The functions of groups: success, as the original, whatever happened inside; that is an error of the
+ * next rocprofiler_error_string. */
+#define GROUP_FUNCTION(name)                                                                       \
+	EXPORT hsa_status_t rocprofiler_group_##name(rocprofiler_group_t *group)                   \
+	{                                                                                          \
+		if (!group)                                                                        \
+			return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "group_" #name ": NULL");   \
+		(void)rocprofiler_##name(group->context, group->index);                            \
+		return HSA_STATUS_SUCCESS;                                                         \
+	}
+GROUP_FUNCTION(start)
+GROUP_FUNCTION(stop)
+GROUP_FUNCTION(read)
+GROUP_FUNCTION(get_data)
+
+EXPORT hsa_status_t rocprofiler_iterate_trace_data(rocprofiler_t *handle,
+						   rocprofiler_trace_data_callback_t callback,
+						   void *data)
+{
+	(void)handle;
+	(void)callback;
+	(void)data;
+	return fail(HSA_STATUS_ERROR, "traces (SQTT) are not supported by rtl's rocprofiler");
+}

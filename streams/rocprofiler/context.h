@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Contexts: what is counted together, its memory, packets and values. All of a context's features are one
+ * group. A context is used on a queue of the caller's (start, read, stop), or for one dispatch after the
+ * other (dispatch.c), never both.
+ *
+ * Threads: one at a time for each context; in intercept mode that is the submitting thread, then the
+ * runtime's thread of handlers until the context's handler has returned.
+ */
+#ifndef ROCPROFILER_CONTEXT_H
+#define ROCPROFILER_CONTEXT_H
+
+#include <stdatomic.h>
+
+#include "runtime.h"
+
+struct pool_entry;
+
+/* What a place of the GPU has counted of an event. */
+struct count_sample {
+	uint32_t event; /* place in the context's list */
+	uint32_t xcc, engine;
+	uint64_t value;
+};
+
+struct context {
+	struct gpu *gpu;
+	rocprofiler_feature_t *features; /* the caller's */
+	rocprofiler_feature_t **pointers;
+	uint32_t feature_count;
+	struct metric **metrics; /* of each feature */
+
+	struct library_event *events;
+	uint32_t event_count;
+	struct library_count *count; /* NULL: without features, for times only */
+	struct count_sample *samples;
+	size_t sample_count, sample_room;
+	bool has_data;
+
+	hsa_queue_t *queue; /* standalone */
+	bool own_queue;
+	bool started;
+
+	rocprofiler_handler_t handler;
+	void *handler_arg;
+	struct pool_entry *entry; /* of a pool */
+
+	/* Below 1: what was submitted last has ended; the turn (dispatch.c) has come; is given. */
+	hsa_signal_t done, ready, grant;
+	/* A dispatch is counted with it. Acquire and release, between submitting thread and handlers. */
+	atomic_bool busy;
+};
+
+/* The one whose handler this thread is in; context_destroy makes it NULL. */
+extern _Thread_local struct context *context_handled __attribute__((tls_model("initial-exec")));
+
+hsa_status_t context_create(struct gpu *gpu, rocprofiler_feature_t *features, uint32_t count,
+			    struct context **context);
+/* Waits for what is under way. */
+void context_destroy(struct context *context);
+rocprofiler_group_t context_group(struct context *context);
+
+/* Reads the GPU's memory; the values of counters go to the features. */
+hsa_status_t context_collect(struct context *context);
+
+/* Writes packets to a queue as a program would, and rings. Waits for room. */
+void queue_submit(hsa_queue_t *queue, const struct library_packet *packets, uint32_t count);
+
+#endif

@@ -1,0 +1,647 @@
+/* SPDX-License-Identifier: MIT */
+/* Dispatches: see dispatch.h. */
+#include "dispatch.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent.h"
+#include "interceptor.h"
+#include "pool.h"
+
+#define PACKETS_MOST 6u /* for one dispatch: two barriers, start, kernel, read, stop */
+#define FINISH_MS    5000
+
+bool dispatch_times;
+
+/* A dispatch of which the tool wants something. */
+struct work {
+	struct gpu *gpu;
+	struct context *context;
+	rocprofiler_group_t group;
+	struct work *next;             /* of those that wait for their turn */
+	hsa_signal_t kernel, original; /* with times: ours in the packet, and the program's */
+	rocprofiler_dispatch_record_t record;
+	/* What is still to end: the kernel (with times), the counters. Acquire and release: whoever ends
+	 * the last one sees what the other has written. */
+	_Atomic int parts;
+};
+
+struct queue {
+	struct queue *next;
+	hsa_queue_t *queue;
+	struct gpu *gpu;
+	uint32_t id;
+	struct library_packet *packets; /* of one call */
+	size_t room;
+};
+
+static struct {
+	pthread_mutex_t lock; /* of all below */
+	struct queue *queues;
+	uint32_t queue_count;
+	rocprofiler_queue_callbacks_t callbacks;
+	void *callback_data;
+	bool set, started;
+	rocprofiler_hsa_callback_fun_t submit;
+	void *submit_arg;
+} state = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Relaxed, but for the last: release when it falls, acquire in dispatch_finish. */
+static _Atomic uint64_t under_way;
+
+static __typeof__(hsa_queue_create) *next_create;
+static __typeof__(hsa_queue_destroy) *next_destroy;
+static __typeof__(((struct hsa_functions *)0)->intercept_create) intercept_create;
+static __typeof__(((struct hsa_functions *)0)->intercept_register) intercept_register;
+
+static uint64_t now_ns(void)
+{
+	uint64_t ticks = 0;
+
+	(void)runtime.system_get_info(HSA_SYSTEM_INFO_TIMESTAMP, &ticks);
+	return ticks;
+}
+
+/* ---- turns ---- */
+
+static void give_turn(struct work *work)
+{
+	work->gpu->turn = work;
+	runtime.signal_store(work->context->grant, 0);
+}
+
+static bool on_ready(hsa_signal_value_t value, void *user)
+{
+	struct work *work = user;
+	struct gpu *gpu = work->gpu;
+
+	(void)value;
+	pthread_mutex_lock(&gpu->lock);
+	if (!gpu->turn) {
+		give_turn(work);
+	} else {
+		*gpu->last = work;
+		gpu->last = &work->next;
+	}
+	pthread_mutex_unlock(&gpu->lock);
+	return false;
+}
+
+static void pass_turn(struct gpu *gpu)
+{
+	struct work *next;
+
+	pthread_mutex_lock(&gpu->lock);
+	next = gpu->first;
+	gpu->turn = NULL;
+	if (next) {
+		gpu->first = next->next;
+		if (!gpu->first)
+			gpu->last = &gpu->first;
+		give_turn(next);
+	}
+	pthread_mutex_unlock(&gpu->lock);
+}
+
+/* ---- ends ---- */
+
+static void deliver(struct work *work)
+{
+	struct context *context = work->context;
+	struct pool_entry *entry = context->entry;
+	rocprofiler_handler_t handler = context->handler;
+
+	work->record.complete = now_ns();
+	if (entry) {
+		pool_complete(entry);
+	} else {
+		context_handled = context;
+		if (handler)
+			(void)handler(work->group, context->handler_arg);
+		/* The handler may have closed it: context_destroy says so. */
+		if (context_handled)
+			atomic_store_explicit(&context->busy, false, memory_order_release);
+		context_handled = NULL;
+	}
+	if (work->kernel.handle)
+		(void)runtime.signal_destroy(work->kernel);
+	free(work);
+	atomic_fetch_sub_explicit(&under_way, 1, memory_order_release);
+}
+
+static void end_part(struct work *work)
+{
+	if (atomic_fetch_sub_explicit(&work->parts, 1, memory_order_acq_rel) == 1)
+		deliver(work);
+}
+
+/* The program's signal gets the times as well as the end: its own timing asks there. */
+static bool on_kernel(hsa_signal_value_t value, void *user)
+{
+	struct work *work = user;
+	hsa_amd_profiling_dispatch_time_t time = {0};
+
+	(void)value;
+	if (!runtime.get_dispatch_time(work->gpu->agent, work->kernel, &time)) {
+		work->record.begin = time.start;
+		work->record.end = time.end;
+	}
+	if (work->original.handle) {
+		const amd_signal_t *ours = (const amd_signal_t *)(uintptr_t)work->kernel.handle;
+		amd_signal_t *program = (amd_signal_t *)(uintptr_t)work->original.handle;
+		program->start_ts = ours->start_ts;
+		program->end_ts = ours->end_ts;
+		runtime.signal_subtract(work->original, 1);
+	}
+	end_part(work);
+	return false;
+}
+
+static bool on_done(hsa_signal_value_t value, void *user)
+{
+	struct work *work = user;
+
+	(void)value;
+	pass_turn(work->gpu);
+	end_part(work);
+	return false;
+}
+
+/* ---- packets ---- */
+
+static bool is_dispatch(const struct library_packet *packet)
+{
+	return (packet->header >> HSA_PACKET_HEADER_TYPE & 0xff) == HSA_PACKET_TYPE_KERNEL_DISPATCH;
+}
+
+static struct library_packet barrier(hsa_signal_t waits_for, hsa_signal_t tells)
+{
+	hsa_barrier_and_packet_t packet = {
+		.header = HSA_PACKET_TYPE_BARRIER_AND << HSA_PACKET_HEADER_TYPE |
+			  1 << HSA_PACKET_HEADER_BARRIER |
+			  HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCACQUIRE_FENCE_SCOPE |
+			  HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE,
+		.dep_signal[0] = waits_for,
+		.completion_signal = tells,
+	};
+	struct library_packet copy;
+
+	memcpy(&copy, &packet, sizeof(copy));
+	return copy;
+}
+
+/* The packets of a counted dispatch; returns how many. */
+static uint32_t put_counted(struct work *work, const struct library_packet *kernel,
+			    struct library_packet *out)
+{
+	struct context *context = work->context;
+	const hsa_signal_t none = {0};
+
+	runtime.signal_store(context->ready, 1);
+	runtime.signal_store(context->grant, 1);
+	runtime.signal_store(context->done, 1);
+	(void)runtime.signal_async_handler(context->ready, HSA_SIGNAL_CONDITION_LT, 1, on_ready,
+					   work);
+	(void)runtime.signal_async_handler(context->done, HSA_SIGNAL_CONDITION_LT, 1, on_done,
+					   work);
+	out[0] = barrier(none, context->ready);
+	out[1] = barrier(context->grant, none);
+	out[2] = *library_count_start(context->count);
+	out[3] = *kernel;
+	out[3].header |= 1 << HSA_PACKET_HEADER_BARRIER;
+	out[4] = *library_count_read(context->count);
+	out[5] = *library_count_stop(context->count);
+	out[5].signal = context->done.handle;
+	return PACKETS_MOST;
+}
+
+/* With times the kernel's signal is ours. */
+static bool take_times(struct work *work, struct library_packet *kernel)
+{
+	if (!dispatch_times)
+		return true;
+	if (runtime.signal_create(1, 0, NULL, &work->kernel))
+		return false;
+	work->original.handle = kernel->signal;
+	kernel->signal = work->kernel.handle;
+	return true;
+}
+
+static bool asks(const struct queue *queue, uint64_t index, const struct library_packet *packet,
+		 struct work *work)
+{
+	hsa_kernel_dispatch_packet_t dispatch;
+	rocprofiler_callback_data_t data;
+	rocprofiler_callback_t callback;
+	void *user;
+
+	pthread_mutex_lock(&state.lock);
+	callback = state.started ? state.callbacks.dispatch : NULL;
+	user = state.callback_data;
+	pthread_mutex_unlock(&state.lock);
+	if (!callback)
+		return false;
+	memcpy(&dispatch, packet, sizeof(dispatch));
+	work->gpu = queue->gpu;
+	work->record.dispatch = now_ns();
+	data = (rocprofiler_callback_data_t){
+		.agent = queue->gpu->agent,
+		.agent_index = queue->gpu->index,
+		.queue = queue->queue,
+		.queue_index = index,
+		.queue_id = queue->id,
+		.completion_signal = dispatch.completion_signal,
+		.packet = &dispatch,
+		.kernel_name = kernel_name(dispatch.kernel_object),
+		.kernel_object = dispatch.kernel_object,
+		.kernel_code = kernel_code(dispatch.kernel_object),
+		.thread_id = (uint32_t)syscall(SYS_gettid),
+		.record = dispatch_times ? &work->record : NULL,
+	};
+	if (callback(&data, user, &work->group) || !work->group.context)
+		return false;
+	work->context = work->group.context;
+	return true;
+}
+
+/* Whether the context is free for this dispatch; it is its then. */
+static bool take_context(struct work *work)
+{
+	struct context *context = work->context;
+
+	if (context->queue) {
+		complain("a context with a queue of its own cannot count a dispatch; it is not "
+			 "counted");
+		return false;
+	}
+	if (context->gpu != work->gpu) {
+		complain("a context of another GPU cannot count a dispatch; it is not counted");
+		return false;
+	}
+	if (atomic_exchange_explicit(&context->busy, true, memory_order_acq_rel)) {
+		complain("a context that is under way cannot count a further dispatch");
+		return false;
+	}
+	return true;
+}
+
+static uint32_t put_work(struct work *work, const struct library_packet *packet,
+			 struct library_packet *out)
+{
+	struct library_packet kernel = *packet;
+	bool counts = work->group.feature_count && work->context->count;
+
+	if ((!counts && !dispatch_times) || !take_times(work, &kernel)) {
+		/* Nothing to wait for: an original without times never tells of such a one. */
+		atomic_store_explicit(&work->context->busy, false, memory_order_release);
+		return 0;
+	}
+	atomic_store_explicit(&work->parts, (counts ? 1 : 0) + (dispatch_times ? 1 : 0),
+			      memory_order_relaxed);
+	atomic_fetch_add_explicit(&under_way, 1, memory_order_relaxed);
+	if (dispatch_times)
+		(void)runtime.signal_async_handler(work->kernel, HSA_SIGNAL_CONDITION_LT, 1,
+						   on_kernel, work);
+	if (counts)
+		return put_counted(work, &kernel, out);
+	*out = kernel;
+	return 1;
+}
+
+static void tell_submit(const struct queue *queue, const struct library_packet *packet)
+{
+	rocprofiler_hsa_callback_data_t data = {0};
+	rocprofiler_hsa_callback_fun_t submit;
+	void *arg;
+
+	pthread_mutex_lock(&state.lock);
+	submit = state.submit;
+	arg = state.submit_arg;
+	pthread_mutex_unlock(&state.lock);
+	if (!submit)
+		return;
+	data.submit.packet = packet;
+	data.submit.queue = queue->queue;
+	data.submit.device_type = HSA_DEVICE_TYPE_GPU;
+	data.submit.device_id = queue->gpu->index;
+	if (is_dispatch(packet)) {
+		hsa_kernel_dispatch_packet_t dispatch;
+		memcpy(&dispatch, packet, sizeof(dispatch));
+		data.submit.kernel_name = kernel_name(dispatch.kernel_object);
+	}
+	(void)submit(ROCPROFILER_HSA_CB_ID_SUBMIT, &data, arg);
+}
+
+static uint32_t put_packet(struct queue *queue, uint64_t index, const struct library_packet *packet,
+			   struct library_packet *out)
+{
+	struct work *work;
+	uint32_t count = 0;
+
+	tell_submit(queue, packet);
+	work = is_dispatch(packet) ? calloc(1, sizeof(*work)) : NULL;
+	if (work && asks(queue, index, packet, work) && take_context(work))
+		count = put_work(work, packet, out);
+	if (count)
+		return count;
+	free(work);
+	*out = *packet;
+	return 1;
+}
+
+/* In the queue's lock, on the thread that rings. All is written in one call: some runtimes do not bear
+ * more. */
+static void on_packets(const void *packets, uint64_t count, uint64_t index, void *data,
+		       packet_writer write)
+{
+	const struct library_packet *in = packets;
+	struct queue *queue = data;
+	size_t made = 0;
+
+	if (queue->room < count * PACKETS_MOST) {
+		struct library_packet *more =
+			reallocarray(queue->packets, count * PACKETS_MOST, sizeof(*queue->packets));
+		if (!more) {
+			write(packets, count);
+			return;
+		}
+		queue->packets = more;
+		queue->room = count * PACKETS_MOST;
+	}
+	for (uint64_t i = 0; i < count; i++)
+		made += put_packet(queue, index + i, &in[i], queue->packets + made);
+	write(queue->packets, made);
+}
+
+/* ---- queues ---- */
+
+static hsa_status_t add_queue(struct gpu *gpu, hsa_queue_t *queue, bool times)
+{
+	struct queue *added = calloc(1, sizeof(*added));
+	hsa_status_t (*create)(hsa_queue_t *, void *);
+	void *user;
+
+	if (!added)
+		return fail(HSA_STATUS_ERROR_OUT_OF_RESOURCES, "out of memory");
+	added->queue = queue;
+	added->gpu = gpu;
+	if (times)
+		(void)runtime.set_profiler_enabled(queue, 1);
+	pthread_mutex_lock(&state.lock);
+	added->id = state.queue_count++;
+	added->next = state.queues;
+	state.queues = added;
+	create = state.callbacks.create;
+	user = state.callback_data;
+	pthread_mutex_unlock(&state.lock);
+	if (intercept_register(queue, on_packets, added))
+		complain("a queue cannot be intercepted; its dispatches are not counted");
+	return create ? create(queue, user) : HSA_STATUS_SUCCESS;
+}
+
+static hsa_status_t create_intercepted(struct gpu *gpu, uint32_t size, hsa_queue_type32_t type,
+				       queue_error_callback callback, void *data,
+				       uint32_t private_bytes, uint32_t group_bytes,
+				       hsa_queue_t **queue, bool times)
+{
+	hsa_status_t status;
+
+	runtime_own_call = true;
+	status = intercept_create(gpu->agent, size, type, callback, data, private_bytes,
+				  group_bytes, queue);
+	runtime_own_call = false;
+	return status ? status : add_queue(gpu, *queue, times);
+}
+
+static hsa_status_t on_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
+			      queue_error_callback callback, void *data, uint32_t private_bytes,
+			      uint32_t group_bytes, hsa_queue_t **queue)
+{
+	struct gpu *gpu = runtime_own_call ? NULL : gpu_of(agent);
+
+	if (!gpu)
+		return next_create(agent, size, type, callback, data, private_bytes, group_bytes,
+				   queue);
+	return create_intercepted(gpu, size, type, callback, data, private_bytes, group_bytes,
+				  queue, dispatch_times);
+}
+
+static struct queue *take_queue(const hsa_queue_t *queue)
+{
+	struct queue **at, *taken;
+
+	pthread_mutex_lock(&state.lock);
+	for (at = &state.queues; *at && (*at)->queue != queue; at = &(*at)->next)
+		;
+	taken = *at;
+	if (taken)
+		*at = taken->next;
+	pthread_mutex_unlock(&state.lock);
+	return taken;
+}
+
+static hsa_status_t on_destroy(hsa_queue_t *queue)
+{
+	struct queue *taken = take_queue(queue);
+	hsa_status_t status;
+
+	if (taken) {
+		hsa_status_t (*destroy)(hsa_queue_t *, void *);
+		void *user;
+		pthread_mutex_lock(&state.lock);
+		destroy = state.callbacks.destroy;
+		user = state.callback_data;
+		pthread_mutex_unlock(&state.lock);
+		if (destroy)
+			(void)destroy(queue, user);
+	}
+	status = next_destroy(queue);
+	if (taken)
+		free(taken->packets);
+	free(taken);
+	return status;
+}
+
+EXPORT hsa_status_t rocprofiler_queue_create_profiled(
+	hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
+	void (*callback)(hsa_status_t status, hsa_queue_t *source, void *data), void *data,
+	uint32_t private_bytes, uint32_t group_bytes, hsa_queue_t **queue)
+{
+	struct gpu *gpu = gpu_of(agent);
+
+	if (!gpu)
+		return HSA_STATUS_ERROR;
+	if (!intercept_create)
+		return fail(
+			HSA_STATUS_ERROR,
+			"queues can be profiled only where the HSA runtime has loaded this library "
+			"(HSA_TOOLS_LIB)");
+	return create_intercepted(gpu, size, type, callback, data, private_bytes, group_bytes,
+				  queue, true);
+}
+
+/* ---- standalone: what lets a queue's work count ---- */
+
+static void enable(struct gpu *gpu, hsa_queue_t *queue)
+{
+	static struct agent_library library;
+	struct library_packet packet = {0};
+	hsa_signal_t done = {0};
+	uint32_t bytes = 0;
+	void *memory;
+	char why[512];
+
+	if (!agent_library_find(runtime.get_major_extension_table, &library, why, sizeof(why))) {
+		complain("%s; queues' work is not counted", why);
+		return;
+	}
+	bytes = agent_enable_bytes(&library, gpu->agent);
+	memory = bytes ? memory_for_gpu(gpu->agent, bytes) : NULL;
+	if (!memory || !agent_enable_packet(&library, gpu->agent, memory, bytes, &packet) ||
+	    runtime.signal_create(1, 0, NULL, &done)) {
+		complain("a queue's work cannot be counted");
+		memory_free(memory);
+		return;
+	}
+	packet.header = HSA_PACKET_TYPE_VENDOR_SPECIFIC << HSA_PACKET_HEADER_TYPE |
+			1 << HSA_PACKET_HEADER_BARRIER;
+	packet.signal = done.handle;
+	queue_submit(queue, &packet, 1);
+	if (runtime_wait(done, "what lets a queue's work count")) {
+		(void)runtime.signal_destroy(done);
+		memory_free(memory);
+	}
+}
+
+static hsa_status_t on_create_enable(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
+				     queue_error_callback callback, void *data,
+				     uint32_t private_bytes, uint32_t group_bytes,
+				     hsa_queue_t **queue)
+{
+	struct gpu *gpu = runtime_own_call ? NULL : gpu_of(agent);
+	hsa_status_t status =
+		next_create(agent, size, type, callback, data, private_bytes, group_bytes, queue);
+
+	if (!status && gpu)
+		enable(gpu, *queue);
+	return status;
+}
+
+/* ---- hooks ---- */
+
+static void find_next(struct root_table *table)
+{
+	void **create = table_amd(table->amd, AMD_QUEUE_INTERCEPT_CREATE);
+	void **registers = table_amd(table->amd, AMD_QUEUE_INTERCEPT_REGISTER);
+
+	if (create && registers) {
+		memcpy(&intercept_create, create, sizeof(*create));
+		memcpy(&intercept_register, registers, sizeof(*registers));
+	}
+}
+
+void dispatch_hook(struct root_table *table)
+{
+	find_next(table);
+	if (!intercept_create) {
+		complain("this HSA runtime cannot intercept queues; nothing is counted");
+		return;
+	}
+	(void)table_hook(table_core(table->core, CORE_QUEUE_CREATE), (void *)on_create,
+			 &next_create);
+	(void)table_hook(table_core(table->core, CORE_QUEUE_DESTROY), (void *)on_destroy,
+			 &next_destroy);
+}
+
+void dispatch_hook_enable(struct root_table *table)
+{
+	find_next(table);
+	(void)table_hook(table_core(table->core, CORE_QUEUE_CREATE), (void *)on_create_enable,
+			 &next_create);
+}
+
+void dispatch_unhook(struct root_table *table)
+{
+	if (next_create)
+		(void)table_hook(table_core(table->core, CORE_QUEUE_CREATE), (void *)next_create,
+				 NULL);
+	if (next_destroy)
+		(void)table_hook(table_core(table->core, CORE_QUEUE_DESTROY), (void *)next_destroy,
+				 NULL);
+}
+
+void dispatch_finish(void)
+{
+	const struct timespec pause = {0, 1000000};
+
+	for (int i = 0; i < FINISH_MS; i++) {
+		if (!atomic_load_explicit(&under_way, memory_order_acquire))
+			return;
+		nanosleep(&pause, NULL);
+	}
+	complain("dispatches have not ended; their counts are lost");
+}
+
+/* ---- callbacks ---- */
+
+void dispatch_set_submit_callback(rocprofiler_hsa_callback_fun_t callback, void *arg)
+{
+	pthread_mutex_lock(&state.lock);
+	state.submit = callback;
+	state.submit_arg = arg;
+	pthread_mutex_unlock(&state.lock);
+}
+
+EXPORT hsa_status_t rocprofiler_set_queue_callbacks(rocprofiler_queue_callbacks_t callbacks,
+						    void *data)
+{
+	hsa_status_t status = HSA_STATUS_SUCCESS;
+
+	pthread_mutex_lock(&state.lock);
+	if (state.set && state.callbacks.dispatch) {
+		status = HSA_STATUS_ERROR;
+	} else {
+		state.callbacks = callbacks;
+		state.callback_data = data;
+		state.set = state.started = true;
+	}
+	pthread_mutex_unlock(&state.lock);
+	return status ? fail(status, "queue callbacks are set already; remove them first") : status;
+}
+
+EXPORT hsa_status_t rocprofiler_remove_queue_callbacks(void)
+{
+	pthread_mutex_lock(&state.lock);
+	memset(&state.callbacks, 0, sizeof(state.callbacks));
+	state.set = state.started = false;
+	pthread_mutex_unlock(&state.lock);
+	return HSA_STATUS_SUCCESS;
+}
+
+static hsa_status_t set_started(bool started)
+{
+	hsa_status_t status = HSA_STATUS_SUCCESS;
+
+	pthread_mutex_lock(&state.lock);
+	if (state.set)
+		state.started = started;
+	else
+		status = HSA_STATUS_ERROR;
+	pthread_mutex_unlock(&state.lock);
+	return status ? fail(status, "no queue callbacks are set") : status;
+}
+
+EXPORT hsa_status_t rocprofiler_start_queue_callbacks(void)
+{
+	return set_started(true);
+}
+
+EXPORT hsa_status_t rocprofiler_stop_queue_callbacks(void)
+{
+	return set_started(false);
+}

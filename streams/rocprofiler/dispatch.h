@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Dispatches: queues that are intercepted, and kernels that are counted one at a time.
+ *
+ * A GPU's registers are all queues', so a counted dispatch first waits for its turn: a barrier tells that
+ * it has arrived, a second one waits until the turn is given. Turns are given in the order of arrival, by
+ * the runtime's thread of handlers, and go on when the packet that stops the counters has ended.
+ *
+ * Threads: the program's, one at a time for each queue; the runtime's thread of handlers.
+ */
+#ifndef ROCPROFILER_DISPATCH_H
+#define ROCPROFILER_DISPATCH_H
+
+#include "context.h"
+#include "table.h"
+
+struct work;
+
+/* Hooks the creation and destruction of queues; in OnLoad. */
+void dispatch_hook(struct root_table *table);
+void dispatch_unhook(struct root_table *table);
+/* Standalone: lets each new queue's work count. */
+void dispatch_hook_enable(struct root_table *table);
+
+extern bool dispatch_times; /* kernels' times are wanted: set in OnLoad */
+
+void dispatch_set_submit_callback(rocprofiler_hsa_callback_fun_t callback, void *arg);
+
+/* Waits until nothing is under way, five seconds at most. */
+void dispatch_finish(void);
+
+/* A kernel's name as the program has it, demangled or not at all: NULL, not known. Stays. (kernels.c) */
+const char *kernel_name(uint64_t object);
+const amd_kernel_code_t *kernel_code(uint64_t object);
+void kernels_hook(struct root_table *table);
+void kernels_unhook(struct root_table *table);
+
+#endif

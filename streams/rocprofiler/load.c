@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The HSA runtime's tool: OnLoad reads the environment, loads the tool library and hooks what it needs.
+ * Called by the runtime, on one thread, before the program can use it.
+ */
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "callbacks.h"
+#include "dispatch.h"
+
+EXPORT extern const uint32_t HSA_AMD_TOOL_PRIORITY;
+/* As the original of ROCm 6: tools of lower priority come first. */
+const uint32_t HSA_AMD_TOOL_PRIORITY = 25;
+
+EXPORT bool OnLoad(struct root_table *table, uint64_t runtime_version, uint64_t failed_count,
+		   const char *const *failed_names);
+EXPORT void OnUnload(void);
+
+static struct root_table *root;
+static void *tool;
+static void (*tool_unload)(void);
+
+/* Of the specification and the original, and not supported: said by name. */
+static void refuse_variables(void)
+{
+	static const char *const refused[] = {"ROCP_MCOPY_DATA", "ROCPROFILER_TRACE"};
+
+	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
+		const char *value = getenv(refused[i]);
+		if (value && *value && strcmp(value, "0") != 0)
+			complain("%s is not supported", refused[i]);
+	}
+}
+
+static void refuse_settings(const rocprofiler_settings_t *settings)
+{
+	if (settings->memcopy_tracking)
+		complain("memcopy_tracking is not supported: rtl trace records copies");
+	if (settings->k_concurrent)
+		complain("k_concurrent is not supported: kernels that are counted run one at a "
+			 "time");
+	if (settings->obj_dumping)
+		complain("obj_dumping is not supported");
+}
+
+/* A function of the tool's. */
+static void (*tool_function(const char *name))(void)
+{
+	void *symbol = dlsym(tool, name);
+	void (*function)(void);
+
+	memcpy(&function, &symbol, sizeof(function));
+	return function;
+}
+
+/* False after a line: the library cannot be used. */
+static bool load_tool(const char *path, rocprofiler_settings_t *settings)
+{
+	void (*load)(void), (*load_with)(void);
+
+	tool = dlopen(path, RTLD_NOW);
+	if (!tool) {
+		complain("ROCP_TOOL_LIB: %s", dlerror());
+		return false;
+	}
+	load = tool_function("OnLoadTool");
+	load_with = tool_function("OnLoadToolProp");
+	tool_unload = tool_function("OnUnloadTool");
+	if ((!load && !load_with) || !tool_unload) {
+		complain("ROCP_TOOL_LIB: %s is no tool: it needs OnLoadTool or OnLoadToolProp, and "
+			 "OnUnloadTool",
+			 path);
+		dlclose(tool);
+		tool = NULL;
+		return false;
+	}
+	if (load)
+		load();
+	else
+		((void (*)(rocprofiler_settings_t *))load_with)(settings);
+	return true;
+}
+
+/* 0 standalone, 1 intercept, 2 with times; -1 after a line. */
+static int read_mode(void)
+{
+	const char *value = getenv("ROCP_HSA_INTERCEPT");
+
+	if (!value || !*value || !strcmp(value, "0"))
+		return 0;
+	if ((*value == '1' || *value == '2') && !value[1])
+		return *value - '0';
+	complain("ROCP_HSA_INTERCEPT is '%s': 0, 1 (intercepting) or 2 (with times) were expected",
+		 value);
+	return -1;
+}
+
+bool OnLoad(struct root_table *table, uint64_t runtime_version, uint64_t failed_count,
+	    const char *const *failed_names)
+{
+	const char *path = getenv("ROCP_TOOL_LIB");
+	const int mode = read_mode();
+	bool intercepts = mode > 0;
+	rocprofiler_settings_t settings = {
+		.intercept_mode = 1,
+		.code_obj_tracking = 1,
+		.trace_size = 32 << 20,
+		.trace_local = 1,
+		.timeout = UINT64_MAX,
+		.timestamp_on = mode == 2,
+	};
+
+	(void)runtime_version;
+	(void)failed_count;
+	(void)failed_names;
+	if (mode < 0)
+		return false;
+	root = table;
+	refuse_variables();
+	kernels_hook(table);
+	if (path && *path) {
+		if (!load_tool(path, &settings)) {
+			kernels_unhook(table);
+			return false;
+		}
+		refuse_settings(&settings);
+		runtime_timeout_ns = settings.timeout;
+		intercepts = intercepts || settings.intercept_mode;
+	}
+	dispatch_times = settings.timestamp_on;
+	if (settings.hsa_intercepting)
+		callbacks_hook(table);
+	if (intercepts)
+		dispatch_hook(table);
+	else
+		dispatch_hook_enable(table);
+	return true;
+}
+
+void OnUnload(void)
+{
+	if (!root)
+		return;
+	dispatch_finish();
+	if (tool_unload)
+		tool_unload();
+	dispatch_finish();
+	dispatch_unhook(root);
+	callbacks_unhook(root);
+	kernels_unhook(root);
+	root = NULL;
+}

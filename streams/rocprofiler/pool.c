@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/* Pools of contexts: see pool.h. */
+#include "pool.h"
+
+#include <stdlib.h>
+
+#include "context.h"
+
+enum entry_state { ENTRY_FREE, ENTRY_OUT, ENTRY_COMPLETE, ENTRY_RELEASED };
+
+struct pool_entry {
+	struct pool *pool;
+	rocprofiler_pool_entry_t public;
+	enum entry_state state;
+};
+
+struct pool {
+	pthread_mutex_t lock; /* of all below */
+	pthread_cond_t handled;
+	struct gpu *gpu;
+	rocprofiler_feature_t *features;
+	uint32_t feature_count;
+	rocprofiler_pool_handler_t handler;
+	void *handler_arg;
+	struct pool_entry *entries; /* a ring: fetched and handled in this order */
+	char *payloads;
+	uint32_t count, payload_bytes;
+	uint64_t fetched, done;
+	bool handling; /* some thread calls the handler */
+};
+
+EXPORT hsa_status_t rocprofiler_pool_open(hsa_agent_t agent, rocprofiler_feature_t *features,
+					  uint32_t feature_count, rocprofiler_pool_t **handle,
+					  uint32_t mode, rocprofiler_pool_properties_t *properties)
+{
+	struct gpu *gpu = gpu_of(agent);
+	struct pool *pool;
+
+	if (!gpu)
+		return HSA_STATUS_ERROR;
+	if (!handle || !properties || !properties->num_entries)
+		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "pool_open: no pool, or no entries");
+	if (mode)
+		return fail(HSA_STATUS_ERROR, "pool_open: invalid mode (%u)", mode);
+	pool = calloc(1, sizeof(*pool));
+	if (pool) {
+		pool->entries = calloc(properties->num_entries, sizeof(*pool->entries));
+		pool->payloads = calloc(properties->num_entries, properties->payload_bytes + 1u);
+	}
+	if (!pool || !pool->entries || !pool->payloads) {
+		if (pool) {
+			free(pool->entries);
+			free(pool->payloads);
+		}
+		free(pool);
+		return fail(HSA_STATUS_ERROR_OUT_OF_RESOURCES, "out of memory");
+	}
+	pthread_mutex_init(&pool->lock, NULL);
+	pthread_cond_init(&pool->handled, NULL);
+	pool->gpu = gpu;
+	pool->features = features;
+	pool->feature_count = feature_count;
+	pool->handler = properties->handler;
+	pool->handler_arg = properties->handler_arg;
+	pool->count = properties->num_entries;
+	pool->payload_bytes = properties->payload_bytes;
+	*handle = pool;
+	return HSA_STATUS_SUCCESS;
+}
+
+/* All entries' contexts, at the first fetch: a tool opens pools before it may ask for memory. */
+static hsa_status_t make_contexts(struct pool *pool)
+{
+	hsa_status_t status = HSA_STATUS_SUCCESS;
+
+	for (uint32_t i = 0; i < pool->count && !status; i++) {
+		struct pool_entry *entry = &pool->entries[i];
+		struct context *context;
+		if (entry->public.context)
+			continue;
+		status = context_create(pool->gpu, pool->features, pool->feature_count, &context);
+		if (status)
+			break;
+		context->entry = entry;
+		entry->pool = pool;
+		entry->public.context = context;
+		entry->public.payload = pool->payloads + (size_t)i * pool->payload_bytes;
+	}
+	return status;
+}
+
+EXPORT hsa_status_t rocprofiler_pool_fetch(rocprofiler_pool_t *handle,
+					   rocprofiler_pool_entry_t *out)
+{
+	struct pool *pool = handle;
+	struct pool_entry *entry;
+	hsa_status_t status = HSA_STATUS_SUCCESS;
+
+	if (!pool || !out)
+		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "pool_fetch: NULL");
+	pthread_mutex_lock(&pool->lock);
+	if (!pool->entries[pool->count - 1].public.context)
+		status = make_contexts(pool);
+	if (!status) {
+		while (pool->fetched - pool->done >= pool->count)
+			pthread_cond_wait(&pool->handled, &pool->lock);
+		entry = &pool->entries[pool->fetched++ % pool->count];
+		entry->state = ENTRY_OUT;
+		*out = entry->public;
+	}
+	pthread_mutex_unlock(&pool->lock);
+	return status;
+}
+
+/* Calls the handler for what is complete, from the earliest that was fetched; the lock is held, and
+ * released around each call. */
+static void handle_complete(struct pool *pool)
+{
+	if (pool->handling)
+		return;
+	pool->handling = true;
+	while (pool->done < pool->fetched) {
+		struct pool_entry *entry = &pool->entries[pool->done % pool->count];
+		if (entry->state == ENTRY_OUT)
+			break;
+		if (entry->state == ENTRY_COMPLETE && pool->handler) {
+			pthread_mutex_unlock(&pool->lock);
+			(void)pool->handler(&entry->public, pool->handler_arg);
+			pthread_mutex_lock(&pool->lock);
+		}
+		entry->state = ENTRY_FREE;
+		pool->done++;
+		pthread_cond_broadcast(&pool->handled);
+	}
+	pool->handling = false;
+	pthread_cond_broadcast(&pool->handled);
+}
+
+static void settle(struct pool_entry *entry, enum entry_state state)
+{
+	struct pool *pool = entry->pool;
+
+	pthread_mutex_lock(&pool->lock);
+	entry->state = state;
+	atomic_store_explicit(&((struct context *)entry->public.context)->busy, false,
+			      memory_order_release);
+	handle_complete(pool);
+	pthread_mutex_unlock(&pool->lock);
+}
+
+void pool_complete(struct pool_entry *entry)
+{
+	settle(entry, ENTRY_COMPLETE);
+}
+
+EXPORT hsa_status_t rocprofiler_pool_release(rocprofiler_pool_entry_t *entry)
+{
+	struct context *context = entry ? entry->context : NULL;
+
+	if (!context || !context->entry || context->entry->state != ENTRY_OUT)
+		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT,
+			    "pool_release: no entry that was fetched");
+	settle(context->entry, ENTRY_RELEASED);
+	return HSA_STATUS_SUCCESS;
+}
+
+EXPORT hsa_status_t rocprofiler_pool_iterate(
+	rocprofiler_pool_t *handle,
+	hsa_status_t (*callback)(rocprofiler_pool_entry_t *entry, void *data), void *data)
+{
+	struct pool *pool = handle;
+	hsa_status_t status = HSA_STATUS_SUCCESS;
+
+	if (!pool || !callback)
+		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "pool_iterate: NULL");
+	for (uint32_t i = 0; i < pool->count && !status; i++) {
+		if (pool->entries[i].public.context)
+			status = callback(&pool->entries[i].public, data);
+	}
+	return status == HSA_STATUS_INFO_BREAK ? HSA_STATUS_SUCCESS : status;
+}
+
+EXPORT hsa_status_t rocprofiler_pool_flush(rocprofiler_pool_t *handle)
+{
+	struct pool *pool = handle;
+
+	if (!pool)
+		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "pool_flush: NULL");
+	pthread_mutex_lock(&pool->lock);
+	while (pool->done < pool->fetched || pool->handling)
+		pthread_cond_wait(&pool->handled, &pool->lock);
+	pthread_mutex_unlock(&pool->lock);
+	return HSA_STATUS_SUCCESS;
+}
+
+static bool under_way(const struct pool *pool)
+{
+	for (uint32_t i = 0; i < pool->count; i++) {
+		const struct context *context = pool->entries[i].public.context;
+		if (context && atomic_load_explicit(&context->busy, memory_order_acquire))
+			return true;
+	}
+	return false;
+}
+
+/* Entries that were fetched and never submitted do not come back: they are not waited for. */
+EXPORT hsa_status_t rocprofiler_pool_close(rocprofiler_pool_t *handle)
+{
+	struct pool *pool = handle;
+
+	if (!pool)
+		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "pool_close: NULL");
+	pthread_mutex_lock(&pool->lock);
+	while (pool->handling || under_way(pool))
+		pthread_cond_wait(&pool->handled, &pool->lock);
+	pthread_mutex_unlock(&pool->lock);
+	for (uint32_t i = 0; i < pool->count; i++)
+		context_destroy(pool->entries[i].public.context);
+	pthread_cond_destroy(&pool->handled);
+	pthread_mutex_destroy(&pool->lock);
+	free(pool->entries);
+	free(pool->payloads);
+	free(pool);
+	return HSA_STATUS_SUCCESS;
+}

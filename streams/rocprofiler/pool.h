@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Pools of contexts, whose entries are handled in the order in which they were fetched, one at a time.
+ *
+ * Threads: any fetch and flush; the runtime's thread of handlers completes. A pool has a lock.
+ */
+#ifndef ROCPROFILER_POOL_H
+#define ROCPROFILER_POOL_H
+
+struct pool_entry;
+
+/* The dispatch of an entry has ended. */
+void pool_complete(struct pool_entry *entry);
+
+#endif

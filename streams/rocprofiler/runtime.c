@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* The HSA runtime's functions, GPUs and errors: see runtime.h. */
+#include "runtime.h"
+
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent.h"
+#include "interceptor.h"
+
+#define RUNTIME   "libhsa-runtime64.so.1"
+#define GPUS_MOST 64
+#define LOG_FILE  "/tmp/rocprofiler_log.txt"
+
+struct runtime runtime;
+uint64_t runtime_timeout_ns = UINT64_MAX;
+_Thread_local bool runtime_own_call __attribute__((tls_model("initial-exec")));
+
+/* What library.c calls. */
+struct interceptor interceptor;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all below */
+static bool found;
+static struct gpu gpus[GPUS_MOST];
+static uint32_t gpu_count;
+
+static _Thread_local char last_error[1024];
+
+/* ---- errors ---- */
+
+/* As the original: ROCPROFILER_LOG=1 appends errors to a file. Never through a link of somebody's. */
+static void log_line(const char *line)
+{
+	const char *wanted = getenv("ROCPROFILER_LOG");
+	FILE *file;
+
+	if (!wanted || strcmp(wanted, "1") != 0)
+		return;
+	file = fopen(LOG_FILE, "ae");
+	if (!file)
+		return;
+	fprintf(file, "%s\n", line);
+	fclose(file);
+}
+
+hsa_status_t fail(hsa_status_t status, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(last_error, sizeof(last_error), format, args);
+	va_end(args);
+	log_line(last_error);
+	return status;
+}
+
+void complain(const char *format, ...)
+{
+	char line[1024];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	fprintf(stderr, "rocprofiler: %s\n", line);
+	log_line(line);
+}
+
+EXPORT hsa_status_t rocprofiler_error_string(const char **text)
+{
+	if (!text)
+		return HSA_STATUS_ERROR_INVALID_ARGUMENT;
+	*text = last_error;
+	return HSA_STATUS_SUCCESS;
+}
+
+/* ---- functions ---- */
+
+static bool find_functions(void *handle)
+{
+	const struct {
+		const char *name;
+		void *into;
+	} functions[] = {
+		{"hsa_iterate_agents", &runtime.iterate_agents},
+		{"hsa_agent_get_info", &runtime.agent_get_info},
+		{"hsa_system_get_info", &runtime.system_get_info},
+		{"hsa_system_get_major_extension_table", &runtime.get_major_extension_table},
+		{"hsa_queue_create", &runtime.queue_create},
+		{"hsa_queue_destroy", &runtime.queue_destroy},
+		{"hsa_queue_add_write_index_scacq_screl", &runtime.add_write_index},
+		{"hsa_queue_load_read_index_scacquire", &runtime.load_read_index},
+		{"hsa_signal_create", &runtime.signal_create},
+		{"hsa_signal_destroy", &runtime.signal_destroy},
+		{"hsa_signal_load_scacquire", &runtime.signal_load},
+		{"hsa_signal_store_screlease", &runtime.signal_store},
+		{"hsa_signal_subtract_screlease", &runtime.signal_subtract},
+		{"hsa_signal_wait_scacquire", &runtime.signal_wait},
+		{"hsa_executable_iterate_agent_symbols", &runtime.iterate_agent_symbols},
+		{"hsa_executable_symbol_get_info", &runtime.symbol_get_info},
+		{"hsa_region_get_info", &runtime.region_get_info},
+		{"hsa_amd_signal_async_handler", &runtime.signal_async_handler},
+		{"hsa_amd_profiling_set_profiler_enabled", &runtime.set_profiler_enabled},
+		{"hsa_amd_profiling_get_dispatch_time", &runtime.get_dispatch_time},
+		{"hsa_amd_memory_pool_get_info", &runtime.memory_pool_get_info},
+		/* for library.c */
+		{"hsa_iterate_agents", &interceptor.hsa.iterate_agents},
+		{"hsa_agent_get_info", &interceptor.hsa.agent_get_info},
+		{"hsa_system_get_major_extension_table",
+		 &interceptor.hsa.get_major_extension_table},
+		{"hsa_amd_agent_iterate_memory_pools", &interceptor.hsa.iterate_memory_pools},
+		{"hsa_amd_memory_pool_get_info", &interceptor.hsa.memory_pool_get_info},
+		{"hsa_amd_memory_pool_allocate", &interceptor.hsa.memory_pool_allocate},
+		{"hsa_amd_memory_pool_free", &interceptor.hsa.memory_pool_free},
+		{"hsa_amd_agents_allow_access", &interceptor.hsa.agents_allow_access},
+	};
+
+	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
+		void *function = dlsym(handle, functions[i].name);
+		if (!function)
+			return false;
+		memcpy(functions[i].into, &function, sizeof(function));
+	}
+	return true;
+}
+
+static hsa_status_t add_gpu(hsa_agent_t agent, void *user)
+{
+	hsa_device_type_t type = HSA_DEVICE_TYPE_CPU;
+	struct gpu *gpu = &gpus[gpu_count];
+
+	(void)user;
+	if (gpu_count == GPUS_MOST || runtime.agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type) ||
+	    type != HSA_DEVICE_TYPE_GPU)
+		return HSA_STATUS_SUCCESS;
+	gpu->agent = agent;
+	gpu->index = gpu_count++;
+	gpu->last = &gpu->first;
+	pthread_mutex_init(&gpu->lock, NULL);
+	return HSA_STATUS_SUCCESS;
+}
+
+/* The runtime is the program's: it is there, or there is nothing to profile. */
+static hsa_status_t find(void)
+{
+	void *handle = dlopen(RUNTIME, RTLD_NOW | RTLD_NOLOAD);
+
+	if (!handle || !find_functions(handle))
+		return fail(HSA_STATUS_ERROR_NOT_INITIALIZED, "no HSA runtime is loaded");
+	if (runtime.iterate_agents(add_gpu, NULL))
+		return fail(HSA_STATUS_ERROR_NOT_INITIALIZED, "the HSA runtime has not begun");
+	return HSA_STATUS_SUCCESS;
+}
+
+hsa_status_t runtime_find(void)
+{
+	hsa_status_t status = HSA_STATUS_SUCCESS;
+
+	pthread_mutex_lock(&lock);
+	if (!found)
+		status = find();
+	found = status == HSA_STATUS_SUCCESS;
+	pthread_mutex_unlock(&lock);
+	return status;
+}
+
+uint64_t runtime_ticks(uint64_t ns)
+{
+	uint64_t frequency = 1000000000;
+
+	(void)runtime.system_get_info(HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY, &frequency);
+	return (uint64_t)((double)ns * (double)frequency / 1e9);
+}
+
+bool runtime_wait(hsa_signal_t signal, const char *what)
+{
+	const uint64_t ticks =
+		runtime_timeout_ns == UINT64_MAX ? UINT64_MAX : runtime_ticks(runtime_timeout_ns);
+
+	if (runtime.signal_wait(signal, HSA_SIGNAL_CONDITION_LT, 1, ticks, HSA_WAIT_STATE_BLOCKED) <
+	    1)
+		return true;
+	fail(HSA_STATUS_ERROR, "%s has not ended in time", what);
+	return false;
+}
+
+static hsa_status_t take_pool(hsa_amd_memory_pool_t pool, void *user)
+{
+	hsa_amd_segment_t segment = HSA_AMD_SEGMENT_GROUP;
+	uint32_t flags = 0;
+
+	(void)interceptor.hsa.memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SEGMENT,
+						   &segment);
+	(void)interceptor.hsa.memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS,
+						   &flags);
+	if (segment != HSA_AMD_SEGMENT_GLOBAL ||
+	    !(flags & HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED))
+		return HSA_STATUS_SUCCESS;
+	*(hsa_amd_memory_pool_t *)user = pool;
+	return HSA_STATUS_INFO_BREAK;
+}
+
+static hsa_status_t look_at_agent(hsa_agent_t agent, void *user)
+{
+	hsa_device_type_t type = HSA_DEVICE_TYPE_GPU;
+
+	(void)runtime.agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type);
+	return type == HSA_DEVICE_TYPE_CPU
+		       ? interceptor.hsa.iterate_memory_pools(agent, take_pool, user)
+		       : HSA_STATUS_SUCCESS;
+}
+
+void *memory_for_gpu(hsa_agent_t agent, size_t bytes)
+{
+	const size_t page = 4096;
+	hsa_amd_memory_pool_t pool = {0};
+	void *memory = NULL;
+
+	(void)runtime.iterate_agents(look_at_agent, &pool);
+	if (!pool.handle || interceptor.hsa.memory_pool_allocate(
+				    pool, (bytes + page - 1) & ~(page - 1), 0, &memory))
+		return NULL;
+	if (!interceptor.hsa.agents_allow_access(1, &agent, NULL, memory))
+		return memory;
+	memory_free(memory);
+	return NULL;
+}
+
+void memory_free(void *memory)
+{
+	if (memory)
+		(void)interceptor.hsa.memory_pool_free(memory);
+}
+
+/* ---- GPUs ---- */
+
+struct gpu *gpu_at(uint32_t index)
+{
+	if (runtime_find())
+		return NULL;
+	return index < gpu_count ? &gpus[index] : NULL;
+}
+
+struct gpu *gpu_of(hsa_agent_t agent)
+{
+	if (runtime_find())
+		return NULL;
+	for (uint32_t i = 0; i < gpu_count; i++) {
+		if (gpus[i].agent.handle == agent.handle)
+			return &gpus[i];
+	}
+	fail(HSA_STATUS_ERROR_INVALID_AGENT, "the agent is no GPU");
+	return NULL;
+}
+
+struct counter_set *gpu_set(struct gpu *gpu)
+{
+	const struct counter_options options = {.v1_expressions = true};
+	struct counter_set *set;
+	char message[900];
+
+	pthread_mutex_lock(&lock);
+	if (!gpu->set)
+		gpu->set = agent_counters_load(runtime.agent_get_info, gpu->agent, &options,
+					       message, sizeof(message));
+	set = gpu->set;
+	pthread_mutex_unlock(&lock);
+	if (!set)
+		fail(HSA_STATUS_ERROR, "%s", message);
+	return set;
+}

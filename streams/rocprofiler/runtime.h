@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the parts of librocprofiler64 share: the HSA runtime's functions, its GPUs, and errors.
+ *
+ * The library is a tool of the HSA runtime (OnLoad), or is called by a program that has begun the runtime.
+ * It never links to it. Of rtl it has the definitions of counters (metrics.h) and the vendor's library
+ * (library.h), neither librtl nor the interceptor.
+ *
+ * Threads: the program's, and the runtime's thread of signal handlers. Locks are taken in this order:
+ * a pool's, a GPU's; none is held around a callback or a call that waits.
+ */
+#ifndef ROCPROFILER_RUNTIME_H
+#define ROCPROFILER_RUNTIME_H
+
+#include <hsa/amd_hsa_signal.h>
+#include <hsa/hsa.h>
+#include <hsa/hsa_ext_amd.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "include/rocprofiler/rocprofiler.h"
+#include "library.h"
+#include "metrics.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+struct runtime {
+	__typeof__(hsa_iterate_agents) *iterate_agents;
+	__typeof__(hsa_agent_get_info) *agent_get_info;
+	__typeof__(hsa_system_get_info) *system_get_info;
+	__typeof__(hsa_system_get_major_extension_table) *get_major_extension_table;
+	__typeof__(hsa_queue_create) *queue_create;
+	__typeof__(hsa_queue_destroy) *queue_destroy;
+	__typeof__(hsa_queue_add_write_index_scacq_screl) *add_write_index;
+	__typeof__(hsa_queue_load_read_index_scacquire) *load_read_index;
+	__typeof__(hsa_signal_create) *signal_create;
+	__typeof__(hsa_signal_destroy) *signal_destroy;
+	__typeof__(hsa_signal_load_scacquire) *signal_load;
+	__typeof__(hsa_signal_store_screlease) *signal_store;
+	__typeof__(hsa_signal_subtract_screlease) *signal_subtract;
+	__typeof__(hsa_signal_wait_scacquire) *signal_wait;
+	__typeof__(hsa_executable_iterate_agent_symbols) *iterate_agent_symbols;
+	__typeof__(hsa_executable_symbol_get_info) *symbol_get_info;
+	__typeof__(hsa_region_get_info) *region_get_info;
+	__typeof__(hsa_amd_signal_async_handler) *signal_async_handler;
+	__typeof__(hsa_amd_profiling_set_profiler_enabled) *set_profiler_enabled;
+	__typeof__(hsa_amd_profiling_get_dispatch_time) *get_dispatch_time;
+	__typeof__(hsa_amd_memory_pool_get_info) *memory_pool_get_info;
+};
+
+extern struct runtime runtime;
+
+/* On this thread rocprofiler itself calls HSA: hooks only pass on. */
+extern _Thread_local bool runtime_own_call __attribute__((tls_model("initial-exec")));
+
+/* Finds the functions, once. HSA_STATUS_ERROR_NOT_INITIALIZED after a line: no runtime is loaded. */
+hsa_status_t runtime_find(void);
+
+/* Ticks of the system clock that a wait of so many ns takes. */
+uint64_t runtime_ticks(uint64_t ns);
+
+/* ROCm's timeout, ns; all ones: for ever. */
+extern uint64_t runtime_timeout_ns;
+
+/* Waits until the signal is below 1. False after a line: the timeout is over. */
+bool runtime_wait(hsa_signal_t signal, const char *what);
+
+/* Memory of the host that a GPU can read; NULL: there is none. */
+void *memory_for_gpu(hsa_agent_t agent, size_t bytes);
+void memory_free(void *memory); /* NULL is fine */
+
+/* ---- errors ---- */
+
+/* The line that rocprofiler_error_string gives; returns `status`. */
+hsa_status_t fail(hsa_status_t status, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+/* A line to stderr, "rocprofiler: ...". */
+void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* ---- GPUs ---- */
+
+struct work;
+
+struct gpu {
+	hsa_agent_t agent;
+	uint32_t index;
+	struct counter_set *set; /* NULL: gpu_set says why */
+	pthread_mutex_t lock;    /* the turn: see dispatch.c */
+	struct work *turn;       /* whose it is; NULL: nobody's */
+	struct work *first, **last;
+};
+
+/* NULL after a line: it is no GPU of this process. */
+struct gpu *gpu_of(hsa_agent_t agent);
+struct gpu *gpu_at(uint32_t index); /* NULL: there are no more */
+/* Its definitions; NULL after a line. */
+struct counter_set *gpu_set(struct gpu *gpu);
+
+#endif
