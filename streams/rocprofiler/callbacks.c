@@ -8,13 +8,10 @@
 
 #include "dispatch.h"
 
-/* Entries that only this library hooks; the same in all layouts, but for those that moved (table.h). */
+/* Entries that only this library hooks; the same in all layouts of the core table. */
 enum {
 	CORE_MEMORY_ALLOCATE = 33,
 	CORE_MEMORY_ASSIGN_AGENT = 36,
-	AMD_MEMORY_POOL_ALLOCATE = 13,
-	AMD_MEMORY_POOL_FREE = 14,
-	AMD_AGENTS_ALLOW_ACCESS = 17,
 };
 
 static struct {

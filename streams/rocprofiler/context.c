@@ -162,7 +162,7 @@ static hsa_status_t fill(struct context *context)
 	hsa_status_t status = make_signals(context);
 	char why[512];
 
-	if (context->feature_count && !library_find(why, sizeof(why)))
+	if (context->feature_count && !vendor_find(why, sizeof(why)))
 		return fail(HSA_STATUS_ERROR, "%s", why);
 	for (uint32_t i = 0; i < context->feature_count && !status; i++) {
 		context->pointers[i] = &context->features[i];

@@ -70,7 +70,7 @@ static hsa_status_t tell_gpu(struct gpu *gpu, info_callback *callback, void *dat
 
 	if (!set)
 		return HSA_STATUS_ERROR;
-	if (!library_find(why, sizeof(why)))
+	if (!vendor_find(why, sizeof(why)))
 		return fail(HSA_STATUS_ERROR, "%s", why);
 	for (size_t i = 0; i < counter_set_count(set) && !status; i++)
 		status = tell_metric(gpu, counter_set_at(set, i), callback, data);

@@ -187,6 +187,16 @@ bool runtime_wait(hsa_signal_t signal, const char *what)
 	return false;
 }
 
+bool vendor_find(char *why, size_t size)
+{
+	bool is_there;
+
+	pthread_mutex_lock(&lock);
+	is_there = library_find(why, size);
+	pthread_mutex_unlock(&lock);
+	return is_there;
+}
+
 static hsa_status_t take_pool(hsa_amd_memory_pool_t pool, void *user)
 {
 	hsa_amd_segment_t segment = HSA_AMD_SEGMENT_GROUP;

@@ -67,6 +67,9 @@ extern uint64_t runtime_timeout_ns;
 /* Waits until the signal is below 1. False after a line: the timeout is over. */
 bool runtime_wait(hsa_signal_t signal, const char *what);
 
+/* library_find, by any thread. */
+bool vendor_find(char *why, size_t size);
+
 /* Memory of the host that a GPU can read; NULL: there is none. */
 void *memory_for_gpu(hsa_agent_t agent, size_t bytes);
 void memory_free(void *memory); /* NULL is fine */
