@@ -12,7 +12,7 @@
 #pragma weak sqlite3_deserialize
 
 #define PAGE_BYTES  65536u
-#define TABLES_MAX  32u
+#define TABLES_MAX  64u
 #define FILE_HEADER 100u
 #define PAGE_HEADER 8u
 #define LEAF        13u

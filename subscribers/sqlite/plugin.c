@@ -117,6 +117,14 @@ static void await_begin(struct sub *sub)
 	}
 }
 
+/* Also where the host does not say. */
+static bool is_in_process(const struct sub *sub)
+{
+	const char *where = sub->host->property(sub->host, "where");
+
+	return !where || strcmp(where, "process") == 0;
+}
+
 /* Opens the output; the names are those of its process. may_wait: the tables may come later. */
 static int open_output(struct sub *sub, const struct output_names *names, bool may_wait)
 {
@@ -142,6 +150,7 @@ static int open_output(struct sub *sub, const struct output_names *names, bool m
 		output_release(&sub->output);
 		return RTL_EIO;
 	}
+	w->may_step = !is_in_process(sub);
 	return may_wait && begin_meanwhile(sub) ? 0 : begin_output(sub);
 }
 

@@ -179,13 +179,18 @@ static bool prepare_insert(struct rows *rows, const char *verb, const char *merg
 		       &rows->insert);
 }
 
-bool rows_use_image(struct rows *rows, const struct image_page *page)
+bool rows_use_image(struct rows *rows, const struct image_page *pages)
 {
-	rows->page = *page;
-	return prepare(rows,
-		       sqlite3_mprintf("INSERT INTO main.\"%w\" SELECT * FROM " IMAGE_SCHEMA ".r%u",
-				       rows->table, page->number),
-		       &rows->copy);
+	for (uint32_t i = 0; i < ROWS_PAGES; i++) {
+		rows->copies[i].page = pages[i];
+		if (!prepare(rows,
+			     sqlite3_mprintf("INSERT INTO main.\"%w\" SELECT * FROM " IMAGE_SCHEMA
+					     ".r%u",
+					     rows->table, pages[i].number),
+			     &rows->copies[i].stmt))
+			return false;
+	}
+	return true;
 }
 
 static bool init(struct rows *rows, struct writer *writer, const char *verb,
@@ -225,20 +230,40 @@ bool rows_init_merging(struct rows *rows, struct writer *writer, const struct ta
 	return init(rows, writer, "INSERT", table, merge);
 }
 
-/* Inserts some, from `first` on; a result of SQLite's. */
-static int insert_some(struct rows *rows)
+static int step(sqlite3_stmt *stmt)
+{
+	sqlite3_step(stmt);
+	return sqlite3_reset(stmt);
+}
+
+/* Puts some of them into the image, from `first` on: how many. */
+static uint32_t fill_page(struct rows *rows, const struct rows_copy *copy)
 {
 	const struct cell *cells = rows->cells + (size_t)rows->first * rows->columns;
-	const uint32_t count = rows->count - rows->first;
-	uint32_t copied = 0;
-	sqlite3_stmt *stmt;
 
-	if (rows->copy)
-		copied = image_fill(&rows->page, cells, rows->columns, count);
-	stmt = copied ? rows->copy : rows->insert;
-	sqlite3_step(stmt);
-	rows->first += copied ? copied : count;
-	return sqlite3_reset(stmt);
+	stepper_wait(&rows->writer->stepper, copy->job);
+	return image_fill(&copy->page, cells, rows->columns, rows->count - rows->first);
+}
+
+/* Inserts some, from `first` on, or has the stepper do it; a result of SQLite's. */
+static int insert_some(struct rows *rows)
+{
+	struct rows_copy *copy = &rows->copies[rows->turn];
+	struct writer *w = rows->writer;
+	const uint32_t copied = copy->stmt ? fill_page(rows, copy) : 0;
+
+	if (!copied) {
+		const int rc = writer_settle(w) ? step(rows->insert) : SQLITE_OK;
+
+		rows->first = rows->count;
+		return rc;
+	}
+	rows->first += copied;
+	if (!w->may_step || !stepper_ready(&w->stepper))
+		return writer_settle(w) ? step(copy->stmt) : SQLITE_OK;
+	copy->job = stepper_add(&w->stepper, copy->stmt);
+	rows->turn = (rows->turn + 1) % ROWS_PAGES;
+	return SQLITE_OK;
 }
 
 bool rows_insert(struct rows *rows)
@@ -264,7 +289,8 @@ bool rows_insert(struct rows *rows)
 void rows_fini(struct rows *rows)
 {
 	sqlite3_finalize(rows->insert);
-	sqlite3_finalize(rows->copy);
+	for (uint32_t i = 0; i < ROWS_PAGES; i++)
+		sqlite3_finalize(rows->copies[i].stmt);
 	free(rows->cells);
 	free(rows->table);
 	arena_fini(&rows->arena);

@@ -34,6 +34,8 @@ struct cell {
 
 struct writer;
 
+#define ROWS_PAGES 2u /* of the image, for each table */
+
 /* What tables_rocpd.h and tables_rtl.h know of a table. */
 struct table {
 	const char *name;
@@ -46,8 +48,13 @@ struct rows {
 	char *table;
 	bool is_plain;        /* no row takes another's place */
 	sqlite3_stmt *insert; /* from the virtual table */
-	sqlite3_stmt *copy;   /* from the image; NULL: there is none */
-	struct image_page page;
+	/* From the image, by turns: one page may be copied by the stepper while the other is filled. */
+	struct rows_copy {
+		sqlite3_stmt *stmt; /* NULL: there is none */
+		struct image_page page;
+		uint64_t job; /* the last one of the stepper's */
+	} copies[ROWS_PAGES];
+	uint32_t turn;
 	struct cell *cells;
 	uint32_t columns;
 	uint32_t count;    /* rows in memory */
@@ -64,8 +71,8 @@ bool rows_init(struct rows *rows, struct writer *writer, const char *verb,
 /* The same; rows whose key is there already are merged with it: "ON CONFLICT (key) DO ...". */
 bool rows_init_merging(struct rows *rows, struct writer *writer, const struct table *table,
 		       const char *merge);
-/* From here on they go by this image, which has a page for them. False: the writer has failed. */
-bool rows_use_image(struct rows *rows, const struct image_page *page);
+/* From here on they go by this image, which has ROWS_PAGES for them. False: the writer has failed. */
+bool rows_use_image(struct rows *rows, const struct image_page *pages);
 /* Inserts what is in memory. False: the writer has failed. */
 bool rows_insert(struct rows *rows);
 void rows_fini(struct rows *rows);

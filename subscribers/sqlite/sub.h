@@ -6,7 +6,7 @@
  *   output.c      which file
  *   schema.c      tables and views
  *   writer.c      connection, transactions, errors;  rows.c: rows on their way into a table
- *   image.c       rows as records, which SQLite copies
+ *   image.c       rows as records, which SQLite copies;  stepper.c: a thread that has it do that
  *   names.c       rocpd_string, rocpd_ustring
  *   run.c         what is known of the run: processes, streams and fields, clock, ledger
  *   tracepoints.c rtl_tracepoint
@@ -32,7 +32,7 @@
  * the other.
  *
  * All of it runs on the host's thread, but for the making of the tables, which the host's calls
- * wait for: there are no locks.
+ * wait for, and the copying of records (stepper.h): there are no other locks.
  */
 #ifndef RTL_SQLITE_SUB_H
 #define RTL_SQLITE_SUB_H
@@ -134,8 +134,8 @@ struct sub {
 	struct map call_categories; /* function -> id in rocpd_string */
 	bool has_xpti;              /* the tables of XPTI's streams are there */
 	struct pairing open_regions;
-	struct map xpti_names;      /* tracepoint -> id in rocpd_string */
-	struct hash xpti_open;      /* what has begun there and not ended, see xpti_open.c */
+	struct map xpti_names; /* tracepoint -> id in rocpd_string */
+	struct hash xpti_open; /* what has begun there and not ended, see xpti_open.c */
 	struct call_api hsa_calls, hip_calls;
 	struct call_args call_args;
 	struct links links;

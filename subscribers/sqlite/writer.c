@@ -90,6 +90,7 @@ bool writer_error(struct writer *w, int result, const char *what)
 	if (w->failed)
 		return false;
 	w->failed = true;
+	(void)stepper_settle(&w->stepper);
 	w->failed_result = rtl_result(w->db, result);
 	snprintf(line, sizeof(line),
 		 "%s: %s (%s: %s); %llu rows are stored and can be read, %llu %s; %s", w->path,
@@ -105,11 +106,20 @@ bool writer_error(struct writer *w, int result, const char *what)
 	return false;
 }
 
+bool writer_settle(struct writer *w)
+{
+	const int rc = stepper_settle(&w->stepper);
+
+	if (rc != SQLITE_OK)
+		writer_error(w, rc, "insert");
+	return !w->failed;
+}
+
 bool writer_exec(struct writer *w, const char *sql)
 {
 	int rc;
 
-	if (w->failed)
+	if (!writer_settle(w))
 		return false;
 	rc = sqlite3_exec(w->db, sql, NULL, NULL, NULL);
 	return rc == SQLITE_OK || writer_error(w, rc, "statement");
@@ -136,8 +146,11 @@ bool writer_execf(struct writer *w, const char *format, ...)
 static sqlite3_stmt *prepare(struct writer *w, const char *sql)
 {
 	sqlite3_stmt *question = NULL;
-	int rc = sqlite3_prepare_v2(w->db, sql, -1, &question, NULL);
+	int rc;
 
+	if (!writer_settle(w))
+		return NULL;
+	rc = sqlite3_prepare_v2(w->db, sql, -1, &question, NULL);
 	if (rc == SQLITE_OK)
 		return question;
 	writer_error(w, rc, "question");
@@ -166,7 +179,7 @@ sqlite3_stmt *writer_ask(struct writer *w, const char *format, ...)
 
 bool writer_next(struct writer *w, sqlite3_stmt *question)
 {
-	int rc = question && !w->failed ? sqlite3_step(question) : SQLITE_DONE;
+	int rc = question && writer_settle(w) ? sqlite3_step(question) : SQLITE_DONE;
 
 	if (rc == SQLITE_ROW)
 		return true;
@@ -249,21 +262,23 @@ void writer_register(struct writer *w, struct rows *rows)
 
 bool writer_make_image(struct writer *w)
 {
-	const char *tables[IMAGE_TABLES] = {NULL};
+	const char *tables[IMAGE_TABLES * ROWS_PAGES] = {NULL};
 	struct rows *of[IMAGE_TABLES];
-	struct image_page pages[IMAGE_TABLES];
+	struct image_page pages[IMAGE_TABLES * ROWS_PAGES];
 	size_t count = 0;
 
 	if (w->failed)
 		return false;
 	for (struct rows *rows = w->rows; rows && count < IMAGE_TABLES; rows = rows->next)
 		if (rows->is_plain && rows->columns <= IMAGE_COLUMNS_MAX) {
-			of[count] = rows;
-			tables[count++] = rows->table;
+			for (size_t i = 0; i < ROWS_PAGES; i++)
+				tables[count * ROWS_PAGES + i] = rows->table;
+			of[count++] = rows;
 		}
-	image_init(&w->image, w->db, tables, count, pages);
+	image_init(&w->image, w->db, tables, count * ROWS_PAGES, pages);
 	for (size_t i = 0; i < count; i++)
-		if (pages[i].bytes && !rows_use_image(of[i], &pages[i]))
+		if (pages[i * ROWS_PAGES].bytes && pages[i * ROWS_PAGES + 1].bytes &&
+		    !rows_use_image(of[i], &pages[i * ROWS_PAGES]))
 			return false;
 	return true;
 }
@@ -364,6 +379,9 @@ void writer_abandon(struct writer *w)
 
 void writer_close(struct writer *w)
 {
+	(void)writer_settle(w);
+	stepper_fini(&w->stepper);
+	w->may_step = false;
 	if (!w->db || w->lost || (!w->failed && !still_ours(w)))
 		return; /* what is lost stays open: closing would write, too */
 	if (!w->failed)

@@ -4,13 +4,14 @@
  * disk does not take them.
  *
  * The first error ends the writing: what was committed stays, the open transaction is rolled
- * back, the host is told once. Everything after that does nothing. One thread.
+ * back, the host is told once. Everything after that does nothing. One thread, and the stepper's.
  */
 #ifndef RTL_SQLITE_WRITER_H
 #define RTL_SQLITE_WRITER_H
 
 #include "descriptors.h"
 #include "rows.h"
+#include "stepper.h"
 
 #include <rtl/subscriber.h>
 
@@ -29,6 +30,8 @@ struct writer {
 	struct rows *rows;
 	uint32_t modules; /* virtual tables so far */
 	struct image image;
+	struct stepper stepper;
+	bool may_step;  /* not in somebody's process: rows may be copied on a thread of their own */
 	uint32_t batch; /* rows of a transaction, where writer_commit_if_full is called */
 	bool in_transaction;
 	bool started; /* the host is to be told of a failure by fail() */
@@ -74,6 +77,9 @@ void writer_warn(struct writer *w, const char *effect);
 /* Notes an error: always returns false. */
 bool writer_error(struct writer *w, int sqlite_result, const char *what);
 void writer_register(struct writer *w, struct rows *rows);
+/* Waits until the stepper has nothing of ours any more. False: the writer has failed. What uses the
+ * connection calls it first. */
+bool writer_settle(struct writer *w);
 /* From here on the rows that are registered go by an image, as far as that can be. Outside of a
  * transaction. False: the writer has failed. */
 bool writer_make_image(struct writer *w);

@@ -178,6 +178,21 @@ static void test_sqlite_faults__file_size_limit__told_once_and_valid(void **stat
 	assert_true(ask_int(t->file, "SELECT count(*) FROM rocpd_op") > 1000);
 }
 
+static void write_past_a_limit_by_two_threads(struct trace *t)
+{
+	fake_host_set_property(t->host, "where", "replay");
+	write_past_a_limit(t);
+}
+
+static void test_sqlite_faults__file_size_limit_of_two_threads__told_once_and_valid(void **state)
+{
+	struct trace *t = *state;
+
+	assert_int_equal(in_child(t, write_past_a_limit_by_two_threads), 0);
+	assert_valid(t->file);
+	assert_true(ask_int(t->file, "SELECT count(*) FROM rocpd_op") > 1000);
+}
+
 /* On a disk of 4 MiB, which only root can make. */
 static void fill_a_disk(struct trace *t)
 {
@@ -382,6 +397,7 @@ int main(void)
 		TEST(test_sqlite_faults__destroyed_without_finish__no_rows_beyond_the_flush),
 		TEST(test_sqlite_faults__killed_at_any_moment__stays_valid),
 		TEST(test_sqlite_faults__file_size_limit__told_once_and_valid),
+		TEST(test_sqlite_faults__file_size_limit_of_two_threads__told_once_and_valid),
 		TEST(test_sqlite_faults__disk_full__told_once_and_valid),
 		TEST(test_sqlite_faults__full_from_the_start__create_fails_and_leaves_nothing),
 		TEST(test_sqlite_faults__many_rows__memory_at_the_end_does_not_grow_with_them),

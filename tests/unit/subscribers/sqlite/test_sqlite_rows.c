@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* test_sqlite_rows.c: what becomes of dispatches, queues, processes, tracepoints and the ledger. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include "test_sqlite.h"
 
 static void deliver_queue(struct trace *t, const struct rtl_process *process, uint16_t type,
@@ -310,14 +317,8 @@ static void test_sqlite_rows__unknown_version__goes_to_generic_tables(void **sta
 	assert_answer(t->file, "SELECT count(*) FROM rocpd_op", "0");
 }
 
-static void test_sqlite_rows__many_dispatches__each_once_and_in_order(void **state)
+static void assert_all_in_order(const struct trace *t)
 {
-	struct trace *t = *state;
-
-	trace_begin(t, "batch=1000");
-	deliver_dispatches(t, 100000);
-	fake_host_flush(t->host);
-	trace_end(t);
 	assert_answer(t->file,
 		      "SELECT count(*), min(id), max(id), sum(sequenceId = id - 1),"
 		      " sum(start = 4999300 + id * 1000) FROM rocpd_op",
@@ -332,6 +333,79 @@ static void test_sqlite_rows__many_dispatches__each_once_and_in_order(void **sta
 		      " JOIN rocpd_api a ON a.id = l.api_id JOIN rocpd_op o ON o.id = l.op_id",
 		      "100000|100000");
 	assert_answer(t->file, "PRAGMA integrity_check", "ok");
+}
+
+static void test_sqlite_rows__many_dispatches__each_once_and_in_order(void **state)
+{
+	struct trace *t = *state;
+
+	trace_begin(t, "batch=1000");
+	deliver_dispatches(t, 100000);
+	fake_host_flush(t->host);
+	trace_end(t);
+	assert_all_in_order(t);
+}
+
+static int threads_of_that_name(const char *name)
+{
+	char path[300], comm[32] = "";
+	const struct dirent *entry;
+	DIR *tasks = opendir("/proc/self/task");
+	int count = 0, fd;
+
+	assert_non_null(tasks);
+	while ((entry = readdir(tasks))) {
+		snprintf(path, sizeof(path), "/proc/self/task/%s/comm", entry->d_name);
+		fd = open(path, O_RDONLY);
+		if (fd >= 0 && read(fd, comm, sizeof(comm) - 1) > 0)
+			count += strncmp(comm, name, strlen(name)) == 0;
+		if (fd >= 0)
+			close(fd);
+	}
+	closedir(tasks);
+	return count;
+}
+
+/* On several cores, rows are copied on a thread of their own. */
+static void test_sqlite_rows__not_in_a_program__same_rows_by_two_threads(void **state)
+{
+	struct trace *t = *state;
+	cpu_set_t cores;
+
+	fake_host_set_property(t->host, "where", "replay");
+	trace_begin(t, "batch=3000");
+	deliver_dispatches(t, 100000);
+	assert_int_equal(sched_getaffinity(0, sizeof(cores), &cores), 0);
+	assert_int_equal(threads_of_that_name("rtl-sqlite"), CPU_COUNT(&cores) > 1);
+	fake_host_flush(t->host);
+	assert_answer(t->file, "SELECT count(*) FROM rtl_dispatch", "100000");
+	trace_end(t);
+	assert_int_equal(threads_of_that_name("rtl-sqlite"), 0);
+	assert_all_in_order(t);
+}
+
+/* A consumer of low priority leaves the other cores to the program. */
+static void *deliver_at_low_priority(void *trace)
+{
+	struct trace *t = trace;
+
+	setpriority(PRIO_PROCESS, (id_t)gettid(), 19);
+	trace_begin(t, "batch=1000");
+	deliver_dispatches(t, 5000);
+	return NULL;
+}
+
+static void test_sqlite_rows__low_priority__no_thread_of_their_own(void **state)
+{
+	struct trace *t = *state;
+	pthread_t thread;
+
+	fake_host_set_property(t->host, "where", "replay");
+	assert_int_equal(pthread_create(&thread, NULL, deliver_at_low_priority, t), 0);
+	pthread_join(thread, NULL);
+	assert_int_equal(threads_of_that_name("rtl-sqlite"), 0);
+	trace_end(t);
+	assert_answer(t->file, "SELECT count(*) FROM rtl_dispatch", "5000");
 }
 
 static void test_sqlite_rows__after_a_flush__others_can_read_along(void **state)
@@ -367,6 +441,8 @@ int main(void)
 		TEST(test_sqlite_rows__short_payload__is_counted_not_read),
 		TEST(test_sqlite_rows__unknown_version__goes_to_generic_tables),
 		TEST(test_sqlite_rows__many_dispatches__each_once_and_in_order),
+		TEST(test_sqlite_rows__not_in_a_program__same_rows_by_two_threads),
+		TEST(test_sqlite_rows__low_priority__no_thread_of_their_own),
 		TEST(test_sqlite_rows__after_a_flush__others_can_read_along),
 	};
 
