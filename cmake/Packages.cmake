@@ -8,7 +8,19 @@ set(RTL_DOC_DIR ${CMAKE_INSTALL_DATAROOTDIR}/doc/rtl)
 file(GLOB guides CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/*.md ${PROJECT_SOURCE_DIR}/docs/*.png)
 install(FILES ${guides} ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/LICENSE
   DESTINATION ${RTL_DOC_DIR} COMPONENT doc)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/examples DESTINATION ${RTL_DOC_DIR} COMPONENT doc)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/examples ${PROJECT_SOURCE_DIR}/docs/guides
+  DESTINATION ${RTL_DOC_DIR} COMPONENT doc)
+# The same as HTML, where there is what makes it.
+find_program(RTL_CMARK cmark-gfm DOC "Makes HTML of the guides")
+if(RTL_CMARK)
+  file(GLOB pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/*.md ${PROJECT_SOURCE_DIR}/docs/guides/*.md)
+  set(html ${PROJECT_BINARY_DIR}/html)
+  add_custom_command(OUTPUT ${html}/docs/index.html
+    COMMAND ${PROJECT_SOURCE_DIR}/scripts/html ${html} ${RTL_CMARK}
+    DEPENDS ${PROJECT_SOURCE_DIR}/scripts/html ${guides} ${pages} VERBATIM)
+  add_custom_target(html ALL DEPENDS ${html}/docs/index.html)
+  install(DIRECTORY ${html} DESTINATION ${RTL_DOC_DIR} COMPONENT doc)
+endif()
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_VENDOR "rtl")

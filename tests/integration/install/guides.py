@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""
+The commands in docs/guides, run as a reader would who has installed rtl: each block that is marked `sh`, in the
+order of its page, in a folder with the examples. A page's blocks share a shell, on the software GPU. A block that is
+marked `console` is not run; a comment above it says why, and so does this test. RTL_BUILD_DIR is installed into a
+folder for that.
+"""
+
+import glob
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.join(HERE, "..", "..", "..")
+GUIDES = os.path.join(TOP, "docs", "guides")
+CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("RTL_", "HSA_", "LD_"))}
+HANG_S = 300
+BUILD = "hipcc -O2 --offload-arch=gfx906 -o saxpy saxpy.hip"  # which other pages take from the first
+BLOCK = re.compile(r"(?:^<!-- not run: (?P<why>[^\n]*) -->\n)?^```(?P<kind>\w*)\n(?P<text>.*?)^```$",
+                   re.MULTILINE | re.DOTALL)
+
+
+class Guides(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp(prefix="rtl-guides-")
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        cls.prefix = os.path.join(cls.folder, "prefix")
+        subprocess.run(["cmake", "--install", os.environ["RTL_BUILD_DIR"], "--prefix", cls.prefix],
+                       check=True, capture_output=True)
+
+    def page(self, name):
+        """Runs the blocks of a page; returns what they printed."""
+        with open(os.path.join(GUIDES, name + ".md"), encoding="utf-8") as file:
+            blocks = list(BLOCK.finditer(file.read()))
+        self.assertTrue(blocks)
+        folder = os.path.join(self.folder, name)
+        shutil.copytree(os.path.join(TOP, "docs", "examples"), folder)
+        spool = os.path.join(self.folder, name + "-spool")
+        os.mkdir(spool)
+        script = f"set -e\n{BUILD}\n"
+        for block in blocks:
+            if block["kind"] == "sh":
+                script += block["text"]
+            elif block["kind"] == "console":
+                self.assertTrue(block["why"], "say why it is not run:\n" + block[0])
+                print(f"{name}: NOT RUN: {block['why']}:\n{block['text']}")
+        pc = glob.glob(self.prefix + "/**/rtl.pc", recursive=True)[0]
+        done = subprocess.run(
+            [os.path.join(TOP, "tests", "softgpu", "run"), "sh", "-c", script], cwd=folder,
+            env={**CLEAN, "RTL_SPOOL": spool, "PKG_CONFIG_PATH": os.path.dirname(pc),
+                 "PATH": os.path.join(self.prefix, "bin") + ":" + CLEAN["PATH"],
+                 "RTL_BUILD_DIR": os.environ["RTL_BUILD_DIR"]},
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=HANG_S, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertEqual(os.listdir(spool), [], done.stdout)
+        self.made = folder
+        return done.stdout
+
+    def exists(self, *names):
+        for name in names:
+            path = os.path.join(self.made, name)
+            self.assertTrue(os.path.exists(path) and os.path.getsize(path), name)
+
+    def test_first_trace(self):
+        out = self.page("first-trace")
+        self.assertRegex(out, r"GPU kernels: 10, ")
+        self.assertIn("rtl.hsa: ", out)
+        self.exists("first.db", "first.html", "first.pftrace", "second.db")
+
+    def test_many_processes(self):
+        out = self.page("many-processes")
+        self.assertEqual(out.count("saxpy: 10 steps"), 2 + 2 + 5 + 1, out)
+        self.exists("all.db", "run-0.db", "run-1.db", "run.db", "server.db", "unit.db")
+
+    def test_links_lead_somewhere(self):
+        for pattern in ("*.md", "docs/*.md", "docs/guides/*.md"):
+            for path in glob.glob(os.path.join(TOP, pattern)):
+                with open(path, encoding="utf-8") as file:
+                    links = re.findall(r"\]\(([^)#: ]+)(?:#[^)]*)?\)", file.read())
+                for link in links:
+                    where = os.path.join(os.path.dirname(path), link)
+                    self.assertTrue(os.path.exists(where), f"{os.path.basename(path)}: {link}")
+
+    def test_others_have_no_commands(self):
+        """A page with commands needs a test above."""
+        run = {name[len("test_"):].replace("_", "-") for name in dir(self)
+               if name.startswith("test_")}
+        for path in glob.glob(os.path.join(GUIDES, "*.md")):
+            with open(path, encoding="utf-8") as file:
+                has = any(block["kind"] == "sh" for block in BLOCK.finditer(file.read()))
+            name = os.path.basename(path)[:-len(".md")]
+            self.assertTrue(name in run or not has, name)
+
+
+if __name__ == "__main__":
+    unittest.main()
