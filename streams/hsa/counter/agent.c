@@ -79,7 +79,7 @@ bool agent_library_find(agent_extension *ask, struct agent_library *library, cha
 	snprintf(why, size,
 		 "the HSA runtime finds no " hsa_ven_amd_aqlprofile_LIB(
 			 "64") " (AMD's package hsa-amd-aqlprofile, or "
-			       "libhsa-amd-aqlprofile64-dev)");
+			       "libhsa-amd-aqlprofile64-1-dev)");
 	return false;
 }
 
