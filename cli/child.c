@@ -238,23 +238,30 @@ static bool is_for_all(const siginfo_t *info)
 	return info->si_code == SI_KERNEL && info->si_signo != SIGHUP && info->si_signo != SIGCONT;
 }
 
-static void take_signal(pid_t pid, struct witness *witness, const siginfo_t *info)
+static void take_signal(pid_t pid, struct witness *witness, const struct child_work *work,
+			const siginfo_t *info)
 {
+	bool alone;
+
 	if (info->si_signo == SIGCHLD)
 		return;
-	if (!witness_saw(witness, info->si_signo) && !is_for_all(info))
+	alone = !witness_saw(witness, info->si_signo) && !is_for_all(info);
+	if (alone && work && work->snapshot_signal == info->si_signo)
+		work->snapshot(work->user);
+	else if (alone)
 		pass_on(pid, info);
 	if (info->si_signo == SIGTSTP)
 		stop_self();
 }
 
-static void wait_for_end(pid_t pid, struct witness *witness, const sigset_t *handled, int *status)
+static void wait_for_end(pid_t pid, struct witness *witness, const struct child_work *work,
+			 const sigset_t *handled, int *status)
 {
 	siginfo_t info;
 
 	while (!has_ended(pid, status)) {
 		if (sigwaitinfo(handled, &info) > 0)
-			take_signal(pid, witness, &info);
+			take_signal(pid, witness, work, &info);
 	}
 }
 
@@ -322,7 +329,7 @@ static void *watch_command(void *user)
 {
 	struct watch *watch = user;
 
-	wait_for_end(watch->pid, watch->witness, watch->handled, &watch->status);
+	wait_for_end(watch->pid, watch->witness, watch->work, watch->handled, &watch->status);
 	__atomic_store_n(&watch->ended, true, __ATOMIC_RELEASE);
 	watch->work->wake(watch->work->user);
 	__atomic_store_n(&watch->woken, true, __ATOMIC_RELEASE);
@@ -339,7 +346,7 @@ static void work_alone(struct watch *watch)
 	while (!has_ended(watch->pid, &watch->status)) {
 		watch->work->work(watch->work->user);
 		while (sigtimedwait(watch->handled, &info, &now) > 0)
-			take_signal(watch->pid, watch->witness, &info);
+			take_signal(watch->pid, watch->witness, watch->work, &info);
 	}
 	watch->work->finish(watch->work->user);
 }
@@ -392,7 +399,7 @@ int child_run(char **argv, const struct session_variable *variables, size_t coun
 	if (!error && work)
 		work_until_end(&watch);
 	else if (!error)
-		wait_for_end(watch.pid, &witness, &handled, &watch.status);
+		wait_for_end(watch.pid, &witness, NULL, &handled, &watch.status);
 	*status = watch.status;
 	witness_stop(&witness);
 	/* The signal that ended the command must not end rtl too; later ones may. */

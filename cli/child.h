@@ -38,6 +38,10 @@ struct child_work {
 	void (*finish)(void *user);
 	/** Whether the first may do so: the user sees that it will. Any thread. */
 	bool (*is_stoppable)(void *user);
+	/** A signal that is not passed on where it was sent to rtl alone: `snapshot` is called, on a thread
+	 *  of child_run's. 0: none. */
+	int snapshot_signal;
+	void (*snapshot)(void *user);
 	const char *hold_on;
 	const char *last_words;
 	/** The command's standard output goes where its standard error goes. */

@@ -87,8 +87,8 @@ struct cli_command {
 	int (*run)(const struct cli_command *command, int argc, char **argv);
 };
 
-extern const struct cli_command cmd_trace, cmd_summary, cmd_info, cmd_start, cmd_stop, cmd_record,
-	cmd_replay, cmd_recover, cmd_report, cmd_diff, cmd_merge, cmd_convert, cmd_env,
+extern const struct cli_command cmd_trace, cmd_summary, cmd_info, cmd_start, cmd_stop, cmd_snapshot,
+	cmd_record, cmd_replay, cmd_recover, cmd_report, cmd_diff, cmd_merge, cmd_convert, cmd_env,
 	cmd_list_counters, cmd_list_streams, cmd_list_subscribers;
 
 /**

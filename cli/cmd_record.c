@@ -13,44 +13,21 @@
 #include "launch.h"
 #include "session.h"
 
-/* Room for a few of the largest events. */
-#define LIMIT_LEAST 65536u
-
 struct record {
 	struct launch launch; /* first: see LAUNCH_OPTIONS */
-	const char *limit;
 	bool all;
-	uint64_t limit_bytes;
 };
 
 static const struct cli_option options[] = {
 	LAUNCH_OPTIONS("FOLDER", "where to write the recording\n"
 				 "(default: rtl-COMMAND-PID.rec)"),
-	CLI_VALUE('l', "limit", "SIZE", offsetof(struct record, limit),
+	CLI_VALUE('l', "limit", "SIZE", LAUNCH_SELECT(limit),
 		  "how large it may get, e.g. 500M or 20G; when it is, the\n"
 		  "oldest events go"),
 	CLI_FLAG(0, "all", offsetof(struct record, all),
 		 "also what other events repeat: begins, and calls without\n"
 		 "their arguments"),
 };
-
-/* A number of bytes, with K, M, G or T behind it; 0: not one. */
-static uint64_t parse_size(const char *text)
-{
-	static const char units[] = "KMGT";
-	const char *unit;
-	char *end;
-	unsigned long long n = strtoull(text, &end, 10);
-	unsigned shift = 0;
-
-	if (end == text || *text == '-')
-		return 0;
-	if (*end && (unit = strchr(units, *end))) {
-		shift = 10 * (unsigned)(unit - units + 1);
-		end++;
-	}
-	return *end || n > UINT64_MAX >> shift ? 0 : (uint64_t)n << shift;
-}
 
 /* The recording's folder, absolute; to be freed. NULL after a line. */
 static char *choose_output(const struct launch *launch)
@@ -91,6 +68,7 @@ static void report(const struct launch *launch, const char *output)
 		cli_error("recording: %s; `rtl replay %s` makes a database of it", output, output);
 	}
 	ending_say_missing(&ending);
+	launch_report_kept(launch);
 	ending_fini(&ending);
 	if (!launch->collect.met || !launch->quiet)
 		launch_report_no_rocm(launch);
@@ -121,8 +99,8 @@ static int record_command(struct record *record, const char *output)
 	if (error)
 		return launch_refuse(launch->command[0], error);
 	status = collect_record(&launch->collect, session, launch->id, launch->command[0],
-				launch->spool, launch->paused, output, record->limit_bytes,
-				record->all);
+				launch->spool, launch->paused, output,
+				launch->selection.limit_bytes, record->all);
 	if (status)
 		return status;
 	error = launch_collected(launch, "recording", &status);
@@ -132,21 +110,6 @@ static int record_command(struct record *record, const char *output)
 	}
 	report(launch, output);
 	child_end_like(status);
-}
-
-/* CLI_OK, or the exit status after a line. */
-static int take_limit(struct record *record)
-{
-	if (!record->limit)
-		return CLI_OK;
-	record->limit_bytes = parse_size(record->limit);
-	if (!record->limit_bytes)
-		return cli_usage("record: --limit takes a size such as 500M, not '%s'",
-				 record->limit);
-	return record->limit_bytes >= LIMIT_LEAST ? CLI_OK
-						  : cli_usage("record: --limit %s is too small for "
-							      "a recording: give 64K or more",
-							      record->limit);
 }
 
 static int run(const struct cli_command *command, int argc, char **argv)
@@ -159,9 +122,6 @@ static int run(const struct cli_command *command, int argc, char **argv)
 		return status;
 	if (record.launch.session.outputs.count > 1)
 		return cli_usage("record: a recording goes to one folder; give -o once");
-	status = take_limit(&record);
-	if (status)
-		return status;
 	output = choose_output(&record.launch);
 	status = output ? record_command(&record, output) : CLI_FAILED;
 	session_fini(&record.launch.session);

@@ -106,14 +106,39 @@ static int choose_list(const char *folder, const struct notes *notes, struct ses
 	return status ? status : make_output(session);
 }
 
+/* Of a flight recorder: the subscribers get the recording, which is complete by now. */
+static int deliver_kept(const struct notes *notes, struct session *session)
+{
+	const char *list, *database;
+	int status = choose_list(notes->recording, notes, session, &list);
+
+	if (!status)
+		status = collect_set_properties(notes->session, notes->mode);
+	if (!status)
+		status = collect_deliver(RTL_REPLAY, notes->recording, list, NULL);
+	database = session->list ? session->database : notes->database;
+	if (!status)
+		status = collect_check_output(database);
+	if (status)
+		return cli_failed("what was kept is in %s: `rtl replay %s` shows it to subscribers",
+				  notes->recording, notes->recording);
+	rtl_collector_snapshot_remove(notes->recording);
+	cli_error("recovered: %s%s%s", notes->recording, database ? " to " : "",
+		  database ? database : "");
+	return CLI_OK;
+}
+
 static int deliver(const char *folder, const struct notes *notes, struct session *session)
 {
 	const char *list, *database;
 	uint32_t left = 0;
 	int status;
 
-	if (notes->recording && !session->outputs.count && !session->subscribers) {
+	if (notes->recording &&
+	    (notes->subscribers || (!session->outputs.count && !session->subscribers))) {
 		status = collect_deliver(RTL_RECORD_RECOVER, folder, notes->recording, &left);
+		if (!status && notes->subscribers)
+			return deliver_kept(notes, session);
 		if (!status)
 			cli_error("recovered: %s to the recording %s", folder, notes->recording);
 		return status;

@@ -22,6 +22,8 @@ static const struct cli_option options[] = {
 	CLI_VALUE('s', "subscribers", "LIST", LAUNCH_INTO(session.subscribers),
 		  "subscribers instead of libsqlite_sub.so; colon-separated\n"
 		  "NAME or NAME?key=value&key=value"),
+	CLI_VALUE(0, "limit", "SIZE", LAUNCH_SELECT(limit),
+		  "with --last: how much of it may be kept (default: 512M)"),
 	CLI_FLAG(0, "in-process", offsetof(struct trace, in_process),
 		 "the subscribers run in the command itself, as with\n"
 		 "RTL_SUBSCRIBERS, and not in rtl"),
@@ -62,8 +64,10 @@ static int prepare(struct trace *trace)
 		status = session_prepare_counters(session);
 	if (!status)
 		status = session_prepare_subscribers(session);
-	if (!status && trace->in_process)
+	if (!status && (trace->in_process || trace->launch.selection.last))
 		status = check_replaced(session->database);
+	if (!status && trace->launch.selection.limit && !trace->launch.selection.last)
+		status = cli_usage("trace: --limit needs --last: it bounds the flight recorder");
 	if (!status)
 		status = session_prepare_runtime(session);
 	if (!status)
@@ -100,6 +104,38 @@ static int run_in_process(struct launch *launch)
 	child_end_like(status);
 }
 
+/* The subscribers get what the flight recorder has kept. An exit status; it has said why. */
+static int deliver_kept(struct launch *launch)
+{
+	struct collect *collect = &launch->collect;
+	const struct session *session = &launch->session;
+	int status = CLI_OK;
+
+	if (collect->kept) {
+		cli_error("the trace is not complete; `rtl recover %s` completes it when that is "
+			  "possible",
+			  collect->kept);
+		return CLI_FAILED;
+	}
+	if (collect->met)
+		status = collect_deliver(RTL_REPLAY, collect->recording, session->list, NULL);
+	if (status)
+		cli_error("what was kept is in %s: `rtl replay %s` shows it to subscribers",
+			  collect->recording, collect->recording);
+	else
+		rtl_collector_snapshot_remove(collect->recording);
+	return status;
+}
+
+static void run_recorded(struct launch *launch, int status)
+{
+	if (!deliver_kept(launch)) {
+		trace_report_collected(launch, status);
+		launch_report_kept(launch);
+	}
+	child_end_like(status);
+}
+
 /* The subscribers are here. */
 static int run_collected(struct launch *launch)
 {
@@ -107,15 +143,25 @@ static int run_collected(struct launch *launch)
 
 	if (error)
 		return launch_refuse(launch->command[0], error);
-	error = collect_start(&launch->collect, &launch->session, launch->id, launch->command[0],
-			      launch->spool, launch->paused);
+	if (launch->selection.last)
+		error = collect_record(&launch->collect, &launch->session, launch->id,
+				       launch->command[0], launch->spool, launch->paused, NULL,
+				       launch->selection.limit_bytes, false);
+	else
+		error = collect_start(&launch->collect, &launch->session, launch->id,
+				      launch->command[0], launch->spool, launch->paused);
 	if (error)
 		return error;
 	error = launch_collected(launch, "trace", &status);
 	if (error) {
-		trace_remove_empty(launch);
+		if (launch->selection.last)
+			rtl_collector_snapshot_remove(launch->collect.recording);
+		else
+			trace_remove_empty(launch);
 		return launch_refuse(launch->command[0], error);
 	}
+	if (launch->selection.last)
+		run_recorded(launch, status);
 	if (launch->collect.kept)
 		cli_error("`rtl recover %s` stores the rest when that is possible",
 			  launch->collect.kept);

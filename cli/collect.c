@@ -109,6 +109,7 @@ static int begin(struct collect *collect, struct session *session, const char *i
 		options->delay_ns = collect->selection->delay_ns;
 		options->duration_ns = collect->selection->duration_ns;
 		options->repeat = collect->selection->repeat;
+		options->last_ns = options->kind == RTL_RECORD ? collect->selection->last_ns : 0;
 	}
 	error = rtl_collector_create(options, &collect->collector, message, sizeof(message));
 	free(base);
@@ -119,7 +120,8 @@ static int begin(struct collect *collect, struct session *session, const char *i
 	status = session_set(session, collect->controls ? "RTL_CONTROL" : "RTL_COLLECTOR",
 			     collect->folder);
 	if (!status)
-		status = take_notes(collect, session, id, command, options->output);
+		status = take_notes(collect, session, id, command,
+				    rtl_collector_recording(collect->collector));
 	if (status)
 		collect_finish(collect);
 	return status;
@@ -242,6 +244,9 @@ void collect_finish(struct collect *collect)
 		collect->paused = is.paused;
 	}
 	rtl_collector_finish(collect->collector, &collect->left);
+	collect->kept_ms = rtl_collector_kept_ms(collect->collector);
+	if (rtl_collector_recording(collect->collector))
+		collect->recording = strdup(rtl_collector_recording(collect->collector));
 	progress_clear(&collect->progress);
 	collect->failed = say_failure(collect->collector);
 	collect->kept = collect->failed ? strdup(collect->folder) : NULL;

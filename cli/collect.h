@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include <rtl/collector.h>
 
@@ -14,7 +15,11 @@
 #include "selection.h"
 #include "session.h"
 
+/** By signals. */
+#define SNAPSHOTS_AT_ONCE 16u
+
 struct collect {
+	pid_t snapshots[SNAPSHOTS_AT_ONCE]; /* processes that make one; 0: none */
 	struct rtl_collector *collector;
 	const char *folder; /* of the collector */
 	struct background background;
@@ -28,6 +33,8 @@ struct collect {
 	uint32_t refused;   /* that could make no spool, and have said why; known at the end */
 	bool paused;        /* at the end */
 	bool failed;        /* not everything could be written; it has been said */
+	uint32_t kept_ms;   /* at the end: see rtl_collector_kept_ms */
+	char *recording;    /* after the end: of a recorder; to be freed */
 	char *kept;         /* the folder, where it was kept for that; to be freed */
 };
 
@@ -42,7 +49,8 @@ int collect_start(struct collect *collect, struct session *session, const char *
 		  const char *command, const char *spool, bool paused);
 /**
  * As collect_start, but what the command publishes goes to a recording.
- * @param recording  absolute path of its folder
+ * @param recording  absolute path of its folder; NULL, with --last: one that is removed when it has been
+ *                   read
  * @param limit_bytes  0: none
  * @param keep_repeated  also what other events repeat
  */

@@ -4,11 +4,14 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -77,8 +80,59 @@ static void wake(void *user)
 	collect_wake(user);
 }
 
+/* Takes leave of those that have ended; `all`: serves and awaits the others, too. */
+static void end_snapshots(struct collect *collect, bool all)
+{
+	for (size_t i = 0; i < SNAPSHOTS_AT_ONCE; i++) {
+		pid_t *pid = &collect->snapshots[i];
+		pid_t ended = *pid ? waitpid(*pid, NULL, WNOHANG) : 0;
+
+		while (*pid && all && !ended) {
+			rtl_collector_poll(collect->collector, 20);
+			ended = waitpid(*pid, NULL, WNOHANG);
+		}
+		if (ended)
+			*pid = 0;
+	}
+}
+
+/* Another rtl makes it: it asks us, as one that a user starts. */
+static int spawn_snapshot(const char *folder, pid_t *pid)
+{
+	char name[] = "rtl", verb[] = "snapshot";
+	char *argv[] = {name, verb, (char *)(uintptr_t)folder, NULL};
+	posix_spawnattr_t attributes;
+	sigset_t none;
+	int error;
+
+	sigemptyset(&none);
+	posix_spawnattr_init(&attributes);
+	posix_spawnattr_setsigmask(&attributes, &none);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+	error = posix_spawn(pid, "/proc/self/exe", NULL, &attributes, argv, environ);
+	posix_spawnattr_destroy(&attributes);
+	return error;
+}
+
+/* On the thread of the signals, which does so no more when the command has ended. */
+static void start_snapshot(void *user)
+{
+	struct collect *collect = user;
+	size_t i = 0;
+	int error;
+
+	end_snapshots(collect, false);
+	while (i < SNAPSHOTS_AT_ONCE && collect->snapshots[i])
+		i++;
+	error = i < SNAPSHOTS_AT_ONCE ? spawn_snapshot(collect->folder, &collect->snapshots[i])
+				      : EAGAIN;
+	if (error)
+		cli_error("no snapshot: %s", strerror(error));
+}
+
 static void finish(void *user)
 {
+	end_snapshots(user, true);
 	collect_finish(user);
 }
 
@@ -96,6 +150,8 @@ int launch_collected(struct launch *launch, const char *what, int *status)
 				 .wake = wake,
 				 .finish = finish,
 				 .is_stoppable = is_stoppable,
+				 .snapshot_signal = launch->selection.snapshot_signal_number,
+				 .snapshot = start_snapshot,
 				 .output_to_stderr = session->output_to_stderr};
 	char *hold_on = NULL, *last_words = NULL;
 	int error;
@@ -168,6 +224,15 @@ void launch_report_left(const struct launch *launch)
 			  "recorded",
 			  left, left > 1 ? "es" : "", left > 1 ? "" : "s",
 			  left > 1 ? "they do" : "it does");
+}
+
+void launch_report_kept(const struct launch *launch)
+{
+	const uint32_t ms = launch->collect.kept_ms;
+
+	if (ms)
+		cli_error("the last %u.%03u s are kept, not %s: --limit is reached", ms / 1000,
+			  ms % 1000, launch->selection.last);
 }
 
 void launch_report_no_rocm(const struct launch *launch)

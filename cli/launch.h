@@ -80,6 +80,8 @@ int launch_refuse(const char *command, int error);
  */
 int launch_collected(struct launch *launch, const char *what, int *status);
 
+/** One line if a flight recorder could not keep as much as it was asked to. */
+void launch_report_kept(const struct launch *launch);
 /** What is said of processes that still run when the command has ended, if there are any. */
 void launch_report_left(const struct launch *launch);
 /** One line if there are no interceptors for ROCm, so that work on the GPU was not seen. */

@@ -3,12 +3,18 @@
 #include "selection.h"
 
 #include <regex.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
 #include "session.h"
+
+/* Room for a few of the largest events. */
+#define LIMIT_LEAST 65536u
+/* Of a flight recorder, if none is given. */
+#define LIMIT_OF_LAST ((uint64_t)512 << 20)
 
 static int add_line(struct selection_list *list, const char *line)
 {
@@ -173,6 +179,76 @@ static int prepare_periods(struct selection *selection, struct session *session,
 	return status ? status : session_set(session, "RTL_REPEAT", repeat);
 }
 
+/* A number of bytes, with K, M, G or T behind it; 0: not one. */
+static uint64_t parse_size(const char *text)
+{
+	static const char units[] = "KMGT";
+	const char *unit;
+	char *end;
+	unsigned long long n = strtoull(text, &end, 10);
+	unsigned shift = 0;
+
+	if (end == text || *text == '-')
+		return 0;
+	if (*end && (unit = strchr(units, *end))) {
+		shift = 10 * (unsigned)(unit - units + 1);
+		end++;
+	}
+	return *end || n > UINT64_MAX >> shift ? 0 : (uint64_t)n << shift;
+}
+
+static int take_limit(struct selection *selection)
+{
+	if (!selection->limit)
+		return CLI_OK;
+	selection->limit_bytes = parse_size(selection->limit);
+	if (!selection->limit_bytes)
+		return cli_usage("--limit takes a size such as 500M, not '%s'", selection->limit);
+	return selection->limit_bytes >= LIMIT_LEAST
+		       ? CLI_OK
+		       : cli_usage("--limit %s is too small for a recording: give 64K or more",
+				   selection->limit);
+}
+
+static int take_signal(struct selection *selection)
+{
+	const char *name = selection->snapshot_signal ? selection->snapshot_signal : "USR2";
+
+	if (!strncmp(name, "SIG", 3))
+		name += 3;
+	if (!strcmp(name, "USR1"))
+		selection->snapshot_signal_number = SIGUSR1;
+	else if (!strcmp(name, "USR2"))
+		selection->snapshot_signal_number = SIGUSR2;
+	else if (strcmp(name, "none") != 0)
+		return cli_usage("--snapshot-signal takes USR1, USR2 or none, not '%s'", name);
+	return CLI_OK;
+}
+
+/* The flight recorder. */
+static int prepare_last(struct selection *selection, bool in_process)
+{
+	int status = take_limit(selection);
+
+	if (status)
+		return status;
+	if (!selection->last)
+		return selection->snapshot_signal
+			       ? cli_usage(
+					 "--snapshot-signal needs --last: there is no snapshot to "
+					 "ask for")
+			       : CLI_OK;
+	if (in_process)
+		return cli_usage("--last: the flight recorder is in rtl, not in the command: leave "
+				 "--in-process out");
+	if (!selection_seconds(selection->last, &selection->last_ns) || !selection->last_ns)
+		return cli_usage("--last takes a number of seconds such as 30, not '%s'",
+				 selection->last);
+	if (!selection->limit)
+		selection->limit_bytes = LIMIT_OF_LAST;
+	return take_signal(selection);
+}
+
 /* Ranges are seen by a library that is preloaded. */
 static int check_mode(const struct selection *selection, const struct session *session)
 {
@@ -193,6 +269,8 @@ int selection_prepare(struct selection *selection, struct session *session, bool
 	if (!status)
 		status = prepare_list(&selection->ranges, session, "RTL_RANGE", check_range);
 	if (!status)
+		status = prepare_last(selection, in_process);
+	if (!status)
 		status = check_mode(selection, session);
 	return status ? status : prepare_periods(selection, session, in_process);
 }
@@ -201,10 +279,10 @@ const char *selection_words(const struct selection *selection)
 {
 	static char words[128];
 
-	snprintf(words, sizeof(words), "%s%s%s%s%s", selection->kernels.lines ? ", --kernel" : "",
+	snprintf(words, sizeof(words), "%s%s%s%s%s%s", selection->kernels.lines ? ", --kernel" : "",
 		 selection->excluded.lines ? ", --exclude" : "",
 		 selection->delay ? ", --delay" : "", selection->duration ? ", --duration" : "",
-		 selection->ranges.lines ? ", --range" : "");
+		 selection->ranges.lines ? ", --range" : "", selection->last ? ", --last" : "");
 	return *words ? words + 2 : words;
 }
 

@@ -23,8 +23,10 @@ struct selection {
 	struct selection_list kernels, excluded, ranges;
 	const char *delay, *duration;
 	unsigned repeat; /**< CLI_NOT_GIVEN */
+	const char *last, *limit, *snapshot_signal;
 	/* The result. */
-	uint64_t delay_ns, duration_ns;
+	uint64_t delay_ns, duration_ns, last_ns, limit_bytes;
+	int snapshot_signal_number; /**< 0: none */
 };
 
 /** For an option: one more regular expression, or name of a range. An exit status after a line. */
@@ -45,7 +47,13 @@ int selection_add_range(void *list, const char *name);
 			   "(default: 1)"),                                                        \
 		CLI_TAKES(0, "range", "NAME", at(ranges), selection_add_range,                     \
 			  "record only while a roctx range of that name is open; may\n"            \
-			  "be given several times")
+			  "be given several times"),                                               \
+		CLI_VALUE(0, "last", "SECONDS", at(last),                                          \
+			  "flight recorder: keep the last so many seconds, and write\n"            \
+			  "them at the end, or when `rtl snapshot` asks"),                         \
+		CLI_VALUE(0, "snapshot-signal", "NAME", at(snapshot_signal),                       \
+			  "with --last: the signal to rtl that asks for a snapshot, or\n"          \
+			  "none (default: USR2)")
 
 /**
  * Completes it by the variables, checks all, and sets the variables for the command.

@@ -50,6 +50,7 @@ struct rtl_collector {
 	uint32_t kind;
 	struct host *host;
 	struct recorder *recorder; /* RTL_RECORD* only */
+	char *recording;           /* its folder */
 	char *folder;
 	struct session_page *page; /* if the folder is ours */
 	int lock_fd;
@@ -313,11 +314,17 @@ static void offer_streams(struct rtl_collector *c, const struct rtl_collector_op
 static int start_recorder(struct rtl_collector *c, const struct rtl_collector_options *o,
 			  char *message, size_t size)
 {
-	int err = recorder_create(o->output, o->limit_bytes, &c->recorder);
+	int err = RTL_ENOMEM;
 
+	if (o->output)
+		c->recording = strdup(o->output);
+	else if (asprintf(&c->recording, "%s-last", c->folder) < 0)
+		c->recording = NULL;
+	if (c->recording)
+		err = recorder_create(c->recording, o->limit_bytes, o->last_ns, &c->recorder);
 	if (err)
-		return fail(message, size, err, "cannot write a recording to %s: %s", o->output,
-			    strerror(errno));
+		return fail(message, size, err, "cannot write a recording to %s: %s",
+			    c->recording ? c->recording : "memory", strerror(errno));
 	c->host = host_create_recording(o->keep_repeated);
 	if (!c->host)
 		return fail(message, size, RTL_ENOMEM, "out of memory");
@@ -347,7 +354,8 @@ static int start_subscribers(struct rtl_collector *c, const struct rtl_collector
 static bool makes_sense(const struct rtl_collector_options *o)
 {
 	if (o->kind == RTL_RECORD || o->kind == RTL_RECORD_RECOVER)
-		return o->output && !o->subscribers && !o->own;
+		return (o->output || (o->kind == RTL_RECORD && o->last_ns)) &&
+		       (!o->last_ns || o->limit_bytes) && !o->subscribers && !o->own;
 	return o->kind <= RTL_INSPECT && o->subscribers;
 }
 
@@ -410,6 +418,11 @@ const char *rtl_collector_failure(const struct rtl_collector *c)
 const char *rtl_collector_interruption(const struct rtl_collector *c)
 {
 	return c->interruption;
+}
+
+const char *rtl_collector_recording(const struct rtl_collector *c)
+{
+	return c->recording;
 }
 
 const char *rtl_collector_folder(const struct rtl_collector *c)
@@ -558,6 +571,17 @@ static void scan(struct rtl_collector *c, bool last_chance)
 		say_vanished(c);
 }
 
+static void serve_snapshots(struct rtl_collector *c)
+{
+	if (c->page && !is_cut_off(c))
+		snapshot_serve(c->page, c->folder, c->recorder, c->host);
+}
+
+uint32_t rtl_collector_kept_ms(const struct rtl_collector *c)
+{
+	return c->recorder ? recorder_kept_ms(c->recorder) : 0;
+}
+
 uint32_t rtl_collector_poll(struct rtl_collector *c, uint32_t timeout_ms)
 {
 	uint64_t change_ns;
@@ -569,6 +593,7 @@ uint32_t rtl_collector_poll(struct rtl_collector *c, uint32_t timeout_ms)
 	if (is_cut_off(c) && timeout_ms > CUT_OFF_MS)
 		timeout_ms = CUT_OFF_MS;
 	scan(c, false);
+	serve_snapshots(c);
 	something = drain(c, false);
 	probe(c);
 	host_tidy(c->host);
@@ -671,6 +696,7 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 	host_set_last(c->host, true);
 	scan(c, true);
 	host_stop_publishing(c->host);
+	serve_snapshots(c);
 	tell_progress(c, false);
 	while (passes && drain(c, true)) {
 		note_seen(c);
@@ -691,6 +717,8 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 	c->host = NULL;
 	if (recovers(c))
 		remove_leftovers(c);
+	if (c->page)
+		snapshot_remove_unread(c->page, c->folder);
 	if (owns_folder(c) ? !rtl_collector_failure(c) : !only_reads(c) && is_done(c)) {
 		/* a process that makes a spool from now on finds that, and removes it */
 		session_end(c->folder);
@@ -743,6 +771,7 @@ void rtl_collector_destroy(struct rtl_collector *c)
 		close(c->lock_fd);
 	guard_stop();
 	free(c->interruption);
+	free(c->recording);
 	free(c->folder);
 	free(c);
 }

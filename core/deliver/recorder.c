@@ -13,30 +13,16 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "host_impl.h"
 #include "log.h"
+#include "recorder_impl.h"
+
+/* So often in the time that a flight recorder keeps. */
+#define SWEEPS 8u
 
 /* With a bound, a recording has at least so many segments when the oldest goes. */
 #define BOUND_PARTS 8u
-
-/* One that is in the recording, for the bound. */
-struct segment {
-	struct segment *next;
-	struct source *source;
-	uint64_t bytes;
-	uint32_t number;
-	uint32_t stream_count;
-	uint32_t counts[]; /* events, by the process's stream numbers */
-};
-
-struct recorder {
-	char *output;
-	int dir_fd;
-	uint64_t limit_bytes;
-	uint64_t bytes; /* of the segments */
-	struct segment *oldest, **newest;
-	char failure[256];
-};
 
 const char *recorder_failure(const struct recorder *recorder)
 {
@@ -52,7 +38,8 @@ static bool failed(struct recorder *recorder)
 	return false;
 }
 
-int recorder_create(const char *output, uint64_t limit_bytes, struct recorder **out)
+int recorder_create(const char *output, uint64_t limit_bytes, uint64_t last_ns,
+		    struct recorder **out)
 {
 	struct recorder *recorder = calloc(1, sizeof(*recorder));
 
@@ -61,6 +48,7 @@ int recorder_create(const char *output, uint64_t limit_bytes, struct recorder **
 		return RTL_ENOMEM;
 	}
 	recorder->limit_bytes = limit_bytes;
+	recorder->last_ns = last_ns;
 	recorder->newest = &recorder->oldest;
 	if (mkdir(output, 0777) && errno != EEXIST)
 		goto fail;
@@ -92,12 +80,17 @@ void recorder_destroy(struct recorder *recorder)
 
 /* ---- files */
 
-/* The process's folder in the recording; -1 with errno. */
-static int open_folder(struct recorder *recorder, const struct source *source)
+const char *recorder_folder_name(const struct source *source)
 {
 	const char *name = strrchr(source->path, '/');
 
-	name = name ? name + 1 : source->path;
+	return name ? name + 1 : source->path;
+}
+
+int recorder_open_folder(const struct recorder *recorder, const struct source *source)
+{
+	const char *name = recorder_folder_name(source);
+
 	if (mkdirat(recorder->dir_fd, name, 0777) && errno != EEXIST)
 		return -1;
 	return openat(recorder->dir_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -120,13 +113,7 @@ static bool write_all(int fd, const void *data, size_t size)
 	return true;
 }
 
-/* A file that appears under its name when it is whole. */
-struct part {
-	const void *data;
-	size_t size;
-};
-
-static bool write_file(int dir_fd, const char *name, const struct part *parts, size_t n)
+bool recorder_write_file(int dir_fd, const char *name, const struct part *parts, size_t n)
 {
 	int fd = openat(dir_fd, ".new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), err;
 	bool ok = fd >= 0;
@@ -187,18 +174,25 @@ static void add_segment(struct recorder *recorder, struct source *source, uint32
 {
 	struct segment *segment =
 		calloc(1, sizeof(*segment) + source->stream_count * sizeof(*segment->counts));
+	/* there may be many small ones in a flight recorder */
+	const uint64_t bytes = end - r->position + (recorder->last_ns ? RING_HEADER_SIZE : 0);
 	struct reader_ring at = *r;
 
-	recorder->bytes += end - r->position;
+	recorder->bytes += bytes;
+	for (at.head = end; recorder->limit_bytes && reader_walk(&at);) {
+		if (at.taken >= source->stream_count)
+			continue;
+		if (segment)
+			segment->counts[at.taken]++;
+		source->saved[at.taken]++;
+	}
 	if (!segment)
 		return; /* it stays, bound or not */
 	segment->source = source;
 	segment->number = number;
 	segment->stream_count = source->stream_count;
-	segment->bytes = end - r->position;
-	for (at.head = end; recorder->limit_bytes && reader_walk(&at);)
-		if (at.taken < segment->stream_count)
-			segment->counts[at.taken]++;
+	segment->bytes = bytes;
+	segment->saved_ns = clock_ns();
 	*recorder->newest = segment;
 	recorder->newest = &segment->next;
 }
@@ -262,6 +256,76 @@ static struct piece find_piece(const struct recorder *recorder, const struct rea
 	return piece;
 }
 
+static void add_to(uint64_t *counter, uint64_t n)
+{
+	__atomic_fetch_add(counter, n, __ATOMIC_RELAXED); /* read when all is over */
+}
+
+/* Counts events of a process that were thrown away: in its control page, or where that is now the
+ * file of the recording. */
+static void count_dropped(const struct recorder *recorder, const struct segment *segment,
+			  int dir_fd)
+{
+	struct spool_control *control = segment->source->control, *file = MAP_FAILED;
+	int fd = -1;
+	uint32_t i;
+
+	if (!control) {
+		fd = openat(dir_fd, "control", O_RDWR | O_CLOEXEC);
+		if (fd >= 0)
+			file = mmap(NULL, sizeof(*file), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		control = file;
+	}
+	for (i = 0; control != MAP_FAILED && i < segment->stream_count; i++)
+		add_to(recorder->last_ns ? &control->streams[i].left_out[SPOOL_LEFT_OUT_OLDER]
+					 : &control->streams[i].rotated,
+		       segment->counts[i]);
+	if (file != MAP_FAILED)
+		munmap(file, sizeof(*file));
+	if (fd >= 0)
+		close(fd);
+}
+
+/* Drops the oldest segment, or (last_ns) what in it does not describe; false: it is the only one, or its
+ * folder cannot be had. */
+static bool drop_oldest(struct recorder *recorder)
+{
+	struct segment *segment = recorder->oldest;
+	char name[32];
+	int fd;
+
+	if (!segment || !segment->next)
+		return false;
+	fd = recorder_open_folder(recorder, segment->source);
+	if (fd < 0)
+		return false;
+	snprintf(name, sizeof(name), SPOOL_SEGMENT_NAME, segment->number);
+	if (!recorder->last_ns || !recorder_keep_describing(recorder, segment, fd, name))
+		unlinkat(fd, name, 0);
+	count_dropped(recorder, segment, fd);
+	close(fd);
+	recorder->bytes -= segment->bytes;
+	recorder->dropped_ns = segment->saved_ns;
+	recorder->oldest = segment->next;
+	free(segment);
+	return true;
+}
+
+/* Whether nothing in it is asked for any more: it was saved when its newest event was. */
+static bool is_old(const struct recorder *recorder, const struct segment *segment)
+{
+	return recorder->last_ns && segment && clock_ns() - segment->saved_ns > recorder->last_ns;
+}
+
+/* Drops the oldest until the recording is within its bound. */
+static void rotate(struct recorder *recorder)
+{
+	while (((recorder->limit_bytes && recorder->bytes > recorder->limit_bytes) ||
+		is_old(recorder, recorder->oldest)) &&
+	       drop_oldest(recorder))
+		;
+}
+
 /* Writes a piece of the process's ring `index`, from its position on, to a segment of its own. */
 static bool save_piece(struct recorder *recorder, struct source *source, int dir_fd, uint32_t index,
 		       uint64_t end)
@@ -288,8 +352,9 @@ static bool save_piece(struct recorder *recorder, struct source *source, int dir
 
 	snprintf(name, sizeof(name), SPOOL_SEGMENT_NAME, source->segments);
 	touch(parts[1].data, parts[1].size);
-	if (!write_file(dir_fd, name, parts, 2))
-		return failed(recorder);
+	while (!recorder_write_file(dir_fd, name, parts, 2))
+		if (errno != ENOSPC || !recorder->last_ns || !drop_oldest(recorder))
+			return failed(recorder);
 	add_segment(recorder, source, source->segments, r, end);
 	source->segments++;
 	return true;
@@ -310,55 +375,6 @@ static bool save(struct recorder *recorder, struct source *source, int dir_fd, u
 		r->position = piece.next;
 	}
 	return true;
-}
-
-static void add_to(uint64_t *counter, uint64_t n)
-{
-	__atomic_fetch_add(counter, n, __ATOMIC_RELAXED); /* read when all is over */
-}
-
-/* Counts events of a process that were thrown away: in its control page, or where that is now the
- * file of the recording. */
-static void count_rotated(const struct segment *segment, int dir_fd)
-{
-	struct spool_control *control = segment->source->control, *file = MAP_FAILED;
-	int fd = -1;
-	uint32_t i;
-
-	if (!control) {
-		fd = openat(dir_fd, "control", O_RDWR | O_CLOEXEC);
-		if (fd >= 0)
-			file = mmap(NULL, sizeof(*file), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-		control = file;
-	}
-	for (i = 0; control != MAP_FAILED && i < segment->stream_count; i++)
-		add_to(&control->streams[i].rotated, segment->counts[i]);
-	if (file != MAP_FAILED)
-		munmap(file, sizeof(*file));
-	if (fd >= 0)
-		close(fd);
-}
-
-/* Deletes the oldest segments until the recording is within its bound. */
-static void rotate(struct recorder *recorder)
-{
-	struct segment *segment;
-	char name[32];
-	int fd;
-
-	while (recorder->limit_bytes && recorder->bytes > recorder->limit_bytes &&
-	       (segment = recorder->oldest) && segment->next) {
-		fd = open_folder(recorder, segment->source);
-		if (fd < 0)
-			return;
-		snprintf(name, sizeof(name), SPOOL_SEGMENT_NAME, segment->number);
-		unlinkat(fd, name, 0);
-		count_rotated(segment, fd);
-		close(fd);
-		recorder->bytes -= segment->bytes;
-		recorder->oldest = segment->next;
-		free(segment);
-	}
 }
 
 /* Nothing can be recorded any more: threads that wait for room are let go. */
@@ -399,7 +415,8 @@ static bool save_source(struct recorder *recorder, struct source *source, bool a
 	for (i = 0; i < source->reader.count && !recorder_failure(recorder); i++) {
 		struct reader_ring *r = &source->reader.list[i];
 
-		if (!r->ring || (dir_fd < 0 && (dir_fd = open_folder(recorder, source)) < 0))
+		if (!r->ring ||
+		    (dir_fd < 0 && (dir_fd = recorder_open_folder(recorder, source)) < 0))
 			continue;
 		if (!source->continued) {
 			source->continued = true;
@@ -424,11 +441,23 @@ static bool save_source(struct recorder *recorder, struct source *source, bool a
 	return something;
 }
 
+/* A flight recorder saves all now and then, or what is old would stay in rings that are not full. */
+static bool is_time(struct recorder *recorder)
+{
+	const uint64_t now = clock_ns();
+
+	if (!recorder->last_ns || now - recorder->swept_ns < recorder->last_ns / SWEEPS)
+		return false;
+	recorder->swept_ns = now;
+	return true;
+}
+
 bool recorder_pass(struct recorder *recorder, struct host *host, bool all)
 {
 	bool something = false;
 	uint32_t i;
 
+	all |= is_time(recorder);
 	for (i = 0; i < host->source_count; i++) {
 		struct source *source = host->sources[i];
 
@@ -468,7 +497,7 @@ static bool export_ring(int dir_fd, const struct ring_header *ring, uint32_t ind
 	head.header.state = RING_CLOSED;
 	head.header.index = index; /* what the file says may be wrong */
 	snprintf(name, sizeof(name), "ring-%u", index);
-	return write_file(dir_fd, name, parts, 2);
+	return recorder_write_file(dir_fd, name, parts, 2);
 }
 
 /* The copies that make a recording of what was a spool; control last, which makes it one. */
@@ -478,8 +507,8 @@ static bool export_source(struct recorder *recorder, struct source *source)
 	const struct part dict = {source->files.dict, dict_bytes};
 	struct spool_control *copy = malloc(sizeof(*copy));
 	const struct part control = {copy, sizeof(*copy)};
-	int dir_fd = open_folder(recorder, source);
-	bool ok = copy && dir_fd >= 0 && write_file(dir_fd, "dict", &dict, 1);
+	int dir_fd = recorder_open_folder(recorder, source);
+	bool ok = copy && dir_fd >= 0 && recorder_write_file(dir_fd, "dict", &dict, 1);
 	uint32_t i;
 
 	for (i = 0; ok && i < source->files.ring_count; i++)
@@ -490,7 +519,7 @@ static bool export_source(struct recorder *recorder, struct source *source)
 		copy->finished = 1;
 		for (i = 0; i < source->stream_count; i++)
 			copy->streams[i].delivered = 0;
-		ok = write_file(dir_fd, "control", &control, 1);
+		ok = recorder_write_file(dir_fd, "control", &control, 1);
 	}
 	if (!ok)
 		failed(recorder);
@@ -516,4 +545,13 @@ void recorder_end_gone(struct recorder *recorder, struct host *host, bool all)
 		if (!recorder_failure(recorder) && export_source(recorder, source))
 			source_close(source, true);
 	}
+}
+
+uint32_t recorder_kept_ms(const struct recorder *recorder)
+{
+	const uint64_t kept = recorder->dropped_ns ? clock_ns() - recorder->dropped_ns : UINT64_MAX;
+
+	if (kept >= recorder->last_ns)
+		return 0;
+	return kept < 1000000 ? 1 : (uint32_t)(kept / 1000000);
 }

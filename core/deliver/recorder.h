@@ -21,12 +21,15 @@
 #include <stdint.h>
 
 #include "host.h"
+#include "session_page.h"
 
 struct recorder;
 
 /* A recording in the folder `output`, which is made, or continued. RTL_EIO, RTL_ENOSPC (errno says
- * more), RTL_ENOMEM. limit_bytes 0: no bound. */
-int recorder_create(const char *output, uint64_t limit_bytes, struct recorder **out);
+ * more), RTL_ENOMEM. limit_bytes 0: no bound. last_ns: only what is not older need be kept, and what
+ * goes is left out; what describes stays. 0: all that the bound allows. */
+int recorder_create(const char *output, uint64_t limit_bytes, uint64_t last_ns,
+		    struct recorder **out);
 void recorder_destroy(struct recorder *recorder);
 /* Saves what the rings of the host's processes hold: those that are half full or whose thread
  * waits, or (`all`) everything. Returns whether there was anything. */
@@ -34,6 +37,21 @@ bool recorder_pass(struct recorder *recorder, struct host *host, bool all);
 /* Completes the recordings of processes that have ended, or (`all`) of all; removes their spools.
  */
 void recorder_end_gone(struct recorder *recorder, struct host *host, bool all);
+/* Makes a recording of what there is now, in a folder that is made, or not at all; what goes on is not
+ * disturbed. Only with last_ns. RTL_ENOTSUP, RTL_EIO, RTL_ENOSPC (errno says more), RTL_ENOMEM. */
+int recorder_snapshot(struct recorder *recorder, struct host *host, const char *folder);
+/* How far back what is kept reaches, where that is not as far as last_ns; else 0. */
+uint32_t recorder_kept_ms(const struct recorder *recorder);
+/* Makes the snapshots of a collector's folder that its page says are asked for; `recorder` NULL: it has
+ * none, which those who ask are told. */
+void snapshot_serve(struct session_page *page, const char *folder, struct recorder *recorder,
+		    struct host *host);
+/* Removes those of them that nobody reads. */
+void snapshot_remove_unread(const struct session_page *page, const char *folder);
+/* Removes one. */
+void snapshot_remove(const char *folder);
+/* The name of a collector's snapshot. To be freed; NULL: out of memory. */
+char *snapshot_path(const char *folder, uint32_t number);
 /* Why it can record no more; NULL: it can. */
 const char *recorder_failure(const struct recorder *recorder);
 

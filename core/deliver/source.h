@@ -81,8 +81,9 @@ struct source {
 	uint64_t delivered[SPOOL_STREAMS_MAX];
 	uint64_t abandoned[SPOOL_STREAMS_MAX];
 	/* recorder.c's: */
-	uint32_t segments; /* number of the next one */
-	bool continued;    /* segments of an earlier recorder have been looked for */
+	uint32_t segments;                 /* number of the next one */
+	uint64_t saved[SPOOL_STREAMS_MAX]; /* events in them, where there is a bound */
+	bool continued; /* segments of an earlier recorder have been looked for */
 	struct source_resume
 		*resume;  /* what subscribers have stored in an earlier host; mostly NULL */
 	bool resumed;     /* what all have stored has been gone over */

@@ -33,16 +33,19 @@ struct session_page {
 	 * Streams that are not named are wanted as a whole until the collector has met them.
 	 * Written before any process is started.
 	 */
-	char wants[65536 - 64];
+	char wants[65536 - 72];
 	uint32_t refused; /* processes that could make no spool here; relaxed, read at the end */
 	uint32_t ended;   /* 1: the collector has ended in order; release by it, acquire by all */
 	uint32_t paused;  /* 1: nothing is wanted for now; written by rtl_collector_set_paused */
 	int32_t pid;      /* of the collector */
 	uint32_t outside; /* 1: the user's selection leaves out what happens now; the collector's */
-	/* How many snapshots of what is kept have been asked for, by the futex of `asleep`, and made:
-	 * release by the collector, acquire by who has asked. */
+	/* How many snapshots of what is kept have been asked for, with the bell, and made (futex); release
+	 * by the collector, acquire by who has asked. The number N is in the folder FOLDER-snapshot-N. */
 	uint32_t snapshots_asked, snapshots_made;
 	uint32_t snapshot_error; /* of the last one: 0, or an rtl_error with the sign changed */
+	uint32_t
+		snapshot_kept_ms; /* how far it reaches back, where that is not as far as asked for */
+	uint32_t reserved;
 };
 
 /* Maps the page of a collector's folder. RTL_ENOENT, RTL_EABI (not one, or of another version),

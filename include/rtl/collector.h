@@ -59,7 +59,9 @@ struct rtl_collector_options {
 	/** A subscriber of the command's own, besides those of the list, which may be empty then;
 	 *  it gets no settings. NULL: none. */
 	const struct rtl_subscriber *own;
-	const char *output;   /**< RTL_RECORD*: folder of the recording, made if it is not there */
+	/** RTL_RECORD*: folder of the recording, made if it is not there. NULL, with last_ns: one beside the
+	 *  collector's folder, which is the caller's to remove (rtl_collector_snapshot_remove). */
+	const char *output;
 	uint64_t limit_bytes; /**< RTL_RECORD: the oldest events go when it gets larger; 0: none */
 	/** Called again and again while rtl_collector_finish delivers what is left, with the bytes that
 	 *  still wait, and at last with 0 when only the outputs are to be completed. NULL: nobody asks. */
@@ -71,6 +73,9 @@ struct rtl_collector_options {
 	uint64_t delay_ns, duration_ns;
 	uint32_t repeat; /**< how many periods; 0: without end */
 	uint32_t reserved;
+	/** RTL_RECORD with a limit: a flight recorder. What is older may go and counts as left out; of
+	 *  it stays what describes other events. 0: none. */
+	uint64_t last_ns;
 };
 
 /**
@@ -85,6 +90,9 @@ RTL_API int rtl_collector_create(const struct rtl_collector_options *options,
 
 /** The folder: the value of RTL_COLLECTOR for the processes; valid until destroy. */
 RTL_API const char *rtl_collector_folder(const struct rtl_collector *collector);
+
+/** RTL_RECORD*: the folder of the recording; else NULL. Valid until destroy. */
+RTL_API const char *rtl_collector_recording(const struct rtl_collector *collector);
 
 /**
  * Looks for new processes and delivers what there is. If there is nothing, sleeps until something
@@ -141,6 +149,23 @@ RTL_API const char *rtl_collector_interruption(const struct rtl_collector *colle
  *         RTL_ENOTSUP: its collector is dead
  */
 RTL_API int rtl_collector_set_paused(const char *folder, bool paused, char *message, size_t size);
+
+/**
+ * Has the flight recorder of a folder (last_ns) make a recording of what it keeps just now: from
+ * another process, e.g. `rtl snapshot`. The recorder goes on. Waits until that is done.
+ * @param[out] path  the recording's folder, in which nothing changes any more; to be removed by
+ *                   rtl_collector_snapshot_remove
+ * @param[out] kept_ms  how far it reaches back, where that is not as far as was asked for; else 0
+ * @param[out] message  on failure one line: what, where, what to do
+ * @return 0; errors as rtl_collector_set_paused's; RTL_ENOTSUP: it is no flight recorder, too
+ */
+RTL_API int rtl_collector_snapshot(const char *folder, char *path, size_t path_size,
+				   uint32_t *kept_ms, char *message, size_t size);
+RTL_API void rtl_collector_snapshot_remove(const char *path);
+
+/** Of a flight recorder: how far back it can reach now, in ms, where its bound is less than what was
+ *  asked for; 0: as far as asked for. */
+RTL_API uint32_t rtl_collector_kept_ms(const struct rtl_collector *collector);
 
 /** Frees it; NULL is fine. Without finish, the folder is kept for `rtl recover`, and subscribers
  * are destroyed without their `finish`. */

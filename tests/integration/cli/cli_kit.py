@@ -36,7 +36,7 @@ NO_GROWTH = {"RTL_BUFFER_TOTAL": "256M"}  # all of it for first rings: a full on
 
 
 # The page of a collector, core/format/session.h: the word `ended` in it, then the collector's pid.
-SESSION_ENDED = 65508
+SESSION_ENDED = 65500
 
 
 def session_page():

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rtl snapshot: writes what a running flight recorder (`rtl trace --last`) keeps just now.
+ *
+ * The recorder leaves a copy of its recording; the subscribers get it here, in this process. They write to
+ * a folder of ours beside each output, and what is whole is renamed: whatever ends us, no part of a trace
+ * is under its name.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <rtl/collector.h>
+
+#include "cli.h"
+#include "collect.h"
+#include "database.h"
+#include "notes.h"
+#include "running.h"
+#include "session.h"
+
+#define PLACES_MOST  OUTPUTS_MOST
+#define MESSAGE_SIZE 8192
+
+/* Where outputs are made before they get their names. */
+struct place {
+	char *target; /* the folder that they go to, with a slash */
+	char *made;   /* ours, in it */
+};
+
+struct request {
+	struct cli_operands operands;
+	struct session session;
+	struct place places[PLACES_MOST];
+	size_t place_count;
+	char *names[PLACES_MOST]; /* in them */
+	size_t name_count;
+};
+
+static const struct cli_option options[] = {
+	CLI_TAKES('o', "output", "FILE", offsetof(struct request, session.outputs), outputs_add,
+		  "file to write, by its suffix, as for `rtl trace`\n"
+		  "(default: the output's name with -snapshot-N)"),
+	CLI_VALUE('s', "subscribers", "LIST", offsetof(struct request, session.subscribers),
+		  "subscribers instead of libsqlite_sub.so; colon-separated\n"
+		  "NAME or NAME?key=value&key=value"),
+};
+
+/* ---- places ---- */
+
+static struct place *find_place(struct request *request, const char *target)
+{
+	struct place *place;
+
+	for (size_t i = 0; i < request->place_count; i++)
+		if (!strcmp(request->places[i].target, target))
+			return &request->places[i];
+	place = &request->places[request->place_count];
+	*place = (struct place){.target = strdup(target)};
+	if (!place->target || asprintf(&place->made, "%s.rtl-snapshot-XXXXXX", target) < 0) {
+		place->made = NULL;
+		cli_failed("out of memory");
+	} else if (!mkdtemp(place->made)) {
+		cli_failed("snapshot: %s cannot be written to: %s; choose another place with -o",
+			   target, strerror(errno));
+	} else {
+		request->place_count++;
+		return place;
+	}
+	free(place->target);
+	free(place->made);
+	return NULL;
+}
+
+/* The output's name there. */
+static int redirect(struct request *request, const char **name)
+{
+	const char *slash = strrchr(*name, '/'), *base = slash ? slash + 1 : *name;
+	char target[PATH_MAX], **made = &request->names[request->name_count];
+	struct place *place;
+
+	if (slash - *name >= (ptrdiff_t)sizeof(target) - 1)
+		return cli_usage("snapshot: %s: the name is too long", *name);
+	snprintf(target, sizeof(target), "%.*s", slash ? (int)(slash - *name) + 1 : 2,
+		 slash ? *name : "./");
+	place = find_place(request, target);
+	if (!place)
+		return CLI_FAILED;
+	if (asprintf(made, "%s/%s", place->made, base) < 0) {
+		*made = NULL;
+		return cli_failed("out of memory");
+	}
+	request->name_count++;
+	*name = *made;
+	return CLI_OK;
+}
+
+/* Gives what is in a place its names: one that is there is written over if it is a trace. */
+static int publish(const struct place *place, const char *name)
+{
+	char from[PATH_MAX], to[PATH_MAX];
+
+	if (snprintf(from, sizeof(from), "%s/%s", place->made, name) >= (int)sizeof(from) ||
+	    snprintf(to, sizeof(to), "%s%s", place->target, name) >= (int)sizeof(to))
+		return cli_failed("snapshot: %s: the name is too long", name);
+	if (!database_replaceable(to))
+		return cli_failed("output %s exists and is no trace, so it is not written over; "
+				  "move it away, or choose another file with -o",
+				  to);
+	if (rename(from, to))
+		return cli_failed("snapshot: %s cannot be written: %s", to, strerror(errno));
+	cli_error("snapshot: %s", !strncmp(to, "./", 2) ? to + 2 : to);
+	return CLI_OK;
+}
+
+static int publish_all(const struct place *place)
+{
+	DIR *dir = opendir(place->made);
+	struct dirent *entry;
+	int status = CLI_OK;
+
+	while (!status && dir && (entry = readdir(dir)))
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			status = publish(place, entry->d_name);
+	if (dir)
+		closedir(dir);
+	return status;
+}
+
+static void remove_place(struct place *place)
+{
+	/* after a failure there may be something in it */
+	rtl_collector_snapshot_remove(place->made);
+	free(place->target);
+	free(place->made);
+}
+
+/* ---- */
+
+/* "run.db" becomes "run-snapshot-1.db", or the first number that is not there. To be freed. */
+static char *default_output(const struct notes *notes, int pid)
+{
+	const char *command = notes->command ? notes->command : "command";
+	const char *slash = strrchr(command, '/');
+	char *stem = NULL, *name = NULL;
+	size_t length = notes->database ? strlen(notes->database) : 0;
+
+	if (length > 3 && !strcmp(notes->database + length - 3, ".db"))
+		stem = strndup(notes->database, length - 3);
+	else if (asprintf(&stem, "rtl-%s-%d", slash ? slash + 1 : command, pid) < 0)
+		stem = NULL;
+	for (unsigned i = 1; stem && i < 10000; i++) {
+		free(name);
+		if (asprintf(&name, "%s-snapshot-%u.db", stem, i) < 0)
+			name = NULL;
+		if (!name || access(name, F_OK))
+			break;
+	}
+	free(stem);
+	return name;
+}
+
+static int prepare(struct request *request, const struct notes *notes, int pid)
+{
+	struct session *session = &request->session;
+	struct outputs *outputs = &session->outputs;
+	int status = CLI_OK;
+
+	if (!outputs->count && !session->subscribers) {
+		char *name = default_output(notes, pid);
+
+		status = name ? outputs_add(outputs, name) : cli_failed("out of memory");
+		if (!status)
+			status = redirect(request, &outputs->names[0]);
+		free(name);
+	} else {
+		for (size_t i = 0; !status && i < outputs->count; i++)
+			status = redirect(request, &outputs->names[i]);
+	}
+	outputs->makes_tables = true;
+	if (!status)
+		status = session_prepare_subscribers(session);
+	return status ? status : collect_set_properties(NULL, notes->mode);
+}
+
+static int deliver(struct request *request, const char *recording, uint32_t kept_ms)
+{
+	struct session *session = &request->session;
+	int status = collect_deliver(RTL_REPLAY, recording, session->list, NULL);
+
+	if (!status)
+		status = collect_check_output(session->database);
+	if (!status)
+		outputs_make_tables(&session->outputs, session->database, true);
+	for (size_t i = 0; !status && i < request->place_count; i++)
+		status = publish_all(&request->places[i]);
+	if (!status && kept_ms)
+		cli_error("it has the last %u.%03u s: more could not be kept within --limit",
+			  kept_ms / 1000, kept_ms % 1000);
+	return status;
+}
+
+static int take(struct request *request, const struct running *running)
+{
+	char message[MESSAGE_SIZE] = "", recording[PATH_MAX] = "";
+	uint32_t kept_ms = 0;
+	struct notes notes;
+	int error = notes_read(running->folder, &notes), status;
+
+	if (error)
+		return cli_failed("snapshot: %s: %s", running->folder, strerror(error));
+	status = prepare(request, &notes, running->pid);
+	if (!status && rtl_collector_snapshot(running->folder, recording, sizeof(recording),
+					      &kept_ms, message, sizeof(message)))
+		status = cli_failed("snapshot: %s", message);
+	if (!status) {
+		status = deliver(request, recording, kept_ms);
+		rtl_collector_snapshot_remove(recording);
+	}
+	for (size_t i = 0; i < request->place_count; i++)
+		remove_place(&request->places[i]);
+	notes_fini(&notes);
+	return status;
+}
+
+static int run(const struct cli_command *command, int argc, char **argv)
+{
+	struct request request = {0};
+	struct running running;
+	int status = cli_read(command, argc, argv, &request);
+
+	if (status >= 0)
+		return status;
+	status = running_find("snapshot", request.operands.count ? request.operands.list[0] : NULL,
+			      &running);
+	if (!status)
+		status = take(&request, &running);
+	free(running.folder);
+	session_fini(&request.session);
+	for (size_t i = 0; i < request.name_count; i++)
+		free(request.names[i]);
+	return status;
+}
+
+const struct cli_command cmd_snapshot = {
+	.name = "snapshot",
+	.operands = "[SESSION]",
+	.purpose = "Writes what a running `rtl trace --last` keeps just now",
+	.details = RUNNING_DETAILS,
+	.options = options,
+	.option_count = sizeof(options) / sizeof(*options),
+	.operands_at = offsetof(struct request, operands),
+	.operands_most = 1,
+	.excess = "one session at a time",
+	.run = run,
+};

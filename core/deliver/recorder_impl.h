@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* What the parts of the recorder share: recorder.c, and snapshot.c. */
+#ifndef RTL_CORE_RECORDER_IMPL_H
+#define RTL_CORE_RECORDER_IMPL_H
+
+#include "recorder.h"
+#include "source.h"
+
+/* One that is in the recording, for the bound. */
+struct segment {
+	struct segment *next;
+	struct source *source;
+	uint64_t bytes;
+	uint64_t saved_ns;
+	uint32_t number;
+	uint32_t stream_count;
+	uint32_t counts[]; /* events, by the process's stream numbers */
+};
+
+struct recorder {
+	char *output;
+	int dir_fd;
+	uint64_t limit_bytes;
+	uint64_t last_ns;    /* how long events are kept; 0: the bound alone decides */
+	uint64_t bytes;      /* of the segments */
+	uint64_t describing; /* besides: what is left of those that were dropped */
+	uint64_t swept_ns;   /* when all was saved last */
+	uint64_t dropped_ns; /* saved_ns of the last one that was dropped; 0: none was */
+	struct segment *oldest, **newest;
+	char failure[256];
+};
+
+/* A piece of a file. */
+struct part {
+	const void *data;
+	size_t size;
+};
+
+/* Writes a file that appears under its name when it is whole; false with errno. */
+bool recorder_write_file(int dir_fd, const char *name, const struct part *parts, size_t n);
+/* How the process's folder in the recording is called. */
+const char *recorder_folder_name(const struct source *source);
+/* The folder, made if it is not there; -1 with errno. */
+int recorder_open_folder(const struct recorder *recorder, const struct source *source);
+/* Leaves of a segment's file what describes others (stream_type_describes), and takes that out of its
+ * counts. False: there is nothing to keep, or no room for more. */
+bool recorder_keep_describing(struct recorder *recorder, struct segment *segment, int dir_fd,
+			      const char *name);
+
+#endif

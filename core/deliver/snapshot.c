@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The flight recorder: what of a recording stays when it gets old, and copies of a recording that goes
+ * on.
+ *
+ * Of a segment that is dropped those records stay that describe others. They keep their segment's name
+ * and its place in the ring, so that readers find them in order.
+ *
+ * A snapshot shares the segments' files (hard links): they never change, and what is dropped or replaced
+ * goes by its name. Of a process that lives, all that it has published up to now is saved first. Its
+ * ledger there is of that moment: published is what was saved, and what was open then.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "folder.h"
+#include "futex.h"
+#include "host_impl.h"
+#include "recorder_impl.h"
+#include "spool_writer.h"
+
+/* What describes may take so much of the bound, besides. */
+#define DESCRIBING_PART 8u
+
+union head {
+	struct ring_header header;
+	uint8_t page[RING_HEADER_SIZE];
+};
+
+/* ---- what stays of a segment */
+
+/* Copies the records that describe; returns their bytes. */
+static uint64_t pick(const struct segment *segment, const uint8_t *data, uint64_t bytes,
+		     uint8_t *into, uint32_t *counts)
+{
+	uint64_t at = 0, used = 0;
+
+	while (bytes - at >= sizeof(struct rtl_record)) {
+		const struct rtl_record *record = (const void *)(data + at);
+		const uint64_t step = ring_step(record->size);
+
+		if (record->size < sizeof(*record) || step > bytes - at)
+			break;
+		if (record->stream < segment->stream_count &&
+		    stream_type_describes(segment->source->streams[record->stream], record->type)) {
+			memcpy(into + used, record, step);
+			used += step;
+			counts[record->stream]++;
+		}
+		at += step;
+	}
+	return used;
+}
+
+static bool write_kept(const union head *old, const uint8_t *data, uint64_t bytes, int dir_fd,
+		       const char *name)
+{
+	union head head = *old;
+	const struct part parts[] = {{&head, sizeof(head)}, {data, bytes}};
+
+	head.header.capacity = head.header.ready = head.header.head = bytes;
+	return recorder_write_file(dir_fd, name, parts, 2);
+}
+
+static bool keep(struct recorder *recorder, struct segment *segment, const union head *file,
+		 uint64_t bytes, int dir_fd, const char *name)
+{
+	uint32_t *counts = calloc(segment->stream_count, sizeof(*counts));
+	uint8_t *kept = malloc(bytes ? bytes : 1);
+	uint64_t used = 0;
+	bool done = false;
+
+	if (counts && kept)
+		used = pick(segment, (const uint8_t *)(file + 1), bytes, kept, counts);
+	if (used && recorder->describing + used <= recorder->limit_bytes / DESCRIBING_PART)
+		done = write_kept(file, kept, used, dir_fd, name);
+	if (done) {
+		recorder->describing += used;
+		for (uint32_t i = 0; i < segment->stream_count; i++)
+			segment->counts[i] -= counts[i];
+	}
+	free(kept);
+	free(counts);
+	return done;
+}
+
+bool recorder_keep_describing(struct recorder *recorder, struct segment *segment, int dir_fd,
+			      const char *name)
+{
+	int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC);
+	union head *file = MAP_FAILED;
+	struct stat st;
+	bool done = false;
+
+	if (fd < 0)
+		return false;
+	if (!fstat(fd, &st) && (size_t)st.st_size >= sizeof(*file))
+		file = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	close(fd);
+	if (file == MAP_FAILED)
+		return false;
+	done = keep(recorder, segment, file, (uint64_t)st.st_size - sizeof(*file), dir_fd, name);
+	munmap(file, (size_t)st.st_size);
+	return done;
+}
+
+/* ---- snapshots */
+
+static bool copy_file(int from_fd, int to_fd, const char *name)
+{
+	int fd = openat(from_fd, name, O_RDONLY | O_CLOEXEC);
+	struct part part = {NULL, 0};
+	struct stat st;
+	bool good;
+
+	if (fd < 0)
+		return false;
+	if (!fstat(fd, &st) && st.st_size)
+		part = (struct part){mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0),
+				     (size_t)st.st_size};
+	close(fd);
+	if (part.data == MAP_FAILED)
+		return false;
+	good = recorder_write_file(to_fd, name, &part, 1);
+	if (part.size)
+		munmap((void *)(uintptr_t)part.data, part.size);
+	return good;
+}
+
+/* The control page of a process that has ended counts on. */
+static bool share_file(int from_fd, int to_fd, const char *name)
+{
+	if (!strcmp(name, "control"))
+		return copy_file(from_fd, to_fd, name);
+	return !linkat(from_fd, name, to_fd, name, 0) || copy_file(from_fd, to_fd, name);
+}
+
+static bool share_files(int from_fd, int to_fd)
+{
+	int fd = openat(from_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+	bool good = dir;
+
+	while (good && (entry = readdir(dir)))
+		if (entry->d_name[0] != '.')
+			good = share_file(from_fd, to_fd, entry->d_name);
+	if (dir)
+		closedir(dir);
+	return good;
+}
+
+/* Appends what is open on a ring as records of this moment; returns their bytes. */
+static uint64_t seal_open(const struct source *source, uint32_t index, uint8_t *into,
+			  uint64_t published[SPOOL_STREAMS_MAX])
+{
+	const struct reader_ring *r = &source->reader.list[index];
+	uint64_t used = 0;
+
+	for (uint32_t k = 0; r->ring && k < RING_OPEN_MAX; k++) {
+		const struct ring_open copy = *(const volatile struct ring_open *)&r->ring->open[k];
+		struct rtl_record *record = (void *)(into + used);
+
+		/* its end may lie behind what was saved; what changed meanwhile is not of this moment */
+		if (!ring_open_is_kept(&copy, r->position) ||
+		    __atomic_load_n(&r->ring->open[k].until, __ATOMIC_ACQUIRE) != copy.until ||
+		    copy.record.size < sizeof(copy.record) ||
+		    copy.record.size > sizeof(copy.record) + RTL_OPEN_PAYLOAD_MAX ||
+		    copy.record.stream >= source->stream_count)
+			continue;
+		memcpy(record, &copy.record, copy.record.size);
+		record->ticks = source->reader.until;
+		used += ring_step(copy.record.size);
+		published[copy.record.stream]++;
+	}
+	return used;
+}
+
+/* What is open on all rings, as a segment each. Returns the number of the next segment. */
+static bool write_open(const struct source *source, int dir_fd, uint32_t *number,
+		       uint64_t published[SPOOL_STREAMS_MAX])
+{
+	uint8_t *records = calloc(RING_OPEN_MAX, sizeof(struct ring_open));
+	bool good = records;
+
+	for (uint32_t i = 0; good && i < source->reader.count; i++) {
+		const struct reader_ring *r = &source->reader.list[i];
+		const uint64_t bytes = seal_open(source, i, records, published);
+		union head head = {.header = {.magic = RING_MAGIC,
+					      .header_size = RING_HEADER_SIZE,
+					      .capacity = bytes,
+					      .index = i,
+					      .tid = r->ring ? r->ring->tid : 0,
+					      .state = RING_CLOSED,
+					      .ready = bytes,
+					      .origin = r->position,
+					      .head = bytes}};
+		const struct part parts[] = {{&head, sizeof(head)}, {records, bytes}};
+		char name[32];
+
+		if (!bytes)
+			continue;
+		snprintf(name, sizeof(name), SPOOL_SEGMENT_NAME, (*number)++);
+		good = recorder_write_file(dir_fd, name, parts, 2);
+	}
+	free(records);
+	return good;
+}
+
+/* The rings' files, of which the first has the counts of all. */
+static bool write_rings(const struct source *source, int dir_fd,
+			const uint64_t published[SPOOL_STREAMS_MAX])
+{
+	static const uint64_t nothing;
+	bool first = true, good = true;
+
+	for (uint32_t i = 0; good && i < source->files.ring_count; i++) {
+		union head head = {.header = {.magic = RING_MAGIC,
+					      .header_size = RING_HEADER_SIZE,
+					      .capacity = sizeof(nothing),
+					      .ready = sizeof(nothing),
+					      .index = i,
+					      .state = RING_CLOSED}};
+		const struct part parts[] = {{&head, sizeof(head)}, {&nothing, sizeof(nothing)}};
+		char name[32];
+
+		if (!source->files.rings[i])
+			continue;
+		head.header.tid = source->files.rings[i]->tid;
+		if (first)
+			memcpy(head.header.published, published, sizeof(head.header.published));
+		first = false;
+		snprintf(name, sizeof(name), "ring-%u", i);
+		good = recorder_write_file(dir_fd, name, parts, 2);
+	}
+	return good;
+}
+
+/* Of this moment, and of a process that has ended as far as readers are concerned. */
+static bool write_control(const struct source *source, int dir_fd, uint32_t segments)
+{
+	struct spool_control *copy = malloc(sizeof(*copy));
+	const struct part part = {copy, sizeof(*copy)};
+	bool good = copy;
+
+	if (copy) {
+		*copy = *source->control;
+		copy->segment_count = segments;
+		copy->finished = 1;
+		copy->releasing = 0;
+		memset(copy->pending, 0, sizeof(copy->pending)); /* it will still come */
+		for (uint32_t i = 0; i < SPOOL_STREAMS_MAX; i++) {
+			copy->streams[i].delivered = copy->streams[i].delivered_next = 0;
+			copy->streams[i].open_unkept = 0;
+		}
+		good = recorder_write_file(dir_fd, "control", &part, 1);
+	}
+	free(copy);
+	return good;
+}
+
+static bool export_living(struct source *source, int to_fd)
+{
+	const uint64_t dict_bytes = spool_files_read_dict(&source->files);
+	const struct part dict = {source->files.dict, dict_bytes};
+	uint64_t published[SPOOL_STREAMS_MAX];
+	uint32_t segments = source->segments;
+
+	memcpy(published, source->saved, sizeof(published));
+	/* control last, which makes it a recording */
+	return recorder_write_file(to_fd, "dict", &dict, 1) &&
+	       write_open(source, to_fd, &segments, published) &&
+	       write_rings(source, to_fd, published) && write_control(source, to_fd, segments);
+}
+
+static bool export_source(struct recorder *recorder, struct source *source, int out_fd)
+{
+	const char *name = recorder_folder_name(source);
+	int from_fd = recorder_open_folder(recorder, source), to_fd = -1;
+	bool good = from_fd >= 0 && !mkdirat(out_fd, name, 0777);
+
+	if (good)
+		to_fd = openat(out_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	good = good && to_fd >= 0 && share_files(from_fd, to_fd) &&
+	       (source->closed || export_living(source, to_fd));
+	if (to_fd >= 0)
+		close(to_fd);
+	if (from_fd >= 0)
+		close(from_fd);
+	return good;
+}
+
+static bool export_all(struct recorder *recorder, struct host *host, int out_fd)
+{
+	for (uint32_t i = 0; i < host->source_count; i++)
+		if (!export_source(recorder, host->sources[i], out_fd))
+			return false;
+	return true;
+}
+
+static void remove_one(void *unused, const char *path)
+{
+	(void)unused;
+	spool_remove_folder(path);
+}
+
+void snapshot_remove(const char *folder)
+{
+	folder_each_spool(folder, remove_one, NULL);
+	spool_remove_folder(folder);
+}
+
+int recorder_snapshot(struct recorder *recorder, struct host *host, const char *folder)
+{
+	int fd = -1, error = ENOMEM;
+	char *made = NULL;
+
+	if (!recorder->last_ns)
+		return RTL_ENOTSUP;
+	(void)recorder_pass(recorder, host, true);
+	if (asprintf(&made, "%s.new", folder) < 0)
+		return RTL_ENOMEM;
+	snapshot_remove(made);
+	error = 0;
+	if (mkdir(made, 0700) || (fd = open(made, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0 ||
+	    !export_all(recorder, host, fd) || rename(made, folder))
+		error = errno ? errno : EIO;
+	if (fd >= 0)
+		close(fd);
+	if (error)
+		snapshot_remove(made);
+	free(made);
+	errno = error;
+	return !error ? 0 : error == ENOSPC ? RTL_ENOSPC : RTL_EIO;
+}
+
+/* ---- those that others ask for */
+
+char *snapshot_path(const char *folder, uint32_t number)
+{
+	char *path;
+
+	return asprintf(&path, "%s-snapshot-%u", folder, number) < 0 ? NULL : path;
+}
+
+static int make(const char *folder, uint32_t number, struct recorder *recorder, struct host *host)
+{
+	char *path = snapshot_path(folder, number);
+	int err = !path      ? RTL_ENOMEM
+		  : recorder ? recorder_snapshot(recorder, host, path)
+			     : RTL_ENOTSUP;
+
+	free(path);
+	return err;
+}
+
+void snapshot_serve(struct session_page *page, const char *folder, struct recorder *recorder,
+		    struct host *host)
+{
+	/* acquire: with the release of who asks; the rest is ours */
+	const uint32_t asked = __atomic_load_n(&page->snapshots_asked, __ATOMIC_ACQUIRE);
+	uint32_t made = __atomic_load_n(&page->snapshots_made, __ATOMIC_RELAXED);
+
+	while (made != asked) {
+		const int err = make(folder, made + 1, recorder, host);
+		const uint32_t kept_ms = recorder ? recorder_kept_ms(recorder) : 0;
+
+		__atomic_store_n(&page->snapshot_error, (uint32_t)-err, __ATOMIC_RELAXED);
+		__atomic_store_n(&page->snapshot_kept_ms, kept_ms, __ATOMIC_RELAXED);
+		/* release: with the acquire of who waits */
+		__atomic_store_n(&page->snapshots_made, ++made, __ATOMIC_RELEASE);
+		futex_wake(&page->snapshots_made);
+	}
+}
+
+/* Whoever reads one holds a lock on it (snapshot_ask.c). */
+void snapshot_remove_unread(const struct session_page *page, const char *folder)
+{
+	const uint32_t made = __atomic_load_n(&page->snapshots_made, __ATOMIC_RELAXED);
+
+	for (uint32_t i = 1; i <= made; i++) {
+		char *path = snapshot_path(folder, i);
+		int fd = path ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+
+		if (fd >= 0 && !flock(fd, LOCK_EX | LOCK_NB))
+			snapshot_remove(path);
+		if (fd >= 0)
+			close(fd);
+		free(path);
+	}
+}
