@@ -184,6 +184,7 @@ int launch_read(struct launch *launch, const struct cli_command *command, int ar
 {
 	int status;
 
+	launch->selection.verb = command->name;
 	launch->selection.repeat = CLI_NOT_GIVEN;
 	status = cli_read(command, argc, argv, launch);
 	launch_make_id(launch);

@@ -203,11 +203,12 @@ static int take_limit(struct selection *selection)
 		return CLI_OK;
 	selection->limit_bytes = parse_size(selection->limit);
 	if (!selection->limit_bytes)
-		return cli_usage("--limit takes a size such as 500M, not '%s'", selection->limit);
+		return cli_usage("%s: --limit takes a size such as 500M, not '%s'", selection->verb,
+				 selection->limit);
 	return selection->limit_bytes >= LIMIT_LEAST
 		       ? CLI_OK
-		       : cli_usage("--limit %s is too small for a recording: give 64K or more",
-				   selection->limit);
+		       : cli_usage("%s: --limit %s is too small for a recording: give 64K or more",
+				   selection->verb, selection->limit);
 }
 
 static int take_signal(struct selection *selection)

@@ -19,6 +19,7 @@ struct selection_list {
 };
 
 struct selection {
+	const char *verb; /**< for lines */
 	/* As the user gave them; NULL: not given. */
 	struct selection_list kernels, excluded, ranges;
 	const char *delay, *duration;
