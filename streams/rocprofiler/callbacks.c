@@ -69,6 +69,8 @@ static void tell_agents(uint32_t count, const hsa_agent_t *agents, const void *p
 	for (uint32_t i = 0; i < count; i++) {
 		rocprofiler_hsa_callback_data_t data = {0};
 		struct gpu *gpu = gpu_of(agents[i]);
+		if (runtime_find())
+			return;
 		(void)runtime.agent_get_info(agents[i], HSA_AGENT_INFO_DEVICE, &data.device.type);
 		data.device.id = gpu ? gpu->index : 0;
 		data.device.agent = agents[i];
@@ -82,7 +84,7 @@ static hsa_status_t on_allocate(hsa_region_t region, size_t size, void **ptr)
 	rocprofiler_hsa_callback_data_t data = {0};
 	hsa_status_t status = next_allocate(region, size, ptr);
 
-	if (status)
+	if (status || runtime_find())
 		return status;
 	data.allocate.ptr = *ptr;
 	data.allocate.size = size;
@@ -118,7 +120,7 @@ static hsa_status_t on_pool_allocate(hsa_amd_memory_pool_t pool, size_t size, ui
 	rocprofiler_hsa_callback_data_t data = {0};
 	hsa_status_t status = next_pool_allocate(pool, size, flags, ptr);
 
-	if (status || !size)
+	if (status || !size || runtime_find())
 		return status;
 	data.allocate.ptr = *ptr;
 	data.allocate.size = size;

@@ -172,8 +172,10 @@ static hsa_status_t fill(struct context *context)
 		status = check_registers(context);
 	if (status || !context->event_count)
 		return status;
+	runtime_own_call = true;
 	context->count = library_count_make(context->gpu->agent, context->events,
 					    context->event_count, why, sizeof(why));
+	runtime_own_call = false;
 	return context->count ? HSA_STATUS_SUCCESS : fail(HSA_STATUS_ERROR, "%s", why);
 }
 
@@ -232,12 +234,11 @@ void context_destroy(struct context *context)
 		return;
 	if (!quiet(context))
 		return;
+	runtime_own_call = true;
 	library_count_destroy(context->count);
-	if (context->own_queue && context->queue) {
-		runtime_own_call = true;
+	if (context->own_queue && context->queue)
 		(void)runtime.queue_destroy(context->queue);
-		runtime_own_call = false;
-	}
+	runtime_own_call = false;
 	destroy_signal(context->done);
 	destroy_signal(context->ready);
 	destroy_signal(context->grant);

@@ -501,7 +501,9 @@ static void enable(struct gpu *gpu, hsa_queue_t *queue)
 		return;
 	}
 	bytes = agent_enable_bytes(&library, gpu->agent);
+	runtime_own_call = true;
 	memory = bytes ? memory_for_gpu(gpu->agent, bytes) : NULL;
+	runtime_own_call = false;
 	if (!memory || !agent_enable_packet(&library, gpu->agent, memory, bytes, &packet) ||
 	    runtime.signal_create(1, 0, NULL, &done)) {
 		complain("a queue's work cannot be counted");

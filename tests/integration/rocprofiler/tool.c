@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A tool library (ROCP_TOOL_LIB): counts the waves of each dispatch, and what else it is told of, and writes
+ * lines to the file TOOL_OUTPUT. TOOL_WITHOUT_UNLOAD of the build: one that is no tool.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rocprofiler/rocprofiler.h>
+
+#define API __attribute__((visibility("default")))
+
+static FILE *output;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static atomic_int told[6], freed, unloaded;
+
+struct work {
+	rocprofiler_feature_t feature;
+	const char *name;
+	const rocprofiler_dispatch_record_t *record;
+};
+
+static bool on_group(rocprofiler_group_t group, void *arg)
+{
+	struct work *work = arg;
+	bool times = work->record && work->record->begin < work->record->end &&
+		     work->record->dispatch <= work->record->begin;
+
+	rocprofiler_group_get_data(&group);
+	pthread_mutex_lock(&lock);
+	fprintf(output, "dispatch waves=%llu times=%d name=%s\n",
+		(unsigned long long)work->feature.data.result_int64, times, work->name);
+	pthread_mutex_unlock(&lock);
+	rocprofiler_close(group.context);
+	free(work);
+	return true;
+}
+
+static hsa_status_t on_dispatch(const rocprofiler_callback_data_t *data, void *user,
+				rocprofiler_group_t *group)
+{
+	struct work *work = calloc(1, sizeof(*work));
+	rocprofiler_properties_t properties = {.handler = on_group, .handler_arg = work};
+	rocprofiler_t *context;
+
+	(void)user;
+	work->feature.name = "SQ_WAVES";
+	work->name = data->kernel_name;
+	work->record = data->record;
+	if (rocprofiler_open(data->agent, &work->feature, 1, &context, 0, &properties) ||
+	    rocprofiler_get_group(context, 0, group))
+		return HSA_STATUS_ERROR;
+	return HSA_STATUS_SUCCESS;
+}
+
+static hsa_status_t on_call(rocprofiler_hsa_cb_id_t id, const rocprofiler_hsa_callback_data_t *data,
+			    void *arg)
+{
+	(void)arg;
+	atomic_fetch_add(&told[id], 1);
+	if (id == ROCPROFILER_HSA_CB_ID_ALLOCATE && !data->allocate.size)
+		atomic_fetch_add(&freed, 1);
+	if (id == ROCPROFILER_HSA_CB_ID_KSYMBOL) {
+		atomic_fetch_add(&unloaded, data->ksymbol.unload);
+		if (!data->ksymbol.unload && data->ksymbol.object &&
+		    strlen(data->ksymbol.name) == data->ksymbol.name_length) {
+			pthread_mutex_lock(&lock);
+			fprintf(output, "symbol %s\n", data->ksymbol.name);
+			pthread_mutex_unlock(&lock);
+		}
+	}
+	return HSA_STATUS_SUCCESS;
+}
+
+API void OnLoadToolProp(rocprofiler_settings_t *settings);
+API void OnLoadToolProp(rocprofiler_settings_t *settings)
+{
+	const rocprofiler_queue_callbacks_t callbacks = {on_dispatch, NULL, NULL};
+	const rocprofiler_hsa_callbacks_t calls = {on_call, on_call, on_call,
+						   on_call, on_call, on_call};
+
+	output = fopen(getenv("TOOL_OUTPUT"), "w");
+	if (!output)
+		abort();
+	fprintf(output, "settings intercept=%u code=%u trace=%u local=%u timeout=%llx times=%u\n",
+		settings->intercept_mode, settings->code_obj_tracking, settings->trace_size,
+		settings->trace_local, (unsigned long long)settings->timeout,
+		settings->timestamp_on);
+	settings->hsa_intercepting = 1;
+	settings->timestamp_on = 1;
+	rocprofiler_set_queue_callbacks(callbacks, NULL);
+	rocprofiler_set_hsa_callbacks(calls, NULL);
+}
+
+/* HIP never ends the HSA runtime: then the process's end tells. */
+static void end(const char *how)
+{
+	if (!output)
+		return;
+	fprintf(output,
+		"told allocate=%d device=%d memcopy=%d submit=%d ksymbol=%d codeobj=%d freed=%d\n",
+		told[0], told[1], told[2], told[3], told[4], told[5], freed);
+	fprintf(output, "end %s\n", how);
+	fclose(output);
+	output = NULL;
+}
+
+static void __attribute__((destructor)) at_exit(void)
+{
+	end("exit");
+}
+
+#ifndef TOOL_WITHOUT_UNLOAD
+API void OnUnloadTool(void);
+API void OnUnloadTool(void)
+{
+	rocprofiler_remove_queue_callbacks();
+	end("unload");
+}
+#endif

@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""
+tool.py RUN TOOL BAD-TOOL HSA-PROGRAM PROGRAM [ARGUMENT]...: a HIP program with a tool library of the rocprofiler API,
+against the software GPU's log; and what is said of settings that cannot be had.
+"""
+
+import collections
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+RUN, TOOL, BAD, HSA_PROGRAM, *PROGRAM = sys.argv[1:]
+
+
+class Tool(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.output, self.log = (os.path.join(folder.name, n) for n in ("output", "log"))
+
+    def run_program(self, program=None, **env):
+        env = {**os.environ, "ROCP_TOOL_LIB": TOOL, "TOOL_OUTPUT": self.output, "SOFTGPU_LOG": self.log, **env}
+        done = subprocess.run([RUN, *(program or PROGRAM)], env=env, check=False, capture_output=True, text=True,
+                              timeout=250)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stderr
+
+    def lines(self, path, kind):
+        with open(path, encoding="utf-8") as file:
+            return [line.strip() for line in file if line.startswith(kind) or f" kind={kind} " in line]
+
+    def compare(self, least):
+        counted = collections.Counter(int(re.search(r"waves=(\d+) times=1 ", line)[1])
+                                      for line in self.lines(self.output, "dispatch"))
+        logged = collections.Counter(int(re.search(r" value=(\d+)", line)[1])
+                                     for line in self.lines(self.log, "count")
+                                     if " block=SQ " in line and " event=4 " in line)
+        self.assertEqual(counted, logged)
+        self.assertGreaterEqual(sum(counted.values()), least)
+
+    def test_counts_are_the_logs(self):
+        self.run_program()
+        self.compare(100)
+
+    def test_counts_of_streams_graphs_and_two_gpus_are_the_logs(self):
+        folder = os.path.dirname(PROGRAM[0])
+        for name in ("streams_events", "graph_launch", "two_gpus"):
+            with self.subTest(name):
+                self.run_program([os.path.join(folder, name)], SOFTGPU_COUNT="2")
+                self.compare(2)
+                os.remove(self.log)
+
+    def test_what_the_tool_is_told(self):
+        self.run_program()
+        settings, = self.lines(self.output, "settings")
+        self.assertEqual(settings, "settings intercept=1 code=1 trace=33554432 local=1 "
+                                   "timeout=ffffffffffffffff times=0")
+        told, = self.lines(self.output, "told")
+        numbers = dict((k, int(v)) for k, v in re.findall(r"(\w+)=(\d+)", told))
+        self.assertTrue(all(numbers[key] > 0 for key in
+                            ("allocate", "device", "submit", "ksymbol", "codeobj", "freed")), told)
+        symbols = self.lines(self.output, "symbol")
+        names = {line.split(" name=")[1] for line in self.lines(self.output, "dispatch")}
+        self.assertTrue(names <= {s.removeprefix("symbol ") for s in symbols}, names)
+        self.assertIn("vector_add.kd", names)
+
+    def test_the_runtimes_end_unloads_the_tool(self):
+        """Four threads and their queues: the end waits for what is under way."""
+        self.run_program([HSA_PROGRAM, "-n", "50", "-t", "4"])
+        self.assertEqual(self.lines(self.output, "end"), ["end unload"])
+        self.assertEqual(len(self.lines(self.output, "dispatch")), 200)
+        self.assertIn("name=void hsa_test::add<2u>(unsigned int*, unsigned int) [clone .kd]",
+                      " ".join(self.lines(self.output, "dispatch")))
+
+    def test_no_tool(self):
+        self.assertIn("rocprofiler: ROCP_TOOL_LIB: /none.so: cannot open",
+                      self.run_program(ROCP_TOOL_LIB="/none.so"))
+        self.assertIn("is no tool: it needs OnLoadTool or OnLoadToolProp, and OnUnloadTool",
+                      self.run_program(ROCP_TOOL_LIB=BAD))
+
+    def test_settings_that_cannot_be_had(self):
+        self.assertIn("rocprofiler: ROCP_MCOPY_DATA is not supported\n",
+                      self.run_program(ROCP_MCOPY_DATA="1"))
+        self.assertIn("rocprofiler: ROCP_HSA_INTERCEPT is '3': 0, 1",
+                      self.run_program(ROCP_HSA_INTERCEPT="3"))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
