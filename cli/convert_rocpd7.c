@@ -23,7 +23,6 @@
 #include "convert_rows.h"
 #include "hash.h"
 
-#define CHUNK          32768 /* rows for a statement: between two, the bar moves */
 #define APPLICATION_ID 0x72746c37u
 #define TEXT(x)        TEXT_(x)
 #define TEXT_(x)       #x
@@ -104,9 +103,9 @@ static int fill(struct rocpd7 *out, const char *text, int64_t most)
 	sqlite3_stmt *statement;
 	int status = prepare(out, text, &statement);
 
-	for (int64_t at = 0; !status && statement && at <= most; at += CHUNK) {
+	for (int64_t at = 0; !status && statement && at <= most; at += CONVERT_CHUNK) {
 		bind(statement, ":from", at);
-		bind(statement, ":to", at + CHUNK - 1);
+		bind(statement, ":to", at + CONVERT_CHUNK - 1);
 		if (sqlite3_step(statement) != SQLITE_DONE)
 			status = refuse(out);
 		sqlite3_reset(statement);

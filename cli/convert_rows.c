@@ -230,7 +230,8 @@ int convert_rows_open(struct convert_rows *rows, const char *path,
 	database_say_unfinished(database);
 	database_close(database);
 	if (sqlite3_open_v2(":memory:", &rows->db,
-			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI,
+			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI |
+				    SQLITE_OPEN_NOMUTEX,
 			    NULL) != SQLITE_OK)
 		return convert_rows_refuse(rows);
 	sqlite3_create_function(rows->db, "rtl_matches", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
@@ -263,11 +264,16 @@ void convert_rows_close(struct convert_rows *rows)
 
 /* ---- what is in the views ---- */
 
-/* One pass over the dispatches tells of all that they refer to. */
+/* One pass over the dispatches tells of all that they refer to, a range at a time: a sorter would
+ * keep all of them. */
 static const char seen[] =
-	"CREATE TEMP TABLE c_seen AS SELECT process, uid, name_id, gpu, queue, stream, tid,"
-	" max(kernel_object) AS object, count(*) AS kernels FROM c_dispatch GROUP BY 1, 2, 3, 4,"
-	" 5, 6, 7";
+	"CREATE TEMP TABLE c_seen (process, uid, name_id, gpu, queue, stream, tid, object, kernels,"
+	" PRIMARY KEY (process, uid, name_id, gpu, queue, stream, tid))";
+static const char see[] =
+	"INSERT INTO c_seen SELECT process, uid, name_id, gpu, queue, stream, tid,"
+	" max(kernel_object), count(*) FROM c_dispatch WHERE id BETWEEN ?1 AND ?2"
+	" GROUP BY 1, 2, 3, 4, 5, 6, 7 ON CONFLICT DO UPDATE SET kernels = kernels +"
+	" excluded.kernels, object = max(object, excluded.object)";
 
 static const char kernels[] =
 	"CREATE TEMP TABLE c_kernel AS SELECT row_number() OVER () AS id, s.process, s.uid,"
@@ -344,9 +350,28 @@ static int run_all(struct convert_rows *rows, const char *const *statements, siz
 	return status;
 }
 
+static int see_dispatches(struct convert_rows *rows)
+{
+	const int64_t most = convert_rows_number(rows, "SELECT max(id) FROM i.rocpd_op");
+	sqlite3_stmt *statement = NULL;
+	int status = convert_rows_run(rows, seen);
+
+	if (!status && sqlite3_prepare_v2(rows->db, see, -1, &statement, NULL) != SQLITE_OK)
+		return convert_rows_missing(rows) ? CLI_OK : convert_rows_refuse(rows);
+	for (int64_t at = 0; !status && at <= most; at += CONVERT_CHUNK) {
+		sqlite3_bind_int64(statement, 1, at);
+		sqlite3_bind_int64(statement, 2, at + CONVERT_CHUNK - 1);
+		if (sqlite3_step(statement) != SQLITE_DONE)
+			status = convert_rows_refuse(rows);
+		sqlite3_reset(statement);
+	}
+	sqlite3_finalize(statement);
+	return status;
+}
+
 int convert_rows_objects(struct convert_rows *rows)
 {
-	int status = convert_rows_run(rows, seen);
+	int status = see_dispatches(rows);
 
 	if (!status)
 		status = convert_rows_run(rows, kernels);

@@ -38,6 +38,10 @@
 #include "convert.h"
 #include "progress.h"
 
+/** Rows, by their numbers, for one statement where all would take much memory, or time without news.
+ */
+#define CONVERT_CHUNK 32768
+
 struct convert_rows {
 	sqlite3 *db;
 	const char *path;

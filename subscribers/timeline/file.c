@@ -283,6 +283,8 @@ void file_finish(struct file *file, const char *tail, size_t length)
 	file_commit(file);
 	if (file->kind == FILE_TEXT && !file->error)
 		finish_text(file, tail, length);
+	else
+		file_write(file, tail, length, file->offset);
 }
 
 void file_make_room(struct file *file, size_t size)

@@ -9,7 +9,8 @@
  *               extended the tail moves, by one call (file_pair.c).
  *   FILE_GZIP   the same text as members of gzip. The last one holds the tail. The next ones are
  *               written over it, in one write. A write that is cut off leaves no tail.
- *   FILE_PLAIN  bytes without a tail: whoever reads them ignores an item that is cut off.
+ *   FILE_PLAIN  bytes without a tail until they are finished: nobody reads them before, or readers
+ *               ignore an item that is cut off.
  *
  * Items are made in a buffer: file_room, write there, file_take. A failure is kept until it is
  * asked for; after one nothing is written. One thread.

@@ -54,12 +54,20 @@ static const struct timeline_writer *const writers[] = {
 	[TIMELINE_PFTRACE] = &timeline_pftrace,
 };
 
+/* What nobody reads before it is whole needs no closing bytes until then. */
+static enum file_kind kind_of(const struct timeline *timeline, enum timeline_format format)
+{
+	const enum file_kind kind = writers[format]->kind;
+
+	return kind == FILE_TEXT && timeline->in_one_go ? FILE_PLAIN : kind;
+}
+
 static bool open_file(struct timeline *timeline, int fd, enum timeline_format format)
 {
 	timeline->writer = writers[format];
 	timeline->last_process = &timeline->processes;
 	timeline->next_gpu_pid = GPU_PIDS;
-	timeline->out_of_memory = !file_open(&timeline->file, writers[format]->kind, fd);
+	timeline->out_of_memory = !file_open(&timeline->file, kind_of(timeline, format), fd);
 	return !timeline->out_of_memory;
 }
 

@@ -175,7 +175,9 @@ struct timeline {
 	const struct timeline_loss *losses;
 	size_t ledger_count, loss_count;
 	const char *interrupted; /**< a line, or NULL */
-	/* For JSON that names a rank, as PyTorch's profiler does. Set before the timeline begins. */
+	/* Set before the timeline begins: nobody reads it before it is whole. */
+	bool in_one_go;
+	/* For JSON that names a rank, as PyTorch's profiler does; as that. */
 	bool has_rank;
 	uint32_t rank;
 	bool resumed;

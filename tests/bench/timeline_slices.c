@@ -7,7 +7,9 @@
  *
  * Two kinds of slices: "short" ones have three values and a flow, as most tracers write them;
  * "kernels" are dispatches with all that rtl writes of them (20 values and a flow). Rounds
- * alternate between the ways; the best of each counts, and on a busy machine the ratios.
+ * alternate between the ways; the best of each counts, and on a busy machine the ratios. "Live" is
+ * JSON that is closed after each flush, as the subscriber writes it; the others are as `rtl convert`
+ * writes them.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -98,10 +100,10 @@ static void write_short(struct work *work, struct timeline_track *track, const s
 	timeline_slice(work->timeline, track, &slice);
 }
 
-static double run_timeline(enum timeline_format format, bool kernels, uint64_t count,
-			   uint64_t *bytes)
+static double run_timeline(enum timeline_format format, bool in_one_go, bool kernels,
+			   uint64_t count, uint64_t *bytes)
 {
-	struct timeline timeline = {0};
+	struct timeline timeline = {.in_one_go = in_one_go};
 	static struct work work;
 	static struct names names;
 	struct work_process *process;
@@ -178,9 +180,42 @@ static double run_fprintf(bool kernels, uint64_t count, uint64_t *bytes)
 	return seconds() - begin;
 }
 
+static const struct way {
+	const char *name;
+	enum timeline_format format;
+	bool in_one_go;
+} ways[] = {{"fprintf", 0, false},
+	    {"JSON", TIMELINE_JSON, true},
+	    {"JSON, live", TIMELINE_JSON, false},
+	    {"JSON, compressed", TIMELINE_JSON_GZ, true},
+	    {"protobuf", TIMELINE_PFTRACE, true}};
+
+#define WAYS (sizeof(ways) / sizeof(*ways))
+
+static void compare(bool kernels, uint64_t count, int rounds)
+{
+	double best[WAYS];
+	uint64_t bytes[WAYS] = {0};
+
+	for (size_t i = 0; i < WAYS; i++)
+		best[i] = 1e9;
+	for (int round = 0; round < rounds; round++)
+		for (size_t i = 0; i < WAYS; i++) {
+			const struct way *way = &ways[i];
+			const double s = i ? run_timeline(way->format, way->in_one_go, kernels,
+							  count, &bytes[i])
+					   : run_fprintf(kernels, count, &bytes[i]);
+
+			best[i] = s < best[i] ? s : best[i];
+		}
+	for (size_t i = 0; i < WAYS; i++)
+		printf("%-8s %-17s %6.2f M slices/s  %5.2f of fprintf  %4" PRIu64 " B each\n",
+		       kernels ? "kernels" : "short", ways[i].name, (double)count / best[i] * 1e-6,
+		       best[0] / best[i], bytes[i] / count);
+}
+
 int main(int argc, char **argv)
 {
-	static const char *const ways[] = {"fprintf", "JSON", "JSON, compressed", "protobuf"};
 	const uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 10) : 500000;
 	const int rounds = argc > 3 ? atoi(argv[3]) : 3;
 
@@ -189,25 +224,8 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	snprintf(path, sizeof(path), "%s/timeline_slices.%d", argv[1], getpid());
-	for (int kernels = 0; kernels < 2; kernels++) {
-		double best[4] = {1e9, 1e9, 1e9, 1e9};
-		uint64_t bytes[4] = {0};
-
-		for (int round = 0; round < rounds; round++)
-			for (int way = 0; way < 4; way++) {
-				const double s = way ? run_timeline((enum timeline_format)(way - 1),
-								    kernels, count, &bytes[way])
-						     : run_fprintf(kernels, count, &bytes[way]);
-
-				best[way] = s < best[way] ? s : best[way];
-			}
-		for (int way = 0; way < 4; way++)
-			printf("%-8s %-17s %6.2f M slices/s  %5.2f of fprintf  %4" PRIu64
-			       " B each\n",
-			       kernels ? "kernels" : "short", ways[way],
-			       (double)count / best[way] * 1e-6, best[0] / best[way],
-			       bytes[way] / count);
-	}
+	compare(false, count, rounds);
+	compare(true, count, rounds);
 	unlink(path);
 	return 0;
 }
