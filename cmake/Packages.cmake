@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Debian packages, by `cpack -G DEB` in a build folder (scripts/package makes one): librtl0, librtl-dev,
-# rtl (the command, the subscribers, what is loaded into ROCm programs), rtl-doc, python3-rtl. And the
-# source archive, by `cpack --config CPackSourceConfig.cmake`.
+# rtl (the command, the subscribers, what is loaded into ROCm programs), rtl-clickhouse (its subscriber, which
+# needs libcurl), rtl-doc, python3-rtl. And the source archive, by `cpack --config CPackSourceConfig.cmake`.
 
 # Guides and examples; man pages are the command's.
 set(RTL_DOC_DIR ${CMAKE_INSTALL_DATAROOTDIR}/doc/rtl)
@@ -43,6 +43,9 @@ set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(same "(= ${PROJECT_VERSION})")
 
 set(CPACK_COMPONENTS_ALL lib dev trace doc python)
+if(TARGET clickhouse_sub)
+  list(APPEND CPACK_COMPONENTS_ALL clickhouse)
+endif()
 set(CPACK_COMPONENT_LIB_DESCRIPTION "Event bus that programs and libraries publish to")
 set(CPACK_DEBIAN_LIB_PACKAGE_NAME librtl0)
 set(CPACK_DEBIAN_LIB_PACKAGE_SECTION libs)
@@ -58,6 +61,11 @@ set(CPACK_DEBIAN_TRACE_PACKAGE_NAME rtl)
 set(CPACK_DEBIAN_TRACE_PACKAGE_DEPENDS "librtl0 ${same}")
 # It installs /usr/bin/rtl and librtl.so, too.
 set(CPACK_DEBIAN_TRACE_PACKAGE_CONFLICTS rocm-trace-lite)
+
+set(CPACK_COMPONENT_CLICKHOUSE_DESCRIPTION "Tracer for ROCm programs: rows for a ClickHouse server")
+set(CPACK_DEBIAN_CLICKHOUSE_PACKAGE_NAME rtl-clickhouse)
+set(CPACK_DEBIAN_CLICKHOUSE_PACKAGE_DEPENDS "rtl ${same}")
+set(CPACK_DEBIAN_TRACE_PACKAGE_SUGGESTS rtl-clickhouse)
 
 set(CPACK_COMPONENT_DOC_DESCRIPTION "Guides and examples of rtl")
 set(CPACK_DEBIAN_DOC_PACKAGE_NAME rtl-doc)

@@ -24,11 +24,16 @@ else()
   target_link_options(rtl_shared_settings INTERFACE -Wl,-z,defs -Wl,-z,now)
 endif()
 
-# rtl_plugin(NAME FILES...): a plugin libNAME.so without a version, for the plugin folder.
+# rtl_plugin(NAME FILES...): a plugin libNAME.so without a version, for the plugin folder; in the package
+# COMPONENT, where one is given.
 function(rtl_plugin name)
-  add_library(${name} MODULE ${ARGN})
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "COMPONENT" "")
+  add_library(${name} MODULE ${arg_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE rtl_settings rtl_shared_settings)
   set_target_properties(${name} PROPERTIES
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib/rtl)
-  install(TARGETS ${name} LIBRARY DESTINATION ${RTL_PLUGIN_DIR})
+  if(NOT arg_COMPONENT)
+    set(arg_COMPONENT ${CMAKE_INSTALL_DEFAULT_COMPONENT_NAME})
+  endif()
+  install(TARGETS ${name} LIBRARY DESTINATION ${RTL_PLUGIN_DIR} COMPONENT ${arg_COMPONENT})
 endfunction()

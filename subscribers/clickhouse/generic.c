@@ -39,7 +39,7 @@ static const struct column_info before[BEFORE] = {
 	{"pid", "UInt32", "number of the process", COLUMN_PID},
 	{"time_ns", "UInt64", "when it was published", COLUMN_8},
 	{"tid", "UInt32", "thread", COLUMN_4},
-	{"name", "LowCardinality(String)", "of the tracepoint", COLUMN_NAME},
+	{"tracepoint", "LowCardinality(String)", "its name", COLUMN_NAME},
 	{"uid", "UInt64", "the tracepoint's universal id", COLUMN_8},
 	{"parent_uid", "UInt64", "that of what it happened within", COLUMN_8},
 	{"instance", "UInt64", "the same in a begin and its end", COLUMN_8},

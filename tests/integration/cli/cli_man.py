@@ -53,11 +53,11 @@ def main():
         documented = "\n".join(re.findall(r"^\.TP\n(.*)$", option_section(page(name)), flags=re.M))
         faults += check(name, options_of(documented), options_of(printed))
     for plugin in json.loads(output("list-subscribers", "--json"))["subscribers"]:
-        if plugin.get("name") == "stats":
+        if plugin.get("name") in ("stats", "clickhouse"):
+            name = f"rtl-{plugin['name']}.7"
             settings = {s["key"] + "=" for s in plugin["settings"]}
-            section = page("rtl-stats.7").split(".SH SETTINGS")[1].split(".SH ")[0]
-            faults += check("rtl-stats.7", set(re.findall(r"^\.TP\n(\w+=)", section, flags=re.M)),
-                            settings)
+            section = page(name).split(".SH SETTINGS")[1].split(".SH ")[0]
+            faults += check(name, set(re.findall(r"^\.TP\n(\w+=)", section, flags=re.M)), settings)
     print("\n".join(faults) or f"{len(verbs)} commands: pages and help agree")
     return bool(faults) or len(verbs) < 5
 

@@ -9,6 +9,7 @@ import http.server
 import mmap
 import os
 import random
+import re
 import signal
 import socket
 import sqlite3
@@ -144,9 +145,9 @@ class Rows(Case):
         child.communicate()
         self.is_exact(load)
         self.assertEqual(self.ask("SELECT name, type FROM system.columns WHERE database = currentDatabase() AND "
-                                  "table = 'rtl_e_recover_notes_note' AND name IN ('number', 'thread', 'name_2')"),
-                         [("number", "UInt64"), ("name_2", "LowCardinality(String)"), ("thread", "UInt32")])
-        self.assertEqual(self.number("SELECT countIf(name_2 != concat('name-', toString(intDiv(number, 512)))) "
+                                  "table = 'rtl_e_recover_notes_note' AND name IN ('number', 'thread', 'name')"),
+                         [("number", "UInt64"), ("name", "LowCardinality(String)"), ("thread", "UInt32")])
+        self.assertEqual(self.number("SELECT countIf(name != concat('name-', toString(intDiv(number, 512)))) "
                                      "FROM rtl_e_recover_notes_note"), 0)
 
     def test_unknown_stream__other_columns_are_there__another_table(self):
@@ -451,6 +452,50 @@ class Special(unittest.TestCase):
         self.assertEqual(child.returncode, 0, err)
         self.assertIn("events are kept in the program's buffers", err)
         self.assertEqual(other.ask("SELECT count(), uniqExact((spool, position)) FROM rtl_dispatch"), "5001\t5001\n")
+
+
+def blocks(path):
+    """Each query of the guide with the result that stands behind it."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    return re.findall(r"```sql\n(.*?)```\n\n(?:```text\n(.*?)```)?", text, flags=re.S)
+
+
+@unittest.skipUnless(os.environ.get("RTL_TEST_GUIDE"), "without its guide")
+class Fleet(Case):
+    """64 ranks, 8 in each of 8 rtl: the guide's queries find what is wrong with them."""
+
+    def job(self, run, *arguments):
+        script = ("for i in 0 1 2 3 4 5 6 7; do RANK=$(($FIRST + $i)) "
+                  f"{os.environ['RTL_TEST_FLEET']} {' '.join(arguments)} & done; wait")
+        nodes = [subprocess.Popen([cli_kit.RTL, "trace", "-q", "-s", self.sub(run=run), "sh", "-c", script], cwd=self.folder,
+                                  env=self.environment({"FIRST": str(8 * node)}), stderr=subprocess.PIPE, text=True)
+                 for node in range(8)]
+        for node in nodes:
+            _, err = node.communicate(timeout=cli_kit.HANG_S)
+            self.assertEqual((node.returncode, err), (0, ""))
+
+    def test_queries_of_the_guide__results_are_as_they_stand_there(self):
+        guide = os.environ["RTL_TEST_GUIDE"]
+        self.job("before", "300")
+        self.job("after", "300", "12")
+        found = blocks(guide)
+        self.assertGreater(len(found), 4)
+        for query, result in found:
+            answer = SERVER.ask(query + " FORMAT TabSeparatedWithNames",
+                                database=self.database)
+            if os.environ.get("RTL_TEST_SHOW"):
+                print(f"{query}\n{table(answer)}")
+            else:
+                self.assertEqual(table(answer), result, query)
+
+
+def table(answer):
+    """As it stands in the guide: columns beside each other, numbers to the right."""
+    rows = [line.split("\t") for line in answer.splitlines()]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return "".join("  ".join(value.rjust(width) if rows[1][i][:1].isdigit() else value.ljust(width)
+                             for i, (value, width) in enumerate(zip(row, widths))).rstrip() + "\n" for row in rows)
 
 
 if __name__ == "__main__":
