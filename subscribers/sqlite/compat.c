@@ -80,11 +80,10 @@ static int make(sqlite3 *db, const char *const *sql, size_t count)
 int compat_check(sqlite3 *file, char table[COMPAT_NAME_SIZE])
 {
 	const char *const needed[] = {schema_rocpd_tables, schema_rtl_tables};
-	const char *const made[] = {schema_copy_tables,   schema_call_tables,
-				    schema_marker_tables, schema_memory_tables,
-				    schema_span_tables,   schema_xpti_tables,
-				    schema_wait_tables,   schema_left_out_tables,
-				    schema_counter_tables};
+	const char *const made[] = {
+		schema_copy_tables,   schema_call_tables,     schema_marker_tables,
+		schema_memory_tables, schema_span_tables,     schema_xpti_tables,
+		schema_wait_tables,   schema_left_out_tables, schema_counter_tables};
 	sqlite3 *ours = NULL;
 	int result = RTL_ENOMEM;
 

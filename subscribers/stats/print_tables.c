@@ -159,6 +159,8 @@ static void fill(struct line *line, const struct summary_process *process, bool 
 		 bool by_rank, enum summary_deed calls)
 {
 	static const enum summary_deed shown[] = {SUMMARY_KERNELS, SUMMARY_COPIES};
+	const char *program = by_rank || !process->program ? "" : process->program;
+	const char *host = process->host_name ? process->host_name : "";
 
 	if (process->rank >= 0)
 		set(line->cells[0], "%" PRId32, process->rank);
@@ -171,9 +173,7 @@ static void fill(struct line *line, const struct summary_process *process, bool 
 		set(line->cells[2 + 2 * k], "%" PRIu64, deeds->count);
 		set_ns(line->cells[3 + 2 * k], deeds->total_ns);
 	}
-	if (asprintf(&line->text, "%s%s%s", process->host_name ? process->host_name : "",
-		     process->host_name && process->program ? ": " : "",
-		     process->program && !by_rank ? process->program : "") < 0)
+	if (asprintf(&line->text, "%s%s%s", host, *host && *program ? ": " : "", program) < 0)
 		line->text = NULL;
 }
 
