@@ -25,7 +25,7 @@ struct type {
 	const struct rtl_type_info *info;
 	struct store_table *table;
 	struct table_info description;
-	char name[NAME_MOST + 16], other_name[NAME_MOST + 16];
+	char name[NAME_MOST + 16], other_name[NAME_MOST + 32];
 	char (*texts)[NAME_MOST + 8]; /* names of the fields' columns */
 	char **docs;
 	struct column_info columns[];
