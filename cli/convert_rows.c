@@ -334,8 +334,8 @@ static const char *const numbers[] = {
 	"INSERT OR IGNORE INTO c_stream SELECT process, 0, 0 FROM c_process",
 	"INSERT OR IGNORE INTO c_stream SELECT DISTINCT process, stream, 0 FROM c_seen",
 	"INSERT OR IGNORE INTO c_stream SELECT DISTINCT process, stream, 0 FROM c_copy",
-	"UPDATE c_stream SET number = (SELECT count(*) FROM c_stream AS o WHERE o.process ="
-	" c_stream.process AND o.stream AND o.stream <= c_stream.stream) WHERE stream",
+	("UPDATE c_stream SET number = (SELECT count(*) FROM c_stream AS o WHERE o.process ="
+	 " c_stream.process AND o.stream AND o.stream <= c_stream.stream) WHERE stream"),
 	"CREATE TEMP TABLE c_queue (process, queue, PRIMARY KEY (process, queue))",
 	"INSERT OR IGNORE INTO c_queue SELECT process, 0 FROM c_process",
 	"INSERT OR IGNORE INTO c_queue SELECT DISTINCT process, queue FROM c_seen",
