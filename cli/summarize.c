@@ -169,8 +169,8 @@ static int add_copy(struct summarize *s, sqlite3_stmt *row)
 	return 0;
 }
 
-static int add_rows(struct summarize *s, const char *sql,
-		    int (*add)(struct summarize *s, sqlite3_stmt *row))
+int summarize_rows(struct summarize *s, const char *sql,
+		   int (*add)(struct summarize *s, sqlite3_stmt *row))
 {
 	sqlite3_stmt *statement = database_prepare(s->database, sql);
 	int rc = SQLITE_DONE, error = 0;
@@ -187,7 +187,7 @@ static int add_rows(struct summarize *s, const char *sql,
 
 int summarize_copies(struct summarize *s)
 {
-	return s->database->has_copies ? add_rows(s, copies, add_copy) : 0;
+	return s->database->has_copies ? summarize_rows(s, copies, add_copy) : 0;
 }
 
 /* ---- the ledger ---- */
@@ -236,18 +236,19 @@ static int add_ledger(struct summarize *s)
 	free(writer);
 	if (!s->database->has_ledger)
 		return 0;
-	error = add_rows(s,
-			 "SELECT stream, sum(published), sum(delivered), sum(discarded), "
-			 "sum(abandoned), sum(missed) FROM rtl_ledger GROUP BY stream",
-			 add_ledger_row);
+	error = summarize_rows(s,
+			       "SELECT stream, sum(published), sum(delivered), sum(discarded), "
+			       "sum(abandoned), sum(missed) FROM rtl_ledger GROUP BY stream",
+			       add_ledger_row);
 	if (!error)
-		error = add_rows(s,
-				 "SELECT stream, cause, sum(count) FROM rtl_loss "
-				 "GROUP BY stream, cause",
-				 add_loss_row);
+		error = summarize_rows(s,
+				       "SELECT stream, cause, sum(count) FROM rtl_loss "
+				       "GROUP BY stream, cause",
+				       add_loss_row);
 	if (!error && database_has_table(s->database, "rtl_left_out") > 0)
-		error = add_rows(s, "SELECT stream, sum(count) FROM rtl_left_out GROUP BY stream",
-				 add_left_out_row);
+		error = summarize_rows(
+			s, "SELECT stream, sum(count) FROM rtl_left_out GROUP BY stream",
+			add_left_out_row);
 	return error;
 }
 
@@ -286,6 +287,8 @@ int database_summarize(struct database *database, struct summary *summary)
 		error = summarize_out_of_memory();
 	if (!error)
 		error = summarize_calls(&s);
+	if (!error)
+		error = summarize_counters(&s);
 	if (!error)
 		error = database_name_gpus(database, summary);
 	if (!error)

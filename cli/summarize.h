@@ -42,9 +42,14 @@ int summarize_out_of_memory(void);
 /* Whether a query answers at all: true in *some. 0, or -1 after a line. */
 int summarize_ask(const struct summarize *s, const char *sql, bool *some);
 
+/* Calls a function for each row of a query. 0, or -1 after a line. */
+int summarize_rows(struct summarize *s, const char *sql,
+		   int (*add)(struct summarize *s, sqlite3_stmt *row));
+
 /* 0, or -1 after a line. */
 int summarize_operations(struct summarize *s);
 int summarize_copies(struct summarize *s);
 int summarize_calls(struct summarize *s);
+int summarize_counters(struct summarize *s);
 
 #endif

@@ -107,6 +107,14 @@ int summary_list_processes(const struct summary *summary, struct summary_process
 size_t summary_join_ranks(struct summary_process *list, size_t count);
 void summary_forget_processes(struct summary *summary);
 
+struct summary_counter {
+	struct summary_counter *next;
+	char *kernel, *name, *unit;
+	struct summary_counted counted;
+};
+
+void summary_forget_counters(struct summary *summary);
+
 struct summary {
 	/* Lists in the order in which they are shown; devices by number. */
 	struct summary_section *sections;
@@ -114,6 +122,7 @@ struct summary {
 	struct summary_device_name *device_names; /* also of those that have done nothing */
 	struct summary_stream *streams;
 	struct summary_process *processes;
+	struct summary_counter *counters;
 	struct summary_gap *gaps; /* longest first; NULL: not looked for */
 	size_t gap_count;
 	uint64_t begin_ns; /* UINT64_MAX: nothing has happened */
@@ -162,6 +171,11 @@ const char *summary_name_heading(const struct summary_section *section);
 void summary_print_gaps(FILE *file, struct summary *summary, unsigned columns, unsigned top);
 void summary_print_processes(FILE *file, const struct summary *summary, unsigned columns,
 			     unsigned top);
+
+void summary_print_counters(FILE *file, const struct summary *summary, unsigned columns,
+			    unsigned top);
+struct json;
+void summary_print_counters_json(struct json *json, const struct summary *summary);
 
 /* Events of a stream that are not in the summary. */
 uint64_t summary_stream_lost(const struct summary_stream *stream);

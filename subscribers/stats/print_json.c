@@ -222,6 +222,7 @@ void summary_print_json(struct summary *summary, FILE *file, const struct summar
 	for (struct summary_device *d = summary->devices; d; d = d->next)
 		print_device(&json, summary, d);
 	json_end(&json);
+	summary_print_counters_json(&json, summary);
 	print_all_processes(&json, summary);
 	json_array(&json, "ledger");
 	for (const struct summary_stream *s = summary->streams; s; s = s->next)

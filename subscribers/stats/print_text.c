@@ -347,6 +347,7 @@ void summary_print_text(struct summary *summary, FILE *file, const struct summar
 	}
 	for (const struct summary_section *s = summary->sections; s; s = s->next)
 		print_section(file, s, columns, style);
+	summary_print_counters(file, summary, columns, style->top);
 	summary_print_processes(file, summary, columns, style->top);
 	summary_print_gaps(file, summary, columns, style->top);
 	print_devices(file, summary);

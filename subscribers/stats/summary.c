@@ -426,5 +426,6 @@ void summary_destroy(struct summary *summary)
 	summary_forget_devices(summary);
 	summary_forget_names(summary);
 	summary_forget_processes(summary);
+	summary_forget_counters(summary);
 	free(summary);
 }

@@ -127,6 +127,16 @@ bool summary_gaps_uncertain(const struct summary *summary);
 /** When something happened, if it was the first: what times in the text count from. */
 void summary_begins(struct summary *summary, uint64_t time_ns);
 
+/** What a hardware counter was for the dispatches of a kernel. */
+struct summary_counted {
+	uint64_t count, of; /**< dispatches with a value; all of the kernel */
+	double mean, min, max;
+};
+
+/** Those of a kernel come one after the other. unit NULL: none is known. 0, or RTL_ENOMEM. */
+int summary_add_counter(struct summary *summary, const char *kernel, const char *name,
+			const char *unit, const struct summary_counted *counted);
+
 /** Forgets what all devices have done: to count them anew, in order. */
 void summary_forget_devices(struct summary *summary);
 

@@ -547,9 +547,10 @@ static __attribute__((cold, noinline)) void intercept_counted(struct queue *queu
 		}
 		id += n;
 		queue->next_id = id;
-		write(copy, n);
-		submit_batch(queue, first);
+		/* First: whoever sees the end finds it. */
 		counter_submit(queue->counters);
+		submit_batch(queue, first);
+		write(copy, n);
 	}
 }
 

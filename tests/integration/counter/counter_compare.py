@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""counter_compare.py [OPTION...] DATABASE LOG NAME=BLOCK:EVENT[:INSTANCE]...
+"""counter_compare.py [OPTION...] DATABASE LOG NAME=BLOCK:EVENT[:INSTANCE]... NAME=EXPRESSION...
 
 Holds a trace's counters against what the software GPU says that each dispatch has counted.
 
@@ -11,6 +11,7 @@ Holds a trace's counters against what the software GPU says that each dispatch h
 """
 import argparse
 import collections
+import re
 import sqlite3
 import sys
 
@@ -54,8 +55,11 @@ def read_trace(path):
 
 
 def expected(counted, definition):
+    if "(" in definition:
+        return eval(re.sub(r"[A-Z]+:\d+", lambda m: str(expected(counted, m.group(0))), definition))
+    place = definition.split(":")
     values = [value for (block, event, instance), value in counted.items()
-              if definition[:2] == [block, event] and definition[2:] in ([], [instance])]
+              if place[:2] == [block, event] and place[2:] in ([], [instance])]
     return sum(values) if values else None
 
 
@@ -80,7 +84,9 @@ def compare(key, traced, logged):
             value = expected(theirs[2], definition)
             if value is None and arguments.passes and name not in ours[2]:
                 continue
-            if ours[2].get(name) != value:
+            if value is None:
+                sys.exit(f"{key} dispatch {number} ({theirs[1]}): {name} was not counted")
+            if ours[2].get(name) is None or abs(ours[2][name] - value) > 1e-9 * abs(value):
                 sys.exit(f"{key} dispatch {number} ({theirs[1]}): {name} is "
                          f"{ours[2].get(name)} and not {value}")
             right += 1
@@ -96,8 +102,7 @@ parser.add_argument("database")
 parser.add_argument("log")
 parser.add_argument("counters", nargs="+")
 arguments = parser.parse_args()
-counters = {name: definition.split(":")
-            for name, definition in (c.split("=") for c in arguments.counters)}
+counters = dict(c.split("=") for c in arguments.counters)
 log, trace = read_log(arguments.log), read_trace(arguments.database)
 if set(trace) - set(log):
     sys.exit(f"not in the log: {set(trace) - set(log)}")

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* See summarize.h: hardware counters by kernel. */
+#include "cli.h"
+#include "summarize.h"
+
+/* Kernels in the order of their names, with how many of their dispatches have a value. */
+static const char counted[] =
+	"WITH kernels AS (SELECT description_id AS id, count(*) AS dispatches FROM rocpd_op"
+	" GROUP BY description_id), counts AS (SELECT o.description_id AS kernel, c.name_id AS "
+	"name,"
+	" count(*) AS n, avg(c.value) AS mean, min(c.value) AS least, max(c.value) AS most"
+	" FROM rocpd_counter AS c JOIN rocpd_op AS o ON o.id = c.op_id GROUP BY 1, 2)"
+	" SELECT k.string, n.string, %s, c.n, kernels.dispatches, c.mean, c.least, c.most"
+	" FROM counts AS c JOIN kernels ON kernels.id = c.kernel"
+	" JOIN rocpd_string AS k ON k.id = c.kernel JOIN rocpd_string AS n ON n.id = c.name"
+	" ORDER BY 1, 2";
+
+/* Where a file of rtl says it; RPD's do not. */
+static const char unit[] =
+	"(SELECT m.value FROM rtl_tracepoint AS t JOIN rtl_tracepoint_metadata AS m"
+	" ON m.process = t.process AND m.uid = t.uid WHERE t.kind = 'counter'"
+	" AND t.name = n.string AND m.key = 'unit' LIMIT 1)";
+
+static int add_counter(struct summarize *s, sqlite3_stmt *row)
+{
+	const struct summary_counted values = {
+		.count = (uint64_t)sqlite3_column_int64(row, 3),
+		.of = (uint64_t)sqlite3_column_int64(row, 4),
+		.mean = sqlite3_column_double(row, 5),
+		.min = sqlite3_column_double(row, 6),
+		.max = sqlite3_column_double(row, 7),
+	};
+
+	return summary_add_counter(s->summary, (const char *)sqlite3_column_text(row, 0),
+				   (const char *)sqlite3_column_text(row, 1),
+				   (const char *)sqlite3_column_text(row, 2), &values)
+		       ? summarize_out_of_memory()
+		       : 0;
+}
+
+int summarize_counters(struct summarize *s)
+{
+	const int has = database_has_table(s->database, "rocpd_counter");
+	const int has_units = database_has_table(s->database, "rtl_tracepoint_metadata");
+	char *sql;
+	int error;
+
+	if (has <= 0 || has_units < 0)
+		return has < 0 ? has : has_units;
+	sql = sqlite3_mprintf(counted, has_units ? unit : "NULL");
+	error = sql ? summarize_rows(s, sql, add_counter) : summarize_out_of_memory();
+	sqlite3_free(sql);
+	return error;
+}
