@@ -41,8 +41,7 @@ struct launch {
 		CLI_FLAG(0, "paused", LAUNCH_INTO(paused), "record nothing until `rtl start`"),    \
 		CLI_FLAG('q', "quiet", LAUNCH_INTO(quiet),                                         \
 			 "no summary at the end, and no word unless something is wrong"),          \
-		SELECTION_OPTIONS(LAUNCH_SELECT),                                                  \
-		SESSION_COUNTER_OPTIONS(LAUNCH_INTO(session)),                                     \
+		SELECTION_OPTIONS(LAUNCH_SELECT), SESSION_COUNTER_OPTIONS(LAUNCH_INTO(session)),   \
 		CLI_FLAG(0, "xpti", LAUNCH_INTO(session.xpti),                                     \
 			 "also what SYCL's runtimes tell by XPTI; mode full does so,\n"            \
 			 "too")

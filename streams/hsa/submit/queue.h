@@ -60,7 +60,7 @@ struct queue {
 	bool profiling_refused;
 
 	/* The submitting thread's. */
-	uint64_t next_id;   /* of the next packet: other tools add some, so the runtime's index,
+	uint64_t next_id; /* of the next packet: other tools add some, so the runtime's index,
 			     * which is that of the application's packet, does not do */
 	struct counter_queue *counters; /* NULL: nobody asks for counters */
 	void *batch;        /* room for as many packets as the ring has; NULL until needed */
