@@ -274,7 +274,7 @@ struct notify {
 	uint64_t begin_ticks;
 };
 
-static void take_text(struct notify *n, const char *text)
+static inline void take_text(struct notify *n, const char *text)
 {
 	size_t length = text ? strnlen(text, TEXT_MAX + 1) : 0;
 
@@ -533,40 +533,25 @@ static __attribute__((noinline)) void record_special(struct notify *n, struct st
 }
 
 /* What has begun is kept for its end. */
-static __attribute__((noinline)) void note_begin(const struct notify *n, struct thread *thread,
-						 uint64_t ticks, uint8_t stream)
+static __attribute__((noinline)) void note_begin(struct thread *thread, struct thread_open open,
+						 const struct slot *object, uint64_t uid)
 {
-	struct thread_open open = {.instance = n->instance,
-				   .object = n->object ? n->object->event.unique_id : 0,
-				   .ticks = ticks ? ticks : rtl_ticks(),
-				   .type = n->type,
-				   .stream = stream};
-
-	if (n->type == XPTI_TASK_BEGIN && n->object)
-		open.scope = rtl_scope_push(n->uid, open.object, 0);
+	open.object = object ? object->event.unique_id : 0;
+	if (open.type == XPTI_TASK_BEGIN && object)
+		open.scope = rtl_scope_push(uid, open.object, 0);
 	open_add(thread, &open);
 }
 
-int32_t bridge_notify(struct stream *stream, uint16_t type, const void *parent, const void *object,
-		      uint64_t instance, const void *user)
+/* An event of a stream that is recorded. Inlined twice, so that what has no payload of its own needs
+ * nothing in memory but its record. */
+static inline __attribute__((always_inline)) void
+record(struct stream *stream, struct rtl_stream *rtl, struct known_type known, uint16_t type,
+       const void *parent, const void *object, uint64_t instance, const void *user, bool special)
 {
-	struct rtl_stream *rtl = __atomic_load_n(&stream->rtl, __ATOMIC_ACQUIRE);
 	struct thread *thread;
-	struct known_type known;
 	struct notify n;
 	uint64_t ticks = 0;
 
-	if (UNLIKELY(rtl == &rtl_stream_none || !rtl)) {
-		const struct stream *plain = __atomic_load_n(&stream->plain, __ATOMIC_ACQUIRE);
-
-		rtl = rtl && plain ? __atomic_load_n(&plain->rtl, __ATOMIC_ACQUIRE) : NULL;
-		if (!rtl)
-			return XPTI_SUCCESS;
-	}
-	known = bridge_type(stream, type);
-	/* of a begin, the end needs to know: their numbers follow each other */
-	if (!((int)rtl_enabled(rtl, known.number) | (int)rtl_enabled(rtl, known.number | 1)))
-		return XPTI_SUCCESS;
 	n.rtl = rtl;
 	n.number = known.number;
 	n.type = type;
@@ -589,13 +574,50 @@ int32_t bridge_notify(struct stream *stream, uint16_t type, const void *parent, 
 		n.begin_ticks = open_take(thread, stream->number, type - 1,
 					  n.object ? n.object->event.unique_id : 0, instance);
 	if (rtl_enabled(rtl, n.number)) {
-		if (known.flags & KNOWN_SPECIAL)
+		if (special)
 			record_special(&n, stream);
 		else
 			ticks = record_plain(&n);
 	}
 	if (thread && (known.flags & KNOWN_BEGIN))
-		note_begin(&n, thread, ticks, stream->number);
+		note_begin(thread,
+			   (struct thread_open){.instance = instance,
+						.ticks = ticks ? ticks : rtl_ticks(),
+						.type = type,
+						.stream = stream->number},
+			   n.object, n.uid);
+}
+
+static __attribute__((noinline)) void record_specially(struct stream *stream,
+						       struct rtl_stream *rtl,
+						       struct known_type known, uint16_t type,
+						       const void *parent, const void *object,
+						       uint64_t instance, const void *user)
+{
+	record(stream, rtl, known, type, parent, object, instance, user, true);
+}
+
+int32_t bridge_notify(struct stream *stream, uint16_t type, const void *parent, const void *object,
+		      uint64_t instance, const void *user)
+{
+	struct rtl_stream *rtl = __atomic_load_n(&stream->rtl, __ATOMIC_ACQUIRE);
+	struct known_type known;
+
+	if (UNLIKELY(rtl == &rtl_stream_none || !rtl)) {
+		const struct stream *plain = __atomic_load_n(&stream->plain, __ATOMIC_ACQUIRE);
+
+		rtl = rtl && plain ? __atomic_load_n(&plain->rtl, __ATOMIC_ACQUIRE) : NULL;
+		if (!rtl)
+			return XPTI_SUCCESS;
+	}
+	known = bridge_type(stream, type);
+	/* of a begin, the end needs to know: their numbers follow each other */
+	if (!((int)rtl_enabled(rtl, known.number) | (int)rtl_enabled(rtl, known.number | 1)))
+		return XPTI_SUCCESS;
+	if (known.flags & KNOWN_SPECIAL)
+		record_specially(stream, rtl, known, type, parent, object, instance, user);
+	else
+		record(stream, rtl, known, type, parent, object, instance, user, false);
 	return XPTI_SUCCESS;
 }
 

@@ -189,8 +189,10 @@ void bridge_streams(void)
 
 	for (i = 1; i < XPTI_INVALID_STREAM; i++)
 		if (__atomic_load_n(&streams[i].name, __ATOMIC_ACQUIRE) &&
-		    __atomic_load_n(&streams[i].rtl, __ATOMIC_ACQUIRE) == &rtl_stream_none)
+		    __atomic_load_n(&streams[i].rtl, __ATOMIC_ACQUIRE) == &rtl_stream_none) {
 			bridge_stream(&streams[i]);
+			streams_update(&streams[i]);
+		}
 }
 
 /* Types below 64, diagnostics, and the two that are not XPTI's: no stream has others. */

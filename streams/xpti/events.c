@@ -16,6 +16,7 @@
 #define KEY_IDS     (1ull << 47) /* their ids begin here */
 #define KEY_PIECE   4096u
 #define KEY_PIECES  4096u
+#define KEY_BLOCK   64u        /* a thread allocates so many at once */
 #define FIRST_USE   0x10000u   /* so that ids of slots begin at 2^48 */
 #define CHUNK       (2u << 20) /* a large page */
 #define CHUNK_SLOTS (CHUNK / sizeof(struct slot))
@@ -25,37 +26,62 @@
 
 /* ---- keys */
 
-static struct key *buckets[BUCKETS]; /* release by add_key, acquire by find_key */
-static struct key **keys[KEY_PIECES];
-static uint32_t key_count;         /* release, acquire */
-static struct key *forgotten;      /* by a reset */
-static struct key *recent[RECENT]; /* hints; release, acquire */
+/* Threads add keys without a lock; they stay where they are. A reset is for tests, which do nothing
+ * else meanwhile. */
+static struct key *buckets[BUCKETS];  /* acq_rel by add_key, acquire by key_of */
+static struct key **keys[KEY_PIECES]; /* by number; acq_rel, acquire */
+static uint32_t key_count;            /* numbers given out; relaxed: keys tells what is there */
+static struct key *forgotten;         /* by a reset */
+static struct key *recent[RECENT];    /* hints; release, acquire */
 
-static struct key *find_key(uint64_t hash, const struct entry *name, const struct entry *file,
-			    uint32_t line, uint32_t column)
+/* What makes a key. */
+struct place {
+	uint64_t hash;
+	struct entry *name, *file;
+	uint32_t line, column;
+};
+
+static inline uint64_t hash_of(const struct place *place)
 {
-	struct key *k = __atomic_load_n(&buckets[hash % BUCKETS], __ATOMIC_ACQUIRE);
+	uint64_t hash = (uintptr_t)place->name * 0x9e3779b97f4a7c15u;
 
-	for (; k; k = __atomic_load_n(&k->next, __ATOMIC_ACQUIRE))
-		if (k->hash == hash && k->name == name && k->file == file &&
-		    k->payload.line == line && k->payload.column == column)
+	hash = ((hash ^ hash >> 32) + (uintptr_t)place->file) * 0xc2b2ae3d27d4eb4fu;
+	hash ^= (uint64_t)place->line << 32 | place->column;
+	hash = (hash ^ hash >> 29) * 0x9e3779b97f4a7c15u;
+	return hash ^ hash >> 32;
+}
+
+/* From `k` on, up to `end`. */
+static inline struct key *find_key(struct key *k, const struct key *end, const struct place *place)
+{
+	for (; k && k != end; k = __atomic_load_n(&k->next, __ATOMIC_ACQUIRE))
+		if (k->hash == place->hash && k->name == place->name && k->file == place->file &&
+		    k->payload.line == place->line && k->payload.column == place->column)
 			return k;
 	return NULL;
 }
 
-static struct key **next_place(void)
+/* The place of the next id, and its number. NULL: there is none, or no memory. */
+static struct key **next_place(uint32_t *number)
 {
-	uint32_t piece = key_count / KEY_PIECE;
+	struct key **piece, **made;
 
-	if (piece == KEY_PIECES)
+	if (__atomic_load_n(&key_count, __ATOMIC_RELAXED) >= KEY_PIECE * KEY_PIECES)
 		return NULL;
-	if (!keys[piece]) {
-		struct key **made = calloc(KEY_PIECE, sizeof *made);
-
-		/* release: with the acquire in key_by_id */
-		__atomic_store_n(&keys[piece], made, __ATOMIC_RELEASE);
+	/* relaxed: nobody knows the number before the key is found */
+	*number = __atomic_fetch_add(&key_count, 1, __ATOMIC_RELAXED);
+	if (*number >= KEY_PIECE * KEY_PIECES)
+		return NULL;
+	piece = __atomic_load_n(&keys[*number / KEY_PIECE], __ATOMIC_ACQUIRE);
+	if (!piece && (made = calloc(KEY_PIECE, sizeof *made))) {
+		/* acq_rel: with the acquire here and in key_by_id */
+		if (__atomic_compare_exchange_n(&keys[*number / KEY_PIECE], &piece, made, false,
+						__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+			piece = made;
+		else
+			free(made);
 	}
-	return keys[piece] ? &keys[piece][key_count % KEY_PIECE] : NULL;
+	return piece ? &piece[*number % KEY_PIECE] : NULL;
 }
 
 static void fill_payload(struct key *key, const struct xpti_payload *from, uint64_t id)
@@ -74,26 +100,48 @@ static void fill_payload(struct key *key, const struct xpti_payload *from, uint6
 	p->uid.p3 = 0;
 }
 
-static struct key *add_key(uint64_t hash, struct entry *name, struct entry *file,
+/* The thread's next key, which nobody else sees. NULL: no memory. */
+static struct key *private_key(struct thread *thread)
+{
+	if (!thread->key_count) {
+		thread->keys = malloc(KEY_BLOCK * sizeof *thread->keys);
+		thread->key_count = thread->keys ? KEY_BLOCK : 0;
+	}
+	return thread->keys;
+}
+
+/* Adds a key that was not found from `first` on. */
+static struct key *add_key(struct key *first, const struct place *place,
 			   const struct xpti_payload *payload)
 {
-	struct key *k, **place;
+	struct key **bucket = &buckets[place->hash % BUCKETS], **by_number, *there, *k;
+	struct thread *thread = thread_self();
+	uint32_t number;
 
-	framework_lock();
-	k = find_key(hash, name, file, payload->line, payload->column);
-	place = k ? NULL : next_place();
-	if (place && (k = malloc(sizeof *k))) {
-		*k = (struct key){.next = buckets[hash % BUCKETS],
-				  .hash = hash,
-				  .name = name,
-				  .file = file,
-				  .payload_face = {interface_payload}};
-		fill_payload(k, payload, KEY_IDS + key_count);
-		__atomic_store_n(place, k, __ATOMIC_RELEASE);
-		__atomic_store_n(&key_count, key_count + 1, __ATOMIC_RELEASE);
-		__atomic_store_n(&buckets[hash % BUCKETS], k, __ATOMIC_RELEASE);
+	k = thread ? private_key(thread) : NULL;
+	by_number = k ? next_place(&number) : NULL;
+	if (!by_number)
+		return NULL;
+	*k = (struct key){.hash = place->hash,
+			  .name = place->name,
+			  .file = place->file,
+			  .payload_face = {interface_payload}};
+	fill_payload(k, payload, KEY_IDS + number);
+	k->next = first;
+	/* before others find it; release: with the acquire in key_by_id */
+	__atomic_store_n(by_number, k, __ATOMIC_RELEASE);
+	/* release: with the acquire in find_key; acquire: of what came in between */
+	while (!__atomic_compare_exchange_n(bucket, &first, k, false, __ATOMIC_ACQ_REL,
+					    __ATOMIC_ACQUIRE)) {
+		there = find_key(first, k->next, place);
+		if (there) { /* the number is nobody's */
+			__atomic_store_n(by_number, NULL, __ATOMIC_RELEASE);
+			return there;
+		}
+		k->next = first;
 	}
-	framework_unlock();
+	thread->keys++;
+	thread->key_count--;
 	return k;
 }
 
@@ -106,10 +154,8 @@ struct key *key_of(const struct xpti_payload *payload)
 {
 	const char *name = payload->flags & XPTI_PAYLOAD_NAME ? payload->name : NULL;
 	const char *file = payload->flags & XPTI_PAYLOAD_FILE ? payload->file : NULL;
-	uint64_t place[4] = {0, 0, payload->line, payload->column};
-	struct entry *name_entry, *file_entry;
-	struct key **hint, *k;
-	uint64_t hash;
+	struct place place;
+	struct key **hint, *first, *k;
 
 	if ((!name || !*name) && (!file || !*file))
 		return NULL;
@@ -120,16 +166,17 @@ struct key *key_of(const struct xpti_payload *payload)
 	if (k && k->payload.line == payload->line && k->payload.column == payload->column &&
 	    same_text(k->name, name) && same_text(k->file, file))
 		return k;
-	name_entry = strings_add(name);
-	file_entry = strings_add(file);
-	if ((name && *name && !name_entry) || (file && *file && !file_entry))
+	place = (struct place){.name = strings_add(name),
+			       .file = strings_add(file),
+			       .line = payload->line,
+			       .column = payload->column};
+	if ((name && *name && !place.name) || (file && *file && !place.file))
 		return NULL;
-	place[0] = (uintptr_t)name_entry;
-	place[1] = (uintptr_t)file_entry;
-	hash = tables_hash(1, place, sizeof place);
-	k = find_key(hash, name_entry, file_entry, payload->line, payload->column);
+	place.hash = hash_of(&place);
+	first = __atomic_load_n(&buckets[place.hash % BUCKETS], __ATOMIC_ACQUIRE);
+	k = find_key(first, NULL, &place);
 	if (!k)
-		k = add_key(hash, name_entry, file_entry, payload);
+		k = add_key(first, &place, payload);
 	if (k)
 		__atomic_store_n(hint, k, __ATOMIC_RELEASE);
 	return k;
@@ -140,7 +187,8 @@ struct key *key_by_id(uint64_t id)
 	uint64_t index = id - KEY_IDS;
 	struct key **piece;
 
-	if (index >= __atomic_load_n(&key_count, __ATOMIC_ACQUIRE))
+	if (index >= KEY_PIECE * KEY_PIECES ||
+	    index >= __atomic_load_n(&key_count, __ATOMIC_RELAXED))
 		return NULL;
 	piece = __atomic_load_n(&keys[index / KEY_PIECE], __ATOMIC_ACQUIRE);
 	return piece ? __atomic_load_n(&piece[index % KEY_PIECE], __ATOMIC_ACQUIRE) : NULL;
@@ -398,8 +446,7 @@ void events_reset(void)
 		free_slots = slot;
 	}
 	for (i = 0; i < BUCKETS; i++) {
-		k = buckets[i];
-		__atomic_store_n(&buckets[i], NULL, __ATOMIC_RELEASE);
+		k = __atomic_exchange_n(&buckets[i], NULL, __ATOMIC_ACQ_REL);
 		for (; k; k = next) {
 			next = k->next;
 			k->next = forgotten;
@@ -408,5 +455,9 @@ void events_reset(void)
 	}
 	for (i = 0; i < RECENT; i++)
 		__atomic_store_n(&recent[i], NULL, __ATOMIC_RELEASE);
-	__atomic_store_n(&key_count, 0, __ATOMIC_RELEASE);
+	n = __atomic_exchange_n(&key_count, 0, __ATOMIC_RELAXED);
+	for (i = 0; i < n && i < KEY_PIECE * KEY_PIECES; i++)
+		if (keys[i / KEY_PIECE])
+			__atomic_store_n(&keys[i / KEY_PIECE][i % KEY_PIECE], NULL,
+					 __ATOMIC_RELEASE);
 }

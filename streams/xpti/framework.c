@@ -54,6 +54,7 @@ static void set_state(void)
 	if (rtl_asked && (!switched_off || force == FORCED_ON))
 		state |= STATE_RTL;
 	__atomic_store_n(&framework_state, state, __ATOMIC_RELAXED);
+	streams_update_all();
 }
 
 static void wait_for_starter(void)

@@ -17,6 +17,9 @@
 
 struct stream streams[STREAMS];
 struct type_callbacks *stream_types[STREAMS][256];
+/* By stream and low byte of a type. 1: surely nobody wants it, neither a callback nor librtl; 0: to be
+ * looked at. Relaxed: it orders nothing; written under the lock. */
+static uint8_t quiet[STREAMS * 256];
 static uint32_t stream_count;  /* under the lock */
 static uint8_t recent[RECENT]; /* number found last for a name at that address; relaxed */
 
@@ -61,8 +64,10 @@ static uint8_t register_by_content(const char *name)
 	framework_unlock();
 	if (!number)
 		return XPTI_INVALID_STREAM;
-	if (is_new)
+	if (is_new) {
 		bridge_stream(&streams[number]);
+		streams_update(&streams[number]);
+	}
 	return number;
 }
 
@@ -113,6 +118,38 @@ static bool any_on(const struct callbacks *callbacks)
 	return false;
 }
 
+/* Under the lock. A stream that is recorded is never quiet: what librtl wants changes at any time. */
+static void update_quiet(struct stream *stream)
+{
+	const uint8_t state = __atomic_load_n(&framework_state, __ATOMIC_RELAXED);
+	const bool look = (state & STATE_NOT_YET) || !stream->name ||
+			  ((state & STATE_RTL) &&
+			   __atomic_load_n(&stream->rtl, __ATOMIC_RELAXED) != &rtl_stream_none);
+	uint32_t i;
+
+	for (i = 0; i < 256; i++)
+		__atomic_store_n(&quiet[(stream - streams) * 256 + i],
+				 !look && !((state & STATE_PLUGINS) && stream->wanted[i]),
+				 __ATOMIC_RELAXED);
+}
+
+void streams_update(struct stream *stream)
+{
+	framework_lock();
+	update_quiet(stream);
+	framework_unlock();
+}
+
+void streams_update_all(void)
+{
+	uint32_t i;
+
+	framework_lock();
+	for (i = 1; i <= stream_count; i++)
+		update_quiet(&streams[i]);
+	framework_unlock();
+}
+
 /* Under the lock. */
 static void update_wanted(struct stream *stream)
 {
@@ -131,6 +168,7 @@ static void update_wanted(struct stream *stream)
 	for (const struct type_callbacks *t = stream_types[stream - streams][0]; t; t = t->next)
 		any |= any_on(t->callbacks);
 	__atomic_store_n(&stream->wanted[0], any, __ATOMIC_RELAXED);
+	update_quiet(stream);
 }
 
 /* Under the lock. NULL: no memory. */
@@ -272,12 +310,13 @@ void callbacks_reset(void)
 					__atomic_store_n(&t->callbacks->count, 0, __ATOMIC_RELEASE);
 		streams[i].had_callbacks = false;
 		memset(streams[i].wanted, 0, sizeof streams[i].wanted);
+		update_quiet(&streams[i]);
 	}
 }
 
 /* ---- notifies */
 
-static __attribute__((noinline)) bool check_slowly(const struct stream *stream, uint16_t type)
+static __attribute__((noinline)) bool check_callbacks(const struct stream *stream, uint16_t type)
 {
 	uint8_t state = framework_now();
 
@@ -288,16 +327,25 @@ static __attribute__((noinline)) bool check_slowly(const struct stream *stream, 
 	return (state & STATE_RTL) && bridge_wants(stream, type);
 }
 
-/* No calls but at its end: it needs no stack. */
-bool xptiCheckTraceEnabled(uint16_t stream, uint16_t type)
+/* No calls but at their end: they need no stack. */
+static __attribute__((noinline)) bool check_slowly(uint16_t number, uint16_t type)
 {
-	const struct stream *s = &streams[stream & 0xff];
+	const struct stream *stream = &streams[number & 0xff];
 	uint8_t state = __atomic_load_n(&framework_state, __ATOMIC_RELAXED);
 
 	if (UNLIKELY(state & STATE_NOT_YET) ||
-	    ((state & STATE_PLUGINS) && __atomic_load_n(&s->wanted[type & 0xff], __ATOMIC_RELAXED)))
-		return check_slowly(s, type);
-	return (state & STATE_RTL) && bridge_wants(s, type);
+	    ((state & STATE_PLUGINS) &&
+	     __atomic_load_n(&stream->wanted[type & 0xff], __ATOMIC_RELAXED)))
+		return check_callbacks(stream, type);
+	return (state & STATE_RTL) && bridge_wants(stream, type);
+}
+
+bool xptiCheckTraceEnabled(uint16_t stream, uint16_t type)
+{
+	const uint16_t place = (uint16_t)(stream << 8 | (type & 0xff));
+
+	return UNLIKELY(!__atomic_load_n(&quiet[place], __ATOMIC_RELAXED)) &&
+	       check_slowly(stream, type);
 }
 
 /* Whether events of this type need no object. */

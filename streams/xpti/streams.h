@@ -100,6 +100,10 @@ void plugins_finish(const char *stream);
 /* The largest level that a plugin asks for. */
 uint8_t plugins_detail(const char *stream);
 
+/* The state, a stream's callbacks, or whether it is recorded, has changed. */
+void streams_update(struct stream *stream);
+void streams_update_all(void);
+
 /* Undoes all callbacks of a stream. False: it never had one. */
 bool callbacks_end(struct stream *stream);
 /* Forgets all callbacks; under the lock. */

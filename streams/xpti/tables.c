@@ -27,7 +27,7 @@ static struct entry *forgotten; /* by a reset; others may still look at them */
 /* What was found last for a text at that address; its content is compared. Release, acquire. */
 static struct entry *recent[RECENT];
 
-uint64_t tables_hash(uint64_t state, const void *data, size_t size)
+static uint64_t hash_of(uint64_t state, const void *data, size_t size)
 {
 	const unsigned char *p = data;
 	uint64_t word;
@@ -96,7 +96,7 @@ static struct entry *add_locked(struct table *table, uint64_t hash, const void *
 
 static struct entry *add(struct table *table, const void *data, size_t size, uint8_t type)
 {
-	uint64_t hash = tables_hash(0, data, size);
+	uint64_t hash = hash_of(0, data, size);
 	struct entry *e = find(table, hash, data, size);
 
 	if (!e) {

@@ -31,6 +31,4 @@ void strings_reset(void);
 /* A string's id in librtl. */
 uint64_t entry_rtl(struct entry *entry);
 
-uint64_t tables_hash(uint64_t state, const void *data, size_t size);
-
 #endif

@@ -20,6 +20,7 @@ static struct {
 	__typeof__(&xptiInitialize) initialize;
 	__typeof__(&xptiRegisterCallback) register_callback;
 	__typeof__(&xptiForceSetTraceEnabled) force;
+	__typeof__(&xptiGetDefaultStreamID) default_stream;
 	__typeof__(&xptiCheckTraceEnabled) check;
 	__typeof__(&xptiNotifySubscribers) notify;
 	__typeof__(&xptiMakeEvent) make;
@@ -68,6 +69,9 @@ static uint64_t one_batch(int thread, int batch, struct xpti_event *event)
 	if (!strcmp(operation, "floor")) {
 		for (i = 0; i < BATCH; i++)
 			seen += floor_call(silent, 10);
+	} else if (!strcmp(operation, "least")) {
+		for (i = 0; i < BATCH; i++)
+			seen += f.default_stream();
 	} else if (!strcmp(operation, "check")) {
 		for (i = 0; i < BATCH; i++)
 			seen += f.check(silent, 10);
@@ -151,6 +155,7 @@ int main(int argc, char **argv)
 	take(library, "xptiInitialize", &f.initialize);
 	take(library, "xptiRegisterCallback", &f.register_callback);
 	take(library, "xptiForceSetTraceEnabled", &f.force);
+	take(library, "xptiGetDefaultStreamID", &f.default_stream);
 	take(library, "xptiCheckTraceEnabled", &f.check);
 	take(library, "xptiNotifySubscribers", &f.notify);
 	take(library, "xptiMakeEvent", &f.make);

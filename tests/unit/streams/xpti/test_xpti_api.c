@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What the tests of upstream's API expect of a framework, function by function. */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -198,6 +199,54 @@ static void test_event__each_visit__another_instance(void **state)
 	assert_int_equal(instance, 3); /* goes on behind the release */
 }
 
+#define THREADS 4
+#define PLACES  3000
+
+/* The payload of each place, which all have to agree on. */
+static void *visit_places(void *ids)
+{
+	static char not_found[] = "not found by its id", too_often[] = "visited too often";
+
+	for (uint32_t i = 0; i < PLACES; i++) {
+		struct xpti_payload p = payload("at once", "threads.cpp", i, 1);
+		uint64_t instance;
+		struct xpti_event *event;
+
+		((uint64_t *)ids)[i] = xptiRegisterPayload(&p);
+		if (xptiQueryPayloadByUID(p.internal) == NULL)
+			return not_found;
+		event = xptiMakeEvent("x", &p, 2, 1, &instance);
+		if (!event || instance < 1 || instance > THREADS)
+			return too_often;
+	}
+	return NULL;
+}
+
+static void test_payload__registered_by_several_threads_at_once__one_id(void **state)
+{
+	static uint64_t ids[THREADS][PLACES];
+	pthread_t threads[THREADS];
+
+	(void)state;
+	for (int i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, visit_places, ids[i]), 0);
+	for (int i = 0; i < THREADS; i++) {
+		void *wrong;
+
+		assert_int_equal(pthread_join(threads[i], &wrong), 0);
+		if (wrong)
+			fail_msg("%s", (const char *)wrong);
+	}
+	for (int i = 0; i < PLACES; i++) {
+		const struct xpti_payload *found = xptiQueryPayloadByUID(ids[0][i]);
+
+		for (int k = 1; k < THREADS; k++)
+			assert_int_equal(ids[k][i], ids[0][i]);
+		assert_non_null(found);
+		assert_int_equal(found->line, i);
+	}
+}
+
 static void test_event__released__id_is_not_used_again(void **state)
 {
 	struct xpti_payload p = payload("foo", "foo.cpp", 10, 0);
@@ -326,6 +375,24 @@ static void test_check__by_stream_and_type(void **state)
 	xptiUnregisterCallback(id, 10, callback);
 	xptiUnregisterCallback(id, mine, callback);
 	assert_false(xptiCheckTraceEnabled(id, 0));
+}
+
+static void test_check__a_stream_that_comes_while_tracing_is_on__is_seen(void **state)
+{
+	uint8_t id;
+
+	(void)state;
+	xptiForceSetTraceEnabled(true);
+	id = xptiRegisterStream("late");
+	assert_false(xptiCheckTraceEnabled(id, 10));
+	xptiRegisterCallback(id, 10, callback);
+	assert_true(xptiCheckTraceEnabled(id, 10));
+	xptiForceSetTraceEnabled(false);
+	assert_false(xptiCheckTraceEnabled(id, 10));
+	xptiForceSetTraceEnabled(true);
+	assert_true(xptiCheckTraceEnabled(id, 10));
+	xptiReset();
+	assert_false(xptiCheckTraceEnabled(id, 10));
 }
 
 static void test_notify__what_is_refused(void **state)
@@ -557,12 +624,14 @@ int main(void)
 		TEST(test_payload__registered__found_by_id),
 		TEST(test_stream__registered__one_id),
 		TEST(test_event__each_visit__another_instance),
+		TEST(test_payload__registered_by_several_threads_at_once__one_id),
 		TEST(test_event__released__id_is_not_used_again),
 		TEST(test_event__not_ours__is_not_followed),
 		TEST(test_query_payload__event__its_own),
 		TEST(test_callback__registered_twice__duplicate),
 		TEST(test_callback__one_of_two_is_gone__the_type_stays_on),
 		TEST(test_check__by_stream_and_type),
+		TEST(test_check__a_stream_that_comes_while_tracing_is_on__is_seen),
 		TEST(test_notify__what_is_refused),
 		TEST(test_user_types__tools_have_numbers),
 		TEST(test_reset__callbacks_are_new_again),
