@@ -120,6 +120,16 @@ class Formats(Case):
         self.refused(1, "exists and is no database", "convert", "a.db", "-o", "other.db")
         self.assertEqual(sorted(os.listdir(self.folder)), ["a.db", "full.json", "other.db"])
 
+    def test_unfinished_trace__what_is_there_and_a_line(self):
+        database = sqlite3.connect(self.path("a.db"))
+        database.execute("INSERT INTO rtl_meta VALUES ('writer', '1 1 nowhere')")
+        database.commit()
+        database.close()
+        for name, *options in KINDS:
+            self.assertTrue(self.convert(name, *options).startswith(
+                "rtl: a.db is not complete: its program still runs, or was cut off\n"))
+            self.assertTrue(os.path.exists(self.path(name)))
+
     @unittest.skipUnless(TMPFS, "no mounts of our own here")
     def test_full_disk__one_line_and_nothing_there(self):
         for name, *options in KINDS + (("b.json", "-f", "hta", "--process", str(self.pids[0])),):
