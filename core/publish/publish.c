@@ -142,8 +142,9 @@ static bool interrupts_rtl(void)
 __attribute__((noinline, cold)) static struct rtl_record *reserve_slow(struct rtl_stream *stream,
 								       uint16_t type,
 								       uint32_t payload_size,
-								       uint8_t want, bool may_wait)
+								       uint8_t want, bool tries)
 {
+	const bool may_wait = !tries && __atomic_load_n(&bus.settings.wait, __ATOMIC_RELAXED);
 	struct rtl_record *place = NULL;
 	int err = errno; /* the program's */
 	bool failed = false;
@@ -188,47 +189,48 @@ reserve_inline_again(struct rtl_stream *stream, uint16_t type, uint32_t payload_
 	void *place;
 
 	if (UNLIKELY(writer->busy || thread_locked || !now_is_inline()))
-		return reserve_slow(stream, type, payload_size, SPOOL_WANT_INLINE, false);
+		return reserve_slow(stream, type, payload_size, SPOOL_WANT_INLINE, true);
 	place = inline_reserve_again(writer, inline_key(stream, type), payload_size, need);
 	if (UNLIKELY(!place))
-		return reserve_slow(stream, type, payload_size, SPOOL_WANT_INLINE, false);
+		return reserve_slow(stream, type, payload_size, SPOOL_WANT_INLINE, true);
 	return fill(place, stream, type, payload_size, now_inline(false));
 }
 
 static inline __attribute__((always_inline)) struct rtl_record *
-reserve(struct rtl_stream *stream, uint16_t type, uint32_t payload_size, bool may_wait)
+reserve(struct rtl_stream *stream, uint16_t type, uint32_t payload_size, bool tries)
 {
-	struct writer *writer = writer_self;
 	uint8_t want = __atomic_load_n(&stream->wanted[type & 0xff], __ATOMIC_RELAXED);
-	size_t need = record_room(payload_size);
+	struct writer *writer;
 	uint64_t ticks;
 	uint8_t *cursor;
+	size_t need;
 
 	if (want == SPOOL_WANT_INLINE)
 		return reserve_inline_again(stream, type, payload_size);
+	writer = writer_self;
+	need = record_room(payload_size);
 	if (UNLIKELY(want != SPOOL_WANT_RECORD || writer->busy || payload_size > RTL_PAYLOAD_MAX ||
 		     !now_is_inline()))
-		return reserve_slow(stream, type, payload_size, want, may_wait);
+		return reserve_slow(stream, type, payload_size, want, tries);
 	writer->busy = 1;
 	BARRIER();                /* from here on no signal handler takes the room that we see */
 	ticks = now_inline(true); /* what follows is done while the counter is read */
 	cursor = writer->cursor;
 	if (UNLIKELY(need > (size_t)(writer->limit - cursor))) {
 		writer->busy = 0;
-		return reserve_slow(stream, type, payload_size, want, may_wait);
+		return reserve_slow(stream, type, payload_size, want, tries);
 	}
 	return fill(cursor, stream, type, payload_size, ticks);
 }
 
 struct rtl_record *rtl_reserve(struct rtl_stream *stream, uint16_t type, uint32_t payload_size)
 {
-	return reserve(stream, type, payload_size,
-		       __atomic_load_n(&bus.settings.wait, __ATOMIC_RELAXED));
+	return reserve(stream, type, payload_size, false);
 }
 
 struct rtl_record *rtl_try_reserve(struct rtl_stream *stream, uint16_t type, uint32_t payload_size)
 {
-	return reserve(stream, type, payload_size, false);
+	return reserve(stream, type, payload_size, true);
 }
 
 /* Room for the record at the cursor, without a wait. */
