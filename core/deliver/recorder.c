@@ -169,6 +169,12 @@ static void find_segments(int dir_fd, struct source *source)
 		closedir(dir);
 }
 
+/* When the record was published that has been gone over last. */
+static uint64_t time_of(const struct source *source, const struct reader_ring *at)
+{
+	return clock_line_ns(&source->reader.clock, at->ticks);
+}
+
 static void add_segment(struct recorder *recorder, struct source *source, uint32_t number,
 			const struct reader_ring *r, uint64_t end)
 {
@@ -192,7 +198,7 @@ static void add_segment(struct recorder *recorder, struct source *source, uint32
 	segment->number = number;
 	segment->stream_count = source->stream_count;
 	segment->bytes = bytes;
-	segment->saved_ns = clock_ns();
+	segment->newest_ns = recorder->last_ns ? time_of(source, &at) : 0;
 	*recorder->newest = segment;
 	recorder->newest = &segment->next;
 }
@@ -229,22 +235,36 @@ struct piece {
 	uint64_t next; /* where the next one begins */
 };
 
-static struct piece find_piece(const struct recorder *recorder, const struct reader_ring *r,
-			       uint64_t end)
+/* A piece's records are of a part of the time that a flight recorder keeps: they go together. */
+static bool is_long(const struct recorder *recorder, const struct source *source,
+		    const struct reader_ring *at, uint64_t *first_ns)
+{
+	const uint64_t ns = recorder->last_ns ? time_of(source, at) : 0;
+
+	if (!*first_ns)
+		*first_ns = ns;
+	return ns > *first_ns && ns - *first_ns > recorder->last_ns / SWEEPS;
+}
+
+static struct piece find_piece(const struct recorder *recorder, const struct source *source,
+			       const struct reader_ring *r, uint64_t end)
 {
 	const uint64_t to_end = r->capacity - reader_offset(r);
 	const uint64_t most =
 		recorder->limit_bytes ? recorder->limit_bytes / BOUND_PARTS : UINT64_MAX;
 	struct piece piece = {.end = r->position, .next = end};
 	struct reader_ring at = *r;
+	uint64_t first_ns = 0;
 
 	if (end - r->position >= to_end)
 		piece.next = r->position + to_end;
-	else if (end - r->position <= most)
+	else if (end - r->position <= most && !recorder->last_ns)
 		return (struct piece){end, end}; /* fillers are at the ring's end only */
 	at.head = piece.next;
 	while (reader_walk(&at)) {
-		if (at.position - r->position > most && piece.end > r->position) {
+		if ((at.position - r->position > most ||
+		     is_long(recorder, source, &at, &first_ns)) &&
+		    piece.end > r->position) {
 			piece.next = piece.end;
 			return piece;
 		}
@@ -305,16 +325,16 @@ static bool drop_oldest(struct recorder *recorder)
 	count_dropped(recorder, segment, fd);
 	close(fd);
 	recorder->bytes -= segment->bytes;
-	recorder->dropped_ns = segment->saved_ns;
+	recorder->dropped_ns = segment->newest_ns;
 	recorder->oldest = segment->next;
 	free(segment);
 	return true;
 }
 
-/* Whether nothing in it is asked for any more: it was saved when its newest event was. */
+/* Whether nothing in it is asked for any more. */
 static bool is_old(const struct recorder *recorder, const struct segment *segment)
 {
-	return recorder->last_ns && segment && clock_ns() - segment->saved_ns > recorder->last_ns;
+	return recorder->last_ns && segment && clock_ns() - segment->newest_ns > recorder->last_ns;
 }
 
 /* Drops the oldest until the recording is within its bound. */
@@ -367,7 +387,7 @@ static bool save(struct recorder *recorder, struct source *source, int dir_fd, u
 	struct reader_ring *r = &source->reader.list[index];
 
 	while (r->position < end) {
-		const struct piece piece = find_piece(recorder, r, end);
+		const struct piece piece = find_piece(recorder, source, r, end);
 
 		if (piece.end > r->position &&
 		    !save_piece(recorder, source, dir_fd, index, piece.end))

@@ -11,7 +11,7 @@ struct segment {
 	struct segment *next;
 	struct source *source;
 	uint64_t bytes;
-	uint64_t saved_ns;
+	uint64_t newest_ns; /* when its newest event was published, for last_ns */
 	uint32_t number;
 	uint32_t stream_count;
 	uint32_t counts[]; /* events, by the process's stream numbers */
@@ -25,7 +25,7 @@ struct recorder {
 	uint64_t bytes;      /* of the segments */
 	uint64_t describing; /* besides: what is left of those that were dropped */
 	uint64_t swept_ns;   /* when all was saved last */
-	uint64_t dropped_ns; /* saved_ns of the last one that was dropped; 0: none was */
+	uint64_t dropped_ns; /* newest_ns of the last one that was dropped; 0: none was */
 	struct segment *oldest, **newest;
 	char failure[256];
 };
