@@ -199,6 +199,8 @@ static void add_segment(struct recorder *recorder, struct source *source, uint32
 	segment->stream_count = source->stream_count;
 	segment->bytes = bytes;
 	segment->newest_ns = recorder->last_ns ? time_of(source, &at) : 0;
+	if (segment->newest_ns > recorder->newest_ns)
+		recorder->newest_ns = segment->newest_ns;
 	*recorder->newest = segment;
 	recorder->newest = &segment->next;
 }
@@ -331,10 +333,12 @@ static bool drop_oldest(struct recorder *recorder)
 	return true;
 }
 
-/* Whether nothing in it is asked for any more. */
+/* Whether nothing in it is asked for any more. A program that does nothing, hangs or has ended keeps what
+ * it has done last. */
 static bool is_old(const struct recorder *recorder, const struct segment *segment)
 {
-	return recorder->last_ns && segment && clock_ns() - segment->newest_ns > recorder->last_ns;
+	return recorder->last_ns && segment &&
+	       recorder->newest_ns - segment->newest_ns > recorder->last_ns;
 }
 
 /* Drops the oldest until the recording is within its bound. */
@@ -569,7 +573,8 @@ void recorder_end_gone(struct recorder *recorder, struct host *host, bool all)
 
 uint32_t recorder_kept_ms(const struct recorder *recorder)
 {
-	const uint64_t kept = recorder->dropped_ns ? clock_ns() - recorder->dropped_ns : UINT64_MAX;
+	const uint64_t kept =
+		recorder->dropped_ns ? recorder->newest_ns - recorder->dropped_ns : UINT64_MAX;
 
 	if (kept >= recorder->last_ns)
 		return 0;

@@ -24,6 +24,7 @@ struct recorder {
 	uint64_t last_ns;    /* how long events are kept; 0: the bound alone decides */
 	uint64_t bytes;      /* of the segments */
 	uint64_t describing; /* besides: what is left of those that were dropped */
+	uint64_t newest_ns;  /* of all events that were saved */
 	uint64_t swept_ns;   /* when all was saved last */
 	uint64_t dropped_ns; /* newest_ns of the last one that was dropped; 0: none was */
 	struct segment *oldest, **newest;

@@ -32,7 +32,7 @@ static void launch_for(double seconds)
 
 int main(int argc, char **argv)
 {
-	const long seconds = number_arg(argc, argv, 1, 2);
+	const long seconds = number_arg(argc, argv, 1, 3);
 	int (*range_push)(const char *), (*range_pop)();
 
 	*reinterpret_cast<void **>(&range_push) = dlsym(RTLD_DEFAULT, "roctxRangePushA");
