@@ -32,6 +32,18 @@ static const struct table {
 	 " d.workgroup_z AS Workgroup_Size_Z, d.grid_x AS Grid_Size_X, d.grid_y AS Grid_Size_Y,"
 	 " d.grid_z AS Grid_Size_Z FROM c_dispatch AS d CROSS JOIN c_kernel AS k"
 	 " ON k.process = d.process AND k.uid = d.uid AND k.name_id = d.name_id ORDER BY d.id"},
+	{"counter_collection",
+	 "SELECT d.correlation AS Correlation_Id, d.id AS Dispatch_Id, 'Agent ' || d.gpu AS"
+	 " Agent_Id, d.queue AS Queue_Id, p.pid AS Process_Id, d.tid AS Thread_Id,"
+	 " d.grid_x * d.grid_y * d.grid_z AS Grid_Size, d.name_id AS Kernel_Id, d.name AS"
+	 " Kernel_Name, d.workgroup_x * d.workgroup_y * d.workgroup_z AS Workgroup_Size,"
+	 " d.lds_bytes AS LDS_Block_Size, d.scratch_bytes AS Scratch_Size, k.vgprs AS VGPR_Count,"
+	 " k.agprs AS Accum_VGPR_Count, k.sgprs AS SGPR_Count, n.string AS Counter_Name, c.value AS"
+	 " Counter_Value, d.begin_ns AS Start_Timestamp, d.end_ns AS End_Timestamp"
+	 " FROM i.rocpd_counter AS c CROSS JOIN c_dispatch AS d ON d.id = c.op_id"
+	 " CROSS JOIN c_kernel AS k ON k.process = d.process AND k.uid = d.uid AND"
+	 " k.name_id = d.name_id JOIN c_process AS p ON p.process = d.process"
+	 " JOIN i.rocpd_string AS n ON n.id = c.name_id ORDER BY c.id"},
 #define CALLS(domain, condition)                                                                   \
 	"SELECT '" domain "' AS Domain, name AS Function, pid AS Process_Id, tid AS Thread_Id,"    \
 	" correlation AS Correlation_Id, begin_ns AS Start_Timestamp, end_ns AS End_Timestamp"     \
@@ -80,6 +92,8 @@ static void write_row(FILE *out, sqlite3_stmt *row, bool header)
 			write_text(out, sqlite3_column_name(row, i));
 		else if (sqlite3_column_type(row, i) == SQLITE_INTEGER)
 			fprintf(out, "%" PRId64, (int64_t)sqlite3_column_int64(row, i));
+		else if (sqlite3_column_type(row, i) == SQLITE_FLOAT)
+			fprintf(out, "%.6f", sqlite3_column_double(row, i));
 		else
 			write_text(out, sqlite3_column_text(row, i)
 						? (const char *)sqlite3_column_text(row, i)
