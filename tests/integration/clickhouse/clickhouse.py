@@ -454,6 +454,44 @@ class Special(unittest.TestCase):
         self.assertEqual(other.ask("SELECT count(), uniqExact((spool, position)) FROM rtl_dispatch"), "5001\t5001\n")
 
 
+@unittest.skipUnless(os.environ.get("RTL_TEST_GPU_RUN"), "no software GPU here")
+class Gpu(Case):
+    """A HIP program on the software GPU: what is stored is what the database of the same run has."""
+
+    def test_graphs_in_mode_full__rows_are_those_of_the_database(self):
+        done = subprocess.run(
+            [os.environ["RTL_TEST_GPU_RUN"], cli_kit.RTL, "trace", "-q", "-m", "full", "-s",
+             f"libsqlite_sub.so?output=run.db:{self.sub(args='yes')}", os.environ["RTL_TEST_GPU_PROGRAM"]],
+            cwd=self.folder, capture_output=True, text=True, check=False, env=self.environment(
+                {"RTL_BUILD_DIR": os.path.dirname(os.path.dirname(cli_kit.RTL)), "RTL_HSA_EXIT_MS": "60000"}))
+        self.fine(done)
+        database = sqlite3.connect(self.path("run.db"))
+        for ours, theirs in (
+                ("SELECT kernel, begin_ns, end_ns, begin_ns - wait_ns, gpu, queue, tid, grid_x, correlation FROM "
+                 "rtl_dispatch",
+                 "SELECT s.string, o.start, o.end, ifnull(d.call_ns, d.submit_ns), d.gpu, d.queue, d.tid, d.grid_x, "
+                 "d.correlation FROM rtl_dispatch d JOIN rocpd_op o ON o.id = d.op_id JOIN rocpd_string s ON "
+                 "s.id = o.description_id"),
+                ("SELECT begin_ns, end_ns, bytes, src_gpu, dst_gpu, kind, tid, flags, correlation FROM rtl_copy",
+                 "SELECT begin_ns, end_ns, bytes, src_gpu, dst_gpu, kind, tid, flags, correlation FROM rtl_copy"),
+                ("SELECT function, segment, status, begin_ns, end_ns, address, bytes, is_release FROM rtl_mem",
+                 "SELECT function, ifnull(segment, ''), ifnull(status, ''), begin_ns, end_ns, address, bytes, is_release "
+                 "FROM rtl_mem"),
+                ("SELECT function, begin_ns, end_ns, tid, status, result, instance, correlation, work FROM rtl_call",
+                 "SELECT f.string, a.start, a.end, a.tid, s.string, c.result, c.instance, c.correlation, ifnull(c.work, 0) "
+                 "FROM rtl_call c JOIN rocpd_api a ON a.id = c.api_id JOIN rocpd_string f ON f.id = a.apiName_id "
+                 "JOIN rocpd_string s ON s.id = c.status_id")):
+            wanted = sorted(tuple(map(str, row)) for row in database.execute(theirs))
+            self.assertGreater(len(wanted), 10)
+            self.assertEqual(sorted(self.ask(ours)), wanted)
+        database.close()
+        self.assertEqual(self.number("SELECT countIf(gpu_uuid NOT LIKE 'GPU-%') FROM rtl_dispatch"), 0)
+        self.assertEqual(self.ask("SELECT DISTINCT gpu_uuid FROM rtl_dispatch"), self.ask("SELECT uuid FROM rtl_gpu FINAL"))
+        self.assertGreater(self.number("SELECT countIf(args LIKE '%sizeBytes=%') FROM rtl_call"), 0)
+        self.assertEqual(self.number("SELECT sum(delivered) FROM rtl_ledger FINAL WHERE stream = 'rtl.hip.call.debug'"),
+                         self.number("SELECT count() FROM rtl_call WHERE api = 'hip'"))
+
+
 def blocks(path):
     """Each query of the guide with the result that stands behind it."""
     with open(path, encoding="utf-8") as file:
