@@ -90,7 +90,7 @@ __attribute__((destructor)) static void finish(void)
 	}
 	if (bus.keeps_spool)
 		return; /* for `rtl recover` */
-	bus_lock(); /* somebody may be making a ring */
+	bus_lock();     /* somebody may be making a ring */
 	spool_remove_files(&bus.spool);
 	bus_unlock();
 }

@@ -393,6 +393,7 @@ class Refused(Case):
     def test_no_clickhouse(self):
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_POST(self):
+                self.rfile.read(int(self.headers["Content-Length"]))
                 self.send_error(404)
 
             def log_message(self, *_):
