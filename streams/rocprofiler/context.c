@@ -225,6 +225,8 @@ static bool quiet(struct context *context)
 	else
 		while (atomic_load_explicit(&context->busy, memory_order_acquire))
 			sched_yield();
+	if (context->abandoned)
+		return false;
 	return !context->done.handle || runtime_wait(context->done, "a context that is closed");
 }
 
@@ -490,6 +492,8 @@ hsa_status_t context_collect(struct context *context)
 {
 	if (!context->count)
 		return HSA_STATUS_SUCCESS;
+	if (context->abandoned)
+		return fail(HSA_STATUS_ERROR, "the dispatch has not ended in time");
 	context->sample_count = 0;
 	if (!library_count_samples(context->count, library_count_output(context->count), on_sample,
 				   context))

@@ -5,7 +5,7 @@
  * other (dispatch.c), never both.
  *
  * Threads: one at a time for each context; in intercept mode that is the submitting thread, then the
- * runtime's thread of handlers until the context's handler has returned.
+ * service until the context's handler has returned.
  */
 #ifndef ROCPROFILER_CONTEXT_H
 #define ROCPROFILER_CONTEXT_H
@@ -49,6 +49,7 @@ struct context {
 	hsa_signal_t done, ready, grant;
 	/* A dispatch is counted with it. Acquire and release, between submitting thread and handlers. */
 	atomic_bool busy;
+	bool abandoned; /* its dispatch has not ended in time: the GPU may still write */
 };
 
 /* The one whose handler this thread is in; context_destroy makes it NULL. */

@@ -3,6 +3,7 @@
 #include "dispatch.h"
 
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -13,22 +14,30 @@
 #include "interceptor.h"
 #include "pool.h"
 
-#define PACKETS_MOST 6u /* for one dispatch: two barriers, start, kernel, read, stop */
-#define FINISH_MS    5000
+#define PACKETS_MOST   6u /* for one dispatch: two barriers, start, kernel, read, stop */
+#define ROOM_MARGIN    4u /* packets of the ring that the runtime may need */
+#define ROOM_MS        30000
+#define FINISH_MS      5000
+#define DESTROY_MS     1000
+#define SPIN_NS        200000u /* without news: then the service sleeps between looks */
+#define SLEEP_NS       20000
+#define DEFAULT_WAIT_S 10
 
 bool dispatch_times;
 
-/* A dispatch of which the tool wants something. */
+/* A dispatch of which the tool wants something. Made by the submitting thread, then the service's. */
 struct work {
+	struct work *next;  /* of the service's list */
+	struct work *after; /* of those that wait for their turn */
 	struct gpu *gpu;
+	struct queue *queue;
+	uint64_t position; /* packets of the queue up to its last */
 	struct context *context;
 	rocprofiler_group_t group;
-	struct work *next;             /* of those that wait for their turn */
 	hsa_signal_t kernel, original; /* with times: ours in the packet, and the program's */
 	rocprofiler_dispatch_record_t record;
-	/* What is still to end: the kernel (with times), the counters. Acquire and release: whoever ends
-	 * the last one sees what the other has written. */
-	_Atomic int parts;
+	bool counts;
+	bool arrived, has_turn, kernel_ended, counts_ended; /* seen by the service */
 };
 
 struct queue {
@@ -38,6 +47,12 @@ struct queue {
 	uint32_t id;
 	struct library_packet *packets; /* of one call */
 	size_t room;
+	uint64_t written; /* packets, in the queue's lock */
+	/* Of these, how many are known to have ended; work under way. Release by the service, acquire by
+	 * who waits for room. A queue's memory stays: work may name it when it is destroyed. */
+	_Atomic uint64_t ended;
+	_Atomic uint32_t under_way;
+	atomic_bool destroyed; /* release, acquire */
 };
 
 static struct {
@@ -67,86 +82,86 @@ static uint64_t now_ns(void)
 	return ticks;
 }
 
-/* ---- turns ---- */
+/* ---- the service: a thread that sees what has ended ---- */
+
+/*
+ * Not the runtime's thread of handlers: a handler of the program's may wait there for the very kernel
+ * whose turn we would give.
+ */
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t more;
+	struct work *incoming; /* newest first */
+	bool started;
+	/* The service's own. */
+	struct work *works;
+	uint64_t wait_ns; /* for a turn to end */
+} service = {.lock = PTHREAD_MUTEX_INITIALIZER, .more = PTHREAD_COND_INITIALIZER};
+
+/* Turns have ended for good: relaxed, who submits does less. */
+static atomic_bool released;
+
+static uint64_t monotonic_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static bool is_over(hsa_signal_t signal)
+{
+	return runtime.signal_load(signal) < 1;
+}
 
 static void give_turn(struct work *work)
 {
+	work->has_turn = true;
 	work->gpu->turn = work;
+	work->gpu->turn_since_ns = monotonic_ns();
 	runtime.signal_store(work->context->grant, 0);
 }
 
-static bool on_ready(hsa_signal_value_t value, void *user)
+static void pass_turn(struct work *work)
 {
-	struct work *work = user;
 	struct gpu *gpu = work->gpu;
+	struct work **at = &gpu->first;
 
-	(void)value;
-	pthread_mutex_lock(&gpu->lock);
-	if (!gpu->turn) {
+	if (gpu->turn == work) {
+		gpu->turn = NULL;
+		if (gpu->first) {
+			struct work *next = gpu->first;
+			gpu->first = next->after;
+			give_turn(next);
+		}
+		return;
+	}
+	while (*at && *at != work)
+		at = &(*at)->after;
+	if (*at)
+		*at = work->after;
+}
+
+static void on_arrival(struct work *work)
+{
+	struct work **last = &work->gpu->first;
+
+	work->arrived = true;
+	if (!work->gpu->turn || atomic_load_explicit(&released, memory_order_relaxed)) {
 		give_turn(work);
-	} else {
-		*gpu->last = work;
-		gpu->last = &work->next;
+		return;
 	}
-	pthread_mutex_unlock(&gpu->lock);
-	return false;
-}
-
-static void pass_turn(struct gpu *gpu)
-{
-	struct work *next;
-
-	pthread_mutex_lock(&gpu->lock);
-	next = gpu->first;
-	gpu->turn = NULL;
-	if (next) {
-		gpu->first = next->next;
-		if (!gpu->first)
-			gpu->last = &gpu->first;
-		give_turn(next);
-	}
-	pthread_mutex_unlock(&gpu->lock);
-}
-
-/* ---- ends ---- */
-
-static void deliver(struct work *work)
-{
-	struct context *context = work->context;
-	struct pool_entry *entry = context->entry;
-	rocprofiler_handler_t handler = context->handler;
-
-	work->record.complete = now_ns();
-	if (entry) {
-		pool_complete(entry);
-	} else {
-		context_handled = context;
-		if (handler)
-			(void)handler(work->group, context->handler_arg);
-		/* The handler may have closed it: context_destroy says so. */
-		if (context_handled)
-			atomic_store_explicit(&context->busy, false, memory_order_release);
-		context_handled = NULL;
-	}
-	if (work->kernel.handle)
-		(void)runtime.signal_destroy(work->kernel);
-	free(work);
-	atomic_fetch_sub_explicit(&under_way, 1, memory_order_release);
-}
-
-static void end_part(struct work *work)
-{
-	if (atomic_fetch_sub_explicit(&work->parts, 1, memory_order_acq_rel) == 1)
-		deliver(work);
+	while (*last)
+		last = &(*last)->after;
+	*last = work;
 }
 
 /* The program's signal gets the times as well as the end: its own timing asks there. */
-static bool on_kernel(hsa_signal_value_t value, void *user)
+static void on_kernel(struct work *work)
 {
-	struct work *work = user;
 	hsa_amd_profiling_dispatch_time_t time = {0};
 
-	(void)value;
+	work->kernel_ended = true;
 	if (!runtime.get_dispatch_time(work->gpu->agent, work->kernel, &time)) {
 		work->record.begin = time.start;
 		work->record.end = time.end;
@@ -158,18 +173,222 @@ static bool on_kernel(hsa_signal_value_t value, void *user)
 		program->end_ts = ours->end_ts;
 		runtime.signal_subtract(work->original, 1);
 	}
-	end_part(work);
-	return false;
 }
 
-static bool on_done(hsa_signal_value_t value, void *user)
+static void on_counts(struct work *work)
 {
-	struct work *work = user;
+	struct queue *queue = work->queue;
 
-	(void)value;
-	pass_turn(work->gpu);
-	end_part(work);
-	return false;
+	work->counts_ended = true;
+	if (work->position > atomic_load_explicit(&queue->ended, memory_order_relaxed))
+		atomic_store_explicit(&queue->ended, work->position, memory_order_release);
+	pass_turn(work);
+}
+
+static void deliver(struct work *work)
+{
+	struct context *context = work->context;
+	struct pool_entry *entry = context->entry;
+
+	work->record.complete = now_ns();
+	atomic_fetch_sub_explicit(&work->queue->under_way, 1, memory_order_release);
+	if (entry) {
+		pool_complete(entry);
+	} else {
+		context_handled = context;
+		if (context->handler)
+			(void)context->handler(work->group, context->handler_arg);
+		/* The handler may have closed it: context_destroy says so. */
+		if (context_handled)
+			atomic_store_explicit(&context->busy, false, memory_order_release);
+		context_handled = NULL;
+	}
+	if (work->kernel.handle && work->kernel_ended)
+		(void)runtime.signal_destroy(work->kernel);
+	free(work);
+	atomic_fetch_sub_explicit(&under_way, 1, memory_order_release);
+}
+
+/* Its queue is gone, and what it waited for never ends. */
+static void give_up(struct work *work)
+{
+	work->context->abandoned = true;
+	work->counts_ended = work->kernel_ended = true;
+	work->kernel.handle = 0; /* the GPU's, should it still write */
+	if (work->counts)
+		pass_turn(work);
+}
+
+/* Whether there was news. */
+static bool look(struct work *work)
+{
+	bool news = false;
+
+	if (work->counts && !work->arrived && is_over(work->context->ready)) {
+		on_arrival(work);
+		news = true;
+	}
+	if (work->kernel.handle && !work->kernel_ended && is_over(work->kernel)) {
+		on_kernel(work);
+		news = true;
+	}
+	if (work->counts && work->has_turn && !work->counts_ended && is_over(work->context->done)) {
+		on_counts(work);
+		news = true;
+	}
+	if (!news && atomic_load_explicit(&work->queue->destroyed, memory_order_acquire)) {
+		give_up(work);
+		news = true;
+	}
+	return news;
+}
+
+/* A turn that does not end, for whatever reason: all go, and nothing more is counted. */
+static void release(struct gpu *gpu)
+{
+	complain("a kernel that is counted has not ended for %llu s (RTL_COUNTERS_TIMEOUT): the "
+		 "others go on, "
+		 "and nothing more is counted",
+		 (unsigned long long)(service.wait_ns / 1000000000u));
+	atomic_store_explicit(&released, true, memory_order_relaxed);
+	gpu->turn->context->abandoned = true;
+	while (gpu->first) {
+		struct work *work = gpu->first;
+		gpu->first = work->after;
+		work->context->abandoned = true;
+		give_turn(work);
+	}
+}
+
+static void watch(void)
+{
+	struct gpu *gpu;
+	const uint64_t now = monotonic_ns();
+
+	if (atomic_load_explicit(&released, memory_order_relaxed))
+		return;
+	for (uint32_t i = 0; (gpu = gpu_at(i)); i++) {
+		if (gpu->turn && now > gpu->turn_since_ns + service.wait_ns)
+			release(gpu);
+	}
+}
+
+static void take_incoming(bool may_wait)
+{
+	struct work *work, **last = &service.works;
+
+	pthread_mutex_lock(&service.lock);
+	while (may_wait && !service.works && !service.incoming)
+		pthread_cond_wait(&service.more, &service.lock);
+	work = service.incoming;
+	service.incoming = NULL;
+	pthread_mutex_unlock(&service.lock);
+	while (*last)
+		last = &(*last)->next;
+	while (work) { /* oldest first */
+		struct work *next = work->next;
+		work->next = *last;
+		*last = work;
+		work = next;
+	}
+}
+
+static bool pass(void)
+{
+	struct work **at = &service.works;
+	bool news = false;
+
+	while (*at) {
+		struct work *work = *at;
+		news |= look(work);
+		if ((work->counts && !work->counts_ended) ||
+		    (work->kernel.handle && !work->kernel_ended)) {
+			at = &work->next;
+			continue;
+		}
+		*at = work->next;
+		deliver(work);
+	}
+	return news;
+}
+
+static void *serve(void *unused)
+{
+	const struct timespec pause = {0, SLEEP_NS};
+	uint64_t news_ns = monotonic_ns();
+
+	for (;;) {
+		take_incoming(true);
+		if (pass()) {
+			news_ns = monotonic_ns();
+			continue;
+		}
+		watch();
+		if (monotonic_ns() - news_ns < SPIN_NS)
+			sched_yield();
+		else
+			nanosleep(&pause, NULL);
+	}
+	return unused;
+}
+
+static uint64_t wait_setting(void)
+{
+	const char *text = getenv("RTL_COUNTERS_TIMEOUT");
+	uint32_t seconds = DEFAULT_WAIT_S;
+
+	if (text && *text) {
+		char *end;
+		unsigned long value = strtoul(text, &end, 10);
+		if (*end || !value || value > 3600)
+			complain("RTL_COUNTERS_TIMEOUT is '%s': 1 to 3600 seconds were expected",
+				 text);
+		else
+			seconds = (uint32_t)value;
+	}
+	return seconds * UINT64_C(1000000000);
+}
+
+/* With all signals blocked: they are the program's threads'. */
+static bool start_service(void)
+{
+	sigset_t all, before;
+	pthread_attr_t attributes;
+	pthread_t thread;
+	bool done;
+
+	if (service.started)
+		return true;
+	service.wait_ns = wait_setting();
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	pthread_attr_init(&attributes);
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	done = !pthread_create(&thread, &attributes, serve, NULL);
+	if (done)
+		(void)pthread_setname_np(thread, "rtl-rocprof");
+	pthread_attr_destroy(&attributes);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	service.started = done;
+	return done;
+}
+
+/* False: there is no service. */
+static bool hand_over(struct work *work)
+{
+	bool done;
+
+	pthread_mutex_lock(&service.lock);
+	done = start_service();
+	if (done) {
+		work->next = service.incoming;
+		service.incoming = work;
+		pthread_cond_signal(&service.more);
+	}
+	pthread_mutex_unlock(&service.lock);
+	if (!done)
+		complain("no thread can be started; a dispatch is not counted");
+	return done;
 }
 
 /* ---- packets ---- */
@@ -205,10 +424,6 @@ static uint32_t put_counted(struct work *work, const struct library_packet *kern
 	runtime.signal_store(context->ready, 1);
 	runtime.signal_store(context->grant, 1);
 	runtime.signal_store(context->done, 1);
-	(void)runtime.signal_async_handler(context->ready, HSA_SIGNAL_CONDITION_LT, 1, on_ready,
-					   work);
-	(void)runtime.signal_async_handler(context->done, HSA_SIGNAL_CONDITION_LT, 1, on_done,
-					   work);
 	out[0] = barrier(none, context->ready);
 	out[1] = barrier(context->grant, none);
 	out[2] = *library_count_start(context->count);
@@ -232,7 +447,7 @@ static bool take_times(struct work *work, struct library_packet *kernel)
 	return true;
 }
 
-static bool asks(const struct queue *queue, uint64_t index, const struct library_packet *packet,
+static bool asks(struct queue *queue, uint64_t index, const struct library_packet *packet,
 		 struct work *work)
 {
 	hsa_kernel_dispatch_packet_t dispatch;
@@ -241,13 +456,16 @@ static bool asks(const struct queue *queue, uint64_t index, const struct library
 	void *user;
 
 	pthread_mutex_lock(&state.lock);
-	callback = state.started ? state.callbacks.dispatch : NULL;
+	callback = state.started && !atomic_load_explicit(&released, memory_order_relaxed)
+			   ? state.callbacks.dispatch
+			   : NULL;
 	user = state.callback_data;
 	pthread_mutex_unlock(&state.lock);
 	if (!callback)
 		return false;
 	memcpy(&dispatch, packet, sizeof(dispatch));
 	work->gpu = queue->gpu;
+	work->queue = queue;
 	work->record.dispatch = now_ns();
 	data = (rocprofiler_callback_data_t){
 		.agent = queue->gpu->agent,
@@ -283,6 +501,10 @@ static bool take_context(struct work *work)
 		complain("a context of another GPU cannot count a dispatch; it is not counted");
 		return false;
 	}
+	if (context->abandoned) {
+		complain("a context whose dispatch has not ended cannot count a further one");
+		return false;
+	}
 	if (atomic_exchange_explicit(&context->busy, true, memory_order_acq_rel)) {
 		complain("a context that is under way cannot count a further dispatch");
 		return false;
@@ -294,23 +516,29 @@ static uint32_t put_work(struct work *work, const struct library_packet *packet,
 			 struct library_packet *out)
 {
 	struct library_packet kernel = *packet;
-	bool counts = work->group.feature_count && work->context->count;
+	uint32_t count = 1;
 
-	if ((!counts && !dispatch_times) || !take_times(work, &kernel)) {
-		/* Nothing to wait for: an original without times never tells of such a one. */
+	work->counts = work->group.feature_count && work->context->count;
+	if ((!work->counts && !dispatch_times) || !take_times(work, &kernel)) {
+		/* Nothing to wait for: without times the original never tells of such a one, either. */
 		atomic_store_explicit(&work->context->busy, false, memory_order_release);
 		return 0;
 	}
-	atomic_store_explicit(&work->parts, (counts ? 1 : 0) + (dispatch_times ? 1 : 0),
-			      memory_order_relaxed);
+	if (work->counts)
+		count = put_counted(work, &kernel, out);
+	else
+		*out = kernel;
+	work->position = work->queue->written + count;
 	atomic_fetch_add_explicit(&under_way, 1, memory_order_relaxed);
-	if (dispatch_times)
-		(void)runtime.signal_async_handler(work->kernel, HSA_SIGNAL_CONDITION_LT, 1,
-						   on_kernel, work);
-	if (counts)
-		return put_counted(work, &kernel, out);
-	*out = kernel;
-	return 1;
+	atomic_fetch_add_explicit(&work->queue->under_way, 1, memory_order_relaxed);
+	if (hand_over(work))
+		return count;
+	atomic_fetch_sub_explicit(&under_way, 1, memory_order_relaxed);
+	atomic_fetch_sub_explicit(&work->queue->under_way, 1, memory_order_relaxed);
+	atomic_store_explicit(&work->context->busy, false, memory_order_release);
+	if (work->kernel.handle)
+		(void)runtime.signal_destroy(work->kernel);
+	return 0;
 }
 
 static void tell_submit(const struct queue *queue, const struct library_packet *packet)
@@ -337,45 +565,83 @@ static void tell_submit(const struct queue *queue, const struct library_packet *
 	(void)submit(ROCPROFILER_HSA_CB_ID_SUBMIT, &data, arg);
 }
 
-static uint32_t put_packet(struct queue *queue, uint64_t index, const struct library_packet *packet,
-			   struct library_packet *out)
+/* Some runtimes do not bear that the GPU's ring overflows twice in a call. Waits until there is room, if
+ * that is known: by the counted work under way. */
+static void wait_for_room(const struct queue *queue, uint64_t packets)
 {
-	struct work *work;
+	const uint64_t most = queue->queue->size - ROOM_MARGIN;
+	const struct timespec pause = {0, SLEEP_NS};
+	const uint64_t until = monotonic_ns() + ROOM_MS * UINT64_C(1000000);
+
+	while (atomic_load_explicit(&queue->under_way, memory_order_acquire) &&
+	       queue->written + packets -
+			       atomic_load_explicit(&queue->ended, memory_order_acquire) >
+		       most &&
+	       monotonic_ns() < until)
+		nanosleep(&pause, NULL);
+}
+
+struct batch {
+	struct queue *queue;
+	packet_writer write;
+	size_t count;
+};
+
+static void flush(struct batch *batch)
+{
+	if (batch->count) {
+		batch->write(batch->queue->packets, batch->count);
+		batch->queue->written += batch->count;
+	}
+	batch->count = 0;
+}
+
+/* What is before a dispatch that is asked for goes first: the tool may wait for its end (in a pool). */
+static void put_packet(struct batch *batch, uint64_t index, const struct library_packet *packet)
+{
+	struct queue *queue = batch->queue;
+	struct library_packet counted[PACKETS_MOST];
+	struct work *work = is_dispatch(packet) ? calloc(1, sizeof(*work)) : NULL;
 	uint32_t count = 0;
 
 	tell_submit(queue, packet);
-	work = is_dispatch(packet) ? calloc(1, sizeof(*work)) : NULL;
-	if (work && asks(queue, index, packet, work) && take_context(work))
-		count = put_work(work, packet, out);
-	if (count)
-		return count;
+	if (work && asks(queue, index, packet, work) && take_context(work)) {
+		flush(batch);
+		wait_for_room(queue, PACKETS_MOST);
+		count = put_work(work, packet, counted);
+	}
+	if (count) {
+		memcpy(queue->packets, counted, count * sizeof(*counted));
+		batch->count = count;
+		flush(batch);
+		return;
+	}
 	free(work);
-	*out = *packet;
-	return 1;
+	queue->packets[batch->count++] = *packet;
 }
 
-/* In the queue's lock, on the thread that rings. All is written in one call: some runtimes do not bear
- * more. */
+/* In the queue's lock, on the thread that rings. */
 static void on_packets(const void *packets, uint64_t count, uint64_t index, void *data,
 		       packet_writer write)
 {
 	const struct library_packet *in = packets;
 	struct queue *queue = data;
-	size_t made = 0;
+	struct batch batch = {queue, write, 0};
+	const size_t room = count > PACKETS_MOST ? count : PACKETS_MOST;
 
-	if (queue->room < count * PACKETS_MOST) {
+	if (queue->room < room) {
 		struct library_packet *more =
-			reallocarray(queue->packets, count * PACKETS_MOST, sizeof(*queue->packets));
+			reallocarray(queue->packets, room, sizeof(*queue->packets));
 		if (!more) {
 			write(packets, count);
 			return;
 		}
 		queue->packets = more;
-		queue->room = count * PACKETS_MOST;
+		queue->room = room;
 	}
 	for (uint64_t i = 0; i < count; i++)
-		made += put_packet(queue, index + i, &in[i], queue->packets + made);
-	write(queue->packets, made);
+		put_packet(&batch, index + i, &in[i]);
+	flush(&batch);
 }
 
 /* ---- queues ---- */
@@ -445,6 +711,17 @@ static struct queue *take_queue(const hsa_queue_t *queue)
 	return taken;
 }
 
+/* The program has seen its kernels end; the counters' ends are right behind them. */
+static void wait_for_work(const struct queue *queue)
+{
+	const struct timespec pause = {0, SLEEP_NS};
+	const uint64_t until = monotonic_ns() + DESTROY_MS * UINT64_C(1000000);
+
+	while (atomic_load_explicit(&queue->under_way, memory_order_acquire) &&
+	       monotonic_ns() < until)
+		nanosleep(&pause, NULL);
+}
+
 static hsa_status_t on_destroy(hsa_queue_t *queue)
 {
 	struct queue *taken = take_queue(queue);
@@ -460,10 +737,14 @@ static hsa_status_t on_destroy(hsa_queue_t *queue)
 		if (destroy)
 			(void)destroy(queue, user);
 	}
-	status = next_destroy(queue);
 	if (taken)
+		wait_for_work(taken);
+	status = next_destroy(queue);
+	if (taken) {
 		free(taken->packets);
-	free(taken);
+		taken->packets = NULL;
+		atomic_store_explicit(&taken->destroyed, true, memory_order_release);
+	}
 	return status;
 }
 

@@ -4,17 +4,16 @@
  *
  * A GPU's registers are all queues', so a counted dispatch first waits for its turn: a barrier tells that
  * it has arrived, a second one waits until the turn is given. Turns are given in the order of arrival, by
- * the runtime's thread of handlers, and go on when the packet that stops the counters has ended.
+ * a thread of ours, and go on when the packet that stops the counters has ended, or its queue is gone. If
+ * a turn does not end, all go, and nothing more is counted.
  *
- * Threads: the program's, one at a time for each queue; the runtime's thread of handlers.
+ * Threads: the program's, one at a time for each queue; the service, which also calls the tool's handlers.
  */
 #ifndef ROCPROFILER_DISPATCH_H
 #define ROCPROFILER_DISPATCH_H
 
 #include "context.h"
 #include "table.h"
-
-struct work;
 
 /* Hooks the creation and destruction of queues; in OnLoad. */
 void dispatch_hook(struct root_table *table);

@@ -2,7 +2,7 @@
 /*
  * Pools of contexts, whose entries are handled in the order in which they were fetched, one at a time.
  *
- * Threads: any fetch and flush; the runtime's thread of handlers completes. A pool has a lock.
+ * Threads: any fetch and flush; the service (dispatch.h) completes. A pool has a lock.
  */
 #ifndef ROCPROFILER_POOL_H
 #define ROCPROFILER_POOL_H

@@ -102,7 +102,6 @@ static bool find_functions(void *handle)
 		{"hsa_executable_iterate_agent_symbols", &runtime.iterate_agent_symbols},
 		{"hsa_executable_symbol_get_info", &runtime.symbol_get_info},
 		{"hsa_region_get_info", &runtime.region_get_info},
-		{"hsa_amd_signal_async_handler", &runtime.signal_async_handler},
 		{"hsa_amd_profiling_set_profiler_enabled", &runtime.set_profiler_enabled},
 		{"hsa_amd_profiling_get_dispatch_time", &runtime.get_dispatch_time},
 		{"hsa_amd_memory_pool_get_info", &runtime.memory_pool_get_info},
@@ -138,8 +137,6 @@ static hsa_status_t add_gpu(hsa_agent_t agent, void *user)
 		return HSA_STATUS_SUCCESS;
 	gpu->agent = agent;
 	gpu->index = gpu_count++;
-	gpu->last = &gpu->first;
-	pthread_mutex_init(&gpu->lock, NULL);
 	return HSA_STATUS_SUCCESS;
 }
 

@@ -6,8 +6,8 @@
  * It never links to it. Of rtl it has the definitions of counters (metrics.h) and the vendor's library
  * (library.h), neither librtl nor the interceptor.
  *
- * Threads: the program's, and the runtime's thread of signal handlers. Locks are taken in this order:
- * a pool's, a GPU's; none is held around a callback or a call that waits.
+ * Threads: the program's, and the service (dispatch.c). No lock is held around a callback or a call that
+ * waits.
  */
 #ifndef ROCPROFILER_RUNTIME_H
 #define ROCPROFILER_RUNTIME_H
@@ -44,7 +44,6 @@ struct runtime {
 	__typeof__(hsa_executable_iterate_agent_symbols) *iterate_agent_symbols;
 	__typeof__(hsa_executable_symbol_get_info) *symbol_get_info;
 	__typeof__(hsa_region_get_info) *region_get_info;
-	__typeof__(hsa_amd_signal_async_handler) *signal_async_handler;
 	__typeof__(hsa_amd_profiling_set_profiler_enabled) *set_profiler_enabled;
 	__typeof__(hsa_amd_profiling_get_dispatch_time) *get_dispatch_time;
 	__typeof__(hsa_amd_memory_pool_get_info) *memory_pool_get_info;
@@ -90,9 +89,9 @@ struct gpu {
 	hsa_agent_t agent;
 	uint32_t index;
 	struct counter_set *set; /* NULL: gpu_set says why */
-	pthread_mutex_t lock;    /* the turn: see dispatch.c */
-	struct work *turn;       /* whose it is; NULL: nobody's */
-	struct work *first, **last;
+	/* The service's (dispatch.c): whose turn it is, since when, and who waits for it. */
+	struct work *turn, *first;
+	uint64_t turn_since_ns;
 };
 
 /* NULL after a line: it is no GPU of this process. */

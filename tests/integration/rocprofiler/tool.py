@@ -54,6 +54,24 @@ class Tool(unittest.TestCase):
                 self.compare(2)
                 os.remove(self.log)
 
+    def test_full_rings_wait(self):
+        """Batches larger than the ring, and rings that are full: every dispatch is counted."""
+        for arguments in ("-n 200 -t 3 -r 3 -b 32 -B 5 -s 64", "-n 1000 -t 2 -b 500 -s 4096"):
+            with self.subTest(arguments):
+                self.run_program([HSA_PROGRAM, *arguments.split()])
+                self.compare(1800)
+                os.remove(self.log)
+
+    def test_the_programs_own_times_and_handlers_work(self):
+        """HIP waits, in a handler of the runtime's, for a kernel that waits for its turn."""
+        self.run_program([os.path.join(os.path.dirname(PROGRAM[0]), "timing")])
+        self.compare(100)
+
+    def test_a_kernel_that_hangs_lets_the_others_go(self):
+        said = self.run_program([os.path.join(os.path.dirname(PROGRAM[0]), "faulty"), "leave"],
+                                RTL_COUNTERS_TIMEOUT="1", SOFTGPU_FAULT="hang:bad_kernel")
+        self.assertIn("rocprofiler: a kernel that is counted has not ended for 1 s", said)
+
     def test_what_the_tool_is_told(self):
         self.run_program()
         settings, = self.lines(self.output, "settings")

@@ -117,7 +117,7 @@ typedef enum {
 	ROCPROFILER_MODE_SINGLEGROUP = 4
 } rocprofiler_mode_t;
 
-/** Called when a dispatch's counts are there, on the HSA runtime's thread. */
+/** Called when a dispatch's counts are there, on a thread of the library. */
 typedef bool (*rocprofiler_handler_t)(rocprofiler_group_t group, void *arg);
 
 typedef struct {
