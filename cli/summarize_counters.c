@@ -40,13 +40,16 @@ static int add_counter(struct summarize *s, sqlite3_stmt *row)
 
 int summarize_counters(struct summarize *s)
 {
-	const int has = database_has_table(s->database, "rocpd_counter");
 	const int has_units = database_has_table(s->database, "rtl_tracepoint_metadata");
+	bool has_counters;
 	char *sql;
 	int error;
 
-	if (has <= 0 || has_units < 0)
-		return has < 0 ? has : has_units;
+	/* dispatches are counted only where there is something to say of them */
+	if (has_units < 0 || summarize_ask(s, "SELECT 1 FROM rocpd_counter LIMIT 1", &has_counters))
+		return -1;
+	if (!has_counters)
+		return 0;
 	sql = sqlite3_mprintf(counted, has_units ? unit : "NULL");
 	error = sql ? summarize_rows(s, sql, add_counter) : summarize_out_of_memory();
 	sqlite3_free(sql);
