@@ -1,0 +1,691 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The rocprofiler API as its specification (version 7) has it, on the library of version 8, whose structs
+ * are others. A program that was written to the specification includes this header in place of
+ * rocprofiler.h, and is linked to the same library.
+ *
+ * Types and functions here are rocprofiler_v7_*; macros at the end give them the specification's names.
+ * Where the specification's text and its examples differ, the examples count: a dispatch callback fills in
+ * the group that it is given, and properties may be NULL. A library of tools defines OnLoadToolProp with
+ * ROCPROFILER_V7_ON_LOAD.
+ *
+ * Threads and errors: as rocprofiler.h.
+ */
+#ifndef RTL_ROCPROFILER_V7_H
+#define RTL_ROCPROFILER_V7_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "rocprofiler.h"
+
+#ifdef __cplusplus
+extern "C" {
+#	define ROCPROFILER_V7_DEFAULT(value) = value
+#else
+#	define ROCPROFILER_V7_DEFAULT(value)
+#endif
+
+typedef struct {
+	uint32_t intercept_mode;
+	uint64_t timeout;
+	uint32_t timestamp_on;
+} rocprofiler_v7_settings_t;
+
+typedef rocprofiler_parameter_t rocprofiler_v7_feature_parameter_t;
+
+typedef struct {
+	rocprofiler_feature_kind_t kind;
+	const char *name;
+	const rocprofiler_v7_feature_parameter_t *parameters;
+	uint32_t parameter_count;
+	rocprofiler_data_t *data; /**< the caller's; NULL: the value is not wanted */
+} rocprofiler_v7_feature_t;
+
+struct rocprofiler_v7_context;
+typedef struct rocprofiler_v7_context rocprofiler_v7_t;
+
+typedef struct {
+	uint32_t index;
+	rocprofiler_v7_feature_t **features;
+	uint32_t feature_count;
+	rocprofiler_v7_t *context;
+} rocprofiler_v7_group_t;
+
+typedef void (*rocprofiler_v7_context_callback_t)(rocprofiler_v7_group_t *group, void *arg);
+
+typedef struct {
+	rocprofiler_v7_context_callback_t callback;
+	void *callback_arg;
+	hsa_queue_t *queue;
+	uint32_t queue_depth;
+} rocprofiler_v7_properties_t;
+
+/** A context of the library's, and the caller's features that its values go to. */
+struct rocprofiler_v7_context {
+	rocprofiler_t *context;
+	rocprofiler_feature_t *features;
+	rocprofiler_v7_feature_t **wanted;
+	uint32_t feature_count;
+	rocprofiler_v7_context_callback_t callback;
+	void *callback_arg;
+};
+
+static inline const char *rocprofiler_v7_error_string(void)
+{
+	const char *text = "";
+
+	(void)rocprofiler_error_string(&text);
+	return text;
+}
+
+static inline uint32_t rocprofiler_major_version(void)
+{
+	return 7;
+}
+
+static inline uint32_t rocprofiler_minor_version(void)
+{
+	return 0;
+}
+
+/* ---- contexts ---- */
+
+/* The features as the library has them; in one block with what points to the caller's. */
+static inline rocprofiler_feature_t *rocprofiler_v7_features(rocprofiler_v7_feature_t *features,
+							     uint32_t count)
+{
+	rocprofiler_feature_t *made =
+		(rocprofiler_feature_t *)calloc(count + 1u, sizeof(rocprofiler_feature_t));
+
+	for (uint32_t i = 0; made && i < count; i++) {
+		made[i].kind = features[i].kind;
+		made[i].name = features[i].name;
+		made[i].parameters = features[i].parameters;
+		made[i].parameter_count = features[i].parameter_count;
+	}
+	return made;
+}
+
+static inline rocprofiler_v7_t *rocprofiler_v7_make(rocprofiler_v7_feature_t *features,
+						    uint32_t count)
+{
+	rocprofiler_v7_t *made = (rocprofiler_v7_t *)calloc(1, sizeof(*made));
+
+	if (!made)
+		return NULL;
+	made->feature_count = count;
+	made->wanted = (rocprofiler_v7_feature_t **)calloc(count + 1u, sizeof(*made->wanted));
+	for (uint32_t i = 0; made->wanted && i < count; i++)
+		made->wanted[i] = &features[i];
+	return made;
+}
+
+static inline void rocprofiler_v7_free(rocprofiler_v7_t *context)
+{
+	if (!context)
+		return;
+	free(context->features);
+	free(context->wanted);
+	free(context);
+}
+
+static inline rocprofiler_v7_group_t rocprofiler_v7_group(rocprofiler_v7_t *context)
+{
+	rocprofiler_v7_group_t group;
+
+	group.index = 0;
+	group.features = context->wanted;
+	group.feature_count = context->feature_count;
+	group.context = context;
+	return group;
+}
+
+static inline bool rocprofiler_v7_on_group(rocprofiler_group_t group, void *arg)
+{
+	rocprofiler_v7_t *context = (rocprofiler_v7_t *)arg;
+	rocprofiler_v7_group_t told = rocprofiler_v7_group(context);
+
+	(void)group;
+	if (context->callback)
+		context->callback(&told, context->callback_arg);
+	return true;
+}
+
+static inline hsa_status_t rocprofiler_v7_open(hsa_agent_t agent,
+					       rocprofiler_v7_feature_t *features, uint32_t count,
+					       rocprofiler_v7_t **context, uint32_t mode,
+					       rocprofiler_v7_properties_t *properties)
+{
+	rocprofiler_v7_t *made = rocprofiler_v7_make(features, count);
+	rocprofiler_properties_t with;
+	hsa_status_t status = HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+
+	if (made)
+		made->features = rocprofiler_v7_features(features, count);
+	if (!made || !made->features || !made->wanted) {
+		rocprofiler_v7_free(made);
+		return status;
+	}
+	memset(&with, 0, sizeof(with));
+	with.handler = rocprofiler_v7_on_group;
+	with.handler_arg = made;
+	if (properties) {
+		made->callback = properties->callback;
+		made->callback_arg = properties->callback_arg;
+		with.queue = properties->queue;
+		with.queue_depth = properties->queue_depth;
+	}
+	/* All groups are single; version 8 takes that mode with a queue only. */
+	if (!(mode & ROCPROFILER_MODE_STANDALONE))
+		mode &= ~(uint32_t)ROCPROFILER_MODE_SINGLEGROUP;
+	status = rocprofiler_open(agent, made->features, count, &made->context, mode, &with);
+	if (status != HSA_STATUS_SUCCESS) {
+		rocprofiler_v7_free(made);
+		return status;
+	}
+	if (properties)
+		properties->queue = with.queue;
+	*context = made;
+	return status;
+}
+
+static inline hsa_status_t rocprofiler_v7_close(rocprofiler_v7_t *context)
+{
+	hsa_status_t status = HSA_STATUS_SUCCESS;
+
+	if (context)
+		status = rocprofiler_close(context->context);
+	rocprofiler_v7_free(context);
+	return status;
+}
+
+static inline hsa_status_t rocprofiler_v7_group_count(rocprofiler_v7_t *context, uint32_t *count)
+{
+	return rocprofiler_group_count(context->context, count);
+}
+
+static inline hsa_status_t rocprofiler_v7_get_group(rocprofiler_v7_t *context, uint32_t index,
+						    rocprofiler_v7_group_t *group)
+{
+	rocprofiler_group_t found;
+	hsa_status_t status = rocprofiler_get_group(context->context, index, &found);
+
+	if (status == HSA_STATUS_SUCCESS)
+		*group = rocprofiler_v7_group(context);
+	return status;
+}
+
+static inline void rocprofiler_v7_take_data(const rocprofiler_v7_t *context)
+{
+	for (uint32_t i = 0; i < context->feature_count; i++) {
+		if (context->wanted[i]->data)
+			*context->wanted[i]->data = context->features[i].data;
+	}
+}
+
+static inline hsa_status_t rocprofiler_v7_get_metrics(rocprofiler_v7_t *context)
+{
+	hsa_status_t status = rocprofiler_get_metrics(context->context);
+
+	rocprofiler_v7_take_data(context);
+	return status;
+}
+
+static inline hsa_status_t
+rocprofiler_v7_iterate_trace_data(const rocprofiler_v7_t *context,
+				  rocprofiler_trace_data_callback_t callback, void *data)
+{
+	return rocprofiler_iterate_trace_data(context->context, callback, data);
+}
+
+/* ---- sampling ---- */
+
+static inline hsa_status_t rocprofiler_v7_start(rocprofiler_v7_t *context,
+						uint32_t group ROCPROFILER_V7_DEFAULT(0))
+{
+	return rocprofiler_start(context->context, group);
+}
+
+static inline hsa_status_t rocprofiler_v7_stop(rocprofiler_v7_t *context,
+					       uint32_t group ROCPROFILER_V7_DEFAULT(0))
+{
+	return rocprofiler_stop(context->context, group);
+}
+
+static inline hsa_status_t rocprofiler_v7_read(rocprofiler_v7_t *context,
+					       uint32_t group ROCPROFILER_V7_DEFAULT(0))
+{
+	return rocprofiler_read(context->context, group);
+}
+
+static inline hsa_status_t rocprofiler_v7_get_data(rocprofiler_v7_t *context,
+						   uint32_t group ROCPROFILER_V7_DEFAULT(0))
+{
+	hsa_status_t status = rocprofiler_get_data(context->context, group);
+
+	rocprofiler_v7_take_data(context);
+	return status;
+}
+
+static inline hsa_status_t rocprofiler_v7_group_start(rocprofiler_v7_group_t *group)
+{
+	return rocprofiler_v7_start(group->context, group->index);
+}
+
+static inline hsa_status_t rocprofiler_v7_group_stop(rocprofiler_v7_group_t *group)
+{
+	return rocprofiler_v7_stop(group->context, group->index);
+}
+
+static inline hsa_status_t rocprofiler_v7_group_read(rocprofiler_v7_group_t *group)
+{
+	return rocprofiler_v7_read(group->context, group->index);
+}
+
+static inline hsa_status_t rocprofiler_v7_group_get_data(rocprofiler_v7_group_t *group)
+{
+	return rocprofiler_v7_get_data(group->context, group->index);
+}
+
+/* ---- time ---- */
+
+typedef enum {
+	ROCPROFILER_V7_TIME_ID_CLOCK_REALTIME = 0,
+	ROCPROFILER_V7_TIME_ID_CLOCK_MONOTONIC = 1
+} rocprofiler_v7_time_id_t;
+
+static inline hsa_status_t rocprofiler_v7_get_time(rocprofiler_v7_time_id_t id, uint64_t timestamp,
+						   uint64_t *value_ns)
+{
+	return rocprofiler_get_time(id == ROCPROFILER_V7_TIME_ID_CLOCK_MONOTONIC
+					    ? ROCPROFILER_TIME_ID_CLOCK_MONOTONIC
+					    : ROCPROFILER_TIME_ID_CLOCK_REALTIME,
+				    timestamp, value_ns, NULL);
+}
+
+/* ---- dispatches ---- */
+
+typedef struct {
+	hsa_agent_t agent;
+	uint32_t agent_index;
+	const hsa_queue_t *queue;
+	uint64_t queue_index;
+	const hsa_kernel_dispatch_packet_t *packet;
+	const char *kernel_name;
+	const rocprofiler_dispatch_record_t *record;
+} rocprofiler_v7_callback_data_t;
+
+typedef hsa_status_t (*rocprofiler_v7_callback_t)(
+	const rocprofiler_v7_callback_data_t *callback_data, void *user_data,
+	rocprofiler_v7_group_t *group);
+
+typedef struct {
+	rocprofiler_v7_callback_t dispatch;
+	hsa_status_t (*destroy)(hsa_queue_t *queue, void *data);
+} rocprofiler_v7_queue_callbacks_t;
+
+/* What was set last: the library passes it on. One for each file that includes this. */
+struct rocprofiler_v7_callbacks_set {
+	rocprofiler_v7_queue_callbacks_t functions;
+	void *data;
+};
+
+static inline struct rocprofiler_v7_callbacks_set *rocprofiler_v7_callbacks(void)
+{
+	static struct rocprofiler_v7_callbacks_set callbacks;
+
+	return &callbacks;
+}
+
+static inline hsa_status_t rocprofiler_v7_on_dispatch(const rocprofiler_callback_data_t *data,
+						      void *user, rocprofiler_group_t *group)
+{
+	struct rocprofiler_v7_callbacks_set *callbacks =
+		(struct rocprofiler_v7_callbacks_set *)user;
+	rocprofiler_v7_callback_data_t told;
+	rocprofiler_v7_group_t asked;
+	hsa_status_t status;
+
+	memset(&asked, 0, sizeof(asked));
+	told.agent = data->agent;
+	told.agent_index = data->agent_index;
+	told.queue = data->queue;
+	told.queue_index = data->queue_index;
+	told.packet = data->packet;
+	told.kernel_name = data->kernel_name;
+	told.record = data->record;
+	status = callbacks->functions.dispatch(&told, callbacks->data, &asked);
+	if (status == HSA_STATUS_SUCCESS && asked.context)
+		status = rocprofiler_get_group(asked.context->context, asked.index, group);
+	return status;
+}
+
+static inline hsa_status_t rocprofiler_v7_on_destroy(hsa_queue_t *queue, void *user)
+{
+	struct rocprofiler_v7_callbacks_set *callbacks =
+		(struct rocprofiler_v7_callbacks_set *)user;
+
+	return callbacks->functions.destroy ? callbacks->functions.destroy(queue, callbacks->data)
+					    : HSA_STATUS_SUCCESS;
+}
+
+static inline hsa_status_t
+rocprofiler_v7_set_queue_callbacks(rocprofiler_v7_queue_callbacks_t functions, void *data)
+{
+	rocprofiler_queue_callbacks_t callbacks;
+
+	callbacks.dispatch = functions.dispatch ? rocprofiler_v7_on_dispatch : NULL;
+	callbacks.create = NULL;
+	callbacks.destroy = rocprofiler_v7_on_destroy;
+	rocprofiler_v7_callbacks()->functions = functions;
+	rocprofiler_v7_callbacks()->data = data;
+	return rocprofiler_set_queue_callbacks(callbacks, rocprofiler_v7_callbacks());
+}
+
+static inline hsa_status_t rocprofiler_v7_add_dispatch_callback(rocprofiler_v7_callback_t dispatch,
+								void *data)
+{
+	rocprofiler_v7_queue_callbacks_t functions;
+
+	functions.dispatch = dispatch;
+	functions.destroy = NULL;
+	return rocprofiler_v7_set_queue_callbacks(functions, data);
+}
+
+/* ---- what there is ---- */
+
+/** agent NULL: of all GPUs together. */
+static inline hsa_status_t rocprofiler_v7_count_one(hsa_agent_t agent, void *user)
+{
+	uint32_t *sum_and_kind = (uint32_t *)user, count = 0;
+	hsa_device_type_t type = HSA_DEVICE_TYPE_CPU;
+	hsa_status_t status = hsa_agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type);
+
+	if (status != HSA_STATUS_SUCCESS || type != HSA_DEVICE_TYPE_GPU)
+		return status;
+	status = rocprofiler_get_info(&agent, (rocprofiler_info_kind_t)sum_and_kind[1], &count);
+	sum_and_kind[0] += count;
+	return status;
+}
+
+static inline hsa_status_t rocprofiler_v7_get_info(const hsa_agent_t *agent,
+						   rocprofiler_info_kind_t kind, void *data)
+{
+	uint32_t sum_and_kind[2] = {0, (uint32_t)kind};
+	hsa_status_t status;
+
+	if (agent)
+		return rocprofiler_get_info(agent, kind, data);
+	status = hsa_iterate_agents(rocprofiler_v7_count_one, sum_and_kind);
+	if (status == HSA_STATUS_SUCCESS)
+		*(uint32_t *)data = sum_and_kind[0];
+	return status;
+}
+
+/* ---- pools ---- */
+
+typedef struct {
+	rocprofiler_v7_t *context;
+	void *payload;
+} rocprofiler_v7_pool_entry_t;
+
+typedef bool (*rocprofiler_v7_pool_handler_t)(const rocprofiler_v7_pool_entry_t *entry, void *arg);
+
+typedef struct {
+	uint32_t num_entries;
+	uint32_t payload_bytes;
+	rocprofiler_v7_pool_handler_t handler;
+	void *handler_arg;
+} rocprofiler_v7_pool_properties_t;
+
+/** All entries' contexts share the pool's features. An entry's payload begins with where its context of
+ *  version 7 is. */
+typedef struct {
+	rocprofiler_pool_t *pool;
+	rocprofiler_feature_t *features;
+	rocprofiler_v7_feature_t *wanted;
+	uint32_t feature_count, num_entries;
+	rocprofiler_v7_pool_handler_t handler;
+	void *handler_arg;
+} rocprofiler_v7_pool_t;
+
+#define ROCPROFILER_V7_PAYLOAD_AT 16u /* keeps the caller's aligned */
+
+static inline rocprofiler_v7_t **rocprofiler_v7_slot(const rocprofiler_pool_entry_t *entry)
+{
+	return (rocprofiler_v7_t **)entry->payload;
+}
+
+static inline rocprofiler_v7_pool_entry_t
+rocprofiler_v7_entry(const rocprofiler_pool_entry_t *entry)
+{
+	rocprofiler_v7_pool_entry_t made;
+
+	made.context = *rocprofiler_v7_slot(entry);
+	made.payload = (char *)entry->payload + ROCPROFILER_V7_PAYLOAD_AT;
+	return made;
+}
+
+static inline bool rocprofiler_v7_on_entry(const rocprofiler_pool_entry_t *entry, void *arg)
+{
+	const rocprofiler_v7_pool_t *pool = (const rocprofiler_v7_pool_t *)arg;
+	rocprofiler_v7_pool_entry_t told = rocprofiler_v7_entry(entry);
+
+	return pool->handler ? pool->handler(&told, pool->handler_arg) : true;
+}
+
+static inline hsa_status_t rocprofiler_v7_pool_open(hsa_agent_t agent,
+						    rocprofiler_v7_feature_t *features,
+						    uint32_t count, rocprofiler_v7_pool_t **pool,
+						    uint32_t mode,
+						    rocprofiler_v7_pool_properties_t *properties)
+{
+	rocprofiler_v7_pool_t *made = (rocprofiler_v7_pool_t *)calloc(1, sizeof(*made));
+	rocprofiler_pool_properties_t with;
+	hsa_status_t status = HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+
+	if (made)
+		made->features = rocprofiler_v7_features(features, count);
+	if (!made || !made->features) {
+		free(made);
+		return status;
+	}
+	made->wanted = features;
+	made->feature_count = count;
+	made->num_entries = properties->num_entries;
+	made->handler = properties->handler;
+	made->handler_arg = properties->handler_arg;
+	with.num_entries = properties->num_entries;
+	/* a whole number of the alignment, so that each entry's begins aligned */
+	with.payload_bytes = (ROCPROFILER_V7_PAYLOAD_AT + properties->payload_bytes + 15u) & ~15u;
+	with.handler = rocprofiler_v7_on_entry;
+	with.handler_arg = made;
+	mode &= ~(uint32_t)ROCPROFILER_MODE_SINGLEGROUP;
+	status = rocprofiler_pool_open(agent, made->features, count, &made->pool, mode, &with);
+	if (status != HSA_STATUS_SUCCESS) {
+		free(made->features);
+		free(made);
+		return status;
+	}
+	*pool = made;
+	return status;
+}
+
+static inline hsa_status_t rocprofiler_v7_pool_fetch(rocprofiler_v7_pool_t *pool,
+						     rocprofiler_v7_pool_entry_t *entry)
+{
+	rocprofiler_pool_entry_t fetched;
+	rocprofiler_v7_t **slot;
+	hsa_status_t status = rocprofiler_pool_fetch(pool->pool, &fetched);
+
+	if (status != HSA_STATUS_SUCCESS)
+		return status;
+	slot = rocprofiler_v7_slot(&fetched);
+	if (!*slot) {
+		*slot = rocprofiler_v7_make(pool->wanted, pool->feature_count);
+		if (!*slot || !(*slot)->wanted) {
+			rocprofiler_v7_free(*slot);
+			*slot = NULL;
+			(void)rocprofiler_pool_release(&fetched);
+			return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+		}
+		(*slot)->context = fetched.context;
+		(*slot)->features = pool->features;
+	}
+	*entry = rocprofiler_v7_entry(&fetched);
+	return status;
+}
+
+static inline hsa_status_t rocprofiler_v7_pool_release(rocprofiler_v7_pool_entry_t *entry)
+{
+	rocprofiler_pool_entry_t given;
+
+	given.context = entry->context->context;
+	given.payload = (char *)entry->payload - ROCPROFILER_V7_PAYLOAD_AT;
+	return rocprofiler_pool_release(&given);
+}
+
+struct rocprofiler_v7_iteration {
+	hsa_status_t (*callback)(rocprofiler_v7_pool_entry_t *entry, void *data);
+	void *data;
+};
+
+static inline hsa_status_t rocprofiler_v7_iterate(rocprofiler_pool_entry_t *entry, void *user)
+{
+	const struct rocprofiler_v7_iteration *iteration =
+		(const struct rocprofiler_v7_iteration *)user;
+	rocprofiler_v7_pool_entry_t told = rocprofiler_v7_entry(entry);
+
+	return told.context ? iteration->callback(&told, iteration->data) : HSA_STATUS_SUCCESS;
+}
+
+static inline hsa_status_t rocprofiler_v7_pool_iterate(
+	rocprofiler_v7_pool_t *pool,
+	hsa_status_t (*callback)(rocprofiler_v7_pool_entry_t *entry, void *data), void *data)
+{
+	struct rocprofiler_v7_iteration iteration;
+
+	iteration.callback = callback;
+	iteration.data = data;
+	return rocprofiler_pool_iterate(pool->pool, rocprofiler_v7_iterate, &iteration);
+}
+
+static inline hsa_status_t rocprofiler_v7_pool_flush(rocprofiler_v7_pool_t *pool)
+{
+	return rocprofiler_pool_flush(pool->pool);
+}
+
+struct rocprofiler_v7_found {
+	rocprofiler_v7_t **contexts;
+	uint32_t count;
+};
+
+static inline hsa_status_t rocprofiler_v7_find_entry(rocprofiler_pool_entry_t *entry, void *user)
+{
+	struct rocprofiler_v7_found *found = (struct rocprofiler_v7_found *)user;
+
+	found->contexts[found->count++] = *rocprofiler_v7_slot(entry);
+	return HSA_STATUS_SUCCESS;
+}
+
+/** Waits for what is under way; an entry that was fetched and not used need not be released. */
+static inline hsa_status_t rocprofiler_v7_pool_close(rocprofiler_v7_pool_t *pool)
+{
+	struct rocprofiler_v7_found found;
+	hsa_status_t status;
+
+	found.count = 0;
+	found.contexts = (rocprofiler_v7_t **)calloc(pool->num_entries, sizeof(*found.contexts));
+	if (found.contexts)
+		(void)rocprofiler_pool_iterate(pool->pool, rocprofiler_v7_find_entry, &found);
+	status = rocprofiler_pool_close(pool->pool);
+	for (uint32_t i = 0; i < found.count; i++) {
+		if (found.contexts[i])
+			found.contexts[i]->features = NULL; /* the pool's */
+		rocprofiler_v7_free(found.contexts[i]);
+	}
+	free(found.contexts);
+	free(pool->features);
+	free(pool);
+	return status;
+}
+
+/* ---- libraries of tools ---- */
+
+/** Defines OnLoadToolProp, which calls a function of the specification's type:
+ *  ROCPROFILER_V7_ON_LOAD(my_on_load) with void my_on_load(rocprofiler_settings_t *settings). */
+#ifdef __cplusplus
+#	define ROCPROFILER_V7_EXPORT extern "C" __attribute__((visibility("default")))
+#else
+#	define ROCPROFILER_V7_EXPORT __attribute__((visibility("default")))
+#endif
+typedef rocprofiler_settings_t rocprofiler_v8_settings_t;
+#define ROCPROFILER_V7_ON_LOAD(function)                                                           \
+	ROCPROFILER_V7_EXPORT void OnLoadToolProp(rocprofiler_v8_settings_t *settings);            \
+	ROCPROFILER_V7_EXPORT void OnLoadToolProp(rocprofiler_v8_settings_t *settings)             \
+	{                                                                                          \
+		rocprofiler_v7_settings_t told;                                                    \
+		told.intercept_mode = settings->intercept_mode;                                    \
+		told.timeout = settings->timeout;                                                  \
+		told.timestamp_on = settings->timestamp_on;                                        \
+		function(&told);                                                                   \
+		settings->intercept_mode = told.intercept_mode;                                    \
+		settings->timeout = told.timeout;                                                  \
+		settings->timestamp_on = told.timestamp_on;                                        \
+	}
+
+#ifdef __cplusplus
+}
+#endif
+
+/* ---- the specification's names ---- */
+
+#define rocprofiler_settings_t               rocprofiler_v7_settings_t
+#define rocprofiler_feature_parameter_t      rocprofiler_v7_feature_parameter_t
+#define rocprofiler_feature_t                rocprofiler_v7_feature_t
+#define rocprofiler_t                        rocprofiler_v7_t
+#define rocprofiler_group_t                  rocprofiler_v7_group_t
+#define rocprofiler_context_callback_t       rocprofiler_v7_context_callback_t
+#define rocprofiler_properties_t             rocprofiler_v7_properties_t
+#define rocprofiler_time_id_t                rocprofiler_v7_time_id_t
+#define ROCPROFILER_TIME_ID_CLOCK_REALTIME   ROCPROFILER_V7_TIME_ID_CLOCK_REALTIME
+#define ROCPROFILER_TIME_ID_CLOCK_MONOTONIC  ROCPROFILER_V7_TIME_ID_CLOCK_MONOTONIC
+#define rocprofiler_callback_data_t          rocprofiler_v7_callback_data_t
+#define rocprofiler_callback_t               rocprofiler_v7_callback_t
+#define rocprofiler_queue_callbacks_t        rocprofiler_v7_queue_callbacks_t
+#define rocprofiler_intercepting_t           rocprofiler_v7_queue_callbacks_t
+#define rocprofiler_pool_t                   rocprofiler_v7_pool_t
+#define rocprofiler_pool_entry_t             rocprofiler_v7_pool_entry_t
+#define rocprofiler_pool_handler_t           rocprofiler_v7_pool_handler_t
+#define rocprofiler_pool_properties_t        rocprofiler_v7_pool_properties_t
+#define rocprofiler_error_string             rocprofiler_v7_error_string
+#define rocprofiler_open                     rocprofiler_v7_open
+#define rocprofiler_close                    rocprofiler_v7_close
+#define rocprofiler_group_count              rocprofiler_v7_group_count
+#define rocprofiler_get_group                rocprofiler_v7_get_group
+#define rocprofiler_get_metrics              rocprofiler_v7_get_metrics
+#define rocprofiler_iterate_trace_data       rocprofiler_v7_iterate_trace_data
+#define rocprofiler_start                    rocprofiler_v7_start
+#define rocprofiler_stop                     rocprofiler_v7_stop
+#define rocprofiler_read                     rocprofiler_v7_read
+#define rocprofiler_get_data                 rocprofiler_v7_get_data
+#define rocprofiler_group_start              rocprofiler_v7_group_start
+#define rocprofiler_group_stop               rocprofiler_v7_group_stop
+#define rocprofiler_group_read               rocprofiler_v7_group_read
+#define rocprofiler_group_get_data           rocprofiler_v7_group_get_data
+#define rocprofiler_get_time                 rocprofiler_v7_get_time
+#define rocprofiler_set_queue_callbacks      rocprofiler_v7_set_queue_callbacks
+#define rocprofiler_set_intercepting         rocprofiler_v7_set_queue_callbacks
+#define rocprofiler_add_dispatch_callback    rocprofiler_v7_add_dispatch_callback
+#define rocprofiler_remove_intercepting      rocprofiler_remove_queue_callbacks
+#define rocprofiler_remove_dispatch_callback rocprofiler_remove_queue_callbacks
+#define rocprofiler_get_info                 rocprofiler_v7_get_info
+#define rocprofiler_pool_open                rocprofiler_v7_pool_open
+#define rocprofiler_pool_close               rocprofiler_v7_pool_close
+#define rocprofiler_pool_fetch               rocprofiler_v7_pool_fetch
+#define rocprofiler_pool_release             rocprofiler_v7_pool_release
+#define rocprofiler_pool_iterate             rocprofiler_v7_pool_iterate
+#define rocprofiler_pool_flush               rocprofiler_v7_pool_flush
+
+#endif
