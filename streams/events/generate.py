@@ -398,7 +398,7 @@ class Column:
 SQL_TYPES = {"UINT": "INTEGER", "INT": "INTEGER", "BOOL": "INTEGER", "ADDRESS": "INTEGER",
              "TIME": "INTEGER", "UID": "INTEGER", "STRING": "TEXT", "FLOAT": "REAL"}
 QUOTED = {"end", "column"}  # keywords of SQL
-HOW = {"int", "null", "text", "static"}
+HOW = {"int", "null", "text", "static", "value"}
 
 
 def field_column(payload, field):
@@ -424,7 +424,7 @@ class Table:
 
     def sql(self):
         """A macro with the statement that makes it, and what rows_init asks for."""
-        lines = [f' {q(c.name)} {c.sql}' for c in self.columns] + ([" " + self.last] if self.last else [])
+        lines = [f' {q(c.name)} {c.sql}'.rstrip() for c in self.columns] + ([" " + self.last] if self.last else [])
         out = f"#define TABLE_{self.name.upper()} \\\n"
         out += f'\t"CREATE TABLE IF NOT EXISTS {self.name} (" \\\n'
         out += "".join(f'\t"{line}{"," if n + 1 < len(lines) else ""}" \\\n'
@@ -491,7 +491,7 @@ class PlainTable(Table):
 
     def adder(self):
         ctypes = {"int": "int64_t ", "null": "const int64_t *", "text": "const char *",
-                  "static": "const char *"}
+                  "static": "const char *", "value": "const struct rtl_value *"}
         out = f"struct row_{self.name} {{\n"
         for column in self.columns:
             out += f"\t{ctypes[column.how]}{column.name};\n"
@@ -509,6 +509,8 @@ class PlainTable(Table):
                 out += f"\tcell_int_or_null(&cell[{n}], {column.c});\n"
             elif column.how == "text":
                 out += f"\tcell_text(rows, &cell[{n}], {column.c});\n"
+            elif column.how == "value":
+                out += f"\tcell_value(rows, &cell[{n}], {column.c});\n"
             else:
                 out += f"\tcell_static_text(&cell[{n}], {column.c}, {column.c}_length);\n"
         return out + "\treturn cell;\n}\n\n"

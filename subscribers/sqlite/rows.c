@@ -317,6 +317,24 @@ void cell_text(struct rows *rows, struct cell *cell, const char *text)
 	cell_text_n(rows, cell, text, text ? strlen(text) : 0);
 }
 
+void cell_value(struct rows *rows, struct cell *cell, const struct rtl_value *value)
+{
+	switch (value->kind) {
+	case RTL_KIND_TEXT:
+		cell_text_n(rows, cell, value->text, value->length);
+		break;
+	case RTL_KIND_FLOAT:
+		cell_real(cell, value->real);
+		break;
+	case RTL_KIND_INT:
+		cell_int(cell, value->integer);
+		break;
+	default:
+		cell_int(cell, (int64_t)value->number);
+		break;
+	}
+}
+
 void cell_blob(struct rows *rows, struct cell *cell, const void *bytes, size_t size)
 {
 	char *copy = bytes ? arena_alloc(&rows->arena, size ? size : 1) : NULL;

@@ -15,6 +15,7 @@
 #include "image.h"
 #include "text.h"
 
+#include <rtl/args.h>
 #include <sqlite3.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -124,6 +125,9 @@ static inline void cell_static_text(struct cell *cell, const char *text, size_t 
 	cell->size = (uint32_t)length;
 	cell->kind = CELL_TEXT;
 }
+
+/* A number as such, a text as below. */
+void cell_value(struct rows *rows, struct cell *cell, const struct rtl_value *value);
 
 /* Copies: the text made valid UTF-8, the blob as it is. NULL gives NULL. */
 void cell_text_n(struct rows *rows, struct cell *cell, const char *text, size_t length);

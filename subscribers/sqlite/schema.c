@@ -283,7 +283,7 @@ const char schema_counter_settle[] =
 
 /* Of a node's work some was submitted within a call of HIP, some not; ranges and calls may lie
  * between (scopes). The innermost node has it. */
-const char schema_xpti_tables[] = TABLE_RTL_NODE TABLE_RTL_EDGE
+const char schema_xpti_tables[] = TABLE_RTL_NODE TABLE_RTL_XPTI_METADATA TABLE_RTL_EDGE
 	"CREATE INDEX IF NOT EXISTS rtl_index_node ON rtl_node (id, process);"
 	"CREATE VIEW IF NOT EXISTS rtl_node_ops AS WITH RECURSIVE scopes (process, scope, parent)"
 	" AS (SELECT process, instance, parent FROM rtl_marker UNION ALL"

@@ -125,7 +125,7 @@ struct sub {
 	struct writer writer;
 	struct names names;
 	struct rows op, api, api_ops, kernelapi, dispatch; /* of the tables rocpd_ and rtl_ */
-	struct rows copyapi, copy, call, marker, memory, counter, node, edge, span;
+	struct rows copyapi, copy, call, marker, memory, counter, node, xpti_metadata, edge, span;
 	struct rows tracepoint, metadata, position;
 	int64_t next_op, next_api, next_api_op, next_copy, next_memory;
 	int64_t next_stream;

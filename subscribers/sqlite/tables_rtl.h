@@ -269,6 +269,38 @@ static inline struct cell *table_add_rtl_node(struct rows *rows, const struct ro
 	return cell;
 }
 
+#define TABLE_RTL_XPTI_METADATA \
+	"CREATE TABLE IF NOT EXISTS rtl_xpti_metadata (" \
+	" process INTEGER NOT NULL," \
+	" object INTEGER NOT NULL," \
+	" key TEXT NOT NULL," \
+	" kind TEXT NOT NULL," \
+	" value," \
+	" PRIMARY KEY (process, object, key)" \
+	") WITHOUT ROWID;"
+static const struct table table_rtl_xpti_metadata = {"rtl_xpti_metadata", 5};
+
+struct row_rtl_xpti_metadata {
+	int64_t process;
+	int64_t object;
+	const char *key;
+	const char *kind;
+	const struct rtl_value *value;
+};
+
+/* A row of rtl_xpti_metadata: its cells. */
+static inline struct cell *table_add_rtl_xpti_metadata(struct rows *rows, const struct row_rtl_xpti_metadata *row)
+{
+	struct cell *cell = rows_add(rows);
+
+	cell_int(&cell[0], row->process);
+	cell_int(&cell[1], row->object);
+	cell_text(rows, &cell[2], row->key);
+	cell_text(rows, &cell[3], row->kind);
+	cell_value(rows, &cell[4], row->value);
+	return cell;
+}
+
 #define TABLE_RTL_EDGE \
 	"CREATE TABLE IF NOT EXISTS rtl_edge (" \
 	" process INTEGER NOT NULL," \

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * xpti.c: the streams of XPTI, whatever they are called. A node is a row of rtl_node, an edge one of
- * rtl_edge. What has begun and ended (tasks, waits, calls) is a row of rocpd_api and one of rtl_span
- * with the same id, made of the end, which tells when it began; or of the begin, if the process ends
- * before. The rest goes into generic tables.
+ * rtl_edge, a value of their metadata one of rtl_xpti_metadata, with its type. What has begun and
+ * ended (tasks, waits, calls) is a row of rocpd_api and one of rtl_span with the same id, made of the
+ * end, which tells when it began; or of the begin, if the process ends before. The rest goes into
+ * generic tables.
  */
 #include "schema.h"
 #include "sub.h"
@@ -24,6 +25,7 @@ bool xpti_init(struct sub *sub)
 	sub->has_xpti = true; /* else the writer has failed */
 	return writer_exec(w, schema_xpti_tables) &&
 	       rows_init(&sub->node, w, "INSERT", &table_rtl_node) &&
+	       rows_init(&sub->xpti_metadata, w, "INSERT OR REPLACE", &table_rtl_xpti_metadata) &&
 	       rows_init(&sub->edge, w, "INSERT", &table_rtl_edge);
 }
 
@@ -46,6 +48,13 @@ static const struct span_type *span_type(uint16_t type)
 		if (span_types[i].type == type)
 			return &span_types[i];
 	return NULL;
+}
+
+/* Whether it is told with metadata, in a struct rtl_xpti_object. */
+static bool has_metadata(uint16_t type)
+{
+	return type == RTL_NODE_CREATE || type == RTL_METADATA || type == RTL_QUEUE_CREATE ||
+	       type == RTL_GRAPH_CREATE;
 }
 
 static const char *xpti_table(uint16_t type)
@@ -125,6 +134,45 @@ static const char *find_text(struct sub *sub, const struct rtl_event *event, con
 		return NULL;
 	offset = (uint32_t)(value.text - (const char *)event->payload);
 	return read_text(event, (struct rtl_text){offset, value.length}, room);
+}
+
+/* What its type is called in rtl_xpti_metadata. */
+static const char *kind_name(uint16_t kind)
+{
+	switch (kind) {
+	case RTL_KIND_TEXT:
+		return "text";
+	case RTL_KIND_FLOAT:
+		return "float";
+	case RTL_KIND_INT:
+		return "int";
+	case RTL_KIND_BOOL:
+		return "bool";
+	case RTL_KIND_ADDRESS:
+		return "address";
+	default:
+		return "uint";
+	}
+}
+
+/* Of a graph, node or queue, or what was added to it since. */
+static void take_metadata(struct sub *sub, const struct process *process,
+			  const struct rtl_event *event)
+{
+	const struct rtl_xpti_object *p = event->payload;
+	struct rtl_args args = rtl_args_begin(sub->host, event, &metadata_field);
+	struct rtl_value value;
+
+	while (p->event.object && rtl_args_next(&args, &value))
+		if (value.kind)
+			table_add_rtl_xpti_metadata(&sub->xpti_metadata,
+						    &(struct row_rtl_xpti_metadata){
+							    .process = process->number,
+							    .object = (int64_t)p->event.object,
+							    .key = value.name,
+							    .kind = kind_name(value.kind),
+							    .value = &value,
+						    });
 }
 
 /* ---- rows */
@@ -277,13 +325,15 @@ static void xpti_events(void *user, const struct rtl_event *const *events, size_
 			return;
 		tracepoints_need(sub, process, events[i]->uid);
 		tracepoints_need(sub, process, events[i]->parent_uid);
+		if (has_metadata(events[i]->type))
+			take_metadata(sub, process, events[i]);
 		if (events[i]->type == RTL_NODE_CREATE)
 			take_node(sub, process, events[i]);
 		else if (events[i]->type == RTL_EDGE_CREATE)
 			take_edge(sub, process, events[i]);
 		else if (is_begin(events[i]->type))
 			xpti_open_begin(stream, process, events[i], events[i]->type + 1);
-		else
+		else if (!has_metadata(events[i]->type))
 			take_end(stream, process, events[i]);
 		begun = (const struct rtl_xpti *)events[i]->payload;
 		process_span(process, begun->begin_ns ? begun->begin_ns : events[i]->time_ns,
@@ -312,7 +362,7 @@ static bool is_xpti(const struct rtl_stream_info *info)
 
 static size_t known_size(uint16_t type)
 {
-	return type == RTL_NODE_CREATE              ? sizeof(struct rtl_xpti_object)
+	return has_metadata(type)                   ? sizeof(struct rtl_xpti_object)
 	       : type == RTL_EDGE_CREATE            ? sizeof(struct rtl_xpti_edge)
 	       : type == RTL_FUNCTION_WITH_ARGS_END ? sizeof(struct rtl_xpti_call)
 						    : sizeof(struct rtl_xpti);
@@ -330,12 +380,13 @@ int xpti_subscribe(struct sub *sub, struct stream *stream)
 	stream->table = xpti_table;
 	for (uint32_t i = 0; !result && i < info->type_count; i++) {
 		const struct rtl_type_info *type = rtl_stream_type(info, i);
+		const bool known = type->payload_size >= known_size(type->type);
+		const bool ours = xpti_table(type->type) || is_begin(type->type);
 
-		if ((xpti_table(type->type) || is_begin(type->type)) &&
-		    type->payload_size >= known_size(type->type))
+		if (known && (ours || has_metadata(type->type)))
 			result = host->subscribe(host, info, type->type, RTL_BUFFERED, xpti_events,
 						 stream, NULL);
-		else
+		if (!result && (!known || !ours))
 			result = generic_subscribe(sub, stream, type->type);
 	}
 	return result;

@@ -111,6 +111,15 @@ def main():
     check("the text of nodes has all metadata", db.execute(
         "SELECT count(*) FROM rtl_node WHERE metadata NOT LIKE '%kernel_name=''%' OR metadata NOT LIKE '%real=0.5%'"
     ).fetchone()[0] == 0)
+    types = {"kernel_name": ("text", "text"), "queue_id": ("uint", "integer"), "real": ("float", "real"),
+             "late": ("int", "integer"), "is_inorder": ("bool", "integer")}
+    check("metadata have their types", {key: (kind, stored) for key, kind, stored in db.execute(
+        "SELECT DISTINCT key, kind, typeof(value) FROM rtl_xpti_metadata") if key in types} == types)
+    check("nodes have all their metadata, and what was added later", db.execute(
+        "SELECT count(*) FROM rtl_node AS n WHERE (SELECT count(*) FROM rtl_xpti_metadata AS m"
+        " WHERE m.process = n.process AND m.object = n.id AND CASE key WHEN 'real' THEN value = 0.5"
+        " WHEN 'late' THEN value = -5 WHEN 'queue_id' THEN value = n.queue WHEN 'kernel_name' THEN value = n.kernel END)"
+        " <> 4").fetchone()[0] == 0)
     check("ends tell of begins", db.execute(
         "SELECT count(*) FROM rtl_spans WHERE begin_ns > end_ns OR duration_ns = 0").fetchone()[0]
         <= len(rows["S"]) // 10)

@@ -186,6 +186,7 @@ static struct xpti_event *submit(struct worker *w, struct xpti_event *before, ui
 	uint64_t instance, edge_instance;
 	struct xpti_event *node = xpti.MakeEvent(kernel, &p, 2, XPTI_ACTIVITY_ACTIVE, &instance);
 	struct xpti_event *edge;
+	const int32_t late = -5;
 	double real = 0.5;
 
 	xpti.AddMetadata(node, "kernel_name", text_object(kernel));
@@ -194,6 +195,9 @@ static struct xpti_event *submit(struct worker *w, struct xpti_event *before, ui
 	xpti.AddMetadata(node, "real",
 			 xpti.RegisterObject((const char *)&real, sizeof(real), XPTI_OBJECT_FLOAT));
 	xpti.NotifySubscribers(sycl, XPTI_NODE_CREATE, graph, node, instance, "command_group_node");
+	xpti.AddMetadata(
+		node, "late",
+		xpti.RegisterObject((const char *)&late, sizeof(late), XPTI_OBJECT_SIGNED));
 	fprintf(w->record,
 		"N\t%" PRIu64 "\t%" PRIu64 "\t%s\tcommand_group_node\t%s\tmain.cpp\t%u"
 		"\tGPU\t%" PRIu64 "\t%" PRIu64 "\t%ld\n",
