@@ -134,6 +134,12 @@ static const char *const objects[] = {
 	" WHEN is_gpu THEN 'GPU' ELSE 'CPU' END, id, row_number() OVER (ORDER BY id) - 1, place,"
 	" name, '', CASE WHEN is_gpu THEN 'AMD' ELSE 'CPU' END, product, product FROM c_agent"
 	" WHERE process = :process",
+	"INSERT INTO @info_pmc (id, nid, pid, agent_id, target_arch, name, symbol, description, "
+	"component,"
+	" units, value_type, block, expression, is_constant, is_derived) SELECT id, :node, :pid, "
+	"gpu,"
+	" 'GPU', name, name, ifnull(description, ''), 'rocm', ifnull(unit, ''), 'ABS',"
+	" ifnull(block, ''), '', 0, derived FROM c_pmc WHERE process = :process",
 	"INSERT INTO @info_queue (id, nid, pid, name) SELECT queue, :node, :pid, CASE queue WHEN"
 	" 0 THEN 'Default Queue' ELSE 'Queue ' || queue END FROM c_queue WHERE process = :process",
 	"INSERT INTO @info_stream (id, nid, pid, name, extdata) SELECT number, :node, :pid, CASE"
@@ -204,6 +210,12 @@ static const char *const of_dispatches[] = {
 	" x.event_id, (SELECT id FROM @string WHERE string = 'KERNEL_DISPATCH'), d.correlation,"
 	" d.correlation, 0 FROM @kernel_dispatch AS x JOIN i.rtl_dispatch AS d ON d.op_id = x.id"
 	" WHERE 1 AND x.id BETWEEN :from AND :to",
+};
+
+static const char *const of_counters[] = {
+	"INSERT INTO @pmc_event (event_id, pmc_id, value) SELECT :ops + x.op_id, p.id, x.value FROM"
+	" c_counter AS x CROSS JOIN c_pmc AS p ON p.process = x.process AND p.gpu = x.gpu AND"
+	" p.name_id = x.name_id WHERE x.process = :process AND x.id BETWEEN :from AND :to",
 };
 
 static const char *const of_copies[] = {
@@ -409,6 +421,10 @@ static int add_process(struct rocpd7 *out, sqlite3_stmt *row)
 		status = fill_args(out);
 	if (!status)
 		status = FILL(out, of_dispatches, out->copies - out->ops);
+	if (!status)
+		status = FILL(
+			out, of_counters,
+			convert_rows_number(&out->rows, "SELECT max(id) FROM i.rocpd_counter"));
 	if (!status)
 		status = FILL(out, of_copies, out->mems - out->copies);
 	if (!status)

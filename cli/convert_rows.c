@@ -141,6 +141,10 @@ static const struct view {
 	 " LEFT JOIN i.rocpd_ustring AS u ON u.id = a.args_id"
 	 " LEFT JOIN i.rtl_stream AS t ON t.stream = x.stream",
 	 NULL, "s.string", "a.start", "a.\"end\""},
+	{"c_counter", "x.id, d.process, d.id AS op_id, d.gpu, x.name_id, n.string AS name, x.value",
+	 "i.rocpd_counter AS x JOIN c_dispatch AS d ON d.id = x.op_id JOIN i.rocpd_string AS n ON"
+	 " n.id = x.name_id",
+	 NULL, NULL, NULL, NULL},
 	{"c_mem",
 	 "x.id, x.process, x.is_release, x.begin_ns, x.end_ns, x.tid, x.node, x.flags & 1 AS"
 	 " on_gpu, x.kind IN (3, 4) AS is_virtual, x.bytes, x.address, x.correlation",
@@ -155,7 +159,10 @@ static int add_views(struct convert_rows *rows)
 
 	for (size_t i = 0; !status && i < sizeof(views) / sizeof(*views); i++) {
 		const struct view *v = &views[i];
-		char *where = condition(rows, first_ns, v->gpu, v->shown, v->begin, v->end);
+		/* what is of another view is selected there */
+		char *where =
+			v->begin ? condition(rows, first_ns, v->gpu, v->shown, v->begin, v->end)
+				 : sqlite3_mprintf("1");
 		char *sql =
 			where ? sqlite3_mprintf("CREATE TEMP VIEW %s AS SELECT %s FROM %s WHERE %s",
 						v->name, v->columns, v->from, where)
@@ -336,6 +343,19 @@ static const char *const numbers[] = {
 	"INSERT OR IGNORE INTO c_stream SELECT DISTINCT process, stream, 0 FROM c_copy",
 	("UPDATE c_stream SET number = (SELECT count(*) FROM c_stream AS o WHERE o.process ="
 	 " c_stream.process AND o.stream AND o.stream <= c_stream.stream) WHERE stream"),
+	"CREATE TEMP TABLE c_pmc (id INTEGER PRIMARY KEY, process, gpu, name_id, name, derived, "
+	"unit,"
+	" block, description, UNIQUE (process, gpu, name_id))",
+	"INSERT OR IGNORE INTO c_pmc (process, gpu, name_id, name, derived, unit, block, "
+	"description)"
+	" SELECT q.process, q.gpu, q.name_id, n.string, q.derived, u.value, b.value, d.value FROM"
+	" (SELECT DISTINCT process, gpu, name_id, uid, flags & 1 AS derived FROM i.rtl_counter) AS "
+	"q"
+	" JOIN i.rocpd_string AS n ON n.id = q.name_id LEFT JOIN i.rtl_tracepoint_metadata AS u ON"
+	" u.process = q.process AND u.uid = q.uid AND u.key = 'unit'"
+	" LEFT JOIN i.rtl_tracepoint_metadata AS b ON b.process = q.process AND b.uid = q.uid AND"
+	" b.key = 'block' LEFT JOIN i.rtl_tracepoint_metadata AS d ON d.process = q.process AND"
+	" d.uid = q.uid AND d.key = 'description'",
 	"CREATE TEMP TABLE c_queue (process, queue, PRIMARY KEY (process, queue))",
 	"INSERT OR IGNORE INTO c_queue SELECT process, 0 FROM c_process",
 	"INSERT OR IGNORE INTO c_queue SELECT DISTINCT process, queue FROM c_seen",

@@ -14,6 +14,7 @@
  *   c_marker    id (of rocpd_api), process, is_range, started, name, begin_ns, end_ns, tid, instance
  *   c_span      id (of rocpd_api), process, stream, name_id, name, text, begin_ns, end_ns, tid,
  *               instance, correlation
+ *   c_counter   id (of rocpd_counter), process, op_id, gpu, name_id, name, value
  *   c_mem       id, process, is_release, begin_ns, end_ns, tid, node, on_gpu, is_virtual, bytes,
  *               address, correlation
  *
@@ -26,6 +27,7 @@
  *   c_host      process, agent: the agent that stands for the processors
  *   c_stream    process, stream, number (0: the null stream)
  *   c_queue     process, queue
+ *   c_pmc       id, process, gpu, name_id, name, derived, unit, block, description: counters
  *
  * A view of a table that the trace does not have is there and cannot be read: convert_rows_missing.
  * One thread.

@@ -7,6 +7,7 @@ Each check returns whether something differs.
 
 import collections
 import contextlib
+import csv
 import os
 import re
 import sqlite3
@@ -105,6 +106,14 @@ class Rows:
             "JOIN rocpd_api AS a ON a.id = x.api_id JOIN rocpd_string AS s ON s.id = a.apiName_id "
             "JOIN rocpd_ustring AS u ON u.id = a.args_id LEFT JOIN rtl_stream AS t USING (stream) "
             "WHERE x.process = ?", process)
+
+    def counters(self, process):
+        """kernel, its begin, counter, value"""
+        return self.ask(
+            "SELECT s.string, o.start, n.string, c.value FROM rocpd_counter AS c JOIN rtl_dispatch AS d "
+            "USING (op_id) JOIN rocpd_op AS o ON o.id = d.op_id JOIN rocpd_string AS s ON "
+            "s.id = o.description_id JOIN rocpd_string AS n ON n.id = c.name_id WHERE d.process = ?",
+            process)
 
     def memory(self, process):
         """is_release, kind, begin, end, tid, node, bytes, address"""
@@ -312,6 +321,11 @@ def check_rocpd7_process(rows, process, ask_all):
                       "stack_id, vgpr_count, sgpr_count FROM kernels"))
     bad |= differ("rocpd7, symbols", {d[1] for d in dispatches},
                   {s for s, in ask("SELECT kernel_name FROM kernel_symbols")})
+    counters = rows.counters(number)
+    bad |= differ("rocpd7, counters", counters, ask("SELECT kernel_name, start, counter_name, value "
+                                                    "FROM counters_collection"))
+    bad |= differ("rocpd7, events of counters", counters, ask(
+        "SELECT name, start, counter_name, counter_value FROM pmc_events"))
     host_agent, = {a for a, in ask("SELECT absolute_index FROM rocpd_info_agent WHERE type = 'CPU' "
                                    "AND type_index = 0")}
     bad |= differ("rocpd7, copies",
@@ -366,6 +380,18 @@ def check_rocpd7(database, path):
     return bad
 
 
+def check_csv_counters(database, path):
+    with Rows(database) as rows:
+        expected = [c for p in rows.processes() for c in rows.counters(p[0])]
+    path = os.path.join(path, "counter_collection.csv")
+    if not expected:
+        return os.path.exists(path)
+    with open(path, encoding="utf-8", newline="") as file:
+        return differ("counter_collection.csv", expected,
+                      [(row["Kernel_Name"], int(row["Start_Timestamp"]), row["Counter_Name"],
+                        float(row["Counter_Value"])) for row in csv.DictReader(file)])
+
+
 def check_all(rtl, database, folder):
     """Converts to all of them and checks each. HTA's are of one process that has used a GPU."""
     def path(name):
@@ -376,6 +402,8 @@ def check_all(rtl, database, folder):
     bad = check_rocprofv3(database, path("r.json"))
     bad |= load(path("r.json")) != load(path("r.json.gz"))
     bad |= check_rocpd7(database, path("r.db"))
+    convert(rtl, database, path("r.csv"))
+    bad |= check_csv_counters(database, path("r.csv"))
     with Rows(database) as rows:
         used = [p for p in rows.processes() if rows.dispatches(p[0])]
     if len(used) == 1:
