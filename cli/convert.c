@@ -350,6 +350,29 @@ static const char memories[] =
 	"SELECT process, begin_ns, end_ns, tid, is_release, address, bytes, in_use_bytes, function,"
 	" status, node, kind, flags FROM rtl_mem ORDER BY end_ns";
 
+static void take_counter(struct convert *convert, struct convert_source *source,
+			 struct work_process *process)
+{
+	const uint32_t gpu = (uint32_t)convert_uint(source, 3);
+	const char *kernel = (const char *)sqlite3_column_text(source->rows, 7);
+
+	if (wants_gpu(convert, gpu) && convert_wants(convert, kernel ? kernel : ""))
+		work_hardware_counter(&convert->work, process, gpu,
+				      (const char *)sqlite3_column_text(source->rows, 4),
+				      (const char *)sqlite3_column_text(source->rows, 5),
+				      convert_uint(source, 1), convert_uint(source, 2),
+				      sqlite3_column_double(source->rows, 6));
+}
+
+/* In the order of their dispatches' ends: of a GPU one is over before the next begins. */
+static const char counters[] =
+	"SELECT d.process, o.start, o.end, d.gpu, n.string, (SELECT m.value FROM"
+	" rtl_tracepoint_metadata AS m JOIN rtl_tracepoint AS t ON t.process = m.process AND"
+	" t.uid = m.uid WHERE t.kind = 'counter' AND t.name = n.string AND m.key = 'unit' LIMIT 1),"
+	" c.value, k.string FROM rocpd_counter AS c JOIN rtl_dispatch AS d ON d.op_id = c.op_id"
+	" JOIN rocpd_op AS o ON o.id = c.op_id JOIN rocpd_string AS n ON n.id = c.name_id"
+	" JOIN rocpd_string AS k ON k.id = o.description_id ORDER BY o.end";
+
 /* ---- processes and GPUs ---- */
 
 static const char *base_name(const char *path)
@@ -643,7 +666,8 @@ static int add_sources(struct convert *convert, struct convert_input *input)
 	} kinds[] = {{apis, take_api},
 		     {dispatches, take_dispatch},
 		     {copies, take_copy},
-		     {memories, take_memory}};
+		     {memories, take_memory},
+		     {counters, take_counter}};
 	int status = add_processes(convert, input);
 
 	name_gpus(convert, input);

@@ -232,8 +232,9 @@ static void slice(struct timeline *timeline, const struct timeline_track *track,
 }
 
 static void counter(struct timeline *timeline, const struct timeline_track *track, uint64_t time_ns,
-		    int64_t value)
+		    double value)
 {
+	const bool whole = value == (double)(int64_t)value;
 	char *begin = file_room(&timeline->file,
 				EVENT_ROOM + track->name->json_length + track->unit->json_length),
 	     *to;
@@ -249,7 +250,7 @@ static void counter(struct timeline *timeline, const struct timeline_track *trac
 	to = PUT(to, ",\"args\":{");
 	to = put_name(to, track->unit);
 	*to++ = ':';
-	to = put_int(to, value);
+	to = whole ? put_int(to, (int64_t)value) : to + snprintf(to, 32, "%.9g", value);
 	to = PUT(to, "}}");
 	file_take(&timeline->file, (size_t)(to - begin));
 }

@@ -37,6 +37,7 @@ enum {
 	EVENT_TRACK = 11,
 	EVENT_NAME = 23,
 	EVENT_COUNTER = 30,
+	EVENT_COUNTER_REAL = 44,
 	EVENT_FLOW = 47,
 	EVENT_FLOW_END = 48,
 	TYPE_BEGIN = 1,
@@ -475,8 +476,10 @@ static void slice(struct timeline *timeline, const struct timeline_track *track,
 }
 
 static void counter(struct timeline *timeline, const struct timeline_track *track, uint64_t time_ns,
-		    int64_t value)
+		    double value)
 {
+	const bool whole = value == (double)(int64_t)value;
+	uint64_t bits;
 	char *room = file_room(&timeline->file, 96), *packet, *to, *event;
 
 	if (!room)
@@ -485,7 +488,9 @@ static void counter(struct timeline *timeline, const struct timeline_track *trac
 	to = put_head(to, timeline, time_ns);
 	event = to = open_message(to, PACKET_TRACK_EVENT);
 	to = put_event(to, TYPE_COUNTER, track->lanes[0]->uuid);
-	to = put_number(to, EVENT_COUNTER, (uint64_t)value);
+	memcpy(&bits, &value, sizeof(bits));
+	to = whole ? put_number(to, EVENT_COUNTER, (uint64_t)(int64_t)value)
+		   : put_fixed(to, EVENT_COUNTER_REAL, bits);
 	close_message(event, to);
 	close_packet(timeline, room, packet, to);
 }

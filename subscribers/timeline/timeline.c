@@ -405,7 +405,7 @@ void timeline_slice(struct timeline *timeline, struct timeline_track *track,
 }
 
 void timeline_counter(struct timeline *timeline, const struct timeline_track *track,
-		      uint64_t time_ns, int64_t value)
+		      uint64_t time_ns, double value)
 {
 	timeline->writer->counter(timeline, track, time_ns, value);
 }

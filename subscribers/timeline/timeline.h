@@ -146,7 +146,7 @@ struct timeline_writer {
 	void (*slice)(struct timeline *timeline, const struct timeline_track *track,
 		      const struct timeline_lane *lane, const struct timeline_slice *slice);
 	void (*counter)(struct timeline *timeline, const struct timeline_track *track,
-			uint64_t time_ns, int64_t value);
+			uint64_t time_ns, double value);
 	/** What closes the file; NULL: nothing. */
 	void (*tail)(struct timeline *timeline, bool complete);
 	/** What is told of the end, before it. */
@@ -241,7 +241,8 @@ struct timeline_name *timeline_intern(struct timeline *timeline, const char *tex
 
 void timeline_slice(struct timeline *timeline, struct timeline_track *track,
 		    const struct timeline_slice *slice);
+/** A counter's value from then on: finite, whole up to 2^53. */
 void timeline_counter(struct timeline *timeline, const struct timeline_track *track,
-		      uint64_t time_ns, int64_t value);
+		      uint64_t time_ns, double value);
 
 #endif

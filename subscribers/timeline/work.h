@@ -180,6 +180,10 @@ bool work_init(struct work *work, struct timeline *timeline, bool counters);
 bool work_use_kineto_names(struct work *work);
 /** What copies of that direction (enum rtl_hsa_copy_direction) are called, as rocprofv3 does. */
 const char *work_direction_name(uint32_t direction);
+/** What a hardware counter was for a dispatch. unit NULL: none is known. */
+void work_hardware_counter(struct work *work, struct work_process *process, uint32_t node,
+			   const char *name, const char *unit, uint64_t begin_ns, uint64_t end_ns,
+			   double value);
 /** Tells what is counted up to now; all that is known, where it is the end. */
 void work_flush(struct work *work, bool end);
 void work_fini(struct work *work);

@@ -131,7 +131,7 @@ static void count_memory(struct work *work, struct work_process *process,
 		track = timeline_add_counter(work->timeline, owner, number, name, "bytes");
 	}
 	if (track)
-		timeline_counter(work->timeline, track, m->end_ns, (int64_t)m->in_use_bytes);
+		timeline_counter(work->timeline, track, m->end_ns, (double)m->in_use_bytes);
 }
 
 void work_memory(struct work *work, struct work_process *process, const struct work_memory *memory)

@@ -3,9 +3,13 @@
  * work_counter.c: how much work a GPU has been given that has not ended. Work is known when it
  * ends, so a moment is told of HELD_NS later; what was longer under way is counted from there on.
  * Changes wait in a heap, and what changes within APART_NS is told once.
+ *
+ * And what hardware counters were while a dispatch ran; 0 between dispatches.
  */
 #include <stdlib.h>
+#include <string.h>
 
+#include "hash.h"
 #include "work.h"
 
 #define HELD_NS  UINT64_C(1000000000)
@@ -47,7 +51,7 @@ static void write_now(struct work *work, struct work_gpu *gpu, uint64_t time_ns)
 		f->track = timeline_add_counter(work->timeline, gpu->process, 0,
 						"kernels in flight", "kernels");
 	if (f->track)
-		timeline_counter(work->timeline, f->track, time_ns, f->now);
+		timeline_counter(work->timeline, f->track, time_ns, (double)f->now);
 	f->written = f->now;
 }
 
@@ -98,6 +102,26 @@ void work_in_flight(struct work *work, struct work_gpu *gpu, uint64_t from_ns, u
 		f->newest_ns = to_ns;
 	if (f->count > HELD)
 		drain(work, gpu, 0, HELD / 2);
+}
+
+void work_hardware_counter(struct work *work, struct work_process *process, uint32_t node,
+			   const char *name, const char *unit, uint64_t begin_ns, uint64_t end_ns,
+			   double value)
+{
+	struct work_gpu *gpu = work_gpu(work, process, node, NULL);
+	const uint64_t number = hash_text(name, strlen(name)) | 1; /* 0: kernels in flight */
+	struct timeline_track *track;
+
+	if (!gpu || !work->counters)
+		return;
+	track = timeline_find(gpu->process, TIMELINE_COUNTER, number);
+	if (!track)
+		track = timeline_add_counter(work->timeline, gpu->process, number, name,
+					     unit && *unit ? unit : "value");
+	if (!track)
+		return;
+	timeline_counter(work->timeline, track, begin_ns, value);
+	timeline_counter(work->timeline, track, end_ns, 0);
 }
 
 void work_flush(struct work *work, bool end)

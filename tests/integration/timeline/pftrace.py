@@ -143,6 +143,8 @@ class Trace:
                 key, text = annotation(value, names)
                 assert key not in event["args"], key
                 event["args"][key] = text
+            elif number == 44:
+                event["value"] = struct.unpack("<d", struct.pack("<Q", value))[0]
             elif number == 30:
                 event["value"] = signed(value)
             elif number == 47:

@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""counter_timeline.py RTL DATABASE SCRATCH: what `rtl convert` makes of a trace's counters has all of
+their values: rocprofv3's table, and tracks of both kinds of timelines."""
+import collections
+import csv
+import json
+import pathlib
+import sqlite3
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "timeline"))
+import pftrace
+
+rtl, database, scratch = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
+expected = collections.defaultdict(list)
+for name, value in sqlite3.connect(database).execute(
+        "SELECT s.string, c.value FROM rocpd_counter AS c JOIN rocpd_string AS s ON s.id = c.name_id"):
+    expected[name].append(value)
+
+
+def convert(suffix):
+    path = scratch / f"counters{suffix}"
+    subprocess.run([rtl, "convert", database, "-o", path], check=True, stderr=subprocess.DEVNULL)
+    return path
+
+
+def compare(what, found):
+    for name, values in expected.items():
+        # tracks are 0 between dispatches
+        ours, values = sorted(v for v in found[name] if v), sorted(v for v in values if v)
+        if len(ours) != len(values) or any(abs(a - b) > 1e-6 * abs(b) + 1e-6
+                                           for a, b in zip(ours, values)):
+            sys.exit(f"{what}: {name} has {len(ours)} values ({ours[:3]}), and not "
+                     f"{len(values)} ({values[:3]})")
+
+
+rows = collections.defaultdict(list)
+with open(convert(".csv") / "counter_collection.csv", encoding="utf-8") as table:
+    for row in csv.DictReader(table):
+        rows[row["Counter_Name"]].append(float(row["Counter_Value"]))
+compare("counter_collection.csv", rows)
+
+tracks = collections.defaultdict(list)
+for event in json.loads(convert(".json").read_text())["traceEvents"]:
+    if event["ph"] == "C" and event["name"] in expected:
+        tracks[event["name"]] += event["args"].values()
+compare("json", tracks)
+
+tracks = collections.defaultdict(list)
+trace = pftrace.Trace(convert(".pftrace"))
+for track, _, value in trace.counters:
+    tracks[trace.tracks[track]["name"]].append(value)
+compare("pftrace", tracks)
