@@ -9,10 +9,24 @@
 #include "folders.h"
 
 static const struct cli_command *const commands[] = {
-	&cmd_trace,        &cmd_record,           &cmd_summary, &cmd_report, &cmd_diff,
-	&cmd_merge,        &cmd_convert,          &cmd_info,    &cmd_start,  &cmd_stop,
-	&cmd_snapshot,     &cmd_replay,           &cmd_recover, &cmd_env,    &cmd_list_counters,
-	&cmd_list_streams, &cmd_list_subscribers,
+	&cmd_trace,
+	&cmd_record,
+	&cmd_summary,
+	&cmd_report,
+	&cmd_diff,
+	&cmd_merge,
+	&cmd_convert,
+	&cmd_info,
+	&cmd_start,
+	&cmd_stop,
+	&cmd_snapshot,
+	&cmd_replay,
+	&cmd_recover,
+	&cmd_env,
+	&cmd_list_counters,
+	&cmd_list_streams,
+	&cmd_list_subscribers,
+	&cmd_new_subscriber,
 };
 
 static int print_help(void)

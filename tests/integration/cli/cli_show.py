@@ -183,7 +183,7 @@ class Lists(Case):
         verbs = re.findall(r"(?m)^  ([a-z][a-z-]+) ", self.rtl("--help").stdout)
         self.assertEqual(set(verbs),
                          {"trace", "record", "summary", "report", "diff", "merge", "convert", "info", "start", "stop", "replay",
-                          "recover", "env", "snapshot", "list-counters", "list-streams", "list-subscribers"})
+                          "recover", "env", "snapshot", "list-counters", "list-streams", "list-subscribers", "new-subscriber"})
         for verb in verbs:
             done = self.rtl(verb, "--help")
             self.assertEqual((done.returncode, done.stderr), (0, ""))

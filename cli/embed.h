@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* Files that become part of the command. */
+#ifndef RTL_CLI_EMBED_H
+#define RTL_CLI_EMBED_H
+
+/** Defines `const char symbol[]`, the content of a file and a zero behind it. At file scope. */
+#define EMBED(symbol, path)                                                                        \
+	__asm__(".section .rodata\n"                                                               \
+		".globl " #symbol "\n"                                                             \
+		".type " #symbol ", @object\n" #symbol ":\n"                                       \
+		".incbin \"" path "\"\n"                                                           \
+		".byte 0\n"                                                                        \
+		".size " #symbol ", . - " #symbol "\n"                                             \
+		".previous\n")
+
+#endif
