@@ -8,6 +8,7 @@ Each check returns whether something differs.
 import collections
 import contextlib
 import csv
+import json
 import os
 import re
 import sqlite3
@@ -374,6 +375,12 @@ def check_rocpd7(database, path):
         assert all(any(table.endswith(suffix) for suffix in suffixes) for table in tables)
         assert set(ask("SELECT value FROM rocpd_metadata WHERE tag = 'schema_version'")) == {("3.0.0",)}
         all_kernels = sum(len(rows.dispatches(p[0])) for p in processes)
+        # which stream an argument is
+        assert all(value == json.loads(extdata)["handle"] for value, extdata in
+                   ask("SELECT arg_value, extdata FROM stream_args"))
+        assert ask("SELECT count(*) FROM stream_args") == ask(
+            "SELECT count(*) FROM rocpd_arg WHERE name = 'stream' AND value IN (SELECT "
+            "json_extract(extdata, '$.handle') FROM rocpd_info_stream)")
         bad = all_kernels != (ask("SELECT sum(total_calls) FROM top_kernels")[0][0] or 0)
         for process in processes:
             bad |= check_rocpd7_process(rows, process, ask)
