@@ -12,10 +12,11 @@
 #ifndef ROCPROFILER_DISPATCH_H
 #define ROCPROFILER_DISPATCH_H
 
-#include "context.h"
+#include "interceptor.h"
+#include "service.h"
 #include "table.h"
 
-/* Hooks the creation and destruction of queues; in OnLoad. */
+/* Hooks the creation and destruction of queues; in OnLoad. (queues.c) */
 void dispatch_hook(struct root_table *table);
 void dispatch_unhook(struct root_table *table);
 /* Standalone: lets each new queue's work count. */
@@ -25,8 +26,18 @@ extern bool dispatch_times; /* kernels' times are wanted: set in OnLoad */
 
 void dispatch_set_submit_callback(rocprofiler_hsa_callback_fun_t callback, void *arg);
 
-/* Waits until nothing is under way, five seconds at most. */
-void dispatch_finish(void);
+struct dispatch_callbacks {
+	rocprofiler_queue_callbacks_t functions;
+	void *data;
+	bool started;
+};
+
+/* Those that the tool has set last. */
+struct dispatch_callbacks dispatch_callbacks(void);
+
+/* What the runtime calls with a queue's packets, in its lock; data: a struct queue. */
+void dispatch_on_packets(const void *packets, uint64_t count, uint64_t index, void *data,
+			 packet_writer write);
 
 /* A kernel's name as the program has it, demangled or not at all: NULL, not known. Stays. (kernels.c) */
 const char *kernel_name(uint64_t object);

@@ -152,10 +152,10 @@ void OnUnload(void)
 {
 	if (!root)
 		return;
-	dispatch_finish();
+	service_finish();
 	if (tool_unload)
 		tool_unload();
-	dispatch_finish();
+	service_finish();
 	dispatch_unhook(root);
 	callbacks_unhook(root);
 	kernels_unhook(root);

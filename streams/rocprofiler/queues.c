@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+/* Queues: how they are intercepted, or, for samples, how their work comes to count. See dispatch.h. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "agent.h"
+#include "dispatch.h"
+#include "interceptor.h"
+
+#define DESTROY_MS 1000
+#define SLEEP_NS   20000
+
+static struct {
+	pthread_mutex_t lock; /* of all below */
+	struct queue *first;
+	uint32_t count;
+} queues = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static __typeof__(hsa_queue_create) *next_create;
+static __typeof__(hsa_queue_destroy) *next_destroy;
+static __typeof__(((struct hsa_functions *)0)->intercept_create) intercept_create;
+static __typeof__(((struct hsa_functions *)0)->intercept_register) intercept_register;
+
+static hsa_status_t add_queue(struct gpu *gpu, hsa_queue_t *queue, bool times)
+{
+	struct queue *added = calloc(1, sizeof(*added));
+	const struct dispatch_callbacks callbacks = dispatch_callbacks();
+
+	if (!added)
+		return fail(HSA_STATUS_ERROR_OUT_OF_RESOURCES, "out of memory");
+	added->queue = queue;
+	added->gpu = gpu;
+	if (times)
+		(void)runtime.set_profiler_enabled(queue, 1);
+	pthread_mutex_lock(&queues.lock);
+	added->id = queues.count++;
+	added->next = queues.first;
+	queues.first = added;
+	pthread_mutex_unlock(&queues.lock);
+	if (intercept_register(queue, dispatch_on_packets, added))
+		complain("a queue cannot be intercepted; its dispatches are not counted");
+	return callbacks.functions.create ? callbacks.functions.create(queue, callbacks.data)
+					  : HSA_STATUS_SUCCESS;
+}
+
+static hsa_status_t create_intercepted(struct gpu *gpu, uint32_t size, hsa_queue_type32_t type,
+				       queue_error_callback callback, void *data,
+				       uint32_t private_bytes, uint32_t group_bytes,
+				       hsa_queue_t **queue, bool times)
+{
+	hsa_status_t status;
+
+	runtime_own_call = true;
+	status = intercept_create(gpu->agent, size, type, callback, data, private_bytes,
+				  group_bytes, queue);
+	runtime_own_call = false;
+	return status ? status : add_queue(gpu, *queue, times);
+}
+
+static hsa_status_t on_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
+			      queue_error_callback callback, void *data, uint32_t private_bytes,
+			      uint32_t group_bytes, hsa_queue_t **queue)
+{
+	struct gpu *gpu = runtime_own_call ? NULL : gpu_of(agent);
+
+	if (!gpu)
+		return next_create(agent, size, type, callback, data, private_bytes, group_bytes,
+				   queue);
+	return create_intercepted(gpu, size, type, callback, data, private_bytes, group_bytes,
+				  queue, dispatch_times);
+}
+
+static struct queue *take_queue(const hsa_queue_t *queue)
+{
+	struct queue **at, *taken;
+
+	pthread_mutex_lock(&queues.lock);
+	for (at = &queues.first; *at && (*at)->queue != queue; at = &(*at)->next)
+		;
+	taken = *at;
+	if (taken)
+		*at = taken->next;
+	pthread_mutex_unlock(&queues.lock);
+	return taken;
+}
+
+/* The program has seen its kernels end; the counters' ends are right behind them. */
+static void wait_for_work(const struct queue *queue)
+{
+	const struct timespec pause = {0, SLEEP_NS};
+	const uint64_t until = clock_monotonic_ns() + DESTROY_MS * UINT64_C(1000000);
+
+	while (atomic_load_explicit(&queue->under_way, memory_order_acquire) &&
+	       clock_monotonic_ns() < until)
+		nanosleep(&pause, NULL);
+}
+
+static hsa_status_t on_destroy(hsa_queue_t *queue)
+{
+	const struct dispatch_callbacks callbacks = dispatch_callbacks();
+	struct queue *taken = take_queue(queue);
+	hsa_status_t status;
+
+	if (taken && callbacks.functions.destroy)
+		(void)callbacks.functions.destroy(queue, callbacks.data);
+	if (taken)
+		wait_for_work(taken);
+	status = next_destroy(queue);
+	if (taken) {
+		free(taken->packets);
+		taken->packets = NULL;
+		atomic_store_explicit(&taken->destroyed, true, memory_order_release);
+	}
+	return status;
+}
+
+EXPORT hsa_status_t rocprofiler_queue_create_profiled(
+	hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
+	void (*callback)(hsa_status_t status, hsa_queue_t *source, void *data), void *data,
+	uint32_t private_bytes, uint32_t group_bytes, hsa_queue_t **queue)
+{
+	struct gpu *gpu = gpu_of(agent);
+
+	if (!gpu)
+		return HSA_STATUS_ERROR;
+	if (!intercept_create)
+		return fail(
+			HSA_STATUS_ERROR,
+			"queues can be profiled only where the HSA runtime has loaded this library "
+			"(HSA_TOOLS_LIB)");
+	return create_intercepted(gpu, size, type, callback, data, private_bytes, group_bytes,
+				  queue, true);
+}
+
+/* ---- standalone: what lets a queue's work count ---- */
+
+static void enable(struct gpu *gpu, hsa_queue_t *queue)
+{
+	static struct agent_library library;
+	struct library_packet packet = {0};
+	hsa_signal_t done = {0};
+	uint32_t bytes = 0;
+	void *memory;
+	char why[512];
+
+	if (!agent_library_find(runtime.get_major_extension_table, &library, why, sizeof(why))) {
+		complain("%s; queues' work is not counted", why);
+		return;
+	}
+	bytes = agent_enable_bytes(&library, gpu->agent);
+	runtime_own_call = true;
+	memory = bytes ? memory_for_gpu(gpu->agent, bytes) : NULL;
+	runtime_own_call = false;
+	if (!memory || !agent_enable_packet(&library, gpu->agent, memory, bytes, &packet) ||
+	    runtime.signal_create(1, 0, NULL, &done)) {
+		complain("a queue's work cannot be counted");
+		memory_free(memory);
+		return;
+	}
+	packet.header = HSA_PACKET_TYPE_VENDOR_SPECIFIC << HSA_PACKET_HEADER_TYPE |
+			1 << HSA_PACKET_HEADER_BARRIER;
+	packet.signal = done.handle;
+	queue_submit(queue, &packet, 1);
+	if (runtime_wait(done, "what lets a queue's work count")) {
+		(void)runtime.signal_destroy(done);
+		memory_free(memory);
+	}
+}
+
+static hsa_status_t on_create_enable(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
+				     queue_error_callback callback, void *data,
+				     uint32_t private_bytes, uint32_t group_bytes,
+				     hsa_queue_t **queue)
+{
+	struct gpu *gpu = runtime_own_call ? NULL : gpu_of(agent);
+	hsa_status_t status =
+		next_create(agent, size, type, callback, data, private_bytes, group_bytes, queue);
+
+	if (!status && gpu)
+		enable(gpu, *queue);
+	return status;
+}
+
+/* ---- hooks ---- */
+
+static void find_next(struct root_table *table)
+{
+	void **create = table_amd(table->amd, AMD_QUEUE_INTERCEPT_CREATE);
+	void **registers = table_amd(table->amd, AMD_QUEUE_INTERCEPT_REGISTER);
+
+	if (create && registers) {
+		memcpy(&intercept_create, create, sizeof(*create));
+		memcpy(&intercept_register, registers, sizeof(*registers));
+	}
+}
+
+void dispatch_hook(struct root_table *table)
+{
+	find_next(table);
+	if (!intercept_create) {
+		complain("this HSA runtime cannot intercept queues; nothing is counted");
+		return;
+	}
+	(void)table_hook(table_core(table->core, CORE_QUEUE_CREATE), (void *)on_create,
+			 &next_create);
+	(void)table_hook(table_core(table->core, CORE_QUEUE_DESTROY), (void *)on_destroy,
+			 &next_destroy);
+}
+
+void dispatch_hook_enable(struct root_table *table)
+{
+	find_next(table);
+	(void)table_hook(table_core(table->core, CORE_QUEUE_CREATE), (void *)on_create_enable,
+			 &next_create);
+}
+
+void dispatch_unhook(struct root_table *table)
+{
+	if (next_create)
+		(void)table_hook(table_core(table->core, CORE_QUEUE_CREATE), (void *)next_create,
+				 NULL);
+	if (next_destroy)
+		(void)table_hook(table_core(table->core, CORE_QUEUE_DESTROY), (void *)next_destroy,
+				 NULL);
+}

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/* The service: see service.h. */
+#include "service.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "pool.h"
+
+#define FINISH_MS      5000
+#define SPIN_NS        200000u /* without news: then the service sleeps between looks */
+#define SLEEP_NS       20000
+#define DEFAULT_WAIT_S 10
+
+/* Relaxed, but for the last: release when it falls, acquire in service_finish. */
+static _Atomic uint64_t under_way;
+
+uint64_t clock_hsa(void)
+{
+	uint64_t ticks = 0;
+
+	(void)runtime.system_get_info(HSA_SYSTEM_INFO_TIMESTAMP, &ticks);
+	return ticks;
+}
+
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t more;
+	struct work *incoming; /* newest first */
+	bool started;
+	/* The service's own. */
+	struct work *works;
+	uint64_t wait_ns; /* for a turn to end */
+} service = {.lock = PTHREAD_MUTEX_INITIALIZER, .more = PTHREAD_COND_INITIALIZER};
+
+/* Turns have ended for good: relaxed, who submits does less. */
+static atomic_bool released;
+
+uint64_t clock_monotonic_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+bool service_released(void)
+{
+	return atomic_load_explicit(&released, memory_order_relaxed);
+}
+
+static bool is_over(hsa_signal_t signal)
+{
+	return runtime.signal_load(signal) < 1;
+}
+
+static void give_turn(struct work *work)
+{
+	work->has_turn = true;
+	work->gpu->turn = work;
+	work->gpu->turn_since_ns = clock_monotonic_ns();
+	runtime.signal_store(work->context->grant, 0);
+}
+
+static void pass_turn(struct work *work)
+{
+	struct gpu *gpu = work->gpu;
+	struct work **at = &gpu->first;
+
+	if (gpu->turn == work) {
+		gpu->turn = NULL;
+		if (gpu->first) {
+			struct work *next = gpu->first;
+			gpu->first = next->after;
+			give_turn(next);
+		}
+		return;
+	}
+	while (*at && *at != work)
+		at = &(*at)->after;
+	if (*at)
+		*at = work->after;
+}
+
+static void on_arrival(struct work *work)
+{
+	struct work **last = &work->gpu->first;
+
+	work->arrived = true;
+	if (!work->gpu->turn || atomic_load_explicit(&released, memory_order_relaxed)) {
+		give_turn(work);
+		return;
+	}
+	while (*last)
+		last = &(*last)->after;
+	*last = work;
+}
+
+/* The program's signal gets the times as well as the end: its own timing asks there. */
+static void on_kernel(struct work *work)
+{
+	hsa_amd_profiling_dispatch_time_t time = {0};
+
+	work->kernel_ended = true;
+	if (!runtime.get_dispatch_time(work->gpu->agent, work->kernel, &time)) {
+		work->record.begin = time.start;
+		work->record.end = time.end;
+	}
+	if (work->original.handle) {
+		const amd_signal_t *ours = (const amd_signal_t *)(uintptr_t)work->kernel.handle;
+		amd_signal_t *program = (amd_signal_t *)(uintptr_t)work->original.handle;
+		program->start_ts = ours->start_ts;
+		program->end_ts = ours->end_ts;
+		runtime.signal_subtract(work->original, 1);
+	}
+}
+
+static void on_counts(struct work *work)
+{
+	struct queue *queue = work->queue;
+
+	work->counts_ended = true;
+	if (work->position > atomic_load_explicit(&queue->ended, memory_order_relaxed))
+		atomic_store_explicit(&queue->ended, work->position, memory_order_release);
+	pass_turn(work);
+}
+
+static void deliver(struct work *work)
+{
+	struct context *context = work->context;
+	struct pool_entry *entry = context->entry;
+
+	work->record.complete = clock_hsa();
+	atomic_fetch_sub_explicit(&work->queue->under_way, 1, memory_order_release);
+	if (entry) {
+		pool_complete(entry);
+	} else {
+		context_handled = context;
+		if (context->handler)
+			(void)context->handler(work->group, context->handler_arg);
+		/* The handler may have closed it: context_destroy says so. */
+		if (context_handled)
+			atomic_store_explicit(&context->busy, false, memory_order_release);
+		context_handled = NULL;
+	}
+	if (work->kernel.handle && work->kernel_ended)
+		(void)runtime.signal_destroy(work->kernel);
+	free(work);
+	atomic_fetch_sub_explicit(&under_way, 1, memory_order_release);
+}
+
+/* Its queue is gone, and what it waited for never ends. */
+static void give_up(struct work *work)
+{
+	work->context->abandoned = true;
+	work->counts_ended = work->kernel_ended = true;
+	work->kernel.handle = 0; /* the GPU's, should it still write */
+	if (work->counts)
+		pass_turn(work);
+}
+
+/* Whether there was news. */
+static bool look(struct work *work)
+{
+	bool news = false;
+
+	if (work->counts && !work->arrived && is_over(work->context->ready)) {
+		on_arrival(work);
+		news = true;
+	}
+	if (work->kernel.handle && !work->kernel_ended && is_over(work->kernel)) {
+		on_kernel(work);
+		news = true;
+	}
+	if (work->counts && work->has_turn && !work->counts_ended && is_over(work->context->done)) {
+		on_counts(work);
+		news = true;
+	}
+	if (!news && atomic_load_explicit(&work->queue->destroyed, memory_order_acquire)) {
+		give_up(work);
+		news = true;
+	}
+	return news;
+}
+
+/* A turn that does not end, for whatever reason: all go, and nothing more is counted. */
+static void release(struct gpu *gpu)
+{
+	complain("a kernel that is counted has not ended for %llu s (RTL_COUNTERS_TIMEOUT): the "
+		 "others go on, "
+		 "and nothing more is counted",
+		 (unsigned long long)(service.wait_ns / 1000000000u));
+	atomic_store_explicit(&released, true, memory_order_relaxed);
+	gpu->turn->context->abandoned = true;
+	while (gpu->first) {
+		struct work *work = gpu->first;
+		gpu->first = work->after;
+		work->context->abandoned = true;
+		give_turn(work);
+	}
+}
+
+static void watch(void)
+{
+	struct gpu *gpu;
+	const uint64_t now = clock_monotonic_ns();
+
+	if (atomic_load_explicit(&released, memory_order_relaxed))
+		return;
+	for (uint32_t i = 0; (gpu = gpu_at(i)); i++) {
+		if (gpu->turn && now > gpu->turn_since_ns + service.wait_ns)
+			release(gpu);
+	}
+}
+
+static void take_incoming(bool may_wait)
+{
+	struct work *work, **last = &service.works;
+
+	pthread_mutex_lock(&service.lock);
+	while (may_wait && !service.works && !service.incoming)
+		pthread_cond_wait(&service.more, &service.lock);
+	work = service.incoming;
+	service.incoming = NULL;
+	pthread_mutex_unlock(&service.lock);
+	while (*last)
+		last = &(*last)->next;
+	while (work) { /* oldest first */
+		struct work *next = work->next;
+		work->next = *last;
+		*last = work;
+		work = next;
+	}
+}
+
+static bool pass(void)
+{
+	struct work **at = &service.works;
+	bool news = false;
+
+	while (*at) {
+		struct work *work = *at;
+		news |= look(work);
+		if ((work->counts && !work->counts_ended) ||
+		    (work->kernel.handle && !work->kernel_ended)) {
+			at = &work->next;
+			continue;
+		}
+		*at = work->next;
+		deliver(work);
+	}
+	return news;
+}
+
+static void *serve(void *unused)
+{
+	const struct timespec pause = {0, SLEEP_NS};
+	uint64_t news_ns = clock_monotonic_ns();
+
+	for (;;) {
+		take_incoming(true);
+		if (pass()) {
+			news_ns = clock_monotonic_ns();
+			continue;
+		}
+		watch();
+		if (clock_monotonic_ns() - news_ns < SPIN_NS)
+			sched_yield();
+		else
+			nanosleep(&pause, NULL);
+	}
+	return unused;
+}
+
+static uint64_t wait_setting(void)
+{
+	const char *text = getenv("RTL_COUNTERS_TIMEOUT");
+	uint32_t seconds = DEFAULT_WAIT_S;
+
+	if (text && *text) {
+		char *end;
+		unsigned long value = strtoul(text, &end, 10);
+		if (*end || !value || value > 3600)
+			complain("RTL_COUNTERS_TIMEOUT is '%s': 1 to 3600 seconds were expected",
+				 text);
+		else
+			seconds = (uint32_t)value;
+	}
+	return seconds * UINT64_C(1000000000);
+}
+
+/* With all signals blocked: they are the program's threads'. */
+static bool start_service(void)
+{
+	sigset_t all, before;
+	pthread_attr_t attributes;
+	pthread_t thread;
+	bool done;
+
+	if (service.started)
+		return true;
+	service.wait_ns = wait_setting();
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	pthread_attr_init(&attributes);
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	done = !pthread_create(&thread, &attributes, serve, NULL);
+	if (done)
+		(void)pthread_setname_np(thread, "rtl-rocprof");
+	pthread_attr_destroy(&attributes);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	service.started = done;
+	return done;
+}
+
+bool service_take(struct work *work)
+{
+	bool done;
+
+	pthread_mutex_lock(&service.lock);
+	done = start_service();
+	if (done) {
+		atomic_fetch_add_explicit(&under_way, 1, memory_order_relaxed);
+		atomic_fetch_add_explicit(&work->queue->under_way, 1, memory_order_relaxed);
+		work->next = service.incoming;
+		service.incoming = work;
+		pthread_cond_signal(&service.more);
+	}
+	pthread_mutex_unlock(&service.lock);
+	if (!done)
+		complain("no thread can be started; a dispatch is not counted");
+	return done;
+}
+
+void service_finish(void)
+{
+	const struct timespec pause = {0, 1000000};
+
+	for (int i = 0; i < FINISH_MS; i++) {
+		if (!atomic_load_explicit(&under_way, memory_order_acquire))
+			return;
+		nanosleep(&pause, NULL);
+	}
+	complain("dispatches have not ended; their counts are lost");
+}

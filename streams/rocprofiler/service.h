@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The service: a thread that sees what has ended, gives turns, and calls the tool's handlers.
+ *
+ * Not the runtime's thread of handlers: a handler of the program's may wait there for the very kernel
+ * whose turn we would give.
+ *
+ * Threads: any hand work over; the rest is the service's own. One lock, around the list of new work.
+ */
+#ifndef ROCPROFILER_SERVICE_H
+#define ROCPROFILER_SERVICE_H
+
+#include "context.h"
+
+/* A dispatch of which the tool wants something. Made by the submitting thread, then the service's. */
+struct work {
+	struct work *next;  /* of the service's list */
+	struct work *after; /* of those that wait for their turn */
+	struct gpu *gpu;
+	struct queue *queue;
+	uint64_t position; /* packets of the queue up to its last */
+	struct context *context;
+	rocprofiler_group_t group;
+	hsa_signal_t kernel, original; /* with times: ours in the packet, and the program's */
+	rocprofiler_dispatch_record_t record;
+	bool counts;
+	bool arrived, has_turn, kernel_ended, counts_ended; /* seen by the service */
+};
+
+struct queue {
+	struct queue *next;
+	hsa_queue_t *queue;
+	struct gpu *gpu;
+	uint32_t id;
+	struct library_packet *packets; /* of one call */
+	size_t room;
+	uint64_t written; /* packets, in the queue's lock */
+	/* Of these, how many are known to have ended; work under way. Release by the service, acquire by
+	 * who waits for room. A queue's memory stays: work may name it when it is destroyed. */
+	_Atomic uint64_t ended;
+	_Atomic uint32_t under_way;
+	atomic_bool destroyed; /* release, acquire */
+};
+
+/* From now on the service's. False after a line: there is no service. */
+bool service_take(struct work *work);
+
+/* Whether turns have ended for good: nothing more is counted. */
+bool service_released(void);
+
+/* Waits until nothing is under way, five seconds at most. */
+void service_finish(void);
+
+/* The HSA system clock, ticks; CLOCK_MONOTONIC, ns. */
+uint64_t clock_hsa(void);
+uint64_t clock_monotonic_ns(void);
+
+#endif
