@@ -91,27 +91,121 @@ static uint64_t logged(const char *path, const struct wanted *w)
 	return sum;
 }
 
-static void profile_fill(hsa_ven_amd_aqlprofile_profile_t *profile, const struct fixture *f)
+static void profile_make(hsa_ven_amd_aqlprofile_profile_t *profile, const struct fixture *f,
+			 const struct wanted *list, uint32_t count)
 {
 	*profile = (hsa_ven_amd_aqlprofile_profile_t){
 		.agent = f->gpus[0],
 		.type = HSA_VEN_AMD_AQLPROFILE_EVENT_TYPE_PMC,
 		.events = events,
-		.event_count = WANTED,
+		.event_count = count,
 	};
-	for (size_t i = 0; i < WANTED; i++) {
-		hsa_ven_amd_aqlprofile_id_query_t id = {wanted[i].block, 0, 0};
+	for (uint32_t i = 0; i < count; i++) {
+		hsa_ven_amd_aqlprofile_id_query_t id = {list[i].block, 0, 0};
 
 		HSA_OK(api.hsa_ven_amd_aqlprofile_get_info(
 			profile, HSA_VEN_AMD_AQLPROFILE_INFO_BLOCK_ID, &id));
 		events[i].block_name = (hsa_ven_amd_aqlprofile_block_name_t)id.id;
-		events[i].block_index = wanted[i].instance;
-		events[i].counter_id = wanted[i].event;
+		events[i].block_index = list[i].instance;
+		events[i].counter_id = list[i].event;
 	}
 	HSA_OK(api.hsa_ven_amd_aqlprofile_start(profile, NULL));
 	profile->command_buffer.ptr = allocate(f, profile->command_buffer.size);
 	profile->output_buffer.ptr = allocate(f, profile->output_buffer.size);
 	memset(profile->output_buffer.ptr, 0xee, profile->output_buffer.size);
+}
+
+/* The next line of the file is that. */
+static void expect_line(FILE *file, const char *format, ...)
+{
+	char line[256], expected[256];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(expected, sizeof(expected), format, arguments);
+	va_end(arguments);
+	do
+		assert_non_null(fgets(line, sizeof(line), file));
+	while (*line == '#');
+	line[strcspn(line, "\n")] = '\0';
+	assert_string_equal(line, expected);
+}
+
+/* A command at that dword; how many dwords it has. */
+static uint32_t compare_command(FILE *file, const uint32_t *p, uint32_t at, uint64_t output)
+{
+	const unsigned int opcode = p[at] >> 8 & 0xff;
+	const uint32_t *b = &p[at + 1];
+
+	assert_int_equal(p[at] >> 30, 3);
+	switch (opcode) {
+	case 0x46:
+		expect_line(file, "%u EVENT_WRITE %u %u", at, b[0] & 0x3f, b[0] >> 8 & 0xf);
+		break;
+	case 0x76:
+		expect_line(file, "%u SET %05x %08x", at, (b[0] & 0xffff) + 0x2c00, b[1]);
+		break;
+	case 0x79:
+		expect_line(file, "%u SET %05x %08x", at, (b[0] & 0xffff) + 0xc000, b[1]);
+		break;
+	case 0x40:
+		assert_int_equal(b[0] & 0xf, 0);
+		assert_int_equal(b[0] >> 8 & 0xf, 5);
+		expect_line(file, "%u COPY %x %u", at, b[1],
+			    (uint32_t)((b[3] | (uint64_t)b[4] << 32) - output));
+		break;
+	default:
+		assert_int_equal(opcode, 0x58);
+		expect_line(file, "%u ACQUIRE_MEM", at);
+	}
+	return (p[at] >> 16 & 0x3fff) + 2;
+}
+
+static void compare_packet(FILE *file, const char *name, const hsa_ext_amd_aql_pm4_packet_t *packet,
+			   const void *output)
+{
+	uint32_t d[6], count;
+	const uint32_t *commands;
+
+	memcpy(d, packet, sizeof(d));
+	assert_int_equal(d[0] >> 16, 1);
+	assert_int_equal(d[1], 0xc0023f00);
+	assert_int_equal(d[4] & ~0xfffffu, 0x10800000);
+	assert_int_equal(d[5], 10);
+	commands = (const uint32_t *)(uintptr_t)((d[2] & ~3u) | (uint64_t)(d[3] & 0xffff) << 32);
+	count = d[4] & 0xfffff;
+	expect_line(file, "%s %u", name, count);
+	for (uint32_t at = 0; at < count;)
+		at += compare_command(file, commands, at, (uint64_t)(uintptr_t)output);
+}
+
+static void packets__of_some_events__are_those_of_amds_library(void **state)
+{
+	const char *const path = getenv("SOFTGPU_PACKETS"), *const arch = getenv("SOFTGPU_ARCH");
+	const struct wanted list[] = {{"SQ", 0, 4, 0},
+				      {"SQ", 0, 26, 0},
+				      {"TCC", 0, !strcmp(arch, "gfx906") ? 20 : 17, 0},
+				      {"GRBM", 0, 0, 0}};
+	hsa_ext_amd_aql_pm4_packet_t packet = {0};
+	hsa_ven_amd_aqlprofile_profile_t profile;
+	struct fixture f;
+	FILE *file = fopen(path, "r");
+
+	(void)state;
+	assert_non_null(file);
+	fixture_open(&f);
+	HSA_OK(hsa_system_get_major_extension_table(HSA_EXTENSION_AMD_AQLPROFILE, 1, sizeof(api),
+						    &api));
+	profile_make(&profile, &f, list, sizeof(list) / sizeof(*list));
+	assert_int_equal(profile.output_buffer.size, 80);
+	HSA_OK(api.hsa_ven_amd_aqlprofile_start(&profile, &packet));
+	compare_packet(file, "start", &packet, profile.output_buffer.ptr);
+	HSA_OK(api.hsa_ven_amd_aqlprofile_read(&profile, &packet));
+	compare_packet(file, "read", &packet, profile.output_buffer.ptr);
+	HSA_OK(api.hsa_ven_amd_aqlprofile_stop(&profile, &packet));
+	compare_packet(file, "stop", &packet, profile.output_buffer.ptr);
+	fclose(file);
+	fixture_close();
 }
 
 static void counters__around_a_dispatch__are_what_the_log_says(void **state)
@@ -126,7 +220,7 @@ static void counters__around_a_dispatch__are_what_the_log_says(void **state)
 	fixture_open(&f);
 	HSA_OK(hsa_system_get_major_extension_table(HSA_EXTENSION_AMD_AQLPROFILE, 1, sizeof(api),
 						    &api));
-	profile_fill(&profile, &f);
+	profile_make(&profile, &f, wanted, WANTED);
 	HSA_OK(api.hsa_ven_amd_aqlprofile_start(&profile, &start));
 	HSA_OK(api.hsa_ven_amd_aqlprofile_read(&profile, &read));
 	HSA_OK(api.hsa_ven_amd_aqlprofile_stop(&profile, &stop));
@@ -151,8 +245,10 @@ static void counters__around_a_dispatch__are_what_the_log_says(void **state)
 int main(void)
 {
 	static char path[] = "/tmp/softgpu-counters-XXXXXX";
-	const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(
-		counters__around_a_dispatch__are_what_the_log_says, path)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_prestate(counters__around_a_dispatch__are_what_the_log_says, path),
+		cmocka_unit_test(packets__of_some_events__are_those_of_amds_library),
+	};
 	const int fd = mkstemp(path);
 	int failed;
 
