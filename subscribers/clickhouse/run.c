@@ -101,16 +101,12 @@ static enum http_result await_inserts(struct sub *sub)
 	const uint64_t end = clock_now_ns() + sub->wait_ns;
 	const struct timespec step = {0, STEP_NS};
 	enum http_result result;
+	char pattern[64];
 
-	for (;;) {
-		result = store_ask(&sub->store,
-				   "SELECT count() FROM system.processes WHERE query_id LIKE "
-				   "'rtl-%.30s-%%'",
-				   session ? session : "");
-		if (result != HTTP_DONE || *sub->store.http.answer == '0' || clock_now_ns() > end)
-			return result;
+	snprintf(pattern, sizeof(pattern), "rtl-%.30s-%%", session ? session : "");
+	while ((result = store_is_quiet(&sub->store, pattern)) == HTTP_BUSY && clock_now_ns() < end)
 		nanosleep(&step, NULL);
-	}
+	return result;
 }
 
 static char *from_hex(const char *hex, const char **end)

@@ -16,6 +16,7 @@
 
 #define PAUSE_LEAST_NS 100000000u
 #define PAUSE_MOST_NS  5000000000u
+#define LOOK_AGAIN_NS  250000000u
 
 int store_init(struct store *store, const struct http_server *server, struct names *names,
 	       const char *session)
@@ -270,6 +271,27 @@ enum http_result store_prepare(struct store *store)
 
 /* ---- blocks ---- */
 
+enum http_result store_is_quiet(struct store *store, const char *query_id)
+{
+	const struct timespec pause = {0, LOOK_AGAIN_NS};
+	enum http_result result = HTTP_DONE;
+
+	for (int look = 0; look < 2 && result == HTTP_DONE; look++) {
+		if (look)
+			nanosleep(&pause, NULL);
+		result = store_ask(store,
+				   "SELECT count() FROM system.processes WHERE query_id LIKE '%s'",
+				   query_id);
+		if (result != HTTP_DONE || *store->http.answer == '0')
+			continue;
+		snprintf(store->http.message, sizeof(store->http.message),
+			 "%s: the server is still at an INSERT whose answer was lost",
+			 store->http.url);
+		result = HTTP_BUSY;
+	}
+	return result;
+}
+
 /* Whether a block is there, whose answer was lost: after the server has done with its statement. */
 static enum http_result find_out(struct store *store, const struct block *block, bool *there)
 {
@@ -279,14 +301,7 @@ static enum http_result find_out(struct store *store, const struct block *block,
 	uint32_t ring;
 	char *run;
 
-	result = store_ask(store, "SELECT count() FROM system.processes WHERE query_id = '%s'",
-			   block->query);
-	if (result == HTTP_DONE && *store->http.answer != '0') {
-		snprintf(store->http.message, sizeof(store->http.message),
-			 "%s: the server is still at an INSERT whose answer was lost",
-			 store->http.url);
-		result = HTTP_BUSY;
-	}
+	result = store_is_quiet(store, block->query);
 	*there = false;
 	if (result != HTTP_DONE || block->table->replaces) /* once more does no harm */
 		return result;

@@ -74,6 +74,9 @@ enum http_result store_commit(struct store *store);
 /** Asks the server. */
 enum http_result store_ask(struct store *store, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+/** Whether no statement with such a query_id (a pattern of LIKE) is under way: HTTP_DONE, or HTTP_BUSY.
+ *  It looks twice: the server may be about to begin with one that it has just read. */
+enum http_result store_is_quiet(struct store *store, const char *query_id);
 /** A text as a literal of SQL; to be freed. NULL: no memory. */
 char *store_quote(const char *text);
 /** Whether the server has a table of that name with exactly those columns: 1, 0: with others or none;
