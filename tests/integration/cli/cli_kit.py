@@ -36,13 +36,14 @@ NO_GROWTH = {"RTL_BUFFER_TOTAL": "256M"}  # all of it for first rings: a full on
 
 
 # The page of a collector, core/format/session.h: the word `ended` in it, then the collector's pid.
-SESSION_ENDED = 65500
+SESSION_ENDED, SESSION_BYTES = 65500, 65536
 
 
 def session_page():
     """The page of a collector that is this process, and has not ended."""
     head = b"RTLSESSN" + struct.pack("<II", 3, 0)
-    return head + bytes(SESSION_ENDED - len(head)) + struct.pack("<IIi", 0, 0, os.getpid())
+    page = head + bytes(SESSION_ENDED - len(head)) + struct.pack("<IIi", 0, 0, os.getpid())
+    return page + bytes(SESSION_BYTES - len(page))
 
 
 def session_ends(file):
