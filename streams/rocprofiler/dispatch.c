@@ -312,25 +312,23 @@ EXPORT hsa_status_t rocprofiler_remove_queue_callbacks(void)
 	return HSA_STATUS_SUCCESS;
 }
 
-static hsa_status_t set_started(bool started)
+EXPORT hsa_status_t rocprofiler_start_queue_callbacks(void)
 {
 	hsa_status_t status = HSA_STATUS_SUCCESS;
 
 	pthread_mutex_lock(&state.lock);
 	if (state.set)
-		state.callbacks.started = started;
+		state.callbacks.started = true;
 	else
 		status = HSA_STATUS_ERROR;
 	pthread_mutex_unlock(&state.lock);
 	return status ? fail(status, "no queue callbacks are set") : status;
 }
 
-EXPORT hsa_status_t rocprofiler_start_queue_callbacks(void)
-{
-	return set_started(true);
-}
-
 EXPORT hsa_status_t rocprofiler_stop_queue_callbacks(void)
 {
-	return set_started(false);
+	pthread_mutex_lock(&state.lock);
+	state.callbacks.started = false;
+	pthread_mutex_unlock(&state.lock);
+	return HSA_STATUS_SUCCESS;
 }

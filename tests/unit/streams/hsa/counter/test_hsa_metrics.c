@@ -517,6 +517,22 @@ static void test_metric__as_v1_has_it__groups_to_the_right(void **state)
 	assert_int_equal(evaluate("0.5*2", true, &value), REFUSED);
 }
 
+/* Asked for by its name alone, or by block and event: instance 0, as the expression has it. */
+static void test_metric__as_v1_has_it__is_of_one_instance(void **state)
+{
+	const struct counter_options options = {.v1_expressions = true};
+	static const char *const names[] = {"HITS", "TCC:20"};
+	struct counter_set *set = try_load(sdk7, "gfx906", &options);
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct metric *metric = metric_compile(set, names[i], message, sizeof(message));
+		assert_int_equal(metric_input_at(metric, 0)->instance, 0);
+		metric_destroy(metric);
+	}
+	counter_set_destroy(set);
+}
+
 /* In v1's files a counter's name stands for its sum. */
 static void test_metric__of_v1s_file__adds_up_its_counters(void **state)
 {
@@ -657,6 +673,7 @@ int main(void)
 		cmocka_unit_test(test_metric__that_is_wrong__is_refused),
 		cmocka_unit_test(test_metric__that_is_nested_without_end__is_refused),
 		cmocka_unit_test(test_metric__as_v1_has_it__groups_to_the_right),
+		cmocka_unit_test(test_metric__as_v1_has_it__is_of_one_instance),
 		cmocka_unit_test(test_metric__of_v1s_file__adds_up_its_counters),
 		cmocka_unit_test(test_metric__by_block_and_event__needs_no_definition),
 		cmocka_unit_test(test_metric__that_names_a_counter_twice__needs_it_once),
