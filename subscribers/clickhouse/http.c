@@ -226,6 +226,9 @@ static enum http_result fail(struct http *http, CURLcode code)
 	case CURLE_SSL_CONNECT_ERROR:
 		say(http, "no TLS there (%s)", text);
 		return HTTP_AWAY;
+	case CURLE_OPERATION_TIMEDOUT:
+		say(http, "it does not answer");
+		return http->asked ? HTTP_DOUBT : HTTP_AWAY;
 	default:
 		say(http, "%s", text);
 		return http->asked ? HTTP_DOUBT : HTTP_AWAY;

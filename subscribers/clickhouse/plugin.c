@@ -4,7 +4,7 @@
  *
  * Rows are sent when the oldest has waited for `interval`, when there are many, or when threads are
  * short of room. Until then the host keeps what was delivered (rtl_host.keep), so that it survives the
- * host; and so it does while the server is away. An older host cannot do that: there every flush sends.
+ * host; and so it does while the server is away.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -21,12 +21,8 @@
 #define SECOND_NS 1000000000u
 /* So many rows are sent without waiting. */
 #define ROWS_DUE BLOCK_ROWS
-/* A program does not wait for longer at its end; an rtl does. */
-#define IN_PROCESS_WAIT_NS (3u * (uint64_t)SECOND_NS)
-
-#define SUB_HOST_HAS(host, member)                                                                 \
-	((host)->struct_size >= offsetof(struct rtl_host, member) + sizeof((host)->member) &&      \
-	 (host)->member)
+/* A program waits no longer, at its end or where the server does not answer; an rtl does. */
+#define IN_PROCESS_WAIT_S 3u
 
 enum { SERVER, PORT, TLS, CA, DATABASE, USER, PASSWORD, RUN, INTERVAL, WAIT, TIMEOUT, ARGS };
 
@@ -78,7 +74,7 @@ static bool is_due(const struct sub *sub)
 
 static bool keeps(const struct sub *sub, bool anyway)
 {
-	return SUB_HOST_HAS(sub->host, keep) && sub->host->keep(sub->host, anyway) == 0;
+	return sub->host->keep(sub->host, anyway) == 0;
 }
 
 static int fail(struct sub *sub, const char *message)
@@ -172,6 +168,7 @@ static bool take_settings(struct sub *sub, const struct rtl_setting *settings)
 
 	sub->interval_ns = rtl_setting_at(settings, INTERVAL)->number * SECOND_NS;
 	sub->wait_ns = rtl_setting_at(settings, WAIT)->number * SECOND_NS;
+	sub->timeout_s = (uint32_t)rtl_setting_at(settings, TIMEOUT)->number;
 	sub->args = rtl_setting_at(settings, ARGS)->number;
 	if (!copy_text(&sub->password, settings, PASSWORD))
 		return false;
@@ -189,8 +186,10 @@ static void meet_host(struct sub *sub)
 	sub->recovers = where && !strcmp(where, "recover");
 	sub->replays = where && !strcmp(where, "replay");
 	sub->in_process = where && !strcmp(where, "process");
-	if (sub->in_process && sub->wait_ns > IN_PROCESS_WAIT_NS)
-		sub->wait_ns = IN_PROCESS_WAIT_NS;
+	if (sub->in_process && sub->wait_ns > IN_PROCESS_WAIT_S * (uint64_t)SECOND_NS)
+		sub->wait_ns = IN_PROCESS_WAIT_S * (uint64_t)SECOND_NS;
+	if (sub->in_process && sub->timeout_s > IN_PROCESS_WAIT_S)
+		sub->timeout_s = IN_PROCESS_WAIT_S;
 }
 
 static int begin(struct sub *sub, const struct rtl_setting *settings)
@@ -202,6 +201,7 @@ static int begin(struct sub *sub, const struct rtl_setting *settings)
 
 	if (!take_settings(sub, settings) || !names_init(&sub->names))
 		return RTL_ENOMEM;
+	meet_host(sub);
 	server = (struct http_server){
 		.host = sub->server,
 		.port = (uint16_t)(port  ? port
@@ -212,7 +212,7 @@ static int begin(struct sub *sub, const struct rtl_setting *settings)
 		.database = sub->database,
 		.user = sub->user,
 		.password = sub->password,
-		.timeout_s = (uint32_t)rtl_setting_at(settings, TIMEOUT)->number,
+		.timeout_s = sub->timeout_s,
 	};
 	if (store_init(&sub->store, &server, &sub->names, session ? session : "none") ||
 	    !run_init(sub))
@@ -246,6 +246,12 @@ static int plugin_create(const struct rtl_host *host, const struct rtl_setting *
 	int result;
 
 	(void)count;
+	/* one that can keep events also says where they stand */
+	if (host->struct_size < offsetof(struct rtl_host, keep) + sizeof(host->keep)) {
+		host->report(host, RTL_LEVEL_ERROR,
+			     "this version of rtl cannot keep what is not stored: use a newer one");
+		return RTL_ENOTSUP;
+	}
 	if (curl_global_init(CURL_GLOBAL_DEFAULT))
 		return RTL_ENOTSUP;
 	sub = calloc(1, sizeof(*sub));
@@ -256,8 +262,6 @@ static int plugin_create(const struct rtl_host *host, const struct rtl_setting *
 	sub->last_stream = &sub->streams;
 	sub->last_process = &sub->processes;
 	result = begin(sub, settings);
-	if (result == 0)
-		meet_host(sub);
 	if (result == 0)
 		result = look_for_server(sub);
 	if (result != 0) {

@@ -61,6 +61,7 @@ struct sub {
 	/* settings */
 	char *server, *ca, *database, *user, *password, *run_pattern;
 	uint64_t interval_ns, wait_ns;
+	uint32_t timeout_s;
 	bool args;
 	bool recovers, replays, in_process;
 
