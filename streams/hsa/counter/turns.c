@@ -16,8 +16,10 @@
 #include "sample.h"
 #include "settings.h"
 
-/* Between two looks while something is under way. */
-#define POLL_NS 20000u
+/* Between two looks while something is under way; a part of the time since something has happened. */
+#define POLL_NS     20000u
+#define POLL_MAX_NS 1000000u
+#define POLL_PART   64u
 /* The longest sleep, should a wake-up ever be lost. */
 #define SLEEP_NS 100000000u
 
@@ -29,6 +31,7 @@ struct turn_of {
 	uint64_t since_ns;     /* when it got its turn */
 	uint64_t passed_by;    /* as of the GPU, then */
 	uint64_t arrivals;
+	bool untold; /* that it was given up */
 };
 
 static struct {
@@ -37,6 +40,7 @@ static struct {
 	struct turns_line *lines; /* the lock's */
 	struct turn_of *turns;    /* the lock's */
 	size_t turn_count;        /* the lock's */
+	uint64_t stirred_ns;      /* the thread's: when something has happened last */
 	/* 1: it sleeps until it is woken. Seq_cst, with the lines' tails. */
 	_Atomic uint32_t asleep;
 	_Atomic uint32_t wakes; /* a futex; release, acquire */
@@ -99,7 +103,7 @@ static void begin_turn(struct turn_of *turn, struct turns_line *line, uint64_t n
 {
 	turn->running = take_first(line);
 	turn->of = line;
-	turn->since_ns = now_ns;
+	turn->since_ns = turns.stirred_ns = now_ns;
 	turn->passed_by = atomic_load_explicit(&turn->gpu->passed_by, memory_order_relaxed);
 	let_go(turn->running);
 }
@@ -143,17 +147,20 @@ static struct turns_line *next_line(struct turn_of *turn)
 
 static void give_up(struct turn_of *turn)
 {
-	if (atomic_exchange_explicit(&turn->gpu->released, true, memory_order_relaxed))
-		return;
+	turn->untold = !atomic_exchange_explicit(&turn->gpu->released, true, memory_order_relaxed);
+}
+
+/* Without the lock: a line may take long. */
+static void tell(const struct counter_gpu *gpu)
+{
 	rtl_log(RTL_LEVEL_WARNING, "counters",
 		"GPU %u: a dispatch has not ended for %llu s while others wait for their turn "
 		"(RTL_COUNTERS_TIMEOUT): all go now, and nothing more is counted",
-		turn->gpu->node, (unsigned long long)(counter_settings.timeout_ns / 1000000000u));
+		gpu->node, (unsigned long long)(counter_settings.timeout_ns / 1000000000u));
 }
 
-static void look_at(struct turn_of *turn)
+static void look_at(struct turn_of *turn, uint64_t now_ns)
 {
-	const uint64_t now_ns = rtl_clock_ns();
 	struct turns_line *next;
 
 	if (atomic_load_explicit(&turn->gpu->released, memory_order_relaxed)) {
@@ -183,16 +190,32 @@ static bool is_busy(void)
 
 /* ---- the thread ---- */
 
-static bool look(void)
+static uint64_t poll_ns(uint64_t now_ns)
 {
-	bool busy;
+	const uint64_t ns = (now_ns - turns.stirred_ns) / POLL_PART;
+
+	return ns < POLL_NS ? POLL_NS : ns > POLL_MAX_NS ? POLL_MAX_NS : ns;
+}
+
+/* How long to wait before the next look; 0: nothing is under way. */
+static uint64_t look(void)
+{
+	const uint64_t now_ns = rtl_clock_ns();
+	const struct counter_gpu *untold = NULL;
+	uint64_t wait_ns;
 
 	pthread_mutex_lock(&turns.lock);
-	for (size_t i = 0; i < turns.turn_count; i++)
-		look_at(&turns.turns[i]);
-	busy = is_busy();
+	for (size_t i = 0; i < turns.turn_count; i++) {
+		look_at(&turns.turns[i], now_ns);
+		if (turns.turns[i].untold)
+			untold = turns.turns[i].gpu;
+		turns.turns[i].untold = false;
+	}
+	wait_ns = is_busy() ? poll_ns(now_ns) : 0;
 	pthread_mutex_unlock(&turns.lock);
-	return busy;
+	if (untold)
+		tell(untold);
+	return wait_ns;
 }
 
 /* What comes after the second look wakes it: both store first, and then look. */
@@ -218,10 +241,14 @@ static void *run(void *data)
 	pthread_setname_np(pthread_self(), "rtl-counters");
 	(void)prctl(PR_SET_TIMERSLACK, 1000ul, 0, 0, 0);
 	for (;;) {
-		if (look())
-			futex_wait(&nobody, 0, POLL_NS);
-		else
-			sleep_idle();
+		const uint64_t wait_ns = look();
+
+		if (wait_ns) {
+			futex_wait(&nobody, 0, wait_ns);
+			continue;
+		}
+		sleep_idle();
+		turns.stirred_ns = rtl_clock_ns();
 	}
 	return NULL;
 }
