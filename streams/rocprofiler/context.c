@@ -223,9 +223,9 @@ static bool quiet(struct context *context)
 	if (context == context_handled)
 		context_handled = NULL;
 	else
-		while (atomic_load_explicit(&context->busy, memory_order_acquire))
+		while (context_is_busy(context))
 			sched_yield();
-	if (context->abandoned)
+	if (context_is_abandoned(context))
 		return false;
 	return !context->done.handle || runtime_wait(context->done, "a context that is closed");
 }
@@ -492,7 +492,7 @@ hsa_status_t context_collect(struct context *context)
 {
 	if (!context->count)
 		return HSA_STATUS_SUCCESS;
-	if (context->abandoned)
+	if (context_is_abandoned(context))
 		return fail(HSA_STATUS_ERROR, "the dispatch has not ended in time");
 	context->sample_count = 0;
 	if (!library_count_samples(context->count, library_count_output(context->count), on_sample,

@@ -49,11 +49,24 @@ struct context {
 	hsa_signal_t done, ready, grant;
 	/* A dispatch is counted with it. Acquire and release, between submitting thread and handlers. */
 	atomic_bool busy;
-	bool abandoned; /* its dispatch has not ended in time: the GPU may still write */
+	/* Its dispatch has not ended in time: the GPU may still write. Release by the service, acquire. */
+	atomic_bool abandoned;
 };
 
 /* The one whose handler this thread is in; context_destroy makes it NULL. */
 extern _Thread_local struct context *context_handled __attribute__((tls_model("initial-exec")));
+
+static inline bool context_is_abandoned(const struct context *context)
+{
+	return atomic_load_explicit(&context->abandoned, memory_order_acquire);
+}
+
+/* Under way, and it will end. */
+static inline bool context_is_busy(const struct context *context)
+{
+	return atomic_load_explicit(&context->busy, memory_order_acquire) &&
+	       !context_is_abandoned(context);
+}
 
 hsa_status_t context_create(struct gpu *gpu, rocprofiler_feature_t *features, uint32_t count,
 			    struct context **context);

@@ -138,7 +138,7 @@ static bool take_context(struct work *work)
 		complain("a context of another GPU cannot count a dispatch; it is not counted");
 		return false;
 	}
-	if (context->abandoned) {
+	if (context_is_abandoned(context)) {
 		complain("a context whose dispatch has not ended cannot count a further one");
 		return false;
 	}

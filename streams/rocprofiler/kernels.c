@@ -16,25 +16,34 @@
 
 struct kernel {
 	struct kernel *next;
-	uint64_t object; /* 0: its executable is gone */
+	uint64_t object;
 	uint64_t executable;
 	char *name;
 };
 
+#define BUCKETS 1024u
+
 static struct {
 	pthread_mutex_t lock;
-	struct kernel *first;
+	struct kernel *buckets[BUCKETS]; /* by object */
+	struct kernel *gone;             /* their names are used again */
 } kernels = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static __typeof__(hsa_executable_freeze) *next_freeze;
 static __typeof__(hsa_executable_destroy) *next_destroy;
+
+static struct kernel **bucket_of(uint64_t object)
+{
+	return &kernels.buckets[(object >> 6) % BUCKETS];
+}
 
 const char *kernel_name(uint64_t object)
 {
 	const char *name = NULL;
 
 	pthread_mutex_lock(&kernels.lock);
-	for (const struct kernel *kernel = kernels.first; kernel && !name; kernel = kernel->next) {
+	for (const struct kernel *kernel = *bucket_of(object); kernel && !name;
+	     kernel = kernel->next) {
 		if (kernel->object == object)
 			name = kernel->name;
 	}
@@ -89,21 +98,45 @@ static void tell_symbol(const struct kernel *kernel, uint64_t object, bool unloa
 	callbacks_tell(ROCPROFILER_HSA_CB_ID_KSYMBOL, &data);
 }
 
+/* One that is gone and had the name; NULL: none. */
+static struct kernel *take_gone(const char *name)
+{
+	struct kernel **at = &kernels.gone, *taken;
+
+	while (*at && strcmp((*at)->name, name) != 0)
+		at = &(*at)->next;
+	taken = *at;
+	if (taken)
+		*at = taken->next;
+	return taken;
+}
+
 static void add(uint64_t executable, uint64_t object, char *symbol)
 {
-	struct kernel *kernel = calloc(1, sizeof(*kernel));
+	char *name = readable(symbol);
+	struct kernel *kernel;
 
-	if (!kernel) {
-		free(symbol);
-		return;
-	}
-	*kernel = (struct kernel){
-		.object = object, .executable = executable, .name = readable(symbol)};
 	pthread_mutex_lock(&kernels.lock);
-	kernel->next = kernels.first;
-	kernels.first = kernel;
+	kernel = take_gone(name);
+	if (kernel) {
+		free(name);
+	} else {
+		kernel = calloc(1, sizeof(*kernel));
+		if (kernel)
+			kernel->name = name;
+		else
+			free(name);
+	}
+	if (kernel) {
+		struct kernel **bucket = bucket_of(object);
+		kernel->object = object;
+		kernel->executable = executable;
+		kernel->next = *bucket;
+		*bucket = kernel;
+	}
 	pthread_mutex_unlock(&kernels.lock);
-	tell_symbol(kernel, object, false);
+	if (kernel)
+		tell_symbol(kernel, object, false);
 }
 
 static hsa_status_t on_symbol(hsa_executable_t executable, hsa_agent_t agent,
@@ -142,25 +175,38 @@ static hsa_status_t on_freeze(hsa_executable_t executable, const char *options)
 	return status;
 }
 
+static struct kernel **find_of(uint64_t executable)
+{
+	for (uint32_t i = 0; i < BUCKETS; i++) {
+		for (struct kernel **at = &kernels.buckets[i]; *at; at = &(*at)->next) {
+			if ((*at)->executable == executable)
+				return at;
+		}
+	}
+	return NULL;
+}
+
 static void forget(uint64_t executable)
 {
-	for (;;) {
-		struct kernel *kernel;
-		uint64_t object = 0;
+	struct kernel **at, *kernel;
+
+	do {
+		kernel = NULL;
 		pthread_mutex_lock(&kernels.lock);
-		for (kernel = kernels.first; kernel; kernel = kernel->next) {
-			if (kernel->object && kernel->executable == executable)
-				break;
-		}
-		if (kernel) {
-			object = kernel->object;
-			kernel->object = 0;
+		at = find_of(executable);
+		if (at) {
+			kernel = *at;
+			*at = kernel->next;
 		}
 		pthread_mutex_unlock(&kernels.lock);
 		if (!kernel)
-			return;
-		tell_symbol(kernel, object, true);
-	}
+			continue;
+		tell_symbol(kernel, kernel->object, true);
+		pthread_mutex_lock(&kernels.lock);
+		kernel->next = kernels.gone;
+		kernels.gone = kernel;
+		pthread_mutex_unlock(&kernels.lock);
+	} while (kernel);
 }
 
 static hsa_status_t on_destroy(hsa_executable_t executable)

@@ -159,5 +159,6 @@ void OnUnload(void)
 	dispatch_unhook(root);
 	callbacks_unhook(root);
 	kernels_unhook(root);
+	runtime_forget();
 	root = NULL;
 }

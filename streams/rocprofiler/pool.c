@@ -3,6 +3,7 @@
 #include "pool.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #include "context.h"
 
@@ -197,7 +198,7 @@ static bool under_way(const struct pool *pool)
 {
 	for (uint32_t i = 0; i < pool->count; i++) {
 		const struct context *context = pool->entries[i].public.context;
-		if (context && atomic_load_explicit(&context->busy, memory_order_acquire))
+		if (context && context_is_busy(context))
 			return true;
 	}
 	return false;
@@ -211,8 +212,14 @@ EXPORT hsa_status_t rocprofiler_pool_close(rocprofiler_pool_t *handle)
 	if (!pool)
 		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "pool_close: NULL");
 	pthread_mutex_lock(&pool->lock);
-	while (pool->handling || under_way(pool))
-		pthread_cond_wait(&pool->handled, &pool->lock);
+	while (pool->handling || under_way(pool)) {
+		/* What is given up tells nobody. */
+		struct timespec soon;
+		clock_gettime(CLOCK_REALTIME, &soon);
+		soon.tv_nsec = (soon.tv_nsec + 10000000) % 1000000000;
+		soon.tv_sec += soon.tv_nsec < 10000000;
+		(void)pthread_cond_timedwait(&pool->handled, &pool->lock, &soon);
+	}
 	pthread_mutex_unlock(&pool->lock);
 	for (uint32_t i = 0; i < pool->count; i++)
 		context_destroy(pool->entries[i].public.context);

@@ -164,6 +164,17 @@ hsa_status_t runtime_find(void)
 	return status;
 }
 
+/* Texts of definitions stay: tools keep them. */
+void runtime_forget(void)
+{
+	pthread_mutex_lock(&lock);
+	library_forget();
+	memset(gpus, 0, sizeof(gpus));
+	gpu_count = 0;
+	found = false;
+	pthread_mutex_unlock(&lock);
+}
+
 uint64_t runtime_ticks(uint64_t ns)
 {
 	uint64_t frequency = 1000000000;

@@ -57,6 +57,9 @@ extern _Thread_local bool runtime_own_call __attribute__((tls_model("initial-exe
 /* Finds the functions, once. HSA_STATUS_ERROR_NOT_INITIALIZED after a line: no runtime is loaded. */
 hsa_status_t runtime_find(void);
 
+/* The runtime has ended: its GPUs are found anew when it begins again. */
+void runtime_forget(void);
+
 /* Ticks of the system clock that a wait of so many ns takes. */
 uint64_t runtime_ticks(uint64_t ns);
 

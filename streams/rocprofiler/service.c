@@ -10,6 +10,7 @@
 #include "pool.h"
 
 #define FINISH_MS      5000
+#define DROP_MS        1000
 #define SPIN_NS        200000u /* without news: then the service sleeps between looks */
 #define SLEEP_NS       20000
 #define DEFAULT_WAIT_S 10
@@ -34,6 +35,9 @@ static struct {
 	struct work *works;
 	uint64_t wait_ns; /* for a turn to end */
 } service = {.lock = PTHREAD_MUTEX_INITIALIZER, .more = PTHREAD_COND_INITIALIZER};
+
+/* Asks the service to drop what is under way, which makes it false again. Release, acquire. */
+static atomic_bool drop;
 
 /* Turns have ended for good: relaxed, who submits does less. */
 static atomic_bool released;
@@ -84,12 +88,24 @@ static void pass_turn(struct work *work)
 		*at = work->after;
 }
 
+/* It may have been counted with others, or may never end: it is not waited for. */
+static void abandon(struct work *work)
+{
+	atomic_store_explicit(&work->context->abandoned, true, memory_order_release);
+	work->counts_ended = true;
+}
+
 static void on_arrival(struct work *work)
 {
 	struct work **last = &work->gpu->first;
 
 	work->arrived = true;
-	if (!work->gpu->turn || atomic_load_explicit(&released, memory_order_relaxed)) {
+	if (service_released()) {
+		abandon(work);
+		give_turn(work);
+		return;
+	}
+	if (!work->gpu->turn) {
 		give_turn(work);
 		return;
 	}
@@ -154,8 +170,8 @@ static void deliver(struct work *work)
 /* Its queue is gone, and what it waited for never ends. */
 static void give_up(struct work *work)
 {
-	work->context->abandoned = true;
-	work->counts_ended = work->kernel_ended = true;
+	abandon(work);
+	work->kernel_ended = true;
 	work->kernel.handle = 0; /* the GPU's, should it still write */
 	if (work->counts)
 		pass_turn(work);
@@ -193,12 +209,14 @@ static void release(struct gpu *gpu)
 		 "and nothing more is counted",
 		 (unsigned long long)(service.wait_ns / 1000000000u));
 	atomic_store_explicit(&released, true, memory_order_relaxed);
-	gpu->turn->context->abandoned = true;
+	abandon(gpu->turn);
+	gpu->turn = NULL;
 	while (gpu->first) {
 		struct work *work = gpu->first;
 		gpu->first = work->after;
-		work->context->abandoned = true;
+		abandon(work);
 		give_turn(work);
+		gpu->turn = NULL;
 	}
 }
 
@@ -254,6 +272,13 @@ static bool pass(void)
 	return news;
 }
 
+static void drop_all(void)
+{
+	service.works = NULL; /* the GPU may still write what they name: it stays */
+	atomic_store_explicit(&under_way, 0, memory_order_relaxed);
+	atomic_store_explicit(&drop, false, memory_order_release);
+}
+
 static void *serve(void *unused)
 {
 	const struct timespec pause = {0, SLEEP_NS};
@@ -261,6 +286,8 @@ static void *serve(void *unused)
 
 	for (;;) {
 		take_incoming(true);
+		if (atomic_load_explicit(&drop, memory_order_acquire))
+			drop_all();
 		if (pass()) {
 			news_ns = clock_monotonic_ns();
 			continue;
@@ -334,14 +361,31 @@ bool service_take(struct work *work)
 	return done;
 }
 
-void service_finish(void)
+static bool wait_until(bool (*over)(void), int limit_ms)
 {
 	const struct timespec pause = {0, 1000000};
 
-	for (int i = 0; i < FINISH_MS; i++) {
-		if (!atomic_load_explicit(&under_way, memory_order_acquire))
-			return;
+	for (int i = 0; i < limit_ms && !over(); i++)
 		nanosleep(&pause, NULL);
-	}
+	return over();
+}
+
+static bool is_idle(void)
+{
+	return !atomic_load_explicit(&under_way, memory_order_acquire);
+}
+
+static bool has_dropped(void)
+{
+	return !atomic_load_explicit(&drop, memory_order_acquire);
+}
+
+/* What has not ended by then is dropped: the runtime and its signals go. */
+void service_finish(void)
+{
+	if (wait_until(is_idle, FINISH_MS))
+		return;
 	complain("dispatches have not ended; their counts are lost");
+	atomic_store_explicit(&drop, true, memory_order_release);
+	(void)wait_until(has_dropped, DROP_MS);
 }
