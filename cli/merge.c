@@ -342,6 +342,24 @@ static int copy_rows(struct merge *merge, const char *table, const char *into)
 }
 
 /* A table with events of one type: the output's may have another name. */
+/* The output knows the type and has had no events of it so far: now its table is that one. */
+static int name_table(struct merge *merge, const char *table)
+{
+#define TYPE_OF(row)                                                                               \
+	" FROM i.rtl_type AS x JOIN streams AS s ON s.was = x.stream JOIN i.rtl_field AS f ON"     \
+	" f.stream = x.stream AND f.type = x.type WHERE x.table_name = %Q AND s.id = " row         \
+	".stream AND x.type = " row ".type"
+	return run_format(merge,
+			  "UPDATE main.rtl_type SET table_name = %Q WHERE EXISTS (SELECT 1" TYPE_OF(
+				  "rtl_type") ");"
+					      "UPDATE main.rtl_field SET column_name = "
+					      "ifnull((SELECT f.column_name" TYPE_OF(
+						      "rtl_field") " AND f.name = rtl_field.name), "
+								   "column_name)",
+			  table, table, table);
+#undef TYPE_OF
+}
+
 static int copy_events(struct merge *merge, const char *table, void *user)
 {
 	char *sql =
@@ -350,10 +368,11 @@ static int copy_events(struct merge *merge, const char *table, void *user)
 				" AND o.type = x.type WHERE x.table_name = %Q",
 				table);
 	char *into = sql ? ask(merge, sql) : NULL;
+	const char *name = into && *into ? into : table;
 	char *make = sqlite3_mprintf(
 		"SELECT sql FROM i.sqlite_master WHERE name = %Q"
 		" AND NOT EXISTS (SELECT 1 FROM main.sqlite_master WHERE name = %Q)",
-		table, into ? into : "");
+		table, name);
 	char *ddl = into && make ? ask(merge, make) : NULL;
 	int rc = ddl ? 0 : -1;
 
@@ -361,8 +380,10 @@ static int copy_events(struct merge *merge, const char *table, void *user)
 	/* The first with this name: it is made as it was there. */
 	if (!rc && *ddl)
 		rc = run_sql(merge, ddl);
+	if (!rc && !*into)
+		rc = name_table(merge, table);
 	if (!rc)
-		rc = copy_rows(merge, table, *into ? into : table);
+		rc = copy_rows(merge, table, name);
 	sqlite3_free(sql);
 	sqlite3_free(make);
 	free(into);

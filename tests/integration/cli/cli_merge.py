@@ -117,6 +117,21 @@ class Merge(Case):
         self.rtl("merge", "-o", "all.db", "b.db", "a.db")
         self.assertEqual(self.ask("all.db", "SELECT x FROM rtl_e_own_2 ORDER BY id"), [(13,), (11,), (12,)])
 
+    def test_stream_without_events_in_the_first__those_of_the_others(self):
+        self.make("a.db", "b.db", "c.db")
+        for name, x in (("a.db", 0), ("b.db", 11), ("c.db", 12)):
+            table, column = ("'rtl_e_own'", "'x'") if x else ("NULL", "NULL")
+            self.change(name, "INSERT INTO rtl_stream VALUES (50, 'own', 1, 0, '');"
+                        f"INSERT INTO rtl_type VALUES (50, 7, 'own', '', 8, {table});"
+                        f"INSERT INTO rtl_field VALUES (50, 7, 1, 'x', {column}, 'uint', '', 0, 8, '');" +
+                        ("CREATE TABLE rtl_e_own (id INTEGER PRIMARY KEY, process INTEGER, tid INTEGER, time_ns INTEGER,"
+                         " uid INTEGER, parent_uid INTEGER, instance INTEGER, correlation INTEGER, x INTEGER);"
+                         f"INSERT INTO rtl_e_own VALUES (1, 1, 1, 1, 1, 1, 1, 1, {x});" if x else ""))
+        self.assertEqual(self.rtl("merge", "-o", "all.db", "a.db", "b.db", "c.db").returncode, 0)
+        self.assertEqual(self.ask("all.db", "SELECT x FROM rtl_e_own ORDER BY process"), [(11,), (12,)])
+        self.assertEqual(self.ask("all.db", "SELECT table_name, column_name FROM rtl_type JOIN rtl_field USING"
+                                  " (stream, type) WHERE type = 7"), [("rtl_e_own", "x")])
+
     def test_incomplete__so_is_the_whole(self):
         self.make("a.db", "b.db")
         self.change("b.db", "UPDATE rtl_meta SET value = 'recovered' WHERE key = 'state'")
