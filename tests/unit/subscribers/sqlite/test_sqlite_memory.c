@@ -64,28 +64,41 @@ static const struct rtl_field text_field = {
 	.name = "text",
 };
 
-static const struct rtl_type_info other_type = {
-	.struct_size = sizeof(other_type),
-	.type = RTL_TYPE_USER(1, 1),
-	.field_count = 1,
-	.payload_size = 8,
-	.name = "event",
-	.fields = &text_field,
+#define OTHER_TYPE(number, type_name)                                                              \
+	{                                                                                          \
+		.struct_size = sizeof(struct rtl_type_info), .type = (number), .field_count = 1,   \
+		.payload_size = 8, .name = (type_name), .fields = &text_field,                     \
+	}
+
+static const struct rtl_type_info other_types[] = {
+	OTHER_TYPE(RTL_TYPE_USER(1, 1), "event"),
+	OTHER_TYPE(RTL_REGION_BEGIN, "begin"),
+	OTHER_TYPE(RTL_REGION_END, "end"),
 };
 
 static const struct rtl_stream_info other_stream = {
 	.struct_size = sizeof(other_stream),
 	.name = "other",
-	.types = &other_type,
-	.type_count = 1,
+	.types = other_types,
+	.type_count = sizeof(other_types) / sizeof(other_types[0]),
 };
+
+static void deliver_other(struct trace *t, size_t type, uint64_t instance)
+{
+	const struct {
+		struct rtl_text text;
+		char characters[8];
+	} payload = {{8, 4}, "text"};
+	struct rtl_event e = fake_event(&other_stream, other_types[type].type, t->process, &payload,
+					sizeof(payload));
+
+	e.instance = instance;
+	e.time_ns = 1000 + instance;
+	fake_host_deliver_one(t->host, &e);
+}
 
 static void run_everything(struct trace *t)
 {
-	const struct rtl_text text = {0, 8};
-	struct rtl_event e =
-		fake_event(&other_stream, other_type.type, t->process, &text, sizeof(text));
-
 	fake_host_tracepoint(t->host, t->process, 100, "kernel", "k", "key", "value");
 	if (trace_load(t, "batch=1000") != 0)
 		return;
@@ -93,8 +106,11 @@ static void run_everything(struct trace *t)
 	fake_host_stream(t->host, &other_stream);
 	fake_host_begin(t->host, t->process);
 	deliver_dispatches(t, 300);
-	fake_host_deliver_one(t->host, &e);
+	deliver_other(t, 0, 0);
+	deliver_other(t, 1, 1);
+	deliver_other(t, 1, 2); /* which has no end */
 	fake_host_flush(t->host);
+	deliver_other(t, 2, 1);
 	deliver_dispatches(t, 100);
 	fake_host_end(t->host);
 }
