@@ -140,7 +140,7 @@ static void *consume_low(void *unused)
 {
 	(void)unused;
 	bus_own_thread = true;
-	setpriority(PRIO_PROCESS, (id_t)rtl_thread_id(), NICE); /* of this thread alone */
+	setpriority(PRIO_PROCESS, 0, NICE); /* of this thread alone */
 	pthread_mutex_lock(&consumer.mutex);
 	while (!low.ends) {
 		if (!low.lent) {
