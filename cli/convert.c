@@ -382,9 +382,10 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path ? path : "";
 }
 
-static bool wants_process(const struct convert *convert, int64_t pid, const char *program)
+bool convert_wants_process(const struct convert_selection *selection, int64_t pid,
+			   const char *program)
 {
-	const char *wanted = convert->selection.process;
+	const char *wanted = selection->process;
 	char number[24];
 
 	snprintf(number, sizeof(number), "%lld", (long long)pid);
@@ -412,8 +413,9 @@ static int find_only_process(struct convert *convert)
 			sqlite3_prepare_v2(convert->inputs[i].db, sql, -1, &rows, NULL);
 		}
 		while (rows && sqlite3_step(rows) == SQLITE_ROW) {
-			if (!wants_process(convert, sqlite3_column_int64(rows, 1),
-					   (const char *)sqlite3_column_text(rows, 2)))
+			if (!convert_wants_process(&convert->selection,
+						   sqlite3_column_int64(rows, 1),
+						   (const char *)sqlite3_column_text(rows, 2)))
 				continue;
 			count++;
 			convert->only_input = &convert->inputs[i];
@@ -451,7 +453,8 @@ static int add_process(struct convert *convert, struct convert_input *input, sql
 	const char *program = (const char *)sqlite3_column_text(row, 3);
 	struct work_process *process = NULL;
 
-	if (!is_left_out(convert, input, number) && wants_process(convert, pid, program))
+	if (!is_left_out(convert, input, number) &&
+	    convert_wants_process(&convert->selection, pid, program))
 		process = work_process(
 			&convert->work, spool ? spool : hash_number(file << 32 | (uint64_t)number),
 			(int32_t)pid, program, (const char *)sqlite3_column_text(row, 4));

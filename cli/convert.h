@@ -116,6 +116,9 @@ int convert_add(struct convert *convert, struct convert_input *input, convert_ta
 /** The name for a string of rocpd_string. */
 struct timeline_name *convert_string(struct convert *convert, struct convert_input *input,
 				     int64_t id);
+/** Whether a process is selected; program: its path, or NULL. */
+bool convert_wants_process(const struct convert_selection *selection, int64_t pid,
+			   const char *program);
 /** Whether a name is selected. */
 bool convert_wants(const struct convert *convert, const char *name);
 /** Says that a database cannot be read; CLI_FAILED. */

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -24,8 +23,6 @@
 #include "hash.h"
 
 #define APPLICATION_ID 0x72746c37u
-#define TEXT(x)        TEXT_(x)
-#define TEXT_(x)       #x
 
 struct rocpd7 {
 	struct convert_rows rows;
@@ -403,9 +400,10 @@ static int add_process(struct rocpd7 *out, sqlite3_stmt *row)
 	int status;
 
 	if (out->count == ROCPD7_PROCESSES_MOST)
-		return cli_failed("there are more than " TEXT(
-			400) " processes, which the views of "
-			     "this format cannot join; choose some with --process");
+		return cli_failed(
+			"there are more than %u processes, which the views of this format "
+			"cannot join; choose some with --process",
+			ROCPD7_PROCESSES_MOST);
 	out->process = sqlite3_column_int64(row, 0);
 	out->pid = sqlite3_column_int64(row, 1);
 	out->ids[out->count] = make_id((uint64_t)sqlite3_column_int64(row, 4),

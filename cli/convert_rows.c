@@ -70,14 +70,14 @@ static void direction(sqlite3_context *context, int count, sqlite3_value **value
 			    -1, SQLITE_STATIC);
 }
 
-/* rtl_base_name(path) */
-static void base_name(sqlite3_context *context, int count, sqlite3_value **values)
+/* rtl_wants_process(pid, program) */
+static void wants_process(sqlite3_context *context, int count, sqlite3_value **values)
 {
-	const char *path = (const char *)sqlite3_value_text(values[0]);
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
 	(void)count;
-	sqlite3_result_text(context, slash ? slash + 1 : path ? path : "", -1, SQLITE_TRANSIENT);
+	sqlite3_result_int(context,
+			   convert_wants_process(sqlite3_user_data(context),
+						 sqlite3_value_int64(values[0]),
+						 (const char *)sqlite3_value_text(values[1])));
 }
 
 /* The condition on a row, to be freed. */
@@ -178,17 +178,13 @@ static int add_views(struct convert_rows *rows)
 static int add_processes(struct convert_rows *rows)
 {
 	const char *wanted = rows->selection->process;
-	char *sql = sqlite3_mprintf(
-		"CREATE TEMP TABLE c_process AS SELECT process, pid, parent_pid, start_ns,"
-		" ifnull(end_ns, start_ns) AS end_ns, program, command, host_name FROM"
-		" i.rtl_process WHERE %Q IS NULL OR pid = %Q OR rtl_matches(%Q,"
-		" rtl_base_name(program)) ORDER BY process",
-		wanted, wanted, wanted);
-	int status = sql ? convert_rows_run(rows, sql) : cli_failed("out of memory");
+	const int status = convert_rows_run(
+		rows, "CREATE TEMP TABLE c_process AS SELECT process, pid, parent_pid, start_ns,"
+		      " ifnull(end_ns, start_ns) AS end_ns, program, command, host_name FROM"
+		      " i.rtl_process WHERE rtl_wants_process(pid, program) ORDER BY process");
 
-	sqlite3_free(sql);
 	if (!status && wanted && !convert_rows_number(rows, "SELECT count(*) FROM c_process"))
-		status = cli_failed("--process %s: there is none; `rtl info` lists them", wanted);
+		return cli_failed("--process %s: there is none; `rtl info` lists them", wanted);
 	return status;
 }
 
@@ -245,8 +241,8 @@ int convert_rows_open(struct convert_rows *rows, const char *path,
 				NULL, matches, NULL, NULL);
 	sqlite3_create_function(rows->db, "rtl_direction", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
 				NULL, direction, NULL, NULL);
-	sqlite3_create_function(rows->db, "rtl_base_name", 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC,
-				NULL, base_name, NULL, NULL);
+	sqlite3_create_function(rows->db, "rtl_wants_process", 2, SQLITE_UTF8,
+				(void *)(size_t)selection, wants_process, NULL, NULL);
 	status = attach(rows);
 	if (!status)
 		status = convert_rows_run(rows, "PRAGMA temp_store = MEMORY");

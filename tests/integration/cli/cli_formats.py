@@ -156,7 +156,7 @@ class Formats(Case):
             if done.returncode == 77:
                 self.skipTest("processes cannot be traced here (ptrace)")
             calls = int(done.stdout.splitlines()[-1])
-            for _ in range(5):
+            for _ in range(3):
                 subprocess.run(["rm", "-rf", self.path(name)], check=True)
                 command[1] = str(random.randrange(1, calls))
                 with self.subTest(name=name, options=options, killed_at=command[1], of=calls):
