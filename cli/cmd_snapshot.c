@@ -8,10 +8,12 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,6 +28,8 @@
 
 #define PLACES_MOST  OUTPUTS_MOST
 #define MESSAGE_SIZE 8192
+#define PLACE_PREFIX ".rtl-snapshot-"
+#define LOCK_NAME    ".lock"
 
 /* Where outputs are made before they get their names. */
 struct place {
@@ -53,6 +57,59 @@ static const struct cli_option options[] = {
 
 /* ---- places ---- */
 
+/* The lock of a place; -1: it has none. Subscribers lock the folder itself. */
+static int open_lock(const char *made, int flags)
+{
+	char path[PATH_MAX];
+
+	if (snprintf(path, sizeof(path), "%s/" LOCK_NAME, made) >= (int)sizeof(path))
+		return -1;
+	return open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
+}
+
+static void remove_made(const char *made)
+{
+	char path[PATH_MAX];
+
+	if (snprintf(path, sizeof(path), "%s/" LOCK_NAME, made) < (int)sizeof(path))
+		unlink(path);
+	rtl_collector_snapshot_remove(made);
+}
+
+/* Places of those that were killed: nobody holds their lock. */
+static void remove_leftovers(const char *target)
+{
+	DIR *dir = opendir(target);
+	struct dirent *entry;
+	char path[PATH_MAX];
+	int fd;
+
+	while (dir && (entry = readdir(dir))) {
+		if (strncmp(entry->d_name, PLACE_PREFIX, sizeof(PLACE_PREFIX) - 1) != 0 ||
+		    snprintf(path, sizeof(path), "%s%s", target, entry->d_name) >=
+			    (int)sizeof(path))
+			continue;
+		fd = open_lock(path, 0);
+		if (fd < 0)
+			rmdir(path);
+		else if (!flock(fd, LOCK_EX | LOCK_NB))
+			remove_made(path);
+		if (fd >= 0)
+			close(fd);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+/* Locked as long as this process lives. */
+static void hold(const char *made)
+{
+	int fd = open_lock(made, O_CREAT);
+
+	if (fd >= 0)
+		(void)flock(fd, LOCK_EX | LOCK_NB);
+}
+
 static struct place *find_place(struct request *request, const char *target)
 {
 	struct place *place;
@@ -60,15 +117,17 @@ static struct place *find_place(struct request *request, const char *target)
 	for (size_t i = 0; i < request->place_count; i++)
 		if (!strcmp(request->places[i].target, target))
 			return &request->places[i];
+	remove_leftovers(target);
 	place = &request->places[request->place_count];
 	*place = (struct place){.target = strdup(target)};
-	if (!place->target || asprintf(&place->made, "%s.rtl-snapshot-XXXXXX", target) < 0) {
+	if (!place->target || asprintf(&place->made, "%s" PLACE_PREFIX "XXXXXX", target) < 0) {
 		place->made = NULL;
 		cli_failed("out of memory");
 	} else if (!mkdtemp(place->made)) {
 		cli_failed("snapshot: %s cannot be written to: %s; choose another place with -o",
 			   target, strerror(errno));
 	} else {
+		hold(place->made);
 		request->place_count++;
 		return place;
 	}
@@ -125,7 +184,7 @@ static int publish_all(const struct place *place)
 	int status = CLI_OK;
 
 	while (!status && dir && (entry = readdir(dir)))
-		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+		if (entry->d_name[0] != '.')
 			status = publish(place, entry->d_name);
 	if (dir)
 		closedir(dir);
@@ -135,7 +194,7 @@ static int publish_all(const struct place *place)
 static void remove_place(struct place *place)
 {
 	/* after a failure there may be something in it */
-	rtl_collector_snapshot_remove(place->made);
+	remove_made(place->made);
 	free(place->target);
 	free(place->made);
 }

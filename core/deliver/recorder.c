@@ -19,7 +19,8 @@
 #include "recorder_impl.h"
 
 /* So often in the time that a flight recorder keeps. */
-#define SWEEPS 8u
+#define SWEEPS     8u
+#define ENDED_MOST 256u
 
 /* With a bound, a recording has at least so many segments when the oldest goes. */
 #define BOUND_PARTS 8u
@@ -201,6 +202,7 @@ static void add_segment(struct recorder *recorder, struct source *source, uint32
 	segment->newest_ns = recorder->last_ns ? time_of(source, &at) : 0;
 	if (segment->newest_ns > recorder->newest_ns)
 		recorder->newest_ns = segment->newest_ns;
+	source->kept++;
 	*recorder->newest = segment;
 	recorder->newest = &segment->next;
 }
@@ -328,6 +330,7 @@ static bool drop_oldest(struct recorder *recorder)
 	close(fd);
 	recorder->bytes -= segment->bytes;
 	recorder->dropped_ns = segment->newest_ns;
+	segment->source->kept--;
 	recorder->oldest = segment->next;
 	free(segment);
 	return true;
@@ -465,6 +468,29 @@ static bool save_source(struct recorder *recorder, struct source *source, bool a
 	return something;
 }
 
+/* Of processes that have ended and of which nothing is kept, the ledgers of the newest stay: there may
+ * come any number of them. */
+static void forget_ended(struct recorder *recorder, struct host *host)
+{
+	uint32_t ended = 0;
+
+	for (uint32_t i = host->source_count; i--;) {
+		struct source *source = host->sources[i];
+
+		if (!source->closed || source->kept || source->forgotten || ++ended <= ENDED_MOST)
+			continue;
+		source->forgotten = true;
+		recorder->describing -= source->describing;
+		recorder_remove(recorder, source);
+		if (!recorder->forgotten++)
+			log_line(RTL_LEVEL_WARNING, "spool",
+				 "of processes that have ended, and of which nothing is kept, %u "
+				 "are "
+				 "still in the ledger",
+				 ENDED_MOST);
+	}
+}
+
 /* A flight recorder saves all now and then, or what is old would stay in rings that are not full. */
 static bool is_time(struct recorder *recorder)
 {
@@ -496,6 +522,8 @@ bool recorder_pass(struct recorder *recorder, struct host *host, bool all)
 	if (recorder_failure(recorder))
 		host_stop_publishing(host);
 	rotate(recorder);
+	if (recorder->last_ns)
+		forget_ended(recorder, host);
 	return something;
 }
 

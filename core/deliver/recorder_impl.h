@@ -27,6 +27,7 @@ struct recorder {
 	uint64_t newest_ns;  /* of all events that were saved */
 	uint64_t swept_ns;   /* when all was saved last */
 	uint64_t dropped_ns; /* newest_ns of the last one that was dropped; 0: none was */
+	uint64_t forgotten;  /* processes of which nothing is left, not even the ledger */
 	struct segment *oldest, **newest;
 	char failure[256];
 };
@@ -43,6 +44,8 @@ bool recorder_write_file(int dir_fd, const char *name, const struct part *parts,
 const char *recorder_folder_name(const struct source *source);
 /* The folder, made if it is not there; -1 with errno. */
 int recorder_open_folder(const struct recorder *recorder, const struct source *source);
+/* Removes the process's folder. */
+void recorder_remove(const struct recorder *recorder, const struct source *source);
 /* Leaves of a segment's file what describes others (stream_type_describes), and takes that out of its
  * counts. False: there is nothing to keep, or no room for more. */
 bool recorder_keep_describing(struct recorder *recorder, struct segment *segment, int dir_fd,

@@ -84,6 +84,7 @@ static bool keep(struct recorder *recorder, struct segment *segment, const union
 		done = write_kept(file, kept, used, dir_fd, name);
 	if (done) {
 		recorder->describing += used;
+		segment->source->describing += used;
 		for (uint32_t i = 0; i < segment->stream_count; i++)
 			segment->counts[i] -= counts[i];
 	}
@@ -301,9 +302,20 @@ static bool export_source(struct recorder *recorder, struct source *source, int 
 static bool export_all(struct recorder *recorder, struct host *host, int out_fd)
 {
 	for (uint32_t i = 0; i < host->source_count; i++)
-		if (!export_source(recorder, host->sources[i], out_fd))
+		if (!host->sources[i]->forgotten &&
+		    !export_source(recorder, host->sources[i], out_fd))
 			return false;
 	return true;
+}
+
+void recorder_remove(const struct recorder *recorder, const struct source *source)
+{
+	char *path;
+
+	if (asprintf(&path, "%s/%s", recorder->output, recorder_folder_name(source)) < 0)
+		return;
+	spool_remove_folder(path);
+	free(path);
 }
 
 static void remove_one(void *unused, const char *path)

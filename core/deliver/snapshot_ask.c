@@ -15,6 +15,8 @@
 #include "session_page.h"
 
 #define WAIT_MS 100u
+/* For a collector that does not answer: it is stopped, or a machine is far too busy. */
+#define PATIENCE 600u
 
 /* For as long as this process lives: the descriptor stays open. */
 static int hold(const char *path)
@@ -30,13 +32,15 @@ static int hold(const char *path)
 /* Waits for the snapshot of that number; 0, or what came of it. */
 static int await(const char *folder, struct session_page *page, uint32_t number)
 {
-	uint32_t made;
+	uint32_t made, waits = 0;
 
 	/* acquire: with the release of the collector */
 	while ((int32_t)((made = __atomic_load_n(&page->snapshots_made, __ATOMIC_ACQUIRE)) -
 			 number) < 0) {
 		if (!session_folder_is_alive(folder))
 			return RTL_ENOENT;
+		if (waits++ == PATIENCE)
+			return RTL_EBUSY;
 		futex_wait(&page->snapshots_made, made, WAIT_MS);
 	}
 	return -(int)__atomic_load_n(&page->snapshot_error, __ATOMIC_RELAXED);
@@ -73,6 +77,8 @@ static void explain(int err, const char *folder, char *message, size_t size)
 	else if (err == RTL_ENOENT)
 		snprintf(message, size, "the rtl of %s has ended; its output has what it kept",
 			 folder);
+	else if (err == RTL_EBUSY)
+		snprintf(message, size, "the rtl of %s does not answer: is it stopped?", folder);
 	else
 		snprintf(message, size, "%s: the snapshot could not be made: %s", folder,
 			 rtl_error_text(err));

@@ -82,6 +82,9 @@ struct source {
 	uint64_t abandoned[SPOOL_STREAMS_MAX];
 	/* recorder.c's: */
 	uint32_t segments;                 /* number of the next one */
+	uint32_t kept;                     /* of them, not dropped by a bound */
+	uint64_t describing;               /* bytes that stayed of those that were dropped */
+	bool forgotten;                    /* its folder was removed */
 	uint64_t saved[SPOOL_STREAMS_MAX]; /* events in them, where there is a bound */
 	bool continued; /* segments of an earlier recorder have been looked for */
 	struct source_resume

@@ -157,7 +157,8 @@ RTL_API int rtl_collector_set_paused(const char *folder, bool paused, char *mess
  *                   rtl_collector_snapshot_remove
  * @param[out] kept_ms  how far it reaches back, where that is not as far as was asked for; else 0
  * @param[out] message  on failure one line: what, where, what to do
- * @return 0; errors as rtl_collector_set_paused's; RTL_ENOTSUP: it is no flight recorder, too
+ * @return 0; errors as rtl_collector_set_paused's; RTL_ENOTSUP: it is no flight recorder, too;
+ *         RTL_EBUSY: it does not answer
  */
 RTL_API int rtl_collector_snapshot(const char *folder, char *path, size_t path_size,
 				   uint32_t *kept_ms, char *message, size_t size);

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 """The flight recorder: rtl trace --last, rtl snapshot, and what is left when either is killed."""
 
+import contextlib
 import os
 import signal
 import sqlite3
@@ -228,9 +229,19 @@ class Snapshot(Case):
                 os.unlink(self.path("killed.db"))
         self.assertEqual(self.rtl("snapshot", "-o", "now.db", self.in_spool()).returncode, 0)
         self.assertEqual(self.ledger("now.db"), 100)
+        self.nothing_is_left()
         self.line(child)
         self.end(child)
         self.assertEqual(self.ledger("run.db"), 200)
+
+    def test_many_processes__the_newest_are_in_the_ledger(self):
+        script = f"for i in $(seq 280); do '{PROGRAM}' 1 >/dev/null; done"
+        done = self.rtl("trace", "--last", "1000", "--limit", "64K", "-o", "run.db", "sh", "-c", script)
+        self.assertIn("256 are still in the ledger", done.stderr)
+        with contextlib.closing(sqlite3.connect(self.path("run.db"))) as db:
+            processes, = db.execute("SELECT count(*) FROM rtl_process").fetchone()
+        self.assertLess(processes, 280)
+        self.assertGreaterEqual(processes, 256)
 
 
 if __name__ == "__main__":
