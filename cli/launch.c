@@ -232,8 +232,8 @@ void launch_report_kept(const struct launch *launch)
 	const uint32_t ms = launch->collect.kept_ms;
 
 	if (ms)
-		cli_error("the last %u.%03u s are kept, not %s: --limit is reached", ms / 1000,
-			  ms % 1000, launch->selection.last);
+		cli_error("the last %u.%03u s are kept, not %s: there was no more room (--limit)",
+			  ms / 1000, ms % 1000, launch->selection.last);
 }
 
 void launch_report_no_rocm(const struct launch *launch)

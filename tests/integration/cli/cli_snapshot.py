@@ -95,7 +95,7 @@ class Snapshot(Case):
             self.line(child)
         done = self.rtl("snapshot", "-o", "now.db", self.in_spool())
         self.assertRegex(done.stderr, r"rtl: it has the last \d+\.\d{3} s: more could not be kept")
-        self.assertRegex(self.end(child), r"rtl: the last \d+\.\d{3} s are kept, not 1000: --limit")
+        self.assertRegex(self.end(child), r"rtl: the last \d+\.\d{3} s are kept, not 1000: there was no")
         self.assertLess(self.ledger("run.db"), 4000)
         self.assertLess(self.ledger("now.db"), 4000)
 
