@@ -519,11 +519,12 @@ static bool wants_room(const struct host *host)
 	return false;
 }
 
-static void flush_instances(struct host *host)
+static void flush_instances(struct host *host, bool now)
 {
 	struct instance *instance;
 
-	host->urgent = host->last || wants_room(host);
+	/* in a program `now` is somebody who waits for what is written (rtl_flush) */
+	host->urgent = host->last || (now && host->own) || wants_room(host);
 	for (instance = host->instances; host->dirty && instance; instance = instance->next) {
 		instance->keeps = false;
 		INSTANCE_CALL(instance, flush);
@@ -538,7 +539,7 @@ void host_flush(struct host *host, bool now)
 	host_lock(host);
 	if (now || is_time(host)) {
 		host->flushed_ns = clock_ns();
-		flush_instances(host);
+		flush_instances(host, now);
 		/* the rings of ended threads become free by this as well */
 		for (i = 0; i < host->source_count && !host_keeps(host); i++)
 			if (!host->sources[i]->closed)
