@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """
 tool.py RUN TOOL BAD-TOOL HSA-PROGRAM PROGRAM [ARGUMENT]...: a HIP program with a tool library of the rocprofiler API,
-against the software GPU's log; and what is said of settings that cannot be had.
+against the software GPU's log; and what is said of settings that cannot be had. TOOL_TESTS names tests.
 """
 
 import collections
@@ -108,4 +108,4 @@ class Tool(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    unittest.main(argv=[sys.argv[0], *os.environ.get("TOOL_TESTS", "").split()], verbosity=2)
