@@ -187,19 +187,28 @@ static enum http_result create(struct store *store, struct store_table *table)
 	return result;
 }
 
-/* Before 19.x names need a setting that newer servers may have forgotten. */
+/* Settings of each statement. Before 19.x names need one that newer servers may have forgotten; since
+ * 21.11 an INSERT may be told done before it is. */
 static enum http_result choose_settings(struct store *store)
 {
 	enum http_result result =
-		store_ask(store, "SELECT count() FROM system.settings WHERE name = "
-				 "'allow_experimental_low_cardinality_type'");
+		store_ask(store, "SELECT countIf(name = 'allow_experimental_low_cardinality_type'),"
+				 " countIf(name = 'async_insert') FROM system.settings");
+	const char *answer = store->http.answer_size ? store->http.answer : "";
 	char *parameters;
 
-	if (result != HTTP_DONE || *store->http.answer != '1' ||
-	    strstr(store->http.parameters, "low_cardinality"))
+	if (result != HTTP_DONE || strchr(store->http.parameters, '&'))
 		return result;
-	if (asprintf(&parameters, "%s&allow_experimental_low_cardinality_type=1",
-		     store->http.parameters) < 0)
+	if (strlen(answer) != 4 || !strchr("01", answer[0]) || answer[1] != '\t' ||
+	    !strchr("01", answer[2]) || answer[3] != '\n') {
+		snprintf(store->http.message, sizeof(store->http.message),
+			 "%s: this is no ClickHouse, or its HTTP port is another one",
+			 store->http.url);
+		return HTTP_REFUSED;
+	}
+	if (asprintf(&parameters, "%s%s%s", store->http.parameters,
+		     answer[0] == '1' ? "&allow_experimental_low_cardinality_type=1" : "",
+		     answer[2] == '1' ? "&async_insert=0" : "") < 0)
 		return no_memory(store);
 	free(store->http.parameters);
 	store->http.parameters = parameters;

@@ -391,10 +391,18 @@ class Refused(Case):
         self.said("are of schema 2, and this rtl writes schema 1", database=self.database)
 
     def test_no_clickhouse(self):
+        for answer in (b"", b"<html>welcome</html>\n", b"0"):
+            self.no_clickhouse(answer)
+
+    def no_clickhouse(self, answer):
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_POST(self):
                 self.rfile.read(int(self.headers["Content-Length"]))
-                self.send_error(404)
+                if not answer:
+                    return self.send_error(404)
+                self.send_response(200)
+                self.end_headers()
+                return self.wfile.write(answer)
 
             def log_message(self, *_):
                 pass
