@@ -32,10 +32,15 @@ void publish_init(void)
 
 /* A begin, whose number is even, is published where the program submits. That may be on the
  * runtime's own thread. */
-struct rtl_record *publish_reserve(struct rtl_stream *stream, uint16_t type, uint32_t size)
+static inline struct rtl_record *reserve(struct rtl_stream *stream, uint16_t type, uint32_t size)
 {
 	return !(type & 1) && handler_thread_is_this() ? rtl_try_reserve(stream, type, size)
 						       : rtl_reserve(stream, type, size);
+}
+
+struct rtl_record *publish_reserve(struct rtl_stream *stream, uint16_t type, uint32_t size)
+{
+	return reserve(stream, type, size);
 }
 
 void publish_queue(uint16_t type, const struct work_queue *queue,
@@ -68,7 +73,7 @@ void publish_dispatch(uint16_t type, const struct work_queue *queue,
 		      struct work_times times)
 {
 	struct rtl_record *record =
-		publish_reserve(interceptor.stream, type, sizeof(struct rtl_hsa_dispatch));
+		reserve(interceptor.stream, type, sizeof(struct rtl_hsa_dispatch));
 	struct rtl_hsa_dispatch *payload;
 
 	if (!record)
@@ -110,7 +115,7 @@ void publish_barrier(uint16_t type, const struct work_queue *queue, const struct
 		     const struct work_scope *scope, struct work_times times)
 {
 	struct rtl_record *record =
-		publish_reserve(interceptor.stream, type, sizeof(struct rtl_hsa_barrier));
+		reserve(interceptor.stream, type, sizeof(struct rtl_hsa_barrier));
 
 	if (!record)
 		return;

@@ -32,6 +32,9 @@
 #include "signal_watch.h"
 #include "submitters.h"
 
+/* Each packet goes through all of these; batches have copies of their own. */
+#define ALWAYS __attribute__((always_inline))
+
 /* What somebody wants to see. */
 enum wants {
 	WANT_DISPATCHES = 1,
@@ -173,8 +176,8 @@ static __attribute__((noinline)) struct packet_slot *take_theirs(struct queue *q
 
 /* A slot for the packet, and its signal in the packet; NULL if the packet is to be passed on
  * as it is. */
-static inline struct packet_slot *take(struct queue *queue, union aql_packet *packet,
-				       const struct slot_kinds *kinds)
+static inline ALWAYS struct packet_slot *take(struct queue *queue, union aql_packet *packet,
+					      const struct slot_kinds *kinds)
 {
 	struct packet_slot *slot;
 
@@ -204,8 +207,8 @@ static inline struct packet_slot *take(struct queue *queue, union aql_packet *pa
 
 /* For what the thread works that submits the packet at that index of its queue: nobody else knows
  * later. is_work: it is no barrier. */
-static inline void fill_scope(const struct queue *queue, struct packet_slot *slot, uint64_t index,
-			      bool is_work)
+static inline ALWAYS void fill_scope(const struct queue *queue, struct packet_slot *slot,
+				     uint64_t index, bool is_work)
 {
 	struct submitter found, *submitter = &found;
 	bool own = true; /* it is passed on by the call that has written it */
@@ -238,10 +241,11 @@ static inline void fill_barrier_bit(struct queue *queue, struct slot *slot,
 	queue->barrier_seen = false;
 }
 
-/* Makes one packet ready; the slot, if it has one, is to be submitted after it was written. */
-static inline struct packet_slot *process(struct queue *queue, union aql_packet *packet,
-					  enum aql_kind kind, uint64_t id, uint64_t index,
-					  uint64_t now_ticks)
+/* Makes one packet ready; the slot, if it has one, is to be submitted before it is written: whoever
+ * sees its end finds it. */
+static inline ALWAYS struct packet_slot *process(struct queue *queue, union aql_packet *packet,
+						 enum aql_kind kind, uint64_t id, uint64_t index,
+						 uint64_t now_ticks)
 {
 	struct packet_slot *slot =
 		take(queue, packet,
@@ -314,10 +318,10 @@ static inline bool stays(const struct queue *queue, const union aql_packet *pack
 	       !__builtin_expect(room_lacks_probe(queue, id), 0);
 }
 
-/* Makes one packet ready; the slot, if it has one, is to be submitted after it was written. */
-static inline struct packet_slot *make_ready(struct queue *queue, union aql_packet *packet,
-					     enum aql_kind kind, uint64_t id, uint64_t index,
-					     uint64_t now_ticks)
+/* The same of a packet that may be none of an event. */
+static inline ALWAYS struct packet_slot *make_ready(struct queue *queue, union aql_packet *packet,
+						    enum aql_kind kind, uint64_t id, uint64_t index,
+						    uint64_t now_ticks)
 {
 	struct packet_slot *slot = NULL;
 
@@ -388,7 +392,8 @@ static struct packet_slot *process_batch(struct queue *queue, uint64_t id, uint6
 	return first;
 }
 
-static void submit_batch(struct queue *queue, struct packet_slot *first)
+/* When that was; 0: not known. Afterwards they are the harvester's. */
+static uint64_t submit_batch(struct queue *queue, struct packet_slot *first)
 {
 	const uint64_t now_ticks = first ? first->packet.submit_ticks : 0;
 	struct slot *next;
@@ -397,8 +402,7 @@ static void submit_batch(struct queue *queue, struct packet_slot *first)
 		next = slot->next;
 		slot_submit(&queue->source.pool, slot);
 	}
-	if (first)
-		harvest_notify(now_ticks);
+	return now_ticks;
 }
 
 /* The dispatches among them are missed. */
@@ -434,6 +438,7 @@ static __attribute__((noinline)) void intercept_batch(struct queue *queue, const
 
 	for (uint64_t done = 0, piece; done < count; done += piece) {
 		struct packet_slot *first;
+		uint64_t now_ticks;
 
 		piece = count - done < queue->packets / 2 ? count - done : queue->packets / 2;
 		if (!room_for(queue, id + done + piece - 1))
@@ -441,8 +446,10 @@ static __attribute__((noinline)) void intercept_batch(struct queue *queue, const
 		for (uint64_t i = 0; i < piece; i++)
 			copy[i] = *given(queue, packets, index, done + i);
 		first = process_batch(queue, id + done, index + done, piece, wants);
+		now_ticks = submit_batch(queue, first);
 		write(queue->batch, piece);
-		submit_batch(queue, first);
+		if (first)
+			harvest_notify(now_ticks);
 	}
 }
 
