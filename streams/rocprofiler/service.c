@@ -103,6 +103,7 @@ static void on_arrival(struct work *work)
 	if (service_released()) {
 		abandon(work);
 		give_turn(work);
+		work->gpu->turn = NULL; /* nobody waits for it */
 		return;
 	}
 	if (!work->gpu->turn) {
