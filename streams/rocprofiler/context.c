@@ -515,11 +515,12 @@ EXPORT hsa_status_t rocprofiler_get_data(rocprofiler_t *handle, uint32_t group)
 
 	if (status)
 		return status;
-	if (!context->queue)
-		return context_collect(context);
-	if (!context->has_data)
+	/* Without a handler of the context's nobody else tells when its dispatch has ended. */
+	while (!context->queue && context != context_handled && context_is_busy(context))
+		sched_yield();
+	if (!context->has_data && context->count)
 		return fail(HSA_STATUS_ERROR, "nothing has been read");
-	if (!runtime_wait(context->done, "a read"))
+	if (context->queue && !runtime_wait(context->done, "a read"))
 		return HSA_STATUS_ERROR;
 	return context_collect(context);
 }

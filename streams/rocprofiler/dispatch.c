@@ -64,6 +64,7 @@ static uint32_t put_counted(struct work *work, const struct library_packet *kern
 	struct context *context = work->context;
 	const hsa_signal_t none = {0};
 
+	context->has_data = true;
 	runtime.signal_store(context->ready, 1);
 	runtime.signal_store(context->grant, 1);
 	runtime.signal_store(context->done, 1);

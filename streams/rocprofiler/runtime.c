@@ -3,10 +3,12 @@
 #include "runtime.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agent.h"
 #include "interceptor.h"
@@ -35,15 +37,15 @@ static _Thread_local char last_error[1024];
 static void log_line(const char *line)
 {
 	const char *wanted = getenv("ROCPROFILER_LOG");
-	FILE *file;
+	int file;
 
 	if (!wanted || strcmp(wanted, "1") != 0)
 		return;
-	file = fopen(LOG_FILE, "ae");
-	if (!file)
+	file = open(LOG_FILE, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (file < 0)
 		return;
-	fprintf(file, "%s\n", line);
-	fclose(file);
+	dprintf(file, "%s\n", line);
+	close(file);
 }
 
 hsa_status_t fail(hsa_status_t status, const char *format, ...)

@@ -459,6 +459,50 @@ static void intercept__of_two_queues__counts_each_dispatch(void **state)
 	assert_fails(rocprofiler_start_queue_callbacks(), "no queue callbacks");
 }
 
+/* ---- without a handler: as the specification's example has it ---- */
+
+static rocprofiler_group_t plain_groups[LAUNCHES];
+static rocprofiler_feature_t plain_features[LAUNCHES];
+static uint32_t plain_items[LAUNCHES];
+static int plain_count;
+
+static hsa_status_t on_plain_dispatch(const rocprofiler_callback_data_t *data, void *user,
+				      rocprofiler_group_t *group)
+{
+	rocprofiler_properties_t properties = {0};
+	rocprofiler_t *context;
+	int at = plain_count++;
+
+	(void)user;
+	plain_items[at] = data->packet->grid_size_x;
+	plain_features[at].name = "SQ_WAVES";
+	OK(rocprofiler_open(data->agent, &plain_features[at], 1, &context, 0, &properties));
+	assert_fails(rocprofiler_get_data(context, 0), "nothing has been read");
+	OK(rocprofiler_get_group(context, 0, group));
+	plain_groups[at] = *group;
+	return HSA_STATUS_SUCCESS;
+}
+
+static void intercept__without_a_handler__waits_for_the_data(void **state)
+{
+	const rocprofiler_queue_callbacks_t callbacks = {on_plain_dispatch, NULL, NULL};
+	hsa_queue_t *queue;
+
+	(void)state;
+	OK(rocprofiler_set_queue_callbacks(callbacks, NULL));
+	queue = fixture_queue(&fixture, 256, NULL, NULL);
+	for (int i = 0; i < LAUNCHES; i++)
+		launch(queue, (hsa_signal_t){0});
+	for (int i = 0; i < LAUNCHES; i++) {
+		OK(rocprofiler_get_data(plain_groups[i].context, 0));
+		assert_int_equal(plain_features[i].data.result_int64,
+				 logged(plain_items[i], "SQ", 4, -1));
+		OK(rocprofiler_close(plain_groups[i].context));
+	}
+	HSA_OK(hsa_queue_destroy(queue));
+	OK(rocprofiler_remove_queue_callbacks());
+}
+
 /* ---- pools ---- */
 
 static rocprofiler_pool_t *pool;
@@ -563,6 +607,7 @@ int main(int argc, char **argv)
 	};
 	const struct CMUnitTest intercepted[] = {
 		cmocka_unit_test(intercept__of_two_queues__counts_each_dispatch),
+		cmocka_unit_test(intercept__without_a_handler__waits_for_the_data),
 		cmocka_unit_test(pool__of_few_entries__hands_each_out_again_in_order),
 	};
 	const int file = mkstemp(log_path);
