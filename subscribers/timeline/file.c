@@ -190,6 +190,9 @@ static void extend(struct file *file, uint64_t need)
 		begin_text(file, end);
 		return;
 	}
+	/* who goes on with a file does not know what its tail tells */
+	if (!file->written_length)
+		use_tail(file);
 	/* up to the end: the move needs no more room on the disk */
 	write_blanks(file, old, end);
 	make_tail(file, tail);
@@ -264,7 +267,9 @@ static void finish_text(struct file *file, const char *tail, size_t length)
 
 	/* room for it first: where the disk is full the file stays as it is */
 	write_blanks(file, file->end, at + length);
-	if (at + length <= old) {
+	if (!file->end) { /* nothing was ever committed */
+		file_write(file, tail, length, at);
+	} else if (at + length <= old) {
 		file_write_pair(file, (struct file_piece[2]){{tail, length, at},
 							     {blank_page(), FILE_PAGE, old}});
 	} else {

@@ -249,6 +249,39 @@ static void test_text__writer_ends_after_any_page__somebody_goes_on(void **state
 	}
 }
 
+static void go_on_in_child(long pages)
+{
+	const pid_t pid = fork();
+	int status;
+
+	if (pid == 0) {
+		struct file file;
+
+		assert_true(file_open(&file, FILE_TEXT, open(path, O_RDWR)));
+		pages_left = pages;
+		assert_true(file_resume(&file, progress->offset, progress->used));
+		file_set_tail(&file, TAIL, strlen(TAIL));
+		/* all in one commit, for which the room must grow */
+		for (uint32_t i = progress->committed + 1; i < ITEMS; i++)
+			add_item(&file, i);
+		file_commit(&file);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+}
+
+static void test_text__who_goes_on_ends_after_any_page__file_is_whole(void **state)
+{
+	(void)state;
+	long_items = false;
+	for (long pages = 1; pages < 160; pages += pages < 40 ? 1 : 7) {
+		write_in_child(FILE_TEXT, 60);
+		go_on_in_child(pages);
+		assert_true(check_whole() >= progress->committed);
+	}
+}
+
 static void test_gzip__commits__each_is_whole(void **state)
 {
 	struct file file;
@@ -305,6 +338,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_text__writer_ends_after_any_page__file_is_whole),
 		cmocka_unit_test(test_text__writer_ends_after_any_page__somebody_goes_on),
+		cmocka_unit_test(test_text__who_goes_on_ends_after_any_page__file_is_whole),
 		cmocka_unit_test(test_text__no_io_submit__the_same_file),
 		cmocka_unit_test(test_gzip__commits__each_is_whole),
 		cmocka_unit_test(test_gzip__writer_ends_after_any_page__somebody_goes_on),
