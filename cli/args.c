@@ -130,6 +130,60 @@ bool cli_number(const char *text, unsigned *number)
 	return true;
 }
 
+/* ---- what was meant ---- */
+
+/* How many letters are to be changed, added, taken away or exchanged with their neighbours. */
+static size_t distance(const char *a, size_t a_length, const char *b)
+{
+	size_t rows[3][CLI_NEAREST_MOST + 1], b_length = strlen(b);
+	size_t *before = rows[0], *last = rows[1], *now = rows[2];
+
+	if (a_length > CLI_NEAREST_MOST || b_length > CLI_NEAREST_MOST)
+		return SIZE_MAX;
+	for (size_t j = 0; j <= b_length; j++)
+		last[j] = j;
+	for (size_t i = 1; i <= a_length; i++) {
+		size_t *next = before;
+
+		now[0] = i;
+		for (size_t j = 1; j <= b_length; j++) {
+			size_t least = last[j - 1] + (a[i - 1] != b[j - 1]);
+
+			if (last[j] + 1 < least)
+				least = last[j] + 1;
+			if (now[j - 1] + 1 < least)
+				least = now[j - 1] + 1;
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+			    before[j - 2] + 1 < least)
+				least = before[j - 2] + 1;
+			now[j] = least;
+		}
+		before = last;
+		last = now;
+		now = next;
+	}
+	return last[b_length];
+}
+
+struct cli_nearest cli_nearest_to(const char *word, size_t length)
+{
+	return (struct cli_nearest){
+		.word = word, .length = length, .distance = length < 3 ? 0 : length / 3};
+}
+
+void cli_nearest_look(struct cli_nearest *nearest, const char *name)
+{
+	size_t far = distance(nearest->word, nearest->length, name);
+
+	/* cut short: as good as right */
+	if (nearest->length >= 3 && !strncmp(name, nearest->word, nearest->length))
+		far = 0;
+	if (far > nearest->distance || (far == nearest->distance && nearest->name))
+		return;
+	nearest->name = name;
+	nearest->distance = far;
+}
+
 /* ---- help ---- */
 
 /* A text of several lines, each but the first indented. */
@@ -208,6 +262,27 @@ static int give_help(const struct args *args)
 	return cli_finish_output() == CLI_OK ? HELP : BAD;
 }
 
+/* The option that an unknown one was meant to be; NULL: none is like it. */
+static const char *like_option(const struct args *args, const char *text, size_t length)
+{
+	struct cli_nearest nearest = cli_nearest_to(text, length);
+
+	for (size_t i = 0; i < args->command->option_count; i++)
+		cli_nearest_look(&nearest, args->command->options[i].name);
+	return nearest.name;
+}
+
+static int refuse_unknown(const struct args *args, const char *text, size_t length)
+{
+	const char *meant = like_option(args, text, length);
+
+	if (!meant)
+		return refuse(args, "unknown option", text - 2, (int)length + 2);
+	cli_error("%s: unknown option '--%.*s'; did you mean --%s?", args->command->name,
+		  (int)length, text, meant);
+	return BAD;
+}
+
 /* Takes the value of an option from the next argument. */
 static int take_value(struct args *args, int index)
 {
@@ -239,7 +314,7 @@ static int next_long(struct args *args, const char *text)
 		args->value = text + length + 1;
 		return (int)i;
 	}
-	return refuse(args, "unknown option", text - 2, (int)length + 2);
+	return refuse_unknown(args, text, length);
 }
 
 /* -x, -xvalue, -x value, -xy */

@@ -48,8 +48,43 @@ static int print_version(void)
 	return cli_finish_output();
 }
 
+static const struct cli_command *find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
+		if (!strcmp(name, commands[i]->name))
+			return commands[i];
+	return NULL;
+}
+
+static int refuse(const char *word)
+{
+	struct cli_nearest nearest = cli_nearest_to(word, strlen(word));
+	const char *what = *word == '-' ? "option" : "command";
+
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
+		cli_nearest_look(&nearest, commands[i]->name);
+	if (nearest.name)
+		return cli_usage("unknown %s '%s'; did you mean `rtl %s`?", what, word,
+				 nearest.name);
+	return cli_usage("unknown %s '%s'; `rtl --help` lists what there is", what, word);
+}
+
+/* rtl help [COMMAND] */
+static int help(int argc, char **argv)
+{
+	char option[] = "--help";
+	char *list[] = {argc > 2 ? argv[2] : NULL, option, NULL};
+	const struct cli_command *command = argc > 2 ? find(argv[2]) : NULL;
+
+	if (argc < 3)
+		return print_help();
+	return command ? command->run(command, 2, list) : refuse(argv[2]);
+}
+
 int main(int argc, char **argv)
 {
+	const struct cli_command *command;
+
 	child_init();
 	if (argc < 2)
 		return cli_usage("no command given; `rtl --help` lists them");
@@ -57,13 +92,12 @@ int main(int argc, char **argv)
 		return print_help();
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V"))
 		return print_version();
-	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
-		if (strcmp(argv[1], commands[i]->name) != 0)
-			continue;
-		if (commands[i]->mentions)
-			folders_mention();
-		return commands[i]->run(commands[i], argc - 1, argv + 1);
-	}
-	return cli_usage("unknown %s '%s'; `rtl --help` lists what there is",
-			 argv[1][0] == '-' ? "option" : "command", argv[1]);
+	if (!strcmp(argv[1], "help"))
+		return help(argc, argv);
+	command = find(argv[1]);
+	if (!command)
+		return refuse(argv[1]);
+	if (command->mentions)
+		folders_mention();
+	return command->run(command, argc - 1, argv + 1);
 }

@@ -186,19 +186,30 @@ static int go_without_rocm(struct session *session, const char *path)
 	return CLI_OK;
 }
 
+/* For stubs (<rtl/stub.h>) in programs where the loader would not find it. */
+static int tell_library(struct session *session)
+{
+	char *path = library_rtl();
+	int status = path ? session_set(session, "RTL_LIBRARY", path) : CLI_OK;
+
+	free(path);
+	return status;
+}
+
 int session_prepare_runtime(struct session *session)
 {
 	char *path = library_beside_rtl(LIBRARY_ROCM);
-	int status;
+	int status = path ? tell_library(session) : out_of_memory();
 
-	if (!path)
-		return out_of_memory();
+	if (status)
+		goto out;
 	if (!access(path, R_OK))
 		status = add_tool(session, path);
 	else if (errno == ENOENT)
 		status = go_without_rocm(session, path);
 	else
 		status = cli_failed("the interceptors for ROCm, %s: %s", path, strerror(errno));
+out:
 	free(path);
 	/* Else AMD's builds from 6.1 on skip HSA_TOOLS_LIB silently. */
 	return status || session->no_rocm

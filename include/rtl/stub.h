@@ -9,7 +9,8 @@
  * librtl is found by rtl_stream_register, rtl_default_stream, the first mark or region of
  * "rtl.default", and rtl_stub_available, if it
  *  - is in the process already: linked to by another library, preloaded, or loaded by somebody; or
- *  - is asked for by RTL_COLLECTOR or RTL_SUBSCRIBERS: then it is loaded, by the name librtl.so.0.
+ *  - is asked for by RTL_COLLECTOR or RTL_SUBSCRIBERS: then it is loaded: the file that RTL_LIBRARY
+ *    names, as `rtl trace` and `rtl env` set it, or else by the name librtl.so.0.
  *    If that fails, one line on stderr says so.
  * Once found it stays loaded.
  *
@@ -40,6 +41,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 
 #include <rtl/types.h>
 
@@ -295,11 +297,17 @@ static inline void *rtl_stub_open_(void)
 {
 	void *librtl = dlopen("librtl.so.0", RTLD_LAZY | RTLD_NOLOAD);
 	const char *asked_by = librtl || rtl_stub_calls.loaded ? NULL : rtl_stub_asked_by_();
+	const char *path;
 
 	if (!asked_by)
 		return librtl;
 	rtl_stub_calls.loaded = 1;
-	librtl = dlopen("librtl.so.0", RTLD_NOW);
+	/* rtl says which is its own; not to programs with other rights */
+	path = getauxval(AT_SECURE) ? NULL : getenv("RTL_LIBRARY");
+	if (path && *path == '/')
+		librtl = dlopen(path, RTLD_NOW);
+	if (!librtl)
+		librtl = dlopen("librtl.so.0", RTLD_NOW);
 	if (!librtl)
 		fprintf(stderr,
 			"rtl: stub warning: %s is set, but librtl cannot be loaded (%s): "

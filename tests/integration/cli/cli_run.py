@@ -56,7 +56,15 @@ class BadInput(Case):
 
     def test_command_line(self):
         self.refused(2, "no command given; `rtl --help`")
-        self.refused(2, "unknown command 'trce'", "trce")
+        self.refused(2, "unknown command 'trce'; did you mean `rtl trace`?", "trce")
+        self.refused(2, "unknown command 'sum'; did you mean `rtl summary`?", "sum")
+        self.refused(2, "unknown command 'xyz'; `rtl --help`", "xyz")
+        self.refused(2, "unknown command 'reprot'; did you mean `rtl report`?", "help", "reprot")
+        self.refused(2, "unknown option '--outp'; did you mean --output?", "trace", "--outp", "x")
+        self.refused(1, "'sqlite' not found; did you mean libsqlite_sub.so?", "trace", "-s",
+                     "sqlite", "true")
+        self.assertEqual(self.rtl("help").stdout, self.rtl("--help").stdout)
+        self.assertEqual(self.rtl("help", "trace").stdout, self.rtl("trace", "--help").stdout)
         self.refused(2, "unknown option '--foo'", "--foo")
         self.refused(2, "trace: unknown option '--foo'; `rtl trace --help`", "trace", "--foo", "true")
         self.refused(2, "trace: unknown option '-Z'", "trace", "-qZ", "true")

@@ -107,7 +107,9 @@ class Env(Case):
         self.assertNotIn("RTL_SUBSCRIBERS", self.rtl("env").stdout)
         self.assertEqual(self.rtl("env", "-o", "x", "-s", "libsqlite_sub.so?").stdout,
                          self.rtl("env", "-o", "x", "-s", "libsqlite_sub.so").stdout)
-        self.assertNotIn("RTL_MODE", self.rtl("env").stdout)
+        # the mode that `rtl trace` has
+        self.assertIn(f"RTL_MODE='{DEFAULT_MODE}'", self.rtl("env").stdout)
+        self.assertIn("RTL_MODE='lite'", self.rtl("env", "-m", "lite").stdout)
 
     def test_twice__as_once(self):
         script = f"eval \"$('{RTL}' env)\"; env | grep HSA_ | sort"

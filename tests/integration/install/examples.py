@@ -248,6 +248,18 @@ class Examples(unittest.TestCase):
                                      "rtl_e_example_matrix_multiply_end AS e")
         self.assertEqual(rows, [(1, 1, 6.0)])
 
+    def test_stub_library_where_the_loader_does_not_look(self):
+        """In a prefix of its own, and not preloaded: rtl says where librtl is."""
+        command = [self.rtl_command, "trace", "-m", "standard", "-o", "private.db", *self.stub_main()]
+        done = run(command, cwd=self.folder)
+        self.assertNotIn("stub warning", done.stderr)
+        self.assertEqual(self.query("private.db", "SELECT norm FROM rtl_e_example_matrix_multiply_end"),
+                         [(6.0,)])
+        env = run([self.rtl_command, "env"]).stdout
+        self.assertIn("RTL_LIBRARY", env)
+        done = run(["sh", "-ec", env + "RTL_SUBSCRIBERS=./libprint_sub.so ./stub_main"], cwd=self.folder)
+        self.assertIn("example.matrix.multiply_end", done.stdout)
+
 
 class NoRocm(Examples):
     """The same with an rtl that has no interceptors for ROCm, and what it says of that."""
