@@ -5,13 +5,16 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
-
-#include <rtl/publish.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "crash.h"
 
-/* Where SCHED_IDLE is not to be had. */
+/* The lowest: with two busy cores it gets a fiftieth of one. Not SCHED_IDLE: on a machine that others keep
+ * busy it would not come for seconds, and what has ended is to be noticed. */
 #define NICE 19
+/* What it runs at once, from Linux 6.12 on: a thread of the program's that wakes up may have to wait so long. */
+#define SLICE_NS 100000u
 
 void background_init(struct background *background, struct rtl_collector *collector,
 		     uint32_t sleep_ms)
@@ -36,14 +39,19 @@ static void drain_until_short(struct background *background)
 	while (!__atomic_load_n(&background->woken, __ATOMIC_RELAXED) && !is_short(background));
 }
 
-/* This thread alone. A thread of the program's that wakes up takes the core of one of SCHED_IDLE at once; of
- * one that is only nice it may wait for the end of a slice. */
+/* This thread alone. Of sched_setattr(2), which the C library lacks. */
 static void yield_to_program(void)
 {
-	const struct sched_param none = {0};
+	const struct {
+		uint32_t size, policy;
+		uint64_t flags;
+		int32_t nice;
+		uint32_t priority;
+		uint64_t runtime, deadline, period;
+	} attributes = {.size = 48, .policy = SCHED_BATCH, .nice = NICE, .runtime = SLICE_NS};
 
-	setpriority(PRIO_PROCESS, (id_t)rtl_thread_id(), NICE);
-	(void)sched_setscheduler(0, SCHED_IDLE, &none);
+	if (syscall(SYS_sched_setattr, 0, &attributes, 0))
+		setpriority(PRIO_PROCESS, 0, NICE);
 }
 
 static void *run(void *user)

@@ -25,7 +25,7 @@
 #define NAP_MS 20u
 /* Passes over what is published when publishing has been stopped. */
 #define LAST_PASSES 1000
-/* The lowest priority but SCHED_IDLE, whose threads may keep a lock for seconds that the program wants. */
+/* The lowest. Not SCHED_IDLE: such a thread may keep a lock for seconds that the program wants. */
 #define NICE 19
 
 static struct {

@@ -69,7 +69,7 @@ static bool start(struct stepper *stepper)
 /* Whether the calling thread goes before no other: then a thread that it starts would not either. */
 static bool has_low_priority(void)
 {
-	return sched_getscheduler(0) == SCHED_IDLE || getpriority(PRIO_PROCESS, 0) >= 19;
+	return getpriority(PRIO_PROCESS, 0) >= 19 || sched_getscheduler(0) == SCHED_IDLE;
 }
 
 bool stepper_ready(struct stepper *stepper)
