@@ -507,6 +507,18 @@ static unsigned put_counted(struct queue *queue, union aql_packet *to, enum aql_
 	return before + 1 + counter_put_after(sample, &to[before + 1]);
 }
 
+/* The dispatches among them go as they are. */
+static void pass_by(struct queue *queue, const void *packets, uint64_t count, uint64_t index,
+		    bool wanted)
+{
+	uint64_t dispatches = 0;
+
+	for (uint64_t i = 0; i < count; i++)
+		dispatches +=
+			kind_of(given(queue, packets, index, i), WANT_DISPATCHES) != AQL_OTHER;
+	counter_queue_pass_by(queue->counters, dispatches, wanted);
+}
+
 /* As intercept_batch, with what surrounds dispatches that are counted. */
 static __attribute__((cold, noinline)) void intercept_counted(struct queue *queue,
 							      const void *packets, uint64_t count,
@@ -529,7 +541,7 @@ static __attribute__((cold, noinline)) void intercept_counted(struct queue *queu
 			/* The rest in one, as it is. */
 			const void *rest = given(queue, packets, index, done);
 
-			counter_queue_pass_by(queue->counters, count - done, wanted);
+			pass_by(queue, rest, count - done, index + done, wanted);
 			queue->next_id = id + count - done;
 			intercept_batch(queue, rest, count - done, index + done, id, wants, write);
 			return;
@@ -568,16 +580,12 @@ static __attribute__((cold, noinline)) bool count_dispatches(struct queue *queue
 							     packet_writer write)
 {
 	const bool wanted = wants & (WANT_DISPATCHES | WANT_CHOSEN);
-	uint64_t dispatches = 0;
 
 	if (counter_queue_counts(queue->counters, wanted) && batch_buffer(queue)) {
 		intercept_counted(queue, packets, count, index, wants, write);
 		return true;
 	}
-	for (uint64_t i = 0; i < count; i++)
-		dispatches +=
-			kind_of(given(queue, packets, index, i), WANT_DISPATCHES) != AQL_OTHER;
-	counter_queue_pass_by(queue->counters, dispatches, wanted);
+	pass_by(queue, packets, count, index, wanted);
 	return false;
 }
 
