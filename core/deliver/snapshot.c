@@ -27,8 +27,9 @@
 #include "recorder_impl.h"
 #include "spool_writer.h"
 
-/* What describes may take so much of the bound, besides. */
-#define DESCRIBING_PART 8u
+/* What describes may take such a part of the bound, besides, and at least so much. */
+#define DESCRIBING_PART  8u
+#define DESCRIBING_LEAST ((uint64_t)1 << 20)
 
 union head {
 	struct ring_header header;
@@ -70,6 +71,13 @@ static bool write_kept(const union head *old, const uint8_t *data, uint64_t byte
 	return recorder_write_file(dir_fd, name, parts, 2);
 }
 
+static bool has_room(const struct recorder *recorder, uint64_t bytes)
+{
+	const uint64_t part = recorder->limit_bytes / DESCRIBING_PART;
+
+	return recorder->describing + bytes <= (part > DESCRIBING_LEAST ? part : DESCRIBING_LEAST);
+}
+
 static bool keep(struct recorder *recorder, struct segment *segment, const union head *file,
 		 uint64_t bytes, int dir_fd, const char *name)
 {
@@ -80,7 +88,7 @@ static bool keep(struct recorder *recorder, struct segment *segment, const union
 
 	if (counts && kept)
 		used = pick(segment, (const uint8_t *)(file + 1), bytes, kept, counts);
-	if (used && recorder->describing + used <= recorder->limit_bytes / DESCRIBING_PART)
+	if (used && has_room(recorder, used))
 		done = write_kept(file, kept, used, dir_fd, name);
 	if (done) {
 		recorder->describing += used;
@@ -185,7 +193,7 @@ static uint64_t seal_open(const struct source *source, uint32_t index, uint8_t *
 	return used;
 }
 
-/* What is open on all rings, as a segment each. Returns the number of the next segment. */
+/* What is open on all rings, as a segment each; *number: of the next one. */
 static bool write_open(const struct source *source, int dir_fd, uint32_t *number,
 		       uint64_t published[SPOOL_STREAMS_MAX])
 {
@@ -268,17 +276,22 @@ static bool write_control(const struct source *source, int dir_fd, uint32_t segm
 	return good;
 }
 
+static bool write_dict(struct source *source, int dir_fd)
+{
+	const uint64_t bytes = spool_files_read_dict(&source->files);
+	const struct part dict = {source->files.dict, bytes};
+
+	return recorder_write_file(dir_fd, "dict", &dict, 1);
+}
+
 static bool export_living(struct source *source, int to_fd)
 {
-	const uint64_t dict_bytes = spool_files_read_dict(&source->files);
-	const struct part dict = {source->files.dict, dict_bytes};
 	uint64_t published[SPOOL_STREAMS_MAX];
 	uint32_t segments = source->segments;
 
 	memcpy(published, source->saved, sizeof(published));
-	/* control last, which makes it a recording */
-	return recorder_write_file(to_fd, "dict", &dict, 1) &&
-	       write_open(source, to_fd, &segments, published) &&
+	/* the dictionary after all that refers to it; control last, which makes it a recording */
+	return write_open(source, to_fd, &segments, published) && write_dict(source, to_fd) &&
 	       write_rings(source, to_fd, published) && write_control(source, to_fd, segments);
 }
 
