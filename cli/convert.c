@@ -12,11 +12,8 @@
 
 #include "cli.h"
 #include "database.h"
-#include "look.h"
 #include "progress.h"
 
-/* Of a process that is not selected. */
-#define LEFT_OUT    1u
 #define TELL_EVERY  4096u
 #define BYTES_A_ROW 300u /* of a timeline, for the bar */
 /* Each look at a column would take the lock otherwise: a sixth of the instructions. */
@@ -160,11 +157,6 @@ static const struct work_kernel *find_kernel(struct convert *convert, struct con
 
 /* ---- what is on a GPU ---- */
 
-static bool wants_gpu(const struct convert *convert, uint32_t gpu)
-{
-	return !convert->selection.gpu || strtoul(convert->selection.gpu, NULL, 10) == gpu;
-}
-
 static void take_dispatch(struct convert *convert, struct convert_source *source,
 			  struct work_process *process)
 {
@@ -193,7 +185,8 @@ static void take_dispatch(struct convert *convert, struct convert_source *source
 		.range = convert_uint(source, 21),
 	};
 
-	if (kernel && wants_gpu(convert, d.gpu) && convert_wants(convert, kernel->name->text))
+	if (kernel && convert_wants_gpu(convert, d.gpu) &&
+	    convert_wants(convert, kernel->name->text))
 		work_dispatch(&convert->work, process, &d, kernel, convert_uint(source, 22));
 }
 
@@ -229,7 +222,7 @@ static void take_copy(struct convert *convert, struct convert_source *source,
 	};
 	const uint32_t direction = c.direction < 6 ? c.direction : 0;
 
-	if (wants_gpu(convert, c.gpu) &&
+	if (convert_wants_gpu(convert, c.gpu) &&
 	    convert_wants(convert, convert->work.directions[direction]->text))
 		work_copy(&convert->work, process, &c, convert_uint(source, 20));
 }
@@ -356,7 +349,7 @@ static void take_counter(struct convert *convert, struct convert_source *source,
 	const uint32_t gpu = (uint32_t)convert_uint(source, 3);
 	const char *kernel = (const char *)sqlite3_column_text(source->rows, 7);
 
-	if (wants_gpu(convert, gpu) && convert_wants(convert, kernel ? kernel : ""))
+	if (convert_wants_gpu(convert, gpu) && convert_wants(convert, kernel ? kernel : ""))
 		work_hardware_counter(&convert->work, process, gpu,
 				      (const char *)sqlite3_column_text(source->rows, 4),
 				      (const char *)sqlite3_column_text(source->rows, 5),
@@ -372,237 +365,6 @@ static const char counters[] =
 	" c.value, k.string FROM rocpd_counter AS c JOIN rtl_dispatch AS d ON d.op_id = c.op_id"
 	" JOIN rocpd_op AS o ON o.id = c.op_id JOIN rocpd_string AS n ON n.id = c.name_id"
 	" JOIN rocpd_string AS k ON k.id = o.description_id ORDER BY o.end";
-
-/* ---- processes and GPUs ---- */
-
-static const char *base_name(const char *path)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL;
-
-	return slash ? slash + 1 : path ? path : "";
-}
-
-bool convert_wants_process(const struct convert_selection *selection, int64_t pid,
-			   const char *program)
-{
-	const char *wanted = selection->process;
-	char number[24];
-
-	snprintf(number, sizeof(number), "%lld", (long long)pid);
-	return !wanted || strcmp(wanted, number) == 0 ||
-	       fnmatch(wanted, base_name(program), 0) == 0;
-}
-
-/* A file for HolisticTraceAnalysis is that of one process, which has used a GPU. */
-static int find_only_process(struct convert *convert)
-{
-	static const char columns[][64] = {"SELECT process, pid, program, rank FROM",
-					   "SELECT process, pid, program, NULL FROM"};
-	unsigned count = 0;
-
-	for (size_t i = 0; i < convert->input_count; i++) {
-		sqlite3_stmt *rows = NULL;
-		char sql[256];
-
-		/* older traces have no rank */
-		for (size_t k = 0; !rows && k < 2; k++) {
-			snprintf(sql, sizeof(sql),
-				 "%s rtl_process AS p WHERE EXISTS (SELECT 1 FROM rtl_dispatch AS d"
-				 " WHERE d.process = p.process)",
-				 columns[k]);
-			sqlite3_prepare_v2(convert->inputs[i].db, sql, -1, &rows, NULL);
-		}
-		while (rows && sqlite3_step(rows) == SQLITE_ROW) {
-			if (!convert_wants_process(&convert->selection,
-						   sqlite3_column_int64(rows, 1),
-						   (const char *)sqlite3_column_text(rows, 2)))
-				continue;
-			count++;
-			convert->only_input = &convert->inputs[i];
-			convert->only_process = sqlite3_column_int64(rows, 0);
-			convert->timeline.rank = (uint32_t)sqlite3_column_int64(rows, 3);
-		}
-		sqlite3_finalize(rows);
-	}
-	if (!count)
-		return cli_failed("no process that is selected has used a GPU, so there is nothing "
-				  "for --format hta; `rtl info` lists them");
-	if (count > 1)
-		return cli_failed(
-			"%u processes have used GPUs, and a file of --format hta is that of "
-			"one: choose it with --process",
-			count);
-	convert->timeline.has_rank = true;
-	if (convert->job->has_rank)
-		convert->timeline.rank = convert->job->rank;
-	return CLI_OK;
-}
-
-static bool is_left_out(const struct convert *convert, const struct convert_input *input,
-			int64_t process)
-{
-	return convert->only_input &&
-	       (convert->only_input != input || convert->only_process != process);
-}
-
-static int add_process(struct convert *convert, struct convert_input *input, sqlite3_stmt *row,
-		       uint64_t file)
-{
-	const int64_t number = sqlite3_column_int64(row, 0), pid = sqlite3_column_int64(row, 1);
-	const uint64_t spool = (uint64_t)sqlite3_column_int64(row, 2);
-	const char *program = (const char *)sqlite3_column_text(row, 3);
-	struct work_process *process = NULL;
-
-	if (!is_left_out(convert, input, number) &&
-	    convert_wants_process(&convert->selection, pid, program))
-		process = work_process(
-			&convert->work, spool ? spool : hash_number(file << 32 | (uint64_t)number),
-			(int32_t)pid, program, (const char *)sqlite3_column_text(row, 4));
-	if (!map_set(&input->processes, (uint64_t)number,
-		     process ? (uint64_t)(uintptr_t)process : LEFT_OUT))
-		return out_of_memory();
-	return CLI_OK;
-}
-
-static struct work_process *find_process(const struct convert_input *input, uint64_t number)
-{
-	const uint64_t found = map_get(&input->processes, number);
-
-	return found > LEFT_OUT ? (struct work_process *)(uintptr_t)found : NULL;
-}
-
-static int add_processes(struct convert *convert, struct convert_input *input)
-{
-	sqlite3_stmt *rows = NULL;
-	int status = CLI_OK, result;
-
-	if (sqlite3_prepare_v2(input->db,
-			       "SELECT process, pid, spool, program, host_name FROM rtl_process"
-			       " ORDER BY process",
-			       -1, &rows, NULL) != SQLITE_OK)
-		return convert_refuse(input);
-	while (!status && (result = sqlite3_step(rows)) == SQLITE_ROW)
-		status = add_process(convert, input, rows, (uint64_t)(input - convert->inputs));
-	if (!status && result != SQLITE_DONE)
-		status = convert_refuse(input);
-	sqlite3_finalize(rows);
-	return status;
-}
-
-/* Without them a GPU has its number alone. */
-static void name_gpus(struct convert *convert, struct convert_input *input)
-{
-	static const char sql[] =
-		"SELECT t.process, n.value, t.name || ifnull(', ' || p.value, '')"
-		" || ifnull(', ' || b.value, '') FROM rtl_tracepoint AS t"
-		" JOIN rtl_tracepoint_metadata AS n USING (process, uid)"
-		" LEFT JOIN rtl_tracepoint_metadata AS p ON p.process = t.process AND p.uid = t.uid"
-		" AND p.key = 'product' AND p.value <> ''"
-		" LEFT JOIN rtl_tracepoint_metadata AS b ON b.process = t.process AND b.uid = t.uid"
-		" AND b.key = 'bus_id' AND b.value <> '' WHERE t.kind = 'agent' AND n.key = 'node'";
-	sqlite3_stmt *rows = NULL;
-
-	if (sqlite3_prepare_v2(input->db, sql, -1, &rows, NULL) != SQLITE_OK)
-		return;
-	while (sqlite3_step(rows) == SQLITE_ROW) {
-		struct work_process *process =
-			find_process(input, (uint64_t)sqlite3_column_int64(rows, 0));
-		const uint32_t node = (uint32_t)sqlite3_column_int64(rows, 1);
-		const char *name = (const char *)sqlite3_column_text(rows, 2);
-
-		if (process && wants_gpu(convert, node))
-			work_gpu(&convert->work, process, node, name ? name : "");
-	}
-	sqlite3_finalize(rows);
-}
-
-/* ---- the ledger ---- */
-
-static void add_ledger(struct convert *convert, sqlite3_stmt *row)
-{
-	struct timeline_ledger *l =
-		reallocarray(convert->ledgers, convert->ledger_count + 1, sizeof(*l));
-
-	if (!l)
-		return;
-	convert->ledgers = l;
-	l += convert->ledger_count;
-	*l = (struct timeline_ledger){strdup((const char *)sqlite3_column_text(row, 0)),
-				      (uint64_t)sqlite3_column_int64(row, 1),
-				      (uint64_t)sqlite3_column_int64(row, 2),
-				      (uint64_t)sqlite3_column_int64(row, 3),
-				      (uint64_t)sqlite3_column_int64(row, 4),
-				      (uint64_t)sqlite3_column_int64(row, 5),
-				      0};
-	convert->ledger_count += l->stream != NULL;
-}
-
-/* stream, how many */
-static void add_left_out(struct convert *convert, sqlite3_stmt *row)
-{
-	const char *stream = (const char *)sqlite3_column_text(row, 0);
-
-	for (size_t i = convert->ledger_count; i--;) {
-		struct timeline_ledger *l = &convert->ledgers[i];
-
-		if (stream && !strcmp(l->stream, stream)) {
-			l->left_out += (uint64_t)sqlite3_column_int64(row, 1);
-			return;
-		}
-	}
-}
-
-static void add_loss(struct convert *convert, sqlite3_stmt *row)
-{
-	struct timeline_loss *l =
-		reallocarray(convert->losses, convert->loss_count + 1, sizeof(*l));
-
-	if (!l)
-		return;
-	convert->losses = l;
-	l += convert->loss_count;
-	*l = (struct timeline_loss){strdup((const char *)sqlite3_column_text(row, 0)),
-				    strdup((const char *)sqlite3_column_text(row, 1)),
-				    (uint64_t)sqlite3_column_int64(row, 2)};
-	if (l->stream && l->cause) {
-		convert->loss_count++;
-		return;
-	}
-	free(l->stream);
-	free(l->cause);
-}
-
-static void each_row(struct convert *convert, struct convert_input *input, const char *sql,
-		     void (*take)(struct convert *convert, sqlite3_stmt *row))
-{
-	sqlite3_stmt *rows = NULL;
-
-	if (sqlite3_prepare_v2(input->db, sql, -1, &rows, NULL) != SQLITE_OK)
-		return;
-	while (sqlite3_step(rows) == SQLITE_ROW)
-		take(convert, rows);
-	sqlite3_finalize(rows);
-}
-
-static void add_ledgers(struct convert *convert)
-{
-	for (size_t i = 0; i < convert->input_count; i++) {
-		each_row(convert, &convert->inputs[i],
-			 "SELECT stream, sum(published), sum(delivered), sum(discarded),"
-			 " sum(abandoned), sum(missed) FROM rtl_ledger GROUP BY stream",
-			 add_ledger);
-		each_row(convert, &convert->inputs[i],
-			 "SELECT stream, sum(count) FROM rtl_left_out GROUP BY stream",
-			 add_left_out);
-		each_row(convert, &convert->inputs[i],
-			 "SELECT stream, cause, sum(count) FROM rtl_loss GROUP BY stream, cause",
-			 add_loss);
-	}
-	convert->timeline.ledgers = convert->ledgers;
-	convert->timeline.ledger_count = convert->ledger_count;
-	convert->timeline.losses = convert->losses;
-	convert->timeline.loss_count = convert->loss_count;
-}
 
 /* ---- all of it ---- */
 
@@ -671,9 +433,9 @@ static int add_sources(struct convert *convert, struct convert_input *input)
 		     {copies, take_copy},
 		     {memories, take_memory},
 		     {counters, take_counter}};
-	int status = add_processes(convert, input);
+	int status = convert_add_processes(convert, input);
 
-	name_gpus(convert, input);
+	convert_name_gpus(convert, input);
 	for (size_t i = 0; !status && i < sizeof(kinds) / sizeof(*kinds); i++)
 		status = convert_add(convert, input, kinds[i].take, NULL, kinds[i].sql);
 	return status ? status : convert_generic(convert, input);
@@ -697,7 +459,7 @@ static void take_row(struct convert *convert, struct convert_source *source)
 {
 	const struct convert_selection *s = &convert->selection;
 	const uint64_t begin = convert_uint(source, 1);
-	struct work_process *process = find_process(source->input, convert_uint(source, 0));
+	struct work_process *process = convert_find_process(source->input, convert_uint(source, 0));
 
 	if (process && (!s->to_ns || begin < convert->first_ns + s->to_ns) &&
 	    (!s->from_ns || source->end_ns >= convert->first_ns + s->from_ns))
@@ -737,7 +499,7 @@ static int finish_output(struct convert *convert)
 {
 	convert_generic_end(convert);
 	work_flush(&convert->work, true);
-	add_ledgers(convert);
+	convert_add_ledgers(convert);
 	timeline_finish(&convert->timeline);
 	return timeline_error(&convert->timeline)
 		       ? part_failed(convert->part, timeline_error(&convert->timeline))
@@ -792,7 +554,7 @@ static int convert_inputs(struct convert *convert, enum timeline_format format)
 			convert->first_ns = first;
 	}
 	if (!status && job->format == CONVERT_HTA)
-		status = find_only_process(convert);
+		status = convert_find_only_process(convert);
 	if (!status)
 		status = begin_output(convert, format);
 	for (size_t i = 0; !status && i < job->count; i++)

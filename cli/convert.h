@@ -130,6 +130,20 @@ static inline uint64_t convert_uint(const struct convert_source *source, int col
 	return (uint64_t)sqlite3_column_int64(source->rows, column);
 }
 
+/* convert_process.c: whose rows they are. */
+
+/** Finds the one process that a file of --format hta is of. CLI_OK, or CLI_FAILED after a line. */
+int convert_find_only_process(struct convert *convert);
+/** Tells of the processes of a trace. CLI_OK, or CLI_FAILED after a line. */
+int convert_add_processes(struct convert *convert, struct convert_input *input);
+/** Tells what GPUs are called. */
+void convert_name_gpus(struct convert *convert, struct convert_input *input);
+/** A process by its number in the trace; NULL: it is not selected. */
+struct work_process *convert_find_process(const struct convert_input *input, uint64_t number);
+bool convert_wants_gpu(const struct convert *convert, uint32_t gpu);
+/** The ledgers of all inputs, for the end of the timeline. */
+void convert_add_ledgers(struct convert *convert);
+
 /* convert_generic.c: streams that have tables by their description. */
 int convert_generic(struct convert *convert, struct convert_input *input);
 /** What has begun and not ended. */
