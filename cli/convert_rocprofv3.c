@@ -152,9 +152,9 @@ static int put_operations(struct out *out, const char *kind)
 		 "SELECT name FROM c_operation WHERE NOT is_hip AND ?1 ORDER BY number"},
 		{"HIP_RUNTIME_API_EXT",
 		 "SELECT name FROM c_operation WHERE is_hip AND ?1 ORDER BY number"},
-		{"MEMORY_COPY", "VALUES ('MEMORY_COPY_NONE'), ('MEMORY_COPY_HOST_TO_HOST'),"
-				" ('MEMORY_COPY_HOST_TO_DEVICE'), ('MEMORY_COPY_DEVICE_TO_HOST'),"
-				" ('MEMORY_COPY_DEVICE_TO_DEVICE')"},
+		{"MEMORY_COPY",
+		 "VALUES ('MEMORY_COPY_NONE'), (rtl_direction(5)), (rtl_direction(1)),"
+		 " (rtl_direction(2)), (rtl_direction(3))"},
 		{"KERNEL_DISPATCH", "VALUES ('KERNEL_DISPATCH_NONE'), ('KERNEL_DISPATCH_ENQUEUE'),"
 				    " ('KERNEL_DISPATCH_COMPLETE')"},
 		{"MEMORY_ALLOCATION",
@@ -265,9 +265,8 @@ static const struct section sections[] = {
 	 RECORD("10") ",\"dst_agent_id\":{\"handle\":#},\"src_agent_id\":{\"handle\":#},"
 		      "\"bytes\":#,\"dst_address\":\"$\",\"src_address\":\"$\","
 		      "\"stream_id\":{\"handle\":#}}",
-	 "SELECT CASE c.name WHEN 'MEMORY_COPY_HOST_TO_HOST' THEN 1 WHEN"
-	 " 'MEMORY_COPY_HOST_TO_DEVICE' THEN 2 WHEN 'MEMORY_COPY_DEVICE_TO_HOST' THEN 3 ELSE 4"
-	 " END, c.tid, c.correlation, 0, c.begin_ns, c.end_ns, CASE WHEN c.dst_gpu THEN c.dst_gpu"
+	 "SELECT CASE c.direction WHEN 5 THEN 1 WHEN 1 THEN 2 WHEN 2 THEN 3 ELSE 4 END, c.tid, "
+	 "c.correlation, 0, c.begin_ns, c.end_ns, CASE WHEN c.dst_gpu THEN c.dst_gpu"
 	 " ELSE h.agent END, CASE WHEN c.src_gpu THEN c.src_gpu ELSE h.agent END, c.bytes,"
 	 " printf('0x%x', c.dst), printf('0x%x', c.src), s.number FROM c_copy AS c CROSS JOIN"
 	 " c_stream AS s ON s.process = c.process AND s.stream = c.stream CROSS JOIN c_host AS h"
