@@ -47,7 +47,7 @@ static bool is_one_core(void)
 	return !sched_getaffinity(0, sizeof(cores), &cores) && CPU_COUNT(&cores) == 1;
 }
 
-/* With all signals blocked. */
+/* With all signals blocked but those that tell of errors of its own, which the host may explain. */
 static bool start(struct stepper *stepper)
 {
 	sigset_t all, old;
@@ -59,6 +59,11 @@ static bool start(struct stepper *stepper)
 	pthread_cond_init(&stepper->changed, NULL);
 	stepper->ends = false;
 	sigfillset(&all);
+	sigdelset(&all, SIGSEGV);
+	sigdelset(&all, SIGBUS);
+	sigdelset(&all, SIGFPE);
+	sigdelset(&all, SIGILL);
+	sigdelset(&all, SIGABRT);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
 	stepper->runs = !pthread_create(&stepper->thread, NULL, run, stepper);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
