@@ -9,6 +9,7 @@ loopback, its own configuration; ended by its pid.
 """
 
 import base64
+import ctypes
 import os
 import shutil
 import signal
@@ -65,6 +66,11 @@ def executable():
     return shutil.which("clickhouse-server", path=os.environ["PATH"] + ":/usr/sbin:/usr/local/sbin")
 
 
+def die_with_us():
+    """PR_SET_PDEATHSIG: nothing is left of a test that is killed."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+
+
 def free_port():
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
@@ -104,7 +110,8 @@ class Server:
                        f"'{self.data}' && mkdir '{self.data}/tmp' && exec \"$@\"", "sh", *command]
         with open(os.path.join(self.folder, "out"), "ab") as out:
             self.process = subprocess.Popen(command, stdout=out, stderr=out, start_new_session=True,
-                                            stdin=subprocess.DEVNULL, cwd=self.folder)
+                                            stdin=subprocess.DEVNULL, cwd=self.folder,
+                                            preexec_fn=die_with_us)
         if wait:
             self.await_answer()
 
