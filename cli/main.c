@@ -8,7 +8,7 @@
 #include "cli.h"
 #include "folders.h"
 
-static const struct cli_command *const commands[] = {
+const struct cli_command *const cli_commands[] = {
 	&cmd_trace,
 	&cmd_record,
 	&cmd_summary,
@@ -27,14 +27,16 @@ static const struct cli_command *const commands[] = {
 	&cmd_list_streams,
 	&cmd_list_subscribers,
 	&cmd_new_subscriber,
+	&cmd_completion,
+	NULL,
 };
 
 static int print_help(void)
 {
 	printf("usage: rtl COMMAND [ARGUMENT]...\n\n"
 	       "Traces ROCm programs.\n\nCommands:\n");
-	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
-		printf("  %-18s%s\n", commands[i]->name, commands[i]->purpose);
+	for (size_t i = 0; cli_commands[i]; i++)
+		printf("  %-18s%s\n", cli_commands[i]->name, cli_commands[i]->purpose);
 	printf("\nOptions:\n"
 	       "  -h, --help        print this\n"
 	       "  -V, --version     print the version\n"
@@ -50,9 +52,9 @@ static int print_version(void)
 
 static const struct cli_command *find(const char *name)
 {
-	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
-		if (!strcmp(name, commands[i]->name))
-			return commands[i];
+	for (size_t i = 0; cli_commands[i]; i++)
+		if (!strcmp(name, cli_commands[i]->name))
+			return cli_commands[i];
 	return NULL;
 }
 
@@ -61,8 +63,8 @@ static int refuse(const char *word)
 	struct cli_nearest nearest = cli_nearest_to(word, strlen(word));
 	const char *what = *word == '-' ? "option" : "command";
 
-	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++)
-		cli_nearest_look(&nearest, commands[i]->name);
+	for (size_t i = 0; cli_commands[i]; i++)
+		cli_nearest_look(&nearest, cli_commands[i]->name);
 	if (nearest.name)
 		return cli_usage("unknown %s '%s'; did you mean `rtl %s`?", what, word,
 				 nearest.name);

@@ -181,11 +181,33 @@ class Lists(Case):
         bad, = [p for p in plugins if p["file"] == "./libbad_sub.so"]
         self.assertIn("file too short", bad["error"])
 
+    def complete(self, *words):
+        """What bash offers for the last of these words."""
+        script = (f"source <('{RTL}' completion bash); COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); "
+                  "_rtl; printf '%s\\n' \"${COMPREPLY[@]}\"")
+        done = subprocess.run(["bash", "-ec", script, "bash", *words], env=CLEAN, text=True,
+                              cwd=self.folder, capture_output=True, check=True)
+        self.assertEqual(done.stderr, "")
+        return done.stdout.split()
+
+    def test_completion(self):
+        self.write("file.db", "")
+        self.assertEqual(self.complete("rtl", "tra"), ["trace"])
+        self.assertEqual(self.complete("rtl", "trace", "--outp"), ["--output"])
+        self.assertEqual(self.complete("rtl", "trace", "-o", "fi"), ["file.db"])
+        self.assertIn("true", self.complete("rtl", "trace", "-o", "x", "tru"))
+        self.assertEqual(self.complete("rtl", "summary", "fi"), ["file.db"])
+        self.assertEqual(self.complete("rtl", "trace", "true", "fi"), ["file.db"])
+        self.assertIn("#compdef rtl\n", self.rtl("completion", "zsh").stdout)
+        done = self.rtl("completion", "tcsh")
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1))
+        self.assertEqual(self.rtl("completion").returncode, 2)
+
     def test_help(self):
         verbs = re.findall(r"(?m)^  ([a-z][a-z-]+) ", self.rtl("--help").stdout)
         self.assertEqual(set(verbs),
                          {"trace", "record", "summary", "report", "diff", "merge", "convert", "info", "start", "stop", "replay",
-                          "recover", "env", "snapshot", "list-counters", "list-streams", "list-subscribers", "new-subscriber"})
+                          "recover", "env", "snapshot", "list-counters", "list-streams", "list-subscribers", "new-subscriber", "completion"})
         for verb in verbs:
             done = self.rtl(verb, "--help")
             self.assertEqual((done.returncode, done.stderr), (0, ""))
