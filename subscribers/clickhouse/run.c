@@ -31,6 +31,7 @@ bool run_init(struct sub *sub)
 		{&table_rtl_range, &sub->range_table},
 		{&table_rtl_ledger, &sub->ledger_table},
 		{&table_rtl_loss, &sub->loss_table},
+		{&table_rtl_left_out, &sub->left_out_table},
 	};
 
 	if (!store_add(&sub->store, own[0]))
@@ -353,6 +354,22 @@ static void add_loss(void *user, const char *cause, uint64_t count)
 				   });
 }
 
+static void add_left_out(void *user, const char *cause, uint64_t count)
+{
+	struct losses *losses = user;
+	struct sub *sub = losses->sub;
+	struct block *block = store_block(&sub->store, sub->left_out_table);
+
+	if (block)
+		table_add_rtl_left_out(block, losses->process,
+				       &(struct row_rtl_left_out){
+					       .stream = losses->stream,
+					       .cause = names_of(&sub->names, cause),
+					       .count = count,
+					       .version = clock_realtime_ns(),
+				       });
+}
+
 static void add_ledger(struct sub *sub, struct process *process, const struct stream *stream)
 {
 	const struct rtl_host *host = sub->host;
@@ -372,10 +389,14 @@ static void add_ledger(struct sub *sub, struct process *process, const struct st
 					     .delivered = l.delivered,
 					     .discarded = l.discarded,
 					     .abandoned = l.abandoned,
+					     .left_out = l.left_out,
 					     .missed = l.missed,
 					     .version = clock_realtime_ns(),
 				     });
 	host->losses(host, process->info, stream->info, add_loss, &losses);
+	/* an older rtl has no such function, and leaves nothing out */
+	if (host->struct_size >= offsetof(struct rtl_host, left_out) + sizeof(host->left_out))
+		host->left_out(host, process->info, stream->info, add_left_out, &losses);
 	if (stream->skipped)
 		add_loss(&losses, "clickhouse: not as described", stream->skipped);
 }

@@ -79,7 +79,7 @@ struct sub {
 	struct process *newest;
 	struct calls hip_calls, hsa_calls;
 	struct map kernels; /* uid -> name and 1 */
-	struct store_table *process_table, *gpu_table, *ledger_table, *loss_table;
+	struct store_table *process_table, *gpu_table, *ledger_table, *loss_table, *left_out_table;
 	struct store_table *dispatch_table, *copy_table, *mem_table, *call_table, *range_table;
 };
 

@@ -151,11 +151,12 @@ static const struct column_info rtl_ledger_columns[] = {
 	{"delivered", "UInt64", "of these, to subscribers", COLUMN_8},
 	{"discarded", "UInt64", "of these, for lack of room", COLUMN_8},
 	{"abandoned", "UInt64", "of these, that could not be delivered before the end", COLUMN_8},
+	{"left_out", "UInt64", "of these, that the user did not select: a kernel, a period, a range", COLUMN_8},
 	{"missed", "UInt64", "what happened and never became an event", COLUMN_8},
 	{"version", "UInt64", "of the row: ns since 1970", COLUMN_8},
 };
 static const struct table_info table_rtl_ledger = {
-	"rtl_ledger", "run, spool, stream", rtl_ledger_columns, 11, true,
+	"rtl_ledger", "run, spool, stream", rtl_ledger_columns, 12, true,
 };
 
 struct row_rtl_ledger {
@@ -164,6 +165,7 @@ struct row_rtl_ledger {
 	uint64_t delivered;
 	uint64_t discarded;
 	uint64_t abandoned;
+	uint64_t left_out;
 	uint64_t missed;
 	uint64_t version;
 };
@@ -181,8 +183,9 @@ static inline void table_add_rtl_ledger(struct block *block, struct process *pro
 	block_put_uint64(block, 6, row, given->delivered);
 	block_put_uint64(block, 7, row, given->discarded);
 	block_put_uint64(block, 8, row, given->abandoned);
-	block_put_uint64(block, 9, row, given->missed);
-	block_put_uint64(block, 10, row, given->version);
+	block_put_uint64(block, 9, row, given->left_out);
+	block_put_uint64(block, 10, row, given->missed);
+	block_put_uint64(block, 11, row, given->version);
 	block_added(block);
 }
 
@@ -210,6 +213,42 @@ struct row_rtl_loss {
 /* A row of rtl_loss. */
 static inline void table_add_rtl_loss(struct block *block, struct process *process,
 	const struct row_rtl_loss *given)
+{
+	uint32_t row;
+
+	if (!block_add(block, &process->columns, &row))
+		return;
+	block_put_uint32(block, 4, row, given->stream);
+	block_put_uint32(block, 5, row, given->cause);
+	block_put_uint64(block, 6, row, given->count);
+	block_put_uint64(block, 7, row, given->version);
+	block_added(block);
+}
+
+static const struct column_info rtl_left_out_columns[] = {
+	{"run", "LowCardinality(String)", "the job, the same in all of its ranks", COLUMN_RUN},
+	{"rank", "Int32", "as the launcher tells; -1: none", COLUMN_RANK},
+	{"host", "LowCardinality(String)", "name of the machine", COLUMN_HOST},
+	{"spool", "UInt64", "the process in this run, as in rtl_process", COLUMN_SPOOL},
+	{"stream", "LowCardinality(String)", "name of the stream", COLUMN_NAME},
+	{"cause", "LowCardinality(String)", "why", COLUMN_NAME},
+	{"count", "UInt64", "events that were left out", COLUMN_8},
+	{"version", "UInt64", "of the row: ns since 1970", COLUMN_8},
+};
+static const struct table_info table_rtl_left_out = {
+	"rtl_left_out", "run, spool, stream, cause", rtl_left_out_columns, 8, true,
+};
+
+struct row_rtl_left_out {
+	uint32_t stream;
+	uint32_t cause;
+	uint64_t count;
+	uint64_t version;
+};
+
+/* A row of rtl_left_out. */
+static inline void table_add_rtl_left_out(struct block *block, struct process *process,
+	const struct row_rtl_left_out *given)
 {
 	uint32_t row;
 

@@ -170,6 +170,13 @@ class Rows(Case):
         self.assertEqual(self.ask("SELECT run = 'again', count(), uniqExact(spool) FROM rtl_dispatch GROUP BY run "
                                   "ORDER BY run = 'again'"), [("0", "6000", "3"), ("1", "6000", "3")])
 
+    def test_left_out__counted_with_its_cause(self):
+        self.fine(self.rtl("trace", "-s", self.sub(), "--delay", "1000", cli_kit.PROGRAM, "70"))
+        self.assertEqual(self.ask("SELECT published, delivered, left_out FROM rtl_ledger FINAL WHERE stream = 'rtl.hsa'"),
+                         [("70", "0", "70")])
+        self.assertEqual(self.ask("SELECT stream, cause, count FROM rtl_left_out FINAL"),
+                         [("rtl.hsa", "outside of the periods", "70")])
+
     def test_in_process__rows(self):
         done = subprocess.run([cli_kit.PROGRAM, "1500"], env=self.environment(
             {"RTL_SUBSCRIBERS": self.sub()}), capture_output=True, text=True, check=False)
@@ -387,8 +394,8 @@ class Refused(Case):
 
     def test_tables_of_another_schema(self):
         self.fine(self.rtl("trace", "-s", self.sub(), cli_kit.PROGRAM, "1"))
-        SERVER.ask("INSERT INTO rtl_schema VALUES (2, 1)", database=self.database)
-        self.said("are of schema 2, and this rtl writes schema 1", database=self.database)
+        SERVER.ask("INSERT INTO rtl_schema VALUES (3, 1)", database=self.database)
+        self.said("are of schema 3, and this rtl writes schema 2", database=self.database)
 
     def test_no_clickhouse(self):
         for answer in (b"", b"<html>welcome</html>\n", b"0"):
