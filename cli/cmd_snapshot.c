@@ -21,7 +21,9 @@
 
 #include "cli.h"
 #include "collect.h"
+#include "convert.h"
 #include "database.h"
+#include "look.h"
 #include "notes.h"
 #include "running.h"
 #include "session.h"
@@ -69,8 +71,16 @@ static int open_lock(const char *made, int flags)
 
 static void remove_made(const char *made)
 {
+	DIR *dir = opendir(made);
+	struct dirent *entry;
 	char path[PATH_MAX];
 
+	while (dir && (entry = readdir(dir))) /* folders of tables; files go below */
+		if (entry->d_name[0] != '.' &&
+		    snprintf(path, sizeof(path), "%s/%s", made, entry->d_name) < (int)sizeof(path))
+			convert_drop_csv(path);
+	if (dir)
+		closedir(dir);
 	if (snprintf(path, sizeof(path), "%s/" LOCK_NAME, made) < (int)sizeof(path))
 		unlink(path);
 	rtl_collector_snapshot_remove(made);
@@ -159,6 +169,38 @@ static int redirect(struct request *request, const char **name)
 	return CLI_OK;
 }
 
+static bool is_folder(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
+static const char *shown(const char *path)
+{
+	return !strncmp(path, "./", 2) ? path + 2 : path;
+}
+
+static bool is_replaceable(const char *path)
+{
+	enum timeline_format format;
+	enum look found;
+
+	if (!timeline_format_of(path, &format))
+		return database_replaceable(path);
+	found = timeline_look(path, format, NULL, NULL);
+	return found != LOOK_FOREIGN && found != LOOK_LIVE;
+}
+
+static int check_replaceable(const char *path)
+{
+	return is_replaceable(path)
+		       ? CLI_OK
+		       : cli_failed("output %s exists and is no trace, so it is not written over; "
+				    "move it away, or choose another file with -o",
+				    shown(path));
+}
+
 /* Gives what is in a place its names: one that is there is written over if it is a trace. */
 static int publish(const struct place *place, const char *name)
 {
@@ -167,13 +209,11 @@ static int publish(const struct place *place, const char *name)
 	if (snprintf(from, sizeof(from), "%s/%s", place->made, name) >= (int)sizeof(from) ||
 	    snprintf(to, sizeof(to), "%s%s", place->target, name) >= (int)sizeof(to))
 		return cli_failed("snapshot: %s: the name is too long", name);
-	if (!database_replaceable(to))
-		return cli_failed("output %s exists and is no trace, so it is not written over; "
-				  "move it away, or choose another file with -o",
-				  to);
+	if (is_folder(from) ? convert_prepare_csv(to) : check_replaceable(to))
+		return CLI_FAILED;
 	if (rename(from, to))
 		return cli_failed("snapshot: %s cannot be written: %s", to, strerror(errno));
-	cli_error("snapshot: %s", !strncmp(to, "./", 2) ? to + 2 : to);
+	cli_error("snapshot: %s", shown(to));
 	return CLI_OK;
 }
 
@@ -224,6 +264,29 @@ static char *default_output(const struct notes *notes, int pid)
 	return name;
 }
 
+/* What the user will read of: his own names, and before anything is made. */
+static int check_names(const struct outputs *outputs, bool by_suffix)
+{
+	char *list = NULL, *pattern;
+	int status = CLI_OK;
+
+	if (by_suffix)
+		list = outputs_subscribers(outputs, &status);
+	free(list);
+	for (size_t i = 0; !status && i < outputs->count; i++) {
+		const char *name = outputs->names[i];
+
+		status = outputs_pattern(name, &pattern);
+		if (status)
+			return status;
+		free(pattern);
+		/* others are looked at when they have their names */
+		if (!strchr(name, '%') && !is_folder(name))
+			status = check_replaceable(name);
+	}
+	return status;
+}
+
 static int prepare(struct request *request, const struct notes *notes, int pid)
 {
 	struct session *session = &request->session;
@@ -238,6 +301,7 @@ static int prepare(struct request *request, const struct notes *notes, int pid)
 			status = redirect(request, &outputs->names[0]);
 		free(name);
 	} else {
+		status = check_names(outputs, !session->subscribers);
 		for (size_t i = 0; !status && i < outputs->count; i++)
 			status = redirect(request, &outputs->names[i]);
 	}

@@ -107,6 +107,8 @@ bool convert_rocpd7_replaceable(const char *path);
 int convert_csv(const char *output, const char *input, const struct convert_selection *selection);
 /** Sees to it that such a folder can be made there; what convert_csv left there before goes. */
 int convert_prepare_csv(const char *output);
+/** Removes what convert_csv may have left there, and the folder if nothing else is in it. */
+void convert_drop_csv(const char *output);
 
 /* Between the parts. */
 

@@ -205,7 +205,7 @@ int convert_prepare_csv(const char *folder)
 }
 
 /* Tables that are whole, but not all of them, would mislead. */
-static void drop_csv(const char *folder)
+void convert_drop_csv(const char *folder)
 {
 	remove_ours(folder);
 	rmdir(folder);
@@ -222,7 +222,7 @@ int convert_csv(const char *output, const char *input, const struct convert_sele
 		for (size_t i = 0; !status && i < sizeof(tables) / sizeof(*tables); i++)
 			status = write_table(&rows, output, &tables[i]);
 		if (status)
-			drop_csv(output);
+			convert_drop_csv(output);
 	}
 	convert_rows_close(&rows);
 	return status;

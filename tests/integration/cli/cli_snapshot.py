@@ -198,6 +198,29 @@ class Snapshot(Case):
         self.nothing_is_left()
         self.end(child)
 
+    def test_outputs_that_are_there__replaced_if_traces(self):
+        child = self.begin("--last", "1000")
+        outputs = [part for name in ("a.csv", "a.json", "a.json.gz", "a.pftrace", "a.db") for part in ("-o", name)]
+        for _ in range(2):
+            self.line(child)
+            done = self.rtl("snapshot", *outputs, self.in_spool())
+            self.assertEqual(done.returncode, 0, done.stderr)
+            with open(self.path("a.csv/kernel_trace.csv"), encoding="utf-8") as file:
+                self.assertEqual(len(file.readlines()), 100 * self.lines + 1)
+            self.assertEqual(self.ledger("a.db"), 100 * self.lines)
+            self.nothing_is_left()
+        with open(self.path("a.csv/mine"), "w", encoding="utf-8") as file:
+            file.write("mine")
+        self.refused(1, "a.csv exists and holds something else", "snapshot", "-o", "a.csv", self.in_spool())
+        with open(self.path("text.json"), "w", encoding="utf-8") as file:
+            file.write("mine")
+        self.refused(1, "output text.json exists and is no trace", "snapshot", "-o", "text.json", self.in_spool())
+        self.refused(2, "-o x.foo: the suffix", "snapshot", "-o", "x.foo", self.in_spool())
+        self.refused(2, "-o %q{RTL_NONE}.db: %q{RTL_NONE} is not set", "snapshot", "-o", "%q{RTL_NONE}.db",
+                     self.in_spool())
+        self.nothing_is_left()
+        self.end(child)
+
     def test_no_flight_recorder__said(self):
         child = self.begin()
         self.line(child)
