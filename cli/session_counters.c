@@ -43,11 +43,12 @@ static int split(struct names *names, const char *list)
 	return names->count ? CLI_OK : cli_usage("--counters: give at least one name");
 }
 
-/* Strikes out what that GPU has. */
-static void look_in(struct names *names, const char *architecture)
+/* Strikes out what that GPU has; false after a line in `why` if nothing is defined for it. */
+static bool look_in(struct names *names, const char *architecture, char *why, size_t size)
 {
 	char message[512];
-	struct counter_set *set = counter_set_load(architecture, NULL, message, sizeof(message));
+	struct counter_set *set = counter_set_load(architecture, NULL, why, size);
+	const bool defined = set;
 
 	for (size_t i = 0; set && i < names->count; i++) {
 		struct metric *metric;
@@ -62,15 +63,20 @@ static void look_in(struct names *names, const char *architecture)
 		metric_destroy(metric);
 	}
 	counter_set_destroy(set);
+	return defined;
 }
 
 static int check_names(const char *list)
 {
 	struct names names = {0};
 	int status = split(&names, list);
+	bool defined = false;
+	char why[512];
 
 	for (size_t i = 0; !status && names.unknown && i < ARCHITECTURES; i++)
-		look_in(&names, architectures[i]);
+		defined |= look_in(&names, architectures[i], why, sizeof(why));
+	if (!status && !defined)
+		status = cli_usage("--counters: %s", why);
 	for (size_t i = 0; !status && i < names.count; i++)
 		if (names.names[i])
 			status = cli_usage(

@@ -38,6 +38,33 @@ static int add_counter(struct summarize *s, sqlite3_stmt *row)
 		       : 0;
 }
 
+/* The last of each process and GPU counts. */
+static const char ledger[] =
+	"SELECT sum(dispatches), sum(counted), sum(not_asked), sum(given_up), sum(refused)"
+	" FROM rtl_e_rtl_hsa_counter_ledger WHERE id IN (SELECT max(id) FROM"
+	" rtl_e_rtl_hsa_counter_ledger GROUP BY process, gpu)";
+
+static int add_ledger(struct summarize *s, sqlite3_stmt *row)
+{
+	const struct summary_count_ledger counts = {
+		.dispatches = (uint64_t)sqlite3_column_int64(row, 0),
+		.counted = (uint64_t)sqlite3_column_int64(row, 1),
+		.not_asked = (uint64_t)sqlite3_column_int64(row, 2),
+		.given_up = (uint64_t)sqlite3_column_int64(row, 3),
+		.refused = (uint64_t)sqlite3_column_int64(row, 4),
+	};
+
+	summary_add_count_ledger(s->summary, &counts);
+	return 0;
+}
+
+static int summarize_ledger(struct summarize *s)
+{
+	const int has = database_has_table(s->database, "rtl_e_rtl_hsa_counter_ledger");
+
+	return has > 0 ? summarize_rows(s, ledger, add_ledger) : has;
+}
+
 int summarize_counters(struct summarize *s)
 {
 	const int has_units = database_has_table(s->database, "rtl_tracepoint_metadata");
@@ -46,7 +73,8 @@ int summarize_counters(struct summarize *s)
 	int error;
 
 	/* dispatches are counted only where there is something to say of them */
-	if (has_units < 0 || summarize_ask(s, "SELECT 1 FROM rocpd_counter LIMIT 1", &has_counters))
+	if (has_units < 0 || summarize_ledger(s) ||
+	    summarize_ask(s, "SELECT 1 FROM rocpd_counter LIMIT 1", &has_counters))
 		return -1;
 	if (!has_counters)
 		return 0;

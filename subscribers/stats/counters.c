@@ -39,8 +39,20 @@ int summary_add_counter(struct summary *summary, const char *kernel, const char 
 	return 0;
 }
 
+void summary_add_count_ledger(struct summary *summary, const struct summary_count_ledger *ledger)
+{
+	struct summary_count_ledger *sum = &summary->count_ledger;
+
+	sum->dispatches += ledger->dispatches;
+	sum->counted += ledger->counted;
+	sum->not_asked += ledger->not_asked;
+	sum->given_up += ledger->given_up;
+	sum->refused += ledger->refused;
+}
+
 void summary_forget_counters(struct summary *summary)
 {
+	summary->count_ledger = (struct summary_count_ledger){0};
 	for (struct summary_counter *next, *c = summary->counters; c; c = next) {
 		next = c->next;
 		counter_free(c);
@@ -98,8 +110,39 @@ static size_t count_rows(const struct summary *summary, unsigned kernels)
 	return count;
 }
 
-void summary_print_counters(FILE *file, const struct summary *summary, unsigned columns,
-			    unsigned top)
+/* Of a process that was killed. */
+static uint64_t under_way(const struct summary_count_ledger *ledger)
+{
+	const uint64_t known =
+		ledger->counted + ledger->not_asked + ledger->given_up + ledger->refused;
+
+	return ledger->dispatches > known ? ledger->dispatches - known : 0;
+}
+
+static void print_ledger(FILE *file, const struct summary_count_ledger *ledger)
+{
+	const struct {
+		uint64_t count;
+		const char *what;
+	} rest[] = {
+		{ledger->not_asked, "of kernels that were not asked for"},
+		{ledger->given_up, "given up"},
+		{ledger->refused, "refused"},
+		{under_way(ledger), "under way when that was last told"},
+	};
+
+	if (ledger->counted == ledger->dispatches)
+		return;
+	fprintf(file,
+		"\nHardware counters were collected for %" PRIu64 " of %" PRIu64 " dispatches",
+		ledger->counted, ledger->dispatches);
+	for (size_t i = 0; i < sizeof(rest) / sizeof(*rest); i++)
+		if (rest[i].count)
+			fprintf(file, ", %" PRIu64 " %s", rest[i].count, rest[i].what);
+	fputc('\n', file);
+}
+
+static void print_table(FILE *file, const struct summary *summary, unsigned columns, unsigned top)
 {
 	const size_t count = count_rows(summary, top);
 	struct row *rows = calloc(count + 1, sizeof(*rows));
@@ -140,8 +183,17 @@ void summary_print_counters(FILE *file, const struct summary *summary, unsigned 
 	free(rows);
 }
 
+void summary_print_counters(FILE *file, const struct summary *summary, unsigned columns,
+			    unsigned top)
+{
+	print_table(file, summary, columns, top);
+	print_ledger(file, &summary->count_ledger);
+}
+
 void summary_print_counters_json(struct json *json, const struct summary *summary)
 {
+	const struct summary_count_ledger *ledger = &summary->count_ledger;
+
 	json_array(json, "counters");
 	for (const struct summary_counter *c = summary->counters; c; c = c->next) {
 		json_object(json, NULL);
@@ -156,5 +208,14 @@ void summary_print_counters_json(struct json *json, const struct summary *summar
 		json_real(json, "max", c->counted.max, 6);
 		json_end(json);
 	}
+	json_end(json);
+	if (!ledger->dispatches)
+		return;
+	json_object(json, "counter_ledger");
+	json_number(json, "dispatches", ledger->dispatches);
+	json_number(json, "counted", ledger->counted);
+	json_number(json, "not_asked", ledger->not_asked);
+	json_number(json, "given_up", ledger->given_up);
+	json_number(json, "refused", ledger->refused);
 	json_end(json);
 }

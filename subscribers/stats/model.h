@@ -123,6 +123,7 @@ struct summary {
 	struct summary_stream *streams;
 	struct summary_process *processes;
 	struct summary_counter *counters;
+	struct summary_count_ledger count_ledger;
 	struct summary_gap *gaps; /* longest first; NULL: not looked for */
 	size_t gap_count;
 	uint64_t begin_ns; /* UINT64_MAX: nothing has happened */

@@ -137,6 +137,14 @@ struct summary_counted {
 int summary_add_counter(struct summary *summary, const char *kernel, const char *name,
 			const char *unit, const struct summary_counted *counted);
 
+/** What has become of the dispatches that were to be counted. */
+struct summary_count_ledger {
+	uint64_t dispatches, counted, not_asked, given_up, refused;
+};
+
+/** Of a GPU and process; all are added up. */
+void summary_add_count_ledger(struct summary *summary, const struct summary_count_ledger *ledger);
+
 /** Forgets what all devices have done: to count them anew, in order. */
 void summary_forget_devices(struct summary *summary);
 
