@@ -3,7 +3,7 @@
  * convert_rocprofv3.c: JSON as rocprofv3 writes it, which TraceLens reads: an element of
  * "rocprofiler-sdk-tool" for each process, with numbers for names of kernels, functions and kinds.
  * What rtl does not know is 0 or empty. Each record is made of a row by a pattern: # stands for a
- * number of the row, $ for a text of it, in the order of its columns.
+ * number of the row, $ for a text of it, ~ for JSON, in the order of its columns.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -65,6 +65,13 @@ static void put_row(struct out *out, const char *pattern, sqlite3_stmt *row, boo
 				to = json_escape(to, text,
 						 (size_t)sqlite3_column_bytes(row, column));
 			column++;
+		} else if (*pattern == '~') {
+			const size_t bytes = (size_t)sqlite3_column_bytes(row, column);
+
+			if (bytes)
+				memcpy(to, sqlite3_column_text(row, column), bytes);
+			to += bytes;
+			column++;
 		} else {
 			*to++ = *pattern;
 		}
@@ -92,9 +99,10 @@ static int put_rows(struct out *out, const char *pattern, const char *sql)
 	return result == SQLITE_DONE || out->file.error ? CLI_OK : convert_rows_refuse(&out->rows);
 }
 
-/* A part of the element: what stands before the rows and behind them, each as it is. */
+/* A part of the element: what stands before the rows and behind them, each as it is; what follows. */
 struct section {
 	const char *before, *pattern, *sql, *after;
+	int (*next)(struct out *out);
 };
 
 /* ---- kinds and operations ---- */
@@ -207,16 +215,25 @@ static const struct section sections[] = {
 	 "SELECT id, 1 + is_gpu, compute_units, wavefront_size, clock_mhz, memory_bytes, name,"
 	 " CASE WHEN is_gpu THEN 'AMD' ELSE 'CPU' END, product, id, row_number() OVER (ORDER BY"
 	 " id) - 1, place, uuid, bus_id FROM c_agent WHERE process = ?1 ORDER BY id",
-	 "],\n\"counters\":[],\n\"strings\":{\"callback_records\":[],\n"},
+	 "],\n", NULL},
+	{"\"counters\":[",
+	 "{\"size\":0,\"agent_id\":{\"handle\":#},\"id\":{\"handle\":#},\"is_constant\":0,"
+	 "\"is_derived\":#,\"name\":\"$\",\"description\":\"$\",\"block\":\"$\","
+	 "\"expression\":\"\",\"dimension_ids\":[]}",
+	 "SELECT gpu, id, derived, name, description, block FROM c_pmc WHERE process = ?1 ORDER BY"
+	 " id",
+	 "],\n\"strings\":{\"callback_records\":[],\n", put_kinds},
 	{"\"marker_api\":[", "{\"key\":#,\"value\":\"$\"}",
 	 "SELECT " MARKER ", name FROM c_marker WHERE process = ?1 ORDER BY id",
 	 "],\n\"correlation_id\":{\"external\":[]},\n\"counters\":{\"dimension_ids\":[]},"
 	 "\"pc_sample_instructions\":[],\"pc_sample_comments\":[],\"att_filenames\":[],"
-	 "\"code_object_snapshot_filenames\":[]},\n"},
+	 "\"code_object_snapshot_filenames\":[]},\n",
+	 NULL},
 	{"\"code_objects\":[",
 	 "{\"size\":0,\"code_object_id\":#,\"agent_id\":{\"handle\":0},\"uri\":\"$\","
 	 "\"load_base\":0,\"load_size\":0,\"load_delta\":0,\"storage_type\":0}",
-	 "SELECT min(id), code FROM c_kernel WHERE process = ?1 GROUP BY code ORDER BY 1", "],\n"},
+	 "SELECT min(id), code FROM c_kernel WHERE process = ?1 GROUP BY code ORDER BY 1", "],\n",
+	 NULL},
 	{"\"kernel_symbols\":[",
 	 "{\"size\":0,\"kernel_id\":#,\"code_object_id\":#,\"kernel_name\":\"$\","
 	 "\"kernel_object\":#,\"kernarg_segment_size\":#,\"kernarg_segment_alignment\":0,"
@@ -227,39 +244,53 @@ static const struct section sections[] = {
 	 "SELECT id, (SELECT min(id) FROM c_kernel AS o WHERE o.process = k.process AND o.code"
 	 " IS k.code), symbol, object, kernarg_bytes, lds_bytes, scratch_bytes, sgprs, vgprs,"
 	 " agprs, name, name, name FROM c_kernel AS k WHERE process = ?1 ORDER BY id",
-	 "],\n\"host_functions\":[],\n\"summary\":[],\n"
-	 "\"callback_records\":{\"counter_collection\":[]},\n\"buffer_records\":{\n"},
+	 "],\n\"host_functions\":[],\n\"summary\":[],\n", NULL},
+#define DISPATCH                                                                                   \
+	"\"dispatch_info\":{\"size\":0,\"agent_id\":{\"handle\":#},"                               \
+	"\"queue_id\":{\"handle\":#},\"kernel_id\":#,\"dispatch_id\":#,"                           \
+	"\"private_segment_size\":#,\"group_segment_size\":#,"                                     \
+	"\"workgroup_size\":{\"x\":#,\"y\":#,\"z\":#},"                                            \
+	"\"grid_size\":{\"x\":#,\"y\":#,\"z\":#}}"
+#define OF_DISPATCH                                                                                \
+	" d.gpu, d.queue, k.id, d.id, d.scratch_bytes, d.lds_bytes, d.workgroup_x, d.workgroup_y," \
+	" d.workgroup_z, d.grid_x, d.grid_y, d.grid_z,"
+#define ITS_KERNEL                                                                                 \
+	" CROSS JOIN c_kernel AS k ON k.process = d.process AND k.uid = d.uid AND k.name_id ="     \
+	" d.name_id"
+	/* A metric without a value is null. */
+	{"\"callback_records\":{\"counter_collection\":[",
+	 "{\"thread_id\":#,\"dispatch_data\":{\"size\":0,\"correlation_id\":{\"internal\":#,"
+	 "\"external\":0},\"start_timestamp\":#,\"end_timestamp\":#," DISPATCH "},"
+	 "\"arch_vgpr_count\":#,\"sgpr_count\":#,\"lds_block_size_v\":#,\"records\":~}",
+	 "SELECT d.tid, d.correlation, d.begin_ns, d.end_ns," OF_DISPATCH " k.vgprs, k.sgprs,"
+	 " d.lds_bytes, json_group_array(json_object('counter_id', json_object('handle', p.id),"
+	 " 'value', c.value)) FROM c_counter AS c CROSS JOIN c_pmc AS p ON p.process = c.process"
+	 " AND p.gpu = c.gpu AND p.name_id = c.name_id CROSS JOIN c_dispatch AS d ON d.id ="
+	 " c.op_id" ITS_KERNEL " WHERE c.process = ?1 GROUP BY c.op_id",
+	 "]},\n\"buffer_records\":{\n", NULL},
 #define RECORD(kind)                                                                               \
 	"{\"size\":0,\"kind\":" kind ",\"operation\":#,\"thread_id\":#,\"correlation_id\":{"       \
 	"\"internal\":#,\"external\":0,\"ancestor\":#},\"start_timestamp\":#,"                     \
 	"\"end_timestamp\":#"
-	{"\"kernel_dispatch\":[",
-	 RECORD("11") ",\"dispatch_info\":{\"size\":0,\"agent_id\":{\"handle\":#},"
-		      "\"queue_id\":{\"handle\":#},\"kernel_id\":#,\"dispatch_id\":#,"
-		      "\"private_segment_size\":#,\"group_segment_size\":#,"
-		      "\"workgroup_size\":{\"x\":#,\"y\":#,\"z\":#},"
-		      "\"grid_size\":{\"x\":#,\"y\":#,\"z\":#}},\"stream_id\":{\"handle\":#}}",
-	 "SELECT 2, d.tid, d.correlation, 0, d.begin_ns, d.end_ns, d.gpu, d.queue, k.id, d.id,"
-	 " d.scratch_bytes, d.lds_bytes, d.workgroup_x, d.workgroup_y, d.workgroup_z, d.grid_x,"
-	 " d.grid_y, d.grid_z, s.number FROM c_dispatch AS d CROSS JOIN c_kernel AS k ON"
-	 " k.process = d.process AND k.uid = d.uid AND k.name_id = d.name_id CROSS JOIN c_stream"
-	 " AS s ON s.process = d.process AND s.stream = d.stream WHERE d.process = ?1 ORDER BY"
-	 " d.id",
-	 "],\n"},
+	{"\"kernel_dispatch\":[", RECORD("11") "," DISPATCH ",\"stream_id\":{\"handle\":#}}",
+	 "SELECT 2, d.tid, d.correlation, 0, d.begin_ns, d.end_ns," OF_DISPATCH " s.number FROM"
+	 " c_dispatch AS d" ITS_KERNEL " CROSS JOIN c_stream AS s ON s.process = d.process AND"
+	 " s.stream = d.stream WHERE d.process = ?1 ORDER BY d.id",
+	 "],\n", NULL},
 	{"\"hip_api\":[", RECORD("21") "}",
 	 "SELECT o.number, c.tid, c.correlation, 0, c.begin_ns, c.end_ns FROM c_call AS c CROSS"
 	 " JOIN c_operation AS o ON o.is_hip AND o.name_id = c.name_id WHERE c.is_hip AND"
 	 " c.process = ?1 ORDER BY c.id",
-	 "],\n"},
+	 "],\n", NULL},
 	{"\"hsa_api\":[", RECORD("1") "}",
 	 "SELECT o.number, c.tid, c.instance, c.correlation, c.begin_ns, c.end_ns FROM c_call AS"
 	 " c CROSS JOIN c_operation AS o ON NOT o.is_hip AND o.name_id = c.name_id WHERE NOT"
 	 " c.is_hip AND c.process = ?1 ORDER BY c.id",
-	 "],\n"},
+	 "],\n", NULL},
 	{"\"marker_api\":[", RECORD("32") "}",
 	 "SELECT CASE WHEN NOT is_range THEN 0 WHEN started THEN 2 ELSE 1 END, tid, " MARKER ", 0,"
 	 " begin_ns, end_ns FROM c_marker WHERE process = ?1 ORDER BY id",
-	 "],\n\"rccl_api\":[],\n"},
+	 "],\n\"rccl_api\":[],\n", NULL},
 	/* What fills memory is no copy to rocprofv3. */
 	{"\"memory_copy\":[",
 	 RECORD("10") ",\"dst_agent_id\":{\"handle\":#},\"src_agent_id\":{\"handle\":#},"
@@ -271,13 +302,14 @@ static const struct section sections[] = {
 	 " printf('0x%x', c.dst), printf('0x%x', c.src), s.number FROM c_copy AS c CROSS JOIN"
 	 " c_stream AS s ON s.process = c.process AND s.stream = c.stream CROSS JOIN c_host AS h"
 	 " ON h.process = c.process WHERE c.kind <> 4 AND c.process = ?1 ORDER BY c.id",
-	 "],\n"},
+	 "],\n", NULL},
 	{"\"memory_allocation\":[",
 	 RECORD("16") ",\"agent_id\":{\"handle\":#},\"address\":\"$\",\"allocation_size\":#}",
 	 "SELECT 1 + 2 * is_release + is_virtual, tid, correlation, 0, begin_ns, end_ns, node,"
 	 " printf('0x%x', address), bytes FROM c_mem WHERE process = ?1 ORDER BY id",
 	 "],\n\"scratch_memory\":[],\"rocdecode_api\":[],\"rocjpeg_api\":[],"
-	 "\"pc_sample_host_trap\":[],\"pc_sample_stochastic\":[]}}"},
+	 "\"pc_sample_host_trap\":[],\"pc_sample_stochastic\":[]}}",
+	 NULL},
 };
 
 static int put_process(struct out *out, sqlite3_stmt *row, bool first)
@@ -293,8 +325,8 @@ static int put_process(struct out *out, sqlite3_stmt *row, bool first)
 		put(out, s->before);
 		status = put_rows(out, s->pattern, s->sql);
 		put(out, s->after);
-		if (!status && i == 0)
-			status = put_kinds(out);
+		if (!status && s->next)
+			status = s->next(out);
 	}
 	return status;
 }

@@ -339,19 +339,16 @@ static const char *const numbers[] = {
 	"INSERT OR IGNORE INTO c_stream SELECT DISTINCT process, stream, 0 FROM c_copy",
 	("UPDATE c_stream SET number = (SELECT count(*) FROM c_stream AS o WHERE o.process ="
 	 " c_stream.process AND o.stream AND o.stream <= c_stream.stream) WHERE stream"),
-	"CREATE TEMP TABLE c_pmc (id INTEGER PRIMARY KEY, process, gpu, name_id, name, derived, "
-	"unit,"
-	" block, description, UNIQUE (process, gpu, name_id))",
-	"INSERT OR IGNORE INTO c_pmc (process, gpu, name_id, name, derived, unit, block, "
-	"description)"
-	" SELECT q.process, q.gpu, q.name_id, n.string, q.derived, u.value, b.value, d.value FROM"
-	" (SELECT DISTINCT process, gpu, name_id, uid, flags & 1 AS derived FROM i.rtl_counter) AS "
-	"q"
-	" JOIN i.rocpd_string AS n ON n.id = q.name_id LEFT JOIN i.rtl_tracepoint_metadata AS u ON"
-	" u.process = q.process AND u.uid = q.uid AND u.key = 'unit'"
-	" LEFT JOIN i.rtl_tracepoint_metadata AS b ON b.process = q.process AND b.uid = q.uid AND"
-	" b.key = 'block' LEFT JOIN i.rtl_tracepoint_metadata AS d ON d.process = q.process AND"
-	" d.uid = q.uid AND d.key = 'description'",
+	("CREATE TEMP TABLE c_pmc (id INTEGER PRIMARY KEY, process, gpu, name_id, name, derived,"
+	 " unit, block, description, UNIQUE (process, gpu, name_id))"),
+	("INSERT OR IGNORE INTO c_pmc (process, gpu, name_id, name, derived, unit, block,"
+	 " description) SELECT q.process, q.gpu, q.name_id, n.string, q.derived, u.value, b.value,"
+	 " d.value FROM (SELECT DISTINCT process, gpu, name_id, uid, flags & 1 AS derived FROM"
+	 " i.rtl_counter) AS q JOIN i.rocpd_string AS n ON n.id = q.name_id LEFT JOIN"
+	 " i.rtl_tracepoint_metadata AS u ON u.process = q.process AND u.uid = q.uid AND u.key ="
+	 " 'unit' LEFT JOIN i.rtl_tracepoint_metadata AS b ON b.process = q.process AND b.uid ="
+	 " q.uid AND b.key = 'block' LEFT JOIN i.rtl_tracepoint_metadata AS d ON d.process ="
+	 " q.process AND d.uid = q.uid AND d.key = 'description'"),
 	"CREATE TEMP TABLE c_queue (process, queue, PRIMARY KEY (process, queue))",
 	"INSERT OR IGNORE INTO c_queue SELECT process, 0 FROM c_process",
 	"INSERT OR IGNORE INTO c_queue SELECT DISTINCT process, queue FROM c_seen",

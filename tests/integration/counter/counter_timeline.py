@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """counter_timeline.py RTL DATABASE SCRATCH: what `rtl convert` makes of a trace's counters has all of
-their values: rocprofv3's table, and tracks of both kinds of timelines."""
+their values: rocprofv3's table and JSON, and tracks of both kinds of timelines."""
 import collections
 import csv
 import json
@@ -20,9 +20,9 @@ for name, value in sqlite3.connect(database).execute(
     expected[name].append(value)
 
 
-def convert(suffix):
+def convert(suffix, *options):
     path = scratch / f"counters{suffix}"
-    subprocess.run([rtl, "convert", database, "-o", path], check=True, stderr=subprocess.DEVNULL)
+    subprocess.run([rtl, "convert", database, "-o", path, *options], check=True, stderr=subprocess.DEVNULL)
     return path
 
 
@@ -41,6 +41,20 @@ with open(convert(".csv") / "counter_collection.csv", encoding="utf-8") as table
     for row in csv.DictReader(table):
         rows[row["Counter_Name"]].append(float(row["Counter_Value"]))
 compare("counter_collection.csv", rows)
+
+rows = collections.defaultdict(list)
+for process in json.loads(convert(".rocprofv3.json", "--format", "rocprofv3").read_text())["rocprofiler-sdk-tool"]:
+    names = {counter["id"]["handle"]: counter["name"] for counter in process["counters"]}
+    times = {d["dispatch_info"]["dispatch_id"]: (d["start_timestamp"], d["end_timestamp"], d["dispatch_info"])
+             for d in process["buffer_records"]["kernel_dispatch"]}
+    for record in process["callback_records"]["counter_collection"]:
+        data = record["dispatch_data"]
+        mine = data["start_timestamp"], data["end_timestamp"], data["dispatch_info"]
+        if mine != times[data["dispatch_info"]["dispatch_id"]]:
+            sys.exit(f"rocprofv3's JSON: {mine} is no dispatch")
+        for one in record["records"]:
+            rows[names[one["counter_id"]["handle"]]].append(one["value"])
+compare("rocprofv3's JSON", rows)
 
 tracks = collections.defaultdict(list)
 for event in json.loads(convert(".json").read_text())["traceEvents"]:
