@@ -17,6 +17,8 @@ RUN, TOOL, BAD, HSA_PROGRAM, *PROGRAM = sys.argv[1:]
 
 
 class Tool(unittest.TestCase):
+    SHORT = [HSA_PROGRAM, "-n", "1"]
+
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -96,15 +98,15 @@ class Tool(unittest.TestCase):
 
     def test_no_tool(self):
         self.assertIn("rocprofiler: ROCP_TOOL_LIB: /none.so: cannot open",
-                      self.run_program(ROCP_TOOL_LIB="/none.so"))
+                      self.run_program(self.SHORT, ROCP_TOOL_LIB="/none.so"))
         self.assertIn("is no tool: it needs OnLoadTool or OnLoadToolProp, and OnUnloadTool",
-                      self.run_program(ROCP_TOOL_LIB=BAD))
+                      self.run_program(self.SHORT, ROCP_TOOL_LIB=BAD))
 
     def test_settings_that_cannot_be_had(self):
         self.assertIn("rocprofiler: ROCP_MCOPY_DATA is not supported\n",
-                      self.run_program(ROCP_MCOPY_DATA="1"))
+                      self.run_program(self.SHORT, ROCP_MCOPY_DATA="1"))
         self.assertIn("rocprofiler: ROCP_HSA_INTERCEPT is '3': 0, 1",
-                      self.run_program(ROCP_HSA_INTERCEPT="3"))
+                      self.run_program(self.SHORT, ROCP_HSA_INTERCEPT="3"))
 
 
 if __name__ == "__main__":
