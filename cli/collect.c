@@ -159,17 +159,18 @@ int collect_record(struct collect *collect, struct session *session, const char 
 }
 
 int collect_listen(struct collect *collect, struct session *session, const char *id,
-		   const char *command, const struct rtl_subscriber *own)
+		   const char *command, const char *spool, const struct rtl_subscriber *own,
+		   bool paused)
 {
 	struct rtl_collector_options options = {
 		.struct_size = sizeof(options),
 		.kind = RTL_COLLECT,
 		.subscribers = "",
 		.own = own,
-		.paused = true,
+		.paused = paused,
 	};
 
-	return begin(collect, session, id, command, NULL, &options);
+	return begin(collect, session, id, command, spool, &options);
 }
 
 static int nothing_create(const struct rtl_host *host, const struct rtl_setting *settings,

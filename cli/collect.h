@@ -57,9 +57,11 @@ int collect_start(struct collect *collect, struct session *session, const char *
 int collect_record(struct collect *collect, struct session *session, const char *id,
 		   const char *command, const char *spool, bool paused, const char *recording,
 		   uint64_t limit_bytes, bool keep_repeated);
-/** As collect_start, but nothing is recorded: a subscriber of rtl's own is told of streams. */
+/** As collect_start, but for a subscriber of rtl's own alone. Paused: it is told of streams, and nothing
+ *  is recorded. */
 int collect_listen(struct collect *collect, struct session *session, const char *id,
-		   const char *command, const struct rtl_subscriber *own);
+		   const char *command, const char *spool, const struct rtl_subscriber *own,
+		   bool paused);
 /** As collect_start, but the command records itself: `rtl start` and `rtl stop` reach it by this, and it
  *  begins paused. Nothing is to be polled. */
 int collect_control(struct collect *collect, struct session *session, const char *id,

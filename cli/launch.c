@@ -32,27 +32,35 @@ void launch_make_id(struct launch *launch)
 		 (unsigned long long)random);
 }
 
-int launch_find(const char *name)
+int launch_find_file(const char *name, char *file, size_t size)
 {
 	const char *path = getenv("PATH");
-	char file[PATH_MAX];
 	int error = ENOENT;
 	struct stat st;
 
-	if (strchr(name, '/'))
+	if (strchr(name, '/')) {
+		snprintf(file, size, "%s", name);
 		return access(name, X_OK)                       ? errno
 		       : stat(name, &st) || S_ISREG(st.st_mode) ? 0
 								: EACCES;
+	}
 	for (path = path ? path : "/bin:/usr/bin"; path; path = strchr(path, ':')) {
 		path += *path == ':';
 		int length = (int)strcspn(path, ":");
-		snprintf(file, sizeof(file), "%.*s%s%s", length, path, length ? "/" : "", name);
+		snprintf(file, size, "%.*s%s%s", length, path, length ? "/" : "", name);
 		if (!access(file, X_OK) && !stat(file, &st) && S_ISREG(st.st_mode))
 			return 0;
 		if (errno == EACCES)
 			error = EACCES;
 	}
 	return error;
+}
+
+int launch_find(const char *name)
+{
+	char file[PATH_MAX];
+
+	return launch_find_file(name, file, sizeof(file));
 }
 
 int launch_refuse(const char *command, int error)

@@ -69,6 +69,8 @@ char *launch_default_output(const struct launch *launch, const char *suffix);
 
 /** Whether a command can be run, as execvp finds it: 0 or errno. Before anything is made for it. */
 int launch_find(const char *name);
+/** The same, and which file that is. */
+int launch_find_file(const char *name, char *file, size_t size);
 /** Says why a command cannot be run; the exit status that shells use for that. */
 int launch_refuse(const char *command, int error);
 /**

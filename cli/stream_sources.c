@@ -180,7 +180,7 @@ int streams_of_command(char **command, const struct stream_sink *sink, int *ende
 		status = session_set(&launch.session, "RTL_SESSION", launch.id);
 	if (!status)
 		status = collect_listen(&launch.collect, &launch.session, launch.id, command[0],
-					&subscriber);
+					NULL, &subscriber, true);
 	if (status)
 		goto out;
 	error = launch_collected(&launch, "list", ended);

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What `rtl doctor` looks at. Each check adds what it found to one list; the command prints it. One thread.
+ */
+#ifndef RTL_CLI_DOCTOR_H
+#define RTL_CLI_DOCTOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct launch;
+
+enum doctor_level {
+	DOCTOR_OK,
+	DOCTOR_WARNING, /* it works, but not as well as it could, or only perhaps */
+	DOCTOR_FAULT,   /* something will not work */
+};
+
+struct doctor_finding {
+	enum doctor_level level;
+	const char *section, *check; /* constants: for scripts, too */
+	char *text, *remedy;         /* remedy NULL: none is needed */
+};
+
+/* What rtl saw of a process of the command. */
+struct doctor_process {
+	int32_t pid;
+	char *program;
+	uint64_t hsa;        /* events of rtl.hsa: the HSA runtime has loaded rtl */
+	uint64_t dispatches; /* ended */
+	uint64_t copies;
+	uint64_t hip; /* calls */
+	uint64_t roctx;
+	uint64_t others; /* events of all other streams */
+};
+
+struct doctor {
+	struct doctor_finding *findings;
+	size_t count;
+	const char *section; /* of what is added next */
+	bool failed;         /* out of memory */
+
+	/* The command's run. */
+	bool ran;
+	int ended;             /* as waitpid gives it */
+	uint32_t refused, met; /* processes without a spool, and with one */
+	bool works;            /* it used a GPU, and rtl saw that */
+	bool has_gpu;          /* the runtime finds one here */
+	char *losses;          /* "STREAM: CAUSE: N, ..."; NULL or "": none */
+	struct doctor_process *processes;
+	size_t process_count;
+};
+
+void doctor_fini(struct doctor *doctor);
+
+void doctor_section(struct doctor *doctor, const char *section);
+/** Adds what was found; a remedy is one clause that says what to do, and is copied. */
+void doctor_ok(struct doctor *doctor, const char *check, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+void doctor_warn(struct doctor *doctor, const char *check, const char *remedy, const char *format,
+		 ...) __attribute__((format(printf, 4, 5)));
+void doctor_fault(struct doctor *doctor, const char *check, const char *remedy, const char *format,
+		  ...) __attribute__((format(printf, 4, 5)));
+/** As doctor_fault, of a line that says what is wrong and, behind the first semicolon, what to do; else
+ *  that is `remedy`. */
+void doctor_fault_line(struct doctor *doctor, const char *check, const char *line,
+		       const char *remedy);
+
+/** What loads from where: doctor_libraries.c. */
+void doctor_libraries(struct doctor *doctor);
+/** Which runtimes there are, and whether they load rtl: doctor_runtime.c. */
+void doctor_runtime(struct doctor *doctor, const struct launch *launch);
+/** Permissions, folders, limits, clock: doctor_machine.c. */
+void doctor_machine(struct doctor *doctor, const struct launch *launch);
+
+/**
+ * Runs the command of a prepared session as `rtl trace` does, and counts what it publishes.
+ * doctor_command.c, as the next.
+ * @return CLI_OK, or an exit status after a line
+ */
+int doctor_run(struct doctor *doctor, struct launch *launch);
+/** What its file tells, and what was seen of it. */
+void doctor_command(struct doctor *doctor, const struct launch *launch);
+
+#endif
