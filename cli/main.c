@@ -8,6 +8,8 @@
 #include "cli.h"
 #include "folders.h"
 
+/* One a line. */
+/* clang-format off */
 const struct cli_command *const cli_commands[] = {
 	&cmd_trace,
 	&cmd_record,
@@ -31,6 +33,7 @@ const struct cli_command *const cli_commands[] = {
 	&cmd_completion,
 	NULL,
 };
+/* clang-format on */
 
 static int print_help(void)
 {
