@@ -11,9 +11,12 @@ import json
 import os
 import re
 import shutil
+import socket
 import sqlite3
 import subprocess
+import sys
 import tempfile
+import threading
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -46,18 +49,23 @@ class Examples(unittest.TestCase):
         # what others have left where spools usually are is none of our business
         CLEAN["RTL_SPOOL"] = os.path.join(cls.folder, "spool")
         os.mkdir(CLEAN["RTL_SPOOL"])
-        for name in ("own_stream", "print_sub", "stub_library"):
-            shutil.copy(os.path.join(EXAMPLES, name + ".c"), cls.folder)
+        for name in ("own_stream.c", "print_sub.c", "stub_library.c", "prometheus_sub.c", "forward_sub.c",
+                     "own_stream.cpp"):
+            shutil.copy(os.path.join(EXAMPLES, name), cls.folder)
             cls.build(name)
 
     @classmethod
     def build(cls, name):
-        """By its own line; with all warnings in C11 and C17 besides."""
-        with open(os.path.join(cls.folder, name + ".c"), encoding="utf-8") as file:
-            line = re.search(r"^ \* +(cc .*)$", file.read(), re.MULTILINE).group(1)
-        for options in ("-std=c11 " + WARNINGS, "-std=c17 -O2 " + WARNINGS, ""):
-            command = line.replace("cc ", os.environ["RTL_CC"] + " " + options, 1)
-            run(["sh", "-ec", command], cls.env, cwd=cls.folder)
+        """By its own line; with all warnings in old and new standards besides."""
+        with open(os.path.join(cls.folder, name), encoding="utf-8") as file:
+            line = re.search(r"^(?: \*|//) +(c(?:c|\+\+) .*)$", file.read(), re.MULTILINE).group(1)
+        word, line = line.split(" ", 1)
+        compiler = os.environ["RTL_CC" if word == "cc" else "RTL_CXX"]
+        for standard in ("c11", "c17 -O2") if word == "cc" else ("c++11", "c++20 -O2"):
+            # the last of two standards counts, which is the one of the line
+            command = re.sub(r"-std=\S+", "", line)
+            run(["sh", "-ec", f"{compiler} -std={standard} {WARNINGS} {command}"], cls.env, cwd=cls.folder)
+        run(["sh", "-ec", f"{compiler} {line}"], cls.env, cwd=cls.folder)
 
     def path(self, name):
         return os.path.join(self.folder, name)
@@ -218,6 +226,127 @@ class Examples(unittest.TestCase):
             "t.kinds.signal u8=200 u16=60000 u32=4000000000 u64=18446744073709551615ns i8=-1 "
             "i16=-2 i32=-3 i64=-4 f32=0.5s f64=-2.25 yes=1 address=0xdeadbeef time=77 "
             "string='interned' uid=0x1234 text='a text' bytes=0001feff05060708090a"])
+
+    def test_own_stream_in_cxx(self):
+        done = self.good("trace", "-q", "-o", "cxx.db", self.path("own_stream_cpp"), "5")
+        self.assertEqual(done.stdout, "2033 bytes, 1 failed\n")
+        rows = self.query("cxx.db", "SELECT e.block, e.packed_bytes FROM rtl_e_example_packer_task_end AS e JOIN "
+                                    "rtl_e_example_packer_task_begin AS b USING (instance, block) ORDER BY e.block")
+        self.assertEqual(rows, [(0, 1000), (1, 500), (2, 333), (3, 0), (4, 200)])
+        parents = self.query("cxx.db", "SELECT count(DISTINCT parent_uid), min(parent_uid) <> 0 FROM "
+                                       "rtl_e_example_packer_task_end")
+        self.assertEqual(parents, [(1, 1)])
+        self.assertEqual(run([self.path("own_stream_cpp"), "5"], {"LD_LIBRARY_PATH": self.lib}).stdout, done.stdout)
+
+    # Asks until all has been counted, which is while the program that does this is traced itself.
+    SCRAPE = """
+import socket, sys, time
+for _ in range(3000):
+    at = socket.socket(socket.AF_UNIX) if "/" in sys.argv[1] else socket.socket()
+    at.connect(sys.argv[1] if "/" in sys.argv[1] else ("127.0.0.1", int(sys.argv[1])))
+    at.sendall(b"GET /metrics HTTP/1.1\\r\\n\\r\\n")
+    text = b"".join(iter(lambda: at.recv(4096), b"")).decode()
+    if '"example.solver",type="task_end"} 5' in text and 'type="region_end"} 1' in text:
+        print(text.replace("\\r", ""), end="")
+        break
+    time.sleep(0.02)
+"""
+
+    def scraped(self, address):
+        script = f"'{self.path('own_stream')}' 5; python3 -c '{self.SCRAPE}' {address}".replace(
+            self.SCRAPE, self.SCRAPE.replace("'", "'\"'\"'"))
+        done = self.good("trace", "-s", f"./libprometheus_sub.so?listen={address}", "sh", "-c", script)
+        self.assertNotIn("error", done.stderr)
+        return done.stdout
+
+    def test_prometheus_sub__asked_while_the_program_runs__counts(self):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = str(free.getsockname()[1])
+        for address in (self.path("metrics.sock"), port):
+            with self.subTest(address=address):
+                head, body = self.scraped(address).split("residual 0.03125\n")[1].split("\n\n", 1)
+                self.assertRegex(head, r"^HTTP/1\.0 200 OK\nContent-Type: text/plain; version=0\.0\.4\n")
+                self.assertIn(f"\nContent-Length: {len(body)}", head)
+                lines = body.splitlines()
+                self.assertIn('rtl_events_total{stream="example.solver",type="task_end"} 5', lines)
+                self.assertIn('rtl_events_lost_total{stream="example.solver"} 0', lines)
+                self.assertEqual(len(lines), len(set(lines)), body)
+        self.assertFalse(os.path.exists(self.path("metrics.sock")))
+
+    def test_prometheus_sub__in_the_process__ends_with_it(self):
+        self.assertIn("residual 0.03125", self.own_stream(
+            {"RTL_SUBSCRIBERS": "./libprometheus_sub.so?listen=./process.sock"}))
+        self.assertFalse(os.path.exists(self.path("process.sock")))
+
+    def test_prometheus_sub__bad_address__said(self):
+        for address, why in (("nine", "nine: Invalid argument"), ("70000", "70000: Invalid argument"),
+                             ("/none/x", "/none/x: No such file")):
+            done = self.rtl("trace", "-s", f"./libprometheus_sub.so?listen={address}", "true")
+            self.assertIn(why, done.stderr)
+
+    def listen(self, name, read=True):
+        """A thread that reads what comes to the socket of that name, and a list that gets it."""
+        listener, got = socket.socket(socket.AF_UNIX), []
+        listener.bind(self.path(name))
+        listener.listen()
+
+        def take():
+            client, _ = listener.accept()
+            with listener, client:
+                while read and (data := client.recv(4096)):
+                    got.append(data)
+
+        thread = threading.Thread(target=take)
+        thread.start()
+        return thread, got
+
+    def test_forward_sub__somebody_listens__gets_the_stream_alone(self):
+        thread, got = self.listen("events.sock")
+        self.good("trace", "-s", "./libforward_sub.so?stream=example.solver&type=task_*&to=events.sock",
+                  self.path("own_stream"), "5")
+        thread.join(HANG_S)
+        events = [json.loads(line) for line in b"".join(got).splitlines()]
+        self.assertEqual([(e["type"], e["iteration"], e["residual"], e["method"], e["rows"]) for e in events],
+                         [("task_end", i, 0.5 ** (i + 1), ["jacobi", "gauss-seidel"][i % 2], 1000)
+                          for i in range(5)])
+
+    def test_forward_sub__nobody_listens_any_more__said_and_the_program_goes_on(self):
+        done = self.rtl("trace", "-s", "./libforward_sub.so?to=nobody.sock", self.path("own_stream"), "5")
+        self.assertIn("nobody listens at nobody.sock: No such file or directory", done.stderr)
+        thread, _ = self.listen("gone.sock", read=False)
+        done = self.good("trace", "-s", "./libforward_sub.so?stream=example.solver&to=gone.sock", "sh", "-c",
+                         f"while [ ! -e away ]; do sleep 0.02; done; exec '{self.path('own_stream')}' 5",
+                         env=self.away_when(thread))
+        self.assertIn("the listener has gone", done.stderr)
+        self.assertIn("residual 0.03125\n", done.stdout)
+
+    def away_when(self, thread):
+        """The environment; makes the file `away` once the thread has ended."""
+        def wait():
+            thread.join(HANG_S)
+            with open(self.path("away"), "w", encoding="utf-8"):
+                pass
+        threading.Thread(target=wait).start()
+        return {}
+
+    def test_read_trace(self):
+        self.good("trace", "-q", "-o", "read.db", self.path("own_stream"), "5")
+        module = glob.glob(os.path.join(os.path.dirname(self.rtl_command), "..", "**", "dist-packages"),
+                           recursive=True)[0]
+        read = [sys.executable, "-B", os.path.join(EXAMPLES, "read_trace.py")]
+        done = run([*read, self.path("read.db")], {"PYTHONPATH": module})
+        self.assertEqual(done.stdout, "state: complete\nlost: nothing\n")
+        program = os.path.join(os.environ["RTL_BUILD_DIR"], "bin", "cli_program")
+        if self.has_rocm and os.path.exists(program):
+            self.good("trace", "-q", "-o", "kernels.db", program, "25")
+            done = run([*read, self.path("kernels.db")], {"PYTHONPATH": module})
+            times = re.findall(r"(?m)^kernel .*: (\d+) times, \d+ ns$", done.stdout)
+            self.assertEqual(sum(map(int, times)), 25, done.stdout)
+        done = subprocess.run([*read, "/none.db"], env={**CLEAN, "PYTHONPATH": module}, capture_output=True,
+                              text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), done.stderr)
+        self.assertIn("/none.db", done.stderr)
 
     def stub_main(self):
         """A program that uses the library; it knows nothing of rtl."""
