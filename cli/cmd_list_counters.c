@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rtl list-counters: which hardware counters and metrics each GPU has, and what they need. */
 #include <fnmatch.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +28,8 @@ struct block {
 /* A GPU, or the name of one that is not here. */
 struct subject {
 	const struct gpu *gpu;
-	size_t number;
+	uint32_t node;
+	bool follows; /* another one */
 	const char *gfx, *product;
 	struct counter_set *set;
 	bool countable;
@@ -190,14 +192,14 @@ static size_t print_part(struct listing *listing, struct subject *subject, enum 
 
 static void print_text(struct listing *listing, struct subject *subject)
 {
-	if (subject->number)
+	if (subject->follows)
 		putchar('\n');
 	if (!subject->gpu)
 		printf("%s, which is not looked for here\n", subject->gfx);
 	else if (*subject->product)
-		printf("GPU %zu: %s, %s\n", subject->number, subject->gfx, subject->product);
+		printf("GPU %" PRIu32 ": %s, %s\n", subject->node, subject->gfx, subject->product);
 	else
-		printf("GPU %zu: %s\n", subject->number, subject->gfx);
+		printf("GPU %" PRIu32 ": %s\n", subject->node, subject->gfx);
 	printf("  definitions: %s\n", counter_set_source(subject->set));
 	if (subject->gpu && !subject->countable)
 		printf("  nothing can be counted here: %s\n", subject->why);
@@ -245,7 +247,7 @@ static void print_json(struct listing *listing, struct subject *subject)
 
 	json_object(json, NULL);
 	if (subject->gpu)
-		json_number(json, "gpu", subject->number);
+		json_number(json, "gpu", subject->node);
 	json_text(json, "name", subject->gfx);
 	if (subject->product && *subject->product)
 		json_text(json, "product", subject->product);
@@ -302,7 +304,8 @@ static int print_here(struct listing *listing)
 	int status = gpus_find(&list);
 
 	for (size_t i = 0; !status && list[i]; i++) {
-		struct subject subject = {.gpu = list[i], .number = i};
+		struct subject subject = {
+			.gpu = list[i], .node = gpu_node(list[i]), .follows = i > 0};
 		int error;
 		subject.gfx = gpu_name(list[i]);
 		subject.product = gpu_product(list[i]);

@@ -14,6 +14,7 @@ enum { GPUS_MOST = 64 };
 
 struct gpu {
 	hsa_agent_t agent;
+	uint32_t node;
 	char name[65], product[65];
 };
 
@@ -41,6 +42,7 @@ static hsa_status_t add(hsa_agent_t agent, void *user)
 	    count == GPUS_MOST)
 		return HSA_STATUS_SUCCESS;
 	gpu->agent = agent;
+	(void)hsa.ask(agent, (hsa_agent_info_t)HSA_AMD_AGENT_INFO_DRIVER_NODE_ID, &gpu->node);
 	(void)hsa.ask(agent, HSA_AGENT_INFO_NAME, gpu->name);
 	(void)hsa.ask(agent, (hsa_agent_info_t)HSA_AMD_AGENT_INFO_PRODUCT_NAME, gpu->product);
 	list[count++] = gpu;
@@ -83,6 +85,11 @@ int gpus_find(struct gpu *const **found)
 			"the HSA runtime finds no GPU here; --gpu says of which one to tell");
 	*found = list;
 	return CLI_OK;
+}
+
+uint32_t gpu_node(const struct gpu *gpu)
+{
+	return gpu->node;
 }
 
 const char *gpu_name(const struct gpu *gpu)

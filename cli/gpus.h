@@ -14,6 +14,7 @@ struct gpu;
  *  GPU, or no runtime. */
 int gpus_find(struct gpu *const **list);
 
+uint32_t gpu_node(const struct gpu *gpu);       /**< KFD node, its number in traces */
 const char *gpu_name(const struct gpu *gpu);    /**< "gfx906" */
 const char *gpu_product(const struct gpu *gpu); /**< as the vendor calls it; "": not known */
 

@@ -11,6 +11,12 @@ int gpus_find(struct gpu *const **found)
 	return cli_failed("this rtl was built without ROCm; --gpu says of which GPU to tell");
 }
 
+uint32_t gpu_node(const struct gpu *gpu)
+{
+	(void)gpu;
+	return 0;
+}
+
 const char *gpu_name(const struct gpu *gpu)
 {
 	(void)gpu;

@@ -110,13 +110,12 @@ static size_t count_rows(const struct summary *summary, unsigned kernels)
 	return count;
 }
 
-/* Of a process that was killed. */
-static uint64_t under_way(const struct summary_count_ledger *ledger)
+/* A process that was killed has told it a second before; the stream's losses then say what is missing. */
+static bool is_whole(const struct summary_count_ledger *ledger)
 {
-	const uint64_t known =
-		ledger->counted + ledger->not_asked + ledger->given_up + ledger->refused;
-
-	return ledger->dispatches > known ? ledger->dispatches - known : 0;
+	return ledger->dispatches && ledger->dispatches == ledger->counted + ledger->not_asked +
+								   ledger->given_up +
+								   ledger->refused;
 }
 
 static void print_ledger(FILE *file, const struct summary_count_ledger *ledger)
@@ -128,10 +127,9 @@ static void print_ledger(FILE *file, const struct summary_count_ledger *ledger)
 		{ledger->not_asked, "of kernels that were not asked for"},
 		{ledger->given_up, "given up"},
 		{ledger->refused, "refused"},
-		{under_way(ledger), "under way when that was last told"},
 	};
 
-	if (ledger->counted == ledger->dispatches)
+	if (!is_whole(ledger) || ledger->counted == ledger->dispatches)
 		return;
 	fprintf(file,
 		"\nHardware counters were collected for %" PRIu64 " of %" PRIu64 " dispatches",
@@ -209,7 +207,7 @@ void summary_print_counters_json(struct json *json, const struct summary *summar
 		json_end(json);
 	}
 	json_end(json);
-	if (!ledger->dispatches)
+	if (!is_whole(ledger))
 		return;
 	json_object(json, "counter_ledger");
 	json_number(json, "dispatches", ledger->dispatches);

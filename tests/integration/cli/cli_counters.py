@@ -107,7 +107,7 @@ class Here(Case):
     def test_text(self):
         done = self.here()
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertTrue(done.stdout.startswith("GPU 0: gfx906, softgpu\n"), done.stdout)
+        self.assertTrue(done.stdout.startswith("GPU 1: gfx906, softgpu\n"), done.stdout)
         self.assertNotIn("nothing can be counted", done.stdout)
         self.assertRegex(done.stdout, r"(?m)^ +SQ, event 4; 8 at the same time, 1 instance$")
 
@@ -128,7 +128,7 @@ class Here(Case):
         gpus = json.loads(self.here("--json", env={"SOFTGPU_COUNT": "2",
                                                    "SOFTGPU_ARCH": "gfx90a"}).stdout)["gpus"]
         self.assertEqual([(g["gpu"], g["name"], g["available"]) for g in gpus],
-                         [(0, "gfx90a", True), (1, "gfx90a", True)])
+                         [(1, "gfx90a", True), (2, "gfx90a", True)])
 
     def test_no_library(self):
         done = self.here(library=False)
