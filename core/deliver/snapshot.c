@@ -31,6 +31,10 @@
 #define DESCRIBING_PART  8u
 #define DESCRIBING_LEAST ((uint64_t)1 << 20)
 
+/* What is open stands in rings of its own, behind those of the process: the ring goes on from that
+ * position, with other events. Who stores both tells them apart by ring and position. */
+#define RINGS_OF_OPEN (SPOOL_RINGS_MAX / 2)
+
 union head {
 	struct ring_header header;
 	uint8_t page[RING_HEADER_SIZE];
@@ -206,7 +210,7 @@ static bool write_open(const struct source *source, int dir_fd, uint32_t *number
 		union head head = {.header = {.magic = RING_MAGIC,
 					      .header_size = RING_HEADER_SIZE,
 					      .capacity = bytes,
-					      .index = i,
+					      .index = i < RINGS_OF_OPEN ? i + RINGS_OF_OPEN : i,
 					      .tid = r->ring ? r->ring->tid : 0,
 					      .state = RING_CLOSED,
 					      .ready = bytes,

@@ -474,6 +474,27 @@ class Special(unittest.TestCase):
 class Gpu(Case):
     """A HIP program on the software GPU: what is stored is what the database of the same run has."""
 
+    def test_snapshot_and_the_end_in_one_run__each_event_once(self):
+        script = ("import ctypes, sys; roctx = ctypes.CDLL(None); say = {'push': lambda: roctx.roctxRangePushA(b'range'),"
+                  " 'pop': roctx.roctxRangePop, 'mark': lambda: roctx.roctxMarkA(b'mark')}\n"
+                  "for line in sys.stdin: [say[word]() for word in line.split()]; print('done', flush=True)")
+        sub = self.sub(run="one")
+        child = self.start("trace", "-q", "--mode", "hip", "--last", "1000", "-s", sub, sys.executable, "-c", script,
+                           stdin=subprocess.PIPE)
+
+        def say(words):
+            child.stdin.write(words + "\n")
+            child.stdin.flush()
+            self.assertEqual(child.stdout.readline(), "done\n")
+        say("mark push push push")
+        for _ in range(2):  # what is open is the same in both
+            self.fine(self.rtl("snapshot", "-s", sub, str(child.pid)))
+        say("mark mark mark mark pop pop pop mark")
+        _, err = child.communicate(timeout=cli_kit.HANG_S)
+        self.assertEqual((child.returncode, err), (0, ""))
+        self.assertEqual(self.ask("SELECT kind, count(), uniqExact((ring, position)) FROM rtl_range GROUP BY kind ORDER BY kind"),
+                         [("mark", "6", "6"), ("pushed", "3", "3"), ("unfinished", "3", "3")])
+
     def test_graphs_in_mode_full__rows_are_those_of_the_database(self):
         done = subprocess.run(
             [os.environ["RTL_TEST_GPU_RUN"], cli_kit.RTL, "trace", "-q", "-m", "full", "-s",
