@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """
-The commands in docs/guides, run as a reader would who has installed rtl: each block that is marked `sh`, in the
-order of its page, in a folder with the examples. A page's blocks share a shell, on the software GPU. A block that is
-marked `console` is not run; a comment above it says why, and so does this test. RTL_BUILD_DIR is installed into a
-folder for that.
+The commands in docs/guides, and in the pages for authors of tools (Authors), run as a reader would who has installed
+rtl: each block that is marked `sh`, in the order of its page, in a folder with the examples. A page's blocks share a
+shell; guides have the software GPU. A block that is marked `console` is not run; a comment above it says why, and so
+does this test. RTL_BUILD_DIR is installed into a folder for that.
 """
 
 import glob
@@ -21,11 +21,14 @@ GUIDES = os.path.join(TOP, "docs", "guides")
 CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(("RTL_", "HSA_", "LD_"))}
 HANG_S = 300
 BUILD = "hipcc -O2 --offload-arch=gfx906 -o saxpy saxpy.hip"  # which other pages take from the first
+# The program and the subscriber of which the pages for authors speak, by the lines at the tops of the examples.
+AUTHORS = """cc own_stream.c -o app $(pkg-config --cflags --libs rtl) -Wl,-rpath,$(pkg-config --variable=libdir rtl)
+cc -shared -fPIC print_sub.c -o libprint_sub.so $(pkg-config --cflags rtl)"""
 BLOCK = re.compile(r"(?:^<!-- not run: (?P<why>[^\n]*) -->\n)?^```(?P<kind>\w*)\n(?P<text>.*?)^```$",
                    re.MULTILINE | re.DOTALL)
 
 
-class Guides(unittest.TestCase):
+class Pages(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.mkdtemp(prefix="rtl-guides-")
@@ -34,16 +37,16 @@ class Guides(unittest.TestCase):
         subprocess.run(["cmake", "--install", os.environ["RTL_BUILD_DIR"], "--prefix", cls.prefix],
                        check=True, capture_output=True)
 
-    def page(self, name):
-        """Runs the blocks of a page; returns what they printed."""
-        with open(os.path.join(GUIDES, name + ".md"), encoding="utf-8") as file:
+    def page(self, name, pages=GUIDES, setup=BUILD, on=(os.path.join(TOP, "tests", "softgpu", "run"),)):
+        """Runs the blocks of a page, after setup; returns what they printed."""
+        with open(os.path.join(pages, name + ".md"), encoding="utf-8") as file:
             blocks = list(BLOCK.finditer(file.read()))
         self.assertTrue(blocks)
         folder = os.path.join(self.folder, name)
         shutil.copytree(os.path.join(TOP, "docs", "examples"), folder)
         spool = os.path.join(self.folder, name + "-spool")
         os.mkdir(spool)
-        script = f"set -e\n{BUILD}\n"
+        script = f"set -e\n{setup}\n"
         for block in blocks:
             if block["kind"] == "sh":
                 script += block["text"]
@@ -52,7 +55,7 @@ class Guides(unittest.TestCase):
                 print(f"{name}: NOT RUN: {block['why']}:\n{block['text']}")
         pc = glob.glob(self.prefix + "/**/rtl.pc", recursive=True)[0]
         done = subprocess.run(
-            [os.path.join(TOP, "tests", "softgpu", "run"), "sh", "-c", script], cwd=folder,
+            [*on, "sh", "-c", script], cwd=folder,
             env={**CLEAN, "RTL_SPOOL": spool, "PKG_CONFIG_PATH": os.path.dirname(pc),
                  "PATH": os.path.join(self.prefix, "bin") + ":" + CLEAN["PATH"],
                  "RTL_BUILD_DIR": os.environ["RTL_BUILD_DIR"]},
@@ -67,6 +70,28 @@ class Guides(unittest.TestCase):
             path = os.path.join(self.made, name)
             self.assertTrue(os.path.exists(path) and os.path.getsize(path), name)
 
+
+class Authors(Pages):
+    """docs/subscribers.md and docs/publishers.md; they need no GPU."""
+
+    def author_page(self, name):
+        return self.page(name, os.path.join(TOP, "docs"), AUTHORS, ())
+
+    def test_subscribers(self):
+        out = self.author_page("subscribers")
+        self.assertIn("100% tests passed", out)
+        # in the process, in the collector, over a recording; and by the program while it is recorded
+        self.assertEqual(out.count("residual 0.000976562\n"), 3, out)
+        self.assertEqual(out.count("example.solver.task_end iteration=9count"), 3, out)
+
+    def test_publishers(self):
+        out = self.author_page("publishers")
+        self.assertEqual(out.count("example.solver.task_end iteration=9count"), 1, out)
+        self.assertIn("example.solver 1.0: iterations of a solver\n", out)
+        self.exists("run.db")
+
+
+class Guides(Pages):
     def test_first_trace(self):
         out = self.page("first-trace")
         self.assertRegex(out, r"GPU kernels: 10, ")
