@@ -54,6 +54,12 @@ def read_trace(path):
     return {key: sorted(of.values(), key=lambda d: d[0]) for key, of in dispatches.items()}
 
 
+def missed(path):
+    """How many values the ledger calls missed: of a process that was killed before the first."""
+    return sqlite3.connect(path).execute(
+        "SELECT coalesce(sum(missed), 0) FROM rtl_ledger WHERE stream = 'rtl.hsa.counter'").fetchone()[0]
+
+
 def expected(counted, definition):
     if "(" in definition:
         return eval(re.sub(r"[A-Z]+:\d+", lambda m: str(expected(counted, m.group(0))), definition))
@@ -115,5 +121,5 @@ if arguments.expect is not None and dispatches != arguments.expect:
     sys.exit(f"{dispatches} dispatches have values, and not {arguments.expect}")
 if arguments.least is not None and dispatches < arguments.least:
     sys.exit(f"{dispatches} dispatches have values, less than {arguments.least}")
-if not total:
+if not total and not (arguments.cut and missed(arguments.database)):
     sys.exit("nothing was compared")
