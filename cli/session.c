@@ -133,7 +133,11 @@ static bool wants_preload(const struct session *session)
 
 static int add_names(struct session *session, const char *tools, const char *preload)
 {
-	int status = add_entry(session, "HSA_TOOLS_LIB", " ", tools, false);
+	const char *others = getenv("HSA_TOOLS_LIB");
+	/* It makes its queues by whoever was loaded before, and rtl makes its own: the other way round
+	 * it would see none. */
+	const bool first = others && strstr(others, "librocprofiler64.so");
+	int status = add_entry(session, "HSA_TOOLS_LIB", " ", tools, first);
 
 	/* Behind what is there: a sanitizer's runtime must be first. */
 	if (status || !wants_preload(session))

@@ -8,6 +8,7 @@ against the software GPU's log; and what is said of settings that cannot be had.
 import collections
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -24,10 +25,10 @@ class Tool(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.output, self.log = (os.path.join(folder.name, n) for n in ("output", "log"))
 
-    def run_program(self, program=None, **env):
+    def run_program(self, program=None, before=(), **env):
         env = {**os.environ, "ROCP_TOOL_LIB": TOOL, "TOOL_OUTPUT": self.output, "SOFTGPU_LOG": self.log, **env}
-        done = subprocess.run([RUN, *(program or PROGRAM)], env=env, check=False, capture_output=True, text=True,
-                              timeout=250)
+        done = subprocess.run([*before, RUN, *(program or PROGRAM)], env=env, check=False, capture_output=True,
+                              text=True, timeout=250)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stderr
 
@@ -47,6 +48,15 @@ class Tool(unittest.TestCase):
     def test_counts_are_the_logs(self):
         self.run_program()
         self.compare(40)
+
+    def test_beside_rtl_trace(self):
+        """Both see each dispatch."""
+        trace = self.log + ".db"
+        self.run_program(before=[os.path.join(os.environ["RTL_BUILD_DIR"], "bin/rtl"), "trace", "-o", trace, "--"])
+        self.compare(40)
+        self.assertEqual(sqlite3.connect(trace).execute(
+            "SELECT count(*) FROM rtl_dispatch JOIN rocpd_op ON rocpd_op.id = op_id JOIN rocpd_string AS s"
+            " ON s.id = description_id WHERE s.string = 'vector_add'").fetchone(), (40,))
 
     def test_counts_of_streams_graphs_and_two_gpus_are_the_logs(self):
         folder = os.path.dirname(PROGRAM[0])
