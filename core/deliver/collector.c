@@ -63,6 +63,7 @@ struct rtl_collector {
 	uint64_t start_ns; /* theirs */
 	uint32_t woken;    /* the next sleep is to end at once */
 	bool keeps;        /* after finish: see host_keeps */
+	bool failed;       /* after finish: see host_has_failed */
 	bool vanished;     /* the folder; it has been said */
 	bool cut_off;      /* the page; likewise */
 	bool is_short;     /* see rtl_backlog */
@@ -407,7 +408,7 @@ fail:
 
 const char *rtl_collector_failure(const struct rtl_collector *c)
 {
-	if (c->keeps && only_reads(c))
+	if ((c->keeps || c->failed) && only_reads(c))
 		return "a subscriber has not stored everything: the output is not complete";
 	if (c->keeps)
 		return "a subscriber has failed: what it has not stored is kept for another "
@@ -711,6 +712,7 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 	host_finish(c->host);
 	c->interruption = host_interruption(c->host) ? strdup(host_interruption(c->host)) : NULL;
 	c->keeps = host_keeps(c->host);
+	c->failed = host_has_failed(c->host);
 	if (!only_reads(c) && !rtl_collector_failure(c))
 		host_remove_left(c->host);
 	host_destroy(c->host);

@@ -496,13 +496,18 @@ static bool is_kept(const struct host *host)
 	return instance;
 }
 
-bool host_keeps(const struct host *host)
+bool host_has_failed(const struct host *host)
 {
 	const struct instance *instance = host->instances;
 
 	while (instance && !instance_failed(instance))
 		instance = instance->next;
-	return (instance && strcmp(host->where, "recover") == 0) || is_kept(host);
+	return instance;
+}
+
+bool host_keeps(const struct host *host)
+{
+	return (host_has_failed(host) && strcmp(host->where, "recover") == 0) || is_kept(host);
 }
 
 void host_set_last(struct host *host, bool last)

@@ -62,6 +62,8 @@ void host_set_last(struct host *host, bool last);
 /* Whether the spools keep what a subscriber has not stored, for a recovery: this is one, and a
  * subscriber has failed; or one has asked to keep it and could not store it at the end. */
 bool host_keeps(const struct host *host);
+/* Whether one has failed: what it makes is not complete. */
+bool host_has_failed(const struct host *host);
 /* Tells the processes that nothing is wanted for now, or what is wanted again. */
 void host_set_paused(struct host *host, bool paused);
 /* Tells them that the user's selection leaves out what happens now, or no longer: it is counted, but for

@@ -57,6 +57,19 @@ class FullDisk(Faults):
         self.assertEqual((all_of_them, delivered + discarded), (published, published))
         self.assertEqual(self.operations("run.db"), delivered)
 
+    def test_timeline_from_a_recording__not_complete_is_said(self):
+        self.assertEqual(self.rtl("record", "-o", "run.rec", PROGRAM, "30000").returncode, 0)
+        done = self.small('"$RTL" replay -o small/run.json run.rec; echo status $?')
+        self.assertEqual(done.stdout, "status 1\n", done.stderr)
+        self.assertIn("a subscriber has not stored everything: the output is not complete", done.stderr)
+
+    def test_timeline_of_a_snapshot__nothing_under_its_name(self):
+        done = self.small('mkfifo go; "$RTL" trace -q --last 1000 -o run.db "$PROGRAM" 30000 lines < go & exec 3> go; '
+                          'echo >&3; for n in $(seq 200); do sleep 0.05; folder=$(dirname "$RTL_SPOOL"/*/session); '
+                          '"$RTL" snapshot -o now.db "$folder" && "$RTL" info now.db | grep -q " 30000 published" && break; done; '
+                          '"$RTL" snapshot -o small/now.json "$folder"; echo status $?; ls -A small; exec 3>&-; wait')
+        self.assertEqual(done.stdout, "30000\nstatus 1\n", done.stderr)
+
     def test_spool__program_runs_on_and_losses_are_counted(self):
         done = self.small('"$RTL" trace --spool small -o run.db "$PROGRAM" 300000 print; '
                           'echo status $?')
