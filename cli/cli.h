@@ -90,7 +90,7 @@ struct cli_command {
 extern const struct cli_command cmd_trace, cmd_summary, cmd_info, cmd_start, cmd_stop, cmd_snapshot,
 	cmd_record, cmd_replay, cmd_recover, cmd_report, cmd_diff, cmd_merge, cmd_convert, cmd_env,
 	cmd_list_counters, cmd_list_streams, cmd_list_subscribers, cmd_new_subscriber,
-	cmd_completion, cmd_doctor;
+	cmd_completion, cmd_doctor, cmd_check_subscriber;
 
 /** All of them, in the order of the help; NULL behind the last. */
 extern const struct cli_command *const cli_commands[];

@@ -30,6 +30,7 @@ const struct cli_command *const cli_commands[] = {
 	&cmd_list_streams,
 	&cmd_list_subscribers,
 	&cmd_new_subscriber,
+	&cmd_check_subscriber,
 	&cmd_completion,
 	NULL,
 };
