@@ -208,7 +208,8 @@ static int create(const struct rtl_host *host, const struct rtl_setting *s, size
 	p->stop = eventfd(0, EFD_CLOEXEC);
 	p->listener = listen_at(where, p->path);
 	if (p->stop < 0 || p->listener < 0) {
-		error = complain(host, where, strerror(errno));
+		error = complain(host, where, errno == EINVAL ? "give a port from 1 to 65535, or a path"
+							      : strerror(errno));
 		destroy(p);
 		return error;
 	}
