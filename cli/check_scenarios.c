@@ -75,7 +75,7 @@ static pid_t start_publisher(const struct rtl_collector *collector, bool stays)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	setenv("RTL_COLLECTOR", rtl_collector_folder(collector), 1);
 	check_publish(EVENTS);
-	while (stays)
+	for (; stays; stays = true)
 		pause();
 	_exit(0);
 }
