@@ -94,7 +94,7 @@ class Case(cli_kit.Case):
         load = Load(self.path("counts"))
         self.addCleanup(load.close)
         child = self.start(*command, PUBLISH, load.path, str(threads), **more)
-        self.wait_until(load.is_ready)
+        self.wait_until(lambda: load.is_ready() and sum(load.counts()[:THREADS]))  # of the stream that is not known
         return load, child
 
     def is_exact(self, load):
