@@ -159,24 +159,21 @@ static void *consume_low(void *unused)
 	return NULL;
 }
 
-/* All signals are blocked here, and so are they there. */
-static bool start_low(void)
+/* By the thread that starts the bus, as the other one. Not when it is first needed: a thread that is being made
+ * waits for the loader, which a thread that ends the process may hold, and must not be met by a fork. All signals
+ * are blocked here, and so are they there. */
+static void start_low(void)
 {
-	static bool failed;
-
-	if (low.runs || failed)
-		return low.runs;
+	low.ends = false;
 	low.runs = !pthread_create(&low.thread, NULL, consume_low, NULL);
-	failed = !low.runs;
 	if (low.runs)
 		pthread_setname_np(low.thread, "rtl-bus-low");
-	return low.runs;
 }
 
 /* Has it make turns as long as nothing is urgent; false: it is, or there is no such thread. */
 static bool lend(void)
 {
-	if (is_urgent() || !start_low())
+	if (!low.runs || is_urgent())
 		return false;
 	pthread_mutex_lock(&consumer.mutex);
 	low.lent = true;
@@ -237,9 +234,11 @@ int consumer_start(void)
 	__atomic_store_n(&bus.consumer_runs, true, __ATOMIC_RELAXED);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old); /* the program's signals are not ours */
+	start_low();
 	err = pthread_create(&consumer.thread, NULL, consume, NULL);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (err) {
+		end_low();
 		__atomic_store_n(&bus.consumer_runs, false, __ATOMIC_RELAXED);
 		log_line(RTL_LEVEL_ERROR, "bus",
 			 "no thread for the subscribers (%s): nothing "
