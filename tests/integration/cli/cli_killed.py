@@ -13,7 +13,7 @@ import signal
 import time
 import unittest
 
-from cli_kit import LONG, PROGRAM, Case
+from cli_kit import LONG, PROGRAM, Case, SANITIZED
 
 ROUNDS = 100
 
@@ -69,7 +69,7 @@ class DatabaseKilled(Case):
         some = 0
         for i in range(ROUNDS * LONG):
             name = f"{i}.db"
-            self.killed(name, random.random() * 0.12)
+            self.killed(name, random.random() * (1.5 if SANITIZED else 0.12))
             if not os.path.exists(self.path(name)) or not os.path.getsize(self.path(name)):
                 continue
             some += bool(self.check_readable(name))
