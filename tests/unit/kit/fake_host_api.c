@@ -196,6 +196,14 @@ static int api_keep(const struct rtl_host *host, bool anyway)
 	return 0;
 }
 
+/* A fake host has no selection. */
+static void api_left_out(const struct rtl_host *host, const struct rtl_process *process,
+			 const struct rtl_stream_info *stream,
+			 void (*fn)(void *user, const char *cause, uint64_t count), void *user)
+{
+	(void)host, (void)process, (void)stream, (void)fn, (void)user;
+}
+
 void fake_host_api_fill(struct rtl_host *api)
 {
 	*api = (struct rtl_host){
@@ -216,5 +224,6 @@ void fake_host_api_fill(struct rtl_host *api)
 		.calibration = api_calibration,
 		.values = api_values,
 		.keep = api_keep,
+		.left_out = api_left_out,
 	};
 }
