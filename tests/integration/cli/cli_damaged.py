@@ -91,7 +91,7 @@ class Damaged(Case):
         self.bad("pages")
 
     def test_being_written__said_and_shown_so_far(self):
-        """A live one may be looked at; what is made to stay is not made of it."""
+        """A live one may be looked at and converted as far as it is, which is said; it is not merged."""
         child = subprocess.Popen([RTL, "trace", "-q", "-o", "live.db", PROGRAM, "500", "stay"], cwd=self.folder,
                                  env=self.environment(), stdout=subprocess.PIPE, text=True)
         self.addCleanup(child.stdout.close)
