@@ -17,6 +17,7 @@ enum cli_status {
 	CLI_FAILED = 1,
 	CLI_USAGE = 2,
 	CLI_DIFFERENT = 3,    /**< `rtl diff --fail`: something got slower */
+	CLI_UNFINISHED = 4,   /**< a trace is still being written */
 	CLI_CANNOT_RUN = 126, /**< the command to trace is there, but cannot be run */
 	CLI_NOT_FOUND = 127,  /**< there is no such command */
 };

@@ -38,6 +38,7 @@ static const struct cli_option options[] = {
 		  "of GPUs only what that one did, by its KFD node"),
 	CLI_VALUE(0, "name", "PATTERN", INTO(selection.name),
 		  "only kernels, calls, ranges... with such a name, as '*gemm*'"),
+	DATABASE_UNFINISHED(INTO(selection.unfinished)),
 	CLI_VALUE(0, "rank", "N", INTO(rank),
 		  "the rank that a file of --format hta tells, instead of the one\n"
 		  "that the process's launcher gave it"),

@@ -36,7 +36,8 @@ static bool read_percent(const char *text, double *share)
 	return end != text && !*end && !errno && isfinite(*share) && *share >= 0;
 }
 
-static struct summary *read_summary(const char *path)
+/* unfinished: CLI_UNFINISHED if it is being written, else untouched */
+static struct summary *read_summary(const char *path, int *unfinished)
 {
 	struct database *database = database_open(path, false);
 	struct summary *summary = database ? summary_create() : NULL;
@@ -47,17 +48,17 @@ static struct summary *read_summary(const char *path)
 		summary_destroy(summary);
 		summary = NULL;
 	}
-	if (summary)
-		database_say_unfinished(database);
+	if (summary && database_say_unfinished(database))
+		*unfinished = CLI_UNFINISHED;
 	database_close(database);
 	return summary;
 }
 
 static int diff(const struct summary_difference *how)
 {
-	struct summary *before = read_summary(how->titles[0]);
-	struct summary *after = before ? read_summary(how->titles[1]) : NULL;
-	int status = CLI_FAILED, slower = 0;
+	int unfinished = CLI_OK, status = CLI_FAILED, slower = 0;
+	struct summary *before = read_summary(how->titles[0], &unfinished);
+	struct summary *after = before ? read_summary(how->titles[1], &unfinished) : NULL;
 
 	if (after) {
 		slower = summary_print_difference(before, after, stdout, how);
@@ -65,7 +66,9 @@ static int diff(const struct summary_difference *how)
 	}
 	summary_destroy(before);
 	summary_destroy(after);
-	return status == CLI_OK && slower ? CLI_DIFFERENT : status;
+	if (status || unfinished)
+		return status ? status : unfinished;
+	return slower ? CLI_DIFFERENT : CLI_OK;
 }
 
 static int run(const struct cli_command *command, int argc, char **argv)

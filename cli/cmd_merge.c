@@ -10,15 +10,22 @@
 struct request {
 	struct cli_operands files;
 	const char *output;
+	bool unfinished;
 };
 
 static const struct cli_option options[] = {
 	CLI_VALUE('o', "output", "FILE", offsetof(struct request, output),
 		  "the database to write; replaces a trace"),
+	DATABASE_UNFINISHED(offsetof(struct request, unfinished)),
 };
 
-static int merge(const char *output, char *const *inputs, size_t count)
+static int merge(const struct request *request)
 {
+	const char *output = request->output;
+	char *const *inputs = request->files.list;
+	const size_t count = request->files.count;
+	int status;
+
 	if (!output)
 		return cli_usage("merge: say with -o FILE where to write");
 	if (count < 2)
@@ -32,8 +39,9 @@ static int merge(const char *output, char *const *inputs, size_t count)
 		return cli_failed("output %s exists and is no trace, so it is not written over; "
 				  "move it away, or choose another file with -o",
 				  output);
-	if (merge_traces(output, inputs, count))
-		return CLI_FAILED;
+	status = merge_traces(output, inputs, count, request->unfinished);
+	if (status)
+		return status;
 	cli_line("%s: %zu traces", output, count);
 	return cli_finish_output();
 }
@@ -43,8 +51,7 @@ static int run(const struct cli_command *command, int argc, char **argv)
 	struct request request = {0};
 	const int status = cli_read(command, argc, argv, &request);
 
-	return status >= 0 ? status
-			   : merge(request.output, request.files.list, request.files.count);
+	return status >= 0 ? status : merge(&request);
 }
 
 const struct cli_command cmd_merge = {

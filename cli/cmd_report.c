@@ -26,6 +26,7 @@ struct request {
 	struct cli_operands files;
 	const char *output;
 	unsigned most;
+	bool unfinished;
 };
 
 static const struct cli_option options[] = {
@@ -35,6 +36,7 @@ static const struct cli_option options[] = {
 		   "a number of events, 1 or more",
 		   "events in the timeline, the longest (default: 4000000);\n"
 		   "the tables count all"),
+	DATABASE_UNFINISHED(offsetof(struct request, unfinished)),
 };
 
 /* ---- JSON ---- */
@@ -278,7 +280,7 @@ static bool is_replaceable(const char *path)
 	return !length || (length == sizeof(begin) && !memcmp(begin, report_page, sizeof(begin)));
 }
 
-static int report(const char *path, const char *output, unsigned most)
+static int report(const struct request *request, const char *path, const char *output)
 {
 	struct database *database;
 	int status;
@@ -293,9 +295,10 @@ static int report(const char *path, const char *output, unsigned most)
 	database = database_open(path, false);
 	if (!database)
 		return CLI_FAILED;
-	status = write_page(output, database, path, most);
+	status = database_refuse_unfinished(database, request->unfinished);
+	if (status == CLI_OK)
+		status = write_page(output, database, path, request->most);
 	if (status == CLI_OK) {
-		database_say_unfinished(database);
 		cli_line("%s: open it in a browser", output);
 		status = cli_finish_output();
 	}
@@ -332,7 +335,7 @@ static int run(const struct cli_command *command, int argc, char **argv)
 	chosen = request.output ? strdup(request.output) : default_output(path);
 	if (!chosen)
 		return cli_failed("out of memory");
-	status = report(path, chosen, request.most);
+	status = report(&request, path, chosen);
 	free(chosen);
 	return status;
 }

@@ -69,11 +69,12 @@ static int summarize(const char *path, print_fn *print, const struct summary_sty
 		print(summary, stdout, style);
 		status = cli_finish_output();
 		char *interrupted = database_fact(database, "interrupted");
-		database_say_unfinished(database);
+		const int unfinished = database_say_unfinished(database);
 		if (interrupted)
 			cli_error("%s was recovered: %s", path, interrupted);
 		free(interrupted);
 		say_removed(database, path);
+		status = status ? status : unfinished;
 	}
 	summary_destroy(summary);
 	database_close(database);

@@ -81,9 +81,12 @@ static bool step(struct convert_source *source, int *status)
 
 /* ---- names ---- */
 
-bool convert_wants(const struct convert *convert, const char *name)
+bool convert_wants(struct convert *convert, const char *name)
 {
-	return !convert->selection.name || fnmatch(convert->selection.name, name, 0) == 0;
+	if (convert->selection.name && fnmatch(convert->selection.name, name, 0) != 0)
+		return false;
+	convert->selected++;
+	return true;
 }
 
 /* One text for a number; to be freed. NULL: there is none. */
@@ -368,17 +371,19 @@ static const char counters[] =
 
 /* ---- all of it ---- */
 
-static int open_input(struct convert_input *input, const char *path)
+static int open_input(struct convert_input *input, const char *path, bool unfinished)
 {
 	struct database *database = database_open(path, false);
 	sqlite3_stmt *rows = NULL;
-	int result;
+	int result, status;
 
 	input->path = path;
 	if (!database)
 		return CLI_FAILED;
-	database_say_unfinished(database);
+	status = database_refuse_unfinished(database, unfinished);
 	database_close(database);
+	if (status)
+		return status;
 	if (sqlite3_open_v2(path, &input->db, ONE_THREAD, NULL) != SQLITE_OK)
 		return convert_refuse(input);
 	result = sqlite3_prepare_v2(input->db, "SELECT 1 FROM rtl_process", -1, &rows, NULL);
@@ -498,6 +503,8 @@ static int take_all(struct convert *convert)
 static int finish_output(struct convert *convert)
 {
 	convert_generic_end(convert);
+	if (!convert->selected && convert_selects(&convert->selection))
+		return convert_refuse_empty(&convert->selection);
 	work_flush(&convert->work, true);
 	convert_add_ledgers(convert);
 	timeline_finish(&convert->timeline);
@@ -537,6 +544,14 @@ static void convert_fini(struct convert *convert)
 		timeline_fini(&convert->timeline, true);
 }
 
+static bool has_gpu(const struct convert *convert)
+{
+	for (size_t i = 0; i < convert->input_count; i++)
+		if (convert_has_gpu(convert->inputs[i].db, convert->selection.gpu))
+			return true;
+	return false;
+}
+
 static int convert_inputs(struct convert *convert, enum timeline_format format)
 {
 	const struct convert_job *job = convert->job;
@@ -546,7 +561,7 @@ static int convert_inputs(struct convert *convert, enum timeline_format format)
 		struct convert_input *input = &convert->inputs[convert->input_count++];
 		uint64_t first;
 
-		status = open_input(input, job->inputs[i]);
+		status = open_input(input, job->inputs[i], job->selection.unfinished);
 		if (status)
 			break;
 		first = (uint64_t)ask_number(input, "SELECT min(start_ns) FROM rtl_process");
@@ -562,6 +577,8 @@ static int convert_inputs(struct convert *convert, enum timeline_format format)
 	if (!status && convert->selection.process && !convert->work.processes)
 		status = cli_failed("--process %s: there is none; `rtl info` lists them",
 				    convert->selection.process);
+	if (!status && convert->selection.gpu && !has_gpu(convert))
+		status = convert_refuse_gpu(convert->selection.gpu);
 	if (!status)
 		status = take_all(convert);
 	return status ? status : finish_output(convert);

@@ -25,6 +25,7 @@ struct convert_selection {
 	const char *process;     /**< its pid, or a pattern for its program's name */
 	const char *name;        /**< a pattern for the names of what is shown */
 	const char *gpu;         /**< KFD node */
+	bool unfinished;         /**< what there is so far of a trace that is being written */
 };
 
 /** What is to be made, of what. */
@@ -79,6 +80,7 @@ struct convert {
 	const struct convert_input *only_input; /* NULL: all processes; else one of it */
 	int64_t only_process;
 	uint64_t first_ns; /* when the first process started */
+	uint64_t selected; /* rows */
 	struct convert_input *inputs;
 	size_t input_count;
 	struct convert_source *sources;
@@ -121,8 +123,16 @@ struct timeline_name *convert_string(struct convert *convert, struct convert_inp
 /** Whether a process is selected; program: its path, or NULL. */
 bool convert_wants_process(const struct convert_selection *selection, int64_t pid,
 			   const char *program);
-/** Whether a name is selected. */
-bool convert_wants(const struct convert *convert, const char *name);
+/** Whether a row of that name is selected, which is counted; to be asked last. */
+bool convert_wants(struct convert *convert, const char *name);
+/** Says that no row is selected; CLI_FAILED. */
+int convert_refuse_empty(const struct convert_selection *selection);
+/** Whether something is left out. */
+bool convert_selects(const struct convert_selection *selection);
+/** Whether a trace has that GPU; db: one to which it is attached will do. */
+bool convert_has_gpu(sqlite3 *db, const char *gpu);
+/** Says that there is none of that number; CLI_FAILED. */
+int convert_refuse_gpu(const char *gpu);
 /** Says that a database cannot be read; CLI_FAILED. */
 int convert_refuse(struct convert_input *input);
 /** Says that a database is not rtl's; CLI_FAILED. */

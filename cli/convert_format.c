@@ -101,6 +101,35 @@ int convert_choose(struct convert_job *job, const char *format)
 	return CLI_OK;
 }
 
+/* ---- what is selected ---- */
+
+bool convert_selects(const struct convert_selection *s)
+{
+	return s->from_ns || s->to_ns || s->process || s->name || s->gpu;
+}
+
+int convert_refuse_empty(const struct convert_selection *s)
+{
+	const struct {
+		const char *name;
+		bool given;
+	} options[] = {{"--from", s->from_ns != 0},
+		       {"--to", s->to_ns != 0},
+		       {"--process", s->process != NULL},
+		       {"--gpu", s->gpu != NULL},
+		       {"--name", s->name != NULL}};
+	char list[64] = "";
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
+		if (options[i].given) {
+			strcat(list, *list ? ", " : "");
+			strcat(list, options[i].name);
+		}
+	return cli_failed("nothing is selected by %s, so nothing is written; `rtl summary` shows "
+			  "what there is",
+			  list);
+}
+
 /* ---- the making ---- */
 
 static int refuse_foreign(const char *output, const char *what)
@@ -136,19 +165,21 @@ int convert_run(const struct convert_job *job)
 	const enum kind kind = suffixes[job->suffix].kind;
 	uint64_t slices = 0;
 	struct part part;
+	int status;
 
 	if (kind == KIND_TABLES) {
-		if (convert_csv(job->output, job->inputs[0], &job->selection))
-			return CLI_FAILED;
+		status = convert_csv(job->output, job->inputs[0], &job->selection);
 	} else {
 		if (!may_replace(job))
 			return refuse_foreign(job->output, kind == KIND_DATABASE
 								   ? "database that rtl converted"
 								   : "timeline");
-		if (part_begin(&part, job->output) ||
-		    part_end(&part, make_file(job, &part, &slices)))
-			return CLI_FAILED;
+		status = part_begin(&part, job->output);
+		if (!status)
+			status = part_end(&part, make_file(job, &part, &slices));
 	}
+	if (status)
+		return status;
 	if (slices)
 		cli_line("%s: %llu slices", job->output, (unsigned long long)slices);
 	else

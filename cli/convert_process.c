@@ -16,6 +16,35 @@ bool convert_wants_gpu(const struct convert *convert, uint32_t gpu)
 	return !convert->selection.gpu || strtoul(convert->selection.gpu, NULL, 10) == gpu;
 }
 
+static bool is_there(sqlite3 *db, const char *sql, const char *gpu)
+{
+	sqlite3_stmt *rows = NULL;
+	bool there = false;
+
+	if (sqlite3_prepare_v2(db, sql, -1, &rows, NULL) == SQLITE_OK) {
+		sqlite3_bind_int64(rows, 1, (int64_t)strtoul(gpu, NULL, 10));
+		there = sqlite3_step(rows) == SQLITE_ROW;
+	}
+	sqlite3_finalize(rows);
+	return there;
+}
+
+bool convert_has_gpu(sqlite3 *db, const char *gpu)
+{
+	return is_there(db,
+			"SELECT 1 FROM rtl_tracepoint AS t JOIN rtl_tracepoint_metadata AS m"
+			" USING (process, uid) WHERE t.kind = 'agent' AND m.key = 'node' AND"
+			" CAST(m.value AS INTEGER) = ?1",
+			gpu) ||
+	       is_there(db, "SELECT 1 FROM rtl_dispatch WHERE gpu = ?1", gpu) ||
+	       is_there(db, "SELECT 1 FROM rtl_copy WHERE gpu = ?1", gpu);
+}
+
+int convert_refuse_gpu(const char *gpu)
+{
+	return cli_failed("--gpu %s: there is none; `rtl info` lists them", gpu);
+}
+
 static const char *base_name(const char *path)
 {
 	const char *slash = path ? strrchr(path, '/') : NULL;

@@ -175,6 +175,28 @@ static int add_views(struct convert_rows *rows)
 	return status;
 }
 
+static bool is_empty(struct convert_rows *rows)
+{
+	char sql[64];
+
+	for (size_t i = 0; i < sizeof(views) / sizeof(*views); i++) {
+		snprintf(sql, sizeof(sql), "SELECT 1 FROM %s LIMIT 1", views[i].name);
+		if (convert_rows_number(rows, sql))
+			return false;
+	}
+	return true;
+}
+
+/* Whether it selects anything: else CLI_FAILED after a line. */
+static int check_selection(struct convert_rows *rows)
+{
+	const struct convert_selection *s = rows->selection;
+
+	if (s->gpu && !convert_has_gpu(rows->db, s->gpu))
+		return convert_refuse_gpu(s->gpu);
+	return convert_selects(s) && is_empty(rows) ? convert_refuse_empty(s) : CLI_OK;
+}
+
 static int add_processes(struct convert_rows *rows)
 {
 	const char *wanted = rows->selection->process;
@@ -230,8 +252,10 @@ int convert_rows_open(struct convert_rows *rows, const char *path,
 	*rows = (struct convert_rows){.path = path, .selection = selection};
 	if (!database)
 		return CLI_FAILED;
-	database_say_unfinished(database);
+	status = database_refuse_unfinished(database, selection->unfinished);
 	database_close(database);
+	if (status)
+		return status;
 	if (sqlite3_open_v2(":memory:", &rows->db,
 			    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI |
 				    SQLITE_OPEN_NOMUTEX,
@@ -250,6 +274,8 @@ int convert_rows_open(struct convert_rows *rows, const char *path,
 		status = add_processes(rows);
 	if (!status)
 		status = add_views(rows);
+	if (!status)
+		status = check_selection(rows);
 	progress_init(&rows->progress, "converting", false);
 	rows->progress.stops = "Ctrl-C stops";
 	rows->all = (uint64_t)convert_rows_number(

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <sqlite3.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -226,16 +227,40 @@ char *database_fact(struct database *database, const char *key)
 	return value;
 }
 
-bool database_say_unfinished(struct database *database)
+/* A line, if it is not complete; advice: of one that is being written. */
+static int say_unfinished(struct database *database, const char *advice)
 {
-	char *writer = database_fact(database, "writer");
-	const bool lives = writer && output_writer_lives(writer);
+	char *writer = database_fact(database, "writer"), host[256] = "?";
+	int status = CLI_OK, pid = 0;
 
-	if (writer)
-		cli_error("%s is not complete: its program still runs, or was cut off",
+	if (writer && output_writer_lives(writer)) {
+		sscanf(writer, "%d %*u %255s", &pid, host);
+		cli_error(
+			"%s is not complete: as far as can be seen, process %d on %s still writes "
+			"it%s",
+			database->path, pid, host, advice);
+		status = CLI_UNFINISHED;
+	} else if (writer) {
+		cli_error("%s is not complete: what wrote it was cut off; `rtl recover` lists what "
+			  "there is to complete it with",
 			  database->path);
+	}
 	free(writer);
-	return lives;
+	return status;
+}
+
+int database_say_unfinished(struct database *database)
+{
+	return say_unfinished(database, "");
+}
+
+int database_refuse_unfinished(struct database *database, bool taken)
+{
+	const int status = say_unfinished(
+		database,
+		taken ? "" : "; wait for its end, or take what is there so far with --unfinished");
+
+	return taken ? CLI_OK : status;
 }
 
 /* The number that a query answers with; 0 for NULL, -1 if it fails. */

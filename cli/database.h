@@ -26,8 +26,16 @@ bool database_same_file(const char *a, const char *b);
 /** A value of rtl's table of facts; NULL: not there. To be freed. */
 char *database_fact(struct database *database, const char *key);
 
-/** Says in a line if it is not complete. Whether somebody still writes it, as far as that is known. */
-bool database_say_unfinished(struct database *database);
+/** Says in a line if it is not complete. CLI_UNFINISHED if somebody still writes it, as far as that
+ *  can be seen, else CLI_OK. */
+int database_say_unfinished(struct database *database);
+/** The same before something is made of it. With `taken` (--unfinished) of what is there so far:
+ *  CLI_OK. */
+int database_refuse_unfinished(struct database *database, bool taken);
+/** That option of a command. */
+#define DATABASE_UNFINISHED(at)                                                                    \
+	CLI_FLAG(0, "unfinished", at,                                                              \
+		 "what is there so far, of a trace that is still being written")
 
 /** GPU operations in it; -1 after a line. */
 int64_t database_operations(struct database *database);

@@ -219,12 +219,16 @@ int info_database(const char *path, bool json)
 {
 	struct database *database = database_open(path, false);
 	int64_t operations = database ? database_operations(database) : -1;
-	int error = -1;
+	int error = -1, status;
 
 	if (operations >= 0)
 		error = json ? print_json(database, path, operations)
 			     : print(database, path, operations);
+	status = cli_finish_output();
+	if (error)
+		status = CLI_FAILED;
+	if (!status)
+		status = database_say_unfinished(database);
 	database_close(database);
-	int status = cli_finish_output();
-	return error ? CLI_FAILED : status;
+	return status;
 }

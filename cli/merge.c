@@ -429,7 +429,7 @@ static const char join_facts[] =
 	" WHERE key IN ('state', 'mode', 'where', 'session', 'version')"
 	" AND key IN (SELECT key FROM i.rtl_meta);"
 	"INSERT OR IGNORE INTO main.rtl_meta SELECT * FROM i.rtl_meta"
-	" WHERE key IN ('interrupted', 'recovered');";
+	" WHERE key IN ('interrupted', 'recovered', 'writer');";
 
 /* ---- one input ---- */
 
@@ -499,14 +499,14 @@ static int add_input(struct merge *merge)
 
 /* ---- the output ---- */
 
-/* A trace to which nobody adds any more; else after a line. */
-static bool is_trace(const char *path)
+/* CLI_OK: it is a trace that can be merged. */
+static int check_trace(const char *path, bool unfinished)
 {
 	struct database *database = database_open(path, false);
-	const bool written = database && database_say_unfinished(database);
+	const int status = database ? database_refuse_unfinished(database, unfinished) : CLI_FAILED;
 
 	database_close(database);
-	return database && !written;
+	return status;
 }
 
 /* Begins with the first input's rows. */
@@ -554,23 +554,25 @@ static int write_output(struct merge *merge, const struct part *part, char *cons
 			return -1;
 	}
 	merge->input = part->path;
+	/* What had a writer is not complete, and nobody writes the whole. */
+	if (merge->has_rtl &&
+	    run_sql(merge, "UPDATE main.rtl_meta SET value = 'merged' WHERE key = 'writer'"))
+		return -1;
 	return run_sql(merge, "ANALYZE");
 }
 
-int merge_traces(const char *output, char *const *inputs, size_t count)
+int merge_traces(const char *output, char *const *inputs, size_t count, bool unfinished)
 {
 	struct merge merge = {0};
 	struct part part;
-	int status;
+	int status = CLI_OK;
 
-	for (size_t i = 0; i < count; i++) {
-		if (!is_trace(inputs[i]))
-			return -1;
-	}
-	if (part_begin(&part, output))
-		return -1;
+	for (size_t i = 0; !status && i < count; i++)
+		status = check_trace(inputs[i], unfinished);
+	if (status || (status = part_begin(&part, output)))
+		return status;
 	status = write_output(&merge, &part, inputs, count) ? CLI_FAILED : CLI_OK;
 	if (sqlite3_close(merge.db) != SQLITE_OK)
 		status = CLI_FAILED;
-	return part_end(&part, status) ? -1 : 0;
+	return part_end(&part, status);
 }

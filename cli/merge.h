@@ -10,9 +10,11 @@
 #ifndef RTL_CLI_MERGE_H
 #define RTL_CLI_MERGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
-/** Writes `output` from `count` traces, two or more. 0, or -1 after a line; then there is none. */
-int merge_traces(const char *output, char *const *inputs, size_t count);
+/** Writes `output` from `count` traces, two or more; one that is being written is refused, or with
+ *  `unfinished` taken as it is. An exit status, after a line; unless CLI_OK there is no output. */
+int merge_traces(const char *output, char *const *inputs, size_t count, bool unfinished);
 
 #endif

@@ -165,7 +165,8 @@ void outputs_make_tables(const struct outputs *outputs, const char *said, bool q
 	for (size_t i = 0; i < outputs->table_count; i++) {
 		const struct outputs_tables *tables = &outputs->tables[i];
 
-		if (convert_csv(tables->folder, tables->database, &(struct convert_selection){0}))
+		if (convert_csv(tables->folder, tables->database,
+				&(struct convert_selection){.unfinished = true}))
 			continue;
 		unlink(tables->database);
 		if (!quiet && (!said || strcmp(said, tables->database) != 0))

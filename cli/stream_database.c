@@ -208,6 +208,8 @@ int streams_of_database(const char *path, const struct stream_sink *sink)
 		sink->add(sink->user, &reading.streams[i].info, path);
 	if (!status && !reading.count)
 		status = cli_failed("%s tells of no streams: it was not written by rtl", path);
+	if (!status)
+		status = database_say_unfinished(database);
 	for (size_t i = 0; i < reading.count; i++)
 		free_stream(&reading.streams[i]);
 	free(reading.streams);

@@ -8,6 +8,7 @@ what is there when it could not be made. Their values: other_formats.py.
 import csv
 import os
 import random
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -83,7 +84,7 @@ class Formats(Case):
         self.assertEqual(len(all_names), 3000)
         for options, expected in (
                 (("--name", "second*"), [n for n in all_names if n.startswith("second")]),
-                (("--gpu", "7"), []), (("--gpu", "0"), all_names), (("--from", "1ms"), []),
+                (("--gpu", "0"), all_names),
                 (("--process", pid), None), (("--process", "cli_prog*"), all_names)):
             for name, read in (("b.json", names_of_rocprofv3), ("b.db", names_of_rocpd7),
                                ("b.csv", names_of_csv)):
@@ -94,6 +95,22 @@ class Formats(Case):
                         self.assertEqual(len(found), 1000)
         self.convert("h.json", "-f", "hta", "--process", pid, "--name", "second*")
         self.assertEqual(set(names_of_hta(self.path("h.json"))), {"second_kernel"})
+
+    def test_selection_of_nothing__one_line_and_no_file(self):
+        pid = str(self.pids[0])
+        for name, *options in KINDS + (("b.json", "-f", "hta", "--process", pid),):
+            for more, said in ((("--gpu", "7"), "--gpu 7: there is none; `rtl info` lists them"),
+                               (("--name", "nosuch"), "--name, so nothing is written"),
+                               (("--name", "nosuch", "--gpu", "0"), "--gpu, --name, so nothing is written"),
+                               (("--from", "100s"), "nothing is selected by --from"),
+                               (("--from", "100s", "--to", "200s"), "nothing is selected by --from, --to")):
+                with self.subTest(name=name, options=more):
+                    self.refused(1, said, "convert", "a.db", "-o", name, *options, *more)
+                    self.assertEqual(os.listdir(self.folder), ["a.db"])
+        self.convert("b.json")
+        before = os.stat(self.path("b.json"))
+        self.refused(1, "nothing is selected by --name", "convert", "a.db", "-o", "b.json", "--name", "nosuch")
+        self.assertEqual(os.stat(self.path("b.json")).st_ino, before.st_ino)
 
     def test_bad_input__one_line(self):
         def bad(part, *options):
@@ -121,14 +138,23 @@ class Formats(Case):
         self.assertEqual(sorted(os.listdir(self.folder)), ["a.db", "full.json", "other.db"])
 
     def test_unfinished_trace__what_is_there_and_a_line(self):
-        database = sqlite3.connect(self.path("a.db"))
-        database.execute("INSERT INTO rtl_meta VALUES ('writer', '1 1 nowhere')")
-        database.commit()
-        database.close()
+        """Of a writer in another place nobody here knows whether it lives."""
+        def set_writer(writer):
+            database = sqlite3.connect(self.path("a.db"))
+            database.execute("INSERT OR REPLACE INTO rtl_meta VALUES ('writer', ?)", (writer,))
+            database.commit()
+            database.close()
+        cut_off = "rtl: a.db is not complete: what wrote it was cut off; `rtl recover` "
+        there = "rtl: a.db is not complete: as far as can be seen, process 1 on nowhere still writes it"
         for name, *options in KINDS:
-            self.assertTrue(self.convert(name, *options).startswith(
-                "rtl: a.db is not complete: its program still runs, or was cut off\n"))
-            self.assertTrue(os.path.exists(self.path(name)))
+            set_writer("1 1 nowhere")
+            self.refused(4, there + "; wait for its end", "convert", "a.db", "-o", name, *options)
+            self.assertEqual(os.listdir(self.folder), ["a.db"])
+            self.assertTrue(self.convert(name, *options, "--unfinished").startswith(there + "\n"))
+            set_writer("nobody")
+            self.assertTrue(self.convert(name, *options).startswith(cut_off))
+            made = self.path(name)
+            (shutil.rmtree if os.path.isdir(made) else os.unlink)(made)
 
     @unittest.skipUnless(TMPFS, "no mounts of our own here")
     def test_full_disk__one_line_and_nothing_there(self):

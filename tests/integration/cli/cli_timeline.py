@@ -218,13 +218,13 @@ class Convert(Case):
         expected = self.converted()
         self.assertEqual(self.converted("--name", "second*"),
                          [d for d in expected if d[0] == "second_kernel"])
-        self.assertEqual(self.converted("--gpu", "7"), [])
+        self.refused(1, "--gpu 7: there is none", "convert", "a.db", "-o", "none.json", "--gpu", "7")
         self.assertEqual(self.converted("--gpu", "0"), expected)
         self.assertEqual(self.converted("--process", "cli_prog*"), expected)
         pid = sqlite3.connect(self.path("a.db")).execute("SELECT min(pid) FROM rtl_process")
         self.assertEqual(len(self.converted("--process", str(pid.fetchone()[0]))), 1000)
         # the program's times are of its own making, before it started
-        self.assertEqual(self.converted("--from", "1ms"), [])
+        self.refused(1, "nothing is selected by --from", "convert", "a.db", "-o", "b.json", "--from", "1ms")
 
     def test_bad_input__one_line(self):
         self.write("text.db", "no database")
