@@ -187,8 +187,9 @@ static void judge_version(struct doctor *doctor)
 			doctor, "version",
 			"nothing is to be done for most programs; if one crashes under rtl only, "
 			"use another version of ROCm",
-			"ROCm 7.2 has a fault in its intercept queues: programs that write large "
-			"batches, or to one queue by several threads, may crash under any tracer");
+			"ROCm 7.2 has a fault in its intercept queues: programs that take more "
+			"than 256 "
+			"places of a queue at once may crash under any tracer");
 	else
 		doctor_ok(doctor, "version", "ROCm %d.%d", version / 100, version % 100);
 }

@@ -47,6 +47,7 @@ const char *interceptor_take_functions(struct root_table *root)
 	CORE(CORE_QUEUE_DESTROY, queue_destroy);
 	CORE(CORE_SIGNAL_CREATE, signal_create);
 	CORE(CORE_SIGNAL_DESTROY, signal_destroy);
+	CORE(CORE_SIGNAL_STORE_RELAXED, signal_store);
 	CORE(CORE_SIGNAL_SUBTRACT_SCRELEASE, signal_subtract);
 	CORE(CORE_SYSTEM_GET_MAJOR_EXTENSION_TABLE, get_major_extension_table);
 	CORE(CORE_EXECUTABLE_LOAD_CODE_OBJECT, load_code_object);

@@ -61,6 +61,17 @@ static struct queue *list_remove(const hsa_queue_t *hsa)
 	return queue;
 }
 
+bool queue_is_intercepted(const hsa_queue_t *hsa, uint32_t packets)
+{
+	bool found = false;
+
+	pthread_mutex_lock(&list.lock);
+	for (const struct queue *queue = list.first; queue && !found; queue = queue->next_listed)
+		found = queue->hsa == hsa && !queue->unseen && queue->packets > packets;
+	pthread_mutex_unlock(&list.lock);
+	return found;
+}
+
 static bool list_has(const hsa_queue_t *hsa)
 {
 	bool found = false;

@@ -4,6 +4,7 @@
 
 #include "../../hip/preload.h"
 #include "copies.h"
+#include "pending.h"
 #include "queue.h"
 #include "submitters.h"
 
@@ -11,9 +12,10 @@ static void hook(struct root_table *root)
 {
 	queue_hook(root);
 	copies_hook(root);
+	pending_init(root);
 	/* Who submits is noted where there are calls that it may be for. */
-	if (hip_mode_has_calls())
-		submitters_hook(root);
+	if (hip_mode_has_calls() || pending_is_bounded)
+		submitters_hook(root, hip_mode_has_calls());
 }
 
 static void forget(bool ends)

@@ -8,6 +8,7 @@
 
 #include "../../common/call_context.h"
 #include "../../common/fork_lock.h"
+#include "pending.h"
 
 /* Queues that can be noted at a time, more than a GPU has; the others' packets go by who rings. */
 #define QUEUES_MAX 256u
@@ -22,7 +23,7 @@ static struct {
 } table[QUEUES_MAX];
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER; /* of who adds and removes */
 FORK_LOCK(table, table_lock);
-static bool hooked;
+static bool noting;
 
 typedef uint64_t add_write_index_fn(const hsa_queue_t *queue, uint64_t value);
 
@@ -105,21 +106,25 @@ static inline uint64_t note(const hsa_queue_t *queue, uint64_t first, uint64_t c
 
 static uint64_t scacq_screl(const hsa_queue_t *queue, uint64_t value)
 {
+	pending_bound(queue, value);
 	return note(queue, next.scacq_screl(queue, value), value);
 }
 
 static uint64_t scacquire(const hsa_queue_t *queue, uint64_t value)
 {
+	pending_bound(queue, value);
 	return note(queue, next.scacquire(queue, value), value);
 }
 
 static uint64_t relaxed(const hsa_queue_t *queue, uint64_t value)
 {
+	pending_bound(queue, value);
 	return note(queue, next.relaxed(queue, value), value);
 }
 
 static uint64_t screlease(const hsa_queue_t *queue, uint64_t value)
 {
+	pending_bound(queue, value);
 	return note(queue, next.screlease(queue, value), value);
 }
 
@@ -129,13 +134,15 @@ static bool hook(struct root_table *root, enum core_entry number, add_write_inde
 	return table_hook(table_core(root->core, number), (void *)ours, theirs);
 }
 
-void submitters_hook(struct root_table *root)
+void submitters_hook(struct root_table *root, bool notes)
 {
-	hooked = hook(root, CORE_QUEUE_ADD_WRITE_INDEX_SCACQ_SCREL, scacq_screl,
-		      &next.scacq_screl) &&
-		 hook(root, CORE_QUEUE_ADD_WRITE_INDEX_SCACQUIRE, scacquire, &next.scacquire) &&
-		 hook(root, CORE_QUEUE_ADD_WRITE_INDEX_RELAXED, relaxed, &next.relaxed) &&
-		 hook(root, CORE_QUEUE_ADD_WRITE_INDEX_SCRELEASE, screlease, &next.screlease);
+	const bool hooked =
+		hook(root, CORE_QUEUE_ADD_WRITE_INDEX_SCACQ_SCREL, scacq_screl,
+		     &next.scacq_screl) &&
+		hook(root, CORE_QUEUE_ADD_WRITE_INDEX_SCACQUIRE, scacquire, &next.scacquire) &&
+		hook(root, CORE_QUEUE_ADD_WRITE_INDEX_RELAXED, relaxed, &next.relaxed) &&
+		hook(root, CORE_QUEUE_ADD_WRITE_INDEX_SCRELEASE, screlease, &next.screlease);
+	noting = hooked && notes;
 }
 
 /* ---- queues */
@@ -164,7 +171,7 @@ struct submitter_note *submitters_add(const hsa_queue_t *queue)
 	struct submitter_note *notes;
 	bool good;
 
-	if (!hooked)
+	if (!noting)
 		return NULL;
 	notes = mmap(NULL, notes_size(queue->size), PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

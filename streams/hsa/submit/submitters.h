@@ -54,8 +54,8 @@ static inline uint32_t submitters_count(uint32_t packets)
 /* What the calling thread is within just now. */
 void submitter_fill(struct submitter *submitter);
 
-/* Hooks the runtime's functions. */
-void submitters_hook(struct root_table *root);
+/* Hooks the runtime's functions; with notes, or only to keep what is pending small (pending.h). */
+void submitters_hook(struct root_table *root, bool notes);
 
 /* Room for the packets of a queue, and notes from now on. NULL: not hooked, or no memory. */
 struct submitter_note *submitters_add(const hsa_queue_t *queue);

@@ -13,12 +13,15 @@
  *	-P		profiling is not enabled on the queue, and no times are read
  *	-u		unordered: dispatches do not wait for those before them
  *	-m		all threads submit to one queue
+ *	-w EVERY	the first thread sleeps for 20 ms in each EVERY-th dispatch, when it has taken
+ *			the packet's place and not written it (0: never)
  *	-v		print each dispatch's times: time THREAD DISPATCH START END
  */
 #include "hsa_setup.h"
 
 #include <pthread.h>
 #include <string.h>
+#include <unistd.h>
 
 #define PROGRAM "hsa_dispatch"
 #include "../check.h"
@@ -27,7 +30,7 @@
 #define WINDOW     1024 /* dispatches under way before their completion is waited for */
 
 static struct options {
-	long packets, batch, threads, barrier_every, rounds, queue_size;
+	long packets, batch, threads, barrier_every, rounds, queue_size, sleep_every;
 	bool signals, profile, ordered, one_queue, print_times;
 } options = {
 	.packets = 1000,
@@ -94,6 +97,9 @@ static void submit_batch(struct worker *worker, long first, long count)
 	const hsa_signal_t none = {0};
 	uint64_t packets = (uint64_t)(count + barriers_in(first, count));
 	uint64_t index = packets_reserve(worker->queue, packets);
+
+	if (options.sleep_every && !worker->number && !((first + 1) % options.sleep_every))
+		usleep(20000);
 
 	for (long i = first; i < first + count; i++) {
 		hsa_signal_t signal = options.signals ? worker->signals[i % WINDOW] : none;
@@ -211,7 +217,7 @@ static void parse_options(int argc, char **argv)
 {
 	int option;
 
-	while ((option = getopt(argc, argv, "n:b:t:B:r:s:SPumv")) != -1) {
+	while ((option = getopt(argc, argv, "n:b:t:B:r:s:w:SPumv")) != -1) {
 		long value = optarg ? atol(optarg) : 0;
 
 		switch (option) {
@@ -232,6 +238,9 @@ static void parse_options(int argc, char **argv)
 			break;
 		case 's':
 			options.queue_size = value;
+			break;
+		case 'w':
+			options.sleep_every = value;
 			break;
 		case 'S':
 			options.signals = false;
