@@ -34,6 +34,7 @@ static int refresh(struct source *source)
 			.host_name = said->host_name,
 			.spool_id = source->control->spool_id,
 			.rank = said->rank,
+			.run = said->run,
 		};
 		source->process = &source->remote;
 	}

@@ -86,21 +86,35 @@ static size_t size_of_texts(const char **texts, size_t n)
 	return size;
 }
 
+/* What stands behind an entry's texts; 0: nothing does. */
+static uint32_t take_number(struct cursor *c)
+{
+	const uint32_t *number = take(c, -(uintptr_t)c->at & 3) ? take(c, sizeof(*number)) : NULL;
+
+	return number ? *number : 0;
+}
+
 static int read_process(struct catalog *catalog, struct cursor *c)
 {
 	const struct dict_process *fixed = take(c, sizeof(*fixed));
-	const char *texts[3];
+	const char *texts[4];
+	uint32_t run;
 	char *copy;
 
 	if (!fixed || !take_texts(c, fixed->lengths, texts, 3) || catalog->process.program)
 		return RTL_EFORMAT;
-	copy = malloc(size_of_texts(texts, 3));
+	run = take_number(c);
+	texts[3] = run ? take_text(c, run) : "";
+	if (!texts[3])
+		return RTL_EFORMAT;
+	copy = malloc(size_of_texts(texts, 4));
 	if (!copy)
 		return RTL_ENOMEM;
-	keep_texts(copy, texts, 3);
+	keep_texts(copy, texts, 4);
 	catalog->process.program = texts[0]; /* what catalog_fini frees */
 	catalog->process.command = texts[1];
 	catalog->process.host_name = texts[2];
+	catalog->process.run = texts[3];
 	catalog->process.rank = (int32_t)(fixed->rank - 1);
 	return 0;
 }
@@ -269,14 +283,6 @@ static int read_tracepoint(struct catalog *catalog, struct cursor *c)
 	return 0;
 }
 
-/* What stands behind a value's text. */
-static uint32_t read_kind(struct cursor *c)
-{
-	const uint32_t *kind = take(c, -(uintptr_t)c->at & 3) ? take(c, sizeof(*kind)) : NULL;
-
-	return kind ? *kind : 0;
-}
-
 static int read_metadata(struct catalog *catalog, struct cursor *c)
 {
 	const struct dict_metadata *fixed = take(c, sizeof(*fixed));
@@ -293,7 +299,7 @@ static int read_metadata(struct catalog *catalog, struct cursor *c)
 	if (!m)
 		return RTL_ENOMEM;
 	keep_texts(m->texts, texts, 2);
-	*m = (struct metadata){.key = texts[0], .value = texts[1], .kind = read_kind(c)};
+	*m = (struct metadata){.key = texts[0], .value = texts[1], .kind = take_number(c)};
 	for (at = &t->metadata; *at && strcmp((*at)->key, m->key) != 0; at = &(*at)->next)
 		;
 	if (*at) {

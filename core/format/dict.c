@@ -24,11 +24,16 @@ static void put_text(struct entry *e, const char *text, uint32_t length)
 	put(e, "", 1);
 }
 
-static void align(struct entry *e)
+static void align_to(struct entry *e, size_t size)
 {
 	static const uint8_t zeros[8];
 
-	put(e, zeros, -e->size & 7);
+	put(e, zeros, -e->size & (size - 1));
+}
+
+static void align(struct entry *e)
+{
+	align_to(e, 8);
 }
 
 static uint32_t length_of(const char *text)
@@ -76,11 +81,15 @@ static void write_process(struct entry *e, const struct rtl_process *p, uint32_t
 		.entry = {size, DICT_PROCESS},
 		.lengths = {length_of(p->program), length_of(p->command), length_of(p->host_name)},
 		.rank = (uint32_t)p->rank + 1};
+	const uint32_t run = length_of(p->run);
 
 	put(e, &fixed, sizeof(fixed));
 	put_text(e, p->program, fixed.lengths[0]);
 	put_text(e, p->command, fixed.lengths[1]);
 	put_text(e, p->host_name, fixed.lengths[2]);
+	align_to(e, sizeof(run));
+	put(e, &run, sizeof(run));
+	put_text(e, p->run, run);
 }
 
 void dict_add_process(struct spool *spool, const struct rtl_process *process)
@@ -205,7 +214,7 @@ static void write_metadata(struct entry *e, const struct pair *p, uint32_t size)
 	put(e, &fixed, sizeof(fixed));
 	put_text(e, p->key, fixed.lengths[0]);
 	put_text(e, p->value, fixed.lengths[1]);
-	put(e, "\0\0\0", -e->size & 3);
+	align_to(e, sizeof(p->kind));
 	put(e, &p->kind, sizeof(p->kind));
 }
 

@@ -27,6 +27,8 @@ struct dict_entry {
 	uint32_t kind; /* enum dict_kind; a reader skips others */
 };
 
+/* Its texts are followed by the run, in older spools by nothing: on a multiple of 4 its length, then
+ * the text. */
 struct dict_process {
 	struct dict_entry entry;
 	uint32_t lengths[3]; /* program, command, host name */

@@ -14,6 +14,7 @@
 static char program[PATH_MAX];
 static char command[8192];
 static char host_name[256];
+static char run[256];
 static struct rtl_process own;
 
 /* Reads the arguments with blanks in between; what does not fit is cut. */
@@ -55,12 +56,28 @@ static int32_t read_rank(void)
 	return -1;
 }
 
+/* A job's id by its launcher, else the session of this process's `rtl trace` or `rtl record`. What
+ * does not fit is cut. */
+static void read_run(void)
+{
+	static const char *const variables[] = {
+		"SLURM_JOB_ID",   "PBS_JOBID", "LSB_JOBID",           "FLUX_JOB_ID",
+		"PMIX_NAMESPACE", "JOB_ID",    "TORCHELASTIC_RUN_ID", "RTL_SESSION",
+	};
+	const char *value = NULL;
+
+	for (size_t i = 0; i < sizeof(variables) / sizeof(*variables) && (!value || !*value); i++)
+		value = getenv(variables[i]);
+	snprintf(run, sizeof(run), "%s", value ? value : "");
+}
+
 static void fill(void)
 {
 	ssize_t n = readlink("/proc/self/exe", program, sizeof(program) - 1);
 
 	program[n < 0 ? 0 : n] = 0;
 	read_command();
+	read_run();
 	if (gethostname(host_name, sizeof(host_name) - 1))
 		host_name[0] = 0;
 	own = (struct rtl_process){
@@ -74,6 +91,7 @@ static void fill(void)
 		.host_name = host_name,
 		.spool_id = bus.spool.control ? bus.spool.control->spool_id : 0,
 		.rank = read_rank(),
+		.run = run,
 	};
 }
 

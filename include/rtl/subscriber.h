@@ -52,6 +52,12 @@ struct rtl_process {
 	uint64_t spool_id; /**< random: the same run of the same process in every host; never 0 */
 	int32_t rank; /**< that a launcher (Open MPI, PMI, Slurm, torchrun) gave it; -1: none */
 	uint32_t reserved;
+	/**
+	 * What the processes of its run have in common, wherever and whenever they are looked at: the
+	 * job's id by its launcher (Slurm, PBS, LSF, PMIx...), else the session of its `rtl trace` or
+	 * `rtl record`. "": not known.
+	 */
+	const char *run;
 };
 
 /** How well the times of a process's events are known. */

@@ -46,18 +46,14 @@ bool run_init(struct sub *sub)
 
 /* ---- the run ---- */
 
-/* What a job is called, by the launchers; else this rtl's session. */
-static const char *name_of_job(const struct sub *sub)
+/* As the process knows it, or else its host. */
+static const char *name_of_run(const struct sub *sub, const struct rtl_process *info)
 {
-	static const char *const variables[] = {
-		"SLURM_JOB_ID",   "PBS_JOBID", "LSB_JOBID",           "FLUX_JOB_ID",
-		"PMIX_NAMESPACE", "JOB_ID",    "TORCHELASTIC_RUN_ID",
-	};
-	const char *session = sub->host->property(sub->host, "session"), *value;
+	const size_t size = offsetof(struct rtl_process, run) + sizeof(info->run);
+	const char *session = sub->host->property(sub->host, "session");
 
-	for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++)
-		if ((value = getenv(variables[i])) && *value)
-			return value;
+	if (info->struct_size >= size && info->run && *info->run)
+		return info->run;
 	return session && *session ? session : "run";
 }
 
@@ -69,7 +65,7 @@ static int choose_run(struct sub *sub, const struct rtl_process *info)
 	if (*sub->run_pattern)
 		result = output_expand(sub->run_pattern, &names, &sub->run);
 	else
-		sub->run = strdup(name_of_job(sub));
+		sub->run = strdup(name_of_run(sub, info));
 	sub->day = (uint16_t)(clock_realtime_ns() / 1000000000u / 86400u);
 	if (result == RTL_EINVAL)
 		sub_say(sub, RTL_LEVEL_ERROR,

@@ -70,6 +70,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		length = next_length(dict, length, step * 8, in.left);
 		catalog_read(&catalog, dict, length);
 	}
+	if (catalog.process.program) {
+		touch_text(catalog.process.command);
+		touch_text(catalog.process.run);
+	}
 	for (i = 0; i < catalog.stream_count; i++)
 		touch_stream(catalog.streams[i]);
 	look_up(&catalog, dict, in.left);

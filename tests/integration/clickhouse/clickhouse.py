@@ -170,6 +170,22 @@ class Rows(Case):
         self.assertEqual(self.ask("SELECT run = 'again', count(), uniqExact(spool) FROM rtl_dispatch GROUP BY run "
                                   "ORDER BY run = 'again'"), [("0", "6000", "3"), ("1", "6000", "3")])
 
+    def test_replay_and_snapshot__the_run_in_which_it_was_recorded(self):
+        """Without run= it is the job's, or the session's, as `rtl trace` itself would have it."""
+        for name, env in (("job", {"SLURM_JOB_ID": "4711"}), ("one", {}), ("two", {})):
+            self.fine(self.rtl("record", "-o", name, cli_kit.PROGRAM, "20", env=env))
+            self.fine(self.rtl("replay", "-s", self.sub(), name, env={"SLURM_JOB_ID": "99"}))
+        (job,), *sessions = self.ask("SELECT run FROM rtl_dispatch GROUP BY run ORDER BY run = '4711' DESC")
+        self.assertEqual((job, len(sessions)), ("4711", 2), sessions)
+        for session, in sessions:
+            self.assertNotIn(session, ("99", "run"))
+        child = self.start("trace", "-q", "--last", "1000", "-s", self.sub(), cli_kit.PROGRAM, "30", "stay")
+        pid = int(child.stdout.readline())  # all is published then
+        self.fine(self.rtl("snapshot", "-s", self.sub(), str(child.pid)))
+        os.kill(pid, 15)
+        child.communicate(timeout=cli_kit.HANG_S)
+        self.assertEqual(self.ask("SELECT uniqExact(run), count() FROM rtl_dispatch WHERE pid = %d" % pid), [("1", "30")])
+
     def test_left_out__counted_with_its_cause(self):
         self.fine(self.rtl("trace", "-s", self.sub(), "--delay", "1000", cli_kit.PROGRAM, "70"))
         self.assertEqual(self.ask("SELECT published, delivered, left_out FROM rtl_ledger FINAL WHERE stream = 'rtl.hsa'"),
