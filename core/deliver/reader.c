@@ -35,8 +35,8 @@ static struct reader_ring new_ring(struct ring_header *ring, size_t bytes)
 	r.capacity = *(const volatile uint64_t *)&ring->capacity;
 	r.usable = bytes ? bytes - RING_HEADER_SIZE : r.capacity;
 	r.position = r.released = *(const volatile uint64_t *)&ring->tail;
-	if (!r.capacity || r.capacity % 8)
-		r.ring = NULL; /* was another when its header was checked */
+	if (!r.capacity || r.capacity % 8) /* was another when its header was checked */
+		return (struct reader_ring){0};
 	return r;
 }
 

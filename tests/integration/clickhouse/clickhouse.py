@@ -478,11 +478,15 @@ class Special(unittest.TestCase):
         self.assertEqual(case.rtl("trace", "-s", settings, cli_kit.PROGRAM, "1").returncode, 0)
         other.fill_disk()
         child = case.start("trace", "-s", settings, cli_kit.PROGRAM, "5000")
-        time.sleep(1)
+        said = []
+        for line in child.stderr:  # to its end, if it never comes
+            said.append(line)
+            if "events are kept in the program's buffers" in line:
+                break
         other.empty_disk()
         _, err = child.communicate(timeout=cli_kit.HANG_S)
         self.assertEqual(child.returncode, 0, err)
-        self.assertIn("events are kept in the program's buffers", err)
+        self.assertIn("events are kept in the program's buffers", said[-1] if said else "nothing was said")
         self.assertEqual(other.ask("SELECT count(), uniqExact((spool, position)) FROM rtl_dispatch"), "5001\t5001\n")
 
 

@@ -22,6 +22,7 @@
 
 #include <rtl/publish.h>
 
+#include "reader.h"
 #include "test_spool_kit.h"
 
 #define SCRIBBLE_MS 2000
@@ -410,8 +411,10 @@ static void collect_scribbled(const void *arg)
 	pid_t pid = fork();
 
 	(void)arg;
-	if (!pid)
+	if (!pid) {
+		kit_child();
 		be_scribbled(rtl_collector_folder(collector));
+	}
 	while (!events_so_far()) /* something sound first */
 		rtl_collector_poll(collector, 1);
 	pthread_create(&thread, NULL, scribble, &scribbler);
@@ -426,6 +429,28 @@ static void collect_scribbled(const void *arg)
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	finish(collector);
+}
+
+/* ---- a header that becomes another behind its check */
+
+static void test_ring__no_capacity_behind_the_check__is_not_read(void **state)
+{
+	static struct ring_header ring = {.tail = 8, .head = 64};
+	struct ring_header *rings[] = {&ring};
+	const struct clock_pair begin = {.ticks = 1, .ns = 1};
+	struct reader reader = {0};
+	struct reader_record record;
+
+	(void)state;
+	for (uint64_t capacity = 0; capacity < 16; capacity += 4) {
+		ring.capacity = capacity == 8 ? 0 : capacity;
+		memset(&reader, 0, sizeof(reader));
+		reader_init(&reader, &begin);
+		reader_take_time(&reader);
+		(void)reader_begin(&reader, rings, NULL, 1);
+		assert_false(reader_next(&reader, &record));
+		reader_fini(&reader);
+	}
 }
 
 static void test_files__random_bytes_while_they_are_read__collector_lives(void **state)
@@ -443,6 +468,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_file__cut_off_while_it_is_read__collector_lives),
 		cmocka_unit_test(test_ring__claims_another_file_and_size__none_grows),
+		cmocka_unit_test(test_ring__no_capacity_behind_the_check__is_not_read),
 		cmocka_unit_test(test_files__random_bytes_while_they_are_read__collector_lives),
 	};
 
