@@ -84,7 +84,9 @@ static int run(const struct cli_command *command, int argc, char **argv)
 	session->outputs.makes_tables = true;
 	status = replay(folder, session);
 	if (!status)
-		outputs_make_tables(&session->outputs, session->database, false);
+		status = outputs_make_tables(&session->outputs, session->database, false);
+	if (status) /* what is in the folder is unchanged */
+		outputs_drop_tables(&session->outputs);
 	if (!status && session->database)
 		cli_error("trace: %s", outputs_shown(&session->outputs, session->database));
 	for (size_t i = 0; !status && i < session->timeline_count; i++)

@@ -319,7 +319,7 @@ static int deliver(struct request *request, const char *recording, uint32_t kept
 	if (!status)
 		status = collect_check_output(session->database);
 	if (!status)
-		outputs_make_tables(&session->outputs, session->database, true);
+		status = outputs_make_tables(&session->outputs, session->database, true);
 	for (size_t i = 0; !status && i < request->place_count; i++)
 		status = publish_all(&request->places[i]);
 	if (!status && kept_ms)

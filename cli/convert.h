@@ -107,6 +107,8 @@ int convert_rocpd7(const struct part *part, const char *input,
 bool convert_rocpd7_replaceable(const char *path);
 /** A folder of that name with tables as rocprofv3's. */
 int convert_csv(const char *output, const char *input, const struct convert_selection *selection);
+/** Whether there is nothing, or what convert_csv has left. CLI_OK, or CLI_FAILED after a line. */
+int convert_check_csv(const char *output);
 /** Sees to it that such a folder can be made there; what convert_csv left there before goes. */
 int convert_prepare_csv(const char *output);
 /** Removes what convert_csv may have left there, and the folder if nothing else is in it. */

@@ -2,6 +2,8 @@
 /* See outputs.h. */
 #include "outputs.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -141,7 +143,7 @@ int outputs_place(struct outputs *outputs, char **path)
 	if (output_needs_process(*path))
 		return cli_usage(
 			"-o %s: %%p and %%e cannot stand in the name of a folder of tables", *path);
-	if (convert_prepare_csv(*path))
+	if (convert_check_csv(*path))
 		return CLI_FAILED;
 	if (asprintf(&database, "%s.db", *path) < 0)
 		return cli_failed("out of memory");
@@ -160,26 +162,50 @@ const char *outputs_shown(const struct outputs *outputs, const char *database)
 	return database;
 }
 
-void outputs_make_tables(const struct outputs *outputs, const char *said, bool quiet)
+/* With what SQLite leaves beside it where it had no room to copy that in. */
+static void remove_database(const char *path)
 {
+	static const char *const suffixes[] = {"", "-wal", "-shm"};
+	char file[PATH_MAX];
+
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++)
+		if (snprintf(file, sizeof(file), "%s%s", path, suffixes[i]) < (int)sizeof(file))
+			unlink(file);
+}
+
+int outputs_make_tables(const struct outputs *outputs, const char *said, bool quiet)
+{
+	const struct convert_selection all = {.unfinished = true};
+	int status = CLI_OK;
+
 	for (size_t i = 0; i < outputs->table_count; i++) {
 		const struct outputs_tables *tables = &outputs->tables[i];
+		const bool is_said = said && !strcmp(said, tables->database);
 
-		if (convert_csv(tables->folder, tables->database,
-				&(struct convert_selection){.unfinished = true}))
+		if ((is_said && access(tables->database, F_OK)) ||
+		    convert_csv(tables->folder, tables->database, &all)) {
+			status = CLI_FAILED;
 			continue;
-		unlink(tables->database);
-		if (!quiet && (!said || strcmp(said, tables->database) != 0))
+		}
+		remove_database(tables->database);
+		if (!quiet && !is_said)
 			cli_error("trace: %s", tables->folder);
 	}
+	return status;
+}
+
+void outputs_say_left(const struct outputs *outputs)
+{
+	for (size_t i = 0; i < outputs->table_count; i++)
+		if (!access(outputs->tables[i].database, F_OK))
+			cli_error("%s has what was to be in %s; `rtl convert` makes the tables",
+				  outputs->tables[i].database, outputs->tables[i].folder);
 }
 
 void outputs_drop_tables(const struct outputs *outputs)
 {
-	for (size_t i = 0; i < outputs->table_count; i++) {
-		rmdir(outputs->tables[i].folder);
-		unlink(outputs->tables[i].database);
-	}
+	for (size_t i = 0; i < outputs->table_count; i++)
+		remove_database(outputs->tables[i].database);
 }
 
 void outputs_fini(struct outputs *outputs)

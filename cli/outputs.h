@@ -50,9 +50,12 @@ int outputs_place(struct outputs *outputs, char **path);
 /** The name by which the user knows a database. */
 const char *outputs_shown(const struct outputs *outputs, const char *database);
 /** Makes the tables, and removes their databases; says where they are unless `quiet`, or `said` is
- *  their database (NULL: none). */
-void outputs_make_tables(const struct outputs *outputs, const char *said, bool quiet);
-/** Removes databases of which no tables are to be made, and the folders. */
+ *  their database (NULL: none), of which the caller has told whether it is there. CLI_OK, or
+ *  CLI_FAILED after a line: those databases stay. */
+int outputs_make_tables(const struct outputs *outputs, const char *said, bool quiet);
+/** Says which databases outputs_make_tables has left. */
+void outputs_say_left(const struct outputs *outputs);
+/** Removes databases of which no tables are to be made. */
 void outputs_drop_tables(const struct outputs *outputs);
 void outputs_fini(struct outputs *outputs);
 

@@ -337,8 +337,9 @@ void trace_report_collected(struct launch *launch, int status)
 		if (database)
 			report_database(launch, status);
 		report_timelines(launch, true);
-		outputs_make_tables(&launch->session.outputs, launch->session.database,
-				    launch->quiet);
+		if (outputs_make_tables(&launch->session.outputs, launch->session.database,
+					launch->quiet))
+			outputs_say_left(&launch->session.outputs);
 		if (!database && !launch->quiet)
 			launch_report_no_rocm(launch);
 	}

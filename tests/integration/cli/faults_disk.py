@@ -63,6 +63,25 @@ class FullDisk(Faults):
         self.assertEqual(done.stdout, "status 1\n", done.stderr)
         self.assertIn("a subscriber has not stored everything: the output is not complete", done.stderr)
 
+    def test_tables_from_a_recording__nothing_is_left(self):
+        """No room for the database that they are made of; none for them; and a command that is not run."""
+        self.assertEqual(self.rtl("record", "-o", "run.rec", PROGRAM, "30000").returncode, 0)
+        commands = ("replay -o small/run.csv run.rec", 1, ""), ('trace -q -o small/run.csv "$PROGRAM" 30000', 0, "run.csv.db\n")
+        for command, status, left in commands:
+            done = self.small(f'mount -t tmpfs -o size=100k none small; "$RTL" {command}; echo status $?; ls -A small')
+            self.assertEqual(done.stdout, f"status {status}\n", done.stderr)
+            self.assertIn("the disk is full", done.stderr)
+            self.assertNotIn("rtl: trace: ", done.stderr)
+            folder = "small/run.csv/kernel_trace.csv.part/"  # in the place of a file
+            done = self.small(f'mount -t tmpfs none small; mkdir -p {folder}x; "$RTL" {command}; echo status $?; '
+                              f'rm -r {folder}; rmdir small/run.csv; ls -A small')
+            self.assertEqual(done.stdout, f"status {status}\n{left}", done.stderr)
+            self.assertIn("run.csv/kernel_trace.csv cannot be written", done.stderr)
+            self.assertEqual("run.csv.db has what was to be in " in done.stderr, bool(left))
+        self.rtl("trace", "-q", "-o", "old.csv", PROGRAM, "10")
+        self.assertEqual(self.rtl("trace", "-o", "old.csv", "./nosuch").returncode, 127)
+        self.assertEqual(os.listdir(self.path("old.csv")), ["kernel_trace.csv"])
+
     def test_timeline_of_a_snapshot__nothing_under_its_name(self):
         done = self.small('mkfifo go; "$RTL" trace -q --last 1000 -o run.db "$PROGRAM" 30000 lines < go & exec 3> go; '
                           'echo >&3; for n in $(seq 200); do sleep 0.05; folder=$(dirname "$RTL_SPOOL"/*/session); '
