@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* What HIP_DOUBLE asks for; hip_double.h tells of each. Set once, when the library is loaded. */
+#ifndef HIP_DOUBLE_SETTINGS_H
+#define HIP_DOUBLE_SETTINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Without and with a value. */
+/* clang-format off */
+#define HIP_DOUBLE_SWITCHES(_) \
+	_(clean) _(v02) _(hashed_tid) _(first_chunk) _(lost_graph) _(graph_times) _(no_end) \
+	_(last_error) _(graph_free) _(disable_hangs) _(exit_hangs) _(parent_aborts) _(enable_fails) \
+	_(no_start) _(shifted) _(bad_op) _(bad_node) _(bad_times) _(bad_name)
+#define HIP_DOUBLE_NUMBERS(_) _(slab) _(slabs) _(slot0)
+/* clang-format on */
+
+struct settings {
+#define MEMBER(name) bool name;
+	HIP_DOUBLE_SWITCHES(MEMBER)
+#undef MEMBER
+#define MEMBER(name) uint64_t name;
+	HIP_DOUBLE_NUMBERS(MEMBER)
+#undef MEMBER
+};
+extern struct settings settings;
+
+/* Ends the process with a line where HIP_DOUBLE has what it should not. */
+void settings_read(void);
+
+#endif
