@@ -27,7 +27,7 @@ struct session {
 	const char *default_output;
 
 	/* Of hardware counters, as RTL_COUNTERS and its like. */
-	const char *counters, *counters_passes, *counters_kernels;
+	const char *counters, *counters_passes, *counters_kernels, *counters_sample;
 
 	bool xpti; /* the command's SYCL runtime finds rtl as its framework */
 
@@ -101,7 +101,11 @@ char *session_absolute_path(const char *path);
 			  "dispatch of a kernel (default), or fail"),                              \
 		CLI_VALUE(0, "counters-kernels", "REGEX",                                          \
 			  (at) + offsetof(struct session, counters_kernels),                       \
-			  "only of kernels whose name, as rtl shows it, fits")
+			  "only of kernels whose name, as rtl shows it, fits"),                    \
+		CLI_VALUE(0, "counters-sample", "MS",                                              \
+			  (at) + offsetof(struct session, counters_sample),                        \
+			  "count all that a GPU does, in intervals of so many ms (1 to\n"          \
+			  "60000), and not each dispatch: these run as they would")
 
 /** Names of the modes, for help. */
 #define SESSION_MODES "lite, standard (or default), hip, full"

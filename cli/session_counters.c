@@ -3,6 +3,7 @@
  * Hardware counters that a command is to collect: what can be wrong with them is found before a program
  * starts, as far as that is known without its GPUs.
  */
+#include <errno.h>
 #include <metrics.h>
 #include <regex.h>
 #include <stdlib.h>
@@ -10,6 +11,8 @@
 
 #include "cli.h"
 #include "session.h"
+
+#define SAMPLE_MS_MOST 60000 /* as streams/hsa/counter/settings.c has it */
 
 /* For which there may be definitions; which of them the program has is seen when it runs. */
 static const char *const architectures[] = {
@@ -95,6 +98,24 @@ static int check_passes(const char *passes)
 	return cli_usage("--counters-passes %s: must be rotate or fail", passes);
 }
 
+static int check_sample(const char *sample, const char *kernels)
+{
+	unsigned long ms;
+	char *end;
+
+	if (!sample)
+		return CLI_OK;
+	errno = 0;
+	ms = strtoul(sample, &end, 10);
+	if (*end || errno || *sample == '-' || !ms || ms > SAMPLE_MS_MOST)
+		return cli_usage("--counters-sample %s: must be a number of ms from 1 to %d",
+				 sample, SAMPLE_MS_MOST);
+	if (kernels)
+		return cli_usage("--counters-kernels chooses dispatches, and --counters-sample "
+				 "counts all that a GPU does: give one of them");
+	return CLI_OK;
+}
+
 static int check_kernels(const char *pattern)
 {
 	regex_t compiled;
@@ -125,30 +146,48 @@ static int set(struct session *session, const char *variable, const char *option
 	return option ? session_set(session, variable, option) : CLI_OK;
 }
 
+/* Without names of counters. */
+static int check_none(const struct session *session)
+{
+	if (session->counters)
+		return cli_usage("--counters: give at least one name");
+	if (asked(session->counters_sample, "RTL_COUNTERS_SAMPLE"))
+		return cli_usage("--counters-sample: which counters? Name them with --counters");
+	if (session->counters_passes || session->counters_kernels)
+		return cli_usage("--counters-passes and --counters-kernels go with --counters");
+	return CLI_OK;
+}
+
+static int check(const struct session *session, const char *list)
+{
+	const char *sample = asked(session->counters_sample, "RTL_COUNTERS_SAMPLE");
+	const char *kernels = asked(session->counters_kernels, "RTL_COUNTERS_KERNELS");
+	const char *mode = session_mode(session);
+	int status = check_sample(sample, kernels);
+
+	if (!status && !sample && mode && !strcmp(mode, "lite"))
+		status = cli_usage("--counters: mode lite does not follow all dispatches; use mode "
+				   "standard");
+	if (!status)
+		status = check_names(list);
+	if (!status)
+		status = check_passes(asked(session->counters_passes, "RTL_COUNTERS_PASSES"));
+	return status ? status : check_kernels(kernels);
+}
+
 int session_prepare_counters(struct session *session)
 {
 	const char *list = asked(session->counters, "RTL_COUNTERS");
-	const char *mode = session_mode(session);
 	int status;
 
-	if (session->counters && !*session->counters)
-		return cli_usage("--counters: give at least one name");
-	if (!list)
-		return session->counters_passes || session->counters_kernels
-			       ? cli_usage("--counters-passes and --counters-kernels go with "
-					   "--counters")
-			       : CLI_OK;
-	if (mode && !strcmp(mode, "lite"))
-		return cli_usage("--counters: mode lite does not follow all dispatches; use mode "
-				 "standard");
-	status = check_names(list);
-	if (!status)
-		status = check_passes(asked(session->counters_passes, "RTL_COUNTERS_PASSES"));
-	if (!status)
-		status = check_kernels(asked(session->counters_kernels, "RTL_COUNTERS_KERNELS"));
+	if (!list || (session->counters && !*session->counters))
+		return check_none(session);
+	status = check(session, list);
 	if (!status)
 		status = set(session, "RTL_COUNTERS", session->counters);
 	if (!status)
 		status = set(session, "RTL_COUNTERS_PASSES", session->counters_passes);
+	if (!status)
+		status = set(session, "RTL_COUNTERS_SAMPLE", session->counters_sample);
 	return status ? status : set(session, "RTL_COUNTERS_KERNELS", session->counters_kernels);
 }

@@ -115,6 +115,8 @@ enum rtl_type {
 	 * type; named values can be in a field of RTL_KIND_ARGS.
 	 */
 	RTL_OTHER = 0x80 | 2,
+	/** What something was in an interval of time. */
+	RTL_SAMPLE = 0x80 | 3,
 	/** In a subscription: every type of the stream. Never the type of an event. */
 	RTL_TYPE_ANY = 0xffff,
 };

@@ -25,6 +25,15 @@ _Static_assert(offsetof(struct rtl_hsa_counter, gpu) == 24, "rtl_hsa_counter");
 _Static_assert(offsetof(struct rtl_hsa_counter, pass) == 28, "rtl_hsa_counter");
 _Static_assert(offsetof(struct rtl_hsa_counter, flags) == 32, "rtl_hsa_counter");
 _Static_assert(offsetof(struct rtl_hsa_counter, reserved) == 36, "rtl_hsa_counter");
+_Static_assert(sizeof(struct rtl_hsa_counter_interval) == 48, "rtl_hsa_counter_interval");
+_Static_assert(offsetof(struct rtl_hsa_counter_interval, value) == 0, "rtl_hsa_counter_interval");
+_Static_assert(offsetof(struct rtl_hsa_counter_interval, name) == 8, "rtl_hsa_counter_interval");
+_Static_assert(offsetof(struct rtl_hsa_counter_interval, begin_ns) == 16, "rtl_hsa_counter_interval");
+_Static_assert(offsetof(struct rtl_hsa_counter_interval, end_ns) == 24, "rtl_hsa_counter_interval");
+_Static_assert(offsetof(struct rtl_hsa_counter_interval, gpu) == 32, "rtl_hsa_counter_interval");
+_Static_assert(offsetof(struct rtl_hsa_counter_interval, pass) == 36, "rtl_hsa_counter_interval");
+_Static_assert(offsetof(struct rtl_hsa_counter_interval, flags) == 40, "rtl_hsa_counter_interval");
+_Static_assert(offsetof(struct rtl_hsa_counter_interval, reserved) == 44, "rtl_hsa_counter_interval");
 _Static_assert(sizeof(struct rtl_hsa_counter_ledger) == 48, "rtl_hsa_counter_ledger");
 _Static_assert(offsetof(struct rtl_hsa_counter_ledger, dispatches) == 0, "rtl_hsa_counter_ledger");
 _Static_assert(offsetof(struct rtl_hsa_counter_ledger, counted) == 8, "rtl_hsa_counter_ledger");
@@ -53,7 +62,7 @@ static const struct rtl_field rtl_hsa_counter_info_fields[] = {
 	RTL_FIELD(struct rtl_hsa_counter_info, gpu, RTL_KIND_UINT, "", "KFD node id of the agent"),
 	RTL_FIELD(struct rtl_hsa_counter_info, event, RTL_KIND_UINT, "", "of a counter: the number of its event in the block"),
 	RTL_FIELD(struct rtl_hsa_counter_info, pass, RTL_KIND_UINT, "", "in which pass it is counted, from 0"),
-	RTL_FIELD(struct rtl_hsa_counter_info, passes, RTL_KIND_UINT, "", "how many passes there are; they take turns from dispatch to dispatch of a kernel"),
+	RTL_FIELD(struct rtl_hsa_counter_info, passes, RTL_KIND_UINT, "", "how many passes there are; they take turns from dispatch to dispatch of a kernel, or from interval to interval"),
 };
 
 static const struct rtl_field rtl_hsa_counter_fields[] = {
@@ -63,6 +72,16 @@ static const struct rtl_field rtl_hsa_counter_fields[] = {
 	RTL_FIELD(struct rtl_hsa_counter, gpu, RTL_KIND_UINT, "", "KFD node id of the agent"),
 	RTL_FIELD(struct rtl_hsa_counter, pass, RTL_KIND_UINT, "", "in which pass it was counted, from 0"),
 	RTL_FIELD(struct rtl_hsa_counter, flags, RTL_KIND_UINT, "", "bits: 1 derived, 2 no value"),
+};
+
+static const struct rtl_field rtl_hsa_counter_interval_fields[] = {
+	RTL_FIELD(struct rtl_hsa_counter_interval, value, RTL_KIND_FLOAT, "", "its value: of a counter the sum of all parts of the GPU"),
+	RTL_FIELD(struct rtl_hsa_counter_interval, name, RTL_KIND_STRING, "", "name of the counter or metric"),
+	RTL_FIELD(struct rtl_hsa_counter_interval, begin_ns, RTL_KIND_TIME, "ns", "when the counters were read or started before"),
+	RTL_FIELD(struct rtl_hsa_counter_interval, end_ns, RTL_KIND_TIME, "ns", "when they were read"),
+	RTL_FIELD(struct rtl_hsa_counter_interval, gpu, RTL_KIND_UINT, "", "KFD node id of the agent"),
+	RTL_FIELD(struct rtl_hsa_counter_interval, pass, RTL_KIND_UINT, "", "in which pass it was counted, from 0"),
+	RTL_FIELD(struct rtl_hsa_counter_interval, flags, RTL_KIND_UINT, "", "bits: 1 derived, 2 no value"),
 };
 
 static const struct rtl_field rtl_hsa_counter_ledger_fields[] = {
@@ -90,14 +109,16 @@ static const struct rtl_field rtl_hsa_counter_sample_fields[] = {
 static const struct rtl_type_info counter_stream_types[] = {
 	RTL_TYPE_INFO(RTL_METADATA, "metadata", struct rtl_hsa_counter_info, rtl_hsa_counter_info_fields, "a counter or metric is collected on a GPU"),
 	RTL_TYPE_INFO(RTL_SIGNAL, "value", struct rtl_hsa_counter, rtl_hsa_counter_fields, "what a counter or metric was for a dispatch"),
+	RTL_TYPE_INFO(RTL_SAMPLE, "interval", struct rtl_hsa_counter_interval, rtl_hsa_counter_interval_fields, "what a counter or metric of a GPU was in an interval"),
 	RTL_TYPE_INFO(RTL_DIAGNOSTICS, "ledger", struct rtl_hsa_counter_ledger, rtl_hsa_counter_ledger_fields, "what has become of a GPU's dispatches so far"),
 };
 
 const struct rtl_stream_info counter_stream_info =
-	RTL_STREAM_INFO(RTL_STREAM_HSA_COUNTER, RTL_STREAM_HSA_COUNTER_VERSION, RTL_STREAM_HSA_COUNTER_VERSION_MINOR, counter_stream_types, "Hardware counters and metrics of kernel dispatches (RTL_COUNTERS)");
+	RTL_STREAM_INFO(RTL_STREAM_HSA_COUNTER, RTL_STREAM_HSA_COUNTER_VERSION, RTL_STREAM_HSA_COUNTER_VERSION_MINOR, counter_stream_types, "Hardware counters and metrics, of kernel dispatches or of intervals (RTL_COUNTERS)");
 
 static const struct rtl_type_info counter_debug_stream_types[] = {
 	RTL_TYPE_INFO(RTL_SIGNAL, "sample", struct rtl_hsa_counter_sample, rtl_hsa_counter_sample_fields, "what one part of the GPU has counted of a dispatch"),
+	RTL_TYPE_INFO(RTL_SAMPLE, "interval_part", struct rtl_hsa_counter_sample, rtl_hsa_counter_sample_fields, "what one part of the GPU has counted in an interval"),
 };
 
 const struct rtl_stream_info counter_debug_stream_info =

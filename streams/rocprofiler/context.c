@@ -321,25 +321,6 @@ EXPORT hsa_status_t rocprofiler_close(rocprofiler_t *handle)
 
 /* ---- standalone ---- */
 
-void queue_submit(hsa_queue_t *queue, const struct library_packet *packets, uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		const uint64_t index = runtime.add_write_index(queue, 1);
-		struct library_packet *place =
-			(struct library_packet *)queue->base_address + (index & (queue->size - 1));
-		while (index - runtime.load_read_index(queue) >= queue->size)
-			sched_yield();
-		memcpy((char *)place + sizeof(uint32_t),
-		       (const char *)&packets[i] + sizeof(uint32_t),
-		       sizeof(*place) - sizeof(uint32_t));
-		/* The header and what follows in its word make the packet the GPU's: all else is there. */
-		uint32_t word;
-		memcpy(&word, &packets[i], sizeof(word));
-		__atomic_store_n((uint32_t *)(void *)place, word, __ATOMIC_RELEASE);
-		runtime.signal_store(queue->doorbell_signal, (hsa_signal_value_t)index);
-	}
-}
-
 static hsa_status_t check(const struct context *context, uint32_t group)
 {
 	if (!context)
@@ -370,7 +351,7 @@ EXPORT hsa_status_t rocprofiler_start(rocprofiler_t *handle, uint32_t group)
 		return status;
 	if (context->started)
 		return fail(HSA_STATUS_ERROR, "the group has been started");
-	queue_submit(context->queue, library_count_start(context->count), 1);
+	library_submit(context->queue, library_count_start(context->count), 1);
 	context->started = true;
 	return HSA_STATUS_SUCCESS;
 }
@@ -387,7 +368,7 @@ static hsa_status_t submit_read(struct context *context, bool stops)
 		return HSA_STATUS_ERROR;
 	runtime.signal_store(context->done, 1);
 	packets[stops ? 1 : 0].signal = context->done.handle;
-	queue_submit(context->queue, packets, stops ? 2 : 1);
+	library_submit(context->queue, packets, stops ? 2 : 1);
 	context->has_data = true;
 	return HSA_STATUS_SUCCESS;
 }

@@ -77,7 +77,4 @@ rocprofiler_group_t context_group(struct context *context);
 /* Reads the GPU's memory; the values of counters go to the features. */
 hsa_status_t context_collect(struct context *context);
 
-/* Writes packets to a queue as a program would, and rings. Waits for room. */
-void queue_submit(hsa_queue_t *queue, const struct library_packet *packets, uint32_t count);
-
 #endif

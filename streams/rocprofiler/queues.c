@@ -4,7 +4,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "agent.h"
 #include "dispatch.h"
 #include "interceptor.h"
 
@@ -137,35 +136,22 @@ EXPORT hsa_status_t rocprofiler_queue_create_profiled(
 
 static void enable(struct gpu *gpu, hsa_queue_t *queue)
 {
-	static struct agent_library library;
-	struct library_packet packet = {0};
+	struct library_packet packet;
 	hsa_signal_t done = {0};
-	uint32_t bytes = 0;
-	void *memory;
 	char why[512];
 
-	if (!agent_library_find(runtime.get_major_extension_table, &library, why, sizeof(why))) {
+	if (!vendor_enable(gpu, &packet, why, sizeof(why))) {
 		complain("%s; queues' work is not counted", why);
 		return;
 	}
-	bytes = agent_enable_bytes(&library, gpu->agent);
-	runtime_own_call = true;
-	memory = bytes ? memory_for_gpu(gpu->agent, bytes) : NULL;
-	runtime_own_call = false;
-	if (!memory || !agent_enable_packet(&library, gpu->agent, memory, bytes, &packet) ||
-	    runtime.signal_create(1, 0, NULL, &done)) {
+	if (runtime.signal_create(1, 0, NULL, &done)) {
 		complain("a queue's work cannot be counted");
-		memory_free(memory);
 		return;
 	}
-	packet.header = HSA_PACKET_TYPE_VENDOR_SPECIFIC << HSA_PACKET_HEADER_TYPE |
-			1 << HSA_PACKET_HEADER_BARRIER;
 	packet.signal = done.handle;
-	queue_submit(queue, &packet, 1);
-	if (runtime_wait(done, "what lets a queue's work count")) {
+	library_submit(queue, &packet, 1);
+	if (runtime_wait(done, "what lets a queue's work count"))
 		(void)runtime.signal_destroy(done);
-		memory_free(memory);
-	}
 }
 
 static hsa_status_t on_create_enable(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,

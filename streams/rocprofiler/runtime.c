@@ -93,8 +93,6 @@ static bool find_functions(void *handle)
 		{"hsa_system_get_major_extension_table", &runtime.get_major_extension_table},
 		{"hsa_queue_create", &runtime.queue_create},
 		{"hsa_queue_destroy", &runtime.queue_destroy},
-		{"hsa_queue_add_write_index_scacq_screl", &runtime.add_write_index},
-		{"hsa_queue_load_read_index_scacquire", &runtime.load_read_index},
 		{"hsa_signal_create", &runtime.signal_create},
 		{"hsa_signal_destroy", &runtime.signal_destroy},
 		{"hsa_signal_load_scacquire", &runtime.signal_load},
@@ -117,6 +115,9 @@ static bool find_functions(void *handle)
 		{"hsa_amd_memory_pool_allocate", &interceptor.hsa.memory_pool_allocate},
 		{"hsa_amd_memory_pool_free", &interceptor.hsa.memory_pool_free},
 		{"hsa_amd_agents_allow_access", &interceptor.hsa.agents_allow_access},
+		{"hsa_queue_add_write_index_scacq_screl", &interceptor.hsa.queue_add_write_index},
+		{"hsa_queue_load_read_index_scacquire", &interceptor.hsa.queue_load_read_index},
+		{"hsa_signal_store_screlease", &interceptor.hsa.signal_store},
 	};
 
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
@@ -207,52 +208,19 @@ bool vendor_find(char *why, size_t size)
 	return is_there;
 }
 
-static hsa_status_t take_pool(hsa_amd_memory_pool_t pool, void *user)
+bool vendor_enable(struct gpu *gpu, struct library_packet *packet, char *why, size_t size)
 {
-	hsa_amd_segment_t segment = HSA_AMD_SEGMENT_GROUP;
-	uint32_t flags = 0;
+	const struct library_packet *made = NULL;
 
-	(void)interceptor.hsa.memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SEGMENT,
-						   &segment);
-	(void)interceptor.hsa.memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS,
-						   &flags);
-	if (segment != HSA_AMD_SEGMENT_GLOBAL ||
-	    !(flags & HSA_AMD_MEMORY_POOL_GLOBAL_FLAG_FINE_GRAINED))
-		return HSA_STATUS_SUCCESS;
-	*(hsa_amd_memory_pool_t *)user = pool;
-	return HSA_STATUS_INFO_BREAK;
-}
-
-static hsa_status_t look_at_agent(hsa_agent_t agent, void *user)
-{
-	hsa_device_type_t type = HSA_DEVICE_TYPE_GPU;
-
-	(void)runtime.agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type);
-	return type == HSA_DEVICE_TYPE_CPU
-		       ? interceptor.hsa.iterate_memory_pools(agent, take_pool, user)
-		       : HSA_STATUS_SUCCESS;
-}
-
-void *memory_for_gpu(hsa_agent_t agent, size_t bytes)
-{
-	const size_t page = 4096;
-	hsa_amd_memory_pool_t pool = {0};
-	void *memory = NULL;
-
-	(void)runtime.iterate_agents(look_at_agent, &pool);
-	if (!pool.handle || interceptor.hsa.memory_pool_allocate(
-				    pool, (bytes + page - 1) & ~(page - 1), 0, &memory))
-		return NULL;
-	if (!interceptor.hsa.agents_allow_access(1, &agent, NULL, memory))
-		return memory;
-	memory_free(memory);
-	return NULL;
-}
-
-void memory_free(void *memory)
-{
-	if (memory)
-		(void)interceptor.hsa.memory_pool_free(memory);
+	pthread_mutex_lock(&lock);
+	runtime_own_call = true;
+	if (library_find(why, size))
+		made = library_enable(gpu->agent, why, size);
+	runtime_own_call = false;
+	if (made)
+		*packet = *made;
+	pthread_mutex_unlock(&lock);
+	return made;
 }
 
 /* ---- GPUs ---- */

@@ -33,8 +33,6 @@ struct runtime {
 	__typeof__(hsa_system_get_major_extension_table) *get_major_extension_table;
 	__typeof__(hsa_queue_create) *queue_create;
 	__typeof__(hsa_queue_destroy) *queue_destroy;
-	__typeof__(hsa_queue_add_write_index_scacq_screl) *add_write_index;
-	__typeof__(hsa_queue_load_read_index_scacquire) *load_read_index;
 	__typeof__(hsa_signal_create) *signal_create;
 	__typeof__(hsa_signal_destroy) *signal_destroy;
 	__typeof__(hsa_signal_load_scacquire) *signal_load;
@@ -72,9 +70,10 @@ bool runtime_wait(hsa_signal_t signal, const char *what);
 /* library_find, by any thread. */
 bool vendor_find(char *why, size_t size);
 
-/* Memory of the host that a GPU can read; NULL: there is none. */
-void *memory_for_gpu(hsa_agent_t agent, size_t bytes);
-void memory_free(void *memory); /* NULL is fine */
+struct gpu;
+
+/* library_enable, by any thread: a copy. False after a line in `why`. */
+bool vendor_enable(struct gpu *gpu, struct library_packet *packet, char *why, size_t size);
 
 /* ---- errors ---- */
 

@@ -251,9 +251,20 @@ const char schema_memory_tables[] = TABLE_RTL_MEM
 	" WHEN kind = 4 THEN 'addresses' WHEN kind = 5 THEN 'locked' ELSE 'attached' END AS place,"
 	" end_ns AS time_ns, in_use_bytes FROM rtl_mem WHERE NOT flags & 6;";
 
-const char schema_counter_tables[] = TABLE_RTL_COUNTER
+const char schema_counter_tables[] = TABLE_RTL_COUNTER TABLE_RTL_COUNTER_INTERVAL
 	"INSERT INTO rocpd_metadata (tag, value) SELECT 'references::rocpd_string.id',"
 	" '(\"rtl_counter\", \"name_id\")' EXCEPT SELECT tag, value FROM rocpd_metadata;"
+	"INSERT INTO rocpd_metadata (tag, value) SELECT 'references::rocpd_string.id',"
+	" '(\"rtl_counter_interval\", \"name_id\")' EXCEPT SELECT tag, value FROM rocpd_metadata;"
+	"CREATE VIEW IF NOT EXISTS rtl_counter_intervals AS SELECT p.pid AS pid, c.gpu AS gpu,"
+	" nam.string AS counter, c.begin_ns AS begin_ns, c.end_ns AS end_ns, c.value AS value,"
+	" uni.value AS unit, c.value * 1e9 / nullif(c.end_ns - c.begin_ns, 0) AS per_second,"
+	" c.pass AS pass, c.flags & 1 AS derived, c.process AS process, c.reading AS reading,"
+	" c.uid AS uid FROM rtl_counter_interval AS c"
+	" JOIN rocpd_string AS nam ON nam.id = c.name_id"
+	" JOIN rtl_process AS p ON p.process = c.process"
+	" LEFT JOIN rtl_tracepoint_metadata AS uni ON uni.process = c.process AND uni.uid = c.uid"
+	" AND uni.key = 'unit';"
 	"CREATE VIEW IF NOT EXISTS rtl_counters AS SELECT d.op_id AS op_id, p.pid AS pid,"
 	" c.gpu AS gpu, d.queue AS queue, d.packet_id AS packet_id, ker.string AS kernel,"
 	" nam.string AS counter, c.value AS value, uni.value AS unit, c.pass AS pass,"
@@ -280,6 +291,23 @@ const char schema_counter_settle[] =
 	"INSERT INTO rocpd_counter (value, op_id, name_id) SELECT c.value, d.op_id, c.name_id"
 	" FROM rtl_counter AS c JOIN rtl_dispatch AS d ON d.process = c.process"
 	" AND d.instance = c.dispatch WHERE c.value NOT NULL ORDER BY d.op_id, c.rowid;";
+
+/* As RPD's monitors of a device: its tools draw each monitorType of a GPU, and paste values into JSON. */
+#define MONITOR(gpu)                                                                               \
+	"DELETE FROM rocpd_monitor WHERE deviceType = 'gpu';"                                      \
+	"INSERT INTO rocpd_monitor (deviceType, deviceId, monitorType, start, \"end\", value)"     \
+	" SELECT 'gpu', " gpu ", n.string, c.begin_ns, c.end_ns,"                                  \
+	" CASE WHEN c.value = CAST(c.value AS INTEGER) THEN CAST(CAST(c.value AS INTEGER) AS"      \
+	" TEXT) ELSE printf('%.15g', c.value) END FROM rtl_counter_interval AS c"                  \
+	" JOIN rocpd_string AS n ON n.id = c.name_id WHERE c.value NOT NULL"                       \
+	" ORDER BY c.end_ns, c.rowid;"
+
+const char schema_monitor_by_node[] = MONITOR("c.gpu");
+const char schema_monitor_by_index[] = MONITOR(
+	"ifnull((SELECT CAST(i.value AS INTEGER) FROM rtl_tracepoint_metadata AS d"
+	" JOIN rtl_tracepoint AS t USING (process, uid) JOIN rtl_tracepoint_metadata AS i"
+	" USING (process, uid) WHERE d.process = c.process AND d.key = 'node' AND"
+	" CAST(d.value AS INTEGER) = c.gpu AND t.kind = 'agent' AND i.key = 'gpu_index'), c.gpu)");
 
 /* Of a node's work some was submitted within a call of HIP, some not; ranges and calls may lie
  * between (scopes). The innermost node has it. */

@@ -30,6 +30,8 @@ extern const char schema_wait_tables[];
 extern const char schema_left_out_tables[];
 /* At the end of writing: rocpd_counter, of what has become of rtl_counter. */
 extern const char schema_counter_settle[];
+/* The same: rocpd_monitor, of what has become of rtl_counter_interval, with GPUs as in rocpd_op. */
+extern const char schema_monitor_by_node[], schema_monitor_by_index[];
 /* When all tables are there. */
 extern const char schema_link_views[];
 /* At the end of writing: what makes RPD's tools and joins quick. Ends with NULL. */

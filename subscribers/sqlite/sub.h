@@ -17,7 +17,7 @@
  *   call_args.c   the texts of their arguments
  *   marker.c      the stream rtl.roctx, as rocpd's markers and as rtl_marker
  *   memory.c      the stream rtl.hsa.mem, as rtl_mem
- *   counter.c     rtl.hsa.counter, as rocpd_counter and rtl_counter
+ *   counter.c     rtl.hsa.counter, as rocpd_counter, rocpd_monitor, rtl_counter...
  *   xpti.c        XPTI's streams, as rocpd and as rtl_node, rtl_edge and rtl_span
  *   xpti_open.c   what has begun there and not ended
  *   generic.c     every other stream: a table for each type, a column for each field
@@ -125,7 +125,8 @@ struct sub {
 	struct writer writer;
 	struct names names;
 	struct rows op, api, api_ops, kernelapi, dispatch; /* of the tables rocpd_ and rtl_ */
-	struct rows copyapi, copy, call, marker, memory, counter, node, xpti_metadata, edge, span;
+	struct rows copyapi, copy, call, marker, memory, counter, counter_interval, node,
+		xpti_metadata, edge, span;
 	struct rows tracepoint, metadata, position;
 	int64_t next_op, next_api, next_api_op, next_copy, next_memory;
 	int64_t next_stream;
@@ -290,7 +291,7 @@ int memory_subscribe(struct sub *sub, struct stream *stream);
 bool counter_init(struct sub *sub);
 /* Subscribes to rtl.hsa.counter. RTL_ENOTSUP: it is another stream, or not as we know it. */
 int counter_subscribe(struct sub *sub, struct stream *stream);
-/* Fills rocpd_counter; all dispatches have their rows. */
+/* Fills rocpd_counter and rocpd_monitor; all dispatches have their rows. */
 void counter_settle(struct sub *sub);
 
 /* xpti.c */

@@ -617,4 +617,41 @@ static inline void table_add_rtl_counter(struct rows *rows, const struct process
 	cell_int(&cell[8], (int64_t)(p->flags));
 }
 
+#define TABLE_RTL_COUNTER_INTERVAL \
+	"CREATE TABLE IF NOT EXISTS rtl_counter_interval (" \
+	" process INTEGER NOT NULL," \
+	" reading INTEGER NOT NULL," \
+	" uid INTEGER NOT NULL," \
+	" name_id INTEGER NOT NULL REFERENCES rocpd_string (id) DEFERRABLE INITIALLY DEFERRED," \
+	" value REAL," \
+	" begin_ns INTEGER NOT NULL," \
+	" end_ns INTEGER NOT NULL," \
+	" gpu INTEGER NOT NULL," \
+	" pass INTEGER NOT NULL," \
+	" flags INTEGER NOT NULL" \
+	");"
+static const struct table table_rtl_counter_interval = {"rtl_counter_interval", 10};
+
+/* A row of rtl_counter_interval, of an event of that process. */
+static inline void table_add_rtl_counter_interval(struct rows *rows, const struct process *process,
+	const struct rtl_event *event, int64_t name_id)
+{
+	const struct rtl_hsa_counter_interval *p = event->payload;
+	struct cell *cell = rows_add(rows);
+
+	cell_int(&cell[0], (int64_t)(process->number));
+	cell_int(&cell[1], (int64_t)(event->instance));
+	cell_int(&cell[2], (int64_t)(event->uid));
+	cell_int(&cell[3], (int64_t)(name_id));
+	if (!(p->flags & RTL_HSA_COUNTER_NO_VALUE))
+		cell_real(&cell[4], (p->value));
+	else
+		cell_null(&cell[4]);
+	cell_int(&cell[5], (int64_t)(p->begin_ns));
+	cell_int(&cell[6], (int64_t)(p->end_ns));
+	cell_int(&cell[7], (int64_t)(p->gpu));
+	cell_int(&cell[8], (int64_t)(p->pass));
+	cell_int(&cell[9], (int64_t)(p->flags));
+}
+
 #endif

@@ -210,6 +210,8 @@ static enum verdict vendor(struct sg_engine *engine, struct sg_queue *queue, uin
 		/* CS_PARTIAL_FLUSH: these packets come without the barrier bit, too. */
 		if (queue->aql.count)
 			return BLOCKED;
+		if (sg_fault_strike_commands(queue))
+			return STOPPED;
 		sg_kernels_invalidate(); /* ROCr: instruction caches are stale */
 		sg_pm4_run(queue, packet);
 	}

@@ -51,7 +51,10 @@ static void load_fault(struct sg_config *config)
 	static const struct {
 		const char *name;
 		enum sg_fault_kind kind;
-	} kinds[] = {{"vm:", SG_FAULT_VM}, {"ill:", SG_FAULT_ILL}, {"hang:", SG_FAULT_HANG}};
+	} kinds[] = {{"vm:", SG_FAULT_VM},
+		     {"ill:", SG_FAULT_ILL},
+		     {"hang:", SG_FAULT_HANG},
+		     {"commands:", SG_FAULT_COMMANDS}};
 	const char *text = env_text("SOFTGPU_FAULT");
 
 	config->fault_kind = SG_FAULT_NONE;
@@ -61,10 +64,13 @@ static void load_fault(struct sg_config *config)
 		if (strncmp(text, kinds[i].name, len) == 0) {
 			config->fault_kind = kinds[i].kind;
 			config->fault_kernel = text + len;
+			config->fault_commands = strtoul(text + len, NULL, 10);
 		}
 	}
 	if (text && config->fault_kind == SG_FAULT_NONE)
-		fprintf(stderr, "softgpu: SOFTGPU_FAULT=%s is not vm:, ill: or hang:NAME\n", text);
+		fprintf(stderr,
+			"softgpu: SOFTGPU_FAULT=%s is not vm:, ill:, hang:NAME or commands:N\n",
+			text);
 }
 
 static void load_kernels(struct sg_config *config)

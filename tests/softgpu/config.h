@@ -17,9 +17,10 @@
 
 enum sg_fault_kind {
 	SG_FAULT_NONE,
-	SG_FAULT_VM,   /* memory access fault */
-	SG_FAULT_ILL,  /* illegal instruction */
-	SG_FAULT_HANG, /* the queue stops and says nothing */
+	SG_FAULT_VM,       /* memory access fault */
+	SG_FAULT_ILL,      /* illegal instruction */
+	SG_FAULT_HANG,     /* the queue stops and says nothing */
+	SG_FAULT_COMMANDS, /* the same, at a packet of commands */
 };
 
 struct sg_arch {
@@ -46,6 +47,7 @@ struct sg_config {
 	void *kernels;        /* dlopen handle or NULL */
 	enum sg_fault_kind fault_kind;
 	const char *fault_kernel; /* part of a kernel's name */
+	uint64_t fault_commands;  /* which packet of commands of the process, from 1 */
 };
 
 extern struct sg_config sg_config;

@@ -48,7 +48,8 @@ bool sg_fault_strike(struct sg_engine *engine, struct sg_queue *queue, uint64_t 
 {
 	enum sg_fault_kind kind = sg_config.fault_kind;
 
-	if (kind == SG_FAULT_NONE || !strstr(kernel->name, sg_config.fault_kernel))
+	if (kind == SG_FAULT_NONE || kind == SG_FAULT_COMMANDS ||
+	    !strstr(kernel->name, sg_config.fault_kernel))
 		return false;
 	if (engine->log.on)
 		log_fault(&engine->log, queue, index, packet, kernel->name);
@@ -57,5 +58,16 @@ bool sg_fault_strike(struct sg_engine *engine, struct sg_queue *queue, uint64_t 
 		sg_port.memory_fault(queue->gpu, FAULT_ADDRESS);
 	else if (kind == SG_FAULT_ILL)
 		queue_error(queue, QUEUE_ERROR_ILLEGAL);
+	return true;
+}
+
+bool sg_fault_strike_commands(struct sg_queue *queue)
+{
+	static _Atomic uint64_t count;
+
+	if (sg_config.fault_kind != SG_FAULT_COMMANDS ||
+	    atomic_fetch_add(&count, 1) + 1 != sg_config.fault_commands)
+		return false;
+	atomic_store(&queue->paused, true);
 	return true;
 }

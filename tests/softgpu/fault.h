@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Fault injection: SOFTGPU_FAULT=KIND:NAME makes dispatches of the kernels whose name
- * contains NAME fail. The queue stops for good at that packet.
+ * contains NAME fail. The queue stops for good at that packet. SOFTGPU_FAULT=commands:N stops that of the
+ * process's Nth packet of commands (PM4).
  *
  * Threads: engine threads.
  */
@@ -16,5 +17,8 @@
 /* Whether the packet at index is to fail; then it has. */
 bool sg_fault_strike(struct sg_engine *engine, struct sg_queue *queue, uint64_t index,
 		     const hsa_kernel_dispatch_packet_t *packet, const struct sg_kernel *kernel);
+
+/* The same of a packet of commands. */
+bool sg_fault_strike_commands(struct sg_queue *queue);
 
 #endif

@@ -4,7 +4,8 @@
 /**
  * @file counter.h
  *
- * The streams rtl.hsa.counter and rtl.hsa.counter.debug: hardware counters of kernel dispatches.
+ * The streams rtl.hsa.counter and rtl.hsa.counter.debug: hardware counters, of kernel dispatches or
+ * of intervals.
  */
 #ifndef RTL_EVENTS_COUNTER_H
 #define RTL_EVENTS_COUNTER_H
@@ -21,11 +22,11 @@ extern "C" {
  */
 #define RTL_STREAM_HSA_COUNTER "rtl.hsa.counter"
 #define RTL_STREAM_HSA_COUNTER_VERSION 1
-#define RTL_STREAM_HSA_COUNTER_VERSION_MINOR 0
+#define RTL_STREAM_HSA_COUNTER_VERSION_MINOR 1
 
 #define RTL_STREAM_HSA_COUNTER_DEBUG "rtl.hsa.counter.debug"
 #define RTL_STREAM_HSA_COUNTER_DEBUG_VERSION 1
-#define RTL_STREAM_HSA_COUNTER_DEBUG_VERSION_MINOR 0
+#define RTL_STREAM_HSA_COUNTER_DEBUG_VERSION_MINOR 1
 
 /** Bits of rtl_hsa_counter.flags. */
 enum rtl_hsa_counter_flags {
@@ -49,7 +50,10 @@ struct rtl_hsa_counter_info {
 	uint32_t gpu; /**< KFD node id of the agent */
 	uint32_t event; /**< of a counter: the number of its event in the block */
 	uint32_t pass; /**< in which pass it is counted, from 0 */
-	/** how many passes there are; they take turns from dispatch to dispatch of a kernel */
+	/**
+	 * how many passes there are; they take turns from dispatch to dispatch of a kernel, or from
+	 * interval to interval
+	 */
 	uint32_t passes;
 };
 
@@ -65,6 +69,26 @@ struct rtl_hsa_counter {
 	double value; /**< its value: of a counter the sum of all parts of the GPU */
 	uint64_t name; /**< name of the counter or metric */
 	uint64_t kernel; /**< tracepoint of the kernel */
+	uint32_t gpu; /**< KFD node id of the agent */
+	uint32_t pass; /**< in which pass it was counted, from 0 */
+	uint32_t flags; /**< bits: enum rtl_hsa_counter_flags */
+	uint32_t reserved;
+};
+
+/**
+ * RTL_SAMPLE: what a counter or metric of a GPU was in an interval (RTL_COUNTERS_SAMPLE), of the
+ * work of all queues of the process. Dispatches are not held back. A dispatch may be counted in
+ * part in each of two intervals.
+ *
+ * Of the event: uid = the counter's tracepoint, parent_uid = the agent's, instance = the number of
+ * the reading, which all counters that were read at once have. Intervals of a GPU follow each other
+ * without a gap, unless there are several passes or recording has paused.
+ */
+struct rtl_hsa_counter_interval {
+	double value; /**< its value: of a counter the sum of all parts of the GPU */
+	uint64_t name; /**< name of the counter or metric */
+	uint64_t begin_ns; /**< when the counters were read or started before */
+	uint64_t end_ns; /**< when they were read */
 	uint32_t gpu; /**< KFD node id of the agent */
 	uint32_t pass; /**< in which pass it was counted, from 0 */
 	uint32_t flags; /**< bits: enum rtl_hsa_counter_flags */
@@ -90,9 +114,11 @@ struct rtl_hsa_counter_ledger {
 };
 
 /**
- * RTL_SIGNAL of the debug stream: what one part of the GPU has counted of a dispatch.
+ * RTL_SIGNAL of the debug stream: what one part of the GPU has counted of a dispatch; RTL_SAMPLE:
+ * in an interval.
  *
- * Of the event: as of rtl_hsa_counter, of the counter or metric that needs it.
+ * Of the event: as of rtl_hsa_counter, or rtl_hsa_counter_interval, of the counter or metric that
+ * needs it.
  */
 struct rtl_hsa_counter_sample {
 	uint64_t value; /**< what was counted */

@@ -8,6 +8,7 @@
 #include "interceptor.h"
 #include "plan.h"
 #include "sample.h"
+#include "sampler.h"
 #include "settings.h"
 #include "stream.h"
 #include "turns.h"
@@ -23,7 +24,7 @@ static void register_streams(void)
 /* After the harvester's: what it has not published is given up by now. */
 static void stop(uint32_t timeout_ms)
 {
-	(void)timeout_ms;
+	sampler_stop(timeout_ms);
 	turns_release_all();
 	for (struct counter_gpu *gpu = plan_first(); gpu; gpu = gpu->next)
 		sample_publish_ledger(gpu);
@@ -31,14 +32,20 @@ static void stop(uint32_t timeout_ms)
 
 static void forget(bool ends)
 {
-	(void)ends;
+	sampler_forget(ends);
 	turns_forget();
 	plan_forget();
+}
+
+static void forked(void)
+{
+	sampler_forked();
+	turns_forked();
 }
 
 const struct hsa_part counter_part = {
 	.register_streams = register_streams,
 	.stop = stop,
 	.forget = forget,
-	.forked = turns_forked,
+	.forked = forked,
 };

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The room `counter`: hardware counters of dispatches, by the vendor's library (aqlprofile), and
- * metrics that are made of them. Nothing of it has run on hardware yet.
+ * The room `counter`: hardware counters of dispatches, or of a GPU in intervals, by the vendor's library
+ * (aqlprofile), and metrics that are made of them. Nothing of it has run on hardware yet.
  *
  *	metrics.h	which counters and metrics there are, what they need, what goes together
  *	library.h	the vendor's library: from events to packets, from memory to samples
  *	plan.h		what is counted on a GPU: passes, and the packets and memory of each
  *	turns.h		one dispatch at a time has a GPU: its registers are the GPU's, not a queue's
  *	sample.h	a dispatch that is counted, until its values have been published
+ *	sampler.h	a GPU that is counted in intervals
+ *	values.h	from what the GPU has left to values
  *
  * A dispatch that is counted becomes six packets: a barrier that says that the queue has come this
  * far, one that waits for the dispatch's turn, then start, kernel, read, stop. One that nobody asked
@@ -15,7 +17,8 @@
  *
  * Threads: a queue's submitting thread takes samples and fills packets, within the runtime's lock of
  * the queue. The thread rtl-counters gives turns, and copies what was read before it gives the next
- * one. Who makes a pass over the sources (harvest.h) publishes. Plans are made by the thread that
+ * one. Who makes a pass over the sources (harvest.h) publishes. Intervals are the thread rtl-sampler's. Plans
+ * are made by the thread that
  * creates a GPU's first queue, and do not change.
  * Locks: that of the list of GPUs (plan.c), that of the turns (turns.c), held for loads and stores, and
  * that of the kernels (sample.c).
@@ -38,9 +41,10 @@ extern const struct hsa_part counter_part;
 struct counter_queue;
 struct counter_sample;
 
-/* A queue on that GPU was created, with that room for packets. NULL: no counters are asked for. */
+/* A queue on that GPU was created, with that room for packets. NULL: no counters are asked for, or not of
+ * dispatches. */
 struct counter_queue *counter_queue_add(hsa_agent_t agent, const struct work_queue *id,
-					uint32_t packets);
+					hsa_queue_t *hsa);
 
 /* Whether nothing of it was under way at the last pass. */
 bool counter_queue_is_drained(const struct counter_queue *queue);

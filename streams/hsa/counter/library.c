@@ -6,6 +6,7 @@
 #include "library.h"
 
 #include <hsa/hsa_ven_amd_aqlprofile.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,13 @@ static struct agent_library library;
 static hsa_ven_amd_aqlprofile_pfn_t api; /* the same, with their types */
 static hsa_amd_memory_pool_t kernarg_pool, system_pool;
 static bool looked, found;
+
+/* Packets of library_enable, by GPU. */
+static struct enabling {
+	struct enabling *next;
+	hsa_agent_t agent;
+	struct library_packet packet;
+} * enablings;
 
 /* What the library says of its last failure. */
 static const char *last_error(void)
@@ -100,6 +108,7 @@ void library_forget(void)
 {
 	looked = found = false;
 	system_pool.handle = kernarg_pool.handle = 0;
+	enablings = NULL; /* somebody may look at one still */
 }
 
 /* ---- blocks ---- */
@@ -135,6 +144,67 @@ static void finish_packet(struct library_packet *packet)
 			 HSA_FENCE_SCOPE_SYSTEM << HSA_PACKET_HEADER_SCRELEASE_FENCE_SCOPE;
 	packet->signal = 0;
 }
+
+static struct enabling *make_enabling(hsa_agent_t agent)
+{
+	const uint32_t bytes = agent_enable_bytes(&library, agent);
+	struct enabling *made = calloc(1, sizeof(*made));
+	void *memory = made && bytes ? allocate(system_pool, agent, bytes) : NULL;
+
+	if (memory && agent_enable_packet(&library, agent, memory, bytes, &made->packet)) {
+		finish_packet(&made->packet);
+		made->agent = agent;
+		return made;
+	}
+	if (memory)
+		(void)interceptor.hsa.memory_pool_free(memory);
+	free(made);
+	return NULL;
+}
+
+const struct library_packet *library_enable(hsa_agent_t agent, char *why, size_t size)
+{
+	struct enabling *made = enablings;
+
+	while (made && made->agent.handle != agent.handle)
+		made = made->next;
+	if (made)
+		return &made->packet;
+	made = make_enabling(agent);
+	if (!made) {
+		snprintf(why, size, "aqlprofile: %s", last_error());
+		return NULL;
+	}
+	made->next = enablings;
+	enablings = made;
+	return &made->packet;
+}
+
+/* ---- queues ---- */
+
+static void put_packet(hsa_queue_t *queue, const struct library_packet *packet)
+{
+	const uint64_t index = interceptor.hsa.queue_add_write_index(queue, 1);
+	char *place = (char *)queue->base_address + (index & (queue->size - 1)) * sizeof(*packet);
+	uint32_t word;
+
+	while (index - interceptor.hsa.queue_load_read_index(queue) >= queue->size)
+		sched_yield();
+	memcpy(place + sizeof(word), (const char *)packet + sizeof(word),
+	       sizeof(*packet) - sizeof(word));
+	/* The header and what follows in its word make the packet the GPU's: all else is there. */
+	memcpy(&word, packet, sizeof(word));
+	__atomic_store_n((uint32_t *)(void *)place, word, __ATOMIC_RELEASE);
+	interceptor.hsa.signal_store(queue->doorbell_signal, (hsa_signal_value_t)index);
+}
+
+void library_submit(hsa_queue_t *queue, const struct library_packet *packets, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		put_packet(queue, &packets[i]);
+}
+
+/* ---- packets ---- */
 
 static bool make_packets(struct library_count *count)
 {

@@ -36,6 +36,13 @@ struct library_sample {
 	uint64_t value;
 };
 
+/* What lets a queue's work count where counters are started on another queue: a packet for that queue, made
+ * once for each GPU. NULL after a line in `why`. One thread at a time. */
+const struct library_packet *library_enable(hsa_agent_t agent, char *why, size_t size);
+
+/* Writes packets to a queue as a program would, and rings. Waits for room. */
+void library_submit(hsa_queue_t *queue, const struct library_packet *packets, uint32_t count);
+
 /* Events that are counted together: packets that start, read and stop, and the memory they use. */
 struct library_count;
 

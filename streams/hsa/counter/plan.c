@@ -328,7 +328,7 @@ static bool make_passes(struct making *making)
 
 static bool make(struct making *making)
 {
-	if (interceptor.config.mode == CONFIG_LITE) {
+	if (interceptor.config.mode == CONFIG_LITE && !counter_settings.sample_ns) {
 		snprintf(making->why, sizeof(making->why),
 			 "mode lite does not follow all dispatches; use mode standard");
 		return false;
@@ -355,14 +355,20 @@ static void say(const struct making *making, bool good)
 			_exit(2);
 		return;
 	}
-	rtl_log(RTL_LEVEL_WARNING, "counters",
-		"GPU %u (%s): dispatches go one at a time while counters are collected: times and "
-		"latencies are not those of a run without",
-		gpu->node, making->name);
+	if (!counter_settings.sample_ns)
+		rtl_log(RTL_LEVEL_WARNING, "counters",
+			"GPU %u (%s): dispatches go one at a time while counters are collected: "
+			"times and latencies are not those of a run without",
+			gpu->node, making->name);
 	if (gpu->pass_count > 1)
 		rtl_log(RTL_LEVEL_WARNING, "counters",
-			"GPU %u: the counters need %u passes, which take turns from dispatch to "
-			"dispatch of a kernel: each counter has values of a part of the dispatches",
+			counter_settings.sample_ns
+				? "GPU %u: the counters need %u passes, which take turns from "
+				  "interval to interval: each counter has values of a part of the "
+				  "intervals"
+				: "GPU %u: the counters need %u passes, which take turns from "
+				  "dispatch to dispatch of a kernel: each counter has values of a "
+				  "part of the dispatches",
 			gpu->node, gpu->pass_count);
 }
 

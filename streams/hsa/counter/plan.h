@@ -4,8 +4,8 @@
  * together, each with its packets and its memory.
  *
  * Threads: made by the thread that creates the GPU's first queue, under the lock of the list. Then
- * constant, but for the metrics, which belong to who makes a pass over the sources (harvest.h), and the
- * numbers of the ledger. Plans are not freed while the process lives: threads may look at them at its
+ * constant, but for the metrics, which belong to who evaluates them (values.h), and the numbers of the
+ * ledger. Plans are not freed while the process lives: threads may look at them at its
  * end.
  */
 #ifndef STREAMS_HSA_COUNTER_PLAN_H
@@ -56,7 +56,8 @@ struct counter_input {
 	enum metric_accumulate accumulate;
 	struct metric_sample *samples;
 	uint32_t sample_count, sample_room;
-	uint64_t uid; /* of the first metric that needs it */
+	uint32_t subtracted; /* how many of them, by values_subtract */
+	uint64_t uid;        /* of the first metric that needs it */
 };
 
 /* Relaxed: numbers that only grow, each by itself. */

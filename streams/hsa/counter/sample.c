@@ -11,11 +11,13 @@
 #include "harvest.h"
 #include "interceptor.h"
 #include "kernel_table.h"
+#include "sampler.h"
 #include "settings.h"
 #include "source.h"
 #include "stream.h"
 #include "turn.h"
 #include "turns.h"
+#include "values.h"
 
 #define SAMPLES_LEAST 64u
 #define SAMPLES_MOST  8192u
@@ -306,76 +308,6 @@ static bool abandon(struct slot *slot, bool looked_at)
 	return true;
 }
 
-static bool is_fed(const struct counter_pass *pass, uint32_t input, uint32_t event)
-{
-	const struct counter_input *wanted = &pass->inputs[input];
-	const struct library_event *counted = &pass->events[event];
-
-	if (wanted->accumulate != METRIC_PLAIN)
-		return pass->input_of[event] == input;
-	if (counted->block != wanted->block_number || counted->event != wanted->event ||
-	    (wanted->instance != METRIC_ALL_INSTANCES && counted->instance != wanted->instance))
-		return false;
-	for (uint32_t i = 0; i < event; i++)
-		if (!memcmp(&pass->events[i], counted, sizeof(*counted)))
-			return false; /* it is counted twice, for another's sake */
-	return true;
-}
-
-static void add_sample(struct counter_input *input, const struct metric_sample *sample)
-{
-	if (input->sample_count == input->sample_room) {
-		const uint32_t room = input->sample_room ? input->sample_room * 2 : 16;
-		struct metric_sample *more = realloc(input->samples, room * sizeof(*more));
-
-		if (!more)
-			return; /* then there is no value: the numbers of samples differ */
-		input->samples = more;
-		input->sample_room = room;
-	}
-	input->samples[input->sample_count++] = *sample;
-}
-
-static void found(void *user, const struct library_sample *from)
-{
-	const struct counter_pass *pass = user;
-	const struct metric_sample sample = {
-		.at[METRIC_XCC] = (uint16_t)from->xcc,
-		.at[METRIC_SE] = (uint16_t)from->engine,
-		.at[METRIC_INSTANCE] = (uint16_t)pass->events[from->event].instance,
-		.value = from->value,
-	};
-
-	for (uint32_t i = 0; i < pass->input_count; i++)
-		if (is_fed(pass, i, from->event))
-			add_sample(&pass->inputs[i], &sample);
-}
-
-/* Fills the samples of the pass's inputs. */
-static bool read_samples(const struct counter_sample *sample)
-{
-	const struct counter_pass *pass = sample->pass;
-
-	for (uint32_t i = 0; i < pass->input_count; i++)
-		pass->inputs[i].sample_count = 0;
-	return library_count_samples(pass->count, sample->output, found, (void *)pass);
-}
-
-/* Of a metric, and whether it has one. */
-static bool value_of(const struct counter_pass *pass, const struct counter_metric *metric,
-		     double *value)
-{
-	const size_t count = metric_input_count(metric->metric);
-
-	for (size_t i = 0; i < count; i++) {
-		const struct counter_input *input = &pass->inputs[metric->inputs[i]];
-
-		metric->values[i] = (struct metric_values){input->samples, input->sample_count};
-	}
-	*value = 0;
-	return metric_evaluate(metric->metric, metric->values, value);
-}
-
 static void publish_values(const struct counter_gpu *gpu, const struct counter_pass *pass,
 			   const struct counter_dispatch *dispatch, uint64_t kernel)
 {
@@ -389,36 +321,9 @@ static void publish_values(const struct counter_gpu *gpu, const struct counter_p
 			.flags = metric->is_counter ? 0 : RTL_HSA_COUNTER_DERIVED,
 		};
 
-		if (!value_of(pass, metric, &payload.value))
+		if (!values_of(pass, metric, &payload.value))
 			payload.flags |= RTL_HSA_COUNTER_NO_VALUE;
 		counter_publish_value(metric->uid, dispatch, &payload);
-	}
-}
-
-static void publish_samples(const struct counter_gpu *gpu, const struct counter_pass *pass,
-			    const struct counter_dispatch *dispatch)
-{
-	if (!rtl_enabled(counter_streams.samples, RTL_SIGNAL))
-		return;
-	for (uint32_t i = 0; i < pass->input_count; i++) {
-		const struct counter_input *input = &pass->inputs[i];
-
-		for (uint32_t k = 0; k < input->sample_count; k++) {
-			const struct metric_sample *sample = &input->samples[k];
-
-			counter_publish_sample(input->uid, dispatch,
-					       &(struct rtl_hsa_counter_sample){
-						       .value = sample->value,
-						       .name = input->name,
-						       .block = input->block,
-						       .event = input->event,
-						       .gpu = gpu->node,
-						       .xcc = sample->at[METRIC_XCC],
-						       .engine = sample->at[METRIC_SE],
-						       .part = sample->at[METRIC_INSTANCE],
-						       .pass = pass->number,
-					       });
-		}
 	}
 }
 
@@ -450,14 +355,14 @@ static void publish_counted(struct source *source, struct slot *slot)
 	const uint64_t kernel = sample->kernel->uid;
 	struct counter_gpu *gpu = queue->gpu;
 
-	if (sample->spoilt || !read_samples(sample)) {
+	if (sample->spoilt || !values_read(pass, sample->output)) {
 		add_to(&gpu->ledger.given_up, 1);
 		return;
 	}
 	add_to(&gpu->ledger.counted, 1);
 	turn_out();
 	publish_values(gpu, pass, &dispatch, kernel);
-	publish_samples(gpu, pass, &dispatch);
+	values_publish_parts(gpu, pass, RTL_SIGNAL, &dispatch);
 	if (rtl_clock_ns() - gpu->told_ns > LEDGER_NS)
 		sample_publish_ledger(gpu);
 	turn_in();
@@ -536,12 +441,15 @@ static int prepare(struct counter_queue *queue, uint32_t packets)
 }
 
 struct counter_queue *counter_queue_add(hsa_agent_t agent, const struct work_queue *id,
-					uint32_t packets)
+					hsa_queue_t *hsa)
 {
 	struct counter_gpu *gpu = counter_settings.count ? plan_get(agent) : NULL;
+	const uint32_t packets = hsa->size;
 	struct counter_queue *queue;
 
-	if (!gpu)
+	if (gpu && counter_settings.sample_ns)
+		sampler_add_queue(gpu, hsa);
+	if (!gpu || counter_settings.sample_ns)
 		return NULL;
 	queue = aligned_alloc(64, (sizeof(*queue) + 63) / 64 * 64);
 	if (!queue)

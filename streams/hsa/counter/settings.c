@@ -11,6 +11,7 @@
 
 #define TIMEOUT_S     10
 #define MAX_TIMEOUT_S 3600
+#define MAX_SAMPLE_MS 60000
 
 struct counter_settings counter_settings;
 
@@ -62,24 +63,37 @@ static bool read_passes(void)
 	return false;
 }
 
-static bool read_timeout(void)
+/* A number from 1 to `most`; it stays where the variable is not set. */
+static bool read_number(const char *variable, const char *what, unsigned long most,
+			unsigned long *number)
 {
-	const char *text = setting("RTL_COUNTERS_TIMEOUT");
-	unsigned long seconds = TIMEOUT_S;
+	const char *text = setting(variable);
+	unsigned long found;
 	char *end;
 
-	if (text) {
-		errno = 0;
-		seconds = strtoul(text, &end, 10);
-		if (*end || errno || *text == '-' || !seconds || seconds > MAX_TIMEOUT_S) {
-			rtl_log(RTL_LEVEL_ERROR, "counters",
-				"RTL_COUNTERS_TIMEOUT=%s: must be a number of seconds from 1 to "
-				"%d; nothing is counted",
-				text, MAX_TIMEOUT_S);
-			return false;
-		}
+	if (!text)
+		return true;
+	errno = 0;
+	found = strtoul(text, &end, 10);
+	if (*end || errno || *text == '-' || !found || found > most) {
+		rtl_log(RTL_LEVEL_ERROR, "counters",
+			"%s=%s: must be a number of %s from 1 to %lu; nothing is counted", variable,
+			text, what, most);
+		return false;
 	}
-	counter_settings.timeout_ns = seconds * 1000000000u;
+	*number = found;
+	return true;
+}
+
+static bool read_times(void)
+{
+	unsigned long timeout_s = TIMEOUT_S, sample_ms = 0;
+
+	if (!read_number("RTL_COUNTERS_TIMEOUT", "seconds", MAX_TIMEOUT_S, &timeout_s) ||
+	    !read_number("RTL_COUNTERS_SAMPLE", "ms", MAX_SAMPLE_MS, &sample_ms))
+		return false;
+	counter_settings.timeout_ns = timeout_s * 1000000000u;
+	counter_settings.sample_ns = sample_ms * 1000000u;
 	return true;
 }
 
@@ -91,6 +105,13 @@ static bool read_kernels(void)
 
 	if (!text)
 		return true;
+	if (counter_settings.sample_ns) {
+		rtl_log(RTL_LEVEL_ERROR, "counters",
+			"RTL_COUNTERS_KERNELS chooses dispatches, and RTL_COUNTERS_SAMPLE counts "
+			"all "
+			"that a GPU does: set one of them; nothing is counted");
+		return false;
+	}
 	error = regcomp(&kernels, text, REG_EXTENDED | REG_NOSUB);
 	if (error) {
 		regerror(error, &kernels, why, sizeof(why));
@@ -107,10 +128,17 @@ bool counter_settings_read(void)
 	static bool read, good;
 	const char *list = setting("RTL_COUNTERS");
 
+	if (!list && setting("RTL_COUNTERS_SAMPLE")) {
+		rtl_log(RTL_LEVEL_ERROR, "counters",
+			"RTL_COUNTERS_SAMPLE is set, and RTL_COUNTERS names no counters: nothing "
+			"is "
+			"counted");
+		return false;
+	}
 	if (read || !list)
 		return !list || good;
 	read = true;
-	good = read_names(list) && read_passes() && read_timeout() && read_kernels();
+	good = read_names(list) && read_passes() && read_times() && read_kernels();
 	if (!good)
 		counter_settings.count = 0;
 	return good;

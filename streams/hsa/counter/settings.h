@@ -9,6 +9,8 @@
  *				it
  *	RTL_COUNTERS_TIMEOUT	after how many seconds without progress, while others wait, the waiting
  *				for each other ends, and counting with it: 1 to 3600 (10)
+ *	RTL_COUNTERS_SAMPLE	a number of ms: counters are not those of dispatches, but of the whole GPU
+ *				in intervals of that length, 1 to 60000; empty: of dispatches
  *
  * Threads: read in OnLoad, once; afterwards read by all. No locks.
  */
@@ -24,6 +26,7 @@ struct counter_settings {
 	size_t count; /* 0: no counters */
 	bool rotate;
 	uint64_t timeout_ns;
+	uint64_t sample_ns; /* 0: of dispatches */
 };
 
 extern struct counter_settings counter_settings;

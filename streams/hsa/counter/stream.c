@@ -48,11 +48,17 @@ void counter_publish_value(uint64_t uid, const struct counter_dispatch *dispatch
 		sizeof(*payload));
 }
 
-void counter_publish_sample(uint64_t uid, const struct counter_dispatch *dispatch,
+void counter_publish_interval(uint64_t uid, const struct counter_dispatch *reading,
+			      const struct rtl_hsa_counter_interval *payload)
+{
+	publish(counter_streams.values, RTL_SAMPLE, uid, reading->queue_uid, reading, payload,
+		sizeof(*payload));
+}
+
+void counter_publish_sample(uint16_t type, uint64_t uid, const struct counter_dispatch *of,
 			    const struct rtl_hsa_counter_sample *payload)
 {
-	publish(counter_streams.samples, RTL_SIGNAL, uid, dispatch->queue_uid, dispatch, payload,
-		sizeof(*payload));
+	publish(counter_streams.samples, type, uid, of->queue_uid, of, payload, sizeof(*payload));
 }
 
 void counter_publish_ledger(uint64_t agent_uid, const struct rtl_hsa_counter_ledger *payload)

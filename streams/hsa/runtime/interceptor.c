@@ -45,9 +45,11 @@ const char *interceptor_take_functions(struct root_table *root)
 	CORE(CORE_AGENT_GET_INFO, agent_get_info);
 	CORE(CORE_QUEUE_CREATE, queue_create);
 	CORE(CORE_QUEUE_DESTROY, queue_destroy);
+	CORE(CORE_QUEUE_ADD_WRITE_INDEX_SCACQ_SCREL, queue_add_write_index);
+	CORE(CORE_QUEUE_LOAD_READ_INDEX_SCACQUIRE, queue_load_read_index);
 	CORE(CORE_SIGNAL_CREATE, signal_create);
 	CORE(CORE_SIGNAL_DESTROY, signal_destroy);
-	CORE(CORE_SIGNAL_STORE_RELAXED, signal_store);
+	CORE(CORE_SIGNAL_STORE_SCRELEASE, signal_store);
 	CORE(CORE_SIGNAL_SUBTRACT_SCRELEASE, signal_subtract);
 	CORE(CORE_SYSTEM_GET_MAJOR_EXTENSION_TABLE, get_major_extension_table);
 	CORE(CORE_EXECUTABLE_LOAD_CODE_OBJECT, load_code_object);

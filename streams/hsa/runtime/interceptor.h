@@ -59,9 +59,11 @@ struct hsa_functions {
 	__typeof__(hsa_agent_get_info) *agent_get_info;
 	__typeof__(hsa_queue_create) *queue_create;
 	__typeof__(hsa_queue_destroy) *queue_destroy;
+	__typeof__(hsa_queue_add_write_index_scacq_screl) *queue_add_write_index;
+	__typeof__(hsa_queue_load_read_index_scacquire) *queue_load_read_index;
 	__typeof__(hsa_signal_create) *signal_create;
 	__typeof__(hsa_signal_destroy) *signal_destroy;
-	__typeof__(hsa_signal_store_relaxed) *signal_store;
+	__typeof__(hsa_signal_store_screlease) *signal_store;
 	__typeof__(hsa_signal_subtract_screlease) *signal_subtract;
 	__typeof__(hsa_system_get_major_extension_table) *get_major_extension_table;
 	__typeof__(hsa_executable_load_code_object) *load_code_object;

@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: MIT */
+/* Counters of a GPU in intervals: see sampler.h. */
+#include "sampler.h"
+
+#include <pthread.h>
+#include <rtl/rtl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#include "../../common/fork_lock.h"
+#include "../../common/paused.h"
+#include "futex.h"
+#include "interceptor.h"
+#include "plan.h"
+#include "settings.h"
+#include "slots.h"
+#include "stream.h"
+#include "values.h"
+
+/* Packets of ours that are in a queue at once, at most: read, stop, start. */
+#define QUEUE_PACKETS 64u
+/* Between two looks while a reading is under way; a part of the time since it began. */
+#define POLL_NS     20000u
+#define POLL_MAX_NS 1000000u
+#define POLL_PART   16u
+/* While no GPU is sampled. */
+#define IDLE_NS 10000000000u
+
+/* A GPU that is sampled. All but `next` is the thread's once it is in the list. */
+struct sampled {
+	struct sampled *next; /* the lock's */
+	struct counter_gpu *gpu;
+	hsa_queue_t *queue;
+	uint64_t signal; /* of the last packet of a reading */
+	uint32_t pass;   /* that counts now */
+	bool failed;     /* nothing is read any more */
+	bool waiting;    /* for a reading */
+	bool stops;      /* it is the last one */
+	/* When the counters that count now were started, or read before; 0: while recording was paused. */
+	uint64_t begin_ns;
+	uint64_t submitted_ns, due_ns;
+	void *before; /* what was left at that reading; of a single pass */
+	bool has_before;
+	/* The runtime is touched no more; for good. Seq_cst, with `touching`. */
+	atomic_bool over;
+};
+
+static struct {
+	pthread_mutex_t lock;
+	struct sampled *first; /* the lock's; those in it do not go */
+	bool started;          /* the lock's */
+	uint64_t readings;     /* the thread's */
+	atomic_bool ends;      /* all is to be read once more, and stopped; release, acquire */
+	/* 1: the end has come. Release by the thread, acquire by who waits; a futex. */
+	_Atomic uint32_t ended;
+	/* The thread is in the runtime. Seq_cst, with the GPUs' `over`. */
+	atomic_bool touching;
+	_Atomic uint32_t wakes; /* a futex; release, acquire */
+} sampler = {.lock = PTHREAD_MUTEX_INITIALIZER};
+FORK_LOCK(sampler, sampler.lock);
+
+static void wake(void)
+{
+	atomic_fetch_add_explicit(&sampler.wakes, 1, memory_order_release);
+	futex_wake(&sampler.wakes);
+}
+
+/* ---- the runtime ---- */
+
+/* Whether the runtime is there, and stays until untouch. Both sides store first, and then look. */
+static bool touch(const struct sampled *sampled)
+{
+	atomic_store_explicit(&sampler.touching, true, memory_order_seq_cst);
+	if (!atomic_load_explicit(&sampled->over, memory_order_seq_cst))
+		return true;
+	atomic_store_explicit(&sampler.touching, false, memory_order_seq_cst);
+	return false;
+}
+
+static void untouch(void)
+{
+	atomic_store_explicit(&sampler.touching, false, memory_order_seq_cst);
+}
+
+static struct counter_pass *pass_of(const struct sampled *sampled)
+{
+	return &sampled->gpu->passes[sampled->pass];
+}
+
+/* The last of the packets tells that all have ended. */
+static void submit(struct sampled *sampled, struct library_packet *packets, uint32_t count)
+{
+	slot_signal_rearm(sampled->signal);
+	packets[count - 1].signal = sampled->signal;
+	library_submit(sampled->queue, packets, count);
+	sampled->submitted_ns = rtl_clock_ns();
+}
+
+static bool is_pending(const struct sampled *sampled)
+{
+	if (slot_signal_is_pending(sampled->signal))
+		return true;
+	/* What the GPU wrote before the signal that was seen. */
+	atomic_thread_fence(memory_order_acquire);
+	return false;
+}
+
+/* ---- a GPU ---- */
+
+static void fail(struct sampled *sampled, const char *why)
+{
+	sampled->failed = true;
+	rtl_log(RTL_LEVEL_WARNING, "counters", "GPU %u: nothing is sampled any more: %s",
+		sampled->gpu->node, why);
+}
+
+static bool wait_for_start(const struct sampled *sampled)
+{
+	const uint64_t deadline = sampled->submitted_ns + counter_settings.timeout_ns;
+	const struct timespec nap = {.tv_nsec = POLL_NS};
+
+	while (is_pending(sampled)) {
+		if (rtl_clock_ns() > deadline)
+			return false;
+		nanosleep(&nap, NULL);
+	}
+	return true;
+}
+
+/* Has a queue, and counters that count. */
+static bool begin(struct sampled *sampled)
+{
+	struct counter_gpu *gpu = sampled->gpu;
+	struct library_packet start = *library_count_start(gpu->passes[0].count);
+
+	sampled->before = malloc(gpu->output_bytes);
+	sampled->signal = slot_signal_make();
+	if (!sampled->before || !sampled->signal ||
+	    interceptor.hsa.queue_create(gpu->agent, QUEUE_PACKETS, HSA_QUEUE_TYPE_MULTI, NULL,
+					 NULL, UINT32_MAX, UINT32_MAX, &sampled->queue)) {
+		fail(sampled, "the runtime has no queue for it");
+		return false;
+	}
+	if (interceptor.hsa.queue_set_priority)
+		(void)interceptor.hsa.queue_set_priority(sampled->queue,
+							 HSA_AMD_QUEUE_PRIORITY_HIGH);
+	submit(sampled, &start, 1);
+	if (!wait_for_start(sampled)) {
+		fail(sampled, "the counters do not start (RTL_COUNTERS_TIMEOUT)");
+		return false;
+	}
+	sampled->begin_ns = rtl_clock_ns();
+	sampled->due_ns = sampled->begin_ns + counter_settings.sample_ns;
+	return true;
+}
+
+/* If there are several passes, the next one begins. */
+static void submit_reading(struct sampled *sampled)
+{
+	const struct counter_gpu *gpu = sampled->gpu;
+	const struct counter_pass *next = &gpu->passes[(sampled->pass + 1) % gpu->pass_count];
+	struct library_packet packets[3] = {*library_count_read(pass_of(sampled)->count),
+					    *library_count_stop(pass_of(sampled)->count),
+					    *library_count_start(next->count)};
+
+	submit(sampled, packets, sampled->stops ? 2 : gpu->pass_count > 1 ? 3 : 1);
+	sampled->waiting = true;
+}
+
+static void publish(const struct sampled *sampled, const struct counter_pass *pass,
+		    uint64_t begin_ns, uint64_t end_ns)
+{
+	const struct counter_gpu *gpu = sampled->gpu;
+	const struct counter_dispatch reading = {.queue_uid = gpu->agent_uid,
+						 .instance = ++sampler.readings};
+
+	for (uint32_t i = 0; i < pass->metric_count; i++) {
+		const struct counter_metric *metric = pass->metrics[i];
+		struct rtl_hsa_counter_interval payload = {
+			.name = metric->name,
+			.begin_ns = begin_ns,
+			.end_ns = end_ns,
+			.gpu = gpu->node,
+			.pass = pass->number,
+			.flags = metric->is_counter ? 0 : RTL_HSA_COUNTER_DERIVED,
+		};
+
+		if (!values_of(pass, metric, &payload.value))
+			payload.flags |= RTL_HSA_COUNTER_NO_VALUE;
+		counter_publish_interval(metric->uid, &reading, &payload);
+	}
+	values_publish_parts(gpu, pass, RTL_SAMPLE, &reading);
+}
+
+static void count_missed(const struct counter_pass *pass, const char *cause)
+{
+	rtl_stream_count_missed(counter_streams.values, cause, pass->metric_count);
+}
+
+static bool are_wanted(void)
+{
+	return counter_intervals_are_wanted() && !is_paused();
+}
+
+/* What a pass has counted since its counters were started, or read before. */
+static bool take(struct sampled *sampled, const struct counter_pass *pass)
+{
+	const void *output = library_count_output(pass->count);
+	bool good = values_read(pass, output);
+
+	if (good && sampled->has_before && !values_subtract(pass, sampled->before)) {
+		count_missed(pass, "counters of a GPU were reset by somebody else");
+		good = false;
+	}
+	sampled->has_before = sampled->gpu->pass_count == 1;
+	if (sampled->has_before)
+		memcpy(sampled->before, output, library_count_bytes(pass->count));
+	return good;
+}
+
+/* A reading has ended. */
+static void finish_reading(struct sampled *sampled)
+{
+	const struct counter_pass *pass = pass_of(sampled);
+	const uint64_t begin_ns = sampled->begin_ns, end_ns = rtl_clock_ns();
+	const bool wanted = are_wanted();
+	bool good;
+
+	good = take(sampled, pass);
+	sampled->waiting = false;
+	sampled->pass = (sampled->pass + 1) % sampled->gpu->pass_count;
+	sampled->begin_ns = wanted ? end_ns : 0;
+	untouch();
+	if (good && wanted && begin_ns)
+		publish(sampled, pass, begin_ns, end_ns);
+}
+
+static void give_up(struct sampled *sampled)
+{
+	count_missed(pass_of(sampled), "a GPU's counters were not read in time");
+	fail(sampled, "a reading has not ended in time (RTL_COUNTERS_TIMEOUT)");
+}
+
+/* ---- the thread ---- */
+
+static uint64_t poll_ns(uint64_t since_ns)
+{
+	const uint64_t ns = since_ns / POLL_PART;
+
+	return ns < POLL_NS ? POLL_NS : ns > POLL_MAX_NS ? POLL_MAX_NS : ns;
+}
+
+/* The next one is due on the same beat, unless that has gone by. */
+static void set_due(struct sampled *sampled, uint64_t now_ns)
+{
+	sampled->due_ns += counter_settings.sample_ns;
+	if (sampled->due_ns <= now_ns)
+		sampled->due_ns = now_ns + counter_settings.sample_ns;
+}
+
+/* Goes as far as it can; how long nothing is to be done for that GPU. */
+static uint64_t look_at(struct sampled *sampled, bool ends)
+{
+	const uint64_t now_ns = rtl_clock_ns();
+
+	if (sampled->failed || (sampled->stops && !sampled->waiting) || !touch(sampled))
+		return IDLE_NS;
+	if (sampled->waiting && !is_pending(sampled)) {
+		finish_reading(sampled);
+		return POLL_NS;
+	}
+	if (!sampled->waiting && (ends || now_ns >= sampled->due_ns)) {
+		sampled->stops = ends;
+		set_due(sampled, now_ns);
+		submit_reading(sampled);
+	}
+	untouch();
+	if (!sampled->waiting)
+		return sampled->due_ns - now_ns;
+	if (now_ns > sampled->submitted_ns + counter_settings.timeout_ns)
+		give_up(sampled);
+	return poll_ns(now_ns > sampled->submitted_ns ? now_ns - sampled->submitted_ns : 0);
+}
+
+static struct sampled *first_sampled(void)
+{
+	struct sampled *first;
+
+	pthread_mutex_lock(&sampler.lock);
+	first = sampler.first;
+	pthread_mutex_unlock(&sampler.lock);
+	return first;
+}
+
+/* Whether all is read that will be. */
+static bool is_quiet(const struct sampled *first)
+{
+	for (const struct sampled *sampled = first; sampled; sampled = sampled->next)
+		if (!sampled->failed && (sampled->waiting || !sampled->stops))
+			return false;
+	return true;
+}
+
+/* How long to sleep before the next look. */
+static uint64_t look(void)
+{
+	const bool ends = atomic_load_explicit(&sampler.ends, memory_order_acquire);
+	struct sampled *const first = first_sampled();
+	uint64_t wait_ns = IDLE_NS;
+
+	for (struct sampled *sampled = first; sampled; sampled = sampled->next) {
+		const uint64_t ns = look_at(sampled, ends);
+
+		wait_ns = ns < wait_ns ? ns : wait_ns;
+	}
+	if (ends && is_quiet(first)) {
+		/* Pairs with the acquire in sampler_stop. */
+		atomic_store_explicit(&sampler.ended, 1, memory_order_release);
+		futex_wake(&sampler.ended);
+		return IDLE_NS;
+	}
+	return wait_ns;
+}
+
+static void *run(void *data)
+{
+	(void)data;
+	pthread_setname_np(pthread_self(), "rtl-sampler");
+	(void)prctl(PR_SET_TIMERSLACK, 1000ul, 0, 0, 0);
+	for (;;) {
+		const uint32_t wakes = atomic_load_explicit(&sampler.wakes, memory_order_acquire);
+
+		const uint64_t wait_ns = look();
+
+		futex_wait(&sampler.wakes, wakes, wait_ns);
+	}
+	return NULL;
+}
+
+/* With all signals blocked: handlers of the application run on its own threads. */
+static int start_thread(void)
+{
+	sigset_t all, old;
+	pthread_t thread;
+	int error;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	error = pthread_create(&thread, NULL, run, NULL);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (!error)
+		pthread_detach(thread);
+	return error;
+}
+
+/* ---- beginning and end ---- */
+
+/* Counters are started while the lock is held: the queues of two threads may be a GPU's first. */
+static struct sampled *find(struct counter_gpu *gpu)
+{
+	struct sampled *sampled = sampler.first;
+
+	while (sampled && sampled->gpu != gpu)
+		sampled = sampled->next;
+	if (sampled)
+		return sampled;
+	sampled = calloc(1, sizeof(*sampled));
+	if (!sampled)
+		return NULL;
+	sampled->gpu = gpu;
+	(void)begin(sampled);
+	if (!sampler.started && start_thread())
+		fail(sampled, "no thread can be made");
+	else
+		sampler.started = true;
+	sampled->next = sampler.first;
+	sampler.first = sampled;
+	return sampled;
+}
+
+void sampler_add_queue(struct counter_gpu *gpu, hsa_queue_t *queue)
+{
+	const struct library_packet *enable = NULL;
+	struct sampled *sampled;
+	char why[256] = "no memory";
+
+	if (!gpu->pass_count)
+		return;
+	pthread_mutex_lock(&sampler.lock);
+	sampled = find(gpu);
+	if (sampled)
+		enable = library_enable(gpu->agent, why, sizeof(why));
+	pthread_mutex_unlock(&sampler.lock);
+	if (enable)
+		library_submit(queue, enable, 1);
+	else
+		rtl_log(RTL_LEVEL_WARNING, "counters",
+			"GPU %u: the work of a queue is not counted: %s", gpu->node, why);
+	wake();
+}
+
+/* From now on the thread touches nothing of the runtime's. */
+static void end(struct sampled *first)
+{
+	const struct timespec nap = {.tv_nsec = POLL_NS};
+
+	for (struct sampled *sampled = first; sampled; sampled = sampled->next)
+		atomic_store_explicit(&sampled->over, true, memory_order_seq_cst);
+	/* It does not wait for anybody between touch and untouch. */
+	while (atomic_load_explicit(&sampler.touching, memory_order_seq_cst))
+		nanosleep(&nap, NULL);
+}
+
+void sampler_stop(uint32_t timeout_ms)
+{
+	uint64_t now_ns = rtl_clock_ns();
+	const uint64_t end_ns = now_ns + timeout_ms * 1000000ull;
+	struct sampled *const first = first_sampled();
+
+	if (!first)
+		return;
+	/* Pairs with the acquire in look. */
+	atomic_store_explicit(&sampler.ends, true, memory_order_release);
+	wake();
+	while (!atomic_load_explicit(&sampler.ended, memory_order_acquire) &&
+	       (now_ns = rtl_clock_ns()) < end_ns)
+		futex_wait(&sampler.ended, 0, end_ns - now_ns);
+	end(first);
+}
+
+void sampler_forget(bool ends)
+{
+	struct sampled *first;
+
+	pthread_mutex_lock(&sampler.lock);
+	first = sampler.first;
+	sampler.first = NULL;
+	pthread_mutex_unlock(&sampler.lock);
+	/* What the GPU may write to still stays, and the thread may look at all of them. */
+	for (struct sampled *sampled = ends ? first : NULL; sampled; sampled = sampled->next)
+		if (sampled->queue && !sampled->waiting && !sampled->failed)
+			(void)interceptor.hsa.queue_destroy(sampled->queue);
+	atomic_store_explicit(&sampler.ends, false, memory_order_relaxed);
+	atomic_store_explicit(&sampler.ended, 0, memory_order_relaxed);
+}
+
+void sampler_forked(void)
+{
+	sampler.first = NULL;
+	sampler.started = false;
+	atomic_store_explicit(&sampler.touching, false, memory_order_relaxed);
+}

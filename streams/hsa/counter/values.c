@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/* From memory to values: see values.h. */
+#include "values.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Samples of a reading on their way to the inputs. */
+struct taking {
+	const struct counter_pass *pass;
+	bool subtracts, fell;
+};
+
+static bool is_fed(const struct counter_pass *pass, uint32_t input, uint32_t event)
+{
+	const struct counter_input *wanted = &pass->inputs[input];
+	const struct library_event *counted = &pass->events[event];
+
+	if (wanted->accumulate != METRIC_PLAIN)
+		return pass->input_of[event] == input;
+	if (counted->block != wanted->block_number || counted->event != wanted->event ||
+	    (wanted->instance != METRIC_ALL_INSTANCES && counted->instance != wanted->instance))
+		return false;
+	for (uint32_t i = 0; i < event; i++)
+		if (!memcmp(&pass->events[i], counted, sizeof(*counted)))
+			return false; /* it is counted twice, for another's sake */
+	return true;
+}
+
+static void add_sample(struct counter_input *input, const struct metric_sample *sample)
+{
+	if (input->sample_count == input->sample_room) {
+		const uint32_t room = input->sample_room ? input->sample_room * 2 : 16;
+		struct metric_sample *more = realloc(input->samples, room * sizeof(*more));
+
+		if (!more)
+			return; /* then there is no value: the numbers of samples differ */
+		input->samples = more;
+		input->sample_room = room;
+	}
+	input->samples[input->sample_count++] = *sample;
+}
+
+static void subtract_sample(struct taking *taking, struct counter_input *input,
+			    const struct metric_sample *before)
+{
+	struct metric_sample *now = &input->samples[input->subtracted];
+
+	/* The library tells of the same places in the same order. */
+	if (input->subtracted == input->sample_count || now->value < before->value) {
+		taking->fell = true;
+		return;
+	}
+	now->value -= before->value;
+	input->subtracted++;
+}
+
+static void found(void *user, const struct library_sample *from)
+{
+	struct taking *taking = user;
+	const struct counter_pass *pass = taking->pass;
+	const struct metric_sample sample = {
+		.at[METRIC_XCC] = (uint16_t)from->xcc,
+		.at[METRIC_SE] = (uint16_t)from->engine,
+		.at[METRIC_INSTANCE] = (uint16_t)pass->events[from->event].instance,
+		.value = from->value,
+	};
+
+	for (uint32_t i = 0; i < pass->input_count; i++) {
+		if (!is_fed(pass, i, from->event))
+			continue;
+		if (taking->subtracts)
+			subtract_sample(taking, &pass->inputs[i], &sample);
+		else
+			add_sample(&pass->inputs[i], &sample);
+	}
+}
+
+bool values_read(const struct counter_pass *pass, const void *output)
+{
+	struct taking taking = {.pass = pass};
+
+	for (uint32_t i = 0; i < pass->input_count; i++)
+		pass->inputs[i].sample_count = 0;
+	return library_count_samples(pass->count, output, found, &taking);
+}
+
+bool values_subtract(const struct counter_pass *pass, const void *before)
+{
+	struct taking taking = {.pass = pass, .subtracts = true};
+
+	for (uint32_t i = 0; i < pass->input_count; i++)
+		pass->inputs[i].subtracted = 0;
+	return library_count_samples(pass->count, before, found, &taking) && !taking.fell;
+}
+
+bool values_of(const struct counter_pass *pass, const struct counter_metric *metric, double *value)
+{
+	const size_t count = metric_input_count(metric->metric);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct counter_input *input = &pass->inputs[metric->inputs[i]];
+
+		metric->values[i] = (struct metric_values){input->samples, input->sample_count};
+	}
+	*value = 0;
+	return metric_evaluate(metric->metric, metric->values, value);
+}
+
+void values_publish_parts(const struct counter_gpu *gpu, const struct counter_pass *pass,
+			  uint16_t type, const struct counter_dispatch *of)
+{
+	if (!rtl_enabled(counter_streams.samples, type))
+		return;
+	for (uint32_t i = 0; i < pass->input_count; i++) {
+		const struct counter_input *input = &pass->inputs[i];
+
+		for (uint32_t k = 0; k < input->sample_count; k++) {
+			const struct metric_sample *sample = &input->samples[k];
+
+			counter_publish_sample(type, input->uid, of,
+					       &(struct rtl_hsa_counter_sample){
+						       .value = sample->value,
+						       .name = input->name,
+						       .block = input->block,
+						       .event = input->event,
+						       .gpu = gpu->node,
+						       .xcc = sample->at[METRIC_XCC],
+						       .engine = sample->at[METRIC_SE],
+						       .part = sample->at[METRIC_INSTANCE],
+						       .pass = pass->number,
+					       });
+		}
+	}
+}
