@@ -10,6 +10,9 @@
 #include "cli.h"
 
 #define HELP_COLUMN 24
+/* Of a complaint, in bytes: more than two paths. Beyond, what is in between is left out. */
+#define LINE_MOST 10240
+#define LINE_END  1536
 
 /* ---- complaints ---- */
 
@@ -36,12 +39,20 @@ static char *escape(const char *text)
 static void complain(const char *format, va_list args)
 {
 	char *text = NULL, *escaped = NULL;
+	const char *shown;
+	size_t length;
 
 	if (vasprintf(&text, format, args) < 0)
 		text = NULL;
 	escaped = text ? escape(text) : NULL;
 	fflush(stdout);
-	fprintf(stderr, "rtl: %s\n", escaped ? escaped : text ? text : "out of memory");
+	shown = escaped ? escaped : text ? text : "out of memory";
+	length = strlen(shown);
+	if (length > LINE_MOST) /* what to do stands at the end */
+		fprintf(stderr, "rtl: %.*s ... %s\n", LINE_MOST - LINE_END, shown,
+			shown + length - LINE_END);
+	else
+		fprintf(stderr, "rtl: %s\n", shown);
 	free(escaped);
 	free(text);
 }

@@ -40,7 +40,7 @@ static char *choose_output(const struct launch *launch)
 	free(name);
 	if (!path) {
 		cli_error("record: out of memory");
-	} else if (!stat(path, &st)) {
+	} else if (!lstat(path, &st)) {
 		cli_error("record: %s exists; a recording is made anew: choose another folder "
 			  "with -o, or remove it",
 			  path);

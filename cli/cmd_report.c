@@ -5,9 +5,12 @@
  * (report_events.h), compressed and in base64.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include <rtl/types.h>
@@ -270,13 +273,14 @@ static int write_page(const char *output, struct database *database, const char 
 static bool is_replaceable(const char *path)
 {
 	char begin[64];
-	FILE *file = fopen(path, "re");
-	size_t length;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+	ssize_t length;
 
-	if (!file)
+	if (fd < 0)
 		return true; /* or it cannot be written: who makes it says that better */
-	length = fread(begin, 1, sizeof(begin), file);
-	fclose(file);
+	length = !fstat(fd, &st) && S_ISREG(st.st_mode) ? read(fd, begin, sizeof(begin)) : -1;
+	close(fd);
 	return !length || (length == sizeof(begin) && !memcmp(begin, report_page, sizeof(begin)));
 }
 

@@ -15,6 +15,7 @@
 #include "cli.h"
 #include "convert.h"
 #include "convert_rows.h"
+#include "part.h"
 
 #define TELL_EVERY 4096u
 
@@ -200,8 +201,10 @@ int convert_check_csv(const char *folder)
 /* Files of an earlier conversion are replaced; nothing else may be there. */
 int convert_prepare_csv(const char *folder)
 {
-	int status;
+	int status = part_check_place(folder);
 
+	if (status)
+		return status;
 	if (mkdir(folder, 0777) == 0)
 		return CLI_OK;
 	if (errno != EEXIST)

@@ -186,7 +186,9 @@ bool database_replaceable(const char *path)
 
 	if (stat(path, &st))
 		return true; /* or it cannot be looked at: who makes it says that better */
-	if (S_ISREG(st.st_mode) && !st.st_size)
+	if (!S_ISREG(st.st_mode))
+		return false;
+	if (!st.st_size)
 		return true;
 	database = open_any(path, true);
 	replaceable = database && (!has_any_table(database) || !look_for_tables(database));

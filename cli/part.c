@@ -3,12 +3,42 @@
 #include "part.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli.h"
+#include "output_place.h"
+
+int part_check_place(const char *output)
+{
+	uid_t owner;
+
+	return output_is_foreign(output, &owner)
+		       ? cli_failed("output %s: " OUTPUT_FOREIGN, output, (unsigned)owner)
+		       : CLI_OK;
+}
+
+/* In a folder that others may write to as well: the file is new, and what SQLite would read beside it
+ * is not theirs. */
+static int make(const struct part *part)
+{
+	const char *which = "";
+	uid_t owner;
+	int fd;
+
+	unlink(part->path); /* what one that was killed has left */
+	if (output_is_foreign(part->path, &owner) ||
+	    output_has_foreign_companion(part->path, &which, &owner))
+		return cli_failed("%s%s: " OUTPUT_FOREIGN, part->path, which, (unsigned)owner);
+	fd = open(part->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return part_failed(part, errno);
+	close(fd);
+	return CLI_OK;
+}
 
 int part_begin(struct part *part, const char *output)
 {
@@ -17,8 +47,11 @@ int part_begin(struct part *part, const char *output)
 		part->path = NULL;
 		return cli_failed("out of memory");
 	}
-	unlink(part->path); /* what one that was killed has left */
-	return CLI_OK;
+	if (!part_check_place(output) && !make(part))
+		return CLI_OK;
+	free(part->path);
+	part->path = NULL;
+	return CLI_FAILED;
 }
 
 int part_failed(const struct part *part, int error)

@@ -15,9 +15,12 @@
 
 struct part {
 	const char *output; /* its name */
-	char *path;         /* where it is made; nothing is there after part_begin */
+	char *path;         /* where it is made; an empty file of ours after part_begin */
 };
 
+/** Whether an output may have that name: CLI_FAILED, after a line, if somebody else has put something
+ *  there. */
+int part_check_place(const char *output);
 /** Begins one. CLI_OK, or CLI_FAILED after a line. */
 int part_begin(struct part *part, const char *output);
 /** Gives the file its name if `status` is CLI_OK, else removes it. The status, or CLI_FAILED after a

@@ -2,13 +2,13 @@
 /* See selection.h. */
 #include "selection.h"
 
-#include <regex.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
+#include "pattern.h"
 #include "session.h"
 
 /* Room for a few of the largest events. */
@@ -33,15 +33,11 @@ static int check_pattern(const char *who, const char *pattern)
 {
 	char why[128];
 	regex_t regex;
-	int error;
 
 	if (!*pattern)
 		return cli_usage("%s: the regular expression is empty", who);
-	error = regcomp(&regex, pattern, REG_EXTENDED | REG_NOSUB);
-	if (error) {
-		regerror(error, &regex, why, sizeof(why));
+	if (!pattern_compile(&regex, pattern, why, sizeof(why)))
 		return cli_usage("%s: '%s' is no regular expression: %s", who, pattern, why);
-	}
 	regfree(&regex);
 	return CLI_OK;
 }

@@ -5,11 +5,11 @@
  */
 #include <errno.h>
 #include <metrics.h>
-#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
+#include "pattern.h"
 #include "session.h"
 
 #define SAMPLE_MS_MOST 60000 /* as streams/hsa/counter/settings.c has it */
@@ -120,16 +120,13 @@ static int check_kernels(const char *pattern)
 {
 	regex_t compiled;
 	char why[128];
-	int error;
 
 	if (!pattern)
 		return CLI_OK;
-	error = regcomp(&compiled, pattern, REG_EXTENDED | REG_NOSUB);
-	if (!error) {
+	if (pattern_compile(&compiled, pattern, why, sizeof(why))) {
 		regfree(&compiled);
 		return CLI_OK;
 	}
-	regerror(error, &compiled, why, sizeof(why));
 	return cli_usage("--counters-kernels %s: %s", pattern, why);
 }
 

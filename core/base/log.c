@@ -42,6 +42,23 @@ static enum rtl_level take_level(const char **text)
 	return 0;
 }
 
+/* In a folder that all may write to, somebody else may have put a link there, or a FIFO, at which
+ * nobody is to wait. -1 with errno. */
+static int open_file(const char *path)
+{
+	const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+	struct stat link;
+	int fd = open(path, flags | O_NOFOLLOW, 0666);
+
+	/* one's own link, or the system's, as /dev/stderr */
+	if (fd < 0 && errno == ELOOP && !lstat(path, &link) &&
+	    (link.st_uid == geteuid() || !link.st_uid))
+		fd = open(path, flags, 0666);
+	if (fd >= 0)
+		(void)fcntl(fd, F_SETFL, O_APPEND); /* no longer O_NONBLOCK */
+	return fd;
+}
+
 void log_init(void)
 {
 	const char *text = secure_getenv("RTL_LOG");
@@ -55,7 +72,7 @@ void log_init(void)
 	log_level = level ? level : RTL_LEVEL_INFO;
 	if (!*text)
 		return;
-	fd = open(text, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	fd = open_file(text);
 	if (fd < 0) {
 		int err = errno;
 

@@ -39,6 +39,23 @@ static bool failed(struct recorder *recorder)
 	return false;
 }
 
+/* The recording's folder; one that is there already must be ours. -1 with errno. */
+static int make_folder(const char *path, mode_t mode)
+{
+	const bool is_new = !mkdir(path, mode);
+	struct stat st;
+	int fd;
+
+	if (!is_new && errno != EEXIST)
+		return -1;
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0 || is_new || (!fstat(fd, &st) && st.st_uid == geteuid()))
+		return fd;
+	close(fd);
+	errno = EPERM;
+	return -1;
+}
+
 int recorder_create(const char *output, uint64_t limit_bytes, uint64_t last_ns,
 		    struct recorder **out)
 {
@@ -51,9 +68,8 @@ int recorder_create(const char *output, uint64_t limit_bytes, uint64_t last_ns,
 	recorder->limit_bytes = limit_bytes;
 	recorder->last_ns = last_ns;
 	recorder->newest = &recorder->oldest;
-	if (mkdir(output, 0777) && errno != EEXIST)
-		goto fail;
-	recorder->dir_fd = open(output, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	/* what is kept in between is as private as the spools */
+	recorder->dir_fd = make_folder(output, last_ns ? 0700 : 0777);
 	if (recorder->dir_fd < 0)
 		goto fail;
 	*out = recorder;

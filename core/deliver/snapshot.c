@@ -341,8 +341,13 @@ static void remove_one(void *unused, const char *path)
 	spool_remove_folder(path);
 }
 
+/* Only what is ours: where the spools are, others may make folders and links as well. */
 void snapshot_remove(const char *folder)
 {
+	struct stat st;
+
+	if (lstat(folder, &st) || !S_ISDIR(st.st_mode) || st.st_uid != geteuid())
+		return;
 	folder_each_spool(folder, remove_one, NULL);
 	spool_remove_folder(folder);
 }

@@ -29,7 +29,7 @@
 /* Whether nobody holds the lock that a process has on its spool as long as it lives. */
 static bool is_unlocked(int dir_fd)
 {
-	int fd = openat(dir_fd, "control", O_RDWR | O_CLOEXEC);
+	int fd = openat(dir_fd, "control", O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	bool unlocked = fd >= 0 && !flock(fd, LOCK_SH | LOCK_NB);
 
 	if (fd >= 0)
@@ -79,7 +79,7 @@ static void find_program(const struct spool_files *files, struct rtl_folder *fol
 {
 	struct catalog catalog = {0};
 	uint64_t length = __atomic_load_n(&files->control->dict_length, __ATOMIC_ACQUIRE);
-	int fd = openat(files->dir_fd, "dict", O_RDONLY | O_CLOEXEC);
+	int fd = openat(files->dir_fd, "dict", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	uint64_t *start = fd < 0 ? NULL : malloc(DICT_START);
 	ssize_t n = start ? pread(fd, start, DICT_START, 0) : -1;
 	const char *program;

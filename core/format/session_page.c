@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "log.h"
+
 int session_open_page(const char *name)
 {
 	char path[PATH_MAX + sizeof(SESSION_FILE) + 1];
@@ -18,6 +20,24 @@ int session_open_page(const char *name)
 	snprintf(path, sizeof(path), "%.*s/" SESSION_FILE, PATH_MAX - 1, name);
 	/* no link, and no waiting at a FIFO: somebody else may have made the folder */
 	return open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+}
+
+bool session_page_is_own(const char *name, int fd, uid_t *owner)
+{
+	struct stat folder, file;
+
+	if (stat(name, &folder) || fstat(fd, &file))
+		return false;
+	*owner = folder.st_uid != geteuid() ? folder.st_uid : file.st_uid;
+	return *owner == geteuid();
+}
+
+void session_say_foreign(const char *variable, const char *name, uid_t owner)
+{
+	log_line(RTL_LEVEL_ERROR, "bus",
+		 "%s=%s belongs to user %u, not to who runs this program: nothing is recorded; "
+		 "unset it, or start the program with `rtl trace`",
+		 variable, name, (unsigned)owner);
 }
 
 int session_map_page(int fd, struct session_page **out)

@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include <rtl/types.h>
 
@@ -53,6 +54,10 @@ struct session_page {
 int session_map(const char *folder, struct session_page **out);
 /* The file, opened for reading and writing; -1 with errno. */
 int session_open_page(const char *folder);
+/* Whether the folder and the file in it are the caller's. Else `owner` may want to see or to stop what he
+ * does: `variable` names a folder that cannot be used, which is said. */
+bool session_page_is_own(const char *folder, int fd, uid_t *owner);
+void session_say_foreign(const char *variable, const char *folder, uid_t owner);
 /* Maps the page in it; errors as session_map's. */
 int session_map_page(int fd, struct session_page **out);
 /* Whether the collector of a folder lives. */

@@ -84,6 +84,14 @@ static const char *check_control(const struct spool_control *control)
 	return NULL;
 }
 
+/* Whether the folder is the caller's: nobody else's events are taken as his. */
+static bool is_own(int dir_fd)
+{
+	struct stat st;
+
+	return !fstat(dir_fd, &st) && st.st_uid == geteuid();
+}
+
 int spool_files_open(struct spool_files *files, const char *path, bool shared, const char **why)
 {
 	size_t size;
@@ -94,6 +102,11 @@ int spool_files_open(struct spool_files *files, const char *path, bool shared, c
 	files->dir_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (files->dir_fd < 0)
 		return errno == ENOENT || errno == ENOTDIR ? RTL_ENOENT : RTL_EIO;
+	if (shared && !is_own(files->dir_fd)) {
+		*why = "it belongs to another user";
+		spool_files_close(files);
+		return RTL_EIO;
+	}
 	files->control =
 		map(files, "control", sizeof(*files->control), sizeof(*files->control), &size);
 	if (!files->control) {

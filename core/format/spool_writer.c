@@ -68,7 +68,7 @@ static int spool_dir(const struct spool *spool)
 	fd = kept_fd_get(&spool->dir);
 	/* if the program has closed it: the folder is still where it was */
 	return fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 3)
-		       : open(spool->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		       : open(spool->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 }
 
 /* A file of the spool, mapped. Of its `size` bytes the first `reserved` have their blocks: a full
@@ -356,7 +356,7 @@ static void remove_files(int dir_fd)
 void spool_remove_folder(const char *path)
 {
 	for (int i = 0; i < REMOVE_TRIES; i++) {
-		int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 
 		if (fd >= 0)
 			remove_files(fd);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "pause.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <rtl/publish.h>
 
@@ -14,19 +16,33 @@
 static struct session_page *page;
 static bool lost;
 
+static int map_own(const char *folder, uid_t *owner)
+{
+	int fd = session_open_page(folder), err;
+
+	if (fd < 0)
+		return errno == ENOENT || errno == ENOTDIR ? RTL_ENOENT : RTL_EIO;
+	err = session_page_is_own(folder, fd, owner) ? session_map_page(fd, &page) : RTL_EIO;
+	close(fd);
+	return err;
+}
+
 void pause_join(void)
 {
 	const char *folder = secure_getenv("RTL_CONTROL");
+	uid_t owner = geteuid();
 	int err;
 
 	pause_leave();
 	if (!folder || !*folder)
 		return;
-	err = session_map(folder, &page);
+	err = map_own(folder, &owner);
 	lost = err;
 	if (err == RTL_ENOENT) /* a program that outlives `rtl trace` */
 		log_line(RTL_LEVEL_INFO, "bus", "nothing is at RTL_CONTROL=%s: nothing is recorded",
 			 folder);
+	else if (err && owner != geteuid())
+		session_say_foreign("RTL_CONTROL", folder, owner);
 	else if (err)
 		log_line(RTL_LEVEL_ERROR, "bus",
 			 "RTL_CONTROL=%s cannot be used (%s): nothing is recorded; unset it, or "

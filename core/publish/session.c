@@ -20,12 +20,16 @@ static char wants[sizeof(page->wants)]; /* what stood there when it was joined *
 static int32_t collector_pid;           /* likewise */
 
 /* With a copy of what is wanted. */
-static int map_and_read(const char *name)
+static int map_and_read(const char *name, uid_t *owner)
 {
 	int fd = session_open_page(name), err;
 
 	if (fd < 0)
 		return errno == ENOENT || errno == ENOTDIR ? RTL_ENOENT : RTL_EIO;
+	if (!session_page_is_own(name, fd, owner)) {
+		close(fd);
+		return RTL_EIO;
+	}
 	err = session_map_page(fd, &page);
 	if (!err && (pread(fd, wants, sizeof(wants), offsetof(struct session_page, wants)) !=
 			     sizeof(wants) ||
@@ -41,18 +45,21 @@ static int map_and_read(const char *name)
 int session_join(void)
 {
 	const char *name = secure_getenv("RTL_COLLECTOR");
+	uid_t owner = geteuid();
 	int err;
 
 	if (!name || !*name)
 		return RTL_ENOENT;
 	snprintf(folder, sizeof(folder), "%s", name);
-	err = map_and_read(name);
+	err = map_and_read(name, &owner);
 	if (err == RTL_ENOENT) { /* a program that outlives `rtl trace`: not its fault */
 		log_line(RTL_LEVEL_INFO, "bus",
 			 "no collector at RTL_COLLECTOR=%s: nothing is recorded", name);
 		return RTL_ENOTSUP;
 	}
-	if (err)
+	if (err && owner != geteuid())
+		session_say_foreign("RTL_COLLECTOR", name, owner);
+	else if (err)
 		log_line(RTL_LEVEL_ERROR, "bus",
 			 "RTL_COLLECTOR=%s cannot be used (%s): nothing is recorded; unset it, or "
 			 "start the program with `rtl trace`",

@@ -13,7 +13,7 @@ static char *names;
 
 static const char *find_names(void)
 {
-	const char *value = getenv("RTL_RANGE");
+	const char *value = secure_getenv("RTL_RANGE");
 	char *made = value && *value ? strdup(value) : NULL, *none = NULL;
 
 	if (made && !__atomic_compare_exchange_n(&names, &none, made, false, __ATOMIC_ACQ_REL,

@@ -39,7 +39,7 @@ static bool internal_calls; /* those that HIP makes to itself are wanted too */
 
 bool hip_mode_has_calls(void)
 {
-	const char *mode = getenv("RTL_MODE");
+	const char *mode = secure_getenv("RTL_MODE");
 
 	return (mode && (!strcmp(mode, "hip") || !strcmp(mode, "full"))) ||
 	       rtl_stream_asked(RTL_STREAM_HIP_CALL);
@@ -57,7 +57,7 @@ static void add_stream(const struct rtl_stream_info *info, struct rtl_stream **p
 
 static void start(void)
 {
-	const char *internal = getenv("RTL_HIP_INTERNAL");
+	const char *internal = secure_getenv("RTL_HIP_INTERNAL");
 
 	internal_calls = internal && !strcmp(internal, "1");
 	if (internal && *internal && !internal_calls && strcmp(internal, "0") != 0)

@@ -28,7 +28,7 @@ static void refuse_variables(void)
 	static const char *const refused[] = {"ROCP_MCOPY_DATA", "ROCPROFILER_TRACE"};
 
 	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
-		const char *value = getenv(refused[i]);
+		const char *value = secure_getenv(refused[i]);
 		if (value && *value && strcmp(value, "0") != 0)
 			complain("%s is not supported", refused[i]);
 	}
@@ -49,7 +49,7 @@ static void refuse_settings(const rocprofiler_settings_t *settings)
  * at it when the runtime loads it, which is later. */
 static void read_ourselves(void)
 {
-	if (getenv("AQLPROFILE_READ_API"))
+	if (secure_getenv("AQLPROFILE_READ_API"))
 		(void)setenv("AQLPROFILE_READ_API", "1", 1);
 }
 
@@ -94,7 +94,7 @@ static bool load_tool(const char *path, rocprofiler_settings_t *settings)
 /* 0 standalone, 1 intercept, 2 with times; -1 after a line. */
 static int read_mode(void)
 {
-	const char *value = getenv("ROCP_HSA_INTERCEPT");
+	const char *value = secure_getenv("ROCP_HSA_INTERCEPT");
 
 	if (!value || !*value || !strcmp(value, "0"))
 		return 0;
@@ -108,7 +108,7 @@ static int read_mode(void)
 bool OnLoad(struct root_table *table, uint64_t runtime_version, uint64_t failed_count,
 	    const char *const *failed_names)
 {
-	const char *path = getenv("ROCP_TOOL_LIB");
+	const char *path = secure_getenv("ROCP_TOOL_LIB");
 	const int mode = read_mode();
 	bool intercepts = mode > 0;
 	rocprofiler_settings_t settings = {

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "agent.h"
@@ -33,18 +34,22 @@ static _Thread_local char last_error[1024];
 
 /* ---- errors ---- */
 
-/* As the original: ROCPROFILER_LOG=1 appends errors to a file. Never through a link of somebody's. */
+/* As the original: ROCPROFILER_LOG=1 appends errors to a file. Never through a link of somebody's, to
+ * his file, or waiting at his FIFO. */
 static void log_line(const char *line)
 {
-	const char *wanted = getenv("ROCPROFILER_LOG");
+	const char *wanted = secure_getenv("ROCPROFILER_LOG");
+	struct stat st;
 	int file;
 
 	if (!wanted || strcmp(wanted, "1") != 0)
 		return;
-	file = open(LOG_FILE, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	file = open(LOG_FILE, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
+		    0600);
 	if (file < 0)
 		return;
-	dprintf(file, "%s\n", line);
+	if (!fstat(file, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() && st.st_nlink == 1)
+		dprintf(file, "%s\n", line);
 	close(file);
 }
 

@@ -304,7 +304,7 @@ static void *serve(void *unused)
 
 static uint64_t wait_setting(void)
 {
-	const char *text = getenv("RTL_COUNTERS_TIMEOUT");
+	const char *text = secure_getenv("RTL_COUNTERS_TIMEOUT");
 	uint32_t seconds = DEFAULT_WAIT_S;
 
 	if (text && *text) {

@@ -254,7 +254,7 @@ static uint32_t index_of(const struct slot *slot)
 
 static uint32_t read_limit(void)
 {
-	const char *text = getenv("RTL_XPTI_EVENTS");
+	const char *text = secure_getenv("RTL_XPTI_EVENTS");
 	unsigned long long n = text ? strtoull(text, NULL, 10) : 0;
 
 	n = (n ? n : 1000000) / CHUNK_SLOTS + 1;

@@ -34,7 +34,7 @@ static uint32_t users;     /* FrameworkInitialize minus FrameworkFinalize; relax
 
 static bool is_set(const char *name)
 {
-	const char *text = getenv(name);
+	const char *text = secure_getenv(name);
 
 	return text && *text;
 }
@@ -79,9 +79,10 @@ __attribute__((noinline, cold)) void framework_start(void)
 		return;
 	}
 	starting = true;
-	switched_off = !says_on(getenv("XPTI_TRACE_ENABLE"));
+	switched_off = !says_on(secure_getenv("XPTI_TRACE_ENABLE"));
 	rtl_asked = is_set("RTL_COLLECTOR") || is_set("RTL_SUBSCRIBERS");
-	debug_asked = rtl_asked && is_set("RTL_XPTI_DEBUG") && says_on(getenv("RTL_XPTI_DEBUG"));
+	debug_asked =
+		rtl_asked && is_set("RTL_XPTI_DEBUG") && says_on(secure_getenv("RTL_XPTI_DEBUG"));
 	if (!switched_off)
 		plugins_load();
 	bridge_start();

@@ -65,7 +65,7 @@ static void load(const char *name)
 
 void plugins_load(void)
 {
-	const char *list = getenv("XPTI_SUBSCRIBERS");
+	const char *list = secure_getenv("XPTI_SUBSCRIBERS");
 	char *copy = list ? strdup(list) : NULL, *rest = copy, *name;
 
 	while (rest && (name = strsep(&rest, ",")))

@@ -228,6 +228,16 @@ static int open_locked(struct sub *sub, enum timeline_format format, uint64_t ba
 	return result ? result : begin(sub, format, base_ns, session);
 }
 
+static bool is_foreign(struct sub *sub)
+{
+	uid_t owner;
+
+	if (!output_is_foreign(sub->path, &owner))
+		return false;
+	output_say(sub, RTL_LEVEL_ERROR, OUTPUT_FOREIGN, (unsigned)owner);
+	return true;
+}
+
 int output_open(struct sub *sub, const struct output_names *names, uint64_t base_ns)
 {
 	enum timeline_format format;
@@ -240,6 +250,8 @@ int output_open(struct sub *sub, const struct output_names *names, uint64_t base
 		return result;
 	if (!timeline_format_of(sub->path, &format))
 		return refuse_suffix(sub);
+	if (is_foreign(sub))
+		return RTL_EIO;
 	/* a symbolic link stays, what it points to is the output */
 	real = realpath(sub->path, NULL);
 	if (real) {

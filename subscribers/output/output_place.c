@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* Suffixes of two parts. */
 static const char *suffix_of(const char *base)
@@ -33,10 +35,17 @@ char *output_other_name(const char *path, int32_t pid, int attempt)
 		       : out;
 }
 
-int output_lock_folder(const char *path)
+/* To be freed. */
+static char *folder_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+
+	return slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+}
+
+int output_lock_folder(const char *path)
+{
+	char *folder = folder_of(path);
 	int fd = folder ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 
 	free(folder);
@@ -44,4 +53,43 @@ int output_lock_folder(const char *path)
 		while (flock(fd, LOCK_EX) != 0 && errno == EINTR)
 			;
 	return fd;
+}
+
+/* `known`: whose files are the caller's, too. */
+static bool is_foreign(const char *path, uid_t known, uid_t *owner)
+{
+	char *folder = folder_of(path);
+	struct stat place, it;
+	bool is_shared = folder && !stat(folder, &place) && (place.st_mode & S_IWOTH);
+
+	free(folder);
+	if (!is_shared || lstat(path, &it))
+		return false;
+	*owner = it.st_uid;
+	if (it.st_uid != geteuid() && it.st_uid != known && it.st_uid != place.st_uid)
+		return true;
+	return S_ISREG(it.st_mode) && it.st_nlink > 1;
+}
+
+bool output_is_foreign(const char *path, uid_t *owner)
+{
+	return is_foreign(path, geteuid(), owner);
+}
+
+bool output_has_foreign_companion(const char *path, const char **which, uid_t *owner)
+{
+	static const char *const suffixes[] = {"-wal", "-shm", "-journal"};
+	struct stat it = {.st_uid = geteuid()};
+	bool found = false;
+	char *name;
+
+	(void)lstat(path, &it); /* a server may have given it to somebody else */
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes) && !found; i++) {
+		if (asprintf(&name, "%s%s", path, suffixes[i]) < 0)
+			break;
+		*which = suffixes[i];
+		found = is_foreign(name, it.st_uid, owner);
+		free(name);
+	}
+	return found;
 }

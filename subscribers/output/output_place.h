@@ -5,7 +5,9 @@
 #ifndef RTL_OUTPUT_PLACE_H
 #define RTL_OUTPUT_PLACE_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /** NAME-PID.EXT, or NAME-PID-N.EXT from the second try on; to be freed. NULL: out of memory. */
 char *output_other_name(const char *path, int32_t pid, int attempt);
@@ -15,5 +17,20 @@ char *output_other_name(const char *path, int32_t pid, int attempt);
  * @return a descriptor, or -1
  */
 int output_lock_folder(const char *path);
+/**
+ * Whether somebody else may have put there what is at that path, to reach by it what is the caller's: in
+ * a folder that all may write to it belongs neither to the caller nor to the folder's owner, or is a
+ * further name of another file. Others cannot put anything in the place of what is the caller's in a
+ * folder with the sticky bit, such as /tmp.
+ * @param[out] owner whose it is, if so
+ */
+bool output_is_foreign(const char *path, uid_t *owner);
+/** The same of the files that SQLite has beside a database of the caller's; `which`: the suffix of the
+ *  first such one. */
+bool output_has_foreign_companion(const char *path, const char **which, uid_t *owner);
+/** What is wrong then: a format with the owner (unsigned). */
+#define OUTPUT_FOREIGN                                                                             \
+	"user %u may have put it there, in a folder that all may write to; remove it, or choose "  \
+	"another place"
 
 #endif

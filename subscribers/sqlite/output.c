@@ -109,10 +109,29 @@ static int divert(struct output *output, const struct rtl_host *host, enum found
 	return refuse(host, output->path);
 }
 
+/* Says so. */
+static int refuse_foreign(const struct output *output, const struct rtl_host *host,
+			  const char *which, uid_t owner)
+{
+	say(host, RTL_LEVEL_ERROR, "%s%s: " OUTPUT_FOREIGN, output->path, which, (unsigned)owner);
+	return RTL_EIO;
+}
+
+int output_check(const struct output *output, const struct rtl_host *host)
+{
+	const char *which;
+	uid_t owner;
+
+	return output_has_foreign_companion(output->path, &which, &owner)
+		       ? refuse_foreign(output, host, which, owner)
+		       : 0;
+}
+
 /* Finds the path, and locks its folder. */
 static int name_output(struct output *output, const struct rtl_host *host, const char *pattern,
 		       const struct output_names *names)
 {
+	uid_t owner;
 	int result;
 
 	*output = (struct output){.lock_fd = -1};
@@ -121,6 +140,12 @@ static int name_output(struct output *output, const struct rtl_host *host, const
 		say(host, RTL_LEVEL_ERROR, "output=%s: %s", pattern, OUTPUT_NAME_KNOWN);
 	if (result != 0)
 		return result;
+	result = output_is_foreign(output->path, &owner) ? refuse_foreign(output, host, "", owner)
+							 : output_check(output, host);
+	if (result != 0) {
+		output_fini(output, false);
+		return result;
+	}
 	follow_links(output);
 	output->lock_fd = output_lock_folder(output->path);
 	return 0;

@@ -30,6 +30,9 @@ int output_choose(struct output *output, const struct rtl_host *host, const char
  * older version; RTL_EBUSY: somebody writes it; RTL_ENOMEM */
 int output_continue(struct output *output, const struct rtl_host *host, const char *pattern,
 		    const struct output_names *names, bool *empty);
+/* Whether what SQLite has beside it is not somebody else's: before and after SQLite has made that.
+ * 0, or RTL_EIO after it was reported. */
+int output_check(const struct output *output, const struct rtl_host *host);
 void output_release(struct output *output);
 /* Forgets the file; with `remove`, deletes it: nothing came of it. */
 void output_fini(struct output *output, bool remove);

@@ -141,6 +141,11 @@ static int open_output(struct sub *sub, const struct output_names *names, bool m
 	sub->continues = !empty;
 	result = writer_open(w, sub->host, sub->output.path, sub->settings.page_size,
 			     sub->exact ? UINT32_MAX : sub->settings.batch);
+	if (result == 0 && output_check(&sub->output, sub->host)) {
+		writer_close(w);
+		output_release(&sub->output);
+		return RTL_EIO;
+	}
 	if (result != 0) {
 		snprintf(line, sizeof(line),
 			 "%s: cannot be opened as a database (%s); choose "

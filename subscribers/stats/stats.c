@@ -17,6 +17,7 @@
 #include <rtl/subscriber.h>
 
 #include "output_name.h"
+#include "output_place.h"
 #include "summary.h"
 #include "track.h"
 
@@ -75,8 +76,12 @@ static int name_output(struct stats *stats, const struct output_names *names)
 
 static int check_output(const struct stats *stats)
 {
-	int fd = open(stats->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	uid_t owner;
+	int fd;
 
+	if (output_is_foreign(stats->path, &owner))
+		return fail(stats, RTL_EIO, "%s: " OUTPUT_FOREIGN, stats->path, (unsigned)owner);
+	fd = open(stats->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return fail(stats, RTL_EIO,
 			    "cannot write %s: %s; choose another file with output=", stats->path,
@@ -229,8 +234,13 @@ static int add_ledgers(struct stats *stats)
 static FILE *open_output(const struct stats *stats)
 {
 	struct stat st;
+	uid_t owner;
 	int fd;
 
+	if (stats->path && output_is_foreign(stats->path, &owner)) {
+		errno = EPERM;
+		return NULL;
+	}
 	if (stats->path)
 		return fopen(stats->path, "we");
 	errno = EBADF;

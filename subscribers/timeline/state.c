@@ -9,8 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "output_place.h"
 #include "output_writer.h"
 
 #define HEAD       "rtl timeline 1\n"
@@ -96,7 +98,8 @@ static void write_anew(struct state *state)
 
 	if (state->error || asprintf(&path, "%s.new", state->path) < 0)
 		return;
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	unlink(path); /* what one that was killed has left */
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	state->used = 0;
 	state->length = 0;
 	add_all(state);
@@ -234,9 +237,26 @@ static size_t committed(const char *text, size_t length)
 	return end;
 }
 
+/* Somebody else may have put it there: follows no link, and waits at no FIFO. */
+static FILE *open_to_read(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct stat st;
+	FILE *file = NULL;
+	uid_t owner;
+
+	if (fd < 0)
+		return NULL;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && !output_is_foreign(path, &owner))
+		file = fdopen(fd, "r");
+	if (!file)
+		close(fd);
+	return file;
+}
+
 bool state_read(struct state *state)
 {
-	FILE *file = fopen(state->path, "re");
+	FILE *file = open_to_read(state->path);
 	char *text = NULL, *line, *rest;
 	size_t size = 0, length = 0;
 	bool good = false;

@@ -220,8 +220,8 @@ static bool read_installed(struct counter_set *set)
 		"lib/rocprofiler",
 		"libexec/rocprofiler/counters",
 	};
-	const char *roots[] = {getenv("ROCM_PATH"), "/opt/rocm", "/usr"};
-	const char *named = getenv("ROCPROFILER_METRICS_PATH");
+	const char *roots[] = {secure_getenv("ROCM_PATH"), "/opt/rocm", "/usr"};
+	const char *named = secure_getenv("ROCPROFILER_METRICS_PATH");
 	char folder[DEFINITIONS_PATH_BYTES];
 
 	if (named && *named && !read_folder(set, named))
@@ -255,7 +255,7 @@ static bool read_all(struct counter_set *set, const char *file)
 	static const char *const variables[] = {"RTL_COUNTERS_DEFINITIONS", "ROCP_METRICS"};
 
 	for (size_t i = 0; !file && i < sizeof(variables) / sizeof(*variables); i++) {
-		file = getenv(variables[i]);
+		file = secure_getenv(variables[i]);
 		file = file && *file ? file : NULL;
 	}
 	if (file) {

@@ -4,7 +4,7 @@
 
 #include <demangle.h>
 #include <errno.h>
-#include <regex.h>
+#include <pattern.h>
 #include <rtl/rtl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static bool has_kernels;
 
 static const char *setting(const char *name)
 {
-	const char *value = getenv(name);
+	const char *value = secure_getenv(name);
 
 	return value && *value ? value : NULL;
 }
@@ -101,7 +101,6 @@ static bool read_kernels(void)
 {
 	const char *text = setting("RTL_COUNTERS_KERNELS");
 	char why[128];
-	int error;
 
 	if (!text)
 		return true;
@@ -112,9 +111,7 @@ static bool read_kernels(void)
 			"that a GPU does: set one of them; nothing is counted");
 		return false;
 	}
-	error = regcomp(&kernels, text, REG_EXTENDED | REG_NOSUB);
-	if (error) {
-		regerror(error, &kernels, why, sizeof(why));
+	if (!pattern_compile(&kernels, text, why, sizeof(why))) {
 		rtl_log(RTL_LEVEL_ERROR, "counters",
 			"RTL_COUNTERS_KERNELS=%s: %s; nothing is counted", text, why);
 		return false;

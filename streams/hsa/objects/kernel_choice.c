@@ -3,7 +3,7 @@
 #include "kernel_choice.h"
 
 #include <demangle.h>
-#include <regex.h>
+#include <pattern.h>
 #include <rtl/publish.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,11 +19,11 @@ static struct patterns wanted, excluded;
 
 static void refuse(const char *variable, const char *pattern, const char *why)
 {
-	const char *strict = getenv("RTL_STRICT");
+	const char *strict = secure_getenv("RTL_STRICT");
 
 	rtl_log(RTL_LEVEL_ERROR, "hsa",
-		"%s: '%s' is no regular expression (%s): it chooses no kernels", variable, pattern,
-		why);
+		"%s: '%.80s' is no regular expression (%s): it chooses no kernels", variable,
+		pattern, why);
 	if (strict && !strcmp(strict, "1"))
 		_exit(2);
 }
@@ -32,23 +32,18 @@ static void add(struct patterns *patterns, const char *variable, const char *pat
 {
 	regex_t *list = reallocarray(patterns->list, patterns->count + 1, sizeof(*list));
 	char why[128] = "out of memory";
-	int error = REG_ESPACE;
 
-	if (list) {
+	if (list)
 		patterns->list = list;
-		error = regcomp(&list[patterns->count], pattern, REG_EXTENDED | REG_NOSUB);
-		if (error)
-			regerror(error, &list[patterns->count], why, sizeof(why));
-	}
-	if (error)
-		refuse(variable, pattern, why);
-	else
+	if (list && pattern_compile(&list[patterns->count], pattern, why, sizeof(why)))
 		patterns->count++;
+	else
+		refuse(variable, pattern, why);
 }
 
 static void read_patterns(struct patterns *patterns, const char *variable)
 {
-	const char *value = getenv(variable);
+	const char *value = secure_getenv(variable);
 	char *lines = value && *value ? strdup(value) : NULL, *rest = lines, *line;
 
 	while (rest && (line = strsep(&rest, "\n")))

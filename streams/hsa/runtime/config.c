@@ -35,14 +35,14 @@
 
 static bool is_set(const char *name)
 {
-	const char *value = getenv(name);
+	const char *value = secure_getenv(name);
 
 	return value && *value && strcmp(value, "0") != 0;
 }
 
 static bool is_strict(void)
 {
-	const char *value = getenv("RTL_STRICT");
+	const char *value = secure_getenv("RTL_STRICT");
 
 	return value && !strcmp(value, "1");
 }
@@ -54,7 +54,7 @@ static bool is_strict(void)
 /* Whether RTL_MODE can be done, and which it is. */
 static bool read_mode(enum config_mode *mode)
 {
-	const char *name = getenv("RTL_MODE");
+	const char *name = secure_getenv("RTL_MODE");
 
 	*mode = CONFIG_STANDARD;
 	if (!name || !*name || !strcmp(name, "standard") || !strcmp(name, "default"))
@@ -100,7 +100,7 @@ static bool read_mode(enum config_mode *mode)
 
 static bool read_number(const char *name, uint32_t least, uint32_t most, uint32_t *value)
 {
-	const char *text = getenv(name);
+	const char *text = secure_getenv(name);
 	char *end;
 	unsigned long long number;
 
@@ -119,7 +119,7 @@ static bool read_number(const char *name, uint32_t least, uint32_t most, uint32_
 
 bool config_read(struct config *config)
 {
-	const char *policy = getenv("RTL_BUFFER_POLICY");
+	const char *policy = secure_getenv("RTL_BUFFER_POLICY");
 	bool good = true, able;
 
 	*config = (struct config){

@@ -46,8 +46,8 @@ static const struct root_table *taken;
 /* Whether somebody wants events of ours, or may want some later: subscribers are there. */
 static bool somebody_may_want(void)
 {
-	const char *subscribers = getenv("RTL_SUBSCRIBERS");
-	const char *session = getenv("RTL_COLLECTOR"); /* which may be paused just now */
+	const char *subscribers = secure_getenv("RTL_SUBSCRIBERS");
+	const char *session = secure_getenv("RTL_COLLECTOR"); /* which may be paused just now */
 
 	if ((subscribers && *subscribers) || (session && *session))
 		return true;

@@ -113,11 +113,23 @@ static void test_kernel_choice__no_expression__said_and_chooses_nothing(void **s
 	assert_int_equal(status_of(&strict), 2);
 }
 
+/* regcomp(3) would use up the stack of the program. */
+static void test_kernel_choice__deeper_than_anybody_writes__refused(void **state)
+{
+	static char deep[20001];
+	const struct trial trial = {deep, NULL, NULL, GEMM, false, false, "than 400 groups"};
+
+	(void)state;
+	memset(deep, '(', sizeof(deep) - 1);
+	assert_int_equal(status_of(&trial), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_kernel_choice__names__as_they_are_shown),
 		cmocka_unit_test(test_kernel_choice__no_expression__said_and_chooses_nothing),
+		cmocka_unit_test(test_kernel_choice__deeper_than_anybody_writes__refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

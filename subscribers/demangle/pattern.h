@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pattern.h: patterns that choose kernels by their readable names. Threads: any.
+ */
+#ifndef RTL_DEMANGLE_PATTERN_H
+#define RTL_DEMANGLE_PATTERN_H
+
+#include <regex.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/**
+ * Compiles an extended regular expression, of which only whether it fits is asked. One that is longer
+ * or nested deeper than anybody writes is refused: regcomp(3) goes as deep on the stack.
+ * @param[out] why what is wrong with it, if false
+ */
+bool pattern_compile(regex_t *regex, const char *pattern, char *why, size_t size);
+
+#endif
