@@ -21,6 +21,7 @@ static const struct cli_option options[] = {
 		  "NAME or NAME?key=value&key=value"),
 	CLI_VALUE(0, "shell", "SHELL", offsetof(struct request, shell),
 		  "for sh (default; bash, zsh, dash), csh or fish"),
+	SESSION_SOURCE_OPTION(offsetof(struct request, session)),
 	SESSION_COUNTER_OPTIONS(offsetof(struct request, session)),
 	CLI_FLAG(0, "xpti", offsetof(struct request, session.xpti),
 		 "also what SYCL's runtimes tell by XPTI; mode full does so,\ntoo"),

@@ -35,6 +35,7 @@ struct launch {
                                                                                                    \
 		CLI_VALUE('m', "mode", "MODE", LAUNCH_INTO(session.mode),                          \
 			  "what is collected: " SESSION_MODES),                                    \
+		SESSION_SOURCE_OPTION(LAUNCH_INTO(session)),                                       \
 		CLI_VALUE(0, "spool", "DIR", LAUNCH_INTO(spool),                                   \
 			  "folder in which the processes' events wait for rtl\n"                   \
 			  "(default: RTL_SPOOL, or memory)"),                                      \

@@ -302,9 +302,39 @@ int session_prepare_mode(struct session *session)
 	if (mode && !find_mode(mode))
 		return cli_usage("unknown mode '%s'%s; the modes are " SESSION_MODES, mode,
 				 session->mode ? "" : " in RTL_MODE");
+	int status = CLI_OK;
+
 	if (session->mode)
-		return session_set(session, "RTL_MODE", mode);
-	return mode == session->default_mode ? set_default_mode(session) : CLI_OK;
+		status = session_set(session, "RTL_MODE", mode);
+	else if (mode == session->default_mode)
+		status = set_default_mode(session);
+	return status ? status : session_prepare_source(session);
+}
+
+const char *session_source(const struct session *session)
+{
+	const char *variable = getenv("RTL_SOURCE");
+
+	return session->source ? session->source : variable && *variable ? variable : NULL;
+}
+
+/* With HIP 7.2's way of today to run graphs, its reports lack some of their kernels, and it may crash. */
+#define GRAPHS "DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING"
+
+int session_prepare_source(struct session *session)
+{
+	const char *source = session_source(session);
+	const bool is_queue = !source || !strcmp(source, "queue");
+	int status = CLI_OK;
+
+	if (!is_queue && strcmp(source, "runtime") != 0 && strcmp(source, "auto") != 0)
+		return cli_usage("unknown source '%s'%s; the sources are queue, runtime, auto",
+				 source, session->source ? "" : " in RTL_SOURCE");
+	if (session->source)
+		status = session_set(session, "RTL_SOURCE", source);
+	if (!status && !is_queue && !getenv(GRAPHS))
+		status = session_set(session, GRAPHS, "0");
+	return status;
 }
 
 /* ---- the output ---- */

@@ -17,6 +17,7 @@ struct rtl_plugin;
 struct session {
 	/* As the user gave them; NULL: not given. */
 	const char *mode;
+	const char *source;
 	/** The command's, if neither mode nor RTL_MODE names one. It may fall back. NULL: none. */
 	const char *default_mode;
 	const char *subscribers; /* colon-separated */
@@ -74,7 +75,11 @@ int session_prepare_runtime(struct session *session);
 int session_prepare_xpti(struct session *session);
 /** The mode that was given, else that of RTL_MODE, else the default; NULL: none of them. */
 const char *session_mode(const struct session *session);
-/** RTL_MODE, if a mode was given, or the default. */
+/** RTL_SOURCE, or NULL: none is named; and what the sources of work need of the program's environment.
+ * An exit status; it has said why. */
+int session_prepare_source(struct session *session);
+const char *session_source(const struct session *session);
+/** RTL_MODE, if a mode was given, or the default. And the source. */
 int session_prepare_mode(struct session *session);
 /** The variables that have hardware counters collected; after session_prepare_mode. */
 int session_prepare_counters(struct session *session);
@@ -106,6 +111,13 @@ char *session_absolute_path(const char *path);
 			  (at) + offsetof(struct session, counters_sample),                        \
 			  "count all that a GPU does, in intervals of so many ms (1 to\n"          \
 			  "60000), and not each dispatch: these run as they would")
+
+/** The option for the source of work, likewise. */
+#define SESSION_SOURCE_OPTION(at)                                                                  \
+	CLI_VALUE(0, "source", "SOURCE", (at) + offsetof(struct session, source),                  \
+		  "where work on the GPU is learnt from: queue (what passes\n"                     \
+		  "through intercepted queues; default), runtime (what HIP\n"                      \
+		  "itself reports), auto (runtime where that is safe)")
 
 /** Names of the modes, for help. */
 #define SESSION_MODES "lite, standard (or default), hip, full"

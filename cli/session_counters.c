@@ -159,8 +159,13 @@ static int check(const struct session *session, const char *list)
 {
 	const char *sample = asked(session->counters_sample, "RTL_COUNTERS_SAMPLE");
 	const char *kernels = asked(session->counters_kernels, "RTL_COUNTERS_KERNELS");
-	const char *mode = session_mode(session);
+	const char *mode = session_mode(session), *source = session_source(session);
 	int status = check_sample(sample, kernels);
+
+	if (!status && source && !strcmp(source, "runtime"))
+		status = cli_usage(
+			"--counters: counters need intercepted queues; use the source queue, "
+			"not runtime");
 
 	if (!status && !sample && mode && !strcmp(mode, "lite"))
 		status = cli_usage("--counters: mode lite does not follow all dispatches; use mode "

@@ -65,7 +65,7 @@ static const struct rtl_field rtl_hsa_dispatch_fields[] = {
 	RTL_FIELD(struct rtl_hsa_dispatch, gpu, RTL_KIND_UINT, "", "KFD node id of the agent"),
 	RTL_FIELD(struct rtl_hsa_dispatch, queue, RTL_KIND_UINT, "", "number of the queue in the process, from 1"),
 	RTL_FIELD(struct rtl_hsa_dispatch, submit_tid, RTL_KIND_UINT, "", "thread that submitted"),
-	RTL_FIELD(struct rtl_hsa_dispatch, flags, RTL_KIND_UINT, "", "bits: 1 app signal, 2 no time, 4 extended, 8 passed on, 16 carried, 32 serialised"),
+	RTL_FIELD(struct rtl_hsa_dispatch, flags, RTL_KIND_UINT, "", "bits: 1 app signal, 2 no time, 4 extended, 8 passed on, 16 carried, 32 serialised, 64 reported"),
 	RTL_FIELD(struct rtl_hsa_dispatch, grid_x, RTL_KIND_UINT, "work-items", "grid size in x"),
 	RTL_FIELD(struct rtl_hsa_dispatch, grid_y, RTL_KIND_UINT, "work-items", "grid size in y"),
 	RTL_FIELD(struct rtl_hsa_dispatch, grid_z, RTL_KIND_UINT, "work-items", "grid size in z"),
@@ -89,7 +89,7 @@ static const struct rtl_field rtl_hsa_barrier_fields[] = {
 	RTL_FIELD(struct rtl_hsa_barrier, gpu, RTL_KIND_UINT, "", "KFD node id of the agent"),
 	RTL_FIELD(struct rtl_hsa_barrier, queue, RTL_KIND_UINT, "", "number of the queue in the process, from 1"),
 	RTL_FIELD(struct rtl_hsa_barrier, submit_tid, RTL_KIND_UINT, "", "as of a dispatch"),
-	RTL_FIELD(struct rtl_hsa_barrier, flags, RTL_KIND_UINT, "", "bits: 1 app signal, 2 no time, 4 extended, 8 passed on, 16 carried, 32 serialised"),
+	RTL_FIELD(struct rtl_hsa_barrier, flags, RTL_KIND_UINT, "", "bits: 1 app signal, 2 no time, 4 extended, 8 passed on, 16 carried, 32 serialised, 64 reported"),
 	RTL_FIELD(struct rtl_hsa_barrier, kind, RTL_KIND_UINT, "", "which kind of barrier: 1 and, 2 or"),
 	RTL_FIELD(struct rtl_hsa_barrier, dependencies, RTL_KIND_UINT, "", "signals that it waits for"),
 };

@@ -50,7 +50,7 @@ static const struct rtl_field rtl_hsa_copy_fields[] = {
 	RTL_FIELD(struct rtl_hsa_copy, kind, RTL_KIND_UINT, "", "which function was called: 1 linear, 2 rect, 3 batch, 4 fill"),
 	RTL_FIELD(struct rtl_hsa_copy, engine, RTL_KIND_UINT, "", "hsa_amd_sdma_engine_id_t as asked for; 0: the runtime's choice"),
 	RTL_FIELD(struct rtl_hsa_copy, submit_tid, RTL_KIND_UINT, "", "thread that submitted"),
-	RTL_FIELD(struct rtl_hsa_copy, flags, RTL_KIND_UINT, "", "bits: 1 app signal, 2 no time, 4 sdma, 8 blit, 16 failed, 32 call time"),
+	RTL_FIELD(struct rtl_hsa_copy, flags, RTL_KIND_UINT, "", "bits: 1 app signal, 2 no time, 4 sdma, 8 blit, 16 failed, 32 call time, 64 reported"),
 	RTL_FIELD(struct rtl_hsa_copy, extent_x, RTL_KIND_UINT, "bytes", "of a rect copy: a row; else 0"),
 	RTL_FIELD(struct rtl_hsa_copy, extent_y, RTL_KIND_UINT, "rows", "of a rect copy: rows"),
 	RTL_FIELD(struct rtl_hsa_copy, extent_z, RTL_KIND_UINT, "slices", "of a rect copy: slices"),

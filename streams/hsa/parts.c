@@ -6,6 +6,7 @@
 #include "counter.h"
 #include "harvest.h"
 #include "objects.h"
+#include "report.h"
 #include "submit.h"
 
 static const struct hsa_part calls_part = {
@@ -14,5 +15,5 @@ static const struct hsa_part calls_part = {
 };
 
 /* Wrappers of calls stand outermost, around the hooks of all others. */
-const struct hsa_part *const hsa_parts[] = {&objects_part, &harvest_part, &counter_part,
-					    &submit_part,  &calls_part,   NULL};
+const struct hsa_part *const hsa_parts[] = {
+	&objects_part, &harvest_part, &counter_part, &submit_part, &report_part, &calls_part, NULL};

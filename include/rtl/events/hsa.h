@@ -17,7 +17,7 @@ extern "C" {
 
 #define RTL_STREAM_HSA "rtl.hsa"
 #define RTL_STREAM_HSA_VERSION 1
-#define RTL_STREAM_HSA_VERSION_MINOR 4
+#define RTL_STREAM_HSA_VERSION_MINOR 5
 
 /**
  * The cause by which dispatches and copies are missed that had not ended when their process had.
@@ -49,6 +49,13 @@ enum rtl_hsa_dispatch_flags {
 	 * with commands around them. Times and latencies are those of such a run.
 	 */
 	RTL_HSA_DISPATCH_SERIALISED = 32,
+	/**
+	 * HIP has reported it (RTL_SOURCE=runtime, since 1.5). What HIP does not tell is 0:
+	 * submit_ns, packet_id, kernel_object, queue, the segments' bytes, and grid and workgroup
+	 * where they are not among the arguments of the call that launched it. There is no begin
+	 * event.
+	 */
+	RTL_HSA_DISPATCH_REPORTED = 64,
 };
 
 /** rtl_hsa_barrier.kind */

@@ -17,7 +17,7 @@ extern "C" {
 
 #define RTL_STREAM_HSA_COPY "rtl.hsa.copy"
 #define RTL_STREAM_HSA_COPY_VERSION 1
-#define RTL_STREAM_HSA_COPY_VERSION_MINOR 0
+#define RTL_STREAM_HSA_COPY_VERSION_MINOR 1
 
 /** rtl_hsa_copy.direction, by the agents that the caller named. Their texts are RPD's names. */
 enum rtl_hsa_copy_direction {
@@ -65,6 +65,12 @@ enum rtl_hsa_copy_flags {
 	RTL_HSA_COPY_FAILED = 16,
 	/** begin_ns and end_ns are those of the synchronous call within which the GPU did it. */
 	RTL_HSA_COPY_CALL_TIME = 32,
+	/**
+	 * HIP has reported it (RTL_SOURCE=runtime, since 1.1). What HIP does not tell is 0:
+	 * submit_ns, signal, engine, extents, and addresses where they are not among the arguments
+	 * of the call. There is no begin event. Fills that a kernel does are fills, not dispatches.
+	 */
+	RTL_HSA_COPY_REPORTED = 64,
 };
 
 /**

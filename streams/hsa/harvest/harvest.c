@@ -429,6 +429,8 @@ static bool prepare(void)
 
 static void hook(struct root_table *root)
 {
+	if (interceptor.config.source != CONFIG_QUEUE)
+		return;
 	signal_watch_hook(root);
 	waits_hook(root);
 }

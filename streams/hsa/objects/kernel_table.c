@@ -34,6 +34,8 @@ static const struct kernel *_Atomic unknown; /* set once, before current */
 
 #define KERNEL_BUCKETS 4096
 static struct kernel *kernels[KERNEL_BUCKETS]; /* by uid; the lock's */
+/* By name. Release when one is added, acquire in kernel_table_named. */
+static _Atomic(struct kernel *) named[KERNEL_BUCKETS];
 
 static uint64_t first_place(const struct table *table, uint64_t object)
 {
@@ -141,9 +143,54 @@ static const struct kernel *kernel_get(uint64_t uid, uint64_t name, bool *first)
 	*first = true;
 	if (!kernel)
 		return NULL;
-	*kernel = (struct kernel){.uid = uid, .name = name, .next = *bucket};
+	*kernel = (struct kernel){.uid = uid,
+				  .name = name,
+				  .next = *bucket,
+				  .next_named = atomic_load_explicit(&named[name % KERNEL_BUCKETS],
+								     memory_order_relaxed)};
 	*bucket = kernel;
+	/* Pairs with the acquire in kernel_table_named. */
+	atomic_store_explicit(&named[name % KERNEL_BUCKETS], kernel, memory_order_release);
 	return kernel;
+}
+
+/* The only one of that name; else the one that stands for all of them; else NULL. */
+static const struct kernel *find_named(uint64_t name)
+{
+	const struct kernel *only = NULL, *all = NULL;
+	unsigned count = 0;
+
+	/* Pairs with the release in kernel_get. */
+	for (const struct kernel *kernel =
+		     atomic_load_explicit(&named[name % KERNEL_BUCKETS], memory_order_acquire);
+	     kernel; kernel = kernel->next_named) {
+		if (kernel->name != name)
+			continue;
+		if (__atomic_load_n(&kernel->by_name, __ATOMIC_RELAXED)) {
+			all = kernel;
+		} else {
+			only = kernel;
+			count++;
+		}
+	}
+	return count == 1 ? only : all;
+}
+
+const struct kernel *kernel_table_named(uint64_t name, uint64_t (*uid)(uint64_t name))
+{
+	const struct kernel *found = find_named(name);
+	uint64_t made;
+	bool first;
+
+	if (found)
+		return found;
+	made = uid(name);
+	pthread_mutex_lock(&lock);
+	found = kernel_get(made, name, &first);
+	if (found && first)
+		__atomic_store_n((bool *)(uintptr_t)&found->by_name, true, __ATOMIC_RELAXED);
+	pthread_mutex_unlock(&lock);
+	return found;
 }
 
 int kernel_table_init(void)

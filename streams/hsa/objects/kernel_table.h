@@ -23,7 +23,8 @@
 struct kernel {
 	uint64_t uid;
 	uint64_t name; /* interned, without ".kd" */
-	struct kernel *next;
+	struct kernel *next, *next_named;
+	bool by_name;  /* stands for all of that name: kernel_table_named */
 	bool left_out; /* see kernel_choice.h; relaxed: from before the first dispatch on */
 };
 
@@ -38,6 +39,12 @@ int kernel_table_init(void);
  * where no kernel of that uid was there before, *first becomes true, else false. */
 int kernel_table_add(uint64_t object, uint64_t executable, uint64_t uid, uint64_t name,
 		     bool *first);
+
+/*
+ * The kernel of that name, for who knows no address: the only one that has been added, or if there are
+ * none or several, the one of no code object, which `uid` then is. NULL: no memory.
+ */
+const struct kernel *kernel_table_named(uint64_t name, uint64_t (*uid)(uint64_t name));
 
 /* Dispatches of it are left out, wherever it lies. Before the first. */
 void kernel_table_leave_out(const struct kernel *kernel);

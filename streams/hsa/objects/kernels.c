@@ -197,3 +197,29 @@ void kernels_hook(struct root_table *root)
 	table_hook(table_core(root->core, CORE_EXECUTABLE_FREEZE), (void *)freeze, NULL);
 	table_hook(table_core(root->core, CORE_EXECUTABLE_DESTROY), (void *)destroy, NULL);
 }
+
+/* Of a kernel whose code object is not known. */
+static uint64_t register_named(uint64_t name)
+{
+	struct rtl_tracepoint_desc desc = {
+		.struct_size = sizeof(desc), .kind = "kernel", .name = rtl_string_text(name)};
+	uint64_t uid = 0;
+
+	(void)rtl_tracepoint_register(&desc, &uid);
+	return uid;
+}
+
+const struct kernel *kernels_find_named(const char *symbol)
+{
+	const struct kernel *kernel = NULL;
+	uint64_t name = 0;
+
+	if (symbol && *symbol && !rtl_string_intern(symbol, &name))
+		kernel = kernel_table_named(name, register_named);
+	if (!kernel)
+		return kernel_table_find(0);
+	if (kernel_choice_on && kernel->by_name && !kernel_is_left_out(kernel) &&
+	    kernel_choice_leaves_out(symbol))
+		kernel_table_leave_out(kernel);
+	return kernel;
+}

@@ -10,6 +10,11 @@
 
 struct root_table;
 
+struct kernel;
+
 void kernels_hook(struct root_table *root);
+
+/* The kernel of that symbol, whose address nobody knows; never NULL. Any thread. */
+const struct kernel *kernels_find_named(const char *symbol);
 
 #endif

@@ -84,7 +84,7 @@ void publish_dispatch(uint16_t type, const struct work_queue *queue,
 	payload->begin_ns = times.begin_ns;
 	payload->end_ns = times.end_ns;
 	payload->submit_ns = dispatch->submit_ticks ? rtl_ticks_to_ns(dispatch->submit_ticks) : 0;
-	payload->packet_id = dispatch->packet_id;
+	payload->packet_id = queue->number ? dispatch->packet_id : 0;
 	payload->kernel_object = dispatch->kernel_object;
 	payload->kernel_name = dispatch->kernel->name;
 	payload->gpu = queue->node;
@@ -125,7 +125,7 @@ void publish_barrier(uint16_t type, const struct work_queue *queue, const struct
 		.begin_ns = times.begin_ns,
 		.end_ns = times.end_ns,
 		.submit_ns = barrier->submit_ticks ? rtl_ticks_to_ns(barrier->submit_ticks) : 0,
-		.packet_id = barrier->packet_id,
+		.packet_id = queue->number ? barrier->packet_id : 0,
 		.gpu = queue->node,
 		.queue = queue->number,
 		.submit_tid = barrier->submit_tid,

@@ -86,6 +86,8 @@ struct copy {
 /* Once, before there is work: registers the tracepoints of barriers. */
 void publish_init(void);
 
+/* Of a queue that is not known, a packet's number counts the work of all such; it is not published. */
+
 /* The number by which events of a queue's packet go together: it names the packet for as long as the
  * process lives. */
 static inline uint64_t publish_instance(const struct work_queue *queue, uint64_t packet_id)

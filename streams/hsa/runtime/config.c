@@ -17,6 +17,8 @@
  *				hip: as standard, beside HIP's interceptor, which must be
  *				preloaded; full: barriers, memory and calls of the HSA runtime too
  *				(standard)
+ *	RTL_SOURCE		queue: GPU work is what passes through intercepted queues; runtime:
+ *				what HIP reports; auto: runtime where that is safe (queue)
  *	RTL_MODE_FALLBACK=1	a mode that cannot be had here becomes standard
  *	RTL_STRICT=1		a bad setting ends the program before it begins; that it is
  *				neither 0 nor 1 is librtl's to say
@@ -98,6 +100,25 @@ static bool read_mode(enum config_mode *mode)
 	return false;
 }
 
+/* Whether RTL_SOURCE makes sense, and which it is. */
+static bool read_source(enum config_source *source)
+{
+	const char *name = getenv("RTL_SOURCE");
+
+	*source = CONFIG_QUEUE;
+	if (!name || !*name || !strcmp(name, "queue"))
+		return true;
+	if (!strcmp(name, "runtime") || !strcmp(name, "auto")) {
+		*source = *name == 'r' ? CONFIG_RUNTIME : CONFIG_AUTO;
+		return true;
+	}
+	rtl_log(RTL_LEVEL_ERROR, "hsa",
+		"RTL_SOURCE=%s: there is no such source, GPU work is not traced; sources: queue, "
+		"runtime, auto",
+		name);
+	return false;
+}
+
 static bool read_number(const char *name, uint32_t least, uint32_t most, uint32_t *value)
 {
 	const char *text = secure_getenv(name);
@@ -125,6 +146,7 @@ bool config_read(struct config *config)
 	*config = (struct config){
 		.slots = 131072, .wait_ms = 60000, .exit_timeout_ms = 1000, .strict = is_strict()};
 	able = read_mode(&config->mode);
+	able &= read_source(&config->source);
 	good &= read_number("RTL_HSA_SLOTS", 64, 1u << 24, &config->slots);
 	good &= read_number("RTL_HSA_WAIT_MS", 0, 600000, &config->wait_ms);
 	good &= read_number("RTL_HSA_EXIT_MS", 0, 600000, &config->exit_timeout_ms);

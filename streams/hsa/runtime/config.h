@@ -16,8 +16,16 @@ enum config_mode {
 	CONFIG_FULL,     /* and barriers, memory, calls of the HSA runtime */
 };
 
+/* Where work of GPUs is learnt from. */
+enum config_source {
+	CONFIG_QUEUE,   /* queues are intercepted, copies are hooked */
+	CONFIG_RUNTIME, /* HIP reports its work itself: report/report.h */
+	CONFIG_AUTO,    /* as it is read; report_part decides which of the two it becomes */
+};
+
 struct config {
 	enum config_mode mode;
+	enum config_source source;
 	uint32_t slots;
 	uint32_t wait_ms;
 	uint32_t exit_timeout_ms;

@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <rtl/events.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "../../common/work.h"
 #include "../../events/events.h"
@@ -102,6 +103,19 @@ static bool prepare_process(void)
 	return true;
 }
 
+/* Whether all that is asked for can be had. Does not return if not and RTL_STRICT is 1. */
+static bool all_accept(void)
+{
+	for (const struct hsa_part *const *part = hsa_parts; *part; part++) {
+		if (!(*part)->accept || (*part)->accept())
+			continue;
+		if (interceptor.config.strict)
+			_exit(2);
+		return false;
+	}
+	return true;
+}
+
 static bool tables_usable(const struct root_table *root)
 {
 	return root && root->version.size >= offsetof(struct root_table, finalizer) && root->core &&
@@ -125,7 +139,7 @@ static bool start(struct root_table *root)
 	    rtl_stream_register(&copy_stream_info, &interceptor.copies) || !somebody_may_want())
 		return false;
 	work_streams_set(interceptor.stream, interceptor.copies);
-	if (!config_read(&interceptor.config))
+	if (!config_read(&interceptor.config) || !all_accept())
 		return false;
 	EACH_PART(register_streams);
 	missing = tables_usable(root) ? interceptor_take_functions(root) : "table";

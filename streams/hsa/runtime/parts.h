@@ -10,6 +10,7 @@
  *	harvest		what is under way on the GPU, until it has been published
  *	counter		hardware counters of dispatches
  *	submit		what programs hand to the GPU: queues, packets, copies
+ *	report		what HIP itself reports, where that is asked for instead of queues
  * What the runtime's beginning and end mean to a room it says in a struct hsa_part. That is the
  *only way up: parts.c, above all rooms, lists them.
  *
@@ -27,6 +28,9 @@ struct root_table;
 
 /* Members may be NULL. Called in the order of the list. */
 struct hsa_part {
+	/* The settings have been read: whether what they ask for can be had. If not, it says why, and
+	 * nothing is traced. */
+	bool (*accept)(void);
 	/* Registers streams of its own where the settings ask for them. At each beginning. */
 	void (*register_streams)(void);
 	/* Once in a process, before the first hook. False: no memory, nothing is traced. */

@@ -53,6 +53,11 @@ uint64_t system_clock_ns(uint64_t ticks)
 	return ticks + (uint64_t)system_clock.offset_ns;
 }
 
+uint64_t system_clock_of_hip(uint64_t ns)
+{
+	return ns ? ns + (uint64_t)system_clock.offset_ns : 0;
+}
+
 uint64_t system_clock_gpu_ns(hsa_agent_t agent, uint64_t gpu_ticks)
 {
 	const int saved = errno;

@@ -16,6 +16,9 @@ void system_clock_read(void);
 /* Ticks of a GPU, by the runtime's own translation; 0 if it cannot. */
 uint64_t system_clock_gpu_ns(hsa_agent_t agent, uint64_t gpu_ticks);
 
+/* The same where HIP has made nanoseconds of it. */
+uint64_t system_clock_of_hip(uint64_t ns);
+
 /* Ticks of the HSA system clock. */
 uint64_t system_clock_ns(uint64_t ticks);
 

@@ -4,12 +4,15 @@
 
 #include "../../hip/preload.h"
 #include "copies.h"
+#include "interceptor.h"
 #include "pending.h"
 #include "queue.h"
 #include "submitters.h"
 
 static void hook(struct root_table *root)
 {
+	if (interceptor.config.source != CONFIG_QUEUE)
+		return;
 	queue_hook(root);
 	copies_hook(root);
 	pending_init(root);

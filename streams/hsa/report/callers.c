@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* See callers.h. */
+#include "callers.h"
+
+#include <rtl/publish.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define WORDS (sizeof(struct caller) / 8)
+_Static_assert(sizeof(struct caller) % 8 == 0, "whole words");
+
+/* How many busy entries are passed over. */
+#define PATIENCE 16u
+/* Numbers that a thread takes at a time. */
+#define SHARE 16u
+
+struct entry {
+	/* The number; 0 while it is written. As in struct submitter_note. */
+	_Atomic uint64_t number;
+	_Atomic uint64_t words[WORDS]; /* release, acquire */
+	/* Work that has begun and not ended, by kind. Relaxed: HIP orders the two. */
+	_Atomic uint32_t under_way[CALLERS_OPS];
+} __attribute__((aligned(64)));
+
+static struct {
+	struct entry *entries; /* written once, before HIP reports */
+	uint32_t mask;
+	_Atomic uint64_t next; /* relaxed: a number by itself */
+} table = {.next = SHARE};
+
+static __thread struct {
+	uint64_t next, end;
+} share __attribute__((tls_model("initial-exec")));
+
+int callers_init(uint32_t count)
+{
+	uint32_t size = 1024;
+	void *memory;
+
+	if (table.entries)
+		return 0;
+	while (size < count)
+		size *= 2;
+	memory = mmap(NULL, size * sizeof(struct entry), PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (memory == MAP_FAILED)
+		return RTL_ENOMEM;
+	table.mask = size - 1;
+	table.entries = memory;
+	return 0;
+}
+
+static inline uint64_t take(void)
+{
+	if (share.next == share.end) {
+		share.next = atomic_fetch_add_explicit(&table.next, SHARE, memory_order_relaxed);
+		share.end = share.next + SHARE;
+	}
+	return share.next++;
+}
+
+static inline struct entry *entry_of(uint64_t number)
+{
+	return &table.entries[number & table.mask];
+}
+
+static bool is_busy(const struct entry *entry)
+{
+	for (int op = 0; op < CALLERS_OPS; op++)
+		if (atomic_load_explicit(&entry->under_way[op], memory_order_relaxed))
+			return true;
+	return false;
+}
+
+uint64_t callers_take(void)
+{
+	uint64_t number = take();
+
+	for (unsigned i = 0; i < PATIENCE && is_busy(entry_of(number)); i++)
+		number = take();
+	return number;
+}
+
+void callers_note(uint64_t number, const struct caller_facts *facts)
+{
+	struct entry *entry = entry_of(number);
+	struct caller caller = {.facts = *facts};
+	uint64_t words[WORDS];
+
+	submitter_fill(&caller.submitter);
+	memcpy(words, &caller, sizeof(words));
+	atomic_store_explicit(&entry->number, 0, memory_order_relaxed);
+	for (size_t i = 0; i < WORDS; i++)
+		/* Release, after the number's: with the acquire in read_entry. */
+		atomic_store_explicit(&entry->words[i], words[i], memory_order_release);
+	for (int op = 0; op < CALLERS_OPS; op++)
+		atomic_store_explicit(&entry->under_way[op], 0, memory_order_relaxed);
+	/* Release: with the acquire in read_entry. */
+	atomic_store_explicit(&entry->number, number, memory_order_release);
+}
+
+void callers_begin(uint64_t number, unsigned op)
+{
+	atomic_fetch_add_explicit(&entry_of(number)->under_way[op], 1, memory_order_relaxed);
+}
+
+static bool read_entry(struct entry *entry, uint64_t number, struct caller *caller)
+{
+	uint64_t words[WORDS];
+
+	if (atomic_load_explicit(&entry->number, memory_order_acquire) != number)
+		return false;
+	for (size_t i = 0; i < WORDS; i++)
+		/* With the release in callers_note: who reads what is of a later number sees then
+		 * that it is another. */
+		words[i] = atomic_load_explicit(&entry->words[i], memory_order_acquire);
+	if (atomic_load_explicit(&entry->number, memory_order_relaxed) != number)
+		return false;
+	memcpy(caller, words, sizeof(words));
+	return true;
+}
+
+enum callers_found callers_end(uint64_t number, unsigned op, struct caller *caller, bool *ends)
+{
+	struct entry *entry = number ? entry_of(number) : NULL;
+	uint32_t under_way;
+
+	*ends = false;
+	if (!entry)
+		return CALLERS_NONE;
+	if (!read_entry(entry, number, caller))
+		return atomic_load_explicit(&entry->number, memory_order_relaxed) > number
+			       ? CALLERS_LOST
+			       : CALLERS_NONE;
+	under_way = atomic_load_explicit(&entry->under_way[op], memory_order_relaxed);
+	while (under_way && !*ends)
+		*ends = atomic_compare_exchange_weak_explicit(&entry->under_way[op], &under_way,
+							      under_way - 1, memory_order_relaxed,
+							      memory_order_relaxed);
+	return CALLERS_FOUND;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who submitted work that HIP reports later: HIP keeps a number with each command, which names an entry
+ * of this table. An entry is of one call of HIP, and of all work that it submits.
+ *
+ * There are as many as work may be under way (RTL_HSA_SLOTS). Entries are used in turn. One whose
+ * work is not reported yet is passed over, as long as one of the next few is free.
+ *
+ * Threads: callers_take and callers_note by the thread in the call; callers_end by any.
+ */
+#ifndef STREAMS_HSA_CALLERS_H
+#define STREAMS_HSA_CALLERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "submitters.h"
+
+#define CALLERS_OPS 3 /* kinds of work */
+
+/* What the call's arguments tell of its work. */
+struct caller_facts {
+	uint64_t src, dst;
+	uint32_t grid[3], workgroup[3]; /* work-items; 0: not known */
+	bool has_addresses;
+};
+
+struct caller {
+	struct submitter submitter;
+	struct caller_facts facts;
+};
+
+/* Makes the table. 0 or RTL_ENOMEM; a second call does nothing. */
+int callers_init(uint32_t count);
+
+/* A number for the next entry, never 0. */
+uint64_t callers_take(void);
+
+/* Fills the number's entry with what the thread is within. */
+void callers_note(uint64_t number, const struct caller_facts *facts);
+
+/* One more piece of its work begins, of that kind. */
+void callers_begin(uint64_t number, unsigned op);
+
+enum callers_found {
+	CALLERS_NONE, /* nothing was noted of that number */
+	CALLERS_LOST, /* the entry is another's by now */
+	CALLERS_FOUND,
+};
+
+/* Some of its work of that kind has ended: *caller is whose it is, *ends whether it is a piece that has begun, not a
+ * further part of one. */
+enum callers_found callers_end(uint64_t number, unsigned op, struct caller *caller, bool *ends);
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* See report.h. */
+#include "report.h"
+
+#include <rtl/rtl.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "../../common/next.h"
+#include "agents.h"
+#include "callers.h"
+#include "interceptor.h"
+#include "reported.h"
+
+/* Which HIP is asked; NULL: none. Written in hsa_init. */
+static const struct report_way *way;
+/* HIP has done what is not known. Relaxed: what comes meanwhile is ignored. */
+static atomic_bool refused;
+
+void *report_find(const char *symbol)
+{
+	static const char *const libraries[] = {"libamdhip64.so", NULL};
+
+	return next_function(symbol, libraries);
+}
+
+void report_refuse(const char *why)
+{
+	if (atomic_exchange_explicit(&refused, true, memory_order_relaxed))
+		return;
+	rtl_log(RTL_LEVEL_ERROR, "hsa",
+		"source: runtime is given up, GPU work is not traced from here on: %s; use the "
+		"source "
+		"queue",
+		why);
+	rtl_stream_count_missed(interceptor.stream, "HIP does not report its work as it should", 1);
+}
+
+/* What cannot be had without queues of ours; NULL: nothing of it is asked for. */
+static const char *find_obstacle(void)
+{
+	const char *counters = getenv("RTL_COUNTERS");
+
+	return counters && *counters ? "hardware counters are read in intercepted queues" : NULL;
+}
+
+/* The first way that can be used; or NULL, and why the last one cannot. */
+static const struct report_way *find_way(const char **why)
+{
+	static const struct report_way *const ways[] = {&report_tracer};
+
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
+		*why = ways[i]->find();
+		if (!*why)
+			return ways[i];
+	}
+	return NULL;
+}
+
+/* RTL_SOURCE becomes what it means here: queue or runtime. */
+static bool accept(void)
+{
+	enum config_source *source = &interceptor.config.source;
+	const bool is_asked = *source == CONFIG_RUNTIME;
+	const char *why = NULL;
+
+	if (*source == CONFIG_QUEUE)
+		return true;
+	way = NULL;
+	why = find_obstacle();
+	if (!why)
+		way = find_way(&why);
+	if (way && !is_asked)
+		why = way->doubt();
+	if (!why) {
+		*source = CONFIG_RUNTIME;
+		rtl_log(RTL_LEVEL_INFO, "hsa", "source: runtime, %s", way->name);
+		return true;
+	}
+	way = NULL;
+	if (!is_asked) {
+		*source = CONFIG_QUEUE;
+		rtl_log(RTL_LEVEL_INFO, "hsa", "source: queue, not runtime: %s", why);
+		return true;
+	}
+	rtl_log(RTL_LEVEL_ERROR, "hsa",
+		"source: runtime cannot be had, GPU work is not traced: %s; use the source queue, "
+		"or "
+		"auto",
+		why);
+	return false;
+}
+
+static void hook(struct root_table *root)
+{
+	(void)root;
+	if (interceptor.config.source != CONFIG_RUNTIME)
+		return;
+	if (callers_init(interceptor.config.slots) || reported_start())
+		report_refuse("there is no memory");
+	else if (!way->start())
+		report_refuse("HIP refuses");
+}
+
+static void stop(uint32_t timeout_ms)
+{
+	if (interceptor.config.source != CONFIG_RUNTIME)
+		return;
+	way->stop(timeout_ms);
+	reported_stop(timeout_ms);
+}
+
+static void forked(void)
+{
+	if (!way)
+		return;
+	way->forked();
+	reported_forked();
+}
+
+const struct hsa_part report_part = {
+	.accept = accept, .hook = hook, .stop = stop, .forked = forked};

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The room `report`: work of GPUs as HIP itself reports it (RTL_SOURCE=runtime). No queue is
+ * intercepted then, no signal touched and no copy hooked, so nothing is seen twice. GPUs and code are
+ * followed as with queues.
+ *
+ * HIP can be asked in two ways, each of which is a struct report_way:
+ *	tracer.c	HIP's callback for tracers, where the layout of its data is known
+ *	profiler.c	the records of HIP's own profiler
+ * What they learn they hand to reported.h as a struct reported.
+ *
+ * Threads of this room: the program's in calls of HIP, where work is submitted; HIP's own and the
+ * program's, where it ends; a thread `rtl-hip` that publishes.
+ * Locks: that of what waits to be published, held for loads and stores.
+ */
+#ifndef STREAMS_HSA_REPORT_H
+#define STREAMS_HSA_REPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "parts.h"
+
+extern const struct hsa_part report_part;
+
+struct report_way {
+	const char *name;
+	/* In hsa_init: whether HIP has it. NULL, or why it cannot be used. */
+	const char *(*find)(void);
+	/* Whether it is to be preferred to queues where the user leaves the choice. NULL, or why not. */
+	const char *(*doubt)(void);
+	/* HIP is to report from now on. False: it refuses. */
+	bool (*start)(void);
+	/* What is under way gets that time to be reported. */
+	void (*stop)(uint32_t timeout_ms);
+	/* In the child of a fork. */
+	void (*forked)(void);
+};
+
+extern const struct report_way report_tracer, report_profiler;
+
+/* HIP's function of that name; NULL: HIP is not in the process, or lacks it. */
+void *report_find(const char *symbol);
+
+/* HIP does something else than is known: says so, and takes no more notice of it. Any thread, once. */
+void report_refuse(const char *why);
+
+#endif

@@ -1,0 +1,556 @@
+/* SPDX-License-Identifier: MIT */
+/* See reported.h. */
+#include "reported.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <rtl/events.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "../../common/fork_lock.h"
+#include "../../common/outside.h"
+#include "../../common/paused.h"
+#include "agents.h"
+#include "interceptor.h"
+#include "kernel_table.h"
+#include "kernels.h"
+
+#define SLOW "not taken by a slow subscriber"
+
+/* How long the thread sleeps while something is under way, and after how many such naps without
+ * anything it sleeps until it is woken. */
+#define NAP_NS 1000000
+#define LINGER 20
+#define LONG_S 1
+
+/* What has been reported and not published. */
+struct waiting {
+	struct waiting *next;
+	struct reported work;
+};
+
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t more, less; /* something may come; fewer wait */
+	/* The lock's: as many as were ever needed at once are memory. */
+	struct waiting *all, *free, *first, **last;
+	uint32_t used;  /* of all: those that were ever needed */
+	uint32_t taken; /* of whoever publishes them just now */
+	bool runs;      /* the thread is there */
+	bool stops;     /* no more is taken */
+	/* Written under the lock. Relaxed where it is read without: a hint. */
+	_Atomic uint32_t count;
+	_Atomic bool
+		idle; /* relaxed: the thread sleeps until it is woken, and wakes now and then */
+} queue = {.lock = PTHREAD_MUTEX_INITIALIZER,
+	   .more = PTHREAD_COND_INITIALIZER,
+	   .less = PTHREAD_COND_INITIALIZER};
+FORK_LOCK(queue, queue.lock);
+
+/* What is under way: of dispatches and barriers, and of copies. Several threads write them. */
+static struct rtl_pending *pending[2];
+static _Atomic uint64_t numbers; /* relaxed: of pieces of work */
+
+static struct rtl_stream *stream_of(enum reported_op op)
+{
+	return op == REPORTED_COPY ? interceptor.copies : interceptor.stream;
+}
+
+static uint16_t end_of(enum reported_op op)
+{
+	static const uint16_t types[] = {[REPORTED_DISPATCH] = RTL_TASK_END,
+					 [REPORTED_COPY] = RTL_TRANSFER_END,
+					 [REPORTED_BARRIER] = RTL_BARRIER_END};
+
+	return types[op];
+}
+
+static uint32_t size_of(enum reported_op op)
+{
+	static const uint32_t sizes[] = {[REPORTED_DISPATCH] = sizeof(struct rtl_hsa_dispatch),
+					 [REPORTED_COPY] = sizeof(struct rtl_hsa_copy),
+					 [REPORTED_BARRIER] = sizeof(struct rtl_hsa_barrier)};
+
+	return sizes[op];
+}
+
+/* ---- the ledger ---- */
+
+static void wake(void);
+
+/* Release: a process that is killed afterwards has said so. Partner: the ledger's reader. */
+void reported_begin(enum reported_op op, uint64_t count)
+{
+	__atomic_fetch_add(&pending[op == REPORTED_COPY]->begun, count, __ATOMIC_RELEASE);
+	if (__builtin_expect(atomic_load_explicit(&queue.idle, memory_order_relaxed), 0))
+		wake();
+}
+
+/* The same; what has ended is in a ring, or counted elsewhere. */
+static void end(enum reported_op op, uint64_t count)
+{
+	if (count)
+		__atomic_fetch_add(&pending[op == REPORTED_COPY]->ended, count, __ATOMIC_RELEASE);
+}
+
+static void miss(enum reported_op op, const char *cause, uint64_t count)
+{
+	if (count)
+		rtl_stream_count_missed(stream_of(op), cause, count);
+}
+
+static uint64_t under_way(int which)
+{
+	return __atomic_load_n(&pending[which]->begun, __ATOMIC_RELAXED) -
+	       __atomic_load_n(&pending[which]->ended, __ATOMIC_RELAXED);
+}
+
+uint64_t reported_under_way(void)
+{
+	return pending[0] ? under_way(0) + under_way(1) : 0;
+}
+
+void reported_abandon(const char *cause)
+{
+	static const enum reported_op ops[] = {REPORTED_DISPATCH, REPORTED_COPY};
+
+	for (int i = 0; pending[0] && i < 2; i++) {
+		const uint64_t left = under_way(i);
+
+		miss(ops[i], cause, left);
+		end(ops[i], left);
+	}
+}
+
+/* ---- events ---- */
+
+static uint64_t next_number(void)
+{
+	return atomic_fetch_add_explicit(&numbers, 1, memory_order_relaxed);
+}
+
+static void publish_as_dispatch(const struct reported *work, const struct work_queue *of,
+				const struct work_scope *scope, struct work_times times)
+{
+	struct dispatch dispatch = {.packet_id = next_number(),
+				    .submit_tid = work->tid,
+				    .flags = RTL_HSA_DISPATCH_REPORTED,
+				    .kernel = work->kernel};
+
+	if (!times.begin_ns)
+		dispatch.flags |= RTL_HSA_DISPATCH_NO_TIME;
+	for (int i = 0; i < 3; i++) {
+		dispatch.grid[i] = work->grid[i];
+		dispatch.workgroup[i] = (uint16_t)work->workgroup[i];
+	}
+	publish_dispatch(RTL_TASK_END, of, &dispatch, scope, times);
+}
+
+static void publish_as_barrier(const struct reported *work, const struct work_queue *of,
+			       const struct work_scope *scope, struct work_times times)
+{
+	const struct barrier barrier = {
+		.packet_id = next_number(),
+		.submit_tid = work->tid,
+		.flags = (uint16_t)(RTL_HSA_DISPATCH_REPORTED |
+				    (times.begin_ns ? 0 : RTL_HSA_DISPATCH_NO_TIME)),
+		.kind = RTL_HSA_BARRIER_AND};
+
+	publish_barrier(RTL_BARRIER_END, of, &barrier, scope, times);
+}
+
+/* The node of the GPU in whose memory that address is; 0: the host's, or not known. *known: whether it
+ * is one that the runtime knows. */
+static uint16_t node_of(uint64_t address, bool *known)
+{
+	hsa_amd_pointer_info_t info = {.size = sizeof(info)};
+	const struct agent *agent;
+
+	*known = interceptor.hsa.pointer_info && address &&
+		 !interceptor.hsa.pointer_info((void *)(uintptr_t)address, &info, NULL, NULL,
+					       NULL) &&
+		 info.type != HSA_EXT_POINTER_TYPE_UNKNOWN;
+	agent = *known ? agents_find(info.agentOwner) : NULL;
+	return agent ? (uint16_t)agent->node : 0;
+}
+
+static uint8_t direction_of(const struct copy *copy)
+{
+	if (copy->src_node && copy->dst_node)
+		return copy->src_node == copy->dst_node ? RTL_HSA_COPY_DEVICE_TO_DEVICE
+							: RTL_HSA_COPY_PEER;
+	if (copy->src_node)
+		return RTL_HSA_COPY_DEVICE_TO_HOST;
+	return copy->dst_node ? RTL_HSA_COPY_HOST_TO_DEVICE : RTL_HSA_COPY_HOST_TO_HOST;
+}
+
+/* From where to where: as HIP has it; between its buffers by the addresses, where they are known. */
+static void find_ends(const struct reported *work, struct copy *copy)
+{
+	const uint16_t node = (uint16_t)work->node;
+	bool src_known = false, dst_known = false;
+
+	switch (work->copy) {
+	case REPORTED_FILL:
+		copy->dst_node = node;
+		copy->direction = RTL_HSA_COPY_NONE;
+		copy->function = RTL_HSA_COPY_FILL;
+		return;
+	case REPORTED_READ:
+		copy->src_node = node;
+		break;
+	case REPORTED_WRITE:
+		copy->dst_node = node;
+		break;
+	case REPORTED_INNER:
+		copy->src_node = copy->dst_node = node;
+		if (!work->has_addresses)
+			break;
+		const uint16_t src = node_of(work->src, &src_known);
+		const uint16_t dst = node_of(work->dst, &dst_known);
+
+		copy->src_node = src_known ? src : node;
+		copy->dst_node = dst_known ? dst : node;
+		break;
+	}
+	copy->direction = direction_of(copy);
+}
+
+static void publish_as_copy(const struct reported *work, const struct work_scope *scope,
+			    struct work_times times)
+{
+	struct copy copy = {.number = next_number() + 1,
+			    .src = work->src,
+			    .dst = work->dst,
+			    .bytes = work->bytes,
+			    .parts = 1,
+			    .submit_tid = work->tid,
+			    .node = (uint16_t)work->node,
+			    .flags = RTL_HSA_COPY_REPORTED,
+			    .function = work->is_rect ? RTL_HSA_COPY_RECT : RTL_HSA_COPY_LINEAR};
+
+	if (!times.begin_ns)
+		copy.flags |= RTL_HSA_COPY_NO_TIME;
+	find_ends(work, &copy);
+	publish_copy(RTL_TRANSFER_END, &copy, scope, times);
+}
+
+static void publish(const struct reported *work)
+{
+	const struct agent *agent = agents_find_node(work->node);
+	const struct work_queue of = {.agent_uid = agent ? agent->uid : 0, .node = work->node};
+	const struct work_scope *scope = work->in_scope ? &work->scope : NULL;
+	const struct work_times times = {work->begin_ns, work->end_ns};
+
+	switch (work->op) {
+	case REPORTED_DISPATCH:
+		publish_as_dispatch(work, &of, scope, times);
+		break;
+	case REPORTED_COPY:
+		publish_as_copy(work, scope, times);
+		break;
+	default:
+		publish_as_barrier(work, &of, scope, times);
+		break;
+	}
+	end(work->op, work->ends);
+}
+
+/* ---- what waits ---- */
+
+/* Under the lock: the next that waits; NULL: none. */
+static struct waiting *take(void)
+{
+	struct waiting *waiting = queue.first;
+
+	if (!waiting)
+		return NULL;
+	queue.first = waiting->next;
+	if (!queue.first)
+		queue.last = &queue.first;
+	queue.taken++;
+	atomic_store_explicit(&queue.count,
+			      atomic_load_explicit(&queue.count, memory_order_relaxed) - 1,
+			      memory_order_relaxed);
+	return waiting;
+}
+
+/* Under the lock. */
+static void give_back(struct waiting *waiting)
+{
+	waiting->next = queue.free;
+	queue.free = waiting;
+	if (!--queue.taken || !queue.first)
+		pthread_cond_broadcast(&queue.less);
+}
+
+/* Under the lock: one to be filled; NULL: too much waits. */
+static struct waiting *make(void)
+{
+	struct waiting *waiting = queue.free;
+
+	if (waiting)
+		queue.free = waiting->next;
+	else if (queue.all && queue.used < interceptor.config.slots)
+		waiting = &queue.all[queue.used++];
+	return waiting;
+}
+
+/* False: too much waits, or it is over. */
+static bool put(const struct reported *work)
+{
+	struct waiting *waiting;
+
+	pthread_mutex_lock(&queue.lock);
+	waiting = queue.stops ? NULL : make();
+	if (waiting) {
+		*waiting = (struct waiting){.work = *work};
+		*queue.last = waiting;
+		queue.last = &waiting->next;
+		atomic_store_explicit(&queue.count,
+				      atomic_load_explicit(&queue.count, memory_order_relaxed) + 1,
+				      memory_order_relaxed);
+	}
+	pthread_mutex_unlock(&queue.lock);
+	return waiting;
+}
+
+static bool has_room(const struct reported *work)
+{
+	return !rtl_room(stream_of(work->op), end_of(work->op), size_of(work->op));
+}
+
+/* Publishes what waits. Where it may not wait for room, as far as there is some. */
+static void publish_all(bool may_wait)
+{
+	struct waiting *waiting;
+
+	pthread_mutex_lock(&queue.lock);
+	while (queue.first && (may_wait || has_room(&queue.first->work))) {
+		waiting = take();
+		pthread_mutex_unlock(&queue.lock);
+		publish(&waiting->work);
+		pthread_mutex_lock(&queue.lock);
+		give_back(waiting);
+	}
+	pthread_mutex_unlock(&queue.lock);
+}
+
+/* A thread of the program, in a call of HIP that is about to return. */
+__attribute__((cold, noinline)) static void help(void)
+{
+	const int saved = errno;
+	int cancellation;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation);
+	publish_all(false);
+	pthread_setcancelstate(cancellation, NULL);
+	errno = saved;
+}
+
+void reported_help(void)
+{
+	if (__builtin_expect(atomic_load_explicit(&queue.count, memory_order_relaxed) != 0, 0))
+		help();
+}
+
+/* ---- the thread ---- */
+
+static struct timespec deadline(uint64_t ns)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	ns += (uint64_t)until.tv_nsec;
+	until.tv_sec += (time_t)(ns / 1000000000);
+	until.tv_nsec = (long)(ns % 1000000000);
+	return until;
+}
+
+/* A nap; or if nothing is under way for long, until somebody wakes it. */
+static void nap(unsigned *quiet)
+{
+	struct timespec until;
+
+	*quiet = reported_under_way() ? 0 : *quiet + 1;
+	if (*quiet < LINGER) {
+		nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+		return;
+	}
+	pthread_mutex_lock(&queue.lock);
+	atomic_store_explicit(&queue.idle, true, memory_order_relaxed);
+	until = deadline(LONG_S * 1000000000ull);
+	if (!queue.first)
+		(void)pthread_cond_timedwait(&queue.more, &queue.lock, &until);
+	atomic_store_explicit(&queue.idle, false, memory_order_relaxed);
+	pthread_mutex_unlock(&queue.lock);
+	*quiet = 0;
+}
+
+static void *run(void *data)
+{
+	unsigned quiet = 0;
+
+	(void)data;
+	pthread_setname_np(pthread_self(), "rtl-hip");
+	for (;;) {
+		publish_all(true);
+		nap(&quiet);
+	}
+	return NULL;
+}
+
+__attribute__((cold, noinline)) static void wake(void)
+{
+	const int saved = errno;
+
+	pthread_mutex_lock(&queue.lock);
+	pthread_cond_signal(&queue.more);
+	pthread_mutex_unlock(&queue.lock);
+	errno = saved;
+}
+
+/* With all signals blocked: handlers of the application run on its own threads. */
+static int create_thread(void)
+{
+	sigset_t all, old;
+	pthread_attr_t attributes;
+	pthread_t thread;
+	int error;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	pthread_attr_init(&attributes);
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	error = pthread_create(&thread, &attributes, run, NULL);
+	pthread_attr_destroy(&attributes);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return error;
+}
+
+int reported_start(void)
+{
+	int error = 0;
+
+	pending[0] = rtl_stream_pending(interceptor.stream, RTL_CAUSE_UNDER_WAY);
+	pending[1] = rtl_stream_pending(interceptor.copies, RTL_CAUSE_UNDER_WAY);
+	pthread_mutex_lock(&queue.lock);
+	queue.stops = false;
+	if (!queue.all) {
+		void *memory = mmap(NULL, interceptor.config.slots * sizeof(*queue.all),
+				    PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+		queue.all = memory == MAP_FAILED ? NULL : memory;
+		queue.last = &queue.first;
+	}
+	if (!queue.all)
+		error = RTL_ENOMEM;
+	else if (!queue.runs)
+		error = create_thread();
+	queue.runs |= !error;
+	pthread_mutex_unlock(&queue.lock);
+	return error ? RTL_ENOMEM : 0;
+}
+
+/* Until no more than that wait, and the thread has published what it had taken if that is none. */
+static void wait_for_thread(uint32_t most, uint32_t timeout_ms)
+{
+	const struct timespec until = deadline(timeout_ms * 1000000ull);
+	int cancellation;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation);
+	pthread_mutex_lock(&queue.lock);
+	pthread_cond_signal(&queue.more);
+	while (atomic_load_explicit(&queue.count, memory_order_relaxed) > most ||
+	       (!most && queue.taken))
+		if (pthread_cond_timedwait(&queue.less, &queue.lock, &until))
+			break;
+	pthread_mutex_unlock(&queue.lock);
+	pthread_setcancelstate(cancellation, NULL);
+}
+
+void reported_stop(uint32_t timeout_ms)
+{
+	uint64_t left[REPORTED_OPS] = {0}, ends[REPORTED_OPS] = {0};
+
+	if (!pending[0])
+		return;
+	wait_for_thread(0, timeout_ms > interceptor.config.wait_ms ? timeout_ms
+								   : interceptor.config.wait_ms);
+	pthread_mutex_lock(&queue.lock);
+	queue.stops = true;
+	for (struct waiting *waiting; (waiting = take()); give_back(waiting)) {
+		left[waiting->work.op]++;
+		ends[waiting->work.op] += waiting->work.ends;
+	}
+	pthread_mutex_unlock(&queue.lock);
+	for (int op = 0; op < REPORTED_OPS; op++) {
+		miss(op, SLOW ", at exit", left[op]);
+		end(op, ends[op]);
+	}
+}
+
+void reported_forked(void)
+{
+	queue.runs = false;
+	queue.stops = true;
+	pthread_cond_init(&queue.more, NULL);
+	pthread_cond_init(&queue.less, NULL);
+	atomic_store_explicit(&queue.count, 0, memory_order_relaxed);
+}
+
+/* ---- what reports ---- */
+
+static bool is_enabled(enum reported_op op)
+{
+	if (!interceptor_on() || is_paused() || !rtl_enabled(stream_of(op), end_of(op)))
+		return false;
+	return op != REPORTED_BARRIER || interceptor.config.mode == CONFIG_FULL;
+}
+
+bool reported_leave_out(enum reported_op op)
+{
+	const bool outside = is_outside();
+
+	if (op == REPORTED_COPY && interceptor.config.mode == CONFIG_LITE) {
+		rtl_stream_count_missed(interceptor.copies, "mode lite: copy", 1);
+		return true;
+	}
+	if (!outside && !rtl_only_counted(stream_of(op), end_of(op)))
+		return false;
+	rtl_stream_count_left_out(stream_of(op), outside ? RTL_LEFT_OUT_RANGE : RTL_LEFT_OUT_PERIOD,
+				  1);
+	return true;
+}
+
+bool reported_wanted(enum reported_op op)
+{
+	const int saved = errno;
+
+	if (!is_enabled(op))
+		return false;
+	if (__builtin_expect(atomic_load_explicit(&queue.count, memory_order_relaxed) >
+				     interceptor.config.slots / 2,
+			     0) &&
+	    interceptor.config.wait_ms)
+		wait_for_thread(interceptor.config.slots / 2, interceptor.config.wait_ms);
+	errno = saved;
+	return true;
+}
+
+void reported_publish(const struct reported *work)
+{
+	const int saved = errno;
+
+	if (work->op == REPORTED_DISPATCH && kernel_is_left_out(work->kernel)) {
+		rtl_stream_count_left_out(interceptor.stream, RTL_LEFT_OUT_KERNEL, 1);
+		end(work->op, work->ends);
+	} else if (!put(work)) {
+		miss(work->op, SLOW, 1);
+		end(work->op, work->ends);
+	}
+	errno = saved;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Work that HIP has reported, as events; and its ledger.
+ *
+ * Threads: any. Whoever reports only puts the work into a list: HIP's thread is in a hurry, as HIP may
+ * give up meanwhile what that thread still needs. The thread `rtl-hip` publishes, a millisecond later.
+ * So does a thread of the program's before its call of HIP returns, as far as there is room in its
+ * ring: what the program has waited for is recorded. If much has gathered, who submits waits.
+ */
+#ifndef STREAMS_HSA_REPORTED_H
+#define STREAMS_HSA_REPORTED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "publish.h"
+
+enum reported_op { REPORTED_DISPATCH, REPORTED_COPY, REPORTED_BARRIER, REPORTED_OPS };
+
+/* How it came about, of a copy. */
+enum reported_copy {
+	REPORTED_READ,
+	REPORTED_WRITE,
+	REPORTED_INNER, /* between buffers of HIP, which may be of the host's memory */
+	REPORTED_FILL,
+};
+
+struct reported {
+	enum reported_op op;
+	enum reported_copy copy;
+	bool is_rect, has_addresses, in_scope;
+	bool ends;     /* in the ledger: a piece that has begun, not a further part of one */
+	uint32_t node; /* KFD's */
+	uint64_t begin_ns, end_ns; /* rtl's clock; 0: not known */
+	uint64_t bytes, src, dst;
+	const struct kernel *kernel;
+	uint32_t grid[3], workgroup[3]; /* work-items; 0: not known */
+	uint32_t tid;                   /* that submitted; 0: not known */
+	struct work_scope scope;        /* if in_scope */
+};
+
+/* Starts the thread, if it does not run. 0 or RTL_ENOMEM. */
+int reported_start(void);
+
+/* The thread submits work of that kind: whether somebody wants it. It may wait, if much waits for the
+ * thread. */
+bool reported_wanted(enum reported_op op);
+
+/* It has been submitted: whether the user's selection, or the mode, leaves it out. Then it is counted. */
+bool reported_leave_out(enum reported_op op);
+
+/* In the ledger: so much has begun. It has ended when it is published. */
+void reported_begin(enum reported_op op, uint64_t count);
+/* How much has begun and not ended. */
+uint64_t reported_under_way(void);
+
+/* A piece of work, which is to become an event. */
+void reported_publish(const struct reported *work);
+
+/* A thread of the program's, in a call of HIP that is about to return. */
+void reported_help(void);
+
+/* Whatever waits for the thread is published within that time, or is counted as missed. */
+void reported_stop(uint32_t timeout_ms);
+/* What had begun has not ended: it is counted by that cause, not as under way. */
+void reported_abandon(const char *cause);
+/* In the child of a fork, where there is no such thread. */
+void reported_forked(void);
+
+#endif

@@ -1,0 +1,603 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * HIP's callback for tracers (hipRegisterTracerCallback): see report.h. It is called
+ *	with ACTIVITY_CALL where a call of HIP begins, with a struct of HIP's for the call: the number
+ *	put there is kept with each command that the call makes;
+ *	with ACTIVITY_WORK and nothing where a command is made: whether it is to be timed and reported;
+ *	with ACTIVITY_WORK and WILL_COME where one has been made that will be reported;
+ *	with ACTIVITY_WORK and a struct activity where it has ended, before HIP tells anybody.
+ * A graph that was launched is one command and several activities.
+ *
+ * The struct of a call differs with HIP's release, in its size. Two functions at its end are called where
+ * they are not NULL, and HIP does not set them: so a HIP whose size is not known cannot be used.
+ *
+ * Threads: the program's and HIP's. No locks.
+ * Source: prof_protocol.h and hip_prof_str.h of HIP.
+ */
+#include <dlfcn.h>
+#include <limits.h>
+#include <rtl/rtl.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../../common/call_context.h"
+#include "../../common/paused.h"
+#include "agents.h"
+#include "callers.h"
+#include "interceptor.h"
+#include "kernels.h"
+#include "report.h"
+#include "reported.h"
+#include "system_clock.h"
+
+enum { ACTIVITY_WORK = 2, ACTIVITY_CALL = 3 };
+#define WILL_COME ((void *)1)
+
+/* Commands, as OpenCL numbers them. */
+enum {
+	COMMAND_GRAPH = 0x11f1,
+	COMMAND_READ = 0x11f3,
+	COMMAND_WRITE = 0x11f4,
+	COMMAND_READ_IMAGE = 0x11f6,
+	COMMAND_WRITE_IMAGE = 0x11f7,
+	COMMAND_READ_RECT = 0x1201,
+	COMMAND_WRITE_RECT = 0x1202,
+	COMMAND_COPY_RECT = 0x1203,
+	COMMAND_FILL = 0x1207,
+	COMMAND_FILL_IMAGE = 0x1208,
+};
+
+struct activity {
+	uint32_t domain, kind, op, reserved;
+	uint64_t number;
+	uint64_t begin_ns, end_ns;
+	int32_t node; /* KFD's */
+	uint64_t queue;
+	union {
+		uint64_t bytes;
+		const char *kernel;
+	};
+};
+_Static_assert(offsetof(struct activity, number) == 16 && offsetof(struct activity, kernel) == 56,
+	       "as HIP has it");
+
+/* Releases of HIP whose struct of a call is known: its bytes up to its own times. */
+static const struct release {
+	uint32_t major, minor;
+	uint32_t bytes;
+	/* A variable that must be 0 where graphs are used; NULL: none. Without it HIP, for any tracer,
+	 * leaves out some of a graph's kernels, and its thread works with what is gone. */
+	const char *graphs;
+} releases[] = {
+	{7, 2, 1520, "DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING"},
+};
+
+/* Behind that. */
+struct call_end {
+	uint64_t time, data;
+	void (*enter)(uint32_t id, void *call);
+	void (*exit)(uint32_t id, void *call);
+};
+
+/* Before it: where arguments are, as a C struct has them. */
+#define CALL_ARGUMENTS 16
+
+typedef int callback_fn(uint32_t domain, uint32_t id, void *data);
+
+/* What a call's arguments tell of its work. */
+enum layout {
+	LAYOUT_NONE,
+	LAYOUT_COPY,         /* dst, src */
+	LAYOUT_COPY_PITCHED, /* dst, its pitch or device, src */
+	LAYOUT_FILL,         /* dst */
+	LAYOUT_LAUNCH,       /* function, blocks, threads in a block */
+	LAYOUT_LAUNCH_ITEMS, /* function, threads, threads in a block */
+	LAYOUT_NO_WORK,      /* it makes commands, which are never submitted */
+	LAYOUT_CRASHES,      /* it begins what HIP must not report */
+	LAYOUT_DESTROYS,     /* what HIP's thread may need for what it has not reported */
+};
+
+/* Whether its arguments tell of work. */
+static inline bool has_facts(enum layout layout)
+{
+	return layout != LAYOUT_NONE && layout < LAYOUT_NO_WORK;
+}
+
+/* Longest wait without anything being reported, before something is destroyed. */
+#define SETTLE_NS 50000000u
+
+_Static_assert(REPORTED_OPS == CALLERS_OPS, "of the same kinds");
+
+#define CALLS_MAX 2048
+
+enum state { NEW, CHECKING, READY, REFUSED };
+
+static struct {
+	void (*set)(callback_fn *function);
+	int (*get_version)(int *version);
+	const char *(*name)(uint32_t id);
+	const struct release *release; /* by its file's name; NULL: that does not tell */
+	/* What was checked. Release by who has checked, acquire by all. */
+	_Atomic int state;
+	uint32_t call_bytes;        /* before READY */
+	bool graphs_crash;          /* before READY */
+	uint8_t layouts[CALLS_MAX]; /* enum layout, by the call's number in HIP; before READY */
+	/* Commands under way that have no number. Relaxed: a count. */
+	_Atomic uint32_t anonymous;
+	/* So much was under way when it did not get on. Relaxed: a hint. */
+	_Atomic uint64_t stuck;
+} tracer;
+
+/* Of the call that the thread is in. */
+static __thread struct {
+	uint64_t current;          /* the number that HIP puts into commands now; 0: it has none */
+	uint64_t number;           /* to be given to the next call; 0: none was taken */
+	bool noted;                /* something was submitted under it */
+	bool wanted[REPORTED_OPS]; /* what was said last of such work */
+	bool no_work;              /* of the call: what it makes is not to be reported */
+	bool checking;             /* this thread checks; then: its own call has been seen */
+	bool seen;
+	bool has_facts;
+	struct caller_facts facts;
+} this_call __attribute__((tls_model("initial-exec")));
+
+/* ---- which HIP ---- */
+
+#define GRAPHS_CRASH                                                                               \
+	"HIP 7.2 may crash when graphs are reported: set DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING=0 "    \
+	"(as "                                                                                     \
+	"rtl trace, rtl record and rtl env do)"
+
+static const struct release *find_release(uint32_t major, uint32_t minor)
+{
+	for (size_t i = 0; i < sizeof(releases) / sizeof(*releases); i++)
+		if (releases[i].major == major && releases[i].minor == minor)
+			return &releases[i];
+	return NULL;
+}
+
+static const char *unknown_release(uint32_t major, uint32_t minor)
+{
+	static char text[160];
+
+	snprintf(
+		text, sizeof(text),
+		"HIP %u.%u hands tracers data whose layout is not known here (known: 7.2), and has "
+		"no profiler of its own",
+		major, minor);
+	return text;
+}
+
+static bool version_of_file(uint32_t *major, uint32_t *minor)
+{
+	char path[PATH_MAX];
+	const char *number;
+	Dl_info info;
+
+	if (!dladdr((void *)tracer.set, &info) || !info.dli_fname ||
+	    !realpath(info.dli_fname, path))
+		return false;
+	number = strstr(path, ".so.");
+	return number && sscanf(number, ".so.%u.%u", major, minor) == 2;
+}
+
+static const char *find(void)
+{
+	uint32_t major = 0, minor = 0;
+
+	if (!report_find("hipInit"))
+		return "no HIP is in the process when HSA begins";
+	*(void **)&tracer.set = report_find("hipRegisterTracerCallback");
+	*(void **)&tracer.get_version = report_find("hipRuntimeGetVersion");
+	*(void **)&tracer.name = report_find("hipApiName");
+	if (!tracer.set || !tracer.get_version || !tracer.name)
+		return "HIP before 5.3 does not report the names of kernels";
+	tracer.release = NULL;
+	if (!version_of_file(&major, &minor))
+		return NULL;
+	tracer.release = find_release(major, minor);
+	return tracer.release ? NULL : unknown_release(major, minor);
+}
+
+/* Whether HIP was started in a way that bears the report of graphs. */
+static bool graphs_are_safe(const struct release *release)
+{
+	const char *value = release->graphs ? getenv(release->graphs) : "0";
+
+	return value && !strcmp(value, "0");
+}
+
+static const char *doubt(void)
+{
+	if (!tracer.release)
+		return "the name of HIP's file does not tell its release";
+	return graphs_are_safe(tracer.release) ? NULL : GRAPHS_CRASH;
+}
+
+static enum layout layout_of(const char *name)
+{
+	static const struct {
+		const char *name;
+		enum layout layout;
+	} known[] = {
+		{"hipMemcpy2D", LAYOUT_COPY_PITCHED},
+		{"hipMemcpy2DAsync", LAYOUT_COPY_PITCHED},
+		{"hipMemcpyPeer", LAYOUT_COPY_PITCHED},
+		{"hipMemcpyPeerAsync", LAYOUT_COPY_PITCHED},
+		{"hipMemcpy", LAYOUT_COPY},
+		{"hipMemcpyAsync", LAYOUT_COPY},
+		{"hipMemcpyWithStream", LAYOUT_COPY},
+		{"hipMemcpyDtoD", LAYOUT_COPY},
+		{"hipMemcpyDtoDAsync", LAYOUT_COPY},
+		{"hipMemcpyDtoH", LAYOUT_COPY},
+		{"hipMemcpyDtoHAsync", LAYOUT_COPY},
+		{"hipMemcpyHtoD", LAYOUT_COPY},
+		{"hipMemcpyHtoDAsync", LAYOUT_COPY},
+		{"hipMemset", LAYOUT_FILL},
+		{"hipMemsetAsync", LAYOUT_FILL},
+		{"hipMemsetD8", LAYOUT_FILL},
+		{"hipMemsetD8Async", LAYOUT_FILL},
+		{"hipMemsetD16", LAYOUT_FILL},
+		{"hipMemsetD16Async", LAYOUT_FILL},
+		{"hipMemsetD32", LAYOUT_FILL},
+		{"hipMemsetD32Async", LAYOUT_FILL},
+		{"hipLaunchKernel", LAYOUT_LAUNCH},
+		{"hipExtLaunchKernel", LAYOUT_LAUNCH},
+		{"hipLaunchCooperativeKernel", LAYOUT_LAUNCH},
+		{"hipModuleLaunchKernel", LAYOUT_LAUNCH},
+		{"hipStreamDestroy", LAYOUT_DESTROYS},
+		{"hipGraphExecDestroy", LAYOUT_DESTROYS},
+		{"hipModuleUnload", LAYOUT_DESTROYS},
+		{"hipDeviceReset", LAYOUT_DESTROYS},
+		{"hipCtxDestroy", LAYOUT_DESTROYS},
+		{"hipDevicePrimaryCtxReset", LAYOUT_DESTROYS},
+		{"hipModuleLaunchCooperativeKernel", LAYOUT_LAUNCH},
+		{"hipExtModuleLaunchKernel", LAYOUT_LAUNCH_ITEMS},
+		{"hipHccModuleLaunchKernel", LAYOUT_LAUNCH_ITEMS},
+	};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (!strcmp(known[i].name, name))
+			return known[i].layout;
+	if (tracer.graphs_crash &&
+	    (!strncmp(name, "hipGraph", 8) || !strncmp(name, "hipStreamBeginCapture", 21)))
+		return LAYOUT_CRASHES;
+	return !strncmp(name, "hipGraph", 8) && strncmp(name, "hipGraphLaunch", 14) != 0
+		       ? LAYOUT_NO_WORK
+		       : LAYOUT_NONE;
+}
+
+/* HIP's own word, within its first call: it is up. NULL, or what is wrong. */
+static const char *check(void)
+{
+	const struct release *release;
+	int version = 0;
+
+	this_call.checking = true;
+	this_call.seen = false;
+	if (tracer.get_version(&version))
+		version = 0;
+	this_call.checking = false;
+	release = find_release((uint32_t)version / 10000000, (uint32_t)version / 100000 % 100);
+	if (!release)
+		return unknown_release((uint32_t)version / 10000000,
+				       (uint32_t)version / 100000 % 100);
+	if (!this_call.seen)
+		return "HIP does not tell of a call that was made for a check";
+	tracer.call_bytes = release->bytes;
+	tracer.graphs_crash = !graphs_are_safe(release);
+	for (uint32_t id = 0; id < CALLS_MAX; id++)
+		tracer.layouts[id] = (uint8_t)layout_of(tracer.name(id));
+	agents_init();
+	return NULL;
+}
+
+/* Whether HIP has been checked, by the first thread that comes. Others are not reported meanwhile. */
+static __attribute__((cold, noinline)) bool is_checked(uint32_t id)
+{
+	int state = NEW;
+	const char *wrong;
+
+	if (this_call.checking) {
+		this_call.seen = !strcmp(tracer.name(id), "hipRuntimeGetVersion");
+		return false;
+	}
+	if (!atomic_compare_exchange_strong_explicit(&tracer.state, &state, CHECKING,
+						     memory_order_acquire, memory_order_acquire))
+		return state == READY;
+	wrong = check();
+	if (wrong) {
+		tracer.set(NULL);
+		report_refuse(wrong);
+	}
+	/* Pairs with the acquire in is_ready. */
+	atomic_store_explicit(&tracer.state, wrong ? REFUSED : READY, memory_order_release);
+	return !wrong;
+}
+
+static inline bool is_ready(void)
+{
+	return __builtin_expect(atomic_load_explicit(&tracer.state, memory_order_acquire) == READY,
+				1);
+}
+
+/* ---- calls ---- */
+
+static void read_sizes(const unsigned char *arguments, bool in_blocks, struct caller_facts *facts)
+{
+	uint32_t sizes[6];
+
+	memcpy(sizes, arguments + 8, sizeof(sizes));
+	for (int i = 0; i < 3; i++) {
+		facts->workgroup[i] = sizes[3 + i];
+		facts->grid[i] = in_blocks ? sizes[i] * sizes[3 + i] : sizes[i];
+	}
+}
+
+/* HIP has filled in the arguments. */
+static void on_enter(uint32_t id, void *call)
+{
+	const unsigned char *arguments = (const unsigned char *)call + CALL_ARGUMENTS;
+	const enum layout layout = tracer.layouts[id];
+	struct caller_facts *facts = &this_call.facts;
+
+	this_call.has_facts = true;
+	switch (layout) {
+	case LAYOUT_LAUNCH:
+	case LAYOUT_LAUNCH_ITEMS:
+		read_sizes(arguments, layout == LAYOUT_LAUNCH, facts);
+		return;
+	default:
+		break;
+	}
+	memcpy(&facts->dst, arguments, sizeof(facts->dst));
+	if (layout == LAYOUT_FILL)
+		return;
+	memcpy(&facts->src, arguments + (layout == LAYOUT_COPY ? 8 : 16), sizeof(facts->src));
+	facts->has_addresses = true;
+}
+
+/*
+ * HIP lets a stream be destroyed while its own thread has still to report what ran there, and then that
+ * thread works with what is gone. So we wait until all has been reported. Not where nothing gets on:
+ * then the GPU is at work.
+ */
+static __attribute__((cold, noinline)) void settle(void)
+{
+	uint64_t left = reported_under_way(), now_ns = rtl_clock_ns();
+	uint64_t until_ns = now_ns + SETTLE_NS;
+
+	if (left == atomic_load_explicit(&tracer.stuck, memory_order_relaxed))
+		return;
+	for (uint64_t seen = left; left && now_ns < until_ns; now_ns = rtl_clock_ns()) {
+		nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+		left = reported_under_way();
+		if (left != seen)
+			until_ns = now_ns + SETTLE_NS;
+		seen = left;
+	}
+	atomic_store_explicit(&tracer.stuck, left, memory_order_relaxed);
+	/* What was reported last is still in its hands. */
+	nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
+}
+
+/* HIP forgets the number then, also that of a call around this one. */
+static void on_leave(uint32_t id, void *call)
+{
+	(void)id;
+	(void)call;
+	this_call.current = 0;
+	this_call.no_work = false;
+	reported_help();
+}
+
+/* Graphs are about to be used that HIP must not report. */
+static __attribute__((cold, noinline)) int give_up(void)
+{
+	tracer.set(NULL);
+	/* Relaxed: who has seen another state goes on with what HIP still tells. */
+	atomic_store_explicit(&tracer.state, REFUSED, memory_order_relaxed);
+	report_refuse(GRAPHS_CRASH);
+	return 1;
+}
+
+/* 0: HIP is to keep the call's number. */
+static inline int on_call(uint32_t id, unsigned char *call)
+{
+	struct call_end *end;
+	enum layout layout;
+
+	if (!is_ready() && !is_checked(id))
+		return 1;
+	layout = id < CALLS_MAX ? tracer.layouts[id] : LAYOUT_NONE;
+	if (__builtin_expect(layout >= LAYOUT_CRASHES, 0)) {
+		if (layout == LAYOUT_CRASHES)
+			return give_up();
+		settle();
+	}
+	if (!interceptor_on() || is_paused())
+		return 1;
+	if (this_call.noted || !this_call.number) {
+		this_call.number = callers_take();
+		this_call.noted = false;
+	}
+	if (this_call.has_facts) {
+		this_call.facts = (struct caller_facts){0};
+		this_call.has_facts = false;
+	}
+	this_call.current = this_call.number;
+	memcpy(call, &this_call.number, sizeof(this_call.number));
+	end = (struct call_end *)(void *)(call + tracer.call_bytes);
+	this_call.no_work = layout == LAYOUT_NO_WORK;
+	end->enter = has_facts(layout) ? on_enter : NULL;
+	end->exit = on_leave;
+	return 0;
+}
+
+/* ---- work ---- */
+
+/* 0: the command that is being made is to be timed and reported. */
+static inline int on_question(uint32_t op)
+{
+	if (!is_ready() || op >= REPORTED_OPS)
+		return 1;
+	this_call.wanted[op] = !this_call.no_work && reported_wanted((enum reported_op)op);
+	return !this_call.wanted[op];
+}
+
+/* A command has been made that will be reported. */
+static inline int on_command(uint32_t op)
+{
+	/* HIP times some for events of the program's, whatever we say. */
+	if (!is_ready() || op >= REPORTED_OPS || !this_call.wanted[op])
+		return 0;
+	if (reported_leave_out((enum reported_op)op)) {
+		this_call.noted = true; /* the number is this work's, of which nothing is noted */
+		return 0;
+	}
+	if (!this_call.current) {
+		atomic_fetch_add_explicit(&tracer.anonymous, 1, memory_order_relaxed);
+	} else if (!this_call.noted) {
+		callers_note(this_call.number, &this_call.facts);
+		this_call.noted = true;
+	}
+	if (this_call.current)
+		callers_begin(this_call.current, op);
+	reported_begin((enum reported_op)op, 1);
+	if (op != REPORTED_BARRIER)
+		thread_context.work++;
+	return 0;
+}
+
+static enum reported_copy copy_of(uint32_t kind)
+{
+	switch (kind) {
+	case COMMAND_READ:
+	case COMMAND_READ_RECT:
+	case COMMAND_READ_IMAGE:
+		return REPORTED_READ;
+	case COMMAND_WRITE:
+	case COMMAND_WRITE_RECT:
+	case COMMAND_WRITE_IMAGE:
+		return REPORTED_WRITE;
+	case COMMAND_FILL:
+	case COMMAND_FILL_IMAGE:
+		return REPORTED_FILL;
+	default:
+		return REPORTED_INNER;
+	}
+}
+
+/* What the call that has submitted it tells. */
+static void add_caller(const struct activity *activity, const struct caller *caller,
+		       struct reported *work)
+{
+	const struct caller_facts *facts = &caller->facts;
+
+	work->tid = caller->submitter.tid;
+	work->in_scope = caller->submitter.in_scope;
+	work->scope = caller->submitter.scope;
+	if (work->op == REPORTED_COPY) {
+		work->src = facts->src;
+		work->dst = facts->dst;
+		work->has_addresses = facts->has_addresses;
+	} else if (activity->kind != COMMAND_GRAPH) {
+		memcpy(work->grid, facts->grid, sizeof(work->grid));
+		memcpy(work->workgroup, facts->workgroup, sizeof(work->workgroup));
+	}
+}
+
+/* Whether a command without a number was under way. */
+static bool end_anonymous(void)
+{
+	uint32_t count = atomic_load_explicit(&tracer.anonymous, memory_order_relaxed);
+
+	while (count &&
+	       !atomic_compare_exchange_weak_explicit(&tracer.anonymous, &count, count - 1,
+						      memory_order_relaxed, memory_order_relaxed))
+		;
+	return count;
+}
+
+static void on_activity(const struct activity *activity)
+{
+	struct reported work = {
+		.op = (enum reported_op)activity->op,
+		.node = (uint32_t)activity->node,
+		.begin_ns = system_clock_of_hip(activity->begin_ns),
+		.end_ns = system_clock_of_hip(activity->end_ns),
+	};
+	enum callers_found found;
+	struct caller caller;
+
+	if (!is_ready() || activity->op >= REPORTED_OPS)
+		return;
+	found = callers_end(activity->number, activity->op, &caller, &work.ends);
+	if (found == CALLERS_FOUND)
+		add_caller(activity, &caller, &work);
+	else
+		work.ends = found == CALLERS_LOST || (!activity->number && end_anonymous());
+	/* What was not to be reported, and is timed for an event of the program's. */
+	if (!work.ends && (found == CALLERS_NONE || work.op != REPORTED_DISPATCH))
+		return;
+	if (work.op == REPORTED_DISPATCH) {
+		work.kernel = kernels_find_named(activity->kernel);
+	} else if (work.op == REPORTED_COPY) {
+		work.copy = copy_of(activity->kind);
+		work.is_rect =
+			activity->kind >= COMMAND_READ_RECT && activity->kind <= COMMAND_COPY_RECT;
+		work.bytes = activity->bytes;
+	}
+	reported_publish(&work);
+}
+
+static int callback(uint32_t domain, uint32_t id, void *data)
+{
+	if (domain == ACTIVITY_CALL)
+		return data ? on_call(id, data) : 1;
+	if (domain != ACTIVITY_WORK)
+		return 1;
+	if (!data)
+		return on_question(id);
+	if (data == WILL_COME)
+		return on_command(id);
+	on_activity(data);
+	return 0;
+}
+
+/* ---- start and end ---- */
+
+static bool start(void)
+{
+	/* What was checked holds: it is the same HIP. */
+	tracer.set(callback);
+	return true;
+}
+
+static void stop(uint32_t timeout_ms)
+{
+	const uint64_t until_ns = rtl_clock_ns() + timeout_ms * 1000000ull;
+
+	while (is_ready() && reported_under_way() && rtl_clock_ns() < until_ns)
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	tracer.set(NULL);
+	if (atomic_load_explicit(&tracer.state, memory_order_relaxed) == NEW)
+		report_refuse("HIP has told of no call");
+	reported_abandon("not finished at exit");
+}
+
+static void forked(void)
+{
+	tracer.set(NULL);
+}
+
+const struct report_way report_tracer = {.name = "through its callback for tracers",
+					 .find = find,
+					 .doubt = doubt,
+					 .start = start,
+					 .stop = stop,
+					 .forked = forked};
