@@ -2,7 +2,7 @@
 /*
  * See summary.h: the text. Numbers stand in columns as wide as they need; names come last and
  * get the rest of the line, those that do not fit lose their middle. Where lines are short,
- * numbers have a digit less and stand closer.
+ * numbers have a digit less and stand closer, and those that do not fit are left out.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -18,6 +18,9 @@ enum { SHARE, COUNT, TOTAL, MEAN, MIN, P50, P99, MAX, BYTES, RATE, CELLS };
 
 static const char *const headings[CELLS] = {"share", "count", "total", "mean",  "min",
 					    "p50",   "p99",   "max",   "bytes", "rate"};
+
+/* What is left out first. */
+static const uint8_t dispensable[] = {MIN, BYTES, P50, SHARE, RATE, P99};
 
 /* The numbers of one row, as text. */
 struct row {
@@ -129,36 +132,69 @@ const char *summary_name_heading(const struct summary_section *section)
 	return !strcmp(section->kind, "transfer") ? "copy" : section->kind;
 }
 
+/* How wide columns are, each with what stands behind it; 0: not shown. Returns their sum. */
+static size_t choose_widths(size_t widths[CELLS], const struct row *rows, size_t count,
+			    const struct summary_section *section, unsigned columns)
+{
+	const size_t gap = columns < SHORT_COLUMNS ? 1 : 2;
+	size_t used = 2 - gap, longest = 0; /* names stand 2 behind the last */
+
+	for (int cell = 0; cell < CELLS; cell++) {
+		widths[cell] = strlen(headings[cell]);
+		for (size_t i = 0; i < count; i++) {
+			if (strlen(rows[i].cells[cell]) > widths[cell])
+				widths[cell] = strlen(rows[i].cells[cell]);
+		}
+		widths[cell] = cell < BYTES || section->has_bytes ? widths[cell] + gap : 0;
+		used += widths[cell];
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (strlen(rows[i].name) > longest)
+			longest = strlen(rows[i].name);
+	}
+	if (longest > NAME_COLUMNS)
+		longest = NAME_COLUMNS;
+	for (size_t i = 0; i < sizeof(dispensable) && used + longest > columns; i++) {
+		used -= widths[dispensable[i]];
+		widths[dispensable[i]] = 0;
+	}
+	return used;
+}
+
+static void print_cells(FILE *file, const size_t widths[CELLS], const char *const cells[CELLS],
+			unsigned columns)
+{
+	const int gap = columns < SHORT_COLUMNS ? 1 : 2;
+	bool any = false;
+
+	for (int cell = 0; cell < CELLS; cell++) {
+		if (!widths[cell])
+			continue;
+		fprintf(file, "%*s%*s", any ? gap : 0, "", (int)widths[cell] - gap, cells[cell]);
+		any = true;
+	}
+	fputs("  ", file);
+}
+
 static void print_rows(FILE *file, const struct row *rows, size_t count,
 		       const struct summary_section *section, unsigned columns)
 {
-	const int cells = section->has_bytes ? CELLS : BYTES;
-	const char *gap = columns < SHORT_COLUMNS ? " " : "  ";
 	const char **names = calloc(count + 1, sizeof(*names));
 	size_t *shared = calloc(count + 1, sizeof(*shared));
-	int widths[CELLS];
-	size_t used = 2;
+	const char *cells[CELLS];
+	size_t widths[CELLS], used;
 
 	for (size_t i = 0; names && i < count; i++)
 		names[i] = rows[i].name;
 	if (!names || !shared || summary_names_shared(names, count, shared))
 		goto out;
-
-	for (int cell = 0; cell < cells; cell++) {
-		size_t width = strlen(headings[cell]);
-		for (size_t i = 0; i < count; i++) {
-			if (strlen(rows[i].cells[cell]) > width)
-				width = strlen(rows[i].cells[cell]);
-		}
-		widths[cell] = (int)width;
-		used += width + (cell ? strlen(gap) : 0);
-		fprintf(file, "%s%*s", cell ? gap : "", widths[cell], headings[cell]);
-	}
-	fprintf(file, "  %s\n", summary_name_heading(section));
+	used = choose_widths(widths, rows, count, section, columns);
+	print_cells(file, widths, headings, columns);
+	fprintf(file, "%s\n", summary_name_heading(section));
 	for (size_t i = 0; i < count; i++) {
-		for (int cell = 0; cell < cells; cell++)
-			fprintf(file, "%s%*s", cell ? gap : "", widths[cell], rows[i].cells[cell]);
-		fputs("  ", file);
+		for (int cell = 0; cell < CELLS; cell++)
+			cells[cell] = rows[i].cells[cell];
+		print_cells(file, widths, cells, columns);
 		summary_print_name(file, rows[i].name,
 				   columns > used + NAME_COLUMNS ? columns - used : NAME_COLUMNS,
 				   shared[i]);

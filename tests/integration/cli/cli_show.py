@@ -287,6 +287,18 @@ class Summary(Case):
         self.assertEqual(max(map(len, self.rtl("summary", "trace.rpd", env=narrow).stdout.splitlines())), 100)
         self.assertIn(name, self.rtl("summary", "--full-names", "trace.rpd", env=narrow).stdout)
 
+    def test_narrow__numbers_that_do_not_fit_are_left_out(self):
+        self.database([(0, 0, 1234567, 9, 2), (0, 2000000, 4200000, 9, 2)])
+        with sqlite3.connect(self.path("trace.rpd")) as database:
+            database.execute("INSERT INTO rocpd_string VALUES (9, ?)", ("name" * 10,))
+        database.close()
+        for columns, left_out in ((110, []), (80, []), (70, ["min"]), (60, ["min", "p50", "share"])):
+            lines = self.rtl("summary", "trace.rpd", env={"COLUMNS": str(columns)}).stdout.splitlines()
+            wanted = "share count total mean min p50 p99 max kernel".split()
+            self.assertEqual(lines[3].split(), [word for word in wanted if word not in left_out])
+            self.assertEqual(len(lines[4].split()), len(lines[3].split()))
+            self.assertLessEqual(max(map(len, lines[:5])), columns)
+
     def test_gpus_that_the_trace_knows__named(self):
         self.database([(1, 1000, 2000, 4, 2), (2, 1000, 2000, 4, 2)], """
             CREATE TABLE rtl_tracepoint (process, uid, kind, name);
