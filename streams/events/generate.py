@@ -453,7 +453,7 @@ class PayloadTable(Table):
         strings = any(c.how == "string" for c in self.columns)
         out = comment(f"A row of {self.name}, of an event of that process.", doxygen=False)
         out += f"static inline void table_add_{self.name}(struct rows *rows, "
-        out += "const struct sub *sub, " if strings else ""
+        out += "const struct rtl_host *host, " if strings else ""
         out += "const struct process *process,\n\tconst struct rtl_event *event"
         out += "".join(f", int64_t {name}" for name in self.given) + ")\n{\n"
         out += f"\tconst struct {self.payload.name} *p = event->payload;\n"
@@ -461,7 +461,7 @@ class PayloadTable(Table):
         for n, column in enumerate(self.columns):
             if column.how == "string":
                 condition = column.condition or column.c
-                value = f"sub->host->string(sub->host, process->info, {column.c})"
+                value = f"host->string(host, process->info, {column.c})"
                 out += f"\tcell_text(rows, &cell[{n}], {condition} ? {value} : NULL);\n"
                 continue
             cast = "" if column.how == "real" else "(int64_t)"
@@ -537,7 +537,9 @@ def tables(schema, chosen):
                    doxygen=False)
     guard = f"RTL_SQLITE_TABLES_{schema.upper()}_H"
     out += f"#ifndef {guard}\n#define {guard}\n\n"
-    out += '#include "rows.h"\n#include "sub.h"\n\n'
+    of_events = any(isinstance(table, PayloadTable) and table.name.startswith(schema + "_") for table in chosen)
+    out += "#include <rtl/events.h>\n#include <rtl/publish.h>\n\n#include \"process.h\"\n" if of_events else ""
+    out += '#include "rows.h"\n\n'
     for table in chosen:
         if table.name.startswith(schema + "_"):
             out += table.sql() + table.adder()

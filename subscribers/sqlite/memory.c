@@ -37,7 +37,7 @@ static void memory_events(void *user, const struct rtl_event *const *events, siz
 		} else {
 			tracepoints_need(sub, process, events[i]->uid);
 			tracepoints_need(sub, process, events[i]->parent_uid);
-			table_add_rtl_mem(&sub->memory, sub, process, events[i],
+			table_add_rtl_mem(&sub->memory, sub->host, process, events[i],
 					  sub->next_memory++);
 			process_span(process, m->begin_ns, m->end_ns);
 		}

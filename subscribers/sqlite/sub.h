@@ -43,6 +43,7 @@
 #include "names.h"
 #include "output.h"
 #include "pairing.h"
+#include "process.h"
 #include "writer.h"
 
 #include <pthread.h>
@@ -59,26 +60,6 @@ struct settings {
 	bool args;      /* calls with their arguments, where there are any */
 	bool rpd_args;  /* as RPD's tools split them */
 	bool gpu_index; /* in rocpd_op GPUs are counted from 0; an output that is continued says */
-};
-
-/* A process that events come from. */
-struct process {
-	struct process *next;
-	const struct rtl_process *info;
-	uint32_t number;      /* in the database */
-	uint32_t host_number; /* in the host */
-	int32_t pid;
-	bool ended;
-	/* Its rows of rocpd_api: where it begins and ends. */
-	int64_t span_id, span_end_id;
-	uint64_t span_start_ns, span_end_ns;
-	bool span_changed;
-	struct map uids;         /* tracepoints that have a row: see tracepoints.c */
-	struct map kernels;      /* tracepoint -> id of the name */
-	struct map kernel_names; /* host's string -> id of the name */
-	struct map gpus;         /* KFD node + 1 -> number in rocpd_op + 1, where these differ */
-	struct map queues;       /* number -> struct queue * */
-	struct queue *last_queue;
 };
 
 struct generic_type;

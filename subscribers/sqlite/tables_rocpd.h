@@ -6,7 +6,6 @@
 #define RTL_SQLITE_TABLES_ROCPD_H
 
 #include "rows.h"
-#include "sub.h"
 
 #define TABLE_ROCPD_STRING \
 	"CREATE TABLE IF NOT EXISTS rocpd_string (" \

@@ -5,8 +5,11 @@
 #ifndef RTL_SQLITE_TABLES_RTL_H
 #define RTL_SQLITE_TABLES_RTL_H
 
+#include <rtl/events.h>
+#include <rtl/publish.h>
+
+#include "process.h"
 #include "rows.h"
-#include "sub.h"
 
 #define TABLE_RTL_POSITION \
 	"CREATE TABLE IF NOT EXISTS rtl_position (" \
@@ -555,7 +558,7 @@ static inline void table_add_rtl_copy(struct rows *rows, const struct process *p
 static const struct table table_rtl_mem = {"rtl_mem", 19};
 
 /* A row of rtl_mem, of an event of that process. */
-static inline void table_add_rtl_mem(struct rows *rows, const struct sub *sub, const struct process *process,
+static inline void table_add_rtl_mem(struct rows *rows, const struct rtl_host *host, const struct process *process,
 	const struct rtl_event *event, int64_t id)
 {
 	const struct rtl_hsa_mem *p = event->payload;
@@ -571,9 +574,9 @@ static inline void table_add_rtl_mem(struct rows *rows, const struct sub *sub, c
 	cell_int(&cell[7], (int64_t)(p->bytes));
 	cell_int(&cell[8], (int64_t)(p->in_use_bytes));
 	cell_int(&cell[9], (int64_t)(p->pool));
-	cell_text(rows, &cell[10], p->function ? sub->host->string(sub->host, process->info, p->function) : NULL);
-	cell_text(rows, &cell[11], p->segment ? sub->host->string(sub->host, process->info, p->segment) : NULL);
-	cell_text(rows, &cell[12], p->status ? sub->host->string(sub->host, process->info, p->status) : NULL);
+	cell_text(rows, &cell[10], p->function ? host->string(host, process->info, p->function) : NULL);
+	cell_text(rows, &cell[11], p->segment ? host->string(host, process->info, p->segment) : NULL);
+	cell_text(rows, &cell[12], p->status ? host->string(host, process->info, p->status) : NULL);
 	cell_int(&cell[13], (int64_t)(p->node));
 	cell_int(&cell[14], (int64_t)(p->kind));
 	cell_int(&cell[15], (int64_t)(p->flags));
