@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -369,6 +370,25 @@ static const char counters[] =
 	" JOIN rocpd_op AS o ON o.id = c.op_id JOIN rocpd_string AS n ON n.id = c.name_id"
 	" JOIN rocpd_string AS k ON k.id = o.description_id ORDER BY o.end";
 
+static void take_interval(struct convert *convert, struct convert_source *source,
+			  struct work_process *process)
+{
+	const uint32_t gpu = (uint32_t)convert_uint(source, 3);
+	const char *name = (const char *)sqlite3_column_text(source->rows, 4);
+
+	if (name && convert_wants_gpu(convert, gpu) && convert_wants(convert, name))
+		work_hardware_interval(&convert->work, process, gpu, name,
+				       (const char *)sqlite3_column_text(source->rows, 5),
+				       convert_uint(source, 1), convert_uint(source, 2),
+				       sqlite3_column_type(source->rows, 6) == SQLITE_NULL
+					       ? NAN
+					       : sqlite3_column_double(source->rows, 6));
+}
+
+static const char intervals[] =
+	"SELECT process, begin_ns, end_ns, gpu, counter, unit, value FROM rtl_counter_intervals"
+	" ORDER BY end_ns";
+
 /* ---- all of it ---- */
 
 static int open_input(struct convert_input *input, const char *path, bool unfinished)
@@ -433,11 +453,9 @@ static int add_sources(struct convert *convert, struct convert_input *input)
 	const struct {
 		const char *sql;
 		convert_take take;
-	} kinds[] = {{apis, take_api},
-		     {dispatches, take_dispatch},
-		     {copies, take_copy},
-		     {memories, take_memory},
-		     {counters, take_counter}};
+	} kinds[] = {{apis, take_api},         {dispatches, take_dispatch},
+		     {copies, take_copy},      {memories, take_memory},
+		     {counters, take_counter}, {intervals, take_interval}};
 	int status = convert_add_processes(convert, input);
 
 	convert_name_gpus(convert, input);

@@ -45,6 +45,12 @@ static const struct table {
 	 " CROSS JOIN c_kernel AS k ON k.process = d.process AND k.uid = d.uid AND"
 	 " k.name_id = d.name_id JOIN c_process AS p ON p.process = d.process"
 	 " JOIN i.rocpd_string AS n ON n.id = c.name_id ORDER BY c.id"},
+	/* rtl's own: rocprofv3 has no such table. */
+	{"counter_intervals",
+	 "SELECT 'Agent ' || c.gpu AS Agent_Id, c.pid AS Process_Id, c.name AS Counter_Name, "
+	 "c.value"
+	 " AS Counter_Value, c.begin_ns AS Start_Timestamp, c.end_ns AS End_Timestamp FROM"
+	 " c_interval AS c ORDER BY c.end_ns, c.id"},
 #define CALLS(domain, condition)                                                                   \
 	"SELECT '" domain "' AS Domain, name AS Function, pid AS Process_Id, tid AS Thread_Id,"    \
 	" correlation AS Correlation_Id, begin_ns AS Start_Timestamp, end_ns AS End_Timestamp"     \

@@ -145,6 +145,11 @@ static const struct view {
 	 "i.rocpd_counter AS x JOIN c_dispatch AS d ON d.id = x.op_id JOIN i.rocpd_string AS n ON"
 	 " n.id = x.name_id",
 	 NULL, NULL, NULL, NULL},
+	{"c_interval",
+	 "x.rowid AS id, x.process, p.pid, x.gpu, n.string AS name, x.value, x.begin_ns, x.end_ns",
+	 "i.rtl_counter_interval AS x JOIN i.rocpd_string AS n ON n.id = x.name_id"
+	 " JOIN c_process AS p ON p.process = x.process",
+	 "x.gpu", "n.string", "x.begin_ns", "x.end_ns"},
 	{"c_mem",
 	 "x.id, x.process, x.is_release, x.begin_ns, x.end_ns, x.tid, x.node, x.flags & 1 AS"
 	 " on_gpu, x.kind IN (3, 4) AS is_virtual, x.bytes, x.address, x.correlation",

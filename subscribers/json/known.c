@@ -27,6 +27,8 @@ static void take_dispatch(struct sub *sub, struct work_process *process,
 	kernel = lookup_kernel(sub, event->process, event->uid, d->kernel_name);
 	if (kernel)
 		work_dispatch(&sub->work, process, d, kernel, event->correlation);
+	if (d->flags & RTL_HSA_DISPATCH_SERIALISED)
+		counters_dispatch(sub, event, d);
 }
 
 static void dispatch_events(void *user, const struct rtl_event *const *events, size_t count)
@@ -329,6 +331,23 @@ static int subscribe_memory(struct sub *sub, struct stream *stream)
 	return subscribe(sub, stream, wanted, 2, NULL);
 }
 
+static int subscribe_counter(struct sub *sub, struct stream *stream)
+{
+	static const struct wanted wanted[] = {
+		{RTL_SIGNAL, sizeof(struct rtl_hsa_counter), counters_values, false},
+		{RTL_SAMPLE, sizeof(struct rtl_hsa_counter_interval), counters_intervals, true},
+		{RTL_METADATA, 0, NULL, true},
+		{RTL_DIAGNOSTICS, 0, NULL, true},
+	};
+	int result = sub->counters ? counters_init(sub) : 0;
+
+	if (result)
+		return result;
+	/* Without tracks of counters only what describes them is shown. */
+	return subscribe(sub, stream, sub->counters ? wanted : wanted + 2, sub->counters ? 4 : 2,
+			 NULL);
+}
+
 static int subscribe_roctx(struct sub *sub, struct stream *stream)
 {
 	static const struct wanted wanted[] = {
@@ -395,6 +414,7 @@ int known_subscribe(struct sub *sub, struct stream *stream)
 		{RTL_STREAM_HSA_COPY, RTL_STREAM_HSA_COPY_VERSION, subscribe_copy, NULL},
 		{RTL_STREAM_HSA_MEM, RTL_STREAM_HSA_MEM_VERSION, subscribe_memory, NULL},
 		{RTL_STREAM_ROCTX, RTL_STREAM_ROCTX_VERSION, subscribe_roctx, NULL},
+		{RTL_STREAM_HSA_COUNTER, RTL_STREAM_HSA_COUNTER_VERSION, subscribe_counter, NULL},
 		{RTL_STREAM_HSA_CALL, RTL_STREAM_HSA_CALL_VERSION, subscribe_plain,
 		 &sub->hsa_calls},
 		{RTL_STREAM_HSA_CALL_DEBUG, RTL_STREAM_HSA_CALL_DEBUG_VERSION, subscribe_debug,

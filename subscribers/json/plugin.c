@@ -25,7 +25,8 @@ static const struct rtl_setting_info setting_infos[] = {
 	[ARGS] = RTL_SWITCH_SETTING("args", "yes",
 				    "calls with their arguments, where these were recorded"),
 	[COUNTERS] = RTL_SWITCH_SETTING("counters", "yes",
-					"memory in use, and kernels in flight on each GPU"),
+					"memory in use, kernels in flight on each GPU, hardware "
+					"counters"),
 };
 
 #define SETTING_COUNT (sizeof(setting_infos) / sizeof(setting_infos[0]))
@@ -98,7 +99,7 @@ static bool is_empty(const struct rtl_ledger *l)
 }
 
 /* How things stand, for the end of the file. */
-static void update_ledger(struct sub *sub)
+static void update_ledger(struct sub *sub, bool end)
 {
 	const struct rtl_host *host = sub->host;
 	size_t count = 0;
@@ -121,6 +122,9 @@ static void update_ledger(struct sub *sub)
 		host->losses(host, NULL, s->info, add_loss, &target);
 		if (s->skipped)
 			add_loss(&target, "json: not as described", s->skipped);
+		if (!strcmp(s->info->name, RTL_STREAM_HSA_COUNTER) && counters_lost(sub, end))
+			add_loss(&target, "json: value of a dispatch that is not there",
+				 counters_lost(sub, end));
 	}
 	sub->timeline.ledgers = sub->ledgers;
 	sub->timeline.ledger_count = sub->ledger_count;
@@ -181,6 +185,7 @@ static void plugin_destroy(void *instance)
 	struct sub *sub = instance;
 
 	generic_fini(sub);
+	counters_fini(sub);
 	lookup_fini(sub);
 	for (struct stream *s = sub->streams, *next; s; s = next) {
 		next = s->next;
@@ -304,7 +309,7 @@ static int plugin_flush(void *instance)
 		return status(sub);
 	if (sub->pending) {
 		work_flush(&sub->work, false);
-		update_ledger(sub);
+		update_ledger(sub, false);
 	}
 	if (sub->exact)
 		sub->host->positions(sub->host, take_position, sub);
@@ -337,7 +342,7 @@ static int plugin_finish(void *instance)
 	}
 	generic_unfinished(sub, NULL);
 	work_flush(&sub->work, true);
-	update_ledger(sub);
+	update_ledger(sub, true);
 	sub->timeline.interrupted = sub->host->property(sub->host, "interrupted");
 	slices = sub->timeline.slices;
 	timeline_finish(&sub->timeline);

@@ -5,6 +5,7 @@
  *   plugin.c   descriptor, settings, the calls of the host, the ledger, positions
  *   output.c   which file, and what may be done to it
  *   known.c    rtl's own streams: dispatches, copies, calls, ranges, memory
+ *   counters.c hardware counters
  *   generic.c  every other stream, by its description
  *   lookup.c   names that the host knows: strings, tracepoints, kernels
  *
@@ -76,9 +77,10 @@ struct sub {
 	/* The newest process. */
 	const struct rtl_process *last_info;
 	struct work_process *last_process;
-	struct map strings;   /* hash of process and id -> struct timeline_name * */
-	struct map kernels;   /* uid -> struct work_kernel * */
-	struct map functions; /* uid -> struct function * */
+	struct counters *hardware; /* of counters.c; NULL: no such stream is there */
+	struct map strings;        /* hash of process and id -> struct timeline_name * */
+	struct map kernels;        /* uid -> struct work_kernel * */
+	struct map functions;      /* uid -> struct function * */
 	struct pairing pairing;
 	struct timeline_ledger *ledgers;
 	struct timeline_loss *losses;
@@ -124,6 +126,20 @@ void lookup_fini(struct sub *sub);
 
 /* Subscribes to a stream that it knows. RTL_ENOTSUP: it does not, or not like that. */
 int known_subscribe(struct sub *sub, struct stream *stream);
+
+/* counters.c */
+
+/* Once a stream of counters is there. 0, or RTL_ENOMEM. */
+int counters_init(struct sub *sub);
+/* A dispatch that may be counted has ended. */
+void counters_dispatch(struct sub *sub, const struct rtl_event *event,
+		       const struct rtl_hsa_dispatch *dispatch);
+/* Events of rtl.hsa.counter: of dispatches, of intervals. user: the struct stream. */
+void counters_values(void *user, const struct rtl_event *const *events, size_t count);
+void counters_intervals(void *user, const struct rtl_event *const *events, size_t count);
+/* Values that could not be shown; `end`: no dispatch will come any more. */
+uint64_t counters_lost(const struct sub *sub, bool end);
+void counters_fini(struct sub *sub);
 
 /* generic.c */
 

@@ -148,7 +148,7 @@ void work_fini(struct work *work)
 	}
 	for (struct work_gpu *g = work->gpus, *next; g; g = next) {
 		next = g->next;
-		work_flight_fini(&g->flight);
+		work_counters_fini(g);
 		free(g);
 	}
 }

@@ -87,12 +87,21 @@ struct work_flight {
 	struct timeline_track *track;
 };
 
+/* A hardware counter in intervals, of a GPU and process. */
+struct work_interval {
+	struct work_interval *next;
+	uint64_t number;
+	struct timeline_track *track;
+	uint64_t end_ns; /* of the newest; 0: its track is at 0 */
+};
+
 struct work_gpu {
 	struct work_gpu *next;
 	uint32_t node;
 	uint64_t host;
 	struct timeline_process *process;
 	struct work_flight flight;
+	struct work_interval *intervals;
 };
 
 struct work_process {
@@ -184,6 +193,10 @@ const char *work_direction_name(uint32_t direction);
 void work_hardware_counter(struct work *work, struct work_process *process, uint32_t node,
 			   const char *name, const char *unit, uint64_t begin_ns, uint64_t end_ns,
 			   double value);
+/** The same of a GPU in an interval, of that process; NAN: it has no value. */
+void work_hardware_interval(struct work *work, struct work_process *process, uint32_t node,
+			    const char *name, const char *unit, uint64_t begin_ns, uint64_t end_ns,
+			    double value);
 /** Tells what is counted up to now; all that is known, where it is the end. */
 void work_flush(struct work *work, bool end);
 void work_fini(struct work *work);
@@ -248,6 +261,6 @@ static inline uint64_t work_flow_id(const struct work_process *process, uint64_t
 }
 /** Work of that GPU went from the one time to the other. */
 void work_in_flight(struct work *work, struct work_gpu *gpu, uint64_t from_ns, uint64_t to_ns);
-void work_flight_fini(struct work_flight *flight);
+void work_counters_fini(struct work_gpu *gpu);
 
 #endif
