@@ -20,7 +20,7 @@
 
 /* What the call's arguments tell of its work. */
 struct caller_facts {
-	uint64_t src, dst;
+	uint64_t src, dst, bytes;
 	uint32_t grid[3], workgroup[3]; /* work-items; 0: not known */
 	bool has_addresses;
 };

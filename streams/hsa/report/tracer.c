@@ -91,7 +91,7 @@ typedef int callback_fn(uint32_t domain, uint32_t id, void *data);
 /* What a call's arguments tell of its work. */
 enum layout {
 	LAYOUT_NONE,
-	LAYOUT_COPY,         /* dst, src */
+	LAYOUT_COPY,         /* dst, src, bytes */
 	LAYOUT_COPY_PITCHED, /* dst, its pitch or device, src */
 	LAYOUT_FILL,         /* dst */
 	LAYOUT_LAUNCH,       /* function, blocks, threads in a block */
@@ -358,6 +358,8 @@ static void on_enter(uint32_t id, void *call)
 	if (layout == LAYOUT_FILL)
 		return;
 	memcpy(&facts->src, arguments + (layout == LAYOUT_COPY ? 8 : 16), sizeof(facts->src));
+	if (layout == LAYOUT_COPY)
+		memcpy(&facts->bytes, arguments + 16, sizeof(facts->bytes));
 	facts->has_addresses = true;
 }
 
@@ -505,6 +507,7 @@ static void add_caller(const struct activity *activity, const struct caller *cal
 		work->src = facts->src;
 		work->dst = facts->dst;
 		work->has_addresses = facts->has_addresses;
+		work->bytes = facts->bytes;
 	} else if (activity->kind != COMMAND_GRAPH) {
 		memcpy(work->grid, facts->grid, sizeof(work->grid));
 		memcpy(work->workgroup, facts->workgroup, sizeof(work->workgroup));
@@ -536,6 +539,9 @@ static void on_activity(const struct activity *activity)
 
 	if (!is_ready() || activity->op >= REPORTED_OPS)
 		return;
+	/* HIP 7.2 confuses the end of some copies with that of the barrier before them. */
+	if (work.end_ns < work.begin_ns)
+		work.begin_ns = work.end_ns = 0;
 	found = callers_end(activity->number, activity->op, &caller, &work.ends);
 	if (found == CALLERS_FOUND)
 		add_caller(activity, &caller, &work);
@@ -550,7 +556,9 @@ static void on_activity(const struct activity *activity)
 		work.copy = copy_of(activity->kind);
 		work.is_rect =
 			activity->kind >= COMMAND_READ_RECT && activity->kind <= COMMAND_COPY_RECT;
-		work.bytes = activity->bytes;
+		/* HIP 7.2 does not tell that of some copies in pinned memory. */
+		if (activity->bytes)
+			work.bytes = activity->bytes;
 	}
 	reported_publish(&work);
 }
