@@ -238,8 +238,6 @@ void context_destroy(struct context *context)
 		return;
 	runtime_own_call = true;
 	library_count_destroy(context->count);
-	if (context->own_queue && context->queue)
-		(void)runtime.queue_destroy(context->queue);
 	runtime_own_call = false;
 	destroy_signal(context->done);
 	destroy_signal(context->ready);
@@ -273,8 +271,7 @@ static hsa_status_t take_queue(struct context *context, uint32_t mode,
 		runtime_own_call = false;
 		if (status)
 			return fail(status, "a queue cannot be created");
-		context->own_queue = true;
-		properties->queue = context->queue;
+		properties->queue = context->queue; /* the caller's: close leaves it */
 	}
 	context->queue = properties->queue;
 	return context->queue

@@ -38,7 +38,6 @@ struct context {
 	bool has_data;
 
 	hsa_queue_t *queue; /* standalone */
-	bool own_queue;
 	bool started;
 
 	rocprofiler_handler_t handler;

@@ -97,7 +97,6 @@ static bool find_functions(void *handle)
 		{"hsa_system_get_info", &runtime.system_get_info},
 		{"hsa_system_get_major_extension_table", &runtime.get_major_extension_table},
 		{"hsa_queue_create", &runtime.queue_create},
-		{"hsa_queue_destroy", &runtime.queue_destroy},
 		{"hsa_signal_create", &runtime.signal_create},
 		{"hsa_signal_destroy", &runtime.signal_destroy},
 		{"hsa_signal_load_scacquire", &runtime.signal_load},

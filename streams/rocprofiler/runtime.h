@@ -32,7 +32,6 @@ struct runtime {
 	__typeof__(hsa_system_get_info) *system_get_info;
 	__typeof__(hsa_system_get_major_extension_table) *get_major_extension_table;
 	__typeof__(hsa_queue_create) *queue_create;
-	__typeof__(hsa_queue_destroy) *queue_destroy;
 	__typeof__(hsa_signal_create) *signal_create;
 	__typeof__(hsa_signal_destroy) *signal_destroy;
 	__typeof__(hsa_signal_load_scacquire) *signal_load;

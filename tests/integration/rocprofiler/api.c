@@ -319,6 +319,8 @@ static void standalone__around_dispatches__counts_what_the_log_says(void **state
 	/* what is under way is waited for */
 	OK(rocprofiler_start(context, 0));
 	OK(rocprofiler_close(context));
+	/* the queue that was made is the caller's, as the original has it */
+	HSA_OK(hsa_queue_destroy(properties.queue));
 	HSA_OK(hsa_queue_destroy(queue));
 }
 

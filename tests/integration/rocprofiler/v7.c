@@ -88,6 +88,7 @@ static void standalone(void)
 	OK(rocprofiler_get_metrics(context));
 	CHECK(data[0].result_int64 == 2 * GROUPS && data[1].result_double == 2 * GROUPS);
 	OK(rocprofiler_close(context));
+	HSA_OK(hsa_queue_destroy(properties.queue));
 	features[0].name = "NOPE";
 	CHECK(rocprofiler_open(fixture.gpus[0], features, 2, &context, 0, NULL) !=
 	      HSA_STATUS_SUCCESS);
