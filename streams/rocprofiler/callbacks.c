@@ -42,19 +42,33 @@ EXPORT hsa_status_t rocprofiler_set_hsa_callbacks(const rocprofiler_hsa_callback
 	return HSA_STATUS_SUCCESS;
 }
 
-void callbacks_tell(rocprofiler_hsa_cb_id_t id, const rocprofiler_hsa_callback_data_t *data)
+/* What is to be called now, on this thread; NULL: nothing. */
+static rocprofiler_hsa_callback_fun_t function_of(rocprofiler_hsa_cb_id_t id, void **arg)
 {
-	rocprofiler_hsa_callback_fun_t functions[6], function;
-	void *arg;
+	rocprofiler_hsa_callback_fun_t functions[6];
 
 	_Static_assert(sizeof(functions) == sizeof(callbacks.functions), "in the order of the ids");
 	if (!hooked || telling || runtime_own_call || (unsigned)id > 5)
-		return;
+		return NULL;
 	pthread_mutex_lock(&callbacks.lock);
 	memcpy(functions, &callbacks.functions, sizeof(functions));
-	arg = callbacks.arg;
+	*arg = callbacks.arg;
 	pthread_mutex_unlock(&callbacks.lock);
-	function = functions[id];
+	return functions[id];
+}
+
+bool callbacks_are_told(rocprofiler_hsa_cb_id_t id)
+{
+	void *arg;
+
+	return function_of(id, &arg) != NULL;
+}
+
+void callbacks_tell(rocprofiler_hsa_cb_id_t id, const rocprofiler_hsa_callback_data_t *data)
+{
+	void *arg;
+	rocprofiler_hsa_callback_fun_t function = function_of(id, &arg);
+
 	if (!function)
 		return;
 	telling = true;

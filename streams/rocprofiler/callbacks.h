@@ -14,6 +14,8 @@
 void callbacks_hook(struct root_table *table);
 void callbacks_unhook(struct root_table *table);
 
+/* Whether somebody would be told. */
+bool callbacks_are_told(rocprofiler_hsa_cb_id_t id);
 void callbacks_tell(rocprofiler_hsa_cb_id_t id, const rocprofiler_hsa_callback_data_t *data);
 /* The code objects of an executable that was loaded, or is about to go. */
 void callbacks_tell_code(hsa_executable_t executable, bool unload);

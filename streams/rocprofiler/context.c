@@ -77,7 +77,6 @@ static hsa_status_t add_feature(struct context *context, uint32_t at)
 		return fail(HSA_STATUS_ERROR, "%s", message);
 	for (size_t i = 0; i < metric_input_count(context->metrics[at]) && !status; i++)
 		status = add_input(context, metric_input_at(context->metrics[at], i));
-	feature->data.kind = ROCPROFILER_DATA_KIND_UNINIT;
 	return status;
 }
 

@@ -13,7 +13,7 @@
 #define ROOM_MS      30000
 #define SLEEP_NS     20000
 
-bool dispatch_times;
+bool dispatch_times, dispatch_terse;
 
 /* What the tool has set. */
 static struct {
@@ -82,12 +82,25 @@ static uint32_t put_counted(struct work *work, const struct library_packet *kern
 /* With times the kernel's signal is ours. */
 static bool take_times(struct work *work, struct library_packet *kernel)
 {
-	if (!dispatch_times)
+	if (!work->queue->times)
 		return true;
 	if (runtime.signal_create(1, 0, NULL, &work->kernel))
 		return false;
 	work->original.handle = kernel->signal;
 	kernel->signal = work->kernel.handle;
+	return true;
+}
+
+static bool make_record(struct work *work)
+{
+	if (!work->queue->times)
+		return true;
+	work->record = calloc(1, sizeof(*work->record));
+	if (!work->record) {
+		complain("out of memory: a dispatch is not counted");
+		return false;
+	}
+	work->record->dispatch = clock_hsa_ns();
 	return true;
 }
 
@@ -103,7 +116,8 @@ static bool asks(struct queue *queue, uint64_t index, const struct library_packe
 	memcpy(&dispatch, packet, sizeof(dispatch));
 	work->gpu = queue->gpu;
 	work->queue = queue;
-	work->record.dispatch = clock_hsa();
+	if (!make_record(work))
+		return false;
 	data = (rocprofiler_callback_data_t){
 		.agent = queue->gpu->agent,
 		.agent_index = queue->gpu->index,
@@ -112,15 +126,19 @@ static bool asks(struct queue *queue, uint64_t index, const struct library_packe
 		.queue_id = queue->id,
 		.completion_signal = dispatch.completion_signal,
 		.packet = &dispatch,
-		.kernel_name = kernel_name(dispatch.kernel_object),
-		.kernel_object = dispatch.kernel_object,
-		.kernel_code = kernel_code(dispatch.kernel_object),
-		.thread_id = (uint32_t)syscall(SYS_gettid),
-		.record = dispatch_times ? &work->record : NULL,
+		.record = work->record,
 	};
+	if (!dispatch_terse) {
+		data.kernel_name = kernel_name(dispatch.kernel_object);
+		data.kernel_object = dispatch.kernel_object;
+		data.kernel_code = kernel_code(dispatch.kernel_object);
+		data.thread_id = (uint32_t)syscall(SYS_gettid);
+	}
 	if (callbacks.functions.dispatch(&data, callbacks.data, &work->group) ||
-	    !work->group.context)
+	    !work->group.context) {
+		free(work->record);
 		return false;
+	}
 	work->context = work->group.context;
 	return true;
 }
@@ -157,7 +175,7 @@ static uint32_t put_work(struct work *work, const struct library_packet *packet,
 	uint32_t count = 1;
 
 	work->counts = work->group.feature_count && work->context->count;
-	if ((!work->counts && !dispatch_times) || !take_times(work, &kernel)) {
+	if ((!work->counts && !work->queue->times) || !take_times(work, &kernel)) {
 		/* Nothing to wait for: without times the original never tells of such a one, either. */
 		atomic_store_explicit(&work->context->busy, false, memory_order_release);
 		return 0;
@@ -239,10 +257,14 @@ static void put_packet(struct batch *batch, uint64_t index, const struct library
 	uint32_t count = 0;
 
 	tell_submit(queue, packet);
-	if (work && asks(queue, index, packet, work) && take_context(work)) {
-		flush(batch);
-		wait_for_room(queue, PACKETS_MOST);
-		count = put_work(work, packet, counted);
+	if (work && asks(queue, index, packet, work)) {
+		if (take_context(work)) {
+			flush(batch);
+			wait_for_room(queue, PACKETS_MOST);
+			count = put_work(work, packet, counted);
+		}
+		if (!count)
+			record_complete(work->record);
 	}
 	if (count) {
 		memcpy(queue->packets, counted, count * sizeof(*counted));

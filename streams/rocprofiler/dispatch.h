@@ -16,13 +16,15 @@
 #include "service.h"
 #include "table.h"
 
-/* Hooks the creation and destruction of queues; in OnLoad. (queues.c) */
-void dispatch_hook(struct root_table *table);
+/* Hooks the creation and destruction of queues; in OnLoad. enables: each queue's work is to count in samples,
+ * too. (queues.c) */
+void dispatch_hook(struct root_table *table, bool enables);
 void dispatch_unhook(struct root_table *table);
 /* Standalone: lets each new queue's work count. */
 void dispatch_hook_enable(struct root_table *table);
 
-extern bool dispatch_times; /* kernels' times are wanted: set in OnLoad */
+/* Kernels' times are wanted; callbacks are told of queues and packets alone (opt_mode). Set in OnLoad. */
+extern bool dispatch_times, dispatch_terse;
 
 void dispatch_set_submit_callback(rocprofiler_hsa_callback_fun_t callback, void *arg);
 

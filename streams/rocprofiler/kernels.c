@@ -87,14 +87,21 @@ static char *readable(char *symbol)
 	return text;
 }
 
+/* As in the original: the name is the tool's to free, and there is none when the kernel goes. */
 static void tell_symbol(const struct kernel *kernel, uint64_t object, bool unload)
 {
 	rocprofiler_hsa_callback_data_t data = {0};
 
+	if (!callbacks_are_told(ROCPROFILER_HSA_CB_ID_KSYMBOL))
+		return;
 	data.ksymbol.object = object;
-	data.ksymbol.name = kernel->name;
-	data.ksymbol.name_length = (uint32_t)strlen(kernel->name);
 	data.ksymbol.unload = unload;
+	if (!unload) {
+		data.ksymbol.name = strdup(kernel->name);
+		if (!data.ksymbol.name)
+			return;
+		data.ksymbol.name_length = (uint32_t)strlen(kernel->name);
+	}
 	callbacks_tell(ROCPROFILER_HSA_CB_ID_KSYMBOL, &data);
 }
 

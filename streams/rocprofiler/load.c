@@ -91,39 +91,40 @@ static bool load_tool(const char *path, rocprofiler_settings_t *settings)
 	return true;
 }
 
-/* 0 standalone, 1 intercept, 2 with times; -1 after a line. */
-static int read_mode(void)
+enum mode { MODE_STANDALONE, MODE_INTERCEPT, MODE_TIMES, MODE_UNSET, MODE_BAD };
+
+static enum mode read_mode(void)
 {
 	const char *value = secure_getenv("ROCP_HSA_INTERCEPT");
 
-	if (!value || !*value || !strcmp(value, "0"))
-		return 0;
-	if ((*value == '1' || *value == '2') && !value[1])
-		return *value - '0';
+	if (!value || !*value)
+		return MODE_UNSET;
+	if (*value >= '0' && *value <= '2' && !value[1])
+		return (enum mode)(*value - '0');
 	complain("ROCP_HSA_INTERCEPT is '%s': 0, 1 (intercepting) or 2 (with times) were expected",
 		 value);
-	return -1;
+	return MODE_BAD;
 }
 
 bool OnLoad(struct root_table *table, uint64_t runtime_version, uint64_t failed_count,
 	    const char *const *failed_names)
 {
 	const char *path = secure_getenv("ROCP_TOOL_LIB");
-	const int mode = read_mode();
-	bool intercepts = mode > 0;
+	const enum mode mode = read_mode();
+	bool intercepts = mode == MODE_INTERCEPT || mode == MODE_TIMES;
 	rocprofiler_settings_t settings = {
 		.intercept_mode = 1,
 		.code_obj_tracking = 1,
 		.trace_size = 32 << 20,
 		.trace_local = 1,
 		.timeout = UINT64_MAX,
-		.timestamp_on = mode == 2,
+		.timestamp_on = mode == MODE_TIMES,
 	};
 
 	(void)runtime_version;
 	(void)failed_count;
 	(void)failed_names;
-	if (mode < 0)
+	if (mode == MODE_BAD)
 		return false;
 	root = table;
 	refuse_variables();
@@ -136,13 +137,16 @@ bool OnLoad(struct root_table *table, uint64_t runtime_version, uint64_t failed_
 		}
 		refuse_settings(&settings);
 		runtime_timeout_ns = settings.timeout;
-		intercepts = intercepts || settings.intercept_mode;
+		/* What the variable leaves open: the tool may count dispatches, or take samples. */
+		intercepts = intercepts || (mode == MODE_UNSET && settings.intercept_mode);
 	}
-	dispatch_times = settings.timestamp_on;
+	/* As in the original: tools that set opt_mode look for names by themselves, and take no times. */
+	dispatch_terse = settings.opt_mode;
+	dispatch_times = settings.timestamp_on && !dispatch_terse;
 	if (settings.hsa_intercepting)
 		callbacks_hook(table);
 	if (intercepts)
-		dispatch_hook(table);
+		dispatch_hook(table, mode == MODE_UNSET);
 	else
 		dispatch_hook_enable(table);
 	return true;

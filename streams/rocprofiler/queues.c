@@ -21,6 +21,9 @@ static __typeof__(hsa_queue_destroy) *next_destroy;
 static __typeof__(((struct hsa_functions *)0)->intercept_create) intercept_create;
 static __typeof__(((struct hsa_functions *)0)->intercept_register) intercept_register;
 
+/* Set in OnLoad. */
+static bool enable_intercepted;
+
 static hsa_status_t add_queue(struct gpu *gpu, hsa_queue_t *queue, bool times)
 {
 	struct queue *added = calloc(1, sizeof(*added));
@@ -30,6 +33,7 @@ static hsa_status_t add_queue(struct gpu *gpu, hsa_queue_t *queue, bool times)
 		return fail(HSA_STATUS_ERROR_OUT_OF_RESOURCES, "out of memory");
 	added->queue = queue;
 	added->gpu = gpu;
+	added->times = times && !dispatch_terse;
 	if (times)
 		(void)runtime.set_profiler_enabled(queue, 1);
 	pthread_mutex_lock(&queues.lock);
@@ -57,17 +61,45 @@ static hsa_status_t create_intercepted(struct gpu *gpu, uint32_t size, hsa_queue
 	return status ? status : add_queue(gpu, *queue, times);
 }
 
+/* ---- samples: what lets a queue's work count ---- */
+
+static void enable(struct gpu *gpu, hsa_queue_t *queue)
+{
+	struct library_packet packet;
+	hsa_signal_t done = {0};
+	char why[512];
+
+	if (!vendor_enable(gpu, &packet, why, sizeof(why))) {
+		complain("%s; queues' work is not counted", why);
+		return;
+	}
+	if (runtime.signal_create(1, 0, NULL, &done)) {
+		complain("a queue's work cannot be counted");
+		return;
+	}
+	packet.signal = done.handle;
+	library_submit(queue, &packet, 1);
+	if (runtime_wait(done, "what lets a queue's work count"))
+		(void)runtime.signal_destroy(done);
+}
+
+/* ---- creation and end ---- */
+
 static hsa_status_t on_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
 			      queue_error_callback callback, void *data, uint32_t private_bytes,
 			      uint32_t group_bytes, hsa_queue_t **queue)
 {
 	struct gpu *gpu = runtime_own_call ? NULL : gpu_of(agent);
+	hsa_status_t status;
 
 	if (!gpu)
 		return next_create(agent, size, type, callback, data, private_bytes, group_bytes,
 				   queue);
-	return create_intercepted(gpu, size, type, callback, data, private_bytes, group_bytes,
-				  queue, dispatch_times);
+	status = create_intercepted(gpu, size, type, callback, data, private_bytes, group_bytes,
+				    queue, dispatch_times);
+	if (!status && enable_intercepted)
+		enable(gpu, *queue);
+	return status;
 }
 
 static struct queue *take_queue(const hsa_queue_t *queue)
@@ -132,28 +164,6 @@ EXPORT hsa_status_t rocprofiler_queue_create_profiled(
 				  queue, true);
 }
 
-/* ---- standalone: what lets a queue's work count ---- */
-
-static void enable(struct gpu *gpu, hsa_queue_t *queue)
-{
-	struct library_packet packet;
-	hsa_signal_t done = {0};
-	char why[512];
-
-	if (!vendor_enable(gpu, &packet, why, sizeof(why))) {
-		complain("%s; queues' work is not counted", why);
-		return;
-	}
-	if (runtime.signal_create(1, 0, NULL, &done)) {
-		complain("a queue's work cannot be counted");
-		return;
-	}
-	packet.signal = done.handle;
-	library_submit(queue, &packet, 1);
-	if (runtime_wait(done, "what lets a queue's work count"))
-		(void)runtime.signal_destroy(done);
-}
-
 static hsa_status_t on_create_enable(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
 				     queue_error_callback callback, void *data,
 				     uint32_t private_bytes, uint32_t group_bytes,
@@ -181,9 +191,10 @@ static void find_next(struct root_table *table)
 	}
 }
 
-void dispatch_hook(struct root_table *table)
+void dispatch_hook(struct root_table *table, bool enables)
 {
 	find_next(table);
+	enable_intercepted = enables;
 	if (!intercept_create) {
 		complain("this HSA runtime cannot intercept queues; nothing is counted");
 		return;

@@ -190,6 +190,16 @@ uint64_t runtime_ticks(uint64_t ns)
 	return (uint64_t)((double)ns * (double)frequency / 1e9);
 }
 
+uint64_t runtime_ns(uint64_t ticks)
+{
+	uint64_t frequency = 1000000000;
+
+	(void)runtime.system_get_info(HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY, &frequency);
+	if (!frequency || frequency == 1000000000)
+		return ticks;
+	return (uint64_t)((unsigned __int128)ticks * 1000000000u / frequency);
+}
+
 bool runtime_wait(hsa_signal_t signal, const char *what)
 {
 	const uint64_t ticks =

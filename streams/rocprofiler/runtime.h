@@ -59,6 +59,8 @@ void runtime_forget(void);
 
 /* Ticks of the system clock that a wait of so many ns takes. */
 uint64_t runtime_ticks(uint64_t ns);
+/* A time of that clock in ns. */
+uint64_t runtime_ns(uint64_t ticks);
 
 /* ROCm's timeout, ns; all ones: for ever. */
 extern uint64_t runtime_timeout_ns;

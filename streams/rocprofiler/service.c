@@ -18,12 +18,19 @@
 /* Relaxed, but for the last: release when it falls, acquire in service_finish. */
 static _Atomic uint64_t under_way;
 
-uint64_t clock_hsa(void)
+uint64_t clock_hsa_ns(void)
 {
 	uint64_t ticks = 0;
 
 	(void)runtime.system_get_info(HSA_SYSTEM_INFO_TIMESTAMP, &ticks);
-	return ticks;
+	return runtime_ns(ticks);
+}
+
+void record_complete(rocprofiler_dispatch_record_t *record)
+{
+	/* Release: a tool that sees it reads the rest. */
+	if (record)
+		__atomic_store_n(&record->complete, clock_hsa_ns(), __ATOMIC_RELEASE);
 }
 
 static struct {
@@ -122,8 +129,8 @@ static void on_kernel(struct work *work)
 
 	work->kernel_ended = true;
 	if (!runtime.get_dispatch_time(work->gpu->agent, work->kernel, &time)) {
-		work->record.begin = time.start;
-		work->record.end = time.end;
+		work->record->begin = runtime_ns(time.start);
+		work->record->end = runtime_ns(time.end);
 	}
 	if (work->original.handle) {
 		const amd_signal_t *ours = (const amd_signal_t *)(uintptr_t)work->kernel.handle;
@@ -149,7 +156,7 @@ static void deliver(struct work *work)
 	struct context *context = work->context;
 	struct pool_entry *entry = context->entry;
 
-	work->record.complete = clock_hsa();
+	record_complete(work->record);
 	atomic_fetch_sub_explicit(&work->queue->under_way, 1, memory_order_release);
 	if (entry) {
 		pool_complete(entry);
@@ -275,6 +282,8 @@ static bool pass(void)
 
 static void drop_all(void)
 {
+	for (struct work *work = service.works; work; work = work->next)
+		record_complete(work->record);
 	service.works = NULL; /* the GPU may still write what they name: it stays */
 	atomic_store_explicit(&under_way, 0, memory_order_relaxed);
 	atomic_store_explicit(&drop, false, memory_order_release);

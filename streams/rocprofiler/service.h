@@ -22,7 +22,9 @@ struct work {
 	struct context *context;
 	rocprofiler_group_t group;
 	hsa_signal_t kernel, original; /* with times: ours in the packet, and the program's */
-	rocprofiler_dispatch_record_t record;
+	/* The tool's once it was told of it: freed by nobody here, and given `complete` at the end in any
+	 * case. NULL: no times. */
+	rocprofiler_dispatch_record_t *record;
 	bool counts;
 	bool arrived, has_turn, kernel_ended, counts_ended; /* seen by the service */
 };
@@ -32,6 +34,7 @@ struct queue {
 	hsa_queue_t *queue;
 	struct gpu *gpu;
 	uint32_t id;
+	bool times;                     /* of its kernels are wanted */
 	struct library_packet *packets; /* of one call */
 	size_t room;
 	uint64_t written; /* packets, in the queue's lock */
@@ -51,8 +54,11 @@ bool service_released(void);
 /* Waits until nothing is under way, five seconds at most. */
 void service_finish(void);
 
-/* The HSA system clock, ticks; CLOCK_MONOTONIC, ns. */
-uint64_t clock_hsa(void);
+/* The last that is written of a record: its tool may wait for that. */
+void record_complete(rocprofiler_dispatch_record_t *record);
+
+/* The HSA system clock and CLOCK_MONOTONIC, ns. */
+uint64_t clock_hsa_ns(void);
 uint64_t clock_monotonic_ns(void);
 
 #endif

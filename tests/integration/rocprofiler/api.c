@@ -179,6 +179,15 @@ static void info__of_a_gpu__is_what_is_defined(void **state)
 	assert_fails(rocprofiler_query_info(gpu, query, on_info, NULL), "not implemented");
 }
 
+/* Without a tool that asks for it (hsa_intercepting) nothing is told. */
+static void hsa_callbacks__without_interception__are_accepted(void **state)
+{
+	const rocprofiler_hsa_callbacks_t none = {0};
+
+	(void)state;
+	OK(rocprofiler_set_hsa_callbacks(none, NULL));
+}
+
 static void time__of_now__is_the_clocks(void **state)
 {
 	uint64_t stamp, value = 0, gap = 0;
@@ -259,7 +268,7 @@ static void standalone__around_dispatches__counts_what_the_log_says(void **state
 	rocprofiler_properties_t properties = {.queue_depth = 128};
 	hsa_queue_t *queue = fixture_queue(&fixture, 64, NULL, NULL);
 	uint64_t waves = 0, hits = 0, instructions = 0, misses = 0, active = 0;
-	rocprofiler_t *context;
+	rocprofiler_t *context, *other;
 	rocprofiler_group_t group;
 	hsa_agent_t agent;
 	uint32_t groups = 0;
@@ -309,6 +318,11 @@ static void standalone__around_dispatches__counts_what_the_log_says(void **state
 		assert_true(features[4].data.result_double == (double)misses);
 		assert_int_equal(features[5].data.result_int64, active);
 	}
+	/* Contexts may share an array of features: opening one leaves what another has put there. */
+	OK(rocprofiler_open(fixture.gpus[0], features, COUNT(features), &other, 0, &properties));
+	assert_int_equal(features[0].data.kind, ROCPROFILER_DATA_KIND_INT64);
+	assert_int_equal(features[0].data.result_int64, waves);
+	OK(rocprofiler_close(other));
 	run(queue); /* not counted */
 	OK(rocprofiler_reset(context, 0));
 	OK(rocprofiler_group_start(&group));
@@ -333,7 +347,9 @@ static struct seen {
 	uint32_t items;
 	uint64_t begin, end, complete;
 	const rocprofiler_dispatch_record_t *record;
+	const hsa_queue_t *queue;
 } seen[LAUNCHES];
+static hsa_queue_t *profiled; /* by rocprofiler_queue_create_profiled */
 static atomic_int seen_count, handled;
 static int created, destroyed;
 
@@ -344,6 +360,7 @@ static void note(struct seen *one)
 	one->begin = one->record->begin;
 	one->end = one->record->end;
 	one->complete = one->record->complete;
+	free((void *)(uintptr_t)one->record); /* the tool's, as with the original */
 }
 
 static bool on_group(rocprofiler_group_t group, void *arg)
@@ -373,6 +390,7 @@ static hsa_status_t on_dispatch(const rocprofiler_callback_data_t *data, void *u
 	memset(one, 0, sizeof(*one));
 	one->items = data->packet->grid_size_x;
 	one->record = data->record;
+	one->queue = data->queue;
 	one->features[0].name = "SQ_WAVES";
 	one->features[1].name = "TCC_HIT_sum";
 	OK(rocprofiler_open(data->agent, one->features, 2, &context, 0, &properties));
@@ -413,7 +431,7 @@ static void check_seen(int count)
 				 logged(one->items, "SQ", 4, -1));
 		assert_true(one->features[1].data.result_double ==
 			    (double)logged(one->items, "TCC", hit_event, -1));
-		if (with_times)
+		if (with_times || (profiled && one->queue == profiled))
 			assert_true(one->begin && one->begin < one->end &&
 				    one->end <= one->complete);
 		else
@@ -434,6 +452,7 @@ static void intercept__of_two_queues__counts_each_dispatch(void **state)
 	queues[0] = fixture_queue(&fixture, 256, NULL, NULL);
 	OK(rocprofiler_queue_create_profiled(fixture.gpus[0], 256, HSA_QUEUE_TYPE_MULTI, NULL, NULL,
 					     UINT32_MAX, UINT32_MAX, &queues[1]));
+	profiled = queues[1];
 	assert_int_equal(created, 2);
 	for (int i = 0; i < LAUNCHES; i++) {
 		signals[i] = fixture_signal(1);
@@ -456,6 +475,7 @@ static void intercept__of_two_queues__counts_each_dispatch(void **state)
 	await_handled(LAUNCHES + 1);
 	HSA_OK(hsa_queue_destroy(queues[0]));
 	HSA_OK(hsa_queue_destroy(queues[1]));
+	profiled = NULL;
 	assert_int_equal(destroyed, 2);
 	OK(rocprofiler_remove_queue_callbacks());
 	assert_fails(rocprofiler_start_queue_callbacks(), "no queue callbacks");
@@ -604,6 +624,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest everywhere[] = {
 		cmocka_unit_test(info__of_a_gpu__is_what_is_defined),
 		cmocka_unit_test(time__of_now__is_the_clocks),
+		cmocka_unit_test(hsa_callbacks__without_interception__are_accepted),
 		cmocka_unit_test(open__of_what_cannot_be_counted__says_why),
 		cmocka_unit_test(standalone__around_dispatches__counts_what_the_log_says),
 	};

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A tool library (ROCP_TOOL_LIB): counts the waves of each dispatch, and what else it is told of, and writes
- * lines to the file TOOL_OUTPUT. TOOL_WITHOUT_UNLOAD of the build: one that is no tool.
+ * lines to the file TOOL_OUTPUT; without that does nothing. TOOL_OPT_MODE sets
+ * opt_mode. TOOL_WITHOUT_UNLOAD of the build: one that is no tool.
  */
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +37,7 @@ static bool on_group(rocprofiler_group_t group, void *arg)
 		(unsigned long long)work->feature.data.result_int64, times, work->name);
 	pthread_mutex_unlock(&lock);
 	rocprofiler_close(group.context);
+	free((void *)(uintptr_t)work->record); /* the tool's, as with the original */
 	free(work);
 	return true;
 }
@@ -48,7 +51,7 @@ static hsa_status_t on_dispatch(const rocprofiler_callback_data_t *data, void *u
 
 	(void)user;
 	work->feature.name = "SQ_WAVES";
-	work->name = data->kernel_name;
+	work->name = data->kernel_name ? data->kernel_name : "unknown";
 	work->record = data->record;
 	if (rocprofiler_open(data->agent, &work->feature, 1, &context, 0, &properties) ||
 	    rocprofiler_get_group(context, 0, group))
@@ -64,12 +67,13 @@ static hsa_status_t on_call(rocprofiler_hsa_cb_id_t id, const rocprofiler_hsa_ca
 	if (id == ROCPROFILER_HSA_CB_ID_ALLOCATE && !data->allocate.size)
 		atomic_fetch_add(&freed, 1);
 	if (id == ROCPROFILER_HSA_CB_ID_KSYMBOL) {
-		atomic_fetch_add(&unloaded, data->ksymbol.unload);
+		atomic_fetch_add(&unloaded, data->ksymbol.unload && !data->ksymbol.name);
 		if (!data->ksymbol.unload && data->ksymbol.object &&
 		    strlen(data->ksymbol.name) == data->ksymbol.name_length) {
 			pthread_mutex_lock(&lock);
 			fprintf(output, "symbol %s\n", data->ksymbol.name);
 			pthread_mutex_unlock(&lock);
+			free((void *)(uintptr_t)data->ksymbol.name); /* the tool's */
 		}
 	}
 	return HSA_STATUS_SUCCESS;
@@ -82,6 +86,8 @@ API void OnLoadToolProp(rocprofiler_settings_t *settings)
 	const rocprofiler_hsa_callbacks_t calls = {on_call, on_call, on_call,
 						   on_call, on_call, on_call};
 
+	if (!getenv("TOOL_OUTPUT"))
+		return; /* a tool that intercepts nothing */
 	output = fopen(getenv("TOOL_OUTPUT"), "w");
 	if (!output)
 		abort();
@@ -91,6 +97,7 @@ API void OnLoadToolProp(rocprofiler_settings_t *settings)
 		settings->timestamp_on);
 	settings->hsa_intercepting = 1;
 	settings->timestamp_on = 1;
+	settings->opt_mode = getenv("TOOL_OPT_MODE") != NULL;
 	rocprofiler_set_queue_callbacks(callbacks, NULL);
 	rocprofiler_set_hsa_callbacks(calls, NULL);
 }

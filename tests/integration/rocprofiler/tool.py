@@ -36,8 +36,8 @@ class Tool(unittest.TestCase):
         with open(path, encoding="utf-8") as file:
             return [line.strip() for line in file if line.startswith(kind) or f" kind={kind} " in line]
 
-    def compare(self, least):
-        counted = collections.Counter(int(re.search(r"waves=(\d+) times=1 ", line)[1])
+    def compare(self, least, times=1):
+        counted = collections.Counter(int(re.search(rf"waves=(\d+) times={times} ", line)[1])
                                       for line in self.lines(self.output, "dispatch"))
         logged = collections.Counter(int(re.search(r" value=(\d+)", line)[1])
                                      for line in self.lines(self.log, "count")
@@ -48,6 +48,12 @@ class Tool(unittest.TestCase):
     def test_counts_are_the_logs(self):
         self.run_program()
         self.compare(40)
+
+    def test_opt_mode(self):
+        """As in the original: no name of the kernel, and no times."""
+        self.run_program(TOOL_OPT_MODE="1")
+        self.compare(40, times=0)
+        self.assertEqual({line.split(" name=")[1] for line in self.lines(self.output, "dispatch")}, {"unknown"})
 
     def test_beside_rtl_trace(self):
         """Both see each dispatch."""

@@ -198,7 +198,7 @@ typedef struct {
 	uint64_t kernel_object;
 	const amd_kernel_code_t *kernel_code;
 	uint32_t thread_id;
-	const rocprofiler_dispatch_record_t *record; /**< NULL without times */
+	const rocprofiler_dispatch_record_t *record; /**< NULL without times; the tool's to free */
 } rocprofiler_callback_data_t;
 
 /** On the thread that rings the doorbell. Success and group->context set: the dispatch is counted. */
@@ -353,7 +353,7 @@ typedef struct {
 		} submit;
 		struct {
 			uint64_t object;
-			const char *name;
+			const char *name; /**< the callback's to free; NULL with unload */
 			uint32_t name_length;
 			int unload;
 		} ksymbol;
