@@ -113,7 +113,7 @@ typedef struct {
 
 typedef enum {
 	ROCPROFILER_MODE_STANDALONE = 1,  /**< on a queue: rocprofiler_start, _read, _stop */
-	ROCPROFILER_MODE_CREATEQUEUE = 2, /**< which is made, in the properties, the caller's to destroy */
+	ROCPROFILER_MODE_CREATEQUEUE = 2, /**< which is made: the caller's, in the properties */
 	ROCPROFILER_MODE_SINGLEGROUP = 4
 } rocprofiler_mode_t;
 
