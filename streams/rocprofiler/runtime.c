@@ -224,16 +224,19 @@ bool vendor_find(char *why, size_t size)
 
 bool vendor_enable(struct gpu *gpu, struct library_packet *packet, char *why, size_t size)
 {
-	const struct library_packet *made = NULL;
+	/* Of its own: what allocates memory is hooked, and the hook takes the other lock. */
+	static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+	const struct library_packet *made;
 
-	pthread_mutex_lock(&lock);
+	if (!vendor_find(why, size))
+		return false;
+	pthread_mutex_lock(&one_at_a_time);
 	runtime_own_call = true;
-	if (library_find(why, size))
-		made = library_enable(gpu->agent, why, size);
+	made = library_enable(gpu->agent, why, size);
 	runtime_own_call = false;
 	if (made)
 		*packet = *made;
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&one_at_a_time);
 	return made;
 }
 

@@ -28,7 +28,7 @@ class Tool(unittest.TestCase):
     def run_program(self, program=None, before=(), **env):
         env = {**os.environ, "ROCP_TOOL_LIB": TOOL, "TOOL_OUTPUT": self.output, "SOFTGPU_LOG": self.log, **env}
         done = subprocess.run([*before, RUN, *(program or PROGRAM)], env=env, check=False, capture_output=True,
-                              text=True, timeout=250)
+                              text=True, timeout=120)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stderr
 
