@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "calls.h"
 
+#include "find.h"
 #include "names.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,7 +104,7 @@ static void see_function(hipFunction_t function)
 {
 	const char *(*name)(hipFunction_t);
 
-	*(void **)&name = dlsym(RTLD_DEFAULT, "hipKernelNameRef");
+	*(void **)&name = hip_find("hipKernelNameRef");
 	if (name && function)
 		names_saw(name(function));
 }
@@ -116,7 +116,7 @@ static void see_pointer(const void *pointer)
 
 	if (pointer == last || !pointer)
 		return;
-	*(void **)&name = dlsym(RTLD_DEFAULT, "hipKernelNameRefByPtr");
+	*(void **)&name = hip_find("hipKernelNameRefByPtr");
 	if (name)
 		names_saw(name(pointer, NULL));
 	last = pointer;

@@ -3,6 +3,7 @@
 #include "hip_double.h"
 
 #include "calls.h"
+#include "find.h"
 #include "names.h"
 #include "settings.h"
 #include "settle.h"
@@ -54,13 +55,6 @@ static _Atomic bool broken;
 static _Atomic uint64_t work_count;
 static _Thread_local bool within __attribute__((tls_model("initial-exec")));
 
-static void *next_of(const char *name)
-{
-	void *function = dlsym(RTLD_NEXT, name);
-
-	return function ? function : dlsym(RTLD_DEFAULT, name);
-}
-
 static uint64_t now_ns(void)
 {
 	struct timespec time;
@@ -89,7 +83,7 @@ static void drain(void)
 	int (*synchronize)(void);
 	bool was_within = within;
 
-	*(void **)&synchronize = next_of("hipDeviceSynchronize");
+	*(void **)&synchronize = hip_find("hipDeviceSynchronize");
 	within = true;
 	synchronize();
 	within = was_within;
@@ -119,7 +113,7 @@ static void leave(uint32_t id, struct call *call)
 	if (settings.last_error) {
 		int (*set_device)(int);
 
-		*(void **)&set_device = next_of("hipSetDevice");
+		*(void **)&set_device = hip_find("hipSetDevice");
 		within = true;
 		set_device(-1);
 		within = false;
@@ -140,7 +134,7 @@ static int begin_call(uint32_t id, struct call *call)
 	if (within)
 		return 1;
 	within = true;
-	*(void **)&name = dlsym(RTLD_DEFAULT, "hipApiName");
+	*(void **)&name = hip_find("hipApiName");
 	uint64_t slot = slabs_take_slot();
 	struct hip_record *record = slabs_record(slot);
 	record->thread_id = thread_number();
@@ -249,7 +243,7 @@ static bool register_callback(int (*callback)(uint32_t, uint32_t, void *))
 {
 	void (*function)(int (*)(uint32_t, uint32_t, void *));
 
-	*(void **)&function = dlsym(RTLD_DEFAULT, "hipRegisterTracerCallback");
+	*(void **)&function = hip_find("hipRegisterTracerCallback");
 	if (function)
 		function(callback);
 	return function;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * faulty [wait|leave]: 200 dispatches of a kernel that is good; one that is bad, if the GPU makes it so
+ * faulty [wait|leave|leave_at_once]: 200 dispatches of a kernel that is good; one that is bad, if the GPU makes it so
  * (SOFTGPU_FAULT=...:bad_kernel), on a stream of its own; 100 more good ones beside it. Then it waits
- * for all, or leaves at once and lets the process end around them. Before the bad one it waits for
+ * for all, or leaves and lets the process end around them, by exit or _exit. Before the bad one it waits for
  * the file that FAULTY_GO names to be there, so that a tracer can have got round to the good ones.
  */
 #define PROGRAM      "faulty"
@@ -32,7 +32,8 @@ static void good(hipStream_t stream, int count)
 
 int main(int argc, char **argv)
 {
-	const bool leave = argc > 1 && !strcmp(argv[1], "leave");
+	const bool at_once = argc > 1 && !strcmp(argv[1], "leave_at_once");
+	const bool leave = at_once || (argc > 1 && !strcmp(argv[1], "leave"));
 	const char *go = getenv("FAULTY_GO");
 	hipStream_t first, second;
 
@@ -48,6 +49,8 @@ int main(int argc, char **argv)
 	if (!leave)
 		CHECK_HIP(hipDeviceSynchronize());
 	finish("%s", leave ? "leaves" : "waited");
+	if (at_once)
+		_exit(0);
 	if (leave)
 		exit(0);
 	return 0;

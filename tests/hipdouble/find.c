@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+#include "find.h"
+
+#include <dlfcn.h>
+#include <stddef.h>
+
+void *hip_find(const char *name)
+{
+	/* A handle finds what the library has itself. It stays: HIP is never unloaded. */
+	static void *hip;
+
+	if (!hip)
+		hip = dlopen("libamdhip64.so.7", RTLD_LAZY | RTLD_NOLOAD);
+	if (!hip)
+		return NULL;
+	/* By version: dlsym may be another's, who would record our calls as the program's. */
+	void *found = dlvsym(hip, name, "hip_4.2");
+	return found ? found : dlvsym(hip, name, "hip_5.3");
+}

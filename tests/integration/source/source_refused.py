@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""`--source runtime` and `auto` where the runtime cannot be the source: one line, the program unharmed."""
+import os
+import subprocess
+import unittest
+
+from source_kit import BUILD, Case, PROGRAMS7, ROCM7, RTL, RUN5, WAYS, read_log
+
+GRAPHS = "DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING"
+MODULE = os.path.join(PROGRAMS7, "module_add.gfx942.co")
+
+
+class Refused(Case):
+    def sources(self, trace):
+        """What `rtl info` says of each process."""
+        done = subprocess.run([RTL, "info", trace.path], capture_output=True, text=True, check=True)
+        return [line.split(": ", 1)[1] for line in done.stdout.splitlines()
+                if line.startswith("source of process ")]
+
+    def refused(self, trace, why):
+        """That reason, in one line of the log and in rtl info; no GPU work."""
+        lines = [line for line in trace.said.splitlines() if "source: " in line]
+        self.assertEqual(len(lines), 1, trace.said)
+        self.assertIn(f"runtime cannot be had, GPU work is not traced: {why}", lines[0])
+        self.assertEqual([why in source for source in self.sources(trace)], [True])
+        self.assertEqual(trace.dispatches(), [])
+
+    def fell_back(self, trace, why):
+        """`auto` took queues, for that reason; nothing is lacking."""
+        self.assertNotIn("source: ", trace.said)
+        self.assertEqual(self.sources(trace), [f"queue, not runtime: {why}"])
+        self.check_dispatches(trace)
+
+    def test_hip_that_does_not_name_kernels(self):
+        why = "HIP before 5.3 does not report the names of kernels"
+        self.refused(self.trace("callback", "vector_add", 65536, 3, runner=RUN5), why)
+        self.fell_back(self.trace("auto", "vector_add", 65536, 3, runner=RUN5), why)
+
+    def test_strict__the_program_is_not_run(self):
+        trace = self.trace("callback", "vector_add", 65536, 3, runner=RUN5, status=None,
+                           env={"RTL_STRICT": "1"})
+        self.assertNotEqual(trace.done.returncode, 0)
+        self.assertNotIn("vector_add: ok", trace.done.stdout)
+
+    def test_program_without_hip(self):
+        why = "no HIP is in the process when HSA begins"
+        trace = self.trace("callback", "hsa_dispatch", "-n", 50)
+        self.refused(trace, why)
+        self.assertEqual(len(read_log(trace.log_path)[0]), 50)
+        self.fell_back(self.trace("auto", "hsa_dispatch", "-n", 50), why)
+
+    def test_auto__takes_the_runtime(self):
+        trace = self.trace("auto", "vector_add", 65536, 3)
+        self.assertRegex(self.sources(trace)[0], "^runtime, ")
+        self.check_dispatches(trace)
+
+    def test_graphs_that_crash_hip__are_not_met(self):
+        trace = self.trace("callback", "graph_launch", 20, env={GRAPHS: "1"})
+        self.assertIn("graph_launch: ok", trace.done.stdout)
+        self.assertIn("runtime is given up, GPU work is not traced from here on", trace.said)
+        self.assertGreater(trace.lost(), 0)
+        trace = self.trace("auto", "graph_launch", 2, env={GRAPHS: "1"})
+        self.assertIn(GRAPHS, self.sources(trace)[0])
+        self.check_dispatches(trace)
+
+    def test_hip_for_the_program_alone__and_given_back(self):
+        program = os.path.join(BUILD, "tests", "integration", "two_hips")
+        for way in WAYS:
+            for close in ((), ("close",)):
+                with self.subTest(f"{way} {close}"):
+                    trace = self.trace(way, program, os.path.join(ROCM7, "libamdhip64.so.7"), MODULE,
+                                       *close)
+                    self.assertEqual(self.check_dispatches(trace), 10)
+
+    def test_two_hips__the_program_runs_and_a_line_says_what_is_not_traced(self):
+        program = os.path.join(BUILD, "tests", "integration", "two_hips_linked")
+        if not os.path.exists(program):
+            self.skipTest("there is one HIP only")
+        trace = self.trace("callback", program, os.path.join(ROCM7, "libamdhip64.so.7"), MODULE)
+        self.assertIn("two_hips: ok", trace.done.stdout)
+        if len(trace.dispatches()) != 10:
+            self.refused(trace, "HIP ")
+
+    def test_counters__need_queues(self):
+        trace = self.trace("callback", "vector_add", 65536, 3, status=2,
+                           options=["--counters", "SQ_WAVES"])
+        self.assertIn("counters need intercepted queues", trace.said)
+
+    def test_unknown_source__is_said(self):
+        done = subprocess.run([RTL, "trace", "--source", "hip", "--", "true"], text=True,
+                              capture_output=True, check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("unknown source 'hip'", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""`rtl trace --source runtime`, both ways: rows against the GPU's log, and against --source queue."""
+import collections
+import unittest
+
+from source_kit import Case, WAYS
+
+
+class Rows(Case):
+    def check(self, way, *program, graphs=False, **how):
+        trace = self.trace(way, *program, **how)
+        count = self.check_dispatches(trace, graphs=graphs)
+        self.assertEqual(self.check_links(trace), count)
+        self.assertGreater(count, 0)
+        self.assertEqual(trace.lost(), 0)
+        self.check_none_twice(trace)
+        return trace
+
+    def test_launches_and_copies__as_in_the_log(self):
+        for way in WAYS:
+            with self.subTest(way):
+                trace = self.check(way, "vector_add", 65536, 20)
+                self.assertEqual(self.check_copies(trace), 3)
+
+    def test_four_threads_and_100000_launches__each_once(self):
+        for way in WAYS:
+            with self.subTest(way):
+                trace = self.check(way, "threads", 4, 25000, env={"SOFTGPU_KERNEL_NS": "0"})
+                self.assertEqual(len(trace.dispatches()), 100000)
+
+    def test_graphs__each_nodes_work(self):
+        for way in WAYS:
+            with self.subTest(way):
+                trace = self.check(way, "graph_launch", 20, graphs=True)
+                calls = trace.one("SELECT count(DISTINCT api_id) FROM rtl_api_ops "
+                                  "WHERE function = 'hipGraphLaunch'")
+                self.assertEqual(calls, 40)
+
+    def test_modules_and_streams(self):
+        for way in WAYS:
+            for program in ("module_launch", "streams_events", "copies"):
+                with self.subTest(f"{way} {program}"):
+                    self.check(way, program)
+
+    def test_both_sources__same_rows(self):
+        """But for what the runtime does not know: queues, registers, when work was submitted."""
+        def rows(way):
+            trace = self.check(way, "causes", 1, 10, graphs=True)
+            kernels = collections.Counter(
+                (r["mangled"], r["grid_x"], r["workgroup_x"], r["function"]) for r in trace.rows(
+                    "SELECT d.*, c.function FROM rtl_dispatches AS d "
+                    "JOIN rocpd_api_ops AS l ON l.op_id = d.op_id "
+                    "JOIN rtl_calls AS c ON c.api_id = l.api_id "
+                    "WHERE d.kernel NOT LIKE '\\_\\_amd%' ESCAPE '\\' "
+                    "AND c.function <> 'hipGraphLaunch'"))
+            calls = collections.Counter(r[0] for r in trace.rows("SELECT function FROM rtl_calls"))
+            graphs = collections.Counter(r[0] for r in trace.rows(
+                "SELECT name FROM rtl_api_ops WHERE function = 'hipGraphLaunch' "
+                "AND name LIKE '%work%'"))
+            return kernels, calls, graphs
+        queue = rows("queue")
+        for way in WAYS:
+            with self.subTest(way):
+                for there, here in zip(queue, rows(way)):
+                    self.assertEqual(there, here)
+
+
+if __name__ == "__main__":
+    unittest.main()
