@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See cli.h: arguments, help, complaints. */
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -143,6 +144,12 @@ bool cli_number(const char *text, unsigned *number)
 
 /* ---- what was meant ---- */
 
+/* Capital or small. */
+static bool is_same_letter(char a, char b)
+{
+	return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
 /* How many letters are to be changed, added, taken away or exchanged with their neighbours. */
 static size_t distance(const char *a, size_t a_length, const char *b)
 {
@@ -158,14 +165,14 @@ static size_t distance(const char *a, size_t a_length, const char *b)
 
 		now[0] = i;
 		for (size_t j = 1; j <= b_length; j++) {
-			size_t least = last[j - 1] + (a[i - 1] != b[j - 1]);
+			size_t least = last[j - 1] + !is_same_letter(a[i - 1], b[j - 1]);
 
 			if (last[j] + 1 < least)
 				least = last[j] + 1;
 			if (now[j - 1] + 1 < least)
 				least = now[j - 1] + 1;
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
-			    before[j - 2] + 1 < least)
+			if (i > 1 && j > 1 && is_same_letter(a[i - 1], b[j - 2]) &&
+			    is_same_letter(a[i - 2], b[j - 1]) && before[j - 2] + 1 < least)
 				least = before[j - 2] + 1;
 			now[j] = least;
 		}
@@ -187,7 +194,7 @@ void cli_nearest_look(struct cli_nearest *nearest, const char *name)
 	size_t far = distance(nearest->word, nearest->length, name);
 
 	/* cut short: as good as right */
-	if (nearest->length >= 3 && !strncmp(name, nearest->word, nearest->length))
+	if (nearest->length >= 3 && !strncasecmp(name, nearest->word, nearest->length))
 		far = 0;
 	if (far > nearest->distance || (far == nearest->distance && nearest->name))
 		return;

@@ -16,7 +16,14 @@ struct listing {
 	const char *gfx, *definitions;
 	struct cli_operands operands;
 	struct json json;
-	size_t matched;
+	struct wanted *wanted; /* for each operand */
+};
+
+/* A name that is asked for. */
+struct wanted {
+	bool found;
+	struct cli_nearest nearest;
+	char *meant; /* the nearest name; NULL: none is like it */
 };
 
 /* A block of a GPU; registers 0: it has none such. */
@@ -84,13 +91,52 @@ static void judge(struct subject *subject, const struct counter_def *def, struct
 			      sizeof(entry->why));
 }
 
-static bool asked_for(const struct listing *listing, const char *name)
+/* The names that are looked at go before the line is said. */
+static void look_for_meant(struct wanted *wanted, const char *name)
 {
+	const size_t before = wanted->nearest.distance;
+
+	cli_nearest_look(&wanted->nearest, name);
+	if (wanted->nearest.name != name || (wanted->meant && wanted->nearest.distance == before))
+		return;
+	free(wanted->meant);
+	wanted->meant = strdup(name);
+	wanted->nearest.name = wanted->meant;
+}
+
+static bool asked_for(struct listing *listing, const char *name)
+{
+	bool asked = !listing->operands.count;
+
 	for (size_t i = 0; i < listing->operands.count; i++) {
+		struct wanted *wanted = &listing->wanted[i];
+
 		if (!fnmatch(listing->operands.list[i], name, FNM_CASEFOLD))
-			return true;
+			asked = wanted->found = true;
+		else if (!wanted->found)
+			look_for_meant(wanted, name);
 	}
-	return !listing->operands.count;
+	return asked;
+}
+
+/* Those that nothing has. */
+static int say_unknown(struct listing *listing)
+{
+	int status = CLI_OK;
+
+	for (size_t i = 0; i < listing->operands.count; i++) {
+		const struct wanted *wanted = &listing->wanted[i];
+		const char *name = listing->operands.list[i];
+
+		if (wanted->found)
+			continue;
+		status = wanted->meant
+				 ? cli_failed("no counter or metric has such a name: %s; did you "
+					      "mean %s?",
+					      name, wanted->meant)
+				 : cli_failed("no counter or metric has such a name: %s", name);
+	}
+	return status;
 }
 
 /* ---- text ---- */
@@ -169,7 +215,7 @@ static enum part part_of(const struct entry *entry)
 	return entry->def->block ? COUNTERS : METRICS;
 }
 
-static size_t print_part(struct listing *listing, struct subject *subject, enum part part)
+static void print_part(struct listing *listing, struct subject *subject, enum part part)
 {
 	static const char *const titles[PARTS] = {"Metrics", "Counters", "Cannot be had"};
 	size_t printed = 0;
@@ -187,7 +233,6 @@ static size_t print_part(struct listing *listing, struct subject *subject, enum 
 		}
 		metric_destroy(entry.metric);
 	}
-	return printed;
 }
 
 static void print_text(struct listing *listing, struct subject *subject)
@@ -204,7 +249,7 @@ static void print_text(struct listing *listing, struct subject *subject)
 	if (subject->gpu && !subject->countable)
 		printf("  nothing can be counted here: %s\n", subject->why);
 	for (int part = 0; part < PARTS; part++)
-		listing->matched += print_part(listing, subject, (enum part)part);
+		print_part(listing, subject, (enum part)part);
 }
 
 /* ---- JSON ---- */
@@ -264,7 +309,6 @@ static void print_json(struct listing *listing, struct subject *subject)
 		judge(subject, def, &entry);
 		print_entry_json(json, subject, &entry);
 		metric_destroy(entry.metric);
-		listing->matched++;
 	}
 	json_end(json);
 	json_end(json);
@@ -320,6 +364,12 @@ static int list_counters(struct listing *listing)
 {
 	int status, error;
 
+	listing->wanted = calloc(listing->operands.count + 1, sizeof(*listing->wanted));
+	if (!listing->wanted)
+		return cli_failed("out of memory");
+	for (size_t i = 0; i < listing->operands.count; i++)
+		listing->wanted[i].nearest = cli_nearest_to(listing->operands.list[i],
+							    strlen(listing->operands.list[i]));
 	if (listing->as_json) {
 		listing->json.file = stdout;
 		json_object(&listing->json, NULL);
@@ -331,9 +381,11 @@ static int list_counters(struct listing *listing)
 		json_end(&listing->json);
 	}
 	error = cli_finish_output();
-	if (!status && !error && !listing->matched)
-		return cli_failed("no counter or metric has such a name: %s",
-				  listing->operands.list[0]);
+	if (!status && !error)
+		status = say_unknown(listing);
+	for (size_t i = 0; i < listing->operands.count; i++)
+		free(listing->wanted[i].meant);
+	free(listing->wanted);
 	return status ? status : error;
 }
 

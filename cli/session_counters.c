@@ -25,6 +25,8 @@ struct names {
 	char *copy;
 	char **names; /* those that some GPU has become NULL */
 	size_t count, unknown;
+	struct cli_nearest nearest; /* to the first unknown one */
+	char *meant;                /* its name; NULL: none */
 };
 
 static int split(struct names *names, const char *list)
@@ -69,6 +71,39 @@ static bool look_in(struct names *names, const char *architecture, char *why, si
 	return defined;
 }
 
+/* Whether that GPU has a counter that the first unknown one was meant to be. */
+static void look_for_meant(struct names *names, const char *architecture)
+{
+	char why[512];
+	struct counter_set *set = counter_set_load(architecture, NULL, why, sizeof(why));
+	const size_t before = names->nearest.distance;
+
+	for (size_t i = 0; set && i < counter_set_count(set); i++)
+		cli_nearest_look(&names->nearest, counter_set_at(set, i)->name);
+	if (names->nearest.name && (!names->meant || names->nearest.distance < before)) {
+		free(names->meant);
+		names->meant = strdup(names->nearest.name);
+	}
+	/* The set's texts go with it. */
+	names->nearest.name = names->meant;
+	counter_set_destroy(set);
+}
+
+static int say_unknown(struct names *names, const char *name)
+{
+	names->nearest = cli_nearest_to(name, strlen(name));
+	for (size_t i = 0; i < ARCHITECTURES; i++)
+		look_for_meant(names, architectures[i]);
+	return names->meant
+		       ? cli_usage("--counters: no GPU that rtl knows has a counter or metric "
+				   "%s; did you mean %s? `rtl list-counters` tells which there "
+				   "are",
+				   name, names->meant)
+		       : cli_usage("--counters: no GPU that rtl knows has a counter or metric "
+				   "%s; `rtl list-counters` tells which there are",
+				   name);
+}
+
 static int check_names(const char *list)
 {
 	struct names names = {0};
@@ -82,10 +117,8 @@ static int check_names(const char *list)
 		status = cli_usage("--counters: %s", why);
 	for (size_t i = 0; !status && i < names.count; i++)
 		if (names.names[i])
-			status = cli_usage(
-				"--counters: no GPU that rtl knows has a counter or metric %s; "
-				"`rtl list-counters` tells which there are",
-				names.names[i]);
+			status = say_unknown(&names, names.names[i]);
+	free(names.meant);
 	free(names.names);
 	free(names.copy);
 	return status;

@@ -107,10 +107,14 @@ int summary_list_processes(const struct summary *summary, struct summary_process
 size_t summary_join_ranks(struct summary_process *list, size_t count);
 void summary_forget_processes(struct summary *summary);
 
+/* Of dispatches of a kernel, or (kernel NULL) of a GPU in intervals. */
 struct summary_counter {
 	struct summary_counter *next;
 	char *kernel, *name, *unit;
-	struct summary_counted counted;
+	union {
+		struct summary_counted counted;
+		struct summary_sampled sampled;
+	};
 };
 
 void summary_forget_counters(struct summary *summary);
@@ -122,7 +126,7 @@ struct summary {
 	struct summary_device_name *device_names; /* also of those that have done nothing */
 	struct summary_stream *streams;
 	struct summary_process *processes;
-	struct summary_counter *counters;
+	struct summary_counter *counters, *samples;
 	struct summary_count_ledger count_ledger;
 	struct summary_gap *gaps; /* longest first; NULL: not looked for */
 	size_t gap_count;
@@ -175,6 +179,9 @@ void summary_print_processes(FILE *file, const struct summary *summary, unsigned
 
 void summary_print_counters(FILE *file, const struct summary *summary, unsigned columns,
 			    unsigned top);
+void summary_print_counters_csv(FILE *file, const struct summary *summary, unsigned top);
+/* A cell of text, with a comma behind it. */
+void summary_print_csv_cell(FILE *file, const char *text);
 struct json;
 void summary_print_counters_json(struct json *json, const struct summary *summary);
 

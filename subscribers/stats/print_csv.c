@@ -6,7 +6,7 @@
 
 #include "model.h"
 
-static void print_cell(FILE *file, const char *text)
+void summary_print_csv_cell(FILE *file, const char *text)
 {
 	fputc('"', file);
 	for (; *text; text++) {
@@ -20,10 +20,10 @@ static void print_cell(FILE *file, const char *text)
 static void print_row(FILE *file, const struct summary_section *section,
 		      const struct summary_group *group, uint64_t total_ns)
 {
-	print_cell(file, section->title);
-	print_cell(file, section->stream);
-	print_cell(file, section->kind);
-	print_cell(file, group->name);
+	summary_print_csv_cell(file, section->title);
+	summary_print_csv_cell(file, section->stream);
+	summary_print_csv_cell(file, section->kind);
+	summary_print_csv_cell(file, group->name);
 	fprintf(file, "%" PRIu64 ",%" PRIu64 ",", group->count + group->untimed, group->total_ns);
 	if (group->count)
 		fprintf(file, "%.6f,%.1f,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,
@@ -37,14 +37,14 @@ static void print_row(FILE *file, const struct summary_section *section,
 		fprintf(file, ",%" PRIu64, group->bytes);
 	else
 		fputc(',', file);
-	fprintf(file, ",%" PRIu64 "\n", group->failed);
+	fprintf(file, ",%" PRIu64 ",,,,,,\n", group->failed);
 }
 
 void summary_print_csv(struct summary *summary, FILE *file, const struct summary_style *style)
 {
 	fputs("table,stream,kind,name,count,total_ns,share,mean_ns,min_ns,p50_ns,p90_ns,p99_ns,max_"
 	      "ns,"
-	      "bytes,failed\n",
+	      "bytes,failed,counter,unit,of,mean,min,max\n",
 	      file);
 	for (const struct summary_section *s = summary->sections; s; s = s->next) {
 		struct summary_view view;
@@ -55,4 +55,5 @@ void summary_print_csv(struct summary *summary, FILE *file, const struct summary
 			print_row(file, s, view.groups[i], view.total_ns);
 		free(view.groups);
 	}
+	summary_print_counters_csv(file, summary, style->top);
 }

@@ -16,6 +16,7 @@
 
 #include <rtl/subscriber.h>
 
+#include "counted.h"
 #include "output_name.h"
 #include "output_place.h"
 #include "summary.h"
@@ -27,6 +28,7 @@
 struct stats {
 	const struct rtl_host *host;
 	struct tracks tracks;
+	struct counted counted;
 	struct summary *summary;
 	char *pattern; /* of the output; NULL: stderr */
 	char *folder;  /* that a relative one counts from */
@@ -143,6 +145,7 @@ static void stats_destroy(void *instance)
 	struct stats *stats = instance;
 
 	tracks_fini(&stats->tracks);
+	counted_fini(&stats->counted);
 	summary_destroy(stats->summary);
 	for (struct stream_link *next, *link = stats->streams; link; link = next) {
 		next = link->next;
@@ -169,6 +172,7 @@ static int stats_create(const struct rtl_host *host, const struct rtl_setting *s
 	stats->host = host;
 	stats->summary = summary_create();
 	stats->tracks = (struct tracks){.host = host, .summary = stats->summary};
+	stats->counted = (struct counted){.host = host, .summary = stats->summary};
 	if (!fstat(STDERR_FILENO, &st)) {
 		stats->stderr_device = st.st_dev;
 		stats->stderr_inode = st.st_ino;
@@ -188,6 +192,7 @@ static int stats_stream(void *instance, const struct rtl_stream_info *stream)
 {
 	struct stats *stats = instance;
 	struct stream_link **end = &stats->streams;
+	int error;
 
 	while (*end)
 		end = &(*end)->next;
@@ -195,7 +200,8 @@ static int stats_stream(void *instance, const struct rtl_stream_info *stream)
 	if (!*end)
 		return fail(stats, RTL_ENOMEM, "out of memory");
 	(*end)->info = stream;
-	return tracks_add_stream(&stats->tracks, stream);
+	error = tracks_add_stream(&stats->tracks, stream);
+	return error ? error : counted_add_stream(&stats->counted, stream);
 }
 
 struct loss_sink {
@@ -288,7 +294,7 @@ static int stats_finish(void *instance)
 	}
 	if (error)
 		return error;
-	if (add_ledgers(stats))
+	if (counted_finish(&stats->counted) || add_ledgers(stats))
 		return fail(stats, RTL_ENOMEM, "out of memory");
 	if (process && asprintf(&title, "rtl: %s, process %d", process->program, process->pid) < 0)
 		title = NULL;

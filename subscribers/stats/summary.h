@@ -129,9 +129,21 @@ void summary_begins(struct summary *summary, uint64_t time_ns);
 
 /** What a hardware counter was for the dispatches of a kernel. */
 struct summary_counted {
-	uint64_t count, of; /**< dispatches with a value; all of the kernel */
-	double mean, min, max;
+	uint64_t count, of;    /**< dispatches with a value; all of the kernel */
+	double mean, min, max; /**< of those that have one */
 };
+
+/** What a hardware counter of a GPU was in intervals. */
+struct summary_sampled {
+	uint32_t gpu;
+	bool is_metric;     /**< an expression, which has no sum */
+	uint64_t count, of; /**< intervals with a value; all of them */
+	double sum, min, max;
+};
+
+/** unit NULL: none is known. 0, or RTL_ENOMEM. */
+int summary_add_sampled(struct summary *summary, const char *name, const char *unit,
+			const struct summary_sampled *sampled);
 
 /** Those of a kernel come one after the other. unit NULL: none is known. 0, or RTL_ENOMEM. */
 int summary_add_counter(struct summary *summary, const char *kernel, const char *name,

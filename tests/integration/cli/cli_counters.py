@@ -68,6 +68,19 @@ class Named(Case):
         self.assertEqual(done.returncode, 1)
         self.assertIn("rtl: no counter or metric has such a name: NOPE*\n", done.stderr)
 
+    def test_meant(self):
+        """One that there is not is never passed over; what it was meant to be is said."""
+        done = self.rtl("list-counters", "--gpu", "gfx906", "SQ_WAVES", "l2cachehits", "sq_wave", "SALUINSTS")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("SQ_WAVES", done.stdout)
+        self.assertEqual(done.stderr, "".join(
+            f"rtl: no counter or metric has such a name: {name}; did you mean {meant}?\n"
+            for name, meant in (("l2cachehits", "L2CacheHit"), ("sq_wave", "SQ_WAVES"))))
+        for name, meant in (("sq_waves", "SQ_WAVES"), ("L2CacheHits", "L2CacheHit"), ("grbm_count", "GRBM_COUNT")):
+            done = self.rtl("record", "-o", self.path("r"), "--counters", f"VALUInsts,{name}", "--", "true")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(f"no GPU that rtl knows has a counter or metric {name}; did you mean {meant}? ", done.stderr)
+
     def test_definitions(self):
         self.write("own.yaml", DEFINITIONS)
         for arguments, env in ((["--definitions", "own.yaml"], {}),
