@@ -199,7 +199,6 @@ static int check(const struct session *session, const char *list)
 		status = cli_usage(
 			"--counters: counters need intercepted queues; use the source queue, "
 			"not runtime");
-
 	if (!status && !sample && mode && !strcmp(mode, "lite"))
 		status = cli_usage("--counters: mode lite does not follow all dispatches; use mode "
 				   "standard");
