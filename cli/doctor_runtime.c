@@ -45,6 +45,12 @@ struct found_library {
 	int version; /* of HIP: as hipRuntimeGetVersion tells it; 0: not known */
 };
 
+/* What a source of work comes to with a HIP. */
+struct found_source {
+	bool known, is_runtime;
+	char text[256]; /* how HIP is asked, or why not */
+};
+
 struct probe {
 	struct found_library hsa, reg, hip[HIPS_MOST];
 	char build[64]; /* of the HSA runtime */
@@ -52,7 +58,8 @@ struct probe {
 	bool initialised;
 	unsigned gpus;
 	char gpu_names[GPUS_TEXT_MAX];
-	bool tool; /* the HSA runtime has loaded rtl */
+	bool tool;                                             /* the HSA runtime has loaded rtl */
+	struct found_source asked[HIPS_MOST], left[HIPS_MOST]; /* runtime, auto */
 };
 
 static struct probe *probe; /* one at a time: callbacks of the runtime's need it */
@@ -132,8 +139,20 @@ static void try_hip(void)
 	}
 }
 
+static void ask_source(const char *(*ask)(bool, bool *), bool is_asked, struct found_source *into)
+{
+	snprintf(into->text, sizeof(into->text), "%s", ask(is_asked, &into->is_runtime));
+	into->known = true;
+}
+
+static void set_variables(const struct session *session)
+{
+	for (size_t i = 0; i < session->variable_count; i++)
+		setenv(session->variables[i].name, session->variables[i].value, 1);
+}
+
 /* As in a program that was started with what `rtl trace` sets; nothing is recorded. */
-_Noreturn static void be_child(const struct session *session, const char *tool)
+static void begin_child(const struct session *session)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
@@ -141,12 +160,39 @@ _Noreturn static void be_child(const struct session *session, const char *tool)
 		dup2(null, STDOUT_FILENO);
 		dup2(null, STDERR_FILENO);
 	}
-	for (size_t i = 0; i < session->variable_count; i++)
-		setenv(session->variables[i].name, session->variables[i].value, 1);
+	set_variables(session);
 	unsetenv("RTL_SUBSCRIBERS");
 	unsetenv("RTL_COLLECTOR");
 	signal(SIGALRM, SIG_DFL);
 	alarm(LONGEST_S);
+}
+
+/* Of one HIP, which is alone in its process: rtl itself says it, before HSA begins. */
+_Noreturn static void be_source_child(const struct session *session, const char *tool, size_t hip)
+{
+	struct session other = {.source = "auto"};
+	void *handle;
+
+	begin_child(session);
+	if (!session_prepare_source(&other))
+		set_variables(&other);
+	handle = dlopen(probe->hip[hip].path, RTLD_LAZY | RTLD_GLOBAL)
+			 ? dlopen(tool, RTLD_LAZY | RTLD_LOCAL)
+			 : NULL;
+	const char *(*ask)(bool, bool *) =
+		handle ? (const char *(*)(bool, bool *))dlsym(handle, "rtl_publisher_source")
+		       : NULL;
+
+	if (ask) {
+		ask_source(ask, true, &probe->asked[hip]);
+		ask_source(ask, false, &probe->left[hip]);
+	}
+	_exit(0);
+}
+
+_Noreturn static void be_child(const struct session *session, const char *tool)
+{
+	begin_child(session);
 	if (open_library(REGISTER, &probe->reg))
 		probe->reg.error[0] = '\0';
 	try_hsa(tool);
@@ -285,6 +331,51 @@ static void judge_hip(struct doctor *doctor)
 			    "the loader finds %zu versions of HIP", count);
 }
 
+/* "HIP 7.2.53211" */
+static void name_hip(const struct found_library *hip, char *text, size_t size)
+{
+	if (hip->version)
+		snprintf(text, size, "HIP %d.%d.%d", hip->version / 10000000,
+			 hip->version / 100000 % 100, hip->version % 100000);
+	else
+		snprintf(text, size, "%s", hip->path);
+}
+
+/* Whether work can be learnt from HIP itself, and what `auto` takes. */
+static void judge_source(struct doctor *doctor, const struct session *session)
+{
+	const char *source = session_source(session);
+	const bool is_asked = source && !strcmp(source, "runtime");
+
+	for (size_t i = 0; i < HIPS_MOST; i++) {
+		const struct found_source *asked = &probe->asked[i], *left = &probe->left[i];
+		char hip[PATH_MAX];
+
+		if (!asked->known)
+			continue;
+		name_hip(&probe->hip[i], hip, sizeof(hip));
+		if (asked->is_runtime && left->is_runtime)
+			doctor_ok(doctor, "source",
+				  "with %s the sources queue and runtime (%s) are "
+				  "possible, and auto takes runtime",
+				  hip, asked->text);
+		else if (asked->is_runtime)
+			doctor_ok(doctor, "source",
+				  "with %s the sources queue and runtime (%s) are "
+				  "possible, and auto takes queue: %s",
+				  hip, asked->text, left->text);
+		else if (is_asked)
+			doctor_fault(doctor, "source", "use --source queue, or auto",
+				     "with %s the source runtime is not possible: %s", hip,
+				     asked->text);
+		else
+			doctor_ok(doctor, "source",
+				  "with %s the source queue is possible, and "
+				  "auto takes it; runtime is not: %s",
+				  hip, asked->text);
+	}
+}
+
 static void judge_end(struct doctor *doctor, int status)
 {
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
@@ -300,10 +391,36 @@ static void judge_end(struct doctor *doctor, int status)
 			     "the runtime ends the process: status %d", WEXITSTATUS(status));
 }
 
+/* Its exit status, as waitpid gives it; or -1, errno. */
+static int wait_for(pid_t pid)
+{
+	int status = 0;
+
+	if (pid < 0)
+		return -1;
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return status;
+}
+
+static void try_sources(const struct session *session, const char *tool)
+{
+	for (size_t i = 0; i < HIPS_MOST; i++) {
+		pid_t pid;
+
+		if (!*probe->hip[i].path || session->no_rocm)
+			continue;
+		pid = fork();
+		if (!pid)
+			be_source_child(session, tool, i);
+		(void)wait_for(pid);
+	}
+}
+
 void doctor_runtime(struct doctor *doctor, const struct launch *launch)
 {
 	char *tool = library_beside_rtl(LIBRARY_ROCM);
-	int status = 0;
+	int status;
 	pid_t pid;
 
 	doctor_section(doctor, "runtime");
@@ -318,13 +435,14 @@ void doctor_runtime(struct doctor *doctor, const struct launch *launch)
 	pid = fork();
 	if (!pid)
 		be_child(&launch->session, tool);
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	if (pid > 0) {
+	status = wait_for(pid);
+	if (status >= 0) {
+		try_sources(&launch->session, tool);
 		judge_end(doctor, status);
 		judge_hsa(doctor, &launch->session);
 		judge_hip(doctor);
 		judge_version(doctor);
+		judge_source(doctor, &launch->session);
 	} else {
 		doctor_fault(doctor, "probe", "end other processes", "no process can be made: %s",
 			     strerror(errno));

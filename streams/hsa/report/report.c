@@ -91,6 +91,17 @@ static bool accept(void)
 	return false;
 }
 
+const char *rtl_publisher_source(bool is_asked, bool *is_runtime)
+{
+	const char *why = find_obstacle();
+	const struct report_way *found = why ? NULL : find_way(&why);
+
+	if (found)
+		why = is_asked ? NULL : found->doubt();
+	*is_runtime = !why;
+	return why ? why : found->name;
+}
+
 static void hook(struct root_table *root)
 {
 	(void)root;
