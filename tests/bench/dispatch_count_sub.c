@@ -5,6 +5,7 @@
  * standard error at the end. Threads: the host calls one function at a time.
  */
 #include <inttypes.h>
+#include <rtl/events.h>
 #include <rtl/subscriber.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 struct counter {
 	const struct rtl_host *host;
 	const struct rtl_stream_info *stream;
-	uint64_t events;
+	uint64_t events, values;
 };
 
 static void count_events(void *user, const struct rtl_event *const *events, size_t count)
@@ -22,6 +23,15 @@ static void count_events(void *user, const struct rtl_event *const *events, size
 
 	(void)events;
 	counter->events += count;
+}
+
+/* What hardware counters were. */
+static void count_values(void *user, const struct rtl_event *const *events, size_t count)
+{
+	struct counter *counter = user;
+
+	(void)events;
+	counter->values += count;
 }
 
 static int counter_create(const struct rtl_host *host, const struct rtl_setting *settings,
@@ -42,6 +52,14 @@ static int counter_stream(void *instance, const struct rtl_stream_info *stream)
 {
 	struct counter *counter = instance;
 
+	if (strcmp(stream->name, RTL_STREAM_HSA_COUNTER) == 0) {
+		int error = counter->host->subscribe(counter->host, stream, RTL_SIGNAL,
+						     RTL_BUFFERED, count_values, counter, NULL);
+
+		return error ? error
+			     : counter->host->subscribe(counter->host, stream, RTL_SAMPLE,
+							RTL_BUFFERED, count_values, counter, NULL);
+	}
 	if (strcmp(stream->name, "rtl.hsa") != 0)
 		return 0;
 	counter->stream = stream;
@@ -56,8 +74,10 @@ static int counter_finish(void *instance)
 
 	if (counter->stream &&
 	    !counter->host->ledger(counter->host, NULL, counter->stream, &ledger))
-		fprintf(stderr, "counted %" PRIu64 " missed %" PRIu64 " discarded %" PRIu64 "\n",
-			counter->events, ledger.missed, ledger.discarded);
+		fprintf(stderr,
+			"counted %" PRIu64 " missed %" PRIu64 " discarded %" PRIu64
+			" values of counters %" PRIu64 "\n",
+			counter->events, ledger.missed, ledger.discarded, counter->values);
 	return 0;
 }
 

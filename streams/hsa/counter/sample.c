@@ -490,6 +490,7 @@ void counter_queue_remove(struct counter_queue *queue)
 		free_queue(&queue->source);
 		return;
 	}
+	turns_gone(&queue->line);
 	/* Pairs with the acquire in the harvester: nothing is submitted any more. */
 	atomic_store_explicit(&queue->source.dead, true, memory_order_release);
 	harvest_wake();

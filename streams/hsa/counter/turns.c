@@ -319,8 +319,6 @@ int turns_join(struct turns_line *line, struct counter_gpu *gpu, uint32_t room)
 
 void turns_leave(struct turns_line *line)
 {
-	struct turn_of *turn;
-
 	pthread_mutex_lock(&turns.lock);
 	for (struct turns_line **link = &turns.lines; *link; link = &(*link)->next) {
 		if (*link != line)
@@ -328,13 +326,21 @@ void turns_leave(struct turns_line *line)
 		*link = line->next;
 		break;
 	}
+	for (struct counter_sample *sample; (sample = take_first(line));)
+		sample_give_up(sample);
+	pthread_mutex_unlock(&turns.lock);
+}
+
+void turns_gone(struct turns_line *line)
+{
+	struct turn_of *turn;
+
+	pthread_mutex_lock(&turns.lock);
 	turn = turn_of(line->gpu);
 	if (turn && turn->of == line && turn->running) {
 		turn->running->spoilt = true;
 		end_turn(turn);
 	}
-	for (struct counter_sample *sample; (sample = take_first(line));)
-		sample_give_up(sample);
 	pthread_mutex_unlock(&turns.lock);
 }
 

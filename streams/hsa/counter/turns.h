@@ -12,8 +12,8 @@
  * for that GPU; a line says so. The same at the end of the process, without the line: what is in
  * queues then must go on.
  *
- * Threads: turns_add by a queue's submitting thread, turns_join and turns_leave by those that create
- * and destroy it; the rest is the thread rtl-counters', which polls while something is under way and
+ * Threads: turns_add by a queue's submitting thread, turns_join, turns_leave and turns_gone by those that
+ * create and destroy it; the rest is the thread rtl-counters', which polls while something is under way and
  * sleeps otherwise.
  */
 #ifndef STREAMS_HSA_COUNTER_TURNS_H
@@ -40,8 +40,12 @@ struct turns_line {
 /* 0 or RTL_ENOMEM. room: the most samples that can be in it. Starts the thread. */
 int turns_join(struct turns_line *line, struct counter_gpu *gpu, uint32_t room);
 
-/* Nothing of it is waited for, or looked at, any more. */
+/* Its queue is about to go: nothing of it gets a turn any more. What has one keeps it, as it may run until the
+ * queue is gone. */
 void turns_leave(struct turns_line *line);
+
+/* Its queue is gone: nothing of it is looked at any more. */
+void turns_gone(struct turns_line *line);
 
 /* A sample whose packets have been submitted; there is room. */
 void turns_add(struct turns_line *line, struct counter_sample *sample);

@@ -15,6 +15,7 @@
  *	-m		all threads submit to one queue
  *	-w EVERY	the first thread sleeps for 20 ms in each EVERY-th dispatch, when it has taken
  *			the packet's place and not written it (0: never)
+ *	-D		queues are destroyed with dispatches under way; results are not checked
  *	-v		print each dispatch's times: time THREAD DISPATCH START END
  */
 #include "hsa_setup.h"
@@ -31,7 +32,7 @@
 
 static struct options {
 	long packets, batch, threads, barrier_every, rounds, queue_size, sleep_every;
-	bool signals, profile, ordered, one_queue, print_times;
+	bool signals, profile, ordered, one_queue, print_times, abandon;
 } options = {
 	.packets = 1000,
 	.batch = 1,
@@ -150,6 +151,10 @@ static void run_window(struct worker *worker, long first, long count)
 		hsa_signal_store_screlease(worker->queue->doorbell_signal,
 					   (hsa_signal_value_t)index);
 	}
+	if (options.abandon) {
+		signal_wait_zero(worker->signals[first % WINDOW], "the first dispatch");
+		return;
+	}
 	signal_wait_zero(worker->barriers, "a barrier");
 	for (long i = first; options.signals && i < end; i++)
 		signal_wait_zero(worker->signals[i % WINDOW], "a dispatch");
@@ -207,7 +212,7 @@ static void worker_check(const struct worker *worker)
 	const long pairs = options.packets / 2, odd = options.packets % 2;
 	const unsigned expected = (unsigned)(options.rounds * (3 * pairs + odd));
 
-	for (int i = 0; kernels_run() && i < DATA_COUNT; i++)
+	for (int i = 0; kernels_run() && !options.abandon && i < DATA_COUNT; i++)
 		if (worker->data[i] != expected)
 			fail("thread %ld: element %d differs: %u instead of %u", worker->number, i,
 			     worker->data[i], expected);
@@ -217,7 +222,7 @@ static void parse_options(int argc, char **argv)
 {
 	int option;
 
-	while ((option = getopt(argc, argv, "n:b:t:B:r:s:w:SPumv")) != -1) {
+	while ((option = getopt(argc, argv, "n:b:t:B:r:s:w:SPumDv")) != -1) {
 		long value = optarg ? atol(optarg) : 0;
 
 		switch (option) {
@@ -254,6 +259,9 @@ static void parse_options(int argc, char **argv)
 		case 'm':
 			options.one_queue = true;
 			break;
+		case 'D':
+			options.abandon = true;
+			break;
 		case 'v':
 			options.print_times = true;
 			break;
@@ -263,6 +271,8 @@ static void parse_options(int argc, char **argv)
 	}
 	if (options.batch < 1 || options.threads < 1 || 2 * options.batch > options.queue_size)
 		fail("at least one thread, and batches of at most half a queue");
+	if (options.abandon && (!options.signals || options.packets > WINDOW || options.one_queue))
+		fail("-D is for queues of %d dispatches at most, each with a signal", WINDOW);
 }
 
 int main(int argc, char **argv)

@@ -119,6 +119,7 @@ static void make(struct queue *queue, int number)
 static void destroy(struct queue *queue)
 {
 	turns_leave(&queue->line);
+	turns_gone(&queue->line);
 	for (int i = 0; i < DISPATCHES; i++)
 		free(queue->samples[i]);
 	free(queue->line.ring);
@@ -265,7 +266,7 @@ static void test_turns__one_never_ends__others_go_on(void **state)
 	destroy(&queues[1]);
 }
 
-/* A queue goes while it has the turn: the next one gets it. */
+/* A queue goes while it has the turn: once it is gone, and not before, the next one gets it. */
 static void test_turns__queue_leaves_in_its_turn__others_go_on(void **state)
 {
 	(void)state;
@@ -275,10 +276,19 @@ static void test_turns__queue_leaves_in_its_turn__others_go_on(void **state)
 	subtract((hsa_signal_t){queues[0].samples[0]->ready}, 1);
 	wait_for(&queues[0].signals[0][1]);
 	submit(&queues[1]);
+	subtract((hsa_signal_t){queues[1].samples[0]->ready}, 1);
+	turns_leave(&queues[0].line);
+	assert_int_equal(queues[0].given_up_count, 1);
+	/* The thread looks many times meanwhile. */
+	for (int i = 0; i < 50; i++) {
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+		assert_true(slot_signal_is_pending(queues[1].samples[0]->grant));
+	}
+	assert_int_equal(queues[0].kept_count, 0);
 	destroy(&queues[0]);
 	assert_int_equal(queues[0].kept_count, 1);
 	assert_true(queues[0].kept[0] == UINT64_MAX);
-	assert_int_equal(queues[0].given_up_count, 1);
+	queues[1].signals[0][0].value = 1; /* which its queue completes again */
 	assert_int_equal(pthread_create(&queues[1].thread, NULL, run, &queues[1]), 0);
 	pthread_join(queues[1].thread, NULL);
 	wait_until(&queues[1].kept_count, DISPATCHES);
