@@ -10,6 +10,7 @@
 #define MAX_INSTANCES 32u
 #define MAX_SLOTS     8u
 #define ENGINE_MHZ    1725u
+#define DIGITS        21u /* of a number, and a separator */
 #define NO_EVENT      0xffffu
 
 /* GRBM_GFX_INDEX: which copies of a register are meant. */
@@ -265,9 +266,11 @@ static unsigned int instances_of(size_t b)
 	return blocks[b].instances;
 }
 
+/* parts: of each XCC */
 static void log_count(struct sg_log *log, const struct sg_queue *queue, const struct sg_flight *f,
-		      size_t b, unsigned int instance, unsigned int event, uint64_t value)
+		      size_t b, unsigned int instance, unsigned int event, const uint64_t *parts)
 {
+	uint64_t all = 0;
 	struct sg_log_row row = {"count",
 				 queue->gpu,
 				 queue->id,
@@ -279,11 +282,16 @@ static void log_count(struct sg_log *log, const struct sg_queue *queue, const st
 
 	if (!log->on)
 		return;
-	line = sg_log_begin(log, &row, strlen(blocks[b].name) + strlen(f->kernel->name));
+	for (unsigned int xcc = 0; xcc < sg_config.xccs; xcc++)
+		all += parts[xcc];
+	line = sg_log_begin(
+		log, &row, strlen(blocks[b].name) + strlen(f->kernel->name) + SG_MAX_XCCS * DIGITS);
 	sg_line_text(&line, " block=", blocks[b].name);
 	sg_line_u64(&line, " instance=", instance);
 	sg_line_u64(&line, " event=", event);
-	sg_line_u64(&line, " value=", value);
+	sg_line_u64(&line, " value=", all);
+	for (unsigned int xcc = 0; sg_config.xccs > 1 && xcc < sg_config.xccs; xcc++)
+		sg_line_u64(&line, xcc ? "," : " xccs=", parts[xcc]);
 	sg_line_text(&line, " name=", f->kernel->name);
 	sg_log_end(log, &line);
 }
@@ -307,7 +315,7 @@ static void count(struct sg_log *log, const struct sg_queue *queue, const struct
 {
 	const unsigned int engines = blocks[b].per_engine ? sg_config.engines : 1;
 	unsigned int event = NO_EVENT;
-	uint64_t all = 0;
+	uint64_t parts[SG_MAX_XCCS] = {0};
 
 	for (unsigned int xcc = 0; xcc < sg_config.xccs; xcc++) {
 		struct perf *perf = perfs[queue->gpu][xcc];
@@ -322,12 +330,12 @@ static void count(struct sg_log *log, const struct sg_queue *queue, const struct
 				continue;
 			event = c->event;
 			value = part(f, b, event, xcc * engines + e, instance);
-			all += value;
+			parts[xcc] += value;
 			c->value += ended ? value - value / 2 : value / 2;
 		}
 	}
 	if (ended && event != NO_EVENT)
-		log_count(log, queue, f, b, instance, event, all);
+		log_count(log, queue, f, b, instance, event, parts);
 }
 
 void sg_perf_dispatch(struct sg_log *log, const struct sg_queue *queue, const struct sg_flight *f,

@@ -8,6 +8,7 @@ Holds a trace's counters against what the software GPU says that each dispatch h
   --least N      at least that many
   --passes       counters take turns: a dispatch has values of some
   --cut          some may be missing: what was not recorded, or given up
+  --xccs N       the samples in the stream's debug twin are those of N XCCs, each as logged
 """
 import argparse
 import collections
@@ -19,7 +20,7 @@ TICK_NS = 20
 
 
 def read_log(path):
-    """{(pid, gpu): [(start, name, {(block, event, instance): value})]}, in the order of time."""
+    """{(pid, gpu): [(start, name, {(block, event, instance): value}, {..: value of each XCC})]}, in the order of time."""
     dispatches = collections.defaultdict(dict)
     with open(path, errors="replace") as log:
         for line in log:
@@ -28,8 +29,10 @@ def read_log(path):
             row = dict(item.split("=", 1) for item in line.split())
             key = row["queue"], row["idx"]
             found = dispatches[row["pid"], row["gpu"]].setdefault(
-                key, (int(row["start"]), row["name"], {}))
-            found[2][row["block"], row["event"], row["instance"]] = int(row["value"])
+                key, (int(row["start"]), row["name"], {}, {}))
+            place = row["block"], row["event"], row["instance"]
+            found[2][place] = int(row["value"])
+            found[3][place] = row.get("xccs", row["value"]).split(",")
     return {key: sorted(of.values(), key=lambda d: d[0]) for key, of in dispatches.items()}
 
 
@@ -52,6 +55,28 @@ def read_trace(path):
     if lone.fetchone()[0] and not arguments.cut:
         sys.exit("there are values of dispatches that are not in the trace")
     return {key: sorted(of.values(), key=lambda d: d[0]) for key, of in dispatches.items()}
+
+
+def read_samples(path):
+    """{(start, counter): [value of each XCC]}."""
+    parts = collections.defaultdict(dict)
+    for start, name, xcc, value in sqlite3.connect(path).execute("""
+            SELECT o.start, s.name, s.xcc, sum(s.value) FROM rtl_e_rtl_hsa_counter_debug_sample AS s
+            JOIN rtl_dispatch AS d ON d.process = s.process AND d.instance = s.instance
+            JOIN rocpd_op AS o ON o.id = d.op_id GROUP BY o.start, s.name, s.xcc"""):
+        parts[start, name][xcc] = value
+    return {key: [of.get(xcc) for xcc in range(arguments.xccs)] for key, of in parts.items()
+            if len(of) <= arguments.xccs}
+
+
+def compare_xccs(ours, theirs):
+    """Each counter's samples of a dispatch, by XCC."""
+    for name, definition in counters.items():
+        block, event = definition.split(":")[:2]
+        logged = [parts for place, parts in theirs[3].items() if place[:2] == (block, event)]
+        by_xcc = [sum(map(int, of)) for of in zip(*logged)]
+        if len(by_xcc) != arguments.xccs or samples.get((ours[0], name)) != by_xcc:
+            sys.exit(f"{name} of {theirs[1]} at {ours[0]}: by XCC {samples.get((ours[0], name))}, logged {by_xcc}")
 
 
 def missed(path):
@@ -86,6 +111,8 @@ def compare(key, traced, logged):
     if len(traced) != len(logged) and not (arguments.cut and len(traced) < len(logged)):
         sys.exit(f"{key}: {len(traced)} dispatches have values, {len(logged)} were counted")
     for number, (ours, theirs) in enumerate(pairs(key, traced, logged)):
+        if arguments.xccs:
+            compare_xccs(ours, theirs)
         for name, definition in counters.items():
             value = expected(theirs[2], definition)
             if value is None and arguments.passes and name not in ours[2]:
@@ -104,12 +131,14 @@ parser.add_argument("--expect", type=int)
 parser.add_argument("--least", type=int)
 parser.add_argument("--passes", action="store_true")
 parser.add_argument("--cut", action="store_true")
+parser.add_argument("--xccs", type=int)
 parser.add_argument("database")
 parser.add_argument("log")
 parser.add_argument("counters", nargs="+")
 arguments = parser.parse_args()
 counters = dict(c.split("=") for c in arguments.counters)
 log, trace = read_log(arguments.log), read_trace(arguments.database)
+samples = read_samples(arguments.database) if arguments.xccs else {}
 if set(trace) - set(log):
     sys.exit(f"not in the log: {set(trace) - set(log)}")
 if set(log) - set(trace) and not arguments.cut:
