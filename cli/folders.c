@@ -222,9 +222,9 @@ static void look_at_spool(void *user, const char *path)
 		spools->fn(spools->user, path, &is);
 }
 
-size_t folder_each_spool(const char *path,
-			 void (*fn)(void *user, const char *path, const struct rtl_folder *is),
-			 void *user)
+size_t folder_visit_spools(const char *path,
+			   void (*fn)(void *user, const char *path, const struct rtl_folder *is),
+			   void *user)
 {
 	struct spools spools = {fn, user, 0};
 
@@ -256,7 +256,7 @@ static int look_at_recording(const char *verb, const char *path)
 	char *unreadable = NULL;
 	int status;
 
-	if (folder_each_spool(path, NULL, NULL))
+	if (folder_visit_spools(path, NULL, NULL))
 		return CLI_OK;
 	each_entry(path, note_unreadable, &unreadable);
 	if (!unreadable)

@@ -39,8 +39,8 @@ void folders_mention(void);
 int folder_look(const char *verb, const char *path, struct rtl_folder *is);
 
 /** Calls fn for each process's spool in it, or for itself if it is one; returns their number. */
-size_t folder_each_spool(const char *path,
-			 void (*fn)(void *user, const char *path, const struct rtl_folder *is),
-			 void *user);
+size_t folder_visit_spools(const char *path,
+			   void (*fn)(void *user, const char *path, const struct rtl_folder *is),
+			   void *user);
 
 #endif

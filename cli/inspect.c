@@ -160,7 +160,7 @@ int inspect(const char *folder, struct inspection *inspection)
 	memset(&state, 0, sizeof(state));
 	if (status)
 		return status;
-	folder_each_spool(folder, note_living, inspection);
+	folder_visit_spools(folder, note_living, inspection);
 	return inspection->failed ? cli_failed("out of memory") : CLI_OK;
 }
 

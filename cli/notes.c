@@ -2,6 +2,7 @@
 /* See notes.h. */
 #include "notes.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -76,7 +77,8 @@ static void decode(char *text)
 	char *to = text;
 
 	for (; *text; text++) {
-		if (*text == '%' && text[1] && text[2]) {
+		if (*text == '%' && isxdigit((unsigned char)text[1]) &&
+		    isxdigit((unsigned char)text[2])) {
 			*to++ = (char)(hex(text[1]) << 4 | hex(text[2]));
 			text += 2;
 		} else {

@@ -54,7 +54,13 @@ struct http {
 int http_init(struct http *http, const struct http_server *server);
 void http_fini(struct http *http);
 
-/** A statement whose answer is wanted: http->answer. */
+/** The last one's answer; "" if it had none. */
+static inline const char *http_answer(const struct http *http)
+{
+	return http->answer_size ? http->answer : "";
+}
+
+/** A statement whose answer is wanted: http_answer. */
 enum http_result http_ask(struct http *http, const char *statement);
 /** INSERT, with the data of `native`, under that query_id. */
 enum http_result http_insert(struct http *http, const char *statement, const char *query_id,

@@ -152,6 +152,7 @@ static enum http_result find_process(struct sub *sub, struct process *process, b
 		}
 	}
 	free(run);
+	*found = sub->run != NULL; /* not in an answer of another kind */
 	return result;
 }
 
@@ -202,7 +203,7 @@ static enum http_result find_marks(struct sub *sub, struct process *process)
 
 	if (result != HTTP_DONE)
 		return result;
-	question = ask_for_marks(sub, process, store->http.answer);
+	question = ask_for_marks(sub, process, http_answer(&store->http));
 	if (!question)
 		return HTTP_REFUSED;
 	result = http_ask(&store->http, question);

@@ -2,6 +2,7 @@
 /* See store.h. */
 #include "store.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -194,7 +195,7 @@ static enum http_result choose_settings(struct store *store)
 	enum http_result result =
 		store_ask(store, "SELECT countIf(name = 'allow_experimental_low_cardinality_type'),"
 				 " countIf(name = 'async_insert') FROM system.settings");
-	const char *answer = store->http.answer_size ? store->http.answer : "";
+	const char *answer = http_answer(&store->http);
 	char *parameters;
 
 	if (result != HTTP_DONE || strchr(store->http.parameters, '&'))
@@ -223,7 +224,7 @@ static enum http_result check_schema(struct store *store)
 
 	if (result != HTTP_DONE)
 		return result;
-	schema = strtoul(store->http.answer, NULL, 10);
+	schema = strtoul(http_answer(&store->http), NULL, 10);
 	if (!schema)
 		return store_ask(
 			store, "INSERT INTO rtl_schema (schema, version) VALUES (%u, %" PRIu64 ")",
@@ -250,7 +251,7 @@ int store_has(struct store *store, const struct table_info *info, bool *there)
 		    "table = '%s' FORMAT TabSeparated",
 		    info->name) != HTTP_DONE)
 		return -1;
-	at = store->http.answer_size ? store->http.answer : "";
+	at = http_answer(&store->http);
 	*there = *at;
 	for (; i < info->count && *at; i++) {
 		snprintf(column, sizeof(column), "%s\t%s\n", info->columns[i].name,
@@ -291,7 +292,7 @@ enum http_result store_is_quiet(struct store *store, const char *query_id)
 		result = store_ask(store,
 				   "SELECT count() FROM system.processes WHERE query_id LIKE '%s'",
 				   query_id);
-		if (result != HTTP_DONE || *store->http.answer == '0')
+		if (result != HTTP_DONE || *http_answer(&store->http) == '0')
 			continue;
 		snprintf(store->http.message, sizeof(store->http.message),
 			 "%s: the server is still at an INSERT whose answer was lost",
@@ -324,7 +325,13 @@ static enum http_result find_out(struct store *store, const struct block *block,
 			   " AND ring = %u AND position = %" PRIu64,
 			   block->table->name, run, block->processes[last]->spool, ring, position);
 	free(run);
-	*there = result == HTTP_DONE && *store->http.answer != '0';
+	if (result == HTTP_DONE && !isdigit((unsigned char)*http_answer(&store->http))) {
+		snprintf(store->http.message, sizeof(store->http.message),
+			 "%s: the server does not say whether an INSERT is stored",
+			 store->http.url);
+		return HTTP_BUSY; /* to be asked again */
+	}
+	*there = result == HTTP_DONE && *http_answer(&store->http) != '0';
 	return result;
 }
 

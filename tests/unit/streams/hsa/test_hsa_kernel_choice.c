@@ -117,7 +117,8 @@ static void test_kernel_choice__no_expression__said_and_chooses_nothing(void **s
 static void test_kernel_choice__deeper_than_anybody_writes__refused(void **state)
 {
 	static char deep[20001];
-	const struct trial trial = {deep, NULL, NULL, GEMM, false, false, "than 400 groups"};
+	const struct trial trial = {
+		deep, NULL, NULL, GEMM, false, false, "nested or repeated too often"};
 
 	(void)state;
 	memset(deep, '(', sizeof(deep) - 1);
