@@ -15,7 +15,7 @@
 enum {
 	OPEN_MOST = 16,    /* elements within each other */
 	INCLUDES_MOST = 8, /* files within each other */
-	BASES_MOST = 16,   /* scopes that inherit from each other */
+	BASES_MOST = 4096, /* times that scopes inherit, all together */
 };
 
 struct item { /* of a scope: a definition, or a base */
@@ -28,13 +28,14 @@ struct xml {
 	struct counter_set *set;
 	struct item *items;
 	size_t count, room;
+	size_t inherited; /* times */
 };
 
 struct reader {
 	struct xml *xml;
 	const char *path;
 	char *start, *at;
-	char *open[OPEN_MOST];
+	char *open[OPEN_MOST], *bases[OPEN_MOST];
 	int depth;
 	int includes;
 };
@@ -229,6 +230,16 @@ static bool add_metric(struct reader *r, const struct tag_values *values)
 	return add_item(r, &item);
 }
 
+/* A scope inherits where its element ends: what its base has by then, and it has not itself. */
+static bool end_element(struct reader *r)
+{
+	struct item item;
+
+	r->depth--;
+	item = (struct item){.scope = r->open[r->depth], .base = r->bases[r->depth]};
+	return !item.base || add_item(r, &item);
+}
+
 static bool read_open(struct reader *r)
 {
 	struct tag_values values = {0};
@@ -253,17 +264,14 @@ static bool read_open(struct reader *r)
 	if (tag == TAG_BROKEN)
 		return false;
 	*end = '\0';
+	r->bases[r->depth - 1] = NULL;
 	if (!strcmp(element, "metric")) {
 		if (!add_metric(r, &values))
 			return false;
-	} else if (values.base) {
-		struct item item = {.scope = element, .base = values.base};
-		if (!add_item(r, &item))
-			return false;
+	} else {
+		r->bases[r->depth - 1] = values.base;
 	}
-	if (tag == TAG_CLOSED)
-		r->depth--;
-	return true;
+	return tag != TAG_CLOSED || end_element(r);
 }
 
 static bool read_close(struct reader *r)
@@ -277,8 +285,7 @@ static bool read_close(struct reader *r)
 	*end = '\0';
 	if (!r->depth || strcmp(r->open[r->depth - 1], name) != 0)
 		return fail(r, "a tag is closed that was not opened");
-	r->depth--;
-	return true;
+	return end_element(r);
 }
 
 /* Comments and declarations of XML proper. */
@@ -331,21 +338,17 @@ static bool has_scope(const struct xml *xml, const char *name)
 	return false;
 }
 
-/* A scope's own definitions, then those of its bases. */
-static bool add_scope(const struct xml *xml, const char *name, int depth)
+/* What a scope has before that item; of definitions of one name the first counts. */
+static bool add_scope(struct xml *xml, const char *name, size_t end)
 {
-	for (size_t i = 0; i < xml->count; i++) {
+	if (xml->inherited++ == BASES_MOST)
+		return definitions_fail(xml->set, "scopes inherit from each other too often");
+	for (size_t i = 0; i < end; i++) {
 		const struct item *item = &xml->items[i];
-		if (!item->base && !strcmp(item->scope, name) &&
-		    !definitions_add(xml->set, &item->def))
-			return false;
-	}
-	if (depth == BASES_MOST)
-		return true;
-	for (size_t i = 0; i < xml->count; i++) {
-		const struct item *item = &xml->items[i];
-		if (item->base && !strcmp(item->scope, name) &&
-		    !add_scope(xml, item->base, depth + 1))
+		if (strcmp(item->scope, name) != 0)
+			continue;
+		if (item->base ? !add_scope(xml, item->base, i)
+			       : !definitions_add(xml->set, &item->def))
 			return false;
 	}
 	return true;
@@ -361,7 +364,7 @@ bool definitions_read_xml(struct counter_set *set, char *text, const char *path)
 		scope = set->family;
 	/* What is global refers to counters: of no use to a GPU that has none. */
 	if (done && has_scope(&xml, scope))
-		done = add_scope(&xml, scope, 0) && add_scope(&xml, "global", 0);
+		done = add_scope(&xml, scope, xml.count) && add_scope(&xml, "global", xml.count);
 	free(xml.items);
 	set->sums = set->count != 0;
 	return done;

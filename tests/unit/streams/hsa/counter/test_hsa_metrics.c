@@ -178,6 +178,45 @@ static void test_definitions__of_v1__are_read(void **state)
 	assert_non_null(strstr(message, "no counters of gfx942"));
 }
 
+/* As ROCm's own: gfx906 has its expressions, not those that gfx9 inherits later. */
+static const char overriding[] =
+	"<gfx9><metric name=HITS block=TCC event=20 ></metric></gfx9>\n"
+	"<gfx906 base=gfx9 ><metric name=MORE block=TCC event=21 ></metric></gfx906>\n"
+	"<gfx9_expr><metric name=SIZE expr=HITS*32 ></metric>"
+	"<metric name=BOTH expr=HITS ></metric></gfx9_expr>\n"
+	"<gfx906_expr base=gfx9_expr ><metric name=SIZE expr=HITS*32+MORE "
+	"></metric></gfx906_expr>\n"
+	"<gfx9 base=gfx9_expr ></gfx9>\n"
+	"<gfx906 base=gfx906_expr ></gfx906>\n";
+
+static void test_definitions__that_override_their_bases__count(void **state)
+{
+	struct counter_set *set = load(overriding, "gfx906");
+
+	(void)state;
+	assert_string_equal(counter_find(set, "SIZE")->expression, "HITS*32+MORE");
+	assert_non_null(counter_find(set, "BOTH"));
+	counter_set_destroy(set);
+	set = load(overriding, "gfx900");
+	assert_string_equal(counter_find(set, "SIZE")->expression, "HITS*32");
+	counter_set_destroy(set);
+}
+
+static void test_definitions__that_inherit_without_end__are_refused(void **state)
+{
+	static const char again[] = "<gfx906 base=gfx906 ></gfx906>\n";
+	const size_t length = sizeof(again) - 1, times = 40;
+	char *text = malloc(times * length + 1);
+
+	(void)state;
+	for (size_t i = 0; i < times; i++)
+		memcpy(text + i * length, again, length);
+	text[times * length] = '\0';
+	assert_null(try_load(text, "gfx906", NULL));
+	assert_non_null(strstr(message, "too often"));
+	free(text);
+}
+
 static void test_definitions__that_include_others__have_theirs(void **state)
 {
 	char folder[] = "/tmp/rtl-metrics-XXXXXX", path[64], other[64];
@@ -664,6 +703,8 @@ int main(void)
 		cmocka_unit_test(test_definitions__of_rocm_7__are_read),
 		cmocka_unit_test(test_definitions__of_rocm_6__are_read),
 		cmocka_unit_test(test_definitions__of_v1__are_read),
+		cmocka_unit_test(test_definitions__that_override_their_bases__count),
+		cmocka_unit_test(test_definitions__that_inherit_without_end__are_refused),
 		cmocka_unit_test(test_definitions__that_include_others__have_theirs),
 		cmocka_unit_test(test_definitions__with_an_error__are_refused),
 		cmocka_unit_test(test_definitions__that_are_nested_without_end__are_refused),
