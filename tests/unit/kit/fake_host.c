@@ -600,3 +600,12 @@ const struct rtl_stream_info *fake_copy_stream(void)
 	info.number = 2;
 	return &info;
 }
+
+const struct rtl_stream_info *fake_counter_stream(void)
+{
+	static struct rtl_stream_info info;
+
+	info = counter_stream_info;
+	info.number = 9;
+	return &info;
+}

@@ -111,6 +111,8 @@ bool fake_host_subscribed(const struct fake_host *host, const struct rtl_stream_
 const struct rtl_stream_info *fake_hsa_stream(void);
 /** The same of rtl.hsa.copy. */
 const struct rtl_stream_info *fake_copy_stream(void);
+/** The same of rtl.hsa.counter. */
+const struct rtl_stream_info *fake_counter_stream(void);
 /** An event of that stream and type with that payload, all other members 0. */
 struct rtl_event fake_event(const struct rtl_stream_info *stream, uint16_t type,
 			    const struct rtl_process *process, const void *payload,

@@ -388,6 +388,103 @@ static void test_generic__pairs_and_marks__are_slices_and_marks_with_their_field
 	assert_non_null(strstr(text, "\"name\":\"thread 99\""));
 }
 
+/* ---- hardware counters ---- */
+
+enum { COUNTER_UID = 500 };
+
+static void deliver_counted(struct run *run, uint64_t instance, uint64_t begin_ns)
+{
+	const struct rtl_hsa_dispatch d = {.begin_ns = begin_ns,
+					   .end_ns = begin_ns + 1000,
+					   .gpu = 1,
+					   .queue = 1,
+					   .flags = RTL_HSA_DISPATCH_SERIALISED};
+	struct rtl_event e = fake_event(run->hsa, RTL_TASK_END, run->process, &d, sizeof(d));
+
+	e.uid = 77;
+	e.instance = instance;
+	fake_host_deliver_one(run->host, &e);
+}
+
+static void deliver_value(struct run *run, uint64_t instance, double value, uint32_t flags)
+{
+	const struct rtl_hsa_counter c = {
+		.value = value,
+		.name = fake_host_string(run->host, run->process, "SQ_WAVES"),
+		.gpu = 1,
+		.flags = flags};
+	struct rtl_event e =
+		fake_event(fake_counter_stream(), RTL_SIGNAL, run->process, &c, sizeof(c));
+
+	e.uid = COUNTER_UID;
+	e.instance = instance;
+	fake_host_deliver_one(run->host, &e);
+}
+
+static void deliver_interval(struct run *run, uint64_t begin_ns, double value, uint32_t flags)
+{
+	const struct rtl_hsa_counter_interval c = {
+		.value = value,
+		.name = fake_host_string(run->host, run->process, "SQ_WAVES"),
+		.begin_ns = begin_ns,
+		.end_ns = begin_ns + 1000,
+		.gpu = 1,
+		.flags = flags};
+	struct rtl_event e =
+		fake_event(fake_counter_stream(), RTL_SAMPLE, run->process, &c, sizeof(c));
+
+	e.uid = COUNTER_UID;
+	fake_host_deliver_one(run->host, &e);
+}
+
+static void begin_counters(struct run *run)
+{
+	fake_host_tracepoint(run->host, run->process, COUNTER_UID, "counter", "SQ_WAVES", "unit",
+			     "waves");
+	begin(run);
+	fake_host_stream(run->host, fake_counter_stream());
+}
+
+static void test_counters__of_dispatches__are_shown_whichever_comes_first(void **state)
+{
+	struct run *run = *state;
+	const char *text;
+
+	begin_counters(run);
+	deliver_counted(run, 1, 10000);
+	deliver_value(run, 1, 11, 0);
+	deliver_value(run, 2, 22, 0);
+	fake_host_flush(run->host);
+	deliver_counted(run, 2, 20000);
+	deliver_value(run, 2, 0, RTL_HSA_COUNTER_NO_VALUE);
+	deliver_value(run, 3, 33, 0); /* of a dispatch that does not come */
+	assert_int_equal(fake_host_end(run->host), 0);
+	text = slurp(run, run->path);
+	assert_int_equal(count(text, "\"name\":\"SQ_WAVES\",\"args\":{\"waves\":11}"), 1);
+	assert_int_equal(count(text, "\"name\":\"SQ_WAVES\",\"args\":{\"waves\":22}"), 1);
+	assert_int_equal(count(text, "\"name\":\"SQ_WAVES\",\"args\":{\"waves\":0}"), 2);
+	assert_int_equal(count(text, "33"), 0);
+	assert_non_null(strstr(text, "json: value of a dispatch that is not there"));
+}
+
+/* Each lasts to the next one; the track is at 0 in gaps, without a value, and in the end. */
+static void test_counters__in_intervals__are_shown_without_gaps_that_there_are_not(void **state)
+{
+	struct run *run = *state;
+	const char *text;
+
+	begin_counters(run);
+	deliver_interval(run, 10000, 11, 0);
+	deliver_interval(run, 11000, 22, 0);
+	deliver_interval(run, 15000, 33, 0);
+	deliver_interval(run, 16000, 0, RTL_HSA_COUNTER_NO_VALUE);
+	deliver_interval(run, 17000, 44, 0);
+	assert_int_equal(fake_host_end(run->host), 0);
+	text = slurp(run, run->path);
+	assert_int_equal(count(text, "\"name\":\"SQ_WAVES, process 4711\",\"args\""), 7);
+	assert_int_equal(count(text, "\"args\":{\"waves\":0}"), 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -404,6 +501,8 @@ int main(void)
 		TEST(test_recover__timeline_of_the_session_is_complete__nothing_is_added),
 		TEST(test_recover__timeline_is_complete__is_refused),
 		TEST(test_generic__pairs_and_marks__are_slices_and_marks_with_their_fields),
+		TEST(test_counters__of_dispatches__are_shown_whichever_comes_first),
+		TEST(test_counters__in_intervals__are_shown_without_gaps_that_there_are_not),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
