@@ -422,6 +422,7 @@ void sampler_stop(uint32_t timeout_ms)
 
 	if (!first)
 		return;
+	atomic_store_explicit(&sampler.ended, 0, memory_order_relaxed);
 	/* Pairs with the acquire in look. */
 	atomic_store_explicit(&sampler.ends, true, memory_order_release);
 	wake();
