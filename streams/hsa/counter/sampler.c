@@ -31,7 +31,8 @@
 
 /* A GPU that is sampled. All but `next` is the thread's once it is in the list. */
 struct sampled {
-	struct sampled *next; /* the lock's */
+	struct sampled *next;  /* the lock's */
+	struct sampled *older; /* the lock's: of the list that was left before this one's */
 	struct counter_gpu *gpu;
 	hsa_queue_t *queue;
 	uint64_t signal; /* of the last packet of a reading */
@@ -50,10 +51,12 @@ struct sampled {
 
 static struct {
 	pthread_mutex_t lock;
-	struct sampled *first; /* the lock's; those in it do not go */
-	bool started;          /* the lock's */
-	uint64_t readings;     /* the thread's */
-	atomic_bool ends;      /* all is to be read once more, and stopped; release, acquire */
+	struct sampled *first; /* the lock's */
+	struct sampled *
+		left; /* the lock's: lists of runtimes that are gone, which the thread may look at */
+	bool started;      /* the lock's */
+	uint64_t readings; /* the thread's */
+	atomic_bool ends;  /* all is to be read once more, and stopped; release, acquire */
 	/* 1: the end has come. Release by the thread, acquire by who waits; a futex. */
 	_Atomic uint32_t ended;
 	/* The thread is in the runtime. Seq_cst, with the GPUs' `over`. */
@@ -439,6 +442,10 @@ void sampler_forget(bool ends)
 	pthread_mutex_lock(&sampler.lock);
 	first = sampler.first;
 	sampler.first = NULL;
+	if (first) {
+		first->older = sampler.left;
+		sampler.left = first;
+	}
 	pthread_mutex_unlock(&sampler.lock);
 	/* What the GPU may write to still stays, and the thread may look at all of them. */
 	for (struct sampled *sampled = ends ? first : NULL; sampled; sampled = sampled->next)
