@@ -7,6 +7,7 @@ becomes either of them. Without ROCm; the program is that of cli_kit.py.
 """
 
 import contextlib
+import glob
 import json
 import os
 import shutil
@@ -232,7 +233,7 @@ class Foreigners(TwoUsers):
             child.terminate()
             child.wait(SHORT_S)
         self.addCleanup(stop)
-        self.wait_until(lambda: os.path.exists(os.path.join(self.shared, "theirs.db")))
+        self.wait_until(lambda: glob.glob(os.path.join(self.spool, "*", "notes")))
         session = self.in_spool()
         os.chmod(session, 0o777)
         os.chmod(os.path.join(session, "session"), 0o666)

@@ -26,6 +26,7 @@
 
 #define RING   (64u << 10) /* RTL_BUFFER_SIZE */
 #define EVENTS 60000u      /* more than 40 rings */
+#define FORKED 1000000000u /* a child's events are numbered from here on */
 
 struct tick {
 	uint64_t number; /* from 1 */
@@ -37,7 +38,7 @@ RTL_DESCRIBE_STREAM(info, "test.growth", "", RTL_SIGNAL, "tick", "", struct tick
 #define RECORD_BYTES (sizeof(struct rtl_record) + sizeof(struct tick))
 
 /* What our own subscriber has seen, beside their number. */
-static uint64_t last;
+static uint64_t last, last_forked;
 static bool disorder, gap;
 
 static void on_events(void *user, const struct rtl_event *const *events, size_t count)
@@ -45,10 +46,11 @@ static void on_events(void *user, const struct rtl_event *const *events, size_t 
 	(void)user;
 	for (size_t i = 0; i < count; i++) {
 		const struct tick *tick = events[i]->payload;
+		uint64_t *before = tick->number > FORKED ? &last_forked : &last;
 
-		disorder |= tick->number <= last;
-		gap |= tick->number != last + 1;
-		last = tick->number;
+		disorder |= tick->number <= *before;
+		gap |= tick->number != *before + 1;
+		*before = tick->number;
 		own.events++;
 	}
 }
@@ -60,6 +62,7 @@ static int setup(void **state)
 	(void)state;
 	own_reset(info.name, on_events);
 	last = 0;
+	last_forked = FORKED;
 	disorder = gap = false;
 	strcpy(base, "/tmp/test_growth-XXXXXX");
 	setenv("RTL_BUFFER_SIZE", "64K", 1);
@@ -87,16 +90,21 @@ static void publish(struct rtl_stream *stream, uint64_t first, uint64_t count)
 	}
 }
 
+static void begin_publisher(const struct rtl_collector *collector, struct rtl_stream **stream)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	close_range(3, ~0u, 0); /* the collector's lock, as an exec does */
+	setenv("RTL_COLLECTOR", rtl_collector_folder(collector), 1);
+	if (rtl_stream_register(&info, stream))
+		_exit(1);
+}
+
 /* A traced process that publishes all, and then ends. */
 static void publisher(const struct rtl_collector *collector, bool killed)
 {
 	struct rtl_stream *stream = &rtl_stream_none;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	close_range(3, ~0u, 0); /* the collector's lock, as an exec does */
-	setenv("RTL_COLLECTOR", rtl_collector_folder(collector), 1);
-	if (rtl_stream_register(&info, &stream))
-		_exit(1);
+	begin_publisher(collector, &stream);
 	publish(stream, 1, EVENTS);
 	if (killed)
 		raise(SIGKILL);
@@ -143,6 +151,45 @@ static void test_growth__killed__all_delivered_in_order(void **state)
 }
 
 /* The first 256M are for first rings. */
+/* Its rings are its parent's no longer: both go on in rings of their own. */
+static void fork_and_go_on(struct rtl_stream *stream)
+{
+	int status;
+	pid_t child = fork();
+
+	if (!child) {
+		publish(stream, FORKED + 1, EVENTS);
+		exit(0);
+	}
+	publish(stream, EVENTS + 1, EVENTS);
+	if (waitpid(child, &status, 0) != child || status)
+		_exit(1);
+}
+
+static void test_growth__forks__each_process_all_in_order(void **state)
+{
+	struct rtl_collector *collector = own_collector(RTL_COLLECT, base, NULL);
+	struct rtl_stream *stream = &rtl_stream_none;
+	int status;
+	pid_t pid = fork();
+
+	(void)state;
+	if (!pid) {
+		begin_publisher(collector, &stream);
+		publish(stream, 1, EVENTS);
+		fork_and_go_on(stream);
+		exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	own_finish(collector);
+	assert_int_equal(own.events, 3 * EVENTS);
+	assert_int_equal(last, 2 * EVENTS);
+	assert_int_equal(last_forked, FORKED + EVENTS);
+	assert_false(gap);
+	assert_int_equal(own.ledger.discarded, 0);
+}
+
 static void test_growth__total_is_used_up__discarded_and_counted(void **state)
 {
 	const uint64_t ring = RING / RECORD_BYTES;
@@ -476,6 +523,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_growth__nobody_drains__all_recorded_in_order),
 		TEST(test_growth__killed__all_delivered_in_order),
+		TEST(test_growth__forks__each_process_all_in_order),
 		TEST(test_growth__total_is_used_up__discarded_and_counted),
 		TEST(test_growth__total_is_used_up_discard__said_once),
 		TEST(test_growth__total_is_used_up_wait__said_once),

@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""
+Buffers that have grown because nobody took anything out: the program does not wait before the budget is used
+up, and what lies in further rings is delivered once, in order, whoever dies. Without ROCm; the program is
+that of cli_kit.py.
+"""
+
+import os
+import signal
+import unittest
+
+from cli_kit import HANG_S, RTL, SLOW, Faults
+
+COUNT = 20000  # events of a line: more than 50 rings
+SMALL = {"RTL_BUFFER_SIZE": "64K"}
+
+
+class Grown(Faults):
+    """Lines that are published while whoever would drain them is stopped."""
+
+    def stopped(self, *arguments, lines=3):
+        """rtl, stopped; its program, which has published lines meanwhile; how many events."""
+        child = self.lines(RTL, *arguments, count=str(COUNT), env=SMALL)
+        published = self.line(child)
+        os.kill(child.pid, signal.SIGSTOP)
+        published += sum(self.line(child) for _ in range(lines))
+        self.assertEqual(published, COUNT * (1 + lines))  # at once, and nothing was discarded
+        return child, published
+
+    def program_of(self, child):
+        with open(f"/proc/{child.pid}/task/{child.pid}/children", encoding="utf-8") as file:
+            return int(file.read().split()[0])
+
+    def check(self, published):
+        """Each event once, in order: they are numbered anew in each line."""
+        self.assertEqual(self.ledger("run.db"), (published, published, 0, 0))
+        self.assertEqual(self.losses("run.db"), {})
+        rows = self.ask("run.db", "SELECT packet_id FROM rtl_dispatch ORDER BY rowid")
+        self.assertEqual([n for n, in rows], list(range(COUNT)) * (published // COUNT))
+
+    def test_collector_is_stopped__program_does_not_wait(self):
+        child, published = self.stopped("trace", "-q", "-o", "run.db")
+        os.kill(child.pid, signal.SIGCONT)
+        published += self.line(child)
+        self.assertEqual(self.end(child), "")
+        self.assertEqual(child.returncode, 0)
+        self.check(published)
+
+    def test_subscriber_takes_nothing__program_does_not_wait(self):
+        child = self.lines(count=str(COUNT), env={
+            "RTL_SUBSCRIBERS": f"libsqlite_sub.so?output=run.db:{SLOW}?at=events", **SMALL})
+        published = sum(self.line(child) for _ in range(4))
+        self.assertEqual(published, COUNT * 4)
+        with open(self.path("go"), "w", encoding="utf-8"):
+            pass
+        self.assertEqual(self.end(child), "")
+        self.check(published)
+
+    def test_program_is_killed__all_is_delivered(self):
+        child, published = self.stopped("trace", "-q", "-o", "run.db")
+        os.kill(self.program_of(child), signal.SIGKILL)
+        os.kill(child.pid, signal.SIGCONT)
+        self.end(child)
+        self.check(published)
+
+    def recover(self):
+        done = self.rtl("recover", self.in_spool())
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_rtl_is_killed__program_runs_on_and_all_is_recovered(self):
+        child, published = self.stopped("trace", "-q", "-o", "run.db")
+        os.kill(child.pid, signal.SIGKILL)
+        child.wait(HANG_S)
+        published += self.line(child)
+        self.end(child)
+        self.recover()
+        self.check(published)
+
+    def test_both_are_killed__all_is_recovered(self):
+        child, published = self.stopped("trace", "-q", "-o", "run.db")
+        os.kill(self.program_of(child), signal.SIGKILL)
+        os.kill(child.pid, signal.SIGKILL)
+        self.end(child)
+        self.recover()
+        self.check(published)
+
+    def test_recorder_is_stopped__all_is_in_the_recording(self):
+        child, published = self.stopped("record", "-q", "-o", "run.rec")
+        os.kill(child.pid, signal.SIGCONT)
+        self.end(child)
+        self.assertEqual(self.rtl("replay", "-o", "run.db", "run.rec").returncode, 0)
+        self.check(published)
+
+
+if __name__ == "__main__":
+    unittest.main()
