@@ -127,8 +127,10 @@ const char *session_mode(const struct session *session)
 static bool wants_preload(const struct session *session)
 {
 	const struct mode *mode = find_mode(session_mode(session));
+	const char *source = session_source(session);
 
-	return mode && mode->preload;
+	/* HIP is asked to report before its first call. */
+	return (mode && mode->preload) || (source && strcmp(source, "queue") != 0);
 }
 
 static int add_names(struct session *session, const char *tools, const char *preload)

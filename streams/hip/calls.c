@@ -11,6 +11,7 @@
 
 #include "../common/outside.h"
 #include "../common/paused.h"
+#include "../common/reports.h"
 #include "../events/events.h"
 #include "preload.h"
 #include "real.h"
@@ -326,6 +327,9 @@ static inline void leave(const struct hip_call *call)
 void hip_call_end(const struct hip_call *call, const uint64_t *slots, int64_t result)
 {
 	const struct hip_function *function = &hip_functions[call->id];
+
+	if (UNLIKELY(reports.call_ended != NULL))
+		reports.call_ended(function->name, slots, function->result_kind == 'e' && !result);
 	const struct hip_end end = {
 		.end_ns = rtl_ticks_to_ns(rtl_ticks()),
 		.status = call_enumeration_name(known[call->id].results, result),

@@ -13,6 +13,7 @@
 
 #include "../common/fork_lock.h"
 #include "../common/loaded.h"
+#include "../common/reports.h"
 #include "../common/lookup.h"
 #include "../common/next.h"
 #include "calls.h"
@@ -153,6 +154,8 @@ hip_any_fn hip_resolve(enum hip_id id)
 	if (!real)
 		end_for_want_of(hip_functions[id].symbol);
 	start_at(real);
+	if (reports.before_first_call)
+		reports.before_first_call();
 	/* What HIP's table has put there meanwhile stays: behind `real` the table would lead to us
 	 * again. Release: as above; acquire: as hip_real. */
 	return __atomic_compare_exchange_n(&hip_real_functions[id], &none, real, false,

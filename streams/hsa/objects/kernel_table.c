@@ -176,6 +176,17 @@ static const struct kernel *find_named(uint64_t name)
 	return count == 1 ? only : all;
 }
 
+bool kernel_table_has_name(uint64_t name)
+{
+	/* Pairs with the release in kernel_get. */
+	for (const struct kernel *kernel =
+		     atomic_load_explicit(&named[name % KERNEL_BUCKETS], memory_order_acquire);
+	     kernel; kernel = kernel->next_named)
+		if (kernel->name == name && !__atomic_load_n(&kernel->by_name, __ATOMIC_RELAXED))
+			return true;
+	return false;
+}
+
 const struct kernel *kernel_table_named(uint64_t name, uint64_t (*uid)(uint64_t name))
 {
 	const struct kernel *found = find_named(name);

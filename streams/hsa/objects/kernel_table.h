@@ -46,6 +46,9 @@ int kernel_table_add(uint64_t object, uint64_t executable, uint64_t uid, uint64_
  */
 const struct kernel *kernel_table_named(uint64_t name, uint64_t (*uid)(uint64_t name));
 
+/* Whether one of that name has been added. */
+bool kernel_table_has_name(uint64_t name);
+
 /* Dispatches of it are left out, wherever it lies. Before the first. */
 void kernel_table_leave_out(const struct kernel *kernel);
 

@@ -223,3 +223,10 @@ const struct kernel *kernels_find_named(const char *symbol)
 		kernel_table_leave_out(kernel);
 	return kernel;
 }
+
+bool kernels_has_name(const char *symbol)
+{
+	uint64_t name = 0;
+
+	return !rtl_string_intern(symbol, &name) && kernel_table_has_name(name);
+}

@@ -8,11 +8,16 @@
 #ifndef STREAMS_HSA_KERNELS_H
 #define STREAMS_HSA_KERNELS_H
 
+#include <stdbool.h>
+
 struct root_table;
 
 struct kernel;
 
 void kernels_hook(struct root_table *root);
+
+/* Whether some kernel of the program has that symbol. Any thread. */
+bool kernels_has_name(const char *symbol);
 
 /* The kernel of that symbol, whose address nobody knows; never NULL. Any thread. */
 const struct kernel *kernels_find_named(const char *symbol);

@@ -23,6 +23,7 @@ struct caller_facts {
 	uint64_t src, dst, bytes;
 	uint32_t grid[3], workgroup[3]; /* work-items; 0: not known */
 	bool has_addresses;
+	bool counted; /* in the ledger */
 };
 
 struct caller {

@@ -44,15 +44,17 @@ static const char *find_obstacle(void)
 	return counters && *counters ? "hardware counters are read in intercepted queues" : NULL;
 }
 
-/* The first way that can be used; or NULL, and why the last one cannot. */
+/* The first way that HIP has; or NULL, and why it cannot be used. */
 static const struct report_way *find_way(const char **why)
 {
-	static const struct report_way *const ways[] = {&report_tracer};
+	static const struct report_way *const ways[] = {&report_profiler, &report_tracer};
 
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
 		*why = ways[i]->find();
 		if (!*why)
 			return ways[i];
+		if (**why)
+			return NULL;
 	}
 	return NULL;
 }
@@ -107,10 +109,8 @@ static void hook(struct root_table *root)
 	(void)root;
 	if (interceptor.config.source != CONFIG_RUNTIME)
 		return;
-	if (callers_init(interceptor.config.slots) || reported_start())
+	if (callers_init(interceptor.config.slots) || !way->start() || reported_start())
 		report_refuse("there is no memory");
-	else if (!way->start())
-		report_refuse("HIP refuses");
 }
 
 static void stop(uint32_t timeout_ms)

@@ -5,8 +5,8 @@
  * followed as with queues.
  *
  * HIP can be asked in two ways, each of which is a struct report_way:
+ *	profiler.c	the records of HIP's own profiler, if it has one
  *	tracer.c	HIP's callback for tracers, where the layout of its data is known
- *	profiler.c	the records of HIP's own profiler
  * What they learn they hand to reported.h as a struct reported.
  *
  * Threads of this room: the program's in calls of HIP, where work is submitted; HIP's own and the
@@ -23,13 +23,16 @@
 
 extern const struct hsa_part report_part;
 
+/* What find() says where HIP has nothing of the kind: another way may do. */
+#define REPORT_ABSENT ""
+
 struct report_way {
 	const char *name;
 	/* In hsa_init: whether HIP has it. NULL, or why it cannot be used. */
 	const char *(*find)(void);
 	/* Whether it is to be preferred to queues where the user leaves the choice. NULL, or why not. */
 	const char *(*doubt)(void);
-	/* HIP is to report from now on. False: it refuses. */
+	/* HIP is to report from now on. False: there is no memory. */
 	bool (*start)(void);
 	/* What is under way gets that time to be reported. */
 	void (*stop)(uint32_t timeout_ms);

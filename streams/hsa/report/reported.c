@@ -137,7 +137,9 @@ static void publish_as_dispatch(const struct reported *work, const struct work_q
 	struct dispatch dispatch = {.packet_id = next_number(),
 				    .submit_tid = work->tid,
 				    .flags = RTL_HSA_DISPATCH_REPORTED,
-				    .kernel = work->kernel};
+				    .kernel = work->kernel,
+				    .group_bytes = work->group_bytes,
+				    .private_bytes = work->private_bytes};
 
 	if (!times.begin_ns)
 		dispatch.flags |= RTL_HSA_DISPATCH_NO_TIME;
@@ -255,7 +257,7 @@ static void publish(const struct reported *work)
 		publish_as_barrier(work, &of, scope, times);
 		break;
 	}
-	end(work->op, work->ends);
+	end(work->begun_as, work->ends);
 }
 
 /* ---- what waits ---- */
@@ -369,12 +371,19 @@ static struct timespec deadline(uint64_t ns)
 	return until;
 }
 
+static void (*poll_reports)(void); /* written before the thread is started */
+
+void reported_poll_by(void (*poll)(void))
+{
+	poll_reports = poll;
+}
+
 /* A nap; or if nothing is under way for long, until somebody wakes it. */
 static void nap(unsigned *quiet)
 {
 	struct timespec until;
 
-	*quiet = reported_under_way() ? 0 : *quiet + 1;
+	*quiet = poll_reports || reported_under_way() ? 0 : *quiet + 1;
 	if (*quiet < LINGER) {
 		nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
 		return;
@@ -396,6 +405,8 @@ static void *run(void *data)
 	(void)data;
 	pthread_setname_np(pthread_self(), "rtl-hip");
 	for (;;) {
+		if (poll_reports)
+			poll_reports();
 		publish_all(true);
 		nap(&quiet);
 	}
@@ -484,7 +495,7 @@ void reported_stop(uint32_t timeout_ms)
 	queue.stops = true;
 	for (struct waiting *waiting; (waiting = take()); give_back(waiting)) {
 		left[waiting->work.op]++;
-		ends[waiting->work.op] += waiting->work.ends;
+		ends[waiting->work.begun_as] += waiting->work.ends;
 	}
 	pthread_mutex_unlock(&queue.lock);
 	for (int op = 0; op < REPORTED_OPS; op++) {
@@ -547,10 +558,10 @@ void reported_publish(const struct reported *work)
 
 	if (work->op == REPORTED_DISPATCH && kernel_is_left_out(work->kernel)) {
 		rtl_stream_count_left_out(interceptor.stream, RTL_LEFT_OUT_KERNEL, 1);
-		end(work->op, work->ends);
+		end(work->begun_as, work->ends);
 	} else if (!put(work)) {
 		miss(work->op, SLOW, 1);
-		end(work->op, work->ends);
+		end(work->begun_as, work->ends);
 	}
 	errno = saved;
 }

@@ -27,6 +27,7 @@ enum reported_copy {
 
 struct reported {
 	enum reported_op op;
+	enum reported_op begun_as; /* in the ledger */
 	enum reported_copy copy;
 	bool is_rect, has_addresses, in_scope;
 	bool ends;     /* in the ledger: a piece that has begun, not a further part of one */
@@ -34,9 +35,10 @@ struct reported {
 	uint64_t begin_ns, end_ns; /* rtl's clock; 0: not known */
 	uint64_t bytes, src, dst;
 	const struct kernel *kernel;
-	uint32_t grid[3], workgroup[3]; /* work-items; 0: not known */
-	uint32_t tid;                   /* that submitted; 0: not known */
-	struct work_scope scope;        /* if in_scope */
+	uint32_t grid[3], workgroup[3];      /* work-items; 0: not known */
+	uint32_t group_bytes, private_bytes; /* 0: not known */
+	uint32_t tid;                        /* that submitted; 0: not known */
+	struct work_scope scope;             /* if in_scope */
 };
 
 /* Starts the thread, if it does not run. 0 or RTL_ENOMEM. */
@@ -45,6 +47,9 @@ int reported_start(void);
 /* The thread submits work of that kind: whether somebody wants it. It may wait, if much waits for the
  * thread. */
 bool reported_wanted(enum reported_op op);
+
+/* The thread `rtl-hip` calls that each time, and never sleeps for long. Before it is started. */
+void reported_poll_by(void (*poll)(void));
 
 /* It has been submitted: whether the user's selection, or the mode, leaves it out. Then it is counted. */
 bool reported_leave_out(enum reported_op op);

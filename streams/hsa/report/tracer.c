@@ -530,6 +530,7 @@ static void on_activity(const struct activity *activity)
 {
 	struct reported work = {
 		.op = (enum reported_op)activity->op,
+		.begun_as = (enum reported_op)activity->op,
 		.node = (uint32_t)activity->node,
 		.begin_ns = system_clock_of_hip(activity->begin_ns),
 		.end_ns = system_clock_of_hip(activity->end_ns),

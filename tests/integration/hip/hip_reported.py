@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""hip_reported.py [--split] DATABASE LOG [QUEUE-DATABASE]: what HIP has reported against the GPU's log.
+"""hip_reported.py [--split] [--profiler] DATABASE LOG [QUEUE-DATABASE]: what HIP has reported against the GPU's log.
 
 Each kernel of the log (the runtime's own apart) is a dispatch of the trace, once, on the same GPU, with
 the same name and times within a tick, and with the log's grid and workgroup where they are known. Each
@@ -10,6 +10,7 @@ tell is 0. Nothing is lost.
 QUEUE-DATABASE is of another run of the program with intercepted queues. It must have the same kernels
 (universal id, name, GPU, device, stream or none, calling function, number of the thread), and as many
 copies of each calling function. --split: HIP makes several transfers of a copy, some by kernels.
+--profiler: its profiler may know segments, too.
 """
 import collections
 import re
@@ -135,15 +136,15 @@ def compare_sources(dispatches, copies, other, problems):
 
 
 def main():
-    split = "--split" in sys.argv
-    sys.argv = [argument for argument in sys.argv if argument != "--split"]
+    split, profiler = "--split" in sys.argv, "--profiler" in sys.argv
+    sys.argv = [argument for argument in sys.argv if not argument.startswith("--")]
     db = sqlite3.connect(sys.argv[1])
     kernels, transfers, barriers = read_log(sys.argv[2])
     dispatches, copies = rows_of(db, DISPATCHES), rows_of(db, COPIES)
     problems = []
     for row in dispatches:
-        check_row(row, ("submit_ns", "packet_id", "kernel_object", "queue", "lds_bytes", "scratch_bytes"),
-                  problems)
+        check_row(row, ("submit_ns", "packet_id", "kernel_object", "queue") +
+                  (() if profiler else ("lds_bytes", "scratch_bytes")), problems)
     for row in copies:
         check_row(row, ("submit_ns", "signal", "engine"), problems)
         if row["dst"] and not row["bytes"]:

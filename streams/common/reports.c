@@ -1,0 +1,4 @@
+/* SPDX-License-Identifier: MIT */
+#include "reports.h"
+
+struct reports reports;
