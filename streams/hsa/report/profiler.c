@@ -289,6 +289,7 @@ static void *disable(void *unused)
 	uint64_t end;
 
 	(void)unused;
+	inside = true; /* what HIP calls is no first call of the program's */
 	(void)profiler.disable(&end);
 	/* Pairs with the acquire in disable_within. */
 	atomic_store_explicit(&profiler.disabled, true, memory_order_release);
@@ -351,7 +352,7 @@ static void publish(const struct hip_record *record, const struct gpu_work *from
 		work.tid = caller->submitter.tid;
 		work.in_scope = caller->submitter.in_scope;
 		work.scope = caller->submitter.scope;
-		work.ends = first && caller->facts.counted;
+		work.ends = first && caller->facts.counted && work.op != REPORTED_BARRIER;
 	}
 	if (work.op == REPORTED_DISPATCH) {
 		fill_dispatch(from, &work);
@@ -392,7 +393,7 @@ static bool is_young(const struct hip_record *record)
 static bool look_at(const struct hip_record *record, uint64_t number, bool last)
 {
 	const struct gpu_work *work = &record->work;
-	uint32_t *seen = &look.seen[number], count = 0;
+	uint32_t *seen = &look.seen[number], count = 0, barriers = 0;
 	enum callers_found found;
 	struct caller caller;
 	bool ends, done = false;
@@ -410,9 +411,10 @@ static bool look_at(const struct hip_record *record, uint64_t number, bool last)
 		return false;
 	for (; work; work = __atomic_load_n(&work->next, __ATOMIC_ACQUIRE)) {
 		done |= is_awaited(record->function, work);
+		barriers += work_op(work->flags) == REPORTED_BARRIER;
 		if (count++ < *seen)
 			continue;
-		publish(record, work, count == 1, &caller, found);
+		publish(record, work, count == barriers + 1, &caller, found);
 		look.kept_bytes += work_op(work->flags) ? 0 : work->args_bytes;
 		look.kept_bytes += count > 1 ? sizeof(*work) : 0;
 		*seen = count;
