@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""hip_causes.py [--unlinked] DATABASE OUTPUT LOG: what a program (tests/programs/hip/causes.hip) says that
+"""hip_causes.py [--unlinked|--reported] DATABASE OUTPUT LOG: what a program (tests/programs/hip/causes.hip) says that
 its calls made a GPU do, against the links in the database and the software GPU's log.
 
 Of each call: what is linked to it is what it did, in that order; the dispatches and copies know the
@@ -10,6 +10,8 @@ it, and no other. Every other row of rocpd_op is linked to one row of rocpd_api.
 
 --unlinked: work may be linked to no call (of HIP), where the runtime's threads submit it; what is
 linked must be right all the same, and the summary's count of the rest is checked by the caller.
+--reported: HIP has reported the work (--source runtime): what a kernel of the runtime does for a call is a copy
+or a fill there, and the kernels of a graph have no grid.
 Exit status 0: so it is.
 """
 import collections
@@ -18,6 +20,8 @@ import sqlite3
 import sys
 
 TICK_NS = 1000  # a tick of the GPU's clock, and what its conversion adds
+REPORTED = 64
+COPY_BYTES = 1 << 20  # of what the program copies and fills within the GPU
 LINE = re.compile(r"thread (\d+) work (\w+) (\d+) (.*?)(?: within (\w+))? :( \{)?(.*)$")
 FIELD = re.compile(r"(\w+)=(\S*)")
 
@@ -54,12 +58,13 @@ def read_work(db):
     found = collections.defaultdict(list)
     db.row_factory = sqlite3.Row
     for row in db.execute("""
-            SELECT l.api_id, l.op_id, l.place, l.name, l.begin_ns, d.grid_x, c.bytes,
+            SELECT l.api_id, l.function, l.op_id, l.place, l.name, l.begin_ns, d.grid_x, c.bytes,
                    c.op_id IS NOT NULL AS is_copy,
                    coalesce(d.correlation, c.correlation) AS correlation,
                    coalesce(d.tid, c.tid) AS tid, coalesce(d.call_ns, c.call_ns) AS call_ns,
                    coalesce(d.stream, c.stream) AS stream, m.name AS range,
-                   coalesce(d.submit_ns, c.submit_ns) AS submit_ns, ifnull(d.flags, 0) AS flags
+                   coalesce(d.submit_ns, c.submit_ns) AS submit_ns, ifnull(d.flags, 0) AS flags,
+                   ifnull(c.flags, 0) AS copy_flags
             FROM rtl_api_ops AS l LEFT JOIN rtl_dispatch AS d ON d.op_id = l.op_id
             LEFT JOIN rtl_copy AS c ON c.op_id = l.op_id
             LEFT JOIN rtl_markers AS m ON m.process = l.process
@@ -71,8 +76,25 @@ def read_work(db):
 
 def key_of(row):
     if row["is_copy"]:
+        if row["copy_flags"] & REPORTED and (row["bytes"] == COPY_BYTES or
+                                             row["function"] == "hipGraphLaunch"):
+            return "runtime"
         return "copy", row["bytes"]
     return "runtime" if row["name"].startswith("__amd_") else ("kernel", row["grid_x"])
+
+
+def without_grids(said, log):
+    """What is said, and in the log, where the kernels of graphs have the grid 0."""
+    def work_of(function, work):
+        if function != "hipGraphLaunch":
+            return work
+        for what in work:
+            if what[0] == "kernel":
+                log[what] -= 1
+                log["kernel", 0] += 1
+        return [("kernel", 0) if what[0] == "kernel" else what for what in work]
+    said = {which: (*want[:3], work_of(which[1], want[3])) for which, want in said.items()}
+    return said, +log
 
 
 class Check:
@@ -113,13 +135,15 @@ class Check:
 
 
 def main():
-    unlinked = sys.argv[1] == "--unlinked"
-    path, output, log_path = sys.argv[1 + unlinked:]
+    unlinked, reported = sys.argv[1] == "--unlinked", sys.argv[1] == "--reported"
+    path, output, log_path = sys.argv[1 + (unlinked or reported):]
     db = sqlite3.connect(path)
     clock_error_ns = db.execute("SELECT max(tick_error_ns) FROM rtl_clock").fetchone()[0]
     check = Check(unlinked, clock_error_ns + TICK_NS)
     said, log, work = read_output(output), read_log(log_path), read_work(db)
     seen, calls = collections.Counter(), {}
+    if reported:
+        said, log = without_grids(said, log)
     everything = {call["instance"]: call for call in db.execute(
         "SELECT * FROM rtl_calls WHERE domain = 'hip' ORDER BY begin_ns, api_id")}
     for call in everything.values():

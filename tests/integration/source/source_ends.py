@@ -62,22 +62,33 @@ class Ends(Case):
         toggles = []
 
         def run(process, environment):
-            log = environment["SOFTGPU_LOG"]
-            while process.poll() is None and not (
-                    os.path.exists(log) and b"name=threads_count" in open(log, "rb").read(65536)):
-                time.sleep(0.01)
+            path = environment["SOFTGPU_LOG"]
+
+            def more(by):
+                """The GPU does so many dispatches more, or the program ends."""
+                until = done_so_far() + by
+                while process.poll() is None and done_so_far() < until:
+                    time.sleep(0.01)
+
+            def done_so_far():
+                if not os.path.exists(path):
+                    return 0
+                with open(path, "rb") as log:
+                    return log.read().count(b"name=threads_count")
+
+            more(1)
             for verb in ("start", "stop", "start"):
                 done = subprocess.run([RTL, verb, str(process.pid)], env=environment,
                                       capture_output=True, text=True, check=False)
                 toggles.append(done.stderr or done.returncode)
-                time.sleep(0.1)
+                more(500)
 
         trace = self.trace(way, "threads", 2, 3000, 10, options=["--paused"],
                            env={"SOFTGPU_KERNEL_NS": "200000"}, beside=run)
         self.assertEqual(toggles[:1], [0])
         log, _ = read_log(trace.log_path)
         rows = trace.dispatches()
-        self.assertGreater(len(rows), 0)
+        self.assertGreater(len(rows), 0, f"{len(log)} in the log, {toggles}: {trace.said}")
         self.assertLess(len(rows), len(log))
         self.assertEqual(self.check_links(trace), len(rows))
         begins = collections.Counter(r.begin // 8 for r in log)

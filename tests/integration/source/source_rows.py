@@ -4,7 +4,7 @@
 import collections
 import unittest
 
-from source_kit import Case, WAYS
+from source_kit import Case, WAYS, read_log
 
 
 class Rows(Case):
@@ -42,6 +42,15 @@ class Rows(Case):
             for program in ("module_launch", "streams_events", "copies"):
                 with self.subTest(f"{way} {program}"):
                     self.check(way, program)
+
+    def test_kernels_that_were_chosen__others_are_counted(self):
+        for way in WAYS:
+            with self.subTest(way):
+                trace = self.trace(way, "causes", 1, 5, options=["--kernel", "^void.work<float>"])
+                rows = trace.rows("SELECT kernel FROM rtl_dispatches")
+                self.assertEqual({r["kernel"] for r in rows}, {"void work<float>(float*)"})
+                left_out = trace.one("SELECT sum(count) FROM rtl_left_out WHERE stream = 'rtl.hsa'")
+                self.assertEqual(len(rows) + left_out, len(read_log(trace.log_path)[0]))
 
     def test_both_sources__same_rows(self):
         """But for what the runtime does not know: queues, registers, when work was submitted."""
