@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "service.h"
+
 #define QUEUE_DEPTH 64u /* packets, at least */
 
 _Thread_local struct context *context_handled __attribute__((tls_model("initial-exec")));
@@ -214,19 +216,32 @@ static void destroy_signal(hsa_signal_t signal)
 		(void)runtime.signal_destroy(signal);
 }
 
+/* Whether what was submitted last has ended; a line where it does not. */
+static bool has_ended(const struct context *context)
+{
+	if (!context->done.handle ||
+	    runtime_wait_most(context->done, "a context that is closed", service_wait_ns()))
+		return true;
+	complain("a read of counters has not ended for %llu s (RTL_COUNTERS_TIMEOUT): its context "
+		 "is closed without it",
+		 (unsigned long long)(service_wait_ns() / 1000000000u));
+	return false;
+}
+
 /* The GPU may still write: what it has, stays where it does not end. */
 static bool quiet(struct context *context)
 {
-	if (context->started)
+	if (context->started) {
+		if (!has_ended(context))
+			return false;
 		(void)rocprofiler_stop(context, 0);
+	}
 	if (context == context_handled)
 		context_handled = NULL;
 	else
 		while (context_is_busy(context))
 			sched_yield();
-	if (context_is_abandoned(context))
-		return false;
-	return !context->done.handle || runtime_wait(context->done, "a context that is closed");
+	return !context_is_abandoned(context) && has_ended(context);
 }
 
 void context_destroy(struct context *context)

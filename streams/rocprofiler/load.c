@@ -25,7 +25,10 @@ static void (*tool_unload)(void);
 /* Of the specification and the original, and not supported: said by name. */
 static void refuse_variables(void)
 {
-	static const char *const refused[] = {"ROCP_MCOPY_DATA", "ROCPROFILER_TRACE"};
+	static const char *const refused[] = {
+		"ROCP_MCOPY_DATA",  "ROCPROFILER_TRACE", "ROCPROFILER_SESS",
+		"ROCP_PROXY_QUEUE", "ROCP_DUMP_CODEOBJ", "ROCP_ONLOAD_TRACE",
+	};
 
 	for (size_t i = 0; i < sizeof(refused) / sizeof(*refused); i++) {
 		const char *value = secure_getenv(refused[i]);

@@ -200,16 +200,21 @@ uint64_t runtime_ns(uint64_t ticks)
 	return (uint64_t)((unsigned __int128)ticks * 1000000000u / frequency);
 }
 
-bool runtime_wait(hsa_signal_t signal, const char *what)
+bool runtime_wait_most(hsa_signal_t signal, const char *what, uint64_t most_ns)
 {
-	const uint64_t ticks =
-		runtime_timeout_ns == UINT64_MAX ? UINT64_MAX : runtime_ticks(runtime_timeout_ns);
+	const uint64_t ns = most_ns < runtime_timeout_ns ? most_ns : runtime_timeout_ns;
+	const uint64_t ticks = ns == UINT64_MAX ? UINT64_MAX : runtime_ticks(ns);
 
 	if (runtime.signal_wait(signal, HSA_SIGNAL_CONDITION_LT, 1, ticks, HSA_WAIT_STATE_BLOCKED) <
 	    1)
 		return true;
 	fail(HSA_STATUS_ERROR, "%s has not ended in time", what);
 	return false;
+}
+
+bool runtime_wait(hsa_signal_t signal, const char *what)
+{
+	return runtime_wait_most(signal, what, UINT64_MAX);
 }
 
 bool vendor_find(char *why, size_t size)

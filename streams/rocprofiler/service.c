@@ -328,6 +328,18 @@ static uint64_t wait_setting(void)
 	return seconds * UINT64_C(1000000000);
 }
 
+uint64_t service_wait_ns(void)
+{
+	static _Atomic uint64_t known; /* relaxed: any thread may find it out, the same */
+	uint64_t ns = atomic_load_explicit(&known, memory_order_relaxed);
+
+	if (!ns) {
+		ns = wait_setting();
+		atomic_store_explicit(&known, ns, memory_order_relaxed);
+	}
+	return ns;
+}
+
 /* With all signals blocked: they are the program's threads'. */
 static bool start_service(void)
 {
@@ -338,7 +350,7 @@ static bool start_service(void)
 
 	if (service.started)
 		return true;
-	service.wait_ns = wait_setting();
+	service.wait_ns = service_wait_ns();
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	pthread_attr_init(&attributes);

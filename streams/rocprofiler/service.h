@@ -51,6 +51,9 @@ bool service_take(struct work *work);
 /* Whether turns have ended for good: nothing more is counted. */
 bool service_released(void);
 
+/* RTL_COUNTERS_TIMEOUT, or what it is without that. */
+uint64_t service_wait_ns(void);
+
 /* Waits until nothing is under way, five seconds at most. */
 void service_finish(void);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Every function of the rocprofiler API, on the software GPU: what it counts is what the GPU's log says.
- * api standalone | intercept | times: the way in which HSA loads the library (ROCP_HSA_INTERCEPT 0, 1, 2).
+ * api standalone | intercept | times: the way in which HSA loads the library (ROCP_HSA_INTERCEPT 0, 1, 2);
+ * hang: with kernels that do not end.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -338,6 +339,25 @@ static void standalone__around_dispatches__counts_what_the_log_says(void **state
 	HSA_OK(hsa_queue_destroy(queue));
 }
 
+/* The kernel before the stop hangs: what is closed does not wait for ever. */
+static void close__of_a_read_that_does_not_end__returns(void **state)
+{
+	rocprofiler_feature_t feature = {.name = "SQ_WAVES"};
+	rocprofiler_properties_t properties = {0};
+	rocprofiler_t *context;
+
+	(void)state;
+	properties.queue = fixture_queue(&fixture, 64, NULL, NULL);
+	OK(rocprofiler_open(fixture.gpus[0], &feature, 1, &context, ROCPROFILER_MODE_STANDALONE,
+			    &properties));
+	OK(rocprofiler_start(context, 0));
+	launch(properties.queue, (hsa_signal_t){0});
+	OK(rocprofiler_read(context, 0));
+	OK(rocprofiler_close(context));
+	if (!strstr(error(), "has not ended in time"))
+		fail_msg("'%s'", error());
+}
+
 /* ---- intercepted ---- */
 
 enum { LAUNCHES = 40 };
@@ -633,6 +653,9 @@ int main(int argc, char **argv)
 		cmocka_unit_test(intercept__without_a_handler__waits_for_the_data),
 		cmocka_unit_test(pool__of_few_entries__hands_each_out_again_in_order),
 	};
+	const struct CMUnitTest hanging[] = {
+		cmocka_unit_test(close__of_a_read_that_does_not_end__returns),
+	};
 	const int file = mkstemp(log_path);
 	int failed;
 
@@ -643,8 +666,12 @@ int main(int argc, char **argv)
 	with_times = !strcmp(argv[1], "times");
 	fixture_open(&fixture);
 	find_events();
-	failed = !strcmp(argv[1], "standalone") ? cmocka_run_group_tests(everywhere, NULL, NULL)
-						: cmocka_run_group_tests(intercepted, NULL, NULL);
+	if (!strcmp(argv[1], "standalone"))
+		failed = cmocka_run_group_tests(everywhere, NULL, NULL);
+	else if (!strcmp(argv[1], "hang"))
+		failed = cmocka_run_group_tests(hanging, NULL, NULL);
+	else
+		failed = cmocka_run_group_tests(intercepted, NULL, NULL);
 	fixture_close();
 	unlink(log_path);
 	return failed;

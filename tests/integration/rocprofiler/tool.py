@@ -119,8 +119,11 @@ class Tool(unittest.TestCase):
                       self.run_program(self.SHORT, ROCP_TOOL_LIB=BAD))
 
     def test_settings_that_cannot_be_had(self):
-        self.assertIn("rocprofiler: ROCP_MCOPY_DATA is not supported\n",
-                      self.run_program(self.SHORT, ROCP_MCOPY_DATA="1"))
+        refused = [f"ROCP_{n}" for n in ("MCOPY_DATA", "PROXY_QUEUE", "DUMP_CODEOBJ", "ONLOAD_TRACE")] + [
+            "ROCPROFILER_TRACE", "ROCPROFILER_SESS"]
+        said = self.run_program(self.SHORT, **{name: "1" for name in refused})
+        for name in refused:
+            self.assertIn(f"rocprofiler: {name} is not supported\n", said)
         self.assertIn("rocprofiler: ROCP_HSA_INTERCEPT is '3': 0, 1",
                       self.run_program(self.SHORT, ROCP_HSA_INTERCEPT="3"))
 
