@@ -11,8 +11,6 @@
 
 #define QUEUE_DEPTH 64u /* packets, at least */
 
-_Thread_local struct context *context_handled __attribute__((tls_model("initial-exec")));
-
 /* ---- what is to be counted ---- */
 
 static bool add_event(struct context *context, struct library_event event)
@@ -193,6 +191,7 @@ hsa_status_t context_create(struct gpu *gpu, rocprofiler_feature_t *features, ui
 	if (!status && count && !gpu_set(gpu))
 		status = HSA_STATUS_ERROR;
 	if (!status) {
+		atomic_init(&context->uses, 1);
 		context->gpu = gpu;
 		context->features = features;
 		context->feature_count = count;
@@ -228,6 +227,13 @@ static bool has_ended(const struct context *context)
 	return false;
 }
 
+/* Until the GPU has counted it, or it is given up; it may have to wait for its turn. */
+static void wait_for_dispatch(const struct context *context)
+{
+	while (context_is_busy(context) && runtime.signal_load(context->done) > 0)
+		sched_yield();
+}
+
 /* The GPU may still write: what it has, stays where it does not end. */
 static bool quiet(struct context *context)
 {
@@ -236,20 +242,12 @@ static bool quiet(struct context *context)
 			return false;
 		(void)rocprofiler_stop(context, 0);
 	}
-	if (context == context_handled)
-		context_handled = NULL;
-	else
-		while (context_is_busy(context))
-			sched_yield();
+	wait_for_dispatch(context);
 	return !context_is_abandoned(context) && has_ended(context);
 }
 
-void context_destroy(struct context *context)
+static void free_context(struct context *context)
 {
-	if (!context)
-		return;
-	if (!quiet(context))
-		return;
 	runtime_own_call = true;
 	library_count_destroy(context->count);
 	runtime_own_call = false;
@@ -263,6 +261,20 @@ void context_destroy(struct context *context)
 	free(context->events);
 	free(context->samples);
 	free(context);
+}
+
+void context_unuse(struct context *context)
+{
+	if (atomic_fetch_sub_explicit(&context->uses, 1, memory_order_acq_rel) == 1)
+		free_context(context);
+}
+
+void context_destroy(struct context *context)
+{
+	if (!context || !quiet(context))
+		return;
+	atomic_store_explicit(&context->closed, true, memory_order_release);
+	context_unuse(context);
 }
 
 rocprofiler_group_t context_group(struct context *context)
@@ -508,8 +520,8 @@ EXPORT hsa_status_t rocprofiler_get_data(rocprofiler_t *handle, uint32_t group)
 	if (status)
 		return status;
 	/* Without a handler of the context's nobody else tells when its dispatch has ended. */
-	while (!context->queue && context != context_handled && context_is_busy(context))
-		sched_yield();
+	if (!context->queue)
+		wait_for_dispatch(context);
 	if (!context->has_data && context->count)
 		return fail(HSA_STATUS_ERROR, "nothing has been read");
 	if (context->queue && !runtime_wait(context->done, "a read"))

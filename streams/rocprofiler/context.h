@@ -5,7 +5,7 @@
  * other (dispatch.c), never both.
  *
  * Threads: one at a time for each context; in intercept mode that is the submitting thread, then the
- * service until the context's handler has returned.
+ * service, then its handler's thread, or whoever asks for its data or closes it instead.
  */
 #ifndef ROCPROFILER_CONTEXT_H
 #define ROCPROFILER_CONTEXT_H
@@ -46,14 +46,15 @@ struct context {
 
 	/* Below 1: what was submitted last has ended; the turn (dispatch.c) has come; is given. */
 	hsa_signal_t done, ready, grant;
+	/* The caller's, until it is closed, and that of the dispatch that is counted with it. Acquire, release. */
+	atomic_uint uses;
+	/* Closed: nobody is told of its dispatch. Release by who closes, acquire before its handler. */
+	atomic_bool closed;
 	/* A dispatch is counted with it. Acquire and release, between submitting thread and handlers. */
 	atomic_bool busy;
 	/* Its dispatch has not ended in time: the GPU may still write. Release by the service, acquire. */
 	atomic_bool abandoned;
 };
-
-/* The one whose handler this thread is in; context_destroy makes it NULL. */
-extern _Thread_local struct context *context_handled __attribute__((tls_model("initial-exec")));
 
 static inline bool context_is_abandoned(const struct context *context)
 {
@@ -69,8 +70,10 @@ static inline bool context_is_busy(const struct context *context)
 
 hsa_status_t context_create(struct gpu *gpu, rocprofiler_feature_t *features, uint32_t count,
 			    struct context **context);
-/* Waits for what is under way. */
+/* Waits for what the GPU does, and for no handler: a tool may close it with a lock that its handlers want. */
 void context_destroy(struct context *context);
+/* A use ends; with the last one the context. */
+void context_unuse(struct context *context);
 rocprofiler_group_t context_group(struct context *context);
 
 /* Reads the GPU's memory; the values of counters go to the features. */

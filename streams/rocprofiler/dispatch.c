@@ -165,7 +165,14 @@ static bool take_context(struct work *work)
 		complain("a context that is under way cannot count a further dispatch");
 		return false;
 	}
+	atomic_fetch_add_explicit(&context->uses, 1, memory_order_relaxed);
 	return true;
+}
+
+static void leave_context(struct context *context)
+{
+	atomic_store_explicit(&context->busy, false, memory_order_release);
+	context_unuse(context);
 }
 
 static uint32_t put_work(struct work *work, const struct library_packet *packet,
@@ -177,7 +184,7 @@ static uint32_t put_work(struct work *work, const struct library_packet *packet,
 	work->counts = work->group.feature_count && work->context->count;
 	if ((!work->counts && !work->queue->times) || !take_times(work, &kernel)) {
 		/* Nothing to wait for: without times the original never tells of such a one, either. */
-		atomic_store_explicit(&work->context->busy, false, memory_order_release);
+		leave_context(work->context);
 		return 0;
 	}
 	if (work->counts)
@@ -187,7 +194,7 @@ static uint32_t put_work(struct work *work, const struct library_packet *packet,
 	work->position = work->queue->written + count;
 	if (service_take(work))
 		return count;
-	atomic_store_explicit(&work->context->busy, false, memory_order_release);
+	leave_context(work->context);
 	if (work->kernel.handle)
 		(void)runtime.signal_destroy(work->kernel);
 	return 0;

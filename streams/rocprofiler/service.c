@@ -35,13 +35,19 @@ void record_complete(rocprofiler_dispatch_record_t *record)
 
 static struct {
 	pthread_mutex_t lock;
-	pthread_cond_t more;
-	struct work *incoming; /* newest first */
+	pthread_cond_t more, ended_more;
+	struct work *incoming;            /* newest first */
+	struct work *ended, **ended_last; /* for the handlers, oldest first */
 	bool started;
 	/* The service's own. */
 	struct work *works;
 	uint64_t wait_ns; /* for a turn to end */
-} service = {.lock = PTHREAD_MUTEX_INITIALIZER, .more = PTHREAD_COND_INITIALIZER};
+} service = {
+	.lock = PTHREAD_MUTEX_INITIALIZER,
+	.more = PTHREAD_COND_INITIALIZER,
+	.ended_more = PTHREAD_COND_INITIALIZER,
+	.ended_last = &service.ended,
+};
 
 /* Asks the service to drop what is under way, which makes it false again. Release, acquire. */
 static atomic_bool drop;
@@ -151,28 +157,56 @@ static void on_counts(struct work *work)
 	pass_turn(work);
 }
 
+/* By the thread of handlers: one may wait for a lock of the tool's, and its owner for a turn. */
 static void deliver(struct work *work)
 {
 	struct context *context = work->context;
 	struct pool_entry *entry = context->entry;
 
-	record_complete(work->record);
-	atomic_fetch_sub_explicit(&work->queue->under_way, 1, memory_order_release);
 	if (entry) {
 		pool_complete(entry);
 	} else {
-		context_handled = context;
-		if (context->handler)
+		if (context->handler &&
+		    !atomic_load_explicit(&context->closed, memory_order_acquire))
 			(void)context->handler(work->group, context->handler_arg);
-		/* The handler may have closed it: context_destroy says so. */
-		if (context_handled)
-			atomic_store_explicit(&context->busy, false, memory_order_release);
-		context_handled = NULL;
+		atomic_store_explicit(&context->busy, false, memory_order_release);
 	}
-	if (work->kernel.handle && work->kernel_ended)
-		(void)runtime.signal_destroy(work->kernel);
+	context_unuse(context);
 	free(work);
 	atomic_fetch_sub_explicit(&under_way, 1, memory_order_release);
+}
+
+/* All of it has ended: the handlers' turn. */
+static void hand_over(struct work *work)
+{
+	record_complete(work->record);
+	if (work->kernel.handle && work->kernel_ended)
+		(void)runtime.signal_destroy(work->kernel);
+	atomic_fetch_sub_explicit(&work->queue->under_way, 1, memory_order_release);
+	work->next = NULL;
+	pthread_mutex_lock(&service.lock);
+	*service.ended_last = work;
+	service.ended_last = &work->next;
+	pthread_cond_signal(&service.ended_more);
+	pthread_mutex_unlock(&service.lock);
+}
+
+static void *call_handlers(void *unused)
+{
+	for (;;) {
+		struct work *work;
+
+		pthread_mutex_lock(&service.lock);
+		while (!service.ended)
+			pthread_cond_wait(&service.ended_more, &service.lock);
+		work = service.ended;
+		service.ended = work->next;
+		if (!service.ended)
+			service.ended_last = &service.ended;
+		pthread_mutex_unlock(&service.lock);
+		deliver(work);
+	}
+	return unused;
 }
 
 /* Its queue is gone, and what it waited for never ends. */
@@ -275,17 +309,21 @@ static bool pass(void)
 			continue;
 		}
 		*at = work->next;
-		deliver(work);
+		hand_over(work);
 	}
 	return news;
 }
 
 static void drop_all(void)
 {
-	for (struct work *work = service.works; work; work = work->next)
+	uint64_t dropped = 0;
+
+	for (struct work *work = service.works; work; work = work->next) {
 		record_complete(work->record);
+		dropped++;
+	}
 	service.works = NULL; /* the GPU may still write what they name: it stays */
-	atomic_store_explicit(&under_way, 0, memory_order_relaxed);
+	atomic_fetch_sub_explicit(&under_way, dropped, memory_order_relaxed);
 	atomic_store_explicit(&drop, false, memory_order_release);
 }
 
@@ -355,7 +393,10 @@ static bool start_service(void)
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	pthread_attr_init(&attributes);
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	done = !pthread_create(&thread, &attributes, serve, NULL);
+	done = !pthread_create(&thread, &attributes, call_handlers, NULL);
+	if (done)
+		(void)pthread_setname_np(thread, "rtl-rocprof-cb");
+	done = done && !pthread_create(&thread, &attributes, serve, NULL);
 	if (done)
 		(void)pthread_setname_np(thread, "rtl-rocprof");
 	pthread_attr_destroy(&attributes);

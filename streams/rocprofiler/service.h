@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The service: a thread that sees what has ended, gives turns, and calls the tool's handlers.
+ * The service: a thread that sees what has ended and gives turns, and one that calls the tool's handlers.
  *
  * Not the runtime's thread of handlers: a handler of the program's may wait there for the very kernel
  * whose turn we would give.

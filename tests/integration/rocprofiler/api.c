@@ -4,6 +4,7 @@
  * api standalone | intercept | times: the way in which HSA loads the library (ROCP_HSA_INTERCEPT 0, 1, 2);
  * hang: with kernels that do not end.
  */
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -501,6 +502,72 @@ static void intercept__of_two_queues__counts_each_dispatch(void **state)
 	assert_fails(rocprofiler_start_queue_callbacks(), "no queue callbacks");
 }
 
+/* ---- a tool that asks for data and closes with the lock that its handlers want, as rocprof's does ---- */
+
+enum { LOCKED = 3 };
+
+static struct locked {
+	rocprofiler_feature_t feature;
+	rocprofiler_t *context;
+	rocprofiler_group_t group;
+} locked[LOCKED];
+static pthread_mutex_t tool_lock = PTHREAD_MUTEX_INITIALIZER;
+static int locked_count;
+static atomic_int entered;
+
+static bool on_locked(rocprofiler_group_t group, void *arg)
+{
+	struct locked *one = arg;
+
+	(void)group;
+	atomic_fetch_add(&entered, 1);
+	pthread_mutex_lock(&tool_lock);
+	assert_null(one->context); /* it was closed meanwhile */
+	pthread_mutex_unlock(&tool_lock);
+	return true;
+}
+
+static hsa_status_t on_locked_dispatch(const rocprofiler_callback_data_t *data, void *user,
+				       rocprofiler_group_t *group)
+{
+	struct locked *one = &locked[locked_count++];
+	rocprofiler_properties_t properties = {.handler = on_locked, .handler_arg = one};
+
+	(void)user;
+	one->feature.name = "SQ_WAVES";
+	OK(rocprofiler_open(data->agent, &one->feature, 1, &one->context, 0, &properties));
+	OK(rocprofiler_get_group(one->context, 0, group));
+	one->group = *group;
+	return HSA_STATUS_SUCCESS;
+}
+
+static void intercept__closed_with_the_handlers_lock__ends(void **state)
+{
+	const rocprofiler_queue_callbacks_t callbacks = {on_locked_dispatch, NULL, NULL};
+	hsa_queue_t *queue;
+	uint32_t items[LOCKED];
+
+	(void)state;
+	OK(rocprofiler_set_queue_callbacks(callbacks, NULL));
+	queue = fixture_queue(&fixture, 256, NULL, NULL);
+	pthread_mutex_lock(&tool_lock);
+	items[0] = launch(queue, (hsa_signal_t){0});
+	while (!atomic_load(&entered))
+		usleep(100);
+	for (int i = 1; i < LOCKED; i++)
+		items[i] = launch(queue, (hsa_signal_t){0});
+	for (int i = 0; i < LOCKED; i++) {
+		OK(rocprofiler_get_data(locked[i].context, 0));
+		assert_int_equal(locked[i].feature.data.result_int64,
+				 logged(items[i], "SQ", 4, -1));
+		OK(rocprofiler_close(locked[i].context));
+		locked[i].context = NULL;
+	}
+	pthread_mutex_unlock(&tool_lock);
+	HSA_OK(hsa_queue_destroy(queue));
+	OK(rocprofiler_remove_queue_callbacks());
+}
+
 /* ---- without a handler: as the specification's example has it ---- */
 
 static rocprofiler_group_t plain_groups[LAUNCHES];
@@ -650,6 +717,7 @@ int main(int argc, char **argv)
 	};
 	const struct CMUnitTest intercepted[] = {
 		cmocka_unit_test(intercept__of_two_queues__counts_each_dispatch),
+		cmocka_unit_test(intercept__closed_with_the_handlers_lock__ends),
 		cmocka_unit_test(intercept__without_a_handler__waits_for_the_data),
 		cmocka_unit_test(pool__of_few_entries__hands_each_out_again_in_order),
 	};
