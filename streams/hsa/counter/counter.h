@@ -40,11 +40,12 @@ extern const struct hsa_part counter_part;
 
 struct counter_queue;
 struct counter_sample;
+struct source;
 
-/* A queue on that GPU was created, with that room for packets. NULL: no counters are asked for, or not of
+/* A queue on that GPU was created; its dispatches are recorded by that source. NULL: no counters are asked for, or not of
  * dispatches. */
 struct counter_queue *counter_queue_add(hsa_agent_t agent, const struct work_queue *id,
-					hsa_queue_t *hsa);
+					hsa_queue_t *hsa, const struct source *recorded);
 
 /* Whether nothing of it was under way at the last pass. */
 bool counter_queue_is_drained(const struct counter_queue *queue);

@@ -34,8 +34,11 @@ struct counter_queue {
 	struct work_queue id;
 	struct turns_line line;
 	struct counter_sample *first_taken, *last_taken; /* the submitting thread's */
-	bool gave_up; /* the submitting thread's: it has waited for a sample in vain */
-	bool refused; /* its ring is too small */
+	const struct source *packets;                    /* its dispatches, as they are recorded */
+	_Atomic uint32_t
+		passed_at; /* passes of the harvester when something went by; as line.passed */
+	bool gave_up;      /* the submitting thread's: it has waited for a sample in vain */
+	bool refused;      /* its ring is too small */
 };
 _Static_assert(offsetof(struct counter_queue, source) == 0, "counter_queue_of");
 
@@ -106,6 +109,26 @@ bool counter_queue_counts(const struct counter_queue *queue, bool wanted)
 	       atomic_load_explicit(&gpu->under_way, memory_order_relaxed) != 0;
 }
 
+/* It has slots, so that its end will be seen. */
+static void let_by(struct counter_queue *queue)
+{
+	if (queue->refused)
+		return;
+	atomic_store_explicit(&queue->passed_at, harvest_passes(), memory_order_relaxed);
+	turns_pass_by(&queue->line);
+}
+
+bool sample_line_is_idle(const struct turns_line *line)
+{
+	const struct counter_queue *queue =
+		(const void *)((const char *)line - offsetof(struct counter_queue, line));
+	const uint32_t at = atomic_load_explicit(&queue->passed_at, memory_order_relaxed);
+
+	/* One pass may have been half done, and the dispatches are submitted a little later. */
+	return harvest_passes() - at > 3 &&
+	       !atomic_load_explicit(&queue->packets->unfinished, memory_order_relaxed);
+}
+
 void counter_queue_pass_by(struct counter_queue *queue, uint64_t dispatches, bool wanted)
 {
 	struct counter_gpu *gpu = queue->gpu;
@@ -115,6 +138,7 @@ void counter_queue_pass_by(struct counter_queue *queue, uint64_t dispatches, boo
 	add_to(&gpu->passed_by, 1);
 	if (!wanted || !counter_is_wanted())
 		return;
+	let_by(queue);
 	add_to(&gpu->ledger.dispatches, dispatches);
 	add_to(&gpu->ledger.refused, dispatches);
 }
@@ -184,6 +208,8 @@ struct counter_sample *counter_take(struct counter_queue *queue, const struct ke
 	}
 	if (!sample) {
 		add_to(&gpu->passed_by, 1);
+		if (wanted)
+			let_by(queue);
 		return NULL;
 	}
 	add_to(&gpu->under_way, 1);
@@ -441,7 +467,7 @@ static int prepare(struct counter_queue *queue, uint32_t packets)
 }
 
 struct counter_queue *counter_queue_add(hsa_agent_t agent, const struct work_queue *id,
-					hsa_queue_t *hsa)
+					hsa_queue_t *hsa, const struct source *recorded)
 {
 	struct counter_gpu *gpu = counter_settings.count ? plan_get(agent) : NULL;
 	const uint32_t packets = hsa->size;
@@ -456,6 +482,7 @@ struct counter_queue *counter_queue_add(hsa_agent_t agent, const struct work_que
 		return NULL;
 	memset(queue, 0, sizeof(*queue));
 	queue->gpu = gpu;
+	queue->packets = recorded;
 	queue->id = *id;
 	queue->source.kind = &kind;
 	queue->source.pending = rtl_stream_pending(counter_streams.values, RTL_CAUSE_UNDER_WAY);

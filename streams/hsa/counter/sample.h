@@ -36,6 +36,10 @@ void sample_keep(struct counter_sample *sample);
 /* Publishes the GPU's ledger: who makes a pass, or nobody does any more. */
 void sample_publish_ledger(struct counter_gpu *gpu);
 
+/* Whether all that its queue has let by without a turn has surely ended. */
+struct turns_line;
+bool sample_line_is_idle(const struct turns_line *line);
+
 /* Nobody waits for its turn any more. */
 void sample_give_up(struct counter_sample *sample);
 

@@ -31,7 +31,8 @@ struct turn_of {
 	uint64_t since_ns;     /* when it got its turn */
 	uint64_t passed_by;    /* as of the GPU, then */
 	uint64_t arrivals;
-	bool untold; /* that it was given up */
+	bool disturbed; /* when it began, something ran without a turn */
+	bool untold;    /* that it was given up */
 };
 
 static struct {
@@ -86,13 +87,47 @@ static void let_go(struct counter_sample *sample)
 	interceptor.hsa.signal_subtract((hsa_signal_t){sample->grant}, 1);
 }
 
+/* What the queue has now come to is behind all that went by. */
+static void has_passed(struct turns_line *line)
+{
+	uint64_t passed = atomic_load_explicit(&line->passed, memory_order_acquire);
+	const uint32_t head = atomic_load_explicit(&line->head, memory_order_relaxed);
+
+	if (passed && (int32_t)(head - (uint32_t)passed) >= 0)
+		(void)atomic_compare_exchange_strong_explicit(
+			&line->passed, &passed, 0, memory_order_relaxed, memory_order_relaxed);
+}
+
+/* Whether something of it may run without a turn just now. */
+static bool disturbs(struct turns_line *line)
+{
+	uint64_t passed = atomic_load_explicit(&line->passed, memory_order_acquire);
+	const uint32_t head = atomic_load_explicit(&line->head, memory_order_relaxed);
+
+	if (!passed || (int32_t)(head - (uint32_t)passed) < 0)
+		return false;
+	return !sample_line_is_idle(line) ||
+	       !atomic_compare_exchange_strong_explicit(&line->passed, &passed, 0,
+							memory_order_relaxed, memory_order_relaxed);
+}
+
+static bool is_disturbed(const struct turn_of *turn)
+{
+	bool disturbed = false;
+
+	for (struct turns_line *line = turns.lines; line; line = line->next)
+		disturbed |= line->gpu == turn->gpu && line != turn->of && disturbs(line);
+	return disturbed;
+}
+
 /* Its turn is over: what was read is copied before the next one has it. */
 static void end_turn(struct turn_of *turn)
 {
 	struct counter_sample *sample = turn->running;
 	struct counter_gpu *gpu = turn->gpu;
 
-	if (atomic_load_explicit(&gpu->passed_by, memory_order_relaxed) != turn->passed_by)
+	if (atomic_load_explicit(&gpu->passed_by, memory_order_relaxed) != turn->passed_by ||
+	    turn->disturbed || is_disturbed(turn))
 		sample->spoilt = true;
 	sample_keep(sample);
 	turn->running = NULL;
@@ -105,6 +140,7 @@ static void begin_turn(struct turn_of *turn, struct turns_line *line, uint64_t n
 	turn->of = line;
 	turn->since_ns = turns.stirred_ns = now_ns;
 	turn->passed_by = atomic_load_explicit(&turn->gpu->passed_by, memory_order_relaxed);
+	turn->disturbed = is_disturbed(turn);
 	let_go(turn->running);
 }
 
@@ -137,8 +173,10 @@ static struct turns_line *next_line(struct turn_of *turn)
 
 		if (line->gpu != turn->gpu || !(first = first_of(line)))
 			continue;
-		if (!line->arrived && !slot_signal_is_pending(first->ready))
+		if (!line->arrived && !slot_signal_is_pending(first->ready)) {
 			line->arrived = ++turn->arrivals;
+			has_passed(line);
+		}
 		if (line->arrived && (!next || line->arrived < next->arrived))
 			next = line;
 	}
@@ -353,6 +391,14 @@ void turns_add(struct turns_line *line, struct counter_sample *sample)
 	atomic_store_explicit(&line->tail, tail + 1, memory_order_seq_cst);
 	if (atomic_load_explicit(&turns.asleep, memory_order_seq_cst))
 		wake();
+}
+
+void turns_pass_by(struct turns_line *line)
+{
+	const uint32_t tail = atomic_load_explicit(&line->tail, memory_order_relaxed);
+
+	/* Pairs with the acquire in disturbs. */
+	atomic_store_explicit(&line->passed, TURNS_PASSED | tail, memory_order_release);
 }
 
 void turns_release_all(void)

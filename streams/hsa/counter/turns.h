@@ -35,7 +35,12 @@ struct turns_line {
 	_Atomic uint32_t head; /* the thread's; release, acquire by the submitting thread */
 	_Atomic uint32_t tail; /* the submitting thread's; seq_cst with the thread's sleep */
 	uint64_t arrived;      /* the thread's: in which place its first one has come; 0: not yet */
+	/* TURNS_PASSED and behind how many samples dispatches went by without a turn; 0: none that may run
+	 * still. Release by the submitting thread, acquire; the thread clears it. */
+	_Atomic uint64_t passed;
 };
+
+#define TURNS_PASSED (UINT64_C(1) << 32)
 
 /* 0 or RTL_ENOMEM. room: the most samples that can be in it. Starts the thread. */
 int turns_join(struct turns_line *line, struct counter_gpu *gpu, uint32_t room);
@@ -49,6 +54,9 @@ void turns_gone(struct turns_line *line);
 
 /* A sample whose packets have been submitted; there is room. */
 void turns_add(struct turns_line *line, struct counter_sample *sample);
+
+/* A dispatch goes by without a turn, behind what was added: until it has ended nobody else is counted right. */
+void turns_pass_by(struct turns_line *line);
 
 /* Counting has ended: all go, also those that come. */
 void turns_release_all(void);

@@ -203,7 +203,7 @@ static void attach(struct queue *queue)
 			queue->id.number);
 	publish(RTL_QUEUE_CREATE, queue);
 	harvest_add(&queue->source);
-	queue->counters = counter_queue_add(queue->agent, &queue->id, queue->hsa);
+	queue->counters = counter_queue_add(queue->agent, &queue->id, queue->hsa, &queue->source);
 }
 
 /* The queue exists, and stays as it is for us; it is known, so that it is counted once. */

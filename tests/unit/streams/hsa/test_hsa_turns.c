@@ -90,6 +90,14 @@ void sample_keep(struct counter_sample *sample)
 	queue_of(sample)->kept_count++;
 }
 
+static atomic_bool idle; /* what queues have let by has ended */
+
+bool sample_line_is_idle(const struct turns_line *line)
+{
+	(void)line;
+	return idle;
+}
+
 void sample_give_up(struct counter_sample *sample)
 {
 	queue_of(sample)->given_up_count++;
@@ -311,6 +319,42 @@ static void test_turns__something_passes_by__is_given_up(void **state)
 	destroy(&queues[0]);
 }
 
+/* One of the first queue goes by behind its sample: from that one's end on others are given up, until the
+ * queue has come to its next sample, or is idle. */
+static void test_turns__something_runs_behind_a_turn__others_are_given_up(void **state)
+{
+	(void)state;
+	begin(2);
+	idle = false;
+	turns_add(&queues[0].line, queues[0].samples[0]);
+	turns_pass_by(&queues[0].line);
+	for (int i = 0; i < 4; i++)
+		turns_add(&queues[1].line, queues[1].samples[i]);
+	process(&queues[1], 0); /* before */
+	process(&queues[0], 0);
+	wait_until(&queues[0].kept_count, 1);
+	process(&queues[1], 1); /* beside it */
+	wait_until(&queues[1].kept_count, 2);
+	idle = true;
+	process(&queues[1], 2);
+	wait_until(&queues[1].kept_count, 3);
+	idle = false;
+	turns_pass_by(&queues[0].line);
+	turns_add(&queues[0].line, queues[0].samples[1]);
+	process(&queues[0], 1); /* it has come to that */
+	wait_until(&queues[0].kept_count, 2);
+	process(&queues[1], 3);
+	wait_until(&queues[1].kept_count, 4);
+	assert_int_equal(queues[0].kept[0], 1);
+	assert_int_equal(queues[0].kept[1], 2);
+	assert_int_equal(queues[1].kept[0], 2);
+	assert_true(queues[1].kept[1] == UINT64_MAX);
+	assert_int_equal(queues[1].kept[2], 4);
+	assert_int_equal(queues[1].kept[3], 2);
+	destroy(&queues[0]);
+	destroy(&queues[1]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -320,6 +364,7 @@ int main(void)
 		cmocka_unit_test(test_turns__one_never_ends__others_go_on),
 		cmocka_unit_test(test_turns__queue_leaves_in_its_turn__others_go_on),
 		cmocka_unit_test(test_turns__something_passes_by__is_given_up),
+		cmocka_unit_test(test_turns__something_runs_behind_a_turn__others_are_given_up),
 	};
 
 	interceptor.hsa.signal_subtract = subtract;
