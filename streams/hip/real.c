@@ -13,9 +13,9 @@
 
 #include "../common/fork_lock.h"
 #include "../common/loaded.h"
-#include "../common/reports.h"
 #include "../common/lookup.h"
 #include "../common/next.h"
+#include "../common/reports.h"
 #include "calls.h"
 #include "preload.h"
 

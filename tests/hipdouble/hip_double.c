@@ -53,7 +53,8 @@ static pid_t enabled_pid;
 /* HIP's dispatch table has null pointers. Set before the callback is registered. */
 static _Atomic bool broken;
 static _Atomic uint64_t work_count;
-static _Thread_local bool within __attribute__((tls_model("initial-exec")));
+/* The calls of this thread are the double's own. */
+static _Thread_local bool suppressed __attribute__((tls_model("initial-exec")));
 
 static uint64_t now_ns(void)
 {
@@ -81,12 +82,12 @@ static void shift(struct hip_record *record)
 static void drain(void)
 {
 	int (*synchronize)(void);
-	bool was_within = within;
+	const bool before = suppressed;
 
 	*(void **)&synchronize = hip_find("hipDeviceSynchronize");
-	within = true;
+	suppressed = true;
 	synchronize();
-	within = was_within;
+	suppressed = before;
 	settle_reports();
 }
 
@@ -107,16 +108,15 @@ static void leave(uint32_t id, struct call *call)
 	struct hip_record *record = slabs_record(call->api.correlation_id - 1);
 
 	(void)id;
-	within = false;
 	if (!record)
 		return;
 	if (settings.last_error) {
 		int (*set_device)(int);
 
 		*(void **)&set_device = hip_find("hipSetDevice");
-		within = true;
+		suppressed = true;
 		set_device(-1);
-		within = false;
+		suppressed = false;
 	}
 	if (settings.shifted)
 		((uint64_t *)(void *)record)[5] = now_ns();
@@ -131,9 +131,8 @@ static int begin_call(uint32_t id, struct call *call)
 
 	if (atomic_load_explicit(&broken, memory_order_relaxed))
 		null();
-	if (within)
+	if (suppressed)
 		return 1;
-	within = true;
 	*(void **)&name = hip_find("hipApiName");
 	uint64_t slot = slabs_take_slot();
 	struct hip_record *record = slabs_record(slot);
