@@ -581,9 +581,14 @@ static void call_ended(const char *function, const uint64_t *slots, bool succeed
 	struct caller_facts facts = {0};
 	uint64_t number;
 
-	if (!atomic_load_explicit(&profiler.enabled, memory_order_acquire) ||
-	    atomic_load_explicit(&profiler.over, memory_order_relaxed) || !succeeded)
+	if (!atomic_load_explicit(&profiler.enabled, memory_order_acquire) || !succeeded)
 		return;
+	if (atomic_load_explicit(&profiler.over, memory_order_relaxed)) {
+		if (is_launch(function) && !is_captured() && reported_wanted(REPORTED_DISPATCH))
+			rtl_stream_count_missed(interceptor.stream,
+						"after the end of HIP's profiler", 1);
+		return;
+	}
 	if (starts(function, "hipStreamBeginCapture"))
 		note_capture(slots[0], true);
 	else if (starts(function, "hipStreamEndCapture"))
