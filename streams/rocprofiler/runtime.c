@@ -171,12 +171,13 @@ hsa_status_t runtime_find(void)
 	return status;
 }
 
-/* Texts of definitions stay: tools keep them. */
+/* Definitions stay: tools keep their texts, and the process has the same GPUs when the runtime begins again. */
 void runtime_forget(void)
 {
 	pthread_mutex_lock(&lock);
 	library_forget();
-	memset(gpus, 0, sizeof(gpus));
+	for (uint32_t i = 0; i < gpu_count; i++)
+		gpus[i] = (struct gpu){.set = gpus[i].set};
 	gpu_count = 0;
 	found = false;
 	pthread_mutex_unlock(&lock);
