@@ -208,20 +208,20 @@ static bool are_wanted(void)
 	return counter_intervals_are_wanted() && !is_paused();
 }
 
-/* What a pass has counted since its counters were started, or read before. */
-static bool take(struct sampled *sampled, const struct counter_pass *pass)
+/* What a pass has counted since its counters were started, or read before: NULL, or why it is not known. */
+static const char *take(struct sampled *sampled, const struct counter_pass *pass)
 {
 	const void *output = library_count_output(pass->count);
-	bool good = values_read(pass, output);
+	const char *why = NULL;
 
-	if (good && sampled->has_before && !values_subtract(pass, sampled->before)) {
-		count_missed(pass, "counters of a GPU were reset by somebody else");
-		good = false;
-	}
+	if (!values_read(pass, output))
+		why = "counters of a GPU could not be read";
+	else if (sampled->has_before && !values_subtract(pass, sampled->before))
+		why = "counters of a GPU were reset by somebody else";
 	sampled->has_before = sampled->gpu->pass_count == 1;
 	if (sampled->has_before)
 		memcpy(sampled->before, output, library_count_bytes(pass->count));
-	return good;
+	return why;
 }
 
 /* A reading has ended. */
@@ -230,14 +230,17 @@ static void finish_reading(struct sampled *sampled)
 	const struct counter_pass *pass = pass_of(sampled);
 	const uint64_t begin_ns = sampled->begin_ns, end_ns = rtl_clock_ns();
 	const bool wanted = are_wanted();
-	bool good;
+	const char *why = take(sampled, pass);
 
-	good = take(sampled, pass);
 	sampled->waiting = false;
 	sampled->pass = (sampled->pass + 1) % sampled->gpu->pass_count;
 	sampled->begin_ns = wanted ? end_ns : 0;
 	untouch();
-	if (good && wanted && begin_ns)
+	if (!wanted || !begin_ns)
+		return;
+	if (why)
+		count_missed(pass, why);
+	else
 		publish(sampled, pass, begin_ns, end_ns);
 }
 

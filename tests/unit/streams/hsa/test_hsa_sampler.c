@@ -35,7 +35,8 @@ static amd_signal_t signal_of_readings;
 static _Atomic uint64_t submitted;      /* packets */
 static _Atomic uint64_t answered_until; /* the GPU does those; others never end */
 static _Atomic uint64_t output;
-static atomic_bool gone; /* the runtime: nothing may touch it */
+static atomic_bool resets; /* before the next reading */
+static atomic_bool gone;   /* the runtime: nothing may touch it */
 static _Atomic uint64_t touched_late;
 
 static uint64_t now_value, before_value;
@@ -145,6 +146,8 @@ void library_submit(hsa_queue_t *queue, const struct library_packet *packets, ui
 	submitted += count;
 	if (submitted > answered_until || !packets[count - 1].signal)
 		return;
+	if (atomic_exchange(&resets, false))
+		output = 0;
 	output += 3;
 	__atomic_store_n(&signal_of_readings.value, 0, __ATOMIC_RELEASE);
 }
@@ -298,6 +301,20 @@ static void test_sampler__nobody_listens__nothing_is_published_nor_left_for_late
 	assert_true(sum < output);
 }
 
+/* As another process on the same GPU would. */
+static void test_sampler__somebody_resets_the_counters__that_interval_is_missed(void **state)
+{
+	(void)state;
+	begin(UINT64_MAX, 10000000000u);
+	wait_for(&published, published + 3);
+	resets = true;
+	wait_for(&missed, 1);
+	wait_for(&published, published + 3);
+	end(true);
+	assert_int_equal(missed, 1);
+	assert_true(gaps);
+}
+
 static void test_sampler__a_reading_never_ends__is_given_up_and_nothing_waits(void **state)
 {
 	const uint64_t before = published;
@@ -337,6 +354,8 @@ int main(void)
 		cmocka_unit_test(test_sampler__readings__are_differences_without_gaps_to_the_end),
 		cmocka_unit_test(
 			test_sampler__nobody_listens__nothing_is_published_nor_left_for_later),
+		cmocka_unit_test(
+			test_sampler__somebody_resets_the_counters__that_interval_is_missed),
 		cmocka_unit_test(test_sampler__a_reading_never_ends__is_given_up_and_nothing_waits),
 		cmocka_unit_test(test_sampler__end_during_a_reading_that_never_ends__comes),
 		cmocka_unit_test(test_sampler__counters_do_not_start__nothing_is_read),
