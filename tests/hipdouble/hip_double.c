@@ -196,7 +196,6 @@ static void spoil(struct hip_gpu_op *op, bool graph)
 
 static int report(const struct work *work)
 {
-	const bool graph = work->kind == 0x11f1; /* a task: a node's */
 	uint64_t count = atomic_fetch_add_explicit(&work_count, 1, memory_order_relaxed);
 	uint64_t slot = work->correlation ? work->correlation - 1 : 0;
 	struct hip_gpu_op op = {
@@ -205,6 +204,9 @@ static int report(const struct work *work)
 		.begin_ns = work->begin_ns,
 		.end_ns = work->end_ns,
 	};
+
+	const struct hip_record *record = slabs_record(slot);
+	const bool graph = record && !strncmp(record->api_name, "hipGraphLaunch", 14);
 
 	if (settings.slot0 && count % settings.slot0 == settings.slot0 - 1)
 		slot = 0;
@@ -217,12 +219,8 @@ static int report(const struct work *work)
 	if (settings.v02 && work->op == HIP_OP_DISPATCH)
 		memcpy(op.v02, (uint32_t[]){1024, 64, 32, 16, 48, 1}, sizeof(op.v02));
 	spoil(&op, graph);
-	if (settings.lost_graph && graph) {
-		const struct hip_record *record = slabs_record(slot);
-
-		if (record && record->gpu.count)
-			return 0;
-	}
+	if (settings.lost_graph && graph && record->gpu.count)
+		return 0;
 	if (!settings.shifted)
 		slabs_add_op(slot, &op);
 	return 0;
