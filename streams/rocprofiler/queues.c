@@ -65,12 +65,14 @@ static hsa_status_t create_intercepted(struct gpu *gpu, uint32_t size, hsa_queue
 
 static void enable(struct gpu *gpu, hsa_queue_t *queue)
 {
+	static atomic_bool said; /* relaxed: one line is enough for all queues */
 	struct library_packet packet;
 	hsa_signal_t done = {0};
 	char why[512];
 
 	if (!vendor_enable(gpu, &packet, why, sizeof(why))) {
-		complain("%s; queues' work is not counted", why);
+		if (!atomic_exchange_explicit(&said, true, memory_order_relaxed))
+			complain("%s; queues' work is not counted", why);
 		return;
 	}
 	if (runtime.signal_create(1, 0, NULL, &done)) {

@@ -87,10 +87,11 @@ API void OnLoadToolProp(rocprofiler_settings_t *settings)
 						   on_call, on_call, on_call};
 
 	if (!getenv("TOOL_OUTPUT"))
-		return; /* a tool that intercepts nothing */
-	output = fopen(getenv("TOOL_OUTPUT"), "w");
+		return;                             /* a tool that intercepts nothing */
+	output = fopen(getenv("TOOL_OUTPUT"), "a"); /* processes may share it */
 	if (!output)
 		abort();
+	setvbuf(output, NULL, _IOLBF, BUFSIZ);
 	fprintf(output, "settings intercept=%u code=%u trace=%u local=%u timeout=%llx times=%u\n",
 		settings->intercept_mode, settings->code_obj_tracking, settings->trace_size,
 		settings->trace_local, (unsigned long long)settings->timeout,

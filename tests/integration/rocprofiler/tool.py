@@ -25,11 +25,15 @@ class Tool(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.output, self.log = (os.path.join(folder.name, n) for n in ("output", "log"))
 
-    def run_program(self, program=None, before=(), **env):
+    def clean(self):
+        os.remove(self.log)
+        os.remove(self.output)
+
+    def run_program(self, program=None, before=(), status=0, **env):
         env = {**os.environ, "ROCP_TOOL_LIB": TOOL, "TOOL_OUTPUT": self.output, "SOFTGPU_LOG": self.log, **env}
         done = subprocess.run([*before, RUN, *(program or PROGRAM)], env=env, check=False, capture_output=True,
                               text=True, timeout=120)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.returncode, status, done.stderr)
         return done.stderr
 
     def lines(self, path, kind):
@@ -64,13 +68,30 @@ class Tool(unittest.TestCase):
             "SELECT count(*) FROM rtl_dispatch JOIN rocpd_op ON rocpd_op.id = op_id JOIN rocpd_string AS s"
             " ON s.id = description_id WHERE s.string = 'vector_add'").fetchone(), (40,))
 
-    def test_counts_of_streams_graphs_and_two_gpus_are_the_logs(self):
+    def test_counts_of_streams_graphs_gpus_and_processes_are_the_logs(self):
         folder = os.path.dirname(PROGRAM[0])
-        for name in ("streams_events", "graph_launch", "two_gpus"):
+        for name in ("streams_events", "graph_launch", "two_gpus", "fork_exec"):
             with self.subTest(name):
                 self.run_program([os.path.join(folder, name)], SOFTGPU_COUNT="2")
                 self.compare(2)
-                os.remove(self.log)
+                self.clean()
+
+    def test_ends_in_flight(self):
+        """However the process ends, with dispatches under way: no hang, and its own status."""
+        program = os.path.join(os.path.dirname(PROGRAM[0]), "exit_ways")
+        for way, status in (("exit", 3), ("_exit", 3), ("abort", 128 + 6), ("kill9", 128 + 9)):
+            with self.subTest(way):
+                self.run_program(["sh", "-c", f'"{program}" {way} 200 nosync 3; exit $?'], status=status,
+                                 SOFTGPU_KERNEL_NS="50000")
+                self.clean()
+
+    def test_no_library_of_the_vendors(self):
+        """The program runs; one line says what is not counted and why."""
+        said = self.run_program([os.path.join(os.path.dirname(PROGRAM[0]), "streams_events")],
+                                ROCP_HSA_INTERCEPT="0", LD_LIBRARY_PATH="")
+        self.assertEqual(re.findall(r"rocprofiler: .*", said),
+                         ["rocprofiler: the HSA runtime finds no libhsa-amd-aqlprofile64.so (AMD's package hsa-amd-aqlprofile,"
+                          " or libhsa-amd-aqlprofile64-1-dev); queues' work is not counted"])
 
     def test_full_rings_wait(self):
         """Batches larger than the ring, and rings that are full: every dispatch is counted."""
@@ -78,7 +99,7 @@ class Tool(unittest.TestCase):
             with self.subTest(arguments):
                 self.run_program([HSA_PROGRAM, *arguments.split()])
                 self.compare(360)
-                os.remove(self.log)
+                self.clean()
 
     def test_the_programs_own_times_and_handlers_work(self):
         """HIP waits, in a handler of the runtime's, for a kernel that waits for its turn."""
