@@ -576,11 +576,31 @@ static bool is_launch(const char *function)
 	return strstr(function, "Launch") && !strstr(function, "HostFunc");
 }
 
-static void call_ended(const char *function, const uint64_t *slots, bool succeeded)
+/* Whether the program knows, when it has returned, that some work has ended. */
+static bool has_waited(const char *function)
 {
-	struct caller_facts facts = {0};
+	return strstr(function, "Synchronize") || strstr(function, "Query") ||
+	       ((starts(function, "hipMemcpy") || starts(function, "hipMemset")) &&
+		!strstr(function, "Async"));
+}
+
+/* What the thread's call is within, for its record. */
+static void note_call(const char *function)
+{
+	struct caller_facts facts = {.counted = is_launch(function)};
 	uint64_t number;
 
+	if (!find_own(function, &number))
+		return;
+	callers_note(number + 1, &facts);
+	if (facts.counted)
+		reported_begin(REPORTED_DISPATCH, 1);
+	if (facts.counted || starts(function, "hipMem"))
+		thread_context.work++;
+}
+
+static void call_ended(const char *function, const uint64_t *slots, bool succeeded)
+{
 	if (!atomic_load_explicit(&profiler.enabled, memory_order_acquire) || !succeeded)
 		return;
 	if (atomic_load_explicit(&profiler.over, memory_order_relaxed)) {
@@ -593,18 +613,13 @@ static void call_ended(const char *function, const uint64_t *slots, bool succeed
 		note_capture(slots[0], true);
 	else if (starts(function, "hipStreamEndCapture"))
 		note_capture(slots[0], false);
-	if (!submits(function) || profiler.hashed || is_captured() ||
-	    !reported_wanted(REPORTED_DISPATCH))
-		return;
-	if (!find_own(function, &number))
-		return;
-	facts.counted = is_launch(function);
-	callers_note(number + 1, &facts);
-	if (facts.counted) {
-		reported_begin(REPORTED_DISPATCH, 1);
-		thread_context.work++;
-	} else if (!starts(function, "hipStreamW") && !starts(function, "hipEvent")) {
-		thread_context.work++;
+	if (submits(function) && !profiler.hashed && !is_captured() &&
+	    reported_wanted(REPORTED_DISPATCH))
+		note_call(function);
+	/* What has been waited for is recorded before the wait returns. */
+	if (has_waited(function)) {
+		poll();
+		reported_help();
 	}
 }
 
