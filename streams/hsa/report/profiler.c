@@ -75,6 +75,10 @@ static struct {
 	pid_t process;
 } profiler;
 
+/* In place of a number of pieces: of a record that nobody wants, or that is wanted if it is noted. */
+#define NOT_WANTED    UINT32_MAX
+#define ONLY_IF_NOTED (UINT32_MAX - 1)
+
 /* Of who looks at the records. */
 static struct {
 	pthread_mutex_t lock;
@@ -83,6 +87,7 @@ static struct {
 	uint32_t count;
 	uint32_t *seen; /* by record: how much of its work was published */
 	uint64_t seen_count;
+	bool was_wanted;     /* at the look before */
 	uint64_t kept_bytes; /* behind the records, by HIP */
 } look = {.lock = PTHREAD_MUTEX_INITIALIZER};
 FORK_LOCK(look, look.lock);
@@ -356,6 +361,10 @@ static void publish(const struct hip_record *record, const struct gpu_work *from
 	}
 	if (work.op == REPORTED_DISPATCH) {
 		fill_dispatch(from, &work);
+		if (found == CALLERS_FOUND && first && !work.grid[0]) {
+			memcpy(work.grid, caller->facts.grid, sizeof(work.grid));
+			memcpy(work.workgroup, caller->facts.workgroup, sizeof(work.workgroup));
+		}
 	} else if (work.op == REPORTED_COPY) {
 		work.copy = copy_of(work_copy_kind(from->flags), &work.is_rect);
 		work.bytes = from->bytes ? from->bytes : record->size;
@@ -406,9 +415,15 @@ static bool look_at(const struct hip_record *record, uint64_t number, bool last)
 		give_up(wrong);
 		return true;
 	}
+	if (*seen == NOT_WANTED)
+		return true;
 	found = callers_end(number + 1, 0, &caller, &ends);
 	if (found == CALLERS_NONE && !last && is_young(record))
 		return false;
+	if (*seen == ONLY_IF_NOTED)
+		*seen = found == CALLERS_NONE ? NOT_WANTED : 0;
+	if (*seen == NOT_WANTED)
+		return true;
 	for (; work; work = __atomic_load_n(&work->next, __ATOMIC_ACQUIRE)) {
 		done |= is_awaited(record->function, work);
 		barriers += work_op(work->flags) == REPORTED_BARRIER;
@@ -437,9 +452,20 @@ static void look_again(const struct slabs *slabs)
 	look.count = kept;
 }
 
+/* Whether work that is submitted now is to be recorded. */
+static bool is_wanted(void)
+{
+	return interceptor_on() && !is_paused() &&
+	       (rtl_enabled(interceptor.stream, RTL_TASK_END) ||
+		rtl_enabled(interceptor.copies, RTL_TRANSFER_END));
+}
+
 /* Those that have come since. One that has not begun yet ends the look: the next is for it. */
 static void look_further(const struct slabs *slabs)
 {
+	const bool wanted = is_wanted(), was_wanted = look.was_wanted;
+
+	look.was_wanted = wanted;
 	for (; look.next < slabs->total && look.next < look.seen_count; look.next++) {
 		const struct hip_record *record = record_at(slabs, look.next);
 
@@ -448,11 +474,11 @@ static void look_further(const struct slabs *slabs)
 				return;
 			continue;
 		}
-		/* What nobody wants is passed over, also at the end. */
-		if (is_paused() || !interceptor_on())
-			look.seen[look.next] = UINT32_MAX;
-		else if (!look_at(record, look.next, false) && submits(record->function) &&
-			 look.count < AWAITED_MAX)
+		/* Recording begins or ends between two looks: then whoever calls knows. */
+		if (!wanted || !was_wanted)
+			look.seen[look.next] = wanted || was_wanted ? ONLY_IF_NOTED : NOT_WANTED;
+		if (!look_at(record, look.next, false) && submits(record->function) &&
+		    look.count < AWAITED_MAX)
 			look.awaited[look.count++] = look.next;
 		if (atomic_load_explicit(&profiler.over, memory_order_relaxed))
 			return;
@@ -466,7 +492,7 @@ static void look_at_all(const struct slabs *slabs)
 	     number++) {
 		const struct hip_record *record = record_at(slabs, number);
 
-		if (is_begun(record) && look.seen[number] != UINT32_MAX)
+		if (is_begun(record))
 			(void)look_at(record, number, true);
 		if (atomic_load_explicit(&profiler.over, memory_order_relaxed))
 			return;
@@ -576,19 +602,26 @@ static bool is_launch(const char *function)
 	return strstr(function, "Launch") && !strstr(function, "HostFunc");
 }
 
-/* Whether the program knows, when it has returned, that some work has ended. */
-static bool has_waited(const char *function)
+/* Launches of modules, of which the record has no grid. */
+static void read_sizes(const char *function, const uint64_t *slots, struct caller_facts *facts)
 {
-	return strstr(function, "Synchronize") || strstr(function, "Query") ||
-	       ((starts(function, "hipMemcpy") || starts(function, "hipMemset")) &&
-		!strstr(function, "Async"));
+	const bool in_blocks = starts(function, "hipModuleLaunch");
+
+	if (!in_blocks && !strstr(function, "ModuleLaunch"))
+		return;
+	for (int i = 0; i < 3; i++) {
+		facts->workgroup[i] = (uint32_t)slots[4 + i];
+		facts->grid[i] = (uint32_t)(slots[1 + i] * (in_blocks ? slots[4 + i] : 1));
+	}
 }
 
 /* What the thread's call is within, for its record. */
-static void note_call(const char *function)
+static void note_call(const char *function, const uint64_t *slots)
 {
 	struct caller_facts facts = {.counted = is_launch(function)};
 	uint64_t number;
+
+	read_sizes(function, slots, &facts);
 
 	if (!find_own(function, &number))
 		return;
@@ -615,9 +648,9 @@ static void call_ended(const char *function, const uint64_t *slots, bool succeed
 		note_capture(slots[0], false);
 	if (submits(function) && !profiler.hashed && !is_captured() &&
 	    reported_wanted(REPORTED_DISPATCH))
-		note_call(function);
+		note_call(function, slots);
 	/* What has been waited for is recorded before the wait returns. */
-	if (has_waited(function)) {
+	if (report_has_waited(function)) {
 		poll();
 		reported_help();
 	}

@@ -5,6 +5,7 @@
 #include <rtl/rtl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "../../common/next.h"
 #include "agents.h"
@@ -22,6 +23,14 @@ void *report_find(const char *symbol)
 	static const char *const libraries[] = {"libamdhip64.so", NULL};
 
 	return next_function(symbol, libraries);
+}
+
+bool report_has_waited(const char *function)
+{
+	if (strstr(function, "Synchronize") || strstr(function, "Query"))
+		return true;
+	return (!strncmp(function, "hipMemcpy", 9) || !strncmp(function, "hipMemset", 9)) &&
+	       !strstr(function, "Async");
 }
 
 void report_refuse(const char *why)

@@ -52,6 +52,9 @@ void *report_find(const char *symbol);
 __attribute__((visibility("default"))) const char *rtl_publisher_source(bool is_asked,
 									bool *is_runtime);
 
+/* Whether the program knows that some work has ended when that function of HIP's has returned. */
+bool report_has_waited(const char *function);
+
 /* HIP does something else than is known: says so, and takes no more notice of it. Any thread, once. */
 void report_refuse(const char *why);
 

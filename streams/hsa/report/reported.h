@@ -4,7 +4,7 @@
  *
  * Threads: any. Whoever reports only puts the work into a list: HIP's thread is in a hurry, as HIP may
  * give up meanwhile what that thread still needs. The thread `rtl-hip` publishes, a millisecond later.
- * So does a thread of the program's before its call of HIP returns, as far as there is room in its
+ * So does a thread of the program's that has waited, before its call of HIP returns, as far as there is room in its
  * ring: what the program has waited for is recorded. If much has gathered, who submits waits.
  */
 #ifndef STREAMS_HSA_REPORTED_H

@@ -126,6 +126,7 @@ static struct {
 	uint32_t call_bytes;        /* before READY */
 	bool graphs_crash;          /* before READY */
 	uint8_t layouts[CALLS_MAX]; /* enum layout, by the call's number in HIP; before READY */
+	bool waits[CALLS_MAX];
 	/* Commands under way that have no number. Relaxed: a count. */
 	_Atomic uint32_t anonymous;
 	/* So much was under way when it did not get on. Relaxed: a hint. */
@@ -290,8 +291,10 @@ static const char *check(void)
 		return "HIP does not tell of a call that was made for a check";
 	tracer.call_bytes = release->bytes;
 	tracer.graphs_crash = !graphs_are_safe(release);
-	for (uint32_t id = 0; id < CALLS_MAX; id++)
+	for (uint32_t id = 0; id < CALLS_MAX; id++) {
 		tracer.layouts[id] = (uint8_t)layout_of(tracer.name(id));
+		tracer.waits[id] = report_has_waited(tracer.name(id));
+	}
 	agents_init();
 	return NULL;
 }
@@ -390,11 +393,11 @@ static __attribute__((cold, noinline)) void settle(void)
 /* HIP forgets the number then, also that of a call around this one. */
 static void on_leave(uint32_t id, void *call)
 {
-	(void)id;
 	(void)call;
 	this_call.current = 0;
 	this_call.no_work = false;
-	reported_help();
+	if (id < CALLS_MAX && tracer.waits[id])
+		reported_help();
 }
 
 /* Graphs are about to be used that HIP must not report. */
