@@ -234,7 +234,6 @@ static void slice(struct timeline *timeline, const struct timeline_track *track,
 static void counter(struct timeline *timeline, const struct timeline_track *track, uint64_t time_ns,
 		    double value)
 {
-	const bool whole = value == (double)(int64_t)value;
 	char *begin = file_room(&timeline->file,
 				EVENT_ROOM + track->name->json_length + track->unit->json_length),
 	     *to;
@@ -250,7 +249,12 @@ static void counter(struct timeline *timeline, const struct timeline_track *trac
 	to = PUT(to, ",\"args\":{");
 	to = put_name(to, track->unit);
 	*to++ = ':';
-	to = whole ? put_int(to, (int64_t)value) : to + snprintf(to, 32, "%.9g", value);
+	if (put_is_whole(value))
+		to = put_int(to, (int64_t)value);
+	else if (isfinite(value))
+		to += snprintf(to, 32, "%.9g", value);
+	else
+		to = PUT(to, "null");
 	to = PUT(to, "}}");
 	file_take(&timeline->file, (size_t)(to - begin));
 }

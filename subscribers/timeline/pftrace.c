@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "put.h"
 #include "timeline.h"
 
 /* Fields of protobuf are written as their tags: number << 3 | kind, as a varint. */
@@ -478,7 +479,7 @@ static void slice(struct timeline *timeline, const struct timeline_track *track,
 static void counter(struct timeline *timeline, const struct timeline_track *track, uint64_t time_ns,
 		    double value)
 {
-	const bool whole = value == (double)(int64_t)value;
+	const bool whole = put_is_whole(value);
 	uint64_t bits;
 	char *room = file_room(&timeline->file, 96), *packet, *to, *event;
 

@@ -4,6 +4,7 @@
 #ifndef RTL_TIMELINE_PUT_H
 #define RTL_TIMELINE_PUT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -34,6 +35,12 @@ static inline char *put_uint(char *to, uint64_t value)
 	}
 	memcpy(to, some + at, PUT_NUMBER); /* of a length that is known: no call */
 	return to + (PUT_NUMBER - at);
+}
+
+/** Whether a value is an integer that has room in 64 bits. */
+static inline bool put_is_whole(double value)
+{
+	return value >= -9e18 && value <= 9e18 && value == (double)(int64_t)value;
 }
 
 static inline char *put_int(char *to, int64_t value)
