@@ -17,9 +17,10 @@
 #define SLICE_NS 100000u
 
 void background_init(struct background *background, struct rtl_collector *collector,
-		     uint32_t sleep_ms)
+		     uint32_t sleep_ms, bool is_quick)
 {
-	*background = (struct background){.collector = collector, .sleep_ms = sleep_ms};
+	*background = (struct background){
+		.collector = collector, .sleep_ms = sleep_ms, .is_quick = is_quick};
 	pthread_mutex_init(&background->lock, NULL);
 	pthread_cond_init(&background->changed, NULL);
 }
@@ -102,7 +103,7 @@ uint32_t background_poll(struct background *background)
 {
 	if (__atomic_load_n(&background->woken, __ATOMIC_RELAXED))
 		return background->met;
-	if (is_short(background) || !start(background))
+	if (background->is_quick || is_short(background) || !start(background))
 		return background->met =
 			       rtl_collector_poll(background->collector, background->sleep_ms);
 	pthread_mutex_lock(&background->lock);

@@ -19,6 +19,7 @@ struct background {
 	struct rtl_collector *collector;
 	uint32_t sleep_ms; /* longest sleep of a poll */
 	uint32_t met;      /* as the last poll said */
+	bool is_quick;     /* the caller drains, always */
 	bool runs;         /* there is a thread */
 	bool lent;         /* it drains; under the lock, as `ends` */
 	bool ends;
@@ -28,9 +29,13 @@ struct background {
 	pthread_t thread;
 };
 
-/** Prepares it; the thread starts with the first poll. */
+/**
+ * Prepares it; the thread starts with the first poll.
+ * @param is_quick  draining takes less than it takes the program to get new buffers instead: it is done at
+ *                  once, by the caller, and there is no thread
+ */
 void background_init(struct background *background, struct rtl_collector *collector,
-		     uint32_t sleep_ms);
+		     uint32_t sleep_ms, bool is_quick);
 /** Drains, by the one or the other, for some time: until the next poll should be the caller's, or
  *  background_wake. Returns how many processes have been met. */
 uint32_t background_poll(struct background *background);

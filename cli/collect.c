@@ -116,7 +116,9 @@ static int begin(struct collect *collect, struct session *session, const char *i
 	if (error)
 		return collect_refuse(error, message);
 	collect->folder = rtl_collector_folder(collect->collector);
-	background_init(&collect->background, collect->collector, SLEEP_MS);
+	/* to copy a piece of a ring takes half of what its pages took the program */
+	background_init(&collect->background, collect->collector, SLEEP_MS,
+			options->kind == RTL_RECORD);
 	status = session_set(session, collect->controls ? "RTL_CONTROL" : "RTL_COLLECTOR",
 			     collect->folder);
 	if (!status)

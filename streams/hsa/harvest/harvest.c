@@ -20,7 +20,8 @@
 #include "source.h"
 #include "waits.h"
 
-#define POLL_MIN_NS 100000u
+/* Each poll may take the processor from the program or from what feeds its GPU. */
+#define POLL_MIN_NS 400000u
 #define POLL_MAX_NS 1000000u
 #define NAP_NS      1000000u
 #define SLEEP_NS    1000000000u
