@@ -17,3 +17,13 @@ void *hip_find(const char *name)
 	void *found = dlvsym(hip, name, "hip_4.2");
 	return found ? found : dlvsym(hip, name, "hip_5.3");
 }
+
+void *library_find(const char *library, const char *name)
+{
+	void *handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+	void *found = handle ? dlsym(handle, name) : NULL;
+
+	if (handle)
+		dlclose(handle); /* HIP keeps it */
+	return found;
+}

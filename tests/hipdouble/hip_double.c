@@ -9,7 +9,6 @@
 #include "settle.h"
 #include "slabs.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -253,7 +252,7 @@ static bool hip_initialised(void)
 	int (*info)(int, void *);
 	uint16_t version = 0;
 
-	*(void **)&info = dlsym(RTLD_DEFAULT, "hsa_system_get_info");
+	*(void **)&info = HSA_FIND("hsa_system_get_info");
 	return info && info(ATTRIBUTE_VERSION_MAJOR, &version) != NOT_INITIALISED;
 }
 

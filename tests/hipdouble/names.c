@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "names.h"
 
-#include <dlfcn.h>
+#include "find.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,7 @@ static char *demangle(const char *mangled)
 	char *name = NULL;
 	int status;
 
-	*(void **)&function = dlsym(RTLD_DEFAULT, "__cxa_demangle");
+	*(void **)&function = library_find("libstdc++.so.6", "__cxa_demangle");
 	if (function)
 		name = function(mangled, NULL, NULL, &status);
 	return name ? name : strdup(mangled);

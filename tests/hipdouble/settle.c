@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "settle.h"
 
-#include <dlfcn.h>
+#include "find.h"
+
 #include <errno.h>
 #include <semaphore.h>
 #include <stdbool.h>
@@ -23,10 +24,10 @@ static struct {
 
 static bool find(void)
 {
-	*(void **)&hsa.create = dlsym(RTLD_DEFAULT, "hsa_signal_create");
-	*(void **)&hsa.handle = dlsym(RTLD_DEFAULT, "hsa_amd_signal_async_handler");
-	*(void **)&hsa.store = dlsym(RTLD_DEFAULT, "hsa_signal_store_relaxed");
-	*(void **)&hsa.destroy = dlsym(RTLD_DEFAULT, "hsa_signal_destroy");
+	*(void **)&hsa.create = HSA_FIND("hsa_signal_create");
+	*(void **)&hsa.handle = HSA_FIND("hsa_amd_signal_async_handler");
+	*(void **)&hsa.store = HSA_FIND("hsa_signal_store_relaxed");
+	*(void **)&hsa.destroy = HSA_FIND("hsa_signal_destroy");
 	return hsa.create && hsa.handle && hsa.store && hsa.destroy;
 }
 
