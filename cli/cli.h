@@ -16,8 +16,8 @@ enum cli_status {
 	CLI_OK = 0,
 	CLI_FAILED = 1,
 	CLI_USAGE = 2,
-	CLI_DIFFERENT = 3,    /**< `rtl diff --fail`: something got slower */
-	CLI_UNFINISHED = 4,   /**< a trace is still being written */
+	CLI_DIFFERENT = 3,  /**< `rtl diff --fail`: something got slower; `rtl selftest`: differs */
+	CLI_UNFINISHED = 4, /**< a trace is still being written */
 	CLI_CANNOT_RUN = 126, /**< the command to trace is there, but cannot be run */
 	CLI_NOT_FOUND = 127,  /**< there is no such command */
 };
@@ -91,7 +91,7 @@ struct cli_command {
 extern const struct cli_command cmd_trace, cmd_summary, cmd_info, cmd_start, cmd_stop, cmd_snapshot,
 	cmd_record, cmd_replay, cmd_recover, cmd_report, cmd_diff, cmd_merge, cmd_convert, cmd_env,
 	cmd_list_counters, cmd_list_streams, cmd_list_subscribers, cmd_new_subscriber,
-	cmd_completion, cmd_doctor, cmd_check_subscriber;
+	cmd_completion, cmd_doctor, cmd_selftest, cmd_check_subscriber;
 
 /** All of them, in the order of the help; NULL behind the last. */
 extern const struct cli_command *const cli_commands[];

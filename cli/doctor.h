@@ -74,6 +74,8 @@ void doctor_libraries(struct doctor *doctor);
 void doctor_runtime(struct doctor *doctor, const struct launch *launch);
 /** Permissions, folders, limits, clock: doctor_machine.c. */
 void doctor_machine(struct doctor *doctor, const struct launch *launch);
+/** Whether this is a container of Docker, Podman, systemd or LXC. */
+bool doctor_is_container(void);
 
 /**
  * Runs the command of a prepared session as `rtl trace` does, and counts what it publishes.

@@ -31,7 +31,7 @@
 
 /* ---- devices ---- */
 
-static bool is_container(void)
+bool doctor_is_container(void)
 {
 	const char *name = getenv("container");
 
@@ -75,7 +75,7 @@ static void say_no_driver(struct doctor *doctor, bool found)
 {
 	if (found)
 		doctor_ok(doctor, "device", "no " KFD ", but the runtime has a GPU: emulated");
-	else if (is_container())
+	else if (doctor_is_container())
 		doctor_fault(doctor, "device",
 			     "start the container with --device=/dev/kfd --device=/dev/dri "
 			     "--group-add render",

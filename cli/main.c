@@ -25,7 +25,7 @@ const struct cli_command *const cli_commands[] = {
 	&cmd_replay,
 	&cmd_recover,
 	&cmd_env,
-	&cmd_doctor,
+	&cmd_doctor, &cmd_selftest,
 	&cmd_list_counters,
 	&cmd_list_streams,
 	&cmd_list_subscribers,

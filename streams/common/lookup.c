@@ -35,12 +35,14 @@ __attribute__((visibility("hidden"), used)) void *lookup_replacement(void *handl
 	/* By these handles the program finds ours, or wants what is behind it. */
 	if (handle == RTLD_NEXT || handle == RTLD_DEFAULT || !name)
 		return NULL;
-	if (strncmp(name, "hip", 3) != 0 && strncmp(name, "roctx", 5) != 0)
+	/* _Z: HIP 5 has functions of C++ */
+	if (strncmp(name, "hip", 3) != 0 && strncmp(name, "_Z", 2) != 0 &&
+	    strncmp(name, "roctx", 5) != 0)
 		return NULL;
 	found = lookup_next(handle, name);
 	if (!found)
 		return NULL;
-	ours = *name == 'h' ? hip_ours(name, found) : roctx_ours(name, found);
+	ours = *name == 'r' ? roctx_ours(name, found) : hip_ours(name, found);
 	return ours;
 }
 

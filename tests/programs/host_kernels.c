@@ -241,3 +241,36 @@ KERNEL(timing_step, numbers)
 {
 	increment_all(args);
 }
+
+/* Of rtl selftest: cli/selftest_program/about.c */
+
+struct selftest_parameters {
+	unsigned *out;
+	unsigned rounds;
+};
+
+static void selftest_spin(const struct selftest_parameters *args)
+{
+	for (unsigned at = 0; at < 64; at++) {
+		unsigned x = at;
+
+		for (unsigned i = 0; i < args->rounds; i++)
+			x = (x ^ (x >> 3)) * 1664525u + 1013904223u;
+		args->out[at] = x + off_by;
+	}
+}
+
+KERNEL(rtl_selftest_around, selftest_parameters)
+{
+	selftest_spin(args);
+}
+
+KERNEL(rtl_selftest_within, selftest_parameters)
+{
+	selftest_spin(args);
+}
+
+KERNEL(rtl_selftest_spin, selftest_parameters)
+{
+	selftest_spin(args);
+}

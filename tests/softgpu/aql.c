@@ -84,7 +84,7 @@ static void land(struct sg_engine *engine, struct sg_queue *queue, const struct 
 		log_dispatch(&engine->log, queue, f);
 	sg_perf_dispatch(&engine->log, queue, f, true);
 	if (profiled(queue))
-		sg_signal_set_times(signal, f->start_ticks, f->end_ticks);
+		sg_signal_set_times(signal, f->start_ticks, sg_fault_end(f));
 	sg_signal_complete(signal);
 }
 

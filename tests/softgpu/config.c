@@ -51,10 +51,9 @@ static void load_fault(struct sg_config *config)
 	static const struct {
 		const char *name;
 		enum sg_fault_kind kind;
-	} kinds[] = {{"vm:", SG_FAULT_VM},
-		     {"ill:", SG_FAULT_ILL},
-		     {"hang:", SG_FAULT_HANG},
-		     {"commands:", SG_FAULT_COMMANDS}};
+	} kinds[] = {{"vm:", SG_FAULT_VM},       {"ill:", SG_FAULT_ILL},
+		     {"hang:", SG_FAULT_HANG},   {"long:", SG_FAULT_LONG},
+		     {"short:", SG_FAULT_SHORT}, {"commands:", SG_FAULT_COMMANDS}};
 	const char *text = env_text("SOFTGPU_FAULT");
 
 	config->fault_kind = SG_FAULT_NONE;
@@ -69,7 +68,8 @@ static void load_fault(struct sg_config *config)
 	}
 	if (text && config->fault_kind == SG_FAULT_NONE)
 		fprintf(stderr,
-			"softgpu: SOFTGPU_FAULT=%s is not vm:, ill:, hang:NAME or commands:N\n",
+			"softgpu: SOFTGPU_FAULT=%s is not vm:, ill:, hang:, long:, short:NAME or "
+			"commands:N\n",
 			text);
 }
 

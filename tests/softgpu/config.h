@@ -21,6 +21,8 @@ enum sg_fault_kind {
 	SG_FAULT_ILL,      /* illegal instruction */
 	SG_FAULT_HANG,     /* the queue stops and says nothing */
 	SG_FAULT_COMMANDS, /* the same, at a packet of commands */
+	SG_FAULT_LONG,     /* the signal tells twice the time */
+	SG_FAULT_SHORT,    /* half of it */
 };
 
 struct sg_arch {

@@ -43,13 +43,17 @@ static void queue_error(const struct sg_queue *queue, int64_t code)
 		sg_port.set_event(s->event_id);
 }
 
+static bool stops(enum sg_fault_kind kind)
+{
+	return kind == SG_FAULT_VM || kind == SG_FAULT_ILL || kind == SG_FAULT_HANG;
+}
+
 bool sg_fault_strike(struct sg_engine *engine, struct sg_queue *queue, uint64_t index,
 		     const hsa_kernel_dispatch_packet_t *packet, const struct sg_kernel *kernel)
 {
 	enum sg_fault_kind kind = sg_config.fault_kind;
 
-	if (kind == SG_FAULT_NONE || kind == SG_FAULT_COMMANDS ||
-	    !strstr(kernel->name, sg_config.fault_kernel))
+	if (!stops(kind) || !strstr(kernel->name, sg_config.fault_kernel))
 		return false;
 	if (engine->log.on)
 		log_fault(&engine->log, queue, index, packet, kernel->name);
@@ -70,4 +74,16 @@ bool sg_fault_strike_commands(struct sg_queue *queue)
 		return false;
 	atomic_store(&queue->paused, true);
 	return true;
+}
+
+uint64_t sg_fault_end(const struct sg_flight *flight)
+{
+	const uint64_t ticks = flight->end_ticks - flight->start_ticks;
+
+	if (sg_config.fault_kind != SG_FAULT_LONG && sg_config.fault_kind != SG_FAULT_SHORT)
+		return flight->end_ticks;
+	if (!strstr(flight->kernel->name, sg_config.fault_kernel))
+		return flight->end_ticks;
+	return flight->start_ticks +
+	       (sg_config.fault_kind == SG_FAULT_LONG ? 2 * ticks : ticks / 2);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * Fault injection: SOFTGPU_FAULT=KIND:NAME makes dispatches of the kernels whose name
- * contains NAME fail. The queue stops for good at that packet. SOFTGPU_FAULT=commands:N stops that of the
- * process's Nth packet of commands (PM4).
+ * contains NAME fail. The queue stops for good at that packet; `long` and `short` only have the GPU
+ * tell a wrong time. SOFTGPU_FAULT=commands:N stops the queue of the process's Nth packet of commands (PM4).
  *
  * Threads: engine threads.
  */
@@ -20,5 +20,7 @@ bool sg_fault_strike(struct sg_engine *engine, struct sg_queue *queue, uint64_t 
 
 /* The same of a packet of commands. */
 bool sg_fault_strike_commands(struct sg_queue *queue);
+/* The end that the GPU tells of a dispatch, in ticks. */
+uint64_t sg_fault_end(const struct sg_flight *flight);
 
 #endif
