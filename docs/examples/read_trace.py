@@ -30,6 +30,8 @@ def show(path):
 
         for loss in trace.losses() or ["nothing"]:
             print("lost:", loss)
+        for left_out in trace.left_out():
+            print("not selected:", left_out)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ Marker = collections.namedtuple("Marker", _MARKER)
 Process = collections.namedtuple("Process", _PROCESS)
 Gpu = collections.namedtuple("Gpu", _GPU)
 Loss = collections.namedtuple("Loss", _LOSS)
+LeftOut = collections.namedtuple("LeftOut", _LOSS)
 
 _CALLS = """SELECT c.api_id, c.process, c.pid, c.tid, c.domain, c.function, c.begin_ns, c.end_ns, c.duration_ns, c.args,
   c.status, c.failed, c.unfinished, c.parent, c.instance, c.correlation, c.stream, c.device FROM rtl_calls AS c"""
@@ -50,6 +51,7 @@ _GPUS = """SELECT cast(max(CASE m.key WHEN 'node' THEN m.value END) AS INTEGER),
 _LOSSES = """SELECT l.process, l.stream, ifnull(x.cause, ''), ifnull(x.count, l.discarded + l.abandoned + l.missed)
   FROM rtl_ledger AS l LEFT JOIN rtl_loss AS x USING (process, stream)
   WHERE l.stream <> 'rtl.diagnostics' AND l.discarded + l.abandoned + l.missed > 0 ORDER BY 1, 2, 3"""
+_LEFT_OUT = "SELECT process, stream, cause, count FROM rtl_left_out ORDER BY 1, 2, 3"
 
 
 class TraceError(Exception):
@@ -160,8 +162,14 @@ class Trace:
         return dict(self.sql("SELECT key, value FROM rtl_meta"))
 
     def losses(self):
-        """What was lost or left out, by cause; an empty list: nothing."""
+        """What was lost, by cause; an empty list: nothing."""
         return list(self._rows(Loss, _LOSSES))
+
+    def left_out(self):
+        """What was not selected when the trace was recorded, by cause; an empty list: all was."""
+        if not next(self.sql("SELECT 1 FROM sqlite_master WHERE name = 'rtl_left_out'"), None):
+            return []  # of an older rtl, which had no selection
+        return list(self._rows(LeftOut, _LEFT_OUT))
 
     def table(self, what, **parameters):
         """A pandas.DataFrame of "kernels", "copies", "calls" or "markers"; needs pandas, and the memory for all rows."""

@@ -87,6 +87,20 @@ class Python(unittest.TestCase):
             self.assertEqual([list(trace.copies()), list(trace.calls()), list(trace.markers()), list(trace.links()),
                               trace.call(7)], [[], [], [], [], None])
 
+    def test_left_out__by_cause(self):
+        path = self.path("run.db")
+        subprocess.run([RTL, "trace", "-q", "-o", path, "--delay", "1000", PROGRAM, "70"], check=True, env=CLEAN)
+        with rtl.Trace(path) as trace:
+            self.assertEqual((trace.left_out(), trace.losses()),
+                             ([rtl.LeftOut(1, "rtl.hsa", "outside of the periods", 70)], []))
+        with rtl.Trace(self.trace(PROGRAM, "2")) as trace:
+            self.assertEqual(trace.left_out(), [])
+        database = sqlite3.connect(path)
+        database.execute("DROP TABLE rtl_left_out")
+        database.close()
+        with rtl.Trace(path) as trace:
+            self.assertEqual(trace.left_out(), [])
+
     def test_a_call_and_its_work__linked(self):
         """The rows that HIP's calls make, put there by hand."""
         path = self.trace(PROGRAM, "2")
