@@ -12,6 +12,7 @@
 #include <rtl/plugin.h>
 
 #include "cli.h"
+#include "database.h"
 #include "library.h"
 #include "look.h"
 #include "output_name.h"
@@ -202,10 +203,38 @@ static int tell_library(struct session *session)
 	return status;
 }
 
+/* rocm-trace-lite has a tool of the name of our library. Both would intercept the same queues, and both read
+ * RTL_MODE. */
+static int refuse_other_rtl(const char *variable, const char *separators)
+{
+	const char *value = getenv(variable);
+	char *copy = value ? strdup(value) : NULL, *own = library_rtl(), *rest = copy, *part;
+	int status = (value && !copy) || !own ? out_of_memory() : CLI_OK;
+
+	while (!status && (part = strsep(&rest, separators))) {
+		const char *slash = strrchr(part, '/');
+
+		if (strncmp(slash ? slash + 1 : part, "librtl.so", 9) != 0 ||
+		    (slash && database_same_file(part, own)))
+			continue;
+		status = cli_failed("%s names %s, which is not of this project: rocm-trace-lite "
+				    "installs files of these names, too; take it out of there",
+				    variable, part);
+	}
+	free(copy);
+	free(own);
+	return status;
+}
+
 int session_prepare_runtime(struct session *session)
 {
 	char *path = library_beside_rtl(LIBRARY_ROCM);
 	int status = path ? tell_library(session) : out_of_memory();
+
+	if (!status)
+		status = refuse_other_rtl("HSA_TOOLS_LIB", " ");
+	if (!status)
+		status = refuse_other_rtl("LD_PRELOAD", ": ");
 
 	if (status)
 		goto out;

@@ -54,6 +54,16 @@ def children(pid):
 class BadInput(Case):
     """Each bad input gives one clear line and a status; no command is run."""
 
+    def test_library_of_another_project_of_that_name__is_refused(self):
+        for verb in (["trace", "--", "true"], ["record", "--", "true"], ["env"]):
+            for value in ("/opt/lite/librtl.so", "librtl.so"):
+                self.refused(1, f"HSA_TOOLS_LIB names {value}, which is not of this project", *verb,
+                             env={"HSA_TOOLS_LIB": value})
+            # the loader has a word on it, too: it is not there
+            done = self.rtl(*verb, env={"LD_PRELOAD": "/opt/lite/librtl.so"})
+            self.assertEqual((done.returncode, done.stdout), (1, ""))
+            self.assertIn("rtl: LD_PRELOAD names /opt/lite/librtl.so, which is not", done.stderr)
+
     def test_command_line(self):
         self.refused(2, "no command given; `rtl --help`")
         self.refused(2, "unknown command 'trce'; did you mean `rtl trace`?", "trce")
