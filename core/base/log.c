@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -42,6 +43,21 @@ static enum rtl_level take_level(const char **text)
 	return 0;
 }
 
+/* Whether somebody else may have put that file there, to read what is written. */
+static bool is_foreign(int fd, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	struct stat file, place;
+	char folder[PATH_MAX];
+
+	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - path) + 1 : 1,
+		 slash ? path : ".");
+	if (fstat(fd, &file) || !S_ISREG(file.st_mode) || stat(folder, &place))
+		return false;
+	return (place.st_mode & S_IWOTH) &&
+	       ((file.st_uid != geteuid() && file.st_uid != place.st_uid) || file.st_nlink > 1);
+}
+
 /* In a folder that all may write to, somebody else may have put a link there, or a FIFO, at which
  * nobody is to wait. -1 with errno. */
 static int open_file(const char *path)
@@ -54,6 +70,11 @@ static int open_file(const char *path)
 	if (fd < 0 && errno == ELOOP && !lstat(path, &link) &&
 	    (link.st_uid == geteuid() || !link.st_uid))
 		fd = open(path, flags, 0666);
+	if (fd >= 0 && is_foreign(fd, path)) {
+		close(fd);
+		errno = EPERM;
+		return -1;
+	}
 	if (fd >= 0)
 		(void)fcntl(fd, F_SETFL, O_APPEND); /* no longer O_NONBLOCK */
 	return fd;

@@ -377,13 +377,14 @@ class Planted(TwoUsers):
 
     def test_log__not_through_a_link_of_anothers_nor_into_a_fifo(self):
         out = os.path.join(self.shared, "log")
-        for kind in ("link", "dangling link", "FIFO"):
+        for kind in ("link", "dangling link", "FIFO", "file"):
             with self.subTest(kind=kind):
                 self.plant(kind, out)
                 done = self.run_as(OWNER, self.program, "10", "print", env={
-                    "RTL_LOG": f"debug:{out}", "RTL_SUBSCRIBERS": "libstats_sub.so"})
+                    "RTL_LOG": f"debug:{out}", "RTL_SUBSCRIBERS": "libstats_sub.so:missing"})
                 self.assertEqual((done.returncode, done.stdout), (0, "10\n"), done.stderr)
                 self.assertEqual(self.state(self.precious), self.before)
+                self.assertEqual(os.lstat(out).st_size if kind == "file" else 0, 0)
                 os.unlink(out)
 
     def test_places_of_spools__passed_over(self):
