@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* Who submitted work that HIP reports later. */
+#include "callers.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#define COUNT 1024
+
+static uint32_t thread = 7;
+
+void submitter_fill(struct submitter *submitter)
+{
+	*submitter = (struct submitter){.tid = thread, .in_scope = 1, .scope.correlation = thread};
+}
+
+static uint64_t note(uint32_t tid)
+{
+	const uint64_t number = callers_take();
+
+	thread = tid;
+	callers_note(number, &(struct caller_facts){.src = tid});
+	return number;
+}
+
+static void test_callers__noted__found_until_all_has_ended(void **state)
+{
+	const uint64_t number = note(11);
+	struct caller caller;
+	bool ends;
+
+	(void)state;
+	callers_begin(number, 0);
+	callers_begin(number, 1);
+	assert_int_equal(callers_end(number, 1, &caller, &ends), CALLERS_FOUND);
+	assert_true(ends);
+	assert_int_equal(caller.submitter.tid, 11);
+	assert_int_equal(caller.facts.src, 11);
+	assert_int_equal(callers_end(number, 1, &caller, &ends), CALLERS_FOUND);
+	assert_false(ends); /* a further part */
+	assert_int_equal(callers_end(number, 0, &caller, &ends), CALLERS_FOUND);
+	assert_true(ends);
+}
+
+static void test_callers__nothing_noted__none(void **state)
+{
+	struct caller caller;
+	bool ends;
+
+	(void)state;
+	assert_int_equal(callers_end(0, 0, &caller, &ends), CALLERS_NONE);
+	assert_int_equal(callers_end(callers_take() + COUNT / 2, 0, &caller, &ends), CALLERS_NONE);
+	assert_false(ends);
+}
+
+static void test_callers__busy_entry__passed_over(void **state)
+{
+	const uint64_t busy = note(12);
+	struct caller caller;
+	uint64_t number;
+	bool ends;
+
+	(void)state;
+	callers_begin(busy, 2);
+	for (unsigned i = 0; i < 3 * COUNT; i++) {
+		number = note(13);
+		assert_int_not_equal(number % COUNT, busy % COUNT);
+	}
+	assert_int_equal(callers_end(busy, 2, &caller, &ends), CALLERS_FOUND);
+	assert_int_equal(caller.submitter.tid, 12);
+}
+
+static void test_callers__entry_used_again__lost(void **state)
+{
+	const uint64_t first = note(14);
+	struct caller caller;
+	bool ends;
+
+	(void)state;
+	for (unsigned i = 0; i < COUNT; i++)
+		(void)note(15);
+	assert_int_equal(callers_end(first, 0, &caller, &ends), CALLERS_LOST);
+	assert_false(ends);
+}
+
+static int init(void **state)
+{
+	(void)state;
+	return callers_init(COUNT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_callers__noted__found_until_all_has_ended),
+		cmocka_unit_test(test_callers__nothing_noted__none),
+		cmocka_unit_test(test_callers__busy_entry__passed_over),
+		cmocka_unit_test(test_callers__entry_used_again__lost),
+	};
+
+	return cmocka_run_group_tests(tests, init, NULL);
+}
