@@ -125,6 +125,26 @@ static void test_find__while_others_come_and_go__finds_its_own(void **state)
 	kernel_table_remove(1);
 }
 
+static uint64_t uid_of_name(uint64_t name)
+{
+	return 100000 + name;
+}
+
+/* By name alone: the only one, or the one that stands for all of that name. */
+static void test_named__one_or_several(void **state)
+{
+	(void)state;
+	assert_false(kernel_table_has_name(900001));
+	assert_int_equal(kernel_table_named(900001, uid_of_name)->uid, 1000001);
+	assert_false(kernel_table_has_name(900001));
+	assert_int_equal(kernel_table_add(0x50100, 50, 5010, 900001, &first), 0);
+	assert_true(kernel_table_has_name(900001));
+	assert_int_equal(kernel_table_named(900001, uid_of_name)->uid, 5010);
+	assert_int_equal(kernel_table_add(0x50140, 50, 5011, 900001, &first), 0);
+	assert_int_equal(kernel_table_named(900001, uid_of_name)->uid, 1000001);
+	assert_int_equal(kernel_table_named(900001, uid_of_name)->uid, 1000001);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -133,6 +153,7 @@ int main(void)
 		cmocka_unit_test(test_add__kernel_loaded_again__is_not_the_first),
 		cmocka_unit_test(test_add__object_0__is_refused),
 		cmocka_unit_test(test_add__many__all_are_found),
+		cmocka_unit_test(test_named__one_or_several),
 		cmocka_unit_test(test_find__while_others_come_and_go__finds_its_own),
 	};
 
