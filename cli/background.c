@@ -3,12 +3,12 @@
 #include "background.h"
 
 #include <sched.h>
-#include <signal.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "crash.h"
+#include "thread_start.h"
 
 /* The lowest: with two busy cores it gets a fiftieth of one. Not SCHED_IDLE: on a machine that others keep
  * busy it would not come for seconds, and what has ended is to be noticed. */
@@ -78,22 +78,11 @@ static void *run(void *user)
 	return NULL;
 }
 
-/* With all signals blocked but those that tell of errors of its own. */
 static bool start(struct background *background)
 {
-	sigset_t all, old;
-
 	if (background->runs)
 		return true;
-	sigfillset(&all);
-	sigdelset(&all, SIGSEGV);
-	sigdelset(&all, SIGBUS);
-	sigdelset(&all, SIGFPE);
-	sigdelset(&all, SIGILL);
-	sigdelset(&all, SIGABRT);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	background->runs = !pthread_create(&background->thread, NULL, run, background);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	background->runs = thread_start(&background->thread, run, background);
 	if (background->runs)
 		pthread_setname_np(background->thread, "rtl-collector");
 	return background->runs;

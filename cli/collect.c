@@ -183,22 +183,23 @@ static int nothing_create(const struct rtl_host *host, const struct rtl_setting 
 	return 0;
 }
 
+const struct rtl_subscriber collect_nothing = {
+	.abi_version = RTL_ABI_VERSION,
+	.struct_size = sizeof(collect_nothing),
+	.name = "nothing",
+	.version = "1",
+	.description = "receives nothing",
+	.create = nothing_create,
+};
+
 int collect_control(struct collect *collect, struct session *session, const char *id,
 		    const char *command, const char *spool)
 {
-	static const struct rtl_subscriber nothing = {
-		.abi_version = RTL_ABI_VERSION,
-		.struct_size = sizeof(nothing),
-		.name = "nothing",
-		.version = "1",
-		.description = "receives nothing",
-		.create = nothing_create,
-	};
 	struct rtl_collector_options options = {
 		.struct_size = sizeof(options),
 		.kind = RTL_COLLECT,
 		.subscribers = "",
-		.own = &nothing,
+		.own = &collect_nothing,
 		.paused = true,
 	};
 

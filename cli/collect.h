@@ -62,6 +62,9 @@ int collect_record(struct collect *collect, struct session *session, const char 
 int collect_listen(struct collect *collect, struct session *session, const char *id,
 		   const char *command, const char *spool, const struct rtl_subscriber *own,
 		   bool paused);
+/** A subscriber of the command's own that receives nothing. */
+extern const struct rtl_subscriber collect_nothing;
+
 /** As collect_start, but the command records itself: `rtl start` and `rtl stop` reach it by this, and it
  *  begins paused. Nothing is to be polled. */
 int collect_control(struct collect *collect, struct session *session, const char *id,

@@ -17,6 +17,7 @@
 #include <rtl/collector.h>
 
 #include "cli.h"
+#include "collect.h"
 #include "doctor.h"
 #include "launch.h"
 
@@ -126,31 +127,15 @@ static uint64_t free_mib(const char *folder)
 	return statvfs(folder, &fs) ? 0 : (uint64_t)fs.f_bavail * fs.f_frsize / MIB;
 }
 
-static int nothing_create(const struct rtl_host *host, const struct rtl_setting *settings,
-			  size_t count, void **instance)
-{
-	(void)host, (void)settings, (void)count;
-	*instance = NULL;
-	return 0;
-}
-
 /* Makes a collector as `rtl trace` does; the folder in which its folder was. False after a finding. */
 static bool try_spool(struct doctor *doctor, const char *folder, char *place, size_t size)
 {
-	static const struct rtl_subscriber nothing = {
-		.abi_version = RTL_ABI_VERSION,
-		.struct_size = sizeof(nothing),
-		.name = "nothing",
-		.version = "1",
-		.description = "receives nothing",
-		.create = nothing_create,
-	};
 	const struct rtl_collector_options options = {
 		.struct_size = sizeof(options),
 		.kind = RTL_COLLECT,
 		.subscribers = "",
 		.folder = folder,
-		.own = &nothing,
+		.own = &collect_nothing,
 		.paused = true,
 	};
 	struct rtl_collector *collector;

@@ -3,8 +3,9 @@
 #include "stepper.h"
 
 #include <sched.h>
-#include <signal.h>
 #include <sys/resource.h>
+
+#include "thread_start.h"
 
 /* Steps one without the lock, unless one before has failed. */
 static void step_next(struct stepper *stepper)
@@ -47,26 +48,15 @@ static bool is_one_core(void)
 	return !sched_getaffinity(0, sizeof(cores), &cores) && CPU_COUNT(&cores) == 1;
 }
 
-/* With all signals blocked but those that tell of errors of its own, which the host may explain. */
 static bool start(struct stepper *stepper)
 {
-	sigset_t all, old;
-
 	stepper->failed_to_start = is_one_core();
 	if (stepper->failed_to_start)
 		return false;
 	pthread_mutex_init(&stepper->lock, NULL);
 	pthread_cond_init(&stepper->changed, NULL);
 	stepper->ends = false;
-	sigfillset(&all);
-	sigdelset(&all, SIGSEGV);
-	sigdelset(&all, SIGBUS);
-	sigdelset(&all, SIGFPE);
-	sigdelset(&all, SIGILL);
-	sigdelset(&all, SIGABRT);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	stepper->runs = !pthread_create(&stepper->thread, NULL, run, stepper);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	stepper->runs = thread_start(&stepper->thread, run, stepper);
 	stepper->failed_to_start = !stepper->runs;
 	return stepper->runs;
 }
