@@ -799,6 +799,8 @@ static bool start(void)
 {
 	void *seen;
 
+	if (look.seen) /* the runtime begins again */
+		return true;
 	profiler.memory_bytes = read_memory();
 	look.seen_count = profiler.memory_bytes / sizeof(struct hip_record) + 1;
 	seen = mmap(NULL, look.seen_count * sizeof(*look.seen), PROT_READ | PROT_WRITE,

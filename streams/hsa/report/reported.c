@@ -445,8 +445,11 @@ int reported_start(void)
 {
 	int error = 0;
 
-	pending[0] = rtl_stream_pending(interceptor.stream, RTL_CAUSE_UNDER_WAY);
-	pending[1] = rtl_stream_pending(interceptor.copies, RTL_CAUSE_UNDER_WAY);
+	/* Once, however often the runtime begins. */
+	if (!pending[0]) {
+		pending[1] = rtl_stream_pending(interceptor.copies, RTL_CAUSE_UNDER_WAY);
+		pending[0] = rtl_stream_pending(interceptor.stream, RTL_CAUSE_UNDER_WAY);
+	}
 	pthread_mutex_lock(&queue.lock);
 	queue.stops = false;
 	if (!queue.all) {
