@@ -17,6 +17,8 @@ void doctor_fini(struct doctor *doctor)
 	for (size_t i = 0; i < doctor->process_count; i++)
 		free(doctor->processes[i].program);
 	free(doctor->processes);
+	for (size_t i = 0; i < doctor->child_count; i++)
+		free(doctor->children[i]);
 	free(doctor->losses);
 }
 

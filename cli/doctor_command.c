@@ -166,7 +166,9 @@ int doctor_run(struct doctor *doctor, struct launch *launch)
 					launch->spool, &subscriber, false);
 	if (status)
 		return status;
+	doctor_watch_children(doctor);
 	error = launch_collected(launch, "count", &doctor->ended);
+	doctor_watch_end();
 	if (error)
 		return launch_refuse(launch->command[0], error);
 	doctor->ran = true;
@@ -328,9 +330,26 @@ static void judge_end(struct doctor *doctor)
 			    "the command ended with status %d", WEXITSTATUS(status));
 }
 
+/* Those that are not the command itself. */
+static void look_at_children(struct doctor *doctor, const char *own)
+{
+	struct stat a, b;
+
+	for (size_t i = 0; i < doctor->child_count; i++)
+		if (stat(own, &a) || stat(doctor->children[i], &b) || a.st_ino != b.st_ino ||
+		    a.st_dev != b.st_dev)
+			look_at_file(doctor, doctor->children[i], false);
+	if (doctor->hidden_children)
+		doctor_fault(
+			doctor, "program",
+			"start what uses the GPU without it (sudo, su and their like)",
+			"a program below the command runs with other rights than yours: it and "
+			"what it starts heed none of rtl's variables");
+}
+
 void doctor_command(struct doctor *doctor, const struct launch *launch)
 {
-	char file[PATH_MAX];
+	char file[PATH_MAX] = "";
 
 	doctor_section(doctor, "command");
 	if (!launch_find_file(launch->command[0], file, sizeof(file)))
@@ -340,6 +359,7 @@ void doctor_command(struct doctor *doctor, const struct launch *launch)
 			    "the command was not run");
 		return;
 	}
+	look_at_children(doctor, file);
 	judge_end(doctor);
 	if (doctor->refused)
 		doctor_fault(doctor, "spool", "see what they said on standard error",

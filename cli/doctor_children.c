@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rtl doctor: which programs run below the command. A thread reads /proc every two milliseconds, so a program that
+ * is shorter than that may not be seen.
+ */
+#include <errno.h>
+#include <glob.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "doctor.h"
+
+#define DEPTH_MOST 32
+#define PAUSE_US   2000
+
+static struct {
+	pthread_t thread;
+	bool started;
+	atomic_bool stop; /* relaxed: the join orders the rest */
+	struct doctor *into;
+} watch;
+
+static void add_program(const char *path)
+{
+	struct doctor *into = watch.into;
+
+	for (size_t i = 0; i < into->child_count; i++)
+		if (!strcmp(into->children[i], path))
+			return;
+	if (into->child_count < DOCTOR_CHILDREN_MOST &&
+	    (into->children[into->child_count] = strdup(path)))
+		into->child_count++;
+}
+
+static void look_below(pid_t pid, int depth);
+
+static void look_at(pid_t pid, int depth)
+{
+	char link[64], path[PATH_MAX];
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", (int)pid);
+	ssize_t length = readlink(link, path, sizeof(path) - 1);
+	if (length > 0) {
+		path[length] = '\0';
+		add_program(path);
+	} else if (errno == EACCES || errno == EPERM) {
+		watch.into->hidden_children = true;
+	}
+	if (depth < DEPTH_MOST)
+		look_below(pid, depth + 1);
+}
+
+static void look_below(pid_t pid, int depth)
+{
+	char pattern[64];
+	glob_t lists;
+
+	snprintf(pattern, sizeof(pattern), "/proc/%d/task/*/children", (int)pid);
+	if (glob(pattern, GLOB_NOSORT, NULL, &lists))
+		return;
+	for (size_t i = 0; i < lists.gl_pathc; i++) {
+		FILE *file = fopen(lists.gl_pathv[i], "re");
+		int child;
+
+		while (file && fscanf(file, "%d", &child) == 1)
+			look_at(child, depth);
+		if (file)
+			fclose(file);
+	}
+	globfree(&lists);
+}
+
+static void *be_watch(void *unused)
+{
+	(void)unused;
+	while (!atomic_load_explicit(&watch.stop, memory_order_relaxed)) {
+		look_below(getpid(), 0);
+		usleep(PAUSE_US);
+	}
+	return NULL;
+}
+
+void doctor_watch_children(struct doctor *doctor)
+{
+	sigset_t all, before;
+
+	watch.into = doctor;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	watch.started = !pthread_create(&watch.thread, NULL, be_watch, NULL);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void doctor_watch_end(void)
+{
+	atomic_store_explicit(&watch.stop, true, memory_order_relaxed);
+	if (watch.started)
+		pthread_join(watch.thread, NULL);
+	watch.started = false;
+}
