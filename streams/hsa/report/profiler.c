@@ -19,7 +19,6 @@
 
 #include <dlfcn.h>
 #include <inttypes.h>
-#include <link.h>
 #include <pthread.h>
 #include <rtl/events.h>
 #include <rtl/rtl.h>
@@ -37,8 +36,10 @@
 #include "../../common/paused.h"
 #include "../../common/reports.h"
 #include "../../hip/preload.h"
+#include "../../hip/real.h"
 #include "agents.h"
 #include "callers.h"
+#include "captures.h"
 #include "interceptor.h"
 #include "kernel_table.h"
 #include "kernels.h"
@@ -54,7 +55,6 @@
 /* How long a record waits for what its call notes. */
 #define NOTE_NS      2000000000u
 #define MEMORY_BYTES (1ull << 30)
-#define CAPTURES_MAX 16
 
 static struct {
 	enable_fn *enable;
@@ -97,9 +97,6 @@ FORK_LOCK(first, first_lock);
 static _Atomic bool first_done; /* release, acquire */
 static __thread bool inside __attribute__((tls_model("initial-exec")));
 
-/* Streams that are captured: what goes to them is no work. Relaxed. */
-static _Atomic uint64_t captures[CAPTURES_MAX];
-
 static uint64_t monotonic_ns(void)
 {
 	struct timespec now;
@@ -115,28 +112,6 @@ static void *find_function(const char *name)
 	void *found = report_find(name);
 
 	return found ? found : dlsym(RTLD_DEFAULT, name);
-}
-
-static int find_image(struct dl_phdr_info *info, size_t size, void *user)
-{
-	const uintptr_t within = *(uintptr_t *)user;
-	uintptr_t begin = UINTPTR_MAX, end = 0;
-
-	(void)size;
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
-		const uintptr_t at = info->dlpi_addr + segment->p_vaddr;
-
-		if (segment->p_type != PT_LOAD)
-			continue;
-		begin = at < begin ? at : begin;
-		end = at + segment->p_memsz > end ? at + segment->p_memsz : end;
-	}
-	if (within < begin || within >= end)
-		return 0;
-	profiler.image_begin = begin;
-	profiler.image_end = end;
-	return 1;
 }
 
 /* NULL: layout D. */
@@ -164,7 +139,6 @@ static const char *other_layout(void)
 static const char *find(void)
 {
 	const char *other = other_layout();
-	uintptr_t within;
 
 	if (other)
 		return other;
@@ -181,8 +155,7 @@ static const char *find(void)
 	if (!hip_is_preloaded())
 		return "HIP's profiler needs librtl_rocm.so in LD_PRELOAD (rtl trace and rtl env "
 		       "do so)";
-	within = (uintptr_t)profiler.get_device;
-	if (!dl_iterate_phdr(find_image, &within))
+	if (!hip_find_range(&profiler.image_begin, &profiler.image_end))
 		return "HIP's image is not found";
 	return NULL;
 }
@@ -546,30 +519,6 @@ static void poll(void)
 
 /* ---- calls ---- */
 
-static void note_capture(uint64_t stream, bool begins)
-{
-	for (int i = 0; i < CAPTURES_MAX; i++) {
-		uint64_t there = begins ? 0 : stream;
-
-		if (atomic_compare_exchange_strong_explicit(
-			    &captures[i], &there, begins ? stream : 0, memory_order_relaxed,
-			    memory_order_relaxed))
-			return;
-	}
-}
-
-/* Whether the call's stream is being captured. */
-static bool is_captured(void)
-{
-	for (int i = 0; i < CAPTURES_MAX; i++) {
-		const uint64_t stream = atomic_load_explicit(&captures[i], memory_order_relaxed);
-
-		if (stream && stream == thread_context.hip_stream)
-			return true;
-	}
-	return false;
-}
-
 /* The record of the call that this thread has just made; false: it is not found. */
 static bool find_own(const char *function, uint64_t *number)
 {
@@ -637,16 +586,17 @@ static void call_ended(const char *function, const uint64_t *slots, bool succeed
 	if (!atomic_load_explicit(&profiler.enabled, memory_order_acquire) || !succeeded)
 		return;
 	if (atomic_load_explicit(&profiler.over, memory_order_relaxed)) {
-		if (is_launch(function) && !is_captured() && reported_wanted(REPORTED_DISPATCH))
+		if (is_launch(function) && !captures_have(thread_context.hip_stream) &&
+		    reported_wanted(REPORTED_DISPATCH))
 			rtl_stream_count_missed(interceptor.stream,
 						"after the end of HIP's profiler", 1);
 		return;
 	}
 	if (starts(function, "hipStreamBeginCapture"))
-		note_capture(slots[0], true);
+		captures_note(slots[0], true);
 	else if (starts(function, "hipStreamEndCapture"))
-		note_capture(slots[0], false);
-	if (submits(function) && !profiler.hashed && !is_captured() &&
+		captures_note(slots[0], false);
+	if (submits(function) && !profiler.hashed && !captures_have(thread_context.hip_stream) &&
 	    reported_wanted(REPORTED_DISPATCH))
 		note_call(function, slots);
 	/* What has been waited for is recorded before the wait returns. */
