@@ -6,13 +6,14 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "append.h"
 #include "rows.h"
 
 /* Libraries before SQLite 3.36 may lack it. */
 #pragma weak sqlite3_deserialize
 
 #define PAGE_BYTES  65536u
-#define TABLES_MAX  64u
+#define TABLES_MAX  128u
 #define FILE_HEADER 100u
 #define PAGE_HEADER 8u
 #define LEAF        13u
@@ -308,9 +309,9 @@ static void set_text(struct cell *cell, const char *text)
 	cell_static_text(cell, text, strlen(text));
 }
 
-/* A row of sqlite_schema at `at`; its table has the page of that number. */
-static unsigned char *put_table(unsigned char *at, const unsigned char *end, unsigned number,
-				const char *name, const char *sql)
+/* Row `row` of sqlite_schema at `at`; its table has the page of that number. */
+static unsigned char *put_table(unsigned char *at, const unsigned char *end, unsigned row,
+				unsigned number, const char *name, const char *sql)
 {
 	struct cell cells[6];
 	struct head head;
@@ -321,7 +322,7 @@ static unsigned char *put_table(unsigned char *at, const unsigned char *end, uns
 	cell_int(&cells[4], number);
 	set_text(&cells[5], sql);
 	make_head(&head, cells, 6);
-	return put_record(at, end, number, &head, 1, cells, 6); /* its id is no column */
+	return put_record(at, end, row, &head, 1, cells, 6); /* its id is no column */
 }
 
 /* How the table was made, if its first column is its row's id: what stands behind its name, in
@@ -345,6 +346,32 @@ static bool find_columns(sqlite3 *db, const char *table, char *sql, size_t size)
 	return found;
 }
 
+/* Where rows of sqlite_schema go. */
+struct schema_page {
+	unsigned char *at, *end; /* of what is free */
+	unsigned char *pointer;
+	unsigned count;
+};
+
+/* A row: a table whose page has that number. False: there is no room. */
+static bool add_table(struct schema_page *schema, const unsigned char *first, char kind,
+		      unsigned number, const char *columns)
+{
+	unsigned char *next;
+	char sql[4096], name[16];
+
+	snprintf(name, sizeof(name), "%c%u", kind, number);
+	snprintf(sql, sizeof(sql), "CREATE TABLE %s%s", name, columns);
+	next = put_table(schema->at, schema->end, schema->count + 1, number, name, sql);
+	if (!next)
+		return false;
+	put_u16(schema->pointer, (uint32_t)(schema->at - first));
+	schema->pointer += 2;
+	schema->at = next;
+	schema->count++;
+	return true;
+}
+
 /* A table of a row, for try_image. */
 #define TRIED        "r2"
 #define TRIED_NUMBER 2u
@@ -353,31 +380,27 @@ static bool find_columns(sqlite3 *db, const char *table, char *sql, size_t size)
 static void write_pages(struct image *image, sqlite3 *db, const char *const *tables, size_t count,
 			struct image_page *pages)
 {
-	unsigned char *const first = image->bytes, *const end = first + PAGE_BYTES;
-	unsigned char *pointer = first + FILE_HEADER + PAGE_HEADER, *at, *next;
-	const size_t content = FILE_HEADER + PAGE_HEADER + 2 * (count + 1);
+	unsigned char *const first = image->bytes;
+	const size_t content = FILE_HEADER + PAGE_HEADER + 2 * 2 * (count + 1);
+	struct schema_page schema = {first + content, first + PAGE_BYTES,
+				     first + FILE_HEADER + PAGE_HEADER, 0};
 	unsigned number = TRIED_NUMBER;
-	char sql[4096], name[16], columns[3072] = "(id INTEGER PRIMARY KEY, value INTEGER)";
+	char columns[3072] = "(id INTEGER PRIMARY KEY, value INTEGER)", keyless[3072];
 
-	at = first + content;
 	put_file_header(first, (uint32_t)(image->size / PAGE_BYTES));
 	for (size_t i = 0; i <= count; i++) { /* the first is TRIED */
 		if (i && !find_columns(db, tables[i - 1], columns, sizeof(columns)))
 			continue;
-		snprintf(name, sizeof(name), "r%u", number);
-		snprintf(sql, sizeof(sql), "CREATE TABLE %s%s", name, columns);
-		next = put_table(at, end, number, name, sql);
-		if (!next)
+		if (!add_table(&schema, first, 'r', number, columns))
 			break;
-		put_u16(pointer, (uint32_t)(at - first));
+		if (append_columns(columns, keyless, sizeof(keyless)))
+			(void)add_table(&schema, first, 'a', number, keyless);
 		put_leaf(page_bytes(image, number), 0, PAGE_HEADER);
 		if (i)
 			pages[i - 1] = (struct image_page){page_bytes(image, number), number};
-		pointer += 2;
-		at = next;
 		number++;
 	}
-	put_leaf(first + FILE_HEADER, number - TRIED_NUMBER, (uint32_t)content);
+	put_leaf(first + FILE_HEADER, schema.count, (uint32_t)content);
 }
 
 static bool attach(const struct image *image, sqlite3 *db)

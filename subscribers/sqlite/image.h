@@ -29,7 +29,7 @@ struct cell;
 /* The page of a table. */
 struct image_page {
 	unsigned char *bytes; /* NULL: it has none */
-	unsigned number;      /* its table is IMAGE_SCHEMA.r<number> */
+	unsigned number; /* its table is IMAGE_SCHEMA.r<number>, and a<number> without its key */
 };
 
 struct image {

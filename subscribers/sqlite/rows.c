@@ -2,6 +2,7 @@
 /* rows.c: see rows.h. The virtual table follows sqlite.org/vtab.html. */
 #include "rows.h"
 
+#include "append.h"
 #include "writer.h"
 
 #include <stdio.h>
@@ -179,10 +180,29 @@ static bool prepare_insert(struct rows *rows, const char *verb, const char *merg
 		       &rows->insert);
 }
 
-bool rows_use_image(struct rows *rows, const struct image_page *pages)
+/* Where that cannot be, rows are copied all the same. */
+static void prepare_append(struct rows *rows, struct rows_copy *copy)
 {
+	char *sql = sqlite3_mprintf("INSERT INTO main.\"" APPEND_PREFIX
+				    "%w\" SELECT * FROM " IMAGE_SCHEMA ".a%u",
+				    rows->table, copy->page.number);
+
+	if (sql)
+		(void)sqlite3_prepare_v3(rows->writer->db, sql, -1, SQLITE_PREPARE_PERSISTENT,
+					 &copy->append, NULL);
+	sqlite3_free(sql);
+}
+
+bool rows_use_image(struct rows *rows, const struct image_page *pages, bool may_append)
+{
+	if (!prepare(rows, sqlite3_mprintf("SELECT max(rowid) FROM main.\"%w\"", rows->table),
+		     &rows->last))
+		return false;
 	for (uint32_t i = 0; i < ROWS_PAGES; i++) {
+		rows->copies[i].rows = rows;
 		rows->copies[i].page = pages[i];
+		if (may_append)
+			prepare_append(rows, &rows->copies[i]);
 		if (!prepare(rows,
 			     sqlite3_mprintf("INSERT INTO main.\"%w\" SELECT * FROM " IMAGE_SCHEMA
 					     ".r%u",
@@ -191,6 +211,15 @@ bool rows_use_image(struct rows *rows, const struct image_page *pages)
 			return false;
 	}
 	return true;
+}
+
+void rows_never_append(struct rows *rows)
+{
+	for (uint32_t i = 0; i < ROWS_PAGES; i++) {
+		sqlite3_finalize(rows->copies[i].append);
+		rows->copies[i].append = NULL;
+		rows->copies[i].first = 0;
+	}
 }
 
 static bool init(struct rows *rows, struct writer *writer, const char *verb,
@@ -236,13 +265,62 @@ static int step(sqlite3_stmt *stmt)
 	return sqlite3_reset(stmt);
 }
 
+/* Until the page of this turn may be filled. Who has to wait waits for half of the pages: so both
+ * threads run on for longer. */
+static void await_page(struct rows *rows)
+{
+	struct stepper *stepper = &rows->writer->stepper;
+	const uint32_t half = (rows->turn + ROWS_PAGES / 2 - 1) % ROWS_PAGES;
+
+	if (!stepper_has_done(stepper, rows->copies[rows->turn].job))
+		stepper_wait(stepper, rows->copies[half].job);
+}
+
+/* The first id, if each of them is one more than the one before; else 0. */
+static int64_t first_id(const struct cell *cells, uint32_t columns, uint32_t count)
+{
+	const int64_t first = cells->integer;
+
+	if (first <= 0 || first > INT64_MAX - count)
+		return 0;
+	for (uint32_t i = 0; i < count; i++, cells += columns)
+		if (cells->kind != CELL_INT || cells->integer != first + i)
+			return 0;
+	return first;
+}
+
 /* Puts some of them into the image, from `first` on: how many. */
-static uint32_t fill_page(struct rows *rows, const struct rows_copy *copy)
+static uint32_t fill_page(struct rows *rows, struct rows_copy *copy)
 {
 	const struct cell *cells = rows->cells + (size_t)rows->first * rows->columns;
+	uint32_t count;
 
-	stepper_wait(&rows->writer->stepper, copy->job);
-	return image_fill(&copy->page, cells, rows->columns, rows->count - rows->first);
+	await_page(rows);
+	count = image_fill(&copy->page, cells, rows->columns, rows->count - rows->first);
+	copy->first = count && copy->append ? first_id(cells, rows->columns, count) : 0;
+	return count;
+}
+
+/* Whether SQLite would give the page's rows the ids that they are to have. */
+static bool is_next(const struct rows_copy *copy)
+{
+	sqlite3_stmt *last = copy->rows->last;
+	bool is = copy->first && sqlite3_step(last) == SQLITE_ROW &&
+		  sqlite3_column_int64(last, 0) == copy->first - 1;
+
+	if (copy->first)
+		sqlite3_reset(last);
+	return is;
+}
+
+/* A job: copies a page. */
+static int copy_page(void *user)
+{
+	const struct rows_copy *copy = user;
+	const int rc = is_next(copy) ? step(copy->append) : SQLITE_ERROR;
+
+	/* also where the second name is gone: then nothing was copied */
+	return (rc & 0xff) == SQLITE_ERROR ? step(copy->stmt) : rc;
 }
 
 /* Inserts some, from `first` on, or has the stepper do it; a result of SQLite's. */
@@ -260,8 +338,8 @@ static int insert_some(struct rows *rows)
 	}
 	rows->first += copied;
 	if (!w->may_step || !stepper_ready(&w->stepper))
-		return writer_settle(w) ? step(copy->stmt) : SQLITE_OK;
-	copy->job = stepper_add(&w->stepper, copy->stmt);
+		return writer_settle(w) ? copy_page(copy) : SQLITE_OK;
+	copy->job = stepper_add(&w->stepper, (struct stepper_job){copy_page, copy});
 	rows->turn = (rows->turn + 1) % ROWS_PAGES;
 	return SQLITE_OK;
 }
@@ -289,8 +367,11 @@ bool rows_insert(struct rows *rows)
 void rows_fini(struct rows *rows)
 {
 	sqlite3_finalize(rows->insert);
-	for (uint32_t i = 0; i < ROWS_PAGES; i++)
+	sqlite3_finalize(rows->last);
+	for (uint32_t i = 0; i < ROWS_PAGES; i++) {
 		sqlite3_finalize(rows->copies[i].stmt);
+		sqlite3_finalize(rows->copies[i].append);
+	}
 	free(rows->cells);
 	free(rows->table);
 	arena_fini(&rows->arena);

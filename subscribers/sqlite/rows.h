@@ -35,7 +35,7 @@ struct cell {
 
 struct writer;
 
-#define ROWS_PAGES 2u /* of the image, for each table */
+#define ROWS_PAGES 4u /* of the image, for each table */
 
 /* What tables_rocpd.h and tables_rtl.h know of a table. */
 struct table {
@@ -51,10 +51,15 @@ struct rows {
 	sqlite3_stmt *insert; /* from the virtual table */
 	/* From the image, by turns: one page may be copied by the stepper while the other is filled. */
 	struct rows_copy {
+		struct rows *rows;
 		sqlite3_stmt *stmt; /* NULL: there is none */
+		sqlite3_stmt
+			*append; /* the same without looking for ids (append.h); NULL: likewise */
 		struct image_page page;
+		int64_t first; /* id of the page's first row; 0: each is not one more than the one before */
 		uint64_t job; /* the last one of the stepper's */
 	} copies[ROWS_PAGES];
+	sqlite3_stmt *last; /* highest id that is there */
 	uint32_t turn;
 	struct cell *cells;
 	uint32_t columns;
@@ -72,8 +77,11 @@ bool rows_init(struct rows *rows, struct writer *writer, const char *verb,
 /* The same; rows whose key is there already are merged with it: "ON CONFLICT (key) DO ...". */
 bool rows_init_merging(struct rows *rows, struct writer *writer, const struct table *table,
 		       const char *merge);
-/* From here on they go by this image, which has ROWS_PAGES for them. False: the writer has failed. */
-bool rows_use_image(struct rows *rows, const struct image_page *pages);
+/* From here on they go by this image, which has ROWS_PAGES for them. may_append: between append_begin and
+ * append_end. False: the writer has failed. */
+bool rows_use_image(struct rows *rows, const struct image_page *pages, bool may_append);
+/* They are always asked for their ids. */
+void rows_never_append(struct rows *rows);
 /* Inserts what is in memory. False: the writer has failed. */
 bool rows_insert(struct rows *rows);
 void rows_fini(struct rows *rows);

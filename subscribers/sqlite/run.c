@@ -497,6 +497,7 @@ static void make_indexes(struct writer *w)
 	const bool has_calls = writer_ask_int(w, "SELECT EXISTS (SELECT 1 FROM rtl_call)");
 	bool lack = false;
 
+	writer_never_append(w);
 	writer_exec(w, "PRAGMA temp_store=FILE");
 	for (const char *const *sql = schema_indexes; *sql; sql++)
 		lack |= !writer_try(w, *sql);
@@ -519,6 +520,7 @@ void run_end(struct sub *sub)
 	writer_begin(&sub->writer);
 	links_settle(sub);
 	counter_settle(sub);
+	writer_exec(&sub->writer, schema_sequences);
 	write_state(sub);
 	writer_execf(&sub->writer, "DELETE FROM rtl_meta WHERE key = '%s'", OUTPUT_WRITER_KEY);
 }

@@ -36,6 +36,7 @@ extern const char schema_monitor_by_node[], schema_monitor_by_index[];
 extern const char schema_link_views[];
 /* At the end of writing: what makes RPD's tools and joins quick. Ends with NULL. */
 extern const char schema_call_index[];
+extern const char schema_sequences[];
 extern const char *const schema_indexes[];
 
 #endif

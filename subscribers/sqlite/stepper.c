@@ -7,21 +7,44 @@
 
 #include "thread_start.h"
 
-/* Steps one without the lock, unless one before has failed. */
-static void step_next(struct stepper *stepper)
+/* Runs one without the lock, unless one before has failed. */
+static void run_next(struct stepper *stepper)
 {
-	sqlite3_stmt *stmt = stepper->jobs[stepper->done % STEPPER_JOBS];
+	const struct stepper_job job = stepper->jobs[stepper->done % STEPPER_JOBS];
 	int result = stepper->result;
 
 	if (result == SQLITE_OK) {
 		pthread_mutex_unlock(&stepper->lock);
-		sqlite3_step(stmt);
-		result = sqlite3_reset(stmt);
+		result = job.run(job.user);
 		pthread_mutex_lock(&stepper->lock);
 	}
 	stepper->result = result;
-	stepper->done++;
-	pthread_cond_broadcast(&stepper->changed);
+	if (++stepper->done == stepper->awaited)
+		pthread_cond_signal(&stepper->finished);
+}
+
+/* Until there is something to do. */
+static void sleep_idle(struct stepper *stepper)
+{
+	stepper->idle = true;
+	pthread_cond_wait(&stepper->changed, &stepper->lock);
+	stepper->idle = false;
+}
+
+/* Wakes the thread if it sleeps: both run on, and each wake-up costs as much as some hundred rows. */
+static void wake(struct stepper *stepper)
+{
+	if (stepper->idle)
+		pthread_cond_signal(&stepper->changed);
+}
+
+/* The owner, under the lock: until so many are done. */
+static void sleep_until(struct stepper *stepper, uint64_t done)
+{
+	stepper->awaited = done;
+	while (stepper->done < done)
+		pthread_cond_wait(&stepper->finished, &stepper->lock);
+	stepper->awaited = UINT64_MAX;
 }
 
 static void *run(void *user)
@@ -32,11 +55,11 @@ static void *run(void *user)
 	pthread_mutex_lock(&stepper->lock);
 	for (;;)
 		if (stepper->done != stepper->added)
-			step_next(stepper);
+			run_next(stepper);
 		else if (stepper->ends)
 			break;
 		else
-			pthread_cond_wait(&stepper->changed, &stepper->lock);
+			sleep_idle(stepper);
 	pthread_mutex_unlock(&stepper->lock);
 	return NULL;
 }
@@ -55,7 +78,9 @@ static bool start(struct stepper *stepper)
 		return false;
 	pthread_mutex_init(&stepper->lock, NULL);
 	pthread_cond_init(&stepper->changed, NULL);
-	stepper->ends = false;
+	pthread_cond_init(&stepper->finished, NULL);
+	stepper->awaited = UINT64_MAX;
+	stepper->idle = stepper->ends = false;
 	stepper->runs = thread_start(&stepper->thread, run, stepper);
 	stepper->failed_to_start = !stepper->runs;
 	return stepper->runs;
@@ -74,18 +99,30 @@ bool stepper_ready(struct stepper *stepper)
 	return stepper->runs || start(stepper);
 }
 
-uint64_t stepper_add(struct stepper *stepper, sqlite3_stmt *stmt)
+uint64_t stepper_add(struct stepper *stepper, struct stepper_job job)
 {
 	uint64_t number;
 
 	pthread_mutex_lock(&stepper->lock);
-	while (stepper->added - stepper->done == STEPPER_JOBS)
-		pthread_cond_wait(&stepper->changed, &stepper->lock);
-	stepper->jobs[stepper->added % STEPPER_JOBS] = stmt;
+	if (stepper->added - stepper->done == STEPPER_JOBS)
+		sleep_until(stepper, stepper->done + STEPPER_JOBS / 2);
+	stepper->jobs[stepper->added % STEPPER_JOBS] = job;
 	number = ++stepper->added;
-	pthread_cond_broadcast(&stepper->changed);
+	wake(stepper);
 	pthread_mutex_unlock(&stepper->lock);
 	return number;
+}
+
+bool stepper_has_done(struct stepper *stepper, uint64_t number)
+{
+	bool has;
+
+	if (!stepper->runs)
+		return true;
+	pthread_mutex_lock(&stepper->lock);
+	has = stepper->done >= number;
+	pthread_mutex_unlock(&stepper->lock);
+	return has;
 }
 
 void stepper_wait(struct stepper *stepper, uint64_t number)
@@ -93,8 +130,8 @@ void stepper_wait(struct stepper *stepper, uint64_t number)
 	if (!stepper->runs)
 		return;
 	pthread_mutex_lock(&stepper->lock);
-	while (stepper->done < number)
-		pthread_cond_wait(&stepper->changed, &stepper->lock);
+	if (stepper->done < number)
+		sleep_until(stepper, number);
 	pthread_mutex_unlock(&stepper->lock);
 }
 
@@ -116,10 +153,11 @@ void stepper_fini(struct stepper *stepper)
 		return;
 	pthread_mutex_lock(&stepper->lock);
 	stepper->ends = true;
-	pthread_cond_broadcast(&stepper->changed);
+	wake(stepper);
 	pthread_mutex_unlock(&stepper->lock);
 	pthread_join(stepper->thread, NULL);
 	pthread_mutex_destroy(&stepper->lock);
 	pthread_cond_destroy(&stepper->changed);
+	pthread_cond_destroy(&stepper->finished);
 	stepper->runs = false;
 }

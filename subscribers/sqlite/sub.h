@@ -7,6 +7,7 @@
  *   schema.c      tables and views
  *   writer.c      connection, transactions, errors;  rows.c: rows on their way into a table
  *   image.c       rows as records, which SQLite copies;  stepper.c: a thread that has it do that
+ *   append.c      names under which it copies without looking for their ids
  *   names.c       rocpd_string, rocpd_ustring
  *   run.c         what is known of the run: processes, streams and fields, clock, ledger
  *   tracepoints.c rtl_tracepoint

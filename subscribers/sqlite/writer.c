@@ -2,6 +2,8 @@
 /* writer.c: see writer.h. */
 #include "writer.h"
 
+#include "append.h"
+
 #include <rtl/publish.h>
 
 #include <errno.h>
@@ -260,6 +262,32 @@ void writer_register(struct writer *w, struct rows *rows)
 /* Rows that may go by an image. */
 #define IMAGE_TABLES 24
 
+void writer_never_append(struct writer *w)
+{
+	(void)writer_settle(w);
+	for (struct rows *rows = w->rows; rows; rows = rows->next)
+		rows_never_append(rows);
+}
+
+/* Rows whose table has its pages go by the image. */
+static bool use_image(struct writer *w, struct rows *const *of, size_t count,
+		      const struct image_page *pages)
+{
+	const char *tables[IMAGE_TABLES];
+	bool good = true, may_append;
+
+	for (size_t i = 0; i < count; i++)
+		tables[i] = of[i]->table;
+	may_append = w->image.bytes && append_begin(w->db, tables, count);
+	for (size_t i = 0; good && i < count; i++)
+		if (pages[i * ROWS_PAGES + ROWS_PAGES - 1].bytes) /* then all have one */
+			good = rows_use_image(of[i], &pages[i * ROWS_PAGES], may_append);
+	if (!may_append || !good || append_end(w->db))
+		return good;
+	writer_never_append(w);
+	return true;
+}
+
 bool writer_make_image(struct writer *w)
 {
 	const char *tables[IMAGE_TABLES * ROWS_PAGES] = {NULL};
@@ -276,11 +304,7 @@ bool writer_make_image(struct writer *w)
 			of[count++] = rows;
 		}
 	image_init(&w->image, w->db, tables, count * ROWS_PAGES, pages);
-	for (size_t i = 0; i < count; i++)
-		if (pages[i * ROWS_PAGES].bytes && pages[i * ROWS_PAGES + 1].bytes &&
-		    !rows_use_image(of[i], &pages[i * ROWS_PAGES]))
-			return false;
-	return true;
+	return use_image(w, of, count, pages);
 }
 
 /* Whether the files are still under their numbers; if not, that was the last of them. */

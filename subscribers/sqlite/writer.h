@@ -83,6 +83,8 @@ bool writer_settle(struct writer *w);
 /* From here on the rows that are registered go by an image, as far as that can be. Outside of a
  * transaction. False: the writer has failed. */
 bool writer_make_image(struct writer *w);
+/* Before tables get indexes: from here on rows go by the tables' own names (append.h). */
+void writer_never_append(struct writer *w);
 /* What is not committed is not wanted: writer_close rolls it back. */
 void writer_abandon(struct writer *w);
 /* Ends the journal, so that the database is one file, and closes. Also after a failure. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_sqlite_image.c: rows that SQLite copies from an image are those that it would have made. */
+#include "append.h"
 #include "image.h"
 #include "rows.h"
 
@@ -217,6 +218,109 @@ static void test_sqlite_image__copying__makes_no_record_anew(void **state)
 	assert_int_equal(copies, 1);
 }
 
+/* As rows.c does it. */
+static sqlite3_stmt *prepare_append(const struct fixture *f)
+{
+	static const char *const named[] = {"wide"};
+	sqlite3_stmt *stmt = NULL;
+	char sql[128];
+
+	assert_true(append_begin(f->db, named, 1));
+	snprintf(sql, sizeof(sql),
+		 "INSERT INTO " APPEND_PREFIX "wide SELECT * FROM " IMAGE_SCHEMA ".a%u",
+		 f->pages[0].number);
+	assert_int_equal(sqlite3_prepare_v2(f->db, sql, -1, &stmt, NULL), SQLITE_OK);
+	assert_true(append_end(f->db));
+	return stmt;
+}
+
+static void make_row(struct cell *row, int64_t id)
+{
+	cell_int(&row[0], id);
+	cell_int(&row[1], -id);
+	cell_real(&row[2], 0.5);
+	cell_static_text(&row[3], "text", 4);
+	cell_null(&row[4]);
+}
+
+static void test_sqlite_append__pages_in_turn__same_as_bound(void **state)
+{
+	struct fixture *f = *state;
+	sqlite3_stmt *stmt = prepare_append(f);
+	struct cell cells[300 * COLUMNS];
+
+	for (int64_t page = 0; page < 50; page++) {
+		for (uint32_t i = 0; i < 300; i++) {
+			make_row(&cells[i * COLUMNS], page * 300 + i + 1);
+			bind_row(f, &cells[i * COLUMNS]);
+		}
+		assert_int_equal(image_fill(&f->pages[0], cells, COLUMNS, 300), 300);
+		assert_int_equal(sqlite3_step(stmt), SQLITE_DONE);
+		sqlite3_reset(stmt);
+		if (page == 20) /* a change of our own is none that the schema is read anew for */
+			execute(f->db, "CREATE TABLE later (a)");
+	}
+	sqlite3_finalize(stmt);
+	execute(f->db, "PRAGMA writable_schema=RESET"); /* two names of a page are no damage */
+	assert_same(f, 50 * 300);
+	assert_int_equal(ask(f->db, "SELECT count(*) FROM main.sqlite_master WHERE name LIKE"
+				    " 'rtl%' OR sql LIKE '%rtl_append%'"),
+			 0);
+}
+
+/* Else it would be right, and slow. */
+static void test_sqlite_append__statement__looks_for_no_id(void **state)
+{
+	struct fixture *f = *state;
+	sqlite3_stmt *append = prepare_append(f), *stmt;
+	char sql[160];
+	int looks = 0, copies = 0;
+
+	snprintf(sql, sizeof(sql), "EXPLAIN %s", sqlite3_sql(append));
+	assert_int_equal(sqlite3_prepare_v2(f->db, sql, -1, &stmt, NULL), SQLITE_OK);
+	while (sqlite3_step(stmt) == SQLITE_ROW) {
+		const char *name = (const char *)sqlite3_column_text(stmt, 1);
+
+		looks += !strcmp(name, "NotExists");
+		copies += !strcmp(name, "RowData") || !strcmp(name, "RowCell");
+	}
+	sqlite3_finalize(stmt);
+	sqlite3_finalize(append);
+	assert_int_equal(looks, 0);
+	assert_int_equal(copies, 1);
+}
+
+static void test_sqlite_append__table_with_index__has_no_second_name(void **state)
+{
+	static const char *const named[] = {"wide"};
+	struct fixture *f = *state;
+	sqlite3_stmt *stmt = NULL;
+
+	execute(f->db, "CREATE INDEX by_a ON wide (a)");
+	assert_true(append_begin(f->db, named, 1));
+	assert_int_not_equal(
+		sqlite3_prepare_v2(f->db, "SELECT 1 FROM " APPEND_PREFIX "wide", -1, &stmt, NULL),
+		SQLITE_OK);
+	assert_true(append_end(f->db));
+}
+
+static void test_sqlite_append__schema_read_anew__fails_and_copies_nothing(void **state)
+{
+	struct fixture *f = *state;
+	sqlite3_stmt *stmt = prepare_append(f);
+	struct cell row[COLUMNS];
+
+	make_row(row, 1);
+	assert_int_equal(image_fill(&f->pages[0], row, COLUMNS, 1), 1);
+	execute(f->db, "PRAGMA writable_schema=RESET");
+	assert_int_equal(sqlite3_step(stmt), SQLITE_ERROR);
+	sqlite3_finalize(stmt);
+	assert_int_equal(ask(f->db, "SELECT count(*) FROM wide"), 0);
+	execute(f->db, copy_statement(f));
+	bind_row(f, row);
+	assert_same(f, 1);
+}
+
 static void test_sqlite_image__other_tables__have_no_page(void **state)
 {
 	struct fixture *f = *state;
@@ -237,6 +341,16 @@ int main(void)
 						set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_sqlite_image__other_tables__have_no_page,
 						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_sqlite_append__pages_in_turn__same_as_bound,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			test_sqlite_append__table_with_index__has_no_second_name, set_up,
+			tear_down),
+		cmocka_unit_test_setup_teardown(test_sqlite_append__statement__looks_for_no_id,
+						set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			test_sqlite_append__schema_read_anew__fails_and_copies_nothing, set_up,
+			tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
