@@ -59,8 +59,9 @@ set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "librtl0 ${same}")
 set(CPACK_COMPONENT_TRACE_DESCRIPTION "Tracer for ROCm programs: databases, timelines, statistics")
 set(CPACK_DEBIAN_TRACE_PACKAGE_NAME rtl)
 set(CPACK_DEBIAN_TRACE_PACKAGE_DEPENDS "librtl0 ${same}")
-# It installs /usr/bin/rtl and librtl.so, too.
+# It installs /usr/bin/rtl and librtl.so, too. Packages that stand beside it: RTL_COMMAND=NAME cpack.
 set(CPACK_DEBIAN_TRACE_PACKAGE_CONFLICTS rocm-trace-lite)
+set(CPACK_PROJECT_CONFIG_FILE ${PROJECT_SOURCE_DIR}/cmake/beside_packages.cmake)
 
 set(CPACK_COMPONENT_CLICKHOUSE_DESCRIPTION "Tracer for ROCm programs: rows for a ClickHouse server")
 set(CPACK_DEBIAN_CLICKHOUSE_PACKAGE_NAME rtl-clickhouse)
