@@ -9,7 +9,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@
 static struct {
 	pthread_t thread;
 	bool started;
-	atomic_bool stop; /* relaxed: the join orders the rest */
+	bool stop; /* relaxed: the join orders the rest */
 	struct doctor *into;
 } watch;
 
@@ -80,7 +80,7 @@ static void look_below(pid_t pid, int depth)
 static void *be_watch(void *unused)
 {
 	(void)unused;
-	while (!atomic_load_explicit(&watch.stop, memory_order_relaxed)) {
+	while (!__atomic_load_n(&watch.stop, __ATOMIC_RELAXED)) {
 		look_below(getpid(), 0);
 		usleep(PAUSE_US);
 	}
@@ -100,7 +100,7 @@ void doctor_watch_children(struct doctor *doctor)
 
 void doctor_watch_end(void)
 {
-	atomic_store_explicit(&watch.stop, true, memory_order_relaxed);
+	__atomic_store_n(&watch.stop, true, __ATOMIC_RELAXED);
 	if (watch.started)
 		pthread_join(watch.thread, NULL);
 	watch.started = false;

@@ -3,14 +3,13 @@
 #include "hip.h"
 
 #include <dlfcn.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct hip hip;
 
-static atomic_ulong calls[HIP_FUNCTION_COUNT]; /* relaxed: read when all threads have ended */
+static unsigned long calls[HIP_FUNCTION_COUNT]; /* relaxed: read when all threads have ended */
 
 static const char *const names[HIP_FUNCTION_COUNT] = {
 #define HIP_NAME(name, parameters) #name,
@@ -57,7 +56,7 @@ void hip_open(void)
 
 void hip_check(enum hip_at at, int error)
 {
-	atomic_fetch_add_explicit(&calls[at], 1, memory_order_relaxed);
+	__atomic_fetch_add(&calls[at], 1, __ATOMIC_RELAXED);
 	if (error)
 		selftest_fail("%s failed: hipError_t %d", names[at], error);
 }
@@ -65,7 +64,7 @@ void hip_check(enum hip_at at, int error)
 void hip_print_calls(void)
 {
 	for (size_t i = 0; i < HIP_FUNCTION_COUNT; i++) {
-		unsigned long count = atomic_load_explicit(&calls[i], memory_order_relaxed);
+		unsigned long count = __atomic_load_n(&calls[i], __ATOMIC_RELAXED);
 
 		if (count)
 			printf("api %s %lu\n", names[i], count);

@@ -3,4 +3,4 @@
 #include "call_context.h"
 
 __thread struct call_context thread_context;
-atomic_bool call_context_missing;
+bool call_context_missing;

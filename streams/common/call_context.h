@@ -10,7 +10,6 @@
 #ifndef STREAMS_COMMON_CALL_CONTEXT_H
 #define STREAMS_COMMON_CALL_CONTEXT_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -28,18 +27,18 @@ struct call_context {
 extern __thread struct call_context thread_context __attribute__((tls_model("initial-exec")));
 
 /* Some work was submitted within no call. Relaxed: read at the end. */
-extern atomic_bool call_context_missing;
+extern bool call_context_missing;
 
 static inline void call_context_note(uint64_t correlation)
 {
 	if (__builtin_expect(!correlation, 0) &&
-	    !atomic_load_explicit(&call_context_missing, memory_order_relaxed))
-		atomic_store_explicit(&call_context_missing, true, memory_order_relaxed);
+	    !__atomic_load_n(&call_context_missing, __ATOMIC_RELAXED))
+		__atomic_store_n(&call_context_missing, true, __ATOMIC_RELAXED);
 }
 
 static inline bool call_context_is_missing(void)
 {
-	return atomic_load_explicit(&call_context_missing, memory_order_relaxed);
+	return __atomic_load_n(&call_context_missing, __ATOMIC_RELAXED);
 }
 
 #endif

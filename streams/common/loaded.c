@@ -3,13 +3,12 @@
 #include "loaded.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <time.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* Somebody has looked, or is about to. Relaxed: set by the thread that takes the lock then. */
-static atomic_bool used;
+static bool used;
 /* By this thread, around a fork. */
 static __thread bool held __attribute__((tls_model("initial-exec")));
 
@@ -28,7 +27,7 @@ int loaded_iterate(int (*look)(struct dl_phdr_info *info, size_t size, void *use
 	bool taken;
 	int result;
 
-	atomic_store_explicit(&used, true, memory_order_relaxed);
+	__atomic_store_n(&used, true, __ATOMIC_RELAXED);
 	taken = take();
 	result = dl_iterate_phdr(look, user);
 	if (taken)
@@ -38,7 +37,7 @@ int loaded_iterate(int (*look)(struct dl_phdr_info *info, size_t size, void *use
 
 static void before_fork(void)
 {
-	held = atomic_load_explicit(&used, memory_order_relaxed) && take();
+	held = __atomic_load_n(&used, __ATOMIC_RELAXED) && take();
 }
 
 static void in_parent(void)
@@ -50,7 +49,7 @@ static void in_parent(void)
 
 static void in_child(void)
 {
-	if (atomic_load_explicit(&used, memory_order_relaxed))
+	if (__atomic_load_n(&used, __ATOMIC_RELAXED))
 		pthread_mutex_init(&lock, NULL);
 	held = false;
 }

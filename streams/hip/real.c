@@ -6,7 +6,7 @@
 #include <link.h>
 #include <pthread.h>
 #include <rtl/publish.h>
-#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,7 +28,7 @@ static const char *const libraries[] = {"libamdhip64.so", "libhiprtc.so", NULL};
 static struct {
 	uintptr_t begin, end;
 } modules[MODULES_MAX];
-static _Atomic unsigned module_count;
+static unsigned module_count;
 static pthread_mutex_t module_lock = PTHREAD_MUTEX_INITIALIZER; /* of who adds */
 FORK_LOCK(modules, module_lock);
 
@@ -66,7 +66,7 @@ static int find_range(struct dl_phdr_info *info, size_t size, void *user)
 bool hip_is_internal(const void *code)
 {
 	/* acquire: with the release in add_module, the ranges below it are complete */
-	const unsigned count = atomic_load_explicit(&module_count, memory_order_acquire);
+	const unsigned count = __atomic_load_n(&module_count, __ATOMIC_ACQUIRE);
 
 	for (unsigned i = 0; i < count; i++)
 		if ((uintptr_t)code - modules[i].begin < modules[i].end - modules[i].begin)
@@ -105,14 +105,14 @@ bool hip_find_range(uintptr_t *begin, uintptr_t *end)
 static void add_module(uintptr_t code)
 {
 	struct range range = {.within = code};
-	const unsigned count = atomic_load_explicit(&module_count, memory_order_relaxed);
+	const unsigned count = __atomic_load_n(&module_count, __ATOMIC_RELAXED);
 
 	if (hip_is_internal((void *)code) || count == MODULES_MAX ||
 	    !loaded_iterate(find_range, &range))
 		return;
 	modules[count].begin = range.begin;
 	modules[count].end = range.end;
-	atomic_store_explicit(&module_count, count + 1, memory_order_release);
+	__atomic_store_n(&module_count, count + 1, __ATOMIC_RELEASE);
 }
 
 /* ---- finding functions */

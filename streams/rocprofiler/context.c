@@ -191,7 +191,7 @@ hsa_status_t context_create(struct gpu *gpu, rocprofiler_feature_t *features, ui
 	if (!status && count && !gpu_set(gpu))
 		status = HSA_STATUS_ERROR;
 	if (!status) {
-		atomic_init(&context->uses, 1);
+		__atomic_store_n(&context->uses, 1, __ATOMIC_RELAXED);
 		context->gpu = gpu;
 		context->features = features;
 		context->feature_count = count;
@@ -265,7 +265,7 @@ static void free_context(struct context *context)
 
 void context_unuse(struct context *context)
 {
-	if (atomic_fetch_sub_explicit(&context->uses, 1, memory_order_acq_rel) == 1)
+	if (__atomic_fetch_sub(&context->uses, 1, __ATOMIC_ACQ_REL) == 1)
 		free_context(context);
 }
 
@@ -273,7 +273,7 @@ void context_destroy(struct context *context)
 {
 	if (!context || !quiet(context))
 		return;
-	atomic_store_explicit(&context->closed, true, memory_order_release);
+	__atomic_store_n(&context->closed, true, __ATOMIC_RELEASE);
 	context_unuse(context);
 }
 
@@ -584,7 +584,7 @@ EXPORT hsa_status_t rocprofiler_reset(rocprofiler_t *handle, uint32_t group)
 	struct context *context = handle;
 	hsa_status_t status = check(context, group);
 
-	if (!status && atomic_load_explicit(&context->busy, memory_order_acquire))
+	if (!status && __atomic_load_n(&context->busy, __ATOMIC_ACQUIRE))
 		status = fail(HSA_STATUS_ERROR, "the group is under way");
 	if (!status) {
 		context->sample_count = 0;

@@ -10,7 +10,7 @@
 #ifndef ROCPROFILER_CONTEXT_H
 #define ROCPROFILER_CONTEXT_H
 
-#include <stdatomic.h>
+#include <stdbool.h>
 
 #include "runtime.h"
 
@@ -47,25 +47,24 @@ struct context {
 	/* Below 1: what was submitted last has ended; the turn (dispatch.c) has come; is given. */
 	hsa_signal_t done, ready, grant;
 	/* The caller's, until it is closed, and that of the dispatch that is counted with it. Acquire, release. */
-	atomic_uint uses;
+	unsigned uses;
 	/* Closed: nobody is told of its dispatch. Release by who closes, acquire before its handler. */
-	atomic_bool closed;
+	bool closed;
 	/* A dispatch is counted with it. Acquire and release, between submitting thread and handlers. */
-	atomic_bool busy;
+	bool busy;
 	/* Its dispatch has not ended in time: the GPU may still write. Release by the service, acquire. */
-	atomic_bool abandoned;
+	bool abandoned;
 };
 
 static inline bool context_is_abandoned(const struct context *context)
 {
-	return atomic_load_explicit(&context->abandoned, memory_order_acquire);
+	return __atomic_load_n(&context->abandoned, __ATOMIC_ACQUIRE);
 }
 
 /* Under way, and it will end. */
 static inline bool context_is_busy(const struct context *context)
 {
-	return atomic_load_explicit(&context->busy, memory_order_acquire) &&
-	       !context_is_abandoned(context);
+	return __atomic_load_n(&context->busy, __ATOMIC_ACQUIRE) && !context_is_abandoned(context);
 }
 
 hsa_status_t context_create(struct gpu *gpu, rocprofiler_feature_t *features, uint32_t count,

@@ -161,17 +161,17 @@ static bool take_context(struct work *work)
 		complain("a context whose dispatch has not ended cannot count a further one");
 		return false;
 	}
-	if (atomic_exchange_explicit(&context->busy, true, memory_order_acq_rel)) {
+	if (__atomic_exchange_n(&context->busy, true, __ATOMIC_ACQ_REL)) {
 		complain("a context that is under way cannot count a further dispatch");
 		return false;
 	}
-	atomic_fetch_add_explicit(&context->uses, 1, memory_order_relaxed);
+	__atomic_fetch_add(&context->uses, 1, __ATOMIC_RELAXED);
 	return true;
 }
 
 static void leave_context(struct context *context)
 {
-	atomic_store_explicit(&context->busy, false, memory_order_release);
+	__atomic_store_n(&context->busy, false, __ATOMIC_RELEASE);
 	context_unuse(context);
 }
 
@@ -232,10 +232,8 @@ static void wait_for_room(const struct queue *queue, uint64_t packets)
 	const struct timespec pause = {0, SLEEP_NS};
 	const uint64_t until = clock_monotonic_ns() + ROOM_MS * UINT64_C(1000000);
 
-	while (atomic_load_explicit(&queue->under_way, memory_order_acquire) &&
-	       queue->written + packets -
-			       atomic_load_explicit(&queue->ended, memory_order_acquire) >
-		       most &&
+	while (__atomic_load_n(&queue->under_way, __ATOMIC_ACQUIRE) &&
+	       queue->written + packets - __atomic_load_n(&queue->ended, __ATOMIC_ACQUIRE) > most &&
 	       clock_monotonic_ns() < until)
 		nanosleep(&pause, NULL);
 }

@@ -143,8 +143,7 @@ static void settle(struct pool_entry *entry, enum entry_state state)
 
 	pthread_mutex_lock(&pool->lock);
 	entry->state = state;
-	atomic_store_explicit(&((struct context *)entry->public.context)->busy, false,
-			      memory_order_release);
+	__atomic_store_n(&((struct context *)entry->public.context)->busy, false, __ATOMIC_RELEASE);
 	handle_complete(pool);
 	pthread_mutex_unlock(&pool->lock);
 }

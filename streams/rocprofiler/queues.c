@@ -65,13 +65,13 @@ static hsa_status_t create_intercepted(struct gpu *gpu, uint32_t size, hsa_queue
 
 static void enable(struct gpu *gpu, hsa_queue_t *queue)
 {
-	static atomic_bool said; /* relaxed: one line is enough for all queues */
+	static bool said; /* relaxed: one line is enough for all queues */
 	struct library_packet packet;
 	hsa_signal_t done = {0};
 	char why[512];
 
 	if (!vendor_enable(gpu, &packet, why, sizeof(why))) {
-		if (!atomic_exchange_explicit(&said, true, memory_order_relaxed))
+		if (!__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
 			complain("%s; queues' work is not counted", why);
 		return;
 	}
@@ -124,8 +124,7 @@ static void wait_for_work(const struct queue *queue)
 	const struct timespec pause = {0, SLEEP_NS};
 	const uint64_t until = clock_monotonic_ns() + DESTROY_MS * UINT64_C(1000000);
 
-	while (atomic_load_explicit(&queue->under_way, memory_order_acquire) &&
-	       clock_monotonic_ns() < until)
+	while (__atomic_load_n(&queue->under_way, __ATOMIC_ACQUIRE) && clock_monotonic_ns() < until)
 		nanosleep(&pause, NULL);
 }
 
@@ -143,7 +142,7 @@ static hsa_status_t on_destroy(hsa_queue_t *queue)
 	if (taken) {
 		free(taken->packets);
 		taken->packets = NULL;
-		atomic_store_explicit(&taken->destroyed, true, memory_order_release);
+		__atomic_store_n(&taken->destroyed, true, __ATOMIC_RELEASE);
 	}
 	return status;
 }

@@ -16,7 +16,7 @@
 #define DEFAULT_WAIT_S 10
 
 /* Relaxed, but for the last: release when it falls, acquire in service_finish. */
-static _Atomic uint64_t under_way;
+static uint64_t under_way;
 
 uint64_t clock_hsa_ns(void)
 {
@@ -50,10 +50,10 @@ static struct {
 };
 
 /* Asks the service to drop what is under way, which makes it false again. Release, acquire. */
-static atomic_bool drop;
+static bool drop;
 
 /* Turns have ended for good: relaxed, who submits does less. */
-static atomic_bool released;
+static bool released;
 
 uint64_t clock_monotonic_ns(void)
 {
@@ -65,7 +65,7 @@ uint64_t clock_monotonic_ns(void)
 
 bool service_released(void)
 {
-	return atomic_load_explicit(&released, memory_order_relaxed);
+	return __atomic_load_n(&released, __ATOMIC_RELAXED);
 }
 
 static bool is_over(hsa_signal_t signal)
@@ -104,7 +104,7 @@ static void pass_turn(struct work *work)
 /* It may have been counted with others, or may never end: it is not waited for. */
 static void abandon(struct work *work)
 {
-	atomic_store_explicit(&work->context->abandoned, true, memory_order_release);
+	__atomic_store_n(&work->context->abandoned, true, __ATOMIC_RELEASE);
 	work->counts_ended = true;
 }
 
@@ -152,8 +152,8 @@ static void on_counts(struct work *work)
 	struct queue *queue = work->queue;
 
 	work->counts_ended = true;
-	if (work->position > atomic_load_explicit(&queue->ended, memory_order_relaxed))
-		atomic_store_explicit(&queue->ended, work->position, memory_order_release);
+	if (work->position > __atomic_load_n(&queue->ended, __ATOMIC_RELAXED))
+		__atomic_store_n(&queue->ended, work->position, __ATOMIC_RELEASE);
 	pass_turn(work);
 }
 
@@ -166,14 +166,13 @@ static void deliver(struct work *work)
 	if (entry) {
 		pool_complete(entry);
 	} else {
-		if (context->handler &&
-		    !atomic_load_explicit(&context->closed, memory_order_acquire))
+		if (context->handler && !__atomic_load_n(&context->closed, __ATOMIC_ACQUIRE))
 			(void)context->handler(work->group, context->handler_arg);
-		atomic_store_explicit(&context->busy, false, memory_order_release);
+		__atomic_store_n(&context->busy, false, __ATOMIC_RELEASE);
 	}
 	context_unuse(context);
 	free(work);
-	atomic_fetch_sub_explicit(&under_way, 1, memory_order_release);
+	__atomic_fetch_sub(&under_way, 1, __ATOMIC_RELEASE);
 }
 
 /* All of it has ended: the handlers' turn. */
@@ -182,7 +181,7 @@ static void hand_over(struct work *work)
 	record_complete(work->record);
 	if (work->kernel.handle && work->kernel_ended)
 		(void)runtime.signal_destroy(work->kernel);
-	atomic_fetch_sub_explicit(&work->queue->under_way, 1, memory_order_release);
+	__atomic_fetch_sub(&work->queue->under_way, 1, __ATOMIC_RELEASE);
 	work->next = NULL;
 	pthread_mutex_lock(&service.lock);
 	*service.ended_last = work;
@@ -236,7 +235,7 @@ static bool look(struct work *work)
 		on_counts(work);
 		news = true;
 	}
-	if (!news && atomic_load_explicit(&work->queue->destroyed, memory_order_acquire)) {
+	if (!news && __atomic_load_n(&work->queue->destroyed, __ATOMIC_ACQUIRE)) {
 		give_up(work);
 		news = true;
 	}
@@ -250,7 +249,7 @@ static void release(struct gpu *gpu)
 		 "others go on, "
 		 "and nothing more is counted",
 		 (unsigned long long)(service.wait_ns / 1000000000u));
-	atomic_store_explicit(&released, true, memory_order_relaxed);
+	__atomic_store_n(&released, true, __ATOMIC_RELAXED);
 	abandon(gpu->turn);
 	gpu->turn = NULL;
 	while (gpu->first) {
@@ -267,7 +266,7 @@ static void watch(void)
 	struct gpu *gpu;
 	const uint64_t now = clock_monotonic_ns();
 
-	if (atomic_load_explicit(&released, memory_order_relaxed))
+	if (__atomic_load_n(&released, __ATOMIC_RELAXED))
 		return;
 	for (uint32_t i = 0; (gpu = gpu_at(i)); i++) {
 		if (gpu->turn && now > gpu->turn_since_ns + service.wait_ns)
@@ -323,8 +322,8 @@ static void drop_all(void)
 		dropped++;
 	}
 	service.works = NULL; /* the GPU may still write what they name: it stays */
-	atomic_fetch_sub_explicit(&under_way, dropped, memory_order_relaxed);
-	atomic_store_explicit(&drop, false, memory_order_release);
+	__atomic_fetch_sub(&under_way, dropped, __ATOMIC_RELAXED);
+	__atomic_store_n(&drop, false, __ATOMIC_RELEASE);
 }
 
 static void *serve(void *unused)
@@ -334,7 +333,7 @@ static void *serve(void *unused)
 
 	for (;;) {
 		take_incoming(true);
-		if (atomic_load_explicit(&drop, memory_order_acquire))
+		if (__atomic_load_n(&drop, __ATOMIC_ACQUIRE))
 			drop_all();
 		if (pass()) {
 			news_ns = clock_monotonic_ns();
@@ -368,12 +367,12 @@ static uint64_t wait_setting(void)
 
 uint64_t service_wait_ns(void)
 {
-	static _Atomic uint64_t known; /* relaxed: any thread may find it out, the same */
-	uint64_t ns = atomic_load_explicit(&known, memory_order_relaxed);
+	static uint64_t known; /* relaxed: any thread may find it out, the same */
+	uint64_t ns = __atomic_load_n(&known, __ATOMIC_RELAXED);
 
 	if (!ns) {
 		ns = wait_setting();
-		atomic_store_explicit(&known, ns, memory_order_relaxed);
+		__atomic_store_n(&known, ns, __ATOMIC_RELAXED);
 	}
 	return ns;
 }
@@ -412,8 +411,8 @@ bool service_take(struct work *work)
 	pthread_mutex_lock(&service.lock);
 	done = start_service();
 	if (done) {
-		atomic_fetch_add_explicit(&under_way, 1, memory_order_relaxed);
-		atomic_fetch_add_explicit(&work->queue->under_way, 1, memory_order_relaxed);
+		__atomic_fetch_add(&under_way, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&work->queue->under_way, 1, __ATOMIC_RELAXED);
 		work->next = service.incoming;
 		service.incoming = work;
 		pthread_cond_signal(&service.more);
@@ -435,12 +434,12 @@ static bool wait_until(bool (*over)(void), int limit_ms)
 
 static bool is_idle(void)
 {
-	return !atomic_load_explicit(&under_way, memory_order_acquire);
+	return !__atomic_load_n(&under_way, __ATOMIC_ACQUIRE);
 }
 
 static bool has_dropped(void)
 {
-	return !atomic_load_explicit(&drop, memory_order_acquire);
+	return !__atomic_load_n(&drop, __ATOMIC_ACQUIRE);
 }
 
 /* What has not ended by then is dropped: the runtime and its signals go. */
@@ -449,6 +448,6 @@ void service_finish(void)
 	if (wait_until(is_idle, FINISH_MS))
 		return;
 	complain("dispatches have not ended; their counts are lost");
-	atomic_store_explicit(&drop, true, memory_order_release);
+	__atomic_store_n(&drop, true, __ATOMIC_RELEASE);
 	(void)wait_until(has_dropped, DROP_MS);
 }

@@ -40,9 +40,9 @@ struct queue {
 	uint64_t written; /* packets, in the queue's lock */
 	/* Of these, how many are known to have ended; work under way. Release by the service, acquire by
 	 * who waits for room. A queue's memory stays: work may name it when it is destroyed. */
-	_Atomic uint64_t ended;
-	_Atomic uint32_t under_way;
-	atomic_bool destroyed; /* release, acquire */
+	uint64_t ended;
+	uint32_t under_way;
+	bool destroyed; /* release, acquire */
 };
 
 /* From now on the service's. False after a line: there is no service. */

@@ -14,7 +14,7 @@
 #include <pthread.h>
 #include <rtl/events.h>
 #include <rtl/rtl.h>
-#include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "../common/call_context.h"
@@ -62,7 +62,7 @@ static struct {
 
 static struct rtl_stream *stream = &rtl_stream_none;
 static uint64_t range_uid; /* the tracepoint of all ranges: their names are in the events */
-static atomic_uint_fast64_t last_id; /* of started ranges without a library; relaxed, only unique */
+static uint64_t last_id;   /* of started ranges without a library; relaxed, only unique */
 
 /* ---- start */
 
@@ -408,7 +408,7 @@ uint64_t roctxRangeStartA(const char *message)
 
 	begin();
 	id = next.start ? next.start(message)
-			: atomic_fetch_add_explicit(&last_id, 1, memory_order_relaxed) + 1;
+			: __atomic_fetch_add(&last_id, 1, __ATOMIC_RELAXED) + 1;
 	if (wants_ranges() || outside_ranges_count()) {
 		const struct name name = name_of(message);
 		struct range range;

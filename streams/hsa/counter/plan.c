@@ -25,7 +25,7 @@
 
 static struct {
 	pthread_mutex_t lock;
-	_Atomic(struct counter_gpu *) first; /* release when complete, acquire */
+	struct counter_gpu *first; /* release when complete, acquire */
 } gpus = {.lock = PTHREAD_MUTEX_INITIALIZER};
 FORK_LOCK(gpus, gpus.lock);
 
@@ -392,7 +392,7 @@ static struct counter_gpu *plan_make(hsa_agent_t handle)
 
 struct counter_gpu *plan_first(void)
 {
-	return atomic_load_explicit(&gpus.first, memory_order_acquire);
+	return __atomic_load_n(&gpus.first, __ATOMIC_ACQUIRE);
 }
 
 struct counter_gpu *plan_get(hsa_agent_t agent)
@@ -400,15 +400,15 @@ struct counter_gpu *plan_get(hsa_agent_t agent)
 	struct counter_gpu *gpu;
 
 	pthread_mutex_lock(&gpus.lock);
-	gpu = atomic_load_explicit(&gpus.first, memory_order_relaxed);
+	gpu = __atomic_load_n(&gpus.first, __ATOMIC_RELAXED);
 	while (gpu && gpu->agent.handle != agent.handle)
 		gpu = gpu->next;
 	if (!gpu) {
 		gpu = plan_make(agent);
 		if (gpu) {
-			gpu->next = atomic_load_explicit(&gpus.first, memory_order_relaxed);
+			gpu->next = __atomic_load_n(&gpus.first, __ATOMIC_RELAXED);
 			/* Pairs with the acquire in plan_first. */
-			atomic_store_explicit(&gpus.first, gpu, memory_order_release);
+			__atomic_store_n(&gpus.first, gpu, __ATOMIC_RELEASE);
 		}
 	}
 	pthread_mutex_unlock(&gpus.lock);
@@ -438,7 +438,7 @@ void plan_publish(const struct counter_gpu *gpu)
 void plan_forget(void)
 {
 	pthread_mutex_lock(&gpus.lock);
-	atomic_store_explicit(&gpus.first, NULL, memory_order_release);
+	__atomic_store_n(&gpus.first, NULL, __ATOMIC_RELEASE);
 	library_forget();
 	pthread_mutex_unlock(&gpus.lock);
 }

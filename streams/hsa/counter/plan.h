@@ -12,7 +12,6 @@
 #define STREAMS_HSA_COUNTER_PLAN_H
 
 #include <hsa/hsa.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -62,7 +61,7 @@ struct counter_input {
 
 /* Relaxed: numbers that only grow, each by itself. */
 struct counter_ledger {
-	_Atomic uint64_t dispatches, counted, not_asked, given_up, refused;
+	uint64_t dispatches, counted, not_asked, given_up, refused;
 };
 
 struct counter_gpu {
@@ -80,11 +79,11 @@ struct counter_gpu {
 	struct slot_kinds counted, silent; /* of its samples */
 
 	/* Counting has ended for good: what waits, goes. Relaxed: submitting threads do less. */
-	atomic_bool released;
+	bool released;
 	/* How often something went without a turn; relaxed. */
-	_Atomic uint64_t passed_by;
+	uint64_t passed_by;
 	/* Dispatches that have a turn, or wait for one; relaxed, a hint. */
-	_Atomic uint64_t under_way;
+	uint64_t under_way;
 
 	struct counter_ledger ledger;
 	uint64_t told_ns; /* who makes a pass: when it was published last */

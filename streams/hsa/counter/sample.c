@@ -35,10 +35,9 @@ struct counter_queue {
 	struct turns_line line;
 	struct counter_sample *first_taken, *last_taken; /* the submitting thread's */
 	const struct source *packets;                    /* its dispatches, as they are recorded */
-	_Atomic uint32_t
-		passed_at; /* passes of the harvester when something went by; as line.passed */
-	bool gave_up;      /* the submitting thread's: it has waited for a sample in vain */
-	bool refused;      /* its ring is too small */
+	uint32_t passed_at; /* passes of the harvester when something went by; as line.passed */
+	bool gave_up;       /* the submitting thread's: it has waited for a sample in vain */
+	bool refused;       /* its ring is too small */
 };
 _Static_assert(offsetof(struct counter_queue, source) == 0, "counter_queue_of");
 
@@ -47,9 +46,9 @@ static struct counter_queue *counter_queue_of(struct source *source)
 	return (struct counter_queue *)source;
 }
 
-static void add_to(_Atomic uint64_t *number, uint64_t n)
+static void add_to(uint64_t *number, uint64_t n)
 {
-	atomic_fetch_add_explicit(number, n, memory_order_relaxed);
+	__atomic_fetch_add(number, n, __ATOMIC_RELAXED);
 }
 
 /* ---- which pass ---- */
@@ -102,11 +101,10 @@ bool counter_queue_counts(const struct counter_queue *queue, bool wanted)
 {
 	const struct counter_gpu *gpu = queue->gpu;
 
-	if (atomic_load_explicit(&gpu->released, memory_order_relaxed) || !gpu->pass_count ||
-	    queue->refused)
+	if (__atomic_load_n(&gpu->released, __ATOMIC_RELAXED) || !gpu->pass_count || queue->refused)
 		return false;
 	return (wanted && counter_is_wanted()) ||
-	       atomic_load_explicit(&gpu->under_way, memory_order_relaxed) != 0;
+	       __atomic_load_n(&gpu->under_way, __ATOMIC_RELAXED) != 0;
 }
 
 /* It has slots, so that its end will be seen. */
@@ -114,7 +112,7 @@ static void let_by(struct counter_queue *queue)
 {
 	if (queue->refused)
 		return;
-	atomic_store_explicit(&queue->passed_at, harvest_passes(), memory_order_relaxed);
+	__atomic_store_n(&queue->passed_at, harvest_passes(), __ATOMIC_RELAXED);
 	turns_pass_by(&queue->line);
 }
 
@@ -122,11 +120,11 @@ bool sample_line_is_idle(const struct turns_line *line)
 {
 	const struct counter_queue *queue =
 		(const void *)((const char *)line - offsetof(struct counter_queue, line));
-	const uint32_t at = atomic_load_explicit(&queue->passed_at, memory_order_relaxed);
+	const uint32_t at = __atomic_load_n(&queue->passed_at, __ATOMIC_RELAXED);
 
 	/* One pass may have been half done, and the dispatches are submitted a little later. */
 	return harvest_passes() - at > 3 &&
-	       !atomic_load_explicit(&queue->packets->unfinished, memory_order_relaxed);
+	       !__atomic_load_n(&queue->packets->unfinished, __ATOMIC_RELAXED);
 }
 
 void counter_queue_pass_by(struct counter_queue *queue, uint64_t dispatches, bool wanted)
@@ -221,7 +219,7 @@ struct counter_sample *counter_take(struct counter_queue *queue, const struct ke
 	sample->kernel = kernel;
 	sample->instance = sample->correlation = 0;
 	sample->spoilt = false;
-	atomic_store_explicit(&sample->seen, false, memory_order_relaxed);
+	__atomic_store_n(&sample->seen, false, __ATOMIC_RELAXED);
 	sample->next_taken = NULL;
 	if (queue->last_taken)
 		queue->last_taken->next_taken = sample;
@@ -294,15 +292,15 @@ void counter_submit(struct counter_queue *queue)
 
 static void is_over(struct counter_sample *sample)
 {
-	atomic_fetch_sub_explicit(&sample->queue->gpu->under_way, 1, memory_order_relaxed);
+	__atomic_fetch_sub(&sample->queue->gpu->under_way, 1, __ATOMIC_RELAXED);
 	/* Pairs with the acquire in finished. */
-	atomic_store_explicit(&sample->seen, true, memory_order_release);
+	__atomic_store_n(&sample->seen, true, __ATOMIC_RELEASE);
 }
 
 void sample_keep(struct counter_sample *sample)
 {
 	/* What the GPU wrote before the signal that was seen. */
-	atomic_thread_fence(memory_order_acquire);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	if (sample->pass && !sample->spoilt)
 		memcpy(sample->output, library_count_output(sample->pass->count),
 		       library_count_bytes(sample->pass->count));
@@ -321,7 +319,7 @@ static bool finished(struct slot *slot)
 	const struct counter_sample *sample = (const struct counter_sample *)slot;
 
 	/* Pairs with the release in is_over. */
-	return atomic_load_explicit(&sample->seen, memory_order_acquire) && slot_own_finished(slot);
+	return __atomic_load_n(&sample->seen, __ATOMIC_ACQUIRE) && slot_own_finished(slot);
 }
 
 static bool abandon(struct slot *slot, bool looked_at)
@@ -357,8 +355,7 @@ void sample_publish_ledger(struct counter_gpu *gpu)
 {
 	struct rtl_hsa_counter_ledger payload = {.gpu = gpu->node, .passes = gpu->pass_count};
 
-#define READ(member)                                                                               \
-	payload.member = atomic_load_explicit(&gpu->ledger.member, memory_order_relaxed)
+#define READ(member) payload.member = __atomic_load_n(&gpu->ledger.member, __ATOMIC_RELAXED)
 	READ(dispatches);
 	READ(counted);
 	READ(not_asked);
@@ -500,7 +497,7 @@ struct counter_queue *counter_queue_add(hsa_agent_t agent, const struct work_que
 
 bool counter_queue_is_drained(const struct counter_queue *queue)
 {
-	return !atomic_load_explicit(&queue->source.unfinished, memory_order_relaxed);
+	return !__atomic_load_n(&queue->source.unfinished, __ATOMIC_RELAXED);
 }
 
 void counter_queue_leave(struct counter_queue *queue)
@@ -519,7 +516,7 @@ void counter_queue_remove(struct counter_queue *queue)
 	}
 	turns_gone(&queue->line);
 	/* Pairs with the acquire in the harvester: nothing is submitted any more. */
-	atomic_store_explicit(&queue->source.dead, true, memory_order_release);
+	__atomic_store_n(&queue->source.dead, true, __ATOMIC_RELEASE);
 	harvest_wake();
 }
 

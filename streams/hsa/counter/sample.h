@@ -22,8 +22,8 @@ struct counter_sample {
 	uint64_t ready, grant;
 	uint64_t instance, correlation; /* of the dispatch */
 	struct counter_sample *next_taken;
-	bool spoilt;      /* something else ran meanwhile, or its turn was not waited for */
-	atomic_bool seen; /* its turn is over; release, acquire */
+	bool spoilt; /* something else ran meanwhile, or its turn was not waited for */
+	bool seen;   /* its turn is over; release, acquire */
 	uint64_t output[] __attribute__((aligned(64)));
 };
 

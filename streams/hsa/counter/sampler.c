@@ -46,7 +46,7 @@ struct sampled {
 	void *before; /* what was left at that reading; of a single pass */
 	bool has_before;
 	/* The runtime is touched no more; for good. Seq_cst, with `touching`. */
-	atomic_bool over;
+	bool over;
 };
 
 static struct {
@@ -56,18 +56,18 @@ static struct {
 		left; /* the lock's: lists of runtimes that are gone, which the thread may look at */
 	bool started;      /* the lock's */
 	uint64_t readings; /* the thread's */
-	atomic_bool ends;  /* all is to be read once more, and stopped; release, acquire */
+	bool ends;         /* all is to be read once more, and stopped; release, acquire */
 	/* 1: the end has come. Release by the thread, acquire by who waits; a futex. */
-	_Atomic uint32_t ended;
+	uint32_t ended;
 	/* The thread is in the runtime. Seq_cst, with the GPUs' `over`. */
-	atomic_bool touching;
-	_Atomic uint32_t wakes; /* a futex; release, acquire */
+	bool touching;
+	uint32_t wakes; /* a futex; release, acquire */
 } sampler = {.lock = PTHREAD_MUTEX_INITIALIZER};
 FORK_LOCK(sampler, sampler.lock);
 
 static void wake(void)
 {
-	atomic_fetch_add_explicit(&sampler.wakes, 1, memory_order_release);
+	__atomic_fetch_add(&sampler.wakes, 1, __ATOMIC_RELEASE);
 	futex_wake(&sampler.wakes);
 }
 
@@ -76,16 +76,16 @@ static void wake(void)
 /* Whether the runtime is there, and stays until untouch. Both sides store first, and then look. */
 static bool touch(const struct sampled *sampled)
 {
-	atomic_store_explicit(&sampler.touching, true, memory_order_seq_cst);
-	if (!atomic_load_explicit(&sampled->over, memory_order_seq_cst))
+	__atomic_store_n(&sampler.touching, true, __ATOMIC_SEQ_CST);
+	if (!__atomic_load_n(&sampled->over, __ATOMIC_SEQ_CST))
 		return true;
-	atomic_store_explicit(&sampler.touching, false, memory_order_seq_cst);
+	__atomic_store_n(&sampler.touching, false, __ATOMIC_SEQ_CST);
 	return false;
 }
 
 static void untouch(void)
 {
-	atomic_store_explicit(&sampler.touching, false, memory_order_seq_cst);
+	__atomic_store_n(&sampler.touching, false, __ATOMIC_SEQ_CST);
 }
 
 static struct counter_pass *pass_of(const struct sampled *sampled)
@@ -107,7 +107,7 @@ static bool is_pending(const struct sampled *sampled)
 	if (slot_signal_is_pending(sampled->signal))
 		return true;
 	/* What the GPU wrote before the signal that was seen. */
-	atomic_thread_fence(memory_order_acquire);
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	return false;
 }
 
@@ -313,7 +313,7 @@ static bool is_quiet(const struct sampled *first)
 /* How long to sleep before the next look. */
 static uint64_t look(void)
 {
-	const bool ends = atomic_load_explicit(&sampler.ends, memory_order_acquire);
+	const bool ends = __atomic_load_n(&sampler.ends, __ATOMIC_ACQUIRE);
 	struct sampled *const first = first_sampled();
 	uint64_t wait_ns = IDLE_NS;
 
@@ -324,7 +324,7 @@ static uint64_t look(void)
 	}
 	if (ends && is_quiet(first)) {
 		/* Pairs with the acquire in sampler_stop. */
-		atomic_store_explicit(&sampler.ended, 1, memory_order_release);
+		__atomic_store_n(&sampler.ended, 1, __ATOMIC_RELEASE);
 		futex_wake(&sampler.ended);
 		return IDLE_NS;
 	}
@@ -337,7 +337,7 @@ static void *run(void *data)
 	pthread_setname_np(pthread_self(), "rtl-sampler");
 	(void)prctl(PR_SET_TIMERSLACK, 1000ul, 0, 0, 0);
 	for (;;) {
-		const uint32_t wakes = atomic_load_explicit(&sampler.wakes, memory_order_acquire);
+		const uint32_t wakes = __atomic_load_n(&sampler.wakes, __ATOMIC_ACQUIRE);
 
 		const uint64_t wait_ns = look();
 
@@ -414,9 +414,9 @@ static void end(struct sampled *first)
 	const struct timespec nap = {.tv_nsec = POLL_NS};
 
 	for (struct sampled *sampled = first; sampled; sampled = sampled->next)
-		atomic_store_explicit(&sampled->over, true, memory_order_seq_cst);
+		__atomic_store_n(&sampled->over, true, __ATOMIC_SEQ_CST);
 	/* It does not wait for anybody between touch and untouch. */
-	while (atomic_load_explicit(&sampler.touching, memory_order_seq_cst))
+	while (__atomic_load_n(&sampler.touching, __ATOMIC_SEQ_CST))
 		nanosleep(&nap, NULL);
 }
 
@@ -428,11 +428,11 @@ void sampler_stop(uint32_t timeout_ms)
 
 	if (!first)
 		return;
-	atomic_store_explicit(&sampler.ended, 0, memory_order_relaxed);
+	__atomic_store_n(&sampler.ended, 0, __ATOMIC_RELAXED);
 	/* Pairs with the acquire in look. */
-	atomic_store_explicit(&sampler.ends, true, memory_order_release);
+	__atomic_store_n(&sampler.ends, true, __ATOMIC_RELEASE);
 	wake();
-	while (!atomic_load_explicit(&sampler.ended, memory_order_acquire) &&
+	while (!__atomic_load_n(&sampler.ended, __ATOMIC_ACQUIRE) &&
 	       (now_ns = rtl_clock_ns()) < end_ns)
 		futex_wait(&sampler.ended, 0, end_ns - now_ns);
 	end(first);
@@ -454,13 +454,13 @@ void sampler_forget(bool ends)
 	for (struct sampled *sampled = ends ? first : NULL; sampled; sampled = sampled->next)
 		if (sampled->queue && !sampled->waiting && !sampled->failed)
 			(void)interceptor.hsa.queue_destroy(sampled->queue);
-	atomic_store_explicit(&sampler.ends, false, memory_order_relaxed);
-	atomic_store_explicit(&sampler.ended, 0, memory_order_relaxed);
+	__atomic_store_n(&sampler.ends, false, __ATOMIC_RELAXED);
+	__atomic_store_n(&sampler.ended, 0, __ATOMIC_RELAXED);
 }
 
 void sampler_forked(void)
 {
 	sampler.first = NULL;
 	sampler.started = false;
-	atomic_store_explicit(&sampler.touching, false, memory_order_relaxed);
+	__atomic_store_n(&sampler.touching, false, __ATOMIC_RELAXED);
 }

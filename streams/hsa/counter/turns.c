@@ -43,8 +43,8 @@ static struct {
 	size_t turn_count;        /* the lock's */
 	uint64_t stirred_ns;      /* the thread's: when something has happened last */
 	/* 1: it sleeps until it is woken. Seq_cst, with the lines' tails. */
-	_Atomic uint32_t asleep;
-	_Atomic uint32_t wakes; /* a futex; release, acquire */
+	uint32_t asleep;
+	uint32_t wakes; /* a futex; release, acquire */
 } turns = {.lock = PTHREAD_MUTEX_INITIALIZER};
 FORK_LOCK(turns, turns.lock);
 
@@ -52,10 +52,10 @@ FORK_LOCK(turns, turns.lock);
 
 static struct counter_sample *first_of(const struct turns_line *line)
 {
-	const uint32_t head = atomic_load_explicit(&line->head, memory_order_relaxed);
+	const uint32_t head = __atomic_load_n(&line->head, __ATOMIC_RELAXED);
 
 	/* Pairs with turns_add: the sample is complete, and its packets are on their way. */
-	if (head == atomic_load_explicit(&line->tail, memory_order_seq_cst))
+	if (head == __atomic_load_n(&line->tail, __ATOMIC_SEQ_CST))
 		return NULL;
 	return line->ring[head & line->mask];
 }
@@ -65,9 +65,8 @@ static struct counter_sample *take_first(struct turns_line *line)
 	struct counter_sample *sample = first_of(line);
 
 	if (sample)
-		atomic_store_explicit(&line->head,
-				      atomic_load_explicit(&line->head, memory_order_relaxed) + 1,
-				      memory_order_release);
+		__atomic_store_n(&line->head, __atomic_load_n(&line->head, __ATOMIC_RELAXED) + 1,
+				 __ATOMIC_RELEASE);
 	line->arrived = 0;
 	return sample;
 }
@@ -90,25 +89,25 @@ static void let_go(struct counter_sample *sample)
 /* What the queue has now come to is behind all that went by. */
 static void has_passed(struct turns_line *line)
 {
-	uint64_t passed = atomic_load_explicit(&line->passed, memory_order_acquire);
-	const uint32_t head = atomic_load_explicit(&line->head, memory_order_relaxed);
+	uint64_t passed = __atomic_load_n(&line->passed, __ATOMIC_ACQUIRE);
+	const uint32_t head = __atomic_load_n(&line->head, __ATOMIC_RELAXED);
 
 	if (passed && (int32_t)(head - (uint32_t)passed) >= 0)
-		(void)atomic_compare_exchange_strong_explicit(
-			&line->passed, &passed, 0, memory_order_relaxed, memory_order_relaxed);
+		(void)__atomic_compare_exchange_n(&line->passed, &passed, 0, false,
+						  __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
 /* Whether something of it may run without a turn just now. */
 static bool disturbs(struct turns_line *line)
 {
-	uint64_t passed = atomic_load_explicit(&line->passed, memory_order_acquire);
-	const uint32_t head = atomic_load_explicit(&line->head, memory_order_relaxed);
+	uint64_t passed = __atomic_load_n(&line->passed, __ATOMIC_ACQUIRE);
+	const uint32_t head = __atomic_load_n(&line->head, __ATOMIC_RELAXED);
 
 	if (!passed || (int32_t)(head - (uint32_t)passed) < 0)
 		return false;
 	return !sample_line_is_idle(line) ||
-	       !atomic_compare_exchange_strong_explicit(&line->passed, &passed, 0,
-							memory_order_relaxed, memory_order_relaxed);
+	       !__atomic_compare_exchange_n(&line->passed, &passed, 0, false, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED);
 }
 
 static bool is_disturbed(const struct turn_of *turn)
@@ -126,7 +125,7 @@ static void end_turn(struct turn_of *turn)
 	struct counter_sample *sample = turn->running;
 	struct counter_gpu *gpu = turn->gpu;
 
-	if (atomic_load_explicit(&gpu->passed_by, memory_order_relaxed) != turn->passed_by ||
+	if (__atomic_load_n(&gpu->passed_by, __ATOMIC_RELAXED) != turn->passed_by ||
 	    turn->disturbed || is_disturbed(turn))
 		sample->spoilt = true;
 	sample_keep(sample);
@@ -139,7 +138,7 @@ static void begin_turn(struct turn_of *turn, struct turns_line *line, uint64_t n
 	turn->running = take_first(line);
 	turn->of = line;
 	turn->since_ns = turns.stirred_ns = now_ns;
-	turn->passed_by = atomic_load_explicit(&turn->gpu->passed_by, memory_order_relaxed);
+	turn->passed_by = __atomic_load_n(&turn->gpu->passed_by, __ATOMIC_RELAXED);
 	turn->disturbed = is_disturbed(turn);
 	let_go(turn->running);
 }
@@ -185,7 +184,7 @@ static struct turns_line *next_line(struct turn_of *turn)
 
 static void give_up(struct turn_of *turn)
 {
-	turn->untold = !atomic_exchange_explicit(&turn->gpu->released, true, memory_order_relaxed);
+	turn->untold = !__atomic_exchange_n(&turn->gpu->released, true, __ATOMIC_RELAXED);
 }
 
 /* Without the lock: a line may take long. */
@@ -201,7 +200,7 @@ static void look_at(struct turn_of *turn, uint64_t now_ns)
 {
 	struct turns_line *next;
 
-	if (atomic_load_explicit(&turn->gpu->released, memory_order_relaxed)) {
+	if (__atomic_load_n(&turn->gpu->released, __ATOMIC_RELAXED)) {
 		release(turn);
 		return;
 	}
@@ -259,21 +258,21 @@ static uint64_t look(void)
 /* What comes after the second look wakes it: both store first, and then look. */
 static void sleep_idle(void)
 {
-	const uint32_t wakes = atomic_load_explicit(&turns.wakes, memory_order_acquire);
+	const uint32_t wakes = __atomic_load_n(&turns.wakes, __ATOMIC_ACQUIRE);
 	bool busy;
 
-	atomic_store_explicit(&turns.asleep, 1, memory_order_seq_cst);
+	__atomic_store_n(&turns.asleep, 1, __ATOMIC_SEQ_CST);
 	pthread_mutex_lock(&turns.lock);
 	busy = is_busy();
 	pthread_mutex_unlock(&turns.lock);
 	if (!busy)
 		futex_wait(&turns.wakes, wakes, SLEEP_NS);
-	atomic_store_explicit(&turns.asleep, 0, memory_order_relaxed);
+	__atomic_store_n(&turns.asleep, 0, __ATOMIC_RELAXED);
 }
 
 static void *run(void *data)
 {
-	static _Atomic uint32_t nobody; /* a futex that nobody wakes */
+	static uint32_t nobody; /* a futex that nobody wakes */
 
 	(void)data;
 	pthread_setname_np(pthread_self(), "rtl-counters");
@@ -293,7 +292,7 @@ static void *run(void *data)
 
 static void wake(void)
 {
-	atomic_fetch_add_explicit(&turns.wakes, 1, memory_order_release);
+	__atomic_fetch_add(&turns.wakes, 1, __ATOMIC_RELEASE);
 	futex_wake(&turns.wakes);
 }
 
@@ -384,27 +383,27 @@ void turns_gone(struct turns_line *line)
 
 void turns_add(struct turns_line *line, struct counter_sample *sample)
 {
-	const uint32_t tail = atomic_load_explicit(&line->tail, memory_order_relaxed);
+	const uint32_t tail = __atomic_load_n(&line->tail, __ATOMIC_RELAXED);
 
 	line->ring[tail & line->mask] = sample;
 	/* With the load of `asleep`, and sleep_idle the other way round: one sees the other. */
-	atomic_store_explicit(&line->tail, tail + 1, memory_order_seq_cst);
-	if (atomic_load_explicit(&turns.asleep, memory_order_seq_cst))
+	__atomic_store_n(&line->tail, tail + 1, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&turns.asleep, __ATOMIC_SEQ_CST))
 		wake();
 }
 
 void turns_pass_by(struct turns_line *line)
 {
-	const uint32_t tail = atomic_load_explicit(&line->tail, memory_order_relaxed);
+	const uint32_t tail = __atomic_load_n(&line->tail, __ATOMIC_RELAXED);
 
 	/* Pairs with the acquire in disturbs. */
-	atomic_store_explicit(&line->passed, TURNS_PASSED | tail, memory_order_release);
+	__atomic_store_n(&line->passed, TURNS_PASSED | tail, __ATOMIC_RELEASE);
 }
 
 void turns_release_all(void)
 {
 	for (struct counter_gpu *gpu = plan_first(); gpu; gpu = gpu->next)
-		atomic_store_explicit(&gpu->released, true, memory_order_relaxed);
+		__atomic_store_n(&gpu->released, true, __ATOMIC_RELAXED);
 	wake();
 }
 

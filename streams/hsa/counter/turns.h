@@ -19,7 +19,6 @@
 #ifndef STREAMS_HSA_COUNTER_TURNS_H
 #define STREAMS_HSA_COUNTER_TURNS_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -32,12 +31,12 @@ struct turns_line {
 	struct counter_gpu *gpu;
 	struct counter_sample **ring;
 	uint32_t mask;
-	_Atomic uint32_t head; /* the thread's; release, acquire by the submitting thread */
-	_Atomic uint32_t tail; /* the submitting thread's; seq_cst with the thread's sleep */
-	uint64_t arrived;      /* the thread's: in which place its first one has come; 0: not yet */
+	uint32_t head;    /* the thread's; release, acquire by the submitting thread */
+	uint32_t tail;    /* the submitting thread's; seq_cst with the thread's sleep */
+	uint64_t arrived; /* the thread's: in which place its first one has come; 0: not yet */
 	/* TURNS_PASSED and behind how many samples dispatches went by without a turn; 0: none that may run
 	 * still. Release by the submitting thread, acquire; the thread clears it. */
-	_Atomic uint64_t passed;
+	uint64_t passed;
 };
 
 #define TURNS_PASSED (UINT64_C(1) << 32)

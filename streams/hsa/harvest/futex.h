@@ -4,14 +4,13 @@
 #define STREAMS_HSA_FUTEX_H
 
 #include <linux/futex.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
-static inline void futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t timeout_ns)
+static inline void futex_wait(uint32_t *word, uint32_t value, uint64_t timeout_ns)
 {
 	const struct timespec timeout = {.tv_sec = (time_t)(timeout_ns / 1000000000),
 					 .tv_nsec = (long)(timeout_ns % 1000000000)};
@@ -19,7 +18,7 @@ static inline void futex_wait(_Atomic uint32_t *word, uint32_t value, uint64_t t
 	(void)syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &timeout, NULL, 0);
 }
 
-static inline void futex_wake(_Atomic uint32_t *word)
+static inline void futex_wake(uint32_t *word)
 {
 	(void)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
 }
@@ -30,8 +29,8 @@ static inline void futex_wake(_Atomic uint32_t *word)
  * overlooked. It looks again after FUTEX_NAP_NS.
  */
 struct futex_owner {
-	_Atomic uint32_t owner;    /* acquire by who takes it, release by who gives it up */
-	_Atomic uint32_t sleepers; /* relaxed: see above */
+	uint32_t owner;    /* acquire by who takes it, release by who gives it up */
+	uint32_t sleepers; /* relaxed: see above */
 };
 
 #define FUTEX_NAP_NS 1000000u
@@ -43,9 +42,9 @@ static inline bool futex_take(struct futex_owner *futex, uint32_t owner)
 	uint32_t none = 0;
 
 	/* Acquire: pairs with futex_give_up, all that the last one did is seen. */
-	return !atomic_load_explicit(&futex->owner, memory_order_relaxed) &&
-	       atomic_compare_exchange_strong_explicit(&futex->owner, &none, owner,
-						       memory_order_acquire, memory_order_relaxed);
+	return !__atomic_load_n(&futex->owner, __ATOMIC_RELAXED) &&
+	       __atomic_compare_exchange_n(&futex->owner, &none, owner, false, __ATOMIC_ACQUIRE,
+					   __ATOMIC_RELAXED);
 }
 
 /* The same, and looks for its end for some time. */
@@ -66,18 +65,18 @@ static inline void futex_nap(struct futex_owner *futex)
 {
 	uint32_t owner;
 
-	atomic_fetch_add_explicit(&futex->sleepers, 1, memory_order_relaxed);
-	owner = atomic_load_explicit(&futex->owner, memory_order_relaxed);
+	__atomic_fetch_add(&futex->sleepers, 1, __ATOMIC_RELAXED);
+	owner = __atomic_load_n(&futex->owner, __ATOMIC_RELAXED);
 	if (owner)
 		futex_wait(&futex->owner, owner, FUTEX_NAP_NS);
-	atomic_fetch_sub_explicit(&futex->sleepers, 1, memory_order_relaxed);
+	__atomic_fetch_sub(&futex->sleepers, 1, __ATOMIC_RELAXED);
 }
 
 static inline void futex_give_up(struct futex_owner *futex)
 {
 	/* Release: pairs with futex_take. */
-	atomic_store_explicit(&futex->owner, 0, memory_order_release);
-	if (__builtin_expect(atomic_load_explicit(&futex->sleepers, memory_order_relaxed) != 0, 0))
+	__atomic_store_n(&futex->owner, 0, __ATOMIC_RELEASE);
+	if (__builtin_expect(__atomic_load_n(&futex->sleepers, __ATOMIC_RELAXED) != 0, 0))
 		futex_wake(&futex->owner);
 }
 

@@ -42,19 +42,19 @@
 #define LEAVING_NS 500000000u
 
 struct harvest_signs harvest_signs = {.patience_ticks = INT64_MAX};
-_Atomic(struct harvester *) harvester_running;
+struct harvester *harvester_running;
 
 static struct {
 	/* Starting and stopping. */
 	pthread_mutex_t lock;
 	struct harvester *running; /* the lock's */
 	struct harvester *all;     /* the lock's */
-	_Atomic uint32_t hurry;    /* relaxed; see harvest_hurry */
-	_Atomic pid_t process;     /* relaxed: written before harvester_running */
+	uint32_t hurry;            /* relaxed; see harvest_hurry */
+	pid_t process;             /* relaxed: written before harvester_running */
 	/* Futexes and what they say; release or acq_rel by the writer, acquire by the reader. */
-	_Atomic uint32_t wake_count;
-	_Atomic uint32_t passes;
-	_Atomic uint32_t pass_waiters; /* seq_cst, with passes: no waiter is overlooked */
+	uint32_t wake_count;
+	uint32_t passes;
+	uint32_t pass_waiters; /* seq_cst, with passes: no waiter is overlooked */
 } harvest = {.lock = PTHREAD_MUTEX_INITIALIZER};
 FORK_LOCK(harvest, harvest.lock);
 
@@ -63,24 +63,24 @@ void harvest_wait_for_pass(uint64_t timeout_ns)
 {
 	uint32_t passes;
 
-	atomic_fetch_add_explicit(&harvest.pass_waiters, 1, memory_order_seq_cst);
+	__atomic_fetch_add(&harvest.pass_waiters, 1, __ATOMIC_SEQ_CST);
 	passes = harvest_passes();
 	harvest_wake();
 	futex_wait(&harvest.passes, passes, timeout_ns);
-	atomic_fetch_sub_explicit(&harvest.pass_waiters, 1, memory_order_seq_cst);
+	__atomic_fetch_sub(&harvest.pass_waiters, 1, __ATOMIC_SEQ_CST);
 }
 
 __attribute__((cold)) void harvest_rouse(uint64_t now_ticks)
 {
-	atomic_store_explicit(&harvest_signs.looked_ticks, now_ticks ? now_ticks : rtl_ticks(),
-			      memory_order_relaxed);
+	__atomic_store_n(&harvest_signs.looked_ticks, now_ticks ? now_ticks : rtl_ticks(),
+			 __ATOMIC_RELAXED);
 	harvest_wake();
 }
 
 void harvest_hurry(void)
 {
-	if (!atomic_load_explicit(&harvest.hurry, memory_order_relaxed) &&
-	    !atomic_exchange_explicit(&harvest.hurry, 1, memory_order_relaxed))
+	if (!__atomic_load_n(&harvest.hurry, __ATOMIC_RELAXED) &&
+	    !__atomic_exchange_n(&harvest.hurry, 1, __ATOMIC_RELAXED))
 		harvest_wake();
 }
 
@@ -92,7 +92,7 @@ void harvest_leaving(void)
 
 	/* The child of a vfork has its parent's memory. */
 	if (!interceptor_on() || !harvester_current() || !turn_none() ||
-	    getpid() != atomic_load_explicit(&harvest.process, memory_order_relaxed))
+	    getpid() != __atomic_load_n(&harvest.process, __ATOMIC_RELAXED))
 		return;
 	until_ns = rtl_clock_ns() + LEAVING_NS;
 	/* One pass may have been half done. */
@@ -105,8 +105,8 @@ void harvest_wake(void)
 {
 	const int saved = errno;
 
-	atomic_store_explicit(&harvest_signs.idle, 0, memory_order_relaxed);
-	atomic_fetch_add_explicit(&harvest.wake_count, 1, memory_order_acq_rel);
+	__atomic_store_n(&harvest_signs.idle, 0, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&harvest.wake_count, 1, __ATOMIC_ACQ_REL);
 	futex_wake(&harvest.wake_count);
 	errno = saved;
 }
@@ -139,11 +139,11 @@ static bool is_waited_for(struct harvester *harvester)
  */
 static void sleep_idle(struct harvester *harvester, uint32_t seen)
 {
-	atomic_store_explicit(&harvest_signs.idle, 1, memory_order_seq_cst);
+	__atomic_store_n(&harvest_signs.idle, 1, __ATOMIC_SEQ_CST);
 	futex_wait(&harvest.wake_count, seen, NAP_NS);
 	if (!is_waited_for(harvester))
 		futex_wait(&harvest.wake_count, seen, SLEEP_NS);
-	atomic_store_explicit(&harvest_signs.idle, 0, memory_order_relaxed);
+	__atomic_store_n(&harvest_signs.idle, 0, __ATOMIC_RELAXED);
 }
 
 static bool pass(struct harvester *harvester, uint32_t number, bool may_wait)
@@ -157,9 +157,9 @@ static bool pass(struct harvester *harvester, uint32_t number, bool may_wait)
 	harvester->no_room = all ? 0 : harvester->no_room + 1;
 	if (!all)
 		return progress;
-	atomic_store_explicit(&harvest_signs.looked_ticks, now_ticks, memory_order_relaxed);
-	atomic_fetch_add_explicit(&harvest.passes, 1, memory_order_seq_cst);
-	if (atomic_load_explicit(&harvest.pass_waiters, memory_order_seq_cst))
+	__atomic_store_n(&harvest_signs.looked_ticks, now_ticks, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&harvest.passes, 1, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&harvest.pass_waiters, __ATOMIC_SEQ_CST))
 		futex_wake(&harvest.passes);
 	return progress;
 }
@@ -171,7 +171,7 @@ static bool pass(struct harvester *harvester, uint32_t number, bool may_wait)
  */
 static bool may_wait_for_room(const struct harvester *harvester)
 {
-	return atomic_load_explicit(&harvester->stop_at_ns, memory_order_acquire) ||
+	return __atomic_load_n(&harvester->stop_at_ns, __ATOMIC_ACQUIRE) ||
 	       harvester->no_room >= NO_ROOM_PASSES || !interceptor.config.wait_ms ||
 	       rtl_room(interceptor.stream, RTL_TASK_END, 0) == RTL_ENOTSUP ||
 	       rtl_room(interceptor.copies, RTL_TRANSFER_END, 0) == RTL_ENOTSUP ||
@@ -182,12 +182,11 @@ static bool may_wait_for_room(const struct harvester *harvester)
  * program goes on meanwhile. */
 static bool is_over(const struct harvester *harvester, bool progress)
 {
-	const uint64_t stop_at_ns =
-		atomic_load_explicit(&harvester->stop_at_ns, memory_order_acquire);
+	const uint64_t stop_at_ns = __atomic_load_n(&harvester->stop_at_ns, __ATOMIC_ACQUIRE);
 
 	return stop_at_ns &&
 	       ((!progress && !harvester->sources.under_way) || rtl_clock_ns() >= stop_at_ns ||
-		atomic_load_explicit(&harvest.hurry, memory_order_relaxed));
+		__atomic_load_n(&harvest.hurry, __ATOMIC_RELAXED));
 }
 
 /* Until it has to end, or is given up. Then nobody else can make a pass any more. */
@@ -197,8 +196,7 @@ static void harvest_on(struct harvester *harvester)
 	uint32_t quiet = 0;
 
 	for (uint32_t number = 1;; number++) {
-		const uint32_t seen =
-			atomic_load_explicit(&harvest.wake_count, memory_order_acquire);
+		const uint32_t seen = __atomic_load_n(&harvest.wake_count, __ATOMIC_ACQUIRE);
 		bool progress;
 
 		turn_take_for_sure(&harvester->turn);
@@ -235,7 +233,7 @@ static void *run(void *data)
 	/* Relaxed: what it was set to while somebody was out, he has seen in turn_in. */
 	if (turn_state(&harvester->turn) != TURN_TAKEN)
 		sources_abandon(&harvester->sources, "not finished at exit");
-	atomic_store_explicit(&harvester->ended, 1, memory_order_release);
+	__atomic_store_n(&harvester->ended, 1, __ATOMIC_RELEASE);
 	futex_wake(&harvester->ended);
 	turn_give_back(&harvester->turn);
 	return NULL;
@@ -265,7 +263,7 @@ static struct harvester *make_harvester(void)
 	struct harvester *harvester = harvest.all;
 
 	/* Acquire: pairs with the release in run. */
-	while (harvester && !atomic_load_explicit(&harvester->ended, memory_order_acquire))
+	while (harvester && !__atomic_load_n(&harvester->ended, __ATOMIC_ACQUIRE))
 		harvester = harvester->next;
 	if (!harvester) {
 		harvester = calloc(1, sizeof(*harvester));
@@ -274,8 +272,8 @@ static struct harvester *make_harvester(void)
 		harvester->next = harvest.all;
 		harvest.all = harvester;
 	}
-	atomic_store_explicit(&harvester->turn.state, TURN_IN, memory_order_relaxed);
-	atomic_store_explicit(&harvester->stop_at_ns, 0, memory_order_relaxed);
+	__atomic_store_n(&harvester->turn.state, TURN_IN, __ATOMIC_RELAXED);
+	__atomic_store_n(&harvester->stop_at_ns, 0, __ATOMIC_RELAXED);
 	harvester->sources.wanted = rtl_enabled(interceptor.stream, RTL_METADATA);
 	return harvester;
 }
@@ -297,19 +295,18 @@ static int start(void)
 	if (!harvester)
 		return ENOMEM;
 	/* Release: a helper that knows it from before sees what was made ready. */
-	atomic_store_explicit(&harvester->ended, 0, memory_order_release);
+	__atomic_store_n(&harvester->ended, 0, __ATOMIC_RELEASE);
 	error = create_thread(harvester);
 	if (error) {
-		atomic_store_explicit(&harvester->ended, 1, memory_order_release);
+		__atomic_store_n(&harvester->ended, 1, __ATOMIC_RELEASE);
 		return error;
 	}
 	harvest.running = harvester;
-	atomic_store_explicit(&harvest_signs.looked_ticks, rtl_ticks(), memory_order_relaxed);
-	atomic_store_explicit(&harvest_signs.patience_ticks, ticks_of(PATIENCE_NS),
-			      memory_order_relaxed);
-	atomic_store_explicit(&harvest.process, getpid(), memory_order_relaxed);
-	atomic_store_explicit(&harvest.hurry, 0, memory_order_relaxed);
-	atomic_store_explicit(&harvester_running, harvester, memory_order_release);
+	__atomic_store_n(&harvest_signs.looked_ticks, rtl_ticks(), __ATOMIC_RELAXED);
+	__atomic_store_n(&harvest_signs.patience_ticks, ticks_of(PATIENCE_NS), __ATOMIC_RELAXED);
+	__atomic_store_n(&harvest.process, getpid(), __ATOMIC_RELAXED);
+	__atomic_store_n(&harvest.hurry, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&harvester_running, harvester, __ATOMIC_RELEASE);
 	return 0;
 }
 
@@ -319,8 +316,8 @@ static struct harvester *no_more(void)
 	struct harvester *harvester = harvest.running;
 
 	harvest.running = NULL;
-	atomic_store_explicit(&harvester_running, NULL, memory_order_relaxed);
-	atomic_store_explicit(&harvest_signs.patience_ticks, INT64_MAX, memory_order_relaxed);
+	__atomic_store_n(&harvester_running, NULL, __ATOMIC_RELAXED);
+	__atomic_store_n(&harvest_signs.patience_ticks, INT64_MAX, __ATOMIC_RELAXED);
 	return harvester;
 }
 
@@ -342,7 +339,7 @@ int harvest_start(void)
 
 uint32_t harvest_passes(void)
 {
-	return atomic_load_explicit(&harvest.passes, memory_order_seq_cst);
+	return __atomic_load_n(&harvest.passes, __ATOMIC_SEQ_CST);
 }
 
 void harvest_wait_pass(void)
@@ -374,9 +371,8 @@ static void wait_until_ended(struct harvester *harvester, uint64_t until_ns,
 	uint64_t alive_ns = until_ns;
 	uint32_t seen = 0;
 
-	while (!atomic_load_explicit(&harvester->ended, memory_order_acquire)) {
-		const uint32_t outs =
-			atomic_load_explicit(&harvester->turn.outs, memory_order_relaxed);
+	while (!__atomic_load_n(&harvester->ended, __ATOMIC_ACQUIRE)) {
+		const uint32_t outs = __atomic_load_n(&harvester->turn.outs, __ATOMIC_RELAXED);
 		const uint64_t now = rtl_clock_ns();
 
 		if ((outs != seen || turn_state(&harvester->turn) == TURN_OUT) && now > alive_ns)
@@ -401,8 +397,8 @@ static void stop(uint32_t timeout_ms)
 	pthread_mutex_lock(&harvest.lock);
 	harvester = no_more();
 	if (harvester) {
-		atomic_store_explicit(&harvester->stop_at_ns, now + timeout_ms * 1000000ull + 1,
-				      memory_order_release);
+		__atomic_store_n(&harvester->stop_at_ns, now + timeout_ms * 1000000ull + 1,
+				 __ATOMIC_RELEASE);
 		harvest_wake();
 		/* For what is under way, then for the last pass; and if it waits for a subscriber,
 		 * as long as a submitting thread would. */
@@ -419,7 +415,7 @@ static void forked(void)
 {
 	(void)no_more();
 	signal_watch_forked();
-	atomic_store_explicit(&harvest_signs.idle, 0, memory_order_relaxed);
+	__atomic_store_n(&harvest_signs.idle, 0, __ATOMIC_RELAXED);
 }
 
 static bool prepare(void)

@@ -21,7 +21,6 @@
 #ifndef STREAMS_HSA_HARVEST_H
 #define STREAMS_HSA_HARVEST_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -35,12 +34,12 @@ extern const struct hsa_part harvest_part;
 struct harvest_signs {
 	/* 1 while the harvester sleeps until it is woken. Relaxed in the submitting thread, which
 	 * has stored its slot before; seq_cst when it goes to sleep: see sleep_idle. */
-	_Atomic uint32_t idle;
+	uint32_t idle;
 	/* rtl_ticks when the harvester's last pass that has ended began, or when it was woken;
 	 * relaxed, a hint. */
-	_Atomic uint64_t looked_ticks;
+	uint64_t looked_ticks;
 	/* How long ago that may be; relaxed, written when it is started. */
-	_Atomic uint64_t patience_ticks;
+	uint64_t patience_ticks;
 } __attribute__((aligned(64)));
 
 extern struct harvest_signs harvest_signs;
@@ -84,15 +83,13 @@ void harvest_hurry(void);
 /* Submitting thread: something is under way since then; 0: that is not known. */
 static inline void harvest_notify(uint64_t now_ticks)
 {
-	if (__builtin_expect(atomic_load_explicit(&harvest_signs.idle, memory_order_relaxed) != 0,
-			     0))
+	if (__builtin_expect(__atomic_load_n(&harvest_signs.idle, __ATOMIC_RELAXED) != 0, 0))
 		harvest_rouse(now_ticks);
-	else if (__builtin_expect(
-			 (int64_t)(now_ticks - atomic_load_explicit(&harvest_signs.looked_ticks,
-								    memory_order_relaxed)) >
-				 (int64_t)atomic_load_explicit(&harvest_signs.patience_ticks,
-							       memory_order_relaxed),
-			 0))
+	else if (__builtin_expect((int64_t)(now_ticks - __atomic_load_n(&harvest_signs.looked_ticks,
+									__ATOMIC_RELAXED)) >
+					  (int64_t)__atomic_load_n(&harvest_signs.patience_ticks,
+								   __ATOMIC_RELAXED),
+				  0))
 		harvest_catch_up();
 }
 

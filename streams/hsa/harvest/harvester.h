@@ -7,7 +7,6 @@
 #ifndef STREAMS_HSA_HARVESTER_H
 #define STREAMS_HSA_HARVESTER_H
 
-#include <stdatomic.h>
 #include <stdint.h>
 
 #include "sources.h"
@@ -20,22 +19,22 @@
 struct harvester {
 	struct turn turn; /* whose pass it is */
 	/* A futex; release by the thread, acquire by who stops it or uses it again. */
-	_Atomic uint32_t ended;
+	uint32_t ended;
 	/* rtl_clock_ns at which to stop; 0: not. Release, acquire. */
-	_Atomic uint64_t stop_at_ns;
+	uint64_t stop_at_ns;
 	uint32_t no_room;       /* the owner's: passes since there was room for all of it */
 	struct sources sources; /* the owner's, or of whose turn it is */
 	struct harvester *next; /* the lock's */
 };
 
 /* The one that runs, for helpers: release when it is complete. */
-extern _Atomic(struct harvester *) harvester_running;
+extern struct harvester *harvester_running;
 
 /* That, or NULL. */
 static inline struct harvester *harvester_current(void)
 {
 	/* Pairs with the release in start. */
-	return atomic_load_explicit(&harvester_running, memory_order_acquire);
+	return __atomic_load_n(&harvester_running, __ATOMIC_ACQUIRE);
 }
 
 /* Any thread but the harvester: has it look, and waits for the end of its next pass. */

@@ -31,8 +31,7 @@ static inline int help(struct harvester *harvester, uint32_t most)
 	int room;
 
 	/* Acquire: pairs with start, where it is used again. */
-	if (atomic_load_explicit(&harvester->ended, memory_order_acquire) ||
-	    turn_is_left(&harvester->turn))
+	if (__atomic_load_n(&harvester->ended, __ATOMIC_ACQUIRE) || turn_is_left(&harvester->turn))
 		return 0;
 	harvester->turn.helping = true;
 	room = sources_help(&harvester->sources, most);
@@ -74,11 +73,10 @@ bool harvest_help(void)
 /* How late the harvester is, in times of the patience that one may have. */
 static uint64_t lateness(void)
 {
-	const uint64_t looked =
-		atomic_load_explicit(&harvest_signs.looked_ticks, memory_order_relaxed);
+	const uint64_t looked = __atomic_load_n(&harvest_signs.looked_ticks, __ATOMIC_RELAXED);
 
 	return (rtl_ticks() - looked) /
-	       atomic_load_explicit(&harvest_signs.patience_ticks, memory_order_relaxed);
+	       __atomic_load_n(&harvest_signs.patience_ticks, __ATOMIC_RELAXED);
 }
 
 /* Tries to; false: another one makes a pass, or there is no room. */
@@ -92,7 +90,7 @@ static bool catch_up(struct harvester *harvester)
 	room = help(harvester, CATCH_UP_MOST);
 	turn_give_back(&harvester->turn);
 	if (!room)
-		atomic_store_explicit(&harvest_signs.looked_ticks, now_ticks, memory_order_relaxed);
+		__atomic_store_n(&harvest_signs.looked_ticks, now_ticks, __ATOMIC_RELAXED);
 	return room >= 0;
 }
 

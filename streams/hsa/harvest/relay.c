@@ -3,7 +3,7 @@
 #include "relay.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "../../common/fork_lock.h"
@@ -35,7 +35,7 @@ static struct {
 } relays = {.lock = PTHREAD_MUTEX_INITIALIZER};
 FORK_LOCK(relays, relays.lock);
 
-_Atomic uint32_t relay_lanes[RELAY_LANES];
+uint32_t relay_lanes[RELAY_LANES];
 
 /* All below that is not public and takes a relay: under the lock. */
 
@@ -53,8 +53,7 @@ static void append(struct relay *relay)
 	relay->next = NULL;
 	/* Relaxed: for this thread, or who follows it in the runtime's lock of the queue. */
 	if (relay->lane != RELAY_NO_LANE)
-		atomic_fetch_add_explicit(&relay_lanes[relay->lane % RELAY_LANES], 1,
-					  memory_order_relaxed);
+		__atomic_fetch_add(&relay_lanes[relay->lane % RELAY_LANES], 1, __ATOMIC_RELAXED);
 	relay->prev = relays.last_taken;
 	if (relays.last_taken)
 		relays.last_taken->next = relay;
@@ -77,8 +76,7 @@ static void release(struct relay *relay)
 	relay->taken = false;
 	/* Pairs with the acquire in relay_in_lane: the application's signal has been completed. */
 	if (relay->lane != RELAY_NO_LANE)
-		atomic_fetch_sub_explicit(&relay_lanes[relay->lane % RELAY_LANES], 1,
-					  memory_order_release);
+		__atomic_fetch_sub(&relay_lanes[relay->lane % RELAY_LANES], 1, __ATOMIC_RELEASE);
 	make_free(relay);
 }
 
@@ -243,7 +241,7 @@ void relay_forget(void)
 	pthread_mutex_lock(&relays.lock);
 	relays.first = relays.first_taken = relays.last_taken = NULL;
 	for (int i = 0; i < RELAY_LANES; i++)
-		atomic_store_explicit(&relay_lanes[i], 0, memory_order_relaxed);
+		__atomic_store_n(&relay_lanes[i], 0, __ATOMIC_RELAXED);
 	relays.count = relays.free = 0;
 	relays.runtime++;
 	pthread_mutex_unlock(&relays.lock);

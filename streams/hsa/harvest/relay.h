@@ -20,7 +20,6 @@
 #ifndef STREAMS_HSA_RELAY_H
 #define STREAMS_HSA_RELAY_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -36,13 +35,13 @@
 #define RELAY_LANES   64
 #define RELAY_NO_LANE UINT32_MAX /* of copies: nothing is in order but what waits for signals */
 
-extern _Atomic uint32_t relay_lanes[RELAY_LANES];
+extern uint32_t relay_lanes[RELAY_LANES];
 
 /* Submitting thread: whether a relay is under way there. Acquire: if not, then those that were have
  * completed the application's signals. */
 static inline bool relay_in_lane(uint32_t lane)
 {
-	return atomic_load_explicit(&relay_lanes[lane % RELAY_LANES], memory_order_acquire) != 0;
+	return __atomic_load_n(&relay_lanes[lane % RELAY_LANES], __ATOMIC_ACQUIRE) != 0;
 }
 
 /* A relay for the slot, which signal_watch_enter has made a SLOT_RELAYED: the handle of its signal,

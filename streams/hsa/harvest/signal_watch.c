@@ -148,7 +148,7 @@ static void finish(struct signal_watch_bucket *bucket, struct slot *slot, struct
 	slot->times_by = (uint8_t)times.by;
 	unlink_slot(bucket, slot);
 	/* Pairs with the acquire in signal_watch_finished and in slot_is_done. */
-	atomic_store_explicit(&slot->done, true, memory_order_release);
+	__atomic_store_n(&slot->done, true, __ATOMIC_RELEASE);
 }
 
 static void finish_without_times(struct signal_watch_bucket *bucket, struct slot *slot)
@@ -180,7 +180,7 @@ static void link_slot(struct signal_watch_bucket *bucket, struct slot *slot, uin
 	/* Relaxed would do for signal_watch_is_used; release: complete in a child that is forked now, too. */
 	__atomic_store_n(&bucket->first, slot, __ATOMIC_RELEASE);
 	/* Before it is submitted: nobody else looks at it yet. */
-	atomic_store_explicit(&slot->done, false, memory_order_relaxed);
+	__atomic_store_n(&slot->done, false, __ATOMIC_RELAXED);
 }
 
 /* Whether one of them is under way with that signal; takes the times of those that are not. */
@@ -203,7 +203,7 @@ enum slot_signal signal_watch_enter(struct slot *slot, const struct slot_kinds *
 	const amd_signal_t *theirs = (const amd_signal_t *)signal;
 	struct signal_watch_bucket *bucket = lock_bucket(signal);
 	bool shared = behind_relays || load_value(theirs) != 1 ||
-		      atomic_load_explicit(&interceptor.blind, memory_order_relaxed);
+		      __atomic_load_n(&interceptor.blind, __ATOMIC_RELAXED);
 
 	if (__builtin_expect(bucket->first != NULL, 0))
 		shared |= is_under_way(bucket, signal);
@@ -307,11 +307,11 @@ static bool look(struct signal_watch_bucket *bucket, struct slot *slot)
 bool signal_watch_finished(struct slot *slot)
 {
 	/* Pairs with the release in finish. */
-	if (atomic_load_explicit(&slot->done, memory_order_acquire))
+	if (__atomic_load_n(&slot->done, __ATOMIC_ACQUIRE))
 		return true;
 	const uint64_t signal = slot->watched;
 	struct signal_watch_bucket *bucket = lock_bucket(signal);
-	bool finished = atomic_load_explicit(&slot->done, memory_order_acquire);
+	bool finished = __atomic_load_n(&slot->done, __ATOMIC_ACQUIRE);
 
 	if (!finished)
 		finished = look(bucket, slot);
@@ -322,7 +322,7 @@ bool signal_watch_finished(struct slot *slot)
 bool signal_watch_seems_over(struct slot *slot)
 {
 	/* Pairs with the release in finish. */
-	if (atomic_load_explicit(&slot->done, memory_order_acquire))
+	if (__atomic_load_n(&slot->done, __ATOMIC_ACQUIRE))
 		return true;
 	if (!is(slot, SLOT_WATCHED))
 		return false;
@@ -330,7 +330,7 @@ bool signal_watch_seems_over(struct slot *slot)
 	struct times times;
 	struct signal_watch_bucket *bucket = lock_bucket(signal);
 	/* As long as it is not done, the signal exists. */
-	const bool over = atomic_load_explicit(&slot->done, memory_order_acquire) ||
+	const bool over = __atomic_load_n(&slot->done, __ATOMIC_ACQUIRE) ||
 			  load_value((const amd_signal_t *)signal) < 1 || new_times(slot, &times);
 
 	unlock_bucket(bucket);

@@ -23,7 +23,6 @@
 #ifndef STREAMS_HSA_SIGNAL_WATCH_H
 #define STREAMS_HSA_SIGNAL_WATCH_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -11,7 +11,7 @@
 #include "interceptor.h"
 
 /* Slots of all pools: relaxed, a limit and nothing more. */
-static _Atomic uint32_t total;
+static uint32_t total;
 
 /* Signals of queues that are gone, for those that come. */
 static struct {
@@ -119,7 +119,7 @@ bool slot_own_finished(struct slot *slot)
 bool slot_is_done(struct slot *slot)
 {
 	/* Pairs with the release in signal_watch.c's finish. */
-	return atomic_load_explicit(&slot->done, memory_order_acquire);
+	return __atomic_load_n(&slot->done, __ATOMIC_ACQUIRE);
 }
 
 bool slot_abandon(struct slot *slot, bool looked_at)
@@ -138,11 +138,11 @@ bool slot_abandon_relayed(struct slot *slot, bool looked_at)
 
 static void push_free(struct slot_pool *pool, struct slot *slot)
 {
-	const uint32_t tail = atomic_load_explicit(&pool->free_tail, memory_order_relaxed);
+	const uint32_t tail = __atomic_load_n(&pool->free_tail, __ATOMIC_RELAXED);
 
 	pool->free_ring[tail & (pool->capacity - 1)] = slot;
 	/* Pairs with the acquire in slot_take. */
-	atomic_store_explicit(&pool->free_tail, tail + 1, memory_order_release);
+	__atomic_store_n(&pool->free_tail, tail + 1, __ATOMIC_RELEASE);
 }
 
 void slots_recycle(struct slot_pool *pool, struct slot *slot)
@@ -164,8 +164,7 @@ uint32_t slots_grow(struct slot_pool *pool, uint32_t wanted)
 	while (made < wanted && pool->count < pool->capacity) {
 		struct slot *slot = slot_at(pool, pool->count);
 
-		if (atomic_fetch_add_explicit(&total, 1, memory_order_relaxed) >=
-		    interceptor.config.slots)
+		if (__atomic_fetch_add(&total, 1, __ATOMIC_RELAXED) >= interceptor.config.slots)
 			goto full;
 		if (!pool->bare) {
 			slot->signal = slot_signal_make();
@@ -179,7 +178,7 @@ uint32_t slots_grow(struct slot_pool *pool, uint32_t wanted)
 	}
 	return made;
 full:
-	atomic_fetch_sub_explicit(&total, 1, memory_order_relaxed);
+	__atomic_fetch_sub(&total, 1, __ATOMIC_RELAXED);
 	return made;
 }
 
@@ -229,7 +228,7 @@ void slots_fini(struct slot_pool *pool)
 {
 	for (uint32_t i = 0; i < pool->count && !pool->bare; i++)
 		slot_signal_keep(slot_at(pool, i)->signal);
-	atomic_fetch_sub_explicit(&total, pool->count, memory_order_relaxed);
+	__atomic_fetch_sub(&total, pool->count, __ATOMIC_RELAXED);
 	if (pool->slots)
 		munmap(pool->slots, (size_t)pool->capacity * pool->slot_bytes);
 	free(pool->free_ring);
@@ -239,13 +238,13 @@ void slots_fini(struct slot_pool *pool)
 
 void slots_forget(const struct slot_pool *pool)
 {
-	atomic_fetch_sub_explicit(&total, pool->count, memory_order_relaxed);
+	__atomic_fetch_sub(&total, pool->count, __ATOMIC_RELAXED);
 }
 
 uint32_t slots_collect(struct slot_pool *pool)
 {
 	/* Pairs with the release in slot_submit: all that the producer wrote is seen. */
-	const uint32_t tail = atomic_load_explicit(&pool->submit_tail, memory_order_acquire);
+	const uint32_t tail = __atomic_load_n(&pool->submit_tail, __ATOMIC_ACQUIRE);
 	uint32_t collected = 0;
 
 	for (; pool->submit_head != tail; pool->submit_head++, collected++) {

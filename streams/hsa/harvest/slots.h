@@ -21,7 +21,6 @@
 #define STREAMS_HSA_SLOTS_H
 
 #include <rtl/stream.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -89,7 +88,7 @@ struct slot {
 		node; /* KFD node of its GPU; only where signals of the application are concerned */
 	/* It has ended, and its times are there (or never will be). Release after writing them,
 	 * acquire in the harvester. Not of SLOT_OWN, whose signal's value says it. */
-	atomic_bool done;
+	bool done;
 	bool looked_over; /* SLOT_WATCHED: it looked finished once, without new times */
 	/* What was submitted earlier to its queue has ended when it begins, or it is behind a
 	 * packet of which that is true. */
@@ -111,14 +110,12 @@ struct slot_pool {
 	bool bare;           /* its slots have no signals of their own */
 
 	/* The producer's line. */
-	_Atomic uint32_t free_head
-		__attribute__((aligned(64))); /* relaxed: only a hint to others */
-	_Atomic uint32_t submit_tail; /* release by the producer, acquire by the harvester */
+	uint32_t free_head __attribute__((aligned(64))); /* relaxed: only a hint to others */
+	uint32_t submit_tail; /* release by the producer, acquire by the harvester */
 	uint32_t free_tail_seen;
 
 	/* The harvester's line. */
-	_Atomic uint32_t free_tail
-		__attribute__((aligned(64))); /* release, acquire by the producer */
+	uint32_t free_tail __attribute__((aligned(64))); /* release, acquire by the producer */
 	uint32_t submit_head;
 	uint32_t count;            /* slots that exist */
 	uint32_t pending;          /* how many are in the list */
@@ -151,7 +148,7 @@ uint32_t slots_collect(struct slot_pool *pool);
 static inline struct slot *slots_only(const struct slot_pool *pool)
 {
 	/* Pairs with the release in slot_submit: all that the producer wrote is seen. */
-	return !pool->first && atomic_load_explicit(&pool->submit_tail, memory_order_acquire) ==
+	return !pool->first && __atomic_load_n(&pool->submit_tail, __ATOMIC_ACQUIRE) ==
 				       pool->submit_head + 1
 		       ? pool->submit_ring[pool->submit_head & (pool->capacity - 1)]
 		       : NULL;
@@ -178,25 +175,25 @@ void slots_forget_signals(void);
 /* Any thread, a hint: how many slots wait to be taken. */
 static inline uint32_t slots_free(const struct slot_pool *pool)
 {
-	return atomic_load_explicit(&pool->free_tail, memory_order_relaxed) -
-	       atomic_load_explicit(&pool->free_head, memory_order_relaxed);
+	return __atomic_load_n(&pool->free_tail, __ATOMIC_RELAXED) -
+	       __atomic_load_n(&pool->free_head, __ATOMIC_RELAXED);
 }
 
 /* Producer: a free slot, or NULL. */
 static inline struct slot *slot_take(struct slot_pool *pool)
 {
 	const uint32_t mask = pool->capacity - 1;
-	const uint32_t head = atomic_load_explicit(&pool->free_head, memory_order_relaxed);
+	const uint32_t head = __atomic_load_n(&pool->free_head, __ATOMIC_RELAXED);
 
 	if (__builtin_expect(head == pool->free_tail_seen, 0)) {
 		/* Pairs with the release in slots_recycle: the slot's content is ours. */
-		pool->free_tail_seen = atomic_load_explicit(&pool->free_tail, memory_order_acquire);
+		pool->free_tail_seen = __atomic_load_n(&pool->free_tail, __ATOMIC_ACQUIRE);
 		if (head == pool->free_tail_seen)
 			return NULL;
 	}
 	struct slot *slot = pool->free_ring[head & mask];
 
-	atomic_store_explicit(&pool->free_head, head + 1, memory_order_relaxed);
+	__atomic_store_n(&pool->free_head, head + 1, __ATOMIC_RELAXED);
 	if (head + 1 != pool->free_tail_seen) {
 		const struct slot *after = pool->free_ring[(head + 1) & mask];
 
@@ -210,19 +207,19 @@ static inline struct slot *slot_take(struct slot_pool *pool)
  * ring has room for all slots. */
 static inline void slot_untake(struct slot_pool *pool)
 {
-	const uint32_t head = atomic_load_explicit(&pool->free_head, memory_order_relaxed);
+	const uint32_t head = __atomic_load_n(&pool->free_head, __ATOMIC_RELAXED);
 
-	atomic_store_explicit(&pool->free_head, head - 1, memory_order_relaxed);
+	__atomic_store_n(&pool->free_head, head - 1, __ATOMIC_RELAXED);
 }
 
 /* Producer: a slot that was taken, filled, and is now the harvester's. */
 static inline void slot_submit(struct slot_pool *pool, struct slot *slot)
 {
-	const uint32_t tail = atomic_load_explicit(&pool->submit_tail, memory_order_relaxed);
+	const uint32_t tail = __atomic_load_n(&pool->submit_tail, __ATOMIC_RELAXED);
 
 	pool->submit_ring[tail & (pool->capacity - 1)] = slot;
 	/* Pairs with the acquire in slots_collect. */
-	atomic_store_explicit(&pool->submit_tail, tail + 1, memory_order_release);
+	__atomic_store_n(&pool->submit_tail, tail + 1, __ATOMIC_RELEASE);
 }
 
 /* Parts of kinds. */

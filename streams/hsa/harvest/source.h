@@ -31,13 +31,13 @@ struct source {
 	 * harvester. */
 	struct rtl_pending *pending;
 	/* What has not finished will not. Release by who ends it, acquire by the harvester. */
-	atomic_bool dead;
+	bool dead;
 	struct source *next_added; /* harvest_add's */
 	/* The harvester's. */
 	struct source *next_harvested;
 	bool disordered; /* something was published before what a barrier behind it waits for */
 	/* How many slots were under way after the last pass; relaxed, with harvest_passes. */
-	_Atomic uint32_t unfinished;
+	uint32_t unfinished;
 };
 
 #endif

@@ -20,27 +20,27 @@
 #define SLOTS_SOON 1024
 
 /* New sources, a stack: release by sources_add, acquire by adopt. */
-static _Atomic(struct source *) added;
+static struct source *added;
 
 void sources_add(struct source *source)
 {
-	struct source *first = atomic_load_explicit(&added, memory_order_relaxed);
+	struct source *first = __atomic_load_n(&added, __ATOMIC_RELAXED);
 
 	do {
 		source->next_added = first;
 		/* Release: the source is complete. Pairs with adopt's acquire. */
-	} while (!atomic_compare_exchange_weak_explicit(
-		&added, &first, source, memory_order_release, memory_order_relaxed));
+	} while (!__atomic_compare_exchange_n(&added, &first, source, true, __ATOMIC_RELEASE,
+					      __ATOMIC_RELAXED));
 }
 
 void sources_forget(void)
 {
-	atomic_store_explicit(&added, NULL, memory_order_relaxed);
+	__atomic_store_n(&added, NULL, __ATOMIC_RELAXED);
 }
 
 void sources_adopt(struct sources *sources)
 {
-	struct source *source = atomic_exchange_explicit(&added, NULL, memory_order_acquire);
+	struct source *source = __atomic_exchange_n(&added, NULL, __ATOMIC_ACQUIRE);
 
 	while (source) {
 		struct source *next = source->next_added;
@@ -153,9 +153,8 @@ static void grow(struct source *source)
  * submitted to know whether there is room for more (room.c). */
 static bool is_looked_at(const struct source *source)
 {
-	return atomic_load_explicit(&interceptor.state, memory_order_relaxed) ==
-		       INTERCEPTOR_ENDED &&
-	       !atomic_load_explicit(&source->dead, memory_order_relaxed);
+	return __atomic_load_n(&interceptor.state, __ATOMIC_RELAXED) == INTERCEPTOR_ENDED &&
+	       !__atomic_load_n(&source->dead, __ATOMIC_RELAXED);
 }
 
 /* Gives up what is left of a source, and says how much that was. Returns whether nothing is left.
@@ -195,7 +194,7 @@ static void bury(struct sources *sources, struct allowed *allowed)
 		struct source *source = *link;
 
 		/* Pairs with the release by who ends it: what was submitted has been. */
-		if (!atomic_load_explicit(&source->dead, memory_order_acquire)) {
+		if (!__atomic_load_n(&source->dead, __ATOMIC_ACQUIRE)) {
 			link = &source->next_harvested;
 			continue;
 		}
@@ -234,7 +233,7 @@ static void look_at(struct sources *sources, struct source *source, bool all, bo
 	settle(source);
 	grow(source);
 	sources->under_way += source->pool.pending;
-	atomic_store_explicit(&source->unfinished, source->pool.pending, memory_order_relaxed);
+	__atomic_store_n(&source->unfinished, source->pool.pending, __ATOMIC_RELAXED);
 }
 
 bool sources_pass(struct sources *sources, uint32_t number, bool may_wait, bool *all)
@@ -264,7 +263,7 @@ static bool is_pending(const struct source *source)
 	const struct slot_pool *pool = &source->pool;
 
 	return pool->pending ||
-	       atomic_load_explicit(&pool->submit_tail, memory_order_relaxed) != pool->submit_head;
+	       __atomic_load_n(&pool->submit_tail, __ATOMIC_RELAXED) != pool->submit_head;
 }
 
 /* How many are under way then. */
@@ -293,7 +292,7 @@ int sources_help(struct sources *sources, uint32_t most)
 {
 	struct allowed allowed = {.most = most};
 
-	if (atomic_load_explicit(&added, memory_order_relaxed))
+	if (__atomic_load_n(&added, __ATOMIC_RELAXED))
 		sources_adopt(sources);
 	for (struct source *source = sources->first; source && !allowed.left;
 	     source = source->next_harvested) {
@@ -307,19 +306,19 @@ int sources_help(struct sources *sources, uint32_t most)
 			    : help_with_all(source, &allowed);
 		if (turn_left())
 			return 0;
-		atomic_store_explicit(&source->unfinished, left, memory_order_relaxed);
+		__atomic_store_n(&source->unfinished, left, __ATOMIC_RELAXED);
 	}
 	return allowed.left;
 }
 
 bool sources_waiting(const struct sources *sources)
 {
-	if (atomic_load_explicit(&added, memory_order_relaxed))
+	if (__atomic_load_n(&added, __ATOMIC_RELAXED))
 		return true;
 	for (struct source *source = sources->first; source; source = source->next_harvested) {
-		if (atomic_load_explicit(&source->pool.submit_tail, memory_order_relaxed) !=
+		if (__atomic_load_n(&source->pool.submit_tail, __ATOMIC_RELAXED) !=
 			    source->pool.submit_head ||
-		    atomic_load_explicit(&source->dead, memory_order_relaxed))
+		    __atomic_load_n(&source->dead, __ATOMIC_RELAXED))
 			return true;
 	}
 	return false;

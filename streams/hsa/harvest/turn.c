@@ -14,8 +14,8 @@ __thread struct turn *turn_self __attribute__((tls_model("initial-exec")));
 
 static bool change(struct turn *turn, uint32_t from, uint32_t to)
 {
-	return atomic_compare_exchange_strong_explicit(&turn->state, &from, to,
-						       memory_order_acq_rel, memory_order_relaxed);
+	return __atomic_compare_exchange_n(&turn->state, &from, to, false, __ATOMIC_ACQ_REL,
+					   __ATOMIC_RELAXED);
 }
 
 bool turn_give_up(struct turn *turn, enum turn_state from, enum turn_state to)
@@ -25,9 +25,8 @@ bool turn_give_up(struct turn *turn, enum turn_state from, enum turn_state to)
 
 void turn_go_out(struct turn *turn)
 {
-	atomic_store_explicit(&turn->outs,
-			      atomic_load_explicit(&turn->outs, memory_order_relaxed) + 1,
-			      memory_order_relaxed);
+	__atomic_store_n(&turn->outs, __atomic_load_n(&turn->outs, __ATOMIC_RELAXED) + 1,
+			 __ATOMIC_RELAXED);
 	/* Fails if it was given up already. Pairs with turn_give_up's acquire. */
 	(void)change(turn, TURN_IN, TURN_OUT);
 }
@@ -45,28 +44,27 @@ void turn_take_for_sure(struct turn *turn)
 
 bool turn_is_mine(const struct turn *turn)
 {
-	return atomic_load_explicit(&turn->by.owner, memory_order_relaxed) == rtl_thread_id();
+	return __atomic_load_n(&turn->by.owner, __ATOMIC_RELAXED) == rtl_thread_id();
 }
 
 struct turn_patience turn_begin_waiting(const struct turn *turn)
 {
 	return (struct turn_patience){rtl_clock_ns(),
-				      atomic_load_explicit(&turn->outs, memory_order_relaxed)};
+				      __atomic_load_n(&turn->outs, __ATOMIC_RELAXED)};
 }
 
 bool turn_is_worth_waiting(struct turn *turn, const struct turn_patience *patience)
 {
-	const uint32_t outs = atomic_load_explicit(&turn->outs, memory_order_relaxed);
+	const uint32_t outs = __atomic_load_n(&turn->outs, __ATOMIC_RELAXED);
 	const uint64_t most_ns = turn_state(turn) == TURN_OUT || outs != patience->outs
 					 ? interceptor.config.wait_ms * 1000000ull
 					 : OWNER_WAIT_NS;
 
-	if (!interceptor_on() ||
-	    atomic_load_explicit(&turn->stuck, memory_order_relaxed) == outs + 1)
+	if (!interceptor_on() || __atomic_load_n(&turn->stuck, __ATOMIC_RELAXED) == outs + 1)
 		return false;
 	if (rtl_clock_ns() - patience->since_ns < most_ns)
 		return true;
-	atomic_store_explicit(&turn->stuck, outs + 1, memory_order_relaxed);
+	__atomic_store_n(&turn->stuck, outs + 1, __ATOMIC_RELAXED);
 	return false;
 }
 

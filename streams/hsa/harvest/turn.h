@@ -9,7 +9,6 @@
 #ifndef STREAMS_HSA_TURN_H
 #define STREAMS_HSA_TURN_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -29,10 +28,10 @@ struct turn {
 	struct futex_owner by; /* the id of the thread that has it */
 	/* enum turn_state. Release by who has the turn, acq_rel by who stops it: he sees all that
 	 * has been done. */
-	_Atomic uint32_t state;
-	_Atomic uint32_t outs; /* how often one has been out: a sign of life; relaxed */
+	uint32_t state;
+	uint32_t outs; /* how often one has been out: a sign of life; relaxed */
 	/* One more than `outs` was when somebody has waited for the owner in vain; relaxed. */
-	_Atomic uint32_t stuck;
+	uint32_t stuck;
 	bool helping; /* the owner's: it is a helper, which waits for nothing */
 };
 
@@ -106,7 +105,7 @@ static inline void turn_in(void)
 static inline enum turn_state turn_state(const struct turn *turn)
 {
 	/* Relaxed: who has the turn does less then, and reads nothing that the other one wrote. */
-	return (enum turn_state)atomic_load_explicit(&turn->state, memory_order_relaxed);
+	return (enum turn_state)__atomic_load_n(&turn->state, __ATOMIC_RELAXED);
 }
 
 static inline bool turn_is_left(const struct turn *turn)

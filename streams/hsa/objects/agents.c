@@ -13,7 +13,7 @@
 #include "metadata.h"
 
 static struct agent agents[AGENTS_MAX];
-static _Atomic uint32_t agent_count; /* release after the agents are complete, acquire */
+static uint32_t agent_count; /* release after the agents are complete, acquire */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 FORK_LOCK(lock, lock);
 static bool ready; /* the lock's */
@@ -221,7 +221,7 @@ void agents_init(void)
 		(void)interceptor.hsa.iterate_agents(note_node, NULL);
 		(void)interceptor.hsa.iterate_agents(add, &count);
 		/* Pairs with the acquire in agents_list. */
-		atomic_store_explicit(&agent_count, count, memory_order_release);
+		__atomic_store_n(&agent_count, count, __ATOMIC_RELEASE);
 		ready = true;
 	}
 	pthread_mutex_unlock(&lock);
@@ -230,7 +230,7 @@ void agents_init(void)
 
 const struct agent *agents_list(uint32_t *count)
 {
-	*count = atomic_load_explicit(&agent_count, memory_order_acquire);
+	*count = __atomic_load_n(&agent_count, __ATOMIC_ACQUIRE);
 	return agents;
 }
 
@@ -261,7 +261,7 @@ const struct agent *agents_find_node(uint32_t node)
 void agents_forget(void)
 {
 	pthread_mutex_lock(&lock);
-	atomic_store_explicit(&agent_count, 0, memory_order_relaxed);
+	__atomic_store_n(&agent_count, 0, __ATOMIC_RELAXED);
 	ready = false;
 	pthread_mutex_unlock(&lock);
 }

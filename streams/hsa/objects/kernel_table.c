@@ -4,16 +4,16 @@
 
 #include <pthread.h>
 #include <rtl/rtl.h>
-#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "../../common/fork_lock.h"
 
 struct entry {
 	/* Written before kernel; an emptied entry may get another. Relaxed: see find. */
-	_Atomic uint64_t object;
+	uint64_t object;
 	/* NULL: emptied. Release when filled, acquire in find. */
-	_Atomic(const struct kernel *) kernel;
+	const struct kernel *kernel;
 	uint64_t executable; /* the lock's */
 };
 
@@ -29,13 +29,13 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 FORK_LOCK(lock, lock);
 /* Replaced by a larger one; the old one stays readable for ever (all of them together are
  * smaller than the newest). Release when replaced, acquire in find. */
-static _Atomic(struct table *) current;
-static const struct kernel *_Atomic unknown; /* set once, before current */
+static struct table *current;
+static const struct kernel *unknown; /* set once, before current */
 
 #define KERNEL_BUCKETS 4096
 static struct kernel *kernels[KERNEL_BUCKETS]; /* by uid; the lock's */
 /* By name. Release when one is added, acquire in kernel_table_named. */
-static _Atomic(struct kernel *) named[KERNEL_BUCKETS];
+static struct kernel *named[KERNEL_BUCKETS];
 
 static uint64_t first_place(const struct table *table, uint64_t object)
 {
@@ -45,35 +45,35 @@ static uint64_t first_place(const struct table *table, uint64_t object)
 const struct kernel *kernel_table_find(uint64_t object)
 {
 	/* Pairs with the release in publish_table. */
-	const struct table *table = atomic_load_explicit(&current, memory_order_acquire);
+	const struct table *table = __atomic_load_n(&current, __ATOMIC_ACQUIRE);
 
 	for (uint64_t i = first_place(table, object);; i = (i + 1) & (table->size - 1)) {
 		const struct entry *entry = &table->entries[i];
-		const uint64_t at = atomic_load_explicit(&entry->object, memory_order_relaxed);
+		const uint64_t at = __atomic_load_n(&entry->object, __ATOMIC_RELAXED);
 
 		if (at == object) {
 			/* Pairs with the release in fill. */
 			const struct kernel *kernel =
-				atomic_load_explicit(&entry->kernel, memory_order_acquire);
+				__atomic_load_n(&entry->kernel, __ATOMIC_ACQUIRE);
 
 			if (kernel)
 				return kernel;
 		}
 		if (!at)
-			return atomic_load_explicit(&unknown, memory_order_relaxed);
+			return __atomic_load_n(&unknown, __ATOMIC_RELAXED);
 	}
 }
 
 static void fill(struct table *table, struct entry *entry, uint64_t object, uint64_t executable,
 		 const struct kernel *kernel)
 {
-	if (!atomic_load_explicit(&entry->object, memory_order_relaxed))
+	if (!__atomic_load_n(&entry->object, __ATOMIC_RELAXED))
 		table->used++;
 	table->live++;
 	entry->executable = executable;
-	atomic_store_explicit(&entry->object, object, memory_order_relaxed);
+	__atomic_store_n(&entry->object, object, __ATOMIC_RELAXED);
 	/* Pairs with the acquire in find. */
-	atomic_store_explicit(&entry->kernel, kernel, memory_order_release);
+	__atomic_store_n(&entry->kernel, kernel, __ATOMIC_RELEASE);
 }
 
 /* The place of that address, or the first that is empty or emptied on the way to it. */
@@ -83,13 +83,13 @@ static struct entry *place(struct table *table, uint64_t object)
 
 	for (uint64_t i = first_place(table, object);; i = (i + 1) & (table->size - 1)) {
 		struct entry *entry = &table->entries[i];
-		const uint64_t at = atomic_load_explicit(&entry->object, memory_order_relaxed);
+		const uint64_t at = __atomic_load_n(&entry->object, __ATOMIC_RELAXED);
 
 		if (at == object)
 			return entry;
 		if (!at)
 			return emptied ? emptied : entry;
-		if (!emptied && !atomic_load_explicit(&entry->kernel, memory_order_relaxed))
+		if (!emptied && !__atomic_load_n(&entry->kernel, __ATOMIC_RELAXED))
 			emptied = entry;
 	}
 }
@@ -107,7 +107,7 @@ static struct table *table_create(uint64_t size)
  * with the number of kernels that exist at once. */
 static int make_room(void)
 {
-	struct table *old = atomic_load_explicit(&current, memory_order_relaxed), *table;
+	struct table *old = __atomic_load_n(&current, __ATOMIC_RELAXED), *table;
 
 	if ((old->used + 1) * 2 <= old->size)
 		return 0;
@@ -116,16 +116,15 @@ static int make_room(void)
 		return (old->used + 1) * 8 <= old->size * 7 ? 0 : RTL_ENOMEM;
 	for (uint64_t i = 0; i < old->size; i++) {
 		struct entry *entry = &old->entries[i];
-		const struct kernel *kernel =
-			atomic_load_explicit(&entry->kernel, memory_order_relaxed);
-		const uint64_t object = atomic_load_explicit(&entry->object, memory_order_relaxed);
+		const struct kernel *kernel = __atomic_load_n(&entry->kernel, __ATOMIC_RELAXED);
+		const uint64_t object = __atomic_load_n(&entry->object, __ATOMIC_RELAXED);
 
 		if (kernel)
 			fill(table, place(table, object), object, entry->executable, kernel);
 	}
 	table->older = old;
 	/* Pairs with the acquire in find. */
-	atomic_store_explicit(&current, table, memory_order_release);
+	__atomic_store_n(&current, table, __ATOMIC_RELEASE);
 	return 0;
 }
 
@@ -143,14 +142,14 @@ static const struct kernel *kernel_get(uint64_t uid, uint64_t name, bool *first)
 	*first = true;
 	if (!kernel)
 		return NULL;
-	*kernel = (struct kernel){.uid = uid,
-				  .name = name,
-				  .next = *bucket,
-				  .next_named = atomic_load_explicit(&named[name % KERNEL_BUCKETS],
-								     memory_order_relaxed)};
+	*kernel = (struct kernel){
+		.uid = uid,
+		.name = name,
+		.next = *bucket,
+		.next_named = __atomic_load_n(&named[name % KERNEL_BUCKETS], __ATOMIC_RELAXED)};
 	*bucket = kernel;
 	/* Pairs with the acquire in kernel_table_named. */
-	atomic_store_explicit(&named[name % KERNEL_BUCKETS], kernel, memory_order_release);
+	__atomic_store_n(&named[name % KERNEL_BUCKETS], kernel, __ATOMIC_RELEASE);
 	return kernel;
 }
 
@@ -162,7 +161,7 @@ static const struct kernel *find_named(uint64_t name)
 
 	/* Pairs with the release in kernel_get. */
 	for (const struct kernel *kernel =
-		     atomic_load_explicit(&named[name % KERNEL_BUCKETS], memory_order_acquire);
+		     __atomic_load_n(&named[name % KERNEL_BUCKETS], __ATOMIC_ACQUIRE);
 	     kernel; kernel = kernel->next_named) {
 		if (kernel->name != name)
 			continue;
@@ -180,7 +179,7 @@ bool kernel_table_has_name(uint64_t name)
 {
 	/* Pairs with the release in kernel_get. */
 	for (const struct kernel *kernel =
-		     atomic_load_explicit(&named[name % KERNEL_BUCKETS], memory_order_acquire);
+		     __atomic_load_n(&named[name % KERNEL_BUCKETS], __ATOMIC_ACQUIRE);
 	     kernel; kernel = kernel->next_named)
 		if (kernel->name == name && !__atomic_load_n(&kernel->by_name, __ATOMIC_RELAXED))
 			return true;
@@ -215,13 +214,13 @@ int kernel_table_init(void)
 	(void)rtl_tracepoint_register(&desc, &uid);
 	(void)rtl_string_intern(desc.name, &name);
 	pthread_mutex_lock(&lock);
-	if (!atomic_load_explicit(&current, memory_order_relaxed)) {
+	if (!__atomic_load_n(&current, __ATOMIC_RELAXED)) {
 		const struct kernel *kernel = kernel_get(uid, name, &first);
 		struct table *table = table_create(1024);
 
 		if (kernel && table) {
-			atomic_store_explicit(&unknown, kernel, memory_order_relaxed);
-			atomic_store_explicit(&current, table, memory_order_release);
+			__atomic_store_n(&unknown, kernel, __ATOMIC_RELAXED);
+			__atomic_store_n(&current, table, __ATOMIC_RELEASE);
 		} else {
 			free(table);
 			error = RTL_ENOMEM;
@@ -243,11 +242,11 @@ int kernel_table_add(uint64_t object, uint64_t executable, uint64_t uid, uint64_
 	kernel = kernel_get(uid, name, first);
 	error = kernel ? make_room() : RTL_ENOMEM;
 	if (!error) {
-		struct table *table = atomic_load_explicit(&current, memory_order_relaxed);
+		struct table *table = __atomic_load_n(&current, __ATOMIC_RELAXED);
 		struct entry *entry = place(table, object);
 
 		/* An address whose executable went without our seeing it. */
-		if (atomic_load_explicit(&entry->kernel, memory_order_relaxed))
+		if (__atomic_load_n(&entry->kernel, __ATOMIC_RELAXED))
 			table->live--;
 		fill(table, entry, object, executable, kernel);
 	}
@@ -264,15 +263,15 @@ void kernel_table_leave_out(const struct kernel *kernel)
 void kernel_table_remove(uint64_t executable)
 {
 	pthread_mutex_lock(&lock);
-	struct table *table = atomic_load_explicit(&current, memory_order_relaxed);
+	struct table *table = __atomic_load_n(&current, __ATOMIC_RELAXED);
 
 	for (uint64_t i = 0; table && i < table->size; i++) {
 		struct entry *entry = &table->entries[i];
 
 		if (entry->executable == executable &&
-		    atomic_load_explicit(&entry->kernel, memory_order_relaxed)) {
+		    __atomic_load_n(&entry->kernel, __ATOMIC_RELAXED)) {
 			/* Relaxed: nobody looks for it any more. */
-			atomic_store_explicit(&entry->kernel, NULL, memory_order_relaxed);
+			__atomic_store_n(&entry->kernel, NULL, __ATOMIC_RELAXED);
 			table->live--;
 		}
 	}

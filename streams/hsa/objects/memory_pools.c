@@ -4,14 +4,14 @@
 
 #include <pthread.h>
 #include <rtl/rtl.h>
-#include <stdatomic.h>
+#include <stdbool.h>
 
 #include "../../common/fork_lock.h"
 #include "agents.h"
 #include "interceptor.h"
 
 static struct memory_pool pools[MEMORY_POOLS_MAX];
-static _Atomic int pool_count; /* release after the pools are complete, acquire */
+static int pool_count; /* release after the pools are complete, acquire */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 FORK_LOCK(lock, lock);
 static bool ready; /* the lock's */
@@ -128,7 +128,7 @@ static void init(void)
 	if (!ready) {
 		(void)interceptor.hsa.iterate_agents(add_agent, &count);
 		/* Pairs with the acquire in memory_pools_find. */
-		atomic_store_explicit(&pool_count, count, memory_order_release);
+		__atomic_store_n(&pool_count, count, __ATOMIC_RELEASE);
 		ready = true;
 	}
 	pthread_mutex_unlock(&lock);
@@ -142,11 +142,11 @@ void memory_pools_set(void *iterate, void *get_info)
 
 int memory_pools_find(uint64_t handle)
 {
-	int count = atomic_load_explicit(&pool_count, memory_order_acquire);
+	int count = __atomic_load_n(&pool_count, __ATOMIC_ACQUIRE);
 
 	if (!count) {
 		init();
-		count = atomic_load_explicit(&pool_count, memory_order_acquire);
+		count = __atomic_load_n(&pool_count, __ATOMIC_ACQUIRE);
 	}
 	for (int i = 0; i < count; i++) {
 		if (pools[i].handle == handle)
@@ -163,7 +163,7 @@ const struct memory_pool *memory_pools_get(int number)
 void memory_pools_forget(void)
 {
 	pthread_mutex_lock(&lock);
-	atomic_store_explicit(&pool_count, 0, memory_order_relaxed);
+	__atomic_store_n(&pool_count, 0, __ATOMIC_RELAXED);
 	ready = false;
 	pthread_mutex_unlock(&lock);
 }

@@ -9,7 +9,7 @@
 /* Tracepoints by path. Whoever finds none registers it, which gives the same id however often it
  * is done: so relaxed, key and id in turn; a path that shares its place is registered anew. */
 static struct path {
-	_Atomic uint64_t key, uid;
+	uint64_t key, uid;
 } paths[256];
 
 static uint64_t register_path(const struct copy *copy, uint64_t key)
@@ -36,15 +36,15 @@ static uint64_t path_uid(const struct copy *copy)
 
 	/* Acquire: pairs with the release below, the id belongs to the key. A place is written
 	 * once. */
-	if (atomic_load_explicit(&path->uid, memory_order_acquire) &&
-	    atomic_load_explicit(&path->key, memory_order_relaxed) == key)
-		return atomic_load_explicit(&path->uid, memory_order_relaxed);
+	if (__atomic_load_n(&path->uid, __ATOMIC_ACQUIRE) &&
+	    __atomic_load_n(&path->key, __ATOMIC_RELAXED) == key)
+		return __atomic_load_n(&path->uid, __ATOMIC_RELAXED);
 	uid = register_path(copy, key);
 	uint64_t none = 0;
 	/* The key is never 0 but for fills of node 0, which do not exist. */
-	if (uid && atomic_compare_exchange_strong_explicit(
-			   &path->key, &none, key, memory_order_relaxed, memory_order_relaxed))
-		atomic_store_explicit(&path->uid, uid, memory_order_release);
+	if (uid && __atomic_compare_exchange_n(&path->key, &none, key, false, __ATOMIC_RELAXED,
+					       __ATOMIC_RELAXED))
+		__atomic_store_n(&path->uid, uid, __ATOMIC_RELEASE);
 	return uid;
 }
 

@@ -3,7 +3,7 @@
 #include "callers.h"
 
 #include <rtl/publish.h>
-#include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -17,16 +17,16 @@ _Static_assert(sizeof(struct caller) % 8 == 0, "whole words");
 
 struct entry {
 	/* The number; 0 while it is written. As in struct submitter_note. */
-	_Atomic uint64_t number;
-	_Atomic uint64_t words[WORDS]; /* release, acquire */
+	uint64_t number;
+	uint64_t words[WORDS]; /* release, acquire */
 	/* Work that has begun and not ended, by kind. Relaxed: HIP orders the two. */
-	_Atomic uint32_t under_way[CALLERS_OPS];
+	uint32_t under_way[CALLERS_OPS];
 } __attribute__((aligned(64)));
 
 static struct {
 	struct entry *entries; /* written once, before HIP reports */
 	uint32_t mask;
-	_Atomic uint64_t next; /* relaxed: a number by itself */
+	uint64_t next; /* relaxed: a number by itself */
 } table = {.next = SHARE};
 
 static __thread struct {
@@ -54,7 +54,7 @@ int callers_init(uint32_t count)
 static inline uint64_t take(void)
 {
 	if (share.next == share.end) {
-		share.next = atomic_fetch_add_explicit(&table.next, SHARE, memory_order_relaxed);
+		share.next = __atomic_fetch_add(&table.next, SHARE, __ATOMIC_RELAXED);
 		share.end = share.next + SHARE;
 	}
 	return share.next++;
@@ -68,7 +68,7 @@ static inline struct entry *entry_of(uint64_t number)
 static bool is_busy(const struct entry *entry)
 {
 	for (int op = 0; op < CALLERS_OPS; op++)
-		if (atomic_load_explicit(&entry->under_way[op], memory_order_relaxed))
+		if (__atomic_load_n(&entry->under_way[op], __ATOMIC_RELAXED))
 			return true;
 	return false;
 }
@@ -90,32 +90,32 @@ void callers_note(uint64_t number, const struct caller_facts *facts)
 
 	submitter_fill(&caller.submitter);
 	memcpy(words, &caller, sizeof(words));
-	atomic_store_explicit(&entry->number, 0, memory_order_relaxed);
+	__atomic_store_n(&entry->number, 0, __ATOMIC_RELAXED);
 	for (size_t i = 0; i < WORDS; i++)
 		/* Release, after the number's: with the acquire in read_entry. */
-		atomic_store_explicit(&entry->words[i], words[i], memory_order_release);
+		__atomic_store_n(&entry->words[i], words[i], __ATOMIC_RELEASE);
 	for (int op = 0; op < CALLERS_OPS; op++)
-		atomic_store_explicit(&entry->under_way[op], 0, memory_order_relaxed);
+		__atomic_store_n(&entry->under_way[op], 0, __ATOMIC_RELAXED);
 	/* Release: with the acquire in read_entry. */
-	atomic_store_explicit(&entry->number, number, memory_order_release);
+	__atomic_store_n(&entry->number, number, __ATOMIC_RELEASE);
 }
 
 void callers_begin(uint64_t number, unsigned op)
 {
-	atomic_fetch_add_explicit(&entry_of(number)->under_way[op], 1, memory_order_relaxed);
+	__atomic_fetch_add(&entry_of(number)->under_way[op], 1, __ATOMIC_RELAXED);
 }
 
 static bool read_entry(struct entry *entry, uint64_t number, struct caller *caller)
 {
 	uint64_t words[WORDS];
 
-	if (atomic_load_explicit(&entry->number, memory_order_acquire) != number)
+	if (__atomic_load_n(&entry->number, __ATOMIC_ACQUIRE) != number)
 		return false;
 	for (size_t i = 0; i < WORDS; i++)
 		/* With the release in callers_note: who reads what is of a later number sees then
 		 * that it is another. */
-		words[i] = atomic_load_explicit(&entry->words[i], memory_order_acquire);
-	if (atomic_load_explicit(&entry->number, memory_order_relaxed) != number)
+		words[i] = __atomic_load_n(&entry->words[i], __ATOMIC_ACQUIRE);
+	if (__atomic_load_n(&entry->number, __ATOMIC_RELAXED) != number)
 		return false;
 	memcpy(caller, words, sizeof(words));
 	return true;
@@ -130,13 +130,12 @@ enum callers_found callers_end(uint64_t number, unsigned op, struct caller *call
 	if (!entry)
 		return CALLERS_NONE;
 	if (!read_entry(entry, number, caller))
-		return atomic_load_explicit(&entry->number, memory_order_relaxed) > number
-			       ? CALLERS_LOST
-			       : CALLERS_NONE;
-	under_way = atomic_load_explicit(&entry->under_way[op], memory_order_relaxed);
+		return __atomic_load_n(&entry->number, __ATOMIC_RELAXED) > number ? CALLERS_LOST
+										  : CALLERS_NONE;
+	under_way = __atomic_load_n(&entry->under_way[op], __ATOMIC_RELAXED);
 	while (under_way && !*ends)
-		*ends = atomic_compare_exchange_weak_explicit(&entry->under_way[op], &under_way,
-							      under_way - 1, memory_order_relaxed,
-							      memory_order_relaxed);
+		*ends = __atomic_compare_exchange_n(&entry->under_way[op], &under_way,
+						    under_way - 1, true, __ATOMIC_RELAXED,
+						    __ATOMIC_RELAXED);
 	return CALLERS_FOUND;
 }

@@ -23,7 +23,7 @@
 #include <rtl/events.h>
 #include <rtl/rtl.h>
 #include <signal.h>
-#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,9 +65,9 @@ static struct {
 	int (*peek_error)(void), (*last_error)(void);
 	uintptr_t image_begin, image_end; /* HIP's, where names of functions are */
 	bool wanted;                      /* by hsa_init, for the first call */
-	_Atomic bool enabled;             /* release when it is checked; acquire by who looks */
-	_Atomic bool disabling, disabled; /* relaxed; release by the helper, acquire */
-	_Atomic bool over;                /* relaxed: no more is taken */
+	bool enabled;                     /* release when it is checked; acquire by who looks */
+	bool disabling, disabled;         /* relaxed; release by the helper, acquire */
+	bool over;                        /* relaxed: no more is taken */
 	bool hashed;                      /* records have no thread ids */
 	bool checked_work;                /* the first kernel was as it should be */
 	uint64_t start;
@@ -94,7 +94,7 @@ FORK_LOCK(look, look.lock);
 
 static pthread_mutex_t first_lock = PTHREAD_MUTEX_INITIALIZER;
 FORK_LOCK(first, first_lock);
-static _Atomic bool first_done; /* release, acquire */
+static bool first_done; /* release, acquire */
 static __thread bool inside __attribute__((tls_model("initial-exec")));
 
 static uint64_t monotonic_ns(void)
@@ -270,7 +270,7 @@ static void *disable(void *unused)
 	inside = true; /* what HIP calls is no first call of the program's */
 	(void)profiler.disable(&end);
 	/* Pairs with the acquire in disable_within. */
-	atomic_store_explicit(&profiler.disabled, true, memory_order_release);
+	__atomic_store_n(&profiler.disabled, true, __ATOMIC_RELEASE);
 	return NULL;
 }
 
@@ -280,7 +280,7 @@ static void disable_apart(void)
 	sigset_t all, old;
 	pthread_t thread;
 
-	if (atomic_exchange_explicit(&profiler.disabling, true, memory_order_relaxed))
+	if (__atomic_exchange_n(&profiler.disabling, true, __ATOMIC_RELAXED))
 		return;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
@@ -296,7 +296,7 @@ static bool disable_within(uint32_t ms)
 	bool done;
 
 	disable_apart();
-	while (!(done = atomic_load_explicit(&profiler.disabled, memory_order_acquire)) &&
+	while (!(done = __atomic_load_n(&profiler.disabled, __ATOMIC_ACQUIRE)) &&
 	       monotonic_ns() < until_ns)
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 	return done;
@@ -305,7 +305,7 @@ static bool disable_within(uint32_t ms)
 static void give_up(const char *why)
 {
 	disable_apart();
-	atomic_store_explicit(&profiler.over, true, memory_order_relaxed);
+	__atomic_store_n(&profiler.over, true, __ATOMIC_RELAXED);
 	report_refuse(why);
 }
 
@@ -453,7 +453,7 @@ static void look_further(const struct slabs *slabs)
 		if (!look_at(record, look.next, false) && submits(record->function) &&
 		    look.count < AWAITED_MAX)
 			look.awaited[look.count++] = look.next;
-		if (atomic_load_explicit(&profiler.over, memory_order_relaxed))
+		if (__atomic_load_n(&profiler.over, __ATOMIC_RELAXED))
 			return;
 	}
 }
@@ -467,7 +467,7 @@ static void look_at_all(const struct slabs *slabs)
 
 		if (is_begun(record))
 			(void)look_at(record, number, true);
-		if (atomic_load_explicit(&profiler.over, memory_order_relaxed))
+		if (__atomic_load_n(&profiler.over, __ATOMIC_RELAXED))
 			return;
 	}
 }
@@ -475,7 +475,7 @@ static void look_at_all(const struct slabs *slabs)
 /* HIP has kept as much as it may. */
 static void stop_for_memory(uint64_t bytes)
 {
-	atomic_store_explicit(&profiler.over, true, memory_order_relaxed);
+	__atomic_store_n(&profiler.over, true, __ATOMIC_RELAXED);
 	rtl_log(RTL_LEVEL_WARNING, "hsa",
 		"source: HIP's profiler keeps %" PRIu64
 		" MiB in the process and is stopped: GPU work is not "
@@ -497,11 +497,10 @@ static void look_once(bool last)
 		return;
 	}
 	look_again(&slabs);
-	if (!atomic_load_explicit(&profiler.over, memory_order_relaxed))
+	if (!__atomic_load_n(&profiler.over, __ATOMIC_RELAXED))
 		look_further(&slabs);
 	bytes = slabs.total * sizeof(struct hip_record) + look.kept_bytes;
-	if (bytes > profiler.memory_bytes &&
-	    !atomic_load_explicit(&profiler.over, memory_order_relaxed))
+	if (bytes > profiler.memory_bytes && !__atomic_load_n(&profiler.over, __ATOMIC_RELAXED))
 		stop_for_memory(bytes);
 }
 
@@ -509,8 +508,8 @@ static void look_once(bool last)
 static void poll(void)
 {
 	/* Acquire: pairs with the release in enable. */
-	if (!atomic_load_explicit(&profiler.enabled, memory_order_acquire) ||
-	    atomic_load_explicit(&profiler.over, memory_order_relaxed))
+	if (!__atomic_load_n(&profiler.enabled, __ATOMIC_ACQUIRE) ||
+	    __atomic_load_n(&profiler.over, __ATOMIC_RELAXED))
 		return;
 	pthread_mutex_lock(&look.lock);
 	look_once(false);
@@ -583,9 +582,9 @@ static void note_call(const char *function, const uint64_t *slots)
 
 static void call_ended(const char *function, const uint64_t *slots, bool succeeded)
 {
-	if (!atomic_load_explicit(&profiler.enabled, memory_order_acquire) || !succeeded)
+	if (!__atomic_load_n(&profiler.enabled, __ATOMIC_ACQUIRE) || !succeeded)
 		return;
-	if (atomic_load_explicit(&profiler.over, memory_order_relaxed)) {
+	if (__atomic_load_n(&profiler.over, __ATOMIC_RELAXED)) {
 		if (is_launch(function) && !captures_have(thread_context.hip_stream) &&
 		    reported_wanted(REPORTED_DISPATCH))
 			rtl_stream_count_missed(interceptor.stream,
@@ -614,14 +613,13 @@ static void at_exit(int status, void *user)
 	bool done;
 
 	(void)user;
-	if (getpid() != profiler.process ||
-	    !atomic_load_explicit(&profiler.enabled, memory_order_acquire))
+	if (getpid() != profiler.process || !__atomic_load_n(&profiler.enabled, __ATOMIC_ACQUIRE))
 		return;
 	done = disable_within(interceptor.config.exit_timeout_ms);
 	pthread_mutex_lock(&look.lock);
-	if (!atomic_load_explicit(&profiler.over, memory_order_relaxed))
+	if (!__atomic_load_n(&profiler.over, __ATOMIC_RELAXED))
 		look_once(true);
-	atomic_store_explicit(&profiler.over, true, memory_order_relaxed);
+	__atomic_store_n(&profiler.over, true, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&look.lock);
 	if (done)
 		return;
@@ -689,7 +687,7 @@ static const char *enable(void)
 	}
 	agents_init();
 	/* Acquire by who looks. */
-	atomic_store_explicit(&profiler.enabled, true, memory_order_release);
+	__atomic_store_n(&profiler.enabled, true, __ATOMIC_RELEASE);
 	return NULL;
 }
 
@@ -707,14 +705,14 @@ static void first_call(void)
 static void before_first_call(void)
 {
 	/* Acquire: pairs with the release below. */
-	if (inside || atomic_load_explicit(&first_done, memory_order_acquire))
+	if (inside || __atomic_load_n(&first_done, __ATOMIC_ACQUIRE))
 		return;
 	pthread_mutex_lock(&first_lock);
 	inside = true;
-	if (!atomic_load_explicit(&first_done, memory_order_relaxed))
+	if (!__atomic_load_n(&first_done, __ATOMIC_RELAXED))
 		first_call();
 	inside = false;
-	atomic_store_explicit(&first_done, true, memory_order_release);
+	__atomic_store_n(&first_done, true, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&first_lock);
 }
 
@@ -770,10 +768,10 @@ static bool start(void)
 static void stop(uint32_t timeout_ms)
 {
 	(void)timeout_ms;
-	if (!atomic_load_explicit(&profiler.enabled, memory_order_acquire))
+	if (!__atomic_load_n(&profiler.enabled, __ATOMIC_ACQUIRE))
 		return;
 	pthread_mutex_lock(&look.lock);
-	if (!atomic_load_explicit(&profiler.over, memory_order_relaxed))
+	if (!__atomic_load_n(&profiler.over, __ATOMIC_RELAXED))
 		look_once(true);
 	pthread_mutex_unlock(&look.lock);
 	reported_abandon("calls whose GPU work HIP did not report");
@@ -781,7 +779,7 @@ static void stop(uint32_t timeout_ms)
 
 static void forked(void)
 {
-	atomic_store_explicit(&profiler.over, true, memory_order_relaxed);
+	__atomic_store_n(&profiler.over, true, __ATOMIC_RELAXED);
 	reports.call_ended = NULL;
 }
 

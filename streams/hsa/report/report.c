@@ -3,7 +3,7 @@
 #include "report.h"
 
 #include <rtl/rtl.h>
-#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@
 /* Which HIP is asked; NULL: none. Written in hsa_init. */
 static const struct report_way *way;
 /* HIP has done what is not known. Relaxed: what comes meanwhile is ignored. */
-static atomic_bool refused;
+static bool refused;
 
 void *report_find(const char *symbol)
 {
@@ -35,7 +35,7 @@ bool report_has_waited(const char *function)
 
 void report_refuse(const char *why)
 {
-	if (atomic_exchange_explicit(&refused, true, memory_order_relaxed))
+	if (__atomic_exchange_n(&refused, true, __ATOMIC_RELAXED))
 		return;
 	rtl_log(RTL_LEVEL_ERROR, "hsa",
 		"source: runtime is given up, GPU work is not traced from here on: %s; use the "

@@ -41,9 +41,8 @@ static struct {
 	bool runs;      /* the thread is there */
 	bool stops;     /* no more is taken */
 	/* Written under the lock. Relaxed where it is read without: a hint. */
-	_Atomic uint32_t count;
-	_Atomic bool
-		idle; /* relaxed: the thread sleeps until it is woken, and wakes now and then */
+	uint32_t count;
+	bool idle; /* relaxed: the thread sleeps until it is woken, and wakes now and then */
 } queue = {.lock = PTHREAD_MUTEX_INITIALIZER,
 	   .more = PTHREAD_COND_INITIALIZER,
 	   .less = PTHREAD_COND_INITIALIZER};
@@ -51,7 +50,7 @@ FORK_LOCK(queue, queue.lock);
 
 /* What is under way: of dispatches and barriers, and of copies. Several threads write them. */
 static struct rtl_pending *pending[2];
-static _Atomic uint64_t numbers; /* relaxed: of pieces of work */
+static uint64_t numbers; /* relaxed: of pieces of work */
 
 static struct rtl_stream *stream_of(enum reported_op op)
 {
@@ -84,7 +83,7 @@ static void wake(void);
 void reported_begin(enum reported_op op, uint64_t count)
 {
 	__atomic_fetch_add(&pending[op == REPORTED_COPY]->begun, count, __ATOMIC_RELEASE);
-	if (__builtin_expect(atomic_load_explicit(&queue.idle, memory_order_relaxed), 0))
+	if (__builtin_expect(__atomic_load_n(&queue.idle, __ATOMIC_RELAXED), 0))
 		wake();
 }
 
@@ -128,7 +127,7 @@ void reported_abandon(const char *cause)
 
 static uint64_t next_number(void)
 {
-	return atomic_fetch_add_explicit(&numbers, 1, memory_order_relaxed);
+	return __atomic_fetch_add(&numbers, 1, __ATOMIC_RELAXED);
 }
 
 static void publish_as_dispatch(const struct reported *work, const struct work_queue *of,
@@ -273,9 +272,8 @@ static struct waiting *take(void)
 	if (!queue.first)
 		queue.last = &queue.first;
 	queue.taken++;
-	atomic_store_explicit(&queue.count,
-			      atomic_load_explicit(&queue.count, memory_order_relaxed) - 1,
-			      memory_order_relaxed);
+	__atomic_store_n(&queue.count, __atomic_load_n(&queue.count, __ATOMIC_RELAXED) - 1,
+			 __ATOMIC_RELAXED);
 	return waiting;
 }
 
@@ -311,9 +309,8 @@ static bool put(const struct reported *work)
 		*waiting = (struct waiting){.work = *work};
 		*queue.last = waiting;
 		queue.last = &waiting->next;
-		atomic_store_explicit(&queue.count,
-				      atomic_load_explicit(&queue.count, memory_order_relaxed) + 1,
-				      memory_order_relaxed);
+		__atomic_store_n(&queue.count, __atomic_load_n(&queue.count, __ATOMIC_RELAXED) + 1,
+				 __ATOMIC_RELAXED);
 	}
 	pthread_mutex_unlock(&queue.lock);
 	return waiting;
@@ -354,7 +351,7 @@ __attribute__((cold, noinline)) static void help(void)
 
 void reported_help(void)
 {
-	if (__builtin_expect(atomic_load_explicit(&queue.count, memory_order_relaxed) != 0, 0))
+	if (__builtin_expect(__atomic_load_n(&queue.count, __ATOMIC_RELAXED) != 0, 0))
 		help();
 }
 
@@ -389,11 +386,11 @@ static void nap(unsigned *quiet)
 		return;
 	}
 	pthread_mutex_lock(&queue.lock);
-	atomic_store_explicit(&queue.idle, true, memory_order_relaxed);
+	__atomic_store_n(&queue.idle, true, __ATOMIC_RELAXED);
 	until = deadline(LONG_S * 1000000000ull);
 	if (!queue.first)
 		(void)pthread_cond_timedwait(&queue.more, &queue.lock, &until);
-	atomic_store_explicit(&queue.idle, false, memory_order_relaxed);
+	__atomic_store_n(&queue.idle, false, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&queue.lock);
 	*quiet = 0;
 }
@@ -478,8 +475,7 @@ static void wait_for_thread(uint32_t most, uint32_t timeout_ms)
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation);
 	pthread_mutex_lock(&queue.lock);
 	pthread_cond_signal(&queue.more);
-	while (atomic_load_explicit(&queue.count, memory_order_relaxed) > most ||
-	       (!most && queue.taken))
+	while (__atomic_load_n(&queue.count, __ATOMIC_RELAXED) > most || (!most && queue.taken))
 		if (pthread_cond_timedwait(&queue.less, &queue.lock, &until))
 			break;
 	pthread_mutex_unlock(&queue.lock);
@@ -513,7 +509,7 @@ void reported_forked(void)
 	queue.stops = true;
 	pthread_cond_init(&queue.more, NULL);
 	pthread_cond_init(&queue.less, NULL);
-	atomic_store_explicit(&queue.count, 0, memory_order_relaxed);
+	__atomic_store_n(&queue.count, 0, __ATOMIC_RELAXED);
 }
 
 /* ---- what reports ---- */
@@ -546,7 +542,7 @@ bool reported_wanted(enum reported_op op)
 
 	if (!is_enabled(op))
 		return false;
-	if (__builtin_expect(atomic_load_explicit(&queue.count, memory_order_relaxed) >
+	if (__builtin_expect(__atomic_load_n(&queue.count, __ATOMIC_RELAXED) >
 				     interceptor.config.slots / 2,
 			     0) &&
 	    interceptor.config.wait_ms)

@@ -17,7 +17,7 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <rtl/rtl.h>
-#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,15 +122,15 @@ static struct {
 	const char *(*name)(uint32_t id);
 	const struct release *release; /* by its file's name; NULL: that does not tell */
 	/* What was checked. Release by who has checked, acquire by all. */
-	_Atomic int state;
+	int state;
 	uint32_t call_bytes;        /* before READY */
 	bool graphs_crash;          /* before READY */
 	uint8_t layouts[CALLS_MAX]; /* enum layout, by the call's number in HIP; before READY */
 	bool waits[CALLS_MAX];
 	/* Commands under way that have no number. Relaxed: a count. */
-	_Atomic uint32_t anonymous;
+	uint32_t anonymous;
 	/* So much was under way when it did not get on. Relaxed: a hint. */
-	_Atomic uint64_t stuck;
+	uint64_t stuck;
 } tracer;
 
 /* Of the call that the thread is in. */
@@ -309,8 +309,8 @@ static __attribute__((cold, noinline)) bool is_checked(uint32_t id)
 		this_call.seen = !strcmp(tracer.name(id), "hipRuntimeGetVersion");
 		return false;
 	}
-	if (!atomic_compare_exchange_strong_explicit(&tracer.state, &state, CHECKING,
-						     memory_order_acquire, memory_order_acquire))
+	if (!__atomic_compare_exchange_n(&tracer.state, &state, CHECKING, false, __ATOMIC_ACQUIRE,
+					 __ATOMIC_ACQUIRE))
 		return state == READY;
 	wrong = check();
 	if (wrong) {
@@ -318,14 +318,13 @@ static __attribute__((cold, noinline)) bool is_checked(uint32_t id)
 		report_refuse(wrong);
 	}
 	/* Pairs with the acquire in is_ready. */
-	atomic_store_explicit(&tracer.state, wrong ? REFUSED : READY, memory_order_release);
+	__atomic_store_n(&tracer.state, wrong ? REFUSED : READY, __ATOMIC_RELEASE);
 	return !wrong;
 }
 
 static inline bool is_ready(void)
 {
-	return __builtin_expect(atomic_load_explicit(&tracer.state, memory_order_acquire) == READY,
-				1);
+	return __builtin_expect(__atomic_load_n(&tracer.state, __ATOMIC_ACQUIRE) == READY, 1);
 }
 
 /* ---- calls ---- */
@@ -376,7 +375,7 @@ static __attribute__((cold, noinline)) void settle(void)
 	uint64_t left = reported_under_way(), now_ns = rtl_clock_ns();
 	uint64_t until_ns = now_ns + SETTLE_NS;
 
-	if (left == atomic_load_explicit(&tracer.stuck, memory_order_relaxed))
+	if (left == __atomic_load_n(&tracer.stuck, __ATOMIC_RELAXED))
 		return;
 	for (uint64_t seen = left; left && now_ns < until_ns; now_ns = rtl_clock_ns()) {
 		nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
@@ -385,7 +384,7 @@ static __attribute__((cold, noinline)) void settle(void)
 			until_ns = now_ns + SETTLE_NS;
 		seen = left;
 	}
-	atomic_store_explicit(&tracer.stuck, left, memory_order_relaxed);
+	__atomic_store_n(&tracer.stuck, left, __ATOMIC_RELAXED);
 	/* What was reported last is still in its hands. */
 	nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
 }
@@ -405,7 +404,7 @@ static __attribute__((cold, noinline)) int give_up(void)
 {
 	tracer.set(NULL);
 	/* Relaxed: who has seen another state goes on with what HIP still tells. */
-	atomic_store_explicit(&tracer.state, REFUSED, memory_order_relaxed);
+	__atomic_store_n(&tracer.state, REFUSED, __ATOMIC_RELAXED);
 	report_refuse(GRAPHS_CRASH);
 	return 1;
 }
@@ -465,7 +464,7 @@ static inline int on_command(uint32_t op)
 		return 0;
 	}
 	if (!this_call.current) {
-		atomic_fetch_add_explicit(&tracer.anonymous, 1, memory_order_relaxed);
+		__atomic_fetch_add(&tracer.anonymous, 1, __ATOMIC_RELAXED);
 	} else if (!this_call.noted) {
 		callers_note(this_call.number, &this_call.facts);
 		this_call.noted = true;
@@ -520,11 +519,10 @@ static void add_caller(const struct activity *activity, const struct caller *cal
 /* Whether a command without a number was under way. */
 static bool end_anonymous(void)
 {
-	uint32_t count = atomic_load_explicit(&tracer.anonymous, memory_order_relaxed);
+	uint32_t count = __atomic_load_n(&tracer.anonymous, __ATOMIC_RELAXED);
 
-	while (count &&
-	       !atomic_compare_exchange_weak_explicit(&tracer.anonymous, &count, count - 1,
-						      memory_order_relaxed, memory_order_relaxed))
+	while (count && !__atomic_compare_exchange_n(&tracer.anonymous, &count, count - 1, true,
+						     __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		;
 	return count;
 }
@@ -597,7 +595,7 @@ static void stop(uint32_t timeout_ms)
 	while (is_ready() && reported_under_way() && rtl_clock_ns() < until_ns)
 		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 	tracer.set(NULL);
-	if (atomic_load_explicit(&tracer.state, memory_order_relaxed) == NEW)
+	if (__atomic_load_n(&tracer.state, __ATOMIC_RELAXED) == NEW)
 		report_refuse("HIP has told of no call");
 	reported_abandon("not finished at exit");
 }

@@ -4,12 +4,12 @@
 
 #include "interceptor.h"
 
-_Atomic uint32_t handler_thread;
+uint32_t handler_thread;
 
 static bool found(hsa_signal_value_t value, void *data)
 {
 	(void)value;
-	atomic_store_explicit(&handler_thread, rtl_thread_id(), memory_order_relaxed);
+	__atomic_store_n(&handler_thread, rtl_thread_id(), __ATOMIC_RELAXED);
 	interceptor.hsa.signal_destroy((hsa_signal_t){(uint64_t)(uintptr_t)data});
 	return false;
 }
@@ -28,5 +28,5 @@ void handler_thread_find(void)
 
 void handler_thread_forget(void)
 {
-	atomic_store_explicit(&handler_thread, 0, memory_order_relaxed);
+	__atomic_store_n(&handler_thread, 0, __ATOMIC_RELAXED);
 }

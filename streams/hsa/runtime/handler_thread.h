@@ -9,16 +9,15 @@
 #define STREAMS_HSA_HANDLER_THREAD_H
 
 #include <rtl/rtl.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 /* Its id, 0 if not known. Relaxed: a fact by itself. */
-extern _Atomic uint32_t handler_thread;
+extern uint32_t handler_thread;
 
 static inline uint32_t handler_thread_id(void)
 {
-	return atomic_load_explicit(&handler_thread, memory_order_relaxed);
+	return __atomic_load_n(&handler_thread, __ATOMIC_RELAXED);
 }
 
 /* Whether the calling thread is it, as far as known. */

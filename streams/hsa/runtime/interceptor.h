@@ -14,7 +14,7 @@
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
 #include <rtl/rtl.h>
-#include <stdatomic.h>
+#include <stdbool.h>
 
 #include "config.h"
 #include "table.h"
@@ -122,17 +122,17 @@ struct interceptor {
 	struct hsa_functions hsa;
 	struct config config;
 	/* Some queue's packets are not seen: what they do to signals is not known. */
-	atomic_bool blind;
+	bool blind;
 	/* enum interceptor_state. Relaxed everywhere: it tells hooks to do less, and orders
 	 * nothing; what must be seen with it has its own ordering. */
-	_Atomic int state;
+	int state;
 };
 
 extern struct interceptor interceptor;
 
 static inline bool interceptor_on(void)
 {
-	return atomic_load_explicit(&interceptor.state, memory_order_relaxed) == INTERCEPTOR_ON;
+	return __atomic_load_n(&interceptor.state, __ATOMIC_RELAXED) == INTERCEPTOR_ON;
 }
 
 /* An interned string; 0 if there is no memory for it. */

@@ -68,14 +68,14 @@ static void stop(enum interceptor_state after)
 	if (!was_on && after != INTERCEPTOR_ENDED)
 		return;
 	/* First: what threads that go on submit would never come to an end. */
-	atomic_store_explicit(&interceptor.state, after, memory_order_relaxed);
+	__atomic_store_n(&interceptor.state, after, __ATOMIC_RELAXED);
 	if (was_on)
 		EACH_PART(stop, interceptor.config.exit_timeout_ms);
 }
 
 static void in_child(void)
 {
-	atomic_store_explicit(&interceptor.state, INTERCEPTOR_ENDED, memory_order_relaxed);
+	__atomic_store_n(&interceptor.state, INTERCEPTOR_ENDED, __ATOMIC_RELAXED);
 	EACH_PART(forked);
 }
 
@@ -155,13 +155,13 @@ static bool start(struct root_table *root)
 	system_clock_read();
 	EACH_PART(hook, root);
 	taken = root;
-	atomic_store_explicit(&interceptor.state, INTERCEPTOR_ON, memory_order_relaxed);
+	__atomic_store_n(&interceptor.state, INTERCEPTOR_ON, __ATOMIC_RELAXED);
 	return true;
 }
 
 bool onload_take(struct root_table *root)
 {
-	const int state = atomic_load_explicit(&interceptor.state, memory_order_relaxed);
+	const int state = __atomic_load_n(&interceptor.state, __ATOMIC_RELAXED);
 
 	if (state == INTERCEPTOR_OFF)
 		return start(root);

@@ -16,7 +16,7 @@
  */
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stdatomic.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "../../common/fork_lock.h"
@@ -39,7 +39,7 @@ static struct {
 	pthread_mutex_t lock;
 	/* How often hsa_init was called more than hsa_shut_down. The lock's, but for `take` where
 	 * the runtime begins without us: then nobody ends it. */
-	_Atomic int32_t inits;
+	int32_t inits;
 } runtime = {.lock = PTHREAD_MUTEX_INITIALIZER};
 FORK_LOCK(runtime, runtime.lock);
 
@@ -70,7 +70,7 @@ static hsa_status_t init(void)
 	const hsa_status_t status = runtime.init();
 
 	if (!status)
-		atomic_fetch_add_explicit(&runtime.inits, 1, memory_order_relaxed);
+		__atomic_fetch_add(&runtime.inits, 1, __ATOMIC_RELAXED);
 	unlock(taken);
 	return status;
 }
@@ -99,7 +99,7 @@ static void tell_if_it_goes_on(void)
 static hsa_status_t shut_down(void)
 {
 	const bool taken = lock(),
-		   last = atomic_fetch_sub_explicit(&runtime.inits, 1, memory_order_relaxed) == 1;
+		   last = __atomic_fetch_sub(&runtime.inits, 1, __ATOMIC_RELAXED) == 1;
 	hsa_status_t status;
 
 	if (last)
@@ -118,7 +118,7 @@ static void take(struct root_table *root)
 	table_hook(table_core(root->core, CORE_INIT), (void *)init, &runtime.init);
 	table_hook(table_core(root->core, CORE_SHUT_DOWN), (void *)shut_down, &runtime.shut_down);
 	/* Within our own function, that counts it. */
-	atomic_store_explicit(&runtime.inits, inside ? 0 : 1, memory_order_relaxed);
+	__atomic_store_n(&runtime.inits, inside ? 0 : 1, __ATOMIC_RELAXED);
 }
 
 /* The function of that name that would have been found without us; NULL if there is none. */

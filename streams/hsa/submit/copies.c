@@ -30,10 +30,10 @@
 static struct {
 	pthread_mutex_t lock; /* of the pool's producer side; of `count` */
 	/* Release when it is complete, acquire by who uses it; NULL: nothing was wanted yet. */
-	_Atomic(struct source *) source;
+	struct source *source;
 	uint64_t count;
 	/* Profiling of copies is on by our doing. Relaxed: a fact by itself. */
-	atomic_bool profiled;
+	bool profiled;
 	bool reversed; /* HSA_REV_COPY_DIR: the runtime takes the agents the other way round */
 } copies = {.lock = PTHREAD_MUTEX_INITIALIZER};
 FORK_LOCK(copies, copies.lock);
@@ -156,7 +156,7 @@ static struct source *make_source(void)
 static void enable_profiling(void)
 {
 	if (interceptor.hsa.async_copy_enable && !interceptor.hsa.async_copy_enable(true))
-		atomic_store_explicit(&copies.profiled, true, memory_order_relaxed);
+		__atomic_store_n(&copies.profiled, true, __ATOMIC_RELAXED);
 	else
 		rtl_log(RTL_LEVEL_WARNING, "hsa", "no times of copies: profiling is refused");
 }
@@ -168,12 +168,12 @@ static __attribute__((cold, noinline)) struct source *start_source(void)
 
 	agents_init();
 	pthread_mutex_lock(&copies.lock);
-	source = atomic_load_explicit(&copies.source, memory_order_relaxed);
+	source = __atomic_load_n(&copies.source, __ATOMIC_RELAXED);
 	if (!source && (source = make_source())) {
 		copies.reversed = reversed && !strcmp(reversed, "1");
 		enable_profiling();
 		harvest_add(source);
-		atomic_store_explicit(&copies.source, source, memory_order_release);
+		__atomic_store_n(&copies.source, source, __ATOMIC_RELEASE);
 	}
 	pthread_mutex_unlock(&copies.lock);
 	return source;
@@ -212,7 +212,7 @@ static __attribute__((cold, noinline)) struct copy_slot *wait_for_slot(struct so
 
 static void submit(struct copy_slot *slot)
 {
-	struct source *source = atomic_load_explicit(&copies.source, memory_order_relaxed);
+	struct source *source = __atomic_load_n(&copies.source, __ATOMIC_RELAXED);
 	const uint64_t now_ticks = slot->copy.submit_ticks;
 
 	pthread_mutex_lock(&copies.lock);
@@ -223,7 +223,7 @@ static void submit(struct copy_slot *slot)
 
 void copies_forget(void)
 {
-	struct source *source = atomic_load_explicit(&copies.source, memory_order_relaxed);
+	struct source *source = __atomic_load_n(&copies.source, __ATOMIC_RELAXED);
 
 	if (source) {
 		struct rtl_pending *pending = source->pending;
@@ -232,8 +232,8 @@ void copies_forget(void)
 		source->pending = rtl_stream_pending(NULL, NULL); /* that nobody reads */
 		rtl_pending_release(pending);
 	}
-	atomic_store_explicit(&copies.source, NULL, memory_order_relaxed);
-	atomic_store_explicit(&copies.profiled, false, memory_order_relaxed);
+	__atomic_store_n(&copies.source, NULL, __ATOMIC_RELAXED);
+	__atomic_store_n(&copies.profiled, false, __ATOMIC_RELAXED);
 }
 
 /* ---- a copy ---- */
@@ -294,7 +294,7 @@ static void over(struct copy_slot *slot)
 	slot->slot.ticks.begin = slot->slot.ticks.end = 0;
 	slot->slot.times_by = SLOT_TIMES_NONE;
 	/* Relaxed: it is not submitted yet, which releases it. */
-	atomic_store_explicit(&slot->slot.done, true, memory_order_relaxed);
+	__atomic_store_n(&slot->slot.done, true, __ATOMIC_RELAXED);
 }
 
 /* The signal for the copy to complete: the application's, or a relay's. */
@@ -321,7 +321,7 @@ static void choose_signal(struct copy_slot *of, hsa_signal_t *signal, bool fixed
 struct copy_slot *copies_begin(const struct copy_request *request, hsa_signal_t *signal, bool fixed)
 {
 	/* Acquire: pairs with the release in start_source. */
-	struct source *source = atomic_load_explicit(&copies.source, memory_order_acquire);
+	struct source *source = __atomic_load_n(&copies.source, __ATOMIC_ACQUIRE);
 	struct copy_slot *slot = NULL;
 
 	if (__builtin_expect(!source, 0))
@@ -410,5 +410,5 @@ void copies_call_end(struct copy_call *call, hsa_status_t status)
 
 bool copies_are_profiled(void)
 {
-	return atomic_load_explicit(&copies.profiled, memory_order_relaxed);
+	return __atomic_load_n(&copies.profiled, __ATOMIC_RELAXED);
 }

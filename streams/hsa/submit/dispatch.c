@@ -183,9 +183,9 @@ static inline ALWAYS struct packet_slot *take(struct queue *queue, union aql_pac
 
 	if (packet->any.signal && interceptor.config.mode == CONFIG_LITE) {
 		/* This thread's to write: no read-modify-write. */
-		const uint64_t lite = atomic_load_explicit(&queue->lite, memory_order_relaxed);
+		const uint64_t lite = __atomic_load_n(&queue->lite, __ATOMIC_RELAXED);
 
-		atomic_store_explicit(&queue->lite, lite + 1, memory_order_relaxed);
+		__atomic_store_n(&queue->lite, lite + 1, __ATOMIC_RELAXED);
 		rtl_pending_begin(queue->source.pending, 1);
 		return NULL;
 	}
@@ -594,7 +594,7 @@ static __attribute__((cold, noinline)) bool count_dispatches(struct queue *queue
 static void count_late(const struct queue *queue, const void *packets, uint64_t count,
 		       uint64_t index)
 {
-	const int state = atomic_load_explicit(&interceptor.state, memory_order_relaxed);
+	const int state = __atomic_load_n(&interceptor.state, __ATOMIC_RELAXED);
 	uint32_t why;
 
 	if (leaves_out_all(&why) && !is_paused()) {

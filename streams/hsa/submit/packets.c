@@ -31,9 +31,8 @@ static inline struct queue *taken(struct source *source, const struct packet_slo
 {
 	struct queue *queue = queue_of(source);
 
-	if (slot->packet.packet_id >= atomic_load_explicit(&queue->taken, memory_order_relaxed))
-		atomic_store_explicit(&queue->taken, slot->packet.packet_id + 1,
-				      memory_order_relaxed);
+	if (slot->packet.packet_id >= __atomic_load_n(&queue->taken, __ATOMIC_RELAXED))
+		__atomic_store_n(&queue->taken, slot->packet.packet_id + 1, __ATOMIC_RELAXED);
 	return queue;
 }
 

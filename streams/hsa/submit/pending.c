@@ -4,7 +4,7 @@
 
 #include <rtl/rtl.h>
 #include <sched.h>
-#include <stdatomic.h>
+#include <stdbool.h>
 #include <time.h>
 
 #include "interceptor.h"
@@ -19,8 +19,8 @@ bool pending_is_bounded;
  * until it has gone on. Relaxed: a hint, and a wait more or less is no harm.
  */
 static struct {
-	_Atomic(const hsa_queue_t *) queue;
-	_Atomic uint64_t read;
+	const hsa_queue_t *queue;
+	uint64_t read;
 } stuck;
 
 void pending_init(struct root_table *root)
@@ -30,17 +30,17 @@ void pending_init(struct root_table *root)
 
 static bool is_stuck(const hsa_queue_t *queue, uint64_t read)
 {
-	return atomic_load_explicit(&stuck.queue, memory_order_relaxed) == queue &&
-	       atomic_load_explicit(&stuck.read, memory_order_relaxed) == read;
+	return __atomic_load_n(&stuck.queue, __ATOMIC_RELAXED) == queue &&
+	       __atomic_load_n(&stuck.read, __ATOMIC_RELAXED) == read;
 }
 
 static void give_up(const hsa_queue_t *queue, uint64_t read)
 {
-	static atomic_flag said = ATOMIC_FLAG_INIT;
+	static bool said;
 
-	atomic_store_explicit(&stuck.queue, queue, memory_order_relaxed);
-	atomic_store_explicit(&stuck.read, read, memory_order_relaxed);
-	if (!atomic_flag_test_and_set_explicit(&said, memory_order_relaxed))
+	__atomic_store_n(&stuck.queue, queue, __ATOMIC_RELAXED);
+	__atomic_store_n(&stuck.read, read, __ATOMIC_RELAXED);
+	if (!__atomic_test_and_set(&said, __ATOMIC_RELAXED))
 		rtl_log(RTL_LEVEL_WARNING, "hsa",
 			"a queue has taken no packet for a second, with %u places taken in it: "
 			"this "

@@ -113,7 +113,7 @@ static void free_queue(struct source *source);
 static void count_lite(struct source *source)
 {
 	struct queue *queue = queue_of(source);
-	const uint64_t lite = atomic_load_explicit(&queue->lite, memory_order_relaxed);
+	const uint64_t lite = __atomic_load_n(&queue->lite, __ATOMIC_RELAXED);
 
 	if (lite == queue->lite_counted)
 		return;
@@ -186,7 +186,7 @@ static struct queue *prepare(hsa_agent_t handle, uint32_t size, hsa_queue_type32
 
 void queue_count_unseen(const char *why)
 {
-	atomic_store_explicit(&interceptor.blind, true, memory_order_relaxed);
+	__atomic_store_n(&interceptor.blind, true, __ATOMIC_RELAXED);
 	rtl_log(RTL_LEVEL_WARNING, "hsa",
 		"a queue could not be intercepted (%s): its dispatches are not traced", why);
 	rtl_stream_count_missed(interceptor.stream, "queue not intercepted", 1);
@@ -298,9 +298,9 @@ static bool is_drained(const struct queue *queue, uint64_t next_id)
 {
 	if (queue->counters && !counter_queue_is_drained(queue->counters))
 		return false;
-	return !atomic_load_explicit(&queue->source.unfinished, memory_order_relaxed) ||
+	return !__atomic_load_n(&queue->source.unfinished, __ATOMIC_RELAXED) ||
 	       (queue->next_id != next_id &&
-		atomic_load_explicit(&queue->taken, memory_order_relaxed) >= next_id);
+		__atomic_load_n(&queue->taken, __ATOMIC_RELAXED) >= next_id);
 }
 
 /* Waits until nothing of the queue is under way; not for long. */
@@ -466,7 +466,7 @@ hsa_status_t queue_destroy(hsa_queue_t *hsa)
 	room_leave(queue);
 	counter_queue_remove(queue->counters);
 	/* Pairs with the acquire in the harvester: nothing is submitted any more. */
-	atomic_store_explicit(&queue->source.dead, true, memory_order_release);
+	__atomic_store_n(&queue->source.dead, true, __ATOMIC_RELEASE);
 	harvest_wake();
 	return status;
 }

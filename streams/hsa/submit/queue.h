@@ -12,7 +12,7 @@
 #define STREAMS_HSA_QUEUE_H
 
 #include <hsa/hsa.h>
-#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "agents.h"
@@ -79,7 +79,7 @@ struct queue {
 
 	/* Dispatches that mode lite passes on; the harvester counts them as missed. Relaxed:
 	 * numbers that only grow. */
-	_Atomic uint64_t lite;
+	uint64_t lite;
 	uint64_t lite_counted; /* the harvester's */
 
 	struct queue *next_listed; /* the list's lock */
@@ -87,7 +87,7 @@ struct queue {
 	struct gpu_clock clock;
 	/* One more than the highest packet that has finished: packets begin in order, so the GPU
 	 * has taken all below from the ring. Relaxed: a hint. */
-	_Atomic uint64_t taken;
+	uint64_t taken;
 };
 
 static inline struct queue *queue_of(struct source *source)

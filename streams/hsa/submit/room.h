@@ -32,7 +32,7 @@
 /* Packets below this one have left the GPU's ring, as far as is known. */
 static inline uint64_t room_taken(const struct queue *queue)
 {
-	const uint64_t harvested = atomic_load_explicit(&queue->taken, memory_order_relaxed);
+	const uint64_t harvested = __atomic_load_n(&queue->taken, __ATOMIC_RELAXED);
 
 	return harvested > queue->taken_seen ? harvested : queue->taken_seen;
 }

@@ -16,10 +16,10 @@
 /* Open addressing by the queue's address. The place of a queue that is gone keeps its address, so
  * that what lies behind is found, and has no submitters: the next queue that comes by takes it. */
 static struct {
-	_Atomic(const hsa_queue_t *) queue;
+	const hsa_queue_t *queue;
 	/* Release when it is complete, acquire where it is used. */
-	_Atomic(struct submitter_note *) notes;
-	_Atomic uint32_t mask;
+	struct submitter_note *notes;
+	uint32_t mask;
 } table[QUEUES_MAX];
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER; /* of who adds and removes */
 FORK_LOCK(table, table_lock);
@@ -62,14 +62,13 @@ static inline unsigned home(const hsa_queue_t *queue)
 static inline struct submitter_note *find(const hsa_queue_t *queue, uint32_t *mask)
 {
 	for (unsigned i = 0, at = home(queue); i < QUEUES_MAX; i++, at = (at + 1) % QUEUES_MAX) {
-		const hsa_queue_t *there =
-			atomic_load_explicit(&table[at].queue, memory_order_relaxed);
+		const hsa_queue_t *there = __atomic_load_n(&table[at].queue, __ATOMIC_RELAXED);
 
 		if (there == queue) {
 			struct submitter_note *notes =
-				atomic_load_explicit(&table[at].notes, memory_order_acquire);
+				__atomic_load_n(&table[at].notes, __ATOMIC_ACQUIRE);
 
-			*mask = atomic_load_explicit(&table[at].mask, memory_order_relaxed);
+			*mask = __atomic_load_n(&table[at].mask, __ATOMIC_RELAXED);
 			return notes;
 		}
 		if (!there)
@@ -86,12 +85,12 @@ static inline void write_note(struct submitter_note *note, uint64_t index)
 
 	submitter_fill(&submitter);
 	memcpy(words, &submitter, sizeof(words));
-	atomic_store_explicit(&note->number, 0, memory_order_relaxed);
+	__atomic_store_n(&note->number, 0, __ATOMIC_RELAXED);
 	/* Outside of a scope only the last one means something: the thread, and that. */
 	for (size_t i = submitter.in_scope ? 0 : LAST; i <= LAST; i++)
 		/* Release, after the number's: with the acquire in submitters_find. */
-		atomic_store_explicit(&note->words[i], words[i], memory_order_release);
-	atomic_store_explicit(&note->number, index + 1, memory_order_release);
+		__atomic_store_n(&note->words[i], words[i], __ATOMIC_RELEASE);
+	__atomic_store_n(&note->number, index + 1, __ATOMIC_RELEASE);
 }
 
 static inline uint64_t note(const hsa_queue_t *queue, uint64_t first, uint64_t count)
@@ -150,12 +149,12 @@ void submitters_hook(struct root_table *root, bool notes)
 static bool put(const hsa_queue_t *queue, struct submitter_note *notes)
 {
 	for (unsigned i = 0, at = home(queue); i < QUEUES_MAX; i++, at = (at + 1) % QUEUES_MAX) {
-		if (atomic_load_explicit(&table[at].notes, memory_order_relaxed))
+		if (__atomic_load_n(&table[at].notes, __ATOMIC_RELAXED))
 			continue;
-		atomic_store_explicit(&table[at].mask, submitters_count(queue->size) - 1,
-				      memory_order_relaxed);
-		atomic_store_explicit(&table[at].queue, queue, memory_order_relaxed);
-		atomic_store_explicit(&table[at].notes, notes, memory_order_release);
+		__atomic_store_n(&table[at].mask, submitters_count(queue->size) - 1,
+				 __ATOMIC_RELAXED);
+		__atomic_store_n(&table[at].queue, queue, __ATOMIC_RELAXED);
+		__atomic_store_n(&table[at].notes, notes, __ATOMIC_RELEASE);
 		return true;
 	}
 	return false;
@@ -190,8 +189,8 @@ void submitters_remove(const hsa_queue_t *queue)
 {
 	pthread_mutex_lock(&table_lock);
 	for (unsigned at = 0; at < QUEUES_MAX; at++)
-		if (atomic_load_explicit(&table[at].queue, memory_order_relaxed) == queue)
-			atomic_store_explicit(&table[at].notes, NULL, memory_order_relaxed);
+		if (__atomic_load_n(&table[at].queue, __ATOMIC_RELAXED) == queue)
+			__atomic_store_n(&table[at].notes, NULL, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&table_lock);
 }
 
@@ -199,7 +198,7 @@ void submitters_forget(void)
 {
 	pthread_mutex_lock(&table_lock);
 	for (unsigned at = 0; at < QUEUES_MAX; at++)
-		atomic_store_explicit(&table[at].notes, NULL, memory_order_relaxed);
+		__atomic_store_n(&table[at].notes, NULL, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&table_lock);
 }
 

@@ -15,7 +15,6 @@
 #define STREAMS_HSA_SUBMITTERS_H
 
 #include <hsa/hsa.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -37,8 +36,8 @@ struct submitter_note {
 	 * keeps before them. Release behind the words; acquire in submitters_find, which looks
 	 * again after it has read them.
 	 */
-	_Atomic uint64_t number;
-	_Atomic uint64_t words[sizeof(struct submitter) / 8]; /* release, acquire */
+	uint64_t number;
+	uint64_t words[sizeof(struct submitter) / 8]; /* release, acquire */
 } __attribute__((aligned(64)));
 _Static_assert(sizeof(struct submitter_note) == 64, "a cache line");
 
@@ -74,13 +73,13 @@ static inline bool submitters_find(const struct submitter_note *notes, uint32_t 
 	const struct submitter_note *note = &notes[index & (submitters_count(packets) - 1)];
 	uint64_t words[sizeof(*submitter) / 8];
 
-	if (atomic_load_explicit(&note->number, memory_order_acquire) != index + 1)
+	if (__atomic_load_n(&note->number, __ATOMIC_ACQUIRE) != index + 1)
 		return false;
 	for (size_t i = 0; i < sizeof(*submitter) / 8; i++)
 		/* With the release in submitters.c: who reads what is of a later packet sees then
 		 * that the number is another. */
-		words[i] = atomic_load_explicit(&note->words[i], memory_order_acquire);
-	if (atomic_load_explicit(&note->number, memory_order_relaxed) != index + 1)
+		words[i] = __atomic_load_n(&note->words[i], __ATOMIC_ACQUIRE);
+	if (__atomic_load_n(&note->number, __ATOMIC_RELAXED) != index + 1)
 		return false;
 	memcpy(submitter, words, sizeof(*submitter));
 	return true;

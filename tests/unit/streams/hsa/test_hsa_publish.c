@@ -20,7 +20,7 @@
 #include "../../streams/hsa/runtime/interceptor.h"
 
 struct interceptor interceptor;
-_Atomic uint32_t handler_thread;
+uint32_t handler_thread;
 
 static struct {
 	struct rtl_record record;
