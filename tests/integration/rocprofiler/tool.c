@@ -33,8 +33,9 @@ static bool on_group(rocprofiler_group_t group, void *arg)
 
 	rocprofiler_group_get_data(&group);
 	pthread_mutex_lock(&lock);
-	fprintf(output, "dispatch waves=%llu times=%d name=%s\n",
-		(unsigned long long)work->feature.data.result_int64, times, work->name);
+	if (output) /* else the process ends, while work is under way */
+		fprintf(output, "dispatch waves=%llu times=%d name=%s\n",
+			(unsigned long long)work->feature.data.result_int64, times, work->name);
 	pthread_mutex_unlock(&lock);
 	rocprofiler_close(group.context);
 	free((void *)(uintptr_t)work->record); /* the tool's, as with the original */
@@ -71,7 +72,8 @@ static hsa_status_t on_call(rocprofiler_hsa_cb_id_t id, const rocprofiler_hsa_ca
 		if (!data->ksymbol.unload && data->ksymbol.object &&
 		    strlen(data->ksymbol.name) == data->ksymbol.name_length) {
 			pthread_mutex_lock(&lock);
-			fprintf(output, "symbol %s\n", data->ksymbol.name);
+			if (output)
+				fprintf(output, "symbol %s\n", data->ksymbol.name);
 			pthread_mutex_unlock(&lock);
 			free((void *)(uintptr_t)data->ksymbol.name); /* the tool's */
 		}
@@ -106,14 +108,17 @@ API void OnLoadToolProp(rocprofiler_settings_t *settings)
 /* HIP never ends the HSA runtime: then the process's end tells. */
 static void end(const char *how)
 {
+	pthread_mutex_lock(&lock);
 	if (!output)
-		return;
+		goto out;
 	fprintf(output,
 		"told allocate=%d device=%d memcopy=%d submit=%d ksymbol=%d codeobj=%d freed=%d\n",
 		told[0], told[1], told[2], told[3], told[4], told[5], freed);
 	fprintf(output, "end %s\n", how);
 	fclose(output);
 	output = NULL;
+out:
+	pthread_mutex_unlock(&lock);
 }
 
 static void __attribute__((destructor)) at_exit(void)
