@@ -60,6 +60,18 @@ def look(path, result, said):
     return problems
 
 
+def recover(folder, program):
+    """The problems of a trace that is recovered after its program, which wrote it itself, was killed."""
+    path, spools = os.path.join(folder, "recovered.db"), os.path.join(folder, "spools")
+    os.makedirs(spools)
+    result = run([RTL, "trace", "--in-process", "-o", path] + program + ["kill"], RTL_SPOOL=spools)
+    folders = glob.glob(os.path.join(spools, "*"))
+    if len(folders) != 1:
+        return ["in the process: left %s; %s" % (folders, result.stderr[-2000:])]
+    run([RTL, "recover", "-o", path, folders[0]])
+    return ["recovered: %s" % p for p in look(path, result, None)]
+
+
 def main():
     here = os.path.dirname(os.path.abspath(__file__))
     program = [os.path.join(here, "..", "..", sys.argv[1], "run"), sys.argv[2]]
@@ -77,17 +89,13 @@ def main():
         run([RTL, "replay", recording, "-s", SQLITE + "?output=" + path])
         problems += ["record: %s" % p for p in look(path, result, None)]
 
-        path = os.path.join(scratch, "recovered.db")
-        spools = os.path.join(scratch, "spools")
-        os.mkdir(spools)
-        result = run([RTL, "trace", "--in-process", "-o", path] + program + ["kill"],
-                     RTL_SPOOL=spools)
-        folders = glob.glob(os.path.join(spools, "*"))
-        if len(folders) != 1:
-            problems.append("in the process: left %s; %s" % (folders, result.stderr[-2000:]))
-        else:
-            run([RTL, "recover", "-o", path, folders[0]])
-            problems += ["recovered: %s" % p for p in look(path, result, None)]
+        # The consumer in the process has the lowest priority: on a busy machine it may have looked at the
+        # clock long before the end, and that is when the recovered process ends. So it has three tries.
+        for attempt in range(3):
+            found = recover(os.path.join(scratch, "recovered-%d" % attempt), program)
+            if not found:
+                break
+        problems += found
     for problem in problems:
         print("hip_unfinished: %s" % problem, file=sys.stderr)
     print("hip_unfinished: %d problems" % len(problems))
