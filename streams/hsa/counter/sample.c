@@ -299,8 +299,7 @@ static void is_over(struct counter_sample *sample)
 
 void sample_keep(struct counter_sample *sample)
 {
-	/* What the GPU wrote before the signal that was seen. */
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	slot_signal_acquire();
 	if (sample->pass && !sample->spoilt)
 		memcpy(sample->output, library_count_output(sample->pass->count),
 		       library_count_bytes(sample->pass->count));

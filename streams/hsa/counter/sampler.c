@@ -106,8 +106,7 @@ static bool is_pending(const struct sampled *sampled)
 {
 	if (slot_signal_is_pending(sampled->signal))
 		return true;
-	/* What the GPU wrote before the signal that was seen. */
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	slot_signal_acquire();
 	return false;
 }
 

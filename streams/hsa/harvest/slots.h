@@ -166,6 +166,16 @@ void slot_signal_keep(uint64_t signal);
 /* Whether the GPU has not completed it. */
 bool slot_signal_is_pending(uint64_t signal);
 
+/* After a signal was seen: what the GPU wrote before it is seen, too. Acquire; with the GPU's release. */
+static inline void slot_signal_acquire(void)
+{
+#ifdef __SANITIZE_THREAD__ /* knows no fences, nor what GPUs write */
+	__atomic_signal_fence(__ATOMIC_ACQUIRE);
+#else
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+#endif
+}
+
 /* Destroys the signals that were kept for later: the runtime is about to end. */
 void slots_free_signals(void);
 
