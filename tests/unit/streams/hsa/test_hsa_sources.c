@@ -432,7 +432,7 @@ static void *take_turns(void *count)
 	static _Atomic uint32_t next = 2;
 
 	thread_id = next++;
-	interceptor.state = INTERCEPTOR_ON;
+	__atomic_store_n(&interceptor.state, INTERCEPTOR_ON, __ATOMIC_RELAXED);
 	for (int i = 0; i < 20000; i++) {
 		turn_take_for_sure(&mine);
 		++*(uint64_t *)count;
