@@ -98,9 +98,22 @@ class Case(unittest.TestCase):
         env.update(extra or {})
         return env
 
-    def trace(self, way, program, *arguments, switches="", preload=None, options=(), env=None,
-              status=0, runner=RUN7, mode="hip", beside=None):
-        """Runs it under rtl trace; the status must be that. beside(process, environment): meanwhile."""
+    def trace(self, way, program, *arguments, status=0, **how):
+        """Runs it under rtl trace; the status must be that. HIP 7.2.4's own exit aborts now and then, untraced
+        too (tests/rocm7/retry): a program that should end well has three tries."""
+        for _ in range(3):
+            trace = self.trace_once(way, program, *arguments, **how)
+            done = trace.done
+            if status == 0 and (done.returncode == -signal.SIGABRT or "ended with signal 6" in done.stdout + done.stderr):
+                continue
+            break
+        if status is not None:
+            self.assertEqual(done.returncode, status, f"{done.args}: {done.stdout[-500:]} {done.stderr[-3000:]}")
+        return trace
+
+    def trace_once(self, way, program, *arguments, switches="", preload=None, options=(), env=None,
+                   runner=RUN7, mode="hip", beside=None):
+        """beside(process, environment): meanwhile."""
         folder = tempfile.mkdtemp(dir=self.scratch)
         source = {"queue": "queue", "auto": "auto"}.get(way, "runtime")
         if not os.path.isabs(program):
@@ -122,8 +135,6 @@ class Case(unittest.TestCase):
         done = subprocess.CompletedProcess(command, process.returncode, out, err)
         if done.returncode == 77:
             self.skipTest(err.strip() or out.strip())
-        if status is not None:
-            self.assertEqual(done.returncode, status, f"{command}: {out[-500:]} {err[-3000:]}")
         return Trace(folder, done)
 
     def check_dispatches(self, trace, cut=False, graphs=False):
