@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +15,7 @@
 #include <unistd.h>
 
 #include "doctor.h"
+#include "thread_start.h"
 
 #define DEPTH_MOST 32
 #define PAUSE_US   2000
@@ -89,13 +89,8 @@ static void *be_watch(void *unused)
 
 void doctor_watch_children(struct doctor *doctor)
 {
-	sigset_t all, before;
-
 	watch.into = doctor;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	watch.started = !pthread_create(&watch.thread, NULL, be_watch, NULL);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	watch.started = thread_start(&watch.thread, be_watch, NULL);
 }
 
 void doctor_watch_end(void)

@@ -3,10 +3,10 @@
 #include "service.h"
 
 #include <sched.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <time.h>
 
+#include "../common/own_thread.h"
 #include "pool.h"
 
 #define FINISH_MS      5000
@@ -192,6 +192,7 @@ static void hand_over(struct work *work)
 
 static void *call_handlers(void *unused)
 {
+	pthread_setname_np(pthread_self(), "rtl-rocprof-cb");
 	for (;;) {
 		struct work *work;
 
@@ -331,6 +332,7 @@ static void *serve(void *unused)
 	const struct timespec pause = {0, SLEEP_NS};
 	uint64_t news_ns = clock_monotonic_ns();
 
+	pthread_setname_np(pthread_self(), "rtl-rocprof");
 	for (;;) {
 		take_incoming(true);
 		if (__atomic_load_n(&drop, __ATOMIC_ACQUIRE))
@@ -377,31 +379,13 @@ uint64_t service_wait_ns(void)
 	return ns;
 }
 
-/* With all signals blocked: they are the program's threads'. */
 static bool start_service(void)
 {
-	sigset_t all, before;
-	pthread_attr_t attributes;
-	pthread_t thread;
-	bool done;
-
 	if (service.started)
 		return true;
 	service.wait_ns = service_wait_ns();
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	pthread_attr_init(&attributes);
-	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	done = !pthread_create(&thread, &attributes, call_handlers, NULL);
-	if (done)
-		(void)pthread_setname_np(thread, "rtl-rocprof-cb");
-	done = done && !pthread_create(&thread, &attributes, serve, NULL);
-	if (done)
-		(void)pthread_setname_np(thread, "rtl-rocprof");
-	pthread_attr_destroy(&attributes);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	service.started = done;
-	return done;
+	service.started = !own_thread_start(call_handlers, NULL) && !own_thread_start(serve, NULL);
+	return service.started;
 }
 
 bool service_take(struct work *work)

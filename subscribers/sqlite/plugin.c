@@ -7,10 +7,10 @@
  * meanwhile; it is waited for before anything else is done.
  */
 #include "sub.h"
+#include "thread_start.h"
 
 #include <limits.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,18 +89,14 @@ static void *begin_in_thread(void *user)
 	return NULL;
 }
 
-/* With all signals blocked. false: there is no thread. */
+/* false: there is no thread. */
 static bool begin_meanwhile(struct sub *sub)
 {
 	const char *where = sub->host->property(sub->host, "where");
-	sigset_t all, old;
 
 	if (!where || strcmp(where, "collector") != 0 || sub->continues)
 		return false;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	sub->begins = !pthread_create(&sub->beginner, NULL, begin_in_thread, sub);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	sub->begins = thread_start(&sub->beginner, begin_in_thread, sub);
 	return sub->begins;
 }
 

@@ -4,13 +4,13 @@
 
 #include <pthread.h>
 #include <rtl/rtl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <time.h>
 
 #include "../../common/fork_lock.h"
+#include "../../common/own_thread.h"
 #include "../../common/paused.h"
 #include "futex.h"
 #include "interceptor.h"
@@ -345,22 +345,6 @@ static void *run(void *data)
 	return NULL;
 }
 
-/* With all signals blocked: handlers of the application run on its own threads. */
-static int start_thread(void)
-{
-	sigset_t all, old;
-	pthread_t thread;
-	int error;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	error = pthread_create(&thread, NULL, run, NULL);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (!error)
-		pthread_detach(thread);
-	return error;
-}
-
 /* ---- beginning and end ---- */
 
 /* Counters are started while the lock is held: the queues of two threads may be a GPU's first. */
@@ -377,7 +361,7 @@ static struct sampled *find(struct counter_gpu *gpu)
 		return NULL;
 	sampled->gpu = gpu;
 	(void)begin(sampled);
-	if (!sampler.started && start_thread())
+	if (!sampler.started && own_thread_start(run, NULL))
 		fail(sampled, "no thread can be made");
 	else
 		sampler.started = true;

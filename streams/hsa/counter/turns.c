@@ -4,12 +4,12 @@
 
 #include <pthread.h>
 #include <rtl/rtl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 
 #include "../../common/fork_lock.h"
+#include "../../common/own_thread.h"
 #include "futex.h"
 #include "interceptor.h"
 #include "plan.h"
@@ -296,22 +296,6 @@ static void wake(void)
 	futex_wake(&turns.wakes);
 }
 
-/* With all signals blocked: handlers of the application run on its own threads. */
-static int start_thread(void)
-{
-	sigset_t all, old;
-	pthread_t thread;
-	int error;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	error = pthread_create(&thread, NULL, run, NULL);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (!error)
-		pthread_detach(thread);
-	return error;
-}
-
 /* ---- joining and leaving ---- */
 
 static bool add_turn(struct counter_gpu *gpu)
@@ -340,7 +324,7 @@ int turns_join(struct turns_line *line, struct counter_gpu *gpu, uint32_t room)
 	if (!line->ring)
 		return RTL_ENOMEM;
 	pthread_mutex_lock(&turns.lock);
-	good = add_turn(gpu) && (turns.started || !start_thread());
+	good = add_turn(gpu) && (turns.started || !own_thread_start(run, NULL));
 	if (good) {
 		turns.started = true;
 		line->next = turns.lines;

@@ -4,12 +4,12 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "../../common/fork_lock.h"
+#include "../../common/own_thread.h"
 #include "ends.h"
 #include "futex.h"
 #include "handler_thread.h"
@@ -239,24 +239,6 @@ static void *run(void *data)
 	return NULL;
 }
 
-/* With all signals blocked: handlers of the application run on its own threads. */
-static int create_thread(struct harvester *harvester)
-{
-	sigset_t all, old;
-	pthread_attr_t attributes;
-	pthread_t thread;
-	int error;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	pthread_attr_init(&attributes);
-	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	error = pthread_create(&thread, &attributes, run, harvester);
-	pthread_attr_destroy(&attributes);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return error;
-}
-
 /* Under the lock: one whose thread has ended, or a new one, which helpers do not know. */
 static struct harvester *make_harvester(void)
 {
@@ -296,7 +278,7 @@ static int start(void)
 		return ENOMEM;
 	/* Release: a helper that knows it from before sees what was made ready. */
 	__atomic_store_n(&harvester->ended, 0, __ATOMIC_RELEASE);
-	error = create_thread(harvester);
+	error = own_thread_start(run, harvester);
 	if (error) {
 		__atomic_store_n(&harvester->ended, 1, __ATOMIC_RELEASE);
 		return error;

@@ -22,7 +22,6 @@
 #include <pthread.h>
 #include <rtl/events.h>
 #include <rtl/rtl.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +32,7 @@
 
 #include "../../common/call_context.h"
 #include "../../common/fork_lock.h"
+#include "../../common/own_thread.h"
 #include "../../common/paused.h"
 #include "../../common/reports.h"
 #include "../../hip/preload.h"
@@ -277,16 +277,8 @@ static void *disable(void *unused)
 /* Once. */
 static void disable_apart(void)
 {
-	sigset_t all, old;
-	pthread_t thread;
-
-	if (__atomic_exchange_n(&profiler.disabling, true, __ATOMIC_RELAXED))
-		return;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	if (!pthread_create(&thread, NULL, disable, NULL))
-		pthread_detach(thread);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (!__atomic_exchange_n(&profiler.disabling, true, __ATOMIC_RELAXED))
+		(void)own_thread_start(disable, NULL);
 }
 
 /* Whether it came to its end in that time. */

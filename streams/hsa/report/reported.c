@@ -5,12 +5,12 @@
 #include <errno.h>
 #include <pthread.h>
 #include <rtl/events.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <time.h>
 
 #include "../../common/fork_lock.h"
 #include "../../common/outside.h"
+#include "../../common/own_thread.h"
 #include "../../common/paused.h"
 #include "agents.h"
 #include "interceptor.h"
@@ -420,24 +420,6 @@ __attribute__((cold, noinline)) static void wake(void)
 	errno = saved;
 }
 
-/* With all signals blocked: handlers of the application run on its own threads. */
-static int create_thread(void)
-{
-	sigset_t all, old;
-	pthread_attr_t attributes;
-	pthread_t thread;
-	int error;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	pthread_attr_init(&attributes);
-	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-	error = pthread_create(&thread, &attributes, run, NULL);
-	pthread_attr_destroy(&attributes);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return error;
-}
-
 int reported_start(void)
 {
 	int error = 0;
@@ -460,7 +442,7 @@ int reported_start(void)
 	if (!queue.all)
 		error = RTL_ENOMEM;
 	else if (!queue.runs)
-		error = create_thread();
+		error = own_thread_start(run, NULL);
 	queue.runs |= !error;
 	pthread_mutex_unlock(&queue.lock);
 	return error ? RTL_ENOMEM : 0;
