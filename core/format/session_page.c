@@ -22,14 +22,29 @@ int session_open_page(const char *name)
 	return open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 }
 
-bool session_page_is_own(const char *name, int fd, uid_t *owner)
+static int open_page(const char *name, int *fd)
+{
+	*fd = session_open_page(name);
+	if (*fd >= 0)
+		return 0;
+	return errno == ENOENT || errno == ENOTDIR ? RTL_ENOENT : RTL_EIO;
+}
+
+int session_open_own_page(const char *name, int *fd, uid_t *owner)
 {
 	struct stat folder, file;
+	int err = open_page(name, fd);
 
-	if (stat(name, &folder) || fstat(fd, &file))
-		return false;
-	*owner = folder.st_uid != geteuid() ? folder.st_uid : file.st_uid;
-	return *owner == geteuid();
+	*owner = geteuid();
+	if (err)
+		return err;
+	if (!stat(name, &folder) && !fstat(*fd, &file)) {
+		*owner = folder.st_uid != geteuid() ? folder.st_uid : file.st_uid;
+		if (*owner == geteuid())
+			return 0;
+	}
+	close(*fd);
+	return RTL_EIO;
 }
 
 void session_say_foreign(const char *variable, const char *name, uid_t owner)
@@ -63,10 +78,10 @@ int session_map_page(int fd, struct session_page **out)
 
 int session_map(const char *name, struct session_page **out)
 {
-	int fd = session_open_page(name), err;
+	int fd, err = open_page(name, &fd);
 
-	if (fd < 0)
-		return errno == ENOENT || errno == ENOTDIR ? RTL_ENOENT : RTL_EIO;
+	if (err)
+		return err;
 	err = session_map_page(fd, out);
 	close(fd);
 	return err;

@@ -54,9 +54,10 @@ struct session_page {
 int session_map(const char *folder, struct session_page **out);
 /* The file, opened for reading and writing; -1 with errno. */
 int session_open_page(const char *folder);
-/* Whether the folder and the file in it are the caller's. Else `owner` may want to see or to stop what he
- * does: `variable` names a folder that cannot be used, which is said. */
-bool session_page_is_own(const char *folder, int fd, uid_t *owner);
+/* The same where the folder and the file in it are the caller's; errors as session_map's. Another `owner` may
+ * want to see or to stop what he does: then it is RTL_EIO, and session_say_foreign says which variable
+ * names the folder. */
+int session_open_own_page(const char *folder, int *fd, uid_t *owner);
 void session_say_foreign(const char *variable, const char *folder, uid_t owner);
 /* Maps the page in it; errors as session_map's. */
 int session_map_page(int fd, struct session_page **out);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "pause.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -18,11 +17,11 @@ static bool lost;
 
 static int map_own(const char *folder, uid_t *owner)
 {
-	int fd = session_open_page(folder), err;
+	int fd, err = session_open_own_page(folder, &fd, owner);
 
-	if (fd < 0)
-		return errno == ENOENT || errno == ENOTDIR ? RTL_ENOENT : RTL_EIO;
-	err = session_page_is_own(folder, fd, owner) ? session_map_page(fd, &page) : RTL_EIO;
+	if (err)
+		return err;
+	err = session_map_page(fd, &page);
 	close(fd);
 	return err;
 }
@@ -30,7 +29,7 @@ static int map_own(const char *folder, uid_t *owner)
 void pause_join(void)
 {
 	const char *folder = secure_getenv("RTL_CONTROL");
-	uid_t owner = geteuid();
+	uid_t owner;
 	int err;
 
 	pause_leave();

@@ -22,14 +22,10 @@ static int32_t collector_pid;           /* likewise */
 /* With a copy of what is wanted. */
 static int map_and_read(const char *name, uid_t *owner)
 {
-	int fd = session_open_page(name), err;
+	int fd, err = session_open_own_page(name, &fd, owner);
 
-	if (fd < 0)
-		return errno == ENOENT || errno == ENOTDIR ? RTL_ENOENT : RTL_EIO;
-	if (!session_page_is_own(name, fd, owner)) {
-		close(fd);
-		return RTL_EIO;
-	}
+	if (err)
+		return err;
 	err = session_map_page(fd, &page);
 	if (!err && (pread(fd, wants, sizeof(wants), offsetof(struct session_page, wants)) !=
 			     sizeof(wants) ||
@@ -45,7 +41,7 @@ static int map_and_read(const char *name, uid_t *owner)
 int session_join(void)
 {
 	const char *name = secure_getenv("RTL_COLLECTOR");
-	uid_t owner = geteuid();
+	uid_t owner;
 	int err;
 
 	if (!name || !*name)
