@@ -484,7 +484,11 @@ static void meet(struct rtl_collector *c, const char *path, int flags, bool last
 				 path);
 		return;
 	}
-	err = host_add_spool(c->host, path, !only_reads(c), &why);
+	err = host_add_spool(c->host, path,
+			     owns_folder(c)  ? SPOOL_COLLECT
+			     : only_reads(c) ? SPOOL_READ
+					     : SPOOL_RECOVER,
+			     &why);
 	name->bad = err != 0;
 	c->opened += !err;
 	name->refused = err && last_chance;

@@ -236,14 +236,14 @@ int host_add_own(struct host *host, const struct host_own *own)
 	return err;
 }
 
-int host_add_spool(struct host *host, const char *path, bool shared, const char **why)
+int host_add_spool(struct host *host, const char *path, enum spool_use use, const char **why)
 {
 	struct source *source = malloc(sizeof(*source));
 	int err;
 
 	if (!source)
 		return RTL_ENOMEM;
-	err = source_init_spool(source, path, shared, why);
+	err = source_init_spool(source, path, use, why);
 	if (err) {
 		free(source);
 		return err;

@@ -14,6 +14,8 @@
 
 #include <rtl/subscriber.h>
 
+#include "spool_files.h"
+
 struct host;
 struct source_ops;
 struct spool_control;
@@ -46,7 +48,7 @@ void host_destroy(struct host *host);
 /* Delivers the events of this process. The caller keeps `own` as long as the host. */
 int host_add_own(struct host *host, const struct host_own *own);
 /* Delivers the events of a spool; errors as spool_files_open's. */
-int host_add_spool(struct host *host, const char *path, bool shared, const char **why);
+int host_add_spool(struct host *host, const char *path, enum spool_use use, const char **why);
 
 /* Tells subscribers now of a stream that processes may register. Not in the process itself. */
 void host_offer_stream(struct host *host, const struct rtl_stream_info *info);

@@ -66,8 +66,12 @@ void source_cut_off(struct source *source)
 
 bool source_is_gone(struct source *source)
 {
-	if (!source->gone && source->ops->has_ended && source->control)
-		source->gone = source->ops->has_ended(source);
+	if (source->gone || !source->ops->has_ended || !source->control)
+		return source->gone;
+	source->gone = source->ops->has_ended(source);
+	/* we may have had no processor for long, and what was open was so until its end */
+	if (source->gone && !source->found_gone)
+		source->alive_ticks = clock_ticks();
 	return source->gone;
 }
 

@@ -65,11 +65,11 @@ struct source {
 	bool damaged;            /* its dictionary could not be read to the end */
 	bool cut_off;            /* it still ran when it was recovered */
 	bool interrupted;        /* a pass over it is to be continued */
-	bool found_gone;         /* of a mapped spool: had ended before it was opened */
+	bool found_gone; /* of a mapped spool: had ended before we came: nobody knows when */
 	uint64_t start_ns;
 	uint64_t died_ns; /* when its collector died; 0: it did not */
 	uint64_t died_realtime_ns;
-	uint64_t alive_ticks; /* when the process was last seen to live */
+	uint64_t alive_ticks; /* when the process last lived: seen to live, or to be gone */
 	uint64_t malformed;   /* records that were not as their stream describes them */
 	char *path;           /* the rest: of a mapped spool */
 	struct spool_files files;
@@ -119,9 +119,9 @@ struct source_loss {
 /* This process. */
 void source_init_own(struct source *source, const struct source_ops *ops,
 		     const struct rtl_process *process, struct spool_control *control);
-/* A spool, or a recording of one. shared: rings are drained and wishes told to the process; else
- * nothing in the files changes. Errors as spool_files_open's. */
-int source_init_spool(struct source *source, const char *path, bool shared, const char **why);
+/* A spool, or a recording of one. Errors as spool_files_open's. */
+int source_init_spool(struct source *source, const char *path, enum spool_use use,
+		      const char **why);
 /* Whether the process has ended, in order or not. One that has closed our lock on its spool
  * without ending counts as alive. */
 bool source_is_gone(struct source *source);

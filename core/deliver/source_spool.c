@@ -146,8 +146,9 @@ static void finish_release(struct source *source)
 	__atomic_store_n(&control->releasing, 0, __ATOMIC_RELEASE);
 }
 
-int source_init_spool(struct source *source, const char *path, bool shared, const char **why)
+int source_init_spool(struct source *source, const char *path, enum spool_use use, const char **why)
 {
+	const bool shared = use != SPOOL_READ;
 	int err;
 
 	memset(source, 0, sizeof(*source));
@@ -167,7 +168,8 @@ int source_init_spool(struct source *source, const char *path, bool shared, cons
 	source->ops = source->control->segment_count ? &recording_ops : &spool_ops;
 	finish_release(source);
 	source->found_gone =
-		!shared || folder_process_is_gone(source->files.dir_fd, source->control->pid);
+		use != SPOOL_COLLECT &&
+		(!shared || folder_process_is_gone(source->files.dir_fd, source->control->pid));
 	source_start_reader(source);
 	/* what was recorded is read by its own clock, unless it can be continued from here */
 	source->reader.frozen =

@@ -14,6 +14,13 @@
 #include "ring.h"
 #include "spool.h"
 
+/* What a spool is opened for. */
+enum spool_use {
+	SPOOL_READ,    /* nothing in its files changes */
+	SPOOL_RECOVER, /* its rings are drained, in the place of a consumer that has died */
+	SPOOL_COLLECT, /* as its process goes on, which reports to us */
+};
+
 struct spool_files {
 	int dir_fd;
 	bool shared; /* what is written goes to the files; else it stays here */

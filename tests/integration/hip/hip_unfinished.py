@@ -6,10 +6,12 @@ trace, however it ends and however it was recorded: `rtl trace`, `rtl record` an
 import glob
 import os
 import re
+import signal
 import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 
 BUILD = os.environ["RTL_BUILD_DIR"]
 RTL = os.path.join(BUILD, "bin", "rtl")
@@ -22,6 +24,31 @@ def run(command, **settings):
     if result.returncode == 77:
         sys.exit(77)
     return result
+
+
+def ended_children(pid):
+    """Those of a process that it has not waited for."""
+    with open("/proc/%d/task/%d/children" % (pid, pid)) as file:
+        children = file.read().split()
+    for child in children:
+        with open("/proc/%s/stat" % child) as file:
+            if file.read().rsplit(")", 1)[1].split()[0] == "Z":
+                yield child
+
+
+def run_starved(command):
+    """The same, of a collector that has no processor from the call on until the program has ended."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as rtl:
+        said = rtl.stdout.readline()
+        if said:
+            os.kill(rtl.pid, signal.SIGSTOP)
+        try:
+            while said and not list(ended_children(rtl.pid)):
+                time.sleep(0.01)
+        finally:
+            os.kill(rtl.pid, signal.SIGCONT)
+        out, err = rtl.communicate(timeout=100)
+    return subprocess.CompletedProcess(command, rtl.returncode, said + out, err)
 
 
 def look(path, result, said):
@@ -84,14 +111,19 @@ def main():
             summary = run([RTL, "summary", path]).stdout
             problems += ["trace, %s: %s" % (how, p) for p in found + look(path, result, summary)]
 
+        for how in ("kill", "_exit", "exec"):
+            path = os.path.join(scratch, how + "-starved.db")
+            result = run_starved([RTL, "trace", "-q", "-o", path] + program + [how])
+            problems += ["starved, %s: %s" % (how, p) for p in look(path, result, None)]
+
         recording, path = os.path.join(scratch, "recording"), os.path.join(scratch, "replayed.db")
         result = run([RTL, "record", "-o", recording] + program + ["kill"])
         run([RTL, "replay", recording, "-s", SQLITE + "?output=" + path])
         problems += ["record: %s" % p for p in look(path, result, None)]
 
         # The consumer in the process has the lowest priority: on a busy machine it may have looked at the
-        # clock long before the end, and that is when the recovered process ends. So it has three tries.
-        for attempt in range(3):
+        # clock long before the end, and that is when the recovered process ends. So it has six tries.
+        for attempt in range(6):
             found = recover(os.path.join(scratch, "recovered-%d" % attempt), program)
             if not found:
                 break
