@@ -267,6 +267,7 @@ static bool write_control(const struct source *source, int dir_fd, uint32_t segm
 	if (copy) {
 		*copy = *source->control;
 		copy->segment_count = segments;
+		copy->ring_count = source->files.ring_count; /* a thread may have made one since */
 		copy->finished = 1;
 		copy->releasing = 0;
 		memset(copy->pending, 0, sizeof(copy->pending)); /* it will still come */

@@ -211,6 +211,15 @@ static void keep_loss(void *user, const char *cause, uint64_t count)
 	*keep->list = loss;
 }
 
+/* Of a recording there is `ring-N` as well, but not of rings that only its segments name: what was open
+ * in a snapshot. */
+static bool ring_is_missing(const struct source *source, uint32_t i)
+{
+	const uint32_t made = __atomic_load_n(&source->control->ring_count, __ATOMIC_RELAXED);
+
+	return i < made && (!source->files.rings[i] || !source->reader.list[i].ring);
+}
+
 /* Which of its rings could not be read to the end; returns how many. */
 static uint32_t damaged_rings(const struct source *source, uint32_t *first)
 {
@@ -219,9 +228,8 @@ static uint32_t damaged_rings(const struct source *source, uint32_t *first)
 	for (i = 0; i < source->reader.count; i++) {
 		const struct reader_ring *r = &source->reader.list[i];
 
-		/* of a recording there is `ring-N` as well */
-		if ((!source->files.rings[i] || !r->ring || r->skipped || r->hit ||
-		     guard_was_hit(r->ring) || guard_was_hit(r->previous)) &&
+		if ((ring_is_missing(source, i) || r->skipped || r->hit || guard_was_hit(r->ring) ||
+		     guard_was_hit(r->previous)) &&
 		    !n++)
 			*first = i;
 	}

@@ -71,6 +71,8 @@ def main():
                 what, len(got), got[:3], got[-3:], len(want)))
     if not now_left["rtl.hsa"] or not last_left["rtl.hsa"]:
         problems.append("left out: %s, %s" % (now_left, last_left))
+    if "is damaged" in done.stderr:
+        problems.append("nothing is damaged: %s" % done.stderr)
     if now_open != ["open now"] or last_open:
         problems.append("open: %s, %s" % (now_open, last_open))
     print("hip_last: %d and %d of %d kernels kept" % (len(now), len(last), len(log)))
