@@ -232,11 +232,6 @@ static int child_status(void (*run)())
 	int status;
 	pid_t pid = fork();
 
-	/* Others on a busy machine may have the memory that a copy of ROCm's mappings needs. */
-	for (int i = 0; i < 100 && pid < 0 && errno == ENOMEM; i++) {
-		usleep(100000);
-		pid = fork();
-	}
 	if (!pid) {
 		run();
 		exit(0);

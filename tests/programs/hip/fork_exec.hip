@@ -55,8 +55,6 @@ static void wait_for(pid_t child, const char *what)
 	int status;
 
 	CHECK(waitpid(child, &status, 0) == child);
-	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SKIPPED)
-		exit(EXIT_SKIPPED); /* it has said why */
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
 		fail("%s: ended with %s %d", what, WIFEXITED(status) ? "status" : "signal",
 		     WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
@@ -65,13 +63,6 @@ static void wait_for(pid_t child, const char *what)
 
 static pid_t checked(const char *what, pid_t child)
 {
-	/* The model mode of ROCm 7 sizes an array by what it finds on its stack: now and then the
-	 * process is too large to be copied. */
-	if (child < 0 && errno == ENOMEM) {
-		printf("fork_exec: SKIPPED: %s: %s\n", what, strerror(errno));
-		fflush(stdout);
-		_exit(EXIT_SKIPPED);
-	}
 	if (child < 0)
 		fail("%s: %s", what, strerror(errno));
 	return child;
