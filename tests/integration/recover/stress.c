@@ -69,15 +69,19 @@ static void nap_us(uint64_t us)
 
 /* ---- processes */
 
-/* Starts a program with an output pipe (NULL: none) and up to two variables, "NAME=VALUE". */
+/* Starts a program with an output pipe (NULL: none) and up to two variables, "NAME=VALUE". Ends the run
+ * if that cannot be done: there is no process that could be killed. */
 static pid_t start(const char *const argv[], const char *const env[2], int *out)
 {
 	int pipe_fds[2] = {-1, -1};
-	pid_t child;
+	pid_t child = -1;
 
-	if (out && pipe2(pipe_fds, O_CLOEXEC))
-		return -1;
-	child = fork();
+	if (!out || !pipe2(pipe_fds, O_CLOEXEC))
+		child = fork();
+	if (child < 0) {
+		fprintf(stderr, "%s does not start: %s\n", argv[0], strerror(errno));
+		exit(1);
+	}
 	if (child == 0) {
 		if (out)
 			dup2(pipe_fds[1], STDOUT_FILENO);
@@ -166,7 +170,7 @@ static void choose_subscribers(struct run *run, bool doomed)
 
 static pid_t start_collector(struct run *run)
 {
-	int out;
+	int out = -1;
 	pid_t child = start_host(run, "collect", run->spool, &out);
 	ssize_t n = read(out, run->collected, sizeof(run->collected) - 1);
 
