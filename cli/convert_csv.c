@@ -197,6 +197,8 @@ static void remove_ours(const char *folder)
 
 int convert_check_csv(const char *folder)
 {
+	if (part_check_place(folder))
+		return CLI_FAILED;
 	if (access(folder, F_OK) || holds_ours_alone(folder))
 		return CLI_OK; /* if it cannot be made, who makes it says so */
 	return cli_failed("output %s exists and holds something else, so it is not written to; "
@@ -207,19 +209,15 @@ int convert_check_csv(const char *folder)
 /* Files of an earlier conversion are replaced; nothing else may be there. */
 int convert_prepare_csv(const char *folder)
 {
-	int status = part_check_place(folder);
-
-	if (status)
-		return status;
+	if (convert_check_csv(folder))
+		return CLI_FAILED;
 	if (mkdir(folder, 0777) == 0)
 		return CLI_OK;
 	if (errno != EEXIST)
 		return cli_failed("output %s: %s; choose another folder with -o", folder,
 				  strerror(errno));
-	status = convert_check_csv(folder);
-	if (!status)
-		remove_ours(folder);
-	return status;
+	remove_ours(folder);
+	return CLI_OK;
 }
 
 /* Tables that are whole, but not all of them, would mislead. */

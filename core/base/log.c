@@ -52,10 +52,11 @@ static bool is_foreign(int fd, const char *path)
 
 	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)(slash - path) + 1 : 1,
 		 slash ? path : ".");
-	if (fstat(fd, &file) || !S_ISREG(file.st_mode) || stat(folder, &place))
+	if (fstat(fd, &file) || stat(folder, &place))
 		return false;
 	return (place.st_mode & S_IWOTH) &&
-	       ((file.st_uid != geteuid() && file.st_uid != place.st_uid) || file.st_nlink > 1);
+	       ((file.st_uid != geteuid() && file.st_uid != place.st_uid) ||
+		(S_ISREG(file.st_mode) && file.st_nlink > 1));
 }
 
 /* In a folder that all may write to, somebody else may have put a link there, or a FIFO, at which

@@ -375,6 +375,14 @@ class Planted(TwoUsers):
                         else:
                             os.unlink(left)
 
+    def test_tables__refused_before_the_program_runs(self):
+        out = os.path.join(self.shared, "out.csv")
+        self.plant("folder", out)
+        done = self.rtl_as(OWNER, "trace", "-q", "-o", out, self.program, "10", "print")
+        self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
+        self.assertRegex(done.stderr, rf"\Artl: output {out}: .*user {OTHER}.*\n\Z")
+        self.assertEqual(os.listdir(self.shared), ["out.csv"])
+
     def test_log__not_through_a_link_of_anothers_nor_into_a_fifo(self):
         out = os.path.join(self.shared, "log")
         for kind in ("link", "dangling link", "FIFO", "file"):
@@ -386,6 +394,17 @@ class Planted(TwoUsers):
                 self.assertEqual(self.state(self.precious), self.before)
                 self.assertEqual(os.lstat(out).st_size if kind == "file" else 0, 0)
                 os.unlink(out)
+
+    def test_log__not_into_a_fifo_that_another_reads(self):
+        out = os.path.join(self.shared, "log")
+        self.plant("FIFO", out)
+        reader = os.open(out, os.O_RDONLY | os.O_NONBLOCK)
+        self.addCleanup(os.close, reader)
+        done = self.run_as(OWNER, self.program, "10", "print", env={
+            "RTL_LOG": f"debug:{out}", "RTL_SUBSCRIBERS": "libstats_sub.so:missing"})
+        self.assertEqual((done.returncode, done.stdout), (0, "10\n"), done.stderr)
+        self.assertIn("RTL_LOG names no level and no usable file", done.stderr)
+        self.assertEqual(os.read(reader, 4096), b"")
 
     def test_places_of_spools__passed_over(self):
         """Links, FIFOs and folders that look like somebody's session."""
