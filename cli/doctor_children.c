@@ -39,6 +39,41 @@ static void add_program(const char *path)
 		into->child_count++;
 }
 
+struct rights {
+	unsigned user[2], group[2]; /* real and effective */
+	uint64_t capabilities;
+};
+
+static bool read_rights(const char *of, struct rights *rights)
+{
+	char path[64], line[256];
+	int found = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%s/status", of);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file))
+		found += sscanf(line, "Uid: %u %u", &rights->user[0], &rights->user[1]) == 2 ||
+			 sscanf(line, "Gid: %u %u", &rights->group[0], &rights->group[1]) == 2 ||
+			 sscanf(line, "CapPrm: %" SCNx64, &rights->capabilities) == 1;
+	if (file)
+		fclose(file);
+	return found == 3;
+}
+
+/* Others may not be looked into for reasons of their own, such as ssh-agent, and heed the variables. */
+static bool has_other_rights(pid_t pid)
+{
+	struct rights own, its;
+	char name[16];
+
+	snprintf(name, sizeof(name), "%d", (int)pid);
+	return read_rights("self", &own) && read_rights(name, &its) &&
+	       (memcmp(own.user, its.user, sizeof(own.user)) ||
+		memcmp(own.group, its.group, sizeof(own.group)) ||
+		its.capabilities & ~own.capabilities);
+}
+
 static void look_below(pid_t pid, int depth);
 
 static void look_at(pid_t pid, int depth)
@@ -50,7 +85,7 @@ static void look_at(pid_t pid, int depth)
 	if (length > 0) {
 		path[length] = '\0';
 		add_program(path);
-	} else if (errno == EACCES || errno == EPERM) {
+	} else if ((errno == EACCES || errno == EPERM) && has_other_rights(pid)) {
 		watch.into->hidden_children = true;
 	}
 	if (depth < DEPTH_MOST)

@@ -9,6 +9,7 @@ import signal
 import stat
 import struct
 import subprocess
+import sys
 import unittest
 
 from cli_kit import (Case, CLEAN, DEFAULT_MODE, HANG_S, PLUGINS, PROGRAM, RTL, TMPFS)
@@ -181,6 +182,15 @@ class Doctor(DoctorCase):
         os.chmod(program, 0o755 | stat.S_ISUID)
         checks = self.examine("--", "sh", "-c", f"'{program}' 1; true")
         self.said(checks, "program", "fault", "nap runs with other rights than yours")
+
+    @unittest.skipUnless(shutil.which("setpriv"), "no setpriv")
+    def test_below_the_command_may_not_be_looked_into__no_fault(self):
+        """As ssh-agent and gpg-agent have it. Root could look into it, but for a capability."""
+        drop = ["--bounding-set=-sys_ptrace", "--inh-caps=-sys_ptrace"] if os.getuid() == 0 else []
+        code = "import ctypes, time; ctypes.CDLL(None).prctl(4, 0); time.sleep(0.5)"
+        checks = self.examine("--", "sh", "-c", f"{sys.executable} -c '{code}'; true",
+                              before=["setpriv", *drop])
+        self.assertFalse([text for _, text, _ in checks.get("program", []) if "other rights" in text])
 
     def test_32_bits_below_the_command__is_said(self):
         program = self.path("program")
