@@ -173,11 +173,20 @@ static int status(struct sub *sub)
 		return 0;
 	if (!sub->failed)
 		output_say(sub, RTL_LEVEL_ERROR,
-			   "cannot be written (%s): the trace ends here, what was written so far "
-			   "is complete",
+			   sub->replays ? "cannot be written (%s): nothing of it is kept; choose "
+					  "another place with output="
+					: "cannot be written (%s): the trace ends here, what was "
+					  "written so far is complete",
 			   strerror(error));
 	sub->failed = true;
 	return error == ENOMEM ? RTL_ENOMEM : error == ENOSPC ? RTL_ENOSPC : RTL_EIO;
+}
+
+static void remove_output(struct sub *sub)
+{
+	timeline_fini(&sub->timeline, true);
+	unlink(sub->path);
+	sub->open = false;
 }
 
 static void plugin_destroy(void *instance)
@@ -194,7 +203,9 @@ static void plugin_destroy(void *instance)
 	free(sub->ledgers);
 	free_losses(sub);
 	work_fini(&sub->work);
-	if (sub->open) /* without finish: another host goes on */
+	if (sub->open && sub->replays)
+		remove_output(sub); /* a replay can be made again */
+	else if (sub->open)         /* without finish: another host goes on */
 		timeline_fini(&sub->timeline, false);
 	free(sub->pattern);
 	free(sub->path);
@@ -320,14 +331,6 @@ static int plugin_flush(void *instance)
 	return status(sub);
 }
 
-/* Nothing came: there is nothing to look at. */
-static void remove_empty(struct sub *sub)
-{
-	timeline_fini(&sub->timeline, true);
-	unlink(sub->path);
-	sub->open = false;
-}
-
 static int plugin_finish(void *instance)
 {
 	struct sub *sub = instance;
@@ -337,7 +340,7 @@ static int plugin_finish(void *instance)
 	if (!sub->open || sub->failed)
 		return status(sub);
 	if (!sub->work.processes && !sub->timeline.resumed) {
-		remove_empty(sub);
+		remove_output(sub); /* nothing came: there is nothing to look at */
 		return 0;
 	}
 	generic_unfinished(sub, NULL);

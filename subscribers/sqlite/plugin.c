@@ -185,7 +185,9 @@ static void plugin_destroy(void *instance)
 	names_fini(&sub->names);
 	generic_fini(sub);
 	run_fini(sub);
-	output_fini(&sub->output, !sub->open && !sub->recovers);
+	/* a replay can be made again */
+	output_fini(&sub->output,
+		    sub->replays ? !sub->open || sub->writer.failed : !sub->open && !sub->recovers);
 	free(sub->settings.output);
 	free(sub);
 }
@@ -198,6 +200,7 @@ static int meet_host(struct sub *sub)
 
 	sub->exact = SUB_HOST_HAS(host, positions);
 	sub->recovers = where && strcmp(where, "recover") == 0;
+	sub->replays = where && strcmp(where, "replay") == 0;
 	if (!sub->recovers || (sub->exact && SUB_HOST_HAS(host, resume)))
 		return 0;
 	host->report(host, RTL_LEVEL_ERROR,

@@ -146,21 +146,13 @@ static uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Whether the trace is of now. */
-static bool is_live(const struct sub *sub)
-{
-	const char *where = sub->host->property(sub->host, "where");
-
-	return !sub->recovers && (!where || strcmp(where, "replay") != 0);
-}
-
 /* The time of day that belongs to a time of the trace. */
 static void write_clock(struct sub *sub, const struct process *process)
 {
 	uint64_t before, middle, real, after;
 
-	if (!is_live(sub))
-		return;
+	if (sub->recovers || sub->replays)
+		return; /* the trace is not of now */
 	before = clock_ns(CLOCK_BOOTTIME);
 	real = clock_ns(CLOCK_REALTIME);
 	after = clock_ns(CLOCK_BOOTTIME);

@@ -102,6 +102,7 @@ struct sub {
 	pthread_t beginner;
 	bool exact;          /* the host tells positions */
 	bool recovers;       /* the output is one that another host has left */
+	bool replays;        /* all of it is of the past, and can be written again */
 	bool continues;      /* and something is in it */
 	bool events_pending; /* rows of events may wait for a commit */
 	struct writer writer;

@@ -63,6 +63,17 @@ class FullDisk(Faults):
         self.assertEqual(done.stdout, "status 1\n", done.stderr)
         self.assertIn("a subscriber has not stored everything: the output is not complete", done.stderr)
 
+    def test_from_a_recording__nothing_is_left(self):
+        """By name and by setting: what was recorded is still there, and a part of it would mislead."""
+        self.assertEqual(self.rtl("record", "-o", "run.rec", PROGRAM, "100000").returncode, 0)
+        for output in ("-o small/run.json", "-s 'libjson_sub.so?output=small/run.json'", "-o small/run.pftrace",
+                       "-o small/run.db"):
+            with self.subTest(output=output):
+                done = self.small(f'"$RTL" replay {output} run.rec; echo status $?; ls -A small')
+                self.assertEqual(done.stdout, "status 1\n", done.stderr)
+                self.assertRegex(done.stderr, "cannot be written|the disk is full")
+                self.assertNotIn("rtl: trace: ", done.stderr)
+
     def test_tables_from_a_recording__nothing_is_left(self):
         """No room for the database that they are made of; none for them; and a command that is not run."""
         self.assertEqual(self.rtl("record", "-o", "run.rec", PROGRAM, "30000").returncode, 0)
