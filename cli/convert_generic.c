@@ -238,14 +238,15 @@ static void take_alone(struct convert *convert, struct convert_source *source,
 		.tid = (uint32_t)convert_uint(source, TID),
 	};
 
-	if (!convert_wants(convert, set_name(convert, source, type, &other)))
-		return;
 	if (!other.is_mark && type->gpu >= 0 && convert_uint(source, FIELDS + type->gpu)) {
 		other.on_gpu = true;
 		other.gpu = (uint32_t)convert_uint(source, FIELDS + type->gpu);
 		other.queue =
 			type->queue < 0 ? 0 : (uint32_t)convert_uint(source, FIELDS + type->queue);
 	}
+	if ((other.on_gpu && !convert_wants_gpu(convert, other.gpu)) ||
+	    !convert_wants(convert, set_name(convert, source, type, &other)))
+		return;
 	add_values(convert, source, type);
 	work_other(&convert->work, process, &other);
 }

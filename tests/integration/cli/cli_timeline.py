@@ -6,6 +6,7 @@ them, value by value beside the database of the same run.
 """
 
 import collections
+import contextlib
 import csv
 import functools
 import json
@@ -225,6 +226,22 @@ class Convert(Case):
         self.assertEqual(len(self.converted("--process", str(pid.fetchone()[0]))), 1000)
         # the program's times are of its own making, before it started
         self.refused(1, "nothing is selected by --from", "convert", "a.db", "-o", "b.json", "--from", "1ms")
+
+    def test_gpu__of_programs_own_streams_too(self):
+        with contextlib.closing(sqlite3.connect(self.path("a.db"))) as database:
+            fields = "".join(f"INSERT INTO rtl_field VALUES (50, 7, {i}, '{name}', '{name}', '{kind}', '', {8 * i}, 8, '');"
+                             for i, (name, kind) in enumerate((("begin_ns", "time"), ("end_ns", "time"), ("gpu", "uint"))))
+            database.executescript(
+                "UPDATE rtl_dispatch SET gpu = op_id % 2 + 1; INSERT INTO rtl_stream VALUES (50, 'own', 1, 0, '');"
+                "INSERT INTO rtl_type VALUES (50, 7, 'work', '', 24, 'rtl_e_own');" + fields +
+                "CREATE TABLE rtl_e_own (id INTEGER PRIMARY KEY, process INTEGER, tid INTEGER, time_ns INTEGER,"
+                " uid INTEGER, parent_uid INTEGER, instance INTEGER, correlation INTEGER, begin_ns, end_ns, gpu);"
+                "INSERT INTO rtl_e_own SELECT gpu, 1, 1, end, 0, 0, 0, 0, start, end, gpu FROM rtl_dispatch JOIN rocpd_op o"
+                " ON o.id = op_id GROUP BY gpu;")
+        for options, gpus in (((), [1, 2]), (("--gpu", "1"), [1]), (("--gpu", "2"), [2])):
+            self.converted(*options)
+            events = load(self.path("b.json"))["traceEvents"]
+            self.assertEqual(sorted(e["args"]["gpu"] for e in events if e.get("name") == "work"), gpus)
 
     def test_bad_input__one_line(self):
         self.write("text.db", "no database")
