@@ -193,12 +193,14 @@ void cli_nearest_look(struct cli_nearest *nearest, const char *name)
 {
 	size_t far = distance(nearest->word, nearest->length, name);
 
+	if (strlen(name) > CLI_NEAREST_MOST)
+		return;
 	/* cut short: as good as right */
 	if (nearest->length >= 3 && !strncasecmp(name, nearest->word, nearest->length))
 		far = 0;
-	if (far > nearest->distance || (far == nearest->distance && nearest->name))
+	if (far > nearest->distance || (far == nearest->distance && *nearest->name))
 		return;
-	nearest->name = name;
+	snprintf(nearest->name, sizeof(nearest->name), "%s", name);
 	nearest->distance = far;
 }
 
@@ -280,24 +282,16 @@ static int give_help(const struct args *args)
 	return cli_finish_output() == CLI_OK ? HELP : BAD;
 }
 
-/* The option that an unknown one was meant to be; NULL: none is like it. */
-static const char *like_option(const struct args *args, const char *text, size_t length)
+static int refuse_unknown(const struct args *args, const char *text, size_t length)
 {
 	struct cli_nearest nearest = cli_nearest_to(text, length);
 
 	for (size_t i = 0; i < args->command->option_count; i++)
 		cli_nearest_look(&nearest, args->command->options[i].name);
-	return nearest.name;
-}
-
-static int refuse_unknown(const struct args *args, const char *text, size_t length)
-{
-	const char *meant = like_option(args, text, length);
-
-	if (!meant)
+	if (!*nearest.name)
 		return refuse(args, "unknown option", text - 2, (int)length + 2);
 	cli_error("%s: unknown option '--%.*s'; did you mean --%s?", args->command->name,
-		  (int)length, text, meant);
+		  (int)length, text, nearest.name);
 	return BAD;
 }
 

@@ -112,14 +112,14 @@ void cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int cli_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 int cli_failed(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+#define CLI_NEAREST_MOST 63
 /** Finds the name that a misspelt word was meant to be: make one, let it look at each name. */
 struct cli_nearest {
 	const char *word;
 	size_t length;
-	const char *name; /**< the nearest so far; NULL: none is like it */
-	size_t distance;  /**< of that one, or the greatest allowed */
+	char name[CLI_NEAREST_MOST + 1]; /**< the nearest so far; "": none is like it */
+	size_t distance;                 /**< of that one, or the greatest allowed */
 };
-#define CLI_NEAREST_MOST 63
 struct cli_nearest cli_nearest_to(const char *word, size_t length);
 void cli_nearest_look(struct cli_nearest *nearest, const char *name);
 

@@ -23,7 +23,6 @@ struct listing {
 struct wanted {
 	bool found;
 	struct cli_nearest nearest;
-	char *meant; /* the nearest name; NULL: none is like it */
 };
 
 /* A block of a GPU; registers 0: it has none such. */
@@ -91,19 +90,6 @@ static void judge(struct subject *subject, const struct counter_def *def, struct
 			      sizeof(entry->why));
 }
 
-/* The names that are looked at go before the line is said. */
-static void look_for_meant(struct wanted *wanted, const char *name)
-{
-	const size_t before = wanted->nearest.distance;
-
-	cli_nearest_look(&wanted->nearest, name);
-	if (wanted->nearest.name != name || (wanted->meant && wanted->nearest.distance == before))
-		return;
-	free(wanted->meant);
-	wanted->meant = strdup(name);
-	wanted->nearest.name = wanted->meant;
-}
-
 static bool asked_for(struct listing *listing, const char *name)
 {
 	bool asked = !listing->operands.count;
@@ -114,7 +100,7 @@ static bool asked_for(struct listing *listing, const char *name)
 		if (!fnmatch(listing->operands.list[i], name, FNM_CASEFOLD))
 			asked = wanted->found = true;
 		else if (!wanted->found)
-			look_for_meant(wanted, name);
+			cli_nearest_look(&wanted->nearest, name);
 	}
 	return asked;
 }
@@ -125,16 +111,13 @@ static int say_unknown(struct listing *listing)
 	int status = CLI_OK;
 
 	for (size_t i = 0; i < listing->operands.count; i++) {
-		const struct wanted *wanted = &listing->wanted[i];
 		const char *name = listing->operands.list[i];
+		const char *meant = listing->wanted[i].nearest.name;
 
-		if (wanted->found)
-			continue;
-		status = wanted->meant
-				 ? cli_failed("no counter or metric has such a name: %s; did you "
-					      "mean %s?",
-					      name, wanted->meant)
-				 : cli_failed("no counter or metric has such a name: %s", name);
+		if (!listing->wanted[i].found)
+			status = cli_failed("no counter or metric has such a name: %s%s%s%s", name,
+					    *meant ? "; did you mean " : "", meant,
+					    *meant ? "?" : "");
 	}
 	return status;
 }
@@ -383,8 +366,6 @@ static int list_counters(struct listing *listing)
 	error = cli_finish_output();
 	if (!status && !error)
 		status = say_unknown(listing);
-	for (size_t i = 0; i < listing->operands.count; i++)
-		free(listing->wanted[i].meant);
 	free(listing->wanted);
 	return status ? status : error;
 }

@@ -24,10 +24,9 @@
 #define KFD         "/dev/kfd"
 #define CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 #define MIB         (1024 * 1024ull)
-/* What a process's buffers may take at least unless RTL_BUFFER_TOTAL says less. */
-#define BUDGET_MIB 256u
+#define BUDGET_MIB  (RTL_BUFFER_TOTAL_LEAST / MIB)
 /* The first buffer of a thread, and what goes with it. */
-#define FIRST_BUFFER_MIB 8u
+#define FIRST_BUFFER_MIB (2 * RTL_BUFFER_SIZE_DEFAULT / MIB)
 #define FILES_LEAST      256u
 
 /* ---- devices ---- */
@@ -175,8 +174,9 @@ static void look_at_spool(struct doctor *doctor, const char *folder)
 	else if (mib < 2 * BUDGET_MIB)
 		doctor_warn(doctor, "spool", remedy,
 			    "the folder for spools, %s, has %" PRIu64 " MiB; the buffers of a "
-			    "process use up to half of what is there, and would use %u MiB or more",
-			    place, mib, BUDGET_MIB);
+			    "process use up to half of what is there, and would use %" PRIu64
+			    " MiB or more",
+			    place, mib, (uint64_t)BUDGET_MIB);
 	else
 		doctor_ok(doctor, "spool", "spools are made in %s: %" PRIu64 " MiB are free", place,
 			  mib);

@@ -70,7 +70,7 @@ static int refuse(const char *word)
 
 	for (size_t i = 0; cli_commands[i]; i++)
 		cli_nearest_look(&nearest, cli_commands[i]->name);
-	if (nearest.name)
+	if (*nearest.name)
 		return cli_usage("unknown %s '%s'; did you mean `rtl %s`?", what, word,
 				 nearest.name);
 	return cli_usage("unknown %s '%s'; `rtl --help` lists what there is", what, word);

@@ -12,8 +12,6 @@
 #include "pattern.h"
 #include "session.h"
 
-#define SAMPLE_MS_MOST 60000 /* as streams/hsa/counter/settings.c has it */
-
 /* For which there may be definitions; which of them the program has is seen when it runs. */
 static const char *const architectures[] = {
 	"gfx906",  "gfx908",  "gfx90a",  "gfx942",  "gfx950",  "gfx900",  "gfx940",  "gfx941",
@@ -25,8 +23,6 @@ struct names {
 	char *copy;
 	char **names; /* those that some GPU has become NULL */
 	size_t count, unknown;
-	struct cli_nearest nearest; /* to the first unknown one */
-	char *meant;                /* its name; NULL: none */
 };
 
 static int split(struct names *names, const char *list)
@@ -71,37 +67,23 @@ static bool look_in(struct names *names, const char *architecture, char *why, si
 	return defined;
 }
 
-/* Whether that GPU has a counter that the first unknown one was meant to be. */
-static void look_for_meant(struct names *names, const char *architecture)
+static int say_unknown(const char *name)
 {
+	struct cli_nearest nearest = cli_nearest_to(name, strlen(name));
 	char why[512];
-	struct counter_set *set = counter_set_load(architecture, NULL, why, sizeof(why));
-	const size_t before = names->nearest.distance;
 
-	for (size_t i = 0; set && i < counter_set_count(set); i++)
-		cli_nearest_look(&names->nearest, counter_set_at(set, i)->name);
-	if (names->nearest.name && (!names->meant || names->nearest.distance < before)) {
-		free(names->meant);
-		names->meant = strdup(names->nearest.name);
+	for (size_t i = 0; i < ARCHITECTURES; i++) {
+		struct counter_set *set =
+			counter_set_load(architectures[i], NULL, why, sizeof(why));
+
+		for (size_t k = 0; set && k < counter_set_count(set); k++)
+			cli_nearest_look(&nearest, counter_set_at(set, k)->name);
+		counter_set_destroy(set);
 	}
-	/* The set's texts go with it. */
-	names->nearest.name = names->meant;
-	counter_set_destroy(set);
-}
-
-static int say_unknown(struct names *names, const char *name)
-{
-	names->nearest = cli_nearest_to(name, strlen(name));
-	for (size_t i = 0; i < ARCHITECTURES; i++)
-		look_for_meant(names, architectures[i]);
-	return names->meant
-		       ? cli_usage("--counters: no GPU that rtl knows has a counter or metric "
-				   "%s; did you mean %s? `rtl list-counters` tells which there "
-				   "are",
-				   name, names->meant)
-		       : cli_usage("--counters: no GPU that rtl knows has a counter or metric "
-				   "%s; `rtl list-counters` tells which there are",
-				   name);
+	return cli_usage("--counters: no GPU that rtl knows has a counter or metric %s; %s%s%s`rtl "
+			 "list-counters` tells which there are",
+			 name, *nearest.name ? "did you mean " : "", nearest.name,
+			 *nearest.name ? "? " : "");
 }
 
 static int check_names(const char *list)
@@ -117,8 +99,7 @@ static int check_names(const char *list)
 		status = cli_usage("--counters: %s", why);
 	for (size_t i = 0; !status && i < names.count; i++)
 		if (names.names[i])
-			status = say_unknown(&names, names.names[i]);
-	free(names.meant);
+			status = say_unknown(names.names[i]);
 	free(names.names);
 	free(names.copy);
 	return status;
@@ -140,9 +121,9 @@ static int check_sample(const char *sample, const char *kernels)
 		return CLI_OK;
 	errno = 0;
 	ms = strtoul(sample, &end, 10);
-	if (*end || errno || *sample == '-' || !ms || ms > SAMPLE_MS_MOST)
+	if (*end || errno || *sample == '-' || !ms || ms > COUNTERS_SAMPLE_MS_MOST)
 		return cli_usage("--counters-sample %s: must be a number of ms from 1 to %d",
-				 sample, SAMPLE_MS_MOST);
+				 sample, COUNTERS_SAMPLE_MS_MOST);
 	if (kernels)
 		return cli_usage("--counters-kernels chooses dispatches, and --counters-sample "
 				 "counts all that a GPU does: give one of them");

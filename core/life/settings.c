@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "settings.h"
 
+#include <rtl/collector.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -66,7 +67,7 @@ static size_t bytes(const char *name, size_t fallback, size_t least)
 /* A sixteenth of the memory, 256M to 1G. */
 static size_t default_total(void)
 {
-	const uint64_t least = (uint64_t)256 << 20, most = (uint64_t)1 << 30;
+	const uint64_t least = RTL_BUFFER_TOTAL_LEAST, most = (uint64_t)1 << 30;
 	const uint64_t share = machine_memory() / 16;
 
 	return (size_t)(share < least ? least : share > most ? most : share);
@@ -173,7 +174,7 @@ void settings_read(struct bus_settings *settings)
 	say_if_secured();
 	strict_failed = false;
 	settings->strict = flag("RTL_STRICT");
-	settings->ring_bytes = bytes("RTL_BUFFER_SIZE", 4u << 20, 64u << 10);
+	settings->ring_bytes = bytes("RTL_BUFFER_SIZE", RTL_BUFFER_SIZE_DEFAULT, 64u << 10);
 	settings->total_bytes = bytes("RTL_BUFFER_TOTAL", default_total(), 64u << 10);
 	/* Relaxed: in a child other threads may publish already; it is what it was. */
 	__atomic_store_n(&settings->wait, policy_wait(), __ATOMIC_RELAXED);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <rtl/collector.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -24,7 +25,7 @@
 #define SMALL_RING  (64u << 10)
 /* Of RTL_BUFFER_TOTAL, for the first rings of threads: what lies beyond is for those whose ring is
  * full. */
-#define FIRST_RINGS ((size_t)256 << 20)
+#define FIRST_RINGS ((size_t)RTL_BUFFER_TOTAL_LEAST)
 /* After no further ring could be had, so long until the thread asks again. */
 #define GROW_AGAIN_NS 10000000u
 /* What a thread makes ready of its ring at once, if nobody did before. */

@@ -37,6 +37,11 @@ enum rtl_collector_kind {
 	RTL_INSPECT = 5,
 };
 
+/** Bytes of a thread's first buffer, unless RTL_BUFFER_SIZE says otherwise. */
+#define RTL_BUFFER_SIZE_DEFAULT (4u << 20)
+/** What the buffers of a process may take on the smallest machine, unless RTL_BUFFER_TOTAL says otherwise. */
+#define RTL_BUFFER_TOTAL_LEAST (256u << 20)
+
 /** A file of that name in a collector's folder is its user's, and goes with the folder. */
 #define RTL_COLLECTOR_NOTES "notes"
 

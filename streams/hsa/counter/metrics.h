@@ -20,6 +20,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The longest interval of samples (RTL_COUNTERS_SAMPLE). */
+#define COUNTERS_SAMPLE_MS_MOST 60000
+
 /* ---- definitions ---- */
 
 struct counter_set;

@@ -9,9 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "metrics.h"
+
 #define TIMEOUT_S     10
 #define MAX_TIMEOUT_S 3600
-#define MAX_SAMPLE_MS 60000
 
 struct counter_settings counter_settings;
 
@@ -90,7 +91,7 @@ static bool read_times(void)
 	unsigned long timeout_s = TIMEOUT_S, sample_ms = 0;
 
 	if (!read_number("RTL_COUNTERS_TIMEOUT", "seconds", MAX_TIMEOUT_S, &timeout_s) ||
-	    !read_number("RTL_COUNTERS_SAMPLE", "ms", MAX_SAMPLE_MS, &sample_ms))
+	    !read_number("RTL_COUNTERS_SAMPLE", "ms", COUNTERS_SAMPLE_MS_MOST, &sample_ms))
 		return false;
 	counter_settings.timeout_ns = timeout_s * 1000000000u;
 	counter_settings.sample_ns = sample_ms * 1000000u;
