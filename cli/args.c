@@ -37,69 +37,50 @@ static char *escape(const char *text)
 	return escaped;
 }
 
-static void complain(const char *format, va_list args)
+/* To be freed; NULL: out of memory. */
+static char *format_line(const char *format, va_list args)
 {
-	char *text = NULL, *escaped = NULL;
-	const char *shown;
-	size_t length;
+	char *text = NULL, *escaped;
 
 	if (vasprintf(&text, format, args) < 0)
-		text = NULL;
-	escaped = text ? escape(text) : NULL;
+		return NULL;
+	escaped = escape(text);
+	free(text);
+	return escaped;
+}
+
+void cli_line(const char *format, ...)
+{
+	va_list args;
+	char *line;
+
+	va_start(args, format);
+	line = format_line(format, args);
+	va_end(args);
+	puts(line ? line : "(out of memory)");
+	free(line);
+}
+
+int cli_say(int status, const char *format, ...)
+{
+	const char *shown;
+	va_list args;
+	size_t length;
+	char *line;
+
+	va_start(args, format);
+	line = format_line(format, args);
+	va_end(args);
 	fflush(stdout);
-	shown = escaped ? escaped : text ? text : "out of memory";
+	shown = line ? line : "out of memory";
 	length = strlen(shown);
 	if (length > LINE_MOST) /* what to do stands at the end */
 		fprintf(stderr, "rtl: %.*s ... %s\n", LINE_MOST - LINE_END, shown,
 			shown + length - LINE_END);
 	else
 		fprintf(stderr, "rtl: %s\n", shown);
-	free(escaped);
-	free(text);
-}
-
-void cli_line(const char *format, ...)
-{
-	char *text = NULL, *escaped = NULL;
-	va_list args;
-
-	va_start(args, format);
-	if (vasprintf(&text, format, args) < 0)
-		text = NULL;
-	va_end(args);
-	escaped = text ? escape(text) : NULL;
-	puts(escaped ? escaped : "(out of memory)");
-	free(escaped);
-	free(text);
-}
-
-void cli_error(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	complain(format, args);
-	va_end(args);
-}
-
-int cli_usage(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	complain(format, args);
-	va_end(args);
-	return CLI_USAGE;
-}
-
-int cli_failed(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	complain(format, args);
-	va_end(args);
-	return CLI_FAILED;
+	free(line);
+	return status;
 }
 
 int cli_finish_output(void)

@@ -88,6 +88,12 @@ struct cli_command {
 	int (*run)(const struct cli_command *command, int argc, char **argv);
 };
 
+/** Members of it: a table of options; where its operands go, how many there may be, and what is said of one
+ *  more. */
+#define CLI_OPTIONS(table) .options = table, .option_count = sizeof(table) / sizeof(*(table))
+#define CLI_OPERANDS(type, member, most, more)                                                     \
+	.operands_at = offsetof(type, member), .operands_most = most, .excess = more
+
 extern const struct cli_command cmd_trace, cmd_summary, cmd_info, cmd_start, cmd_stop, cmd_snapshot,
 	cmd_record, cmd_replay, cmd_recover, cmd_report, cmd_diff, cmd_merge, cmd_convert, cmd_env,
 	cmd_list_counters, cmd_list_streams, cmd_list_subscribers, cmd_new_subscriber,
@@ -106,11 +112,11 @@ int cli_read(const struct cli_command *command, int argc, char **argv, void *int
 /** A line to stdout; control characters in what comes from traces and paths are shown as escapes.
  */
 void cli_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/** "rtl: " and a line to stderr. */
-void cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/** As cli_error; returns CLI_USAGE, or CLI_FAILED. */
-int cli_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
-int cli_failed(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/** "rtl: " and a line to stderr; returns the status. */
+int cli_say(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+#define cli_error(...)  ((void)cli_say(CLI_FAILED, __VA_ARGS__))
+#define cli_usage(...)  cli_say(CLI_USAGE, __VA_ARGS__)
+#define cli_failed(...) cli_say(CLI_FAILED, __VA_ARGS__)
 
 #define CLI_NEAREST_MOST 63
 /** Finds the name that a misspelt word was meant to be: make one, let it look at each name. */

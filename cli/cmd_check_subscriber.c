@@ -370,10 +370,7 @@ const struct cli_command cmd_check_subscriber = {
 	.purpose = "Leads a subscriber through its life, and says what it does wrong",
 	.details = "Synthetic streams are published, recorded and replayed, in processes of their\n"
 		   "own. Exit status 0: nothing is wrong; 1: something is, a line each.",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(*options),
-	.operands_at = offsetof(struct check, names),
-	.operands_most = 1,
-	.excess = "one subscriber at a time",
+	CLI_OPTIONS(options),
+	CLI_OPERANDS(struct check, names, 1, "one subscriber at a time"),
 	.run = run,
 };

@@ -176,8 +176,6 @@ const struct cli_command cmd_completion = {
 	.operands = "SHELL",
 	.purpose = "Prints what bash or zsh needs to complete rtl's words",
 	.details = "An installed rtl has it where these shells look.",
-	.operands_at = offsetof(struct request, shells),
-	.operands_most = 1,
-	.excess = "one shell at a time",
+	CLI_OPERANDS(struct request, shells, 1, "one shell at a time"),
 	.run = run,
 };

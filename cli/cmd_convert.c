@@ -138,8 +138,7 @@ const struct cli_command cmd_convert = {
 		   "spreadsheets",
 	.details = "Traces are databases that rtl wrote. An older file of that kind is replaced; "
 		   "another\none is not.",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(*options),
+	CLI_OPTIONS(options),
 	.operands_at = INTO(files),
 	.operands_most = SIZE_MAX,
 	.mentions = true,

@@ -97,11 +97,8 @@ const struct cli_command cmd_diff = {
 	.operands = "BEFORE AFTER",
 	.purpose = "Shows what got slower or faster from one trace to another",
 	.details = "Both are SQLite databases that rtl or RPD wrote.",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(*options),
-	.operands_at = offsetof(struct request, files),
-	.operands_most = 2,
-	.excess = "two files",
+	CLI_OPTIONS(options),
+	CLI_OPERANDS(struct request, files, 2, "two files"),
 	.mentions = true,
 	.run = run,
 };

@@ -176,8 +176,7 @@ const struct cli_command cmd_doctor = {
 		"Looks at the runtimes, what loads from where, permissions, limits and the clock.\n"
 		"COMMAND is run, to see what rtl sees of it; its standard output goes to standard\n"
 		"error. Exit status 0: all is well; 1: something will not work.",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(*options),
+	CLI_OPTIONS(options),
 	.operands_at = offsetof(struct request, launch.operands),
 	.runs = CLI_RUNS_REST,
 	.excess = ": a command to run stands behind --",

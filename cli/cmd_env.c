@@ -86,9 +86,7 @@ static int prepare_and_print(struct session *session, const struct shell *shell)
 	if (!status)
 		status = session_prepare_counters(session);
 	if (!status)
-		status = session_prepare_runtime(session);
-	if (!status)
-		status = session_prepare_xpti(session);
+		status = session_prepare_programs(session, NULL);
 	if (!status && (session->subscribers || session->outputs.count))
 		status = session_prepare_subscribers(session);
 	if (!status && session->list)
@@ -121,8 +119,7 @@ const struct cli_command cmd_env = {
 	.purpose = "Prints what a shell must export to trace programs",
 	.details = "Use it as: eval \"$(rtl env)\"\n"
 		   "Then: RTL_SUBSCRIBERS=libsqlite_sub.so:libstats_sub.so ./app",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(*options),
+	CLI_OPTIONS(options),
 	.excess = "; use `rtl trace` to run a command",
 	.mentions = true,
 	.run = run,

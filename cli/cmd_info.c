@@ -40,10 +40,7 @@ const struct cli_command cmd_info = {
 	.purpose = "Shows processes, streams and the ledger of a trace",
 	.details = "FILE is a trace. FOLDER is what processes record into: a collector's, also of\n"
 		   "one that runs, a recording, or one process's spool. Nothing in it changes.",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(*options),
-	.operands_at = offsetof(struct info, operands),
-	.operands_most = 1,
-	.excess = "one file or folder at a time",
+	CLI_OPTIONS(options),
+	CLI_OPERANDS(struct info, operands, 1, "one file or folder at a time"),
 	.run = run,
 };

@@ -392,9 +392,7 @@ const struct cli_command cmd_list_counters = {
 	.purpose = "Shows the hardware counters and metrics of each GPU",
 	.details = "NAME may have wildcards, such as 'TCC*'. Without any: all of them.\n"
 		   "What cannot be had is listed with the reason.",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(*options),
-	.operands_at = offsetof(struct listing, operands),
-	.operands_most = SIZE_MAX,
+	CLI_OPTIONS(options),
+	CLI_OPERANDS(struct listing, operands, SIZE_MAX, NULL),
 	.run = run,
 };

@@ -74,10 +74,8 @@ const struct cli_command cmd_list_streams = {
 		   "recording. COMMAND is run to see which streams it registers; nothing is\n"
 		   "recorded, and its standard output goes to standard error.\n"
 		   "Without either: the streams of rtl itself.",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(*options),
-	.operands_at = offsetof(struct listing, operands),
-	.operands_most = SIZE_MAX,
+	CLI_OPTIONS(options),
+	CLI_OPERANDS(struct listing, operands, SIZE_MAX, NULL),
 	.runs = CLI_RUNS_REST,
 	.mentions = true,
 	.run = run,

@@ -162,8 +162,7 @@ const struct cli_command cmd_list_subscribers = {
 	.purpose = "Shows the subscribers that can be used, and their settings",
 	.details = "Looked for in the working directory, in the folders of RTL_PLUGIN_PATH, and\n"
 		   "where rtl is installed.",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(*options),
+	CLI_OPTIONS(options),
 	.mentions = true,
 	.run = run,
 };

@@ -59,10 +59,8 @@ const struct cli_command cmd_merge = {
 	.operands = "TRACE...",
 	.purpose = "Makes one trace of several: processes, ranks, hosts",
 	.details = "Traces are SQLite databases that rtl or RPD wrote.",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(*options),
-	.operands_at = offsetof(struct request, files),
-	.operands_most = SIZE_MAX,
+	CLI_OPTIONS(options),
+	CLI_OPERANDS(struct request, files, SIZE_MAX, NULL),
 	.mentions = true,
 	.run = run,
 };

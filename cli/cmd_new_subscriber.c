@@ -148,10 +148,7 @@ const struct cli_command cmd_new_subscriber = {
 	.details = "Makes the folder NAME in the working directory; it builds against the rtl that "
 		   "is\n"
 		   "installed.",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(*options),
-	.operands_at = offsetof(struct beginning, names),
-	.operands_most = 1,
-	.excess = "one name at a time",
+	CLI_OPTIONS(options),
+	CLI_OPERANDS(struct beginning, names, 1, "one name at a time"),
 	.run = run,
 };

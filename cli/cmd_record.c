@@ -88,19 +88,18 @@ static int record_command(struct record *record, const char *output)
 	if (!status)
 		status = session_prepare_counters(session);
 	if (!status)
-		status = session_prepare_runtime(session);
-	if (!status)
-		status = session_prepare_xpti(session);
-	if (!status)
-		status = session_set(session, "RTL_SESSION", launch->id);
+		status = session_prepare_programs(session, launch->id);
 	if (status)
 		return status;
 	error = launch_find(launch->command[0]);
 	if (error)
 		return launch_refuse(launch->command[0], error);
-	status = collect_record(&launch->collect, session, launch->id, launch->command[0],
-				launch->spool, launch->paused, output,
-				launch->selection.limit_bytes, record->all);
+	status = collect_start(launch, (struct rtl_collector_options){
+					       .kind = RTL_RECORD,
+					       .output = output,
+					       .limit_bytes = launch->selection.limit_bytes,
+					       .keep_repeated = record->all,
+				       });
 	if (status)
 		return status;
 	error = launch_collected(launch, "recording", &status);
@@ -136,8 +135,7 @@ const struct cli_command cmd_record = {
 	.operands = "[--] COMMAND [ARGUMENT]...",
 	.purpose = "Runs a command and keeps what it publishes, for rtl replay",
 	.details = LAUNCH_DETAILS,
-	.options = options,
-	.option_count = sizeof(options) / sizeof(*options),
+	CLI_OPTIONS(options),
 	LAUNCH_OPERANDS,
 	.run = run,
 };

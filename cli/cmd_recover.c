@@ -253,9 +253,7 @@ const struct cli_command cmd_recover = {
 	.operands = "[FOLDER]...",
 	.purpose = "Completes the output of a collector or process that died",
 	.details = "Without FOLDER: lists those that there are, the newest first.",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(*options),
-	.operands_at = offsetof(struct request, folders),
-	.operands_most = SIZE_MAX,
+	CLI_OPTIONS(options),
+	CLI_OPERANDS(struct request, folders, SIZE_MAX, NULL),
 	.run = run,
 };

@@ -102,10 +102,7 @@ const struct cli_command cmd_replay = {
 	.purpose = "Gives what was recorded in a folder to subscribers",
 	.details = "FOLDER is a recording, the folder of a collector that died, or one process's\n"
 		   "spool. Nothing in it changes.",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(*options),
-	.operands_at = offsetof(struct request, operands),
-	.operands_most = 1,
-	.excess = "one folder at a time",
+	CLI_OPTIONS(options),
+	CLI_OPERANDS(struct request, operands, 1, "one folder at a time"),
 	.run = run,
 };

@@ -351,11 +351,8 @@ const struct cli_command cmd_report = {
 	.details = "FILE is an SQLite database that rtl or RPD wrote. The page is one file, which "
 		   "needs\n"
 		   "no network.",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(*options),
-	.operands_at = offsetof(struct request, files),
-	.operands_most = 1,
-	.excess = "one file at a time",
+	CLI_OPTIONS(options),
+	CLI_OPERANDS(struct request, files, 1, "one file at a time"),
 	.mentions = true,
 	.run = run,
 };

@@ -220,7 +220,6 @@ const struct cli_command cmd_selftest = {
 		"tracing\n"
 		"costs. Takes half a minute. The report names no host, user or file.\n"
 		"Exit status 0: all agrees; 3: something differs; 1: something could not be run.",
-	.options = options,
-	.option_count = sizeof(options) / sizeof(*options),
+	CLI_OPTIONS(options),
 	.run = run,
 };

@@ -375,10 +375,7 @@ const struct cli_command cmd_snapshot = {
 	.operands = "[SESSION]",
 	.purpose = "Writes what a running `rtl trace --last` keeps just now",
 	.details = RUNNING_DETAILS,
-	.options = options,
-	.option_count = sizeof(options) / sizeof(*options),
-	.operands_at = offsetof(struct request, operands),
-	.operands_most = 1,
-	.excess = "one session at a time",
+	CLI_OPTIONS(options),
+	CLI_OPERANDS(struct request, operands, 1, "one session at a time"),
 	.run = run,
 };

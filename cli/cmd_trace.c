@@ -69,11 +69,7 @@ static int prepare(struct trace *trace)
 	if (!status && trace->launch.selection.limit && !trace->launch.selection.last)
 		status = cli_usage("trace: --limit needs --last: it bounds the flight recorder");
 	if (!status)
-		status = session_prepare_runtime(session);
-	if (!status)
-		status = session_prepare_xpti(session);
-	if (!status)
-		status = session_set(session, "RTL_SESSION", trace->launch.id);
+		status = session_prepare_programs(session, trace->launch.id);
 	if (!status && trace->strict)
 		status = be_strict(session);
 	if (!status && trace->in_process)
@@ -90,8 +86,11 @@ static int run_in_process(struct launch *launch)
 	unsetenv("RTL_COLLECTOR"); /* of an rtl around this one: it comes before subscribers */
 	unsetenv("RTL_CONTROL");
 	if (launch->paused)
-		error = collect_control(&launch->collect, session, launch->id, launch->command[0],
-					launch->spool);
+		error = collect_start(launch, (struct rtl_collector_options){
+						      .kind = RTL_COLLECT,
+						      .subscribers = "",
+						      .own = &collect_nothing,
+					      });
 	if (error)
 		return error;
 	error = child_run(launch->command, session->variables, session->variable_count, NULL,
@@ -139,17 +138,16 @@ static void run_recorded(struct launch *launch, int status)
 /* The subscribers are here. */
 static int run_collected(struct launch *launch)
 {
+	struct rtl_collector_options how = {.kind = RTL_COLLECT,
+					    .subscribers = launch->session.list};
 	int status, error = launch_find(launch->command[0]);
 
 	if (error)
 		return launch_refuse(launch->command[0], error);
 	if (launch->selection.last)
-		error = collect_record(&launch->collect, &launch->session, launch->id,
-				       launch->command[0], launch->spool, launch->paused, NULL,
-				       launch->selection.limit_bytes, false);
-	else
-		error = collect_start(&launch->collect, &launch->session, launch->id,
-				      launch->command[0], launch->spool, launch->paused);
+		how = (struct rtl_collector_options){.kind = RTL_RECORD,
+						     .limit_bytes = launch->selection.limit_bytes};
+	error = collect_start(launch, how);
 	if (error)
 		return error;
 	error = launch_collected(launch, "trace", &status);
@@ -204,8 +202,7 @@ const struct cli_command cmd_trace = {
 	.operands = "[--] COMMAND [ARGUMENT]...",
 	.purpose = "Runs a command and records what it does on the GPU",
 	.details = LAUNCH_DETAILS,
-	.options = options,
-	.option_count = sizeof(options) / sizeof(*options),
+	CLI_OPTIONS(options),
 	LAUNCH_OPERANDS,
 	.run = run,
 };

@@ -10,6 +10,7 @@
 #include "cli.h"
 #include "crash.h"
 #include "database.h"
+#include "launch.h"
 #include "library.h"
 #include "notes.h"
 
@@ -43,7 +44,7 @@ int collect_set_properties(const char *id, const char *mode)
 }
 
 /* The subscribers take from our environment what they would take from the program's. */
-static int set_properties(const struct session *session, const char *id)
+static int set_properties(const struct launch *launch)
 {
 	const char *there = getenv("RTL_SUBSCRIBERS");
 
@@ -53,7 +54,7 @@ static int set_properties(const struct session *session, const char *id)
 			"from --subscribers, or, with --in-process, loads those into the command");
 	unsetenv("RTL_SUBSCRIBERS");
 	unsetenv("RTL_COLLECTOR");
-	return collect_set_properties(id, session_mode(session));
+	return collect_set_properties(launch->id, session_mode(&launch->session));
 }
 
 int collect_refuse(int error, const char *message)
@@ -66,16 +67,17 @@ int collect_refuse(int error, const char *message)
 	return CLI_FAILED;
 }
 
-static int take_notes(const struct collect *collect, const struct session *session, const char *id,
-		      const char *command, const char *recording)
+static int take_notes(const struct launch *launch)
 {
+	const struct collect *collect = &launch->collect;
+	const struct session *session = &launch->session;
 	const struct notes notes = {
-		.session = (char *)(uintptr_t)id,
+		.session = (char *)(uintptr_t)launch->id,
 		.mode = (char *)(uintptr_t)session_mode(session),
 		.subscribers = session->list,
 		.database = session->database,
-		.command = (char *)(uintptr_t)command,
-		.recording = (char *)(uintptr_t)recording,
+		.command = launch->command[0],
+		.recording = (char *)(uintptr_t)rtl_collector_recording(collect->collector),
 	};
 	int error = notes_write(collect->folder, &notes);
 
@@ -89,90 +91,47 @@ static void tell_progress(void *user, uint64_t left_bytes)
 	progress_tell(user, left_bytes);
 }
 
-/* Makes the collector that the options describe, but for the folder of the spools. */
-static int begin(struct collect *collect, struct session *session, const char *id,
-		 const char *command, const char *spool, struct rtl_collector_options *options)
+int collect_start(struct launch *launch, struct rtl_collector_options options)
 {
 	char message[MESSAGE_SIZE] = "", *base = NULL;
-	int status = set_properties(session, id), error;
+	struct collect *collect = &launch->collect;
+	const struct selection *selection = collect->selection;
+	const char *spool = launch->spool ? launch->spool : getenv("RTL_SPOOL");
+	int status = set_properties(launch), error;
 
 	if (status)
 		return status;
-	if (!spool)
-		spool = getenv("RTL_SPOOL");
 	if (spool && *spool && !(base = session_absolute_path(spool)))
 		return cli_failed("working directory: %s", strerror(errno));
-	options->folder = base;
-	options->progress = tell_progress;
-	options->progress_user = &collect->progress;
-	if (collect->selection) {
-		options->delay_ns = collect->selection->delay_ns;
-		options->duration_ns = collect->selection->duration_ns;
-		options->repeat = collect->selection->repeat;
-		options->last_ns = options->kind == RTL_RECORD ? collect->selection->last_ns : 0;
+	options.struct_size = sizeof(options);
+	options.folder = base;
+	options.paused = launch->paused;
+	options.progress = tell_progress;
+	options.progress_user = &collect->progress;
+	if (!options.own)
+		options.streams = find_streams(&options.stream_count);
+	if (selection) {
+		options.delay_ns = selection->delay_ns;
+		options.duration_ns = selection->duration_ns;
+		options.repeat = selection->repeat;
+		options.last_ns = options.kind == RTL_RECORD ? selection->last_ns : 0;
 	}
-	error = rtl_collector_create(options, &collect->collector, message, sizeof(message));
+	error = rtl_collector_create(&options, &collect->collector, message, sizeof(message));
 	free(base);
 	if (error)
 		return collect_refuse(error, message);
 	collect->folder = rtl_collector_folder(collect->collector);
 	/* to copy a piece of a ring takes half of what its pages took the program */
 	background_init(&collect->background, collect->collector, SLEEP_MS,
-			options->kind == RTL_RECORD);
-	status = session_set(session, collect->controls ? "RTL_CONTROL" : "RTL_COLLECTOR",
+			options.kind == RTL_RECORD);
+	status = session_set(&launch->session,
+			     options.own == &collect_nothing ? "RTL_CONTROL" : "RTL_COLLECTOR",
 			     collect->folder);
 	if (!status)
-		status = take_notes(collect, session, id, command,
-				    rtl_collector_recording(collect->collector));
+		status = take_notes(launch);
 	if (status)
 		collect_finish(collect);
 	return status;
-}
-
-int collect_start(struct collect *collect, struct session *session, const char *id,
-		  const char *command, const char *spool, bool paused)
-{
-	struct rtl_collector_options options = {
-		.struct_size = sizeof(options),
-		.kind = RTL_COLLECT,
-		.subscribers = session->list,
-		.paused = paused,
-	};
-
-	options.streams = find_streams(&options.stream_count);
-	return begin(collect, session, id, command, spool, &options);
-}
-
-int collect_record(struct collect *collect, struct session *session, const char *id,
-		   const char *command, const char *spool, bool paused, const char *recording,
-		   uint64_t limit_bytes, bool keep_repeated)
-{
-	struct rtl_collector_options options = {
-		.struct_size = sizeof(options),
-		.kind = RTL_RECORD,
-		.paused = paused,
-		.output = recording,
-		.limit_bytes = limit_bytes,
-		.keep_repeated = keep_repeated,
-	};
-
-	options.streams = find_streams(&options.stream_count);
-	return begin(collect, session, id, command, spool, &options);
-}
-
-int collect_listen(struct collect *collect, struct session *session, const char *id,
-		   const char *command, const char *spool, const struct rtl_subscriber *own,
-		   bool paused)
-{
-	struct rtl_collector_options options = {
-		.struct_size = sizeof(options),
-		.kind = RTL_COLLECT,
-		.subscribers = "",
-		.own = own,
-		.paused = paused,
-	};
-
-	return begin(collect, session, id, command, spool, &options);
 }
 
 static int nothing_create(const struct rtl_host *host, const struct rtl_setting *settings,
@@ -191,21 +150,6 @@ const struct rtl_subscriber collect_nothing = {
 	.description = "receives nothing",
 	.create = nothing_create,
 };
-
-int collect_control(struct collect *collect, struct session *session, const char *id,
-		    const char *command, const char *spool)
-{
-	struct rtl_collector_options options = {
-		.struct_size = sizeof(options),
-		.kind = RTL_COLLECT,
-		.subscribers = "",
-		.own = &collect_nothing,
-		.paused = true,
-	};
-
-	collect->controls = true;
-	return begin(collect, session, id, command, spool, &options);
-}
 
 void collect_poll(struct collect *collect)
 {

@@ -15,6 +15,8 @@
 #include "selection.h"
 #include "session.h"
 
+struct launch;
+
 /** By signals. */
 #define SNAPSHOTS_AT_ONCE 16u
 
@@ -26,7 +28,6 @@ struct collect {
 	struct progress progress;
 	const struct selection
 		*selection; /* the periods; NULL: all is recorded; set before it starts */
-	bool controls;      /* it collects nothing: see collect_control */
 	bool quiet;         /* no progress is shown; set before it starts */
 	uint32_t met;       /* processes so far */
 	uint32_t left;      /* that still ran at the end */
@@ -41,34 +42,15 @@ struct collect {
 /**
  * Makes the collector for a prepared session, and its variable for the command. From here on
  * collect_finish must be called, or the folder stays.
- * @param id  of the session
- * @param spool  where to make the folder; NULL: RTL_SPOOL, or where there is room
+ * @param options  kind, subscribers, own, output, limits; the rest is set as `launch` says. `own`: for a
+ *                 subscriber of rtl's own alone; with collect_nothing the command records itself: `rtl
+ *                 start` and `rtl stop` reach it by this collector, and nothing is to be polled
  * @return an exit status; it has said why
  */
-int collect_start(struct collect *collect, struct session *session, const char *id,
-		  const char *command, const char *spool, bool paused);
-/**
- * As collect_start, but what the command publishes goes to a recording.
- * @param recording  absolute path of its folder; NULL, with --last: one that is removed when it has been
- *                   read
- * @param limit_bytes  0: none
- * @param keep_repeated  also what other events repeat
- */
-int collect_record(struct collect *collect, struct session *session, const char *id,
-		   const char *command, const char *spool, bool paused, const char *recording,
-		   uint64_t limit_bytes, bool keep_repeated);
-/** As collect_start, but for a subscriber of rtl's own alone. Paused: it is told of streams, and nothing
- *  is recorded. */
-int collect_listen(struct collect *collect, struct session *session, const char *id,
-		   const char *command, const char *spool, const struct rtl_subscriber *own,
-		   bool paused);
+int collect_start(struct launch *launch, struct rtl_collector_options options);
 /** A subscriber of the command's own that receives nothing. */
 extern const struct rtl_subscriber collect_nothing;
 
-/** As collect_start, but the command records itself: `rtl start` and `rtl stop` reach it by this, and it
- *  begins paused. Nothing is to be polled. */
-int collect_control(struct collect *collect, struct session *session, const char *id,
-		    const char *command, const char *spool);
 /** Delivers what there is, and sleeps if there is nothing. */
 void collect_poll(struct collect *collect);
 /** Ends that sleep, or the next one. Any thread. */

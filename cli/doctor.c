@@ -27,18 +27,21 @@ void doctor_section(struct doctor *doctor, const char *section)
 	doctor->section = section;
 }
 
-static void add(struct doctor *doctor, enum doctor_level level, const char *check,
-		const char *remedy, const char *format, va_list list)
+void doctor_add(struct doctor *doctor, enum doctor_level level, const char *check,
+		const char *remedy, const char *format, ...)
 {
 	struct doctor_finding *findings =
 		reallocarray(doctor->findings, doctor->count + 1, sizeof(*findings));
 	struct doctor_finding finding = {
 		.level = level, .section = doctor->section, .check = check};
+	va_list list;
 
 	if (findings)
 		doctor->findings = findings;
+	va_start(list, format);
 	if (vasprintf(&finding.text, format, list) < 0)
 		finding.text = NULL;
+	va_end(list);
 	if (remedy)
 		finding.remedy = strdup(remedy);
 	if (findings && finding.text && (!remedy || finding.remedy)) {
@@ -48,35 +51,6 @@ static void add(struct doctor *doctor, enum doctor_level level, const char *chec
 	doctor->failed = true;
 	free(finding.text);
 	free(finding.remedy);
-}
-
-void doctor_ok(struct doctor *doctor, const char *check, const char *format, ...)
-{
-	va_list list;
-
-	va_start(list, format);
-	add(doctor, DOCTOR_OK, check, NULL, format, list);
-	va_end(list);
-}
-
-void doctor_warn(struct doctor *doctor, const char *check, const char *remedy, const char *format,
-		 ...)
-{
-	va_list list;
-
-	va_start(list, format);
-	add(doctor, DOCTOR_WARNING, check, remedy, format, list);
-	va_end(list);
-}
-
-void doctor_fault(struct doctor *doctor, const char *check, const char *remedy, const char *format,
-		  ...)
-{
-	va_list list;
-
-	va_start(list, format);
-	add(doctor, DOCTOR_FAULT, check, remedy, format, list);
-	va_end(list);
 }
 
 void doctor_fault_line(struct doctor *doctor, const char *check, const char *line,

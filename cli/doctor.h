@@ -61,12 +61,13 @@ void doctor_fini(struct doctor *doctor);
 
 void doctor_section(struct doctor *doctor, const char *section);
 /** Adds what was found; a remedy is one clause that says what to do, and is copied. */
-void doctor_ok(struct doctor *doctor, const char *check, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-void doctor_warn(struct doctor *doctor, const char *check, const char *remedy, const char *format,
-		 ...) __attribute__((format(printf, 4, 5)));
-void doctor_fault(struct doctor *doctor, const char *check, const char *remedy, const char *format,
-		  ...) __attribute__((format(printf, 4, 5)));
+void doctor_add(struct doctor *doctor, enum doctor_level level, const char *check,
+		const char *remedy, const char *format, ...) __attribute__((format(printf, 5, 6)));
+#define doctor_ok(doctor, check, ...) doctor_add(doctor, DOCTOR_OK, check, NULL, __VA_ARGS__)
+#define doctor_warn(doctor, check, remedy, ...)                                                    \
+	doctor_add(doctor, DOCTOR_WARNING, check, remedy, __VA_ARGS__)
+#define doctor_fault(doctor, check, remedy, ...)                                                   \
+	doctor_add(doctor, DOCTOR_FAULT, check, remedy, __VA_ARGS__)
 /** As doctor_fault, of a line that says what is wrong and, behind the first semicolon, what to do; else
  *  that is `remedy`. */
 void doctor_fault_line(struct doctor *doctor, const char *check, const char *line,

@@ -19,6 +19,7 @@
 #include <rtl/events.h>
 
 #include "cli.h"
+#include "database.h"
 #include "doctor.h"
 #include "launch.h"
 
@@ -162,8 +163,11 @@ int doctor_run(struct doctor *doctor, struct launch *launch)
 	session->output_to_stderr = true;
 	status = session_set(session, "RTL_SESSION", launch->id);
 	if (!status)
-		status = collect_listen(&launch->collect, session, launch->id, launch->command[0],
-					launch->spool, &subscriber, false);
+		status = collect_start(launch, (struct rtl_collector_options){
+						       .kind = RTL_COLLECT,
+						       .subscribers = "",
+						       .own = &subscriber,
+					       });
 	if (status)
 		return status;
 	doctor_watch_children(doctor);
@@ -333,11 +337,8 @@ static void judge_end(struct doctor *doctor)
 /* Those that are not the command itself. */
 static void look_at_children(struct doctor *doctor, const char *own)
 {
-	struct stat a, b;
-
 	for (size_t i = 0; i < doctor->child_count; i++)
-		if (stat(own, &a) || stat(doctor->children[i], &b) || a.st_ino != b.st_ino ||
-		    a.st_dev != b.st_dev)
+		if (!database_same_file(own, doctor->children[i]))
 			look_at_file(doctor, doctor->children[i], false);
 	if (doctor->hidden_children)
 		doctor_fault(

@@ -13,6 +13,7 @@
 
 #include <rtl/plugin.h>
 
+#include "database.h"
 #include "doctor.h"
 #include "launch.h"
 #include "library.h"
@@ -40,13 +41,6 @@ static bool contains(const char *path, const char *text)
 		munmap(bytes, (size_t)st.st_size);
 	}
 	return found;
-}
-
-static bool is_same(const char *path, const char *other)
-{
-	struct stat a, b;
-
-	return !stat(path, &a) && !stat(other, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
 static void say_other(struct doctor *doctor, const char *check, const char *where, const char *path,
@@ -94,7 +88,7 @@ static void look_in_path(struct doctor *doctor)
 
 	if (length < 0 || launch_find_file("rtl", file, sizeof(file)))
 		return;
-	if (is_same(file, own))
+	if (database_same_file(file, own))
 		doctor_ok(doctor, "path", "`rtl` in PATH: %s", file);
 	else if (contains(file, "librtl.so.0"))
 		doctor_warn(doctor, "path", "remove one of them, or change the order in PATH",
@@ -133,7 +127,8 @@ static void look_into_folder(struct doctor *doctor, const char *variable, const 
 	for (size_t i = 0; own && i < sizeof(names) / sizeof(*names); i++) {
 		int length = snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
 
-		if (length < (int)sizeof(path) && !access(path, F_OK) && !is_same(path, own))
+		if (length < (int)sizeof(path) && !access(path, F_OK) &&
+		    !database_same_file(path, own))
 			say_other(doctor, "loader", variable, path, own);
 	}
 	free(own);
@@ -150,7 +145,7 @@ static void look_at_tool(struct doctor *doctor, const char *variable, const char
 			     "%s names %s, which cannot be read: %s", variable, path,
 			     strerror(errno));
 	} else if (!strncmp(name, "librtl.so", 9)) {
-		if (!slash || !own || !is_same(path, own))
+		if (!slash || !own || !database_same_file(path, own))
 			doctor_fault(doctor, "tools", "take it out of there",
 				     "%s names %s, which is no tool of this project (" OTHER_PROJECT
 				     ")",

@@ -103,147 +103,56 @@ void ending_fini(struct ending *ending)
 
 /* ---- the words ---- */
 
-static bool is_refused(const struct ending *e)
-{
-	return e->refused && !e->used_gpu && !e->something;
-}
-
-static void say_refused(FILE *out, const struct ending *e)
-{
-	fprintf(out,
-		"%u process%s of the command could not make a spool for %s events, and said why",
-		e->refused, e->refused > 1 ? "es" : "", e->refused > 1 ? "their" : "its");
-}
-
-static bool is_cut_off(const struct ending *e)
-{
-	return e->lost && e->cut_off == e->lost;
-}
-
-static void say_cut_off(FILE *out, const struct ending *e)
-{
-	fprintf(out,
-		"%" PRIu64 " submitted, 0 recorded, %" PRIu64 " lost because the process ended "
-		"before they did",
-		e->cut_off, e->cut_off);
-}
-
-static bool is_lost(const struct ending *e)
-{
-	return e->lost;
-}
-
-static void say_lost(FILE *out, const struct ending *e)
-{
-	fprintf(out, "%" PRIu64 " lost", e->lost);
-	if (e->causes && *e->causes)
-		fprintf(out, " (%s)", e->causes);
-}
-
-static bool is_paused(const struct ending *e)
-{
-	return (e->met || !e->collected) && (e->paused_first || e->paused_last);
-}
-
-static void say_paused(FILE *out, const struct ending *e)
-{
-	fprintf(out, "recording was paused when the command %s%s%s%s",
-		e->paused_first ? "began" : "",
-		e->paused_first && e->paused_last ? " and when it " : "",
-		e->paused_last ? "ended" : "", e->paused_last ? "; `rtl start` lets it go on" : "");
-}
-
-static bool is_left_out(const struct ending *e)
-{
-	return e->left_out && !e->used_gpu;
-}
-
-static void say_left_out(FILE *out, const struct ending *e)
-{
-	fprintf(out,
-		"RTL_STREAMS=%s leaves out all that the command published, or it published nothing",
-		e->left_out);
-}
-
-static bool is_not_selected(const struct ending *e)
-{
-	return e->not_selected && *e->selection;
-}
-
-static void say_not_selected(FILE *out, const struct ending *e)
-{
-	fprintf(out, "%" PRIu64 " events were left out by %s", e->not_selected, e->selection);
-}
-
-static bool is_without_rocm(const struct ending *e)
-{
-	return e->no_rocm;
-}
-
-static void say_without_rocm(FILE *out, const struct ending *e)
-{
-	fputs(e->met ? "the command has streams of its own, but published nothing on them"
-		     : "the command published nothing itself",
-	      out);
-}
-
-static bool is_in_process(const struct ending *e)
-{
-	return !e->collected && !e->has_trace;
-}
-
 #define NOT_SEEN                                                                                   \
 	"it used no GPU, its runtime does not honour HSA_TOOLS_LIB, it was started without the "   \
 	"variables that rtl sets"
 
-static void say_in_process(FILE *out, const struct ending *e)
-{
-	(void)e;
-	fputs("no process of the command wrote a trace: " NOT_SEEN ", or it could not write one, "
-	      "which it has said then",
-	      out);
-}
-
-static bool is_unmet(const struct ending *e)
-{
-	return !e->has_trace;
-}
-
-static void say_unmet(FILE *out, const struct ending *e)
-{
-	(void)e;
-	fputs("no process of the command published anything: " NOT_SEEN ", or it ended before that",
-	      out);
-}
-
-static bool is_idle(const struct ending *e)
-{
-	(void)e;
-	return true;
-}
-
-static void say_idle(FILE *out, const struct ending *e)
-{
-	fprintf(out, "the command submitted no kernel and no copy that rtl sees%s",
-		e->something ? "" : ", and published nothing itself");
-}
-
 /* The first that applies is said. */
-static const struct {
-	bool (*applies)(const struct ending *e);
-	void (*say)(FILE *out, const struct ending *e);
-} rules[] = {
-	{is_refused, say_refused},
-	{is_cut_off, say_cut_off},
-	{is_lost, say_lost},
-	{is_paused, say_paused},
-	{is_left_out, say_left_out},
-	{is_not_selected, say_not_selected},
-	{is_without_rocm, say_without_rocm},
-	{is_in_process, say_in_process},
-	{is_unmet, say_unmet},
-	{is_idle, say_idle},
-};
+static void say_why(FILE *out, const struct ending *e)
+{
+	if (e->refused && !e->used_gpu && !e->something)
+		fprintf(out,
+			"%u process%s of the command could not make a spool for %s events, and "
+			"said why",
+			e->refused, e->refused > 1 ? "es" : "", e->refused > 1 ? "their" : "its");
+	else if (e->lost && e->cut_off == e->lost)
+		fprintf(out,
+			"%" PRIu64 " submitted, 0 recorded, %" PRIu64 " lost because the process "
+			"ended before they did",
+			e->cut_off, e->cut_off);
+	else if (e->lost)
+		fprintf(out,
+			e->causes && *e->causes ? "%" PRIu64 " lost (%s)" : "%" PRIu64 " lost%s",
+			e->lost, e->causes ? e->causes : "");
+	else if ((e->met || !e->collected) && (e->paused_first || e->paused_last))
+		fprintf(out, "recording was paused when the command %s%s%s",
+			e->paused_first ? "began" : "",
+			e->paused_first && e->paused_last ? " and when it " : "",
+			e->paused_last ? "ended; `rtl start` lets it go on" : "");
+	else if (e->left_out && !e->used_gpu)
+		fprintf(out,
+			"RTL_STREAMS=%s leaves out all that the command published, or it published "
+			"nothing",
+			e->left_out);
+	else if (e->not_selected && *e->selection)
+		fprintf(out, "%" PRIu64 " events were left out by %s", e->not_selected,
+			e->selection);
+	else if (e->no_rocm)
+		fputs(e->met ? "the command has streams of its own, but published nothing on them"
+			     : "the command published nothing itself",
+		      out);
+	else if (!e->collected && !e->has_trace)
+		fputs("no process of the command wrote a trace: " NOT_SEEN ", or it could not "
+		      "write one, which it has said then",
+		      out);
+	else if (!e->has_trace)
+		fputs("no process of the command published anything: " NOT_SEEN ", or it ended "
+		      "before that",
+		      out);
+	else
+		fprintf(out, "the command submitted no kernel and no copy that rtl sees%s",
+			e->something ? "" : ", and published nothing itself");
+}
 
 void ending_say_missing(const struct ending *ending)
 {
@@ -260,13 +169,11 @@ void ending_say(const struct ending *ending)
 	const char *what =
 		ending->has_trace ? "no GPU operation was recorded" : "nothing was recorded";
 	char *words = NULL;
-	size_t size, i = 0;
+	size_t size;
 	FILE *out = open_memstream(&words, &size);
 
 	if (out) {
-		while (!rules[i].applies(ending))
-			i++;
-		rules[i].say(out, ending);
+		say_why(out, ending);
 		if (fclose(out))
 			words = NULL;
 	}

@@ -280,34 +280,42 @@ static int add_xpti_links(struct session *session, char *library)
 	return status;
 }
 
-int session_prepare_xpti(struct session *session)
+static int prepare_xpti(struct session *session)
 {
 	const char *mode = session_mode(session);
 	char *path;
-	int status;
+	int status = CLI_OK;
 
 	if (!session->xpti && !(mode && !strcmp(mode, "full")))
 		return CLI_OK;
 	path = library_beside_rtl(LIBRARY_XPTI);
 	if (!path)
 		return out_of_memory();
-	if (access(path, R_OK)) {
-		status = session->xpti ? cli_failed("--xpti: rtl's XPTI framework, %s: %s; install "
-						    "it, or leave the option out",
-						    path, strerror(errno))
-				       : CLI_OK;
-		free(path);
-		return status;
+	if (!access(path, R_OK)) {
+		status = session_set(session, "XPTI_FRAMEWORK_DISPATCHER", path);
+		if (!status)
+			status = session_set(session, "XPTI_TRACE_ENABLE", "1");
+		if (!status)
+			status = add_entry(session, "UR_ENABLE_LAYERS", ";", "UR_LAYER_TRACING",
+					   false);
+		if (!status)
+			status = add_xpti_links(session, path);
+	} else if (session->xpti) {
+		status = cli_failed("--xpti: rtl's XPTI framework, %s: %s; install it, or leave "
+				    "the option out",
+				    path, strerror(errno));
 	}
-	status = session_set(session, "XPTI_FRAMEWORK_DISPATCHER", path);
-	if (!status)
-		status = session_set(session, "XPTI_TRACE_ENABLE", "1");
-	if (!status)
-		status = add_entry(session, "UR_ENABLE_LAYERS", ";", "UR_LAYER_TRACING", false);
-	if (!status)
-		status = add_xpti_links(session, path);
 	free(path);
 	return status;
+}
+
+int session_prepare_programs(struct session *session, const char *id)
+{
+	int status = session_prepare_runtime(session);
+
+	if (!status)
+		status = prepare_xpti(session);
+	return status || !id ? status : session_set(session, "RTL_SESSION", id);
 }
 
 /* ---- the mode ---- */

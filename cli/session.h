@@ -68,11 +68,11 @@ int session_set(struct session *session, const char *name, const char *value);
  */
 int session_prepare_runtime(struct session *session);
 /**
- * The variables that make SYCL's runtimes find rtl's framework of XPTI: where it was asked for, or by
- * mode full, which goes without it where it is not installed. After session_prepare_runtime. An exit
- * status; it has said why.
+ * The same, and the variables that make SYCL's runtimes find rtl's framework of XPTI: where it was asked
+ * for, or by mode full, which goes without it where it is not installed. And RTL_SESSION; id NULL: none.
+ * An exit status; it has said why.
  */
-int session_prepare_xpti(struct session *session);
+int session_prepare_programs(struct session *session, const char *id);
 /** The mode that was given, else that of RTL_MODE, else the default; NULL: none of them. */
 const char *session_mode(const struct session *session);
 /** RTL_SOURCE, or NULL: none is named; and what the sources of work need of the program's environment.

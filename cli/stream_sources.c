@@ -166,21 +166,22 @@ int streams_of_path(const char *path, const struct stream_sink *sink)
 
 int streams_of_command(char **command, const struct stream_sink *sink, int *ended)
 {
-	struct launch launch = {.command = command, .session = {.output_to_stderr = true}};
+	/* paused: it is told of streams, and nothing is recorded */
+	struct launch launch = {
+		.command = command, .session = {.output_to_stderr = true}, .paused = true};
 	int error = launch_find(command[0]), status;
 
 	if (error)
 		return launch_refuse(command[0], error);
 	listen(sink, command[0]);
 	launch_make_id(&launch);
-	status = session_prepare_runtime(&launch.session);
+	status = session_prepare_programs(&launch.session, launch.id);
 	if (!status)
-		status = session_prepare_xpti(&launch.session);
-	if (!status)
-		status = session_set(&launch.session, "RTL_SESSION", launch.id);
-	if (!status)
-		status = collect_listen(&launch.collect, &launch.session, launch.id, command[0],
-					NULL, &subscriber, true);
+		status = collect_start(&launch, (struct rtl_collector_options){
+							.kind = RTL_COLLECT,
+							.subscribers = "",
+							.own = &subscriber,
+						});
 	if (status)
 		goto out;
 	error = launch_collected(&launch, "list", ended);
