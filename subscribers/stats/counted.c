@@ -162,7 +162,7 @@ static void take_ledgers(void *user, const struct rtl_event *const *events, size
 
 /* ---- at the end ---- */
 
-/* By GPU, kernel, counter: as `rtl summary` has them. */
+/* By kernel, GPU, counter: as `rtl summary` has them. */
 static int compare(const void *a, const void *b)
 {
 	const struct counted_one *one = *(struct counted_one *const *)a;
@@ -177,29 +177,61 @@ static int compare(const void *a, const void *b)
 	return strcmp(one->name, other->name);
 }
 
-/* The kernel's name as others see it, and how many dispatches of it there were. */
-static int find_kernel(struct summary *summary, struct counted_one *one)
+static const struct summary_group *kernel_group(struct summary *summary, const char *kernel)
 {
 	struct summary_section *kernels =
 		summary_section(summary, RTL_STREAM_HSA, "task", "GPU kernels");
-	const struct summary_group *group = kernels ? summary_group(kernels, one->kernel) : NULL;
+
+	return kernels ? summary_group(kernels, kernel) : NULL;
+}
+
+/* The kernel's name as others see it. */
+static int rename_kernel(struct summary *summary, struct counted_one *one)
+{
+	const struct summary_group *group = kernel_group(summary, one->kernel);
 	char *name = group ? strdup(group->name) : NULL;
 
 	if (!name)
 		return RTL_ENOMEM;
 	free(one->kernel);
 	one->kernel = name;
-	if (group->count + group->untimed > one->of)
-		one->of = group->count + group->untimed;
 	return 0;
+}
+
+/* Two of one name, of several code objects: all goes to the first. */
+static void merge(struct counted_one *one, const struct counted_one *other)
+{
+	if (other->count) {
+		one->min = !one->count || other->min < one->min ? other->min : one->min;
+		one->max = !one->count || other->max > one->max ? other->max : one->max;
+	}
+	one->count += other->count;
+	one->of += other->of;
+	one->sum += other->sum;
+}
+
+/* Merges those of one name, which are neighbours. How many are left. */
+static size_t merge_all(struct counted_one **all, size_t count)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (left && !compare(&all[left - 1], &all[i]))
+			merge(all[left - 1], all[i]);
+		else
+			all[left++] = all[i];
+	return left;
 }
 
 static int add_counter(struct summary *summary, const struct counted_one *one)
 {
+	const struct summary_group *group = kernel_group(summary, one->kernel);
+	const uint64_t dispatches = group ? group->count + group->untimed : 0;
+
 	return summary_add_counter(summary, one->kernel, one->name, one->unit,
 				   &(struct summary_counted){
 					   .count = one->count,
-					   .of = one->of,
+					   .of = dispatches > one->of ? dispatches : one->of,
 					   .mean = one->count ? one->sum / (double)one->count : 0,
 					   .min = one->min,
 					   .max = one->max,
@@ -226,8 +258,9 @@ static int add_all(struct summary *summary, struct counted_one **all, size_t cou
 
 	for (size_t i = 0; i < count && !error; i++)
 		if (all[i]->kernel)
-			error = find_kernel(summary, all[i]);
+			error = rename_kernel(summary, all[i]);
 	qsort(all, count, sizeof(*all), compare);
+	count = merge_all(all, count);
 	for (size_t i = 0; i < count && !error; i++)
 		error = all[i]->kernel ? add_counter(summary, all[i])
 				       : add_sampled(summary, all[i]);

@@ -189,6 +189,43 @@ static void test_dispatches__same_name_in_two_code_objects__one_row(void **state
 	assert_null(strstr(strstr(text, "twin") + 4, "twin"));
 }
 
+static void count_waves(struct run *run, uint64_t kernel, double value, uint32_t flags)
+{
+	const struct rtl_hsa_counter c = {.value = value, .kernel = kernel, .flags = flags};
+	struct rtl_event event =
+		fake_event(fake_counter_stream(), RTL_SIGNAL, run->process, &c, sizeof(c));
+
+	event.uid = 100;
+	fake_host_deliver_one(run->host, &event);
+}
+
+static void test_counters__same_name_in_two_code_objects__one_row(void **state)
+{
+	struct run *run = *state;
+	const char *text;
+
+	start(run, "&format=json");
+	fake_host_stream(run->host, fake_counter_stream());
+	fake_host_tracepoint(run->host, run->process, 1, "kernel", "twin", NULL, NULL);
+	fake_host_tracepoint(run->host, run->process, 2, "kernel", "twin", NULL, NULL);
+	fake_host_tracepoint(run->host, run->process, 3, "kernel", "other", NULL, NULL);
+	fake_host_tracepoint(run->host, run->process, 100, "counter", "SQ_WAVES", NULL, NULL);
+	for (uint64_t i = 0; i < 7; i++)
+		dispatch(run, 1 + i % 3, 1, 1000 * (i + 1), 100);
+	count_waves(run, 1, 30, 0);
+	count_waves(run, 2, 10, 0);
+	count_waves(run, 1, 20, 0);
+	count_waves(run, 2, 0, RTL_HSA_COUNTER_NO_VALUE);
+	count_waves(run, 3, 7, 0);
+	text = end(run);
+	assert_contains(text, "{\"kernel\":\"twin\",\"counter\":\"SQ_WAVES\",\"counted\":3,"
+			      "\"dispatches\":5,\"mean\":20.000000,\"min\":10.000000,"
+			      "\"max\":30.000000}");
+	assert_contains(text, "{\"kernel\":\"other\",\"counter\":\"SQ_WAVES\",\"counted\":1,"
+			      "\"dispatches\":2,");
+	assert_null(strstr(strstr(text, "\"kernel\":\"twin\"") + 1, "\"kernel\":\"twin\""));
+}
+
 static void test_dispatches__no_times__counted_apart(void **state)
 {
 	struct run *run = *state;
@@ -613,6 +650,7 @@ int main(void)
 		TEST(test_gpus__known__named),
 		TEST(test_gpus__one_number_on_two_machines__what_they_share),
 		TEST(test_dispatches__same_name_in_two_code_objects__one_row),
+		TEST(test_counters__same_name_in_two_code_objects__one_row),
 		TEST(test_dispatches__no_times__counted_apart),
 		TEST(test_dispatches__overlap_on_one_gpu__busy_is_the_union),
 		TEST(test_copies__bytes_and_rate__in_a_table_of_their_own),
