@@ -22,15 +22,17 @@ struct counters {
 		} newest[WAYS];
 		uint32_t count; /* of all that came */
 	} buckets[BUCKETS];
+	/* A ring of values that wait for their dispatch: the n-th that came is at n % WAITING. */
 	struct waiting {
-		uint64_t key;
 		struct work_process *process;
 		struct timeline_name *name, *unit; /* unit: NULL, not known */
 		uint32_t gpu;
 		double value;
 	} waiting[WAITING];
-	size_t waiting_count;
-	uint64_t lost; /* values whose dispatch is not known */
+	uint64_t keys[WAITING]; /* their dispatches; 0: it has come */
+	uint64_t first, end;    /* of the ring: the oldest one waits still */
+	uint64_t lost;          /* values that gave way to later ones */
+	struct map units;       /* uid of a counter -> struct timeline_name * */
 };
 
 /* Of a dispatch, in all processes; never 0. */
@@ -61,6 +63,13 @@ static void show(struct sub *sub, const struct waiting *value, const struct coun
 			      dispatch->end_ns, value->value);
 }
 
+/* At the ring's begin. */
+static void forget_shown(struct counters *counters)
+{
+	while (counters->first < counters->end && !counters->keys[counters->first % WAITING])
+		counters->first++;
+}
+
 void counters_dispatch(struct sub *sub, const struct rtl_event *event,
 		       const struct rtl_hsa_dispatch *d)
 {
@@ -70,52 +79,74 @@ void counters_dispatch(struct sub *sub, const struct rtl_event *event,
 					 .end_ns = timed ? d->end_ns : d->submit_ns};
 	struct counters *counters = sub->hardware;
 	struct bucket *bucket;
-	size_t kept = 0;
 
 	if (!counters)
 		return;
 	bucket = bucket_of(counters, dispatch.key);
 	bucket->newest[bucket->count++ % WAYS] = dispatch;
-	for (size_t i = 0; i < counters->waiting_count; i++) {
-		if (counters->waiting[i].key == dispatch.key)
-			show(sub, &counters->waiting[i], &dispatch);
-		else
-			counters->waiting[kept++] = counters->waiting[i];
-	}
-	counters->waiting_count = kept;
+	for (uint64_t n = counters->first; n < counters->end; n++)
+		if (counters->keys[n % WAITING] == dispatch.key) {
+			show(sub, &counters->waiting[n % WAITING], &dispatch);
+			counters->keys[n % WAITING] = 0;
+		}
+	forget_shown(counters);
 }
 
+/* A tracepoint has it from the beginning. */
 static struct timeline_name *unit_of(struct sub *sub, const struct rtl_event *event)
 {
-	const struct rtl_tracepoint *tp =
-		sub->host->tracepoint(sub->host, event->process, event->uid);
-	const char *unit = lookup_metadata(tp, "unit");
+	struct map *units = &sub->hardware->units;
+	struct timeline_name *name = (struct timeline_name *)(uintptr_t)map_get(units, event->uid);
+	const char *unit;
 
-	return unit && *unit ? timeline_intern(&sub->timeline, unit) : NULL;
+	if (name)
+		return name;
+	unit = rtl_tracepoint_value(sub->host->tracepoint(sub->host, event->process, event->uid),
+				    "unit");
+	name = unit && *unit ? timeline_intern(&sub->timeline, unit) : NULL;
+	if (name && !map_set(units, event->uid, (uintptr_t)name))
+		sub->timeline.out_of_memory = true;
+	return name;
+}
+
+/* The oldest one gives way. */
+static void keep(struct counters *counters, uint64_t key, const struct waiting *value)
+{
+	const size_t at = counters->end++ % WAITING;
+
+	if (counters->end - counters->first > WAITING) {
+		counters->lost++;
+		counters->first++;
+	}
+	counters->waiting[at] = *value;
+	counters->keys[at] = key;
+	forget_shown(counters);
 }
 
 static void take_value(struct sub *sub, struct work_process *process, const struct rtl_event *event)
 {
 	const struct rtl_hsa_counter *c = event->payload;
 	struct counters *counters = sub->hardware;
-	const struct waiting value = {
-		.key = key_of(event),
+	const uint64_t key = key_of(event);
+	const struct counted *dispatch;
+	struct waiting value;
+
+	if (c->flags & RTL_HSA_COUNTER_NO_VALUE)
+		return;
+	value = (struct waiting){
 		.process = process,
 		.name = lookup_string(sub, event->process, c->name),
 		.unit = unit_of(sub, event),
 		.gpu = c->gpu,
 		.value = c->value,
 	};
-	const struct counted *dispatch = find(counters, value.key);
-
-	if (c->flags & RTL_HSA_COUNTER_NO_VALUE || !value.name)
+	if (!value.name)
 		return;
+	dispatch = find(counters, key);
 	if (dispatch)
 		show(sub, &value, dispatch);
-	else if (counters->waiting_count < WAITING)
-		counters->waiting[counters->waiting_count++] = value;
 	else
-		counters->lost++;
+		keep(counters, key, &value);
 }
 
 void counters_values(void *user, const struct rtl_event *const *events, size_t count)
@@ -162,12 +193,17 @@ int counters_init(struct sub *sub)
 uint64_t counters_lost(const struct sub *sub, bool end)
 {
 	const struct counters *counters = sub->hardware;
+	uint64_t lost = counters ? counters->lost : 0;
 
-	return counters ? counters->lost + (end ? counters->waiting_count : 0) : 0;
+	for (uint64_t n = counters ? counters->first : 0; end && counters && n < counters->end; n++)
+		lost += counters->keys[n % WAITING] != 0;
+	return lost;
 }
 
 void counters_fini(struct sub *sub)
 {
+	if (sub->hardware)
+		map_fini(&sub->hardware->units);
 	free(sub->hardware);
 	sub->hardware = NULL;
 }
