@@ -27,13 +27,13 @@ static int make(const struct part *part)
 {
 	const char *which = "";
 	uid_t owner;
-	int fd;
+	int fd = OUTPUT_NOT_OURS;
 
 	unlink(part->path); /* what one that was killed has left */
-	if (output_is_foreign(part->path, &owner) ||
-	    output_has_foreign_companion(part->path, &which, &owner))
+	if (!output_has_foreign_companion(part->path, &which, &owner))
+		fd = output_open(part->path, O_WRONLY | O_CREAT | O_EXCL, &owner);
+	if (fd == OUTPUT_NOT_OURS)
 		return cli_failed("%s%s: " OUTPUT_FOREIGN, part->path, which, (unsigned)owner);
-	fd = open(part->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return part_failed(part, errno);
 	close(fd);

@@ -267,8 +267,6 @@ static enum http_result run(struct http *http, const char *url, const struct pie
 	http->piece = http->at = http->answer_size = 0;
 	http->asked = http->out_of_memory = false;
 	http->code = 0;
-	if (http->answer)
-		*http->answer = '\0'; /* of one without a body nothing is to be taken for it */
 	*http->error = *http->message = '\0';
 	curl_easy_setopt(http->curl, CURLOPT_URL, url);
 	curl_easy_setopt(http->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)bytes);

@@ -58,11 +58,20 @@ static int refuse_suffix(struct sub *sub)
 	return RTL_EINVAL;
 }
 
+static int refuse_foreign(struct sub *sub, uid_t owner)
+{
+	output_say(sub, RTL_LEVEL_ERROR, OUTPUT_FOREIGN, (unsigned)owner);
+	return RTL_EIO;
+}
+
 static int begin(struct sub *sub, enum timeline_format format, uint64_t base_ns,
 		 const char *session)
 {
-	const int fd = open(sub->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	uid_t owner;
+	const int fd = output_open(sub->path, O_RDWR | O_CREAT | O_EXCL, &owner);
 
+	if (fd == OUTPUT_NOT_OURS)
+		return refuse_foreign(sub, owner);
 	if (fd < 0) {
 		output_say(sub, RTL_LEVEL_ERROR,
 			   "cannot be created (%s); choose another file with output=, or make the "
@@ -139,8 +148,11 @@ static int choose(struct sub *sub, enum look found, int32_t pid)
 
 static int go_on(struct sub *sub, enum timeline_format format)
 {
-	const int fd = open(sub->path, O_RDWR | O_CLOEXEC);
+	uid_t owner;
+	const int fd = output_open(sub->path, O_RDWR, &owner);
 
+	if (fd == OUTPUT_NOT_OURS)
+		return refuse_foreign(sub, owner);
 	if (fd < 0) {
 		output_say(sub, RTL_LEVEL_ERROR, "cannot be opened (%s)", strerror(errno));
 		return RTL_EIO;
@@ -228,19 +240,10 @@ static int open_locked(struct sub *sub, enum timeline_format format, uint64_t ba
 	return result ? result : begin(sub, format, base_ns, session);
 }
 
-static bool is_foreign(struct sub *sub)
-{
-	uid_t owner;
-
-	if (!output_is_foreign(sub->path, &owner))
-		return false;
-	output_say(sub, RTL_LEVEL_ERROR, OUTPUT_FOREIGN, (unsigned)owner);
-	return true;
-}
-
-int output_open(struct sub *sub, const struct output_names *names, uint64_t base_ns)
+int output_begin(struct sub *sub, const struct output_names *names, uint64_t base_ns)
 {
 	enum timeline_format format;
+	uid_t owner;
 	int lock, result = output_expand(sub->pattern, names, &sub->path);
 	char *real;
 
@@ -250,8 +253,8 @@ int output_open(struct sub *sub, const struct output_names *names, uint64_t base
 		return result;
 	if (!timeline_format_of(sub->path, &format))
 		return refuse_suffix(sub);
-	if (is_foreign(sub))
-		return RTL_EIO;
+	if (output_is_foreign(sub->path, &owner))
+		return refuse_foreign(sub, owner);
 	/* a symbolic link stays, what it points to is the output */
 	real = realpath(sub->path, NULL);
 	if (real) {

@@ -35,7 +35,7 @@ static const struct rtl_setting_info setting_infos[] = {
 
 static int open_output(struct sub *sub, const struct output_names *names, uint64_t base_ns)
 {
-	int result = output_open(sub, names, base_ns);
+	int result = output_begin(sub, names, base_ns);
 
 	if (result == 0 && sub->open && !work_init(&sub->work, &sub->timeline, sub->counters))
 		result = RTL_ENOMEM;

@@ -93,7 +93,7 @@ struct sub {
 /* Chooses, makes and begins the file for those names. base_ns: what times are relative to; 0: now,
  * or what a file says that is to be continued (without one it stays closed). 0 or an enum
  * rtl_error, said. */
-int output_open(struct sub *sub, const struct output_names *names, uint64_t base_ns);
+int output_begin(struct sub *sub, const struct output_names *names, uint64_t base_ns);
 /* Says a line that begins with the path. */
 void output_say(struct sub *sub, int level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

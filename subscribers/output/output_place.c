@@ -11,6 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* How often what is at a path may change while it is opened. */
+#define OPEN_TRIES 16
+
 /* Suffixes of two parts. */
 static const char *suffix_of(const char *base)
 {
@@ -55,15 +58,22 @@ int output_lock_folder(const char *path)
 	return fd;
 }
 
+/* Whether all may write to the folder of a path; what it is. */
+static bool is_shared(const char *path, struct stat *place)
+{
+	char *folder = folder_of(path);
+	const bool is = folder && !stat(folder, place) && (place->st_mode & S_IWOTH);
+
+	free(folder);
+	return is;
+}
+
 /* `known`: whose files are the caller's, too. */
 static bool is_foreign(const char *path, uid_t known, uid_t *owner)
 {
-	char *folder = folder_of(path);
 	struct stat place, it;
-	bool is_shared = folder && !stat(folder, &place) && (place.st_mode & S_IWOTH);
 
-	free(folder);
-	if (!is_shared || lstat(path, &it))
+	if (!is_shared(path, &place) || lstat(path, &it))
 		return false;
 	*owner = it.st_uid;
 	if (it.st_uid != geteuid() && it.st_uid != known && it.st_uid != place.st_uid)
@@ -74,6 +84,50 @@ static bool is_foreign(const char *path, uid_t known, uid_t *owner)
 bool output_is_foreign(const char *path, uid_t *owner)
 {
 	return is_foreign(path, geteuid(), owner);
+}
+
+/* Of what a look has found: to be opened only if it is there still. -1 with ESTALE: it is not. */
+static int open_found(const char *path, int flags, const struct stat *found)
+{
+	const int fd = open(path, (flags & ~O_TRUNC) | O_NOFOLLOW);
+	struct stat it;
+
+	if (fd < 0) {
+		errno = errno == ENOENT || errno == ELOOP ? ESTALE : errno;
+		return -1;
+	}
+	if (!fstat(fd, &it) && it.st_dev == found->st_dev && it.st_ino == found->st_ino &&
+	    (!(flags & O_TRUNC) || !S_ISREG(it.st_mode) || !ftruncate(fd, 0)))
+		return fd;
+	close(fd);
+	errno = ESTALE;
+	return -1;
+}
+
+int output_open(const char *path, int flags, uid_t *owner)
+{
+	struct stat place, it;
+	int fd = -1;
+
+	flags |= O_CLOEXEC;
+	if (!is_shared(path, &place))
+		return open(path, flags, 0666);
+	for (int i = 0; i < OPEN_TRIES && fd < 0; i++) {
+		if (output_is_foreign(path, owner))
+			return OUTPUT_NOT_OURS;
+		if (flags & O_EXCL) /* it follows no link, whenever that comes */
+			return open(path, flags, 0666);
+		if (lstat(path, &it))
+			fd = open(path, flags & O_CREAT ? flags | O_EXCL : flags | O_NOFOLLOW,
+				  0666);
+		else if (S_ISLNK(it.st_mode)) /* the caller's */
+			return open(path, flags, 0666);
+		else
+			fd = open_found(path, flags & ~O_CREAT, &it);
+		if (fd < 0 && errno != EEXIST && errno != ESTALE)
+			return fd;
+	}
+	return fd;
 }
 
 bool output_has_foreign_companion(const char *path, const char **which, uid_t *owner)
@@ -87,8 +141,9 @@ bool output_has_foreign_companion(const char *path, const char **which, uid_t *o
 	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes) && !found; i++) {
 		if (asprintf(&name, "%s%s", path, suffixes[i]) < 0)
 			break;
-		*which = suffixes[i];
 		found = is_foreign(name, it.st_uid, owner);
+		if (found)
+			*which = suffixes[i];
 		free(name);
 	}
 	return found;

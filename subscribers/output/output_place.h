@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * output_place.h: where an output goes if several processes want the same file. Threads: any.
+ * output_place.h: where an output goes if several processes want the same file, and how it is opened.
+ * Threads: any.
  */
 #ifndef RTL_OUTPUT_PLACE_H
 #define RTL_OUTPUT_PLACE_H
@@ -25,7 +26,16 @@ int output_lock_folder(const char *path);
  * @param[out] owner whose it is, if so
  */
 bool output_is_foreign(const char *path, uid_t *owner);
-/** The same of the files that SQLite has beside a database of the caller's; `which`: the suffix of the
+/**
+ * Opens an output that is to be written: not what somebody else has put there, even between the look and
+ * the opening.
+ * @param flags      as open(2) has them; O_CLOEXEC is set
+ * @param[out] owner whose it is, if it is OUTPUT_NOT_OURS
+ * @return a descriptor, OUTPUT_NOT_OURS, or -1 with errno
+ */
+int output_open(const char *path, int flags, uid_t *owner);
+#define OUTPUT_NOT_OURS (-2)
+/** What output_is_foreign says, of the files that SQLite has beside a database of the caller's; `which`: the suffix of the
  *  first such one. */
 bool output_has_foreign_companion(const char *path, const char **which, uid_t *owner);
 /** What is wrong then: a format with the owner (unsigned). */

@@ -48,10 +48,20 @@ static void remove_files(const char *path)
 	}
 }
 
+static int refuse_foreign(const struct rtl_host *host, const char *path, const char *which,
+			  uid_t owner)
+{
+	say(host, RTL_LEVEL_ERROR, "%s%s: " OUTPUT_FOREIGN, path, which, (unsigned)owner);
+	return RTL_EIO;
+}
+
 static int create_file(const struct rtl_host *host, const char *path)
 {
-	int fd = open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666);
+	uid_t owner;
+	const int fd = output_open(path, O_CREAT | O_EXCL | O_WRONLY, &owner);
 
+	if (fd == OUTPUT_NOT_OURS)
+		return refuse_foreign(host, path, "", owner);
 	if (fd >= 0) {
 		close(fd);
 		return 0;
@@ -109,21 +119,13 @@ static int divert(struct output *output, const struct rtl_host *host, enum found
 	return refuse(host, output->path);
 }
 
-/* Says so. */
-static int refuse_foreign(const struct output *output, const struct rtl_host *host,
-			  const char *which, uid_t owner)
-{
-	say(host, RTL_LEVEL_ERROR, "%s%s: " OUTPUT_FOREIGN, output->path, which, (unsigned)owner);
-	return RTL_EIO;
-}
-
 int output_check(const struct output *output, const struct rtl_host *host)
 {
 	const char *which;
 	uid_t owner;
 
 	return output_has_foreign_companion(output->path, &which, &owner)
-		       ? refuse_foreign(output, host, which, owner)
+		       ? refuse_foreign(host, output->path, which, owner)
 		       : 0;
 }
 
@@ -140,8 +142,9 @@ static int name_output(struct output *output, const struct rtl_host *host, const
 		say(host, RTL_LEVEL_ERROR, "output=%s: %s", pattern, OUTPUT_NAME_KNOWN);
 	if (result != 0)
 		return result;
-	result = output_is_foreign(output->path, &owner) ? refuse_foreign(output, host, "", owner)
-							 : output_check(output, host);
+	result = output_is_foreign(output->path, &owner)
+			 ? refuse_foreign(host, output->path, "", owner)
+			 : output_check(output, host);
 	if (result != 0) {
 		output_fini(output, false);
 		return result;

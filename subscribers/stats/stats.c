@@ -76,20 +76,27 @@ static int name_output(struct stats *stats, const struct output_names *names)
 	return error ? fail(stats, error, "out of memory") : 0;
 }
 
-static int check_output(const struct stats *stats)
+/* A descriptor, or an error, said. */
+static int open_path(const struct stats *stats, int flags)
 {
 	uid_t owner;
-	int fd;
+	const int fd = output_open(stats->path, O_WRONLY | O_CREAT | flags, &owner);
 
-	if (output_is_foreign(stats->path, &owner))
+	if (fd == OUTPUT_NOT_OURS)
 		return fail(stats, RTL_EIO, "%s: " OUTPUT_FOREIGN, stats->path, (unsigned)owner);
-	fd = open(stats->path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-	if (fd < 0)
-		return fail(stats, RTL_EIO,
-			    "cannot write %s: %s; choose another file with output=", stats->path,
-			    strerror(errno));
-	close(fd);
-	return 0;
+	return fd >= 0 ? fd
+		       : fail(stats, RTL_EIO,
+			      "cannot write %s: %s; choose another file with output=", stats->path,
+			      strerror(errno));
+}
+
+static int check_output(const struct stats *stats)
+{
+	const int fd = open_path(stats, 0);
+
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 ? fd : 0;
 }
 
 /* As much as can be known of the output now: its name, or at least that its pattern is one. */
@@ -237,44 +244,42 @@ static int add_ledgers(struct stats *stats)
 	return error;
 }
 
-static FILE *open_output(const struct stats *stats)
+/* Not where a program has put another file in its place. */
+static int open_stderr(const struct stats *stats)
 {
 	struct stat st;
-	uid_t owner;
 	int fd;
 
-	if (stats->path && output_is_foreign(stats->path, &owner)) {
-		errno = EPERM;
-		return NULL;
-	}
-	if (stats->path)
-		return fopen(stats->path, "we");
 	errno = EBADF;
-	if (fstat(STDERR_FILENO, &st) || st.st_dev != stats->stderr_device ||
-	    st.st_ino != stats->stderr_inode)
-		return NULL;
-	fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
-	return fd < 0 ? NULL : fdopen(fd, "w");
+	fd = fstat(STDERR_FILENO, &st) || st.st_dev != stats->stderr_device ||
+			     st.st_ino != stats->stderr_inode
+		     ? -1
+		     : fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+	return fd < 0 ? fail(stats, RTL_EIO, "cannot write to stderr: %s", strerror(errno)) : fd;
 }
 
 static int print(struct stats *stats, const char *title)
 {
 	const struct summary_style style = {.title = title, .top = stats->top};
-	FILE *file = open_output(stats);
+	const int fd = stats->path ? open_path(stats, O_TRUNC) : open_stderr(stats);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+	bool good = file;
 
-	if (!file)
-		goto error;
-	if (stats->json)
-		summary_print_json(stats->summary, file, &style);
-	else
-		summary_print_text(stats->summary, file, &style);
-	bool good = !ferror(file);
-	if (fclose(file) || !good)
-		goto error;
-	return 0;
-error:
-	return fail(stats, RTL_EIO, "cannot write %s: %s", stats->path ? stats->path : "to stderr",
-		    strerror(errno));
+	if (fd < 0)
+		return fd;
+	if (!file) {
+		close(fd);
+	} else {
+		if (stats->json)
+			summary_print_json(stats->summary, file, &style);
+		else
+			summary_print_text(stats->summary, file, &style);
+		good = !ferror(file);
+		good &= !fclose(file);
+	}
+	return good ? 0
+		    : fail(stats, RTL_EIO, "cannot write %s: %s",
+			   stats->path ? stats->path : "to stderr", strerror(errno));
 }
 
 static int stats_finish(void *instance)
