@@ -2,20 +2,43 @@
 /* append.c: see append.h. sqlite.org/pragma.html#pragma_writable_schema */
 #include "append.h"
 
+#include <stdio.h>
 #include <string.h>
 
-bool append_columns(const char *columns, char *out, size_t size)
+bool append_find_table(sqlite3 *db, const char *name, struct append_table *table)
+{
+	static const char question[] =
+		"SELECT substr(sql, instr(sql, '(')), rootpage, NOT EXISTS (SELECT 1 FROM"
+		" main.sqlite_master WHERE tbl_name = ?1 AND type <> 'table') FROM"
+		" main.sqlite_master WHERE type = 'table' AND name = ?1 AND sql NOT LIKE"
+		" '%WITHOUT ROWID%' AND (SELECT count(*) FROM pragma_table_info(?1, 'main')"
+		" WHERE pk) = 1 AND (SELECT type = 'INTEGER' AND pk FROM"
+		" pragma_table_info(?1, 'main') WHERE cid = 0)";
+	sqlite3_stmt *stmt = NULL;
+	bool found = false;
+
+	if (sqlite3_prepare_v2(db, question, -1, &stmt, NULL) == SQLITE_OK &&
+	    sqlite3_bind_text(stmt, 1, name, -1, SQLITE_STATIC) == SQLITE_OK &&
+	    sqlite3_step(stmt) == SQLITE_ROW && sqlite3_column_text(stmt, 0)) {
+		table->root = sqlite3_column_int(stmt, 1);
+		table->is_bare = sqlite3_column_int(stmt, 2);
+		found = snprintf(table->columns, sizeof(table->columns), "%s",
+				 (const char *)sqlite3_column_text(stmt, 0)) <
+			(int)sizeof(table->columns);
+	}
+	sqlite3_finalize(stmt);
+	return found;
+}
+
+bool append_drop_key(char *columns)
 {
 	static const char *const words[] = {"PRIMARY KEY", " AUTOINCREMENT"};
 	const char *end = strchr(columns, ',');
-	char *at;
 
-	if (!end || strlen(columns) >= size)
-		return false;
-	memcpy(out, columns, strlen(columns) + 1);
 	for (size_t i = 0; i < 2; i++) {
-		at = strstr(out, words[i]);
-		if (at && at < out + (end - columns))
+		char *at = strstr(columns, words[i]);
+
+		if (end && at && at < end)
 			memset(at, ' ', strlen(words[i]));
 		else if (!i)
 			return false;
@@ -28,46 +51,22 @@ static bool run(sqlite3 *db, const char *sql)
 	return sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK;
 }
 
-/* The text that made a table, from its columns on; for sqlite3_free. NULL: there is none, or the table has
- * indexes or triggers, which a second name would leave out. */
-static char *columns_of(sqlite3 *db, const char *table, int *root)
-{
-	sqlite3_stmt *stmt = NULL;
-	char *columns = NULL;
-
-	if (sqlite3_prepare_v2(
-		    db,
-		    "SELECT substr(sql, instr(sql, '(')), rootpage FROM main.sqlite_master"
-		    " WHERE type = 'table' AND name = ?1"
-		    " AND NOT EXISTS (SELECT 1 FROM main.sqlite_master WHERE"
-		    " tbl_name = ?1 AND type <> 'table')",
-		    -1, &stmt, NULL) == SQLITE_OK &&
-	    sqlite3_bind_text(stmt, 1, table, -1, SQLITE_STATIC) == SQLITE_OK &&
-	    sqlite3_step(stmt) == SQLITE_ROW) {
-		columns = sqlite3_mprintf("%s", sqlite3_column_text(stmt, 0));
-		*root = sqlite3_column_int(stmt, 1);
-	}
-	sqlite3_finalize(stmt);
-	return columns;
-}
-
 /* True as well where it has no key that it could lack. */
-static bool add(sqlite3 *db, const char *table)
+static bool add(sqlite3 *db, const char *name)
 {
-	int root = 0;
-	char *columns = columns_of(db, table, &root), keyless[4096], *sql = NULL;
-	bool added = true;
+	struct append_table table;
+	char *sql;
+	bool added;
 
-	if (columns && append_columns(columns, keyless, sizeof(keyless))) {
-		sql = sqlite3_mprintf(
-			"INSERT INTO main.sqlite_master (type, name, tbl_name, rootpage,"
-			" sql) VALUES ('table', '" APPEND_PREFIX "%q', '" APPEND_PREFIX
-			"%q', %d, 'CREATE TABLE \"" APPEND_PREFIX "%w\" %q')",
-			table, table, root, table, keyless);
-		added = sql && run(db, sql);
-	}
+	if (!append_find_table(db, name, &table) || !table.is_bare ||
+	    !append_drop_key(table.columns))
+		return true;
+	sql = sqlite3_mprintf("INSERT INTO main.sqlite_master (type, name, tbl_name, rootpage,"
+			      " sql) VALUES ('table', '" APPEND_PREFIX "%q', '" APPEND_PREFIX
+			      "%q', %d, 'CREATE TABLE \"" APPEND_PREFIX "%w\" %q')",
+			      name, name, table.root, name, table.columns);
+	added = sql && run(db, sql);
 	sqlite3_free(sql);
-	sqlite3_free(columns);
 	return added;
 }
 

@@ -24,9 +24,17 @@
 
 #define APPEND_PREFIX "rtl_append_"
 
-/* Writes how a table of its columns is made without its key, in `out`. `columns`: what stands behind the
- * name in its own CREATE TABLE. False: its first column is not its row's id by being INTEGER PRIMARY KEY. */
-bool append_columns(const char *columns, char *out, size_t size);
+/* A table whose first column is its row's id, by being INTEGER PRIMARY KEY. */
+struct append_table {
+	char columns[3072]; /* how it was made: what stands behind its name */
+	int root;           /* its first page */
+	bool is_bare; /* it has neither indexes nor triggers, which a second name would leave out */
+};
+
+/* False: it is none of these. */
+bool append_find_table(sqlite3 *db, const char *name, struct append_table *table);
+/* Takes the key from the columns. False: it is not the first column's. */
+bool append_drop_key(char *columns);
 /* Begins a transaction in which statements with APPEND_PREFIX<table> can be prepared. False: they
  * cannot, and there is no transaction. Outside of one. */
 bool append_begin(sqlite3 *db, const char *const *tables, size_t count);

@@ -325,27 +325,6 @@ static unsigned char *put_table(unsigned char *at, const unsigned char *end, uns
 	return put_record(at, end, row, &head, 1, cells, 6); /* its id is no column */
 }
 
-/* How the table was made, if its first column is its row's id: what stands behind its name, in
- * `sql`. */
-static bool find_columns(sqlite3 *db, const char *table, char *sql, size_t size)
-{
-	static const char question[] =
-		"SELECT substr(sql, instr(sql, '(')) FROM main.sqlite_master WHERE type = 'table'"
-		" AND name = ?1 AND sql NOT LIKE '%WITHOUT ROWID%' AND (SELECT count(*) FROM"
-		" pragma_table_info(?1, 'main') WHERE pk) = 1 AND (SELECT type = 'INTEGER' AND pk"
-		" FROM pragma_table_info(?1, 'main') WHERE cid = 0)";
-	sqlite3_stmt *stmt = NULL;
-	bool found = false;
-
-	if (sqlite3_prepare_v2(db, question, -1, &stmt, NULL) == SQLITE_OK &&
-	    sqlite3_bind_text(stmt, 1, table, -1, SQLITE_STATIC) == SQLITE_OK &&
-	    sqlite3_step(stmt) == SQLITE_ROW && sqlite3_column_text(stmt, 0))
-		found = snprintf(sql, size, "%s", (const char *)sqlite3_column_text(stmt, 0)) <
-			(int)size;
-	sqlite3_finalize(stmt);
-	return found;
-}
-
 /* Where rows of sqlite_schema go. */
 struct schema_page {
 	unsigned char *at, *end; /* of what is free */
@@ -385,16 +364,16 @@ static void write_pages(struct image *image, sqlite3 *db, const char *const *tab
 	struct schema_page schema = {first + content, first + PAGE_BYTES,
 				     first + FILE_HEADER + PAGE_HEADER, 0};
 	unsigned number = TRIED_NUMBER;
-	char columns[3072] = "(id INTEGER PRIMARY KEY, value INTEGER)", keyless[3072];
+	struct append_table table = {.columns = "(id INTEGER PRIMARY KEY, value INTEGER)"};
 
 	put_file_header(first, (uint32_t)(image->size / PAGE_BYTES));
 	for (size_t i = 0; i <= count; i++) { /* the first is TRIED */
-		if (i && !find_columns(db, tables[i - 1], columns, sizeof(columns)))
+		if (i && !append_find_table(db, tables[i - 1], &table))
 			continue;
-		if (!add_table(&schema, first, 'r', number, columns))
+		if (!add_table(&schema, first, 'r', number, table.columns))
 			break;
-		if (append_columns(columns, keyless, sizeof(keyless)))
-			(void)add_table(&schema, first, 'a', number, keyless);
+		if (append_drop_key(table.columns))
+			(void)add_table(&schema, first, 'a', number, table.columns);
 		put_leaf(page_bytes(image, number), 0, PAGE_HEADER);
 		if (i)
 			pages[i - 1] = (struct image_page){page_bytes(image, number), number};

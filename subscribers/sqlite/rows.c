@@ -316,11 +316,18 @@ static bool is_next(const struct rows_copy *copy)
 /* A job: copies a page. */
 static int copy_page(void *user)
 {
-	const struct rows_copy *copy = user;
-	const int rc = is_next(copy) ? step(copy->append) : SQLITE_ERROR;
+	struct rows_copy *copy = user;
+	int rc;
 
-	/* also where the second name is gone: then nothing was copied */
-	return (rc & 0xff) == SQLITE_ERROR ? step(copy->stmt) : rc;
+	if (!is_next(copy))
+		return step(copy->stmt);
+	rc = step(copy->append);
+	if ((rc & 0xff) != SQLITE_ERROR)
+		return rc;
+	/* the second name is gone, for good, and nothing was copied */
+	sqlite3_finalize(copy->append);
+	copy->append = NULL;
+	return step(copy->stmt);
 }
 
 /* Inserts some, from `first` on, or has the stepper do it; a result of SQLite's. */

@@ -421,6 +421,43 @@ static void test_sqlite_rows__after_a_flush__others_can_read_along(void **state)
 	trace_end(t);
 }
 
+/* What SQLite has said of statements that append. */
+static unsigned append_failures;
+
+static void note_failure(void *user, int result, const char *message)
+{
+	(void)user, (void)result;
+	append_failures += strstr(message, "rtl_append_") != NULL;
+}
+
+/* Second names of tables are gone where the schema is read anew: that is tried once for each table. */
+static void test_sqlite_rows__schema_is_changed__is_met_once(void **state)
+{
+	struct trace *t = *state;
+	unsigned met;
+	sqlite3 *other;
+
+	fake_host_make_old(t->host); /* commits what there is: else the file is locked */
+	trace_begin(t, "");
+	deliver_dispatches(t, 500);
+	fake_host_flush(t->host);
+	append_failures = 0;
+	assert_int_equal(sqlite3_open(t->file, &other), SQLITE_OK);
+	if (sqlite3_exec(other, "CREATE TABLE theirs (a)", NULL, NULL, NULL) != SQLITE_OK)
+		fail_msg("%s", sqlite3_errmsg(other));
+	sqlite3_close(other);
+	for (int i = 0; i < 4; i++) {
+		deliver_dispatches(t, 500);
+		fake_host_flush(t->host);
+		if (!i)
+			met = append_failures;
+	}
+	assert_true(met > 0);
+	assert_int_equal(append_failures, met);
+	trace_end(t);
+	assert_answer(t->file, "SELECT count(*) FROM rocpd_op", "2500");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -444,7 +481,9 @@ int main(void)
 		TEST(test_sqlite_rows__not_in_a_program__same_rows_by_two_threads),
 		TEST(test_sqlite_rows__low_priority__no_thread_of_their_own),
 		TEST(test_sqlite_rows__after_a_flush__others_can_read_along),
+		TEST(test_sqlite_rows__schema_is_changed__is_met_once),
 	};
 
+	sqlite3_config(SQLITE_CONFIG_LOG, note_failure, NULL);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
