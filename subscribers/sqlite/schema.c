@@ -350,16 +350,17 @@ const char schema_span_tables[] = TABLE_RTL_SPAN
 const char schema_call_index[] = "CREATE INDEX IF NOT EXISTS rtl_index_dispatch_correlation"
 				 " ON rtl_dispatch (correlation, process)";
 
-#define SEQUENCE(table) "SELECT '" table "' AS name, max(id) AS seq FROM " table " UNION ALL "
+#define SEQUENCE(table)     "SELECT '" table "' AS name, (SELECT max(id) FROM " table ") AS seq"
+#define AND_SEQUENCE(table) " UNION ALL " SEQUENCE(table)
 
-/* Of ids that were given without a look at what is there (append.h). */
+/* Of ids that were given without a look at what is there (append.h). Each max(id) is a question of its own:
+ * else SQLite looks at every row. */
 const char schema_sequences[] =
 	"DELETE FROM sqlite_sequence WHERE name IN ('rocpd_api', 'rocpd_op', 'rocpd_api_ops',"
 	" 'rocpd_string', 'rocpd_ustring');"
 	"INSERT INTO sqlite_sequence (name, seq) SELECT name, seq FROM (" SEQUENCE("rocpd_api")
-		SEQUENCE("rocpd_op") SEQUENCE("rocpd_api_ops")
-			SEQUENCE("rocpd_string") "SELECT 'rocpd_ustring', max(id) FROM "
-						 "rocpd_ustring) WHERE seq NOT NULL";
+		AND_SEQUENCE("rocpd_op") AND_SEQUENCE("rocpd_api_ops") AND_SEQUENCE("rocpd_string")
+			AND_SEQUENCE("rocpd_ustring") ") WHERE seq NOT NULL";
 
 const char *const schema_indexes[] = {
 	"CREATE INDEX IF NOT EXISTS rtl_index_string ON rocpd_string (string)",
