@@ -593,7 +593,8 @@ static int convert_inputs(struct convert *convert, enum timeline_format format)
 	for (size_t i = 0; !status && i < job->count; i++)
 		status = add_sources(convert, &convert->inputs[i]);
 	if (!status && convert->selection.process && !convert->work.processes)
-		status = cli_failed("--process %s: there is none; `rtl info` lists them",
+		status = cli_failed("--process %s: there is none with that pid or program; `rtl "
+				    "info` lists them",
 				    convert->selection.process);
 	if (!status && convert->selection.gpu && !has_gpu(convert))
 		status = convert_refuse_gpu(convert->selection.gpu);

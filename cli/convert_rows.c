@@ -211,7 +211,9 @@ static int add_processes(struct convert_rows *rows)
 		      " i.rtl_process WHERE rtl_wants_process(pid, program) ORDER BY process");
 
 	if (!status && wanted && !convert_rows_number(rows, "SELECT count(*) FROM c_process"))
-		return cli_failed("--process %s: there is none; `rtl info` lists them", wanted);
+		return cli_failed("--process %s: there is none with that pid or program; `rtl "
+				  "info` lists them",
+				  wanted);
 	return status;
 }
 
