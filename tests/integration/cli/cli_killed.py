@@ -76,7 +76,7 @@ class DatabaseKilled(Case):
                 continue
             if self.check_readable(name):
                 some += 1
-                window = max(window / 1.26, least)
+                window = max(window / 1.4, least)
             if i % 5 == 0:
                 self.check_recovered(name)
             else:
