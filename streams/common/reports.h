@@ -14,8 +14,10 @@
 struct reports {
 	/* The program is about to call a function of HIP's that it has not called before. */
 	void (*before_first_call)(void);
-	/* A call that is followed has returned; its scope is open still. slots: its arguments. */
-	void (*call_ended)(const char *function, const uint64_t *slots, bool succeeded);
+	/* A call that is followed has returned; its scope is open still. id: the function's number.
+	 * slots: its arguments. */
+	void (*call_ended)(uint32_t id, const char *function, const uint64_t *slots,
+			   bool succeeded);
 };
 
 extern struct reports reports;

@@ -36,6 +36,7 @@ static __thread unsigned depth __attribute__((tls_model("initial-exec")));
 
 /* ---- start */
 
+static bool bare;           /* relaxed: calls are followed for what they submit alone */
 static bool internal_calls; /* those that HIP makes to itself are wanted too */
 
 bool hip_mode_has_calls(void)
@@ -272,6 +273,35 @@ __attribute__((cold, noinline)) static void publish_begins(const struct hip_call
 		publish_debug(call, RTL_FUNCTION_WITH_ARGS_BEGIN, slots, &none, 0);
 }
 
+/* Where the mode has no calls: what the call submits is counted, and that is all. */
+static void begin_bare(struct hip_call *call, enum hip_id id, const uint64_t *slots)
+{
+	call->id = id;
+	call->around = thread_context;
+	thread_context.hip_stream =
+		hip_functions[id].stream >= 0 ? slots[hip_functions[id].stream] : 0;
+	depth++;
+}
+
+static void end_bare(const struct hip_call *call)
+{
+	const uint64_t range = thread_context.range; /* what it has pushed stays */
+
+	depth--;
+	thread_context = call->around;
+	thread_context.range = range;
+}
+
+void hip_follow(void)
+{
+	/* Where the mode has calls, hip_start follows them. Before the first that is followed. */
+	if (hip_mode_has_calls())
+		return;
+	__atomic_store_n(&bare, true, __ATOMIC_RELAXED);
+	/* Release: who follows finds `bare`. */
+	__atomic_store_n(&hip_streams.follow, true, __ATOMIC_RELEASE);
+}
+
 bool hip_call_begin(struct hip_call *call, enum hip_id id, const uint64_t *slots,
 		    const void *caller)
 {
@@ -282,6 +312,11 @@ bool hip_call_begin(struct hip_call *call, enum hip_id id, const uint64_t *slots
 		return false;
 	if (UNLIKELY(depth) && !internal_calls && hip_is_internal(caller))
 		return false;
+	call->is_bare = __atomic_load_n(&bare, __ATOMIC_RELAXED);
+	if (UNLIKELY(call->is_bare)) {
+		begin_bare(call, id, slots);
+		return true;
+	}
 	uid = uid_of(id);
 	call->id = id;
 	call->is_packed = false;
@@ -329,7 +364,12 @@ void hip_call_end(const struct hip_call *call, const uint64_t *slots, int64_t re
 	const struct hip_function *function = &hip_functions[call->id];
 
 	if (UNLIKELY(reports.call_ended != NULL))
-		reports.call_ended(function->name, slots, function->result_kind == 'e' && !result);
+		reports.call_ended(call->id, function->name, slots,
+				   function->result_kind == 'e' && !result);
+	if (UNLIKELY(call->is_bare)) {
+		end_bare(call);
+		return;
+	}
 	const struct hip_end end = {
 		.end_ns = rtl_ticks_to_ns(rtl_ticks()),
 		.status = call_enumeration_name(known[call->id].results, result),

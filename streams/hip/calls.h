@@ -33,6 +33,7 @@ struct hip_call {
 	uint32_t scope;
 	uint32_t open; /* of rtl_open_reserve, on each of the streams */
 	uint32_t open_debug;
+	bool is_bare;  /* followed for what it submits alone: what follows is not set */
 	bool left_out; /* by the user's selection: it is only counted */
 	uint64_t begin_ticks;
 	uint64_t begin_ns;

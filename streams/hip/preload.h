@@ -14,4 +14,7 @@ bool hip_is_in_namespace(void);
 /* Whether the mode, or RTL_STREAMS, has calls of HIP. */
 bool hip_mode_has_calls(void);
 
+/* Calls are followed for reports (common/reports.h) from now on, whether the mode has them or not. */
+void hip_follow(void);
+
 #endif

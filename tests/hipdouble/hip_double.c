@@ -102,13 +102,29 @@ static void enter(uint32_t id, struct call *call)
 		calls_fill(record, id, &call->api);
 }
 
+/* What another thread does while this one has no processor. */
+static void crowd(struct hip_record *like)
+{
+	for (uint64_t i = 0; i < settings.crowd; i++) {
+		struct hip_record *record = slabs_record(slabs_take_slot());
+
+		record->thread_id = 1;
+		record->start_ns = record->end_ns = now_ns();
+		/* release: as in begin_call */
+		__atomic_store_n(&record->api_name, like->api_name, __ATOMIC_RELEASE);
+	}
+}
+
 static void leave(uint32_t id, struct call *call)
 {
+	static _Atomic uint64_t launches; /* relaxed: a count */
 	struct hip_record *record = slabs_record(call->api.correlation_id - 1);
 
-	(void)id;
 	if (!record)
 		return;
+	if (settings.crowd && id == HIP_API_ID_hipLaunchKernel &&
+	    atomic_fetch_add_explicit(&launches, 1, memory_order_relaxed) == 9)
+		crowd(record);
 	if (settings.last_error) {
 		int (*set_device)(int);
 
@@ -193,6 +209,21 @@ static void spoil(struct hip_gpu_op *op, bool graph)
 		op->kernel_name = "_Z11not_a_kernelv";
 }
 
+/* Faults of work that is missing. */
+static bool is_lost(const struct hip_record *record, const struct work *work, bool graph)
+{
+	static _Atomic uint64_t counts[HIP_OP_BARRIER + 1]; /* relaxed: counts */
+	const uint64_t each = work->op == HIP_OP_DISPATCH ? settings.lost_kernel
+			      : work->op == HIP_OP_COPY   ? settings.lost_copy
+							  : 0;
+
+	if (graph)
+		return settings.lost_graph && record->gpu.count;
+	return each &&
+	       atomic_fetch_add_explicit(&counts[work->op], 1, memory_order_relaxed) % each ==
+		       each - 1;
+}
+
 static int report(const struct work *work)
 {
 	uint64_t count = atomic_fetch_add_explicit(&work_count, 1, memory_order_relaxed);
@@ -218,7 +249,7 @@ static int report(const struct work *work)
 	if (settings.v02 && work->op == HIP_OP_DISPATCH)
 		memcpy(op.v02, (uint32_t[]){1024, 64, 32, 16, 48, 1}, sizeof(op.v02));
 	spoil(&op, graph);
-	if (settings.lost_graph && graph && record->gpu.count)
+	if (is_lost(record, work, graph))
 		return 0;
 	if (!settings.shifted)
 		slabs_add_op(slot, &op);

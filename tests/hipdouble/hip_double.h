@@ -25,6 +25,9 @@
  *   hashed_tid      thread_id is a hash, as before May 2026
  *   first_chunk     the callback's `chunk` is the slab's first chunk_id, as in early versions
  *   lost_graph      of a graph launch only the first piece of work is reported
+ *   lost_kernel=N   each Nth kernel outside of graphs is not reported
+ *   lost_copy=N     each Nth copy outside of graphs is not reported
+ *   crowd=N         when the tenth launch returns, another thread has made N calls meanwhile
  *   graph_times     pieces of work of a graph have the times of the one before
  *   no_end          end_ns of a record stays 0
  *   slot0=N         each Nth piece of work belongs to slot 0

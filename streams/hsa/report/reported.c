@@ -51,6 +51,7 @@ FORK_LOCK(queue, queue.lock);
 /* What is under way: of dispatches and barriers, and of copies. Several threads write them. */
 static struct rtl_pending *pending[2];
 static uint64_t numbers; /* relaxed: of pieces of work */
+static __thread bool is_own __attribute__((tls_model("initial-exec"))); /* the thread is rtl-hip */
 
 static struct rtl_stream *stream_of(enum reported_op op)
 {
@@ -111,14 +112,19 @@ uint64_t reported_under_way(void)
 	return pending[0] ? under_way(0) + under_way(1) : 0;
 }
 
-void reported_abandon(const char *cause)
+void reported_forget(enum reported_op op, uint64_t count)
+{
+	end(op, count);
+}
+
+void reported_abandon(const char *cause, const char *copies)
 {
 	static const enum reported_op ops[] = {REPORTED_DISPATCH, REPORTED_COPY};
 
 	for (int i = 0; pending[0] && i < 2; i++) {
 		const uint64_t left = under_way(i);
 
-		miss(ops[i], cause, left);
+		miss(ops[i], ops[i] == REPORTED_COPY ? copies : cause, left);
 		end(ops[i], left);
 	}
 }
@@ -349,6 +355,21 @@ __attribute__((cold, noinline)) static void help(void)
 	errno = saved;
 }
 
+bool reported_has_room(bool may_wait)
+{
+	for (int i = 0; i < 2; i++) {
+		bool room;
+
+		pthread_mutex_lock(&queue.lock);
+		room = queue.stops || queue.free || queue.used < interceptor.config.slots;
+		pthread_mutex_unlock(&queue.lock);
+		if (room)
+			return true;
+		publish_all(may_wait || is_own);
+	}
+	return false;
+}
+
 void reported_help(void)
 {
 	if (__builtin_expect(__atomic_load_n(&queue.count, __ATOMIC_RELAXED) != 0, 0))
@@ -401,6 +422,7 @@ static void *run(void *data)
 
 	(void)data;
 	pthread_setname_np(pthread_self(), "rtl-hip");
+	is_own = true;
 	for (;;) {
 		if (poll_reports)
 			poll_reports();
@@ -496,41 +518,38 @@ void reported_forked(void)
 
 /* ---- what reports ---- */
 
-static bool is_enabled(enum reported_op op)
+bool reported_is_wanted(enum reported_op op)
 {
 	if (!interceptor_on() || is_paused() || !rtl_enabled(stream_of(op), end_of(op)))
 		return false;
 	return op != REPORTED_BARRIER || interceptor.config.mode == CONFIG_FULL;
 }
 
-bool reported_leave_out(enum reported_op op)
+bool reported_leave_out(enum reported_op op, uint64_t count)
 {
 	const bool outside = is_outside();
 
 	if (op == REPORTED_COPY && interceptor.config.mode == CONFIG_LITE) {
-		rtl_stream_count_missed(interceptor.copies, "mode lite: copy", 1);
+		rtl_stream_count_missed(interceptor.copies, "mode lite: copy", count);
 		return true;
 	}
 	if (!outside && !rtl_only_counted(stream_of(op), end_of(op)))
 		return false;
 	rtl_stream_count_left_out(stream_of(op), outside ? RTL_LEFT_OUT_RANGE : RTL_LEFT_OUT_PERIOD,
-				  1);
+				  count);
 	return true;
 }
 
-bool reported_wanted(enum reported_op op)
+void reported_hold_back(void)
 {
 	const int saved = errno;
 
-	if (!is_enabled(op))
-		return false;
 	if (__builtin_expect(__atomic_load_n(&queue.count, __ATOMIC_RELAXED) >
 				     interceptor.config.slots / 2,
 			     0) &&
 	    interceptor.config.wait_ms)
 		wait_for_thread(interceptor.config.slots / 2, interceptor.config.wait_ms);
 	errno = saved;
-	return true;
 }
 
 void reported_publish(const struct reported *work)

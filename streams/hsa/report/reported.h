@@ -44,20 +44,27 @@ struct reported {
 /* Starts the thread, if it does not run. 0 or RTL_ENOMEM. */
 int reported_start(void);
 
-/* The thread submits work of that kind: whether somebody wants it. It may wait, if much waits for the
- * thread. */
-bool reported_wanted(enum reported_op op);
+/* Whether somebody wants work of that kind that the thread submits. */
+bool reported_is_wanted(enum reported_op op);
+/* Before or after the thread has submitted: it waits, if much waits for rtl-hip. */
+void reported_hold_back(void);
 
 /* The thread `rtl-hip` calls that each time, and never sleeps for long. Before it is started. */
 void reported_poll_by(void (*poll)(void));
 
-/* It has been submitted: whether the user's selection, or the mode, leaves it out. Then it is counted. */
-bool reported_leave_out(enum reported_op op);
+/* So much has been submitted: whether the user's selection, or the mode, leaves it out. Then it is counted. */
+bool reported_leave_out(enum reported_op op, uint64_t count);
 
 /* In the ledger: so much has begun. It has ended when it is published. */
 void reported_begin(enum reported_op op, uint64_t count);
+/* So much that had begun is not published, as nobody wants it any more. */
+void reported_forget(enum reported_op op, uint64_t count);
 /* How much has begun and not ended. */
 uint64_t reported_under_way(void);
+
+/* Whether one more piece can wait. If not, it is published what waits: as far as there is room in the thread's ring,
+ * or all, if it may wait for that. */
+bool reported_has_room(bool may_wait);
 
 /* A piece of work, which is to become an event. */
 void reported_publish(const struct reported *work);
@@ -67,8 +74,8 @@ void reported_help(void);
 
 /* Whatever waits for the thread is published within that time, or is counted as missed. */
 void reported_stop(uint32_t timeout_ms);
-/* What had begun has not ended: it is counted by that cause, not as under way. */
-void reported_abandon(const char *cause);
+/* What had begun has not ended: it is counted by that cause, one for copies, not as under way. */
+void reported_abandon(const char *cause, const char *copies);
 /* In the child of a fork, where there is no such thread. */
 void reported_forked(void);
 

@@ -449,7 +449,9 @@ static inline int on_question(uint32_t op)
 {
 	if (!is_ready() || op >= REPORTED_OPS)
 		return 1;
-	this_call.wanted[op] = !this_call.no_work && reported_wanted((enum reported_op)op);
+	this_call.wanted[op] = !this_call.no_work && reported_is_wanted((enum reported_op)op);
+	if (this_call.wanted[op])
+		reported_hold_back();
 	return !this_call.wanted[op];
 }
 
@@ -459,7 +461,7 @@ static inline int on_command(uint32_t op)
 	/* HIP times some for events of the program's, whatever we say. */
 	if (!is_ready() || op >= REPORTED_OPS || !this_call.wanted[op])
 		return 0;
-	if (reported_leave_out((enum reported_op)op)) {
+	if (reported_leave_out((enum reported_op)op, 1)) {
 		this_call.noted = true; /* the number is this work's, of which nothing is noted */
 		return 0;
 	}
@@ -597,7 +599,7 @@ static void stop(uint32_t timeout_ms)
 	tracer.set(NULL);
 	if (__atomic_load_n(&tracer.state, __ATOMIC_RELAXED) == NEW)
 		report_refuse("HIP has told of no call");
-	reported_abandon("not finished at exit");
+	reported_abandon("not finished at exit", "not finished at exit");
 }
 
 static void forked(void)

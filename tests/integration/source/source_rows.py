@@ -29,6 +29,17 @@ class Rows(Case):
                 trace = self.check(way, "threads", 4, 25000, env={"SOFTGPU_KERNEL_NS": "0"})
                 self.assertEqual(len(trace.dispatches()), 100000)
 
+    def test_work_that_is_reported_late__has_its_call(self):
+        """More calls than RTL_HSA_SLOTS are made before HIP reports the first one's work."""
+        if "records" in WAYS:
+            self.check("records", "threads", 1, 1500,
+                       env={"SOFTGPU_KERNEL_NS": "200000", "RTL_HSA_SLOTS": "64"})
+
+    def test_thread_without_a_processor__has_its_call(self):
+        """As it returns from a launch, others make 70000 calls."""
+        if "records" in WAYS:
+            self.check("records", "threads", 1, 20, switches="crowd=70000")
+
     def test_graphs__each_nodes_work(self):
         for way in WAYS:
             with self.subTest(way):

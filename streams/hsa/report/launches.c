@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What calls of the program submit, in notes.h and in the ledger: see profiler.h.
+ *
+ * HIP's records may lack work that was submitted. So how much there is to come is known from the calls: a
+ * launch is a kernel, a copy a copy, a launch of a graph what the graph's nodes are.
+ *
+ * Threads: the program's, when a call of HIP has returned. No lock, but for what is done to graphs.
+ */
+#include <rtl/rtl.h>
+#include <rtl/stream.h>
+#include <string.h>
+
+#include "../../common/call_context.h"
+#include "captures.h"
+#include "graphs.h"
+#include "interceptor.h"
+#include "notes.h"
+#include "profiler.h"
+#include "report.h"
+#include "reported.h"
+
+#define FUNCTIONS_MAX 1024u
+
+#define UNKNOWN_GRAPH "unknown: work of graphs whose nodes are not known"
+
+static bool starts(const char *text, const char *with)
+{
+	return !strncmp(text, with, strlen(with));
+}
+
+bool launches_may(const char *function)
+{
+	return strstr(function, "Launch") || starts(function, "hipMemcpy") ||
+	       starts(function, "hipMemset") || starts(function, "hipStreamW") ||
+	       starts(function, "hipEventRecord") || starts(function, "hipExt");
+}
+
+/* Whether it changes what is known of streams and graphs. */
+static bool is_followed(const char *function)
+{
+	return starts(function, "hipStreamBeginCapture") ||
+	       starts(function, "hipStreamEndCapture") || starts(function, "hipStreamWaitEvent") ||
+	       starts(function, "hipEventRecord") || starts(function, "hipGraphInstantiate") ||
+	       starts(function, "hipGraphExecDestroy") ||
+	       starts(function, "hipGraphNodeSetEnabled");
+}
+
+unsigned launches_kind(uint32_t id, const char *function)
+{
+	static uint8_t kinds[FUNCTIONS_MAX]; /* relaxed: the same whoever finds out */
+	unsigned kind = id < FUNCTIONS_MAX ? __atomic_load_n(&kinds[id], __ATOMIC_RELAXED) : 0;
+
+	if (__builtin_expect(kind != 0, 1))
+		return kind;
+	kind = CALL_IS_KNOWN | (launches_may(function) ? CALL_SUBMITS : 0) |
+	       (is_followed(function) ? CALL_IS_FOLLOWED : 0) |
+	       (report_has_waited(function) ? CALL_WAITS : 0);
+	if (id < FUNCTIONS_MAX)
+		__atomic_store_n(&kinds[id], (uint8_t)kind, __ATOMIC_RELAXED);
+	return kind;
+}
+
+/* ---- the call's record ---- */
+
+/* The record of the call that this thread has just made; false: there is none. It lies behind what was there when
+ * the thread last looked, however much other threads have called since. */
+static bool find_own(const char *function, uint64_t *number)
+{
+	static __thread uint64_t before __attribute__((tls_model("initial-exec")));
+	uint64_t least = before;
+	struct slabs slabs;
+
+	if (!profiler_get(&slabs))
+		return false;
+	before = slabs.total;
+	if (least < profiler.start)
+		least = profiler.start;
+	for (*number = slabs.total; *number > least;) {
+		const struct hip_record *record = record_at(&slabs, --*number);
+
+		if (record_is_begun(record) && record->thread == rtl_thread_id() &&
+		    !strcmp(record->function, function))
+			return true;
+	}
+	return false;
+}
+
+/* ---- how much ---- */
+
+/* Which of its arguments say how much a copy or fill is; 0: none does. */
+static const struct copy_call {
+	const char *name;
+	uint8_t size, size2, kind;
+} copy_calls[] = {
+	/* clang-format off */
+	{"hipMemcpy", 2, 0, 3},		{"hipMemcpyAsync", 2, 0, 3},	{"hipMemcpyWithStream", 2, 0, 3},
+	{"hipMemcpyHtoD", 2, 0, 0},	{"hipMemcpyHtoDAsync", 2, 0, 0}, {"hipMemcpyDtoH", 2, 0, 0},
+	{"hipMemcpyDtoHAsync", 2, 0, 0}, {"hipMemcpyDtoD", 2, 0, 0},	{"hipMemcpyDtoDAsync", 2, 0, 0},
+	{"hipMemcpyPeer", 4, 0, 0},	{"hipMemcpyPeerAsync", 4, 0, 0}, {"hipMemcpy2D", 4, 5, 6},
+	{"hipMemcpy2DAsync", 4, 5, 6},	{"hipMemset", 2, 0, 0},		{"hipMemsetAsync", 2, 0, 0},
+	{"hipMemsetD8", 2, 0, 0},	{"hipMemsetD8Async", 2, 0, 0},	{"hipMemsetD16", 2, 0, 0},
+	{"hipMemsetD16Async", 2, 0, 0},	{"hipMemsetD32", 2, 0, 0},	{"hipMemsetD32Async", 2, 0, 0},
+	{"hipMemset2D", 3, 4, 0},	{"hipMemset2DAsync", 3, 4, 0},
+	/* clang-format on */
+};
+#define KIND_HOST_TO_HOST 0
+
+/* Whether there is anything to copy for the GPU. Of calls with structs and arrays nobody knows: yes. */
+static bool copies_something(const char *function, const uint64_t *slots)
+{
+	size_t length = strlen(function);
+
+	if (length > 4 && !strcmp(function + length - 4, "_spt"))
+		length -= 4;
+	for (size_t i = 0; i < sizeof(copy_calls) / sizeof(*copy_calls); i++) {
+		const struct copy_call *call = &copy_calls[i];
+
+		if (strncmp(call->name, function, length) != 0 || call->name[length])
+			continue;
+		return slots[call->size] && (!call->size2 || slots[call->size2]) &&
+		       (!call->kind || slots[call->kind] != KIND_HOST_TO_HOST);
+	}
+	return true;
+}
+
+/* How much work the call has submitted; false: that is not known. */
+static bool count(const char *function, const uint64_t *slots, uint32_t counts[NOTE_KINDS])
+{
+	if (starts(function, "hipGraphLaunch"))
+		return graphs_find(slots[0], &counts[NOTE_DISPATCHES], &counts[NOTE_COPIES]);
+	if (starts(function, "hipMem"))
+		counts[NOTE_COPIES] = copies_something(function, slots);
+	else if (strstr(function, "LaunchCooperativeKernelMultiDevice"))
+		counts[NOTE_DISPATCHES] = (uint32_t)slots[1];
+	else if (strstr(function, "Launch") && !strstr(function, "HostFunc"))
+		counts[NOTE_DISPATCHES] = 1;
+	return true;
+}
+
+/* ---- notes ---- */
+
+/* Launches of modules, of which the record has no grid. */
+static void read_sizes(const char *function, const uint64_t *slots, struct note *note)
+{
+	const bool in_blocks = starts(function, "hipModuleLaunch");
+
+	if (!in_blocks && !strstr(function, "ModuleLaunch"))
+		return;
+	for (int i = 0; i < 3; i++) {
+		note->workgroup[i] = (uint16_t)slots[4 + i];
+		note->grid[i] = (uint32_t)(slots[1 + i] * (in_blocks ? slots[4 + i] : 1));
+	}
+}
+
+/* It has begun, unless nobody wants that, or the user's selection leaves it out. */
+static void begin(enum note_kind kind, uint32_t count, struct note *note)
+{
+	static const enum reported_op ops[] = {
+		[NOTE_DISPATCHES] = REPORTED_DISPATCH, [NOTE_COPIES] = REPORTED_COPY};
+
+	if (!count || !reported_is_wanted(ops[kind]))
+		return;
+	thread_context.work += count;
+	if (reported_leave_out(ops[kind], count)) {
+		note->left_out |= (uint8_t)(1u << kind);
+		return;
+	}
+	note->begun[kind] = count;
+	reported_begin(ops[kind], count);
+}
+
+/* What the thread's call is within, for its record. */
+static void note_call(const char *function, const uint64_t *slots)
+{
+	uint32_t counts[NOTE_KINDS] = {0};
+	struct note note = {.is_known = true};
+	uint64_t number;
+
+	if (!find_own(function, &number))
+		return;
+	note.is_known = count(function, slots, counts);
+	if (!note.is_known) {
+		rtl_stream_count_missed(interceptor.stream, UNKNOWN_GRAPH, 1);
+		thread_context.work++;
+	}
+	read_sizes(function, slots, &note);
+	submitter_fill(&note.submitter);
+	for (int kind = 0; kind < NOTE_KINDS; kind++)
+		begin(kind, note.is_known ? counts[kind] : 0, &note);
+	if (notes_add(number, &note))
+		return;
+	reported_forget(REPORTED_DISPATCH, note.begun[NOTE_DISPATCHES]);
+	reported_forget(REPORTED_COPY, note.begun[NOTE_COPIES]);
+}
+
+/* What becomes of streams and graphs. */
+static void follow(const char *function, const uint64_t *slots)
+{
+	if (starts(function, "hipStreamBeginCapture"))
+		captures_begin(slots[0]);
+	else if (starts(function, "hipStreamEndCapture"))
+		captures_end(slots[0]);
+	else if (starts(function, "hipStreamWaitEvent"))
+		captures_wait(slots[0], slots[1]);
+	else if (starts(function, "hipEventRecord"))
+		captures_record(slots[0], slots[1]);
+	else if (starts(function, "hipGraphInstantiate") && slots[0])
+		graphs_note(*(const uint64_t *)(uintptr_t)slots[0], slots[1]);
+	else if (starts(function, "hipGraphExecDestroy") ||
+		 starts(function, "hipGraphNodeSetEnabled"))
+		graphs_forget(slots[0]);
+}
+
+void launches_note(unsigned kind, const char *function, const uint64_t *slots)
+{
+	uint32_t counts[NOTE_KINDS] = {0};
+
+	if (kind & CALL_IS_FOLLOWED)
+		follow(function, slots);
+	if (!(kind & CALL_SUBMITS) || captures_have(thread_context.hip_stream))
+		return;
+	if (profiler_is_over()) {
+		(void)count(function, slots, counts);
+		if (counts[NOTE_DISPATCHES] && reported_is_wanted(REPORTED_DISPATCH))
+			rtl_stream_count_missed(interceptor.stream,
+						"after the end of HIP's profiler",
+						counts[NOTE_DISPATCHES]);
+		return;
+	}
+	if (!reported_is_wanted(REPORTED_DISPATCH) && !reported_is_wanted(REPORTED_COPY))
+		return;
+	if (!profiler.hashed)
+		note_call(function, slots);
+	reported_hold_back();
+}
