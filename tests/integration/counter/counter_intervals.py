@@ -79,7 +79,7 @@ def check_counter(key, name, definition, intervals, counted):
 
 
 def check_metric(key, name, definition, intervals):
-    """Of the counters that were read at once; no value where there is none."""
+    """Of the counters that were read at once; no value where there is none, and where there was work there is one."""
     for at, (begin, end, value) in enumerate(intervals):
         def counter(match, begin=begin, end=end):
             found = [v for b, e, v in trace[key][by_definition[match.group(0)]] if (b, e) == (begin, end)]
@@ -93,6 +93,9 @@ def check_metric(key, name, definition, intervals):
         if (value is None) != (expected is None) or (
                 value is not None and abs(value - expected) > 1e-9 * abs(expected)):
             sys.exit(f"{key} interval {at}: {name} is {value} and not {expected}")
+    with_value = sum(value is not None for _, _, value in intervals)
+    if with_value < arguments.least:
+        sys.exit(f"{key} {name}: a value in {with_value} of {len(intervals)} intervals, and not in {arguments.least}")
 
 
 def check_monitors(database):
@@ -129,6 +132,8 @@ if not trace:
 count = 0
 for of, named in trace.items():
     for counter_name, what in counters.items():
+        if counter_name not in named:
+            sys.exit(f"{of}: there is no {counter_name}")
         check_times(of, counter_name, named[counter_name])
         if "(" in what:
             check_metric(of, counter_name, what, named[counter_name])
