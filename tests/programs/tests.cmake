@@ -136,3 +136,9 @@ foreach(end ${exit_ways})
       host_kernels exit_ways ${CMAKE_MATCH_1} 200 ${sync} 3)
   endforeach()
 endforeach()
+
+# A program whose last work HIP handles late ends well, each time (tests/rocm7/tool.cpp).
+add_test(NAME programs.rocm7.late_handlers COMMAND sh -c "for us in 500 2000 4000 6000 10000; do
+  LATE_HANDLERS_US=$us $0 $1 child || exit; done" ${rocm7_run} ${programs7_dir}/fork_exec)
+set_tests_properties(programs.rocm7.late_handlers PROPERTIES LABELS rocm7 TIMEOUT 600 SKIP_RETURN_CODE 77
+  ENVIRONMENT "RTL_BUILD_DIR=${PROJECT_BINARY_DIR};HSA_TOOLS_LIB=$<TARGET_FILE:late_handlers>")

@@ -7,11 +7,17 @@
  *   are translated here;
  * - pinning host memory and memory handles for other processes abort in the model mode: they
  *   fail here instead, and HIP falls back to staging buffers;
- * - priorities and CU masks of queues abort likewise, and are ignored.
+ * - priorities and CU masks of queues abort likewise, and are ignored;
+ * - HIP 7.2.4 frees things twice if the process ends while ROCr's thread is in a handler of HIP's. Nothing
+ *   that a program can wait for is behind it. So the end waits here until the thread has been through
+ *   what has completed. Work that is still under way, and ends without a word, are as ever.
  *
  * Threads: any. C++ for the sake of ROCr's header only; no C++ library is needed.
  */
+#include <cstdlib>
 #include <cstring>
+#include <dlfcn.h>
+#include <unistd.h>
 
 #include <hsa/amd_hsa_signal.h>
 #include <hsa/hsa.h>
@@ -19,6 +25,7 @@
 #include <hsa/hsa_ext_amd.h>
 
 #include "../softgpu/clock.h"
+#include "handlers.h"
 
 namespace
 {
@@ -87,6 +94,31 @@ hsa_status_t queue_cu_set_mask(const hsa_queue_t *, uint32_t, const uint32_t *)
 	return HSA_STATUS_SUCCESS;
 }
 
+/* A thread that a handler holds up does not keep the process for ever. */
+constexpr unsigned settle_timeout_s = 30;
+
+handlers_hsa hsa;
+pid_t loaded_pid; /* 0: not. A child made by fork does not have the thread. */
+
+void settle_at_exit()
+{
+	if (loaded_pid == getpid() && dlopen("libamdhip64.so.7", RTLD_LAZY | RTLD_NOLOAD))
+		handlers_settle(&hsa, settle_timeout_s);
+}
+
+/* Before what HIP has registered when it was loaded; behind what is registered from here on. */
+void settle_when_it_ends(const HsaApiTable *table)
+{
+	static bool registered;
+
+	hsa.signal_create = table->core_->hsa_signal_create_fn;
+	hsa.signal_async_handler = table->amd_ext_->hsa_amd_signal_async_handler_fn;
+	hsa.signal_store_relaxed = table->core_->hsa_signal_store_relaxed_fn;
+	hsa.signal_destroy = table->core_->hsa_signal_destroy_fn;
+	loaded_pid = getpid();
+	registered = registered || !atexit(settle_at_exit);
+}
+
 } // namespace
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
@@ -103,9 +135,11 @@ EXPORT bool OnLoad(HsaApiTable *table, uint64_t, uint64_t, const char *const *)
 	ext->hsa_amd_ipc_memory_create_fn = ipc_memory_create;
 	ext->hsa_amd_queue_set_priority_fn = queue_set_priority;
 	ext->hsa_amd_queue_cu_set_mask_fn = queue_cu_set_mask;
+	settle_when_it_ends(table);
 	return true;
 }
 
 EXPORT void OnUnload()
 {
+	loaded_pid = 0;
 }
