@@ -75,29 +75,33 @@ static uint64_t open_rows(const struct writer *w)
 	return count;
 }
 
-/* What becomes of the rows that are not stored. */
-static const char *fate(const struct writer *w)
+/* What becomes of the rows. */
+static void write_fate(const struct writer *w, char *text, size_t size)
 {
 	const char *where = w->host->property(w->host, "where");
 
-	return where && strcmp(where, "recover") == 0 ? "are left for another recovery"
-						      : "are lost, and the trace ends there";
+	if (where && strcmp(where, "replay") == 0)
+		snprintf(text, size, "nothing of it is kept");
+	else
+		snprintf(text, size, "%llu rows are stored and can be read, %llu are %s",
+			 (unsigned long long)w->committed_rows, (unsigned long long)open_rows(w),
+			 where && strcmp(where, "recover") == 0 ? "left for another recovery"
+								: "lost, and the trace ends there");
 }
 
 bool writer_error(struct writer *w, int result, const char *what)
 {
 	struct cause cause = cause_of(w->db, result);
-	char line[1024], text[256];
+	char line[1024], text[256], fate[128];
 
 	if (w->failed)
 		return false;
 	w->failed = true;
 	(void)stepper_settle(&w->stepper);
 	w->failed_result = rtl_result(w->db, result);
-	snprintf(line, sizeof(line),
-		 "%s: %s (%s: %s); %llu rows are stored and can be read, %llu %s; %s", w->path,
-		 cause.reason, what, message(w->db, text), (unsigned long long)w->committed_rows,
-		 (unsigned long long)open_rows(w), fate(w), cause.advice);
+	write_fate(w, fate, sizeof(fate));
+	snprintf(line, sizeof(line), "%s: %s (%s: %s); %s; %s", w->path, cause.reason, what,
+		 message(w->db, text), fate, cause.advice);
 	if (!sqlite3_get_autocommit(w->db))
 		sqlite3_exec(w->db, "ROLLBACK", NULL, NULL, NULL);
 	w->in_transaction = false;

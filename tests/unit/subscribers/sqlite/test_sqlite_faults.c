@@ -180,7 +180,7 @@ static void test_sqlite_faults__file_size_limit__told_once_and_valid(void **stat
 
 static void write_past_a_limit_by_two_threads(struct trace *t)
 {
-	fake_host_set_property(t->host, "where", "replay");
+	fake_host_set_property(t->host, "where", "collector");
 	write_past_a_limit(t);
 }
 
