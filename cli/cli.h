@@ -132,6 +132,12 @@ void cli_nearest_look(struct cli_nearest *nearest, const char *name);
 /** Flushes stdout: CLI_OK, or CLI_FAILED after a line if not all of it could be written. */
 int cli_finish_output(void);
 
+/** A text; "" for none. */
+static inline const char *cli_text(const char *text)
+{
+	return text ? text : "";
+}
+
 /** A text as a word of a command line that the user may copy; to be freed, NULL: out of memory. */
 char *cli_quote(const char *text);
 

@@ -331,11 +331,10 @@ static int print_here(struct listing *listing)
 	int status = gpus_find(&list);
 
 	for (size_t i = 0; !status && list[i]; i++) {
-		struct subject subject = {
-			.gpu = list[i], .node = gpu_node(list[i]), .follows = i > 0};
+		struct subject subject = {.gpu = list[i], .node = list[i]->node, .follows = i > 0};
 		int error;
-		subject.gfx = gpu_name(list[i]);
-		subject.product = gpu_product(list[i]);
+		subject.gfx = list[i]->name;
+		subject.product = list[i]->product;
 		subject.countable = gpus_count(subject.why, sizeof(subject.why));
 		error = print(listing, &subject);
 		status = error ? error : status;

@@ -32,11 +32,6 @@ static const char *shadowed_by(const struct listing *listing, const char *path)
 	return NULL;
 }
 
-static const char *or_empty(const char *text)
-{
-	return text ? text : "";
-}
-
 /* ---- text ---- */
 
 static void print(const char *path, const char *shadow, const struct rtl_subscriber *s,
@@ -49,11 +44,11 @@ static void print(const char *path, const char *shadow, const struct rtl_subscri
 		       s->description, path);
 		for (uint32_t i = 0; i < s->setting_count; i++) {
 			const struct rtl_setting_info *info = rtl_subscriber_setting(s, i);
-			int width = printf("  %s=%s", info->key, or_empty(info->fallback));
+			int width = printf("  %s=%s", info->key, cli_text(info->fallback));
 			char values[512];
 			rtl_setting_values(info, values, sizeof(values));
 			printf("%*s  %s (%s)\n", width < 20 ? 20 - width : 0, "",
-			       or_empty(info->description), values);
+			       cli_text(info->description), values);
 		}
 	}
 	if (shadow)
@@ -69,9 +64,9 @@ static void print_setting_json(struct json *json, const struct rtl_setting_info 
 	rtl_setting_values(info, values, sizeof(values));
 	json_object(json, NULL);
 	json_text(json, "key", info->key);
-	json_text(json, "default", or_empty(info->fallback));
+	json_text(json, "default", cli_text(info->fallback));
 	json_text(json, "values", values);
-	json_text(json, "description", or_empty(info->description));
+	json_text(json, "description", cli_text(info->description));
 	json_end(json);
 }
 

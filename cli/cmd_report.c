@@ -44,15 +44,25 @@ static const struct cli_option options[] = {
 
 /* ---- JSON ---- */
 
-/* A text of JSON, so that no string in it ends the script that it stands in. */
-static void put_json(FILE *page, const char *json)
+/* A text of JSON that was written to memory, as a script, so that no string in it ends that. It is freed. 0,
+ * or -1 after a line. */
+static int put_script(FILE *page, const char *id, FILE *file, char **json)
 {
-	for (; *json; json++) {
-		if (*json == '<')
+	const bool failed = !file || fclose(file);
+
+	if (failed)
+		cli_error("out of memory");
+	else
+		fprintf(page, "<script type=\"application/json\" id=\"%s\">", id);
+	for (const char *at = failed ? "" : *json; *at; at++)
+		if (*at == '<')
 			fputs("\\u003c", page);
 		else
-			fputc(*json, page);
-	}
+			fputc(*at, page);
+	if (!failed)
+		fputs("</script>\n", page);
+	free(*json);
+	return failed ? -1 : 0;
 }
 
 static int put_summary(FILE *page, struct database *database, const char *title)
@@ -62,26 +72,12 @@ static int put_summary(FILE *page, struct database *database, const char *title)
 	char *json = NULL;
 	size_t size;
 	FILE *file = summary ? open_memstream(&json, &size) : NULL;
-	int rc = -1;
+	int rc = file ? database_summarize(database, summary) : 0;
 
-	if (!file)
-		cli_error("out of memory");
-	else if (!database_summarize(database, summary)) {
+	if (file && !rc)
 		summary_print_json(summary, file, &style);
-		rc = 0;
-	}
-	if (file && fclose(file) && !rc) {
-		cli_error("out of memory");
-		rc = -1;
-	}
-	if (!rc) {
-		fputs("<script type=\"application/json\" id=\"rtl-summary\">", page);
-		put_json(page, json);
-		fputs("</script>\n", page);
-	}
-	free(json);
 	summary_destroy(summary);
-	return rc;
+	return put_script(page, "rtl-summary", file, &json) ? -1 : rc;
 }
 
 /* Rows: pid, program, command, host */
@@ -162,27 +158,15 @@ static int put_trace(FILE *page, struct database *database, const struct report_
 	char *text = NULL;
 	size_t size;
 	struct json json = {.file = open_memstream(&text, &size)};
-	int rc;
+	int rc = 0;
 
-	if (!json.file) {
-		cli_error("out of memory");
-		return -1;
+	if (json.file) {
+		json_object(&json, NULL);
+		rc = put_facts(&json, database, events, path);
+		put_tracks(&json, events);
+		json_end(&json);
 	}
-	json_object(&json, NULL);
-	rc = put_facts(&json, database, events, path);
-	put_tracks(&json, events);
-	json_end(&json);
-	if (fclose(json.file) && !rc) {
-		cli_error("out of memory");
-		rc = -1;
-	}
-	if (!rc) {
-		fputs("<script type=\"application/json\" id=\"rtl-trace\">", page);
-		put_json(page, text);
-		fputs("</script>\n", page);
-	}
-	free(text);
-	return rc;
+	return put_script(page, "rtl-trace", json.file, &text) ? -1 : rc;
 }
 
 /* ---- events ---- */

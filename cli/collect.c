@@ -151,18 +151,23 @@ const struct rtl_subscriber collect_nothing = {
 	.create = nothing_create,
 };
 
-void collect_poll(struct collect *collect)
+void collect_poll(void *user)
 {
+	struct collect *collect = user;
+
 	collect->met = background_poll(&collect->background);
 }
 
-void collect_wake(struct collect *collect)
+void collect_wake(void *user)
 {
+	struct collect *collect = user;
+
 	background_wake(&collect->background);
 }
 
-bool collect_is_stoppable(struct collect *collect)
+bool collect_is_stoppable(void *user)
 {
+	struct collect *collect = user;
 	const bool shown = progress_is_shown(&collect->progress);
 
 	progress_clear(&collect->progress);

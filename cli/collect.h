@@ -51,15 +51,17 @@ int collect_start(struct launch *launch, struct rtl_collector_options options);
 /** A subscriber of the command's own that receives nothing. */
 extern const struct rtl_subscriber collect_nothing;
 
+/* Parts of a struct child_work, of a struct collect. */
+
 /** Delivers what there is, and sleeps if there is nothing. */
-void collect_poll(struct collect *collect);
+void collect_poll(void *collect);
 /** Ends that sleep, or the next one. Any thread. */
-void collect_wake(struct collect *collect);
+void collect_wake(void *collect);
 /** Delivers the rest, and completes the outputs. */
 void collect_finish(struct collect *collect);
 /** Whether the user sees how far that is, and that Ctrl-C ends it; takes that away, for other lines. Any
  *  thread. */
-bool collect_is_stoppable(struct collect *collect);
+bool collect_is_stoppable(void *collect);
 
 /** What the subscribers are told of the run ("session", "mode"); NULL: it is not known. */
 int collect_set_properties(const char *id, const char *mode);

@@ -12,9 +12,9 @@
 #define RUNTIME "libhsa-runtime64.so.1"
 enum { GPUS_MOST = 64 };
 
-struct gpu {
+struct found {
+	struct gpu gpu; /* first: what is given out */
 	hsa_agent_t agent;
-	uint32_t node;
 	char name[65], product[65];
 };
 
@@ -28,24 +28,25 @@ static struct {
 
 static struct agent_library library;
 
-static struct gpu gpus[GPUS_MOST];
+static struct found gpus[GPUS_MOST];
 static struct gpu *list[GPUS_MOST + 1];
 static size_t count;
 
 static hsa_status_t add(hsa_agent_t agent, void *user)
 {
 	hsa_device_type_t type = HSA_DEVICE_TYPE_CPU;
-	struct gpu *gpu = &gpus[count];
+	struct found *found = &gpus[count];
 
 	(void)user;
 	if (hsa.ask(agent, HSA_AGENT_INFO_DEVICE, &type) || type != HSA_DEVICE_TYPE_GPU ||
 	    count == GPUS_MOST)
 		return HSA_STATUS_SUCCESS;
-	gpu->agent = agent;
-	(void)hsa.ask(agent, (hsa_agent_info_t)HSA_AMD_AGENT_INFO_DRIVER_NODE_ID, &gpu->node);
-	(void)hsa.ask(agent, HSA_AGENT_INFO_NAME, gpu->name);
-	(void)hsa.ask(agent, (hsa_agent_info_t)HSA_AMD_AGENT_INFO_PRODUCT_NAME, gpu->product);
-	list[count++] = gpu;
+	found->agent = agent;
+	found->gpu = (struct gpu){.name = found->name, .product = found->product};
+	(void)hsa.ask(agent, (hsa_agent_info_t)HSA_AMD_AGENT_INFO_DRIVER_NODE_ID, &found->gpu.node);
+	(void)hsa.ask(agent, HSA_AGENT_INFO_NAME, found->name);
+	(void)hsa.ask(agent, (hsa_agent_info_t)HSA_AMD_AGENT_INFO_PRODUCT_NAME, found->product);
+	list[count++] = &found->gpu;
 	return HSA_STATUS_SUCCESS;
 }
 
@@ -87,25 +88,11 @@ int gpus_find(struct gpu *const **found)
 	return CLI_OK;
 }
 
-uint32_t gpu_node(const struct gpu *gpu)
-{
-	return gpu->node;
-}
-
-const char *gpu_name(const struct gpu *gpu)
-{
-	return gpu->name;
-}
-
-const char *gpu_product(const struct gpu *gpu)
-{
-	return gpu->product;
-}
-
 struct counter_set *gpu_counters(const struct gpu *gpu, const struct counter_options *options,
 				 char *message, size_t size)
 {
-	return agent_counters_load(hsa.ask, gpu->agent, options, message, size);
+	return agent_counters_load(hsa.ask, ((const struct found *)gpu)->agent, options, message,
+				   size);
 }
 
 bool gpus_count(char *why, size_t size)
@@ -117,5 +104,6 @@ bool gpu_block(const struct gpu *gpu, const char *block, uint32_t *instances, ui
 {
 	uint32_t number;
 
-	return agent_block(&library, gpu->agent, block, &number, instances, registers);
+	return agent_block(&library, ((const struct found *)gpu)->agent, block, &number, instances,
+			   registers);
 }

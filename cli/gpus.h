@@ -8,15 +8,15 @@
 
 #include "../streams/hsa/counter/metrics.h"
 
-struct gpu;
+struct gpu {
+	uint32_t node;       /**< KFD node, its number in traces */
+	const char *name;    /**< "gfx906" */
+	const char *product; /**< as the vendor calls it; "": not known */
+};
 
 /** CLI_OK and a list that ends with NULL, which stays; else an exit status after a line: there is no
  *  GPU, or no runtime. */
 int gpus_find(struct gpu *const **list);
-
-uint32_t gpu_node(const struct gpu *gpu);       /**< KFD node, its number in traces */
-const char *gpu_name(const struct gpu *gpu);    /**< "gfx906" */
-const char *gpu_product(const struct gpu *gpu); /**< as the vendor calls it; "": not known */
 
 /** As counter_set_load, for that GPU. */
 struct counter_set *gpu_counters(const struct gpu *gpu, const struct counter_options *options,

@@ -11,24 +11,6 @@ int gpus_find(struct gpu *const **found)
 	return cli_failed("this rtl was built without ROCm; --gpu says of which GPU to tell");
 }
 
-uint32_t gpu_node(const struct gpu *gpu)
-{
-	(void)gpu;
-	return 0;
-}
-
-const char *gpu_name(const struct gpu *gpu)
-{
-	(void)gpu;
-	return "";
-}
-
-const char *gpu_product(const struct gpu *gpu)
-{
-	(void)gpu;
-	return "";
-}
-
 struct counter_set *gpu_counters(const struct gpu *gpu, const struct counter_options *options,
 				 char *message, size_t size)
 {

@@ -12,91 +12,32 @@
 #include "database_sql.h"
 #include "json.h"
 
-static const char *or_empty(const char *text)
-{
-	return text ? text : "";
-}
-
 /* ---- text ---- */
 
-static void print_process(void *user, const char *const *row)
-{
-	(void)user;
-	cli_line("process %s: pid %s of %s, host %s, %s s: %s", row[0], row[1], row[2],
-		 or_empty(row[4]), row[5] ? row[5] : "?", or_empty(row[3]));
-}
-
-static void print_stream(void *user, const char *const *row)
-{
-	(void)user;
-	cli_line("stream %s %s.%s: %s", row[0], row[1], row[2], or_empty(row[3]));
-}
-
-static void print_ledger(void *user, const char *const *row)
-{
-	(void)user;
-	cli_line("ledger of %s: %s published, %s delivered, %s discarded, %s abandoned, %s missed",
-		 row[0], row[1], row[2], row[3], row[4], row[5]);
-}
-
-static void print_left_out(void *user, const char *const *row)
-{
-	(void)user;
-	cli_line("  left out of %s: %s: %s", row[0], row[1], row[2]);
-}
-
-static void print_loss(void *user, const char *const *row)
-{
-	(void)user;
-	cli_line("  lost of %s: %s: %s", row[0], row[1], row[2]);
-}
-
 /* row: process, node, name, product, uuid, bus_id, compute_units, GiB; NULL where not known. */
-static void print_gpu(void *user, const char *const *row)
+static void print_gpu(const char *const *row)
 {
-	(void)user;
 	const char *before[8];
 
 	for (int i = 3; i < 8; i++)
 		before[i] = row[i] && *row[i] ? ", " : "";
 	cli_line("GPU %s of process %s: %s%s%s%s%s%s%s%s%s%s%s%s%s", row[1], row[0],
-		 or_empty(row[2]), before[3], or_empty(row[3]), before[4], or_empty(row[4]),
-		 before[5], or_empty(row[5]), before[6], or_empty(row[6]),
-		 row[6] ? " compute units" : "", before[7], or_empty(row[7]), row[7] ? " GiB" : "");
-}
-
-static void print_clock(void *user, const char *const *row)
-{
-	(void)user;
-	cli_line("clock of process %s: %s, within %s ns of the day's time", row[0],
-		 or_empty(row[1]), or_empty(row[2]));
-}
-
-static void print_waits(void *user, const char *const *row)
-{
-	(void)user;
-	cli_line("process %s: its threads waited %s times for room in their buffers, %s s in all",
-		 row[0], or_empty(row[1]), or_empty(row[2]));
-}
-
-/* Where work on GPUs was learnt from, where it was not the intercepted queues that are the rule. */
-static void print_source(void *user, const char *const *row)
-{
-	(void)user;
-	cli_line("source of process %s: %s", row[0], or_empty(row[1]));
+		 cli_text(row[2]), before[3], cli_text(row[3]), before[4], cli_text(row[4]),
+		 before[5], cli_text(row[5]), before[6], cli_text(row[6]),
+		 row[6] ? " compute units" : "", before[7], cli_text(row[7]), row[7] ? " GiB" : "");
 }
 
 static const struct part {
 	const char *name;
 	const char *sql;
-	void (*print)(void *user, const char *const *row);
+	const char *line;    /* of its columns; NULL: that of a GPU */
 	const char *keys[8]; /* of the columns; those that begin with # are numbers */
 	const char *table;   /* that may be missing: then there are no rows. NULL: none */
 } parts[] = {
 	{"processes",
 	 "SELECT process, pid, parent_pid, command, host_name, "
 	 "round((end_ns - start_ns) / 1e9, 3) FROM rtl_process ORDER BY process",
-	 print_process,
+	 "process %1$s: pid %2$s of %3$s, host %5$s, %6$s s: %4$s",
 	 {"#process", "#pid", "#parent_pid", "command", "host", "#seconds"},
 	 NULL},
 	{"gpus",
@@ -108,49 +49,50 @@ static const struct part {
 	 "v "
 	 "FROM rtl_tracepoint AS t JOIN rtl_tracepoint_metadata AS m USING (process, uid) "
 	 "WHERE t.kind = 'agent') GROUP BY process, uid ORDER BY process, 2",
-	 print_gpu,
+	 NULL,
 	 {"#process", "#node", "name", "product", "uuid", "bus_id", "#compute_units",
 	  "#memory_gib"},
 	 NULL},
+	/* where that was not the intercepted queues that are the rule */
 	{"sources",
 	 "SELECT process, substr(text, 9) FROM rtl_e_rtl_diagnostics_diagnostics WHERE who = 'hsa' "
 	 "AND "
 	 "text LIKE 'source: %' ORDER BY process, id",
-	 print_source,
+	 "source of process %s: %s",
 	 {"#process", "source"},
 	 "rtl_e_rtl_diagnostics_diagnostics"},
 	{"streams",
 	 "SELECT name, version_major, version_minor, description FROM rtl_stream ORDER BY stream",
-	 print_stream,
+	 "stream %s %s.%s: %s",
 	 {"stream", "#version_major", "#version_minor", "description"},
 	 NULL},
 	{"ledger",
 	 "SELECT stream, sum(published), sum(delivered), sum(discarded), sum(abandoned), "
 	 "sum(missed) FROM rtl_ledger GROUP BY stream ORDER BY stream",
-	 print_ledger,
+	 "ledger of %s: %s published, %s delivered, %s discarded, %s abandoned, %s missed",
 	 {"stream", "#published", "#delivered", "#discarded", "#abandoned", "#missed"},
 	 NULL},
 	{"losses",
 	 "SELECT stream, cause, sum(count) FROM rtl_loss GROUP BY stream, cause "
 	 "ORDER BY stream, cause",
-	 print_loss,
+	 "  lost of %s: %s: %s",
 	 {"stream", "cause", "#count"},
 	 NULL},
 	{"left_out",
 	 "SELECT stream, cause, sum(count) FROM rtl_left_out GROUP BY stream, cause "
 	 "ORDER BY stream, cause",
-	 print_left_out,
+	 "  left out of %s: %s: %s",
 	 {"stream", "cause", "#count"},
 	 NULL},
 	{"waits",
 	 "SELECT process, waits, round(waited_ns / 1e9, 3) FROM rtl_wait ORDER BY process",
-	 print_waits,
+	 "process %s: its threads waited %s times for room in their buffers, %s s in all",
 	 {"#process", "#waits", "#seconds"},
 	 NULL},
 	{"clock",
 	 "SELECT process, datetime(min(realtime_ns) / 1000000000, 'unixepoch') || ' UTC', "
 	 "max(error_ns) FROM rtl_clock WHERE realtime_ns NOT NULL GROUP BY process",
-	 print_clock,
+	 "clock of process %s: %s, within %s ns of the day's time",
 	 {"#process", "start", "#error_ns"},
 	 NULL},
 };
@@ -162,6 +104,20 @@ static int query_part(struct database *database, const struct part *part,
 	const int has = part->table ? database_has_table(database, part->table) : 1;
 
 	return has > 0 ? database_query(database, part->sql, row, user) : has;
+}
+
+/* A number that is not known is a question mark. */
+static void print_row(void *user, const char *const *row)
+{
+	const struct part *part = user;
+	const char *c[8] = {NULL};
+
+	for (size_t i = 0; i < 8 && part->keys[i]; i++)
+		c[i] = row[i] ? row[i] : *part->keys[i] == '#' ? "?" : "";
+	if (part->line)
+		cli_line(part->line, c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7]);
+	else
+		print_gpu(row);
 }
 
 static const char *const facts[] = {"version",     "mode",    "where", "state",
@@ -196,7 +152,7 @@ static int print(struct database *database, const char *path, int64_t operations
 		print_fact(database, facts[i]);
 	error = print_removed(database);
 	for (size_t i = 0; !error && i < sizeof(parts) / sizeof(*parts); i++)
-		error = query_part(database, &parts[i], parts[i].print, NULL);
+		error = query_part(database, &parts[i], print_row, (void *)(uintptr_t)&parts[i]);
 	return error;
 }
 

@@ -20,6 +20,12 @@ static const char *kind_name(const struct rtl_folder *is)
 
 /* ---- text ---- */
 
+static void print_causes(const char *kind, const struct inspected_causes *causes)
+{
+	for (size_t i = 0; i < causes->count; i++)
+		cli_line("    %s%s: %" PRIu64, kind, causes->list[i].cause, causes->list[i].count);
+}
+
 static void print_stream(const struct inspected_stream *s)
 {
 	const struct rtl_ledger *l = &s->ledger;
@@ -27,10 +33,8 @@ static void print_stream(const struct inspected_stream *s)
 	cli_line("  %s: %" PRIu64 " published, %" PRIu64 " delivered, %" PRIu64
 		 " undelivered, %" PRIu64 " discarded, %" PRIu64 " missed",
 		 s->name, l->published, l->delivered, l->abandoned, l->discarded, l->missed);
-	for (size_t i = 0; i < s->loss_count; i++)
-		cli_line("    %s: %" PRIu64, s->losses[i].cause, s->losses[i].count);
-	for (size_t i = 0; i < s->left_out_count; i++)
-		cli_line("    left out, %s: %" PRIu64, s->left_out[i].cause, s->left_out[i].count);
+	print_causes("", &s->losses);
+	print_causes("left out, ", &s->left_out);
 }
 
 static void print_process(const struct inspected_process *p)
@@ -76,13 +80,13 @@ static void print(const char *path, const struct rtl_folder *is, const struct no
 /* ---- JSON ---- */
 
 static void print_causes_json(struct json *json, const char *key,
-			      const struct inspected_loss *causes, size_t count)
+			      const struct inspected_causes *causes)
 {
 	json_array(json, key);
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i < causes->count; i++) {
 		json_object(json, NULL);
-		json_text(json, "cause", causes[i].cause);
-		json_number(json, "count", causes[i].count);
+		json_text(json, "cause", causes->list[i].cause);
+		json_number(json, "count", causes->list[i].count);
 		json_end(json);
 	}
 	json_end(json);
@@ -97,8 +101,8 @@ static void print_stream_json(struct json *json, const struct inspected_stream *
 	json_number(json, "undelivered", s->ledger.abandoned);
 	json_number(json, "discarded", s->ledger.discarded);
 	json_number(json, "missed", s->ledger.missed);
-	print_causes_json(json, "losses", s->losses, s->loss_count);
-	print_causes_json(json, "left_out", s->left_out, s->left_out_count);
+	print_causes_json(json, "losses", &s->losses);
+	print_causes_json(json, "left_out", &s->left_out);
 	json_end(json);
 }
 

@@ -39,21 +39,12 @@ static char *copy(const char *text)
 	return copied;
 }
 
-static void add_loss(void *user, const char *cause, uint64_t count)
+static void add_cause(void *user, const char *cause, uint64_t count)
 {
-	struct inspected_stream *stream = user;
+	struct inspected_causes *causes = user;
 
-	if (grow(&stream->losses, stream->loss_count, sizeof(*stream->losses)))
-		stream->losses[stream->loss_count++] = (struct inspected_loss){copy(cause), count};
-}
-
-static void add_left_out(void *user, const char *cause, uint64_t count)
-{
-	struct inspected_stream *stream = user;
-
-	if (grow(&stream->left_out, stream->left_out_count, sizeof(*stream->left_out)))
-		stream->left_out[stream->left_out_count++] =
-			(struct inspected_loss){copy(cause), count};
+	if (grow(&causes->list, causes->count, sizeof(*causes->list)))
+		causes->list[causes->count++] = (struct inspected_cause){copy(cause), count};
 }
 
 static void add_stream(struct inspected_process *process, const struct rtl_process *info,
@@ -67,8 +58,8 @@ static void add_stream(struct inspected_process *process, const struct rtl_proce
 	    !grow(&process->streams, process->stream_count, sizeof(found)))
 		return;
 	found.name = copy(stream->name);
-	state.host->losses(state.host, info, stream, add_loss, &found);
-	state.host->left_out(state.host, info, stream, add_left_out, &found);
+	state.host->losses(state.host, info, stream, add_cause, &found.losses);
+	state.host->left_out(state.host, info, stream, add_cause, &found.left_out);
 	process->streams[process->stream_count++] = found;
 }
 
@@ -164,23 +155,22 @@ int inspect(const char *folder, struct inspection *inspection)
 	return inspection->failed ? cli_failed("out of memory") : CLI_OK;
 }
 
-static void stream_fini(struct inspected_stream *stream)
+static void causes_fini(struct inspected_causes *causes)
 {
-	for (size_t i = 0; i < stream->loss_count; i++)
-		free(stream->losses[i].cause);
-	free(stream->losses);
-	for (size_t i = 0; i < stream->left_out_count; i++)
-		free(stream->left_out[i].cause);
-	free(stream->left_out);
-	free(stream->name);
+	for (size_t i = 0; i < causes->count; i++)
+		free(causes->list[i].cause);
+	free(causes->list);
 }
 
 void inspection_fini(struct inspection *inspection)
 {
 	for (size_t i = 0; i < inspection->count; i++) {
 		struct inspected_process *process = &inspection->processes[i];
-		for (size_t k = 0; k < process->stream_count; k++)
-			stream_fini(&process->streams[k]);
+		for (size_t k = 0; k < process->stream_count; k++) {
+			causes_fini(&process->streams[k].losses);
+			causes_fini(&process->streams[k].left_out);
+			free(process->streams[k].name);
+		}
 		free(process->streams);
 		free(process->program);
 		free(process->command);

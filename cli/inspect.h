@@ -10,18 +10,19 @@
 
 #include <rtl/subscriber.h>
 
-struct inspected_loss {
-	char *cause;
-	uint64_t count;
+/* "CAUSE: N", each. */
+struct inspected_causes {
+	struct inspected_cause {
+		char *cause;
+		uint64_t count;
+	} * list;
+	size_t count;
 };
 
 struct inspected_stream {
 	char *name;
-	struct rtl_ledger ledger; /* abandoned: what is still undelivered */
-	struct inspected_loss *losses;
-	size_t loss_count;
-	struct inspected_loss *left_out; /* by the user's selection */
-	size_t left_out_count;
+	struct rtl_ledger ledger;                 /* abandoned: what is still undelivered */
+	struct inspected_causes losses, left_out; /* left out: by the user's selection */
 };
 
 struct inspected_process {

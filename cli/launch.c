@@ -78,16 +78,6 @@ int launch_refuse(const char *command, int error)
 	return missing ? CLI_NOT_FOUND : CLI_CANNOT_RUN;
 }
 
-static void work(void *user)
-{
-	collect_poll(user);
-}
-
-static void wake(void *user)
-{
-	collect_wake(user);
-}
-
 /* Takes leave of those that have ended; `all`: serves and awaits the others, too. */
 static void end_snapshots(struct collect *collect, bool all)
 {
@@ -144,20 +134,15 @@ static void finish(void *user)
 	collect_finish(user);
 }
 
-static bool is_stoppable(void *user)
-{
-	return collect_is_stoppable(user);
-}
-
 int launch_collected(struct launch *launch, const char *what, int *status)
 {
 	struct collect *collect = &launch->collect;
 	const struct session *session = &launch->session;
 	struct child_work job = {.user = collect,
-				 .work = work,
-				 .wake = wake,
+				 .work = collect_poll,
+				 .wake = collect_wake,
 				 .finish = finish,
-				 .is_stoppable = is_stoppable,
+				 .is_stoppable = collect_is_stoppable,
 				 .snapshot_signal = launch->selection.snapshot_signal_number,
 				 .snapshot = start_snapshot,
 				 .output_to_stderr = session->output_to_stderr};

@@ -427,26 +427,15 @@ static void write_encoded(FILE *stream, const char *text, const char *meaning, c
 
 /* ---- the subscribers ---- */
 
-static bool has_setting_info(const struct rtl_subscriber *s, const char *key)
-{
-	for (uint32_t i = 0; i < s->setting_count; i++) {
-		if (!strcmp(rtl_subscriber_setting(s, i)->key, key))
-			return true;
-	}
-	return false;
-}
-
-/* NULL: it was not given. */
-static const char *get_setting(const struct rtl_plugin *plugin, const char *key)
+/* Its setting `output`; NULL: it has none. */
+static const struct rtl_setting *find_output(const struct rtl_plugin *plugin)
 {
 	size_t count;
 	const struct rtl_setting *settings = rtl_plugin_settings(plugin, &count);
 
-	for (size_t i = 0; i < count; i++) {
-		const struct rtl_setting *setting = rtl_setting_at(settings, i);
-		if (!strcmp(setting->key, key))
-			return setting->given ? setting->value : NULL;
-	}
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(rtl_setting_at(settings, i)->key, "output"))
+			return rtl_setting_at(settings, i);
 	return NULL;
 }
 
@@ -464,13 +453,12 @@ static bool is_own(const struct rtl_subscriber *subscriber)
 
 /* An output that the user gave as a setting: what is wrong with it is said before a program starts,
  * even if the subscriber is to run there. */
-static int check_setting(const struct rtl_plugin *plugin)
+static int check_setting(const struct rtl_plugin *plugin, const char *value)
 {
-	const char *value = get_setting(plugin, "output");
-	const char *slash = value ? strrchr(value, '/') : NULL;
+	const char *slash = strrchr(value, '/');
 
-	if (!value || !*value || !is_own(rtl_plugin_subscriber(plugin)) ||
-	    !strcmp(value, "stderr") || (slash && memchr(value, '%', (size_t)(slash - value))))
+	if (!*value || !is_own(rtl_plugin_subscriber(plugin)) || !strcmp(value, "stderr") ||
+	    (slash && memchr(value, '%', (size_t)(slash - value))))
 		return CLI_OK;
 	char *absolute = session_absolute_path(value);
 	int status = absolute ? check_output(absolute)
@@ -544,15 +532,16 @@ static int write_output(struct session *session, const struct rtl_plugin *plugin
 			bool settings_begun)
 {
 	const struct rtl_subscriber *subscriber = rtl_plugin_subscriber(plugin);
-	const char *path, *given = get_setting(plugin, "output");
+	const struct rtl_setting *setting = find_output(plugin);
 	char *absolute, *pattern = NULL;
+	const char *path;
 	int status;
 
-	if (!has_setting_info(subscriber, "output"))
+	if (!setting)
 		return CLI_OK;
-	if (given) {
-		status = check_setting(plugin);
-		return status ? status : note_output(session, subscriber->name, given);
+	if (setting->given) {
+		status = check_setting(plugin, setting->value);
+		return status ? status : note_output(session, subscriber->name, setting->value);
 	}
 	path = next_output(session, !strcmp(subscriber->name, "sqlite"));
 	if (!path)

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli.h"
+
 static const char *const kind_names[] = {
 	[RTL_KIND_UINT] = "uint",     [RTL_KIND_INT] = "int",         [RTL_KIND_FLOAT] = "float",
 	[RTL_KIND_BOOL] = "bool",     [RTL_KIND_ADDRESS] = "address", [RTL_KIND_TIME] = "time",
@@ -28,21 +30,16 @@ uint16_t stream_kind_by_name(const char *name)
 	return 0;
 }
 
-static const char *or_empty(const char *text)
-{
-	return text ? text : "";
-}
-
 /* ---- text ---- */
 
 static void print_type(const struct rtl_type_info *type)
 {
 	int width = 4;
 
-	printf("  %s (type %u, %u bytes): %s\n", or_empty(type->name), type->type,
-	       type->payload_size, or_empty(type->description));
+	printf("  %s (type %u, %u bytes): %s\n", cli_text(type->name), type->type,
+	       type->payload_size, cli_text(type->description));
 	for (uint32_t i = 0; i < type->field_count; i++) {
-		int length = (int)strlen(or_empty(rtl_type_field(type, i)->name));
+		int length = (int)strlen(cli_text(rtl_type_field(type, i)->name));
 		if (length > width)
 			width = length;
 	}
@@ -50,19 +47,19 @@ static void print_type(const struct rtl_type_info *type)
 		const struct rtl_field *f = rtl_type_field(type, i);
 		char kind[32];
 		snprintf(kind, sizeof(kind), "%s%u", stream_kind_name(f->kind), f->size * 8);
-		printf("    %-*s  %-9s  %-6s  %s\n", width, or_empty(f->name),
+		printf("    %-*s  %-9s  %-6s  %s\n", width, cli_text(f->name),
 		       f->kind == RTL_KIND_UINT || f->kind == RTL_KIND_INT ||
 				       f->kind == RTL_KIND_FLOAT
 			       ? kind
 			       : stream_kind_name(f->kind),
-		       f->unit && *f->unit ? f->unit : "-", or_empty(f->description));
+		       f->unit && *f->unit ? f->unit : "-", cli_text(f->description));
 	}
 }
 
 static void print_text(const struct rtl_stream_info *stream, const char *from)
 {
-	printf("%s %u.%u: %s\n  from %s\n", or_empty(stream->name), stream->version_major,
-	       stream->version_minor, or_empty(stream->description), from);
+	printf("%s %u.%u: %s\n  from %s\n", cli_text(stream->name), stream->version_major,
+	       stream->version_minor, cli_text(stream->description), from);
 	for (uint32_t i = 0; i < stream->type_count; i++)
 		print_type(rtl_stream_type(stream, i));
 }
@@ -72,12 +69,12 @@ static void print_text(const struct rtl_stream_info *stream, const char *from)
 static void print_field_json(struct json *json, const struct rtl_field *field)
 {
 	json_object(json, NULL);
-	json_text(json, "name", or_empty(field->name));
+	json_text(json, "name", cli_text(field->name));
 	json_text(json, "kind", stream_kind_name(field->kind));
-	json_text(json, "unit", or_empty(field->unit));
+	json_text(json, "unit", cli_text(field->unit));
 	json_number(json, "offset", field->offset);
 	json_number(json, "size", field->size);
-	json_text(json, "description", or_empty(field->description));
+	json_text(json, "description", cli_text(field->description));
 	json_end(json);
 }
 
@@ -85,8 +82,8 @@ static void print_type_json(struct json *json, const struct rtl_type_info *type)
 {
 	json_object(json, NULL);
 	json_number(json, "type", type->type);
-	json_text(json, "name", or_empty(type->name));
-	json_text(json, "description", or_empty(type->description));
+	json_text(json, "name", cli_text(type->name));
+	json_text(json, "description", cli_text(type->description));
 	json_number(json, "payload_size", type->payload_size);
 	json_array(json, "fields");
 	for (uint32_t i = 0; i < type->field_count; i++)
@@ -102,10 +99,10 @@ static void print_stream_json(struct json *json, const struct rtl_stream_info *s
 
 	snprintf(version, sizeof(version), "%u.%u", stream->version_major, stream->version_minor);
 	json_object(json, NULL);
-	json_text(json, "name", or_empty(stream->name));
+	json_text(json, "name", cli_text(stream->name));
 	json_text(json, "version", version);
-	json_text(json, "description", or_empty(stream->description));
-	json_text(json, "from", or_empty(from));
+	json_text(json, "description", cli_text(stream->description));
+	json_text(json, "from", cli_text(from));
 	json_array(json, "types");
 	for (uint32_t i = 0; i < stream->type_count; i++)
 		print_type_json(json, rtl_stream_type(stream, i));

@@ -135,8 +135,9 @@ static const char copies[] = "SELECT direction, bytes, begin_ns, end_ns, status,
 			     " correlation, flags FROM rtl_copy"
 			     " WHERE op_id IS NULL OR op_id IN (SELECT id FROM rocpd_op)";
 
-static int add_copy(struct summarize *s, sqlite3_stmt *row)
+static int add_copy(void *user, sqlite3_stmt *row)
 {
+	struct summarize *s = user;
 	struct summary_section *section =
 		summary_section(s->summary, RTL_STREAM_HSA_COPY, "transfer", "GPU copies");
 	const sqlite3_int64 begin = sqlite3_column_int64(row, 2),
@@ -169,8 +170,8 @@ static int add_copy(struct summarize *s, sqlite3_stmt *row)
 	return 0;
 }
 
-int summarize_rows(struct summarize *s, const char *sql,
-		   int (*add)(struct summarize *s, sqlite3_stmt *row))
+int summarize_rows(const struct summarize *s, const char *sql,
+		   int (*add)(void *user, sqlite3_stmt *row), void *user)
 {
 	sqlite3_stmt *statement = database_prepare(s->database, sql);
 	int rc = SQLITE_DONE, error = 0;
@@ -178,7 +179,7 @@ int summarize_rows(struct summarize *s, const char *sql,
 	if (!statement)
 		return -1;
 	while (!error && (rc = sqlite3_step(statement)) == SQLITE_ROW)
-		error = add(s, statement);
+		error = add(user, statement);
 	if (!error && rc != SQLITE_DONE)
 		error = database_fail(s->database);
 	sqlite3_finalize(statement);
@@ -187,13 +188,14 @@ int summarize_rows(struct summarize *s, const char *sql,
 
 int summarize_copies(struct summarize *s)
 {
-	return s->database->has_copies ? summarize_rows(s, copies, add_copy) : 0;
+	return s->database->has_copies ? summarize_rows(s, copies, add_copy, s) : 0;
 }
 
 /* ---- the ledger ---- */
 
-static int add_ledger_row(struct summarize *s, sqlite3_stmt *row)
+static int add_ledger_row(void *user, sqlite3_stmt *row)
 {
+	struct summarize *s = user;
 	const struct rtl_ledger ledger = {
 		.struct_size = sizeof(ledger),
 		.published = (uint64_t)sqlite3_column_int64(row, 1),
@@ -207,8 +209,9 @@ static int add_ledger_row(struct summarize *s, sqlite3_stmt *row)
 									: 0;
 }
 
-static int add_left_out_row(struct summarize *s, sqlite3_stmt *row)
+static int add_left_out_row(void *user, sqlite3_stmt *row)
 {
+	struct summarize *s = user;
 	const struct rtl_ledger ledger = {
 		.struct_size = sizeof(ledger),
 		.left_out = (uint64_t)sqlite3_column_int64(row, 1),
@@ -218,8 +221,10 @@ static int add_left_out_row(struct summarize *s, sqlite3_stmt *row)
 									: 0;
 }
 
-static int add_loss_row(struct summarize *s, sqlite3_stmt *row)
+static int add_loss_row(void *user, sqlite3_stmt *row)
 {
+	struct summarize *s = user;
+
 	return summary_add_loss(s->summary, text_of(row, 0), text_of(row, 1),
 				(uint64_t)sqlite3_column_int64(row, 2))
 		       ? summarize_out_of_memory()
@@ -239,16 +244,16 @@ static int add_ledger(struct summarize *s)
 	error = summarize_rows(s,
 			       "SELECT stream, sum(published), sum(delivered), sum(discarded), "
 			       "sum(abandoned), sum(missed) FROM rtl_ledger GROUP BY stream",
-			       add_ledger_row);
+			       add_ledger_row, s);
 	if (!error)
 		error = summarize_rows(s,
 				       "SELECT stream, cause, sum(count) FROM rtl_loss "
 				       "GROUP BY stream, cause",
-				       add_loss_row);
+				       add_loss_row, s);
 	if (!error && database_has_table(s->database, "rtl_left_out") > 0)
 		error = summarize_rows(
 			s, "SELECT stream, sum(count) FROM rtl_left_out GROUP BY stream",
-			add_left_out_row);
+			add_left_out_row, s);
 	return error;
 }
 

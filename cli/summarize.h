@@ -43,8 +43,8 @@ int summarize_out_of_memory(void);
 int summarize_ask(const struct summarize *s, const char *sql, bool *some);
 
 /* Calls a function for each row of a query. 0, or -1 after a line. */
-int summarize_rows(struct summarize *s, const char *sql,
-		   int (*add)(struct summarize *s, sqlite3_stmt *row));
+int summarize_rows(const struct summarize *s, const char *sql,
+		   int (*add)(void *user, sqlite3_stmt *row), void *user);
 
 /* 0, or -1 after a line. */
 int summarize_operations(struct summarize *s);

@@ -358,8 +358,9 @@ static int take_plain(struct reading *r, sqlite3_stmt *row)
 		       : 0;
 }
 
-static int take_row(struct reading *r, sqlite3_stmt *row)
+static int take_row(void *user, sqlite3_stmt *row)
 {
+	struct reading *r = user;
 	const sqlite3_int64 id = sqlite3_column_int64(row, ID);
 	const sqlite3_int64 start = sqlite3_column_int64(row, START);
 	int error = 0;
@@ -424,26 +425,17 @@ static int prepare(struct reading *r)
 static int read_rows(struct reading *r)
 {
 	bool has_domain;
-	sqlite3_stmt *rows = NULL;
-	int rc = SQLITE_DONE, error = 0;
 
 	if (summarize_ask(r->s,
 			  "SELECT 1 FROM pragma_table_info('rocpd_api') WHERE name = 'domain_id'",
 			  &has_domain))
 		return -1;
 	/* the first schemas of RPD have none */
-	rows = database_prepare(r->s->database,
-				has_domain ? "SELECT " COLUMNS
-					     ", domain_id FROM rocpd_api ORDER BY id"
-					   : "SELECT " COLUMNS ", 0 FROM rocpd_api ORDER BY id");
-	if (!rows)
-		return -1;
-	while (!error && (rc = sqlite3_step(rows)) == SQLITE_ROW)
-		error = take_row(r, rows);
-	if (!error && rc != SQLITE_DONE)
-		error = database_fail(r->s->database);
-	sqlite3_finalize(rows);
-	return error;
+	return summarize_rows(r->s,
+			      has_domain ? "SELECT " COLUMNS
+					   ", domain_id FROM rocpd_api ORDER BY id"
+					 : "SELECT " COLUMNS ", 0 FROM rocpd_api ORDER BY id",
+			      take_row, r);
 }
 
 /* ---- command groups ---- */

@@ -27,8 +27,9 @@ static const char unit[] =
 	" ON m.process = t.process AND m.uid = t.uid WHERE t.kind = 'counter'"
 	" AND t.name = n.string AND m.key = 'unit' LIMIT 1)";
 
-static int add_counter(struct summarize *s, sqlite3_stmt *row)
+static int add_counter(void *user, sqlite3_stmt *row)
 {
+	struct summarize *s = user;
 	const struct summary_counted values = {
 		.count = (uint64_t)sqlite3_column_int64(row, 3),
 		.of = (uint64_t)sqlite3_column_int64(row, 4),
@@ -50,8 +51,9 @@ static const char ledger[] =
 	" FROM rtl_e_rtl_hsa_counter_ledger WHERE id IN (SELECT max(id) FROM"
 	" rtl_e_rtl_hsa_counter_ledger GROUP BY process, gpu)";
 
-static int add_ledger(struct summarize *s, sqlite3_stmt *row)
+static int add_ledger(void *user, sqlite3_stmt *row)
 {
+	struct summarize *s = user;
 	const struct summary_count_ledger counts = {
 		.dispatches = (uint64_t)sqlite3_column_int64(row, 0),
 		.counted = (uint64_t)sqlite3_column_int64(row, 1),
@@ -68,11 +70,12 @@ static int summarize_ledger(struct summarize *s)
 {
 	const int has = database_has_table(s->database, "rtl_e_rtl_hsa_counter_ledger");
 
-	return has > 0 ? summarize_rows(s, ledger, add_ledger) : has;
+	return has > 0 ? summarize_rows(s, ledger, add_ledger, s) : has;
 }
 
-static int add_sampled(struct summarize *s, sqlite3_stmt *row)
+static int add_sampled(void *user, sqlite3_stmt *row)
 {
+	struct summarize *s = user;
 	const struct summary_sampled values = {
 		.gpu = (uint32_t)sqlite3_column_int64(row, 2),
 		.is_metric = sqlite3_column_int(row, 3),
@@ -97,7 +100,7 @@ static int summarize_sampled(struct summarize *s)
 {
 	const int has = database_has_table(s->database, "rtl_counter_interval");
 
-	return has > 0 ? summarize_rows(s, sampled, add_sampled) : has;
+	return has > 0 ? summarize_rows(s, sampled, add_sampled, s) : has;
 }
 
 int summarize_counters(struct summarize *s)
@@ -117,7 +120,7 @@ int summarize_counters(struct summarize *s)
 	if (!has_counters && !has_nulls)
 		return 0;
 	sql = sqlite3_mprintf(counted, has_nulls ? without_value : "", has_units ? unit : "NULL");
-	error = sql ? summarize_rows(s, sql, add_counter) : summarize_out_of_memory();
+	error = sql ? summarize_rows(s, sql, add_counter, s) : summarize_out_of_memory();
 	sqlite3_free(sql);
 	return error;
 }

@@ -194,8 +194,9 @@ static int add_dispatch(struct reading *r, struct kind *kind, sqlite3_stmt *row,
 	return add_launch(r, kind, row);
 }
 
-static int add_operation(struct reading *r, sqlite3_stmt *row)
+static int add_operation(void *user, sqlite3_stmt *row)
 {
+	struct reading *r = user;
 	struct kind *kind = find_kind(r, sqlite3_column_int64(row, TYPE));
 	const sqlite3_int64 start = sqlite3_column_int64(row, START);
 	const sqlite3_int64 end = sqlite3_column_int64(row, END);
@@ -227,24 +228,9 @@ static int add_operation(struct reading *r, sqlite3_stmt *row)
 	return error;
 }
 
-static int read_rows(struct reading *r, const char *sql,
-		     int (*add)(struct reading *r, sqlite3_stmt *row))
+static int add_again(void *user, sqlite3_stmt *row)
 {
-	sqlite3_stmt *rows = database_prepare(r->s->database, sql);
-	int rc = SQLITE_DONE, error = 0;
-
-	if (!rows)
-		return -1;
-	while (!error && (rc = sqlite3_step(rows)) == SQLITE_ROW)
-		error = add(r, rows);
-	if (!error && rc != SQLITE_DONE)
-		error = database_fail(r->s->database);
-	sqlite3_finalize(rows);
-	return error;
-}
-
-static int add_again(struct reading *r, sqlite3_stmt *row)
-{
+	struct reading *r = user;
 	struct kind *kind = find_kind(r, sqlite3_column_int64(row, TYPE));
 	const sqlite3_int64 start = sqlite3_column_int64(row, START);
 	const sqlite3_int64 end = sqlite3_column_int64(row, END);
@@ -270,7 +256,7 @@ static int add_devices_in_order(struct reading *r)
 		r->s->database->has_dispatches
 			? " OR EXISTS (SELECT 1 FROM rtl_dispatch WHERE op_id = o.id AND flags & 2)"
 			: "");
-	return read_rows(r, sql, add_again);
+	return summarize_rows(r->s, sql, add_again, r);
 }
 
 int summarize_operations(struct summarize *s)
@@ -291,7 +277,8 @@ int summarize_operations(struct summarize *s)
 				    "SELECT op_id, process, flags, correlation, call_ns FROM"
 				    " rtl_dispatch ORDER BY op_id");
 	if (!error)
-		error = read_rows(r, "SELECT " COLUMNS " FROM rocpd_op ORDER BY id", add_operation);
+		error = summarize_rows(s, "SELECT " COLUMNS " FROM rocpd_op ORDER BY id",
+				       add_operation, r);
 	if (!error && (summary_uncertain_ns(s->summary) || summary_gaps_uncertain(s->summary)))
 		error = add_devices_in_order(r);
 	cursor_close(&r->dispatch);
