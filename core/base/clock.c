@@ -34,14 +34,13 @@ __attribute__((constructor(101))) static void clock_choose(void)
 void clock_pair_take(struct clock_pair *pair)
 {
 	uint64_t best = UINT64_MAX;
-	int i;
 
 	if (clock_kind == CLOCK_KIND_NS) {
 		pair->ticks = pair->ns = clock_ns();
 		pair->error_ticks = 0;
 		return;
 	}
-	for (i = 0; i < 5; i++) {
+	for (int i = 0; i < 5; i++) {
 		uint64_t before = clock_ticks_ordered();
 		uint64_t ns = clock_ns();
 		uint64_t after = clock_ticks_ordered();
@@ -62,7 +61,7 @@ static uint64_t slope(const struct clock_pair *a, const struct clock_pair *b)
 
 void clock_line_add(struct clock_line *line, const struct clock_pair *pair)
 {
-	uint32_t i, kept;
+	uint32_t kept;
 
 	if (line->count) {
 		struct clock_pair *last = &line->pairs[line->count - 1];
@@ -72,10 +71,10 @@ void clock_line_add(struct clock_line *line, const struct clock_pair *pair)
 	}
 	if (line->count == CLOCK_LINE_PAIRS) {
 		kept = 0;
-		for (i = 0; i < CLOCK_LINE_PAIRS; i++)
+		for (uint32_t i = 0; i < CLOCK_LINE_PAIRS; i++)
 			if (i == 0 || i >= CLOCK_LINE_PAIRS / 2 || i % 2 == 0)
 				line->pairs[kept++] = line->pairs[i];
-		for (i = 1; i < kept; i++)
+		for (uint32_t i = 1; i < kept; i++)
 			line->pairs[i].slope = slope(&line->pairs[i - 1], &line->pairs[i]);
 		line->count = kept;
 	}
@@ -90,12 +89,12 @@ void clock_line_add(struct clock_line *line, const struct clock_pair *pair)
 uint64_t clock_line_ns(const struct clock_line *line, uint64_t ticks)
 {
 	const struct clock_pair *a, *b;
-	uint32_t i = line->count - 1, low, middle;
+	uint32_t i = line->count - 1, middle;
 
 	if (line->count < 2)
 		return clock_kind == CLOCK_KIND_NS ? ticks : line->pairs[0].ns;
 	/* mostly in the last stretch, or just behind it; of a backlog or a recording anywhere */
-	for (low = 1; low < i && line->pairs[i - 1].ticks > ticks;) {
+	for (uint32_t low = 1; low < i && line->pairs[i - 1].ticks > ticks;) {
 		middle = (low + i) / 2;
 		if (line->pairs[middle].ticks > ticks)
 			i = middle;

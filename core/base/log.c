@@ -30,9 +30,7 @@ static const char *const level_names[] = {
 /* Takes a level's name off the front of *text; 0 if there is none. */
 static enum rtl_level take_level(const char **text)
 {
-	int i;
-
-	for (i = RTL_LEVEL_ERROR; i <= RTL_LEVEL_DEBUG; i++) {
+	for (int i = RTL_LEVEL_ERROR; i <= RTL_LEVEL_DEBUG; i++) {
 		size_t n = strlen(level_names[i]);
 
 		if (!strncmp(*text, level_names[i], n) && ((*text)[n] == ':' || !(*text)[n])) {

@@ -14,10 +14,9 @@ void signals_block(sigset_t *old)
 {
 	static const int own_faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
 	sigset_t all;
-	size_t i;
 
 	sigfillset(&all);
-	for (i = 0; i < sizeof(own_faults) / sizeof(*own_faults); i++)
+	for (size_t i = 0; i < sizeof(own_faults) / sizeof(*own_faults); i++)
 		sigdelset(&all, own_faults[i]);
 	pthread_sigmask(SIG_SETMASK, &all, old);
 }
@@ -30,15 +29,14 @@ void signals_restore(const sigset_t *old)
 void signals_of_writes_hold(struct signals_of_writes *held)
 {
 	sigset_t block, pending;
-	size_t i;
 
 	sigemptyset(&block);
 	sigemptyset(&pending);
-	for (i = 0; i < OF_WRITES; i++)
+	for (size_t i = 0; i < OF_WRITES; i++)
 		sigaddset(&block, of_writes[i]);
 	pthread_sigmask(SIG_BLOCK, &block, &held->old);
 	sigpending(&pending);
-	for (i = 0; i < OF_WRITES; i++)
+	for (size_t i = 0; i < OF_WRITES; i++)
 		held->pending[i] = sigismember(&pending, of_writes[i]) == 1;
 }
 
@@ -47,10 +45,9 @@ void signals_of_writes_drop(const struct signals_of_writes *held)
 	static const struct timespec now = {0, 0};
 	int err = errno;
 	sigset_t ours;
-	size_t i;
 
 	sigemptyset(&ours);
-	for (i = 0; i < OF_WRITES; i++)
+	for (size_t i = 0; i < OF_WRITES; i++)
 		if (!held->pending[i])
 			sigaddset(&ours, of_writes[i]);
 	while (sigtimedwait(&ours, NULL, &now) > 0 || errno == EINTR)

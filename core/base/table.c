@@ -19,7 +19,7 @@ static void put(struct table_array *array, uint64_t key, void *entry)
 static int grow(struct table *table)
 {
 	struct table_array *old = table->array, *array;
-	size_t slots = old ? 2 * (old->mask + 1) : 64, i;
+	size_t slots = old ? 2 * (old->mask + 1) : 64;
 
 	array = calloc(1, sizeof(*array) + slots * sizeof(*array->slots));
 	if (!array)
@@ -27,7 +27,7 @@ static int grow(struct table *table)
 	array->mask = slots - 1;
 	array->shift = 64 - (uint32_t)__builtin_ctzll(slots);
 	array->older = old;
-	for (i = 0; old && i <= old->mask; i++)
+	for (size_t i = 0; old && i <= old->mask; i++)
 		if (old->slots[i].entry)
 			put(array, old->slots[i].key, old->slots[i].entry);
 	__atomic_store_n(&table->array, array, __ATOMIC_RELEASE); /* pairs with table_find */
@@ -49,9 +49,7 @@ int table_insert(struct table *table, uint64_t key, void *entry)
 
 void table_each(const struct table *table, void (*fn)(void *user, void *entry), void *user)
 {
-	size_t i;
-
-	for (i = 0; table->array && i <= table->array->mask; i++)
+	for (size_t i = 0; table->array && i <= table->array->mask; i++)
 		if (table->array->slots[i].entry)
 			fn(user, table->array->slots[i].entry);
 }

@@ -226,8 +226,6 @@ static void extend(void)
 
 static void prolong(uint64_t ticks)
 {
-	int looks;
-
 	if (maker_lock()) {
 		extend();
 		maker_unlock();
@@ -235,7 +233,7 @@ static void prolong(uint64_t ticks)
 	}
 	if (making)
 		return; /* this is a signal handler that has interrupted it */
-	for (looks = 0; looks < LOOKS && is_beyond(ticks); looks++)
+	for (int looks = 0; looks < LOOKS && is_beyond(ticks); looks++)
 		pause_cpu();
 }
 
@@ -254,14 +252,14 @@ static uint64_t long_ago(uint64_t ticks, const struct ticks_stretch *oldest)
 uint64_t ticks_to_ns_slow(uint64_t ticks)
 {
 	struct ticks_stretch s = {0, 0, 0, 0, 0};
-	uint64_t n, k;
+	uint64_t n;
 
 	if (clock_kind == CLOCK_KIND_NS)
 		return ticks;
 	if (is_short(ticks))
 		prolong(ticks);
 	n = __atomic_load_n(&ticks_line.count, __ATOMIC_ACQUIRE);
-	for (k = n; k && read_stretch(k, &s); k--)
+	for (uint64_t k = n; k && read_stretch(k, &s); k--)
 		if ((int64_t)(ticks - s.ticks) >= 0) {
 			if (k == n && ticks - s.ticks >= s.length && !make_promise(n, &s, ticks))
 				return ticks_to_ns_slow(ticks);

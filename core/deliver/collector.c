@@ -304,9 +304,7 @@ static int claim_folder(struct rtl_collector *c, char *message, size_t size)
 /* Processes find out of their folder what is wanted of the streams that are expected. */
 static void offer_streams(struct rtl_collector *c, const struct rtl_collector_options *o)
 {
-	size_t i;
-
-	for (i = 0; i < o->stream_count; i++)
+	for (size_t i = 0; i < o->stream_count; i++)
 		host_offer_stream(c->host, o->streams[i]);
 	if (c->page)
 		write_wants(c);
@@ -757,11 +755,10 @@ int rtl_collector_set_paused(const char *folder, bool paused, char *message, siz
 void rtl_collector_destroy(struct rtl_collector *c)
 {
 	struct name *name;
-	uint32_t i;
 
 	if (!c)
 		return;
-	for (i = 0; i < NAME_LISTS; i++)
+	for (uint32_t i = 0; i < NAME_LISTS; i++)
 		while ((name = c->names[i])) {
 			c->names[i] = name->next;
 			free(name);

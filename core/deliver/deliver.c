@@ -90,9 +90,7 @@ static bool is_place(uint16_t kind)
 
 static bool has_texts(const struct rtl_type_info *type)
 {
-	uint16_t i;
-
-	for (i = 0; i < type->field_count; i++)
+	for (uint16_t i = 0; i < type->field_count; i++)
 		if (is_place(type->fields[i].kind))
 			return true;
 	return false;
@@ -101,11 +99,10 @@ static bool has_texts(const struct rtl_type_info *type)
 static const struct rtl_type_info *type_of(struct source *source, uint32_t stream, uint16_t type)
 {
 	const struct rtl_stream_info *info = source->streams[stream];
-	uint32_t i;
 
 	if (source->last_type && source->last_stream == stream && source->last_type->type == type)
 		return source->last_type;
-	for (i = 0; i < info->type_count; i++)
+	for (uint32_t i = 0; i < info->type_count; i++)
 		if (info->types[i].type == type) {
 			source->last_stream = stream;
 			source->last_type = &info->types[i];
@@ -123,11 +120,9 @@ static bool text_fits(const struct rtl_event *event, struct rtl_text text)
 /* Whether they are whole arguments, and lie in the payload with their texts. */
 static bool args_fit(const struct rtl_event *event, struct rtl_text place)
 {
-	uint32_t i;
-
 	if (!text_fits(event, place) || place.offset % 8 || place.length % sizeof(struct rtl_arg))
 		return false;
-	for (i = 0; i < place.length; i += (uint32_t)sizeof(struct rtl_arg)) {
+	for (uint32_t i = 0; i < place.length; i += (uint32_t)sizeof(struct rtl_arg)) {
 		struct rtl_arg arg;
 
 		memcpy(&arg, (const char *)event->payload + place.offset + i, sizeof(arg));
@@ -141,9 +136,8 @@ static bool args_fit(const struct rtl_event *event, struct rtl_text place)
 static bool texts_fit(const struct rtl_event *event)
 {
 	struct rtl_text text;
-	uint16_t i;
 
-	for (i = 0; i < event->type_info->field_count; i++) {
+	for (uint16_t i = 0; i < event->type_info->field_count; i++) {
 		const struct rtl_field *field = rtl_type_field(event->type_info, i);
 
 		if (!is_place(field->kind))
@@ -211,9 +205,8 @@ static bool describe(struct host *host, struct source *source, const struct read
 static uint16_t find_repeated(const struct source *source, uint32_t debug)
 {
 	const size_t length = strlen(source->streams[debug]->name);
-	uint32_t i;
 
-	for (i = 0; i < source->stream_count; i++) {
+	for (uint32_t i = 0; i < source->stream_count; i++) {
 		const char *name = source->streams[i]->name;
 		struct rtl_ledger ledger = {.struct_size = sizeof(ledger)};
 
@@ -233,14 +226,13 @@ static bool make_repeated(struct source *source, uint32_t stream, const struct r
 {
 	const struct rtl_stream_info *info;
 	const struct rtl_type_info *type;
-	uint32_t i;
 
 	if (!source->repeats[stream])
 		source->repeats[stream] = find_repeated(source, stream);
 	if (source->repeats[stream] == REPEATS_NONE)
 		return false;
 	info = source->streams[source->repeats[stream] - 1];
-	for (i = 0; i < info->type_count; i++) {
+	for (uint32_t i = 0; i < info->type_count; i++) {
 		type = &info->types[i];
 		if (type->repeated_by != (RTL_IN_DEBUG | event->type) ||
 		    type->payload_size > event->type_info->payload_size)
@@ -360,14 +352,14 @@ bool host_pass(struct host *host)
 {
 	bool rest =
 		false; /* of a pass that was cut short: what came behind its heads is not seen */
-	uint32_t i, total = 0;
+	uint32_t total = 0;
 
 	while (__atomic_load_n(&host->paused, __ATOMIC_RELAXED))
 		sched_yield(); /* lets a waiting thread have the lock */
 	host_lock(host);
 	host->pass_ns = clock_ns();
 	host->interrupted = false;
-	for (i = 0; i < host->source_count; i++) {
+	for (uint32_t i = 0; i < host->source_count; i++) {
 		rest |= !host->sources[i]->closed && host->sources[i]->interrupted;
 		if (host->counting)
 			count(host, host->sources[i]);
@@ -394,9 +386,8 @@ static uint64_t growth_of(const struct source *source)
 static void share_growth(const struct host *host)
 {
 	uint64_t most = 0, used = 0, one, living = 0;
-	uint32_t i;
 
-	for (i = 0; i < host->source_count; i++) {
+	for (uint32_t i = 0; i < host->source_count; i++) {
 		const struct source *source = host->sources[i];
 
 		if (source->closed)
@@ -407,7 +398,7 @@ static void share_growth(const struct host *host)
 		used += growth_of(source);
 		living += !source->gone;
 	}
-	for (i = 0; i < host->source_count; i++) {
+	for (uint32_t i = 0; i < host->source_count; i++) {
 		const struct source *source = host->sources[i];
 
 		if (source->closed || source->gone ||
@@ -476,11 +467,9 @@ bool host_drain(struct host *host, uint32_t passes)
 
 static bool is_time(struct host *host)
 {
-	uint32_t i;
-
 	if (clock_ns() - host->flushed_ns >= FLUSH_NS)
 		return true;
-	for (i = 0; i < host->source_count; i++)
+	for (uint32_t i = 0; i < host->source_count; i++)
 		if (!host->sources[i]->closed && reader_is_short(&host->sources[i]->reader))
 			return true;
 	return false;
@@ -539,14 +528,12 @@ static void flush_instances(struct host *host, bool now)
 
 void host_flush(struct host *host, bool now)
 {
-	uint32_t i;
-
 	host_lock(host);
 	if (now || is_time(host)) {
 		host->flushed_ns = clock_ns();
 		flush_instances(host, now);
 		/* the rings of ended threads become free by this as well */
-		for (i = 0; i < host->source_count && !host_keeps(host); i++)
+		for (uint32_t i = 0; i < host->source_count && !host_keeps(host); i++)
 			if (!host->sources[i]->closed)
 				source_release(host->sources[i]);
 	}

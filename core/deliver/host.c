@@ -169,7 +169,6 @@ void host_destroy(struct host *host)
 {
 	struct rtl_subscription *s;
 	struct instance *instance;
-	uint32_t i;
 
 	if (!host)
 		return;
@@ -179,17 +178,17 @@ void host_destroy(struct host *host)
 			instance->subscriber->destroy(instance->self);
 		instance_free(instance);
 	}
-	for (i = 0; i < host->stream_count; i++)
+	for (uint32_t i = 0; i < host->stream_count; i++)
 		while ((s = host->subscriptions[i])) {
 			host->subscriptions[i] = s->next;
 			free(s);
 		}
-	for (i = 0; i < host->source_count; i++) {
+	for (uint32_t i = 0; i < host->source_count; i++) {
 		source_fini(host->sources[i]);
 		free(host->sources[i]);
 	}
 	if (strcmp(host->where, "process") != 0)
-		for (i = 0; i < host->stream_count; i++)
+		for (uint32_t i = 0; i < host->stream_count; i++)
 			free((void *)(uintptr_t)host->streams[i]);
 	free(host->sources);
 	free(host->copies);
@@ -271,9 +270,7 @@ void host_set_death(struct host *host, uint64_t died_ns, uint64_t realtime_ns)
 
 void host_cut_off(struct host *host)
 {
-	uint32_t i;
-
-	for (i = 0; i < host->source_count; i++)
+	for (uint32_t i = 0; i < host->source_count; i++)
 		if (!host->sources[i]->closed && !source_is_gone(host->sources[i]))
 			source_cut_off(host->sources[i]);
 }
@@ -304,9 +301,8 @@ static void add_late(void *user, const char *cause, uint64_t count)
 static uint64_t late_events(const struct source *source)
 {
 	uint64_t count = 0;
-	uint32_t i;
 
-	for (i = 0; i < source->stream_count; i++)
+	for (uint32_t i = 0; i < source->stream_count; i++)
 		source_losses(source, i, add_late, &count);
 	return count;
 }
@@ -325,10 +321,10 @@ __attribute__((format(printf, 2, 3))) static void add_words(struct host *host, c
 const char *host_interruption(struct host *host)
 {
 	const struct source *first = NULL;
-	uint32_t i, cut_off = 0;
+	uint32_t cut_off = 0;
 	uint64_t late = 0;
 
-	for (i = 0; i < host->source_count; i++) {
+	for (uint32_t i = 0; i < host->source_count; i++) {
 		const struct source *source = host->sources[i];
 
 		cut_off += source->died_ns && source->cut_off;
@@ -362,13 +358,12 @@ static const struct rtl_stream_info *intern_stream(struct host *host, const stru
 						   const struct rtl_stream_info *info)
 {
 	struct rtl_stream_info *copy;
-	uint32_t i;
 
 	if (source->own) { /* the only process: its numbers are the host's */
 		add_stream(host, info->number, info);
 		return info;
 	}
-	for (i = 0; i < host->stream_count; i++)
+	for (uint32_t i = 0; i < host->stream_count; i++)
 		if (!strcmp(host->streams[i]->name, info->name) &&
 		    stream_same_layout(host->streams[i], info))
 			return host->streams[i];
@@ -451,11 +446,9 @@ void host_look_at(struct host *host, struct source *source)
 
 bool host_look_around(struct host *host, uint32_t timeout_ms)
 {
-	uint32_t i;
-
 	if (!host_lock_patiently(host, timeout_ms))
 		return false;
-	for (i = 0; !host->finished && i < host->source_count; i++)
+	for (uint32_t i = 0; !host->finished && i < host->source_count; i++)
 		host_look_at(host, host->sources[i]);
 	host_unlock(host);
 	return true;
@@ -574,13 +567,12 @@ static void end_process(struct host *host, struct source *source)
 {
 	struct rtl_ledger ledger = {.struct_size = sizeof(ledger)};
 	struct instance *instance;
-	uint32_t i;
 
 	if (source->ended)
 		return;
 	host_data_lock(host);
 	__atomic_store_n(&source->over, source->own, __ATOMIC_RELAXED);
-	for (i = 0; i < source->stream_count; i++) {
+	for (uint32_t i = 0; i < source->stream_count; i++) {
 		source_ledger(source, i, &ledger);
 		ledger.abandoned =
 			ledger.published - ledger.delivered - ledger.discarded - ledger.left_out;
@@ -596,10 +588,8 @@ static void end_process(struct host *host, struct source *source)
 
 void host_end_gone(struct host *host, bool all, bool remove)
 {
-	uint32_t i;
-
 	host_lock(host);
-	for (i = 0; i < host->source_count; i++) {
+	for (uint32_t i = 0; i < host->source_count; i++) {
 		struct source *source = host->sources[i];
 
 		if (source->closed || !source_is_gone(source))
@@ -629,9 +619,7 @@ void host_set_counting(struct host *host, bool counting)
 
 void host_remove_left(struct host *host)
 {
-	uint32_t i;
-
-	for (i = 0; i < host->source_count && !host_keeps(host); i++)
+	for (uint32_t i = 0; i < host->source_count && !host_keeps(host); i++)
 		if (!host->sources[i]->closed)
 			source_close(host->sources[i], true);
 }
@@ -643,9 +631,9 @@ uint32_t host_process_count(const struct host *host)
 
 uint32_t host_living_count(const struct host *host)
 {
-	uint32_t i, n = 0;
+	uint32_t n = 0;
 
-	for (i = 0; i < host->source_count; i++)
+	for (uint32_t i = 0; i < host->source_count; i++)
 		n += !host->sources[i]->closed && !source_is_gone(host->sources[i]);
 	return n;
 }
@@ -653,7 +641,6 @@ uint32_t host_living_count(const struct host *host)
 void host_finish(struct host *host)
 {
 	struct instance *instance;
-	uint32_t i;
 
 	host_data_lock(host);
 	host->finished = true;
@@ -663,7 +650,7 @@ void host_finish(struct host *host)
 	if (host->own)
 		host->own->inline_wait(); /* no inline callback runs any more */
 	host_lock(host);
-	for (i = 0; i < host->source_count; i++)
+	for (uint32_t i = 0; i < host->source_count; i++)
 		end_process(host, host->sources[i]);
 	for (instance = host->instances; instance; instance = instance->next) {
 		if (instance->subscriber->finish &&

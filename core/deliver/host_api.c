@@ -36,9 +36,8 @@ static void undo(struct host *host, struct rtl_subscription *s)
 static void undo_of(struct instance *instance, bool buffered_too)
 {
 	struct rtl_subscription *s;
-	uint32_t i;
 
-	for (i = 0; i < instance->host->stream_count; i++)
+	for (uint32_t i = 0; i < instance->host->stream_count; i++)
 		for (s = instance->host->subscriptions[i]; s; s = s->next)
 			if (s->instance == instance && (buffered_too || s->is_inline))
 				undo(instance->host, s);
@@ -80,9 +79,7 @@ static void api_fail(const struct rtl_host *api, const char *reason)
 
 static bool has_type(const struct rtl_stream_info *info, uint16_t type)
 {
-	uint32_t i;
-
-	for (i = 0; i < info->type_count; i++)
+	for (uint32_t i = 0; i < info->type_count; i++)
 		if (info->types[i].type == type)
 			return true;
 	return type == RTL_TYPE_ANY;
@@ -166,11 +163,9 @@ static void api_unsubscribe(const struct rtl_host *api, struct rtl_subscription 
 
 void host_sweep(struct host *host)
 {
-	uint32_t i;
-
 	host_data_lock(host);
 	__atomic_store_n(&host->undone, false, __ATOMIC_RELAXED);
-	for (i = 0; i < host->stream_count; i++) {
+	for (uint32_t i = 0; i < host->stream_count; i++) {
 		struct rtl_subscription **at = &host->subscriptions[i], *s;
 
 		while ((s = *at)) {
@@ -252,12 +247,11 @@ static int api_ledger(const struct rtl_host *api, const struct rtl_process *proc
 {
 	struct host *host = instance_of(api)->host;
 	struct rtl_ledger sum = {.struct_size = sizeof(sum)};
-	uint32_t i;
 
 	if (!info || !is_ours(host, info) || !ledger || ledger->struct_size < RTL_LEDGER_SIZE_MIN)
 		return RTL_EINVAL;
 	host_data_lock(host);
-	for (i = 0; i < host->source_count; i++)
+	for (uint32_t i = 0; i < host->source_count; i++)
 		if (!process || source_of(host, process) == host->sources[i])
 			add_ledger(&sum, host->sources[i], info);
 	host_data_unlock(host);
@@ -275,11 +269,10 @@ static void each_cause(const struct rtl_host *api, const struct rtl_process *pro
 		       cause_fn fn, void *user)
 {
 	const struct host *host = instance_of(api)->host;
-	uint32_t i;
 
 	if (!info || !is_ours(host, info) || !fn)
 		return;
-	for (i = 0; i < host->source_count; i++) {
+	for (uint32_t i = 0; i < host->source_count; i++) {
 		int number = source_number(host->sources[i], info);
 
 		if (number >= 0 && (!process || source_of(host, process) == host->sources[i]))
@@ -339,12 +332,12 @@ static void api_positions(const struct rtl_host *api,
 	const struct instance *instance = instance_of(api);
 	const struct host *host = instance->host;
 	uint64_t position, stored;
-	uint32_t i, k;
 
-	for (i = 0; i < host->source_count; i++) {
+	for (uint32_t i = 0; i < host->source_count; i++) {
 		const struct source *source = host->sources[i];
 
-		for (k = 0; source->begun && !source->closed && k < source->reader.count; k++) {
+		for (uint32_t k = 0; source->begun && !source->closed && k < source->reader.count;
+		     k++) {
 			position = source->reader.list[k].position;
 			if (position == source->reader.list[k].released)
 				continue;
@@ -371,13 +364,12 @@ static void calibration_of(const struct clock_line *line, struct rtl_calibration
 {
 	const struct clock_pair *first = &line->pairs[0], *last;
 	uint64_t error_ticks = 0;
-	uint32_t i;
 
 	*out = (struct rtl_calibration){.pairs = line->count ? line->taken : 0};
 	if (!line->count)
 		return;
 	last = &line->pairs[line->count - 1];
-	for (i = 0; i < line->count; i++)
+	for (uint32_t i = 0; i < line->count; i++)
 		if (line->pairs[i].error_ticks > error_ticks)
 			error_ticks = line->pairs[i].error_ticks;
 	out->ns_per_tick =

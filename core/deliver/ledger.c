@@ -101,10 +101,10 @@ static void each_missed(const struct source *source, uint32_t number,
 {
 	const struct spool_control *control = source->control;
 	/* acquire: with the release in stream.c: entries below are complete */
-	uint32_t i, n = __atomic_load_n(&control->loss_count, __ATOMIC_ACQUIRE);
+	uint32_t n = __atomic_load_n(&control->loss_count, __ATOMIC_ACQUIRE);
 	uint64_t otherwise, open;
 
-	for (i = 0; i < n && i < SPOOL_LOSSES_MAX; i++) {
+	for (uint32_t i = 0; i < n && i < SPOOL_LOSSES_MAX; i++) {
 		uint64_t count = __atomic_load_n(&control->losses[i].count, __ATOMIC_RELAXED);
 		char cause[sizeof(control->losses[i].cause) + 1] = "";
 
@@ -127,9 +127,8 @@ static void each_discarded(const struct source *source, uint32_t number,
 			   void (*fn)(void *user, const char *cause, uint64_t count), void *user)
 {
 	const struct spool_stream *slot = &source->control->streams[number];
-	uint32_t i;
 
-	for (i = 0; i < SPOOL_DISCARD_CAUSES; i++) {
+	for (uint32_t i = 0; i < SPOOL_DISCARD_CAUSES; i++) {
 		uint64_t count = __atomic_load_n(&slot->discarded[i], __ATOMIC_RELAXED);
 		const char *cause = discard_text(i);
 

@@ -93,11 +93,9 @@ static struct answer *find_answer(struct lookup *lookup, const struct source *so
 
 static bool is_same(const struct rtl_tracepoint *a, const struct rtl_tracepoint *b)
 {
-	uint32_t i;
-
 	if (a->metadata_count != b->metadata_count)
 		return false;
-	for (i = 0; i < a->metadata_count; i++)
+	for (uint32_t i = 0; i < a->metadata_count; i++)
 		if (strcmp(a->metadata[i].key, b->metadata[i].key) != 0 ||
 		    strcmp(a->metadata[i].value, b->metadata[i].value) != 0 ||
 		    a->metadata[i].kind != b->metadata[i].kind)

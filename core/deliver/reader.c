@@ -254,11 +254,9 @@ void reader_take_time(struct reader *reader)
 bool reader_begin(struct reader *reader, struct ring_header *const *rings, const size_t *bytes,
 		  uint32_t count)
 {
-	uint32_t i;
-
 	reader_add_rings(reader, rings, bytes, count);
 	reader->heap_size = 0;
-	for (i = 0; i < reader->count; i++) {
+	for (uint32_t i = 0; i < reader->count; i++) {
 		struct reader_ring *r = &reader->list[i];
 
 		if (r->ring)
@@ -266,7 +264,7 @@ bool reader_begin(struct reader *reader, struct ring_header *const *rings, const
 		if (look(reader, r))
 			reader->heap[reader->heap_size++] = i;
 	}
-	for (i = reader->heap_size / 2; i-- > 0;)
+	for (uint32_t i = reader->heap_size / 2; i-- > 0;)
 		sift_down(reader, i);
 	return reader->heap_size > 0;
 }
@@ -367,9 +365,7 @@ uint64_t reader_empty(const struct reader *reader)
 
 void reader_announce_release(struct reader *reader)
 {
-	uint32_t i;
-
-	for (i = 0; i < reader->count; i++)
+	for (uint32_t i = 0; i < reader->count; i++)
 		if (reader->list[i].ring)
 			__atomic_store_n(&reader->list[i].ring->release_to,
 					 reader->list[i].position - reader->list[i].base,
@@ -379,18 +375,15 @@ void reader_announce_release(struct reader *reader)
 void reader_release(struct reader *reader)
 {
 	const uint64_t now = clock_ns();
-	uint32_t i;
 
-	for (i = 0; i < reader->count; i++)
+	for (uint32_t i = 0; i < reader->count; i++)
 		if (reader->list[i].ring)
 			release_ring(&reader->list[i], now);
 }
 
 bool reader_is_behind(const struct reader *reader)
 {
-	uint32_t i;
-
-	for (i = 0; i < reader->count; i++)
+	for (uint32_t i = 0; i < reader->count; i++)
 		/* acquire: what is not seen now was not there */
 		if (reader->list[i].ring && !reader->list[i].is_segment &&
 		    __atomic_load_n(&reader->list[i].ring->head, __ATOMIC_ACQUIRE) !=
@@ -402,10 +395,9 @@ bool reader_is_behind(const struct reader *reader)
 uint64_t reader_backlog(const struct reader *reader, bool small, bool *waits)
 {
 	uint64_t bytes = 0, here;
-	uint32_t i;
 
 	*waits = false;
-	for (i = 0; i < reader->count; i++) {
+	for (uint32_t i = 0; i < reader->count; i++) {
 		const struct reader_ring *r = &reader->list[i];
 
 		/* relaxed: hints */
@@ -423,9 +415,9 @@ uint64_t reader_backlog(const struct reader *reader, bool small, bool *waits)
 
 static bool lacks_room(const struct reader *reader, uint32_t closed_most)
 {
-	uint32_t i, closed = 0;
+	uint32_t closed = 0;
 
-	for (i = 0; i < reader->count; i++) {
+	for (uint32_t i = 0; i < reader->count; i++) {
 		const struct reader_ring *r = &reader->list[i];
 
 		/* relaxed: hints, looked at again in the next pass */

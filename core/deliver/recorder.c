@@ -134,9 +134,8 @@ bool recorder_write_file(int dir_fd, const char *name, const struct part *parts,
 {
 	int fd = openat(dir_fd, ".new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), err;
 	bool ok = fd >= 0;
-	size_t i;
 
-	for (i = 0; ok && i < n; i++)
+	for (size_t i = 0; ok && i < n; i++)
 		ok = write_all(fd, parts[i].data, parts[i].size);
 	ok = ok && !renameat(dir_fd, ".new", dir_fd, name);
 	err = errno;
@@ -227,9 +226,7 @@ static void add_segment(struct recorder *recorder, struct source *source, uint32
  * guard.c makes it zeros for us. */
 static void touch(const uint8_t *data, uint64_t size)
 {
-	uint64_t at;
-
-	for (at = 0; at < size; at += 4096)
+	for (uint64_t at = 0; at < size; at += 4096)
 		(void)*(const volatile uint8_t *)(data + at);
 	if (size)
 		(void)*(const volatile uint8_t *)(data + size - 1);
@@ -308,7 +305,6 @@ static void count_dropped(const struct recorder *recorder, const struct segment 
 {
 	struct spool_control *control = segment->source->control, *file = MAP_FAILED;
 	int fd = -1;
-	uint32_t i;
 
 	if (!control) {
 		fd = openat(dir_fd, "control", O_RDWR | O_CLOEXEC);
@@ -316,7 +312,7 @@ static void count_dropped(const struct recorder *recorder, const struct segment 
 			file = mmap(NULL, sizeof(*file), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		control = file;
 	}
-	for (i = 0; control != MAP_FAILED && i < segment->stream_count; i++)
+	for (uint32_t i = 0; control != MAP_FAILED && i < segment->stream_count; i++)
 		add_to(recorder->last_ns ? &control->streams[i].left_out[SPOOL_LEFT_OUT_OLDER]
 					 : &control->streams[i].rotated,
 		       segment->counts[i]);
@@ -423,10 +419,8 @@ static bool save(struct recorder *recorder, struct source *source, int dir_fd, u
 /* Nothing can be recorded any more: threads that wait for room are let go. */
 static void throw_away(struct source *source)
 {
-	uint32_t i;
-
 	source_begin(source);
-	for (i = 0; i < source->reader.count; i++) {
+	for (uint32_t i = 0; i < source->reader.count; i++) {
 		struct reader_ring *r = &source->reader.list[i];
 
 		if (!r->ring || !__atomic_load_n(&r->ring->waiting, __ATOMIC_RELAXED))
@@ -452,10 +446,9 @@ static bool save_source(struct recorder *recorder, struct source *source, bool a
 	bool something = false;
 	int dir_fd = -1;
 	uint64_t end;
-	uint32_t i;
 
 	source_begin(source);
-	for (i = 0; i < source->reader.count && !recorder_failure(recorder); i++) {
+	for (uint32_t i = 0; i < source->reader.count && !recorder_failure(recorder); i++) {
 		struct reader_ring *r = &source->reader.list[i];
 
 		if (!r->ring ||
@@ -521,10 +514,9 @@ static bool is_time(struct recorder *recorder)
 bool recorder_pass(struct recorder *recorder, struct host *host, bool all)
 {
 	bool something = false;
-	uint32_t i;
 
 	all |= is_time(recorder);
-	for (i = 0; i < host->source_count; i++) {
+	for (uint32_t i = 0; i < host->source_count; i++) {
 		struct source *source = host->sources[i];
 
 		if (source->closed)
@@ -577,15 +569,14 @@ static bool export_source(struct recorder *recorder, struct source *source)
 	const struct part control = {copy, sizeof(*copy)};
 	int dir_fd = recorder_open_folder(recorder, source);
 	bool ok = copy && dir_fd >= 0 && recorder_write_file(dir_fd, "dict", &dict, 1);
-	uint32_t i;
 
-	for (i = 0; ok && i < source->files.ring_count; i++)
+	for (uint32_t i = 0; ok && i < source->files.ring_count; i++)
 		ok = !source->files.rings[i] || export_ring(dir_fd, source->files.rings[i], i);
 	if (ok) {
 		*copy = *source->control;
 		copy->segment_count = source->segments;
 		copy->finished = 1;
-		for (i = 0; i < source->stream_count; i++)
+		for (uint32_t i = 0; i < source->stream_count; i++)
 			copy->streams[i].delivered = 0;
 		ok = recorder_write_file(dir_fd, "control", &control, 1);
 	}
@@ -599,9 +590,7 @@ static bool export_source(struct recorder *recorder, struct source *source)
 
 void recorder_end_gone(struct recorder *recorder, struct host *host, bool all)
 {
-	uint32_t i;
-
-	for (i = 0; i < host->source_count; i++) {
+	for (uint32_t i = 0; i < host->source_count; i++) {
 		struct source *source = host->sources[i];
 
 		if (source->closed || (!all && !source_is_gone(source)))

@@ -11,10 +11,10 @@ void source_start_reader(struct source *source)
 {
 	const struct spool_control *control = source->control;
 	const struct clock_pair start = {.ticks = control->start_ticks, .ns = control->start_ns};
-	uint32_t i, n = control->clock_count;
+	uint32_t n = control->clock_count;
 
 	reader_init(&source->reader, &start);
-	for (i = 0; i < n && i < SPOOL_PAIRS_MAX; i++) {
+	for (uint32_t i = 0; i < n && i < SPOOL_PAIRS_MAX; i++) {
 		const struct clock_pair pair = {.ticks = control->clock[i].ticks,
 						.ns = control->clock[i].ns};
 
@@ -172,10 +172,8 @@ static uint64_t stored_by_all(const struct source *source, uint32_t ring)
  * subscribers have stored is delivered to the others (deliver.c). */
 static void skip_stored(struct source *source)
 {
-	uint32_t i;
-
 	source->resumed = true;
-	for (i = 0; i < source->reader.count; i++) {
+	for (uint32_t i = 0; i < source->reader.count; i++) {
 		uint64_t position = stored_by_all(source, i);
 
 		while (reader_skip(&source->reader, i, position)) {
@@ -216,11 +214,9 @@ bool source_begin(struct source *source)
 
 void source_prepare(struct source *source)
 {
-	uint32_t i;
-
 	if (!source->ops->prepare)
 		return;
-	for (i = 0; i < source->reader.count; i++) {
+	for (uint32_t i = 0; i < source->reader.count; i++) {
 		const struct reader_ring *r = &source->reader.list[i];
 		uint64_t usable = r->usable < r->capacity ? r->usable : r->capacity;
 		uint64_t ready = r->ring ? __atomic_load_n(&r->ring->ready, __ATOMIC_RELAXED) : 0;
@@ -246,10 +242,9 @@ void source_add_stream(struct source *source, const struct rtl_stream_info *info
 void source_release(struct source *source)
 {
 	struct spool_control *control = source->control;
-	uint32_t i;
 
 	store_clock(source);
-	for (i = 0; i < source->stream_count; i++)
+	for (uint32_t i = 0; i < source->stream_count; i++)
 		__atomic_store_n(&control->streams[i].delivered_next, source->delivered[i],
 				 __ATOMIC_RELAXED);
 	reader_announce_release(&source->reader);
@@ -258,7 +253,7 @@ void source_release(struct source *source)
 	reader_release(&source->reader);
 	if (source->ops->settle)
 		source->ops->settle(source);
-	for (i = 0; i < source->stream_count; i++)
+	for (uint32_t i = 0; i < source->stream_count; i++)
 		__atomic_store_n(&control->streams[i].delivered, source->delivered[i],
 				 __ATOMIC_RELEASE);
 	__atomic_store_n(&control->releasing, 0, __ATOMIC_RELEASE);
@@ -266,9 +261,7 @@ void source_release(struct source *source)
 
 int source_number(const struct source *source, const struct rtl_stream_info *info)
 {
-	uint32_t i;
-
-	for (i = 0; i < source->stream_count; i++)
+	for (uint32_t i = 0; i < source->stream_count; i++)
 		if (source->streams[i] == info)
 			return (int)i;
 	return -1;

@@ -79,9 +79,7 @@ void source_recording_find_rings(struct source *source)
 /* What was delivered of them will not be so again. */
 void source_recording_settle(struct source *source)
 {
-	uint32_t i;
-
-	for (i = 0; i < source->reader.count && source->files.shared; i++) {
+	for (uint32_t i = 0; i < source->reader.count && source->files.shared; i++) {
 		struct reader_ring *r = &source->reader.list[i];
 
 		/* the one that is read has its tail by reader_release */
@@ -92,8 +90,6 @@ void source_recording_settle(struct source *source)
 
 void source_recording_unmap(struct source *source)
 {
-	uint32_t i;
-
-	for (i = 0; i < source->reader.count; i++)
+	for (uint32_t i = 0; i < source->reader.count; i++)
 		drop_segments(&source->reader.list[i]);
 }

@@ -128,18 +128,17 @@ static bool is_this_boot(const struct source *source)
 static void finish_release(struct source *source)
 {
 	struct spool_control *control = source->control;
-	uint32_t i;
 
 	if (__atomic_load_n(&control->releasing, __ATOMIC_ACQUIRE) != 1)
 		return;
 	spool_files_map_rings(&source->files);
-	for (i = 0; i < source->files.ring_count; i++) {
+	for (uint32_t i = 0; i < source->files.ring_count; i++) {
 		struct ring_header *ring = source->files.rings[i];
 
 		if (ring && ring->release_to - ring->tail <= ring->head - ring->tail)
 			ring->tail = ring->release_to;
 	}
-	for (i = 0; i < SPOOL_STREAMS_MAX; i++)
+	for (uint32_t i = 0; i < SPOOL_STREAMS_MAX; i++)
 		if (control->streams[i].delivered < control->streams[i].delivered_next)
 			control->streams[i].delivered = control->streams[i].delivered_next;
 	/* release: after all of it; done twice, it is the same */
@@ -223,9 +222,9 @@ static bool ring_is_missing(const struct source *source, uint32_t i)
 /* Which of its rings could not be read to the end; returns how many. */
 static uint32_t damaged_rings(const struct source *source, uint32_t *first)
 {
-	uint32_t i, n = 0;
+	uint32_t n = 0;
 
-	for (i = 0; i < source->reader.count; i++) {
+	for (uint32_t i = 0; i < source->reader.count; i++) {
 		const struct reader_ring *r = &source->reader.list[i];
 
 		if ((ring_is_missing(source, i) || r->skipped || r->hit || guard_was_hit(r->ring) ||
@@ -265,9 +264,7 @@ static bool say_damage(const struct source *source, bool remove)
 
 void source_close(struct source *source, bool remove)
 {
-	uint32_t i;
-
-	for (i = 0; i < source->stream_count; i++) {
+	for (uint32_t i = 0; i < source->stream_count; i++) {
 		struct keep losses = {&source->losses, i}, left_out = {&source->left_out, i};
 
 		source->last[i].struct_size = sizeof(source->last[i]);

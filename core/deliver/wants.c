@@ -16,9 +16,7 @@
 static void add(struct stream_wants *wants, const struct rtl_stream_info *info, uint16_t type,
 		uint8_t bits)
 {
-	uint32_t i;
-
-	for (i = 0; i < info->type_count; i++)
+	for (uint32_t i = 0; i < info->type_count; i++)
 		if (type == RTL_TYPE_ANY || type == info->types[i].type)
 			wants->bits[info->types[i].type & 0xff] |= bits;
 }
@@ -38,9 +36,7 @@ static bool is_recorded_twice(const struct rtl_stream_info *info, const struct r
 static void add_recorded(const struct host *host, struct stream_wants *wants,
 			 const struct rtl_stream_info *info)
 {
-	uint32_t i;
-
-	for (i = 0; i < info->type_count; i++)
+	for (uint32_t i = 0; i < info->type_count; i++)
 		if (host->keep_repeated || !is_recorded_twice(info, &info->types[i]))
 			add(wants, info, info->types[i].type, SPOOL_WANT_RECORD);
 }
@@ -48,9 +44,7 @@ static void add_recorded(const struct host *host, struct stream_wants *wants,
 /* What the user's selection leaves out now is only counted. */
 static void leave_out(struct stream_wants *wants, const struct rtl_stream_info *info)
 {
-	uint32_t i;
-
-	for (i = 0; i < info->type_count; i++) {
+	for (uint32_t i = 0; i < info->type_count; i++) {
 		uint8_t *bits = &wants->bits[info->types[i].type & 0xff];
 
 		if (*bits && !stream_type_describes(info, info->types[i].type))
@@ -77,12 +71,11 @@ static void collect(const struct host *host, const struct rtl_stream_info *info,
 void wants_tell(struct host *host, const struct rtl_stream_info *info)
 {
 	struct stream_wants wants;
-	uint32_t i;
 
 	if (info == host->meets)
 		return;
 	collect(host, info, &wants);
-	for (i = 0; i < host->source_count; i++)
+	for (uint32_t i = 0; i < host->source_count; i++)
 		source_want(host->sources[i], info, &wants, WANT_BITS);
 }
 
@@ -97,11 +90,9 @@ void wants_tell_one(struct host *host, struct source *source, const struct rtl_s
 /* Changes what goes for all streams, and tells the processes. */
 static void set(struct host *host, bool *what, bool value)
 {
-	uint32_t i;
-
 	host_data_lock(host);
 	*what = value;
-	for (i = 0; i < host->stream_count; i++)
+	for (uint32_t i = 0; i < host->stream_count; i++)
 		wants_tell(host, host->streams[i]);
 	host_data_unlock(host);
 }
@@ -119,10 +110,10 @@ void host_set_outside(struct host *host, bool outside)
 void host_stop_publishing(struct host *host)
 {
 	static const struct stream_wants nothing;
-	uint32_t i, k;
 
-	for (i = 0; i < host->source_count; i++)
-		for (k = 0; !host->sources[i]->closed && k < host->sources[i]->stream_count; k++)
+	for (uint32_t i = 0; i < host->source_count; i++)
+		for (uint32_t k = 0;
+		     !host->sources[i]->closed && k < host->sources[i]->stream_count; k++)
 			source_want(host->sources[i], host->sources[i]->streams[k], &nothing,
 				    SPOOL_WANT_RECORD | SPOOL_WANT_COUNT);
 }
@@ -131,14 +122,13 @@ void host_write_wants(struct host *host, char *text, size_t size)
 {
 	FILE *out = fmemopen(text, size, "w");
 	struct stream_wants wants;
-	uint32_t i, k;
 
-	for (i = 0; out && i < host->stream_count; i++) {
+	for (uint32_t i = 0; out && i < host->stream_count; i++) {
 		const struct rtl_stream_info *info = host->streams[i];
 
 		collect(host, info, &wants);
 		fputs(info->name, out);
-		for (k = 0; k < info->type_count; k++)
+		for (uint32_t k = 0; k < info->type_count; k++)
 			if (wants.bits[info->types[k].type & 0xff])
 				fprintf(out, " %u", info->types[k].type);
 		fputc('\n', out);

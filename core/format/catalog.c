@@ -49,9 +49,7 @@ static const char *take_text(struct cursor *c, uint32_t length)
 
 static bool take_texts(struct cursor *c, const uint32_t *lengths, const char **texts, size_t n)
 {
-	size_t i;
-
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		if (!(texts[i] = take_text(c, lengths[i])))
 			return false;
 	return true;
@@ -66,9 +64,7 @@ static bool skip_padding(struct cursor *c)
 /* Copies texts to `to`, one behind the other; texts then point there. */
 static void keep_texts(char *to, const char **texts, size_t n)
 {
-	size_t i;
-
-	for (i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		size_t size = strlen(texts[i]) + 1;
 
 		memcpy(to, texts[i], size);
@@ -79,9 +75,9 @@ static void keep_texts(char *to, const char **texts, size_t n)
 
 static size_t size_of_texts(const char **texts, size_t n)
 {
-	size_t i, size = 0;
+	size_t size = 0;
 
-	for (i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++)
 		size += strlen(texts[i]) + 1;
 	return size;
 }
@@ -144,7 +140,6 @@ static int read_type(struct cursor *c, struct rtl_type_info *out)
 	const struct dict_type *fixed = take(c, sizeof(*fixed));
 	struct rtl_field *fields;
 	const char *texts[2];
-	uint16_t i;
 	int err;
 
 	out->fields = NULL;
@@ -164,7 +159,7 @@ static int read_type(struct cursor *c, struct rtl_type_info *out)
 		.description = texts[1],
 		.fields = fields,
 	};
-	for (i = 0; i < fixed->field_count; i++)
+	for (uint16_t i = 0; i < fixed->field_count; i++)
 		if ((err = read_field(c, &fields[i])))
 			return err;
 	return 0;
@@ -172,9 +167,7 @@ static int read_type(struct cursor *c, struct rtl_type_info *out)
 
 static void free_types(struct rtl_type_info *types, uint32_t n)
 {
-	uint32_t i;
-
-	for (i = 0; types && i < n; i++)
+	for (uint32_t i = 0; types && i < n; i++)
 		free((void *)(uintptr_t)types[i].fields);
 	free(types);
 }
@@ -182,13 +175,12 @@ static void free_types(struct rtl_type_info *types, uint32_t n)
 static int read_types(struct cursor *c, struct rtl_stream_info *info)
 {
 	struct rtl_type_info *types = calloc(info->type_count + 1u, sizeof(*types));
-	uint32_t i;
 	int err;
 
 	if (!types)
 		return RTL_ENOMEM;
 	info->types = types;
-	for (i = 0; i < info->type_count; i++)
+	for (uint32_t i = 0; i < info->type_count; i++)
 		if ((err = read_type(c, &types[i])))
 			return err;
 	return 0;
@@ -422,13 +414,11 @@ static void free_tracepoint(void *user, void *entry)
 
 void catalog_fini(struct catalog *catalog)
 {
-	uint32_t i;
-
 	table_each(&catalog->strings, free_entry, NULL);
 	table_each(&catalog->tracepoints, free_tracepoint, NULL);
 	table_fini(&catalog->strings);
 	table_fini(&catalog->tracepoints);
-	for (i = 0; i < catalog->stream_count; i++)
+	for (uint32_t i = 0; i < catalog->stream_count; i++)
 		free(catalog->streams[i]);
 	free((void *)(uintptr_t)catalog->process.program);
 	memset(catalog, 0, sizeof(*catalog));

@@ -119,13 +119,12 @@ static void write_type(struct entry *e, const struct rtl_type_info *t)
 					.payload_size = t->payload_size,
 					.repeated_by = t->repeated_by,
 					.lengths = {length_of(t->name), length_of(t->description)}};
-	uint16_t i;
 
 	put(e, &fixed, sizeof(fixed));
 	put_text(e, t->name, fixed.lengths[0]);
 	put_text(e, t->description, fixed.lengths[1]);
 	align(e);
-	for (i = 0; i < t->field_count; i++)
+	for (uint16_t i = 0; i < t->field_count; i++)
 		write_field(e, rtl_type_field(t, i));
 }
 
@@ -138,13 +137,12 @@ static void write_stream(struct entry *e, const struct rtl_stream_info *info, ui
 		.version_minor = info->version_minor,
 		.type_count = info->type_count,
 		.lengths = {length_of(info->name), length_of(info->description)}};
-	uint32_t i;
 
 	put(e, &fixed, sizeof(fixed));
 	put_text(e, info->name, fixed.lengths[0]);
 	put_text(e, info->description, fixed.lengths[1]);
 	align(e);
-	for (i = 0; i < info->type_count; i++)
+	for (uint32_t i = 0; i < info->type_count; i++)
 		write_type(e, rtl_stream_type(info, i));
 }
 

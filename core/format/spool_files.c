@@ -381,9 +381,7 @@ uint64_t spool_files_read_dict(struct spool_files *files)
 
 void spool_files_close(struct spool_files *files)
 {
-	uint32_t i;
-
-	for (i = 0; i < files->ring_count; i++)
+	for (uint32_t i = 0; i < files->ring_count; i++)
 		if (files->rings[i])
 			unmap(files->rings[i], files->ring_bytes[i]);
 	free(files->rings);

@@ -48,9 +48,8 @@ const char *spool_default_folder(void)
 {
 	const char *folders[] = {"/dev/shm", secure_getenv("XDG_RUNTIME_DIR"),
 				 secure_getenv("TMPDIR"), "/tmp"};
-	size_t i;
 
-	for (i = 0; i < sizeof(folders) / sizeof(*folders); i++)
+	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++)
 		if (folders[i] && *folders[i] && has_room(folders[i]))
 			return folders[i];
 	return "/tmp";
@@ -136,7 +135,7 @@ void spool_boot_id(uint8_t id[16])
 	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
 	char text[64] = "";
 	unsigned byte;
-	int i, at = 0;
+	int at = 0;
 
 	memset(id, 0, 16);
 	if (fd < 0)
@@ -144,7 +143,7 @@ void spool_boot_id(uint8_t id[16])
 	if (read(fd, text, sizeof(text) - 1) < 36)
 		text[0] = 0;
 	close(fd);
-	for (i = 0; i < 16 && sscanf(text + at, "%2x", &byte) == 1; i++) {
+	for (int i = 0; i < 16 && sscanf(text + at, "%2x", &byte) == 1; i++) {
 		id[i] = (uint8_t)byte;
 		at += 2 + (text[at + 2] == '-');
 	}
@@ -191,13 +190,12 @@ static struct spool_control *take_place(struct spool_control *control, struct sp
 {
 	const size_t size = sizeof(*control);
 	void *there;
-	uint32_t i, k;
 	int err;
 
-	for (i = 0; i < fixed->stream_count && i < SPOOL_STREAMS_MAX; i++) {
+	for (uint32_t i = 0; i < fixed->stream_count && i < SPOOL_STREAMS_MAX; i++) {
 		control->streams[i].pub.struct_size = fixed->streams[i].pub.struct_size;
 		control->streams[i].pub.number = fixed->streams[i].pub.number;
-		for (k = 0; k < sizeof(fixed->streams[i].pub.wanted); k++)
+		for (uint32_t k = 0; k < sizeof(fixed->streams[i].pub.wanted); k++)
 			control->streams[i].pub.wanted[k] =
 				fixed->streams[i].pub.wanted[k] & SPOOL_WANT_RECORD;
 	}

@@ -52,8 +52,6 @@ static bool kind_fits(uint16_t kind, uint32_t size)
 
 static bool type_valid(const struct rtl_type_info *type, const char **why)
 {
-	uint16_t i, k;
-
 	if (type->type == RTL_TYPE_ANY || !type->type || !name_ok(type->name, false)) {
 		*why = "a type has no number or no name of a-z, 0-9 and _";
 		return false;
@@ -66,7 +64,7 @@ static bool type_valid(const struct rtl_type_info *type, const char **why)
 		*why = "a type has more than 256 fields";
 		return false;
 	}
-	for (i = 0; i < type->field_count; i++) {
+	for (uint16_t i = 0; i < type->field_count; i++) {
 		const struct rtl_field *f = rtl_type_field(type, i);
 
 		if (f->struct_size < sizeof(*f) || !name_ok(f->name, false)) {
@@ -78,7 +76,7 @@ static bool type_valid(const struct rtl_type_info *type, const char **why)
 			*why = "a field is not of its kind's size, or outside of the payload";
 			return false;
 		}
-		for (k = 0; k < i; k++)
+		for (uint16_t k = 0; k < i; k++)
 			if (!strcmp(rtl_type_field(type, k)->name, f->name)) {
 				*why = "two fields have one name";
 				return false;
@@ -89,8 +87,6 @@ static bool type_valid(const struct rtl_type_info *type, const char **why)
 
 bool stream_info_valid(const struct rtl_stream_info *info, const char **why)
 {
-	uint32_t i, k;
-
 	if (!info || info->struct_size < sizeof(*info) || !name_ok(info->name, true)) {
 		*why = "no struct_size, or no name of a-z, 0-9, '_', '-' and '.'";
 		return false;
@@ -103,12 +99,12 @@ bool stream_info_valid(const struct rtl_stream_info *info, const char **why)
 		*why = "it has more than 256 types";
 		return false;
 	}
-	for (i = 0; i < info->type_count; i++) {
+	for (uint32_t i = 0; i < info->type_count; i++) {
 		const struct rtl_type_info *type = rtl_stream_type(info, i);
 
 		if (!type_valid(type, why))
 			return false;
-		for (k = 0; k < i; k++)
+		for (uint32_t k = 0; k < i; k++)
 			if (rtl_stream_type(info, k)->type == type->type ||
 			    !strcmp(rtl_stream_type(info, k)->name, type->name)) {
 				*why = "two types have one number or one name";
@@ -125,19 +121,16 @@ static bool same_text(const char *a, const char *b)
 
 bool stream_same_layout(const struct rtl_stream_info *a, const struct rtl_stream_info *b)
 {
-	uint32_t i;
-	uint16_t k;
-
 	if (a->version_major != b->version_major || a->version_minor != b->version_minor ||
 	    a->type_count != b->type_count)
 		return false;
-	for (i = 0; i < a->type_count; i++) {
+	for (uint32_t i = 0; i < a->type_count; i++) {
 		const struct rtl_type_info *s = rtl_stream_type(a, i), *t = rtl_stream_type(b, i);
 
 		if (s->type != t->type || s->payload_size != t->payload_size ||
 		    s->field_count != t->field_count)
 			return false;
-		for (k = 0; k < s->field_count; k++) {
+		for (uint16_t k = 0; k < s->field_count; k++) {
 			const struct rtl_field *f = rtl_type_field(s, k), *g = rtl_type_field(t, k);
 
 			if (f->kind != g->kind || f->offset != g->offset || f->size != g->size ||
@@ -172,9 +165,8 @@ static const char *take_text(struct block *b, const char *text)
 static void copy_fields(struct block *b, const struct rtl_type_info *from, struct rtl_type_info *to)
 {
 	struct rtl_field *fields = take(b, NULL, from->field_count * sizeof(*fields));
-	uint16_t i;
 
-	for (i = 0; i < from->field_count; i++) {
+	for (uint16_t i = 0; i < from->field_count; i++) {
 		struct rtl_field f = *rtl_type_field(from, i);
 
 		f.struct_size = sizeof(f);
@@ -191,9 +183,8 @@ static void copy_types(struct block *b, const struct rtl_stream_info *from,
 		       struct rtl_stream_info *to)
 {
 	struct rtl_type_info *types = take(b, NULL, from->type_count * sizeof(*types));
-	uint32_t i;
 
-	for (i = 0; i < from->type_count; i++) {
+	for (uint32_t i = 0; i < from->type_count; i++) {
 		struct rtl_type_info t = *rtl_stream_type(from, i);
 
 		t.struct_size = sizeof(t);
@@ -238,11 +229,9 @@ bool stream_type_describes(const struct rtl_stream_info *info, uint16_t type)
 void stream_want(struct rtl_stream *stream, const struct rtl_stream_info *info,
 		 const struct stream_wants *wants, uint8_t mask)
 {
-	uint32_t i;
-
 	/* relaxed: see struct rtl_stream. Nothing is cleared that is set again: a publisher that
 	 * looks in between would lose an event that nobody counts. */
-	for (i = 0; i < info->type_count; i++) {
+	for (uint32_t i = 0; i < info->type_count; i++) {
 		uint8_t slot = info->types[i].type & 0xff;
 
 		__atomic_fetch_or(&stream->wanted[slot], wants->bits[slot] & mask,

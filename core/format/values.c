@@ -118,7 +118,7 @@ static bool take_value(struct cursor *c, struct rtl_value_info *info)
 
 static bool take_all(struct cursor *c, struct block *block)
 {
-	uint32_t offset, i;
+	uint32_t offset;
 
 	for (;;) {
 		c->at += strspn(c->at, " ");
@@ -128,11 +128,11 @@ static bool take_all(struct cursor *c, struct block *block)
 		    !take_value(c, &block->values[block->info.count++]))
 			return false;
 	}
-	for (i = 0; i < block->info.count; i++)
+	for (uint32_t i = 0; i < block->info.count; i++)
 		if (block->values[i].out_kind || block->values[i].kind == RTL_KIND_TEXT)
 			block->info.has_states = 1;
 	offset = block->info.has_states ? sizeof(uint64_t) : 0;
-	for (i = 0; i < block->info.count; i++) {
+	for (uint32_t i = 0; i < block->info.count; i++) {
 		offset = (offset + block->values[i].size - 1) & ~(block->values[i].size - 1u);
 		block->values[i].offset = offset;
 		offset += block->values[i].size;
@@ -145,9 +145,9 @@ struct rtl_values_info *values_parse(const char *text)
 	const size_t size = strlen(text) + 1;
 	struct block *block;
 	struct cursor c;
-	size_t most = 0, at;
+	size_t most = 0;
 
-	for (at = 0; text[at]; at++)
+	for (size_t at = 0; text[at]; at++)
 		most += text[at] == '=';
 	block = calloc(1, sizeof(*block) + most * sizeof(*block->enumerators) + size);
 	if (!block)

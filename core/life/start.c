@@ -284,9 +284,7 @@ static void start_on_stack(void *error)
  * go. */
 static bool wait_to_start(void)
 {
-	uint32_t waited;
-
-	for (waited = 0; !start_lock(STEP_MS); waited += STEP_MS) {
+	for (uint32_t waited = 0; !start_lock(STEP_MS); waited += STEP_MS) {
 		uint32_t loading = BUS_LOADING;
 
 		/* relaxed: nothing comes with it that did not come with BUS_LOADING */

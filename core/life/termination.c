@@ -85,10 +85,9 @@ void rtl_process_ends(void)
 void termination_init(void)
 {
 	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, old;
-	size_t i;
 
 	sigemptyset(&action.sa_mask);
-	for (i = 0; i < sizeof(signals) / sizeof(*signals); i++)
+	for (size_t i = 0; i < sizeof(signals) / sizeof(*signals); i++)
 		if (!sigaction(signals[i], NULL, &old) && !(old.sa_flags & SA_SIGINFO) &&
 		    old.sa_handler == SIG_DFL)
 			sigaction(signals[i], &action, NULL);

@@ -86,9 +86,8 @@ void bus_close_ring(struct ring_header *ring)
 void bus_stop_publishing(void)
 {
 	static const struct stream_wants nothing;
-	uint32_t i;
 
-	for (i = 0; i < stream_count(); i++)
+	for (uint32_t i = 0; i < stream_count(); i++)
 		stream_want(stream_of(i), stream_info(i), &nothing, 0xff);
 }
 
@@ -115,9 +114,8 @@ uint64_t bus_progress(void)
 	/* acquire: with the release in writer.c: rings[] is filled so far; 0 in a child */
 	const uint32_t n = __atomic_load_n(&bus.ring_count, __ATOMIC_ACQUIRE);
 	uint64_t sum = bus_ops.progress();
-	uint32_t i;
 
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		sum += __atomic_load_n(&bus.rings[i]->tail, __ATOMIC_RELAXED);
 	return sum;
 }

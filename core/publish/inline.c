@@ -134,7 +134,7 @@ int inline_add(uint32_t stream, uint16_t type, rtl_events_fn fn, void *user, con
 void inline_remove(uint32_t stream, const void *owner)
 {
 	struct inline_list *old = lists[stream], *list;
-	uint32_t i, n = 0;
+	uint32_t n = 0;
 
 	if (!old)
 		return;
@@ -143,7 +143,7 @@ void inline_remove(uint32_t stream, const void *owner)
 		replace(stream, NULL);
 		return;
 	}
-	for (i = 0; i < old->count; i++)
+	for (uint32_t i = 0; i < old->count; i++)
 		if (old->callbacks[i].owner != owner)
 			list->callbacks[n++] = old->callbacks[i];
 	list->count = n;
@@ -167,10 +167,9 @@ static void forget(struct inline_list *list)
 void inline_forget(void)
 {
 	struct inline_list *list;
-	uint32_t i;
 
 	/* they may be in use still: a callback may have forked */
-	for (i = 0; i < SPOOL_STREAMS_MAX; i++)
+	for (uint32_t i = 0; i < SPOOL_STREAMS_MAX; i++)
 		forget(lists[i]);
 	memset(lists, 0, sizeof(lists));
 	while ((list = retired)) {

@@ -63,10 +63,9 @@ static int match_module(struct dl_phdr_info *info, size_t size, void *user)
 	struct module_search *search = user;
 	bool inside = false;
 	uint64_t id = 0;
-	int i;
 
 	(void)size;
-	for (i = 0; i < info->dlpi_phnum; i++) {
+	for (int i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
 		uintptr_t at = info->dlpi_addr + ph->p_vaddr;
 

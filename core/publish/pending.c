@@ -13,9 +13,8 @@ _Static_assert(offsetof(struct spool_pending, pub) == 0, "an entry begins with i
 static struct spool_pending *take(uint32_t stream, const char *cause)
 {
 	struct spool_pending *list = bus.spool.control->pending;
-	uint32_t i;
 
-	for (i = 0; i < SPOOL_PENDING_MAX; i++) {
+	for (uint32_t i = 0; i < SPOOL_PENDING_MAX; i++) {
 		if (list[i].used)
 			continue;
 		memset(&list[i], 0, sizeof(list[i]));

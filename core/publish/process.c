@@ -21,7 +21,7 @@ static struct rtl_process own;
 static void read_command(void)
 {
 	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, command, sizeof(command) - 1), i;
+	ssize_t n = fd < 0 ? -1 : read(fd, command, sizeof(command) - 1);
 
 	if (fd >= 0)
 		close(fd);
@@ -29,7 +29,7 @@ static void read_command(void)
 		n = 0;
 	while (n > 0 && !command[n - 1])
 		n--;
-	for (i = 0; i < n; i++)
+	for (ssize_t i = 0; i < n; i++)
 		if (!command[i])
 			command[i] = ' ';
 	command[n] = 0;

@@ -189,9 +189,7 @@ struct rtl_record *rtl_reserve_in_scope(struct rtl_stream *stream, uint16_t type
 
 static struct stashed *find(struct thread *thread, uint64_t key)
 {
-	uint32_t i;
-
-	for (i = 0; thread && i < thread->stash_top; i++)
+	for (uint32_t i = 0; thread && i < thread->stash_top; i++)
 		if (thread->stash[i].key == key)
 			return &thread->stash[i];
 	return NULL;
@@ -201,9 +199,7 @@ static struct stashed *find(struct thread *thread, uint64_t key)
  * is there too, a handler reads the last one that the slot had: so remove clears it. */
 static int add(struct thread *thread, uint64_t key, uint64_t value)
 {
-	uint32_t i;
-
-	for (i = 0; i < RTL_STASH_MAX; i++) {
+	for (uint32_t i = 0; i < RTL_STASH_MAX; i++) {
 		uint64_t none = 0;
 
 		/* relaxed: only this thread is here, and its handlers */

@@ -37,9 +37,8 @@ struct rtl_stream *stream_of(uint32_t number)
 const struct rtl_type_info *stream_type_info(uint32_t number, uint16_t type)
 {
 	const struct rtl_stream_info *info = infos[number];
-	uint32_t i;
 
-	for (i = 0; i < info->type_count; i++)
+	for (uint32_t i = 0; i < info->type_count; i++)
 		if (info->types[i].type == type)
 			return &info->types[i];
 	return NULL;
@@ -49,11 +48,10 @@ static void fill_slot(uint32_t number)
 {
 	struct rtl_stream *stream = stream_of(number);
 	struct stream_wants wants = {0};
-	uint32_t i;
 
 	stream->struct_size = sizeof(*stream);
 	stream->number = number;
-	for (i = 0; bus.collected && i < infos[number]->type_count; i++) {
+	for (uint32_t i = 0; bus.collected && i < infos[number]->type_count; i++) {
 		const uint16_t type = infos[number]->types[i].type;
 
 		if (session_wants(infos[number]->name, type))
@@ -90,9 +88,9 @@ static int add(const struct rtl_stream_info *info, uint32_t *number)
 
 static int find(const char *name)
 {
-	uint32_t i, n = stream_count();
+	uint32_t n = stream_count();
 
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		if (!strcmp(infos[i]->name, name))
 			return (int)i;
 	return -1;
@@ -168,9 +166,7 @@ void rtl_stream_end(struct rtl_stream *stream)
 
 void stream_refill(void)
 {
-	uint32_t i;
-
-	for (i = 0; i < count; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		fill_slot(i);
 		dict_add_stream(&bus.spool, infos[i]);
 	}
@@ -181,9 +177,9 @@ static struct spool_loss *find_loss(uint32_t stream, const char *cause)
 {
 	struct spool_control *control = bus.spool.control;
 	/* acquire: with the release in add_loss */
-	uint32_t i, n = __atomic_load_n(&control->loss_count, __ATOMIC_ACQUIRE);
+	uint32_t n = __atomic_load_n(&control->loss_count, __ATOMIC_ACQUIRE);
 
-	for (i = 0; i < n; i++)
+	for (uint32_t i = 0; i < n; i++)
 		if (control->losses[i].stream == stream &&
 		    !strncmp(control->losses[i].cause, cause, sizeof(control->losses[i].cause) - 1))
 			return &control->losses[i];
@@ -231,12 +227,12 @@ void rtl_stream_count_left_out(struct rtl_stream *stream, uint32_t why, uint64_t
 
 int rtl_vendor_register(const char *name, uint8_t *vendor)
 {
-	int i, err = RTL_ELIMIT;
+	int err = RTL_ELIMIT;
 
 	if (!name || !*name || !vendor)
 		return RTL_EINVAL;
 	bus_lock();
-	for (i = 1; i < 255; i++) {
+	for (int i = 1; i < 255; i++) {
 		if (!vendors[i] && !(vendors[i] = strdup(name))) {
 			err = RTL_ENOMEM;
 			break;

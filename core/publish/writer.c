@@ -106,10 +106,8 @@ static uint8_t *add_chunk(void)
 
 static struct writer *free_slot(void)
 {
-	uint32_t i, k;
-
-	for (k = 0; k < chunk_count; k++)
-		for (i = 0; i < CHUNK_BYTES; i += SLOT_BYTES) {
+	for (uint32_t k = 0; k < chunk_count; k++)
+		for (uint32_t i = 0; i < CHUNK_BYTES; i += SLOT_BYTES) {
 			struct writer *writer = (struct writer *)(void *)(chunks[k] + i);
 
 			if (!__atomic_load_n(&writer->in_use, __ATOMIC_RELAXED))
@@ -141,18 +139,16 @@ struct writer *writer_attach(void)
 
 void writer_each(void (*fn)(void *user, struct writer *writer), void *user)
 {
-	uint32_t i, k, n = __atomic_load_n(&chunk_count, __ATOMIC_ACQUIRE);
+	uint32_t n = __atomic_load_n(&chunk_count, __ATOMIC_ACQUIRE);
 
-	for (k = 0; k < n; k++)
-		for (i = 0; i < CHUNK_BYTES; i += SLOT_BYTES)
+	for (uint32_t k = 0; k < n; k++)
+		for (uint32_t i = 0; i < CHUNK_BYTES; i += SLOT_BYTES)
 			fn(user, (struct writer *)(void *)(chunks[k] + i));
 }
 
 void writer_forget_all(void)
 {
-	uint32_t k;
-
-	for (k = 0; k < chunk_count; k++)
+	for (uint32_t k = 0; k < chunk_count; k++)
 		memset(chunks[k], 0, CHUNK_BYTES); /* where the kernel could not */
 	writer_self = &no_room;
 }
@@ -186,10 +182,9 @@ static bool take_free(struct ring_header *ring, uint32_t tid)
  * it still. */
 static struct ring_header *reuse_ring(uint32_t tid, bool empty)
 {
-	uint32_t i;
 	bool is_empty;
 
-	for (i = 0; i < bus.ring_count; i++)
+	for (uint32_t i = 0; i < bus.ring_count; i++)
 		if (is_free(bus.rings[i], &is_empty) && is_empty == empty &&
 		    take_free(bus.rings[i], tid))
 			return bus.rings[i];
