@@ -625,8 +625,8 @@ void rtl_collector_wake(struct rtl_collector *c)
 {
 	/* seq_cst: either the poll sees it before it sleeps, or we see that it sleeps */
 	__atomic_store_n(&c->woken, 1, __ATOMIC_SEQ_CST);
-	if (c->page && __atomic_exchange_n(&c->page->asleep, 0, __ATOMIC_SEQ_CST))
-		futex_wake(&c->page->asleep);
+	if (c->page)
+		session_ring(c->page);
 }
 
 static void remove_leftover(void *unused, const char *path)
@@ -741,8 +741,7 @@ int rtl_collector_set_paused(const char *folder, bool paused, char *message, siz
 			    rtl_error_text(err));
 	if (session_folder_is_alive(folder)) {
 		__atomic_store_n(&page->paused, paused, __ATOMIC_RELAXED);
-		if (__atomic_exchange_n(&page->asleep, 0, __ATOMIC_SEQ_CST))
-			futex_wake(&page->asleep);
+		session_ring(page);
 	} else {
 		err = fail(message, size, RTL_ENOTSUP,
 			   "the collector of %s is dead; `rtl recover %s` completes its output",

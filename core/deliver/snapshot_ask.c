@@ -54,8 +54,7 @@ static int ask(const char *folder, struct session_page *page, char *path, size_t
 	char *name = snapshot_path(folder, number);
 	int err = name ? 0 : RTL_ENOMEM;
 
-	if (__atomic_exchange_n(&page->asleep, 0, __ATOMIC_SEQ_CST))
-		futex_wake(&page->asleep);
+	session_ring(page);
 	if (!err)
 		err = await(folder, page, number);
 	if (!err)

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "futex.h"
 #include "log.h"
 
 int session_open_page(const char *name)
@@ -30,7 +31,7 @@ static int open_page(const char *name, int *fd)
 	return errno == ENOENT || errno == ENOTDIR ? RTL_ENOENT : RTL_EIO;
 }
 
-int session_open_own_page(const char *name, int *fd, uid_t *owner)
+static int open_own_page(const char *name, int *fd, uid_t *owner)
 {
 	struct stat folder, file;
 	int err = open_page(name, fd);
@@ -47,15 +48,7 @@ int session_open_own_page(const char *name, int *fd, uid_t *owner)
 	return RTL_EIO;
 }
 
-void session_say_foreign(const char *variable, const char *name, uid_t owner)
-{
-	log_line(RTL_LEVEL_ERROR, "bus",
-		 "%s=%s belongs to user %u, not to who runs this program: nothing is recorded; "
-		 "unset it, or start the program with `rtl trace`",
-		 variable, name, (unsigned)owner);
-}
-
-int session_map_page(int fd, struct session_page **out)
+static int map_page(int fd, struct session_page **out)
 {
 	struct session_page *p;
 	struct {
@@ -76,15 +69,45 @@ int session_map_page(int fd, struct session_page **out)
 	return 0;
 }
 
+int session_join_page(const char *variable, const char *name, struct session_page **out, int *fd)
+{
+	uid_t owner;
+	int err = open_own_page(name, fd, &owner);
+
+	if (!err && (err = map_page(*fd, out)))
+		close(*fd);
+	if (err == RTL_ENOENT) /* a program that outlives `rtl trace`: not its fault */
+		log_line(RTL_LEVEL_INFO, "bus", "nothing is at %s=%s: nothing is recorded",
+			 variable, name);
+	else if (err && owner != geteuid())
+		log_line(RTL_LEVEL_ERROR, "bus",
+			 "%s=%s belongs to user %u, not to who runs this program: nothing is "
+			 "recorded; unset it, or start the program with `rtl trace`",
+			 variable, name, (unsigned)owner);
+	else if (err)
+		log_line(RTL_LEVEL_ERROR, "bus",
+			 "%s=%s cannot be used (%s): nothing is recorded; unset it, or start the "
+			 "program with `rtl trace`",
+			 variable, name, rtl_error_text(err));
+	return err;
+}
+
 int session_map(const char *name, struct session_page **out)
 {
 	int fd, err = open_page(name, &fd);
 
 	if (err)
 		return err;
-	err = session_map_page(fd, out);
+	err = map_page(fd, out);
 	close(fd);
 	return err;
+}
+
+void session_ring(struct session_page *page)
+{
+	/* seq_cst: with its store before the collector sleeps */
+	if (__atomic_exchange_n(&page->asleep, 0, __ATOMIC_SEQ_CST))
+		futex_wake(&page->asleep);
 }
 
 bool session_folder_is_alive(const char *name)

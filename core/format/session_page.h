@@ -54,13 +54,11 @@ struct session_page {
 int session_map(const char *folder, struct session_page **out);
 /* The file, opened for reading and writing; -1 with errno. */
 int session_open_page(const char *folder);
-/* The same where the folder and the file in it are the caller's; errors as session_map's. Another `owner` may
- * want to see or to stop what he does: then it is RTL_EIO, and session_say_foreign says which variable
- * names the folder. */
-int session_open_own_page(const char *folder, int *fd, uid_t *owner);
-void session_say_foreign(const char *variable, const char *folder, uid_t owner);
-/* Maps the page in it; errors as session_map's. */
-int session_map_page(int fd, struct session_page **out);
+/* Maps the one in a folder that a variable names, and must be the user's own; else says why nothing is
+ * recorded. *fd: to read it by, and to be closed by the caller. Errors as session_map's. */
+int session_join_page(const char *variable, const char *folder, struct session_page **out, int *fd);
+/* Wakes its collector. */
+void session_ring(struct session_page *page);
 /* Whether the collector of a folder lives. */
 bool session_folder_is_alive(const char *folder);
 

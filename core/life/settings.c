@@ -105,7 +105,7 @@ static void check_clock(void)
 		complain("RTL_CLOCK", text, "boottime");
 }
 
-static uint32_t milliseconds(const char *name, uint32_t fallback)
+static uint32_t number(const char *name, uint32_t fallback, uint32_t most, const char *what)
 {
 	const char *text = secure_getenv(name);
 	unsigned long n;
@@ -114,10 +114,15 @@ static uint32_t milliseconds(const char *name, uint32_t fallback)
 	if (!text || !*text)
 		return fallback;
 	n = strtoul(text, &end, 10);
-	if (!*end && *text != '-' && n <= 86400000)
+	if (!*end && *text != '-' && n <= most)
 		return (uint32_t)n;
-	complain(name, text, "a number of milliseconds");
+	complain(name, text, what);
 	return fallback;
+}
+
+static uint32_t milliseconds(const char *name, uint32_t fallback)
+{
+	return number(name, fallback, 86400000, "a number of milliseconds");
 }
 
 /* Seconds, with a fraction or not. */
@@ -137,21 +142,6 @@ static uint64_t seconds(const char *name)
 		return ns;
 	complain(name, text, "a number of seconds, e.g. 10 or 0.5");
 	return 0;
-}
-
-static uint32_t number(const char *name, uint32_t fallback)
-{
-	const char *text = secure_getenv(name);
-	unsigned long n;
-	char *end;
-
-	if (!text || !*text)
-		return fallback;
-	n = strtoul(text, &end, 10);
-	if (!*end && *text != '-' && n <= UINT32_MAX)
-		return (uint32_t)n;
-	complain(name, text, "a number");
-	return fallback;
 }
 
 /* A user who starts a program with other rights than his must not choose what it loads and writes:
@@ -182,7 +172,7 @@ void settings_read(struct bus_settings *settings)
 	settings->exit_timeout_ms = milliseconds("RTL_EXIT_TIMEOUT", 120000);
 	settings->stall_timeout_ms = milliseconds("RTL_STALL_TIMEOUT", 30000);
 	settings->periods = (struct periods){seconds("RTL_DELAY"), seconds("RTL_DURATION"),
-					     number("RTL_REPEAT", 1)};
+					     number("RTL_REPEAT", 1, UINT32_MAX, "a number")};
 	if (strict_failed && settings->strict) {
 		log_line(RTL_LEVEL_ERROR, "bus", "RTL_STRICT is set: the program does not start");
 		_exit(2);

@@ -19,47 +19,25 @@ static struct session_page *page;
 static char wants[sizeof(page->wants)]; /* what stood there when it was joined */
 static int32_t collector_pid;           /* likewise */
 
-/* With a copy of what is wanted. */
-static int map_and_read(const char *name, uid_t *owner)
-{
-	int fd, err = session_open_own_page(name, &fd, owner);
-
-	if (err)
-		return err;
-	err = session_map_page(fd, &page);
-	if (!err && (pread(fd, wants, sizeof(wants), offsetof(struct session_page, wants)) !=
-			     sizeof(wants) ||
-		     pread(fd, &collector_pid, sizeof(collector_pid),
-			   offsetof(struct session_page, pid)) != sizeof(collector_pid))) {
-		session_leave();
-		err = RTL_EABI;
-	}
-	close(fd);
-	return err;
-}
-
 int session_join(void)
 {
 	const char *name = secure_getenv("RTL_COLLECTOR");
-	uid_t owner;
-	int err;
+	int err, fd;
 
 	if (!name || !*name)
 		return RTL_ENOENT;
 	snprintf(folder, sizeof(folder), "%s", name);
-	err = map_and_read(name, &owner);
-	if (err == RTL_ENOENT) { /* a program that outlives `rtl trace`: not its fault */
-		log_line(RTL_LEVEL_INFO, "bus",
-			 "no collector at RTL_COLLECTOR=%s: nothing is recorded", name);
-		return RTL_ENOTSUP;
+	err = session_join_page("RTL_COLLECTOR", name, &page, &fd);
+	if (err)
+		return err == RTL_ENOENT ? RTL_ENOTSUP : err;
+	if (pread(fd, wants, sizeof(wants), offsetof(struct session_page, wants)) !=
+		    sizeof(wants) ||
+	    pread(fd, &collector_pid, sizeof(collector_pid), offsetof(struct session_page, pid)) !=
+		    sizeof(collector_pid)) {
+		session_leave(); /* cut off just now */
+		err = RTL_EABI;
 	}
-	if (err && owner != geteuid())
-		session_say_foreign("RTL_COLLECTOR", name, owner);
-	else if (err)
-		log_line(RTL_LEVEL_ERROR, "bus",
-			 "RTL_COLLECTOR=%s cannot be used (%s): nothing is recorded; unset it, or "
-			 "start the program with `rtl trace`",
-			 name, rtl_error_text(err));
+	close(fd);
 	return err;
 }
 
