@@ -134,22 +134,18 @@ int collect_start(struct launch *launch, struct rtl_collector_options options)
 	return status;
 }
 
-static int nothing_create(const struct rtl_host *host, const struct rtl_setting *settings,
-			  size_t count, void **instance)
+const struct rtl_host *collect_host;
+
+int collect_create(const struct rtl_host *host, const struct rtl_setting *settings, size_t count,
+		   void **instance)
 {
-	(void)host, (void)settings, (void)count;
+	(void)settings, (void)count;
+	collect_host = host;
 	*instance = NULL;
 	return 0;
 }
 
-const struct rtl_subscriber collect_nothing = {
-	.abi_version = RTL_ABI_VERSION,
-	.struct_size = sizeof(collect_nothing),
-	.name = "nothing",
-	.version = "1",
-	.description = "receives nothing",
-	.create = nothing_create,
-};
+const struct rtl_subscriber collect_nothing = COLLECT_OWN("nothing", NULL, NULL, NULL);
 
 void collect_poll(void *user)
 {

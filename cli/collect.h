@@ -48,7 +48,19 @@ struct collect {
  * @return an exit status; it has said why
  */
 int collect_start(struct launch *launch, struct rtl_collector_options options);
-/** A subscriber of the command's own that receives nothing. */
+/** A subscriber of the command's own: there is one at a time, and it can be given nothing; what it calls is
+ *  collect_host. Functions may be NULL. */
+#define COLLECT_OWN(called, on_stream, on_process, on_finish)                                      \
+	{                                                                                          \
+		.abi_version = RTL_ABI_VERSION, .struct_size = sizeof(struct rtl_subscriber),      \
+		.name = called, .version = "1", .description = "of the command rtl",               \
+		.create = collect_create, .stream = on_stream, .process_begin = on_process,        \
+		.finish = on_finish                                                                \
+	}
+int collect_create(const struct rtl_host *host, const struct rtl_setting *settings, size_t count,
+		   void **instance);
+extern const struct rtl_host *collect_host;
+/** One that receives nothing. */
 extern const struct rtl_subscriber collect_nothing;
 
 /* Parts of a struct child_work, of a struct collect. */

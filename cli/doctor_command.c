@@ -28,7 +28,6 @@
 #define STREAMS_MOST 256
 
 static struct {
-	const struct rtl_host *host;
 	struct doctor *into;
 	const struct rtl_stream_info *streams[STREAMS_MOST];
 	size_t stream_count;
@@ -71,23 +70,13 @@ static void on_events(void *user, const struct rtl_event *const *events, size_t 
 	}
 }
 
-static int on_create(const struct rtl_host *host, const struct rtl_setting *settings, size_t count,
-		     void **instance)
-{
-	(void)settings;
-	(void)count;
-	state.host = host;
-	*instance = &state;
-	return 0;
-}
-
 static int on_stream(void *instance, const struct rtl_stream_info *stream)
 {
 	(void)instance;
 	if (state.stream_count < STREAMS_MOST)
 		state.streams[state.stream_count++] = stream;
-	return state.host->subscribe(state.host, stream, RTL_TYPE_ANY, RTL_BUFFERED, on_events,
-				     NULL, NULL);
+	return collect_host->subscribe(collect_host, stream, RTL_TYPE_ANY, RTL_BUFFERED, on_events,
+				       NULL, NULL);
 }
 
 static int on_process(void *instance, const struct rtl_process *process)
@@ -132,24 +121,15 @@ static int on_finish(void *instance)
 	losses.out = open_memstream(&state.into->losses, &size);
 	for (size_t i = 0; losses.out && i < state.stream_count; i++) {
 		losses.stream = state.streams[i]->name;
-		state.host->losses(state.host, NULL, state.streams[i], add_loss, &losses);
+		collect_host->losses(collect_host, NULL, state.streams[i], add_loss, &losses);
 	}
 	if (!losses.out || fclose(losses.out))
 		state.into->failed = true;
 	return 0;
 }
 
-static const struct rtl_subscriber subscriber = {
-	.abi_version = RTL_ABI_VERSION,
-	.struct_size = sizeof(subscriber),
-	.name = "doctor",
-	.version = "1",
-	.description = "what is seen of a command",
-	.create = on_create,
-	.stream = on_stream,
-	.process_begin = on_process,
-	.finish = on_finish,
-};
+static const struct rtl_subscriber subscriber =
+	COLLECT_OWN("doctor", on_stream, on_process, on_finish);
 
 int doctor_run(struct doctor *doctor, struct launch *launch)
 {

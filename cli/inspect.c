@@ -9,9 +9,8 @@
 #include "collect.h"
 #include "folders.h"
 
-/* What the subscriber knows. There is one at a time, and nothing can be passed to it. */
+/* What the subscriber knows. */
 static struct {
-	const struct rtl_host *host;
 	struct inspection *into;
 	const struct rtl_process **processes;
 	size_t process_count;
@@ -53,13 +52,13 @@ static void add_stream(struct inspected_process *process, const struct rtl_proce
 	struct inspected_stream found = {.ledger = {.struct_size = sizeof(found.ledger)}};
 	const struct rtl_ledger *l = &found.ledger;
 
-	if (state.host->ledger(state.host, info, stream, &found.ledger) ||
+	if (collect_host->ledger(collect_host, info, stream, &found.ledger) ||
 	    !(l->published || l->delivered || l->missed) ||
 	    !grow(&process->streams, process->stream_count, sizeof(found)))
 		return;
 	found.name = copy(stream->name);
-	state.host->losses(state.host, info, stream, add_cause, &found.losses);
-	state.host->left_out(state.host, info, stream, add_cause, &found.left_out);
+	collect_host->losses(collect_host, info, stream, add_cause, &found.losses);
+	collect_host->left_out(collect_host, info, stream, add_cause, &found.left_out);
 	process->streams[process->stream_count++] = found;
 }
 
@@ -75,18 +74,8 @@ static void add_process(const struct rtl_process *info)
 	for (size_t i = 0; i < state.stream_count; i++)
 		add_stream(&process, info, state.streams[i]);
 	process.waits.struct_size = sizeof(process.waits);
-	state.host->waits(state.host, info, &process.waits);
+	collect_host->waits(collect_host, info, &process.waits);
 	into->processes[into->count++] = process;
-}
-
-static int on_create(const struct rtl_host *host, const struct rtl_setting *settings, size_t count,
-		     void **instance)
-{
-	(void)settings;
-	(void)count;
-	state.host = host;
-	*instance = &state;
-	return 0;
 }
 
 static int on_stream(void *instance, const struct rtl_stream_info *stream)
@@ -107,7 +96,7 @@ static int on_process(void *instance, const struct rtl_process *process)
 
 static int on_finish(void *instance)
 {
-	const char *interrupted = state.host->property(state.host, "interrupted");
+	const char *interrupted = collect_host->property(collect_host, "interrupted");
 
 	(void)instance;
 	if (interrupted)
@@ -117,17 +106,8 @@ static int on_finish(void *instance)
 	return 0;
 }
 
-static const struct rtl_subscriber subscriber = {
-	.abi_version = RTL_ABI_VERSION,
-	.struct_size = sizeof(subscriber),
-	.name = "inspect",
-	.version = "1",
-	.description = "what is in a folder",
-	.create = on_create,
-	.stream = on_stream,
-	.process_begin = on_process,
-	.finish = on_finish,
-};
+static const struct rtl_subscriber subscriber =
+	COLLECT_OWN("inspect", on_stream, on_process, on_finish);
 
 static void note_living(void *user, const char *path, const struct rtl_folder *is)
 {

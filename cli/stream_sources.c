@@ -102,22 +102,10 @@ static bool is_database(const char *path)
 
 /* ---- what the bus knows of processes ---- */
 
-/* A subscriber of our own is told of each stream; there is one at a time, and it can be given
- * nothing. */
 static struct {
 	const struct stream_sink *sink;
 	const char *from;
 } listener;
-
-static int on_create(const struct rtl_host *host, const struct rtl_setting *settings, size_t count,
-		     void **instance)
-{
-	(void)host;
-	(void)settings;
-	(void)count;
-	*instance = &listener;
-	return 0;
-}
 
 static int on_stream(void *instance, const struct rtl_stream_info *stream)
 {
@@ -126,15 +114,7 @@ static int on_stream(void *instance, const struct rtl_stream_info *stream)
 	return 0;
 }
 
-static const struct rtl_subscriber subscriber = {
-	.abi_version = RTL_ABI_VERSION,
-	.struct_size = sizeof(subscriber),
-	.name = "list-streams",
-	.version = "1",
-	.description = "which streams there are",
-	.create = on_create,
-	.stream = on_stream,
-};
+static const struct rtl_subscriber subscriber = COLLECT_OWN("list-streams", on_stream, NULL, NULL);
 
 /* All streams, whatever is to be recorded. */
 static void listen(const struct stream_sink *sink, const char *from)
