@@ -55,7 +55,7 @@ unsigned launches_kind(uint32_t id, const char *function)
 		return kind;
 	kind = CALL_IS_KNOWN | (launches_may(function) ? CALL_SUBMITS : 0) |
 	       (is_followed(function) ? CALL_IS_FOLLOWED : 0) |
-	       (report_has_waited(function) ? CALL_WAITS : 0);
+	       CALL_WAITS * report_has_waited(function);
 	if (id < FUNCTIONS_MAX)
 		__atomic_store_n(&kinds[id], (uint8_t)kind, __ATOMIC_RELAXED);
 	return kind;
@@ -190,8 +190,8 @@ static void note_call(const char *function, const uint64_t *slots)
 		begin(kind, note.is_known ? counts[kind] : 0, &note);
 	if (notes_add(number, &note))
 		return;
-	reported_forget(REPORTED_DISPATCH, note.begun[NOTE_DISPATCHES]);
-	reported_forget(REPORTED_COPY, note.begun[NOTE_COPIES]);
+	reported_forget(REPORTED_DISPATCH, note.begun[NOTE_DISPATCHES], thread_context.hip_stream);
+	reported_forget(REPORTED_COPY, note.begun[NOTE_COPIES], thread_context.hip_stream);
 }
 
 /* What becomes of streams and graphs. */

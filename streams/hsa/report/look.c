@@ -179,7 +179,7 @@ static void publish(const struct hip_record *record, const struct gpu_work *from
 	    !is_left_out(note, work.op))
 		reported_publish(&work);
 	else
-		reported_forget(work.op, work.ends);
+		reported_forget(work.op, work.ends, work.in_scope ? work.scope.hip_stream : 0);
 }
 
 /* ---- looking ---- */

@@ -196,7 +196,9 @@ static void poll(void)
 	/* Acquire: pairs with the release in enable. */
 	if (!__atomic_load_n(&hip.enabled, __ATOMIC_ACQUIRE) || profiler_is_over())
 		return;
-	pthread_mutex_lock(&look_lock);
+	/* If another thread is at it, that finds the same. */
+	if (pthread_mutex_trylock(&look_lock))
+		return;
 	look_at_records(reports.call_ended != NULL, false);
 	pthread_mutex_unlock(&look_lock);
 }
@@ -213,9 +215,9 @@ static void call_ended(uint32_t id, const char *function, const uint64_t *slots,
 	if (kind & (CALL_SUBMITS | CALL_IS_FOLLOWED))
 		launches_note(kind, function, slots);
 	/* What has been waited for is recorded before the wait returns. */
-	if (kind & CALL_WAITS && !profiler_is_over()) {
+	if (kind >= CALL_WAITS && !profiler_is_over()) {
 		poll();
-		reported_help();
+		report_await(kind / CALL_WAITS);
 	}
 }
 

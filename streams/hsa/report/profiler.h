@@ -84,7 +84,7 @@ enum {
 	CALL_IS_KNOWN = 1,
 	CALL_SUBMITS = 2,
 	CALL_IS_FOLLOWED = 4,
-	CALL_WAITS = 8,
+	CALL_WAITS = 8, /* and above: times enum report_wait */
 };
 unsigned launches_kind(uint32_t id, const char *function);
 

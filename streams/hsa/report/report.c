@@ -25,12 +25,26 @@ void *report_find(const char *symbol)
 	return next_function(symbol, libraries);
 }
 
-bool report_has_waited(const char *function)
+enum report_wait report_has_waited(const char *function)
 {
+	if (!strncmp(function, "hipStreamSynchronize", 20))
+		return REPORT_STREAM;
+	if (!strncmp(function, "hipDeviceSynchronize", 20))
+		return REPORT_ALL;
 	if (strstr(function, "Synchronize") || strstr(function, "Query"))
-		return true;
+		return REPORT_SOME;
 	return (!strncmp(function, "hipMemcpy", 9) || !strncmp(function, "hipMemset", 9)) &&
-	       !strstr(function, "Async");
+			       !strstr(function, "Async")
+		       ? REPORT_SOME
+		       : REPORT_NO_WAIT;
+}
+
+void report_await(enum report_wait wait)
+{
+	if (wait >= REPORT_STREAM)
+		reported_await(wait == REPORT_ALL);
+	else if (wait == REPORT_SOME)
+		reported_help();
 }
 
 void report_refuse(const char *why)

@@ -52,8 +52,16 @@ void *report_find(const char *symbol);
 __attribute__((visibility("default"))) const char *rtl_publisher_source(bool is_asked,
 									bool *is_runtime);
 
-/* Whether the program knows that some work has ended when that function of HIP's has returned. */
-bool report_has_waited(const char *function);
+/* What the program knows when that function of HIP's has returned. */
+enum report_wait {
+	REPORT_NO_WAIT,
+	REPORT_SOME,   /* that some work has ended */
+	REPORT_STREAM, /* that all work of its stream has ended, which HIP reports soon by itself */
+	REPORT_ALL,    /* the same of all streams */
+};
+enum report_wait report_has_waited(const char *function);
+/* Publishes what has ended so, before that function returns. */
+void report_await(enum report_wait wait);
 
 /* HIP does something else than is known: says so, and takes no more notice of it. Any thread, once. */
 void report_refuse(const char *why);

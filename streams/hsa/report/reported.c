@@ -8,10 +8,12 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include "../../common/call_context.h"
 #include "../../common/fork_lock.h"
 #include "../../common/outside.h"
 #include "../../common/own_thread.h"
 #include "../../common/paused.h"
+#include "../../hip/preload.h"
 #include "agents.h"
 #include "interceptor.h"
 #include "kernel_table.h"
@@ -24,6 +26,12 @@
 #define NAP_NS 1000000
 #define LINGER 20
 #define LONG_S 1
+
+/* Who has waited looks so often without sleeping, then sleeps so long between two looks, and gives up where nothing
+ * has come for so long. Each time that happens the next has a quarter of that: who gives nothing back costs no more. */
+#define AWAIT_SPINS  100
+#define AWAIT_NAP_NS 20000
+#define AWAIT_NS     200000000u
 
 /* What has been reported and not published. */
 struct waiting {
@@ -50,7 +58,8 @@ FORK_LOCK(queue, queue.lock);
 
 /* What is under way: of dispatches and barriers, and of copies. Several threads write them. */
 static struct rtl_pending *pending[2];
-static uint64_t numbers; /* relaxed: of pieces of work */
+static uint64_t numbers;           /* relaxed: of pieces of work */
+static void (*poll_reports)(void); /* written before the thread is started */
 static __thread bool is_own __attribute__((tls_model("initial-exec"))); /* the thread is rtl-hip */
 
 static struct rtl_stream *stream_of(enum reported_op op)
@@ -76,21 +85,47 @@ static uint32_t size_of(enum reported_op op)
 	return sizes[op];
 }
 
+/* How much has begun and ended by HIP's streams, several of which may share a place. Only where calls tell streams. */
+#define STREAMS           256u
+#define STREAM_PER_THREAD 2 /* hipStreamPerThread: each thread's own, by one name */
+static struct {
+	bool known;           /* written before anything begins */
+	bool several;         /* GPUs have worked; relaxed */
+	uint32_t node;        /* of the first; relaxed */
+	uint64_t patience_ns; /* relaxed: a hint */
+	struct {
+		uint64_t begun, ended; /* relaxed; release, acquire by who awaits */
+		uint64_t missing;      /* relaxed: so much of it did not come when it was awaited */
+	} of[STREAMS];
+} streams;
+
 /* ---- the ledger ---- */
 
 static void wake(void);
 
+static uint32_t stream_place(uint64_t stream)
+{
+	return (uint32_t)(stream * 0x9e3779b97f4a7c15u >> 32) % STREAMS;
+}
+
 /* Release: a process that is killed afterwards has said so. Partner: the ledger's reader. */
 void reported_begin(enum reported_op op, uint64_t count)
 {
+	if (streams.known)
+		__atomic_fetch_add(&streams.of[stream_place(thread_context.hip_stream)].begun,
+				   count, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&pending[op == REPORTED_COPY]->begun, count, __ATOMIC_RELEASE);
 	if (__builtin_expect(__atomic_load_n(&queue.idle, __ATOMIC_RELAXED), 0))
 		wake();
 }
 
 /* The same; what has ended is in a ring, or counted elsewhere. */
-static void end(enum reported_op op, uint64_t count)
+static void end(enum reported_op op, uint64_t count, uint64_t stream)
 {
+	if (count && streams.known)
+		/* Release: who awaits it finds it in the ring. */
+		__atomic_fetch_add(&streams.of[stream_place(stream)].ended, count,
+				   __ATOMIC_RELEASE);
 	if (count)
 		__atomic_fetch_add(&pending[op == REPORTED_COPY]->ended, count, __ATOMIC_RELEASE);
 }
@@ -112,9 +147,14 @@ uint64_t reported_under_way(void)
 	return pending[0] ? under_way(0) + under_way(1) : 0;
 }
 
-void reported_forget(enum reported_op op, uint64_t count)
+void reported_forget(enum reported_op op, uint64_t count, uint64_t stream)
 {
-	end(op, count);
+	end(op, count, stream);
+}
+
+static void end_work(const struct reported *work)
+{
+	end(work->begun_as, work->ends, work->in_scope ? work->scope.hip_stream : 0);
 }
 
 void reported_abandon(const char *cause, const char *copies)
@@ -125,7 +165,7 @@ void reported_abandon(const char *cause, const char *copies)
 		const uint64_t left = under_way(i);
 
 		miss(ops[i], ops[i] == REPORTED_COPY ? copies : cause, left);
-		end(ops[i], left);
+		end(ops[i], left, 0);
 	}
 }
 
@@ -262,7 +302,7 @@ static void publish(const struct reported *work)
 		publish_as_barrier(work, &of, scope, times);
 		break;
 	}
-	end(work->begun_as, work->ends);
+	end_work(work);
 }
 
 /* ---- what waits ---- */
@@ -376,6 +416,69 @@ void reported_help(void)
 		help();
 }
 
+/* ---- who has waited ---- */
+
+/* How much has begun and not ended, but for what did not come before. */
+static uint64_t left_in(uint32_t place, uint64_t begun)
+{
+	const uint64_t ended = __atomic_load_n(&streams.of[place].ended, __ATOMIC_ACQUIRE);
+	const uint64_t missing = __atomic_load_n(&streams.of[place].missing, __ATOMIC_RELAXED);
+	const uint64_t left = begun > ended ? begun - ended : 0;
+
+	if (left < missing)
+		__atomic_store_n(&streams.of[place].missing, left, __ATOMIC_RELAXED);
+	return left > missing ? left - missing : 0;
+}
+
+/* Until HIP has reported what had begun; not where it reports nothing for a while. */
+__attribute__((cold, noinline)) static void await_place(uint32_t place, uint64_t begun)
+{
+	const int saved = errno;
+	uint64_t left = left_in(place, begun), seen = left, now_ns = rtl_clock_ns();
+	const uint64_t patience_ns = __atomic_load_n(&streams.patience_ns, __ATOMIC_RELAXED);
+	uint64_t until_ns = now_ns + patience_ns;
+	int cancellation;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation);
+	for (unsigned i = 0; left && now_ns < until_ns; i++) {
+		if (i >= AWAIT_SPINS) {
+			nanosleep(&(struct timespec){.tv_nsec = AWAIT_NAP_NS}, NULL);
+			if (poll_reports)
+				poll_reports();
+		}
+		publish_all(false);
+		left = left_in(place, begun);
+		now_ns = rtl_clock_ns();
+		if (left != seen)
+			until_ns = now_ns + patience_ns;
+		seen = left;
+	}
+	if (left) {
+		__atomic_fetch_add(&streams.of[place].missing, left, __ATOMIC_RELAXED);
+		__atomic_store_n(&streams.patience_ns, patience_ns / 4, __ATOMIC_RELAXED);
+	}
+	pthread_setcancelstate(cancellation, NULL);
+	errno = saved;
+}
+
+void reported_await(bool all)
+{
+	const uint64_t stream = thread_context.hip_stream;
+	const uint32_t one = stream_place(stream);
+
+	reported_help();
+	/* Who waits for a GPU waits for that alone: which streams are of which is not known. */
+	if (!streams.known || (all ? __atomic_load_n(&streams.several, __ATOMIC_RELAXED)
+				   : stream == STREAM_PER_THREAD))
+		return;
+	for (uint32_t i = all ? 0 : one; i < (all ? STREAMS : one + 1); i++) {
+		const uint64_t begun = __atomic_load_n(&streams.of[i].begun, __ATOMIC_RELAXED);
+
+		if (__builtin_expect(left_in(i, begun) != 0, 0))
+			await_place(i, begun);
+	}
+}
+
 /* ---- the thread ---- */
 
 static struct timespec deadline(uint64_t ns)
@@ -388,8 +491,6 @@ static struct timespec deadline(uint64_t ns)
 	until.tv_nsec = (long)(ns % 1000000000);
 	return until;
 }
-
-static void (*poll_reports)(void); /* written before the thread is started */
 
 void reported_poll_by(void (*poll)(void))
 {
@@ -448,6 +549,8 @@ int reported_start(void)
 
 	/* Once, however often the runtime begins. */
 	if (!pending[0]) {
+		streams.known = hip_mode_has_calls();
+		streams.patience_ns = AWAIT_NS;
 		pending[1] = rtl_stream_pending(interceptor.copies, RTL_CAUSE_UNDER_WAY);
 		pending[0] = rtl_stream_pending(interceptor.stream, RTL_CAUSE_UNDER_WAY);
 	}
@@ -503,7 +606,7 @@ void reported_stop(uint32_t timeout_ms)
 	pthread_mutex_unlock(&queue.lock);
 	for (int op = 0; op < REPORTED_OPS; op++) {
 		miss(op, SLOW ", at exit", left[op]);
-		end(op, ends[op]);
+		end(op, ends[op], 0);
 	}
 }
 
@@ -552,16 +655,28 @@ void reported_hold_back(void)
 	errno = saved;
 }
 
+static void note_node(uint32_t node)
+{
+	const uint32_t first = __atomic_load_n(&streams.node, __ATOMIC_RELAXED);
+
+	if (!first)
+		__atomic_store_n(&streams.node, node, __ATOMIC_RELAXED);
+	else if (__builtin_expect(node != first, 0))
+		__atomic_store_n(&streams.several, true, __ATOMIC_RELAXED);
+}
+
 void reported_publish(const struct reported *work)
 {
 	const int saved = errno;
 
+	note_node(work->node);
+
 	if (work->op == REPORTED_DISPATCH && kernel_is_left_out(work->kernel)) {
 		rtl_stream_count_left_out(interceptor.stream, RTL_LEFT_OUT_KERNEL, 1);
-		end(work->begun_as, work->ends);
+		end_work(work);
 	} else if (!put(work)) {
 		miss(work->op, SLOW, 1);
-		end(work->begun_as, work->ends);
+		end_work(work);
 	}
 	errno = saved;
 }

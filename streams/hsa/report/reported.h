@@ -49,16 +49,17 @@ bool reported_is_wanted(enum reported_op op);
 /* Before or after the thread has submitted: it waits, if much waits for rtl-hip. */
 void reported_hold_back(void);
 
-/* The thread `rtl-hip` calls that each time, and never sleeps for long. Before it is started. */
+/* The thread `rtl-hip` calls that each time, and never sleeps for long; so does who awaits reports. Before it is
+ * started. */
 void reported_poll_by(void (*poll)(void));
 
 /* So much has been submitted: whether the user's selection, or the mode, leaves it out. Then it is counted. */
 bool reported_leave_out(enum reported_op op, uint64_t count);
 
-/* In the ledger: so much has begun. It has ended when it is published. */
+/* In the ledger: so much has begun, in the stream that the thread's call is for. It has ended when it is published. */
 void reported_begin(enum reported_op op, uint64_t count);
 /* So much that had begun is not published, as nobody wants it any more. */
-void reported_forget(enum reported_op op, uint64_t count);
+void reported_forget(enum reported_op op, uint64_t count, uint64_t stream);
 /* How much has begun and not ended. */
 uint64_t reported_under_way(void);
 
@@ -71,6 +72,9 @@ void reported_publish(const struct reported *work);
 
 /* A thread of the program's, in a call of HIP that is about to return. */
 void reported_help(void);
+/* The same, of a call that has waited for the thread's stream, or for all of them: until what had begun there is
+ * published. HIP reports on a thread of its own, which may come to it a little later. */
+void reported_await(bool all);
 
 /* Whatever waits for the thread is published within that time, or is counted as missed. */
 void reported_stop(uint32_t timeout_ms);

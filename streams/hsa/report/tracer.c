@@ -126,7 +126,7 @@ static struct {
 	uint32_t call_bytes;        /* before READY */
 	bool graphs_crash;          /* before READY */
 	uint8_t layouts[CALLS_MAX]; /* enum layout, by the call's number in HIP; before READY */
-	bool waits[CALLS_MAX];
+	uint8_t waits[CALLS_MAX];   /* enum report_wait */
 	/* Commands under way that have no number. Relaxed: a count. */
 	uint32_t anonymous;
 	/* So much was under way when it did not get on. Relaxed: a hint. */
@@ -293,7 +293,7 @@ static const char *check(void)
 	tracer.graphs_crash = !graphs_are_safe(release);
 	for (uint32_t id = 0; id < CALLS_MAX; id++) {
 		tracer.layouts[id] = (uint8_t)layout_of(tracer.name(id));
-		tracer.waits[id] = report_has_waited(tracer.name(id));
+		tracer.waits[id] = (uint8_t)report_has_waited(tracer.name(id));
 	}
 	agents_init();
 	return NULL;
@@ -395,8 +395,8 @@ static void on_leave(uint32_t id, void *call)
 	(void)call;
 	this_call.current = 0;
 	this_call.no_work = false;
-	if (id < CALLS_MAX && tracer.waits[id])
-		reported_help();
+	if (id < CALLS_MAX)
+		report_await(tracer.waits[id]);
 }
 
 /* Graphs are about to be used that HIP must not report. */
