@@ -288,6 +288,16 @@ static inline const struct rtl_type_info *rtl_stream_type(const struct rtl_strea
 					      (size_t)n * s->types->struct_size);
 }
 
+/** A trace-point type as the stream uses it; NULL: it does not. */
+static inline const struct rtl_type_info *rtl_stream_find_type(const struct rtl_stream_info *s,
+							       uint16_t type)
+{
+	for (uint32_t i = 0; i < s->type_count; i++)
+		if (rtl_stream_type(s, i)->type == type)
+			return rtl_stream_type(s, i);
+	return NULL;
+}
+
 #ifdef __cplusplus
 }
 #endif

@@ -281,15 +281,17 @@ static uint32_t name_of(struct sub *sub, const struct rtl_event *event)
 	return tp ? names_of(&sub->names, tp->name) : 0;
 }
 
-static void add_event(struct sub *sub, const struct type *type, struct process *process,
-		      const struct rtl_event *event)
+static void take_event(struct stream *stream, struct process *process,
+		       const struct rtl_event *event)
 {
-	struct block *block = run_block(sub, type->table, process, event);
-	const uint32_t fields = type->info->field_count;
-	uint32_t row;
+	struct sub *sub = stream->sub;
+	const struct type *type = find_type(stream, event->type_info);
+	struct block *block = type ? run_block(sub, type->table, process, event) : NULL;
+	uint32_t row, fields;
 
 	if (!block || !block_add(block, &process->columns, &row))
 		return;
+	fields = type->info->field_count;
 	block_put_uint64(block, 5, row, event->time_ns);
 	block_put_uint32(block, 6, row, event->tid);
 	block_put_uint32(block, 7, row, name_of(sub, event));
@@ -305,29 +307,20 @@ static void add_event(struct sub *sub, const struct type *type, struct process *
 	block_added(block);
 }
 
-static void generic_events(void *user, const struct rtl_event *const *events, size_t count)
+void generic_events(void *user, const struct rtl_event *const *events, size_t count)
 {
-	struct stream *stream = user;
-
-	for (size_t i = 0; i < count; i++) {
-		struct process *process = lookup_process(stream->sub, events[i]->process);
-		const struct type *type = find_type(stream, events[i]->type_info);
-
-		if (process && type)
-			add_event(stream->sub, type, process, events[i]);
-	}
+	sub_each(user, events, count, take_event);
 }
 
-int generic_subscribe(struct sub *sub, struct stream *stream, uint16_t type)
+int generic_subscribe(struct stream *stream)
 {
-	const struct rtl_host *host = sub->host;
+	const struct rtl_host *host = stream->sub->host;
 	int result = 0;
 
 	for (uint32_t i = 0; i < stream->info->type_count && result == 0; i++) {
 		const struct rtl_type_info *info = rtl_stream_type(stream->info, i);
 
-		/* its end says all that a begin says */
-		if (type == RTL_TYPE_ANY ? !info->repeated_by : info->type == type)
+		if (!info->repeated_by) /* else its end says all that it says */
 			result = host->subscribe(host, stream->info, info->type, RTL_BUFFERED,
 						 generic_events, stream, NULL);
 	}

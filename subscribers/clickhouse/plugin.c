@@ -217,8 +217,8 @@ static int begin(struct sub *sub, const struct rtl_setting *settings)
 	if (store_init(&sub->store, &server, &sub->names, session ? session : "none") ||
 	    !run_init(sub))
 		return RTL_ENOMEM;
-	sub->hip_calls = (struct calls){.is_hip = true, .api = names_of(&sub->names, "hip")};
-	sub->hsa_calls = (struct calls){.api = names_of(&sub->names, "hsa")};
+	sub->hip = names_of(&sub->names, "hip");
+	sub->hsa = names_of(&sub->names, "hsa");
 	return 0;
 }
 
@@ -285,7 +285,7 @@ static int plugin_stream(void *instance, const struct rtl_stream_info *info)
 	*sub->last_stream = stream;
 	sub->last_stream = &stream->next;
 	result = known_subscribe(sub, stream);
-	return result == RTL_ENOTSUP ? generic_subscribe(sub, stream, RTL_TYPE_ANY) : result;
+	return result == RTL_ENOTSUP ? generic_subscribe(stream) : result;
 }
 
 static int plugin_process_begin(void *instance, const struct rtl_process *info)

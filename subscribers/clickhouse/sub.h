@@ -20,6 +20,7 @@
 
 #include "map.h"
 #include "store.h"
+#include "wanted.h"
 
 /* Up to where a table has a process's rows of a ring. */
 struct mark {
@@ -43,17 +44,9 @@ struct stream {
 	struct stream *next;
 	struct sub *sub;
 	const struct rtl_stream_info *info;
-	struct calls *calls;
+	bool is_hip;        /* of a stream of calls */
 	struct type *types; /* of generic.c */
 	uint64_t skipped;   /* events that were not as described */
-};
-
-/* The two streams of calls of an API: one of them is stored. */
-struct calls {
-	bool is_hip;
-	bool have_args; /* it is the one with arguments */
-	struct rtl_subscription *plain[2];
-	uint32_t api; /* name */
 };
 
 struct sub {
@@ -77,7 +70,8 @@ struct sub {
 	struct process *processes, **last_process;
 	const struct rtl_process *newest_info; /* that was looked up */
 	struct process *newest;
-	struct calls hip_calls, hsa_calls;
+	struct wanted_calls hip_calls, hsa_calls;
+	uint32_t hip, hsa;  /* names */
 	struct map kernels; /* uid -> name and 1 */
 	struct store_table *process_table, *gpu_table, *ledger_table, *loss_table, *left_out_table;
 	struct store_table *dispatch_table, *copy_table, *mem_table, *call_table, *range_table;
@@ -95,6 +89,21 @@ static inline struct process *lookup_process(struct sub *sub, const struct rtl_p
 {
 	return __builtin_expect(sub->newest_info == info, 1) ? sub->newest
 							     : lookup_process_slowly(sub, info);
+}
+/* Takes events, one after the other, each of its process. */
+typedef void (*sub_take_fn)(struct stream *stream, struct process *process,
+			    const struct rtl_event *event);
+static inline __attribute__((always_inline)) void
+sub_each(void *user, const struct rtl_event *const *events, size_t count, sub_take_fn take)
+{
+	struct stream *stream = user;
+
+	for (size_t i = 0; i < count; i++) {
+		struct process *process = lookup_process(stream->sub, events[i]->process);
+
+		if (process)
+			take(stream, process, events[i]);
+	}
 }
 uint32_t lookup_string_slowly(struct sub *sub, struct process *process, uint64_t id);
 /* The name of a host's string; 0: none. */
@@ -143,8 +152,9 @@ int known_subscribe(struct sub *sub, struct stream *stream);
 
 /* generic.c */
 
-/* Subscribes to one type, or to all with RTL_TYPE_ANY. */
-int generic_subscribe(struct sub *sub, struct stream *stream, uint16_t type);
+/* Subscribes to all types of which no other says the same. */
+int generic_subscribe(struct stream *stream);
+void generic_events(void *user, const struct rtl_event *const *events, size_t count);
 void generic_fini(struct stream *stream);
 
 #endif

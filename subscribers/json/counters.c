@@ -123,8 +123,10 @@ static void keep(struct counters *counters, uint64_t key, const struct waiting *
 	forget_shown(counters);
 }
 
-static void take_value(struct sub *sub, struct work_process *process, const struct rtl_event *event)
+static void take_value(struct stream *stream, struct work_process *process,
+		       const struct rtl_event *event)
 {
+	struct sub *sub = stream->sub;
 	const struct rtl_hsa_counter *c = event->payload;
 	struct counters *counters = sub->hardware;
 	const uint64_t key = key_of(event);
@@ -151,36 +153,26 @@ static void take_value(struct sub *sub, struct work_process *process, const stru
 
 void counters_values(void *user, const struct rtl_event *const *events, size_t count)
 {
-	struct stream *stream = user;
+	sub_each(user, events, count, take_value);
+}
+
+static void take_interval(struct stream *stream, struct work_process *process,
+			  const struct rtl_event *event)
+{
 	struct sub *sub = stream->sub;
+	const struct rtl_hsa_counter_interval *c = event->payload;
+	const struct timeline_name *name = lookup_string(sub, event->process, c->name);
+	const struct timeline_name *unit = unit_of(sub, event);
 
-	sub->pending = true;
-	for (size_t i = 0; i < count; i++) {
-		struct work_process *process = lookup_process(sub, events[i]->process);
-
-		if (process)
-			take_value(sub, process, events[i]);
-	}
+	if (name)
+		work_hardware_interval(&sub->work, process, c->gpu, name->text,
+				       unit ? unit->text : NULL, c->begin_ns, c->end_ns,
+				       c->flags & RTL_HSA_COUNTER_NO_VALUE ? NAN : c->value);
 }
 
 void counters_intervals(void *user, const struct rtl_event *const *events, size_t count)
 {
-	struct stream *stream = user;
-	struct sub *sub = stream->sub;
-
-	sub->pending = true;
-	for (size_t i = 0; i < count; i++) {
-		const struct rtl_hsa_counter_interval *c = events[i]->payload;
-		struct work_process *process = lookup_process(sub, events[i]->process);
-		const struct timeline_name *name = lookup_string(sub, events[i]->process, c->name);
-		const struct timeline_name *unit = unit_of(sub, events[i]);
-
-		if (process && name)
-			work_hardware_interval(&sub->work, process, c->gpu, name->text,
-					       unit ? unit->text : NULL, c->begin_ns, c->end_ns,
-					       c->flags & RTL_HSA_COUNTER_NO_VALUE ? NAN
-										   : c->value);
-	}
+	sub_each(user, events, count, take_interval);
 }
 
 int counters_init(struct sub *sub)

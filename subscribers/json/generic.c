@@ -42,14 +42,6 @@ struct opened {
 
 /* ---- types ---- */
 
-static const struct rtl_type_info *find_info(const struct rtl_stream_info *stream, uint16_t type)
-{
-	for (uint32_t i = 0; i < stream->type_count; i++)
-		if (rtl_stream_type(stream, i)->type == type)
-			return rtl_stream_type(stream, i);
-	return NULL;
-}
-
 static const struct rtl_field *find_field(const struct rtl_type_info *info, uint16_t kind,
 					  uint32_t size, const char *name)
 {
@@ -73,11 +65,12 @@ static enum how how_to_show(const struct rtl_stream_info *stream, const struct r
 {
 	const uint16_t type = info->type;
 
-	if (work_begins(type) && find_info(stream, (uint16_t)(type + 1)))
+	if (work_begins(type) && rtl_stream_find_type(stream, (uint16_t)(type + 1)))
 		return AS_BEGIN;
 	if (has_times(info))
 		return AS_SLICE;
-	if (type && work_begins((uint16_t)(type - 1)) && find_info(stream, (uint16_t)(type - 1)))
+	if (type && work_begins((uint16_t)(type - 1)) &&
+	    rtl_stream_find_type(stream, (uint16_t)(type - 1)))
 		return AS_END;
 	return AS_MARK;
 }
@@ -85,7 +78,8 @@ static enum how how_to_show(const struct rtl_stream_info *stream, const struct r
 /* Whether its end says all that it says. */
 static bool is_repeated(const struct rtl_stream_info *stream, const struct rtl_type_info *info)
 {
-	return work_begins(info->type) && has_times(find_info(stream, (uint16_t)(info->type + 1)));
+	return work_begins(info->type) &&
+	       has_times(rtl_stream_find_type(stream, (uint16_t)(info->type + 1)));
 }
 
 static struct type *new_type(struct stream *stream, const struct rtl_type_info *info)
@@ -423,7 +417,7 @@ static void end_pair(struct stream *stream, struct type *type, const struct rtl_
 		show_mark(stream, type, event);
 }
 
-static void generic_events(void *user, const struct rtl_event *const *events, size_t count)
+void generic_events(void *user, const struct rtl_event *const *events, size_t count)
 {
 	struct stream *stream = user;
 
@@ -465,16 +459,15 @@ void generic_unfinished(struct sub *sub, const struct rtl_process *process)
 	}
 }
 
-int generic_subscribe(struct sub *sub, struct stream *stream, uint16_t type)
+int generic_subscribe(struct stream *stream)
 {
-	const struct rtl_host *host = sub->host;
+	const struct rtl_host *host = stream->sub->host;
 	int result = 0;
 
 	for (uint32_t i = 0; i < stream->info->type_count && result == 0; i++) {
 		const struct rtl_type_info *info = rtl_stream_type(stream->info, i);
 
-		if ((type == RTL_TYPE_ANY && !is_repeated(stream->info, info)) ||
-		    info->type == type)
+		if (!is_repeated(stream->info, info))
 			result = host->subscribe(host, stream->info, info->type, RTL_BUFFERED,
 						 generic_events, stream, NULL);
 	}

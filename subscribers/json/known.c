@@ -13,13 +13,18 @@
 
 /* ---- dispatches, copies, GPUs ---- */
 
-static void take_dispatch(struct sub *sub, struct work_process *process,
+static void take_dispatch(struct stream *stream, struct work_process *process,
 			  const struct rtl_event *event)
 {
+	struct sub *sub = stream->sub;
 	const struct rtl_hsa_dispatch *d = event->payload;
 	struct rtl_hsa_dispatch whole = {0};
 	const struct work_kernel *kernel;
 
+	if (event->payload_size < DISPATCH_LEAST) {
+		stream->skipped++;
+		return;
+	}
 	if (event->payload_size < sizeof(whole)) { /* of version 1.0: what came later is 0 */
 		memcpy(&whole, event->payload, event->payload_size);
 		d = &whole;
@@ -33,18 +38,7 @@ static void take_dispatch(struct sub *sub, struct work_process *process,
 
 static void dispatch_events(void *user, const struct rtl_event *const *events, size_t count)
 {
-	struct stream *stream = user;
-	struct sub *sub = stream->sub;
-
-	sub->pending = true;
-	for (size_t i = 0; i < count; i++) {
-		struct work_process *process = lookup_process(sub, events[i]->process);
-
-		if (events[i]->payload_size < DISPATCH_LEAST)
-			stream->skipped++;
-		else if (process)
-			take_dispatch(sub, process, events[i]);
-	}
+	sub_each(user, events, count, take_dispatch);
 }
 
 /* A GPU's name: "gfx906, product, 0000:03:00.0", as far as that is known. */
@@ -59,65 +53,59 @@ static void name_gpu(struct sub *sub, struct work_process *process, const struct
 	work_gpu(&sub->work, process, node, name);
 }
 
+static void take_metadata(struct stream *stream, struct work_process *process,
+			  const struct rtl_event *event)
+{
+	struct sub *sub = stream->sub;
+	const struct rtl_hsa_metadata *m = event->payload;
+	const struct rtl_tracepoint *tp =
+		sub->host->tracepoint(sub->host, event->process, event->uid);
+
+	if (tp && strcmp(tp->kind, "agent") == 0)
+		name_gpu(sub, process, tp, m->gpu);
+	else if (tp && strcmp(tp->kind, "kernel") == 0)
+		lookup_kernel_again(sub, event->process, event->uid);
+}
+
 static void metadata_events(void *user, const struct rtl_event *const *events, size_t count)
 {
-	struct stream *stream = user;
-	struct sub *sub = stream->sub;
+	sub_each(user, events, count, take_metadata);
+}
 
-	for (size_t i = 0; i < count; i++) {
-		const struct rtl_event *event = events[i];
-		const struct rtl_hsa_metadata *m = event->payload;
-		struct work_process *process = lookup_process(sub, event->process);
-		const struct rtl_tracepoint *tp =
-			sub->host->tracepoint(sub->host, event->process, event->uid);
-
-		if (!tp || !process)
-			continue;
-		if (strcmp(tp->kind, "agent") == 0)
-			name_gpu(sub, process, tp, m->gpu);
-		else if (strcmp(tp->kind, "kernel") == 0)
-			lookup_kernel_again(sub, event->process, event->uid);
-	}
+static void take_copy(struct stream *stream, struct work_process *process,
+		      const struct rtl_event *event)
+{
+	work_copy(&stream->sub->work, process, event->payload, event->correlation);
 }
 
 static void copy_events(void *user, const struct rtl_event *const *events, size_t count)
 {
-	struct stream *stream = user;
+	sub_each(user, events, count, take_copy);
+}
+
+static void take_memory(struct stream *stream, struct work_process *process,
+			const struct rtl_event *event)
+{
 	struct sub *sub = stream->sub;
+	const struct rtl_hsa_mem *m = event->payload;
+	struct work_memory memory = {
+		.function = lookup_string(sub, event->process, m->function),
+		.status = lookup_string(sub, event->process, m->status),
+		.is_release = event->type == RTL_MEM_RELEASE_END,
+		.mem = m,
+		.tid = event->tid,
+	};
 
-	sub->pending = true;
-	for (size_t i = 0; i < count; i++) {
-		struct work_process *process = lookup_process(sub, events[i]->process);
-
-		if (process)
-			work_copy(&sub->work, process, events[i]->payload, events[i]->correlation);
-	}
+	if (!memory.function)
+		memory.function =
+			timeline_intern(&sub->timeline, memory.is_release ? "release" : "allocate");
+	if (memory.function)
+		work_memory(&sub->work, process, &memory);
 }
 
 static void memory_events(void *user, const struct rtl_event *const *events, size_t count)
 {
-	struct stream *stream = user;
-	struct sub *sub = stream->sub;
-
-	sub->pending = true;
-	for (size_t i = 0; i < count; i++) {
-		const struct rtl_event *event = events[i];
-		const struct rtl_hsa_mem *m = event->payload;
-		struct work_process *process = lookup_process(sub, event->process);
-		struct work_memory memory = {
-			.function = lookup_string(sub, event->process, m->function),
-			.status = lookup_string(sub, event->process, m->status),
-			.is_release = event->type == RTL_MEM_RELEASE_END,
-			.mem = m,
-			.tid = event->tid,
-		};
-
-		if (!memory.function)
-			memory.function = timeline_intern(
-				&sub->timeline, memory.is_release ? "release" : "allocate");
-		if (process && memory.function)
-			work_memory(&sub->work, process, &memory);
-	}
+	sub_each(user, events, count, take_memory);
 }
 
 /* ---- calls ---- */
@@ -131,7 +119,7 @@ static void take_call(struct stream *stream, struct work_process *process,
 		      const struct rtl_event *event)
 {
 	struct sub *sub = stream->sub;
-	const bool is_hip = stream->calls->is_hip;
+	const bool is_hip = stream->is_hip;
 	const struct rtl_hsa_call *c = event->payload; /* HIP's begins with the same */
 	const struct rtl_hip_call *hip = is_hip ? event->payload : NULL;
 	const bool unfinished = is_unfinished(event->type);
@@ -166,15 +154,7 @@ static void take_call(struct stream *stream, struct work_process *process,
 
 static void call_events(void *user, const struct rtl_event *const *events, size_t count)
 {
-	struct stream *stream = user;
-
-	stream->sub->pending = true;
-	for (size_t i = 0; i < count; i++) {
-		struct work_process *process = lookup_process(stream->sub, events[i]->process);
-
-		if (process)
-			take_call(stream, process, events[i]);
-	}
+	sub_each(user, events, count, take_call);
 }
 
 /* ---- ranges ---- */
@@ -191,12 +171,13 @@ static uint32_t length_of(const struct rtl_event *event, const struct rtl_text *
 	return (uint32_t)strnlen(text_of(event, text), text->length);
 }
 
-static void take_range(struct sub *sub, struct work_process *process, const struct rtl_event *event)
+static void take_range(struct stream *stream, struct work_process *process,
+		       const struct rtl_event *event)
 {
 	const struct rtl_roctx_range *r = event->payload;
 	const bool unfinished = event->type == RTL_REGION_UNFINISHED;
 
-	work_range(&sub->work, process,
+	work_range(&stream->sub->work, process,
 		   &(struct work_range){
 			   .name = text_of(event, &r->name),
 			   .name_length = length_of(event, &r->name),
@@ -211,11 +192,12 @@ static void take_range(struct sub *sub, struct work_process *process, const stru
 		   });
 }
 
-static void take_mark(struct sub *sub, struct work_process *process, const struct rtl_event *event)
+static void take_mark(struct stream *stream, struct work_process *process,
+		      const struct rtl_event *event)
 {
 	const struct rtl_roctx_mark *m = event->payload;
 
-	work_range(&sub->work, process,
+	work_range(&stream->sub->work, process,
 		   &(struct work_range){
 			   .name = text_of(event, &m->name),
 			   .name_length = length_of(event, &m->name),
@@ -228,7 +210,8 @@ static void take_mark(struct sub *sub, struct work_process *process, const struc
 }
 
 /* Only threads have names of which a timeline knows the owner. */
-static void take_name(struct sub *sub, struct work_process *process, const struct rtl_event *event)
+static void take_name(struct stream *stream, struct work_process *process,
+		      const struct rtl_event *event)
 {
 	const struct rtl_roctx_name *n = event->payload;
 	char name[256];
@@ -236,200 +219,86 @@ static void take_name(struct sub *sub, struct work_process *process, const struc
 	if (n->kind != RTL_ROCTX_THREAD)
 		return;
 	snprintf(name, sizeof(name), "%.*s", (int)n->name.length, text_of(event, &n->name));
-	work_name_thread(&sub->work, process, (uint32_t)n->object, name);
+	work_name_thread(&stream->sub->work, process, (uint32_t)n->object, name);
+}
+
+static void take_roctx(struct stream *stream, struct work_process *process,
+		       const struct rtl_event *event)
+{
+	if (event->type == RTL_SIGNAL)
+		take_mark(stream, process, event);
+	else if (event->type == RTL_METADATA)
+		take_name(stream, process, event);
+	else
+		take_range(stream, process, event);
 }
 
 static void roctx_events(void *user, const struct rtl_event *const *events, size_t count)
 {
-	struct stream *stream = user;
-	struct sub *sub = stream->sub;
-
-	sub->pending = true;
-	for (size_t i = 0; i < count; i++) {
-		struct work_process *process = lookup_process(sub, events[i]->process);
-
-		if (!process)
-			continue;
-		if (events[i]->type == RTL_SIGNAL)
-			take_mark(sub, process, events[i]);
-		else if (events[i]->type == RTL_METADATA)
-			take_name(sub, process, events[i]);
-		else
-			take_range(sub, process, events[i]);
-	}
+	sub_each(user, events, count, take_roctx);
 }
 
 /* ---- subscribing ---- */
 
-static uint32_t size_of(const struct rtl_stream_info *info, uint16_t type)
-{
-	for (uint32_t i = 0; i < info->type_count; i++)
-		if (rtl_stream_type(info, i)->type == type)
-			return rtl_stream_type(info, i)->payload_size;
-	return 0;
-}
-
-/* What a stream is shown by: its types, each with the payload that it has at least. */
-struct wanted {
-	uint16_t type;
-	size_t size; /* 0: by its description */
-	rtl_events_fn take;
-	bool optional; /* older versions do not have it */
+static const struct wanted hsa[] = {
+	{RTL_TASK_END, DISPATCH_LEAST, dispatch_events, false},
+	{RTL_METADATA, offsetof(struct rtl_hsa_metadata, bytes), metadata_events, true},
+	{RTL_BARRIER_END, 0, generic_events, true},
 };
+static const struct wanted copy[] = {
+	{RTL_TRANSFER_END, sizeof(struct rtl_hsa_copy), copy_events, false},
+};
+static const struct wanted memory[] = {
+	{RTL_MEM_ALLOC_END, sizeof(struct rtl_hsa_mem), memory_events, false},
+	{RTL_MEM_RELEASE_END, sizeof(struct rtl_hsa_mem), memory_events, false},
+};
+static const struct wanted roctx[] = {
+	{RTL_REGION_END, sizeof(struct rtl_roctx_range), roctx_events, false},
+	{RTL_SIGNAL, sizeof(struct rtl_roctx_mark), roctx_events, false},
+	{RTL_REGION_UNFINISHED, sizeof(struct rtl_roctx_range), roctx_events, true},
+	{RTL_METADATA, sizeof(struct rtl_roctx_name), roctx_events, true},
+};
+static const struct wanted counter[] = {
+	{RTL_SIGNAL, sizeof(struct rtl_hsa_counter), counters_values, false},
+	{RTL_SAMPLE, sizeof(struct rtl_hsa_counter_interval), counters_intervals, true},
+	{RTL_METADATA, 0, generic_events, true},
+	{RTL_DIAGNOSTICS, 0, generic_events, true},
+};
+static const struct wanted_stream streams[] = {
+	{RTL_STREAM_HSA, RTL_STREAM_HSA_VERSION, WANTED(hsa)},
+	{RTL_STREAM_HSA_COPY, RTL_STREAM_HSA_COPY_VERSION, WANTED(copy)},
+	{RTL_STREAM_HSA_MEM, RTL_STREAM_HSA_MEM_VERSION, WANTED(memory)},
+	{RTL_STREAM_ROCTX, RTL_STREAM_ROCTX_VERSION, WANTED(roctx)},
+	{RTL_STREAM_HSA_COUNTER, RTL_STREAM_HSA_COUNTER_VERSION, WANTED(counter)},
+};
+/* Without tracks of counters only what describes them is shown. */
+static const struct wanted_stream no_counters = {RTL_STREAM_HSA_COUNTER,
+						 RTL_STREAM_HSA_COUNTER_VERSION, counter + 2, 2};
 
-static int subscribe(struct sub *sub, struct stream *stream, const struct wanted *wanted,
-		     size_t count, struct rtl_subscription **taken)
+static int subscribe_calls(struct sub *sub, struct stream *stream, int which)
 {
-	const struct rtl_host *host = sub->host;
-	int result = 0;
-
-	if (stream->info->version_major != stream->version)
-		return RTL_ENOTSUP;
-	for (size_t i = 0; i < count; i++)
-		if (!wanted[i].optional && size_of(stream->info, wanted[i].type) < wanted[i].size)
-			return RTL_ENOTSUP;
-	for (size_t i = 0; i < count && result == 0; i++) {
-		const uint32_t has = size_of(stream->info, wanted[i].type);
-
-		if (wanted[i].optional && (!has || has < wanted[i].size))
-			continue;
-		result = wanted[i].size
-				 ? host->subscribe(host, stream->info, wanted[i].type, RTL_BUFFERED,
-						   wanted[i].take, stream, taken ? &taken[i] : NULL)
-				 : generic_subscribe(sub, stream, wanted[i].type);
-	}
-	return result;
-}
-
-static int subscribe_hsa(struct sub *sub, struct stream *stream)
-{
-	static const struct wanted wanted[] = {
-		{RTL_TASK_END, DISPATCH_LEAST, dispatch_events, false},
-		{RTL_METADATA, offsetof(struct rtl_hsa_metadata, bytes), metadata_events, true},
-		{RTL_BARRIER_END, 0, NULL, true},
-	};
-
-	return subscribe(sub, stream, wanted, 3, NULL);
-}
-
-static int subscribe_copy(struct sub *sub, struct stream *stream)
-{
-	static const struct wanted wanted[] = {
-		{RTL_TRANSFER_END, sizeof(struct rtl_hsa_copy), copy_events, false},
-	};
-
-	return subscribe(sub, stream, wanted, 1, NULL);
-}
-
-static int subscribe_memory(struct sub *sub, struct stream *stream)
-{
-	static const struct wanted wanted[] = {
-		{RTL_MEM_ALLOC_END, sizeof(struct rtl_hsa_mem), memory_events, false},
-		{RTL_MEM_RELEASE_END, sizeof(struct rtl_hsa_mem), memory_events, false},
-	};
-
-	return subscribe(sub, stream, wanted, 2, NULL);
-}
-
-static int subscribe_counter(struct sub *sub, struct stream *stream)
-{
-	static const struct wanted wanted[] = {
-		{RTL_SIGNAL, sizeof(struct rtl_hsa_counter), counters_values, false},
-		{RTL_SAMPLE, sizeof(struct rtl_hsa_counter_interval), counters_intervals, true},
-		{RTL_METADATA, 0, NULL, true},
-		{RTL_DIAGNOSTICS, 0, NULL, true},
-	};
-	int result = sub->counters ? counters_init(sub) : 0;
-
-	if (result)
-		return result;
-	/* Without tracks of counters only what describes them is shown. */
-	return subscribe(sub, stream, sub->counters ? wanted : wanted + 2, sub->counters ? 4 : 2,
-			 NULL);
-}
-
-static int subscribe_roctx(struct sub *sub, struct stream *stream)
-{
-	static const struct wanted wanted[] = {
-		{RTL_REGION_END, sizeof(struct rtl_roctx_range), roctx_events, false},
-		{RTL_SIGNAL, sizeof(struct rtl_roctx_mark), roctx_events, false},
-		{RTL_REGION_UNFINISHED, sizeof(struct rtl_roctx_range), roctx_events, true},
-		{RTL_METADATA, sizeof(struct rtl_roctx_name), roctx_events, true},
-	};
-
-	return subscribe(sub, stream, wanted, 4, NULL);
-}
-
-static size_t call_size(const struct calls *calls)
-{
-	return calls->is_hip ? sizeof(struct rtl_hip_call) : sizeof(struct rtl_hsa_call);
-}
-
-static int subscribe_plain(struct sub *sub, struct stream *stream)
-{
-	struct calls *calls = stream->calls;
-	const struct wanted wanted[] = {
-		{RTL_FUNCTION_END, call_size(calls), call_events, false},
-		{RTL_FUNCTION_UNFINISHED, call_size(calls), call_events, true},
-	};
-
-	if (calls->have_args)
-		return 0;
-	return subscribe(sub, stream, wanted, 2, calls->plain);
-}
-
-/* Both streams tell of the same calls: where there are arguments, the other one is given up. */
-static int subscribe_debug(struct sub *sub, struct stream *stream)
-{
-	struct calls *calls = stream->calls;
-	const struct wanted wanted[] = {
-		{RTL_FUNCTION_WITH_ARGS_END, call_size(calls), call_events, false},
-		{RTL_FUNCTION_WITH_ARGS_UNFINISHED, call_size(calls), call_events, true},
-	};
 	int result;
 
-	if (!sub->args)
-		return 0;
-	result = subscribe(sub, stream, wanted, 2, NULL);
-	if (result == RTL_ENOTSUP)
-		return 0; /* of another version; the calls are shown without */
-	calls->have_args = result == 0;
-	for (int i = 0; result == 0 && i < 2; i++) {
-		if (calls->plain[i])
-			sub->host->unsubscribe(sub->host, calls->plain[i]);
-		calls->plain[i] = NULL;
-	}
-	return result;
+	stream->is_hip = which & WANTED_HIP;
+	result = wanted_subscribe_calls(sub->host, stream->info, which, sub->args, call_events,
+					stream, stream->is_hip ? &sub->hip_calls : &sub->hsa_calls);
+	/* of another version: the calls are shown without arguments */
+	return result == RTL_ENOTSUP && which & WANTED_DEBUG ? 0 : result;
 }
 
 int known_subscribe(struct sub *sub, struct stream *stream)
 {
-	const struct {
-		const char *name;
-		uint16_t version;
-		int (*subscribe)(struct sub *sub, struct stream *stream);
-		struct calls *calls;
-	} streams[] = {
-		{RTL_STREAM_HSA, RTL_STREAM_HSA_VERSION, subscribe_hsa, NULL},
-		{RTL_STREAM_HSA_COPY, RTL_STREAM_HSA_COPY_VERSION, subscribe_copy, NULL},
-		{RTL_STREAM_HSA_MEM, RTL_STREAM_HSA_MEM_VERSION, subscribe_memory, NULL},
-		{RTL_STREAM_ROCTX, RTL_STREAM_ROCTX_VERSION, subscribe_roctx, NULL},
-		{RTL_STREAM_HSA_COUNTER, RTL_STREAM_HSA_COUNTER_VERSION, subscribe_counter, NULL},
-		{RTL_STREAM_HSA_CALL, RTL_STREAM_HSA_CALL_VERSION, subscribe_plain,
-		 &sub->hsa_calls},
-		{RTL_STREAM_HSA_CALL_DEBUG, RTL_STREAM_HSA_CALL_DEBUG_VERSION, subscribe_debug,
-		 &sub->hsa_calls},
-		{RTL_STREAM_HIP_CALL, RTL_STREAM_HIP_CALL_VERSION, subscribe_plain,
-		 &sub->hip_calls},
-		{RTL_STREAM_HIP_CALL_DEBUG, RTL_STREAM_HIP_CALL_DEBUG_VERSION, subscribe_debug,
-		 &sub->hip_calls},
-	};
+	const struct wanted_stream *known = wanted_find(WANTED(streams), stream->info->name);
+	const int calls = wanted_call_stream(stream->info->name);
+	int result = 0;
 
-	for (size_t i = 0; i < sizeof(streams) / sizeof(*streams); i++)
-		if (strcmp(stream->info->name, streams[i].name) == 0) {
-			stream->calls = streams[i].calls;
-			stream->version = streams[i].version;
-			return streams[i].subscribe(sub, stream);
-		}
-	return RTL_ENOTSUP;
+	if (calls >= 0)
+		return subscribe_calls(sub, stream, calls);
+	if (!known)
+		return RTL_ENOTSUP;
+	if (known->types == counter && sub->counters)
+		result = counters_init(sub);
+	else if (known->types == counter)
+		known = &no_counters;
+	return result ? result : wanted_subscribe(sub->host, stream->info, known, stream, NULL);
 }

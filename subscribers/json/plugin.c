@@ -250,7 +250,6 @@ static int plugin_create(const struct rtl_host *host, const struct rtl_setting *
 	if (!sub)
 		return RTL_ENOMEM;
 	sub->host = host;
-	sub->hip_calls.is_hip = true;
 	sub->last_stream = &sub->streams;
 	sub->pattern = strdup(rtl_setting_at(settings, OUTPUT)->value);
 	sub->args = rtl_setting_at(settings, ARGS)->number;
@@ -284,7 +283,7 @@ static int plugin_stream(void *instance, const struct rtl_stream_info *info)
 	*sub->last_stream = stream;
 	sub->last_stream = &stream->next;
 	result = known_subscribe(sub, stream);
-	return result == RTL_ENOTSUP ? generic_subscribe(sub, stream, RTL_TYPE_ANY) : result;
+	return result == RTL_ENOTSUP ? generic_subscribe(stream) : result;
 }
 
 static int plugin_process_begin(void *instance, const struct rtl_process *process)

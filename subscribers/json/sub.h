@@ -21,6 +21,7 @@
 #include "map.h"
 #include "output_name.h"
 #include "pairing.h"
+#include "wanted.h"
 #include "work.h"
 
 /* A function of the host's that older hosts do not have. */
@@ -28,21 +29,13 @@
 	((host)->struct_size >= offsetof(struct rtl_host, member) + sizeof((host)->member) &&      \
 	 (host)->member)
 
-/* The two streams of calls of an API: one of them is shown. */
-struct calls {
-	bool is_hip;
-	bool have_args; /* it is the one with arguments */
-	struct rtl_subscription *plain[2];
-};
-
 struct type;
 
 struct stream {
 	struct stream *next;
 	struct sub *sub;
 	const struct rtl_stream_info *info;
-	struct calls *calls;
-	uint16_t version; /* that is known */
+	bool is_hip; /* of a stream of calls */
 	struct timeline_name *category;
 	struct type *types; /* of generic.c */
 	struct type *last_type;
@@ -73,7 +66,7 @@ struct sub {
 	struct timeline timeline;
 	struct work work;
 	struct stream *streams, **last_stream;
-	struct calls hsa_calls, hip_calls;
+	struct wanted_calls hsa_calls, hip_calls;
 	/* The newest process. */
 	const struct rtl_process *last_info;
 	struct work_process *last_process;
@@ -107,6 +100,22 @@ static inline struct work_process *lookup_process(struct sub *sub, const struct 
 	if (__builtin_expect(sub->last_info == info, 1))
 		return sub->last_process;
 	return lookup_process_slowly(sub, info);
+}
+/* Takes events, one after the other, each of its process. */
+typedef void (*sub_take_fn)(struct stream *stream, struct work_process *process,
+			    const struct rtl_event *event);
+static inline __attribute__((always_inline)) void
+sub_each(void *user, const struct rtl_event *const *events, size_t count, sub_take_fn take)
+{
+	struct stream *stream = user;
+
+	stream->sub->pending = true;
+	for (size_t i = 0; i < count; i++) {
+		struct work_process *process = lookup_process(stream->sub, events[i]->process);
+
+		if (process)
+			take(stream, process, events[i]);
+	}
 }
 /* What tells a process from all others, and from itself in another run. */
 uint64_t lookup_spool(const struct rtl_process *info);
@@ -143,8 +152,9 @@ void counters_fini(struct sub *sub);
 
 /* generic.c */
 
-/* Subscribes to one type, or to all with RTL_TYPE_ANY. */
-int generic_subscribe(struct sub *sub, struct stream *stream, uint16_t type);
+/* Subscribes to all types of which no other says the same. */
+int generic_subscribe(struct stream *stream);
+void generic_events(void *user, const struct rtl_event *const *events, size_t count);
 /* Shows what has begun and not ended; of that process, or (NULL) of all. */
 void generic_unfinished(struct sub *sub, const struct rtl_process *process);
 void generic_fini(struct sub *sub);

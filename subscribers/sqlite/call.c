@@ -17,7 +17,6 @@ bool call_init(struct sub *sub)
 {
 	struct writer *w = &sub->writer;
 
-	sub->hip_calls.is_hip = true;
 	/* Outputs of versions without calls can be continued. */
 	return writer_exec(w, schema_call_tables) &&
 	       rows_init(&sub->call, w, "INSERT", &table_rtl_call);
@@ -143,110 +142,37 @@ static void write_call(struct sub *sub, struct process *process, const struct rt
 		table_add_rtl_call(&sub->call, &row);
 }
 
+static void take_call(struct stream *stream, struct process *process, const struct rtl_event *event)
+{
+	const struct rtl_hsa_call *call = event->payload;
+
+	tracepoints_need(stream->sub, process, event->uid);
+	tracepoints_need(stream->sub, process, event->parent_uid);
+	write_call(stream->sub, process, event, stream->is_hip);
+	process_span(process, call->begin_ns, call_end(event, call));
+}
+
 static void call_events(void *user, const struct rtl_event *const *events, size_t count)
 {
-	struct stream *stream = user;
-	struct sub *sub = stream->sub;
-	const bool is_hip = stream->calls->is_hip;
-	const size_t size = is_hip ? sizeof(struct rtl_hip_call) : sizeof(struct rtl_hsa_call);
+	const struct stream *stream = user;
 
-	sub->events_pending = true;
-	for (size_t i = 0; i < count && !sub->writer.failed; i++) {
-		const struct rtl_hsa_call *call = events[i]->payload;
-		struct process *process = sub_process(sub, events[i]->process);
-
-		if (!process)
-			return;
-		if (events[i]->payload_size < size) {
-			stream->skipped++;
-		} else {
-			tracepoints_need(sub, process, events[i]->uid);
-			tracepoints_need(sub, process, events[i]->parent_uid);
-			write_call(sub, process, events[i], is_hip);
-			process_span(process, call->begin_ns, call_end(events[i], call));
-		}
-		writer_commit_if_full(&sub->writer);
-	}
-}
-
-static bool is_as_known(const struct rtl_stream_info *info, uint16_t version, uint16_t type,
-			size_t size)
-{
-	return info->version_major == version && dispatch_payload_size(info, type) >= size;
-}
-
-/* Ends, and calls that have none: not those of HSA, and not in streams of older versions. */
-static int subscribe_both(struct sub *sub, struct stream *stream, uint16_t end, uint16_t unfinished,
-			  struct rtl_subscription *taken[2])
-{
-	const struct rtl_host *host = sub->host;
-	int result = host->subscribe(host, stream->info, end, RTL_BUFFERED, call_events, stream,
-				     &taken[0]);
-
-	if (!result &&
-	    dispatch_payload_size(stream->info, unfinished) >= sizeof(struct rtl_hip_call))
-		result = host->subscribe(host, stream->info, unfinished, RTL_BUFFERED, call_events,
-					 stream, &taken[1]);
-	return result;
-}
-
-static int subscribe_plain(struct sub *sub, struct stream *stream)
-{
-	stream->table = call_table;
-	if (stream->calls->have_args)
-		return 0;
-	return subscribe_both(sub, stream, RTL_FUNCTION_END, RTL_FUNCTION_UNFINISHED,
-			      stream->calls->plain);
-}
-
-static int subscribe_debug(struct sub *sub, struct stream *stream)
-{
-	const struct rtl_host *host = sub->host;
-	struct call_api *api = stream->calls;
-	struct rtl_subscription *taken[2] = {NULL, NULL};
-	int result;
-
-	stream->table = debug_table;
-	if (!sub->settings.args)
-		return 0;
-	result = subscribe_both(sub, stream, RTL_FUNCTION_WITH_ARGS_END,
-				RTL_FUNCTION_WITH_ARGS_UNFINISHED, taken);
-	for (int i = 0; result == 0 && i < 2; i++)
-		if (api->plain[i]) {
-			host->unsubscribe(host, api->plain[i]);
-			api->plain[i] = NULL;
-		}
-	api->have_args = result == 0;
-	return result;
+	sub_each(user, events, count,
+		 stream->is_hip ? sizeof(struct rtl_hip_call) : sizeof(struct rtl_hsa_call),
+		 take_call);
 }
 
 int call_subscribe(struct sub *sub, struct stream *stream)
 {
-	const struct rtl_stream_info *info = stream->info;
-	const struct {
-		const char *name;
-		struct call_api *api;
-		uint16_t version, type;
-		size_t size;
-		int (*subscribe)(struct sub *sub, struct stream *stream);
-	} streams[] = {
-		{RTL_STREAM_HSA_CALL, &sub->hsa_calls, RTL_STREAM_HSA_CALL_VERSION,
-		 RTL_FUNCTION_END, sizeof(struct rtl_hsa_call), subscribe_plain},
-		{RTL_STREAM_HSA_CALL_DEBUG, &sub->hsa_calls, RTL_STREAM_HSA_CALL_VERSION,
-		 RTL_FUNCTION_WITH_ARGS_END, sizeof(struct rtl_hsa_call_debug), subscribe_debug},
-		{RTL_STREAM_HIP_CALL, &sub->hip_calls, RTL_STREAM_HIP_CALL_VERSION,
-		 RTL_FUNCTION_END, sizeof(struct rtl_hip_call), subscribe_plain},
-		{RTL_STREAM_HIP_CALL_DEBUG, &sub->hip_calls, RTL_STREAM_HIP_CALL_VERSION,
-		 RTL_FUNCTION_WITH_ARGS_END, sizeof(struct rtl_hip_call_debug), subscribe_debug},
-	};
+	const int which = wanted_call_stream(stream->info->name);
+	int result;
 
-	for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]); i++) {
-		if (strcmp(info->name, streams[i].name) != 0)
-			continue;
-		if (!is_as_known(info, streams[i].version, streams[i].type, streams[i].size))
-			return RTL_ENOTSUP;
-		stream->calls = streams[i].api;
-		return streams[i].subscribe(sub, stream);
-	}
-	return RTL_ENOTSUP;
+	if (which < 0)
+		return RTL_ENOTSUP;
+	stream->is_hip = which & WANTED_HIP;
+	result = wanted_subscribe_calls(sub->host, stream->info, which, sub->settings.args,
+					call_events, stream,
+					stream->is_hip ? &sub->hip_calls : &sub->hsa_calls);
+	if (result == 0)
+		stream->table = which & WANTED_DEBUG ? debug_table : call_table;
+	return result;
 }

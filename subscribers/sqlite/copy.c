@@ -175,8 +175,9 @@ void copy_stand_in(struct sub *sub)
 		     RTL_HSA_COPY_CALL_TIME, RTL_HSA_COPY_FILL);
 }
 
-static void copy_ended(struct sub *sub, struct process *process, const struct rtl_event *event)
+static void take_copy(struct stream *stream, struct process *process, const struct rtl_event *event)
 {
+	struct sub *sub = stream->sub;
 	const struct rtl_hsa_copy *c = event->payload;
 	const bool gpu_work = is_gpu_work(c);
 
@@ -191,31 +192,11 @@ static void copy_ended(struct sub *sub, struct process *process, const struct rt
 
 static void copy_events(void *user, const struct rtl_event *const *events, size_t count)
 {
-	struct stream *stream = user;
-	struct sub *sub = stream->sub;
-
-	sub->events_pending = true;
-	for (size_t i = 0; i < count && !sub->writer.failed; i++) {
-		struct process *process = sub_process(sub, events[i]->process);
-
-		if (!process)
-			return;
-		if (events[i]->payload_size < sizeof(struct rtl_hsa_copy))
-			stream->skipped++;
-		else
-			copy_ended(sub, process, events[i]);
-		writer_commit_if_full(&sub->writer);
-	}
+	sub_each(user, events, count, sizeof(struct rtl_hsa_copy), take_copy);
 }
 
-int copy_subscribe(struct sub *sub, struct stream *stream)
-{
-	const struct rtl_host *host = sub->host;
-
-	if (stream->info->version_major != RTL_STREAM_HSA_COPY_VERSION ||
-	    dispatch_payload_size(stream->info, RTL_TRANSFER_END) < sizeof(struct rtl_hsa_copy))
-		return RTL_ENOTSUP;
-	stream->table = copy_table;
-	return host->subscribe(host, stream->info, RTL_TRANSFER_END, RTL_BUFFERED, copy_events,
-			       stream, NULL);
-}
+static const struct wanted copy_types[] = {
+	{RTL_TRANSFER_END, sizeof(struct rtl_hsa_copy), copy_events, false},
+};
+const struct known_stream copy_stream = {
+	{RTL_STREAM_HSA_COPY, RTL_STREAM_HSA_COPY_VERSION, WANTED(copy_types)}, copy_table};

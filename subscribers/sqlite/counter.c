@@ -25,74 +25,50 @@ static const char *counter_table(uint16_t type)
 				    : NULL;
 }
 
-static void add_value(struct sub *sub, const struct process *process, const struct rtl_event *event)
+static void take_value(struct stream *stream, struct process *process,
+		       const struct rtl_event *event)
 {
+	struct sub *sub = stream->sub;
 	const struct rtl_hsa_counter *c = event->payload;
 
+	tracepoints_need(sub, process, event->uid);
 	table_add_rtl_counter(
 		&sub->counter, process, event,
 		names_string(&sub->names, sub->host->string(sub->host, process->info, c->name)));
 }
 
-static void add_interval(struct sub *sub, struct process *process, const struct rtl_event *event)
+static void value_events(void *user, const struct rtl_event *const *events, size_t count)
 {
+	sub_each(user, events, count, sizeof(struct rtl_hsa_counter), take_value);
+}
+
+static void take_interval(struct stream *stream, struct process *process,
+			  const struct rtl_event *event)
+{
+	struct sub *sub = stream->sub;
 	const struct rtl_hsa_counter_interval *c = event->payload;
 
+	tracepoints_need(sub, process, event->uid);
 	table_add_rtl_counter_interval(
 		&sub->counter_interval, process, event,
 		names_string(&sub->names, sub->host->string(sub->host, process->info, c->name)));
 	process_span(process, c->begin_ns, c->end_ns);
 }
 
-static void counter_events(void *user, const struct rtl_event *const *events, size_t count)
+static void interval_events(void *user, const struct rtl_event *const *events, size_t count)
 {
-	struct stream *stream = user;
-	struct sub *sub = stream->sub;
-
-	sub->events_pending = true;
-	for (size_t i = 0; i < count && !sub->writer.failed; i++) {
-		const bool is_interval = events[i]->type == RTL_SAMPLE;
-		struct process *process = sub_process(sub, events[i]->process);
-
-		if (!process)
-			return;
-		if (events[i]->payload_size < (is_interval ? sizeof(struct rtl_hsa_counter_interval)
-							   : sizeof(struct rtl_hsa_counter))) {
-			stream->skipped++;
-			continue;
-		}
-		tracepoints_need(sub, process, events[i]->uid);
-		if (is_interval)
-			add_interval(sub, process, events[i]);
-		else
-			add_value(sub, process, events[i]);
-		writer_commit_if_full(&sub->writer);
-	}
+	sub_each(user, events, count, sizeof(struct rtl_hsa_counter_interval), take_interval);
 }
 
-int counter_subscribe(struct sub *sub, struct stream *stream)
-{
-	const struct rtl_host *host = sub->host;
-	const struct rtl_stream_info *info = stream->info;
-	int result;
-
-	if (info->version_major != RTL_STREAM_HSA_COUNTER_VERSION ||
-	    dispatch_payload_size(info, RTL_SIGNAL) < sizeof(struct rtl_hsa_counter))
-		return RTL_ENOTSUP;
-	stream->table = counter_table;
-	result =
-		host->subscribe(host, info, RTL_SIGNAL, RTL_BUFFERED, counter_events, stream, NULL);
-	/* Version 1.0 has no intervals. */
-	if (result == 0 &&
-	    dispatch_payload_size(info, RTL_SAMPLE) >= sizeof(struct rtl_hsa_counter_interval))
-		result = host->subscribe(host, info, RTL_SAMPLE, RTL_BUFFERED, counter_events,
-					 stream, NULL);
-	if (result == 0)
-		result = generic_subscribe(sub, stream, RTL_METADATA);
-	if (result == 0)
-		result = generic_subscribe(sub, stream, RTL_DIAGNOSTICS);
-	return result;
-}
+static const struct wanted counter_types[] = {
+	{RTL_SIGNAL, sizeof(struct rtl_hsa_counter), value_events, false},
+	{RTL_SAMPLE, sizeof(struct rtl_hsa_counter_interval), interval_events, true},
+	{RTL_METADATA, 0, generic_events, true},
+	{RTL_DIAGNOSTICS, 0, generic_events, true},
+};
+const struct known_stream counter_stream = {
+	{RTL_STREAM_HSA_COUNTER, RTL_STREAM_HSA_COUNTER_VERSION, WANTED(counter_types)},
+	counter_table};
 
 void counter_settle(struct sub *sub)
 {

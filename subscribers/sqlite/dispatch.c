@@ -170,8 +170,10 @@ static int64_t queue_id(struct sub *sub, struct process *process, const struct r
 	return q->id;
 }
 
-static void queue_event(struct sub *sub, struct process *process, const struct rtl_event *event)
+static void take_queue(struct stream *stream, struct process *process,
+		       const struct rtl_event *event)
 {
+	struct sub *sub = stream->sub;
 	const struct rtl_hsa_queue *payload = event->payload;
 	bool is_new;
 	struct queue *q = find_queue(sub, process, payload->queue, payload->gpu, &is_new);
@@ -339,87 +341,56 @@ static __attribute__((cold)) void short_dispatch_ended(struct sub *sub, struct p
 	dispatch_ended(sub, process, &copy);
 }
 
-static void hsa_events(void *user, const struct rtl_event *const *events, size_t count)
+static void take_dispatch(struct stream *stream, struct process *process,
+			  const struct rtl_event *event)
 {
-	struct stream *stream = user;
-	struct sub *sub = stream->sub;
-
-	sub->events_pending = true;
-	for (size_t i = 0; i < count && !sub->writer.failed; i++) {
-		const struct rtl_event *event = events[i];
-		struct process *process = sub_process(sub, event->process);
-		bool task = event->type == RTL_TASK_END;
-
-		if (!process)
-			return;
-		if (event->payload_size < (task ? DISPATCH_LEAST : sizeof(struct rtl_hsa_queue)))
-			stream->skipped++;
-		else if (task && event->payload_size < sizeof(struct rtl_hsa_dispatch))
-			short_dispatch_ended(sub, process, event);
-		else if (task)
-			dispatch_ended(sub, process, event);
-		else
-			queue_event(sub, process, event);
-		writer_commit_if_full(&sub->writer);
-	}
+	if (event->payload_size < sizeof(struct rtl_hsa_dispatch))
+		short_dispatch_ended(stream->sub, process, event);
+	else
+		dispatch_ended(stream->sub, process, event);
 }
 
-/* What an object is, is a row like any event's; and its tracepoint may say more than before. */
+static void dispatch_events(void *user, const struct rtl_event *const *events, size_t count)
+{
+	sub_each(user, events, count, DISPATCH_LEAST, take_dispatch);
+}
+
+static void queue_events(void *user, const struct rtl_event *const *events, size_t count)
+{
+	sub_each(user, events, count, sizeof(struct rtl_hsa_queue), take_queue);
+}
+
+/* Its tracepoint may say more than before. */
+static void take_metadata(struct stream *stream, struct process *process,
+			  const struct rtl_event *event)
+{
+	struct sub *sub = stream->sub;
+	const uint64_t uid = event->uid;
+
+	if (!uid)
+		return;
+	tracepoints_write(sub, process, uid);
+	if (map_get(&process->kernels, uid))
+		map_set(&process->kernels, uid,
+			(uint64_t)tracepoints_kernel_name(sub, process->info, uid, 0));
+}
+
+/* What an object is, is a row like any event's. */
 static void metadata_events(void *user, const struct rtl_event *const *events, size_t count)
 {
-	struct stream *stream = user;
-	struct sub *sub = stream->sub;
-
-	generic_events(stream, events, count);
-	for (size_t i = 0; i < count && !sub->writer.failed; i++) {
-		uint64_t uid = events[i]->uid;
-		struct process *process = sub_process(sub, events[i]->process);
-
-		if (!process || !uid)
-			continue;
-		tracepoints_write(sub, process, uid);
-		if (map_get(&process->kernels, uid))
-			map_set(&process->kernels, uid,
-				(uint64_t)tracepoints_kernel_name(sub, process->info, uid, 0));
-	}
+	generic_events(user, events, count);
+	sub_each(user, events, count, 0, take_metadata);
 }
 
-uint32_t dispatch_payload_size(const struct rtl_stream_info *info, uint16_t type)
-{
-	for (uint32_t i = 0; i < info->type_count; i++)
-		if (rtl_stream_type(info, i)->type == type)
-			return rtl_stream_type(info, i)->payload_size;
-	return 0;
-}
-
-static int subscribe(struct stream *stream, uint16_t type, rtl_events_fn fn)
-{
-	const struct rtl_host *host = stream->sub->host;
-	int result = host->subscribe(host, stream->info, type, RTL_BUFFERED, fn, stream, NULL);
-
-	return result == RTL_ENOENT ? 0 : result; /* an older stream has fewer types */
-}
-
-int dispatch_subscribe(struct sub *sub, struct stream *stream)
-{
-	int result;
-
-	(void)sub;
-	if (stream->info->version_major != RTL_STREAM_HSA_VERSION ||
-	    dispatch_payload_size(stream->info, RTL_TASK_END) < DISPATCH_LEAST)
-		return RTL_ENOTSUP;
-	stream->table = dispatch_table;
-	result = subscribe(stream, RTL_TASK_END, hsa_events);
-	if (result == 0)
-		result = subscribe(stream, RTL_QUEUE_CREATE, hsa_events);
-	if (result == 0)
-		result = subscribe(stream, RTL_QUEUE_DESTROY, hsa_events);
-	if (result == 0)
-		result = subscribe(stream, RTL_BARRIER_END, generic_events);
-	if (result == 0)
-		result = subscribe(stream, RTL_METADATA, metadata_events);
-	return result;
-}
+static const struct wanted dispatch_types[] = {
+	{RTL_TASK_END, DISPATCH_LEAST, dispatch_events, false},
+	{RTL_QUEUE_CREATE, 0, queue_events, true},
+	{RTL_QUEUE_DESTROY, 0, queue_events, true},
+	{RTL_BARRIER_END, 0, generic_events, true},
+	{RTL_METADATA, 0, metadata_events, true},
+};
+const struct known_stream dispatch_stream = {
+	{RTL_STREAM_HSA, RTL_STREAM_HSA_VERSION, WANTED(dispatch_types)}, dispatch_table};
 
 void dispatch_process_fini(struct process *process)
 {

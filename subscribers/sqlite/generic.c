@@ -473,12 +473,19 @@ static void set_field(struct sub *sub, struct process *process, struct rows *row
 	}
 }
 
-static void write_event(struct sub *sub, struct process *process, struct generic_type *type,
-			const struct rtl_event *event)
+static void take_event(struct stream *stream, struct process *process,
+		       const struct rtl_event *event)
 {
-	struct rows *rows = &type->table->rows;
+	struct sub *sub = stream->sub;
+	struct generic_type *type = find_type(stream, event);
+	struct rows *rows;
 	struct cell *cell;
 
+	if (!type || !type->table) {
+		stream->skipped++;
+		return;
+	}
+	rows = &type->table->rows;
 	tracepoints_need(sub, process, event->uid);
 	tracepoints_need(sub, process, event->parent_uid);
 	if (type->region.how)
@@ -499,20 +506,7 @@ static void write_event(struct sub *sub, struct process *process, struct generic
 
 void generic_events(void *user, const struct rtl_event *const *events, size_t count)
 {
-	struct stream *stream = user;
-	struct sub *sub = stream->sub;
-
-	sub->events_pending = true;
-	for (size_t i = 0; i < count && !sub->writer.failed; i++) {
-		struct process *process = sub_process(sub, events[i]->process);
-		struct generic_type *type = find_type(stream, events[i]);
-
-		if (process && type && type->table)
-			write_event(sub, process, type, events[i]);
-		else
-			stream->skipped++;
-		writer_commit_if_full(&sub->writer);
-	}
+	sub_each(user, events, count, 0, take_event);
 }
 
 int generic_subscribe(struct sub *sub, struct stream *stream, uint16_t type)

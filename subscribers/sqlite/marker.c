@@ -107,46 +107,27 @@ static void take_mark(struct sub *sub, const struct process *process, const stru
 		     });
 }
 
+static void take_marker(struct stream *stream, struct process *process,
+			const struct rtl_event *event)
+{
+	tracepoints_need(stream->sub, process, event->uid);
+	if (event->type == RTL_SIGNAL)
+		take_mark(stream->sub, process, event);
+	else
+		take_range(stream->sub, process, event);
+	process_span(process, event->time_ns, event->time_ns);
+}
+
 static void marker_events(void *user, const struct rtl_event *const *events, size_t count)
 {
-	struct stream *stream = user;
-	struct sub *sub = stream->sub;
-
-	sub->events_pending = true;
-	for (size_t i = 0; i < count && !sub->writer.failed; i++) {
-		struct process *process = sub_process(sub, events[i]->process);
-
-		if (!process)
-			return;
-		tracepoints_need(sub, process, events[i]->uid);
-		if (events[i]->type == RTL_SIGNAL)
-			take_mark(sub, process, events[i]);
-		else
-			take_range(sub, process, events[i]);
-		process_span(process, events[i]->time_ns, events[i]->time_ns);
-		writer_commit_if_full(&sub->writer);
-	}
+	sub_each(user, events, count, 0, take_marker);
 }
 
-int marker_subscribe(struct sub *sub, struct stream *stream)
-{
-	const struct rtl_stream_info *info = stream->info;
-	const struct rtl_host *host = sub->host;
-	int result;
-
-	if (info->version_major != RTL_STREAM_ROCTX_VERSION ||
-	    dispatch_payload_size(info, RTL_REGION_END) < sizeof(struct rtl_roctx_range) ||
-	    dispatch_payload_size(info, RTL_SIGNAL) < sizeof(struct rtl_roctx_mark))
-		return RTL_ENOTSUP;
-	stream->table = marker_table;
-	result = host->subscribe(host, info, RTL_REGION_END, RTL_BUFFERED, marker_events, stream,
-				 NULL);
-	if (!result && dispatch_payload_size(info, RTL_REGION_UNFINISHED) >=
-			       sizeof(struct rtl_roctx_range)) /* older versions have none */
-		result = host->subscribe(host, info, RTL_REGION_UNFINISHED, RTL_BUFFERED,
-					 marker_events, stream, NULL);
-	if (!result)
-		result = host->subscribe(host, info, RTL_SIGNAL, RTL_BUFFERED, marker_events,
-					 stream, NULL);
-	return result ? result : generic_subscribe(sub, stream, RTL_METADATA);
-}
+static const struct wanted marker_types[] = {
+	{RTL_REGION_END, sizeof(struct rtl_roctx_range), marker_events, false},
+	{RTL_SIGNAL, sizeof(struct rtl_roctx_mark), marker_events, false},
+	{RTL_REGION_UNFINISHED, sizeof(struct rtl_roctx_range), marker_events, true},
+	{RTL_METADATA, 0, generic_events, true},
+};
+const struct known_stream marker_stream = {
+	{RTL_STREAM_ROCTX, RTL_STREAM_ROCTX_VERSION, WANTED(marker_types)}, marker_table};

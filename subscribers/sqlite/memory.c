@@ -20,45 +20,26 @@ static const char *memory_table(uint16_t type)
 	return type == RTL_MEM_ALLOC_END || type == RTL_MEM_RELEASE_END ? "rtl_mem" : NULL;
 }
 
+static void take_memory(struct stream *stream, struct process *process,
+			const struct rtl_event *event)
+{
+	struct sub *sub = stream->sub;
+	const struct rtl_hsa_mem *m = event->payload;
+
+	tracepoints_need(sub, process, event->uid);
+	tracepoints_need(sub, process, event->parent_uid);
+	table_add_rtl_mem(&sub->memory, sub->host, process, event, sub->next_memory++);
+	process_span(process, m->begin_ns, m->end_ns);
+}
+
 static void memory_events(void *user, const struct rtl_event *const *events, size_t count)
 {
-	struct stream *stream = user;
-	struct sub *sub = stream->sub;
-
-	sub->events_pending = true;
-	for (size_t i = 0; i < count && !sub->writer.failed; i++) {
-		const struct rtl_hsa_mem *m = events[i]->payload;
-		struct process *process = sub_process(sub, events[i]->process);
-
-		if (!process)
-			return;
-		if (events[i]->payload_size < sizeof(*m)) {
-			stream->skipped++;
-		} else {
-			tracepoints_need(sub, process, events[i]->uid);
-			tracepoints_need(sub, process, events[i]->parent_uid);
-			table_add_rtl_mem(&sub->memory, sub->host, process, events[i],
-					  sub->next_memory++);
-			process_span(process, m->begin_ns, m->end_ns);
-		}
-		writer_commit_if_full(&sub->writer);
-	}
+	sub_each(user, events, count, sizeof(struct rtl_hsa_mem), take_memory);
 }
 
-int memory_subscribe(struct sub *sub, struct stream *stream)
-{
-	const struct rtl_host *host = sub->host;
-	int result;
-
-	if (stream->info->version_major != RTL_STREAM_HSA_MEM_VERSION ||
-	    dispatch_payload_size(stream->info, RTL_MEM_ALLOC_END) < sizeof(struct rtl_hsa_mem) ||
-	    dispatch_payload_size(stream->info, RTL_MEM_RELEASE_END) < sizeof(struct rtl_hsa_mem))
-		return RTL_ENOTSUP;
-	stream->table = memory_table;
-	result = host->subscribe(host, stream->info, RTL_MEM_ALLOC_END, RTL_BUFFERED, memory_events,
-				 stream, NULL);
-	if (result)
-		return result;
-	return host->subscribe(host, stream->info, RTL_MEM_RELEASE_END, RTL_BUFFERED, memory_events,
-			       stream, NULL);
-}
+static const struct wanted memory_types[] = {
+	{RTL_MEM_ALLOC_END, sizeof(struct rtl_hsa_mem), memory_events, false},
+	{RTL_MEM_RELEASE_END, sizeof(struct rtl_hsa_mem), memory_events, false},
+};
+const struct known_stream memory_stream = {
+	{RTL_STREAM_HSA_MEM, RTL_STREAM_HSA_MEM_VERSION, WANTED(memory_types)}, memory_table};

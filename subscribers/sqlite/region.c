@@ -61,14 +61,6 @@ bool span_init(struct sub *sub)
 
 /* ---- types ---- */
 
-static const struct rtl_type_info *find_info(const struct stream *stream, uint16_t type)
-{
-	for (uint32_t i = 0; i < stream->info->type_count; i++)
-		if (rtl_stream_type(stream->info, i)->type == type)
-			return rtl_stream_type(stream->info, i);
-	return NULL;
-}
-
 static const struct rtl_field *find_field(const struct rtl_type_info *info, uint16_t kind,
 					  const char *name)
 {
@@ -113,7 +105,8 @@ struct region_type region_type(struct stream *stream, const struct rtl_type_info
 
 	/* a stream with tables of its own is shown by these */
 	for (size_t i = 0; !stream->table && i < KINDS; i++) {
-		const struct rtl_type_info *end = find_info(stream, kinds[i].begin + 1);
+		const struct rtl_type_info *end =
+			rtl_stream_find_type(stream->info, kinds[i].begin + 1);
 
 		if (info->type == kinds[i].begin && end &&
 		    !(find_field(end, RTL_KIND_TIME, "begin_ns") &&
@@ -121,7 +114,8 @@ struct region_type region_type(struct stream *stream, const struct rtl_type_info
 			type.how = REGION_BEGIN;
 		else if (info->type == kinds[i].begin + 1 && has_times)
 			type.how = REGION_WHOLE;
-		else if (info->type == kinds[i].begin + 1 && find_info(stream, kinds[i].begin))
+		else if (info->type == kinds[i].begin + 1 &&
+			 rtl_stream_find_type(stream->info, kinds[i].begin))
 			type.how = REGION_END;
 		else
 			continue;
@@ -357,7 +351,8 @@ static void load(struct stream *stream)
 		return;
 	stream->has_loaded_regions = true;
 	for (size_t i = 0; i < KINDS && !sub->writer.failed; i++) {
-		const struct rtl_type_info *begin = find_info(stream, kinds[i].begin);
+		const struct rtl_type_info *begin =
+			rtl_stream_find_type(stream->info, kinds[i].begin);
 		const struct region_type type =
 			begin ? region_type(stream, begin) : (struct region_type){0};
 

@@ -333,11 +333,29 @@ void run_process_end(struct sub *sub, struct process *process)
 	write_waits(sub, process);
 }
 
+/* RTL_ENOTSUP: none of these, or not as we know it. */
+static int subscribe_known(struct sub *sub, struct stream *stream)
+{
+	static const struct known_stream *const known[] = {
+		&dispatch_stream, &copy_stream, &memory_stream, &marker_stream, &counter_stream,
+	};
+	int result;
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (!wanted_find(&known[i]->wanted, 1, stream->info->name))
+			continue;
+		result = wanted_subscribe(sub->host, stream->info, &known[i]->wanted, stream, NULL);
+		stream->table = result == RTL_ENOTSUP ? NULL : known[i]->table;
+		return result;
+	}
+	return call_subscribe(sub, stream);
+}
+
 int run_stream(struct sub *sub, const struct rtl_stream_info *info)
 {
 	struct stream **end = &sub->streams;
 	struct stream *stream = calloc(1, sizeof(*stream));
-	int result = RTL_ENOTSUP;
+	int result;
 
 	if (!stream)
 		return RTL_ENOMEM;
@@ -345,18 +363,7 @@ int run_stream(struct sub *sub, const struct rtl_stream_info *info)
 	while (*end)
 		end = &(*end)->next;
 	*end = stream;
-	if (info->name && strcmp(info->name, RTL_STREAM_HSA) == 0)
-		result = dispatch_subscribe(sub, stream);
-	else if (info->name && strcmp(info->name, RTL_STREAM_HSA_COPY) == 0)
-		result = copy_subscribe(sub, stream);
-	else if (info->name && strcmp(info->name, RTL_STREAM_HSA_MEM) == 0)
-		result = memory_subscribe(sub, stream);
-	else if (info->name && strcmp(info->name, RTL_STREAM_ROCTX) == 0)
-		result = marker_subscribe(sub, stream);
-	else if (info->name && strcmp(info->name, RTL_STREAM_HSA_COUNTER) == 0)
-		result = counter_subscribe(sub, stream);
-	else if (info->name)
-		result = call_subscribe(sub, stream);
+	result = subscribe_known(sub, stream);
 	if (result == RTL_ENOTSUP)
 		result = xpti_subscribe(sub, stream);
 	if (result == RTL_ENOTSUP)

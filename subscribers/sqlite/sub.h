@@ -25,8 +25,8 @@
  *   region.c      what begins and ends there, as rocpd's markers and as rtl_span
  *   exact.c       each event once: positions, and what an earlier host has left
  *
- * To map another stream to the rocpd tables: a file beside dispatch.c that offers a function as
- * dispatch_subscribe does, and a line in run_stream.
+ * To map another stream to the rocpd tables: a file beside dispatch.c with a struct known_stream, and its
+ * name in run.c.
  *
  * Where the host can tell positions, rows of events are committed in flush and finish only, in
  * one transaction with the positions up to which they go: a database never holds the one without
@@ -45,6 +45,7 @@
 #include "output.h"
 #include "pairing.h"
 #include "process.h"
+#include "wanted.h"
 #include "writer.h"
 
 #include <pthread.h>
@@ -65,14 +66,6 @@ struct settings {
 
 struct generic_type;
 
-/* The two streams of calls of an API: one of them is stored. */
-struct call_api {
-	bool is_hip;
-	/* To the stream without arguments: to ends, and to calls without one. */
-	struct rtl_subscription *plain[2];
-	bool have_args; /* calls come with arguments, from the other one */
-};
-
 /* A stream as the host described it. */
 struct stream {
 	struct stream *next;
@@ -86,10 +79,16 @@ struct stream {
 	struct generic_type *last_type;
 	uint64_t skipped; /* events that could not become rows */
 	uint64_t skipped_written;
-	struct call_api *calls; /* of a stream of calls */
+	bool is_hip; /* of a stream of calls */
 	bool is_xpti;
 	struct region_pair *regions;
 	bool has_loaded_regions; /* those that an earlier host has left */
+};
+
+/* A stream that has a file of its own. */
+struct known_stream {
+	struct wanted_stream wanted;
+	const char *(*table)(uint16_t type); /* as in struct stream */
 };
 
 struct sub {
@@ -120,7 +119,7 @@ struct sub {
 	struct pairing open_regions;
 	struct map xpti_names; /* tracepoint -> id in rocpd_string */
 	struct hash xpti_open; /* what has begun there and not ended, see xpti_open.c */
-	struct call_api hsa_calls, hip_calls;
+	struct wanted_calls hsa_calls, hip_calls;
 	struct call_args call_args;
 	struct links links;
 	struct map queue_ids; /* ids in use, value 1 */
@@ -196,6 +195,31 @@ static inline struct process *sub_process(struct sub *sub, const struct rtl_proc
 	return run_process(sub, info);
 }
 
+/* Takes events, one after the other, each of its process. Those with a shorter payload are skipped. */
+typedef void (*sub_take_fn)(struct stream *stream, struct process *process,
+			    const struct rtl_event *event);
+static inline __attribute__((always_inline)) void sub_each(void *user,
+							   const struct rtl_event *const *events,
+							   size_t count, size_t payload_size,
+							   sub_take_fn take)
+{
+	struct stream *stream = user;
+	struct sub *sub = stream->sub;
+
+	sub->events_pending = true;
+	for (size_t i = 0; i < count && !sub->writer.failed; i++) {
+		struct process *process = sub_process(sub, events[i]->process);
+
+		if (!process)
+			return;
+		if (events[i]->payload_size < payload_size)
+			stream->skipped++;
+		else
+			take(stream, process, events[i]);
+		writer_commit_if_full(&sub->writer);
+	}
+}
+
 /* Extends a process's span by an interval; 0 is no time, and what SQLite cannot hold neither. */
 static inline void process_span(struct process *process, uint64_t start_ns, uint64_t end_ns)
 {
@@ -236,8 +260,7 @@ int64_t tracepoints_kernel_name(struct sub *sub, const struct rtl_process *proce
 /* dispatch.c */
 
 bool dispatch_init(struct sub *sub);
-/* Subscribes to rtl.hsa. RTL_ENOTSUP: it is not as we know it. */
-int dispatch_subscribe(struct sub *sub, struct stream *stream);
+extern const struct known_stream dispatch_stream;
 /* Takes note of the process's queues that an earlier host has written. */
 void dispatch_process_resume(struct sub *sub, struct process *process);
 void dispatch_process_fini(struct process *process);
@@ -245,8 +268,6 @@ void dispatch_process_fini(struct process *process);
 uint32_t dispatch_gpu(struct sub *sub, struct process *process, uint32_t node, uint64_t uid);
 /* Links a row of rocpd_api to one of rocpd_op. */
 void dispatch_write_link(struct sub *sub, int64_t api, int64_t op);
-/* Size of a type's payload, as the stream describes it; 0: it has no such type. */
-uint32_t dispatch_payload_size(const struct rtl_stream_info *info, uint16_t type);
 
 /* call.c */
 
@@ -260,20 +281,17 @@ int call_subscribe(struct sub *sub, struct stream *stream);
 /* marker.c */
 
 bool marker_init(struct sub *sub);
-/* Subscribes to rtl.roctx. RTL_ENOTSUP: it is not as we know it. */
-int marker_subscribe(struct sub *sub, struct stream *stream);
+extern const struct known_stream marker_stream;
 
 /* memory.c */
 
 bool memory_init(struct sub *sub);
-/* Subscribes to rtl.hsa.mem. RTL_ENOTSUP: it is not as we know it. */
-int memory_subscribe(struct sub *sub, struct stream *stream);
+extern const struct known_stream memory_stream;
 
 /* counter.c */
 
 bool counter_init(struct sub *sub);
-/* Subscribes to rtl.hsa.counter. RTL_ENOTSUP: it is another stream, or not as we know it. */
-int counter_subscribe(struct sub *sub, struct stream *stream);
+extern const struct known_stream counter_stream;
 /* Fills rocpd_counter and rocpd_monitor; all dispatches have their rows. */
 void counter_settle(struct sub *sub);
 
@@ -304,8 +322,7 @@ bool copy_init(struct sub *sub);
 /* For the copies in temp.dangling (links.c) rows of rocpd_api and rocpd_copyapi, with the ids
  * there. */
 void copy_stand_in(struct sub *sub);
-/* Subscribes to rtl.hsa.copy. RTL_ENOTSUP: it is not as we know it. */
-int copy_subscribe(struct sub *sub, struct stream *stream);
+extern const struct known_stream copy_stream;
 
 /* generic.c */
 

@@ -311,35 +311,30 @@ static void take_end(struct stream *stream, const struct process *process,
 	take_span(stream->sub, stream, process, event, span_type(event->type), false);
 }
 
+static void take_event(struct stream *stream, struct process *process,
+		       const struct rtl_event *event)
+{
+	struct sub *sub = stream->sub;
+	const struct rtl_xpti *begun = event->payload;
+
+	tracepoints_need(sub, process, event->uid);
+	tracepoints_need(sub, process, event->parent_uid);
+	if (has_metadata(event->type))
+		take_metadata(sub, process, event);
+	if (event->type == RTL_NODE_CREATE)
+		take_node(sub, process, event);
+	else if (event->type == RTL_EDGE_CREATE)
+		take_edge(sub, process, event);
+	else if (is_begin(event->type))
+		xpti_open_begin(stream, process, event, event->type + 1);
+	else if (!has_metadata(event->type))
+		take_end(stream, process, event);
+	process_span(process, begun->begin_ns ? begun->begin_ns : event->time_ns, event->time_ns);
+}
+
 static void xpti_events(void *user, const struct rtl_event *const *events, size_t count)
 {
-	struct stream *stream = user;
-	struct sub *sub = stream->sub;
-
-	sub->events_pending = true;
-	for (size_t i = 0; i < count && !sub->writer.failed; i++) {
-		struct process *process = sub_process(sub, events[i]->process);
-		const struct rtl_xpti *begun;
-
-		if (!process)
-			return;
-		tracepoints_need(sub, process, events[i]->uid);
-		tracepoints_need(sub, process, events[i]->parent_uid);
-		if (has_metadata(events[i]->type))
-			take_metadata(sub, process, events[i]);
-		if (events[i]->type == RTL_NODE_CREATE)
-			take_node(sub, process, events[i]);
-		else if (events[i]->type == RTL_EDGE_CREATE)
-			take_edge(sub, process, events[i]);
-		else if (is_begin(events[i]->type))
-			xpti_open_begin(stream, process, events[i], events[i]->type + 1);
-		else if (!has_metadata(events[i]->type))
-			take_end(stream, process, events[i]);
-		begun = (const struct rtl_xpti *)events[i]->payload;
-		process_span(process, begun->begin_ns ? begun->begin_ns : events[i]->time_ns,
-			     events[i]->time_ns);
-		writer_commit_if_full(&sub->writer);
-	}
+	sub_each(user, events, count, 0, take_event);
 }
 
 /* ---- streams */
@@ -347,17 +342,12 @@ static void xpti_events(void *user, const struct rtl_event *const *events, size_
 /* Whether it is as streams/events/xpti.toml describes one: its name may be any. */
 static bool is_xpti(const struct rtl_stream_info *info)
 {
-	for (uint32_t i = 0; i < info->type_count; i++) {
-		const struct rtl_type_info *type = rtl_stream_type(info, i);
+	const struct rtl_type_info *type = rtl_stream_find_type(info, RTL_OTHER);
 
-		if (type->type == RTL_OTHER)
-			return info->version_major == RTL_STREAM_XPTI_VERSION &&
-			       type->payload_size >= sizeof(struct rtl_xpti) &&
-			       type->field_count >= 2 &&
-			       strcmp(rtl_type_field(type, 0)->name, "begin_ns") == 0 &&
-			       strcmp(rtl_type_field(type, 1)->name, "object") == 0;
-	}
-	return false;
+	return type && info->version_major == RTL_STREAM_XPTI_VERSION &&
+	       type->payload_size >= sizeof(struct rtl_xpti) && type->field_count >= 2 &&
+	       strcmp(rtl_type_field(type, 0)->name, "begin_ns") == 0 &&
+	       strcmp(rtl_type_field(type, 1)->name, "object") == 0;
 }
 
 static size_t known_size(uint16_t type)

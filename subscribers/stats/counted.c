@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "model.h"
+#include "wanted.h"
 
 #define UNKNOWN_NAME "(unnamed)"
 
@@ -315,34 +316,19 @@ void counted_fini(struct counted *counted)
 
 /* ---- subscribing ---- */
 
-static uint32_t size_of(const struct rtl_stream_info *stream, uint16_t type)
-{
-	for (uint32_t i = 0; i < stream->type_count; i++)
-		if (rtl_stream_type(stream, i)->type == type)
-			return rtl_stream_type(stream, i)->payload_size;
-	return 0;
-}
-
 int counted_add_stream(struct counted *counted, const struct rtl_stream_info *stream)
 {
-	const struct {
-		uint16_t type;
-		size_t size;
-		rtl_events_fn take;
-	} wanted[] = {
-		{RTL_SIGNAL, sizeof(struct rtl_hsa_counter), take_values},
-		{RTL_SAMPLE, sizeof(struct rtl_hsa_counter_interval), take_intervals},
-		{RTL_DIAGNOSTICS, sizeof(struct rtl_hsa_counter_ledger), take_ledgers},
+	static const struct wanted types[] = {
+		{RTL_SIGNAL, sizeof(struct rtl_hsa_counter), take_values, true},
+		{RTL_SAMPLE, sizeof(struct rtl_hsa_counter_interval), take_intervals, true},
+		{RTL_DIAGNOSTICS, sizeof(struct rtl_hsa_counter_ledger), take_ledgers, true},
 	};
-	int error = 0;
+	static const struct wanted_stream known = {RTL_STREAM_HSA_COUNTER,
+						   RTL_STREAM_HSA_COUNTER_VERSION, WANTED(types)};
+	int error;
 
-	if (strcmp(stream->name, RTL_STREAM_HSA_COUNTER) != 0 ||
-	    stream->version_major != RTL_STREAM_HSA_COUNTER_VERSION)
+	if (!wanted_find(&known, 1, stream->name))
 		return 0;
-	for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted) && !error; i++)
-		if (size_of(stream, wanted[i].type) >= wanted[i].size)
-			error = counted->host->subscribe(counted->host, stream, wanted[i].type,
-							 RTL_BUFFERED, wanted[i].take, counted,
-							 NULL);
-	return error;
+	error = wanted_subscribe(counted->host, stream, &known, counted, NULL);
+	return error == RTL_ENOTSUP ? 0 : error;
 }

@@ -381,16 +381,6 @@ static void take_metadata(void *user, const struct rtl_event *const *events, siz
 
 /* ---- tracks ---- */
 
-static const struct rtl_type_info *find_type(const struct rtl_stream_info *stream, uint16_t type)
-{
-	for (uint32_t i = 0; i < stream->type_count; i++) {
-		const struct rtl_type_info *info = rtl_stream_type(stream, i);
-		if (info->type == type)
-			return info;
-	}
-	return NULL;
-}
-
 /* Offset of the first field of that kind and size, and name unless that is NULL. */
 static uint32_t find_field(const struct rtl_type_info *type, uint16_t kind, uint32_t size,
 			   const char *name)
@@ -461,7 +451,7 @@ static int add_track(struct tracks *tracks, const struct rtl_stream_info *stream
 		     const struct pair *pair)
 {
 	const struct rtl_host *host = tracks->host;
-	const struct rtl_type_info *end = find_type(stream, pair->end);
+	const struct rtl_type_info *end = rtl_stream_find_type(stream, pair->end);
 
 	if (!end)
 		return 0;
@@ -470,7 +460,7 @@ static int add_track(struct tracks *tracks, const struct rtl_stream_info *stream
 		return RTL_ENOMEM;
 	if (track->begin_offset != NO_FIELD && track->end_offset != NO_FIELD) {
 		const uint16_t unfinished = (uint16_t)(0x80 | pair->end);
-		const struct rtl_type_info *open = find_type(stream, unfinished);
+		const struct rtl_type_info *open = rtl_stream_find_type(stream, unfinished);
 		int error = host->subscribe(host, stream, pair->end, RTL_BUFFERED, take_timed,
 					    track, NULL);
 
@@ -483,7 +473,7 @@ static int add_track(struct tracks *tracks, const struct rtl_stream_info *stream
 		return host->subscribe(host, stream, unfinished, RTL_BUFFERED, take_open, track,
 				       NULL);
 	}
-	const struct rtl_type_info *begin = find_type(stream, pair->begin);
+	const struct rtl_type_info *begin = rtl_stream_find_type(stream, pair->begin);
 	if (!begin)
 		return 0;
 	track->begin_text_offset =
@@ -503,7 +493,7 @@ static int add_track(struct tracks *tracks, const struct rtl_stream_info *stream
 static int add_devices(struct tracks *tracks, const struct rtl_stream_info *stream)
 {
 	const struct rtl_host *host = tracks->host;
-	const struct rtl_type_info *type = find_type(stream, RTL_METADATA);
+	const struct rtl_type_info *type = rtl_stream_find_type(stream, RTL_METADATA);
 	uint32_t gpu = type ? find_field(type, RTL_KIND_UINT, 4, "gpu") : NO_FIELD;
 	struct track *track;
 

@@ -63,11 +63,26 @@ static void test_tracepoint_value__by_key__null_if_there_is_none(void **state)
 	assert_null(rtl_tracepoint_value(NULL, "a"));
 }
 
+static void test_stream_find_type__by_number__null_if_there_is_none(void **state)
+{
+	GROWN(types, rtl_type_info);
+	const struct rtl_stream_info stream = {.types = &types[0].is, .type_count = COUNT};
+	const struct rtl_stream_info bare = {0};
+
+	(void)state;
+	for (uint16_t n = 0; n < COUNT; n++)
+		types[n].is.type = 10 + n;
+	assert_ptr_equal(rtl_stream_find_type(&stream, 12), &types[2].is);
+	assert_null(rtl_stream_find_type(&stream, 13));
+	assert_null(rtl_stream_find_type(&bare, 10));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_steps__larger_elements__each_is_found),
 		cmocka_unit_test(test_tracepoint_value__by_key__null_if_there_is_none),
+		cmocka_unit_test(test_stream_find_type__by_number__null_if_there_is_none),
 	};
 
 	return cmocka_run_group_tests_name("steps", tests, NULL, NULL);
