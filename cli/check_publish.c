@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The synthetic streams of `rtl check-subscriber`: see check.h. */
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <rtl/describe.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* rtl convert: a trace in another format. */
-#include <errno.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rtl info: what is in a trace, or in a folder of spools. */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* rtl list-streams: what can be subscribed to: of rtl, of a library, in a trace, in a command. */
-#include <stdlib.h>
 
 #include "child.h"
 #include "cli.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rtl record: the cheapest way to trace: keeps what a command publishes as it is, for `rtl replay`.
  */
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

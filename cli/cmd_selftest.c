@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* rtl selftest: whether rtl records what happens here, what it costs, and a report of that. */
-#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>

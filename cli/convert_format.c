@@ -3,7 +3,6 @@
  * convert_format.c: which format an output has, by --format and the suffix of its name, and the
  * making of it. An older file of that kind is replaced, another file is not.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "cli.h"

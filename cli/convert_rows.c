@@ -3,9 +3,7 @@
 #include "convert_rows.h"
 
 #include <fnmatch.h>
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"

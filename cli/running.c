@@ -2,7 +2,6 @@
 /* See running.h. */
 #include "running.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "folders.h"

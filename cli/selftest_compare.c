@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rtl selftest: what traces have, against what the program said. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>

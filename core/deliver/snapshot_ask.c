@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* <rtl/collector.h>: asking the flight recorder of another process for a snapshot. Any thread. */
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <rtl/collector.h>
 

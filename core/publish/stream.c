@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "stream.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include <rtl/publish.h>

@@ -4,10 +4,8 @@
 #include <errno.h>
 #include <pthread.h>
 #include <rtl/collector.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "bus.h"
 #include "clock.h"
