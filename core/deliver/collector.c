@@ -494,12 +494,12 @@ static void meet(struct rtl_collector *c, const char *path, int flags, bool last
 			 rtl_error_text(err), *why ? why : "what was recorded there is left there");
 }
 
-static void end_gone(struct rtl_collector *c, bool all)
+static void end_gone(struct rtl_collector *c, bool all, bool all_of_host)
 {
 	if (c->recorder)
 		recorder_end_gone(c->recorder, c->host, all);
 	else
-		host_end_gone(c->host, all, !only_reads(c));
+		host_end_gone(c->host, all_of_host, !only_reads(c));
 }
 
 static void probe(struct rtl_collector *c)
@@ -509,7 +509,7 @@ static void probe(struct rtl_collector *c)
 	if (now - c->probed_ns < PROBE_NS)
 		return;
 	c->probed_ns = now;
-	end_gone(c, false);
+	end_gone(c, false, false);
 }
 
 /* Takes what the processes have published; `all`: to the last record. */
@@ -531,10 +531,7 @@ static void let_go(struct rtl_collector *c)
 	c->opened = 0;
 	host_set_last(c->host, true);
 	drain(c, false);
-	if (c->recorder)
-		recorder_end_gone(c->recorder, c->host, false);
-	else
-		host_end_gone(c->host, true, !only_reads(c));
+	end_gone(c, false, true);
 	host_set_last(c->host, false);
 }
 
@@ -708,7 +705,7 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 	*left = host_living_count(c->host);
 	if (recovers(c))
 		host_cut_off(c->host);
-	end_gone(c, true);
+	end_gone(c, true, true);
 	tell_progress(c, true);
 	host_finish(c->host);
 	c->interruption = host_interruption(c->host) ? strdup(host_interruption(c->host)) : NULL;
