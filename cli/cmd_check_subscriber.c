@@ -45,9 +45,8 @@ struct check {
 	size_t faults;
 };
 
-static void fault(struct check *check, const char *scenario, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-static void fault(struct check *check, const char *scenario, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void fault(struct check *check, const char *scenario,
+							const char *format, ...)
 {
 	char text[1024];
 	va_list list;
@@ -127,15 +126,14 @@ static void judge_line(struct check *check, const struct check_scenario *s, cons
 }
 
 /* The first of its lines that is a fault is enough. */
-static void judge_printed(struct check *check, const struct check_scenario *s, const char *where)
+static void judge_printed(struct check *check, const struct check_scenario *s, const char *name,
+			  const char *where)
 {
 	const size_t before = check->faults;
 	char path[PATH_MAX], line[512];
 	FILE *file;
 
-	snprintf(path, sizeof(path), "%s/std%.3s", check->folder, where);
-	if (!strcmp(where, "output"))
-		snprintf(path, sizeof(path), "%s/stdout", check->folder);
+	snprintf(path, sizeof(path), "%s/%s", check->folder, name);
 	file = fopen(path, "re");
 	while (file && check->faults == before && fgets(line, sizeof(line), file)) {
 		line[strcspn(line, "\n")] = '\0';
@@ -161,8 +159,8 @@ static void judge(struct check *check, const struct check_scenario *s, bool in_t
 		      result->files);
 	if (result->threads > 0)
 		fault(check, s->name, "leaves %d threads behind after destroy", result->threads);
-	judge_printed(check, s, "output");
-	judge_printed(check, s, "error");
+	judge_printed(check, s, "stdout", "output");
+	judge_printed(check, s, "stderr", "error");
 }
 
 /* ---- the subscriber ---- */

@@ -163,8 +163,7 @@ static int run(const struct cli_command *command, int argc, char **argv)
 	request.launch.collect.quiet = true;
 	status = examine(&doctor, &request);
 	doctor_fini(&doctor);
-	session_fini(&request.launch.session);
-	free(request.launch.collect.kept);
+	launch_fini(&request.launch);
 	return status;
 }
 

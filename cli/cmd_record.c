@@ -122,9 +122,7 @@ static int run(const struct cli_command *command, int argc, char **argv)
 		return cli_usage("record: a recording goes to one folder; give -o once");
 	output = choose_output(&record.launch);
 	status = output ? record_command(&record, output) : CLI_FAILED;
-	session_fini(&record.launch.session);
-	selection_fini(&record.launch.selection);
-	free(record.launch.collect.kept);
+	launch_fini(&record.launch);
 	free(output);
 	return status;
 }

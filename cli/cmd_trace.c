@@ -191,8 +191,7 @@ static int run(const struct cli_command *command, int argc, char **argv)
 	launch->session.summarizes = !launch->quiet && !trace.in_process;
 	launch->session.default_output = output;
 	status = output ? trace_command(&trace) : cli_failed("out of memory");
-	session_fini(&launch->session);
-	selection_fini(&launch->selection);
+	launch_fini(launch);
 	free(output);
 	return status;
 }

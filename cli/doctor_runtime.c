@@ -304,22 +304,30 @@ static void judge_hsa(struct doctor *doctor, const struct session *session)
 	judge_tool(doctor, session);
 }
 
+/* "HIP 7.2.53211" */
+static void name_hip(const struct found_library *hip, char *text, size_t size)
+{
+	if (hip->version)
+		snprintf(text, size, "HIP %d.%d.%d", hip->version / 10000000,
+			 hip->version / 100000 % 100, hip->version % 100000);
+	else
+		snprintf(text, size, "%s", hip->path);
+}
+
 static void judge_hip(struct doctor *doctor)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < HIPS_MOST; i++) {
 		const struct found_library *hip = &probe->hip[i];
+		char name[PATH_MAX];
 
 		if (!*hip->path)
 			continue;
 		count++;
-		if (hip->version)
-			doctor_ok(doctor, "hip_runtime", "HIP %d.%d.%d: %s",
-				  hip->version / 10000000, hip->version / 100000 % 100,
-				  hip->version % 100000, hip->path);
-		else
-			doctor_ok(doctor, "hip_runtime", "HIP of unknown version: %s", hip->path);
+		name_hip(hip, name, sizeof(name));
+		doctor_ok(doctor, "hip_runtime", "%s: %s",
+			  hip->version ? name : "HIP of unknown version", hip->path);
 	}
 	if (!count)
 		doctor_warn(doctor, "hip_runtime",
@@ -329,16 +337,6 @@ static void judge_hip(struct doctor *doctor)
 	if (count > 1)
 		doctor_warn(doctor, "hip_runtime", "see by `ldd PROGRAM` which one it takes",
 			    "the loader finds %zu versions of HIP", count);
-}
-
-/* "HIP 7.2.53211" */
-static void name_hip(const struct found_library *hip, char *text, size_t size)
-{
-	if (hip->version)
-		snprintf(text, size, "HIP %d.%d.%d", hip->version / 10000000,
-			 hip->version / 100000 % 100, hip->version % 100000);
-	else
-		snprintf(text, size, "%s", hip->path);
 }
 
 /* Whether work can be learnt from HIP itself, and what `auto` takes. */

@@ -196,6 +196,13 @@ int launch_read(struct launch *launch, const struct cli_command *command, int ar
 	return -1;
 }
 
+void launch_fini(struct launch *launch)
+{
+	session_fini(&launch->session);
+	selection_fini(&launch->selection);
+	free(launch->collect.kept);
+}
+
 char *launch_default_output(const struct launch *launch, const char *suffix)
 {
 	const char *slash = strrchr(launch->command[0], '/');

@@ -62,6 +62,8 @@ struct launch {
  */
 int launch_read(struct launch *launch, const struct cli_command *command, int argc, char **argv);
 
+void launch_fini(struct launch *launch);
+
 /** Gives it an id that no other run has. */
 void launch_make_id(struct launch *launch);
 

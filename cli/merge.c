@@ -341,7 +341,6 @@ static int copy_rows(struct merge *merge, const char *table, const char *into)
 	return rc;
 }
 
-/* A table with events of one type: the output's may have another name. */
 /* The output knows the type and has had no events of it so far: now its table is that one. */
 static int name_table(struct merge *merge, const char *table)
 {
@@ -360,6 +359,7 @@ static int name_table(struct merge *merge, const char *table)
 #undef TYPE_OF
 }
 
+/* A table with events of one type: the output's may have another name. */
 static int copy_events(struct merge *merge, const char *table, void *user)
 {
 	char *sql =

@@ -168,6 +168,6 @@ int streams_of_command(char **command, const struct stream_sink *sink, int *ende
 		status = launch_refuse(command[0], error);
 	launch_report_left(&launch);
 out:
-	session_fini(&launch.session);
+	launch_fini(&launch);
 	return status;
 }
