@@ -8,6 +8,8 @@
  *	with ACTIVITY_WORK and a struct activity where it has ended, before HIP tells anybody.
  * A graph that was launched is one command and several activities.
  *
+ * HIP says WILL_COME from ROCm 7.2.4 on. A HIP that does not is found out by the first work that it reports.
+ *
  * The struct of a call differs with HIP's release, in its size. Two functions at its end are called where
  * they are not NULL, and HIP does not set them: so a HIP whose size is not known cannot be used.
  *
@@ -68,12 +70,14 @@ _Static_assert(offsetof(struct activity, number) == 16 && offsetof(struct activi
 /* Releases of HIP whose struct of a call is known: its bytes up to its own times. */
 static const struct release {
 	uint32_t major, minor;
+	/* The first patch that surely says WILL_COME, as the names of files have it: HIP's own number, or ROCm's. */
+	uint32_t patch, rocm_patch;
 	uint32_t bytes;
 	/* A variable that must be 0 where graphs are used; NULL: none. Without it HIP, for any tracer,
 	 * leaves out some of a graph's kernels, and its thread works with what is gone. */
 	const char *graphs;
 } releases[] = {
-	{7, 2, 1520, "DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING"},
+	{7, 2, 53211, 70204, 1520, "DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING"},
 };
 
 /* Behind that. */
@@ -82,6 +86,8 @@ struct call_end {
 	void (*enter)(uint32_t id, void *call);
 	void (*exit)(uint32_t id, void *call);
 };
+
+#define ROCM_PATCHES 70000u /* from there on a file's number is ROCm's */
 
 /* Before it: where arguments are, as a C struct has them. */
 #define CALL_ARGUMENTS 16
@@ -127,6 +133,9 @@ static struct {
 	bool graphs_crash;          /* before READY */
 	uint8_t layouts[CALLS_MAX]; /* enum layout, by the call's number in HIP; before READY */
 	uint8_t waits[CALLS_MAX];   /* enum report_wait */
+	bool is_early;              /* by its file's name: it may not say WILL_COME */
+	/* It has been told that something is wanted; it has said WILL_COME. Relaxed: each is set once. */
+	bool asked, announces;
 	/* Commands under way that have no number. Relaxed: a count. */
 	uint32_t anonymous;
 	/* So much was under way when it did not get on. Relaxed: a hint. */
@@ -148,6 +157,8 @@ static __thread struct {
 
 /* ---- which HIP ---- */
 
+#define NOT_ANNOUNCED                                                                              \
+	"this HIP 7.2 does not tell tracers which work it will report (that of ROCm 7.2.4 does)"
 #define GRAPHS_CRASH                                                                               \
 	"HIP 7.2 may crash when graphs are reported: set DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING=0 "    \
 	"(as "                                                                                     \
@@ -164,16 +175,16 @@ static const struct release *find_release(uint32_t major, uint32_t minor)
 static const char *unknown_release(uint32_t major, uint32_t minor)
 {
 	static char text[160];
+	const bool is_older = major < 7 || (major == 7 && minor < 2);
 
-	snprintf(
-		text, sizeof(text),
-		"HIP %u.%u hands tracers data whose layout is not known here (known: 7.2), and has "
-		"no profiler of its own",
-		major, minor);
+	snprintf(text, sizeof(text), "HIP %u.%u %s, and has no profiler of its own", major, minor,
+		 is_older ? "does not tell tracers which work it will report (from 7.2.4 on it "
+			    "does)"
+			  : "hands tracers data whose layout is not known here (known: 7.2)");
 	return text;
 }
 
-static bool version_of_file(uint32_t *major, uint32_t *minor)
+static bool version_of_file(uint32_t *major, uint32_t *minor, uint32_t *patch)
 {
 	char path[PATH_MAX];
 	const char *number;
@@ -183,12 +194,12 @@ static bool version_of_file(uint32_t *major, uint32_t *minor)
 	    !realpath(info.dli_fname, path))
 		return false;
 	number = strstr(path, ".so.");
-	return number && sscanf(number, ".so.%u.%u", major, minor) == 2;
+	return number && sscanf(number, ".so.%u.%u.%u", major, minor, patch) >= 2;
 }
 
 static const char *find(void)
 {
-	uint32_t major = 0, minor = 0;
+	uint32_t major = 0, minor = 0, patch = 0;
 
 	if (!report_find("hipInit"))
 		return "no HIP is in the process when HSA begins";
@@ -196,12 +207,16 @@ static const char *find(void)
 	*(void **)&tracer.get_version = report_find("hipRuntimeGetVersion");
 	*(void **)&tracer.name = report_find("hipApiName");
 	if (!tracer.set || !tracer.get_version || !tracer.name)
-		return "HIP before 5.3 does not report the names of kernels";
+		return "HIP before 5.4 does not report the names of kernels";
 	tracer.release = NULL;
-	if (!version_of_file(&major, &minor))
+	if (!version_of_file(&major, &minor, &patch))
 		return NULL;
 	tracer.release = find_release(major, minor);
-	return tracer.release ? NULL : unknown_release(major, minor);
+	if (!tracer.release)
+		return unknown_release(major, minor);
+	tracer.is_early = patch < tracer.release->patch ||
+			  (patch >= ROCM_PATCHES && patch < tracer.release->rocm_patch);
+	return NULL;
 }
 
 /* Whether HIP was started in a way that bears the report of graphs. */
@@ -216,6 +231,9 @@ static const char *doubt(void)
 {
 	if (!tracer.release)
 		return "the name of HIP's file does not tell its release";
+	if (tracer.is_early)
+		return "HIP of ROCm 7.2 before 7.2.4 may not tell tracers which work it will "
+		       "report";
 	return graphs_are_safe(tracer.release) ? NULL : GRAPHS_CRASH;
 }
 
@@ -399,13 +417,12 @@ static void on_leave(uint32_t id, void *call)
 		report_await(tracer.waits[id]);
 }
 
-/* Graphs are about to be used that HIP must not report. */
-static __attribute__((cold, noinline)) int give_up(void)
+static __attribute__((cold, noinline)) int give_up(const char *why)
 {
 	tracer.set(NULL);
 	/* Relaxed: who has seen another state goes on with what HIP still tells. */
 	__atomic_store_n(&tracer.state, REFUSED, __ATOMIC_RELAXED);
-	report_refuse(GRAPHS_CRASH);
+	report_refuse(why);
 	return 1;
 }
 
@@ -420,7 +437,7 @@ static inline int on_call(uint32_t id, unsigned char *call)
 	layout = id < CALLS_MAX ? tracer.layouts[id] : LAYOUT_NONE;
 	if (__builtin_expect(layout >= LAYOUT_CRASHES, 0)) {
 		if (layout == LAYOUT_CRASHES)
-			return give_up();
+			return give_up(GRAPHS_CRASH); /* such graphs are about to be used */
 		settle();
 	}
 	if (!interceptor_on() || is_paused())
@@ -450,14 +467,19 @@ static inline int on_question(uint32_t op)
 	if (!is_ready() || op >= REPORTED_OPS)
 		return 1;
 	this_call.wanted[op] = !this_call.no_work && reported_is_wanted((enum reported_op)op);
-	if (this_call.wanted[op])
+	if (this_call.wanted[op]) {
+		if (__builtin_expect(!__atomic_load_n(&tracer.asked, __ATOMIC_RELAXED), 0))
+			__atomic_store_n(&tracer.asked, true, __ATOMIC_RELAXED);
 		reported_hold_back();
+	}
 	return !this_call.wanted[op];
 }
 
 /* A command has been made that will be reported. */
 static inline int on_command(uint32_t op)
 {
+	if (__builtin_expect(!__atomic_load_n(&tracer.announces, __ATOMIC_RELAXED), 0))
+		__atomic_store_n(&tracer.announces, true, __ATOMIC_RELAXED);
 	/* HIP times some for events of the program's, whatever we say. */
 	if (!is_ready() || op >= REPORTED_OPS || !this_call.wanted[op])
 		return 0;
@@ -543,6 +565,11 @@ static void on_activity(const struct activity *activity)
 
 	if (!is_ready() || activity->op >= REPORTED_OPS)
 		return;
+	if (__builtin_expect(!__atomic_load_n(&tracer.announces, __ATOMIC_RELAXED), 0) &&
+	    __atomic_load_n(&tracer.asked, __ATOMIC_RELAXED)) {
+		(void)give_up(NOT_ANNOUNCED);
+		return;
+	}
 	/* HIP 7.2 confuses the end of some copies with that of the barrier before them. */
 	if (work.end_ns < work.begin_ns)
 		work.begin_ns = work.end_ns = 0;

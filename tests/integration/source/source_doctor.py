@@ -28,12 +28,12 @@ class Doctor(Case):
         (level, text, _), = self.sources(RUN5, RTL)
         self.assertEqual(level, "ok")
         self.assertRegex(text, "^with HIP 5.* the source queue is possible, and auto takes it; runtime "
-                         "is not: HIP before 5.3")
+                         "is not: HIP before 5.4")
 
     def test_what_is_asked_for_is_not_possible__a_fault(self):
         (level, text, remedy), = self.sources(RUN5, RTL, options=["--source", "runtime"])
         self.assertEqual(level, "fault")
-        self.assertRegex(text, "^with HIP 5.* the source runtime is not possible: HIP before 5.3")
+        self.assertRegex(text, "^with HIP 5.* the source runtime is not possible: HIP before 5.4")
         self.assertEqual(remedy, "use --source queue, or auto")
         (level, _, _), = self.sources(RUN5, RTL, options=["--source", "auto"])
         self.assertEqual(level, "ok")

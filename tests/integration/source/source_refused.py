@@ -5,9 +5,11 @@ import os
 import subprocess
 import unittest
 
-from source_kit import BUILD, Case, PROGRAMS7, ROCM7, RTL, RUN5, WAYS, read_log
+from source_kit import BUILD, Case, PROGRAMS7, ROCM7, RTL, RUN5, WAYS, double, read_log
 
 GRAPHS = "DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING"
+# Behind rtl, which asks what comes next.
+TRACER = os.path.join(BUILD, "lib", "librtl_rocm.so") + ":" + double("hip_tracer_double")
 MODULE = os.path.join(PROGRAMS7, "module_add.gfx942.co")
 
 
@@ -33,9 +35,37 @@ class Refused(Case):
         self.check_dispatches(trace)
 
     def test_hip_that_does_not_name_kernels(self):
-        why = "HIP before 5.3 does not report the names of kernels"
+        why = "HIP before 5.4 does not report the names of kernels"
         self.refused(self.trace("callback", "vector_add", 65536, 3, runner=RUN5), why)
         self.fell_back(self.trace("auto", "vector_add", 65536, 3, runner=RUN5), why)
+
+    def given_up(self, trace, why):
+        """That reason, in one line, when it shows; the program is unharmed, and the ledger does not say that all is there."""
+        lines = [line for line in trace.said.splitlines() if "source: " in line]
+        self.assertEqual(len(lines), 1, trace.said)
+        self.assertIn(f"runtime is given up, GPU work is not traced from here on: {why}", lines[0])
+        self.assertIn("vector_add: ok", trace.done.stdout)
+        self.assertGreater(trace.lost(), 0)
+
+    def test_hip_that_does_not_announce_work(self):
+        """ROCm 7.2 before 7.2.4: the first work that it reports shows it."""
+        trace = self.trace("callback", "vector_add", 65536, 20, preload=TRACER,
+                           env={"HIP_TRACER": "silent"})
+        self.given_up(trace, "this HIP 7.2 does not tell tracers which work it will report")
+        self.assertEqual(trace.dispatches(), [])
+
+    def test_other_releases_of_hip__by_their_number(self):
+        for version, why in ((50421153, "HIP 5.4 does not tell tracers which work it will report"),
+                             (70125424, "HIP 7.1 does not tell tracers which work it will report"),
+                             (70900000, "HIP 7.9 hands tracers data whose layout is not known here")):
+            with self.subTest(version):
+                trace = self.trace("callback", "vector_add", 65536, 3, preload=TRACER,
+                                   env={"HIP_TRACER": f"version={version}"})
+                self.given_up(trace, why)
+
+    def test_double_of_the_callback__is_taken(self):
+        trace = self.trace("callback", "vector_add", 65536, 3, preload=TRACER)
+        self.check_dispatches(trace)
 
     def test_strict__the_program_is_not_run(self):
         trace = self.trace("callback", "vector_add", 65536, 3, runner=RUN5, status=None,
