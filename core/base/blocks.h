@@ -12,5 +12,9 @@ bool blocks_allowed(uint64_t size);
 /* Gives a part of a file its blocks; an errno. Without the program's signals, which would interrupt
  * it again and again. */
 int blocks_reserve(int fd, uint64_t from, uint64_t size);
+/* Whether the file's blocks are pages in memory: a page that was written is there to be mapped. */
+bool blocks_are_memory(int fd);
+/* Fills a part of a file with zeros; an errno. Likewise. */
+int blocks_fill(int fd, uint64_t from, uint64_t size);
 
 #endif

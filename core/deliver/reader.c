@@ -28,7 +28,7 @@ void reader_fini(struct reader *reader)
 /* A ring that is new. `bytes`: of its mapping; 0: as many as it says. */
 static struct reader_ring new_ring(struct ring_header *ring, size_t bytes)
 {
-	struct reader_ring r = {.ring = ring};
+	struct reader_ring r = {.ring = ring, .free_ns = clock_ns()};
 
 	if (!ring)
 		return r;

@@ -212,6 +212,14 @@ bool source_begin(struct source *source)
 	return something;
 }
 
+/* Relaxed: a hint. */
+static bool is_in_use(const struct ring_header *ring)
+{
+	const uint32_t state = __atomic_load_n(&ring->state, __ATOMIC_RELAXED);
+
+	return state != RING_FREE && state != RING_TAKEN;
+}
+
 void source_prepare(struct source *source)
 {
 	if (!source->ops->prepare)
@@ -222,9 +230,8 @@ void source_prepare(struct source *source)
 		uint64_t ready = r->ring ? __atomic_load_n(&r->ring->ready, __ATOMIC_RELAXED) : 0;
 
 		/* a thread that fills little needs little */
-		/* one that is free may have given its memory back */
-		if (r->ring && ready < usable &&
-		    __atomic_load_n(&r->ring->state, __ATOMIC_RELAXED) != RING_FREE &&
+		/* one that is free may have given its memory back; a spare is made ready by its process */
+		if (r->ring && ready < usable && is_in_use(r->ring) &&
 		    __atomic_load_n(&r->ring->head, __ATOMIC_RELAXED) + PREPARE_STEP > ready)
 			source->ops->prepare(source, i, ready + PREPARE_STEP);
 	}

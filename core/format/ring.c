@@ -10,6 +10,9 @@
 
 #include "blocks.h"
 
+#ifndef MADV_POPULATE_READ
+#	define MADV_POPULATE_READ 22
+#endif
 #ifndef MADV_POPULATE_WRITE
 #	define MADV_POPULATE_WRITE                                                                \
 		23 /* Linux 5.14; before, pages are touched when they are used */
@@ -23,23 +26,25 @@ static bool is_as_large(int fd, uint64_t bytes)
 	return !fstat(fd, &st) && S_ISREG(st.st_mode) && (uint64_t)st.st_size >= bytes;
 }
 
-static bool reserve_blocks(uint32_t index, int dir_fd, uint64_t from, uint64_t to)
+/* `filled`: in place of blocks they are pages of zeros, where the file system has its files in memory. */
+static bool reserve_blocks(uint32_t index, int dir_fd, uint64_t from, uint64_t to, bool *filled)
 {
 	char name[32];
-	bool ok;
-	int fd;
+	int fd, err;
 
 	snprintf(name, sizeof(name), "ring-%u", index);
 	fd = openat(dir_fd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (fd < 0)
-		return false;
-	ok = is_as_large(fd, RING_HEADER_SIZE + to) &&
-	     !blocks_reserve(fd, RING_HEADER_SIZE + from, to - from);
-	close(fd);
-	return ok;
+	err = fd < 0 || !is_as_large(fd, RING_HEADER_SIZE + to);
+	*filled = !err && *filled && blocks_are_memory(fd) &&
+		  !blocks_fill(fd, RING_HEADER_SIZE + from, to - from);
+	if (!err && !*filled)
+		err = blocks_reserve(fd, RING_HEADER_SIZE + from, to - from);
+	if (fd >= 0)
+		close(fd);
+	return !err;
 }
 
-bool ring_prepare(const struct ring_place *place, int dir_fd, uint64_t bytes)
+static bool make_ready(const struct ring_place *place, int dir_fd, uint64_t bytes, bool alone)
 {
 	struct ring_header *ring = place->ring;
 	uint64_t ready = __atomic_load_n(&ring->ready, __ATOMIC_ACQUIRE);
@@ -52,10 +57,12 @@ bool ring_prepare(const struct ring_place *place, int dir_fd, uint64_t bytes)
 	if (ready >= to)
 		return true;
 	errno = 0;
-	ok = reserve_blocks(place->index, dir_fd, from, to);
-	/* Where somebody has removed the file, what is mapped goes on, if it gets its pages. */
+	ok = reserve_blocks(place->index, dir_fd, from, to, &alone);
+	/* Pages that are there already are mapped sixteen at a time, by a read, and may be written to. Where
+	 * somebody has removed the file, what is mapped goes on, if it gets its pages. */
 	if (ok || errno == ENOENT)
-		ok |= !madvise(ring_data(ring) + from, to - from, MADV_POPULATE_WRITE);
+		ok |= !madvise(ring_data(ring) + from, to - from,
+			       alone ? MADV_POPULATE_READ : MADV_POPULATE_WRITE);
 	if (ok) {
 		/* release: with the acquire in writer.c; two at once may do the same work, and the
 		 * mark only goes up */
@@ -66,4 +73,14 @@ bool ring_prepare(const struct ring_place *place, int dir_fd, uint64_t bytes)
 	}
 	errno = err;
 	return ok;
+}
+
+bool ring_prepare(const struct ring_place *place, int dir_fd, uint64_t bytes)
+{
+	return make_ready(place, dir_fd, bytes, false);
+}
+
+bool ring_fill(const struct ring_place *place, int dir_fd, uint64_t bytes)
+{
+	return make_ready(place, dir_fd, bytes, true);
 }

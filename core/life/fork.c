@@ -8,6 +8,7 @@
 #include "guard.h"
 #include "host.h"
 #include "loaded.h"
+#include "rings.h"
 #include "start.h"
 #include "thread.h"
 #include "writer.h"
@@ -88,6 +89,7 @@ static void finish_in_child(void)
 	start_forget();
 	guard_forked();
 	thread_no_wait = 0;
+	rings_forget();
 	writer_forget_all();
 }
 

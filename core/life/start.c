@@ -24,13 +24,13 @@
 #include "own_process.h"
 #include "pause.h"
 #include "process.h"
+#include "rings.h"
 #include "session.h"
 #include "settings.h"
 #include "signals.h"
 #include "stall.h"
 #include "stream.h"
 #include "termination.h"
-#include "writer.h"
 
 /* Longest time that a registration waits for another thread to load the subscribers: that one may
  * wait for the loader's lock, which this one may hold. */
@@ -158,7 +158,7 @@ static int open_spool(const char *base, struct spool_control *fixed)
 	}
 	bus.collected = session_folder() != NULL;
 	bus.bell = bus.collected ? session_bell() : &bus.spool.control->asleep;
-	writer_tell_budget();
+	rings_tell_budget();
 	bus_lock();
 	refill();
 	bus_unlock();

@@ -13,6 +13,7 @@
 #include "futex.h"
 #include "inline.h"
 #include "log.h"
+#include "rings.h"
 #include "session.h"
 #include "stall.h"
 #include "thread.h"
@@ -151,138 +152,6 @@ void writer_forget_all(void)
 	writer_self = &no_room;
 }
 
-/* Whether a ring is drained, and its memory was given back: see reader_give_back. Acquire: with the release
- * of the consumer, which has done with it. */
-static bool is_free(const struct ring_header *ring, bool *is_empty)
-{
-	const bool is = __atomic_load_n(&ring->state, __ATOMIC_ACQUIRE) == RING_FREE;
-
-	*is_empty = is && !__atomic_load_n(&ring->ready, __ATOMIC_RELAXED);
-	return is;
-}
-
-/* False: the consumer has just begun to give its memory back. */
-static bool take_free(struct ring_header *ring, uint32_t tid)
-{
-	uint32_t state = RING_FREE;
-
-	/* acquire: with the release of the consumer, as in is_free */
-	if (!__atomic_compare_exchange_n(&ring->state, &state, RING_TAKEN, false, __ATOMIC_ACQUIRE,
-					 __ATOMIC_RELAXED))
-		return false;
-	ring->tid = tid;
-	/* release: with the consumer's acquire, which then reads the tid */
-	__atomic_store_n(&ring->state, RING_ACTIVE, __ATOMIC_RELEASE);
-	return true;
-}
-
-/* A ring that an ended thread left, drained; `empty`: one whose memory was given back, or one that has
- * it still. */
-static struct ring_header *reuse_ring(uint32_t tid, bool empty)
-{
-	bool is_empty;
-
-	for (uint32_t i = 0; i < bus.ring_count; i++)
-		if (is_free(bus.rings[i], &is_empty) && is_empty == empty &&
-		    take_free(bus.rings[i], tid))
-			return bus.rings[i];
-	return NULL;
-}
-
-/* Of the total, what is for the first rings of threads. */
-static size_t first_rings_total(void)
-{
-	return bus.settings.total_bytes < FIRST_RINGS ? bus.settings.total_bytes : FIRST_RINGS;
-}
-
-/* The first threads get full rings, later ones a quarter, then a sixteenth, then small ones: with
- * the defaults some 2,700 threads find room. */
-static size_t next_capacity(void)
-{
-	size_t left = first_rings_total() - (bus.ring_bytes_total - bus.grown_bytes);
-	uint32_t count = bus.ring_count - bus.grown_count;
-	size_t capacity = bus.settings.ring_bytes;
-
-	if (count >= 168)
-		capacity = SMALL_RING;
-	else if (count >= 40)
-		capacity /= 16;
-	else if (count >= 8)
-		capacity /= 4;
-	while (capacity > SMALL_RING && capacity > left)
-		capacity /= 2;
-	if (capacity < SMALL_RING)
-		capacity = SMALL_RING;
-	return capacity <= left ? capacity & ~(size_t)4095 : 0;
-}
-
-/* Of the total, what is for further rings. */
-static size_t growth_most(void)
-{
-	return bus.settings.total_bytes - first_rings_total();
-}
-
-void writer_tell_budget(void)
-{
-	struct spool_control *control = bus.spool.control;
-
-	/* all of it until the collector has said how much; it does so when it sees growth_most */
-	__atomic_store_n(&control->growth_allowed, growth_most(), __ATOMIC_RELAXED);
-	__atomic_store_n(&control->growth_most, growth_most(), __ATOMIC_RELEASE);
-}
-
-static size_t further_bytes(void)
-{
-	return bus.settings.ring_bytes & ~(size_t)4095;
-}
-
-/* Whether there may be memory in one further ring more: all processes of a session share what each may
- * have. Nobody shares with a collector that died. */
-static bool may_hold_more(void)
-{
-	size_t empty = 0, held;
-	bool is_empty;
-
-	if (!bus.collected || fate_collector_died())
-		return true;
-	for (uint32_t i = 0; i < bus.ring_count; i++)
-		if (is_free(bus.rings[i], &is_empty) && is_empty)
-			empty += bus.rings[i]->capacity;
-	held = bus.grown_bytes > empty ? bus.grown_bytes - empty : 0;
-	return held + further_bytes() <=
-	       __atomic_load_n(&bus.spool.control->growth_allowed, __ATOMIC_RELAXED);
-}
-
-/* A further ring for a thread whose own is full: as large as first ones are; 0: the total, or half
- * of what was free of the spool's file system, is used up. */
-static size_t grown_capacity(void)
-{
-	size_t left = growth_most() - bus.grown_bytes;
-	size_t capacity = further_bytes();
-
-	return capacity <= left && spool_may_take(&bus.spool, bus.grown_bytes, capacity) ? capacity
-											 : 0;
-}
-
-/* capacity 0: there is no room for one. */
-static struct ring_header *new_ring(uint32_t tid, size_t capacity)
-{
-	struct ring_header *ring;
-
-	if (!capacity || bus.ring_count == SPOOL_RINGS_MAX || !bus.spool.has_files)
-		return NULL;
-	ring = spool_ring_create(&bus.spool, bus.ring_count, capacity, tid);
-	if (!ring)
-		return NULL;
-	bus.ring_bytes_total += capacity;
-	bus.rings[bus.ring_count] = ring;
-	/* release: with the acquire in bus_progress; relaxed in publish.c */
-	__atomic_store_n(&bus.ring_count, bus.ring_count + 1, __ATOMIC_RELEASE);
-	/* release: with the consumer's acquire, which then reads rings[] and the header */
-	__atomic_store_n(&bus.spool.control->ring_count, bus.ring_count, __ATOMIC_RELEASE);
-	return ring;
-}
-
 static void use_ring(struct writer *writer, struct ring_header *ring)
 {
 	writer->ring = ring;
@@ -303,14 +172,9 @@ bool writer_take_ring(struct writer *writer)
 	if (now < writer->retry_ns)
 		return false;
 	bus_lock();
-	ring = reuse_ring(tid, false);
-	if (!ring)
-		ring = reuse_ring(tid, true);
-	if (!ring) {
-		errno = 0;
-		ring = new_ring(tid, next_capacity());
-		err = errno;
-	}
+	errno = 0;
+	ring = rings_take_first(tid);
+	err = errno;
 	/* A collector that ends in order says so and then removes the folder: no word of that. */
 	if (!ring && !said && !session_has_ended()) {
 		said = true;
@@ -343,7 +207,7 @@ static void sleep_for_tail(struct ring_header *ring, bool *has_waited)
 
 	bus_ring_bell();
 	if (!*has_waited) {
-		if (growth_most())
+		if (rings_growth_most())
 			stall_say_full(true);
 		__atomic_fetch_add(&control->waits, 1, __ATOMIC_RELAXED);
 	}
@@ -389,7 +253,7 @@ static size_t usable(const struct writer *writer, size_t need, size_t most)
 	uint64_t ready = __atomic_load_n(&ring->ready, __ATOMIC_ACQUIRE); /* pairs: ring.c */
 
 	if (ready < at + need + FILLER_BYTES && ready < ring->capacity &&
-	    spool_ring_prepare(&bus.spool, ring, at + need + PREPARE_AHEAD))
+	    spool_ring_fill(&bus.spool, ring, at + need + PREPARE_AHEAD))
 		ready = __atomic_load_n(&ring->ready, __ATOMIC_ACQUIRE);
 	if (ready < ring->capacity)
 		ready = ready > at + FILLER_BYTES ? ready - FILLER_BYTES : at;
@@ -402,28 +266,15 @@ static size_t usable(const struct writer *writer, size_t need, size_t most)
 static bool grow(struct writer *writer, struct ring_header *full)
 {
 	struct ring_header *ring;
-	bool is_new;
 	uint64_t now;
 
-	if (bus.settings.total_bytes <= FIRST_RINGS || bus_own_thread)
+	if (!rings_growth_most() || bus_own_thread)
 		return false;
 	now = clock_ns();
 	if (now < writer->grow_ns)
 		return false;
 	bus_lock();
-	ring = reuse_ring(rtl_thread_id(), false);
-	if (!ring && may_hold_more()) {
-		ring = reuse_ring(rtl_thread_id(), true);
-		is_new = !ring;
-		if (is_new)
-			ring = new_ring(rtl_thread_id(), grown_capacity());
-		if (ring && is_new) {
-			bus.grown_bytes += ring->capacity;
-			bus.grown_count++;
-			__atomic_store_n(&bus.spool.control->growth, bus.grown_bytes,
-					 __ATOMIC_RELAXED);
-		}
-	}
+	ring = rings_take_further(rtl_thread_id());
 	bus_unlock();
 	if (!ring) {
 		writer->grow_ns = now + GROW_AGAIN_NS;
@@ -447,7 +298,7 @@ static bool change_ring(struct writer *writer, struct ring_header *full)
 /* Where rings do not grow, that is the ordinary way, and no news. */
 static bool discards_by_policy(void)
 {
-	return !__atomic_load_n(&bus.settings.wait, __ATOMIC_RELAXED) && growth_most() &&
+	return !__atomic_load_n(&bus.settings.wait, __ATOMIC_RELAXED) && rings_growth_most() &&
 	       !bus_own_thread && !fate_collector_died();
 }
 

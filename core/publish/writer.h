@@ -37,8 +37,6 @@ struct writer {
 
 /* The calling thread's; never NULL: a thread that has none has a writer without room. */
 extern __thread struct writer *writer_self __attribute__((tls_model("initial-exec")));
-/* Tells who drains a new spool how much its rings may take. */
-void writer_tell_budget(void);
 /* Gives the calling thread a writer without a ring. NULL: out of memory. */
 struct writer *writer_attach(void);
 /* Gives it a ring; false: none can be had. */

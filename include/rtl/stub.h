@@ -122,6 +122,7 @@ struct rtl_span;
 	V(ticks, uint64_t, (void), (), 0)                                                          \
 	V(ticks_to_ns, uint64_t, (uint64_t ticks), (ticks), 0)                                     \
 	V(thread_id, uint32_t, (void), (), 0)                                                      \
+	V(room_prepare, int, (void), (), 0)                                                        \
 	V(flush, int, (uint32_t timeout_ms), (timeout_ms), 0)                                      \
 	V(at_finish, int, (void (*fn)(void *user), void *user), (fn, user), RTL_ENOTSUP)           \
 	N(process_ends, (void), ())                                                                \
@@ -183,6 +184,7 @@ static inline void rtl_stub_log(enum rtl_level level, const char *who, const cha
 #define rtl_reserve               rtl_stub_reserve
 #define rtl_try_reserve           rtl_stub_try_reserve
 #define rtl_room                  rtl_stub_room
+#define rtl_room_prepare          rtl_stub_room_prepare
 #define rtl_reserve_in_scope      rtl_stub_reserve_in_scope
 #define rtl_commit                rtl_stub_commit
 #define rtl_open_reserve          rtl_stub_open_reserve

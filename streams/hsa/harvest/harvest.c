@@ -210,6 +210,7 @@ static void harvest_on(struct harvester *harvester)
 		}
 		quiet = progress || harvester->sources.under_way ? 0 : quiet + 1;
 		turn_give_back(&harvester->turn);
+		(void)rtl_room_prepare();
 		poll_ns = progress ? POLL_MIN_NS : poll_ns * 2;
 		if (poll_ns > POLL_MAX_NS)
 			poll_ns = POLL_MAX_NS;

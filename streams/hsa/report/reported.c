@@ -528,6 +528,7 @@ static void *run(void *data)
 		if (poll_reports)
 			poll_reports();
 		publish_all(true);
+		(void)rtl_room_prepare();
 		nap(&quiet);
 	}
 	return NULL;

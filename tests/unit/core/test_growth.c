@@ -3,6 +3,7 @@
  * spool's file system. Nobody drains while the process publishes. */
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -24,9 +25,10 @@
 
 #include "own_sub.h"
 
-#define RING   (64u << 10) /* RTL_BUFFER_SIZE */
-#define EVENTS 60000u      /* more than 40 rings */
-#define FORKED 1000000000u /* a child's events are numbered from here on */
+#define RING     (64u << 10) /* RTL_BUFFER_SIZE */
+#define BIG_RING (1u << 20)
+#define EVENTS   60000u      /* more than 40 rings */
+#define FORKED   1000000000u /* a child's events are numbered from here on */
 
 struct tick {
 	uint64_t number; /* from 1 */
@@ -57,18 +59,29 @@ static void on_events(void *user, const struct rtl_event *const *events, size_t 
 
 static char base[64];
 
-static int setup(void **state)
+static int setup_in(const char *folder)
 {
-	(void)state;
 	own_reset(info.name, on_events);
 	last = 0;
 	last_forked = FORKED;
 	disorder = gap = false;
-	strcpy(base, "/tmp/test_growth-XXXXXX");
+	snprintf(base, sizeof(base), "%s/test_growth-XXXXXX", folder);
 	setenv("RTL_BUFFER_SIZE", "64K", 1);
 	setenv("RTL_BUFFER_POLICY", "wait", 1);
 	setenv("RTL_BUFFER_TOTAL", "1G", 1);
 	return mkdtemp(base) ? 0 : -1;
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	return setup_in("/tmp");
+}
+
+static int setup_in_memory(void **state)
+{
+	(void)state;
+	return setup_in("/dev/shm");
 }
 
 /* Fails if something was left there. */
@@ -199,6 +212,134 @@ static void test_growth__total_is_used_up__discarded_and_counted(void **state)
 	setenv("RTL_BUFFER_POLICY", "discard", 1);
 	collect(false);
 	assert_in_range(own.events, 16 * ring, 17 * ring); /* one ring, and 1M of further ones */
+}
+
+/* Makes room ready as a thread of a library does that has time; how many pieces. */
+static int prepare_all(void)
+{
+	int pieces = 0;
+
+	while (rtl_room_prepare())
+		pieces++;
+	return pieces;
+}
+
+/* Bytes of the process's files in its spool. */
+static uint64_t spool_bytes(const struct rtl_collector *collector)
+{
+	char command[256], text[32] = "";
+	FILE *pipe;
+
+	snprintf(command, sizeof(command), "du -sB1 %s/rtl-spool-* | cut -f1",
+		 rtl_collector_folder(collector));
+	pipe = popen(command, "r");
+	if (!pipe || !fgets(text, sizeof(text), pipe))
+		_exit(3);
+	pclose(pipe);
+	return strtoull(text, NULL, 10);
+}
+
+/* Whether the spool has grown by a ring. */
+static bool prepares_a_ring(const struct rtl_collector *collector)
+{
+	const uint64_t before = spool_bytes(collector);
+
+	(void)prepare_all();
+	return spool_bytes(collector) >= before + BIG_RING;
+}
+
+/* Some events more than what a ring holds. */
+#define MORE_THAN_A_RING (BIG_RING / RECORD_BYTES + 100)
+
+static void prepare_and_publish(const struct rtl_collector *collector)
+{
+	struct rtl_stream *stream = &rtl_stream_none;
+	uint64_t next = 1, before;
+
+	begin_publisher(collector, &stream);
+	publish(stream, next++, 1);
+	if (prepares_a_ring(collector)) /* nobody has filled one */
+		_exit(4);
+	publish(stream, next, MORE_THAN_A_RING);
+	next += MORE_THAN_A_RING;
+	if (!prepares_a_ring(collector))
+		_exit(5);
+	if (prepares_a_ring(collector)) /* one is enough */
+		_exit(6);
+	before = spool_bytes(collector);
+	publish(stream, next, MORE_THAN_A_RING); /* to the end of its ring, and into the spare */
+	if (spool_bytes(collector) >= before + BIG_RING)
+		_exit(7);
+	next += MORE_THAN_A_RING;
+	/* half of one: the thread goes on in it */
+	(void)rtl_room_prepare();
+	publish(stream, next, 2 * MORE_THAN_A_RING);
+	exit(0);
+}
+
+static void test_growth__room_is_prepared__next_ring_is_there(void **state)
+{
+	struct rtl_collector *collector;
+	int status;
+	pid_t pid;
+
+	(void)state;
+	setenv("RTL_BUFFER_SIZE", "1M", 1);
+	collector = own_collector(RTL_COLLECT, base, NULL);
+	pid = fork();
+	if (!pid)
+		prepare_and_publish(collector);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	own_finish(collector);
+	assert_int_equal(own.events, 1 + 4 * MORE_THAN_A_RING);
+	assert_false(gap);
+	assert_false(disorder);
+	assert_int_equal(own.ledger.discarded, 0);
+}
+
+static uint32_t preparer_ends; /* relaxed: by and by */
+
+static void *prepare_on(void *unused)
+{
+	while (!__atomic_load_n(&preparer_ends, __ATOMIC_RELAXED))
+		if (!rtl_room_prepare())
+			sched_yield();
+	return unused;
+}
+
+/* Rings change hands as fast as they can: what is made ready is nobody's yet, so nothing is overwritten. */
+static void test_growth__room_is_prepared_meanwhile__all_in_order(void **state)
+{
+	struct rtl_collector *collector = own_collector(RTL_COLLECT, base, NULL);
+	struct rtl_stream *stream = &rtl_stream_none;
+	pthread_t threads[2];
+	int status;
+	pid_t pid = fork();
+
+	(void)state;
+	if (!pid) {
+		begin_publisher(collector, &stream);
+		for (int i = 0; i < 2; i++)
+			if (pthread_create(&threads[i], NULL, prepare_on, NULL))
+				_exit(1);
+		publish(stream, 1, EVENTS);
+		fork_and_go_on(stream);
+		__atomic_store_n(&preparer_ends, 1, __ATOMIC_RELAXED);
+		for (int i = 0; i < 2; i++)
+			pthread_join(threads[i], NULL);
+		exit(0);
+	}
+	while (!waitpid(pid, &status, WNOHANG))
+		rtl_collector_poll(collector, 1);
+	assert_int_equal(status, 0);
+	own_finish(collector);
+	assert_int_equal(own.events, 3 * EVENTS);
+	assert_int_equal(last, 2 * EVENTS);
+	assert_int_equal(last_forked, FORKED + EVENTS);
+	assert_false(gap);
+	assert_false(disorder);
+	assert_int_equal(own.ledger.discarded, 0);
 }
 
 /* How often a text is in what the publisher says. */
@@ -519,7 +660,8 @@ static void test_growth__half_of_the_file_system__left_to_others(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name)      cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define IN_MEMORY(name) cmocka_unit_test_setup_teardown(name, setup_in_memory, teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(test_growth__nobody_drains__all_recorded_in_order),
 		TEST(test_growth__killed__all_delivered_in_order),
@@ -533,6 +675,8 @@ int main(void)
 		TEST(test_growth__backlog_is_gone__memory_goes_back_and_comes_again),
 		TEST(test_growth__several_processes__share_the_total),
 		TEST(test_growth__half_of_the_file_system__left_to_others),
+		IN_MEMORY(test_growth__room_is_prepared__next_ring_is_there),
+		IN_MEMORY(test_growth__room_is_prepared_meanwhile__all_in_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

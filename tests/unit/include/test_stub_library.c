@@ -122,7 +122,7 @@ static bool others_absent(void)
 	rtl_process_ends();
 	return !rtl_span_prepare(&span, stream, RTL_REGION_BEGIN, RTL_REGION_END, 1) &&
 	       !rtl_reserve(stream, RTL_SIGNAL, 0) && !rtl_try_reserve(stream, RTL_SIGNAL, 0) &&
-	       rtl_room(stream, RTL_SIGNAL, 0) == RTL_ENOTSUP &&
+	       rtl_room(stream, RTL_SIGNAL, 0) == RTL_ENOTSUP && !rtl_room_prepare() &&
 	       rtl_tracepoint_register(NULL, &value) == RTL_ENOTSUP &&
 	       rtl_string_intern("text", &value) == RTL_ENOTSUP && !rtl_string_text(1) &&
 	       !rtl_scope_push(1, 2, 3) && rtl_stash_get(7, &value) == RTL_ENOENT && value == 77 &&
