@@ -7,16 +7,12 @@
  * host; and so it does while the server is away.
  */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "clock.h"
 #include "sub.h"
-
-#define STRING(x)  STRING_(x)
-#define STRING_(x) #x
 
 #define SECOND_NS 1000000000u
 /* So many rows are sent without waiting. */
@@ -53,17 +49,6 @@ static const struct rtl_setting_info setting_infos[] = {
 
 #define SETTING_COUNT (sizeof(setting_infos) / sizeof(setting_infos[0]))
 
-void sub_say(struct sub *sub, int level, const char *format, ...)
-{
-	char line[1024];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(line, sizeof(line), format, args);
-	va_end(args);
-	sub->host->report(sub->host, level, line);
-}
-
 /* ---- what waits ---- */
 
 static bool is_due(const struct sub *sub)
@@ -80,8 +65,8 @@ static bool keeps(const struct sub *sub, bool anyway)
 static int fail(struct sub *sub, const char *message)
 {
 	if (!sub->failed)
-		sub_say(sub, RTL_LEVEL_ERROR, "%s; %llu rows are not stored", message,
-			(unsigned long long)sub->store.rows);
+		host_say(sub->host, RTL_LEVEL_ERROR, "%s; %llu rows are not stored", message,
+			 (unsigned long long)sub->store.rows);
 	sub->failed = true;
 	return RTL_EIO;
 }
@@ -89,17 +74,18 @@ static int fail(struct sub *sub, const char *message)
 static void say_back(struct sub *sub)
 {
 	if (sub->said_away)
-		sub_say(sub, RTL_LEVEL_WARNING, "the server is back: what was kept is stored");
+		host_say(sub->host, RTL_LEVEL_WARNING,
+			 "the server is back: what was kept is stored");
 	sub->said_away = false;
 }
 
 static void say_away(struct sub *sub)
 {
 	if (!sub->said_away)
-		sub_say(sub, RTL_LEVEL_WARNING,
-			"%s: events are kept in the program's buffers, as far as these go, and it "
-			"is tried again",
-			sub->store.http.message);
+		host_say(sub->host, RTL_LEVEL_WARNING,
+			 "%s: events are kept in the program's buffers, as far as these go, and it "
+			 "is tried again",
+			 sub->store.http.message);
 	sub->said_away = true;
 }
 
@@ -181,11 +167,9 @@ static bool take_settings(struct sub *sub, const struct rtl_setting *settings)
 
 static void meet_host(struct sub *sub)
 {
-	const char *where = sub->host->property(sub->host, "where");
-
-	sub->recovers = where && !strcmp(where, "recover");
-	sub->replays = where && !strcmp(where, "replay");
-	sub->in_process = where && !strcmp(where, "process");
+	sub->recovers = host_is(sub->host, "recover");
+	sub->replays = host_is(sub->host, "replay");
+	sub->in_process = host_is(sub->host, "process");
 	if (sub->in_process && sub->wait_ns > IN_PROCESS_WAIT_S * (uint64_t)SECOND_NS)
 		sub->wait_ns = IN_PROCESS_WAIT_S * (uint64_t)SECOND_NS;
 	if (sub->in_process && sub->timeout_s > IN_PROCESS_WAIT_S)
@@ -231,7 +215,7 @@ static int look_for_server(struct sub *sub)
 		return run_await_server(sub) == HTTP_DONE ? 0 : RTL_EIO;
 	result = store_prepare(&sub->store);
 	if (result == HTTP_REFUSED) {
-		sub_say(sub, RTL_LEVEL_ERROR, "%s", sub->store.http.message);
+		host_say(sub->host, RTL_LEVEL_ERROR, "%s", sub->store.http.message);
 		return RTL_EINVAL;
 	}
 	if (result != HTTP_DONE)
@@ -247,7 +231,7 @@ static int plugin_create(const struct rtl_host *host, const struct rtl_setting *
 
 	(void)count;
 	/* one that can keep events also says where they stand */
-	if (host->struct_size < offsetof(struct rtl_host, keep) + sizeof(host->keep)) {
+	if (!HOST_HAS(host, keep)) {
 		host->report(host, RTL_LEVEL_ERROR,
 			     "this version of rtl cannot keep what is not stored: use a newer one");
 		return RTL_ENOTSUP;
@@ -340,8 +324,8 @@ static int plugin_finish(void *instance)
 	if (result > 0)
 		return fail(sub, sub->store.http.message);
 	if (result == 0 && sub->run)
-		sub_say(sub, RTL_LEVEL_INFO, "%s: %llu rows of the run '%s'", sub->store.http.url,
-			(unsigned long long)sub->store.stored, sub->run);
+		host_say(sub->host, RTL_LEVEL_INFO, "%s: %llu rows of the run '%s'",
+			 sub->store.http.url, (unsigned long long)sub->store.stored, sub->run);
 	return result;
 }
 
@@ -349,8 +333,7 @@ RTL_EXPORT_SUBSCRIBER = {
 	.abi_version = RTL_ABI_VERSION,
 	.struct_size = sizeof(struct rtl_subscriber),
 	.name = "clickhouse",
-	.version = STRING(RTL_VERSION_MAJOR) "." STRING(RTL_VERSION_MINOR) "." STRING(
-		RTL_VERSION_PATCH),
+	.version = HOST_RTL_VERSION,
 	.description = "rows for a ClickHouse server: the runs of a fleet, side by side",
 	.settings = setting_infos,
 	.setting_count = SETTING_COUNT,

@@ -68,9 +68,9 @@ static int choose_run(struct sub *sub, const struct rtl_process *info)
 		sub->run = strdup(name_of_run(sub, info));
 	sub->day = (uint16_t)(clock_realtime_ns() / 1000000000u / 86400u);
 	if (result == RTL_EINVAL)
-		sub_say(sub, RTL_LEVEL_ERROR,
-			"run=%s: what stands behind a percent sign is not set, or has no meaning",
-			sub->run_pattern);
+		host_say(sub->host, RTL_LEVEL_ERROR,
+			 "run=%s: what stands behind a percent sign is not set, or has no meaning",
+			 sub->run_pattern);
 	return result ? result : sub->run ? 0 : RTL_ENOMEM;
 }
 
@@ -87,7 +87,7 @@ enum http_result run_await_server(struct sub *sub)
 		result = store_prepare(&sub->store);
 	}
 	if (result != HTTP_DONE)
-		sub_say(sub, RTL_LEVEL_ERROR, "%s", sub->store.http.message);
+		host_say(sub->host, RTL_LEVEL_ERROR, "%s", sub->store.http.message);
 	return result;
 }
 
@@ -246,8 +246,8 @@ static int find_stored(struct sub *sub, struct process *process)
 		result = find_marks(sub, process);
 	if (result == HTTP_DONE)
 		return 0;
-	sub_say(sub, RTL_LEVEL_ERROR, "what is stored already cannot be told: %s",
-		*sub->store.http.message ? sub->store.http.message : "out of memory");
+	host_say(sub->host, RTL_LEVEL_ERROR, "what is stored already cannot be told: %s",
+		 *sub->store.http.message ? sub->store.http.message : "out of memory");
 	return RTL_EIO;
 }
 

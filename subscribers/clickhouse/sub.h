@@ -18,6 +18,7 @@
 #include <rtl/publish.h>
 #include <rtl/subscriber.h>
 
+#include "host.h"
 #include "map.h"
 #include "store.h"
 #include "wanted.h"
@@ -76,10 +77,6 @@ struct sub {
 	struct store_table *process_table, *gpu_table, *ledger_table, *loss_table, *left_out_table;
 	struct store_table *dispatch_table, *copy_table, *mem_table, *call_table, *range_table;
 };
-
-/* Says a line under the subscriber's name. */
-void sub_say(struct sub *sub, int level, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
 
 /* lookup.c */
 

@@ -45,7 +45,8 @@ static void dispatch_events(void *user, const struct rtl_event *const *events, s
 static void name_gpu(struct sub *sub, struct work_process *process, const struct rtl_tracepoint *tp,
 		     uint32_t node)
 {
-	const char *product = lookup_metadata(tp, "product"), *bus = lookup_metadata(tp, "bus_id");
+	const char *product = rtl_tracepoint_value(tp, "product"),
+		   *bus = rtl_tracepoint_value(tp, "bus_id");
 	char name[400];
 
 	snprintf(name, sizeof(name), "%s%s%s%s%s", tp->name, product && *product ? ", " : "",

@@ -8,11 +8,9 @@
 
 uint64_t lookup_spool(const struct rtl_process *info)
 {
-	const bool known = info->struct_size >=
-			   offsetof(struct rtl_process, spool_id) + sizeof(info->spool_id);
+	const uint64_t spool = process_spool(info);
 
-	return known && info->spool_id ? info->spool_id
-				       : hash_number(info->number) ^ (uint32_t)info->pid;
+	return spool ? spool : hash_number(info->number) ^ (uint32_t)info->pid;
 }
 
 struct work_process *lookup_process_slowly(struct sub *sub, const struct rtl_process *info)
@@ -53,17 +51,9 @@ struct timeline_name *lookup_string(struct sub *sub, const struct rtl_process *i
 	return name;
 }
 
-const char *lookup_metadata(const struct rtl_tracepoint *tracepoint, const char *key)
-{
-	for (uint32_t i = 0; tracepoint && i < tracepoint->metadata_count; i++)
-		if (strcmp(tracepoint->metadata[i].key, key) == 0)
-			return tracepoint->metadata[i].value;
-	return NULL;
-}
-
 static bool number_of(const struct rtl_tracepoint *tracepoint, const char *key, uint32_t *number)
 {
-	const char *value = lookup_metadata(tracepoint, key);
+	const char *value = rtl_tracepoint_value(tracepoint, key);
 
 	*number = value ? (uint32_t)strtoul(value, NULL, 10) : 0;
 	return value != NULL;
@@ -74,7 +64,7 @@ static void describe_kernel(struct sub *sub, const struct rtl_process *info, uin
 {
 	const struct rtl_host *host = sub->host;
 	const struct rtl_tracepoint *tp = uid ? host->tracepoint(host, info, uid) : NULL;
-	const char *readable = lookup_metadata(tp, "demangled");
+	const char *readable = rtl_tracepoint_value(tp, "demangled");
 	const char *name = tp && *tp->name ? tp->name : NULL;
 	char *demangled;
 
@@ -130,7 +120,7 @@ const struct function *lookup_function(struct sub *sub, const struct rtl_process
 	if (!function)
 		return NULL;
 	tp = uid ? sub->host->tracepoint(sub->host, info, uid) : NULL;
-	category = lookup_metadata(tp, "category");
+	category = rtl_tracepoint_value(tp, "category");
 	function->launches = category && strcmp(category, "launch") == 0;
 	text = string ? sub->host->string(sub->host, info, string) : NULL;
 	function->name = intern(sub, text ? text : tp ? tp->name : NULL);

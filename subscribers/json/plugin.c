@@ -12,9 +12,6 @@
 
 #include "sub.h"
 
-#define STRING(x)  STRING_(x)
-#define STRING_(x) #x
-
 enum { OUTPUT, ARGS, COUNTERS };
 
 static const struct rtl_setting_info setting_infos[] = {
@@ -215,17 +212,11 @@ static void plugin_destroy(void *instance)
 static int meet_host(struct sub *sub)
 {
 	const struct rtl_host *host = sub->host;
-	const char *where = host->property(host, "where");
 
-	sub->exact = SUB_HOST_HAS(host, positions) && SUB_HOST_HAS(host, resume);
-	sub->recovers = where && strcmp(where, "recover") == 0;
-	sub->replays = where && strcmp(where, "replay") == 0;
-	if (!sub->recovers || sub->exact)
-		return 0;
-	host->report(host, RTL_LEVEL_ERROR,
-		     "this version of rtl cannot tell what an output lacks: use a newer one to "
-		     "recover");
-	return RTL_ENOTSUP;
+	sub->exact = HOST_HAS(host, positions) && HOST_HAS(host, resume);
+	sub->recovers = host_is(host, "recover");
+	sub->replays = host_is(host, "replay");
+	return host_check_recovery(host);
 }
 
 static int check_suffix(struct sub *sub)
@@ -360,8 +351,7 @@ RTL_EXPORT_SUBSCRIBER = {
 	.abi_version = RTL_ABI_VERSION,
 	.struct_size = sizeof(struct rtl_subscriber),
 	.name = "json",
-	.version = STRING(RTL_VERSION_MAJOR) "." STRING(RTL_VERSION_MINOR) "." STRING(
-		RTL_VERSION_PATCH),
+	.version = HOST_RTL_VERSION,
 	.description = "timeline for Perfetto and TraceLens: JSON, compressed JSON, or protobuf",
 	.settings = setting_infos,
 	.setting_count = SETTING_COUNT,

@@ -18,16 +18,12 @@
 #include <rtl/publish.h>
 #include <rtl/subscriber.h>
 
+#include "host.h"
 #include "map.h"
 #include "output_name.h"
 #include "pairing.h"
 #include "wanted.h"
 #include "work.h"
-
-/* A function of the host's that older hosts do not have. */
-#define SUB_HOST_HAS(host, member)                                                                 \
-	((host)->struct_size >= offsetof(struct rtl_host, member) + sizeof((host)->member) &&      \
-	 (host)->member)
 
 struct type;
 
@@ -127,8 +123,6 @@ const struct work_kernel *lookup_kernel(struct sub *sub, const struct rtl_proces
 void lookup_kernel_again(struct sub *sub, const struct rtl_process *info, uint64_t uid);
 const struct function *lookup_function(struct sub *sub, const struct rtl_process *info,
 				       uint64_t uid, uint64_t string);
-/* Value of a key of a tracepoint; NULL: none. Valid until the next call into the host. */
-const char *lookup_metadata(const struct rtl_tracepoint *tracepoint, const char *key);
 void lookup_fini(struct sub *sub);
 
 /* known.c */

@@ -2,6 +2,8 @@
 /* See output_name.h. */
 #include "output_name.h"
 
+#include "host.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,9 +38,8 @@ bool output_names_known(const struct rtl_host *host, const char *pattern,
 			struct output_names_room *room, struct output_names *names)
 {
 	const struct rtl_process *first = host->process(host, 1);
-	const char *where = host->property(host, "where");
 
-	if (!first && output_needs_process(pattern) && (!where || strcmp(where, "process") != 0))
+	if (!first && output_needs_process(pattern) && !host_is(host, "process"))
 		return false;
 	*names = first ? output_names_of(first) : output_names_here(room);
 	return true;

@@ -42,13 +42,10 @@ void exact_positions(struct sub *sub)
 
 static int cannot_resume(struct sub *sub, int result)
 {
-	char line[512];
-
-	snprintf(line, sizeof(line),
+	host_say(sub->host, RTL_LEVEL_ERROR,
 		 "%s: the host cannot go on where this output ends (error %d): nothing is added to "
 		 "it",
 		 sub->output.path, result);
-	sub->host->report(sub->host, RTL_LEVEL_ERROR, line);
 	return result;
 }
 

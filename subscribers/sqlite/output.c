@@ -2,6 +2,7 @@
 /* output.c: see output.h. */
 #include "output.h"
 
+#include "host.h"
 #include "output_look.h"
 #include "output_place.h"
 
@@ -9,8 +10,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,20 +17,6 @@
 #include <unistd.h>
 
 #define MAX_TRIES 1000
-
-static void say(const struct rtl_host *host, int level, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static void say(const struct rtl_host *host, int level, const char *format, ...)
-{
-	char line[PATH_MAX + 256];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(line, sizeof(line), format, args);
-	va_end(args);
-	host->report(host, level, line);
-}
 
 /* Making it. */
 
@@ -51,7 +36,7 @@ static void remove_files(const char *path)
 static int refuse_foreign(const struct rtl_host *host, const char *path, const char *which,
 			  uid_t owner)
 {
-	say(host, RTL_LEVEL_ERROR, "%s%s: " OUTPUT_FOREIGN, path, which, (unsigned)owner);
+	host_say(host, RTL_LEVEL_ERROR, "%s%s: " OUTPUT_FOREIGN, path, which, (unsigned)owner);
 	return RTL_EIO;
 }
 
@@ -66,10 +51,10 @@ static int create_file(const struct rtl_host *host, const char *path)
 		close(fd);
 		return 0;
 	}
-	say(host, RTL_LEVEL_ERROR,
-	    "%s: cannot be created (%s); choose another file with output=, or make the folder "
-	    "writable",
-	    path, strerror(errno));
+	host_say(host, RTL_LEVEL_ERROR,
+		 "%s: cannot be created (%s); choose another file with output=, or make the folder "
+		 "writable",
+		 path, strerror(errno));
 	return RTL_EIO;
 }
 
@@ -86,10 +71,11 @@ static void follow_links(struct output *output)
 
 static int refuse(const struct rtl_host *host, const char *path)
 {
-	say(host, RTL_LEVEL_ERROR,
-	    "%s: exists and is no trace that could be replaced; move it away, or choose another "
-	    "file with output=",
-	    path);
+	host_say(host, RTL_LEVEL_ERROR,
+		 "%s: exists and is no trace that could be replaced; move it away, or choose "
+		 "another "
+		 "file with output=",
+		 path);
 	return RTL_EIO;
 }
 
@@ -107,10 +93,10 @@ static int divert(struct output *output, const struct rtl_host *host, enum found
 			free(name);
 			continue;
 		}
-		say(host, RTL_LEVEL_WARNING, "%s: %s; writing to %s", output->path,
-		    found == FOUND_SESSION ? "holds another process of this session"
-					   : "is being written by another process",
-		    name);
+		host_say(host, RTL_LEVEL_WARNING, "%s: %s; writing to %s", output->path,
+			 found == FOUND_SESSION ? "holds another process of this session"
+						: "is being written by another process",
+			 name);
 		result = create_file(host, name);
 		free(output->path);
 		output->path = name;
@@ -139,7 +125,7 @@ static int name_output(struct output *output, const struct rtl_host *host, const
 	*output = (struct output){.lock_fd = -1};
 	result = output_expand(pattern, names, &output->path);
 	if (result == RTL_EINVAL)
-		say(host, RTL_LEVEL_ERROR, "output=%s: %s", pattern, OUTPUT_NAME_KNOWN);
+		host_say(host, RTL_LEVEL_ERROR, "output=%s: %s", pattern, OUTPUT_NAME_KNOWN);
 	if (result != 0)
 		return result;
 	result = output_is_foreign(output->path, &owner)
@@ -191,7 +177,7 @@ int output_continue(struct output *output, const struct rtl_host *host, const ch
 	refusal = output_may_continue(output->path, empty);
 	if (!refusal.why)
 		return 0;
-	say(host, RTL_LEVEL_ERROR, "%s: %s%s", output->path, refusal.why, refusal.which);
+	host_say(host, RTL_LEVEL_ERROR, "%s: %s%s", output->path, refusal.why, refusal.which);
 	output_fini(output, false);
 	return refusal.result;
 }

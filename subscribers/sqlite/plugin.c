@@ -9,15 +9,11 @@
 #include "sub.h"
 #include "thread_start.h"
 
-#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define STRING(x)  STRING_(x)
-#define STRING_(x) #x
 
 enum { OUTPUT, BATCH, PAGE_SIZE, LINKS, ARGS, GPU };
 
@@ -92,9 +88,7 @@ static void *begin_in_thread(void *user)
 /* false: there is no thread. */
 static bool begin_meanwhile(struct sub *sub)
 {
-	const char *where = sub->host->property(sub->host, "where");
-
-	if (!where || strcmp(where, "collector") != 0 || sub->continues)
+	if (!host_is(sub->host, "collector") || sub->continues)
 		return false;
 	sub->begins = thread_start(&sub->beginner, begin_in_thread, sub);
 	return sub->begins;
@@ -116,16 +110,13 @@ static void await_begin(struct sub *sub)
 /* Also where the host does not say. */
 static bool is_in_process(const struct sub *sub)
 {
-	const char *where = sub->host->property(sub->host, "where");
-
-	return !where || strcmp(where, "process") == 0;
+	return !sub->host->property(sub->host, "where") || host_is(sub->host, "process");
 }
 
 /* Opens the output; the names are those of its process. may_wait: the tables may come later. */
 static int open_output(struct sub *sub, const struct output_names *names, bool may_wait)
 {
 	struct writer *w = &sub->writer;
-	char line[PATH_MAX + 128];
 	bool empty = true;
 	int result = sub->recovers
 			     ? output_continue(&sub->output, sub->host, sub->settings.output, names,
@@ -143,11 +134,10 @@ static int open_output(struct sub *sub, const struct output_names *names, bool m
 		return RTL_EIO;
 	}
 	if (result != 0) {
-		snprintf(line, sizeof(line),
-			 "%s: cannot be opened as a database (%s); choose "
-			 "another file with output=",
-			 sub->output.path, sqlite3_errmsg(w->db));
-		sub->host->report(sub->host, RTL_LEVEL_ERROR, line);
+		host_say(
+			sub->host, RTL_LEVEL_ERROR,
+			"%s: cannot be opened as a database (%s); choose another file with output=",
+			sub->output.path, sqlite3_errmsg(w->db));
 		output_release(&sub->output);
 		return RTL_EIO;
 	}
@@ -196,17 +186,11 @@ static void plugin_destroy(void *instance)
 static int meet_host(struct sub *sub)
 {
 	const struct rtl_host *host = sub->host;
-	const char *where = host->property(host, "where");
 
-	sub->exact = SUB_HOST_HAS(host, positions);
-	sub->recovers = where && strcmp(where, "recover") == 0;
-	sub->replays = where && strcmp(where, "replay") == 0;
-	if (!sub->recovers || (sub->exact && SUB_HOST_HAS(host, resume)))
-		return 0;
-	host->report(host, RTL_LEVEL_ERROR,
-		     "this version of rtl cannot tell what an output lacks: use a newer one to "
-		     "recover");
-	return RTL_ENOTSUP;
+	sub->exact = HOST_HAS(host, positions);
+	sub->recovers = host_is(host, "recover");
+	sub->replays = host_is(host, "replay");
+	return host_check_recovery(host);
 }
 
 static int plugin_create(const struct rtl_host *host, const struct rtl_setting *settings,
@@ -325,7 +309,6 @@ static int plugin_flush(void *instance)
 static int plugin_finish(void *instance)
 {
 	struct sub *sub = instance;
-	char line[PATH_MAX + 128];
 
 	await_begin(sub);
 	if (!sub->open)
@@ -333,12 +316,10 @@ static int plugin_finish(void *instance)
 	run_end(sub);
 	sub->events_pending = false;
 	writer_close(&sub->writer);
-	if (!sub->writer.failed) {
-		snprintf(line, sizeof(line), "%s: %lld GPU operations, %llu rows", sub->output.path,
-			 (long long)(sub->next_op - 1),
+	if (!sub->writer.failed)
+		host_say(sub->host, RTL_LEVEL_INFO, "%s: %lld GPU operations, %llu rows",
+			 sub->output.path, (long long)(sub->next_op - 1),
 			 (unsigned long long)sub->writer.committed_rows);
-		sub->host->report(sub->host, RTL_LEVEL_INFO, line);
-	}
 	return status(sub);
 }
 
@@ -346,8 +327,7 @@ RTL_EXPORT_SUBSCRIBER = {
 	.abi_version = RTL_ABI_VERSION,
 	.struct_size = sizeof(struct rtl_subscriber),
 	.name = "sqlite",
-	.version = STRING(RTL_VERSION_MAJOR) "." STRING(RTL_VERSION_MINOR) "." STRING(
-		RTL_VERSION_PATCH),
+	.version = HOST_RTL_VERSION,
 	.description = "SQLite database with the rocpd schema of RPD and tables of rtl",
 	.settings = setting_infos,
 	.setting_count = sizeof(setting_infos) / sizeof(*setting_infos),

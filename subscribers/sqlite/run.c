@@ -170,7 +170,7 @@ static void write_calibration(struct sub *sub, const struct process *process)
 	const struct rtl_host *host = sub->host;
 	struct rtl_calibration c = {.struct_size = sizeof(c)};
 
-	if (!SUB_HOST_HAS(host, calibration) || host->calibration(host, process->info, &c) != 0)
+	if (!HOST_HAS(host, calibration) || host->calibration(host, process->info, &c) != 0)
 		return;
 	writer_execf(&sub->writer, "DELETE FROM rtl_clock WHERE process = %u AND pairs IS NOT NULL",
 		     process->number);
@@ -299,8 +299,7 @@ static void write_waits(struct sub *sub, const struct process *process)
 	const struct rtl_host *host = sub->host;
 	struct rtl_waits waits = {.struct_size = sizeof(waits)};
 
-	if (!SUB_HOST_HAS(host, waits) || host->waits(host, process->info, &waits) != 0 ||
-	    !waits.count)
+	if (!HOST_HAS(host, waits) || host->waits(host, process->info, &waits) != 0 || !waits.count)
 		return;
 	writer_execf(&sub->writer, "INSERT OR REPLACE INTO rtl_wait VALUES (%u, %lld, %lld)",
 		     process->number, (long long)waits.count, (long long)waits.total_ns);
@@ -312,7 +311,7 @@ static uint64_t last_ns(const struct sub *sub, const struct process *process)
 	const struct rtl_host *host = sub->host;
 	struct rtl_calibration c = {.struct_size = sizeof(c)};
 
-	return SUB_HOST_HAS(host, calibration) && host->calibration(host, process->info, &c) == 0 &&
+	return HOST_HAS(host, calibration) && host->calibration(host, process->info, &c) == 0 &&
 			       c.last_ns > process->span_end_ns
 		       ? c.last_ns
 		       : process->span_end_ns;
@@ -433,7 +432,7 @@ static bool write_ledger(struct sub *sub, const struct process *process,
 		     target.process, target.stream, (long long)l.published, (long long)l.delivered,
 		     (long long)l.discarded, (long long)l.abandoned, (long long)l.missed);
 	host->losses(host, info, stream->info, write_loss, &target);
-	if (SUB_HOST_HAS(host, left_out))
+	if (HOST_HAS(host, left_out))
 		host->left_out(host, info, stream->info, write_left_out, &target);
 	return true;
 }

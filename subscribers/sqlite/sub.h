@@ -39,6 +39,7 @@
 #define RTL_SQLITE_SUB_H
 
 #include "call_args.h"
+#include "host.h"
 #include "links.h"
 #include "map.h"
 #include "names.h"
@@ -151,27 +152,6 @@ void run_before_commit(void *user);
 void run_fini(struct sub *sub);
 
 /* exact.c */
-
-/* A function of the host's that older hosts do not have. */
-#define SUB_HOST_HAS(host, member)                                                                 \
-	((host)->struct_size >= offsetof(struct rtl_host, member) + sizeof((host)->member) &&      \
-	 (host)->member)
-
-/* What tells a process from all others, and from itself in another run; 0: not known. */
-static inline uint64_t process_spool(const struct rtl_process *info)
-{
-	return info->struct_size >= offsetof(struct rtl_process, spool_id) + sizeof(info->spool_id)
-		       ? info->spool_id
-		       : 0;
-}
-
-/* What a launcher numbered it; -1: none did, or the host does not tell. */
-static inline int32_t process_rank(const struct rtl_process *info)
-{
-	return info->struct_size >= offsetof(struct rtl_process, rank) + sizeof(info->rank)
-		       ? info->rank
-		       : -1;
-}
 
 bool exact_init(struct sub *sub);
 /* Writes how far the host's rings have been delivered; from flush and finish only. */

@@ -2,6 +2,8 @@
 /* writer.c: see writer.h. */
 #include "writer.h"
 
+#include "host.h"
+
 #include "append.h"
 
 #include <rtl/publish.h>
@@ -78,15 +80,13 @@ static uint64_t open_rows(const struct writer *w)
 /* What becomes of the rows. */
 static void write_fate(const struct writer *w, char *text, size_t size)
 {
-	const char *where = w->host->property(w->host, "where");
-
-	if (where && strcmp(where, "replay") == 0)
+	if (host_is(w->host, "replay"))
 		snprintf(text, size, "nothing of it is kept");
 	else
 		snprintf(text, size, "%llu rows are stored and can be read, %llu are %s",
 			 (unsigned long long)w->committed_rows, (unsigned long long)open_rows(w),
-			 where && strcmp(where, "recover") == 0 ? "left for another recovery"
-								: "lost, and the trace ends there");
+			 host_is(w->host, "recover") ? "left for another recovery"
+						     : "lost, and the trace ends there");
 }
 
 bool writer_error(struct writer *w, int result, const char *what)
@@ -314,19 +314,16 @@ bool writer_make_image(struct writer *w)
 /* Whether the files are still under their numbers; if not, that was the last of them. */
 static bool still_ours(struct writer *w)
 {
-	char line[1024];
-
 	if (w->lost || descriptors_are_ours(&w->descriptors))
 		return !w->lost;
 	w->lost = w->failed = true;
 	w->failed_result = RTL_EIO;
-	snprintf(
-		line, sizeof(line),
+	host_say(
+		w->host, RTL_LEVEL_ERROR,
 		"%s: the program has closed the descriptor of this file, and may have another file "
 		"under its number; %llu rows are stored, %llu are lost; `rtl trace` keeps the "
 		"file out of the program",
 		w->path, (unsigned long long)w->committed_rows, (unsigned long long)open_rows(w));
-	w->host->report(w->host, RTL_LEVEL_ERROR, line);
 	if (w->started)
 		w->host->fail(w->host, "its file was closed");
 	return false;
@@ -389,13 +386,9 @@ bool writer_try(struct writer *w, const char *sql)
 
 void writer_warn(struct writer *w, const char *effect)
 {
-	char line[1024];
-
-	if (w->failed)
-		return;
-	snprintf(line, sizeof(line), "%s: %s: %s (%s); %s", w->path, effect, w->tried.reason,
-		 w->tried_message, w->tried.advice);
-	w->host->report(w->host, RTL_LEVEL_WARNING, line);
+	if (!w->failed)
+		host_say(w->host, RTL_LEVEL_WARNING, "%s: %s: %s (%s); %s", w->path, effect,
+			 w->tried.reason, w->tried_message, w->tried.advice);
 }
 
 void writer_abandon(struct writer *w)

@@ -17,13 +17,11 @@
 #include <rtl/subscriber.h>
 
 #include "counted.h"
+#include "host.h"
 #include "output_name.h"
 #include "output_place.h"
 #include "summary.h"
 #include "track.h"
-
-/* enum rtl_level of publish.h, which is for publishers. */
-#define LEVEL_ERROR 1
 
 struct stats {
 	const struct rtl_host *host;
@@ -53,7 +51,7 @@ __attribute__((format(printf, 3, 4))) static int fail(const struct stats *stats,
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	stats->host->report(stats->host, LEVEL_ERROR, text);
+	stats->host->report(stats->host, RTL_LEVEL_ERROR, text);
 	return error;
 }
 
@@ -173,7 +171,7 @@ static int stats_create(const struct rtl_host *host, const struct rtl_setting *s
 
 	(void)count;
 	if (!stats) {
-		host->report(host, LEVEL_ERROR, "out of memory");
+		host->report(host, RTL_LEVEL_ERROR, "out of memory");
 		return RTL_ENOMEM;
 	}
 	stats->host = host;
@@ -312,7 +310,7 @@ RTL_EXPORT_SUBSCRIBER = {
 	.abi_version = RTL_ABI_VERSION,
 	.struct_size = sizeof(struct rtl_subscriber),
 	.name = "stats",
-	.version = "0.1.0",
+	.version = HOST_RTL_VERSION,
 	.description = "sums up kernels and other events by name, prints a table at the end",
 	.settings = infos,
 	.setting_count = sizeof(infos) / sizeof(*infos),

@@ -11,16 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <rtl/types.h>
-
+#include "host.h"
 #include "json.h"
 #include "put.h"
 #include "timeline.h"
-
-#define STRING(x)  STRING_(x)
-#define STRING_(x) #x
-#define VERSION                                                                                    \
-	STRING(RTL_VERSION_MAJOR) "." STRING(RTL_VERSION_MINOR) "." STRING(RTL_VERSION_PATCH)
 
 const char put_pairs[200] = "000102030405060708091011121314151617181920212223242526272829"
 			    "303132333435363738394041424344454647484950515253545556575859"
@@ -56,7 +50,7 @@ static void begin(struct timeline *timeline, bool again)
 			      ",\"schemaVersion\":1,\"distributedInfo\":{\"rank\": %" PRIu32 "}",
 			      timeline->rank);
 	to += sprintf(to,
-		      ",\"version\":\"" VERSION "\",\"displayTimeUnit\":\"ns\","
+		      ",\"version\":\"" HOST_RTL_VERSION "\",\"displayTimeUnit\":\"ns\","
 		      "\"baseTimeNanoseconds\":%" PRIu64 ",\"traceEvents\":[\n"
 		      "{\"ph\":\"M\",\"pid\":1,\"tid\":1,\"name\":\"rtl\",\"args\":{}}",
 		      timeline->base_ns);
@@ -314,7 +308,7 @@ static void tail(struct timeline *timeline, bool complete)
 		return;
 	}
 	fprintf(text.out,
-		"\n],\n\"metadata\":{\"rtl\":{\"version\":\"" VERSION "\",\"clock\":"
+		"\n],\n\"metadata\":{\"rtl\":{\"version\":\"" HOST_RTL_VERSION "\",\"clock\":"
 		"\"CLOCK_BOOTTIME\",\"base_ns\":%" PRIu64 ",\"base_unix_ns\":%" PRId64
 		",\"complete\":%s",
 		timeline->base_ns, timeline->unix_ns, complete ? "true" : "false");

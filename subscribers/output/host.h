@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* host.h: what subscribers ask their host, which may be older than they are, and tell it. Threads: as the host says. */
+#ifndef RTL_OUTPUT_HOST_H
+#define RTL_OUTPUT_HOST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <rtl/subscriber.h>
+
+/** A function of the host's that older hosts do not have. */
+#define HOST_HAS(host, member)                                                                     \
+	((host)->struct_size >= offsetof(struct rtl_host, member) + sizeof((host)->member) &&      \
+	 (host)->member)
+
+#define HOST_TEXT_(x) #x
+#define HOST_TEXT(x)  HOST_TEXT_(x)
+/** The version of rtl, as a text. */
+#define HOST_RTL_VERSION                                                                           \
+	HOST_TEXT(RTL_VERSION_MAJOR)                                                               \
+	"." HOST_TEXT(RTL_VERSION_MINOR) "." HOST_TEXT(RTL_VERSION_PATCH)
+
+/** Whether it runs there: "process", "collector", "replay", "recover". False where it does not say. */
+bool host_is(const struct rtl_host *host, const char *where);
+/** Whether it can recover an output, if that is what it does. 0, or RTL_ENOTSUP, said. */
+int host_check_recovery(const struct rtl_host *host);
+/** Says a line. */
+void host_say(const struct rtl_host *host, int level, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/** What tells a process from all others, and from itself in another run; 0: not known. */
+static inline uint64_t process_spool(const struct rtl_process *info)
+{
+	return info->struct_size >= offsetof(struct rtl_process, spool_id) + sizeof(info->spool_id)
+		       ? info->spool_id
+		       : 0;
+}
+
+/** What a launcher numbered it; -1: none did, or the host does not tell. */
+static inline int32_t process_rank(const struct rtl_process *info)
+{
+	return info->struct_size >= offsetof(struct rtl_process, rank) + sizeof(info->rank)
+		       ? info->rank
+		       : -1;
+}
+
+#endif
