@@ -29,7 +29,7 @@ struct count {
 	uint64_t kernels, copies;
 };
 
-/* Open addressing. A place keeps its executable, which may come again. */
+/* Open addressing. The place of an executable that is gone keeps it, until another one needs a place. */
 static struct {
 	uint64_t executable; /* release with the first work; acquire */
 	uint64_t work;       /* kernels below, copies above, plus 1; 0: not known. Relaxed */
@@ -84,10 +84,15 @@ static bool count_graph(void *graph, int depth, struct count *count)
 	return good;
 }
 
-/* The executable's place, or a free one; GRAPHS_MAX: neither. */
+static uint32_t home_of(uint64_t executable)
+{
+	return (uint32_t)(executable * 0x9e3779b97f4a7c15u >> 32) % GRAPHS_MAX;
+}
+
+/* The executable's place, or one that none ever had; GRAPHS_MAX: neither. */
 static uint32_t place_of(uint64_t executable)
 {
-	uint32_t at = (uint32_t)(executable * 0x9e3779b97f4a7c15u >> 32) % GRAPHS_MAX;
+	uint32_t at = home_of(executable);
 
 	for (uint32_t i = 0; i < GRAPHS_MAX; i++, at = (at + 1) % GRAPHS_MAX) {
 		const uint64_t there = __atomic_load_n(&table[at].executable, __ATOMIC_ACQUIRE);
@@ -98,13 +103,26 @@ static uint32_t place_of(uint64_t executable)
 	return GRAPHS_MAX;
 }
 
+/* Under the lock: a place for one that has none. */
+static uint32_t free_place(uint64_t executable)
+{
+	uint32_t at = home_of(executable);
+
+	for (uint32_t i = 0; i < GRAPHS_MAX; i++, at = (at + 1) % GRAPHS_MAX)
+		if (!table[at].work)
+			return at;
+	return GRAPHS_MAX;
+}
+
 static void set(uint64_t executable, uint64_t work)
 {
 	uint32_t at;
 
 	pthread_mutex_lock(&table_lock);
 	at = place_of(executable);
-	if (at < GRAPHS_MAX && (work || table[at].executable)) {
+	if (at == GRAPHS_MAX || !table[at].executable)
+		at = work ? free_place(executable) : GRAPHS_MAX;
+	if (at < GRAPHS_MAX) {
 		__atomic_store_n(&table[at].work, work, __ATOMIC_RELAXED);
 		/* With the acquire in place_of. */
 		__atomic_store_n(&table[at].executable, executable, __ATOMIC_RELEASE);

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* How much a graph launches: nodes are counted when it is instantiated. */
+#include "graphs.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "report.h"
+
+enum { KERNEL, COPY, FILL, HOST, CHILD, EMPTY, BATCH = 14 };
+
+struct node {
+	int type;
+	struct graph *child;
+};
+
+struct graph {
+	size_t count;
+	struct node nodes[8];
+};
+
+static int get_nodes(void *graph, void **nodes, size_t *count)
+{
+	struct graph *of = graph;
+
+	for (size_t i = 0; nodes && i < of->count; i++)
+		nodes[i] = &of->nodes[i];
+	*count = of->count;
+	return 0;
+}
+
+static int get_type(void *node, int *type)
+{
+	*type = ((struct node *)node)->type;
+	return 0;
+}
+
+static int get_child(void *node, void **graph)
+{
+	*graph = ((struct node *)node)->child;
+	return 0;
+}
+
+void *report_find(const char *symbol)
+{
+	if (!strcmp(symbol, "hipGraphGetNodes"))
+		return (void *)get_nodes;
+	if (!strcmp(symbol, "hipGraphNodeGetType"))
+		return (void *)get_type;
+	return !strcmp(symbol, "hipGraphChildGraphNodeGetGraph") ? (void *)get_child : NULL;
+}
+
+static struct graph inner = {.count = 2, .nodes = {{.type = KERNEL}, {.type = COPY}}};
+static struct graph outer = {.count = 5,
+			     .nodes = {{.type = KERNEL},
+				       {.type = FILL},
+				       {.type = HOST},
+				       {.type = CHILD, .child = &inner},
+				       {.type = EMPTY}}};
+static uint32_t kernels, copies;
+
+static void test_graphs__nodes_and_graphs_within__counted(void **state)
+{
+	(void)state;
+	assert_false(graphs_find(0x10, &kernels, &copies));
+	graphs_note(0x10, (uintptr_t)&outer);
+	assert_true(graphs_find(0x10, &kernels, &copies));
+	assert_int_equal(kernels, 2);
+	assert_int_equal(copies, 2);
+	graphs_note(0x10, (uintptr_t)&inner); /* the address came again */
+	assert_true(graphs_find(0x10, &kernels, &copies));
+	assert_int_equal(kernels, 1);
+}
+
+static void test_graphs__no_nodes__known(void **state)
+{
+	struct graph none = {0};
+
+	(void)state;
+	graphs_note(0x20, (uintptr_t)&none);
+	assert_true(graphs_find(0x20, &kernels, &copies));
+	assert_int_equal(kernels + copies, 0);
+}
+
+static void test_graphs__what_is_not_known__is_said(void **state)
+{
+	struct graph strange = {.count = 2, .nodes = {{.type = KERNEL}, {.type = BATCH}}};
+	struct graph endless = {.count = 1, .nodes = {{.type = CHILD, .child = &endless}}};
+
+	(void)state;
+	graphs_note(0x30, (uintptr_t)&strange);
+	assert_false(graphs_find(0x30, &kernels, &copies));
+	graphs_note(0x30, (uintptr_t)&endless);
+	assert_false(graphs_find(0x30, &kernels, &copies));
+	assert_false(graphs_find(0, &kernels, &copies));
+}
+
+static void test_graphs__forgotten__not_known(void **state)
+{
+	(void)state;
+	graphs_note(0x40, (uintptr_t)&inner);
+	graphs_forget(0x40);
+	assert_false(graphs_find(0x40, &kernels, &copies));
+	graphs_forget(0x50);
+	assert_false(graphs_find(0x50, &kernels, &copies));
+}
+
+static void test_graphs__more_than_there_is_room_for__not_known(void **state)
+{
+	unsigned known = 0;
+
+	(void)state;
+	for (uint64_t i = 1; i <= 10000; i++)
+		graphs_note(i << 16, (uintptr_t)&inner);
+	for (uint64_t i = 1; i <= 10000; i++)
+		known += graphs_find(i << 16, &kernels, &copies);
+	assert_in_range(known, 8000, 8192);
+	/* Those that are gone give way. */
+	for (uint64_t i = 1; i <= 10000; i++)
+		graphs_forget(i << 16);
+	for (uint64_t i = 10001; i <= 18000; i++) {
+		graphs_note(i << 16, (uintptr_t)&inner);
+		assert_true(graphs_find(i << 16, &kernels, &copies));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_graphs__nodes_and_graphs_within__counted),
+		cmocka_unit_test(test_graphs__no_nodes__known),
+		cmocka_unit_test(test_graphs__what_is_not_known__is_said),
+		cmocka_unit_test(test_graphs__forgotten__not_known),
+		cmocka_unit_test(test_graphs__more_than_there_is_room_for__not_known),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
