@@ -43,12 +43,13 @@ static void add_ledger(void *user, const char *const *row)
 	ending->lost = row[1] ? strtoull(row[1], NULL, 10) : 0;
 }
 
-/* how many */
+/* how many of a GPU, how many in all: these count where nothing is there at all */
 static void add_left_out(void *user, const char *const *row)
 {
 	struct ending *ending = user;
+	const char *count = ending->something || (row[0] && *row[0] != '0') ? row[0] : row[1];
 
-	ending->not_selected = row[0] ? strtoull(row[0], NULL, 10) : 0;
+	ending->not_selected = count ? strtoull(count, NULL, 10) : 0;
 }
 
 static void look_into(struct ending *ending, struct database *database)
@@ -64,7 +65,9 @@ static void look_into(struct ending *ending, struct database *database)
 		       "SELECT sum(published + missed), sum(discarded + abandoned + missed) "
 		       "FROM rtl_ledger WHERE stream IN " STREAMS,
 		       add_ledger, ending);
-	database_query(database, "SELECT sum(count) FROM rtl_left_out WHERE stream IN " STREAMS,
+	database_query(database,
+		       "SELECT sum(count) FILTER (WHERE stream IN " STREAMS
+		       "), sum(count) FROM rtl_left_out",
 		       add_left_out, ending);
 	losses.causes = open_memstream(&ending->causes, &size);
 	if (!losses.causes)

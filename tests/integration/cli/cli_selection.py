@@ -106,6 +106,8 @@ class Selection(Case):
         self.assertEqual(done.returncode, 0)
         self.assertIn("rtl: no GPU operation was recorded: 10 events were left out by --delay\n",
                       done.stderr)
+        done = self.rtl("trace", "-o", "run.db", "--delay", "1000", PROGRAM, "0", "regions")
+        self.assertRegex(done.stderr, r"rtl: no GPU operation was recorded: [1-9]\d* events were left out by --delay\n")
 
     def test_refused(self):
         for what, status, *arguments in (
