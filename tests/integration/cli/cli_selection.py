@@ -70,8 +70,8 @@ class Selection(Case):
         self.assertLessEqual(self.ledger("run.db", lines), 100 * (lines - 3))
 
     def test_recording__the_same(self):
-        child = self.start("record", "-q", "-o", "run.rec", "--delay", "0.3", PROGRAM, "100", "lines",
-                           stdin=subprocess.PIPE)
+        child = self.start("record", "-q", "-o", "run.rec", "--delay", "0.3", "--duration", "0.3",
+                           "--repeat", "0", PROGRAM, "100", "lines", stdin=subprocess.PIPE)
         lines, _ = self.drive(child, 0, 100)
         self.assertEqual(self.rtl("replay", "-o", "run.db", "run.rec").returncode, 0)
         left_out = self.ledger("run.db", lines)
@@ -87,7 +87,8 @@ class Selection(Case):
         self.assertGreater(self.ledger("run.db", lines), 0)
 
     def test_variables__as_the_options(self):
-        env = {"RTL_DELAY": "0.3"}
+        # a busy machine may miss the first delay
+        env = {"RTL_DELAY": "0.3", "RTL_DURATION": "0.3", "RTL_REPEAT": "0"}
         child = subprocess.Popen([RTL, "trace", "-q", "-o", "run.db", PROGRAM, "100", "lines"],
                                  cwd=self.folder, env=self.environment(env), text=True,
                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE,
