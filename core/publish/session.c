@@ -34,7 +34,9 @@ int session_join(void)
 		    sizeof(wants) ||
 	    pread(fd, &collector_pid, sizeof(collector_pid), offsetof(struct session_page, pid)) !=
 		    sizeof(collector_pid)) {
-		session_leave(); /* cut off just now */
+		log_line(RTL_LEVEL_ERROR, "bus",
+			 "RTL_COLLECTOR=%s was cut off: nothing is recorded", name);
+		session_leave();
 		err = RTL_EABI;
 	}
 	close(fd);
