@@ -10,6 +10,7 @@
 #ifndef CHECK_H
 #define CHECK_H
 
+#include <dlfcn.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -65,12 +66,16 @@ CHECK_USED CHECK_PRINTF __attribute__((noreturn)) static void fail(const char *f
 /*
  * To be called before the process ends. HIP 7 (7.2.4) crashes at times when it ends while a
  * thread of its own still handles the last completions, for which a program cannot wait. The
- * software GPU does (tests/rocm7/tool.cpp).
+ * software GPU can (tests/rocm7/tool.cpp).
  */
 static inline void settle(void)
 {
 #if defined(HIP_VERSION) && HIP_VERSION >= 70000000
-	if (!on_rocm7_model())
+	void (**const settle_now)(void) = (void (**)(void))dlsym(RTLD_DEFAULT, "rocm7_settle");
+
+	if (settle_now && *settle_now)
+		(*settle_now)();
+	else
 		usleep(100000);
 #endif
 }

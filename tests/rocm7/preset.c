@@ -31,6 +31,9 @@ void *__libc_calloc(size_t count, size_t bytes);
 
 static memset_fn *next_memset;
 
+/* Here for programs to find: tool.cpp sets it, they call it (tests/programs/check.h). */
+__attribute__((visibility("default"))) void (*rocm7_settle)(void);
+
 __attribute__((constructor)) static void init(void)
 {
 	next_memset = (memset_fn *)dlsym(RTLD_NEXT, "memset");

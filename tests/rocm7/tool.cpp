@@ -100,7 +100,7 @@ constexpr unsigned settle_timeout_s = 30;
 handlers_hsa hsa;
 pid_t loaded_pid; /* 0: not. A child made by fork does not have the thread. */
 
-void settle_at_exit()
+void settle()
 {
 	if (loaded_pid == getpid() && dlopen("libamdhip64.so.7", RTLD_LAZY | RTLD_NOLOAD))
 		handlers_settle(&hsa, settle_timeout_s);
@@ -110,13 +110,16 @@ void settle_at_exit()
 void settle_when_it_ends(const HsaApiTable *table)
 {
 	static bool registered;
+	void *const settle_now = dlsym(RTLD_DEFAULT, "rocm7_settle");
 
 	hsa.signal_create = table->core_->hsa_signal_create_fn;
 	hsa.signal_async_handler = table->amd_ext_->hsa_amd_signal_async_handler_fn;
 	hsa.signal_store_relaxed = table->core_->hsa_signal_store_relaxed_fn;
 	hsa.signal_destroy = table->core_->hsa_signal_destroy_fn;
 	loaded_pid = getpid();
-	registered = registered || !atexit(settle_at_exit);
+	registered = registered || !atexit(settle);
+	if (settle_now)
+		*static_cast<void (**)()>(settle_now) = settle;
 }
 
 } // namespace

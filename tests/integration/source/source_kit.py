@@ -10,6 +10,7 @@ import re
 import signal
 import sqlite3
 import subprocess
+import sys
 import tempfile
 import threading
 import unittest
@@ -99,14 +100,17 @@ class Case(unittest.TestCase):
         return env
 
     def trace(self, way, program, *arguments, status=0, **how):
-        """Runs it under rtl trace; the status must be that. HIP 7.2.4's own exit aborts now and then, untraced
-        too (tests/rocm7/retry): a program that should end well has three tries."""
-        for _ in range(3):
+        """Runs it under rtl trace; the status must be that. HIP 7.2.4 may abort behind its program's end, at
+        work that is under way or whose stream is gone: then there are three tries. None with graphs, at whose reports
+        HIP may crash."""
+        for number in range(1, 4):
             trace = self.trace_once(way, program, *arguments, **how)
             done = trace.done
-            if status == 0 and (done.returncode == -signal.SIGABRT or "ended with signal 6" in done.stdout + done.stderr):
-                continue
-            break
+            aborted = done.returncode == -signal.SIGABRT or "ended with signal 6" in done.stdout + done.stderr
+            if status != 0 or not aborted or how.get("runner", RUN7) != RUN7 or \
+                    not re.search(r"^\w+: ok ", done.stdout, re.M) or "graph" in program:
+                break
+            print(f"{program}, {way}: HIP aborted behind the program's end, try {number} of 3", file=sys.stderr)
         if status is not None:
             self.assertEqual(done.returncode, status, f"{done.args}: {done.stdout[-500:]} {done.stderr[-3000:]}")
         return trace
