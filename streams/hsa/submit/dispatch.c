@@ -205,32 +205,43 @@ static inline ALWAYS struct packet_slot *take(struct queue *queue, union aql_pac
 	return slot;
 }
 
+/* From the note of who took the packet's place; false: there is none. *own: the call that has
+ * written the packet passes it on. */
+static inline bool fill_noted(const struct queue *queue, struct packet_slot *slot, uint64_t index,
+			      bool *own)
+{
+	struct submitter found;
+
+	if (!queue->submitters ||
+	    !submitters_find(queue->submitters, queue->packets, index, &found))
+		return false;
+	*own = found.tid == rtl_thread_id() && found.scope.call_ticks == thread_context.call_ticks;
+	slot->packet.submit_tid = found.tid;
+	slot->slot.in_scope = found.in_scope;
+	if (found.in_scope)
+		slot->scope = found.scope;
+	return true;
+}
+
 /* For what the thread works that submits the packet at that index of its queue: nobody else knows
  * later. is_work: it is no barrier. */
 static inline ALWAYS void fill_scope(const struct queue *queue, struct packet_slot *slot,
 				     uint64_t index, bool is_work)
 {
-	struct submitter found, *submitter = &found;
-	bool own = true; /* it is passed on by the call that has written it */
+	bool own = true;
 
-	if (!queue->submitters ||
-	    !submitters_find(queue->submitters, queue->packets, index, submitter))
-		submitter_fill(submitter);
-	else
-		own = submitter->tid == rtl_thread_id() &&
-		      submitter->scope.call_ticks == thread_context.call_ticks;
+	if (!fill_noted(queue, slot, index, &own)) {
+		slot->packet.submit_tid = rtl_thread_id();
+		slot->slot.in_scope = submitter_scope(&slot->scope);
+	}
 	if (__builtin_expect(!own, 0))
 		slot->packet.flags |= RTL_HSA_DISPATCH_CARRIED;
-	slot->packet.submit_tid = submitter->tid;
-	slot->slot.in_scope = submitter->in_scope;
-	if (is_work)
-		call_context_note(submitter->in_scope ? submitter->scope.correlation : 0);
-	if (!submitter->in_scope)
+	if (!is_work)
 		return;
-	slot->scope = submitter->scope;
+	call_context_note(slot->slot.in_scope ? slot->scope.correlation : 0);
 	/* Not another thread's, nor of a call before: its packet may have waited behind another's.
 	 */
-	if (is_work && own)
+	if (own && slot->slot.in_scope)
 		thread_context.work++;
 }
 

@@ -33,16 +33,14 @@ static struct {
 
 /* ---- noting */
 
-void submitter_fill(struct submitter *submitter)
+bool submitter_scope(struct work_scope *within)
 {
 	struct rtl_scope scope;
 
 	scope.struct_size = sizeof(scope);
-	submitter->in_scope = !rtl_scope_current(&scope);
-	submitter->tid = rtl_thread_id();
-	if (!submitter->in_scope)
-		return;
-	submitter->scope = (struct work_scope){
+	if (rtl_scope_current(&scope))
+		return false;
+	*within = (struct work_scope){
 		.correlation = __builtin_expect(thread_context.correlation != 0, 0)
 				       ? thread_context.correlation
 				       : scope.correlation,
@@ -52,6 +50,13 @@ void submitter_fill(struct submitter *submitter)
 		.hip_stream = thread_context.hip_stream,
 		.range = thread_context.range,
 	};
+	return true;
+}
+
+void submitter_fill(struct submitter *submitter)
+{
+	submitter->tid = rtl_thread_id();
+	submitter->in_scope = submitter_scope(&submitter->scope);
 }
 
 static inline unsigned home(const hsa_queue_t *queue)

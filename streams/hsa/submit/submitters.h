@@ -53,6 +53,9 @@ static inline uint32_t submitters_count(uint32_t packets)
 /* What the calling thread is within just now. */
 void submitter_fill(struct submitter *submitter);
 
+/* The innermost scope of it alone; false: none, and *within is as it was. */
+bool submitter_scope(struct work_scope *within);
+
 /* Hooks the runtime's functions; with notes, or only to keep what is pending small (pending.h). */
 void submitters_hook(struct root_table *root, bool notes);
 
