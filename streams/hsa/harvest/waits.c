@@ -2,11 +2,18 @@
 /* Hooks of the functions that wait for signals: see waits.h. */
 #include "waits.h"
 
+#include <hsa/amd_hsa_signal.h>
 #include <hsa/hsa.h>
 #include <hsa/hsa_ext_amd.h>
 
 #include "harvest.h"
+#include "interceptor.h"
 #include "table.h"
+
+/* How often to look at a signal before the runtime waits for it: 2 us or so. */
+#define LOOKS 64
+/* A shorter timeout, in ns, is left to the runtime as a whole. */
+#define LOOKS_TIMEOUT_NS 20000u
 
 /* hsa_amd_signal_wait_all has come with ROCm 6; hsa_amd_signal_wait_any has the same type. */
 typedef uint32_t wait_many_fn(uint32_t count, hsa_signal_t *signals,
@@ -52,6 +59,32 @@ static hsa_signal_value_t load_scacquire(hsa_signal_t signal)
 	return loaded(next.load_scacquire(signal));
 }
 
+/*
+ * Whether the signal has such a value, or gets it soon: *value. The runtime also looks for a while
+ * before it sleeps; calling it takes longer, and it reads a clock before each look. The pause leaves
+ * the signal's cache line to the GPU, which writes the times there and then the value.
+ */
+static inline bool is_there_soon(hsa_signal_t handle, hsa_signal_condition_t condition,
+				 hsa_signal_value_t compared, uint64_t timeout,
+				 hsa_signal_value_t *value)
+{
+	const amd_signal_t *signal = (const amd_signal_t *)handle.handle;
+
+	if (timeout < LOOKS_TIMEOUT_NS || !interceptor_on() || !signal ||
+	    signal->kind != AMD_SIGNAL_KIND_USER)
+		return false;
+	for (int i = 0; i < LOOKS; i++) {
+		/* Acquire: pairs with the release of who completes it, the GPU or a thread. */
+		*value = __atomic_load_n(&signal->value, __ATOMIC_ACQUIRE);
+		if (holds(*value, condition, compared))
+			return true;
+#ifdef __x86_64__
+		__builtin_ia32_pause();
+#endif
+	}
+	return false;
+}
+
 /* After a wait, which may have ended because its time was over. */
 static inline hsa_signal_value_t waited(hsa_signal_value_t value, hsa_signal_condition_t condition,
 					hsa_signal_value_t compared)
@@ -65,16 +98,22 @@ static hsa_signal_value_t wait_relaxed(hsa_signal_t signal, hsa_signal_condition
 				       hsa_signal_value_t compared, uint64_t timeout,
 				       hsa_wait_state_t state)
 {
-	return waited(next.wait_relaxed(signal, condition, compared, timeout, state), condition,
-		      compared);
+	hsa_signal_value_t value;
+
+	if (!is_there_soon(signal, condition, compared, timeout, &value))
+		value = next.wait_relaxed(signal, condition, compared, timeout, state);
+	return waited(value, condition, compared);
 }
 
 static hsa_signal_value_t wait_scacquire(hsa_signal_t signal, hsa_signal_condition_t condition,
 					 hsa_signal_value_t compared, uint64_t timeout,
 					 hsa_wait_state_t state)
 {
-	return waited(next.wait_scacquire(signal, condition, compared, timeout, state), condition,
-		      compared);
+	hsa_signal_value_t value;
+
+	if (!is_there_soon(signal, condition, compared, timeout, &value))
+		value = next.wait_scacquire(signal, condition, compared, timeout, state);
+	return waited(value, condition, compared);
 }
 
 static uint32_t wait_any(uint32_t count, hsa_signal_t *signals, hsa_signal_condition_t *conditions,

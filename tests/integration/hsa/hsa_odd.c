@@ -587,6 +587,81 @@ static void overflow(void)
 	}
 }
 
+/* ---- waits: each ends with the value that it waits for, or when its time is over ---- */
+
+struct change {
+	hsa_signal_t signal;
+	hsa_signal_value_t to;
+	int after_us; /* below 0: before the wait */
+};
+
+static void *change_later(void *data)
+{
+	const struct change *change = data;
+
+	if (change->after_us > 0)
+		usleep((useconds_t)change->after_us);
+	hsa_signal_store_screlease(change->signal, change->to);
+	return NULL;
+}
+
+static void wait_for_change(__typeof__(hsa_signal_wait_relaxed) *wait,
+			    hsa_signal_condition_t condition, hsa_signal_value_t compared,
+			    hsa_signal_value_t to, int after_us)
+{
+	struct change change = {create(5), to, after_us};
+	pthread_t thread;
+
+	if (after_us < 0)
+		change_later(&change);
+	else
+		CHECK(!pthread_create(&thread, NULL, change_later, &change));
+	CHECK(wait(change.signal, condition, compared, PATIENCE_NS, HSA_WAIT_STATE_BLOCKED) == to);
+	if (after_us >= 0)
+		CHECK(!pthread_join(thread, NULL));
+	CHECK(!hsa_signal_destroy(change.signal));
+}
+
+static void wait_in_vain(__typeof__(hsa_signal_wait_relaxed) *wait,
+			 hsa_signal_condition_t condition, hsa_signal_value_t compared,
+			 uint64_t timeout_ns)
+{
+	const hsa_signal_t signal = create(5);
+	const uint64_t begin = now_ns();
+
+	CHECK(wait(signal, condition, compared, timeout_ns, HSA_WAIT_STATE_BLOCKED) == 5);
+	CHECK(now_ns() - begin >= timeout_ns);
+	CHECK(!hsa_signal_destroy(signal));
+}
+
+static void waits(void)
+{
+	static const struct {
+		hsa_signal_condition_t condition;
+		hsa_signal_value_t compared, to;
+	} changes[] = {
+		{HSA_SIGNAL_CONDITION_EQ, 3, 3},
+		{HSA_SIGNAL_CONDITION_NE, 5, -1},
+		{HSA_SIGNAL_CONDITION_LT, 5, 4},
+		{HSA_SIGNAL_CONDITION_GTE, 6, 7},
+	};
+	static const int times_us[] = {-1, 0, 3000};
+	static const uint64_t timeouts_ns[] = {0, 5000, 1000000};
+	__typeof__(hsa_signal_wait_relaxed) *const functions[] = {hsa_signal_wait_relaxed,
+								  hsa_signal_wait_scacquire};
+
+	for (int f = 0; f < 2; f++) {
+		for (int c = 0; c < 4; c++) {
+			for (int t = 0; t < 3; t++) {
+				wait_for_change(functions[f], changes[c].condition,
+						changes[c].compared, changes[c].to, times_us[t]);
+				wait_in_vain(functions[f], changes[c].condition,
+					     changes[c].compared, timeouts_ns[t]);
+			}
+		}
+	}
+}
+
 /* Three threads go on until the process has ended. The last case: main leaves. */
 static void *go_on(void *data)
 {
@@ -626,7 +701,8 @@ static const struct {
 	{"mixed", mixed},       {"order", order},     {"handlers", handlers},
 	{"churn", churn},       {"values", values},   {"kinds", kinds},
 	{"crowd", crowd},       {"ahead", ahead},     {"full", full},
-	{"overflow", overflow}, {"many", many},       {"leave", leave},
+	{"overflow", overflow}, {"many", many},       {"waits", waits},
+	{"leave", leave},
 };
 
 int main(int argc, char **argv)
