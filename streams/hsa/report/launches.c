@@ -36,13 +36,18 @@ bool launches_may(const char *function)
 	       starts(function, "hipEventRecord") || starts(function, "hipExt");
 }
 
+/* Whether the stream is not captured any more, even if the function fails. */
+static bool ends_capture(const char *function)
+{
+	return starts(function, "hipStreamEndCapture") || starts(function, "hipStreamDestroy");
+}
+
 /* Whether it changes what is known of streams and graphs. */
 static bool is_followed(const char *function)
 {
-	return starts(function, "hipStreamBeginCapture") ||
-	       starts(function, "hipStreamEndCapture") || starts(function, "hipStreamWaitEvent") ||
-	       starts(function, "hipEventRecord") || starts(function, "hipGraphInstantiate") ||
-	       starts(function, "hipGraphExecDestroy") ||
+	return starts(function, "hipStreamBeginCapture") || ends_capture(function) ||
+	       starts(function, "hipStreamWaitEvent") || starts(function, "hipEventRecord") ||
+	       starts(function, "hipGraphInstantiate") || starts(function, "hipGraphExecDestroy") ||
 	       starts(function, "hipGraphNodeSetEnabled");
 }
 
@@ -199,7 +204,7 @@ static void follow(const char *function, const uint64_t *slots)
 {
 	if (starts(function, "hipStreamBeginCapture"))
 		captures_begin(slots[0]);
-	else if (starts(function, "hipStreamEndCapture"))
+	else if (ends_capture(function))
 		captures_end(slots[0]);
 	else if (starts(function, "hipStreamWaitEvent"))
 		captures_wait(slots[0], slots[1]);
@@ -210,6 +215,12 @@ static void follow(const char *function, const uint64_t *slots)
 	else if (starts(function, "hipGraphExecDestroy") ||
 		 starts(function, "hipGraphNodeSetEnabled"))
 		graphs_forget(slots[0]);
+}
+
+void launches_note_failed(const char *function, const uint64_t *slots)
+{
+	if (ends_capture(function))
+		captures_end(slots[0]);
 }
 
 void launches_note(unsigned kind, const char *function, const uint64_t *slots)
