@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "append.h"
+#include "record.h"
 #include "rows.h"
 
 /* Libraries before SQLite 3.36 may lack it. */
@@ -22,68 +23,15 @@
 #define COLUMNS_MAX   IMAGE_COLUMNS_MAX
 #define HEADER_BYTES  (2 + COLUMNS_MAX * 5)
 #define VARINTS_BYTES 18u /* length and id */
-#define SLACK         8u  /* behind a number that is written as a whole word */
 
 /* ---- records */
-
-static void put_u16(unsigned char *at, uint32_t value)
-{
-	at[0] = (unsigned char)(value >> 8);
-	at[1] = (unsigned char)value;
-}
-
-static void put_u32(unsigned char *at, uint32_t value)
-{
-	put_u16(at, value >> 16);
-	put_u16(at + 2, value);
-}
-
-/* Seven bits a byte, the highest first; a ninth byte has eight. */
-static unsigned char *put_varint(unsigned char *at, uint64_t value)
-{
-	unsigned length;
-
-	if (value < 0x80) {
-		*at = (unsigned char)value;
-		return at + 1;
-	}
-	if (value >> 56) {
-		at[8] = (unsigned char)value;
-		value >>= 8;
-		for (int i = 7; i >= 0; i--, value >>= 7)
-			at[i] = (unsigned char)(value | 0x80);
-		return at + 9;
-	}
-	length = (70 - (unsigned)__builtin_clzll(value)) / 7;
-	at[length - 1] = (unsigned char)(value & 0x7f);
-	for (unsigned i = length - 1; i-- > 0;)
-		at[i] = (unsigned char)((value >>= 7) | 0x80);
-	return at + length;
-}
-
-/* Bytes of a number, by the serial type. */
-static const unsigned char number_bytes[] = {0, 1, 2, 3, 4, 6, 8, 8, 0, 0};
-
-static uint32_t type_of_int(int64_t value)
-{
-	const uint64_t size = (uint64_t)(value < 0 ? ~value : value);
-
-	if (size <= 1)
-		return value < 0 ? 1 : 8 + (uint32_t)value;
-	return size <= 0x7f         ? 1
-	       : size <= 0x7fff     ? 2
-	       : size <= 0x7fffff   ? 3
-	       : size <= 0x7fffffff ? 4
-	       : size >> 47 == 0    ? 5
-				    : 6;
-}
 
 /* The serial type of a value: what it is, and how long. */
 static uint32_t type_of(const struct cell *cell)
 {
 	switch ((enum cell_kind)cell->kind) {
 	case CELL_INT:
-		return type_of_int(cell->integer);
+		return record_int_type(cell->integer);
 	case CELL_REAL:
 		return 7;
 	case CELL_TEXT:
@@ -96,17 +44,13 @@ static uint32_t type_of(const struct cell *cell)
 	return 0;
 }
 
-/* As many bytes of it as the type says. Writes SLACK bytes. */
+/* As many bytes of it as the type says. Writes RECORD_SLACK bytes. */
 static inline unsigned char *put_number(unsigned char *at, const struct cell *cell, uint32_t type)
 {
-	const unsigned size = number_bytes[type];
 	uint64_t bits;
 
 	memcpy(&bits, &cell->integer, sizeof(bits)); /* a real's as well */
-	/* of none, what is written is written over */
-	bits = __builtin_bswap64(bits << ((64 - 8 * size) & 63));
-	memcpy(at, &bits, sizeof(bits));
-	return at + size;
+	return put_bits(at, bits, number_bytes[type]);
 }
 
 /* The head of a record: the types of its values. */
@@ -170,7 +114,7 @@ static unsigned char *put_record(unsigned char *at, const unsigned char *end, in
 	const uint32_t size = head->size - skip;
 	const uint32_t whole = size + (size < 0x7f ? 1 : 2); /* with its own length */
 
-	if ((size_t)(end - at) < VARINTS_BYTES + whole + head->body + SLACK)
+	if ((size_t)(end - at) < VARINTS_BYTES + whole + head->body + RECORD_SLACK)
 		return NULL;
 	at = put_varint(at, whole + head->body);
 	at = put_varint(at, (uint64_t)id);
@@ -182,24 +126,10 @@ static unsigned char *put_record(unsigned char *at, const unsigned char *end, in
 /* Texts in a short row, whose type takes one byte. */
 #define SHORT_TEXT 57u
 
-/* Serial types of numbers by how many bits they have without the sign. */
-static const unsigned char types_by_bits[64] = {
-	[2 ... 7] = 1,   [8 ... 15] = 2,  [16 ... 23] = 3,
-	[24 ... 31] = 4, [32 ... 47] = 5, [48 ... 63] = 6,
-};
-
-static inline unsigned short_type(int64_t value)
-{
-	const uint64_t size = (uint64_t)(value ^ value >> 63);
-	const unsigned bits = size ? 64 - (unsigned)__builtin_clzll(size) : 0;
-
-	return bits > 1 ? types_by_bits[bits] : value < 0 ? 1 : 8 + (unsigned)value;
-}
-
 /* What a short row may take. */
 static size_t short_bytes(uint32_t columns)
 {
-	return VARINTS_BYTES + 1 + (size_t)columns * (1 + SHORT_TEXT) + SLACK;
+	return VARINTS_BYTES + 1 + (size_t)columns * (1 + SHORT_TEXT) + RECORD_SLACK;
 }
 
 /* As put_record, in one go: each type takes a byte, so it is known where the values begin. The length
@@ -217,7 +147,8 @@ static unsigned char *put_short_row(unsigned char *at, const struct cell *cells,
 		const struct cell *cell = &cells[i];
 
 		if (__builtin_expect(cell->kind < CELL_TEXT, 1)) {
-			*type = cell->kind == CELL_INT    ? (unsigned char)short_type(cell->integer)
+			*type = cell->kind == CELL_INT
+					? (unsigned char)record_int_type(cell->integer)
 				: cell->kind == CELL_REAL ? 7
 							  : 0;
 			value = put_number(value, cell, *type++);

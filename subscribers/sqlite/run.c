@@ -488,19 +488,36 @@ static void write_state(struct sub *sub)
 	set_meta(sub, "state", interrupted ? "recovered" : "complete");
 }
 
-/* What is sorted for them goes to temporary files, where it is much. Without one the trace is whole
- * all the same. */
+/* Has SQLite sort what they are made of. */
+static bool make_link_indexes(struct writer *w, size_t count)
+{
+	bool made = true;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct index_spec *spec = &schema_link_indexes[i];
+		const char *second = spec->columns[1];
+		char sql[256];
+
+		snprintf(sql, sizeof(sql), "CREATE INDEX IF NOT EXISTS %s ON %s (%s%s%s)",
+			 spec->name, spec->table, spec->columns[0], second ? ", " : "",
+			 second ? second : "");
+		made &= writer_try(w, sql);
+	}
+	return made;
+}
+
+/* Without one of them the trace is whole all the same. In somebody's process SQLite makes all. */
 static void make_indexes(struct writer *w)
 {
 	const bool has_calls = writer_ask_int(w, "SELECT EXISTS (SELECT 1 FROM rtl_call)");
+	const size_t count = SCHEMA_LINK_INDEXES - !has_calls;
 	bool lack = false;
 
-	writer_never_append(w);
-	writer_exec(w, "PRAGMA temp_store=FILE");
 	for (const char *const *sql = schema_indexes; *sql; sql++)
 		lack |= !writer_try(w, *sql);
-	if (has_calls)
-		lack |= !writer_try(w, schema_call_index);
+	if (!w->may_step || !writer_keep_alone(w) ||
+	    !index_build(w->db, schema_link_indexes, count))
+		lack |= !make_link_indexes(w, count);
 	if (lack)
 		writer_warn(w, "all rows are stored, but not all indexes, so questions to it take "
 			       "longer");
@@ -508,19 +525,25 @@ static void make_indexes(struct writer *w)
 
 void run_end(struct sub *sub)
 {
+	struct writer *w = &sub->writer;
+
 	for (struct process *p = sub->processes; p; p = p->next)
 		run_process_end(sub, p);
 	run_ledger(sub);
 	run_skipped(sub);
 	exact_positions(sub);
-	writer_commit(&sub->writer);
-	make_indexes(&sub->writer);
-	writer_begin(&sub->writer);
+	writer_commit(w);
+	writer_never_append(w);
+	writer_exec(w, "PRAGMA temp_store=FILE"); /* for what is sorted, where it is much */
+	writer_begin(w);
 	links_settle(sub);
 	counter_settle(sub);
-	writer_exec(&sub->writer, schema_sequences);
+	writer_exec(w, schema_sequences);
+	writer_commit(w);
+	make_indexes(w);
+	writer_begin(w);
 	write_state(sub);
-	writer_execf(&sub->writer, "DELETE FROM rtl_meta WHERE key = '%s'", OUTPUT_WRITER_KEY);
+	writer_execf(w, "DELETE FROM rtl_meta WHERE key = '%s'", OUTPUT_WRITER_KEY);
 }
 
 void run_fini(struct sub *sub)

@@ -346,10 +346,6 @@ const char schema_span_tables[] = TABLE_RTL_SPAN
 	" JOIN rocpd_ustring AS arg ON arg.id = a.args_id"
 	" LEFT JOIN rtl_stream AS t ON t.stream = s.stream;";
 
-/* From a call to its dispatches; without calls there is nothing to look for. */
-const char schema_call_index[] = "CREATE INDEX IF NOT EXISTS rtl_index_dispatch_correlation"
-				 " ON rtl_dispatch (correlation, process)";
-
 #define SEQUENCE(table)     "SELECT '" table "' AS name, (SELECT max(id) FROM " table ") AS seq"
 #define AND_SEQUENCE(table) " UNION ALL " SEQUENCE(table)
 
@@ -365,8 +361,13 @@ const char schema_sequences[] =
 const char *const schema_indexes[] = {
 	"CREATE INDEX IF NOT EXISTS rtl_index_string ON rocpd_string (string)",
 	"CREATE INDEX IF NOT EXISTS rtl_index_ustring ON rocpd_ustring (string)",
-	"CREATE INDEX IF NOT EXISTS rtl_index_api_ops_api ON rocpd_api_ops (api_id, op_id)",
 	"CREATE INDEX IF NOT EXISTS rtl_index_copy_op ON rtl_copy (op_id)",
-	"CREATE INDEX IF NOT EXISTS rtl_index_api_ops_op ON rocpd_api_ops (op_id)",
 	NULL,
+};
+
+/* The last: from a call to its dispatches; without calls there is nothing to look for. */
+const struct index_spec schema_link_indexes[SCHEMA_LINK_INDEXES] = {
+	{"rtl_index_api_ops_api", "rocpd_api_ops", {"api_id", "op_id"}},
+	{"rtl_index_api_ops_op", "rocpd_api_ops", {"op_id", NULL}},
+	{"rtl_index_dispatch_correlation", "rtl_dispatch", {"correlation", "process"}},
 };

@@ -9,6 +9,8 @@
 #ifndef RTL_SQLITE_SCHEMA_H
 #define RTL_SQLITE_SCHEMA_H
 
+#include "index_build.h"
+
 /* Version of the tables named rtl_, in rtl_meta: raised when a column changes its meaning. Where
  * columns come or go is seen by themselves (compat.h). */
 #define SCHEMA_RTL_VERSION "1"
@@ -35,8 +37,10 @@ extern const char schema_monitor_by_node[], schema_monitor_by_index[];
 /* When all tables are there. */
 extern const char schema_link_views[];
 /* At the end of writing: what makes RPD's tools and joins quick. Ends with NULL. */
-extern const char schema_call_index[];
 extern const char schema_sequences[];
 extern const char *const schema_indexes[];
+/* The same, of numbers that nearly ascend; the last one is for calls alone. */
+#define SCHEMA_LINK_INDEXES 3u
+extern const struct index_spec schema_link_indexes[SCHEMA_LINK_INDEXES];
 
 #endif

@@ -205,17 +205,19 @@ int64_t writer_ask_int(struct writer *w, const char *sql)
 	return answer;
 }
 
-/* Whether the journal is a write-ahead log now. */
-static bool enter_wal(sqlite3 *db, const char *sql)
+/* Whether the journal is of that kind now. */
+static bool set_journal(sqlite3 *db, const char *kind)
 {
 	sqlite3_stmt *stmt = NULL;
-	bool wal = false;
+	char sql[64];
+	bool is = false;
 
+	snprintf(sql, sizeof(sql), "PRAGMA main.journal_mode=%s", kind);
 	if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) == SQLITE_OK &&
 	    sqlite3_step(stmt) == SQLITE_ROW && sqlite3_column_text(stmt, 0))
-		wal = strcmp((const char *)sqlite3_column_text(stmt, 0), "wal") == 0;
+		is = strcmp((const char *)sqlite3_column_text(stmt, 0), kind) == 0;
 	sqlite3_finalize(stmt);
-	return wal;
+	return is;
 }
 
 /* With locking for readers beside us; without, where the file system has no shared memory. */
@@ -231,10 +233,10 @@ static int set_up(sqlite3 *db, uint32_t page_size)
 	sqlite3_extended_result_codes(db, 1);
 	sqlite3_busy_timeout(db, BUSY_WAIT_MS);
 	rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
-	if (rc != SQLITE_OK || enter_wal(db, "PRAGMA journal_mode=WAL"))
+	if (rc != SQLITE_OK || set_journal(db, "wal"))
 		return rc;
 	rc = sqlite3_exec(db, "PRAGMA locking_mode=EXCLUSIVE", NULL, NULL, NULL);
-	if (rc == SQLITE_OK && !enter_wal(db, "PRAGMA journal_mode=WAL"))
+	if (rc == SQLITE_OK && !set_journal(db, "wal"))
 		rc = sqlite3_errcode(db);
 	return rc;
 }
@@ -398,6 +400,30 @@ void writer_abandon(struct writer *w)
 	w->failed = true;
 }
 
+/* False: somebody reads now, and the log stays. */
+static bool leave_log(struct writer *w)
+{
+	bool left;
+
+	if (!writer_settle(w))
+		return false;
+	sqlite3_busy_timeout(w->db, 200);
+	sqlite3_exec(w->db, "PRAGMA wal_checkpoint(TRUNCATE)", NULL, NULL, NULL);
+	left = set_journal(w->db, "delete");
+	sqlite3_busy_timeout(w->db, BUSY_WAIT_MS);
+	return left;
+}
+
+bool writer_keep_alone(struct writer *w)
+{
+	if (!leave_log(w))
+		return false;
+	descriptors_find(&w->descriptors, w->path); /* the log's is closed */
+	/* what is written takes the lock, which stays */
+	return sqlite3_exec(w->db, "PRAGMA main.locking_mode=EXCLUSIVE; PRAGMA main.user_version=0",
+			    NULL, NULL, NULL) == SQLITE_OK;
+}
+
 void writer_close(struct writer *w)
 {
 	(void)writer_settle(w);
@@ -416,11 +442,8 @@ void writer_close(struct writer *w)
 	w->rows = NULL;
 	image_detach(&w->image, w->db);
 	/* Refused while somebody reads along: then the last reader's close does it. */
-	if (!w->failed) {
-		sqlite3_busy_timeout(w->db, 200);
-		sqlite3_exec(w->db, "PRAGMA wal_checkpoint(TRUNCATE); PRAGMA journal_mode=DELETE",
-			     NULL, NULL, NULL);
-	}
+	if (!w->failed)
+		(void)leave_log(w);
 	sqlite3_close_v2(w->db);
 	w->db = NULL;
 	image_fini(&w->image);

@@ -85,6 +85,9 @@ bool writer_settle(struct writer *w);
 bool writer_make_image(struct writer *w);
 /* Before tables get indexes: from here on rows go by the tables' own names (append.h). */
 void writer_never_append(struct writer *w);
+/* Outside of a transaction: ends the write-ahead log, and keeps others out of the file until it is closed. False:
+ * somebody reads it just now. */
+bool writer_keep_alone(struct writer *w);
 /* What is not committed is not wanted: writer_close rolls it back. */
 void writer_abandon(struct writer *w);
 /* Ends the journal, so that the database is one file, and closes. Also after a failure. */

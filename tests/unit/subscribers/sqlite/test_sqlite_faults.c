@@ -299,9 +299,8 @@ static void test_sqlite_faults__no_memory_for_indexes__complete_without_and_told
 		      "0");
 }
 
-static void test_sqlite_faults__reader_at_the_end__output_is_complete(void **state)
+static void read_at_the_end(struct trace *t)
 {
-	struct trace *t = *state;
 	sqlite3 *reader;
 	sqlite3_stmt *stmt;
 
@@ -316,6 +315,26 @@ static void test_sqlite_faults__reader_at_the_end__output_is_complete(void **sta
 	sqlite3_close(reader);
 	assert_answer(t->file, "SELECT count(*) FROM rocpd_op", "4000");
 	assert_false(file_exists(in_folder(t, "t.db-wal")));
+	assert_answer(t->file, "PRAGMA integrity_check", "ok");
+	assert_answer(t->file, "SELECT value FROM rtl_meta WHERE key = 'state'", "complete");
+	assert_answer(t->file,
+		      "SELECT count(*) FROM sqlite_master WHERE type = 'index' AND tbl_name ="
+		      " 'rocpd_api_ops'",
+		      "2");
+}
+
+static void test_sqlite_faults__reader_at_the_end__output_is_complete(void **state)
+{
+	read_at_the_end(*state);
+}
+
+/* Its indexes would be made where nobody reads. */
+static void test_sqlite_faults__reader_at_the_end_of_a_collector__output_is_complete(void **state)
+{
+	struct trace *t = *state;
+
+	fake_host_set_property(t->host, "where", "collector");
+	read_at_the_end(t);
 }
 
 static void test_sqlite_faults__locked_by_another_program__told_once(void **state)
@@ -403,6 +422,7 @@ int main(void)
 		TEST(test_sqlite_faults__many_rows__memory_at_the_end_does_not_grow_with_them),
 		TEST(test_sqlite_faults__no_memory_for_indexes__complete_without_and_told),
 		TEST(test_sqlite_faults__reader_at_the_end__output_is_complete),
+		TEST(test_sqlite_faults__reader_at_the_end_of_a_collector__output_is_complete),
 		TEST(test_sqlite_faults__locked_by_another_program__told_once),
 		TEST(test_sqlite_faults__program_takes_its_descriptors__writes_to_no_other_file),
 	};
