@@ -21,7 +21,7 @@ RING_HEADER = 12288
 
 def run(command):
     result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                            timeout=100)
+                            timeout=300)
     if result.returncode == 77:
         sys.exit(77)
     if result.returncode:

@@ -32,7 +32,7 @@ class Tool(unittest.TestCase):
     def run_program(self, program=None, before=(), status=0, **env):
         env = {**os.environ, "ROCP_TOOL_LIB": TOOL, "TOOL_OUTPUT": self.output, "SOFTGPU_LOG": self.log, **env}
         done = subprocess.run([*before, RUN, *(program or PROGRAM)], env=env, check=False, capture_output=True,
-                              text=True, timeout=120)
+                              text=True, timeout=300)
         self.assertEqual(done.returncode, status, done.stderr)
         return done.stderr
 

@@ -343,6 +343,7 @@ static void test_sampler__counters_do_not_start__nothing_is_read(void **state)
 
 	(void)state;
 	begin(0, 5 * MS);
+	wait_for(&submitted, 1);
 	sleep_ms(10);
 	assert_int_equal(submitted, 1);
 	end(true);
