@@ -220,7 +220,8 @@ static bool set_journal(sqlite3 *db, const char *kind)
 	return is;
 }
 
-/* With locking for readers beside us; without, where the file system has no shared memory. */
+/* With locking for readers beside us; without, where the file system has no shared memory. New pages need not be
+ * cleared, as some libraries would (secure_delete). */
 static int set_up(sqlite3 *db, uint32_t page_size)
 {
 	char sql[512];
@@ -228,7 +229,7 @@ static int set_up(sqlite3 *db, uint32_t page_size)
 
 	snprintf(sql, sizeof(sql),
 		 "PRAGMA page_size=%u; PRAGMA synchronous=OFF; PRAGMA foreign_keys=OFF;"
-		 "PRAGMA temp_store=MEMORY; PRAGMA cache_size=-16384",
+		 "PRAGMA temp_store=MEMORY; PRAGMA cache_size=-16384; PRAGMA secure_delete=OFF",
 		 page_size);
 	sqlite3_extended_result_codes(db, 1);
 	sqlite3_busy_timeout(db, BUSY_WAIT_MS);
