@@ -58,21 +58,6 @@ static void touch(void)
 	touched_late += gone;
 }
 
-void rtl_log(enum rtl_level level, const char *who, const char *format, ...)
-{
-	(void)level;
-	(void)who;
-	(void)format;
-}
-
-uint64_t rtl_clock_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_BOOTTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 void rtl_stream_count_missed(struct rtl_stream *of, const char *cause, uint64_t count)
 {
 	(void)of;

@@ -55,21 +55,6 @@ struct counter_gpu *plan_first(void)
 	return &gpu;
 }
 
-void rtl_log(enum rtl_level level, const char *who, const char *format, ...)
-{
-	(void)level;
-	(void)who;
-	(void)format;
-}
-
-uint64_t rtl_clock_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_BOOTTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 bool slot_signal_is_pending(uint64_t handle)
 {
 	return __atomic_load_n(&((amd_signal_t *)handle)->value, __ATOMIC_ACQUIRE) >= 1;
