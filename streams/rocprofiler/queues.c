@@ -18,6 +18,7 @@ static struct {
 
 static __typeof__(hsa_queue_create) *next_create;
 static __typeof__(hsa_queue_destroy) *next_destroy;
+static __typeof__(hsa_shut_down) *next_shut_down;
 static __typeof__(((struct hsa_functions *)0)->intercept_create) intercept_create;
 static __typeof__(((struct hsa_functions *)0)->intercept_register) intercept_register;
 
@@ -147,6 +148,14 @@ static hsa_status_t on_destroy(hsa_queue_t *queue)
 	return status;
 }
 
+/* Tools read counts in their handlers, and for that the vendor's library asks the runtime, which answers nothing
+ * from here on. */
+static hsa_status_t on_shut_down(void)
+{
+	(void)service_wait();
+	return next_shut_down();
+}
+
 EXPORT hsa_status_t rocprofiler_queue_create_profiled(
 	hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
 	void (*callback)(hsa_status_t status, hsa_queue_t *source, void *data), void *data,
@@ -204,6 +213,8 @@ void dispatch_hook(struct root_table *table, bool enables)
 			 &next_create);
 	(void)table_hook(table_core(table->core, CORE_QUEUE_DESTROY), (void *)on_destroy,
 			 &next_destroy);
+	(void)table_hook(table_core(table->core, CORE_SHUT_DOWN), (void *)on_shut_down,
+			 &next_shut_down);
 }
 
 void dispatch_hook_enable(struct root_table *table)
@@ -220,5 +231,8 @@ void dispatch_unhook(struct root_table *table)
 				 NULL);
 	if (next_destroy)
 		(void)table_hook(table_core(table->core, CORE_QUEUE_DESTROY), (void *)next_destroy,
+				 NULL);
+	if (next_shut_down)
+		(void)table_hook(table_core(table->core, CORE_SHUT_DOWN), (void *)next_shut_down,
 				 NULL);
 }

@@ -15,8 +15,9 @@
 #define SLEEP_NS       20000
 #define DEFAULT_WAIT_S 10
 
-/* Relaxed, but for the last: release when it falls, acquire in service_finish. */
-static uint64_t under_way;
+/* How often a dispatch was taken: relaxed. How many of them are over: release when it grows, acquire by who
+ * waits for that. */
+static uint64_t taken, over;
 
 uint64_t clock_hsa_ns(void)
 {
@@ -172,7 +173,7 @@ static void deliver(struct work *work)
 	}
 	context_unuse(context);
 	free(work);
-	__atomic_fetch_sub(&under_way, 1, __ATOMIC_RELEASE);
+	__atomic_fetch_add(&over, 1, __ATOMIC_RELEASE);
 }
 
 /* All of it has ended: the handlers' turn. */
@@ -323,7 +324,7 @@ static void drop_all(void)
 		dropped++;
 	}
 	service.works = NULL; /* the GPU may still write what they name: it stays */
-	__atomic_fetch_sub(&under_way, dropped, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&over, dropped, __ATOMIC_RELAXED);
 	__atomic_store_n(&drop, false, __ATOMIC_RELEASE);
 }
 
@@ -395,7 +396,7 @@ bool service_take(struct work *work)
 	pthread_mutex_lock(&service.lock);
 	done = start_service();
 	if (done) {
-		__atomic_fetch_add(&under_way, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&taken, 1, __ATOMIC_RELAXED);
 		__atomic_fetch_add(&work->queue->under_way, 1, __ATOMIC_RELAXED);
 		work->next = service.incoming;
 		service.incoming = work;
@@ -407,31 +408,37 @@ bool service_take(struct work *work)
 	return done;
 }
 
-static bool wait_until(bool (*over)(void), int limit_ms)
+static bool are_over(uint64_t count)
+{
+	return __atomic_load_n(&over, __ATOMIC_ACQUIRE) >= count;
+}
+
+static bool has_dropped(uint64_t unused)
+{
+	(void)unused;
+	return !__atomic_load_n(&drop, __ATOMIC_ACQUIRE);
+}
+
+static bool wait_until(bool (*is)(uint64_t), uint64_t count, int limit_ms)
 {
 	const struct timespec pause = {0, 1000000};
 
-	for (int i = 0; i < limit_ms && !over(); i++)
+	for (int i = 0; i < limit_ms && !is(count); i++)
 		nanosleep(&pause, NULL);
-	return over();
+	return is(count);
 }
 
-static bool is_idle(void)
+bool service_wait(void)
 {
-	return !__atomic_load_n(&under_way, __ATOMIC_ACQUIRE);
-}
-
-static bool has_dropped(void)
-{
-	return !__atomic_load_n(&drop, __ATOMIC_ACQUIRE);
+	return wait_until(are_over, __atomic_load_n(&taken, __ATOMIC_RELAXED), FINISH_MS);
 }
 
 /* What has not ended by then is dropped: the runtime and its signals go. */
 void service_finish(void)
 {
-	if (wait_until(is_idle, FINISH_MS))
+	if (service_wait())
 		return;
 	complain("dispatches have not ended; their counts are lost");
 	__atomic_store_n(&drop, true, __ATOMIC_RELEASE);
-	(void)wait_until(has_dropped, DROP_MS);
+	(void)wait_until(has_dropped, 0, DROP_MS);
 }

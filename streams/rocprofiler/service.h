@@ -54,7 +54,9 @@ bool service_released(void);
 /* RTL_COUNTERS_TIMEOUT, or what it is without that. */
 uint64_t service_wait_ns(void);
 
-/* Waits until nothing is under way, five seconds at most. */
+/* Waits until the tool has been told of all that was submitted before, five seconds at most; whether it was. */
+bool service_wait(void);
+/* The same; what has not ended by then is dropped. */
 void service_finish(void);
 
 /* The last that is written of a record: its tool may wait for that. */

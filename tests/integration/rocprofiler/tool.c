@@ -2,7 +2,7 @@
 /*
  * A tool library (ROCP_TOOL_LIB): counts the waves of each dispatch, and what else it is told of, and writes
  * lines to the file TOOL_OUTPUT; without that does nothing. TOOL_OPT_MODE sets
- * opt_mode. TOOL_WITHOUT_UNLOAD of the build: one that is no tool.
+ * opt_mode; TOOL_SLOW: its handlers sleep before they read. TOOL_WITHOUT_UNLOAD of the build: one that is no tool.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <rocprofiler/rocprofiler.h>
 
@@ -31,6 +32,8 @@ static bool on_group(rocprofiler_group_t group, void *arg)
 	bool times = work->record && work->record->begin < work->record->end &&
 		     work->record->dispatch <= work->record->begin;
 
+	if (getenv("TOOL_SLOW"))
+		usleep(20000);
 	rocprofiler_group_get_data(&group);
 	pthread_mutex_lock(&lock);
 	if (output) /* else the process ends, while work is under way */

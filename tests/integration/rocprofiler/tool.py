@@ -101,6 +101,11 @@ class Tool(unittest.TestCase):
                 self.compare(360)
                 self.clean()
 
+    def test_slow_handlers_at_the_end_of_the_runtime(self):
+        """The program ends the runtime before the tool has read all: what it reads then are the counts, too."""
+        self.run_program([HSA_PROGRAM, *"-n 10 -t 2 -r 1".split()], TOOL_SLOW="1")
+        self.compare(20)
+
     def test_the_programs_own_times_and_handlers_work(self):
         """HIP waits, in a handler of the runtime's, for a kernel that waits for its turn."""
         self.run_program([os.path.join(os.path.dirname(PROGRAM[0]), "timing")])
