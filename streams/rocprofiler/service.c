@@ -5,12 +5,14 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "../common/own_thread.h"
 #include "pool.h"
 
 #define FINISH_MS      5000
 #define DROP_MS        1000
+#define EXIT_MS        300     /* without news at the end of the process */
 #define SPIN_NS        200000u /* without news: then the service sleeps between looks */
 #define SLEEP_NS       20000
 #define DEFAULT_WAIT_S 10
@@ -40,6 +42,7 @@ static struct {
 	struct work *incoming;            /* newest first */
 	struct work *ended, **ended_last; /* for the handlers, oldest first */
 	bool started;
+	pid_t pid; /* of the process whose threads these are */
 	/* The service's own. */
 	struct work *works;
 	uint64_t wait_ns; /* for a turn to end */
@@ -380,12 +383,37 @@ uint64_t service_wait_ns(void)
 	return ns;
 }
 
+static bool are_over(uint64_t count)
+{
+	return __atomic_load_n(&over, __ATOMIC_ACQUIRE) >= count;
+}
+
+/* A program that has seen its last kernel end may exit at once, and HIP's never end the runtime: the tool is told
+ * of what the GPU has counted. Kernels that run on are not waited for. */
+static void at_exit(void)
+{
+	const struct timespec pause = {0, 1000000};
+	const uint64_t count = __atomic_load_n(&taken, __ATOMIC_RELAXED);
+	uint64_t before = 0, now;
+
+	for (int idle = 0; getpid() == service.pid && idle < EXIT_MS && !are_over(count); idle++) {
+		now = __atomic_load_n(&over, __ATOMIC_RELAXED);
+		if (now != before)
+			idle = 0;
+		before = now;
+		nanosleep(&pause, NULL);
+	}
+}
+
 static bool start_service(void)
 {
 	if (service.started)
 		return true;
 	service.wait_ns = service_wait_ns();
 	service.started = !own_thread_start(call_handlers, NULL) && !own_thread_start(serve, NULL);
+	service.pid = getpid();
+	if (service.started && atexit(at_exit))
+		complain("out of memory: what has not been told at the end of the process is lost");
 	return service.started;
 }
 
@@ -406,11 +434,6 @@ bool service_take(struct work *work)
 	if (!done)
 		complain("no thread can be started; a dispatch is not counted");
 	return done;
-}
-
-static bool are_over(uint64_t count)
-{
-	return __atomic_load_n(&over, __ATOMIC_ACQUIRE) >= count;
 }
 
 static bool has_dropped(uint64_t unused)

@@ -106,6 +106,11 @@ class Tool(unittest.TestCase):
         self.run_program([HSA_PROGRAM, *"-n 10 -t 2 -r 1".split()], TOOL_SLOW="1")
         self.compare(20)
 
+    def test_slow_handlers_at_the_end_of_the_process(self):
+        """HIP does not end the runtime: the process's end waits, as long as there is news."""
+        self.run_program(TOOL_SLOW="1")
+        self.compare(40)
+
     def test_the_programs_own_times_and_handlers_work(self):
         """HIP waits, in a handler of the runtime's, for a kernel that waits for its turn."""
         self.run_program([os.path.join(os.path.dirname(PROGRAM[0]), "timing")])
