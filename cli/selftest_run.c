@@ -77,6 +77,10 @@ int selftest_begin(struct selftest *test)
 		return cli_failed("selftest: its program cannot be run: %s: %s; install the rtl "
 				  "that was built with ROCm",
 				  test->program, strerror(errno));
+	/* before there is a folder, which is to be removed */
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
 	snprintf(test->folder, sizeof(test->folder), "%s/rtl-selftest-XXXXXX",
 		 tmp && *tmp == '/' ? tmp : "/tmp");
 	if (!mkdtemp(test->folder)) {
@@ -90,9 +94,6 @@ int selftest_begin(struct selftest *test)
 		test->kernels = NULL;
 		return cli_failed("out of memory");
 	}
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
 	return CLI_OK;
 }
 
