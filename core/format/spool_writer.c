@@ -15,6 +15,7 @@
 
 #include "blocks.h"
 #include "clock.h"
+#include "session_page.h"
 
 /* How often a folder is emptied that does not stay empty. */
 #define REMOVE_TRIES 8
@@ -343,6 +344,7 @@ struct ring_header *spool_ring_create(struct spool *spool, uint32_t index, size_
 
 static void remove_files(int dir_fd)
 {
+	static const char *const marks[] = {"control", SESSION_FILE};
 	DIR *dir = fdopendir(dir_fd); /* takes the descriptor */
 	struct dirent *entry;
 
@@ -350,9 +352,12 @@ static void remove_files(int dir_fd)
 		close(dir_fd);
 		return;
 	}
-	/* First: what is left of it, if we die here, is no spool any more, and says so. */
-	if (renameat(dirfd(dir), "control", dirfd(dir), SPOOL_REMOVED))
-		unlinkat(dirfd(dir), "control", 0);
+	/* First: what is left of it, if we die here, is no spool and no collector's folder any more,
+	 * and says so. Notes that are gone before would leave one of which nobody knows where its
+	 * events went. */
+	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++)
+		if (renameat(dirfd(dir), marks[i], dirfd(dir), SPOOL_REMOVED))
+			unlinkat(dirfd(dir), marks[i], 0);
 	while ((entry = readdir(dir)))
 		if (entry->d_name[0] != '.' && strcmp(entry->d_name, SPOOL_REMOVED) != 0)
 			unlinkat(dirfd(dir), entry->d_name, 0);

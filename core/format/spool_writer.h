@@ -16,7 +16,7 @@
 #include "spool.h"
 
 #define SPOOL_PREFIX "rtl-spool-" /* of the folders' names */
-/* A file in a folder whose removal has begun: the control page, under another name. */
+/* A file in a folder whose removal has begun: the control or the session page, under another name. */
 #define SPOOL_REMOVED "removed"
 
 struct spool {

@@ -345,6 +345,15 @@ class TimelineKilled(Case):
                     self.killed_at(count, *command)
                     self.check_killed("a" + suffix, read)
 
+    def test_killed_at_each_removal_of_a_file__complete_or_recovered(self):
+        command = RTL, "trace", "-q", "-o", "a.json", PROGRAM, "5"
+        for count in range(1, self.killed_at("unlink:1000000", *command) + 1):
+            for name in os.listdir(self.folder):
+                os.unlink(self.path(name))
+            with self.subTest(killed_at=count):
+                self.killed_at(f"unlink:{count}", *command)
+                self.check_killed("a.json", dispatches_of_json)
+
     def test_pftrace_and_gzip__complete_after_recovery(self):
         for i in range(2):
             for suffix, read in ((".pftrace", dispatches_of_pftrace),

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Runs a command and kills it, with all processes that it has started, before the COUNTth system
- * call that one of them makes.
+ * call that one of them makes; `unlink:COUNT`: before the COUNTth that removes or renames a file.
  *
- *	kill_at COUNT COMMAND...
+ *	kill_at [unlink:]COUNT COMMAND...
  *
  * Prints how many calls there were: COUNT, or fewer if it had ended. Exit status 77: processes
  * cannot be traced here.
@@ -11,14 +11,17 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define CANNOT 77
+#define UNLINK "unlink:"
 
 static const long follow = PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE |
 			   PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC;
@@ -43,16 +46,27 @@ static int signal_of(int status)
 	return status >> 16 || signal == SIGTRAP || signal == SIGSTOP ? 0 : signal;
 }
 
-/* Whether a thread is about to make a call: it stops before and after each. */
-static bool enters(pid_t thread)
+static bool is_unlink(uint64_t call)
+{
+	static const uint64_t unlinks[] = {SYS_unlink, SYS_unlinkat, SYS_rmdir,
+					   SYS_rename, SYS_renameat, SYS_renameat2};
+
+	for (size_t i = 0; i < sizeof(unlinks) / sizeof(*unlinks); i++)
+		if (call == unlinks[i])
+			return true;
+	return false;
+}
+
+/* Whether a thread is about to make a call that counts: it stops before and after each. */
+static bool enters(pid_t thread, bool unlinks)
 {
 	struct __ptrace_syscall_info info;
 
 	return ptrace(PTRACE_GET_SYSCALL_INFO, thread, sizeof(info), &info) > 0 &&
-	       info.op == PTRACE_SYSCALL_INFO_ENTRY;
+	       info.op == PTRACE_SYSCALL_INFO_ENTRY && (!unlinks || is_unlink(info.entry.nr));
 }
 
-static long run(long count)
+static long run(long count, bool unlinks)
 {
 	long calls = 0;
 	int status;
@@ -63,7 +77,7 @@ static long run(long count)
 			continue;
 		if (WSTOPSIG(status) != (SIGTRAP | 0x80))
 			ptrace(PTRACE_SYSCALL, thread, NULL, signal_of(status));
-		else if (!enters(thread) || ++calls < count)
+		else if (!enters(thread, unlinks) || ++calls < count)
 			ptrace(PTRACE_SYSCALL, thread, NULL, NULL);
 		else
 			return calls;
@@ -73,12 +87,14 @@ static long run(long count)
 
 int main(int argc, char **argv)
 {
-	const long count = argc > 2 ? strtol(argv[1], NULL, 10) : 0;
+	const bool unlinks = argc > 2 && !strncmp(argv[1], UNLINK, strlen(UNLINK));
+	const char *number = argc > 2 ? argv[1] + (unlinks ? strlen(UNLINK) : 0) : "0";
+	const long count = strtol(number, NULL, 10);
 	int status;
 	pid_t child;
 
 	if (count < 1) {
-		fprintf(stderr, "usage: kill_at COUNT COMMAND...\n");
+		fprintf(stderr, "usage: kill_at [unlink:]COUNT COMMAND...\n");
 		return 2;
 	}
 	child = fork();
@@ -90,7 +106,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "kill_at: processes cannot be traced here\n");
 		return CANNOT;
 	}
-	printf("%ld\n", run(count));
+	printf("%ld\n", run(count, unlinks));
 	/* What is traced dies with us; it must be dead before we have ended. */
 	kill(-child, SIGKILL);
 	while (waitpid(-1, &status, __WALL) > 0 || errno == EINTR)
