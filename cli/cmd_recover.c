@@ -203,6 +203,10 @@ static int recover(const char *folder, struct session settings)
 	struct notes notes;
 	int status = check_owner(folder), error;
 
+	if (!status && folder_clean(folder)) {
+		cli_error("removed %s: who made it was killed, and it holds no events", folder);
+		return CLI_OK;
+	}
 	if (!status)
 		status = folder_look("recover", folder, &is);
 	if (status)

@@ -150,15 +150,26 @@ static void remove_file(void *user, const char *path)
 	unlink(path);
 }
 
+static bool remove_debris(const char *path)
+{
+	each_entry(path, remove_file, NULL);
+	return !rmdir(path);
+}
+
 size_t folders_clean(const struct folders *folders)
 {
 	size_t removed = 0;
 
-	for (size_t i = 0; i < folders->debris_count; i++) {
-		each_entry(folders->debris[i], remove_file, NULL);
-		removed += !rmdir(folders->debris[i]);
-	}
+	for (size_t i = 0; i < folders->debris_count; i++)
+		removed += remove_debris(folders->debris[i]);
 	return removed;
+}
+
+bool folder_clean(const char *path)
+{
+	struct rtl_folder is = {.struct_size = sizeof(is)};
+
+	return !rtl_folder_look(path, &is) && is.kind == RTL_FOLDER_DEBRIS && remove_debris(path);
 }
 
 struct leftovers {

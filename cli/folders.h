@@ -4,6 +4,7 @@
 #ifndef RTL_CLI_FOLDERS_H
 #define RTL_CLI_FOLDERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <time.h>
@@ -31,6 +32,8 @@ int folders_find(struct folders *folders);
 void folders_fini(struct folders *folders);
 /** Removes the debris; how many folders. */
 size_t folders_clean(const struct folders *folders);
+/** Removes one if that is what it is; whether it did. */
+bool folder_clean(const char *path);
 /** One line if killed processes of this user have left events where spools are made: cheap. */
 void folders_mention(void);
 

@@ -15,11 +15,10 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "timeline"))
-from cli_kit import Case, PROGRAM, RTL, TMPFS  # pylint: disable=wrong-import-position
+from cli_kit import Case, KILL_AT, PROGRAM, RTL, TMPFS  # pylint: disable=wrong-import-position
 import other_formats  # pylint: disable=wrong-import-position
 from timeline_kit import load  # pylint: disable=wrong-import-position
 
-KILL_AT = os.environ["RTL_TEST_KILL_AT"]
 KINDS = (("b.json",), ("b.json.gz",), ("b.pftrace",), ("b.csv",), ("b.db",),
          ("b.json", "-f", "rocprofv3"), ("b.json.gz", "-f", "rocprofv3"))
 

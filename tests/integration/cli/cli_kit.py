@@ -23,6 +23,7 @@ PROGRAM = os.environ["RTL_TEST_PROGRAM"]
 PLUGINS = os.environ["RTL_TEST_PLUGINS"]
 # The plugin folder, as librtl finds it from its own.
 BUILD_PLUGINS = os.path.join(os.path.dirname(os.path.dirname(RTL)), "lib", "rtl")
+KILL_AT = os.environ["RTL_TEST_KILL_AT"]
 PYTHON = sys.executable
 # Longer than anything takes on a machine that is slow and has other work: what hangs ends the test.
 HANG_S = 300
@@ -114,6 +115,17 @@ class Case(unittest.TestCase):
     def start(self, *arguments, **more):
         return subprocess.Popen([RTL, *arguments], cwd=self.folder, env=self.environment(),
                                 text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
+
+    def killed_at(self, count, *command, env=None):
+        """Kills a command, with all that it has started, at that system call (kill_at.c). How many
+        calls there were."""
+        done = subprocess.run([KILL_AT, str(count), *command], cwd=self.folder,
+                              env=self.environment(env), stdout=subprocess.PIPE, text=True,
+                              stderr=subprocess.DEVNULL, timeout=HANG_S, check=False)
+        if done.returncode == 77:
+            self.skipTest("processes cannot be traced here (ptrace)")
+        self.assertEqual(done.returncode, 0)
+        return int(done.stdout.splitlines()[-1])
 
     def refused(self, status, part, *arguments, **more):
         """One line on stderr that contains part, and that exit status; nothing on stdout."""

@@ -77,6 +77,23 @@ class Recover(Case):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(self.operations("run.db"), int(out))
 
+    def test_killed_while_it_removes_its_folder__complete_and_removed(self):
+        """At each removal of a file of the last ones."""
+        command = RTL, "trace", "-q", "-o", "run.db", PROGRAM, "5"
+        last = self.killed_at("unlink:1000000", *command)
+        left = 0
+        for count in range(last - 5, last + 1):
+            with self.subTest(killed_at=count, of=last):
+                os.unlink(self.path("run.db"))
+                self.killed_at(f"unlink:{count}", *command)
+                self.assertEqual(self.operations("run.db"), 5)
+                for folder in os.listdir(self.spool):
+                    done = self.rtl("recover", f"{self.spool}/{folder}")
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    left += "holds no events" in done.stderr
+                self.assertEqual(os.listdir(self.spool), [])
+        self.assertGreater(left, 0)
+
     def test_output_of_another_version__refused_and_can_go_elsewhere(self):
         child, before = self.killed(PROGRAM, "3000", "lines", when=self.has_tables)
         after = self.finish(child)

@@ -10,9 +10,8 @@ import subprocess
 import time
 import unittest
 
-from cli_kit import HANG_S, PROGRAM, RTL, Case
+from cli_kit import HANG_S, KILL_AT, PROGRAM, RTL, Case
 
-KILL_AT = os.environ["RTL_TEST_KILL_AT"]
 OLDER = "older than what is kept"
 
 

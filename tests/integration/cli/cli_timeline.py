@@ -26,7 +26,6 @@ from cli_kit import Case, PROGRAM, RTL, TMPFS  # pylint: disable=wrong-import-po
 import pftrace  # pylint: disable=wrong-import-position
 from timeline_kit import check_nesting, load  # pylint: disable=wrong-import-position
 
-KILL_AT = os.environ["RTL_TEST_KILL_AT"]
 KILLS = 34 if os.environ.get("RTL_TEST_SANITIZE", "") in ("", "OFF") else 8  # for each format
 
 
@@ -309,14 +308,6 @@ class TimelineKilled(Case):
             self.assertGreaterEqual(after, len(before))
             at_least = max(at_least, after)
         self.assertGreater(at_least, 0)
-
-    def killed_at(self, count, *command):
-        """Kills the command and all that it has started at that system call. How many there were."""
-        done = subprocess.run([KILL_AT, str(count), *command], cwd=self.folder, env=self.environment(),
-                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False)
-        if done.returncode == 77:
-            self.skipTest("processes cannot be traced here (ptrace)")
-        return int(done.stdout.splitlines()[-1])
 
     def check_killed(self, name, read):
         """It is readable, up to what its ledger counts, and complete after recovery."""

@@ -18,7 +18,6 @@ import unittest
 from cli_kit import HANG_S, LONG, NO_GROWTH, PROGRAM, RTL, SANITIZED, Faults, session_ends, session_page
 
 LATE_FOLDER = os.environ["RTL_TEST_LATE_FOLDER"]
-KILL_AT = os.environ["RTL_TEST_KILL_AT"]
 ROUNDS = LONG * (3 if SANITIZED else 8)
 STEPS = LONG * (8 if SANITIZED else 25)
 
@@ -118,16 +117,6 @@ class Killed(Faults):
             self.killed_at_random(0.2, (RTL, "record", "-q", "-o", "run.rec"), "100000")
             self.check_recording()
             shutil.rmtree(self.path("run.rec"), ignore_errors=True)
-
-    def killed_at(self, count, *command, env=None):
-        """Kills the whole group at that system call. Returns how many calls there were."""
-        done = subprocess.run([KILL_AT, str(count), *command], cwd=self.folder,
-                              env=self.environment(env), stdout=subprocess.PIPE, text=True,
-                              stderr=subprocess.DEVNULL, timeout=HANG_S, check=False)
-        if done.returncode == 77:
-            self.skipTest("processes cannot be traced here (ptrace)")
-        self.assertEqual(done.returncode, 0)
-        return int(done.stdout.splitlines()[-1])
 
     def at_system_calls(self, prepare, check, *command, env=None):
         """Some of the calls that the command makes: kills it there, and then checks."""
