@@ -23,7 +23,7 @@ PROGRAM = os.environ["RTL_TEST_PROGRAM"]
 PLUGINS = os.environ["RTL_TEST_PLUGINS"]
 # The plugin folder, as librtl finds it from its own.
 BUILD_PLUGINS = os.path.join(os.path.dirname(os.path.dirname(RTL)), "lib", "rtl")
-KILL_AT = os.environ["RTL_TEST_KILL_AT"]
+KILL_AT = os.environ.get("RTL_TEST_KILL_AT", "")  # those of the command line have it
 PYTHON = sys.executable
 # Longer than anything takes on a machine that is slow and has other work: what hangs ends the test.
 HANG_S = 300
