@@ -22,6 +22,8 @@
 
 #define EVENTS    1200u
 #define RINGS_MAX 16u
+/* The folder's name, that of a spool, and any file's. */
+#define PATH_ROOM (sizeof(recorded) + 16 + 256)
 /* More than a test program with libraries has, fewer than segments. */
 #define MAPPINGS_MAX 600u
 
@@ -153,7 +155,7 @@ static void write_segment(struct ring_header header, const void *record, uint64_
 			  uint32_t number)
 {
 	static uint8_t page[RING_HEADER_SIZE];
-	char name[32], path[600];
+	char name[32], path[PATH_ROOM];
 	FILE *file;
 
 	header.origin += at;
@@ -173,7 +175,7 @@ static uint32_t split(const char *name, uint32_t number)
 {
 	struct ring_header header;
 	size_t size, at = 0, step;
-	char path[600];
+	char path[PATH_ROOM];
 	uint8_t *data = kit_read(recorded, name, &size);
 
 	memcpy(&header, data, sizeof(header));
@@ -196,7 +198,7 @@ static uint32_t each_segment(uint32_t (*fn)(const char *name, uint32_t n), uint3
 {
 	struct dirent **entries;
 	unsigned number;
-	char path[600];
+	char path[PATH_ROOM];
 	int i, count;
 
 	path_of("", path, sizeof(path));
@@ -349,7 +351,7 @@ static void test_segments__one_has_stored_nothing__gets_all(void **state)
 static uint32_t remove_stored(const char *name, uint32_t n)
 {
 	struct ring_header header;
-	char path[600];
+	char path[PATH_ROOM];
 	size_t size;
 	uint8_t *data = kit_read(recorded, name, &size);
 
