@@ -205,12 +205,32 @@ bool folder_holds_no_events(const char *path)
 	return removed || !others;
 }
 
-/* Of a folder that is not complete. */
+/* Whether its maker was killed before it was complete, or while it was removed. */
 static bool is_debris(const char *path)
 {
 	pid_t pid = pid_of(path);
 
 	return pid && is_dead(pid) && folder_holds_no_events(path);
+}
+
+/* Whether a collector's folder has its page alone: what the collector notes before it starts a
+ * program is not there, or empty. */
+static bool has_page_alone(const char *path)
+{
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+	bool alone = dir != NULL;
+	struct stat st;
+
+	while (alone && (entry = readdir(dir)))
+		alone = !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
+			!strcmp(entry->d_name, SESSION_FILE) ||
+			(!strcmp(entry->d_name, RTL_COLLECTOR_NOTES) &&
+			 !fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
+			 S_ISREG(st.st_mode) && !st.st_size);
+	if (dir)
+		closedir(dir);
+	return alone;
 }
 
 int rtl_folder_look(const char *path, struct rtl_folder *folder)
@@ -227,7 +247,9 @@ int rtl_folder_look(const char *path, struct rtl_folder *folder)
 		err = look_at_spool(path, &found);
 	else if (S_ISDIR(st.st_mode) && folder_has(path, SESSION_FILE, 0))
 		err = look_at_session(path, &found);
-	if ((!err || err == RTL_EFORMAT) && found.kind == RTL_FOLDER_OTHER && is_debris(path)) {
+	if ((((!err || err == RTL_EFORMAT) && found.kind == RTL_FOLDER_OTHER) ||
+	     (found.kind == RTL_FOLDER_COLLECTOR && !found.in_use && has_page_alone(path))) &&
+	    is_debris(path)) {
 		found.kind = RTL_FOLDER_DEBRIS;
 		err = 0;
 	}

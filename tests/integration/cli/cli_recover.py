@@ -19,7 +19,7 @@ import subprocess
 import time
 import unittest
 
-from cli_kit import HANG_S, PROGRAM, RTL, Case
+from cli_kit import HANG_S, PROGRAM, RTL, Case, session_page
 
 
 class Recover(Case):
@@ -178,6 +178,36 @@ class Recover(Case):
         self.assertIn(f"GPU kernels: {stream['undelivered']}, ", text)
         self.rtl("recover", folder)
         self.assertEqual(self.operations("run.db"), before + after)
+
+    def test_killed_before_its_notes__removed_and_nothing_else(self):
+        """Only a collector that is dead, and whose folder has its page alone."""
+        with subprocess.Popen(["true"]) as dead:
+            pass
+        here = {name: os.path.join(self.spool, f"rtl-{pid}-{name}") for name, pid in (
+            ("aloneA", dead.pid), ("spoolA", dead.pid), ("notesA", dead.pid), ("lockeA", dead.pid),
+            ("livesA", os.getpid()), ("emptyA", dead.pid))}
+        for folder in here.values():
+            os.mkdir(folder, 0o700)
+            with open(folder + "/session", "wb") as page:
+                page.write(session_page())
+        os.mkdir(f"{here['spoolA']}/rtl-spool-{dead.pid}-abcdef")
+        self.write(here["notesA"] + "/notes", "command true\n")
+        self.write(here["emptyA"] + "/notes", "")  # just made, and not written
+        with open(here["lockeA"] + "/session", "rb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            self.refused(1, "holds no events: who made it was killed", "recover", here["aloneA"])
+            done = self.rtl("recover")
+        self.assertEqual(done.stderr,
+                         "rtl: removed 2 folders of processes that were killed, without events\n")
+        for name in ("aloneA", "lockeA", "emptyA"):
+            self.assertNotIn(here[name], done.stdout)
+        for name in ("spoolA", "notesA", "livesA"):
+            self.assertIn(here[name], done.stdout)
+        self.assertEqual(sorted(os.listdir(self.spool)), sorted(
+            os.path.basename(folder) for name, folder in here.items()
+            if name not in ("aloneA", "emptyA")))
+        for folder in os.listdir(self.spool):
+            shutil.rmtree(os.path.join(self.spool, folder))
 
     def test_process_that_drained_itself__output_must_be_named(self):
         subprocess.run([PROGRAM, "1000", "kill"], cwd=self.folder, check=False, env=self.environment(
