@@ -114,7 +114,7 @@ static int deliver_kept(const struct notes *notes, struct session *session)
 	if (!status)
 		status = collect_set_properties(notes->session, notes->mode);
 	if (!status)
-		status = collect_deliver(RTL_REPLAY, notes->recording, list, NULL);
+		status = collect_deliver_completed(notes->recording, list);
 	database = session->list ? session->database : notes->database;
 	if (!status)
 		status = collect_check_output(database);

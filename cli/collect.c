@@ -204,7 +204,8 @@ void collect_finish(struct collect *collect)
 	collect->folder = NULL;
 }
 
-int collect_deliver(uint32_t kind, const char *folder, const char *subscribers, uint32_t *left)
+static int deliver(uint32_t kind, const char *folder, const char *subscribers, uint32_t *left,
+		   bool death_said)
 {
 	bool record = kind == RTL_RECORD_RECOVER;
 	const struct rtl_collector_options options = {
@@ -236,12 +237,22 @@ int collect_deliver(uint32_t kind, const char *folder, const char *subscribers, 
 	if (error)
 		return collect_refuse(error, message);
 	error = say_failure(collector);
-	if (rtl_collector_interruption(collector))
+	if (rtl_collector_interruption(collector) && !death_said)
 		cli_error("%s", rtl_collector_interruption(collector));
 	rtl_collector_destroy(collector);
 	if (left)
 		*left = running;
 	return error ? CLI_FAILED : CLI_OK;
+}
+
+int collect_deliver(uint32_t kind, const char *folder, const char *subscribers, uint32_t *left)
+{
+	return deliver(kind, folder, subscribers, left, false);
+}
+
+int collect_deliver_completed(const char *folder, const char *subscribers)
+{
+	return deliver(RTL_REPLAY, folder, subscribers, NULL, true);
 }
 
 int collect_inspect(const char *folder, const struct rtl_subscriber *own)

@@ -86,6 +86,8 @@ int collect_set_properties(const char *id, const char *mode);
  * @return an exit status; it has said why
  */
 int collect_deliver(uint32_t kind, const char *folder, const char *subscribers, uint32_t *left);
+/** Replays a recording that collect_deliver has just completed: that its collector died has been said. */
+int collect_deliver_completed(const char *folder, const char *subscribers);
 
 /** Lets a subscriber of rtl's own look at what is in a folder, as RTL_INSPECT does. CLI_OK, or an
  *  exit status after a line. */

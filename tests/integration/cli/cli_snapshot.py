@@ -4,6 +4,7 @@
 
 import contextlib
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -165,7 +166,8 @@ class Snapshot(Case):
         self.wait_until(lambda: self.rtl("info", "--json", folder).stdout.count('"alive":false'))
         done = self.rtl("recover", folder)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn(f"-last to {self.path('run.db')}\n", done.stderr)
+        self.assertRegex(done.stderr, r"^rtl: the collector died at [^\n]*\n"
+                         rf"rtl: recovered: [^\n]*-last to {re.escape(self.path('run.db'))}\n$")
         self.assertEqual(self.ledger("run.db"), 200)
 
     def test_refused(self):
