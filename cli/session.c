@@ -16,6 +16,7 @@
 #include "library.h"
 #include "look.h"
 #include "output_name.h"
+#include "subscriber_name.h"
 
 #define DEFAULT_SUBSCRIBERS "libsqlite_sub.so"
 #define MESSAGE_SIZE        8192
@@ -57,6 +58,9 @@ void session_fini(struct session *session)
 	for (size_t i = 0; i < session->timeline_count; i++)
 		free(session->timelines[i]);
 	free(session->timelines);
+	for (size_t i = 0; i < session->file_count; i++)
+		free(session->files[i].path);
+	free(session->files);
 	outputs_fini(&session->outputs);
 }
 
@@ -513,18 +517,69 @@ static int note_output(struct session *session, const char *subscriber, const ch
 	return strcmp(subscriber, "json") ? CLI_OK : note_timeline(session, pattern);
 }
 
-/* A file for a subscriber: the user's next one, or the default for the database. */
-static const char *next_output(struct session *session, bool is_database)
+/* Of a subscriber that did not come with rtl: whether its setting is the name of a file shows when that
+ * is there. */
+static int note_file(struct session *session, const char *name)
+{
+	struct session_file *files =
+		reallocarray(session->files, session->file_count + 1, sizeof(*files));
+	struct session_file *file;
+	struct stat st;
+
+	if (!files)
+		return out_of_memory();
+	session->files = files;
+	file = &files[session->file_count];
+	*file = (struct session_file){.path = session_absolute_path(name)};
+	if (!file->path)
+		return out_of_memory();
+	if (!stat(file->path, &st))
+		file->changed = st.st_mtim;
+	session->file_count++;
+	return CLI_OK;
+}
+
+void session_say_files(const struct session *session)
+{
+	struct stat st;
+
+	for (size_t i = 0; i < session->file_count; i++) {
+		const struct session_file *file = &session->files[i];
+
+		if (!stat(file->path, &st) && S_ISREG(st.st_mode) &&
+		    (st.st_mtim.tv_sec != file->changed.tv_sec ||
+		     st.st_mtim.tv_nsec != file->changed.tv_nsec))
+			cli_error("output: %s", file->path);
+	}
+}
+
+/* The default name for a database or a timeline, which one subscriber gets; NULL: none. To be freed. */
+static char *default_output(struct session *session, const char *subscriber)
+{
+	const char *name = session->default_output;
+	const bool is_database = !strcmp(subscriber, "sqlite");
+	bool *taken = is_database ? &session->has_default_database : &session->has_default_timeline;
+	char *timeline;
+
+	if (!name || *taken || (!is_database && strcmp(subscriber, "json") != 0))
+		return NULL;
+	*taken = true;
+	if (is_database)
+		return strdup(name);
+	return asprintf(&timeline, "%.*s.json", (int)(strrchr(name, '.') - name), name) < 0
+		       ? NULL
+		       : timeline;
+}
+
+/* A file for a subscriber: the user's next one, or the default; NULL: the subscriber's own. To be
+ * freed. */
+static char *next_output(struct session *session, const char *subscriber)
 {
 	struct outputs *outputs = &session->outputs;
-	const char *path = outputs->count ? NULL : session->default_output;
 
 	if (outputs->taken < outputs->count)
-		return outputs->names[outputs->taken++];
-	if (!is_database)
-		return NULL;
-	session->default_output = NULL;
-	return path;
+		return strdup(outputs->names[outputs->taken++]);
+	return default_output(session, subscriber);
 }
 
 /* Gives a subscriber its output file. */
@@ -533,8 +588,7 @@ static int write_output(struct session *session, const struct rtl_plugin *plugin
 {
 	const struct rtl_subscriber *subscriber = rtl_plugin_subscriber(plugin);
 	const struct rtl_setting *setting = find_output(plugin);
-	char *absolute, *pattern = NULL;
-	const char *path;
+	char *path, *absolute, *pattern = NULL;
 	int status;
 
 	if (!setting)
@@ -543,10 +597,13 @@ static int write_output(struct session *session, const struct rtl_plugin *plugin
 		status = check_setting(plugin, setting->value);
 		return status ? status : note_output(session, subscriber->name, setting->value);
 	}
-	path = next_output(session, !strcmp(subscriber->name, "sqlite"));
+	path = next_output(session, subscriber->name);
+	if (!path && !is_own(subscriber) && setting->value && *setting->value)
+		return note_file(session, setting->value);
 	if (!path)
 		return CLI_OK;
 	absolute = session_absolute_path(path);
+	free(path);
 	if (!absolute)
 		return cli_failed("working directory: %s", strerror(errno));
 	status = strcmp(subscriber->name, "sqlite") ? CLI_OK
@@ -596,10 +653,8 @@ static int add_subscriber(struct session *session, const char *spec, FILE *list)
 	char message[MESSAGE_SIZE];
 	int error = rtl_plugin_open(spec, &plugin, message, sizeof(message));
 
-	if (error) {
-		cli_error("%s", message);
-		return error == RTL_EINVAL ? CLI_USAGE : CLI_FAILED;
-	}
+	if (error)
+		return subscriber_refuse(spec, error, message);
 	write_name(plugin, list);
 	if (question && question[1])
 		fputs(question, list);

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <time.h>
 
 #include "outputs.h"
 
@@ -23,9 +24,10 @@ struct session {
 	const char *subscribers; /* colon-separated */
 	struct outputs outputs;
 	bool summarizes; /* where nothing writes a database, statistics are printed at the end */
-	/* Name of the database if neither output nor a subscriber's setting gives one; NULL: the
-	 * subscriber's own. */
+	/* Name of the database if neither output nor a subscriber's setting gives one, and, with another
+	 * suffix, that of the timeline. NULL: the subscriber's own. */
 	const char *default_output;
+	bool has_default_database, has_default_timeline; /* one subscriber has that name */
 
 	/* Of hardware counters, as RTL_COUNTERS and its like. */
 	const char *counters, *counters_passes, *counters_kernels, *counters_sample;
@@ -45,6 +47,12 @@ struct session {
 	/* Patterns for glob(3) of timelines, for session_find_timeline. */
 	char **timelines;
 	size_t timeline_count;
+	/* Files that other subscribers write unless told otherwise, for session_say_files. */
+	struct session_file {
+		char *path;
+		struct timespec changed; /* before the run; 0: it was not there */
+	} * files;
+	size_t file_count;
 	struct session_variable {
 		char *name;
 		char *value;
@@ -91,6 +99,8 @@ char *session_find_output(const struct session *session,
 			  bool (*is_it)(const char *path, void *user), void *user);
 /** The file of a timeline of this session; to be freed, NULL: it is not there. */
 char *session_find_timeline(const char *pattern, const char *id);
+/** Says where files are that were written and that the user has not named. */
+void session_say_files(const struct session *session);
 /** A path that holds wherever the program goes; to be freed; NULL with errno. */
 char *session_absolute_path(const char *path);
 

@@ -318,6 +318,8 @@ void trace_report_in_process(struct launch *launch, int status)
 			report_siblings(launch);
 	}
 	any = report_timelines(launch, false);
+	if (!launch->quiet)
+		session_say_files(&launch->session);
 	if (!database && !any && launch->session.timeline_count)
 		report_nothing(launch);
 	else if (!database && !launch->quiet)
@@ -337,6 +339,8 @@ void trace_report_collected(struct launch *launch, int status)
 		if (database)
 			report_database(launch, status);
 		report_timelines(launch, true);
+		if (!launch->quiet)
+			session_say_files(&launch->session);
 		if (outputs_make_tables(&launch->session.outputs, launch->session.database,
 					launch->quiet))
 			outputs_say_left(&launch->session.outputs);

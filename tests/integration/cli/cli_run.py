@@ -73,6 +73,12 @@ class BadInput(Case):
         self.refused(2, "unknown option '--outp'; did you mean --output?", "trace", "--outp", "x")
         self.refused(1, "'sqlite' not found; did you mean libsqlite_sub.so?", "trace", "-s",
                      "sqlite", "true")
+        for name in ("libsqlit_sub.so", "libsqlite_sub", "libsqlite.so", "sqlit", "libsql_sub.so?output=x"):
+            self.refused(1, "not found; did you mean libsqlite_sub.so?", "trace", "-s", name, "true")
+        self.refused(1, "give its path, or name its folder in RTL_PLUGIN_PATH", "trace", "-s",
+                     "libother_sub.so", "true")
+        self.write("libsqlit_sub.so", "")
+        self.refused(1, "cannot be loaded: file too short", "trace", "-s", "libsqlit_sub.so", "true")
         self.assertEqual(self.rtl("help").stdout, self.rtl("--help").stdout)
         self.assertEqual(self.rtl("help", "trace").stdout, self.rtl("trace", "--help").stdout)
         self.refused(2, "unknown option '--foo'", "--foo")

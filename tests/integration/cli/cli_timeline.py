@@ -26,6 +26,7 @@ from cli_kit import Case, PROGRAM, RTL, TMPFS  # pylint: disable=wrong-import-po
 import pftrace  # pylint: disable=wrong-import-position
 from timeline_kit import check_nesting, load  # pylint: disable=wrong-import-position
 
+MARK = os.environ["RTL_TEST_MARK"]
 KILLS = 34 if os.environ.get("RTL_TEST_SANITIZE", "") in ("", "OFF") else 8  # for each format
 
 
@@ -120,6 +121,37 @@ class Timeline(Case):
         done = self.rtl("trace", "-q", "-o", "b.json", PROGRAM, "100")
         self.assertEqual(done.stderr, "")
         self.assertEqual(self.names(), ["a.json", "b.json"])
+
+    def test_subscriber_without_a_name_for_its_file__said_where_it_is(self):
+        def said(done, suffix):
+            path, = re.findall(r"^rtl: trace: (.*)\n", done.stderr, re.MULTILINE)
+            self.assertRegex(path, rf"^{re.escape(self.folder)}/[^/]*{suffix}$")
+            return path
+
+        done = self.rtl("trace", "-s", "libjson_sub.so", PROGRAM, "100")
+        self.assertEqual(len(dispatches_of_json(said(done, r"rtl-cli_program-\d+\.json"))), 100)
+        self.assertEqual(done.stderr.count("\n"), 1)
+        self.assertEqual(self.rtl("trace", "-q", "-s", "libjson_sub.so", PROGRAM, "1").stderr, "")
+        self.rtl("record", "-q", "-o", "run.rec", PROGRAM, "10")
+        done = self.rtl("replay", "-s", "libjson_sub.so", "run.rec")
+        self.assertEqual(len(dispatches_of_json(said(done, "run.rec.json"))), 10)
+        # -o is that of the first
+        done = self.rtl("trace", "-o", "a.json", "-s", "libjson_sub.so:libsqlite_sub.so", PROGRAM, "10")
+        self.assertIn(f"rtl: trace: {self.path('a.json')}\n", done.stderr)
+        path, = re.findall(r"^rtl: trace: (.*\.db)\n", done.stderr, re.MULTILINE)
+        self.assertEqual(len(dispatches_of_database(path)), 10)
+        done = self.rtl("trace", "--in-process", "-s", "libjson_sub.so", PROGRAM, "10")
+        self.assertEqual(len(dispatches_of_json(said(done, ".json"))), 10)
+
+    def test_other_subscriber_without_a_name_for_its_file__said_where_it_is(self):
+        self.rtl("record", "-q", "-o", "run.rec", PROGRAM, "10")
+        for command in (("trace", "-s", MARK, PROGRAM, "10"), ("replay", "-s", MARK, "run.rec"),
+                        ("trace", "--in-process", "-s", MARK, PROGRAM, "10")):
+            done = self.rtl(*command, env={"TEST_MARK_FILE": "1"})
+            self.assertEqual(done.stderr, f"rtl: output: {self.path('mark.txt')}\n")
+            self.assertEqual(self.rtl(*command).stderr, "")  # that one is of before
+        self.assertEqual(self.rtl("trace", "-q", "-s", MARK, PROGRAM, "10",
+                                  env={"TEST_MARK_FILE": "1"}).stderr, "")
 
     def test_unknown_suffix__those_that_are_known_are_said(self):
         for command in (("trace",), ("trace", "--in-process")):
@@ -281,8 +313,6 @@ class TimelineKilled(Case):
         for folder in folders:
             folder = os.path.join(self.spool, folder)
             done = self.rtl("recover", folder)
-            if done.returncode == 2:  # killed before it has said where its events go
-                done = self.rtl("recover", "-o", name, folder)
             self.assertEqual(done.returncode, 0, done.stderr)
         if not os.path.exists(self.path(name)):
             return 0  # nothing had been recorded
