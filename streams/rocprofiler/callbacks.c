@@ -82,7 +82,7 @@ static void tell_agents(uint32_t count, const hsa_agent_t *agents, const void *p
 {
 	for (uint32_t i = 0; i < count; i++) {
 		rocprofiler_hsa_callback_data_t data = {0};
-		struct gpu *gpu = gpu_of(agents[i]);
+		struct gpu *gpu = gpu_if_any(agents[i]);
 		if (runtime_find())
 			return;
 		(void)runtime.agent_get_info(agents[i], HSA_AGENT_INFO_DEVICE, &data.device.type);

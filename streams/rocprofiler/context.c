@@ -9,7 +9,8 @@
 
 #include "service.h"
 
-#define QUEUE_DEPTH 64u /* packets, at least */
+#define QUEUE_DEPTH      64u /* packets, at least */
+#define QUEUE_DEPTH_MOST (1u << 31)
 
 /* ---- what is to be counted ---- */
 
@@ -192,6 +193,7 @@ hsa_status_t context_create(struct gpu *gpu, rocprofiler_feature_t *features, ui
 		status = HSA_STATUS_ERROR;
 	if (!status) {
 		__atomic_store_n(&context->uses, 1, __ATOMIC_RELAXED);
+		context->life = runtime_life();
 		context->gpu = gpu;
 		context->features = features;
 		context->feature_count = count;
@@ -208,6 +210,50 @@ hsa_status_t context_create(struct gpu *gpu, rocprofiler_feature_t *features, ui
 	context_destroy(context);
 	return status;
 }
+
+/* ---- those with a queue of the caller's ---- */
+
+static struct {
+	pthread_mutex_t lock; /* of all below */
+	struct context *first;
+} standalone = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void note_standalone(struct context *context)
+{
+	pthread_mutex_lock(&standalone.lock);
+	context->next = standalone.first;
+	standalone.first = context;
+	pthread_mutex_unlock(&standalone.lock);
+}
+
+static void forget_standalone(const struct context *context)
+{
+	struct context **at;
+
+	pthread_mutex_lock(&standalone.lock);
+	for (at = &standalone.first; *at && *at != context; at = &(*at)->next)
+		;
+	if (*at)
+		*at = context->next;
+	pthread_mutex_unlock(&standalone.lock);
+}
+
+void context_queue_is_gone(const hsa_queue_t *queue)
+{
+	pthread_mutex_lock(&standalone.lock);
+	for (struct context *at = standalone.first; at; at = at->next) {
+		if (at->queue == queue)
+			__atomic_store_n(&at->queue_is_gone, true, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&standalone.lock);
+}
+
+static bool queue_is_gone(const struct context *context)
+{
+	return __atomic_load_n(&context->queue_is_gone, __ATOMIC_ACQUIRE);
+}
+
+/* ---- end ---- */
 
 static void destroy_signal(hsa_signal_t signal)
 {
@@ -237,6 +283,8 @@ static void wait_for_dispatch(const struct context *context)
 /* The GPU may still write: what it has, stays where it does not end. */
 static bool quiet(struct context *context)
 {
+	if (!runtime_lasts(context->life) || queue_is_gone(context))
+		return true; /* no GPU writes there any more */
 	if (context->started) {
 		if (!has_ended(context))
 			return false;
@@ -251,9 +299,11 @@ static void free_context(struct context *context)
 	runtime_own_call = true;
 	library_count_destroy(context->count);
 	runtime_own_call = false;
-	destroy_signal(context->done);
-	destroy_signal(context->ready);
-	destroy_signal(context->grant);
+	if (runtime_lasts(context->life)) {
+		destroy_signal(context->done);
+		destroy_signal(context->ready);
+		destroy_signal(context->grant);
+	}
 	for (uint32_t i = 0; context->metrics && i < context->feature_count; i++)
 		metric_destroy(context->metrics[i]);
 	free(context->metrics);
@@ -271,10 +321,16 @@ void context_unuse(struct context *context)
 
 void context_destroy(struct context *context)
 {
-	if (!context || !quiet(context))
+	bool is_quiet;
+
+	if (!context)
 		return;
+	forget_standalone(context);
+	is_quiet = quiet(context);
+	/* In any case: what its handler is given may be gone from here on. */
 	__atomic_store_n(&context->closed, true, __ATOMIC_RELEASE);
-	context_unuse(context);
+	if (is_quiet)
+		context_unuse(context);
 }
 
 rocprofiler_group_t context_group(struct context *context)
@@ -289,7 +345,8 @@ static hsa_status_t take_queue(struct context *context, uint32_t mode,
 	hsa_status_t status;
 
 	if (mode & ROCPROFILER_MODE_CREATEQUEUE) {
-		while (depth < properties->queue_depth || depth < QUEUE_DEPTH)
+		while ((depth < properties->queue_depth && depth < QUEUE_DEPTH_MOST) ||
+		       depth < QUEUE_DEPTH)
 			depth *= 2;
 		runtime_own_call = true;
 		status = runtime.queue_create(context->gpu->agent, depth, HSA_QUEUE_TYPE_MULTI,
@@ -331,6 +388,7 @@ EXPORT hsa_status_t rocprofiler_open(hsa_agent_t agent, rocprofiler_feature_t *f
 			context_destroy(context);
 			return status;
 		}
+		note_standalone(context);
 	}
 	*handle = context;
 	return HSA_STATUS_SUCCESS;
@@ -353,13 +411,27 @@ static hsa_status_t check(const struct context *context, uint32_t group)
 	return HSA_STATUS_SUCCESS;
 }
 
-static hsa_status_t check_standalone(const struct context *context, uint32_t group)
+/* The same, for what uses memory and signals of the runtime. */
+static hsa_status_t check_lasts(const struct context *context, uint32_t group)
 {
 	hsa_status_t status = check(context, group);
+
+	if (!status && !runtime_lasts(context->life))
+		status = fail(HSA_STATUS_ERROR_NOT_INITIALIZED,
+			      "the HSA runtime has ended since the context was opened");
+	return status;
+}
+
+static hsa_status_t check_standalone(const struct context *context, uint32_t group)
+{
+	hsa_status_t status = check_lasts(context, group);
 
 	if (!status && !context->queue)
 		status = fail(HSA_STATUS_ERROR,
 			      "the context has no queue: it was not opened standalone");
+	if (!status && queue_is_gone(context))
+		status = fail(HSA_STATUS_ERROR_INVALID_QUEUE,
+			      "the queue of the context has been destroyed");
 	if (!status && !context->count)
 		status = fail(HSA_STATUS_ERROR, "the context has no features");
 	return status;
@@ -515,7 +587,7 @@ hsa_status_t context_collect(struct context *context)
 EXPORT hsa_status_t rocprofiler_get_data(rocprofiler_t *handle, uint32_t group)
 {
 	struct context *context = handle;
-	hsa_status_t status = check(context, group);
+	hsa_status_t status = check_lasts(context, group);
 
 	if (status)
 		return status;
@@ -524,6 +596,9 @@ EXPORT hsa_status_t rocprofiler_get_data(rocprofiler_t *handle, uint32_t group)
 		wait_for_dispatch(context);
 	if (!context->has_data && context->count)
 		return fail(HSA_STATUS_ERROR, "nothing has been read");
+	if (queue_is_gone(context) && runtime.signal_load(context->done) > 0)
+		return fail(HSA_STATUS_ERROR_INVALID_QUEUE,
+			    "the queue was destroyed before a read had ended");
 	if (context->queue && !runtime_wait(context->done, "a read"))
 		return HSA_STATUS_ERROR;
 	return context_collect(context);
@@ -532,10 +607,11 @@ EXPORT hsa_status_t rocprofiler_get_data(rocprofiler_t *handle, uint32_t group)
 EXPORT hsa_status_t rocprofiler_get_metrics(const rocprofiler_t *handle)
 {
 	const struct context *context = handle;
+	hsa_status_t status = check_lasts(context, 0);
 	double value;
 
-	if (!context)
-		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "no context");
+	if (status)
+		return status;
 	for (uint32_t i = 0; i < context->feature_count; i++) {
 		if (metric_is_counter(context->metrics[i]))
 			continue;

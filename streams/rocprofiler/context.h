@@ -37,8 +37,12 @@ struct context {
 	size_t sample_count, sample_room;
 	bool has_data;
 
-	hsa_queue_t *queue; /* standalone */
+	hsa_queue_t *queue;   /* standalone */
+	struct context *next; /* of those */
 	bool started;
+	/* Of the queue. Release by who destroys it, acquire. */
+	bool queue_is_gone;
+	uint64_t life; /* of the runtime, whose memory and signals these are */
 
 	rocprofiler_handler_t handler;
 	void *handler_arg;
@@ -74,6 +78,8 @@ void context_destroy(struct context *context);
 /* A use ends; with the last one the context. */
 void context_unuse(struct context *context);
 rocprofiler_group_t context_group(struct context *context);
+/* Contexts that are used on it use it no more. */
+void context_queue_is_gone(const hsa_queue_t *queue);
 
 /* Reads the GPU's memory; the values of counters go to the features. */
 hsa_status_t context_collect(struct context *context);

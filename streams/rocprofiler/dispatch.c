@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "pool.h"
+
 #define PACKETS_MOST 6u /* for one dispatch: two barriers, start, kernel, read, stop */
 #define ROOM_MARGIN  4u /* packets of the ring that the runtime may need */
 #define ROOM_MS      30000
@@ -268,8 +270,11 @@ static void put_packet(struct batch *batch, uint64_t index, const struct library
 			wait_for_room(queue, PACKETS_MOST);
 			count = put_work(work, packet, counted);
 		}
-		if (!count)
+		if (!count) {
 			record_complete(work->record);
+			if (work->context->entry)
+				pool_give_back(work->context->entry);
+		}
 	}
 	if (count) {
 		memcpy(queue->packets, counted, count * sizeof(*counted));

@@ -41,7 +41,7 @@ struct dispatch_callbacks dispatch_callbacks(void);
 void dispatch_on_packets(const void *packets, uint64_t count, uint64_t index, void *data,
 			 packet_writer write);
 
-/* A kernel's name as the program has it, demangled or not at all: NULL, not known. Stays. (kernels.c) */
+/* A kernel's name as the program has it, demangled where it was mangled, or that it is not known. Stays. (kernels.c) */
 const char *kernel_name(uint64_t object);
 const amd_kernel_code_t *kernel_code(uint64_t object);
 void kernels_hook(struct root_table *table);

@@ -28,6 +28,7 @@ struct pool {
 	uint32_t count, payload_bytes;
 	uint64_t fetched, done;
 	bool handling; /* some thread calls the handler */
+	bool closed;
 };
 
 EXPORT hsa_status_t rocprofiler_pool_open(hsa_agent_t agent, rocprofiler_feature_t *features,
@@ -69,32 +70,51 @@ EXPORT hsa_status_t rocprofiler_pool_open(hsa_agent_t agent, rocprofiler_feature
 	return HSA_STATUS_SUCCESS;
 }
 
+static hsa_status_t make_context(struct pool *pool, struct pool_entry *entry)
+{
+	const size_t at = (size_t)(entry - pool->entries);
+	struct context *context;
+	hsa_status_t status =
+		context_create(pool->gpu, pool->features, pool->feature_count, &context);
+
+	if (status)
+		return status;
+	context->entry = entry;
+	entry->pool = pool;
+	entry->public.context = context;
+	entry->public.payload = pool->payloads + at * pool->payload_bytes;
+	return status;
+}
+
 /* All entries' contexts, at the first fetch: a tool opens pools before it may ask for memory. */
 static hsa_status_t make_contexts(struct pool *pool)
 {
 	hsa_status_t status = HSA_STATUS_SUCCESS;
 
 	for (uint32_t i = 0; i < pool->count && !status; i++) {
-		struct pool_entry *entry = &pool->entries[i];
-		struct context *context;
-		if (entry->public.context)
-			continue;
-		status = context_create(pool->gpu, pool->features, pool->feature_count, &context);
-		if (status)
-			break;
-		context->entry = entry;
-		entry->pool = pool;
-		entry->public.context = context;
-		entry->public.payload = pool->payloads + (size_t)i * pool->payload_bytes;
+		if (!pool->entries[i].public.context)
+			status = make_context(pool, &pool->entries[i]);
 	}
 	return status;
+}
+
+/* Of the entry that is fetched next: the GPU may still write to what was given up. */
+static hsa_status_t renew_context(struct pool *pool, struct pool_entry *entry)
+{
+	struct context *context = entry->public.context;
+
+	if (context && !context_is_abandoned(context))
+		return HSA_STATUS_SUCCESS;
+	context_destroy(context);
+	entry->public.context = NULL;
+	return make_context(pool, entry);
 }
 
 EXPORT hsa_status_t rocprofiler_pool_fetch(rocprofiler_pool_t *handle,
 					   rocprofiler_pool_entry_t *out)
 {
 	struct pool *pool = handle;
-	struct pool_entry *entry;
+	struct pool_entry *entry = NULL;
 	hsa_status_t status = HSA_STATUS_SUCCESS;
 
 	if (!pool || !out)
@@ -105,7 +125,11 @@ EXPORT hsa_status_t rocprofiler_pool_fetch(rocprofiler_pool_t *handle,
 	if (!status) {
 		while (pool->fetched - pool->done >= pool->count)
 			pthread_cond_wait(&pool->handled, &pool->lock);
-		entry = &pool->entries[pool->fetched++ % pool->count];
+		entry = &pool->entries[pool->fetched % pool->count];
+		status = renew_context(pool, entry);
+	}
+	if (!status) {
+		pool->fetched++;
 		entry->state = ENTRY_OUT;
 		*out = entry->public;
 	}
@@ -137,31 +161,52 @@ static void handle_complete(struct pool *pool)
 	pthread_cond_broadcast(&pool->handled);
 }
 
-static void settle(struct pool_entry *entry, enum entry_state state)
+void pool_complete(struct pool_entry *entry)
 {
 	struct pool *pool = entry->pool;
+	struct context *context = entry->public.context;
 
 	pthread_mutex_lock(&pool->lock);
-	entry->state = state;
-	__atomic_store_n(&((struct context *)entry->public.context)->busy, false, __ATOMIC_RELEASE);
-	handle_complete(pool);
+	/* Without the runtime nothing can be read. */
+	entry->state = runtime_lasts(context->life) ? ENTRY_COMPLETE : ENTRY_RELEASED;
+	__atomic_store_n(&context->busy, false, __ATOMIC_RELEASE);
+	if (!pool->closed)
+		handle_complete(pool);
 	pthread_mutex_unlock(&pool->lock);
 }
 
-void pool_complete(struct pool_entry *entry)
+static hsa_status_t release(struct pool_entry *entry)
 {
-	settle(entry, ENTRY_COMPLETE);
+	struct pool *pool = entry->pool;
+	struct context *context = entry->public.context;
+	const char *why = NULL;
+
+	pthread_mutex_lock(&pool->lock);
+	if (entry->state != ENTRY_OUT)
+		why = "no entry that was fetched";
+	else if (__atomic_load_n(&context->busy, __ATOMIC_ACQUIRE))
+		why = "the entry's dispatch is under way";
+	if (!why) {
+		entry->state = ENTRY_RELEASED;
+		handle_complete(pool);
+	}
+	pthread_mutex_unlock(&pool->lock);
+	return why ? fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "pool_release: %s", why)
+		   : HSA_STATUS_SUCCESS;
+}
+
+void pool_give_back(struct pool_entry *entry)
+{
+	(void)release(entry);
 }
 
 EXPORT hsa_status_t rocprofiler_pool_release(rocprofiler_pool_entry_t *entry)
 {
 	struct context *context = entry ? entry->context : NULL;
 
-	if (!context || !context->entry || context->entry->state != ENTRY_OUT)
-		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT,
-			    "pool_release: no entry that was fetched");
-	settle(context->entry, ENTRY_RELEASED);
-	return HSA_STATUS_SUCCESS;
+	if (!context || !context->entry)
+		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "pool_release: no entry of a pool");
+	return release(context->entry);
 }
 
 EXPORT hsa_status_t rocprofiler_pool_iterate(
@@ -180,19 +225,6 @@ EXPORT hsa_status_t rocprofiler_pool_iterate(
 	return status == HSA_STATUS_INFO_BREAK ? HSA_STATUS_SUCCESS : status;
 }
 
-EXPORT hsa_status_t rocprofiler_pool_flush(rocprofiler_pool_t *handle)
-{
-	struct pool *pool = handle;
-
-	if (!pool)
-		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "pool_flush: NULL");
-	pthread_mutex_lock(&pool->lock);
-	while (pool->done < pool->fetched || pool->handling)
-		pthread_cond_wait(&pool->handled, &pool->lock);
-	pthread_mutex_unlock(&pool->lock);
-	return HSA_STATUS_SUCCESS;
-}
-
 static bool under_way(const struct pool *pool)
 {
 	for (uint32_t i = 0; i < pool->count; i++) {
@@ -203,14 +235,10 @@ static bool under_way(const struct pool *pool)
 	return false;
 }
 
-/* Entries that were fetched and never submitted do not come back: they are not waited for. */
-EXPORT hsa_status_t rocprofiler_pool_close(rocprofiler_pool_t *handle)
+/* Until what was submitted has been handled; the lock is held. Entries that were fetched and never submitted do
+ * not come back: they are not waited for. */
+static void wait_for_handlers(struct pool *pool)
 {
-	struct pool *pool = handle;
-
-	if (!pool)
-		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "pool_close: NULL");
-	pthread_mutex_lock(&pool->lock);
 	while (pool->handling || under_way(pool)) {
 		/* What is given up tells nobody. */
 		struct timespec soon;
@@ -219,9 +247,47 @@ EXPORT hsa_status_t rocprofiler_pool_close(rocprofiler_pool_t *handle)
 		soon.tv_sec += soon.tv_nsec < 10000000;
 		(void)pthread_cond_timedwait(&pool->handled, &pool->lock, &soon);
 	}
+}
+
+EXPORT hsa_status_t rocprofiler_pool_flush(rocprofiler_pool_t *handle)
+{
+	struct pool *pool = handle;
+
+	if (!pool)
+		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "pool_flush: NULL");
+	pthread_mutex_lock(&pool->lock);
+	wait_for_handlers(pool);
+	pthread_mutex_unlock(&pool->lock);
+	return HSA_STATUS_SUCCESS;
+}
+
+/* Whether a dispatch was given up, and the service still has it. */
+static bool may_complete(const struct pool *pool)
+{
+	for (uint32_t i = 0; i < pool->count; i++) {
+		const struct context *context = pool->entries[i].public.context;
+		if (context && __atomic_load_n(&context->busy, __ATOMIC_ACQUIRE))
+			return true;
+	}
+	return false;
+}
+
+EXPORT hsa_status_t rocprofiler_pool_close(rocprofiler_pool_t *handle)
+{
+	struct pool *pool = handle;
+	bool stays;
+
+	if (!pool)
+		return fail(HSA_STATUS_ERROR_INVALID_ARGUMENT, "pool_close: NULL");
+	pthread_mutex_lock(&pool->lock);
+	wait_for_handlers(pool);
+	pool->closed = true;
+	stays = may_complete(pool);
 	pthread_mutex_unlock(&pool->lock);
 	for (uint32_t i = 0; i < pool->count; i++)
 		context_destroy(pool->entries[i].public.context);
+	if (stays)
+		return HSA_STATUS_SUCCESS;
 	pthread_cond_destroy(&pool->handled);
 	pthread_mutex_destroy(&pool->lock);
 	free(pool->entries);

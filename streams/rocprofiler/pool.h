@@ -11,5 +11,7 @@ struct pool_entry;
 
 /* The dispatch of an entry has ended. */
 void pool_complete(struct pool_entry *entry);
+/* The dispatch that it was fetched for is not counted: it can be fetched again. */
+void pool_give_back(struct pool_entry *entry);
 
 #endif

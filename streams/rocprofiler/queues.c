@@ -92,7 +92,7 @@ static hsa_status_t on_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32
 			      queue_error_callback callback, void *data, uint32_t private_bytes,
 			      uint32_t group_bytes, hsa_queue_t **queue)
 {
-	struct gpu *gpu = runtime_own_call ? NULL : gpu_of(agent);
+	struct gpu *gpu = runtime_own_call ? NULL : gpu_if_any(agent);
 	hsa_status_t status;
 
 	if (!gpu)
@@ -140,6 +140,8 @@ static hsa_status_t on_destroy(hsa_queue_t *queue)
 	if (taken)
 		wait_for_work(taken);
 	status = next_destroy(queue);
+	if (!status)
+		context_queue_is_gone(queue);
 	if (taken) {
 		free(taken->packets);
 		taken->packets = NULL;
@@ -179,7 +181,7 @@ static hsa_status_t on_create_enable(hsa_agent_t agent, uint32_t size, hsa_queue
 				     uint32_t private_bytes, uint32_t group_bytes,
 				     hsa_queue_t **queue)
 {
-	struct gpu *gpu = runtime_own_call ? NULL : gpu_of(agent);
+	struct gpu *gpu = runtime_own_call ? NULL : gpu_if_any(agent);
 	hsa_status_t status =
 		next_create(agent, size, type, callback, data, private_bytes, group_bytes, queue);
 
@@ -201,6 +203,14 @@ static void find_next(struct root_table *table)
 	}
 }
 
+static void hook_ends(struct root_table *table)
+{
+	(void)table_hook(table_core(table->core, CORE_QUEUE_DESTROY), (void *)on_destroy,
+			 &next_destroy);
+	(void)table_hook(table_core(table->core, CORE_SHUT_DOWN), (void *)on_shut_down,
+			 &next_shut_down);
+}
+
 void dispatch_hook(struct root_table *table, bool enables)
 {
 	find_next(table);
@@ -211,10 +221,7 @@ void dispatch_hook(struct root_table *table, bool enables)
 	}
 	(void)table_hook(table_core(table->core, CORE_QUEUE_CREATE), (void *)on_create,
 			 &next_create);
-	(void)table_hook(table_core(table->core, CORE_QUEUE_DESTROY), (void *)on_destroy,
-			 &next_destroy);
-	(void)table_hook(table_core(table->core, CORE_SHUT_DOWN), (void *)on_shut_down,
-			 &next_shut_down);
+	hook_ends(table);
 }
 
 void dispatch_hook_enable(struct root_table *table)
@@ -222,6 +229,7 @@ void dispatch_hook_enable(struct root_table *table)
 	find_next(table);
 	(void)table_hook(table_core(table->core, CORE_QUEUE_CREATE), (void *)on_create_enable,
 			 &next_create);
+	hook_ends(table);
 }
 
 void dispatch_unhook(struct root_table *table)

@@ -171,9 +171,26 @@ hsa_status_t runtime_find(void)
 	return status;
 }
 
+/* Changes where the runtime ends: release, acquire by who uses what was made before. */
+static uint64_t life;
+
+uint64_t runtime_life(void)
+{
+	return __atomic_load_n(&life, __ATOMIC_ACQUIRE);
+}
+
+/* Without OnUnload (the program opened the library itself) the runtime's own answer tells. */
+bool runtime_lasts(uint64_t of)
+{
+	uint64_t ticks;
+
+	return of == runtime_life() && !runtime.system_get_info(HSA_SYSTEM_INFO_TIMESTAMP, &ticks);
+}
+
 /* Definitions stay: tools keep their texts, and the process has the same GPUs when the runtime begins again. */
 void runtime_forget(void)
 {
+	__atomic_fetch_add(&life, 1, __ATOMIC_RELEASE);
 	pthread_mutex_lock(&lock);
 	library_forget();
 	for (uint32_t i = 0; i < gpu_count; i++)
@@ -255,16 +272,27 @@ struct gpu *gpu_at(uint32_t index)
 	return index < gpu_count ? &gpus[index] : NULL;
 }
 
+struct gpu *gpu_if_any(hsa_agent_t agent)
+{
+	struct gpu *gpu;
+
+	for (uint32_t i = 0; (gpu = gpu_at(i)); i++) {
+		if (gpu->agent.handle == agent.handle)
+			return gpu;
+	}
+	return NULL;
+}
+
 struct gpu *gpu_of(hsa_agent_t agent)
 {
+	struct gpu *gpu;
+
 	if (runtime_find())
 		return NULL;
-	for (uint32_t i = 0; i < gpu_count; i++) {
-		if (gpus[i].agent.handle == agent.handle)
-			return &gpus[i];
-	}
-	fail(HSA_STATUS_ERROR_INVALID_AGENT, "the agent is no GPU");
-	return NULL;
+	gpu = gpu_if_any(agent);
+	if (!gpu)
+		fail(HSA_STATUS_ERROR_INVALID_AGENT, "the agent is no GPU");
+	return gpu;
 }
 
 struct counter_set *gpu_set(struct gpu *gpu)

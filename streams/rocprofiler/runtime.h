@@ -56,6 +56,9 @@ hsa_status_t runtime_find(void);
 
 /* The runtime has ended: its GPUs are found anew when it begins again. */
 void runtime_forget(void);
+/* Which of the runtime's lives this is, and whether that one still lasts: what was made in it is gone then. */
+uint64_t runtime_life(void);
+bool runtime_lasts(uint64_t life);
 
 /* Ticks of the system clock that a wait of so many ns takes. */
 uint64_t runtime_ticks(uint64_t ns);
@@ -100,6 +103,8 @@ struct gpu {
 
 /* NULL after a line: it is no GPU of this process. */
 struct gpu *gpu_of(hsa_agent_t agent);
+/* The same without a line, of any agent. */
+struct gpu *gpu_if_any(hsa_agent_t agent);
 struct gpu *gpu_at(uint32_t index); /* NULL: there are no more */
 /* Its definitions; NULL after a line. */
 struct counter_set *gpu_set(struct gpu *gpu);

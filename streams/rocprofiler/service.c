@@ -153,12 +153,18 @@ static void on_kernel(struct work *work)
 
 static void on_counts(struct work *work)
 {
+	work->counts_ended = true;
+	pass_turn(work);
+}
+
+/* There is room for as many packets in its queue's ring. */
+static void note_end(const struct work *work)
+{
 	struct queue *queue = work->queue;
 
-	work->counts_ended = true;
-	if (work->position > __atomic_load_n(&queue->ended, __ATOMIC_RELAXED))
+	if (!context_is_abandoned(work->context) &&
+	    work->position > __atomic_load_n(&queue->ended, __ATOMIC_RELAXED))
 		__atomic_store_n(&queue->ended, work->position, __ATOMIC_RELEASE);
-	pass_turn(work);
 }
 
 /* By the thread of handlers: one may wait for a lock of the tool's, and its owner for a turn. */
@@ -170,7 +176,8 @@ static void deliver(struct work *work)
 	if (entry) {
 		pool_complete(entry);
 	} else {
-		if (context->handler && !__atomic_load_n(&context->closed, __ATOMIC_ACQUIRE))
+		if (context->handler && runtime_lasts(context->life) &&
+		    !__atomic_load_n(&context->closed, __ATOMIC_ACQUIRE))
 			(void)context->handler(work->group, context->handler_arg);
 		__atomic_store_n(&context->busy, false, __ATOMIC_RELEASE);
 	}
@@ -182,6 +189,7 @@ static void deliver(struct work *work)
 /* All of it has ended: the handlers' turn. */
 static void hand_over(struct work *work)
 {
+	note_end(work);
 	record_complete(work->record);
 	if (work->kernel.handle && work->kernel_ended)
 		(void)runtime.signal_destroy(work->kernel);
@@ -247,15 +255,10 @@ static bool look(struct work *work)
 	return news;
 }
 
-/* A turn that does not end, for whatever reason: all go, and nothing more is counted. */
 static void release(struct gpu *gpu)
 {
-	complain("a kernel that is counted has not ended for %llu s (RTL_COUNTERS_TIMEOUT): the "
-		 "others go on, "
-		 "and nothing more is counted",
-		 (unsigned long long)(service.wait_ns / 1000000000u));
-	__atomic_store_n(&released, true, __ATOMIC_RELAXED);
-	abandon(gpu->turn);
+	if (gpu->turn)
+		abandon(gpu->turn);
 	gpu->turn = NULL;
 	while (gpu->first) {
 		struct work *work = gpu->first;
@@ -266,16 +269,28 @@ static void release(struct gpu *gpu)
 	}
 }
 
+/* A turn that does not end, for whatever reason: all go, on all GPUs, and nothing more is counted. */
+static void release_all(void)
+{
+	struct gpu *gpu;
+
+	complain("a kernel that is counted has not ended for %llu s (RTL_COUNTERS_TIMEOUT): the "
+		 "others go on, "
+		 "and nothing more is counted",
+		 (unsigned long long)(service.wait_ns / 1000000000u));
+	__atomic_store_n(&released, true, __ATOMIC_RELAXED);
+	for (uint32_t i = 0; (gpu = gpu_at(i)); i++)
+		release(gpu);
+}
+
 static void watch(void)
 {
 	struct gpu *gpu;
 	const uint64_t now = clock_monotonic_ns();
 
-	if (__atomic_load_n(&released, __ATOMIC_RELAXED))
-		return;
-	for (uint32_t i = 0; (gpu = gpu_at(i)); i++) {
+	for (uint32_t i = 0; !service_released() && (gpu = gpu_at(i)); i++) {
 		if (gpu->turn && now > gpu->turn_since_ns + service.wait_ns)
-			release(gpu);
+			release_all();
 	}
 }
 
@@ -323,6 +338,7 @@ static void drop_all(void)
 	uint64_t dropped = 0;
 
 	for (struct work *work = service.works; work; work = work->next) {
+		abandon(work);
 		record_complete(work->record);
 		dropped++;
 	}
@@ -339,8 +355,10 @@ static void *serve(void *unused)
 	pthread_setname_np(pthread_self(), "rtl-rocprof");
 	for (;;) {
 		take_incoming(true);
-		if (__atomic_load_n(&drop, __ATOMIC_ACQUIRE))
+		if (__atomic_load_n(&drop, __ATOMIC_ACQUIRE)) {
 			drop_all();
+			continue; /* the runtime goes: its GPUs are not looked at */
+		}
 		if (pass()) {
 			news_ns = clock_monotonic_ns();
 			continue;

@@ -20,12 +20,15 @@ struct library_count {
 	hsa_ven_amd_aqlprofile_profile_t profile;
 	hsa_ven_amd_aqlprofile_event_t *events;
 	struct library_packet start, read, stop;
+	uint32_t life; /* of the runtime, whose memory it has */
 };
 
 static struct agent_library library;
 static hsa_ven_amd_aqlprofile_pfn_t api; /* the same, with their types */
 static hsa_amd_memory_pool_t kernarg_pool, system_pool;
 static bool looked, found;
+/* How often the runtime has ended: relaxed, what it orders is the program's. */
+static uint32_t life;
 
 /* Packets of library_enable, by GPU. */
 static struct enabling {
@@ -106,6 +109,7 @@ bool library_find(char *why, size_t size)
 
 void library_forget(void)
 {
+	__atomic_fetch_add(&life, 1, __ATOMIC_RELAXED);
 	looked = found = false;
 	system_pool.handle = kernarg_pool.handle = 0;
 	enablings = NULL; /* somebody may look at one still */
@@ -246,6 +250,7 @@ struct library_count *library_count_make(hsa_agent_t agent, const struct library
 		snprintf(why, size, "no memory");
 		goto failed;
 	}
+	count->life = __atomic_load_n(&life, __ATOMIC_RELAXED);
 	for (uint32_t i = 0; i < number; i++)
 		count->events[i] = (hsa_ven_amd_aqlprofile_event_t){
 			(hsa_ven_amd_aqlprofile_block_name_t)events[i].block, events[i].instance,
@@ -269,11 +274,15 @@ failed:
 
 void library_count_destroy(struct library_count *count)
 {
+	bool lasts;
+
 	if (!count)
 		return;
-	if (count->profile.command_buffer.ptr)
+	/* Else its memory went with the runtime; another may have it. */
+	lasts = count->life == __atomic_load_n(&life, __ATOMIC_RELAXED);
+	if (lasts && count->profile.command_buffer.ptr)
 		(void)interceptor.hsa.memory_pool_free(count->profile.command_buffer.ptr);
-	if (count->profile.output_buffer.ptr)
+	if (lasts && count->profile.output_buffer.ptr)
 		(void)interceptor.hsa.memory_pool_free(count->profile.output_buffer.ptr);
 	free(count->events);
 	free(count);

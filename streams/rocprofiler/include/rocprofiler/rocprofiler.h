@@ -304,13 +304,13 @@ hsa_status_t rocprofiler_pool_open(hsa_agent_t agent, rocprofiler_feature_t *fea
 hsa_status_t rocprofiler_pool_close(rocprofiler_pool_t *pool);
 /** Waits while all entries are out. */
 hsa_status_t rocprofiler_pool_fetch(rocprofiler_pool_t *pool, rocprofiler_pool_entry_t *entry);
-/** Gives an entry back that was fetched and not used. */
+/** Gives an entry back that was fetched and not used. An error while its dispatch is under way. */
 hsa_status_t rocprofiler_pool_release(rocprofiler_pool_entry_t *entry);
 hsa_status_t rocprofiler_pool_iterate(rocprofiler_pool_t *pool,
 				      hsa_status_t (*callback)(rocprofiler_pool_entry_t *entry,
 							       void *data),
 				      void *data);
-/** Waits until what was fetched has been handled. */
+/** Waits until what was submitted has been handled. */
 hsa_status_t rocprofiler_pool_flush(rocprofiler_pool_t *pool);
 
 /* ---- what the program asks of HSA ---- */
