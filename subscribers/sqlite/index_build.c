@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "index_pages.h"
+#include "table_scan.h"
 
 #define SPECS_MAX 8u
 /* Keys that are kept to be put in order: the later half waits for those that come too early. */
@@ -25,7 +26,6 @@ struct work {
 	const struct index_spec *spec;
 	struct index_pages pages;
 	uint32_t values; /* of a key, with the row's id */
-	int column;      /* of the question: its first one */
 	uint32_t root;
 	struct key *keys;
 	size_t count;
@@ -158,10 +158,10 @@ static int write_keys(struct work *work, size_t count)
 	return rc;
 }
 
-/* The key of a row, of which the question has the id in its first column. */
-static int add_key(struct work *work, sqlite3_stmt *rows)
+/* The key of a row. */
+static int add_key(struct work *work, int64_t id, const int64_t *values)
 {
-	const int columns = (int)work->values - 1;
+	const uint32_t columns = work->values - 1;
 	struct key *key;
 	int rc = SQLITE_OK;
 
@@ -171,12 +171,9 @@ static int add_key(struct work *work, sqlite3_stmt *rows)
 		return rc;
 	key = &work->keys[work->count];
 	key->values[INDEX_VALUES - 1] = 0;
-	for (int i = 0; i < columns; i++) {
-		if (sqlite3_column_type(rows, work->column + i) != SQLITE_INTEGER)
-			return SQLITE_ABORT;
-		key->values[i] = sqlite3_column_int64(rows, work->column + i);
-	}
-	key->values[columns] = sqlite3_column_int64(rows, 0);
+	for (uint32_t i = 0; i < columns; i++)
+		key->values[i] = values[i];
+	key->values[columns] = id;
 	if (work->count && compare_keys(key - 1, key) > 0)
 		work->in_order = false;
 	work->count++;
@@ -185,39 +182,81 @@ static int add_key(struct work *work, sqlite3_stmt *rows)
 
 /* ---- tables */
 
-/* The id and the columns of all indexes of a table, for sqlite3_free. */
-static char *question(struct work *works, size_t count)
-{
-	sqlite3_str *sql = sqlite3_str_new(NULL);
-	int column = 1;
+/* Indexes of one table. */
+struct table {
+	struct work *works;
+	size_t count;
+};
 
-	sqlite3_str_appendall(sql, "SELECT rowid");
-	for (size_t i = 0; i < count; i++) {
-		works[i].column = column;
-		for (uint32_t j = 0; j + 1 < works[i].values; j++, column++)
-			sqlite3_str_appendf(sql, ", \"%w\"", works[i].spec->columns[j]);
+/* table_row_fn */
+static int add_keys(void *user, int64_t id, const int64_t *values)
+{
+	const struct table *table = user;
+	int rc = SQLITE_OK;
+
+	for (size_t i = 0; rc == SQLITE_OK && i < table->count; i++) {
+		rc = add_key(&table->works[i], id, values);
+		values += table->works[i].values - 1;
 	}
-	sqlite3_str_appendf(sql, " FROM main.\"%w\" NOT INDEXED", works->spec->table);
-	return sqlite3_str_finish(sql);
+	return rc;
 }
 
-/* Goes through a table once for some indexes of it. */
+/* Where a column stands in the records of a table; -1: nowhere. */
+static int64_t find_column(const struct build *b, const char *table, const char *column)
+{
+	char *sql = sqlite3_mprintf("SELECT cid FROM pragma_table_info(%Q, 'main') WHERE name = %Q"
+				    " AND NOT (SELECT sum(hidden) FROM pragma_table_xinfo(%Q,"
+				    " 'main'))",
+				    table, column, table);
+	const int64_t number = sql ? ask(b->db, sql) : -1;
+
+	sqlite3_free(sql);
+	return number;
+}
+
+static int64_t find_root(const struct build *b, const char *table)
+{
+	char *sql =
+		sqlite3_mprintf("SELECT rootpage FROM main.sqlite_master WHERE name = %Q", table);
+	const int64_t number = sql ? ask(b->db, sql) : -1;
+
+	sqlite3_free(sql);
+	return number;
+}
+
+/* Goes through the table once for all of them. */
+static int scan(const struct build *b, struct table *table)
+{
+	uint32_t columns[SPECS_MAX * INDEX_COLUMNS], count = 0;
+	const char *name = table->works->spec->table;
+	const int64_t root = find_root(b, name);
+
+	for (size_t i = 0; i < table->count; i++)
+		for (uint32_t j = 0; j + 1 < table->works[i].values; j++) {
+			const int64_t column =
+				find_column(b, name, table->works[i].spec->columns[j]);
+
+			if (column < 0)
+				return SQLITE_ABORT;
+			columns[count++] = (uint32_t)column;
+		}
+	if (root < 0)
+		return SQLITE_ABORT;
+	return table_scan(&(struct table_scan){.file = b->file,
+					       .methods = b->tap.own,
+					       .page_bytes = b->page_bytes,
+					       .pages = b->before,
+					       .columns = columns,
+					       .count = count,
+					       .row = add_keys,
+					       .user = table},
+			  (uint32_t)root);
+}
+
 static int make_pages(struct build *b, struct work *works, size_t count)
 {
-	char *sql = question(works, count);
-	sqlite3_stmt *rows = NULL;
-	int rc = sql ? sqlite3_prepare_v2(b->db, sql, -1, &rows, NULL) : SQLITE_NOMEM;
+	int rc = scan(b, &(struct table){works, count});
 
-	while (rc == SQLITE_OK && (rc = sqlite3_step(rows)) == SQLITE_ROW) {
-		rc = SQLITE_OK;
-		for (size_t i = 0; rc == SQLITE_OK && i < count; i++)
-			rc = add_key(&works[i], rows);
-	}
-	sqlite3_finalize(rows);
-	sqlite3_free(sql);
-	if (rc != SQLITE_DONE)
-		return rc;
-	rc = SQLITE_OK;
 	for (size_t i = 0; rc == SQLITE_OK && i < count; i++) {
 		rc = write_keys(&works[i], works[i].count);
 		if (rc == SQLITE_OK)

@@ -269,6 +269,71 @@ static void test_index_build__rows_change__indexes_follow(void **state)
 }
 
 /* Killed at any moment, there are all indexes or none. */
+/* What does not fit into a row's page is elsewhere; a column there is not read. */
+static void test_index_build__long_rows__refused_where_a_column_is_elsewhere(void **state)
+{
+	struct fixture *f = *state;
+	static const struct index_spec before = {"by_api", "link", {"api_id", NULL}};
+	static const struct index_spec behind = {"by_more", "link", {"more", NULL}};
+
+	fill(f, 512, 100, "i + 9", "i");
+	execute(f->db, "ALTER TABLE link ADD COLUMN text TEXT; ALTER TABLE link ADD COLUMN more");
+	/* rows of before have no such columns */
+	assert_false(index_build(f->db, &behind, 1));
+	execute(f->db, "UPDATE link SET text = printf('%.*c', id * 50, 'x'), more = id");
+	assert_false(index_build(f->db, &behind, 1));
+	assert_true(index_build(f->db, &before, 1));
+	assert_string_equal(answer(f->db, "PRAGMA integrity_check"), "ok");
+	assert_string_equal(answer(f->db, "SELECT count(*) FROM link INDEXED BY by_api WHERE api_id"
+					  " BETWEEN 10 AND 109 AND length(text) = id * 50"),
+			    "100");
+}
+
+/* All numbers that a record can have, in each of their lengths. */
+static void test_index_build__numbers_of_each_length__are_kept(void **state)
+{
+	struct fixture *f = *state;
+
+	fill(f, 4096, 126, "CASE WHEN i < 64 THEN -(1 << (63 - i)) ELSE (1 << (i - 64)) - 1 END",
+	     "CASE WHEN i < 64 THEN -(1 << (63 - i)) - 1 ELSE 1 << (i - 64) END");
+	assert_true(index_build(f->db, specs, SPECS));
+	assert_whole(f);
+}
+
+static unsigned damage(const char *file, unsigned seed)
+{
+	int fd = open(file, O_RDWR);
+	const off_t size = lseek(fd, 0, SEEK_END);
+
+	/* not the first page: it is SQLite's alone */
+	for (int i = 0; i < 20; i++) {
+		const unsigned char byte =
+			(unsigned char)((seed = seed * 1103515245 + 12345) >> 16);
+
+		seed = seed * 1103515245 + 12345;
+		assert_int_equal(pwrite(fd, &byte, 1, 512 + (seed >> 8) % (size - 512)), 1);
+	}
+	close(fd);
+	return seed;
+}
+
+/* It may be refused, or not; nothing beyond a page is read, and it ends. */
+static void test_index_build__damaged_pages__ends(void **state)
+{
+	unsigned seed = 1;
+
+	tear_down(state);
+	for (int i = 0; i < 300; i++) {
+		set_up(state);
+		fill(*state, 512, 200, "i + 9", "i");
+		reopen(*state);
+		seed = damage(((struct fixture *)*state)->file, seed);
+		(void)index_build(((struct fixture *)*state)->db, specs, SPECS);
+		tear_down(state);
+	}
+	set_up(state);
+}
+
 static void test_index_build__killed__all_or_none(void **state)
 {
 	struct fixture *f = *state;
@@ -318,6 +383,9 @@ int main(void)
 		TEST(test_index_build__reader_stays__refused),
 		TEST(test_index_build__some_are_there__the_others_are_made),
 		TEST(test_index_build__rows_change__indexes_follow),
+		TEST(test_index_build__long_rows__refused_where_a_column_is_elsewhere),
+		TEST(test_index_build__numbers_of_each_length__are_kept),
+		TEST(test_index_build__damaged_pages__ends),
 		TEST(test_index_build__killed__all_or_none),
 	};
 
