@@ -352,12 +352,12 @@ class Run(Case):
         """The program goes before what writes; rtl itself, which takes over where room gets short, does
         not change."""
         self.assertEqual(self.rtl("trace", "-q", "sh", "-c",
-            f"'{PROGRAM}' 10; sleep 0.3; for task in /proc/$PPID/task/*; do"
-            " echo $(cat $task/comm) $(sed 's/.*) //' $task/stat | cut -d' ' -f17); done >tasks"
-            ).returncode, 0)
+            f"'{PROGRAM}' 10; until grep -sqx 'rtl-collector 19' tasks && grep -q rtl-signals tasks;"
+            " do sleep 0.01; for task in /proc/$PPID/task/*; do echo $(cat $task/comm)"
+            " $(sed 's/.*) //' $task/stat | cut -d' ' -f17); done >tasks; done").returncode, 0)
         nice = os.nice(0)
         with open(self.path("tasks"), encoding="utf-8") as file:
-            tasks = dict(line.rsplit(" ", 1) for line in file)
+            tasks = dict(line.rsplit(" ", 1) for line in file if " " in line)  # one may just have ended
         self.assertEqual(int(tasks["rtl-collector"]), 19)
         self.assertEqual(int(tasks["rtl"]), nice)
         self.assertEqual(int(tasks["rtl-signals"]), nice)

@@ -9,6 +9,7 @@ import fcntl
 import glob
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -337,6 +338,8 @@ class EndsInOrder(Faults):
         self.assertEqual(child.returncode, 0)
         self.assertLess(int(out), 300000)
         self.clear()
+        # said where this test had no processor so long: true, and not what it is about
+        err = re.sub(r"rtl: bus warning: thread \d+ of process \d+ has waited for 2 s: .*\n", "", err)
         return err.replace(folder, "FOLDER")
 
     def test_program_that_waits_for_room__silent_if_it_was_in_order(self):
