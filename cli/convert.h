@@ -105,8 +105,11 @@ int convert_rocpd7(const struct part *part, const char *input,
 		   const struct convert_selection *selection);
 /** Whether such a one may be made there: there is nothing, or one that rtl made. */
 bool convert_rocpd7_replaceable(const char *path);
-/** A folder of that name with tables as rocprofv3's. */
+/** A folder of that name with tables as rocprofv3's, and one for each type of programs' own events. One
+ *  without rows is not made, nor a folder without tables, which is refused. */
 int convert_csv(const char *output, const char *input, const struct convert_selection *selection);
+/** Whether there would be no table. */
+bool convert_csv_is_empty(const char *input);
 /** Whether there is nothing, or what convert_csv has left. CLI_OK, or CLI_FAILED after a line. */
 int convert_check_csv(const char *output);
 /** Sees to it that such a folder can be made there; what convert_csv left there before goes. */

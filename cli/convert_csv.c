@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * convert_csv.c: tables as text, in the files and with the columns of rocprofv3. Headers and texts
- * are in quotes (a quote in a text is doubled), numbers bare. What rtl does not know is 0.
+ * are in quotes (a quote in a text is doubled), numbers bare. What rtl does not know is 0. Streams of
+ * programs have a file for each type, as they have a table in the database.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -20,9 +21,11 @@
 #define TELL_EVERY 4096u
 
 /* Numbers from 1 for what has none, in the order in which it comes. */
-static const struct table {
+struct table {
 	const char *name, *sql;
-} tables[] = {
+};
+
+static const struct table tables[] = {
 	{"kernel_trace",
 	 "SELECT 'KERNEL_DISPATCH' AS Kind, 'Agent ' || d.gpu AS Agent_Id, d.queue AS Queue_Id,"
 	 " d.stream AS Stream_Id, d.tid AS Thread_Id, d.id AS Dispatch_Id, d.name_id AS Kernel_Id,"
@@ -75,7 +78,23 @@ static const struct table {
 	 " bytes AS Allocation_Size, printf('0x%x', address) AS Address, correlation AS"
 	 " Correlation_Id, begin_ns AS Start_Timestamp, end_ns AS End_Timestamp FROM c_mem"
 	 " ORDER BY id"},
+	/* rtl's own: what has a begin and an end in streams of programs. */
+	{"region_trace",
+	 "SELECT c.stream AS Stream, c.shown AS Name, p.pid AS Process_Id, c.tid AS Thread_Id,"
+	 " c.instance AS Instance, c.correlation AS Correlation_Id, c.begin_ns AS Start_Timestamp,"
+	 " c.end_ns AS End_Timestamp FROM c_span AS c CROSS JOIN c_process AS p"
+	 " ON p.process = c.process ORDER BY c.id"},
 };
+
+/* Of a table of events by their description: what its file's name begins with. */
+#define OWN_PREFIX "rtl_e_"
+
+/* What rtl itself publishes there is described by it, too, but stands in the tables above. */
+#define OWN_TYPES                                                                                  \
+	"SELECT t.stream, t.type, ifnull(t.name, 'event'), t.table_name FROM i.rtl_type AS t JOIN" \
+	" i.rtl_stream AS s USING (stream) WHERE t.table_name GLOB '" OWN_PREFIX "*' AND"          \
+	" t.table_name NOT GLOB '*[^A-Za-z0-9_]*' AND (s.name NOT GLOB 'rtl.*' OR"                 \
+	" s.name = 'rtl.default') GROUP BY t.table_name ORDER BY t.stream, t.type"
 
 static void write_text(FILE *out, const char *text)
 {
@@ -132,7 +151,8 @@ static int write_rows(struct convert_rows *rows, const struct part *part, sqlite
 }
 
 /* A table with no rows has no file, as with rocprofv3. */
-static int write_table(struct convert_rows *rows, const char *folder, const struct table *table)
+static int write_table(struct convert_rows *rows, const char *folder, const struct table *table,
+		       unsigned *files)
 {
 	sqlite3_stmt *row = NULL;
 	struct part part;
@@ -142,29 +162,161 @@ static int write_table(struct convert_rows *rows, const char *folder, const stru
 	if (sqlite3_prepare_v2(rows->db, table->sql, -1, &row, NULL) != SQLITE_OK)
 		return convert_rows_missing(rows) ? CLI_OK : convert_rows_refuse(rows);
 	result = sqlite3_step(row);
+	/* what is there stays where there is nothing to put into its place */
+	if (result == SQLITE_ROW && !*files)
+		status = convert_prepare_csv(folder);
+	if (status)
+		goto out;
 	if (result == SQLITE_ROW && asprintf(&path, "%s/%s.csv", folder, table->name) < 0) {
 		path = NULL;
 		status = cli_failed("out of memory");
 	} else if (result == SQLITE_ROW) {
+		++*files;
 		status = part_begin(&part, path);
 		if (!status)
 			status = part_end(&part, write_rows(rows, &part, row));
 	} else if (result != SQLITE_DONE) {
 		status = convert_rows_refuse(rows);
 	}
+out:
 	sqlite3_finalize(row);
 	free(path);
 	return status;
 }
 
+/* ---- streams of programs ---- */
+
+static const char *text_at(sqlite3_stmt *row, int column)
+{
+	const char *text = (const char *)sqlite3_column_text(row, column);
+
+	return text ? text : "";
+}
+
+/* Expressions of a type's rows. */
+struct own {
+	sqlite3_str *columns, *name;
+	bool has_begin, has_end, has_gpu;
+};
+
+static void add_field(struct own *own, const char *name, const char *column, const char *kind)
+{
+	const bool is_time = !strcmp(kind, "time");
+
+	own->has_begin |= is_time && !strcmp(column, "begin_ns");
+	own->has_end |= is_time && !strcmp(column, "end_ns");
+	own->has_gpu |= !strcmp(column, "gpu");
+	if (!strcmp(kind, "string") || !strcmp(kind, "text"))
+		sqlite3_str_appendf(own->name, "nullif(x.\"%w\", ''), ", column);
+	sqlite3_str_appendf(own->columns,
+			    ", CASE typeof(x.\"%w\") WHEN 'blob' THEN hex(x.\"%w\") ELSE x.\"%w\""
+			    " END AS \"%w\"",
+			    column, column, column, name);
+}
+
+/* The query for the selected rows of a type, at which the statement of OWN_TYPES stands; to be freed. */
+static char *own_sql(const struct convert_rows *rows, const struct own *own, sqlite3_stmt *type)
+{
+	const char *columns = sqlite3_str_value(own->columns), *name = sqlite3_str_value(own->name);
+	char *shown = sqlite3_mprintf("coalesce(nullif(t.name, ''), %s%Q)", name ? name : "",
+				      text_at(type, 2));
+	char *where =
+		shown ? convert_rows_condition(
+				rows, own->has_gpu ? "x.gpu" : NULL, shown,
+				own->has_begin ? "ifnull(x.begin_ns, x.time_ns)" : "x.time_ns",
+				own->has_end ? "ifnull(x.end_ns, x.time_ns)" : "x.time_ns")
+		      : NULL;
+	char *sql = where ? sqlite3_mprintf(
+				    "SELECT p.pid AS Process_Id, x.tid AS Thread_Id, x.time_ns AS"
+				    " Timestamp, %s AS Name, ifnull(x.instance, 0) AS Instance,"
+				    " ifnull(x.correlation, 0) AS Correlation_Id%s FROM"
+				    " i.\"%w\" AS x JOIN c_process AS p ON p.process = x.process"
+				    " LEFT JOIN i.rtl_tracepoint AS t ON t.process = x.process AND"
+				    " t.uid = x.uid WHERE %s ORDER BY x.id",
+				    shown, columns ? columns : "", text_at(type, 3), where)
+			  : NULL;
+
+	sqlite3_free(where);
+	sqlite3_free(shown);
+	return sql;
+}
+
+static int write_own_table(struct convert_rows *rows, const char *folder, sqlite3_stmt *type,
+			   unsigned *files)
+{
+	struct own own = {sqlite3_str_new(rows->db), sqlite3_str_new(rows->db), false, false,
+			  false};
+	struct table table = {.name = text_at(type, 3)};
+	sqlite3_stmt *field = NULL;
+	int status = CLI_OK;
+	char *sql = NULL;
+
+	if (sqlite3_prepare_v2(
+		    rows->db,
+		    "SELECT name, column_name, kind FROM i.rtl_field WHERE stream = ?1 AND"
+		    " type = ?2 AND column_name IS NOT NULL ORDER BY position",
+		    -1, &field, NULL) == SQLITE_OK) {
+		sqlite3_bind_int64(field, 1, sqlite3_column_int64(type, 0));
+		sqlite3_bind_int64(field, 2, sqlite3_column_int64(type, 1));
+		while (sqlite3_step(field) == SQLITE_ROW)
+			add_field(&own, text_at(field, 0), text_at(field, 1), text_at(field, 2));
+		sql = own_sql(rows, &own, type);
+		if (!sql)
+			status = cli_failed("out of memory");
+	} else {
+		status = convert_rows_refuse(rows);
+	}
+	sqlite3_finalize(field);
+	table.sql = sql;
+	if (!status)
+		status = write_table(rows, folder, &table, files);
+	sqlite3_free(sql);
+	sqlite3_free(sqlite3_str_finish(own.columns));
+	sqlite3_free(sqlite3_str_finish(own.name));
+	return status;
+}
+
+static int write_own_tables(struct convert_rows *rows, const char *folder, unsigned *files)
+{
+	sqlite3_stmt *type = NULL;
+	int status = CLI_OK;
+
+	if (sqlite3_prepare_v2(rows->db, OWN_TYPES, -1, &type, NULL) != SQLITE_OK)
+		return convert_rows_missing(rows) ? CLI_OK : convert_rows_refuse(rows);
+	while (!status && sqlite3_step(type) == SQLITE_ROW)
+		status = write_own_table(rows, folder, type, files);
+	sqlite3_finalize(type);
+	return status;
+}
+
+bool convert_csv_is_empty(const char *input)
+{
+	const struct convert_selection all = {.unfinished = true};
+	struct convert_rows rows;
+	/* a table is made with its first event */
+	const bool empty = !convert_rows_open(&rows, input, &all) && convert_rows_are_none(&rows) &&
+			   !convert_rows_number(&rows, "SELECT count(*) FROM (" OWN_TYPES ")");
+
+	convert_rows_close(&rows);
+	return empty;
+}
+
+/* ---- the folder ---- */
+
+static bool ends_as_ours(const char *end)
+{
+	return strcmp(end, ".csv") == 0 || strcmp(end, ".csv.part") == 0;
+}
+
 /* A table, or a part of one that a killed conversion has left. */
 static bool is_ours(const char *name)
 {
+	if (!strncmp(name, OWN_PREFIX, sizeof(OWN_PREFIX) - 1) && strchr(name, '.'))
+		return ends_as_ours(strchr(name, '.'));
 	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
 		const size_t n = strlen(tables[i].name);
 
-		if (strncmp(name, tables[i].name, n) == 0 &&
-		    (strcmp(name + n, ".csv") == 0 || strcmp(name + n, ".csv.part") == 0))
+		if (strncmp(name, tables[i].name, n) == 0 && ends_as_ours(name + n))
 			return true;
 	}
 	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
@@ -185,14 +337,14 @@ static bool holds_ours_alone(const char *folder)
 
 static void remove_ours(const char *folder)
 {
-	char *path;
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
 
-	for (size_t i = 0; i < 2 * sizeof(tables) / sizeof(*tables); i++)
-		if (asprintf(&path, "%s/%s.csv%s", folder, tables[i / 2].name,
-			     i % 2 ? ".part" : "") >= 0) {
-			unlink(path);
-			free(path);
-		}
+	while (dir && (entry = readdir(dir)))
+		if (is_ours(entry->d_name))
+			unlinkat(dirfd(dir), entry->d_name, 0);
+	if (dir)
+		closedir(dir);
 }
 
 int convert_check_csv(const char *folder)
@@ -227,19 +379,32 @@ void convert_drop_csv(const char *folder)
 	rmdir(folder);
 }
 
+static int refuse_empty(const char *output, const char *input,
+			const struct convert_selection *selection)
+{
+	if (convert_selects(selection))
+		return convert_refuse_empty(selection);
+	return cli_failed("%s is not made: %s has no rows for tables", output, input);
+}
+
 int convert_csv(const char *output, const char *input, const struct convert_selection *selection)
 {
 	struct convert_rows rows;
 	int status = convert_rows_open(&rows, input, selection);
+	unsigned files = 0;
 
 	if (!status)
 		status = convert_rows_objects(&rows);
-	if (!status && !(status = convert_prepare_csv(output))) {
-		for (size_t i = 0; !status && i < sizeof(tables) / sizeof(*tables); i++)
-			status = write_table(&rows, output, &tables[i]);
-		if (status)
-			convert_drop_csv(output);
-	}
+	if (!status)
+		status = convert_check_csv(output);
+	for (size_t i = 0; !status && i < sizeof(tables) / sizeof(*tables); i++)
+		status = write_table(&rows, output, &tables[i], &files);
+	if (!status)
+		status = write_own_tables(&rows, output, &files);
+	if (status && files)
+		convert_drop_csv(output);
+	if (!status && !files)
+		status = refuse_empty(output, input, selection);
 	convert_rows_close(&rows);
 	return status;
 }

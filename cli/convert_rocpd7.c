@@ -494,6 +494,8 @@ int convert_rocpd7(const struct part *part, const char *input,
 			     : cli_failed("out of memory");
 
 	if (!status)
+		status = convert_rows_check(&out.rows);
+	if (!status)
 		status = write_all(&out);
 	convert_rows_close(&out.rows);
 	free(out.ids);

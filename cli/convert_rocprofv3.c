@@ -375,6 +375,10 @@ int convert_rocprofv3(const struct part *part, bool compressed, const char *inpu
 {
 	struct out out = {0};
 	int status = convert_rows_open(&out.rows, input, selection);
+
+	if (!status)
+		status = convert_rows_check(&out.rows);
+
 	const int fd = status ? -1 : open(part->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 
 	if (!status && fd < 0)

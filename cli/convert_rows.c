@@ -78,9 +78,8 @@ static void wants_process(sqlite3_context *context, int count, sqlite3_value **v
 						 (const char *)sqlite3_value_text(values[1])));
 }
 
-/* The condition on a row, to be freed. */
-static char *condition(const struct convert_rows *rows, uint64_t first_ns, const char *gpu,
-		       const char *name, const char *begin, const char *end)
+char *convert_rows_condition(const struct convert_rows *rows, const char *gpu, const char *name,
+			     const char *begin, const char *end)
 {
 	const struct convert_selection *s = rows->selection;
 	sqlite3_str *text = sqlite3_str_new(rows->db);
@@ -89,15 +88,18 @@ static char *condition(const struct convert_rows *rows, uint64_t first_ns, const
 	if (s->process)
 		sqlite3_str_appendall(text, " AND x.process IN (SELECT process FROM c_process)");
 	if (s->from_ns)
-		sqlite3_str_appendf(text, " AND %s >= %llu", end, first_ns + s->from_ns);
+		sqlite3_str_appendf(text, " AND %s >= %llu", end, rows->first_ns + s->from_ns);
 	if (s->to_ns)
-		sqlite3_str_appendf(text, " AND %s < %llu", begin, first_ns + s->to_ns);
+		sqlite3_str_appendf(text, " AND %s < %llu", begin, rows->first_ns + s->to_ns);
 	if (s->gpu && gpu)
 		sqlite3_str_appendf(text, " AND %s = %s", gpu, s->gpu);
 	if (s->name)
 		sqlite3_str_appendf(text, " AND rtl_matches(%Q, %s)", s->name, name);
 	return sqlite3_str_finish(text);
 }
+
+/* What a span is called: RPD's tools know the marks of programs by one name, and theirs is the text. */
+#define SPAN_NAME "CASE s.string WHEN 'UserMarker' THEN ifnull(u.string, '') ELSE s.string END"
 
 static const struct view {
 	const char *name, *columns, *from, *gpu, *shown, *begin, *end;
@@ -131,14 +133,15 @@ static const struct view {
 	 " LEFT JOIN i.rocpd_ustring AS u ON u.id = a.args_id",
 	 NULL, "u.string", "a.start", "a.\"end\""},
 	{"c_span",
-	 "x.api_id AS id, x.process, t.name AS stream, a.apiName_id AS name_id, s.string AS name,"
-	 " u.string AS text, a.start AS begin_ns, a.\"end\" AS end_ns, a.tid, x.instance,"
+	 "x.api_id AS id, x.process, t.name AS stream, a.apiName_id AS name_id, s.string AS "
+	 "name, " SPAN_NAME
+	 " AS shown, u.string AS text, a.start AS begin_ns, a.\"end\" AS end_ns, a.tid, x.instance,"
 	 " x.correlation",
 	 "i.rtl_span AS x JOIN i.rocpd_api AS a ON a.id = x.api_id"
 	 " JOIN i.rocpd_string AS s ON s.id = a.apiName_id"
 	 " LEFT JOIN i.rocpd_ustring AS u ON u.id = a.args_id"
 	 " LEFT JOIN i.rtl_stream AS t ON t.stream = x.stream",
-	 NULL, "s.string", "a.start", "a.\"end\""},
+	 NULL, SPAN_NAME, "a.start", "a.\"end\""},
 	{"c_counter", "x.id, d.process, d.id AS op_id, d.gpu, x.name_id, n.string AS name, x.value",
 	 "i.rocpd_counter AS x JOIN c_dispatch AS d ON d.id = x.op_id JOIN i.rocpd_string AS n ON"
 	 " n.id = x.name_id",
@@ -156,15 +159,16 @@ static const struct view {
 
 static int add_views(struct convert_rows *rows)
 {
-	const uint64_t first_ns =
-		(uint64_t)convert_rows_number(rows, "SELECT min(start_ns) FROM i.rtl_process");
 	int status = CLI_OK;
+
+	rows->first_ns =
+		(uint64_t)convert_rows_number(rows, "SELECT min(start_ns) FROM i.rtl_process");
 
 	for (size_t i = 0; !status && i < sizeof(views) / sizeof(*views); i++) {
 		const struct view *v = &views[i];
 		/* what is of another view is selected there */
 		char *where =
-			v->begin ? condition(rows, first_ns, v->gpu, v->shown, v->begin, v->end)
+			v->begin ? convert_rows_condition(rows, v->gpu, v->shown, v->begin, v->end)
 				 : sqlite3_mprintf("1");
 		char *sql =
 			where ? sqlite3_mprintf("CREATE TEMP VIEW %s AS SELECT %s FROM %s WHERE %s",
@@ -178,7 +182,7 @@ static int add_views(struct convert_rows *rows)
 	return status;
 }
 
-static bool is_empty(struct convert_rows *rows)
+bool convert_rows_are_none(struct convert_rows *rows)
 {
 	char sql[64];
 
@@ -190,14 +194,16 @@ static bool is_empty(struct convert_rows *rows)
 	return true;
 }
 
-/* Whether it selects anything: else CLI_FAILED after a line. */
-static int check_selection(struct convert_rows *rows)
+int convert_rows_check(struct convert_rows *rows)
 {
 	const struct convert_selection *s = rows->selection;
 
-	if (s->gpu && !convert_has_gpu(rows->db, s->gpu))
-		return convert_refuse_gpu(s->gpu);
-	return convert_selects(s) && is_empty(rows) ? convert_refuse_empty(s) : CLI_OK;
+	return convert_selects(s) && convert_rows_are_none(rows) ? convert_refuse_empty(s) : CLI_OK;
+}
+
+static int check_gpu(const char *gpu, struct convert_rows *rows)
+{
+	return gpu && !convert_has_gpu(rows->db, gpu) ? convert_refuse_gpu(gpu) : CLI_OK;
 }
 
 static int add_processes(struct convert_rows *rows)
@@ -280,7 +286,7 @@ int convert_rows_open(struct convert_rows *rows, const char *path,
 	if (!status)
 		status = add_views(rows);
 	if (!status)
-		status = check_selection(rows);
+		status = check_gpu(selection->gpu, rows);
 	progress_init(&rows->progress, "converting", false);
 	rows->progress.stops = "Ctrl-C stops";
 	rows->all = (uint64_t)convert_rows_number(

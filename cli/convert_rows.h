@@ -12,8 +12,8 @@
  *   c_call      id (of rocpd_api), process, uid, is_hip, name_id, name, begin_ns, end_ns, tid,
  *               instance, correlation, args
  *   c_marker    id (of rocpd_api), process, is_range, started, name, begin_ns, end_ns, tid, instance
- *   c_span      id (of rocpd_api), process, stream, name_id, name, text, begin_ns, end_ns, tid,
- *               instance, correlation
+ *   c_span      id (of rocpd_api), process, stream, name_id, name, shown, text, begin_ns,
+ *               end_ns, tid, instance, correlation
  *   c_counter   id (of rocpd_counter), process, op_id, gpu, name_id, name, value
  *   c_mem       id, process, is_release, begin_ns, end_ns, tid, node, on_gpu, is_virtual, bytes,
  *               address, correlation
@@ -50,11 +50,23 @@ struct convert_rows {
 	const struct convert_selection *selection;
 	struct progress progress;
 	uint64_t done, all; /* rows, for the bar */
+	uint64_t first_ns;  /* when the first process started */
 };
 
 /** Opens a trace. CLI_OK, or CLI_FAILED after a line. To be closed in either case. */
 int convert_rows_open(struct convert_rows *rows, const char *path,
 		      const struct convert_selection *selection);
+/** Whether nothing is selected of the views. */
+bool convert_rows_are_none(struct convert_rows *rows);
+/** Says so if a selection selects nothing of the views; CLI_OK, or CLI_FAILED. */
+int convert_rows_check(struct convert_rows *rows);
+/**
+ * The condition that a row of a table `x`, with a column `process`, is selected; to be freed by
+ * sqlite3_free, NULL: out of memory. Of what is selected by are given: the expressions of its GPU (NULL:
+ * none), of its name, of when it began and ended.
+ */
+char *convert_rows_condition(const struct convert_rows *rows, const char *gpu, const char *name,
+			     const char *begin, const char *end);
 /** The tables of what is in the views. CLI_OK, or CLI_FAILED after a line. */
 int convert_rows_objects(struct convert_rows *rows);
 void convert_rows_close(struct convert_rows *rows);

@@ -158,7 +158,7 @@ const char *outputs_shown(const struct outputs *outputs, const char *database)
 {
 	for (size_t i = 0; i < outputs->table_count; i++)
 		if (!strcmp(outputs->tables[i].database, database))
-			return outputs->tables[i].folder;
+			return convert_csv_is_empty(database) ? NULL : outputs->tables[i].folder;
 	return database;
 }
 
@@ -182,8 +182,18 @@ int outputs_make_tables(const struct outputs *outputs, const char *said, bool qu
 		const struct outputs_tables *tables = &outputs->tables[i];
 		const bool is_said = said && !strcmp(said, tables->database);
 
-		if ((is_said && access(tables->database, F_OK)) ||
-		    convert_csv(tables->folder, tables->database, &all)) {
+		if (is_said && access(tables->database, F_OK)) {
+			status = CLI_FAILED;
+			continue;
+		}
+		if (convert_csv_is_empty(tables->database)) {
+			status = cli_failed(
+				"%s is not made: nothing was recorded that its tables hold",
+				tables->folder);
+			remove_database(tables->database);
+			continue;
+		}
+		if (convert_csv(tables->folder, tables->database, &all)) {
 			status = CLI_FAILED;
 			continue;
 		}

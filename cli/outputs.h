@@ -47,11 +47,11 @@ int outputs_pattern(const char *name, char **pattern);
  * @return an exit status; it has said why
  */
 int outputs_place(struct outputs *outputs, char **path);
-/** The name by which the user knows a database. */
+/** The name by which the user knows a database; NULL: its tables, which would be none. */
 const char *outputs_shown(const struct outputs *outputs, const char *database);
 /** Makes the tables, and removes their databases; says where they are unless `quiet`, or `said` is
  *  their database (NULL: none), of which the caller has told whether it is there. CLI_OK, or
- *  CLI_FAILED after a line: those databases stay. */
+ *  CLI_FAILED after a line: those databases stay, but for such of which there would be no table. */
 int outputs_make_tables(const struct outputs *outputs, const char *said, bool quiet);
 /** Says which databases outputs_make_tables has left. */
 void outputs_say_left(const struct outputs *outputs);

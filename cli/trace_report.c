@@ -75,7 +75,8 @@ static void print_summary(struct database *database, const char *path)
 		summary_print_text(summary, stderr, &style);
 	summary_destroy(summary);
 	fputc('\n', stderr);
-	cli_error("trace: %s", path);
+	if (path)
+		cli_error("trace: %s", path);
 }
 
 /* There is no trace. */
@@ -249,7 +250,7 @@ static void report_trace(const struct launch *launch, struct database *database,
 		ending_say(&ending);
 	if ((ending.something && !launch->quiet) || lost)
 		print_summary(database, shown);
-	else if (!ending.something && !writer)
+	else if (!ending.something && !writer && shown)
 		cli_error("trace: %s", shown);
 	ending_say_missing(&ending);
 	if (!launch->quiet)

@@ -114,6 +114,46 @@ class Timeline(Case):
         self.refused(1, "holds something else", "trace", "-o", "a.csv", "true")
         self.assertEqual(sorted(os.listdir(self.path("a.csv"))), ["b.db", "kernel_trace.csv"])
 
+    def rows(self, name):
+        with open(self.path(name), encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+
+    def test_csv__programs_own_streams(self):
+        self.rtl("trace", "-q", "-o", "a.csv", PROGRAM, "0", "regions")
+        self.rtl("trace", "-q", "-o", "b.csv", PROGRAM, "2", "regions")
+        begins, ends = (f"rtl_e_rtl_default_region_{way}.csv" for way in ("begin", "end"))
+        self.assertEqual(sorted(os.listdir(self.path("a.csv"))), ["region_trace.csv", begins])
+        self.assertEqual(sorted(os.listdir(self.path("b.csv"))),
+                         ["kernel_trace.csv", "region_trace.csv", begins, ends])
+        names = ["even", "inner", "odd", "inner", "open"]
+        self.assertEqual([row["Name"] for row in self.rows("b.csv/" + begins)], names)
+        regions = self.rows("b.csv/region_trace.csv")
+        self.assertEqual(sorted(row["Name"] for row in regions), sorted(names))
+        by_instance = {row["Instance"]: row for row in regions}
+        for row in self.rows("b.csv/" + begins):
+            self.assertEqual((row["Name"], row["Timestamp"]), (
+                by_instance[row["Instance"]]["Name"], by_instance[row["Instance"]]["Start_Timestamp"]))
+        for row in self.rows("b.csv/" + ends):
+            self.assertEqual(row["Timestamp"], by_instance[row["Instance"]]["End_Timestamp"])
+        self.rtl("trace", "-q", "-o", "b.csv", PROGRAM, "1")  # older tables go
+        self.assertEqual(os.listdir(self.path("b.csv")), ["kernel_trace.csv"])
+
+    def test_csv__nothing_for_it__said_and_no_folder(self):
+        said = "rtl: " + self.path("a.csv") + " is not made: nothing was recorded that its tables hold\n"
+        for options in (("--paused",), ("-q", "--paused")):
+            done = self.rtl("trace", *options, "-o", "a.csv", PROGRAM, "10")
+            self.assertTrue(done.stderr.endswith(said), done.stderr)
+            self.assertNotIn("trace: ", done.stderr)
+            self.assertEqual(self.names(), [])
+        self.rtl("record", "-q", "-o", "run.rec", PROGRAM, "0")
+        self.refused(1, said[5:-1], "replay", "-o", "a.csv", "run.rec")
+        self.rtl("replay", "-o", "run.db", "run.rec")
+        self.refused(1, "b.csv is not made: run.db has no rows for tables", "convert", "-o", "b.csv", "run.db")
+        self.rtl("trace", "-q", "-o", "b.csv", PROGRAM, "1")
+        self.refused(1, "b.csv is not made", "convert", "-o", "b.csv", "run.db")
+        self.assertEqual(os.listdir(self.path("b.csv")), ["kernel_trace.csv"])
+        self.assertEqual(self.names(), ["b.csv", "run.db", "run.rec"])
+
     def test_timeline_alone__statistics_at_the_end(self):
         done = self.rtl("trace", "-o", "a.json", PROGRAM, "100")
         self.assertIn("GPU kernels: 100", done.stderr)
@@ -252,6 +292,12 @@ class Convert(Case):
                          [d for d in expected if d[0] == "second_kernel"])
         self.refused(1, "--gpu 7: there is none", "convert", "a.db", "-o", "none.json", "--gpu", "7")
         self.assertEqual(self.converted("--gpu", "0"), expected)
+        self.rtl("trace", "-q", "-o", "regions.db", PROGRAM, "2", "regions")
+        self.assertEqual(self.rtl("convert", "regions.db", "-o", "b.csv", "--name", "od*").returncode, 0)
+        self.assertEqual(sorted(os.listdir(self.path("b.csv"))),
+                         ["region_trace.csv", "rtl_e_rtl_default_region_begin.csv"])
+        self.refused(1, "nothing is selected by --name", "convert", "regions.db", "-o", "b.csv", "--name", "x")
+        self.assertEqual(len(os.listdir(self.path("b.csv"))), 2)
         self.assertEqual(self.converted("--process", "cli_prog*"), expected)
         pid = sqlite3.connect(self.path("a.db")).execute("SELECT min(pid) FROM rtl_process")
         self.assertEqual(len(self.converted("--process", str(pid.fetchone()[0]))), 1000)
