@@ -27,6 +27,8 @@ static struct {
 	struct entry *entries; /* written once, before HIP reports */
 	uint32_t mask;
 	uint64_t next; /* relaxed: a number by itself */
+	/* Work under way that belongs to nobody, by kind. Relaxed: as in entries. */
+	uint32_t nobodys[CALLERS_OPS];
 } table = {.next = SHARE};
 
 static __thread struct {
@@ -95,14 +97,30 @@ void callers_note(uint64_t number, const struct caller_facts *facts)
 		/* Release, after the number's: with the acquire in read_entry. */
 		__atomic_store_n(&entry->words[i], words[i], __ATOMIC_RELEASE);
 	for (int op = 0; op < CALLERS_OPS; op++)
-		__atomic_store_n(&entry->under_way[op], 0, __ATOMIC_RELAXED);
+		if (__atomic_load_n(&entry->under_way[op], __ATOMIC_RELAXED))
+			__atomic_fetch_add(
+				&table.nobodys[op],
+				__atomic_exchange_n(&entry->under_way[op], 0, __ATOMIC_RELAXED),
+				__ATOMIC_RELAXED);
 	/* Release: with the acquire in read_entry. */
 	__atomic_store_n(&entry->number, number, __ATOMIC_RELEASE);
 }
 
 void callers_begin(uint64_t number, unsigned op)
 {
-	__atomic_fetch_add(&entry_of(number)->under_way[op], 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(number ? &entry_of(number)->under_way[op] : &table.nobodys[op], 1,
+			   __ATOMIC_RELAXED);
+}
+
+/* Whether some was under way: then it is one less. */
+static bool count_down(uint32_t *under_way)
+{
+	uint32_t count = __atomic_load_n(under_way, __ATOMIC_RELAXED);
+
+	while (count && !__atomic_compare_exchange_n(under_way, &count, count - 1, true,
+						     __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+	return count;
 }
 
 static bool read_entry(struct entry *entry, uint64_t number, struct caller *caller)
@@ -123,19 +141,14 @@ static bool read_entry(struct entry *entry, uint64_t number, struct caller *call
 
 enum callers_found callers_end(uint64_t number, unsigned op, struct caller *caller, bool *ends)
 {
-	struct entry *entry = number ? entry_of(number) : NULL;
-	uint32_t under_way;
+	struct entry *entry = entry_of(number);
 
-	*ends = false;
-	if (!entry)
-		return CALLERS_NONE;
-	if (!read_entry(entry, number, caller))
-		return __atomic_load_n(&entry->number, __ATOMIC_RELAXED) > number ? CALLERS_LOST
-										  : CALLERS_NONE;
-	under_way = __atomic_load_n(&entry->under_way[op], __ATOMIC_RELAXED);
-	while (under_way && !*ends)
-		*ends = __atomic_compare_exchange_n(&entry->under_way[op], &under_way,
-						    under_way - 1, true, __ATOMIC_RELAXED,
-						    __ATOMIC_RELAXED);
-	return CALLERS_FOUND;
+	if (number && read_entry(entry, number, caller)) {
+		*ends = count_down(&entry->under_way[op]);
+		return CALLERS_FOUND;
+	}
+	*ends = count_down(&table.nobodys[op]);
+	return *ends || (number && __atomic_load_n(&entry->number, __ATOMIC_RELAXED) > number)
+		       ? CALLERS_LOST
+		       : CALLERS_NONE;
 }

@@ -37,15 +37,15 @@ int callers_init(uint32_t count);
 /* A number for the next entry, never 0. */
 uint64_t callers_take(void);
 
-/* Fills the number's entry with what the thread is within. */
+/* Fills the number's entry with what the thread is within. Work of whoever had the entry belongs to nobody then. */
 void callers_note(uint64_t number, const struct caller_facts *facts);
 
-/* One more piece of its work begins, of that kind. */
+/* One more piece of its work begins, of that kind. Number 0: work that belongs to nobody. */
 void callers_begin(uint64_t number, unsigned op);
 
 enum callers_found {
-	CALLERS_NONE, /* nothing was noted of that number */
-	CALLERS_LOST, /* the entry is another's by now */
+	CALLERS_NONE, /* nothing has begun under that number */
+	CALLERS_LOST, /* it belongs to nobody by now */
 	CALLERS_FOUND,
 };
 

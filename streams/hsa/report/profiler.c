@@ -393,7 +393,6 @@ static void stop(uint32_t timeout_ms)
 	if (!profiler_is_over())
 		look_at_records(false, true);
 	pthread_mutex_unlock(&look_lock);
-	reported_abandon("GPU work that HIP did not report", COPIES);
 }
 
 static void forked(void)
@@ -407,4 +406,6 @@ const struct report_way report_profiler = {.name = "through its own profiler",
 					   .doubt = doubt,
 					   .start = start,
 					   .stop = stop,
+					   .lost = "GPU work that HIP did not report",
+					   .lost_copies = COPIES,
 					   .forked = forked};

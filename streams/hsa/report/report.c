@@ -142,6 +142,8 @@ static void stop(uint32_t timeout_ms)
 		return;
 	way->stop(timeout_ms);
 	reported_stop(timeout_ms);
+	/* Last: what has been reported is published by now, or counted. */
+	reported_abandon(way->lost, way->lost_copies);
 }
 
 static void forked(void)

@@ -36,6 +36,8 @@ struct report_way {
 	bool (*start)(void);
 	/* What is under way gets that time to be reported. */
 	void (*stop)(uint32_t timeout_ms);
+	/* In the ledger: the cause of what was not reported then; of copies. */
+	const char *lost, *lost_copies;
 	/* In the child of a fork. */
 	void (*forked)(void);
 };

@@ -87,7 +87,8 @@ static uint32_t size_of(enum reported_op op)
 
 /* How much has begun and ended by HIP's streams, several of which may share a place. Only where calls tell streams. */
 #define STREAMS           256u
-#define STREAM_PER_THREAD 2 /* hipStreamPerThread: each thread's own, by one name */
+#define ALL_STREAMS       STREAMS /* a place for all of them, where calls do not tell */
+#define STREAM_PER_THREAD 2       /* hipStreamPerThread: each thread's own, by one name */
 static struct {
 	bool known;           /* written before anything begins */
 	bool several;         /* GPUs have worked; relaxed */
@@ -95,8 +96,9 @@ static struct {
 	uint64_t patience_ns; /* relaxed: a hint */
 	struct {
 		uint64_t begun, ended; /* relaxed; release, acquire by who awaits */
-		uint64_t missing;      /* relaxed: so much of it did not come when it was awaited */
-	} of[STREAMS];
+		/* Relaxed: so much of it did not come when it was awaited; when it was to settle. */
+		uint64_t missing[2];
+	} of[STREAMS + 1]; /* of all streams, `missing` alone */
 } streams;
 
 /* ---- the ledger ---- */
@@ -418,24 +420,41 @@ void reported_help(void)
 
 /* ---- who has waited ---- */
 
-/* How much has begun and not ended, but for what did not come before. */
-static uint64_t left_in(uint32_t place, uint64_t begun)
+static uint64_t begun_in(uint32_t place)
 {
-	const uint64_t ended = __atomic_load_n(&streams.of[place].ended, __ATOMIC_ACQUIRE);
-	const uint64_t missing = __atomic_load_n(&streams.of[place].missing, __ATOMIC_RELAXED);
+	return place == ALL_STREAMS ? __atomic_load_n(&pending[0]->begun, __ATOMIC_RELAXED) +
+					      __atomic_load_n(&pending[1]->begun, __ATOMIC_RELAXED)
+				    : __atomic_load_n(&streams.of[place].begun, __ATOMIC_RELAXED);
+}
+
+static uint64_t ended_in(uint32_t place)
+{
+	return place == ALL_STREAMS ? __atomic_load_n(&pending[0]->ended, __ATOMIC_ACQUIRE) +
+					      __atomic_load_n(&pending[1]->ended, __ATOMIC_ACQUIRE)
+				    : __atomic_load_n(&streams.of[place].ended, __ATOMIC_ACQUIRE);
+}
+
+enum { AWAIT, SETTLE };
+
+/* How much has begun and not ended, but for what did not come before. */
+static uint64_t left_in(uint32_t place, uint64_t begun, int why)
+{
+	const uint64_t ended = ended_in(place);
+	const uint64_t missing = __atomic_load_n(&streams.of[place].missing[why], __ATOMIC_RELAXED);
 	const uint64_t left = begun > ended ? begun - ended : 0;
 
 	if (left < missing)
-		__atomic_store_n(&streams.of[place].missing, left, __ATOMIC_RELAXED);
+		__atomic_store_n(&streams.of[place].missing[why], left, __ATOMIC_RELAXED);
 	return left > missing ? left - missing : 0;
 }
 
-/* Until HIP has reported what had begun; not where it reports nothing for a while. */
-__attribute__((cold, noinline)) static void await_place(uint32_t place, uint64_t begun)
+/* Until HIP has reported what had begun, which others may follow; not where it reports nothing for that long. Whether
+ * it has. */
+__attribute__((cold, noinline)) static bool await_place(uint32_t place, uint64_t begun, int why,
+							uint64_t patience_ns)
 {
 	const int saved = errno;
-	uint64_t left = left_in(place, begun), seen = left, now_ns = rtl_clock_ns();
-	const uint64_t patience_ns = __atomic_load_n(&streams.patience_ns, __ATOMIC_RELAXED);
+	uint64_t left = left_in(place, begun, why), seen = left, now_ns = rtl_clock_ns();
 	uint64_t until_ns = now_ns + patience_ns;
 	int cancellation;
 
@@ -447,18 +466,39 @@ __attribute__((cold, noinline)) static void await_place(uint32_t place, uint64_t
 				poll_reports();
 		}
 		publish_all(false);
-		left = left_in(place, begun);
+		left = left_in(place, begun, why);
 		now_ns = rtl_clock_ns();
 		if (left != seen)
 			until_ns = now_ns + patience_ns;
 		seen = left;
 	}
-	if (left) {
-		__atomic_fetch_add(&streams.of[place].missing, left, __ATOMIC_RELAXED);
-		__atomic_store_n(&streams.patience_ns, patience_ns / 4, __ATOMIC_RELAXED);
-	}
+	if (left)
+		__atomic_fetch_add(&streams.of[place].missing[why], left, __ATOMIC_RELAXED);
 	pthread_setcancelstate(cancellation, NULL);
 	errno = saved;
+	return !left;
+}
+
+void reported_settle(bool all, uint64_t patience_ns)
+{
+	const uint32_t one = stream_place(thread_context.hip_stream);
+	uint32_t from = all ? 0 : one, to = all ? STREAMS : one + 1;
+	bool waited = false;
+
+	if (!pending[0])
+		return;
+	if (!streams.known)
+		to = (from = ALL_STREAMS) + 1;
+	for (uint32_t i = from; i < to; i++) {
+		const uint64_t begun = begun_in(i);
+
+		if (!left_in(i, begun, SETTLE))
+			continue;
+		(void)await_place(i, begun, SETTLE, patience_ns);
+		waited = true;
+	}
+	if (waited) /* what was reported last is still in the hands of HIP's thread */
+		nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
 }
 
 void reported_await(bool all)
@@ -472,10 +512,13 @@ void reported_await(bool all)
 				   : stream == STREAM_PER_THREAD))
 		return;
 	for (uint32_t i = all ? 0 : one; i < (all ? STREAMS : one + 1); i++) {
-		const uint64_t begun = __atomic_load_n(&streams.of[i].begun, __ATOMIC_RELAXED);
+		const uint64_t patience_ns =
+			__atomic_load_n(&streams.patience_ns, __ATOMIC_RELAXED);
+		const uint64_t begun = begun_in(i);
 
-		if (__builtin_expect(left_in(i, begun) != 0, 0))
-			await_place(i, begun);
+		if (__builtin_expect(left_in(i, begun, AWAIT) != 0, 0) &&
+		    !await_place(i, begun, AWAIT, patience_ns))
+			__atomic_store_n(&streams.patience_ns, patience_ns / 4, __ATOMIC_RELAXED);
 	}
 }
 

@@ -76,6 +76,10 @@ void reported_help(void);
  * published. HIP reports on a thread of its own, which may come to it a little later. */
 void reported_await(bool all);
 
+/* Before something is destroyed: until what had begun is published, of the thread's stream or of all. Not where nothing
+ * of it comes for that long; and it is not waited for once more. */
+void reported_settle(bool all, uint64_t patience_ns);
+
 /* Whatever waits for the thread is published within that time, or is counted as missed. */
 void reported_stop(uint32_t timeout_ms);
 /* What had begun has not ended: it is counted by that cause, one for copies, not as under way. */

@@ -105,6 +105,7 @@ enum layout {
 	LAYOUT_NO_WORK,      /* it makes commands, which are never submitted */
 	LAYOUT_CRASHES,      /* it begins what HIP must not report */
 	LAYOUT_DESTROYS,     /* what HIP's thread may need for what it has not reported */
+	LAYOUT_DESTROYS_STREAM,
 };
 
 /* Whether its arguments tell of work. */
@@ -136,10 +137,6 @@ static struct {
 	bool is_early;              /* by its file's name: it may not say WILL_COME */
 	/* It has been told that something is wanted; it has said WILL_COME. Relaxed: each is set once. */
 	bool asked, announces;
-	/* Commands under way that have no number. Relaxed: a count. */
-	uint32_t anonymous;
-	/* So much was under way when it did not get on. Relaxed: a hint. */
-	uint64_t stuck;
 } tracer;
 
 /* Of the call that the thread is in. */
@@ -268,7 +265,7 @@ static enum layout layout_of(const char *name)
 		{"hipExtLaunchKernel", LAYOUT_LAUNCH},
 		{"hipLaunchCooperativeKernel", LAYOUT_LAUNCH},
 		{"hipModuleLaunchKernel", LAYOUT_LAUNCH},
-		{"hipStreamDestroy", LAYOUT_DESTROYS},
+		{"hipStreamDestroy", LAYOUT_DESTROYS_STREAM},
 		{"hipGraphExecDestroy", LAYOUT_DESTROYS},
 		{"hipModuleUnload", LAYOUT_DESTROYS},
 		{"hipDeviceReset", LAYOUT_DESTROYS},
@@ -383,30 +380,6 @@ static void on_enter(uint32_t id, void *call)
 	facts->has_addresses = true;
 }
 
-/*
- * HIP lets a stream be destroyed while its own thread has still to report what ran there, and then that
- * thread works with what is gone. So we wait until all has been reported. Not where nothing gets on:
- * then the GPU is at work.
- */
-static __attribute__((cold, noinline)) void settle(void)
-{
-	uint64_t left = reported_under_way(), now_ns = rtl_clock_ns();
-	uint64_t until_ns = now_ns + SETTLE_NS;
-
-	if (left == __atomic_load_n(&tracer.stuck, __ATOMIC_RELAXED))
-		return;
-	for (uint64_t seen = left; left && now_ns < until_ns; now_ns = rtl_clock_ns()) {
-		nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
-		left = reported_under_way();
-		if (left != seen)
-			until_ns = now_ns + SETTLE_NS;
-		seen = left;
-	}
-	__atomic_store_n(&tracer.stuck, left, __ATOMIC_RELAXED);
-	/* What was reported last is still in its hands. */
-	nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
-}
-
 /* HIP forgets the number then, also that of a call around this one. */
 static void on_leave(uint32_t id, void *call)
 {
@@ -438,7 +411,9 @@ static inline int on_call(uint32_t id, unsigned char *call)
 	if (__builtin_expect(layout >= LAYOUT_CRASHES, 0)) {
 		if (layout == LAYOUT_CRASHES)
 			return give_up(GRAPHS_CRASH); /* such graphs are about to be used */
-		settle();
+		/* HIP lets a stream be destroyed while its own thread has still to report what ran there, and
+		 * then that thread works with what is gone. */
+		reported_settle(layout == LAYOUT_DESTROYS, SETTLE_NS);
 	}
 	if (!interceptor_on() || is_paused())
 		return 1;
@@ -487,14 +462,11 @@ static inline int on_command(uint32_t op)
 		this_call.noted = true; /* the number is this work's, of which nothing is noted */
 		return 0;
 	}
-	if (!this_call.current) {
-		__atomic_fetch_add(&tracer.anonymous, 1, __ATOMIC_RELAXED);
-	} else if (!this_call.noted) {
+	if (this_call.current && !this_call.noted) {
 		callers_note(this_call.number, &this_call.facts);
 		this_call.noted = true;
 	}
-	if (this_call.current)
-		callers_begin(this_call.current, op);
+	callers_begin(this_call.current, op);
 	reported_begin((enum reported_op)op, 1);
 	if (op != REPORTED_BARRIER)
 		thread_context.work++;
@@ -540,17 +512,6 @@ static void add_caller(const struct activity *activity, const struct caller *cal
 	}
 }
 
-/* Whether a command without a number was under way. */
-static bool end_anonymous(void)
-{
-	uint32_t count = __atomic_load_n(&tracer.anonymous, __ATOMIC_RELAXED);
-
-	while (count && !__atomic_compare_exchange_n(&tracer.anonymous, &count, count - 1, true,
-						     __ATOMIC_RELAXED, __ATOMIC_RELAXED))
-		;
-	return count;
-}
-
 static void on_activity(const struct activity *activity)
 {
 	struct reported work = {
@@ -576,8 +537,6 @@ static void on_activity(const struct activity *activity)
 	found = callers_end(activity->number, activity->op, &caller, &work.ends);
 	if (found == CALLERS_FOUND)
 		add_caller(activity, &caller, &work);
-	else
-		work.ends = found == CALLERS_LOST || (!activity->number && end_anonymous());
 	/* What was not to be reported, and is timed for an event of the program's. */
 	if (!work.ends && (found == CALLERS_NONE || work.op != REPORTED_DISPATCH))
 		return;
@@ -626,7 +585,6 @@ static void stop(uint32_t timeout_ms)
 	tracer.set(NULL);
 	if (__atomic_load_n(&tracer.state, __ATOMIC_RELAXED) == NEW)
 		report_refuse("HIP has told of no call");
-	reported_abandon("not finished at exit", "not finished at exit");
 }
 
 static void forked(void)
@@ -639,4 +597,6 @@ const struct report_way report_tracer = {.name = "through its callback for trace
 					 .doubt = doubt,
 					 .start = start,
 					 .stop = stop,
+					 .lost = "not finished at exit",
+					 .lost_copies = "not finished at exit",
 					 .forked = forked};

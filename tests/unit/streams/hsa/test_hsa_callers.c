@@ -86,6 +86,38 @@ static void test_callers__entry_used_again__lost(void **state)
 	assert_false(ends);
 }
 
+/* A graph's work is one piece that has begun, and several that end. */
+static void test_callers__entry_used_again__what_had_begun_ends_once(void **state)
+{
+	const uint64_t first = note(16);
+	struct caller caller;
+	bool ends;
+
+	(void)state;
+	callers_begin(first, 0);
+	for (unsigned i = 0; i < 16 * COUNT; i++)
+		callers_begin(note(17), 1);
+	assert_int_equal(callers_end(first, 0, &caller, &ends), CALLERS_LOST);
+	assert_true(ends);
+	assert_int_equal(callers_end(first, 0, &caller, &ends), CALLERS_LOST);
+	assert_false(ends); /* a further part */
+	for (unsigned i = 1; i < 16 * COUNT; i++)
+		(void)callers_end(first, 1, &caller, &ends);
+}
+
+static void test_callers__nobodys_work__ends_once(void **state)
+{
+	struct caller caller;
+	bool ends;
+
+	(void)state;
+	callers_begin(0, 2);
+	assert_int_equal(callers_end(0, 2, &caller, &ends), CALLERS_LOST);
+	assert_true(ends);
+	assert_int_equal(callers_end(0, 2, &caller, &ends), CALLERS_NONE);
+	assert_false(ends);
+}
+
 static int init(void **state)
 {
 	(void)state;
@@ -99,6 +131,8 @@ int main(void)
 		cmocka_unit_test(test_callers__nothing_noted__none),
 		cmocka_unit_test(test_callers__busy_entry__passed_over),
 		cmocka_unit_test(test_callers__entry_used_again__lost),
+		cmocka_unit_test(test_callers__nobodys_work__ends_once),
+		cmocka_unit_test(test_callers__entry_used_again__what_had_begun_ends_once),
 	};
 
 	return cmocka_run_group_tests(tests, init, NULL);
