@@ -3,3 +3,4 @@
 #include "paused.h"
 
 bool program_paused;
+uint32_t program_pause_changes;

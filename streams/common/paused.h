@@ -12,8 +12,10 @@
 #define STREAMS_COMMON_PAUSED_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 extern bool program_paused;
+extern uint32_t program_pause_changes; /* how often that was set */
 
 static inline bool is_paused(void)
 {
@@ -23,6 +25,14 @@ static inline bool is_paused(void)
 static inline void set_paused(bool paused)
 {
 	__atomic_store_n(&program_paused, paused, __ATOMIC_RELAXED);
+	/* Release: with the acquire below. */
+	__atomic_fetch_add(&program_pause_changes, 1, __ATOMIC_RELEASE);
+}
+
+/* For who looks now and then at what calls have left: the same number as before means no change between. */
+static inline uint32_t paused_changes(void)
+{
+	return __atomic_load_n(&program_pause_changes, __ATOMIC_ACQUIRE);
 }
 
 #endif

@@ -27,12 +27,20 @@
 #define AWAITED_MAX 262144u
 /* How long a record whose call has returned waits for a note; of time in which we look. */
 #define NOTE_NS 2000000000u
+/* The same where the program may have wanted nothing recorded: then there is none, of many records. */
+#define PAUSED_NOTE_NS 100000000u
 /* The most that time goes on between two looks: where we have no processor, the thread may have none either. */
 #define STEP_NS 5000000u
 
 /* In place of a number of pieces: of a record that nobody wants, or that is wanted if it is noted. */
 #define NOT_WANTED    UINT32_MAX
 #define ONLY_IF_NOTED (UINT32_MAX - 1)
+
+/* What is known of whether calls were to be recorded. */
+struct wanted {
+	bool now;
+	uint32_t changes; /* paused_changes() */
+};
 
 struct awaited {
 	uint64_t number;
@@ -47,8 +55,9 @@ static struct {
 	uint32_t *seen; /* by record: how much of its work was published */
 	uint64_t seen_count;
 	uint64_t time_ns, clock_ns; /* of looking; when that was set */
-	bool was_wanted;            /* at the look before */
-	bool noted;                 /* calls are */
+	struct wanted
+		known; /* before the records below `next` were counted, all of which were looked at */
+	bool noted;    /* calls are */
 	bool last;
 	bool full;           /* no more can wait to be published: the next look goes on */
 	bool checked_work;   /* the first kernel was as it should be */
@@ -202,7 +211,7 @@ static bool is_done(const char *function, const struct note *note, bool came)
 }
 
 /* Whether its call may be about to note whose it is. */
-static bool may_be_noted(const struct hip_record *record, uint64_t *since_ns)
+static bool may_be_noted(const struct hip_record *record, uint32_t seen, uint64_t *since_ns)
 {
 	if (look.last || !look.noted || profiler.hashed || !launches_may(record->function))
 		return false;
@@ -210,7 +219,7 @@ static bool may_be_noted(const struct hip_record *record, uint64_t *since_ns)
 		return true;
 	if (!*since_ns)
 		*since_ns = look.time_ns;
-	return look.time_ns - *since_ns < NOTE_NS;
+	return look.time_ns - *since_ns < (seen == ONLY_IF_NOTED ? PAUSED_NOTE_NS : NOTE_NS);
 }
 
 /* Publishes what has come of a record since; whether no more is awaited of it before the end. */
@@ -232,7 +241,7 @@ static bool look_at(const struct hip_record *record, uint64_t number, uint64_t *
 	if (*seen == NOT_WANTED)
 		return true;
 	note = notes_find(number);
-	if (!note && may_be_noted(record, since_ns))
+	if (!note && may_be_noted(record, *seen, since_ns))
 		return false;
 	if (*seen == ONLY_IF_NOTED)
 		*seen = note ? 0 : NOT_WANTED;
@@ -271,19 +280,23 @@ static void look_again(const struct slabs *slabs)
 }
 
 /* Whether work that is submitted now is to be recorded. */
-static bool is_wanted(void)
+static struct wanted is_wanted(void)
 {
-	return interceptor_on() && !is_paused() &&
-	       (rtl_enabled(interceptor.stream, RTL_TASK_END) ||
-		rtl_enabled(interceptor.copies, RTL_TRANSFER_END));
+	return (struct wanted){
+		.now = interceptor_on() && !is_paused() &&
+		       (rtl_enabled(interceptor.stream, RTL_TASK_END) ||
+			rtl_enabled(interceptor.copies, RTL_TRANSFER_END)),
+		.changes = paused_changes(),
+	};
 }
 
-/* Those that have come since. One that has not begun yet ends the look: the next is for it. */
-static void look_further(const struct slabs *slabs)
+/* Those that have come since. One that has not begun yet ends the look: the next is for it. `before`: they were
+ * counted. */
+static void look_further(const struct slabs *slabs, struct wanted before)
 {
-	const bool wanted = is_wanted(), was_wanted = look.was_wanted;
+	const struct wanted after = is_wanted();
+	const bool changed = after.now != look.known.now || after.changes != look.known.changes;
 
-	look.was_wanted = wanted;
 	for (; look.next < slabs->total && look.next < look.seen_count; look.next++) {
 		const struct hip_record *record = record_at(slabs, look.next);
 		struct awaited one = {.number = look.next};
@@ -293,17 +306,17 @@ static void look_further(const struct slabs *slabs)
 				return;
 			continue;
 		}
-		/* Recording begins or ends between two looks: then whoever calls knows. */
-		if ((!wanted || !was_wanted) && !look.seen[look.next])
-			look.seen[look.next] = wanted || was_wanted ? ONLY_IF_NOTED : NOT_WANTED;
+		/* Recording begins or ends between two looks, maybe both: then whoever calls knows. */
+		if ((changed || !after.now) && !look.seen[look.next])
+			look.seen[look.next] = changed ? ONLY_IF_NOTED : NOT_WANTED;
 		if (!look_at(record, look.next, &one.since_ns) && !look.full &&
 		    launches_may(record->function) && look.count < AWAITED_MAX)
 			look.awaited[look.count++] = one;
-		if (look.full)
-			look.was_wanted = wanted && was_wanted; /* holds for the others, too */
+		/* What has changed holds for the others, too. */
 		if (look.full || profiler_is_over())
 			return;
 	}
+	look.known = before;
 }
 
 /* All of them: what came late, or to calls that are not for work. */
@@ -333,6 +346,7 @@ static void tick(void)
 
 void look_at_records(bool noted, bool last)
 {
+	const struct wanted before = is_wanted();
 	struct slabs slabs;
 	uint64_t bytes;
 
@@ -345,12 +359,13 @@ void look_at_records(bool noted, bool last)
 	if (look.next < profiler.start)
 		look.next = profiler.start;
 	if (last) {
+		look_further(&slabs, before);
 		look_at_all(&slabs);
 		return;
 	}
 	look_again(&slabs);
 	if (!look.full && !profiler_is_over())
-		look_further(&slabs);
+		look_further(&slabs, before);
 	bytes = slabs.total * sizeof(struct hip_record) + look.kept_bytes;
 	if (bytes > profiler.memory_bytes && !profiler_is_over())
 		profiler_stop_for_memory(bytes);
