@@ -110,6 +110,8 @@ int collect_start(struct launch *launch, struct rtl_collector_options options)
 	options.progress_user = &collect->progress;
 	if (!options.own)
 		options.streams = find_streams(&options.stream_count);
+	if (!options.own && options.kind == RTL_COLLECT)
+		options.own = &run_ledger_watch;
 	if (selection) {
 		options.delay_ns = selection->delay_ns;
 		options.duration_ns = selection->duration_ns;
@@ -193,6 +195,7 @@ void collect_finish(struct collect *collect)
 		collect->paused = is.paused;
 	}
 	rtl_collector_finish(collect->collector, &collect->left);
+	run_ledger_take(&collect->ledger);
 	collect->kept_ms = rtl_collector_kept_ms(collect->collector);
 	if (rtl_collector_recording(collect->collector))
 		collect->recording = strdup(rtl_collector_recording(collect->collector));

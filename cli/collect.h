@@ -12,6 +12,7 @@
 
 #include "background.h"
 #include "progress.h"
+#include "run_ledger.h"
 #include "selection.h"
 #include "session.h"
 
@@ -35,8 +36,9 @@ struct collect {
 	bool paused;        /* at the end */
 	bool failed;        /* not everything could be written; it has been said */
 	uint32_t kept_ms;   /* at the end: see rtl_collector_kept_ms */
-	char *recording;    /* after the end: of a recorder; to be freed */
-	char *kept;         /* the folder, where it was kept for that; to be freed */
+	struct run_ledger ledger; /* after the end: of a collector with subscribers */
+	char *recording;          /* after the end: of a recorder; to be freed */
+	char *kept;               /* the folder, where it was kept for that; to be freed */
 };
 
 /**

@@ -80,6 +80,21 @@ static void look_into(struct ending *ending, struct database *database)
 		ending->causes = NULL;
 }
 
+/* The same of a run without a trace that can be asked. What tells of kernels and GPUs counts as
+ * operations, so less is said. */
+static void look_into_ledger(struct ending *ending, const struct run_ledger *ledger)
+{
+	ending->has_trace = true;
+	ending->operations = ledger->gpu_delivered;
+	ending->something = ledger->delivered > 0;
+	ending->used_gpu = ledger->gpu_published > 0;
+	ending->lost = ledger->gpu_lost;
+	ending->cut_off = ledger->gpu_cut_off;
+	ending->causes = run_ledger_gpu_causes(ledger);
+	ending->not_selected =
+		ending->something || ledger->gpu_left_out ? ledger->gpu_left_out : ledger->left_out;
+}
+
 void ending_init(struct ending *ending, const struct launch *launch, struct database *database)
 {
 	const char *patterns = getenv("RTL_STREAMS");
@@ -96,6 +111,8 @@ void ending_init(struct ending *ending, const struct launch *launch, struct data
 	};
 	if (database)
 		look_into(ending, database);
+	else if (launch->collect.met && launch->collect.ledger.known)
+		look_into_ledger(ending, &launch->collect.ledger);
 }
 
 void ending_fini(struct ending *ending)
@@ -155,6 +172,11 @@ static void say_why(FILE *out, const struct ending *e)
 	else
 		fprintf(out, "the command submitted no kernel and no copy that rtl sees%s",
 			e->something ? "" : ", and published nothing itself");
+}
+
+bool ending_is_empty(const struct ending *e)
+{
+	return !e->operations && (e->used_gpu || !e->something);
 }
 
 void ending_say_missing(const struct ending *ending)

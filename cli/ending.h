@@ -36,6 +36,8 @@ struct ending {
 void ending_init(struct ending *ending, const struct launch *launch, struct database *database);
 void ending_fini(struct ending *ending);
 
+/** Whether there is nothing of a GPU, where there could be, or nothing at all. */
+bool ending_is_empty(const struct ending *ending);
 /** Says that there is nothing in the trace, or no operation of a GPU, and what is known of why. */
 void ending_say(const struct ending *ending);
 /** One line if processes are missing in what was recorded; nothing if ending_say would say so. */

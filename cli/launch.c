@@ -200,6 +200,7 @@ void launch_fini(struct launch *launch)
 {
 	session_fini(&launch->session);
 	selection_fini(&launch->selection);
+	run_ledger_fini(&launch->collect.ledger);
 	free(launch->collect.kept);
 }
 

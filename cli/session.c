@@ -512,6 +512,8 @@ static int note_timeline(struct session *session, const char *pattern)
 /* What the subscriber writes to, by its pattern. */
 static int note_output(struct session *session, const char *subscriber, const char *pattern)
 {
+	if (!strcmp(subscriber, "stats"))
+		session->prints_statistics |= !strcmp(pattern, "stderr");
 	if (!strcmp(subscriber, "sqlite"))
 		return note_database(session, pattern);
 	return strcmp(subscriber, "json") ? CLI_OK : note_timeline(session, pattern);
@@ -598,6 +600,8 @@ static int write_output(struct session *session, const struct rtl_plugin *plugin
 		return status ? status : note_output(session, subscriber->name, setting->value);
 	}
 	path = next_output(session, subscriber->name);
+	if (!path && !strcmp(subscriber->name, "stats"))
+		return note_output(session, subscriber->name, "stderr");
 	if (!path && !is_own(subscriber) && setting->value && *setting->value)
 		return note_file(session, setting->value);
 	if (!path)

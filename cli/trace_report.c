@@ -232,33 +232,64 @@ static void report_waits(struct database *database)
 		       print_wait, NULL);
 }
 
+/* With -q only what is wrong is said: a trace with nothing of a GPU, but other events, is not. */
+static bool is_worth_a_word(const struct ending *ending, const struct launch *launch,
+			    const struct run_ledger *ledger)
+{
+	return ending_is_empty(ending) &&
+	       !(ending->something && launch->quiet && !ledger->loss_count);
+}
+
 static void report_trace(const struct launch *launch, struct database *database, int status)
 {
 	const char *path = launch->session.database;
 	const char *shown = outputs_shown(&launch->session.outputs, path);
 	char *writer = database_fact(database, "writer");
+	struct run_ledger ledger;
 	struct ending ending;
-	bool lost;
+	bool said;
 
 	ending_init(&ending, launch, database);
+	run_ledger_read(&ledger, database);
 	/* what was lost is said even where nothing else came of it */
-	lost = database_lost(database) > 0;
+	said = !writer && is_worth_a_word(&ending, launch, &ledger);
 	if (writer)
 		explain_incomplete(path, writer, status);
-	else if (!ending.operations && (ending.used_gpu || !ending.something) &&
-		 !(ending.something && launch->quiet && !lost))
+	else if (said)
 		ending_say(&ending);
-	if ((ending.something && !launch->quiet) || lost)
+	if (launch->quiet)
+		run_ledger_say(&ledger, said);
+	else if (ending.something || database_lost(database) > 0)
 		print_summary(database, shown);
-	else if (!ending.something && !writer && shown)
+	else if (!writer && shown)
 		cli_error("trace: %s", shown);
 	ending_say_missing(&ending);
+	run_ledger_fini(&ledger);
 	if (!launch->quiet)
 		report_waits(database);
 	if (!launch->quiet || !ending.something)
 		launch_report_no_rocm(launch);
 	ending_fini(&ending);
 	free(writer);
+}
+
+/* Of a run whose outputs cannot be asked: what its host knows. */
+static void report_ledger(const struct launch *launch)
+{
+	const struct run_ledger *ledger = &launch->collect.ledger;
+	struct ending ending;
+	bool said;
+
+	if (!ledger->known)
+		return;
+	ending_init(&ending, launch, NULL);
+	said = is_worth_a_word(&ending, launch, ledger);
+	if (said)
+		ending_say(&ending);
+	if (launch->quiet || !launch->session.prints_statistics)
+		run_ledger_say(ledger, said);
+	ending_say_missing(&ending);
+	ending_fini(&ending);
 }
 
 static void report_database(const struct launch *launch, int status)
@@ -317,7 +348,8 @@ void trace_report_in_process(struct launch *launch, int status)
 		report_database(launch, status);
 		if (launch->session.database)
 			report_siblings(launch);
-	}
+	} else if (launch->paused && launch->collect.paused && !launch->quiet)
+		cli_error("recording was paused when the command began and when it ended");
 	any = report_timelines(launch, false);
 	if (!launch->quiet)
 		session_say_files(&launch->session);
@@ -339,6 +371,8 @@ void trace_report_collected(struct launch *launch, int status)
 	} else {
 		if (database)
 			report_database(launch, status);
+		else
+			report_ledger(launch);
 		report_timelines(launch, true);
 		if (!launch->quiet)
 			session_say_files(&launch->session);

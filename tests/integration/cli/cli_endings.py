@@ -33,6 +33,16 @@ ENDINGS = (
     (("trace", "--paused"), (PROGRAM, "10"), 0,
      NO_OPERATION + PAUSED + "began and when it ended; `rtl start`"),
     (("record", "--paused"), (PROGRAM, "10"), 0, PAUSED + "began and when it ended\n"),
+    (("trace", "--paused", "-s", "libstats_sub.so"), (PROGRAM, "10"), 0,
+     NO_OPERATION + PAUSED + "began and when it ended; `rtl start`"),
+    (("trace", "--paused", "-q", "-s", "libjson_sub.so"), (PROGRAM, "10"), 0,
+     NO_OPERATION + PAUSED + "began and when it ended; `rtl start`"),
+    (("trace", "--in-process", "--paused", "-s", "libstats_sub.so"), (PROGRAM, "10"), 0,
+     PAUSED + "began and when it ended\n"),
+    (("trace", "-s", "libjson_sub.so"), (PROGRAM, "0"), 0,
+     NO_OPERATION + "the command submitted no kernel and no copy that rtl sees"),
+    (("trace", "-s", "libjson_sub.so"), (PROGRAM, "7", "missed"), -signal.SIGKILL,
+     NO_OPERATION + "14 lost ("),
     (("trace",), (PROGRAM, "104", "cut"), -signal.SIGKILL,
      NO_OPERATION + "104 " + LOST + "104 lost because the process ended before they did\n"),
     (("trace", "-q"), (PROGRAM, "104", "cut"), -signal.SIGKILL, NO_OPERATION + "104 " + LOST + "104 lost"),
@@ -65,6 +75,19 @@ class Endings(Case):
         for options in ((), ("--in-process",), ("-q",)):
             done = self.rtl("trace", *options, "-o", "run.db", PROGRAM, "10")
             self.assertNotIn("recorded: ", done.stderr)
+
+    def test_quiet__what_was_lost_and_nothing_else(self):
+        said = "rtl: rtl.hsa: 10 of 20 events LOST (of the test: 10)\n"
+        for options in (("-o", "run.db"), ("-o", "run.json"), ("-s", "libjson_sub.so"),
+                        ("--in-process", "-o", "own.db")):
+            for cause, line in (("of the test", said), ("mode lite: of the test", "")):
+                with self.subTest(options=options, cause=cause):
+                    done = self.rtl("trace", "-q", *options, PROGRAM, "10", "lost", cause)
+                    self.assertEqual((done.returncode, done.stderr), (0, line))
+        done = self.rtl("trace", "-s", "libjson_sub.so", PROGRAM, "10", "lost", "of the test")
+        self.assertTrue(done.stderr.startswith(said), done.stderr)
+        done = self.rtl("trace", "-o", "run.db", PROGRAM, "10", "lost", "mode lite: of the test")
+        self.assertIn("10 of 20 events recorded, 10 LOST", done.stderr)
 
     def test_streams_left_out__may_be_why(self):
         done = self.rtl("trace", "-o", "run.db", PROGRAM, "10", env={"RTL_STREAMS": "other"})

@@ -9,6 +9,7 @@
  *	exit, kill	ends by _exit, SIGKILL
  *	cut		publishes nothing, and is killed while COUNT dispatches are under way
  *	missed		as many as COUNT are missed for a reason of the test's, and it is killed
+ *	lost CAUSE	as many again are missed for that reason
  *	exec		does it once more as a program that it executes
  *	print		prints how many it published
  *	stay		prints its process number, and sleeps for ever
@@ -128,6 +129,16 @@ static long begin_all(uint64_t count, bool miss)
 	return 0;
 }
 
+static int count_missed(uint64_t count, const char *cause)
+{
+	struct rtl_stream *stream = &rtl_stream_none;
+
+	if (rtl_stream_register(&info, &stream))
+		return 1;
+	rtl_stream_count_missed(stream, cause, count);
+	return 0;
+}
+
 struct job {
 	uint64_t count;
 	long published;
@@ -203,6 +214,8 @@ int main(int argc, char **argv)
 	bool cut = !strcmp(way, "cut"), miss = !strcmp(way, "missed");
 	long published = cut || miss ? begin_all(count, miss) : publish_all(count);
 	int status = published < 0;
+	if (!strcmp(way, "lost") && argc > 3)
+		status |= count_missed(count, argv[3]);
 	if (!strcmp(way, "regions"))
 		publish_regions(count);
 	if (!strcmp(way, "exec"))

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* See run_ledger.h. */
+#include "run_ledger.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <rtl/events.h>
+
+#include "cli.h"
+#include "collect.h"
+#include "database.h"
+
+/* Causes of what a mode does not record: the user has chosen that. */
+#define MODE "mode "
+
+static struct run_ledger watched;
+static const struct rtl_stream_info **streams;
+static size_t stream_count;
+
+static bool is_of_gpu(const char *stream)
+{
+	return !strcmp(stream, RTL_STREAM_HSA) || !strcmp(stream, RTL_STREAM_HSA_COPY);
+}
+
+/* Takes the causes, which may be NULL. */
+static void add_loss(struct run_ledger *ledger, const char *stream, uint64_t published,
+		     uint64_t lost, char *causes)
+{
+	struct run_loss *losses =
+		lost ? reallocarray(ledger->losses, ledger->loss_count + 1, sizeof(*losses)) : NULL;
+	char *name = losses ? strdup(stream) : NULL;
+
+	if (losses)
+		ledger->losses = losses;
+	if (name)
+		losses[ledger->loss_count++] = (struct run_loss){name, causes, published, lost};
+	else
+		free(causes);
+}
+
+/* ---- from the host ---- */
+
+struct causes {
+	FILE *file;
+	uint64_t by_mode, cut_off;
+};
+
+static void add_cause(void *user, const char *cause, uint64_t count)
+{
+	struct causes *causes = user;
+
+	if (!strncmp(cause, MODE, sizeof(MODE) - 1)) {
+		causes->by_mode += count;
+		return;
+	}
+	if (!strcmp(cause, RTL_CAUSE_UNDER_WAY))
+		causes->cut_off += count;
+	fprintf(causes->file, "%s%s: %" PRIu64, ftell(causes->file) ? ", " : "", cause, count);
+}
+
+static void add_stream(struct run_ledger *ledger, const struct rtl_stream_info *info)
+{
+	struct rtl_ledger l = {.struct_size = sizeof(l)};
+	struct causes causes = {0};
+	char *text = NULL;
+	uint64_t lost;
+	size_t size;
+
+	if (!strcmp(info->name, "rtl.diagnostics") ||
+	    collect_host->ledger(collect_host, NULL, info, &l))
+		return;
+	causes.file = open_memstream(&text, &size);
+	if (!causes.file)
+		return;
+	collect_host->losses(collect_host, NULL, info, add_cause, &causes);
+	if (fclose(causes.file))
+		text = NULL;
+	lost = l.discarded + l.abandoned + l.missed;
+	ledger->delivered += l.delivered;
+	ledger->left_out += l.left_out;
+	if (is_of_gpu(info->name)) {
+		ledger->gpu_published += l.published + l.missed;
+		ledger->gpu_delivered += l.delivered;
+		ledger->gpu_left_out += l.left_out;
+		ledger->gpu_lost += lost;
+		ledger->gpu_cut_off += causes.cut_off;
+	}
+	add_loss(ledger, info->name, l.published + l.missed,
+		 lost > causes.by_mode ? lost - causes.by_mode : 0, text);
+}
+
+static int note_stream(void *instance, const struct rtl_stream_info *info)
+{
+	const struct rtl_stream_info **more =
+		reallocarray(streams, stream_count + 1, sizeof(*streams));
+
+	(void)instance;
+	if (!more)
+		return RTL_ENOMEM;
+	streams = more;
+	streams[stream_count++] = info;
+	return 0;
+}
+
+static int read_streams(void *instance)
+{
+	(void)instance;
+	run_ledger_fini(&watched);
+	for (size_t i = 0; i < stream_count; i++)
+		add_stream(&watched, streams[i]);
+	watched.known = true;
+	free(streams);
+	streams = NULL;
+	stream_count = 0;
+	return 0;
+}
+
+const struct rtl_subscriber run_ledger_watch =
+	COLLECT_OWN("ledger", note_stream, NULL, read_streams);
+
+void run_ledger_take(struct run_ledger *ledger)
+{
+	*ledger = watched;
+	watched = (struct run_ledger){0};
+}
+
+/* ---- from a trace ---- */
+
+/* stream, published, lost, causes */
+static void read_loss(void *user, const char *const *row)
+{
+	if (row[0] && row[1] && row[2])
+		add_loss(user, row[0], strtoull(row[1], NULL, 10), strtoull(row[2], NULL, 10),
+			 strdup(row[3] ? row[3] : ""));
+}
+
+void run_ledger_read(struct run_ledger *ledger, struct database *database)
+{
+	*ledger = (struct run_ledger){0};
+	database_query(database,
+		       "SELECT l.stream, sum(l.published + l.missed), sum(l.discarded + l.abandoned"
+		       " + l.missed) - (SELECT ifnull(sum(count), 0) FROM rtl_loss AS m WHERE"
+		       " m.stream = l.stream AND m.cause GLOB '" MODE "*'), (SELECT"
+		       " group_concat(cause || ': ' || n, ', ') FROM (SELECT cause, sum(count) AS n"
+		       " FROM rtl_loss AS c WHERE c.stream = l.stream AND c.cause NOT GLOB '" MODE
+		       "*' GROUP BY cause ORDER BY 2 DESC, 1)) FROM rtl_ledger AS l WHERE"
+		       " l.stream <> 'rtl.diagnostics' GROUP BY l.stream",
+		       read_loss, ledger);
+}
+
+/* ---- */
+
+char *run_ledger_gpu_causes(const struct run_ledger *ledger)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+
+	for (size_t i = 0; file && i < ledger->loss_count; i++) {
+		const struct run_loss *loss = &ledger->losses[i];
+
+		if (is_of_gpu(loss->stream) && loss->causes && *loss->causes)
+			fprintf(file, "%s%s", ftell(file) ? ", " : "", loss->causes);
+	}
+	return file && !fclose(file) ? text : NULL;
+}
+
+void run_ledger_say(const struct run_ledger *ledger, bool other_streams)
+{
+	for (size_t i = 0; i < ledger->loss_count; i++) {
+		const struct run_loss *loss = &ledger->losses[i];
+		const bool any = loss->causes && *loss->causes;
+
+		if (!other_streams || !is_of_gpu(loss->stream))
+			cli_error("%s: %" PRIu64 " of %" PRIu64 " events LOST%s%s%s", loss->stream,
+				  loss->lost, loss->published, any ? " (" : "",
+				  any ? loss->causes : "", any ? ")" : "");
+	}
+}
+
+void run_ledger_fini(struct run_ledger *ledger)
+{
+	for (size_t i = 0; i < ledger->loss_count; i++) {
+		free(ledger->losses[i].stream);
+		free(ledger->losses[i].causes);
+	}
+	free(ledger->losses);
+	*ledger = (struct run_ledger){0};
+}

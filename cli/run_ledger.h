@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What has become of the events of a run, by stream, whatever the output is: from the host that
+ * delivered them, or from a trace. One thread.
+ */
+#ifndef RTL_CLI_RUN_LEDGER_H
+#define RTL_CLI_RUN_LEDGER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <rtl/subscriber.h>
+
+struct database;
+
+/* Events of one stream that the user has asked for and not got. */
+struct run_loss {
+	char *stream, *causes; /* "CAUSE: N, CAUSE: N", or "" */
+	uint64_t published, lost;
+};
+
+struct run_ledger {
+	bool known;
+	uint64_t delivered, left_out; /* of all streams but rtl.diagnostics */
+	/* Of dispatches and copies, with what tells of kernels and GPUs. */
+	uint64_t gpu_published, gpu_delivered, gpu_lost, gpu_left_out, gpu_cut_off;
+	struct run_loss *losses;
+	size_t loss_count;
+};
+
+/** A subscriber that receives nothing, for a collector; in its `finish` the ledger becomes known. */
+extern const struct rtl_subscriber run_ledger_watch;
+/** Moves what run_ledger_watch has found; not known if it has not finished. */
+void run_ledger_take(struct run_ledger *ledger);
+/** The losses in a trace; nothing else becomes known. */
+void run_ledger_read(struct run_ledger *ledger, struct database *database);
+/** Why dispatches and copies were lost, as in struct run_loss; to be freed, NULL: out of memory. */
+char *run_ledger_gpu_causes(const struct run_ledger *ledger);
+/** A line for each stream that has lost events; `other_streams`: but those of dispatches and copies. */
+void run_ledger_say(const struct run_ledger *ledger, bool other_streams);
+void run_ledger_fini(struct run_ledger *ledger);
+
+#endif
