@@ -85,6 +85,7 @@ static void look_into(struct ending *ending, struct database *database)
 static void look_into_ledger(struct ending *ending, const struct run_ledger *ledger)
 {
 	ending->has_trace = true;
+	ending->of_subscribers = true;
 	ending->operations = ledger->gpu_delivered;
 	ending->something = ledger->delivered > 0;
 	ending->used_gpu = ledger->gpu_published > 0;
@@ -157,7 +158,7 @@ static void say_why(FILE *out, const struct ending *e)
 	else if (e->not_selected && *e->selection)
 		fprintf(out, "%" PRIu64 " events were left out by %s", e->not_selected,
 			e->selection);
-	else if (e->no_rocm)
+	else if (e->no_rocm && !e->of_subscribers)
 		fputs(e->met ? "the command has streams of its own, but published nothing on them"
 			     : "the command published nothing itself",
 		      out);
@@ -171,7 +172,7 @@ static void say_why(FILE *out, const struct ending *e)
 		      out);
 	else
 		fprintf(out, "the command submitted no kernel and no copy that rtl sees%s",
-			e->something ? "" : ", and published nothing itself");
+			e->something || e->of_subscribers ? "" : ", and published nothing itself");
 }
 
 bool ending_is_empty(const struct ending *e)

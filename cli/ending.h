@@ -22,6 +22,7 @@ struct ending {
 	const char *selection; /* options by which the user left something out; "": none */
 
 	bool has_trace;
+	bool of_subscribers; /* known is only what these wanted, not all that was published */
 	/* From the trace; 0 without one. */
 	bool used_gpu;         /* the HSA runtime was there */
 	bool something;        /* events of any stream */

@@ -662,6 +662,8 @@ static int add_subscriber(struct session *session, const char *spec, FILE *list)
 	write_name(plugin, list);
 	if (question && question[1])
 		fputs(question, list);
+	session->takes_operations |= is_own(rtl_plugin_subscriber(plugin)) ||
+				     !strcmp(rtl_plugin_subscriber(plugin)->name, "clickhouse");
 	int status = keep_plugin(session, plugin);
 	if (!status)
 		status = write_output(session, plugin, list, question && question[1]);

@@ -23,6 +23,7 @@ struct session {
 	const char *default_mode;
 	const char *subscribers; /* colon-separated */
 	struct outputs outputs;
+	bool takes_operations; /* the result: a subscriber wants dispatches and copies, for all that is known */
 	bool prints_statistics; /* the result: a subscriber prints them, losses too */
 	bool summarizes; /* where nothing writes a database, statistics are printed at the end */
 	/* Name of the database if neither output nor a subscriber's setting gives one, and, with another

@@ -283,7 +283,8 @@ static void report_ledger(const struct launch *launch)
 	if (!ledger->known)
 		return;
 	ending_init(&ending, launch, NULL);
-	said = is_worth_a_word(&ending, launch, ledger);
+	said = is_worth_a_word(&ending, launch, ledger) &&
+	       (launch->session.takes_operations || ending.paused_first || ending.paused_last);
 	if (said)
 		ending_say(&ending);
 	if (launch->quiet || !launch->session.prints_statistics)

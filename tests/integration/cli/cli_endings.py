@@ -12,6 +12,7 @@ import unittest
 
 from cli_kit import HANG_S, PROGRAM, RTL, TMPFS, Case
 
+MARK = os.environ["RTL_TEST_MARK"]
 NOTHING = "nothing was recorded: "
 NO_OPERATION = "no GPU operation was recorded: "
 PUBLISHED_NOTHING = NOTHING + "no process of the command published anything: it used no GPU, "
@@ -88,6 +89,11 @@ class Endings(Case):
         self.assertTrue(done.stderr.startswith(said), done.stderr)
         done = self.rtl("trace", "-o", "run.db", PROGRAM, "10", "lost", "mode lite: of the test")
         self.assertIn("10 of 20 events recorded, 10 LOST", done.stderr)
+
+    def test_subscriber_that_wants_nothing__no_word_of_the_command(self):
+        self.assertEqual(self.rtl("trace", "-s", MARK, PROGRAM, "10").stderr, "")
+        self.assert_said(NO_OPERATION + PAUSED + "began",
+                         self.rtl("trace", "--paused", "-s", MARK, PROGRAM, "10").stderr)
 
     def test_streams_left_out__may_be_why(self):
         done = self.rtl("trace", "-o", "run.db", PROGRAM, "10", env={"RTL_STREAMS": "other"})
