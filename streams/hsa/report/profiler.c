@@ -18,6 +18,7 @@
 #include "profiler.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <rtl/rtl.h>
@@ -357,9 +358,11 @@ static uint64_t read_memory(void)
 
 	if (!text || !*text)
 		return MEMORY_BYTES;
+	errno = 0;
 	bytes = strtoull(text, &end, 10);
 	unit = *end ? strchr(units, *end) : units;
-	if (*text >= '0' && *text <= '9' && unit && (!*end || !end[1]))
+	if (*text >= '0' && *text <= '9' && unit && (!*end || !end[1]) && !errno &&
+	    bytes <= UINT64_MAX >> 10 * (unit - units))
 		return bytes << 10 * (unit - units);
 	rtl_log(RTL_LEVEL_ERROR, "hsa",
 		"RTL_SOURCE_MEMORY=%s: must be a size, such as 512M; using 1G", text);

@@ -117,6 +117,13 @@ class Refused(Case):
                            options=["--counters", "SQ_WAVES"])
         self.assertIn("counters need intercepted queues", trace.said)
 
+    def test_memory_that_is_no_size__is_said(self):
+        for size in ("1.5G", "17179869184G", "99999999999999999999"):
+            with self.subTest(size):
+                trace = self.trace("records", "vector_add", 65536, 3, env={"RTL_SOURCE_MEMORY": size})
+                self.assertIn(f"RTL_SOURCE_MEMORY={size}: must be a size", trace.said)
+                self.check_dispatches(trace)
+
     def test_unknown_source__is_said(self):
         done = subprocess.run([RTL, "trace", "--source", "hip", "--", "true"], text=True,
                               capture_output=True, check=False)

@@ -10,7 +10,8 @@
 #include <thread>
 #include <vector>
 
-static constexpr int ahead = 1024; /* kernels of a busy thread that may be under way */
+static constexpr int busy_threads = 8;
+static constexpr int ahead = 128; /* kernels of a busy thread that may be under way */
 static std::atomic<bool> done{false};
 static std::atomic<int> busy{0};
 
@@ -55,9 +56,9 @@ int main(int argc, char **argv)
 	std::vector<std::thread> all;
 
 	CHECK_HIP(hipInit(0));
-	for (int i = 0; i < 3; i++)
+	for (int i = 0; i < busy_threads; i++)
 		all.emplace_back(keep_busy);
-	while (busy < 3)
+	while (busy < busy_threads)
 		std::this_thread::yield();
 	for (long i = 0; i < streams; i++) {
 		hipStream_t stream;
