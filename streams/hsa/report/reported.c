@@ -33,6 +33,9 @@
 #define AWAIT_NAP_NS 20000
 #define AWAIT_NS     200000000u
 
+/* Who is to settle goes on while HIP reports anything, but no longer than that. */
+#define SETTLE_MOST_NS 2000000000u
+
 /* What has been reported and not published. */
 struct waiting {
 	struct waiting *next;
@@ -454,12 +457,14 @@ __attribute__((cold, noinline)) static bool await_place(uint32_t place, uint64_t
 							uint64_t patience_ns)
 {
 	const int saved = errno;
-	uint64_t left = left_in(place, begun, why), seen = left, now_ns = rtl_clock_ns();
-	uint64_t until_ns = now_ns + patience_ns;
+	const uint32_t watched = why == SETTLE ? ALL_STREAMS : place;
+	uint64_t left = left_in(place, begun, why), seen = ended_in(watched);
+	uint64_t now_ns = rtl_clock_ns(), until_ns = now_ns + patience_ns;
+	const uint64_t most_ns = why == SETTLE ? now_ns + SETTLE_MOST_NS : UINT64_MAX;
 	int cancellation;
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancellation);
-	for (unsigned i = 0; left && now_ns < until_ns; i++) {
+	for (unsigned i = 0; left && now_ns < until_ns && now_ns < most_ns; i++) {
 		if (i >= AWAIT_SPINS) {
 			nanosleep(&(struct timespec){.tv_nsec = AWAIT_NAP_NS}, NULL);
 			if (poll_reports)
@@ -468,9 +473,9 @@ __attribute__((cold, noinline)) static bool await_place(uint32_t place, uint64_t
 		publish_all(false);
 		left = left_in(place, begun, why);
 		now_ns = rtl_clock_ns();
-		if (left != seen)
+		if (ended_in(watched) != seen)
 			until_ns = now_ns + patience_ns;
-		seen = left;
+		seen = ended_in(watched);
 	}
 	if (left)
 		__atomic_fetch_add(&streams.of[place].missing[why], left, __ATOMIC_RELAXED);

@@ -76,8 +76,8 @@ void reported_help(void);
  * published. HIP reports on a thread of its own, which may come to it a little later. */
 void reported_await(bool all);
 
-/* Before something is destroyed: until what had begun is published, of the thread's stream or of all. Not where nothing
- * of it comes for that long; and it is not waited for once more. */
+/* Before something is destroyed: until what had begun is published, of the thread's stream or of all. Not where HIP
+ * reports nothing at all for that long; and what has not come is not waited for once more. */
 void reported_settle(bool all, uint64_t patience_ns);
 
 /* Whatever waits for the thread is published within that time, or is counted as missed. */

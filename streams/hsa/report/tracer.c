@@ -115,7 +115,7 @@ static inline bool has_facts(enum layout layout)
 }
 
 /* Longest wait without anything being reported, before something is destroyed. */
-#define SETTLE_NS 50000000u
+#define SETTLE_NS 200000000u
 
 _Static_assert(REPORTED_OPS == CALLERS_OPS, "of the same kinds");
 
