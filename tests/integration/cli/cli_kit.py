@@ -148,6 +148,11 @@ class Case(unittest.TestCase):
         with contextlib.closing(sqlite3.connect(self.path(name))) as database:
             return database.execute(sql).fetchall()
 
+    def has_table(self, name, table):
+        """False, too, where there is no file."""
+        return os.path.exists(self.path(name)) and bool(
+            self.ask(name, f"SELECT 1 FROM sqlite_master WHERE name = '{table}'"))
+
     def write(self, name, text):
         with open(self.path(name), "w", encoding="utf-8") as file:
             file.write(text)
@@ -183,9 +188,8 @@ class Faults(Case):
         return count
 
     def packets_if_any(self, name):
-        """The same; 0 where there is no file, or nothing in it."""
-        there = os.path.exists(self.path(name)) and os.path.getsize(self.path(name))
-        return self.packets(name) if there else 0
+        """The same; 0 where there is no file, or there are no tables in it yet."""
+        return self.packets(name) if self.has_table(name, "rtl_dispatch") else 0
 
     def ledger(self, name):
         database = sqlite3.connect(self.path(name))
