@@ -11,6 +11,7 @@
 
 #define QUEUE_DEPTH      64u /* packets, at least */
 #define QUEUE_DEPTH_MOST (1u << 31)
+#define START_MOST_NS    UINT64_C(1000000000)
 
 /* ---- what is to be counted ---- */
 
@@ -437,17 +438,30 @@ static hsa_status_t check_standalone(const struct context *context, uint32_t gro
 	return status;
 }
 
+/* A kernel on another queue may come next and is to be counted. Not for ever: what is before the start may wait
+ * for the caller. */
+static void wait_for_start(const struct context *context)
+{
+	(void)runtime.signal_wait(context->ready, HSA_SIGNAL_CONDITION_LT, 1,
+				  runtime_ticks(START_MOST_NS), HSA_WAIT_STATE_BLOCKED);
+}
+
 EXPORT hsa_status_t rocprofiler_start(rocprofiler_t *handle, uint32_t group)
 {
 	struct context *context = handle;
+	struct library_packet packet;
 	hsa_status_t status = check_standalone(context, group);
 
 	if (status)
 		return status;
 	if (context->started)
 		return fail(HSA_STATUS_ERROR, "the group has been started");
-	library_submit(context->queue, library_count_start(context->count), 1);
+	packet = *library_count_start(context->count);
+	packet.signal = context->ready.handle;
+	runtime.signal_store(context->ready, 1);
+	library_submit(context->queue, &packet, 1);
 	context->started = true;
+	wait_for_start(context);
 	return HSA_STATUS_SUCCESS;
 }
 

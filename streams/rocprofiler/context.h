@@ -48,7 +48,8 @@ struct context {
 	void *handler_arg;
 	struct pool_entry *entry; /* of a pool */
 
-	/* Below 1: what was submitted last has ended; the turn (dispatch.c) has come; is given. */
+	/* Below 1: what was submitted last has ended; the turn (dispatch.c) has come, or, standalone, the
+	 * counters run; the turn is given. */
 	hsa_signal_t done, ready, grant;
 	/* The caller's, until it is closed, and that of the dispatch that is counted with it. Acquire, release. */
 	unsigned uses;

@@ -203,6 +203,40 @@ static void queue__destroyed_before_its_context__is_not_used(void **state)
 	HSA_OK(hsa_signal_destroy(gate));
 }
 
+static atomic_bool opened;
+
+static void *open_gate(void *arg)
+{
+	usleep(100000);
+	atomic_store(&opened, true);
+	hsa_signal_store_screlease(*(hsa_signal_t *)arg, 0);
+	return NULL;
+}
+
+/* A kernel on another queue comes next, and is counted. */
+static void start__of_a_queue_that_is_late__is_waited_for(void **state)
+{
+	hsa_queue_t *queue = queue_of(0), *other = queue_of(0);
+	hsa_signal_t gate = fixture_signal(1);
+	const hsa_barrier_and_packet_t barrier = fixture_barrier_and(gate, (hsa_signal_t){0});
+	rocprofiler_t *context = open_on(queue);
+	pthread_t opener;
+
+	(void)state;
+	fixture_submit(queue, &barrier);
+	assert_int_equal(pthread_create(&opener, NULL, open_gate, &gate), 0);
+	OK(rocprofiler_start(context, 0));
+	assert_true(atomic_load(&opened));
+	pthread_join(opener, NULL);
+	run(other);
+	OK(rocprofiler_stop(context, 0));
+	OK(rocprofiler_get_data(context, 0));
+	assert_int_equal(feature.data.result_int64, 1);
+	OK(rocprofiler_close(context));
+	HSA_OK(hsa_queue_destroy(queue));
+	HSA_OK(hsa_queue_destroy(other));
+}
+
 static void queue__of_a_depth_that_no_queue_has__is_refused(void **state)
 {
 	rocprofiler_properties_t properties = {.queue_depth = UINT32_MAX};
@@ -439,6 +473,7 @@ int main(int argc, char **argv)
 	static const struct CMUnitTest tests[] = {
 		TEST(contexts__after_the_runtimes_end__are_closed),
 		TEST(queue__destroyed_before_its_context__is_not_used),
+		TEST(start__of_a_queue_that_is_late__is_waited_for),
 		TEST(queue__of_a_depth_that_no_queue_has__is_refused),
 		TEST(pool__of_dispatches_that_are_not_counted__has_its_entries_again),
 		TEST(pool__with_an_entry_that_is_not_used__is_flushed),

@@ -141,8 +141,9 @@ hsa_status_t rocprofiler_group_count(const rocprofiler_t *context, uint32_t *gro
 hsa_status_t rocprofiler_get_group(rocprofiler_t *context, uint32_t group_index,
 				   rocprofiler_group_t *group);
 
-/** Submit, and do not wait. */
+/** Waits until the counters run, a second at most: what comes next is counted, on whatever queue. */
 hsa_status_t rocprofiler_start(rocprofiler_t *context, uint32_t group_index);
+/** Submit, and do not wait. */
 hsa_status_t rocprofiler_stop(rocprofiler_t *context, uint32_t group_index);
 hsa_status_t rocprofiler_read(rocprofiler_t *context, uint32_t group_index);
 /** Waits for what was read last, and writes the counters' values (INT64). */
