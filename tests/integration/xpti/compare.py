@@ -123,9 +123,12 @@ def main():
     check("ends tell of begins", db.execute(
         "SELECT count(*) FROM rtl_spans WHERE begin_ns > end_ns OR duration_ns = 0").fetchone()[0]
         <= len(rows["S"]) // 10)
+    # the program has converted the begins, the collector the ends: its line of time differs by what reading two clocks
+    # takes, which is much where a sanitizer's thread is without a processor
     check("a call lies within its task", db.execute(
-        "SELECT count(*) FROM rtl_spans AS c JOIN rtl_spans AS s ON s.type = 'task' AND s.process = c.process"
-        " AND s.tid = c.tid AND s.begin_ns <= c.begin_ns AND s.end_ns >= c.end_ns WHERE c.type = 'call' AND NOT c.unfinished"
+        "SELECT count(*) FROM rtl_spans AS c WHERE c.type = 'call' AND NOT c.unfinished AND EXISTS (SELECT 1"
+        " FROM rtl_spans AS s WHERE s.type = 'task' AND s.process = c.process AND s.tid = c.tid"
+        " AND s.begin_ns <= c.begin_ns + 20000 AND s.end_ns >= c.end_ns - 20000)"
     ).fetchone()[0] == sum(1 for r in rows["S"] if r[1] == "call"))
     # one tracepoint for a place, whatever the address in the text
     check("waits have a name without address", db.execute(
