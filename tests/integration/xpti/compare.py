@@ -123,8 +123,8 @@ def main():
     check("ends tell of begins", db.execute(
         "SELECT count(*) FROM rtl_spans WHERE begin_ns > end_ns OR duration_ns = 0").fetchone()[0]
         <= len(rows["S"]) // 10)
-    # the program has converted the begins, the collector the ends: its line of time differs by what reading two clocks
-    # takes, which is much where a sanitizer's thread is without a processor
+    # begins are converted by the program, ends by the collector, each by a line of its own through the two clocks; how far
+    # these lines may be apart on a starved machine is not known
     check("a call lies within its task", db.execute(
         "SELECT count(*) FROM rtl_spans AS c WHERE c.type = 'call' AND NOT c.unfinished AND EXISTS (SELECT 1"
         " FROM rtl_spans AS s WHERE s.type = 'task' AND s.process = c.process AND s.tid = c.tid"
