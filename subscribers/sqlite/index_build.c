@@ -75,11 +75,6 @@ static int64_t ask(sqlite3 *db, const char *sql)
 
 /* ---- the file */
 
-static uint32_t get_u16(const unsigned char *at)
-{
-	return (uint32_t)at[0] << 8 | at[1];
-}
-
 /* Whether the file is as plain as we need it: no log, nothing at the ends of pages, no map of them, none free. */
 static bool look_at_file(struct build *b)
 {

@@ -24,9 +24,14 @@ static inline void put_u32(unsigned char *at, uint32_t value)
 	put_u16(at + 2, value);
 }
 
+static inline uint32_t get_u16(const unsigned char *at)
+{
+	return (uint32_t)at[0] << 8 | at[1];
+}
+
 static inline uint32_t get_u32(const unsigned char *at)
 {
-	return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+	return get_u16(at) << 16 | get_u16(at + 2);
 }
 
 /* Seven bits a byte, the highest first; a ninth byte has eight. */

@@ -49,11 +49,6 @@ static inline bool take_varint(struct bytes *from, uint64_t *value)
 	return true;
 }
 
-static uint32_t get_u16(const unsigned char *at)
-{
-	return (uint32_t)at[0] << 8 | at[1];
-}
-
 /* Of a record's cell, what stands in the page itself. */
 static uint64_t local_bytes(uint32_t page_bytes, uint64_t payload)
 {
@@ -117,45 +112,41 @@ static int take_record(const struct walk *walk, int64_t id, struct bytes record)
 	return scan->row(scan->user, id, values);
 }
 
-static int walk_leaf(const struct walk *walk, const unsigned char *page)
+static int take_cell(const struct walk *walk, const unsigned char *page, uint32_t place)
 {
-	const uint32_t page_bytes = walk->scan->page_bytes, cells = get_u16(page + 3);
-	int rc = SQLITE_OK;
+	const uint32_t page_bytes = walk->scan->page_bytes;
+	struct bytes cell = {page + place, page + page_bytes};
+	uint64_t payload, id, local;
 
-	if (8 + 2 * cells > page_bytes)
+	if (!take_varint(&cell, &payload) || !take_varint(&cell, &id))
 		return SQLITE_ABORT;
-	for (uint32_t i = 0; rc == SQLITE_OK && i < cells; i++) {
-		const uint32_t place = get_u16(page + 8 + 2 * (size_t)i);
-		struct bytes cell = {page + place, page + page_bytes};
-		uint64_t payload, id, local;
-
-		if (place > page_bytes || !take_varint(&cell, &payload) || !take_varint(&cell, &id))
-			return SQLITE_ABORT;
-		local = local_bytes(page_bytes, payload);
-		if (local > (uint64_t)(cell.end - cell.at))
-			return SQLITE_ABORT;
-		cell.end = cell.at + local;
-		rc = take_record(walk, (int64_t)id, cell);
-	}
-	return rc;
+	local = local_bytes(page_bytes, payload);
+	if (local > (uint64_t)(cell.end - cell.at))
+		return SQLITE_ABORT;
+	cell.end = cell.at + local;
+	return take_record(walk, (int64_t)id, cell);
 }
 
 static int walk_page(struct walk *walk, uint32_t number, uint32_t level);
 
-static int walk_inner(struct walk *walk, const unsigned char *page, uint32_t level)
+static int walk_cells(struct walk *walk, const unsigned char *page, uint32_t level)
 {
+	const bool is_leaf = *page == KIND_LEAF;
 	const uint32_t page_bytes = walk->scan->page_bytes, cells = get_u16(page + 3);
+	const uint32_t head_bytes = is_leaf ? 8 : 12;
 	int rc = SQLITE_OK;
 
-	if (12 + 2 * cells > page_bytes)
+	if (head_bytes + 2 * cells > page_bytes)
 		return SQLITE_ABORT;
 	for (uint32_t i = 0; rc == SQLITE_OK && i < cells; i++) {
-		const uint32_t place = get_u16(page + 12 + 2 * (size_t)i);
+		const uint32_t place = get_u16(page + head_bytes + 2 * (size_t)i);
 
-		rc = place + 4 <= page_bytes ? walk_page(walk, get_u32(page + place), level + 1)
-					     : SQLITE_ABORT;
+		if (place + 4 > page_bytes) /* none is smaller */
+			return SQLITE_ABORT;
+		rc = is_leaf ? take_cell(walk, page, place)
+			     : walk_page(walk, get_u32(page + place), level + 1);
 	}
-	return rc == SQLITE_OK ? walk_page(walk, get_u32(page + 8), level + 1) : rc;
+	return rc == SQLITE_OK && !is_leaf ? walk_page(walk, get_u32(page + 8), level + 1) : rc;
 }
 
 static int walk_page(struct walk *walk, uint32_t number, uint32_t level)
@@ -175,9 +166,8 @@ static int walk_page(struct walk *walk, uint32_t number, uint32_t level)
 				  (sqlite3_int64)(number - 1) * scan->page_bytes);
 	if (rc != SQLITE_OK)
 		return rc;
-	if (*page == KIND_LEAF)
-		return walk_leaf(walk, page);
-	return *page == KIND_INNER ? walk_inner(walk, page, level) : SQLITE_ABORT;
+	return *page == KIND_LEAF || *page == KIND_INNER ? walk_cells(walk, page, level)
+							 : SQLITE_ABORT;
 }
 
 int table_scan(const struct table_scan *scan, uint32_t root)
