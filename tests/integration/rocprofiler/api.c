@@ -21,34 +21,13 @@
 #include <rocprofiler/rocprofiler.h>
 
 #include "../../softgpu/hsa_fixture.h"
+#include "check.h"
 
 #define WAIT_S       60
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
-#define OK(call)     assert_ok(call, #call)
 
 static struct fixture fixture;
 static char log_path[] = "/tmp/rocprofiler-api-XXXXXX";
-
-static const char *error(void)
-{
-	const char *text = "";
-
-	rocprofiler_error_string(&text);
-	return text;
-}
-
-static void assert_ok(hsa_status_t status, const char *call)
-{
-	if (status != HSA_STATUS_SUCCESS)
-		fail_msg("%s: %s", call, error());
-}
-
-static void assert_fails(hsa_status_t status, const char *says)
-{
-	assert_int_not_equal(status, HSA_STATUS_SUCCESS);
-	if (!strstr(error(), says))
-		fail_msg("'%s' is not in '%s'", says, error());
-}
 
 /* Their numbers on gfx906, and on later GPUs. */
 static uint32_t hit_event = 20, miss_event = 22;

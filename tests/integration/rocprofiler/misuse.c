@@ -20,34 +20,13 @@
 #include <rocprofiler/rocprofiler.h>
 
 #include "../../softgpu/hsa_fixture.h"
+#include "check.h"
 
-#define WAIT_S   60
-#define GUARD_S  120 /* what hangs is killed */
-#define OK(call) assert_ok(call, #call)
+#define WAIT_S  60
+#define GUARD_S 120 /* what hangs is killed */
 
 static struct fixture fixture;
 static bool runtime_ended;
-
-static const char *error(void)
-{
-	const char *text = "";
-
-	rocprofiler_error_string(&text);
-	return text;
-}
-
-static void assert_ok(hsa_status_t status, const char *call)
-{
-	if (status != HSA_STATUS_SUCCESS)
-		fail_msg("%s: %s", call, error());
-}
-
-static void assert_fails(hsa_status_t status, const char *says)
-{
-	assert_int_not_equal(status, HSA_STATUS_SUCCESS);
-	if (!strstr(error(), says))
-		fail_msg("'%s' is not in '%s'", says, error());
-}
 
 static void launch(hsa_queue_t *queue, hsa_signal_t signal)
 {
