@@ -8,7 +8,6 @@
 
 #include "../common/value.h"
 
-#define LIKELY(x)   __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 /* ---- what they are */
@@ -119,7 +118,7 @@ static inline uint32_t place_of(uint32_t at, uint8_t size)
 
 uint32_t call_value_bytes(const struct call_signature *signature, uint32_t count)
 {
-	uint32_t at = signature->has_states ? sizeof(uint64_t) : 0;
+	uint32_t at = CALL_STATES_BYTES(signature->has_states);
 
 	for (uint32_t i = 0; i < count; i++)
 		at = place_of(at, signature->arguments[i].size) + signature->arguments[i].size;
@@ -128,42 +127,73 @@ uint32_t call_value_bytes(const struct call_signature *signature, uint32_t count
 
 /* ---- one call */
 
+void call_values_pack(const struct call_signature *signature, const uint64_t *slots,
+		      unsigned char *packed)
+{
+	const struct call_argument *argument = signature->arguments;
+	const struct call_argument *end = argument + signature->count;
+	uint32_t at = CALL_STATES_BYTES(signature->has_states);
+
+	memset(packed, 0, 8);
+	for (; argument < end; argument++, slots++) {
+		at = place_of(at, argument->size);
+		memcpy(packed + at, slots,
+		       sizeof(*slots)); /* the next one goes over what is too much */
+		at += argument->size;
+	}
+}
+
+void call_values_unpack(const struct call_signature *signature, const unsigned char *packed,
+			uint64_t *slots)
+{
+	uint32_t at = CALL_STATES_BYTES(signature->has_states);
+
+	for (uint32_t i = 0; i < signature->count; i++) {
+		const struct call_argument *argument = &signature->arguments[i];
+
+		at = place_of(at, argument->size);
+		slots[i] = value_load((uintptr_t)packed + at, argument->size,
+				      argument->kind == RTL_KIND_INT);
+		at += argument->size;
+	}
+}
+
 static bool is_text(const struct call_argument *argument)
 {
 	return argument->kind == RTL_KIND_TEXT || argument->out_kind == RTL_KIND_TEXT;
 }
 
-/* Of arguments in the order in which they stand there. */
-static __attribute__((noinline)) uint32_t read_texts(struct call_values *values)
+/* An address among the values, as it was passed. */
+static inline uint64_t address_at(const struct call_values *values, uint32_t at)
 {
-	uint32_t count = 0, bytes = 0;
+	uint64_t address;
+
+	memcpy(&address, values->packed + at, sizeof(address));
+	return address;
+}
+
+/* Of arguments in the order in which they stand there. */
+uint32_t call_values_read_texts(struct call_values *values)
+{
+	uint32_t at = CALL_STATES_BYTES(true), count = 0, bytes = 0;
 
 	for (uint32_t i = 0; i < values->count && count < CALL_TEXTS; i++) {
 		const struct call_argument *argument = &values->signature->arguments[i];
-		uint64_t address = values->slots[i];
+		uint64_t address;
 
-		if (!is_text(argument))
-			continue;
-		if (argument->out_kind)
-			address = values->succeeded && address ? value_load(address, 8, false) : 0;
-		text_read(&values->texts[count], address);
-		bytes += values->texts[count].length;
-		count++;
+		at = place_of(at, argument->size);
+		if (is_text(argument)) {
+			address = address_at(values, at);
+			if (argument->out_kind)
+				address = values->succeeded && address
+						  ? value_load(address, 8, false)
+						  : 0;
+			text_read(&values->texts[count], address);
+			bytes += values->texts[count++].length;
+		}
+		at += argument->size;
 	}
 	return bytes;
-}
-
-uint32_t call_values_read(struct call_values *values, const struct call_signature *signature,
-			  uint32_t bytes, const uint64_t *slots, bool succeeded)
-{
-	values->signature = signature;
-	values->slots = slots;
-	values->packed = NULL;
-	values->succeeded = succeeded;
-	values->count = bytes ? signature->count : 0;
-	values->bytes = bytes;
-	values->text_bytes = UNLIKELY(signature->has_texts) ? read_texts(values) : 0;
-	return bytes + values->text_bytes;
 }
 
 uint32_t call_values_fit(struct call_values *values, uint32_t room)
@@ -192,87 +222,40 @@ static uint64_t put_text(void *at, const struct text *text, void *payload, uint3
 }
 
 /* What stands in the place of an argument that may be followed. Returns its state. */
-static inline uint64_t put_followed(const struct call_values *values, uint32_t i, void *at)
+static inline uint64_t put_followed(const struct call_values *values,
+				    const struct call_argument *argument, uint32_t at, void *to)
 {
-	const struct call_argument *argument = &values->signature->arguments[i];
+	const uint64_t address = address_at(values, at);
 	uint64_t written;
 
-	if (!values->succeeded || !values->slots[i])
+	if (!values->succeeded || !address)
 		return RTL_VALUE_AS_PASSED;
-	written = value_load(values->slots[i], argument->out_size, false);
-	memcpy(at, &written, sizeof(written));
+	written = value_load(address, argument->out_size, false);
+	memcpy(to, &written, sizeof(written));
 	return RTL_VALUE_FOLLOWED;
 }
 
-static inline void put_slot(void *at, uint64_t slot, uint8_t size)
-{
-	if (LIKELY(size == 8))
-		memcpy(at, &slot, 8);
-	else if (LIKELY(size == 4))
-		memcpy(at, &slot, 4);
-	else
-		memcpy(at, &slot, size == 2 ? 2 : 1);
-}
-
-/* Texts as they were read stand behind the values, from `end` of the payload on. */
-static void fill_with_states(const struct call_values *values, void *payload, char *to,
-			     uint32_t end)
+/* The values stand there as they were passed. Texts go behind them. */
+void call_values_follow(const struct call_values *values, void *payload, uint32_t offset)
 {
 	const struct call_argument *arguments = values->signature->arguments;
-	uint32_t at = sizeof(uint64_t), texts = 0;
+	uint32_t at = CALL_STATES_BYTES(true), texts = 0, end = offset + values->bytes;
+	char *to = (char *)payload + offset;
 	uint64_t states = 0;
 
 	for (uint32_t i = 0; i < values->count; i++) {
-		at = place_of(at, arguments[i].size);
-		put_slot(to + at, values->slots[i], arguments[i].size);
-		if (UNLIKELY(values->signature->has_texts && is_text(&arguments[i]))) {
+		const struct call_argument *argument = &arguments[i];
+
+		at = place_of(at, argument->size);
+		if (UNLIKELY(values->signature->has_texts && is_text(argument))) {
 			if (texts < CALL_TEXTS)
 				states |= put_text(to + at, &values->texts[texts++], payload, &end)
 					  << 2 * i;
-		} else if (arguments[i].out_kind) {
-			states |= put_followed(values, i, to + at) << 2 * i;
+		} else if (argument->out_kind) {
+			states |= put_followed(values, argument, at, to + at) << 2 * i;
 		}
-		at += arguments[i].size;
-	}
-	memcpy(to, &states, sizeof(states));
-}
-
-void call_values_pack(const struct call_signature *signature, const uint64_t *slots, void *packed)
-{
-	const struct call_argument *argument = signature->arguments;
-	const struct call_argument *end = argument + signature->count;
-	char *to = packed;
-	uint32_t at = 0;
-
-	for (; argument < end; argument++, slots++) {
-		at = place_of(at, argument->size);
-		memcpy(to + at, slots,
-		       sizeof(*slots)); /* the next one goes over what is too much */
 		at += argument->size;
 	}
-}
-
-void call_values_fill(const struct call_values *values, void *payload, uint32_t offset,
-		      struct rtl_text *place)
-{
-	const struct call_argument *argument = values->signature->arguments;
-	const struct call_argument *end = argument + values->count;
-	const uint64_t *slot = values->slots;
-	char *to = (char *)payload + offset;
-	uint32_t at = 0;
-
-	*place = (struct rtl_text){offset, values->bytes};
-	if (values->packed) {
-		memcpy(to, values->packed, values->bytes);
-		return;
-	}
-	if (values->signature->has_states && values->count) {
-		fill_with_states(values, payload, to, offset + values->bytes);
-		return;
-	}
-	for (; argument < end; argument++, slot++) {
-		at = place_of(at, argument->size);
-		put_slot(to + at, *slot, argument->size);
-		at += argument->size;
-	}
+	if (values->count)
+		memcpy(to, &states, sizeof(states));
 }

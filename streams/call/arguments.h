@@ -40,12 +40,18 @@ struct call_signature {
 	bool has_states; /* see RTL_VALUES_KEY: texts, or what is followed */
 };
 
+/* What stands before the values in a payload: see RTL_VALUES_KEY. */
+#define CALL_STATES_BYTES(has_states) ((has_states) ? 8u : 0u)
+
+/* The arguments of a call as a payload has them; states, where a function has any, are 0 and come first. With what
+ * may be read and written behind them in whole words. */
+#define CALL_PACKED_BYTES (8u + 8u * CALL_ARGUMENTS + 8u)
+
 /* The values of one call. On the stack. */
 struct call_values {
 	const struct call_signature *signature;
-	const uint64_t *slots; /* the arguments, 64 bits each */
-	const void *packed;    /* the same by call_values_pack; NULL: they are not */
-	bool succeeded;        /* what it has written can be read */
+	const unsigned char *packed;
+	bool succeeded; /* what it has written can be read */
 	uint32_t count;
 	uint32_t bytes; /* without texts */
 	uint32_t text_bytes;
@@ -57,31 +63,59 @@ struct call_values {
  * path. */
 void call_describe(const struct call_signature *signature, const char *const *types, uint64_t uid);
 
-/* What call_values_pack writes at most, some of it behind the values. */
-#define CALL_PACKED_BYTES (8u * CALL_ARGUMENTS + 8u)
-
-/* Writes the values once for several payloads, where they depend on nothing but `slots`
- * (call_values_constant). */
-void call_values_pack(const struct call_signature *signature, const uint64_t *slots, void *packed);
-
-static inline bool call_values_constant(const struct call_signature *signature)
-{
-	return !signature->has_states;
-}
+/* Makes of arguments of 64 bits each what a payload has, and back. packed: CALL_PACKED_BYTES. */
+void call_values_pack(const struct call_signature *signature, const uint64_t *slots,
+		      unsigned char *packed);
+void call_values_unpack(const struct call_signature *signature, const unsigned char *packed,
+			uint64_t *slots);
 
 /* How many bytes its arguments take in a payload, without texts. */
 uint32_t call_value_bytes(const struct call_signature *signature, uint32_t count);
 
+/* Parts of the functions below, which are rare or long. */
+uint32_t call_values_read_texts(struct call_values *values);
+void call_values_follow(const struct call_values *values, void *payload, uint32_t offset);
+
 /* Before the record is reserved: reads the texts. bytes: call_value_bytes of all of them. Returns
  * how many bytes call_values_fill wants. */
-uint32_t call_values_read(struct call_values *values, const struct call_signature *signature,
-			  uint32_t bytes, const uint64_t *slots, bool succeeded);
+static inline uint32_t call_values_read(struct call_values *values,
+					const struct call_signature *signature, uint32_t bytes,
+					const unsigned char *packed, bool succeeded)
+{
+	values->signature = signature;
+	values->packed = packed;
+	values->succeeded = succeeded;
+	values->count = bytes ? signature->count : 0;
+	values->bytes = bytes;
+	values->text_bytes =
+		__builtin_expect(signature->has_texts, 0) ? call_values_read_texts(values) : 0;
+	return bytes + values->text_bytes;
+}
 
 /* Drops what does not fit, texts first; returns how many bytes are left. */
 uint32_t call_values_fit(struct call_values *values, uint32_t room);
 
+/* Copies whole words. A payload's room ends with one. */
+static inline void call_values_copy(void *to, const unsigned char *from, uint32_t bytes)
+{
+	uint32_t at = 0;
+
+	for (; at + 8 < bytes; at += 16) {
+		__builtin_memcpy((char *)to + at, from + at, 16);
+		__asm__ volatile("" ::: "memory"); /* a call of memcpy costs more than it saves */
+	}
+	if (at < bytes)
+		__builtin_memcpy((char *)to + at, from + at, 8);
+}
+
 /* Writes them behind `offset` of the payload, a multiple of 8, and tells where in `place`. */
-void call_values_fill(const struct call_values *values, void *payload, uint32_t offset,
-		      struct rtl_text *place);
+static inline void call_values_fill(const struct call_values *values, void *payload,
+				    uint32_t offset, struct rtl_text *place)
+{
+	*place = (struct rtl_text){offset, values->bytes};
+	call_values_copy((char *)payload + offset, values->packed, values->bytes);
+	if (values->signature->has_states && (values->succeeded || values->signature->has_texts))
+		call_values_follow(values, payload, offset);
+}
 
 #endif

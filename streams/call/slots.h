@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Macros for the wrappers of a table of functions (table.py says its language): of each argument the
- * 64 bits that call_values_read takes, and of a result the number that is recorded.
+ * 64 bits that call_values_pack takes.
  */
 #ifndef STREAMS_CALL_SLOTS_H
 #define STREAMS_CALL_SLOTS_H
 
 #include <stdint.h>
+
+#include "result.h"
 
 static inline uint64_t call_slot_of_float(double value)
 {
@@ -26,10 +28,5 @@ static inline uint64_t call_slot_of_float(double value)
 #define CALL_ENUM(of, type)               (uint64_t)(int64_t)(of),
 #define CALL_OUTPUT(of, type, kind, size) (uint64_t)(uintptr_t)(of),
 #define CALL_OUTPUT_ENUM(of, type, value) (uint64_t)(uintptr_t)(of),
-
-#define CALL_RESULT_e(result) (int64_t)(result)
-#define CALL_RESULT_i(result) (int64_t)(result)
-#define CALL_RESULT_a(result) (int64_t)(uintptr_t)(result)
-#define CALL_RESULT_s(result) ((void)(result), 0)
 
 #endif

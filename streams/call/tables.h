@@ -95,21 +95,13 @@ static struct call_enumeration call_enumerations[] = {
 
 #include "no_kinds.h"
 
-/* ---- whether there are texts among them, which count 1, and what is followed, which counts 256 */
+/* ---- whether there are texts among them, and what is followed */
 
-#define CALL_ADDRESS(...)
-#define CALL_UNSIGNED(...)
-#define CALL_SIGNED(...)
-#define CALL_FLOAT(...)
-#define CALL_BOOL(...)
-#define CALL_HANDLE(...)
-#define CALL_TEXT(...) +1
-#define CALL_ENUM(...)
-#define CALL_OUTPUT(of, type, kind, size) +256 + (RTL_KIND_##kind == RTL_KIND_TEXT)
-#define CALL_OUTPUT_ENUM(...)             +256
+#include "counts.h"
 
 #define CALL_SIGNATURE(id, arguments_)                                                             \
 	{                                                                                          \
 		.arguments = arguments_of_##id, .count = CALL_COUNT(arguments_of_##id) - 1,        \
-		.has_texts = (0 arguments_) % 256 > 0, .has_states = (0 arguments_) > 0,           \
+		.has_texts = CALL_HAS_TEXTS(arguments_),                                           \
+		.has_states = CALL_HAS_STATES(arguments_),                                         \
 	}

@@ -28,11 +28,9 @@ static struct {
 	uint64_t uid;                           /* its tracepoint */
 	uint64_t name;                          /* string */
 	const struct call_enumeration *results; /* NULL: it returns no enum */
+	uint64_t success;                       /* string of the result 0; 0: it has none */
 	uint32_t value_bytes;                   /* of its arguments */
-} known[HIP_FUNCTIONS];
-
-/* Calls of this thread that are open: more than none, and the next may be HIP's own. */
-static __thread unsigned depth __attribute__((tls_model("initial-exec")));
+} __attribute__((aligned(64))) known[HIP_FUNCTIONS];
 
 /* ---- start */
 
@@ -101,8 +99,11 @@ __attribute__((cold, noinline)) static uint64_t make_known(enum hip_id id)
 	(void)rtl_tracepoint_set(uid, "category", function->category);
 	(void)rtl_tracepoint_set(uid, "result", function->result_type);
 	call_describe(&function->signature, function->types, uid);
-	if (results && call_enumeration_prepare(results))
+	if (results && call_enumeration_prepare(results)) {
+		__atomic_store_n(&known[id].success, call_enumeration_name(results, 0),
+				 __ATOMIC_RELAXED);
 		__atomic_store_n(&known[id].results, results, __ATOMIC_RELAXED);
+	}
 	__atomic_store_n(&known[id].value_bytes,
 			 call_value_bytes(&function->signature, function->signature.count),
 			 __ATOMIC_RELAXED);
@@ -121,7 +122,7 @@ static inline uint64_t uid_of(enum hip_id id)
 
 /* ---- events */
 
-/* How a call ended; 0 where it has not. */
+/* How a call ended. */
 struct hip_end {
 	uint64_t end_ns;
 	uint64_t status; /* string */
@@ -131,125 +132,121 @@ struct hip_end {
 	bool succeeded; /* what it writes has been written */
 };
 
-static const struct hip_end not_ended = {.flags = RTL_HIP_CALL_UNFINISHED};
-
-static bool has_failed(const struct hip_function *function, int64_t result)
+static __attribute__((cold, noinline)) uint32_t
+flags_of_failure(const struct hip_function *function, int64_t result)
 {
-	return function->result_kind == 'e' && result != 0 && result != NOT_READY &&
-	       strcmp(function->category, "error") != 0;
+	return function->result_kind == 'e' && result != NOT_READY &&
+			       strcmp(function->category, "error") != 0
+		       ? RTL_HIP_CALL_FAILED
+		       : 0;
 }
 
-/* What both streams say of a call. tid: 0, or of one that has not ended. */
+/* What both streams say of a call. end: NULL if it has not ended. */
 static inline __attribute__((always_inline)) void
-fill(struct rtl_record *record, struct rtl_hip_call *payload, const struct hip_call *call,
-     const uint64_t *slots, const struct hip_end *end, uint32_t tid)
+fill(struct rtl_record *record, const struct hip_call *call, const struct hip_end *end)
 {
-	const struct hip_function *function = &hip_functions[call->id];
+	struct rtl_hip_call *payload = rtl_record_payload(record);
 
-	record->uid = known[call->id].uid;
-	record->parent_uid = call->parent_uid;
-	record->instance = record->correlation = call->number;
-	payload->begin_ns = call->begin_ns;
+	memcpy(&record->uid, &call->image, sizeof(call->image));
+	if (!end)
+		return;
 	payload->end_ns = end->end_ns;
-	payload->function = known[call->id].name;
 	payload->status = end->status;
 	payload->result = end->result;
-	payload->parent = call->parent;
-	payload->hip_stream = 0;
-	payload->device = -1;
-	payload->flags = end->flags;
+	payload->flags |= end->flags;
 	payload->work = end->work;
-	payload->tid = tid;
-	if (function->stream >= 0) {
-		payload->hip_stream = slots[function->stream];
-		payload->flags |= RTL_HIP_CALL_STREAM;
-	}
-	if (function->device >= 0)
-		payload->device = (int32_t)slots[function->device];
 }
 
-/* open: what it ends, see rtl_commit_end; 0: nothing. */
-static void publish(const struct hip_call *call, uint16_t type, const uint64_t *slots,
-		    const struct hip_end *end, uint32_t open)
+/* end: NULL if it begins; else the record ends what is open. */
+static inline __attribute__((always_inline)) void publish(const struct hip_call *call,
+							  uint16_t type, const struct hip_end *end)
 {
 	struct rtl_record *record =
 		rtl_reserve(hip_streams.calls, type, sizeof(struct rtl_hip_call));
+	const uint32_t open = end ? call->open : 0;
 
 	if (!record) {
-		rtl_open_close(hip_streams.calls, open, call->number);
+		rtl_open_close(hip_streams.calls, open, call->image.instance);
 		return;
 	}
-	fill(record, rtl_record_payload(record), call, slots, end, 0);
+	fill(record, call, end);
 	if (open)
-		rtl_commit_end(record, hip_streams.calls, open, call->number);
+		rtl_commit_end(record, hip_streams.calls, open, call->image.instance);
 	else
 		rtl_commit(record);
 }
 
-static void publish_debug(const struct hip_call *call, uint16_t type, const uint64_t *slots,
-			  const struct hip_end *end, uint32_t open)
+static inline __attribute__((always_inline)) void
+publish_debug(const struct hip_call *call, uint16_t type, const struct hip_end *end)
 {
 	struct call_values values;
-	const uint32_t bytes = call_values_read(&values, &hip_functions[call->id].signature,
-						known[call->id].value_bytes, slots, end->succeeded);
+	const uint32_t bytes =
+		call_values_read(&values, &hip_functions[call->id].signature,
+				 known[call->id].value_bytes, call->packed, end && end->succeeded);
+	const uint32_t open = end ? call->open_debug : 0;
 	struct rtl_hip_call_debug *payload;
 	struct rtl_record *record;
 
-	values.packed = call->is_packed ? call->packed : NULL;
 	record = rtl_reserve(hip_streams.debug, type, (uint32_t)sizeof(*payload) + bytes);
 	if (!record) {
-		rtl_open_close(hip_streams.debug, open, call->number);
+		rtl_open_close(hip_streams.debug, open, call->image.instance);
 		return;
 	}
 	payload = rtl_record_payload(record);
-	fill(record, &payload->call, call, slots, end, 0);
+	fill(record, call, end);
 	call_values_fill(&values, payload, sizeof(*payload), &payload->args);
 	if (open)
-		rtl_commit_end(record, hip_streams.debug, open, call->number);
+		rtl_commit_end(record, hip_streams.debug, open, call->image.instance);
 	else
 		rtl_commit(record);
 }
 
-/* What is an event if the process ends within the call. */
-static inline void keep(struct hip_call *call, const uint64_t *slots)
+/* An event if the process ends within the call. */
+static inline void fill_open(struct rtl_record *record, const struct hip_call *call)
 {
-	struct rtl_record *record;
+	struct rtl_hip_call *payload = rtl_record_payload(record);
 
-	record = rtl_open_reserve(hip_streams.calls, RTL_FUNCTION_UNFINISHED,
-				  sizeof(struct rtl_hip_call), &call->open);
+	fill(record, call, NULL);
+	payload->flags |= RTL_HIP_CALL_UNFINISHED;
+	payload->tid = (uint32_t)record->ticks;
+}
+
+static __attribute__((noinline)) void keep(struct hip_call *call)
+{
+	struct rtl_record *record = rtl_open_reserve(hip_streams.calls, RTL_FUNCTION_UNFINISHED,
+						     sizeof(struct rtl_hip_call), &call->open);
+
 	if (!record)
 		return;
-	fill(record, rtl_record_payload(record), call, slots, &not_ended, (uint32_t)record->ticks);
+	fill_open(record, call);
 	rtl_open_commit(record);
 }
 
-static __attribute__((noinline)) void keep_debug(struct hip_call *call, const uint64_t *slots)
+_Static_assert(sizeof(struct rtl_hip_call_debug) + 8 + 8 * CALL_ARGUMENTS <= RTL_OPEN_PAYLOAD_MAX,
+	       "all arguments but texts are kept");
+
+static inline void keep_debug(struct hip_call *call)
 {
 	struct call_values values;
 	struct rtl_hip_call_debug *payload;
 	struct rtl_record *record;
-	uint32_t bytes;
+	uint32_t bytes = call_values_read(&values, &hip_functions[call->id].signature,
+					  known[call->id].value_bytes, call->packed, false);
 
-	(void)call_values_read(&values, &hip_functions[call->id].signature,
-			       known[call->id].value_bytes, slots, false);
-	call->is_packed = call_values_constant(values.signature);
-	if (call->is_packed) {
-		call_values_pack(values.signature, slots, call->packed);
-		values.packed = call->packed;
-	}
-	bytes = call_values_fit(&values, RTL_OPEN_PAYLOAD_MAX - sizeof(*payload));
+	if (UNLIKELY(values.text_bytes))
+		bytes = call_values_fit(&values, RTL_OPEN_PAYLOAD_MAX - sizeof(*payload));
 	record = rtl_open_reserve(hip_streams.debug, RTL_FUNCTION_WITH_ARGS_UNFINISHED,
 				  (uint32_t)sizeof(*payload) + bytes, &call->open_debug);
 	if (!record)
 		return;
 	payload = rtl_record_payload(record);
-	fill(record, &payload->call, call, slots, &not_ended, (uint32_t)record->ticks);
+	fill_open(record, call);
 	call_values_fill(&values, payload, sizeof(*payload), &payload->args);
 	rtl_open_commit(record);
 }
 
 /* Of a call that the user's selection leaves out: what it would have published. */
-static void count_left_out(uint16_t plain, uint16_t debug)
+static __attribute__((cold, noinline)) void count_left_out(uint16_t plain, uint16_t debug)
 {
 	if (rtl_enabled(hip_streams.calls, plain))
 		rtl_stream_count_left_out(hip_streams.calls, RTL_LEFT_OUT_RANGE, 1);
@@ -258,36 +255,31 @@ static void count_left_out(uint16_t plain, uint16_t debug)
 }
 
 /* What is known already when a call begins. */
-__attribute__((cold, noinline)) static void publish_begins(const struct hip_call *call,
-							   const uint64_t *slots)
+static __attribute__((cold, noinline)) void publish_begins(const struct hip_call *call)
 {
-	static const struct hip_end none;
-
 	if (call->left_out) {
 		count_left_out(RTL_FUNCTION_BEGIN, RTL_FUNCTION_WITH_ARGS_BEGIN);
 		return;
 	}
 	if (rtl_enabled(hip_streams.calls, RTL_FUNCTION_BEGIN))
-		publish(call, RTL_FUNCTION_BEGIN, slots, &none, 0);
+		publish(call, RTL_FUNCTION_BEGIN, NULL);
 	if (rtl_enabled(hip_streams.debug, RTL_FUNCTION_WITH_ARGS_BEGIN))
-		publish_debug(call, RTL_FUNCTION_WITH_ARGS_BEGIN, slots, &none, 0);
+		publish_debug(call, RTL_FUNCTION_WITH_ARGS_BEGIN, NULL);
 }
 
-/* Where the mode has no calls: what the call submits is counted, and that is all. */
-static void begin_bare(struct hip_call *call, enum hip_id id, const uint64_t *slots)
+/* ---- what the thread is within */
+
+static inline void enter(struct hip_call *call)
 {
-	call->id = id;
 	call->around = thread_context;
-	thread_context.hip_stream =
-		hip_functions[id].stream >= 0 ? slots[hip_functions[id].stream] : 0;
-	depth++;
+	thread_context.hip_stream = call->image.call.hip_stream;
+	thread_context.depth++;
 }
 
-static void end_bare(const struct hip_call *call)
+static inline void leave(const struct hip_call *call)
 {
 	const uint64_t range = thread_context.range; /* what it has pushed stays */
 
-	depth--;
 	thread_context = call->around;
 	thread_context.range = range;
 }
@@ -302,95 +294,120 @@ void hip_follow(void)
 	__atomic_store_n(&hip_streams.follow, true, __ATOMIC_RELEASE);
 }
 
-bool hip_call_begin(struct hip_call *call, enum hip_id id, const uint64_t *slots,
-		    const void *caller)
+/* ---- a call */
+
+/* What it is, where, and when. Returns its ticks. */
+static inline uint64_t fill_image(struct hip_call *call, uint64_t uid)
 {
-	struct rtl_scope around = {.struct_size = sizeof(around)};
-	uint64_t uid;
+	struct hip_call_image *image = &call->image;
+	uint64_t parent = 0, parent_uid = 0, ticks;
+	struct rtl_scope around;
+
+	around.struct_size = sizeof(around);
+	if (!rtl_scope_current(&around)) {
+		parent = UNLIKELY(thread_context.inner) ? thread_context.inner : around.instance;
+		parent_uid = around.uid;
+	}
+	image->uid = uid;
+	image->parent_uid = parent_uid;
+	image->instance = image->correlation = rtl_unique_id();
+	image->call.parent = parent;
+	image->call.function = known[call->id].name;
+	image->call.end_ns = image->call.status = 0;
+	image->call.result = 0;
+	image->call.work = image->call.tid = 0;
+	ticks = rtl_ticks();
+	image->call.begin_ns = rtl_ticks_to_ns(ticks);
+	return ticks;
+}
+
+/* What is an event if the process ends within the call. */
+static inline void keep_open(struct hip_call *call)
+{
+	call->open = call->open_debug = 0;
+	if (UNLIKELY(call->left_out))
+		return;
+	if (UNLIKELY(rtl_enabled(hip_streams.calls, RTL_FUNCTION_UNFINISHED)))
+		keep(call);
+	if (rtl_enabled(hip_streams.debug, RTL_FUNCTION_WITH_ARGS_UNFINISHED))
+		keep_debug(call);
+}
+
+bool hip_call_begin(struct hip_call *call, enum hip_id id, const void *caller)
+{
+	uint64_t uid, ticks;
 
 	if (is_paused())
 		return false;
-	if (UNLIKELY(depth) && !internal_calls && hip_is_internal(caller))
+	if (UNLIKELY(thread_context.depth) && !internal_calls && hip_is_internal(caller))
 		return false;
+	call->id = id;
 	call->is_bare = __atomic_load_n(&bare, __ATOMIC_RELAXED);
+	/* Where the mode has no calls: what the call submits is counted, and that is all. */
 	if (UNLIKELY(call->is_bare)) {
-		begin_bare(call, id, slots);
+		enter(call);
 		return true;
 	}
 	uid = uid_of(id);
-	call->id = id;
-	call->is_packed = false;
-	call->parent = call->parent_uid = 0;
-	if (!rtl_scope_current(&around)) {
-		call->parent =
-			UNLIKELY(thread_context.inner) ? thread_context.inner : around.instance;
-		call->parent_uid = around.uid;
-	}
-	call->number = rtl_unique_id();
-	call->begin_ticks = rtl_ticks();
-	call->begin_ns = rtl_ticks_to_ns(call->begin_ticks);
+	ticks = fill_image(call, uid);
 	call->left_out = is_outside();
 	if (UNLIKELY((int)rtl_enabled(hip_streams.calls, RTL_FUNCTION_BEGIN) |
 		     (int)rtl_enabled(hip_streams.debug, RTL_FUNCTION_WITH_ARGS_BEGIN)))
-		publish_begins(call, slots);
-	call->open = call->open_debug = 0;
-	if (!call->left_out && rtl_enabled(hip_streams.calls, RTL_FUNCTION_UNFINISHED))
-		keep(call, slots);
-	if (!call->left_out && rtl_enabled(hip_streams.debug, RTL_FUNCTION_WITH_ARGS_UNFINISHED))
-		keep_debug(call, slots);
-	call->scope = rtl_scope_push(uid, call->number, call->number);
-	call->around = thread_context;
-	thread_context.call_ticks = call->begin_ticks;
-	thread_context.hip_stream =
-		hip_functions[id].stream >= 0 ? slots[hip_functions[id].stream] : 0;
+		publish_begins(call);
+	keep_open(call);
+	call->scope = rtl_scope_push(uid, call->image.instance, call->image.instance);
+	enter(call);
+	thread_context.call_ticks = ticks;
 	thread_context.work = 0;
 	if (UNLIKELY(call->scope > RTL_SCOPE_DEPTH_MAX))
-		thread_context.inner = thread_context.correlation = call->number;
-	depth++;
+		thread_context.inner = thread_context.correlation = call->image.instance;
 	return true;
 }
 
-static inline void leave(const struct hip_call *call)
-{
-	const uint64_t range = thread_context.range; /* what it has pushed stays */
-
-	thread_context = call->around;
-	thread_context.range = range;
-	rtl_scope_pop(call->scope);
-}
-
-void hip_call_end(const struct hip_call *call, const uint64_t *slots, int64_t result)
+static __attribute__((cold, noinline)) void report(const struct hip_call *call, int64_t result)
 {
 	const struct hip_function *function = &hip_functions[call->id];
+	uint64_t slots[CALL_ARGUMENTS];
+
+	call_values_unpack(&function->signature, call->packed, slots);
+	reports.call_ended(call->id, function->name, slots,
+			   function->result_kind == 'e' && !result);
+}
+
+void hip_call_end(const struct hip_call *call, int64_t result)
+{
+	const struct hip_function *function = &hip_functions[call->id];
+	struct hip_end end;
 
 	if (UNLIKELY(reports.call_ended != NULL))
-		reports.call_ended(call->id, function->name, slots,
-				   function->result_kind == 'e' && !result);
+		report(call, result);
 	if (UNLIKELY(call->is_bare)) {
-		end_bare(call);
+		leave(call);
 		return;
 	}
-	const struct hip_end end = {
-		.end_ns = rtl_ticks_to_ns(rtl_ticks()),
-		.status = call_enumeration_name(known[call->id].results, result),
-		.result = result,
-		.work = thread_context.work,
-		.succeeded = function->result_kind == 'e' && !result,
-		.flags = has_failed(function, result) ? RTL_HIP_CALL_FAILED : 0,
-	};
-
-	depth--;
+	end.end_ns = rtl_ticks_to_ns(rtl_ticks());
+	end.result = result;
+	end.work = thread_context.work;
+	end.status = known[call->id].success;
+	end.succeeded = function->result_kind == 'e';
+	end.flags = 0;
+	if (UNLIKELY(result)) {
+		end.status = call_enumeration_name(known[call->id].results, result);
+		end.succeeded = false;
+		end.flags = flags_of_failure(function, result);
+	}
 	leave(call);
+	rtl_scope_pop(call->scope);
 	if (UNLIKELY(call->left_out)) {
 		count_left_out(RTL_FUNCTION_END, RTL_FUNCTION_WITH_ARGS_END);
 		return;
 	}
-	if (rtl_enabled(hip_streams.calls, RTL_FUNCTION_END))
-		publish(call, RTL_FUNCTION_END, slots, &end, call->open);
-	else if (call->open)
-		rtl_open_close(hip_streams.calls, call->open, call->number);
+	if (UNLIKELY(rtl_enabled(hip_streams.calls, RTL_FUNCTION_END)))
+		publish(call, RTL_FUNCTION_END, &end);
+	else if (UNLIKELY(call->open))
+		rtl_open_close(hip_streams.calls, call->open, call->image.instance);
 	if (rtl_enabled(hip_streams.debug, RTL_FUNCTION_WITH_ARGS_END))
-		publish_debug(call, RTL_FUNCTION_WITH_ARGS_END, slots, &end, call->open_debug);
+		publish_debug(call, RTL_FUNCTION_WITH_ARGS_END, &end);
 	else if (call->open_debug)
-		rtl_open_close(hip_streams.debug, call->open_debug, call->number);
+		rtl_open_close(hip_streams.debug, call->open_debug, call->image.instance);
 }

@@ -5,10 +5,28 @@
  *
  * Threads: the program's. A call that nobody wants costs a branch, and the jump to HIP's function.
  */
-#include "../call/slots.h"
 #include "calls.h"
 #include "real.h"
 #include "types.h"
+
+#define CALL_ENUMERATION(...)
+#define HIP_EXCLUDED(...)
+
+/* Whether the arguments of a function have states. */
+#include "../call/counts.h"
+enum {
+#define CALL_FUNCTION(id, name, symbol, category, ctype, kind, type, notes, parameters, names,     \
+		      arguments)                                                                   \
+	STATES_##id = CALL_HAS_STATES(arguments),
+#define CALL_PROCEDURE CALL_FUNCTION
+#include "functions.def"
+#undef CALL_FUNCTION
+#undef CALL_PROCEDURE
+};
+#include "../call/no_kinds.h"
+
+#include "../call/pack.h"
+#include "../call/result.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -16,6 +34,18 @@
 #define IS_LOOKUP(id)                                                                              \
 	((id) == HIP_ID_hipGetProcAddress || (id) == HIP_ID_hipGetDriverEntryPoint ||              \
 	 (id) == HIP_ID_hipGetDriverEntryPoint_spt)
+
+#define STREAM_OF(stream, device) stream
+#define DEVICE_OF(stream, device) device
+
+#define PACK(id, notes, arguments)                                                                 \
+	struct call_pack pack_;                                                                    \
+                                                                                                   \
+	call_pack_begin(&pack_, call_.packed, STATES_##id);                                        \
+	arguments;                                                                                 \
+	hip_call_note(&call_, STREAM_OF notes >= 0, call_pack_value(&pack_, STREAM_OF notes),      \
+		      DEVICE_OF notes < 0 ? -1                                                     \
+					  : (int32_t)call_pack_value(&pack_, DEVICE_OF notes))
 
 #define CALL_FUNCTION(id, name, symbol, category, ctype, kind, type, notes, parameters, names,     \
 		      arguments)                                                                   \
@@ -26,19 +56,19 @@
                                                                                                    \
 		if (!hip_wanted() && !IS_LOOKUP(HIP_ID_##id))                                      \
 			return real_ names;                                                        \
-		const uint64_t slots_[] = {arguments 0};                                           \
 		struct hip_call call_;                                                             \
+		PACK(id, notes, arguments);                                                        \
 		const bool recorded_ =                                                             \
 			(!IS_LOOKUP(HIP_ID_##id) || hip_wanted()) &&                               \
-			hip_call_begin(&call_, HIP_ID_##id, slots_, __builtin_return_address(0));  \
+			hip_call_begin(&call_, HIP_ID_##id, __builtin_return_address(0));          \
                                                                                                    \
 		if (!recorded_ && !IS_LOOKUP(HIP_ID_##id))                                         \
 			return real_ names;                                                        \
 		ctype result_ = real_ names;                                                       \
 		if (recorded_)                                                                     \
-			hip_call_end(&call_, slots_, CALL_RESULT_##kind(result_));                 \
+			hip_call_end(&call_, CALL_RESULT_##kind(result_));                         \
 		if (IS_LOOKUP(HIP_ID_##id) && !CALL_RESULT_##kind(result_))                        \
-			hip_replace((void **)(uintptr_t)slots_[1]);                                \
+			hip_replace((void **)(uintptr_t)call_pack_value(&pack_, 1));               \
 		return result_;                                                                    \
 	}
 
@@ -48,19 +78,19 @@
 	void wrapper_of_##id parameters                                                            \
 	{                                                                                          \
 		void(*const real_) parameters = (void(*) parameters)hip_real(HIP_ID_##id);         \
-		const uint64_t slots_[] = {arguments 0};                                           \
-		struct hip_call call_;                                                             \
                                                                                                    \
-		if (!hip_wanted() ||                                                               \
-		    !hip_call_begin(&call_, HIP_ID_##id, slots_, __builtin_return_address(0))) {   \
+		if (!hip_wanted()) {                                                               \
+			real_ names;                                                               \
+			return;                                                                    \
+		}                                                                                  \
+		struct hip_call call_;                                                             \
+		PACK(id, notes, arguments);                                                        \
+		if (!hip_call_begin(&call_, HIP_ID_##id, __builtin_return_address(0))) {           \
 			real_ names;                                                               \
 			return;                                                                    \
 		}                                                                                  \
 		real_ names;                                                                       \
-		hip_call_end(&call_, slots_, 0);                                                   \
+		hip_call_end(&call_, 0);                                                           \
 	}
-
-#define CALL_ENUMERATION(...)
-#define HIP_EXCLUDED(...)
 
 #include "functions.def"

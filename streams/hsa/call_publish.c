@@ -56,8 +56,11 @@ static __attribute__((noinline, cold)) void publish_begins(uint32_t number, uint
 	}
 	if (!rtl_enabled(call_streams.debug, RTL_FUNCTION_WITH_ARGS_BEGIN))
 		return;
+	unsigned char packed[CALL_PACKED_BYTES];
+
+	call_values_pack(&f->signature, values, packed);
 	const uint32_t bytes =
-		call_values_read(&args, &f->signature, ids->value_bytes, values, false);
+		call_values_read(&args, &f->signature, ids->value_bytes, packed, false);
 
 	record = reserve(call_streams.debug, RTL_FUNCTION_WITH_ARGS_BEGIN,
 			 (uint32_t)sizeof(struct rtl_hsa_call_debug) + bytes);
@@ -122,9 +125,12 @@ static void publish_end_debug(const struct call *call, uint32_t number, const ui
 	struct rtl_hsa_call_debug *payload;
 	struct rtl_record *record;
 	struct call_values args;
+	unsigned char packed[CALL_PACKED_BYTES];
+
+	call_values_pack(&f->signature, values, packed);
 	const uint32_t bytes =
 		call_values_read(&args, &f->signature, call_function_ids[number].value_bytes,
-				 values, f->has_status && !(uint32_t)result);
+				 packed, f->has_status && !(uint32_t)result);
 
 	record = reserve(call_streams.debug, RTL_FUNCTION_WITH_ARGS_END,
 			 (uint32_t)sizeof(*payload) + bytes);
