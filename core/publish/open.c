@@ -82,12 +82,11 @@ static inline bool is_wanted(const struct rtl_stream *stream, uint16_t type)
 }
 
 /* At a place of the writer's ring. */
-static inline struct rtl_record *take_place(struct writer *writer, uint32_t place,
-					    const struct rtl_stream *stream, uint16_t type,
-					    uint32_t payload_size, uint32_t *handle)
+static inline struct rtl_record *take_place(struct writer *writer, struct ring_header *ring,
+					    uint32_t place, const struct rtl_stream *stream,
+					    uint16_t type, uint32_t payload_size, uint32_t *handle)
 {
-	const struct ring_header *ring = writer->ring;
-	struct rtl_record *record = &writer->ring->open[place].record;
+	struct rtl_record *record = &ring->open[place].record;
 
 	/* A signal handler that comes before this has closed what it has opened; one that comes
 	 * later takes another place. */
@@ -105,7 +104,7 @@ static __attribute__((noinline, cold)) struct rtl_record *
 open_reserve_slow(struct rtl_stream *stream, uint16_t type, uint32_t payload_size, uint32_t *handle)
 {
 	struct writer *writer = writer_self;
-	const struct ring_header *ring;
+	struct ring_header *ring;
 	uint32_t place = 0;
 
 	*handle = 0;
@@ -124,7 +123,7 @@ open_reserve_slow(struct rtl_stream *stream, uint16_t type, uint32_t payload_siz
 	while (place < RING_OPEN_MAX && ring_open_is_kept(&ring->open[place], writer->position))
 		place++;
 	if (place < RING_OPEN_MAX)
-		return take_place(writer, place, stream, type, payload_size, handle);
+		return take_place(writer, ring, place, stream, type, payload_size, handle);
 	return only_count(stream, handle);
 }
 
@@ -133,7 +132,7 @@ struct rtl_record *rtl_open_reserve(struct rtl_stream *stream, uint16_t type, ui
 				    uint32_t *handle)
 {
 	struct writer *writer = writer_self;
-	const struct ring_header *ring = writer->ring;
+	struct ring_header *ring = writer->ring;
 	uint32_t place;
 
 	if (UNLIKELY(!is_wanted(stream, type) || payload_size > RTL_OPEN_PAYLOAD_MAX ||
@@ -143,7 +142,7 @@ struct rtl_record *rtl_open_reserve(struct rtl_stream *stream, uint16_t type, ui
 	if (UNLIKELY(place >= RING_OPEN_MAX ||
 		     ring_open_is_kept(&ring->open[place], writer->position)))
 		return open_reserve_slow(stream, type, payload_size, handle);
-	return take_place(writer, place, stream, type, payload_size, handle);
+	return take_place(writer, ring, place, stream, type, payload_size, handle);
 }
 
 /* ---- its end */

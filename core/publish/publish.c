@@ -320,8 +320,9 @@ static inline void commit_elsewhere(struct writer *writer, struct rtl_record *re
 		inline_commit(writer, record);
 }
 
-/* In the ring, at the writer's cursor. */
-static inline void commit_here(struct writer *writer, struct rtl_record *record)
+/* In the ring, at the writer's cursor; position: the writer's, behind it. */
+static inline void commit_here(struct writer *writer, const struct rtl_record *record,
+			       uint64_t position)
 {
 	struct ring_header *ring = writer->ring;
 	uint64_t *published;
@@ -329,10 +330,10 @@ static inline void commit_here(struct writer *writer, struct rtl_record *record)
 	/* plain add by the only writer; relaxed: the store of head below makes it visible */
 	published = &ring->published[record->stream];
 	__atomic_store_n(published, *published + 1, __ATOMIC_RELAXED);
-	writer->cursor += ring_step(record->size);
-	writer->position += ring_step(record->size);
+	writer->cursor += position - writer->position;
+	writer->position = position;
 	/* release: with the consumer's acquire of head; the record is complete before it shows */
-	__atomic_store_n(&ring->head, writer->position, __ATOMIC_RELEASE);
+	__atomic_store_n(&ring->head, position, __ATOMIC_RELEASE);
 	BARRIER();
 	writer->busy = 0;
 }
@@ -345,7 +346,7 @@ void rtl_commit(struct rtl_record *record)
 		commit_elsewhere(writer, record);
 		return;
 	}
-	commit_here(writer, record);
+	commit_here(writer, record, writer->position + ring_step(record->size));
 }
 
 static __attribute__((noinline, cold)) void commit_end_slow(struct rtl_record *record,
@@ -362,6 +363,7 @@ void rtl_commit_end(struct rtl_record *record, struct rtl_stream *stream, uint32
 	struct writer *writer = writer_self;
 	struct ring_header *ring = writer->ring;
 	struct ring_open *open;
+	uint64_t position;
 
 	if (UNLIKELY((uint8_t *)record != writer->cursor || handle >> 8 != ring->index + 1)) {
 		commit_end_slow(record, stream, handle, instance);
@@ -373,9 +375,9 @@ void rtl_commit_end(struct rtl_record *record, struct rtl_stream *stream, uint32
 		return;
 	}
 	/* The commit closes it: its release keeps this before the head. */
-	__atomic_store_n(&open->until, writer->position + ring_step(record->size),
-			 __ATOMIC_RELAXED);
-	commit_here(writer, record);
+	position = writer->position + ring_step(record->size);
+	__atomic_store_n(&open->until, position, __ATOMIC_RELAXED);
+	commit_here(writer, record, position);
 	writer->open_next = handle & 0xff;
 }
 

@@ -9,6 +9,7 @@
 #include "bus.h"
 #include "stream.h"
 
+#define LIKELY(x)   __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 /* Orders our stores for a signal handler on this thread, and costs nothing. */
 #define BARRIER() __asm__ volatile("" ::: "memory")
@@ -89,38 +90,52 @@ __attribute__((noinline, cold)) static struct thread *attach(void)
 
 /* ---- scopes */
 
-/* The innermost entry that is complete; a handler may have interrupted push or pop above it. */
-static inline const struct entry *innermost(const struct thread *thread)
+/* The depth of the innermost entry that is complete; a handler may have interrupted push or pop above
+ * it. 0: none. */
+static inline uint32_t innermost(const struct thread *thread)
 {
-	uint32_t i = thread ? thread->depth : 0;
+	uint32_t depth = thread ? thread->depth : 0;
 
-	if (UNLIKELY(i > RTL_SCOPE_DEPTH_MAX))
-		i = RTL_SCOPE_DEPTH_MAX;
-	for (; i > 0; i--)
-		if (thread->entries[i - 1].kept)
-			return &thread->entries[i - 1];
-	return NULL;
+	if (UNLIKELY(depth > RTL_SCOPE_DEPTH_MAX))
+		depth = RTL_SCOPE_DEPTH_MAX;
+	while (depth && UNLIKELY(!thread->entries[depth - 1].kept))
+		depth--;
+	return depth;
+}
+
+/* What a scope takes from the one around it. */
+static __attribute__((noinline)) void inherit(const struct thread *thread, uint64_t *uid,
+					      uint64_t *correlation)
+{
+	const uint32_t depth = innermost(thread);
+
+	if (!depth)
+		return;
+	if (!*uid)
+		*uid = thread->entries[depth - 1].uid;
+	if (!*correlation)
+		*correlation = thread->entries[depth - 1].correlation;
 }
 
 static inline uint32_t push(uint64_t uid, uint64_t instance, uint64_t correlation)
 {
 	struct thread *thread = self;
-	const struct entry *around;
 	struct entry *entry;
 	uint32_t depth;
 
 	if (UNLIKELY(!thread) && !(thread = attach()))
 		return 0;
-	around = innermost(thread);
+	if (!uid || !correlation)
+		inherit(thread, &uid, &correlation);
 	depth = thread->depth + 1;
 	thread->depth = depth; /* from here on the entry is ours, and not complete */
 	BARRIER();
 	if (UNLIKELY(depth > RTL_SCOPE_DEPTH_MAX))
 		return depth;
 	entry = &thread->entries[depth - 1];
-	entry->uid = uid || !around ? uid : around->uid;
+	entry->uid = uid;
 	entry->instance = instance;
-	entry->correlation = correlation || !around ? correlation : around->correlation;
+	entry->correlation = correlation;
 	BARRIER();
 	entry->kept = 1;
 	return depth;
@@ -132,11 +147,11 @@ static inline void pop(uint32_t depth)
 
 	if (UNLIKELY(!thread || !depth))
 		return;
-	while (thread->depth >= depth) {
-		if (thread->depth <= RTL_SCOPE_DEPTH_MAX)
-			thread->entries[thread->depth - 1].kept = 0;
+	for (uint32_t top = thread->depth; top >= depth; top--) {
+		if (LIKELY(top <= RTL_SCOPE_DEPTH_MAX))
+			thread->entries[top - 1].kept = 0;
 		BARRIER(); /* not ours any more only when it is not complete any more */
-		thread->depth--;
+		thread->depth = top - 1;
 		BARRIER();
 	}
 }
@@ -153,13 +168,17 @@ void rtl_scope_pop(uint32_t depth)
 
 int rtl_scope_current(struct rtl_scope *scope)
 {
-	const struct entry *entry = innermost(self);
+	const struct thread *thread = self;
+	const struct entry *entry;
+	uint32_t depth;
 
-	if (!scope || scope->struct_size < sizeof(*scope))
+	if (UNLIKELY(!scope || scope->struct_size < sizeof(*scope)))
 		return RTL_EINVAL;
-	if (!entry)
+	depth = innermost(thread);
+	if (!depth)
 		return RTL_ENOENT;
-	scope->depth = (uint32_t)(entry - self->entries) + 1;
+	entry = &thread->entries[depth - 1];
+	scope->depth = depth;
 	scope->uid = entry->uid;
 	scope->instance = entry->instance;
 	scope->correlation = entry->correlation;
@@ -169,10 +188,8 @@ int rtl_scope_current(struct rtl_scope *scope)
 /* What encloses a record, from the innermost scope; zeros if there is none. */
 static void fill_scope(uint64_t *parent_uid, uint64_t *correlation)
 {
-	const struct entry *entry = innermost(self);
-
-	*parent_uid = entry ? entry->uid : 0;
-	*correlation = entry ? entry->correlation : 0;
+	*parent_uid = *correlation = 0;
+	inherit(self, parent_uid, correlation);
 }
 
 struct rtl_record *rtl_reserve_in_scope(struct rtl_stream *stream, uint16_t type,

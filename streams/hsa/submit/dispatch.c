@@ -207,19 +207,20 @@ static inline ALWAYS struct packet_slot *take(struct queue *queue, union aql_pac
 
 /* From the note of who took the packet's place; false: there is none. *own: the call that has
  * written the packet passes it on. */
-static inline bool fill_noted(const struct queue *queue, struct packet_slot *slot, uint64_t index,
-			      bool *own)
+static inline ALWAYS bool fill_noted(const struct queue *queue, struct packet_slot *slot,
+				     uint64_t index, bool *own)
 {
-	struct submitter found;
+	uint32_t tid;
+	bool in_scope;
 
-	if (!queue->submitters ||
-	    !submitters_find(queue->submitters, queue->packets, index, &found))
+	if (!queue->submitters || !submitters_find(queue->submitters, queue->packets, index,
+						   &slot->scope, &tid, &in_scope))
 		return false;
-	*own = found.tid == rtl_thread_id() && found.scope.call_ticks == thread_context.call_ticks;
-	slot->packet.submit_tid = found.tid;
-	slot->slot.in_scope = found.in_scope;
-	if (found.in_scope)
-		slot->scope = found.scope;
+	/* Outside of a scope there is no call either. */
+	*own = tid == submitter_tid &&
+	       (in_scope ? slot->scope.call_ticks : 0) == thread_context.call_ticks;
+	slot->packet.submit_tid = tid;
+	slot->slot.in_scope = in_scope;
 	return true;
 }
 

@@ -33,7 +33,9 @@ static struct {
 
 /* ---- noting */
 
-bool submitter_scope(struct work_scope *within)
+__thread uint32_t submitter_tid;
+
+static inline bool scope_now(struct work_scope *within)
 {
 	struct rtl_scope scope;
 
@@ -53,10 +55,15 @@ bool submitter_scope(struct work_scope *within)
 	return true;
 }
 
+bool submitter_scope(struct work_scope *within)
+{
+	return scope_now(within);
+}
+
 void submitter_fill(struct submitter *submitter)
 {
 	submitter->tid = rtl_thread_id();
-	submitter->in_scope = submitter_scope(&submitter->scope);
+	submitter->in_scope = scope_now(&submitter->scope);
 }
 
 static inline unsigned home(const hsa_queue_t *queue)
@@ -82,29 +89,40 @@ static inline struct submitter_note *find(const hsa_queue_t *queue, uint32_t *ma
 	return NULL;
 }
 
-static inline void write_note(struct submitter_note *note, uint64_t index)
-{
-	enum { LAST = sizeof(struct submitter) / 8 - 1 };
-	struct submitter submitter = {0};
-	uint64_t words[LAST + 1];
+/* Release, after the number's: with the acquire in submitters_find. */
+#define STORE(to, from) __atomic_store_n(&(to), from, __ATOMIC_RELEASE)
 
-	submitter_fill(&submitter);
-	memcpy(words, &submitter, sizeof(words));
+static inline __attribute__((always_inline)) void
+write_note(struct submitter_note *note, uint64_t index, const struct submitter *from)
+{
+	struct submitter *to = &note->submitter;
+
 	__atomic_store_n(&note->number, 0, __ATOMIC_RELAXED);
-	/* Outside of a scope only the last one means something: the thread, and that. */
-	for (size_t i = submitter.in_scope ? 0 : LAST; i <= LAST; i++)
-		/* Release, after the number's: with the acquire in submitters_find. */
-		__atomic_store_n(&note->words[i], words[i], __ATOMIC_RELEASE);
-	__atomic_store_n(&note->number, index + 1, __ATOMIC_RELEASE);
+	STORE(to->tid, from->tid);
+	STORE(to->in_scope, from->in_scope);
+	if (from->in_scope) {
+		STORE(to->scope.correlation, from->scope.correlation);
+		STORE(to->scope.scope, from->scope.scope);
+		STORE(to->scope.scope_instance, from->scope.scope_instance);
+		STORE(to->scope.call_ticks, from->scope.call_ticks);
+		STORE(to->scope.hip_stream, from->scope.hip_stream);
+		STORE(to->scope.range, from->scope.range);
+	}
+	STORE(note->number, index + 1);
 }
 
 static inline uint64_t note(const hsa_queue_t *queue, uint64_t first, uint64_t count)
 {
 	uint32_t mask = 0;
 	struct submitter_note *notes = find(queue, &mask);
+	struct submitter submitter;
 
-	for (uint64_t i = 0; notes && i < count && i <= mask; i++)
-		write_note(&notes[(first + i) & mask], first + i);
+	if (!notes)
+		return first;
+	submitter_fill(&submitter);
+	submitter_tid = submitter.tid;
+	for (uint64_t i = 0; i < count && i <= mask; i++)
+		write_note(&notes[(first + i) & mask], first + i, &submitter);
 	return first;
 }
 

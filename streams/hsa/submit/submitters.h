@@ -37,7 +37,7 @@ struct submitter_note {
 	 * again after it has read them.
 	 */
 	uint64_t number;
-	uint64_t words[sizeof(struct submitter) / 8]; /* release, acquire */
+	struct submitter submitter; /* each member: release, acquire */
 } __attribute__((aligned(64)));
 _Static_assert(sizeof(struct submitter_note) == 64, "a cache line");
 
@@ -49,6 +49,9 @@ static inline uint32_t submitters_count(uint32_t packets)
 {
 	return packets < 1024 ? 2048 : 2 * packets;
 }
+
+/* The calling thread's id, as in its notes; 0: it has written none. */
+extern __thread uint32_t submitter_tid __attribute__((tls_model("initial-exec")));
 
 /* What the calling thread is within just now. */
 void submitter_fill(struct submitter *submitter);
@@ -69,23 +72,30 @@ void submitters_forget(void);
 void submitters_free(struct submitter_note *notes, uint32_t packets);
 
 /* Of the packet at that index; false: its place was taken in a way that was not seen, or too many
- * places have been taken since. */
-static inline bool submitters_find(const struct submitter_note *notes, uint32_t packets,
-				   uint64_t index, struct submitter *submitter)
+ * places have been taken since. Then *within holds nothing of use. */
+static inline __attribute__((always_inline)) bool
+submitters_find(const struct submitter_note *notes, uint32_t packets, uint64_t index,
+		struct work_scope *within, uint32_t *tid, bool *in_scope)
 {
 	const struct submitter_note *note = &notes[index & (submitters_count(packets) - 1)];
-	uint64_t words[sizeof(*submitter) / 8];
+	const struct submitter *from = &note->submitter;
 
 	if (__atomic_load_n(&note->number, __ATOMIC_ACQUIRE) != index + 1)
 		return false;
-	for (size_t i = 0; i < sizeof(*submitter) / 8; i++)
-		/* With the release in submitters.c: who reads what is of a later packet sees then
-		 * that the number is another. */
-		words[i] = __atomic_load_n(&note->words[i], __ATOMIC_ACQUIRE);
-	if (__atomic_load_n(&note->number, __ATOMIC_RELAXED) != index + 1)
-		return false;
-	memcpy(submitter, words, sizeof(*submitter));
-	return true;
+	/* With the release in submitters.c: who reads what is of a later packet sees then that the
+	 * number is another. */
+	*tid = __atomic_load_n(&from->tid, __ATOMIC_ACQUIRE);
+	*in_scope = __atomic_load_n(&from->in_scope, __ATOMIC_ACQUIRE);
+	if (*in_scope) {
+		within->correlation = __atomic_load_n(&from->scope.correlation, __ATOMIC_ACQUIRE);
+		within->scope = __atomic_load_n(&from->scope.scope, __ATOMIC_ACQUIRE);
+		within->scope_instance =
+			__atomic_load_n(&from->scope.scope_instance, __ATOMIC_ACQUIRE);
+		within->call_ticks = __atomic_load_n(&from->scope.call_ticks, __ATOMIC_ACQUIRE);
+		within->hip_stream = __atomic_load_n(&from->scope.hip_stream, __ATOMIC_ACQUIRE);
+		within->range = __atomic_load_n(&from->scope.range, __ATOMIC_ACQUIRE);
+	}
+	return __atomic_load_n(&note->number, __ATOMIC_RELAXED) == index + 1;
 }
 
 #endif
