@@ -9,6 +9,11 @@
 #include <rtl/publish.h>
 
 enum clock_kind clock_kind = CLOCK_KIND_NS;
+#ifdef __x86_64__
+uint32_t clock_calls = 1;
+#else
+uint32_t clock_calls; /* no code has a reading inline there, so a test of it costs nothing */
+#endif
 
 /* The kernel has checked what we would have to: constant, nonstop, the same on all CPUs. */
 __attribute__((constructor(101))) static void clock_choose(void)
@@ -27,6 +32,7 @@ __attribute__((constructor(101))) static void clock_choose(void)
 		return;
 	if (read(fd, text, sizeof(text) - 1) >= 3 && !strncmp(text, "tsc", 3))
 		clock_kind = CLOCK_KIND_TSC;
+	clock_calls = clock_kind != CLOCK_KIND_TSC;
 	close(fd);
 #endif
 }

@@ -12,7 +12,12 @@
 /* How often somebody beyond the end looks whether another thread has made the next stretch. */
 #define LOOKS 2000
 
+/* Of slow conversions, so many stretches before the one of now are looked at at once: those of 80 ms,
+ * for times that were taken when something began. */
+#define STRETCHES_BEFORE 4
+
 struct ticks_line ticks_line;
+struct ticks_stretch *ticks_now = &ticks_line.stretches[TICKS_STRETCHES - 1];
 
 /* What makes stretches. */
 static struct {
@@ -70,10 +75,15 @@ static void maker_unlock(void)
 	making = false;
 }
 
+static struct ticks_stretch *place_of(uint64_t n)
+{
+	return &ticks_line.stretches[(n - 1) % TICKS_STRETCHES];
+}
+
 /* Stretch number n - 1 of the first n; false: its place has been written to meanwhile. */
 static bool read_stretch(uint64_t n, struct ticks_stretch *out)
 {
-	const struct ticks_stretch *s = &ticks_line.stretches[(n - 1) % TICKS_STRETCHES];
+	const struct ticks_stretch *s = place_of(n);
 
 	/* acquire: the look at count below comes after these */
 	out->ticks = __atomic_load_n(&s->ticks, __ATOMIC_ACQUIRE);
@@ -141,7 +151,7 @@ static bool append(uint64_t word, const struct clock_pair *start, uint64_t ticks
 	uint64_t length = ticks - start->ticks, rise = ns > start->ns ? ns - start->ns : 0;
 	uint64_t slope = (uint64_t)(((unsigned __int128)rise << 48) / length);
 	uint64_t n = __atomic_load_n(&ticks_line.count, __ATOMIC_RELAXED); /* settled, and ours */
-	struct ticks_stretch *s = &ticks_line.stretches[n % TICKS_STRETCHES];
+	struct ticks_stretch *s = place_of(n + 1);
 
 	__atomic_store_n(&s->ticks, start->ticks, __ATOMIC_RELEASE);
 	__atomic_store_n(&s->ns, start->ns, __ATOMIC_RELEASE);
@@ -151,8 +161,21 @@ static bool append(uint64_t word, const struct clock_pair *start, uint64_t ticks
 	if (!replace_promise(word, PROMISE(word >> 48, CLOSED)))
 		return false;
 	settle();
+	if (n) /* nobody has to look for its end any more; relaxed: either is right */
+		__atomic_store_n(&place_of(n)->serves, place_of(n)->length, __ATOMIC_RELAXED);
 	clock_line_add(&maker.knots, start);
 	return true;
+}
+
+/* Has the newest stretch serve at once if it has begun; under maker's lock, so that no older one
+ * takes its place. */
+static void advance(void)
+{
+	const uint64_t n = __atomic_load_n(&ticks_line.count, __ATOMIC_ACQUIRE);
+
+	if (n && (int64_t)(clock_ticks() - place_of(n)->ticks) >= 0)
+		/* release: with the acquire in ticks_to_ns, for what is in it */
+		__atomic_store_n(&ticks_now, place_of(n), __ATOMIC_RELEASE);
 }
 
 /* Where the line ends, if the promise remains what it is. */
@@ -202,8 +225,11 @@ static void extend(void)
 	uint64_t rise, run, ahead, to, word;
 
 	settle();
+	advance();
+	if (!is_short(clock_ticks()))
+		return;
 	clock_pair_take(&now);
-	if (!is_short(now.ticks) || now.ticks <= base.ticks || now.ns <= base.ns)
+	if (now.ticks <= base.ticks || now.ns <= base.ns)
 		return;
 	rise = now.ns - base.ns;
 	run = now.ticks - base.ticks;
@@ -222,8 +248,10 @@ static void extend(void)
 		}
 		to = (end.ticks > now.ticks ? end.ticks : now.ticks) + ahead;
 	} while (!append(word, &end, to, now.ns + scale(to - now.ticks, rise, run)));
+	advance();
 }
 
+/* For ticks that the stretch of now does not reach. */
 static void prolong(uint64_t ticks)
 {
 	if (maker_lock()) {
@@ -249,15 +277,32 @@ static uint64_t long_ago(uint64_t ticks, const struct ticks_stretch *oldest)
 	return ns;
 }
 
+/* Ticks of shortly before the stretch `s`. */
+static bool served_before(const struct ticks_stretch *s, uint64_t ticks, uint64_t *ns)
+{
+	for (int i = 0; i < STRETCHES_BEFORE; i++) {
+		s = (s == ticks_line.stretches ? s + TICKS_STRETCHES : s) - 1;
+		if (ticks_served(s, ticks, ns))
+			return true;
+	}
+	return false;
+}
+
 uint64_t ticks_to_ns_slow(uint64_t ticks)
 {
-	struct ticks_stretch s = {0, 0, 0, 0, 0};
-	uint64_t n;
+	const struct ticks_stretch *now = __atomic_load_n(&ticks_now, __ATOMIC_ACQUIRE);
+	struct ticks_stretch s = {0};
+	uint64_t n = __atomic_load_n(&ticks_line.count, __ATOMIC_RELAXED), ns;
 
 	if (clock_kind == CLOCK_KIND_NS)
 		return ticks;
-	if (is_short(ticks))
+	/* relaxed: only whether it is worth looking there */
+	if (n && (int64_t)(ticks - __atomic_load_n(&now->ticks, __ATOMIC_RELAXED)) < 0) {
+		if (served_before(now, ticks, &ns))
+			return ns;
+	} else {
 		prolong(ticks);
+	}
 	n = __atomic_load_n(&ticks_line.count, __ATOMIC_ACQUIRE);
 	for (uint64_t k = n; k && read_stretch(k, &s); k--)
 		if ((int64_t)(ticks - s.ticks) >= 0) {

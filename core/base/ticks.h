@@ -16,20 +16,23 @@
 #ifndef RTL_CORE_TICKS_H
 #define RTL_CORE_TICKS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "clock.h"
+#include "hidden.h"
 
 #define TICKS_STRETCHES 256u
 
+/* A line of its own: whoever reads one that serves meets no writer. */
 struct ticks_stretch {
 	uint64_t ticks;  /* at which it begins */
 	uint64_t ns;     /* there */
-	uint64_t length; /* ticks; those beyond it are the next one's */
-	uint64_t serves; /* so many of them at once; for the others ticks_to_ns_slow makes the next
-			  * stretch in time */
 	uint64_t slope;  /* ns per tick << 48 */
-};
+	uint64_t serves; /* so many ticks at once. The newest leaves the rest of its length to
+			  * ticks_to_ns_slow, which then makes the next stretch in time */
+	uint64_t length; /* ticks; those beyond it are the next one's */
+} __attribute__((aligned(64)));
 
 struct ticks_line {
 	/* How many there have been; release when the newest is complete, acquire by readers. */
@@ -37,9 +40,13 @@ struct ticks_line {
 	struct ticks_stretch stretches[TICKS_STRETCHES]; /* number n at n % TICKS_STRETCHES */
 };
 
-extern struct ticks_line ticks_line;
+extern struct ticks_line ticks_line HIDDEN;
 
-/* The way where the newest stretch does not serve. */
+/* The stretch that ticks of now are in, or one shortly before; one that serves nothing before there is
+ * any. Release by the maker, acquire by readers. */
+extern struct ticks_stretch *ticks_now HIDDEN;
+
+/* The way where that one does not serve. */
 uint64_t ticks_to_ns_slow(uint64_t ticks);
 
 static inline uint64_t ticks_along(uint64_t ticks, uint64_t slope)
@@ -47,29 +54,30 @@ static inline uint64_t ticks_along(uint64_t ticks, uint64_t slope)
 	return (uint64_t)((unsigned __int128)ticks * slope >> 48);
 }
 
-/* ns of CLOCK_BOOTTIME at `ticks`. The newest stretch is made before it begins: until then the one
- * before serves. */
+/* Whether these ticks are among those that a stretch serves; then their ns. */
+static inline bool ticks_served(const struct ticks_stretch *s, uint64_t ticks, uint64_t *ns)
+{
+	/* acquire: the second look at `ticks` comes after these */
+	const uint64_t begin = __atomic_load_n(&s->ticks, __ATOMIC_ACQUIRE);
+
+	if (__builtin_expect(ticks - begin >= __atomic_load_n(&s->serves, __ATOMIC_ACQUIRE), 0))
+		return false;
+	*ns = __atomic_load_n(&s->ns, __ATOMIC_ACQUIRE) +
+	      ticks_along(ticks - begin, __atomic_load_n(&s->slope, __ATOMIC_ACQUIRE));
+	/* A place is written to again only when all others have been since. It gets its new ticks
+	 * first, and they are later than those of any reader who found the place before. */
+	return __builtin_expect(__atomic_load_n(&s->ticks, __ATOMIC_RELAXED) == begin, 1);
+}
+
+/* ns of CLOCK_BOOTTIME at `ticks`. */
 static inline uint64_t ticks_to_ns(uint64_t ticks)
 {
-	uint64_t n = __atomic_load_n(&ticks_line.count, __ATOMIC_ACQUIRE), past, ns;
-	const struct ticks_stretch *s = &ticks_line.stretches[(n - 1) % TICKS_STRETCHES];
+	uint64_t ns;
 
-	/* acquire: the look at count below comes after these */
-	past = ticks - __atomic_load_n(&s->ticks, __ATOMIC_ACQUIRE);
-	if (past >= __atomic_load_n(&s->serves, __ATOMIC_ACQUIRE)) {
-		if (__builtin_expect((int64_t)past >= 0 || n < 2, 0))
-			return ticks_to_ns_slow(ticks);
-		s = &ticks_line.stretches[(n - 2) % TICKS_STRETCHES];
-		past = ticks - __atomic_load_n(&s->ticks, __ATOMIC_ACQUIRE);
-		if (__builtin_expect((int64_t)past < 0, 0))
-			return ticks_to_ns_slow(ticks);
-	}
-	ns = __atomic_load_n(&s->ns, __ATOMIC_ACQUIRE) +
-	     ticks_along(past, __atomic_load_n(&s->slope, __ATOMIC_ACQUIRE));
-	/* a place is written to again only when all others have been since */
-	if (__builtin_expect(__atomic_load_n(&ticks_line.count, __ATOMIC_RELAXED) != n, 0))
-		return ticks_to_ns_slow(ticks);
-	return ns;
+	if (__builtin_expect(
+		    ticks_served(__atomic_load_n(&ticks_now, __ATOMIC_ACQUIRE), ticks, &ns), 1))
+		return ns;
+	return ticks_to_ns_slow(ticks);
 }
 
 #endif

@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include "hidden.h"
 #include "periods.h"
 #include "spool_writer.h"
 #include "upcalls.h"
@@ -51,7 +52,7 @@ struct bus {
 	uint32_t *bell; /* the consumer's; see spool_control.asleep */
 };
 
-extern struct bus bus;
+extern struct bus bus HIDDEN;
 /* Whether the calling thread is the bus's own: it must never wait for itself. */
 extern __thread bool bus_own_thread __attribute__((tls_model("initial-exec")));
 

@@ -11,15 +11,18 @@
 
 #include "bus.h"
 #include "discard.h"
+#include "own_word.h"
 #include "process.h"
 #include "stream.h"
 #include "ticks.h"
 #include "writer.h"
 
 #define DEPTH_MAX 8u
+#define LIKELY(x) __builtin_expect(!!(x), 1)
 
 struct inline_callback {
 	uint16_t type; /* or RTL_TYPE_ANY */
+	bool last;     /* of its list, which has one at least */
 	rtl_events_fn fn;
 	void *user;
 	const void *owner;
@@ -123,9 +126,11 @@ int inline_add(uint32_t stream, uint16_t type, rtl_events_fn fn, void *user, con
 	list = malloc(sizeof(*list) + (n + 1) * sizeof(*list->callbacks));
 	if (!list)
 		return RTL_ENOMEM;
-	if (n)
-		memcpy(list->callbacks, old->callbacks, n * sizeof(*list->callbacks));
-	list->callbacks[n] = (struct inline_callback){type, fn, user, owner};
+	for (uint32_t i = 0; i < n; i++) {
+		list->callbacks[i] = old->callbacks[i];
+		list->callbacks[i].last = false;
+	}
+	list->callbacks[n] = (struct inline_callback){type, true, fn, user, owner};
 	list->count = n + 1;
 	replace(stream, list);
 	return 0;
@@ -147,7 +152,9 @@ void inline_remove(uint32_t stream, const void *owner)
 		if (old->callbacks[i].owner != owner)
 			list->callbacks[n++] = old->callbacks[i];
 	list->count = n;
-	if (!n) {
+	if (n) {
+		list->callbacks[n - 1].last = true;
+	} else {
 		free(list);
 		list = NULL;
 	}
@@ -190,6 +197,7 @@ static uint8_t *scratch_of(struct writer *writer)
 	if (p == MAP_FAILED)
 		return NULL;
 	writer->scratch = p;
+	writer->scratch_top = SCRATCH_FIRST;
 	return p;
 }
 
@@ -204,12 +212,16 @@ static void prepare(struct inline_frame *frame, const struct rtl_stream *stream,
 		.type_info = type,
 		.process = process_self(),
 		.tid = tid,
+		.payload = rtl_record_payload(inline_record_of(frame)),
 	};
+	frame->events[0] = &frame->event;
+	frame->list = &lists[stream->number];
+	frame->program_errno = &errno;
 	frame->least = type->payload_size;
 }
 
-void *inline_reserve(struct rtl_stream *stream, const struct rtl_type_info *type, size_t size,
-		     uint8_t want)
+void *inline_reserve(struct rtl_stream *stream, const struct rtl_type_info *type,
+		     uint32_t payload_size, size_t size, uint8_t want)
 {
 	struct writer *writer = writer_attach();
 	uint8_t *scratch = writer ? scratch_of(writer) : NULL;
@@ -220,7 +232,7 @@ void *inline_reserve(struct rtl_stream *stream, const struct rtl_type_info *type
 		discard_count(stream, SPOOL_DISCARD_NO_RING);
 		return NULL;
 	}
-	below = writer->scratch_top;
+	below = (writer->scratch_top + 7) & ~7u;
 	if (writer->inline_depth >= DEPTH_MAX || SCRATCH_BYTES - below < sizeof(*frame) + size) {
 		discard_count(stream, SPOOL_DISCARD_DEPTH);
 		return NULL;
@@ -229,52 +241,78 @@ void *inline_reserve(struct rtl_stream *stream, const struct rtl_type_info *type
 	__asm__ volatile("" ::: "memory"); /* a signal handler puts its records above */
 	frame = (struct inline_frame *)(void *)(scratch + below);
 	prepare(frame, stream, type, writer->tid);
+	frame->event.payload_size = payload_size;
 	frame->below = below;
 	frame->want = want;
-	frame->key = want & SPOOL_WANT_RECORD ? 0 : inline_key(stream, type->type);
-	return frame + 1;
+	frame->stream = want & SPOOL_WANT_RECORD || clock_calls ? NULL : stream;
+	return inline_record_of(frame);
 }
 
 static inline void deliver(const struct inline_list *list, const struct rtl_record *record)
 {
+	const struct inline_callback *callback = list->callbacks;
 	struct rtl_event *event = &inline_frame_of(record)->event;
-	const struct rtl_event *events[1] = {event};
-	const struct inline_callback *callback = list->callbacks, *end = callback + list->count;
 
-	event->payload_size = record->size - (uint32_t)sizeof(*record);
 	event->time_ns = ticks_to_ns(record->ticks);
 	event->uid = record->uid;
 	event->parent_uid = record->parent_uid;
 	event->instance = record->instance;
 	event->correlation = record->correlation;
-	event->payload = record + 1;
-	for (; callback < end; callback++)
-		if (callback->type == event->type || callback->type == RTL_TYPE_ANY)
-			callback->fn(callback->user, events, 1);
+	for (;; callback++) {
+		const struct rtl_record *again = record;
+
+		/* so that the compiler keeps nothing that it computes of it in one more register */
+		__asm__ volatile("" : "+r"(again));
+		if (LIKELY(callback->type == RTL_TYPE_ANY || callback->type == again->type))
+			callback->fn(callback->user, inline_frame_of(again)->events, 1);
+		if (LIKELY(callback->last))
+			return;
+	}
 }
 
-void inline_commit(struct writer *writer, const struct rtl_record *record)
+/* Where it is not the outermost callback that returns. False: nobody is inside any more, as a callback
+ * has forked, and this is the child. */
+static __attribute__((noinline, cold)) bool leave_otherwise(struct writer *writer)
 {
-	const struct inline_list *list;
-	uint32_t depth = writer->inline_depth;
-	int *program_errno = &errno, err = *program_errno;
-
-	/* relaxed, and only the compiler is held back: inline_wait's membarrier does the rest */
-	__atomic_store_n(&writer->inline_depth, depth + 1, __ATOMIC_RELAXED);
-	__asm__ volatile("" ::: "memory");
-	/* acquire: with the release in replace */
-	list = __atomic_load_n(&lists[record->stream], __ATOMIC_ACQUIRE);
-	if (list)
-		deliver(list, record);
-	*program_errno = err;
-	if (__builtin_expect(writer != writer_self, 0))
-		return; /* a callback has forked: in the child nobody is inside */
+	if (!writer->inline_depth)
+		return false;
 	/* release: with the acquire in wait_for */
-	if (!depth)
-		__atomic_store_n(&writer->inline_exits, writer->inline_exits + 1, __ATOMIC_RELEASE);
-	__atomic_store_n(&writer->inline_depth, depth, __ATOMIC_RELEASE);
-	if (!(inline_frame_of(record)->want & SPOOL_WANT_RECORD))
+	__atomic_store_n(&writer->inline_depth, writer->inline_depth - 1, __ATOMIC_RELEASE);
+	return true;
+}
+
+/* False: the place is not the writer's any more (see above). */
+static inline __attribute__((always_inline)) bool commit(const struct rtl_record *record,
+							 struct writer *writer)
+{
+	struct inline_frame *frame = inline_frame_of(record);
+	const struct inline_list *list;
+
+	frame->saved_errno = *frame->program_errno;
+	/* only the compiler is held back: inline_wait's membarrier does the rest */
+	own_count32(&writer->inline_depth);
+	/* acquire: with the release in replace */
+	list = __atomic_load_n(frame->list, __ATOMIC_ACQUIRE);
+	if (LIKELY(list != NULL))
+		deliver(list, record);
+	*frame->program_errno = frame->saved_errno; /* the scratch is not wiped in a child */
+	if (!LIKELY(writer->inline_depth == 1))
+		return leave_otherwise(writer);
+	/* release, both: with the acquires in wait_for */
+	own_count32(&writer->inline_exits);
+	__atomic_store_n(&writer->inline_depth, 0, __ATOMIC_RELEASE);
+	return true;
+}
+
+void inline_commit(const struct rtl_record *record, struct writer *writer)
+{
+	if (commit(record, writer))
 		writer->scratch_top = inline_frame_of(record)->below;
+}
+
+void inline_commit_keeping(const struct rtl_record *record, struct writer *writer)
+{
+	(void)commit(record, writer);
 }
 
 void inline_release(const struct rtl_record *record)

@@ -32,11 +32,18 @@ void inline_leave(void);
 /* In a child after fork: nobody is inside. */
 void inline_forget(void);
 
-/* Stands before each record on the scratch. From the reserve on it holds those members of the event
- * that are the same for all of the type. */
+struct inline_list;
+
+/* Stands before each record on the scratch. From the reserve on it holds what is the same for all
+ * events of the type on this thread, and so does the record behind it: its size, stream and type. */
 struct inline_frame {
 	struct rtl_event event;
-	uint32_t key;   /* inline_key of its stream and type */
+	const struct rtl_event *events[1]; /* that one, as callbacks get it */
+	const struct rtl_stream *stream; /* NULL: the next one has to be prepared anew, as the ring
+					    * wants records, too, or a reading of the clock is a call */
+	struct inline_list *const *list; /* the stream's */
+	int *program_errno;
+	int saved_errno;
 	uint32_t least; /* size of the type's payload */
 	uint32_t below; /* scratch_top before it */
 	uint8_t want;
@@ -47,35 +54,53 @@ static inline struct inline_frame *inline_frame_of(const struct rtl_record *reco
 	return (struct inline_frame *)(uintptr_t)record - 1;
 }
 
-static inline uint32_t inline_key(const struct rtl_stream *stream, uint16_t type)
+static inline struct rtl_record *inline_record_of(struct inline_frame *frame)
 {
-	return (stream->number + 1) << 16 | type;
+	return (struct rtl_record *)(void *)(frame + 1);
 }
 
-/* A place on the writer's scratch that needs no preparation: nothing else is there, and the last
- * record was of the same type and for inline callbacks alone. NULL: that is not so. */
-static inline void *inline_reserve_again(struct writer *writer, uint32_t key, uint32_t payload_size,
-					 size_t size)
+/* With another payload than the last record's. */
+static inline bool inline_resize(struct inline_frame *frame, uint32_t payload_size)
 {
-	struct inline_frame *frame = (struct inline_frame *)(void *)writer->scratch;
+	if (payload_size < frame->least || payload_size > RTL_PAYLOAD_MAX)
+		return false;
+	frame->event.payload_size = payload_size;
+	inline_record_of(frame)->size = (uint32_t)sizeof(struct rtl_record) + payload_size;
+	return true;
+}
 
-	if (__builtin_expect(writer->scratch_top || !frame || payload_size > RTL_PAYLOAD_MAX, 0))
+/* A record on the writer's scratch that needs no preparation: nothing else is there, and the last one
+ * was of the same type and for inline callbacks alone. NULL: that is not so. */
+static inline struct rtl_record *inline_reserve_again(struct writer *writer,
+						      const struct rtl_stream *stream,
+						      uint16_t type, uint32_t payload_size)
+{
+	struct inline_frame *frame =
+		(struct inline_frame *)(void *)(writer->scratch + SCRATCH_FIRST);
+
+	if (__builtin_expect(writer->scratch_top != SCRATCH_FIRST, 0))
 		return NULL;
-	writer->scratch_top = (uint32_t)(sizeof(*frame) + size);
+	/* one that is too large is turned away below */
+	writer->scratch_top = SCRATCH_FIRST + (uint32_t)sizeof(*frame) +
+			      (uint32_t)sizeof(struct rtl_record) + payload_size;
 	/* from here on a signal handler puts its records above; one before may have changed this */
 	__asm__ volatile("" ::: "memory");
-	if (__builtin_expect(frame->key == key && payload_size >= frame->least, 1))
-		return frame + 1;
-	writer->scratch_top = 0;
+	if (__builtin_expect(frame->stream == stream && frame->event.type == type &&
+				     (frame->event.payload_size == payload_size ||
+				      inline_resize(frame, payload_size)),
+			     1))
+		return inline_record_of(frame);
+	writer->scratch_top = SCRATCH_FIRST;
 	return NULL;
 }
 
 /* A place on the calling thread's scratch, which is made if there is none; NULL: counted. */
-void *inline_reserve(struct rtl_stream *stream, const struct rtl_type_info *type, size_t size,
-		     uint8_t want);
-/* Calls the callbacks and keeps errno. Gives the place back, unless the ring wants the record too:
- * then inline_release does. */
-void inline_commit(struct writer *writer, const struct rtl_record *record);
+void *inline_reserve(struct rtl_stream *stream, const struct rtl_type_info *type,
+		     uint32_t payload_size, size_t size, uint8_t want);
+/* Calls the callbacks, keeps errno, and gives the place back. */
+void inline_commit(const struct rtl_record *record, struct writer *writer);
+/* Where the ring wants the record, too: the same, but inline_release gives the place back. */
+void inline_commit_keeping(const struct rtl_record *record, struct writer *writer);
 void inline_release(const struct rtl_record *record);
 
 #endif

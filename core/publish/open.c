@@ -120,7 +120,8 @@ open_reserve_slow(struct rtl_stream *stream, uint16_t type, uint32_t payload_siz
 		writer = writer_self;
 	}
 	ring = writer->ring;
-	while (place < RING_OPEN_MAX && ring_open_is_kept(&ring->open[place], writer->position))
+	while (place < RING_OPEN_MAX &&
+	       ring_open_is_kept(&ring->open[place], writer_position(writer)))
 		place++;
 	if (place < RING_OPEN_MAX)
 		return take_place(writer, ring, place, stream, type, payload_size, handle);
@@ -140,7 +141,7 @@ struct rtl_record *rtl_open_reserve(struct rtl_stream *stream, uint16_t type, ui
 		return open_reserve_slow(stream, type, payload_size, handle);
 	place = writer->open_next;
 	if (UNLIKELY(place >= RING_OPEN_MAX ||
-		     ring_open_is_kept(&ring->open[place], writer->position)))
+		     ring_open_is_kept(&ring->open[place], writer_position(writer))))
 		return open_reserve_slow(stream, type, payload_size, handle);
 	return take_place(writer, ring, place, stream, type, payload_size, handle);
 }

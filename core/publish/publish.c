@@ -17,6 +17,7 @@
 #include "fate.h"
 #include "inline.h"
 #include "open.h"
+#include "own_word.h"
 #include "stall.h"
 #include "stream.h"
 #include "thread.h"
@@ -43,17 +44,7 @@ static inline uint64_t now(void)
 	return clock_ticks();
 }
 
-/* Whether the time costs no call. A fast path without any call needs no stack. */
-static inline bool now_is_inline(void)
-{
-#ifdef __x86_64__
-	return clock_kind == CLOCK_KIND_TSC;
-#else
-	return true;
-#endif
-}
-
-/* The same where it is. */
+/* The same where a reading costs no call: a path without any call needs no stack. */
 static inline uint64_t now_inline(bool ordered)
 {
 #ifdef __x86_64__
@@ -65,6 +56,22 @@ static inline uint64_t now_inline(bool ordered)
 #endif
 }
 
+/* Bits of enum spool_wanted. Relaxed: it orders nothing. */
+static inline uint8_t wanted(const struct rtl_stream *stream, uint16_t type)
+{
+	return __atomic_load_n(&stream->wanted[type & 0xff], __ATOMIC_RELAXED);
+}
+
+/* What is not the same for all records of a type and size. */
+static inline struct rtl_record *begin(struct rtl_record *record, uint64_t ticks)
+{
+	const size_t head = offsetof(struct rtl_record, uid);
+
+	record->ticks = ticks;
+	memset((uint8_t *)record + head, 0, sizeof(*record) - head);
+	return record;
+}
+
 static inline struct rtl_record *fill(void *place, const struct rtl_stream *stream, uint16_t type,
 				      uint32_t payload_size, uint64_t ticks)
 {
@@ -73,12 +80,7 @@ static inline struct rtl_record *fill(void *place, const struct rtl_stream *stre
 	record->size = (uint32_t)sizeof(*record) + payload_size;
 	record->stream = (uint16_t)stream->number;
 	record->type = type;
-	record->ticks = ticks;
-	record->uid = 0;
-	record->parent_uid = 0;
-	record->instance = 0;
-	record->correlation = 0;
-	return record;
+	return begin(record, ticks);
 }
 
 /* No room: counted by what is behind it. */
@@ -129,7 +131,7 @@ static struct rtl_record *reserve_inline(struct rtl_stream *stream, uint16_t typ
 		discard_count(stream, SPOOL_DISCARD_MALFORMED);
 		return NULL;
 	}
-	place = inline_reserve(stream, info, need, want);
+	place = inline_reserve(stream, info, payload_size, need, want);
 	return place ? fill(place, stream, type, payload_size, now()) : NULL;
 }
 
@@ -160,7 +162,7 @@ __attribute__((noinline, cold)) static struct rtl_record *reserve_slow(struct rt
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	if (!writer_self->in_use) { /* in a child: its own bus, with wants of its own */
 		failed = bus_ops.start() != 0;
-		want = __atomic_load_n(&stream->wanted[type & 0xff], __ATOMIC_RELAXED);
+		want = wanted(stream, type);
 	}
 	if (failed)
 		discard_count(stream, SPOOL_DISCARD_NO_RING);
@@ -179,46 +181,45 @@ __attribute__((noinline, cold)) static struct rtl_record *reserve_slow(struct rt
 	return place;
 }
 
-/* For inline callbacks alone. The time need not be ordered (see now): these events are not merged
- * with others. */
+/* Not for the ring alone. For inline callbacks the time need not be ordered (see now): these events are
+ * not merged with others. */
 static __attribute__((noinline)) struct rtl_record *
-reserve_inline_again(struct rtl_stream *stream, uint16_t type, uint32_t payload_size)
+reserve_elsewhere(struct rtl_stream *stream, uint16_t type, uint32_t payload_size, uint32_t want)
 {
 	struct writer *writer = writer_self;
-	size_t need = record_room(payload_size);
-	void *place;
+	struct rtl_record *record = NULL;
 
-	if (UNLIKELY(writer->busy || thread_locked || !now_is_inline()))
-		return reserve_slow(stream, type, payload_size, SPOOL_WANT_INLINE, true);
-	place = inline_reserve_again(writer, inline_key(stream, type), payload_size, need);
-	if (UNLIKELY(!place))
-		return reserve_slow(stream, type, payload_size, SPOOL_WANT_INLINE, true);
-	return fill(place, stream, type, payload_size, now_inline(false));
+	if (LIKELY(want == SPOOL_WANT_INLINE && !(writer->busy | thread_locked)))
+		record = inline_reserve_again(writer, stream, type, payload_size);
+	if (UNLIKELY(!record))
+		return reserve_slow(stream, type, payload_size, (uint8_t)want, true);
+	return begin(record, now_inline(false));
 }
 
 static inline __attribute__((always_inline)) struct rtl_record *
 reserve(struct rtl_stream *stream, uint16_t type, uint32_t payload_size, bool tries)
 {
-	uint8_t want = __atomic_load_n(&stream->wanted[type & 0xff], __ATOMIC_RELAXED);
+	const uint32_t want = wanted(stream, type);
 	struct writer *writer;
 	uint64_t ticks;
 	uint8_t *cursor;
-	size_t need;
 
-	if (want == SPOOL_WANT_INLINE)
-		return reserve_inline_again(stream, type, payload_size);
+	if (want != SPOOL_WANT_RECORD)
+		return reserve_elsewhere(stream, type, payload_size, want);
+	/* Only from here on in another register, as the counter's reading takes that of an argument:
+	 * otherwise the compiler moves arguments to and fro on the other way as well. */
+	__asm__("" : "+r"(payload_size), "+r"(type));
 	writer = writer_self;
-	need = record_room(payload_size);
-	if (UNLIKELY(want != SPOOL_WANT_RECORD || writer->busy || payload_size > RTL_PAYLOAD_MAX ||
-		     !now_is_inline()))
-		return reserve_slow(stream, type, payload_size, want, tries);
+	if (UNLIKELY(writer->busy | clock_calls) || UNLIKELY(payload_size > RTL_PAYLOAD_MAX))
+		return reserve_slow(stream, type, payload_size, SPOOL_WANT_RECORD, tries);
 	writer->busy = 1;
 	BARRIER();                /* from here on no signal handler takes the room that we see */
 	ticks = now_inline(true); /* what follows is done while the counter is read */
 	cursor = writer->cursor;
-	if (UNLIKELY(need > (size_t)(writer->limit - cursor))) {
+	/* there is room for whole words only, so the size need not be rounded up */
+	if (UNLIKELY(sizeof(struct rtl_record) + payload_size > (size_t)(writer->limit - cursor))) {
 		writer->busy = 0;
-		return reserve_slow(stream, type, payload_size, want, tries);
+		return reserve_slow(stream, type, payload_size, SPOOL_WANT_RECORD, tries);
 	}
 	return fill(cursor, stream, type, payload_size, ticks);
 }
@@ -267,7 +268,7 @@ __attribute__((noinline, cold)) static int room_slow(size_t need)
 int rtl_room(const struct rtl_stream *stream, uint16_t type, uint32_t payload_size)
 {
 	struct writer *writer = writer_self;
-	uint8_t want = __atomic_load_n(&stream->wanted[type & 0xff], __ATOMIC_RELAXED);
+	uint8_t want = wanted(stream, type);
 	size_t need = record_room(payload_size);
 
 	if (LIKELY(want == SPOOL_WANT_RECORD && !writer->busy && writer->cursor &&
@@ -306,7 +307,7 @@ __attribute__((noinline, cold)) static void commit_both(struct rtl_record *recor
 {
 	int err = errno; /* the program's */
 
-	inline_commit(writer_self, record);
+	inline_commit_keeping(record, writer_self);
 	publish_copy(record);
 	inline_release(record);
 	errno = err;
@@ -317,23 +318,25 @@ static inline void commit_elsewhere(struct writer *writer, struct rtl_record *re
 	if (UNLIKELY(inline_frame_of(record)->want & SPOOL_WANT_RECORD))
 		commit_both(record);
 	else
-		inline_commit(writer, record);
+		inline_commit(record, writer);
 }
 
-/* In the ring, at the writer's cursor; position: the writer's, behind it. */
+/* Where the next record goes: as ring_step says, since records begin at multiples of 8. */
+static inline uint8_t *behind(struct rtl_record *record)
+{
+	return (uint8_t *)(((uintptr_t)record + record->size + 7) & ~(uintptr_t)7);
+}
+
+/* In the ring, at the writer's cursor, which goes to `cursor`. */
 static inline void commit_here(struct writer *writer, const struct rtl_record *record,
-			       uint64_t position)
+			       uint8_t *cursor)
 {
 	struct ring_header *ring = writer->ring;
-	uint64_t *published;
 
-	/* plain add by the only writer; relaxed: the store of head below makes it visible */
-	published = &ring->published[record->stream];
-	__atomic_store_n(published, *published + 1, __ATOMIC_RELAXED);
-	writer->cursor += position - writer->position;
-	writer->position = position;
+	own_count64(&ring->published[record->stream]); /* the store of head makes it visible */
+	writer->cursor = cursor;
 	/* release: with the consumer's acquire of head; the record is complete before it shows */
-	__atomic_store_n(&ring->head, position, __ATOMIC_RELEASE);
+	__atomic_store_n(&ring->head, writer_position_at(writer, cursor), __ATOMIC_RELEASE);
 	BARRIER();
 	writer->busy = 0;
 }
@@ -346,7 +349,7 @@ void rtl_commit(struct rtl_record *record)
 		commit_elsewhere(writer, record);
 		return;
 	}
-	commit_here(writer, record, writer->position + ring_step(record->size));
+	commit_here(writer, record, behind(record));
 }
 
 static __attribute__((noinline, cold)) void commit_end_slow(struct rtl_record *record,
@@ -363,7 +366,7 @@ void rtl_commit_end(struct rtl_record *record, struct rtl_stream *stream, uint32
 	struct writer *writer = writer_self;
 	struct ring_header *ring = writer->ring;
 	struct ring_open *open;
-	uint64_t position;
+	uint8_t *cursor;
 
 	if (UNLIKELY((uint8_t *)record != writer->cursor || handle >> 8 != ring->index + 1)) {
 		commit_end_slow(record, stream, handle, instance);
@@ -374,10 +377,10 @@ void rtl_commit_end(struct rtl_record *record, struct rtl_stream *stream, uint32
 		commit_end_slow(record, stream, 0, instance);
 		return;
 	}
+	cursor = behind(record);
 	/* The commit closes it: its release keeps this before the head. */
-	position = writer->position + ring_step(record->size);
-	__atomic_store_n(&open->until, position, __ATOMIC_RELAXED);
-	commit_here(writer, record, position);
+	__atomic_store_n(&open->until, writer_position_at(writer, cursor), __ATOMIC_RELAXED);
+	commit_here(writer, record, cursor);
 	writer->open_next = handle & 0xff;
 }
 

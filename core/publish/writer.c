@@ -55,7 +55,7 @@ static void clear(struct writer *writer)
 	__atomic_store_n(&writer->inline_depth, 0, __ATOMIC_RELEASE);
 	writer->cursor = writer->limit = writer->scratch = NULL;
 	writer->ring = NULL;
-	writer->position = writer->tail = writer->retry_ns = writer->grow_ns = 0;
+	writer->origin = writer->tail = writer->retry_ns = writer->grow_ns = 0;
 	writer->busy = writer->scratch_top = writer->open_next = 0;
 	__atomic_store_n(&writer->in_use, 0, __ATOMIC_RELAXED);
 }
@@ -155,9 +155,9 @@ void writer_forget_all(void)
 static void use_ring(struct writer *writer, struct ring_header *ring)
 {
 	writer->ring = ring;
-	writer->position = ring->head;
 	writer->tail = ring->tail;
 	writer->cursor = ring_data(ring) + ring->head % ring->capacity;
+	writer->origin = ring->head - (uint64_t)(uintptr_t)writer->cursor;
 	writer->limit = writer->cursor;
 }
 
@@ -232,15 +232,17 @@ static bool wait_for_tail(struct ring_header *ring, uint64_t tail, bool *has_wai
 static void fill_end(struct writer *writer, size_t bytes)
 {
 	struct rtl_record *filler = (struct rtl_record *)(void *)writer->cursor;
+	uint64_t position = writer_position(writer);
 
 	if (bytes) {
 		filler->size = (uint32_t)bytes;
 		filler->stream = RING_FILLER;
 	}
-	writer->position += bytes;
+	position += bytes;
 	writer->cursor = ring_data(writer->ring);
+	writer->origin = position - (uint64_t)(uintptr_t)writer->cursor;
 	/* release: with the consumer's acquire of head */
-	__atomic_store_n(&writer->ring->head, writer->position, __ATOMIC_RELEASE);
+	__atomic_store_n(&writer->ring->head, position, __ATOMIC_RELEASE);
 }
 
 /* How many bytes from the cursor on may be written to, at most `most`. The consumer is usually
@@ -326,7 +328,7 @@ bool writer_make_room(struct writer *writer, size_t need, bool may_wait)
 		capacity = ring->capacity;
 		at = (size_t)(writer->cursor - ring_data(ring));
 		to_end = capacity - at;
-		room = capacity - (size_t)(writer->position - writer->tail);
+		room = capacity - (size_t)(writer_position(writer) - writer->tail);
 		here = usable(writer, need, to_end);
 		if (need <= here && need <= room)
 			break;
@@ -360,6 +362,6 @@ bool writer_make_room(struct writer *writer, size_t need, bool may_wait)
 	piece = capacity / 4 > need ? capacity / 4 : need;
 	piece = piece < room ? piece : room;
 	piece = piece < here ? piece : here;
-	writer->limit = writer->cursor + piece;
+	writer->limit = writer->cursor + (piece & ~(size_t)7); /* whole words: see reserve */
 	return true;
 }

@@ -13,30 +13,46 @@
 
 #include <stdbool.h>
 
+#include "hidden.h"
 #include "ring.h"
 
 #define SCRATCH_BYTES (64u << 10)
 
+/* Where the scratch begins to be used: 0 is none. */
+#define SCRATCH_FIRST 64u
+
 struct writer {
-	uint8_t *cursor;          /* where the next record goes */
-	uint8_t *limit;           /* end of the piece that may be filled without looking */
+	uint8_t *cursor; /* where the next record goes */
+	uint8_t *
+		limit; /* end of the piece that may be filled without looking; at a multiple of 8 */
 	struct ring_header *ring; /* NULL: none yet */
-	uint64_t position;        /* of the cursor in the ring's life */
-	uint64_t tail;            /* the ring's tail when last looked at */
+	uint64_t origin;  /* a position in the ring's life less the address that stands for it */
+	uint8_t *scratch; /* records on their way to inline callbacks, a stack */
+	uint32_t scratch_top; /* SCRATCH_FIRST: it is empty; 0: there is none yet */
 	uint32_t busy;
-	uint32_t in_use;
 	uint32_t inline_depth;
 	uint32_t inline_exits; /* counts returns to depth 0 */
-	uint8_t *scratch;      /* records on their way to inline callbacks, a stack */
-	uint32_t scratch_top;
+	uint32_t in_use;
 	uint32_t tid;
+	uint64_t tail;      /* the ring's tail when last looked at */
 	uint64_t retry_ns;  /* no ring could be had: not before then */
 	uint64_t grow_ns;   /* likewise, no further one */
 	uint32_t open_next; /* of the ring's places for what is open, the first that may be free */
 };
 
+/* Where in the ring's life such a cursor is. */
+static inline uint64_t writer_position_at(const struct writer *writer, const uint8_t *cursor)
+{
+	return (uint64_t)(uintptr_t)cursor + writer->origin;
+}
+
+static inline uint64_t writer_position(const struct writer *writer)
+{
+	return writer_position_at(writer, writer->cursor);
+}
+
 /* The calling thread's; never NULL: a thread that has none has a writer without room. */
-extern __thread struct writer *writer_self __attribute__((tls_model("initial-exec")));
+extern __thread struct writer *writer_self __attribute__((tls_model("initial-exec"))) HIDDEN;
 /* Gives the calling thread a writer without a ring. NULL: out of memory. */
 struct writer *writer_attach(void);
 /* Gives it a ring; false: none can be had. */

@@ -83,6 +83,50 @@ SCENARIO(inline_recursion)
 	CHECK(ledger.discarded == 2 && ledger.delivered == inline_seen[0]);
 }
 
+static struct {
+	uint64_t sequence;
+	uint32_t tail;
+	uint16_t type;
+} awaited;
+
+static void await(struct probe *p, const struct rtl_event *event)
+{
+	(void)p;
+	CHECK(event->type == awaited.type && event_item(event)->sequence == awaited.sequence);
+	CHECK(event->payload_size == sizeof(struct item) + awaited.tail && item_is_whole(event));
+	CHECK(event->type_info->type == event->type && event->tid == rtl_thread_id());
+	CHECK(event->time_ns && !event->position);
+	inline_seen[0]++;
+	errno = (int)awaited.sequence;
+}
+
+/* Sizes and types change from one event to the next, or stay for some. */
+SCENARIO(inline_sizes)
+{
+	static const struct probe_hooks hooks = {.inlined = await};
+	static const uint32_t tails[] = {0, 0, 0, 40, 40, 3, 8000, 0, 1, 1, 2, 7, 8000, 7};
+	uint64_t i;
+
+	probe_hooks = &hooks;
+	stream = register_stream("t.main");
+	other = register_stream("t.other");
+	for (i = 0; i < 3000; i++) {
+		awaited.sequence = i;
+		awaited.tail = tails[i % (sizeof(tails) / sizeof(*tails))];
+		awaited.type = i / 5 % 3 ? RTL_TASK_BEGIN : RTL_TASK_END;
+		errno = EXDEV;
+		CHECK(publish_item(i / 7 % 4 ? stream : other, awaited.type, 0, i, awaited.tail));
+		CHECK(errno == EXDEV && inline_seen[0] == i + 1);
+	}
+	/* too small, and too large: turned away and counted, whatever was there before */
+	CHECK(!rtl_reserve(stream, awaited.type, sizeof(struct item) - 1));
+	CHECK(!rtl_reserve(stream, awaited.type, RTL_PAYLOAD_MAX + 1));
+	CHECK(!rtl_reserve(stream, awaited.type, UINT32_MAX));
+	CHECK(ledger_of(stream).discarded == 3);
+	CHECK(publish_item(stream, awaited.type, 0, awaited.sequence, awaited.tail));
+	CHECK(inline_seen[0] == i + 1);
+}
+
 /* ---- unsubscribing */
 
 static uint64_t calls;

@@ -25,6 +25,8 @@
 TEST(test_bus__inline_callback_publishes__delivered, "inline_publishes", "delivery=both", NULL)
 TEST(test_bus__inline_callback_publishes_itself__ends_and_is_counted, "inline_recursion",
      "delivery=both", NULL)
+TEST(test_bus__inline_events_of_several_sizes__each_as_published, "inline_sizes", "delivery=inline",
+     NULL)
 TEST(test_bus__callback_unsubscribes_itself__not_called_again, "unsubscribe_self", "", NULL)
 TEST(test_bus__unsubscribe_while_inline_callback_runs__waits, "unsubscribe_waits", "", NULL)
 TEST(test_bus__unsubscribe_within_call_while_callback_publishes__ends,
@@ -459,6 +461,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_bus__inline_callback_publishes__delivered),
 		cmocka_unit_test(test_bus__inline_callback_publishes_itself__ends_and_is_counted),
+		cmocka_unit_test(test_bus__inline_events_of_several_sizes__each_as_published),
 		cmocka_unit_test(test_bus__callback_unsubscribes_itself__not_called_again),
 		cmocka_unit_test(test_bus__unsubscribe_while_inline_callback_runs__waits),
 		cmocka_unit_test(test_bus__unsubscribe_within_call_while_callback_publishes__ends),

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Words that one thread alone writes and others read. It adds to them in one instruction, where of an
+ * atomic load and store the compiler makes five; a signal handler on the thread may do the same.
+ */
+#ifndef RTL_CORE_OWN_WORD_H
+#define RTL_CORE_OWN_WORD_H
+
+#include <stdint.h>
+
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+/* A release, as each store of this processor is. The compiler moves nothing across it. */
+#	define OWN_ADD(word, n, suffix)                                                           \
+		__asm__ volatile("add" suffix " %1, %0" : "+m"(*(word)) : "i"(n) : "memory", "cc")
+#else
+#	define OWN_ADD(word, n, suffix)                                                           \
+		do {                                                                               \
+			__atomic_store_n(word, __atomic_load_n(word, __ATOMIC_RELAXED) + (n),      \
+					 __ATOMIC_RELEASE);                                        \
+			__atomic_signal_fence(__ATOMIC_SEQ_CST);                                   \
+		} while (0)
+#endif
+
+static inline void own_count32(uint32_t *word)
+{
+	OWN_ADD(word, 1, "l");
+}
+
+static inline void own_count64(uint64_t *word)
+{
+	OWN_ADD(word, 1, "q");
+}
+
+#endif
