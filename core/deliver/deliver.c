@@ -422,14 +422,13 @@ void host_tidy(struct host *host)
 	share_growth(host);
 }
 
-/* A process is short of room when a quarter of what it may grow by is full, and until that is an
- * eighth. */
+/* A process is short of room when half of what it may grow by is full, and until that is a quarter. */
 static uint64_t backlog_of(const struct source *source, bool before, bool *is_short)
 {
 	const uint64_t most = __atomic_load_n(&source->control->growth_most, __ATOMIC_RELAXED);
 	const uint64_t bytes = reader_backlog(&source->reader, !most, is_short);
 
-	*is_short |= most && bytes > most / (before ? 8 : 4);
+	*is_short |= most && bytes > most / (before ? 4 : 2);
 	return bytes;
 }
 
