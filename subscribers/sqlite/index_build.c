@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "index_pages.h"
+#include "index_keys.h"
 #include "table_scan.h"
 
 #define SPECS_MAX 8u
@@ -17,20 +17,21 @@
 #define PLACEHOLDER  "rtl_index_pages"
 #define PAGES_FEWEST 3u /* that a file has */
 
-struct key {
-	int64_t values[INDEX_VALUES];
-};
-
 /* An index that is being made. */
 struct work {
 	const struct index_spec *spec;
 	struct index_pages pages;
 	uint32_t values; /* of a key, with the row's id */
 	uint32_t root;
-	struct key *keys;
+	struct index_key *keys;
 	size_t count;
-	bool in_order, has_last;
-	struct key last; /* that was written */
+	bool in_order;         /* those in the window */
+	bool was_out_of_order; /* some were not */
+	bool has_last;
+	struct index_key last; /* that was written */
+	/* The keys are too far out of order for a window: all are put in order first. */
+	bool sorts;
+	struct index_runs runs;
 };
 
 /* The methods of the file, but what SQLite writes to our pages goes nowhere. */
@@ -49,6 +50,8 @@ struct build {
 	uint32_t alone, begin, end; /* numbers of our pages: the first, and the others */
 	struct work works[SPECS_MAX];
 	size_t count;
+	struct index_key *scratch; /* as many as a window has */
+	bool again;                /* what was aborted can be done with more sorting */
 };
 
 /* ---- SQL */
@@ -122,28 +125,32 @@ static int tap_write(sqlite3_file *file, const void *bytes, int size, sqlite3_in
 
 /* ---- keys */
 
-static int compare_keys(const void *a, const void *b)
+static int write_key(void *user, const struct index_key *key)
 {
-	const struct key *one = a, *other = b;
+	struct work *work = user;
 
-	for (uint32_t i = 0; i < INDEX_VALUES; i++)
-		if (one->values[i] != other->values[i])
-			return one->values[i] < other->values[i] ? -1 : 1;
-	return 0;
+	return index_pages_add(&work->pages, key->values, work->values);
+}
+
+static void sort_keys(const struct build *b, struct work *work)
+{
+	if (!work->in_order)
+		index_keys_sort(work->keys, b->scratch, work->count, work->values - 1);
+	work->in_order = true;
 }
 
 /* Writes the first of those in the window. */
-static int write_keys(struct work *work, size_t count)
+static int write_keys(struct build *b, struct work *work, size_t count)
 {
 	int rc = SQLITE_OK;
 
-	if (!work->in_order)
-		qsort(work->keys, work->count, sizeof(*work->keys), compare_keys);
-	work->in_order = true;
-	if (count && work->has_last && compare_keys(&work->last, work->keys) >= 0)
-		return SQLITE_ABORT; /* too far out of order */
+	sort_keys(b, work);
+	if (count && work->has_last && index_key_compare(&work->last, work->keys) >= 0) {
+		b->again = true;
+		return SQLITE_ABORT;
+	}
 	for (size_t i = 0; rc == SQLITE_OK && i < count; i++)
-		rc = index_pages_add(&work->pages, work->keys[i].values, work->values);
+		rc = write_key(work, &work->keys[i]);
 	if (count) {
 		work->has_last = true;
 		work->last = work->keys[count - 1];
@@ -153,15 +160,26 @@ static int write_keys(struct work *work, size_t count)
 	return rc;
 }
 
+/* Makes a run of those in the window. */
+static int store_keys(struct build *b, struct work *work)
+{
+	int rc;
+
+	sort_keys(b, work);
+	rc = index_runs_add(&work->runs, work->keys, work->count);
+	work->count = 0;
+	return rc;
+}
+
 /* The key of a row. */
-static int add_key(struct work *work, int64_t id, const int64_t *values)
+static int add_key(struct build *b, struct work *work, int64_t id, const int64_t *values)
 {
 	const uint32_t columns = work->values - 1;
-	struct key *key;
+	struct index_key *key;
 	int rc = SQLITE_OK;
 
 	if (work->count == WINDOW)
-		rc = write_keys(work, WINDOW / 2);
+		rc = work->sorts ? store_keys(b, work) : write_keys(b, work, WINDOW / 2);
 	if (rc != SQLITE_OK)
 		return rc;
 	key = &work->keys[work->count];
@@ -169,16 +187,35 @@ static int add_key(struct work *work, int64_t id, const int64_t *values)
 	for (uint32_t i = 0; i < columns; i++)
 		key->values[i] = values[i];
 	key->values[columns] = id;
-	if (work->count && compare_keys(key - 1, key) > 0)
+	if (work->count && index_key_compare(key - 1, key) > 0) {
 		work->in_order = false;
+		work->was_out_of_order = true;
+	}
 	work->count++;
 	return SQLITE_OK;
+}
+
+/* The pages of what is left, and the root. */
+static int end_keys(struct build *b, struct work *work)
+{
+	int rc;
+
+	if (!work->sorts) {
+		rc = write_keys(b, work, work->count);
+	} else {
+		rc = work->count ? store_keys(b, work) : SQLITE_OK;
+		if (rc == SQLITE_OK)
+			rc = index_runs_merge(&work->runs, work->keys, WINDOW, write_key, work);
+		index_runs_fini(&work->runs);
+	}
+	return rc == SQLITE_OK ? index_pages_end(&work->pages, &work->root) : rc;
 }
 
 /* ---- tables */
 
 /* Indexes of one table. */
 struct table {
+	struct build *build;
 	struct work *works;
 	size_t count;
 };
@@ -190,7 +227,7 @@ static int add_keys(void *user, int64_t id, const int64_t *values)
 	int rc = SQLITE_OK;
 
 	for (size_t i = 0; rc == SQLITE_OK && i < table->count; i++) {
-		rc = add_key(&table->works[i], id, values);
+		rc = add_key(table->build, &table->works[i], id, values);
 		values += table->works[i].values - 1;
 	}
 	return rc;
@@ -248,14 +285,43 @@ static int scan(const struct build *b, struct table *table)
 			  (uint32_t)root);
 }
 
+static int try_pages(struct build *b, struct work *works, size_t count)
+{
+	int rc = scan(b, &(struct table){b, works, count});
+
+	for (size_t i = 0; rc == SQLITE_OK && i < count; i++)
+		rc = end_keys(b, &works[i]);
+	return rc;
+}
+
+static void begin_work(struct build *b, struct work *work)
+{
+	index_pages_fini(&work->pages);
+	index_pages_init(&work->pages, b->page_bytes, append_page, b);
+	index_runs_fini(&work->runs);
+	work->count = 0;
+	work->in_order = true;
+	work->has_last = false;
+}
+
+/* If a window is not enough, which mostly shows soon, the same once more: with sorting of all that was not in
+ * order. */
 static int make_pages(struct build *b, struct work *works, size_t count)
 {
-	int rc = scan(b, &(struct table){works, count});
+	const struct tap before = b->tap;
+	const uint32_t end = b->end;
+	int rc = try_pages(b, works, count);
 
-	for (size_t i = 0; rc == SQLITE_OK && i < count; i++) {
-		rc = write_keys(&works[i], works[i].count);
-		if (rc == SQLITE_OK)
-			rc = index_pages_end(&works[i].pages, &works[i].root);
+	while (rc == SQLITE_ABORT && b->again) {
+		b->again = false;
+		b->tap.alone = before.alone;
+		b->tap.end = before.end;
+		b->end = end;
+		for (size_t i = 0; i < count; i++) {
+			works[i].sorts |= works[i].was_out_of_order;
+			begin_work(b, &works[i]);
+		}
+		rc = try_pages(b, works, count);
 	}
 	return rc;
 }
@@ -361,9 +427,8 @@ static int add_works(struct build *b, const struct index_spec *specs, size_t cou
 			continue;
 		*work = (struct work){.spec = &specs[i],
 				      .values = specs[i].columns[1] ? 3 : 2,
-				      .in_order = true,
-				      .keys = malloc(WINDOW * sizeof(struct key))};
-		index_pages_init(&work->pages, b->page_bytes, append_page, b);
+				      .keys = malloc(WINDOW * sizeof(struct index_key))};
+		begin_work(b, work);
 		b->count++;
 		if (!work->keys)
 			return SQLITE_NOMEM;
@@ -424,12 +489,15 @@ bool index_build(sqlite3 *db, const struct index_spec *specs, size_t count)
 	if (!b)
 		return false;
 	b->db = db;
-	if (count <= SPECS_MAX)
+	b->scratch = malloc(WINDOW * sizeof(*b->scratch));
+	if (b->scratch && count <= SPECS_MAX)
 		rc = build(b, specs, count);
 	for (size_t i = 0; i < b->count; i++) {
 		index_pages_fini(&b->works[i].pages);
+		index_runs_fini(&b->works[i].runs);
 		free(b->works[i].keys);
 	}
+	free(b->scratch);
 	free(b);
 	/* what the cache has of the new pages is not what they are */
 	(void)execute(db, sqlite3_mprintf("PRAGMA writable_schema=RESET"));

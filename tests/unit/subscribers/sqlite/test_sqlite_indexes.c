@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_sqlite_indexes.c: indexes whose pages are made here are those that SQLite would have made. */
 #include "index_build.h"
+#include "index_keys.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -190,10 +191,67 @@ static void assert_refused(struct fixture *f)
 	execute(f->db, "CREATE INDEX by_one ON link (op_id)");
 }
 
-static void test_index_build__far_out_of_order__refused(void **state)
+/* More than a window, and than a run, of which some are equal. */
+static void test_index_build__far_out_of_order__sorted(void **state)
 {
-	fill(*state, 4096, 150000, "200000 - i", "i");
-	assert_refused(*state);
+	struct fixture *f = *state;
+
+	fill(f, 4096, 300000, "200000 - i / 3", "i * 40503 % 65536 - 30000");
+	assert_true(index_build(f->db, specs, SPECS));
+	assert_whole(f);
+	reopen(f);
+	assert_whole(f);
+}
+
+/* As threads have them that take numbers of their own. */
+static void test_index_build__several_sequences__sorted(void **state)
+{
+	struct fixture *f = *state;
+
+	fill(f, 16384, 400000, "i % 4 * 1000000000000 + i", "i");
+	assert_true(index_build(f->db, specs, SPECS));
+	assert_whole(f);
+}
+
+static int count_ascending(void *user, const struct index_key *key)
+{
+	int64_t *expected = user;
+
+	assert_int_equal(key->values[0], *expected / 2);
+	assert_int_equal(key->values[1], *expected % 2);
+	*expected += 1;
+	return SQLITE_OK;
+}
+
+/* More than can be read of at once in the buffer. */
+static void test_index_runs__thousands__merged(void **state)
+{
+	enum { RUNS = 3000, EACH = 70 };
+	struct index_key keys[EACH] = {0};
+	struct index_runs runs = {0};
+	int64_t seen = 0;
+
+	(void)state;
+	for (int run = 0; run < RUNS; run++) {
+		for (int i = 0; i < EACH; i++) {
+			const int64_t number = (int64_t)i * RUNS + run;
+
+			keys[i] = (struct index_key){{number / 2, number % 2}};
+		}
+		assert_int_equal(index_runs_add(&runs, keys, EACH), SQLITE_OK);
+	}
+	assert_int_equal(index_runs_merge(&runs, keys, EACH, count_ascending, &seen), SQLITE_OK);
+	assert_int_equal(seen, RUNS * EACH);
+	index_runs_fini(&runs);
+}
+
+static void test_index_build__out_of_order_late__sorted(void **state)
+{
+	struct fixture *f = *state;
+
+	fill(f, 4096, 700000, "CASE WHEN i < 600000 THEN i ELSE 700000 - i END", "-i");
+	assert_true(index_build(f->db, specs, SPECS));
+	assert_whole(f);
 }
 
 static void test_index_build__no_integers__refused(void **state)
@@ -376,7 +434,10 @@ int main(void)
 		TEST(test_index_build__each_number_of_rows_in_turn__no_page_is_empty),
 		TEST(test_index_build__nearly_in_order__is_put_right),
 		TEST(test_index_build__large_and_negative_numbers__are_kept),
-		TEST(test_index_build__far_out_of_order__refused),
+		TEST(test_index_build__far_out_of_order__sorted),
+		TEST(test_index_build__several_sequences__sorted),
+		TEST(test_index_build__out_of_order_late__sorted),
+		TEST(test_index_runs__thousands__merged),
 		TEST(test_index_build__no_integers__refused),
 		TEST(test_index_build__write_ahead_log__refused),
 		TEST(test_index_build__free_pages__refused),
