@@ -51,10 +51,9 @@ void sources_adopt(struct sources *sources)
 	}
 }
 
-static void prefetch(const struct slot *slot)
+/* NULL does no harm. */
+static inline void prefetch(const struct slot *slot)
 {
-	if (!slot)
-		return;
 	__builtin_prefetch(slot);
 	__builtin_prefetch(slot + 1);
 }
@@ -71,35 +70,74 @@ static void take_out(struct slot_pool *pool, struct slot *before, struct slot *s
 	pool->pending--;
 }
 
-/* The work has ended: publishes it, and makes its slot free, if it is still ours. */
-static void harvest_slot(struct source *source, struct slot *slot)
+/* The work has ended: publishes it, and makes its slot free. False: that is not ours any more. */
+static inline bool harvest_slot(struct source *source, struct slot *slot)
 {
-	slot->kind->publish(source, slot);
-	if (slot->kind->stream)
+	const struct slot_kind *kind = slot->kind;
+
+	kind->publish(source, slot);
+	if (kind->stream)
 		rtl_pending_end(source->pending, 1);
-	if (!turn_left())
-		slots_recycle(&source->pool, slot);
+	if (turn_left())
+		return false;
+	slots_recycle(&source->pool, slot);
+	return true;
 }
 
 /* What is published in a pass: no more than this, and, unless it may wait, while there is room. */
 struct allowed {
-	uint32_t most;
+	uint32_t most; /* without those that are sure */
+	uint32_t
+		sure; /* for so many of this kind there is room: nobody else publishes on this thread */
+	const struct slot_kind *kind;
 	bool may_wait;
 	int left; /* 0: nothing was left out; 1: there was more than `most`; what rtl_room says */
 };
 
-static int room_for(const struct slot_kind *kind)
+/* How many of a kind there is room for: one, or where there is much room as many as that is enough for.
+ * 0: none. */
+static uint32_t room_for(struct allowed *allowed, const struct slot_kind *kind)
 {
-	return kind->stream ? rtl_room(*kind->stream, kind->end_type, kind->payload_bytes) : 0;
+	const uint32_t bytes = kind->payload_bytes + (uint32_t)sizeof(struct rtl_record) + 7;
+
+	allowed->left = 0;
+	if (!kind->stream)
+		return 1;
+	if (!rtl_room(*kind->stream, kind->end_type, RTL_PAYLOAD_MAX))
+		return bytes < RTL_PAYLOAD_MAX ? RTL_PAYLOAD_MAX / bytes : 1;
+	allowed->left = rtl_room(*kind->stream, kind->end_type, kind->payload_bytes);
+	return !allowed->left;
 }
 
-static bool may_publish(struct allowed *allowed, const struct slot *slot)
+static __attribute__((noinline)) bool ask_for_room(struct allowed *allowed,
+						   const struct slot_kind *kind)
 {
+	uint32_t n;
+
 	if (allowed->may_wait)
 		return true;
-	allowed->left = allowed->most ? room_for(slot->kind) : 1;
-	allowed->most--;
-	return !allowed->left;
+	turn_gets_on();
+	allowed->most += allowed->sure;
+	allowed->sure = 0;
+	if (!allowed->most) {
+		allowed->left = 1;
+		return false;
+	}
+	n = room_for(allowed, kind);
+	if (!n)
+		return false;
+	allowed->kind = kind;
+	allowed->sure = (n < allowed->most ? n : allowed->most) - 1;
+	allowed->most -= allowed->sure + 1;
+	return true;
+}
+
+static inline bool may_publish(struct allowed *allowed, const struct slot *slot)
+{
+	if (__builtin_expect(!allowed->sure || allowed->kind != slot->kind, 0))
+		return ask_for_room(allowed, slot->kind);
+	allowed->sure--;
+	return true;
 }
 
 /*
@@ -125,8 +163,7 @@ static uint32_t harvest_finished(struct source *source, bool all, struct allowed
 				break;
 			source->disordered |= behind;
 			take_out(pool, before, slot);
-			harvest_slot(source, slot);
-			if (turn_left())
+			if (!harvest_slot(source, slot))
 				break;
 			finished++;
 			in_a_row = 0;
@@ -244,6 +281,7 @@ bool sources_pass(struct sources *sources, uint32_t number, bool may_wait, bool 
 	announce(sources);
 	if (turn_left())
 		return false;
+	turn_may_wait(may_wait);
 	sources_adopt(sources);
 	bury(sources, &allowed);
 	if (!turn_left())
@@ -284,7 +322,7 @@ static uint32_t help_with_one(struct source *source, struct slot *slot, struct a
 	if (!slot->kind->finished(slot) || !may_publish(allowed, slot))
 		return 1;
 	source->pool.submit_head++;
-	harvest_slot(source, slot);
+	(void)harvest_slot(source, slot);
 	return 0;
 }
 
@@ -292,6 +330,7 @@ int sources_help(struct sources *sources, uint32_t most)
 {
 	struct allowed allowed = {.most = most};
 
+	turn_may_wait(false);
 	if (__atomic_load_n(&added, __ATOMIC_RELAXED))
 		sources_adopt(sources);
 	for (struct source *source = sources->first; source && !allowed.left;

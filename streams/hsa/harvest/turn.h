@@ -10,6 +10,7 @@
 #define STREAMS_HSA_TURN_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "futex.h"
@@ -33,6 +34,7 @@ struct turn {
 	/* One more than `outs` was when somebody has waited for the owner in vain; relaxed. */
 	uint32_t stuck;
 	bool helping; /* the owner's: it is a helper, which waits for nothing */
+	bool waits;   /* the owner's: it is not, and publishes where there may be no room */
 };
 
 /* In whose turn this thread is, or NULL. */
@@ -100,6 +102,38 @@ static inline void turn_in(void)
 {
 	if (turn_self && !turn_self->helping)
 		turn_come_in(turn_self);
+}
+
+/* The same around one event for which sources.c has asked for room: it waits only in some passes. Then
+ * this gives the turn that turn_in_with_room has to come back to. */
+static inline struct turn *turn_out_for_room(void)
+{
+	struct turn *turn = turn_self;
+
+	if (__builtin_expect(!turn || !turn->waits, 1))
+		return NULL;
+	turn_go_out(turn);
+	return turn;
+}
+
+static inline void turn_in_with_room(struct turn *turn)
+{
+	if (__builtin_expect(turn != NULL, 0))
+		turn_come_in(turn);
+}
+
+/* In a turn: what is published from now on may wait, or not. */
+static inline void turn_may_wait(bool may_wait)
+{
+	if (turn_self)
+		turn_self->waits = may_wait && !turn_self->helping;
+}
+
+/* In a turn, now and then where it does not go out: its owner gets on. Relaxed, as in turn_go_out. */
+static inline void turn_gets_on(void)
+{
+	if (turn_self && !turn_self->helping)
+		__atomic_store_n(&turn_self->outs, turn_self->outs + 1, __ATOMIC_RELAXED);
 }
 
 static inline enum turn_state turn_state(const struct turn *turn)

@@ -10,6 +10,7 @@
 #define STREAMS_HSA_GPU_CLOCK_H
 
 #include <hsa/hsa.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* All 0 is one that has asked for nothing yet. */
@@ -27,17 +28,28 @@ typedef uint64_t gpu_clock_ask(hsa_agent_t agent, uint64_t ticks);
 uint64_t gpu_clock_far_ns(struct gpu_clock *clock, gpu_clock_ask *ask, hsa_agent_t agent,
 			  uint64_t ticks);
 
+/* Whether these ticks are near those of the last answer, if there is one. Answers are kept for more ticks
+ * than that, so 0, which is no time, is near none. */
+static inline bool gpu_clock_is_near(const struct gpu_clock *clock, uint64_t ticks)
+{
+	return ticks - clock->ticks + GPU_CLOCK_NEAR <= 2 * GPU_CLOCK_NEAR;
+}
+
+/* Their ns. */
+static inline uint64_t gpu_clock_near_ns(const struct gpu_clock *clock, uint64_t ticks)
+{
+	const int64_t since = (int64_t)(ticks - clock->ticks);
+
+	return clock->ns + (uint64_t)((since * clock->rate + (1ll << 31)) >> 32);
+}
+
 /* 0: not known. */
 static inline uint64_t gpu_clock_ns(struct gpu_clock *clock, gpu_clock_ask *ask, hsa_agent_t agent,
 				    uint64_t ticks)
 {
-	const int64_t since = (int64_t)(ticks - clock->ticks);
-
-	if (__builtin_expect(!ticks || !clock->ns ||
-				     (uint64_t)(since + GPU_CLOCK_NEAR) > 2 * GPU_CLOCK_NEAR,
-			     0))
-		return gpu_clock_far_ns(clock, ask, agent, ticks);
-	return clock->ns + (uint64_t)((since * clock->rate + (1ll << 31)) >> 32);
+	return __builtin_expect(ticks && clock->ns && gpu_clock_is_near(clock, ticks), 1)
+		       ? gpu_clock_near_ns(clock, ticks)
+		       : gpu_clock_far_ns(clock, ask, agent, ticks);
 }
 
 #endif

@@ -37,7 +37,8 @@ static inline struct queue *taken(struct source *source, const struct packet_slo
 }
 
 /* The slot's times; where there are none, its flags say so. */
-static struct work_times times_of(struct queue *queue, struct packet_slot *slot)
+static __attribute__((noinline, cold)) struct work_times times_far(struct queue *queue,
+								   struct packet_slot *slot)
 {
 	struct work_times times;
 
@@ -52,18 +53,32 @@ static struct work_times times_of(struct queue *queue, struct packet_slot *slot)
 	return (struct work_times){0, 0};
 }
 
+static inline struct work_times times_of(struct queue *queue, struct packet_slot *slot)
+{
+	const uint64_t begin = slot->slot.ticks.begin, end = slot->slot.ticks.end;
+	const struct gpu_clock *clock = &queue->clock;
+
+	if (__builtin_expect(clock->ns && gpu_clock_is_near(clock, begin) &&
+				     gpu_clock_is_near(clock, end),
+			     1))
+		return (struct work_times){gpu_clock_near_ns(clock, begin),
+					   gpu_clock_near_ns(clock, end)};
+	return times_far(queue, slot);
+}
+
 static void publish_dispatch_end(struct source *source, struct slot *slot)
 {
 	struct packet_slot *packet = packet_slot_of(slot);
 	struct queue *queue = taken(source, packet);
 	struct work_times times;
+	struct turn *turn;
 
 	if (!rtl_enabled(interceptor.stream, RTL_TASK_END))
 		return;
 	times = times_of(queue, packet);
-	turn_out();
+	turn = turn_out_for_room();
 	publish_dispatch(RTL_TASK_END, &queue->id, &packet->dispatch, scope_of(packet), times);
-	turn_in();
+	turn_in_with_room(turn);
 }
 
 static void publish_barrier_end(struct source *source, struct slot *slot)
@@ -71,13 +86,14 @@ static void publish_barrier_end(struct source *source, struct slot *slot)
 	struct packet_slot *packet = packet_slot_of(slot);
 	struct queue *queue = taken(source, packet);
 	struct work_times times;
+	struct turn *turn;
 
 	if (!rtl_enabled(interceptor.stream, RTL_BARRIER_END))
 		return;
 	times = times_of(queue, packet);
-	turn_out();
+	turn = turn_out_for_room();
 	publish_barrier(RTL_BARRIER_END, &queue->id, &packet->barrier, scope_of(packet), times);
-	turn_in();
+	turn_in_with_room(turn);
 }
 
 static void publish_nothing(struct source *source, struct slot *slot)

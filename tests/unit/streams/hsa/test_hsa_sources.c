@@ -24,7 +24,8 @@ struct interceptor interceptor;
 
 static struct rtl_stream metadata_stream, events, *const events_at = &events;
 static int room;
-static unsigned room_asked, agents_published;
+static bool much_room;
+static unsigned room_asked, much_room_asked, agents_published;
 static struct rtl_pending pending;
 static uint64_t missed;
 static const char *missed_cause;
@@ -57,6 +58,10 @@ int rtl_room(const struct rtl_stream *stream, uint16_t type, uint32_t payload_by
 {
 	assert_ptr_equal(stream, &events);
 	assert_int_equal(type, RTL_TASK_END);
+	if (payload_bytes == RTL_PAYLOAD_MAX) {
+		much_room_asked++;
+		return much_room ? room : RTL_EBUSY;
+	}
 	assert_int_equal(payload_bytes, 40);
 	room_asked++;
 	return room;
@@ -152,7 +157,9 @@ static int setup_kind(const struct source_kind *of)
 	memset(&mine, 0, sizeof(mine));
 	turn = &mine;
 	room = 0;
-	room_asked = published_count = freed = settled = agents_published = 0;
+	much_room = false;
+	room_asked = much_room_asked = 0;
+	published_count = freed = settled = agents_published = 0;
 	memset(&pending, 0, sizeof(pending));
 	missed = 0;
 	taken_meanwhile = false;
@@ -278,6 +285,53 @@ static void test_pass__may_wait__asks_nobody(void **state)
 	assert_true(all);
 	assert_published(2, 1);
 	assert_int_equal(room_asked, 0);
+	assert_int_equal(much_room_asked, 0);
+}
+
+static void end_all(unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		works[i]->has_ended = true;
+}
+
+static void test_pass__much_room__asks_once_for_many(void **state)
+{
+	(void)state;
+	much_room = true;
+	submit("eeeeeeee");
+	end_all(8);
+	assert_true(pass(1));
+	assert_published(8, 7);
+	assert_int_equal(much_room_asked, 1);
+	assert_int_equal(room_asked, 0);
+	/* What was sure in one pass need not be so in the next. */
+	submit("ee");
+	end_all(2);
+	room = RTL_EBUSY;
+	assert_false(pass(2));
+	assert_published(8, 7);
+}
+
+static void test_pass__little_room__asks_for_each(void **state)
+{
+	(void)state;
+	submit("eesee");
+	end_all(5);
+	assert_true(pass(1));
+	assert_published(5, 4);
+	assert_int_equal(room_asked, 4);
+}
+
+static void test_help__much_room__no_more_than_asked_for(void **state)
+{
+	(void)state;
+	much_room = true;
+	submit("eesee");
+	end_all(5);
+	assert_int_equal(sources_help(&sources, 4), 1);
+	assert_published(4, 3);
+	assert_int_equal(sources_help(&sources, 4), 0);
+	assert_published(5, 4);
 }
 
 static void test_help__no_more_than_asked_for(void **state)
@@ -466,6 +520,9 @@ int main(void)
 		TEST(test_pass__behind_what_a_barrier_waits_for__is_looked_at_now_and_then),
 		TEST(test_pass__no_event__asks_for_no_room_and_counts_nothing),
 		TEST(test_pass__may_wait__asks_nobody),
+		TEST(test_pass__much_room__asks_once_for_many),
+		TEST(test_pass__little_room__asks_for_each),
+		TEST(test_help__much_room__no_more_than_asked_for),
 		TEST(test_help__no_more_than_asked_for),
 		TEST(test_help__the_only_one__is_published_when_it_has_ended),
 		TEST(test_help__the_only_one_and_those_behind__each_once_and_in_order),
