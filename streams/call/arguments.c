@@ -8,8 +8,6 @@
 
 #include "../common/value.h"
 
-#define UNLIKELY(x) __builtin_expect(!!(x), 0)
-
 /* ---- what they are */
 
 static const char *kind_name(uint8_t kind, uint8_t size)
@@ -164,11 +162,11 @@ static bool is_text(const struct call_argument *argument)
 }
 
 /* An address among the values, as it was passed. */
-static inline uint64_t address_at(const struct call_values *values, uint32_t at)
+static inline uint64_t address_at(const unsigned char *packed, uint32_t at)
 {
 	uint64_t address;
 
-	memcpy(&address, values->packed + at, sizeof(address));
+	memcpy(&address, packed + at, sizeof(address));
 	return address;
 }
 
@@ -183,7 +181,7 @@ uint32_t call_values_read_texts(struct call_values *values)
 
 		at = place_of(at, argument->size);
 		if (is_text(argument)) {
-			address = address_at(values, at);
+			address = address_at(values->packed, at);
 			if (argument->out_kind)
 				address = values->succeeded && address
 						  ? value_load(address, 8, false)
@@ -221,41 +219,66 @@ static uint64_t put_text(void *at, const struct text *text, void *payload, uint3
 	return text->cut ? RTL_VALUE_BEGINNING : RTL_VALUE_FOLLOWED;
 }
 
-/* What stands in the place of an argument that may be followed. Returns its state. */
-static inline uint64_t put_followed(const struct call_values *values,
-				    const struct call_argument *argument, uint32_t at, void *to)
+/* What the call has left, in the place of its address. Returns its state. */
+static inline uint64_t put_followed(const struct call_argument *argument, uint64_t address,
+				    void *to)
 {
-	const uint64_t address = address_at(values, at);
 	uint64_t written;
 
-	if (!values->succeeded || !address)
+	if (!address)
 		return RTL_VALUE_AS_PASSED;
 	written = value_load(address, argument->out_size, false);
 	memcpy(to, &written, sizeof(written));
 	return RTL_VALUE_FOLLOWED;
 }
 
-/* The values stand there as they were passed. Texts go behind them. */
-void call_values_follow(const struct call_values *values, void *payload, uint32_t offset)
+/* The values stand in `to` as they were passed, and no texts are among them. */
+void call_values_follow(const struct call_signature *signature, const unsigned char *packed,
+			unsigned char *to)
 {
-	const struct call_argument *arguments = values->signature->arguments;
+	const struct call_argument *argument = signature->arguments;
+	const struct call_argument *end = argument + signature->count;
+	uint32_t at = CALL_STATES_BYTES(true), shift = 0;
+	uint64_t states = 0;
+
+	for (; argument < end; argument++, shift += 2) {
+		at = place_of(at, argument->size);
+		if (argument->out_kind)
+			states |= put_followed(argument, address_at(packed, at), to + at) << shift;
+		at += argument->size;
+	}
+	memcpy(to, &states, sizeof(states));
+}
+
+/* The same with texts, which go behind the values. */
+static void follow_all(const struct call_values *values, void *payload, uint32_t offset)
+{
+	const struct call_argument *argument = values->signature->arguments;
 	uint32_t at = CALL_STATES_BYTES(true), texts = 0, end = offset + values->bytes;
 	char *to = (char *)payload + offset;
 	uint64_t states = 0;
 
-	for (uint32_t i = 0; i < values->count; i++) {
-		const struct call_argument *argument = &arguments[i];
-
+	for (uint32_t i = 0; i < values->count; i++, argument++) {
 		at = place_of(at, argument->size);
-		if (UNLIKELY(values->signature->has_texts && is_text(argument))) {
+		if (is_text(argument)) {
 			if (texts < CALL_TEXTS)
 				states |= put_text(to + at, &values->texts[texts++], payload, &end)
 					  << 2 * i;
-		} else if (argument->out_kind) {
-			states |= put_followed(values, argument, at, to + at) << 2 * i;
+		} else if (argument->out_kind && values->succeeded) {
+			states |= put_followed(argument, address_at(values->packed, at), to + at)
+				  << 2 * i;
 		}
 		at += argument->size;
 	}
 	if (values->count)
 		memcpy(to, &states, sizeof(states));
+}
+
+void call_values_fill(const struct call_values *values, void *payload, uint32_t offset,
+		      struct rtl_text *place)
+{
+	call_values_put(values->signature, values->packed, values->bytes,
+			values->succeeded && !values->signature->has_texts, payload, offset, place);
+	if (values->signature->has_texts)
+		follow_all(values, payload, offset);
 }

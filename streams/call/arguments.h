@@ -74,7 +74,8 @@ uint32_t call_value_bytes(const struct call_signature *signature, uint32_t count
 
 /* Parts of the functions below, which are rare or long. */
 uint32_t call_values_read_texts(struct call_values *values);
-void call_values_follow(const struct call_values *values, void *payload, uint32_t offset);
+void call_values_follow(const struct call_signature *signature, const unsigned char *packed,
+			unsigned char *to);
 
 /* Before the record is reserved: reads the texts. bytes: call_value_bytes of all of them. Returns
  * how many bytes call_values_fill wants. */
@@ -96,26 +97,32 @@ static inline uint32_t call_values_read(struct call_values *values,
 uint32_t call_values_fit(struct call_values *values, uint32_t room);
 
 /* Copies whole words. A payload's room ends with one. */
-static inline void call_values_copy(void *to, const unsigned char *from, uint32_t bytes)
+static inline void call_values_copy(unsigned char *to, const unsigned char *from, uint32_t bytes)
 {
-	uint32_t at = 0;
+	const unsigned char *end = from + bytes;
 
-	for (; at + 8 < bytes; at += 16) {
-		__builtin_memcpy((char *)to + at, from + at, 16);
+	for (; from + 8 < end; from += 16, to += 16) {
+		__builtin_memcpy(to, from, 16);
 		__asm__ volatile("" ::: "memory"); /* a call of memcpy costs more than it saves */
 	}
-	if (at < bytes)
-		__builtin_memcpy((char *)to + at, from + at, 8);
+	if (from < end)
+		__builtin_memcpy(to, from, 8);
 }
 
-/* Writes them behind `offset` of the payload, a multiple of 8, and tells where in `place`. */
-static inline void call_values_fill(const struct call_values *values, void *payload,
-				    uint32_t offset, struct rtl_text *place)
+/* Writes those of a function without texts behind `offset` of the payload, a multiple of 8, and tells
+ * where in `place`. bytes: all of them. */
+static inline void call_values_put(const struct call_signature *signature,
+				   const unsigned char *packed, uint32_t bytes, bool succeeded,
+				   void *payload, uint32_t offset, struct rtl_text *place)
 {
-	*place = (struct rtl_text){offset, values->bytes};
-	call_values_copy((char *)payload + offset, values->packed, values->bytes);
-	if (values->signature->has_states && (values->succeeded || values->signature->has_texts))
-		call_values_follow(values, payload, offset);
+	*place = (struct rtl_text){offset, bytes};
+	call_values_copy((unsigned char *)payload + offset, packed, bytes);
+	if (succeeded && bytes && signature->has_states)
+		call_values_follow(signature, packed, (unsigned char *)payload + offset);
 }
+
+/* The same of any function. */
+void call_values_fill(const struct call_values *values, void *payload, uint32_t offset,
+		      struct rtl_text *place);
 
 #endif

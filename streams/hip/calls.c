@@ -153,8 +153,9 @@ fill(struct rtl_record *record, const struct hip_call *call, const struct hip_en
 	payload->end_ns = end->end_ns;
 	payload->status = end->status;
 	payload->result = end->result;
-	payload->flags |= end->flags;
 	payload->work = end->work;
+	if (UNLIKELY(end->flags))
+		payload->flags |= end->flags;
 }
 
 /* end: NULL if it begins; else the record ends what is open. */
@@ -176,29 +177,56 @@ static inline __attribute__((always_inline)) void publish(const struct hip_call 
 		rtl_commit(record);
 }
 
-static inline __attribute__((always_inline)) void
-publish_debug(const struct hip_call *call, uint16_t type, const struct hip_end *end)
+/* values: room for them, if there are texts among them; else NULL. */
+static inline __attribute__((always_inline)) void publish_values(const struct hip_call *call,
+								 uint16_t type,
+								 const struct hip_end *end,
+								 struct call_values *values)
 {
-	struct call_values values;
-	const uint32_t bytes =
-		call_values_read(&values, &hip_functions[call->id].signature,
-				 known[call->id].value_bytes, call->packed, end && end->succeeded);
+	const enum hip_id id = call->id;
+	const struct call_signature *signature = &hip_functions[id].signature;
 	const uint32_t open = end ? call->open_debug : 0;
+	const bool succeeded = end && end->succeeded;
+	const uint32_t bytes = known[id].value_bytes;
 	struct rtl_hip_call_debug *payload;
 	struct rtl_record *record;
+	uint32_t room = bytes;
 
-	record = rtl_reserve(hip_streams.debug, type, (uint32_t)sizeof(*payload) + bytes);
+	if (values)
+		room = call_values_read(values, signature, bytes, call->packed, succeeded);
+	record = rtl_reserve(hip_streams.debug, type, (uint32_t)sizeof(*payload) + room);
 	if (!record) {
 		rtl_open_close(hip_streams.debug, open, call->image.instance);
 		return;
 	}
 	payload = rtl_record_payload(record);
 	fill(record, call, end);
-	call_values_fill(&values, payload, sizeof(*payload), &payload->args);
-	if (open)
+	if (values)
+		call_values_fill(values, payload, sizeof(*payload), &payload->args);
+	else
+		call_values_put(signature, call->packed, bytes, succeeded, payload,
+				sizeof(*payload), &payload->args);
+	if (LIKELY(open))
 		rtl_commit_end(record, hip_streams.debug, open, call->image.instance);
 	else
 		rtl_commit(record);
+}
+
+static __attribute__((noinline)) void publish_texts(const struct hip_call *call, uint16_t type,
+						    const struct hip_end *end)
+{
+	struct call_values values;
+
+	publish_values(call, type, end, &values);
+}
+
+static inline __attribute__((always_inline)) void
+publish_debug(const struct hip_call *call, uint16_t type, const struct hip_end *end)
+{
+	if (UNLIKELY(hip_functions[call->id].signature.has_texts))
+		publish_texts(call, type, end);
+	else
+		publish_values(call, type, end, NULL);
 }
 
 /* An event if the process ends within the call. */
@@ -225,24 +253,46 @@ static __attribute__((noinline)) void keep(struct hip_call *call)
 _Static_assert(sizeof(struct rtl_hip_call_debug) + 8 + 8 * CALL_ARGUMENTS <= RTL_OPEN_PAYLOAD_MAX,
 	       "all arguments but texts are kept");
 
-static inline void keep_debug(struct hip_call *call)
+/* values: as above. */
+static inline __attribute__((always_inline)) void keep_values(struct hip_call *call,
+							      struct call_values *values)
 {
-	struct call_values values;
+	const struct call_signature *signature = &hip_functions[call->id].signature;
+	uint32_t bytes = known[call->id].value_bytes, room = bytes;
 	struct rtl_hip_call_debug *payload;
 	struct rtl_record *record;
-	uint32_t bytes = call_values_read(&values, &hip_functions[call->id].signature,
-					  known[call->id].value_bytes, call->packed, false);
 
-	if (UNLIKELY(values.text_bytes))
-		bytes = call_values_fit(&values, RTL_OPEN_PAYLOAD_MAX - sizeof(*payload));
+	if (values) {
+		(void)call_values_read(values, signature, bytes, call->packed, false);
+		room = call_values_fit(values, RTL_OPEN_PAYLOAD_MAX - sizeof(*payload));
+	}
 	record = rtl_open_reserve(hip_streams.debug, RTL_FUNCTION_WITH_ARGS_UNFINISHED,
-				  (uint32_t)sizeof(*payload) + bytes, &call->open_debug);
+				  (uint32_t)sizeof(*payload) + room, &call->open_debug);
 	if (!record)
 		return;
 	payload = rtl_record_payload(record);
 	fill_open(record, call);
-	call_values_fill(&values, payload, sizeof(*payload), &payload->args);
+	if (values)
+		call_values_fill(values, payload, sizeof(*payload), &payload->args);
+	else
+		call_values_put(signature, call->packed, bytes, false, payload, sizeof(*payload),
+				&payload->args);
 	rtl_open_commit(record);
+}
+
+static __attribute__((noinline)) void keep_texts(struct hip_call *call)
+{
+	struct call_values values;
+
+	keep_values(call, &values);
+}
+
+static inline void keep_debug(struct hip_call *call)
+{
+	if (UNLIKELY(hip_functions[call->id].signature.has_texts))
+		keep_texts(call);
+	else
+		keep_values(call, NULL);
 }
 
 /* Of a call that the user's selection leaves out: what it would have published. */
@@ -297,7 +347,7 @@ void hip_follow(void)
 /* ---- a call */
 
 /* What it is, where, and when. Returns its ticks. */
-static inline uint64_t fill_image(struct hip_call *call, uint64_t uid)
+static inline uint64_t fill_image(struct hip_call *call, enum hip_id id, uint64_t uid)
 {
 	struct hip_call_image *image = &call->image;
 	uint64_t parent = 0, parent_uid = 0, ticks;
@@ -312,7 +362,7 @@ static inline uint64_t fill_image(struct hip_call *call, uint64_t uid)
 	image->parent_uid = parent_uid;
 	image->instance = image->correlation = rtl_unique_id();
 	image->call.parent = parent;
-	image->call.function = known[call->id].name;
+	image->call.function = known[id].name;
 	image->call.end_ns = image->call.status = 0;
 	image->call.result = 0;
 	image->call.work = image->call.tid = 0;
@@ -349,7 +399,7 @@ bool hip_call_begin(struct hip_call *call, enum hip_id id, const void *caller)
 		return true;
 	}
 	uid = uid_of(id);
-	ticks = fill_image(call, uid);
+	ticks = fill_image(call, id, uid);
 	call->left_out = is_outside();
 	if (UNLIKELY((int)rtl_enabled(hip_streams.calls, RTL_FUNCTION_BEGIN) |
 		     (int)rtl_enabled(hip_streams.debug, RTL_FUNCTION_WITH_ARGS_BEGIN)))
@@ -376,7 +426,8 @@ static __attribute__((cold, noinline)) void report(const struct hip_call *call, 
 
 void hip_call_end(const struct hip_call *call, int64_t result)
 {
-	const struct hip_function *function = &hip_functions[call->id];
+	const enum hip_id id = call->id;
+	const struct hip_function *function = &hip_functions[id];
 	struct hip_end end;
 
 	if (UNLIKELY(reports.call_ended != NULL))
@@ -388,11 +439,11 @@ void hip_call_end(const struct hip_call *call, int64_t result)
 	end.end_ns = rtl_ticks_to_ns(rtl_ticks());
 	end.result = result;
 	end.work = thread_context.work;
-	end.status = known[call->id].success;
+	end.status = known[id].success;
 	end.succeeded = function->result_kind == 'e';
 	end.flags = 0;
 	if (UNLIKELY(result)) {
-		end.status = call_enumeration_name(known[call->id].results, result);
+		end.status = call_enumeration_name(known[id].results, result);
 		end.succeeded = false;
 		end.flags = flags_of_failure(function, result);
 	}
