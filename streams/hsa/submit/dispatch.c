@@ -351,6 +351,14 @@ static inline ALWAYS struct packet_slot *make_ready(struct queue *queue, union a
 	return room_lacks_probe(queue, id) ? probe(queue, packet, id) : NULL;
 }
 
+/* The same of one that is rare. */
+static __attribute__((noinline)) struct packet_slot *
+make_other_ready(struct queue *queue, union aql_packet *packet, enum aql_kind kind, uint64_t id,
+		 uint64_t index, uint64_t now_ticks)
+{
+	return make_ready(queue, packet, kind, id, index, now_ticks);
+}
+
 static void *batch_buffer(struct queue *queue)
 {
 	if (!queue->batch) {
@@ -655,7 +663,10 @@ void dispatch_intercept(const void *packets, uint64_t count, uint64_t index, voi
 	if (copy.any.signal)
 		signal_watch_prefetch(copy.any.signal);
 	now_ticks = kind == AQL_OTHER ? 0 : rtl_ticks();
-	slot = make_ready(queue, &copy, kind, id, index, now_ticks);
+	if (__builtin_expect(kind == AQL_DISPATCH, 1)) /* a constant from here on */
+		slot = make_ready(queue, &copy, AQL_DISPATCH, id, index, now_ticks);
+	else
+		slot = make_other_ready(queue, &copy, kind, id, index, now_ticks);
 	if (slot)
 		slot_submit(&queue->source.pool, &slot->slot);
 	write(&copy, 1);
