@@ -12,6 +12,7 @@
 #define RTL_CORE_WRITER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "hidden.h"
 #include "ring.h"
@@ -32,13 +33,15 @@ struct writer {
 	uint32_t busy;
 	uint32_t inline_depth;
 	uint32_t inline_exits; /* counts returns to depth 0 */
-	uint32_t in_use;
+	uint32_t open_next; /* of the ring's places for what is open, the first that may be free */
 	uint32_t tid;
+	/* An event looks no further than the line that ends here. */
 	uint64_t tail;      /* the ring's tail when last looked at */
 	uint64_t retry_ns;  /* no ring could be had: not before then */
 	uint64_t grow_ns;   /* likewise, no further one */
-	uint32_t open_next; /* of the ring's places for what is open, the first that may be free */
+	uint32_t in_use;
 };
+_Static_assert(offsetof(struct writer, tail) == 64, "a line of the cache");
 
 /* Where in the ring's life such a cursor is. */
 static inline uint64_t writer_position_at(const struct writer *writer, const uint8_t *cursor)
