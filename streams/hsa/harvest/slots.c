@@ -86,16 +86,6 @@ uint64_t slot_signal_make(void)
 	return signal.handle;
 }
 
-void slot_signal_rearm(uint64_t handle)
-{
-	amd_signal_t *signal = (amd_signal_t *)handle;
-
-	/* Relaxed: room.c may look, and whoever gets the slot gets it by a release. */
-	__atomic_store_n(&signal->value, 1, __ATOMIC_RELAXED);
-	signal->start_ts = 0;
-	signal->end_ts = 0;
-}
-
 bool slot_signal_is_pending(uint64_t handle)
 {
 	const amd_signal_t *signal = (const amd_signal_t *)handle;
@@ -136,22 +126,6 @@ bool slot_abandon_relayed(struct slot *slot, bool looked_at)
 	return false;
 }
 
-static void push_free(struct slot_pool *pool, struct slot *slot)
-{
-	const uint32_t tail = __atomic_load_n(&pool->free_tail, __ATOMIC_RELAXED);
-
-	pool->free_ring[tail & (pool->capacity - 1)] = slot;
-	/* Pairs with the acquire in slot_take. */
-	__atomic_store_n(&pool->free_tail, tail + 1, __ATOMIC_RELEASE);
-}
-
-void slots_recycle(struct slot_pool *pool, struct slot *slot)
-{
-	if (slot->kind->signal == SLOT_OWN)
-		slot_signal_rearm(slot->signal);
-	push_free(pool, slot);
-}
-
 static struct slot *slot_at(const struct slot_pool *pool, uint32_t number)
 {
 	return (struct slot *)(pool->slots + (size_t)number * pool->slot_bytes);
@@ -173,7 +147,7 @@ uint32_t slots_grow(struct slot_pool *pool, uint32_t wanted)
 			slot_signal_rearm(slot->signal);
 		}
 		pool->count++;
-		push_free(pool, slot);
+		slot_push_free(pool, slot);
 		made++;
 	}
 	return made;

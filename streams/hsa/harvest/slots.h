@@ -20,6 +20,7 @@
 #ifndef STREAMS_HSA_SLOTS_H
 #define STREAMS_HSA_SLOTS_H
 
+#include <hsa/amd_hsa_signal.h>
 #include <rtl/stream.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -154,14 +155,38 @@ static inline struct slot *slots_only(const struct slot_pool *pool)
 		       : NULL;
 }
 
-/* Harvester: makes a slot, which is in no list, ready for the next piece of work. */
-void slots_recycle(struct slot_pool *pool, struct slot *slot);
-
 /* A signal as slots have them, with value 1 after slot_signal_rearm; 0 if none can be had. And
  * gives it back. */
 uint64_t slot_signal_make(void);
-void slot_signal_rearm(uint64_t signal);
 void slot_signal_keep(uint64_t signal);
+
+static inline void slot_signal_rearm(uint64_t handle)
+{
+	amd_signal_t *signal = (amd_signal_t *)handle;
+
+	/* Relaxed: room.c may look, and whoever gets the slot gets it by a release. */
+	__atomic_store_n(&signal->value, 1, __ATOMIC_RELAXED);
+	signal->start_ts = 0;
+	signal->end_ts = 0;
+}
+
+/* Harvester: a slot that the producer may take. */
+static inline void slot_push_free(struct slot_pool *pool, struct slot *slot)
+{
+	const uint32_t tail = __atomic_load_n(&pool->free_tail, __ATOMIC_RELAXED);
+
+	pool->free_ring[tail & (pool->capacity - 1)] = slot;
+	/* Pairs with the acquire in slot_take. */
+	__atomic_store_n(&pool->free_tail, tail + 1, __ATOMIC_RELEASE);
+}
+
+/* Harvester: makes a slot, which is in no list, ready for the next piece of work. */
+static inline void slots_recycle(struct slot_pool *pool, struct slot *slot)
+{
+	if (slot->kind->signal == SLOT_OWN)
+		slot_signal_rearm(slot->signal);
+	slot_push_free(pool, slot);
+}
 
 /* Whether the GPU has not completed it. */
 bool slot_signal_is_pending(uint64_t signal);
