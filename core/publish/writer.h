@@ -36,9 +36,9 @@ struct writer {
 	uint32_t open_next; /* of the ring's places for what is open, the first that may be free */
 	uint32_t tid;
 	/* An event looks no further than the line that ends here. */
-	uint64_t tail;      /* the ring's tail when last looked at */
-	uint64_t retry_ns;  /* no ring could be had: not before then */
-	uint64_t grow_ns;   /* likewise, no further one */
+	uint64_t tail;     /* the ring's tail when last looked at */
+	uint64_t retry_ns; /* no ring could be had: not before then */
+	uint64_t grow_ns;  /* likewise, no further one */
 	uint32_t in_use;
 };
 _Static_assert(offsetof(struct writer, tail) == 64, "a line of the cache");
