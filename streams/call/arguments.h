@@ -43,8 +43,8 @@ struct call_signature {
 /* What stands before the values in a payload: see RTL_VALUES_KEY. */
 #define CALL_STATES_BYTES(has_states) ((has_states) ? 8u : 0u)
 
-/* The arguments of a call as a payload has them; states, where a function has any, are 0 and come first. With what
- * may be read and written behind them in whole words. */
+/* Of the arguments of a call as a payload has them: behind states, if the function has any, which are
+ * 0. At the end is what may be read and written of whole words. */
 #define CALL_PACKED_BYTES (8u + 8u * CALL_ARGUMENTS + 8u)
 
 /* The values of one call. On the stack. */

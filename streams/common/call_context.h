@@ -21,9 +21,8 @@ struct call_context {
 	 */
 	uint64_t inner;       /* instance of the innermost */
 	uint64_t correlation; /* of the innermost call among them */
-	uint32_t work; /* dispatches and copies that were submitted within the innermost call */
-	uint32_t
-		depth; /* calls of HIP that are open: more than none, and the next may be HIP's own */
+	uint32_t work;  /* dispatches and copies that were submitted within the innermost call */
+	uint32_t depth; /* calls of HIP that are open */
 };
 
 extern __thread struct call_context thread_context __attribute__((tls_model("initial-exec")));
