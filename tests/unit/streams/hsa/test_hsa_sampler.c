@@ -70,12 +70,6 @@ uint64_t slot_signal_make(void)
 	return (uint64_t)(uintptr_t)&signal_of_readings;
 }
 
-void slot_signal_rearm(uint64_t signal)
-{
-	touch();
-	__atomic_store_n(&((amd_signal_t *)signal)->value, 1, __ATOMIC_RELAXED);
-}
-
 bool slot_signal_is_pending(uint64_t signal)
 {
 	touch();
