@@ -80,9 +80,10 @@ static inline struct rtl_record *inline_reserve_again(struct writer *writer,
 
 	if (__builtin_expect(writer->scratch_top != SCRATCH_FIRST, 0))
 		return NULL;
-	/* one that is too large is turned away below */
+	/* Room for the largest: one that is larger is turned away below, and until then a signal handler
+	 * finds the same as with any other. */
 	writer->scratch_top = SCRATCH_FIRST + (uint32_t)sizeof(*frame) +
-			      (uint32_t)sizeof(struct rtl_record) + payload_size;
+			      (uint32_t)sizeof(struct rtl_record) + RTL_PAYLOAD_MAX;
 	/* from here on a signal handler puts its records above; one before may have changed this */
 	__asm__ volatile("" ::: "memory");
 	if (__builtin_expect(frame->stream == stream && frame->event.type == type &&

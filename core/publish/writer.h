@@ -17,7 +17,7 @@
 #include "hidden.h"
 #include "ring.h"
 
-#define SCRATCH_BYTES (64u << 10)
+#define SCRATCH_BYTES (72u << 10) /* eight of the largest records */
 
 /* Where the scratch begins to be used: 0 is none. */
 #define SCRATCH_FIRST 64u

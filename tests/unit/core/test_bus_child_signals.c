@@ -77,7 +77,8 @@ static void *run_stepped(void *user)
 /* From the handler: thread 1; from what it interrupts: thread 0. Sequence numbers with gaps are
  * fine, as the handler discards what it cannot record; but nothing is lost without being counted.
  */
-static uint64_t next[2], got[2];
+static uint64_t next[2], got[2], seen[2];
+static uint32_t too_large;
 
 static void publish_as(int who)
 {
@@ -145,6 +146,46 @@ SCENARIO(step_publish)
 SCENARIO(step_publish_large)
 {
 	interrupt_publishing(publish_large);
+}
+
+/* Each is as it was published, whatever the handler's left behind. */
+static void see_inline(struct probe *p, const struct rtl_event *event)
+{
+	(void)p;
+	CHECK(event_item(event)->thread < 2 && item_is_whole(event));
+	seen[event_item(event)->thread]++;
+}
+
+static void publish_too_large(void)
+{
+	next[0]++;
+	CHECK(!rtl_reserve(stream, RTL_TASK_BEGIN, too_large));
+}
+
+/* For inline callbacks alone, where the place of the last event is used again. */
+SCENARIO(step_inline)
+{
+	static const struct probe_hooks hooks = {.inlined = see_inline};
+	static const uint32_t sizes[] = {RTL_PAYLOAD_MAX + 1, 1u << 17, 1u << 30, UINT32_MAX - 200,
+					 UINT32_MAX};
+	uint64_t n, i;
+
+	if (!CAN_STEP)
+		_exit(SKIPPED);
+	probe_hooks = &hooks;
+	stream = register_stream("t.main");
+	publish_main();
+	start_stepping(publish_handler);
+	for (i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		for (n = 0; interrupted_at(n, publish_main); n += n < 200 ? 1 : n / 8)
+			;
+		too_large = sizes[i];
+		for (n = 0; interrupted_at(n, publish_too_large); n += n < 200 ? 1 : n / 8)
+			publish_main(); /* so that the next one's place is ready */
+	}
+	CHECK(next[1] > 300); /* else nothing was interrupted */
+	CHECK(seen[0] == got[0] && seen[1] == got[1] && got[0] && got[1]);
+	CHECK(ledger_of(stream).discarded == next[0] + next[1] - got[0] - got[1]);
 }
 
 /* A thread's first event: it gets its writer and its ring, which takes system calls. */

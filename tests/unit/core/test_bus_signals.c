@@ -18,6 +18,8 @@ TEST(test_bus__interrupted_at_each_instruction_inline__recorded_or_counted, "ste
      "delivery=both", NULL)
 TEST(test_bus__interrupted_at_each_instruction_small_ring__recorded_or_counted,
      "step_publish_large", "", SMALL)
+TEST(test_bus__inline_event_interrupted_at_each_instruction__as_published, "step_inline",
+     "delivery=inline", NULL)
 TEST(test_bus__first_event_interrupted__recorded_or_counted, "step_first_event", "", SMALL)
 TEST(test_bus__malloc_interrupted__first_event_recorded, "step_malloc", "", SMALL)
 TEST(test_bus__unique_id_interrupted__unique, "step_unique_id", NULL, NULL)
@@ -50,6 +52,8 @@ int main(void)
 			test_bus__interrupted_at_each_instruction_inline__recorded_or_counted),
 		cmocka_unit_test(
 			test_bus__interrupted_at_each_instruction_small_ring__recorded_or_counted),
+		cmocka_unit_test(
+			test_bus__inline_event_interrupted_at_each_instruction__as_published),
 		cmocka_unit_test(test_bus__first_event_interrupted__recorded_or_counted),
 		cmocka_unit_test(test_bus__malloc_interrupted__first_event_recorded),
 		cmocka_unit_test(test_bus__unique_id_interrupted__unique),
