@@ -8,7 +8,15 @@
 
 #include <stdint.h>
 
-#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+#ifdef __has_feature
+#	if __has_feature(thread_sanitizer)
+#		define OWN_WORD_SANITIZED /* clang's way to say so */
+#	endif
+#elif defined(__SANITIZE_THREAD__)
+#	define OWN_WORD_SANITIZED
+#endif
+
+#if defined(__x86_64__) && !defined(OWN_WORD_SANITIZED)
 /* A release, as each store of this processor is. The compiler moves nothing across it. */
 #	define OWN_ADD(word, n, suffix)                                                           \
 		__asm__ volatile("add" suffix " %1, %0" : "+m"(*(word)) : "i"(n) : "memory", "cc")

@@ -412,6 +412,7 @@ void sample_kinds_init(struct counter_gpu *gpu)
 		.stream = &counter_streams.values,
 		.end_type = RTL_SIGNAL,
 		.payload_bytes = room_needed(),
+		.varies = true,
 		.finished = finished,
 		.publish = publish_counted,
 		.abandon = abandon,

@@ -103,7 +103,7 @@ static uint32_t room_for(struct allowed *allowed, const struct slot_kind *kind)
 	allowed->left = 0;
 	if (!kind->stream)
 		return 1;
-	if (!rtl_room(*kind->stream, kind->end_type, RTL_PAYLOAD_MAX))
+	if (!kind->varies && !rtl_room(*kind->stream, kind->end_type, RTL_PAYLOAD_MAX))
 		return bytes < RTL_PAYLOAD_MAX ? RTL_PAYLOAD_MAX / bytes : 1;
 	allowed->left = rtl_room(*kind->stream, kind->end_type, kind->payload_bytes);
 	return !allowed->left;
