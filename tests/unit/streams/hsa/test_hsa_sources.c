@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What becomes of slots when a pass is made: two kinds of work of a source that this test plays. */
+/* What becomes of slots when a pass is made: kinds of work of a source that this test plays. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -123,6 +123,14 @@ static const struct slot_kind event = {.signal = SLOT_OVER,
 				       .finished = finished,
 				       .publish = publish,
 				       .abandon = gives_up};
+static const struct slot_kind varying = {.signal = SLOT_OVER,
+					 .stream = &events_at,
+					 .end_type = RTL_TASK_END,
+					 .payload_bytes = 40,
+					 .varies = true,
+					 .finished = finished,
+					 .publish = publish,
+					 .abandon = gives_up};
 static const struct slot_kind silent = {
 	.signal = SLOT_OVER, .finished = finished, .publish = publish, .abandon = stays};
 
@@ -197,7 +205,9 @@ static void submit(const char *what)
 		struct work *work = (struct work *)slot_take(&source.pool);
 
 		assert_non_null(work);
-		work->slot.kind = *what == 'e' || *what == 'E' ? &event : &silent;
+		work->slot.kind = *what == 'e' || *what == 'E' ? &event
+				  : *what == 'v'               ? &varying
+							       : &silent;
 		work->slot.behind_barrier = *what == 'E' || *what == 'S';
 		work->number = number;
 		work->has_ended = false;
@@ -320,6 +330,18 @@ static void test_pass__little_room__asks_for_each(void **state)
 	assert_true(pass(1));
 	assert_published(5, 4);
 	assert_int_equal(room_asked, 4);
+}
+
+static void test_pass__events_may_be_more__asks_for_each(void **state)
+{
+	(void)state;
+	much_room = true;
+	submit("vvv");
+	end_all(3);
+	assert_true(pass(1));
+	assert_int_equal(published_count, 3);
+	assert_int_equal(room_asked, 3);
+	assert_int_equal(much_room_asked, 0);
 }
 
 static void test_help__much_room__no_more_than_asked_for(void **state)
@@ -522,6 +544,7 @@ int main(void)
 		TEST(test_pass__may_wait__asks_nobody),
 		TEST(test_pass__much_room__asks_once_for_many),
 		TEST(test_pass__little_room__asks_for_each),
+		TEST(test_pass__events_may_be_more__asks_for_each),
 		TEST(test_help__much_room__no_more_than_asked_for),
 		TEST(test_help__no_more_than_asked_for),
 		TEST(test_help__the_only_one__is_published_when_it_has_ended),
