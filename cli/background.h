@@ -23,7 +23,11 @@ struct background {
 	bool runs;         /* there is a thread */
 	bool lent;         /* it drains; under the lock, as `ends` */
 	bool ends;
-	bool woken; /* it is to give the collector back; relaxed, as the poll's end follows */
+	bool woken;     /* it is to give the collector back; seq_cst: see drain_low */
+	int nice;       /* the caller's */
+	uint32_t turns; /* polls that the thread has made; relaxed: a hint */
+	uint32_t
+		tid; /* the thread's, if its class can be changed, else 0; seq_cst: see drain_low */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	pthread_t thread;

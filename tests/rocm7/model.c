@@ -160,8 +160,9 @@ static struct hsakmt_model_queue *model_register_queue(struct hsakmt_model *gpu,
 	q->queue.ring = sg_space_host(&engine->space, info->ring_base_address);
 	q->queue.ring_bytes = info->ring_bytes;
 	q->queue.read_index = sg_space_host(&engine->space, info->read_pointer_address);
-	q->queue.write_index = sg_space_host(&engine->space, info->write_pointer_address);
-	if (engine == &gpu->compute)
+	if (engine == &gpu->dma)
+		q->queue.write_index = sg_space_host(&engine->space, info->write_pointer_address);
+	else
 		q->queue.amd = (amd_queue_t *)((char *)q->queue.read_index -
 					       offsetof(amd_queue_t, read_dispatch_id));
 	sg_engine_add(engine, &q->queue);

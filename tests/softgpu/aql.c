@@ -277,13 +277,15 @@ static enum verdict process(struct sg_engine *engine, struct sg_queue *queue, ui
 	}
 }
 
+/* The headers tell how far the queue may be read. Not its write index: the producer would lose that line of the
+ * cache, on which it also keeps what it reads at each packet, whenever this thread looks for work; and no GPU
+ * looks there before the doorbell is rung. */
 bool sg_aql_step(struct sg_engine *engine, struct sg_queue *queue, uint64_t *wake_ns)
 {
 	bool moved = land_all(engine, queue, wake_ns);
-	uint64_t limit = sg_queue_limit(queue);
 	uint64_t index = atomic_load_explicit(queue->read_index, memory_order_relaxed);
 
-	for (unsigned int n = 0; n < BATCH && index < limit; n++, index++) {
+	for (unsigned int n = 0; n < BATCH; n++, index++) {
 		if (atomic_load_explicit(&queue->paused, memory_order_relaxed) ||
 		    process(engine, queue, index, wake_ns) != TAKEN)
 			break;

@@ -47,14 +47,14 @@ struct sg_queue {
 	char *ring;
 	uint64_t ring_bytes;
 	_Atomic uint64_t *read_index;        /* AQL: packets; SDMA: bytes */
-	const _Atomic uint64_t *write_index; /* or what tells as much */
+	const _Atomic uint64_t *write_index; /* SDMA only; or what tells as much */
 	amd_queue_t *amd;                    /* AQL only */
 	_Atomic bool paused;
 
 	/* by the engine */
 	struct sg_engine *engine;
 	struct sg_queue *next;
-	uint64_t limit; /* the highest write index seen */
+	uint64_t limit; /* SDMA: the highest write index seen */
 	bool counted;   /* its COMPUTE_PERFCOUNT_ENABLE */
 	union {
 		struct {
@@ -71,7 +71,7 @@ struct sg_queue {
 /* 1, 2, ... in the order of creation within the process. */
 uint32_t sg_queue_next_id(void);
 
-/* How far the producer has got. */
+/* How far the producer of an SDMA queue has got. */
 static inline uint64_t sg_queue_limit(struct sg_queue *queue)
 {
 	uint64_t seen = atomic_load_explicit(queue->write_index, memory_order_acquire);

@@ -92,7 +92,6 @@ static void init_aql(struct kmt_queue *q, _Atomic uint64_t *doorbell, HsaQueueRe
 	q->queue.read_index = (_Atomic uint64_t *)resource->Queue_read_ptr_aql;
 	q->queue.amd = (amd_queue_t *)((char *)resource->Queue_read_ptr_aql -
 				       offsetof(amd_queue_t, read_dispatch_id));
-	q->queue.write_index = (const _Atomic uint64_t *)&q->queue.amd->write_dispatch_id;
 }
 
 /* ROCr writes the end in bytes of what is written to the doorbell. */
