@@ -12,7 +12,7 @@
 #include "thread_start.h"
 
 /* How the thread goes before others. */
-enum class {
+enum sched_class {
 	/* SCHED_IDLE: the kernel takes its core for an idle one, where a thread of the program's that wakes up is
 	 * sent, and goes on at once. But on a machine that others keep busy it gets no processor for seconds. So
 	 * only where it can be taken back, which takes the privilege. */
@@ -30,8 +30,8 @@ enum class {
  * background.sleep_ms. */
 #define STARVED_MS 200
 #define STARVED_NS (STARVED_MS * 1000000u / 100)
-/* Then it is of CLASS_NICE for so many times as long. */
-#define NICE_TIMES 10
+/* Then it is of CLASS_NICE for so long. */
+#define NICE_NS 2000000000u
 
 void background_init(struct background *background, struct rtl_collector *collector,
 		     uint32_t sleep_ms, bool is_quick)
@@ -49,6 +49,14 @@ void background_init(struct background *background, struct rtl_collector *collec
 	pthread_condattr_destroy(&monotonic);
 }
 
+static uint64_t clock_now_ns(clockid_t clock)
+{
+	struct timespec now = {0, 0};
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
 static bool is_short(const struct background *background)
 {
 	struct rtl_backlog backlog = {.struct_size = sizeof(backlog)};
@@ -58,7 +66,7 @@ static bool is_short(const struct background *background)
 }
 
 /* Of sched_setattr(2), which the C library lacks. tid 0: the calling thread. */
-static bool set_class(uint32_t tid, enum class class, int nice)
+static bool set_class(uint32_t tid, enum sched_class class, int nice)
 {
 	static const uint32_t policies[] = {SCHED_IDLE, SCHED_BATCH, SCHED_OTHER};
 	const struct {
@@ -76,7 +84,7 @@ static bool set_class(uint32_t tid, enum class class, int nice)
 }
 
 /* Nothing, if that is not to be had. */
-static void change_class(const struct background *background, enum class class)
+static void change_class(const struct background *background, enum sched_class class)
 {
 	const uint32_t tid = __atomic_load_n(&background->tid, __ATOMIC_SEQ_CST);
 
@@ -97,13 +105,19 @@ static void drain_until_short(struct background *background)
 	} while (!is_woken(background) && !is_short(background));
 }
 
-/* A thread of CLASS_IDLE holds no lock: nobody might get that for seconds. background_wake may come before this
- * thread has a tid, or between the first lines: then it is seen here. */
-static void drain_low(struct background *background)
+/* Unless it is woken: background_wake may come before there is a tid, or meanwhile. */
+static void lower_class(const struct background *background, enum sched_class class)
 {
-	change_class(background, CLASS_IDLE);
+	change_class(background, class);
 	if (is_woken(background))
 		change_class(background, CLASS_PROGRAM);
+}
+
+/* Not under the lock: from a thread of CLASS_IDLE nobody might get that for seconds. Other locks that it takes
+ * meanwhile nobody else wants. */
+static void drain_low(struct background *background, enum sched_class class)
+{
+	lower_class(background, class);
 	drain_until_short(background);
 	change_class(background, CLASS_PROGRAM);
 }
@@ -122,10 +136,17 @@ static void yield_to_program(struct background *background)
 		__atomic_store_n(&background->tid, (uint32_t)syscall(SYS_gettid), __ATOMIC_SEQ_CST);
 }
 
+/* As was found when it was looked after last. Under the lock. */
+static enum sched_class low_class(const struct background *background)
+{
+	return clock_now_ns(CLOCK_MONOTONIC) < background->nice_until_ns ? CLASS_NICE : CLASS_IDLE;
+}
+
 static void *run(void *user)
 {
 	struct background *background = user;
 	static char stack[CRASH_STACK];
+	enum sched_class class;
 
 	crash_set_stack(stack, sizeof(stack));
 	yield_to_program(background);
@@ -135,9 +156,12 @@ static void *run(void *user)
 			pthread_cond_wait(&background->changed, &background->lock);
 			continue;
 		}
+		class = low_class(background);
 		pthread_mutex_unlock(&background->lock);
-		drain_low(background);
+		drain_low(background, class);
 		pthread_mutex_lock(&background->lock);
+		/* it may have been looked after just before */
+		change_class(background, CLASS_PROGRAM);
 		background->lent = false;
 		pthread_cond_broadcast(&background->changed);
 	}
@@ -159,12 +183,9 @@ static bool start(struct background *background)
 /* What of a processor's time the thread has had. */
 static uint64_t thread_ns(const struct background *background)
 {
-	struct timespec time = {0, 0};
 	clockid_t clock;
 
-	if (!pthread_getcpuclockid(background->thread, &clock))
-		clock_gettime(clock, &time);
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+	return pthread_getcpuclockid(background->thread, &clock) ? 0 : clock_now_ns(clock);
 }
 
 /* Waits until the collector is given back, at most STARVED_MS; false: it is not. Under the lock. */
@@ -187,18 +208,14 @@ static void wait_until_given_back(struct background *background)
 {
 	uint64_t had_ns = thread_ns(background), now_ns;
 	uint32_t turns = __atomic_load_n(&background->turns, __ATOMIC_RELAXED), now_turns;
-	uint32_t nice_for = 0;
 
 	while (!wait_for_turn(background)) {
 		now_ns = thread_ns(background);
 		now_turns = __atomic_load_n(&background->turns, __ATOMIC_RELAXED);
-		if (nice_for)
-			nice_for--;
-		else if (now_turns == turns && now_ns - had_ns < STARVED_NS)
-			nice_for = NICE_TIMES;
-		change_class(background, is_woken(background) ? CLASS_PROGRAM
-					 : nice_for           ? CLASS_NICE
-							      : CLASS_IDLE);
+		if (now_turns == turns && now_ns - had_ns < STARVED_NS &&
+		    low_class(background) == CLASS_IDLE)
+			background->nice_until_ns = clock_now_ns(CLOCK_MONOTONIC) + NICE_NS;
+		lower_class(background, low_class(background));
 		had_ns = now_ns;
 		turns = now_turns;
 	}

@@ -23,11 +23,12 @@ struct background {
 	bool runs;         /* there is a thread */
 	bool lent;         /* it drains; under the lock, as `ends` */
 	bool ends;
-	bool woken;     /* it is to give the collector back; seq_cst: see drain_low */
-	int nice;       /* the caller's */
-	uint32_t turns; /* polls that the thread has made; relaxed: a hint */
+	uint64_t nice_until_ns; /* CLOCK_MONOTONIC: as it was starved; under the lock */
+	bool woken;             /* it is to give the collector back; seq_cst: see lower_class */
+	int nice;               /* the caller's */
+	uint32_t turns;         /* polls that the thread has made; relaxed: a hint */
 	uint32_t
-		tid; /* the thread's, if its class can be changed, else 0; seq_cst: see drain_low */
+		tid; /* the thread's, if its class can be changed, else 0; seq_cst: see lower_class */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	pthread_t thread;
