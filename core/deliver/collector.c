@@ -588,10 +588,10 @@ uint32_t rtl_collector_poll(struct rtl_collector *c, uint32_t timeout_ms)
 
 	follow_pause(c);
 	change_ns = follow_periods(c);
-	note_seen(c);
 	if (is_cut_off(c) && timeout_ms > CUT_OFF_MS)
 		timeout_ms = CUT_OFF_MS;
 	scan(c, false);
+	note_seen(c); /* after the begin of whom it has found */
 	serve_snapshots(c);
 	something = drain(c, false);
 	probe(c);

@@ -254,11 +254,17 @@ class DeadCollector(Faults):
     BUFFERS = {"RTL_BUFFER_SIZE": "256K", "RTL_BUFFER_TOTAL": "1M"}
     CAUSE = "the collector died, and the buffers were full"
 
+    def has_met(self, child):
+        """Whether the collector has found the program."""
+        with open(f"/proc/{child.pid}/maps", encoding="utf-8") as file:
+            return "/ring-0" in file.read()
+
     def outlive(self, *command, env=None, lines=3):
         """A program that publishes 20000 events for each line, whose collector is killed after the
         first one; returns how many it recorded, and its folder."""
         child = self.lines(*command, count="20000", env={**self.BUFFERS, **(env or {})})
         recorded = self.line(child)
+        self.wait_until(lambda: self.has_met(child))
         child.kill()
         child.wait()
         if "RTL_BUFFER_POLICY" in (env or {}):
