@@ -105,7 +105,8 @@ static void drain_until_short(struct background *background)
 	} while (!is_woken(background) && !is_short(background));
 }
 
-/* Unless it is woken: background_wake may come before there is a tid, or meanwhile. */
+/* Unless it is woken. Seq_cst: tid is stored and `woken` loaded here after the change, and background_wake stores
+ * `woken` and then loads tid, so one of both sees the other and the class is the program's in the end. */
 static void lower_class(const struct background *background, enum sched_class class)
 {
 	change_class(background, class);
