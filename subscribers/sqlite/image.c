@@ -247,8 +247,8 @@ static unsigned char *put_table(unsigned char *at, const unsigned char *end, uns
 	struct cell cells[6];
 	struct head head;
 
-	memset(cells, 0,
-	       sizeof(cells)); /* a compiler does not see that what is not set is not read */
+	/* a compiler does not see that what is not set is not read */
+	memset(cells, 0, sizeof(cells));
 	set_text(&cells[1], "table");
 	set_text(&cells[2], name);
 	set_text(&cells[3], name);
