@@ -2,6 +2,7 @@
 /* rtl replay: any subscriber over what is in a folder, which stays as it is. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cli.h"
 #include "collect.h"
@@ -12,6 +13,7 @@
 struct request {
 	struct cli_operands operands;
 	struct session session;
+	const char *input;
 };
 
 static const struct cli_option options[] = {
@@ -21,6 +23,9 @@ static const struct cli_option options[] = {
 	CLI_VALUE('s', "subscribers", "LIST", offsetof(struct request, session.subscribers),
 		  "subscribers instead of libsqlite_sub.so; colon-separated\n"
 		  "NAME or NAME?key=value&key=value"),
+	CLI_VALUE('i', "input", "PLUGIN", offsetof(struct request, input),
+		  "the source that reads TRACE, e.g. libkernels_src.so\n"
+		  "(default: the first that says it does)"),
 };
 
 /* The folder's name, in the working directory. To be freed. */
@@ -48,7 +53,7 @@ static int take_properties(const char *folder)
 	return status;
 }
 
-static int replay(const char *folder, struct session *session)
+static int replay_folder(const char *folder, struct session *session)
 {
 	struct rtl_folder is;
 	int status = folder_look("replay", folder, &is);
@@ -62,8 +67,30 @@ static int replay(const char *folder, struct session *session)
 	status = session_prepare_subscribers(session);
 	if (!status)
 		status = take_properties(folder);
+	return status ? status : collect_deliver(RTL_REPLAY, folder, session->list, NULL);
+}
+
+static int replay_source(const char *trace, const char *input, struct session *session)
+{
+	int status = session_prepare_subscribers(session);
+
 	if (!status)
-		status = collect_deliver(RTL_REPLAY, folder, session->list, NULL);
+		status = collect_set_properties(NULL, NULL);
+	return status ? status : collect_feed(trace, input, session->list);
+}
+
+static bool is_folder(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) || S_ISDIR(st.st_mode);
+}
+
+static int replay(const char *trace, const char *input, struct session *session)
+{
+	const int status = input || !is_folder(trace) ? replay_source(trace, input, session)
+						      : replay_folder(trace, session);
+
 	return status ? status : collect_check_output(session->database);
 }
 
@@ -71,18 +98,18 @@ static int run(const struct cli_command *command, int argc, char **argv)
 {
 	struct request request = {0};
 	struct session *session = &request.session;
-	const char *folder;
+	const char *trace;
 	int status = cli_read(command, argc, argv, &request);
 
 	if (status >= 0)
 		return status;
 	if (!request.operands.count)
-		return cli_usage("replay: give the folder of a recording: rtl replay FOLDER");
-	folder = request.operands.list[0];
-	char *output = default_output(folder);
+		return cli_usage("replay: give a recording, or a file that a source reads: rtl replay TRACE");
+	trace = request.operands.list[0];
+	char *output = default_output(trace);
 	session->default_output = output;
 	session->outputs.makes_tables = true;
-	status = replay(folder, session);
+	status = replay(trace, request.input, session);
 	if (!status)
 		status = outputs_make_tables(&session->outputs, session->database, false);
 	if (status) /* what is in the folder is unchanged */
@@ -100,11 +127,11 @@ static int run(const struct cli_command *command, int argc, char **argv)
 
 const struct cli_command cmd_replay = {
 	.name = "replay",
-	.operands = "FOLDER",
-	.purpose = "Gives what was recorded in a folder to subscribers",
-	.details = "FOLDER is a recording, the folder of a collector that died, or one process's\n"
-		   "spool. Nothing in it changes.",
+	.operands = "TRACE",
+	.purpose = "Gives what was recorded to subscribers",
+	.details = "TRACE is a recording, the folder of a collector that died, one process's spool,\n"
+		   "or what a source plugin reads. Nothing in it changes.",
 	CLI_OPTIONS(options),
-	CLI_OPERANDS(struct request, operands, 1, "one folder at a time"),
+	CLI_OPERANDS(struct request, operands, 1, "one trace at a time"),
 	.run = run,
 };

@@ -207,8 +207,8 @@ void collect_finish(struct collect *collect)
 	collect->folder = NULL;
 }
 
-static int deliver(uint32_t kind, const char *folder, const char *subscribers, uint32_t *left,
-		   bool death_said)
+static int deliver(uint32_t kind, const char *folder, const char *input, const char *subscribers,
+		   uint32_t *left, bool death_said)
 {
 	bool record = kind == RTL_RECORD_RECOVER;
 	const struct rtl_collector_options options = {
@@ -217,6 +217,7 @@ static int deliver(uint32_t kind, const char *folder, const char *subscribers, u
 		.subscribers = record ? NULL : subscribers,
 		.output = record ? subscribers : NULL,
 		.folder = folder,
+		.input = input,
 	};
 	struct rtl_collector *collector;
 	char message[MESSAGE_SIZE] = "", *words;
@@ -250,12 +251,17 @@ static int deliver(uint32_t kind, const char *folder, const char *subscribers, u
 
 int collect_deliver(uint32_t kind, const char *folder, const char *subscribers, uint32_t *left)
 {
-	return deliver(kind, folder, subscribers, left, false);
+	return deliver(kind, folder, NULL, subscribers, left, false);
+}
+
+int collect_feed(const char *trace, const char *input, const char *subscribers)
+{
+	return deliver(RTL_REPLAY, trace, input, subscribers, NULL, false);
 }
 
 int collect_deliver_completed(const char *folder, const char *subscribers)
 {
-	return deliver(RTL_REPLAY, folder, subscribers, NULL, true);
+	return deliver(RTL_REPLAY, folder, NULL, subscribers, NULL, true);
 }
 
 int collect_inspect(const char *folder, const struct rtl_subscriber *own)

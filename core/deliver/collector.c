@@ -17,6 +17,7 @@
 
 #include "blocks.h"
 #include "clock.h"
+#include "feed.h"
 #include "folder.h"
 #include "futex.h"
 #include "guard.h"
@@ -69,6 +70,8 @@ struct rtl_collector {
 	void (*progress)(void *user, uint64_t left_bytes);
 	void *progress_user;
 	char *interruption; /* after finish: see host_interruption */
+	bool is_fed;        /* the folder is a file, or what else a source plugin reads */
+	bool feed_failed;   /* after finish: it could not be read to the end */
 };
 
 __attribute__((format(printf, 4, 5))) static int fail(char *message, size_t size, int err,
@@ -165,7 +168,8 @@ static int make_folder(struct rtl_collector *c, const struct rtl_collector_optio
 		    strerror(err));
 }
 
-static int take_folder(struct rtl_collector *c, const char *folder, char *message, size_t size)
+static int take_folder(struct rtl_collector *c, const char *folder, const char *input,
+		       char *message, size_t size)
 {
 	struct stat st;
 	DIR *dir;
@@ -173,16 +177,21 @@ static int take_folder(struct rtl_collector *c, const char *folder, char *messag
 	if (!folder || stat(folder, &st))
 		return fail(message, size, RTL_ENOENT, "%s: %s", folder ? folder : "(no folder)",
 			    folder ? strerror(errno) : "name one");
-	if (!S_ISDIR(st.st_mode))
+	c->is_fed = c->kind == RTL_REPLAY && (input || !S_ISDIR(st.st_mode));
+	if (!c->is_fed && !S_ISDIR(st.st_mode))
 		return fail(message, size, RTL_EFORMAT,
 			    "%s is not a folder: give that of a recording", folder);
+	c->folder = strdup(folder);
+	if (!c->folder)
+		return fail(message, size, RTL_ENOMEM, "out of memory");
+	if (c->is_fed)
+		return 0;
 	dir = opendir(folder);
 	if (!dir)
 		return fail(message, size, RTL_EIO, "%s cannot be read: %s", folder,
 			    strerror(errno));
 	closedir(dir);
-	c->folder = strdup(folder);
-	return c->folder ? 0 : fail(message, size, RTL_ENOMEM, "out of memory");
+	return 0;
 }
 
 /* Writes what the subscribers want of the streams that they have been told of. */
@@ -381,12 +390,14 @@ int rtl_collector_create(const struct rtl_collector_options *options, struct rtl
 	guard_start();
 	log_init();
 	err = owns_folder(c) ? make_folder(c, &o, message, size)
-			     : take_folder(c, o.folder, message, size);
+			     : take_folder(c, o.folder, o.input, message, size);
 	if (!err)
 		err = claim_folder(c, message, size);
 	if (!err)
 		err = is_record(c) ? start_recorder(c, &o, message, size)
 				   : start_subscribers(c, &o, message, size);
+	if (!err && c->is_fed)
+		err = host_add_feed(c->host, o.input, c->folder, message, size);
 	if (err)
 		goto fail;
 	note_death(c);
@@ -405,6 +416,8 @@ fail:
 
 const char *rtl_collector_failure(const struct rtl_collector *c)
 {
+	if (c->feed_failed)
+		return "the input could not be read to the end: the output is not complete";
 	if ((c->keeps || c->failed) && only_reads(c))
 		return "a subscriber has not stored everything: the output is not complete";
 	if (c->keeps)
@@ -564,6 +577,8 @@ static void scan(struct rtl_collector *c, bool last_chance)
 {
 	struct scan in_folder = {c, last_chance};
 
+	if (c->is_fed)
+		return;
 	if (!owns_folder(c) && folder_has(c->folder, "control", 0))
 		meet(c, c->folder, 0, last_chance);
 	else if (folder_each_spool(c->folder, meet_in_folder, &in_folder) == ENOENT)
@@ -711,6 +726,7 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 	c->interruption = host_interruption(c->host) ? strdup(host_interruption(c->host)) : NULL;
 	c->keeps = host_keeps(c->host);
 	c->failed = host_has_failed(c->host);
+	c->feed_failed = host_feeds_failed(c->host);
 	if (!only_reads(c) && !rtl_collector_failure(c))
 		host_remove_left(c->host);
 	host_destroy(c->host);

@@ -339,6 +339,73 @@ static uint32_t pass_over(struct host *host, struct source *source)
 	return total;
 }
 
+/* The host's process that an event of a feed names, and the number of its stream there; NULL: it has
+ * no such stream. */
+static struct source *source_of(const struct host *host, const struct rtl_event *event,
+				uint32_t *stream)
+{
+	struct source *source = host->sources[event->process->number - 1];
+	int number;
+
+	if (source->last_type && source->streams[source->last_stream] == event->stream) {
+		*stream = source->last_stream;
+		return source;
+	}
+	number = source_number(source, event->stream);
+	*stream = (uint32_t)number;
+	return number < 0 ? NULL : source;
+}
+
+/* The ledger of a feed is what it says, or else what it delivers. */
+static void count_fed(struct source *source, uint32_t stream, bool good)
+{
+	struct rtl_ledger *ledger = &source->last[stream];
+
+	if (!source->ledger_told[stream]) {
+		ledger->struct_size = sizeof(*ledger);
+		ledger->published++;
+		ledger->delivered += good;
+		ledger->abandoned += !good;
+	} else if (!good && ledger->delivered) {
+		ledger->delivered--;
+		ledger->abandoned++;
+	}
+}
+
+void host_deliver(struct host *host, const struct rtl_event *events, size_t count)
+{
+	struct rtl_event *event;
+	struct source *source;
+	uint32_t n = 0, stream;
+	bool good;
+
+	for (size_t i = 0; i < count; i++) {
+		event = &host->batch[n];
+		*event = events[i];
+		event->struct_size = sizeof(*event);
+		event->ring = event->reserved2 = event->reserved = 0;
+		event->position = 0;
+		source = source_of(host, event, &stream);
+		if (!source)
+			continue;
+		event->type_info = type_of(source, stream, event->type);
+		good = event->type_info && event->payload_size >= event->type_info->payload_size &&
+		       (!source->last_has_texts || texts_fit(event));
+		count_fed(source, stream, good);
+		if (!good)
+			continue;
+		distribute(host, event, NULL);
+		n++;
+		if (host->replays && make_repeated(source, stream, event, &host->batch[n]))
+			distribute(host, &host->batch[n++], NULL);
+		if (n >= HOST_BATCH - 1) {
+			hand_over_all(host);
+			n = 0;
+		}
+	}
+	hand_over_all(host);
+}
+
 /* Instead of a pass: for ledgers. */
 static void count(struct host *host, struct source *source)
 {
@@ -367,6 +434,8 @@ bool host_pass(struct host *host)
 			total += pass_over(host, host->sources[i]);
 		host->interrupted |= !host->sources[i]->closed && host->sources[i]->interrupted;
 	}
+	if (host_read_feeds(host))
+		host->interrupted = rest = true;
 	sweep_if_due(host);
 	host->dirty |= total > 0;
 	host_unlock(host);
@@ -444,7 +513,7 @@ uint64_t host_backlog(const struct host *host, bool before, bool *is_short)
 		bytes += backlog_of(host->sources[i], before, &one);
 		*is_short |= one;
 	}
-	return bytes;
+	return bytes + host_feeds_left(host);
 }
 
 bool host_is_interrupted(const struct host *host)

@@ -178,6 +178,7 @@ void host_destroy(struct host *host)
 			instance->subscriber->destroy(instance->self);
 		instance_free(instance);
 	}
+	host_close_feeds(host);
 	for (uint32_t i = 0; i < host->stream_count; i++)
 		while ((s = host->subscriptions[i])) {
 			host->subscriptions[i] = s->next;
@@ -214,6 +215,31 @@ static int add_source(struct host *host, struct source *source)
 	source->remote.number = host->source_count + 1;
 	host->sources[host->source_count++] = source;
 	return 0;
+}
+
+static void tell_process(struct host *host, struct source *source)
+{
+	struct instance *instance;
+
+	source->begun = true;
+	for (instance = host->instances; instance; instance = instance->next)
+		INSTANCE_CALL(instance, process_begin, source->process);
+	for (instance = host->instances; instance; instance = instance->next)
+		source->hearers += !instance_failed(instance);
+}
+
+int host_add_source(struct host *host, struct source *source)
+{
+	int err;
+
+	host_lock(host);
+	host_data_lock(host);
+	err = add_source(host, source);
+	host_data_unlock(host);
+	if (!err && source->begun)
+		tell_process(host, source);
+	host_unlock(host);
+	return err;
 }
 
 int host_add_own(struct host *host, const struct host_own *own)
@@ -395,7 +421,8 @@ void host_offer_stream(struct host *host, const struct rtl_stream_info *info)
 
 /* A process has registered a stream: subscribers are told if it is new to the host; what they
  * want of it otherwise is known, and the process is told. */
-static bool meet_stream(struct host *host, struct source *source, uint32_t number)
+const struct rtl_stream_info *host_meet_stream(struct host *host, struct source *source,
+					       const struct rtl_stream_info *theirs)
 {
 	const struct rtl_stream_info *info,
 		*around = host->meets; /* a subscriber may register one */
@@ -403,14 +430,14 @@ static bool meet_stream(struct host *host, struct source *source, uint32_t numbe
 	struct instance *instance;
 
 	host_data_lock(host);
-	info = intern_stream(host, source, source->ops->stream(source, number));
+	info = intern_stream(host, source, theirs);
 	if (info)
 		source_add_stream(source, info);
 	if (host->stream_count > before)
 		host->meets = info;
 	host_data_unlock(host);
 	if (!info)
-		return false;
+		return NULL;
 	if (host->stream_count > before && stream_list_selects(info->name))
 		for (instance = host->instances; instance; instance = instance->next)
 			INSTANCE_CALL(instance, stream, info);
@@ -419,28 +446,22 @@ static bool meet_stream(struct host *host, struct source *source, uint32_t numbe
 	host->meets = around;
 	wants_tell_one(host, source, info);
 	host_data_unlock(host);
-	return true;
+	return info;
 }
 
 void host_look_at(struct host *host, struct source *source)
 {
-	struct instance *instance;
-
 	if (source->closed)
 		return;
 	if (source_refresh(source) == RTL_EFORMAT)
 		source->damaged = true; /* said at its end; its spool is kept */
 	if (!source->process)
 		return;
-	if (!source->begun) {
-		source->begun = true;
-		for (instance = host->instances; instance; instance = instance->next)
-			INSTANCE_CALL(instance, process_begin, source->process);
-		for (instance = host->instances; instance; instance = instance->next)
-			source->hearers += !instance_failed(instance);
-	}
+	if (!source->begun)
+		tell_process(host, source);
 	while (source->stream_count < source->ops->stream_count(source))
-		if (!meet_stream(host, source, source->stream_count))
+		if (!host_meet_stream(host, source,
+				      source->ops->stream(source, source->stream_count)))
 			break;
 }
 

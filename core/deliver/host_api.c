@@ -312,6 +312,9 @@ static const char *api_property(const struct rtl_host *api, const char *key)
 		return instance_of(api)->host->where;
 	if (!strcmp(key, "version"))
 		return rtl_version();
+	if (instance_of(api)->host->feeds &&
+	    (!strcmp(key, "interrupted") || !strcmp(key, "mode")))
+		return host_feeds_property(instance_of(api)->host, key);
 	if (!strcmp(key, "interrupted"))
 		return host_interruption(instance_of(api)->host);
 	if (!strcmp(key, "session"))
@@ -394,7 +397,9 @@ static int api_calibration(const struct rtl_host *api, const struct rtl_process 
 		return RTL_EINVAL;
 	host_data_lock(host);
 	source = source_of(host, process);
-	if (source)
+	if (source && source->feed)
+		all = source->calibration;
+	else if (source)
 		calibration_of(&source->reader.clock, &all);
 	host_data_unlock(host);
 	if (!source || !all.pairs)

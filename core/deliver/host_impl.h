@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 
+#include "feed.h"
 #include "host.h"
 #include "lookup.h"
 #include "source.h"
@@ -59,6 +60,7 @@ struct host {
 	struct source **sources;    /* by process number - 1 */
 	uint32_t source_count;
 	uint32_t source_room;
+	struct feed *feeds;
 	/* The host's streams. With the local process alone they are its own, number by number. */
 	const struct rtl_stream_info *streams[SPOOL_STREAMS_MAX];
 	/* Release when one is added, acquire when events are delivered; one is removed under both
@@ -137,6 +139,15 @@ extern const struct rtl_host host_api;
 
 /* Gives the instance no more events, as its function failed. Call it without the data lock. */
 void instance_fail_with(struct instance *instance, const char *function, int err);
+/* Adds a process, which subscribers are told of if it has begun. Without locks. 0, RTL_ENOMEM. */
+int host_add_source(struct host *host, struct source *source);
+/* The host's stream for the process's next one, of which subscribers are told if it is new to them; NULL:
+ * too many, or no memory. Under the call lock. */
+const struct rtl_stream_info *host_meet_stream(struct host *host, struct source *source,
+					       const struct rtl_stream_info *info);
+/* Delivers events that a feed has made; in each, stream and process are the host's. Under the call
+ * lock. */
+void host_deliver(struct host *host, const struct rtl_event *events, size_t count);
 /* Takes note of what is new in a process. Under the call lock. */
 void host_look_at(struct host *host, struct source *source);
 /* Tells all processes what is wanted of a stream. Under the data lock. */

@@ -16,6 +16,7 @@
 
 #include <rtl/plugin.h>
 
+#include "plugin_find.h"
 #include "setting.h"
 
 /* The plugin folder, as seen from the folder that librtl is in. */
@@ -558,44 +559,78 @@ void rtl_plugin_close(struct rtl_plugin *plugin)
 	free(plugin);
 }
 
-static int is_plugin_name(const struct dirent *entry)
-{
-	static const char prefix[] = "lib", suffix[] = "_sub.so";
-	size_t length = strlen(entry->d_name);
+/* ---- files ---- */
 
-	return length > sizeof(prefix) + sizeof(suffix) - 2 &&
-	       !strncmp(entry->d_name, prefix, sizeof(prefix) - 1) &&
-	       !strcmp(entry->d_name + length - (sizeof(suffix) - 1), suffix);
+/* Whether a file is called lib*SUFFIX. */
+static bool is_plugin_name(const char *name, const char *suffix)
+{
+	const size_t length = strlen(name), end = strlen(suffix);
+
+	return length > 3 + end && !strncmp(name, "lib", 3) && !strcmp(name + length - end, suffix);
 }
 
-static void list_folder(const struct folder *folder, void (*fn)(void *user, const char *path),
-			void *user)
+static bool each_of_folder(const struct folder *folder, const char *suffix,
+			   bool (*fn)(void *user, const char *path), void *user)
 {
 	struct dirent **entries;
-	int count =
-		folder->exists ? scandir(folder->path, &entries, is_plugin_name, alphasort) : -1;
+	int count = folder->exists ? scandir(folder->path, &entries, NULL, alphasort) : -1;
+	bool stop = false;
 
 	if (count < 0)
-		return;
+		return false;
 	for (int i = 0; i < count; i++) {
-		char *path;
-		if (asprintf(&path, "%s/%s", folder->path, entries[i]->d_name) >= 0) {
-			if (is_file(path))
-				fn(user, path);
+		char *path = NULL;
+
+		if (!stop && is_plugin_name(entries[i]->d_name, suffix) &&
+		    asprintf(&path, "%s/%s", folder->path, entries[i]->d_name) >= 0) {
+			stop = is_file(path) && fn(user, path);
 			free(path);
 		}
 		free(entries[i]);
 	}
 	free(entries);
+	return stop;
+}
+
+bool plugin_each_file(const char *suffix, bool (*fn)(void *user, const char *path), void *user)
+{
+	struct folders folders;
+	bool stop = false;
+
+	if (folders_init(&folders)) {
+		for (size_t i = 0; i < folders.count && !stop; i++)
+			stop = each_of_folder(&folders.items[i], suffix, fn, user);
+	}
+	folders_fini(&folders);
+	return stop;
+}
+
+int plugin_find_file(const char *name, char **path, char *text, size_t size)
+{
+	const struct message message = {text, size};
+	struct rtl_plugin plugin = {.spec = (char *)(uintptr_t)name};
+	int error = find(&plugin, &message);
+
+	*path = plugin.path;
+	return error;
+}
+
+struct listing {
+	void (*fn)(void *user, const char *path);
+	void *user;
+};
+
+static bool list_one(void *user, const char *path)
+{
+	const struct listing *listing = user;
+
+	listing->fn(listing->user, path);
+	return false;
 }
 
 void rtl_plugin_list(void (*fn)(void *user, const char *path), void *user)
 {
-	struct folders folders;
+	struct listing listing = {fn, user};
 
-	if (folders_init(&folders)) {
-		for (size_t i = 0; i < folders.count; i++)
-			list_folder(&folders.items[i], fn, user);
-	}
-	folders_fini(&folders);
+	plugin_each_file("_sub.so", list_one, &listing);
 }

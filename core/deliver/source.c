@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "source.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,6 +74,19 @@ bool source_is_gone(struct source *source)
 	if (source->gone && !source->found_gone)
 		source->alive_ticks = clock_ticks();
 	return source->gone;
+}
+
+void source_keep_loss(struct source_loss **list, uint32_t stream, const char *cause, uint64_t count)
+{
+	struct source_loss *loss = calloc(1, sizeof(*loss));
+
+	if (!loss)
+		return;
+	loss->stream = stream;
+	loss->count = count;
+	snprintf(loss->cause, sizeof(loss->cause), "%s", cause);
+	loss->next = *list;
+	*list = loss;
 }
 
 static void free_losses(struct source_loss *loss)
@@ -242,8 +256,9 @@ void source_add_stream(struct source *source, const struct rtl_stream_info *info
 	uint32_t number = source->stream_count++;
 
 	source->streams[number] = info;
-	source->delivered[number] =
-		__atomic_load_n(&source->control->streams[number].delivered, __ATOMIC_RELAXED);
+	if (source->control)
+		source->delivered[number] = __atomic_load_n(
+			&source->control->streams[number].delivered, __ATOMIC_RELAXED);
 }
 
 void source_release(struct source *source)

@@ -17,6 +17,7 @@
 #include "spool_files.h"
 #include "stream_info.h"
 
+struct feed;
 struct source;
 
 struct source_rings {
@@ -98,6 +99,10 @@ struct source {
 	const struct rtl_type_info *last_type;
 	uint32_t last_stream;
 	bool last_has_texts;
+	/* of a feed (feed.h), which is closed from the beginning: */
+	struct feed *feed;
+	bool ledger_told[SPOOL_STREAMS_MAX]; /* else events count as they come */
+	struct rtl_calibration calibration;
 	/* of a replay: for each stream the one plus 1 that it repeats and that was not recorded */
 	uint16_t repeats[SPOOL_STREAMS_MAX]; /* 0: not looked for yet */
 };
@@ -174,6 +179,9 @@ void source_want(struct source *source, const struct rtl_stream_info *info,
 void source_ledger(const struct source *source, uint32_t number, struct rtl_ledger *ledger);
 /* How the process has waited for room in its rings. */
 void source_waits(const struct source *source, struct rtl_waits *waits);
+/* Adds a cause of loss to one of its lists; lost if there is no memory. */
+void source_keep_loss(struct source_loss **list, uint32_t stream, const char *cause,
+		      uint64_t count);
 /* Calls fn with each cause of loss of the process's stream `number`. */
 void source_losses(const struct source *source, uint32_t number,
 		   void (*fn)(void *user, const char *cause, uint64_t count), void *user);

@@ -199,15 +199,8 @@ struct keep {
 static void keep_loss(void *user, const char *cause, uint64_t count)
 {
 	const struct keep *keep = user;
-	struct source_loss *loss = calloc(1, sizeof(*loss));
 
-	if (!loss)
-		return;
-	loss->stream = keep->stream;
-	loss->count = count;
-	snprintf(loss->cause, sizeof(loss->cause), "%s", cause);
-	loss->next = *keep->list;
-	*keep->list = loss;
+	source_keep_loss(keep->list, keep->stream, cause, count);
 }
 
 /* Of a recording there is `ring-N` as well, but not of rings that only its segments name: what was open

@@ -81,6 +81,9 @@ struct rtl_collector_options {
 	/** RTL_RECORD with a limit: a flight recorder. What is older may go and counts as left out; of
 	 *  it stays what describes other events. 0: none. */
 	uint64_t last_ns;
+	/** RTL_REPLAY: the source plugin that reads `folder`, which may be a file then. NULL: a folder is
+	 *  a recording, and a file is for the first source that reads it. */
+	const char *input;
 };
 
 /**
