@@ -125,6 +125,7 @@ static int read_field(struct cursor *c, struct rtl_field *out)
 	*out = (struct rtl_field){
 		.struct_size = sizeof(*out),
 		.kind = fixed->kind,
+		.group = fixed->group,
 		.offset = fixed->offset,
 		.size = fixed->size,
 		.name = texts[0],

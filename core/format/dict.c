@@ -101,6 +101,7 @@ static void write_field(struct entry *e, const struct rtl_field *f)
 {
 	const struct dict_field fixed = {
 		.kind = f->kind,
+		.group = f->group,
 		.offset = f->offset,
 		.size = f->size,
 		.lengths = {length_of(f->name), length_of(f->unit), length_of(f->description)}};

@@ -56,7 +56,7 @@ struct dict_type {
 
 struct dict_field {
 	uint16_t kind;
-	uint16_t reserved;
+	uint16_t group;
 	uint32_t offset;
 	uint32_t size;
 	uint32_t lengths[3]; /* name, unit, description */

@@ -23,8 +23,12 @@
  * unit: "ns", "bytes", ..., or ""; text: one line.
  */
 #define RTL_FIELD(payload, member, kind, unit, text)                                               \
+	RTL_FIELD_OF(0, payload, member, kind, unit, text)
+
+/** The same of a field that repeats together with those of its group: rtl_field.group. */
+#define RTL_FIELD_OF(group, payload, member, kind, unit, text)                                     \
 	{                                                                                          \
-		(uint32_t)sizeof(struct rtl_field), (kind), 0,                                     \
+		(uint32_t)sizeof(struct rtl_field), (kind), (group),                               \
 			(uint32_t)offsetof(payload, member),                                       \
 			(uint32_t)sizeof(((payload *)0)->member), #member, (unit), (text)          \
 	}

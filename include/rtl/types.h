@@ -206,7 +206,9 @@ enum rtl_value_state {
 struct rtl_field {
 	uint32_t struct_size;
 	uint16_t kind;           /**< enum rtl_kind */
-	uint16_t reserved;       /**< 0 */
+	/** Fields of a type with the same number, from 1, repeat together: who stores them may store
+	 *  them once, under a number. 0: this one does not. */
+	uint16_t group;
 	uint32_t offset;         /**< from the beginning of the payload, bytes */
 	uint32_t size;           /**< bytes */
 	const char *name;        /**< [a-z0-9_]+, unique within the type */

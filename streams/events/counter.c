@@ -54,56 +54,56 @@ _Static_assert(offsetof(struct rtl_hsa_counter_sample, part) == 40, "rtl_hsa_cou
 _Static_assert(offsetof(struct rtl_hsa_counter_sample, pass) == 44, "rtl_hsa_counter_sample");
 
 static const struct rtl_field rtl_hsa_counter_info_fields[] = {
-	RTL_FIELD(struct rtl_hsa_counter_info, name, RTL_KIND_STRING, "", "name of the counter or metric"),
-	RTL_FIELD(struct rtl_hsa_counter_info, unit, RTL_KIND_STRING, "", "unit; 0: none is known"),
-	RTL_FIELD(struct rtl_hsa_counter_info, block, RTL_KIND_STRING, "", "block of a counter; 0: a metric"),
-	RTL_FIELD(struct rtl_hsa_counter_info, expression, RTL_KIND_STRING, "", "expression of a metric; 0: a counter"),
-	RTL_FIELD(struct rtl_hsa_counter_info, description, RTL_KIND_STRING, "", "what it means"),
-	RTL_FIELD(struct rtl_hsa_counter_info, gpu, RTL_KIND_UINT, "", "KFD node id of the agent"),
-	RTL_FIELD(struct rtl_hsa_counter_info, event, RTL_KIND_UINT, "", "of a counter: the number of its event in the block"),
-	RTL_FIELD(struct rtl_hsa_counter_info, pass, RTL_KIND_UINT, "", "in which pass it is counted, from 0"),
-	RTL_FIELD(struct rtl_hsa_counter_info, passes, RTL_KIND_UINT, "", "how many passes there are; they take turns from dispatch to dispatch of a kernel, or from interval to interval"),
+	RTL_FIELD_OF(0, struct rtl_hsa_counter_info, name, RTL_KIND_STRING, "", "name of the counter or metric"),
+	RTL_FIELD_OF(0, struct rtl_hsa_counter_info, unit, RTL_KIND_STRING, "", "unit; 0: none is known"),
+	RTL_FIELD_OF(0, struct rtl_hsa_counter_info, block, RTL_KIND_STRING, "", "block of a counter; 0: a metric"),
+	RTL_FIELD_OF(0, struct rtl_hsa_counter_info, expression, RTL_KIND_STRING, "", "expression of a metric; 0: a counter"),
+	RTL_FIELD_OF(0, struct rtl_hsa_counter_info, description, RTL_KIND_STRING, "", "what it means"),
+	RTL_FIELD_OF(0, struct rtl_hsa_counter_info, gpu, RTL_KIND_UINT, "", "KFD node id of the agent"),
+	RTL_FIELD_OF(0, struct rtl_hsa_counter_info, event, RTL_KIND_UINT, "", "of a counter: the number of its event in the block"),
+	RTL_FIELD_OF(0, struct rtl_hsa_counter_info, pass, RTL_KIND_UINT, "", "in which pass it is counted, from 0"),
+	RTL_FIELD_OF(0, struct rtl_hsa_counter_info, passes, RTL_KIND_UINT, "", "how many passes there are; they take turns from dispatch to dispatch of a kernel, or from interval to interval"),
 };
 
 static const struct rtl_field rtl_hsa_counter_fields[] = {
-	RTL_FIELD(struct rtl_hsa_counter, value, RTL_KIND_FLOAT, "", "its value: of a counter the sum of all parts of the GPU"),
-	RTL_FIELD(struct rtl_hsa_counter, name, RTL_KIND_STRING, "", "name of the counter or metric"),
-	RTL_FIELD(struct rtl_hsa_counter, kernel, RTL_KIND_UID, "", "tracepoint of the kernel"),
-	RTL_FIELD(struct rtl_hsa_counter, gpu, RTL_KIND_UINT, "", "KFD node id of the agent"),
-	RTL_FIELD(struct rtl_hsa_counter, pass, RTL_KIND_UINT, "", "in which pass it was counted, from 0"),
-	RTL_FIELD(struct rtl_hsa_counter, flags, RTL_KIND_UINT, "", "bits: 1 derived, 2 no value"),
+	RTL_FIELD_OF(0, struct rtl_hsa_counter, value, RTL_KIND_FLOAT, "", "its value: of a counter the sum of all parts of the GPU"),
+	RTL_FIELD_OF(1, struct rtl_hsa_counter, name, RTL_KIND_STRING, "", "name of the counter or metric"),
+	RTL_FIELD_OF(1, struct rtl_hsa_counter, kernel, RTL_KIND_UID, "", "tracepoint of the kernel"),
+	RTL_FIELD_OF(1, struct rtl_hsa_counter, gpu, RTL_KIND_UINT, "", "KFD node id of the agent"),
+	RTL_FIELD_OF(1, struct rtl_hsa_counter, pass, RTL_KIND_UINT, "", "in which pass it was counted, from 0"),
+	RTL_FIELD_OF(1, struct rtl_hsa_counter, flags, RTL_KIND_UINT, "", "bits: 1 derived, 2 no value"),
 };
 
 static const struct rtl_field rtl_hsa_counter_interval_fields[] = {
-	RTL_FIELD(struct rtl_hsa_counter_interval, value, RTL_KIND_FLOAT, "", "its value: of a counter the sum of all parts of the GPU"),
-	RTL_FIELD(struct rtl_hsa_counter_interval, name, RTL_KIND_STRING, "", "name of the counter or metric"),
-	RTL_FIELD(struct rtl_hsa_counter_interval, begin_ns, RTL_KIND_TIME, "ns", "when the counters were read or started before"),
-	RTL_FIELD(struct rtl_hsa_counter_interval, end_ns, RTL_KIND_TIME, "ns", "when they were read"),
-	RTL_FIELD(struct rtl_hsa_counter_interval, gpu, RTL_KIND_UINT, "", "KFD node id of the agent"),
-	RTL_FIELD(struct rtl_hsa_counter_interval, pass, RTL_KIND_UINT, "", "in which pass it was counted, from 0"),
-	RTL_FIELD(struct rtl_hsa_counter_interval, flags, RTL_KIND_UINT, "", "bits: 1 derived, 2 no value"),
+	RTL_FIELD_OF(0, struct rtl_hsa_counter_interval, value, RTL_KIND_FLOAT, "", "its value: of a counter the sum of all parts of the GPU"),
+	RTL_FIELD_OF(1, struct rtl_hsa_counter_interval, name, RTL_KIND_STRING, "", "name of the counter or metric"),
+	RTL_FIELD_OF(0, struct rtl_hsa_counter_interval, begin_ns, RTL_KIND_TIME, "ns", "when the counters were read or started before"),
+	RTL_FIELD_OF(0, struct rtl_hsa_counter_interval, end_ns, RTL_KIND_TIME, "ns", "when they were read"),
+	RTL_FIELD_OF(1, struct rtl_hsa_counter_interval, gpu, RTL_KIND_UINT, "", "KFD node id of the agent"),
+	RTL_FIELD_OF(1, struct rtl_hsa_counter_interval, pass, RTL_KIND_UINT, "", "in which pass it was counted, from 0"),
+	RTL_FIELD_OF(1, struct rtl_hsa_counter_interval, flags, RTL_KIND_UINT, "", "bits: 1 derived, 2 no value"),
 };
 
 static const struct rtl_field rtl_hsa_counter_ledger_fields[] = {
-	RTL_FIELD(struct rtl_hsa_counter_ledger, dispatches, RTL_KIND_UINT, "", "dispatches seen while counters were asked for"),
-	RTL_FIELD(struct rtl_hsa_counter_ledger, counted, RTL_KIND_UINT, "", "counted, in one of the passes"),
-	RTL_FIELD(struct rtl_hsa_counter_ledger, not_asked, RTL_KIND_UINT, "", "of kernels whose counters nobody asked for"),
-	RTL_FIELD(struct rtl_hsa_counter_ledger, given_up, RTL_KIND_UINT, "", "begun to be counted and given up: something else ran, or it did not end"),
-	RTL_FIELD(struct rtl_hsa_counter_ledger, refused, RTL_KIND_UINT, "", "not counted: no library, no such counter, no room"),
-	RTL_FIELD(struct rtl_hsa_counter_ledger, gpu, RTL_KIND_UINT, "", "KFD node id of the agent"),
-	RTL_FIELD(struct rtl_hsa_counter_ledger, passes, RTL_KIND_UINT, "", "how many passes take turns; 0: nothing can be counted"),
+	RTL_FIELD_OF(0, struct rtl_hsa_counter_ledger, dispatches, RTL_KIND_UINT, "", "dispatches seen while counters were asked for"),
+	RTL_FIELD_OF(0, struct rtl_hsa_counter_ledger, counted, RTL_KIND_UINT, "", "counted, in one of the passes"),
+	RTL_FIELD_OF(0, struct rtl_hsa_counter_ledger, not_asked, RTL_KIND_UINT, "", "of kernels whose counters nobody asked for"),
+	RTL_FIELD_OF(0, struct rtl_hsa_counter_ledger, given_up, RTL_KIND_UINT, "", "begun to be counted and given up: something else ran, or it did not end"),
+	RTL_FIELD_OF(0, struct rtl_hsa_counter_ledger, refused, RTL_KIND_UINT, "", "not counted: no library, no such counter, no room"),
+	RTL_FIELD_OF(0, struct rtl_hsa_counter_ledger, gpu, RTL_KIND_UINT, "", "KFD node id of the agent"),
+	RTL_FIELD_OF(0, struct rtl_hsa_counter_ledger, passes, RTL_KIND_UINT, "", "how many passes take turns; 0: nothing can be counted"),
 };
 
 static const struct rtl_field rtl_hsa_counter_sample_fields[] = {
-	RTL_FIELD(struct rtl_hsa_counter_sample, value, RTL_KIND_UINT, "", "what was counted"),
-	RTL_FIELD(struct rtl_hsa_counter_sample, name, RTL_KIND_STRING, "", "name of the basic counter"),
-	RTL_FIELD(struct rtl_hsa_counter_sample, block, RTL_KIND_STRING, "", "its block"),
-	RTL_FIELD(struct rtl_hsa_counter_sample, event, RTL_KIND_UINT, "", "the number of its event in the block"),
-	RTL_FIELD(struct rtl_hsa_counter_sample, gpu, RTL_KIND_UINT, "", "KFD node id of the agent"),
-	RTL_FIELD(struct rtl_hsa_counter_sample, xcc, RTL_KIND_UINT, "", "compute die, from 0"),
-	RTL_FIELD(struct rtl_hsa_counter_sample, engine, RTL_KIND_UINT, "", "shader engine of it, from 0; 0 where the block is not in engines"),
-	RTL_FIELD(struct rtl_hsa_counter_sample, part, RTL_KIND_UINT, "", "instance of the block, from 0"),
-	RTL_FIELD(struct rtl_hsa_counter_sample, pass, RTL_KIND_UINT, "", "in which pass it was counted"),
+	RTL_FIELD_OF(0, struct rtl_hsa_counter_sample, value, RTL_KIND_UINT, "", "what was counted"),
+	RTL_FIELD_OF(0, struct rtl_hsa_counter_sample, name, RTL_KIND_STRING, "", "name of the basic counter"),
+	RTL_FIELD_OF(0, struct rtl_hsa_counter_sample, block, RTL_KIND_STRING, "", "its block"),
+	RTL_FIELD_OF(0, struct rtl_hsa_counter_sample, event, RTL_KIND_UINT, "", "the number of its event in the block"),
+	RTL_FIELD_OF(0, struct rtl_hsa_counter_sample, gpu, RTL_KIND_UINT, "", "KFD node id of the agent"),
+	RTL_FIELD_OF(0, struct rtl_hsa_counter_sample, xcc, RTL_KIND_UINT, "", "compute die, from 0"),
+	RTL_FIELD_OF(0, struct rtl_hsa_counter_sample, engine, RTL_KIND_UINT, "", "shader engine of it, from 0; 0 where the block is not in engines"),
+	RTL_FIELD_OF(0, struct rtl_hsa_counter_sample, part, RTL_KIND_UINT, "", "instance of the block, from 0"),
+	RTL_FIELD_OF(0, struct rtl_hsa_counter_sample, pass, RTL_KIND_UINT, "", "in which pass it was counted"),
 };
 
 static const struct rtl_type_info counter_stream_types[] = {

@@ -5,10 +5,9 @@
   generate.py           writes, into the source tree:
                           include/rtl/events/FILE.h      structs and constants
                           streams/events/FILE.c          what the streams say of themselves
-                          subscribers/sqlite/tables_rocpd.h, tables_rtl.h
-                                                         tables, and how their rows are filled
                           subscribers/clickhouse/tables.h
-                                                         the same for ClickHouse (generate_clickhouse.py)
+                                                         ClickHouse's tables, and how their rows are filled
+                                                         (generate_clickhouse.py)
                           docs/streams.md                the page of streams, fields and columns
   generate.py --check   writes nothing; exits with 1 and names what is not as it should be
 
@@ -28,18 +27,15 @@ A description (keys that have a default may be left out):
                         other: what a value that is not known is called; with it all values,
                         from 0, have a text, and the header a function that tells it
   [[payload]]           name, doc (with what the event's own members mean),
-                        fields = [{name, kind, ...}], table
+                        fields = [{name, kind, ...}]
   fields                kind: u8 to u64, i8 to i64, f32, f64, bool, address, time, string, uid,
                         text, args, values; "reserved" (u32, in no description); "embed" (payload = a
                         struct whose fields come first)
                         unit (default by the name's ending: _ns ns, _bytes bytes), doc (one line),
                         more (a paragraph for the header), flags or values (an enum's name)
-                        column: what it is in the table: a name, "" for none (default: its name)
-                        if: C condition on the payload `p`, NULL where it is false; "nonzero" is
-                        short for the field itself
-  [payload.table]       name; before, after: columns around those of the fields,
-                        [{name, sql, c, if, doc}]; without `c`, the C expression, the function
-                        that adds a row takes it as an argument
+                        group: name of the group of fields that repeat together: who stores
+                        events may store them once (rtl_field.group)
+                        column: what ClickHouse's table calls it (default: its name)
 """
 import pathlib
 import re
@@ -81,11 +77,8 @@ KEYS = {
     "type": {"type", "name", "payload", "description", "repeated"},
     "enum": {"name", "prefix", "doc", "values", "other"},
     "value": {"name", "value", "doc", "text"},
-    "payload": {"name", "doc", "fields", "table", "clickhouse"},
-    "field": {"name", "kind", "unit", "doc", "more", "flags", "values", "column", "if", "payload"},
-    "table": {"name", "before", "after"},
-    "column": {"name", "sql", "c", "if", "doc"},
-    "plain": {"name", "columns", "last", "options"},
+    "payload": {"name", "doc", "fields", "clickhouse"},
+    "field": {"name", "kind", "group", "unit", "doc", "more", "flags", "values", "column", "payload"},
 }
 
 
@@ -126,7 +119,6 @@ class Field:
             raise Wrong(f"{where}: {self.name} has no doc")
         self.unit = raw.get("unit", self.default_unit())
         self.column = raw.get("column", self.name)
-        self.condition = raw.get("if", "")
 
     def is_described(self):
         return self.kind not in ("reserved", "embed")
@@ -157,11 +149,6 @@ class Payload:
             raise Wrong(f"{where}: ends with a hole: say what is there")
         self.size = offset
         self.clickhouse = raw.get("clickhouse")
-        self.table = raw.get("table")
-        if self.table:
-            check_keys("table", where, self.table)
-            for column in self.table.get("before", []) + self.table.get("after", []):
-                check_keys("column", where, column)
 
 
 def described(payload):
@@ -317,6 +304,12 @@ def field_doc(enums, field):
     return field.doc + (f": {listed}" if listed else "")
 
 
+def group_number(payload, field):
+    """Groups are numbered from 1 in the order in which a payload's fields name them."""
+    names = list(dict.fromkeys(f.raw["group"] for _, f in described(payload) if "group" in f.raw))
+    return names.index(field.raw["group"]) + 1 if "group" in field.raw else 0
+
+
 def source(description):
     out = "/* SPDX-License-Identifier: MIT */\n/* clang-format off */\n"
     out += note(f"{description.name}.toml")
@@ -332,7 +325,7 @@ def source(description):
     for payload in description.payloads.values():
         out += f"static const struct rtl_field {payload.name}_fields[] = {{\n"
         for owner, field in described(payload):
-            out += (f"\tRTL_FIELD(struct {owner.name}, {field.name}, RTL_KIND_{field.rtl_kind}, "
+            out += (f"\tRTL_FIELD_OF({group_number(payload, field)}, struct {owner.name}, {field.name}, RTL_KIND_{field.rtl_kind}, "
                     f'"{field.unit}", {quoted(field_doc(description.enums, field))}),\n')
         out += "};\n\n"
     for stream in description.streams:
@@ -385,165 +378,13 @@ stream that version_major is the one here and payload_size of the type at least 
     return out + "\n#endif\n"
 
 
-# ---- SQLite
-
-class Column:
-    """name, SQL type, C expression, NULL unless `condition`, how its value is given."""
-
-    def __init__(self, name, sql, c, condition, how):
-        self.name, self.sql, self.c = name, sql, c
-        self.condition, self.how = condition, how
-
-
-SQL_TYPES = {"UINT": "INTEGER", "INT": "INTEGER", "BOOL": "INTEGER", "ADDRESS": "INTEGER",
-             "TIME": "INTEGER", "UID": "INTEGER", "STRING": "TEXT", "FLOAT": "REAL"}
-QUOTED = {"end", "column"}  # keywords of SQL
-HOW = {"int", "null", "text", "static", "value"}
-
-
-def field_column(payload, field):
-    if field.rtl_kind not in SQL_TYPES:
-        raise Wrong(f'{payload.name}: {field.name} is no single value: say column = "" and give '
-                    "it in after")
-    sql = SQL_TYPES[field.rtl_kind]
-    condition = f"p->{field.name}" if field.condition == "nonzero" else field.condition
-    how = {"REAL": "real", "TEXT": "string"}.get(sql, "int")
-    if not condition and how != "string":
-        sql += " NOT NULL"
-    return Column(field.column, sql, f"p->{field.name}", condition, how)
-
-
-def given_column(raw):
-    return Column(raw["name"], raw.get("sql", "INTEGER NOT NULL"), raw.get("c", raw["name"]),
-                  raw.get("if", ""), "int")
-
-
-class Table:
-    def __init__(self, name, columns, last="", options=""):
-        self.name, self.columns, self.last, self.options = name, columns, last, options
-
-    def sql(self):
-        """A macro with the statement that makes it, and what rows_init asks for."""
-        lines = [f' {q(c.name)} {c.sql}'.rstrip() for c in self.columns] + ([" " + self.last] if self.last else [])
-        out = f"#define TABLE_{self.name.upper()} \\\n"
-        out += f'\t"CREATE TABLE IF NOT EXISTS {self.name} (" \\\n'
-        out += "".join(f'\t"{line}{"," if n + 1 < len(lines) else ""}" \\\n'
-                       for n, line in enumerate(lines))
-        out += f'\t"){" " + self.options if self.options else ""};"\n'
-        return out + (f"static const struct table table_{self.name} = "
-                      f'{{"{self.name}", {len(self.columns)}}};\n\n')
-
-
-def q(name):
-    return f'\\"{name}\\"' if name in QUOTED else name
-
-
-class PayloadTable(Table):
-    """Of a payload's fields, and what stands before and after them."""
-
-    def __init__(self, payload):
-        self.payload, raw = payload, payload.table
-        self.given = [r["name"] for r in raw.get("before", []) + raw.get("after", []) if "c" not in r]
-        columns = [given_column(r) for r in raw.get("before", [])]
-        columns += [field_column(payload, f) for _, f in described(payload) if f.column]
-        columns += [given_column(r) for r in raw.get("after", [])]
-        super().__init__(raw["name"], columns)
-
-    def adder(self):
-        strings = any(c.how == "string" for c in self.columns)
-        out = comment(f"A row of {self.name}, of an event of that process.", doxygen=False)
-        out += f"static inline void table_add_{self.name}(struct rows *rows, "
-        out += "const struct rtl_host *host, " if strings else ""
-        out += "const struct process *process,\n\tconst struct rtl_event *event"
-        out += "".join(f", int64_t {name}" for name in self.given) + ")\n{\n"
-        out += f"\tconst struct {self.payload.name} *p = event->payload;\n"
-        out += "\tstruct cell *cell = rows_add(rows);\n\n"
-        for n, column in enumerate(self.columns):
-            if column.how == "string":
-                condition = column.condition or column.c
-                value = f"host->string(host, process->info, {column.c})"
-                out += f"\tcell_text(rows, &cell[{n}], {condition} ? {value} : NULL);\n"
-                continue
-            cast = "" if column.how == "real" else "(int64_t)"
-            setter = f"cell_{column.how}(&cell[{n}], {cast}({column.c}));"
-            if column.condition and column.how == "int":
-                out += f"\tcell_int_if(&cell[{n}], {column.condition}, (int64_t)({column.c}));\n"
-            elif column.condition:
-                out += f"\tif ({column.condition})\n\t\t{setter}\n\telse\n\t\tcell_null(&cell[{n}]);\n"
-            else:
-                out += f"\t{setter}\n"
-        return out + "}\n\n"
-
-
-class PlainTable(Table):
-    """Of columns alone: each row is a struct."""
-
-    def __init__(self, where, raw):
-        check_keys("plain", where, raw)
-        columns = []
-        for name, sql, *how in raw["columns"]:
-            how = how[0] if how else "int"
-            if how not in HOW:
-                raise Wrong(f"{where}: {raw['name']}: {name} is given as {how}; there are "
-                            + ", ".join(sorted(HOW)))
-            columns.append(Column(name, sql, f"row->{name}", "", how))
-        super().__init__(raw["name"], columns, raw.get("last", ""), raw.get("options", ""))
-
-    def adder(self):
-        ctypes = {"int": "int64_t ", "null": "const int64_t *", "text": "const char *",
-                  "static": "const char *", "value": "const struct rtl_value *"}
-        out = f"struct row_{self.name} {{\n"
-        for column in self.columns:
-            out += f"\t{ctypes[column.how]}{column.name};\n"
-            if column.how == "static":
-                out += f"\tsize_t {column.name}_length;\n"
-        out += "};\n\n"
-        out += comment(f"A row of {self.name}: its cells.", doxygen=False)
-        out += (f"static inline struct cell *table_add_{self.name}(struct rows *rows, "
-                f"const struct row_{self.name} *row)\n{{\n")
-        out += "\tstruct cell *cell = rows_add(rows);\n\n"
-        for n, column in enumerate(self.columns):
-            if column.how == "int":
-                out += f"\tcell_int(&cell[{n}], {column.c});\n"
-            elif column.how == "null":
-                out += f"\tcell_int_or_null(&cell[{n}], {column.c});\n"
-            elif column.how == "text":
-                out += f"\tcell_text(rows, &cell[{n}], {column.c});\n"
-            elif column.how == "value":
-                out += f"\tcell_value(rows, &cell[{n}], {column.c});\n"
-            else:
-                out += f"\tcell_static_text(&cell[{n}], {column.c}, {column.c}_length);\n"
-        return out + "\treturn cell;\n}\n\n"
-
+# ---- ClickHouse
 
 def read_tables(path):
     try:
         return tomllib.loads(path.read_text())["table"]
     except tomllib.TOMLDecodeError as error:
         raise Wrong(f"{path.name}: {error}") from error
-
-
-def all_tables(descriptions):
-    path = TOP / "subscribers/sqlite/tables.toml"
-    return [PlainTable(path.name, table) for table in read_tables(path)] + [
-        PayloadTable(p) for d in descriptions for p in d.payloads.values() if p.table]
-
-
-def tables(schema, chosen):
-    """The header with the tables of a schema: those whose names begin with it."""
-    out = "/* SPDX-License-Identifier: MIT */\n/* clang-format off */\n"
-    out += note("tables.toml and streams/events")
-    out += comment(f"How tables of {schema} are made, and a function for each that adds a row. The host's thread.",
-                   doxygen=False)
-    guard = f"RTL_SQLITE_TABLES_{schema.upper()}_H"
-    out += f"#ifndef {guard}\n#define {guard}\n\n"
-    of_events = any(isinstance(table, PayloadTable) and table.name.startswith(schema + "_") for table in chosen)
-    out += "#include <rtl/events.h>\n#include <rtl/publish.h>\n\n#include \"process.h\"\n" if of_events else ""
-    out += '#include "rows.h"\n\n'
-    for table in chosen:
-        if table.name.startswith(schema + "_"):
-            out += table.sql() + table.adder()
-    return out.rstrip("\n") + "\n\n#endif\n"
 
 
 # ---- docs
@@ -567,15 +408,10 @@ def page(descriptions):
             for name in dict.fromkeys(t["payload"] for t in stream["type"]):
                 payload = description.payloads[name]
                 out += [f"### struct {name}", "", " ".join(payload.doc.split()), ""]
-                table = payload.table
-                if table:
-                    out += [f"In the database: `{table['name']}`.", ""]
-                out += ["| field | kind | unit | what |" + (" column |" if table else ""),
-                        "|---|---|---|---|" + ("---|" if table else "")]
+                out += ["| field | kind | unit | what |", "|---|---|---|---|"]
                 for _, field in described(payload):
-                    what = field_doc(description.enums, field)
-                    row = f"| {field.name} | {field.kind} | {field.unit} | {what} |"
-                    out.append(row + (f" {field.column or '-'} |" if table else ""))
+                    out.append(f"| {field.name} | {field.kind} | {field.unit} | "
+                               f"{field_doc(description.enums, field)} |")
                 out.append("")
     return "\n".join(out).rstrip("\n") + "\n"
 
@@ -589,9 +425,6 @@ def outputs():
         made[f"streams/events/{description.name}.c"] = source(description)
     made["streams/events/events.h"] = declarations(descriptions)
     made["include/rtl/events.h"] = umbrella(descriptions)
-    of_sqlite = all_tables(descriptions)
-    for schema in ("rocpd", "rtl"):
-        made[f"subscribers/sqlite/tables_{schema}.h"] = tables(schema, of_sqlite)
     made["subscribers/clickhouse/tables.h"] = generate_clickhouse.header(
         descriptions, read_tables(TOP / "subscribers/clickhouse/tables.toml"), note, described, Wrong)
     made["docs/streams.md"] = page(descriptions)

@@ -18,20 +18,20 @@ _Static_assert(offsetof(struct rtl_hsa_call_debug, call) == 0, "rtl_hsa_call_deb
 _Static_assert(offsetof(struct rtl_hsa_call_debug, args) == 40, "rtl_hsa_call_debug");
 
 static const struct rtl_field rtl_hsa_call_fields[] = {
-	RTL_FIELD(struct rtl_hsa_call, begin_ns, RTL_KIND_TIME, "ns", "when it was called; 0 in a begin"),
-	RTL_FIELD(struct rtl_hsa_call, end_ns, RTL_KIND_TIME, "ns", "when it returned; 0 in a begin"),
-	RTL_FIELD(struct rtl_hsa_call, function, RTL_KIND_STRING, "", "its name"),
-	RTL_FIELD(struct rtl_hsa_call, status, RTL_KIND_STRING, "", "the hsa_status_t that it returned; 0: it returns none"),
-	RTL_FIELD(struct rtl_hsa_call, result, RTL_KIND_INT, "", "what it returned, as a number; 0: nothing"),
+	RTL_FIELD_OF(0, struct rtl_hsa_call, begin_ns, RTL_KIND_TIME, "ns", "when it was called; 0 in a begin"),
+	RTL_FIELD_OF(0, struct rtl_hsa_call, end_ns, RTL_KIND_TIME, "ns", "when it returned; 0 in a begin"),
+	RTL_FIELD_OF(1, struct rtl_hsa_call, function, RTL_KIND_STRING, "", "its name"),
+	RTL_FIELD_OF(1, struct rtl_hsa_call, status, RTL_KIND_STRING, "", "the hsa_status_t that it returned; 0: it returns none"),
+	RTL_FIELD_OF(1, struct rtl_hsa_call, result, RTL_KIND_INT, "", "what it returned, as a number; 0: nothing"),
 };
 
 static const struct rtl_field rtl_hsa_call_debug_fields[] = {
-	RTL_FIELD(struct rtl_hsa_call, begin_ns, RTL_KIND_TIME, "ns", "when it was called; 0 in a begin"),
-	RTL_FIELD(struct rtl_hsa_call, end_ns, RTL_KIND_TIME, "ns", "when it returned; 0 in a begin"),
-	RTL_FIELD(struct rtl_hsa_call, function, RTL_KIND_STRING, "", "its name"),
-	RTL_FIELD(struct rtl_hsa_call, status, RTL_KIND_STRING, "", "the hsa_status_t that it returned; 0: it returns none"),
-	RTL_FIELD(struct rtl_hsa_call, result, RTL_KIND_INT, "", "what it returned, as a number; 0: nothing"),
-	RTL_FIELD(struct rtl_hsa_call_debug, args, RTL_KIND_VALUES, "", "the arguments; with a star, what it has written"),
+	RTL_FIELD_OF(0, struct rtl_hsa_call, begin_ns, RTL_KIND_TIME, "ns", "when it was called; 0 in a begin"),
+	RTL_FIELD_OF(0, struct rtl_hsa_call, end_ns, RTL_KIND_TIME, "ns", "when it returned; 0 in a begin"),
+	RTL_FIELD_OF(1, struct rtl_hsa_call, function, RTL_KIND_STRING, "", "its name"),
+	RTL_FIELD_OF(1, struct rtl_hsa_call, status, RTL_KIND_STRING, "", "the hsa_status_t that it returned; 0: it returns none"),
+	RTL_FIELD_OF(1, struct rtl_hsa_call, result, RTL_KIND_INT, "", "what it returned, as a number; 0: nothing"),
+	RTL_FIELD_OF(0, struct rtl_hsa_call_debug, args, RTL_KIND_VALUES, "", "the arguments; with a star, what it has written"),
 };
 
 static const struct rtl_type_info call_stream_types[] = {

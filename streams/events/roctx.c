@@ -29,27 +29,27 @@ _Static_assert(offsetof(struct rtl_roctx_name, flags) == 12, "rtl_roctx_name");
 _Static_assert(offsetof(struct rtl_roctx_name, name) == 16, "rtl_roctx_name");
 
 static const struct rtl_field rtl_roctx_range_fields[] = {
-	RTL_FIELD(struct rtl_roctx_range, begin_ns, RTL_KIND_TIME, "ns", "when it was pushed or started"),
-	RTL_FIELD(struct rtl_roctx_range, end_ns, RTL_KIND_TIME, "ns", "when it was popped or stopped; 0 in a begin"),
-	RTL_FIELD(struct rtl_roctx_range, parent, RTL_KIND_UINT, "", "instance of the range or call around it; 0: none"),
-	RTL_FIELD(struct rtl_roctx_range, id, RTL_KIND_UINT, "", "of a started range, the program's roctx_range_id_t; else 0"),
-	RTL_FIELD(struct rtl_roctx_range, begin_tid, RTL_KIND_UINT, "", "thread that pushed or started it"),
-	RTL_FIELD(struct rtl_roctx_range, level, RTL_KIND_INT, "", "how many pushed ranges were around it; -1: it was started"),
-	RTL_FIELD(struct rtl_roctx_range, flags, RTL_KIND_UINT, "", "bits: 1 cut, 2 started, 4 unfinished"),
-	RTL_FIELD(struct rtl_roctx_range, name, RTL_KIND_TEXT, "", "what the program calls it"),
+	RTL_FIELD_OF(0, struct rtl_roctx_range, begin_ns, RTL_KIND_TIME, "ns", "when it was pushed or started"),
+	RTL_FIELD_OF(0, struct rtl_roctx_range, end_ns, RTL_KIND_TIME, "ns", "when it was popped or stopped; 0 in a begin"),
+	RTL_FIELD_OF(0, struct rtl_roctx_range, parent, RTL_KIND_UINT, "", "instance of the range or call around it; 0: none"),
+	RTL_FIELD_OF(0, struct rtl_roctx_range, id, RTL_KIND_UINT, "", "of a started range, the program's roctx_range_id_t; else 0"),
+	RTL_FIELD_OF(1, struct rtl_roctx_range, begin_tid, RTL_KIND_UINT, "", "thread that pushed or started it"),
+	RTL_FIELD_OF(1, struct rtl_roctx_range, level, RTL_KIND_INT, "", "how many pushed ranges were around it; -1: it was started"),
+	RTL_FIELD_OF(1, struct rtl_roctx_range, flags, RTL_KIND_UINT, "", "bits: 1 cut, 2 started, 4 unfinished"),
+	RTL_FIELD_OF(1, struct rtl_roctx_range, name, RTL_KIND_TEXT, "", "what the program calls it"),
 };
 
 static const struct rtl_field rtl_roctx_mark_fields[] = {
-	RTL_FIELD(struct rtl_roctx_mark, parent, RTL_KIND_UINT, "", "instance of the range or call around it; 0: none"),
-	RTL_FIELD(struct rtl_roctx_mark, flags, RTL_KIND_UINT, "", "bits: 1 cut, 2 started, 4 unfinished"),
-	RTL_FIELD(struct rtl_roctx_mark, name, RTL_KIND_TEXT, "", "what the program says"),
+	RTL_FIELD_OF(0, struct rtl_roctx_mark, parent, RTL_KIND_UINT, "", "instance of the range or call around it; 0: none"),
+	RTL_FIELD_OF(0, struct rtl_roctx_mark, flags, RTL_KIND_UINT, "", "bits: 1 cut, 2 started, 4 unfinished"),
+	RTL_FIELD_OF(0, struct rtl_roctx_mark, name, RTL_KIND_TEXT, "", "what the program says"),
 };
 
 static const struct rtl_field rtl_roctx_name_fields[] = {
-	RTL_FIELD(struct rtl_roctx_name, object, RTL_KIND_ADDRESS, "", "thread, agent, device or stream"),
-	RTL_FIELD(struct rtl_roctx_name, kind, RTL_KIND_UINT, "", "what it is: 1 thread, 2 agent, 3 device, 4 stream"),
-	RTL_FIELD(struct rtl_roctx_name, flags, RTL_KIND_UINT, "", "bits: 1 cut, 2 started, 4 unfinished"),
-	RTL_FIELD(struct rtl_roctx_name, name, RTL_KIND_TEXT, "", "its name"),
+	RTL_FIELD_OF(0, struct rtl_roctx_name, object, RTL_KIND_ADDRESS, "", "thread, agent, device or stream"),
+	RTL_FIELD_OF(0, struct rtl_roctx_name, kind, RTL_KIND_UINT, "", "what it is: 1 thread, 2 agent, 3 device, 4 stream"),
+	RTL_FIELD_OF(0, struct rtl_roctx_name, flags, RTL_KIND_UINT, "", "bits: 1 cut, 2 started, 4 unfinished"),
+	RTL_FIELD_OF(0, struct rtl_roctx_name, name, RTL_KIND_TEXT, "", "its name"),
 };
 
 static const struct rtl_type_info roctx_stream_types[] = {

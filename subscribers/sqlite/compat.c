@@ -35,19 +35,17 @@ static char *columns_of(sqlite3 *db, const char *table)
 	return NULL;
 }
 
-static int compare_table(sqlite3 *file, sqlite3 *ours, const char *table, bool may_miss)
+static int compare_table(sqlite3 *file, sqlite3 *ours, const char *table)
 {
 	char *there = columns_of(file, table), *here = columns_of(ours, table);
-	int result = RTL_ENOMEM;
+	const int result = !there || !here ? RTL_ENOMEM : strcmp(there, here) ? RTL_EFORMAT : 0;
 
-	if (there && here)
-		result = !strcmp(there, here) || (may_miss && !*there) ? 0 : RTL_EFORMAT;
 	free(there);
 	free(here);
 	return result;
 }
 
-static int compare_tables(sqlite3 *file, sqlite3 *ours, bool may_miss, char table[COMPAT_NAME_SIZE])
+static int compare_tables(sqlite3 *file, sqlite3 *ours, char table[COMPAT_NAME_SIZE])
 {
 	sqlite3_stmt *stmt = NULL;
 	int result = RTL_ENOMEM, rc;
@@ -60,7 +58,7 @@ static int compare_tables(sqlite3 *file, sqlite3 *ours, bool may_miss, char tabl
 	result = 0;
 	while (!result && (rc = sqlite3_step(stmt)) == SQLITE_ROW) {
 		snprintf(table, COMPAT_NAME_SIZE, "%s", (const char *)sqlite3_column_text(stmt, 0));
-		result = compare_table(file, ours, table, may_miss);
+		result = compare_table(file, ours, table);
 	}
 	if (!result && rc != SQLITE_DONE)
 		result = RTL_ENOMEM;
@@ -68,34 +66,15 @@ static int compare_tables(sqlite3 *file, sqlite3 *ours, bool may_miss, char tabl
 	return result;
 }
 
-/* 0, or RTL_ENOMEM. */
-static int make(sqlite3 *db, const char *const *sql, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		if (sqlite3_exec(db, sql[i], NULL, NULL, NULL) != SQLITE_OK)
-			return RTL_ENOMEM;
-	return 0;
-}
-
 int compat_check(sqlite3 *file, char table[COMPAT_NAME_SIZE])
 {
-	const char *const needed[] = {schema_rocpd_tables, schema_rtl_tables};
-	const char *const made[] = {
-		schema_copy_tables,   schema_call_tables,     schema_marker_tables,
-		schema_memory_tables, schema_span_tables,     schema_xpti_tables,
-		schema_wait_tables,   schema_left_out_tables, schema_counter_tables};
 	sqlite3 *ours = NULL;
 	int result = RTL_ENOMEM;
 
 	if (sqlite3_open_v2(":memory:", &ours, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL) ==
-	    SQLITE_OK)
-		result = make(ours, needed, 2);
-	if (!result)
-		result = compare_tables(file, ours, false, table);
-	if (!result)
-		result = make(ours, made, sizeof(made) / sizeof(made[0]));
-	if (!result)
-		result = compare_tables(file, ours, true, table);
+		    SQLITE_OK &&
+	    sqlite3_exec(ours, schema_tables, NULL, NULL, NULL) == SQLITE_OK)
+		result = compare_tables(file, ours, table);
 	sqlite3_close(ours);
 	return result;
 }

@@ -8,14 +8,13 @@
 #include "output_look.h"
 #include "output_writer.h"
 #include "sub.h"
-#include "tables_rtl.h"
 
 #include <stdio.h>
 #include <string.h>
 
 bool exact_init(struct sub *sub)
 {
-	return rows_init(&sub->position, &sub->writer, "INSERT OR REPLACE", &table_rtl_position);
+	return rows_init(&sub->position, &sub->writer, "INSERT OR REPLACE", "rtl_position", 3);
 }
 
 /* Positions. */
@@ -24,14 +23,14 @@ static void write_position(void *user, const struct rtl_process *info, uint32_t 
 			   uint64_t position)
 {
 	struct sub *sub = user;
+	struct cell *cells;
 
 	if (!info || !process_spool(info))
 		return; /* none of its events was given to us */
-	table_add_rtl_position(&sub->position, &(struct row_rtl_position){
-						       .spool = (int64_t)process_spool(info),
-						       .ring = ring,
-						       .position = (int64_t)position,
-					       });
+	cells = rows_add(&sub->position);
+	cell_int(&cells[0], (int64_t)process_spool(info));
+	cell_int(&cells[1], ring);
+	cell_int(&cells[2], (int64_t)position);
 }
 
 void exact_positions(struct sub *sub)
@@ -94,16 +93,12 @@ uint32_t exact_find_process(struct sub *sub, struct process *process)
 	if (!spool)
 		return 0;
 	question = writer_ask(w,
-			      "SELECT p.process, a.id, a.start, z.start, z.id FROM rtl_process AS p"
-			      " JOIN rocpd_api AS a ON a.id = p.api_id"
-			      " JOIN rocpd_api AS z ON z.id = p.end_api_id WHERE p.spool = %lld",
+			      "SELECT process, first_ns, last_ns FROM rtl_process WHERE spool = %lld",
 			      (long long)spool);
 	while (writer_next(w, question)) {
 		number = (uint32_t)sqlite3_column_int64(question, 0);
-		process->span_id = sqlite3_column_int64(question, 1);
-		process->span_start_ns = (uint64_t)sqlite3_column_int64(question, 2);
-		process->span_end_ns = (uint64_t)sqlite3_column_int64(question, 3);
-		process->span_end_id = sqlite3_column_int64(question, 4);
+		process->first_ns = (uint64_t)sqlite3_column_int64(question, 1);
+		process->last_ns = (uint64_t)sqlite3_column_int64(question, 2);
 	}
 	return number;
 }

@@ -63,8 +63,7 @@ static void open_writer(struct sub *sub)
 /* Makes the tables. 0, or why not, after a line. */
 static int begin_output(struct sub *sub)
 {
-	const bool begun = run_begin(sub) && run_streams(sub) && writer_commit(&sub->writer) &&
-			   writer_make_image(&sub->writer);
+	const bool begun = run_begin(sub) && run_streams(sub) && writer_commit(&sub->writer);
 
 	output_release(&sub->output);
 	if (!begun)
@@ -79,8 +78,7 @@ static void *begin_in_thread(void *user)
 	struct sub *sub = user;
 
 	pthread_setname_np(pthread_self(), "rtl-sqlite");
-	sub->begun =
-		run_begin(sub) && writer_commit(&sub->writer) && writer_make_image(&sub->writer);
+	sub->begun = run_begin(sub) && writer_commit(&sub->writer);
 	output_release(&sub->output);
 	return NULL;
 }
@@ -105,12 +103,6 @@ static void await_begin(struct sub *sub)
 		open_writer(sub);
 		(void)run_streams(sub); /* a failure is the writer's */
 	}
-}
-
-/* Also where the host does not say. */
-static bool is_in_process(const struct sub *sub)
-{
-	return !sub->host->property(sub->host, "where") || host_is(sub->host, "process");
 }
 
 /* Opens the output; the names are those of its process. may_wait: the tables may come later. */
@@ -141,7 +133,6 @@ static int open_output(struct sub *sub, const struct output_names *names, bool m
 		output_release(&sub->output);
 		return RTL_EIO;
 	}
-	w->may_step = !is_in_process(sub);
 	return may_wait && begin_meanwhile(sub) ? 0 : begin_output(sub);
 }
 
@@ -172,9 +163,8 @@ static void plugin_destroy(void *instance)
 	if (sub->exact && sub->events_pending)
 		writer_abandon(&sub->writer);
 	writer_close(&sub->writer);
-	names_fini(&sub->names);
-	generic_fini(sub);
 	run_fini(sub);
+	store_fini(sub);
 	/* a replay can be made again */
 	output_fini(&sub->output,
 		    sub->replays ? !sub->open || sub->writer.failed : !sub->open && !sub->recovers);
@@ -317,8 +307,7 @@ static int plugin_finish(void *instance)
 	sub->events_pending = false;
 	writer_close(&sub->writer);
 	if (!sub->writer.failed)
-		host_say(sub->host, RTL_LEVEL_INFO, "%s: %lld GPU operations, %llu rows",
-			 sub->output.path, (long long)(sub->next_op - 1),
+		host_say(sub->host, RTL_LEVEL_INFO, "%s: %llu rows", sub->output.path,
 			 (unsigned long long)sub->writer.committed_rows);
 	return status(sub);
 }

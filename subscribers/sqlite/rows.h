@@ -1,28 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rows.h: rows on their way into one table.
- *
- * Rows gather in memory. They go into the table by one statement, INSERT ... SELECT: from records
- * that are made of them (image.h), where that can be; else from a virtual table whose rows are
- * those in memory, which is quicker than binding each value, and has no limit of variables. Both
- * exist in the connection only, never in the file.
- *
- * One thread.
+ * rows.h: rows on their way into one table. Some gather in memory and go in by one prepared
+ * INSERT of several rows. One thread.
  */
 #ifndef RTL_SQLITE_ROWS_H
 #define RTL_SQLITE_ROWS_H
 
-#include "image.h"
 #include "text.h"
 
-#include <rtl/args.h>
 #include <sqlite3.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 enum cell_kind { CELL_NULL, CELL_INT, CELL_REAL, CELL_TEXT, CELL_BLOB };
 
-/* A value. Texts and blobs are not owned: they stay valid until the rows are inserted. */
+/* A value. Texts and blobs stay valid until the rows are inserted. */
 struct cell {
 	union {
 		int64_t integer;
@@ -35,53 +27,23 @@ struct cell {
 
 struct writer;
 
-#define ROWS_PAGES 4u /* of the image, for each table */
-
-/* What tables_rocpd.h and tables_rtl.h know of a table. */
-struct table {
-	const char *name;
-	uint32_t columns;
-};
-
 struct rows {
 	struct rows *next; /* in the writer's list, in order of registration */
 	struct writer *writer;
-	char *table;
-	bool is_plain;        /* no row takes another's place */
-	sqlite3_stmt *insert; /* from the virtual table */
-	/* From the image, by turns: one page may be copied by the stepper while the other is filled. */
-	struct rows_copy {
-		struct rows *rows;
-		sqlite3_stmt *stmt; /* NULL: there is none */
-		sqlite3_stmt
-			*append; /* the same without looking for ids (append.h); NULL: likewise */
-		struct image_page page;
-		int64_t first; /* id of the page's first row; 0: each is not one more than the one before */
-		uint64_t job; /* the last one of the stepper's */
-	} copies[ROWS_PAGES];
-	sqlite3_stmt *last; /* highest id that is there */
-	uint32_t turn;
+	char *head;           /* the statement up to VALUES */
+	sqlite3_stmt *full;   /* inserts `capacity` rows */
+	sqlite3_stmt *single; /* inserts one */
 	struct cell *cells;
 	uint32_t columns;
-	uint32_t count;    /* rows in memory */
-	uint32_t first;    /* of them, that the virtual table has */
-	uint32_t capacity; /* rows that fit */
-	uint64_t inserted;
+	uint32_t count;     /* rows in memory */
+	uint32_t capacity;  /* rows that fit */
 	struct arena arena; /* texts and blobs of the rows in memory */
 };
 
 /* Prepares rows for a table. `verb`: "INSERT", or it with "OR REPLACE" or the like. False: the
  * writer has failed. */
-bool rows_init(struct rows *rows, struct writer *writer, const char *verb,
-	       const struct table *table);
-/* The same; rows whose key is there already are merged with it: "ON CONFLICT (key) DO ...". */
-bool rows_init_merging(struct rows *rows, struct writer *writer, const struct table *table,
-		       const char *merge);
-/* From here on they go by this image, which has ROWS_PAGES for them. may_append: between append_begin and
- * append_end. False: the writer has failed. */
-bool rows_use_image(struct rows *rows, const struct image_page *pages, bool may_append);
-/* They are always asked for their ids. */
-void rows_never_append(struct rows *rows);
+bool rows_init(struct rows *rows, struct writer *writer, const char *verb, const char *table,
+	       uint32_t columns);
 /* Inserts what is in memory. False: the writer has failed. */
 bool rows_insert(struct rows *rows);
 void rows_fini(struct rows *rows);
@@ -114,28 +76,11 @@ static inline void cell_int_if(struct cell *cell, bool condition, int64_t value)
 	cell->kind = condition ? CELL_INT : CELL_NULL;
 }
 
-/* NULL for no value. */
-static inline void cell_int_or_null(struct cell *cell, const int64_t *value)
-{
-	cell_int_if(cell, value != NULL, value ? *value : 0);
-}
-
 static inline void cell_real(struct cell *cell, double value)
 {
 	cell->real = value;
 	cell->kind = CELL_REAL;
 }
-
-/* A text that stays where it is. */
-static inline void cell_static_text(struct cell *cell, const char *text, size_t length)
-{
-	cell->bytes = text;
-	cell->size = (uint32_t)length;
-	cell->kind = CELL_TEXT;
-}
-
-/* A number as such, a text as below. */
-void cell_value(struct rows *rows, struct cell *cell, const struct rtl_value *value);
 
 /* Copies: the text made valid UTF-8, the blob as it is. NULL gives NULL. */
 void cell_text_n(struct rows *rows, struct cell *cell, const char *text, size_t length);

@@ -5,9 +5,8 @@
  */
 #include "output_look.h"
 #include "output_writer.h"
+#include "pieces.h"
 #include "schema.h"
-#include "sub.h"
-#include "tables_rocpd.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,22 +49,20 @@ const char *run_kind_name(uint16_t kind)
 	return kind < sizeof(names) / sizeof(names[0]) && names[kind] ? names[kind] : "unknown";
 }
 
-static void write_type(struct sub *sub, const struct stream *stream,
-		       const struct rtl_type_info *type)
+static void write_type(struct sub *sub, int64_t stream, const struct rtl_type_info *type)
 {
 	struct writer *w = &sub->writer;
-	const char *table = stream->table ? stream->table(type->type) : NULL;
 
-	writer_execf(w, "INSERT OR IGNORE INTO rtl_type VALUES (%lld, %u, %Q, %Q, %u, %Q)",
-		     (long long)stream->number, type->type, not_null(type->name),
-		     not_null(type->description), type->payload_size, table);
+	writer_execf(w, "INSERT OR IGNORE INTO rtl_type VALUES (%lld, %u, %Q, %Q, %u, %u, NULL)",
+		     (long long)stream, type->type, not_null(type->name),
+		     not_null(type->description), type->payload_size, type->repeated_by);
 	for (uint32_t i = 0; i < type->field_count; i++) {
 		const struct rtl_field *f = rtl_type_field(type, i);
 
 		writer_execf(w,
 			     "INSERT OR IGNORE INTO rtl_field VALUES"
-			     " (%lld, %u, %u, %Q, NULL, %Q, %Q, %u, %u, %Q)",
-			     (long long)stream->number, type->type, i, not_null(f->name),
+			     " (%lld, %u, %u, %Q, NULL, '', %Q, %Q, %u, %u, %Q)",
+			     (long long)stream, type->type, i, not_null(f->name),
 			     run_kind_name(f->kind), not_null(f->unit), f->offset, f->size,
 			     not_null(f->description));
 	}
@@ -75,7 +72,7 @@ static void write_stream(struct sub *sub, struct stream *stream)
 {
 	const struct rtl_stream_info *info = stream->info;
 
-	if (!writer_begin(&sub->writer) || (stream->is_xpti && !xpti_init(sub)))
+	if (!writer_begin(&sub->writer))
 		return;
 	stream->number = sub->continues ? exact_find_stream(sub, info) : 0;
 	if (stream->number)
@@ -85,7 +82,7 @@ static void write_stream(struct sub *sub, struct stream *stream)
 		     (long long)stream->number, not_null(info->name), info->version_major,
 		     info->version_minor, not_null(info->description));
 	for (uint32_t i = 0; i < info->type_count; i++)
-		write_type(sub, stream, rtl_stream_type(info, i));
+		write_type(sub, stream->number, rtl_stream_type(info, i));
 	sub->writer.pending_rows++;
 }
 
@@ -104,6 +101,7 @@ static void write_meta(struct sub *sub)
 	set_both(sub, "where", host->property(host, "where"));
 	set_both(sub, "clock", "CLOCK_BOOTTIME, ns");
 	set_both(sub, "gpu", sub->settings.gpu_index ? "index" : "node");
+	set_both(sub, "links", sub->settings.links ? "yes" : "no");
 }
 
 bool run_begin(struct sub *sub)
@@ -115,18 +113,15 @@ bool run_begin(struct sub *sub)
 	if (sub->continues) {
 		exact_take_over(sub);
 	} else {
-		writer_exec(w, schema_rocpd_tables);
-		writer_exec(w, schema_rocpd_views);
-		writer_exec(w, schema_rtl_tables);
+		writer_exec(w, schema_tables);
 		write_meta(sub);
 	}
-	writer_exec(w, schema_wait_tables);
-	writer_exec(w, schema_left_out_tables);
 	sub->next_process = (uint32_t)writer_ask_int(w, "SELECT max(process) FROM rtl_process") + 1;
 	sub->next_stream = writer_ask_int(w, "SELECT max(stream) FROM rtl_stream") + 1;
-	return names_init(&sub->names, w) && dispatch_init(sub) && copy_init(sub) &&
-	       call_init(sub) && links_init(sub) && marker_init(sub) && span_init(sub) &&
-	       memory_init(sub) && counter_init(sub) && tracepoints_init(sub) && exact_init(sub);
+	sub->next_id = sub->continues ? store_last_id(sub) + 1 : 1;
+	if (!tracepoints_init(sub) || !args_init(sub) || !exact_init(sub) || !store_known(sub))
+		return false;
+	return sub->continues || (pieces_init(sub) && writer_exec(w, schema_views));
 }
 
 bool run_streams(struct sub *sub)
@@ -181,77 +176,52 @@ static void write_calibration(struct sub *sub, const struct process *process)
 		     c.ns_per_tick, (long long)c.first_ns, (long long)c.last_ns);
 }
 
-static void write_mark(struct sub *sub, const struct process *process, int64_t id, int64_t name,
-		       uint64_t time_ns)
-{
-	table_add_rocpd_api(&sub->api,
-			    &(struct row_rocpd_api){
-				    .id = id,
-				    .pid = process->pid,
-				    .tid = process->pid,
-				    .start = (int64_t)time_ns,
-				    .end = (int64_t)time_ns,
-				    .apiName_id = name,
-				    .category_id = NAMES_EMPTY,
-				    .domain_id = sub->names.rtl,
-				    .args_id = names_ustring(&sub->names, process->info->command),
-			    });
-}
-
-/* Two rows of rocpd_api, without duration so that they count as no call's time: readers of the
- * rocpd schema take the extent of a trace from rocpd_api. Where something has cut the trace by
- * time, one of them is missing. */
-static void write_span(struct sub *sub, struct process *process)
-{
-	write_mark(sub, process, process->span_id, sub->names.process, process->span_start_ns);
-	write_mark(sub, process, process->span_end_id, sub->names.process_end,
-		   process->span_end_ns);
-}
-
 void run_before_commit(void *user)
 {
 	struct sub *sub = user;
 
 	for (struct process *p = sub->processes; p; p = p->next) {
-		if (!p->span_changed)
+		if (!p->extent_changed)
 			continue;
 		writer_execf(&sub->writer,
-			     "UPDATE rocpd_api SET start = %lld, \"end\" = %lld WHERE id = %lld;"
-			     "UPDATE rocpd_api SET start = %lld, \"end\" = %lld WHERE id = %lld",
-			     (long long)p->span_start_ns, (long long)p->span_start_ns,
-			     (long long)p->span_id, (long long)p->span_end_ns,
-			     (long long)p->span_end_ns, (long long)p->span_end_id);
-		p->span_changed = false;
+			     "UPDATE rtl_process SET first_ns = %lld, last_ns = %lld WHERE process = %u",
+			     (long long)p->first_ns, (long long)p->last_ns, p->number);
+		p->extent_changed = false;
 	}
+}
+
+/* What launchers and sessions have in common; NULL: an older host. */
+static const char *run_of(const struct rtl_process *info)
+{
+	return info->struct_size >= offsetof(struct rtl_process, run) + sizeof(info->run) ? info->run
+											  : NULL;
 }
 
 static void write_process(struct sub *sub, struct process *process)
 {
 	const struct rtl_process *info = process->info;
-	const char *texts[] = {info->program, info->command, info->host_name};
+	const char *texts[] = {info->program, info->command, info->host_name, run_of(info)};
+	const int64_t id = sub->next_id;
 	struct arena arena = {0};
 	size_t length;
 
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		const char *text = not_null(texts[i]);
 
 		texts[i] = text_clean(&arena, text, strlen(text), &length);
 	}
-	process->span_id = sub->next_api++;
-	process->span_end_id = sub->next_api++;
-	process_span(process, info->start_ns, info->start_ns);
+	sub->next_id += 2;
+	process_extend(process, info->start_ns);
 	writer_begin(&sub->writer);
 	writer_execf(&sub->writer,
-		     "INSERT OR REPLACE INTO rtl_process VALUES"
-		     " (%u, %d, %d, %lld, NULL, %Q, %Q, %Q, nullif(%lld, 0), nullif(%d, -1), %lld, "
-		     "%lld)",
+		     "INSERT OR REPLACE INTO rtl_process VALUES (%u, %d, %d, %lld, NULL, %Q, %Q, %Q,"
+		     " nullif(%lld, 0), nullif(%d, -1), %Q, %lld, %lld, %lld, %lld)",
 		     process->number, info->pid, info->parent_pid, (long long)info->start_ns,
 		     texts[0], texts[1], texts[2], (long long)process_spool(info),
-		     process_rank(info), (long long)process->span_id,
-		     (long long)process->span_end_id);
+		     process_rank(info), texts[3], (long long)id, (long long)id + 1,
+		     (long long)process->first_ns, (long long)process->last_ns);
 	arena_fini(&arena);
 	write_clock(sub, process);
-	write_span(sub, process);
 	sub->writer.pending_rows++;
 }
 
@@ -260,7 +230,6 @@ static void enter_process(struct sub *sub, struct process *process)
 {
 	process->number = sub->continues ? exact_find_process(sub, process) : 0;
 	if (process->number) {
-		dispatch_process_resume(sub, process);
 		tracepoints_resume(sub, process);
 		return;
 	}
@@ -306,15 +275,15 @@ static void write_waits(struct sub *sub, const struct process *process)
 }
 
 /* When the process ended, as far as that is known. */
-static uint64_t last_ns(const struct sub *sub, const struct process *process)
+static uint64_t end_of(const struct sub *sub, const struct process *process)
 {
 	const struct rtl_host *host = sub->host;
 	struct rtl_calibration c = {.struct_size = sizeof(c)};
 
 	return HOST_HAS(host, calibration) && host->calibration(host, process->info, &c) == 0 &&
-			       c.last_ns > process->span_end_ns
+			       c.last_ns > process->last_ns
 		       ? c.last_ns
-		       : process->span_end_ns;
+		       : process->last_ns;
 }
 
 void run_process_end(struct sub *sub, struct process *process)
@@ -322,32 +291,12 @@ void run_process_end(struct sub *sub, struct process *process)
 	if (process->ended || !writer_begin(&sub->writer))
 		return;
 	process->ended = true;
-	xpti_open_take(sub, process, last_ns(sub, process));
-	region_process_end(sub, process, last_ns(sub, process));
 	tracepoints_refresh(sub, process);
 	writer_execf(&sub->writer, "UPDATE rtl_process SET end_ns = %lld WHERE process = %u",
-		     (long long)process->span_end_ns, process->number);
+		     (long long)end_of(sub, process), process->number);
 	write_clock(sub, process);
 	write_calibration(sub, process);
 	write_waits(sub, process);
-}
-
-/* RTL_ENOTSUP: none of these, or not as we know it. */
-static int subscribe_known(struct sub *sub, struct stream *stream)
-{
-	static const struct known_stream *const known[] = {
-		&dispatch_stream, &copy_stream, &memory_stream, &marker_stream, &counter_stream,
-	};
-	int result;
-
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		if (!wanted_find(&known[i]->wanted, 1, stream->info->name))
-			continue;
-		result = wanted_subscribe(sub->host, stream->info, &known[i]->wanted, stream, NULL);
-		stream->table = result == RTL_ENOTSUP ? NULL : known[i]->table;
-		return result;
-	}
-	return call_subscribe(sub, stream);
 }
 
 int run_stream(struct sub *sub, const struct rtl_stream_info *info)
@@ -362,11 +311,7 @@ int run_stream(struct sub *sub, const struct rtl_stream_info *info)
 	while (*end)
 		end = &(*end)->next;
 	*end = stream;
-	result = subscribe_known(sub, stream);
-	if (result == RTL_ENOTSUP)
-		result = xpti_subscribe(sub, stream);
-	if (result == RTL_ENOTSUP)
-		result = generic_subscribe(sub, stream, RTL_TYPE_ANY);
+	result = store_subscribe(sub, stream);
 	if (sub->open)
 		write_stream(sub, stream);
 	return result;
@@ -428,9 +373,10 @@ static bool write_ledger(struct sub *sub, const struct process *process,
 		return true;
 	writer_execf(&sub->writer,
 		     "INSERT OR REPLACE INTO rtl_ledger VALUES (%u, %Q, %lld, %lld, %lld, %lld,"
-		     " %lld)",
+		     " %lld, %lld)",
 		     target.process, target.stream, (long long)l.published, (long long)l.delivered,
-		     (long long)l.discarded, (long long)l.abandoned, (long long)l.missed);
+		     (long long)l.discarded, (long long)l.abandoned, (long long)l.missed,
+		     (long long)l.left_out);
 	host->losses(host, info, stream->info, write_loss, &target);
 	if (HOST_HAS(host, left_out))
 		host->left_out(host, info, stream->info, write_left_out, &target);
@@ -488,41 +434,6 @@ static void write_state(struct sub *sub)
 	set_meta(sub, "state", interrupted ? "recovered" : "complete");
 }
 
-/* Has SQLite sort what they are made of. */
-static bool make_link_indexes(struct writer *w, size_t count)
-{
-	bool made = true;
-
-	for (size_t i = 0; i < count; i++) {
-		const struct index_spec *spec = &schema_link_indexes[i];
-		const char *second = spec->columns[1];
-		char sql[256];
-
-		snprintf(sql, sizeof(sql), "CREATE INDEX IF NOT EXISTS %s ON %s (%s%s%s)",
-			 spec->name, spec->table, spec->columns[0], second ? ", " : "",
-			 second ? second : "");
-		made &= writer_try(w, sql);
-	}
-	return made;
-}
-
-/* Without one of them the trace is whole all the same. In somebody's process SQLite makes all. */
-static void make_indexes(struct writer *w)
-{
-	const bool has_calls = writer_ask_int(w, "SELECT EXISTS (SELECT 1 FROM rtl_call)");
-	const size_t count = SCHEMA_LINK_INDEXES - !has_calls;
-	bool lack = false;
-
-	for (const char *const *sql = schema_indexes; *sql; sql++)
-		lack |= !writer_try(w, *sql);
-	if (!w->may_step || !writer_keep_alone(w) ||
-	    !index_build(w->db, schema_link_indexes, count))
-		lack |= !make_link_indexes(w, count);
-	if (lack)
-		writer_warn(w, "all rows are stored, but not all indexes, so questions to it take "
-			       "longer");
-}
-
 void run_end(struct sub *sub)
 {
 	struct writer *w = &sub->writer;
@@ -532,15 +443,6 @@ void run_end(struct sub *sub)
 	run_ledger(sub);
 	run_skipped(sub);
 	exact_positions(sub);
-	writer_commit(w);
-	writer_never_append(w);
-	writer_exec(w, "PRAGMA temp_store=FILE"); /* for what is sorted, where it is much */
-	writer_begin(w);
-	links_settle(sub);
-	counter_settle(sub);
-	writer_exec(w, schema_sequences);
-	writer_commit(w);
-	make_indexes(w);
 	writer_begin(w);
 	write_state(sub);
 	writer_execf(w, "DELETE FROM rtl_meta WHERE key = '%s'", OUTPUT_WRITER_KEY);
@@ -550,25 +452,22 @@ void run_fini(struct sub *sub)
 {
 	for (struct process *p = sub->processes, *next; p; p = next) {
 		next = p->next;
-		dispatch_process_fini(p);
-		map_fini(&p->gpus);
 		map_fini(&p->uids);
-		map_fini(&p->kernels);
-		map_fini(&p->kernel_names);
+		map_fini(&p->strings);
 		free(p);
 	}
-	region_fini(sub);
 	for (struct stream *s = sub->streams, *next; s; s = next) {
 		next = s->next;
+		for (struct type *t = s->types, *after; t; t = after) {
+			after = t->next;
+			free(t);
+		}
+		free(s->taken);
 		free(s);
 	}
 	sub->processes = NULL;
 	sub->streams = NULL;
-	map_fini(&sub->call_strings);
-	map_fini(&sub->xpti_names);
-	xpti_open_fini(sub);
-	map_fini(&sub->call_categories);
-	map_fini(&sub->queue_ids);
-	call_args_fini(&sub->call_args);
-	links_fini(&sub->links);
+	dictionary_fini(&sub->strings);
+	dictionary_fini(&sub->args_known);
+	dictionary_fini(&sub->origins);
 }

@@ -1,105 +1,134 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tracepoints.c: rtl_tracepoint and rtl_tracepoint_metadata. A tracepoint gets its row with the
- * first event that refers to it, and once more when its process ends.
+ * tracepoints.c: rtl_string, rtl_tracepoint and rtl_tracepoint_metadata. A tracepoint gets its row with
+ * the first event that refers to it, and once more when its process ends.
  */
 #include "sub.h"
-#include "tables_rtl.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "demangle.h"
 
-/* What map_get tells of a tracepoint in process->uids. */
-#define HAS_ROW       1u
-#define HAS_DEMANGLED 2u /* and its readable name has one */
-
 bool tracepoints_init(struct sub *sub)
 {
 	struct writer *w = &sub->writer;
 
-	return rows_init(&sub->tracepoint, w, "INSERT OR REPLACE", &table_rtl_tracepoint) &&
-	       rows_init(&sub->metadata, w, "INSERT OR REPLACE", &table_rtl_tracepoint_metadata);
+	sub->strings.next_id = writer_ask_int(w, "SELECT max(id) FROM rtl_string") + 1;
+	sub->origins.next_id = writer_ask_int(w, "SELECT max(id) FROM rtl_origin") + 1;
+	return rows_init(&sub->string, w, "INSERT", "rtl_string", 2) &&
+	       rows_init(&sub->origin, w, "INSERT", "rtl_origin", 5) &&
+	       rows_init(&sub->tracepoint, w, "INSERT OR REPLACE", "rtl_tracepoint", 12) &&
+	       rows_init(&sub->metadata, w, "INSERT OR REPLACE", "rtl_tracepoint_metadata", 6);
 }
 
-/* First: the host keeps metadata valid until the next call only. */
-static void write_metadata(struct sub *sub, uint32_t process, const struct rtl_tracepoint *tp)
+/* ---- strings ---- */
+
+int64_t string_id(struct sub *sub, const char *text, size_t length)
 {
-	for (uint32_t i = 0; i < tp->metadata_count; i++) {
-		const struct rtl_metadata *metadata = rtl_tracepoint_metadata(tp, i);
+	struct cell *cells;
+	bool is_new;
+	int64_t id;
 
-		table_add_rtl_tracepoint_metadata(&sub->metadata,
-						  &(struct row_rtl_tracepoint_metadata){
-							  .process = process,
-							  .uid = (int64_t)tp->uid,
-							  .key = metadata->key,
-							  .value = metadata->value,
-						  });
-	}
+	if (!length)
+		return STRING_EMPTY;
+	id = dictionary_find(&sub->strings, text, length, &is_new);
+	if (!id)
+		writer_error(&sub->writer, SQLITE_NOMEM, "name");
+	if (!is_new)
+		return id;
+	cells = rows_add(&sub->string);
+	cell_int(&cells[0], id);
+	cell_text_n(&sub->string, &cells[1], text, length);
+	return id;
 }
 
-static void write_row(struct sub *sub, uint32_t process, const struct rtl_tracepoint *tp)
+int64_t string_of_host(struct sub *sub, struct process *process, uint64_t string)
 {
-	table_add_rtl_tracepoint(&sub->tracepoint,
-				 &(struct row_rtl_tracepoint){
-					 .process = process,
-					 .uid = (int64_t)tp->uid,
-					 .kind = tp->kind,
-					 .name = tp->name,
-					 .source = tp->source,
-					 .line = tp->line,
-					 .column = tp->column,
-					 .module = tp->module,
-					 .module_offset = (int64_t)tp->module_offset,
-					 .hash = (int64_t)tp->hash,
-				 });
+	int64_t id = (int64_t)map_get(&process->strings, string);
+	const char *text;
+
+	if (id || !string)
+		return id;
+	text = sub->host->string(sub->host, process->info, string);
+	if (!text)
+		return STRING_EMPTY; /* it may be known yet */
+	id = string_id(sub, text, strlen(text));
+	if (!map_set(&process->strings, string, (uint64_t)id))
+		writer_error(&sub->writer, SQLITE_NOMEM, "name");
+	return id;
 }
 
-/* The readable name of a kernel, as if its publisher had said it. */
-static void write_demangled(struct sub *sub, uint32_t process, const struct rtl_tracepoint *tp)
+static int64_t text_id(struct sub *sub, const char *text)
 {
-	char *text = tp->name ? demangle(tp->name) : NULL;
-
-	if (text)
-		table_add_rtl_tracepoint_metadata(&sub->metadata,
-						  &(struct row_rtl_tracepoint_metadata){
-							  .process = process,
-							  .uid = (int64_t)tp->uid,
-							  .key = "demangled",
-							  .value = text,
-						  });
-	free(text);
+	return string_id(sub, text ? text : "", text ? strlen(text) : 0);
 }
 
-/* NULL: the host does not know it. */
-static const struct rtl_tracepoint *write_known(struct sub *sub, struct process *process,
-						uint64_t uid)
+/* ---- tracepoints ---- */
+
+static void write_pair(struct sub *sub, uint32_t process, uint64_t uid, uint32_t position,
+		       const struct rtl_metadata *pair)
+{
+	struct cell *cells = rows_add(&sub->metadata);
+
+	cell_int(&cells[0], process);
+	cell_int(&cells[1], (int64_t)uid);
+	cell_text(&sub->metadata, &cells[2], pair->key);
+	cell_text(&sub->metadata, &cells[3], pair->value);
+	cell_int(&cells[4], pair->kind);
+	cell_int(&cells[5], position);
+}
+
+/* The readable name of a kernel, as if its publisher had said it, or the name. Texts of metadata are valid
+ * until the next call into the host. */
+static int64_t write_label(struct sub *sub, uint32_t process, const struct rtl_tracepoint *tp)
+{
+	const bool is_kernel = tp->kind && !strcmp(tp->kind, "kernel");
+	const char *said = is_kernel ? rtl_tracepoint_value(tp, "demangled") : NULL;
+	char *made = is_kernel && !said && tp->name ? demangle(tp->name) : NULL;
+	const struct rtl_metadata pair = {
+		.struct_size = sizeof(pair), .key = "demangled", .value = made};
+	const int64_t id = text_id(sub, said ? said : made ? made : tp->name);
+
+	if (made)
+		write_pair(sub, process, tp->uid, tp->metadata_count, &pair);
+	free(made);
+	return id;
+}
+
+/* False: the host does not know it. */
+static bool write_known(struct sub *sub, struct process *process, uint64_t uid)
 {
 	const struct rtl_tracepoint *tp = sub->host->tracepoint(sub->host, process->info, uid);
+	const char *const texts[] = {tp ? tp->kind : NULL, tp ? tp->name : NULL, tp ? tp->source : NULL};
+	struct cell *cells;
+	int64_t label, category;
 
 	if (!tp)
-		return NULL;
-	write_metadata(sub, process->number, tp);
-	write_row(sub, process->number, tp);
-	return tp;
+		return false;
+	for (uint32_t i = 0; i < tp->metadata_count; i++)
+		write_pair(sub, process->number, uid, i, rtl_tracepoint_metadata(tp, i));
+	label = write_label(sub, process->number, tp);
+	category = text_id(sub, rtl_tracepoint_value(tp, "category"));
+	cells = rows_add(&sub->tracepoint);
+	cell_int(&cells[0], process->number);
+	cell_int(&cells[1], (int64_t)uid);
+	for (int i = 0; i < 3; i++)
+		cell_text(&sub->tracepoint, &cells[2 + i], texts[i]);
+	cell_int(&cells[5], tp->line);
+	cell_int(&cells[6], tp->column);
+	cell_text(&sub->tracepoint, &cells[7], tp->module);
+	cell_int(&cells[8], (int64_t)tp->module_offset);
+	cell_int(&cells[9], (int64_t)tp->hash);
+	cell_int(&cells[10], label);
+	cell_int(&cells[11], category);
+	return true;
 }
 
 void tracepoints_write(struct sub *sub, struct process *process, uint64_t uid)
 {
-	const struct rtl_tracepoint *tp;
-	uint64_t has;
-
-	if (!uid)
-		return;
-	has = map_get(&process->uids, uid) | HAS_ROW;
-	tp = write_known(sub, process, uid);
-	if (tp && tp->kind && !strcmp(tp->kind, "kernel") && !(has & HAS_DEMANGLED) &&
-	    !rtl_tracepoint_value(tp, "demangled")) {
-		write_demangled(sub, process->number, tp);
-		has |= HAS_DEMANGLED;
-	}
-	if (!map_set(&process->uids, uid, has))
+	(void)write_known(sub, process, uid);
+	if (!map_set(&process->uids, uid, 1))
 		writer_error(&sub->writer, SQLITE_NOMEM, "tracepoint");
 }
 
@@ -110,7 +139,7 @@ void tracepoints_resume(struct sub *sub, struct process *process)
 		writer_ask(w, "SELECT uid FROM rtl_tracepoint WHERE process = %u", process->number);
 
 	while (writer_next(w, question))
-		if (!map_set(&process->uids, (uint64_t)sqlite3_column_int64(question, 0), HAS_ROW))
+		if (!map_set(&process->uids, (uint64_t)sqlite3_column_int64(question, 0), 1))
 			writer_error(w, SQLITE_NOMEM, "tracepoint");
 }
 
@@ -118,36 +147,5 @@ void tracepoints_refresh(struct sub *sub, struct process *process)
 {
 	for (size_t i = 0; i < process->uids.hash.capacity; i++)
 		if (map_at(&process->uids, i)->value)
-			write_known(sub, process, map_at(&process->uids, i)->key);
-}
-
-const char *tracepoints_metadata(struct sub *sub, const struct rtl_process *process, uint64_t uid,
-				 const char *key)
-{
-	return uid ? rtl_tracepoint_value(sub->host->tracepoint(sub->host, process, uid), key)
-		   : NULL;
-}
-
-int64_t tracepoints_kernel_name(struct sub *sub, const struct rtl_process *process, uint64_t uid,
-				uint64_t string)
-{
-	const struct rtl_tracepoint *tp = NULL;
-	const char *name;
-	char *readable;
-	int64_t id;
-
-	if (uid)
-		tp = sub->host->tracepoint(sub->host, process, uid);
-	name = rtl_tracepoint_value(tp, "demangled");
-	if (!name || !*name)
-		name = tp ? tp->name : NULL;
-	if (!name || !*name)
-		name = sub->host->string(sub->host, process, string);
-	if (!name || !*name)
-		name = "(unknown kernel)";
-	readable = demangle(name);
-	names_ustring(&sub->names, readable ? readable : name);
-	id = names_string(&sub->names, readable ? readable : name);
-	free(readable);
-	return id;
+			(void)write_known(sub, process, map_at(&process->uids, i)->key);
 }

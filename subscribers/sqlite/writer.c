@@ -4,8 +4,6 @@
 
 #include "host.h"
 
-#include "append.h"
-
 #include <rtl/publish.h>
 
 #include <errno.h>
@@ -97,7 +95,6 @@ bool writer_error(struct writer *w, int result, const char *what)
 	if (w->failed)
 		return false;
 	w->failed = true;
-	(void)stepper_settle(&w->stepper);
 	w->failed_result = rtl_result(w->db, result);
 	write_fate(w, fate, sizeof(fate));
 	snprintf(line, sizeof(line), "%s: %s (%s: %s); %s; %s", w->path, cause.reason, what,
@@ -112,20 +109,11 @@ bool writer_error(struct writer *w, int result, const char *what)
 	return false;
 }
 
-bool writer_settle(struct writer *w)
-{
-	const int rc = stepper_settle(&w->stepper);
-
-	if (rc != SQLITE_OK)
-		writer_error(w, rc, "insert");
-	return !w->failed;
-}
-
 bool writer_exec(struct writer *w, const char *sql)
 {
 	int rc;
 
-	if (!writer_settle(w))
+	if (w->failed)
 		return false;
 	rc = sqlite3_exec(w->db, sql, NULL, NULL, NULL);
 	return rc == SQLITE_OK || writer_error(w, rc, "statement");
@@ -154,7 +142,7 @@ static sqlite3_stmt *prepare(struct writer *w, const char *sql)
 	sqlite3_stmt *question = NULL;
 	int rc;
 
-	if (!writer_settle(w))
+	if (w->failed)
 		return NULL;
 	rc = sqlite3_prepare_v2(w->db, sql, -1, &question, NULL);
 	if (rc == SQLITE_OK)
@@ -185,7 +173,7 @@ sqlite3_stmt *writer_ask(struct writer *w, const char *format, ...)
 
 bool writer_next(struct writer *w, sqlite3_stmt *question)
 {
-	int rc = question && writer_settle(w) ? sqlite3_step(question) : SQLITE_DONE;
+	int rc = question && !w->failed ? sqlite3_step(question) : SQLITE_DONE;
 
 	if (rc == SQLITE_ROW)
 		return true;
@@ -266,54 +254,6 @@ void writer_register(struct writer *w, struct rows *rows)
 	*end = rows;
 }
 
-/* Rows that may go by an image. */
-#define IMAGE_TABLES 24
-
-void writer_never_append(struct writer *w)
-{
-	(void)writer_settle(w);
-	for (struct rows *rows = w->rows; rows; rows = rows->next)
-		rows_never_append(rows);
-}
-
-/* Rows whose table has its pages go by the image. */
-static bool use_image(struct writer *w, struct rows *const *of, size_t count,
-		      const struct image_page *pages)
-{
-	const char *tables[IMAGE_TABLES];
-	bool good = true, may_append;
-
-	for (size_t i = 0; i < count; i++)
-		tables[i] = of[i]->table;
-	may_append = w->image.bytes && append_begin(w->db, tables, count);
-	for (size_t i = 0; good && i < count; i++)
-		if (pages[i * ROWS_PAGES + ROWS_PAGES - 1].bytes) /* then all have one */
-			good = rows_use_image(of[i], &pages[i * ROWS_PAGES], may_append);
-	if (!may_append || !good || append_end(w->db))
-		return good;
-	writer_never_append(w);
-	return true;
-}
-
-bool writer_make_image(struct writer *w)
-{
-	const char *tables[IMAGE_TABLES * ROWS_PAGES] = {NULL};
-	struct rows *of[IMAGE_TABLES];
-	struct image_page pages[IMAGE_TABLES * ROWS_PAGES];
-	size_t count = 0;
-
-	if (w->failed)
-		return false;
-	for (struct rows *rows = w->rows; rows && count < IMAGE_TABLES; rows = rows->next)
-		if (rows->is_plain && rows->columns <= IMAGE_COLUMNS_MAX) {
-			for (size_t i = 0; i < ROWS_PAGES; i++)
-				tables[count * ROWS_PAGES + i] = rows->table;
-			of[count++] = rows;
-		}
-	image_init(&w->image, w->db, tables, count * ROWS_PAGES, pages);
-	return use_image(w, of, count, pages);
-}
-
 /* Whether the files are still under their numbers; if not, that was the last of them. */
 static bool still_ours(struct writer *w)
 {
@@ -338,7 +278,7 @@ bool writer_begin(struct writer *w)
 		return !w->failed;
 	if (!still_ours(w))
 		return false;
-	if (!writer_exec(w, "BEGIN"))
+	if (!writer_exec(w, "BEGIN IMMEDIATE"))
 		return false;
 	w->in_transaction = true;
 	return true;
@@ -367,33 +307,6 @@ bool writer_commit(struct writer *w)
 	return true;
 }
 
-bool writer_try(struct writer *w, const char *sql)
-{
-	int rc;
-
-	if (w->failed || w->in_transaction)
-		return false;
-	rc = sqlite3_exec(w->db, "BEGIN", NULL, NULL, NULL);
-	if (rc == SQLITE_OK)
-		rc = sqlite3_exec(w->db, sql, NULL, NULL, NULL);
-	if (rc == SQLITE_OK)
-		rc = sqlite3_exec(w->db, "COMMIT", NULL, NULL, NULL);
-	if (rc == SQLITE_OK)
-		return true;
-	w->tried = cause_of(w->db, rc);
-	message(w->db, w->tried_message);
-	if (!sqlite3_get_autocommit(w->db))
-		sqlite3_exec(w->db, "ROLLBACK", NULL, NULL, NULL);
-	return false;
-}
-
-void writer_warn(struct writer *w, const char *effect)
-{
-	if (!w->failed)
-		host_say(w->host, RTL_LEVEL_WARNING, "%s: %s: %s (%s); %s", w->path, effect,
-			 w->tried.reason, w->tried_message, w->tried.advice);
-}
-
 void writer_abandon(struct writer *w)
 {
 	if (!w->failed)
@@ -401,35 +314,16 @@ void writer_abandon(struct writer *w)
 	w->failed = true;
 }
 
-/* False: somebody reads now, and the log stays. */
-static bool leave_log(struct writer *w)
+/* Unless somebody reads now: then the log stays. */
+static void leave_log(struct writer *w)
 {
-	bool left;
-
-	if (!writer_settle(w))
-		return false;
 	sqlite3_busy_timeout(w->db, 200);
 	sqlite3_exec(w->db, "PRAGMA wal_checkpoint(TRUNCATE)", NULL, NULL, NULL);
-	left = set_journal(w->db, "delete");
-	sqlite3_busy_timeout(w->db, BUSY_WAIT_MS);
-	return left;
-}
-
-bool writer_keep_alone(struct writer *w)
-{
-	if (!leave_log(w))
-		return false;
-	descriptors_find(&w->descriptors, w->path); /* the log's is closed */
-	/* what is written takes the lock, which stays */
-	return sqlite3_exec(w->db, "PRAGMA main.locking_mode=EXCLUSIVE; PRAGMA main.user_version=0",
-			    NULL, NULL, NULL) == SQLITE_OK;
+	(void)set_journal(w->db, "delete");
 }
 
 void writer_close(struct writer *w)
 {
-	(void)writer_settle(w);
-	stepper_fini(&w->stepper);
-	w->may_step = false;
 	if (!w->db || w->lost || (!w->failed && !still_ours(w)))
 		return; /* what is lost stays open: closing would write, too */
 	if (!w->failed)
@@ -441,11 +335,9 @@ void writer_close(struct writer *w)
 		rows_fini(rows);
 	}
 	w->rows = NULL;
-	image_detach(&w->image, w->db);
 	/* Refused while somebody reads along: then the last reader's close does it. */
 	if (!w->failed)
-		(void)leave_log(w);
+		leave_log(w);
 	sqlite3_close_v2(w->db);
 	w->db = NULL;
-	image_fini(&w->image);
 }

@@ -62,7 +62,7 @@ IS(RTL_DIAGNOSTICS, 126);
 
 AT(rtl_field, struct_size, 0);
 AT(rtl_field, kind, 4);
-AT(rtl_field, reserved, 6);
+AT(rtl_field, group, 6);
 AT(rtl_field, offset, 8);
 AT(rtl_field, size, 12);
 AT(rtl_field, name, 16);

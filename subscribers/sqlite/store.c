@@ -1,0 +1,556 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * store.c: events, each once, as their stream describes them: a row in the table of its type,
+ * rtl_s_<stream>_<type>, and a view rtl_e_<stream>_<type> that decodes it. Ids of rows count
+ * over all of these tables: they are the order of delivery.
+ *
+ * Names may be anything: in tables and columns only [A-Za-z0-9_] is left of them, and what is
+ * taken already gets a number. rtl_type and rtl_field say which table and column holds what.
+ */
+#include "pieces.h"
+
+#include "../../streams/events/events.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define TABLE_PREFIX "rtl_s_"
+#define VIEW_PREFIX  "rtl_e_"
+
+struct store {
+	struct store *next;
+	char *stream; /* its name: streams of one name and layout, of several processes, share it */
+	uint16_t type;
+	char table[2 * PLAN_MAX_NAME + 32];
+	struct plan plan;
+	struct rows rows;
+};
+
+/* ---- names ---- */
+
+static void clean_name(char *out, size_t size, const char *name, const char *fallback)
+{
+	size_t n = 0;
+
+	for (name = name && *name ? name : fallback; *name && n + 1 < size; name++)
+		out[n++] = (*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z') ||
+					   (*name >= '0' && *name <= '9')
+				   ? *name
+				   : '_';
+	out[n] = '\0';
+}
+
+static bool is_taken(struct sub *sub, const char *table)
+{
+	sqlite3_stmt *question;
+	bool taken = false;
+
+	for (const struct store *s = sub->stores; s; s = s->next)
+		if (strcasecmp(s->table, table) == 0)
+			return true;
+	if (!sub->continues)
+		return false;
+	question = writer_ask(&sub->writer, "PRAGMA table_info(\"%w\")", table);
+	while (writer_next(&sub->writer, question))
+		taken = true;
+	return taken;
+}
+
+static void name_table(struct sub *sub, struct store *store, const struct rtl_type_info *info)
+{
+	char stream[PLAN_MAX_NAME], type[PLAN_MAX_NAME], number[16];
+
+	snprintf(number, sizeof(number), "type%u", info->type);
+	clean_name(stream, sizeof(stream), store->stream, "stream");
+	clean_name(type, sizeof(type), info->name, number);
+	snprintf(store->table, sizeof(store->table), TABLE_PREFIX "%s_%s", stream, type);
+	for (unsigned n = 2; is_taken(sub, store->table); n++)
+		snprintf(store->table, sizeof(store->table), TABLE_PREFIX "%s_%s_%u", stream, type, n);
+}
+
+static const char *view_of(const struct store *store, char *name, size_t size)
+{
+	snprintf(name, size, VIEW_PREFIX "%s", store->table + strlen(TABLE_PREFIX));
+	return name;
+}
+
+/* ---- tables and views ---- */
+
+static const char *suffix_of(enum plan_how how)
+{
+	return how == PLAN_TIME ? "_rel" : "";
+}
+
+static const char *sql_type(enum plan_how how)
+{
+	return how == PLAN_FLOAT ? " REAL" : how == PLAN_BYTES ? " BLOB" : " INTEGER";
+}
+
+static bool run_sql(struct sub *sub, sqlite3_str *sql)
+{
+	char *text = sqlite3_str_finish(sql);
+	const bool done = text ? writer_begin(&sub->writer) && writer_exec(&sub->writer, text)
+			       : writer_error(&sub->writer, SQLITE_NOMEM, "table");
+
+	sqlite3_free(text);
+	return done;
+}
+
+static void add_columns(sqlite3_str *sql, const struct plan *plan, uint32_t group)
+{
+	for (uint32_t i = 0; i < plan->count; i++) {
+		const struct plan_column *c = &plan->list[i];
+
+		if (c->group == group)
+			sqlite3_str_appendf(sql, ", \"%w%s\"%s", c->name, suffix_of(c->how),
+					    sql_type(c->how));
+	}
+}
+
+static bool make_table(struct sub *sub, const struct store *store)
+{
+	const struct plan *plan = &store->plan;
+	sqlite3_str *sql = sqlite3_str_new(sub->writer.db);
+
+	sqlite3_str_appendf(sql,
+			    "CREATE TABLE \"%w\" (id INTEGER PRIMARY KEY NOT NULL, origin INTEGER NOT NULL,"
+			    " time_ns INTEGER NOT NULL, instance INTEGER NOT NULL, correlation INTEGER",
+			    store->table);
+	for (uint32_t i = 0; i < plan->group_count; i++)
+		sqlite3_str_appendf(sql, ", g%u INTEGER NOT NULL", plan->groups[i].number);
+	add_columns(sql, plan, 0);
+	sqlite3_str_appendall(sql, ");");
+	for (uint32_t i = 0; i < plan->group_count; i++) {
+		sqlite3_str_appendf(sql, "CREATE TABLE \"%w_g%u\" (id INTEGER PRIMARY KEY NOT NULL",
+				    store->table, plan->groups[i].number);
+		add_columns(sql, plan, plan->groups[i].number);
+		sqlite3_str_appendall(sql, ");");
+	}
+	return run_sql(sub, sql);
+}
+
+/* A column of the view, and what it joins: LEFT, so that SQLite leaves out what nobody asks for. */
+static void add_view_column(sqlite3_str *what, sqlite3_str *from, const struct plan_column *c,
+			    uint32_t n)
+{
+	char table[16] = "e";
+
+	if (c->group)
+		snprintf(table, sizeof(table), "g%u", c->group);
+	switch (c->how) {
+	case PLAN_TIME:
+		sqlite3_str_appendf(what, ", e.time_ns + e.\"%w_rel\" AS \"%w\"", c->name, c->name);
+		break;
+	case PLAN_WORD:
+		if (c->group)
+			sqlite3_str_appendf(what, ", %s.\"%w\" AS \"%w\"", table, c->name, c->name);
+		else
+			sqlite3_str_appendf(what,
+					    ", ifnull(e.\"%w\", ifnull(e.correlation, e.instance)) AS \"%w\"",
+					    c->name, c->name);
+		break;
+	case PLAN_STRING:
+	case PLAN_TEXT:
+	case PLAN_ARGS:
+		sqlite3_str_appendf(what, ", t%u.string AS \"%w\", %s.\"%w\" AS \"%w_id\"", n, c->name,
+				    table, c->name, c->name);
+		sqlite3_str_appendf(from, " LEFT JOIN %s AS t%u ON t%u.id = %s.\"%w\"",
+				    c->how == PLAN_ARGS ? "rtl_args" : "rtl_string", n, n, table, c->name);
+		break;
+	default:
+		sqlite3_str_appendf(what, ", %s.\"%w\" AS \"%w\"", table, c->name, c->name);
+		break;
+	}
+}
+
+static bool make_view(struct sub *sub, const struct store *store)
+{
+	const struct plan *plan = &store->plan;
+	sqlite3_str *sql = sqlite3_str_new(sub->writer.db), *from = sqlite3_str_new(sub->writer.db);
+	char name[sizeof(store->table)], *joins;
+
+	sqlite3_str_appendf(sql,
+			    "CREATE VIEW \"%w\" AS SELECT e.id AS id, o.process AS process, o.tid AS tid,"
+			    " e.time_ns AS time_ns, o.uid AS uid, o.parent_uid AS parent_uid,"
+			    " e.instance AS instance, ifnull(e.correlation, e.instance) AS correlation",
+			    view_of(store, name, sizeof(name)));
+	sqlite3_str_appendf(from, " FROM \"%w\" AS e LEFT JOIN rtl_origin AS o ON o.id = e.origin",
+			    store->table);
+	for (uint32_t i = 0; i < plan->group_count; i++)
+		sqlite3_str_appendf(from, " LEFT JOIN \"%w_g%u\" AS g%u ON g%u.id = e.g%u", store->table,
+				    plan->groups[i].number, plan->groups[i].number,
+				    plan->groups[i].number, plan->groups[i].number);
+	for (uint32_t i = 0; i < plan->count; i++)
+		add_view_column(sql, from, &plan->list[i], i);
+	joins = sqlite3_str_finish(from);
+	sqlite3_str_appendall(sql, joins ? joins : "");
+	sqlite3_free(joins);
+	return run_sql(sub, sql);
+}
+
+/* ---- stores ---- */
+
+static bool same_layout(const struct plan *a, const struct plan *b)
+{
+	if (a->count != b->count || a->info->payload_size != b->info->payload_size)
+		return false;
+	for (uint32_t i = 0; i < a->count; i++) {
+		const struct plan_column *x = &a->list[i], *y = &b->list[i];
+
+		if (strcmp(x->name, y->name) != 0 || x->how != y->how || x->group != y->group ||
+		    x->field->offset != y->field->offset || x->field->size != y->field->size)
+			return false;
+	}
+	return true;
+}
+
+/* Whether the table of an earlier host has the columns of the store, and no others. */
+static bool has_columns(struct sub *sub, const struct store *store, const char *table)
+{
+	sqlite3_stmt *question = writer_ask(&sub->writer, "PRAGMA table_info(\"%w\")", table);
+	const struct plan *plan = &store->plan;
+	uint32_t count = 0, same = PLAN_BASE + plan->group_count;
+
+	for (; writer_next(&sub->writer, question); count++) {
+		const char *has = (const char *)sqlite3_column_text(question, 1);
+
+		for (uint32_t i = 0; has && i < plan->count; i++) {
+			const struct plan_column *c = &plan->list[i];
+			const size_t length = strlen(c->name);
+
+			same += !c->group && c->cell == count && !strncmp(has, c->name, length) &&
+				!strcmp(has + length, suffix_of(c->how));
+		}
+	}
+	return same == plan->columns && count == plan->columns;
+}
+
+/* Takes a table of that stream, type and layout that an earlier host has made. */
+static bool take_table(struct sub *sub, struct store *store)
+{
+	sqlite3_stmt *question;
+
+	if (!sub->continues)
+		return false;
+	question = writer_ask(&sub->writer,
+			      "SELECT DISTINCT table_name FROM rtl_type JOIN rtl_stream AS s"
+			      " USING (stream) WHERE s.name = %Q AND type = %u"
+			      " AND payload_bytes = %u AND table_name IS NOT NULL",
+			      store->stream, store->type, store->plan.info->payload_size);
+	while (writer_next(&sub->writer, question)) {
+		const char *name = (const char *)sqlite3_column_text(question, 0);
+
+		if (!*store->table && name && strlen(name) < sizeof(store->table) &&
+		    has_columns(sub, store, name))
+			snprintf(store->table, sizeof(store->table), "%s", name);
+	}
+	return *store->table;
+}
+
+static bool open_groups(struct sub *sub, struct store *store)
+{
+	char table[sizeof(store->table) + 16], sql[sizeof(table) + 64];
+
+	for (uint32_t i = 0; i < store->plan.group_count; i++) {
+		struct plan_group *group = &store->plan.groups[i];
+
+		snprintf(table, sizeof(table), "%s_g%u", store->table, group->number);
+		snprintf(sql, sizeof(sql), "SELECT max(id) FROM \"%s\"", table);
+		group->known.next_id = sub->continues ? writer_ask_int(&sub->writer, sql) + 1 : 1;
+		if (!rows_init(&group->rows, &sub->writer, "INSERT", table, group->columns))
+			return false;
+	}
+	return true;
+}
+
+static void store_free(struct store *store)
+{
+	if (!store)
+		return;
+	plan_fini(&store->plan);
+	free(store->stream);
+	free(store);
+}
+
+static struct store *find(struct sub *sub, const char *stream, const struct plan *plan)
+{
+	struct store *store = sub->stores;
+
+	while (store && (store->type != plan->info->type || strcmp(store->stream, stream) != 0 ||
+			 !same_layout(&store->plan, plan)))
+		store = store->next;
+	return store;
+}
+
+/* The store of a type; NULL: the writer has failed. The description stays as long as the subscriber. */
+static struct store *get(struct sub *sub, const struct rtl_stream_info *stream,
+			 const struct rtl_type_info *info)
+{
+	struct store *store = calloc(1, sizeof(*store)), *there;
+
+	if (store)
+		store->stream = strdup(stream->name ? stream->name : "");
+	if (!store || !store->stream || !plan_init(&store->plan, info)) {
+		store_free(store);
+		writer_error(&sub->writer, SQLITE_NOMEM, "table");
+		return NULL;
+	}
+	there = find(sub, store->stream, &store->plan);
+	if (there) {
+		store_free(store);
+		return there;
+	}
+	store->type = info->type;
+	if (!take_table(sub, store)) {
+		name_table(sub, store, info);
+		(void)(make_table(sub, store) && make_view(sub, store));
+	}
+	if (sub->writer.failed || !open_groups(sub, store) ||
+	    !rows_init(&store->rows, &sub->writer, "INSERT", store->table, store->plan.columns)) {
+		store->next = sub->stores; /* its rows may be the writer's already */
+		sub->stores = store;
+		return NULL;
+	}
+	store->next = sub->stores;
+	sub->stores = store;
+	return store;
+}
+
+bool store_view(struct sub *sub, const struct rtl_stream_info *stream,
+		const struct rtl_type_info *type, char *name, size_t size)
+{
+	const struct store *store = get(sub, stream, type);
+
+	if (store)
+		view_of(store, name, size);
+	return store;
+}
+
+bool store_known(struct sub *sub)
+{
+	static const struct rtl_stream_info *const known[] = {EVENTS_STREAMS};
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]) && !sub->writer.failed; i++)
+		for (uint32_t k = 0; k < known[i]->type_count; k++) {
+			const struct rtl_type_info *type = rtl_stream_type(known[i], k);
+
+			if (!type->repeated_by || type->repeated_by & RTL_IN_DEBUG)
+				(void)get(sub, known[i], type);
+		}
+	return !sub->writer.failed;
+}
+
+int64_t store_last_id(struct sub *sub)
+{
+	struct writer *w = &sub->writer;
+	int64_t last = writer_ask_int(w, "SELECT max(end_api_id) FROM rtl_process");
+	sqlite3_stmt *question = writer_ask(w, "SELECT DISTINCT table_name FROM rtl_type"
+					       " WHERE table_name IS NOT NULL");
+
+	while (writer_next(w, question)) {
+		char *sql = sqlite3_mprintf("SELECT max(id) FROM \"%w\"",
+					    sqlite3_column_text(question, 0));
+		const int64_t one = sql ? writer_ask_int(w, sql) : 0;
+
+		last = one > last ? one : last;
+		sqlite3_free(sql);
+	}
+	return last;
+}
+
+void store_fini(struct sub *sub)
+{
+	for (struct store *next, *store = sub->stores; store; store = next) {
+		next = store->next;
+		store_free(store);
+	}
+	sub->stores = NULL;
+}
+
+/* ---- types ---- */
+
+static void note_columns(struct sub *sub, const struct stream *stream, const struct store *store)
+{
+	const struct plan *plan = &store->plan;
+	char view[sizeof(store->table)];
+
+	writer_execf(&sub->writer, "UPDATE rtl_type SET table_name = %Q WHERE stream = %lld AND type = %u",
+		     store->table, (long long)stream->number, store->type);
+	for (uint32_t i = 0; i < plan->count; i++) {
+		const struct plan_column *c = &plan->list[i];
+		char group[16] = "";
+
+		if (c->group)
+			snprintf(group, sizeof(group), "g%u", c->group);
+		writer_execf(&sub->writer,
+			     "UPDATE rtl_field SET column_name = '%q%s', group_name = %Q"
+			     " WHERE stream = %lld AND type = %u AND position = %u",
+			     c->name, suffix_of(c->how), group, (long long)stream->number,
+			     store->type, i);
+	}
+	pieces_add(sub, stream->info, stream->number, plan->info, view_of(store, view, sizeof(view)));
+}
+
+static struct type *new_type(struct stream *stream, const struct rtl_type_info *info)
+{
+	struct sub *sub = stream->sub;
+	struct type *type = calloc(1, sizeof(*type));
+
+	if (!type) {
+		writer_error(&sub->writer, SQLITE_NOMEM, "type");
+		return NULL;
+	}
+	type->info = info;
+	type->store = get(sub, stream->info, info);
+	if (type->store)
+		note_columns(sub, stream, type->store);
+	type->next = stream->types;
+	stream->types = type;
+	return type;
+}
+
+static struct type *find_type(struct stream *stream, const struct rtl_event *event)
+{
+	const struct rtl_type_info *info = event->type_info;
+
+	if (stream->last_type && stream->last_type->info == info)
+		return stream->last_type;
+	for (struct type *t = stream->types; t; t = t->next)
+		if (t->info == info)
+			return stream->last_type = t;
+	return info ? stream->last_type = new_type(stream, info) : NULL;
+}
+
+/* ---- events ---- */
+
+static int64_t origin_id(struct sub *sub, struct process *process, const struct rtl_event *event)
+{
+	const uint64_t key[] = {process->number, event->tid, event->uid, event->parent_uid};
+	struct cell *cells;
+	bool is_new;
+	const int64_t id = dictionary_find(&sub->origins, key, sizeof(key), &is_new);
+
+	if (!id)
+		writer_error(&sub->writer, SQLITE_NOMEM, "origin");
+	if (!is_new)
+		return id;
+	cells = rows_add(&sub->origin);
+	cell_int(&cells[0], id);
+	for (int i = 0; i < 4; i++)
+		cell_int(&cells[i + 1], (int64_t)key[i]);
+	tracepoints_need(sub, process, event->uid);
+	tracepoints_need(sub, process, event->parent_uid);
+	return id;
+}
+
+static void take_event(struct stream *stream, struct process *process,
+		       const struct rtl_event *event)
+{
+	struct sub *sub = stream->sub;
+	struct type *type = find_type(stream, event);
+	struct store *store = type ? type->store : NULL;
+	struct cell *cells;
+
+	if (!store || event->payload_size < type->info->payload_size ||
+	    (!event->payload && type->info->payload_size)) {
+		stream->skipped++;
+		return;
+	}
+	if (event->type == RTL_METADATA && event->uid)
+		tracepoints_write(sub, process, event->uid); /* it may say more than before */
+	cells = rows_add(&store->rows);
+	cell_int(&cells[0], sub->next_id++);
+	cell_int(&cells[1], origin_id(sub, process, event));
+	cell_int(&cells[2], (int64_t)event->time_ns);
+	cell_int(&cells[3], (int64_t)event->instance);
+	cell_int_if(&cells[4], event->correlation != event->instance, (int64_t)event->correlation);
+	plan_fill(sub, process, &store->plan, &store->rows, cells, event);
+	process_extend(process, event->time_ns);
+}
+
+static void take_events(void *user, const struct rtl_event *const *events, size_t count)
+{
+	struct stream *stream = user;
+	struct sub *sub = stream->sub;
+
+	sub->events_pending = true;
+	for (size_t i = 0; i < count && !sub->writer.failed; i++) {
+		struct process *process = sub_process(sub, events[i]->process);
+
+		if (!process)
+			return;
+		take_event(stream, process, events[i]);
+		writer_commit_if_full(&sub->writer);
+	}
+}
+
+/* ---- subscriptions ---- */
+
+/* The stream of that name with ".debug" behind it, or, of such a one, the one without. NULL: it is not
+ * there. */
+static struct stream *twin_of(const struct sub *sub, const struct stream *of, bool debug)
+{
+	const char *long_name, *short_name;
+	struct stream *s = sub->streams;
+
+	for (; s; s = s->next) {
+		long_name = debug ? s->info->name : of->info->name;
+		short_name = debug ? of->info->name : s->info->name;
+		if (strlen(long_name) == strlen(short_name) + 6 &&
+		    !strncmp(long_name, short_name, strlen(short_name)) &&
+		    !strcmp(long_name + strlen(short_name), ".debug"))
+			break;
+	}
+	return s;
+}
+
+/* Whether events of a stream repeat this one's in another stream. */
+static bool is_repeated_in_debug(const struct stream *stream)
+{
+	for (uint32_t i = 0; i < stream->info->type_count; i++)
+		if (rtl_stream_type(stream->info, i)->repeated_by & RTL_IN_DEBUG)
+			return true;
+	return false;
+}
+
+static bool is_wanted(const struct sub *sub, const struct stream *stream,
+		      const struct rtl_type_info *type)
+{
+	if (!(type->repeated_by & RTL_IN_DEBUG))
+		return !type->repeated_by || !rtl_stream_find_type(stream->info, (uint16_t)type->repeated_by);
+	return !sub->settings.args || !twin_of(sub, stream, true);
+}
+
+/* Gives up what the stream with the arguments says again. */
+static void give_up_repeated(struct sub *sub, struct stream *stream)
+{
+	for (uint32_t i = 0; i < stream->info->type_count; i++)
+		if (stream->taken[i] && rtl_stream_type(stream->info, i)->repeated_by & RTL_IN_DEBUG) {
+			sub->host->unsubscribe(sub->host, stream->taken[i]);
+			stream->taken[i] = NULL;
+		}
+}
+
+int store_subscribe(struct sub *sub, struct stream *stream)
+{
+	const struct rtl_stream_info *info = stream->info;
+	struct stream *plain = info->name ? twin_of(sub, stream, false) : NULL;
+	int result = 0;
+
+	stream->taken = calloc(info->type_count + 1, sizeof(*stream->taken));
+	if (!stream->taken)
+		return RTL_ENOMEM;
+	if (plain && is_repeated_in_debug(plain)) {
+		if (!sub->settings.args)
+			return 0;
+		give_up_repeated(sub, plain);
+	}
+	for (uint32_t i = 0; i < info->type_count && result == 0; i++)
+		if (is_wanted(sub, stream, rtl_stream_type(info, i)))
+			result = sub->host->subscribe(sub->host, info, rtl_stream_type(info, i)->type,
+						      RTL_BUFFERED, take_events, stream,
+						      &stream->taken[i]);
+	return result;
+}
