@@ -104,7 +104,8 @@ static int run(const struct cli_command *command, int argc, char **argv)
 	if (status >= 0)
 		return status;
 	if (!request.operands.count)
-		return cli_usage("replay: give a recording, or a file that a source reads: rtl replay TRACE");
+		return cli_usage("replay: give a recording, or a file that a source reads: rtl "
+				 "replay TRACE");
 	trace = request.operands.list[0];
 	char *output = default_output(trace);
 	session->default_output = output;
@@ -129,8 +130,9 @@ const struct cli_command cmd_replay = {
 	.name = "replay",
 	.operands = "TRACE",
 	.purpose = "Gives what was recorded to subscribers",
-	.details = "TRACE is a recording, the folder of a collector that died, one process's spool,\n"
-		   "or what a source plugin reads. Nothing in it changes.",
+	.details =
+		"TRACE is a recording, the folder of a collector that died, one process's spool,\n"
+		"or what a source plugin reads. Nothing in it changes.",
 	CLI_OPTIONS(options),
 	CLI_OPERANDS(struct request, operands, 1, "one trace at a time"),
 	.run = run,

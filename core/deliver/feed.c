@@ -129,8 +129,7 @@ static struct source *new_source(struct feed *feed, const struct rtl_process *pr
 	struct source *source = calloc(1, sizeof(*source));
 	char *at;
 
-	memcpy(&p, process,
-	       process->struct_size < sizeof(p) ? process->struct_size : sizeof(p));
+	memcpy(&p, process, process->struct_size < sizeof(p) ? process->struct_size : sizeof(p));
 	if (source)
 		source->path = malloc(length_of(p.program) + length_of(p.command) +
 				      length_of(p.host_name) + length_of(p.run) + 4);
@@ -346,8 +345,7 @@ static bool is_sound(const struct rtl_source *source)
 {
 	return source->abi_version >> 16 == RTL_SOURCE_ABI_VERSION >> 16 &&
 	       (source->abi_version & 0xffff) <= (RTL_SOURCE_ABI_VERSION & 0xffff) &&
-	       source->struct_size >=
-		       offsetof(struct rtl_source, close) + sizeof(source->close) &&
+	       source->struct_size >= offsetof(struct rtl_source, close) + sizeof(source->close) &&
 	       source->name && source->reads && source->open && source->read && source->close;
 }
 
@@ -396,8 +394,9 @@ static int find_plugin(struct candidate *c, const char *name)
 
 		if (!plugin_each_file("_src.so", try_file, &any) &&
 		    !plugin_each_file("_sub.so", try_file, &any)) {
-			say(c, "%s: no plugin reads it; `rtl list-subscribers` shows those that there "
-			       "are, and --input NAME names one",
+			say(c,
+			    "%s: no plugin reads it; `rtl list-subscribers` shows those that there "
+			    "are, and --input NAME names one",
 			    c->path);
 			return RTL_ENOENT;
 		}
@@ -442,8 +441,7 @@ static struct feed *new_feed(struct host *host, const struct candidate *c)
 	feed->api = source_api;
 	feed->host = host;
 	feed->handle = c->handle;
-	memcpy(&feed->source, c->source,
-	       size < sizeof(feed->source) ? size : sizeof(feed->source));
+	memcpy(&feed->source, c->source, size < sizeof(feed->source) ? size : sizeof(feed->source));
 	pthread_mutex_init(&feed->lock, NULL);
 	while (*at)
 		at = &(*at)->next;
@@ -473,7 +471,8 @@ int host_add_feed(struct host *host, const char *plugin, const char *path, char 
 	if (err)
 		say(&c, "%s cannot be read by the source %s: %s", path, feed->source.name,
 		    rtl_error_text(err));
-	feed->failed = feed->is_all = err != 0; /* it goes with the host: it may have told of processes */
+	feed->failed = feed->is_all =
+		err != 0; /* it goes with the host: it may have told of processes */
 	return err;
 }
 

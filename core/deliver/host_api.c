@@ -313,7 +313,7 @@ static const char *api_property(const struct rtl_host *api, const char *key)
 	if (!strcmp(key, "version"))
 		return rtl_version();
 	if (instance_of(api)->host->feeds &&
-	    (!strcmp(key, "interrupted") || !strcmp(key, "mode")))
+	    (!strcmp(key, "interrupted") || !strcmp(key, "mode") || !strcmp(key, "session")))
 		return host_feeds_property(instance_of(api)->host, key);
 	if (!strcmp(key, "interrupted"))
 		return host_interruption(instance_of(api)->host);

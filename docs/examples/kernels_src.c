@@ -3,6 +3,7 @@
  * over them. Start your own from it:
  *     cc -shared -fPIC kernels_src.c -o libkernels_src.so $(pkg-config --cflags rtl)
  *     RTL_PLUGIN_PATH=. rtl replay run_kernel_trace.csv -s libstats_sub.so */
+#define _GNU_SOURCE
 #include <rtl/describe.h>
 #include <rtl/events/hsa.h>
 #include <rtl/source.h>
@@ -86,7 +87,9 @@ static uint64_t name_id(struct reader *r, const char *name)
 /* "Agent 4" is 4 here. */
 static uint32_t number(const struct reader *r, int at)
 {
-	return at < 0 ? 0 : (uint32_t)strtoul(r->cell[at] + strcspn(r->cell[at], "0123456789"), NULL, 10);
+	return at < 0 ? 0
+		      : (uint32_t)strtoul(r->cell[at] + strcspn(r->cell[at], "0123456789"), NULL,
+					  10);
 }
 
 static bool reads(const char *path)
@@ -110,7 +113,8 @@ static void finish(void *instance)
 
 static int begin(const struct rtl_source_host *host, const char *path, void **instance)
 {
-	const struct rtl_process process = {.struct_size = sizeof(process), .program = path, .rank = -1};
+	const struct rtl_process process = {
+		.struct_size = sizeof(process), .program = path, .rank = -1};
 	struct reader *r = calloc(1, sizeof(*r));
 	int count;
 
@@ -145,7 +149,8 @@ static int read_some(void *instance)
 			return 0;
 		if (count <= r->kernel || count <= r->begin || count <= r->end)
 			return RTL_EFORMAT;
-		const struct rtl_hsa_dispatch d = {.begin_ns = strtoull(r->cell[r->begin], NULL, 10),
+		const struct rtl_hsa_dispatch d = {.begin_ns =
+							   strtoull(r->cell[r->begin], NULL, 10),
 						   .end_ns = strtoull(r->cell[r->end], NULL, 10),
 						   .kernel_name = name_id(r, r->cell[r->kernel]),
 						   .gpu = number(r, r->gpu),

@@ -30,7 +30,8 @@ static size_t rpd_text(struct sub *sub, const struct rtl_event *event,
 
 		if (line.length)
 			rtl_args_put(&line, " | ", 3);
-		if (value.flags & RTL_ARG_OUT && name[0] == 'p' && name[1] >= 'A' && name[1] <= 'Z') {
+		if (value.flags & RTL_ARG_OUT && name[0] == 'p' && name[1] >= 'A' &&
+		    name[1] <= 'Z') {
 			const char small = (char)(name[1] - 'A' + 'a');
 
 			rtl_args_put(&line, &small, 1);
@@ -55,7 +56,8 @@ static void put_string(struct sub *sub, struct process *process, char *at)
 /* The names of an array of struct rtl_arg, and values that are strings. */
 static void put_names(struct sub *sub, struct process *process, char *args, uint32_t size)
 {
-	for (uint32_t i = 0; i + sizeof(struct rtl_arg) <= size; i += (uint32_t)sizeof(struct rtl_arg)) {
+	for (uint32_t i = 0; i + sizeof(struct rtl_arg) <= size;
+	     i += (uint32_t)sizeof(struct rtl_arg)) {
 		struct rtl_arg arg;
 
 		memcpy(&arg, args + i, sizeof(arg));
@@ -98,7 +100,8 @@ static void put_quoted(sqlite3_str *json, const char *text, size_t length)
 }
 
 /* {"name": ["kind", value], ...}, of what has names of its own. To be freed by sqlite3_free. */
-static char *make_json(struct sub *sub, const struct rtl_event *event, const struct rtl_field *field)
+static char *make_json(struct sub *sub, const struct rtl_event *event,
+		       const struct rtl_field *field)
 {
 	struct rtl_args args = rtl_args_begin(sub->host, event, field);
 	sqlite3_str *json = sqlite3_str_new(NULL);
@@ -142,8 +145,9 @@ static void write_args(struct sub *sub, struct process *process, int64_t id,
 	struct cell *cells;
 	size_t length;
 
-	length = sub->settings.rpd_args ? rpd_text(sub, event, field, text, sizeof(text))
-					: rtl_args_text(sub->host, event, field, text, sizeof(text));
+	length = sub->settings.rpd_args
+			 ? rpd_text(sub, event, field, text, sizeof(text))
+			 : rtl_args_text(sub->host, event, field, text, sizeof(text));
 	memcpy(bytes, &place, sizeof(place));
 	memcpy(bytes + sizeof(place), (const char *)event->payload + fixed, size);
 	if (field->kind == RTL_KIND_ARGS)
@@ -153,7 +157,7 @@ static void write_args(struct sub *sub, struct process *process, int64_t id,
 			   event->uid);
 	cells = rows_add(&sub->args);
 	cell_int(&cells[0], id);
-	cell_text_n(&sub->args, &cells[1], text, length < sizeof(text) ? length : sizeof(text) - 1);
+	cell_plain(&sub->args, &cells[1], text, length < sizeof(text) ? length : sizeof(text) - 1);
 	cell_blob(&sub->args, &cells[2], bytes, sizeof(place) + size);
 	cell_text(&sub->args, &cells[3], json);
 	sqlite3_free(json);

@@ -92,9 +92,9 @@ uint32_t exact_find_process(struct sub *sub, struct process *process)
 
 	if (!spool)
 		return 0;
-	question = writer_ask(w,
-			      "SELECT process, first_ns, last_ns FROM rtl_process WHERE spool = %lld",
-			      (long long)spool);
+	question = writer_ask(
+		w, "SELECT process, first_ns, last_ns FROM rtl_process WHERE spool = %lld",
+		(long long)spool);
 	while (writer_next(w, question)) {
 		number = (uint32_t)sqlite3_column_int64(question, 0);
 		process->first_ns = (uint64_t)sqlite3_column_int64(question, 1);

@@ -44,12 +44,15 @@ static const char empty_span[] =
 	" 0 AS category_id, 0 AS domain_id, 0 AS args_id WHERE 0";
 
 static const char empty_xpti[] =
-	"CREATE VIEW IF NOT EXISTS rtl_node AS SELECT 0 AS process, 0 AS id, 0 AS graph, '' AS name,"
+	"CREATE VIEW IF NOT EXISTS rtl_node AS SELECT 0 AS process, 0 AS id, 0 AS graph, '' AS "
+	"name,"
 	" '' AS kind, '' AS kernel, '' AS file, 0 AS line, '' AS device, 0 AS queue, 0 AS time_ns,"
 	" 0 AS tid, 0 AS uid, 0 AS instance, '' AS metadata WHERE 0;"
-	"CREATE VIEW IF NOT EXISTS rtl_edge AS SELECT 0 AS process, 0 AS id, 0 AS graph, 0 AS source,"
+	"CREATE VIEW IF NOT EXISTS rtl_edge AS SELECT 0 AS process, 0 AS id, 0 AS graph, 0 AS "
+	"source,"
 	" 0 AS target, '' AS name, 0 AS time_ns WHERE 0;"
-	"CREATE VIEW IF NOT EXISTS rtl_xpti_metadata AS SELECT 0 AS process, 0 AS object, '' AS key,"
+	"CREATE VIEW IF NOT EXISTS rtl_xpti_metadata AS SELECT 0 AS process, 0 AS object, '' AS "
+	"key,"
 	" '' AS kind, '' AS value WHERE 0;";
 
 bool pieces_init(struct sub *sub)
@@ -62,7 +65,8 @@ static void add_piece(struct sub *sub, const char *view, const char *table, char
 {
 	struct writer *w = &sub->writer;
 	sqlite3_stmt *question = writer_ask(
-		w, "SELECT sql FROM sqlite_master WHERE name = %Q AND instr(sql, '\"%w\" AS b') = 0",
+		w,
+		"SELECT sql FROM sqlite_master WHERE name = %Q AND instr(sql, '\"%w\" AS b') = 0",
 		view, table);
 	char *sql = NULL;
 
@@ -75,7 +79,8 @@ static void add_piece(struct sub *sub, const char *view, const char *table, char
 	sqlite3_free(piece);
 }
 
-static const struct rtl_field *find_field(const struct rtl_type_info *info, uint16_t kind, const char *name)
+static const struct rtl_field *find_field(const struct rtl_type_info *info, uint16_t kind,
+					  const char *name)
 {
 	for (uint32_t i = 0; info && i < info->field_count; i++) {
 		const struct rtl_field *field = rtl_type_field(info, i);
@@ -88,7 +93,8 @@ static const struct rtl_field *find_field(const struct rtl_type_info *info, uint
 
 static bool has_times(const struct rtl_type_info *info)
 {
-	return find_field(info, RTL_KIND_TIME, "begin_ns") && find_field(info, RTL_KIND_TIME, "end_ns");
+	return find_field(info, RTL_KIND_TIME, "begin_ns") &&
+	       find_field(info, RTL_KIND_TIME, "end_ns");
 }
 
 /* ---- a program's own streams ---- */
@@ -105,9 +111,11 @@ static char *name_expression(const struct rtl_type_info *begin, const struct rtl
 		const struct rtl_field *text = find_field(both[i], RTL_KIND_TEXT, NULL);
 
 		if (string)
-			sqlite3_str_appendf(sql, ", nullif(%s.\"%w_id\", 1)", i ? "e" : "b", string->name);
+			sqlite3_str_appendf(sql, ", nullif(%s.\"%w_id\", 1)", i ? "e" : "b",
+					    string->name);
 		if (text)
-			sqlite3_str_appendf(sql, ", nullif(%s.\"%w_id\", 1)", i ? "e" : "b", text->name);
+			sqlite3_str_appendf(sql, ", nullif(%s.\"%w_id\", 1)", i ? "e" : "b",
+					    text->name);
 	}
 	sqlite3_str_appendf(sql, ", %d)", UNNAMED);
 	return sqlite3_str_finish(sql);
@@ -119,16 +127,17 @@ static void add_pair(struct sub *sub, int64_t number, const struct kind *kind,
 {
 	char *name = name_expression(begin, end);
 
-	add_piece(sub, "rtl_span", begins,
-		  sqlite3_mprintf(
-			  "SELECT b.id, b.process, %lld, %Q, 0, 0, b.uid, b.parent_uid, b.instance,"
-			  " b.correlation, NULL, e.id IS NULL, b.tid, b.time_ns,"
-			  " max(b.time_ns, coalesce(e.time_ns, p.end_ns, p.last_ns)), %d, 1, %d, %s"
-			  " FROM \"%w\" AS b LEFT JOIN \"%w\" AS e ON e.instance = b.instance"
-			  " AND e.process = b.process JOIN rtl_process AS p ON p.process = b.process"
-			  " LEFT JOIN rtl_tracepoint AS t ON t.process = b.process AND t.uid = b.uid"
-			  " WHERE e.id NOT NULL OR p.end_ns NOT NULL",
-			  (long long)number, kind->name, USER_MARKER, ROCTX, name, begins, ends));
+	add_piece(
+		sub, "rtl_span", begins,
+		sqlite3_mprintf(
+			"SELECT b.id, b.process, %lld, %Q, 0, 0, b.uid, b.parent_uid, b.instance,"
+			" b.correlation, NULL, e.id IS NULL, b.tid, b.time_ns,"
+			" max(b.time_ns, coalesce(e.time_ns, p.end_ns, p.last_ns)), %d, 1, %d, %s"
+			" FROM \"%w\" AS b LEFT JOIN \"%w\" AS e ON e.instance = b.instance"
+			" AND e.process = b.process JOIN rtl_process AS p ON p.process = b.process"
+			" LEFT JOIN rtl_tracepoint AS t ON t.process = b.process AND t.uid = b.uid"
+			" WHERE e.id NOT NULL OR p.end_ns NOT NULL",
+			(long long)number, kind->name, USER_MARKER, ROCTX, name, begins, ends));
 	sqlite3_free(name);
 }
 
@@ -137,13 +146,15 @@ static void add_whole(struct sub *sub, int64_t number, const struct kind *kind,
 {
 	char *name = name_expression(end, NULL);
 
-	add_piece(sub, "rtl_span", ends,
-		  sqlite3_mprintf("SELECT b.id, b.process, %lld, %Q, 0, 0, b.uid, b.parent_uid, b.instance,"
-				  " b.correlation, NULL, 0, b.tid, b.begin_ns, max(b.begin_ns, b.end_ns), %d,"
-				  " 1, %d, %s FROM \"%w\" AS b LEFT JOIN rtl_tracepoint AS t"
-				  " ON t.process = b.process AND t.uid = b.uid"
-				  " WHERE b.begin_ns > 0 AND b.end_ns > 0",
-				  (long long)number, kind->name, USER_MARKER, ROCTX, name, ends));
+	add_piece(
+		sub, "rtl_span", ends,
+		sqlite3_mprintf(
+			"SELECT b.id, b.process, %lld, %Q, 0, 0, b.uid, b.parent_uid, b.instance,"
+			" b.correlation, NULL, 0, b.tid, b.begin_ns, max(b.begin_ns, b.end_ns), %d,"
+			" 1, %d, %s FROM \"%w\" AS b LEFT JOIN rtl_tracepoint AS t"
+			" ON t.process = b.process AND t.uid = b.uid"
+			" WHERE b.begin_ns > 0 AND b.end_ns > 0",
+			(long long)number, kind->name, USER_MARKER, ROCTX, name, ends));
 	sqlite3_free(name);
 }
 
@@ -206,20 +217,25 @@ static void add_xpti_span(struct sub *sub, const struct rtl_stream_info *stream,
 
 	if (is_end)
 		add_piece(sub, "rtl_span", view,
-			  sqlite3_mprintf(XPTI_SPAN "%s, 0, b.tid, ifnull(min(b.begin_ns, b.time_ns), b.time_ns),"
-						    " b.time_ns," XPTI_NAMES,
-					  (long long)number, kind->xpti,
-					  type == RTL_FUNCTION_WITH_ARGS_END ? "b.result" : "NULL", name,
-					  category, SYCL, args, view));
-	else if (store_view(sub, stream, rtl_stream_find_type(stream, kind->begin + 1), other, sizeof(other)))
+			  sqlite3_mprintf(
+				  XPTI_SPAN
+				  "%s, 0, b.tid, ifnull(min(b.begin_ns, b.time_ns), b.time_ns),"
+				  " b.time_ns," XPTI_NAMES,
+				  (long long)number, kind->xpti,
+				  type == RTL_FUNCTION_WITH_ARGS_END ? "b.result" : "NULL", name,
+				  category, SYCL, args, view));
+	else if (store_view(sub, stream, rtl_stream_find_type(stream, kind->begin + 1), other,
+			    sizeof(other)))
 		add_piece(sub, "rtl_span", view,
 			  sqlite3_mprintf(XPTI_SPAN
-					  "NULL, 1, b.tid, b.time_ns, max(b.time_ns, ifnull(p.end_ns, p.last_ns)),"
-					  XPTI_NAMES " LEFT JOIN \"%w\" AS e ON e.instance = b.instance"
+					  "NULL, 1, b.tid, b.time_ns, max(b.time_ns, "
+					  "ifnull(p.end_ns, p.last_ns))," XPTI_NAMES
+					  " LEFT JOIN \"%w\" AS e ON e.instance = b.instance"
 					  " AND e.object = b.object AND e.process = b.process"
 					  " JOIN rtl_process AS p ON p.process = b.process"
 					  " WHERE e.id IS NULL AND p.end_ns NOT NULL",
-					  (long long)number, kind->xpti, name, category, SYCL, args, view, other));
+					  (long long)number, kind->xpti, name, category, SYCL, args,
+					  view, other));
 	sqlite3_free(name);
 }
 
@@ -229,34 +245,55 @@ static void add_xpti_span(struct sub *sub, const struct rtl_stream_info *stream,
 static void add_objects(struct sub *sub, uint16_t type, const char *view)
 {
 	if (type == RTL_NODE_CREATE)
-		add_piece(sub, "rtl_node", view,
-			  sqlite3_mprintf("SELECT b.process, b.object, nullif(b.parent, 0), t.name,"
-					  " nullif(b.text, ''), " METADATA("kernel_name") ", nullif(t.source, ''),"
-					  " nullif(t.line, 0), ifnull(" METADATA("sycl_device_name") ", "
-					  METADATA("sycl_device_type") "), " METADATA("queue_id") ","
-					  " b.time_ns, b.tid, b.uid, b.instance, nullif(b.metadata, '')"
-					  " FROM \"%w\" AS b LEFT JOIN rtl_args AS a ON a.id = b.metadata_id"
-					  " LEFT JOIN rtl_tracepoint AS t ON t.process = b.process AND t.uid = b.uid",
-					  view));
+		add_piece(
+			sub, "rtl_node", view,
+			sqlite3_mprintf(
+				"SELECT b.process, b.object, nullif(b.parent, 0), t.name,"
+				" nullif(b.text, ''), " METADATA(
+					"kernel_name") ", nullif(t.source, ''),"
+						       " nullif(t.line, 0), ifnull(" METADATA("sycl"
+											      "_dev"
+											      "ice_"
+											      "nam"
+											      "e") ", " METADATA("sycl_device_type") "), " METADATA(
+							       "queue_id") ","
+									   " b.time_ns, b.tid, "
+									   "b.uid, b.instance, "
+									   "nullif(b.metadata, '')"
+									   " FROM \"%w\" AS b LEFT "
+									   "JOIN rtl_args AS a ON "
+									   "a.id = b.metadata_id"
+									   " LEFT JOIN "
+									   "rtl_tracepoint AS t ON "
+									   "t.process = b.process "
+									   "AND t.uid = b.uid",
+				view));
 	if (type == RTL_EDGE_CREATE)
-		add_piece(sub, "rtl_edge", view,
-			  sqlite3_mprintf("SELECT b.process, b.object, nullif(b.parent, 0), b.source, b.target,"
-					  " t.name, b.time_ns FROM \"%w\" AS b LEFT JOIN rtl_tracepoint AS t"
-					  " ON t.process = b.process AND t.uid = b.uid",
-					  view));
+		add_piece(
+			sub, "rtl_edge", view,
+			sqlite3_mprintf(
+				"SELECT b.process, b.object, nullif(b.parent, 0), b.source, "
+				"b.target,"
+				" t.name, b.time_ns FROM \"%w\" AS b LEFT JOIN rtl_tracepoint AS t"
+				" ON t.process = b.process AND t.uid = b.uid",
+				view));
 	else if (type == RTL_NODE_CREATE || type == RTL_METADATA || type == RTL_QUEUE_CREATE ||
 		 type == RTL_GRAPH_CREATE)
-		add_piece(sub, "rtl_xpti_metadata", view,
-			  sqlite3_mprintf("SELECT b.process, b.object, j.key, json_extract(j.value, '$[0]'),"
-					  " json_extract(j.value, '$[1]') FROM \"%w\" AS b JOIN rtl_args AS a"
-					  " ON a.id = b.metadata_id, json_each(a.json) AS j WHERE b.object <> 0",
-					  view));
+		add_piece(
+			sub, "rtl_xpti_metadata", view,
+			sqlite3_mprintf(
+				"SELECT b.process, b.object, j.key, json_extract(j.value, '$[0]'),"
+				" json_extract(j.value, '$[1]') FROM \"%w\" AS b JOIN rtl_args AS a"
+				" ON a.id = b.metadata_id, json_each(a.json) AS j WHERE b.object "
+				"<> 0",
+				view));
 }
 
 static void add_xpti(struct sub *sub, const struct rtl_stream_info *stream, int64_t number,
 		     uint16_t type, const char *view)
 {
-	if (!writer_ask_int(&sub->writer, "SELECT count(*) FROM sqlite_master WHERE name = 'rtl_node'"))
+	if (!writer_ask_int(&sub->writer,
+			    "SELECT count(*) FROM sqlite_master WHERE name = 'rtl_node'"))
 		(void)(writer_exec(&sub->writer, empty_xpti) &&
 		       writer_exec(&sub->writer, schema_views_xpti));
 	add_objects(sub, type, view);

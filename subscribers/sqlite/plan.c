@@ -10,8 +10,7 @@
 /* ---- making one ---- */
 
 static const char *const base_names[] = {
-	"id",	 "origin", "time_ns",	 "instance",    "correlation",
-	"process", "tid",    "uid",	 "parent_uid",
+	"id", "origin", "time_ns", "instance", "correlation", "process", "tid", "uid", "parent_uid",
 };
 
 static enum plan_how how_of(const struct rtl_field *f)
@@ -48,7 +47,8 @@ static bool clash(const char *a, const char *b)
 {
 	const size_t n = strlen(a), m = strlen(b);
 
-	return strcasecmp(a, b) == 0 || (n == m + 3 && !strncasecmp(a, b, m) && !strcasecmp(a + m, "_id")) ||
+	return strcasecmp(a, b) == 0 ||
+	       (n == m + 3 && !strncasecmp(a, b, m) && !strcasecmp(a + m, "_id")) ||
 	       (m == n + 3 && !strncasecmp(a, b, n) && !strcasecmp(b + n, "_id"));
 }
 
@@ -70,7 +70,8 @@ static void name_column(const struct plan *plan, struct plan_column *column)
 
 	snprintf(name, sizeof(name), "%s", given && *given ? given : "field");
 	for (char *c = name; *c; c++)
-		if (!(*c >= 'a' && *c <= 'z') && !(*c >= 'A' && *c <= 'Z') && !(*c >= '0' && *c <= '9'))
+		if (!(*c >= 'a' && *c <= 'z') && !(*c >= 'A' && *c <= 'Z') &&
+		    !(*c >= '0' && *c <= '9'))
 			*c = '_';
 	snprintf(column->name, sizeof(column->name), "%s", name);
 	for (unsigned n = 2; is_taken(plan, column->name); n++)

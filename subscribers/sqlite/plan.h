@@ -19,8 +19,8 @@
 #define PLAN_BASE 5u
 
 enum plan_how {
-	PLAN_NUMBER,     /* unsigned, of up to 4 bytes; BOOL */
-	PLAN_WORD,       /* unsigned, of 8 bytes */
+	PLAN_NUMBER, /* unsigned, of up to 4 bytes; BOOL */
+	PLAN_WORD,   /* unsigned, of 8 bytes */
 	PLAN_INT,
 	PLAN_FLOAT,
 	PLAN_TIME,

@@ -130,6 +130,19 @@ void cell_text_n(struct rows *rows, struct cell *cell, const char *text, size_t 
 	cell->kind = clean ? CELL_TEXT : CELL_NULL;
 }
 
+void cell_plain(struct rows *rows, struct cell *cell, const char *text, size_t length)
+{
+	size_t plain_length = 0;
+	const char *plain = text_plain(&rows->arena, text, length, &plain_length);
+
+	if (plain == text) /* it does not stay */
+		cell_text_n(rows, cell, text, length);
+	else if (!plain)
+		writer_error(rows->writer, SQLITE_NOMEM, "text");
+	else
+		*cell = (struct cell){.bytes = plain, .size = (uint32_t)plain_length, .kind = CELL_TEXT};
+}
+
 void cell_text(struct rows *rows, struct cell *cell, const char *text)
 {
 	cell_text_n(rows, cell, text, text ? strlen(text) : 0);

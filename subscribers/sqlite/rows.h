@@ -82,6 +82,8 @@ static inline void cell_real(struct cell *cell, double value)
 	cell->kind = CELL_REAL;
 }
 
+/* A copy without what breaks readers of the rocpd schema: see text_plain. */
+void cell_plain(struct rows *rows, struct cell *cell, const char *text, size_t length);
 /* Copies: the text made valid UTF-8, the blob as it is. NULL gives NULL. */
 void cell_text_n(struct rows *rows, struct cell *cell, const char *text, size_t length);
 void cell_text(struct rows *rows, struct cell *cell, const char *text);

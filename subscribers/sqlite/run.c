@@ -183,9 +183,10 @@ void run_before_commit(void *user)
 	for (struct process *p = sub->processes; p; p = p->next) {
 		if (!p->extent_changed)
 			continue;
-		writer_execf(&sub->writer,
-			     "UPDATE rtl_process SET first_ns = %lld, last_ns = %lld WHERE process = %u",
-			     (long long)p->first_ns, (long long)p->last_ns, p->number);
+		writer_execf(
+			&sub->writer,
+			"UPDATE rtl_process SET first_ns = %lld, last_ns = %lld WHERE process = %u",
+			(long long)p->first_ns, (long long)p->last_ns, p->number);
 		p->extent_changed = false;
 	}
 }
@@ -193,8 +194,9 @@ void run_before_commit(void *user)
 /* What launchers and sessions have in common; NULL: an older host. */
 static const char *run_of(const struct rtl_process *info)
 {
-	return info->struct_size >= offsetof(struct rtl_process, run) + sizeof(info->run) ? info->run
-											  : NULL;
+	return info->struct_size >= offsetof(struct rtl_process, run) + sizeof(info->run)
+		       ? info->run
+		       : NULL;
 }
 
 static void write_process(struct sub *sub, struct process *process)
@@ -213,13 +215,14 @@ static void write_process(struct sub *sub, struct process *process)
 	sub->next_id += 2;
 	process_extend(process, info->start_ns);
 	writer_begin(&sub->writer);
-	writer_execf(&sub->writer,
-		     "INSERT OR REPLACE INTO rtl_process VALUES (%u, %d, %d, %lld, NULL, %Q, %Q, %Q,"
-		     " nullif(%lld, 0), nullif(%d, -1), %Q, %lld, %lld, %lld, %lld)",
-		     process->number, info->pid, info->parent_pid, (long long)info->start_ns,
-		     texts[0], texts[1], texts[2], (long long)process_spool(info),
-		     process_rank(info), texts[3], (long long)id, (long long)id + 1,
-		     (long long)process->first_ns, (long long)process->last_ns);
+	writer_execf(
+		&sub->writer,
+		"INSERT OR REPLACE INTO rtl_process VALUES (%u, %d, %d, %lld, NULL, %Q, %Q, %Q,"
+		" nullif(%lld, 0), nullif(%d, -1), %Q, %lld, %lld, %lld, %lld)",
+		process->number, info->pid, info->parent_pid, (long long)info->start_ns, texts[0],
+		texts[1], texts[2], (long long)process_spool(info), process_rank(info), texts[3],
+		(long long)id, (long long)id + 1, (long long)process->first_ns,
+		(long long)process->last_ns);
 	arena_fini(&arena);
 	write_clock(sub, process);
 	sub->writer.pending_rows++;

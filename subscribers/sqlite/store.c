@@ -67,7 +67,8 @@ static void name_table(struct sub *sub, struct store *store, const struct rtl_ty
 	clean_name(type, sizeof(type), info->name, number);
 	snprintf(store->table, sizeof(store->table), TABLE_PREFIX "%s_%s", stream, type);
 	for (unsigned n = 2; is_taken(sub, store->table); n++)
-		snprintf(store->table, sizeof(store->table), TABLE_PREFIX "%s_%s_%u", stream, type, n);
+		snprintf(store->table, sizeof(store->table), TABLE_PREFIX "%s_%s_%u", stream, type,
+			 n);
 }
 
 static const char *view_of(const struct store *store, char *name, size_t size)
@@ -114,10 +115,11 @@ static bool make_table(struct sub *sub, const struct store *store)
 	const struct plan *plan = &store->plan;
 	sqlite3_str *sql = sqlite3_str_new(sub->writer.db);
 
-	sqlite3_str_appendf(sql,
-			    "CREATE TABLE \"%w\" (id INTEGER PRIMARY KEY NOT NULL, origin INTEGER NOT NULL,"
-			    " time_ns INTEGER NOT NULL, instance INTEGER NOT NULL, correlation INTEGER",
-			    store->table);
+	sqlite3_str_appendf(
+		sql,
+		"CREATE TABLE \"%w\" (id INTEGER PRIMARY KEY NOT NULL, origin INTEGER NOT NULL,"
+		" time_ns INTEGER NOT NULL, instance INTEGER NOT NULL, correlation INTEGER",
+		store->table);
 	for (uint32_t i = 0; i < plan->group_count; i++)
 		sqlite3_str_appendf(sql, ", g%u INTEGER NOT NULL", plan->groups[i].number);
 	add_columns(sql, plan, 0);
@@ -147,17 +149,19 @@ static void add_view_column(sqlite3_str *what, sqlite3_str *from, const struct p
 		if (c->group)
 			sqlite3_str_appendf(what, ", %s.\"%w\" AS \"%w\"", table, c->name, c->name);
 		else
-			sqlite3_str_appendf(what,
-					    ", ifnull(e.\"%w\", ifnull(e.correlation, e.instance)) AS \"%w\"",
-					    c->name, c->name);
+			sqlite3_str_appendf(
+				what,
+				", ifnull(e.\"%w\", ifnull(e.correlation, e.instance)) AS \"%w\"",
+				c->name, c->name);
 		break;
 	case PLAN_STRING:
 	case PLAN_TEXT:
 	case PLAN_ARGS:
-		sqlite3_str_appendf(what, ", t%u.string AS \"%w\", %s.\"%w\" AS \"%w_id\"", n, c->name,
-				    table, c->name, c->name);
+		sqlite3_str_appendf(what, ", t%u.string AS \"%w\", %s.\"%w\" AS \"%w_id\"", n,
+				    c->name, table, c->name, c->name);
 		sqlite3_str_appendf(from, " LEFT JOIN %s AS t%u ON t%u.id = %s.\"%w\"",
-				    c->how == PLAN_ARGS ? "rtl_args" : "rtl_string", n, n, table, c->name);
+				    c->how == PLAN_ARGS ? "rtl_args" : "rtl_string", n, n, table,
+				    c->name);
 		break;
 	default:
 		sqlite3_str_appendf(what, ", %s.\"%w\" AS \"%w\"", table, c->name, c->name);
@@ -171,16 +175,17 @@ static bool make_view(struct sub *sub, const struct store *store)
 	sqlite3_str *sql = sqlite3_str_new(sub->writer.db), *from = sqlite3_str_new(sub->writer.db);
 	char name[sizeof(store->table)], *joins;
 
-	sqlite3_str_appendf(sql,
-			    "CREATE VIEW \"%w\" AS SELECT e.id AS id, o.process AS process, o.tid AS tid,"
-			    " e.time_ns AS time_ns, o.uid AS uid, o.parent_uid AS parent_uid,"
-			    " e.instance AS instance, ifnull(e.correlation, e.instance) AS correlation",
-			    view_of(store, name, sizeof(name)));
+	sqlite3_str_appendf(
+		sql,
+		"CREATE VIEW \"%w\" AS SELECT e.id AS id, o.process AS process, o.tid AS tid,"
+		" e.time_ns AS time_ns, o.uid AS uid, o.parent_uid AS parent_uid,"
+		" e.instance AS instance, ifnull(e.correlation, e.instance) AS correlation",
+		view_of(store, name, sizeof(name)));
 	sqlite3_str_appendf(from, " FROM \"%w\" AS e LEFT JOIN rtl_origin AS o ON o.id = e.origin",
 			    store->table);
 	for (uint32_t i = 0; i < plan->group_count; i++)
-		sqlite3_str_appendf(from, " LEFT JOIN \"%w_g%u\" AS g%u ON g%u.id = e.g%u", store->table,
-				    plan->groups[i].number, plan->groups[i].number,
+		sqlite3_str_appendf(from, " LEFT JOIN \"%w_g%u\" AS g%u ON g%u.id = e.g%u",
+				    store->table, plan->groups[i].number, plan->groups[i].number,
 				    plan->groups[i].number, plan->groups[i].number);
 	for (uint32_t i = 0; i < plan->count; i++)
 		add_view_column(sql, from, &plan->list[i], i);
@@ -376,7 +381,8 @@ static void note_columns(struct sub *sub, const struct stream *stream, const str
 	const struct plan *plan = &store->plan;
 	char view[sizeof(store->table)];
 
-	writer_execf(&sub->writer, "UPDATE rtl_type SET table_name = %Q WHERE stream = %lld AND type = %u",
+	writer_execf(&sub->writer,
+		     "UPDATE rtl_type SET table_name = %Q WHERE stream = %lld AND type = %u",
 		     store->table, (long long)stream->number, store->type);
 	for (uint32_t i = 0; i < plan->count; i++) {
 		const struct plan_column *c = &plan->list[i];
@@ -390,7 +396,8 @@ static void note_columns(struct sub *sub, const struct stream *stream, const str
 			     c->name, suffix_of(c->how), group, (long long)stream->number,
 			     store->type, i);
 	}
-	pieces_add(sub, stream->info, stream->number, plan->info, view_of(store, view, sizeof(view)));
+	pieces_add(sub, stream->info, stream->number, plan->info,
+		   view_of(store, view, sizeof(view)));
 }
 
 static struct type *new_type(struct stream *stream, const struct rtl_type_info *info)
@@ -519,7 +526,8 @@ static bool is_wanted(const struct sub *sub, const struct stream *stream,
 		      const struct rtl_type_info *type)
 {
 	if (!(type->repeated_by & RTL_IN_DEBUG))
-		return !type->repeated_by || !rtl_stream_find_type(stream->info, (uint16_t)type->repeated_by);
+		return !type->repeated_by ||
+		       !rtl_stream_find_type(stream->info, (uint16_t)type->repeated_by);
 	return !sub->settings.args || !twin_of(sub, stream, true);
 }
 
@@ -527,7 +535,8 @@ static bool is_wanted(const struct sub *sub, const struct stream *stream,
 static void give_up_repeated(struct sub *sub, struct stream *stream)
 {
 	for (uint32_t i = 0; i < stream->info->type_count; i++)
-		if (stream->taken[i] && rtl_stream_type(stream->info, i)->repeated_by & RTL_IN_DEBUG) {
+		if (stream->taken[i] &&
+		    rtl_stream_type(stream->info, i)->repeated_by & RTL_IN_DEBUG) {
 			sub->host->unsubscribe(sub->host, stream->taken[i]);
 			stream->taken[i] = NULL;
 		}
@@ -549,8 +558,8 @@ int store_subscribe(struct sub *sub, struct stream *stream)
 	}
 	for (uint32_t i = 0; i < info->type_count && result == 0; i++)
 		if (is_wanted(sub, stream, rtl_stream_type(info, i)))
-			result = sub->host->subscribe(sub->host, info, rtl_stream_type(info, i)->type,
-						      RTL_BUFFERED, take_events, stream,
-						      &stream->taken[i]);
+			result = sub->host->subscribe(sub->host, info,
+						      rtl_stream_type(info, i)->type, RTL_BUFFERED,
+						      take_events, stream, &stream->taken[i]);
 	return result;
 }

@@ -1,6 +1,6 @@
 -- The tables that every output has. Tables of events are made as their streams are known (store.c).
 CREATE TABLE rtl_meta (key TEXT PRIMARY KEY NOT NULL, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE rtl_string (id INTEGER PRIMARY KEY NOT NULL, string TEXT NOT NULL);
+CREATE TABLE rtl_string (id INTEGER PRIMARY KEY NOT NULL, string TEXT NOT NULL, plain TEXT);
 CREATE TABLE rtl_args (id INTEGER PRIMARY KEY NOT NULL, string TEXT NOT NULL, bytes BLOB, json TEXT);
 CREATE TABLE rtl_origin (id INTEGER PRIMARY KEY NOT NULL, process INTEGER NOT NULL,
   tid INTEGER NOT NULL, uid INTEGER NOT NULL, parent_uid INTEGER NOT NULL);

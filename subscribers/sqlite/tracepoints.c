@@ -16,7 +16,7 @@ bool tracepoints_init(struct sub *sub)
 
 	sub->strings.next_id = writer_ask_int(w, "SELECT max(id) FROM rtl_string") + 1;
 	sub->origins.next_id = writer_ask_int(w, "SELECT max(id) FROM rtl_origin") + 1;
-	return rows_init(&sub->string, w, "INSERT", "rtl_string", 2) &&
+	return rows_init(&sub->string, w, "INSERT", "rtl_string", 3) &&
 	       rows_init(&sub->origin, w, "INSERT", "rtl_origin", 5) &&
 	       rows_init(&sub->tracepoint, w, "INSERT OR REPLACE", "rtl_tracepoint", 12) &&
 	       rows_init(&sub->metadata, w, "INSERT OR REPLACE", "rtl_tracepoint_metadata", 6);
@@ -40,6 +40,9 @@ int64_t string_id(struct sub *sub, const char *text, size_t length)
 	cells = rows_add(&sub->string);
 	cell_int(&cells[0], id);
 	cell_text_n(&sub->string, &cells[1], text, length);
+	cell_plain(&sub->string, &cells[2], text, length);
+	if (cells[2].size == length && memcmp(cells[2].bytes, text, length) == 0)
+		cell_null(&cells[2]); /* mostly */
 	return id;
 }
 
@@ -100,7 +103,8 @@ static int64_t write_label(struct sub *sub, uint32_t process, const struct rtl_t
 static bool write_known(struct sub *sub, struct process *process, uint64_t uid)
 {
 	const struct rtl_tracepoint *tp = sub->host->tracepoint(sub->host, process->info, uid);
-	const char *const texts[] = {tp ? tp->kind : NULL, tp ? tp->name : NULL, tp ? tp->source : NULL};
+	const char *const texts[] = {tp ? tp->kind : NULL, tp ? tp->name : NULL,
+				     tp ? tp->source : NULL};
 	struct cell *cells;
 	int64_t label, category;
 

@@ -50,7 +50,7 @@ class Examples(unittest.TestCase):
         CLEAN["RTL_SPOOL"] = os.path.join(cls.folder, "spool")
         os.mkdir(CLEAN["RTL_SPOOL"])
         for name in ("own_stream.c", "print_sub.c", "stub_library.c", "prometheus_sub.c", "forward_sub.c",
-                     "own_stream.cpp"):
+                     "own_stream.cpp", "kernels_src.c"):
             shutil.copy(os.path.join(EXAMPLES, name), cls.folder)
             cls.build(name)
 
@@ -112,6 +112,29 @@ class Examples(unittest.TestCase):
                          [("count",)])
         self.assertEqual(self.query(database, "SELECT sum(published), sum(delivered) FROM "
                                               "rtl_ledger WHERE process = 1"), [(7, 7)])
+
+    def test_source__kernels_of_rocprofv3__any_subscriber_runs_over_them(self):
+        with open(self.path("run_kernel_trace.csv"), "w", encoding="utf-8") as file:
+            file.write('"Kind","Agent_Id","Queue_Id","Thread_Id","Kernel_Name","Start_Timestamp","End_Timestamp"\n')
+            for begin, end, name in (1000, 3000, "gemm<3, 4>(float*, int)"), (4000, 4500, "axpy"), (5000, 6500, "axpy"):
+                file.write(f'"KERNEL_DISPATCH","Agent 4",1,77,"{name}",{begin},{end}\n')
+        env = {"RTL_PLUGIN_PATH": self.folder}
+        table = self.good("replay", "run_kernel_trace.csv", "-s", "libstats_sub.so?format=json", env=env).stderr
+        section = next(s for s in json.loads(table)["sections"] if s["stream"] == "rtl.hsa")
+        self.assertEqual({row["name"]: (row["count"], row["total_ns"]) for row in section["rows"]},
+                         {"gemm<3, 4>(float*, int)": (1, 2000), "axpy": (2, 2000)})
+        printed = self.good("replay", "run_kernel_trace.csv", "-s", self.path("libprint_sub.so"), env=env).stdout
+        self.assertEqual(re.findall(r"kernel_name='(.*?)' gpu=(\d+)", printed),
+                         [("gemm<3, 4>(float*, int)", "4"), ("axpy", "4"), ("axpy", "4")])
+        # what no source reads, a source that is none, and a file that ends in the middle
+        done = self.rtl("replay", "print_sub.c")
+        self.assertEqual((done.returncode, "no plugin reads it" in done.stderr), (1, True), done.stderr)
+        done = self.rtl("replay", "print_sub.c", "--input", self.path("libprint_sub.so"))
+        self.assertEqual((done.returncode, "is no source" in done.stderr), (1, True), done.stderr)
+        with open(self.path("run_kernel_trace.csv"), "a", encoding="utf-8") as file:
+            file.write('"KERNEL_DISPATCH"\n')
+        done = self.rtl("replay", "run_kernel_trace.csv", "-s", "libstats_sub.so", env=env)
+        self.assertEqual((done.returncode, "not complete" in done.stderr), (1, True), done.stderr)
 
     def test_own_stream_nobody_listens(self):
         self.assertEqual(self.own_stream({}), ["residual 0.03125"])

@@ -45,6 +45,7 @@ rtl_pending
 rtl_record
 rtl_stub_calls
 rtl_subscriber
+rtl_source
 rtl_text
 rtl_value
 END
