@@ -114,9 +114,7 @@ uint64_t xptiRegisterPayload(struct xpti_payload *payload)
 
 const struct xpti_payload *xptiQueryPayload(struct xpti_event *event)
 {
-	struct slot *slot = slot_of(event);
-
-	return slot ? &slot->payload : NULL;
+	return slot_of(event) || slot_is_spare(event) ? event->payload : NULL;
 }
 
 const struct xpti_payload *xptiQueryPayloadByUID(uint64_t id)
@@ -152,16 +150,18 @@ struct xpti_interface *xptiLookupEvent(uint64_t id)
 struct xpti_event *xptiMakeEvent(const char *name, struct xpti_payload *payload, uint16_t event,
 				 int32_t activity, uint64_t *instance)
 {
-	struct key *key = payload && instance ? key_of(payload) : NULL;
-	struct slot *slot = key ? slot_make(key, SLOT_EVENT) : NULL;
+	struct slot *slot;
 
 	(void)name; /* the payload has one */
-	if (!slot)
+	if (!payload || !instance || !payload_valid(payload))
 		return NULL;
-	slot->payload.code = payload->code;
-	slot->event.event_type = event;
-	slot->event.activity_type = (uint16_t)activity;
-	slot->event.flags |= XPTI_EVENT_EVENT | XPTI_EVENT_ACTIVITY;
+	slot = slot_make(key_of(payload), SLOT_EVENT);
+	if (slot->state == SLOT_EVENT) { /* not the spare one */
+		slot->payload.code = payload->code;
+		slot->event.event_type = event;
+		slot->event.activity_type = (uint16_t)activity;
+		slot->event.flags |= XPTI_EVENT_EVENT | XPTI_EVENT_ACTIVITY;
+	}
 	*instance = slot->event.instance_id;
 	return &slot->event;
 }
@@ -198,9 +198,7 @@ int32_t xptiAddMetadata(struct xpti_event *event, const char *name, int32_t obje
 
 struct xpti_map *xptiQueryMetadata(struct xpti_event *event)
 {
-	struct slot *slot = slot_of(event);
-
-	return slot ? &slot->event.metadata : NULL;
+	return slot_of(event) || slot_is_spare(event) ? &event->metadata : NULL;
 }
 
 /* ---- tracepoints and scope */
@@ -216,15 +214,14 @@ struct xpti_interface *xptiCreateTracepoint(const char *function, const char *fi
 		.flags = XPTI_PAYLOAD_NAME | XPTI_PAYLOAD_FILE | XPTI_PAYLOAD_LINE |
 			 XPTI_PAYLOAD_COLUMN,
 	};
-	struct key *key = key_of(&payload);
-	struct slot *slot = key ? slot_make(key, SLOT_TRACEPOINT) : NULL;
+	struct slot *slot = slot_make(key_of(&payload), SLOT_TRACEPOINT);
 
-	(void)code; /* some callers do not give it: it may be anything */
-	if (!slot)
-		return NULL;
-	slot->event.event_type = xptiGetDefaultEventType();
-	slot->event.activity_type = XPTI_ACTIVITY_ACTIVE;
-	slot->event.flags |= XPTI_EVENT_EVENT | XPTI_EVENT_ACTIVITY;
+	(void)code;                           /* some callers do not give it: it may be anything */
+	if (slot->state == SLOT_TRACEPOINT) { /* not the spare one */
+		slot->event.event_type = xptiGetDefaultEventType();
+		slot->event.activity_type = XPTI_ACTIVITY_ACTIVE;
+		slot->event.flags |= XPTI_EVENT_EVENT | XPTI_EVENT_ACTIVITY;
+	}
 	return shown(&slot->tracepoint_face);
 }
 

@@ -567,8 +567,13 @@ record(struct stream *stream, struct rtl_stream *rtl, struct known_type known, u
 	n.length = 0;
 	n.flags = 0;
 	n.begin_ticks = 0;
-	if (UNLIKELY((object && !n.object) || (parent && !n.parent)))
+	if (UNLIKELY((object && !n.object) || (parent && !n.parent))) {
 		n.flags = RTL_XPTI_NO_OBJECT;
+		if (slot_is_spare(object)) {
+			rtl_stream_count_missed(rtl, "no memory", rtl_enabled(rtl, n.number));
+			return;
+		}
+	}
 	thread = known.flags & (KNOWN_BEGIN | KNOWN_END) ? thread_self() : NULL;
 	if (thread && (known.flags & KNOWN_END))
 		n.begin_ticks = open_take(thread, stream->number, type - 1,

@@ -9,8 +9,8 @@
  * Ids: that of a slot says where it is and how often it was used before, so it is never given out
  * again. Those of keys are below all of them.
  *
- * Programs rarely release events. Beyond RTL_XPTI_EVENTS of them (a million) slots that nobody has
- * used for the longest time are taken for new ones.
+ * Programs rarely release events, so their number grows until memory ends. From then on callers get
+ * one event that stands for all others, the spare one: many do not look for NULL.
  */
 #ifndef STREAMS_XPTI_EVENTS_H
 #define STREAMS_XPTI_EVENTS_H
@@ -40,7 +40,7 @@ struct key {
 enum slot_state {
 	SLOT_FREE,
 	SLOT_EVENT,
-	SLOT_TRACEPOINT, /* has an owner who deletes it: never taken for another */
+	SLOT_TRACEPOINT,
 };
 
 struct slot {
@@ -54,9 +54,8 @@ struct slot {
 	};
 	uint32_t uses;  /* how often it was taken */
 	uint8_t state;  /* enum slot_state; release when it is complete, acquire by slot_of */
-	uint8_t used;   /* since somebody last looked for an old one; relaxed */
 	uint8_t stream; /* in which its creation was recorded; 0: it was not; relaxed */
-	uint8_t unused;
+	uint8_t unused[2];
 };
 
 _Static_assert(sizeof(struct slot) == 256, "a slot is four cache lines");
@@ -68,11 +67,15 @@ struct slot *slot_by_id(uint64_t id);
 /* A thread that ends leaves its free slots to others. Under the framework's lock. */
 void slots_give_back(struct thread *thread);
 
+/* Whether it has a name or a file. */
+bool payload_valid(const struct xpti_payload *payload);
 /* A payload's key, made if it is new; NULL: the payload is not valid, or there is no memory. */
 struct key *key_of(const struct xpti_payload *payload);
 struct key *key_by_id(uint64_t id);
-/* A new event of it; NULL: no memory. */
+/* A new event of it. The spare one: no memory; also where there was none for a key (NULL). */
 struct slot *slot_make(struct key *key, enum slot_state state);
+/* Whether it is the spare one's: that is free for good, so slot_of does not find it. */
+bool slot_is_spare(const void *event);
 void slot_release(struct slot *slot);
 
 /* Metadata; the map of an event. */
