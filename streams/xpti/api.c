@@ -67,12 +67,11 @@ void xptiUnstashTuple(void)
 
 uint32_t xptiRegisterString(const char *text, char **table)
 {
-	struct entry *entry = strings_add(text);
+	struct entry *entry = table ? strings_add(text) : NULL;
 
 	if (!entry)
 		return XPTI_INVALID_STRING;
-	if (table)
-		*table = entry->data;
+	*table = entry->data;
 	return entry->id + 1;
 }
 
@@ -273,6 +272,7 @@ void xptiUnsetTracepointScopeData(void)
 	if (!thread)
 		return;
 	thread->scope = NULL;
+	thread->universal_id = 0;
 	bridge_scope(thread, NULL);
 }
 

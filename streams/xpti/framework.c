@@ -32,6 +32,8 @@ static __thread bool starting __attribute__((tls_model("initial-exec")));
 static uint32_t announced; /* the stream of the framework itself; relaxed */
 static uint32_t users;     /* FrameworkInitialize minus FrameworkFinalize; relaxed */
 
+static const char own_stream[] = "xpti.framework";
+
 static bool is_set(const char *name)
 {
 	const char *text = secure_getenv(name);
@@ -79,6 +81,8 @@ __attribute__((noinline, cold)) void framework_start(void)
 		return;
 	}
 	starting = true;
+	/* the default stream is the framework's own, whoever comes first: for notifies of scopes */
+	xptiRegisterStream(own_stream);
 	switched_off = !says_on(secure_getenv("XPTI_TRACE_ENABLE"));
 	rtl_asked = is_set("RTL_COLLECTOR") || is_set("RTL_SUBSCRIBERS");
 	debug_asked =
@@ -137,7 +141,7 @@ int32_t xptiInitialize(const char *stream, uint32_t major, uint32_t minor, const
 		return XPTI_INVALIDARG;
 	framework_now();
 	if (!__atomic_exchange_n(&announced, 1, __ATOMIC_RELAXED))
-		plugins_init(1, 0, "1.0.0", "xpti.framework");
+		plugins_init(1, 0, "1.0.0", own_stream);
 	number = xptiRegisterStream(stream);
 	if (number != XPTI_INVALID_STREAM)
 		bridge_begin(&streams[number], major, minor, version);
@@ -162,15 +166,7 @@ static struct stream *find_stream(const char *name)
 
 void xptiFinalize(const char *stream)
 {
-	struct stream *s;
-
-	if (!stream)
-		return;
-	framework_now();
-	plugins_finish(stream);
-	s = find_stream(stream);
-	if (s)
-		bridge_end(s);
+	xptiUnregisterStream(stream);
 }
 
 int32_t xptiUnregisterStream(const char *stream)

@@ -57,6 +57,7 @@ static void test_strings__are_interned(void **state)
 	assert_int_equal(xptiRegisterString(NULL, NULL), XPTI_INVALID_STRING);
 	assert_int_equal(xptiRegisterString(NULL, &table), XPTI_INVALID_STRING);
 	assert_int_equal(xptiRegisterString("", &table), XPTI_INVALID_STRING);
+	assert_int_equal(xptiRegisterString("foo", NULL), XPTI_INVALID_STRING);
 	assert_null(table);
 	assert_null(xptiLookupString(0xffffffffu));
 	assert_null(xptiLookupString(0));
@@ -76,12 +77,12 @@ static void test_strings__are_interned(void **state)
 static void test_strings__many__each_found(void **state)
 {
 	uint32_t ids[20000];
-	char text[32];
+	char text[32], *table;
 
 	(void)state;
 	for (int i = 0; i < 20000; i++) {
 		snprintf(text, sizeof(text), "string %d", i);
-		ids[i] = xptiRegisterString(text, NULL);
+		ids[i] = xptiRegisterString(text, &table);
 		assert_int_equal(ids[i], i + 1);
 	}
 	for (int i = 0; i < 20000; i++) {
@@ -159,6 +160,8 @@ static void test_stream__registered__one_id(void **state)
 	id = xptiRegisterStream("foo");
 	assert_int_not_equal(id, XPTI_INVALID_STREAM);
 	assert_int_not_equal(id, 0);
+	assert_int_not_equal(id, xptiGetDefaultStreamID());
+	assert_int_equal(xptiRegisterStream("xpti.framework"), xptiGetDefaultStreamID());
 	assert_int_equal(xptiRegisterStream("foo"), id);
 	assert_int_not_equal(xptiRegisterStream("bar"), id);
 	assert_int_equal(xptiUnregisterStream(NULL), XPTI_INVALIDARG);
@@ -351,6 +354,21 @@ static void test_callback__one_of_two_is_gone__the_type_stays_on(void **state)
 	assert_int_equal(other_calls, 1);
 }
 
+static void test_finalize__callbacks_are_off(void **state)
+{
+	uint8_t id = xptiRegisterStream("foo");
+
+	(void)state;
+	xptiForceSetTraceEnabled(true);
+	xptiRegisterCallback(id, 10, callback);
+	xptiFinalize("foo");
+	assert_false(xptiCheckTraceEnabled(id, 10));
+	calls = 0;
+	xptiNotifySubscribers(id, 10, NULL, (struct xpti_event *)1, 0, NULL);
+	assert_int_equal(calls, 0);
+	assert_int_equal(xptiRegisterCallback(id, 10, callback), XPTI_UNDELETE);
+}
+
 static void test_check__by_stream_and_type(void **state)
 {
 	uint8_t id = xptiRegisterStream("foo");
@@ -436,13 +454,14 @@ static void test_user_types__tools_have_numbers(void **state)
 static void test_reset__callbacks_are_new_again(void **state)
 {
 	uint8_t id = xptiRegisterStream("foo");
+	char *table;
 
 	(void)state;
 	assert_int_equal(xptiRegisterCallback(id, 0x183, callback), XPTI_SUCCESS);
 	xptiReset();
 	assert_int_equal(xptiRegisterCallback(id, 0x183, callback), XPTI_SUCCESS);
 	assert_int_equal(xptiRegisterStream("foo"), id);
-	assert_int_equal(xptiRegisterString("first", NULL), 1);
+	assert_int_equal(xptiRegisterString("first", &table), 1);
 }
 
 /* ---- metadata, defaults, stash, scope */
@@ -583,6 +602,7 @@ static void test_scope__set__read__unset(void **state)
 	assert_int_equal(xptiGetUniversalId(), 5);
 	xptiUnsetTracepointScopeData();
 	assert_null(xptiGetTracepointScopeData());
+	assert_int_equal(xptiGetUniversalId(), 0);
 	assert_false(xptiCheckTracepointScopeNotification());
 	xptiEnableTracepointScopeNotification(true);
 	assert_true(xptiCheckTracepointScopeNotification());
@@ -630,6 +650,7 @@ int main(void)
 		TEST(test_query_payload__event__its_own),
 		TEST(test_callback__registered_twice__duplicate),
 		TEST(test_callback__one_of_two_is_gone__the_type_stays_on),
+		TEST(test_finalize__callbacks_are_off),
 		TEST(test_check__by_stream_and_type),
 		TEST(test_check__a_stream_that_comes_while_tracing_is_on__is_seen),
 		TEST(test_notify__what_is_refused),
