@@ -40,7 +40,7 @@ int32_t xptiStashTuple(const char *key, uint64_t value)
 		return XPTI_FAIL;
 	thread->stash_key = key;
 	thread->stash_value = value;
-	thread->has_stash = true;
+	thread->has_stash = thread->stash_is_new = true;
 	bridge_stash(key, value);
 	return XPTI_SUCCESS;
 }

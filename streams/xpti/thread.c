@@ -86,7 +86,7 @@ static struct thread *take(void)
 		/* release: with the acquire in threads_wait */
 		__atomic_store_n(&threads, thread, __ATOMIC_RELEASE);
 	} else {
-		thread->has_stash = thread->scope_notifies = false;
+		thread->has_stash = thread->stash_is_new = thread->scope_notifies = false;
 		thread->universal_id = 0;
 		thread->scope = NULL;
 		thread->scope_depth = 0;

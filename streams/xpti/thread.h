@@ -36,6 +36,7 @@ struct thread {
 	uint32_t depth;    /* of notifies on this thread */
 	bool in_use;       /* under the lock */
 	bool has_stash;
+	bool stash_is_new; /* nothing was created since */
 	bool scope_notifies;
 	const char *stash_key;
 	uint64_t stash_value;

@@ -12,6 +12,7 @@
 #include "tables_rtl.h"
 
 #include <rtl/args.h>
+#include <stdio.h>
 #include <string.h>
 
 #define DOMAIN "SYCL"
@@ -239,9 +240,10 @@ static void take_span(struct sub *sub, const struct stream *stream, const struct
 	const struct rtl_xpti_call *call =
 		type->type == RTL_FUNCTION_WITH_ARGS_END && !unfinished ? event->payload : NULL;
 	const bool is_call = strcmp(type->name, "call") == 0;
-	int64_t result = call ? call->result : 0, name, args;
+	int64_t result = call ? call->result : 0, name, args = NAMES_EMPTY;
 	struct text room;
 	const char *text = read_text(event, p->text, &room);
+	char values[RTL_PAYLOAD_MAX + 24];
 
 	if (is_call && text)
 		name = names_string(&sub->names, text);
@@ -249,7 +251,15 @@ static void take_span(struct sub *sub, const struct stream *stream, const struct
 		name = name_id(sub, process, event->uid, type->name);
 	else
 		name = names_string(&sub->names, type->name);
-	args = text && !is_call ? names_argument(&sub->names, text, p->text.length) : NAMES_EMPTY;
+	if (text && !is_call) {
+		args = names_argument(&sub->names, text, p->text.length);
+	} else if (call && event->type_info->payload_size >= sizeof(*call) &&
+		   call->arguments.length) {
+		text = read_text(event, call->arguments, &room);
+		args = names_argument(&sub->names, values,
+				      (size_t)snprintf(values, sizeof(values), "function = %u, %s",
+						       call->function, text));
+	}
 	table_add_rocpd_api(&sub->api,
 			    &(struct row_rocpd_api){
 				    .id = sub->next_api,
@@ -354,7 +364,7 @@ static size_t known_size(uint16_t type)
 {
 	return has_metadata(type)                   ? sizeof(struct rtl_xpti_object)
 	       : type == RTL_EDGE_CREATE            ? sizeof(struct rtl_xpti_edge)
-	       : type == RTL_FUNCTION_WITH_ARGS_END ? sizeof(struct rtl_xpti_call)
+	       : type == RTL_FUNCTION_WITH_ARGS_END ? offsetof(struct rtl_xpti_call, arguments)
 						    : sizeof(struct rtl_xpti);
 }
 

@@ -115,6 +115,11 @@ def main():
              "late": ("int", "integer"), "is_inorder": ("bool", "integer")}
     check("metadata have their types", {key: (kind, stored) for key, kind, stored in db.execute(
         "SELECT DISTINCT key, kind, typeof(value) FROM rtl_xpti_metadata") if key in types} == types)
+    check("a kernel's arguments and sizes are texts", db.execute(
+        "SELECT count(*) FROM rtl_node AS n WHERE (SELECT count(*) FROM rtl_xpti_metadata AS m"
+        " WHERE m.process = n.process AND m.object = n.id AND CASE key"
+        " WHEN 'arg0' THEN value = 'kind 3, size 8, index 0, at 0x7f00' WHEN 'enqueue_kernel_data'"
+        " THEN value = 'global 64x2x1, local 32x1x1, offset 0,0,0, arguments 1' END) <> 2").fetchone()[0] == 0)
     check("nodes have all their metadata, and what was added later", db.execute(
         "SELECT count(*) FROM rtl_node AS n WHERE (SELECT count(*) FROM rtl_xpti_metadata AS m"
         " WHERE m.process = n.process AND m.object = n.id AND CASE key WHEN 'real' THEN value = 0.5"

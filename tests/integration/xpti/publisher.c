@@ -20,7 +20,7 @@
 static struct proxy xpti;
 static int rounds;
 static const char *record_name;
-static uint8_t sycl, calls, buffers, images, memory, own;
+static uint8_t sycl, calls, zero, buffers, images, memory, own;
 static struct xpti_event *graph;
 static const char *sycl_name, *calls_name;
 static uint16_t own_type;
@@ -75,9 +75,30 @@ static void make_queue(struct worker *w, uint64_t queue)
 	xpti.StashTuple("queue_id", queue);
 }
 
-static void call_runtime(struct worker *w, uint32_t function, const char *name, int32_t result,
-			 uint64_t instance)
+/* As Unified Runtime's loader exports it. */
+#ifdef __cplusplus
+extern "C" {
+#endif
+XPTI_API int32_t urPrintFunctionParams(uint32_t function, const void *args, char *text, size_t size,
+				       size_t *needed);
+#ifdef __cplusplus
+}
+#endif
+
+int32_t urPrintFunctionParams(uint32_t function, const void *args, char *text, size_t size,
+			      size_t *needed)
 {
+	const struct worker *w = *(const struct worker *const *)args;
+
+	(void)function;
+	*needed = 1 + (size_t)snprintf(text, size, ".worker = %d", w->number);
+	return 0;
+}
+
+static void call_runtime(struct worker *w, uint8_t stream, const char *stream_name,
+			 uint32_t function, const char *name, int32_t result)
+{
+	uint64_t instance = xpti.GetUniqueId();
 	struct xpti_call call;
 	void *args[2] = {w, &call};
 
@@ -85,13 +106,16 @@ static void call_runtime(struct worker *w, uint32_t function, const char *name, 
 	call.function = function;
 	call.name = name;
 	call.args = args;
-	if (!xpti.CheckTraceEnabled(calls, XPTI_FUNCTION_WITH_ARGS_BEGIN))
+	if (!xpti.CheckTraceEnabled(stream, XPTI_FUNCTION_WITH_ARGS_BEGIN))
 		return;
-	xpti.NotifySubscribers(calls, XPTI_FUNCTION_WITH_ARGS_BEGIN, NULL, NULL, instance, &call);
+	xpti.NotifySubscribers(stream, XPTI_FUNCTION_WITH_ARGS_BEGIN, NULL, NULL, instance, &call);
 	call.result = &result;
-	xpti.NotifySubscribers(calls, XPTI_FUNCTION_WITH_ARGS_END, NULL, NULL, instance, &call);
-	fprintf(w->record, "S\tcall\t%s\t\t0\t0\t%" PRIu64 "\t%d\t%ld\t%s\n", name, instance,
-		result, tid(), calls_name);
+	xpti.NotifySubscribers(stream, XPTI_FUNCTION_WITH_ARGS_END, NULL, NULL, instance, &call);
+	fprintf(w->record, "S\tcall\t%s\t", name);
+	if (!strcmp(stream_name, "ur.call.debug"))
+		fprintf(w->record, "function = %u, .worker = %d", function, w->number);
+	fprintf(w->record, "\t0\t0\t%" PRIu64 "\t%d\t%ld\t%s\n", instance, result, tid(),
+		stream_name);
 }
 
 static void wait_for_queue(struct worker *w, uint64_t round)
@@ -188,10 +212,22 @@ static struct xpti_event *submit(struct worker *w, struct xpti_event *before, ui
 	struct xpti_event *edge;
 	const int32_t late = -5;
 	double real = 0.5;
+	struct xpti_kernel_arg arg = {3, (const void *)0x7f00, 8, 0};
+	struct xpti_enqueue enqueue = {{64, 2, 1}, {32, 1, 1}, {0, 0, 0}, 1};
 
 	xpti.AddMetadata(node, "kernel_name", text_object(kernel));
 	xpti.AddMetadata(node, "sycl_device_type", text_object("GPU"));
-	xpti.AddMetadata(node, "queue_id", number_object(round));
+	xpti.AddMetadata(
+		node, "enqueue_kernel_data",
+		xpti.RegisterObject((const char *)&enqueue, sizeof(enqueue), XPTI_OBJECT_BINARY));
+	xpti.AddMetadata(node, "arg0",
+			 xpti.RegisterObject((const char *)&arg, sizeof(arg), XPTI_OBJECT_BINARY));
+	if (round & 1) { /* as operations on memory have it; the others have stashed it */
+		xpti.AddMetadata(node, "queue_id", number_object(round));
+	} else {
+		xpti.StashTuple("queue_id", round);
+		xpti.UnstashTuple();
+	}
 	xpti.AddMetadata(node, "real",
 			 xpti.RegisterObject((const char *)&real, sizeof(real), XPTI_OBJECT_FLOAT));
 	xpti.NotifySubscribers(sycl, XPTI_NODE_CREATE, graph, node, instance, "command_group_node");
@@ -212,7 +248,8 @@ static struct xpti_event *submit(struct worker *w, struct xpti_event *before, ui
 			edge->unique_id, graph->unique_id, edge->source_id, edge->target_id);
 	}
 	xpti.NotifySubscribers(sycl, XPTI_TASK_BEGIN, graph, node, instance, NULL);
-	call_runtime(w, 7, "urEnqueueKernelLaunch", (int32_t)(round % 5), xpti.GetUniqueId());
+	call_runtime(w, calls, calls_name, 7, "urEnqueueKernelLaunch", (int32_t)(round % 5));
+	call_runtime(w, zero, "sycl.experimental.level_zero.debug", 3, "zeInit", 1);
 	xpti.NotifySubscribers(sycl, XPTI_SIGNAL, graph, node, instance,
 			       (void *)(0xabc000 + round));
 	xpti.NotifySubscribers(sycl, XPTI_TASK_END, graph, node, instance, NULL);
@@ -282,6 +319,7 @@ static void begin(void)
 	xpti.FrameworkInitialize();
 	sycl = choose(&sycl_name, "sycl", "sycl.debug", 8);
 	calls = choose(&calls_name, "ur.call", "ur.call.debug", 0);
+	zero = open_stream("sycl.experimental.level_zero.debug", 0, 1);
 	buffers = open_stream("sycl.experimental.buffer", 8, 0);
 	images = open_stream("sycl.experimental.image", 8, 0);
 	memory = open_stream("sycl.experimental.mem_alloc", 8, 0);
