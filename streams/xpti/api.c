@@ -139,9 +139,18 @@ struct xpti_interface *xptiLookupPayload(uint64_t id)
 
 /* ---- events */
 
-struct xpti_interface *xptiLookupEvent(uint64_t id)
+/* Of an event's id, or a payload's. */
+static struct slot *find_event(uint64_t id)
 {
 	struct slot *slot = slot_by_id(id);
+	struct key *key = slot ? NULL : key_by_id(id);
+
+	return key ? key_event(key) : slot;
+}
+
+struct xpti_interface *xptiLookupEvent(uint64_t id)
+{
+	struct slot *slot = find_event(id);
 
 	return slot ? shown(&slot->event_face) : NULL;
 }
@@ -167,7 +176,7 @@ struct xpti_event *xptiMakeEvent(const char *name, struct xpti_payload *payload,
 
 const struct xpti_event *xptiFindEvent(uint64_t id)
 {
-	struct slot *slot = slot_by_id(id);
+	struct slot *slot = find_event(id);
 
 	return slot ? &slot->event : NULL;
 }
@@ -176,7 +185,7 @@ void xptiReleaseEvent(struct xpti_event *event)
 {
 	struct slot *slot = slot_of(event);
 
-	if (slot)
+	if (slot && slot != slot->key->event)
 		slot_release(slot);
 }
 
@@ -205,12 +214,14 @@ struct xpti_map *xptiQueryMetadata(struct xpti_event *event)
 struct xpti_interface *xptiCreateTracepoint(const char *function, const char *file, uint32_t line,
 					    uint32_t column, void *code)
 {
+	const bool has_name = function && *function, has_file = file && *file;
 	const struct xpti_payload payload = {
-		.name = function && *function ? function : "unknown",
-		.file = file && *file ? file : "unknown-file",
+		.name = has_name || has_file ? function : "unknown",
+		.file = has_name || has_file ? file : "unknown-file",
 		.line = line,
 		.column = column,
-		.flags = XPTI_PAYLOAD_NAME | XPTI_PAYLOAD_FILE | XPTI_PAYLOAD_LINE |
+		.flags = (has_name || !has_file ? XPTI_PAYLOAD_NAME : 0) |
+			 (has_file || !has_name ? XPTI_PAYLOAD_FILE : 0) | XPTI_PAYLOAD_LINE |
 			 XPTI_PAYLOAD_COLUMN,
 	};
 	struct slot *slot = slot_make(key_of(&payload), SLOT_TRACEPOINT);
@@ -276,17 +287,14 @@ void xptiUnsetTracepointScopeData(void)
 	bridge_scope(thread, NULL);
 }
 
+static bool scopes_notify; /* relaxed: it orders nothing */
+
 void xptiEnableTracepointScopeNotification(bool on)
 {
-	struct thread *thread = thread_self();
-
-	if (thread)
-		thread->scope_notifies = on;
+	__atomic_store_n(&scopes_notify, on, __ATOMIC_RELAXED);
 }
 
 bool xptiCheckTracepointScopeNotification(void)
 {
-	const struct thread *thread = thread_self();
-
-	return thread && thread->scope_notifies;
+	return __atomic_load_n(&scopes_notify, __ATOMIC_RELAXED);
 }

@@ -222,12 +222,22 @@ static void collect(struct items *items, const struct slot *slot)
 {
 	const struct xpti_map *map = &slot->event.metadata;
 	const struct xpti_map_node *node;
+	struct {
+		uint32_t key;
+		int32_t value;
+	} pairs[ITEMS_MAX + 1];
+	uint32_t count = 0, i;
 
+	/* librtl, which has locks of its own, is asked for names behind this one */
 	metadata_lock(map);
-	for (node = map->first; node; node = node->next)
-		add_item(items, (struct entry *)(uintptr_t)strings_get(node->key),
-			 objects_get((uint32_t)node->value));
+	for (node = map->first; node && count <= ITEMS_MAX; node = node->next, count++) {
+		pairs[count].key = node->key;
+		pairs[count].value = node->value;
+	}
 	metadata_unlock(map);
+	for (i = 0; i < count; i++)
+		add_item(items, (struct entry *)(uintptr_t)strings_get(pairs[i].key),
+			 objects_get((uint32_t)pairs[i].value));
 }
 
 /* Writes them at an offset of the payload; texts come behind all. */

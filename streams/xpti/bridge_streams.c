@@ -176,12 +176,15 @@ void bridge_stream(struct stream *stream)
 	info.name = name;
 	info.description = description;
 	err = rtl_stream_register(&info, &rtl);
-	if (err)
+	if (err) {
+		/* it is not tried again */
+		__atomic_store_n(&stream->rtl, NULL, __ATOMIC_RELEASE);
 		rtl_log(RTL_LEVEL_WARNING, "xpti", "XPTI's stream \"%s\" is not recorded: %s",
 			stream->name, rtl_error_text(err));
-	else
-		/* release: with the acquire in bridge_notify */
-		__atomic_store_n(&stream->rtl, rtl, __ATOMIC_RELEASE);
+		return;
+	}
+	/* release: with the acquire in bridge_notify */
+	__atomic_store_n(&stream->rtl, rtl, __ATOMIC_RELEASE);
 }
 
 void bridge_streams(void)

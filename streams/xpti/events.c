@@ -391,6 +391,24 @@ struct slot *slot_make(struct key *key, enum slot_state state)
 	return slot;
 }
 
+struct slot *key_event(struct key *key)
+{
+	struct slot *there = __atomic_load_n(&key->event, __ATOMIC_ACQUIRE), *made;
+
+	if (there)
+		return there;
+	made = slot_make(key, SLOT_EVENT);
+	if (made == &spare)
+		return NULL;
+	made->event.unique_id = made->payload.internal = key->payload.internal;
+	/* acq_rel: with the acquire here and above */
+	if (__atomic_compare_exchange_n(&key->event, &there, made, false, __ATOMIC_ACQ_REL,
+					__ATOMIC_ACQUIRE))
+		return made;
+	slot_release(made);
+	return there;
+}
+
 void slot_release(struct slot *slot)
 {
 	struct thread *thread = thread_self();

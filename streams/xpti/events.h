@@ -33,6 +33,7 @@ struct key {
 	uint64_t instances;        /* how often it was visited; relaxed */
 	uint64_t uid;              /* librtl's; 0: not yet asked for; relaxed: always the same */
 	struct entry *name, *file; /* NULL: none */
+	struct slot *event;        /* see key_event; acq_rel; NULL: none yet */
 	struct face payload_face;  /* right before the payload, see interfaces.c */
 	struct xpti_payload payload;
 };
@@ -72,6 +73,8 @@ bool payload_valid(const struct xpti_payload *payload);
 /* A payload's key, made if it is new; NULL: the payload is not valid, or there is no memory. */
 struct key *key_of(const struct xpti_payload *payload);
 struct key *key_by_id(uint64_t id);
+/* An event that has the payload's id, and stays. NULL: no memory. */
+struct slot *key_event(struct key *key);
 /* A new event of it. The spare one: no memory; also where there was none for a key (NULL). */
 struct slot *slot_make(struct key *key, enum slot_state state);
 /* Whether it is the spare one's: that is free for good, so slot_of does not find it. */
@@ -82,6 +85,9 @@ void slot_release(struct slot *slot);
 int32_t metadata_set(struct xpti_map *map, uint32_t key, int32_t value);
 void metadata_lock(const struct xpti_map *map);
 void metadata_unlock(const struct xpti_map *map);
+/* All of them, so that a fork finds all maps whole. Behind the framework's lock. */
+void metadata_lock_all(void);
+void metadata_unlock_all(void);
 void metadata_init(struct xpti_map *map);
 void metadata_clear(struct xpti_map *map);
 

@@ -81,7 +81,7 @@ extern uint8_t framework_state; /* relaxed: it orders nothing */
 
 #pragma GCC visibility pop
 
-/* Reads the environment and loads the plugins, once. */
+/* Reads the environment and loads the plugins. */
 void framework_start(void);
 static inline uint8_t framework_now(void)
 {

@@ -3,8 +3,9 @@
  * publisher.c: does what libsycl and the loader of Unified Runtime do with XPTI, and writes down in
  * a file of its own what it has told, for compare.py. Compiled as C and as C++.
  *
- *   publisher RECORD THREADS ROUNDS [END]      END: exit (default), kill, abort, fork, many
+ *   publisher RECORD THREADS ROUNDS [END]      END: exit (default), kill, abort, fork, many, race
  *
+ * race: two threads register each of 100 streams at once, and tell an event each.
  * many: as many streams as there can be, with an event each, and no more.
  */
 #include <inttypes.h>
@@ -348,6 +349,33 @@ static void use_many_streams(void)
 	}
 }
 
+static pthread_barrier_t barrier;
+
+static void *race(void *unused)
+{
+	struct xpti_payload p = payload("race", "race.cpp", 1);
+	uint64_t instance;
+	struct xpti_event *event = xpti.MakeEvent("race", &p, 1, XPTI_ACTIVITY_ACTIVE, &instance);
+	char name[32];
+
+	for (int i = 0; i < 100; i++) {
+		snprintf(name, sizeof(name), "stream %d", i);
+		pthread_barrier_wait(&barrier);
+		xpti.NotifySubscribers(xpti.RegisterStream(name), 30, NULL, event, 1, NULL);
+	}
+	return unused;
+}
+
+static int race_for_streams(void)
+{
+	pthread_t other;
+
+	if (pthread_barrier_init(&barrier, NULL, 2) || pthread_create(&other, NULL, race, NULL))
+		return 1;
+	race(NULL);
+	return pthread_join(other, NULL);
+}
+
 static void finish(void)
 {
 	xpti.Finalize("sycl");
@@ -435,6 +463,8 @@ int main(int argc, char **argv)
 		use_many_streams();
 		return 0;
 	}
+	if (!strcmp(end, "race"))
+		return race_for_streams();
 	begin();
 	failed = run(atoi(argv[2]));
 	if (!failed && !strcmp(end, "fork")) {

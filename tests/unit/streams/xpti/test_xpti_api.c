@@ -150,6 +150,22 @@ static void test_payload__registered__found_by_id(void **state)
 	assert_non_null(xptiLookupPayload(id));
 }
 
+static void test_find_event__by_a_payloads_id__one_that_stays(void **state)
+{
+	struct xpti_payload p = payload("foo", "foo.cpp", 10, 0);
+	uint64_t id = xptiRegisterPayload(&p);
+	struct xpti_event *event = (struct xpti_event *)(uintptr_t)xptiFindEvent(id);
+
+	(void)state;
+	assert_non_null(event);
+	assert_int_equal(event->unique_id, id);
+	assert_string_equal(event->payload->name, "foo");
+	assert_non_null(xptiLookupEvent(id));
+	assert_int_equal(xptiAddMetadata(event, "key", 1), XPTI_SUCCESS);
+	xptiReleaseEvent(event);
+	assert_ptr_equal(xptiFindEvent(id), event);
+}
+
 static void test_stream__registered__one_id(void **state)
 {
 	uint8_t id;
@@ -571,6 +587,7 @@ static void test_tracepoint__created__found_until_deleted(void **state)
 	struct xpti_interface *a = xptiCreateTracepoint("f", "f.cpp", 1, 2, (void *)0x1234);
 	struct xpti_interface *b = xptiCreateTracepoint("f", "f.cpp", 1, 2, NULL);
 	struct xpti_interface *none = xptiCreateTracepoint(NULL, NULL, 0, 0, NULL);
+	struct xpti_interface *no_file = xptiCreateTracepoint("f", NULL, 0, 0, NULL);
 	uint64_t id = tracepoint_id(a), other = tracepoint_id(b);
 
 	(void)state;
@@ -578,6 +595,7 @@ static void test_tracepoint__created__found_until_deleted(void **state)
 	assert_string_equal(((struct xpti_payload *)tracepoint_payload_ref(none))->name, "unknown");
 	assert_string_equal(((struct xpti_payload *)tracepoint_payload_ref(none))->file,
 			    "unknown-file");
+	assert_null(((struct xpti_payload *)tracepoint_payload_ref(no_file))->file);
 	assert_int_not_equal(id, other);
 	assert_ptr_equal(payload_ref(xptiLookupPayload(id)), tracepoint_payload_ref(a));
 	assert_non_null(xptiLookupEvent(id));
@@ -586,6 +604,25 @@ static void test_tracepoint__created__found_until_deleted(void **state)
 	assert_null(xptiLookupEvent(other));
 	assert_null(xptiLookupPayload(other));
 	assert_non_null(xptiLookupEvent(id));
+}
+
+static void *notifies(void *unused)
+{
+	(void)unused;
+	return xptiCheckTracepointScopeNotification() ? &calls : NULL;
+}
+
+static void test_scope_notification__is_for_all_threads(void **state)
+{
+	pthread_t thread;
+	void *result;
+
+	(void)state;
+	xptiEnableTracepointScopeNotification(true);
+	assert_int_equal(pthread_create(&thread, NULL, notifies, NULL), 0);
+	assert_int_equal(pthread_join(thread, &result), 0);
+	assert_non_null(result);
+	xptiEnableTracepointScopeNotification(false);
 }
 
 static void test_scope__set__read__unset(void **state)
@@ -642,6 +679,7 @@ int main(void)
 		TEST(test_objects__by_bytes__first_type_stays),
 		TEST(test_unique_id__differs),
 		TEST(test_payload__registered__found_by_id),
+		TEST(test_find_event__by_a_payloads_id__one_that_stays),
 		TEST(test_stream__registered__one_id),
 		TEST(test_event__each_visit__another_instance),
 		TEST(test_payload__registered_by_several_threads_at_once__one_id),
@@ -661,6 +699,7 @@ int main(void)
 		TEST(test_stash__stays_until_the_next),
 		TEST(test_tracepoint__created__found_until_deleted),
 		TEST(test_scope__set__read__unset),
+		TEST(test_scope_notification__is_for_all_threads),
 		TEST(test_streams__254__the_next_is_refused),
 	};
 
