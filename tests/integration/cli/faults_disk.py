@@ -33,7 +33,7 @@ class FullDisk(Faults):
                 self.assertRegex(done.stdout, r"^\d+\nstatus 0\nsmall/run\.db\n")
                 self.assertIn("the disk is full", done.stderr)
                 self.assertIn("small/run.db is not complete", done.stderr)
-                self.assertNotIn("0 lost", done.stderr + done.stdout)
+                self.assertNotIn(" 0 lost", done.stderr + done.stdout)
                 self.packets("run.db")
         self.assertEqual(os.listdir(self.spool), [])
 
