@@ -68,7 +68,8 @@ struct rtl_collector {
 	bool is_short;     /* see rtl_backlog */
 	void (*progress)(void *user, uint64_t left_bytes);
 	void *progress_user;
-	char *interruption; /* after finish: see host_interruption */
+	char *interruption;  /* after finish: see host_interruption */
+	uint32_t latecomers; /* after finish: processes that were not met */
 };
 
 __attribute__((format(printf, 4, 5))) static int fail(char *message, size_t size, int err,
@@ -652,10 +653,14 @@ static bool was_met(struct rtl_collector *c, const char *path)
 
 /* Spools of processes that have begun since the last look, or were about to: what they do is not
  * recorded. */
-static void remove_latecomer(void *c, const char *path)
+static void remove_latecomer(void *user, const char *path)
 {
-	if (!was_met(c, path))
-		spool_remove_folder(path);
+	struct rtl_collector *c = user;
+
+	if (was_met(c, path))
+		return;
+	c->latecomers++;
+	spool_remove_folder(path);
 }
 
 /* Whether a folder that was recovered is a collector's and holds nothing else any more: any other
@@ -694,6 +699,7 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 	note_seen(c);
 	host_set_last(c->host, true);
 	scan(c, true);
+	*left = host_living_count(c->host); /* all that from here on do what is not recorded */
 	host_stop_publishing(c->host);
 	serve_snapshots(c);
 	tell_progress(c, false);
@@ -702,7 +708,6 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 		tell_progress(c, false);
 		passes -= c->recorder || !host_is_interrupted(c->host);
 	}
-	*left = host_living_count(c->host);
 	if (recovers(c))
 		host_cut_off(c->host);
 	end_gone(c, true, true);
@@ -725,6 +730,7 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 		folder_each_spool(c->folder, remove_latecomer, c);
 		spool_remove_folder(c->folder);
 	}
+	*left += c->latecomers;
 }
 
 int rtl_collector_set_paused(const char *folder, bool paused, char *message, size_t size)

@@ -129,7 +129,7 @@ RTL_API void rtl_collector_wake(struct rtl_collector *collector);
  * Delivers all that has been published up to now, tells processes that still run to stop
  * publishing, and finishes the subscribers. What was delivered is removed from the folder, unless
  * this is a replay.
- * @param[out] left  how many processes still ran
+ * @param[out] left  how many processes still ran when that was told, or began meanwhile
  */
 RTL_API void rtl_collector_finish(struct rtl_collector *collector, uint32_t *left);
 
