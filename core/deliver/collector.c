@@ -63,6 +63,7 @@ struct rtl_collector {
 	uint32_t woken;    /* the next sleep is to end at once */
 	bool keeps;        /* after finish: see host_keeps */
 	bool failed;       /* after finish: see host_has_failed */
+	bool unread;       /* likewise: some spool could not be opened */
 	bool vanished;     /* the folder; it has been said */
 	bool cut_off;      /* the page; likewise */
 	bool is_short;     /* see rtl_backlog */
@@ -408,6 +409,8 @@ const char *rtl_collector_failure(const struct rtl_collector *c)
 {
 	if ((c->keeps || c->failed) && only_reads(c))
 		return "a subscriber has not stored everything: the output is not complete";
+	if (c->unread && c->kind == RTL_REPLAY)
+		return "not all that was recorded could be read: the output is not complete";
 	if (c->keeps)
 		return "a subscriber has failed: what it has not stored is kept for another "
 		       "recovery";
@@ -476,10 +479,12 @@ static void meet(struct rtl_collector *c, const char *path, int flags, bool last
 		return;
 	if (!folder_has(path, "control", flags)) {
 		if (last_chance && c->kind == RTL_REPLAY && is_folder(path) &&
-		    !folder_holds_no_events(path))
+		    !folder_holds_no_events(path)) {
+			c->unread = true;
 			log_line(RTL_LEVEL_ERROR, "spool",
 				 "%s has no control page: what was recorded there cannot be read",
 				 path);
+		}
 		return;
 	}
 	err = host_add_spool(c->host, path,
@@ -490,6 +495,7 @@ static void meet(struct rtl_collector *c, const char *path, int flags, bool last
 	name->bad = err != 0;
 	c->opened += !err;
 	name->refused = err && last_chance;
+	c->unread |= name->refused;
 	if (name->refused)
 		log_line(RTL_LEVEL_ERROR, "spool", "%s cannot be read (%s): %s", path,
 			 rtl_error_text(err), *why ? why : "what was recorded there is left there");
@@ -699,6 +705,8 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 	note_seen(c);
 	host_set_last(c->host, true);
 	scan(c, true);
+	if (c->unread)
+		host_set_lacking(c->host);
 	*left = host_living_count(c->host); /* all that from here on do what is not recorded */
 	host_stop_publishing(c->host);
 	serve_snapshots(c);

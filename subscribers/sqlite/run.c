@@ -510,10 +510,11 @@ void run_not_stored(struct sub *sub)
 static void write_state(struct sub *sub)
 {
 	const char *interrupted = sub->host->property(sub->host, "interrupted");
+	const bool lacks = sub->host->property(sub->host, "lacking");
 
 	if (interrupted)
 		set_meta(sub, "interrupted", interrupted);
-	set_meta(sub, "state", interrupted ? "recovered" : "complete");
+	set_meta(sub, "state", lacks ? "incomplete" : interrupted ? "recovered" : "complete");
 }
 
 /* Has SQLite sort what they are made of. */
