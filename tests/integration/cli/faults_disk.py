@@ -109,6 +109,13 @@ class FullDisk(Faults):
         self.assertEqual(self.operations("run.db"), delivered)
         self.assertEqual(delivered + discarded, 300000)
 
+    def test_spool_without_room_for_names__not_recorded_and_said(self):
+        done = self.small('mount -t tmpfs -o size=256k none small; "$RTL" trace --spool small -o run.db "$PROGRAM" 300 print; '
+                          'echo status $?')
+        self.assertEqual(done.stdout, "0\nstatus 0\n")
+        self.assertIn("No space left on device): nothing will be recorded; name another folder with RTL_SPOOL", done.stderr)
+        self.assertIn("1 process of the command could not make a spool for its events, and said why", done.stderr)
+
     def test_spool_of_a_recording__valid_and_the_rest_counted(self):
         """Threads that stay, until none gets a buffer any more."""
         done = self.small('yes on | head -30 | "$RTL" record --spool '
