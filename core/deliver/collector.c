@@ -70,6 +70,7 @@ struct rtl_collector {
 	void (*progress)(void *user, uint64_t left_bytes);
 	void *progress_user;
 	char *interruption;  /* after finish: see host_interruption */
+	uint32_t snapshots;  /* that others have asked for */
 	uint32_t latecomers; /* after finish: processes that were not met */
 };
 
@@ -580,7 +581,7 @@ static void scan(struct rtl_collector *c, bool last_chance)
 static void serve_snapshots(struct rtl_collector *c)
 {
 	if (c->page && !is_cut_off(c))
-		snapshot_serve(c->page, c->folder, c->recorder, c->host);
+		snapshot_serve(c->page, &c->snapshots, c->folder, c->recorder, c->host);
 }
 
 uint32_t rtl_collector_kept_ms(const struct rtl_collector *c)
@@ -682,6 +683,7 @@ static bool is_done(const struct rtl_collector *c)
 
 		ours |= page;
 		others |= !page && strcmp(entry->d_name, RTL_COLLECTOR_NOTES) != 0 &&
+			  strcmp(entry->d_name, RTL_COLLECTOR_TOLD) != 0 &&
 			  strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
 	}
 	if (dir)
@@ -731,7 +733,7 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 	if (recovers(c))
 		remove_leftovers(c);
 	if (c->page)
-		snapshot_remove_unread(c->page, c->folder);
+		snapshot_remove_unread(c->snapshots, c->folder);
 	if (owns_folder(c) ? !rtl_collector_failure(c) : !only_reads(c) && is_done(c)) {
 		/* a process that makes a spool from now on finds that, and removes it */
 		session_end(c->folder);

@@ -44,6 +44,8 @@ enum rtl_collector_kind {
 
 /** A file of that name in a collector's folder is its user's, and goes with the folder. */
 #define RTL_COLLECTOR_NOTES "notes"
+/** A file of that name in a folder that a killed process has left: the user has been told of it. */
+#define RTL_COLLECTOR_TOLD "told"
 
 struct rtl_collector_options {
 	uint32_t struct_size;
