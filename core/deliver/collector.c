@@ -63,12 +63,15 @@ struct rtl_collector {
 	uint32_t woken;    /* the next sleep is to end at once */
 	bool keeps;        /* after finish: see host_keeps */
 	bool failed;       /* after finish: see host_has_failed */
+	bool unread;       /* likewise: some spool could not be opened */
 	bool vanished;     /* the folder; it has been said */
 	bool cut_off;      /* the page; likewise */
 	bool is_short;     /* see rtl_backlog */
 	void (*progress)(void *user, uint64_t left_bytes);
 	void *progress_user;
-	char *interruption; /* after finish: see host_interruption */
+	char *interruption;  /* after finish: see host_interruption */
+	uint32_t snapshots;  /* that others have asked for */
+	uint32_t latecomers; /* after finish: processes that were not met */
 };
 
 __attribute__((format(printf, 4, 5))) static int fail(char *message, size_t size, int err,
@@ -407,6 +410,8 @@ const char *rtl_collector_failure(const struct rtl_collector *c)
 {
 	if ((c->keeps || c->failed) && only_reads(c))
 		return "a subscriber has not stored everything: the output is not complete";
+	if (c->unread && c->kind == RTL_REPLAY)
+		return "not all that was recorded could be read: the output is not complete";
 	if (c->keeps)
 		return "a subscriber has failed: what it has not stored is kept for another "
 		       "recovery";
@@ -475,10 +480,12 @@ static void meet(struct rtl_collector *c, const char *path, int flags, bool last
 		return;
 	if (!folder_has(path, "control", flags)) {
 		if (last_chance && c->kind == RTL_REPLAY && is_folder(path) &&
-		    !folder_holds_no_events(path))
+		    !folder_holds_no_events(path)) {
+			c->unread = true;
 			log_line(RTL_LEVEL_ERROR, "spool",
 				 "%s has no control page: what was recorded there cannot be read",
 				 path);
+		}
 		return;
 	}
 	err = host_add_spool(c->host, path,
@@ -489,6 +496,7 @@ static void meet(struct rtl_collector *c, const char *path, int flags, bool last
 	name->bad = err != 0;
 	c->opened += !err;
 	name->refused = err && last_chance;
+	c->unread |= name->refused;
 	if (name->refused)
 		log_line(RTL_LEVEL_ERROR, "spool", "%s cannot be read (%s): %s", path,
 			 rtl_error_text(err), *why ? why : "what was recorded there is left there");
@@ -573,7 +581,7 @@ static void scan(struct rtl_collector *c, bool last_chance)
 static void serve_snapshots(struct rtl_collector *c)
 {
 	if (c->page && !is_cut_off(c))
-		snapshot_serve(c->page, c->folder, c->recorder, c->host);
+		snapshot_serve(c->page, &c->snapshots, c->folder, c->recorder, c->host);
 }
 
 uint32_t rtl_collector_kept_ms(const struct rtl_collector *c)
@@ -652,10 +660,14 @@ static bool was_met(struct rtl_collector *c, const char *path)
 
 /* Spools of processes that have begun since the last look, or were about to: what they do is not
  * recorded. */
-static void remove_latecomer(void *c, const char *path)
+static void remove_latecomer(void *user, const char *path)
 {
-	if (!was_met(c, path))
-		spool_remove_folder(path);
+	struct rtl_collector *c = user;
+
+	if (was_met(c, path))
+		return;
+	c->latecomers++;
+	spool_remove_folder(path);
 }
 
 /* Whether a folder that was recovered is a collector's and holds nothing else any more: any other
@@ -671,6 +683,7 @@ static bool is_done(const struct rtl_collector *c)
 
 		ours |= page;
 		others |= !page && strcmp(entry->d_name, RTL_COLLECTOR_NOTES) != 0 &&
+			  strcmp(entry->d_name, RTL_COLLECTOR_TOLD) != 0 &&
 			  strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
 	}
 	if (dir)
@@ -694,6 +707,9 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 	note_seen(c);
 	host_set_last(c->host, true);
 	scan(c, true);
+	if (c->unread)
+		host_set_lacking(c->host);
+	*left = host_living_count(c->host); /* all that from here on do what is not recorded */
 	host_stop_publishing(c->host);
 	serve_snapshots(c);
 	tell_progress(c, false);
@@ -702,7 +718,6 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 		tell_progress(c, false);
 		passes -= c->recorder || !host_is_interrupted(c->host);
 	}
-	*left = host_living_count(c->host);
 	if (recovers(c))
 		host_cut_off(c->host);
 	end_gone(c, true, true);
@@ -718,13 +733,14 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 	if (recovers(c))
 		remove_leftovers(c);
 	if (c->page)
-		snapshot_remove_unread(c->page, c->folder);
+		snapshot_remove_unread(c->snapshots, c->folder);
 	if (owns_folder(c) ? !rtl_collector_failure(c) : !only_reads(c) && is_done(c)) {
 		/* a process that makes a spool from now on finds that, and removes it */
 		session_end(c->folder);
 		folder_each_spool(c->folder, remove_latecomer, c);
 		spool_remove_folder(c->folder);
 	}
+	*left += c->latecomers;
 }
 
 int rtl_collector_set_paused(const char *folder, bool paused, char *message, size_t size)

@@ -322,8 +322,7 @@ static bool attach(const struct image *image, sqlite3 *db)
 	/* mmap_size: pages are read where they are */
 	return sqlite3_exec(db, "ATTACH ':memory:' AS " IMAGE_SCHEMA, NULL, NULL, NULL) ==
 		       SQLITE_OK &&
-	       sqlite3_deserialize(db, IMAGE_SCHEMA, image->bytes, size, size,
-				   SQLITE_DESERIALIZE_READONLY) == SQLITE_OK &&
+	       sqlite3_deserialize(db, IMAGE_SCHEMA, image->bytes, size, size, 0) == SQLITE_OK &&
 	       sqlite3_exec(db, "PRAGMA " IMAGE_SCHEMA ".mmap_size=1073741824", NULL, NULL, NULL) ==
 		       SQLITE_OK;
 }
@@ -352,7 +351,8 @@ static bool sees_changes(const struct image *image, sqlite3 *db)
 
 static bool try_image(const struct image *image, sqlite3 *db)
 {
-	bool good = attach(image, db) && sqlite3_exec(db, "BEGIN", NULL, NULL, NULL) == SQLITE_OK &&
+	bool good = attach(image, db) &&
+		    sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK &&
 		    sees_changes(image, db);
 
 	if (!sqlite3_get_autocommit(db))

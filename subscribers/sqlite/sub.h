@@ -80,7 +80,8 @@ struct stream {
 	struct generic_type *last_type;
 	uint64_t skipped; /* events that could not become rows */
 	uint64_t skipped_written;
-	bool is_hip; /* of a stream of calls */
+	uint64_t taken, stored; /* events, and of them those that are committed */
+	bool is_hip;            /* of a stream of calls */
 	bool is_xpti;
 	struct region_pair *regions;
 	bool has_loaded_regions; /* those that an earlier host has left */
@@ -139,6 +140,9 @@ bool run_begin(struct sub *sub);
 bool run_streams(struct sub *sub);
 /* Writes what it ends with. */
 void run_end(struct sub *sub);
+/* Where the writer has failed: what was delivered and is not stored goes into the ledger, if the database
+ * takes that by now. */
+void run_not_stored(struct sub *sub);
 int run_stream(struct sub *sub, const struct rtl_stream_info *info);
 struct process *run_process(struct sub *sub, const struct rtl_process *info);
 void run_process_end(struct sub *sub, struct process *process);
@@ -187,6 +191,7 @@ static inline __attribute__((always_inline)) void sub_each(void *user,
 	struct sub *sub = stream->sub;
 
 	sub->events_pending = true;
+	stream->taken += count;
 	for (size_t i = 0; i < count && !sub->writer.failed; i++) {
 		struct process *process = sub_process(sub, events[i]->process);
 

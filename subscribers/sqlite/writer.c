@@ -332,13 +332,16 @@ static bool still_ours(struct writer *w)
 	return false;
 }
 
+/* At once for writing: a transaction that has read first cannot go on once another program has written. */
+#define BEGIN "BEGIN IMMEDIATE"
+
 bool writer_begin(struct writer *w)
 {
 	if (w->in_transaction || w->failed)
 		return !w->failed;
 	if (!still_ours(w))
 		return false;
-	if (!writer_exec(w, "BEGIN"))
+	if (!writer_exec(w, BEGIN))
 		return false;
 	w->in_transaction = true;
 	return true;
@@ -373,7 +376,7 @@ bool writer_try(struct writer *w, const char *sql)
 
 	if (w->failed || w->in_transaction)
 		return false;
-	rc = sqlite3_exec(w->db, "BEGIN", NULL, NULL, NULL);
+	rc = sqlite3_exec(w->db, BEGIN, NULL, NULL, NULL);
 	if (rc == SQLITE_OK)
 		rc = sqlite3_exec(w->db, sql, NULL, NULL, NULL);
 	if (rc == SQLITE_OK)
@@ -385,6 +388,18 @@ bool writer_try(struct writer *w, const char *sql)
 	if (!sqlite3_get_autocommit(w->db))
 		sqlite3_exec(w->db, "ROLLBACK", NULL, NULL, NULL);
 	return false;
+}
+
+bool writer_try_again(struct writer *w, const char *sql)
+{
+	bool done;
+
+	if (!w->failed || w->lost || !sql)
+		return false;
+	w->failed = false;
+	done = writer_try(w, sql);
+	w->failed = true;
+	return done;
 }
 
 void writer_warn(struct writer *w, const char *effect)

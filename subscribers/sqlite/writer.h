@@ -72,6 +72,8 @@ static inline bool writer_commit_if_full(struct writer *w)
 /* Runs a statement that the output can do without, in a transaction of its own, after a commit.
  * False: it has failed, and left nothing; the writer goes on. */
 bool writer_try(struct writer *w, const char *sql);
+/* The same when the writer has failed, which it stays. */
+bool writer_try_again(struct writer *w, const char *sql);
 /* Says what that means, and why. */
 void writer_warn(struct writer *w, const char *effect);
 /* Notes an error: always returns false. */
