@@ -150,6 +150,7 @@ static void *run(void *user)
 	enum sched_class class;
 
 	crash_set_stack(stack, sizeof(stack));
+	crash_expect_thread(true);
 	yield_to_program(background);
 	pthread_mutex_lock(&background->lock);
 	while (!background->ends) {
@@ -168,6 +169,7 @@ static void *run(void *user)
 	}
 	__atomic_store_n(&background->tid, 0, __ATOMIC_SEQ_CST);
 	pthread_mutex_unlock(&background->lock);
+	crash_expect_thread(false);
 	return NULL;
 }
 

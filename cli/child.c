@@ -83,6 +83,7 @@ static void witness_stop(struct witness *witness)
 		close(witness->status_fd);
 	if (witness->counts != MAP_FAILED)
 		munmap(witness->counts, NSIG * sizeof(uint32_t));
+	*witness = (struct witness){.pid = -1, .status_fd = -1, .counts = MAP_FAILED};
 }
 
 /* Whether the witness has been sent a signal that it did not come to take yet. */
@@ -325,11 +326,31 @@ static void wait_for_work(const struct watch *watch)
 	}
 }
 
+/* For orphans of the command as well, whose ends SIGCHLD tells of. */
+static void wait_for_children(struct watch *watch)
+{
+	int number = 0;
+	pid_t ended;
+
+	witness_stop(watch->witness); /* a child of ours */
+	while (!wants_to_end(number)) {
+		while ((ended = waitpid(-1, NULL, WNOHANG)) > 0)
+			;
+		if (ended < 0)
+			return;
+		number = sigwaitinfo(watch->handled, NULL);
+		if (number == SIGTSTP)
+			stop_self();
+	}
+}
+
 static void *watch_command(void *user)
 {
 	struct watch *watch = user;
 
 	wait_for_end(watch->pid, watch->witness, watch->work, watch->handled, &watch->status);
+	if (watch->work->waits_for_all)
+		wait_for_children(watch);
 	__atomic_store_n(&watch->ended, true, __ATOMIC_RELEASE);
 	watch->work->wake(watch->work->user);
 	__atomic_store_n(&watch->woken, true, __ATOMIC_RELEASE);

@@ -46,6 +46,9 @@ struct child_work {
 	const char *last_words;
 	/** The command's standard output goes where its standard error goes. */
 	bool output_to_stderr;
+	/** It has ended only when all that it has started has, or by a signal to rtl that would end it. The
+	 *  caller is who gets orphans (PR_SET_CHILD_SUBREAPER). */
+	bool waits_for_all;
 };
 
 /**

@@ -83,7 +83,6 @@ struct cli_command {
 	size_t operands_at, operands_most;
 	const char *excess;
 	enum cli_runs runs;
-	bool mentions; /**< says first what killed processes have left: `rtl recover` */
 	/** argv[0] is the command's name; returns the exit status. */
 	int (*run)(const struct cli_command *command, int argc, char **argv);
 };

@@ -140,6 +140,5 @@ const struct cli_command cmd_convert = {
 	CLI_OPTIONS(options),
 	.operands_at = INTO(files),
 	.operands_most = SIZE_MAX,
-	.mentions = true,
 	.run = run,
 };

@@ -99,6 +99,5 @@ const struct cli_command cmd_diff = {
 	.details = "Both are SQLite databases that rtl or RPD wrote.",
 	CLI_OPTIONS(options),
 	CLI_OPERANDS(struct request, files, 2, "two files"),
-	.mentions = true,
 	.run = run,
 };

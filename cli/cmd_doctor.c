@@ -179,6 +179,5 @@ const struct cli_command cmd_doctor = {
 	.operands_at = offsetof(struct request, launch.operands),
 	.runs = CLI_RUNS_REST,
 	.excess = ": a command to run stands behind --",
-	.mentions = true,
 	.run = run,
 };

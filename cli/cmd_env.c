@@ -121,6 +121,5 @@ const struct cli_command cmd_env = {
 		   "Then: RTL_SUBSCRIBERS=libsqlite_sub.so:libstats_sub.so ./app",
 	CLI_OPTIONS(options),
 	.excess = "; use `rtl trace` to run a command",
-	.mentions = true,
 	.run = run,
 };

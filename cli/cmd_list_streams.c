@@ -76,6 +76,5 @@ const struct cli_command cmd_list_streams = {
 	CLI_OPTIONS(options),
 	CLI_OPERANDS(struct listing, operands, SIZE_MAX, NULL),
 	.runs = CLI_RUNS_REST,
-	.mentions = true,
 	.run = run,
 };

@@ -158,6 +158,5 @@ const struct cli_command cmd_list_subscribers = {
 	.details = "Looked for in the working directory, in the folders of RTL_PLUGIN_PATH, and\n"
 		   "where rtl is installed.",
 	CLI_OPTIONS(options),
-	.mentions = true,
 	.run = run,
 };

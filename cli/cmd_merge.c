@@ -61,6 +61,5 @@ const struct cli_command cmd_merge = {
 	.details = "Traces are SQLite databases that rtl or RPD wrote.",
 	CLI_OPTIONS(options),
 	CLI_OPERANDS(struct request, files, SIZE_MAX, NULL),
-	.mentions = true,
 	.run = run,
 };

@@ -336,6 +336,5 @@ const struct cli_command cmd_report = {
 		   "no network.",
 	CLI_OPTIONS(options),
 	CLI_OPERANDS(struct request, files, 1, "one file at a time"),
-	.mentions = true,
 	.run = run,
 };

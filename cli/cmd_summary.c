@@ -117,6 +117,5 @@ const struct cli_command cmd_summary = {
 	CLI_OPTIONS(options),
 	CLI_OPERANDS(struct request, files, 1,
 		     "one file at a time (rtl merge makes one of several)"),
-	.mentions = true,
 	.run = run,
 };

@@ -3,12 +3,16 @@
 #include "crash.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
 #include <ucontext.h>
 #include <unistd.h>
+
+#include "cli.h"
 
 static const struct {
 	int number;
@@ -21,6 +25,8 @@ static const struct {
 #define CRASHES (sizeof(crashes) / sizeof(*crashes))
 
 static const char *words; /* relaxed: the thread that crashes has set it, or it was long before */
+
+static pthread_key_t thread_key; /* not 0 where a thread is not to end; made by install */
 
 static const char *name_of(int number)
 {
@@ -82,6 +88,18 @@ void crash_set_stack(char *bytes, size_t size)
 		sigaltstack(&stack, NULL);
 }
 
+static void on_thread_end(void *unused)
+{
+	(void)unused;
+	cli_error("a subscriber has ended the thread that called it (pthread_exit)");
+	abort();
+}
+
+void crash_expect_thread(bool goes_on)
+{
+	pthread_setspecific(thread_key, goes_on ? &thread_key : NULL);
+}
+
 static void install(void)
 {
 	static char bytes[CRASH_STACK];
@@ -89,6 +107,8 @@ static void install(void)
 	struct sigaction now;
 
 	crash_set_stack(bytes, sizeof(bytes));
+	if (!pthread_key_create(&thread_key, on_thread_end))
+		crash_expect_thread(true);
 	sigemptyset(&action.sa_mask);
 	for (size_t i = 0; i < CRASHES; i++) {
 		/* where somebody else looks at crashes (a sanitizer), that stays so */

@@ -4,6 +4,7 @@
 #ifndef RTL_CLI_CRASH_H
 #define RTL_CLI_CRASH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /** From now on a crash says "rtl: SIGSEGV in FILE: " and this text, which stays the caller's; NULL:
@@ -16,5 +17,9 @@ void crash_explain(const char *text);
 /** Gives the calling thread a stack for that line, as its own may be what was used up; `bytes` must stay
  *  as long as it runs. crash_explain does so for its caller. */
 void crash_set_stack(char *bytes, size_t size);
+
+/** Whether the end of the calling thread is a crash: a subscriber has called pthread_exit. crash_explain says so of
+ *  its caller. */
+void crash_expect_thread(bool goes_on);
 
 #endif

@@ -107,6 +107,7 @@ void ending_init(struct ending *ending, const struct launch *launch, struct data
 		.paused_first = launch->paused,
 		.paused_last = launch->collect.paused,
 		.no_rocm = launch->session.no_rocm,
+		.xpti = launch->session.xpti,
 		.left_out = patterns && *patterns ? patterns : NULL,
 		.selection = selection_words(&launch->selection),
 	};
@@ -200,6 +201,11 @@ void ending_say(const struct ending *ending)
 
 	if (out) {
 		say_why(out, ending);
+		if (ending->xpti && !ending->something)
+			fputs("; nothing came by XPTI: the command has no SYCL runtime that tells, "
+			      "or a "
+			      "DT_RPATH to another libxptifw.so, which is used in place of rtl's",
+			      out);
 		if (fclose(out))
 			words = NULL;
 	}

@@ -17,6 +17,7 @@ struct ending {
 	uint32_t met, refused; /* processes with a spool; that could make none, and have said why */
 	bool paused_first, paused_last; /* when the command began; when it ended */
 	bool no_rocm;                   /* rtl's own collectors are not installed */
+	bool xpti;                      /* --xpti */
 	const char *left_out;           /* RTL_STREAMS; NULL: all streams */
 
 	const char *selection; /* options by which the user left something out; "": none */

@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -191,11 +192,18 @@ static void add_leftover(void *user, const char *path)
 {
 	struct rtl_folder is = {.struct_size = sizeof(is)};
 	struct leftovers *leftovers = user;
+	char told[PATH_MAX];
 	struct stat st;
+	int fd;
 
 	if (!seems_dead(path) || !is_own_folder(path, &st) || rtl_folder_look(path, &is) ||
 	    is.in_use || (is.kind != RTL_FOLDER_COLLECTOR && is.kind != RTL_FOLDER_SPOOL))
 		return;
+	snprintf(told, sizeof(told), "%s/" RTL_COLLECTOR_TOLD, path);
+	fd = open(told, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return; /* it has been mentioned */
+	close(fd);
 	leftovers->count++;
 	add_bytes(&leftovers->bytes, path);
 }

@@ -34,7 +34,7 @@ void folders_fini(struct folders *folders);
 size_t folders_clean(const struct folders *folders);
 /** Removes one if that is what it is; whether it did. */
 bool folder_clean(const char *path);
-/** One line if killed processes of this user have left events where spools are made: cheap. */
+/** One line if killed processes of this user have left events where spools are made, once for each: cheap. */
 void folders_mention(void);
 
 /** Looks at one that the user has named. CLI_OK, or an exit status after a line that begins with

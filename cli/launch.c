@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -145,11 +146,14 @@ int launch_collected(struct launch *launch, const char *what, int *status)
 				 .is_stoppable = collect_is_stoppable,
 				 .snapshot_signal = launch->selection.snapshot_signal_number,
 				 .snapshot = start_snapshot,
-				 .output_to_stderr = session->output_to_stderr};
+				 .output_to_stderr = session->output_to_stderr,
+				 .waits_for_all = launch->wait_children};
 	char *hold_on = NULL, *last_words = NULL;
 	int error;
 
 	launch->collected = true;
+	if (job.waits_for_all)
+		prctl(PR_SET_CHILD_SUBREAPER, 1);
 	if (asprintf(&hold_on,
 		     "the command has ended, its %s is being completed; the next signal ends that, "
 		     "too",
@@ -222,10 +226,11 @@ void launch_report_left(const struct launch *launch)
 	uint32_t left = launch->collect.left;
 
 	if (left)
-		cli_error("%u process%s of the command still run%s; what %s from now on is not "
-			  "recorded",
-			  left, left > 1 ? "es" : "", left > 1 ? "" : "s",
-			  left > 1 ? "they do" : "it does");
+		cli_error("%u process%s of the command still ran when it ended; what %s from then "
+			  "on is "
+			  "not recorded (--wait-children waits for %s)",
+			  left, left > 1 ? "es" : "", left > 1 ? "they did" : "it did",
+			  left > 1 ? "them" : "it");
 }
 
 void launch_report_kept(const struct launch *launch)

@@ -22,7 +22,7 @@ struct launch {
 	struct cli_operands operands;
 	char **command;
 	const char *spool;
-	bool paused, quiet;
+	bool paused, quiet, wait_children;
 	bool collected; /* the command ran beside a collector of ours */
 };
 
@@ -40,6 +40,8 @@ struct launch {
 			  "folder in which the processes' events wait for rtl\n"                   \
 			  "(default: RTL_SPOOL, or memory)"),                                      \
 		CLI_FLAG(0, "paused", LAUNCH_INTO(paused), "record nothing until `rtl start`"),    \
+		CLI_FLAG(0, "wait-children", LAUNCH_INTO(wait_children),                           \
+			 "wait until all that the command has started has ended, too"),            \
 		CLI_FLAG('q', "quiet", LAUNCH_INTO(quiet),                                         \
 			 "no summary at the end, and no word unless something is wrong"),          \
 		SELECTION_OPTIONS(LAUNCH_SELECT), SESSION_COUNTER_OPTIONS(LAUNCH_INTO(session)),   \

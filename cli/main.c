@@ -6,7 +6,6 @@
 
 #include "child.h"
 #include "cli.h"
-#include "folders.h"
 
 /* One a line. */
 /* clang-format off */
@@ -104,7 +103,5 @@ int main(int argc, char **argv)
 	command = find(argv[1]);
 	if (!command)
 		return refuse(argv[1]);
-	if (command->mentions)
-		folders_mention();
 	return command->run(command, argc - 1, argv + 1);
 }

@@ -64,14 +64,16 @@ struct rtl_collector {
 	uint32_t woken;    /* the next sleep is to end at once */
 	bool keeps;        /* after finish: see host_keeps */
 	bool failed;       /* after finish: see host_has_failed */
+	bool unread;       /* likewise: some spool could not be opened */
 	bool vanished;     /* the folder; it has been said */
 	bool cut_off;      /* the page; likewise */
 	bool is_short;     /* see rtl_backlog */
 	void (*progress)(void *user, uint64_t left_bytes);
 	void *progress_user;
-	char *interruption; /* after finish: see host_interruption */
 	bool is_fed;        /* the folder is a file, or what else a source plugin reads */
-	bool feed_failed;   /* after finish: it could not be read to the end */
+	char *interruption;  /* after finish: see host_interruption */
+	uint32_t snapshots;  /* that others have asked for */
+	uint32_t latecomers; /* after finish: processes that were not met */
 };
 
 __attribute__((format(printf, 4, 5))) static int fail(char *message, size_t size, int err,
@@ -416,10 +418,10 @@ fail:
 
 const char *rtl_collector_failure(const struct rtl_collector *c)
 {
-	if (c->feed_failed)
-		return "the input could not be read to the end: the output is not complete";
 	if ((c->keeps || c->failed) && only_reads(c))
 		return "a subscriber has not stored everything: the output is not complete";
+	if (c->unread && c->kind == RTL_REPLAY)
+		return "not all that was recorded could be read: the output is not complete";
 	if (c->keeps)
 		return "a subscriber has failed: what it has not stored is kept for another "
 		       "recovery";
@@ -488,10 +490,12 @@ static void meet(struct rtl_collector *c, const char *path, int flags, bool last
 		return;
 	if (!folder_has(path, "control", flags)) {
 		if (last_chance && c->kind == RTL_REPLAY && is_folder(path) &&
-		    !folder_holds_no_events(path))
+		    !folder_holds_no_events(path)) {
+			c->unread = true;
 			log_line(RTL_LEVEL_ERROR, "spool",
 				 "%s has no control page: what was recorded there cannot be read",
 				 path);
+		}
 		return;
 	}
 	err = host_add_spool(c->host, path,
@@ -502,6 +506,7 @@ static void meet(struct rtl_collector *c, const char *path, int flags, bool last
 	name->bad = err != 0;
 	c->opened += !err;
 	name->refused = err && last_chance;
+	c->unread |= name->refused;
 	if (name->refused)
 		log_line(RTL_LEVEL_ERROR, "spool", "%s cannot be read (%s): %s", path,
 			 rtl_error_text(err), *why ? why : "what was recorded there is left there");
@@ -588,7 +593,7 @@ static void scan(struct rtl_collector *c, bool last_chance)
 static void serve_snapshots(struct rtl_collector *c)
 {
 	if (c->page && !is_cut_off(c))
-		snapshot_serve(c->page, c->folder, c->recorder, c->host);
+		snapshot_serve(c->page, &c->snapshots, c->folder, c->recorder, c->host);
 }
 
 uint32_t rtl_collector_kept_ms(const struct rtl_collector *c)
@@ -667,10 +672,14 @@ static bool was_met(struct rtl_collector *c, const char *path)
 
 /* Spools of processes that have begun since the last look, or were about to: what they do is not
  * recorded. */
-static void remove_latecomer(void *c, const char *path)
+static void remove_latecomer(void *user, const char *path)
 {
-	if (!was_met(c, path))
-		spool_remove_folder(path);
+	struct rtl_collector *c = user;
+
+	if (was_met(c, path))
+		return;
+	c->latecomers++;
+	spool_remove_folder(path);
 }
 
 /* Whether a folder that was recovered is a collector's and holds nothing else any more: any other
@@ -686,6 +695,7 @@ static bool is_done(const struct rtl_collector *c)
 
 		ours |= page;
 		others |= !page && strcmp(entry->d_name, RTL_COLLECTOR_NOTES) != 0 &&
+			  strcmp(entry->d_name, RTL_COLLECTOR_TOLD) != 0 &&
 			  strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
 	}
 	if (dir)
@@ -709,6 +719,10 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 	note_seen(c);
 	host_set_last(c->host, true);
 	scan(c, true);
+	c->unread |= host_feeds_failed(c->host);
+	if (c->unread)
+		host_set_lacking(c->host);
+	*left = host_living_count(c->host); /* all that from here on do what is not recorded */
 	host_stop_publishing(c->host);
 	serve_snapshots(c);
 	tell_progress(c, false);
@@ -717,7 +731,6 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 		tell_progress(c, false);
 		passes -= c->recorder || !host_is_interrupted(c->host);
 	}
-	*left = host_living_count(c->host);
 	if (recovers(c))
 		host_cut_off(c->host);
 	end_gone(c, true, true);
@@ -726,7 +739,6 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 	c->interruption = host_interruption(c->host) ? strdup(host_interruption(c->host)) : NULL;
 	c->keeps = host_keeps(c->host);
 	c->failed = host_has_failed(c->host);
-	c->feed_failed = host_feeds_failed(c->host);
 	if (!only_reads(c) && !rtl_collector_failure(c))
 		host_remove_left(c->host);
 	host_destroy(c->host);
@@ -734,13 +746,14 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 	if (recovers(c))
 		remove_leftovers(c);
 	if (c->page)
-		snapshot_remove_unread(c->page, c->folder);
+		snapshot_remove_unread(c->snapshots, c->folder);
 	if (owns_folder(c) ? !rtl_collector_failure(c) : !only_reads(c) && is_done(c)) {
 		/* a process that makes a spool from now on finds that, and removes it */
 		session_end(c->folder);
 		folder_each_spool(c->folder, remove_latecomer, c);
 		spool_remove_folder(c->folder);
 	}
+	*left += c->latecomers;
 }
 
 int rtl_collector_set_paused(const char *folder, bool paused, char *message, size_t size)

@@ -294,6 +294,11 @@ void host_set_death(struct host *host, uint64_t died_ns, uint64_t realtime_ns)
 	host->died_realtime_ns = realtime_ns;
 }
 
+void host_set_lacking(struct host *host)
+{
+	host->lacks = true;
+}
+
 void host_cut_off(struct host *host)
 {
 	for (uint32_t i = 0; i < host->source_count; i++)

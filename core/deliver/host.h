@@ -121,6 +121,8 @@ void host_finish(struct host *host);
 /* Says when the collector of the spools that are added from now on died: CLOCK_BOOTTIME, and time
  * of day. */
 void host_set_death(struct host *host, uint64_t died_ns, uint64_t realtime_ns);
+/* Notes that not all spools could be opened: what they hold is in no ledger. */
+void host_set_lacking(struct host *host);
 /* Notes that nothing is recovered of what processes that still run do from now on. */
 void host_cut_off(struct host *host);
 /* A line that says when the collector of the events died; NULL: it did not die. Valid until the

@@ -317,6 +317,8 @@ static const char *api_property(const struct rtl_host *api, const char *key)
 		return host_feeds_property(instance_of(api)->host, key);
 	if (!strcmp(key, "interrupted"))
 		return host_interruption(instance_of(api)->host);
+	if (!strcmp(key, "lacking"))
+		return instance_of(api)->host->lacks ? "not all spools could be read" : NULL;
 	if (!strcmp(key, "session"))
 		return secure_getenv("RTL_SESSION");
 	if (!strcmp(key, "mode")) {

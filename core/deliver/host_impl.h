@@ -85,6 +85,7 @@ struct host {
 	uint64_t died_ns;   /* see host_set_death */
 	uint64_t died_realtime_ns;
 	char interruption[256];
+	bool lacks; /* see host_set_lacking */
 	/* Whom the consumer has called; relaxed, for host_at_work. */
 	const struct instance *at_work;
 	uint64_t progress; /* batches; relaxed, for host_progress */

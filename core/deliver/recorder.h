@@ -43,11 +43,11 @@ int recorder_snapshot(struct recorder *recorder, struct host *host, const char *
 /* How far back what is kept reaches, where that is not as far as last_ns; else 0. */
 uint32_t recorder_kept_ms(const struct recorder *recorder);
 /* Makes the snapshots of a collector's folder that its page says are asked for; `recorder` NULL: it has
- * none, which those who ask are told. */
-void snapshot_serve(struct session_page *page, const char *folder, struct recorder *recorder,
-		    struct host *host);
+ * none, which those who ask are told. *served: how many so far. */
+void snapshot_serve(struct session_page *page, uint32_t *served, const char *folder,
+		    struct recorder *recorder, struct host *host);
 /* Removes those of them that nobody reads. */
-void snapshot_remove_unread(const struct session_page *page, const char *folder);
+void snapshot_remove_unread(uint32_t served, const char *folder);
 /* Removes one. */
 void snapshot_remove(const char *folder);
 /* The name of a collector's snapshot. To be freed; NULL: out of memory. */

@@ -379,6 +379,8 @@ int recorder_snapshot(struct recorder *recorder, struct host *host, const char *
 
 /* ---- those that others ask for */
 
+#define ASKED_MOST 1024u
+
 char *snapshot_path(const char *folder, uint32_t number)
 {
 	char *path;
@@ -397,31 +399,30 @@ static int make(const char *folder, uint32_t number, struct recorder *recorder, 
 	return err;
 }
 
-void snapshot_serve(struct session_page *page, const char *folder, struct recorder *recorder,
-		    struct host *host)
+void snapshot_serve(struct session_page *page, uint32_t *served, const char *folder,
+		    struct recorder *recorder, struct host *host)
 {
 	/* acquire: with the release of who asks; the rest is ours */
 	const uint32_t asked = __atomic_load_n(&page->snapshots_asked, __ATOMIC_ACQUIRE);
-	uint32_t made = __atomic_load_n(&page->snapshots_made, __ATOMIC_RELAXED);
+	uint32_t made = *served;
 
-	while (made != asked) {
+	/* more at once nobody asks for: somebody has written there who should not */
+	while (made != asked && asked - made <= ASKED_MOST) {
 		const int err = make(folder, made + 1, recorder, host);
 		const uint32_t kept_ms = recorder ? recorder_kept_ms(recorder) : 0;
 
 		__atomic_store_n(&page->snapshot_error, (uint32_t)-err, __ATOMIC_RELAXED);
 		__atomic_store_n(&page->snapshot_kept_ms, kept_ms, __ATOMIC_RELAXED);
 		/* release: with the acquire of who waits */
-		__atomic_store_n(&page->snapshots_made, ++made, __ATOMIC_RELEASE);
+		__atomic_store_n(&page->snapshots_made, *served = ++made, __ATOMIC_RELEASE);
 		futex_wake(&page->snapshots_made);
 	}
 }
 
 /* Whoever reads one holds a lock on it (snapshot_ask.c). */
-void snapshot_remove_unread(const struct session_page *page, const char *folder)
+void snapshot_remove_unread(uint32_t served, const char *folder)
 {
-	const uint32_t made = __atomic_load_n(&page->snapshots_made, __ATOMIC_RELAXED);
-
-	for (uint32_t i = 1; i <= made; i++) {
+	for (uint32_t i = 1; i <= served; i++) {
 		char *path = snapshot_path(folder, i);
 		int fd = path ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 

@@ -250,7 +250,8 @@ int spool_open_folder(struct spool *spool, const char *base, struct spool_contro
 	if (make_folder(spool, base))
 		return refuse("make a folder in", base, message, size);
 	spool->control = make_control(spool, fixed);
-	if (spool->control)
+	/* what is recorded without names is of no use */
+	if (spool->control && spool_grow_dict(spool, DICT_STEP))
 		return 0;
 	err = refuse("write to", spool->path, message, size);
 	spool_remove(spool);
@@ -314,7 +315,8 @@ bool spool_grow_dict(struct spool *spool, size_t bytes)
 		close(dir_fd);
 	if (fd < 0)
 		return false;
-	ok = !blocks_reserve(fd, 0, want) && map_dict(spool, fd, want);
+	errno = blocks_reserve(fd, 0, want);
+	ok = !errno && map_dict(spool, fd, want);
 	close(fd);
 	return ok;
 }

@@ -210,10 +210,10 @@ static void *consume(void *unused)
 	if (termination_requested())
 		finish_call(); /* no exit follows that would do it */
 	host_set_last(bus.host, true);
-	host_drain(bus.host, 1); /* all that was published before the end */
+	/* first, or threads that go on fill all their buffers once more while the rest is delivered */
 	bus_stop_publishing();
 	open_hand_in();
-	/* what was under way, and what subscribers published about that: but not without end */
+	/* what was published before, or under way: but not without end */
 	host_drain(bus.host, LAST_PASSES);
 	host_flush(bus.host, true);
 	host_finish(bus.host);

@@ -17,8 +17,6 @@
 #include "log.h"
 #include "spool_writer.h"
 
-#define TOLD "told" /* a file in a spool: it has been mentioned */
-
 /* Whether the process that made a folder cannot be found: quick, and true of none that lives here. */
 static bool seems_dead(const char *path)
 {
@@ -39,10 +37,10 @@ static bool is_leftover(const char *path)
 /* Whether we are the first. */
 static bool mark(const char *path)
 {
-	char file[2 * PATH_MAX + sizeof(TOLD)];
+	char file[2 * PATH_MAX + sizeof(RTL_COLLECTOR_TOLD)];
 	int fd;
 
-	snprintf(file, sizeof(file), "%s/" TOLD, path);
+	snprintf(file, sizeof(file), "%s/" RTL_COLLECTOR_TOLD, path);
 	fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd >= 0)
 		close(fd);

@@ -234,7 +234,7 @@ struct rtl_record *rtl_try_reserve(struct rtl_stream *stream, uint16_t type, uin
 	return reserve(stream, type, payload_size, true);
 }
 
-/* Room for the record at the cursor, without a wait. */
+/* Room for the record at the cursor, without a wait; or no ring, so that nobody would make room. */
 static bool find_room(size_t need)
 {
 	struct writer *writer = writer_self;
@@ -244,9 +244,9 @@ static bool find_room(size_t need)
 		return false;
 	writer->busy = 1;
 	BARRIER();
-	found = (writer->ring || writer_take_ring(writer)) &&
-		(need <= (size_t)(writer->limit - writer->cursor) ||
-		 writer_make_room(writer, need, false));
+	found = !(writer->ring || writer_take_ring(writer)) ||
+		need <= (size_t)(writer->limit - writer->cursor) ||
+		writer_make_room(writer, need, false);
 	BARRIER();
 	writer->busy = 0;
 	return found;

@@ -44,6 +44,8 @@ enum rtl_collector_kind {
 
 /** A file of that name in a collector's folder is its user's, and goes with the folder. */
 #define RTL_COLLECTOR_NOTES "notes"
+/** A file of that name in a folder that a killed process has left: the user has been told of it. */
+#define RTL_COLLECTOR_TOLD "told"
 
 struct rtl_collector_options {
 	uint32_t struct_size;
@@ -132,7 +134,7 @@ RTL_API void rtl_collector_wake(struct rtl_collector *collector);
  * Delivers all that has been published up to now, tells processes that still run to stop
  * publishing, and finishes the subscribers. What was delivered is removed from the folder, unless
  * this is a replay.
- * @param[out] left  how many processes still ran
+ * @param[out] left  how many processes still ran when that was told, or began meanwhile
  */
 RTL_API void rtl_collector_finish(struct rtl_collector *collector, uint32_t *left);
 

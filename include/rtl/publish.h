@@ -77,7 +77,8 @@ RTL_API struct rtl_record *rtl_try_reserve(struct rtl_stream *stream, uint16_t t
  * thread, would neither wait nor discard. For publishers that can leave the event to another thread.
  * Any thread.
  *
- * @return 0: there is room, or nobody wants it; RTL_EBUSY: there is none now; RTL_ENOTSUP: an inline
+ * @return 0: there is room, or nobody wants it, or this thread can have no buffer, so that it is discarded
+ * at once; RTL_EBUSY: there is none now; RTL_ENOTSUP: an inline
  * callback would be called here, which may do anything
  */
 RTL_API int rtl_room(const struct rtl_stream *stream, uint16_t type, uint32_t payload_size);

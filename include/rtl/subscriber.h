@@ -331,7 +331,8 @@ struct rtl_host {
 	 * the same in all processes of one `rtl trace`), "mode", "where" ("process", "collector",
 	 *  "replay", "recover": continue the output of the host that died), "version",
 	 *  "interrupted" (in `finish`, a line: when the collector of these events died; NULL: it
-	 *  did not). Valid until destroy, "interrupted" until it is asked for again. */
+	 *  did not), "lacking" (in `finish`, a line: what of a recording could not be read, and is in no
+	 *  ledger; NULL: nothing). Valid until destroy, "interrupted" until it is asked for again. */
 	const char *(*property)(const struct rtl_host *host, const char *key);
 
 	/**

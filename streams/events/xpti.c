@@ -25,11 +25,12 @@ _Static_assert(offsetof(struct rtl_xpti_edge, event) == 0, "rtl_xpti_edge");
 _Static_assert(offsetof(struct rtl_xpti_edge, source) == 48, "rtl_xpti_edge");
 _Static_assert(offsetof(struct rtl_xpti_edge, target) == 56, "rtl_xpti_edge");
 _Static_assert(offsetof(struct rtl_xpti_edge, metadata) == 64, "rtl_xpti_edge");
-_Static_assert(sizeof(struct rtl_xpti_call) == 64, "rtl_xpti_call");
+_Static_assert(sizeof(struct rtl_xpti_call) == 72, "rtl_xpti_call");
 _Static_assert(offsetof(struct rtl_xpti_call, event) == 0, "rtl_xpti_call");
 _Static_assert(offsetof(struct rtl_xpti_call, args) == 48, "rtl_xpti_call");
 _Static_assert(offsetof(struct rtl_xpti_call, function) == 56, "rtl_xpti_call");
 _Static_assert(offsetof(struct rtl_xpti_call, result) == 60, "rtl_xpti_call");
+_Static_assert(offsetof(struct rtl_xpti_call, arguments) == 64, "rtl_xpti_call");
 _Static_assert(sizeof(struct rtl_xpti_memory) == 80, "rtl_xpti_memory");
 _Static_assert(offsetof(struct rtl_xpti_memory, event) == 0, "rtl_xpti_memory");
 _Static_assert(offsetof(struct rtl_xpti_memory, memory) == 48, "rtl_xpti_memory");
@@ -111,6 +112,7 @@ static const struct rtl_field rtl_xpti_call_fields[] = {
 	RTL_FIELD_OF(0, struct rtl_xpti_call, args, RTL_KIND_ADDRESS, "", "where pointers to the arguments are"),
 	RTL_FIELD_OF(0, struct rtl_xpti_call, function, RTL_KIND_UINT, "", "the API's number of the function"),
 	RTL_FIELD_OF(0, struct rtl_xpti_call, result, RTL_KIND_INT, "", "what it returned; 0 in a begin"),
+	RTL_FIELD_OF(0, struct rtl_xpti_call, arguments, RTL_KIND_TEXT, "", "the arguments and their values, at the end, where the publisher can print them: on ur.call.debug"),
 };
 
 static const struct rtl_field rtl_xpti_memory_fields[] = {

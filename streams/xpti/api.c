@@ -40,7 +40,7 @@ int32_t xptiStashTuple(const char *key, uint64_t value)
 		return XPTI_FAIL;
 	thread->stash_key = key;
 	thread->stash_value = value;
-	thread->has_stash = true;
+	thread->has_stash = thread->stash_is_new = true;
 	bridge_stash(key, value);
 	return XPTI_SUCCESS;
 }
@@ -67,12 +67,11 @@ void xptiUnstashTuple(void)
 
 uint32_t xptiRegisterString(const char *text, char **table)
 {
-	struct entry *entry = strings_add(text);
+	struct entry *entry = table ? strings_add(text) : NULL;
 
 	if (!entry)
 		return XPTI_INVALID_STRING;
-	if (table)
-		*table = entry->data;
+	*table = entry->data;
 	return entry->id + 1;
 }
 
@@ -114,9 +113,7 @@ uint64_t xptiRegisterPayload(struct xpti_payload *payload)
 
 const struct xpti_payload *xptiQueryPayload(struct xpti_event *event)
 {
-	struct slot *slot = slot_of(event);
-
-	return slot ? &slot->payload : NULL;
+	return slot_of(event) || slot_is_spare(event) ? event->payload : NULL;
 }
 
 const struct xpti_payload *xptiQueryPayloadByUID(uint64_t id)
@@ -142,9 +139,18 @@ struct xpti_interface *xptiLookupPayload(uint64_t id)
 
 /* ---- events */
 
-struct xpti_interface *xptiLookupEvent(uint64_t id)
+/* Of an event's id, or a payload's. */
+static struct slot *find_event(uint64_t id)
 {
 	struct slot *slot = slot_by_id(id);
+	struct key *key = slot ? NULL : key_by_id(id);
+
+	return key ? key_event(key) : slot;
+}
+
+struct xpti_interface *xptiLookupEvent(uint64_t id)
+{
+	struct slot *slot = find_event(id);
 
 	return slot ? shown(&slot->event_face) : NULL;
 }
@@ -152,23 +158,25 @@ struct xpti_interface *xptiLookupEvent(uint64_t id)
 struct xpti_event *xptiMakeEvent(const char *name, struct xpti_payload *payload, uint16_t event,
 				 int32_t activity, uint64_t *instance)
 {
-	struct key *key = payload && instance ? key_of(payload) : NULL;
-	struct slot *slot = key ? slot_make(key, SLOT_EVENT) : NULL;
+	struct slot *slot;
 
 	(void)name; /* the payload has one */
-	if (!slot)
+	if (!payload || !instance || !payload_valid(payload))
 		return NULL;
-	slot->payload.code = payload->code;
-	slot->event.event_type = event;
-	slot->event.activity_type = (uint16_t)activity;
-	slot->event.flags |= XPTI_EVENT_EVENT | XPTI_EVENT_ACTIVITY;
+	slot = slot_make(key_of(payload), SLOT_EVENT);
+	if (slot->state == SLOT_EVENT) { /* not the spare one */
+		slot->payload.code = payload->code;
+		slot->event.event_type = event;
+		slot->event.activity_type = (uint16_t)activity;
+		slot->event.flags |= XPTI_EVENT_EVENT | XPTI_EVENT_ACTIVITY;
+	}
 	*instance = slot->event.instance_id;
 	return &slot->event;
 }
 
 const struct xpti_event *xptiFindEvent(uint64_t id)
 {
-	struct slot *slot = slot_by_id(id);
+	struct slot *slot = find_event(id);
 
 	return slot ? &slot->event : NULL;
 }
@@ -177,7 +185,7 @@ void xptiReleaseEvent(struct xpti_event *event)
 {
 	struct slot *slot = slot_of(event);
 
-	if (slot)
+	if (slot && slot != slot->key->event)
 		slot_release(slot);
 }
 
@@ -198,9 +206,7 @@ int32_t xptiAddMetadata(struct xpti_event *event, const char *name, int32_t obje
 
 struct xpti_map *xptiQueryMetadata(struct xpti_event *event)
 {
-	struct slot *slot = slot_of(event);
-
-	return slot ? &slot->event.metadata : NULL;
+	return slot_of(event) || slot_is_spare(event) ? &event->metadata : NULL;
 }
 
 /* ---- tracepoints and scope */
@@ -208,23 +214,24 @@ struct xpti_map *xptiQueryMetadata(struct xpti_event *event)
 struct xpti_interface *xptiCreateTracepoint(const char *function, const char *file, uint32_t line,
 					    uint32_t column, void *code)
 {
+	const bool has_name = function && *function, has_file = file && *file;
 	const struct xpti_payload payload = {
-		.name = function && *function ? function : "unknown",
-		.file = file && *file ? file : "unknown-file",
+		.name = has_name || has_file ? function : "unknown",
+		.file = has_name || has_file ? file : "unknown-file",
 		.line = line,
 		.column = column,
-		.flags = XPTI_PAYLOAD_NAME | XPTI_PAYLOAD_FILE | XPTI_PAYLOAD_LINE |
+		.flags = (has_name || !has_file ? XPTI_PAYLOAD_NAME : 0) |
+			 (has_file || !has_name ? XPTI_PAYLOAD_FILE : 0) | XPTI_PAYLOAD_LINE |
 			 XPTI_PAYLOAD_COLUMN,
 	};
-	struct key *key = key_of(&payload);
-	struct slot *slot = key ? slot_make(key, SLOT_TRACEPOINT) : NULL;
+	struct slot *slot = slot_make(key_of(&payload), SLOT_TRACEPOINT);
 
-	(void)code; /* some callers do not give it: it may be anything */
-	if (!slot)
-		return NULL;
-	slot->event.event_type = xptiGetDefaultEventType();
-	slot->event.activity_type = XPTI_ACTIVITY_ACTIVE;
-	slot->event.flags |= XPTI_EVENT_EVENT | XPTI_EVENT_ACTIVITY;
+	(void)code;                           /* some callers do not give it: it may be anything */
+	if (slot->state == SLOT_TRACEPOINT) { /* not the spare one */
+		slot->event.event_type = xptiGetDefaultEventType();
+		slot->event.activity_type = XPTI_ACTIVITY_ACTIVE;
+		slot->event.flags |= XPTI_EVENT_EVENT | XPTI_EVENT_ACTIVITY;
+	}
 	return shown(&slot->tracepoint_face);
 }
 
@@ -276,20 +283,18 @@ void xptiUnsetTracepointScopeData(void)
 	if (!thread)
 		return;
 	thread->scope = NULL;
+	thread->universal_id = 0;
 	bridge_scope(thread, NULL);
 }
 
+static bool scopes_notify; /* relaxed: it orders nothing */
+
 void xptiEnableTracepointScopeNotification(bool on)
 {
-	struct thread *thread = thread_self();
-
-	if (thread)
-		thread->scope_notifies = on;
+	__atomic_store_n(&scopes_notify, on, __ATOMIC_RELAXED);
 }
 
 bool xptiCheckTracepointScopeNotification(void)
 {
-	const struct thread *thread = thread_self();
-
-	return thread && thread->scope_notifies;
+	return __atomic_load_n(&scopes_notify, __ATOMIC_RELAXED);
 }

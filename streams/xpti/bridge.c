@@ -2,6 +2,7 @@
 /* See bridge.h: notifies as events. */
 #include "bridge.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +17,7 @@
 
 #define TEXT_MAX  1024u
 #define ITEMS_MAX 64u
-#define BYTES_MAX 4096u /* of metadata in an event */
+#define BYTES_MAX 4096u /* of metadata in an event, and of a call's arguments */
 
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
@@ -112,7 +113,7 @@ struct items {
 	uint32_t made;  /* of the texts below */
 	uint32_t flags; /* enum rtl_xpti_flags */
 	struct item list[ITEMS_MAX];
-	char texts[1024];
+	char texts[BYTES_MAX];
 };
 
 static void set_text(struct item *item, const char *text, size_t length)
@@ -123,55 +124,46 @@ static void set_text(struct item *item, const char *text, size_t length)
 	item->length = (uint32_t)(length < TEXT_MAX ? length : TEXT_MAX);
 }
 
-/* A text that is made here; what finds no room is cut. */
-static char *make_text(struct items *items, size_t size)
+/* What bytes of libsycl's mean, as a text. Its length; 0: they are of another kind. */
+static size_t show_known(char *text, size_t room, const char *key, const char *data, size_t size)
 {
-	char *text = items->texts + items->made;
+	struct xpti_enqueue e;
+	struct xpti_kernel_arg arg;
 
-	if (size > sizeof items->texts - items->made)
-		return NULL;
-	items->made += (uint32_t)size;
-	return text;
+	if (size == sizeof arg && !strncmp(key, "arg", 3)) {
+		memcpy(&arg, data, sizeof arg);
+		return (size_t)snprintf(text, room, "kind %d, size %d, index %d, at %p", arg.kind,
+					arg.size, arg.index, arg.pointer);
+	}
+	if (size != sizeof e || strcmp(key, "enqueue_kernel_data") != 0)
+		return 0;
+	memcpy(&e, data, sizeof e);
+	return (size_t)snprintf(text, room,
+				"global %" PRIu64 "x%" PRIu64 "x%" PRIu64 ", local %" PRIu64
+				"x%" PRIu64 "x%" PRIu64 ", offset %" PRIu64 ",%" PRIu64 ",%" PRIu64
+				", arguments %" PRIu64,
+				e.global[0], e.global[1], e.global[2], e.local[0], e.local[1],
+				e.local[2], e.offset[0], e.offset[1], e.offset[2], e.args);
 }
 
 static void set_bytes(struct items *items, struct item *item, const char *key, const char *data,
 		      size_t size)
 {
-	struct xpti_enqueue e;
-	struct xpti_kernel_arg arg;
-	size_t shown = size < 32 ? size : 32, i;
-	char *text;
+	char made[280]; /* the longest: ten numbers of 20 digits */
+	size_t length = show_known(made, sizeof made, key, data, size), i;
+	const bool known = length > 0;
 
-	if (size == sizeof arg && !strncmp(key, "arg", 3)) {
-		memcpy(&arg, data, sizeof arg);
-		item->arg.kind = RTL_KIND_ADDRESS;
-		item->arg.value.number = (uintptr_t)arg.pointer;
+	for (i = 0; !known && i < size && i < 32; i++, length += 2)
+		snprintf(made + length, 3, "%02x", (unsigned char)data[i]);
+	if (length > sizeof items->texts - items->made) {
+		set_text(item, "...", 3);
 		return;
 	}
-	text = make_text(items, 200);
-	if (!text) {
-		set_text(item, "...", 3);
-	} else if (size == sizeof e && !strcmp(key, "enqueue_kernel_data")) {
-		memcpy(&e, data, sizeof e);
-		set_text(item, text,
-			 (size_t)snprintf(
-				 text, 200,
-				 "global %llux%llux%llu, local %llux%llux%llu, offset "
-				 "%llu,%llu,%llu",
-				 (unsigned long long)e.global[0], (unsigned long long)e.global[1],
-				 (unsigned long long)e.global[2], (unsigned long long)e.local[0],
-				 (unsigned long long)e.local[1], (unsigned long long)e.local[2],
-				 (unsigned long long)e.offset[0], (unsigned long long)e.offset[1],
-				 (unsigned long long)e.offset[2]));
-		if (item->length >= 200)
-			item->length = 199;
-	} else {
-		for (i = 0; i < shown; i++)
-			snprintf(text + 2 * i, 3, "%02x", (unsigned char)data[i]);
-		set_text(item, text, 2 * shown);
-		if (shown < size)
-			item->arg.flags = RTL_ARG_CUT;
-	}
+	memcpy(items->texts + items->made, made, length);
+	set_text(item, items->texts + items->made, length);
+	items->made += (uint32_t)length;
+	if (!known && i < size)
+		item->arg.flags = RTL_ARG_CUT;
 }
 
 static bool set_number(struct item *item, const struct entry *object)
@@ -230,12 +222,22 @@ static void collect(struct items *items, const struct slot *slot)
 {
 	const struct xpti_map *map = &slot->event.metadata;
 	const struct xpti_map_node *node;
+	struct {
+		uint32_t key;
+		int32_t value;
+	} pairs[ITEMS_MAX + 1];
+	uint32_t count = 0, i;
 
+	/* librtl, which has locks of its own, is asked for names behind this one */
 	metadata_lock(map);
-	for (node = map->first; node; node = node->next)
-		add_item(items, (struct entry *)(uintptr_t)strings_get(node->key),
-			 objects_get((uint32_t)node->value));
+	for (node = map->first; node && count <= ITEMS_MAX; node = node->next, count++) {
+		pairs[count].key = node->key;
+		pairs[count].value = node->value;
+	}
 	metadata_unlock(map);
+	for (i = 0; i < count; i++)
+		add_item(items, (struct entry *)(uintptr_t)strings_get(pairs[i].key),
+			 objects_get((uint32_t)pairs[i].value));
 }
 
 /* Writes them at an offset of the payload; texts come behind all. */
@@ -348,8 +350,27 @@ static __attribute__((noinline)) void record_object(struct notify *n, struct ite
 	end(r);
 }
 
+/* A node's queue: libsycl has just stashed it, as it would be one value for all visits of a place. */
+static void add_queue(struct items *items, const struct thread *thread)
+{
+	static const char name[] = "queue_id";
+	struct entry *key = strings_add(name);
+	uint64_t id = key ? entry_rtl(key) : 0;
+	uint32_t i;
+
+	for (i = 0; i < items->count && items->list[i].arg.name != id; i++)
+		;
+	if (!id || i < items->count || i == ITEMS_MAX || strcmp(thread->stash_key, name) != 0)
+		return;
+	items->list[i] = (struct item){.arg = {.name = id, .kind = RTL_KIND_UINT}};
+	items->list[i].arg.value.number = thread->stash_value;
+	items->bytes += (uint32_t)sizeof items->list[i].arg;
+	items->count++;
+}
+
 static __attribute__((noinline)) void record_created(struct notify *n, struct stream *stream)
 {
+	struct thread *thread = thread_self();
 	struct items items;
 
 	items.count = items.bytes = items.made = items.flags = 0;
@@ -359,26 +380,43 @@ static __attribute__((noinline)) void record_created(struct notify *n, struct st
 				 __ATOMIC_RELAXED);
 		collect(&items, n->object);
 	}
+	if (thread && thread->stash_is_new && n->number == RTL_NODE_CREATE)
+		add_queue(&items, thread);
+	if (thread)
+		thread->stash_is_new = false;
 	record_object(n, &items);
 }
 
-static void record_call(struct notify *n)
+static void record_call(struct notify *n, const struct stream *stream)
 {
 	const struct xpti_call *call = n->user;
+	const bool has_ended = call && n->type == XPTI_FUNCTION_WITH_ARGS_END;
+	/* acquire: with the release in find_printer */
+	ur_print_fn *print = has_ended ? __atomic_load_n(&stream->print, __ATOMIC_ACQUIRE) : NULL;
+	char text[BYTES_MAX];
+	size_t length = 0;
 	struct rtl_xpti_call *p;
 	struct rtl_record *r;
 
 	if (call)
 		take_text(n, call->name);
-	r = begin(n, sizeof *p, 0);
+	/* of an end, as what the call has written is there only then */
+	if (print && call->args && print(call->function, call->args, text, sizeof text, &length)) {
+		n->flags |= length > sizeof text ? RTL_XPTI_CUT : 0;
+		length = 0;
+	}
+	length = length ? strnlen(text, sizeof text) : 0;
+	r = begin(n, sizeof *p, (uint32_t)length);
 	if (!r)
 		return;
 	p = rtl_record_payload(r);
 	p->args = call ? (uintptr_t)call->args : 0;
 	p->function = call ? call->function : 0;
 	p->result = 0;
-	if (call && call->result && n->type == XPTI_FUNCTION_WITH_ARGS_END)
+	if (has_ended && call->result)
 		memcpy(&p->result, call->result, sizeof p->result);
+	p->arguments = (struct rtl_text){sizeof *p, (uint32_t)length};
+	memcpy(p + 1, text, length);
 	end(r);
 }
 
@@ -513,7 +551,7 @@ static __attribute__((noinline)) void record_special(struct notify *n, struct st
 		break;
 	case RTL_FUNCTION_WITH_ARGS_BEGIN:
 	case RTL_FUNCTION_WITH_ARGS_END:
-		record_call(n);
+		record_call(n, stream);
 		break;
 	case RTL_OFFLOAD_ALLOC_CONSTRUCT:
 		record_buffer(n);
@@ -567,8 +605,13 @@ record(struct stream *stream, struct rtl_stream *rtl, struct known_type known, u
 	n.length = 0;
 	n.flags = 0;
 	n.begin_ticks = 0;
-	if (UNLIKELY((object && !n.object) || (parent && !n.parent)))
+	if (UNLIKELY((object && !n.object) || (parent && !n.parent))) {
 		n.flags = RTL_XPTI_NO_OBJECT;
+		if (slot_is_spare(object)) {
+			rtl_stream_count_missed(rtl, "no memory", rtl_enabled(rtl, n.number));
+			return;
+		}
+	}
 	thread = known.flags & (KNOWN_BEGIN | KNOWN_END) ? thread_self() : NULL;
 	if (thread && (known.flags & KNOWN_END))
 		n.begin_ticks = open_take(thread, stream->number, type - 1,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See bridge.h: XPTI's streams as librtl's. Their descriptions are in streams/events/xpti.toml. */
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,9 +38,9 @@ static const struct known {
 	{"sycl.pi", KIND_CALLS},
 	{"sycl.pi.debug", KIND_CALLS},
 	{"sycl.experimental.level_zero.call", KIND_CALLS},
-	{"sycl.experimental.level_zero.call.debug", KIND_CALLS},
+	{"sycl.experimental.level_zero.debug", KIND_CALLS},
 	{"sycl.experimental.cuda.call", KIND_CALLS},
-	{"sycl.experimental.cuda.call.debug", KIND_CALLS},
+	{"sycl.experimental.cuda.debug", KIND_CALLS},
 	{"xpti.framework", KIND_UNKNOWN},
 };
 
@@ -175,12 +176,15 @@ void bridge_stream(struct stream *stream)
 	info.name = name;
 	info.description = description;
 	err = rtl_stream_register(&info, &rtl);
-	if (err)
+	if (err) {
+		/* it is not tried again */
+		__atomic_store_n(&stream->rtl, NULL, __ATOMIC_RELEASE);
 		rtl_log(RTL_LEVEL_WARNING, "xpti", "XPTI's stream \"%s\" is not recorded: %s",
 			stream->name, rtl_error_text(err));
-	else
-		/* release: with the acquire in bridge_notify */
-		__atomic_store_n(&stream->rtl, rtl, __ATOMIC_RELEASE);
+		return;
+	}
+	/* release: with the acquire in bridge_notify */
+	__atomic_store_n(&stream->rtl, rtl, __ATOMIC_RELEASE);
 }
 
 void bridge_streams(void)
@@ -211,6 +215,17 @@ bool bridge_wants_any(const struct rtl_stream *rtl)
 
 /* ---- begin and end */
 
+/* Unified Runtime's loader, which publishes the stream, knows how to read its arguments. */
+static void find_printer(struct stream *stream)
+{
+	static const char name[] = "urPrintFunctionParams";
+	void *loader = dlopen("libur_loader.so.0", RTLD_LAZY | RTLD_NOLOAD);
+	void *symbol = loader ? dlsym(loader, name) : dlsym(RTLD_DEFAULT, name);
+
+	/* release: with the acquire in record_call */
+	__atomic_store_n(&stream->print, (ur_print_fn *)symbol, __ATOMIC_RELEASE);
+}
+
 void bridge_begin(struct stream *stream, uint32_t major, uint32_t minor, const char *version)
 {
 	struct rtl_stream *rtl = __atomic_load_n(&stream->rtl, __ATOMIC_ACQUIRE);
@@ -220,6 +235,8 @@ void bridge_begin(struct stream *stream, uint32_t major, uint32_t minor, const c
 	size_t length;
 
 	__atomic_store_n(&stream->ended, false, __ATOMIC_RELAXED);
+	if (stream->debug && stream->kind == KIND_CALLS && !strncmp(stream->name, "ur.", 3))
+		find_printer(stream);
 	if (!rtl || !rtl_enabled(rtl, RTL_METADATA))
 		return;
 	snprintf(text, sizeof text, "%u.%u %.200s", major, minor, version);

@@ -2,6 +2,7 @@
 /* See events.h. */
 #include "events.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -20,7 +21,8 @@
 #define FIRST_USE   0x10000u   /* so that ids of slots begin at 2^48 */
 #define CHUNK       (2u << 20) /* a large page */
 #define CHUNK_SLOTS (CHUNK / sizeof(struct slot))
-#define CHUNKS      4096u /* a power of two; three quarters of them are used */
+#define CHUNKS_BITS 17u
+#define CHUNKS      (1u << CHUNKS_BITS) /* three quarters of them are used: 192 GiB */
 #define CHUNKS_MAX  (CHUNKS / 4 * 3)
 #define BATCH       32u
 
@@ -150,6 +152,12 @@ static bool same_text(const struct entry *entry, const char *text)
 	return entry ? text && !strcmp(entry->data, text) : !text || !*text;
 }
 
+bool payload_valid(const struct xpti_payload *p)
+{
+	return ((p->flags & XPTI_PAYLOAD_NAME) && p->name && *p->name) ||
+	       ((p->flags & XPTI_PAYLOAD_FILE) && p->file && *p->file);
+}
+
 struct key *key_of(const struct xpti_payload *payload)
 {
 	const char *name = payload->flags & XPTI_PAYLOAD_NAME ? payload->name : NULL;
@@ -157,7 +165,7 @@ struct key *key_of(const struct xpti_payload *payload)
 	struct place place;
 	struct key **hint, *first, *k;
 
-	if ((!name || !*name) && (!file || !*file))
+	if (!payload_valid(payload))
 		return NULL;
 	hint = &recent[(((uintptr_t)name << 3) ^ (uintptr_t)file ^ (uint64_t)payload->line << 32) *
 			       0x9e3779b97f4a7c15u >>
@@ -201,13 +209,10 @@ static char *chunk_places[CHUNKS]; /* by address: open addressing; release, acqu
 static uint32_t chunk_count;       /* release, acquire */
 static uint32_t chunk_used;        /* slots of the last one that were given out */
 static struct slot *free_slots;    /* that threads have given back */
-static uint32_t limit_chunks;      /* 0: not yet known */
-static uint64_t hand;              /* where the search for an old one goes on */
-static bool reused;                /* it was said */
 
 static uint32_t chunk_place(const char *chunk)
 {
-	return (uint32_t)((uintptr_t)chunk / CHUNK * 0x9e3779b97f4a7c15u >> 52) % CHUNKS;
+	return (uint32_t)((uintptr_t)chunk / CHUNK * 0x9e3779b97f4a7c15u >> (64 - CHUNKS_BITS));
 }
 
 struct slot *slot_of(const void *event)
@@ -226,8 +231,6 @@ struct slot *slot_of(const void *event)
 		i = (i + 1) % CHUNKS;
 	if (!there || __atomic_load_n(&slot->state, __ATOMIC_ACQUIRE) == SLOT_FREE)
 		return NULL;
-	if (!__atomic_load_n(&slot->used, __ATOMIC_RELAXED))
-		__atomic_store_n(&slot->used, 1, __ATOMIC_RELAXED);
 	return slot;
 }
 
@@ -252,23 +255,12 @@ static uint32_t index_of(const struct slot *slot)
 	return (uint32_t)(first->event.data_id * CHUNK_SLOTS + (uint64_t)(slot - first));
 }
 
-static uint32_t read_limit(void)
-{
-	const char *text = secure_getenv("RTL_XPTI_EVENTS");
-	unsigned long long n = text ? strtoull(text, NULL, 10) : 0;
-
-	n = (n ? n : 1000000) / CHUNK_SLOTS + 1;
-	return n < CHUNKS_MAX ? (uint32_t)n : CHUNKS_MAX;
-}
-
 static bool add_chunk(void)
 {
 	char *memory, *chunk;
 	uint32_t i;
 
-	if (!limit_chunks)
-		limit_chunks = read_limit();
-	if (chunk_count >= limit_chunks)
+	if (chunk_count == CHUNKS_MAX)
 		return false;
 	/* malloc's: so that sanitizers follow what metadata hangs on it. Of its pages only those
 	 * are used that become slots. */
@@ -308,32 +300,18 @@ static void clean(struct slot *slot)
 	metadata_unlock(&slot->event.metadata);
 }
 
-/* An event that nobody has used since the search last came by. */
-static struct slot *oldest(void)
+/* As objects of C++. */
+static void show(struct slot *slot)
 {
-	uint64_t tries = 2 * (uint64_t)chunk_count * CHUNK_SLOTS;
-
-	for (; tries; tries--) {
-		uint64_t index = hand++ % ((uint64_t)chunk_count * CHUNK_SLOTS);
-		struct slot *slot =
-			(struct slot *)(void *)chunks[index / CHUNK_SLOTS] + index % CHUNK_SLOTS;
-
-		if (index % CHUNK_SLOTS == 0 || slot->state != SLOT_EVENT)
-			continue;
-		if (slot->used) {
-			__atomic_store_n(&slot->used, 0, __ATOMIC_RELAXED);
-			continue;
-		}
-		clean(slot);
-		return slot;
-	}
-	return NULL;
+	slot->payload_face.table = interface_payload;
+	slot->metadata_face.table = interface_metadata;
+	slot->event_face.table = interface_event;
+	slot->tracepoint_face.table = interface_tracepoint;
 }
 
 /* Gives the thread some free slots. */
 static void refill(struct thread *thread)
 {
-	bool say = false;
 	uint32_t i;
 
 	framework_lock();
@@ -344,8 +322,6 @@ static void refill(struct thread *thread)
 			free_slots = slot->next;
 		else
 			slot = fresh();
-		if (!slot && chunk_count && (slot = oldest()) && !reused)
-			say = reused = true;
 		if (!slot)
 			break;
 		slot->next = thread->free;
@@ -353,11 +329,26 @@ static void refill(struct thread *thread)
 		thread->free_count++;
 	}
 	framework_unlock();
-	if (say)
-		rtl_log(RTL_LEVEL_INFO, "xpti",
-			"the program has made %llu events and not released them: the oldest are "
-			"used again (RTL_XPTI_EVENTS)",
-			(unsigned long long)limit_chunks * CHUNK_SLOTS);
+}
+
+static struct slot spare;
+static pthread_once_t spare_made = PTHREAD_ONCE_INIT;
+
+static void make_spare(void)
+{
+	spare.event = (struct xpti_event){.payload = &spare.payload, .flags = XPTI_EVENT_PAYLOAD};
+	spare.payload = (struct xpti_payload){
+		.name = "unknown", .column = XPTI_NO_COLUMN, .flags = XPTI_PAYLOAD_NAME};
+	metadata_init(&spare.event.metadata);
+	show(&spare);
+	rtl_log(RTL_LEVEL_WARNING, "xpti",
+		"no memory for more events of XPTI: what is told of further ones is counted as "
+		"lost");
+}
+
+bool slot_is_spare(const void *event)
+{
+	return event == &spare.event;
 }
 
 struct slot *slot_make(struct key *key, enum slot_state state)
@@ -367,10 +358,12 @@ struct slot *slot_make(struct key *key, enum slot_state state)
 	struct xpti_event *event;
 	uint64_t instance;
 
-	if (thread && !thread->free)
+	if (key && thread && !thread->free)
 		refill(thread);
-	if (!thread || !thread->free)
-		return NULL;
+	if (!key || !thread || !thread->free) {
+		pthread_once(&spare_made, make_spare);
+		return &spare;
+	}
 	slot = thread->free;
 	thread->free = slot->next;
 	thread->free_count--;
@@ -381,7 +374,6 @@ struct slot *slot_make(struct key *key, enum slot_state state)
 	slot->uses = slot->uses ? slot->uses + 1 : FIRST_USE;
 	if (!slot->uses)
 		slot->uses = FIRST_USE;
-	slot->used = 0; /* the search has just been here, or is far away */
 	slot->stream = 0;
 	*event = (struct xpti_event){
 		.unique_id = (uint64_t)slot->uses << 32 | index_of(slot),
@@ -393,13 +385,28 @@ struct slot *slot_make(struct key *key, enum slot_state state)
 	metadata_init(&event->metadata);
 	slot->payload = key->payload;
 	slot->payload.internal = event->unique_id;
-	slot->payload_face.table = interface_payload;
-	slot->metadata_face.table = interface_metadata;
-	slot->event_face.table = interface_event;
-	slot->tracepoint_face.table = interface_tracepoint;
+	show(slot);
 	/* release: with the acquire in slot_of */
 	__atomic_store_n(&slot->state, state, __ATOMIC_RELEASE);
 	return slot;
+}
+
+struct slot *key_event(struct key *key)
+{
+	struct slot *there = __atomic_load_n(&key->event, __ATOMIC_ACQUIRE), *made;
+
+	if (there)
+		return there;
+	made = slot_make(key, SLOT_EVENT);
+	if (made == &spare)
+		return NULL;
+	made->event.unique_id = made->payload.internal = key->payload.internal;
+	/* acq_rel: with the acquire here and above */
+	if (__atomic_compare_exchange_n(&key->event, &there, made, false, __ATOMIC_ACQ_REL,
+					__ATOMIC_ACQUIRE))
+		return made;
+	slot_release(made);
+	return there;
 }
 
 void slot_release(struct slot *slot)

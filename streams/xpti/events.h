@@ -9,8 +9,8 @@
  * Ids: that of a slot says where it is and how often it was used before, so it is never given out
  * again. Those of keys are below all of them.
  *
- * Programs rarely release events. Beyond RTL_XPTI_EVENTS of them (a million) slots that nobody has
- * used for the longest time are taken for new ones.
+ * Programs rarely release events, so their number grows until memory ends. From then on callers get
+ * one event that stands for all others, the spare one: many do not look for NULL.
  */
 #ifndef STREAMS_XPTI_EVENTS_H
 #define STREAMS_XPTI_EVENTS_H
@@ -33,6 +33,7 @@ struct key {
 	uint64_t instances;        /* how often it was visited; relaxed */
 	uint64_t uid;              /* librtl's; 0: not yet asked for; relaxed: always the same */
 	struct entry *name, *file; /* NULL: none */
+	struct slot *event;        /* see key_event; acq_rel; NULL: none yet */
 	struct face payload_face;  /* right before the payload, see interfaces.c */
 	struct xpti_payload payload;
 };
@@ -40,7 +41,7 @@ struct key {
 enum slot_state {
 	SLOT_FREE,
 	SLOT_EVENT,
-	SLOT_TRACEPOINT, /* has an owner who deletes it: never taken for another */
+	SLOT_TRACEPOINT,
 };
 
 struct slot {
@@ -54,9 +55,8 @@ struct slot {
 	};
 	uint32_t uses;  /* how often it was taken */
 	uint8_t state;  /* enum slot_state; release when it is complete, acquire by slot_of */
-	uint8_t used;   /* since somebody last looked for an old one; relaxed */
 	uint8_t stream; /* in which its creation was recorded; 0: it was not; relaxed */
-	uint8_t unused;
+	uint8_t unused[2];
 };
 
 _Static_assert(sizeof(struct slot) == 256, "a slot is four cache lines");
@@ -68,17 +68,26 @@ struct slot *slot_by_id(uint64_t id);
 /* A thread that ends leaves its free slots to others. Under the framework's lock. */
 void slots_give_back(struct thread *thread);
 
+/* Whether it has a name or a file. */
+bool payload_valid(const struct xpti_payload *payload);
 /* A payload's key, made if it is new; NULL: the payload is not valid, or there is no memory. */
 struct key *key_of(const struct xpti_payload *payload);
 struct key *key_by_id(uint64_t id);
-/* A new event of it; NULL: no memory. */
+/* An event that has the payload's id, and stays. NULL: no memory. */
+struct slot *key_event(struct key *key);
+/* A new event of it. The spare one: no memory; also where there was none for a key (NULL). */
 struct slot *slot_make(struct key *key, enum slot_state state);
+/* Whether it is the spare one's: that is free for good, so slot_of does not find it. */
+bool slot_is_spare(const void *event);
 void slot_release(struct slot *slot);
 
 /* Metadata; the map of an event. */
 int32_t metadata_set(struct xpti_map *map, uint32_t key, int32_t value);
 void metadata_lock(const struct xpti_map *map);
 void metadata_unlock(const struct xpti_map *map);
+/* All of them, so that a fork finds all maps whole. Behind the framework's lock. */
+void metadata_lock_all(void);
+void metadata_unlock_all(void);
 void metadata_init(struct xpti_map *map);
 void metadata_clear(struct xpti_map *map);
 

@@ -8,16 +8,11 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "bridge.h"
 #include "events.h"
 #include "streams.h"
 #include "thread.h"
-
-/* How long a thread waits for another one that loads the plugins. That one may wait for the lock of
- * a dlopen from whose constructor this one calls. */
-#define START_WAIT_MS 500u
 
 uint8_t framework_state = STATE_NOT_YET;
 
@@ -27,10 +22,11 @@ static uint8_t forced;    /* relaxed */
 static bool switched_off; /* by XPTI_TRACE_ENABLE */
 static bool rtl_asked;    /* somebody records: before the state */
 static bool debug_asked;  /* likewise */
-static uint32_t starter;  /* 0: nobody has begun; 1: a thread loads; 2: done; release, acquire */
 static __thread bool starting __attribute__((tls_model("initial-exec")));
 static uint32_t announced; /* the stream of the framework itself; relaxed */
 static uint32_t users;     /* FrameworkInitialize minus FrameworkFinalize; relaxed */
+
+static const char own_stream[] = "xpti.framework";
 
 static bool is_set(const char *name)
 {
@@ -57,38 +53,31 @@ static void set_state(void)
 	streams_update_all();
 }
 
-static void wait_for_starter(void)
+static void read_environment(void)
 {
-	const struct timespec a_while = {.tv_nsec = 1000000};
-	uint32_t ms;
-
-	/* acquire: with the release in framework_start */
-	for (ms = 0; ms < START_WAIT_MS && __atomic_load_n(&starter, __ATOMIC_ACQUIRE) != 2; ms++)
-		nanosleep(&a_while, NULL);
-}
-
-__attribute__((noinline, cold)) void framework_start(void)
-{
-	uint32_t nobody = 0;
-
-	if (starting) /* a plugin's constructor */
-		return;
-	if (!__atomic_compare_exchange_n(&starter, &nobody, 1, false, __ATOMIC_ACQUIRE,
-					 __ATOMIC_ACQUIRE)) {
-		wait_for_starter();
-		return;
-	}
-	starting = true;
 	switched_off = !says_on(secure_getenv("XPTI_TRACE_ENABLE"));
 	rtl_asked = is_set("RTL_COLLECTOR") || is_set("RTL_SUBSCRIBERS");
 	debug_asked =
 		rtl_asked && is_set("RTL_XPTI_DEBUG") && says_on(secure_getenv("RTL_XPTI_DEBUG"));
+	bridge_start();
+	/* the default stream is the framework's own, whoever comes first: for notifies of scopes */
+	xptiRegisterStream(own_stream);
+}
+
+/* Each thread that comes before the plugins are there loads them, and so waits for no other but in
+ * dlopen: it may be in a constructor, whose dlopen has the lock that the others need. */
+__attribute__((noinline, cold)) void framework_start(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	if (starting) /* a plugin's constructor */
+		return;
+	starting = true;
+	pthread_once(&once, read_environment);
 	if (!switched_off)
 		plugins_load();
-	bridge_start();
 	set_state();
 	starting = false;
-	__atomic_store_n(&starter, 2, __ATOMIC_RELEASE);
 	bridge_streams(); /* of plugins' constructors */
 }
 
@@ -137,7 +126,7 @@ int32_t xptiInitialize(const char *stream, uint32_t major, uint32_t minor, const
 		return XPTI_INVALIDARG;
 	framework_now();
 	if (!__atomic_exchange_n(&announced, 1, __ATOMIC_RELAXED))
-		plugins_init(1, 0, "1.0.0", "xpti.framework");
+		plugins_init(1, 0, "1.0.0", own_stream);
 	number = xptiRegisterStream(stream);
 	if (number != XPTI_INVALID_STREAM)
 		bridge_begin(&streams[number], major, minor, version);
@@ -162,15 +151,7 @@ static struct stream *find_stream(const char *name)
 
 void xptiFinalize(const char *stream)
 {
-	struct stream *s;
-
-	if (!stream)
-		return;
-	framework_now();
-	plugins_finish(stream);
-	s = find_stream(stream);
-	if (s)
-		bridge_end(s);
+	xptiUnregisterStream(stream);
 }
 
 int32_t xptiUnregisterStream(const char *stream)

@@ -100,10 +100,9 @@ static const struct table payload_table = {
 
 /* ---- metadata */
 
-static int32_t give_item(const struct xpti_map *map, const struct xpti_map_node *node, char **key,
-			 int32_t *value)
+static int32_t give_item(struct thread *thread, const struct xpti_map *map,
+			 const struct xpti_map_node *node, char **key, int32_t *value)
 {
-	struct thread *thread = thread_self();
 	const struct entry *entry = node ? strings_get(node->key) : NULL;
 
 	if (!entry || !thread)
@@ -118,10 +117,11 @@ static int32_t give_item(const struct xpti_map *map, const struct xpti_map_node 
 static int32_t metadata_first(void *this, char **key, int32_t *value)
 {
 	struct xpti_map *map = &SLOT(this, metadata_face)->event.metadata;
+	struct thread *thread = thread_self();
 	int32_t result;
 
 	metadata_lock(map);
-	result = give_item(map, map->first, key, value);
+	result = give_item(thread, map, map->first, key, value);
 	metadata_unlock(map);
 	return result;
 }
@@ -129,7 +129,7 @@ static int32_t metadata_first(void *this, char **key, int32_t *value)
 static int32_t metadata_next(void *this, char **key, int32_t *value)
 {
 	struct xpti_map *map = &SLOT(this, metadata_face)->event.metadata;
-	const struct thread *thread = thread_self();
+	struct thread *thread = thread_self();
 	const struct xpti_map_node *node = NULL;
 	int32_t result;
 
@@ -137,7 +137,7 @@ static int32_t metadata_next(void *this, char **key, int32_t *value)
 	if (thread && thread->walk == map)
 		for (node = map->first; node && node->key != thread->walk_key; node = node->next)
 			;
-	result = give_item(map, node ? node->next : NULL, key, value);
+	result = give_item(thread, map, node ? node->next : NULL, key, value);
 	metadata_unlock(map);
 	return result;
 }

@@ -24,9 +24,10 @@ static struct {
 	give_fn *give;
 } cpp;
 
-static int looked; /* release by look, acquire by take */
+static int looked; /* release by look, acquire by metadata_lock */
 
-/* dlsym finds the functions of a program that replaces them, and of sanitizers. */
+/* dlsym finds the functions of a program that replaces them, and of sanitizers. Not under a lock: a
+ * constructor may wait for that while its dlopen has what dlsym waits for. */
 static void look(void)
 {
 	void *library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
@@ -47,11 +48,8 @@ static void look(void)
 static void *take_memory(size_t size)
 {
 	static const char nothrow;
-	take_fn *take;
+	take_fn *take = __atomic_load_n(&cpp.take, __ATOMIC_RELAXED);
 
-	if (!__atomic_load_n(&looked, __ATOMIC_ACQUIRE))
-		look();
-	take = __atomic_load_n(&cpp.take, __ATOMIC_RELAXED);
 	return take ? take(size, &nothrow) : malloc(size);
 }
 
@@ -65,23 +63,42 @@ static void give_memory(void *memory)
 		free(memory);
 }
 
+static uint8_t locks[LOCKS];
+
 static uint8_t *lock_of(const struct xpti_map *map)
 {
-	static uint8_t locks[LOCKS];
-
 	return &locks[(uintptr_t)map / sizeof(struct slot) % LOCKS];
+}
+
+static void take_lock(uint8_t *lock)
+{
+	/* acquire: with the release of who had it */
+	while (__atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE))
+		sched_yield();
 }
 
 void metadata_lock(const struct xpti_map *map)
 {
-	/* acquire: with the release below */
-	while (__atomic_exchange_n(lock_of(map), 1, __ATOMIC_ACQUIRE))
-		sched_yield();
+	if (!__atomic_load_n(&looked, __ATOMIC_ACQUIRE))
+		look();
+	take_lock(lock_of(map));
 }
 
 void metadata_unlock(const struct xpti_map *map)
 {
 	__atomic_store_n(lock_of(map), 0, __ATOMIC_RELEASE);
+}
+
+void metadata_lock_all(void)
+{
+	for (uint32_t i = 0; i < LOCKS; i++)
+		take_lock(&locks[i]);
+}
+
+void metadata_unlock_all(void)
+{
+	for (uint32_t i = 0; i < LOCKS; i++)
+		__atomic_store_n(&locks[i], 0, __ATOMIC_RELEASE);
 }
 
 void metadata_init(struct xpti_map *map)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Plugins of XPTI: the list of XPTI_SUBSCRIBERS, loaded once and never unloaded. Their functions
+ * Plugins of XPTI: the list of XPTI_SUBSCRIBERS, never unloaded. Several threads may load it at once. Their functions
  * are called without a lock, on the thread that calls the framework.
  */
 #include <dlfcn.h>
@@ -10,17 +10,19 @@
 #include <rtl/publish.h>
 
 #include "streams.h"
+#include "thread.h"
 
 #define PLUGINS 64u
 
 struct plugin {
+	void *library; /* of dlopen: the same one is there once */
 	xpti_plugin_init init;
 	xpti_plugin_finish finish;
 	xpti_plugin_detail detail; /* NULL: it has none */
 };
 
 static struct plugin plugins[PLUGINS];
-static uint32_t count; /* release by load, acquire by others */
+static uint32_t count; /* release by add, under the lock; acquire by others */
 
 /* dlsym gives a pointer to data. */
 static void take(void *library, const char *name, void *place)
@@ -30,17 +32,28 @@ static void take(void *library, const char *name, void *place)
 	memcpy(place, &symbol, sizeof symbol);
 }
 
+/* False: there are too many. */
+static bool add(const struct plugin *plugin)
+{
+	uint32_t i;
+
+	framework_lock();
+	for (i = 0; i < count && plugins[i].library != plugin->library; i++)
+		;
+	if (i == count && i < PLUGINS) {
+		plugins[i] = *plugin;
+		/* release: with the acquire of who calls them */
+		__atomic_store_n(&count, count + 1, __ATOMIC_RELEASE);
+	}
+	framework_unlock();
+	return i < PLUGINS;
+}
+
 static void load(const char *name)
 {
-	struct plugin plugin;
-	void *library;
+	void *library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
+	struct plugin plugin = {.library = library};
 
-	if (count == PLUGINS) {
-		rtl_log(RTL_LEVEL_WARNING, "xpti",
-			"XPTI_SUBSCRIBERS: %s is one too many: %u are loaded", name, PLUGINS);
-		return;
-	}
-	library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
 	if (!library) {
 		rtl_log(RTL_LEVEL_WARNING, "xpti",
 			"XPTI_SUBSCRIBERS: %s is not loaded (%s): give its full path, or set "
@@ -58,9 +71,9 @@ static void load(const char *name)
 		dlclose(library);
 		return;
 	}
-	plugins[count] = plugin;
-	/* release: with the acquire of who calls them */
-	__atomic_store_n(&count, count + 1, __ATOMIC_RELEASE);
+	if (!add(&plugin))
+		rtl_log(RTL_LEVEL_WARNING, "xpti",
+			"XPTI_SUBSCRIBERS: %s is one too many: %u are loaded", name, PLUGINS);
 }
 
 void plugins_load(void)

@@ -54,17 +54,17 @@ static uint8_t add(const char *name)
 
 static uint8_t register_by_content(const char *name)
 {
-	bool is_new = false;
 	uint8_t number;
 
 	framework_lock();
 	number = find(name);
-	if (!number && (number = add(name)))
-		is_new = true;
+	if (!number)
+		number = add(name);
 	framework_unlock();
 	if (!number)
 		return XPTI_INVALID_STREAM;
-	if (is_new) {
+	/* also where another thread is at it: this one's events are recorded from here on */
+	if (__atomic_load_n(&streams[number].rtl, __ATOMIC_ACQUIRE) == &rtl_stream_none) {
 		bridge_stream(&streams[number]);
 		streams_update(&streams[number]);
 	}

@@ -44,6 +44,10 @@ struct known_type {
 /* What a stream's user data are known to be, see bridge.c. */
 enum stream_kind { KIND_UNKNOWN, KIND_SYCL, KIND_CALLS, KIND_BUFFER, KIND_IMAGE, KIND_MEMORY };
 
+/* urPrintFunctionParams: the arguments of a call as a text; 0: done. */
+typedef int32_t ur_print_fn(uint32_t function, const void *args, char *text, size_t size,
+			    size_t *needed);
+
 struct stream {
 	/* Not 0 if there are callbacks for types of that low byte; 0: of any. Relaxed: it orders
 	 * nothing, the list does. */
@@ -52,6 +56,7 @@ struct stream {
 	const struct known_type *types; /* 256 of its kind; before the rest */
 	struct stream *plain; /* of "NAME.debug", that of NAME; release, acquire; NULL: none */
 	const char *name;     /* release, acquire; NULL: there is none */
+	ur_print_fn *print;   /* of "ur.call.debug"; release, acquire; NULL: none */
 	uint8_t kind;         /* enum stream_kind; before the name */
 	uint8_t number;
 	bool debug;         /* its name ends with ".debug" */
@@ -76,7 +81,7 @@ extern uint8_t framework_state; /* relaxed: it orders nothing */
 
 #pragma GCC visibility pop
 
-/* Reads the environment and loads the plugins, once. */
+/* Reads the environment and loads the plugins. */
 void framework_start(void);
 static inline uint8_t framework_now(void)
 {

@@ -45,6 +45,18 @@ static void thread_ends(void *user)
 	framework_unlock();
 }
 
+static void before_fork(void)
+{
+	framework_lock();
+	metadata_lock_all();
+}
+
+static void after_fork(void)
+{
+	metadata_unlock_all();
+	framework_unlock();
+}
+
 /* In a child of fork the others are gone. */
 static void child_begins(void)
 {
@@ -59,7 +71,7 @@ static void child_begins(void)
 			slots_give_back(thread);
 		thread->in_use = false;
 	}
-	framework_unlock();
+	after_fork();
 }
 
 static void begin(void)
@@ -67,7 +79,7 @@ static void begin(void)
 	thread_needs_fence =
 		syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0;
 	pthread_key_create(&key, thread_ends);
-	pthread_atfork(framework_lock, framework_unlock, child_begins);
+	pthread_atfork(before_fork, after_fork, child_begins);
 }
 
 /* One that a thread has left, or a new one; under the lock. */
@@ -86,7 +98,7 @@ static struct thread *take(void)
 		/* release: with the acquire in threads_wait */
 		__atomic_store_n(&threads, thread, __ATOMIC_RELEASE);
 	} else {
-		thread->has_stash = thread->scope_notifies = false;
+		thread->has_stash = thread->stash_is_new = false;
 		thread->universal_id = 0;
 		thread->scope = NULL;
 		thread->scope_depth = 0;

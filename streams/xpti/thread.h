@@ -7,7 +7,8 @@
  * throw, so the end of that is marked by a cleanup of the frame.
  *
  * The lock is held for microseconds, and never around a call out of this library but malloc, mmap
- * and functions of librtl that take no subscriber's part. A fork waits for it.
+ * and functions of librtl that take no subscriber's part. A fork waits for it, and for the locks of
+ * metadata, which are taken behind it.
  */
 #ifndef STREAMS_XPTI_THREAD_H
 #define STREAMS_XPTI_THREAD_H
@@ -36,7 +37,7 @@ struct thread {
 	uint32_t depth;    /* of notifies on this thread */
 	bool in_use;       /* under the lock */
 	bool has_stash;
-	bool scope_notifies;
+	bool stash_is_new; /* nothing was created since */
 	const char *stash_key;
 	uint64_t stash_value;
 	uint64_t universal_id;

@@ -212,7 +212,7 @@ static void add_xpti_span(struct sub *sub, const struct rtl_stream_info *stream,
 		     : kind->begin == RTL_TASK_BEGIN
 			     ? sqlite3_mprintf("coalesce(nullif(t.label, 1), %lld)", category)
 			     : sqlite3_mprintf("%lld", category);
-	const char *args = is_call ? "1" : "b.text_id";
+	const char *args = !is_call ? "b.text_id" : is_end && find_field(rtl_stream_find_type(stream, type), RTL_KIND_TEXT, "arguments") ? "b.arguments_id" : "1";
 	char other[256];
 
 	if (is_end)

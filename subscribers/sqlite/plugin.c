@@ -291,9 +291,12 @@ static int plugin_flush(void *instance)
 	run_skipped(sub);
 	exact_positions(sub);
 	/* The host forgets what it had delivered: it must be in the database now. */
-	if (writer_commit(&sub->writer))
-		sub->events_pending = false;
-	return status(sub);
+	if (!writer_commit(&sub->writer))
+		return status(sub);
+	sub->events_pending = false;
+	for (struct stream *s = sub->streams; s; s = s->next)
+		s->stored = s->delivered;
+	return 0;
 }
 
 static int plugin_finish(void *instance)
@@ -305,6 +308,8 @@ static int plugin_finish(void *instance)
 		return status(sub);
 	run_end(sub);
 	sub->events_pending = false;
+	if (sub->writer.failed && !sub->recovers && !sub->replays)
+		run_not_stored(sub);
 	writer_close(&sub->writer);
 	if (!sub->writer.failed)
 		host_say(sub->host, RTL_LEVEL_INFO, "%s: %llu rows", sub->output.path,

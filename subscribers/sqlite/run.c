@@ -427,14 +427,43 @@ void run_ledger(struct sub *sub)
 	}
 }
 
+void run_not_stored(struct sub *sub)
+{
+	sqlite3_str *sql = sqlite3_str_new(sub->writer.db);
+	char *text;
+
+	for (const struct stream *s = sub->streams; s; s = s->next) {
+		struct rtl_ledger l = {.struct_size = sizeof(l)};
+		const char *name = not_null(s->info->name);
+
+		if (sub->host->ledger(sub->host, NULL, s->info, &l) != 0 ||
+		    l.delivered <= s->stored)
+			continue;
+		l.delivered -= s->stored;
+		sqlite3_str_appendf(
+			sql,
+			"DELETE FROM rtl_ledger WHERE stream = %Q;"
+			"INSERT INTO rtl_ledger VALUES (0, %Q, %llu, %llu, %llu, %llu, %llu, %llu);"
+			"INSERT OR REPLACE INTO rtl_loss VALUES"
+			" (0, %Q, 'sqlite: could not be written', %llu);",
+			name, name, l.published, s->stored, l.discarded, l.abandoned + l.delivered,
+			l.missed, l.left_out, name, l.delivered);
+	}
+	sqlite3_str_appendall(sql, "UPDATE rtl_meta SET value = 'incomplete' WHERE key = 'state'");
+	text = sqlite3_str_finish(sql);
+	(void)writer_try_again(&sub->writer, text);
+	sqlite3_free(text);
+}
+
 /* Where the events' collector died, the end is not the program's. */
 static void write_state(struct sub *sub)
 {
 	const char *interrupted = sub->host->property(sub->host, "interrupted");
+	const bool lacks = sub->host->property(sub->host, "lacking");
 
 	if (interrupted)
 		set_meta(sub, "interrupted", interrupted);
-	set_meta(sub, "state", interrupted ? "recovered" : "complete");
+	set_meta(sub, "state", lacks ? "incomplete" : interrupted ? "recovered" : "complete");
 }
 
 void run_end(struct sub *sub)

@@ -483,6 +483,7 @@ static void take_events(void *user, const struct rtl_event *const *events, size_
 	struct sub *sub = stream->sub;
 
 	sub->events_pending = true;
+	stream->delivered += count;
 	for (size_t i = 0; i < count && !sub->writer.failed; i++) {
 		struct process *process = sub_process(sub, events[i]->process);
 

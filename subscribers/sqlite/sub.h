@@ -85,6 +85,7 @@ struct stream {
 	struct rtl_subscription **taken; /* of each type; NULL: not */
 	uint64_t skipped;                /* events that could not become rows */
 	uint64_t skipped_written;
+	uint64_t delivered, stored; /* events, and of them those that are committed */
 };
 
 struct sub {
@@ -120,6 +121,9 @@ bool run_begin(struct sub *sub);
 bool run_streams(struct sub *sub);
 /* Writes what it ends with. */
 void run_end(struct sub *sub);
+/* Where the writer has failed: what was delivered and is not stored goes into the ledger, if the database
+ * takes that by now. */
+void run_not_stored(struct sub *sub);
 int run_stream(struct sub *sub, const struct rtl_stream_info *info);
 struct process *run_process(struct sub *sub, const struct rtl_process *info);
 void run_process_end(struct sub *sub, struct process *process);

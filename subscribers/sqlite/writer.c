@@ -272,13 +272,16 @@ static bool still_ours(struct writer *w)
 	return false;
 }
 
+/* At once for writing: a transaction that has read first cannot go on once another program has written. */
+#define BEGIN "BEGIN IMMEDIATE"
+
 bool writer_begin(struct writer *w)
 {
 	if (w->in_transaction || w->failed)
 		return !w->failed;
 	if (!still_ours(w))
 		return false;
-	if (!writer_exec(w, "BEGIN IMMEDIATE"))
+	if (!writer_exec(w, BEGIN))
 		return false;
 	w->in_transaction = true;
 	return true;
@@ -305,6 +308,19 @@ bool writer_commit(struct writer *w)
 	w->committed_rows += w->pending_rows;
 	w->pending_rows = 0;
 	return true;
+}
+
+bool writer_try_again(struct writer *w, const char *sql)
+{
+	if (!w->failed || w->lost || !sql)
+		return false;
+	if (sqlite3_exec(w->db, BEGIN, NULL, NULL, NULL) == SQLITE_OK &&
+	    sqlite3_exec(w->db, sql, NULL, NULL, NULL) == SQLITE_OK &&
+	    sqlite3_exec(w->db, "COMMIT", NULL, NULL, NULL) == SQLITE_OK)
+		return true;
+	if (!sqlite3_get_autocommit(w->db))
+		sqlite3_exec(w->db, "ROLLBACK", NULL, NULL, NULL);
+	return false;
 }
 
 void writer_abandon(struct writer *w)

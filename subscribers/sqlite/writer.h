@@ -62,6 +62,8 @@ static inline bool writer_commit_if_full(struct writer *w)
 {
 	return w->pending_rows < w->batch || writer_commit(w);
 }
+/* Runs statements in a transaction of their own when the writer has failed, which it stays. */
+bool writer_try_again(struct writer *w, const char *sql);
 /* Notes an error: always returns false. */
 bool writer_error(struct writer *w, int sqlite_result, const char *what);
 void writer_register(struct writer *w, struct rows *rows);

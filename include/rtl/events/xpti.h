@@ -22,11 +22,12 @@ extern "C" {
 
 /**
  * Also "ur.call.debug", and of older runtimes "sycl.pi", "sycl.pi.debug",
- * "sycl.experimental.level_zero.call", "sycl.experimental.cuda.call" and these with ".debug".
+ * "sycl.experimental.level_zero.call", "sycl.experimental.level_zero.debug",
+ * "sycl.experimental.cuda.call" and "sycl.experimental.cuda.debug".
  */
 #define RTL_STREAM_UR_CALL "ur.call"
 #define RTL_STREAM_UR_CALL_VERSION 1
-#define RTL_STREAM_UR_CALL_VERSION_MINOR 0
+#define RTL_STREAM_UR_CALL_VERSION_MINOR 1
 
 /** Also "sycl.experimental.image". */
 #define RTL_STREAM_SYCL_BUFFER "sycl.experimental.buffer"
@@ -101,6 +102,11 @@ struct rtl_xpti_call {
 	uint64_t args; /**< where pointers to the arguments are */
 	uint32_t function; /**< the API's number of the function */
 	int32_t result; /**< what it returned; 0 in a begin */
+	/**
+	 * the arguments and their values, at the end, where the publisher can print them: on
+	 * ur.call.debug
+	 */
+	struct rtl_text arguments;
 };
 
 /** An allocation or release of memory. */

@@ -321,6 +321,15 @@ class Collector(Case):
 
     SLOW = os.environ["RTL_TEST_SLOW"]
 
+    def read(self, name):
+        with open(self.path(name), encoding="utf-8") as file:
+            return file.read()
+
+    def until_gone(self, name):
+        """Until the process whose number is in that file has ended, and its parent knows it."""
+        self.wait_until(lambda: os.path.exists(self.path(name)) and self.read(name)
+                        and not os.path.exists("/proc/" + self.read(name).strip()))
+
     def traced(self, *arguments, **more):
         return self.start("trace", "-o", "run.db", *arguments, start_new_session=True, **more)
 
@@ -377,8 +386,39 @@ class Collector(Case):
         with open(self.path("pid"), encoding="utf-8") as file:
             os.kill(int(file.read()), signal.SIGKILL)
         self.assertEqual(child.returncode, 0)
-        self.assertIn("rtl: 1 process of the command still runs; what it does from now on is not "
-                      "recorded\n", err)
+        self.assertIn("rtl: 1 process of the command still ran when it ended; what it did from then on "
+                      "is not recorded", err)
+        self.assertEqual(self.operations("run.db"), 5)
+
+    def test_wait_children__daemons_too__all_recorded(self):
+        """A daemon that begins to publish when the command has ended, and starts another one."""
+        os.mkfifo(self.path("fifo"))
+        for verb, output in (("trace", "run.db"), ("record", "run.rec")):
+            script = f"read x <fifo; '{PROGRAM}' 7 & (setsid '{PROGRAM}' 5 &)"
+            child = subprocess.Popen([RTL, verb, "--wait-children", "-o", output, "sh", "-c",
+                                      f"setsid sh -c {shlex.quote(script)} & echo $$ >begun; exit 3"],
+                                     cwd=self.folder, env=self.environment(), text=True,
+                                     stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            self.until_gone("begun")
+            with open(self.path("fifo"), "w", encoding="utf-8") as file:
+                file.write("go\n")
+            _, err = child.communicate(timeout=HANG_S)
+            self.assertEqual((child.returncode, "still ran" in err), (3, False), err)
+            if verb == "record":
+                self.rtl("replay", "-o", "run.db", output)
+            self.assertEqual(self.operations("run.db"), 12)
+            for name in "run.db", "begun":
+                os.unlink(self.path(name))
+
+    def test_wait_children__terminated__ends_the_wait(self):
+        child = self.traced("--wait-children", "sh", "-c", f"'{PROGRAM}' 5 stay >pid 2>/dev/null & "
+                            "until test -s pid; do sleep 0.01; done; echo $$ >ended")
+        self.until_gone("ended")
+        child.send_signal(signal.SIGTERM)
+        _, err = child.communicate(timeout=HANG_S)
+        os.kill(int(self.read("pid")), signal.SIGKILL)
+        self.assertEqual(child.returncode, 0)
+        self.assertIn("rtl: 1 process of the command still ran when it ended", err)
         self.assertEqual(self.operations("run.db"), 5)
 
     def test_daemon__neither_waited_for_nor_harmed(self):

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A subscriber that ends its process: how=segv|abort|overflow (of the stack), after so many events
+ * A subscriber that ends its process: how=segv|abort|overflow (of the stack)|thread (ends it), after so many events
  * (at=N), or, with at=0, when it finishes.
  */
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,8 @@ static _Noreturn void crash(const struct crash *c)
 		*nowhere = 1;
 	if (!strcmp(c->how, "overflow"))
 		*nowhere = use_stack_up(NULL, 1);
+	if (!strcmp(c->how, "thread"))
+		pthread_exit(NULL);
 	abort();
 }
 
@@ -47,7 +50,7 @@ static void on_events(void *user, const struct rtl_event *const *events, size_t 
 
 static const char *how_of(const char *value)
 {
-	static const char *const ways[] = {"segv", "overflow"};
+	static const char *const ways[] = {"segv", "overflow", "thread"};
 
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
 		if (!strcmp(value, ways[i]))
@@ -58,7 +61,7 @@ static const char *how_of(const char *value)
 
 static const struct rtl_setting_info infos[] = {
 	RTL_NUMBER_SETTING("at", "0", 0, 0, "the event at which it happens; 0: at the end"),
-	RTL_TEXT_SETTING("how", "segv", 1, 0, "segv, abort or overflow"),
+	RTL_TEXT_SETTING("how", "segv", 1, 0, "segv, abort, overflow or thread"),
 };
 
 static int crash_create(const struct rtl_host *host, const struct rtl_setting *settings,

@@ -54,6 +54,9 @@ REASONS = ("used no GPU", "submitted no kernel", PAUSED, LOST, " lost (", "could
            "RTL_STREAMS", "HSA runtime", "none has ended")
 
 
+XPTI = "; nothing came by XPTI: the command has no SYCL runtime that tells, or a DT_RPATH to another libxptifw.so"
+
+
 class Endings(Case):
     def assert_said(self, text, err):
         """That, once, and nothing that contradicts it."""
@@ -71,6 +74,11 @@ class Endings(Case):
                 self.assertEqual(done.returncode, status, done.stderr)
                 self.assert_said(text, done.stderr)
                 subprocess.run(["rm", "-rf", self.path("out")], check=True)
+
+    def test_xpti_asked_for__said_that_nothing_came_by_it(self):
+        for options, said in (("--xpti",), 1), ((), 0):
+            err = self.rtl("trace", *options, "-o", "out", "true").stderr
+            self.assertEqual(err.count(XPTI), said, err)
 
     def test_something_recorded__no_word_of_it(self):
         for options in ((), ("--in-process",), ("-q",)):

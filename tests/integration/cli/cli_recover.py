@@ -276,7 +276,34 @@ class Record(Case):
         done = self.rtl("replay", "-o", "run.db", "run.rec")
         self.assertIn(f"{os.path.basename(first)} has no control page: what was recorded there cannot be read",
                       done.stderr)
+        self.assertIn("not all that was recorded could be read: the output is not complete", done.stderr)
+        self.assertEqual(done.returncode, 1)
         self.assertEqual(self.operations("run.db"), 1000)
+        self.assertEqual(self.ask("run.db", "SELECT value FROM rtl_meta WHERE key = 'state'"), [("incomplete",)])
+
+    def test_control_page_damaged__rest_replayed_and_said(self):
+        self.rtl("record", "-o", "run.rec", PROGRAM, "500", "children")
+        first, *_ = sorted(glob.glob(self.path("run.rec/rtl-spool-*")))
+        os.truncate(os.path.join(first, "control"), 100)
+        done = self.rtl("replay", "-o", "run.db", "run.rec")
+        self.assertIn("not all that was recorded could be read: the output is not complete", done.stderr)
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(self.operations("run.db"), 1000)
+        self.assertEqual(self.ask("run.db", "SELECT value FROM rtl_meta WHERE key = 'state'"), [("incomplete",)])
+
+    def test_few_files_may_be_open__all_replayed_or_said(self):
+        self.rtl("record", "-o", "run.rec", PROGRAM, "500")
+        for limit in range(4, 16):
+            with self.subTest(limit=limit):
+                done = subprocess.run(["sh", "-c", f"ulimit -n {limit}; exec '{RTL}' replay -o run.db run.rec"],
+                                      cwd=self.folder, env=self.environment(), capture_output=True, text=True,
+                                      check=False)
+                if done.returncode == 0:
+                    self.assertEqual(self.operations("run.db"), 500)
+                elif os.path.exists(self.path("run.db")):
+                    self.assertEqual(self.ask("run.db", "SELECT value FROM rtl_meta WHERE key = 'state'"),
+                                     [("incomplete",)])
+        self.assertEqual(done.returncode, 0)
 
     def test_limit__oldest_events_go_and_are_counted(self):
         done = self.rtl("record", "-o", "run.rec", "--limit", "100K", PROGRAM, "100000", "print",

@@ -7,11 +7,12 @@ import os
 import re
 import signal
 import sqlite3
+import struct
 import subprocess
 import time
 import unittest
 
-from cli_kit import HANG_S, KILL_AT, PROGRAM, RTL, Case
+from cli_kit import HANG_S, KILL_AT, PROGRAM, RTL, SESSION_ENDED, Case
 
 OLDER = "older than what is kept"
 
@@ -221,6 +222,18 @@ class Snapshot(Case):
                      self.in_spool())
         self.nothing_is_left()
         self.end(child)
+
+    def test_page_damaged__served_no_more_and_ends(self):
+        for options in (), ("--last", "1000"):
+            child = self.begin(*options)
+            self.line(child)
+            with open(os.path.join(self.in_spool(), "session"), "r+b") as page:
+                page.seek(SESSION_ENDED + 16)  # snapshots_asked
+                page.write(struct.pack("<I", 0x7fffffff))
+            self.line(child)
+            self.end(child)
+            self.assertEqual(self.operations("run.db"), 200)
+            os.unlink(self.path("run.db"))
 
     def test_no_flight_recorder__said(self):
         child = self.begin()

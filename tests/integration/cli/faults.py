@@ -172,7 +172,7 @@ class Vanished(Faults):
 class Crash(Faults):
     """A subscriber crashes in rtl."""
 
-    WAYS = [("segv", signal.SIGSEGV), ("abort", signal.SIGABRT)]
+    WAYS = [("segv", signal.SIGSEGV), ("abort", signal.SIGABRT), ("thread", signal.SIGABRT)]
     if "thread" not in SANITIZED:  # its own functions need the stack
         WAYS.append(("overflow", signal.SIGSEGV))
 

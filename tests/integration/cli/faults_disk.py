@@ -33,7 +33,7 @@ class FullDisk(Faults):
                 self.assertRegex(done.stdout, r"^\d+\nstatus 0\nsmall/run\.db\n")
                 self.assertIn("the disk is full", done.stderr)
                 self.assertIn("small/run.db is not complete", done.stderr)
-                self.assertNotIn("0 lost", done.stderr + done.stdout)
+                self.assertNotIn(" 0 lost", done.stderr + done.stdout)
                 self.packets("run.db")
         self.assertEqual(os.listdir(self.spool), [])
 
@@ -108,6 +108,13 @@ class FullDisk(Faults):
         self.assertEqual(published, delivered + discarded + abandoned)
         self.assertEqual(self.operations("run.db"), delivered)
         self.assertEqual(delivered + discarded, 300000)
+
+    def test_spool_without_room_for_names__not_recorded_and_said(self):
+        done = self.small('mount -t tmpfs -o size=256k none small; "$RTL" trace --spool small -o run.db "$PROGRAM" 300 print; '
+                          'echo status $?')
+        self.assertEqual(done.stdout, "0\nstatus 0\n")
+        self.assertIn("No space left on device): nothing will be recorded; name another folder with RTL_SPOOL", done.stderr)
+        self.assertIn("1 process of the command could not make a spool for its events, and said why", done.stderr)
 
     def test_spool_of_a_recording__valid_and_the_rest_counted(self):
         """Threads that stay, until none gets a buffer any more."""

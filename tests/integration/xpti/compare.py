@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""compare.py DATABASE RECORD [killed|debug|crash|many]: whether the database has, row by row, what publisher.c has written down.
+"""compare.py DATABASE RECORD [killed|debug|crash|many|race|full]: whether the database has, row by row, what publisher.c has written down.
 
 A publisher that was killed has left no end of its streams. debug: all was told on the debug streams.
 crash: it ended in the middle, before it had written all down; then what is recorded adds up.
@@ -70,6 +70,15 @@ def main():
         check(f"{count} streams with their version and an event", 240 <= count <= 254)
         ledger(db)
         return 1 if faults else 0
+    if how == "full":
+        same("lost for want of memory", [("full", "no memory", 10)], db.execute("SELECT stream, cause, count FROM rtl_loss"))
+        same("events", [(1, 10)], db.execute("SELECT delivered, missed FROM rtl_ledger WHERE stream = 'full'"))
+        return 1 if faults else 0
+    if how == "race":
+        same("events of each stream", [(f"stream_20{i}", 2) for i in range(100)], db.execute(
+            "SELECT stream, delivered FROM rtl_ledger WHERE stream LIKE 'stream_20%'"))
+        ledger(db)
+        return 1 if faults else 0
     rows = read(sys.argv[2])
     pid = "(SELECT pid FROM rtl_process AS p WHERE p.process = t.process)"
     debug = db.execute("SELECT count(*) FROM rtl_spans WHERE stream = 'sycl.debug'").fetchone()[0] > 0
@@ -115,6 +124,11 @@ def main():
              "late": ("int", "integer"), "is_inorder": ("bool", "integer")}
     check("metadata have their types", {key: (kind, stored) for key, kind, stored in db.execute(
         "SELECT DISTINCT key, kind, typeof(value) FROM rtl_xpti_metadata") if key in types} == types)
+    check("a kernel's arguments and sizes are texts", db.execute(
+        "SELECT count(*) FROM rtl_node AS n WHERE (SELECT count(*) FROM rtl_xpti_metadata AS m"
+        " WHERE m.process = n.process AND m.object = n.id AND CASE key"
+        " WHEN 'arg0' THEN value = 'kind 3, size 8, index 0, at 0x7f00' WHEN 'enqueue_kernel_data'"
+        " THEN value = 'global 64x2x1, local 32x1x1, offset 0,0,0, arguments 1' END) <> 2").fetchone()[0] == 0)
     check("nodes have all their metadata, and what was added later", db.execute(
         "SELECT count(*) FROM rtl_node AS n WHERE (SELECT count(*) FROM rtl_xpti_metadata AS m"
         " WHERE m.process = n.process AND m.object = n.id AND CASE key WHEN 'real' THEN value = 0.5"

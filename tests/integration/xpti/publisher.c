@@ -3,14 +3,18 @@
  * publisher.c: does what libsycl and the loader of Unified Runtime do with XPTI, and writes down in
  * a file of its own what it has told, for compare.py. Compiled as C and as C++.
  *
- *   publisher RECORD THREADS ROUNDS [END]      END: exit (default), kill, abort, fork, many
+ *   publisher RECORD THREADS ROUNDS [END]      END: exit (default), kill, abort, fork, many, race,
+ *                                             full
  *
+ * full: no memory is left for events, and ten are told with what there is in their place.
+ * race: two threads register each of 100 streams at once, and tell an event each.
  * many: as many streams as there can be, with an event each, and no more.
  */
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,7 +24,7 @@
 static struct proxy xpti;
 static int rounds;
 static const char *record_name;
-static uint8_t sycl, calls, buffers, images, memory, own;
+static uint8_t sycl, calls, zero, buffers, images, memory, own;
 static struct xpti_event *graph;
 static const char *sycl_name, *calls_name;
 static uint16_t own_type;
@@ -75,9 +79,30 @@ static void make_queue(struct worker *w, uint64_t queue)
 	xpti.StashTuple("queue_id", queue);
 }
 
-static void call_runtime(struct worker *w, uint32_t function, const char *name, int32_t result,
-			 uint64_t instance)
+/* As Unified Runtime's loader exports it. */
+#ifdef __cplusplus
+extern "C" {
+#endif
+XPTI_API int32_t urPrintFunctionParams(uint32_t function, const void *args, char *text, size_t size,
+				       size_t *needed);
+#ifdef __cplusplus
+}
+#endif
+
+int32_t urPrintFunctionParams(uint32_t function, const void *args, char *text, size_t size,
+			      size_t *needed)
 {
+	const struct worker *w = *(const struct worker *const *)args;
+
+	(void)function;
+	*needed = 1 + (size_t)snprintf(text, size, ".worker = %d", w->number);
+	return 0;
+}
+
+static void call_runtime(struct worker *w, uint8_t stream, const char *stream_name,
+			 uint32_t function, const char *name, int32_t result)
+{
+	uint64_t instance = xpti.GetUniqueId();
 	struct xpti_call call;
 	void *args[2] = {w, &call};
 
@@ -85,13 +110,16 @@ static void call_runtime(struct worker *w, uint32_t function, const char *name, 
 	call.function = function;
 	call.name = name;
 	call.args = args;
-	if (!xpti.CheckTraceEnabled(calls, XPTI_FUNCTION_WITH_ARGS_BEGIN))
+	if (!xpti.CheckTraceEnabled(stream, XPTI_FUNCTION_WITH_ARGS_BEGIN))
 		return;
-	xpti.NotifySubscribers(calls, XPTI_FUNCTION_WITH_ARGS_BEGIN, NULL, NULL, instance, &call);
+	xpti.NotifySubscribers(stream, XPTI_FUNCTION_WITH_ARGS_BEGIN, NULL, NULL, instance, &call);
 	call.result = &result;
-	xpti.NotifySubscribers(calls, XPTI_FUNCTION_WITH_ARGS_END, NULL, NULL, instance, &call);
-	fprintf(w->record, "S\tcall\t%s\t\t0\t0\t%" PRIu64 "\t%d\t%ld\t%s\n", name, instance,
-		result, tid(), calls_name);
+	xpti.NotifySubscribers(stream, XPTI_FUNCTION_WITH_ARGS_END, NULL, NULL, instance, &call);
+	fprintf(w->record, "S\tcall\t%s\t", name);
+	if (!strcmp(stream_name, "ur.call.debug"))
+		fprintf(w->record, "function = %u, .worker = %d", function, w->number);
+	fprintf(w->record, "\t0\t0\t%" PRIu64 "\t%d\t%ld\t%s\n", instance, result, tid(),
+		stream_name);
 }
 
 static void wait_for_queue(struct worker *w, uint64_t round)
@@ -188,10 +216,22 @@ static struct xpti_event *submit(struct worker *w, struct xpti_event *before, ui
 	struct xpti_event *edge;
 	const int32_t late = -5;
 	double real = 0.5;
+	struct xpti_kernel_arg arg = {3, (const void *)0x7f00, 8, 0};
+	struct xpti_enqueue enqueue = {{64, 2, 1}, {32, 1, 1}, {0, 0, 0}, 1};
 
 	xpti.AddMetadata(node, "kernel_name", text_object(kernel));
 	xpti.AddMetadata(node, "sycl_device_type", text_object("GPU"));
-	xpti.AddMetadata(node, "queue_id", number_object(round));
+	xpti.AddMetadata(
+		node, "enqueue_kernel_data",
+		xpti.RegisterObject((const char *)&enqueue, sizeof(enqueue), XPTI_OBJECT_BINARY));
+	xpti.AddMetadata(node, "arg0",
+			 xpti.RegisterObject((const char *)&arg, sizeof(arg), XPTI_OBJECT_BINARY));
+	if (round & 1) { /* as operations on memory have it; the others have stashed it */
+		xpti.AddMetadata(node, "queue_id", number_object(round));
+	} else {
+		xpti.StashTuple("queue_id", round);
+		xpti.UnstashTuple();
+	}
 	xpti.AddMetadata(node, "real",
 			 xpti.RegisterObject((const char *)&real, sizeof(real), XPTI_OBJECT_FLOAT));
 	xpti.NotifySubscribers(sycl, XPTI_NODE_CREATE, graph, node, instance, "command_group_node");
@@ -212,7 +252,8 @@ static struct xpti_event *submit(struct worker *w, struct xpti_event *before, ui
 			edge->unique_id, graph->unique_id, edge->source_id, edge->target_id);
 	}
 	xpti.NotifySubscribers(sycl, XPTI_TASK_BEGIN, graph, node, instance, NULL);
-	call_runtime(w, 7, "urEnqueueKernelLaunch", (int32_t)(round % 5), xpti.GetUniqueId());
+	call_runtime(w, calls, calls_name, 7, "urEnqueueKernelLaunch", (int32_t)(round % 5));
+	call_runtime(w, zero, "sycl.experimental.level_zero.debug", 3, "zeInit", 1);
 	xpti.NotifySubscribers(sycl, XPTI_SIGNAL, graph, node, instance,
 			       (void *)(0xabc000 + round));
 	xpti.NotifySubscribers(sycl, XPTI_TASK_END, graph, node, instance, NULL);
@@ -282,6 +323,7 @@ static void begin(void)
 	xpti.FrameworkInitialize();
 	sycl = choose(&sycl_name, "sycl", "sycl.debug", 8);
 	calls = choose(&calls_name, "ur.call", "ur.call.debug", 0);
+	zero = open_stream("sycl.experimental.level_zero.debug", 0, 1);
 	buffers = open_stream("sycl.experimental.buffer", 8, 0);
 	images = open_stream("sycl.experimental.image", 8, 0);
 	memory = open_stream("sycl.experimental.mem_alloc", 8, 0);
@@ -308,6 +350,54 @@ static void use_many_streams(void)
 		xpti.Initialize(name, 1, 0, "1");
 		xpti.NotifySubscribers(number, 30, NULL, event, 1 + (uint64_t)i, NULL);
 	}
+}
+
+static int use_all_memory(void)
+{
+	struct xpti_payload p = payload("full", "full.cpp", 1);
+	uint8_t number = xpti.RegisterStream("full");
+	uint64_t instance;
+	struct xpti_event *event = xpti.MakeEvent("full", &p, 1, XPTI_ACTIVITY_ACTIVE, &instance);
+	struct rlimit none, was;
+
+	xpti.NotifySubscribers(number, 30, NULL, event, 1, NULL);
+	getrlimit(RLIMIT_AS, &was);
+	none = was;
+	none.rlim_cur = 1;
+	setrlimit(RLIMIT_AS, &none);
+	for (int i = 0; i < 1000000 && event->unique_id; i++)
+		event = xpti.MakeEvent("full", &p, 1, XPTI_ACTIVITY_ACTIVE, &instance);
+	for (int i = 0; i < 10; i++)
+		xpti.NotifySubscribers(number, 30, NULL, event, 1, NULL);
+	setrlimit(RLIMIT_AS, &was);
+	return event->unique_id != 0;
+}
+
+static pthread_barrier_t barrier;
+
+static void *race(void *unused)
+{
+	struct xpti_payload p = payload("race", "race.cpp", 1);
+	uint64_t instance;
+	struct xpti_event *event = xpti.MakeEvent("race", &p, 1, XPTI_ACTIVITY_ACTIVE, &instance);
+	char name[32];
+
+	for (int i = 0; i < 100; i++) {
+		snprintf(name, sizeof(name), "stream %d", i);
+		pthread_barrier_wait(&barrier);
+		xpti.NotifySubscribers(xpti.RegisterStream(name), 30, NULL, event, 1, NULL);
+	}
+	return unused;
+}
+
+static int race_for_streams(void)
+{
+	pthread_t other;
+
+	if (pthread_barrier_init(&barrier, NULL, 2) || pthread_create(&other, NULL, race, NULL))
+		return 1;
+	race(NULL);
+	return pthread_join(other, NULL);
 }
 
 static void finish(void)
@@ -397,6 +487,10 @@ int main(int argc, char **argv)
 		use_many_streams();
 		return 0;
 	}
+	if (!strcmp(end, "full"))
+		return use_all_memory();
+	if (!strcmp(end, "race"))
+		return race_for_streams();
 	begin();
 	failed = run(atoi(argv[2]));
 	if (!failed && !strcmp(end, "fork")) {

@@ -337,6 +337,40 @@ static void test_collector__process_outlives_it__counted_and_nothing_left(void *
 	assert_int_equal(own.ledger.missed, 0); /* it is under way still */
 }
 
+static struct rtl_collector *finishing;
+static pid_t begun_late;
+
+/* One that has been told to stop ends before all is delivered, and another one begins. */
+static void let_one_end_and_one_begin(void)
+{
+	int ends[2];
+
+	kill(process, SIGKILL);
+	assert_int_equal(waitpid(process, NULL, 0), process);
+	assert_int_equal(pipe(ends), 0);
+	begun_late = start_process(finishing, 10, ends[1], end_never);
+	wait_until_told(ends);
+}
+
+static void test_collector__processes_end_and_begin_while_it_finishes__counted(void **state)
+{
+	int ends[2];
+	uint32_t left;
+
+	(void)state;
+	finishing = own_collector(RTL_COLLECT, base, NULL);
+	assert_int_equal(pipe(ends), 0);
+	process = start_process(finishing, 10, ends[1], end_never);
+	wait_until_told(ends);
+	while_delivered = let_one_end_and_one_begin;
+	rtl_collector_finish(finishing, &left);
+	rtl_collector_destroy(finishing);
+	kill(begun_late, SIGKILL);
+	waitpid(begun_late, NULL, 0);
+	assert_int_equal(own.events, 10);
+	assert_int_equal(left, 2);
+}
+
 /* As `rtl stop` does as soon as it finds the folder. */
 static void stop_it(void)
 {
@@ -519,6 +553,7 @@ int main(void)
 		TEST(test_collector__process_is_killed__what_was_under_way_is_missed),
 		TEST(test_collector__under_way_and_given_back__not_missed),
 		TEST(test_collector__process_outlives_it__counted_and_nothing_left),
+		TEST(test_collector__processes_end_and_begin_while_it_finishes__counted),
 		TEST(test_collector__stopped_while_it_starts__stays_so),
 		TEST(test_collector__woken__next_sleep_ends_at_once),
 		TEST(test_folder__collector_dies__recovered_and_removed),

@@ -4,6 +4,7 @@
 #define TESTS_XPTI_CPP_CLASSES_H
 
 #include <cstdint>
+#include <string>
 #include <unordered_map>
 
 extern "C" {
@@ -75,6 +76,13 @@ template <typename Class> Class *as(xpti_interface *object)
 inline Map &map_of(xpti_event *event)
 {
 	return *reinterpret_cast<Map *>(xptiQueryMetadata(event));
+}
+
+inline uint32_t string_id(const std::string &text)
+{
+	char *table;
+
+	return xptiRegisterString(text.c_str(), &table);
 }
 
 } // namespace cpp

@@ -57,6 +57,7 @@ static void test_strings__are_interned(void **state)
 	assert_int_equal(xptiRegisterString(NULL, NULL), XPTI_INVALID_STRING);
 	assert_int_equal(xptiRegisterString(NULL, &table), XPTI_INVALID_STRING);
 	assert_int_equal(xptiRegisterString("", &table), XPTI_INVALID_STRING);
+	assert_int_equal(xptiRegisterString("foo", NULL), XPTI_INVALID_STRING);
 	assert_null(table);
 	assert_null(xptiLookupString(0xffffffffu));
 	assert_null(xptiLookupString(0));
@@ -76,12 +77,12 @@ static void test_strings__are_interned(void **state)
 static void test_strings__many__each_found(void **state)
 {
 	uint32_t ids[20000];
-	char text[32];
+	char text[32], *table;
 
 	(void)state;
 	for (int i = 0; i < 20000; i++) {
 		snprintf(text, sizeof(text), "string %d", i);
-		ids[i] = xptiRegisterString(text, NULL);
+		ids[i] = xptiRegisterString(text, &table);
 		assert_int_equal(ids[i], i + 1);
 	}
 	for (int i = 0; i < 20000; i++) {
@@ -149,6 +150,22 @@ static void test_payload__registered__found_by_id(void **state)
 	assert_non_null(xptiLookupPayload(id));
 }
 
+static void test_find_event__by_a_payloads_id__one_that_stays(void **state)
+{
+	struct xpti_payload p = payload("foo", "foo.cpp", 10, 0);
+	uint64_t id = xptiRegisterPayload(&p);
+	struct xpti_event *event = (struct xpti_event *)(uintptr_t)xptiFindEvent(id);
+
+	(void)state;
+	assert_non_null(event);
+	assert_int_equal(event->unique_id, id);
+	assert_string_equal(event->payload->name, "foo");
+	assert_non_null(xptiLookupEvent(id));
+	assert_int_equal(xptiAddMetadata(event, "key", 1), XPTI_SUCCESS);
+	xptiReleaseEvent(event);
+	assert_ptr_equal(xptiFindEvent(id), event);
+}
+
 static void test_stream__registered__one_id(void **state)
 {
 	uint8_t id;
@@ -159,6 +176,8 @@ static void test_stream__registered__one_id(void **state)
 	id = xptiRegisterStream("foo");
 	assert_int_not_equal(id, XPTI_INVALID_STREAM);
 	assert_int_not_equal(id, 0);
+	assert_int_not_equal(id, xptiGetDefaultStreamID());
+	assert_int_equal(xptiRegisterStream("xpti.framework"), xptiGetDefaultStreamID());
 	assert_int_equal(xptiRegisterStream("foo"), id);
 	assert_int_not_equal(xptiRegisterStream("bar"), id);
 	assert_int_equal(xptiUnregisterStream(NULL), XPTI_INVALIDARG);
@@ -351,6 +370,21 @@ static void test_callback__one_of_two_is_gone__the_type_stays_on(void **state)
 	assert_int_equal(other_calls, 1);
 }
 
+static void test_finalize__callbacks_are_off(void **state)
+{
+	uint8_t id = xptiRegisterStream("foo");
+
+	(void)state;
+	xptiForceSetTraceEnabled(true);
+	xptiRegisterCallback(id, 10, callback);
+	xptiFinalize("foo");
+	assert_false(xptiCheckTraceEnabled(id, 10));
+	calls = 0;
+	xptiNotifySubscribers(id, 10, NULL, (struct xpti_event *)1, 0, NULL);
+	assert_int_equal(calls, 0);
+	assert_int_equal(xptiRegisterCallback(id, 10, callback), XPTI_UNDELETE);
+}
+
 static void test_check__by_stream_and_type(void **state)
 {
 	uint8_t id = xptiRegisterStream("foo");
@@ -436,13 +470,14 @@ static void test_user_types__tools_have_numbers(void **state)
 static void test_reset__callbacks_are_new_again(void **state)
 {
 	uint8_t id = xptiRegisterStream("foo");
+	char *table;
 
 	(void)state;
 	assert_int_equal(xptiRegisterCallback(id, 0x183, callback), XPTI_SUCCESS);
 	xptiReset();
 	assert_int_equal(xptiRegisterCallback(id, 0x183, callback), XPTI_SUCCESS);
 	assert_int_equal(xptiRegisterStream("foo"), id);
-	assert_int_equal(xptiRegisterString("first", NULL), 1);
+	assert_int_equal(xptiRegisterString("first", &table), 1);
 }
 
 /* ---- metadata, defaults, stash, scope */
@@ -552,6 +587,7 @@ static void test_tracepoint__created__found_until_deleted(void **state)
 	struct xpti_interface *a = xptiCreateTracepoint("f", "f.cpp", 1, 2, (void *)0x1234);
 	struct xpti_interface *b = xptiCreateTracepoint("f", "f.cpp", 1, 2, NULL);
 	struct xpti_interface *none = xptiCreateTracepoint(NULL, NULL, 0, 0, NULL);
+	struct xpti_interface *no_file = xptiCreateTracepoint("f", NULL, 0, 0, NULL);
 	uint64_t id = tracepoint_id(a), other = tracepoint_id(b);
 
 	(void)state;
@@ -559,6 +595,7 @@ static void test_tracepoint__created__found_until_deleted(void **state)
 	assert_string_equal(((struct xpti_payload *)tracepoint_payload_ref(none))->name, "unknown");
 	assert_string_equal(((struct xpti_payload *)tracepoint_payload_ref(none))->file,
 			    "unknown-file");
+	assert_null(((struct xpti_payload *)tracepoint_payload_ref(no_file))->file);
 	assert_int_not_equal(id, other);
 	assert_ptr_equal(payload_ref(xptiLookupPayload(id)), tracepoint_payload_ref(a));
 	assert_non_null(xptiLookupEvent(id));
@@ -567,6 +604,25 @@ static void test_tracepoint__created__found_until_deleted(void **state)
 	assert_null(xptiLookupEvent(other));
 	assert_null(xptiLookupPayload(other));
 	assert_non_null(xptiLookupEvent(id));
+}
+
+static void *notifies(void *unused)
+{
+	(void)unused;
+	return xptiCheckTracepointScopeNotification() ? &calls : NULL;
+}
+
+static void test_scope_notification__is_for_all_threads(void **state)
+{
+	pthread_t thread;
+	void *result;
+
+	(void)state;
+	xptiEnableTracepointScopeNotification(true);
+	assert_int_equal(pthread_create(&thread, NULL, notifies, NULL), 0);
+	assert_int_equal(pthread_join(thread, &result), 0);
+	assert_non_null(result);
+	xptiEnableTracepointScopeNotification(false);
 }
 
 static void test_scope__set__read__unset(void **state)
@@ -583,6 +639,7 @@ static void test_scope__set__read__unset(void **state)
 	assert_int_equal(xptiGetUniversalId(), 5);
 	xptiUnsetTracepointScopeData();
 	assert_null(xptiGetTracepointScopeData());
+	assert_int_equal(xptiGetUniversalId(), 0);
 	assert_false(xptiCheckTracepointScopeNotification());
 	xptiEnableTracepointScopeNotification(true);
 	assert_true(xptiCheckTracepointScopeNotification());
@@ -622,6 +679,7 @@ int main(void)
 		TEST(test_objects__by_bytes__first_type_stays),
 		TEST(test_unique_id__differs),
 		TEST(test_payload__registered__found_by_id),
+		TEST(test_find_event__by_a_payloads_id__one_that_stays),
 		TEST(test_stream__registered__one_id),
 		TEST(test_event__each_visit__another_instance),
 		TEST(test_payload__registered_by_several_threads_at_once__one_id),
@@ -630,6 +688,7 @@ int main(void)
 		TEST(test_query_payload__event__its_own),
 		TEST(test_callback__registered_twice__duplicate),
 		TEST(test_callback__one_of_two_is_gone__the_type_stays_on),
+		TEST(test_finalize__callbacks_are_off),
 		TEST(test_check__by_stream_and_type),
 		TEST(test_check__a_stream_that_comes_while_tracing_is_on__is_seen),
 		TEST(test_notify__what_is_refused),
@@ -640,6 +699,7 @@ int main(void)
 		TEST(test_stash__stays_until_the_next),
 		TEST(test_tracepoint__created__found_until_deleted),
 		TEST(test_scope__set__read__unset),
+		TEST(test_scope_notification__is_for_all_threads),
 		TEST(test_streams__254__the_next_is_refused),
 	};
 

@@ -139,7 +139,7 @@ static void test_map__cpp_reads_what_the_framework_adds(void **)
 	}
 	assert_true(keys == seen);
 	for (auto &key : keys) {
-		uint32_t id = xptiRegisterString(key.c_str(), nullptr);
+		uint32_t id = cpp::string_id(key);
 
 		assert_int_equal(map.count(id), 1);
 		assert_int_equal(map[id], object(key));
@@ -163,10 +163,10 @@ static void test_map__cpp_adds_and_erases__framework_goes_on(void **)
 	assert_int_equal(map.size(), 1 + 150 + 300);
 	for (uint32_t i = 1; i < 300; i += 2)
 		assert_int_equal(map.at(1000000 + i), i);
-	assert_int_equal(map[xptiRegisterString("first", nullptr)], object("1"));
+	assert_int_equal(map[cpp::string_id("first")], object("1"));
 	map.rehash(4096);
 	assert_int_equal(xptiAddMetadata(event, "first", object("2")), XPTI_DUPLICATE);
-	assert_int_equal(map[xptiRegisterString("first", nullptr)], object("2"));
+	assert_int_equal(map[cpp::string_id("first")], object("2"));
 
 	cpp::Map copy = map;
 	assert_int_equal(copy.size(), map.size());

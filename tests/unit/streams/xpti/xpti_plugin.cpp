@@ -24,7 +24,7 @@ struct Early {
 	Early()
 	{
 		/* upstream's framework hangs here */
-		xptiRegisterString("from a constructor", nullptr);
+		cpp::string_id("from a constructor");
 		xptiRegisterStream("early");
 		xptiTraceEnabled();
 		xptiRegisterCallback(xptiRegisterStream("early"), 10, callback);

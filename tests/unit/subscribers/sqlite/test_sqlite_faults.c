@@ -4,6 +4,7 @@
 #include "test_sqlite.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
@@ -337,7 +338,7 @@ static void test_sqlite_faults__reader_at_the_end_of_a_collector__output_is_comp
 	read_at_the_end(t);
 }
 
-static void test_sqlite_faults__locked_by_another_program__told_once(void **state)
+static void test_sqlite_faults__locked_by_another_program__told_once_and_counted(void **state)
 {
 	struct trace *t = *state;
 	sqlite3 *other;
@@ -353,6 +354,58 @@ static void test_sqlite_faults__locked_by_another_program__told_once(void **stat
 	sqlite3_close(other);
 	fake_host_end(t->host);
 	assert_valid(t->file);
+	assert_answer(t->file, "SELECT value FROM rtl_meta WHERE key = 'state'", "incomplete");
+	assert_answer(t->file,
+		      "SELECT l.published > 0, l.delivered, l.published = l.abandoned,"
+		      " x.count = l.abandoned FROM rtl_ledger AS l JOIN rtl_loss AS x"
+		      " USING (process, stream) WHERE cause = 'sqlite: could not be written'",
+		      "1|0|1|1");
+}
+
+struct neighbour {
+	const char *file;
+	pthread_t thread;
+	bool stop;
+	uint64_t rows;
+};
+
+/* Puts rows into a table of its own, on and on. */
+static void *write_beside(void *user)
+{
+	struct neighbour *n = user;
+	sqlite3 *db = NULL;
+
+	sqlite3_open(n->file, &db);
+	sqlite3_busy_timeout(db, 60000);
+	sqlite3_exec(db, "CREATE TABLE neighbour (x)", NULL, NULL, NULL);
+	/* relaxed: nothing else is read by it */
+	while (!__atomic_load_n(&n->stop, __ATOMIC_RELAXED))
+		n->rows += sqlite3_exec(db, "INSERT INTO neighbour VALUES (1)", NULL, NULL, NULL) ==
+			   SQLITE_OK;
+	sqlite3_close(db);
+	return NULL;
+}
+
+static void test_sqlite_faults__another_program_writes__all_rows_are_there(void **state)
+{
+	struct trace *t = *state;
+	struct neighbour n = {.file = t->file};
+	char rows[32];
+
+	fake_host_set_property(t->host, "where", "collector");
+	trace_begin(t, "");
+	fake_host_flush(t->host);
+	assert_int_equal(pthread_create(&n.thread, NULL, write_beside, &n), 0);
+	deliver_and_flush(t, 100000);
+	__atomic_store_n(&n.stop, true, __ATOMIC_RELAXED);
+	pthread_join(n.thread, NULL);
+	assert_null(fake_host_failure(t->host));
+	trace_end(t);
+	assert_valid(t->file);
+	assert_answer(t->file, "SELECT count(*) FROM rocpd_op", "100000");
+	assert_answer(t->file, "SELECT value FROM rtl_meta WHERE key = 'state'", "complete");
+	snprintf(rows, sizeof(rows), "%llu", (unsigned long long)n.rows);
+	assert_answer(t->file, "SELECT count(*) FROM neighbour", rows);
 }
 
 /* Puts another file under each number that the process has `path` open under. */
@@ -423,7 +476,8 @@ int main(void)
 		TEST(test_sqlite_faults__no_memory_for_indexes__complete_without_and_told),
 		TEST(test_sqlite_faults__reader_at_the_end__output_is_complete),
 		TEST(test_sqlite_faults__reader_at_the_end_of_a_collector__output_is_complete),
-		TEST(test_sqlite_faults__locked_by_another_program__told_once),
+		TEST(test_sqlite_faults__locked_by_another_program__told_once_and_counted),
+		TEST(test_sqlite_faults__another_program_writes__all_rows_are_there),
 		TEST(test_sqlite_faults__program_takes_its_descriptors__writes_to_no_other_file),
 	};
 
