@@ -36,6 +36,9 @@ struct table {
 	struct column *columns;
 	struct group *groups;
 	uint32_t column_count, group_count;
+	/* What was not stored as this repeats it (RTL_IN_DEBUG), and its stream; NULL: nothing. */
+	const struct rtl_type_info *repeated;
+	uint32_t repeated_stream;
 };
 
 /* ---- small tables */
@@ -229,6 +232,19 @@ int64_t table_id(const struct table *table)
 	return table->id;
 }
 
+/* Adds the event that the last one repeats. */
+static void take_repeated(struct reader *r, const struct table *t,
+			  const struct reader_process *process)
+{
+	struct rtl_event *event = &r->events[r->event_count++];
+
+	*event = event[-1];
+	event->type = t->repeated->type;
+	event->stream = process->streams[t->repeated_stream];
+	event->type_info = t->repeated;
+	event->payload_size = t->repeated->payload_size;
+}
+
 int table_take(struct reader *r, struct table *t)
 {
 	static const struct reader_origin nobody;
@@ -241,7 +257,7 @@ int table_take(struct reader *r, struct table *t)
 
 	if (!r->begun)
 		return reader_fail(r, RTL_EFORMAT, "%s has events of no process", t->name);
-	if (r->event_count == READER_EVENTS || r->used > READER_PAYLOADS - READER_EVENT_MAX)
+	if (r->event_count >= READER_EVENTS - 1 || r->used > READER_PAYLOADS - READER_EVENT_MAX)
 		reader_give(r);
 	event = &r->events[r->event_count++];
 	payload = r->payloads + r->used;
@@ -264,6 +280,8 @@ int table_take(struct reader *r, struct table *t)
 	if (!known || !fill(r, t, event, payload)) {
 		event->type = 0; /* of no type: the host counts it */
 		r->rejected++;
+	} else if (t->repeated) {
+		take_repeated(r, t, process);
 	}
 	r->used += (event->payload_size + 7) & ~7u;
 	return r->error;
@@ -376,6 +394,30 @@ static void note_last(struct reader *r, const struct table *t)
 			r->last_id = sqlite3_column_int64(row, 0);
 }
 
+/* The type of the stream without ".debug" that a type repeats, if it is not stored. */
+static void find_repeated(const struct reader *r, struct table *t)
+{
+	const char *name = r->streams[t->stream].info.name;
+
+	for (uint32_t s = 0; s < r->stream_count; s++) {
+		const struct reader_stream *stream = &r->streams[s];
+		const size_t length = strlen(stream->info.name);
+
+		if (strncmp(name, stream->info.name, length) != 0 ||
+		    strcmp(name + length, ".debug") != 0)
+			continue;
+		for (uint32_t i = 0; i < stream->info.type_count; i++) {
+			const struct rtl_type_info *type = &stream->info.types[i];
+
+			if (type->repeated_by == (RTL_IN_DEBUG | t->type->type) &&
+			    type->payload_size <= t->type->payload_size && !stream->tables[i]) {
+				t->repeated = type;
+				t->repeated_stream = s;
+			}
+		}
+	}
+}
+
 static void open_table(struct reader *r, uint32_t stream, const struct rtl_type_info *type,
 		       const char *name)
 {
@@ -396,6 +438,7 @@ static void open_table(struct reader *r, uint32_t stream, const struct rtl_type_
 	if (!r->error)
 		open_columns(r, t, &plan);
 	put_args_first(t);
+	find_repeated(r, t);
 	plan_fini(&plan);
 	if (!r->error)
 		note_last(r, t);
