@@ -395,10 +395,7 @@ void host_deliver(struct host *host, const struct rtl_event *events, size_t coun
 		if (!good)
 			continue;
 		distribute(host, event, NULL);
-		n++;
-		if (host->replays && make_repeated(source, stream, event, &host->batch[n]))
-			distribute(host, &host->batch[n++], NULL);
-		if (n >= HOST_BATCH - 1) {
+		if (++n == HOST_BATCH) {
 			hand_over_all(host);
 			n = 0;
 		}

@@ -54,7 +54,8 @@ struct rtl_source_host {
 	 * Delivers events; subscribers have seen them when it returns. In each struct_size, type, stream,
 	 * process, tid, payload_size, time_ns and payload (aligned to 8) are to be set; type_info may be
 	 * NULL, ring and position are ignored. One that is not as its stream describes it counts as
-	 * abandoned.
+	 * abandoned. What other events repeat (rtl_type_info.repeated_by) is given, too, if there is
+	 * no other way for subscribers to learn of it: RTL_IN_DEBUG.
 	 * @param events  count of them, in order
 	 * @return 0; RTL_ECANCELED: nobody takes events any more, `read` should return
 	 */

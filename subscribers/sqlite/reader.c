@@ -2,13 +2,11 @@
 /* reader.c: the life of a source, and the order of its events. See reader.h. */
 #include "reader.h"
 
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "host.h"
 
@@ -142,22 +140,14 @@ static sqlite3 *connect_to(const char *path)
 	return db;
 }
 
+/* Only through SQLite: to close a descriptor of our own would drop the locks that SQLite may hold on that
+ * file in this process. */
 static bool source_reads(const char *path)
 {
-	static const char magic[16] = "SQLite format 3";
-	char begin[sizeof(magic)];
-	const int fd = open(path, O_RDONLY | O_CLOEXEC);
-	bool is = fd >= 0 && read(fd, begin, sizeof(begin)) == sizeof(begin) &&
-		  !memcmp(begin, magic, sizeof(magic));
-	sqlite3 *db;
+	sqlite3 *db = connect_to(path);
+	const bool is = db && sqlite3_table_column_metadata(db, NULL, "rtl_origin", NULL, NULL,
+							    NULL, NULL, NULL, NULL) == SQLITE_OK;
 
-	if (fd >= 0)
-		close(fd);
-	if (!is)
-		return false;
-	db = connect_to(path);
-	is = db && sqlite3_table_column_metadata(db, NULL, "rtl_origin", NULL, NULL, NULL, NULL,
-						 NULL, NULL) == SQLITE_OK;
 	sqlite3_close(db);
 	return is;
 }
@@ -171,8 +161,6 @@ static void source_close(void *instance)
 		table_close(r->tables[i]);
 	for (size_t i = 0; i < r->process_count; i++)
 		map_fini(&r->processes[i].tracepoints);
-	for (size_t i = 0; i < READER_ARGS; i++)
-		free(r->known_args[i].bytes);
 	sqlite3_finalize(r->string);
 	sqlite3_finalize(r->args);
 	sqlite3_finalize(r->tracepoint);

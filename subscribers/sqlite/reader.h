@@ -17,10 +17,10 @@
 #include "map.h"
 
 /* Events given to the host at once, the largest one, and room for their payloads. */
-#define READER_EVENTS    512u
-#define READER_EVENT_MAX (64u << 10)
-#define READER_PAYLOADS  (16u * READER_EVENT_MAX)
-#define READER_ARGS      1024u /* kept at a time */
+#define READER_EVENTS     512u
+#define READER_EVENT_MAX  (64u << 10)
+#define READER_PAYLOADS   (16u * READER_EVENT_MAX)
+#define READER_STRING_SQL "SELECT string FROM rtl_string WHERE id = ?"
 
 /* Rows of a small table, by id. */
 struct id_rows {
@@ -45,28 +45,12 @@ struct reader_process {
 	struct map tracepoints; /* struct known */
 };
 
-/* How a field is stored, beside what its description says. */
-struct reader_field {
-	const char *column, *group; /* NULL: not; "": in none */
-};
-
-struct reader_type {
-	const char *table; /* NULL: not stored */
-	struct reader_field *fields;
-};
-
 struct reader_stream {
 	struct rtl_stream_info info;
-	struct reader_type *types;
+	const char **tables; /* of its types; NULL: not stored */
 };
 
 struct table; /* a storage table, and where in it we are: reader_rows.c */
-
-struct args {
-	int64_t id;
-	uint8_t *bytes;
-	uint32_t size;
-};
 
 struct reader {
 	const struct rtl_source_host *host;
@@ -84,7 +68,6 @@ struct reader {
 	struct map numbers;   /* places in processes, and 1, by the host's pointer */
 	struct map by_number; /* the same by the file's number, and 1 */
 	struct map strings;
-	struct args known_args[READER_ARGS];
 
 	struct table **tables; /* a heap: the one with the next event is the first */
 	size_t table_count, table_room;
@@ -131,11 +114,11 @@ bool reader_tracepoint(struct reader *reader, const struct rtl_process *process,
 		       struct rtl_tracepoint *out);
 
 /* reader_rows.c. */
-/* Reads a small table, whose rows `take` puts into `to`, rows->size bytes of zeros; false: the row makes no
- * sense. The question's first column is the id, ascending. */
+/* Puts a row into `to`, rows->size bytes of zeros; false: it makes no sense. */
+typedef bool (*id_rows_take)(struct reader *reader, sqlite3_stmt *row, const void *user, void *to);
+/* Reads a small table. The question's first column is the id, ascending. */
 void id_rows_load(struct reader *reader, struct id_rows *rows, sqlite3_stmt *question,
-		  bool (*take)(struct reader *reader, sqlite3_stmt *row, void *user, void *to),
-		  void *user);
+		  id_rows_take take, const void *user);
 /* Opens all storage tables; each stands at its first row. Returns the reader's error. */
 int reader_open_tables(struct reader *reader);
 int64_t table_id(const struct table *table);

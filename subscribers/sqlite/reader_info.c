@@ -6,6 +6,7 @@
 
 #include "reader.h"
 #include "schema.h"
+#include "sub.h"
 
 #define TYPES_MAX  256
 #define FIELDS_MAX 256
@@ -56,34 +57,10 @@ int reader_check(struct reader *r)
 
 static uint16_t kind_of(const char *name)
 {
-	static const char *const names[] = {
-		[RTL_KIND_UINT] = "uint",       [RTL_KIND_INT] = "int",
-		[RTL_KIND_FLOAT] = "float",     [RTL_KIND_BOOL] = "bool",
-		[RTL_KIND_ADDRESS] = "address", [RTL_KIND_TIME] = "time",
-		[RTL_KIND_STRING] = "string",   [RTL_KIND_UID] = "uid",
-		[RTL_KIND_TEXT] = "text",       [RTL_KIND_BYTES] = "bytes",
-		[RTL_KIND_ARGS] = "args",       [RTL_KIND_VALUES] = "values",
-	};
-
-	for (uint16_t i = 1; i < sizeof(names) / sizeof(*names); i++)
-		if (!strcmp(names[i], name))
+	for (uint16_t i = 1; i <= RTL_KIND_VALUES; i++)
+		if (!strcmp(run_kind_name(i), name))
 			return i;
 	return UINT16_MAX; /* of a newer version: bytes */
-}
-
-/* The number of a group: they are numbered as they are named first. */
-static uint16_t group_of(const struct reader_field *fields, uint32_t at, const struct rtl_field *of)
-{
-	uint16_t last = 0;
-
-	if (!*fields[at].group)
-		return 0;
-	for (uint32_t i = 0; i < at; i++) {
-		if (!strcmp(fields[i].group, fields[at].group))
-			return of[i].group;
-		last = of[i].group > last ? of[i].group : last;
-	}
-	return (uint16_t)(last + 1);
 }
 
 /* How many rows a question has, which says it in its first column; 0 after a line. */
@@ -97,38 +74,32 @@ static uint32_t count_of(struct reader *r, sqlite3_stmt *row, int64_t most, cons
 	return 0;
 }
 
-static void load_fields(struct reader *r, int64_t stream, struct rtl_type_info *type,
-			struct reader_type *stored)
+static void load_fields(struct reader *r, int64_t stream, struct rtl_type_info *type)
 {
 	sqlite3_stmt *row =
 		reader_ask(r,
-			   "SELECT count(*) OVER (), name, column_name, kind, unit, offset,"
-			   " size_bytes, description, group_name FROM rtl_field"
+			   "SELECT count(*) OVER (), name, kind, unit, offset, size_bytes,"
+			   " description, ltrim(group_name, 'g') + 0 FROM rtl_field"
 			   " WHERE stream = %lld AND type = %u ORDER BY position",
 			   (long long)stream, type->type);
 	struct rtl_field *fields = NULL;
 
-	for (uint32_t i = 0, count = 0; reader_next(r, &row) && i <= count; i++) {
-		if (!fields) {
-			count = count_of(r, row, FIELDS_MAX, "fields of a type");
-			fields = reader_alloc(r, count, sizeof(*fields));
-			stored->fields = reader_alloc(r, count, sizeof(*stored->fields));
-		}
+	while (reader_next(r, &row)) {
+		if (!fields)
+			fields = reader_alloc(r, count_of(r, row, FIELDS_MAX, "fields of a type"),
+					      sizeof(*fields));
 		if (r->error)
 			continue;
-		stored->fields[i] =
-			(struct reader_field){reader_text(r, row, 2), reader_text(r, row, 8)};
-		fields[i] = (struct rtl_field){
+		fields[type->field_count++] = (struct rtl_field){
 			.struct_size = sizeof(*fields),
-			.kind = kind_of(reader_text(r, row, 3)),
-			.offset = (uint32_t)sqlite3_column_int64(row, 5),
-			.size = (uint32_t)sqlite3_column_int64(row, 6),
+			.kind = kind_of(reader_text(r, row, 2)),
+			.group = (uint16_t)sqlite3_column_int64(row, 7),
+			.offset = (uint32_t)sqlite3_column_int64(row, 4),
+			.size = (uint32_t)sqlite3_column_int64(row, 5),
 			.name = reader_text(r, row, 1),
-			.unit = reader_text(r, row, 4),
-			.description = reader_text(r, row, 7),
+			.unit = reader_text(r, row, 3),
+			.description = reader_text(r, row, 6),
 		};
-		fields[i].group = group_of(stored->fields, i, fields);
-		type->field_count = (uint16_t)(i + 1);
 	}
 	type->fields = fields;
 }
@@ -143,15 +114,18 @@ static void load_types(struct reader *r, int64_t number, struct reader_stream *s
 			   (long long)number);
 	struct rtl_type_info *types = NULL, *type;
 
-	for (uint32_t i = 0, count; reader_next(r, &row); i++) {
+	while (reader_next(r, &row)) {
 		if (!types) {
-			count = count_of(r, row, TYPES_MAX, "types of a stream");
+			const uint32_t count = count_of(r, row, TYPES_MAX, "types of a stream");
+
 			types = reader_alloc(r, count, sizeof(*types));
-			stream->types = reader_alloc(r, count, sizeof(*stream->types));
+			stream->tables = reader_alloc(r, count, sizeof(*stream->tables));
 		}
 		if (r->error)
 			continue;
-		type = &types[i];
+		if (sqlite3_column_type(row, 5) == SQLITE_TEXT)
+			stream->tables[stream->info.type_count] = reader_text(r, row, 5);
+		type = &types[stream->info.type_count++];
 		*type = (struct rtl_type_info){
 			.struct_size = sizeof(*type),
 			.type = (uint16_t)sqlite3_column_int64(row, 1),
@@ -160,10 +134,7 @@ static void load_types(struct reader *r, int64_t number, struct reader_stream *s
 			.name = reader_text(r, row, 2),
 			.description = reader_text(r, row, 3),
 		};
-		if (sqlite3_column_type(row, 5) == SQLITE_TEXT)
-			stream->types[i].table = reader_text(r, row, 5);
-		load_fields(r, number, type, &stream->types[i]);
-		stream->info.type_count = i + 1;
+		load_fields(r, number, type);
 	}
 	stream->info.types = types;
 }
@@ -230,7 +201,7 @@ static void load_processes(struct reader *r)
 	}
 }
 
-static bool take_origin(struct reader *r, sqlite3_stmt *row, void *user, void *to)
+static bool take_origin(struct reader *r, sqlite3_stmt *row, const void *user, void *to)
 {
 	const uint64_t place = map_get(&r->by_number, (uint64_t)sqlite3_column_int64(row, 1));
 
@@ -381,8 +352,7 @@ const char *reader_string(struct reader *r, uint64_t id)
 
 	if (text || !id)
 		return text;
-	if (reader_find(r, &r->string, "SELECT string FROM rtl_string WHERE id = ?", (int64_t)id,
-			0)) {
+	if (reader_find(r, &r->string, READER_STRING_SQL, (int64_t)id, 0)) {
 		text = reader_text(r, r->string, 0);
 		(void)map_set(&r->strings, id, (uintptr_t)text); /* else it is asked for again */
 	}

@@ -1,43 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /* reader_rows.c: rows of storage tables, and the events that they were. See reader.h. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan.h"
 #include "reader.h"
 
 /* Columns that each storage table begins with. */
-enum { ID, ORIGIN, TIME_NS, INSTANCE, CORRELATION, BASE_COLUMNS };
+enum { ID, ORIGIN, TIME_NS, INSTANCE, CORRELATION };
 
-static const char *const base_columns[BASE_COLUMNS] = {"id", "origin", "time_ns", "instance",
-						       "correlation"};
+static const char *const base_columns[PLAN_BASE] = {"id", "origin", "time_ns", "instance",
+						    "correlation"};
 
-enum how {
-	AS_NUMBER,
-	AS_NUMBER_OR_0,           /* NULL is 0 */
-	AS_NUMBER_OR_CORRELATION, /* NULL is the event's correlation */
-	AS_TIME,                  /* relative to the event's; NULL is 0 */
-	AS_REAL,
-	AS_BYTES,
-	AS_ARGS,
-	AS_TEXT,
-};
-
-/* A column, and where its value goes. */
+/* Where a field is stored: in a column of the table, or of a group's. */
 struct column {
-	enum how how;
-	int place; /* among the table's columns */
+	enum plan_how how;
+	int cell;
+	uint32_t group; /* its place in table.groups and 1; 0: none */
 	uint32_t offset, size;
 };
 
-/* Fields that are stored once in a table of their own. */
+/* Rows of a group: images of the payload. */
 struct group {
-	const char *name;
-	int place;
-	struct id_rows rows; /* the fields' bytes, one behind the other */
-	struct column *columns;
-	struct column *copies; /* from there to the payload; place is the offset there */
-	uint32_t column_count, copy_count;
+	struct id_rows rows;
+	int cell;
+	const uint8_t *image; /* of the event's */
 };
 
 struct table {
@@ -49,27 +36,29 @@ struct table {
 	struct column *columns;
 	struct group *groups;
 	uint32_t column_count, group_count;
+	/* What was not stored as this repeats it (RTL_IN_DEBUG), and its stream; NULL: nothing. */
+	const struct rtl_type_info *repeated;
+	uint32_t repeated_stream;
 };
 
 /* ---- small tables */
 
-void id_rows_load(struct reader *r, struct id_rows *rows, sqlite3_stmt *question,
-		  bool (*take)(struct reader *reader, sqlite3_stmt *row, void *user, void *to),
-		  void *user)
+static bool grow(struct reader *r, struct id_rows *rows, size_t room)
+{
+	int64_t *ids = reallocarray(rows->ids, room, sizeof(*ids));
+	uint8_t *bytes = reallocarray(rows->bytes, room, rows->size);
+
+	rows->ids = ids ? ids : rows->ids;
+	rows->bytes = bytes ? bytes : rows->bytes;
+	return (ids && bytes) || reader_fail(r, RTL_ENOMEM, "out of memory") == 0;
+}
+
+void id_rows_load(struct reader *r, struct id_rows *rows, sqlite3_stmt *question, id_rows_take take,
+		  const void *user)
 {
 	for (size_t room = 0; reader_next(r, &question);) {
-		if (rows->count == room) {
-			room = room ? 2 * room : 64;
-			int64_t *ids = reallocarray(rows->ids, room, sizeof(*ids));
-			uint8_t *bytes = reallocarray(rows->bytes, room, rows->size);
-
-			rows->ids = ids ? ids : rows->ids;
-			rows->bytes = bytes ? bytes : rows->bytes;
-			if (!ids || !bytes) {
-				reader_fail(r, RTL_ENOMEM, "out of memory");
-				continue;
-			}
-		}
+		if (rows->count == room && !grow(r, rows, room = room ? 2 * room : 64))
+			continue;
 		memset(rows->bytes + rows->count * rows->size, 0, rows->size);
 		rows->ids[rows->count] = sqlite3_column_int64(question, 0);
 		/* what refers to one that makes no sense finds none */
@@ -89,153 +78,151 @@ static const void *find(const struct id_rows *rows, int64_t id)
 	const uint64_t guess = rows->count ? (uint64_t)id - (uint64_t)rows->ids[0] : 0;
 	const int64_t *at;
 
+	if (!rows->count)
+		return NULL;
 	if (guess < rows->count && rows->ids[guess] == id) /* none is missing, mostly */
 		return rows->bytes + guess * rows->size;
 	at = bsearch(&id, rows->ids, rows->count, sizeof(id), compare_ids);
 	return at ? rows->bytes + (size_t)(at - rows->ids) * rows->size : NULL;
 }
 
-/* ---- values */
+/* ---- values: each is put where it belongs; false: it is none that could be there */
 
 static bool put_blob(sqlite3_stmt *row, const struct column *c, uint8_t *to)
 {
-	const void *bytes = sqlite3_column_blob(row, c->place);
+	const void *bytes = sqlite3_column_blob(row, c->cell);
+	const bool good = bytes && (uint32_t)sqlite3_column_bytes(row, c->cell) == c->size;
 
-	if (!bytes || sqlite3_column_type(row, c->place) != SQLITE_BLOB ||
-	    (uint32_t)sqlite3_column_bytes(row, c->place) != c->size)
-		return false;
-	memcpy(to, bytes, c->size);
+	if (good)
+		memcpy(to, bytes, c->size);
+	return good;
+}
+
+static bool put_real(sqlite3_stmt *row, const struct column *c, uint8_t *to)
+{
+	const double wide = sqlite3_column_double(row, c->cell);
+	const float narrow = (float)wide;
+
+	memcpy(to, c->size == sizeof(wide) ? (const void *)&wide : (const void *)&narrow, c->size);
 	return true;
 }
 
-static bool put_real(sqlite3_stmt *row, const struct column *c, int type, uint8_t *to)
-{
-	const double wide = type == SQLITE_NULL ? NAN : sqlite3_column_double(row, c->place);
-	const float narrow = (float)wide;
-
-	if (type == SQLITE_BLOB)
-		return put_blob(row, c, to);
-	if (c->size == sizeof(wide))
-		memcpy(to, &wide, sizeof(wide));
-	else
-		memcpy(to, &narrow, sizeof(narrow));
-	return type != SQLITE_TEXT;
-}
-
-/* Puts a column's value where it belongs; false: it is none that could be there. */
 static bool put(sqlite3_stmt *row, const struct column *c, const struct rtl_event *event,
 		uint8_t *payload)
 {
-	const int type = sqlite3_column_type(row, c->place);
+	uint8_t *to = payload + c->offset;
 	uint64_t number = 0;
 
-	if (c->how == AS_REAL)
-		return put_real(row, c, type, payload + c->offset);
-	if (c->how == AS_BYTES)
-		return put_blob(row, c, payload + c->offset);
-	if (type == SQLITE_INTEGER)
-		number = (uint64_t)sqlite3_column_int64(row, c->place) +
-			 (c->how == AS_TIME ? event->time_ns : 0);
-	else if (type != SQLITE_NULL || c->how == AS_NUMBER)
+	switch (sqlite3_column_type(row, c->cell)) {
+	case SQLITE_BLOB:
+		return (c->how == PLAN_BYTES || c->how == PLAN_FLOAT) && put_blob(row, c, to);
+	case SQLITE_FLOAT:
+		return c->how == PLAN_FLOAT && put_real(row, c, to);
+	case SQLITE_NULL:
+		if (c->how == PLAN_WORD && !c->group)
+			number = event->correlation;
+		else if (c->how != PLAN_TIME && c->how != PLAN_UID && c->how != PLAN_STRING)
+			return false;
+		break;
+	case SQLITE_INTEGER:
+		if (c->how == PLAN_FLOAT || c->how == PLAN_BYTES)
+			return false;
+		number = (uint64_t)sqlite3_column_int64(row, c->cell) +
+			 (c->how == PLAN_TIME ? event->time_ns : 0);
+		break;
+	default:
 		return false;
-	else if (c->how == AS_NUMBER_OR_CORRELATION)
-		number = event->correlation;
+	}
 	if (c->size == 4) /* quicker than a size that is not known */
-		memcpy(payload + c->offset, &number, 4);
+		memcpy(to, &number, 4);
 	else if (c->size == 8)
-		memcpy(payload + c->offset, &number, 8);
+		memcpy(to, &number, 8);
 	else
-		memcpy(payload + c->offset, &number, c->size); /* little-endian */
+		memcpy(to, &number, c->size); /* little-endian */
 	return true;
 }
 
-/* A row of rtl_args; NULL: there is none. */
-static const struct args *find_args(struct reader *r, int64_t id)
+/* Puts bytes behind the payload. */
+static bool append(struct rtl_event *event, uint8_t *payload, const void *bytes, uint32_t size)
 {
-	struct args *args = &r->known_args[(uint64_t)id % READER_ARGS];
-	const void *bytes = NULL;
-	uint32_t size;
-
-	if (args->bytes && args->id == id)
-		return args;
-	free(args->bytes);
-	args->bytes = NULL;
-	if (reader_find(r, &r->args, "SELECT bytes FROM rtl_args WHERE id = ?", id, 0))
-		bytes = sqlite3_column_blob(r->args, 0);
-	size = bytes ? (uint32_t)sqlite3_column_bytes(r->args, 0) : 0;
-	if (size >= sizeof(struct rtl_text) && size < READER_EVENT_MAX)
-		args->bytes = malloc(size);
-	if (args->bytes)
-		memcpy(args->bytes, bytes, size);
-	args->id = id;
-	args->size = size;
-	sqlite3_reset(r->args);
-	return args->bytes ? args : NULL;
+	if (size > READER_EVENT_MAX - event->payload_size)
+		return false;
+	if (size)
+		memcpy(payload + event->payload_size, bytes, size);
+	event->payload_size += size;
+	return true;
 }
 
 /* Arguments bring along all that lay behind the fixed part. The host looks whether they lie in it. */
 static bool put_args(struct reader *r, sqlite3_stmt *row, const struct column *c,
 		     struct rtl_event *event, uint8_t *payload)
 {
-	const int type = sqlite3_column_type(row, c->place);
-	const struct args *args;
-	uint32_t rest;
+	const uint32_t place = sizeof(struct rtl_text);
+	const uint8_t *bytes = NULL;
+	uint32_t size = 0;
+	bool good;
 
-	if (type == SQLITE_NULL)
+	if (sqlite3_column_type(row, c->cell) == SQLITE_NULL)
 		return true;
-	args = type == SQLITE_INTEGER ? find_args(r, sqlite3_column_int64(row, c->place)) : NULL;
-	rest = args ? args->size - (uint32_t)sizeof(struct rtl_text) : 0;
-	if (!args || event->payload_size + rest > READER_EVENT_MAX)
-		return false;
-	memcpy(payload + c->offset, args->bytes, sizeof(struct rtl_text));
-	if (event->payload_size == event->type_info->payload_size) {
-		memcpy(payload + event->payload_size, args->bytes + sizeof(struct rtl_text), rest);
-		event->payload_size += rest;
+	if (reader_find(r, &r->args, "SELECT bytes FROM rtl_args WHERE id = ?",
+			sqlite3_column_int64(row, c->cell), 0)) {
+		bytes = sqlite3_column_blob(r->args, 0);
+		size = (uint32_t)sqlite3_column_bytes(r->args, 0);
 	}
-	return true;
+	good = bytes && size >= place;
+	if (good)
+		memcpy(payload + c->offset, bytes, place);
+	if (good && event->payload_size == event->type_info->payload_size)
+		good = append(event, payload, bytes + place, size - place);
+	sqlite3_reset(r->args);
+	return good;
 }
 
-static bool put_text(sqlite3_stmt *row, const struct column *c, struct rtl_event *event,
+/* The id of a string stands where the field is. */
+static bool put_text(struct reader *r, const struct column *c, struct rtl_event *event,
 		     uint8_t *payload)
 {
-	const void *text = sqlite3_column_blob(row, c->place);
-	const int length = sqlite3_column_bytes(row, c->place);
-	const struct rtl_text place = {event->payload_size, (uint32_t)length};
+	struct rtl_text place = {event->payload_size, 0};
+	int64_t id;
+	bool good;
 
-	if ((uint64_t)event->payload_size + (uint32_t)length > READER_EVENT_MAX)
-		return false;
-	memcpy(payload + c->offset, &place, sizeof(place));
-	if (length)
-		memcpy(payload + event->payload_size, text, (size_t)length);
-	event->payload_size += (uint32_t)length;
-	return true;
+	memcpy(&id, payload + c->offset, sizeof(id));
+	good = reader_find(r, &r->string, READER_STRING_SQL, id, 0);
+	if (good) {
+		const void *text = sqlite3_column_blob(r->string, 0);
+
+		place.length = (uint32_t)sqlite3_column_bytes(r->string, 0);
+		good = append(event, payload, text, place.length);
+		memcpy(payload + c->offset, &place, sizeof(place));
+	}
+	sqlite3_reset(r->string);
+	return good;
 }
 
 /* ---- events */
-
-static bool put_group(sqlite3_stmt *row, const struct group *g, uint8_t *payload)
-{
-	const uint8_t *from = sqlite3_column_type(row, g->place) == SQLITE_INTEGER
-				      ? find(&g->rows, sqlite3_column_int64(row, g->place))
-				      : NULL;
-
-	for (uint32_t i = 0; from && i < g->copy_count; i++)
-		memcpy(payload + g->copies[i].offset, from + g->copies[i].place, g->copies[i].size);
-	return from;
-}
 
 static bool fill(struct reader *r, const struct table *t, struct rtl_event *event, uint8_t *payload)
 {
 	bool good = true;
 
-	for (uint32_t i = 0; good && i < t->group_count; i++)
-		good = put_group(t->row, &t->groups[i], payload);
+	for (uint32_t i = 0; good && i < t->group_count; i++) {
+		struct group *g = &t->groups[i];
+
+		g->image = find(&g->rows, sqlite3_column_int64(t->row, g->cell));
+		good = g->image;
+	}
 	for (uint32_t i = 0; good && i < t->column_count; i++) {
 		const struct column *c = &t->columns[i];
 
-		good = c->how == AS_ARGS   ? put_args(r, t->row, c, event, payload)
-		       : c->how == AS_TEXT ? put_text(t->row, c, event, payload)
-					   : put(t->row, c, event, payload);
+		if (c->group)
+			memcpy(payload + c->offset, t->groups[c->group - 1].image + c->offset,
+			       c->size);
+		else if (c->how == PLAN_ARGS)
+			good = put_args(r, t->row, c, event, payload);
+		else
+			good = put(t->row, c, event, payload);
+		if (good && c->how == PLAN_TEXT)
+			good = put_text(r, c, event, payload);
 	}
 	return good;
 }
@@ -245,18 +232,32 @@ int64_t table_id(const struct table *table)
 	return table->id;
 }
 
+/* Adds the event that the last one repeats. */
+static void take_repeated(struct reader *r, const struct table *t,
+			  const struct reader_process *process)
+{
+	struct rtl_event *event = &r->events[r->event_count++];
+
+	*event = event[-1];
+	event->type = t->repeated->type;
+	event->stream = process->streams[t->repeated_stream];
+	event->type_info = t->repeated;
+	event->payload_size = t->repeated->payload_size;
+}
+
 int table_take(struct reader *r, struct table *t)
 {
-	const struct reader_origin *origin =
-		find(&r->origins, sqlite3_column_int64(t->row, ORIGIN));
-	bool good = origin && origin->process < r->begun;
-	const struct reader_process *process = &r->processes[good ? origin->process : 0];
+	static const struct reader_origin nobody;
+	const struct reader_origin *found = find(&r->origins, sqlite3_column_int64(t->row, ORIGIN));
+	const bool known = found && found->process < r->begun;
+	const struct reader_origin *origin = known ? found : &nobody;
+	const struct reader_process *process = &r->processes[origin->process];
 	struct rtl_event *event;
 	uint8_t *payload;
 
 	if (!r->begun)
 		return reader_fail(r, RTL_EFORMAT, "%s has events of no process", t->name);
-	if (r->event_count == READER_EVENTS || r->used > READER_PAYLOADS - READER_EVENT_MAX)
+	if (r->event_count >= READER_EVENTS - 1 || r->used > READER_PAYLOADS - READER_EVENT_MAX)
 		reader_give(r);
 	event = &r->events[r->event_count++];
 	payload = r->payloads + r->used;
@@ -266,19 +267,21 @@ int table_take(struct reader *r, struct table *t)
 				    .stream = process->streams[t->stream],
 				    .type_info = t->type,
 				    .process = process->theirs,
-				    .tid = origin ? origin->tid : 0,
+				    .tid = origin->tid,
 				    .payload_size = t->type->payload_size,
 				    .time_ns = (uint64_t)sqlite3_column_int64(t->row, TIME_NS),
-				    .uid = origin ? origin->uid : 0,
-				    .parent_uid = origin ? origin->parent_uid : 0,
+				    .uid = origin->uid,
+				    .parent_uid = origin->parent_uid,
 				    .instance = (uint64_t)sqlite3_column_int64(t->row, INSTANCE),
 				    .payload = payload};
 	event->correlation = sqlite3_column_type(t->row, CORRELATION) == SQLITE_NULL
 				     ? event->instance
 				     : (uint64_t)sqlite3_column_int64(t->row, CORRELATION);
-	if (!good || !fill(r, t, event, payload)) {
+	if (!known || !fill(r, t, event, payload)) {
 		event->type = 0; /* of no type: the host counts it */
 		r->rejected++;
+	} else if (t->repeated) {
+		take_repeated(r, t, process);
 	}
 	r->used += (event->payload_size + 7) & ~7u;
 	return r->error;
@@ -306,152 +309,80 @@ void table_close(struct table *t)
 
 /* ---- opening */
 
-static enum how how_of(const struct rtl_field *f, bool grouped)
+/* Cells are numbered as the writer does it; their names must agree. */
+static void check_name(struct reader *r, const char *table, sqlite3_stmt *row, uint32_t cell,
+		       const char *name, const char *suffix)
 {
-	const bool is_number = f->size == 1 || f->size == 2 || f->size == 4 || f->size == 8;
-
-	switch (f->kind) {
-	case RTL_KIND_UINT:
-	case RTL_KIND_ADDRESS:
-		if (f->size == 8 && !grouped)
-			return AS_NUMBER_OR_CORRELATION;
-		/* fall through */
-	case RTL_KIND_INT:
-	case RTL_KIND_BOOL:
-		return is_number ? AS_NUMBER : AS_BYTES;
-	case RTL_KIND_TIME:
-		return !is_number ? AS_BYTES : grouped ? AS_NUMBER_OR_0 : AS_TIME;
-	case RTL_KIND_STRING:
-	case RTL_KIND_UID:
-		return is_number ? AS_NUMBER_OR_0 : AS_BYTES;
-	case RTL_KIND_FLOAT:
-		return f->size == 4 || f->size == 8 ? AS_REAL : AS_BYTES;
-	case RTL_KIND_TEXT:
-		return AS_TEXT;
-	case RTL_KIND_ARGS:
-	case RTL_KIND_VALUES:
-		return AS_ARGS;
-	default:
-		return AS_BYTES;
-	}
-}
-
-static int find_column(sqlite3_stmt *row, const char *name, const char *more)
-{
+	const char *is = row ? sqlite3_column_name(row, (int)cell) : NULL;
 	const size_t length = strlen(name);
 
-	for (int i = 0; i < sqlite3_column_count(row); i++) {
-		const char *is = sqlite3_column_name(row, i);
-
-		if (is && !strncmp(is, name, length) && !strcmp(is + length, more))
-			return i;
-	}
-	return -1;
+	if (!is || strncmp(is, name, length) != 0 || strcmp(is + length, suffix) != 0)
+		reader_fail(r, RTL_EFORMAT, "%s has no column %s%s where it should be", table, name,
+			    suffix);
 }
 
-/* Adds the column of a field, with its value at `offset`. */
-static void add_column(struct reader *r, const char *table, sqlite3_stmt *row,
-		       const struct rtl_field *field, const char *name, struct column *to,
-		       uint32_t offset, enum how how)
-{
-	*to = (struct column){how, find_column(row, name, ""), offset, field->size};
-	if (to->place < 0 && how == AS_TIME)
-		to->place = find_column(row, name, "_rel");
-	if (to->place < 0)
-		reader_fail(r, RTL_EFORMAT, "%s has no column %s", table, name);
-}
-
-static bool take_group(struct reader *r, sqlite3_stmt *row, void *user, void *to)
+static bool take_group(struct reader *r, sqlite3_stmt *row, const void *user, void *to)
 {
 	const struct rtl_event none = {0};
-	const struct group *g = user;
+	const struct table *t = user;
 	bool good = true;
 
 	(void)r;
-	for (uint32_t i = 0; good && i < g->column_count; i++)
-		good = put(row, &g->columns[i], &none, to);
+	for (uint32_t i = 0; good && i < t->column_count; i++)
+		if (t->columns[i].group == t->group_count)
+			good = put(row, &t->columns[i], &none, to);
 	return good;
 }
 
-/* Adds a field to a group: its place is behind the others. */
-static void add_to_group(struct reader *r, struct table *t, struct group *g, sqlite3_stmt *row,
-			 const struct rtl_field *field, const char *column)
+static void open_group(struct reader *r, struct table *t, const struct plan *plan,
+		       const struct plan_group *planned)
 {
-	const enum how how = how_of(field, true);
-	const uint32_t at = (uint32_t)g->rows.size;
-	struct column *last = g->copy_count ? &g->copies[g->copy_count - 1] : NULL;
-
-	if (how == AS_TEXT || how == AS_ARGS) {
-		reader_fail(r, RTL_EFORMAT, "group %s of %s has a text", g->name, t->name);
-		return;
-	}
-	add_column(r, t->name, row, field, column, &g->columns[g->column_count++], at, how);
-	if (last && last->offset + last->size == field->offset)
-		last->size += field->size;
-	else
-		g->copies[g->copy_count++] = (struct column){
-			.place = (int)at, .offset = field->offset, .size = field->size};
-	g->rows.size += field->size;
-}
-
-/* The group of the field at that place and of those behind it. */
-static void open_group(struct reader *r, struct table *t, const struct reader_field *stored,
-		       uint32_t first)
-{
-	const uint32_t count = t->type->field_count;
 	struct group *g = &t->groups[t->group_count++];
-	sqlite3_stmt *row;
+	sqlite3_stmt *row =
+		reader_ask(r, "SELECT * FROM \"%w_g%u\" ORDER BY id", t->name, planned->number);
 
-	g->name = stored[first].group;
-	g->place = find_column(t->row, g->name, "");
-	g->columns = reader_alloc(r, count, sizeof(*g->columns));
-	g->copies = reader_alloc(r, count, sizeof(*g->copies));
-	if (g->place < 0)
-		reader_fail(r, RTL_EFORMAT, "%s has no column %s", t->name, g->name);
-	row = r->error ? NULL
-		       : reader_ask(r, "SELECT * FROM \"%w_%w\" ORDER BY id", t->name, g->name);
-	for (uint32_t i = first; row && i < count; i++)
-		if (!strcmp(stored[i].group, g->name))
-			add_to_group(r, t, g, row, &t->type->fields[i], stored[i].column);
-	id_rows_load(r, &g->rows, row, take_group, g);
+	g->cell = (int)planned->cell;
+	g->rows.size = t->type->payload_size;
+	for (uint32_t i = 0; row && i < plan->count; i++)
+		if (plan->list[i].group == planned->number) {
+			t->columns[i].group = t->group_count;
+			check_name(r, t->name, row, plan->list[i].cell, plan->list[i].name, "");
+		}
+	id_rows_load(r, &g->rows, row, take_group, t);
 }
 
-static bool is_first_of_group(const struct reader_field *stored, uint32_t at)
+static void open_columns(struct reader *r, struct table *t, const struct plan *plan)
 {
-	for (uint32_t i = 0; i < at; i++)
-		if (!strcmp(stored[i].group, stored[at].group))
-			return false;
-	return true;
-}
+	for (uint32_t i = 0; i < PLAN_BASE; i++)
+		check_name(r, t->name, t->row, i, base_columns[i], "");
+	for (uint32_t i = 0; i < plan->count; i++) {
+		const struct plan_column *c = &plan->list[i];
+		const struct rtl_field *f = c->field;
 
-/* Adds columns of fields in no group. Arguments come first: they bring what lies behind the fixed part. */
-static void add_columns(struct reader *r, struct table *t, const struct reader_field *stored,
-			bool args)
-{
-	for (uint32_t i = 0; i < t->type->field_count; i++) {
-		const struct rtl_field *field = &t->type->fields[i];
-		const enum how how = how_of(field, false);
-
-		if (!*stored[i].group && *stored[i].column && args == (how == AS_ARGS))
-			add_column(r, t->name, t->row, field, stored[i].column,
-				   &t->columns[t->column_count++], field->offset, how);
-	}
-}
-
-static void check_table(struct reader *r, const struct table *t)
-{
-	for (int i = 0; i < BASE_COLUMNS; i++)
-		if (find_column(t->row, base_columns[i], "") != i)
-			reader_fail(r, RTL_EFORMAT, "%s has no column %s where it should be",
-				    t->name, base_columns[i]);
-	for (uint32_t i = 0; i < t->type->field_count; i++) {
-		const struct rtl_field *f = &t->type->fields[i];
-
+		t->columns[t->column_count++] =
+			(struct column){c->how, (int)c->cell, 0, f->offset, f->size};
+		if (!c->group)
+			check_name(r, t->name, t->row, c->cell, c->name,
+				   c->how == PLAN_TIME ? "_rel" : "");
 		if (t->type->payload_size > RTL_PAYLOAD_MAX || f->offset > t->type->payload_size ||
 		    f->size > t->type->payload_size - f->offset)
 			reader_fail(r, RTL_EFORMAT, "field %s of %s lies outside of the payload",
 				    f->name, t->name);
 	}
+	for (uint32_t i = 0; !r->error && i < plan->group_count; i++)
+		open_group(r, t, plan, &plan->groups[i]);
+}
+
+/* They bring what lies behind the fixed part. */
+static void put_args_first(struct table *t)
+{
+	for (uint32_t i = 0, first = 0; i < t->column_count; i++)
+		if (t->columns[i].how == PLAN_ARGS) {
+			const struct column args = t->columns[i];
+
+			t->columns[i] = t->columns[first];
+			t->columns[first++] = args;
+		}
 }
 
 static void note_last(struct reader *r, const struct table *t)
@@ -463,32 +394,54 @@ static void note_last(struct reader *r, const struct table *t)
 			r->last_id = sqlite3_column_int64(row, 0);
 }
 
+/* The type of the stream without ".debug" that a type repeats, if it is not stored. */
+static void find_repeated(const struct reader *r, struct table *t)
+{
+	const char *name = r->streams[t->stream].info.name;
+
+	for (uint32_t s = 0; s < r->stream_count; s++) {
+		const struct reader_stream *stream = &r->streams[s];
+		const size_t length = strlen(stream->info.name);
+
+		if (strncmp(name, stream->info.name, length) != 0 ||
+		    strcmp(name + length, ".debug") != 0)
+			continue;
+		for (uint32_t i = 0; i < stream->info.type_count; i++) {
+			const struct rtl_type_info *type = &stream->info.types[i];
+
+			if (type->repeated_by == (RTL_IN_DEBUG | t->type->type) &&
+			    type->payload_size <= t->type->payload_size && !stream->tables[i]) {
+				t->repeated = type;
+				t->repeated_stream = s;
+			}
+		}
+	}
+}
+
 static void open_table(struct reader *r, uint32_t stream, const struct rtl_type_info *type,
-		       const struct reader_type *stored)
+		       const char *name)
 {
 	struct table *t = reader_alloc(r, 1, sizeof(*t));
 	struct table **tables = reallocarray(r->tables, r->table_count + 1, sizeof(struct table *));
+	struct plan plan;
 
-	if (!t || !tables) {
+	r->tables = tables ? tables : r->tables;
+	if (!t || !tables || !plan_init(&plan, type)) {
 		reader_fail(r, RTL_ENOMEM, "out of memory");
 		return;
 	}
-	r->tables = tables;
 	r->tables[r->table_count++] = t;
-	*t = (struct table){.name = stored->table, .stream = stream, .type = type};
-	t->columns = reader_alloc(r, type->field_count, sizeof(*t->columns));
-	t->groups = reader_alloc(r, type->field_count, sizeof(*t->groups));
-	t->row = reader_ask(r, "SELECT * FROM \"%w\" ORDER BY id", t->name);
+	*t = (struct table){.name = name, .stream = stream, .type = type};
+	t->columns = reader_alloc(r, plan.count, sizeof(*t->columns));
+	t->groups = reader_alloc(r, plan.group_count, sizeof(*t->groups));
+	t->row = reader_ask(r, "SELECT * FROM \"%w\" ORDER BY id", name);
 	if (!r->error)
-		check_table(r, t);
-	for (uint32_t i = 0; !r->error && i < type->field_count; i++)
-		if (*stored->fields[i].group && is_first_of_group(stored->fields, i))
-			open_group(r, t, stored->fields, i);
-	if (r->error)
-		return;
-	add_columns(r, t, stored->fields, true);
-	add_columns(r, t, stored->fields, false);
-	note_last(r, t);
+		open_columns(r, t, &plan);
+	put_args_first(t);
+	find_repeated(r, t);
+	plan_fini(&plan);
+	if (!r->error)
+		note_last(r, t);
 	if (!r->error && !table_next(r, t)) {
 		table_close(t);
 		r->table_count--;
@@ -508,10 +461,10 @@ int reader_open_tables(struct reader *r)
 {
 	for (uint32_t s = 0; s < r->stream_count; s++)
 		for (uint32_t i = 0; !r->error && i < r->streams[s].info.type_count; i++) {
-			const struct reader_type *type = &r->streams[s].types[i];
+			const char *name = r->streams[s].tables[i];
 
-			if (type->table && !is_open(r, type->table))
-				open_table(r, s, &r->streams[s].info.types[i], type);
+			if (name && !is_open(r, name))
+				open_table(r, s, &r->streams[s].info.types[i], name);
 		}
 	return r->error;
 }
