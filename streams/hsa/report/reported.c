@@ -101,7 +101,7 @@ static struct {
 		uint64_t begun, ended; /* relaxed; release, acquire by who awaits */
 		/* Relaxed: so much of it did not come when it was awaited; when it was to settle. */
 		uint64_t missing[2];
-	} of[STREAMS + 1]; /* of all streams, `missing` alone */
+	} of[STREAMS + 1]; /* of all streams, what `pending` does not count */
 } streams;
 
 /* ---- the ledger ---- */
@@ -133,6 +133,24 @@ static void end(enum reported_op op, uint64_t count, uint64_t stream)
 				   __ATOMIC_RELEASE);
 	if (count)
 		__atomic_fetch_add(&pending[op == REPORTED_COPY]->ended, count, __ATOMIC_RELEASE);
+}
+
+static uint64_t *unwanted_in(uint64_t stream, bool ended)
+{
+	const uint32_t place =
+		streams.known && stream != REPORTED_NO_STREAM ? stream_place(stream) : ALL_STREAMS;
+
+	return ended ? &streams.of[place].ended : &streams.of[place].begun;
+}
+
+void reported_begin_unwanted(uint64_t stream)
+{
+	__atomic_fetch_add(unwanted_in(stream, false), 1, __ATOMIC_RELAXED);
+}
+
+void reported_end_unwanted(uint64_t stream)
+{
+	__atomic_fetch_add(unwanted_in(stream, true), 1, __ATOMIC_RELEASE);
 }
 
 static void miss(enum reported_op op, const char *cause, uint64_t count)
@@ -425,16 +443,26 @@ void reported_help(void)
 
 static uint64_t begun_in(uint32_t place)
 {
-	return place == ALL_STREAMS ? __atomic_load_n(&pending[0]->begun, __ATOMIC_RELAXED) +
-					      __atomic_load_n(&pending[1]->begun, __ATOMIC_RELAXED)
-				    : __atomic_load_n(&streams.of[place].begun, __ATOMIC_RELAXED);
+	const uint64_t begun = __atomic_load_n(&streams.of[place].begun, __ATOMIC_RELAXED);
+
+	return place == ALL_STREAMS && !streams.known
+		       ? begun + __atomic_load_n(&pending[0]->begun, __ATOMIC_RELAXED) +
+				 __atomic_load_n(&pending[1]->begun, __ATOMIC_RELAXED)
+		       : begun;
+}
+
+static uint64_t ended_at_all(void)
+{
+	return __atomic_load_n(&streams.of[ALL_STREAMS].ended, __ATOMIC_ACQUIRE) +
+	       __atomic_load_n(&pending[0]->ended, __ATOMIC_ACQUIRE) +
+	       __atomic_load_n(&pending[1]->ended, __ATOMIC_ACQUIRE);
 }
 
 static uint64_t ended_in(uint32_t place)
 {
-	return place == ALL_STREAMS ? __atomic_load_n(&pending[0]->ended, __ATOMIC_ACQUIRE) +
-					      __atomic_load_n(&pending[1]->ended, __ATOMIC_ACQUIRE)
-				    : __atomic_load_n(&streams.of[place].ended, __ATOMIC_ACQUIRE);
+	return place == ALL_STREAMS && !streams.known
+		       ? ended_at_all()
+		       : __atomic_load_n(&streams.of[place].ended, __ATOMIC_ACQUIRE);
 }
 
 enum { AWAIT, SETTLE };
@@ -457,8 +485,7 @@ __attribute__((cold, noinline)) static bool await_place(uint32_t place, uint64_t
 							uint64_t patience_ns)
 {
 	const int saved = errno;
-	const uint32_t watched = why == SETTLE ? ALL_STREAMS : place;
-	uint64_t left = left_in(place, begun, why), seen = ended_in(watched);
+	uint64_t left = left_in(place, begun, why), seen = 0, ended;
 	uint64_t now_ns = rtl_clock_ns(), until_ns = now_ns + patience_ns;
 	const uint64_t most_ns = why == SETTLE ? now_ns + SETTLE_MOST_NS : UINT64_MAX;
 	int cancellation;
@@ -473,9 +500,10 @@ __attribute__((cold, noinline)) static bool await_place(uint32_t place, uint64_t
 		publish_all(false);
 		left = left_in(place, begun, why);
 		now_ns = rtl_clock_ns();
-		if (ended_in(watched) != seen)
+		ended = why == SETTLE ? ended_at_all() + ended_in(place) : ended_in(place);
+		if (ended != seen)
 			until_ns = now_ns + patience_ns;
-		seen = ended_in(watched);
+		seen = ended;
 	}
 	if (left)
 		__atomic_fetch_add(&streams.of[place].missing[why], left, __ATOMIC_RELAXED);
@@ -487,17 +515,14 @@ __attribute__((cold, noinline)) static bool await_place(uint32_t place, uint64_t
 void reported_settle(bool all, uint64_t patience_ns)
 {
 	const uint32_t one = stream_place(thread_context.hip_stream);
-	uint32_t from = all ? 0 : one, to = all ? STREAMS : one + 1;
 	bool waited = false;
 
 	if (!pending[0])
 		return;
-	if (!streams.known)
-		to = (from = ALL_STREAMS) + 1;
-	for (uint32_t i = from; i < to; i++) {
+	for (uint32_t i = 0; i <= ALL_STREAMS; i++) {
 		const uint64_t begun = begun_in(i);
 
-		if (!left_in(i, begun, SETTLE))
+		if ((!all && i != one && i != ALL_STREAMS) || !left_in(i, begun, SETTLE))
 			continue;
 		(void)await_place(i, begun, SETTLE, patience_ns);
 		waited = true;

@@ -117,7 +117,10 @@ static inline bool has_facts(enum layout layout)
 /* Longest wait without anything being reported, before something is destroyed. */
 #define SETTLE_NS 200000000u
 
-_Static_assert(REPORTED_OPS == CALLERS_OPS, "of the same kinds");
+/* Work of a caller's beside what is in the ledger: barriers that nobody wants. HIP reports those of some calls whatever
+ * we say, and looks at their stream then: so it may not be gone before. */
+#define UNWANTED REPORTED_OPS
+_Static_assert(UNWANTED + 1 == CALLERS_OPS, "of the same kinds");
 
 #define CALLS_MAX 2048
 
@@ -143,7 +146,8 @@ static struct {
 static __thread struct {
 	uint64_t current;          /* the number that HIP puts into commands now; 0: it has none */
 	uint64_t number;           /* to be given to the next call; 0: none was taken */
-	bool noted;                /* something was submitted under it */
+	bool used;                 /* something was submitted under it */
+	bool noted;                /* its entry is filled */
 	bool wanted[REPORTED_OPS]; /* what was said last of such work */
 	bool no_work;              /* of the call: what it makes is not to be reported */
 	bool checking;             /* this thread checks; then: its own call has been seen */
@@ -413,13 +417,14 @@ static inline int on_call(uint32_t id, unsigned char *call)
 			return give_up(GRAPHS_CRASH); /* such graphs are about to be used */
 		/* HIP lets a stream be destroyed while its own thread has still to report what ran there, and
 		 * then that thread works with what is gone. */
-		reported_settle(layout == LAYOUT_DESTROYS, SETTLE_NS);
+		reported_settle(layout == LAYOUT_DESTROYS || is_paused(), SETTLE_NS);
 	}
+	this_call.no_work = layout == LAYOUT_NO_WORK;
 	if (!interceptor_on() || is_paused())
 		return 1;
-	if (this_call.noted || !this_call.number) {
+	if (this_call.used || !this_call.number) {
 		this_call.number = callers_take();
-		this_call.noted = false;
+		this_call.used = this_call.noted = false;
 	}
 	if (this_call.has_facts) {
 		this_call.facts = (struct caller_facts){0};
@@ -428,7 +433,6 @@ static inline int on_call(uint32_t id, unsigned char *call)
 	this_call.current = this_call.number;
 	memcpy(call, &this_call.number, sizeof(this_call.number));
 	end = (struct call_end *)(void *)(call + tracer.call_bytes);
-	this_call.no_work = layout == LAYOUT_NO_WORK;
 	end->enter = has_facts(layout) ? on_enter : NULL;
 	end->exit = on_leave;
 	return 0;
@@ -447,7 +451,19 @@ static inline int on_question(uint32_t op)
 			__atomic_store_n(&tracer.asked, true, __ATOMIC_RELAXED);
 		reported_hold_back();
 	}
-	return !this_call.wanted[op];
+	return !this_call.wanted[op] && (op != REPORTED_BARRIER || this_call.no_work);
+}
+
+/* The entry of the call's number is filled. */
+static void note(void)
+{
+	if (!this_call.current || this_call.noted)
+		return;
+	this_call.facts.stream = thread_context.hip_stream;
+	this_call.facts.has_dispatches =
+		reported_is_wanted(REPORTED_DISPATCH) && !reported_leave_out(REPORTED_DISPATCH, 0);
+	callers_note(this_call.number, &this_call.facts);
+	this_call.noted = true;
 }
 
 /* A command has been made that will be reported. */
@@ -456,16 +472,19 @@ static inline int on_command(uint32_t op)
 	if (__builtin_expect(!__atomic_load_n(&tracer.announces, __ATOMIC_RELAXED), 0))
 		__atomic_store_n(&tracer.announces, true, __ATOMIC_RELAXED);
 	/* HIP times some for events of the program's, whatever we say. */
-	if (!is_ready() || op >= REPORTED_OPS || !this_call.wanted[op])
+	if (!is_ready() || op >= REPORTED_OPS)
 		return 0;
-	if (reported_leave_out((enum reported_op)op, 1)) {
-		this_call.noted = true; /* the number is this work's, of which nothing is noted */
+	this_call.used = true;
+	if (!this_call.wanted[op] || reported_leave_out((enum reported_op)op, 1)) {
+		if (op != REPORTED_BARRIER)
+			return 0;
+		note();
+		callers_begin(this_call.current, UNWANTED);
+		reported_begin_unwanted(this_call.current ? thread_context.hip_stream
+							  : REPORTED_NO_STREAM);
 		return 0;
 	}
-	if (this_call.current && !this_call.noted) {
-		callers_note(this_call.number, &this_call.facts);
-		this_call.noted = true;
-	}
+	note();
 	callers_begin(this_call.current, op);
 	reported_begin((enum reported_op)op, 1);
 	if (op != REPORTED_BARRIER)
@@ -512,6 +531,16 @@ static void add_caller(const struct activity *activity, const struct caller *cal
 	}
 }
 
+static void end_unwanted(uint64_t number)
+{
+	struct caller caller;
+	bool ends;
+	const bool found = callers_end(number, UNWANTED, &caller, &ends) == CALLERS_FOUND;
+
+	if (ends)
+		reported_end_unwanted(found ? caller.facts.stream : REPORTED_NO_STREAM);
+}
+
 static void on_activity(const struct activity *activity)
 {
 	struct reported work = {
@@ -535,11 +564,14 @@ static void on_activity(const struct activity *activity)
 	if (work.end_ns < work.begin_ns)
 		work.begin_ns = work.end_ns = 0;
 	found = callers_end(activity->number, activity->op, &caller, &work.ends);
+	if (!work.ends && work.op == REPORTED_BARRIER)
+		end_unwanted(activity->number);
+	/* What was not to be reported, and is timed for an event of the program's; not a graph's further parts. */
+	if (!work.ends && (found == CALLERS_NONE || work.op != REPORTED_DISPATCH ||
+			   (found == CALLERS_FOUND && !caller.facts.has_dispatches)))
+		return;
 	if (found == CALLERS_FOUND)
 		add_caller(activity, &caller, &work);
-	/* What was not to be reported, and is timed for an event of the program's. */
-	if (!work.ends && (found == CALLERS_NONE || work.op != REPORTED_DISPATCH))
-		return;
 	if (work.op == REPORTED_DISPATCH) {
 		work.kernel = kernels_find_named(activity->kernel);
 	} else if (work.op == REPORTED_COPY) {

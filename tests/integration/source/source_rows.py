@@ -48,6 +48,13 @@ class Rows(Case):
                                   "WHERE function = 'hipGraphLaunch'")
                 self.assertEqual(calls, 40)
 
+    def test_graph_that_begins_with_a_copy__in_mode_lite(self):
+        for way in WAYS:
+            with self.subTest(way):
+                trace = self.trace(way, "graph_launch", 5, mode="lite")
+                self.assertEqual(self.check_dispatches(trace, graphs=True), 35)
+                self.assertEqual(trace.lost(), 0)
+
     def test_modules_and_streams(self):
         for way in WAYS:
             for program in ("module_launch", "streams_events", "copies"):
