@@ -70,14 +70,12 @@ _Static_assert(offsetof(struct activity, number) == 16 && offsetof(struct activi
 /* Releases of HIP whose struct of a call is known: its bytes up to its own times. */
 static const struct release {
 	uint32_t major, minor;
-	/* The first patch that surely says WILL_COME, as the names of files have it: HIP's own number, or ROCm's. */
-	uint32_t patch, rocm_patch;
 	uint32_t bytes;
 	/* A variable that must be 0 where graphs are used; NULL: none. Without it HIP, for any tracer,
 	 * leaves out some of a graph's kernels, and its thread works with what is gone. */
 	const char *graphs;
 } releases[] = {
-	{7, 2, 53211, 70204, 1520, "DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING"},
+	{7, 2, 1520, "DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING"},
 };
 
 /* Behind that. */
@@ -86,8 +84,6 @@ struct call_end {
 	void (*enter)(uint32_t id, void *call);
 	void (*exit)(uint32_t id, void *call);
 };
-
-#define ROCM_PATCHES 70000u /* from there on a file's number is ROCm's */
 
 /* Before it: where arguments are, as a C struct has them. */
 #define CALL_ARGUMENTS 16
@@ -130,14 +126,12 @@ static struct {
 	void (*set)(callback_fn *function);
 	int (*get_version)(int *version);
 	const char *(*name)(uint32_t id);
-	const struct release *release; /* by its file's name; NULL: that does not tell */
 	/* What was checked. Release by who has checked, acquire by all. */
 	int state;
 	uint32_t call_bytes;        /* before READY */
 	bool graphs_crash;          /* before READY */
 	uint8_t layouts[CALLS_MAX]; /* enum layout, by the call's number in HIP; before READY */
 	uint8_t waits[CALLS_MAX];   /* enum report_wait */
-	bool is_early;              /* by its file's name: it may not say WILL_COME */
 	/* It has been told that something is wanted; it has said WILL_COME. Relaxed: each is set once. */
 	bool asked, announces;
 } tracer;
@@ -185,7 +179,7 @@ static const char *unknown_release(uint32_t major, uint32_t minor)
 	return text;
 }
 
-static bool version_of_file(uint32_t *major, uint32_t *minor, uint32_t *patch)
+static bool version_of_file(uint32_t *major, uint32_t *minor)
 {
 	char path[PATH_MAX];
 	const char *number;
@@ -195,12 +189,12 @@ static bool version_of_file(uint32_t *major, uint32_t *minor, uint32_t *patch)
 	    !realpath(info.dli_fname, path))
 		return false;
 	number = strstr(path, ".so.");
-	return number && sscanf(number, ".so.%u.%u.%u", major, minor, patch) >= 2;
+	return number && sscanf(number, ".so.%u.%u", major, minor) == 2;
 }
 
 static const char *find(void)
 {
-	uint32_t major = 0, minor = 0, patch = 0;
+	uint32_t major = 0, minor = 0;
 
 	if (!report_find("hipInit"))
 		return "no HIP is in the process when HSA begins";
@@ -209,15 +203,9 @@ static const char *find(void)
 	*(void **)&tracer.name = report_find("hipApiName");
 	if (!tracer.set || !tracer.get_version || !tracer.name)
 		return "HIP before 5.4 does not report the names of kernels";
-	tracer.release = NULL;
-	if (!version_of_file(&major, &minor, &patch))
-		return NULL;
-	tracer.release = find_release(major, minor);
-	if (!tracer.release)
-		return unknown_release(major, minor);
-	tracer.is_early = patch < tracer.release->patch ||
-			  (patch >= ROCM_PATCHES && patch < tracer.release->rocm_patch);
-	return NULL;
+	return version_of_file(&major, &minor) && !find_release(major, minor)
+		       ? unknown_release(major, minor)
+		       : NULL;
 }
 
 /* Whether HIP was started in a way that bears the report of graphs. */
@@ -226,16 +214,6 @@ static bool graphs_are_safe(const struct release *release)
 	const char *value = release->graphs ? getenv(release->graphs) : "0";
 
 	return value && !strcmp(value, "0");
-}
-
-static const char *doubt(void)
-{
-	if (!tracer.release)
-		return "the name of HIP's file does not tell its release";
-	if (tracer.is_early)
-		return "HIP of ROCm 7.2 before 7.2.4 may not tell tracers which work it will "
-		       "report";
-	return graphs_are_safe(tracer.release) ? NULL : GRAPHS_CRASH;
 }
 
 static enum layout layout_of(const char *name)
@@ -624,11 +602,15 @@ static void forked(void)
 	tracer.set(NULL);
 }
 
-const struct report_way report_tracer = {.name = "through its callback for tracers",
-					 .find = find,
-					 .doubt = doubt,
-					 .start = start,
-					 .stop = stop,
-					 .lost = "not finished at exit",
-					 .lost_copies = "not finished at exit",
-					 .forked = forked};
+const struct report_way report_tracer = {
+	.name = "through its callback for tracers",
+	.find = find,
+	/* A stream's work may be under way when it is gone: of a thread that ends
+					  * (hipStreamPerThread), and where HIP reports nothing for SETTLE_NS. */
+	.doubt = "HIP 7.2 may crash where streams are destroyed while it "
+		 "has still to report what ran on them",
+	.start = start,
+	.stop = stop,
+	.lost = "not finished at exit",
+	.lost_copies = "not finished at exit",
+	.forked = forked};
