@@ -25,6 +25,7 @@ struct caller_facts {
 	uint64_t stream;                /* that the call is for */
 	bool has_addresses;
 	bool has_dispatches; /* that are wanted */
+	bool is_behind;      /* work of its stream is under way */
 };
 
 struct caller {

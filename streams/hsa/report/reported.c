@@ -33,6 +33,9 @@
 #define AWAIT_NAP_NS 20000
 #define AWAIT_NS     200000000u
 
+/* HIP copies memory of the program's that is not pinned in pieces of that size or more. */
+#define PIECE_BYTES (1u << 20)
+
 /* Who is to settle goes on while HIP reports anything, but no longer than that. */
 #define SETTLE_MOST_NS 2000000000u
 
@@ -256,11 +259,14 @@ static uint8_t direction_of(const struct copy *copy)
 	return copy->dst_node ? RTL_HSA_COPY_HOST_TO_DEVICE : RTL_HSA_COPY_HOST_TO_HOST;
 }
 
-/* From where to where: as HIP has it; between its buffers by the addresses, where they are known. */
+/* From where to where: by the addresses of its buffers, where they are known; else as HIP has it. What HIP reads and
+ * writes in the host's memory the processor does, not the GPU. */
 static void find_ends(const struct reported *work, struct copy *copy)
 {
 	const uint16_t node = (uint16_t)work->node;
 	bool src_known = false, dst_known = false;
+	const uint16_t src = work->has_addresses ? node_of(work->src, &src_known) : 0;
+	const uint16_t dst = work->has_addresses ? node_of(work->dst, &dst_known) : 0;
 
 	switch (work->copy) {
 	case REPORTED_FILL:
@@ -269,23 +275,25 @@ static void find_ends(const struct reported *work, struct copy *copy)
 		copy->function = RTL_HSA_COPY_FILL;
 		return;
 	case REPORTED_READ:
-		copy->src_node = node;
+		copy->src_node = src_known ? src : node;
 		break;
 	case REPORTED_WRITE:
-		copy->dst_node = node;
+		copy->dst_node = dst_known ? dst : node;
 		break;
 	case REPORTED_INNER:
-		copy->src_node = copy->dst_node = node;
-		if (!work->has_addresses)
-			break;
-		const uint16_t src = node_of(work->src, &src_known);
-		const uint16_t dst = node_of(work->dst, &dst_known);
-
 		copy->src_node = src_known ? src : node;
 		copy->dst_node = dst_known ? dst : node;
 		break;
 	}
 	copy->direction = direction_of(copy);
+	if (work->copy != REPORTED_INNER && !copy->src_node && !copy->dst_node) {
+		copy->node = 0;
+		copy->flags |= RTL_HSA_COPY_BLIT;
+	}
+	/* HIP copies such memory piece by piece, and may tell an end before the last one's. */
+	if (work->copy == REPORTED_WRITE && work->has_addresses && !src_known && copy->node &&
+	    work->bytes > PIECE_BYTES)
+		copy->flags |= RTL_HSA_COPY_NO_TIME;
 }
 
 static void publish_as_copy(const struct reported *work, const struct work_scope *scope,
@@ -301,9 +309,11 @@ static void publish_as_copy(const struct reported *work, const struct work_scope
 			    .flags = RTL_HSA_COPY_REPORTED,
 			    .function = work->is_rect ? RTL_HSA_COPY_RECT : RTL_HSA_COPY_LINEAR};
 
+	find_ends(work, &copy);
 	if (!times.begin_ns)
 		copy.flags |= RTL_HSA_COPY_NO_TIME;
-	find_ends(work, &copy);
+	if (copy.flags & RTL_HSA_COPY_NO_TIME)
+		times = (struct work_times){0};
 	publish_copy(RTL_TRANSFER_END, &copy, scope, times);
 }
 
@@ -510,6 +520,14 @@ __attribute__((cold, noinline)) static bool await_place(uint32_t place, uint64_t
 	pthread_setcancelstate(cancellation, NULL);
 	errno = saved;
 	return !left;
+}
+
+bool reported_is_behind(void)
+{
+	const uint32_t place =
+		streams.known ? stream_place(thread_context.hip_stream) : ALL_STREAMS;
+
+	return left_in(place, begun_in(place), AWAIT);
 }
 
 void reported_settle(bool all, uint64_t patience_ns)

@@ -60,6 +60,8 @@ bool reported_leave_out(enum reported_op op, uint64_t count);
 void reported_begin(enum reported_op op, uint64_t count);
 /* So much that had begun is not published, as nobody wants it any more. */
 void reported_forget(enum reported_op op, uint64_t count, uint64_t stream);
+/* Whether work of the thread's stream is under way, or has not been reported; of any, where streams are not known. */
+bool reported_is_behind(void);
 /* A command that nobody wants and that HIP reports all the same, or works with what is gone: it has begun, in that
  * stream; it has ended. */
 #define REPORTED_NO_STREAM UINT64_MAX /* not known */

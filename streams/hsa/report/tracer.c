@@ -438,6 +438,7 @@ static void note(void)
 	if (!this_call.current || this_call.noted)
 		return;
 	this_call.facts.stream = thread_context.hip_stream;
+	this_call.facts.is_behind = reported_is_behind();
 	this_call.facts.has_dispatches =
 		reported_is_wanted(REPORTED_DISPATCH) && !reported_leave_out(REPORTED_DISPATCH, 0);
 	callers_note(this_call.number, &this_call.facts);
@@ -559,6 +560,9 @@ static void on_activity(const struct activity *activity)
 		/* HIP 7.2 does not tell that of some copies in pinned memory. */
 		if (activity->bytes)
 			work.bytes = activity->bytes;
+		/* HIP tells as its begin that of the barrier before it. */
+		if (work.copy == REPORTED_READ && found == CALLERS_FOUND && caller.facts.is_behind)
+			work.begin_ns = work.end_ns = 0;
 	}
 	reported_publish(&work);
 }
