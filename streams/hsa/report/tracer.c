@@ -395,7 +395,8 @@ static inline int on_call(uint32_t id, unsigned char *call)
 			return give_up(GRAPHS_CRASH); /* such graphs are about to be used */
 		/* HIP lets a stream be destroyed while its own thread has still to report what ran there, and
 		 * then that thread works with what is gone. */
-		reported_settle(layout == LAYOUT_DESTROYS || is_paused(), SETTLE_NS);
+		reported_settle(layout == LAYOUT_DESTROYS || !interceptor_on() || is_paused(),
+				SETTLE_NS);
 	}
 	this_call.no_work = layout == LAYOUT_NO_WORK;
 	if (!interceptor_on() || is_paused())
