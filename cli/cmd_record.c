@@ -62,8 +62,9 @@ static void report(const struct launch *launch, const char *output)
 		rmdir(output);
 		ending_say(&ending);
 	} else if (!launch->quiet) {
-		if (ending.paused_first && ending.paused_last)
-			cli_error("recording was paused when the command began and when it ended");
+		if (ending.paused_last)
+			cli_error("recording was paused when the command %sended",
+				  ending.paused_first ? "began and when it " : "");
 		cli_error("recording: %s; `rtl replay %s` makes a database of it", output, output);
 	}
 	ending_say_missing(&ending);

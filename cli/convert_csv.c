@@ -28,7 +28,8 @@ struct table {
 static const struct table tables[] = {
 	{"kernel_trace",
 	 "SELECT 'KERNEL_DISPATCH' AS Kind, 'Agent ' || d.gpu AS Agent_Id, d.queue AS Queue_Id,"
-	 " d.stream AS Stream_Id, d.tid AS Thread_Id, d.id AS Dispatch_Id, d.name_id AS Kernel_Id,"
+	 " (SELECT s.number FROM c_stream AS s WHERE s.process = d.process AND s.stream = d.stream)"
+	 " AS Stream_Id, d.tid AS Thread_Id, d.id AS Dispatch_Id, d.name_id AS Kernel_Id,"
 	 " d.name AS Kernel_Name, d.correlation AS Correlation_Id, d.begin_ns AS Start_Timestamp,"
 	 " d.end_ns AS End_Timestamp, d.lds_bytes AS LDS_Block_Size, d.scratch_bytes AS"
 	 " Scratch_Size, k.vgprs AS VGPR_Count, k.agprs AS Accum_VGPR_Count, k.sgprs AS SGPR_Count,"
@@ -68,7 +69,8 @@ static const struct table tables[] = {
 	/* What fills memory is no copy to rocprofv3. */
 	{"memory_copy_trace",
 	 "SELECT 'MEMORY_COPY' AS Kind, CASE WHEN direction THEN name ELSE"
-	 " 'MEMORY_COPY_DEVICE_TO_DEVICE' END AS Direction, stream AS Stream_Id,"
+	 " 'MEMORY_COPY_DEVICE_TO_DEVICE' END AS Direction, (SELECT s.number FROM c_stream AS s"
+	 " WHERE s.process = c_copy.process AND s.stream = c_copy.stream) AS Stream_Id,"
 	 " 'Agent ' || src_gpu AS Source_Agent_Id, 'Agent ' || dst_gpu AS Destination_Agent_Id,"
 	 " correlation AS Correlation_Id, begin_ns AS Start_Timestamp, end_ns AS End_Timestamp"
 	 " FROM c_copy WHERE kind <> 4 ORDER BY id"},

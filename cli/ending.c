@@ -189,6 +189,9 @@ void ending_say_missing(const struct ending *ending)
 		cli_error("%u process%s of the command could not make a spool for %s events: what "
 			  "%s did was not recorded",
 			  n, n > 1 ? "es" : "", n > 1 ? "their" : "its", n > 1 ? "they" : "it");
+	if (ending->paused_last && !ending_is_empty(ending))
+		cli_error("recording was stopped when the command ended: the trace lacks what came "
+			  "then");
 }
 
 void ending_say(const struct ending *ending)

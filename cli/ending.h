@@ -42,7 +42,7 @@ void ending_fini(struct ending *ending);
 bool ending_is_empty(const struct ending *ending);
 /** Says that there is nothing in the trace, or no operation of a GPU, and what is known of why. */
 void ending_say(const struct ending *ending);
-/** One line if processes are missing in what was recorded; nothing if ending_say would say so. */
+/** One line each if processes, or the last part, are missing in what was recorded; nothing if ending_say would say so. */
 void ending_say_missing(const struct ending *ending);
 
 #endif

@@ -366,16 +366,16 @@ const char *session_source(const struct session *session)
 
 int session_prepare_source(struct session *session)
 {
-	const char *source = session_source(session);
-	const bool is_queue = !source || !strcmp(source, "queue");
+	const char *asked = session_source(session), *source = asked ? asked : "queue";
+	const bool is_runtime = !strcmp(source, "runtime");
 	int status = CLI_OK;
 
-	if (!is_queue && strcmp(source, "runtime") != 0 && strcmp(source, "auto") != 0)
+	if (!is_runtime && strcmp(source, "queue") != 0 && strcmp(source, "auto") != 0)
 		return cli_usage("unknown source '%s'%s; the sources are queue, runtime, auto",
 				 source, session->source ? "" : " in RTL_SOURCE");
 	if (session->source)
 		status = session_set(session, "RTL_SOURCE", source);
-	if (!status && !is_queue && !getenv(GRAPHS))
+	if (!status && is_runtime && !getenv(GRAPHS))
 		status = session_set(session, GRAPHS, "0");
 	return status;
 }

@@ -129,7 +129,8 @@ char *session_absolute_path(const char *path);
 	CLI_VALUE(0, "source", "SOURCE", (at) + offsetof(struct session, source),                  \
 		  "where work on the GPU is learnt from: queue (what passes\n"                     \
 		  "through intercepted queues; default), runtime (what HIP\n"                      \
-		  "itself reports), auto (runtime where that is safe)")
+		  "itself reports), auto (runtime where that\n"                                    \
+		  "is safe: with no HIP so far)")
 
 /** Names of the modes, for help. */
 #define SESSION_MODES "lite, standard (or default), hip, full"

@@ -111,7 +111,7 @@ const struct function *lookup_function(struct sub *sub, const struct rtl_process
 	const uint64_t key = uid ? uid : string ^ hash_number(info->number);
 	struct function *function = (struct function *)(uintptr_t)map_get(&sub->functions, key);
 	const struct rtl_tracepoint *tp;
-	const char *category, *text;
+	const char *text;
 
 	if (__builtin_expect(function != NULL, 1))
 		return function;
@@ -120,8 +120,6 @@ const struct function *lookup_function(struct sub *sub, const struct rtl_process
 	if (!function)
 		return NULL;
 	tp = uid ? sub->host->tracepoint(sub->host, info, uid) : NULL;
-	category = rtl_tracepoint_value(tp, "category");
-	function->launches = category && strcmp(category, "launch") == 0;
 	text = string ? sub->host->string(sub->host, info, string) : NULL;
 	function->name = intern(sub, text ? text : tp ? tp->name : NULL);
 	return function->name ? function : NULL;

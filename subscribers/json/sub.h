@@ -41,7 +41,6 @@ struct stream {
 /* A function, as its tracepoint tells of it. */
 struct function {
 	struct timeline_name *name;
-	bool launches;
 };
 
 /* Room for texts that are made of values, of one slice. */

@@ -387,7 +387,9 @@ void work_dispatch(struct work *work, struct work_process *process,
 	work_add(work, WORK_PACKET, TIMELINE_UINT, d->packet_id);
 	if (d->range)
 		work_add(work, WORK_RANGE, TIMELINE_UINT, d->range);
-	set_flow(work, process, &slice, correlation, d->call_ns);
+	/* The call has not counted what another thread passed on: it begins no arrow for that. */
+	if (!(d->flags & RTL_HSA_DISPATCH_CARRIED))
+		set_flow(work, process, &slice, correlation, d->call_ns);
 	write_slice(work, work_gpu_track(work, process, gpu, TIMELINE_QUEUE, d->queue, NULL),
 		    &slice);
 	if (timed && work->counters)

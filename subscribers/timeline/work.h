@@ -145,7 +145,6 @@ struct work_kernel {
 struct work_call {
 	struct timeline_name *function, *status; /**< status: NULL or its name */
 	bool is_hip, unfinished;
-	bool launches; /**< of a kind that gives the GPU work, whatever `work` knows */
 	uint64_t begin_ns, end_ns, correlation;
 	int64_t result;
 	uint32_t tid, work;

@@ -47,10 +47,10 @@ void work_call(struct work *work, struct work_process *process, const struct wor
 		value->text = call->arguments;
 		value->length = call->arguments_length;
 	}
-	if (call->is_hip && call->correlation && (call->work || call->launches)) {
+	if (call->is_hip && call->correlation && call->work) {
 		slice.flow = TIMELINE_FLOW_OUT;
 		slice.flow_id = work_flow_id(process, call->correlation);
-		slice.flow_part = call->work ? call->work : 1;
+		slice.flow_part = call->work;
 	}
 	write_slice(work, work_thread(work, process, call->tid), &slice);
 }

@@ -16,14 +16,16 @@
 
 #include "submitters.h"
 
-#define CALLERS_OPS 3 /* kinds of work */
+#define CALLERS_OPS 4 /* kinds of work */
 
 /* What the call's arguments tell of its work. */
 struct caller_facts {
 	uint64_t src, dst, bytes;
 	uint32_t grid[3], workgroup[3]; /* work-items; 0: not known */
+	uint64_t stream;                /* that the call is for */
 	bool has_addresses;
-	bool counted; /* in the ledger */
+	bool has_dispatches; /* that are wanted */
+	bool is_behind;      /* work of its stream is under way */
 };
 
 struct caller {

@@ -130,14 +130,6 @@ static const char *find(void)
 	return NULL;
 }
 
-/* Faults of releases that have this layout; which one it is HIP tells only when it is up. */
-static const char *doubt(void)
-{
-	return "releases of HIP with a profiler have known faults with graphs (kernels that are "
-	       "missing, "
-	       "times of others)";
-}
-
 /* A helper's: Disable waits for the GPU. */
 static void *disable(void *unused)
 {
@@ -404,11 +396,15 @@ static void forked(void)
 	reports.call_ended = NULL;
 }
 
-const struct report_way report_profiler = {.name = "through its own profiler",
-					   .find = find,
-					   .doubt = doubt,
-					   .start = start,
-					   .stop = stop,
-					   .lost = "GPU work that HIP did not report",
-					   .lost_copies = COPIES,
-					   .forked = forked};
+const struct report_way report_profiler = {
+	.name = "through its own profiler",
+	.find = find,
+	/* Of releases with this layout; which it is HIP tells only when it is up. */
+	.doubt = "releases of HIP with a profiler have known faults "
+		 "with graphs (kernels that are missing, times of "
+		 "others)",
+	.start = start,
+	.stop = stop,
+	.lost = "GPU work that HIP did not report",
+	.lost_copies = COPIES,
+	.forked = forked};

@@ -96,7 +96,7 @@ static bool accept(void)
 	if (!why)
 		way = find_way(&why);
 	if (way && !is_asked)
-		why = way->doubt();
+		why = way->doubt;
 	if (!why) {
 		*source = CONFIG_RUNTIME;
 		rtl_log(RTL_LEVEL_INFO, "hsa", "source: runtime, %s", way->name);
@@ -122,7 +122,7 @@ const char *rtl_publisher_source(bool is_asked, bool *is_runtime)
 	const struct report_way *found = why ? NULL : find_way(&why);
 
 	if (found)
-		why = is_asked ? NULL : found->doubt();
+		why = is_asked ? NULL : found->doubt;
 	*is_runtime = !why;
 	return why ? why : found->name;
 }

@@ -30,8 +30,8 @@ struct report_way {
 	const char *name;
 	/* In hsa_init: whether HIP has it. NULL, or why it cannot be used. */
 	const char *(*find)(void);
-	/* Whether it is to be preferred to queues where the user leaves the choice. NULL, or why not. */
-	const char *(*doubt)(void);
+	/* Why it is not preferred to queues where the user leaves the choice; NULL: it is. */
+	const char *doubt;
 	/* HIP is to report from now on. False: there is no memory. */
 	bool (*start)(void);
 	/* What is under way gets that time to be reported. */

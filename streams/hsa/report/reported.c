@@ -33,6 +33,9 @@
 #define AWAIT_NAP_NS 20000
 #define AWAIT_NS     200000000u
 
+/* HIP copies memory of the program's that is not pinned in pieces of that size or more. */
+#define PIECE_BYTES (1u << 20)
+
 /* Who is to settle goes on while HIP reports anything, but no longer than that. */
 #define SETTLE_MOST_NS 2000000000u
 
@@ -101,7 +104,7 @@ static struct {
 		uint64_t begun, ended; /* relaxed; release, acquire by who awaits */
 		/* Relaxed: so much of it did not come when it was awaited; when it was to settle. */
 		uint64_t missing[2];
-	} of[STREAMS + 1]; /* of all streams, `missing` alone */
+	} of[STREAMS + 1]; /* of all streams, what `pending` does not count */
 } streams;
 
 /* ---- the ledger ---- */
@@ -133,6 +136,24 @@ static void end(enum reported_op op, uint64_t count, uint64_t stream)
 				   __ATOMIC_RELEASE);
 	if (count)
 		__atomic_fetch_add(&pending[op == REPORTED_COPY]->ended, count, __ATOMIC_RELEASE);
+}
+
+static uint64_t *unwanted_in(uint64_t stream, bool ended)
+{
+	const uint32_t place =
+		streams.known && stream != REPORTED_NO_STREAM ? stream_place(stream) : ALL_STREAMS;
+
+	return ended ? &streams.of[place].ended : &streams.of[place].begun;
+}
+
+void reported_begin_unwanted(uint64_t stream)
+{
+	__atomic_fetch_add(unwanted_in(stream, false), 1, __ATOMIC_RELAXED);
+}
+
+void reported_end_unwanted(uint64_t stream)
+{
+	__atomic_fetch_add(unwanted_in(stream, true), 1, __ATOMIC_RELEASE);
 }
 
 static void miss(enum reported_op op, const char *cause, uint64_t count)
@@ -238,11 +259,14 @@ static uint8_t direction_of(const struct copy *copy)
 	return copy->dst_node ? RTL_HSA_COPY_HOST_TO_DEVICE : RTL_HSA_COPY_HOST_TO_HOST;
 }
 
-/* From where to where: as HIP has it; between its buffers by the addresses, where they are known. */
+/* From where to where: by the addresses of its buffers, where they are known; else as HIP has it. What HIP reads and
+ * writes in the host's memory the processor does, not the GPU. */
 static void find_ends(const struct reported *work, struct copy *copy)
 {
 	const uint16_t node = (uint16_t)work->node;
 	bool src_known = false, dst_known = false;
+	const uint16_t src = work->has_addresses ? node_of(work->src, &src_known) : 0;
+	const uint16_t dst = work->has_addresses ? node_of(work->dst, &dst_known) : 0;
 
 	switch (work->copy) {
 	case REPORTED_FILL:
@@ -251,23 +275,25 @@ static void find_ends(const struct reported *work, struct copy *copy)
 		copy->function = RTL_HSA_COPY_FILL;
 		return;
 	case REPORTED_READ:
-		copy->src_node = node;
+		copy->src_node = src_known ? src : node;
 		break;
 	case REPORTED_WRITE:
-		copy->dst_node = node;
+		copy->dst_node = dst_known ? dst : node;
 		break;
 	case REPORTED_INNER:
-		copy->src_node = copy->dst_node = node;
-		if (!work->has_addresses)
-			break;
-		const uint16_t src = node_of(work->src, &src_known);
-		const uint16_t dst = node_of(work->dst, &dst_known);
-
 		copy->src_node = src_known ? src : node;
 		copy->dst_node = dst_known ? dst : node;
 		break;
 	}
 	copy->direction = direction_of(copy);
+	if (work->copy != REPORTED_INNER && !copy->src_node && !copy->dst_node) {
+		copy->node = 0;
+		copy->flags |= RTL_HSA_COPY_BLIT;
+	}
+	/* HIP copies such memory piece by piece, and may tell an end before the last one's. */
+	if (work->copy == REPORTED_WRITE && work->has_addresses && !src_known && copy->node &&
+	    work->bytes > PIECE_BYTES)
+		copy->flags |= RTL_HSA_COPY_NO_TIME;
 }
 
 static void publish_as_copy(const struct reported *work, const struct work_scope *scope,
@@ -283,9 +309,11 @@ static void publish_as_copy(const struct reported *work, const struct work_scope
 			    .flags = RTL_HSA_COPY_REPORTED,
 			    .function = work->is_rect ? RTL_HSA_COPY_RECT : RTL_HSA_COPY_LINEAR};
 
+	find_ends(work, &copy);
 	if (!times.begin_ns)
 		copy.flags |= RTL_HSA_COPY_NO_TIME;
-	find_ends(work, &copy);
+	if (copy.flags & RTL_HSA_COPY_NO_TIME)
+		times = (struct work_times){0};
 	publish_copy(RTL_TRANSFER_END, &copy, scope, times);
 }
 
@@ -425,16 +453,26 @@ void reported_help(void)
 
 static uint64_t begun_in(uint32_t place)
 {
-	return place == ALL_STREAMS ? __atomic_load_n(&pending[0]->begun, __ATOMIC_RELAXED) +
-					      __atomic_load_n(&pending[1]->begun, __ATOMIC_RELAXED)
-				    : __atomic_load_n(&streams.of[place].begun, __ATOMIC_RELAXED);
+	const uint64_t begun = __atomic_load_n(&streams.of[place].begun, __ATOMIC_RELAXED);
+
+	return place == ALL_STREAMS && !streams.known
+		       ? begun + __atomic_load_n(&pending[0]->begun, __ATOMIC_RELAXED) +
+				 __atomic_load_n(&pending[1]->begun, __ATOMIC_RELAXED)
+		       : begun;
+}
+
+static uint64_t ended_at_all(void)
+{
+	return __atomic_load_n(&streams.of[ALL_STREAMS].ended, __ATOMIC_ACQUIRE) +
+	       __atomic_load_n(&pending[0]->ended, __ATOMIC_ACQUIRE) +
+	       __atomic_load_n(&pending[1]->ended, __ATOMIC_ACQUIRE);
 }
 
 static uint64_t ended_in(uint32_t place)
 {
-	return place == ALL_STREAMS ? __atomic_load_n(&pending[0]->ended, __ATOMIC_ACQUIRE) +
-					      __atomic_load_n(&pending[1]->ended, __ATOMIC_ACQUIRE)
-				    : __atomic_load_n(&streams.of[place].ended, __ATOMIC_ACQUIRE);
+	return place == ALL_STREAMS && !streams.known
+		       ? ended_at_all()
+		       : __atomic_load_n(&streams.of[place].ended, __ATOMIC_ACQUIRE);
 }
 
 enum { AWAIT, SETTLE };
@@ -457,8 +495,7 @@ __attribute__((cold, noinline)) static bool await_place(uint32_t place, uint64_t
 							uint64_t patience_ns)
 {
 	const int saved = errno;
-	const uint32_t watched = why == SETTLE ? ALL_STREAMS : place;
-	uint64_t left = left_in(place, begun, why), seen = ended_in(watched);
+	uint64_t left = left_in(place, begun, why), seen = 0, ended;
 	uint64_t now_ns = rtl_clock_ns(), until_ns = now_ns + patience_ns;
 	const uint64_t most_ns = why == SETTLE ? now_ns + SETTLE_MOST_NS : UINT64_MAX;
 	int cancellation;
@@ -473,9 +510,10 @@ __attribute__((cold, noinline)) static bool await_place(uint32_t place, uint64_t
 		publish_all(false);
 		left = left_in(place, begun, why);
 		now_ns = rtl_clock_ns();
-		if (ended_in(watched) != seen)
+		ended = why == SETTLE ? ended_at_all() + ended_in(place) : ended_in(place);
+		if (ended != seen)
 			until_ns = now_ns + patience_ns;
-		seen = ended_in(watched);
+		seen = ended;
 	}
 	if (left)
 		__atomic_fetch_add(&streams.of[place].missing[why], left, __ATOMIC_RELAXED);
@@ -484,20 +522,25 @@ __attribute__((cold, noinline)) static bool await_place(uint32_t place, uint64_t
 	return !left;
 }
 
+bool reported_is_behind(void)
+{
+	const uint32_t place =
+		streams.known ? stream_place(thread_context.hip_stream) : ALL_STREAMS;
+
+	return left_in(place, begun_in(place), AWAIT);
+}
+
 void reported_settle(bool all, uint64_t patience_ns)
 {
 	const uint32_t one = stream_place(thread_context.hip_stream);
-	uint32_t from = all ? 0 : one, to = all ? STREAMS : one + 1;
 	bool waited = false;
 
 	if (!pending[0])
 		return;
-	if (!streams.known)
-		to = (from = ALL_STREAMS) + 1;
-	for (uint32_t i = from; i < to; i++) {
+	for (uint32_t i = 0; i <= ALL_STREAMS; i++) {
 		const uint64_t begun = begun_in(i);
 
-		if (!left_in(i, begun, SETTLE))
+		if ((!all && i != one && i != ALL_STREAMS) || !left_in(i, begun, SETTLE))
 			continue;
 		(void)await_place(i, begun, SETTLE, patience_ns);
 		waited = true;

@@ -60,6 +60,13 @@ bool reported_leave_out(enum reported_op op, uint64_t count);
 void reported_begin(enum reported_op op, uint64_t count);
 /* So much that had begun is not published, as nobody wants it any more. */
 void reported_forget(enum reported_op op, uint64_t count, uint64_t stream);
+/* Whether work of the thread's stream is under way, or has not been reported; of any, where streams are not known. */
+bool reported_is_behind(void);
+/* A command that nobody wants and that HIP reports all the same, or works with what is gone: it has begun, in that
+ * stream; it has ended. */
+#define REPORTED_NO_STREAM UINT64_MAX /* not known */
+void reported_begin_unwanted(uint64_t stream);
+void reported_end_unwanted(uint64_t stream);
 /* How much has begun and not ended. */
 uint64_t reported_under_way(void);
 
@@ -76,7 +83,8 @@ void reported_help(void);
  * published. HIP reports on a thread of its own, which may come to it a little later. */
 void reported_await(bool all);
 
-/* Before something is destroyed: until what had begun is published, of the thread's stream or of all. Not where HIP
+/* Before something is destroyed: until what had begun is published, of the thread's stream or of all; of both what is
+ * of no known stream. Not where HIP
  * reports nothing at all for that long; and what has not come is not waited for once more. */
 void reported_settle(bool all, uint64_t patience_ns);
 

@@ -70,14 +70,12 @@ _Static_assert(offsetof(struct activity, number) == 16 && offsetof(struct activi
 /* Releases of HIP whose struct of a call is known: its bytes up to its own times. */
 static const struct release {
 	uint32_t major, minor;
-	/* The first patch that surely says WILL_COME, as the names of files have it: HIP's own number, or ROCm's. */
-	uint32_t patch, rocm_patch;
 	uint32_t bytes;
 	/* A variable that must be 0 where graphs are used; NULL: none. Without it HIP, for any tracer,
 	 * leaves out some of a graph's kernels, and its thread works with what is gone. */
 	const char *graphs;
 } releases[] = {
-	{7, 2, 53211, 70204, 1520, "DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING"},
+	{7, 2, 1520, "DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING"},
 };
 
 /* Behind that. */
@@ -86,8 +84,6 @@ struct call_end {
 	void (*enter)(uint32_t id, void *call);
 	void (*exit)(uint32_t id, void *call);
 };
-
-#define ROCM_PATCHES 70000u /* from there on a file's number is ROCm's */
 
 /* Before it: where arguments are, as a C struct has them. */
 #define CALL_ARGUMENTS 16
@@ -117,7 +113,10 @@ static inline bool has_facts(enum layout layout)
 /* Longest wait without anything being reported, before something is destroyed. */
 #define SETTLE_NS 200000000u
 
-_Static_assert(REPORTED_OPS == CALLERS_OPS, "of the same kinds");
+/* Work of a caller's beside what is in the ledger: barriers that nobody wants. HIP reports those of some calls whatever
+ * we say, and looks at their stream then: so it may not be gone before. */
+#define UNWANTED REPORTED_OPS
+_Static_assert(UNWANTED + 1 == CALLERS_OPS, "of the same kinds");
 
 #define CALLS_MAX 2048
 
@@ -127,14 +126,12 @@ static struct {
 	void (*set)(callback_fn *function);
 	int (*get_version)(int *version);
 	const char *(*name)(uint32_t id);
-	const struct release *release; /* by its file's name; NULL: that does not tell */
 	/* What was checked. Release by who has checked, acquire by all. */
 	int state;
 	uint32_t call_bytes;        /* before READY */
 	bool graphs_crash;          /* before READY */
 	uint8_t layouts[CALLS_MAX]; /* enum layout, by the call's number in HIP; before READY */
 	uint8_t waits[CALLS_MAX];   /* enum report_wait */
-	bool is_early;              /* by its file's name: it may not say WILL_COME */
 	/* It has been told that something is wanted; it has said WILL_COME. Relaxed: each is set once. */
 	bool asked, announces;
 } tracer;
@@ -143,7 +140,8 @@ static struct {
 static __thread struct {
 	uint64_t current;          /* the number that HIP puts into commands now; 0: it has none */
 	uint64_t number;           /* to be given to the next call; 0: none was taken */
-	bool noted;                /* something was submitted under it */
+	bool used;                 /* something was submitted under it */
+	bool noted;                /* its entry is filled */
 	bool wanted[REPORTED_OPS]; /* what was said last of such work */
 	bool no_work;              /* of the call: what it makes is not to be reported */
 	bool checking;             /* this thread checks; then: its own call has been seen */
@@ -181,7 +179,7 @@ static const char *unknown_release(uint32_t major, uint32_t minor)
 	return text;
 }
 
-static bool version_of_file(uint32_t *major, uint32_t *minor, uint32_t *patch)
+static bool version_of_file(uint32_t *major, uint32_t *minor)
 {
 	char path[PATH_MAX];
 	const char *number;
@@ -191,12 +189,12 @@ static bool version_of_file(uint32_t *major, uint32_t *minor, uint32_t *patch)
 	    !realpath(info.dli_fname, path))
 		return false;
 	number = strstr(path, ".so.");
-	return number && sscanf(number, ".so.%u.%u.%u", major, minor, patch) >= 2;
+	return number && sscanf(number, ".so.%u.%u", major, minor) == 2;
 }
 
 static const char *find(void)
 {
-	uint32_t major = 0, minor = 0, patch = 0;
+	uint32_t major = 0, minor = 0;
 
 	if (!report_find("hipInit"))
 		return "no HIP is in the process when HSA begins";
@@ -205,15 +203,9 @@ static const char *find(void)
 	*(void **)&tracer.name = report_find("hipApiName");
 	if (!tracer.set || !tracer.get_version || !tracer.name)
 		return "HIP before 5.4 does not report the names of kernels";
-	tracer.release = NULL;
-	if (!version_of_file(&major, &minor, &patch))
-		return NULL;
-	tracer.release = find_release(major, minor);
-	if (!tracer.release)
-		return unknown_release(major, minor);
-	tracer.is_early = patch < tracer.release->patch ||
-			  (patch >= ROCM_PATCHES && patch < tracer.release->rocm_patch);
-	return NULL;
+	return version_of_file(&major, &minor) && !find_release(major, minor)
+		       ? unknown_release(major, minor)
+		       : NULL;
 }
 
 /* Whether HIP was started in a way that bears the report of graphs. */
@@ -222,16 +214,6 @@ static bool graphs_are_safe(const struct release *release)
 	const char *value = release->graphs ? getenv(release->graphs) : "0";
 
 	return value && !strcmp(value, "0");
-}
-
-static const char *doubt(void)
-{
-	if (!tracer.release)
-		return "the name of HIP's file does not tell its release";
-	if (tracer.is_early)
-		return "HIP of ROCm 7.2 before 7.2.4 may not tell tracers which work it will "
-		       "report";
-	return graphs_are_safe(tracer.release) ? NULL : GRAPHS_CRASH;
 }
 
 static enum layout layout_of(const char *name)
@@ -413,13 +395,15 @@ static inline int on_call(uint32_t id, unsigned char *call)
 			return give_up(GRAPHS_CRASH); /* such graphs are about to be used */
 		/* HIP lets a stream be destroyed while its own thread has still to report what ran there, and
 		 * then that thread works with what is gone. */
-		reported_settle(layout == LAYOUT_DESTROYS, SETTLE_NS);
+		reported_settle(layout == LAYOUT_DESTROYS || !interceptor_on() || is_paused(),
+				SETTLE_NS);
 	}
+	this_call.no_work = layout == LAYOUT_NO_WORK;
 	if (!interceptor_on() || is_paused())
 		return 1;
-	if (this_call.noted || !this_call.number) {
+	if (this_call.used || !this_call.number) {
 		this_call.number = callers_take();
-		this_call.noted = false;
+		this_call.used = this_call.noted = false;
 	}
 	if (this_call.has_facts) {
 		this_call.facts = (struct caller_facts){0};
@@ -428,7 +412,6 @@ static inline int on_call(uint32_t id, unsigned char *call)
 	this_call.current = this_call.number;
 	memcpy(call, &this_call.number, sizeof(this_call.number));
 	end = (struct call_end *)(void *)(call + tracer.call_bytes);
-	this_call.no_work = layout == LAYOUT_NO_WORK;
 	end->enter = has_facts(layout) ? on_enter : NULL;
 	end->exit = on_leave;
 	return 0;
@@ -447,7 +430,20 @@ static inline int on_question(uint32_t op)
 			__atomic_store_n(&tracer.asked, true, __ATOMIC_RELAXED);
 		reported_hold_back();
 	}
-	return !this_call.wanted[op];
+	return !this_call.wanted[op] && (op != REPORTED_BARRIER || this_call.no_work);
+}
+
+/* The entry of the call's number is filled. */
+static void note(void)
+{
+	if (!this_call.current || this_call.noted)
+		return;
+	this_call.facts.stream = thread_context.hip_stream;
+	this_call.facts.is_behind = reported_is_behind();
+	this_call.facts.has_dispatches =
+		reported_is_wanted(REPORTED_DISPATCH) && !reported_leave_out(REPORTED_DISPATCH, 0);
+	callers_note(this_call.number, &this_call.facts);
+	this_call.noted = true;
 }
 
 /* A command has been made that will be reported. */
@@ -456,16 +452,19 @@ static inline int on_command(uint32_t op)
 	if (__builtin_expect(!__atomic_load_n(&tracer.announces, __ATOMIC_RELAXED), 0))
 		__atomic_store_n(&tracer.announces, true, __ATOMIC_RELAXED);
 	/* HIP times some for events of the program's, whatever we say. */
-	if (!is_ready() || op >= REPORTED_OPS || !this_call.wanted[op])
+	if (!is_ready() || op >= REPORTED_OPS)
 		return 0;
-	if (reported_leave_out((enum reported_op)op, 1)) {
-		this_call.noted = true; /* the number is this work's, of which nothing is noted */
+	this_call.used = true;
+	if (!this_call.wanted[op] || reported_leave_out((enum reported_op)op, 1)) {
+		if (op != REPORTED_BARRIER)
+			return 0;
+		note();
+		callers_begin(this_call.current, UNWANTED);
+		reported_begin_unwanted(this_call.current ? thread_context.hip_stream
+							  : REPORTED_NO_STREAM);
 		return 0;
 	}
-	if (this_call.current && !this_call.noted) {
-		callers_note(this_call.number, &this_call.facts);
-		this_call.noted = true;
-	}
+	note();
 	callers_begin(this_call.current, op);
 	reported_begin((enum reported_op)op, 1);
 	if (op != REPORTED_BARRIER)
@@ -512,6 +511,16 @@ static void add_caller(const struct activity *activity, const struct caller *cal
 	}
 }
 
+static void end_unwanted(uint64_t number)
+{
+	struct caller caller;
+	bool ends;
+	const bool found = callers_end(number, UNWANTED, &caller, &ends) == CALLERS_FOUND;
+
+	if (ends)
+		reported_end_unwanted(found ? caller.facts.stream : REPORTED_NO_STREAM);
+}
+
 static void on_activity(const struct activity *activity)
 {
 	struct reported work = {
@@ -535,11 +544,14 @@ static void on_activity(const struct activity *activity)
 	if (work.end_ns < work.begin_ns)
 		work.begin_ns = work.end_ns = 0;
 	found = callers_end(activity->number, activity->op, &caller, &work.ends);
+	if (!work.ends && work.op == REPORTED_BARRIER)
+		end_unwanted(activity->number);
+	/* What was not to be reported, and is timed for an event of the program's; not a graph's further parts. */
+	if (!work.ends && (found == CALLERS_NONE || work.op != REPORTED_DISPATCH ||
+			   (found == CALLERS_FOUND && !caller.facts.has_dispatches)))
+		return;
 	if (found == CALLERS_FOUND)
 		add_caller(activity, &caller, &work);
-	/* What was not to be reported, and is timed for an event of the program's. */
-	if (!work.ends && (found == CALLERS_NONE || work.op != REPORTED_DISPATCH))
-		return;
 	if (work.op == REPORTED_DISPATCH) {
 		work.kernel = kernels_find_named(activity->kernel);
 	} else if (work.op == REPORTED_COPY) {
@@ -549,6 +561,9 @@ static void on_activity(const struct activity *activity)
 		/* HIP 7.2 does not tell that of some copies in pinned memory. */
 		if (activity->bytes)
 			work.bytes = activity->bytes;
+		/* HIP tells as its begin that of the barrier before it. */
+		if (work.copy == REPORTED_READ && found == CALLERS_FOUND && caller.facts.is_behind)
+			work.begin_ns = work.end_ns = 0;
 	}
 	reported_publish(&work);
 }
@@ -592,11 +607,15 @@ static void forked(void)
 	tracer.set(NULL);
 }
 
-const struct report_way report_tracer = {.name = "through its callback for tracers",
-					 .find = find,
-					 .doubt = doubt,
-					 .start = start,
-					 .stop = stop,
-					 .lost = "not finished at exit",
-					 .lost_copies = "not finished at exit",
-					 .forked = forked};
+const struct report_way report_tracer = {
+	.name = "through its callback for tracers",
+	.find = find,
+	/* A stream's work may be under way when it is gone: of a thread that ends
+					  * (hipStreamPerThread), and where HIP reports nothing for SETTLE_NS. */
+	.doubt = "HIP 7.2 may crash where streams are destroyed while it "
+		 "has still to report what ran on them",
+	.start = start,
+	.stop = stop,
+	.lost = "not finished at exit",
+	.lost_copies = "not finished at exit",
+	.forked = forked};

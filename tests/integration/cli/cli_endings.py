@@ -115,6 +115,16 @@ class Endings(Case):
         _, err = child.communicate("go\n", timeout=HANG_S)
         self.assert_said(NO_OPERATION + PAUSED + "ended; ", err)
 
+    def test_stopped_after_something_was_recorded__said(self):
+        for verb, output in ("trace", "run.db"), ("record", "recording"):
+            with self.subTest(verb):
+                child = self.start(verb, "-o", output, "sh", "-c",
+                                   f"'{PROGRAM}' 10; echo done; read x; '{PROGRAM}' 10", stdin=subprocess.PIPE)
+                self.assertEqual(child.stdout.readline(), "done\n")
+                self.assertEqual(self.rtl("stop", self.in_spool()).returncode, 0)
+                _, err = child.communicate("go\n", timeout=HANG_S)
+                self.assertRegex(err, "recording was (stopped|paused) when the command ended")
+
     def test_lost_only__summary_says_so_too(self):
         self.rtl("trace", "-o", "run.db", PROGRAM, "104", "cut")
         done = self.rtl("summary", "run.db")

@@ -41,6 +41,13 @@ class Ends(Case):
                 self.assertGreater(self.check_dispatches(trace, cut=True), 0)
                 self.check_links(trace)
 
+    def test_streams_that_are_gone__hip_does_not_crash(self):
+        """Markers that nobody wants are reported by HIP, too."""
+        for options in ((), ("--paused",), ("--range", "nothing")):
+            with self.subTest(options):
+                trace = self.trace("callback", "stream_gone", 100, options=options)
+                self.assertEqual(len(trace.dispatches()), 0 if options else 200)
+
     def test_work_that_never_ends__no_hang(self):
         """The program does not wait for it, and HIP itself is left by _exit."""
         for way in WAYS:

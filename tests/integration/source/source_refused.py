@@ -80,19 +80,15 @@ class Refused(Case):
         self.assertEqual(len(read_log(trace.log_path)[0]), 50)
         self.fell_back(self.trace("auto", "hsa_dispatch", "-n", 50), why)
 
-    def test_auto__takes_the_runtime(self):
-        trace = self.trace("auto", "vector_add", 65536, 3)
-        self.assertRegex(self.sources(trace)[0], "^runtime, ")
-        self.check_dispatches(trace)
+    def test_auto__takes_queues_as_hip_may_crash(self):
+        self.fell_back(self.trace("auto", "vector_add", 65536, 3), "HIP 7.2 may crash where streams are "
+                       "destroyed while it has still to report what ran on them")
 
     def test_graphs_that_crash_hip__are_not_met(self):
         trace = self.trace("callback", "graph_launch", 20, env={GRAPHS: "1"})
         self.assertIn("graph_launch: ok", trace.done.stdout)
         self.assertIn("runtime is given up, GPU work is not traced from here on", trace.said)
         self.assertGreater(trace.lost(), 0)
-        trace = self.trace("auto", "graph_launch", 2, env={GRAPHS: "1"})
-        self.assertIn(GRAPHS, self.sources(trace)[0])
-        self.check_dispatches(trace)
 
     def test_hip_for_the_program_alone__and_given_back(self):
         program = os.path.join(BUILD, "tests", "integration", "two_hips")

@@ -4,7 +4,7 @@
 import collections
 import unittest
 
-from source_kit import Case, WAYS, read_log
+from source_kit import Case, TICK_NS, WAYS, read_log
 
 
 class Rows(Case):
@@ -48,6 +48,13 @@ class Rows(Case):
                                   "WHERE function = 'hipGraphLaunch'")
                 self.assertEqual(calls, 40)
 
+    def test_graph_that_begins_with_a_copy__in_mode_lite(self):
+        for way in WAYS:
+            with self.subTest(way):
+                trace = self.trace(way, "graph_launch", 5, mode="lite")
+                self.assertEqual(self.check_dispatches(trace, graphs=True), 35)
+                self.assertEqual(trace.lost(), 0)
+
     def test_modules_and_streams(self):
         for way in WAYS:
             for program in ("module_launch", "streams_events", "copies"):
@@ -62,6 +69,20 @@ class Rows(Case):
                 self.assertEqual({r["kernel"] for r in rows}, {"void work<float>(float*)"})
                 left_out = trace.one("SELECT sum(count) FROM rtl_left_out WHERE stream = 'rtl.hsa'")
                 self.assertEqual(len(rows) + left_out, len(read_log(trace.log_path)[0]))
+
+    def test_copies_behind_kernels__times_are_right_or_none(self):
+        trace = self.trace("callback", "copies_behind", env={"SOFTGPU_KERNEL_NS": "1000000"})
+        transfers = read_log(trace.log_path)[1]
+        copies = trace.rows("SELECT * FROM rtl_copies")
+        self.assertEqual([(c["direction"], c["gpu"], c["op_id"]) for c in copies[32:]],
+                         [("host to host", 0, None)] * 2)
+        timed = [c for c in copies[:32] if c["begin_ns"]]
+        self.assertGreaterEqual(len(timed), 8)
+        for copy in timed:
+            parts = [t for t in transfers if copy["begin_ns"] - TICK_NS <= t[2] and t[3] <= copy["end_ns"] + TICK_NS]
+            self.assertEqual(sum(t[1] for t in parts), copy["bytes"], dict(copy))
+            self.assertLessEqual(abs(parts[0][2] - copy["begin_ns"]), TICK_NS, dict(copy))
+            self.assertLessEqual(abs(parts[-1][3] - copy["end_ns"]), TICK_NS, dict(copy))
 
     def test_both_sources__same_rows(self):
         """But for what the runtime does not know: queues, registers, when work was submitted."""

@@ -399,6 +399,16 @@ def check_csv_counters(database, path):
                         float(row["Counter_Value"])) for row in csv.DictReader(file)])
 
 
+def check_csv_streams(json_path, path):
+    """Streams have the numbers of rocprofv3's JSON, which is of the first process."""
+    dispatches = load(json_path)["rocprofiler-sdk-tool"][0]["buffer_records"]["kernel_dispatch"]
+    with open(os.path.join(path, "kernel_trace.csv"), encoding="utf-8", newline="") as file:
+        found = {(int(r["Start_Timestamp"]), int(r["Correlation_Id"])): int(r["Stream_Id"])
+                 for r in csv.DictReader(file)}
+    return any(found.get((d["start_timestamp"], d["correlation_id"]["internal"])) != d["stream_id"]["handle"]
+               for d in dispatches)
+
+
 def check_all(rtl, database, folder):
     """Converts to all of them and checks each. HTA's are of one process that has used a GPU."""
     def path(name):
@@ -411,6 +421,8 @@ def check_all(rtl, database, folder):
     bad |= check_rocpd7(database, path("r.db"))
     convert(rtl, database, path("r.csv"))
     bad |= check_csv_counters(database, path("r.csv"))
+    if os.path.exists(os.path.join(path("r.csv"), "kernel_trace.csv")):
+        bad |= check_csv_streams(path("r.json"), path("r.csv"))
     with Rows(database) as rows:
         used = [p for p in rows.processes() if rows.dispatches(p[0])]
     if len(used) == 1:

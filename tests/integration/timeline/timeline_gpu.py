@@ -88,20 +88,26 @@ def check_pftrace(path, trace):
 def check_flows(path, trace):
     """From which call each operation comes: (name of the call, its begin, begin of the work)."""
     base = trace["baseTimeNanoseconds"]
-    calls, found = {}, collections.Counter()
+    calls, ends, found = {}, set(), collections.Counter()
     for event in trace["traceEvents"]:
         if event.get("flow_out"):
             assert event["bind_id"] not in calls
             calls[event["bind_id"]] = (event["name"], base + round(event["ts"] * 1000))
     for event in trace["traceEvents"]:
-        if event.get("flow_in") and event["bind_id"] in calls:
-            found[calls[event["bind_id"]] + (event["args"]["begin_ns"],)] += 1
+        if event.get("flow_in"):
+            ends.add(event["bind_id"])
+            found[calls.get(event["bind_id"], ()) + (event["args"]["begin_ns"],)] += 1
     database = sqlite3.connect(path)
     rows = database.execute(
         "SELECT s.string, a.start, o.start FROM rocpd_api_ops AS l JOIN rocpd_api AS a "
         "ON a.id = l.api_id JOIN rtl_call USING (api_id) JOIN rocpd_op AS o ON o.id = l.op_id "
-        "JOIN rocpd_string AS s ON s.id = a.apiName_id").fetchall()
+        "JOIN rocpd_string AS s ON s.id = a.apiName_id WHERE NOT EXISTS "
+        "(SELECT 1 FROM rtl_dispatch AS d WHERE d.op_id = o.id AND d.flags & 16)").fetchall()
     database.close()
+    print(f"{len(calls)} flows, {len(rows)} operations of calls")
+    if set(calls) != ends:
+        print(f"flows that do not end: {len(set(calls) - ends)}; that do not begin: {len(ends - set(calls))}")
+        return True
     return differ("flows", collections.Counter(rows), found)
 
 
