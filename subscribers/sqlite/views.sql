@@ -80,8 +80,9 @@ CREATE VIEW rtl_call_number AS SELECT id, process, correlation, uid FROM rtl_hip
 
 -- ---- dispatches and copies
 
--- All that is known of a dispatch, and of a copy.
-CREATE VIEW rtl_kernel_op AS SELECT e.id AS id, e.process AS process, e.uid AS uid, ifnull(e.submit_ns, 0) AS submit_ns,
+-- All that is known of a dispatch, and of a copy. `process` is an expression, so that SQLite does not begin with rtl_origin where it is
+-- compared: of an event's other columns none has an index.
+CREATE VIEW rtl_kernel_op AS SELECT e.id AS id, ifnull(e.process, 0) AS process, e.uid AS uid, ifnull(e.submit_ns, 0) AS submit_ns,
   e.packet_id AS packet_id, e.kernel_object AS kernel_object, e.gpu AS gpu, e.queue AS queue, e.submit_tid AS tid, e.flags AS flags,
   e.grid_x AS grid_x, e.grid_y AS grid_y, e.grid_z AS grid_z, e.workgroup_x AS workgroup_x, e.workgroup_y AS workgroup_y,
   e.workgroup_z AS workgroup_z, e.group_segment_bytes AS lds_bytes, e.private_segment_bytes AS scratch_bytes, e.scope AS scope,
@@ -104,7 +105,7 @@ CREATE VIEW rtl_dispatch AS SELECT id AS op_id, process, uid, submit_ns, packet_
 CREATE VIEW rtl_copy AS SELECT e.id AS id, CASE WHEN e.gpu AND NOT e.flags & 16 THEN e.id END AS op_id,
   CASE WHEN e.begin_ns AND e.end_ns AND NOT e.flags & 18 THEN e.begin_ns END AS begin_ns,
   CASE WHEN e.begin_ns AND e.end_ns AND NOT e.flags & 18 THEN e.end_ns END AS end_ns,
-  e.process AS process, e.uid AS uid, ifnull(e.submit_ns, 0) AS submit_ns, e.bytes AS bytes, e.src AS src, e.dst AS dst,
+  ifnull(e.process, 0) AS process, e.uid AS uid, ifnull(e.submit_ns, 0) AS submit_ns, e.bytes AS bytes, e.src AS src, e.dst AS dst,
   e.signal AS signal, e.gpu AS gpu, e.src_gpu AS src_gpu, e.dst_gpu AS dst_gpu, e.direction AS direction, e.kind AS kind,
   e.engine AS engine, e.submit_tid AS tid, e.flags AS flags, e.extent_x AS extent_x, e.extent_y AS extent_y, e.extent_z AS extent_z,
   e.parts AS parts, e.status AS status, e.scope AS scope, CASE WHEN e.scope THEN e.scope_instance END AS scope_instance,
@@ -184,10 +185,10 @@ CREATE VIEW rtl_mem_in_use AS SELECT process, CASE WHEN kind <= 3
   end_ns AS time_ns, in_use_bytes FROM rtl_mem WHERE NOT flags & 6;
 
 -- A NaN is a BLOB of its bytes: no value.
-CREATE VIEW rtl_counter AS SELECT e.process AS process, e.instance AS dispatch, e.uid AS uid, ifnull(e.name_id, 1) AS name_id,
+CREATE VIEW rtl_counter AS SELECT ifnull(e.process, 0) AS process, e.instance AS dispatch, e.uid AS uid, ifnull(e.name_id, 1) AS name_id,
   CASE WHEN NOT e.flags & 2 AND typeof(e.value) = 'real' THEN e.value END AS value, ifnull(e.kernel, 0) AS kernel, e.gpu AS gpu,
   e.pass AS pass, e.flags AS flags FROM rtl_e_rtl_hsa_counter_value AS e;
-CREATE VIEW rtl_counter_interval AS SELECT e.process AS process, e.instance AS reading, e.uid AS uid, ifnull(e.name_id, 1) AS name_id,
+CREATE VIEW rtl_counter_interval AS SELECT ifnull(e.process, 0) AS process, e.instance AS reading, e.uid AS uid, ifnull(e.name_id, 1) AS name_id,
   CASE WHEN NOT e.flags & 2 AND typeof(e.value) = 'real' THEN e.value END AS value, ifnull(e.begin_ns, 0) AS begin_ns,
   ifnull(e.end_ns, 0) AS end_ns, e.gpu AS gpu, e.pass AS pass, e.flags AS flags FROM rtl_e_rtl_hsa_counter_interval AS e;
 CREATE VIEW rtl_counter_intervals AS SELECT p.pid AS pid, c.gpu AS gpu, nam.string AS counter, c.begin_ns AS begin_ns,
