@@ -66,7 +66,7 @@ set(CPACK_PROJECT_CONFIG_FILE ${PROJECT_SOURCE_DIR}/cmake/beside_packages.cmake)
 set(CPACK_COMPONENT_CLICKHOUSE_DESCRIPTION "Tracer for ROCm programs: rows for a ClickHouse server")
 set(CPACK_DEBIAN_CLICKHOUSE_PACKAGE_NAME rtl-clickhouse)
 set(CPACK_DEBIAN_CLICKHOUSE_PACKAGE_DEPENDS "rtl ${same}")
-set(CPACK_DEBIAN_TRACE_PACKAGE_SUGGESTS "rtl-clickhouse, libhiprtc-builtins5 | libhiprtc7") # for rtl selftest
+set(CPACK_DEBIAN_TRACE_PACKAGE_SUGGESTS rtl-clickhouse)
 
 set(CPACK_COMPONENT_DOC_DESCRIPTION "Guides and examples of rtl")
 set(CPACK_DEBIAN_DOC_PACKAGE_NAME rtl-doc)

@@ -64,10 +64,10 @@ static size_t bytes(const char *name, size_t fallback, size_t least)
 	return fallback;
 }
 
-/* A sixteenth of the memory, 256M to 1G. */
+/* A sixteenth of the memory, 256M to 400M: with what `rtl` has of its own it is under 500 MB. */
 static size_t default_total(void)
 {
-	const uint64_t least = RTL_BUFFER_TOTAL_LEAST, most = (uint64_t)1 << 30;
+	const uint64_t least = RTL_BUFFER_TOTAL_LEAST, most = 400u << 20;
 	const uint64_t share = machine_memory() / 16;
 
 	return (size_t)(share < least ? least : share > most ? most : share);

@@ -104,7 +104,7 @@ static int open_found(const char *path, int flags, const struct stat *found)
 	return -1;
 }
 
-int output_open(const char *path, int flags, uid_t *owner)
+static int open_place(const char *path, int flags, uid_t *owner)
 {
 	struct stat place, it;
 	int fd = -1;
@@ -128,6 +128,22 @@ int output_open(const char *path, int flags, uid_t *owner)
 			return fd;
 	}
 	return fd;
+}
+
+int output_move_fd(int fd)
+{
+	int moved;
+
+	if (fd < 0 || fd > STDERR_FILENO)
+		return fd;
+	moved = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	close(fd);
+	return moved;
+}
+
+int output_open(const char *path, int flags, uid_t *owner)
+{
+	return output_move_fd(open_place(path, flags, owner));
 }
 
 bool output_has_foreign_companion(const char *path, const char **which, uid_t *owner)

@@ -34,6 +34,8 @@ bool output_is_foreign(const char *path, uid_t *owner);
  * @return a descriptor, OUTPUT_NOT_OURS, or -1 with errno
  */
 int output_open(const char *path, int flags, uid_t *owner);
+/** Moves a descriptor off the numbers 0 to 2: a program that has closed its stdout prints all the same. */
+int output_move_fd(int fd);
 #define OUTPUT_NOT_OURS (-2)
 /** What output_is_foreign says, of the files that SQLite has beside a database of the caller's; `which`: the suffix of the
  *  first such one. */

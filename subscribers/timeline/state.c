@@ -99,7 +99,7 @@ static void write_anew(struct state *state)
 	if (state->error || asprintf(&path, "%s.new", state->path) < 0)
 		return;
 	unlink(path); /* what one that was killed has left */
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	fd = output_move_fd(open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
 	state->used = 0;
 	state->length = 0;
 	add_all(state);

@@ -183,6 +183,22 @@ static void test_open__another_file_comes_in_its_place__stays_as_it_is(void **st
 	assert_int_equal(size_of_file(place->other), strlen("precious"));
 }
 
+static void test_open__stdin_is_closed__does_not_take_its_number(void **state)
+{
+	const struct place *place = *state;
+	const int kept = dup(STDIN_FILENO);
+	uid_t owner;
+	int fd;
+
+	close(STDIN_FILENO);
+	fd = output_open(place->path, O_CREAT | O_WRONLY, &owner);
+	assert_true(fd > STDERR_FILENO);
+	close(fd);
+	assert_int_equal(fcntl(STDIN_FILENO, F_GETFD), -1);
+	assert_int_equal(dup2(kept, STDIN_FILENO), STDIN_FILENO);
+	close(kept);
+}
+
 static void test_stats__a_link_comes_after_the_look__is_not_followed(void **state)
 {
 	const struct place *place = *state;
@@ -208,6 +224,7 @@ int main(void)
 		TEST(test_open__a_link_of_somebody_else__is_not_followed),
 		TEST(test_open__a_link_comes_after_the_look__is_not_followed),
 		TEST(test_open__another_file_comes_in_its_place__stays_as_it_is),
+		TEST(test_open__stdin_is_closed__does_not_take_its_number),
 		TEST(test_stats__a_link_comes_after_the_look__is_not_followed),
 	};
 
