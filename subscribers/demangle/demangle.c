@@ -2,65 +2,55 @@
 /* demangle.c: see demangle.h. */
 #include "demangle.h"
 
-#include "mangled.h"
-
+#include <libiberty/demangle.h>
+#include <setjmp.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Longest mangled name, bytes: one that is longer has no readable form anyway. */
-#define MANGLED_MAX (4 * DEMANGLED_MAX)
+/* Longest mangled name, bytes. libiberty's parser recurses: each byte takes up to 220 of the stack. */
+#define MANGLED_MAX (16u << 10)
 
-static bool is_word(char c)
+struct output {
+	jmp_buf full;
+	char *text;
+	size_t used;
+};
+
+/* libiberty goes on for as long as there is something to say: only a jump stops it. It holds nothing meanwhile. */
+static void append(const char *piece, size_t length, void *user)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+	struct output *output = user;
+
+	if (length > DEMANGLED_MAX - output->used)
+		longjmp(output->full, 1);
+	memcpy(output->text + output->used, piece, length);
+	output->used += length;
 }
 
-static bool is_digit(char c)
+/* Without libiberty's own limit, which refuses names of more than 1024 bytes. */
+static bool print(struct output *output, const char *name)
 {
-	return c >= '0' && c <= '9';
-}
-
-/* .name.1.2, as compilers append. */
-static struct node *parse_clone(struct parser *p, struct node *name)
-{
-	const char *begin = p->at++;
-	struct node *clone;
-
-	while (is_word(peek(p)) || is_digit(peek(p)))
-		p->at++;
-	while (peek(p) == '.' && is_digit(peek_next(p)))
-		for (p->at++; is_digit(peek(p)); p->at++)
-			;
-	clone = parser_text(p, NODE_CLONE, begin, (size_t)(p->at - begin));
-	if (clone)
-		clone->left = name;
-	return clone;
-}
-
-static struct node *parse_all(struct parser *p)
-{
-	struct node *name = parse_encoding(p);
-
-	while (name && peek(p) == '.' && (is_word(peek_next(p)) || is_digit(peek_next(p))))
-		name = parse_clone(p, name);
-	return name && p->at == p->end && !p->failed ? name : NULL;
+	return !setjmp(output->full) &&
+	       cplus_demangle_v3_callback(name, DMGL_PARAMS | DMGL_ANSI | DMGL_NO_RECURSE_LIMIT,
+					  append, output);
 }
 
 char *demangle(const char *name)
 {
-	const size_t length = strnlen(name, MANGLED_MAX + 1);
-	struct parser p = {.at = name + 2, .end = name + length};
-	struct printer o = {.pack_index = -1};
-	struct node *tree;
+	struct output output = {.used = 0};
+	char *text;
 
-	if (strncmp(name, "_Z", 2) != 0 || length > MANGLED_MAX)
+	if (strncmp(name, "_Z", 2) != 0 || strnlen(name, MANGLED_MAX + 1) > MANGLED_MAX)
 		return NULL;
-	tree = parse_all(&p);
-	if (tree)
-		print_node(&o, tree);
-	parser_fini(&p);
-	if (tree && !o.failed && o.used)
-		return o.text;
-	free(o.text);
-	return NULL;
+	output.text = malloc(DEMANGLED_MAX + 1);
+	if (!output.text)
+		return NULL;
+	if (!print(&output, name)) {
+		free(output.text);
+		return NULL;
+	}
+	output.text[output.used] = '\0';
+	text = realloc(output.text, output.used + 1);
+	return text ? text : output.text;
 }
