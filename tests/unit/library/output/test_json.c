@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Unit tests of subscribers/output/json.h. */
+/* Unit tests of library/output/json.h. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
