@@ -98,7 +98,7 @@ class Named(Case):
                                 (["--gpu", "gfx906", "-d", "none"], "cannot open none: No such file"),
                                 (["--gpu", "gfx906", "-d", "/"], "cannot read /: Is a directory"),
                                 (["--gpu", "gfx906", "-d", "broken.yaml"],
-                                 "broken.yaml: line 2: a bracket has no end")):
+                                 "broken.yaml: line 2: did not find expected ',' or ']'")):
             done = self.rtl("list-counters", *arguments)
             self.assertEqual(done.returncode, 1, done.stdout)
             self.assertIn("rtl: " + says, done.stderr)
