@@ -333,7 +333,7 @@ static int set_default_mode(struct session *session)
 	if (!session->default_mode)
 		return status;
 	status = session_set(session, "RTL_MODE", session->default_mode);
-	if (!status && !getenv("RTL_MODE_FALLBACK"))
+	if (!status && !session->for_shell && !getenv("RTL_MODE_FALLBACK"))
 		status = session_set(session, "RTL_MODE_FALLBACK", "1");
 	return status;
 }
@@ -345,8 +345,11 @@ int session_prepare_mode(struct session *session)
 	if (mode && !find_mode(mode))
 		return cli_usage("unknown mode '%s'%s; the modes are " SESSION_MODES, mode,
 				 session->mode ? "" : " in RTL_MODE");
+	const char *output = getenv("RTL_OUTPUT");
 	int status = CLI_OK;
 
+	if (output && *output)
+		cli_error("RTL_OUTPUT is not read by this rtl: name the file with -o");
 	if (session->mode)
 		status = session_set(session, "RTL_MODE", mode);
 	else if (mode == session->default_mode)

@@ -103,6 +103,23 @@ class Env(Case):
         self.assertRegex(done.stderr, r"^rtl: bus warning: the program has other rights than who "
                                       r"started it: .*\n$")
 
+    def test_default_mode__does_not_let_other_modes_fall_back(self):
+        """The variable stays in the shell, for commands that ask for a mode."""
+        done = self.rtl("env")
+        self.assertIn("RTL_MODE='hip'", done.stdout)
+        self.assertNotIn("RTL_MODE_FALLBACK", done.stdout)
+
+    def test_variable_of_another_tracer__a_line(self):
+        variables = {"RTL_OUTPUT": "x.db", "RTL_SUBSCRIBERS": ""}
+        line = "rtl: RTL_OUTPUT is not read by this rtl: name the file with -o\n"
+        self.assertEqual(self.rtl("env", env=variables).stderr, line)
+        done = self.rtl("trace", "-q", "-o", "y.db", PROGRAM, "5", env=variables)
+        self.assertEqual(done.stderr, line)
+        variables["RTL_SUBSCRIBERS"] = "libsqlite_sub.so?output=z.db"
+        done = subprocess.run([PROGRAM, "5"], cwd=self.folder, env=self.environment(variables),
+                              text=True, capture_output=True, check=True)
+        self.assertRegex(done.stderr, "^rtl: bus warning: RTL_OUTPUT is not read by this rtl: .*\n$")
+
     def test_no_subscribers__not_set(self):
         self.assertNotIn("RTL_SUBSCRIBERS", self.rtl("env").stdout)
         self.assertEqual(self.rtl("env", "-o", "x", "-s", "libsqlite_sub.so?").stdout,
