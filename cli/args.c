@@ -280,7 +280,7 @@ static int refuse_unknown(const struct args *args, const char *text, size_t leng
 /* Takes the value of an option from the next argument. */
 static int take_value(struct args *args, int index)
 {
-	if (args->next >= args->argc) {
+	if (args->next >= args->argc || !strcmp(args->argv[args->next], "--")) {
 		const struct cli_option *option = &args->command->options[index];
 		cli_error("%s: --%s needs a value: --%s %s", args->command->name, option->name,
 			  option->name, option->value);

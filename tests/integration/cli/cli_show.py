@@ -37,12 +37,15 @@ class Info(Case):
                      "state: complete"):
             self.assertIn(line + "\n", text)
         self.assertRegex(text, r"(?m)^ledger of rtl.hsa: 300 published, 300 delivered, 0 disc")
+        self.assertEqual(len(re.findall("(?m)^ledger of ", text)), 1)  # of those with events
         self.assertEqual(len(re.findall(r"(?m)^process \d: pid \d+ of \d+, host .* s: /", text)), 3)
         info = json.loads(self.rtl("info", "--json", "run.db").stdout)
         self.assertEqual((info["operations"], len(info["processes"])), (300, 3))
         ledger, = [s for s in info["ledger"] if s["stream"] == "rtl.hsa"]
         self.assertEqual((ledger["published"], ledger["delivered"]), (300, 300))
         self.assertEqual(info["losses"], [])
+        self.rtl("record", "-o", "run.rec", PROGRAM, "100")
+        self.assertEqual(len(re.findall("(?m)^  .* published", self.rtl("info", "run.rec").stdout)), 1)
 
     def test_control_characters__shown_as_escapes(self):
         odd = "x\x1b[31m\n\a"
