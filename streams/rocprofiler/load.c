@@ -130,6 +130,7 @@ bool OnLoad(struct root_table *table, uint64_t runtime_version, uint64_t failed_
 	if (mode == MODE_BAD)
 		return false;
 	root = table;
+	runtime_keep_waits(table);
 	refuse_variables();
 	read_ourselves();
 	kernels_hook(table);
