@@ -144,7 +144,16 @@ static int add_names(struct session *session, const char *tools, const char *pre
 	/* It makes its queues by whoever was loaded before, and rtl makes its own: the other way round
 	 * it would see none. */
 	const bool first = others && strstr(others, "librocprofiler64.so");
-	int status = add_entry(session, "HSA_TOOLS_LIB", " ", tools, first);
+	char *twice = NULL;
+	int status;
+
+	/* PAPI takes a library that the variable names alone for rocprofiler's, and names its own in place of
+	 * anything else; rtl's librocprofiler64 then loads the interceptors. They heed one OnLoad. */
+	if (getenv("PAPI_ROCM_ROOT") && !(others && *others) &&
+	    asprintf(&twice, "%s %s", tools, tools) < 0)
+		return out_of_memory();
+	status = add_entry(session, "HSA_TOOLS_LIB", " ", twice ? twice : tools, first);
+	free(twice);
 
 	/* Behind what is there: a sanitizer's runtime must be first. */
 	if (status || !wants_preload(session))
