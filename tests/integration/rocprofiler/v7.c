@@ -37,11 +37,62 @@ static void set_features(rocprofiler_feature_t *features, rocprofiler_data_t *da
 {
 	memset(features, 0, 2 * sizeof(*features));
 	memset(data, 0, 2 * sizeof(*data));
-	features[0].kind = features[1].kind = ROCPROFILER_FEATURE_KIND_METRIC;
+	features[0].type = features[1].type = ROCPROFILER_METRIC;
 	features[0].name = "SQ_WAVES";
 	features[1].name = "Wavefronts";
 	features[0].data = &data[0];
 	features[1].data = &data[1];
+}
+
+static hsa_status_t on_info(const rocprofiler_info_data_t info, void *data)
+{
+	CHECK(info.kind == ROCPROFILER_INFO_KIND_METRIC && !strcmp(info.metric.block_name, "SQ"));
+	++*(uint32_t *)data;
+	return HSA_STATUS_SUCCESS;
+}
+
+static void query(void)
+{
+	rocprofiler_info_data_t wanted;
+	uint32_t of_block = 0, of_name = 0, none = 0;
+
+	memset(&wanted, 0, sizeof(wanted));
+	wanted.metric.block_name = "SQ";
+	OK(rocprofiler_query_info(&fixture.gpus[0], ROCPROFILER_INFO_KIND_METRIC, wanted, on_info,
+				  &of_block));
+	wanted.metric.name = "SQ_WAVES";
+	OK(rocprofiler_query_info(&fixture.gpus[0], ROCPROFILER_INFO_KIND_METRIC, wanted, on_info,
+				  &of_name));
+	wanted.metric.name = "TCC_HIT";
+	OK(rocprofiler_query_info(&fixture.gpus[0], ROCPROFILER_INFO_KIND_METRIC, wanted, on_info,
+				  &none));
+	CHECK(of_block > 10 && of_name == 1 && none == 0);
+}
+
+/* As a library of tools defines it; here it is called as the profiler would. */
+#ifdef __cplusplus
+extern "C"
+#endif
+	__attribute__((visibility("default"))) void
+	OnLoadToolProp(rocprofiler_settings_t *settings)
+{
+	CHECK(settings->intercept_mode == 1 && settings->timeout == 7 &&
+	      settings->timestamp_on == 3);
+	settings->timeout = 8;
+	settings->timestamp_on = 0;
+}
+
+static void settings(void)
+{
+	rocprofiler_v8_settings_t whole;
+
+	memset(&whole, 0, sizeof(whole));
+	whole.intercept_mode = 1;
+	whole.trace_size = 5;
+	whole.timeout = 7;
+	whole.timestamp_on = 3;
+	(OnLoadToolProp)(&whole);
+	CHECK(whole.timeout == 8 && !whole.timestamp_on && whole.trace_size == 5);
 }
 
 static void standalone(void)
@@ -62,6 +113,10 @@ static void standalone(void)
 	HSA_OK(hsa_system_get_info(HSA_SYSTEM_INFO_TIMESTAMP, &now));
 	OK(rocprofiler_get_time(ROCPROFILER_TIME_ID_CLOCK_MONOTONIC, now, &value));
 	CHECK(value);
+	query();
+	settings();
+	data[0].result_bytes.instances = 4;
+	CHECK(data[0].result_bytes.instance_count == 4);
 	set_features(features, data);
 	memset(&properties, 0, sizeof(properties));
 	properties.queue_depth = 64;

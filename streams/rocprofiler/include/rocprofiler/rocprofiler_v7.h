@@ -6,8 +6,9 @@
  *
  * Types and functions here are rocprofiler_v7_*; macros at the end give them the specification's names.
  * Where the specification's text and its examples differ, the examples count: a dispatch callback fills in
- * the group that it is given, and properties may be NULL. A library of tools defines OnLoadToolProp with
- * ROCPROFILER_V7_ON_LOAD.
+ * the group that it is given, and properties may be NULL. Where a library of tools defines OnLoadToolProp, that
+ * becomes a function which gets the specification's settings (a macro at the end; ROCPROFILER_V7_ON_LOAD does the
+ * same by another name, for one that also declares OnLoadToolProp).
  *
  * Threads and errors: as rocprofiler.h.
  */
@@ -35,7 +36,10 @@ typedef struct {
 typedef rocprofiler_parameter_t rocprofiler_v7_feature_parameter_t;
 
 typedef struct {
-	rocprofiler_feature_kind_t kind;
+	union {
+		rocprofiler_feature_kind_t type;
+		rocprofiler_feature_kind_t kind; /**< as in version 8 */
+	};
 	const char *name;
 	const rocprofiler_v7_feature_parameter_t *parameters;
 	uint32_t parameter_count;
@@ -423,6 +427,45 @@ static inline hsa_status_t rocprofiler_v7_get_info(const hsa_agent_t *agent,
 	return status;
 }
 
+struct rocprofiler_v7_query {
+	rocprofiler_info_data_t wanted;
+	hsa_status_t (*callback)(const rocprofiler_info_data_t info, void *data);
+	void *data;
+};
+
+static inline bool rocprofiler_v7_is_wanted(const char *wanted, const char *text)
+{
+	return !wanted || (text && !strcmp(wanted, text));
+}
+
+static inline hsa_status_t rocprofiler_v7_on_info(const rocprofiler_info_data_t info, void *user)
+{
+	const struct rocprofiler_v7_query *query = (const struct rocprofiler_v7_query *)user;
+	const rocprofiler_info_data_t *wanted = &query->wanted;
+
+	return rocprofiler_v7_is_wanted(wanted->metric.name, info.metric.name) &&
+			       rocprofiler_v7_is_wanted(wanted->metric.expr, info.metric.expr) &&
+			       rocprofiler_v7_is_wanted(wanted->metric.description,
+							info.metric.description) &&
+			       rocprofiler_v7_is_wanted(wanted->metric.block_name,
+							info.metric.block_name)
+		       ? query->callback(info, query->data)
+		       : HSA_STATUS_SUCCESS;
+}
+
+/** Metrics whose texts are those of the query; a text that is NULL matches all. */
+static inline hsa_status_t rocprofiler_v7_query_info(
+	const hsa_agent_t *agent, rocprofiler_info_kind_t kind, rocprofiler_info_data_t wanted,
+	hsa_status_t (*callback)(const rocprofiler_info_data_t info, void *data), void *data)
+{
+	struct rocprofiler_v7_query query;
+
+	query.wanted = wanted;
+	query.callback = callback;
+	query.data = data;
+	return rocprofiler_iterate_info(agent, kind, rocprofiler_v7_on_info, &query);
+}
+
 /* ---- pools ---- */
 
 typedef struct {
@@ -622,8 +665,8 @@ static inline hsa_status_t rocprofiler_v7_pool_close(rocprofiler_v7_pool_t *pool
 #endif
 typedef rocprofiler_settings_t rocprofiler_v8_settings_t;
 #define ROCPROFILER_V7_ON_LOAD(function)                                                           \
-	ROCPROFILER_V7_EXPORT void OnLoadToolProp(rocprofiler_v8_settings_t *settings);            \
-	ROCPROFILER_V7_EXPORT void OnLoadToolProp(rocprofiler_v8_settings_t *settings)             \
+	ROCPROFILER_V7_EXPORT void(OnLoadToolProp)(rocprofiler_v8_settings_t * settings);          \
+	ROCPROFILER_V7_EXPORT void(OnLoadToolProp)(rocprofiler_v8_settings_t * settings)           \
 	{                                                                                          \
 		rocprofiler_v7_settings_t told;                                                    \
 		told.intercept_mode = settings->intercept_mode;                                    \
@@ -635,11 +678,20 @@ typedef rocprofiler_settings_t rocprofiler_v8_settings_t;
 		settings->timestamp_on = told.timestamp_on;                                        \
 	}
 
+/* Its definition: what stands before it, then declares the function that its body becomes. */
+#define OnLoadToolProp(...)                                                                        \
+	rocprofiler_v7_on_load_tool(__VA_ARGS__);                                                  \
+	ROCPROFILER_V7_ON_LOAD(rocprofiler_v7_on_load_tool)                                        \
+	ROCPROFILER_V7_EXPORT void rocprofiler_v7_on_load_tool(__VA_ARGS__)
+
 #ifdef __cplusplus
 }
 #endif
 
 /* ---- the specification's names ---- */
+
+#define ROCPROFILER_METRIC ROCPROFILER_FEATURE_KIND_METRIC
+#define ROCPROFILER_TRACE  ROCPROFILER_FEATURE_KIND_TRACE
 
 #define rocprofiler_settings_t               rocprofiler_v7_settings_t
 #define rocprofiler_feature_parameter_t      rocprofiler_v7_feature_parameter_t
@@ -681,6 +733,7 @@ typedef rocprofiler_settings_t rocprofiler_v8_settings_t;
 #define rocprofiler_remove_intercepting      rocprofiler_remove_queue_callbacks
 #define rocprofiler_remove_dispatch_callback rocprofiler_remove_queue_callbacks
 #define rocprofiler_get_info                 rocprofiler_v7_get_info
+#define rocprofiler_query_info               rocprofiler_v7_query_info
 #define rocprofiler_pool_open                rocprofiler_v7_pool_open
 #define rocprofiler_pool_close               rocprofiler_v7_pool_close
 #define rocprofiler_pool_fetch               rocprofiler_v7_pool_fetch
