@@ -51,6 +51,7 @@ static const char *const key_texts[WORK_KEYS] = {
 	[WORK_ADDRESS] = "address",
 	[WORK_IN_USE] = "in_use_bytes",
 	[WORK_NO_TIME] = "no_time",
+	[WORK_BANDWIDTH] = "memory bandwidth (GB/s)",
 };
 
 static const char *const category_texts[WORK_CATEGORIES] = {
@@ -212,6 +213,14 @@ void work_name_thread(struct work *work, struct work_process *process, uint32_t 
 	free(text);
 }
 
+struct timeline_name *work_agent(struct work *work, uint32_t node)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "Agent %u", node);
+	return timeline_intern(work->timeline, text);
+}
+
 struct work_gpu *work_gpu(struct work *work, struct work_process *process, uint32_t node,
 			  const char *name)
 {
@@ -236,6 +245,7 @@ struct work_gpu *work_gpu(struct work *work, struct work_process *process, uint3
 			return NULL;
 		}
 		gpu->node = node;
+		gpu->agent = work_agent(work, node);
 		gpu->host = process->host;
 		gpu->next = work->gpus;
 		work->gpus = gpu;
@@ -371,7 +381,7 @@ void work_dispatch(struct work *work, struct work_process *process,
 	work_begin_values(work);
 	work_add(work, WORK_CORR_ID, TIMELINE_UINT, correlation);
 	set_times(work, &slice, timed, d->begin_ns, d->end_ns, d->submit_ns);
-	work_add(work, WORK_AGENT, TIMELINE_UINT, d->gpu);
+	work_value(work, work->keys[WORK_AGENT], TIMELINE_NAME)->name = gpu->agent;
 	work_add(work, WORK_QUEUE, TIMELINE_UINT, d->queue);
 	add_stream(work, process, d->hip_stream);
 	add_sizes(work, d, texts);
@@ -439,6 +449,9 @@ void work_copy(struct work *work, struct work_process *process, const struct rtl
 		work_add(work, WORK_CORR_ID, TIMELINE_UINT, correlation);
 	set_times(work, &slice, timed, c->begin_ns, c->end_ns, c->submit_ns);
 	work_add(work, WORK_COPY_BYTES, TIMELINE_UINT, c->bytes);
+	if (work->is_kineto && !by_host && timed && c->end_ns > c->begin_ns)
+		work_value(work, work->keys[WORK_BANDWIDTH], TIMELINE_REAL)->real =
+			(double)c->bytes / (double)(c->end_ns - c->begin_ns);
 	work_add(work, WORK_SRC_AGENT, TIMELINE_UINT, c->src_gpu);
 	work_add(work, WORK_DST_AGENT, TIMELINE_UINT, c->dst_gpu);
 	work_add(work, WORK_SRC, TIMELINE_HEX, c->src);

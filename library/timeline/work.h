@@ -54,6 +54,7 @@ enum work_key {
 	WORK_ADDRESS,
 	WORK_IN_USE,
 	WORK_NO_TIME,
+	WORK_BANDWIDTH, /**< Kineto's */
 	WORK_KEYS
 };
 
@@ -98,6 +99,7 @@ struct work_interval {
 struct work_gpu {
 	struct work_gpu *next;
 	uint32_t node;
+	struct timeline_name *agent; /**< "Agent 1" */
 	uint64_t host;
 	struct timeline_process *process;
 	struct work_flight flight;
@@ -206,6 +208,8 @@ struct work_process *work_process(struct work *work, uint64_t key, int32_t pid, 
 /** The GPU of that KFD node, with its name once that is known (NULL: not yet). */
 struct work_gpu *work_gpu(struct work *work, struct work_process *process, uint32_t node,
 			  const char *name);
+/** What rocprofv3 calls the agent of that node: "Agent 1". */
+struct timeline_name *work_agent(struct work *work, uint32_t node);
 void work_name_thread(struct work *work, struct work_process *process, uint32_t tid,
 		      const char *name);
 

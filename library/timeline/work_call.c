@@ -147,7 +147,7 @@ void work_memory(struct work *work, struct work_process *process, const struct w
 	work_begin_values(work);
 	work_add(work, WORK_BYTES, TIMELINE_UINT, m->bytes);
 	work_add(work, WORK_ADDRESS, TIMELINE_HEX, m->address);
-	work_add(work, WORK_AGENT, TIMELINE_UINT, m->node);
+	work_value(work, work->keys[WORK_AGENT], TIMELINE_NAME)->name = work_agent(work, m->node);
 	work_add(work, WORK_IN_USE, TIMELINE_UINT, m->in_use_bytes);
 	if (memory->status)
 		work_value(work, work->keys[WORK_STATUS], TIMELINE_NAME)->name = memory->status;
