@@ -10,6 +10,11 @@ install(FILES ${guides} ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/LI
   DESTINATION ${RTL_DOC_DIR} COMPONENT doc)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/examples ${PROJECT_SOURCE_DIR}/docs/guides
   DESTINATION ${RTL_DOC_DIR} COMPONENT doc)
+# What contains parts of others says so.
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${RTL_DOC_DIR} RENAME copyright)
+if(TARGET clickhouse_sub)
+  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${RTL_DOC_DIR}-clickhouse RENAME copyright COMPONENT clickhouse)
+endif()
 # The same as HTML, where there is what makes it.
 find_program(RTL_CMARK cmark-gfm DOC "Makes HTML of the guides")
 if(RTL_CMARK)
@@ -66,7 +71,7 @@ set(CPACK_PROJECT_CONFIG_FILE ${PROJECT_SOURCE_DIR}/cmake/beside_packages.cmake)
 set(CPACK_COMPONENT_CLICKHOUSE_DESCRIPTION "Tracer for ROCm programs: rows for a ClickHouse server")
 set(CPACK_DEBIAN_CLICKHOUSE_PACKAGE_NAME rtl-clickhouse)
 set(CPACK_DEBIAN_CLICKHOUSE_PACKAGE_DEPENDS "rtl ${same}")
-set(CPACK_DEBIAN_TRACE_PACKAGE_SUGGESTS "rtl-clickhouse, libhiprtc-builtins5 | libhiprtc7") # for rtl selftest
+set(CPACK_DEBIAN_TRACE_PACKAGE_SUGGESTS rtl-clickhouse)
 
 set(CPACK_COMPONENT_DOC_DESCRIPTION "Guides and examples of rtl")
 set(CPACK_DEBIAN_DOC_PACKAGE_NAME rtl-doc)

@@ -8,7 +8,7 @@
 #ifndef RTL_CORE_KEPT_FD_H
 #define RTL_CORE_KEPT_FD_H
 
-#include <stdbool.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,6 +17,20 @@ struct kept_fd {
 	dev_t device;
 	ino_t inode;
 };
+
+/* openat() that passes over the numbers 0 to 2. A program that has closed its stdout prints all the
+ * same: no file of ours may be there, even for a moment. */
+static inline int openat_high(int dir_fd, const char *name, int flags, mode_t mode)
+{
+	int lowest = open("/", O_PATH | O_CLOEXEC), fd; /* keeps its number occupied */
+
+	if (lowest < 0)
+		return -1;
+	fd = lowest <= STDERR_FILENO ? openat_high(dir_fd, name, flags, mode)
+				     : openat(dir_fd, name, flags, mode);
+	close(lowest);
+	return fd;
+}
 
 static inline void kept_fd_set(struct kept_fd *kept, int fd)
 {

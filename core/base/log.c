@@ -63,12 +63,12 @@ static int open_file(const char *path)
 {
 	const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
 	struct stat link;
-	int fd = open(path, flags | O_NOFOLLOW, 0666);
+	int fd = openat_high(AT_FDCWD, path, flags | O_NOFOLLOW, 0666);
 
 	/* one's own link, or the system's, as /dev/stderr */
 	if (fd < 0 && errno == ELOOP && !lstat(path, &link) &&
 	    (link.st_uid == geteuid() || !link.st_uid))
-		fd = open(path, flags, 0666);
+		fd = openat_high(AT_FDCWD, path, flags, 0666);
 	if (fd >= 0 && is_foreign(fd, path)) {
 		close(fd);
 		errno = EPERM;
@@ -86,6 +86,7 @@ void log_init(void)
 	int fd;
 
 	kept_fd_set(&log_stderr, STDERR_FILENO);
+	log_stderr.fd = STDERR_FILENO; /* whatever comes there, if it is closed, is another file */
 	if (!text || !*text)
 		return;
 	level = take_level(&text);

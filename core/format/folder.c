@@ -29,7 +29,7 @@
 /* Whether nobody holds the lock that a process has on its spool as long as it lives. */
 static bool is_unlocked(int dir_fd)
 {
-	int fd = openat(dir_fd, "control", O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	int fd = openat(dir_fd, "control", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	bool unlocked = fd >= 0 && !flock(fd, LOCK_SH | LOCK_NB);
 
 	if (fd >= 0)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "blocks.h"
+#include "kept_fd.h"
 
 #ifndef MADV_POPULATE_READ
 #	define MADV_POPULATE_READ 22
@@ -33,7 +34,7 @@ static bool reserve_blocks(uint32_t index, int dir_fd, uint64_t from, uint64_t t
 	int fd, err;
 
 	snprintf(name, sizeof(name), "ring-%u", index);
-	fd = openat(dir_fd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	fd = openat_high(dir_fd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
 	err = fd < 0 || !is_as_large(fd, RING_HEADER_SIZE + to);
 	*filled = !err && *filled && blocks_are_memory(fd) &&
 		  !blocks_fill(fd, RING_HEADER_SIZE + from, to - from);

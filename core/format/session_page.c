@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "futex.h"
+#include "kept_fd.h"
 #include "log.h"
 
 int session_open_page(const char *name)
@@ -20,7 +21,7 @@ int session_open_page(const char *name)
 
 	snprintf(path, sizeof(path), "%.*s/" SESSION_FILE, PATH_MAX - 1, name);
 	/* no link, and no waiting at a FIFO: somebody else may have made the folder */
-	return open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	return openat_high(AT_FDCWD, path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
 }
 
 static int open_page(const char *name, int *fd)

@@ -78,7 +78,7 @@ static void *map_file(struct spool *spool, const char *name, size_t reserved, si
 	int dir_fd = spool_dir(spool), fd, err;
 	void *p = MAP_FAILED;
 
-	fd = openat(dir_fd, name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	fd = openat_high(dir_fd, name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	err = errno;
 	if (fd < 0) {
 		close(dir_fd);
@@ -116,7 +116,7 @@ static int make_folder(struct spool *spool, const char *base)
 	}
 	if (!mkdtemp(spool->path))
 		return -1;
-	fd = open(spool->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fd = openat_high(AT_FDCWD, spool->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 	kept_fd_set(&spool->dir, fd);
 	if (spool->dir.fd >= 0) {
 		spool->has_files = true;
@@ -219,7 +219,7 @@ static struct spool_control *make_control(struct spool *spool, struct spool_cont
 	if (!control)
 		return NULL;
 	fill_control(control);
-	kept_fd_set(&spool->lock, openat(spool->dir.fd, "control.new", O_RDWR | O_CLOEXEC));
+	kept_fd_set(&spool->lock, openat_high(spool->dir.fd, "control.new", O_RDWR | O_CLOEXEC, 0));
 	if (spool->lock.fd >= 0)
 		flock(spool->lock.fd, LOCK_EX | LOCK_NB);
 	if (!renameat(spool->dir.fd, "control.new", spool->dir.fd, "control"))
@@ -310,7 +310,7 @@ bool spool_grow_dict(struct spool *spool, size_t bytes)
 	if (want > SPOOL_DICT_MAX)
 		return false;
 	dir_fd = spool_dir(spool);
-	fd = openat(dir_fd, "dict", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	fd = openat_high(dir_fd, "dict", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (dir_fd >= 0)
 		close(dir_fd);
 	if (fd < 0)

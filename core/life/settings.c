@@ -64,10 +64,10 @@ static size_t bytes(const char *name, size_t fallback, size_t least)
 	return fallback;
 }
 
-/* A sixteenth of the memory, 256M to 1G. */
+/* A sixteenth of the memory, 256M to 400M: with what `rtl` has of its own it is under 500 MB. */
 static size_t default_total(void)
 {
-	const uint64_t least = RTL_BUFFER_TOTAL_LEAST, most = (uint64_t)1 << 30;
+	const uint64_t least = RTL_BUFFER_TOTAL_LEAST, most = 400u << 20;
 	const uint64_t share = machine_memory() / 16;
 
 	return (size_t)(share < least ? least : share > most ? most : share);
@@ -159,9 +159,21 @@ static void say_if_secured(void)
 			 "variables of rtl, and is not traced");
 }
 
+/* A variable of rocm-trace-lite's, which has a librtl.so too. */
+static void say_if_named_otherwise(void)
+{
+	const char *output = secure_getenv("RTL_OUTPUT"), *list = secure_getenv("RTL_SUBSCRIBERS");
+
+	if (output && *output && list && *list)
+		log_line(RTL_LEVEL_WARNING, "bus",
+			 "RTL_OUTPUT is not read by this rtl: give the file to its subscriber, "
+			 "RTL_SUBSCRIBERS=libsqlite_sub.so?output=FILE");
+}
+
 void settings_read(struct bus_settings *settings)
 {
 	say_if_secured();
+	say_if_named_otherwise();
 	strict_failed = false;
 	settings->strict = flag("RTL_STRICT");
 	settings->ring_bytes = bytes("RTL_BUFFER_SIZE", RTL_BUFFER_SIZE_DEFAULT, 64u << 10);

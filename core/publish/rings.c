@@ -10,9 +10,9 @@
 #include "thread.h"
 
 #define SMALL_RING (64u << 10)
-/* Of RTL_BUFFER_TOTAL, for the first rings of threads: what lies beyond is for those whose ring is
- * full. */
-#define FIRST_RINGS ((size_t)256 << 20)
+/* Of RTL_BUFFER_TOTAL, kept for the first rings of threads: what lies beyond is for those whose ring
+ * is full, and for more threads. */
+#define FIRST_RINGS ((size_t)128 << 20)
 /* Of a spare, what is made ready in one call: some 0.1 ms. */
 #define SPARE_STEP (256u << 10)
 
@@ -70,10 +70,10 @@ static size_t first_rings_total(void)
 }
 
 /* The first threads get full rings, later ones a quarter, then a sixteenth, then small ones: with
- * the defaults some 2,700 threads find room. */
+ * 128M some 680 threads find room. */
 static size_t next_capacity(void)
 {
-	size_t left = first_rings_total() - (bus.ring_bytes_total - bus.grown_bytes);
+	size_t left = bus.settings.total_bytes - bus.ring_bytes_total;
 	uint32_t count = bus.ring_count - bus.grown_count;
 	size_t capacity = bus.settings.ring_bytes;
 
@@ -131,11 +131,13 @@ static bool may_hold_more(void)
  * of what was free of the spool's file system, is used up. */
 static size_t grown_capacity(void)
 {
-	size_t left = rings_growth_most() - bus.grown_bytes;
+	size_t left = bus.settings.total_bytes - bus.ring_bytes_total;
 	size_t capacity = further_bytes();
 
-	return capacity <= left && spool_may_take(&bus.spool, bus.grown_bytes, capacity) ? capacity
-											 : 0;
+	return capacity <= left && bus.grown_bytes + capacity <= rings_growth_most() &&
+			       spool_may_take(&bus.spool, bus.grown_bytes, capacity)
+		       ? capacity
+		       : 0;
 }
 
 /* capacity 0: there is no room for one. */

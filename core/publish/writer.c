@@ -22,9 +22,6 @@
 #define CHUNK_BYTES 65536u
 #define CHUNKS_MAX  1024u
 #define SMALL_RING  (64u << 10)
-/* Of RTL_BUFFER_TOTAL, for the first rings of threads: what lies beyond is for those whose ring is
- * full. */
-#define FIRST_RINGS ((size_t)RTL_BUFFER_TOTAL_LEAST)
 /* After no further ring could be had, so long until the thread asks again. */
 #define GROW_AGAIN_NS 10000000u
 /* What a thread makes ready of its ring at once, if nobody did before. */

@@ -8,29 +8,12 @@
 
 -- ---- names
 
--- Readers of RPD's schema paste names into JSON: what cannot stand there is replaced. Few names have any of it.
-CREATE VIEW rocpd_string AS SELECT n.id AS id,
-  CASE WHEN n.id IN (SELECT x.id FROM rtl_string AS x WHERE json_quote(x.string) <> '"' || x.string || '"' OR instr(x.string, char(127)))
-  THEN (WITH RECURSIVE clean (i, s) AS
-      (SELECT 1, replace(replace(replace(n.string, '"', ''''), '\', '/'), char(127), ' ')
-       UNION ALL SELECT i + 1, replace(s, char(i), ' ') FROM clean WHERE i < 32)
-    SELECT s FROM clean WHERE i = 32)
-  ELSE n.string END AS string
-  FROM rtl_string AS n;
-
--- Arguments of calls, the same.
-CREATE VIEW rtl_args_text AS SELECT a.id AS id,
-  CASE WHEN json_quote(a.string) <> '"' || a.string || '"'
-  THEN (WITH RECURSIVE clean (i, s) AS
-      (SELECT 1, replace(replace(replace(a.string, '"', ''''), '\', '/'), char(127), ' ')
-       UNION ALL SELECT i + 1, replace(s, char(i), ' ') FROM clean WHERE i < 32)
-    SELECT s FROM clean WHERE i = 32)
-  ELSE a.string END AS string
-  FROM rtl_args AS a;
+-- Readers of RPD's schema paste names into JSON: `plain` is without what cannot stand there.
+CREATE VIEW rocpd_string AS SELECT id, ifnull(plain, string) AS string FROM rtl_string;
 
 -- Names by the ids of rocpd_string; behind them arguments; below 0 the commands of processes.
 CREATE VIEW rocpd_ustring AS SELECT * FROM (SELECT id, string FROM rocpd_string
-  UNION ALL SELECT id + 1099511627776, string FROM rtl_args_text
+  UNION ALL SELECT id + 1099511627776, string FROM rtl_args
   UNION ALL SELECT -process, replace(replace(ifnull(command, ''), '"', ''''), '\', '/') FROM rtl_process LIMIT -1);
 
 -- ---- calls
@@ -289,7 +272,7 @@ CREATE VIEW api AS
   SELECT a.id AS id, a.pid AS pid, a.tid AS tid, a.begin_ns AS start, a.end_ns AS "end", dom.string AS domain, cat.string AS category,
     nam.string AS apiName, ifnull(arg.string, '') AS args FROM rtl_call_all AS a JOIN rocpd_string AS dom ON dom.id = a.domain_id
     JOIN rocpd_string AS cat ON cat.id = a.category_id JOIN rocpd_string AS nam ON nam.id = a.function_id
-    LEFT JOIN rtl_args_text AS arg ON arg.id = a.args_id
+    LEFT JOIN rtl_args AS arg ON arg.id = a.args_id
   UNION ALL SELECT a.id, a.pid, a.tid, a.start, a."end", dom.string, cat.string, nam.string, arg.string FROM rocpd_api_other AS a
     JOIN rocpd_string AS dom ON dom.id = a.domain_id JOIN rocpd_string AS cat ON cat.id = a.category_id
     JOIN rocpd_string AS nam ON nam.id = a.apiName_id JOIN rocpd_string AS arg ON arg.id = a.args_id
@@ -370,7 +353,7 @@ CREATE VIEW rtl_calls AS SELECT c.id AS api_id, c.pid AS pid, c.tid AS tid, dom.
     AND w.correlation = c.correlation), 0)) END AS work, ifnull(c.flags >> 2 & 1, 0) AS unfinished
   FROM rtl_call_all AS c JOIN rocpd_string AS dom ON dom.id = c.domain_id JOIN rocpd_string AS cat ON cat.id = c.category_id
   JOIN rocpd_string AS nam ON nam.id = c.function_id JOIN rocpd_string AS sta ON sta.id = c.status_id
-  LEFT JOIN rtl_args_text AS arg ON arg.id = c.args_id;
+  LEFT JOIN rtl_args AS arg ON arg.id = c.args_id;
 
 CREATE VIEW rtl_dispatches AS SELECT d.id AS op_id, p.pid AS pid, d.tid AS tid, d.gpu AS gpu, d.queue AS queue,
   d.packet_id AS packet_id, s.string AS kernel, d.mangled AS mangled, d.submit_ns AS submit_ns, d.begin_ns AS begin_ns,

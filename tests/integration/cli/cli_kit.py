@@ -33,7 +33,7 @@ DEFAULT_MODE = "standard" if os.environ["RTL_TEST_SANITIZE"] else "hip"
 SLOW = os.environ["RTL_TEST_SLOW"]
 SANITIZED = os.environ["RTL_TEST_SANITIZE"]  # they have their own words for a crash
 LONG = int(os.environ.get("RTL_TEST_LONG", 1))  # scripts/soak: so many times as many
-NO_GROWTH = {"RTL_BUFFER_TOTAL": "256M"}  # all of it for first rings: a full one makes its thread wait
+NO_GROWTH = {"RTL_BUFFER_TOTAL": "128M"}  # all of it for first rings: a full one makes its thread wait
 
 
 # The page of a collector, core/format/session.h: the word `ended` in it, then the collector's pid.

@@ -307,7 +307,7 @@ class Record(Case):
 
     def test_limit__oldest_events_go_and_are_counted(self):
         done = self.rtl("record", "-o", "run.rec", "--limit", "100K", PROGRAM, "100000", "print",
-                        env={"RTL_BUFFER_SIZE": "64K", "RTL_BUFFER_TOTAL": "256M"})
+                        env={"RTL_BUFFER_SIZE": "64K", "RTL_BUFFER_TOTAL": "128M"})
         self.assertEqual(done.returncode, 0, done.stderr)
         done = self.rtl("replay", "-o", "run.db", "run.rec")
         self.assertEqual(done.returncode, 0, done.stderr)

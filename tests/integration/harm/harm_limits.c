@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * harm_limits CASE: after its first events a program does one of these:
+ * harm_limits CASE: before its first events a program does this:
+ *	standard closes its stdin, stdout and stderr, and prints all the same
+ * or after them one of these:
  *	close   closes all files but the standard ones
  *	files   may open no files any more
  *	size    may make no large files
@@ -16,6 +18,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -25,6 +28,7 @@
 
 #define EVENTS 20000
 
+static atomic_bool stop;
 static struct rtl_stream *stream = &rtl_stream_none;
 
 static void *publish(void *data)
@@ -91,6 +95,17 @@ static void change(const char *how)
 	}
 }
 
+/* As printf and perror do it, also while another thread opens files. */
+static void *print(void *data)
+{
+	const char text[4096] = "printed";
+
+	while (!stop)
+		for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
+			CHECK(write(fd, text, sizeof(text)) < 0 && errno == EBADF);
+	return data;
+}
+
 /* Descriptor 3 and others, which may have been rtl's, are the program's now. */
 static void use_files(int *files, int count)
 {
@@ -113,23 +128,34 @@ static void check_files(const int *files, int count)
 
 int main(int argc, char **argv)
 {
+	const bool standard = argc > 1 && !strcmp(argv[1], "standard");
 	const bool closes = argc > 1 && !strcmp(argv[1], "close");
-	pthread_t threads[8];
+	pthread_t threads[8], printer;
 	pthread_attr_t attributes;
 	int files[8];
 
 	CHECK(!pthread_attr_init(&attributes) && !pthread_attr_setstacksize(&attributes, 1u << 20));
+	if (standard) {
+		close_range(STDIN_FILENO, STDERR_FILENO, 0);
+		CHECK(!pthread_create(&printer, &attributes, print, NULL));
+	}
 	CHECK(argc == 2 && !rtl_stream_register(&harm_stream_info, &stream));
 	publish(NULL);
-	change(argv[1]);
+	if (!standard)
+		change(argv[1]);
 	if (closes)
 		use_files(files, 8);
 	for (int i = 0; i < 8; i++)
 		CHECK(!pthread_create(&threads[i], &attributes, publish, NULL));
 	for (int i = 0; i < 8; i++)
 		CHECK(!pthread_join(threads[i], NULL));
+	if (standard) {
+		stop = true;
+		CHECK(!pthread_join(printer, NULL));
+		use_files(files, 8);
+	}
 	publish(NULL);
-	if (closes)
+	if (closes || standard)
 		check_files(files, 8);
 	printf("harm_limits: ok\n");
 	return 0;

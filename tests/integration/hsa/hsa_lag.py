@@ -41,7 +41,7 @@ def run(dispatches, total):
 
 def main():
     # a ring of 1 MiB has room for some 4,500
-    fine = [run(7000, "256M"), run(60000, "1G")]
+    fine = [run(7000, "128M"), run(60000, "1G")]
     sys.exit(not all(fine))
 
 

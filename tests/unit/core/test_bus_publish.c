@@ -39,7 +39,8 @@ TEST(test_bus__flush_from_inline_callback__busy, "flush_in_callback", "delivery=
 TEST(test_bus__consumer_stands__flush_times_out, "flush_timeout", "", NULL)
 TEST(test_bus__1000_threads_come_and_go__rings_reused, "threads_come_and_go", "", SMALL,
      "RTL_BUFFER_TOTAL=8M")
-TEST(test_bus__1000_threads_at_once__each_has_a_ring, "threads_at_once", "", NULL)
+TEST(test_bus__1000_threads_at_once__each_has_a_ring, "threads_at_once", "",
+     "RTL_BUFFER_TOTAL=256M")
 TEST(test_bus__thread_data_destructors_publish__recorded, "thread_data_destructors", "", SMALL)
 TEST(test_bus__thread_cancelled_inside_rtl__bus_goes_on, "thread_cancelled", "",
      "RTL_LOG=info:/dev/null")

@@ -163,7 +163,6 @@ static void test_growth__killed__all_delivered_in_order(void **state)
 	assert_false(gap);
 }
 
-/* The first 256M are for first rings. */
 /* Its rings are its parent's no longer: both go on in rings of their own. */
 static void fork_and_go_on(struct rtl_stream *stream)
 {
@@ -208,7 +207,7 @@ static void test_growth__total_is_used_up__discarded_and_counted(void **state)
 	const uint64_t ring = RING / RECORD_BYTES;
 
 	(void)state;
-	setenv("RTL_BUFFER_TOTAL", "257M", 1);
+	setenv("RTL_BUFFER_TOTAL", "129M", 1);
 	setenv("RTL_BUFFER_POLICY", "discard", 1);
 	collect(false);
 	assert_in_range(own.events, 16 * ring, 17 * ring); /* one ring, and 1M of further ones */
@@ -389,7 +388,7 @@ static void test_growth__total_is_used_up_discard__said_once(void **state)
 	int before;
 
 	(void)state;
-	setenv("RTL_BUFFER_TOTAL", "257M", 1);
+	setenv("RTL_BUFFER_TOTAL", "129M", 1);
 	setenv("RTL_BUFFER_POLICY", "discard", 1);
 	before = keep_said();
 	collect(false);
@@ -407,7 +406,7 @@ static void test_growth__total_is_used_up_wait__said_once(void **state)
 	pid_t pid;
 
 	(void)state;
-	setenv("RTL_BUFFER_TOTAL", "257M", 1);
+	setenv("RTL_BUFFER_TOTAL", "129M", 1);
 	before = keep_said();
 	pid = fork();
 	if (!pid)
@@ -428,7 +427,7 @@ static void test_growth__total_is_used_up_wait__said_once(void **state)
 static void test_growth__total_has_no_more__discarded_and_counted(void **state)
 {
 	(void)state;
-	setenv("RTL_BUFFER_TOTAL", "256M", 1);
+	setenv("RTL_BUFFER_TOTAL", "128M", 1);
 	setenv("RTL_BUFFER_POLICY", "discard", 1);
 	collect(false);
 	assert_in_range(own.events, 1, RING / RECORD_BYTES);
@@ -445,7 +444,7 @@ static void test_growth__consumer_comes_back__memory_does_not_grow_on(void **sta
 	pid_t pid;
 
 	(void)state;
-	setenv("RTL_BUFFER_TOTAL", "257M", 1);
+	setenv("RTL_BUFFER_TOTAL", "129M", 1);
 	setenv("RTL_BUFFER_POLICY", "discard", 1);
 	assert_int_equal(pipe(told), 0);
 	assert_int_equal(pipe(go), 0);
@@ -616,7 +615,7 @@ static void test_growth__several_processes__share_the_total(void **state)
 	uint64_t before;
 
 	(void)state;
-	setenv("RTL_BUFFER_TOTAL", "257M", 1); /* 1M of further rings */
+	setenv("RTL_BUFFER_TOTAL", "129M", 1); /* 1M of further rings */
 	setenv("RTL_BUFFER_POLICY", "discard", 1);
 	collector = own_collector(RTL_COLLECT, base, NULL);
 	for (int i = 0; i < 4; i++)

@@ -329,7 +329,7 @@ static void test_recorder__bound__oldest_events_go_and_are_counted(void **state)
 	struct rtl_collector *collector;
 
 	setenv("RTL_BUFFER_SIZE", "64K", 1);
-	setenv("RTL_BUFFER_TOTAL", "256M", 1);
+	setenv("RTL_BUFFER_TOTAL", "128M", 1);
 	collector = start(s, RTL_RECORD, s->spools, 1000000);
 	assert_int_equal(record(s, collector, ENDS), 0);
 	unsetenv("RTL_BUFFER_SIZE");
@@ -431,7 +431,7 @@ static void test_recorder__recorder_killed__recovered_without_gaps_or_twins(void
 
 	assert_int_equal(pipe(fds), 0);
 	setenv("RTL_BUFFER_SIZE", "64K", 1);
-	setenv("RTL_BUFFER_TOTAL", "256M", 1);
+	setenv("RTL_BUFFER_TOTAL", "128M", 1);
 	pid = fork();
 	if (!pid)
 		recorder_that_dies(s, fds[1]);

@@ -89,7 +89,7 @@ static void child(const struct run *run)
 	close(fd);
 	setenv("RTL_SPOOL", run->folder, 1);
 	/* what is for first rings: a full one makes its thread wait */
-	setenv("RTL_BUFFER_TOTAL", "256M", 1);
+	setenv("RTL_BUFFER_TOTAL", "128M", 1);
 	setenv("TSAN_OPTIONS", "die_after_fork=0", 0);
 	if (!strncmp(run->scenario, "fork", 4)) /* its leak check is not made for that */
 		setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
