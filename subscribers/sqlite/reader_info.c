@@ -30,8 +30,6 @@ int reader_check(struct reader *r)
 	const char *key, *value;
 	bool known = false;
 
-	if (sqlite3_errcode(r->db) != SQLITE_OK)
-		return reader_fail_db(r, "the file");
 	if (!has_table(r, "rtl_meta") || !has_table(r, "rtl_origin"))
 		return reader_fail(r, RTL_EFORMAT, "is no trace of rtl: it has no table %s",
 				   has_table(r, "rtl_meta") ? "rtl_origin" : "rtl_meta");
