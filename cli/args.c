@@ -240,6 +240,7 @@ struct args {
 	const char *rest;   /* of a group of letters, `-qo` */
 	bool only_operands; /* `--` was seen */
 	const char *value;  /* of the option, or the operand itself */
+	uint64_t given;     /* a bit for each option that takes one value */
 };
 
 /* Answers of next_argument other than the number of an option. */
@@ -279,7 +280,7 @@ static int refuse_unknown(const struct args *args, const char *text, size_t leng
 /* Takes the value of an option from the next argument. */
 static int take_value(struct args *args, int index)
 {
-	if (args->next >= args->argc) {
+	if (args->next >= args->argc || !strcmp(args->argv[args->next], "--")) {
 		const struct cli_option *option = &args->command->options[index];
 		cli_error("%s: --%s needs a value: --%s %s", args->command->name, option->name,
 			  option->name, option->value);
@@ -351,14 +352,20 @@ static int next_argument(struct args *args)
 	return next_letter(args);
 }
 
-static int take_option(const struct args *args, const struct cli_option *option, char *into)
+static int take_option(struct args *args, int index, char *into)
 {
+	const struct cli_option *option = &args->command->options[index];
+	const uint64_t bit = UINT64_C(1) << index;
 	void *at = into + option->at;
 
+	if (option->take)
+		return option->take(at, args->value) ? CLI_USAGE : -1;
+	if (option->value && args->given & bit)
+		return cli_usage("%s: --%s is given twice; give it once, as --%s %s",
+				 args->command->name, option->name, option->name, option->value);
+	args->given |= bit;
 	if (!option->value)
 		*(bool *)at = true;
-	else if (option->take)
-		return option->take(at, args->value) ? CLI_USAGE : -1;
 	else if (!option->number)
 		*(const char **)at = args->value;
 	else if (!cli_number(args->value, at))
@@ -406,7 +413,7 @@ int cli_read(const struct cli_command *command, int argc, char **argv, void *int
 		else if (option == OPERAND)
 			status = take_operand(&args, operands);
 		else
-			status = take_option(&args, &command->options[option], into);
+			status = take_option(&args, option, into);
 	}
 	return status;
 }

@@ -7,6 +7,7 @@
 #include "cli.h"
 #include "database.h"
 #include "summary.h"
+#include "trace_summary.h"
 
 struct request {
 	struct cli_operands files;

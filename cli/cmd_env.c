@@ -98,7 +98,7 @@ static int prepare_and_print(struct session *session, const struct shell *shell)
 
 static int run(const struct cli_command *command, int argc, char **argv)
 {
-	struct request request = {.session.default_mode = RTL_TRACE_MODE};
+	struct request request = {.session = {.default_mode = RTL_TRACE_MODE, .for_shell = true}};
 	const struct shell *shell;
 	int status = cli_read(command, argc, argv, &request);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rtl list-counters: which hardware counters and metrics each GPU has, and what they need. */
+#include <definitions.h>
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,8 +13,9 @@
 enum { MESSAGE_BYTES = 1024, BLOCKS_MOST = 64, NAME_COLUMN = 30, UNIT_COLUMN = 14, WIDTH = 100 };
 
 struct listing {
-	bool as_json;
+	bool as_json, compiles;
 	const char *gfx, *definitions;
+	char *list;
 	struct cli_operands operands;
 	struct json json;
 	struct wanted *wanted; /* for each operand */
@@ -301,7 +303,7 @@ static void print_json(struct listing *listing, struct subject *subject)
 
 static int print(struct listing *listing, struct subject *subject)
 {
-	const struct counter_options options = {.file = listing->definitions};
+	const struct counter_options options = {.list = listing->list};
 	char message[MESSAGE_BYTES];
 
 	subject->set = subject->gpu
@@ -344,8 +346,17 @@ static int print_here(struct listing *listing)
 
 static int list_counters(struct listing *listing)
 {
+	char message[MESSAGE_BYTES];
 	int status, error;
 
+	listing->list = definitions_list(listing->definitions, message, sizeof(message));
+	if (!listing->list)
+		return cli_failed("%s", message);
+	if (listing->compiles) {
+		fputs(listing->list, stdout);
+		free(listing->list);
+		return cli_finish_output();
+	}
 	listing->wanted = calloc(listing->operands.count + 1, sizeof(*listing->wanted));
 	if (!listing->wanted)
 		return cli_failed("out of memory");
@@ -366,6 +377,7 @@ static int list_counters(struct listing *listing)
 	if (!status && !error)
 		status = say_unknown(listing);
 	free(listing->wanted);
+	free(listing->list);
 	return status ? status : error;
 }
 
@@ -382,6 +394,9 @@ static const struct cli_option options[] = {
 		  "of a GPU such as gfx90a, whether it is here or not"),
 	CLI_VALUE('d', "definitions", "FILE", offsetof(struct listing, definitions),
 		  "read these definitions: counter_defs.yaml or metrics.xml\nof ROCm"),
+	CLI_FLAG(0, "compile", offsetof(struct listing, compiles),
+		 "print the definitions as a list, for programs without `rtl\ntrace` "
+		 "(RTL_COUNTERS_DEFINITIONS)"),
 	CLI_FLAG(0, "json", offsetof(struct listing, as_json), "print JSON, for programs"),
 };
 

@@ -21,6 +21,7 @@
 #include "report_events.h"
 #include "report_page.h"
 #include "summary.h"
+#include "trace_summary.h"
 
 #define EVENTS_MOST 4000000u
 

@@ -182,6 +182,6 @@ int convert_run(const struct convert_job *job)
 	if (slices)
 		cli_line("%s: %llu slices", job->output, (unsigned long long)slices);
 	else
-		cli_line("%s", job->output);
+		cli_line("%s%s", job->output, kind == KIND_TABLES ? ": a folder of tables" : "");
 	return cli_finish_output();
 }

@@ -10,7 +10,6 @@
 #include <stdint.h>
 
 struct database;
-struct summary;
 
 /** Opens a trace; NULL: it is none, and unless `quiet` a line has said so. */
 struct database *database_open(const char *path, bool quiet);
@@ -59,11 +58,5 @@ int database_query_numbers(struct database *database, const char *sql, int colum
 /** In *line what another tool has removed from it, to be freed; NULL: nothing that can be seen. 0,
  * or -1 after a line. */
 int database_removed(struct database *database, char **line);
-
-/** Tells the summary what the GPUs are called. 0, or -1 after a line. */
-int database_name_gpus(struct database *database, struct summary *summary);
-
-/** Sums it up. 0, or -1 after a line. */
-int database_summarize(struct database *database, struct summary *summary);
 
 #endif

@@ -273,8 +273,13 @@ static int refuse_format(const char *verb, const char *path)
 static int look_at_recording(const char *verb, const char *path)
 {
 	char *unreadable = NULL;
+	struct stat st;
 	int status;
 
+	if (!stat(path, &st) && !S_ISDIR(st.st_mode))
+		return cli_failed("%s: %s is a file, and no folder of a recording; traces are for "
+				  "`rtl summary`, `rtl report` and `rtl convert`",
+				  verb, path);
 	if (folder_visit_spools(path, NULL, NULL))
 		return CLI_OK;
 	each_entry(path, note_unreadable, &unreadable);

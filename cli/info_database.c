@@ -68,7 +68,8 @@ static const struct part {
 	 NULL},
 	{"ledger",
 	 "SELECT stream, sum(published), sum(delivered), sum(discarded), sum(abandoned), "
-	 "sum(missed) FROM rtl_ledger GROUP BY stream ORDER BY stream",
+	 "sum(missed) FROM rtl_ledger GROUP BY stream "
+	 "HAVING sum(published + discarded + missed) > 0 ORDER BY stream",
 	 "ledger of %s: %s published, %s delivered, %s discarded, %s abandoned, %s missed",
 	 {"stream", "#published", "#delivered", "#discarded", "#abandoned", "#missed"},
 	 NULL},

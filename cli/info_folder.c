@@ -30,9 +30,11 @@ static void print_stream(const struct inspected_stream *s)
 {
 	const struct rtl_ledger *l = &s->ledger;
 
-	cli_line("  %s: %" PRIu64 " published, %" PRIu64 " delivered, %" PRIu64
-		 " undelivered, %" PRIu64 " discarded, %" PRIu64 " missed",
-		 s->name, l->published, l->delivered, l->abandoned, l->discarded, l->missed);
+	if (l->published || l->discarded || l->missed)
+		cli_line("  %s: %" PRIu64 " published, %" PRIu64 " delivered, %" PRIu64
+			 " undelivered, %" PRIu64 " discarded, %" PRIu64 " missed",
+			 s->name, l->published, l->delivered, l->abandoned, l->discarded,
+			 l->missed);
 	print_causes("", &s->losses);
 	print_causes("left out, ", &s->left_out);
 }

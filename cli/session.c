@@ -144,7 +144,16 @@ static int add_names(struct session *session, const char *tools, const char *pre
 	/* It makes its queues by whoever was loaded before, and rtl makes its own: the other way round
 	 * it would see none. */
 	const bool first = others && strstr(others, "librocprofiler64.so");
-	int status = add_entry(session, "HSA_TOOLS_LIB", " ", tools, first);
+	char *twice = NULL;
+	int status;
+
+	/* PAPI takes a library that the variable names alone for rocprofiler's, and names its own in place of
+	 * anything else; rtl's librocprofiler64 then loads the interceptors. They heed one OnLoad. */
+	if (getenv("PAPI_ROCM_ROOT") && !(others && *others) &&
+	    asprintf(&twice, "%s %s", tools, tools) < 0)
+		return out_of_memory();
+	status = add_entry(session, "HSA_TOOLS_LIB", " ", twice ? twice : tools, first);
+	free(twice);
 
 	/* Behind what is there: a sanitizer's runtime must be first. */
 	if (status || !wants_preload(session))
@@ -333,7 +342,7 @@ static int set_default_mode(struct session *session)
 	if (!session->default_mode)
 		return status;
 	status = session_set(session, "RTL_MODE", session->default_mode);
-	if (!status && !getenv("RTL_MODE_FALLBACK"))
+	if (!status && !session->for_shell && !getenv("RTL_MODE_FALLBACK"))
 		status = session_set(session, "RTL_MODE_FALLBACK", "1");
 	return status;
 }
@@ -345,8 +354,11 @@ int session_prepare_mode(struct session *session)
 	if (mode && !find_mode(mode))
 		return cli_usage("unknown mode '%s'%s; the modes are " SESSION_MODES, mode,
 				 session->mode ? "" : " in RTL_MODE");
+	const char *output = getenv("RTL_OUTPUT");
 	int status = CLI_OK;
 
+	if (output && *output)
+		cli_error("RTL_OUTPUT is not read by this rtl: name the file with -o");
 	if (session->mode)
 		status = session_set(session, "RTL_MODE", mode);
 	else if (mode == session->default_mode)

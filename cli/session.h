@@ -19,8 +19,10 @@ struct session {
 	/* As the user gave them; NULL: not given. */
 	const char *mode;
 	const char *source;
-	/** The command's, if neither mode nor RTL_MODE names one. It may fall back. NULL: none. */
+	/** The command's, if neither mode nor RTL_MODE names one. It may fall back, but for a shell's,
+	 * where other commands get other modes. NULL: none. */
 	const char *default_mode;
+	bool for_shell;
 	const char *subscribers; /* colon-separated */
 	struct outputs outputs;
 	bool takes_operations; /* the result: a subscriber wants dispatches and copies, for all that is known */

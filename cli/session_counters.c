@@ -3,6 +3,7 @@
  * Hardware counters that a command is to collect: what can be wrong with them is found before a program
  * starts, as far as that is known without its GPUs.
  */
+#include <definitions.h>
 #include <errno.h>
 #include <metrics.h>
 #include <stdlib.h>
@@ -45,10 +46,11 @@ static int split(struct names *names, const char *list)
 }
 
 /* Strikes out what that GPU has; false after a line in `why` if nothing is defined for it. */
-static bool look_in(struct names *names, const char *architecture, char *why, size_t size)
+static bool look_in(struct names *names, const struct counter_options *options,
+		    const char *architecture, char *why, size_t size)
 {
 	char message[512];
-	struct counter_set *set = counter_set_load(architecture, NULL, why, size);
+	struct counter_set *set = counter_set_load(architecture, options, why, size);
 	const bool defined = set;
 
 	for (size_t i = 0; set && i < names->count; i++) {
@@ -67,14 +69,14 @@ static bool look_in(struct names *names, const char *architecture, char *why, si
 	return defined;
 }
 
-static int say_unknown(const char *name)
+static int say_unknown(const struct counter_options *options, const char *name)
 {
 	struct cli_nearest nearest = cli_nearest_to(name, strlen(name));
 	char why[512];
 
 	for (size_t i = 0; i < ARCHITECTURES; i++) {
 		struct counter_set *set =
-			counter_set_load(architectures[i], NULL, why, sizeof(why));
+			counter_set_load(architectures[i], options, why, sizeof(why));
 
 		for (size_t k = 0; set && k < counter_set_count(set); k++)
 			cli_nearest_look(&nearest, counter_set_at(set, k)->name);
@@ -86,7 +88,7 @@ static int say_unknown(const char *name)
 			 *nearest.name ? "? " : "");
 }
 
-static int check_names(const char *list)
+static int check_names(const char *list, const struct counter_options *options)
 {
 	struct names names = {0};
 	int status = split(&names, list);
@@ -94,14 +96,30 @@ static int check_names(const char *list)
 	char why[512];
 
 	for (size_t i = 0; !status && names.unknown && i < ARCHITECTURES; i++)
-		defined |= look_in(&names, architectures[i], why, sizeof(why));
+		defined |= look_in(&names, options, architectures[i], why, sizeof(why));
 	if (!status && !defined)
 		status = cli_usage("--counters: %s", why);
 	for (size_t i = 0; !status && i < names.count; i++)
 		if (names.names[i])
-			status = say_unknown(names.names[i]);
+			status = say_unknown(options, names.names[i]);
 	free(names.names);
 	free(names.copy);
+	return status;
+}
+
+/* What the program is handed: it reads neither YAML nor XML. */
+static int set_definitions(struct session *session, const char *names)
+{
+	char why[512], *list = definitions_list(NULL, why, sizeof(why)), *needed = NULL;
+	const struct counter_options options = {.list = list};
+	int status = list ? check_names(names, &options) : cli_usage("--counters: %s", why);
+
+	if (!status && !(needed = definitions_needed(list, names)))
+		status = cli_failed("out of memory");
+	if (!status)
+		status = session_set(session, "RTL_COUNTERS_DEFINITIONS", needed);
+	free(needed);
+	free(list);
 	return status;
 }
 
@@ -169,7 +187,7 @@ static int check_none(const struct session *session)
 	return CLI_OK;
 }
 
-static int check(const struct session *session, const char *list)
+static int check(struct session *session, const char *list)
 {
 	const char *sample = asked(session->counters_sample, "RTL_COUNTERS_SAMPLE");
 	const char *kernels = asked(session->counters_kernels, "RTL_COUNTERS_KERNELS");
@@ -184,7 +202,7 @@ static int check(const struct session *session, const char *list)
 		status = cli_usage("--counters: mode lite does not follow all dispatches; use mode "
 				   "standard");
 	if (!status)
-		status = check_names(list);
+		status = set_definitions(session, list);
 	if (!status)
 		status = check_passes(asked(session->counters_passes, "RTL_COUNTERS_PASSES"));
 	return status ? status : check_kernels(kernels);

@@ -13,6 +13,7 @@
 #include "ending.h"
 #include "folders.h"
 #include "summary.h"
+#include "trace_summary.h"
 
 #define TOP_ROWS       10
 #define SIBLINGS_SHOWN 8

@@ -10,6 +10,11 @@ install(FILES ${guides} ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/LI
   DESTINATION ${RTL_DOC_DIR} COMPONENT doc)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/examples ${PROJECT_SOURCE_DIR}/docs/guides
   DESTINATION ${RTL_DOC_DIR} COMPONENT doc)
+# What contains parts of others says so.
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${RTL_DOC_DIR} RENAME copyright)
+if(TARGET clickhouse_sub)
+  install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${RTL_DOC_DIR}-clickhouse RENAME copyright COMPONENT clickhouse)
+endif()
 # The same as HTML, where there is what makes it.
 find_program(RTL_CMARK cmark-gfm DOC "Makes HTML of the guides")
 if(RTL_CMARK)

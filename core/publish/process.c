@@ -35,7 +35,7 @@ static void read_command(void)
 	command[n] = 0;
 }
 
-/* As the launchers tell it; -1: none has. subscribers/output/output_name.c knows the same. */
+/* As the launchers tell it; -1: none has. library/output/output_name.c knows the same. */
 static int32_t read_rank(void)
 {
 	static const char *const variables[] = {

@@ -81,10 +81,10 @@ static uint32_t put_counted(struct work *work, const struct library_packet *kern
 	return PACKETS_MOST;
 }
 
-/* With times the kernel's signal is ours. */
-static bool take_times(struct work *work, struct library_packet *kernel)
+/* The kernel's signal is ours, for its times; the program's tells of its end when its counts are there. */
+static bool take_signal(struct work *work, struct library_packet *kernel)
 {
-	if (!work->queue->times)
+	if (!work->queue->times && !kernel->signal)
 		return true;
 	if (runtime.signal_create(1, 0, NULL, &work->kernel))
 		return false;
@@ -184,7 +184,7 @@ static uint32_t put_work(struct work *work, const struct library_packet *packet,
 	uint32_t count = 1;
 
 	work->counts = work->group.feature_count && work->context->count;
-	if ((!work->counts && !work->queue->times) || !take_times(work, &kernel)) {
+	if ((!work->counts && !work->queue->times) || !take_signal(work, &kernel)) {
 		/* Nothing to wait for: without times the original never tells of such a one, either. */
 		leave_context(work->context);
 		return 0;

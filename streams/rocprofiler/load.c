@@ -4,6 +4,8 @@
  * Called by the runtime, on one thread, before the program can use it.
  */
 #include <dlfcn.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,6 +96,32 @@ static bool load_tool(const char *path, rocprofiler_settings_t *settings)
 	return true;
 }
 
+/* ---- rtl's own tool ---- */
+
+/* A program that PAPI is in names this library alone in HSA_TOOLS_LIB, after `rtl trace` has named both. rtl's comes
+ * first, as it would by the variable; it heeds one OnLoad. */
+static void (*rtl_unload)(void);
+
+static void load_rtl(struct root_table *table, uint64_t version)
+{
+	const char *rtl = secure_getenv("RTL_LIBRARY"), *slash = rtl ? strrchr(rtl, '/') : NULL;
+	bool (*load)(struct root_table *, uint64_t, uint64_t, const char *const *);
+	char path[PATH_MAX];
+	void *library, *found;
+
+	if (!slash || snprintf(path, sizeof(path), "%.*s/librtl_rocm.so", (int)(slash - rtl),
+			       rtl) >= (int)sizeof(path))
+		return;
+	library = dlopen(path, RTLD_NOW);
+	found = library ? dlsym(library, "OnLoad") : NULL;
+	if (!found)
+		return;
+	memcpy(&load, &found, sizeof(load));
+	(void)load(table, version, 0, NULL);
+	found = dlsym(library, "OnUnload");
+	memcpy(&rtl_unload, &found, sizeof(rtl_unload));
+}
+
 enum mode { MODE_STANDALONE, MODE_INTERCEPT, MODE_TIMES, MODE_UNSET, MODE_BAD };
 
 static enum mode read_mode(void)
@@ -124,12 +152,13 @@ bool OnLoad(struct root_table *table, uint64_t runtime_version, uint64_t failed_
 		.timestamp_on = mode == MODE_TIMES,
 	};
 
-	(void)runtime_version;
 	(void)failed_count;
 	(void)failed_names;
+	load_rtl(table, runtime_version);
 	if (mode == MODE_BAD)
 		return false;
 	root = table;
+	runtime_keep_waits(table);
 	refuse_variables();
 	read_ourselves();
 	kernels_hook(table);
@@ -168,4 +197,6 @@ void OnUnload(void)
 	kernels_unhook(root);
 	runtime_forget();
 	root = NULL;
+	if (rtl_unload)
+		rtl_unload();
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "../hsa/harvest/waits.h"
 #include "dispatch.h"
 #include "interceptor.h"
 
@@ -222,6 +223,7 @@ void dispatch_hook(struct root_table *table, bool enables)
 	(void)table_hook(table_core(table->core, CORE_QUEUE_CREATE), (void *)on_create,
 			 &next_create);
 	hook_ends(table);
+	waits_hook(table);
 }
 
 void dispatch_hook_enable(struct root_table *table)

@@ -147,6 +147,18 @@ static hsa_status_t add_gpu(hsa_agent_t agent, void *user)
 	return HSA_STATUS_SUCCESS;
 }
 
+/* As they were before they were hooked, or NULL. */
+static __typeof__(runtime.signal_load) signal_load;
+static __typeof__(runtime.signal_wait) signal_wait;
+
+void runtime_keep_waits(struct root_table *table)
+{
+	memcpy(&signal_load, table_core(table->core, CORE_SIGNAL_LOAD_SCACQUIRE),
+	       sizeof(signal_load));
+	memcpy(&signal_wait, table_core(table->core, CORE_SIGNAL_WAIT_SCACQUIRE),
+	       sizeof(signal_wait));
+}
+
 /* The runtime is the program's: it is there, or there is nothing to profile. */
 static hsa_status_t find(void)
 {
@@ -154,6 +166,10 @@ static hsa_status_t find(void)
 
 	if (!handle || !find_functions(handle))
 		return fail(HSA_STATUS_ERROR_NOT_INITIALIZED, "no HSA runtime is loaded");
+	if (signal_load)
+		runtime.signal_load = signal_load;
+	if (signal_wait)
+		runtime.signal_wait = signal_wait;
 	if (runtime.iterate_agents(add_gpu, NULL))
 		return fail(HSA_STATUS_ERROR_NOT_INITIALIZED, "the HSA runtime has not begun");
 	return HSA_STATUS_SUCCESS;

@@ -54,6 +54,10 @@ extern _Thread_local bool runtime_own_call __attribute__((tls_model("initial-exe
 /* Finds the functions, once. HSA_STATUS_ERROR_NOT_INITIALIZED after a line: no runtime is loaded. */
 hsa_status_t runtime_find(void);
 
+/* OnLoad: the library's own looks at signals are none of the program's, which are hooked next (waits.h). */
+struct root_table;
+void runtime_keep_waits(struct root_table *table);
+
 /* The runtime has ended: its GPUs are found anew when it begins again. */
 void runtime_forget(void);
 /* Which of the runtime's lives this is, and whether that one still lasts: what was made in it is gone then. */

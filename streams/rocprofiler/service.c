@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "../common/own_thread.h"
+#include "../hsa/harvest/harvest.h"
 #include "pool.h"
 
 #define FINISH_MS      5000
@@ -16,10 +17,14 @@
 #define SPIN_NS        200000u /* without news: then the service sleeps between looks */
 #define SLEEP_NS       20000
 #define DEFAULT_WAIT_S 10
+#define HELP_NS        500000000u
 
-/* How often a dispatch was taken: relaxed. How many of them are over: release when it grows, acquire by who
- * waits for that. */
-static uint64_t taken, over;
+/* How often a dispatch was taken: relaxed. How many of them were handed to the thread of handlers, and are over,
+ * and how often the service has looked at all: release when it grows, acquire by who waits for that. */
+static uint64_t taken, handed, over, looks;
+
+/* The thread of handlers. */
+static _Thread_local bool handles __attribute__((tls_model("initial-exec")));
 
 uint64_t clock_hsa_ns(void)
 {
@@ -132,23 +137,28 @@ static void on_arrival(struct work *work)
 	*last = work;
 }
 
-/* The program's signal gets the times as well as the end: its own timing asks there. */
 static void on_kernel(struct work *work)
 {
 	hsa_amd_profiling_dispatch_time_t time = {0};
 
 	work->kernel_ended = true;
-	if (!runtime.get_dispatch_time(work->gpu->agent, work->kernel, &time)) {
+	if (work->record && !runtime.get_dispatch_time(work->gpu->agent, work->kernel, &time)) {
 		work->record->begin = runtime_ns(time.start);
 		work->record->end = runtime_ns(time.end);
 	}
-	if (work->original.handle) {
-		const amd_signal_t *ours = (const amd_signal_t *)(uintptr_t)work->kernel.handle;
-		amd_signal_t *program = (amd_signal_t *)(uintptr_t)work->original.handle;
-		program->start_ts = ours->start_ts;
-		program->end_ts = ours->end_ts;
-		runtime.signal_subtract(work->original, 1);
-	}
+}
+
+/* Its signal gets the times as well as the end: its own timing asks there. */
+static void tell_program(const struct work *work)
+{
+	const amd_signal_t *ours = (const amd_signal_t *)(uintptr_t)work->kernel.handle;
+	amd_signal_t *program = (amd_signal_t *)(uintptr_t)work->original.handle;
+
+	if (!program)
+		return;
+	program->start_ts = ours->start_ts;
+	program->end_ts = ours->end_ts;
+	runtime.signal_subtract(work->original, 1);
 }
 
 static void on_counts(struct work *work)
@@ -186,13 +196,14 @@ static void deliver(struct work *work)
 	__atomic_fetch_add(&over, 1, __ATOMIC_RELEASE);
 }
 
-/* All of it has ended: the handlers' turn. */
+/* All of it has ended: the handlers' turn. What the program learns of the end by comes behind that: see
+ * harvest_help. */
 static void hand_over(struct work *work)
 {
+	const struct work ended = *work; /* which the handlers' thread frees */
+
 	note_end(work);
 	record_complete(work->record);
-	if (work->kernel.handle && work->kernel_ended)
-		(void)runtime.signal_destroy(work->kernel);
 	__atomic_fetch_sub(&work->queue->under_way, 1, __ATOMIC_RELEASE);
 	work->next = NULL;
 	pthread_mutex_lock(&service.lock);
@@ -200,10 +211,16 @@ static void hand_over(struct work *work)
 	service.ended_last = &work->next;
 	pthread_cond_signal(&service.ended_more);
 	pthread_mutex_unlock(&service.lock);
+	__atomic_fetch_add(&handed, 1, __ATOMIC_RELEASE);
+	if (ended.kernel.handle) {
+		tell_program(&ended);
+		(void)runtime.signal_destroy(ended.kernel);
+	}
 }
 
 static void *call_handlers(void *unused)
 {
+	handles = true;
 	pthread_setname_np(pthread_self(), "rtl-rocprof-cb");
 	for (;;) {
 		struct work *work;
@@ -225,8 +242,9 @@ static void *call_handlers(void *unused)
 static void give_up(struct work *work)
 {
 	abandon(work);
+	if (!work->kernel_ended)
+		work->kernel.handle = 0; /* the GPU's, should it still write */
 	work->kernel_ended = true;
-	work->kernel.handle = 0; /* the GPU's, should it still write */
 	if (work->counts)
 		pass_turn(work);
 }
@@ -330,6 +348,7 @@ static bool pass(void)
 		*at = work->next;
 		hand_over(work);
 	}
+	__atomic_fetch_add(&looks, 1, __ATOMIC_RELEASE);
 	return news;
 }
 
@@ -343,6 +362,7 @@ static void drop_all(void)
 		dropped++;
 	}
 	service.works = NULL; /* the GPU may still write what they name: it stays */
+	__atomic_fetch_add(&handed, dropped, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&over, dropped, __ATOMIC_RELAXED);
 	__atomic_store_n(&drop, false, __ATOMIC_RELEASE);
 }
@@ -404,6 +424,44 @@ uint64_t service_wait_ns(void)
 static bool are_over(uint64_t count)
 {
 	return __atomic_load_n(&over, __ATOMIC_ACQUIRE) >= count;
+}
+
+static bool may_help_on(uint64_t *until_ns, uint64_t *stuck)
+{
+	const uint64_t now = clock_monotonic_ns(), done = __atomic_load_n(&over, __ATOMIC_ACQUIRE);
+
+	if (handles || __atomic_load_n(stuck, __ATOMIC_RELAXED) == done)
+		return false;
+	if (!*until_ns)
+		*until_ns = now + HELP_NS;
+	if (now > *until_ns)
+		__atomic_store_n(stuck, done, __ATOMIC_RELAXED);
+	sched_yield();
+	return now <= *until_ns;
+}
+
+/* The program has learnt that something has ended (harvest/waits.h): the tool is told of it before the program
+ * goes on. A handler may want a lock of the waiting thread's: it is waited for half a second, and not again before
+ * it has got on. */
+bool harvest_help(void)
+{
+	static uint64_t stuck = UINT64_MAX; /* relaxed: who misses it waits once more */
+	const uint64_t count = __atomic_load_n(&taken, __ATOMIC_RELAXED);
+	const uint64_t look = __atomic_load_n(&looks, __ATOMIC_ACQUIRE) + 2; /* begins later */
+	uint64_t until = 0, ended;
+	bool looked;
+
+	do {
+		looked = __atomic_load_n(&looks, __ATOMIC_ACQUIRE) >= look;
+		ended = __atomic_load_n(&handed, __ATOMIC_ACQUIRE);
+	} while (ended < count && !looked && may_help_on(&until, &stuck));
+	if (ended < count && !looked)
+		return false;
+	while (!are_over(ended < count ? ended : count)) {
+		if (!may_help_on(&until, &stuck))
+			return false;
+	}
+	return true;
 }
 
 /* A program that has seen its last kernel end may exit at once, and HIP's never end the runtime: the tool is told

@@ -21,7 +21,7 @@ struct work {
 	uint64_t position; /* packets of the queue up to its last */
 	struct context *context;
 	rocprofiler_group_t group;
-	hsa_signal_t kernel, original; /* with times: ours in the packet, and the program's */
+	hsa_signal_t kernel, original; /* ours in the packet, or 0, and the program's */
 	/* The tool's once it was told of it: freed by nobody here, and given `complete` at the end in any
 	 * case. NULL: no times. */
 	rocprofiler_dispatch_record_t *record;

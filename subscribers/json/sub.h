@@ -9,7 +9,7 @@
  *   generic.c  every other stream, by its description
  *   lookup.c   names that the host knows: strings, tracepoints, kernels
  *
- * What is shown, and how, is in subscribers/timeline. All of it runs on the host's thread.
+ * What is shown, and how, is in library/timeline. All of it runs on the host's thread.
  */
 #ifndef RTL_JSON_SUB_H
 #define RTL_JSON_SUB_H

@@ -11,9 +11,10 @@
 -- Readers of RPD's schema paste names into JSON: `plain` is without what cannot stand there.
 CREATE VIEW rocpd_string AS SELECT id, ifnull(plain, string) AS string FROM rtl_string;
 
--- Names by the ids of rocpd_string, and behind them arguments.
+-- Names by the ids of rocpd_string; behind them arguments; below 0 the commands of processes.
 CREATE VIEW rocpd_ustring AS SELECT * FROM (SELECT id, string FROM rocpd_string
-  UNION ALL SELECT id + 1099511627776, string FROM rtl_args LIMIT -1);
+  UNION ALL SELECT id + 1099511627776, string FROM rtl_args
+  UNION ALL SELECT -process, replace(replace(ifnull(command, ''), '"', ''''), '\', '/') FROM rtl_process LIMIT -1);
 
 -- ---- calls
 
@@ -123,6 +124,56 @@ CREATE VIEW rtl_gpu_index AS SELECT t.process AS process, CAST(n.value AS INTEGE
   JOIN rtl_tracepoint_metadata AS i ON i.process = t.process AND i.uid = t.uid AND i.key = 'gpu_index'
   WHERE t.kind = 'agent' AND (SELECT value FROM rtl_meta WHERE key = 'gpu') = 'index' GROUP BY t.process, node;
 
+-- ---- ranges, marks, memory, counters
+
+CREATE VIEW rtl_marker_all AS
+  SELECT e.id AS api_id, e.process AS process, 1 AS is_range, e.instance AS instance, e.parent AS parent, e.id_2 AS id,
+    e.level AS level, e.tid AS end_tid, e.flags AS flags, e.begin_tid AS tid, e.begin_ns AS begin_ns,
+    max(ifnull(e.end_ns, 0), e.begin_ns) AS end_ns, ifnull(e.name_id, 1) AS name_id FROM rtl_e_rtl_roctx_region_end AS e
+  UNION ALL SELECT e.id, e.process, 1, e.instance, e.parent, e.id_2, e.level, 0, e.flags, e.begin_tid, e.begin_ns,
+    max(e.time_ns, e.begin_ns), ifnull(e.name_id, 1) FROM rtl_e_rtl_roctx_region_unfinished AS e
+  UNION ALL SELECT e.id, e.process, 0, e.instance, e.parent, 0, -1, e.tid, e.flags, e.tid, e.time_ns, e.time_ns,
+    ifnull(e.name_id, 1) FROM rtl_e_rtl_roctx_mark AS e;
+CREATE VIEW rtl_marker AS SELECT api_id, process, is_range, instance, parent, id, level, end_tid, flags FROM rtl_marker_all;
+CREATE VIEW rtl_markers AS SELECT m.api_id AS api_id, p.pid AS pid, m.tid AS tid, n.string AS name, m.begin_ns AS begin_ns,
+  m.end_ns AS end_ns, m.end_ns - m.begin_ns AS duration_ns, m.is_range AS is_range, m.level AS level, m.end_tid AS end_tid,
+  m.process AS process, m.instance AS instance, m.parent AS parent, m.id AS id, m.flags AS flags, m.flags >> 2 & 1 AS unfinished
+  FROM rtl_marker_all AS m LEFT JOIN rtl_process AS p ON p.process = m.process LEFT JOIN rocpd_string AS n ON n.id = m.name_id;
+
+CREATE VIEW rtl_mem AS
+  SELECT e.id AS id, e.process AS process, e.tid AS tid, 0 AS is_release, ifnull(e.begin_ns, 0) AS begin_ns, ifnull(e.end_ns, 0) AS end_ns,
+    e.address AS address, e.bytes AS bytes, e.in_use_bytes AS in_use_bytes, e.pool AS pool, e.function AS function,
+    e.segment AS segment, e.status AS status, e.node AS node, e.kind AS kind, e.flags AS flags, e.allocated_ns AS allocated_ns,
+    e.instance AS instance, e.correlation AS correlation FROM rtl_e_rtl_hsa_mem_mem_alloc_end AS e
+  UNION ALL SELECT e.id, e.process, e.tid, 1, ifnull(e.begin_ns, 0), ifnull(e.end_ns, 0), e.address, e.bytes, e.in_use_bytes, e.pool,
+    e.function, e.segment, e.status, e.node, e.kind, e.flags, e.allocated_ns, e.instance, e.correlation
+    FROM rtl_e_rtl_hsa_mem_mem_release_end AS e;
+CREATE VIEW rtl_mem_in_use AS SELECT process, CASE WHEN kind <= 3
+  THEN CASE WHEN flags & 1 THEN 'GPU ' ELSE 'CPU ' END || node
+  WHEN kind = 4 THEN 'addresses' WHEN kind = 5 THEN 'locked' ELSE 'attached' END AS place,
+  end_ns AS time_ns, in_use_bytes FROM rtl_mem WHERE NOT flags & 6;
+
+-- A NaN is a BLOB of its bytes: no value.
+CREATE VIEW rtl_counter AS SELECT e.process AS process, e.instance AS dispatch, e.uid AS uid, ifnull(e.name_id, 1) AS name_id,
+  CASE WHEN NOT e.flags & 2 AND typeof(e.value) = 'real' THEN e.value END AS value, ifnull(e.kernel, 0) AS kernel, e.gpu AS gpu,
+  e.pass AS pass, e.flags AS flags FROM rtl_e_rtl_hsa_counter_value AS e;
+CREATE VIEW rtl_counter_interval AS SELECT e.process AS process, e.instance AS reading, e.uid AS uid, ifnull(e.name_id, 1) AS name_id,
+  CASE WHEN NOT e.flags & 2 AND typeof(e.value) = 'real' THEN e.value END AS value, ifnull(e.begin_ns, 0) AS begin_ns,
+  ifnull(e.end_ns, 0) AS end_ns, e.gpu AS gpu, e.pass AS pass, e.flags AS flags FROM rtl_e_rtl_hsa_counter_interval AS e;
+CREATE VIEW rtl_counter_intervals AS SELECT p.pid AS pid, c.gpu AS gpu, nam.string AS counter, c.begin_ns AS begin_ns,
+  c.end_ns AS end_ns, c.value AS value, uni.value AS unit, c.value * 1e9 / nullif(c.end_ns - c.begin_ns, 0) AS per_second,
+  c.pass AS pass, c.flags & 1 AS derived, c.process AS process, c.reading AS reading, c.uid AS uid
+  FROM rtl_counter_interval AS c JOIN rocpd_string AS nam ON nam.id = c.name_id JOIN rtl_process AS p ON p.process = c.process
+  LEFT JOIN rtl_tracepoint_metadata AS uni ON uni.process = c.process AND uni.uid = c.uid AND uni.key = 'unit';
+CREATE VIEW rtl_counters AS SELECT d.id AS op_id, p.pid AS pid, c.gpu AS gpu, d.queue AS queue, d.packet_id AS packet_id,
+  ker.string AS kernel, nam.string AS counter, c.value AS value, uni.value AS unit, c.pass AS pass, c.flags & 1 AS derived,
+  c.process AS process, c.dispatch AS dispatch, c.uid AS uid
+  FROM rtl_counter AS c JOIN rocpd_string AS nam ON nam.id = c.name_id JOIN rtl_process AS p ON p.process = c.process
+  LEFT JOIN (SELECT id, process, instance, queue, packet_id, name_id FROM rtl_kernel_op) AS d
+    ON d.process = c.process AND d.instance = c.dispatch
+  LEFT JOIN rocpd_string AS ker ON ker.id = d.name_id
+  LEFT JOIN rtl_tracepoint_metadata AS uni ON uni.process = c.process AND uni.uid = c.uid AND uni.key = 'unit';
+
 -- ---- RPD's tables
 
 CREATE VIEW rocpd_op AS
@@ -145,10 +196,10 @@ CREATE VIEW rocpd_api_ops AS
     LEFT JOIN rtl_call_number AS c ON c.process = o.process AND c.correlation = o.correlation
     WHERE c.id NOT NULL OR (SELECT value FROM rtl_meta WHERE key = 'links') IS NOT 'no';
 
-CREATE VIEW rocpd_api AS
-  SELECT id, pid, tid, begin_ns AS start, end_ns AS "end", function_id AS apiName_id, category_id, domain_id,
-    ifnull(args_id + 1099511627776, 1) AS args_id FROM rtl_call_all
-  UNION ALL SELECT m.api_id, p.pid, m.tid, m.begin_ns, m.end_ns, 7, 1, 6, m.name_id FROM rtl_marker_all AS m
+-- What is no call: ranges, marks, regions of other streams, submissions that stand for calls.
+CREATE VIEW rocpd_api_other AS
+  SELECT m.api_id AS id, p.pid AS pid, m.tid AS tid, m.begin_ns AS start, m.end_ns AS "end", 7 AS apiName_id, 1 AS category_id,
+    6 AS domain_id, m.name_id AS args_id FROM rtl_marker_all AS m
     LEFT JOIN rtl_process AS p ON p.process = m.process
   UNION ALL SELECT s.api_id, p.pid, s.tid, s.begin_ns, s.end_ns, s.name_id, s.category_id, s.domain_id, ifnull(s.args_id, 1)
     FROM rtl_span AS s LEFT JOIN rtl_process AS p ON p.process = s.process
@@ -159,6 +210,179 @@ CREATE VIEW rocpd_api AS
   UNION ALL SELECT o.id, p.pid, o.tid, o.submit_ns, CASE WHEN o.sync THEN o.end_ns ELSE o.submit_ns END, 12 + o.is_fill, 1, 4, 1
     FROM rtl_copy_op AS o LEFT JOIN rtl_call_number AS c ON c.process = o.process AND c.correlation = o.correlation
     LEFT JOIN rtl_process AS p ON p.process = o.process
-    WHERE c.id IS NULL AND (SELECT value FROM rtl_meta WHERE key = 'links') IS NOT 'no'
-  UNION ALL SELECT api_id, pid, pid, first_ns, first_ns, 10, 1, 9, ifnull(n.id, 1) FROM rtl_process
-  UNION ALL SELECT end_api_id, pid, pid, last_ns, last_ns, 11, 1, 9, 1 FROM rtl_process;
+    WHERE c.id IS NULL AND (SELECT value FROM rtl_meta WHERE key = 'links') IS NOT 'no';
+CREATE VIEW rocpd_api AS
+  SELECT id, pid, tid, begin_ns AS start, end_ns AS "end", function_id AS apiName_id, category_id, domain_id,
+    ifnull(args_id + 1099511627776, 1) AS args_id FROM rtl_call_all
+  UNION ALL SELECT id, pid, tid, start, "end", apiName_id, category_id, domain_id, args_id FROM rocpd_api_other
+  UNION ALL SELECT api_id, pid, pid, first_ns, first_ns, 10, 1, 9, -process FROM rtl_process
+  UNION ALL SELECT end_api_id, pid, pid, last_ns, last_ns, 11, 1, 9, -process FROM rtl_process;
+
+-- There is room for one kernel of each call: the first of one that launches a kernel, none of a graph's.
+CREATE VIEW rocpd_kernelapi AS
+  SELECT f.call AS api_ptr_id, CASE WHEN o.hip_stream THEN printf('0x%x', o.hip_stream) ELSE '' END AS stream, o.grid_x AS gridX,
+    o.grid_y AS gridY, o.grid_z AS gridZ, o.workgroup_x AS workgroupX, o.workgroup_y AS workgroupY, o.workgroup_z AS workgroupZ,
+    o.lds_bytes AS groupSegmentSize, o.scratch_bytes AS privateSegmentSize, o.name_id AS kernelName_id
+    FROM (SELECT c.id AS call, min(d.id) AS first FROM rtl_e_rtl_hsa_task_end AS d
+      JOIN rtl_call_number AS c ON c.process = d.process AND c.correlation = d.correlation
+      JOIN rtl_tracepoint AS t ON t.process = c.process AND t.uid = c.uid AND t.category = 8 GROUP BY c.id) AS f
+    JOIN rtl_kernel_op AS o ON o.id = f.first
+  UNION ALL SELECT o.id, '', o.grid_x, o.grid_y, o.grid_z, o.workgroup_x, o.workgroup_y, o.workgroup_z, o.lds_bytes,
+    o.scratch_bytes, o.name_id FROM rtl_kernel_op AS o
+    LEFT JOIN rtl_call_number AS c ON c.process = o.process AND c.correlation = o.correlation
+    WHERE c.id IS NULL AND (SELECT value FROM rtl_meta WHERE key = 'links') IS NOT 'no';
+
+-- Of a call that makes several, the first, and the bytes of all. A fill is no copy there.
+CREATE VIEW rtl_copy_call AS SELECT c.id AS api_id, o.process AS process, o.correlation AS correlation, c.function_id AS function_id,
+  min(o.id) AS first, o.stream AS stream, sum(o.bytes) AS size, o.width AS width, o.height AS height, o.kind AS kind, o.dst AS dst,
+  o.src AS src, o.dst_gpu AS dstDevice, o.src_gpu AS srcDevice, o.sync AS sync
+  FROM rtl_copy_op AS o JOIN rtl_call_number AS c ON c.process = o.process AND c.correlation = o.correlation
+  WHERE NOT o.is_fill GROUP BY c.id;
+CREATE VIEW rocpd_copyapi AS
+  SELECT api_id AS api_ptr_id, stream, size, width, height, kind, dst, src, dstDevice, srcDevice, sync, 0 AS pinned FROM rtl_copy_call
+  UNION ALL SELECT o.id, o.stream, o.bytes, o.width, o.height, o.kind, o.dst, o.src, o.dst_gpu, o.src_gpu, o.sync, 0
+    FROM rtl_copy_op AS o LEFT JOIN rtl_call_number AS c ON c.process = o.process AND c.correlation = o.correlation
+    WHERE c.id IS NULL AND NOT o.is_fill AND (SELECT value FROM rtl_meta WHERE key = 'links') IS NOT 'no';
+
+-- Tools draw each monitorType of a GPU, and paste values into JSON.
+CREATE VIEW rocpd_monitor AS SELECT e.id AS id, 'gpu' AS deviceType,
+  CASE WHEN (SELECT value FROM rtl_meta WHERE key = 'gpu') = 'index' THEN ifnull((SELECT g.gpu_index FROM rtl_gpu_index AS g
+    WHERE g.process = e.process AND g.node = e.gpu), e.gpu) ELSE e.gpu END AS deviceId,
+  n.string AS monitorType, e.begin_ns AS start, e.end_ns AS "end",
+  CASE WHEN e.value = CAST(e.value AS INTEGER) THEN CAST(CAST(e.value AS INTEGER) AS TEXT) ELSE printf('%.15g', e.value) END AS value
+  FROM rtl_e_rtl_hsa_counter_interval AS e JOIN rocpd_string AS n ON n.id = e.name_id
+  WHERE NOT e.flags & 2 AND typeof(e.value) = 'real';
+CREATE VIEW rocpd_counter AS SELECT e.id AS id, e.value AS value, d.id AS op_id, ifnull(e.name_id, 1) AS name_id
+  FROM rtl_e_rtl_hsa_counter_value AS e JOIN (SELECT id, process, instance FROM rtl_e_rtl_hsa_task_end LIMIT -1) AS d
+  ON d.process = e.process AND d.instance = e.instance WHERE NOT e.flags & 2 AND typeof(e.value) = 'real';
+CREATE VIEW rocpd_stackframe AS SELECT 0 AS id, 0 AS api_ptr_id, 0 AS depth, 0 AS name_id WHERE 0;
+
+-- ---- RPD's views
+
+CREATE VIEW api AS
+  SELECT a.id AS id, a.pid AS pid, a.tid AS tid, a.begin_ns AS start, a.end_ns AS "end", dom.string AS domain, cat.string AS category,
+    nam.string AS apiName, ifnull(arg.string, '') AS args FROM rtl_call_all AS a JOIN rocpd_string AS dom ON dom.id = a.domain_id
+    JOIN rocpd_string AS cat ON cat.id = a.category_id JOIN rocpd_string AS nam ON nam.id = a.function_id
+    LEFT JOIN rtl_args AS arg ON arg.id = a.args_id
+  UNION ALL SELECT a.id, a.pid, a.tid, a.start, a."end", dom.string, cat.string, nam.string, arg.string FROM rocpd_api_other AS a
+    JOIN rocpd_string AS dom ON dom.id = a.domain_id JOIN rocpd_string AS cat ON cat.id = a.category_id
+    JOIN rocpd_string AS nam ON nam.id = a.apiName_id JOIN rocpd_string AS arg ON arg.id = a.args_id
+  UNION ALL SELECT p.api_id, p.pid, p.pid, p.first_ns, p.first_ns, 'rtl', '', 'Process', u.string FROM rtl_process AS p
+    JOIN rocpd_ustring AS u ON u.id = -p.process
+  UNION ALL SELECT p.end_api_id, p.pid, p.pid, p.last_ns, p.last_ns, 'rtl', '', 'ProcessEnd', u.string FROM rtl_process AS p
+    JOIN rocpd_ustring AS u ON u.id = -p.process;
+
+CREATE VIEW napi AS SELECT id, pid / (SELECT value FROM rocpd_metadata WHERE tag = 'pid_stride') AS node,
+  pid % (SELECT value FROM rocpd_metadata WHERE tag = 'pid_stride') AS pid,
+  tid % (SELECT value FROM rocpd_metadata WHERE tag = 'pid_stride') AS tid, start, "end", domain, category, apiName, args FROM api;
+CREATE VIEW op AS SELECT o.id AS id, o.gpuId AS gpuId, o.queueId AS queueId, o.sequenceId AS sequenceId, o.start AS start, o."end" AS "end",
+  des.string AS description, typ.string AS opType FROM rocpd_op AS o
+  JOIN rocpd_string AS des ON des.id = o.description_id JOIN rocpd_string AS typ ON typ.id = o.opType_id;
+CREATE VIEW nop AS SELECT id, gpuId / (SELECT value FROM rocpd_metadata WHERE tag = 'gpu_stride') AS node,
+  gpuId % (SELECT value FROM rocpd_metadata WHERE tag = 'gpu_stride') AS gpuId,
+  queueId % (SELECT value FROM rocpd_metadata WHERE tag = 'gpu_stride') AS queueId, sequenceId, start, "end", description, opType FROM op;
+CREATE VIEW busy AS SELECT gpuId, GpuTime, max(last) OVER () - min(first) OVER () AS WallTime,
+  GpuTime * 1.0 / (max(last) OVER () - min(first) OVER ()) AS Busy
+  FROM (SELECT gpuId, sum("end" - start) AS GpuTime, min(start) AS first, max("end") AS last FROM rocpd_op GROUP BY gpuId);
+-- An operation without a description counts under the name of its type.
+CREATE VIEW top AS SELECT s.string AS Name, sum(t.calls) AS TotalCalls, sum(t.ns) / 1000 AS TotalDuration_us,
+  (sum(t.ns) / sum(t.calls)) / 1000.0 AS Ave_us, sum(t.ns) * 100.0 / sum(sum(t.ns)) OVER () AS Percentage
+  FROM (SELECT name_id, count(*) AS calls, sum(end_ns - begin_ns) AS ns FROM rtl_kernel_op GROUP BY name_id
+    UNION ALL SELECT type_id, count(*), sum(end_ns - begin_ns) FROM rtl_copy_op GROUP BY type_id) AS t
+  JOIN rocpd_string AS s ON s.id = t.name_id GROUP BY s.string ORDER BY TotalDuration_us DESC;
+-- Each kernel with what is known of its launch.
+CREATE VIEW kernel AS SELECT o.id AS id, CASE WHEN (SELECT value FROM rtl_meta WHERE key = 'gpu') = 'index' THEN ifnull((SELECT g.gpu_index
+    FROM rtl_gpu_index AS g WHERE g.process = o.process AND g.node = o.gpu), o.gpu) ELSE o.gpu END AS gpuId,
+  CASE WHEN (SELECT count(*) FROM rtl_process) = 1 AND o.queue BETWEEN 1 AND 999 THEN o.queue
+    ELSE (SELECT q.queueId FROM rtl_queue_id AS q WHERE q.process = o.process AND q.queue = o.queue) END AS queueId,
+  o.packet_id AS sequenceId, o.begin_ns AS start, o.end_ns AS "end", o.end_ns - o.begin_ns AS duration,
+  CASE WHEN c.id NOT NULL AND o.hip_stream THEN printf('0x%x', o.hip_stream) ELSE '' END AS stream,
+  o.grid_x AS gridX, o.grid_y AS gridY, o.grid_z AS gridZ, o.workgroup_x AS workgroupX, o.workgroup_y AS workgroupY,
+  o.workgroup_z AS workgroupZ, o.lds_bytes AS groupSegmentSize, o.scratch_bytes AS privateSegmentSize, n.string AS kernelName
+  FROM rtl_kernel_op AS o LEFT JOIN rtl_call_number AS c ON c.process = o.process AND c.correlation = o.correlation
+  LEFT JOIN rtl_tracepoint AS t ON t.process = c.process AND t.uid = c.uid JOIN rocpd_string AS n ON n.id = o.name_id
+  WHERE t.category = 8 OR (c.id IS NULL AND (SELECT value FROM rtl_meta WHERE key = 'links') IS NOT 'no');
+-- Copies with the times of the call, and with those of the GPU.
+CREATE VIEW copy AS SELECT a.id AS id, a.pid AS pid, a.tid AS tid, a.start AS start, a."end" AS "end", nam.string AS apiName,
+  c.stream AS stream, c.size AS size, c.width AS width, c.height AS height, c.kind AS kind, c.dst AS dst, c.src AS src,
+  c.dstDevice AS dstDevice, c.srcDevice AS srcDevice, c.sync AS sync, c.pinned AS pinned
+  FROM (SELECT * FROM rocpd_copyapi LIMIT -1) AS c JOIN (SELECT * FROM rocpd_api LIMIT -1) AS a ON a.id = c.api_ptr_id
+  JOIN rocpd_string AS nam ON nam.id = a.apiName_id;
+CREATE VIEW copyop AS SELECT o.id AS id, o.gpuId AS gpuId, o.queueId AS queueId, o.sequenceId AS sequenceId, o.start AS start,
+  o."end" AS "end", o."end" - o.start AS duration, c.stream AS stream, c.size AS size, c.width AS width, c.height AS height,
+  c.kind AS kind, c.dst AS dst, c.src AS src, c.dstDevice AS dstDevice, c.srcDevice AS srcDevice, c.sync AS sync, c.pinned AS pinned,
+  nam.string AS apiName FROM (SELECT * FROM rocpd_copyapi LIMIT -1) AS c JOIN (SELECT * FROM rocpd_api_ops LIMIT -1) AS l ON l.api_id = c.api_ptr_id
+  JOIN (SELECT * FROM rocpd_op LIMIT -1) AS o ON o.id = l.op_id JOIN (SELECT * FROM rocpd_api LIMIT -1) AS a ON a.id = l.api_id
+  JOIN rocpd_string AS nam ON nam.id = a.apiName_id;
+CREATE VIEW stackframe AS SELECT 0 AS id, '' AS string, 0 AS depth, '' AS "string:1" WHERE 0;
+CREATE VIEW counter AS SELECT c.op_id AS op_id, ker.string AS kernelName, nam.string AS counterName, c.value AS value
+  FROM rocpd_counter AS c JOIN rtl_kernel_op AS o ON o.id = c.op_id JOIN rocpd_string AS ker ON ker.id = o.name_id
+  JOIN rocpd_string AS nam ON nam.id = c.name_id;
+CREATE VIEW counter_summary AS SELECT kernelName, counterName, count(*) AS dispatches, avg(value) AS avg, min(value) AS min,
+  max(value) AS max FROM counter GROUP BY kernelName, counterName;
+
+-- ---- rtl's tables of calls, and views with names and times
+
+CREATE VIEW rtl_work_count AS SELECT process, correlation, count(*) AS work FROM (SELECT process, correlation FROM rtl_kernel_op
+  UNION ALL SELECT process, correlation FROM rtl_copy_op) WHERE correlation GROUP BY process, correlation;
+
+CREATE VIEW rtl_call AS SELECT id AS api_id, process, uid, parent_uid, instance, correlation, status_id, result, parent, stream, device,
+  flags, CASE WHEN domain_id = 5 THEN max(work, ifnull((SELECT w.work FROM rtl_work_count AS w WHERE w.process = c.process
+    AND w.correlation = c.correlation), 0)) END AS work FROM rtl_call_all AS c;
+
+CREATE VIEW rtl_calls AS SELECT c.id AS api_id, c.pid AS pid, c.tid AS tid, dom.string AS domain, nullif(cat.string, '') AS category,
+  nam.string AS function, c.begin_ns AS begin_ns, c.end_ns AS end_ns, c.end_ns - c.begin_ns AS duration_ns,
+  ifnull(arg.string, '') AS args, nullif(sta.string, '') AS status, CASE WHEN c.flags & 4 THEN NULL ELSE c.result END AS result,
+  c.process AS process, c.uid AS uid, c.parent_uid AS parent_uid, c.instance AS instance, c.correlation AS correlation,
+  c.parent AS parent, c.stream AS stream, c.device AS device, c.flags & 1 AS failed,
+  CASE WHEN c.domain_id = 5 THEN max(c.work, ifnull((SELECT w.work FROM rtl_work_count AS w WHERE w.process = c.process
+    AND w.correlation = c.correlation), 0)) END AS work, ifnull(c.flags >> 2 & 1, 0) AS unfinished
+  FROM rtl_call_all AS c JOIN rocpd_string AS dom ON dom.id = c.domain_id JOIN rocpd_string AS cat ON cat.id = c.category_id
+  JOIN rocpd_string AS nam ON nam.id = c.function_id JOIN rocpd_string AS sta ON sta.id = c.status_id
+  LEFT JOIN rtl_args AS arg ON arg.id = c.args_id;
+
+CREATE VIEW rtl_dispatches AS SELECT d.op_id AS op_id, p.pid AS pid, d.tid AS tid, d.gpu AS gpu, d.queue AS queue,
+  d.packet_id AS packet_id, s.string AS kernel, o.mangled AS mangled, d.submit_ns AS submit_ns, o.begin_ns AS begin_ns,
+  o.end_ns AS end_ns, max(o.end_ns - o.begin_ns, 0) AS duration_ns, max(o.begin_ns - d.submit_ns, 0) AS wait_ns,
+  d.grid_x AS grid_x, d.grid_y AS grid_y, d.grid_z AS grid_z, d.workgroup_x AS workgroup_x, d.workgroup_y AS workgroup_y,
+  d.workgroup_z AS workgroup_z, d.lds_bytes AS lds_bytes, d.scratch_bytes AS scratch_bytes, d.correlation AS correlation,
+  d.process AS process, d.uid AS uid, d.flags AS flags, d.call_ns AS call_ns, max(o.begin_ns - d.call_ns, 0) AS launch_ns,
+  d.stream AS stream, d.range AS range FROM rtl_dispatch AS d JOIN rtl_kernel_op AS o ON o.id = d.op_id
+  JOIN rocpd_string AS s ON s.id = o.name_id LEFT JOIN rtl_process AS p ON p.process = d.process;
+
+CREATE VIEW rtl_copies AS SELECT c.id AS id, c.op_id AS op_id, p.pid AS pid,
+  c.tid AS tid, CASE c.direction WHEN 0 THEN 'fill' WHEN 1 THEN 'host to device'
+  WHEN 2 THEN 'device to host' WHEN 3 THEN 'device to device' WHEN 4 THEN 'peer to peer' WHEN 5 THEN 'host to host' END AS direction,
+  CASE c.kind WHEN 1 THEN 'linear' WHEN 2 THEN 'rect' WHEN 3 THEN 'batch' WHEN 4 THEN 'fill' END AS kind,
+  CASE WHEN c.flags & 16 THEN 'refused' WHEN c.flags & 4 THEN 'sdma' WHEN c.gpu = 0 THEN 'thread' WHEN c.flags & 8 THEN 'kernel' END AS done_by,
+  c.gpu AS gpu, c.src_gpu AS src_gpu, c.dst_gpu AS dst_gpu, c.bytes AS bytes, c.submit_ns AS submit_ns, c.begin_ns AS begin_ns,
+  c.end_ns AS end_ns, max(c.end_ns - c.begin_ns, 0) AS duration_ns, max(c.begin_ns - c.submit_ns, 0) AS wait_ns,
+  c.bytes * 1.0 / nullif(max(c.end_ns - c.begin_ns, 0), 0) AS gb_per_s, c.src AS src, c.dst AS dst, c.extent_x AS extent_x,
+  c.extent_y AS extent_y, c.extent_z AS extent_z, c.parts AS parts, c.engine AS engine, c.signal AS signal,
+  c.correlation AS correlation, c.process AS process, c.uid AS uid, c.flags AS flags, c.status AS status, c.call_ns AS call_ns,
+  max(c.begin_ns - c.call_ns, 0) AS launch_ns, c.stream AS stream, c.range AS range
+  FROM rtl_copy AS c LEFT JOIN rtl_process AS p ON p.process = c.process;
+
+-- What each call made a GPU do, in the order in which it was submitted.
+CREATE VIEW rtl_api_ops AS SELECT w.api_id AS api_id, fun.string AS function, w.op_id AS op_id,
+  row_number() OVER (PARTITION BY w.api_id ORDER BY w.submit_ns, w.packet_id, w.instance) AS place, typ.string AS type,
+  des.string AS name, w.submit_ns AS submit_ns, w.begin_ns AS begin_ns, w.end_ns AS end_ns, w.process AS process,
+  w.correlation AS correlation FROM
+  (SELECT ifnull(c.id, o.id) AS api_id, CASE WHEN c.id IS NULL THEN 3 ELSE ifnull(c.function_id, 1) END AS function_id, o.id AS op_id,
+      o.process AS process, o.correlation AS correlation, o.submit_ns AS submit_ns, o.packet_id AS packet_id, o.instance AS instance,
+      2 AS type_id, o.name_id AS name_id, o.begin_ns AS begin_ns, o.end_ns AS end_ns FROM rtl_kernel_op AS o
+      LEFT JOIN rtl_call_number AS c ON c.process = o.process AND c.correlation = o.correlation
+      WHERE c.id NOT NULL OR (SELECT value FROM rtl_meta WHERE key = 'links') IS NOT 'no'
+    UNION ALL SELECT ifnull(c.id, o.id), CASE WHEN c.id IS NULL THEN 12 + o.is_fill ELSE ifnull(c.function_id, 1) END, o.id,
+      o.process, o.correlation, o.submit_ns, 0, o.instance, o.type_id, 1, o.begin_ns, o.end_ns FROM rtl_copy_op AS o
+      LEFT JOIN rtl_call_number AS c ON c.process = o.process AND c.correlation = o.correlation
+      WHERE c.id NOT NULL OR (SELECT value FROM rtl_meta WHERE key = 'links') IS NOT 'no') AS w
+  JOIN rocpd_string AS fun ON fun.id = w.function_id JOIN rocpd_string AS typ ON typ.id = w.type_id
+  JOIN rocpd_string AS des ON des.id = w.name_id;
+
+CREATE VIEW rtl_spans AS SELECT s.api_id AS api_id, p.pid AS pid, s.tid AS tid, s.type AS type,
+  CASE nam.string WHEN 'UserMarker' THEN arg.string ELSE nam.string END AS name, arg.string AS text, s.begin_ns AS begin_ns,
+  s.end_ns AS end_ns, s.end_ns - s.begin_ns AS duration_ns, s.process AS process, s.object AS object, s.parent AS parent,
+  s.uid AS uid, s.instance AS instance, s.result AS result, t.name AS stream, s.unfinished AS unfinished FROM rtl_span AS s
+  LEFT JOIN rtl_process AS p ON p.process = s.process JOIN rocpd_string AS nam ON nam.id = s.name_id
+  JOIN rocpd_string AS arg ON arg.id = ifnull(s.args_id, 1) LEFT JOIN rtl_stream AS t ON t.stream = s.stream;

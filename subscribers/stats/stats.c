@@ -16,17 +16,14 @@
 
 #include <rtl/subscriber.h>
 
-#include "counted.h"
 #include "host.h"
 #include "output_name.h"
 #include "output_place.h"
-#include "summary.h"
-#include "track.h"
+#include "sink.h"
 
 struct stats {
 	const struct rtl_host *host;
-	struct tracks tracks;
-	struct counted counted;
+	struct sink sink;
 	struct summary *summary;
 	char *pattern; /* of the output; NULL: stderr */
 	char *folder;  /* that a relative one counts from */
@@ -36,10 +33,6 @@ struct stats {
 	ino_t stderr_inode;
 	bool json;
 	unsigned top; /* 0: all */
-	struct stream_link {
-		struct stream_link *next;
-		const struct rtl_stream_info *info;
-	} * streams;
 };
 
 __attribute__((format(printf, 3, 4))) static int fail(const struct stats *stats, int error,
@@ -149,13 +142,8 @@ static void stats_destroy(void *instance)
 {
 	struct stats *stats = instance;
 
-	tracks_fini(&stats->tracks);
-	counted_fini(&stats->counted);
+	sink_fini(&stats->sink);
 	summary_destroy(stats->summary);
-	for (struct stream_link *next, *link = stats->streams; link; link = next) {
-		next = link->next;
-		free(link);
-	}
 	free(stats->pattern);
 	free(stats->folder);
 	free(stats->path);
@@ -176,8 +164,7 @@ static int stats_create(const struct rtl_host *host, const struct rtl_setting *s
 	}
 	stats->host = host;
 	stats->summary = summary_create();
-	stats->tracks = (struct tracks){.host = host, .summary = stats->summary};
-	stats->counted = (struct counted){.host = host, .summary = stats->summary};
+	sink_init(&stats->sink, host, stats->summary);
 	if (!fstat(STDERR_FILENO, &st)) {
 		stats->stderr_device = st.st_dev;
 		stats->stderr_inode = st.st_ino;
@@ -196,50 +183,8 @@ static int stats_create(const struct rtl_host *host, const struct rtl_setting *s
 static int stats_stream(void *instance, const struct rtl_stream_info *stream)
 {
 	struct stats *stats = instance;
-	struct stream_link **end = &stats->streams;
-	int error;
 
-	while (*end)
-		end = &(*end)->next;
-	*end = calloc(1, sizeof(**end));
-	if (!*end)
-		return fail(stats, RTL_ENOMEM, "out of memory");
-	(*end)->info = stream;
-	error = tracks_add_stream(&stats->tracks, stream);
-	return error ? error : counted_add_stream(&stats->counted, stream);
-}
-
-struct loss_sink {
-	struct summary *summary;
-	const char *stream;
-	int error;
-};
-
-static void add_loss(void *user, const char *cause, uint64_t count)
-{
-	struct loss_sink *sink = user;
-
-	if (!sink->error)
-		sink->error = summary_add_loss(sink->summary, sink->stream, cause, count);
-}
-
-static int add_ledgers(struct stats *stats)
-{
-	const struct rtl_host *host = stats->host;
-	int error = 0;
-
-	for (struct stream_link *link = stats->streams; link && !error; link = link->next) {
-		struct rtl_ledger ledger = {.struct_size = sizeof(ledger)};
-		struct loss_sink sink = {stats->summary, link->info->name, 0};
-
-		if (host->ledger(host, NULL, link->info, &ledger))
-			continue;
-		error = summary_add_ledger(stats->summary, link->info->name, &ledger);
-		host->losses(host, NULL, link->info, add_loss, &sink);
-		if (!error)
-			error = sink.error;
-	}
-	return error;
+	return sink_add_stream(&stats->sink, stream);
 }
 
 /* Not where a program has put another file in its place. */
@@ -288,7 +233,8 @@ static int stats_finish(void *instance)
 	char *title = NULL;
 	int error = 0;
 
-	tracks_finish(&stats->tracks);
+	if (sink_finish(&stats->sink))
+		return fail(stats, RTL_ENOMEM, "out of memory");
 	if (stats->pattern && !stats->path) {
 		if (!process)
 			return 0; /* there was none, and nothing to name the file after */
@@ -297,8 +243,6 @@ static int stats_finish(void *instance)
 	}
 	if (error)
 		return error;
-	if (counted_finish(&stats->counted) || add_ledgers(stats))
-		return fail(stats, RTL_ENOMEM, "out of memory");
 	if (process && asprintf(&title, "rtl: %s, process %d", process->program, process->pid) < 0)
 		title = NULL;
 	error = print(stats, title ? title : "rtl");

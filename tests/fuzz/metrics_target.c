@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../../cli/definitions/definitions.h"
 #include "../../streams/hsa/counter/metrics.h"
 #include "fuzz.h"
 
@@ -69,20 +70,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct counter_options options = {0};
 	struct counter_set *set;
-	char path[64], message[256];
+	char path[64], message[256], *list;
 	int file = memfd_create("definitions", MFD_CLOEXEC);
 
 	if (file < 0)
 		return 0;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
-	options.file = path;
 	options.v1_expressions = size && data[0] & 1;
 	if (size && data[0] & 2)
 		if (write(file, before, sizeof(before) - 1) < 0)
 			abort();
 	if (size > 1 && write(file, data + 1, size - 1) < 0)
 		abort();
-	set = counter_set_load("gfx906", &options, message, sizeof(message));
+	list = definitions_list(path, message, sizeof(message));
+	options.list = list;
+	set = list ? counter_set_load("gfx906", &options, message, sizeof(message)) : NULL;
+	free(list);
 	close(file);
 	if (set)
 		use(set);

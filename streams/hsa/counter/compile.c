@@ -594,6 +594,13 @@ static void read_sum(struct compiler *c, bool raw)
 
 /* ---- metrics ---- */
 
+/* The greatest number that fits into the field of a block's select register. AMD's library takes any, and what
+ * does not fit would count another event. */
+static uint32_t last_event(const char *block)
+{
+	return !strcmp(block, "GRBM") ? 0x3f : !strcmp(block, "SQ") ? 0x1ff : 0x3ff;
+}
+
 /* BLOCK:event or BLOCK[instance]:event, and nothing else. */
 static bool compile_block(struct compiler *c, const char *name)
 {
@@ -616,6 +623,10 @@ static bool compile_block(struct compiler *c, const char *name)
 	input.event = read_count(c);
 	if (c->failed || *c->at)
 		return false;
+	if (input.event > last_event(block))
+		return fail(c, "%s: events of block %s are 0 to %u", name, block,
+			    last_event(block)),
+		       true;
 	emit_input(c, &input);
 	return true;
 }

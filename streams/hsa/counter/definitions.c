@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds and reads definitions of counters: see metrics.h and definitions.h. */
+/* Reads lists of definitions of counters: see metrics.h and definitions.h. */
 #include "definitions.h"
 
 #include <errno.h>
@@ -7,24 +7,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define OWN_TABLE "rtl's own table"
 
-/* own_table.yaml, with a 0 behind it. */
-extern const char own_table[];
-
 __asm__(".section .rodata\n"
-	".hidden own_table\n"
-	".globl own_table\n"
-	".type own_table, @object\n"
-	"own_table:\n"
+	".hidden counter_own_table\n"
+	".globl counter_own_table\n"
+	".type counter_own_table, @object\n"
+	"counter_own_table:\n"
 	".incbin \"" RTL_OWN_TABLE "\"\n"
 	".byte 0\n"
-	".size own_table, . - own_table\n"
+	".size counter_own_table, . - counter_own_table\n"
 	".previous\n");
 
-bool definitions_fail(struct counter_set *set, const char *format, ...)
+bool counter_list_is(const char *text)
+{
+	return !strncmp(text, COUNTER_LIST_HEAD, strlen(COUNTER_LIST_HEAD));
+}
+
+static bool __attribute__((format(printf, 2, 3)))
+fail(struct counter_set *set, const char *format, ...)
 {
 	va_list args;
 
@@ -48,233 +50,143 @@ bool definitions_number(const char *text, uint32_t *number)
 	return true;
 }
 
-/* What a description says of its unit, where the file has no word for it. */
-static const char *unit_of(const char *description)
-{
-	static const char *const phrases[][2] = {
-		{"Unit: percent", "%"},         {"Unit: cycles", "cycles"},
-		{"The percentage ", "%"},       {"Percentage ", "%"},
-		{" kilobytes ", "KiB"},         {"Number of cycles ", "cycles"},
-		{"number of cycles", "cycles"}, {"Tie High", "cycles"},
-	};
-
-	for (size_t i = 0; i < sizeof(phrases) / sizeof(*phrases); i++) {
-		if (strstr(description, phrases[i][0]))
-			return phrases[i][1];
-	}
-	return "";
-}
-
-bool definitions_add(struct counter_set *set, const struct counter_def *def)
+static bool add(struct counter_set *set, const struct counter_def *def)
 {
 	if (set->count == DEFINITIONS_MOST)
-		return definitions_fail(set, "more than %u definitions for %s", DEFINITIONS_MOST,
-					set->gfx);
+		return fail(set, "more than %u definitions for %s", DEFINITIONS_MOST, set->gfx);
 	if (set->count == set->room) {
 		size_t room = set->room ? 2 * set->room : 256;
 		struct counter_def *list = reallocarray(set->list, room, sizeof(*list));
 		if (!list)
-			return definitions_fail(set, "out of memory");
+			return fail(set, "out of memory");
 		set->list = list;
 		set->room = room;
 	}
-	set->list[set->count] = *def;
-	if (!def->unit || !*def->unit)
-		set->list[set->count].unit = unit_of(def->description);
-	set->count++;
+	set->list[set->count++] = *def;
 	return true;
 }
 
-bool definitions_keep(struct counter_set *set, char *text)
+static bool keep(struct counter_set *set, char *text)
 {
 	char **texts = reallocarray(set->texts, set->text_count + 1, sizeof(*texts));
 
 	if (!texts) {
 		free(text);
-		return definitions_fail(set, "out of memory");
+		return fail(set, "out of memory");
 	}
 	texts[set->text_count++] = text;
 	set->texts = texts;
 	return true;
 }
 
-static char *read_file(struct counter_set *set, FILE *file, const char *path)
+/* ---- lists ---- */
+
+/* Whether a text has the name: the whole of it, or between slashes. */
+static bool has_name(const char *text, const char *name)
 {
-	size_t room = 64 << 10, size = 0;
-	char *text = NULL;
+	const size_t length = strlen(name);
 
-	for (;;) {
-		char *more = realloc(text, room + 1);
-		if (!more) {
-			definitions_fail(set, "out of memory");
-			break;
-		}
-		text = more;
-		size += fread(text + size, 1, room - size, file);
-		if (ferror(file)) {
-			definitions_fail(set, "cannot read %s: %s", path, strerror(errno));
-			break;
-		}
-		if (size < room) {
-			text[size] = '\0';
-			if (strlen(text) == size)
-				return text;
-			definitions_fail(set, "%s is no text", path);
-			break;
-		}
-		if (room == DEFINITIONS_FILE_BYTES) {
-			definitions_fail(set, "%s is larger than definitions are", path);
-			break;
-		}
-		room *= 2;
-	}
-	free(text);
-	return NULL;
-}
-
-char *definitions_file(struct counter_set *set, const char *path)
-{
-	FILE *file = fopen(path, "re");
-	char *text;
-
-	if (!file) {
-		definitions_fail(set, "cannot open %s: %s", path, strerror(errno));
-		return NULL;
-	}
-	text = read_file(set, file, path);
-	fclose(file);
-	return text && definitions_keep(set, text) ? text : NULL;
-}
-
-bool definitions_are_xml(const char *text)
-{
-	for (;;) {
-		text += strspn(text, " \t\r\n");
-		if (*text != '#')
-			return *text == '<';
-		if (!strncmp(text, "#include \"", 10))
+	while (text && length) {
+		if (!strncmp(text, name, length) && (!text[length] || text[length] == '/'))
 			return true;
-		text += strcspn(text, "\n");
-	}
-}
-
-/* ---- where they are ---- */
-
-static bool read_one(struct counter_set *set, const char *path)
-{
-	char *text = definitions_file(set, path);
-
-	if (!text)
-		return false;
-	return definitions_are_xml(text) ? definitions_read_xml(set, text, path)
-					 : definitions_read_yaml(set, text, path);
-}
-
-static bool is_there(const char *path)
-{
-	return access(path, R_OK) == 0;
-}
-
-/* In a folder, the first that is there. */
-static bool find_in(const char *folder, char *path, size_t size)
-{
-	static const char *const names[] = {
-		"counter_defs.yaml",
-		"config.yaml",
-		"derived_counters.xml",
-		"metrics.xml",
-	};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		if (snprintf(path, size, "%s/%s", folder, names[i]) < (int)size && is_there(path))
-			return true;
+		text = strchr(text, '/');
+		text = text ? text + 1 : NULL;
 	}
 	return false;
 }
 
-/* Reads the definitions of one place, if it has any for the GPU. False after a line. */
-static bool read_folder(struct counter_set *set, const char *folder)
+/* A line behind its GPUs. */
+static bool read_definition(struct counter_set *set, char *line)
 {
-	char *path = set->source;
-	size_t length;
+	struct counter_def def = {.name = strsep(&line, "|")};
 
-	if (!find_in(folder, path, sizeof(set->source)))
-		return true;
-	if (!read_one(set, path))
-		return false;
-	/* rocprofiler-sdk's derived ones of ROCm 6 do not include the others. */
-	length = strlen(folder);
-	if (!strcmp(path + length, "/derived_counters.xml")) {
-		char basic[DEFINITIONS_PATH_BYTES + 32];
-		snprintf(basic, sizeof(basic), "%s/basic_counters.xml", folder);
-		if (is_there(basic))
-			return read_one(set, basic);
+	def.block = strsep(&line, "|");
+	def.expression = strsep(&line, "|");
+	def.unit = strsep(&line, "|");
+	def.description = strsep(&line, "|");
+	if (!def.description)
+		return fail(set, "%s: the definition of %s lacks something", set->source, def.name);
+	if (!*def.block) {
+		def.block = NULL;
+		return add(set, &def);
 	}
-	return true;
+	if (!definitions_number(def.expression, &def.event))
+		return fail(set, "%s: the event of %s is no number", set->source, def.name);
+	def.expression = NULL;
+	return add(set, &def);
 }
 
-static bool read_installed(struct counter_set *set)
+/* The first source that has the GPU, else its family. Writes to the text. */
+static bool read_list(struct counter_set *set, char *text)
 {
-	static const char *const places[] = {
-		"share/rocprofiler-sdk",
-		"lib/rocprofiler",
-		"libexec/rocprofiler/counters",
-	};
-	const char *roots[] = {secure_getenv("ROCM_PATH"), "/opt/rocm", "/usr"};
-	const char *named = secure_getenv("ROCPROFILER_METRICS_PATH");
-	char folder[DEFINITIONS_PATH_BYTES];
+	bool own = false; /* the GPU's */
+	char *line;
 
-	if (named && *named && !read_folder(set, named))
-		return false;
-	for (size_t r = 0; r < sizeof(roots) / sizeof(*roots); r++) {
-		for (size_t p = 0; p < sizeof(places) / sizeof(*places) && !set->count; p++) {
-			if (!roots[r] || !*roots[r])
-				continue;
-			if (snprintf(folder, sizeof(folder), "%s/%s", roots[r], places[p]) >=
-			    (int)sizeof(folder))
-				continue;
-			if (!read_folder(set, folder))
+	while ((line = strsep(&text, "\n;"))) {
+		const char *gpus = strsep(&line, "|");
+
+		if (!line)
+			continue;
+		if (!strcmp(gpus, "source")) {
+			if (set->count)
+				break;
+			snprintf(set->source, sizeof(set->source), "%s", strsep(&line, "|"));
+			set->sums = line && !strcmp(line, "sums");
+		} else if (has_name(gpus, set->gfx)) {
+			if (!own)
+				set->count = 0;
+			own = true;
+			if (!read_definition(set, line))
 				return false;
+		} else if (!own && has_name(gpus, set->family) && !read_definition(set, line)) {
+			return false;
 		}
 	}
-	return true;
+	if (set->count)
+		return true;
+	if (strcmp(set->source, OWN_TABLE) != 0)
+		return fail(set, "%s has no counters of %s", set->source, set->gfx);
+	return fail(set,
+		    "no counters are known for %s: " OWN_TABLE " does not have it, and of ROCm's "
+		    "definitions those that rtl finds are read by rtl (RTL_COUNTERS_DEFINITIONS "
+		    "names others, rtl-list-counters(1))",
+		    set->gfx);
 }
 
-static bool read_own(struct counter_set *set)
+/* A file's text, if it is a list. */
+static char *list_in(struct counter_set *set, const char *path)
 {
-	char *text = strdup(own_table);
+	FILE *file = fopen(path, "re");
+	char *text = NULL;
+	size_t room = 0;
 
+	if (!file) {
+		fail(set, "cannot open %s: %s", path, strerror(errno));
+		return NULL;
+	}
+	if (getdelim(&text, &room, '\0', file) < 0 || !counter_list_is(text)) {
+		fail(set, "%s is no list of counters: `rtl list-counters --compile` makes one",
+		     path);
+		free(text);
+		text = NULL;
+	}
+	fclose(file);
+	return text;
+}
+
+static bool read_all(struct counter_set *set, const char *list)
+{
+	const char *named = list ? list : secure_getenv("RTL_COUNTERS_DEFINITIONS");
+	char *text;
+
+	if (!named || !*named)
+		named = counter_own_table;
+	else if (!counter_list_is(named))
+		return (text = list_in(set, named)) && keep(set, text) && read_list(set, text);
+	text = strdup(named);
 	if (!text)
-		return definitions_fail(set, "out of memory");
-	snprintf(set->source, sizeof(set->source), "%s", OWN_TABLE);
-	return definitions_keep(set, text) && definitions_read_yaml(set, text, OWN_TABLE);
-}
-
-static bool read_all(struct counter_set *set, const char *file)
-{
-	static const char *const variables[] = {"RTL_COUNTERS_DEFINITIONS", "ROCP_METRICS"};
-
-	for (size_t i = 0; !file && i < sizeof(variables) / sizeof(*variables); i++) {
-		file = secure_getenv(variables[i]);
-		file = file && *file ? file : NULL;
-	}
-	if (file) {
-		snprintf(set->source, sizeof(set->source), "%s", file);
-		if (!read_one(set, file))
-			return false;
-		return set->count ||
-		       definitions_fail(set, "%s has no counters of %s", file, set->gfx);
-	}
-	if (!read_installed(set))
-		return false;
-	if (!set->count && !read_own(set))
-		return false;
-	return set->count || definitions_fail(set,
-					      "no counters are known for %s: neither is a file of "
-					      "definitions installed that "
-					      "has it, nor does " OWN_TABLE
-					      " (RTL_COUNTERS_DEFINITIONS names a file)",
-					      set->gfx);
+		return fail(set, "out of memory");
+	return keep(set, text) && read_list(set, text);
 }
 
 /* ---- the set ---- */
@@ -315,7 +227,7 @@ static bool sort(struct counter_set *set)
 
 	set->sorted = calloc(set->count, sizeof(struct counter_def *));
 	if (!set->sorted)
-		return definitions_fail(set, "out of memory");
+		return fail(set, "out of memory");
 	for (size_t i = 0; i < set->count; i++)
 		set->sorted[i] = &set->list[i];
 	qsort(set->sorted, set->count, sizeof(struct counter_def *), compare);
@@ -333,15 +245,15 @@ static bool copy_properties(struct counter_set *set, const struct counter_option
 		return true;
 	set->properties = calloc(options->property_count, sizeof(*set->properties));
 	if (!set->properties)
-		return definitions_fail(set, "out of memory");
+		return fail(set, "out of memory");
 	for (size_t i = 0; i < options->property_count; i++) {
 		char *name = strdup(options->properties[i].name);
 		if (!name)
-			return definitions_fail(set, "out of memory");
+			return fail(set, "out of memory");
 		set->properties[i].name = name;
 		set->properties[i].value = options->properties[i].value;
 		set->property_count++;
-		if (!definitions_keep(set, name))
+		if (!keep(set, name))
 			return false;
 	}
 	return true;
@@ -363,7 +275,7 @@ struct counter_set *counter_set_load(const char *gfx, const struct counter_optio
 	set->message_size = size;
 	set->v1_expressions = options->v1_expressions;
 	set_names(set, gfx);
-	if (copy_properties(set, options) && read_all(set, options->file) && sort(set)) {
+	if (copy_properties(set, options) && read_all(set, options->list) && sort(set)) {
 		set->message = NULL;
 		set->message_size = 0;
 		return set;

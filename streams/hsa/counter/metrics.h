@@ -43,11 +43,24 @@ struct counter_property {
 	double value;
 };
 
-/* All 0 is valid: definitions are looked for where ROCm has them. */
+/*
+ * A list of definitions, as `rtl` makes it of ROCm's files (cli/definitions): lines, each of which ends with
+ * a newline or ";". The first is COUNTER_LIST_HEAD. "source|PATH" is before the definitions of a file, or
+ * "source|PATH|sums" where a counter's name in an expression is the sum of its samples. A definition is
+ *	GPUS|NAME|BLOCK|EVENT|UNIT|DESCRIPTION	or	GPUS|NAME||EXPRESSION|UNIT|DESCRIPTION
+ * with the names of GPUs or their families, such as gfx906/gfx90a/gfx10. Of a file's definitions those of the
+ * GPU count, else those of its family; of several files the first that has any.
+ */
+#define COUNTER_LIST_HEAD "rtl-counters 1"
+bool counter_list_is(const char *text);
+
+/* The list that rtl brings, without a head. */
+extern const char counter_own_table[] __attribute__((visibility("hidden")));
+
+/* All 0 is valid. */
 struct counter_options {
-	/* The file to read, of any format; NULL: RTL_COUNTERS_DEFINITIONS, else what is installed, else
-	 * the table that rtl brings. */
-	const char *file;
+	/* A list; NULL: RTL_COUNTERS_DEFINITIONS, a list or a file with one, else the table that rtl brings. */
+	const char *list;
 	const struct counter_property *properties;
 	size_t property_count;
 	/* As rocprofiler v1 has them: + and - group to the right, a division by zero makes the whole 0,
@@ -59,8 +72,7 @@ struct counter_options {
  * The counters and metrics of a GPU.
  * gfx      the GPU's name as HSA has it: "gfx90a"; what follows a colon does not count
  * options  may be NULL; copied
- * Returns NULL after a line in `message`: the file cannot be read, has an error (where it is), or has
- * nothing for this GPU.
+ * Returns NULL after a line in `message`: the list cannot be read, has an error, or has nothing for this GPU.
  */
 struct counter_set *counter_set_load(const char *gfx, const struct counter_options *options,
 				     char *message, size_t size);

@@ -262,6 +262,15 @@ class Trace(Case):
         self.assertIn("\nRTL_MODE=hip\n", done.stdout)
         self.assertIn("\nRTL_MODE_FALLBACK=1\n", done.stdout)
 
+    def test_environment_of_papi__names_no_file(self):
+        """Else PAPI takes rtl's library for rocprofiler's and fails; it names that in its place."""
+        done = self.rtl("trace", "-q", "sh", "-c", "env", env={"PAPI_ROCM_ROOT": "/opt/rocm"})
+        values = dict(line.split("=", 1) for line in done.stdout.splitlines())
+        first, second = values["HSA_TOOLS_LIB"].split(" ")
+        self.assertEqual((first, os.path.basename(first)), (second, "librtl_rocm.so"))
+        again = self.rtl("trace", "-q", "sh", "-c", "env", env=values)
+        self.assertIn(f"\nHSA_TOOLS_LIB={first} {second}\n", again.stdout)
+
     def test_environment_in_process(self):
         done = self.rtl("trace", "-q", "--in-process", "sh", "-c", "env")
         values = dict(line.split("=", 1) for line in done.stdout.splitlines())

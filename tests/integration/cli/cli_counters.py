@@ -81,6 +81,14 @@ class Named(Case):
             self.assertEqual(done.returncode, 2)
             self.assertIn(f"no GPU that rtl knows has a counter or metric {name}; did you mean {meant}? ", done.stderr)
 
+    def test_event_number_that_no_register_holds__refused(self):
+        """Its lower bits would count another event."""
+        for name in ("TCC:9999", "TCC[1]:1024", "SQ:512", "GRBM:64"):
+            self.refused(2, f"no GPU that rtl knows has a counter or metric {name}; ", "trace", "--counters",
+                         name, "true")
+        for name in ("TCC:1023", "SQ:511", "GRBM:63"):
+            self.assertEqual(self.rtl("trace", "--counters", name, "true").returncode, 0)
+
     def test_definitions(self):
         self.write("own.yaml", DEFINITIONS)
         for arguments, env in ((["--definitions", "own.yaml"], {}),
@@ -98,7 +106,7 @@ class Named(Case):
                                 (["--gpu", "gfx906", "-d", "none"], "cannot open none: No such file"),
                                 (["--gpu", "gfx906", "-d", "/"], "cannot read /: Is a directory"),
                                 (["--gpu", "gfx906", "-d", "broken.yaml"],
-                                 "broken.yaml: line 2: a bracket has no end")):
+                                 "broken.yaml: line 2: did not find expected ',' or ']'")):
             done = self.rtl("list-counters", *arguments)
             self.assertEqual(done.returncode, 1, done.stdout)
             self.assertIn("rtl: " + says, done.stderr)

@@ -92,6 +92,7 @@ class Formats(Case):
                     found = read(self.path(name))
                     self.assertEqual(found, expected) if expected is not None else \
                         self.assertEqual(len(found), 1000)
+        self.assertEqual(self.rtl("convert", "a.db", "-o", "b.csv").stdout, "b.csv: a folder of tables\n")
         self.convert("h.json", "-f", "hta", "--process", pid, "--name", "second*")
         self.assertEqual(set(names_of_hta(self.path("h.json"))), {"second_kernel"})
 

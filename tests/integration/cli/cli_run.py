@@ -85,6 +85,10 @@ class BadInput(Case):
         self.refused(2, "trace: unknown option '--foo'; `rtl trace --help`", "trace", "--foo", "true")
         self.refused(2, "trace: unknown option '-Z'", "trace", "-qZ", "true")
         self.refused(2, "--output needs a value", "trace", "-o")
+        self.refused(2, "--range needs a value", "trace", "--range", "--", "true")
+        self.refused(2, "trace: --subscribers is given twice; give it once, as --subscribers LIST",
+                     "trace", "-s", "libsqlite_sub.so", "-s", "libstats_sub.so", "true")
+        self.refused(2, "--limit is given twice", "record", "--limit=1G", "-l1G", "true")
         self.refused(2, "no value can be given to '--strict'", "trace", "--strict=1", "true")
         self.refused(2, "give a command to run", "trace", "-q")
         self.refused(2, "give a command to run", "trace", "--")
@@ -171,6 +175,8 @@ class BadInput(Case):
                          "/nonexistent")
         for verb in ("replay", "recover", "info"):
             self.refused(1, "holds nothing of rtl's", verb, self.folder)
+        for verb in ("replay", "recover"):
+            self.refused(1, "is a file, and no folder of a recording", verb, PROGRAM)
         os.mkdir(self.path("damaged"))
         self.write("damaged/control", "")
         for verb in ("replay", "recover", "info"):

@@ -37,12 +37,15 @@ class Info(Case):
                      "state: complete"):
             self.assertIn(line + "\n", text)
         self.assertRegex(text, r"(?m)^ledger of rtl.hsa: 300 published, 300 delivered, 0 disc")
+        self.assertEqual(len(re.findall("(?m)^ledger of ", text)), 1)  # of those with events
         self.assertEqual(len(re.findall(r"(?m)^process \d: pid \d+ of \d+, host .* s: /", text)), 3)
         info = json.loads(self.rtl("info", "--json", "run.db").stdout)
         self.assertEqual((info["operations"], len(info["processes"])), (300, 3))
         ledger, = [s for s in info["ledger"] if s["stream"] == "rtl.hsa"]
         self.assertEqual((ledger["published"], ledger["delivered"]), (300, 300))
         self.assertEqual(info["losses"], [])
+        self.rtl("record", "-o", "run.rec", PROGRAM, "100")
+        self.assertEqual(len(re.findall("(?m)^  .* published", self.rtl("info", "run.rec").stdout)), 1)
 
     def test_control_characters__shown_as_escapes(self):
         odd = "x\x1b[31m\n\a"
@@ -102,6 +105,23 @@ class Env(Case):
                 self.assertEqual(os.path.exists(self.path(name)), published > 0, name)
         self.assertRegex(done.stderr, r"^rtl: bus warning: the program has other rights than who "
                                       r"started it: .*\n$")
+
+    def test_default_mode__does_not_let_other_modes_fall_back(self):
+        """The variable stays in the shell, for commands that ask for a mode."""
+        done = self.rtl("env")
+        self.assertIn("RTL_MODE='hip'", done.stdout)
+        self.assertNotIn("RTL_MODE_FALLBACK", done.stdout)
+
+    def test_variable_of_another_tracer__a_line(self):
+        variables = {"RTL_OUTPUT": "x.db", "RTL_SUBSCRIBERS": ""}
+        line = "rtl: RTL_OUTPUT is not read by this rtl: name the file with -o\n"
+        self.assertEqual(self.rtl("env", env=variables).stderr, line)
+        done = self.rtl("trace", "-q", "-o", "y.db", PROGRAM, "5", env=variables)
+        self.assertEqual(done.stderr, line)
+        variables["RTL_SUBSCRIBERS"] = "libsqlite_sub.so?output=z.db"
+        done = subprocess.run([PROGRAM, "5"], cwd=self.folder, env=self.environment(variables),
+                              text=True, capture_output=True, check=True)
+        self.assertRegex(done.stderr, "^rtl: bus warning: RTL_OUTPUT is not read by this rtl: .*\n$")
 
     def test_no_subscribers__not_set(self):
         self.assertNotIn("RTL_SUBSCRIBERS", self.rtl("env").stdout)

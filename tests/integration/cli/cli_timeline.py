@@ -62,7 +62,7 @@ def dispatches_of_pftrace(path):
 def dispatches_of_database(path):
     database = sqlite3.connect(path)
     rows = database.execute(
-        "SELECT string, start, end, packet_id, queue, gpu, grid_x || 'x' || grid_y || 'x' || "
+        "SELECT string, start, end, packet_id, queue, 'Agent ' || gpu, grid_x || 'x' || grid_y || 'x' || "
         "grid_z, workgroup_x || 'x' || workgroup_y || 'x' || workgroup_z, submit_ns, tid "
         "FROM rtl_dispatch JOIN rocpd_op AS o ON o.id = op_id "
         "JOIN rocpd_string AS s ON s.id = description_id").fetchall()

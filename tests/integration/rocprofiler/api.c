@@ -5,6 +5,7 @@
  * hang: with kernels that do not end.
  */
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -481,6 +482,39 @@ static void intercept__of_two_queues__counts_each_dispatch(void **state)
 	assert_fails(rocprofiler_start_queue_callbacks(), "no queue callbacks");
 }
 
+/* By the kernel's own signal, by that of a barrier behind it, and by looking at that: the values are there when the
+ * program goes on. */
+static void intercept__waited_for__has_been_told(void **state)
+{
+	const rocprofiler_queue_callbacks_t callbacks = {on_dispatch, NULL, NULL};
+	hsa_queue_t *queue;
+
+	(void)state;
+	atomic_store(&seen_count, 0);
+	atomic_store(&handled, 0);
+	OK(rocprofiler_set_queue_callbacks(callbacks, seen));
+	queue = fixture_queue(&fixture, 256, NULL, NULL);
+	for (int i = 0; i < LAUNCHES; i++) {
+		const hsa_signal_t done = fixture_signal(1), none = {0};
+		hsa_barrier_and_packet_t barrier = fixture_barrier_and(none, done);
+
+		launch(queue, i % 3 ? none : done);
+		if (i % 3)
+			fixture_submit(queue, &barrier);
+		if (i % 3 == 2) {
+			while (hsa_signal_load_relaxed(done) > 0)
+				sched_yield();
+		} else {
+			assert_true(fixture_wait(done, WAIT_S));
+		}
+		assert_int_equal(atomic_load(&handled), i + 1);
+		HSA_OK(hsa_signal_destroy(done));
+	}
+	check_seen(LAUNCHES);
+	HSA_OK(hsa_queue_destroy(queue));
+	OK(rocprofiler_remove_queue_callbacks());
+}
+
 /* ---- a tool that asks for data and closes with the lock that its handlers want, as rocprof's does ---- */
 
 enum { LOCKED = 3 };
@@ -696,6 +730,7 @@ int main(int argc, char **argv)
 	};
 	const struct CMUnitTest intercepted[] = {
 		cmocka_unit_test(intercept__of_two_queues__counts_each_dispatch),
+		cmocka_unit_test(intercept__waited_for__has_been_told),
 		cmocka_unit_test(intercept__closed_with_the_handlers_lock__ends),
 		cmocka_unit_test(intercept__without_a_handler__waits_for_the_data),
 		cmocka_unit_test(pool__of_few_entries__hands_each_out_again_in_order),

@@ -37,11 +37,111 @@ static void set_features(rocprofiler_feature_t *features, rocprofiler_data_t *da
 {
 	memset(features, 0, 2 * sizeof(*features));
 	memset(data, 0, 2 * sizeof(*data));
-	features[0].kind = features[1].kind = ROCPROFILER_FEATURE_KIND_METRIC;
+	features[0].type = features[1].type = ROCPROFILER_METRIC;
 	features[0].name = "SQ_WAVES";
 	features[1].name = "Wavefronts";
 	features[0].data = &data[0];
 	features[1].data = &data[1];
+}
+
+static hsa_status_t on_info(const rocprofiler_info_data_t info, void *data)
+{
+	CHECK(info.kind == ROCPROFILER_INFO_KIND_METRIC && !strcmp(info.metric.block_name, "SQ"));
+	++*(uint32_t *)data;
+	return HSA_STATUS_SUCCESS;
+}
+
+static void query(void)
+{
+	rocprofiler_info_data_t wanted;
+	uint32_t of_block = 0, of_name = 0, none = 0;
+
+	memset(&wanted, 0, sizeof(wanted));
+	wanted.metric.block_name = "SQ";
+	OK(rocprofiler_query_info(&fixture.gpus[0], ROCPROFILER_INFO_KIND_METRIC, wanted, on_info,
+				  &of_block));
+	wanted.metric.name = "SQ_WAVES";
+	OK(rocprofiler_query_info(&fixture.gpus[0], ROCPROFILER_INFO_KIND_METRIC, wanted, on_info,
+				  &of_name));
+	wanted.metric.name = "TCC_HIT";
+	OK(rocprofiler_query_info(&fixture.gpus[0], ROCPROFILER_INFO_KIND_METRIC, wanted, on_info,
+				  &none));
+	CHECK(of_block > 10 && of_name == 1 && none == 0);
+}
+
+/* What SQ's eight registers cannot count at once: a group for each run that it takes. */
+static void groups(void)
+{
+	static const char *const names[] = {"SQ:1", "SQ:2", "SQ:3", "SQ:4",       "SQ:5", "SQ:6",
+					    "SQ:7", "SQ:8", "SQ:9", "Wavefronts", "SQ:26"};
+	enum { COUNT = sizeof(names) / sizeof(*names) };
+	rocprofiler_feature_t features[COUNT];
+	rocprofiler_data_t data[COUNT];
+	rocprofiler_properties_t properties;
+	rocprofiler_group_t group;
+	rocprofiler_t *context;
+	hsa_queue_t *queue = fixture_queue(&fixture, 64, NULL, NULL);
+	uint32_t count = 0, named = 0;
+
+	memset(features, 0, sizeof(features));
+	memset(data, 0, sizeof(data));
+	memset(&properties, 0, sizeof(properties));
+	for (int i = 0; i < COUNT; i++) {
+		features[i].name = names[i];
+		features[i].data = &data[i];
+	}
+	CHECK(rocprofiler_open(fixture.gpus[0], features, COUNT, &context,
+			       ROCPROFILER_MODE_STANDALONE | ROCPROFILER_MODE_CREATEQUEUE |
+				       ROCPROFILER_MODE_SINGLEGROUP,
+			       &properties) != HSA_STATUS_SUCCESS);
+	OK(rocprofiler_open(fixture.gpus[0], features, COUNT, &context,
+			    ROCPROFILER_MODE_STANDALONE | ROCPROFILER_MODE_CREATEQUEUE,
+			    &properties));
+	OK(rocprofiler_group_count(context, &count));
+	CHECK(count == 2);
+	CHECK(rocprofiler_get_group(context, count, &group) != HSA_STATUS_SUCCESS);
+	for (uint32_t i = 0; i < count; i++) {
+		OK(rocprofiler_get_group(context, i, &group));
+		CHECK(group.index == i && group.features[0] == &features[named]);
+		named += group.feature_count;
+		OK(rocprofiler_group_start(&group));
+		run(queue, (i + 1) * 64);
+		OK(rocprofiler_group_stop(&group));
+		OK(rocprofiler_group_get_data(&group));
+	}
+	CHECK(named == COUNT);
+	OK(rocprofiler_get_metrics(context));
+	CHECK(data[3].result_int64 == 1);    /* waves of the first run */
+	CHECK(data[9].result_double == 2.0); /* and of the second */
+	OK(rocprofiler_close(context));
+	HSA_OK(hsa_queue_destroy(properties.queue));
+	HSA_OK(hsa_queue_destroy(queue));
+}
+
+/* As a library of tools defines it; here it is called as the profiler would. */
+#ifdef __cplusplus
+extern "C"
+#endif
+	__attribute__((visibility("default"))) void
+	OnLoadToolProp(rocprofiler_settings_t *settings)
+{
+	CHECK(settings->intercept_mode == 1 && settings->timeout == 7 &&
+	      settings->timestamp_on == 3);
+	settings->timeout = 8;
+	settings->timestamp_on = 0;
+}
+
+static void settings(void)
+{
+	rocprofiler_v8_settings_t whole;
+
+	memset(&whole, 0, sizeof(whole));
+	whole.intercept_mode = 1;
+	whole.trace_size = 5;
+	whole.timeout = 7;
+	whole.timestamp_on = 3;
+	(OnLoadToolProp)(&whole);
+	CHECK(whole.timeout == 8 && !whole.timestamp_on && whole.trace_size == 5);
 }
 
 static void standalone(void)
@@ -62,6 +162,11 @@ static void standalone(void)
 	HSA_OK(hsa_system_get_info(HSA_SYSTEM_INFO_TIMESTAMP, &now));
 	OK(rocprofiler_get_time(ROCPROFILER_TIME_ID_CLOCK_MONOTONIC, now, &value));
 	CHECK(value);
+	query();
+	settings();
+	groups();
+	data[0].result_bytes.instances = 4;
+	CHECK(data[0].result_bytes.instance_count == 4);
 	set_features(features, data);
 	memset(&properties, 0, sizeof(properties));
 	properties.queue_depth = 64;

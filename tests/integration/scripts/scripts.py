@@ -194,7 +194,7 @@ class Lint(Case):
         super().setUp()
         for name in ("core/a.c", "core/a.h", "cli/b.c", "tests/c.hip", "docs/examples/d.c"):
             self.write(name, "")
-        for folder in ("include", "streams", "subscribers"):
+        for folder in ("include", "library", "streams", "subscribers"):
             os.makedirs(self.path(folder))
         self.write("build/dev/compile_commands.json", json.dumps(
             [{"file": self.path(name)} for name in ("core/a.c", "cli/b.c", "tests/c.c", "build/g.c")],

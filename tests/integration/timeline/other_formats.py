@@ -238,6 +238,11 @@ def check_hta(database, path, rank):
                           [(KINETO[c[0]], c[2], c[4], c[7]) for c in copies if (not c[0]) == fills],
                           [(e["name"], read(e)[2], e["args"]["bytes"], e["args"]["correlation"])
                            for e in of[category]])
+            bad |= differ(f"hta, {category}, GB/s",  # what its get_memory_bw_time_series reads
+                          [c[4] / (c[2] - c[1]) for c in copies
+                           if (not c[0]) == fills and c[2] > c[1]],
+                          [e["args"]["memory bandwidth (GB/s)"] for e in of[category]
+                           if "memory bandwidth (GB/s)" in e["args"]])
         calls = rows.calls(number, 1)
         bad |= differ("hta, calls", [(c[0], c[1], c[2], c[5]) for c in calls],
                       [(*read(e), e["args"]["correlation"]) for e in of["cuda_runtime"]])

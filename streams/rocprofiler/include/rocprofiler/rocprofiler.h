@@ -79,7 +79,10 @@ typedef struct {
 		struct {
 			void *ptr;
 			uint32_t size;
-			uint32_t instance_count;
+			union {
+				uint32_t instance_count;
+				uint32_t instances; /**< the specification's name */
+			};
 			bool copy;
 		} result_bytes;
 	};

@@ -4,10 +4,11 @@
  * are others. A program that was written to the specification includes this header in place of
  * rocprofiler.h, and is linked to the same library.
  *
- * Types and functions here are rocprofiler_v7_*; macros at the end give them the specification's names.
+ * Types and functions here are rocprofiler_v7_*; rocprofiler_v7_names.h gives them the specification's names.
  * Where the specification's text and its examples differ, the examples count: a dispatch callback fills in
- * the group that it is given, and properties may be NULL. A library of tools defines OnLoadToolProp with
- * ROCPROFILER_V7_ON_LOAD.
+ * the group that it is given, and properties may be NULL. Where a library of tools defines OnLoadToolProp, that
+ * becomes a function which gets the specification's settings (a macro at the end; ROCPROFILER_V7_ON_LOAD does the
+ * same by another name, for one that also declares OnLoadToolProp).
  *
  * Threads and errors: as rocprofiler.h.
  */
@@ -35,7 +36,10 @@ typedef struct {
 typedef rocprofiler_parameter_t rocprofiler_v7_feature_parameter_t;
 
 typedef struct {
-	rocprofiler_feature_kind_t kind;
+	union {
+		rocprofiler_feature_kind_t type;
+		rocprofiler_feature_kind_t kind; /**< as in version 8 */
+	};
 	const char *name;
 	const rocprofiler_v7_feature_parameter_t *parameters;
 	uint32_t parameter_count;
@@ -61,9 +65,17 @@ typedef struct {
 	uint32_t queue_depth;
 } rocprofiler_v7_properties_t;
 
-/** A context of the library's, and the caller's features that its values go to. */
-struct rocprofiler_v7_context {
+/** What is counted in one run: a context of the library's, and which of the features are its. */
+struct rocprofiler_v7_run {
 	rocprofiler_t *context;
+	uint32_t first, count;
+	bool has_data;
+};
+
+/** Runs, and the caller's features that their values go to. */
+struct rocprofiler_v7_context {
+	struct rocprofiler_v7_run *runs; /**< one or more */
+	uint32_t run_count;
 	rocprofiler_feature_t *features;
 	rocprofiler_v7_feature_t **wanted;
 	uint32_t feature_count;
@@ -116,6 +128,7 @@ static inline rocprofiler_v7_t *rocprofiler_v7_make(rocprofiler_v7_feature_t *fe
 		return NULL;
 	made->feature_count = count;
 	made->wanted = (rocprofiler_v7_feature_t **)calloc(count + 1u, sizeof(*made->wanted));
+	made->runs = (struct rocprofiler_v7_run *)calloc(count + 1u, sizeof(*made->runs));
 	for (uint32_t i = 0; made->wanted && i < count; i++)
 		made->wanted[i] = &features[i];
 	return made;
@@ -127,16 +140,17 @@ static inline void rocprofiler_v7_free(rocprofiler_v7_t *context)
 		return;
 	free(context->features);
 	free(context->wanted);
+	free(context->runs);
 	free(context);
 }
 
-static inline rocprofiler_v7_group_t rocprofiler_v7_group(rocprofiler_v7_t *context)
+static inline rocprofiler_v7_group_t rocprofiler_v7_group(rocprofiler_v7_t *context, uint32_t index)
 {
 	rocprofiler_v7_group_t group;
 
-	group.index = 0;
-	group.features = context->wanted;
-	group.feature_count = context->feature_count;
+	group.index = index;
+	group.features = context->wanted + context->runs[index].first;
+	group.feature_count = context->runs[index].count;
 	group.context = context;
 	return group;
 }
@@ -144,12 +158,49 @@ static inline rocprofiler_v7_group_t rocprofiler_v7_group(rocprofiler_v7_t *cont
 static inline bool rocprofiler_v7_on_group(rocprofiler_group_t group, void *arg)
 {
 	rocprofiler_v7_t *context = (rocprofiler_v7_t *)arg;
-	rocprofiler_v7_group_t told = rocprofiler_v7_group(context);
+	rocprofiler_v7_group_t told;
+	uint32_t index = 0;
 
-	(void)group;
+	while (index + 1 < context->run_count && context->runs[index].context != group.context)
+		index++;
+	told = rocprofiler_v7_group(context, index);
 	if (context->callback)
 		context->callback(&told, context->callback_arg);
 	return true;
+}
+
+static inline hsa_status_t rocprofiler_v7_close(rocprofiler_v7_t *context)
+{
+	hsa_status_t status = HSA_STATUS_SUCCESS;
+
+	for (uint32_t i = 0; context && i < context->run_count; i++) {
+		hsa_status_t closed = rocprofiler_close(context->runs[i].context);
+		status = status == HSA_STATUS_SUCCESS ? closed : status;
+	}
+	rocprofiler_v7_free(context);
+	return status;
+}
+
+/* One more run, of as many of the features from `first` on as fit. */
+static inline hsa_status_t rocprofiler_v7_add_run(rocprofiler_v7_t *context, hsa_agent_t agent,
+						  uint32_t first, uint32_t mode, bool single,
+						  rocprofiler_properties_t *with)
+{
+	struct rocprofiler_v7_run *run = &context->runs[context->run_count];
+	hsa_status_t status;
+
+	run->first = first;
+	run->count = context->feature_count - first;
+	for (;;) {
+		status = rocprofiler_open(agent, context->features + first, run->count,
+					  &run->context, mode, with);
+		if (status == HSA_STATUS_SUCCESS || single || run->count < 2 ||
+		    !strstr(rocprofiler_v7_error_string(), "exceeds HW limits"))
+			break;
+		run->count--;
+	}
+	context->run_count += status == HSA_STATUS_SUCCESS;
+	return status;
 }
 
 static inline hsa_status_t rocprofiler_v7_open(hsa_agent_t agent,
@@ -157,13 +208,15 @@ static inline hsa_status_t rocprofiler_v7_open(hsa_agent_t agent,
 					       rocprofiler_v7_t **context, uint32_t mode,
 					       rocprofiler_v7_properties_t *properties)
 {
+	const bool single = mode & ROCPROFILER_MODE_SINGLEGROUP;
 	rocprofiler_v7_t *made = rocprofiler_v7_make(features, count);
 	rocprofiler_properties_t with;
 	hsa_status_t status = HSA_STATUS_ERROR_OUT_OF_RESOURCES;
+	uint32_t next = 0;
 
 	if (made)
 		made->features = rocprofiler_v7_features(features, count);
-	if (!made || !made->features || !made->wanted) {
+	if (!made || !made->features || !made->wanted || !made->runs) {
 		rocprofiler_v7_free(made);
 		return status;
 	}
@@ -176,12 +229,16 @@ static inline hsa_status_t rocprofiler_v7_open(hsa_agent_t agent,
 		with.queue = properties->queue;
 		with.queue_depth = properties->queue_depth;
 	}
-	/* All groups are single; version 8 takes that mode with a queue only. */
-	if (!(mode & ROCPROFILER_MODE_STANDALONE))
-		mode &= ~(uint32_t)ROCPROFILER_MODE_SINGLEGROUP;
-	status = rocprofiler_open(agent, made->features, count, &made->context, mode, &with);
+	mode &= ~(uint32_t)ROCPROFILER_MODE_SINGLEGROUP; /* each run is one */
+	do {
+		status = rocprofiler_v7_add_run(made, agent, next, mode, single, &with);
+		next += made->runs[made->run_count - (status == HSA_STATUS_SUCCESS)].count;
+		mode &= ~(uint32_t)ROCPROFILER_MODE_CREATEQUEUE; /* the first has made it */
+	} while (status == HSA_STATUS_SUCCESS && next < count);
 	if (status != HSA_STATUS_SUCCESS) {
-		rocprofiler_v7_free(made);
+		(void)rocprofiler_v7_close(made);
+		if (properties && with.queue && with.queue != properties->queue)
+			(void)hsa_queue_destroy(with.queue);
 		return status;
 	}
 	if (properties)
@@ -190,45 +247,54 @@ static inline hsa_status_t rocprofiler_v7_open(hsa_agent_t agent,
 	return status;
 }
 
-static inline hsa_status_t rocprofiler_v7_close(rocprofiler_v7_t *context)
-{
-	hsa_status_t status = HSA_STATUS_SUCCESS;
-
-	if (context)
-		status = rocprofiler_close(context->context);
-	rocprofiler_v7_free(context);
-	return status;
-}
-
 static inline hsa_status_t rocprofiler_v7_group_count(rocprofiler_v7_t *context, uint32_t *count)
 {
-	return rocprofiler_group_count(context->context, count);
+	*count = context->run_count;
+	return HSA_STATUS_SUCCESS;
+}
+
+/* A group's context, in which it is group 0. One that is not there is none of the first one's, either. */
+static inline rocprofiler_t *rocprofiler_v7_run_of(const rocprofiler_v7_t *context, uint32_t *group)
+{
+	const uint32_t index = *group < context->run_count ? *group : 0;
+
+	*group -= index;
+	return context->runs[index].context;
 }
 
 static inline hsa_status_t rocprofiler_v7_get_group(rocprofiler_v7_t *context, uint32_t index,
 						    rocprofiler_v7_group_t *group)
 {
 	rocprofiler_group_t found;
-	hsa_status_t status = rocprofiler_get_group(context->context, index, &found);
+	uint32_t of_run = index;
+	rocprofiler_t *run = rocprofiler_v7_run_of(context, &of_run);
+	hsa_status_t status = rocprofiler_get_group(run, of_run, &found);
 
 	if (status == HSA_STATUS_SUCCESS)
-		*group = rocprofiler_v7_group(context);
+		*group = rocprofiler_v7_group(context, index);
 	return status;
 }
 
-static inline void rocprofiler_v7_take_data(const rocprofiler_v7_t *context)
+static inline void rocprofiler_v7_take_data(const rocprofiler_v7_t *context,
+					    const struct rocprofiler_v7_run *run)
 {
-	for (uint32_t i = 0; i < context->feature_count; i++) {
+	for (uint32_t i = run->first; i < run->first + run->count; i++) {
 		if (context->wanted[i]->data)
 			*context->wanted[i]->data = context->features[i].data;
 	}
 }
 
+/** Of all groups whose data has been got. */
 static inline hsa_status_t rocprofiler_v7_get_metrics(rocprofiler_v7_t *context)
 {
-	hsa_status_t status = rocprofiler_get_metrics(context->context);
+	hsa_status_t status = HSA_STATUS_SUCCESS;
 
-	rocprofiler_v7_take_data(context);
+	for (uint32_t i = 0; i < context->run_count && status == HSA_STATUS_SUCCESS; i++) {
+		if (!context->runs[i].has_data && context->run_count > 1)
+			continue;
+		status = rocprofiler_get_metrics(context->runs[i].context);
+		rocprofiler_v7_take_data(context, &context->runs[i]);
+	}
 	return status;
 }
 
@@ -236,7 +302,7 @@ static inline hsa_status_t
 rocprofiler_v7_iterate_trace_data(const rocprofiler_v7_t *context,
 				  rocprofiler_trace_data_callback_t callback, void *data)
 {
-	return rocprofiler_iterate_trace_data(context->context, callback, data);
+	return rocprofiler_iterate_trace_data(context->runs[0].context, callback, data);
 }
 
 /* ---- sampling ---- */
@@ -244,27 +310,38 @@ rocprofiler_v7_iterate_trace_data(const rocprofiler_v7_t *context,
 static inline hsa_status_t rocprofiler_v7_start(rocprofiler_v7_t *context,
 						uint32_t group ROCPROFILER_V7_DEFAULT(0))
 {
-	return rocprofiler_start(context->context, group);
+	rocprofiler_t *run = rocprofiler_v7_run_of(context, &group);
+
+	return rocprofiler_start(run, group);
 }
 
 static inline hsa_status_t rocprofiler_v7_stop(rocprofiler_v7_t *context,
 					       uint32_t group ROCPROFILER_V7_DEFAULT(0))
 {
-	return rocprofiler_stop(context->context, group);
+	rocprofiler_t *run = rocprofiler_v7_run_of(context, &group);
+
+	return rocprofiler_stop(run, group);
 }
 
 static inline hsa_status_t rocprofiler_v7_read(rocprofiler_v7_t *context,
 					       uint32_t group ROCPROFILER_V7_DEFAULT(0))
 {
-	return rocprofiler_read(context->context, group);
+	rocprofiler_t *run = rocprofiler_v7_run_of(context, &group);
+
+	return rocprofiler_read(run, group);
 }
 
 static inline hsa_status_t rocprofiler_v7_get_data(rocprofiler_v7_t *context,
 						   uint32_t group ROCPROFILER_V7_DEFAULT(0))
 {
-	hsa_status_t status = rocprofiler_get_data(context->context, group);
+	struct rocprofiler_v7_run *run = &context->runs[group < context->run_count ? group : 0];
+	rocprofiler_t *of = rocprofiler_v7_run_of(context, &group);
+	hsa_status_t status = rocprofiler_get_data(of, group);
 
-	rocprofiler_v7_take_data(context);
+	if (status == HSA_STATUS_SUCCESS) {
+		run->has_data = true;
+		rocprofiler_v7_take_data(context, run);
+	}
 	return status;
 }
 
@@ -357,7 +434,8 @@ static inline hsa_status_t rocprofiler_v7_on_dispatch(const rocprofiler_callback
 	told.record = data->record;
 	status = callbacks->functions.dispatch(&told, callbacks->data, &asked);
 	if (status == HSA_STATUS_SUCCESS && asked.context)
-		status = rocprofiler_get_group(asked.context->context, asked.index, group);
+		status = rocprofiler_get_group(rocprofiler_v7_run_of(asked.context, &asked.index),
+					       asked.index, group);
 	return status;
 }
 
@@ -421,6 +499,45 @@ static inline hsa_status_t rocprofiler_v7_get_info(const hsa_agent_t *agent,
 	if (status == HSA_STATUS_SUCCESS)
 		*(uint32_t *)data = sum_and_kind[0];
 	return status;
+}
+
+struct rocprofiler_v7_query {
+	rocprofiler_info_data_t wanted;
+	hsa_status_t (*callback)(const rocprofiler_info_data_t info, void *data);
+	void *data;
+};
+
+static inline bool rocprofiler_v7_is_wanted(const char *wanted, const char *text)
+{
+	return !wanted || (text && !strcmp(wanted, text));
+}
+
+static inline hsa_status_t rocprofiler_v7_on_info(const rocprofiler_info_data_t info, void *user)
+{
+	const struct rocprofiler_v7_query *query = (const struct rocprofiler_v7_query *)user;
+	const rocprofiler_info_data_t *wanted = &query->wanted;
+
+	return rocprofiler_v7_is_wanted(wanted->metric.name, info.metric.name) &&
+			       rocprofiler_v7_is_wanted(wanted->metric.expr, info.metric.expr) &&
+			       rocprofiler_v7_is_wanted(wanted->metric.description,
+							info.metric.description) &&
+			       rocprofiler_v7_is_wanted(wanted->metric.block_name,
+							info.metric.block_name)
+		       ? query->callback(info, query->data)
+		       : HSA_STATUS_SUCCESS;
+}
+
+/** Metrics whose texts are those of the query; a text that is NULL matches all. */
+static inline hsa_status_t rocprofiler_v7_query_info(
+	const hsa_agent_t *agent, rocprofiler_info_kind_t kind, rocprofiler_info_data_t wanted,
+	hsa_status_t (*callback)(const rocprofiler_info_data_t info, void *data), void *data)
+{
+	struct rocprofiler_v7_query query;
+
+	query.wanted = wanted;
+	query.callback = callback;
+	query.data = data;
+	return rocprofiler_iterate_info(agent, kind, rocprofiler_v7_on_info, &query);
 }
 
 /* ---- pools ---- */
@@ -524,13 +641,15 @@ static inline hsa_status_t rocprofiler_v7_pool_fetch(rocprofiler_v7_pool_t *pool
 	slot = rocprofiler_v7_slot(&fetched);
 	if (!*slot) {
 		*slot = rocprofiler_v7_make(pool->wanted, pool->feature_count);
-		if (!*slot || !(*slot)->wanted) {
+		if (!*slot || !(*slot)->wanted || !(*slot)->runs) {
 			rocprofiler_v7_free(*slot);
 			*slot = NULL;
 			(void)rocprofiler_pool_release(&fetched);
 			return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
 		}
-		(*slot)->context = fetched.context;
+		(*slot)->run_count = 1;
+		(*slot)->runs[0].context = fetched.context;
+		(*slot)->runs[0].count = pool->feature_count;
 		(*slot)->features = pool->features;
 	}
 	*entry = rocprofiler_v7_entry(&fetched);
@@ -541,7 +660,7 @@ static inline hsa_status_t rocprofiler_v7_pool_release(rocprofiler_v7_pool_entry
 {
 	rocprofiler_pool_entry_t given;
 
-	given.context = entry->context->context;
+	given.context = entry->context->runs[0].context;
 	given.payload = (char *)entry->payload - ROCPROFILER_V7_PAYLOAD_AT;
 	return rocprofiler_pool_release(&given);
 }
@@ -622,8 +741,8 @@ static inline hsa_status_t rocprofiler_v7_pool_close(rocprofiler_v7_pool_t *pool
 #endif
 typedef rocprofiler_settings_t rocprofiler_v8_settings_t;
 #define ROCPROFILER_V7_ON_LOAD(function)                                                           \
-	ROCPROFILER_V7_EXPORT void OnLoadToolProp(rocprofiler_v8_settings_t *settings);            \
-	ROCPROFILER_V7_EXPORT void OnLoadToolProp(rocprofiler_v8_settings_t *settings)             \
+	ROCPROFILER_V7_EXPORT void(OnLoadToolProp)(rocprofiler_v8_settings_t * settings);          \
+	ROCPROFILER_V7_EXPORT void(OnLoadToolProp)(rocprofiler_v8_settings_t * settings)           \
 	{                                                                                          \
 		rocprofiler_v7_settings_t told;                                                    \
 		told.intercept_mode = settings->intercept_mode;                                    \
@@ -635,57 +754,16 @@ typedef rocprofiler_settings_t rocprofiler_v8_settings_t;
 		settings->timestamp_on = told.timestamp_on;                                        \
 	}
 
+/* Its definition: what stands before it, then declares the function that its body becomes. */
+#define OnLoadToolProp(...)                                                                        \
+	rocprofiler_v7_on_load_tool(__VA_ARGS__);                                                  \
+	ROCPROFILER_V7_ON_LOAD(rocprofiler_v7_on_load_tool)                                        \
+	ROCPROFILER_V7_EXPORT void rocprofiler_v7_on_load_tool(__VA_ARGS__)
+
 #ifdef __cplusplus
 }
 #endif
 
-/* ---- the specification's names ---- */
-
-#define rocprofiler_settings_t               rocprofiler_v7_settings_t
-#define rocprofiler_feature_parameter_t      rocprofiler_v7_feature_parameter_t
-#define rocprofiler_feature_t                rocprofiler_v7_feature_t
-#define rocprofiler_t                        rocprofiler_v7_t
-#define rocprofiler_group_t                  rocprofiler_v7_group_t
-#define rocprofiler_context_callback_t       rocprofiler_v7_context_callback_t
-#define rocprofiler_properties_t             rocprofiler_v7_properties_t
-#define rocprofiler_time_id_t                rocprofiler_v7_time_id_t
-#define ROCPROFILER_TIME_ID_CLOCK_REALTIME   ROCPROFILER_V7_TIME_ID_CLOCK_REALTIME
-#define ROCPROFILER_TIME_ID_CLOCK_MONOTONIC  ROCPROFILER_V7_TIME_ID_CLOCK_MONOTONIC
-#define rocprofiler_callback_data_t          rocprofiler_v7_callback_data_t
-#define rocprofiler_callback_t               rocprofiler_v7_callback_t
-#define rocprofiler_queue_callbacks_t        rocprofiler_v7_queue_callbacks_t
-#define rocprofiler_intercepting_t           rocprofiler_v7_queue_callbacks_t
-#define rocprofiler_pool_t                   rocprofiler_v7_pool_t
-#define rocprofiler_pool_entry_t             rocprofiler_v7_pool_entry_t
-#define rocprofiler_pool_handler_t           rocprofiler_v7_pool_handler_t
-#define rocprofiler_pool_properties_t        rocprofiler_v7_pool_properties_t
-#define rocprofiler_error_string             rocprofiler_v7_error_string
-#define rocprofiler_open                     rocprofiler_v7_open
-#define rocprofiler_close                    rocprofiler_v7_close
-#define rocprofiler_group_count              rocprofiler_v7_group_count
-#define rocprofiler_get_group                rocprofiler_v7_get_group
-#define rocprofiler_get_metrics              rocprofiler_v7_get_metrics
-#define rocprofiler_iterate_trace_data       rocprofiler_v7_iterate_trace_data
-#define rocprofiler_start                    rocprofiler_v7_start
-#define rocprofiler_stop                     rocprofiler_v7_stop
-#define rocprofiler_read                     rocprofiler_v7_read
-#define rocprofiler_get_data                 rocprofiler_v7_get_data
-#define rocprofiler_group_start              rocprofiler_v7_group_start
-#define rocprofiler_group_stop               rocprofiler_v7_group_stop
-#define rocprofiler_group_read               rocprofiler_v7_group_read
-#define rocprofiler_group_get_data           rocprofiler_v7_group_get_data
-#define rocprofiler_get_time                 rocprofiler_v7_get_time
-#define rocprofiler_set_queue_callbacks      rocprofiler_v7_set_queue_callbacks
-#define rocprofiler_set_intercepting         rocprofiler_v7_set_queue_callbacks
-#define rocprofiler_add_dispatch_callback    rocprofiler_v7_add_dispatch_callback
-#define rocprofiler_remove_intercepting      rocprofiler_remove_queue_callbacks
-#define rocprofiler_remove_dispatch_callback rocprofiler_remove_queue_callbacks
-#define rocprofiler_get_info                 rocprofiler_v7_get_info
-#define rocprofiler_pool_open                rocprofiler_v7_pool_open
-#define rocprofiler_pool_close               rocprofiler_v7_pool_close
-#define rocprofiler_pool_fetch               rocprofiler_v7_pool_fetch
-#define rocprofiler_pool_release             rocprofiler_v7_pool_release
-#define rocprofiler_pool_iterate             rocprofiler_v7_pool_iterate
-#define rocprofiler_pool_flush               rocprofiler_v7_pool_flush
+#include "rocprofiler_v7_names.h"
 
 #endif

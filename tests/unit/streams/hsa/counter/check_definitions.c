@@ -4,16 +4,22 @@
  * line for each that cannot be had. Exit status 1 if a GPU has nothing, or the file cannot be read.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../../streams/hsa/counter/metrics.h"
+#include "definitions.h"
 
 static int check(const char *file, const char *gfx)
 {
-	const struct counter_options options = {.file = *file ? file : NULL};
 	size_t counters = 0, metrics = 0, failed = 0;
 	char message[512];
-	struct counter_set *set = counter_set_load(gfx, &options, message, sizeof(message));
+	char *list = definitions_list(*file ? file : NULL, message, sizeof(message));
+	const struct counter_options options = {.list = list};
+	struct counter_set *set =
+		list ? counter_set_load(gfx, &options, message, sizeof(message)) : NULL;
+
+	free(list);
 
 	if (!set) {
 		printf("%s\n", message);

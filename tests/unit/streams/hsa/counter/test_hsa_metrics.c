@@ -13,12 +13,26 @@
 #include <cmocka.h>
 
 #include "../../streams/hsa/counter/metrics.h"
+#include "definitions.h"
 
 static char message[512];
 
 static void write_all(int fd, const char *text)
 {
 	assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+}
+
+static struct counter_set *load_file(const char *path, const char *gfx,
+				     struct counter_options *options)
+{
+	char *list = definitions_list(path, message, sizeof(message));
+	struct counter_set *set = NULL;
+
+	options->list = list;
+	if (list)
+		set = counter_set_load(gfx, options, message, sizeof(message));
+	free(list);
+	return set;
 }
 
 static struct counter_set *try_load(const char *text, const char *gfx,
@@ -31,9 +45,7 @@ static struct counter_set *try_load(const char *text, const char *gfx,
 
 	write_all(fd, text);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	options.file = path;
-	message[0] = '\0';
-	set = counter_set_load(gfx, &options, message, sizeof(message));
+	set = load_file(path, gfx, &options);
 	close(fd);
 	return set;
 }
@@ -220,7 +232,7 @@ static void test_definitions__that_inherit_without_end__are_refused(void **state
 static void test_definitions__that_include_others__have_theirs(void **state)
 {
 	char folder[] = "/tmp/rtl-metrics-XXXXXX", path[64], other[64];
-	const struct counter_options options = {.file = path};
+	struct counter_options options = {0};
 	struct counter_set *set;
 	FILE *file;
 
@@ -232,19 +244,19 @@ static void test_definitions__that_include_others__have_theirs(void **state)
 	fputs("#include \"gfx_metrics.xml\"\n<global><metric name=X expr=A ></metric></global>",
 	      file);
 	fclose(file);
-	assert_null(counter_set_load("gfx906", &options, message, sizeof(message)));
+	assert_null(load_file(path, "gfx906", &options));
 	assert_non_null(strstr(message, other));
 	file = fopen(other, "w");
 	fputs("<gfx906><metric name=A block=SQ event=4 ></metric></gfx906>", file);
 	fclose(file);
-	set = counter_set_load("gfx906", &options, message, sizeof(message));
+	set = load_file(path, "gfx906", &options);
 	assert_non_null(set);
 	assert_int_equal(counter_set_count(set), 2);
 	counter_set_destroy(set);
 	file = fopen(other, "w");
 	fputs("#include \"metrics.xml\"\n", file);
 	fclose(file);
-	assert_null(counter_set_load("gfx906", &options, message, sizeof(message)));
+	assert_null(load_file(path, "gfx906", &options));
 	assert_non_null(strstr(message, "include each other"));
 	unlink(path);
 	unlink(other);
@@ -261,22 +273,22 @@ static void test_definitions__with_an_error__are_refused(void **state)
 		 "event is no number"},
 		{"<gfx906>\n<metric name=A ></metric></gfx906>", "line 2: a metric with neither"},
 		{"<gfx906>", "ends within an element"},
-		{"<gfx906></gfx900>", "was not opened"},
+		{"<gfx906></gfx906></gfx906>", "was not opened"},
 		{"<gfx906 x></gfx906>", "a name without a value"},
-		{"<gfx906 x=\"></gfx906>", "a quote has no end"},
+		{"<gfx906 x=\"></gfx906>", "a tag has no end"},
 		{"<gfx906", "a tag has no end"},
 		{"<gfx906>text</gfx906>", "text outside of tags"},
 		{"<!-- ", "a comment has no end"},
 		{"#include \"gone.xml\"\n", "cannot open /proc/self/fd/gone.xml"},
-		{"A: 'x", "a quote has no end"},
+		{"A: 'x", "line 1: found unexpected end of stream"},
 		{"A:\n  B", "a counter without architectures"},
 		{"A:\n  architectures:\n    gfx906:\n      block: SQ\n",
 		 "line 4: a definition's event"},
 		{"A:\n  architectures:\n    gfx906:\n      x: SQ\n", "neither a block nor"},
-		{"A: 'x'\n  B: 2\n", "further in"},
-		{"  A: 1\nB: 2\n", "further out"},
-		{"A: [1, 2\n", "a bracket has no end"},
-		{"A: 'x' y\n", "something behind a value"},
+		{"A: 'x'\n  B: 2\n", "line 2: did not find expected key"},
+		{"  A: 1\nB: 2\n", "a counter without architectures"},
+		{"A: [1, 2\n", "line 2: did not find expected ',' or ']'"},
+		{"A: 'x' y\n", "did not find expected key"},
 		{"- 1\n- 2\n", "no definitions"},
 		{"", "no counters of gfx906"},
 		{"rocprofiler-sdk: 1\n", "without counters"},
@@ -301,7 +313,79 @@ static void test_definitions__that_are_nested_without_end__are_refused(void **st
 		text[i] = i % 2 ? ' ' : '-';
 	text[sizeof(text) - 1] = '\0';
 	assert_null(try_load(text, "gfx906", NULL));
-	assert_non_null(strstr(message, "nested too deep"));
+	assert_non_null(strstr(message, "no definitions"));
+}
+
+static struct counter_set *load_needed(const char *list, const char *names)
+{
+	char *needed = definitions_needed(list, names);
+	const struct counter_options options = {.list = needed};
+	struct counter_set *set = counter_set_load("gfx906", &options, message, sizeof(message));
+
+	assert_null(strchr(needed, '\n'));
+	free(needed);
+	assert_non_null(set);
+	return set;
+}
+
+/* What a program is handed: with what a metric needs, and no more. */
+static void test_definitions__that_are_needed__are_enough(void **state)
+{
+	static const char *const names[] = {"Rate", "HITS[3],MISSES", "TCC:7"};
+	static const size_t counts[] = {4, 2, 2};
+	char path[] = "/tmp/rtl-metrics-XXXXXX", *list, *first, *rest, all[64];
+	int fd = mkstemp(path);
+
+	(void)state;
+	write_all(fd, v1);
+	close(fd);
+	list = definitions_list(path, message, sizeof(message));
+	unlink(path);
+	assert_non_null(list);
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		struct counter_set *set = load_needed(list, names[i]);
+
+		assert_int_equal(counter_set_count(set), counts[i]);
+		assert_string_equal(counter_set_source(set), path);
+		strcpy(all, names[i]);
+		for (rest = all; (first = strsep(&rest, ","));) {
+			struct metric *metric =
+				metric_compile(set, first, message, sizeof(message));
+
+			assert_non_null(metric);
+			metric_destroy(metric);
+		}
+		counter_set_destroy(set);
+	}
+	free(list);
+}
+
+/* Without `rtl`, a program reads lists only. */
+static void test_definitions__in_a_program__are_a_list(void **state)
+{
+	char path[] = "/tmp/rtl-metrics-XXXXXX";
+	int fd = mkstemp(path);
+	struct counter_set *set;
+
+	(void)state;
+	setenv("RTL_COUNTERS_DEFINITIONS", path, 1);
+	write_all(fd, sdk7);
+	assert_null(counter_set_load("gfx906", NULL, message, sizeof(message)));
+	assert_non_null(strstr(message, "is no list of counters: `rtl list-counters --compile`"));
+	assert_int_equal(ftruncate(fd, 0), 0);
+	lseek(fd, 0, SEEK_SET);
+	write_all(fd, COUNTER_LIST_HEAD "\nsource|one\ngfx90a|A|SQ|1||\n"
+					"source|two\ngfx9|A|SQ|2||\ngfx900/gfx906|A|SQ|3||\n"
+					"source|three\ngfx906|A|SQ|4||\n");
+	set = counter_set_load("gfx906", NULL, message, sizeof(message));
+	assert_non_null(set);
+	assert_string_equal(counter_set_source(set), "two");
+	assert_int_equal(counter_set_count(set), 1);
+	assert_int_equal(counter_find(set, "A")->event, 3);
+	counter_set_destroy(set);
+	unsetenv("RTL_COUNTERS_DEFINITIONS");
+	close(fd);
+	unlink(path);
 }
 
 /* Nothing installed and nothing named: each GPU of the table has all that its metrics need. */
@@ -708,6 +792,8 @@ int main(void)
 		cmocka_unit_test(test_definitions__that_include_others__have_theirs),
 		cmocka_unit_test(test_definitions__with_an_error__are_refused),
 		cmocka_unit_test(test_definitions__that_are_nested_without_end__are_refused),
+		cmocka_unit_test(test_definitions__that_are_needed__are_enough),
+		cmocka_unit_test(test_definitions__in_a_program__are_a_list),
 		cmocka_unit_test(test_definitions__of_rtl__are_whole),
 		cmocka_unit_test(test_metric__of_known_counts__has_its_value),
 		cmocka_unit_test(test_metric__that_cannot_be_computed__has_no_value),

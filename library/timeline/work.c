@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: MIT */
+/* See work.h: processes, threads, GPUs; dispatches and copies. */
+#include "work.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "put.h"
+
+/* GPUs stand behind all processes. */
+#define SORT_GPUS 100000
+
+static const char *const key_texts[WORK_KEYS] = {
+	[WORK_CORR_ID] = "corr_id",
+	[WORK_BEGIN_NS] = "begin_ns",
+	[WORK_END_NS] = "end_ns",
+	[WORK_DELTA_NS] = "delta_ns",
+	[WORK_AGENT] = "agent",
+	[WORK_QUEUE] = "queue",
+	[WORK_STREAM_ID] = "stream_ID",
+	[WORK_STREAM] = "stream",
+	[WORK_GRID_SIZE] = "grid_size",
+	[WORK_WORKGROUP_SIZE] = "workgroup_size",
+	[WORK_GRID] = "grid",
+	[WORK_WORKGROUP] = "workgroup",
+	[WORK_VGPRS] = "VGPR_Count",
+	[WORK_AGPRS] = "Accum_VGPR_Count",
+	[WORK_SGPRS] = "SGPR_Count",
+	[WORK_LDS] = "LDS_Block_Size",
+	[WORK_SCRATCH] = "Scratch_Size",
+	[WORK_SUBMIT_NS] = "submit_ns",
+	[WORK_TID] = "submit_tid",
+	[WORK_PACKET] = "packet",
+	[WORK_RANGE] = "range",
+	[WORK_COPY_BYTES] = "copy_bytes",
+	[WORK_SRC_AGENT] = "src_agent",
+	[WORK_DST_AGENT] = "dst_agent",
+	[WORK_SRC] = "src",
+	[WORK_DST] = "dst",
+	[WORK_KIND] = "kind",
+	[WORK_STATUS] = "status",
+	[WORK_RESULT] = "result",
+	[WORK_ARGUMENTS] = "arguments",
+	[WORK_STREAM_NAME] = "stream_name",
+	[WORK_ID] = "id",
+	[WORK_UNFINISHED] = "unfinished",
+	[WORK_CUT] = "cut",
+	[WORK_END_TID] = "end_tid",
+	[WORK_BYTES] = "bytes",
+	[WORK_ADDRESS] = "address",
+	[WORK_IN_USE] = "in_use_bytes",
+	[WORK_NO_TIME] = "no_time",
+	[WORK_BANDWIDTH] = "memory bandwidth (GB/s)",
+};
+
+static const char *const category_texts[WORK_CATEGORIES] = {
+	[WORK_KERNEL] = "kernel_dispatch", [WORK_COPY] = "memory_copy", [WORK_FILL] = "memory_copy",
+	[WORK_HOST_COPY] = "memory_copy",  [WORK_HIP] = "hip_api",      [WORK_HSA] = "hsa_api",
+	[WORK_MARKER] = "roctx",           [WORK_MEMORY] = "memory",
+};
+
+/* What a copy is called, and the track that it is on. */
+static const char *const direction_texts[6][2] = {
+	[RTL_HSA_COPY_NONE] = {"MEMORY_FILL", "fills"},
+	[RTL_HSA_COPY_HOST_TO_DEVICE] = {"MEMORY_COPY_HOST_TO_DEVICE", "copies, host to device"},
+	[RTL_HSA_COPY_DEVICE_TO_HOST] = {"MEMORY_COPY_DEVICE_TO_HOST", "copies, device to host"},
+	[RTL_HSA_COPY_DEVICE_TO_DEVICE] = {"MEMORY_COPY_DEVICE_TO_DEVICE",
+					   "copies, within the device"},
+	[RTL_HSA_COPY_PEER] = {"MEMORY_COPY_DEVICE_TO_DEVICE", "copies, to another device"},
+	[RTL_HSA_COPY_HOST_TO_HOST] = {"MEMORY_COPY_HOST_TO_HOST", "copies, host to host"},
+};
+
+static const char *const kind_texts[5] = {
+	"other",
+	[RTL_HSA_COPY_LINEAR] = "linear",
+	[RTL_HSA_COPY_RECT] = "rect",
+	[RTL_HSA_COPY_BATCH] = "batch",
+	[RTL_HSA_COPY_FILL] = "fill",
+};
+
+const char *work_direction_name(uint32_t direction)
+{
+	return direction_texts[direction < 6 ? direction : 0][0];
+}
+
+bool work_init(struct work *work, struct timeline *timeline, bool counters)
+{
+	memset(work, 0, sizeof(*work));
+	work->timeline = timeline;
+	work->counters = counters;
+	work->last_process = &work->processes;
+	for (int i = 0; i < WORK_KEYS; i++)
+		work->keys[i] = timeline_intern(timeline, key_texts[i]);
+	for (int i = 0; i < WORK_CATEGORIES; i++)
+		work->categories[i] = timeline_intern(timeline, category_texts[i]);
+	for (int i = 0; i < 6; i++)
+		work->directions[i] = timeline_intern(timeline, work_direction_name((uint32_t)i));
+	for (int i = 0; i < 5; i++)
+		work->kinds[i] = timeline_intern(timeline, kind_texts[i]);
+	return !timeline->out_of_memory;
+}
+
+/* As PyTorch's profiler names them. */
+bool work_use_kineto_names(struct work *work)
+{
+	static const struct {
+		enum work_category category;
+		const char *name;
+	} categories[] = {
+		{WORK_KERNEL, "kernel"},          {WORK_COPY, "gpu_memcpy"},
+		{WORK_FILL, "gpu_memset"},        {WORK_HOST_COPY, "cpu_op"},
+		{WORK_HIP, "cuda_runtime"},       {WORK_HSA, "cpu_op"},
+		{WORK_MARKER, "user_annotation"}, {WORK_MEMORY, "cpu_op"},
+	};
+	static const struct {
+		enum work_key key;
+		const char *name;
+	} keys[] = {{WORK_CORR_ID, "correlation"},
+		    {WORK_STREAM_ID, "stream"},
+		    {WORK_STREAM, "stream_handle"},
+		    {WORK_COPY_BYTES, "bytes"}};
+	static const char *const directions[6] = {
+		[RTL_HSA_COPY_NONE] = "Memset (Device)",
+		[RTL_HSA_COPY_HOST_TO_DEVICE] = "Memcpy HtoD (Host -> Device)",
+		[RTL_HSA_COPY_DEVICE_TO_HOST] = "Memcpy DtoH (Device -> Host)",
+		[RTL_HSA_COPY_DEVICE_TO_DEVICE] = "Memcpy DtoD (Device -> Device)",
+		[RTL_HSA_COPY_PEER] = "Memcpy PtoP (Device -> Device)",
+		[RTL_HSA_COPY_HOST_TO_HOST] = "Memcpy HtoH (Host -> Host)",
+	};
+
+	work->is_kineto = true;
+	for (size_t i = 0; i < sizeof(categories) / sizeof(*categories); i++)
+		work->categories[categories[i].category] =
+			timeline_intern(work->timeline, categories[i].name);
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+		work->keys[keys[i].key] = timeline_intern(work->timeline, keys[i].name);
+	for (size_t i = 0; i < 6; i++)
+		work->directions[i] = timeline_intern(work->timeline, directions[i]);
+	return !work->timeline->out_of_memory;
+}
+
+void work_fini(struct work *work)
+{
+	for (struct work_process *p = work->processes, *next; p; p = next) {
+		next = p->next;
+		map_fini(&p->streams);
+		free(p);
+	}
+	for (struct work_gpu *g = work->gpus, *next; g; g = next) {
+		next = g->next;
+		work_counters_fini(g);
+		free(g);
+	}
+}
+
+/* ---- processes, threads, GPUs ---- */
+
+struct work_process *work_process(struct work *work, uint64_t key, int32_t pid, const char *program,
+				  const char *host_name)
+{
+	struct work_process *process = work->processes;
+	const char *slash = program ? strrchr(program, '/') : NULL;
+	const char *name = slash ? slash + 1 : program;
+
+	while (process && process->key != key)
+		process = process->next;
+	if (process)
+		return process;
+	process = calloc(1, sizeof(*process));
+	if (!process) {
+		work->timeline->out_of_memory = true;
+		return NULL;
+	}
+	process->key = key;
+	process->pid = pid;
+	process->host = hash_text(host_name ? host_name : "", host_name ? strlen(host_name) : 0);
+	if (!work->processes)
+		work->first_host = process->host;
+	process->number = ++work->process_count;
+	process->process = timeline_process(work->timeline, key, false, (uint32_t)pid,
+					    name && *name ? name : "unknown", (int)process->number);
+	if (!process->process) {
+		free(process);
+		return NULL;
+	}
+	*work->last_process = process;
+	work->last_process = &process->next;
+	return process;
+}
+
+struct timeline_track *work_thread(struct work *work, struct work_process *process, uint32_t tid)
+{
+	struct timeline_track *track = timeline_find(process->process, TIMELINE_THREAD, tid);
+	char name[48];
+
+	if (track)
+		return track;
+	snprintf(name, sizeof(name), "%sthread %u", tid == (uint32_t)process->pid ? "main " : "",
+		 tid);
+	return timeline_add(work->timeline, process->process, TIMELINE_THREAD, tid, name);
+}
+
+void work_name_thread(struct work *work, struct work_process *process, uint32_t tid,
+		      const char *name)
+{
+	struct timeline_track *track = work_thread(work, process, tid);
+	char *text;
+
+	if (!track || asprintf(&text, "%s, thread %u", name, tid) < 0)
+		return;
+	timeline_rename(work->timeline, track, text);
+	free(text);
+}
+
+struct timeline_name *work_agent(struct work *work, uint32_t node)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "Agent %u", node);
+	return timeline_intern(work->timeline, text);
+}
+
+struct work_gpu *work_gpu(struct work *work, struct work_process *process, uint32_t node,
+			  const char *name)
+{
+	struct work_gpu *gpu = process->last_gpu;
+	char text[512];
+
+	if (__builtin_expect(gpu && gpu->node == node && !name, 1))
+		return gpu;
+	for (gpu = work->gpus; gpu; gpu = gpu->next)
+		if (gpu->node == node && gpu->host == process->host)
+			break;
+	process->last_gpu = gpu ? gpu : process->last_gpu;
+	if (gpu && !name)
+		return gpu;
+	snprintf(text, sizeof(text), "GPU %u%s%.400s%s%s", node, name && *name ? " (" : "",
+		 name ? name : "", name && *name ? ")" : "",
+		 process->host != work->first_host ? " of another host" : "");
+	if (!gpu) {
+		gpu = calloc(1, sizeof(*gpu));
+		if (!gpu) {
+			work->timeline->out_of_memory = true;
+			return NULL;
+		}
+		gpu->node = node;
+		gpu->agent = work_agent(work, node);
+		gpu->host = process->host;
+		gpu->next = work->gpus;
+		work->gpus = gpu;
+		process->last_gpu = gpu;
+	}
+	gpu->process = timeline_process(work->timeline, hash_number(process->host) + node, true, 0,
+					text, SORT_GPUS + (int)(node % SORT_GPUS));
+	return gpu->process ? gpu : NULL;
+}
+
+struct timeline_track *work_gpu_track(struct work *work, struct work_process *process,
+				      struct work_gpu *gpu, enum timeline_kind kind,
+				      uint32_t number, const char *what)
+{
+	const uint64_t key = (uint64_t)process->number << 32 | number;
+	struct timeline_track *track = timeline_find(gpu->process, kind, key);
+	char name[256];
+
+	if (__builtin_expect(track != NULL, 1))
+		return track;
+	if (kind == TIMELINE_QUEUE)
+		snprintf(name, sizeof(name), "queue %u of process %d", number, process->pid);
+	else if (kind == TIMELINE_GPU_OTHER)
+		snprintf(name, sizeof(name), "%.128s, queue %u of process %d", what, number,
+			 process->pid);
+	else
+		snprintf(name, sizeof(name), "%s, process %d", what, process->pid);
+	return timeline_add(work->timeline, gpu->process, kind, key, name);
+}
+
+/* ---- what GPUs do ---- */
+
+/* Which of the operations of a call this is, where the writer asks. */
+static uint32_t flow_part(struct work *work, uint64_t id)
+{
+	struct work_flow *flow = &work->flows[id & (WORK_FLOWS - 1)];
+
+	if (!work->timeline->writer->counts_flows)
+		return 0;
+	if (flow->id != id)
+		*flow = (struct work_flow){.id = id};
+	return flow->parts++;
+}
+
+static void set_flow(struct work *work, const struct work_process *process,
+		     struct timeline_slice *slice, uint64_t correlation, uint64_t call_ns)
+{
+	if (!correlation || !call_ns)
+		return;
+	slice->flow = TIMELINE_FLOW_IN;
+	slice->flow_id = work_flow_id(process, correlation);
+	slice->flow_part = flow_part(work, slice->flow_id);
+	/* clocks are known to some 100 ns: no work begins before its call */
+	if (slice->begin_ns < call_ns && call_ns <= slice->end_ns)
+		slice->begin_ns = call_ns;
+}
+
+/* Without times it lasts nothing, where it was submitted. */
+static void set_times(struct work *work, struct timeline_slice *slice, bool timed, uint64_t begin,
+		      uint64_t end, uint64_t submit)
+{
+	slice->begin_ns = timed ? begin : submit;
+	slice->end_ns = timed ? (end > begin ? end : begin) : submit;
+	work_add(work, WORK_BEGIN_NS, TIMELINE_TIME, slice->begin_ns);
+	work_add(work, WORK_END_NS, TIMELINE_TIME, timed ? end : submit);
+	work_add(work, WORK_DELTA_NS, TIMELINE_TIME, slice->end_ns - slice->begin_ns);
+	if (!timed)
+		work_add(work, WORK_NO_TIME, TIMELINE_BOOL, 1);
+}
+
+/* Streams as small numbers, as readers expect them: 0 is the null stream, which to readers of
+ * Kineto's names would be none. */
+static void add_stream(struct work *work, struct work_process *process, uint64_t stream)
+{
+	uint64_t number = stream ? map_get(&process->streams, stream) : 1;
+
+	if (!number) {
+		number = ++process->next_stream + 1;
+		if (!map_set(&process->streams, stream, number))
+			work->timeline->out_of_memory = true;
+	}
+	work_add(work, WORK_STREAM_ID, TIMELINE_UINT, number - !work->is_kineto);
+	if (stream)
+		work_add(work, WORK_STREAM, TIMELINE_HEX, stream);
+}
+
+/* "64x1x1" */
+static void add_extent(struct work *work, enum work_key key, char *text, uint32_t x, uint32_t y,
+		       uint32_t z)
+{
+	struct timeline_value *value = work_value(work, work->keys[key], TIMELINE_TEXT);
+	char *to = put_uint(text, x);
+
+	*to++ = 'x';
+	to = put_uint(to, y);
+	*to++ = 'x';
+	to = put_uint(to, z);
+	value->text = text;
+	value->length = (uint32_t)(to - text);
+}
+
+/* The texts must live until the slice is written. */
+static void add_sizes(struct work *work, const struct rtl_hsa_dispatch *d, char texts[2][40])
+{
+	work_add(work, WORK_GRID_SIZE, TIMELINE_UINT, (uint64_t)d->grid_x * d->grid_y * d->grid_z);
+	work_add(work, WORK_WORKGROUP_SIZE, TIMELINE_UINT,
+		 (uint64_t)d->workgroup_x * d->workgroup_y * d->workgroup_z);
+	add_extent(work, WORK_GRID, texts[0], d->grid_x, d->grid_y, d->grid_z);
+	add_extent(work, WORK_WORKGROUP, texts[1], d->workgroup_x, d->workgroup_y, d->workgroup_z);
+}
+
+static void write_slice(struct work *work, struct timeline_track *track,
+			struct timeline_slice *slice)
+{
+	slice->values = work->values;
+	slice->value_count = work->value_count;
+	if (track)
+		timeline_slice(work->timeline, track, slice);
+}
+
+void work_dispatch(struct work *work, struct work_process *process,
+		   const struct rtl_hsa_dispatch *d, const struct work_kernel *kernel,
+		   uint64_t correlation)
+{
+	const bool timed = !(d->flags & RTL_HSA_DISPATCH_NO_TIME) && d->end_ns;
+	struct timeline_slice slice = {.name = kernel->name,
+				       .category = work->categories[WORK_KERNEL]};
+	struct work_gpu *gpu = work_gpu(work, process, d->gpu, NULL);
+	char texts[2][40];
+
+	if (!gpu)
+		return;
+	work_begin_values(work);
+	work_add(work, WORK_CORR_ID, TIMELINE_UINT, correlation);
+	set_times(work, &slice, timed, d->begin_ns, d->end_ns, d->submit_ns);
+	work_value(work, work->keys[WORK_AGENT], TIMELINE_NAME)->name = gpu->agent;
+	work_add(work, WORK_QUEUE, TIMELINE_UINT, d->queue);
+	add_stream(work, process, d->hip_stream);
+	add_sizes(work, d, texts);
+	if (kernel->has_registers) {
+		work_add(work, WORK_VGPRS, TIMELINE_UINT, kernel->vgprs);
+		work_add(work, WORK_AGPRS, TIMELINE_UINT, kernel->agprs);
+		work_add(work, WORK_SGPRS, TIMELINE_UINT, kernel->sgprs);
+	}
+	work_add(work, WORK_LDS, TIMELINE_UINT, d->group_segment_bytes);
+	work_add(work, WORK_SCRATCH, TIMELINE_UINT, d->private_segment_bytes);
+	work_add(work, WORK_SUBMIT_NS, TIMELINE_UINT, d->submit_ns);
+	work_add(work, WORK_TID, TIMELINE_UINT, d->submit_tid);
+	work_add(work, WORK_PACKET, TIMELINE_UINT, d->packet_id);
+	if (d->range)
+		work_add(work, WORK_RANGE, TIMELINE_UINT, d->range);
+	/* The call has not counted what another thread passed on: it begins no arrow for that. */
+	if (!(d->flags & RTL_HSA_DISPATCH_CARRIED))
+		set_flow(work, process, &slice, correlation, d->call_ns);
+	write_slice(work, work_gpu_track(work, process, gpu, TIMELINE_QUEUE, d->queue, NULL),
+		    &slice);
+	if (timed && work->counters)
+		work_in_flight(work, gpu, d->submit_ns, d->end_ns);
+}
+
+static bool is_by_host(const struct rtl_hsa_copy *c)
+{
+	return !c->gpu || c->flags & RTL_HSA_COPY_FAILED;
+}
+
+/* One that no GPU does is on a track of the process. */
+static struct timeline_track *copy_track(struct work *work, struct work_process *process,
+					 const struct rtl_hsa_copy *c, uint32_t direction)
+{
+	const char *what = direction_texts[direction][1];
+	struct timeline_track *track;
+	struct work_gpu *gpu;
+
+	if (!is_by_host(c)) {
+		gpu = work_gpu(work, process, c->gpu, NULL);
+		return gpu ? work_gpu_track(work, process, gpu, TIMELINE_COPIES, direction, what)
+			   : NULL;
+	}
+	track = timeline_find(process->process, TIMELINE_HOST, direction);
+	return track ? track
+		     : timeline_add(work->timeline, process->process, TIMELINE_HOST, direction,
+				    what);
+}
+
+void work_copy(struct work *work, struct work_process *process, const struct rtl_hsa_copy *c,
+	       uint64_t correlation)
+{
+	const bool timed = !(c->flags & (RTL_HSA_COPY_NO_TIME | RTL_HSA_COPY_FAILED)) &&
+			   c->begin_ns && c->end_ns;
+	const uint32_t direction = c->direction < 6 ? c->direction : 0;
+	const bool by_host = is_by_host(c);
+	struct timeline_slice slice = {
+		.name = work->directions[direction],
+		.category = work->categories[by_host      ? WORK_HOST_COPY
+					     : !direction ? WORK_FILL
+							  : WORK_COPY],
+	};
+
+	work_begin_values(work);
+	if (!work->is_kineto || !by_host)
+		work_add(work, WORK_CORR_ID, TIMELINE_UINT, correlation);
+	set_times(work, &slice, timed, c->begin_ns, c->end_ns, c->submit_ns);
+	work_add(work, WORK_COPY_BYTES, TIMELINE_UINT, c->bytes);
+	if (work->is_kineto && !by_host && timed && c->end_ns > c->begin_ns)
+		work_value(work, work->keys[WORK_BANDWIDTH], TIMELINE_REAL)->real =
+			(double)c->bytes / (double)(c->end_ns - c->begin_ns);
+	work_add(work, WORK_SRC_AGENT, TIMELINE_UINT, c->src_gpu);
+	work_add(work, WORK_DST_AGENT, TIMELINE_UINT, c->dst_gpu);
+	work_add(work, WORK_SRC, TIMELINE_HEX, c->src);
+	work_add(work, WORK_DST, TIMELINE_HEX, c->dst);
+	work_value(work, work->keys[WORK_KIND], TIMELINE_NAME)->name =
+		work->kinds[c->kind < 5 ? c->kind : 0];
+	if (!work->is_kineto || !by_host)
+		add_stream(work, process, c->hip_stream);
+	work_add(work, WORK_SUBMIT_NS, TIMELINE_UINT, c->submit_ns);
+	work_add(work, WORK_TID, TIMELINE_UINT, c->submit_tid);
+	if (c->flags & RTL_HSA_COPY_FAILED)
+		work_add(work, WORK_STATUS, TIMELINE_UINT, c->status);
+	if (c->range)
+		work_add(work, WORK_RANGE, TIMELINE_UINT, c->range);
+	set_flow(work, process, &slice, correlation, c->call_ns);
+	write_slice(work, copy_track(work, process, c, direction), &slice);
+}

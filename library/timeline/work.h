@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * work.h: what programs and GPUs do, as a timeline shows it: which process and track each thing is
+ * on, what it is called, its values, its flow from the call that caused it. Whoever has events, and
+ * whoever has rows of a database, gives them here, so that both show the same. One thread.
+ *
+ * Categories and keys are those by which TraceLens reads traces (hip_api, kernel_dispatch,
+ * memory_copy; corr_id, begin_ns, grid_size...).
+ */
+#ifndef RTL_TIMELINE_WORK_H
+#define RTL_TIMELINE_WORK_H
+
+#include <rtl/events.h>
+
+#include "timeline.h"
+
+enum work_key {
+	WORK_CORR_ID,
+	WORK_BEGIN_NS,
+	WORK_END_NS,
+	WORK_DELTA_NS,
+	WORK_AGENT,
+	WORK_QUEUE,
+	WORK_STREAM_ID,
+	WORK_STREAM,
+	WORK_GRID_SIZE,
+	WORK_WORKGROUP_SIZE,
+	WORK_GRID,
+	WORK_WORKGROUP,
+	WORK_VGPRS,
+	WORK_AGPRS,
+	WORK_SGPRS,
+	WORK_LDS,
+	WORK_SCRATCH,
+	WORK_SUBMIT_NS,
+	WORK_TID,
+	WORK_PACKET,
+	WORK_RANGE,
+	WORK_COPY_BYTES,
+	WORK_SRC_AGENT,
+	WORK_DST_AGENT,
+	WORK_SRC,
+	WORK_DST,
+	WORK_KIND,
+	WORK_STATUS,
+	WORK_RESULT,
+	WORK_ARGUMENTS,
+	WORK_STREAM_NAME,
+	WORK_ID,
+	WORK_UNFINISHED,
+	WORK_CUT,
+	WORK_END_TID,
+	WORK_BYTES,
+	WORK_ADDRESS,
+	WORK_IN_USE,
+	WORK_NO_TIME,
+	WORK_BANDWIDTH, /**< Kineto's */
+	WORK_KEYS
+};
+
+enum work_category {
+	WORK_KERNEL,
+	WORK_COPY,
+	WORK_FILL,
+	WORK_HOST_COPY, /**< one that no GPU does */
+	WORK_HIP,
+	WORK_HSA,
+	WORK_MARKER,
+	WORK_MEMORY,
+	WORK_CATEGORIES
+};
+
+/* Flows that are counted at once, a power of two: what a call causes comes close together. */
+#define WORK_FLOWS 8192u
+
+/* Values of one slice, streams' fields included. */
+#define WORK_VALUES 320u
+
+/* Work in flight of a GPU, see work_counter.c. */
+struct work_flight {
+	struct work_flight_change {
+		uint64_t time_ns;
+		int32_t change;
+	} * heap;
+	size_t count, size;
+	uint64_t newest_ns, written_ns;
+	int64_t now, written;
+	struct timeline_track *track;
+};
+
+/* A hardware counter in intervals, of a GPU and process. */
+struct work_interval {
+	struct work_interval *next;
+	uint64_t number;
+	struct timeline_track *track;
+	uint64_t end_ns; /* of the newest; 0: its track is at 0 */
+};
+
+struct work_gpu {
+	struct work_gpu *next;
+	uint32_t node;
+	struct timeline_name *agent; /**< "Agent 1" */
+	uint64_t host;
+	struct timeline_process *process;
+	struct work_flight flight;
+	struct work_interval *intervals;
+};
+
+struct work_process {
+	struct work_process *next;
+	uint64_t key;
+	uint32_t number; /* small, from 1 */
+	int32_t pid;
+	uint64_t host; /* hash of its name */
+	struct timeline_process *process;
+	struct work_gpu *last_gpu;
+	struct map streams; /* hipStream_t -> number + 1 */
+	uint32_t next_stream;
+};
+
+struct work {
+	struct timeline *timeline;
+	bool counters;
+	bool is_kineto; /**< see work_use_kineto_names */
+	struct timeline_name *keys[WORK_KEYS], *categories[WORK_CATEGORIES];
+	struct timeline_name *directions[6], *kinds[5];
+	struct work_process *processes, **last_process;
+	uint32_t process_count;
+	struct work_gpu *gpus;
+	uint64_t first_host;
+	/* The newest flows, by their hash: how many operations of each have come. */
+	struct work_flow {
+		uint64_t id;
+		uint32_t parts;
+	} flows[WORK_FLOWS];
+	struct timeline_value values[WORK_VALUES];
+	uint32_t value_count;
+};
+
+/** A kernel, as its tracepoint tells of it. */
+struct work_kernel {
+	struct timeline_name *name;
+	bool has_registers;
+	uint32_t vgprs, agprs, sgprs;
+};
+
+struct work_call {
+	struct timeline_name *function, *status; /**< status: NULL or its name */
+	bool is_hip, unfinished;
+	uint64_t begin_ns, end_ns, correlation;
+	int64_t result;
+	uint32_t tid, work;
+	const char *arguments; /**< a line; "": none, or not recorded */
+	uint32_t arguments_length;
+};
+
+struct work_range {
+	const char *name;
+	uint32_t name_length;
+	bool is_mark, unfinished, started, cut;
+	uint64_t begin_ns, end_ns, id;
+	uint32_t tid, end_tid;
+};
+
+struct work_memory {
+	struct timeline_name *function, *status;
+	bool is_release;
+	const struct rtl_hsa_mem *mem;
+	uint32_t tid;
+};
+
+/** A slice or a mark of a stream that is known by its description only. The values are those that
+ *  work_value has added since work_begin_values. */
+struct work_other {
+	struct timeline_name *category;
+	struct timeline_name *name; /**< or NULL: text */
+	const char *text;
+	uint32_t text_length;
+	bool is_mark;
+	uint64_t begin_ns, end_ns;
+	uint32_t tid;
+	bool on_gpu; /**< of that node, and queue */
+	uint32_t gpu, queue;
+};
+
+/** False: out of memory. */
+bool work_init(struct work *work, struct timeline *timeline, bool counters);
+/** Uses the names of PyTorch's profiler (Kineto), by which HolisticTraceAnalysis reads traces: before
+ *  anything is told. False: out of memory. */
+bool work_use_kineto_names(struct work *work);
+/** What copies of that direction (enum rtl_hsa_copy_direction) are called, as rocprofv3 does. */
+const char *work_direction_name(uint32_t direction);
+/** What a hardware counter was for a dispatch. unit NULL: none is known. */
+void work_hardware_counter(struct work *work, struct work_process *process, uint32_t node,
+			   const char *name, const char *unit, uint64_t begin_ns, uint64_t end_ns,
+			   double value);
+/** The same of a GPU in an interval, of that process; NAN: it has no value. */
+void work_hardware_interval(struct work *work, struct work_process *process, uint32_t node,
+			    const char *name, const char *unit, uint64_t begin_ns, uint64_t end_ns,
+			    double value);
+/** Tells what is counted up to now; all that is known, where it is the end. */
+void work_flush(struct work *work, bool end);
+void work_fini(struct work *work);
+
+/** A process of a program; found by its key, which no other process has. NULL: out of memory. */
+struct work_process *work_process(struct work *work, uint64_t key, int32_t pid, const char *program,
+				  const char *host_name);
+/** The GPU of that KFD node, with its name once that is known (NULL: not yet). */
+struct work_gpu *work_gpu(struct work *work, struct work_process *process, uint32_t node,
+			  const char *name);
+/** What rocprofv3 calls the agent of that node: "Agent 1". */
+struct timeline_name *work_agent(struct work *work, uint32_t node);
+void work_name_thread(struct work *work, struct work_process *process, uint32_t tid,
+		      const char *name);
+
+void work_dispatch(struct work *work, struct work_process *process,
+		   const struct rtl_hsa_dispatch *dispatch, const struct work_kernel *kernel,
+		   uint64_t correlation);
+void work_copy(struct work *work, struct work_process *process, const struct rtl_hsa_copy *copy,
+	       uint64_t correlation);
+void work_call(struct work *work, struct work_process *process, const struct work_call *call);
+void work_range(struct work *work, struct work_process *process, const struct work_range *range);
+void work_memory(struct work *work, struct work_process *process, const struct work_memory *memory);
+void work_other(struct work *work, struct work_process *process, const struct work_other *other);
+
+static inline void work_begin_values(struct work *work)
+{
+	work->value_count = 0;
+}
+
+/** Room for one more value; the last one is overwritten where there are too many. */
+static inline struct timeline_value *work_value(struct work *work, struct timeline_name *key,
+						enum timeline_value_kind kind)
+{
+	struct timeline_value *value = &work->values[work->value_count];
+
+	work->value_count += work->value_count + 1 < WORK_VALUES;
+	value->key = key;
+	value->kind = (uint16_t)kind;
+	return value;
+}
+
+static inline void work_add(struct work *work, enum work_key key, enum timeline_value_kind kind,
+			    uint64_t number)
+{
+	work_value(work, work->keys[key], kind)->number = number;
+}
+
+/** Whether events of that type begin something that those of the next type end. */
+bool work_begins(uint16_t type);
+
+/* For work_*.c. */
+
+/** The track of a thread; NULL: out of memory. */
+struct timeline_track *work_thread(struct work *work, struct work_process *process, uint32_t tid);
+/** A track of a GPU for something of a queue, or of that number; `what` is NULL for dispatches. */
+struct timeline_track *work_gpu_track(struct work *work, struct work_process *process,
+				      struct work_gpu *gpu, enum timeline_kind kind,
+				      uint32_t number, const char *what);
+/** What of the same call goes together. */
+static inline uint64_t work_flow_id(const struct work_process *process, uint64_t correlation)
+{
+	return hash_number(process->key) ^ hash_number(correlation);
+}
+/** Work of that GPU went from the one time to the other. */
+void work_in_flight(struct work *work, struct work_gpu *gpu, uint64_t from_ns, uint64_t to_ns);
+void work_counters_fini(struct work_gpu *gpu);
+
+#endif

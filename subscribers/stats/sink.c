@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* See sink.h. */
+#include "sink.h"
+
+#include <stdlib.h>
+
+struct sink_stream {
+	struct sink_stream *next;
+	const struct rtl_stream_info *info;
+};
+
+void sink_init(struct sink *sink, const struct rtl_host *host, struct summary *summary)
+{
+	*sink = (struct sink){.host = host,
+			      .summary = summary,
+			      .tracks = {.host = host, .summary = summary},
+			      .counted = {.host = host, .summary = summary}};
+}
+
+int sink_add_stream(struct sink *sink, const struct rtl_stream_info *stream)
+{
+	struct sink_stream **end = &sink->streams;
+	int error;
+
+	while (*end)
+		end = &(*end)->next;
+	*end = calloc(1, sizeof(**end));
+	if (!*end)
+		return RTL_ENOMEM;
+	(*end)->info = stream;
+	error = tracks_add_stream(&sink->tracks, stream);
+	return error ? error : counted_add_stream(&sink->counted, stream);
+}
+
+struct loss_sink {
+	struct summary *summary;
+	const char *stream;
+	int error;
+};
+
+static void add_loss(void *user, const char *cause, uint64_t count)
+{
+	struct loss_sink *sink = user;
+
+	if (!sink->error)
+		sink->error = summary_add_loss(sink->summary, sink->stream, cause, count);
+}
+
+static int add_ledgers(struct sink *s)
+{
+	const struct rtl_host *host = s->host;
+	int error = 0;
+
+	for (const struct sink_stream *link = s->streams; link && !error; link = link->next) {
+		struct rtl_ledger ledger = {.struct_size = sizeof(ledger)};
+		struct loss_sink losses = {s->summary, link->info->name, 0};
+
+		if (host->ledger(host, NULL, link->info, &ledger))
+			continue;
+		error = summary_add_ledger(s->summary, link->info->name, &ledger);
+		host->losses(host, NULL, link->info, add_loss, &losses);
+		if (!error)
+			error = losses.error;
+	}
+	return error;
+}
+
+int sink_finish(struct sink *sink)
+{
+	tracks_finish(&sink->tracks);
+	return counted_finish(&sink->counted) || add_ledgers(sink) ? RTL_ENOMEM : 0;
+}
+
+void sink_fini(struct sink *sink)
+{
+	tracks_fini(&sink->tracks);
+	counted_fini(&sink->counted);
+	for (struct sink_stream *next, *s = sink->streams; s; s = next) {
+		next = s->next;
+		free(s);
+	}
+}

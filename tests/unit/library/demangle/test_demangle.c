@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/* Demangled names: as c++filt shows them, and bounded. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "demangle.h"
+
+/* Of a name that, with _Z, its length and v, is as long as one may be. */
+#define LONGEST (size_t)((16u << 10) - 8)
+
+static const struct {
+	const char *mangled, *readable;
+} names[] = {
+	{"_Z3incPii", "inc(int*, int)"},
+	{"_Z10vector_addPKfS0_Pfi", "vector_add(float const*, float const*, float*, int)"},
+	{"_ZN7example6kernelILi256ELb1EEEvPfPKfm",
+	 "void example::kernel<256, true>(float*, float const*, unsigned long)"},
+	{"_ZN12_GLOBAL__N_14fillIdEEvPT_S1_m",
+	 "void (anonymous namespace)::fill<double>(double*, double, unsigned long)"},
+	{"_Z3mapIiZ4mainEUlT_E_EvPT_T0_",
+	 "void map<int, main::{lambda(auto:1)#1}>(int*, main::{lambda(auto:1)#1})"},
+	{"_ZZN3ops3runEvENKUlifE_clEif",
+	 "ops::run()::{lambda(int, float)#1}::operator()(int, float) const"},
+	{"_Z1fPFvPKcEM1AFivEMS2_KFbvEPA3_A4_i", "f(void (*)(char const*), int (A::*)(), bool (void "
+						"(*)(char const*)::*)() const, int (*) [3][4])"},
+	{"_Z4packIJifPKcEEvDpRKT_",
+	 "void pack<int, float, char const*>(int const&, float const&, char const* const&)"},
+	{"_Z8elementsIJEEvDpT_", "void elements<>()"},
+	{"_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctorIfEENS_"
+	 "6detail5ArrayIPcLi1EEEEEviT0_T1_",
+	 "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, "
+	 "at::detail::Array<char*, 1> >(int, at::native::FillFunctor<float>, "
+	 "at::detail::Array<char*, 1>)"},
+	{"_Z6reduceISt10multipliesIfELj64EEvPfS2_T_",
+	 "void reduce<std::multiplies<float>, 64u>(float*, float*, std::multiplies<float>)"},
+	{"_Z4castRA8_KDF16_U9__shared_PfDv4_f",
+	 "cast(_Float16 const (&) [8], float* __shared_, float __vector(4))"},
+	{"_ZN1SIiEC2Ev", "S<int>::S()"},
+	{"_ZN1SIiED0Ev", "S<int>::~S()"},
+	{"_ZNK1AcvT_IiEEv", "A::operator int<int>() const"},
+	{"_ZlsRSoRK1A", "operator<<(std::ostream&, A const&)"},
+	{"_Z1fIXsr3std7is_sameIiiEE5valueEEvv", "void f<std::is_same<int, int>::value>()"},
+	{"_Z2onIiEN9enable_ifIXgtstT_Li3EEvE4typeEv",
+	 "enable_if<((sizeof (int))>(3)), void>::type on<int>()"},
+	{"_Z3funv.llvm.1234", "fun() [clone .llvm.1234]"},
+	{"_ZN3foo3barEv.cold.1", "foo::bar() [clone .cold.1]"},
+	{"_ZTV3foo", "vtable for foo"},
+	{"_ZN1AB5cxx11Ev", "A[abi:cxx11]()"},
+	{"_Z1hSsSaIcERKSs", "h(std::string, std::allocator<char>, std::string const&)"},
+	{"_Z1qIL_Z4workvEEvv", "void q<work()>()"},
+	{"_Z1rILin5ELj7ELm9ELb0ELc65EEvv", "void r<-5, 7u, 9ul, false, (char)65>()"},
+	{"_ZN4AAAA1xILf40490fdbEEEvv", "void AAAA::x<(float)[40490fdb]>()"},
+	{"_Z1gOKiRVS_N2ns1tE", "g(int const&&, int const volatile&, ns::t)"},
+};
+
+static void test_demangle__names__are_as_cxxfilt_shows_them(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		char *text = demangle(names[i].mangled);
+
+		if (!text)
+			fail_msg("not understood: %s", names[i].mangled);
+		assert_string_equal(text, names[i].readable);
+		free(text);
+	}
+}
+
+static void test_demangle__not_mangled__is_none(void **state)
+{
+	static const char *const others[] = {"",
+					     "vector_add",
+					     "_Z",
+					     "_Zrubbish",
+					     "_Z3ab",
+					     "_Z1fi_",
+					     "_ZN1f",
+					     "_Z1fT_",
+					     "_Z1fS_",
+					     "Z1fv",
+					     "_Z999999999999999999999fv"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		assert_null(demangle(others[i]));
+}
+
+/* _Z1f, and parameters of which each is a pair of the one before, twice. */
+static char *explosive(int parameters)
+{
+	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	char *name = malloc(64 + 16 * (size_t)parameters), *at = name;
+
+	assert_non_null(name);
+	assert_true(parameters <= 37);
+	at += sprintf(at, "_Z1f4pairIiiE");
+	for (int i = 0; i < parameters; i++)
+		at += sprintf(at, "S_IS%c_S%c_E", digits[i], digits[i]);
+	return name;
+}
+
+static void test_demangle__exponential__is_left_mangled_at_once(void **state)
+{
+	struct rusage usage;
+	clock_t begin;
+	char *name;
+
+	(void)state;
+	name = explosive(5);
+	char *text = demangle(name);
+
+	assert_non_null(text);
+	assert_memory_equal(text, "f(pair<int, int>, pair<pair<int, int>, pair<int, int> >, pair<",
+			    60);
+	free(text);
+	free(name);
+	name = explosive(26); /* 273 characters, for some gigabytes */
+	assert_int_equal(strlen(name), 273);
+	begin = clock();
+	assert_null(demangle(name));
+	/* milliseconds, where libstdc++ takes seconds; and megabytes */
+	assert_true(clock() - begin < CLOCKS_PER_SEC);
+	free(name);
+	assert_int_equal(getrusage(RUSAGE_SELF, &usage), 0);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+	assert_true(usage.ru_maxrss < 200 << 10);
+#endif
+}
+
+/* A pack in each of the arguments of a pack: nothing is printed, very often. */
+static void test_demangle__exponential_nothing__is_left_mangled_at_once(void **state)
+{
+	char name[4096] = "_Z1f1AIJEE";
+	clock_t begin = clock();
+
+	(void)state;
+	for (int i = 0; i < 30; i++)
+		sprintf(name + strlen(name), "1BIJS%c_S%c_EE",
+			"0123456789ABCDEFGHIJKLMNOPQRSTUV"[i],
+			"0123456789ABCDEFGHIJKLMNOPQRSTUV"[i]);
+	free(demangle(name));
+	assert_true(clock() - begin < CLOCKS_PER_SEC);
+}
+
+static char *named(size_t length)
+{
+	char *name = malloc(length + 32);
+	int begin;
+
+	assert_non_null(name);
+	begin = sprintf(name, "_Z%zu", length);
+	memset(name + begin, 'x', length);
+	strcpy(name + begin + length, "v");
+	return name;
+}
+
+static void test_demangle__long_name__is_whole(void **state)
+{
+	char *name = named(LONGEST), *text = demangle(name);
+
+	(void)state;
+	assert_non_null(text);
+	assert_int_equal(strlen(text), LONGEST + 2);
+	assert_string_equal(text + LONGEST - 1, "x()");
+	free(text);
+	free(name);
+}
+
+static void test_demangle__too_long__is_left_mangled(void **state)
+{
+	char *name = named(LONGEST + 1);
+
+	(void)state;
+	assert_null(demangle(name));
+	free(name);
+}
+
+/* As deep as a name can be: the stack is enough. */
+static void test_demangle__too_deep__is_left_mangled(void **state)
+{
+	static const char codes[] = "PKNFADMU";
+	char name[LONGEST];
+
+	(void)state;
+	for (size_t i = 0; i < strlen(codes); i++) {
+		memset(name, codes[i], LONGEST - 2);
+		memcpy(name, "_Z1f", 4);
+		strcpy(name + LONGEST - 2, "i");
+		assert_null(demangle(name));
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_demangle__names__are_as_cxxfilt_shows_them),
+		cmocka_unit_test(test_demangle__not_mangled__is_none),
+		cmocka_unit_test(test_demangle__exponential__is_left_mangled_at_once),
+		cmocka_unit_test(test_demangle__exponential_nothing__is_left_mangled_at_once),
+		cmocka_unit_test(test_demangle__long_name__is_whole),
+		cmocka_unit_test(test_demangle__too_long__is_left_mangled),
+		cmocka_unit_test(test_demangle__too_deep__is_left_mangled),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
