@@ -121,8 +121,10 @@ static void load_types(struct reader *r, int64_t number, struct reader_stream *s
 		}
 		if (r->error)
 			continue;
-		if (sqlite3_column_type(row, 5) == SQLITE_TEXT)
+		if (sqlite3_column_type(row, 5) == SQLITE_TEXT) {
 			stream->tables[stream->info.type_count] = reader_text(r, row, 5);
+			stream->has_events = true;
+		}
 		type = &types[stream->info.type_count++];
 		*type = (struct rtl_type_info){
 			.struct_size = sizeof(*type),
@@ -224,14 +226,21 @@ int reader_load(struct reader *r)
 	return r->error;
 }
 
-/* The host's stream of that name, of that process; NULL: none. */
+/* The host's stream of that name, of that process; NULL: none. Of several with other fields it is the first
+ * that has events. */
 static const struct rtl_stream_info *find_stream(const struct reader *r,
 						 const struct reader_process *p, const char *name)
 {
-	for (uint32_t i = 0; name && i < r->stream_count; i++)
-		if (p->streams[i] && !strcmp(r->streams[i].info.name, name))
+	const struct rtl_stream_info *found = NULL;
+
+	for (uint32_t i = 0; name && i < r->stream_count; i++) {
+		if (strcmp(r->streams[i].info.name, name) != 0)
+			continue;
+		if (r->streams[i].has_events)
 			return p->streams[i];
-	return NULL;
+		found = found ? found : p->streams[i];
+	}
+	return found;
 }
 
 /* What is known of all processes together, under the number 0, is told of the first. */
