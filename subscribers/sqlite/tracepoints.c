@@ -10,10 +10,26 @@
 
 #include "demangle.h"
 
+/* Views know the names of tables.sql by their ids. */
+static void learn_constants(struct sub *sub)
+{
+	struct writer *w = &sub->writer;
+	sqlite3_stmt *question =
+		writer_ask(w, "SELECT string FROM rtl_string WHERE id <= %d ORDER BY id", STRING_LAST);
+	bool is_new;
+
+	sub->strings.next_id = STRING_EMPTY;
+	while (writer_next(w, question))
+		if (!dictionary_find(&sub->strings, sqlite3_column_text(question, 0),
+				     (size_t)sqlite3_column_bytes(question, 0), &is_new))
+			writer_error(w, SQLITE_NOMEM, "names");
+}
+
 bool tracepoints_init(struct sub *sub)
 {
 	struct writer *w = &sub->writer;
 
+	learn_constants(sub);
 	sub->strings.next_id = writer_ask_int(w, "SELECT max(id) FROM rtl_string") + 1;
 	sub->origins.next_id = writer_ask_int(w, "SELECT max(id) FROM rtl_origin") + 1;
 	return rows_init(&sub->string, w, "INSERT", "rtl_string", 3) &&
