@@ -355,6 +355,7 @@ static void test_sqlite_reader__all_kinds_of_fields__come_back(void **state)
 	deliver_message(t, &m, 8);
 	m.kinds.same = 78;
 	m.kinds.other = 0;
+	m.kinds.f8 = -0.0;
 	deliver_as(t, RTL_SIGNAL, &m, 9);
 	trace_end(t);
 	r = read_all(t->file);
@@ -365,6 +366,7 @@ static void test_sqlite_reader__all_kinds_of_fields__come_back(void **state)
 
 		m.kinds.same = i ? 78 : 77;
 		m.kinds.other = i ? 0 : UINT64_MAX;
+		m.kinds.f8 = i ? -0.0 : -1e300;
 		assert_int_equal(e->tid, 42);
 		assert_int_equal(e->time_ns, 2000008 + i);
 		assert_int_equal(e->uid, UINT64_MAX);
