@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "cli.h"
 #include "crash.h"
@@ -18,6 +19,8 @@
  * rings that fill end it. */
 #define SLEEP_MS     100
 #define MESSAGE_SIZE 8192
+/* Of the thread that drains, while the command runs: a tenth of a core where the program keeps all busy. */
+#define NICE         10
 
 /* What the interceptors for ROCm publish; without them processes tell it themselves. */
 static const struct rtl_stream_info *const *find_streams(size_t *count)
@@ -124,8 +127,7 @@ int collect_start(struct launch *launch, struct rtl_collector_options options)
 		return collect_refuse(error, message);
 	collect->folder = rtl_collector_folder(collect->collector);
 	/* to copy a piece of a ring takes half of what its pages took the program */
-	background_init(&collect->background, collect->collector, SLEEP_MS,
-			options.kind == RTL_RECORD);
+	collect->yielded = options.kind == RTL_RECORD;
 	status = session_set(&launch->session,
 			     options.own == &collect_nothing ? "RTL_CONTROL" : "RTL_COLLECTOR",
 			     collect->folder);
@@ -153,14 +155,20 @@ void collect_poll(void *user)
 {
 	struct collect *collect = user;
 
-	collect->met = background_poll(&collect->background);
+	if (!collect->yielded) {
+		collect->yielded = true;
+		collect->nice = getpriority(PRIO_PROCESS, 0);
+		if (collect->nice < NICE)
+			setpriority(PRIO_PROCESS, 0, NICE); /* of this thread alone */
+	}
+	collect->met = rtl_collector_poll(collect->collector, SLEEP_MS);
 }
 
 void collect_wake(void *user)
 {
 	struct collect *collect = user;
 
-	background_wake(&collect->background);
+	rtl_collector_wake(collect->collector);
 }
 
 bool collect_is_stoppable(void *user)
@@ -186,7 +194,8 @@ void collect_finish(struct collect *collect)
 {
 	struct rtl_folder is = {.struct_size = sizeof(is)};
 
-	background_fini(&collect->background);
+	if (collect->yielded) /* where it may */
+		setpriority(PRIO_PROCESS, 0, collect->nice);
 	progress_init(&collect->progress, "writing what is left", collect->quiet);
 	/* takes those in that have come since the last look */
 	collect->met = rtl_collector_poll(collect->collector, 0);

@@ -67,7 +67,6 @@ struct rtl_collector {
 	bool unread;       /* likewise: some spool could not be opened */
 	bool vanished;     /* the folder; it has been said */
 	bool cut_off;      /* the page; likewise */
-	bool is_short;     /* see rtl_backlog */
 	void (*progress)(void *user, uint64_t left_bytes);
 	void *progress_user;
 	bool is_fed;        /* the folder is a file, or what else a source plugin reads */
@@ -627,16 +626,6 @@ uint32_t rtl_collector_poll(struct rtl_collector *c, uint32_t timeout_ms)
 	return host_process_count(c->host);
 }
 
-void rtl_collector_backlog(struct rtl_collector *c, struct rtl_backlog *backlog)
-{
-	const size_t size = backlog->struct_size;
-	struct rtl_backlog is = {.struct_size = (uint32_t)size};
-
-	is.bytes = host_backlog(c->host, c->is_short, &c->is_short);
-	is.is_short = c->is_short;
-	memcpy(backlog, &is, size < sizeof(is) ? size : sizeof(is));
-}
-
 void rtl_collector_wake(struct rtl_collector *c)
 {
 	/* seq_cst: either the poll sees it before it sleeps, or we see that it sleeps */
@@ -706,10 +695,8 @@ static bool is_done(const struct rtl_collector *c)
 /* `all`: nothing waits any more. */
 static void tell_progress(struct rtl_collector *c, bool all)
 {
-	bool is_short;
-
 	if (c->progress)
-		c->progress(c->progress_user, all ? 0 : host_backlog(c->host, false, &is_short));
+		c->progress(c->progress_user, all ? 0 : host_backlog(c->host));
 }
 
 void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)

@@ -488,29 +488,14 @@ void host_tidy(struct host *host)
 	share_growth(host);
 }
 
-/* A process is short of room when half of what it may grow by is full, and until that is a quarter. */
-static uint64_t backlog_of(const struct source *source, bool before, bool *is_short)
+uint64_t host_backlog(const struct host *host)
 {
-	const uint64_t most = __atomic_load_n(&source->control->growth_most, __ATOMIC_RELAXED);
-	const uint64_t bytes = reader_backlog(&source->reader, !most, is_short);
+	uint64_t bytes = host_feeds_left(host);
 
-	*is_short |= most && bytes > most / (before ? 4 : 2);
+	for (uint32_t i = 0; i < host->source_count; i++)
+		if (!host->sources[i]->closed)
+			bytes += reader_backlog(&host->sources[i]->reader);
 	return bytes;
-}
-
-uint64_t host_backlog(const struct host *host, bool before, bool *is_short)
-{
-	uint64_t bytes = 0;
-	bool one;
-
-	*is_short = false;
-	for (uint32_t i = 0; i < host->source_count; i++) {
-		if (host->sources[i]->closed)
-			continue;
-		bytes += backlog_of(host->sources[i], before, &one);
-		*is_short |= one;
-	}
-	return bytes + host_feeds_left(host);
 }
 
 bool host_is_interrupted(const struct host *host)

@@ -92,9 +92,8 @@ bool host_pass(struct host *host);
 /* Now and then: lets the processes share what each of them may take for further rings, and gives
  * back the memory of rings that nobody has needed for a while. The thread that makes the passes. */
 void host_tidy(struct host *host);
-/* What waits in the processes' rings, in bytes. *is_short: whether threads wait for room in theirs,
- * or soon will; `before`: as it was the last time. The thread that makes the passes. */
-uint64_t host_backlog(const struct host *host, bool before, bool *is_short);
+/* What waits in the processes' rings, in bytes. The thread that makes the passes. */
+uint64_t host_backlog(const struct host *host);
 /* Whether the last pass stopped like that. */
 bool host_is_interrupted(const struct host *host);
 /* Makes whole passes until one finds nothing, but at most so many, and flushes when due. Returns

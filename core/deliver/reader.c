@@ -392,23 +392,19 @@ bool reader_is_behind(const struct reader *reader)
 	return false;
 }
 
-uint64_t reader_backlog(const struct reader *reader, bool small, bool *waits)
+uint64_t reader_backlog(const struct reader *reader)
 {
 	uint64_t bytes = 0, here;
 
-	*waits = false;
 	for (uint32_t i = 0; i < reader->count; i++) {
 		const struct reader_ring *r = &reader->list[i];
 
-		/* relaxed: hints */
+		/* relaxed: a hint */
 		if (!r->ring || r->is_segment)
 			continue;
 		here = __atomic_load_n(&r->ring->head, __ATOMIC_RELAXED) - r->released;
-		if (here > r->capacity)
-			continue; /* a writer that had faults */
-		bytes += here;
-		*waits |= __atomic_load_n(&r->ring->waiting, __ATOMIC_RELAXED) ||
-			  (small && here >= r->capacity / 2);
+		if (here <= r->capacity) /* else a writer that had faults */
+			bytes += here;
 	}
 	return bytes;
 }

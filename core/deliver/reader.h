@@ -116,9 +116,8 @@ void reader_give_back(struct reader *reader);
 uint64_t reader_empty(const struct reader *reader);
 /* Whether something in the rings was not read yet. */
 bool reader_is_behind(const struct reader *reader);
-/* What waits in the rings, in bytes; *waits: whether a thread waits for room, or, where `small`,
- * has used up half of its ring. */
-uint64_t reader_backlog(const struct reader *reader, bool small, bool *waits);
+/* What waits in the rings, in bytes. */
+uint64_t reader_backlog(const struct reader *reader);
 /* Whether a thread waits for room, has little left, or has ended and left its ring. */
 bool reader_is_short(const struct reader *reader);
 /* Whether what was read and not released yet should be released soon: as reader_is_short, but a few

@@ -25,30 +25,22 @@
 #define NAP_MS 20u
 /* Passes over what is published when publishing has been stopped. */
 #define LAST_PASSES 1000
-/* The lowest. Not SCHED_IDLE: such a thread may keep a lock for seconds that the program wants. */
-#define NICE 19
+/* The program goes before it where no core is idle. It takes locks that the program wants: so it is not the
+ * lowest. */
+#define NICE 10
 
 static struct {
 	pthread_t thread;
-	bool outside; /* of the user's periods, as the host knows; whose turn it is, once there is a thread */
+	bool outside;       /* of the user's periods, as the host knows; the thread's, once there is one */
 	uint32_t stop;      /* release by consumer_end, acquire by the thread */
 	uint64_t requested; /* flushes asked for; under mutex, as the rest */
 	uint64_t done;
 	pthread_mutex_t mutex;
 	pthread_cond_t cond;
-	/* Whoever has the turn: */
+	/* The thread's: */
 	uint64_t request;
-	bool paused, is_short;
+	bool paused;
 } consumer = {.mutex = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER};
-
-/* The other thread. Under the mutex. */
-static struct {
-	pthread_t thread;
-	pthread_cond_t changed;
-	bool runs; /* it is there */
-	bool lent; /* it has the turn */
-	bool ends;
-} low = {.changed = PTHREAD_COND_INITIALIZER};
 
 static void answer_flushes(uint64_t upto)
 {
@@ -123,77 +115,8 @@ static void make_turn(void)
 	if (!more) {
 		host_tidy(bus.host);
 		nap();
-		last_thread_look(low.runs ? 2 : 1);
+		last_thread_look();
 	}
-}
-
-/* ---- the thread of low priority */
-
-/* Whether somebody waits: for room, or for a flush. */
-static bool is_urgent(void)
-{
-	host_backlog(bus.host, consumer.is_short, &consumer.is_short);
-	return consumer.is_short || flushes_requested() != consumer.done;
-}
-
-static void *consume_low(void *unused)
-{
-	(void)unused;
-	bus_own_thread = true;
-	setpriority(PRIO_PROCESS, 0, NICE); /* of this thread alone */
-	pthread_mutex_lock(&consumer.mutex);
-	while (!low.ends) {
-		if (!low.lent) {
-			pthread_cond_wait(&low.changed, &consumer.mutex);
-			continue;
-		}
-		pthread_mutex_unlock(&consumer.mutex);
-		do
-			make_turn();
-		while (!is_over() && !is_urgent());
-		pthread_mutex_lock(&consumer.mutex);
-		low.lent = false;
-		pthread_cond_broadcast(&low.changed);
-	}
-	pthread_mutex_unlock(&consumer.mutex);
-	return NULL;
-}
-
-/* By the thread that starts the bus, as the other one. Not when it is first needed: a thread that is being made
- * waits for the loader, which a thread that ends the process may hold, and must not be met by a fork. All signals
- * are blocked here, and so are they there. */
-static void start_low(void)
-{
-	low.ends = false;
-	low.runs = !pthread_create(&low.thread, NULL, consume_low, NULL);
-	if (low.runs)
-		pthread_setname_np(low.thread, "rtl-bus-low");
-}
-
-/* Has it make turns as long as nothing is urgent; false: it is, or there is no such thread. */
-static bool lend(void)
-{
-	if (!low.runs || is_urgent())
-		return false;
-	pthread_mutex_lock(&consumer.mutex);
-	low.lent = true;
-	pthread_cond_broadcast(&low.changed);
-	while (low.lent)
-		pthread_cond_wait(&low.changed, &consumer.mutex);
-	pthread_mutex_unlock(&consumer.mutex);
-	return true;
-}
-
-static void end_low(void)
-{
-	if (!low.runs)
-		return;
-	pthread_mutex_lock(&consumer.mutex);
-	low.ends = true;
-	pthread_cond_broadcast(&low.changed);
-	pthread_mutex_unlock(&consumer.mutex);
-	pthread_join(low.thread, NULL);
-	low.runs = false;
 }
 
 /* ---- the thread */
@@ -203,10 +126,9 @@ static void *consume(void *unused)
 	(void)unused;
 	bus_own_thread = true;
 	consumer.paused = pause_is_on();
+	setpriority(PRIO_PROCESS, 0, NICE); /* of this thread alone */
 	while (!is_over())
-		if (!lend())
-			make_turn();
-	end_low();
+		make_turn();
 	if (termination_requested())
 		finish_call(); /* no exit follows that would do it */
 	host_set_last(bus.host, true);
@@ -234,11 +156,9 @@ int consumer_start(void)
 	__atomic_store_n(&bus.consumer_runs, true, __ATOMIC_RELAXED);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old); /* the program's signals are not ours */
-	start_low();
 	err = pthread_create(&consumer.thread, NULL, consume, NULL);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (err) {
-		end_low();
 		__atomic_store_n(&bus.consumer_runs, false, __ATOMIC_RELAXED);
 		log_line(RTL_LEVEL_ERROR, "bus",
 			 "no thread for the subscribers (%s): nothing "
@@ -309,9 +229,7 @@ void consumer_forget(void)
 {
 	bus.consumer_runs = false;
 	consumer.requested = consumer.done = 0;
-	consumer.is_short = consumer.outside = false;
-	low.runs = low.lent = low.ends = false;
+	consumer.outside = false;
 	pthread_mutex_init(&consumer.mutex, NULL);
 	pthread_cond_init(&consumer.cond, NULL);
-	pthread_cond_init(&low.changed, NULL);
 }

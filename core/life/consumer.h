@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bus's own threads, which deliver to the subscribers in this process. One of both has the turn:
- * `rtl-bus-low`, of low priority, so that the program goes before it where no core is idle; and
- * `rtl-bus`, while buffers are short, where somebody waits for a flush, and at the end.
+ * The bus's own thread, `rtl-bus`, which delivers to the subscribers in this process.
  */
 #ifndef RTL_CORE_CONSUMER_H
 #define RTL_CORE_CONSUMER_H

@@ -111,20 +111,6 @@ RTL_API const char *rtl_collector_recording(const struct rtl_collector *collecto
  */
 RTL_API uint32_t rtl_collector_poll(struct rtl_collector *collector, uint32_t timeout_ms);
 
-/** What waits in the buffers of the processes. */
-struct rtl_backlog {
-	uint32_t struct_size;
-	/** 1: threads wait for room in theirs, or soon will: the collector should not yield to them. */
-	uint32_t is_short;
-	uint64_t bytes;
-};
-
-/**
- * Looks at the buffers of the processes that have been met.
- * @param[in,out] backlog  struct_size set by the caller
- */
-RTL_API void rtl_collector_backlog(struct rtl_collector *collector, struct rtl_backlog *backlog);
-
 /**
  * Ends a poll that sleeps, or else the sleep of the next one. Any thread, and signal handlers.
  */

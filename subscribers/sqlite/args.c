@@ -134,13 +134,20 @@ static char *make_json(struct sub *sub, const struct rtl_event *event,
 	return sqlite3_str_finish(json);
 }
 
+/* What is kept with them begins where they do, or behind the fixed part: there their texts are. */
+static uint32_t begin_of(const struct rtl_event *event, struct rtl_text place)
+{
+	const uint32_t fixed = event->type_info->payload_size;
+
+	return place.offset < fixed ? place.offset : fixed;
+}
+
 static void write_args(struct sub *sub, struct process *process, int64_t id,
 		       const struct rtl_event *event, const struct rtl_field *field,
 		       struct rtl_text place)
 {
-	const uint32_t fixed = event->type_info->payload_size;
+	const uint32_t from = begin_of(event, place), size = event->payload_size - from;
 	char text[RTL_PAYLOAD_MAX], bytes[sizeof(place) + RTL_PAYLOAD_MAX];
-	const uint32_t size = event->payload_size - fixed;
 	char *json = field->kind == RTL_KIND_ARGS ? make_json(sub, event, field) : NULL;
 	struct cell *cells;
 	size_t length;
@@ -149,11 +156,11 @@ static void write_args(struct sub *sub, struct process *process, int64_t id,
 			 ? rpd_text(sub, event, field, text, sizeof(text))
 			 : rtl_args_text(sub->host, event, field, text, sizeof(text));
 	memcpy(bytes, &place, sizeof(place));
-	memcpy(bytes + sizeof(place), (const char *)event->payload + fixed, size);
+	memcpy(bytes + sizeof(place), (const char *)event->payload + from, size);
 	if (field->kind == RTL_KIND_ARGS)
-		put_names(sub, process, bytes + sizeof(place) + place.offset - fixed, place.length);
+		put_names(sub, process, bytes + sizeof(place) + place.offset - from, place.length);
 	else
-		put_values(sub, process, bytes + sizeof(place) + place.offset - fixed, place.length,
+		put_values(sub, process, bytes + sizeof(place) + place.offset - from, place.length,
 			   event->uid);
 	cells = rows_add(&sub->args);
 	cell_int(&cells[0], id);
@@ -166,22 +173,22 @@ static void write_args(struct sub *sub, struct process *process, int64_t id,
 int64_t args_id(struct sub *sub, struct process *process, const struct rtl_event *event,
 		const struct rtl_field *field)
 {
-	const uint32_t fixed = event->type_info->payload_size;
 	const uint64_t whose[] = {process->number, event->uid};
 	char key[sizeof(whose) + sizeof(struct rtl_text) + RTL_PAYLOAD_MAX];
 	struct rtl_text place;
-	uint32_t size;
+	uint32_t from, size;
 	bool is_new;
 	int64_t id;
 
 	memcpy(&place, (const char *)event->payload + field->offset, sizeof(place));
-	if (!place.length || place.offset < fixed || event->payload_size > RTL_PAYLOAD_MAX ||
+	if (!place.length || event->payload_size > RTL_PAYLOAD_MAX ||
 	    (uint64_t)place.offset + place.length > event->payload_size)
 		return 0;
-	size = event->payload_size - fixed;
+	from = begin_of(event, place);
+	size = event->payload_size - from;
 	memcpy(key, whose, sizeof(whose));
 	memcpy(key + sizeof(whose), &place, sizeof(place));
-	memcpy(key + sizeof(whose) + sizeof(place), (const char *)event->payload + fixed, size);
+	memcpy(key + sizeof(whose) + sizeof(place), (const char *)event->payload + from, size);
 	id = dictionary_find(&sub->args_known, key, sizeof(whose) + sizeof(place) + size, &is_new);
 	if (!id)
 		writer_error(&sub->writer, SQLITE_NOMEM, "arguments");

@@ -2,6 +2,7 @@
 /* plan.c: see plan.h. */
 #include "sub.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,7 +158,7 @@ static int64_t read_int(const void *at, uint32_t size)
 	return (int64_t)(read_number(at, size) << unused) >> unused;
 }
 
-/* A NaN is NULL to SQLite. */
+/* A NaN is NULL to SQLite, and -0 is 0. */
 static void set_float(struct rows *rows, struct cell *cell, const void *at, uint32_t size)
 {
 	double wide;
@@ -166,7 +167,7 @@ static void set_float(struct rows *rows, struct cell *cell, const void *at, uint
 	memcpy(size == sizeof(wide) ? (void *)&wide : (void *)&narrow, at, size);
 	if (size != sizeof(wide))
 		wide = narrow;
-	if (wide == wide)
+	if (wide == wide && (wide != 0 || !signbit(wide)))
 		cell_real(cell, wide);
 	else
 		cell_blob(rows, cell, at, size);

@@ -120,33 +120,34 @@ bool reader_find(struct reader *r, sqlite3_stmt **question, const char *sql, int
 /* ---- opening */
 
 /* Read-only where that works: what was cut off by the death of its writer can only be read by a
- * connection that may undo it. NULL: out of memory. */
-static sqlite3 *connect_to(const char *path)
+ * connection that may undo it. A result of SQLite's; the connection is to be closed in any case. */
+static int connect_to(const char *path, sqlite3 **db)
 {
 	static const int ways[] = {SQLITE_OPEN_READONLY, SQLITE_OPEN_READWRITE};
-	sqlite3 *db = NULL;
 	int rc = SQLITE_READONLY;
 
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
 		if ((rc & 0xff) != SQLITE_READONLY && (rc & 0xff) != SQLITE_CANTOPEN)
 			break;
-		sqlite3_close(db);
-		rc = sqlite3_open_v2(path, &db, ways[i] | SQLITE_OPEN_NOMUTEX, NULL);
-		sqlite3_busy_timeout(db, 5000);
+		sqlite3_close(*db);
+		rc = sqlite3_open_v2(path, db, ways[i] | SQLITE_OPEN_NOMUTEX, NULL);
+		if (rc == SQLITE_OK)
+			rc = sqlite3_busy_timeout(*db, 5000);
 		if (rc == SQLITE_OK) /* from here on all is as of now */
-			rc = sqlite3_exec(db, "BEGIN; SELECT 1 FROM sqlite_master", NULL, NULL,
+			rc = sqlite3_exec(*db, "BEGIN; SELECT 1 FROM sqlite_master", NULL, NULL,
 					  NULL);
 	}
-	return db;
+	return rc;
 }
 
 /* Only through SQLite: to close a descriptor of our own would drop the locks that SQLite may hold on that
  * file in this process. */
 static bool source_reads(const char *path)
 {
-	sqlite3 *db = connect_to(path);
-	const bool is = db && sqlite3_table_column_metadata(db, NULL, "rtl_origin", NULL, NULL,
-							    NULL, NULL, NULL, NULL) == SQLITE_OK;
+	sqlite3 *db = NULL;
+	const bool is = connect_to(path, &db) == SQLITE_OK &&
+			sqlite3_table_column_metadata(db, NULL, "rtl_origin", NULL, NULL, NULL,
+						      NULL, NULL, NULL) == SQLITE_OK;
 
 	sqlite3_close(db);
 	return is;
@@ -192,9 +193,10 @@ static int source_open(const struct rtl_source_host *host, const char *path, voi
 	r->host = host;
 	r->path = strdup(path);
 	r->payloads = malloc(READER_PAYLOADS);
-	r->db = connect_to(path);
-	if (!r->path || !r->payloads || !r->db)
+	if (!r->path || !r->payloads)
 		return RTL_ENOMEM;
+	if (connect_to(path, &r->db) != SQLITE_OK)
+		return reader_fail_db(r, "the file");
 	r->bytes = stat(path, &st) ? 0 : (uint64_t)st.st_size;
 	if (reader_check(r) || reader_load(r))
 		return r->error;

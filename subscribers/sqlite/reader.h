@@ -48,6 +48,7 @@ struct reader_process {
 struct reader_stream {
 	struct rtl_stream_info info;
 	const char **tables; /* of its types; NULL: not stored */
+	bool has_events;
 };
 
 struct table; /* a storage table, and where in it we are: reader_rows.c */

@@ -30,8 +30,6 @@ int reader_check(struct reader *r)
 	const char *key, *value;
 	bool known = false;
 
-	if (sqlite3_errcode(r->db) != SQLITE_OK)
-		return reader_fail_db(r, "the file");
 	if (!has_table(r, "rtl_meta") || !has_table(r, "rtl_origin"))
 		return reader_fail(r, RTL_EFORMAT, "is no trace of rtl: it has no table %s",
 				   has_table(r, "rtl_meta") ? "rtl_origin" : "rtl_meta");
@@ -57,9 +55,9 @@ int reader_check(struct reader *r)
 
 static uint16_t kind_of(const char *name)
 {
-	for (uint16_t i = 1; i <= RTL_KIND_VALUES; i++)
-		if (!strcmp(run_kind_name(i), name))
-			return i;
+	for (int i = 1; i <= RTL_KIND_VALUES; i++)
+		if (!strcmp(run_kind_name((uint16_t)i), name))
+			return (uint16_t)i;
 	return UINT16_MAX; /* of a newer version: bytes */
 }
 
@@ -123,8 +121,10 @@ static void load_types(struct reader *r, int64_t number, struct reader_stream *s
 		}
 		if (r->error)
 			continue;
-		if (sqlite3_column_type(row, 5) == SQLITE_TEXT)
+		if (sqlite3_column_type(row, 5) == SQLITE_TEXT) {
 			stream->tables[stream->info.type_count] = reader_text(r, row, 5);
+			stream->has_events = true;
+		}
 		type = &types[stream->info.type_count++];
 		*type = (struct rtl_type_info){
 			.struct_size = sizeof(*type),
@@ -226,14 +226,21 @@ int reader_load(struct reader *r)
 	return r->error;
 }
 
-/* The host's stream of that name, of that process; NULL: none. */
+/* The host's stream of that name, of that process; NULL: none. Of several with other fields it is the first
+ * that has events. */
 static const struct rtl_stream_info *find_stream(const struct reader *r,
 						 const struct reader_process *p, const char *name)
 {
-	for (uint32_t i = 0; name && i < r->stream_count; i++)
-		if (p->streams[i] && !strcmp(r->streams[i].info.name, name))
+	const struct rtl_stream_info *found = NULL;
+
+	for (uint32_t i = 0; name && i < r->stream_count; i++) {
+		if (strcmp(r->streams[i].info.name, name) != 0)
+			continue;
+		if (r->streams[i].has_events)
 			return p->streams[i];
-	return NULL;
+		found = found ? found : p->streams[i];
+	}
+	return found;
 }
 
 /* What is known of all processes together, under the number 0, is told of the first. */

@@ -153,27 +153,49 @@ static bool append(struct rtl_event *event, uint8_t *payload, const void *bytes,
 	return true;
 }
 
-/* Arguments bring along all that lay behind the fixed part. The host looks whether they lie in it. */
+/* Arguments bring along all of the payload from where they or its rest begin. The host looks whether what
+ * they refer to lies in it. */
+static bool put_bytes(const uint8_t *bytes, uint32_t size, const struct column *c,
+		      struct rtl_event *event, uint8_t *payload)
+{
+	const uint32_t fixed = event->type_info->payload_size;
+	struct rtl_text place;
+	uint32_t from;
+
+	if (size < sizeof(place))
+		return false;
+	memcpy(&place, bytes, sizeof(place));
+	bytes += sizeof(place);
+	size -= (uint32_t)sizeof(place);
+	from = place.offset < fixed ? place.offset : fixed;
+	if (size > READER_EVENT_MAX - from || size < fixed - from ||
+	    (uint64_t)place.offset + place.length > from + size)
+		return false;
+	if (event->payload_size == fixed) {
+		memcpy(payload + from, bytes, size);
+		event->payload_size = from + size;
+	} else if (from + size <= event->payload_size) { /* a second set in one payload */
+		memcpy(payload + place.offset, bytes + (place.offset - from), place.length);
+	}
+	memcpy(payload + c->offset, &place, sizeof(place));
+	return true;
+}
+
 static bool put_args(struct reader *r, sqlite3_stmt *row, const struct column *c,
 		     struct rtl_event *event, uint8_t *payload)
 {
-	const uint32_t place = sizeof(struct rtl_text);
-	const uint8_t *bytes = NULL;
-	uint32_t size = 0;
 	bool good;
 
 	if (sqlite3_column_type(row, c->cell) == SQLITE_NULL)
 		return true;
-	if (reader_find(r, &r->args, "SELECT bytes FROM rtl_args WHERE id = ?",
-			sqlite3_column_int64(row, c->cell), 0)) {
-		bytes = sqlite3_column_blob(r->args, 0);
-		size = (uint32_t)sqlite3_column_bytes(r->args, 0);
+	good = reader_find(r, &r->args, "SELECT bytes FROM rtl_args WHERE id = ?",
+			   sqlite3_column_int64(row, c->cell), 0);
+	if (good) {
+		const uint8_t *bytes = sqlite3_column_blob(r->args, 0);
+
+		good = put_bytes(bytes, (uint32_t)sqlite3_column_bytes(r->args, 0), c, event,
+				 payload);
 	}
-	good = bytes && size >= place;
-	if (good)
-		memcpy(payload + c->offset, bytes, place);
-	if (good && event->payload_size == event->type_info->payload_size)
-		good = append(event, payload, bytes + place, size - place);
 	sqlite3_reset(r->args);
 	return good;
 }

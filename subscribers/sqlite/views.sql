@@ -49,54 +49,68 @@ CREATE VIEW rtl_call_all AS
     e.correlation, ifnull(e.function_id, 1), ifnull(e.status_id, 1), e.result, NULL, NULL, NULL, NULL, NULL, 1, 4, NULL
     FROM rtl_e_rtl_hsa_call_function_end AS e LEFT JOIN rtl_process AS p ON p.process = e.process;
 
--- From the number that work has of its call to the call of HIP.
-CREATE VIEW rtl_call_number AS SELECT * FROM (
-  SELECT e.id AS id, e.process AS process, e.correlation AS correlation, e.function_id AS function_id, e.uid AS uid
-    FROM rtl_e_rtl_hip_call_debug_function_with_args_end AS e
-  UNION ALL SELECT e.id, e.process, e.correlation, e.function_id, e.uid FROM rtl_e_rtl_hip_call_debug_function_with_args_unfinished AS e
-  UNION ALL SELECT e.id, e.process, e.correlation, e.function_id, e.uid FROM rtl_e_rtl_hip_call_function_end AS e
-  UNION ALL SELECT e.id, e.process, e.correlation, e.function_id, e.uid FROM rtl_e_rtl_hip_call_function_unfinished AS e LIMIT -1);
+-- Calls of HIP, as what they submit is linked to them: by the number that both have.
+CREATE VIEW rtl_hip_call AS
+  SELECT e.id AS id, e.process AS process, e.correlation AS correlation, e.uid AS uid, e.function_id AS function_id, e.tid AS tid,
+    e.begin_ns AS begin_ns, ifnull(e.end_ns, 0) AS end_ns FROM rtl_e_rtl_hip_call_debug_function_with_args_end AS e
+  UNION ALL SELECT e.id, e.process, e.correlation, e.uid, e.function_id, e.tid_2, e.begin_ns, max(e.time_ns, e.begin_ns)
+    FROM rtl_e_rtl_hip_call_debug_function_with_args_unfinished AS e
+  UNION ALL SELECT e.id, e.process, e.correlation, e.uid, e.function_id, e.tid, e.begin_ns, ifnull(e.end_ns, 0)
+    FROM rtl_e_rtl_hip_call_function_end AS e
+  UNION ALL SELECT e.id, e.process, e.correlation, e.uid, e.function_id, e.tid_2, e.begin_ns, max(e.time_ns, e.begin_ns)
+    FROM rtl_e_rtl_hip_call_function_unfinished AS e;
+CREATE VIEW rtl_call_number AS SELECT id, process, correlation, uid FROM rtl_hip_call LIMIT -1;
 
 -- ---- dispatches and copies
 
-CREATE VIEW rtl_dispatch AS SELECT e.id AS op_id, e.process AS process, e.uid AS uid, ifnull(e.submit_ns, 0) AS submit_ns,
+-- All that is known of a dispatch, and of a copy. `process` is an expression, so that SQLite does not begin with rtl_origin where it is
+-- compared: of an event's other columns none has an index.
+CREATE VIEW rtl_kernel_op AS SELECT e.id AS id, ifnull(e.process, 0) AS process, e.uid AS uid, ifnull(e.submit_ns, 0) AS submit_ns,
   e.packet_id AS packet_id, e.kernel_object AS kernel_object, e.gpu AS gpu, e.queue AS queue, e.submit_tid AS tid, e.flags AS flags,
   e.grid_x AS grid_x, e.grid_y AS grid_y, e.grid_z AS grid_z, e.workgroup_x AS workgroup_x, e.workgroup_y AS workgroup_y,
   e.workgroup_z AS workgroup_z, e.group_segment_bytes AS lds_bytes, e.private_segment_bytes AS scratch_bytes, e.scope AS scope,
   CASE WHEN e.scope THEN e.scope_instance END AS scope_instance, e.call_ns AS call_ns,
   CASE WHEN e.call_ns NOT NULL THEN e.hip_stream END AS stream, nullif(e.range, 0) AS range, e.correlation AS correlation,
-  e.instance AS instance
-  FROM rtl_e_rtl_hsa_task_end AS e;
+  e.instance AS instance,
+  -- without times of the GPU it lasts nothing, where it was submitted
+  ifnull(CASE WHEN e.end_ns IS NULL THEN e.submit_ns ELSE e.begin_ns END, 0) AS begin_ns,
+  coalesce(e.end_ns, e.submit_ns, 0) AS end_ns,
+  coalesce(nullif(t.label, 1), nullif(e.kernel_name_id, 1), 23) AS name_id, t.name AS mangled,
+  CASE WHEN (SELECT value FROM rtl_meta WHERE key = 'gpu') = 'index'
+    THEN ifnull((SELECT g.gpu_index FROM rtl_gpu_index AS g WHERE g.process = e.process AND g.node = e.gpu), e.gpu) ELSE e.gpu END AS gpuId,
+  CASE WHEN (SELECT count(*) FROM rtl_process) = 1 AND e.queue BETWEEN 1 AND 999 THEN e.queue
+    ELSE (SELECT q.queueId FROM rtl_queue_id AS q WHERE q.process = e.process AND q.queue = e.queue) END AS queueId
+  FROM rtl_e_rtl_hsa_task_end AS e LEFT JOIN rtl_tracepoint AS t ON t.process = e.process AND t.uid = e.uid;
+CREATE VIEW rtl_dispatch AS SELECT id AS op_id, process, uid, submit_ns, packet_id, kernel_object, gpu, queue, tid, flags,
+  grid_x, grid_y, grid_z, workgroup_x, workgroup_y, workgroup_z, lds_bytes, scratch_bytes, scope, scope_instance, call_ns, stream,
+  range, correlation, instance FROM rtl_kernel_op;
 
 CREATE VIEW rtl_copy AS SELECT e.id AS id, CASE WHEN e.gpu AND NOT e.flags & 16 THEN e.id END AS op_id,
   CASE WHEN e.begin_ns AND e.end_ns AND NOT e.flags & 18 THEN e.begin_ns END AS begin_ns,
   CASE WHEN e.begin_ns AND e.end_ns AND NOT e.flags & 18 THEN e.end_ns END AS end_ns,
-  e.process AS process, e.uid AS uid, ifnull(e.submit_ns, 0) AS submit_ns, e.bytes AS bytes, e.src AS src, e.dst AS dst,
+  ifnull(e.process, 0) AS process, e.uid AS uid, ifnull(e.submit_ns, 0) AS submit_ns, e.bytes AS bytes, e.src AS src, e.dst AS dst,
   e.signal AS signal, e.gpu AS gpu, e.src_gpu AS src_gpu, e.dst_gpu AS dst_gpu, e.direction AS direction, e.kind AS kind,
   e.engine AS engine, e.submit_tid AS tid, e.flags AS flags, e.extent_x AS extent_x, e.extent_y AS extent_y, e.extent_z AS extent_z,
   e.parts AS parts, e.status AS status, e.scope AS scope, CASE WHEN e.scope THEN e.scope_instance END AS scope_instance,
   e.call_ns AS call_ns, CASE WHEN e.call_ns NOT NULL THEN e.hip_stream END AS stream, nullif(e.range, 0) AS range,
   e.correlation AS correlation, e.instance AS instance
   FROM rtl_e_rtl_hsa_copy_transfer_end AS e;
-
--- What a GPU did, for rocpd_op and what belongs to it.
-CREATE VIEW rtl_kernel_op AS SELECT e.id AS id, e.process AS process, e.correlation AS correlation, e.gpu AS gpu, e.queue AS queue,
-  e.packet_id AS packet_id, e.instance AS instance, ifnull(e.submit_ns, 0) AS submit_ns, e.submit_tid AS tid,
-  ifnull(CASE WHEN e.end_ns IS NULL THEN e.submit_ns ELSE e.begin_ns END, 0) AS begin_ns,
-  ifnull(ifnull(e.end_ns, e.submit_ns), 0) AS end_ns,
-  coalesce(nullif(t.label, 1), nullif(e.kernel_name_id, 1), 23) AS name_id, t.name AS mangled,
-  e.hip_stream AS hip_stream, e.grid_x AS grid_x, e.grid_y AS grid_y, e.grid_z AS grid_z, e.workgroup_x AS workgroup_x,
-  e.workgroup_y AS workgroup_y, e.workgroup_z AS workgroup_z, e.group_segment_bytes AS lds_bytes,
-  e.private_segment_bytes AS scratch_bytes
-  FROM rtl_e_rtl_hsa_task_end AS e LEFT JOIN rtl_tracepoint AS t ON t.process = e.process AND t.uid = e.uid;
-CREATE VIEW rtl_copy_op AS SELECT c.id AS id, c.process AS process, c.correlation AS correlation, c.gpu AS gpu, c.instance AS instance,
+CREATE VIEW rtl_copy_op AS SELECT c.id AS id, c.process AS process, c.correlation AS correlation, c.instance AS instance,
   c.submit_ns AS submit_ns, c.tid AS tid, ifnull(c.begin_ns, c.submit_ns) AS begin_ns, ifnull(c.end_ns, c.submit_ns) AS end_ns,
   CASE WHEN c.direction BETWEEN 0 AND 5 THEN c.direction + 14 ELSE 20 END AS type_id, c.kind = 4 AS is_fill,
-  (c.flags & 32) <> 0 AS sync, c.bytes AS bytes, c.extent_x AS width, c.extent_y AS height,
+  (c.flags & 32) <> 0 AS sync, CASE WHEN c.flags & 32 THEN ifnull(c.end_ns, c.submit_ns) ELSE c.submit_ns END AS call_end_ns,
+  c.bytes AS bytes, c.extent_x AS width, c.extent_y AS height,
   CASE c.direction WHEN 1 THEN 1 WHEN 2 THEN 2 WHEN 3 THEN 3 WHEN 4 THEN 3 WHEN 0 THEN 0 WHEN 5 THEN 0 ELSE 4 END AS kind,
   printf('0x%x', c.dst) AS dst, printf('0x%x', c.src) AS src, c.dst_gpu AS dst_gpu, c.src_gpu AS src_gpu,
-  CASE WHEN c.stream THEN printf('0x%x', c.stream) ELSE '' END AS stream
+  CASE WHEN c.stream THEN printf('0x%x', c.stream) ELSE '' END AS stream, CASE WHEN (SELECT value FROM rtl_meta WHERE key = 'gpu') = 'index'
+    THEN ifnull((SELECT g.gpu_index FROM rtl_gpu_index AS g WHERE g.process = c.process AND g.node = c.gpu), c.gpu) ELSE c.gpu END AS gpuId
   FROM rtl_copy AS c WHERE c.gpu AND NOT c.flags & 16;
+
+-- The calls that made copies. A trace has fewer copies than calls: these are looked up while the calls are read once.
+CREATE VIEW rtl_copy_link AS SELECT k.id AS op_id, c.id AS api_id, c.process AS process, c.correlation AS correlation,
+  c.function_id AS function_id, c.tid AS tid, c.begin_ns AS begin_ns, c.end_ns AS end_ns FROM rtl_hip_call AS c
+  CROSS JOIN (SELECT id, process, correlation FROM rtl_copy_op LIMIT -1) AS k
+  WHERE k.process = c.process AND k.correlation = c.correlation LIMIT -1;
 
 -- Numbers of queues that tell those of several processes apart: a queue keeps its own if no process before has it.
 CREATE VIEW rtl_queue_id AS
@@ -154,10 +168,10 @@ CREATE VIEW rtl_mem_in_use AS SELECT process, CASE WHEN kind <= 3
   end_ns AS time_ns, in_use_bytes FROM rtl_mem WHERE NOT flags & 6;
 
 -- A NaN is a BLOB of its bytes: no value.
-CREATE VIEW rtl_counter AS SELECT e.process AS process, e.instance AS dispatch, e.uid AS uid, ifnull(e.name_id, 1) AS name_id,
+CREATE VIEW rtl_counter AS SELECT ifnull(e.process, 0) AS process, e.instance AS dispatch, e.uid AS uid, ifnull(e.name_id, 1) AS name_id,
   CASE WHEN NOT e.flags & 2 AND typeof(e.value) = 'real' THEN e.value END AS value, ifnull(e.kernel, 0) AS kernel, e.gpu AS gpu,
   e.pass AS pass, e.flags AS flags FROM rtl_e_rtl_hsa_counter_value AS e;
-CREATE VIEW rtl_counter_interval AS SELECT e.process AS process, e.instance AS reading, e.uid AS uid, ifnull(e.name_id, 1) AS name_id,
+CREATE VIEW rtl_counter_interval AS SELECT ifnull(e.process, 0) AS process, e.instance AS reading, e.uid AS uid, ifnull(e.name_id, 1) AS name_id,
   CASE WHEN NOT e.flags & 2 AND typeof(e.value) = 'real' THEN e.value END AS value, ifnull(e.begin_ns, 0) AS begin_ns,
   ifnull(e.end_ns, 0) AS end_ns, e.gpu AS gpu, e.pass AS pass, e.flags AS flags FROM rtl_e_rtl_hsa_counter_interval AS e;
 CREATE VIEW rtl_counter_intervals AS SELECT p.pid AS pid, c.gpu AS gpu, nam.string AS counter, c.begin_ns AS begin_ns,
@@ -177,24 +191,17 @@ CREATE VIEW rtl_counters AS SELECT d.id AS op_id, p.pid AS pid, c.gpu AS gpu, d.
 -- ---- RPD's tables
 
 CREATE VIEW rocpd_op AS
-  SELECT o.id AS id, CASE WHEN (SELECT value FROM rtl_meta WHERE key = 'gpu') = 'index' THEN ifnull((SELECT g.gpu_index FROM rtl_gpu_index AS g
-      WHERE g.process = o.process AND g.node = o.gpu), o.gpu) ELSE o.gpu END AS gpuId,
-    CASE WHEN (SELECT count(*) FROM rtl_process) = 1 AND o.queue BETWEEN 1 AND 999 THEN o.queue
-      ELSE (SELECT q.queueId FROM rtl_queue_id AS q WHERE q.process = o.process AND q.queue = o.queue) END AS queueId,
-    o.packet_id AS sequenceId, o.begin_ns AS start, o.end_ns AS "end", o.name_id AS description_id, 2 AS opType_id
-    FROM rtl_kernel_op AS o
-  UNION ALL SELECT o.id, CASE WHEN (SELECT value FROM rtl_meta WHERE key = 'gpu') = 'index' THEN ifnull((SELECT g.gpu_index FROM rtl_gpu_index AS g
-      WHERE g.process = o.process AND g.node = o.gpu), o.gpu) ELSE o.gpu END,
-    0, o.instance, o.begin_ns, o.end_ns, 1, o.type_id FROM rtl_copy_op AS o;
+  SELECT id, gpuId, queueId, packet_id AS sequenceId, begin_ns AS start, end_ns AS "end", name_id AS description_id, 2 AS opType_id
+    FROM rtl_kernel_op
+  UNION ALL SELECT id, gpuId, 0, instance, begin_ns, end_ns, 1, type_id FROM rtl_copy_op;
 
 -- Work whose call is not in the file is linked to a row of its own, the submission (KernelDispatch, MemoryCopy, MemoryFill).
 CREATE VIEW rocpd_api_ops AS
   SELECT o.id AS id, ifnull(c.id, o.id) AS api_id, o.id AS op_id FROM rtl_kernel_op AS o
     LEFT JOIN rtl_call_number AS c ON c.process = o.process AND c.correlation = o.correlation
     WHERE c.id NOT NULL OR (SELECT value FROM rtl_meta WHERE key = 'links') IS NOT 'no'
-  UNION ALL SELECT o.id, ifnull(c.id, o.id), o.id FROM rtl_copy_op AS o
-    LEFT JOIN rtl_call_number AS c ON c.process = o.process AND c.correlation = o.correlation
-    WHERE c.id NOT NULL OR (SELECT value FROM rtl_meta WHERE key = 'links') IS NOT 'no';
+  UNION ALL SELECT o.id, ifnull(l.api_id, o.id), o.id FROM rtl_copy_op AS o LEFT JOIN rtl_copy_link AS l ON l.op_id = o.id
+    WHERE l.api_id NOT NULL OR (SELECT value FROM rtl_meta WHERE key = 'links') IS NOT 'no' LIMIT -1;
 
 -- What is no call: ranges, marks, regions of other streams, submissions that stand for calls.
 CREATE VIEW rocpd_api_other AS
@@ -207,10 +214,9 @@ CREATE VIEW rocpd_api_other AS
     LEFT JOIN rtl_call_number AS c ON c.process = o.process AND c.correlation = o.correlation
     LEFT JOIN rtl_process AS p ON p.process = o.process
     WHERE c.id IS NULL AND (SELECT value FROM rtl_meta WHERE key = 'links') IS NOT 'no'
-  UNION ALL SELECT o.id, p.pid, o.tid, o.submit_ns, CASE WHEN o.sync THEN o.end_ns ELSE o.submit_ns END, 12 + o.is_fill, 1, 4, 1
-    FROM rtl_copy_op AS o LEFT JOIN rtl_call_number AS c ON c.process = o.process AND c.correlation = o.correlation
-    LEFT JOIN rtl_process AS p ON p.process = o.process
-    WHERE c.id IS NULL AND (SELECT value FROM rtl_meta WHERE key = 'links') IS NOT 'no';
+  UNION ALL SELECT o.id, p.pid, o.tid, o.submit_ns, o.call_end_ns, 12 + o.is_fill, 1, 4, 1
+    FROM rtl_copy_op AS o LEFT JOIN rtl_copy_link AS l ON l.op_id = o.id LEFT JOIN rtl_process AS p ON p.process = o.process
+    WHERE l.op_id IS NULL AND (SELECT value FROM rtl_meta WHERE key = 'links') IS NOT 'no';
 CREATE VIEW rocpd_api AS
   SELECT id, pid, tid, begin_ns AS start, end_ns AS "end", function_id AS apiName_id, category_id, domain_id,
     ifnull(args_id + 1099511627776, 1) AS args_id FROM rtl_call_all
@@ -220,7 +226,7 @@ CREATE VIEW rocpd_api AS
 
 -- There is room for one kernel of each call: the first of one that launches a kernel, none of a graph's.
 CREATE VIEW rocpd_kernelapi AS
-  SELECT f.call AS api_ptr_id, CASE WHEN o.hip_stream THEN printf('0x%x', o.hip_stream) ELSE '' END AS stream, o.grid_x AS gridX,
+  SELECT f.call AS api_ptr_id, CASE WHEN o.stream THEN printf('0x%x', o.stream) ELSE '' END AS stream, o.grid_x AS gridX,
     o.grid_y AS gridY, o.grid_z AS gridZ, o.workgroup_x AS workgroupX, o.workgroup_y AS workgroupY, o.workgroup_z AS workgroupZ,
     o.lds_bytes AS groupSegmentSize, o.scratch_bytes AS privateSegmentSize, o.name_id AS kernelName_id
     FROM (SELECT c.id AS call, min(d.id) AS first FROM rtl_e_rtl_hsa_task_end AS d
@@ -233,21 +239,24 @@ CREATE VIEW rocpd_kernelapi AS
     WHERE c.id IS NULL AND (SELECT value FROM rtl_meta WHERE key = 'links') IS NOT 'no';
 
 -- Of a call that makes several, the first, and the bytes of all. A fill is no copy there.
-CREATE VIEW rtl_copy_call AS SELECT c.id AS api_id, o.process AS process, o.correlation AS correlation, c.function_id AS function_id,
-  min(o.id) AS first, o.stream AS stream, sum(o.bytes) AS size, o.width AS width, o.height AS height, o.kind AS kind, o.dst AS dst,
-  o.src AS src, o.dst_gpu AS dstDevice, o.src_gpu AS srcDevice, o.sync AS sync
-  FROM rtl_copy_op AS o JOIN rtl_call_number AS c ON c.process = o.process AND c.correlation = o.correlation
-  WHERE NOT o.is_fill GROUP BY c.id;
+CREATE VIEW rtl_copy_call AS SELECT l.api_id AS api_id, l.process AS process, l.correlation AS correlation, l.function_id AS function_id,
+  l.tid AS tid, l.begin_ns AS begin_ns, l.end_ns AS end_ns, min(o.id) AS first, o.stream AS stream, sum(o.bytes) AS size,
+  o.width AS width, o.height AS height, o.kind AS kind, o.dst AS dst, o.src AS src, o.dst_gpu AS dstDevice, o.src_gpu AS srcDevice,
+  o.sync AS sync FROM rtl_copy_link AS l CROSS JOIN rtl_copy_op AS o WHERE o.id = l.op_id AND NOT o.is_fill GROUP BY l.api_id;
+-- A copy whose call is not in the file is its own call.
+CREATE VIEW rtl_copy_alone AS SELECT o.id AS id, o.process AS process, o.gpuId AS gpuId, o.instance AS instance, o.tid AS tid,
+  o.submit_ns AS submit_ns, o.call_end_ns AS call_end_ns, o.begin_ns AS begin_ns, o.end_ns AS end_ns, o.stream AS stream,
+  o.bytes AS size, o.width AS width, o.height AS height, o.kind AS kind, o.dst AS dst, o.src AS src, o.dst_gpu AS dstDevice,
+  o.src_gpu AS srcDevice, o.sync AS sync FROM rtl_copy_op AS o LEFT JOIN rtl_copy_link AS l ON l.op_id = o.id
+  WHERE l.op_id IS NULL AND NOT o.is_fill AND (SELECT value FROM rtl_meta WHERE key = 'links') IS NOT 'no';
 CREATE VIEW rocpd_copyapi AS
   SELECT api_id AS api_ptr_id, stream, size, width, height, kind, dst, src, dstDevice, srcDevice, sync, 0 AS pinned FROM rtl_copy_call
-  UNION ALL SELECT o.id, o.stream, o.bytes, o.width, o.height, o.kind, o.dst, o.src, o.dst_gpu, o.src_gpu, o.sync, 0
-    FROM rtl_copy_op AS o LEFT JOIN rtl_call_number AS c ON c.process = o.process AND c.correlation = o.correlation
-    WHERE c.id IS NULL AND NOT o.is_fill AND (SELECT value FROM rtl_meta WHERE key = 'links') IS NOT 'no';
+  UNION ALL SELECT id, stream, size, width, height, kind, dst, src, dstDevice, srcDevice, sync, 0 FROM rtl_copy_alone;
 
 -- Tools draw each monitorType of a GPU, and paste values into JSON.
 CREATE VIEW rocpd_monitor AS SELECT e.id AS id, 'gpu' AS deviceType,
-  CASE WHEN (SELECT value FROM rtl_meta WHERE key = 'gpu') = 'index' THEN ifnull((SELECT g.gpu_index FROM rtl_gpu_index AS g
-    WHERE g.process = e.process AND g.node = e.gpu), e.gpu) ELSE e.gpu END AS deviceId,
+  CASE WHEN (SELECT value FROM rtl_meta WHERE key = 'gpu') = 'index'
+    THEN ifnull((SELECT g.gpu_index FROM rtl_gpu_index AS g WHERE g.process = e.process AND g.node = e.gpu), e.gpu) ELSE e.gpu END AS deviceId,
   n.string AS monitorType, e.begin_ns AS start, e.end_ns AS "end",
   CASE WHEN e.value = CAST(e.value AS INTEGER) THEN CAST(CAST(e.value AS INTEGER) AS TEXT) ELSE printf('%.15g', e.value) END AS value
   FROM rtl_e_rtl_hsa_counter_interval AS e JOIN rocpd_string AS n ON n.id = e.name_id
@@ -291,29 +300,34 @@ CREATE VIEW top AS SELECT s.string AS Name, sum(t.calls) AS TotalCalls, sum(t.ns
     UNION ALL SELECT type_id, count(*), sum(end_ns - begin_ns) FROM rtl_copy_op GROUP BY type_id) AS t
   JOIN rocpd_string AS s ON s.id = t.name_id GROUP BY s.string ORDER BY TotalDuration_us DESC;
 -- Each kernel with what is known of its launch.
-CREATE VIEW kernel AS SELECT o.id AS id, CASE WHEN (SELECT value FROM rtl_meta WHERE key = 'gpu') = 'index' THEN ifnull((SELECT g.gpu_index
-    FROM rtl_gpu_index AS g WHERE g.process = o.process AND g.node = o.gpu), o.gpu) ELSE o.gpu END AS gpuId,
-  CASE WHEN (SELECT count(*) FROM rtl_process) = 1 AND o.queue BETWEEN 1 AND 999 THEN o.queue
-    ELSE (SELECT q.queueId FROM rtl_queue_id AS q WHERE q.process = o.process AND q.queue = o.queue) END AS queueId,
-  o.packet_id AS sequenceId, o.begin_ns AS start, o.end_ns AS "end", o.end_ns - o.begin_ns AS duration,
-  CASE WHEN c.id NOT NULL AND o.hip_stream THEN printf('0x%x', o.hip_stream) ELSE '' END AS stream,
-  o.grid_x AS gridX, o.grid_y AS gridY, o.grid_z AS gridZ, o.workgroup_x AS workgroupX, o.workgroup_y AS workgroupY,
-  o.workgroup_z AS workgroupZ, o.lds_bytes AS groupSegmentSize, o.scratch_bytes AS privateSegmentSize, n.string AS kernelName
+CREATE VIEW kernel AS SELECT o.id AS id, o.gpuId AS gpuId, o.queueId AS queueId, o.packet_id AS sequenceId, o.begin_ns AS start,
+  o.end_ns AS "end", o.end_ns - o.begin_ns AS duration,
+  CASE WHEN c.id NOT NULL AND o.stream THEN printf('0x%x', o.stream) ELSE '' END AS stream, o.grid_x AS gridX, o.grid_y AS gridY,
+  o.grid_z AS gridZ, o.workgroup_x AS workgroupX, o.workgroup_y AS workgroupY, o.workgroup_z AS workgroupZ,
+  o.lds_bytes AS groupSegmentSize, o.scratch_bytes AS privateSegmentSize, n.string AS kernelName
   FROM rtl_kernel_op AS o LEFT JOIN rtl_call_number AS c ON c.process = o.process AND c.correlation = o.correlation
   LEFT JOIN rtl_tracepoint AS t ON t.process = c.process AND t.uid = c.uid JOIN rocpd_string AS n ON n.id = o.name_id
   WHERE t.category = 8 OR (c.id IS NULL AND (SELECT value FROM rtl_meta WHERE key = 'links') IS NOT 'no');
 -- Copies with the times of the call, and with those of the GPU.
-CREATE VIEW copy AS SELECT a.id AS id, a.pid AS pid, a.tid AS tid, a.start AS start, a."end" AS "end", nam.string AS apiName,
-  c.stream AS stream, c.size AS size, c.width AS width, c.height AS height, c.kind AS kind, c.dst AS dst, c.src AS src,
-  c.dstDevice AS dstDevice, c.srcDevice AS srcDevice, c.sync AS sync, c.pinned AS pinned
-  FROM (SELECT * FROM rocpd_copyapi LIMIT -1) AS c JOIN (SELECT * FROM rocpd_api LIMIT -1) AS a ON a.id = c.api_ptr_id
-  JOIN rocpd_string AS nam ON nam.id = a.apiName_id;
-CREATE VIEW copyop AS SELECT o.id AS id, o.gpuId AS gpuId, o.queueId AS queueId, o.sequenceId AS sequenceId, o.start AS start,
-  o."end" AS "end", o."end" - o.start AS duration, c.stream AS stream, c.size AS size, c.width AS width, c.height AS height,
-  c.kind AS kind, c.dst AS dst, c.src AS src, c.dstDevice AS dstDevice, c.srcDevice AS srcDevice, c.sync AS sync, c.pinned AS pinned,
-  nam.string AS apiName FROM (SELECT * FROM rocpd_copyapi LIMIT -1) AS c JOIN (SELECT * FROM rocpd_api_ops LIMIT -1) AS l ON l.api_id = c.api_ptr_id
-  JOIN (SELECT * FROM rocpd_op LIMIT -1) AS o ON o.id = l.op_id JOIN (SELECT * FROM rocpd_api LIMIT -1) AS a ON a.id = l.api_id
-  JOIN rocpd_string AS nam ON nam.id = a.apiName_id;
+CREATE VIEW copy AS
+  SELECT c.api_id AS id, p.pid AS pid, c.tid AS tid, c.begin_ns AS start, c.end_ns AS "end", nam.string AS apiName, c.stream AS stream,
+    c.size AS size, c.width AS width, c.height AS height, c.kind AS kind, c.dst AS dst, c.src AS src, c.dstDevice AS dstDevice,
+    c.srcDevice AS srcDevice, c.sync AS sync, 0 AS pinned FROM rtl_copy_call AS c LEFT JOIN rtl_process AS p ON p.process = c.process
+    JOIN rocpd_string AS nam ON nam.id = ifnull(c.function_id, 1)
+  UNION ALL SELECT c.id, p.pid, c.tid, c.submit_ns, c.call_end_ns, 'MemoryCopy', c.stream, c.size, c.width, c.height, c.kind, c.dst,
+    c.src, c.dstDevice, c.srcDevice, c.sync, 0 FROM rtl_copy_alone AS c LEFT JOIN rtl_process AS p ON p.process = c.process;
+CREATE VIEW copyop AS
+  SELECT o.id AS id, o.gpuId AS gpuId, 0 AS queueId, o.instance AS sequenceId, o.begin_ns AS start, o.end_ns AS "end",
+    o.end_ns - o.begin_ns AS duration, c.stream AS stream, c.size AS size, c.width AS width, c.height AS height, c.kind AS kind,
+    c.dst AS dst, c.src AS src, c.dstDevice AS dstDevice, c.srcDevice AS srcDevice, c.sync AS sync, 0 AS pinned,
+    nam.string AS apiName FROM rtl_copy_link AS l JOIN rtl_copy_call AS c ON c.api_id = l.api_id JOIN rtl_copy_op AS o ON o.id = l.op_id
+    JOIN rocpd_string AS nam ON nam.id = ifnull(c.function_id, 1)
+  UNION ALL SELECT o.id, o.gpuId, o.queueId, o.packet_id, o.begin_ns, o.end_ns, o.end_ns - o.begin_ns, c.stream, c.size, c.width,
+    c.height, c.kind, c.dst, c.src, c.dstDevice, c.srcDevice, c.sync, 0, nam.string FROM rtl_kernel_op AS o
+    CROSS JOIN rtl_copy_call AS c JOIN rocpd_string AS nam ON nam.id = ifnull(c.function_id, 1)
+    WHERE c.process = o.process AND c.correlation = o.correlation
+  UNION ALL SELECT id, gpuId, 0, instance, begin_ns, end_ns, end_ns - begin_ns, stream, size, width, height, kind, dst, src, dstDevice,
+    srcDevice, sync, 0, 'MemoryCopy' FROM rtl_copy_alone;
 CREATE VIEW stackframe AS SELECT 0 AS id, '' AS string, 0 AS depth, '' AS "string:1" WHERE 0;
 CREATE VIEW counter AS SELECT c.op_id AS op_id, ker.string AS kernelName, nam.string AS counterName, c.value AS value
   FROM rocpd_counter AS c JOIN rtl_kernel_op AS o ON o.id = c.op_id JOIN rocpd_string AS ker ON ker.id = o.name_id
@@ -341,14 +355,14 @@ CREATE VIEW rtl_calls AS SELECT c.id AS api_id, c.pid AS pid, c.tid AS tid, dom.
   JOIN rocpd_string AS nam ON nam.id = c.function_id JOIN rocpd_string AS sta ON sta.id = c.status_id
   LEFT JOIN rtl_args AS arg ON arg.id = c.args_id;
 
-CREATE VIEW rtl_dispatches AS SELECT d.op_id AS op_id, p.pid AS pid, d.tid AS tid, d.gpu AS gpu, d.queue AS queue,
-  d.packet_id AS packet_id, s.string AS kernel, o.mangled AS mangled, d.submit_ns AS submit_ns, o.begin_ns AS begin_ns,
-  o.end_ns AS end_ns, max(o.end_ns - o.begin_ns, 0) AS duration_ns, max(o.begin_ns - d.submit_ns, 0) AS wait_ns,
+CREATE VIEW rtl_dispatches AS SELECT d.id AS op_id, p.pid AS pid, d.tid AS tid, d.gpu AS gpu, d.queue AS queue,
+  d.packet_id AS packet_id, s.string AS kernel, d.mangled AS mangled, d.submit_ns AS submit_ns, d.begin_ns AS begin_ns,
+  d.end_ns AS end_ns, max(d.end_ns - d.begin_ns, 0) AS duration_ns, max(d.begin_ns - d.submit_ns, 0) AS wait_ns,
   d.grid_x AS grid_x, d.grid_y AS grid_y, d.grid_z AS grid_z, d.workgroup_x AS workgroup_x, d.workgroup_y AS workgroup_y,
   d.workgroup_z AS workgroup_z, d.lds_bytes AS lds_bytes, d.scratch_bytes AS scratch_bytes, d.correlation AS correlation,
-  d.process AS process, d.uid AS uid, d.flags AS flags, d.call_ns AS call_ns, max(o.begin_ns - d.call_ns, 0) AS launch_ns,
-  d.stream AS stream, d.range AS range FROM rtl_dispatch AS d JOIN rtl_kernel_op AS o ON o.id = d.op_id
-  JOIN rocpd_string AS s ON s.id = o.name_id LEFT JOIN rtl_process AS p ON p.process = d.process;
+  d.process AS process, d.uid AS uid, d.flags AS flags, d.call_ns AS call_ns, max(d.begin_ns - d.call_ns, 0) AS launch_ns,
+  d.stream AS stream, d.range AS range FROM rtl_kernel_op AS d
+  JOIN rocpd_string AS s ON s.id = d.name_id LEFT JOIN rtl_process AS p ON p.process = d.process;
 
 CREATE VIEW rtl_copies AS SELECT c.id AS id, c.op_id AS op_id, p.pid AS pid,
   c.tid AS tid, CASE c.direction WHEN 0 THEN 'fill' WHEN 1 THEN 'host to device'
@@ -371,12 +385,13 @@ CREATE VIEW rtl_api_ops AS SELECT w.api_id AS api_id, fun.string AS function, w.
   (SELECT ifnull(c.id, o.id) AS api_id, CASE WHEN c.id IS NULL THEN 3 ELSE ifnull(c.function_id, 1) END AS function_id, o.id AS op_id,
       o.process AS process, o.correlation AS correlation, o.submit_ns AS submit_ns, o.packet_id AS packet_id, o.instance AS instance,
       2 AS type_id, o.name_id AS name_id, o.begin_ns AS begin_ns, o.end_ns AS end_ns FROM rtl_kernel_op AS o
-      LEFT JOIN rtl_call_number AS c ON c.process = o.process AND c.correlation = o.correlation
+      LEFT JOIN (SELECT id, process, correlation, function_id FROM rtl_hip_call LIMIT -1) AS c
+        ON c.process = o.process AND c.correlation = o.correlation
       WHERE c.id NOT NULL OR (SELECT value FROM rtl_meta WHERE key = 'links') IS NOT 'no'
-    UNION ALL SELECT ifnull(c.id, o.id), CASE WHEN c.id IS NULL THEN 12 + o.is_fill ELSE ifnull(c.function_id, 1) END, o.id,
+    UNION ALL SELECT ifnull(l.api_id, o.id), CASE WHEN l.api_id IS NULL THEN 12 + o.is_fill ELSE ifnull(l.function_id, 1) END, o.id,
       o.process, o.correlation, o.submit_ns, 0, o.instance, o.type_id, 1, o.begin_ns, o.end_ns FROM rtl_copy_op AS o
-      LEFT JOIN rtl_call_number AS c ON c.process = o.process AND c.correlation = o.correlation
-      WHERE c.id NOT NULL OR (SELECT value FROM rtl_meta WHERE key = 'links') IS NOT 'no') AS w
+      LEFT JOIN rtl_copy_link AS l ON l.op_id = o.id
+      WHERE l.api_id NOT NULL OR (SELECT value FROM rtl_meta WHERE key = 'links') IS NOT 'no') AS w
   JOIN rocpd_string AS fun ON fun.id = w.function_id JOIN rocpd_string AS typ ON typ.id = w.type_id
   JOIN rocpd_string AS des ON des.id = w.name_id;
 

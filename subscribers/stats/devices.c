@@ -48,10 +48,6 @@ uint64_t summary_uncertain_ns(struct summary *summary)
 
 static void forget_gaps(struct summary *summary)
 {
-	for (size_t i = 0; i < summary->gap_count; i++) {
-		for (unsigned k = 0; k < SUMMARY_GAP_CALLS; k++)
-			free(summary->gaps[i].calls[k].name);
-	}
 	free(summary->gaps);
 	summary->gaps = NULL;
 	summary->gap_count = 0;
@@ -89,41 +85,6 @@ int summary_find_gaps(struct summary *summary)
 	}
 	qsort(summary->gaps, summary->gap_count, sizeof(*summary->gaps), compare_gaps);
 	return 0;
-}
-
-bool summary_gap(const struct summary *summary, size_t number, uint64_t *begin_ns, uint64_t *end_ns)
-{
-	if (number >= summary->gap_count)
-		return false;
-	*begin_ns = summary->gaps[number].time.begin;
-	*end_ns = summary->gaps[number].time.end;
-	return true;
-}
-
-int summary_gap_add_call(struct summary *summary, size_t number, const char *name, uint64_t ns)
-{
-	struct summary_gap_call *calls = summary->gaps[number].calls;
-	const size_t last = SUMMARY_GAP_CALLS - 1;
-	size_t at = 0;
-	char *copy;
-
-	while (at <= last && calls[at].name &&
-	       (calls[at].ns > ns || (calls[at].ns == ns && strcmp(calls[at].name, name) < 0)))
-		at++;
-	if (at > last)
-		return 0;
-	copy = strdup(name);
-	if (!copy)
-		return RTL_ENOMEM;
-	free(calls[last].name);
-	memmove(&calls[at + 1], &calls[at], (last - at) * sizeof(*calls));
-	calls[at] = (struct summary_gap_call){copy, ns};
-	return 0;
-}
-
-void summary_gap_calls_known(struct summary *summary)
-{
-	summary->has_gap_calls = true;
 }
 
 bool summary_gaps_uncertain(const struct summary *summary)

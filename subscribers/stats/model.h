@@ -75,16 +75,9 @@ struct summary_stream {
 	struct summary_loss *losses;
 };
 
-/* Calls that are told of a gap, those with the most time first. */
-#define SUMMARY_GAP_CALLS 4u
-
 struct summary_gap {
 	uint32_t device;
 	struct gap time;
-	struct summary_gap_call {
-		char *name; /* NULL: none */
-		uint64_t ns;
-	} calls[SUMMARY_GAP_CALLS];
 };
 
 struct summary_process {
@@ -131,7 +124,6 @@ struct summary {
 	struct summary_gap *gaps; /* longest first; NULL: not looked for */
 	size_t gap_count;
 	uint64_t begin_ns; /* UINT64_MAX: nothing has happened */
-	bool has_gap_calls;
 	bool unfinished;
 };
 

@@ -101,14 +101,6 @@ static void print_gaps(struct json *json, const struct summary *summary,
 		json_object(json, NULL);
 		json_number(json, "begin_ns", gap->time.begin);
 		json_number(json, "end_ns", gap->time.end);
-		json_array(json, "calls");
-		for (unsigned k = 0; k < SUMMARY_GAP_CALLS && gap->calls[k].name; k++) {
-			json_object(json, NULL);
-			json_text(json, "name", gap->calls[k].name);
-			json_number(json, "ns", gap->calls[k].ns);
-			json_end(json);
-		}
-		json_end(json);
 		json_end(json);
 	}
 	json_end(json);

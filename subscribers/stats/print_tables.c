@@ -86,24 +86,6 @@ static uint64_t span_of(const struct summary_device *device)
 	return device->busy.last - device->busy.first;
 }
 
-/* "hipMemcpy 5.100ms, hipFree 20.00us" */
-static char *calls_text(const struct summary_gap *gap)
-{
-	char *text = NULL, ns[SUMMARY_DURATION_SIZE];
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	if (!out)
-		return NULL;
-	for (size_t k = 0; k < 2 && gap->calls[k].name; k++)
-		fprintf(out, "%s%s %s", k ? ", " : "", gap->calls[k].name,
-			summary_duration(ns, gap->calls[k].ns));
-	if (!gap->calls[0].name)
-		fputs("no recorded call", out);
-	fclose(out);
-	return text;
-}
-
 void summary_print_gaps(FILE *file, struct summary *summary, unsigned columns, unsigned top)
 {
 	const size_t most = top && top < GAPS_SHOWN ? top : top ? GAPS_SHOWN : SIZE_MAX;
@@ -127,8 +109,6 @@ void summary_print_gaps(FILE *file, struct summary *summary, unsigned columns, u
 		set_ns(line->cells[1], ns);
 		set_ns(line->cells[2], gap->time.begin - summary->begin_ns);
 		set(line->cells[3], "%" PRIu32, gap->device);
-		if (summary->has_gap_calls)
-			line->text = calls_text(gap);
 		count++;
 	}
 	if (lines && count > 1) {
@@ -136,8 +116,6 @@ void summary_print_gaps(FILE *file, struct summary *summary, unsigned columns, u
 
 		for (size_t k = 0; k < 4; k++)
 			set(lines[0].cells[k], "%s", heads[k]);
-		if (summary->has_gap_calls)
-			lines[0].text = strdup("most of it threads were in");
 		fputs("\nLargest idle gaps of the GPUs\n", file);
 		print_lines(file, lines, count, 4, columns);
 	}

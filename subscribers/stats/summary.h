@@ -115,13 +115,6 @@ int summary_device_describe(struct summary *summary, uint32_t number, const char
  * @return 0, or RTL_ENOMEM
  */
 int summary_find_gaps(struct summary *summary);
-/** False: there are no more. */
-bool summary_gap(const struct summary *summary, size_t number, uint64_t *begin_ns,
-		 uint64_t *end_ns);
-/** A call in which threads were in that gap, and how long, all together. 0, or RTL_ENOMEM. */
-int summary_gap_add_call(struct summary *summary, size_t number, const char *name, uint64_t ns);
-/** Calls were looked at: a gap without one is told so. */
-void summary_gap_calls_known(struct summary *summary);
 /** Whether gaps were found that an operation reached into later: others may be missing. */
 bool summary_gaps_uncertain(const struct summary *summary);
 /** When something happened, if it was the first: what times in the text count from. */

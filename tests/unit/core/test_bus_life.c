@@ -20,7 +20,7 @@ TEST(test_bus__threads_publish_on_slow_subscriber__exit_ends, "exit_while_publis
      "slow_us=1000", "RTL_BUFFER_SIZE=64K")
 TEST(test_bus__subscriber_publishes_without_end__flush_and_exit_end, "subscriber_publishes", "",
      NULL)
-TEST(test_bus__buffer_gets_short__consumer_has_programs_priority, "priority_of_consumer", "",
+TEST(test_bus__consumer__program_goes_before_it, "priority_of_consumer", "",
      "RTL_BUFFER_SIZE=64K")
 TEST(test_bus__exit_from_thread__complete, "exit_from_thread", "", NULL)
 TEST(test_bus__main_thread_ends_first__complete, "main_ends_first", "", NULL)
@@ -134,7 +134,7 @@ int main(void)
 		cmocka_unit_test(test_bus__threads_publish_on_inline__no_callback_after_finish),
 		cmocka_unit_test(test_bus__threads_publish_on_slow_subscriber__exit_ends),
 		cmocka_unit_test(test_bus__subscriber_publishes_without_end__flush_and_exit_end),
-		cmocka_unit_test(test_bus__buffer_gets_short__consumer_has_programs_priority),
+		cmocka_unit_test(test_bus__consumer__program_goes_before_it),
 		cmocka_unit_test(test_bus__exit_from_thread__complete),
 		cmocka_unit_test(test_bus__main_thread_ends_first__complete),
 		cmocka_unit_test(test_bus__exit_in_inline_callback__ends),
