@@ -58,17 +58,17 @@ static bool is_taken(struct sub *sub, const char *table)
 	return taken;
 }
 
-static void name_table(struct sub *sub, struct store *store, const struct rtl_type_info *info)
+/* n: which of that name it is, from 1. */
+static void name_table(struct store *store, unsigned n)
 {
 	char stream[PLAN_MAX_NAME], type[PLAN_MAX_NAME], number[16];
 
-	snprintf(number, sizeof(number), "type%u", info->type);
+	snprintf(number, sizeof(number), "type%u", store->type);
 	clean_name(stream, sizeof(stream), store->stream, "stream");
-	clean_name(type, sizeof(type), info->name, number);
-	snprintf(store->table, sizeof(store->table), TABLE_PREFIX "%s_%s", stream, type);
-	for (unsigned n = 2; is_taken(sub, store->table); n++)
-		snprintf(store->table, sizeof(store->table), TABLE_PREFIX "%s_%s_%u", stream, type,
-			 n);
+	clean_name(type, sizeof(type), store->plan.info->name, number);
+	snprintf(number, sizeof(number), "_%u", n);
+	snprintf(store->table, sizeof(store->table), TABLE_PREFIX "%s_%s%s", stream, type,
+		 n > 1 ? number : "");
 }
 
 static const char *view_of(const struct store *store, char *name, size_t size)
@@ -232,10 +232,11 @@ static bool has_columns(struct sub *sub, const struct store *store, const char *
 	return same == plan->columns && count == plan->columns;
 }
 
-/* Takes a table of that stream, type and layout that an earlier host has made. */
+/* Takes a table of that stream, type and layout that an earlier host has made: it may have stored nothing in it. */
 static bool take_table(struct sub *sub, struct store *store)
 {
 	sqlite3_stmt *question;
+	bool is_others = false;
 
 	if (!sub->continues)
 		return false;
@@ -251,7 +252,14 @@ static bool take_table(struct sub *sub, struct store *store)
 		    has_columns(sub, store, name))
 			snprintf(store->table, sizeof(store->table), "%s", name);
 	}
-	return *store->table;
+	if (*store->table)
+		return true;
+	name_table(store, 1);
+	question = writer_ask(&sub->writer, "SELECT 1 FROM rtl_type WHERE table_name = %Q",
+			      store->table);
+	while (writer_next(&sub->writer, question))
+		is_others = true;
+	return !is_others && has_columns(sub, store, store->table);
 }
 
 static bool open_groups(struct sub *sub, struct store *store)
@@ -309,7 +317,8 @@ static struct store *get(struct sub *sub, const struct rtl_stream_info *stream,
 	}
 	store->type = info->type;
 	if (!take_table(sub, store)) {
-		name_table(sub, store, info);
+		for (unsigned n = 1; n == 1 || is_taken(sub, store->table); n++)
+			name_table(store, n);
 		(void)(make_table(sub, store) && make_view(sub, store));
 	}
 	if (sub->writer.failed || !open_groups(sub, store) ||
