@@ -706,9 +706,6 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 	note_seen(c);
 	host_set_last(c->host, true);
 	scan(c, true);
-	c->unread |= host_feeds_failed(c->host);
-	if (c->unread)
-		host_set_lacking(c->host);
 	*left = host_living_count(c->host); /* all that from here on do what is not recorded */
 	host_stop_publishing(c->host);
 	serve_snapshots(c);
@@ -718,6 +715,9 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 		tell_progress(c, false);
 		passes -= c->recorder || !host_is_interrupted(c->host);
 	}
+	c->unread |= host_feeds_failed(c->host);
+	if (c->unread)
+		host_set_lacking(c->host);
 	if (recovers(c))
 		host_cut_off(c->host);
 	end_gone(c, true, true);
