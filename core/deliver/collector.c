@@ -399,6 +399,8 @@ int rtl_collector_create(const struct rtl_collector_options *options, struct rtl
 				   : start_subscribers(c, &o, message, size);
 	if (!err && c->is_fed)
 		err = host_add_feed(c->host, o.input, c->folder, message, size);
+	for (size_t i = 0; !err && c->is_fed && i < o.more_count; i++)
+		err = host_add_feed(c->host, o.input, o.more[i], message, size);
 	if (err)
 		goto fail;
 	note_death(c);
