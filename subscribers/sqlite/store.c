@@ -42,7 +42,8 @@ static void clean_name(char *out, size_t size, const char *name, const char *fal
 	out[n] = '\0';
 }
 
-static bool is_taken(struct sub *sub, const char *table)
+/* Whether another type's table has the name, of this host or an earlier one. */
+static bool is_taken(struct sub *sub, const struct store *store, const char *table)
 {
 	sqlite3_stmt *question;
 	bool taken = false;
@@ -52,23 +53,13 @@ static bool is_taken(struct sub *sub, const char *table)
 			return true;
 	if (!sub->continues)
 		return false;
-	question = writer_ask(&sub->writer, "PRAGMA table_info(\"%w\")", table);
+	question = writer_ask(&sub->writer,
+			      "SELECT 1 FROM rtl_type JOIN rtl_stream AS s USING (stream) WHERE"
+			      " table_name = %Q COLLATE NOCASE AND NOT (s.name = %Q AND type = %u)",
+			      table, store->stream, store->type);
 	while (writer_next(&sub->writer, question))
 		taken = true;
 	return taken;
-}
-
-static void name_table(struct sub *sub, struct store *store, const struct rtl_type_info *info)
-{
-	char stream[PLAN_MAX_NAME], type[PLAN_MAX_NAME], number[16];
-
-	snprintf(number, sizeof(number), "type%u", info->type);
-	clean_name(stream, sizeof(stream), store->stream, "stream");
-	clean_name(type, sizeof(type), info->name, number);
-	snprintf(store->table, sizeof(store->table), TABLE_PREFIX "%s_%s", stream, type);
-	for (unsigned n = 2; is_taken(sub, store->table); n++)
-		snprintf(store->table, sizeof(store->table), TABLE_PREFIX "%s_%s_%u", stream, type,
-			 n);
 }
 
 static const char *view_of(const struct store *store, char *name, size_t size)
@@ -177,7 +168,7 @@ static bool make_view(struct sub *sub, const struct store *store)
 
 	sqlite3_str_appendf(
 		sql,
-		"CREATE VIEW \"%w\" AS SELECT e.id AS id, o.process AS process, o.tid AS tid,"
+		"CREATE VIEW \"%w\" AS SELECT e.id AS id, ifnull(o.process, 0) AS process, o.tid AS tid,"
 		" e.time_ns AS time_ns, o.uid AS uid, o.parent_uid AS parent_uid,"
 		" e.instance AS instance, ifnull(e.correlation, e.instance) AS correlation",
 		view_of(store, name, sizeof(name)));
@@ -211,10 +202,13 @@ static bool same_layout(const struct plan *a, const struct plan *b)
 	return true;
 }
 
-/* Whether the table of an earlier host has the columns of the store, and no others. */
-static bool has_columns(struct sub *sub, const struct store *store, const char *table)
+/* What an earlier host has made under the store's name: nothing, a table with its columns, or another. */
+enum there { NOT_THERE, AS_WANTED, OTHERWISE };
+
+static enum there look_at(struct sub *sub, const struct store *store)
 {
-	sqlite3_stmt *question = writer_ask(&sub->writer, "PRAGMA table_info(\"%w\")", table);
+	sqlite3_stmt *question =
+		writer_ask(&sub->writer, "PRAGMA table_info(\"%w\")", store->table);
 	const struct plan *plan = &store->plan;
 	uint32_t count = 0, same = PLAN_BASE + plan->group_count;
 
@@ -229,29 +223,27 @@ static bool has_columns(struct sub *sub, const struct store *store, const char *
 				!strcmp(has + length, suffix_of(c->how));
 		}
 	}
-	return same == plan->columns && count == plan->columns;
+	return !count                                            ? NOT_THERE
+	       : same == plan->columns && count == plan->columns ? AS_WANTED
+								 : OTHERWISE;
 }
 
-/* Takes a table of that stream, type and layout that an earlier host has made. */
-static bool take_table(struct sub *sub, struct store *store)
+/* Chooses the table's name; whether it is there: an earlier host has made it, with these columns. */
+static bool find_table(struct sub *sub, struct store *store)
 {
-	sqlite3_stmt *question;
+	char stream[PLAN_MAX_NAME], type[PLAN_MAX_NAME], number[16];
+	enum there is = NOT_THERE;
 
-	if (!sub->continues)
-		return false;
-	question = writer_ask(&sub->writer,
-			      "SELECT DISTINCT table_name FROM rtl_type JOIN rtl_stream AS s"
-			      " USING (stream) WHERE s.name = %Q AND type = %u"
-			      " AND payload_bytes = %u AND table_name IS NOT NULL",
-			      store->stream, store->type, store->plan.info->payload_size);
-	while (writer_next(&sub->writer, question)) {
-		const char *name = (const char *)sqlite3_column_text(question, 0);
-
-		if (!*store->table && name && strlen(name) < sizeof(store->table) &&
-		    has_columns(sub, store, name))
-			snprintf(store->table, sizeof(store->table), "%s", name);
-	}
-	return *store->table;
+	snprintf(number, sizeof(number), "type%u", store->type);
+	clean_name(stream, sizeof(stream), store->stream, "stream");
+	clean_name(type, sizeof(type), store->plan.info->name, number);
+	snprintf(store->table, sizeof(store->table), TABLE_PREFIX "%s_%s", stream, type);
+	for (unsigned n = 2; is_taken(sub, store, store->table) ||
+			     (sub->continues && (is = look_at(sub, store)) == OTHERWISE);
+	     n++)
+		snprintf(store->table, sizeof(store->table), TABLE_PREFIX "%s_%s_%u", stream, type,
+			 n);
+	return is == AS_WANTED;
 }
 
 static bool open_groups(struct sub *sub, struct store *store)
@@ -308,10 +300,8 @@ static struct store *get(struct sub *sub, const struct rtl_stream_info *stream,
 		return there;
 	}
 	store->type = info->type;
-	if (!take_table(sub, store)) {
-		name_table(sub, store, info);
+	if (!find_table(sub, store))
 		(void)(make_table(sub, store) && make_view(sub, store));
-	}
 	if (sub->writer.failed || !open_groups(sub, store) ||
 	    !rows_init(&store->rows, &sub->writer, "INSERT", store->table, store->plan.columns)) {
 		store->next = sub->stores; /* its rows may be the writer's already */

@@ -4,7 +4,8 @@
 --
 -- Numbers of names are those that tables.sql gives to them. SQLite leaves out a LEFT JOIN whose columns nobody asks for.
 -- "LIMIT -1" keeps a SELECT from becoming part of the query around it: it is done once, and gets an index for that query where one helps.
--- No word here is newer than SQLite 3.26.
+-- A UNION ALL whose columns are not of one affinity in all of its parts stays whole in a join as well: that is wanted, as each part
+-- would be joined by itself. No word here is newer than SQLite 3.26.
 
 -- ---- names
 
@@ -77,7 +78,8 @@ CREATE VIEW rtl_kernel_op AS SELECT e.id AS id, ifnull(e.process, 0) AS process,
   coalesce(e.end_ns, e.submit_ns, 0) AS end_ns,
   coalesce(nullif(t.label, 1), nullif(e.kernel_name_id, 1), 23) AS name_id, t.name AS mangled,
   CASE WHEN (SELECT value FROM rtl_meta WHERE key = 'gpu') = 'index'
-    THEN ifnull((SELECT g.gpu_index FROM rtl_gpu_index AS g WHERE g.process = e.process AND g.node = e.gpu), e.gpu) ELSE e.gpu END AS gpuId,
+    THEN ifnull((SELECT CAST(m.value AS INTEGER) FROM rtl_tracepoint_metadata AS m
+    WHERE m.process = e.process AND m.uid = e.parent_uid AND m.key = 'gpu_index'), e.gpu) ELSE e.gpu END AS gpuId,
   CASE WHEN (SELECT count(*) FROM rtl_process) = 1 AND e.queue BETWEEN 1 AND 999 THEN e.queue
     ELSE (SELECT q.queueId FROM rtl_queue_id AS q WHERE q.process = e.process AND q.queue = e.queue) END AS queueId
   FROM rtl_e_rtl_hsa_task_end AS e LEFT JOIN rtl_tracepoint AS t ON t.process = e.process AND t.uid = e.uid;
@@ -85,7 +87,7 @@ CREATE VIEW rtl_dispatch AS SELECT id AS op_id, process, uid, submit_ns, packet_
   grid_x, grid_y, grid_z, workgroup_x, workgroup_y, workgroup_z, lds_bytes, scratch_bytes, scope, scope_instance, call_ns, stream,
   range, correlation, instance FROM rtl_kernel_op;
 
-CREATE VIEW rtl_copy AS SELECT e.id AS id, CASE WHEN e.gpu AND NOT e.flags & 16 THEN e.id END AS op_id,
+CREATE VIEW rtl_copy_all AS SELECT e.id AS id, CASE WHEN e.gpu AND NOT e.flags & 16 THEN e.id END AS op_id,
   CASE WHEN e.begin_ns AND e.end_ns AND NOT e.flags & 18 THEN e.begin_ns END AS begin_ns,
   CASE WHEN e.begin_ns AND e.end_ns AND NOT e.flags & 18 THEN e.end_ns END AS end_ns,
   ifnull(e.process, 0) AS process, e.uid AS uid, ifnull(e.submit_ns, 0) AS submit_ns, e.bytes AS bytes, e.src AS src, e.dst AS dst,
@@ -93,8 +95,11 @@ CREATE VIEW rtl_copy AS SELECT e.id AS id, CASE WHEN e.gpu AND NOT e.flags & 16 
   e.engine AS engine, e.submit_tid AS tid, e.flags AS flags, e.extent_x AS extent_x, e.extent_y AS extent_y, e.extent_z AS extent_z,
   e.parts AS parts, e.status AS status, e.scope AS scope, CASE WHEN e.scope THEN e.scope_instance END AS scope_instance,
   e.call_ns AS call_ns, CASE WHEN e.call_ns NOT NULL THEN e.hip_stream END AS stream, nullif(e.range, 0) AS range,
-  e.correlation AS correlation, e.instance AS instance
+  e.correlation AS correlation, e.instance AS instance, e.parent_uid AS parent_uid
   FROM rtl_e_rtl_hsa_copy_transfer_end AS e;
+CREATE VIEW rtl_copy AS SELECT id, op_id, begin_ns, end_ns, process, uid, submit_ns, bytes, src, dst, signal, gpu, src_gpu, dst_gpu,
+  direction, kind, engine, tid, flags, extent_x, extent_y, extent_z, parts, status, scope, scope_instance, call_ns, stream, range,
+  correlation, instance FROM rtl_copy_all;
 CREATE VIEW rtl_copy_op AS SELECT c.id AS id, c.process AS process, c.correlation AS correlation, c.instance AS instance,
   c.submit_ns AS submit_ns, c.tid AS tid, ifnull(c.begin_ns, c.submit_ns) AS begin_ns, ifnull(c.end_ns, c.submit_ns) AS end_ns,
   CASE WHEN c.direction BETWEEN 0 AND 5 THEN c.direction + 14 ELSE 20 END AS type_id, c.kind = 4 AS is_fill,
@@ -103,8 +108,9 @@ CREATE VIEW rtl_copy_op AS SELECT c.id AS id, c.process AS process, c.correlatio
   CASE c.direction WHEN 1 THEN 1 WHEN 2 THEN 2 WHEN 3 THEN 3 WHEN 4 THEN 3 WHEN 0 THEN 0 WHEN 5 THEN 0 ELSE 4 END AS kind,
   printf('0x%x', c.dst) AS dst, printf('0x%x', c.src) AS src, c.dst_gpu AS dst_gpu, c.src_gpu AS src_gpu,
   CASE WHEN c.stream THEN printf('0x%x', c.stream) ELSE '' END AS stream, CASE WHEN (SELECT value FROM rtl_meta WHERE key = 'gpu') = 'index'
-    THEN ifnull((SELECT g.gpu_index FROM rtl_gpu_index AS g WHERE g.process = c.process AND g.node = c.gpu), c.gpu) ELSE c.gpu END AS gpuId
-  FROM rtl_copy AS c WHERE c.gpu AND NOT c.flags & 16;
+    THEN ifnull((SELECT CAST(m.value AS INTEGER) FROM rtl_tracepoint_metadata AS m
+    WHERE m.process = c.process AND m.uid = c.parent_uid AND m.key = 'gpu_index'), c.gpu) ELSE c.gpu END AS gpuId
+  FROM rtl_copy_all AS c WHERE c.gpu AND NOT c.flags & 16;
 
 -- The calls that made copies. A trace has fewer copies than calls: these are looked up while the calls are read once.
 CREATE VIEW rtl_copy_link AS SELECT k.id AS op_id, c.id AS api_id, c.process AS process, c.correlation AS correlation,
@@ -130,13 +136,6 @@ CREATE VIEW rtl_queue AS SELECT q.queueId AS queueId, q.process AS process, q.qu
     GROUP BY process, queue) AS c ON c.process = q.process AND c.queue = q.queue
   LEFT JOIN (SELECT process, queue, gpu, uid, address, packets, type, max(time_ns) AS time_ns FROM rtl_e_rtl_hsa_queue_destroy
     GROUP BY process, queue) AS d ON d.process = q.process AND d.queue = q.queue;
-
--- From KFD nodes to numbers from 0 on, for outputs with gpu=index.
-CREATE VIEW rtl_gpu_index AS SELECT t.process AS process, CAST(n.value AS INTEGER) AS node, CAST(i.value AS INTEGER) AS gpu_index
-  FROM rtl_tracepoint AS t
-  JOIN rtl_tracepoint_metadata AS n ON n.process = t.process AND n.uid = t.uid AND n.key = 'node'
-  JOIN rtl_tracepoint_metadata AS i ON i.process = t.process AND i.uid = t.uid AND i.key = 'gpu_index'
-  WHERE t.kind = 'agent' AND (SELECT value FROM rtl_meta WHERE key = 'gpu') = 'index' GROUP BY t.process, node;
 
 -- ---- ranges, marks, memory, counters
 
@@ -256,7 +255,8 @@ CREATE VIEW rocpd_copyapi AS
 -- Tools draw each monitorType of a GPU, and paste values into JSON.
 CREATE VIEW rocpd_monitor AS SELECT e.id AS id, 'gpu' AS deviceType,
   CASE WHEN (SELECT value FROM rtl_meta WHERE key = 'gpu') = 'index'
-    THEN ifnull((SELECT g.gpu_index FROM rtl_gpu_index AS g WHERE g.process = e.process AND g.node = e.gpu), e.gpu) ELSE e.gpu END AS deviceId,
+    THEN ifnull((SELECT CAST(m.value AS INTEGER) FROM rtl_tracepoint_metadata AS m
+    WHERE m.process = e.process AND m.uid = e.parent_uid AND m.key = 'gpu_index'), e.gpu) ELSE e.gpu END AS deviceId,
   n.string AS monitorType, e.begin_ns AS start, e.end_ns AS "end",
   CASE WHEN e.value = CAST(e.value AS INTEGER) THEN CAST(CAST(e.value AS INTEGER) AS TEXT) ELSE printf('%.15g', e.value) END AS value
   FROM rtl_e_rtl_hsa_counter_interval AS e JOIN rocpd_string AS n ON n.id = e.name_id
@@ -269,8 +269,8 @@ CREATE VIEW rocpd_stackframe AS SELECT 0 AS id, 0 AS api_ptr_id, 0 AS depth, 0 A
 -- ---- RPD's views
 
 CREATE VIEW api AS
-  SELECT a.id AS id, a.pid AS pid, a.tid AS tid, a.begin_ns AS start, a.end_ns AS "end", dom.string AS domain, cat.string AS category,
-    nam.string AS apiName, ifnull(arg.string, '') AS args FROM rtl_call_all AS a JOIN rocpd_string AS dom ON dom.id = a.domain_id
+  SELECT a.id AS id, a.pid AS pid, a.tid AS tid, a.begin_ns AS start, a.end_ns AS "end", CASE a.domain_id WHEN 5 THEN 'hip' ELSE 'hsa' END AS domain,
+    cat.string AS category, nam.string AS apiName, ifnull(arg.string, '') AS args FROM rtl_call_all AS a
     JOIN rocpd_string AS cat ON cat.id = a.category_id JOIN rocpd_string AS nam ON nam.id = a.function_id
     LEFT JOIN rtl_args AS arg ON arg.id = a.args_id
   UNION ALL SELECT a.id, a.pid, a.tid, a.start, a."end", dom.string, cat.string, nam.string, arg.string FROM rocpd_api_other AS a
@@ -290,9 +290,10 @@ CREATE VIEW op AS SELECT o.id AS id, o.gpuId AS gpuId, o.queueId AS queueId, o.s
 CREATE VIEW nop AS SELECT id, gpuId / (SELECT value FROM rocpd_metadata WHERE tag = 'gpu_stride') AS node,
   gpuId % (SELECT value FROM rocpd_metadata WHERE tag = 'gpu_stride') AS gpuId,
   queueId % (SELECT value FROM rocpd_metadata WHERE tag = 'gpu_stride') AS queueId, sequenceId, start, "end", description, opType FROM op;
-CREATE VIEW busy AS SELECT gpuId, GpuTime, max(last) OVER () - min(first) OVER () AS WallTime,
-  GpuTime * 1.0 / (max(last) OVER () - min(first) OVER ()) AS Busy
-  FROM (SELECT gpuId, sum("end" - start) AS GpuTime, min(start) AS first, max("end") AS last FROM rocpd_op GROUP BY gpuId);
+CREATE VIEW busy AS SELECT gpuId, sum(ns) AS GpuTime, max(max(last)) OVER () - min(min(first)) OVER () AS WallTime,
+  sum(ns) * 1.0 / (max(max(last)) OVER () - min(min(first)) OVER ()) AS Busy
+  FROM (SELECT gpuId, sum(end_ns - begin_ns) AS ns, min(begin_ns) AS first, max(end_ns) AS last FROM rtl_kernel_op GROUP BY gpuId
+    UNION ALL SELECT gpuId, sum(end_ns - begin_ns), min(begin_ns), max(end_ns) FROM rtl_copy_op GROUP BY gpuId) GROUP BY gpuId;
 -- An operation without a description counts under the name of its type.
 CREATE VIEW top AS SELECT s.string AS Name, sum(t.calls) AS TotalCalls, sum(t.ns) / 1000 AS TotalDuration_us,
   (sum(t.ns) / sum(t.calls)) / 1000.0 AS Ave_us, sum(t.ns) * 100.0 / sum(sum(t.ns)) OVER () AS Percentage
@@ -344,14 +345,14 @@ CREATE VIEW rtl_call AS SELECT id AS api_id, process, uid, parent_uid, instance,
   flags, CASE WHEN domain_id = 5 THEN max(work, ifnull((SELECT w.work FROM rtl_work_count AS w WHERE w.process = c.process
     AND w.correlation = c.correlation), 0)) END AS work FROM rtl_call_all AS c;
 
-CREATE VIEW rtl_calls AS SELECT c.id AS api_id, c.pid AS pid, c.tid AS tid, dom.string AS domain, nullif(cat.string, '') AS category,
+CREATE VIEW rtl_calls AS SELECT c.id AS api_id, c.pid AS pid, c.tid AS tid, CASE c.domain_id WHEN 5 THEN 'hip' ELSE 'hsa' END AS domain, nullif(cat.string, '') AS category,
   nam.string AS function, c.begin_ns AS begin_ns, c.end_ns AS end_ns, c.end_ns - c.begin_ns AS duration_ns,
   ifnull(arg.string, '') AS args, nullif(sta.string, '') AS status, CASE WHEN c.flags & 4 THEN NULL ELSE c.result END AS result,
   c.process AS process, c.uid AS uid, c.parent_uid AS parent_uid, c.instance AS instance, c.correlation AS correlation,
   c.parent AS parent, c.stream AS stream, c.device AS device, c.flags & 1 AS failed,
   CASE WHEN c.domain_id = 5 THEN max(c.work, ifnull((SELECT w.work FROM rtl_work_count AS w WHERE w.process = c.process
     AND w.correlation = c.correlation), 0)) END AS work, ifnull(c.flags >> 2 & 1, 0) AS unfinished
-  FROM rtl_call_all AS c JOIN rocpd_string AS dom ON dom.id = c.domain_id JOIN rocpd_string AS cat ON cat.id = c.category_id
+  FROM rtl_call_all AS c JOIN rocpd_string AS cat ON cat.id = c.category_id
   JOIN rocpd_string AS nam ON nam.id = c.function_id JOIN rocpd_string AS sta ON sta.id = c.status_id
   LEFT JOIN rtl_args AS arg ON arg.id = c.args_id;
 

@@ -48,8 +48,10 @@ def main():
     total = sum(len(one) for one in rows.values())
     if count != total or not total or not arguments or not kernels:
         problems.append("%d rows of rocpd_api, %d of rtl_call" % (count, total))
-    generic = db.execute("SELECT name FROM sqlite_master WHERE name LIKE 'rtl_e_rtl_hip%'")
-    problems += ["stored twice, in %s" % name for name, in generic]
+    events = db.execute("SELECT name FROM sqlite_master WHERE name LIKE 'rtl_e_rtl_hip_call%'").fetchall()
+    stored = sum(db.execute("SELECT count(*) FROM %s" % name).fetchone()[0] for name, in events)
+    if stored != total:
+        problems.append("%d events for %d calls" % (stored, total))
     ledger = db.execute("SELECT sum(published), sum(delivered) FROM rtl_ledger"
                         " WHERE stream LIKE 'rtl.hip.call%'").fetchone()
     if ledger != (total, total):

@@ -101,6 +101,9 @@ def main():
     check("they end when the process does", db.execute(
         "SELECT count(*) FROM rtl_spans AS s JOIN rtl_process AS p USING (process) WHERE unfinished"
         " AND (s.end_ns > p.end_ns OR duration_ns < 100000000)").fetchone()[0] == 0)
+    if debug:
+        same("functions of calls", [("urEnqueueKernelLaunch", 7)], db.execute(
+            "SELECT DISTINCT text, function FROM rtl_e_ur_call_debug_function_with_args_end"))
     same("signals", rows["H"], db.execute(f"SELECT {pid}, object, user FROM rtl_e_{sycl}_signal AS t"))
     same("memory", rows["M"], db.execute(
         f"SELECT {pid}, instance, pointer, bytes, tid FROM rtl_e_sycl_experimental_mem_alloc_mem_alloc_end AS t"))

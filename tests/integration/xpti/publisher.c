@@ -117,7 +117,7 @@ static void call_runtime(struct worker *w, uint8_t stream, const char *stream_na
 	xpti.NotifySubscribers(stream, XPTI_FUNCTION_WITH_ARGS_END, NULL, NULL, instance, &call);
 	fprintf(w->record, "S\tcall\t%s\t", name);
 	if (!strcmp(stream_name, "ur.call.debug"))
-		fprintf(w->record, "function = %u, .worker = %d", function, w->number);
+		fprintf(w->record, ".worker = %d", w->number);
 	fprintf(w->record, "\t0\t0\t%" PRIu64 "\t%d\t%ld\t%s\n", instance, result, tid(),
 		stream_name);
 }
