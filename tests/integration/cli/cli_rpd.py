@@ -240,6 +240,8 @@ class Rpd(Case):
             database.execute("CREATE VIEW rocpd_api AS SELECT 1 AS id")
         for name in "text.rpd", "empty.rpd", "other.rpd":
             self.refused(1, "no plugin reads it", "replay", name, "-s", "libstats_sub.so?output=stats.txt")
+        self.refused(1, "text.rpd cannot be read: file is not a database", "replay", "-i", "librpd_src.so", "text.rpd",
+                     "-s", "libstats_sub.so?output=stats.txt")
 
     def test_damaged__read_or_said(self):
         def filled(trace):
