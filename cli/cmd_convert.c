@@ -21,12 +21,13 @@ struct request {
 static const struct cli_option options[] = {
 	CLI_VALUE('o', "output", "FILE", INTO(output),
 		  "what to write, by suffix: " TIMELINE_SUFFIXES ", timelines;\n"
-		  ".csv, a folder with the files of rocprofv3; .db, ROCm 7's rocpd"),
+		  ".csv, a folder with the files of rocprofv3; .db, ROCm 7's rocpd;\n"
+		  ".rpd, RPD's, as tables, for its tools that change a file"),
 	CLI_VALUE('f', "format", "NAME", INTO(format),
 		  "what to write where the suffix leaves a choice: perfetto\n"
 		  "(.json, .json.gz, .pftrace; the default there), rocprofv3 (.csv,\n"
 		  ".json, .json.gz), hta for HolisticTraceAnalysis (.json,\n"
-		  ".json.gz), rocpd7 (.db)"),
+		  ".json.gz), rocpd7 (.db), rpd (.rpd)"),
 	CLI_VALUE(0, "from", "TIME", INTO(from),
 		  "what ended before that is left out: seconds since the first\n"
 		  "process started, or with a unit, as 250ms (s, ms, us, ns)"),

@@ -47,15 +47,6 @@ static bool read_sort(const char *text, enum summary_sort *sort)
 	return false;
 }
 
-static void say_removed(struct database *database, const char *path)
-{
-	char *line;
-
-	if (!database_removed(database, &line) && line)
-		cli_error("%s: %s", path, line);
-	free(line);
-}
-
 typedef void print_fn(struct summary *summary, FILE *file, const struct summary_style *style);
 
 static int summarize(const char *path, print_fn *print, const struct summary_style *style)
@@ -74,7 +65,6 @@ static int summarize(const char *path, print_fn *print, const struct summary_sty
 		if (interrupted)
 			cli_error("%s was recovered: %s", path, interrupted);
 		free(interrupted);
-		say_removed(database, path);
 		status = status ? status : unfinished;
 	}
 	summary_destroy(summary);

@@ -14,8 +14,8 @@
 #include "work.h"
 
 /** For lines: what a format can be called, and the suffixes. */
-#define CONVERT_FORMATS  "perfetto, rocprofv3, hta, rocpd7"
-#define CONVERT_SUFFIXES ".csv, " TIMELINE_SUFFIXES ", .db"
+#define CONVERT_FORMATS  "perfetto, rocprofv3, hta, rocpd7, rpd"
+#define CONVERT_SUFFIXES ".csv, " TIMELINE_SUFFIXES ", .db, .rpd"
 
 /** In SQL, of a row of rtl_type t and of rtl_field: the view of its events, and the column there. */
 #define CONVERT_VIEW "'rtl_e_' || substr(t.table_name, 7)"
@@ -23,7 +23,13 @@
 	"CASE kind WHEN 'time' THEN substr(column_name, 1, length(column_name) - 4)"               \
 	" ELSE column_name END"
 
-enum convert_format { CONVERT_PERFETTO, CONVERT_ROCPROFV3, CONVERT_HTA, CONVERT_ROCPD7 };
+enum convert_format {
+	CONVERT_PERFETTO,
+	CONVERT_ROCPROFV3,
+	CONVERT_HTA,
+	CONVERT_ROCPD7,
+	CONVERT_RPD
+};
 
 /** What is shown; all zeros is all. */
 struct convert_selection {
@@ -109,7 +115,11 @@ int convert_rocprofv3(const struct part *part, bool compressed, const char *inpu
 /** The rocpd schema of ROCm 7. */
 int convert_rocpd7(const struct part *part, const char *input,
 		   const struct convert_selection *selection);
-/** Whether such a one may be made there: there is nothing, or one that rtl made. */
+/** RPD's schema as tables. */
+int convert_rpd(const char *output, const char *input, bool unfinished);
+/** Whether one may be made there: there is nothing, or a trace. CLI_OK, or CLI_FAILED after a line. */
+int convert_check_rpd(const char *output);
+/** Whether one for ROCm 7 may be made there: there is nothing, or one that rtl made. */
 bool convert_rocpd7_replaceable(const char *path);
 /** A folder of that name with tables as rocprofv3's, and one for each type of programs' own events. One
  *  without rows is not made, nor a folder without tables, which is refused. */

@@ -9,7 +9,7 @@
 #include "convert.h"
 #include "look.h"
 
-enum kind { KIND_TIMELINE, KIND_JSON, KIND_TABLES, KIND_DATABASE };
+enum kind { KIND_TIMELINE, KIND_JSON, KIND_TABLES, KIND_DATABASE, KIND_RPD };
 
 static const struct suffix {
 	const char *name;
@@ -21,6 +21,7 @@ static const struct suffix {
 	{".pftrace", KIND_TIMELINE, TIMELINE_PFTRACE},
 	{".csv", KIND_TABLES, 0},
 	{".db", KIND_DATABASE, 0},
+	{".rpd", KIND_RPD, 0},
 };
 
 #define SUFFIXES (sizeof(suffixes) / sizeof(*suffixes))
@@ -34,6 +35,7 @@ static const struct format {
 	[CONVERT_ROCPROFV3] = {"rocprofv3", {true, true, false, true}},
 	[CONVERT_HTA] = {"hta", {true, true}},
 	[CONVERT_ROCPD7] = {"rocpd7", {false, false, false, false, true}},
+	[CONVERT_RPD] = {"rpd", {false, false, false, false, false, true}},
 };
 
 #define FORMATS (sizeof(formats) / sizeof(*formats))
@@ -92,11 +94,14 @@ int convert_choose(struct convert_job *job, const char *format)
 		return refuse_suffix(job->output, &formats[chosen]);
 	job->format = (enum convert_format)chosen;
 	job->suffix = suffix;
-	if (job->count > 1 && (chosen == CONVERT_ROCPROFV3 || chosen == CONVERT_ROCPD7))
+	if (job->count > 1 && chosen != CONVERT_PERFETTO && chosen != CONVERT_HTA)
 		return cli_usage(
 			"convert: %s files are made of one trace; `rtl merge` makes one of "
 			"several",
 			formats[chosen].name);
+	if (chosen == CONVERT_RPD && convert_selects(&job->selection))
+		return cli_usage("convert: -o %s: holds all of a trace; RPD's rpd_trim cuts it",
+				 job->output);
 	return CLI_OK;
 }
 
@@ -168,6 +173,8 @@ int convert_run(const struct convert_job *job)
 
 	if (kind == KIND_TABLES) {
 		status = convert_csv(job->output, job->inputs[0], &job->selection);
+	} else if (kind == KIND_RPD) {
+		status = convert_rpd(job->output, job->inputs[0], job->selection.unfinished);
 	} else {
 		if (!may_replace(job))
 			return refuse_foreign(job->output, kind == KIND_DATABASE

@@ -36,17 +36,9 @@ struct rocpd7 {
 
 /* ---- statements ---- */
 
-/* The last one failed: where it was written to, or what was read. */
 static int refuse(const struct rocpd7 *out)
 {
-	const int error = sqlite3_errcode(out->rows.db) & 0xff;
-
-	if (error == SQLITE_FULL || error == SQLITE_IOERR || error == SQLITE_CANTOPEN) {
-		const int why = sqlite3_system_errno(out->rows.db);
-
-		return part_failed(out->part, error == SQLITE_FULL || !why ? ENOSPC : why);
-	}
-	return convert_rows_refuse(&out->rows);
+	return convert_rows_failed(&out->rows, out->part);
 }
 
 static int run(struct rocpd7 *out, const char *sql)

@@ -2,6 +2,7 @@
 /* See convert_rows.h. */
 #include "convert_rows.h"
 
+#include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +15,18 @@
 int convert_rows_refuse(const struct convert_rows *rows)
 {
 	return cli_failed("%s: %s", rows->path, sqlite3_errmsg(rows->db));
+}
+
+int convert_rows_failed(const struct convert_rows *rows, const struct part *part)
+{
+	const int error = sqlite3_errcode(rows->db) & 0xff;
+
+	if (error == SQLITE_FULL || error == SQLITE_IOERR || error == SQLITE_CANTOPEN) {
+		const int why = sqlite3_system_errno(rows->db);
+
+		return part_failed(part, error == SQLITE_FULL || !why ? ENOSPC : why);
+	}
+	return convert_rows_refuse(rows);
 }
 
 bool convert_rows_missing(const struct convert_rows *rows)

@@ -75,6 +75,8 @@ void convert_rows_close(struct convert_rows *rows);
 bool convert_rows_missing(const struct convert_rows *rows);
 /** Says that the trace cannot be read; CLI_FAILED. */
 int convert_rows_refuse(const struct convert_rows *rows);
+/** Says that the last statement failed: where it was to be written, or what was read; CLI_FAILED. */
+int convert_rows_failed(const struct convert_rows *rows, const struct part *part);
 /** Runs statements; a table that is missing is none. CLI_OK, or CLI_FAILED after a line. */
 int convert_rows_run(struct convert_rows *rows, const char *sql);
 /** A number; 0 if there is none. */

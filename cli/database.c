@@ -300,52 +300,6 @@ int64_t database_events(struct database *database)
 				    "WHERE stream <> 'rtl.diagnostics'");
 }
 
-/*
- * A tool that cuts a trace by time (RPD's rpd_trim) removes rows of rocpd tables only, among them
- * those that mark where a process begins and ends. If one of these is gone, the others are counted.
- */
-#define WHERE_CUT                                                                                  \
-	" WHERE EXISTS (SELECT 1 FROM rtl_process WHERE api_id NOT IN (SELECT id FROM rocpd_api)"  \
-	" OR end_api_id NOT IN (SELECT id FROM rocpd_api))"
-
-static const char ask_removed[] =
-	"SELECT (SELECT count(*) FROM rtl_dispatch WHERE op_id NOT IN (SELECT id FROM rocpd_op)),"
-	" (SELECT count(*) FROM rtl_dispatch),"
-	" (SELECT count(*) FROM rtl_copy WHERE op_id NOT IN (SELECT id FROM rocpd_op)),"
-	" (SELECT count(*) FROM rtl_copy),"
-	" (SELECT count(*) FROM rtl_call WHERE api_id NOT IN (SELECT id FROM rocpd_api)),"
-	" (SELECT count(*) FROM rtl_call),"
-	" (SELECT count(*) FROM rtl_marker WHERE api_id NOT IN (SELECT id FROM rocpd_api)),"
-	" (SELECT count(*) FROM rtl_marker)" WHERE_CUT;
-
-struct removed {
-	char *line;
-	bool any, failed;
-};
-
-/* row: removed and all, of dispatches, copies, calls, markers */
-static void tell_removed(void *user, const char *const *row)
-{
-	struct removed *removed = user;
-
-	removed->any = true;
-	removed->failed =
-		asprintf(&removed->line,
-			 "rows were removed from it after it was recorded, as rpd_trim does: %s of "
-			 "%s dispatches, %s of %s copies, %s of %s calls, %s of %s ranges and "
-			 "marks; its ledger is that of the whole recording",
-			 row[0], row[1], row[2], row[3], row[4], row[5], row[6], row[7]) < 0;
-}
-
-int database_removed(struct database *database, char **line)
-{
-	struct removed removed = {NULL, false, false};
-	int error = database_query(database, ask_removed, tell_removed, &removed);
-
-	*line = removed.failed ? NULL : removed.line;
-	return removed.failed ? out_of_memory() : error;
-}
-
 #define COLUMNS_MAX 16
 
 int database_query(struct database *database, const char *sql,

@@ -55,8 +55,4 @@ int database_query(struct database *database, const char *sql,
 int database_query_numbers(struct database *database, const char *sql, int columns,
 			   int (*fn)(void *user, const int64_t *row), void *user);
 
-/** In *line what another tool has removed from it, to be freed; NULL: nothing that can be seen. 0,
- * or -1 after a line. */
-int database_removed(struct database *database, char **line);
-
 #endif

@@ -133,25 +133,13 @@ static void print_fact(struct database *database, const char *key)
 	free(value);
 }
 
-static int print_removed(struct database *database)
-{
-	char *line;
-	int error = database_removed(database, &line);
-
-	if (!error && line)
-		cli_line("%s", line);
-	free(line);
-	return error;
-}
-
 static int print(struct database *database, const char *path, int64_t operations)
 {
-	int error;
+	int error = 0;
 
 	cli_line("%s: %" PRId64 " GPU operations", path, operations);
 	for (size_t i = 0; i < sizeof(facts) / sizeof(*facts); i++)
 		print_fact(database, facts[i]);
-	error = print_removed(database);
 	for (size_t i = 0; !error && i < sizeof(parts) / sizeof(*parts); i++)
 		error = query_part(database, &parts[i], print_row, (void *)(uintptr_t)&parts[i]);
 	return error;
@@ -182,8 +170,7 @@ static void print_row_json(void *user, const char *const *row)
 static int print_json(struct database *database, const char *path, int64_t operations)
 {
 	struct json json = {.file = stdout};
-	char *removed;
-	int error = database_removed(database, &removed);
+	int error = 0;
 
 	json_object(&json, NULL);
 	json_text(&json, "file", path);
@@ -193,8 +180,6 @@ static int print_json(struct database *database, const char *path, int64_t opera
 		json_text(&json, strcmp(facts[i], "clock") ? facts[i] : "time", value);
 		free(value);
 	}
-	json_text(&json, "removed", removed);
-	free(removed);
 	for (size_t i = 0; !error && i < sizeof(parts) / sizeof(*parts); i++) {
 		struct rows rows = {&json, &parts[i]};
 		json_array(&json, parts[i].name);

@@ -27,11 +27,21 @@ int outputs_add(void *into, const char *name)
 	return CLI_OK;
 }
 
+static bool ends_in(const char *path, const char *suffix)
+{
+	const size_t length = strlen(path), n = strlen(suffix);
+
+	return length > n && !strcmp(path + length - n, suffix);
+}
+
 static bool is_csv(const char *path)
 {
-	const size_t length = strlen(path);
+	return ends_in(path, ".csv");
+}
 
-	return length > 4 && !strcmp(path + length - 4, ".csv");
+static bool is_rpd(const char *path)
+{
+	return ends_in(path, ".rpd");
 }
 
 static const char *subscriber_of(const char *name)
@@ -40,7 +50,7 @@ static const char *subscriber_of(const char *name)
 	const char *base = slash ? slash + 1 : name, *dot = strrchr(base, '.');
 	enum timeline_format format;
 
-	if (!dot || dot == base || !strcmp(dot, ".db") || !strcmp(dot, ".rpd") || is_csv(base))
+	if (!dot || dot == base || !strcmp(dot, ".db") || is_rpd(base) || is_csv(base))
 		return "libsqlite_sub.so";
 	return timeline_format_of(base, &format) ? "libjson_sub.so" : NULL;
 }
@@ -127,23 +137,29 @@ int outputs_pattern(const char *name, char **pattern)
 	return status;
 }
 
-/* ---- tables ---- */
+/* ---- what is made of a database ---- */
+
+static bool would_be_empty(const struct outputs_tables *tables)
+{
+	return !is_rpd(tables->folder) && convert_csv_is_empty(tables->database);
+}
 
 int outputs_place(struct outputs *outputs, char **path)
 {
 	struct outputs_tables *tables = &outputs->tables[outputs->table_count];
 	char *database;
 
-	if (!is_csv(*path))
+	if (!is_csv(*path) && !is_rpd(*path))
 		return CLI_OK;
 	if (!outputs->makes_tables)
-		return cli_usage("-o %s: tables are made when the database is complete, which this "
+		return cli_usage("-o %s: is made when the database is complete, which this "
 				 "command does not wait for; write a .db, and then `rtl convert`",
 				 *path);
 	if (output_needs_process(*path))
 		return cli_usage(
-			"-o %s: %%p and %%e cannot stand in the name of a folder of tables", *path);
-	if (convert_check_csv(*path))
+			"-o %s: %%p and %%e cannot stand in a name that ends in .csv or .rpd",
+			*path);
+	if (is_rpd(*path) ? convert_check_rpd(*path) : convert_check_csv(*path))
 		return CLI_FAILED;
 	if (asprintf(&database, "%s.db", *path) < 0)
 		return cli_failed("out of memory");
@@ -158,7 +174,8 @@ const char *outputs_shown(const struct outputs *outputs, const char *database)
 {
 	for (size_t i = 0; i < outputs->table_count; i++)
 		if (!strcmp(outputs->tables[i].database, database))
-			return convert_csv_is_empty(database) ? NULL : outputs->tables[i].folder;
+			return would_be_empty(&outputs->tables[i]) ? NULL
+								   : outputs->tables[i].folder;
 	return database;
 }
 
@@ -186,14 +203,15 @@ int outputs_make_tables(const struct outputs *outputs, const char *said, bool qu
 			status = CLI_FAILED;
 			continue;
 		}
-		if (convert_csv_is_empty(tables->database)) {
+		if (would_be_empty(tables)) {
 			status = cli_failed(
 				"%s is not made: nothing was recorded that its tables hold",
 				tables->folder);
 			remove_database(tables->database);
 			continue;
 		}
-		if (convert_csv(tables->folder, tables->database, &all)) {
+		if (is_rpd(tables->folder) ? convert_rpd(tables->folder, tables->database, true)
+					   : convert_csv(tables->folder, tables->database, &all)) {
 			status = CLI_FAILED;
 			continue;
 		}
@@ -208,7 +226,7 @@ void outputs_say_left(const struct outputs *outputs)
 {
 	for (size_t i = 0; i < outputs->table_count; i++)
 		if (!access(outputs->tables[i].database, F_OK))
-			cli_error("%s has what was to be in %s; `rtl convert` makes the tables",
+			cli_error("%s has what was to be in %s; `rtl convert` makes it",
 				  outputs->tables[i].database, outputs->tables[i].folder);
 }
 

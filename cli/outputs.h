@@ -20,7 +20,7 @@ struct outputs {
 	const char *names[OUTPUTS_MOST];
 	size_t count;
 	size_t taken; /* by subscribers, from the first */
-	/* Folders of tables, which are made of a database when that is complete. */
+	/* Folders of tables and RPD's files, which are made of a database when that is complete. */
 	struct outputs_tables {
 		char *folder, *database;
 	} tables[OUTPUTS_MOST];
@@ -42,7 +42,7 @@ char *outputs_subscribers(const struct outputs *outputs, int *status);
 int outputs_pattern(const char *name, char **pattern);
 
 /**
- * Where the database goes for an absolute path: there, or, for a folder of tables, beside it.
+ * Where the database goes for an absolute path: there, or, for what is made of it, beside that.
  * @param[in,out] path  to be freed
  * @return an exit status; it has said why
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * pieces.c: views that are put together of several streams' tables, as these appear: rtl_span (what begins
- * and ends in a program's own streams, and in XPTI's), and of XPTI rtl_node, rtl_edge and rtl_xpti_metadata. Which pieces
+ * and ends in a program's own streams, and in XPTI's), and of XPTI rtl_node, rtl_edge and rtl_xpti_value. Which pieces
  * a view has says its own SQL, so a host that continues an output goes on with it.
  */
 #include "pieces.h"
@@ -44,15 +44,12 @@ static const char empty_span[] =
 	" 0 AS category_id, 0 AS domain_id, 0 AS args_id WHERE 0";
 
 static const char empty_xpti[] =
-	"CREATE VIEW IF NOT EXISTS rtl_node AS SELECT 0 AS process, 0 AS id, 0 AS graph, '' AS "
-	"name,"
-	" '' AS kind, '' AS kernel, '' AS file, 0 AS line, '' AS device, 0 AS queue, 0 AS time_ns,"
+	"CREATE VIEW rtl_node AS SELECT 0 AS process, 0 AS id, 0 AS graph, '' AS name, '' AS kind, "
+	"'' AS kernel, '' AS file, 0 AS line, '' AS device, 0 AS queue, 0 AS time_ns,"
 	" 0 AS tid, 0 AS uid, 0 AS instance, '' AS metadata WHERE 0;"
-	"CREATE VIEW IF NOT EXISTS rtl_edge AS SELECT 0 AS process, 0 AS id, 0 AS graph, 0 AS "
-	"source,"
-	" 0 AS target, '' AS name, 0 AS time_ns WHERE 0;"
-	"CREATE VIEW IF NOT EXISTS rtl_xpti_metadata AS SELECT 0 AS process, 0 AS object, '' AS "
-	"key,"
+	"CREATE VIEW rtl_edge AS SELECT 0 AS process, 0 AS id, 0 AS graph, 0 AS source, 0 AS "
+	"target, '' AS name, 0 AS time_ns WHERE 0;"
+	"CREATE VIEW rtl_xpti_value AS SELECT 0 AS id, 0 AS process, 0 AS object, '' AS key,"
 	" '' AS kind, '' AS value WHERE 0;";
 
 bool pieces_init(struct sub *sub)
@@ -212,7 +209,11 @@ static void add_xpti_span(struct sub *sub, const struct rtl_stream_info *stream,
 		     : kind->begin == RTL_TASK_BEGIN
 			     ? sqlite3_mprintf("coalesce(nullif(t.label, 1), %lld)", category)
 			     : sqlite3_mprintf("%lld", category);
-	const char *args = !is_call ? "b.text_id" : is_end && find_field(rtl_stream_find_type(stream, type), RTL_KIND_TEXT, "arguments") ? "b.arguments_id" : "1";
+	const char *args = !is_call ? "b.text_id"
+			   : is_end && find_field(rtl_stream_find_type(stream, type), RTL_KIND_TEXT,
+						  "arguments")
+				   ? "b.arguments_id"
+				   : "1";
 	char other[256];
 
 	if (is_end)
@@ -239,54 +240,39 @@ static void add_xpti_span(struct sub *sub, const struct rtl_stream_info *stream,
 	sqlite3_free(name);
 }
 
-/* The value of a key of an object's metadata. */
+/* Values of keys of an object's metadata. */
 #define METADATA(key) "json_extract(a.json, '$." key "[1]')"
+#define KERNEL        METADATA("kernel_name")
+#define DEVICE_NAME   METADATA("sycl_device_name")
+#define DEVICE_TYPE   METADATA("sycl_device_type")
+#define QUEUE         METADATA("queue_id")
+
+#define TRACEPOINT " LEFT JOIN rtl_tracepoint AS t ON t.process = b.process AND t.uid = b.uid"
+
+static const char node[] =
+	"SELECT b.process, b.object, nullif(b.parent, 0), t.name, nullif(b.text, ''), " KERNEL
+	", nullif(t.source, ''), nullif(t.line, 0), ifnull(" DEVICE_NAME ", " DEVICE_TYPE
+	"), " QUEUE ", b.time_ns, b.tid, b.uid, b.instance, nullif(b.metadata, '') FROM \"%w\" AS b"
+	" LEFT JOIN rtl_args AS a ON a.id = b.metadata_id" TRACEPOINT;
+static const char edge[] =
+	"SELECT b.process, b.object, nullif(b.parent, 0), b.source, b.target, t.name, b.time_ns"
+	" FROM \"%w\" AS b" TRACEPOINT;
+static const char value[] =
+	"SELECT b.id, b.process, b.object, j.key, json_extract(j.value, '$[0]'),"
+	" json_extract(j.value, '$[1]') FROM \"%w\" AS b JOIN rtl_args AS a"
+	" ON a.id = b.metadata_id, json_each(a.json) AS j WHERE b.object <> 0";
 
 static void add_objects(struct sub *sub, uint16_t type, const char *view)
 {
-	if (type == RTL_NODE_CREATE)
-		add_piece(
-			sub, "rtl_node", view,
-			sqlite3_mprintf(
-				"SELECT b.process, b.object, nullif(b.parent, 0), t.name,"
-				" nullif(b.text, ''), " METADATA(
-					"kernel_name") ", nullif(t.source, ''),"
-						       " nullif(t.line, 0), ifnull(" METADATA("sycl"
-											      "_dev"
-											      "ice_"
-											      "nam"
-											      "e") ", " METADATA("sycl_device_type") "), " METADATA(
-							       "queue_id") ","
-									   " b.time_ns, b.tid, "
-									   "b.uid, b.instance, "
-									   "nullif(b.metadata, '')"
-									   " FROM \"%w\" AS b LEFT "
-									   "JOIN rtl_args AS a ON "
-									   "a.id = b.metadata_id"
-									   " LEFT JOIN "
-									   "rtl_tracepoint AS t ON "
-									   "t.process = b.process "
-									   "AND t.uid = b.uid",
-				view));
+	const bool is_node = type == RTL_NODE_CREATE;
+
+	if (is_node)
+		add_piece(sub, "rtl_node", view, sqlite3_mprintf(node, view));
 	if (type == RTL_EDGE_CREATE)
-		add_piece(
-			sub, "rtl_edge", view,
-			sqlite3_mprintf(
-				"SELECT b.process, b.object, nullif(b.parent, 0), b.source, "
-				"b.target,"
-				" t.name, b.time_ns FROM \"%w\" AS b LEFT JOIN rtl_tracepoint AS t"
-				" ON t.process = b.process AND t.uid = b.uid",
-				view));
-	else if (type == RTL_NODE_CREATE || type == RTL_METADATA || type == RTL_QUEUE_CREATE ||
+		add_piece(sub, "rtl_edge", view, sqlite3_mprintf(edge, view));
+	else if (is_node || type == RTL_METADATA || type == RTL_QUEUE_CREATE ||
 		 type == RTL_GRAPH_CREATE)
-		add_piece(
-			sub, "rtl_xpti_metadata", view,
-			sqlite3_mprintf(
-				"SELECT b.process, b.object, j.key, json_extract(j.value, '$[0]'),"
-				" json_extract(j.value, '$[1]') FROM \"%w\" AS b JOIN rtl_args AS a"
-				" ON a.id = b.metadata_id, json_each(a.json) AS j WHERE b.object "
-				"<> 0",
-				view));
+		add_piece(sub, "rtl_xpti_value", view, sqlite3_mprintf(value, view));
 }
 
 static void add_xpti(struct sub *sub, const struct rtl_stream_info *stream, int64_t number,

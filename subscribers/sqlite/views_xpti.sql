@@ -19,3 +19,7 @@ CREATE VIEW rtl_node_ops AS WITH RECURSIVE
           JOIN rocpd_api_ops AS l ON l.api_id = c.id JOIN rocpd_op AS o ON o.id = l.op_id) AS d
       LEFT JOIN (SELECT process, scope, node FROM inside LIMIT -1) AS i ON i.process = d.process AND i.scope = d.scope) AS w
     JOIN nodes AS n ON n.process = w.process AND n.id = w.node;
+
+-- What was told last of an object's key.
+CREATE VIEW rtl_xpti_metadata AS SELECT process, object, key, kind, value
+  FROM (SELECT process, object, key, kind, value, max(id) FROM rtl_xpti_value GROUP BY process, object, key);

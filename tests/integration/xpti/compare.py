@@ -127,6 +127,8 @@ def main():
              "late": ("int", "integer"), "is_inorder": ("bool", "integer")}
     check("metadata have their types", {key: (kind, stored) for key, kind, stored in db.execute(
         "SELECT DISTINCT key, kind, typeof(value) FROM rtl_xpti_metadata") if key in types} == types)
+    same("values of a key of an object", [], db.execute(
+        "SELECT process, object, key, count(*) AS n FROM rtl_xpti_metadata GROUP BY 1, 2, 3 HAVING n > 1"))
     check("a kernel's arguments and sizes are texts", db.execute(
         "SELECT count(*) FROM rtl_node AS n WHERE (SELECT count(*) FROM rtl_xpti_metadata AS m"
         " WHERE m.process = n.process AND m.object = n.id AND CASE key"
