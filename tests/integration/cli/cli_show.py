@@ -334,8 +334,11 @@ class Summary(Case):
                 INSERT INTO rtl_tracepoint_metadata VALUES (1, 7, 'node', '1', 0, 0), (1, 7, 'product', 'Some GPU', 0, 1),
                   (1, 7, 'bus_id', '0000:c1:00.0', 0, 2), (1, 7, 'uuid', 'GPU-77', 0, 3), (1, 8, 'node', '2', 0, 0);
                 INSERT INTO rtl_origin VALUES (900, 1, 1, 7, 0), (901, 1, 1, 8, 0);
-                INSERT INTO rtl_s_rtl_hsa_metadata (id, origin, time_ns, instance, gpu)
-                  VALUES (900, 900, 1, 0, 1), (901, 901, 1, 0, 2);""")
+                INSERT INTO rtl_s_rtl_hsa_metadata (id, origin, time_ns, instance, gpu, flags)
+                  VALUES (900, 900, 1, 0, 1, 0), (901, 901, 1, 0, 2, 0);
+                UPDATE rtl_type SET table_name = 'rtl_s_rtl_hsa_metadata' WHERE payload_bytes = 32 AND type = 26;
+                UPDATE rtl_field SET column_name = name WHERE type = 26 AND stream = (SELECT stream FROM rtl_type
+                  WHERE table_name = 'rtl_s_rtl_hsa_metadata');""")
         lines = self.rtl("summary", "trace.rpd").stdout.splitlines()
         self.assertEqual([line.split(": busy")[0] for line in lines if ": busy" in line],
                          ["GPU 1 (gfx90a, Some GPU, 0000:c1:00.0)", "GPU 2"])
@@ -381,7 +384,7 @@ class Summary(Case):
         text = self.rtl("summary", "trace.rpd").stdout
         self.assertIn("GPU kernels: 3, 5.000us in total, 1 without times\n", text)
         self.assertIn("rtl.hsa: 11 of 17 events recorded, 6 LOST: 3 discarded, 1 abandoned, "
-                      "2 missed (no signal: 2, ring full: 3)\n", text)
+                      "2 missed (ring full: 3, no signal: 2)\n", text)
         self.assertNotIn("rtl.hip", text)
 
     def test_top(self):
