@@ -35,7 +35,7 @@ class DatabaseKilled(Case):
         if not self.ask(name, "SELECT 1 FROM sqlite_master WHERE name = 'rtl_ledger'"):
             return None
         self.assertEqual(self.ask(name, "PRAGMA foreign_key_check"), [])
-        tables = {t for t, in self.ask(name, "SELECT name FROM sqlite_master WHERE type = 'table'")}
+        tables = {t for t, in self.ask(name, "SELECT name FROM sqlite_master WHERE type = 'view'")}
         begins, ends = (self.ask(name, f"SELECT count(*) FROM {table}")[0][0] if table in tables else 0
                         for table in ("rtl_e_rtl_default_region_begin", "rtl_e_rtl_default_region_end"))
         dispatches = self.ask(name, "SELECT count(*) FROM rtl_dispatch JOIN rocpd_op ON op_id = rocpd_op.id")[0][0]

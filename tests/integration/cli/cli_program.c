@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program to trace without a GPU: it publishes dispatches on a stream rtl.hsa of its own
- * making, as the interceptors for ROCm would.
+ * A program to trace without a GPU: it publishes dispatches on the stream rtl.hsa, as the
+ * interceptors for ROCm would.
  *
  *	cli_program COUNT [WAY]
  *
@@ -26,48 +26,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <rtl/describe.h>
 #include <rtl/events.h>
 #include <rtl/rtl.h>
 
+#include "../../../streams/events/events.h"
 #include "../../programs/hang_guard.h"
-
-#define FIELD(k, n, u) RTL_FIELD(struct rtl_hsa_dispatch, n, k, u, "")
-
-static const struct rtl_field fields[] = {
-	FIELD(RTL_KIND_TIME, begin_ns, "ns"),
-	FIELD(RTL_KIND_TIME, end_ns, "ns"),
-	FIELD(RTL_KIND_TIME, submit_ns, "ns"),
-	FIELD(RTL_KIND_UINT, packet_id, ""),
-	FIELD(RTL_KIND_ADDRESS, kernel_object, ""),
-	FIELD(RTL_KIND_STRING, kernel_name, ""),
-	FIELD(RTL_KIND_UINT, gpu, ""),
-	FIELD(RTL_KIND_UINT, queue, ""),
-	FIELD(RTL_KIND_UINT, submit_tid, ""),
-	FIELD(RTL_KIND_UINT, flags, ""),
-	FIELD(RTL_KIND_UINT, grid_x, "work-items"),
-	FIELD(RTL_KIND_UINT, grid_y, "work-items"),
-	FIELD(RTL_KIND_UINT, grid_z, "work-items"),
-	FIELD(RTL_KIND_UINT, workgroup_x, "work-items"),
-	FIELD(RTL_KIND_UINT, workgroup_y, "work-items"),
-	FIELD(RTL_KIND_UINT, workgroup_z, "work-items"),
-	FIELD(RTL_KIND_UINT, group_segment_bytes, "bytes"),
-	FIELD(RTL_KIND_UINT, private_segment_bytes, "bytes"),
-};
-
-static const struct rtl_type_info types[] = {
-	{sizeof(types[0]), RTL_TASK_END, sizeof(fields) / sizeof(*fields),
-	 sizeof(struct rtl_hsa_dispatch), 0, "task_end", "a dispatch", fields},
-};
-
-static const struct rtl_stream_info info = {sizeof(info),
-					    RTL_STREAM_HSA_VERSION,
-					    0,
-					    RTL_STREAM_HSA,
-					    "dispatches, made up",
-					    types,
-					    1,
-					    0};
 
 /* Returns whether somebody wanted it. */
 static bool publish(struct rtl_stream *stream, uint64_t uid, uint64_t n)
@@ -102,7 +65,7 @@ static long publish_all(uint64_t count)
 	uint64_t uids[2];
 	long published = 0;
 
-	if (rtl_stream_register(&info, &stream))
+	if (rtl_stream_register(&hsa_stream_info, &stream))
 		return -1;
 	for (int i = 0; i < 2; i++) {
 		struct rtl_tracepoint_desc desc = {.struct_size = sizeof(desc)};
@@ -121,7 +84,7 @@ static long begin_all(uint64_t count, bool miss)
 {
 	struct rtl_stream *stream = &rtl_stream_none;
 
-	if (rtl_stream_register(&info, &stream))
+	if (rtl_stream_register(&hsa_stream_info, &stream))
 		return -1;
 	rtl_pending_begin(rtl_stream_pending(stream, RTL_CAUSE_UNDER_WAY), count);
 	if (miss)
@@ -133,7 +96,7 @@ static int count_missed(uint64_t count, const char *cause)
 {
 	struct rtl_stream *stream = &rtl_stream_none;
 
-	if (rtl_stream_register(&info, &stream))
+	if (rtl_stream_register(&hsa_stream_info, &stream))
 		return 1;
 	rtl_stream_count_missed(stream, cause, count);
 	return 0;

@@ -99,11 +99,11 @@ class Recover(Case):
         after = self.finish(child)
         folder = self.in_spool()
         database = sqlite3.connect(self.path("run.db"))
-        database.execute("ALTER TABLE rtl_dispatch DROP COLUMN scope_instance")
+        database.execute("ALTER TABLE rtl_wait DROP COLUMN waited_ns")
         database.commit()
         database.close()
         self.refused(1, "was written by another version of rtl: recover to another file, or with "
-                     "that version; the columns differ in rtl_dispatch", "recover", folder)
+                     "that version; the columns differ in rtl_wait", "recover", folder)
         left = self.operations("run.db")
         done = self.rtl("recover", "-o", "rest.db", folder)
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -96,8 +96,8 @@ class BadInput(Case):
         self.refused(2, "give the file", "summary")
         self.refused(2, "give the file of a trace, or a folder", "info")
         self.refused(2, "one file or folder at a time; 'b'", "info", "a", "b")
-        self.refused(2, "give the folder of a recording", "replay")
-        self.refused(2, "one folder at a time; 'b'", "replay", "a", "b")
+        self.refused(2, "replay: give a recording", "replay")
+        self.refused(2, "one trace at a time; 'b'", "replay", "a", "b")
         self.refused(2, "recover: give the folder", "recover", "-o", "x.db")
         self.refused(2, "'x' is neither the process", "start", "x")
         self.refused(2, "one session at a time; 'b'", "stop", "a", "b")
@@ -175,8 +175,8 @@ class BadInput(Case):
                          "/nonexistent")
         for verb in ("replay", "recover", "info"):
             self.refused(1, "holds nothing of rtl's", verb, self.folder)
-        for verb in ("replay", "recover"):
-            self.refused(1, "is a file, and no folder of a recording", verb, PROGRAM)
+        self.refused(1, "is a file, and no folder of a recording", "recover", PROGRAM)
+        self.refused(1, "no plugin reads it", "replay", PROGRAM)
         os.mkdir(self.path("damaged"))
         self.write("damaged/control", "")
         for verb in ("replay", "recover", "info"):
