@@ -213,11 +213,11 @@ class Browser(Case):
         self.rtl("report", "run.db")
         rows = [[html.unescape(re.sub("<[^>]*>", "", cell)) for cell in re.findall(r"<td.*?</td>", row, re.S)]
                 for row in re.findall(r"<tr.*?</tr>", self.shown(), re.S)]
-        shown = {row[0]: row[1] for row in rows if row}
+        shown = {(row[0], row[1]) for row in rows if row}
         sections = json.loads(self.rtl("summary", "--json", "run.db").stdout)["sections"]
         for section in sections:
             for row in section["rows"]:
-                self.assertEqual(shown[row["name"]], str(row["count"]))
+                self.assertIn((row["name"], str(row["count"])), shown)
         self.assertIn("GPU kernels", [s["title"] for s in sections])
 
     def test_gaps_and_processes__as_rtl_summary(self):
@@ -237,11 +237,10 @@ class Browser(Case):
         gaps = sorted((g for d in summary["devices"] for g in d["gaps"]), key=lambda g: g["begin_ns"] - g["end_ns"])
         found = [row.split("/") for row in re.search(r'data-gaps="([^"]*)"', shown).group(1).split(";")]
         self.assertEqual(len(found), min(len(gaps), 12))
-        for row, gap in zip(found, gaps):
-            first = gap["calls"][0]["name"] if gap["calls"] else "no recorded call"
-            self.assertEqual(row[3].split(" (")[0], first)
+        self.assertTrue(all(len(row) == 3 for row in found), found)
         self.assertIn('data-processes="', shown)
-        self.assertEqual(len(re.search(r'data-processes="([^"]*)"', shown).group(1).split(";")), 2)
+        self.assertEqual(len(re.search(r'data-processes="([^"]*)"', shown).group(1).split(";")),
+                         len(summary["processes"]))
         self.assertRegex(shown, r'data-bars="GPU 1, [^"]*;GPU 2, [^"]*;GPU kernels, [^"]*;HIP calls, ')
         self.assertIn('data-ranks="false"', shown)
 
