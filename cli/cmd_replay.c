@@ -70,13 +70,13 @@ static int replay_folder(const char *folder, struct session *session)
 	return status ? status : collect_deliver(RTL_REPLAY, folder, session->list, NULL);
 }
 
-static int replay_source(const char *trace, const char *input, struct session *session)
+static int replay_source(char *trace, const char *input, struct session *session)
 {
 	int status = session_prepare_subscribers(session);
 
 	if (!status)
 		status = collect_set_properties(NULL, NULL);
-	return status ? status : collect_feed(trace, input, session->list);
+	return status ? status : collect_feed(&trace, 1, input, session->list);
 }
 
 static bool is_folder(const char *path)
@@ -86,7 +86,7 @@ static bool is_folder(const char *path)
 	return stat(path, &st) || S_ISDIR(st.st_mode);
 }
 
-static int replay(const char *trace, const char *input, struct session *session)
+static int replay(char *trace, const char *input, struct session *session)
 {
 	const int status = input || !is_folder(trace) ? replay_source(trace, input, session)
 						      : replay_folder(trace, session);
@@ -98,7 +98,7 @@ static int run(const struct cli_command *command, int argc, char **argv)
 {
 	struct request request = {0};
 	struct session *session = &request.session;
-	const char *trace;
+	char *trace;
 	int status = cli_read(command, argc, argv, &request);
 
 	if (status >= 0)

@@ -20,7 +20,7 @@
 #define SLEEP_MS     100
 #define MESSAGE_SIZE 8192
 /* Of the thread that drains, while the command runs: a tenth of a core where the program keeps all busy. */
-#define NICE         10
+#define NICE 10
 
 /* What the interceptors for ROCm publish; without them processes tell it themselves. */
 static const struct rtl_stream_info *const *find_streams(size_t *count)
@@ -216,18 +216,8 @@ void collect_finish(struct collect *collect)
 	collect->folder = NULL;
 }
 
-static int deliver(uint32_t kind, const char *folder, const char *input, const char *subscribers,
-		   uint32_t *left, bool death_said)
+static int deliver(struct rtl_collector_options options, uint32_t *left, bool death_said)
 {
-	bool record = kind == RTL_RECORD_RECOVER;
-	const struct rtl_collector_options options = {
-		.struct_size = sizeof(options),
-		.kind = kind,
-		.subscribers = record ? NULL : subscribers,
-		.output = record ? subscribers : NULL,
-		.folder = folder,
-		.input = input,
-	};
 	struct rtl_collector *collector;
 	char message[MESSAGE_SIZE] = "", *words;
 	uint32_t running;
@@ -236,10 +226,11 @@ static int deliver(uint32_t kind, const char *folder, const char *input, const c
 	unsetenv("RTL_SUBSCRIBERS");
 	unsetenv("RTL_COLLECTOR");
 	if (asprintf(&words,
-		     kind == RTL_REPLAY ? "the output is not complete; what is in %s is unchanged"
-					: "not all was recovered; `rtl recover` may continue with "
-					  "%s, --subscribers LIST chooses others",
-		     folder) < 0)
+		     options.kind == RTL_REPLAY
+			     ? "the output is not complete; what is in %s is unchanged"
+			     : "not all was recovered; `rtl recover` may continue with "
+			       "%s, --subscribers LIST chooses others",
+		     options.folder) < 0)
 		words = NULL;
 	crash_explain(words);
 	error = rtl_collector_create(&options, &collector, message, sizeof(message));
@@ -260,17 +251,38 @@ static int deliver(uint32_t kind, const char *folder, const char *input, const c
 
 int collect_deliver(uint32_t kind, const char *folder, const char *subscribers, uint32_t *left)
 {
-	return deliver(kind, folder, NULL, subscribers, left, false);
+	const bool record = kind == RTL_RECORD_RECOVER;
+
+	return deliver(
+		(struct rtl_collector_options){.struct_size = sizeof(struct rtl_collector_options),
+					       .kind = kind,
+					       .subscribers = record ? NULL : subscribers,
+					       .output = record ? subscribers : NULL,
+					       .folder = folder},
+		left, false);
 }
 
-int collect_feed(const char *trace, const char *input, const char *subscribers)
+int collect_feed(char *const *traces, size_t count, const char *input, const char *subscribers)
 {
-	return deliver(RTL_REPLAY, trace, input, subscribers, NULL, false);
+	return deliver(
+		(struct rtl_collector_options){.struct_size = sizeof(struct rtl_collector_options),
+					       .kind = RTL_REPLAY,
+					       .subscribers = subscribers,
+					       .folder = traces[0],
+					       .input = input,
+					       .more = (const char *const *)traces + 1,
+					       .more_count = count - 1},
+		NULL, false);
 }
 
 int collect_deliver_completed(const char *folder, const char *subscribers)
 {
-	return deliver(RTL_REPLAY, folder, NULL, subscribers, NULL, true);
+	return deliver(
+		(struct rtl_collector_options){.struct_size = sizeof(struct rtl_collector_options),
+					       .kind = RTL_REPLAY,
+					       .subscribers = subscribers,
+					       .folder = folder},
+		NULL, true);
 }
 
 int collect_inspect(const char *folder, const struct rtl_subscriber *own)

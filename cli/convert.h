@@ -17,6 +17,12 @@
 #define CONVERT_FORMATS  "perfetto, rocprofv3, hta, rocpd7, rpd"
 #define CONVERT_SUFFIXES ".csv, " TIMELINE_SUFFIXES ", .db, .rpd"
 
+/** In SQL, of a row of rtl_type t and of rtl_field: the view of its events, and the column there. */
+#define CONVERT_VIEW "'rtl_e_' || substr(t.table_name, 7)"
+#define CONVERT_COLUMN                                                                             \
+	"CASE kind WHEN 'time' THEN substr(column_name, 1, length(column_name) - 4)"               \
+	" ELSE column_name END"
+
 enum convert_format {
 	CONVERT_PERFETTO,
 	CONVERT_ROCPROFV3,

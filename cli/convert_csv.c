@@ -93,8 +93,8 @@ static const struct table tables[] = {
 
 /* What rtl itself publishes there is described by it, too, but stands in the tables above. */
 #define OWN_TYPES                                                                                  \
-	"SELECT t.stream, t.type, ifnull(t.name, 'event'), t.table_name FROM i.rtl_type AS t JOIN" \
-	" i.rtl_stream AS s USING (stream) WHERE t.table_name GLOB '" OWN_PREFIX "*' AND"          \
+	"SELECT t.stream, t.type, ifnull(t.name, 'event'), " CONVERT_VIEW " FROM i.rtl_type AS t"  \
+	" JOIN i.rtl_stream AS s USING (stream) WHERE t.table_name GLOB 'rtl_s_*' AND"             \
 	" t.table_name NOT GLOB '*[^A-Za-z0-9_]*' AND (s.name NOT GLOB 'rtl.*' OR"                 \
 	" s.name = 'rtl.default') GROUP BY t.table_name ORDER BY t.stream, t.type"
 
@@ -253,11 +253,11 @@ static int write_own_table(struct convert_rows *rows, const char *folder, sqlite
 	int status = CLI_OK;
 	char *sql = NULL;
 
-	if (sqlite3_prepare_v2(
-		    rows->db,
-		    "SELECT name, column_name, kind FROM i.rtl_field WHERE stream = ?1 AND"
-		    " type = ?2 AND column_name IS NOT NULL ORDER BY position",
-		    -1, &field, NULL) == SQLITE_OK) {
+	if (sqlite3_prepare_v2(rows->db,
+			       "SELECT name, " CONVERT_COLUMN
+			       ", kind FROM i.rtl_field WHERE stream = ?1"
+			       " AND type = ?2 AND column_name IS NOT NULL ORDER BY position",
+			       -1, &field, NULL) == SQLITE_OK) {
 		sqlite3_bind_int64(field, 1, sqlite3_column_int64(type, 0));
 		sqlite3_bind_int64(field, 2, sqlite3_column_int64(type, 1));
 		while (sqlite3_step(field) == SQLITE_ROW)

@@ -108,8 +108,9 @@ static int read_fields(struct convert *convert, struct convert_type *type, const
 	sqlite3_stmt *rows = NULL;
 
 	if (sqlite3_prepare_v2(type->input->db,
-			       "SELECT name, column_name, kind FROM rtl_field WHERE stream = ?1 AND"
-			       " type = ?2 AND column_name IS NOT NULL ORDER BY position",
+			       "SELECT name, " CONVERT_COLUMN ", kind FROM rtl_field"
+			       " WHERE stream = ?1 AND type = ?2 AND column_name IS NOT NULL"
+			       " ORDER BY position",
 			       -1, &rows, NULL) != SQLITE_OK) {
 		sqlite3_free(sqlite3_str_finish(columns));
 		return convert_refuse(type->input);
@@ -391,13 +392,6 @@ void convert_generic_end(struct convert *convert)
 
 /* ---- all of them ---- */
 
-/* Of rtl's own streams what is shown otherwise, or says what things are. */
-static bool is_told_elsewhere(const char *stream, int type)
-{
-	return type == RTL_METADATA &&
-	       (!strcmp(stream, RTL_STREAM_HSA) || !strcmp(stream, RTL_STREAM_ROCTX));
-}
-
 static int add_type(struct convert *convert, struct convert_input *input, sqlite3_stmt *row)
 {
 	struct convert_type *type = calloc(1, sizeof(*type));
@@ -436,12 +430,16 @@ static int add_type(struct convert *convert, struct convert_input *input, sqlite
 
 int convert_generic(struct convert *convert, struct convert_input *input)
 {
-	/* begins whose ends say all that they say are left out */
+	/* Of rtl's own streams what is shown otherwise is left out, and begins whose ends say all that they
+	 * say. */
 	static const char sql[] =
-		"SELECT t.stream, t.type, ifnull(t.name, 'event'), t.table_name, s.name"
+		"SELECT t.stream, t.type, ifnull(t.name, 'event'), " CONVERT_VIEW ", s.name"
 		" FROM rtl_type AS t JOIN rtl_stream AS s USING (stream)"
-		" WHERE t.table_name LIKE 'rtl\\_e\\_%' ESCAPE '\\' AND NOT (t.type % 2 = 0 AND "
-		"EXISTS"
+		" WHERE t.table_name NOT NULL AND (s.name <> 'rtl.hsa' OR t.name = 'barrier_end')"
+		" AND (s.name <> 'rtl.hsa.counter' OR t.name NOT IN ('value', 'interval'))"
+		" AND s.name NOT IN ('rtl.hsa.copy', 'rtl.hsa.mem', 'rtl.hsa.call',"
+		" 'rtl.hsa.call.debug', 'rtl.hip.call', 'rtl.hip.call.debug', 'rtl.roctx')"
+		" AND NOT (t.type % 2 = 0 AND EXISTS"
 		" (SELECT 1 FROM rtl_field AS f WHERE f.stream = t.stream AND f.type = t.type + 1"
 		" AND f.name = 'begin_ns') AND EXISTS (SELECT 1 FROM rtl_field AS f WHERE"
 		" f.stream = t.stream AND f.type = t.type + 1 AND f.name = 'end_ns'))"
@@ -452,8 +450,7 @@ int convert_generic(struct convert *convert, struct convert_input *input)
 	if (sqlite3_prepare_v2(input->db, sql, -1, &rows, NULL) != SQLITE_OK)
 		return convert_refuse(input);
 	while (!status && sqlite3_step(rows) == SQLITE_ROW)
-		if (!is_told_elsewhere(text_at(rows, 4), sqlite3_column_int(rows, 1)))
-			status = add_type(convert, input, rows);
+		status = add_type(convert, input, rows);
 	sqlite3_finalize(rows);
 	return status;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Traces of several processes, ranks or hosts in one database. Ids are kept apart: those of rows are
- * moved on, texts are looked up, GPUs are the same if their UUIDs are. Of another host, pids and
- * numbers of GPUs get the stride that rocpd_metadata names, by which RPD's views napi and nop tell
- * nodes apart. Times are moved by what the clocks of the hosts differ.
+ * Traces of several processes, ranks or hosts in one database: their sources feed one subscriber that writes
+ * it. Of another host a copy is read, in which pids and numbers of GPUs got the stride that rocpd_metadata names,
+ * by which RPD's views napi and nop tell nodes apart, and times were moved by what the clocks of the hosts
+ * differ. GPUs are the same if their UUIDs are.
  *
  * One thread.
  */

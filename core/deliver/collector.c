@@ -399,6 +399,8 @@ int rtl_collector_create(const struct rtl_collector_options *options, struct rtl
 				   : start_subscribers(c, &o, message, size);
 	if (!err && c->is_fed)
 		err = host_add_feed(c->host, o.input, c->folder, message, size);
+	for (size_t i = 0; !err && c->is_fed && i < o.more_count; i++)
+		err = host_add_feed(c->host, o.input, o.more[i], message, size);
 	if (err)
 		goto fail;
 	note_death(c);
@@ -706,9 +708,6 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 	note_seen(c);
 	host_set_last(c->host, true);
 	scan(c, true);
-	c->unread |= host_feeds_failed(c->host);
-	if (c->unread)
-		host_set_lacking(c->host);
 	*left = host_living_count(c->host); /* all that from here on do what is not recorded */
 	host_stop_publishing(c->host);
 	serve_snapshots(c);
@@ -718,6 +717,9 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 		tell_progress(c, false);
 		passes -= c->recorder || !host_is_interrupted(c->host);
 	}
+	c->unread |= host_feeds_failed(c->host);
+	if (c->unread)
+		host_set_lacking(c->host);
 	if (recovers(c))
 		host_cut_off(c->host);
 	end_gone(c, true, true);

@@ -30,8 +30,9 @@ struct feed {
 	void *self;
 	pthread_mutex_t lock; /* held while the plugin reads, and while it is asked */
 	struct property *properties;
-	bool told;   /* it has reported an error */
-	bool is_all; /* all is read */
+	const struct candidate *opening; /* while it opens: its error is why it cannot be read */
+	bool told;                       /* it has reported an error */
+	bool is_all;                     /* all is read */
 	bool failed;
 };
 
@@ -293,14 +294,7 @@ static void api_process_end(const struct rtl_source_host *api, const struct rtl_
 	pthread_mutex_lock(&feed->lock);
 }
 
-static void api_report(const struct rtl_source_host *api, int level, const char *text)
-{
-	struct feed *feed = feed_of(api);
-
-	feed->told |= level <= RTL_LEVEL_ERROR;
-	rtl_log(level < RTL_LEVEL_ERROR ? RTL_LEVEL_ERROR : (enum rtl_level)level,
-		feed->source.name, "%s", text ? text : "");
-}
+static void api_report(const struct rtl_source_host *api, int level, const char *text);
 
 static const struct rtl_source_host source_api = {
 	.struct_size = sizeof(source_api),
@@ -339,6 +333,18 @@ __attribute__((format(printf, 2, 3))) static void say(const struct candidate *c,
 	va_start(args, format);
 	vsnprintf(c->why, c->size, format, args);
 	va_end(args);
+}
+
+static void api_report(const struct rtl_source_host *api, int level, const char *text)
+{
+	struct feed *feed = feed_of(api);
+
+	if (feed->opening && level <= RTL_LEVEL_ERROR)
+		say(feed->opening, "%s", text ? text : "");
+	else
+		rtl_log(level < RTL_LEVEL_ERROR ? RTL_LEVEL_ERROR : (enum rtl_level)level,
+			feed->source.name, "%s", text ? text : "");
+	feed->told |= level <= RTL_LEVEL_ERROR;
 }
 
 static bool is_sound(const struct rtl_source *source)
@@ -465,10 +471,12 @@ int host_add_feed(struct host *host, const char *plugin, const char *path, char 
 	}
 	host_lock(host);
 	pthread_mutex_lock(&feed->lock);
+	feed->opening = &c;
 	err = feed->source.open(&feed->api, path, &feed->self);
+	feed->opening = NULL;
 	pthread_mutex_unlock(&feed->lock);
 	host_unlock(host);
-	if (err)
+	if (err && !feed->told)
 		say(&c, "%s cannot be read by the source %s: %s", path, feed->source.name,
 		    rtl_error_text(err));
 	feed->failed = feed->is_all =

@@ -86,6 +86,10 @@ struct rtl_collector_options {
 	/** RTL_REPLAY: the source plugin that reads `folder`, which may be a file then. NULL: a folder is
 	 *  a recording, and a file is for the first source that reads it. */
 	const char *input;
+	/** RTL_REPLAY: further files that sources read, besides `folder`: their processes are those of one
+	 *  run. */
+	const char *const *more;
+	size_t more_count;
 };
 
 /**

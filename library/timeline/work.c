@@ -403,7 +403,7 @@ void work_dispatch(struct work *work, struct work_process *process,
 	write_slice(work, work_gpu_track(work, process, gpu, TIMELINE_QUEUE, d->queue, NULL),
 		    &slice);
 	if (timed && work->counters)
-		work_in_flight(work, gpu, d->submit_ns, d->end_ns);
+		work_in_flight(work, gpu, d->submit_ns ? d->submit_ns : d->begin_ns, d->end_ns);
 }
 
 static bool is_by_host(const struct rtl_hsa_copy *c)

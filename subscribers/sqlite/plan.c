@@ -97,8 +97,7 @@ static struct plan_group *find_group(struct plan *plan, uint32_t number)
 
 bool plan_init(struct plan *plan, const struct rtl_type_info *info)
 {
-	const uint32_t count =
-		info->field_count < PLAN_MAX_FIELDS ? info->field_count : PLAN_MAX_FIELDS;
+	const uint32_t count = info->field_count;
 
 	*plan = (struct plan){.info = info, .columns = PLAN_BASE};
 	plan->list = calloc(count + 1, sizeof(*plan->list));

@@ -12,8 +12,6 @@
 #include <rtl/subscriber.h>
 
 #define PLAN_MAX_NAME 120
-/* SQLite allows 2000 columns. */
-#define PLAN_MAX_FIELDS 1900u
 
 /* Columns that each table of events has: id, origin, time_ns, instance, correlation. */
 #define PLAN_BASE 5u

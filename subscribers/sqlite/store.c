@@ -21,8 +21,9 @@
 
 struct store {
 	struct store *next;
-	char *stream; /* its name: streams of one name and layout, of several processes, share it */
-	uint16_t type;
+	char *stream; /* its name: streams of one name, version and layout, of several processes, share it */
+	uint16_t version, type;
+	bool is_known; /* of rtl's own streams, as views know them */
 	char table[2 * PLAN_MAX_NAME + 32];
 	struct plan plan;
 	struct rows rows;
@@ -55,8 +56,9 @@ static bool is_taken(struct sub *sub, const struct store *store, const char *tab
 		return false;
 	question = writer_ask(&sub->writer,
 			      "SELECT 1 FROM rtl_type JOIN rtl_stream AS s USING (stream) WHERE"
-			      " table_name = %Q COLLATE NOCASE AND NOT (s.name = %Q AND type = %u)",
-			      table, store->stream, store->type);
+			      " table_name = %Q COLLATE NOCASE AND NOT"
+			      " (s.name = %Q AND version_major = %u AND type = %u)",
+			      table, store->stream, store->version, store->type);
 	while (writer_next(&sub->writer, question))
 		taken = true;
 	return taken;
@@ -168,7 +170,8 @@ static bool make_view(struct sub *sub, const struct store *store)
 
 	sqlite3_str_appendf(
 		sql,
-		"CREATE VIEW \"%w\" AS SELECT e.id AS id, ifnull(o.process, 0) AS process, o.tid AS tid,"
+		"CREATE VIEW \"%w\" AS SELECT e.id AS id, ifnull(o.process, 0) AS process, o.tid "
+		"AS tid,"
 		" e.time_ns AS time_ns, o.uid AS uid, o.parent_uid AS parent_uid,"
 		" e.instance AS instance, ifnull(e.correlation, e.instance) AS correlation",
 		view_of(store, name, sizeof(name)));
@@ -188,9 +191,14 @@ static bool make_view(struct sub *sub, const struct store *store)
 
 /* ---- stores ---- */
 
-static bool same_layout(const struct plan *a, const struct plan *b)
+/* A later minor version of what views know has more fields. */
+static bool same_layout(const struct store *store, const struct plan *b)
 {
-	if (a->count != b->count || a->info->payload_size != b->info->payload_size)
+	const struct plan *a = &store->plan;
+
+	if (store->is_known
+		    ? a->count > b->count
+		    : a->count != b->count || a->info->payload_size != b->info->payload_size)
 		return false;
 	for (uint32_t i = 0; i < a->count; i++) {
 		const struct plan_column *x = &a->list[i], *y = &b->list[i];
@@ -271,12 +279,13 @@ static void store_free(struct store *store)
 	free(store);
 }
 
-static struct store *find(struct sub *sub, const char *stream, const struct plan *plan)
+static struct store *find(struct sub *sub, const struct store *like)
 {
 	struct store *store = sub->stores;
 
-	while (store && (store->type != plan->info->type || strcmp(store->stream, stream) != 0 ||
-			 !same_layout(&store->plan, plan)))
+	while (store &&
+	       (store->type != like->type || store->version != like->version ||
+		strcmp(store->stream, like->stream) != 0 || !same_layout(store, &like->plan)))
 		store = store->next;
 	return store;
 }
@@ -294,12 +303,13 @@ static struct store *get(struct sub *sub, const struct rtl_stream_info *stream,
 		writer_error(&sub->writer, SQLITE_NOMEM, "table");
 		return NULL;
 	}
-	there = find(sub, store->stream, &store->plan);
+	store->version = stream->version_major;
+	store->type = info->type;
+	there = find(sub, store);
 	if (there) {
 		store_free(store);
 		return there;
 	}
-	store->type = info->type;
 	if (!find_table(sub, store))
 		(void)(make_table(sub, store) && make_view(sub, store));
 	if (sub->writer.failed || !open_groups(sub, store) ||
@@ -330,9 +340,12 @@ bool store_known(struct sub *sub)
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]) && !sub->writer.failed; i++)
 		for (uint32_t k = 0; k < known[i]->type_count; k++) {
 			const struct rtl_type_info *type = rtl_stream_type(known[i], k);
+			const bool is_stored =
+				!type->repeated_by || type->repeated_by & RTL_IN_DEBUG;
+			struct store *store = is_stored ? get(sub, known[i], type) : NULL;
 
-			if (!type->repeated_by || type->repeated_by & RTL_IN_DEBUG)
-				(void)get(sub, known[i], type);
+			if (store)
+				store->is_known = true;
 		}
 	return !sub->writer.failed;
 }

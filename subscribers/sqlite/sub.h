@@ -38,9 +38,8 @@
 #include <rtl/publish.h>
 #include <rtl/subscriber.h>
 
-/* Ids in rtl_string of the first and the last name in tables.sql. */
+/* Id in rtl_string of the first name in tables.sql. */
 #define STRING_EMPTY 1
-#define STRING_LAST  23
 
 struct settings {
 	char *output; /* pattern */

@@ -10,26 +10,26 @@
 
 #include "demangle.h"
 
-/* Views know the names of tables.sql by their ids. */
-static void learn_constants(struct sub *sub)
+/* Views know the names of tables.sql by their ids; an earlier host's have theirs, too. */
+static void learn_strings(struct sub *sub)
 {
 	struct writer *w = &sub->writer;
-	sqlite3_stmt *question =
-		writer_ask(w, "SELECT string FROM rtl_string WHERE id <= %d ORDER BY id", STRING_LAST);
+	sqlite3_stmt *question = writer_ask(w, "SELECT id, string FROM rtl_string ORDER BY id");
 	bool is_new;
 
-	sub->strings.next_id = STRING_EMPTY;
-	while (writer_next(w, question))
-		if (!dictionary_find(&sub->strings, sqlite3_column_text(question, 0),
-				     (size_t)sqlite3_column_bytes(question, 0), &is_new))
+	while (writer_next(w, question)) {
+		sub->strings.next_id = sqlite3_column_int64(question, 0);
+		if (!dictionary_find(&sub->strings, sqlite3_column_text(question, 1),
+				     (size_t)sqlite3_column_bytes(question, 1), &is_new))
 			writer_error(w, SQLITE_NOMEM, "names");
+	}
 }
 
 bool tracepoints_init(struct sub *sub)
 {
 	struct writer *w = &sub->writer;
 
-	learn_constants(sub);
+	learn_strings(sub);
 	sub->strings.next_id = writer_ask_int(w, "SELECT max(id) FROM rtl_string") + 1;
 	sub->origins.next_id = writer_ask_int(w, "SELECT max(id) FROM rtl_origin") + 1;
 	return rows_init(&sub->string, w, "INSERT", "rtl_string", 3) &&

@@ -129,13 +129,12 @@ class Trace:
         return self.sql("SELECT l.api_id, l.op_id FROM rocpd_api_ops AS l JOIN rtl_call AS c ON c.api_id = l.api_id")
 
     def events(self, stream):
-        """Events of a stream that has no table of its own, of a program for example: dicts with type, process, tid,
+        """Events of a stream, of a program for example: dicts with type, process, tid,
         time_ns, uid, parent_uid, instance, correlation, and the fields of the payload."""
-        types = list(self.sql("SELECT t.name, t.table_name FROM rtl_type AS t JOIN rtl_stream AS s USING (stream)"
-                              " WHERE s.name = ? AND t.table_name LIKE 'rtl\\_e\\_%' ESCAPE '\\'", (stream,)))
-        for kind, table in types:
-            if next(self.sql("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)), None):
-                yield from self._table(kind, table)
+        types = list(self.sql("SELECT t.name, 'rtl_e_' || substr(t.table_name, 7) FROM rtl_type AS t JOIN rtl_stream AS s"
+                              " USING (stream) WHERE s.name = ? AND t.table_name NOT NULL", (stream,)))
+        for kind, view in types:
+            yield from self._table(kind, view)
 
     def _table(self, kind, table):
         cursor = self._database.execute(f'SELECT * FROM "{table}"')

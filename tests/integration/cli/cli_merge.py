@@ -30,8 +30,8 @@ class Merge(Case):
 
     def other_host(self, name, shift_ns):
         """Makes it a trace of another host, whose clock began so much later."""
-        times = {"rocpd_api": ("start", "end"), "rocpd_op": ("start", "end"), "rtl_dispatch": ("submit_ns",),
-                 "rtl_process": ("start_ns", "end_ns"), "rtl_clock": ("time_ns",)}
+        times = {"rtl_s_rtl_hsa_task_end": ("time_ns",), "rtl_process": ("start_ns", "end_ns", "first_ns", "last_ns"),
+                 "rtl_clock": ("time_ns",)}
         self.change(name, "".join(f'UPDATE {table} SET "{column}" = "{column}" - {shift_ns};'
                                   for table, columns in times.items() for column in columns) +
                     "UPDATE rtl_process SET host_name = 'other';"
@@ -73,7 +73,7 @@ class Merge(Case):
         self.assertEqual(self.ask("all.db", "SELECT DISTINCT gpuId FROM rocpd_op ORDER BY 1"),
                          [(gpu,), (gpu + GPU_STRIDE,)])
         pids = {row[0] for row in before}
-        moved = [row for row in self.ask("all.db", self.DISPATCHES) if row[0] in pids]
+        moved = [row for row in self.ask("all.db", self.DISPATCHES) if row[0] - PID_STRIDE in pids]
         self.assertEqual(len(moved), len(before))
         # Each clock's reading is known to less than a millisecond, and to no more.
         shift = moved[0][7] - before[0][7]
@@ -98,39 +98,33 @@ class Merge(Case):
         self.assertEqual(self.ask("abc.db", "SELECT DISTINCT node FROM napi ORDER BY 1"), [(0,), (1,)])
         self.refused(1, "merged of several hosts", "merge", "-o", "x.db", "c.db", "ab.db")
 
+    def own_stream(self, name, number, table, rows):
+        """Gives a trace a stream with events of its first process."""
+        there, column = (f"'{table}'", "'x'") if rows else ("NULL", "NULL")
+        self.change(name, f"INSERT INTO rtl_stream VALUES ({number}, 'own', 1, 0, '');"
+                    f"INSERT INTO rtl_type VALUES ({number}, 7, 'own', '', 8, 0, {there});"
+                    f"INSERT INTO rtl_field VALUES ({number}, 7, 0, 'x', {column}, '', 'uint', '', 0, 8, '');"
+                    "INSERT INTO rtl_origin VALUES (9000, 1, 1, 0, 0);" +
+                    (f"CREATE TABLE {table} (id INTEGER PRIMARY KEY, origin INTEGER, time_ns INTEGER, instance INTEGER,"
+                     " correlation INTEGER, x INTEGER);" if rows else "") +
+                    "".join(f"INSERT INTO {table} VALUES ({9000 + i}, 9000, 1, 1, NULL, {x});" for i, (x,) in enumerate(rows)))
+
     def test_streams_of_programs(self):
         """Events of types that are numbered otherwise in each file."""
         self.make("a.db", "b.db")
-        for name, number, rows in (("a.db", 50, [(1, 11), (2, 12)]), ("b.db", 60, [(1, 13)])):
-            table = "rtl_e_own" if number == 50 else "rtl_e_own_2"
-            self.change(name, f"INSERT INTO rtl_stream VALUES ({number}, 'own', 1, 0, '');"
-                        f"INSERT INTO rtl_type VALUES ({number}, 7, 'own', '', 8, '{table}');"
-                        f"INSERT INTO rtl_field VALUES ({number}, 7, 1, 'x', 'x', 'uint', '', 0, 8, '');"
-                        f"CREATE TABLE {table} (id INTEGER PRIMARY KEY, process INTEGER, tid INTEGER, time_ns INTEGER,"
-                        " uid INTEGER, parent_uid INTEGER, instance INTEGER, correlation INTEGER, x INTEGER);" +
-                        "".join(f"INSERT INTO {table} VALUES ({i}, 1, 1, 1, 1, 1, 1, 1, {x});" for i, x in rows))
+        for name, number, rows in (("a.db", 50, [(11,), (12,)]), ("b.db", 60, [(13,)])):
+            self.own_stream(name, number, "rtl_s_own" if number == 50 else "rtl_s_own_2", rows)
         self.rtl("merge", "-o", "all.db", "a.db", "b.db")
-        self.assertEqual(self.ask("all.db", "SELECT id, process, x FROM rtl_e_own ORDER BY 1"),
-                         [(1, 1, 11), (2, 1, 12), (3, 2, 13)])
-        self.assertEqual(self.ask("all.db", "SELECT s.name, table_name FROM rtl_type JOIN rtl_stream s USING (stream)"
-                                  " WHERE s.name = 'own'"), [("own", "rtl_e_own")])
+        self.assertEqual(self.ask("all.db", "SELECT x FROM rtl_e_own_own ORDER BY process, id"), [(11,), (12,), (13,)])
         self.rtl("merge", "-o", "all.db", "b.db", "a.db")
-        self.assertEqual(self.ask("all.db", "SELECT x FROM rtl_e_own_2 ORDER BY id"), [(13,), (11,), (12,)])
+        self.assertEqual(self.ask("all.db", "SELECT x FROM rtl_e_own_own ORDER BY process, id"), [(13,), (11,), (12,)])
 
     def test_stream_without_events_in_the_first__those_of_the_others(self):
         self.make("a.db", "b.db", "c.db")
-        for name, x in (("a.db", 0), ("b.db", 11), ("c.db", 12)):
-            table, column = ("'rtl_e_own'", "'x'") if x else ("NULL", "NULL")
-            self.change(name, "INSERT INTO rtl_stream VALUES (50, 'own', 1, 0, '');"
-                        f"INSERT INTO rtl_type VALUES (50, 7, 'own', '', 8, {table});"
-                        f"INSERT INTO rtl_field VALUES (50, 7, 1, 'x', {column}, 'uint', '', 0, 8, '');" +
-                        ("CREATE TABLE rtl_e_own (id INTEGER PRIMARY KEY, process INTEGER, tid INTEGER, time_ns INTEGER,"
-                         " uid INTEGER, parent_uid INTEGER, instance INTEGER, correlation INTEGER, x INTEGER);"
-                         f"INSERT INTO rtl_e_own VALUES (1, 1, 1, 1, 1, 1, 1, 1, {x});" if x else ""))
+        for name, rows in (("a.db", []), ("b.db", [(11,)]), ("c.db", [(12,)])):
+            self.own_stream(name, 50, "rtl_s_own", rows)
         self.assertEqual(self.rtl("merge", "-o", "all.db", "a.db", "b.db", "c.db").returncode, 0)
-        self.assertEqual(self.ask("all.db", "SELECT x FROM rtl_e_own ORDER BY process"), [(11,), (12,)])
-        self.assertEqual(self.ask("all.db", "SELECT table_name, column_name FROM rtl_type JOIN rtl_field USING"
-                                  " (stream, type) WHERE type = 7"), [("rtl_e_own", "x")])
+        self.assertEqual(self.ask("all.db", "SELECT x FROM rtl_e_own_own ORDER BY process"), [(11,), (12,)])
 
     def test_incomplete__so_is_the_whole(self):
         self.make("a.db", "b.db")

@@ -42,7 +42,7 @@ class Whose(Case):
         database.commit()
         database.close()
 
-    def test_gaps__longest_and_the_calls_in_them(self):
+    def test_gaps__the_longest(self):
         rng, ops, calls = random.Random(4), [], []
         for gpu in 0, 1:
             at = 10**9
@@ -74,37 +74,22 @@ class Whose(Case):
                              [end - begin for begin, end in gaps[:16]])
             for gap in device["gaps"]:
                 self.assertIn((gap["begin_ns"], gap["end_ns"]), gaps)
-                spent = {}
-                for _, start, end, name, domain in calls:
-                    ns = min(end, gap["end_ns"]) - max(start, gap["begin_ns"])
-                    if domain == "hip" and ns > 0:
-                        spent[name] = spent.get(name, 0) + ns
-                most = sorted(spent.items(), key=lambda item: (-item[1], item[0]))[:4]
-                self.assertEqual([(c["name"], c["ns"]) for c in gap["calls"]], most)
         text = self.rtl("summary", "run.db").stdout
         self.assertIn("\nLargest idle gaps of the GPUs\nshare  ", text)
-        longest = max((g for d in summary["devices"] for g in d["gaps"]), key=lambda g: g["end_ns"] - g["begin_ns"])
-        line = text.split("Largest idle gaps")[1].splitlines()[2]
-        self.assertIn(f"  {longest['calls'][0]['name']} ", line)
         self.assertEqual(len(text.split("Largest idle gaps")[1].split("\n\n")[0].splitlines()), 2 + 8)
-
-    def test_gaps__no_call_recorded__said(self):
-        self.database([(0, 1000, 2000), (0, 5000, 6000)], [])
-        self.assertRegex(self.rtl("summary", "run.db").stdout,
-                         r"(?m)^60\.0%  3\.000us  1\.000us    0  no recorded call$")
 
     def test_calls_of_a_trace_without_operations(self):
         """API-only recordings of RPD."""
-        self.database([], [(1, 0, 100, "hipMalloc", "hip"), (1, 200, 250, "hipMalloc", "hip"),
-                           (2, 0, 30, "hsa_init", "hsa"), (2, 0, 40, "sqrt", "libm"),
-                           (2, 50, 90, "UserMarker", "roctx")])
+        self.database([], [(1, 1000, 1100, "hipMalloc", "hip"), (1, 1200, 1250, "hipMalloc", "hip"),
+                           (2, 1000, 1030, "hsa_init", "hsa"), (2, 1000, 1040, "sqrt", "libm"),
+                           (2, 1050, 1090, "UserMarker", "roctx")])
         self.assertEqual(self.section("HIP calls"), {"hipMalloc": 2})
         self.assertEqual(self.section("HSA calls"), {"hsa_init": 1})
-        self.assertEqual(self.section("libm calls"), {"sqrt": 1})
+        self.assertEqual(self.section("rpd.call, function"), {"sqrt": 1})
         self.assertEqual(self.section("Ranges"), {"(unnamed)": 1})
         by_pid = {p["pid"]: p for p in self.summary()["processes"]}
         self.assertEqual(by_pid[8]["hip_calls"], {"count": 2, "total_ns": 150})
-        self.assertEqual(by_pid[7]["other_calls"], {"count": 2, "total_ns": 70})
+        self.assertEqual(by_pid[7]["other_calls"], {"count": 1, "total_ns": 30})
         text = self.rtl("summary", "run.db").stdout
         self.assertIn("\nProcesses: 2\n", text)
         self.assertIn("HIP calls: 2, 150ns in total", text)
@@ -145,7 +130,6 @@ class Whose(Case):
             pairs.append((found["stream"], found["kind"], found["rows"]))
         self.assertEqual(pairs[0], pairs[1])
         self.assertEqual(self.section("rtl.default, region"), {"even": 5, "odd": 5, "inner": 10})
-        self.assertIn("open when the process ended: open (thread ", self.rtl("summary", "run.db").stdout)
         # as RPD's tools see them
         self.assertEqual(self.ask("run.db", "SELECT args, count(*) FROM api WHERE apiName = 'UserMarker'"
                                             " GROUP BY args ORDER BY args"),

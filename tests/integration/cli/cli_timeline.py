@@ -306,15 +306,19 @@ class Convert(Case):
 
     def test_gpu__of_programs_own_streams_too(self):
         with contextlib.closing(sqlite3.connect(self.path("a.db"))) as database:
-            fields = "".join(f"INSERT INTO rtl_field VALUES (50, 7, {i}, '{name}', '{name}', '{kind}', '', {8 * i}, 8, '');"
-                             for i, (name, kind) in enumerate((("begin_ns", "time"), ("end_ns", "time"), ("gpu", "uint"))))
+            fields = "".join(f"INSERT INTO rtl_field VALUES (50, 7, {i}, '{name}', '{column}', '', '{kind}', '', {8 * i}, 8, '');"
+                             for i, (name, column, kind) in enumerate((
+                                 ("begin_ns", "begin_ns_rel", "time"), ("end_ns", "end_ns_rel", "time"),
+                                 ("gpu", "gpu", "uint"))))
+            # the first dispatch is of GPU 1, the others of GPU 2
             database.executescript(
-                "UPDATE rtl_dispatch SET gpu = op_id % 2 + 1; INSERT INTO rtl_stream VALUES (50, 'own', 1, 0, '');"
-                "INSERT INTO rtl_type VALUES (50, 7, 'work', '', 24, 'rtl_e_own');" + fields +
-                "CREATE TABLE rtl_e_own (id INTEGER PRIMARY KEY, process INTEGER, tid INTEGER, time_ns INTEGER,"
-                " uid INTEGER, parent_uid INTEGER, instance INTEGER, correlation INTEGER, begin_ns, end_ns, gpu);"
-                "INSERT INTO rtl_e_own SELECT gpu, 1, 1, end, 0, 0, 0, 0, start, end, gpu FROM rtl_dispatch JOIN rocpd_op o"
-                " ON o.id = op_id GROUP BY gpu;")
+                "INSERT INTO rtl_s_rtl_hsa_task_end_g2 SELECT 900 + id, 1, queue, submit_tid, flags, scope, hip_stream"
+                " FROM rtl_s_rtl_hsa_task_end_g2; UPDATE rtl_s_rtl_hsa_task_end_g2 SET gpu = 2 WHERE id < 900;"
+                "UPDATE rtl_s_rtl_hsa_task_end SET g2 = 900 + g2 WHERE id = (SELECT min(id) FROM rtl_s_rtl_hsa_task_end);"
+                "INSERT INTO rtl_stream VALUES (50, 'own', 1, 0, '');"
+                "INSERT INTO rtl_type VALUES (50, 7, 'work', '', 24, 0, 'rtl_s_own');" + fields +
+                "CREATE VIEW rtl_e_own AS SELECT id, process, tid, time_ns, 0 AS uid, 0 AS parent_uid, instance, correlation,"
+                " begin_ns, end_ns, gpu FROM rtl_e_rtl_hsa_task_end GROUP BY gpu;")
         for options, gpus in (((), [1, 2]), (("--gpu", "1"), [1]), (("--gpu", "2"), [2])):
             self.converted(*options)
             events = load(self.path("b.json"))["traceEvents"]

@@ -106,18 +106,23 @@ class Python(unittest.TestCase):
         path = self.trace(PROGRAM, "2")
         database = sqlite3.connect(path)
         database.executescript("""
-            INSERT INTO rocpd_string VALUES (900, 'hipLaunchKernel'), (901, 'hipSuccess'), (902, 'hip');
-            INSERT INTO rocpd_ustring VALUES (900, 'a=1');
-            INSERT INTO rocpd_api VALUES (900, 5, 6, 10, 30, 900, 1, 902, 900);
-            INSERT INTO rtl_call (api_id, process, uid, parent_uid, instance, correlation, status_id, result, flags)
-              VALUES (900, 1, 2, 0, 3, 4, 901, 0, 0);
-            UPDATE rocpd_api_ops SET api_id = 900 WHERE op_id = (SELECT min(op_id) FROM rocpd_api_ops);""")
+            INSERT INTO rtl_string VALUES (900, 'hipLaunchKernel', NULL), (901, 'hipSuccess', NULL);
+            INSERT INTO rtl_args VALUES (900, 'a=1', NULL, NULL);
+            INSERT INTO rtl_origin VALUES (900, 1, 6, 2, 0);
+            INSERT INTO rtl_s_rtl_hip_call_debug_function_with_args_end_g1 (id, function, status, result, flags)
+              VALUES (1, 900, 901, 0, 0);
+            INSERT INTO rtl_s_rtl_hip_call_debug_function_with_args_end
+              (id, origin, time_ns, instance, correlation, g1, begin_ns_rel, end_ns_rel, args)
+              VALUES (900, 900, 30, 3, 4, 1, -20, 0, 900);
+            UPDATE rtl_s_rtl_hsa_task_end SET correlation = 4
+              WHERE id = (SELECT min(id) FROM rtl_s_rtl_hsa_task_end);""")
+        pid, = database.execute("SELECT pid FROM rtl_process").fetchone()
         database.close()
         with rtl.Trace(path) as trace:
             kernels = list(trace.kernels())
             self.assertEqual([k.call for k in kernels], [900, None])
             self.assertEqual(trace.call(900)[:10],
-                             (900, 1, 5, 6, "hip", "hipLaunchKernel", 10, 30, 20, "a=1"))
+                             (900, 1, pid, 6, "hip", "hipLaunchKernel", 10, 30, 20, "a=1"))
             self.assertEqual([c.id for c in trace.calls("hipLaunchKernel")], [900])
             self.assertEqual(list(trace.links()), [(900, kernels[0].id)])
 

@@ -21,8 +21,6 @@ static const char *const questions[] = {
 	"SELECT count(*) FROM pragma_foreign_key_check",
 	("SELECT count(*) FROM rtl_meta WHERE key = 'state'"
 	 " AND value NOT IN ('complete', 'recovered')"),
-	"SELECT count(*) - count(DISTINCT string) FROM rocpd_string",
-	"SELECT count(*) - count(DISTINCT string) FROM rocpd_ustring",
 	"SELECT (SELECT count(*) FROM rocpd_op) - (SELECT count(*) FROM rtl_dispatch)",
 	"SELECT (SELECT count(*) FROM rocpd_op) - (SELECT count(*) FROM rocpd_api_ops)",
 	"SELECT (SELECT count(*) FROM rocpd_op) - (SELECT count(*) FROM rocpd_kernelapi)",
@@ -42,7 +40,6 @@ static const char *const note_questions[] = {
 	"SELECT count(*) FROM " RECOVER_NOTE_TABLE " WHERE name IS NOT 'name-' || (number / 512)",
 	("SELECT count(*) FROM rtl_ledger WHERE stream LIKE 'recover.%'"
 	 " AND delivered <> (SELECT count(*) FROM " RECOVER_NOTE_TABLE ")"),
-	"SELECT max(id) - count(*) FROM " RECOVER_NOTE_TABLE,
 };
 
 _Static_assert(RECOVER_NAME_EVENTS == 512, "in the question above");

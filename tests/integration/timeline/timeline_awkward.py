@@ -56,9 +56,10 @@ def check(what, database, slices, is_live):
     of = collections.defaultdict(list)
     for category, *rest in slices:
         of[category].append(rest)
-    # a conversion has what the rocpd schema has
+    # a conversion has what the rocpd schema has; a live one ends a name at a NUL, which is U+FFFD there
     shown = plain if is_live else str
-    bad = compare(f"{what}, ranges", ask(database, "SELECT u.string, start, end FROM rtl_marker JOIN "
+    name = "replace(u.string, char(65533) || 'inside', '')" if is_live else "u.string"
+    bad = compare(f"{what}, ranges", ask(database, f"SELECT {name}, start, end FROM rtl_marker JOIN "
                   "rocpd_api AS a ON a.id = api_id JOIN rocpd_ustring AS u ON u.id = args_id"),
                   collections.Counter((shown(n), b, e) for n, b, e, _ in of["roctx"]))
     names = ask(database, "SELECT t.name, start, end FROM rtl_dispatch JOIN rocpd_op AS o "

@@ -601,6 +601,15 @@ const struct rtl_stream_info *fake_copy_stream(void)
 	return &info;
 }
 
+const struct rtl_stream_info *fake_call_stream(void)
+{
+	static struct rtl_stream_info info;
+
+	info = hip_call_stream_info;
+	info.number = 3;
+	return &info;
+}
+
 const struct rtl_stream_info *fake_counter_stream(void)
 {
 	static struct rtl_stream_info info;

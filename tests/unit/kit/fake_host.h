@@ -111,6 +111,8 @@ bool fake_host_subscribed(const struct fake_host *host, const struct rtl_stream_
 const struct rtl_stream_info *fake_hsa_stream(void);
 /** The same of rtl.hsa.copy. */
 const struct rtl_stream_info *fake_copy_stream(void);
+/** The same of rtl.hip.call. */
+const struct rtl_stream_info *fake_call_stream(void);
 /** The same of rtl.hsa.counter. */
 const struct rtl_stream_info *fake_counter_stream(void);
 /** An event of that stream and type with that payload, all other members 0. */

@@ -64,9 +64,9 @@ static void test_sqlite_copies__copy__has_everything(void **state)
 		      " direction, kind, bytes, src, dst, submit_ns, tid, correlation, instance,"
 		      " flags, engine, extent_x, extent_y, extent_z, parts, status, signal, scope,"
 		      " scope_instance, call_ns, stream, range FROM rtl_copy",
-		      "1|1|5000300|5000900|1|70|2|0|2|1|1|6000|139637976731648|138538465107968|"
+		      "3|3|5000300|5000900|1|70|2|0|2|1|1|6000|139637976731648|138538465107968|"
 		      "5000000|4712|13|12|5|0|0|0|0|1|0|20480|77|78|4999990|4096|79");
-	assert_answer(t->file, "SELECT * FROM op", "1|2|0|12|5000300|5000900||CopyHostToDevice");
+	assert_answer(t->file, "SELECT * FROM op", "3|2|0|12|5000300|5000900||CopyHostToDevice");
 	assert_answer(t->file,
 		      "SELECT pid, tid, start, \"end\", domain, apiName FROM api"
 		      " WHERE domain = 'hsa'",
@@ -81,7 +81,9 @@ static void test_sqlite_copies__copy__has_everything(void **state)
 		      " FROM rtl_copies",
 		      "4711|host to device|linear|sdma|6000|600|300|10.0");
 	assert_answer(t->file, "SELECT table_name FROM rtl_type WHERE name = 'transfer_end'",
-		      "rtl_copy");
+		      "rtl_s_rtl_hsa_copy_transfer_end");
+	/* An op without a description counts under its type. */
+	assert_answer(t->file, "SELECT Name, TotalCalls FROM top", "CopyHostToDevice|1");
 	assert_answer(t->file, "SELECT uid, kind FROM rtl_tracepoint ORDER BY uid",
 		      "60|agent;70|copy;77|call");
 }

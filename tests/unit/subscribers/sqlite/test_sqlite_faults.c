@@ -241,65 +241,6 @@ static void test_sqlite_faults__full_from_the_start__create_fails_and_leaves_not
 	assert_false(file_exists(in_folder(t, "t.db-wal")));
 }
 
-/* Rows as a run of hours would leave them, by another connection. */
-static void add_links(const struct trace *t, int64_t count)
-{
-	sqlite3 *db = NULL;
-	char *sql = sqlite3_mprintf("INSERT INTO rocpd_api_ops WITH RECURSIVE n(i) AS (VALUES"
-				    " (1000000) UNION ALL SELECT i + 1 FROM n LIMIT %lld)"
-				    " SELECT i, i, i FROM n",
-				    (long long)count);
-
-	assert_int_equal(sqlite3_open(t->file, &db), SQLITE_OK);
-	sqlite3_busy_timeout(db, 10000);
-	assert_int_equal(sqlite3_exec(db, "PRAGMA synchronous=OFF", NULL, NULL, NULL), SQLITE_OK);
-	assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
-	sqlite3_free(sql);
-	sqlite3_close(db);
-}
-
-static void test_sqlite_faults__many_rows__memory_at_the_end_does_not_grow_with_them(void **state)
-{
-	struct trace *t = *state;
-
-	trace_begin(t, "");
-	deliver_dispatches(t, 300);
-	fake_host_flush(t->host);
-	add_links(t, 1500000);
-	sqlite3_memory_highwater(1);
-	trace_end(t);
-	/* the cache, what is sorted at a time, and what belongs to that */
-	assert_true(sqlite3_memory_highwater(0) < 56 << 20);
-	assert_answer(t->file,
-		      "SELECT count(*) FROM sqlite_master WHERE type = 'index' AND tbl_name"
-		      " = 'rocpd_api_ops'",
-		      "2");
-}
-
-static void test_sqlite_faults__no_memory_for_indexes__complete_without_and_told(void **state)
-{
-	struct trace *t = *state;
-
-	trace_begin(t, "");
-	deliver_dispatches(t, 300);
-	fake_host_flush(t->host);
-	add_links(t, 200000);
-	sqlite3_hard_heap_limit64(sqlite3_memory_used() + (4 << 20));
-	assert_int_equal(fake_host_end(t->host), 0);
-	sqlite3_hard_heap_limit64(0);
-	assert_true(fake_host_reported(t->host, "not all indexes"));
-	assert_true(fake_host_reported(t->host, "out of memory"));
-	assert_answer(t->file, "PRAGMA integrity_check", "ok");
-	assert_answer(t->file,
-		      "SELECT value, (SELECT count(*) FROM rocpd_op) FROM rtl_meta"
-		      " WHERE key = 'state'",
-		      "complete|300");
-	assert_answer(t->file,
-		      "SELECT count(*) FROM sqlite_master WHERE name ="
-		      " 'rtl_index_api_ops_api'",
-		      "0");
-}
-
 static void read_at_the_end(struct trace *t)
 {
 	sqlite3 *reader;
@@ -318,10 +259,6 @@ static void read_at_the_end(struct trace *t)
 	assert_false(file_exists(in_folder(t, "t.db-wal")));
 	assert_answer(t->file, "PRAGMA integrity_check", "ok");
 	assert_answer(t->file, "SELECT value FROM rtl_meta WHERE key = 'state'", "complete");
-	assert_answer(t->file,
-		      "SELECT count(*) FROM sqlite_master WHERE type = 'index' AND tbl_name ="
-		      " 'rocpd_api_ops'",
-		      "2");
 }
 
 static void test_sqlite_faults__reader_at_the_end__output_is_complete(void **state)
@@ -329,7 +266,6 @@ static void test_sqlite_faults__reader_at_the_end__output_is_complete(void **sta
 	read_at_the_end(*state);
 }
 
-/* Its indexes would be made where nobody reads. */
 static void test_sqlite_faults__reader_at_the_end_of_a_collector__output_is_complete(void **state)
 {
 	struct trace *t = *state;
@@ -472,8 +408,6 @@ int main(void)
 		TEST(test_sqlite_faults__file_size_limit_of_two_threads__told_once_and_valid),
 		TEST(test_sqlite_faults__disk_full__told_once_and_valid),
 		TEST(test_sqlite_faults__full_from_the_start__create_fails_and_leaves_nothing),
-		TEST(test_sqlite_faults__many_rows__memory_at_the_end_does_not_grow_with_them),
-		TEST(test_sqlite_faults__no_memory_for_indexes__complete_without_and_told),
 		TEST(test_sqlite_faults__reader_at_the_end__output_is_complete),
 		TEST(test_sqlite_faults__reader_at_the_end_of_a_collector__output_is_complete),
 		TEST(test_sqlite_faults__locked_by_another_program__told_once_and_counted),

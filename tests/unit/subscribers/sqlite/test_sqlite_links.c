@@ -5,47 +5,13 @@
  */
 #include "test_sqlite.h"
 
-#include <rtl/describe.h>
-
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define KEPT 262144u /* LINKS_KEPT of the subscriber */
+#define KEPT 262144u
 
 enum { UID_LAUNCH = 501, UID_GRAPH, UID_KERNEL };
-
-#define FIELD(member, kind) RTL_FIELD(struct rtl_hip_call, member, kind, NULL, NULL)
-
-static const struct rtl_field call_fields[] = {
-	FIELD(begin_ns, RTL_KIND_TIME),      FIELD(end_ns, RTL_KIND_TIME),
-	FIELD(function, RTL_KIND_STRING),    FIELD(status, RTL_KIND_STRING),
-	FIELD(result, RTL_KIND_INT),         FIELD(parent, RTL_KIND_UINT),
-	FIELD(hip_stream, RTL_KIND_ADDRESS), FIELD(device, RTL_KIND_INT),
-	FIELD(flags, RTL_KIND_UINT),         FIELD(work, RTL_KIND_UINT),
-};
-
-#define TYPE(number, text)                                                                         \
-	{                                                                                          \
-		.struct_size = sizeof(struct rtl_type_info), .type = (number),                     \
-		.field_count = sizeof(call_fields) / sizeof(call_fields[0]),                       \
-		.payload_size = sizeof(struct rtl_hip_call), .name = (text),                       \
-		.fields = call_fields,                                                             \
-	}
-
-static const struct rtl_type_info call_types[] = {
-	TYPE(RTL_FUNCTION_END, "function_end"),
-	TYPE(RTL_FUNCTION_UNFINISHED, "function_unfinished"),
-};
-
-static const struct rtl_stream_info call_stream = {
-	.struct_size = sizeof(call_stream),
-	.version_major = RTL_STREAM_HIP_CALL_VERSION,
-	.name = RTL_STREAM_HIP_CALL,
-	.types = call_types,
-	.type_count = 2,
-	.number = 3,
-};
 
 static void begin(struct trace *t, const char *settings)
 {
@@ -55,7 +21,7 @@ static void begin(struct trace *t, const char *settings)
 			     "category", "graph");
 	fake_host_tracepoint(t->host, t->process, UID_KERNEL, "kernel", "k", NULL, NULL);
 	trace_begin(t, settings);
-	fake_host_stream(t->host, &call_stream);
+	fake_host_stream(t->host, fake_call_stream());
 	fake_host_stream(t->host, fake_copy_stream());
 }
 
@@ -71,8 +37,8 @@ static void call(struct trace *t, uint64_t uid, uint64_t number, uint32_t work)
 		.device = -1,
 		.work = work,
 	};
-	struct rtl_event e =
-		fake_event(&call_stream, RTL_FUNCTION_END, t->process, &payload, sizeof(payload));
+	struct rtl_event e = fake_event(fake_call_stream(), RTL_FUNCTION_END, t->process, &payload,
+					sizeof(payload));
 
 	e.uid = uid;
 	e.tid = 4712;
@@ -210,8 +176,8 @@ static void test_sqlite_links__call_has_not_ended__is_a_row_all_the_same(void **
 		.flags = RTL_HIP_CALL_UNFINISHED,
 		.tid = 4713,
 	};
-	struct rtl_event e = fake_event(&call_stream, RTL_FUNCTION_UNFINISHED, t->process, &payload,
-					sizeof(payload));
+	struct rtl_event e = fake_event(fake_call_stream(), RTL_FUNCTION_UNFINISHED, t->process,
+					&payload, sizeof(payload));
 
 	begin(t, "");
 	e.uid = UID_LAUNCH;
@@ -225,7 +191,7 @@ static void test_sqlite_links__call_has_not_ended__is_a_row_all_the_same(void **
 	assert_answer(t->file,
 		      "SELECT tid, begin_ns, end_ns, unfinished, failed, result IS NULL, work"
 		      " FROM rtl_calls",
-		      "4713|1000|9000|1|0|1|1");
+		      "4713|1000|9000|1|0|1|2");
 	assert_answer(t->file, "SELECT count(*) FROM rtl_api_ops", "2");
 	assert_whole(t);
 }

@@ -70,11 +70,11 @@ static void test_sqlite_refuse__other_columns__is_refused(void **state)
 	static const struct {
 		const char *sql, *table;
 	} changes[] = {
-		{"ALTER TABLE rtl_dispatch DROP COLUMN scope_instance", "differ in rtl_dispatch"},
-		{"ALTER TABLE rtl_copy ADD COLUMN later INTEGER", "differ in rtl_copy"},
+		{"ALTER TABLE rtl_wait DROP COLUMN waited_ns", "differ in rtl_wait"},
+		{"ALTER TABLE rtl_args ADD COLUMN later INTEGER", "differ in rtl_args"},
 		{"ALTER TABLE rtl_loss RENAME COLUMN cause TO reason", "differ in rtl_loss"},
 		{"DROP TABLE rtl_clock", "differ in rtl_clock"},
-		{"ALTER TABLE rocpd_op ADD COLUMN later INTEGER", "differ in rocpd_op"},
+		{"ALTER TABLE rtl_string ADD COLUMN later INTEGER", "differ in rtl_string"},
 	};
 	struct trace *t = *state;
 
@@ -95,7 +95,7 @@ static void test_sqlite_refuse__other_version__is_refused(void **state)
 	begin(t);
 	trace_end(t);
 	ask(t->file, "UPDATE rtl_meta SET value = '99' WHERE key = 'schema'");
-	refused(t, RTL_EFORMAT, "the version of rtl's tables is not 1 but 99");
+	refused(t, RTL_EFORMAT, "the version of rtl's tables is not 2 but 99");
 }
 
 static void test_sqlite_refuse__folder_in_the_way__is_refused(void **state)
