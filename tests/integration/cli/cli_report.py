@@ -234,10 +234,10 @@ class Browser(Case):
             document.body.dataset.ranks = $("ranks") !== null;
           """)
         summary = json.loads(self.rtl("summary", "--json", "run.db").stdout)
-        gaps = sorted((g for d in summary["devices"] for g in d["gaps"]), key=lambda g: g["begin_ns"] - g["end_ns"])
+        gaps = sorted((g["begin_ns"] - g["end_ns"], d["gpu"]) for d in summary["devices"] for g in d["gaps"])
         found = [row.split("/") for row in re.search(r'data-gaps="([^"]*)"', shown).group(1).split(";")]
         self.assertEqual(len(found), min(len(gaps), 12))
-        self.assertTrue(all(len(row) == 3 for row in found), found)
+        self.assertEqual([row[0] for row in found], [f"GPU {gpu}" for _, gpu in gaps[:12]])
         self.assertIn('data-processes="', shown)
         self.assertEqual(len(re.search(r'data-processes="([^"]*)"', shown).group(1).split(";")),
                          len(summary["processes"]))

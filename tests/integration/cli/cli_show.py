@@ -4,6 +4,7 @@
 The verbs that show things: what is in a trace, what there is, what a shell must export.
 """
 
+import contextlib
 import csv
 import io
 import json
@@ -319,6 +320,33 @@ class Summary(Case):
             self.assertEqual(len(lines[4].split()), len(lines[3].split()))
             self.assertLessEqual(max(map(len, lines[:5])), columns)
 
+    def test_gpus_that_the_trace_knows__named(self):
+        self.rtl("trace", "-q", "-s", "libsqlite_sub.so?output=trace.rpd", PROGRAM, "2")
+        with contextlib.closing(sqlite3.connect(self.path("trace.rpd"))) as database:
+            # the second dispatch is of GPU 2, the first of GPU 1
+            database.executescript("""
+                INSERT INTO rtl_s_rtl_hsa_task_end_g2 SELECT 900 + id, 2, queue, submit_tid, flags, scope, hip_stream
+                  FROM rtl_s_rtl_hsa_task_end_g2;
+                UPDATE rtl_s_rtl_hsa_task_end_g2 SET gpu = 1 WHERE id < 900;
+                UPDATE rtl_s_rtl_hsa_task_end SET g2 = 900 + g2 WHERE id = (SELECT max(id) FROM rtl_s_rtl_hsa_task_end);
+                INSERT INTO rtl_tracepoint (process, uid, kind, name, label, category) VALUES (1, 7, 'agent', 'gfx90a', 1, 1),
+                  (1, 8, 'kernel', 'k', 1, 1);
+                INSERT INTO rtl_tracepoint_metadata VALUES (1, 7, 'node', '1', 0, 0), (1, 7, 'product', 'Some GPU', 0, 1),
+                  (1, 7, 'bus_id', '0000:c1:00.0', 0, 2), (1, 7, 'uuid', 'GPU-77', 0, 3), (1, 8, 'node', '2', 0, 0);
+                INSERT INTO rtl_origin VALUES (900, 1, 1, 7, 0), (901, 1, 1, 8, 0);
+                INSERT INTO rtl_s_rtl_hsa_metadata (id, origin, time_ns, instance, gpu, flags)
+                  VALUES (900, 900, 1, 0, 1, 0), (901, 901, 1, 0, 2, 0);
+                UPDATE rtl_type SET table_name = 'rtl_s_rtl_hsa_metadata' WHERE payload_bytes = 32 AND type = 26;
+                UPDATE rtl_field SET column_name = name WHERE type = 26 AND stream = (SELECT stream FROM rtl_type
+                  WHERE table_name = 'rtl_s_rtl_hsa_metadata');""")
+        lines = self.rtl("summary", "trace.rpd").stdout.splitlines()
+        self.assertEqual([line.split(": busy")[0] for line in lines if ": busy" in line],
+                         ["GPU 1 (gfx90a, Some GPU, 0000:c1:00.0)", "GPU 2"])
+        first, second = self.summary()["devices"]
+        self.assertEqual((first["name"], first["product"], first["bus_id"], first["uuid"]),
+                         ("gfx90a", "Some GPU", "0000:c1:00.0", "GPU-77"))
+        self.assertNotIn("name", second)
+
     def test_json(self):
         self.database([(0, 1000 + i, 1000 + 2 * i, 4, 2) for i in range(1, 1001)])
         row, = self.summary()["sections"][0]["rows"]
@@ -343,6 +371,21 @@ class Summary(Case):
         self.database([(0, 2000, 1000, 4, 2), (0, 1000, 1500, 4, 2)])
         row, = self.summary()["sections"][0]["rows"]
         self.assertEqual((row["total_ns"], row["min_ns"]), (500, 0))
+
+    def test_ledger_and_times_not_known(self):
+        self.rtl("trace", "-q", "-s", "libsqlite_sub.so?output=trace.rpd", PROGRAM, "3")
+        with contextlib.closing(sqlite3.connect(self.path("trace.rpd"))) as database:
+            database.executescript("""
+                UPDATE rtl_s_rtl_hsa_task_end SET begin_ns_rel = NULL, end_ns_rel = NULL
+                  WHERE id = (SELECT max(id) FROM rtl_s_rtl_hsa_task_end);
+                UPDATE rtl_ledger SET published = 15, delivered = 11, discarded = 3, abandoned = 1, missed = 2
+                  WHERE stream = 'rtl.hsa';
+                INSERT INTO rtl_loss VALUES (1, 'rtl.hsa', 'ring full', 3), (1, 'rtl.hsa', 'no signal', 2);""")
+        text = self.rtl("summary", "trace.rpd").stdout
+        self.assertIn("GPU kernels: 3, 5.000us in total, 1 without times\n", text)
+        self.assertIn("rtl.hsa: 11 of 17 events recorded, 6 LOST: 3 discarded, 1 abandoned, "
+                      "2 missed (ring full: 3, no signal: 2)\n", text)
+        self.assertNotIn("rtl.hip", text)
 
     def test_top(self):
         self.database([(0, 1000, 2000 + i, 10 + i, 2) for i in range(30)], "".join(
