@@ -141,6 +141,9 @@ int main(int argc, char **argv)
 	}
 	CHECK(argc == 2 && !rtl_stream_register(&harm_stream_info, &stream));
 	publish(NULL);
+	/* nobody can help a program that closes a file which is just written to */
+	if (closes)
+		CHECK(!rtl_flush(60000));
 	if (!standard)
 		change(argv[1]);
 	if (closes)
