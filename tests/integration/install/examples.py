@@ -458,7 +458,7 @@ class NoRocm(Examples):
         done = self.good("env", "-s", "libsqlite_sub.so")
         names = re.findall(r"(?m)^export (\w+)=", done.stdout)
         self.assertIn(sorted(names), (["RTL_LIBRARY", "RTL_SUBSCRIBERS"],
-                                      ["RTL_LIBRARY", "RTL_MODE", "RTL_MODE_FALLBACK", "RTL_SUBSCRIBERS"]))
+                                      ["RTL_LIBRARY", "RTL_MODE", "RTL_SUBSCRIBERS"]))
         self.assertIn(self.MISSING, done.stderr)
 
     def test_list_streams_of_rtl_itself(self):
