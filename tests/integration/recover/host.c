@@ -2,7 +2,7 @@
 /*
  * host.c: a collector, and a recovery, as small as they can be.
  *
- *     recover_host collect BASE SUBSCRIBER    until SIGTERM; writes its folder to stdout
+ *     recover_host collect BASE SUBSCRIBER    until SIGTERM; writes its folder to stdout; 3: a process was not met
  *     recover_host recover FOLDER SUBSCRIBER
  */
 #include <signal.h>
