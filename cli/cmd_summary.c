@@ -65,6 +65,10 @@ static int summarize(const char *path, print_fn *print, const struct summary_sty
 		if (interrupted)
 			cli_error("%s was recovered: %s", path, interrupted);
 		free(interrupted);
+		char *paused = database_fact(database, "paused");
+		if (paused)
+			cli_error("%s: %s", path, paused);
+		free(paused);
 		status = status ? status : unfinished;
 	}
 	summary_destroy(summary);

@@ -154,88 +154,34 @@ static const char find_same_gpus[] =
 	" (SELECT id FROM known_gpu WHERE uuid = u.value)" UUIDS
 	" AND u.value IN (SELECT uuid FROM known_gpu);";
 
-static const char move_rest[] = "UPDATE i.rtl_process SET " SHIFTED("start_ns") ", " SHIFTED("end_"
-											     "ns") ", " SHIFTED(
-	"first_"
-	"ns") ", " SHIFTED("last_ns") ", " PID_MOVED("pid") ", " PID_MOVED("parent_pid") ";"
-											 "UPDATE "
-											 "i.rtl_"
-											 "clock "
-											 "SET"
-											 " " SHIFTED(
-												 "t"
-												 "i"
-												 "m"
-												 "e"
-												 "_"
-												 "n"
-												 "s") ", " SHIFTED("first_ns") ", " SHIFTED("last_ns") ";"
-																		       "U"
-																		       "P"
-																		       "D"
-																		       "A"
-																		       "T"
-																		       "E"
-																		       " "
-																		       "i"
-																		       "."
-																		       "r"
-																		       "t"
-																		       "l"
-																		       "_"
-																		       "t"
-																		       "r"
-																		       "a"
-																		       "c"
-																		       "e"
-																		       "p"
-																		       "o"
-																		       "i"
-																		       "n"
-																		       "t"
-																		       "_"
-																		       "m"
-																		       "e"
-																		       "t"
-																		       "a"
-																		       "d"
-																		       "a"
-																		       "t"
-																		       "a"
-																		       " "
-																		       "S"
-																		       "E"
-																		       "T"
-																		       " "
-																		       "v"
-																		       "a"
-																		       "l"
-																		       "u"
-																		       "e"
-																		       " "
-																		       "="
-																		       " " MOVED(
-																			       "CAST(value AS INTEGER)") " WHERE key IN ('node', 'gpu');";
+#define MOVE_PROCESSES                                                                             \
+	SHIFTED("start_ns")                                                                        \
+	", " SHIFTED("end_ns") ", " SHIFTED("first_ns") ", " SHIFTED("last_ns")
+#define MOVE_PIDS   PID_MOVED("pid") ", " PID_MOVED("parent_pid")
+#define MOVE_CLOCKS SHIFTED("time_ns") ", " SHIFTED("first_ns") ", " SHIFTED("last_ns")
+
+/* clang-format off */
+static const char move_rest[] =
+	"UPDATE i.rtl_process SET " MOVE_PROCESSES ", " MOVE_PIDS ";"
+	"UPDATE i.rtl_clock SET " MOVE_CLOCKS ";"
+	"UPDATE i.rtl_tracepoint_metadata SET value = " MOVED("CAST(value AS INTEGER)")
+	" WHERE key IN ('node', 'gpu');";
+/* clang-format on */
 
 /* One UPDATE for each column of events with a time, all others are relative to it, or the number of a GPU.
  * Of a copy 0 is the host. */
+/* clang-format off */
 static const char list_moves[] =
 	"SELECT group_concat(printf('UPDATE i.\"%w\" SET ', t.name) || CASE c.name"
-	" WHEN 'time_ns' THEN '" SHIFTED(
-		"time_ns") "'"
-			   " WHEN 'node' THEN 'node = " MOVED(
-				   "node") " WHERE flags & 1'"
-					   " ELSE c.name || ' = ' || replace('" MOVED(
-						   "@") "', '@', c.name) || CASE WHEN t.name GLOB"
-							" 'rtl_s_rtl_hsa_copy_*' THEN ' WHERE ' || "
-							"c.name ELSE '' END END, ';')"
-							" FROM i.sqlite_master AS t JOIN "
-							"pragma_table_info(t.name, 'i') AS c"
-							" WHERE t.type = 'table' AND t.name GLOB "
-							"'rtl_s_*' AND (c.name IN ('time_ns', "
-							"'gpu', 'src_gpu',"
-							" 'dst_gpu') OR (c.name = 'node' AND "
-							"t.name GLOB 'rtl_s_rtl_hsa_mem_*'))";
+	" WHEN 'time_ns' THEN '" SHIFTED("time_ns") "'"
+	" WHEN 'node' THEN 'node = " MOVED("node") " WHERE flags & 1'"
+	" ELSE c.name || ' = ' || replace('" MOVED("@") "', '@', c.name)"
+	" || CASE WHEN t.name GLOB 'rtl_s_rtl_hsa_copy_*' THEN ' WHERE ' || c.name ELSE '' END END, ';')"
+	" FROM i.sqlite_master AS t JOIN pragma_table_info(t.name, 'i') AS c"
+	" WHERE t.type = 'table' AND t.name GLOB 'rtl_s_*'"
+	" AND (c.name IN ('time_ns', 'gpu', 'src_gpu', 'dst_gpu')"
+	" OR (c.name = 'node' AND t.name GLOB 'rtl_s_rtl_hsa_mem_*'))";
+/* clang-format on */
 
 static int copy_database(const struct merge *merge, const char *to)
 {

@@ -69,7 +69,7 @@ struct rtl_collector {
 	bool cut_off;      /* the page; likewise */
 	void (*progress)(void *user, uint64_t left_bytes);
 	void *progress_user;
-	bool is_fed;        /* the folder is a file, or what else a source plugin reads */
+	bool is_fed;         /* the folder is a file, or what else a source plugin reads */
 	char *interruption;  /* after finish: see host_interruption */
 	uint32_t snapshots;  /* that others have asked for */
 	uint32_t latecomers; /* after finish: processes that were not met */

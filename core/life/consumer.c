@@ -31,7 +31,7 @@
 
 static struct {
 	pthread_t thread;
-	bool outside;       /* of the user's periods, as the host knows; the thread's, once there is one */
+	bool outside; /* of the user's periods, as the host knows; the thread's, once there is one */
 	uint32_t stop;      /* release by consumer_end, acquire by the thread */
 	uint64_t requested; /* flushes asked for; under mutex, as the rest */
 	uint64_t done;

@@ -332,7 +332,8 @@ struct rtl_host {
 	 *  "replay", "recover": continue the output of the host that died), "version",
 	 *  "interrupted" (in `finish`, a line: when the collector of these events died; NULL: it
 	 *  did not), "lacking" (in `finish`, a line: what of a recording could not be read, and is in no
-	 *  ledger; NULL: nothing). Valid until destroy, "interrupted" until it is asked for again. */
+	 *  ledger; NULL: nothing), "paused" (in `finish`, a line: recording was stopped when it ended;
+	 *  NULL: it was not). Valid until destroy, "interrupted" until it is asked for again. */
 	const char *(*property)(const struct rtl_host *host, const char *key);
 
 	/**

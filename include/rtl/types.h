@@ -205,7 +205,7 @@ enum rtl_value_state {
 /** One field of a payload. */
 struct rtl_field {
 	uint32_t struct_size;
-	uint16_t kind;           /**< enum rtl_kind */
+	uint16_t kind; /**< enum rtl_kind */
 	/** Fields of a type with the same number, from 1, repeat together: who stores them may store
 	 *  them once, under a number. 0: this one does not. */
 	uint16_t group;

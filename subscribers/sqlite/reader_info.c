@@ -43,7 +43,8 @@ int reader_check(struct reader *r)
 				    "version %s, not " SCHEMA_RTL_VERSION,
 				    value);
 		known |= !strcmp(key, "schema");
-		if (!strcmp(key, "mode") || !strcmp(key, "session") || !strcmp(key, "interrupted"))
+		if (!strcmp(key, "mode") || !strcmp(key, "session") ||
+		    !strcmp(key, "interrupted") || !strcmp(key, "paused"))
 			r->host->property(r->host, key, value);
 	}
 	if (!known)

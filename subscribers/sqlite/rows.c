@@ -140,7 +140,8 @@ void cell_plain(struct rows *rows, struct cell *cell, const char *text, size_t l
 	else if (!plain)
 		writer_error(rows->writer, SQLITE_NOMEM, "text");
 	else
-		*cell = (struct cell){.bytes = plain, .size = (uint32_t)plain_length, .kind = CELL_TEXT};
+		*cell = (struct cell){
+			.bytes = plain, .size = (uint32_t)plain_length, .kind = CELL_TEXT};
 }
 
 void cell_text(struct rows *rows, struct cell *cell, const char *text)

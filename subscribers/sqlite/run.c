@@ -459,10 +459,13 @@ void run_not_stored(struct sub *sub)
 static void write_state(struct sub *sub)
 {
 	const char *interrupted = sub->host->property(sub->host, "interrupted");
+	const char *paused = sub->host->property(sub->host, "paused");
 	const bool lacks = sub->host->property(sub->host, "lacking");
 
 	if (interrupted)
 		set_meta(sub, "interrupted", interrupted);
+	if (paused)
+		set_meta(sub, "paused", paused);
 	set_meta(sub, "state", lacks ? "incomplete" : interrupted ? "recovered" : "complete");
 }
 

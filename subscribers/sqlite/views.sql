@@ -237,11 +237,17 @@ CREATE VIEW rocpd_kernelapi AS
     LEFT JOIN rtl_call_number AS c ON c.process = o.process AND c.correlation = o.correlation
     WHERE c.id IS NULL AND (SELECT value FROM rtl_meta WHERE key = 'links') IS NOT 'no';
 
--- Of a call that makes several, the first, and the bytes of all. A fill is no copy there.
+-- Of a call that makes several, the first, and the bytes of all. A fill is no copy there. Addresses are the call's own where its
+-- arguments tell them: what HSA copied may be a staging buffer.
 CREATE VIEW rtl_copy_call AS SELECT l.api_id AS api_id, l.process AS process, l.correlation AS correlation, l.function_id AS function_id,
   l.tid AS tid, l.begin_ns AS begin_ns, l.end_ns AS end_ns, min(o.id) AS first, o.stream AS stream, sum(o.bytes) AS size,
-  o.width AS width, o.height AS height, o.kind AS kind, o.dst AS dst, o.src AS src, o.dst_gpu AS dstDevice, o.src_gpu AS srcDevice,
-  o.sync AS sync FROM rtl_copy_link AS l CROSS JOIN rtl_copy_op AS o WHERE o.id = l.op_id AND NOT o.is_fill GROUP BY l.api_id;
+  o.width AS width, o.height AS height, o.kind AS kind,
+  CASE WHEN a.string LIKE 'dst=0x%, src=0x%' THEN substr(a.string, 5, instr(a.string, ',') - 5) ELSE o.dst END AS dst,
+  CASE WHEN a.string LIKE 'dst=0x%, src=0x%' THEN substr(a.string, instr(a.string, ', src=') + 6,
+    instr(substr(a.string, instr(a.string, ', src=') + 6) || ',', ',') - 1) ELSE o.src END AS src,
+  o.dst_gpu AS dstDevice, o.src_gpu AS srcDevice, o.sync AS sync FROM rtl_copy_link AS l CROSS JOIN rtl_copy_op AS o
+  LEFT JOIN rtl_s_rtl_hip_call_debug_function_with_args_end AS h ON h.id = l.api_id LEFT JOIN rtl_args AS a ON a.id = h.args
+  WHERE o.id = l.op_id AND NOT o.is_fill GROUP BY l.api_id;
 -- A copy whose call is not in the file is its own call.
 CREATE VIEW rtl_copy_alone AS SELECT o.id AS id, o.process AS process, o.gpuId AS gpuId, o.instance AS instance, o.tid AS tid,
   o.submit_ns AS submit_ns, o.call_end_ns AS call_end_ns, o.begin_ns AS begin_ns, o.end_ns AS end_ns, o.stream AS stream,

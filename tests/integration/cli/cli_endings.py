@@ -124,6 +124,7 @@ class Endings(Case):
                 self.assertEqual(self.rtl("stop", self.in_spool()).returncode, 0)
                 _, err = child.communicate("go\n", timeout=HANG_S)
                 self.assertRegex(err, "recording was (stopped|paused) when the command ended")
+        self.assertIn("run.db: recording was stopped when it ended", self.rtl("summary", "run.db").stderr)
 
     def test_lost_only__summary_says_so_too(self):
         self.rtl("trace", "-o", "run.db", PROGRAM, "104", "cut")

@@ -20,8 +20,7 @@ TEST(test_bus__threads_publish_on_slow_subscriber__exit_ends, "exit_while_publis
      "slow_us=1000", "RTL_BUFFER_SIZE=64K")
 TEST(test_bus__subscriber_publishes_without_end__flush_and_exit_end, "subscriber_publishes", "",
      NULL)
-TEST(test_bus__consumer__program_goes_before_it, "priority_of_consumer", "",
-     "RTL_BUFFER_SIZE=64K")
+TEST(test_bus__consumer__program_goes_before_it, "priority_of_consumer", "", "RTL_BUFFER_SIZE=64K")
 TEST(test_bus__exit_from_thread__complete, "exit_from_thread", "", NULL)
 TEST(test_bus__main_thread_ends_first__complete, "main_ends_first", "", NULL)
 TEST(test_bus__exit_in_inline_callback__ends, "exit_in_inline_callback", "delivery=inline", NULL)
