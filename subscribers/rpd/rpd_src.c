@@ -49,7 +49,7 @@ struct reader {
 	struct rows rows[ROWS];
 	size_t row_count;
 	sqlite3_stmt *string, *category;
-	struct map strings, processes;
+	struct map strings, categories, processes;
 	struct rtl_metadata metadata;
 	struct rtl_event events[AT_A_TIME];
 	uint64_t payloads[(ROOM + PAYLOAD) / 8];
@@ -80,7 +80,7 @@ static bool next(struct reader *r, sqlite3_stmt **question)
 	return false;
 }
 
-/* A text by its id; NULL: there is none. Valid until the next. */
+/* A text by its id; NULL: there is none. Valid until the next question. */
 static const char *look_up(sqlite3_stmt *question, uint64_t id)
 {
 	sqlite3_reset(question);
@@ -89,17 +89,24 @@ static const char *look_up(sqlite3_stmt *question, uint64_t id)
 						    : NULL;
 }
 
-static const char *string(void *instance, const struct rtl_process *process, uint64_t id)
+/* The same, until the end: from the texts that are there, else they get it. */
+static const char *keep(struct map *texts, sqlite3_stmt *question, uint64_t id)
 {
-	struct reader *r = instance;
-	char *text = (char *)(uintptr_t)map_get(&r->strings, id);
-	const char *found = text || !id ? NULL : look_up(r->string, id);
+	char *text = (char *)(uintptr_t)map_get(texts, id);
+	const char *found = text || !id ? NULL : look_up(question, id);
 
-	(void)process;
-	if (!found || ((text = strdup(found)) && map_set(&r->strings, id, (uintptr_t)text)))
+	if (!found || ((text = strdup(found)) && map_set(texts, id, (uintptr_t)text)))
 		return text;
 	free(text);
 	return NULL;
+}
+
+static const char *string(void *instance, const struct rtl_process *process, uint64_t id)
+{
+	struct reader *r = instance;
+
+	(void)process;
+	return keep(&r->strings, r->string, id);
 }
 
 static bool tracepoint(void *instance, const struct rtl_process *process, uint64_t uid,
@@ -108,7 +115,7 @@ static bool tracepoint(void *instance, const struct rtl_process *process, uint64
 	static const char *const kinds[] = {"", "kernel", "function", "copy"};
 	struct reader *r = instance;
 	const uint64_t kind = uid >> KIND_SHIFT, id = uid << 8 >> 8;
-	const char *category = kind == FUNCTION ? look_up(r->category, id) : NULL;
+	const char *category = kind == FUNCTION ? keep(&r->categories, r->category, id) : NULL;
 	const char *name =
 		kind == COPY ? rtl_hsa_copy_direction_text((uint32_t)id) : string(r, process, id);
 	const struct rtl_tracepoint tp = {.struct_size = out->struct_size,
@@ -352,6 +359,7 @@ static void finish(void *instance)
 		sqlite3_finalize(q);
 	sqlite3_close(r->db);
 	free_values(&r->strings);
+	free_values(&r->categories);
 	free_values(&r->processes);
 	free(r->path);
 	free(r);
