@@ -172,8 +172,9 @@ bool writer_take_ring(struct writer *writer)
 	errno = 0;
 	ring = rings_take_first(tid);
 	err = errno;
-	/* A collector that ends in order says so and then removes the folder: no word of that. */
-	if (!ring && !said && !session_has_ended()) {
+	/* No word at the end: neither where a collector has said so and then removes the folder, nor where this
+	 * process has removed it. */
+	if (!ring && !said && !session_has_ended() && bus.spool.has_files) {
 		said = true;
 		log_line(RTL_LEVEL_WARNING, "bus",
 			 "no ring for thread %u (%s): its events are discarded and counted", tid,
