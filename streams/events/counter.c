@@ -6,52 +6,12 @@
 
 #include "events.h"
 
-/* The layout is part of what subscribers are compiled with. */
+/* The layout is part of what subscribers are compiled with: nothing lies between members. */
 _Static_assert(sizeof(struct rtl_hsa_counter_info) == 56, "rtl_hsa_counter_info");
-_Static_assert(offsetof(struct rtl_hsa_counter_info, name) == 0, "rtl_hsa_counter_info");
-_Static_assert(offsetof(struct rtl_hsa_counter_info, unit) == 8, "rtl_hsa_counter_info");
-_Static_assert(offsetof(struct rtl_hsa_counter_info, block) == 16, "rtl_hsa_counter_info");
-_Static_assert(offsetof(struct rtl_hsa_counter_info, expression) == 24, "rtl_hsa_counter_info");
-_Static_assert(offsetof(struct rtl_hsa_counter_info, description) == 32, "rtl_hsa_counter_info");
-_Static_assert(offsetof(struct rtl_hsa_counter_info, gpu) == 40, "rtl_hsa_counter_info");
-_Static_assert(offsetof(struct rtl_hsa_counter_info, event) == 44, "rtl_hsa_counter_info");
-_Static_assert(offsetof(struct rtl_hsa_counter_info, pass) == 48, "rtl_hsa_counter_info");
-_Static_assert(offsetof(struct rtl_hsa_counter_info, passes) == 52, "rtl_hsa_counter_info");
 _Static_assert(sizeof(struct rtl_hsa_counter) == 40, "rtl_hsa_counter");
-_Static_assert(offsetof(struct rtl_hsa_counter, value) == 0, "rtl_hsa_counter");
-_Static_assert(offsetof(struct rtl_hsa_counter, name) == 8, "rtl_hsa_counter");
-_Static_assert(offsetof(struct rtl_hsa_counter, kernel) == 16, "rtl_hsa_counter");
-_Static_assert(offsetof(struct rtl_hsa_counter, gpu) == 24, "rtl_hsa_counter");
-_Static_assert(offsetof(struct rtl_hsa_counter, pass) == 28, "rtl_hsa_counter");
-_Static_assert(offsetof(struct rtl_hsa_counter, flags) == 32, "rtl_hsa_counter");
-_Static_assert(offsetof(struct rtl_hsa_counter, reserved) == 36, "rtl_hsa_counter");
 _Static_assert(sizeof(struct rtl_hsa_counter_interval) == 48, "rtl_hsa_counter_interval");
-_Static_assert(offsetof(struct rtl_hsa_counter_interval, value) == 0, "rtl_hsa_counter_interval");
-_Static_assert(offsetof(struct rtl_hsa_counter_interval, name) == 8, "rtl_hsa_counter_interval");
-_Static_assert(offsetof(struct rtl_hsa_counter_interval, begin_ns) == 16, "rtl_hsa_counter_interval");
-_Static_assert(offsetof(struct rtl_hsa_counter_interval, end_ns) == 24, "rtl_hsa_counter_interval");
-_Static_assert(offsetof(struct rtl_hsa_counter_interval, gpu) == 32, "rtl_hsa_counter_interval");
-_Static_assert(offsetof(struct rtl_hsa_counter_interval, pass) == 36, "rtl_hsa_counter_interval");
-_Static_assert(offsetof(struct rtl_hsa_counter_interval, flags) == 40, "rtl_hsa_counter_interval");
-_Static_assert(offsetof(struct rtl_hsa_counter_interval, reserved) == 44, "rtl_hsa_counter_interval");
 _Static_assert(sizeof(struct rtl_hsa_counter_ledger) == 48, "rtl_hsa_counter_ledger");
-_Static_assert(offsetof(struct rtl_hsa_counter_ledger, dispatches) == 0, "rtl_hsa_counter_ledger");
-_Static_assert(offsetof(struct rtl_hsa_counter_ledger, counted) == 8, "rtl_hsa_counter_ledger");
-_Static_assert(offsetof(struct rtl_hsa_counter_ledger, not_asked) == 16, "rtl_hsa_counter_ledger");
-_Static_assert(offsetof(struct rtl_hsa_counter_ledger, given_up) == 24, "rtl_hsa_counter_ledger");
-_Static_assert(offsetof(struct rtl_hsa_counter_ledger, refused) == 32, "rtl_hsa_counter_ledger");
-_Static_assert(offsetof(struct rtl_hsa_counter_ledger, gpu) == 40, "rtl_hsa_counter_ledger");
-_Static_assert(offsetof(struct rtl_hsa_counter_ledger, passes) == 44, "rtl_hsa_counter_ledger");
 _Static_assert(sizeof(struct rtl_hsa_counter_sample) == 48, "rtl_hsa_counter_sample");
-_Static_assert(offsetof(struct rtl_hsa_counter_sample, value) == 0, "rtl_hsa_counter_sample");
-_Static_assert(offsetof(struct rtl_hsa_counter_sample, name) == 8, "rtl_hsa_counter_sample");
-_Static_assert(offsetof(struct rtl_hsa_counter_sample, block) == 16, "rtl_hsa_counter_sample");
-_Static_assert(offsetof(struct rtl_hsa_counter_sample, event) == 24, "rtl_hsa_counter_sample");
-_Static_assert(offsetof(struct rtl_hsa_counter_sample, gpu) == 28, "rtl_hsa_counter_sample");
-_Static_assert(offsetof(struct rtl_hsa_counter_sample, xcc) == 32, "rtl_hsa_counter_sample");
-_Static_assert(offsetof(struct rtl_hsa_counter_sample, engine) == 36, "rtl_hsa_counter_sample");
-_Static_assert(offsetof(struct rtl_hsa_counter_sample, part) == 40, "rtl_hsa_counter_sample");
-_Static_assert(offsetof(struct rtl_hsa_counter_sample, pass) == 44, "rtl_hsa_counter_sample");
 
 static const struct rtl_field rtl_hsa_counter_info_fields[] = {
 	RTL_FIELD_OF(0, struct rtl_hsa_counter_info, name, RTL_KIND_STRING, "", "name of the counter or metric"),

@@ -141,7 +141,6 @@ class Payload:
             field = Field(where, raw_field, payloads)
             if offset % field.align:
                 raise Wrong(f"{where}: {field.name} would begin behind a hole: say what is there")
-            field.offset = offset
             offset += field.size
             self.align = max(self.align, field.align)
             self.fields.append(field)
@@ -315,19 +314,25 @@ def source(description):
     out += note(f"{description.name}.toml")
     out += f'#include <rtl/describe.h>\n#include <rtl/events/{description.name}.h>\n\n'
     out += '#include "events.h"\n\n'
-    out += "/* The layout is part of what subscribers are compiled with. */\n"
+    out += "/* The layout is part of what subscribers are compiled with: nothing lies between members. */\n"
     for payload in description.payloads.values():
         out += f'_Static_assert(sizeof(struct {payload.name}) == {payload.size}, "{payload.name}");\n'
-        for field in payload.fields:
-            out += (f"_Static_assert(offsetof(struct {payload.name}, {field.name}) == "
-                    f'{field.offset}, "{payload.name}");\n')
     out += "\n"
+    embedded = {field.embedded.name for payload in description.payloads.values() for field in payload.fields
+                if field.embedded}
     for payload in description.payloads.values():
-        out += f"static const struct rtl_field {payload.name}_fields[] = {{\n"
-        for owner, field in described(payload):
-            out += (f"\tRTL_FIELD_OF({group_number(payload, field)}, struct {owner.name}, {field.name}, RTL_KIND_{field.rtl_kind}, "
-                    f'"{field.unit}", {quoted(field_doc(description.enums, field))}),\n')
-        out += "};\n\n"
+        rows = []
+        for field in payload.fields:
+            if field.embedded:
+                rows.append(f"{field.embedded.name.upper()}_FIELDS")
+            elif field.is_described():
+                rows.append(f"RTL_FIELD_OF({group_number(payload, field)}, struct {payload.name}, {field.name}, "
+                            f'RTL_KIND_{field.rtl_kind}, "{field.unit}", {quoted(field_doc(description.enums, field))})')
+        if payload.name in embedded:
+            macro = f"{payload.name.upper()}_FIELDS"
+            out += f"#define {macro} \\\n\t" + ", \\\n\t".join(rows) + "\n\n"
+            rows = [macro]
+        out += f"static const struct rtl_field {payload.name}_fields[] = {{\n\t" + ",\n\t".join(rows) + ",\n};\n\n"
     for stream in description.streams:
         types = stream["info"].removesuffix("_info") + "_types"
         out += f"static const struct rtl_type_info {types}[] = {{\n"

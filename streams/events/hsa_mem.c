@@ -6,22 +6,8 @@
 
 #include "events.h"
 
-/* The layout is part of what subscribers are compiled with. */
+/* The layout is part of what subscribers are compiled with: nothing lies between members. */
 _Static_assert(sizeof(struct rtl_hsa_mem) == 96, "rtl_hsa_mem");
-_Static_assert(offsetof(struct rtl_hsa_mem, begin_ns) == 0, "rtl_hsa_mem");
-_Static_assert(offsetof(struct rtl_hsa_mem, end_ns) == 8, "rtl_hsa_mem");
-_Static_assert(offsetof(struct rtl_hsa_mem, address) == 16, "rtl_hsa_mem");
-_Static_assert(offsetof(struct rtl_hsa_mem, bytes) == 24, "rtl_hsa_mem");
-_Static_assert(offsetof(struct rtl_hsa_mem, in_use_bytes) == 32, "rtl_hsa_mem");
-_Static_assert(offsetof(struct rtl_hsa_mem, pool) == 40, "rtl_hsa_mem");
-_Static_assert(offsetof(struct rtl_hsa_mem, function) == 48, "rtl_hsa_mem");
-_Static_assert(offsetof(struct rtl_hsa_mem, segment) == 56, "rtl_hsa_mem");
-_Static_assert(offsetof(struct rtl_hsa_mem, status) == 64, "rtl_hsa_mem");
-_Static_assert(offsetof(struct rtl_hsa_mem, node) == 72, "rtl_hsa_mem");
-_Static_assert(offsetof(struct rtl_hsa_mem, kind) == 76, "rtl_hsa_mem");
-_Static_assert(offsetof(struct rtl_hsa_mem, flags) == 80, "rtl_hsa_mem");
-_Static_assert(offsetof(struct rtl_hsa_mem, reserved) == 84, "rtl_hsa_mem");
-_Static_assert(offsetof(struct rtl_hsa_mem, allocated_ns) == 88, "rtl_hsa_mem");
 
 static const struct rtl_field rtl_hsa_mem_fields[] = {
 	RTL_FIELD_OF(0, struct rtl_hsa_mem, begin_ns, RTL_KIND_TIME, "ns", "when the function was called; 0 in a begin"),

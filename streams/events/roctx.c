@@ -6,27 +6,10 @@
 
 #include "events.h"
 
-/* The layout is part of what subscribers are compiled with. */
+/* The layout is part of what subscribers are compiled with: nothing lies between members. */
 _Static_assert(sizeof(struct rtl_roctx_range) == 56, "rtl_roctx_range");
-_Static_assert(offsetof(struct rtl_roctx_range, begin_ns) == 0, "rtl_roctx_range");
-_Static_assert(offsetof(struct rtl_roctx_range, end_ns) == 8, "rtl_roctx_range");
-_Static_assert(offsetof(struct rtl_roctx_range, parent) == 16, "rtl_roctx_range");
-_Static_assert(offsetof(struct rtl_roctx_range, id) == 24, "rtl_roctx_range");
-_Static_assert(offsetof(struct rtl_roctx_range, begin_tid) == 32, "rtl_roctx_range");
-_Static_assert(offsetof(struct rtl_roctx_range, level) == 36, "rtl_roctx_range");
-_Static_assert(offsetof(struct rtl_roctx_range, flags) == 40, "rtl_roctx_range");
-_Static_assert(offsetof(struct rtl_roctx_range, reserved) == 44, "rtl_roctx_range");
-_Static_assert(offsetof(struct rtl_roctx_range, name) == 48, "rtl_roctx_range");
 _Static_assert(sizeof(struct rtl_roctx_mark) == 24, "rtl_roctx_mark");
-_Static_assert(offsetof(struct rtl_roctx_mark, parent) == 0, "rtl_roctx_mark");
-_Static_assert(offsetof(struct rtl_roctx_mark, flags) == 8, "rtl_roctx_mark");
-_Static_assert(offsetof(struct rtl_roctx_mark, reserved) == 12, "rtl_roctx_mark");
-_Static_assert(offsetof(struct rtl_roctx_mark, name) == 16, "rtl_roctx_mark");
 _Static_assert(sizeof(struct rtl_roctx_name) == 24, "rtl_roctx_name");
-_Static_assert(offsetof(struct rtl_roctx_name, object) == 0, "rtl_roctx_name");
-_Static_assert(offsetof(struct rtl_roctx_name, kind) == 8, "rtl_roctx_name");
-_Static_assert(offsetof(struct rtl_roctx_name, flags) == 12, "rtl_roctx_name");
-_Static_assert(offsetof(struct rtl_roctx_name, name) == 16, "rtl_roctx_name");
 
 static const struct rtl_field rtl_roctx_range_fields[] = {
 	RTL_FIELD_OF(0, struct rtl_roctx_range, begin_ns, RTL_KIND_TIME, "ns", "when it was pushed or started"),

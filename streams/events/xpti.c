@@ -6,109 +6,45 @@
 
 #include "events.h"
 
-/* The layout is part of what subscribers are compiled with. */
+/* The layout is part of what subscribers are compiled with: nothing lies between members. */
 _Static_assert(sizeof(struct rtl_xpti) == 48, "rtl_xpti");
-_Static_assert(offsetof(struct rtl_xpti, begin_ns) == 0, "rtl_xpti");
-_Static_assert(offsetof(struct rtl_xpti, object) == 8, "rtl_xpti");
-_Static_assert(offsetof(struct rtl_xpti, parent) == 16, "rtl_xpti");
-_Static_assert(offsetof(struct rtl_xpti, user) == 24, "rtl_xpti");
-_Static_assert(offsetof(struct rtl_xpti, type) == 32, "rtl_xpti");
-_Static_assert(offsetof(struct rtl_xpti, flags) == 36, "rtl_xpti");
-_Static_assert(offsetof(struct rtl_xpti, text) == 40, "rtl_xpti");
 _Static_assert(sizeof(struct rtl_xpti_object) == 64, "rtl_xpti_object");
-_Static_assert(offsetof(struct rtl_xpti_object, event) == 0, "rtl_xpti_object");
-_Static_assert(offsetof(struct rtl_xpti_object, event_type) == 48, "rtl_xpti_object");
-_Static_assert(offsetof(struct rtl_xpti_object, activity) == 52, "rtl_xpti_object");
-_Static_assert(offsetof(struct rtl_xpti_object, metadata) == 56, "rtl_xpti_object");
 _Static_assert(sizeof(struct rtl_xpti_edge) == 72, "rtl_xpti_edge");
-_Static_assert(offsetof(struct rtl_xpti_edge, event) == 0, "rtl_xpti_edge");
-_Static_assert(offsetof(struct rtl_xpti_edge, source) == 48, "rtl_xpti_edge");
-_Static_assert(offsetof(struct rtl_xpti_edge, target) == 56, "rtl_xpti_edge");
-_Static_assert(offsetof(struct rtl_xpti_edge, metadata) == 64, "rtl_xpti_edge");
 _Static_assert(sizeof(struct rtl_xpti_call) == 72, "rtl_xpti_call");
-_Static_assert(offsetof(struct rtl_xpti_call, event) == 0, "rtl_xpti_call");
-_Static_assert(offsetof(struct rtl_xpti_call, args) == 48, "rtl_xpti_call");
-_Static_assert(offsetof(struct rtl_xpti_call, function) == 56, "rtl_xpti_call");
-_Static_assert(offsetof(struct rtl_xpti_call, result) == 60, "rtl_xpti_call");
-_Static_assert(offsetof(struct rtl_xpti_call, arguments) == 64, "rtl_xpti_call");
 _Static_assert(sizeof(struct rtl_xpti_memory) == 80, "rtl_xpti_memory");
-_Static_assert(offsetof(struct rtl_xpti_memory, event) == 0, "rtl_xpti_memory");
-_Static_assert(offsetof(struct rtl_xpti_memory, memory) == 48, "rtl_xpti_memory");
-_Static_assert(offsetof(struct rtl_xpti_memory, pointer) == 56, "rtl_xpti_memory");
-_Static_assert(offsetof(struct rtl_xpti_memory, bytes) == 64, "rtl_xpti_memory");
-_Static_assert(offsetof(struct rtl_xpti_memory, guard) == 72, "rtl_xpti_memory");
 _Static_assert(sizeof(struct rtl_xpti_buffer) == 120, "rtl_xpti_buffer");
-_Static_assert(offsetof(struct rtl_xpti_buffer, event) == 0, "rtl_xpti_buffer");
-_Static_assert(offsetof(struct rtl_xpti_buffer, handle) == 48, "rtl_xpti_buffer");
-_Static_assert(offsetof(struct rtl_xpti_buffer, host) == 56, "rtl_xpti_buffer");
-_Static_assert(offsetof(struct rtl_xpti_buffer, element_size) == 64, "rtl_xpti_buffer");
-_Static_assert(offsetof(struct rtl_xpti_buffer, dimensions) == 68, "rtl_xpti_buffer");
-_Static_assert(offsetof(struct rtl_xpti_buffer, range_x) == 72, "rtl_xpti_buffer");
-_Static_assert(offsetof(struct rtl_xpti_buffer, range_y) == 80, "rtl_xpti_buffer");
-_Static_assert(offsetof(struct rtl_xpti_buffer, range_z) == 88, "rtl_xpti_buffer");
-_Static_assert(offsetof(struct rtl_xpti_buffer, format) == 96, "rtl_xpti_buffer");
-_Static_assert(offsetof(struct rtl_xpti_buffer, addressing) == 100, "rtl_xpti_buffer");
-_Static_assert(offsetof(struct rtl_xpti_buffer, coordinates) == 104, "rtl_xpti_buffer");
-_Static_assert(offsetof(struct rtl_xpti_buffer, filtering) == 108, "rtl_xpti_buffer");
-_Static_assert(offsetof(struct rtl_xpti_buffer, element) == 112, "rtl_xpti_buffer");
 _Static_assert(sizeof(struct rtl_xpti_association) == 64, "rtl_xpti_association");
-_Static_assert(offsetof(struct rtl_xpti_association, event) == 0, "rtl_xpti_association");
-_Static_assert(offsetof(struct rtl_xpti_association, handle) == 48, "rtl_xpti_association");
-_Static_assert(offsetof(struct rtl_xpti_association, memory) == 56, "rtl_xpti_association");
 _Static_assert(sizeof(struct rtl_xpti_accessor) == 88, "rtl_xpti_accessor");
-_Static_assert(offsetof(struct rtl_xpti_accessor, event) == 0, "rtl_xpti_accessor");
-_Static_assert(offsetof(struct rtl_xpti_accessor, handle) == 48, "rtl_xpti_accessor");
-_Static_assert(offsetof(struct rtl_xpti_accessor, accessor) == 56, "rtl_xpti_accessor");
-_Static_assert(offsetof(struct rtl_xpti_accessor, target) == 64, "rtl_xpti_accessor");
-_Static_assert(offsetof(struct rtl_xpti_accessor, mode) == 68, "rtl_xpti_accessor");
-_Static_assert(offsetof(struct rtl_xpti_accessor, element_size) == 72, "rtl_xpti_accessor");
-_Static_assert(offsetof(struct rtl_xpti_accessor, reserved) == 76, "rtl_xpti_accessor");
-_Static_assert(offsetof(struct rtl_xpti_accessor, element) == 80, "rtl_xpti_accessor");
+
+#define RTL_XPTI_FIELDS \
+	RTL_FIELD_OF(0, struct rtl_xpti, begin_ns, RTL_KIND_TIME, "ns", "of an end: when it began; 0: not known, or no end"), \
+	RTL_FIELD_OF(0, struct rtl_xpti, object, RTL_KIND_UINT, "", "id of the object, in this process: a node, a graph, an edge, a place; 0: none"), \
+	RTL_FIELD_OF(0, struct rtl_xpti, parent, RTL_KIND_UINT, "", "id of what it belongs to, mostly a graph; 0: none"), \
+	RTL_FIELD_OF(0, struct rtl_xpti, user, RTL_KIND_ADDRESS, "", "the publisher's user data"), \
+	RTL_FIELD_OF(0, struct rtl_xpti, type, RTL_KIND_UINT, "", "XPTI's number of the type"), \
+	RTL_FIELD_OF(0, struct rtl_xpti, flags, RTL_KIND_UINT, "", "bits: 1 cut, 2 no object"), \
+	RTL_FIELD_OF(0, struct rtl_xpti, text, RTL_KIND_TEXT, "", "what the user data say, where they are known to be a text")
 
 static const struct rtl_field rtl_xpti_fields[] = {
-	RTL_FIELD_OF(0, struct rtl_xpti, begin_ns, RTL_KIND_TIME, "ns", "of an end: when it began; 0: not known, or no end"),
-	RTL_FIELD_OF(0, struct rtl_xpti, object, RTL_KIND_UINT, "", "id of the object, in this process: a node, a graph, an edge, a place; 0: none"),
-	RTL_FIELD_OF(0, struct rtl_xpti, parent, RTL_KIND_UINT, "", "id of what it belongs to, mostly a graph; 0: none"),
-	RTL_FIELD_OF(0, struct rtl_xpti, user, RTL_KIND_ADDRESS, "", "the publisher's user data"),
-	RTL_FIELD_OF(0, struct rtl_xpti, type, RTL_KIND_UINT, "", "XPTI's number of the type"),
-	RTL_FIELD_OF(0, struct rtl_xpti, flags, RTL_KIND_UINT, "", "bits: 1 cut, 2 no object"),
-	RTL_FIELD_OF(0, struct rtl_xpti, text, RTL_KIND_TEXT, "", "what the user data say, where they are known to be a text"),
+	RTL_XPTI_FIELDS,
 };
 
 static const struct rtl_field rtl_xpti_object_fields[] = {
-	RTL_FIELD_OF(0, struct rtl_xpti, begin_ns, RTL_KIND_TIME, "ns", "of an end: when it began; 0: not known, or no end"),
-	RTL_FIELD_OF(0, struct rtl_xpti, object, RTL_KIND_UINT, "", "id of the object, in this process: a node, a graph, an edge, a place; 0: none"),
-	RTL_FIELD_OF(0, struct rtl_xpti, parent, RTL_KIND_UINT, "", "id of what it belongs to, mostly a graph; 0: none"),
-	RTL_FIELD_OF(0, struct rtl_xpti, user, RTL_KIND_ADDRESS, "", "the publisher's user data"),
-	RTL_FIELD_OF(0, struct rtl_xpti, type, RTL_KIND_UINT, "", "XPTI's number of the type"),
-	RTL_FIELD_OF(0, struct rtl_xpti, flags, RTL_KIND_UINT, "", "bits: 1 cut, 2 no object"),
-	RTL_FIELD_OF(0, struct rtl_xpti, text, RTL_KIND_TEXT, "", "what the user data say, where they are known to be a text"),
+	RTL_XPTI_FIELDS,
 	RTL_FIELD_OF(0, struct rtl_xpti_object, event_type, RTL_KIND_UINT, "", "XPTI's event type: 1 graph, 2 algorithm, 3 barrier, 4 scheduler, 5 async, 6 lock, 7 and 8 offload read and write"),
 	RTL_FIELD_OF(0, struct rtl_xpti_object, activity, RTL_KIND_UINT, "", "XPTI's activity type: 1 active, 2 overhead, 4 background, 8 sleep"),
 	RTL_FIELD_OF(0, struct rtl_xpti_object, metadata, RTL_KIND_ARGS, "", "its metadata then"),
 };
 
 static const struct rtl_field rtl_xpti_edge_fields[] = {
-	RTL_FIELD_OF(0, struct rtl_xpti, begin_ns, RTL_KIND_TIME, "ns", "of an end: when it began; 0: not known, or no end"),
-	RTL_FIELD_OF(0, struct rtl_xpti, object, RTL_KIND_UINT, "", "id of the object, in this process: a node, a graph, an edge, a place; 0: none"),
-	RTL_FIELD_OF(0, struct rtl_xpti, parent, RTL_KIND_UINT, "", "id of what it belongs to, mostly a graph; 0: none"),
-	RTL_FIELD_OF(0, struct rtl_xpti, user, RTL_KIND_ADDRESS, "", "the publisher's user data"),
-	RTL_FIELD_OF(0, struct rtl_xpti, type, RTL_KIND_UINT, "", "XPTI's number of the type"),
-	RTL_FIELD_OF(0, struct rtl_xpti, flags, RTL_KIND_UINT, "", "bits: 1 cut, 2 no object"),
-	RTL_FIELD_OF(0, struct rtl_xpti, text, RTL_KIND_TEXT, "", "what the user data say, where they are known to be a text"),
+	RTL_XPTI_FIELDS,
 	RTL_FIELD_OF(0, struct rtl_xpti_edge, source, RTL_KIND_UINT, "", "id of the node that comes first"),
 	RTL_FIELD_OF(0, struct rtl_xpti_edge, target, RTL_KIND_UINT, "", "id of the one that depends on it"),
 	RTL_FIELD_OF(0, struct rtl_xpti_edge, metadata, RTL_KIND_ARGS, "", "its metadata"),
 };
 
 static const struct rtl_field rtl_xpti_call_fields[] = {
-	RTL_FIELD_OF(0, struct rtl_xpti, begin_ns, RTL_KIND_TIME, "ns", "of an end: when it began; 0: not known, or no end"),
-	RTL_FIELD_OF(0, struct rtl_xpti, object, RTL_KIND_UINT, "", "id of the object, in this process: a node, a graph, an edge, a place; 0: none"),
-	RTL_FIELD_OF(0, struct rtl_xpti, parent, RTL_KIND_UINT, "", "id of what it belongs to, mostly a graph; 0: none"),
-	RTL_FIELD_OF(0, struct rtl_xpti, user, RTL_KIND_ADDRESS, "", "the publisher's user data"),
-	RTL_FIELD_OF(0, struct rtl_xpti, type, RTL_KIND_UINT, "", "XPTI's number of the type"),
-	RTL_FIELD_OF(0, struct rtl_xpti, flags, RTL_KIND_UINT, "", "bits: 1 cut, 2 no object"),
-	RTL_FIELD_OF(0, struct rtl_xpti, text, RTL_KIND_TEXT, "", "what the user data say, where they are known to be a text"),
+	RTL_XPTI_FIELDS,
 	RTL_FIELD_OF(0, struct rtl_xpti_call, args, RTL_KIND_ADDRESS, "", "where pointers to the arguments are"),
 	RTL_FIELD_OF(0, struct rtl_xpti_call, function, RTL_KIND_UINT, "", "the API's number of the function"),
 	RTL_FIELD_OF(0, struct rtl_xpti_call, result, RTL_KIND_INT, "", "what it returned; 0 in a begin"),
@@ -116,13 +52,7 @@ static const struct rtl_field rtl_xpti_call_fields[] = {
 };
 
 static const struct rtl_field rtl_xpti_memory_fields[] = {
-	RTL_FIELD_OF(0, struct rtl_xpti, begin_ns, RTL_KIND_TIME, "ns", "of an end: when it began; 0: not known, or no end"),
-	RTL_FIELD_OF(0, struct rtl_xpti, object, RTL_KIND_UINT, "", "id of the object, in this process: a node, a graph, an edge, a place; 0: none"),
-	RTL_FIELD_OF(0, struct rtl_xpti, parent, RTL_KIND_UINT, "", "id of what it belongs to, mostly a graph; 0: none"),
-	RTL_FIELD_OF(0, struct rtl_xpti, user, RTL_KIND_ADDRESS, "", "the publisher's user data"),
-	RTL_FIELD_OF(0, struct rtl_xpti, type, RTL_KIND_UINT, "", "XPTI's number of the type"),
-	RTL_FIELD_OF(0, struct rtl_xpti, flags, RTL_KIND_UINT, "", "bits: 1 cut, 2 no object"),
-	RTL_FIELD_OF(0, struct rtl_xpti, text, RTL_KIND_TEXT, "", "what the user data say, where they are known to be a text"),
+	RTL_XPTI_FIELDS,
 	RTL_FIELD_OF(0, struct rtl_xpti_memory, memory, RTL_KIND_ADDRESS, "", "the memory object that it is for; 0: none"),
 	RTL_FIELD_OF(0, struct rtl_xpti_memory, pointer, RTL_KIND_ADDRESS, "", "where the memory is"),
 	RTL_FIELD_OF(0, struct rtl_xpti_memory, bytes, RTL_KIND_UINT, "bytes", "how much was asked for"),
@@ -130,13 +60,7 @@ static const struct rtl_field rtl_xpti_memory_fields[] = {
 };
 
 static const struct rtl_field rtl_xpti_buffer_fields[] = {
-	RTL_FIELD_OF(0, struct rtl_xpti, begin_ns, RTL_KIND_TIME, "ns", "of an end: when it began; 0: not known, or no end"),
-	RTL_FIELD_OF(0, struct rtl_xpti, object, RTL_KIND_UINT, "", "id of the object, in this process: a node, a graph, an edge, a place; 0: none"),
-	RTL_FIELD_OF(0, struct rtl_xpti, parent, RTL_KIND_UINT, "", "id of what it belongs to, mostly a graph; 0: none"),
-	RTL_FIELD_OF(0, struct rtl_xpti, user, RTL_KIND_ADDRESS, "", "the publisher's user data"),
-	RTL_FIELD_OF(0, struct rtl_xpti, type, RTL_KIND_UINT, "", "XPTI's number of the type"),
-	RTL_FIELD_OF(0, struct rtl_xpti, flags, RTL_KIND_UINT, "", "bits: 1 cut, 2 no object"),
-	RTL_FIELD_OF(0, struct rtl_xpti, text, RTL_KIND_TEXT, "", "what the user data say, where they are known to be a text"),
+	RTL_XPTI_FIELDS,
 	RTL_FIELD_OF(0, struct rtl_xpti_buffer, handle, RTL_KIND_ADDRESS, "", "of the buffer or image"),
 	RTL_FIELD_OF(0, struct rtl_xpti_buffer, host, RTL_KIND_ADDRESS, "", "the program's memory that it was made from; 0: none"),
 	RTL_FIELD_OF(0, struct rtl_xpti_buffer, element_size, RTL_KIND_UINT, "bytes", "of a buffer's element"),
@@ -152,25 +76,13 @@ static const struct rtl_field rtl_xpti_buffer_fields[] = {
 };
 
 static const struct rtl_field rtl_xpti_association_fields[] = {
-	RTL_FIELD_OF(0, struct rtl_xpti, begin_ns, RTL_KIND_TIME, "ns", "of an end: when it began; 0: not known, or no end"),
-	RTL_FIELD_OF(0, struct rtl_xpti, object, RTL_KIND_UINT, "", "id of the object, in this process: a node, a graph, an edge, a place; 0: none"),
-	RTL_FIELD_OF(0, struct rtl_xpti, parent, RTL_KIND_UINT, "", "id of what it belongs to, mostly a graph; 0: none"),
-	RTL_FIELD_OF(0, struct rtl_xpti, user, RTL_KIND_ADDRESS, "", "the publisher's user data"),
-	RTL_FIELD_OF(0, struct rtl_xpti, type, RTL_KIND_UINT, "", "XPTI's number of the type"),
-	RTL_FIELD_OF(0, struct rtl_xpti, flags, RTL_KIND_UINT, "", "bits: 1 cut, 2 no object"),
-	RTL_FIELD_OF(0, struct rtl_xpti, text, RTL_KIND_TEXT, "", "what the user data say, where they are known to be a text"),
+	RTL_XPTI_FIELDS,
 	RTL_FIELD_OF(0, struct rtl_xpti_association, handle, RTL_KIND_ADDRESS, "", "of the buffer or image"),
 	RTL_FIELD_OF(0, struct rtl_xpti_association, memory, RTL_KIND_ADDRESS, "", "handle of the memory; 0: none"),
 };
 
 static const struct rtl_field rtl_xpti_accessor_fields[] = {
-	RTL_FIELD_OF(0, struct rtl_xpti, begin_ns, RTL_KIND_TIME, "ns", "of an end: when it began; 0: not known, or no end"),
-	RTL_FIELD_OF(0, struct rtl_xpti, object, RTL_KIND_UINT, "", "id of the object, in this process: a node, a graph, an edge, a place; 0: none"),
-	RTL_FIELD_OF(0, struct rtl_xpti, parent, RTL_KIND_UINT, "", "id of what it belongs to, mostly a graph; 0: none"),
-	RTL_FIELD_OF(0, struct rtl_xpti, user, RTL_KIND_ADDRESS, "", "the publisher's user data"),
-	RTL_FIELD_OF(0, struct rtl_xpti, type, RTL_KIND_UINT, "", "XPTI's number of the type"),
-	RTL_FIELD_OF(0, struct rtl_xpti, flags, RTL_KIND_UINT, "", "bits: 1 cut, 2 no object"),
-	RTL_FIELD_OF(0, struct rtl_xpti, text, RTL_KIND_TEXT, "", "what the user data say, where they are known to be a text"),
+	RTL_XPTI_FIELDS,
 	RTL_FIELD_OF(0, struct rtl_xpti_accessor, handle, RTL_KIND_ADDRESS, "", "of the buffer or image"),
 	RTL_FIELD_OF(0, struct rtl_xpti_accessor, accessor, RTL_KIND_ADDRESS, "", "of the accessor"),
 	RTL_FIELD_OF(0, struct rtl_xpti_accessor, target, RTL_KIND_INT, "", "SYCL's access target; -1: none"),
