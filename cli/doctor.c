@@ -30,7 +30,6 @@ void doctor_fini(struct doctor *doctor)
 	free(doctor->processes);
 	for (size_t i = 0; i < doctor->child_count; i++)
 		free(doctor->children[i]);
-	free(doctor->losses);
 	close(doctor->facts);
 }
 

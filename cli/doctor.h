@@ -45,10 +45,7 @@ struct doctor {
 
 	/* The command's run. */
 	bool ran;
-	int ended;             /* as waitpid gives it */
-	uint32_t refused, met; /* processes without a spool, and with one */
-	bool works;            /* it used a GPU, and rtl saw that */
-	char *losses;          /* "STREAM: CAUSE: N, ..."; NULL or "": none */
+	bool works; /* it used a GPU, and rtl saw that */
 	struct doctor_process *processes;
 	size_t process_count;
 #define DOCTOR_CHILDREN_MOST 64

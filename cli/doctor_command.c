@@ -115,16 +115,19 @@ static void add_loss(void *user, const char *cause, uint64_t count)
 static int on_finish(void *instance)
 {
 	struct losses losses;
+	char *text = NULL;
 	size_t size;
 
 	(void)instance;
-	losses.out = open_memstream(&state.into->losses, &size);
+	losses.out = open_memstream(&text, &size);
 	for (size_t i = 0; losses.out && i < state.stream_count; i++) {
 		losses.stream = state.streams[i]->name;
 		collect_host->losses(collect_host, NULL, state.streams[i], add_loss, &losses);
 	}
 	if (!losses.out || fclose(losses.out))
 		state.into->failed = true;
+	doctor_fact(state.into, "losses", "%s", cli_text(text));
+	free(text);
 	return 0;
 }
 
@@ -151,13 +154,17 @@ int doctor_run(struct doctor *doctor, struct launch *launch)
 	if (status)
 		return status;
 	doctor_watch_children(doctor);
-	error = launch_collected(launch, "count", &doctor->ended);
+	error = launch_collected(launch, "count", &status);
 	doctor_watch_end();
 	if (error)
 		return launch_refuse(launch->command[0], error);
 	doctor->ran = true;
-	doctor->met = launch->collect.met;
-	doctor->refused = launch->collect.refused;
+	doctor_fact(doctor, "ran", "1");
+	doctor_fact(doctor, "refused", "%u", launch->collect.refused);
+	if (WIFSIGNALED(status))
+		doctor_fact(doctor, "ended", "by a signal: %s", strsignal(WTERMSIG(status)));
+	else if (WEXITSTATUS(status))
+		doctor_fact(doctor, "ended", "with status %d", WEXITSTATUS(status));
 	for (size_t i = 0; i < doctor->process_count; i++)
 		doctor->works |= doctor->processes[i].hsa > 0;
 	return CLI_OK;
@@ -279,14 +286,6 @@ static void note_processes(const struct doctor *doctor)
 	free(calls);
 }
 
-static void note_end(const struct doctor *doctor, int status)
-{
-	if (WIFSIGNALED(status))
-		doctor_fact(doctor, "ended", "by a signal: %s", strsignal(WTERMSIG(status)));
-	else if (WEXITSTATUS(status))
-		doctor_fact(doctor, "ended", "with status %d", WEXITSTATUS(status));
-}
-
 /* Those that are not the command itself. */
 static void look_at_children(struct doctor *doctor, const char *own)
 {
@@ -309,12 +308,6 @@ void doctor_command(struct doctor *doctor, const struct launch *launch)
 	if (!launch_find_file(launch->command[0], file, sizeof(file)))
 		look_at_file(doctor, file, true);
 	look_at_children(doctor, file);
-	if (doctor->ran) {
-		doctor_fact(doctor, "ran", "1");
-		note_end(doctor, doctor->ended);
-		doctor_fact(doctor, "refused", "%u", doctor->refused);
-		doctor_fact(doctor, "losses", "%s", cli_text(doctor->losses));
-		note_processes(doctor);
-	}
+	note_processes(doctor);
 	doctor_script(doctor, "command");
 }
