@@ -12,17 +12,16 @@
  *  that comes late. For a child process. */
 void check_publish(unsigned count);
 
-/** What a scenario leaves for who judges it, in memory that is shared. */
-struct check_result {
-	bool done;          /* it came to its end */
-	int files, threads; /* more than before */
-};
+/** The exit status of a scenario that came to its end. */
+#define CHECK_DONE 77
+/** With what stands behind it on standard error, a scenario says what the subscriber does wrong. */
+#define CHECK_SAYS "rtl: check: "
 
 struct check_scenario {
 	const char *name, *what; /* for the user */
 	bool may_fail;           /* the subscriber may say that it cannot go on */
 	/* In a child, in a folder of its own. `recording`: of two processes, one of them killed. */
-	void (*run)(const char *recording, const char *list, struct check_result *result);
+	void (*run)(const char *recording, const char *list);
 	bool twice; /* the list has the subscriber twice, with an output each */
 };
 

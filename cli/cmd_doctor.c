@@ -1,15 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /* rtl doctor: why tracing does not work here, or what will not, and what to do about it. */
+#include <dlfcn.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include <rtl/collector.h>
+#include <rtl/plugin.h>
 #include <rtl/types.h>
 
 #include "cli.h"
+#include "collect.h"
 #include "doctor.h"
 #include "json.h"
 #include "launch.h"
+#include "library.h"
+
+#define SUBSCRIBERS "libsqlite_sub.so:libstats_sub.so"
+#define MIB         (1024 * 1024ull)
+#define BUDGET_MIB  (RTL_BUFFER_TOTAL_LEAST / MIB)
+/* The first buffer of a thread, and what goes with it. */
+#define FIRST_BUFFER_MIB (2 * RTL_BUFFER_SIZE_DEFAULT / MIB)
 
 struct request {
 	struct launch launch;
@@ -113,6 +127,90 @@ static void prepare(struct doctor *doctor, struct session *session)
 			     "a session cannot be prepared");
 }
 
+/* ---- our own ---- */
+
+static void look_at_rocm(struct doctor *doctor)
+{
+	char *path = library_beside_rtl(LIBRARY_ROCM);
+
+	if (!path)
+		doctor->failed = true;
+	else if (dlopen(path, RTLD_NOW | RTLD_LOCAL))
+		doctor_ok(doctor, "librtl_rocm", "interceptors: %s", path);
+	else if (access(path, F_OK))
+		doctor_fault(doctor, "librtl_rocm",
+			     "install the rtl that was built with ROCm's headers",
+			     "no interceptors for ROCm: %s is not there", path);
+	else
+		doctor_fault(doctor, "librtl_rocm", "install rtl anew",
+			     "the interceptors for ROCm cannot be loaded: %s", dlerror());
+	free(path);
+}
+
+static void look_at_subscriber(struct doctor *doctor, const char *spec)
+{
+	struct rtl_plugin *plugin;
+	char message[4096];
+
+	if (rtl_plugin_open(spec, &plugin, message, sizeof(message))) {
+		doctor_fault_line(doctor, "subscriber", message,
+				  "build it for this rtl, or take it out of RTL_SUBSCRIBERS");
+		return;
+	}
+	doctor_ok(doctor, "subscriber", "subscriber %s %s: %s", rtl_plugin_subscriber(plugin)->name,
+		  rtl_plugin_subscriber(plugin)->version, rtl_plugin_path(plugin));
+	rtl_plugin_close(plugin);
+}
+
+static void look_at_libraries(struct doctor *doctor)
+{
+	const char *list = getenv("RTL_SUBSCRIBERS");
+	char *copy = strdup(list && *list ? list : SUBSCRIBERS), *rest = copy, *spec;
+	char *librtl = library_rtl(), self[PATH_MAX] = "";
+
+	doctor_section(doctor, "libraries");
+	doctor_ok(doctor, "librtl", "rtl %s: %s", rtl_version(), cli_text(librtl));
+	look_at_rocm(doctor);
+	while ((spec = strsep(&rest, ":")))
+		if (*spec)
+			look_at_subscriber(doctor, spec);
+	doctor_fact(doctor, "librtl", "%s", cli_text(librtl));
+	doctor_fact(doctor, "self", "%s", cli_text(realpath("/proc/self/exe", self)));
+	doctor_fact(doctor, "subscribers", "%s", cli_text(list));
+	doctor_script(doctor, "libraries");
+	doctor->failed |= !copy || !librtl;
+	free(librtl);
+	free(copy);
+}
+
+/* Makes a collector as `rtl trace` does; notes where. */
+static void try_spool(struct doctor *doctor, const char *folder)
+{
+	const struct rtl_collector_options options = {
+		.struct_size = sizeof(options),
+		.kind = RTL_COLLECT,
+		.subscribers = "",
+		.folder = folder && *folder ? folder : NULL,
+		.own = &collect_nothing,
+		.paused = true,
+	};
+	struct rtl_collector *collector;
+	char message[4096] = "";
+	uint32_t left;
+
+	unsetenv("RTL_SUBSCRIBERS");
+	unsetenv("RTL_COLLECTOR");
+	doctor_section(doctor, "permissions");
+	if (rtl_collector_create(&options, &collector, message, sizeof(message))) {
+		doctor_fault_line(doctor, "spool", message, "name another folder with RTL_SPOOL");
+		return;
+	}
+	const char *made = rtl_collector_folder(collector);
+	doctor_fact(doctor, "spool", "%.*s", (int)(strrchr(made, '/') - made), made);
+	rtl_collector_finish(collector, &left);
+	rtl_collector_destroy(collector);
+}
+
 static int examine(struct doctor *doctor, struct request *request)
 {
 	struct launch *launch = &request->launch;
@@ -120,14 +218,23 @@ static int examine(struct doctor *doctor, struct request *request)
 
 	prepare(doctor, &launch->session);
 	const bool prepared = !count_of(doctor, DOCTOR_FAULT);
-	doctor_libraries(doctor);
+	doctor_fact(doctor, "mode", "%s", cli_text(session_mode(&launch->session)));
+	doctor_fact(doctor, "source", "%s", cli_text(session_source(&launch->session)));
+	doctor_fact(doctor, "no_rocm", "%s", cli_text(launch->session.no_rocm));
+	look_at_libraries(doctor);
 	/* Before the machine is judged: what the command can do here is no fault of it. */
 	if (launch->command && prepared)
 		status = doctor_run(doctor, launch);
 	if (status == CLI_NOT_FOUND || status == CLI_CANNOT_RUN)
 		return status;
+	doctor_fact(doctor, "first_mib", "%d", (int)FIRST_BUFFER_MIB);
+	doctor_fact(doctor, "budget_mib", "%d", (int)BUDGET_MIB);
+	doctor_fact(doctor, "works", "%s", doctor->works ? "1" : "");
 	doctor_runtime(doctor, launch);
-	doctor_machine(doctor, launch);
+	doctor_section(doctor, "runtime");
+	doctor_script(doctor, "runtime");
+	try_spool(doctor, launch->spool ? launch->spool : getenv("RTL_SPOOL"));
+	doctor_script(doctor, "machine");
 	if (launch->command)
 		doctor_command(doctor, launch);
 	if (doctor->failed)
@@ -153,7 +260,7 @@ static const struct cli_option options[] = {
 static int run(const struct cli_command *command, int argc, char **argv)
 {
 	struct request request = {0};
-	struct doctor doctor = {0};
+	struct doctor doctor = {.facts = memfd_create("facts", MFD_CLOEXEC)};
 	int status = cli_read(command, argc, argv, &request);
 
 	if (status >= 0)

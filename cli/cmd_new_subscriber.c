@@ -2,22 +2,23 @@
 /* rtl new-subscriber: the beginning of a plugin, in a folder of its own. RTL_NEW_SUBSCRIBER is the folder of the
  * templates, by the build. */
 #include <errno.h>
-#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli.h"
 #include "embed.h"
 
+EMBED(new_subscriber_sh, RTL_NEW_SUBSCRIBER ".sh");
 EMBED(new_subscriber_c, RTL_NEW_SUBSCRIBER "/subscriber.c.in");
 EMBED(new_subscriber_cpp, RTL_NEW_SUBSCRIBER "/subscriber.cpp.in");
 EMBED(new_subscriber_publisher, RTL_NEW_SUBSCRIBER "/publisher.c.in");
 EMBED(new_subscriber_cmake, RTL_NEW_SUBSCRIBER "/CMakeLists.txt.in");
 EMBED(new_subscriber_counts, RTL_NEW_SUBSCRIBER "/counts.in");
 EMBED(new_subscriber_readme, RTL_NEW_SUBSCRIBER "/README.md.in");
-extern const char new_subscriber_c[], new_subscriber_cpp[], new_subscriber_publisher[],
-	new_subscriber_cmake[], new_subscriber_counts[], new_subscriber_readme[];
+extern const char new_subscriber_sh[], new_subscriber_c[], new_subscriber_cpp[],
+	new_subscriber_publisher[], new_subscriber_cmake[], new_subscriber_counts[],
+	new_subscriber_readme[];
 
 #define NAME_MOST 40
 
@@ -25,57 +26,6 @@ struct beginning {
 	struct cli_operands names;
 	bool cxx;
 };
-
-/* What stands for a @WORD@ in a template. */
-struct words {
-	const char *name, *languages, *suffix;
-};
-
-static const char *word(const struct words *words, const char *mark, size_t length)
-{
-	const struct {
-		const char *mark, *text;
-	} all[] = {
-		{"NAME", words->name}, {"LANGUAGES", words->languages}, {"SUFFIX", words->suffix}};
-
-	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
-		if (strlen(all[i].mark) == length && !memcmp(all[i].mark, mark, length))
-			return all[i].text;
-	return NULL;
-}
-
-static void fill_in(FILE *file, const char *template, const struct words *words)
-{
-	const char *at, *end;
-
-	while ((at = strchr(template, '@')) && (end = strchr(at + 1, '@'))) {
-		const char *text = word(words, at + 1, (size_t)(end - at - 1));
-
-		fprintf(file, "%.*s%s", (int)(at - template), template, text ? text : "@");
-		template = text ? end + 1 : at + 1;
-	}
-	fputs(template, file);
-}
-
-/* Writes one file below the folder; false after a line. */
-static bool make(int folder, const char *where, const char *path, const char *template,
-		 const struct words *words)
-{
-	int fd = openat(folder, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
-	bool good = file;
-
-	if (file) {
-		fill_in(file, template, words);
-		good = !ferror(file);
-		good &= !fclose(file);
-	} else if (fd >= 0) {
-		close(fd);
-	}
-	if (!good)
-		cli_error("cannot write %s/%s: %s", where, path, strerror(errno));
-	return good;
-}
 
 /* Becomes a name of a target, of a file, and text in sources. */
 static bool is_name(const char *name)
@@ -85,43 +35,20 @@ static bool is_name(const char *name)
 	return *name >= 'a' && *name <= 'z' && !name[length] && length <= NAME_MOST;
 }
 
-static int fill(int folder, const char *name, bool cxx)
-{
-	const struct words words = {name, cxx ? "C CXX" : "C", cxx ? "cpp" : "c"};
-	char source[NAME_MOST + 16];
-
-	snprintf(source, sizeof(source), "%s_sub.%s", name, words.suffix);
-	if (mkdirat(folder, "test", 0777))
-		return cli_failed("cannot make %s/test: %s", name, strerror(errno));
-	if (!make(folder, name, source, cxx ? new_subscriber_cpp : new_subscriber_c, &words) ||
-	    !make(folder, name, "CMakeLists.txt", new_subscriber_cmake, &words) ||
-	    !make(folder, name, "README.md", new_subscriber_readme, &words) ||
-	    !make(folder, name, "test/publisher.c", new_subscriber_publisher, &words) ||
-	    !make(folder, name, "test/counts", new_subscriber_counts, &words))
-		return CLI_FAILED;
-	printf("%s/%s is the subscriber, lib%s_sub.so. Build and test it:\n"
-	       "  cmake -S %s -B %s/build && cmake --build %s/build && ctest --test-dir %s/build\n",
-	       name, source, name, name, name, name, name);
-	return cli_finish_output();
-}
-
 static int begin(const char *name, bool cxx)
 {
-	int folder, status;
-
 	if (!is_name(name))
 		return cli_usage("'%s' cannot be the name of a subscriber: give up to %d of a-z, "
-				 "0-9 and _, a "
-				 "letter first",
+				 "0-9 and _, a letter first",
 				 name, NAME_MOST);
-	if (mkdir(name, 0777))
-		return cli_failed("cannot make the folder %s: %s", name, strerror(errno));
-	folder = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (folder < 0)
-		return cli_failed("cannot open the folder %s: %s", name, strerror(errno));
-	status = fill(folder, name, cxx);
-	close(folder);
-	return status;
+	setenv("template_c", new_subscriber_c, 1);
+	setenv("template_cpp", new_subscriber_cpp, 1);
+	setenv("template_publisher", new_subscriber_publisher, 1);
+	setenv("template_cmake", new_subscriber_cmake, 1);
+	setenv("template_counts", new_subscriber_counts, 1);
+	setenv("template_readme", new_subscriber_readme, 1);
+	execl("/bin/sh", "sh", "-c", new_subscriber_sh, "rtl", name, cxx ? "cpp" : "c", NULL);
+	return cli_failed("cannot run /bin/sh: %s", strerror(errno));
 }
 
 static const struct cli_option options[] = {

@@ -20,7 +20,7 @@ enum doctor_level {
 
 struct doctor_finding {
 	enum doctor_level level;
-	const char *section, *check; /* constants: for scripts, too */
+	char section[16], check[24]; /* for scripts, too */
 	char *text, *remedy;         /* remedy NULL: none is needed */
 };
 
@@ -39,16 +39,13 @@ struct doctor_process {
 struct doctor {
 	struct doctor_finding *findings;
 	size_t count;
-	const char *section; /* of what is added next */
-	bool failed;         /* out of memory */
+	char section[16]; /* of what is added next */
+	bool failed;      /* out of memory */
+	int facts;        /* a file for doctor.sh, children's too */
 
 	/* The command's run. */
 	bool ran;
-	int ended;             /* as waitpid gives it */
-	uint32_t refused, met; /* processes without a spool, and with one */
-	bool works;            /* it used a GPU, and rtl saw that */
-	bool has_gpu;          /* the runtime finds one here */
-	char *losses;          /* "STREAM: CAUSE: N, ..."; NULL or "": none */
+	bool works; /* it used a GPU, and rtl saw that */
 	struct doctor_process *processes;
 	size_t process_count;
 #define DOCTOR_CHILDREN_MOST 64
@@ -73,14 +70,14 @@ void doctor_add(struct doctor *doctor, enum doctor_level level, const char *chec
 void doctor_fault_line(struct doctor *doctor, const char *check, const char *line,
 		       const char *remedy);
 
-/** What loads from where: doctor_libraries.c. */
-void doctor_libraries(struct doctor *doctor);
-/** Which runtimes there are, and whether they load rtl: doctor_runtime.c. */
+/** Notes something for doctor.sh: a variable of it. */
+void doctor_fact(const struct doctor *doctor, const char *name, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/** Adds what that part of doctor.sh says of the facts so far and of the machine. */
+void doctor_script(struct doctor *doctor, const char *part);
+
+/** Notes which runtimes there are, and whether they load rtl: doctor_runtime.c. */
 void doctor_runtime(struct doctor *doctor, const struct launch *launch);
-/** Permissions, folders, limits, clock: doctor_machine.c. */
-void doctor_machine(struct doctor *doctor, const struct launch *launch);
-/** Whether this is a container of Docker, Podman, systemd or LXC. */
-bool doctor_is_container(void);
 
 /**
  * Runs the command of a prepared session as `rtl trace` does, and counts what it publishes.

@@ -115,16 +115,19 @@ static void add_loss(void *user, const char *cause, uint64_t count)
 static int on_finish(void *instance)
 {
 	struct losses losses;
+	char *text = NULL;
 	size_t size;
 
 	(void)instance;
-	losses.out = open_memstream(&state.into->losses, &size);
+	losses.out = open_memstream(&text, &size);
 	for (size_t i = 0; losses.out && i < state.stream_count; i++) {
 		losses.stream = state.streams[i]->name;
 		collect_host->losses(collect_host, NULL, state.streams[i], add_loss, &losses);
 	}
 	if (!losses.out || fclose(losses.out))
 		state.into->failed = true;
+	doctor_fact(state.into, "losses", "%s", cli_text(text));
+	free(text);
 	return 0;
 }
 
@@ -151,13 +154,17 @@ int doctor_run(struct doctor *doctor, struct launch *launch)
 	if (status)
 		return status;
 	doctor_watch_children(doctor);
-	error = launch_collected(launch, "count", &doctor->ended);
+	error = launch_collected(launch, "count", &status);
 	doctor_watch_end();
 	if (error)
 		return launch_refuse(launch->command[0], error);
 	doctor->ran = true;
-	doctor->met = launch->collect.met;
-	doctor->refused = launch->collect.refused;
+	doctor_fact(doctor, "ran", "1");
+	doctor_fact(doctor, "refused", "%u", launch->collect.refused);
+	if (WIFSIGNALED(status))
+		doctor_fact(doctor, "ended", "by a signal: %s", strsignal(WTERMSIG(status)));
+	else if (WEXITSTATUS(status))
+		doctor_fact(doctor, "ended", "with status %d", WEXITSTATUS(status));
 	for (size_t i = 0; i < doctor->process_count; i++)
 		doctor->works |= doctor->processes[i].hsa > 0;
 	return CLI_OK;
@@ -248,70 +255,35 @@ static void look_at_file(struct doctor *doctor, const char *file, bool script_al
 
 /* ---- what was seen ---- */
 
-#define NOT_SEEN                                                                                   \
-	"use a program that works on a GPU; if it does, it was started without the variables "     \
-	"that rtl sets (sudo, env -i, ssh, srun and mpirun may take them away)"
-
-static void judge_process(struct doctor *doctor, const struct doctor_process *p)
-{
-	if (p->hip && !p->hsa)
-		doctor_fault(
-			doctor, "hsa_tool",
-			"have HSA_TOOLS_LIB and HSA_TOOLS_ROCPROFILER_V1_TOOLS reach it as rtl "
-			"sets them; if they do, see what the runtime says above",
-			"process %d, %s, made %" PRIu64 " HIP calls, but its HSA runtime has not "
-			"loaded rtl: its dispatches and copies were not seen",
-			p->pid, p->program, p->hip);
-	else if (p->hsa)
-		doctor_ok(doctor, "hsa_tool", "process %d, %s: loaded by its HSA runtime", p->pid,
-			  p->program);
-}
-
-static void judge_hooks(struct doctor *doctor, const struct launch *launch)
+static void note_processes(const struct doctor *doctor)
 {
 	struct doctor_process all = {0};
-	const char *mode = session_mode(&launch->session);
-	bool calls = mode && (!strcmp(mode, "hip") || !strcmp(mode, "full"));
+	char *calls = NULL;
+	size_t size;
+	FILE *out = open_memstream(&calls, &size);
 
-	for (size_t i = 0; i < doctor->process_count; i++) {
+	for (size_t i = 0; out && i < doctor->process_count; i++) {
 		const struct doctor_process *p = &doctor->processes[i];
+		char *program = cli_quote(p->program);
 
-		judge_process(doctor, p);
+		fprintf(out, "judge_process %d %s %" PRIu64 " '%s'\n", p->pid, cli_text(program),
+			p->hip, p->hsa ? "1" : "");
+		free(program);
 		all.dispatches += p->dispatches;
 		all.copies += p->copies;
 		all.hip += p->hip;
 		all.roctx += p->roctx;
 		all.others += p->others;
 	}
-	if (all.dispatches)
-		doctor_ok(doctor, "dispatches", "dispatches: %" PRIu64, all.dispatches);
-	else
-		doctor_warn(doctor, "dispatches", NOT_SEEN, "no dispatch of a kernel was seen");
-	doctor_ok(doctor, "copies", "copies by a GPU: %" PRIu64, all.copies);
-	if (all.hip || !calls)
-		doctor_ok(doctor, "hip_calls", "HIP calls: %" PRIu64 "%s", all.hip,
-			  calls ? "" : " (mode hip records them)");
-	else
-		doctor_warn(
-			doctor, "hip_calls",
-			"nothing, if it calls the HSA runtime itself; link it to libamdhip64.so if "
-			"it has HIP in itself",
-			"no HIP call was seen");
-	doctor_ok(doctor, "roctx", "ranges and marks of roctx: %" PRIu64, all.roctx);
-	if (all.others)
-		doctor_ok(doctor, "other_streams", "events of other streams: %" PRIu64, all.others);
-}
-
-static void judge_end(struct doctor *doctor)
-{
-	const int status = doctor->ended;
-
-	if (WIFSIGNALED(status))
-		doctor_warn(doctor, "command", "see whether it does so without rtl, too",
-			    "the command ended by a signal: %s", strsignal(WTERMSIG(status)));
-	else if (WEXITSTATUS(status))
-		doctor_warn(doctor, "command", "see whether it does so without rtl, too",
-			    "the command ended with status %d", WEXITSTATUS(status));
+	if (out)
+		fclose(out);
+	doctor_fact(doctor, "processes", "%s", cli_text(calls));
+	doctor_fact(doctor, "dispatches", "%" PRIu64, all.dispatches);
+	doctor_fact(doctor, "copies", "%" PRIu64, all.copies);
+	doctor_fact(doctor, "hip", "%" PRIu64, all.hip);
+	doctor_fact(doctor, "roctx", "%" PRIu64, all.roctx);
+	doctor_fact(doctor, "others", "%" PRIu64, all.others);
+	free(calls);
 }
 
 /* Those that are not the command itself. */
@@ -335,23 +307,7 @@ void doctor_command(struct doctor *doctor, const struct launch *launch)
 	doctor_section(doctor, "command");
 	if (!launch_find_file(launch->command[0], file, sizeof(file)))
 		look_at_file(doctor, file, true);
-	if (!doctor->ran) {
-		doctor_warn(doctor, "command", "mend the faults above first",
-			    "the command was not run");
-		return;
-	}
 	look_at_children(doctor, file);
-	judge_end(doctor);
-	if (doctor->refused)
-		doctor_fault(doctor, "spool", "see what they said on standard error",
-			     "%u process%s of the command could not make a spool", doctor->refused,
-			     doctor->refused > 1 ? "es" : "");
-	if (doctor->process_count)
-		judge_hooks(doctor, launch);
-	else
-		doctor_fault(doctor, "command", NOT_SEEN,
-			     "no process of the command published anything");
-	if (doctor->losses && *doctor->losses)
-		doctor_warn(doctor, "ledger", "see docs/guides/guarantees.md for the causes",
-			    "events were lost: %s", doctor->losses);
+	note_processes(doctor);
+	doctor_script(doctor, "command");
 }

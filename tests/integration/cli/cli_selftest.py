@@ -118,7 +118,7 @@ class Nothing(SelftestCase):
     def test_program_ends_without_a_word__is_said(self):
         self.wrap("kill -SEGV $$")
         self.run_it(status=1)
-        self.said("not_run", "gpu", "without a word, with 11")
+        self.said("not_run", "gpu", "without a word, with signal 11")
 
     def test_prepared_shell__is_refused(self):
         self.assert_refused({"HSA_TOOLS_LIB": "/x/librtl_rocm.so"}, "HSA_TOOLS_LIB names librtl_rocm.so")
