@@ -435,7 +435,6 @@ static int begin_output(struct convert *convert, enum timeline_format format)
 						   " realtime_ns IS NOT NULL LIMIT 1");
 	unix_ns = ask_number(&convert->inputs[0], "SELECT realtime_ns FROM rtl_clock WHERE"
 						  " realtime_ns IS NOT NULL LIMIT 1");
-	timeline->in_one_go = true;
 	if (!timeline_begin(timeline, path, fd, format, convert->first_ns,
 			    unix_ns ? unix_ns - clock_ns + (int64_t)convert->first_ns : 0, "",
 			    false) ||

@@ -383,7 +383,7 @@ int convert_rocprofv3(const struct part *part, bool compressed, const char *inpu
 
 	if (!status && fd < 0)
 		status = part_failed(part, errno);
-	if (!status && !file_open(&out.file, compressed ? FILE_GZIP : FILE_PLAIN, fd))
+	if (!status && !file_open(&out.file, compressed, fd))
 		status = cli_failed("out of memory");
 	if (!status) {
 		status = write_all(&out);

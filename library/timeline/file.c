@@ -6,312 +6,141 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #define BUFFER_SIZE ((size_t)512 << 10)
-/* Room of blanks that is made at a time: an eighth of the file, within these. */
-#define ROOM_LEAST ((uint64_t)64 << 10)
-#define ROOM_MOST  ((uint64_t)8 << 20)
+#define LEVEL       1
 
-int file_write(struct file *file, const void *from, size_t length, uint64_t offset)
+struct file_gzip {
+	z_stream deflate;
+	unsigned char *out;
+	size_t size;
+};
+
+static struct file_gzip *new_gzip(void)
 {
-	while (!file->error && length > 0) {
-		ssize_t n = pwrite(file->fd, from, length, (off_t)offset);
+	struct file_gzip *gzip = calloc(1, sizeof(*gzip));
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0) {
-			file->error = n < 0 ? errno : ENOSPC;
-			return -1;
-		}
-		from = (const char *)from + n;
-		length -= (size_t)n;
-		offset += (uint64_t)n;
-	}
-	return file->error ? -1 : 0;
+	/* 16: with the frame of gzip */
+	if (gzip &&
+	    deflateInit2(&gzip->deflate, LEVEL, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK)
+		return gzip;
+	free(gzip);
+	return NULL;
 }
 
-bool file_open(struct file *file, enum file_kind kind, int fd)
+bool file_open(struct file *file, bool compressed, int fd)
 {
-	*file = (struct file){.kind = kind, .fd = fd, .size = BUFFER_SIZE};
-	/* a page more: an item is moved by less than that */
-	file->buffer = malloc(BUFFER_SIZE + FILE_PAGE);
-	if (!file->buffer || (kind == FILE_GZIP && !file_gzip_open(file))) {
-		free(file->buffer);
-		file->buffer = NULL;
-		return false;
-	}
-	return true;
+	*file = (struct file){.fd = fd, .size = BUFFER_SIZE};
+	file->buffer = malloc(BUFFER_SIZE);
+	if (file->buffer && (!compressed || (file->gzip = new_gzip())))
+		return true;
+	free(file->buffer);
+	file->buffer = NULL;
+	return false;
 }
 
-static void cut(struct file *file, uint64_t end)
+static void cut(struct file *file)
 {
-	if (!file->error && ftruncate(file->fd, (off_t)end) != 0)
+	if (ftruncate(file->fd, (off_t)file->offset) != 0 && !file->error)
 		file->error = errno;
-	file->end = end;
 }
 
-static void write_blanks(struct file *file, uint64_t from, uint64_t to);
-
-/* What stands on the page before the place is kept, what is behind it becomes blank; the page of
- * the tail is not touched. */
-static bool resume_text(struct file *file, uint64_t size, uint64_t used)
-{
-	const uint64_t rest = file->offset + (used ? FILE_PAGE : 0);
-	uint64_t end = (size + FILE_PAGE - 1) / FILE_PAGE * FILE_PAGE;
-
-	if (used > FILE_PAGE || file->offset % FILE_PAGE ||
-	    pread(file->fd, file->buffer, used, (off_t)file->offset) != (ssize_t)used)
-		return false;
-	file->used = used;
-	file->end = end > rest ? end : rest + FILE_PAGE;
-	write_blanks(file, file->offset + used, file->end - FILE_PAGE);
-	return true;
-}
-
-bool file_resume(struct file *file, uint64_t offset, uint64_t used)
+bool file_resume(struct file *file, uint64_t offset)
 {
 	const off_t size = lseek(file->fd, 0, SEEK_END);
 
 	if (size < 0 || (uint64_t)size < offset)
 		return false;
 	file->offset = offset;
-	if (file->kind == FILE_TEXT && !resume_text(file, (uint64_t)size, used))
-		return false;
-	if (file->kind != FILE_TEXT)
-		cut(file, offset);
+	cut(file);
 	return file->error == 0;
 }
 
-void file_place(const struct file *file, uint64_t *offset, uint64_t *used)
+static void write_out(struct file *file, const char *from, size_t length)
 {
-	*offset = file->offset;
-	*used = file->used;
-}
+	size_t done = 0;
 
-void file_set_tail(struct file *file, const char *tail, size_t length)
-{
-	file->tail_length = length < FILE_TAIL_MAX ? length : FILE_TAIL_MAX - 1;
-	memcpy(file->tail, tail, file->tail_length);
-}
+	while (!file->error && done < length) {
+		const ssize_t n =
+			pwrite(file->fd, from + done, length - done, (off_t)(file->offset + done));
 
-void file_move(struct file *file, size_t length)
-{
-	const size_t pad = FILE_PAGE - file->used % FILE_PAGE;
-	char *at = file->buffer + file->used;
-
-	memmove(at + pad, at, length);
-	memset(at, ' ', pad);
-	file->used += pad;
-}
-
-/* ---- text ---- */
-
-/* The page of the tail that is in the file, which is its own. */
-static void make_tail(const struct file *file, char page[FILE_PAGE])
-{
-	memset(page, ' ', FILE_PAGE);
-	memcpy(page, file->written, file->written_length);
-	page[FILE_PAGE - 1] = '\n';
-}
-
-/* The tail from now on: what it tells of is in the file. */
-static void use_tail(struct file *file)
-{
-	memcpy(file->written, file->tail, file->tail_length);
-	file->written_length = file->tail_length;
-}
-
-static const char *blank_page(void)
-{
-	static char page[FILE_PAGE];
-
-	memset(page, ' ', sizeof(page));
-	return page;
-}
-
-static void write_tail(struct file *file)
-{
-	char page[FILE_PAGE];
-
-	use_tail(file);
-	make_tail(file, page);
-	file_write(file, page, sizeof(page), file->end - FILE_PAGE);
-}
-
-static void write_blanks(struct file *file, uint64_t from, uint64_t to)
-{
-	static const size_t piece = (size_t)256 << 10;
-	char *blanks = from < to ? malloc(piece) : NULL;
-
-	if (!blanks) {
-		if (from < to)
-			file->error = ENOMEM;
-		return;
+		if (n > 0)
+			done += (size_t)n;
+		else if (n == 0 || errno != EINTR)
+			file->error = n < 0 ? errno : ENOSPC;
 	}
-	memset(blanks, ' ', piece);
-	for (; from < to && !file->error; from += piece)
-		file_write(file, blanks, to - from < piece ? (size_t)(to - from) : piece, from);
-	free(blanks);
+	if (!file->error)
+		file->offset += done;
 }
 
-/* The first bytes of the file, blanks and the tail, by one write: it is closed from the first on. */
-static void begin_text(struct file *file, uint64_t end)
+/* The buffer as one member. */
+static void write_packed(struct file *file)
 {
-	const size_t length = (size_t)(end - file->offset);
-	char *text = malloc(length);
+	struct file_gzip *gzip = file->gzip;
+	const size_t size = deflateBound(&gzip->deflate, file->used);
+	unsigned char *out = size > gzip->size ? realloc(gzip->out, size) : gzip->out;
 
-	if (!text) {
+	if (!out) {
 		file->error = ENOMEM;
 		return;
 	}
-	memcpy(text, file->buffer, file->used);
-	memset(text + file->used, ' ', length - file->used);
-	use_tail(file);
-	make_tail(file, text + length - FILE_PAGE);
-	if (file_write(file, text, length, file->offset) == 0)
-		file->end = end;
-	free(text);
+	gzip->out = out;
+	gzip->size = size > gzip->size ? size : gzip->size;
+	deflateReset(&gzip->deflate);
+	gzip->deflate.next_in = (unsigned char *)file->buffer;
+	gzip->deflate.avail_in = (unsigned)file->used;
+	gzip->deflate.next_out = out;
+	gzip->deflate.avail_out = (unsigned)gzip->size;
+	deflate(&gzip->deflate, Z_FINISH);
+	write_out(file, (char *)out, gzip->size - gzip->deflate.avail_out);
 }
-
-/* Sees to it that items may go up to there. Behind the tail blanks do no harm, so only its own page
- * is ever in the way. */
-static void extend(struct file *file, uint64_t need)
-{
-	const uint64_t old = file->end;
-	uint64_t room = need / 8 < ROOM_LEAST  ? ROOM_LEAST
-			: need / 8 > ROOM_MOST ? ROOM_MOST
-					       : need / 8;
-	const uint64_t end = (need + room + FILE_PAGE - 1) / FILE_PAGE * FILE_PAGE + FILE_PAGE;
-	char tail[FILE_PAGE];
-
-	if (old && need <= old - FILE_PAGE)
-		return;
-	if (!old) {
-		begin_text(file, end);
-		return;
-	}
-	/* who goes on with a file does not know what its tail tells */
-	if (!file->written_length)
-		use_tail(file);
-	/* up to the end: the move needs no more room on the disk */
-	write_blanks(file, old, end);
-	make_tail(file, tail);
-	file_write_pair(file, (struct file_piece[2]){{tail, FILE_PAGE, end - FILE_PAGE},
-						     {blank_page(), FILE_PAGE, old - FILE_PAGE}});
-	if (!file->error)
-		file->end = end;
-}
-
-/* Whole pages; what is on the last one stays in the buffer. */
-static void write_text(struct file *file)
-{
-	const size_t rest = file->used % FILE_PAGE, whole = file->used - rest;
-
-	if (!file->used)
-		return;
-	extend(file, file->offset + whole + FILE_PAGE);
-	if (rest)
-		memset(file->buffer + file->used, ' ', FILE_PAGE - rest);
-	file_write(file, file->buffer, whole + (rest ? FILE_PAGE : 0), file->offset);
-	memmove(file->buffer, file->buffer + whole, rest);
-	file->offset += whole;
-	file->used = rest;
-}
-
-static void write_plain(struct file *file)
-{
-	file_write(file, file->buffer, file->used, file->offset);
-	file->offset += file->used;
-	file->end = file->offset;
-	file->used = 0;
-}
-
-/* ---- both ---- */
 
 void file_commit(struct file *file)
 {
-	if (file->error)
+	if (file->error || !file->used)
 		return;
-	if (file->kind == FILE_TEXT) {
-		write_text(file);
-		if (!file->error && file->end)
-			write_tail(file);
-	} else if (file->kind == FILE_GZIP) {
-		file_gzip_commit(file, file->tail, file->tail_length);
-	} else {
-		write_plain(file);
-	}
-}
-
-/* What reaches into the page of the old tail takes all of that, by one write. */
-static void write_over(struct file *file, const char *tail, size_t length, uint64_t at)
-{
-	const size_t all = at + length < file->end ? (size_t)(file->end - at) : length;
-	char *text = malloc(all);
-
-	if (!text) {
-		file->error = ENOMEM;
-		return;
-	}
-	memcpy(text, tail, length);
-	memset(text + length, ' ', all - length);
-	file_write(file, text, all, at);
-	free(text);
-}
-
-/* The last tail, where the items end, instead of the one that stands there. */
-static void finish_text(struct file *file, const char *tail, size_t length)
-{
-	const uint64_t at = file->offset + file->used;
-	const uint64_t old = file->end - FILE_PAGE;
-
-	/* room for it first: where the disk is full the file stays as it is */
-	write_blanks(file, file->end, at + length);
-	if (!file->end) { /* nothing was ever committed */
-		file_write(file, tail, length, at);
-	} else if (at + length <= old) {
-		file_write_pair(file, (struct file_piece[2]){{tail, length, at},
-							     {blank_page(), FILE_PAGE, old}});
-	} else {
-		write_over(file, tail, length, at);
-	}
-	if (!file->error)
-		cut(file, at + length);
+	if (file->gzip)
+		write_packed(file);
+	else
+		write_out(file, file->buffer, file->used);
+	file->used = 0;
 }
 
 void file_finish(struct file *file, const char *tail, size_t length)
 {
-	if (file->kind == FILE_GZIP) {
-		file_gzip_commit(file, tail, length);
-		return;
-	}
+	int error;
+	char *to;
+
 	file_commit(file);
-	if (file->kind == FILE_TEXT && !file->error)
-		finish_text(file, tail, length);
-	else
-		file_write(file, tail, length, file->offset);
+	error = file->error;
+	if (error) { /* what was written in part gives its room to the tail */
+		cut(file);
+		file->error = 0;
+	}
+	to = file_room(file, length);
+	if (to && length) {
+		memcpy(to, tail, length);
+		file_take(file, length);
+		file_commit(file);
+	}
+	if (error)
+		file->error = error;
 }
 
 void file_make_room(struct file *file, size_t size)
 {
-	if (file->error)
-		return;
-	if (file->kind == FILE_TEXT)
-		write_text(file);
-	else if (file->kind == FILE_PLAIN)
-		write_plain(file);
-	else
-		file_gzip_commit(file, file->tail, file->tail_length);
-	if (!file->error && file->size - file->used < size) {
-		const size_t more = file->used + size + BUFFER_SIZE;
-		char *buffer = realloc(file->buffer, more + FILE_PAGE);
+	char *buffer;
 
-		if (buffer) {
-			file->buffer = buffer;
-			file->size = more;
-		} else {
-			file->error = ENOMEM;
-		}
+	file_commit(file);
+	if (file->error || file->size >= size)
+		return;
+	buffer = realloc(file->buffer, size + BUFFER_SIZE);
+	if (buffer) {
+		file->buffer = buffer;
+		file->size = size + BUFFER_SIZE;
+	} else {
+		file->error = ENOMEM;
 	}
 }
 
@@ -319,8 +148,11 @@ void file_close(struct file *file)
 {
 	if (!file->buffer)
 		return;
-	if (file->kind == FILE_GZIP)
-		file_gzip_close(file);
+	if (file->gzip) {
+		deflateEnd(&file->gzip->deflate);
+		free(file->gzip->out);
+		free(file->gzip);
+	}
 	if (close(file->fd) != 0 && !file->error)
 		file->error = errno;
 	free(file->buffer);

@@ -255,85 +255,64 @@ static void counter(struct timeline *timeline, const struct timeline_track *trac
 
 /* ---- the end ---- */
 
-/* A text that grows; what does not fit a limit is left out. */
-struct text {
-	FILE *out;
-	size_t most; /* 0: no limit */
-	bool full;
-};
-
-/* Whether an entry of that many bytes still fits, beside the end. */
-static bool fits(struct text *text, size_t names)
+static void add_ledger(FILE *out, const struct timeline_ledger *l, bool first)
 {
-	if (text->most && (size_t)ftell(text->out) + JSON_ESCAPED_MAX * names + 320 > text->most)
-		text->full = true;
-	return !text->full;
-}
-
-static void add_ledger(struct text *text, const struct timeline_ledger *l, bool first)
-{
-	if (!fits(text, strlen(l->stream)))
-		return;
-	fputs(first ? "{\"stream\":" : ",\n{\"stream\":", text->out);
-	json_string(text->out, l->stream);
-	fprintf(text->out,
+	fputs(first ? "{\"stream\":" : ",\n{\"stream\":", out);
+	json_string(out, l->stream);
+	fprintf(out,
 		",\"published\":%" PRIu64 ",\"delivered\":%" PRIu64 ",\"discarded\":%" PRIu64
 		",\"abandoned\":%" PRIu64 ",\"missed\":%" PRIu64,
 		l->published, l->delivered, l->discarded, l->abandoned, l->missed);
 	if (l->left_out)
-		fprintf(text->out, ",\"left_out\":%" PRIu64, l->left_out);
-	fputc('}', text->out);
+		fprintf(out, ",\"left_out\":%" PRIu64, l->left_out);
+	fputc('}', out);
 }
 
-static void add_loss(struct text *text, const struct timeline_loss *l, bool first)
+static void add_loss(FILE *out, const struct timeline_loss *l, bool first)
 {
-	if (!fits(text, strlen(l->stream) + strlen(l->cause)))
-		return;
-	fputs(first ? "{\"stream\":" : ",\n{\"stream\":", text->out);
-	json_string(text->out, l->stream);
-	fputs(",\"cause\":", text->out);
-	json_string(text->out, l->cause);
-	fprintf(text->out, ",\"count\":%" PRIu64 "}", l->count);
+	fputs(first ? "{\"stream\":" : ",\n{\"stream\":", out);
+	json_string(out, l->stream);
+	fputs(",\"cause\":", out);
+	json_string(out, l->cause);
+	fprintf(out, ",\"count\":%" PRIu64 "}", l->count);
 }
 
-static void tail(struct timeline *timeline, bool complete)
+static char *tail(struct timeline *timeline, size_t *length)
 {
-	struct text text = {.most = complete ? 0 : FILE_TAIL_MAX - 1};
+	char *text = NULL;
+	FILE *out = open_memstream(&text, length);
 
-	free(timeline->tail_text);
-	timeline->tail_text = NULL;
-	text.out = open_memstream(&timeline->tail_text, &timeline->tail_length);
-	if (!text.out) {
+	if (!out) {
 		timeline->out_of_memory = true;
-		return;
+		return NULL;
 	}
-	fprintf(text.out,
+	fprintf(out,
 		"\n],\n\"metadata\":{\"rtl\":{\"version\":\"" HOST_RTL_VERSION "\",\"clock\":"
 		"\"CLOCK_BOOTTIME\",\"base_ns\":%" PRIu64 ",\"base_unix_ns\":%" PRId64
 		",\"complete\":%s",
-		timeline->base_ns, timeline->unix_ns, complete ? "true" : "false");
+		timeline->base_ns, timeline->unix_ns, timeline_error(timeline) ? "false" : "true");
 	if (timeline->interrupted) {
-		fputs(",\"interrupted\":", text.out);
-		json_string(text.out, timeline->interrupted);
+		fputs(",\"interrupted\":", out);
+		json_string(out, timeline->interrupted);
 	}
-	fputs(",\n\"ledger\":[", text.out);
+	fputs(",\n\"ledger\":[", out);
 	for (size_t i = 0; i < timeline->ledger_count; i++)
-		add_ledger(&text, &timeline->ledgers[i], i == 0);
-	fputs("],\n\"losses\":[", text.out);
+		add_ledger(out, &timeline->ledgers[i], i == 0);
+	fputs("],\n\"losses\":[", out);
 	for (size_t i = 0; i < timeline->loss_count; i++)
-		add_loss(&text, &timeline->losses[i], i == 0);
-	fputs("]}}}\n", text.out);
-	if (fclose(text.out) != 0)
+		add_loss(out, &timeline->losses[i], i == 0);
+	fputs("]}}}\n", out);
+	if (fclose(out) != 0)
 		timeline->out_of_memory = true;
-	else if (!complete)
-		file_set_tail(&timeline->file, timeline->tail_text, timeline->tail_length);
+	return text;
 }
 
-#define JSON_WRITER(kind_)                                                                         \
-	{                                                                                          \
-		.kind = (kind_), .mark = mark, .begin = begin, .process = process, .lane = lane,   \
-		.slice = slice, .counter = counter, .tail = tail,                                  \
-	}
-
-const struct timeline_writer timeline_json = JSON_WRITER(FILE_TEXT);
-const struct timeline_writer timeline_json_gz = JSON_WRITER(FILE_GZIP);
+const struct timeline_writer timeline_json = {
+	.mark = mark,
+	.begin = begin,
+	.process = process,
+	.lane = lane,
+	.slice = slice,
+	.counter = counter,
+	.tail = tail,
+};

@@ -565,7 +565,6 @@ static void end(struct timeline *timeline)
 }
 
 const struct timeline_writer timeline_pftrace = {
-	.kind = FILE_PLAIN,
 	.strict = true,
 	.counts_flows = true,
 	.mark = mark,

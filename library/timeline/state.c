@@ -15,7 +15,7 @@
 #include "output_place.h"
 #include "output_writer.h"
 
-#define HEAD       "rtl timeline 1\n"
+#define HEAD       "rtl timeline 2\n"
 #define LONG_BYTES ((uint64_t)1 << 20)
 #define LINE_MOST  2048u
 
@@ -67,8 +67,7 @@ static void write_lines(struct state *state, int fd)
 
 static void add_commit(struct state *state)
 {
-	add(state, "commit %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", state->offset,
-	    state->used_of_page, state->latest_ns);
+	add(state, "commit %" PRIu64 " %" PRIu64 "\n", state->offset, state->latest_ns);
 }
 
 static void add_all(struct state *state)
@@ -181,10 +180,9 @@ void state_set_track(struct state *state, uint64_t key, uint32_t tid)
 	add(state, "track %" PRIx64 " %" PRIu32 "\n", key, tid);
 }
 
-void state_commit(struct state *state, uint64_t offset, uint64_t used, uint64_t latest_ns)
+void state_commit(struct state *state, uint64_t offset, uint64_t latest_ns)
 {
 	state->offset = offset;
-	state->used_of_page = used;
 	state->latest_ns = latest_ns;
 	add_commit(state);
 	if (state->length + state->used > LONG_BYTES + 2 * state->whole)
@@ -197,7 +195,7 @@ void state_commit(struct state *state, uint64_t offset, uint64_t used, uint64_t 
 
 static void take_line(struct state *state, const char *line)
 {
-	uint64_t a, b, c;
+	uint64_t a, b;
 	uint32_t d;
 
 	if (sscanf(line, "ring %" SCNx64 " %" SCNu32 " %" SCNu64, &a, &d, &b) == 3)
@@ -215,10 +213,9 @@ static void take_line(struct state *state, const char *line)
 	else if (sscanf(line, "base %" SCNu64 " %" SCNu64, &a, &b) == 2) {
 		state->base_ns = a;
 		state->unix_ns = (int64_t)b;
-	} else if (sscanf(line, "commit %" SCNu64 " %" SCNu64 " %" SCNu64, &a, &b, &c) == 3) {
+	} else if (sscanf(line, "commit %" SCNu64 " %" SCNu64, &a, &b) == 2) {
 		state->offset = a;
-		state->used_of_page = b;
-		state->latest_ns = c;
+		state->latest_ns = b;
 	}
 }
 

@@ -12,7 +12,7 @@
  *   track KEY TID                   a track, and the number of its first lane
  *   resumed N                       how often somebody has continued it
  *   ring SPOOL RING POSITION        what is in the timeline
- *   commit OFFSET USED LATEST       where it ends, and the latest time in it
+ *   commit OFFSET LATEST            where it ends, and the latest time in it
  *
  * One thread.
  */
@@ -42,7 +42,7 @@ struct state {
 	uint64_t whole;    /* of it when it was made anew */
 	char writer[768], session[128];
 	int64_t unix_ns;
-	uint64_t base_ns, offset, used_of_page, latest_ns;
+	uint64_t base_ns, offset, latest_ns;
 	struct state_ring *rings;
 	size_t ring_count, ring_size;
 	struct map ring_index; /* hash of spool and ring -> index + 1 */
@@ -61,7 +61,7 @@ void state_set_ring(struct state *state, uint64_t spool, uint32_t ring, uint64_t
 void state_set_pid(struct state *state, uint64_t spool, uint32_t pid);
 void state_set_track(struct state *state, uint64_t key, uint32_t tid);
 /** The timeline holds all that up to there. */
-void state_commit(struct state *state, uint64_t offset, uint64_t used, uint64_t latest_ns);
+void state_commit(struct state *state, uint64_t offset, uint64_t latest_ns);
 /** Removes the file, too, where `done`. */
 void state_fini(struct state *state, bool done);
 

@@ -50,24 +50,16 @@ int timeline_error(const struct timeline *timeline)
 
 static const struct timeline_writer *const writers[] = {
 	[TIMELINE_JSON] = &timeline_json,
-	[TIMELINE_JSON_GZ] = &timeline_json_gz,
+	[TIMELINE_JSON_GZ] = &timeline_json,
 	[TIMELINE_PFTRACE] = &timeline_pftrace,
 };
-
-/* What nobody reads before it is whole needs no closing bytes until then. */
-static enum file_kind kind_of(const struct timeline *timeline, enum timeline_format format)
-{
-	const enum file_kind kind = writers[format]->kind;
-
-	return kind == FILE_TEXT && timeline->in_one_go ? FILE_PLAIN : kind;
-}
 
 static bool open_file(struct timeline *timeline, int fd, enum timeline_format format)
 {
 	timeline->writer = writers[format];
 	timeline->last_process = &timeline->processes;
 	timeline->next_gpu_pid = GPU_PIDS;
-	timeline->out_of_memory = !file_open(&timeline->file, kind_of(timeline, format), fd);
+	timeline->out_of_memory = !file_open(&timeline->file, format == TIMELINE_JSON_GZ, fd);
 	return !timeline->out_of_memory;
 }
 
@@ -113,7 +105,7 @@ bool timeline_continue(struct timeline *timeline, int fd, enum timeline_format f
 	timeline->latest_ns = timeline->left_ns = state->latest_ns;
 	state->resumes++;
 	timeline->has_state = timeline->resumed = true;
-	if (!file_resume(&timeline->file, state->offset, state->used_of_page))
+	if (!file_resume(&timeline->file, state->offset))
 		return false;
 	for (size_t i = 0; i < state->pids.hash.capacity; i++)
 		if (map_at(&state->pids, i)->value)
@@ -127,24 +119,22 @@ bool timeline_continue(struct timeline *timeline, int fd, enum timeline_format f
 
 void timeline_commit(struct timeline *timeline)
 {
-	uint64_t offset, used;
-
-	if (timeline->writer->tail)
-		timeline->writer->tail(timeline, false);
 	file_commit(&timeline->file);
-	if (!timeline->has_state || timeline->file.error)
-		return;
-	file_place(&timeline->file, &offset, &used);
-	state_commit(&timeline->state, offset, used, timeline->latest_ns);
+	if (timeline->has_state && !timeline->file.error)
+		state_commit(&timeline->state, timeline->file.offset, timeline->latest_ns);
 }
 
 void timeline_finish(struct timeline *timeline)
 {
+	size_t length = 0;
+	char *tail = NULL;
+
 	if (timeline->writer->end)
 		timeline->writer->end(timeline);
 	if (timeline->writer->tail)
-		timeline->writer->tail(timeline, true);
-	file_finish(&timeline->file, timeline->tail_text, timeline->tail_length);
+		tail = timeline->writer->tail(timeline, &length);
+	file_finish(&timeline->file, tail, length);
+	free(tail);
 }
 
 static void free_process(struct timeline_process *process)
@@ -175,7 +165,6 @@ void timeline_fini(struct timeline *timeline, bool done)
 		state_fini(&timeline->state, done);
 	timeline_names_fini(&timeline->names);
 	map_fini(&timeline->pids);
-	free(timeline->tail_text);
 	*timeline = (struct timeline){0};
 }
 

@@ -135,7 +135,6 @@ struct timeline;
 
 /** What a format is written by. */
 struct timeline_writer {
-	enum file_kind kind;
 	size_t (*mark)(const char *session, char mark[TIMELINE_MARK_SIZE]);
 	bool strict;       /**< slices of a lane nest strictly: LANE_STRICT */
 	bool counts_flows; /**< it needs flow_part */
@@ -147,13 +146,13 @@ struct timeline_writer {
 		      const struct timeline_lane *lane, const struct timeline_slice *slice);
 	void (*counter)(struct timeline *timeline, const struct timeline_track *track,
 			uint64_t time_ns, double value);
-	/** What closes the file; NULL: nothing. */
-	void (*tail)(struct timeline *timeline, bool complete);
+	/** What closes the file, and its length; who calls frees it. NULL: nothing does. */
+	char *(*tail)(struct timeline *timeline, size_t *length);
 	/** What is told of the end, before it. */
 	void (*end)(struct timeline *timeline);
 };
 
-extern const struct timeline_writer timeline_json, timeline_json_gz, timeline_pftrace;
+extern const struct timeline_writer timeline_json, timeline_pftrace;
 
 struct timeline {
 	const struct timeline_writer *writer;
@@ -175,17 +174,12 @@ struct timeline {
 	const struct timeline_loss *losses;
 	size_t ledger_count, loss_count;
 	const char *interrupted; /**< a line, or NULL */
-	/* Set before the timeline begins: nobody reads it before it is whole. */
-	bool in_one_go;
 	/* For JSON that names a rank, as PyTorch's profiler does; as that. */
 	bool has_rank;
 	uint32_t rank;
 	bool resumed;
 	bool has_state;
 	bool out_of_memory;
-	/* The JSON writer's. */
-	char *tail_text;
-	size_t tail_length;
 	/* The protobuf writer's. */
 	uint32_t sequence;
 	uint64_t last_track_uuid;

@@ -203,7 +203,7 @@ static bool holds_nothing(const struct sub *sub, enum look found)
 	struct stat st;
 
 	if (found == LOOK_UNFINISHED)
-		return !state->offset && !state->used_of_page;
+		return !state->offset;
 	return found == LOOK_OLD && stat(sub->path, &st) == 0 && !st.st_size;
 }
 

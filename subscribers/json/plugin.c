@@ -168,13 +168,15 @@ static int status(struct sub *sub)
 
 	if (!error)
 		return 0;
-	if (!sub->failed)
+	if (!sub->failed) {
+		timeline_finish(&sub->timeline);
 		output_say(sub, RTL_LEVEL_ERROR,
 			   sub->replays ? "cannot be written (%s): nothing of it is kept; choose "
 					  "another place with output="
 					: "cannot be written (%s): the trace ends here, what was "
 					  "written so far is complete",
 			   strerror(error));
+	}
 	sub->failed = true;
 	return error == ENOMEM ? RTL_ENOMEM : error == ENOSPC ? RTL_ENOSPC : RTL_EIO;
 }

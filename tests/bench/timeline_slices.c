@@ -100,10 +100,10 @@ static void write_short(struct work *work, struct timeline_track *track, const s
 	timeline_slice(work->timeline, track, &slice);
 }
 
-static double run_timeline(enum timeline_format format, bool in_one_go, bool kernels,
-			   uint64_t count, uint64_t *bytes)
+static double run_timeline(enum timeline_format format, bool kernels, uint64_t count,
+			   uint64_t *bytes)
 {
-	struct timeline timeline = {.in_one_go = in_one_go};
+	struct timeline timeline = {0};
 	static struct work work;
 	static struct names names;
 	struct work_process *process;
@@ -183,12 +183,10 @@ static double run_fprintf(bool kernels, uint64_t count, uint64_t *bytes)
 static const struct way {
 	const char *name;
 	enum timeline_format format;
-	bool in_one_go;
-} ways[] = {{"fprintf", 0, false},
-	    {"JSON", TIMELINE_JSON, true},
-	    {"JSON, live", TIMELINE_JSON, false},
-	    {"JSON, compressed", TIMELINE_JSON_GZ, true},
-	    {"protobuf", TIMELINE_PFTRACE, true}};
+} ways[] = {{"fprintf", 0},
+	    {"JSON", TIMELINE_JSON},
+	    {"JSON, compressed", TIMELINE_JSON_GZ},
+	    {"protobuf", TIMELINE_PFTRACE}};
 
 #define WAYS (sizeof(ways) / sizeof(*ways))
 
@@ -202,8 +200,7 @@ static void compare(bool kernels, uint64_t count, int rounds)
 	for (int round = 0; round < rounds; round++)
 		for (size_t i = 0; i < WAYS; i++) {
 			const struct way *way = &ways[i];
-			const double s = i ? run_timeline(way->format, way->in_one_go, kernels,
-							  count, &bytes[i])
+			const double s = i ? run_timeline(way->format, kernels, count, &bytes[i])
 					   : run_fprintf(kernels, count, &bytes[i]);
 
 			best[i] = s < best[i] ? s : best[i];

@@ -52,7 +52,7 @@ static void try_state(const uint8_t *data, size_t size)
 	if (state_read(&state)) {
 		if (state.ring_count > size || strlen(state.writer) >= sizeof(state.writer))
 			abort();
-		state_commit(&state, state.offset, state.used_of_page, state.latest_ns);
+		state_commit(&state, state.offset, state.latest_ns);
 	}
 	state_fini(&state, true);
 	if (!access(beside, F_OK))

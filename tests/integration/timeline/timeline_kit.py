@@ -4,6 +4,7 @@
 import collections
 import gzip
 import json
+import zlib
 
 
 def no_twice(pairs):
@@ -17,6 +18,21 @@ def load(path):
     opener = gzip.open if path.endswith(".gz") else open
     with opener(path, "rb") as file:
         return json.loads(file.read().decode("utf-8"), object_pairs_hook=no_twice)
+
+
+def load_cut(path):
+    """One whose writer was killed, closed behind its last whole item; None: it has not even begun."""
+    with open(path, "rb") as file:
+        data = file.read()
+    members, data = (data, b"") if path.endswith(".gz") else (b"", data)
+    while members:
+        inflater = zlib.decompressobj(31)
+        data += inflater.decompress(members)
+        members = inflater.unused_data
+    if data.endswith(b"\n"):  # it was closed
+        return json.loads(data, object_pairs_hook=no_twice)
+    end = len(data) if data.endswith(b"}") else data.rfind(b",\n")
+    return json.loads(data[:end] + b"]}", object_pairs_hook=no_twice) if b"[\n" in data[:end] else None
 
 
 def check_nesting(events):
