@@ -483,7 +483,7 @@ void host_tidy(struct host *host)
 		return;
 	host->tidied_ns = now;
 	for (uint32_t i = 0; i < host->source_count; i++)
-		if (!host->sources[i]->closed && host->sources[i]->ops->prepare)
+		if (!host->sources[i]->closed && !host->sources[i]->recorded)
 			reader_give_back(&host->sources[i]->reader);
 	share_growth(host);
 }

@@ -261,6 +261,18 @@ void source_add_stream(struct source *source, const struct rtl_stream_info *info
 			&source->control->streams[number].delivered, __ATOMIC_RELAXED);
 }
 
+/* What was delivered of a recording will not be so again. */
+static void settle_segments(struct source *source)
+{
+	for (uint32_t i = 0; i < source->reader.count && source->files.shared; i++) {
+		struct reader_ring *r = &source->reader.list[i];
+
+		/* the one that is read has its tail by reader_release */
+		for (; r->next && r->settled + 1 < r->next; r->settled++)
+			spool_files_settle_segment(&source->files, r->settled - 1);
+	}
+}
+
 void source_release(struct source *source)
 {
 	struct spool_control *control = source->control;
@@ -273,8 +285,7 @@ void source_release(struct source *source)
 	/* release, here and below: in this order, for the consumer that comes when we are dead */
 	__atomic_store_n(&control->releasing, 1, __ATOMIC_RELEASE);
 	reader_release(&source->reader);
-	if (source->ops->settle)
-		source->ops->settle(source);
+	settle_segments(source);
 	for (uint32_t i = 0; i < source->stream_count; i++)
 		__atomic_store_n(&control->streams[i].delivered, source->delivered[i],
 				 __ATOMIC_RELEASE);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A process whose events a host delivers. Where they come from is one of three backends: a spool
- * (source_spool.c), a recording (source_recording.c), or this very process (life/own_process.c).
+ * A process whose events a host delivers. Where they come from is one of three backends: a spool or a
+ * recording of one (source_spool.c), this very process (life/own_process.c), a plugin (feed.c).
  *
  * Threads: the host's lock, but for ops->string and ops->tracepoint, which any may call.
  */
@@ -39,8 +39,6 @@ struct source_ops {
 	struct source_rings (*rings)(const struct source *source);
 	/* Makes a ring ready for its thread up to `bytes`. NULL: nobody writes to it. */
 	void (*prepare)(const struct source *source, uint32_t ring, uint64_t bytes);
-	/* What was given back is not read again. NULL: the tails say so. */
-	void (*settle)(struct source *source);
 	/* Whether the process has ended, in order or not. NULL: it is this one. */
 	bool (*has_ended)(const struct source *source);
 	const char *(*string)(const struct source *source, uint64_t id);
@@ -55,11 +53,12 @@ struct source {
 	const struct rtl_process *process; /* NULL: its dictionary has not said yet */
 	struct spool_control *control;
 	struct reader reader;
-	bool own;    /* this process: its numbers of streams are the host's, and nobody else can
+	bool own;      /* this process: its numbers of streams are the host's, and nobody else can
 		       * write to its rings */
-	bool begun;  /* subscribers know the process */
-	bool ended;  /* process_end was called: nothing follows */
-	bool closed; /* a spool: of all that there was the ledger is left */
+	bool recorded; /* a recording: its records stand in segments */
+	bool begun;    /* subscribers know the process */
+	bool ended;    /* process_end was called: nothing follows */
+	bool closed;   /* a spool: of all that there was the ledger is left */
 	struct rtl_waits waited; /* when it has been closed */
 	bool over;               /* of this process: its end has begun */
 	bool gone;               /* it has ended in order, or died */
@@ -201,10 +200,5 @@ int source_number(const struct source *source, const struct rtl_stream_info *inf
 
 /* For the backends: starts the reader by what the control page says of the clock. */
 void source_start_reader(struct source *source);
-/* What a recording does otherwise than a spool (source_recording.c); in source_spool.c its backend
- * is put together. */
-void source_recording_find_rings(struct source *source);
-void source_recording_settle(struct source *source);
-void source_recording_unmap(struct source *source);
 
 #endif
