@@ -55,8 +55,8 @@ static bool find_room(const struct sealed *to, uint64_t step, uint64_t *filler)
 	/* a private copy of the file needs no room on the disk */
 	return !to->source->files.shared ||
 	       __atomic_load_n(&to->ring->ready, __ATOMIC_ACQUIRE) >= offset + step ||
-	       ring_prepare(&place, to->source->files.dir_fd,
-			    *filler ? r->capacity : offset + step);
+	       ring_prepare(&place, to->source->files.dir_fd, *filler ? r->capacity : offset + step,
+			    false);
 }
 
 static bool append(struct sealed *to, struct ring_open *open)

@@ -140,7 +140,7 @@ static void prepare(const struct source *source, uint32_t ring, uint64_t bytes)
 					 r->usable < r->capacity ? r->usable : r->capacity};
 
 	if (source->files.shared && !source->recorded)
-		ring_prepare(&place, source->files.dir_fd, bytes);
+		ring_prepare(&place, source->files.dir_fd, bytes, false);
 }
 
 static bool has_ended(const struct source *source)

@@ -45,7 +45,7 @@ static bool reserve_blocks(uint32_t index, int dir_fd, uint64_t from, uint64_t t
 	return !err;
 }
 
-static bool make_ready(const struct ring_place *place, int dir_fd, uint64_t bytes, bool alone)
+bool ring_prepare(const struct ring_place *place, int dir_fd, uint64_t bytes, bool alone)
 {
 	struct ring_header *ring = place->ring;
 	uint64_t ready = __atomic_load_n(&ring->ready, __ATOMIC_ACQUIRE);
@@ -74,14 +74,4 @@ static bool make_ready(const struct ring_place *place, int dir_fd, uint64_t byte
 	}
 	errno = err;
 	return ok;
-}
-
-bool ring_prepare(const struct ring_place *place, int dir_fd, uint64_t bytes)
-{
-	return make_ready(place, dir_fd, bytes, false);
-}
-
-bool ring_fill(const struct ring_place *place, int dir_fd, uint64_t bytes)
-{
-	return make_ready(place, dir_fd, bytes, true);
 }

@@ -116,11 +116,9 @@ struct ring_place {
 
 /* Makes the ring ready up to `bytes`, at most all of it: in the file of the spool whose folder is
  * dir_fd, which never grows by it, and in this process's mapping of it. Any thread, any process.
- * False: there is no room on the disk, or the file is not what it was. */
-bool ring_prepare(const struct ring_place *place, int dir_fd, uint64_t bytes);
-
-/* The same for whoever alone writes to the ring: what is not ready yet is overwritten. On a file system in
- * memory it takes two thirds of the time. */
-bool ring_fill(const struct ring_place *place, int dir_fd, uint64_t bytes);
+ * False: there is no room on the disk, or the file is not what it was. `alone`: for whoever alone writes to
+ * the ring: what is not ready yet is filled with zeros. On a file system in memory that takes two thirds of
+ * the time. */
+bool ring_prepare(const struct ring_place *place, int dir_fd, uint64_t bytes, bool alone);
 
 #endif

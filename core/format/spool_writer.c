@@ -258,26 +258,16 @@ int spool_open_folder(struct spool *spool, const char *base, struct spool_contro
 	return err;
 }
 
-static bool make_ready(const struct spool *spool, struct ring_header *ring, uint64_t bytes,
-		       bool (*way)(const struct ring_place *, int, uint64_t))
+bool spool_ring_prepare(const struct spool *spool, struct ring_header *ring, uint64_t bytes,
+			bool alone)
 {
 	const struct ring_place place = {ring, ring->index, ring->capacity};
 	int dir_fd = spool_dir(spool);
-	bool ok = dir_fd >= 0 && way(&place, dir_fd, bytes);
+	bool ok = dir_fd >= 0 && ring_prepare(&place, dir_fd, bytes, alone);
 
 	if (dir_fd >= 0)
 		close(dir_fd);
 	return ok;
-}
-
-bool spool_ring_prepare(const struct spool *spool, struct ring_header *ring, uint64_t bytes)
-{
-	return make_ready(spool, ring, bytes, ring_prepare);
-}
-
-bool spool_ring_fill(const struct spool *spool, struct ring_header *ring, uint64_t bytes)
-{
-	return make_ready(spool, ring, bytes, ring_fill);
 }
 
 /* The dictionary is mapped no further than its file goes: what looks at all of a process's memory

@@ -21,6 +21,7 @@
 #include "hash.h"
 #include "loaded.h"
 #include "table.h"
+#include "texts.h"
 
 struct string {
 	uint64_t id;
@@ -262,42 +263,28 @@ static uint64_t choose_uid(const struct rtl_tracepoint_desc *d, const struct mod
 	return uid;
 }
 
-static char *put_text(char **at, const char *text)
-{
-	char *place = *at;
-	size_t size = text ? strlen(text) + 1 : 1;
-
-	memcpy(place, text ? text : "", size);
-	*at += size;
-	return place;
-}
-
-static size_t text_size(const char *text)
-{
-	return text ? strlen(text) + 1 : 1;
-}
-
 static struct tracepoint *make_tracepoint(const struct rtl_tracepoint_desc *d,
 					  const struct module *m, uint64_t uid)
 {
-	struct tracepoint *t = take_memory(sizeof(*t) + text_size(d->kind) + text_size(d->name) +
-					   text_size(d->source) + text_size(m->path));
-	char *at = (char *)(t + 1);
+	const char *texts[] = {d->kind, d->name, d->source, m->path};
+	struct tracepoint *t = take_memory(sizeof(*t) + texts_put(NULL, texts, 4));
 
 	if (!t)
 		return NULL;
-	memset(t, 0, sizeof(*t));
-	t->uid = uid;
-	t->hash = d->hash;
-	t->build_id = m->build_id;
-	t->module_offset = m->offset;
-	t->code = d->code;
-	t->line = d->line;
-	t->column = d->column;
-	t->kind = put_text(&at, d->kind);
-	t->name = put_text(&at, d->name);
-	t->source = put_text(&at, d->source);
-	t->module = put_text(&at, m->path);
+	texts_put((char *)(t + 1), texts, 4);
+	*t = (struct tracepoint){
+		.uid = uid,
+		.hash = d->hash,
+		.build_id = m->build_id,
+		.module_offset = m->offset,
+		.code = d->code,
+		.kind = texts[0],
+		.name = texts[1],
+		.source = texts[2],
+		.module = texts[3],
+		.line = d->line,
+		.column = d->column,
+	};
 	return t;
 }
 
