@@ -17,13 +17,11 @@
 
 #include "blocks.h"
 #include "clock.h"
-#include "feed.h"
 #include "folder.h"
 #include "futex.h"
 #include "guard.h"
-#include "host.h"
+#include "host_impl.h"
 #include "log.h"
-#include "periods.h"
 #include "recorder.h"
 #include "session_page.h"
 #include "spool_writer.h"
@@ -57,8 +55,6 @@ struct rtl_collector {
 	struct name *names[NAME_LISTS]; /* spools that have been seen */
 	uint32_t opened;                /* since those that have ended were let go of */
 	uint64_t probed_ns;
-	bool paused;  /* as the processes have been told */
-	bool outside; /* likewise: of the periods */
 	struct periods periods;
 	uint64_t start_ns; /* theirs */
 	uint32_t woken;    /* the next sleep is to end at once */
@@ -220,12 +216,10 @@ static bool is_cut_off(struct rtl_collector *c)
 /* Does what the page says about pausing. */
 static void follow_pause(struct rtl_collector *c)
 {
-	bool paused = c->page && __atomic_load_n(&c->page->paused, __ATOMIC_RELAXED);
+	const bool paused = c->page && __atomic_load_n(&c->page->paused, __ATOMIC_RELAXED);
 
-	if (paused == c->paused || is_cut_off(c))
-		return;
-	c->paused = paused;
-	host_set_paused(c->host, paused);
+	if (!is_cut_off(c))
+		host_set_paused(c->host, paused);
 }
 
 /* Whether the folder is of our own making. */
@@ -237,18 +231,13 @@ static bool owns_folder(const struct rtl_collector *c)
 /* Has the processes record, or not, as the periods say; returns when that changes next. */
 static uint64_t follow_periods(struct rtl_collector *c)
 {
-	uint64_t change_ns = UINT64_MAX;
-	bool outside;
+	uint64_t change_ns;
 
 	if (!owns_folder(c))
-		return change_ns;
-	outside = !periods_are_in(&c->periods, c->start_ns, clock_ns(), &change_ns);
-	if (outside == c->outside)
-		return change_ns;
-	c->outside = outside;
+		return UINT64_MAX;
+	change_ns = host_follow_periods(c->host, &c->periods, c->start_ns);
 	/* relaxed: processes that begin read it; those that are there are told */
-	__atomic_store_n(&c->page->outside, outside, __ATOMIC_RELAXED);
-	host_set_outside(c->host, outside);
+	__atomic_store_n(&c->page->outside, c->host->outside, __ATOMIC_RELAXED);
 	return change_ns;
 }
 
@@ -285,9 +274,11 @@ static void note_death(struct rtl_collector *c)
 
 	if (!dead || session_map(c->folder, &page))
 		return;
-	if (!__atomic_load_n(&page->ended, __ATOMIC_ACQUIRE))
-		host_set_death(c->host, __atomic_load_n(&page->seen_ns, __ATOMIC_RELAXED),
-			       __atomic_load_n(&page->seen_realtime_ns, __ATOMIC_RELAXED));
+	if (!__atomic_load_n(&page->ended, __ATOMIC_ACQUIRE)) {
+		c->host->died_ns = __atomic_load_n(&page->seen_ns, __ATOMIC_RELAXED);
+		c->host->died_realtime_ns =
+			__atomic_load_n(&page->seen_realtime_ns, __ATOMIC_RELAXED);
+	}
 	munmap(page, sizeof(*page));
 }
 
@@ -351,10 +342,10 @@ static int start_subscribers(struct rtl_collector *c, const struct rtl_collector
 	};
 	uint32_t failed = 0;
 
-	c->host = host_create_with(o->own, o->subscribers, where[c->kind], &failed);
+	c->host = host_create(o->own, o->subscribers, where[c->kind], &failed);
 	if (!c->host || failed)
 		return fail(message, size, RTL_EPLUGIN, "a subscriber could not be started");
-	host_set_counting(c->host, c->kind == RTL_INSPECT);
+	c->host->counting = c->kind == RTL_INSPECT;
 	offer_streams(c, o);
 	return 0;
 }
@@ -625,7 +616,7 @@ uint32_t rtl_collector_poll(struct rtl_collector *c, uint32_t timeout_ms)
 			futex_wait(&c->page->asleep, 1, until(change_ns, timeout_ms));
 		__atomic_store_n(&c->page->asleep, 0, __ATOMIC_RELAXED);
 	}
-	return host_process_count(c->host);
+	return c->host->source_count;
 }
 
 void rtl_collector_wake(struct rtl_collector *c)
@@ -718,8 +709,7 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 		passes -= c->recorder || !host_is_interrupted(c->host);
 	}
 	c->unread |= host_feeds_failed(c->host);
-	if (c->unread)
-		host_set_lacking(c->host);
+	c->host->lacks = c->unread;
 	if (recovers(c))
 		host_cut_off(c->host);
 	end_gone(c, true, true);

@@ -109,22 +109,13 @@ static int add_own(struct host *host, const struct rtl_subscriber *own)
 	return add_instance(host, instance, own->name);
 }
 
-struct host *host_create(const char *list, const char *where, uint32_t *failed)
-{
-	return host_create_with(NULL, list, where, failed);
-}
-
 static struct host *new_host(const char *where)
 {
 	struct host *host = calloc(1, sizeof(*host));
-	pthread_mutexattr_t attr;
 
 	if (!host)
 		return NULL;
-	pthread_mutexattr_init(&attr);
-	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
-	pthread_mutex_init(&host->lock, &attr);
-	pthread_mutexattr_destroy(&attr);
+	host->lock = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 	pthread_mutex_init(&host->data, NULL);
 	host->where = where;
 	host->replays = !strcmp(where, "replay");
@@ -142,8 +133,8 @@ struct host *host_create_recording(bool keep_repeated)
 	return host;
 }
 
-struct host *host_create_with(const struct rtl_subscriber *own, const char *list, const char *where,
-			      uint32_t *failed)
+struct host *host_create(const struct rtl_subscriber *own, const char *list, const char *where,
+			 uint32_t *failed)
 {
 	struct host *host = new_host(where);
 	char *copy = strdup(list), *spec, *rest = copy;
@@ -287,17 +278,6 @@ int host_add_spool(struct host *host, const char *path, enum spool_use use, cons
 }
 
 /* ---- interruptions */
-
-void host_set_death(struct host *host, uint64_t died_ns, uint64_t realtime_ns)
-{
-	host->died_ns = died_ns;
-	host->died_realtime_ns = realtime_ns;
-}
-
-void host_set_lacking(struct host *host)
-{
-	host->lacks = true;
-}
 
 void host_cut_off(struct host *host)
 {
@@ -530,19 +510,6 @@ bool host_lock_patiently(struct host *host, uint32_t timeout_ms)
 	return held;
 }
 
-bool host_pause(struct host *host, uint32_t timeout_ms)
-{
-	bool held;
-
-	__atomic_fetch_add(&host->paused, 1, __ATOMIC_RELAXED);
-	thread_no_wait++;
-	held = lock_for(host, timeout_ms);
-	__atomic_fetch_sub(&host->paused, 1, __ATOMIC_RELAXED);
-	if (!held)
-		thread_no_wait--;
-	return held;
-}
-
 void host_resume(struct host *host)
 {
 	host_unlock(host);
@@ -638,21 +605,11 @@ void host_end_gone(struct host *host, bool all, bool remove)
 	host_unlock(host);
 }
 
-void host_set_counting(struct host *host, bool counting)
-{
-	host->counting = counting;
-}
-
 void host_remove_left(struct host *host)
 {
 	for (uint32_t i = 0; i < host->source_count && !host_keeps(host); i++)
 		if (!host->sources[i]->closed)
 			source_close(host->sources[i], true);
-}
-
-uint32_t host_process_count(const struct host *host)
-{
-	return host->source_count;
 }
 
 uint32_t host_living_count(const struct host *host)

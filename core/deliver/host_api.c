@@ -259,8 +259,6 @@ static int api_ledger(const struct rtl_host *api, const struct rtl_process *proc
 	return 0;
 }
 
-typedef void (*cause_fn)(void *user, const char *cause, uint64_t count);
-
 /* Calls `each` for every process that is meant and has the stream. */
 static void each_cause(const struct rtl_host *api, const struct rtl_process *process,
 		       const struct rtl_stream_info *info,

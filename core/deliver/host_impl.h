@@ -79,13 +79,14 @@ struct host {
 	bool keep_repeated; /* also what other events repeat */
 	bool off;           /* nothing is recorded for now */
 	bool outside;       /* the user's selection leaves out what happens now */
-	bool counting;      /* nothing is delivered */
+	bool counting;      /* nothing is delivered, only noted for ledgers */
 	bool replays;       /* what was not recorded is made of what repeats it */
 	uint32_t paused;    /* somebody waits for the consumer to let go of the lock; relaxed */
-	uint64_t died_ns;   /* see host_set_death */
+	/* When the collector of the spools died: CLOCK_BOOTTIME, and time of day. */
+	uint64_t died_ns;
 	uint64_t died_realtime_ns;
 	char interruption[256];
-	bool lacks; /* see host_set_lacking */
+	bool lacks; /* not all spools could be opened: what they hold is in no ledger */
 	/* Whom the consumer has called; relaxed, for host_at_work. */
 	const struct instance *at_work;
 	uint64_t progress; /* batches; relaxed, for host_progress */
@@ -129,11 +130,6 @@ static inline bool instance_failed(const struct instance *instance)
 {
 	return __atomic_load_n(&instance->failed, __ATOMIC_RELAXED);
 }
-
-/* host_lock for a thread that may be inside an inline callback. False: the holder of the lock waits
- * for that callback, or the time is over. */
-bool host_lock_patiently(struct host *host, uint32_t timeout_ms);
-#define HOST_FOR_EVER UINT32_MAX
 
 /* The functions that each instance is given. */
 extern const struct rtl_host host_api;

@@ -9,8 +9,6 @@
 
 /* A ring that is free keeps its memory so long, for a thread that needs it again. */
 #define GIVE_BACK_NS 1000000000u
-/* So many rings of ended threads may lie about while a subscriber keeps what was in them. */
-#define CLOSED_MOST 8u
 
 void reader_init(struct reader *reader, const struct clock_pair *start)
 {
@@ -409,7 +407,7 @@ uint64_t reader_backlog(const struct reader *reader)
 	return bytes;
 }
 
-static bool lacks_room(const struct reader *reader, uint32_t closed_most)
+bool reader_lacks_room(const struct reader *reader, uint32_t closed_most)
 {
 	uint32_t closed = 0;
 
@@ -428,14 +426,4 @@ static bool lacks_room(const struct reader *reader, uint32_t closed_most)
 			return true;
 	}
 	return false;
-}
-
-bool reader_is_short(const struct reader *reader)
-{
-	return lacks_room(reader, 0);
-}
-
-bool reader_wants_room(const struct reader *reader)
-{
-	return lacks_room(reader, CLOSED_MOST);
 }

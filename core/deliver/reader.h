@@ -118,10 +118,8 @@ uint64_t reader_empty(const struct reader *reader);
 bool reader_is_behind(const struct reader *reader);
 /* What waits in the rings, in bytes. */
 uint64_t reader_backlog(const struct reader *reader);
-/* Whether a thread waits for room, has little left, or has ended and left its ring. */
-bool reader_is_short(const struct reader *reader);
-/* Whether what was read and not released yet should be released soon: as reader_is_short, but a few
- * rings of ended threads may lie about. */
-bool reader_wants_room(const struct reader *reader);
+/* Whether what was read and not released yet should be released soon: a thread waits for room or has little
+ * left, or more than so many rings of ended threads lie about. */
+bool reader_lacks_room(const struct reader *reader, uint32_t closed_most);
 
 #endif

@@ -20,6 +20,8 @@
 struct feed;
 struct source;
 
+typedef void (*cause_fn)(void *user, const char *cause, uint64_t count);
+
 struct source_rings {
 	struct ring_header *const *list; /* one that cannot be had is NULL */
 	const size_t *bytes;             /* mapped of each; NULL: all */
@@ -182,11 +184,9 @@ void source_waits(const struct source *source, struct rtl_waits *waits);
 void source_keep_loss(struct source_loss **list, uint32_t stream, const char *cause,
 		      uint64_t count);
 /* Calls fn with each cause of loss of the process's stream `number`. */
-void source_losses(const struct source *source, uint32_t number,
-		   void (*fn)(void *user, const char *cause, uint64_t count), void *user);
+void source_losses(const struct source *source, uint32_t number, cause_fn fn, void *user);
 /* The same for what the user's selection left out. */
-void source_left_out(const struct source *source, uint32_t number,
-		     void (*fn)(void *user, const char *cause, uint64_t count), void *user);
+void source_left_out(const struct source *source, uint32_t number, cause_fn fn, void *user);
 /* Gives a ledger to whom it may be shorter. */
 static inline void source_give_ledger(const struct rtl_ledger *from, struct rtl_ledger *to)
 {
