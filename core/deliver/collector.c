@@ -58,15 +58,13 @@ struct rtl_collector {
 	struct periods periods;
 	uint64_t start_ns; /* theirs */
 	uint32_t woken;    /* the next sleep is to end at once */
-	bool keeps;        /* after finish: see host_keeps */
-	bool failed;       /* after finish: see host_has_failed */
-	bool unread;       /* likewise: some spool could not be opened */
+	bool finishing;    /* what cannot be opened now never will be */
+	bool unread;       /* after finish: some spool could not be opened */
 	bool vanished;     /* the folder; it has been said */
 	bool cut_off;      /* the page; likewise */
 	void (*progress)(void *user, uint64_t left_bytes);
 	void *progress_user;
 	bool is_fed;         /* the folder is a file, or what else a source plugin reads */
-	char *interruption;  /* after finish: see host_interruption */
 	uint32_t snapshots;  /* that others have asked for */
 	uint32_t latecomers; /* after finish: processes that were not met */
 };
@@ -410,11 +408,13 @@ fail:
 
 const char *rtl_collector_failure(const struct rtl_collector *c)
 {
-	if ((c->keeps || c->failed) && only_reads(c))
+	const bool keeps = c->host->finished && host_keeps(c->host);
+
+	if (only_reads(c) && (keeps || (c->host->finished && host_has_failed(c->host))))
 		return "a subscriber has not stored everything: the output is not complete";
 	if (c->unread && c->kind == RTL_REPLAY)
 		return "not all that was recorded could be read: the output is not complete";
-	if (c->keeps)
+	if (keeps)
 		return "a subscriber has failed: what it has not stored is kept for another "
 		       "recovery";
 	return c->recorder ? recorder_failure(c->recorder) : NULL;
@@ -422,7 +422,7 @@ const char *rtl_collector_failure(const struct rtl_collector *c)
 
 const char *rtl_collector_interruption(const struct rtl_collector *c)
 {
-	return c->interruption;
+	return c->host->finished ? host_interruption(c->host) : NULL;
 }
 
 const char *rtl_collector_recording(const struct rtl_collector *c)
@@ -472,7 +472,7 @@ static bool is_folder(const char *path)
 }
 
 /* Opens a spool that has not been opened yet. */
-static void meet(struct rtl_collector *c, const char *path, int flags, bool last_chance)
+static void meet(struct rtl_collector *c, const char *path, int flags)
 {
 	struct name *name = find_name(c, path);
 	const char *why = "";
@@ -481,7 +481,7 @@ static void meet(struct rtl_collector *c, const char *path, int flags, bool last
 	if (!name || !name->bad)
 		return;
 	if (!folder_has(path, "control", flags)) {
-		if (last_chance && c->kind == RTL_REPLAY && is_folder(path) &&
+		if (c->finishing && c->kind == RTL_REPLAY && is_folder(path) &&
 		    !folder_holds_no_events(path)) {
 			c->unread = true;
 			log_line(RTL_LEVEL_ERROR, "spool",
@@ -497,7 +497,7 @@ static void meet(struct rtl_collector *c, const char *path, int flags, bool last
 			     &why);
 	name->bad = err != 0;
 	c->opened += !err;
-	name->refused = err && last_chance;
+	name->refused = err && c->finishing;
 	c->unread |= name->refused;
 	if (name->refused)
 		log_line(RTL_LEVEL_ERROR, "spool", "%s cannot be read (%s): %s", path,
@@ -556,29 +556,22 @@ static void say_vanished(struct rtl_collector *c)
 		 c->folder);
 }
 
-struct scan {
-	struct rtl_collector *c;
-	bool last_chance;
-};
-
 static void meet_in_folder(void *user, const char *path)
 {
-	const struct scan *scan = user;
+	struct rtl_collector *c = user;
 
-	meet(scan->c, path, O_NOFOLLOW, scan->last_chance);
-	if (scan->c->opened >= AT_ONCE)
-		let_go(scan->c);
+	meet(c, path, O_NOFOLLOW);
+	if (c->opened >= AT_ONCE)
+		let_go(c);
 }
 
-static void scan(struct rtl_collector *c, bool last_chance)
+static void scan(struct rtl_collector *c)
 {
-	struct scan in_folder = {c, last_chance};
-
 	if (c->is_fed)
 		return;
 	if (!owns_folder(c) && folder_has(c->folder, "control", 0))
-		meet(c, c->folder, 0, last_chance);
-	else if (folder_each_spool(c->folder, meet_in_folder, &in_folder) == ENOENT)
+		meet(c, c->folder, 0);
+	else if (folder_each_spool(c->folder, meet_in_folder, c) == ENOENT)
 		say_vanished(c);
 }
 
@@ -602,7 +595,7 @@ uint32_t rtl_collector_poll(struct rtl_collector *c, uint32_t timeout_ms)
 	change_ns = follow_periods(c);
 	if (is_cut_off(c) && timeout_ms > CUT_OFF_MS)
 		timeout_ms = CUT_OFF_MS;
-	scan(c, false);
+	scan(c);
 	note_seen(c); /* after the begin of whom it has found */
 	serve_snapshots(c);
 	something = drain(c, false);
@@ -611,7 +604,7 @@ uint32_t rtl_collector_poll(struct rtl_collector *c, uint32_t timeout_ms)
 	if (!something && c->page && timeout_ms) {
 		/* seq_cst: pairs with bus_ring_bell and rtl_collector_wake */
 		__atomic_store_n(&c->page->asleep, 1, __ATOMIC_SEQ_CST);
-		scan(c, false);
+		scan(c);
 		if (!drain(c, false) && !__atomic_exchange_n(&c->woken, 0, __ATOMIC_SEQ_CST))
 			futex_wait(&c->page->asleep, 1, until(change_ns, timeout_ms));
 		__atomic_store_n(&c->page->asleep, 0, __ATOMIC_RELAXED);
@@ -698,7 +691,8 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 
 	note_seen(c);
 	host_set_last(c->host, true);
-	scan(c, true);
+	c->finishing = true;
+	scan(c);
 	*left = host_living_count(c->host); /* all that from here on do what is not recorded */
 	host_stop_publishing(c->host);
 	serve_snapshots(c);
@@ -715,13 +709,8 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 	end_gone(c, true, true);
 	tell_progress(c, true);
 	host_finish(c->host);
-	c->interruption = host_interruption(c->host) ? strdup(host_interruption(c->host)) : NULL;
-	c->keeps = host_keeps(c->host);
-	c->failed = host_has_failed(c->host);
 	if (!only_reads(c) && !rtl_collector_failure(c))
 		host_remove_left(c->host);
-	host_destroy(c->host);
-	c->host = NULL;
 	if (recovers(c))
 		remove_leftovers(c);
 	if (c->page)
@@ -776,7 +765,6 @@ void rtl_collector_destroy(struct rtl_collector *c)
 	if (c->lock_fd >= 0)
 		close(c->lock_fd);
 	guard_stop();
-	free(c->interruption);
 	free(c->recording);
 	free(c->folder);
 	free(c);

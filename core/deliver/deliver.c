@@ -299,10 +299,11 @@ static uint32_t pass_over(struct host *host, struct source *source)
 	struct reader_record record;
 	uint32_t n = 0, total = 0;
 
-	if (source->interrupted)
-		source_meet_rings(source);
-	else if (!begin_pass(host, source))
+	if (!source->interrupted && !begin_pass(host, source))
 		return 0;
+	if (source->interrupted &&
+	    source->files.shared) /* while their files are there: see PASS_NS */
+		spool_files_map_rings(&source->files);
 	if (!make_copies(host, source))
 		return 0;
 	source->interrupted = false;
@@ -411,7 +412,9 @@ static void count(struct host *host, struct source *source)
 	if (source->closed)
 		return;
 	host_look_at(host, source);
-	source_take_note(source);
+	spool_files_map_rings(&source->files);
+	reader_add_rings(&source->reader, source->files.rings, source->files.ring_bytes,
+			 source->files.ring_count);
 }
 
 bool host_pass(struct host *host)

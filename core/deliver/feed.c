@@ -148,11 +148,8 @@ static const struct rtl_process *api_process(const struct rtl_source_host *api,
 	if (!source)
 		return NULL;
 	pthread_mutex_unlock(&feed->lock);
-	if (host_add_source(feed->host, source)) {
-		free(source->path);
-		free(source);
+	if (host_add_source(feed->host, source))
 		source = NULL;
-	}
 	pthread_mutex_lock(&feed->lock);
 	return source ? source->process : NULL;
 }

@@ -223,33 +223,31 @@ int host_add_source(struct host *host, struct source *source)
 {
 	int err;
 
-	host_lock(host);
 	host_data_lock(host);
 	err = add_source(host, source);
 	host_data_unlock(host);
-	if (!err && source->begun)
+	if (err) {
+		source_fini(source);
+		free(source);
+	} else if (source->begun) {
 		tell_process(host, source);
-	host_unlock(host);
+	} else {
+		host_look_around(host, HOST_FOR_EVER);
+	}
 	return err;
 }
 
 int host_add_own(struct host *host, const struct host_own *own)
 {
 	struct source *source = malloc(sizeof(*source));
-	int err;
 
 	if (!source)
 		return RTL_ENOMEM;
 	source_init_own(source, own->source, own->process, own->control);
 	host_data_lock(host);
 	host->own = own;
-	err = add_source(host, source);
 	host_data_unlock(host);
-	if (err)
-		free(source);
-	else
-		host_look_around(host, HOST_FOR_EVER);
-	return err;
+	return host_add_source(host, source);
 }
 
 int host_add_spool(struct host *host, const char *path, enum spool_use use, const char **why)
@@ -264,17 +262,12 @@ int host_add_spool(struct host *host, const char *path, enum spool_use use, cons
 		free(source);
 		return err;
 	}
-	source_set_death(source, host->died_ns, host->died_realtime_ns);
-	host_data_lock(host);
-	err = add_source(host, source);
-	host_data_unlock(host);
-	if (err) {
-		source_fini(source);
-		free(source);
-		return err;
+	if (host->died_ns && !source->died_ns) { /* unless an earlier recovery has noted it */
+		source->died_ns = source->control->died_ns = host->died_ns;
+		source->died_realtime_ns = source->control->died_realtime_ns =
+			host->died_realtime_ns;
 	}
-	host_look_around(host, HOST_FOR_EVER);
-	return 0;
+	return host_add_source(host, source);
 }
 
 /* ---- interruptions */
@@ -282,8 +275,10 @@ int host_add_spool(struct host *host, const char *path, enum spool_use use, cons
 void host_cut_off(struct host *host)
 {
 	for (uint32_t i = 0; i < host->source_count; i++)
-		if (!host->sources[i]->closed && !source_is_gone(host->sources[i]))
-			source_cut_off(host->sources[i]);
+		if (!host->sources[i]->closed && !source_is_gone(host->sources[i])) {
+			host->sources[i]->cut_off = true;
+			host->sources[i]->control->cut_off = 1;
+		}
 }
 
 static void write_death(char *text, size_t size, const struct source *source)

@@ -136,7 +136,8 @@ extern const struct rtl_host host_api;
 
 /* Gives the instance no more events, as its function failed. Call it without the data lock. */
 void instance_fail_with(struct instance *instance, const char *function, int err);
-/* Adds a process, which subscribers are told of if it has begun. Without locks. 0, RTL_ENOMEM. */
+/* Adds a process, of which subscribers are told; it is destroyed if there is no memory. One that has begun
+ * (a feed's): under the call lock; others: without locks. 0, RTL_ENOMEM. */
 int host_add_source(struct host *host, struct source *source);
 /* The host's stream for the process's next one, of which subscribers are told if it is new to them; NULL:
  * too many, or no memory. Under the call lock. */

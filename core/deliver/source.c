@@ -49,22 +49,6 @@ void source_init_own(struct source *source, const struct source_ops *ops,
 	source_start_reader(source);
 }
 
-void source_set_death(struct source *source, uint64_t died_ns, uint64_t realtime_ns)
-{
-	struct spool_control *control = source->control;
-
-	if (!died_ns || source->died_ns)
-		return;
-	source->died_ns = control->died_ns = died_ns;
-	source->died_realtime_ns = control->died_realtime_ns = realtime_ns;
-}
-
-void source_cut_off(struct source *source)
-{
-	source->cut_off = true;
-	source->control->cut_off = 1;
-}
-
 bool source_is_gone(struct source *source)
 {
 	if (source->gone || !source->ops->has_ended || !source->control)
@@ -118,29 +102,20 @@ void source_fini(struct source *source)
 	memset(source, 0, sizeof(*source));
 }
 
-uint64_t source_stored(const struct source *source, const void *owner, uint32_t ring)
+static struct source_resume *find_resume(const struct source *source, const void *owner)
 {
-	const struct source_resume *resume = source->resume;
+	struct source_resume *resume = source->resume;
 
 	while (resume && resume->owner != owner)
 		resume = resume->next;
-	return resume && ring < resume->count ? resume->positions[ring] : 0;
+	return resume;
 }
 
-static struct source_resume *find_resume(struct source *source, const void *owner)
+uint64_t source_stored(const struct source *source, const void *owner, uint32_t ring)
 {
-	struct source_resume *resume;
+	const struct source_resume *resume = find_resume(source, owner);
 
-	for (resume = source->resume; resume; resume = resume->next)
-		if (resume->owner == owner)
-			return resume;
-	resume = calloc(1, sizeof(*resume));
-	if (!resume)
-		return NULL;
-	resume->owner = owner;
-	resume->next = source->resume;
-	source->resume = resume;
-	return resume;
+	return resume && ring < resume->count ? resume->positions[ring] : 0;
 }
 
 int source_resume_at(struct source *source, const void *owner, uint32_t ring, uint64_t position)
@@ -151,8 +126,14 @@ int source_resume_at(struct source *source, const void *owner, uint32_t ring, ui
 	if (ring >= SPOOL_RINGS_MAX)
 		return RTL_EINVAL;
 	resume = find_resume(source, owner);
-	if (!resume)
-		return RTL_ENOMEM;
+	if (!resume) {
+		resume = calloc(1, sizeof(*resume));
+		if (!resume)
+			return RTL_ENOMEM;
+		resume->owner = owner;
+		resume->next = source->resume;
+		source->resume = resume;
+	}
 	if (ring >= resume->count) {
 		positions = realloc(resume->positions, (ring + 1) * sizeof(*positions));
 		if (!positions)
@@ -170,13 +151,11 @@ int source_resume_at(struct source *source, const void *owner, uint32_t ring, ui
 static uint64_t stored_by_all(const struct source *source, uint32_t ring)
 {
 	const struct source_resume *resume;
-	uint64_t least = UINT64_MAX;
+	uint64_t least = UINT64_MAX, position;
 	uint32_t owners = 0;
 
-	for (resume = source->resume; resume; resume = resume->next) {
-		uint64_t position = source_stored(source, resume->owner, ring);
-
-		owners++;
+	for (resume = source->resume; resume; resume = resume->next, owners++) {
+		position = ring < resume->count ? resume->positions[ring] : 0;
 		least = position < least ? position : least;
 	}
 	return owners < source->hearers ? 0 : least;

@@ -131,10 +131,6 @@ int source_init_spool(struct source *source, const char *path, enum spool_use us
 /* Whether the process has ended, in order or not. One that has closed our lock on its spool
  * without ending counts as alive. */
 bool source_is_gone(struct source *source);
-/* Notes when its collector died, unless an earlier recovery has. */
-void source_set_death(struct source *source, uint64_t died_ns, uint64_t realtime_ns);
-/* Notes that it still runs, and that nothing is recorded of what follows. */
-void source_cut_off(struct source *source);
 /* After the last pass over a spool: keeps the ledger and lets go of the files, as a host may see
  * many processes. remove: deletes them, if they could be read. */
 void source_close(struct source *source, bool remove);
@@ -149,10 +145,6 @@ static inline int source_refresh(struct source *source)
 void source_prepare(struct source *source);
 /* Begins a pass, as reader_begin. */
 bool source_begin(struct source *source);
-/* Maps rings that are new for the next pass, while their files are there: a pass may take long. */
-void source_meet_rings(struct source *source);
-/* Takes up the rings of a spool without a pass, for ledgers. */
-void source_take_note(struct source *source);
 /* Notes that the host calls the process's next stream `info`. */
 void source_add_stream(struct source *source, const struct rtl_stream_info *info);
 /* Keeps that subscriber from a ring's events before `position`. Before the first pass. RTL_ENOMEM,

@@ -247,19 +247,6 @@ int source_init_spool(struct source *source, const char *path, enum spool_use us
 	return 0;
 }
 
-void source_meet_rings(struct source *source)
-{
-	if (source->files.shared)
-		spool_files_map_rings(&source->files);
-}
-
-void source_take_note(struct source *source)
-{
-	spool_files_map_rings(&source->files);
-	reader_add_rings(&source->reader, source->files.rings, source->files.ring_bytes,
-			 source->files.ring_count);
-}
-
 /* ---- its end */
 
 struct keep {
