@@ -189,14 +189,6 @@ static int take_folder(struct rtl_collector *c, const char *folder, const char *
 	return 0;
 }
 
-/* Writes what the subscribers want of the streams that they have been told of. */
-static void write_wants(struct rtl_collector *c)
-{
-	char *at = c->page->wants, *end = at + sizeof(c->page->wants) - 1;
-
-	host_write_wants(c->host, at, (size_t)(end - at));
-}
-
 /* Somebody has cut the page off; what is missing of it reads as zeros here (guard.h). */
 static bool is_cut_off(struct rtl_collector *c)
 {
@@ -304,8 +296,8 @@ static void offer_streams(struct rtl_collector *c, const struct rtl_collector_op
 {
 	for (size_t i = 0; i < o->stream_count; i++)
 		host_offer_stream(c->host, o->streams[i]);
-	if (c->page)
-		write_wants(c);
+	if (c->page) /* ends with a NUL */
+		host_write_wants(c->host, c->page->wants, sizeof(c->page->wants) - 1);
 }
 
 static int start_recorder(struct rtl_collector *c, const struct rtl_collector_options *o,

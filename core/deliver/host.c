@@ -623,7 +623,7 @@ void host_finish(struct host *host)
 	host_data_lock(host);
 	host->finished = true;
 	for (instance = host->instances; instance; instance = instance->next)
-		instance_undo_inline(instance);
+		instance_undo(instance, false);
 	host_data_unlock(host);
 	if (host->own)
 		host->own->inline_wait(); /* no inline callback runs any more */

@@ -152,8 +152,8 @@ void host_look_at(struct host *host, struct source *source);
 void wants_tell(struct host *host, const struct rtl_stream_info *info);
 /* The same for one process. Under the data lock. */
 void wants_tell_one(struct host *host, struct source *source, const struct rtl_stream_info *info);
-/* Undoes its inline subscriptions without waiting for running callbacks. Under the data lock. */
-void instance_undo_inline(struct instance *instance);
+/* Undoes its inline subscriptions, or all, without waiting for running callbacks. Under the data lock. */
+void instance_undo(struct instance *instance, bool buffered_too);
 /* Frees subscriptions that were given up. No batch refers to them. Under the call lock. */
 void host_sweep(struct host *host);
 

@@ -303,17 +303,6 @@ char *snapshot_path(const char *folder, uint32_t number)
 	return asprintf(&path, "%s-snapshot-%u", folder, number) < 0 ? NULL : path;
 }
 
-static int make(const char *folder, uint32_t number, struct recorder *recorder, struct host *host)
-{
-	char *path = snapshot_path(folder, number);
-	int err = !path      ? RTL_ENOMEM
-		  : recorder ? recorder_snapshot(recorder, host, path)
-			     : RTL_ENOTSUP;
-
-	free(path);
-	return err;
-}
-
 void snapshot_serve(struct session_page *page, uint32_t *served, const char *folder,
 		    struct recorder *recorder, struct host *host)
 {
@@ -323,7 +312,10 @@ void snapshot_serve(struct session_page *page, uint32_t *served, const char *fol
 
 	/* more at once nobody asks for: somebody has written there who should not */
 	while (made != asked && asked - made <= ASKED_MOST) {
-		const int err = make(folder, made + 1, recorder, host);
+		char *path = snapshot_path(folder, made + 1);
+		const int err = !path      ? RTL_ENOMEM
+				: recorder ? recorder_snapshot(recorder, host, path)
+					   : RTL_ENOTSUP;
 		const uint32_t kept_ms = recorder ? recorder_kept_ms(recorder) : 0;
 
 		__atomic_store_n(&page->snapshot_error, (uint32_t)-err, __ATOMIC_RELAXED);
@@ -331,6 +323,7 @@ void snapshot_serve(struct session_page *page, uint32_t *served, const char *fol
 		/* release: with the acquire of who waits */
 		__atomic_store_n(&page->snapshots_made, *served = ++made, __ATOMIC_RELEASE);
 		futex_wake(&page->snapshots_made);
+		free(path);
 	}
 }
 
