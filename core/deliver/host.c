@@ -215,8 +215,6 @@ static void tell_process(struct host *host, struct source *source)
 	source->begun = true;
 	for (instance = host->instances; instance; instance = instance->next)
 		INSTANCE_CALL(instance, process_begin, source->process);
-	for (instance = host->instances; instance; instance = instance->next)
-		source->hearers += !instance_failed(instance);
 }
 
 int host_add_source(struct host *host, struct source *source)

@@ -183,31 +183,17 @@ void reader_take_segment(struct reader_ring *r, struct ring_header *segment, siz
 	read_head(r);
 }
 
-static const struct rtl_record *walk(const struct reader *reader, struct reader_ring *r)
+const struct rtl_record *reader_walk(struct reader_ring *r)
 {
 	const struct rtl_record *record;
 
-	if (!look(reader, r))
+	if (!look(NULL, r))
 		return NULL;
 	record = (const void *)(ring_data(r->ring) + reader_offset(r));
 	r->given = true;
 	r->position += ring_step(r->size);
 	r->taken = r->stream;
 	return record;
-}
-
-const struct rtl_record *reader_walk(struct reader_ring *r)
-{
-	return walk(NULL, r);
-}
-
-const struct rtl_record *reader_skip(struct reader *reader, uint32_t ring, uint64_t position)
-{
-	struct reader_ring *r = &reader->list[ring];
-
-	if (r->ring)
-		read_head(r);
-	return look(reader, r) && r->position < position ? walk(reader, r) : NULL;
 }
 
 static bool earlier(const struct reader *reader, uint32_t a, uint32_t b)

@@ -102,8 +102,6 @@ void reader_take_segment(struct reader_ring *r, struct ring_header *segment, siz
 /* Takes note of the rings without beginning a pass. */
 void reader_add_rings(struct reader *reader, struct ring_header *const *rings, const size_t *bytes,
 		      uint32_t count);
-/* Skips the next record of a ring if it lies before `position`; NULL: none does. */
-const struct rtl_record *reader_skip(struct reader *reader, uint32_t ring, uint64_t position);
 /* The next record of a ring's [position, head), moving on; NULL: there is none. */
 const struct rtl_record *reader_walk(struct reader_ring *ring);
 /* Announces in each ring what reader_release will do to it. */

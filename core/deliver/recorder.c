@@ -14,6 +14,7 @@
 #include "host_impl.h"
 #include "log.h"
 #include "recorder_impl.h"
+#include "spool_writer.h"
 
 /* So often in the time that a flight recorder keeps. */
 #define SWEEPS     8u
@@ -463,6 +464,16 @@ static bool save_source(struct recorder *recorder, struct source *source, bool a
 	return something;
 }
 
+static void remove_folder(const struct recorder *recorder, const struct source *source)
+{
+	char *path;
+
+	if (asprintf(&path, "%s/%s", recorder->output, recorder_folder_name(source)) < 0)
+		return;
+	spool_remove_folder(path);
+	free(path);
+}
+
 /* Of processes that have ended and of which nothing is kept, the ledgers of the newest stay: there may
  * come any number of them. */
 static void forget_ended(struct recorder *recorder, struct host *host)
@@ -476,7 +487,7 @@ static void forget_ended(struct recorder *recorder, struct host *host)
 			continue;
 		source->forgotten = true;
 		recorder->describing -= source->describing;
-		recorder_remove(recorder, source);
+		remove_folder(recorder, source);
 		if (!recorder->forgotten++)
 			log_line(RTL_LEVEL_WARNING, "spool",
 				 "of processes that have ended, and of which nothing is kept, %u "

@@ -52,8 +52,6 @@ bool recorder_export(struct source *source, int dir_fd, uint32_t segments,
 const char *recorder_folder_name(const struct source *source);
 /* The folder, made if it is not there; -1 with errno. */
 int recorder_open_folder(const struct recorder *recorder, const struct source *source);
-/* Removes the process's folder. */
-void recorder_remove(const struct recorder *recorder, const struct source *source);
 /* Leaves of a segment's file what describes others (stream_type_describes), and takes that out of its
  * counts. False: there is nothing to keep, or no room for more. */
 bool recorder_keep_describing(struct recorder *recorder, struct segment *segment, int dir_fd,

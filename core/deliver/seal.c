@@ -66,9 +66,7 @@ static bool append(struct sealed *to, struct ring_open *open)
 	struct rtl_record *place;
 	uint64_t filler, head;
 
-	if (copy.record.size < sizeof(copy.record) ||
-	    copy.record.size > sizeof(copy.record) + RTL_OPEN_PAYLOAD_MAX ||
-	    copy.record.stream >= to->source->stream_count || !find_room(to, step, &filler))
+	if (!ring_open_is_sound(&copy, to->source->stream_count) || !find_room(to, step, &filler))
 		return false;
 	head = to->ring->head;
 	place = (void *)(ring_data(to->ring) + head % to->r->capacity);

@@ -170,9 +170,7 @@ static uint64_t seal_open(const struct source *source, uint32_t index, uint8_t *
 		/* its end may lie behind what was saved; what changed meanwhile is not of this moment */
 		if (!ring_open_is_kept(&copy, r->position) ||
 		    __atomic_load_n(&r->ring->open[k].until, __ATOMIC_ACQUIRE) != copy.until ||
-		    copy.record.size < sizeof(copy.record) ||
-		    copy.record.size > sizeof(copy.record) + RTL_OPEN_PAYLOAD_MAX ||
-		    copy.record.stream >= source->stream_count)
+		    !ring_open_is_sound(&copy, source->stream_count))
 			continue;
 		memcpy(record, &copy.record, copy.record.size);
 		record->ticks = source->reader.until;
@@ -241,16 +239,6 @@ static bool export_all(struct recorder *recorder, struct host *host, int out_fd)
 	return true;
 }
 
-void recorder_remove(const struct recorder *recorder, const struct source *source)
-{
-	char *path;
-
-	if (asprintf(&path, "%s/%s", recorder->output, recorder_folder_name(source)) < 0)
-		return;
-	spool_remove_folder(path);
-	free(path);
-}
-
 static void remove_one(void *unused, const char *path)
 {
 	(void)unused;
@@ -268,7 +256,9 @@ void snapshot_remove(const char *folder)
 	spool_remove_folder(folder);
 }
 
-int recorder_snapshot(struct recorder *recorder, struct host *host, const char *folder)
+/* Makes a recording of what there is now, in a folder that is made, or not at all; what goes on is not
+ * disturbed. Only with last_ns. RTL_ENOTSUP, RTL_EIO, RTL_ENOSPC, RTL_ENOMEM. */
+static int make(struct recorder *recorder, struct host *host, const char *folder)
 {
 	int fd = -1, error = ENOMEM;
 	char *made = NULL;
@@ -314,7 +304,7 @@ void snapshot_serve(struct session_page *page, uint32_t *served, const char *fol
 	while (made != asked && asked - made <= ASKED_MOST) {
 		char *path = snapshot_path(folder, made + 1);
 		const int err = !path      ? RTL_ENOMEM
-				: recorder ? recorder_snapshot(recorder, host, path)
+				: recorder ? make(recorder, host, path)
 					   : RTL_ENOTSUP;
 		const uint32_t kept_ms = recorder ? recorder_kept_ms(recorder) : 0;
 

@@ -147,37 +147,6 @@ int source_resume_at(struct source *source, const void *owner, uint32_t ring, ui
 	return 0;
 }
 
-/* Up to where all subscribers have stored a ring's events. */
-static uint64_t stored_by_all(const struct source *source, uint32_t ring)
-{
-	const struct source_resume *resume;
-	uint64_t least = UINT64_MAX, position;
-	uint32_t owners = 0;
-
-	for (resume = source->resume; resume; resume = resume->next, owners++) {
-		position = ring < resume->count ? resume->positions[ring] : 0;
-		least = position < least ? position : least;
-	}
-	return owners < source->hearers ? 0 : least;
-}
-
-/* Goes over what an earlier host has stored, when the rings are known. What only some of its
- * subscribers have stored is delivered to the others (deliver.c). */
-static void skip_stored(struct source *source)
-{
-	source->resumed = true;
-	for (uint32_t i = 0; i < source->reader.count; i++) {
-		uint64_t position = stored_by_all(source, i);
-
-		while (reader_skip(&source->reader, i, position)) {
-			uint16_t stream = source->reader.list[i].taken;
-
-			if (stream < source->stream_count)
-				source->delivered[stream]++;
-		}
-	}
-}
-
 /* Which rings there are is looked at after the pass's time. */
 static struct source_rings find_rings(struct source *source)
 {
@@ -193,10 +162,6 @@ bool source_begin(struct source *source)
 
 	reader_take_time(&source->reader);
 	rings = find_rings(source);
-	if (source->resume && !source->resumed) {
-		reader_add_rings(&source->reader, rings.list, rings.bytes, rings.count);
-		skip_stored(source);
-	}
 	something = reader_begin(&source->reader, rings.list, rings.bytes, rings.count);
 	if (!source->gone && !source->found_gone)
 		source->alive_ticks = source->reader.until;

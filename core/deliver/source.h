@@ -90,9 +90,7 @@ struct source {
 	uint64_t saved[SPOOL_STREAMS_MAX]; /* events in them, where there is a bound */
 	bool continued; /* segments of an earlier recorder have been looked for */
 	struct source_resume
-		*resume;  /* what subscribers have stored in an earlier host; mostly NULL */
-	bool resumed;     /* what all have stored has been gone over */
-	uint32_t hearers; /* how many subscribers have heard of the process */
+		*resume; /* what subscribers have stored in an earlier host; mostly NULL */
 	struct rtl_ledger last[SPOOL_STREAMS_MAX]; /* when it has ended: threads may publish on */
 	struct source_loss *losses;   /* what is left of them when the spool has been closed */
 	struct source_loss *left_out; /* likewise */

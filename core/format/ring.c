@@ -36,8 +36,7 @@ static bool reserve_blocks(uint32_t index, int dir_fd, uint64_t from, uint64_t t
 	snprintf(name, sizeof(name), "ring-%u", index);
 	fd = openat_high(dir_fd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
 	err = fd < 0 || !is_as_large(fd, RING_HEADER_SIZE + to);
-	*filled = !err && *filled && blocks_are_memory(fd) &&
-		  !blocks_fill(fd, RING_HEADER_SIZE + from, to - from);
+	*filled = !err && *filled && !blocks_fill(fd, RING_HEADER_SIZE + from, to - from);
 	if (!err && !*filled)
 		err = blocks_reserve(fd, RING_HEADER_SIZE + from, to - from);
 	if (fd >= 0)

@@ -107,6 +107,14 @@ static inline bool ring_open_is_kept(const struct ring_open *open, uint64_t head
 	return __atomic_load_n(&open->until, __ATOMIC_ACQUIRE) > head;
 }
 
+/* Whether a copy of what is kept there is a record that can be: its writer may have had faults. */
+static inline bool ring_open_is_sound(const struct ring_open *copy, uint32_t stream_count)
+{
+	return copy->record.size >= sizeof(copy->record) &&
+	       copy->record.size <= sizeof(copy->record) + RTL_OPEN_PAYLOAD_MAX &&
+	       copy->record.stream < stream_count;
+}
+
 /* Identifies the mapping of a ring. Do not trust the ring's header: its writer may have had faults. */
 struct ring_place {
 	struct ring_header *ring;
