@@ -584,9 +584,9 @@ void host_end_gone(struct host *host, bool all, bool remove)
 			continue;
 		/* what came between the last pass and its end, while others go on */
 		host_drain(host, LAST_PASSES);
-		if (source_has_open(source)) {
+		if (source_seal(source, true)) {
 			host_flush(host, true); /* for room in its rings */
-			if (source_seal(source))
+			if (source_seal(source, false))
 				host_drain(host, LAST_PASSES);
 		}
 		end_process(host, source);

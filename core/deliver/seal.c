@@ -24,18 +24,6 @@ static struct ring_header *ring_of(const struct source *source, uint32_t i)
 	return r->is_segment || !r->ring || i >= source->files.ring_count ? NULL : r->ring;
 }
 
-bool source_has_open(const struct source *source)
-{
-	for (uint32_t i = 0; !source->own && i < source->reader.count; i++) {
-		const struct ring_header *ring = ring_of(source, i);
-
-		for (uint32_t k = 0; ring && k < RING_OPEN_MAX; k++)
-			if (ring_open_is_kept(&ring->open[k], ring->head))
-				return true;
-	}
-	return false;
-}
-
 /* Where a record of that size goes; false: there is no room. All that is in the file may be wrong.
  */
 static bool find_room(const struct sealed *to, uint64_t step, uint64_t *filler)
@@ -95,7 +83,7 @@ static uint64_t last_ticks(const struct source *source)
 	return ticks;
 }
 
-bool source_seal(struct source *source)
+bool source_seal(struct source *source, bool only_look)
 {
 	bool something = false;
 
@@ -111,7 +99,7 @@ bool source_seal(struct source *source)
 
 		for (uint32_t k = 0; to.ring && k < RING_OPEN_MAX; k++)
 			if (ring_open_is_kept(&to.ring->open[k], to.ring->head))
-				something |= append(&to, &to.ring->open[k]);
+				something |= only_look || append(&to, &to.ring->open[k]);
 	}
 	return something;
 }

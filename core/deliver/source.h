@@ -156,11 +156,9 @@ static inline void source_count_delivered(struct source *source, uint32_t stream
 	__atomic_store_n(&source->delivered[stream], source->delivered[stream] + 1,
 			 __ATOMIC_RELAXED);
 }
-/* Whether something was open in it that source_seal would make an event of. */
-bool source_has_open(const struct source *source);
 /* Makes events of what was open in a process that is gone, for another pass. After all that it has
- * published was given out. False: there are none. */
-bool source_seal(struct source *source);
+ * published was given out. False: there are none. only_look: says whether there is something. */
+bool source_seal(struct source *source, bool only_look);
 /* Gives publishers the room back of what was delivered and flushed. */
 void source_release(struct source *source);
 /* Tells the process what is wanted of the host's stream `info`: see stream_want. */

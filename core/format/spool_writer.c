@@ -15,6 +15,7 @@
 
 #include "blocks.h"
 #include "clock.h"
+#include "read_text.h"
 #include "session_page.h"
 
 /* How often a folder is emptied that does not stay empty. */
@@ -132,17 +133,13 @@ static int make_folder(struct spool *spool, const char *base)
 
 void spool_boot_id(uint8_t id[16])
 {
-	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-	char text[64] = "";
+	char text[64];
 	unsigned byte;
 	int at = 0;
 
 	memset(id, 0, 16);
-	if (fd < 0)
+	if (read_text("/proc/sys/kernel/random/boot_id", text, sizeof(text)) < 36)
 		return;
-	if (read(fd, text, sizeof(text) - 1) < 36)
-		text[0] = 0;
-	close(fd);
 	for (int i = 0; i < 16 && sscanf(text + at, "%2x", &byte) == 1; i++) {
 		id[i] = (uint8_t)byte;
 		at += 2 + (text[at + 2] == '-');
