@@ -35,7 +35,7 @@ int blocks_reserve(int fd, uint64_t from, uint64_t size)
 	return err;
 }
 
-bool blocks_are_memory(int fd)
+static bool is_memory(int fd)
 {
 	struct statfs fs;
 
@@ -63,7 +63,7 @@ int blocks_fill(int fd, uint64_t from, uint64_t size)
 	sigset_t old;
 	ssize_t n = 1;
 
-	if (!blocks_allowed(to))
+	if (!blocks_allowed(to) || !is_memory(fd))
 		return EFBIG;
 	signals_block(&old);
 	for (; from < to && n > 0; from += n > 0 ? (uint64_t)n : 0) {

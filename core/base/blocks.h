@@ -12,9 +12,8 @@ bool blocks_allowed(uint64_t size);
 /* Gives a part of a file its blocks; an errno. Without the program's signals, which would interrupt
  * it again and again. */
 int blocks_reserve(int fd, uint64_t from, uint64_t size);
-/* Whether the file's blocks are pages in memory: a page that was written is there to be mapped. */
-bool blocks_are_memory(int fd);
-/* Fills a part of a file with zeros; an errno. Likewise. */
+/* Fills a part of a file with zeros, where the file's blocks are pages in memory: then they are there to be
+ * mapped. Likewise; an errno if they are not. */
 int blocks_fill(int fd, uint64_t from, uint64_t size);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "clock.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <rtl/publish.h>
+
+#include "read_text.h"
 
 enum clock_kind clock_kind = CLOCK_KIND_NS;
 #ifdef __x86_64__
@@ -22,18 +22,13 @@ __attribute__((constructor(101))) static void clock_choose(void)
 	static const char path[] =
 		"/sys/devices/system/clocksource/clocksource0/current_clocksource";
 	const char *force = secure_getenv("RTL_CLOCK");
-	char text[16] = "";
-	int fd;
+	char text[16];
 
 	if (force && !strcmp(force, "boottime"))
 		return;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	if (read(fd, text, sizeof(text) - 1) >= 3 && !strncmp(text, "tsc", 3))
+	if (read_text(path, text, sizeof(text)) >= 3 && !strncmp(text, "tsc", 3))
 		clock_kind = CLOCK_KIND_TSC;
 	clock_calls = clock_kind != CLOCK_KIND_TSC;
-	close(fd);
 #endif
 }
 

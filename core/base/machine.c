@@ -2,28 +2,13 @@
 /* See machine.h. Control groups: cgroups(7), Documentation/admin-guide/cgroup-v2.rst of Linux. */
 #include "machine.h"
 
-#include <fcntl.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* A file's beginning, terminated; false: it cannot be read. No stdio: this is in a program's
- * process, maybe before its main. */
-static bool read_text(const char *path, char *text, size_t size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t length = fd < 0 ? -1 : read(fd, text, size - 1);
-
-	if (fd >= 0)
-		close(fd);
-	if (length < 0)
-		return false;
-	text[length] = '\0';
-	return true;
-}
+#include "read_text.h"
 
 /* "max", or what no machine has, is no limit. */
 static uint64_t limit_in(const char *folder, const char *file)
@@ -32,7 +17,7 @@ static uint64_t limit_in(const char *folder, const char *file)
 	uint64_t limit;
 
 	if (snprintf(path, sizeof(path), "%s/%s", folder, file) >= (int)sizeof(path) ||
-	    !read_text(path, text, sizeof(text)))
+	    read_text(path, text, sizeof(text)) < 0)
 		return UINT64_MAX;
 	limit = strtoull(text, NULL, 10);
 	return limit ? limit : UINT64_MAX;
@@ -80,7 +65,7 @@ uint64_t machine_memory_of(const char *groups, const char *root)
 	uint64_t least = pages > 0 ? (uint64_t)pages * (uint64_t)page : 0, limit;
 	char text[4096], *line, *rest = text;
 
-	if (!read_text(groups, text, sizeof(text)))
+	if (read_text(groups, text, sizeof(text)) < 0)
 		return least;
 	while ((line = strsep(&rest, "\n"))) {
 		limit = limit_of_line(line, root);

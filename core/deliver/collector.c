@@ -17,13 +17,11 @@
 
 #include "blocks.h"
 #include "clock.h"
-#include "feed.h"
 #include "folder.h"
 #include "futex.h"
 #include "guard.h"
-#include "host.h"
+#include "host_impl.h"
 #include "log.h"
-#include "periods.h"
 #include "recorder.h"
 #include "session_page.h"
 #include "spool_writer.h"
@@ -57,20 +55,16 @@ struct rtl_collector {
 	struct name *names[NAME_LISTS]; /* spools that have been seen */
 	uint32_t opened;                /* since those that have ended were let go of */
 	uint64_t probed_ns;
-	bool paused;  /* as the processes have been told */
-	bool outside; /* likewise: of the periods */
 	struct periods periods;
 	uint64_t start_ns; /* theirs */
 	uint32_t woken;    /* the next sleep is to end at once */
-	bool keeps;        /* after finish: see host_keeps */
-	bool failed;       /* after finish: see host_has_failed */
-	bool unread;       /* likewise: some spool could not be opened */
+	bool finishing;    /* what cannot be opened now never will be */
+	bool unread;       /* after finish: some spool could not be opened */
 	bool vanished;     /* the folder; it has been said */
 	bool cut_off;      /* the page; likewise */
 	void (*progress)(void *user, uint64_t left_bytes);
 	void *progress_user;
 	bool is_fed;         /* the folder is a file, or what else a source plugin reads */
-	char *interruption;  /* after finish: see host_interruption */
 	uint32_t snapshots;  /* that others have asked for */
 	uint32_t latecomers; /* after finish: processes that were not met */
 };
@@ -195,14 +189,6 @@ static int take_folder(struct rtl_collector *c, const char *folder, const char *
 	return 0;
 }
 
-/* Writes what the subscribers want of the streams that they have been told of. */
-static void write_wants(struct rtl_collector *c)
-{
-	char *at = c->page->wants, *end = at + sizeof(c->page->wants) - 1;
-
-	host_write_wants(c->host, at, (size_t)(end - at));
-}
-
 /* Somebody has cut the page off; what is missing of it reads as zeros here (guard.h). */
 static bool is_cut_off(struct rtl_collector *c)
 {
@@ -220,12 +206,10 @@ static bool is_cut_off(struct rtl_collector *c)
 /* Does what the page says about pausing. */
 static void follow_pause(struct rtl_collector *c)
 {
-	bool paused = c->page && __atomic_load_n(&c->page->paused, __ATOMIC_RELAXED);
+	const bool paused = c->page && __atomic_load_n(&c->page->paused, __ATOMIC_RELAXED);
 
-	if (paused == c->paused || is_cut_off(c))
-		return;
-	c->paused = paused;
-	host_set_paused(c->host, paused);
+	if (!is_cut_off(c))
+		host_set_paused(c->host, paused);
 }
 
 /* Whether the folder is of our own making. */
@@ -237,18 +221,13 @@ static bool owns_folder(const struct rtl_collector *c)
 /* Has the processes record, or not, as the periods say; returns when that changes next. */
 static uint64_t follow_periods(struct rtl_collector *c)
 {
-	uint64_t change_ns = UINT64_MAX;
-	bool outside;
+	uint64_t change_ns;
 
 	if (!owns_folder(c))
-		return change_ns;
-	outside = !periods_are_in(&c->periods, c->start_ns, clock_ns(), &change_ns);
-	if (outside == c->outside)
-		return change_ns;
-	c->outside = outside;
+		return UINT64_MAX;
+	change_ns = host_follow_periods(c->host, &c->periods, c->start_ns);
 	/* relaxed: processes that begin read it; those that are there are told */
-	__atomic_store_n(&c->page->outside, outside, __ATOMIC_RELAXED);
-	host_set_outside(c->host, outside);
+	__atomic_store_n(&c->page->outside, c->host->outside, __ATOMIC_RELAXED);
 	return change_ns;
 }
 
@@ -285,9 +264,11 @@ static void note_death(struct rtl_collector *c)
 
 	if (!dead || session_map(c->folder, &page))
 		return;
-	if (!__atomic_load_n(&page->ended, __ATOMIC_ACQUIRE))
-		host_set_death(c->host, __atomic_load_n(&page->seen_ns, __ATOMIC_RELAXED),
-			       __atomic_load_n(&page->seen_realtime_ns, __ATOMIC_RELAXED));
+	if (!__atomic_load_n(&page->ended, __ATOMIC_ACQUIRE)) {
+		c->host->died_ns = __atomic_load_n(&page->seen_ns, __ATOMIC_RELAXED);
+		c->host->died_realtime_ns =
+			__atomic_load_n(&page->seen_realtime_ns, __ATOMIC_RELAXED);
+	}
 	munmap(page, sizeof(*page));
 }
 
@@ -315,8 +296,8 @@ static void offer_streams(struct rtl_collector *c, const struct rtl_collector_op
 {
 	for (size_t i = 0; i < o->stream_count; i++)
 		host_offer_stream(c->host, o->streams[i]);
-	if (c->page)
-		write_wants(c);
+	if (c->page) /* ends with a NUL */
+		host_write_wants(c->host, c->page->wants, sizeof(c->page->wants) - 1);
 }
 
 static int start_recorder(struct rtl_collector *c, const struct rtl_collector_options *o,
@@ -351,10 +332,10 @@ static int start_subscribers(struct rtl_collector *c, const struct rtl_collector
 	};
 	uint32_t failed = 0;
 
-	c->host = host_create_with(o->own, o->subscribers, where[c->kind], &failed);
+	c->host = host_create(o->own, o->subscribers, where[c->kind], &failed);
 	if (!c->host || failed)
 		return fail(message, size, RTL_EPLUGIN, "a subscriber could not be started");
-	host_set_counting(c->host, c->kind == RTL_INSPECT);
+	c->host->counting = c->kind == RTL_INSPECT;
 	offer_streams(c, o);
 	return 0;
 }
@@ -419,11 +400,13 @@ fail:
 
 const char *rtl_collector_failure(const struct rtl_collector *c)
 {
-	if ((c->keeps || c->failed) && only_reads(c))
+	const bool keeps = c->host->finished && host_keeps(c->host);
+
+	if (only_reads(c) && (keeps || (c->host->finished && host_has_failed(c->host))))
 		return "a subscriber has not stored everything: the output is not complete";
 	if (c->unread && c->kind == RTL_REPLAY)
 		return "not all that was recorded could be read: the output is not complete";
-	if (c->keeps)
+	if (keeps)
 		return "a subscriber has failed: what it has not stored is kept for another "
 		       "recovery";
 	return c->recorder ? recorder_failure(c->recorder) : NULL;
@@ -431,7 +414,7 @@ const char *rtl_collector_failure(const struct rtl_collector *c)
 
 const char *rtl_collector_interruption(const struct rtl_collector *c)
 {
-	return c->interruption;
+	return c->host->finished ? host_interruption(c->host) : NULL;
 }
 
 const char *rtl_collector_recording(const struct rtl_collector *c)
@@ -481,7 +464,7 @@ static bool is_folder(const char *path)
 }
 
 /* Opens a spool that has not been opened yet. */
-static void meet(struct rtl_collector *c, const char *path, int flags, bool last_chance)
+static void meet(struct rtl_collector *c, const char *path, int flags)
 {
 	struct name *name = find_name(c, path);
 	const char *why = "";
@@ -490,7 +473,7 @@ static void meet(struct rtl_collector *c, const char *path, int flags, bool last
 	if (!name || !name->bad)
 		return;
 	if (!folder_has(path, "control", flags)) {
-		if (last_chance && c->kind == RTL_REPLAY && is_folder(path) &&
+		if (c->finishing && c->kind == RTL_REPLAY && is_folder(path) &&
 		    !folder_holds_no_events(path)) {
 			c->unread = true;
 			log_line(RTL_LEVEL_ERROR, "spool",
@@ -506,7 +489,7 @@ static void meet(struct rtl_collector *c, const char *path, int flags, bool last
 			     &why);
 	name->bad = err != 0;
 	c->opened += !err;
-	name->refused = err && last_chance;
+	name->refused = err && c->finishing;
 	c->unread |= name->refused;
 	if (name->refused)
 		log_line(RTL_LEVEL_ERROR, "spool", "%s cannot be read (%s): %s", path,
@@ -565,29 +548,22 @@ static void say_vanished(struct rtl_collector *c)
 		 c->folder);
 }
 
-struct scan {
-	struct rtl_collector *c;
-	bool last_chance;
-};
-
 static void meet_in_folder(void *user, const char *path)
 {
-	const struct scan *scan = user;
+	struct rtl_collector *c = user;
 
-	meet(scan->c, path, O_NOFOLLOW, scan->last_chance);
-	if (scan->c->opened >= AT_ONCE)
-		let_go(scan->c);
+	meet(c, path, O_NOFOLLOW);
+	if (c->opened >= AT_ONCE)
+		let_go(c);
 }
 
-static void scan(struct rtl_collector *c, bool last_chance)
+static void scan(struct rtl_collector *c)
 {
-	struct scan in_folder = {c, last_chance};
-
 	if (c->is_fed)
 		return;
 	if (!owns_folder(c) && folder_has(c->folder, "control", 0))
-		meet(c, c->folder, 0, last_chance);
-	else if (folder_each_spool(c->folder, meet_in_folder, &in_folder) == ENOENT)
+		meet(c, c->folder, 0);
+	else if (folder_each_spool(c->folder, meet_in_folder, c) == ENOENT)
 		say_vanished(c);
 }
 
@@ -611,7 +587,7 @@ uint32_t rtl_collector_poll(struct rtl_collector *c, uint32_t timeout_ms)
 	change_ns = follow_periods(c);
 	if (is_cut_off(c) && timeout_ms > CUT_OFF_MS)
 		timeout_ms = CUT_OFF_MS;
-	scan(c, false);
+	scan(c);
 	note_seen(c); /* after the begin of whom it has found */
 	serve_snapshots(c);
 	something = drain(c, false);
@@ -620,12 +596,12 @@ uint32_t rtl_collector_poll(struct rtl_collector *c, uint32_t timeout_ms)
 	if (!something && c->page && timeout_ms) {
 		/* seq_cst: pairs with bus_ring_bell and rtl_collector_wake */
 		__atomic_store_n(&c->page->asleep, 1, __ATOMIC_SEQ_CST);
-		scan(c, false);
+		scan(c);
 		if (!drain(c, false) && !__atomic_exchange_n(&c->woken, 0, __ATOMIC_SEQ_CST))
 			futex_wait(&c->page->asleep, 1, until(change_ns, timeout_ms));
 		__atomic_store_n(&c->page->asleep, 0, __ATOMIC_RELAXED);
 	}
-	return host_process_count(c->host);
+	return c->host->source_count;
 }
 
 void rtl_collector_wake(struct rtl_collector *c)
@@ -707,7 +683,8 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 
 	note_seen(c);
 	host_set_last(c->host, true);
-	scan(c, true);
+	c->finishing = true;
+	scan(c);
 	*left = host_living_count(c->host); /* all that from here on do what is not recorded */
 	host_stop_publishing(c->host);
 	serve_snapshots(c);
@@ -718,20 +695,14 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 		passes -= c->recorder || !host_is_interrupted(c->host);
 	}
 	c->unread |= host_feeds_failed(c->host);
-	if (c->unread)
-		host_set_lacking(c->host);
+	c->host->lacks = c->unread;
 	if (recovers(c))
 		host_cut_off(c->host);
 	end_gone(c, true, true);
 	tell_progress(c, true);
 	host_finish(c->host);
-	c->interruption = host_interruption(c->host) ? strdup(host_interruption(c->host)) : NULL;
-	c->keeps = host_keeps(c->host);
-	c->failed = host_has_failed(c->host);
 	if (!only_reads(c) && !rtl_collector_failure(c))
 		host_remove_left(c->host);
-	host_destroy(c->host);
-	c->host = NULL;
 	if (recovers(c))
 		remove_leftovers(c);
 	if (c->page)
@@ -786,7 +757,6 @@ void rtl_collector_destroy(struct rtl_collector *c)
 	if (c->lock_fd >= 0)
 		close(c->lock_fd);
 	guard_stop();
-	free(c->interruption);
 	free(c->recording);
 	free(c->folder);
 	free(c);

@@ -16,6 +16,8 @@
 /* A pass over rings that are full is interrupted after that time, for a flush. */
 #define PASS_NS FLUSH_NS
 #define TIDY_NS 100000000u
+/* So many rings of ended threads may lie about while a subscriber keeps what was in them. */
+#define CLOSED_MOST 8u
 
 static void hand_over(struct instance *instance)
 {
@@ -297,10 +299,11 @@ static uint32_t pass_over(struct host *host, struct source *source)
 	struct reader_record record;
 	uint32_t n = 0, total = 0;
 
-	if (source->interrupted)
-		source_meet_rings(source);
-	else if (!begin_pass(host, source))
+	if (!source->interrupted && !begin_pass(host, source))
 		return 0;
+	if (source->interrupted &&
+	    source->files.shared) /* while their files are there: see PASS_NS */
+		spool_files_map_rings(&source->files);
 	if (!make_copies(host, source))
 		return 0;
 	source->interrupted = false;
@@ -409,7 +412,9 @@ static void count(struct host *host, struct source *source)
 	if (source->closed)
 		return;
 	host_look_at(host, source);
-	source_take_note(source);
+	spool_files_map_rings(&source->files);
+	reader_add_rings(&source->reader, source->files.rings, source->files.ring_bytes,
+			 source->files.ring_count);
 }
 
 bool host_pass(struct host *host)
@@ -483,7 +488,7 @@ void host_tidy(struct host *host)
 		return;
 	host->tidied_ns = now;
 	for (uint32_t i = 0; i < host->source_count; i++)
-		if (!host->sources[i]->closed && host->sources[i]->ops->prepare)
+		if (!host->sources[i]->closed && !host->sources[i]->recorded)
 			reader_give_back(&host->sources[i]->reader);
 	share_growth(host);
 }
@@ -515,12 +520,11 @@ bool host_drain(struct host *host, uint32_t passes)
 	return something;
 }
 
-static bool is_time(struct host *host)
+static bool lacks_room(const struct host *host, uint32_t closed_most)
 {
-	if (clock_ns() - host->flushed_ns >= FLUSH_NS)
-		return true;
 	for (uint32_t i = 0; i < host->source_count; i++)
-		if (!host->sources[i]->closed && reader_is_short(&host->sources[i]->reader))
+		if (!host->sources[i]->closed &&
+		    reader_lacks_room(&host->sources[i]->reader, closed_most))
 			return true;
 	return false;
 }
@@ -554,21 +558,12 @@ void host_set_last(struct host *host, bool last)
 	host->last = last;
 }
 
-/* Whether subscribers that keep something should rather store it. */
-static bool wants_room(const struct host *host)
-{
-	for (uint32_t i = 0; i < host->source_count; i++)
-		if (!host->sources[i]->closed && reader_wants_room(&host->sources[i]->reader))
-			return true;
-	return false;
-}
-
 static void flush_instances(struct host *host, bool now)
 {
 	struct instance *instance;
 
 	/* in a program `now` is somebody who waits for what is written (rtl_flush) */
-	host->urgent = host->last || (now && host->own) || wants_room(host);
+	host->urgent = host->last || (now && host->own) || lacks_room(host, CLOSED_MOST);
 	for (instance = host->instances; host->dirty && instance; instance = instance->next) {
 		instance->keeps = false;
 		INSTANCE_CALL(instance, flush);
@@ -579,7 +574,7 @@ static void flush_instances(struct host *host, bool now)
 void host_flush(struct host *host, bool now)
 {
 	host_lock(host);
-	if (now || is_time(host)) {
+	if (now || clock_ns() - host->flushed_ns >= FLUSH_NS || lacks_room(host, 0)) {
 		host->flushed_ns = clock_ns();
 		flush_instances(host, now);
 		/* the rings of ended threads become free by this as well */

@@ -14,6 +14,7 @@
 
 #include "host_impl.h"
 #include "plugin_find.h"
+#include "texts.h"
 
 struct property {
 	struct property *next;
@@ -110,40 +111,26 @@ static struct source *source_of(const struct feed *feed, const struct rtl_proces
 	return host->sources[number - 1];
 }
 
-/* Copies a text behind others. */
-static const char *put_text(char **at, const char *text)
-{
-	const char *copy = *at;
-
-	*at = stpcpy(*at, text ? text : "") + 1;
-	return copy;
-}
-
-static size_t length_of(const char *text)
-{
-	return text ? strlen(text) : 0;
-}
-
 static struct source *new_source(struct feed *feed, const struct rtl_process *process)
 {
 	struct rtl_process p = {.rank = -1};
 	struct source *source = calloc(1, sizeof(*source));
-	char *at;
 
 	memcpy(&p, process, process->struct_size < sizeof(p) ? process->struct_size : sizeof(p));
+	const char *texts[] = {p.program, p.command, p.host_name, p.run};
+
 	if (source)
-		source->path = malloc(length_of(p.program) + length_of(p.command) +
-				      length_of(p.host_name) + length_of(p.run) + 4);
+		source->path = malloc(texts_put(NULL, texts, 4));
 	if (!source || !source->path) {
 		free(source);
 		return NULL;
 	}
-	at = source->path;
+	texts_put(source->path, texts, 4);
 	p.struct_size = sizeof(p);
-	p.program = put_text(&at, p.program);
-	p.command = put_text(&at, p.command);
-	p.host_name = put_text(&at, p.host_name);
-	p.run = put_text(&at, p.run);
+	p.program = texts[0];
+	p.command = texts[1];
+	p.host_name = texts[2];
+	p.run = texts[3];
 	source->ops = &feed_ops;
 	source->feed = feed;
 	source->remote = p;
@@ -161,11 +148,8 @@ static const struct rtl_process *api_process(const struct rtl_source_host *api,
 	if (!source)
 		return NULL;
 	pthread_mutex_unlock(&feed->lock);
-	if (host_add_source(feed->host, source)) {
-		free(source->path);
-		free(source);
+	if (host_add_source(feed->host, source))
 		source = NULL;
-	}
 	pthread_mutex_lock(&feed->lock);
 	return source ? source->process : NULL;
 }

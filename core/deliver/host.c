@@ -109,22 +109,13 @@ static int add_own(struct host *host, const struct rtl_subscriber *own)
 	return add_instance(host, instance, own->name);
 }
 
-struct host *host_create(const char *list, const char *where, uint32_t *failed)
-{
-	return host_create_with(NULL, list, where, failed);
-}
-
 static struct host *new_host(const char *where)
 {
 	struct host *host = calloc(1, sizeof(*host));
-	pthread_mutexattr_t attr;
 
 	if (!host)
 		return NULL;
-	pthread_mutexattr_init(&attr);
-	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
-	pthread_mutex_init(&host->lock, &attr);
-	pthread_mutexattr_destroy(&attr);
+	host->lock = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 	pthread_mutex_init(&host->data, NULL);
 	host->where = where;
 	host->replays = !strcmp(where, "replay");
@@ -142,8 +133,8 @@ struct host *host_create_recording(bool keep_repeated)
 	return host;
 }
 
-struct host *host_create_with(const struct rtl_subscriber *own, const char *list, const char *where,
-			      uint32_t *failed)
+struct host *host_create(const struct rtl_subscriber *own, const char *list, const char *where,
+			 uint32_t *failed)
 {
 	struct host *host = new_host(where);
 	char *copy = strdup(list), *spec, *rest = copy;
@@ -224,41 +215,37 @@ static void tell_process(struct host *host, struct source *source)
 	source->begun = true;
 	for (instance = host->instances; instance; instance = instance->next)
 		INSTANCE_CALL(instance, process_begin, source->process);
-	for (instance = host->instances; instance; instance = instance->next)
-		source->hearers += !instance_failed(instance);
 }
 
 int host_add_source(struct host *host, struct source *source)
 {
 	int err;
 
-	host_lock(host);
 	host_data_lock(host);
 	err = add_source(host, source);
 	host_data_unlock(host);
-	if (!err && source->begun)
+	if (err) {
+		source_fini(source);
+		free(source);
+	} else if (source->begun) {
 		tell_process(host, source);
-	host_unlock(host);
+	} else {
+		host_look_around(host, HOST_FOR_EVER);
+	}
 	return err;
 }
 
 int host_add_own(struct host *host, const struct host_own *own)
 {
 	struct source *source = malloc(sizeof(*source));
-	int err;
 
 	if (!source)
 		return RTL_ENOMEM;
 	source_init_own(source, own->source, own->process, own->control);
 	host_data_lock(host);
 	host->own = own;
-	err = add_source(host, source);
 	host_data_unlock(host);
-	if (err)
-		free(source);
-	else
-		host_look_around(host, HOST_FOR_EVER);
-	return err;
+	return host_add_source(host, source);
 }
 
 int host_add_spool(struct host *host, const char *path, enum spool_use use, const char **why)
@@ -273,37 +260,23 @@ int host_add_spool(struct host *host, const char *path, enum spool_use use, cons
 		free(source);
 		return err;
 	}
-	source_set_death(source, host->died_ns, host->died_realtime_ns);
-	host_data_lock(host);
-	err = add_source(host, source);
-	host_data_unlock(host);
-	if (err) {
-		source_fini(source);
-		free(source);
-		return err;
+	if (host->died_ns && !source->died_ns) { /* unless an earlier recovery has noted it */
+		source->died_ns = source->control->died_ns = host->died_ns;
+		source->died_realtime_ns = source->control->died_realtime_ns =
+			host->died_realtime_ns;
 	}
-	host_look_around(host, HOST_FOR_EVER);
-	return 0;
+	return host_add_source(host, source);
 }
 
 /* ---- interruptions */
 
-void host_set_death(struct host *host, uint64_t died_ns, uint64_t realtime_ns)
-{
-	host->died_ns = died_ns;
-	host->died_realtime_ns = realtime_ns;
-}
-
-void host_set_lacking(struct host *host)
-{
-	host->lacks = true;
-}
-
 void host_cut_off(struct host *host)
 {
 	for (uint32_t i = 0; i < host->source_count; i++)
-		if (!host->sources[i]->closed && !source_is_gone(host->sources[i]))
-			source_cut_off(host->sources[i]);
+		if (!host->sources[i]->closed && !source_is_gone(host->sources[i])) {
+			host->sources[i]->cut_off = true;
+			host->sources[i]->control->cut_off = 1;
+		}
 }
 
 static void write_death(char *text, size_t size, const struct source *source)
@@ -530,19 +503,6 @@ bool host_lock_patiently(struct host *host, uint32_t timeout_ms)
 	return held;
 }
 
-bool host_pause(struct host *host, uint32_t timeout_ms)
-{
-	bool held;
-
-	__atomic_fetch_add(&host->paused, 1, __ATOMIC_RELAXED);
-	thread_no_wait++;
-	held = lock_for(host, timeout_ms);
-	__atomic_fetch_sub(&host->paused, 1, __ATOMIC_RELAXED);
-	if (!held)
-		thread_no_wait--;
-	return held;
-}
-
 void host_resume(struct host *host)
 {
 	host_unlock(host);
@@ -624,9 +584,9 @@ void host_end_gone(struct host *host, bool all, bool remove)
 			continue;
 		/* what came between the last pass and its end, while others go on */
 		host_drain(host, LAST_PASSES);
-		if (source_has_open(source)) {
+		if (source_seal(source, true)) {
 			host_flush(host, true); /* for room in its rings */
-			if (source_seal(source))
+			if (source_seal(source, false))
 				host_drain(host, LAST_PASSES);
 		}
 		end_process(host, source);
@@ -638,21 +598,11 @@ void host_end_gone(struct host *host, bool all, bool remove)
 	host_unlock(host);
 }
 
-void host_set_counting(struct host *host, bool counting)
-{
-	host->counting = counting;
-}
-
 void host_remove_left(struct host *host)
 {
 	for (uint32_t i = 0; i < host->source_count && !host_keeps(host); i++)
 		if (!host->sources[i]->closed)
 			source_close(host->sources[i], true);
-}
-
-uint32_t host_process_count(const struct host *host)
-{
-	return host->source_count;
 }
 
 uint32_t host_living_count(const struct host *host)
@@ -671,7 +621,7 @@ void host_finish(struct host *host)
 	host_data_lock(host);
 	host->finished = true;
 	for (instance = host->instances; instance; instance = instance->next)
-		instance_undo_inline(instance);
+		instance_undo(instance, false);
 	host_data_unlock(host);
 	if (host->own)
 		host->own->inline_wait(); /* no inline callback runs any more */

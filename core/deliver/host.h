@@ -14,6 +14,7 @@
 
 #include <rtl/subscriber.h>
 
+#include "periods.h"
 #include "spool_files.h"
 
 struct host;
@@ -33,13 +34,11 @@ struct host_own {
 	bool (*inline_awaited)(void);
 };
 
-/* Loads the subscribers of a colon-separated list. Each one that fails gets one line in the log and
- * counts in *failed. `where` is what subscribers are told: "process", "collector" or "replay".
- * NULL: none could be loaded, or there is no memory. */
-struct host *host_create(const char *list, const char *where, uint32_t *failed);
-/* The same, with a subscriber of ours in front; `own` may be NULL. */
-struct host *host_create_with(const struct rtl_subscriber *own, const char *list, const char *where,
-			      uint32_t *failed);
+/* Loads the subscribers of a colon-separated list, behind `own`, which may be NULL. Each one that fails gets
+ * one line in the log and counts in *failed. `where` is what subscribers are told: "process", "collector" or
+ * "replay". NULL: none could be loaded, or there is no memory. */
+struct host *host_create(const struct rtl_subscriber *own, const char *list, const char *where,
+			 uint32_t *failed);
 /* A host without subscribers; its processes record everything. */
 struct host *host_create_recording(bool keep_repeated);
 /* Without host_finish before, subscribers are only destroyed: what they have not stored stays. */
@@ -54,8 +53,6 @@ int host_add_spool(struct host *host, const char *path, enum spool_use use, cons
 void host_offer_stream(struct host *host, const struct rtl_stream_info *info);
 /* Writes what is wanted of the streams so far to a text, in the form of struct session_page. */
 void host_write_wants(struct host *host, char *text, size_t size);
-/* Whether passes deliver nothing, and only note for ledgers what the processes have published. */
-void host_set_counting(struct host *host, bool counting);
 /* Lets go of processes that have ended, once all they left is delivered; `all` delivers it first,
  * however much it is. remove: deletes their spools. */
 void host_end_gone(struct host *host, bool all, bool remove);
@@ -66,17 +63,17 @@ void host_set_last(struct host *host, bool last);
 bool host_keeps(const struct host *host);
 /* Whether one has failed: what it makes is not complete. */
 bool host_has_failed(const struct host *host);
-/* Tells the processes that nothing is wanted for now, or what is wanted again. */
+/* Tells the processes that nothing is wanted for now, or what is wanted again, if that is new. The thread
+ * that makes the passes, or who starts it; so the next one. */
 void host_set_paused(struct host *host, bool paused);
-/* Tells them that the user's selection leaves out what happens now, or no longer: it is counted, but for
- * what describes. */
-void host_set_outside(struct host *host, bool outside);
+/* Tells them, if that is new, whether the periods leave out what happens now: it is counted, but for what
+ * describes. Returns when that changes next. */
+uint64_t host_follow_periods(struct host *host, const struct periods *periods, uint64_t start_ns);
 /* After host_finish: removes the spools of processes that still run. They have been told to stop
  * publishing, and nobody would read what they write. */
 void host_remove_left(struct host *host);
 /* Tells the processes that nothing is wanted any more. */
 void host_stop_publishing(struct host *host);
-uint32_t host_process_count(const struct host *host);
 /* How many have not ended. */
 uint32_t host_living_count(const struct host *host);
 
@@ -102,8 +99,10 @@ bool host_drain(struct host *host, uint32_t passes);
 /* Calls the subscribers' flush if there is something new and it is due, or if `now`. Then gives the
  * publishers their room back. */
 void host_flush(struct host *host, bool now);
-/* Waits for the batch to end and keeps all threads out afterwards; false: it did not end in time. */
-bool host_pause(struct host *host, uint32_t timeout_ms);
+/* Keeps all other threads out, when the batch has ended. False: that is not so in time, or somebody who
+ * may hold the lock waits for the inline callback that this thread is in. */
+#define HOST_FOR_EVER UINT32_MAX
+bool host_lock_patiently(struct host *host, uint32_t timeout_ms);
 void host_resume(struct host *host);
 /* In a child after fork: leaves the parent's host alone, with all that its subscribers have. */
 void host_forget(struct host *host);
@@ -117,11 +116,6 @@ uint64_t host_progress(const struct host *host);
 /* After the last delivery: ends processes and subscribers, and never calls them again. */
 void host_finish(struct host *host);
 
-/* Says when the collector of the spools that are added from now on died: CLOCK_BOOTTIME, and time
- * of day. */
-void host_set_death(struct host *host, uint64_t died_ns, uint64_t realtime_ns);
-/* Notes that not all spools could be opened: what they hold is in no ledger. */
-void host_set_lacking(struct host *host);
 /* Notes that nothing is recovered of what processes that still run do from now on. */
 void host_cut_off(struct host *host);
 /* A line that says when the collector of the events died; NULL: it did not die. Valid until the

@@ -33,7 +33,7 @@ static void undo(struct host *host, struct rtl_subscription *s)
 	wants_tell(host, s->stream);
 }
 
-static void undo_of(struct instance *instance, bool buffered_too)
+void instance_undo(struct instance *instance, bool buffered_too)
 {
 	struct rtl_subscription *s;
 
@@ -41,11 +41,6 @@ static void undo_of(struct instance *instance, bool buffered_too)
 		for (s = instance->host->subscriptions[i]; s; s = s->next)
 			if (s->instance == instance && (buffered_too || s->is_inline))
 				undo(instance->host, s);
-}
-
-void instance_undo_inline(struct instance *instance)
-{
-	undo_of(instance, false);
 }
 
 /* The instance gets no more events. Without the data lock. */
@@ -57,7 +52,7 @@ static void instance_fail(struct instance *instance, const char *reason)
 	first = !instance->failed;
 	__atomic_store_n(&instance->failed, true, __ATOMIC_RELAXED);
 	if (first)
-		undo_of(instance, true);
+		instance_undo(instance, true);
 	host_data_unlock(instance->host);
 	if (first) /* not under the lock: it publishes */
 		rtl_log(RTL_LEVEL_ERROR, instance->name, "%s: it gets no more events", reason);
@@ -258,8 +253,6 @@ static int api_ledger(const struct rtl_host *api, const struct rtl_process *proc
 	source_give_ledger(&sum, ledger);
 	return 0;
 }
-
-typedef void (*cause_fn)(void *user, const char *cause, uint64_t count);
 
 /* Calls `each` for every process that is meant and has the stream. */
 static void each_cause(const struct rtl_host *api, const struct rtl_process *process,

@@ -79,13 +79,14 @@ struct host {
 	bool keep_repeated; /* also what other events repeat */
 	bool off;           /* nothing is recorded for now */
 	bool outside;       /* the user's selection leaves out what happens now */
-	bool counting;      /* nothing is delivered */
+	bool counting;      /* nothing is delivered, only noted for ledgers */
 	bool replays;       /* what was not recorded is made of what repeats it */
 	uint32_t paused;    /* somebody waits for the consumer to let go of the lock; relaxed */
-	uint64_t died_ns;   /* see host_set_death */
+	/* When the collector of the spools died: CLOCK_BOOTTIME, and time of day. */
+	uint64_t died_ns;
 	uint64_t died_realtime_ns;
 	char interruption[256];
-	bool lacks; /* see host_set_lacking */
+	bool lacks; /* not all spools could be opened: what they hold is in no ledger */
 	/* Whom the consumer has called; relaxed, for host_at_work. */
 	const struct instance *at_work;
 	uint64_t progress; /* batches; relaxed, for host_progress */
@@ -130,17 +131,13 @@ static inline bool instance_failed(const struct instance *instance)
 	return __atomic_load_n(&instance->failed, __ATOMIC_RELAXED);
 }
 
-/* host_lock for a thread that may be inside an inline callback. False: the holder of the lock waits
- * for that callback, or the time is over. */
-bool host_lock_patiently(struct host *host, uint32_t timeout_ms);
-#define HOST_FOR_EVER UINT32_MAX
-
 /* The functions that each instance is given. */
 extern const struct rtl_host host_api;
 
 /* Gives the instance no more events, as its function failed. Call it without the data lock. */
 void instance_fail_with(struct instance *instance, const char *function, int err);
-/* Adds a process, which subscribers are told of if it has begun. Without locks. 0, RTL_ENOMEM. */
+/* Adds a process, of which subscribers are told; it is destroyed if there is no memory. One that has begun
+ * (a feed's): under the call lock; others: without locks. 0, RTL_ENOMEM. */
 int host_add_source(struct host *host, struct source *source);
 /* The host's stream for the process's next one, of which subscribers are told if it is new to them; NULL:
  * too many, or no memory. Under the call lock. */
@@ -155,8 +152,8 @@ void host_look_at(struct host *host, struct source *source);
 void wants_tell(struct host *host, const struct rtl_stream_info *info);
 /* The same for one process. Under the data lock. */
 void wants_tell_one(struct host *host, struct source *source, const struct rtl_stream_info *info);
-/* Undoes its inline subscriptions without waiting for running callbacks. Under the data lock. */
-void instance_undo_inline(struct instance *instance);
+/* Undoes its inline subscriptions, or all, without waiting for running callbacks. Under the data lock. */
+void instance_undo(struct instance *instance, bool buffered_too);
 /* Frees subscriptions that were given up. No batch refers to them. Under the call lock. */
 void host_sweep(struct host *host);
 

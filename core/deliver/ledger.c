@@ -71,8 +71,7 @@ static bool is_pending_of(const struct spool_pending *entry, uint32_t number)
 }
 
 /* Once for each cause, of which there may be many entries. */
-static void each_pending(const struct source *source, uint32_t number,
-			 void (*fn)(void *user, const char *cause, uint64_t count), void *user)
+static void each_pending(const struct source *source, uint32_t number, cause_fn fn, void *user)
 {
 	const struct spool_pending *list = source->control->pending;
 	bool done[SPOOL_PENDING_MAX] = {false};
@@ -96,8 +95,7 @@ static void each_pending(const struct source *source, uint32_t number,
 	}
 }
 
-static void each_missed(const struct source *source, uint32_t number,
-			void (*fn)(void *user, const char *cause, uint64_t count), void *user)
+static void each_missed(const struct source *source, uint32_t number, cause_fn fn, void *user)
 {
 	const struct spool_control *control = source->control;
 	/* acquire: with the release in stream.c: entries below are complete */
@@ -123,38 +121,33 @@ static void each_missed(const struct source *source, uint32_t number,
 		fn(user, "open when the process ended, and not recorded", open);
 }
 
-static void each_discarded(const struct source *source, uint32_t number,
-			   void (*fn)(void *user, const char *cause, uint64_t count), void *user)
+static void each_counter(const uint64_t *counters, uint32_t n, const char *(*text)(uint32_t cause),
+			 cause_fn fn, void *user)
 {
-	const struct spool_stream *slot = &source->control->streams[number];
-
-	for (uint32_t i = 0; i < SPOOL_DISCARD_CAUSES; i++) {
-		uint64_t count = __atomic_load_n(&slot->discarded[i], __ATOMIC_RELAXED);
-		const char *cause = discard_text(i);
+	for (uint32_t i = 0; i < n; i++) {
+		const uint64_t count = __atomic_load_n(&counters[i], __ATOMIC_RELAXED);
 
 		if (count)
-			fn(user, cause ? cause : "of a newer version's cause", count);
+			fn(user, text(i), count);
 	}
 }
 
-static void each_rotated(const struct source *source, uint32_t number,
-			 void (*fn)(void *user, const char *cause, uint64_t count), void *user)
+static void each_discarded(const struct source *source, uint32_t number, cause_fn fn, void *user)
+{
+	each_counter(source->control->streams[number].discarded, SPOOL_DISCARD_CAUSES, discard_text,
+		     fn, user);
+}
+
+static void each_left_out(const struct source *source, uint32_t number, cause_fn fn, void *user)
+{
+	each_counter(source->control->streams[number].left_out, SPOOL_LEFT_OUT_CAUSES,
+		     left_out_text, fn, user);
+}
+
+static void each_rotated(const struct source *source, uint32_t number, cause_fn fn, void *user)
 {
 	if (source->control->streams[number].rotated)
 		fn(user, "no room in the recording", source->control->streams[number].rotated);
-}
-
-static void each_left_out(const struct source *source, uint32_t number,
-			  void (*fn)(void *user, const char *cause, uint64_t count), void *user)
-{
-	const struct spool_stream *slot = &source->control->streams[number];
-
-	for (uint32_t i = 0; i < SPOOL_LEFT_OUT_CAUSES; i++) {
-		const uint64_t count = __atomic_load_n(&slot->left_out[i], __ATOMIC_RELAXED);
-
-		if (count)
-			fn(user, left_out_text(i), count);
-	}
 }
 
 void source_ledger(const struct source *source, uint32_t number, struct rtl_ledger *ledger)
@@ -193,14 +186,16 @@ void source_waits(const struct source *source, struct rtl_waits *waits)
 	waits->total_ns = __atomic_load_n(&source->control->waited_ns, __ATOMIC_RELAXED);
 }
 
-void source_losses(const struct source *source, uint32_t number,
-		   void (*fn)(void *user, const char *cause, uint64_t count), void *user)
+static void each_kept(const struct source_loss *loss, uint32_t number, cause_fn fn, void *user)
 {
-	const struct source_loss *loss;
-
-	for (loss = source->losses; loss; loss = loss->next)
+	for (; loss; loss = loss->next)
 		if (loss->stream == number)
 			fn(user, loss->cause, loss->count);
+}
+
+void source_losses(const struct source *source, uint32_t number, cause_fn fn, void *user)
+{
+	each_kept(source->losses, number, fn, user);
 	if (source->closed)
 		return;
 	each_discarded(source, number, fn, user);
@@ -208,14 +203,9 @@ void source_losses(const struct source *source, uint32_t number,
 	each_missed(source, number, fn, user);
 }
 
-void source_left_out(const struct source *source, uint32_t number,
-		     void (*fn)(void *user, const char *cause, uint64_t count), void *user)
+void source_left_out(const struct source *source, uint32_t number, cause_fn fn, void *user)
 {
-	const struct source_loss *loss;
-
-	for (loss = source->left_out; loss; loss = loss->next)
-		if (loss->stream == number)
-			fn(user, loss->cause, loss->count);
+	each_kept(source->left_out, number, fn, user);
 	if (!source->closed)
 		each_left_out(source, number, fn, user);
 }

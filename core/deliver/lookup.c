@@ -19,13 +19,8 @@ struct answer {
 	const struct source *source;
 	uint64_t uid;
 	struct given *newest;
-};
-
-/* What its values are. */
-struct described {
-	const struct source *source;
-	uint64_t uid;
-	struct rtl_values_info *info; /* NULL: its description makes no sense */
+	struct rtl_values_info *values; /* NULL: its description makes no sense */
+	bool described; /* release when `values` is as it stays, acquire by lookup_values */
 };
 
 void lookup_init(struct lookup *lookup)
@@ -44,45 +39,39 @@ static void free_answer(void *unused, void *entry)
 		answer->newest = given->older;
 		free(given);
 	}
+	free(answer->values);
 	free(answer);
-}
-
-static void free_described(void *unused, void *entry)
-{
-	struct described *described = entry;
-
-	(void)unused;
-	free(described->info);
-	free(described);
 }
 
 void lookup_fini(struct lookup *lookup)
 {
-	table_each(&lookup->values, free_described, NULL);
-	table_fini(&lookup->values);
 	table_each(&lookup->answers, free_answer, NULL);
 	table_fini(&lookup->answers);
 	free(lookup->metadata);
 	pthread_mutex_destroy(&lookup->lock);
 }
 
-static uint64_t key_of(const struct source *source, uint64_t uid)
+/* *key: where it is, or would go. */
+static struct answer *find(const struct lookup *lookup, const struct source *source, uint64_t uid,
+			   uint64_t *key)
 {
-	return hash_finish(hash_u64((uintptr_t)source, uid));
-}
-
-/* The answer for a tracepoint, made if there is none yet; NULL: no memory. */
-static struct answer *find_answer(struct lookup *lookup, const struct source *source, uint64_t uid)
-{
-	uint64_t key = key_of(source, uid);
 	struct answer *answer;
 
-	for (; (answer = table_find(&lookup->answers, key)); key = hash_finish(key))
+	*key = hash_finish(hash_u64((uintptr_t)source, uid));
+	for (; (answer = table_find(&lookup->answers, *key)); *key = hash_finish(*key))
 		if (answer->source == source && answer->uid == uid)
-			return answer;
-	answer = calloc(1, sizeof(*answer));
-	if (!answer)
-		return NULL;
+			break;
+	return answer;
+}
+
+/* The answer for a tracepoint, made if there is none yet; NULL: no memory. Under the lock. */
+static struct answer *find_or_add(struct lookup *lookup, const struct source *source, uint64_t uid)
+{
+	uint64_t key;
+	struct answer *answer = find(lookup, source, uid, &key);
+
+	if (answer || !(answer = calloc(1, sizeof(*answer))))
+		return answer;
 	answer->source = source;
 	answer->uid = uid;
 	if (!table_insert(&lookup->answers, key, answer))
@@ -131,7 +120,7 @@ const struct rtl_tracepoint *lookup_tracepoint(struct lookup *lookup, const stru
 
 	pthread_mutex_lock(&lookup->lock);
 	if (source->ops->tracepoint(source, uid, &found, &lookup->metadata, &lookup->room) &&
-	    (answer = find_answer(lookup, source, uid)))
+	    (answer = find_or_add(lookup, source, uid)))
 		tracepoint = give(answer, &found);
 	pthread_mutex_unlock(&lookup->lock);
 	return tracepoint;
@@ -139,52 +128,40 @@ const struct rtl_tracepoint *lookup_tracepoint(struct lookup *lookup, const stru
 
 /* ---- values */
 
-/* *key: where it is, or would go. */
-static const struct described *find_described(const struct lookup *lookup,
-					      const struct source *source, uint64_t uid,
-					      uint64_t *key)
+static bool is_described(const struct answer *answer)
 {
-	const struct described *described;
-
-	for (*key = key_of(source, uid); (described = table_find(&lookup->values, *key));
-	     *key = hash_finish(*key))
-		if (described->source == source && described->uid == uid)
-			break;
-	return described;
+	return answer && __atomic_load_n(&answer->described, __ATOMIC_ACQUIRE);
 }
 
-/* Under the lock: one that has not been looked up. */
-static const struct described *describe(struct lookup *lookup, const struct source *source,
-					uint64_t uid, uint64_t key)
+/* Under the lock. */
+static const struct answer *describe(struct lookup *lookup, const struct source *source,
+				     uint64_t uid)
 {
-	struct described *described;
 	struct rtl_tracepoint found;
+	struct answer *answer;
 	const char *text;
 
 	if (!source->ops->tracepoint(source, uid, &found, &lookup->metadata, &lookup->room))
 		return NULL;
 	text = rtl_tracepoint_value(&found, RTL_VALUES_KEY);
-	if (!text || !(described = calloc(1, sizeof(*described))))
+	if (!text || !(answer = find_or_add(lookup, source, uid)))
 		return NULL; /* it may be said yet */
-	*described = (struct described){source, uid, values_parse(text)};
-	if (!table_insert(&lookup->values, key, described))
-		return described;
-	free_described(NULL, described);
-	return NULL;
+	if (!answer->described)
+		answer->values = values_parse(text);
+	__atomic_store_n(&answer->described, true, __ATOMIC_RELEASE);
+	return answer;
 }
 
 const struct rtl_values_info *lookup_values(struct lookup *lookup, const struct source *source,
 					    uint64_t uid)
 {
 	uint64_t key;
-	const struct described *described = find_described(lookup, source, uid, &key);
+	const struct answer *answer = find(lookup, source, uid, &key);
 
-	if (described)
-		return described->info;
-	pthread_mutex_lock(&lookup->lock);
-	described = find_described(lookup, source, uid, &key);
-	if (!described)
-		described = describe(lookup, source, uid, key);
-	pthread_mutex_unlock(&lookup->lock);
-	return described ? described->info : NULL;
+	if (!is_described(answer)) {
+		pthread_mutex_lock(&lookup->lock);
+		answer = describe(lookup, source, uid);
+		pthread_mutex_unlock(&lookup->lock);
+	}
+	return answer ? answer->values : NULL;
 }

@@ -17,7 +17,6 @@
 struct lookup {
 	pthread_mutex_t lock;
 	struct table answers;          /* struct answer by process and uid */
-	struct table values;           /* struct described, likewise */
 	struct rtl_metadata *metadata; /* of the look-up that is under way */
 	uint32_t room;
 };

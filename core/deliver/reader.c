@@ -9,8 +9,6 @@
 
 /* A ring that is free keeps its memory so long, for a thread that needs it again. */
 #define GIVE_BACK_NS 1000000000u
-/* So many rings of ended threads may lie about while a subscriber keeps what was in them. */
-#define CLOSED_MOST 8u
 
 void reader_init(struct reader *reader, const struct clock_pair *start)
 {
@@ -185,31 +183,17 @@ void reader_take_segment(struct reader_ring *r, struct ring_header *segment, siz
 	read_head(r);
 }
 
-static const struct rtl_record *walk(const struct reader *reader, struct reader_ring *r)
+const struct rtl_record *reader_walk(struct reader_ring *r)
 {
 	const struct rtl_record *record;
 
-	if (!look(reader, r))
+	if (!look(NULL, r))
 		return NULL;
 	record = (const void *)(ring_data(r->ring) + reader_offset(r));
 	r->given = true;
 	r->position += ring_step(r->size);
 	r->taken = r->stream;
 	return record;
-}
-
-const struct rtl_record *reader_walk(struct reader_ring *r)
-{
-	return walk(NULL, r);
-}
-
-const struct rtl_record *reader_skip(struct reader *reader, uint32_t ring, uint64_t position)
-{
-	struct reader_ring *r = &reader->list[ring];
-
-	if (r->ring)
-		read_head(r);
-	return look(reader, r) && r->position < position ? walk(reader, r) : NULL;
 }
 
 static bool earlier(const struct reader *reader, uint32_t a, uint32_t b)
@@ -409,7 +393,7 @@ uint64_t reader_backlog(const struct reader *reader)
 	return bytes;
 }
 
-static bool lacks_room(const struct reader *reader, uint32_t closed_most)
+bool reader_lacks_room(const struct reader *reader, uint32_t closed_most)
 {
 	uint32_t closed = 0;
 
@@ -428,14 +412,4 @@ static bool lacks_room(const struct reader *reader, uint32_t closed_most)
 			return true;
 	}
 	return false;
-}
-
-bool reader_is_short(const struct reader *reader)
-{
-	return lacks_room(reader, 0);
-}
-
-bool reader_wants_room(const struct reader *reader)
-{
-	return lacks_room(reader, CLOSED_MOST);
 }

@@ -29,7 +29,7 @@ struct reader_ring {
 	uint16_t stream;
 	uint16_t type;
 	uint16_t taken; /* the stream of the record that was gone over last */
-	/* of a recording; source_recording.c's: */
+	/* of a recording; source_spool.c's: */
 	bool is_segment;
 	bool given;       /* a record of this one has been given out */
 	bool hit;         /* something was missing in one that is closed again */
@@ -102,8 +102,6 @@ void reader_take_segment(struct reader_ring *r, struct ring_header *segment, siz
 /* Takes note of the rings without beginning a pass. */
 void reader_add_rings(struct reader *reader, struct ring_header *const *rings, const size_t *bytes,
 		      uint32_t count);
-/* Skips the next record of a ring if it lies before `position`; NULL: none does. */
-const struct rtl_record *reader_skip(struct reader *reader, uint32_t ring, uint64_t position);
 /* The next record of a ring's [position, head), moving on; NULL: there is none. */
 const struct rtl_record *reader_walk(struct reader_ring *ring);
 /* Announces in each ring what reader_release will do to it. */
@@ -118,10 +116,8 @@ uint64_t reader_empty(const struct reader *reader);
 bool reader_is_behind(const struct reader *reader);
 /* What waits in the rings, in bytes. */
 uint64_t reader_backlog(const struct reader *reader);
-/* Whether a thread waits for room, has little left, or has ended and left its ring. */
-bool reader_is_short(const struct reader *reader);
-/* Whether what was read and not released yet should be released soon: as reader_is_short, but a few
- * rings of ended threads may lie about. */
-bool reader_wants_room(const struct reader *reader);
+/* Whether what was read and not released yet should be released soon: a thread waits for room or has little
+ * left, or more than so many rings of ended threads lie about. */
+bool reader_lacks_room(const struct reader *reader, uint32_t closed_most);
 
 #endif

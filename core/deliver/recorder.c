@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "recorder.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,6 +14,7 @@
 #include "host_impl.h"
 #include "log.h"
 #include "recorder_impl.h"
+#include "spool_writer.h"
 
 /* So often in the time that a flight recorder keeps. */
 #define SWEEPS     8u
@@ -145,42 +145,45 @@ bool recorder_write_file(int dir_fd, const char *name, const struct part *parts,
 	return ok;
 }
 
-/* ---- segments */
-
-/* A segment's piece of a ring is not saved again. */
-static void note_segment(int dir_fd, const char *name, struct source *source)
+bool recorder_write_ring(int dir_fd, uint32_t number, const struct ring_header *header,
+			 const void *records, uint64_t bytes)
 {
-	struct ring_header header;
-	int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC);
+	static const uint64_t nothing;
+	union {
+		struct ring_header header;
+		uint8_t page[RING_HEADER_SIZE];
+	} head = {.header = *header};
+	const struct part parts[] = {{&head, sizeof(head)},
+				     {bytes ? records : &nothing, bytes ? bytes : sizeof(nothing)}};
+	char name[32];
 
-	if (fd < 0)
-		return;
-	if (read(fd, &header, sizeof(header)) == sizeof(header) &&
-	    header.index < source->reader.count) {
-		struct reader_ring *r = &source->reader.list[header.index];
-
-		if (header.origin + header.capacity > r->position)
-			r->position = header.origin + header.capacity;
-	}
-	close(fd);
+	head.header.magic = RING_MAGIC;
+	head.header.header_size = RING_HEADER_SIZE;
+	head.header.capacity = head.header.ready = parts[1].size;
+	head.header.state = RING_CLOSED;
+	head.header.head = bytes;
+	head.header.tail = 0;
+	snprintf(name, sizeof(name), bytes ? SPOOL_SEGMENT_NAME : "ring-%u", number);
+	return recorder_write_file(dir_fd, name, parts, 2);
 }
+
+/* ---- segments */
 
 /* Goes on after what an earlier recorder of the process has saved. */
 static void find_segments(int dir_fd, struct source *source)
 {
-	int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *entry;
-	unsigned number;
+	struct spool_files files = {.dir_fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 0)};
 
-	while (dir && (entry = readdir(dir)))
-		if (sscanf(entry->d_name, SPOOL_SEGMENT_SCAN, &number) == 1) {
-			note_segment(dir_fd, entry->d_name, source);
-			if (number >= source->segments)
-				source->segments = number + 1;
-		}
-	if (dir)
-		closedir(dir);
+	spool_files_find_segments(&files);
+	source->segments = files.segments_end;
+	for (uint32_t i = 0; i < files.segment_count; i++) {
+		const struct spool_segment *s = &files.segments[i];
+
+		if (s->ring < source->reader.count &&
+		    s->origin + s->length > source->reader.list[s->ring].position)
+			source->reader.list[s->ring].position = s->origin + s->length;
+	}
+	spool_files_close(&files);
 }
 
 /* When the record was published that has been gone over last. */
@@ -368,28 +371,14 @@ static bool save_piece(struct recorder *recorder, struct source *source, int dir
 		       uint64_t end)
 {
 	struct reader_ring *r = &source->reader.list[index];
-	const struct ring_header *ring = r->ring;
-	uint64_t bytes = end - r->position;
-	union {
-		struct ring_header header;
-		uint8_t page[RING_HEADER_SIZE];
-	} head = {.header = {.magic = RING_MAGIC,
-			     .header_size = RING_HEADER_SIZE,
-			     .capacity = bytes,
-			     .index = index, /* what the file says may be wrong */
-			     .tid = ring->tid,
-			     .state = RING_CLOSED,
-			     .ready = bytes,
-			     .origin = r->position,
-			     .head = bytes}};
-	const struct part parts[] = {
-		{&head, sizeof(head)},
-		{ring_data((struct ring_header *)(uintptr_t)ring) + reader_offset(r), bytes}};
-	char name[32];
+	const uint64_t bytes = end - r->position;
+	const uint8_t *data = ring_data(r->ring) + reader_offset(r);
+	/* what the file says of its index may be wrong */
+	const struct ring_header header = {
+		.index = index, .tid = r->ring->tid, .origin = r->position};
 
-	snprintf(name, sizeof(name), SPOOL_SEGMENT_NAME, source->segments);
-	touch(parts[1].data, parts[1].size);
-	while (!recorder_write_file(dir_fd, name, parts, 2))
+	touch(data, bytes);
+	while (!recorder_write_ring(dir_fd, source->segments, &header, data, bytes))
 		if (errno != ENOSPC || !recorder->last_ns || !drop_oldest(recorder))
 			return failed(recorder);
 	add_segment(recorder, source, source->segments, r, end);
@@ -475,6 +464,16 @@ static bool save_source(struct recorder *recorder, struct source *source, bool a
 	return something;
 }
 
+static void remove_folder(const struct recorder *recorder, const struct source *source)
+{
+	char *path;
+
+	if (asprintf(&path, "%s/%s", recorder->output, recorder_folder_name(source)) < 0)
+		return;
+	spool_remove_folder(path);
+	free(path);
+}
+
 /* Of processes that have ended and of which nothing is kept, the ledgers of the newest stay: there may
  * come any number of them. */
 static void forget_ended(struct recorder *recorder, struct host *host)
@@ -488,7 +487,7 @@ static void forget_ended(struct recorder *recorder, struct host *host)
 			continue;
 		source->forgotten = true;
 		recorder->describing -= source->describing;
-		recorder_remove(recorder, source);
+		remove_folder(recorder, source);
 		if (!recorder->forgotten++)
 			log_line(RTL_LEVEL_WARNING, "spool",
 				 "of processes that have ended, and of which nothing is kept, %u "
@@ -536,53 +535,71 @@ bool recorder_pass(struct recorder *recorder, struct host *host, bool all)
 /* ---- the end of a process */
 
 /* A ring's counts, without records. */
-static bool export_ring(int dir_fd, const struct ring_header *ring, uint32_t index)
+static bool export_ring(int dir_fd, const struct ring_header *ring, uint32_t index,
+			const uint64_t *published)
 {
-	static const uint64_t nothing;
-	union {
-		struct ring_header header;
-		uint8_t page[RING_HEADER_SIZE];
-	} head;
-	const struct part parts[] = {{&head, sizeof(head)}, {&nothing, sizeof(nothing)}};
-	char name[32];
+	struct ring_header copy = *ring;
 
-	memcpy(&head, ring, sizeof(head));
 	for (uint32_t i = 0; i < RING_OPEN_MAX; i++) /* its head says no more what has ended */
-		head.header.open[i].until =
-			ring_open_is_kept(&ring->open[i], ring->head) ? RING_OPEN_KEPT : 0;
-	head.header.capacity = head.header.ready = sizeof(nothing);
-	head.header.head = head.header.tail = 0;
-	head.header.state = RING_CLOSED;
-	head.header.index = index; /* what the file says may be wrong */
-	snprintf(name, sizeof(name), "ring-%u", index);
-	return recorder_write_file(dir_fd, name, parts, 2);
+		copy.open[i].until = !published && ring_open_is_kept(&ring->open[i], ring->head)
+					     ? RING_OPEN_KEPT
+					     : 0;
+	if (published)
+		memcpy(copy.published, published, sizeof(copy.published));
+	copy.index = index; /* what the file says may be wrong */
+	return recorder_write_ring(dir_fd, index, &copy, NULL, 0);
 }
 
-/* The copies that make a recording of what was a spool; control last, which makes it one. */
-static bool export_source(struct recorder *recorder, struct source *source)
+static void finish_control(struct spool_control *copy, const struct source *source, bool lives)
 {
-	uint64_t dict_bytes = spool_files_read_dict(&source->files);
+	copy->finished = 1;
+	for (uint32_t i = 0; i < SPOOL_STREAMS_MAX; i++)
+		copy->streams[i].delivered = copy->streams[i].delivered_next = 0;
+	if (!lives)
+		return;
+	copy->ring_count = source->files.ring_count; /* a thread may have made one since */
+	copy->releasing = 0;
+	memset(copy->pending, 0, sizeof(copy->pending)); /* it will still come */
+	for (uint32_t i = 0; i < SPOOL_STREAMS_MAX; i++)
+		copy->streams[i].open_unkept = 0;
+}
+
+bool recorder_export(struct source *source, int dir_fd, uint32_t segments,
+		     const uint64_t *published)
+{
+	static const uint64_t nothing[SPOOL_STREAMS_MAX];
+	const uint64_t dict_bytes = spool_files_read_dict(&source->files);
 	const struct part dict = {source->files.dict, dict_bytes};
 	struct spool_control *copy = malloc(sizeof(*copy));
 	const struct part control = {copy, sizeof(*copy)};
-	int dir_fd = recorder_open_folder(recorder, source);
-	bool ok = copy && dir_fd >= 0 && recorder_write_file(dir_fd, "dict", &dict, 1);
+	const bool lives = published;
+	bool ok = copy && recorder_write_file(dir_fd, "dict", &dict, 1);
 
-	for (uint32_t i = 0; ok && i < source->files.ring_count; i++)
-		ok = !source->files.rings[i] || export_ring(dir_fd, source->files.rings[i], i);
+	for (uint32_t i = 0; ok && i < source->files.ring_count; i++) {
+		if (!source->files.rings[i])
+			continue;
+		ok = export_ring(dir_fd, source->files.rings[i], i, published);
+		published = lives ? nothing : NULL; /* the first has those of all */
+	}
 	if (ok) {
 		*copy = *source->control;
-		copy->segment_count = source->segments;
-		copy->finished = 1;
-		for (uint32_t i = 0; i < source->stream_count; i++)
-			copy->streams[i].delivered = 0;
+		copy->segment_count = segments;
+		finish_control(copy, source, lives);
 		ok = recorder_write_file(dir_fd, "control", &control, 1);
 	}
+	free(copy);
+	return ok;
+}
+
+static bool export_ended(struct recorder *recorder, struct source *source)
+{
+	const int dir_fd = recorder_open_folder(recorder, source);
+	const bool ok = dir_fd >= 0 && recorder_export(source, dir_fd, source->segments, NULL);
+
 	if (!ok)
 		failed(recorder);
 	if (dir_fd >= 0)
 		close(dir_fd);
-	free(copy);
 	return ok;
 }
 
@@ -595,9 +612,9 @@ void recorder_end_gone(struct recorder *recorder, struct host *host, bool all)
 			continue;
 		while (save_source(recorder, source, true))
 			;
-		if (source_is_gone(source) && source_seal(source))
+		if (source_is_gone(source) && source_seal(source, false))
 			save_source(recorder, source, true);
-		if (!recorder_failure(recorder) && export_source(recorder, source))
+		if (!recorder_failure(recorder) && export_ended(recorder, source))
 			source_close(source, true);
 	}
 }

@@ -37,9 +37,6 @@ bool recorder_pass(struct recorder *recorder, struct host *host, bool all);
 /* Completes the recordings of processes that have ended, or (`all`) of all; removes their spools.
  */
 void recorder_end_gone(struct recorder *recorder, struct host *host, bool all);
-/* Makes a recording of what there is now, in a folder that is made, or not at all; what goes on is not
- * disturbed. Only with last_ns. RTL_ENOTSUP, RTL_EIO, RTL_ENOSPC (errno says more), RTL_ENOMEM. */
-int recorder_snapshot(struct recorder *recorder, struct host *host, const char *folder);
 /* How far back what is kept reaches, where that is not as far as last_ns; else 0. */
 uint32_t recorder_kept_ms(const struct recorder *recorder);
 /* Makes the snapshots of a collector's folder that its page says are asked for; `recorder` NULL: it has

@@ -40,12 +40,18 @@ struct part {
 
 /* Writes a file that appears under its name when it is whole; false with errno. */
 bool recorder_write_file(int dir_fd, const char *name, const struct part *parts, size_t n);
+/* Writes a ring's file, segment `number` with records, or else `ring-NUMBER` with its counts alone. Of the
+ * header what describes the records is filled in. As recorder_write_file. */
+bool recorder_write_ring(int dir_fd, uint32_t number, const struct ring_header *header,
+			 const void *records, uint64_t bytes);
+/* The copies that make a recording of the segments in a folder; control last. `published`: the process
+ * goes on, and these are the counts of its streams at this moment; NULL: it has ended. */
+bool recorder_export(struct source *source, int dir_fd, uint32_t segments,
+		     const uint64_t *published);
 /* How the process's folder in the recording is called. */
 const char *recorder_folder_name(const struct source *source);
 /* The folder, made if it is not there; -1 with errno. */
 int recorder_open_folder(const struct recorder *recorder, const struct source *source);
-/* Removes the process's folder. */
-void recorder_remove(const struct recorder *recorder, const struct source *source);
 /* Leaves of a segment's file what describes others (stream_type_describes), and takes that out of its
  * counts. False: there is nothing to keep, or no room for more. */
 bool recorder_keep_describing(struct recorder *recorder, struct segment *segment, int dir_fd,

@@ -24,18 +24,6 @@ static struct ring_header *ring_of(const struct source *source, uint32_t i)
 	return r->is_segment || !r->ring || i >= source->files.ring_count ? NULL : r->ring;
 }
 
-bool source_has_open(const struct source *source)
-{
-	for (uint32_t i = 0; !source->own && i < source->reader.count; i++) {
-		const struct ring_header *ring = ring_of(source, i);
-
-		for (uint32_t k = 0; ring && k < RING_OPEN_MAX; k++)
-			if (ring_open_is_kept(&ring->open[k], ring->head))
-				return true;
-	}
-	return false;
-}
-
 /* Where a record of that size goes; false: there is no room. All that is in the file may be wrong.
  */
 static bool find_room(const struct sealed *to, uint64_t step, uint64_t *filler)
@@ -55,8 +43,8 @@ static bool find_room(const struct sealed *to, uint64_t step, uint64_t *filler)
 	/* a private copy of the file needs no room on the disk */
 	return !to->source->files.shared ||
 	       __atomic_load_n(&to->ring->ready, __ATOMIC_ACQUIRE) >= offset + step ||
-	       ring_prepare(&place, to->source->files.dir_fd,
-			    *filler ? r->capacity : offset + step);
+	       ring_prepare(&place, to->source->files.dir_fd, *filler ? r->capacity : offset + step,
+			    false);
 }
 
 static bool append(struct sealed *to, struct ring_open *open)
@@ -66,9 +54,7 @@ static bool append(struct sealed *to, struct ring_open *open)
 	struct rtl_record *place;
 	uint64_t filler, head;
 
-	if (copy.record.size < sizeof(copy.record) ||
-	    copy.record.size > sizeof(copy.record) + RTL_OPEN_PAYLOAD_MAX ||
-	    copy.record.stream >= to->source->stream_count || !find_room(to, step, &filler))
+	if (!ring_open_is_sound(&copy, to->source->stream_count) || !find_room(to, step, &filler))
 		return false;
 	head = to->ring->head;
 	place = (void *)(ring_data(to->ring) + head % to->r->capacity);
@@ -97,7 +83,7 @@ static uint64_t last_ticks(const struct source *source)
 	return ticks;
 }
 
-bool source_seal(struct source *source)
+bool source_seal(struct source *source, bool only_look)
 {
 	bool something = false;
 
@@ -113,7 +99,7 @@ bool source_seal(struct source *source)
 
 		for (uint32_t k = 0; to.ring && k < RING_OPEN_MAX; k++)
 			if (ring_open_is_kept(&to.ring->open[k], to.ring->head))
-				something |= append(&to, &to.ring->open[k]);
+				something |= only_look || append(&to, &to.ring->open[k]);
 	}
 	return something;
 }

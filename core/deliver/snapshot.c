@@ -35,11 +35,6 @@
  * position, with other events. Who stores both tells them apart by ring and position. */
 #define RINGS_OF_OPEN (SPOOL_RINGS_MAX / 2)
 
-union head {
-	struct ring_header header;
-	uint8_t page[RING_HEADER_SIZE];
-};
-
 /* ---- what stays of a segment */
 
 /* Copies the records that describe; returns their bytes. */
@@ -65,16 +60,6 @@ static uint64_t pick(const struct segment *segment, const uint8_t *data, uint64_
 	return used;
 }
 
-static bool write_kept(const union head *old, const uint8_t *data, uint64_t bytes, int dir_fd,
-		       const char *name)
-{
-	union head head = *old;
-	const struct part parts[] = {{&head, sizeof(head)}, {data, bytes}};
-
-	head.header.capacity = head.header.ready = head.header.head = bytes;
-	return recorder_write_file(dir_fd, name, parts, 2);
-}
-
 static bool has_room(const struct recorder *recorder, uint64_t bytes)
 {
 	const uint64_t part = recorder->limit_bytes / DESCRIBING_PART;
@@ -82,8 +67,8 @@ static bool has_room(const struct recorder *recorder, uint64_t bytes)
 	return recorder->describing + bytes <= (part > DESCRIBING_LEAST ? part : DESCRIBING_LEAST);
 }
 
-static bool keep(struct recorder *recorder, struct segment *segment, const union head *file,
-		 uint64_t bytes, int dir_fd, const char *name)
+static bool keep(struct recorder *recorder, struct segment *segment, struct ring_header *file,
+		 uint64_t bytes, int dir_fd)
 {
 	uint32_t *counts = calloc(segment->stream_count, sizeof(*counts));
 	uint8_t *kept = malloc(bytes ? bytes : 1);
@@ -91,9 +76,9 @@ static bool keep(struct recorder *recorder, struct segment *segment, const union
 	bool done = false;
 
 	if (counts && kept)
-		used = pick(segment, (const uint8_t *)(file + 1), bytes, kept, counts);
+		used = pick(segment, ring_data(file), bytes, kept, counts);
 	if (used && has_room(recorder, used))
-		done = write_kept(file, kept, used, dir_fd, name);
+		done = recorder_write_ring(dir_fd, segment->number, file, kept, used);
 	if (done) {
 		recorder->describing += used;
 		segment->source->describing += used;
@@ -109,18 +94,18 @@ bool recorder_keep_describing(struct recorder *recorder, struct segment *segment
 			      const char *name)
 {
 	int fd = openat(dir_fd, name, O_RDONLY | O_CLOEXEC);
-	union head *file = MAP_FAILED;
+	void *file = MAP_FAILED;
 	struct stat st;
 	bool done = false;
 
 	if (fd < 0)
 		return false;
-	if (!fstat(fd, &st) && (size_t)st.st_size >= sizeof(*file))
+	if (!fstat(fd, &st) && (size_t)st.st_size >= RING_HEADER_SIZE)
 		file = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	close(fd);
 	if (file == MAP_FAILED)
 		return false;
-	done = keep(recorder, segment, file, (uint64_t)st.st_size - sizeof(*file), dir_fd, name);
+	done = keep(recorder, segment, file, (uint64_t)st.st_size - RING_HEADER_SIZE, dir_fd);
 	munmap(file, (size_t)st.st_size);
 	return done;
 }
@@ -185,9 +170,7 @@ static uint64_t seal_open(const struct source *source, uint32_t index, uint8_t *
 		/* its end may lie behind what was saved; what changed meanwhile is not of this moment */
 		if (!ring_open_is_kept(&copy, r->position) ||
 		    __atomic_load_n(&r->ring->open[k].until, __ATOMIC_ACQUIRE) != copy.until ||
-		    copy.record.size < sizeof(copy.record) ||
-		    copy.record.size > sizeof(copy.record) + RTL_OPEN_PAYLOAD_MAX ||
-		    copy.record.stream >= source->stream_count)
+		    !ring_open_is_sound(&copy, source->stream_count))
 			continue;
 		memcpy(record, &copy.record, copy.record.size);
 		record->ticks = source->reader.until;
@@ -207,86 +190,16 @@ static bool write_open(const struct source *source, int dir_fd, uint32_t *number
 	for (uint32_t i = 0; good && i < source->reader.count; i++) {
 		const struct reader_ring *r = &source->reader.list[i];
 		const uint64_t bytes = seal_open(source, i, records, published);
-		union head head = {.header = {.magic = RING_MAGIC,
-					      .header_size = RING_HEADER_SIZE,
-					      .capacity = bytes,
-					      .index = i < RINGS_OF_OPEN ? i + RINGS_OF_OPEN : i,
-					      .tid = r->ring ? r->ring->tid : 0,
-					      .state = RING_CLOSED,
-					      .ready = bytes,
-					      .origin = r->position,
-					      .head = bytes}};
-		const struct part parts[] = {{&head, sizeof(head)}, {records, bytes}};
-		char name[32];
+		const struct ring_header header = {.index = i < RINGS_OF_OPEN ? i + RINGS_OF_OPEN
+									      : i,
+						   .tid = r->ring ? r->ring->tid : 0,
+						   .origin = r->position};
 
-		if (!bytes)
-			continue;
-		snprintf(name, sizeof(name), SPOOL_SEGMENT_NAME, (*number)++);
-		good = recorder_write_file(dir_fd, name, parts, 2);
+		if (bytes)
+			good = recorder_write_ring(dir_fd, (*number)++, &header, records, bytes);
 	}
 	free(records);
 	return good;
-}
-
-/* The rings' files, of which the first has the counts of all. */
-static bool write_rings(const struct source *source, int dir_fd,
-			const uint64_t published[SPOOL_STREAMS_MAX])
-{
-	static const uint64_t nothing;
-	bool first = true, good = true;
-
-	for (uint32_t i = 0; good && i < source->files.ring_count; i++) {
-		union head head = {.header = {.magic = RING_MAGIC,
-					      .header_size = RING_HEADER_SIZE,
-					      .capacity = sizeof(nothing),
-					      .ready = sizeof(nothing),
-					      .index = i,
-					      .state = RING_CLOSED}};
-		const struct part parts[] = {{&head, sizeof(head)}, {&nothing, sizeof(nothing)}};
-		char name[32];
-
-		if (!source->files.rings[i])
-			continue;
-		head.header.tid = source->files.rings[i]->tid;
-		if (first)
-			memcpy(head.header.published, published, sizeof(head.header.published));
-		first = false;
-		snprintf(name, sizeof(name), "ring-%u", i);
-		good = recorder_write_file(dir_fd, name, parts, 2);
-	}
-	return good;
-}
-
-/* Of this moment, and of a process that has ended as far as readers are concerned. */
-static bool write_control(const struct source *source, int dir_fd, uint32_t segments)
-{
-	struct spool_control *copy = malloc(sizeof(*copy));
-	const struct part part = {copy, sizeof(*copy)};
-	bool good = copy;
-
-	if (copy) {
-		*copy = *source->control;
-		copy->segment_count = segments;
-		copy->ring_count = source->files.ring_count; /* a thread may have made one since */
-		copy->finished = 1;
-		copy->releasing = 0;
-		memset(copy->pending, 0, sizeof(copy->pending)); /* it will still come */
-		for (uint32_t i = 0; i < SPOOL_STREAMS_MAX; i++) {
-			copy->streams[i].delivered = copy->streams[i].delivered_next = 0;
-			copy->streams[i].open_unkept = 0;
-		}
-		good = recorder_write_file(dir_fd, "control", &part, 1);
-	}
-	free(copy);
-	return good;
-}
-
-static bool write_dict(struct source *source, int dir_fd)
-{
-	const uint64_t bytes = spool_files_read_dict(&source->files);
-	const struct part dict = {source->files.dict, bytes};
-
-	return recorder_write_file(dir_fd, "dict", &dict, 1);
 }
 
 static bool export_living(struct source *source, int to_fd)
@@ -295,9 +208,9 @@ static bool export_living(struct source *source, int to_fd)
 	uint32_t segments = source->segments;
 
 	memcpy(published, source->saved, sizeof(published));
-	/* the dictionary after all that refers to it; control last, which makes it a recording */
-	return write_open(source, to_fd, &segments, published) && write_dict(source, to_fd) &&
-	       write_rings(source, to_fd, published) && write_control(source, to_fd, segments);
+	/* the dictionary after all that refers to it */
+	return write_open(source, to_fd, &segments, published) &&
+	       recorder_export(source, to_fd, segments, published);
 }
 
 static bool export_source(struct recorder *recorder, struct source *source, int out_fd)
@@ -326,16 +239,6 @@ static bool export_all(struct recorder *recorder, struct host *host, int out_fd)
 	return true;
 }
 
-void recorder_remove(const struct recorder *recorder, const struct source *source)
-{
-	char *path;
-
-	if (asprintf(&path, "%s/%s", recorder->output, recorder_folder_name(source)) < 0)
-		return;
-	spool_remove_folder(path);
-	free(path);
-}
-
 static void remove_one(void *unused, const char *path)
 {
 	(void)unused;
@@ -353,7 +256,9 @@ void snapshot_remove(const char *folder)
 	spool_remove_folder(folder);
 }
 
-int recorder_snapshot(struct recorder *recorder, struct host *host, const char *folder)
+/* Makes a recording of what there is now, in a folder that is made, or not at all; what goes on is not
+ * disturbed. Only with last_ns. RTL_ENOTSUP, RTL_EIO, RTL_ENOSPC, RTL_ENOMEM. */
+static int make(struct recorder *recorder, struct host *host, const char *folder)
 {
 	int fd = -1, error = ENOMEM;
 	char *made = NULL;
@@ -388,17 +293,6 @@ char *snapshot_path(const char *folder, uint32_t number)
 	return asprintf(&path, "%s-snapshot-%u", folder, number) < 0 ? NULL : path;
 }
 
-static int make(const char *folder, uint32_t number, struct recorder *recorder, struct host *host)
-{
-	char *path = snapshot_path(folder, number);
-	int err = !path      ? RTL_ENOMEM
-		  : recorder ? recorder_snapshot(recorder, host, path)
-			     : RTL_ENOTSUP;
-
-	free(path);
-	return err;
-}
-
 void snapshot_serve(struct session_page *page, uint32_t *served, const char *folder,
 		    struct recorder *recorder, struct host *host)
 {
@@ -408,7 +302,10 @@ void snapshot_serve(struct session_page *page, uint32_t *served, const char *fol
 
 	/* more at once nobody asks for: somebody has written there who should not */
 	while (made != asked && asked - made <= ASKED_MOST) {
-		const int err = make(folder, made + 1, recorder, host);
+		char *path = snapshot_path(folder, made + 1);
+		const int err = !path      ? RTL_ENOMEM
+				: recorder ? make(recorder, host, path)
+					   : RTL_ENOTSUP;
 		const uint32_t kept_ms = recorder ? recorder_kept_ms(recorder) : 0;
 
 		__atomic_store_n(&page->snapshot_error, (uint32_t)-err, __ATOMIC_RELAXED);
@@ -416,6 +313,7 @@ void snapshot_serve(struct session_page *page, uint32_t *served, const char *fol
 		/* release: with the acquire of who waits */
 		__atomic_store_n(&page->snapshots_made, *served = ++made, __ATOMIC_RELEASE);
 		futex_wake(&page->snapshots_made);
+		free(path);
 	}
 }
 

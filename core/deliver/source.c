@@ -49,22 +49,6 @@ void source_init_own(struct source *source, const struct source_ops *ops,
 	source_start_reader(source);
 }
 
-void source_set_death(struct source *source, uint64_t died_ns, uint64_t realtime_ns)
-{
-	struct spool_control *control = source->control;
-
-	if (!died_ns || source->died_ns)
-		return;
-	source->died_ns = control->died_ns = died_ns;
-	source->died_realtime_ns = control->died_realtime_ns = realtime_ns;
-}
-
-void source_cut_off(struct source *source)
-{
-	source->cut_off = true;
-	source->control->cut_off = 1;
-}
-
 bool source_is_gone(struct source *source)
 {
 	if (source->gone || !source->ops->has_ended || !source->control)
@@ -118,29 +102,20 @@ void source_fini(struct source *source)
 	memset(source, 0, sizeof(*source));
 }
 
-uint64_t source_stored(const struct source *source, const void *owner, uint32_t ring)
+static struct source_resume *find_resume(const struct source *source, const void *owner)
 {
-	const struct source_resume *resume = source->resume;
+	struct source_resume *resume = source->resume;
 
 	while (resume && resume->owner != owner)
 		resume = resume->next;
-	return resume && ring < resume->count ? resume->positions[ring] : 0;
+	return resume;
 }
 
-static struct source_resume *find_resume(struct source *source, const void *owner)
+uint64_t source_stored(const struct source *source, const void *owner, uint32_t ring)
 {
-	struct source_resume *resume;
+	const struct source_resume *resume = find_resume(source, owner);
 
-	for (resume = source->resume; resume; resume = resume->next)
-		if (resume->owner == owner)
-			return resume;
-	resume = calloc(1, sizeof(*resume));
-	if (!resume)
-		return NULL;
-	resume->owner = owner;
-	resume->next = source->resume;
-	source->resume = resume;
-	return resume;
+	return resume && ring < resume->count ? resume->positions[ring] : 0;
 }
 
 int source_resume_at(struct source *source, const void *owner, uint32_t ring, uint64_t position)
@@ -151,8 +126,14 @@ int source_resume_at(struct source *source, const void *owner, uint32_t ring, ui
 	if (ring >= SPOOL_RINGS_MAX)
 		return RTL_EINVAL;
 	resume = find_resume(source, owner);
-	if (!resume)
-		return RTL_ENOMEM;
+	if (!resume) {
+		resume = calloc(1, sizeof(*resume));
+		if (!resume)
+			return RTL_ENOMEM;
+		resume->owner = owner;
+		resume->next = source->resume;
+		source->resume = resume;
+	}
 	if (ring >= resume->count) {
 		positions = realloc(resume->positions, (ring + 1) * sizeof(*positions));
 		if (!positions)
@@ -164,39 +145,6 @@ int source_resume_at(struct source *source, const void *owner, uint32_t ring, ui
 	if (position > resume->positions[ring])
 		resume->positions[ring] = position;
 	return 0;
-}
-
-/* Up to where all subscribers have stored a ring's events. */
-static uint64_t stored_by_all(const struct source *source, uint32_t ring)
-{
-	const struct source_resume *resume;
-	uint64_t least = UINT64_MAX;
-	uint32_t owners = 0;
-
-	for (resume = source->resume; resume; resume = resume->next) {
-		uint64_t position = source_stored(source, resume->owner, ring);
-
-		owners++;
-		least = position < least ? position : least;
-	}
-	return owners < source->hearers ? 0 : least;
-}
-
-/* Goes over what an earlier host has stored, when the rings are known. What only some of its
- * subscribers have stored is delivered to the others (deliver.c). */
-static void skip_stored(struct source *source)
-{
-	source->resumed = true;
-	for (uint32_t i = 0; i < source->reader.count; i++) {
-		uint64_t position = stored_by_all(source, i);
-
-		while (reader_skip(&source->reader, i, position)) {
-			uint16_t stream = source->reader.list[i].taken;
-
-			if (stream < source->stream_count)
-				source->delivered[stream]++;
-		}
-	}
 }
 
 /* Which rings there are is looked at after the pass's time. */
@@ -214,10 +162,6 @@ bool source_begin(struct source *source)
 
 	reader_take_time(&source->reader);
 	rings = find_rings(source);
-	if (source->resume && !source->resumed) {
-		reader_add_rings(&source->reader, rings.list, rings.bytes, rings.count);
-		skip_stored(source);
-	}
 	something = reader_begin(&source->reader, rings.list, rings.bytes, rings.count);
 	if (!source->gone && !source->found_gone)
 		source->alive_ticks = source->reader.until;
@@ -261,6 +205,18 @@ void source_add_stream(struct source *source, const struct rtl_stream_info *info
 			&source->control->streams[number].delivered, __ATOMIC_RELAXED);
 }
 
+/* What was delivered of a recording will not be so again. */
+static void settle_segments(struct source *source)
+{
+	for (uint32_t i = 0; i < source->reader.count && source->files.shared; i++) {
+		struct reader_ring *r = &source->reader.list[i];
+
+		/* the one that is read has its tail by reader_release */
+		for (; r->next && r->settled + 1 < r->next; r->settled++)
+			spool_files_settle_segment(&source->files, r->settled - 1);
+	}
+}
+
 void source_release(struct source *source)
 {
 	struct spool_control *control = source->control;
@@ -273,8 +229,7 @@ void source_release(struct source *source)
 	/* release, here and below: in this order, for the consumer that comes when we are dead */
 	__atomic_store_n(&control->releasing, 1, __ATOMIC_RELEASE);
 	reader_release(&source->reader);
-	if (source->ops->settle)
-		source->ops->settle(source);
+	settle_segments(source);
 	for (uint32_t i = 0; i < source->stream_count; i++)
 		__atomic_store_n(&control->streams[i].delivered, source->delivered[i],
 				 __ATOMIC_RELEASE);

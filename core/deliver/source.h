@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A process whose events a host delivers. Where they come from is one of three backends: a spool
- * (source_spool.c), a recording (source_recording.c), or this very process (life/own_process.c).
+ * A process whose events a host delivers. Where they come from is one of three backends: a spool or a
+ * recording of one (source_spool.c), this very process (life/own_process.c), a plugin (feed.c).
  *
  * Threads: the host's lock, but for ops->string and ops->tracepoint, which any may call.
  */
@@ -19,6 +19,8 @@
 
 struct feed;
 struct source;
+
+typedef void (*cause_fn)(void *user, const char *cause, uint64_t count);
 
 struct source_rings {
 	struct ring_header *const *list; /* one that cannot be had is NULL */
@@ -39,8 +41,6 @@ struct source_ops {
 	struct source_rings (*rings)(const struct source *source);
 	/* Makes a ring ready for its thread up to `bytes`. NULL: nobody writes to it. */
 	void (*prepare)(const struct source *source, uint32_t ring, uint64_t bytes);
-	/* What was given back is not read again. NULL: the tails say so. */
-	void (*settle)(struct source *source);
 	/* Whether the process has ended, in order or not. NULL: it is this one. */
 	bool (*has_ended)(const struct source *source);
 	const char *(*string)(const struct source *source, uint64_t id);
@@ -55,11 +55,12 @@ struct source {
 	const struct rtl_process *process; /* NULL: its dictionary has not said yet */
 	struct spool_control *control;
 	struct reader reader;
-	bool own;    /* this process: its numbers of streams are the host's, and nobody else can
+	bool own;      /* this process: its numbers of streams are the host's, and nobody else can
 		       * write to its rings */
-	bool begun;  /* subscribers know the process */
-	bool ended;  /* process_end was called: nothing follows */
-	bool closed; /* a spool: of all that there was the ledger is left */
+	bool recorded; /* a recording: its records stand in segments */
+	bool begun;    /* subscribers know the process */
+	bool ended;    /* process_end was called: nothing follows */
+	bool closed;   /* a spool: of all that there was the ledger is left */
 	struct rtl_waits waited; /* when it has been closed */
 	bool over;               /* of this process: its end has begun */
 	bool gone;               /* it has ended in order, or died */
@@ -89,9 +90,7 @@ struct source {
 	uint64_t saved[SPOOL_STREAMS_MAX]; /* events in them, where there is a bound */
 	bool continued; /* segments of an earlier recorder have been looked for */
 	struct source_resume
-		*resume;  /* what subscribers have stored in an earlier host; mostly NULL */
-	bool resumed;     /* what all have stored has been gone over */
-	uint32_t hearers; /* how many subscribers have heard of the process */
+		*resume; /* what subscribers have stored in an earlier host; mostly NULL */
 	struct rtl_ledger last[SPOOL_STREAMS_MAX]; /* when it has ended: threads may publish on */
 	struct source_loss *losses;   /* what is left of them when the spool has been closed */
 	struct source_loss *left_out; /* likewise */
@@ -130,10 +129,6 @@ int source_init_spool(struct source *source, const char *path, enum spool_use us
 /* Whether the process has ended, in order or not. One that has closed our lock on its spool
  * without ending counts as alive. */
 bool source_is_gone(struct source *source);
-/* Notes when its collector died, unless an earlier recovery has. */
-void source_set_death(struct source *source, uint64_t died_ns, uint64_t realtime_ns);
-/* Notes that it still runs, and that nothing is recorded of what follows. */
-void source_cut_off(struct source *source);
 /* After the last pass over a spool: keeps the ledger and lets go of the files, as a host may see
  * many processes. remove: deletes them, if they could be read. */
 void source_close(struct source *source, bool remove);
@@ -148,10 +143,6 @@ static inline int source_refresh(struct source *source)
 void source_prepare(struct source *source);
 /* Begins a pass, as reader_begin. */
 bool source_begin(struct source *source);
-/* Maps rings that are new for the next pass, while their files are there: a pass may take long. */
-void source_meet_rings(struct source *source);
-/* Takes up the rings of a spool without a pass, for ledgers. */
-void source_take_note(struct source *source);
 /* Notes that the host calls the process's next stream `info`. */
 void source_add_stream(struct source *source, const struct rtl_stream_info *info);
 /* Keeps that subscriber from a ring's events before `position`. Before the first pass. RTL_ENOMEM,
@@ -165,11 +156,9 @@ static inline void source_count_delivered(struct source *source, uint32_t stream
 	__atomic_store_n(&source->delivered[stream], source->delivered[stream] + 1,
 			 __ATOMIC_RELAXED);
 }
-/* Whether something was open in it that source_seal would make an event of. */
-bool source_has_open(const struct source *source);
 /* Makes events of what was open in a process that is gone, for another pass. After all that it has
- * published was given out. False: there are none. */
-bool source_seal(struct source *source);
+ * published was given out. False: there are none. only_look: says whether there is something. */
+bool source_seal(struct source *source, bool only_look);
 /* Gives publishers the room back of what was delivered and flushed. */
 void source_release(struct source *source);
 /* Tells the process what is wanted of the host's stream `info`: see stream_want. */
@@ -183,11 +172,9 @@ void source_waits(const struct source *source, struct rtl_waits *waits);
 void source_keep_loss(struct source_loss **list, uint32_t stream, const char *cause,
 		      uint64_t count);
 /* Calls fn with each cause of loss of the process's stream `number`. */
-void source_losses(const struct source *source, uint32_t number,
-		   void (*fn)(void *user, const char *cause, uint64_t count), void *user);
+void source_losses(const struct source *source, uint32_t number, cause_fn fn, void *user);
 /* The same for what the user's selection left out. */
-void source_left_out(const struct source *source, uint32_t number,
-		     void (*fn)(void *user, const char *cause, uint64_t count), void *user);
+void source_left_out(const struct source *source, uint32_t number, cause_fn fn, void *user);
 /* Gives a ledger to whom it may be shorter. */
 static inline void source_give_ledger(const struct rtl_ledger *from, struct rtl_ledger *to)
 {
@@ -201,10 +188,5 @@ int source_number(const struct source *source, const struct rtl_stream_info *inf
 
 /* For the backends: starts the reader by what the control page says of the clock. */
 void source_start_reader(struct source *source);
-/* What a recording does otherwise than a spool (source_recording.c); in source_spool.c its backend
- * is put together. */
-void source_recording_find_rings(struct source *source);
-void source_recording_settle(struct source *source);
-void source_recording_unmap(struct source *source);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes whose spool is mapped: other ones, alive or dead. */
+/* Processes whose spool is mapped: other ones, alive or dead. Of a recording one segment of each ring is
+ * mapped at a time, and the one before it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,74 @@
 #include "log.h"
 #include "source.h"
 #include "spool_writer.h"
+
+/* ---- segments */
+
+static void drop_previous(struct reader_ring *r)
+{
+	if (r->previous)
+		r->hit |= spool_files_unmap_segment(r->previous, r->previous_bytes);
+	r->previous = NULL;
+}
+
+static void drop_segments(struct reader_ring *r)
+{
+	drop_previous(r);
+	if (r->is_segment)
+		r->hit |= spool_files_unmap_segment(r->ring, r->bytes);
+	r->is_segment = false;
+	r->ring = NULL;
+}
+
+/* The first segment of a ring, or of one behind it. */
+static uint32_t first_segment(const struct spool_files *files, uint32_t ring)
+{
+	uint32_t low = 0, high = files->segment_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (files->segments[middle].ring < ring)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool next_segment(void *user, uint32_t ring, struct reader_ring *r)
+{
+	struct source *source = user;
+	const struct spool_files *files = &source->files;
+	struct ring_header *header;
+	uint32_t at;
+	size_t bytes;
+
+	if (!r->next)
+		r->next = r->settled = first_segment(files, ring) + 1;
+	at = r->next - 1;
+	if (at >= files->segment_count || files->segments[at].ring != ring)
+		return false;
+	header = spool_files_map_segment(files, at, &bytes);
+	r->next++;
+	if (!header) {
+		r->skipped += files->segments[at].length;
+		return true; /* perhaps the one behind it */
+	}
+	if (r->is_segment && r->given) {
+		drop_previous(r);
+		r->previous = r->ring;
+		r->previous_bytes = r->bytes;
+	} else if (r->is_segment) { /* a record of the previous one may be the last given out */
+		r->hit |= spool_files_unmap_segment(r->ring, r->bytes);
+	}
+	r->given = false;
+	r->is_segment = true;
+	r->ring = header;
+	r->bytes = bytes;
+	reader_take_segment(r, header, bytes, files->segments[at].origin);
+	return true;
+}
 
 /* ---- the backend */
 
@@ -54,6 +123,8 @@ static const struct rtl_stream_info *stream(const struct source *source, uint32_
 static void find_rings(struct source *source)
 {
 	spool_files_map_rings(&source->files);
+	if (source->recorded)
+		spool_files_find_segments(&source->files);
 }
 
 static struct source_rings rings(const struct source *source)
@@ -68,8 +139,8 @@ static void prepare(const struct source *source, uint32_t ring, uint64_t bytes)
 	const struct ring_place place = {r->ring, ring,
 					 r->usable < r->capacity ? r->usable : r->capacity};
 
-	if (source->files.shared)
-		ring_prepare(&place, source->files.dir_fd, bytes);
+	if (source->files.shared && !source->recorded)
+		ring_prepare(&place, source->files.dir_fd, bytes, false);
 }
 
 static bool has_ended(const struct source *source)
@@ -93,26 +164,23 @@ static bool tracepoint(const struct source *source, uint64_t uid, struct rtl_tra
 
 static void unmap(struct source *source)
 {
+	for (uint32_t i = 0; i < source->reader.count; i++)
+		drop_segments(&source->reader.list[i]);
 	if (source->control)
 		spool_files_close(&source->files);
 	source->control = NULL;
 }
 
-static void unmap_recording(struct source *source)
-{
-	source_recording_unmap(source);
-	unmap(source);
-}
-
-#define OF_SPOOLS                                                                                  \
-	.refresh = refresh, .stream_count = stream_count, .stream = stream, .rings = rings,        \
-	.has_ended = has_ended, .string = string, .tracepoint = tracepoint
-
-static const struct source_ops spool_ops = {OF_SPOOLS, .find_rings = find_rings, .prepare = prepare,
+static const struct source_ops spool_ops = {.refresh = refresh,
+					    .stream_count = stream_count,
+					    .stream = stream,
+					    .find_rings = find_rings,
+					    .rings = rings,
+					    .prepare = prepare,
+					    .has_ended = has_ended,
+					    .string = string,
+					    .tracepoint = tracepoint,
 					    .unmap = unmap};
-static const struct source_ops recording_ops = {
-	OF_SPOOLS, .find_rings = source_recording_find_rings, .settle = source_recording_settle,
-	.unmap = unmap_recording};
 
 /* ---- its begin */
 
@@ -164,29 +232,19 @@ int source_init_spool(struct source *source, const char *path, enum spool_use us
 	source->died_ns = source->control->died_ns;
 	source->died_realtime_ns = source->control->died_realtime_ns;
 	source->cut_off = source->control->cut_off != 0;
-	source->ops = source->control->segment_count ? &recording_ops : &spool_ops;
+	source->ops = &spool_ops;
+	source->recorded = source->control->segment_count;
 	finish_release(source);
 	source->found_gone =
 		use != SPOOL_COLLECT &&
 		(!shared || folder_process_is_gone(source->files.dir_fd, source->control->pid));
 	source_start_reader(source);
+	source->reader.more = source->recorded ? next_segment : NULL;
+	source->reader.user = source;
 	/* what was recorded is read by its own clock, unless it can be continued from here */
 	source->reader.frozen =
 		source->reader.clock.count > 1 && (!shared || !is_this_boot(source));
 	return 0;
-}
-
-void source_meet_rings(struct source *source)
-{
-	if (source->files.shared)
-		spool_files_map_rings(&source->files);
-}
-
-void source_take_note(struct source *source)
-{
-	spool_files_map_rings(&source->files);
-	reader_add_rings(&source->reader, source->files.rings, source->files.ring_bytes,
-			 source->files.ring_count);
 }
 
 /* ---- its end */

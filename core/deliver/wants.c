@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "clock.h"
 #include "host_impl.h"
 #include "stream_list.h"
 
@@ -90,6 +91,8 @@ void wants_tell_one(struct host *host, struct source *source, const struct rtl_s
 /* Changes what goes for all streams, and tells the processes. */
 static void set(struct host *host, bool *what, bool value)
 {
+	if (*what == value)
+		return;
 	host_data_lock(host);
 	*what = value;
 	for (uint32_t i = 0; i < host->stream_count; i++)
@@ -102,9 +105,12 @@ void host_set_paused(struct host *host, bool paused)
 	set(host, &host->off, paused);
 }
 
-void host_set_outside(struct host *host, bool outside)
+uint64_t host_follow_periods(struct host *host, const struct periods *periods, uint64_t start_ns)
 {
-	set(host, &host->outside, outside);
+	uint64_t change_ns;
+
+	set(host, &host->outside, !periods_are_in(periods, start_ns, clock_ns(), &change_ns));
+	return change_ns;
 }
 
 void host_stop_publishing(struct host *host)

@@ -6,6 +6,7 @@
 
 #include "dict.h"
 #include "stream_info.h"
+#include "texts.h"
 
 #define TYPES_MAX 65536u
 
@@ -61,27 +62,6 @@ static bool skip_padding(struct cursor *c)
 	return take(c, -(uintptr_t)c->at & 7) != NULL;
 }
 
-/* Copies texts to `to`, one behind the other; texts then point there. */
-static void keep_texts(char *to, const char **texts, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		size_t size = strlen(texts[i]) + 1;
-
-		memcpy(to, texts[i], size);
-		texts[i] = to;
-		to += size;
-	}
-}
-
-static size_t size_of_texts(const char **texts, size_t n)
-{
-	size_t size = 0;
-
-	for (size_t i = 0; i < n; i++)
-		size += strlen(texts[i]) + 1;
-	return size;
-}
-
 /* What stands behind an entry's texts; 0: nothing does. */
 static uint32_t take_number(struct cursor *c)
 {
@@ -103,10 +83,10 @@ static int read_process(struct catalog *catalog, struct cursor *c)
 	texts[3] = run ? take_text(c, run) : "";
 	if (!texts[3])
 		return RTL_EFORMAT;
-	copy = malloc(size_of_texts(texts, 4));
+	copy = malloc(texts_put(NULL, texts, 4));
 	if (!copy)
 		return RTL_ENOMEM;
-	keep_texts(copy, texts, 4);
+	texts_put(copy, texts, 4);
 	catalog->process.program = texts[0]; /* what catalog_fini frees */
 	catalog->process.command = texts[1];
 	catalog->process.host_name = texts[2];
@@ -252,10 +232,10 @@ static int read_tracepoint(struct catalog *catalog, struct cursor *c)
 		return RTL_EFORMAT;
 	if (table_find(&catalog->tracepoints, fixed->uid))
 		return 0;
-	t = malloc(sizeof(*t) + size_of_texts(texts, 4));
+	t = malloc(sizeof(*t) + texts_put(NULL, texts, 4));
 	if (!t)
 		return RTL_ENOMEM;
-	keep_texts(t->texts, texts, 4);
+	texts_put(t->texts, texts, 4);
 	t->metadata = NULL;
 	t->info = (struct rtl_tracepoint){
 		.struct_size = sizeof(t->info),
@@ -288,10 +268,10 @@ static int read_metadata(struct catalog *catalog, struct cursor *c)
 	t = fixed->uid ? table_find(&catalog->tracepoints, fixed->uid) : NULL;
 	if (!t)
 		return RTL_EFORMAT;
-	m = malloc(sizeof(*m) + size_of_texts(texts, 2));
+	m = malloc(sizeof(*m) + texts_put(NULL, texts, 2));
 	if (!m)
 		return RTL_ENOMEM;
-	keep_texts(m->texts, texts, 2);
+	texts_put(m->texts, texts, 2);
 	*m = (struct metadata){.key = texts[0], .value = texts[1], .kind = take_number(c)};
 	for (at = &t->metadata; *at && strcmp((*at)->key, m->key) != 0; at = &(*at)->next)
 		;

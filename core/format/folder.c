@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "catalog.h"
+#include "read_text.h"
 #include "session_page.h"
 #include "spool_files.h"
 #include "spool_writer.h"
@@ -44,17 +45,9 @@ static bool is_zombie(int pid)
 	char path[64], text[1024], state = 0;
 	const char *at;
 	long threads = 0;
-	ssize_t n;
-	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	if (fd >= 0)
-		close(fd);
-	if (n <= 0)
-		return false;
-	text[n] = 0;
+	(void)read_text(path, text, sizeof(text));
 	at = strrchr(text, ')'); /* proc(5): state is field 3, num_threads is field 20 */
 	if (!at || sscanf(at + 1,
 			  " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld",

@@ -36,8 +36,7 @@ static bool reserve_blocks(uint32_t index, int dir_fd, uint64_t from, uint64_t t
 	snprintf(name, sizeof(name), "ring-%u", index);
 	fd = openat_high(dir_fd, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
 	err = fd < 0 || !is_as_large(fd, RING_HEADER_SIZE + to);
-	*filled = !err && *filled && blocks_are_memory(fd) &&
-		  !blocks_fill(fd, RING_HEADER_SIZE + from, to - from);
+	*filled = !err && *filled && !blocks_fill(fd, RING_HEADER_SIZE + from, to - from);
 	if (!err && !*filled)
 		err = blocks_reserve(fd, RING_HEADER_SIZE + from, to - from);
 	if (fd >= 0)
@@ -45,7 +44,7 @@ static bool reserve_blocks(uint32_t index, int dir_fd, uint64_t from, uint64_t t
 	return !err;
 }
 
-static bool make_ready(const struct ring_place *place, int dir_fd, uint64_t bytes, bool alone)
+bool ring_prepare(const struct ring_place *place, int dir_fd, uint64_t bytes, bool alone)
 {
 	struct ring_header *ring = place->ring;
 	uint64_t ready = __atomic_load_n(&ring->ready, __ATOMIC_ACQUIRE);
@@ -74,14 +73,4 @@ static bool make_ready(const struct ring_place *place, int dir_fd, uint64_t byte
 	}
 	errno = err;
 	return ok;
-}
-
-bool ring_prepare(const struct ring_place *place, int dir_fd, uint64_t bytes)
-{
-	return make_ready(place, dir_fd, bytes, false);
-}
-
-bool ring_fill(const struct ring_place *place, int dir_fd, uint64_t bytes)
-{
-	return make_ready(place, dir_fd, bytes, true);
 }

@@ -107,6 +107,14 @@ static inline bool ring_open_is_kept(const struct ring_open *open, uint64_t head
 	return __atomic_load_n(&open->until, __ATOMIC_ACQUIRE) > head;
 }
 
+/* Whether a copy of what is kept there is a record that can be: its writer may have had faults. */
+static inline bool ring_open_is_sound(const struct ring_open *copy, uint32_t stream_count)
+{
+	return copy->record.size >= sizeof(copy->record) &&
+	       copy->record.size <= sizeof(copy->record) + RTL_OPEN_PAYLOAD_MAX &&
+	       copy->record.stream < stream_count;
+}
+
 /* Identifies the mapping of a ring. Do not trust the ring's header: its writer may have had faults. */
 struct ring_place {
 	struct ring_header *ring;
@@ -116,11 +124,9 @@ struct ring_place {
 
 /* Makes the ring ready up to `bytes`, at most all of it: in the file of the spool whose folder is
  * dir_fd, which never grows by it, and in this process's mapping of it. Any thread, any process.
- * False: there is no room on the disk, or the file is not what it was. */
-bool ring_prepare(const struct ring_place *place, int dir_fd, uint64_t bytes);
-
-/* The same for whoever alone writes to the ring: what is not ready yet is overwritten. On a file system in
- * memory it takes two thirds of the time. */
-bool ring_fill(const struct ring_place *place, int dir_fd, uint64_t bytes);
+ * False: there is no room on the disk, or the file is not what it was. `alone`: for whoever alone writes to
+ * the ring: what is not ready yet is filled with zeros. On a file system in memory that takes two thirds of
+ * the time. */
+bool ring_prepare(const struct ring_place *place, int dir_fd, uint64_t bytes, bool alone);
 
 #endif

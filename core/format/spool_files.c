@@ -234,6 +234,8 @@ static void note_segment(struct spool_files *files, const char *name, uint32_t *
 
 	if (sscanf(name, SPOOL_SEGMENT_SCAN, &segment.number) != 1)
 		return;
+	if (segment.number >= files->segments_end)
+		files->segments_end = segment.number + 1;
 	place = read_segment(files, name, &segment) ? add_segment(files, room) : NULL;
 	if (!place) {
 		files->segments_lost++;
@@ -252,7 +254,7 @@ void spool_files_find_segments(struct spool_files *files)
 	DIR *dir;
 	int fd;
 
-	if (files->segments_known || !files->control->segment_count)
+	if (files->segments_known)
 		return;
 	fd = openat(files->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	dir = fd < 0 ? NULL : fdopendir(fd);

@@ -38,6 +38,7 @@ struct spool_files {
 	struct spool_segment *segments;
 	uint32_t segment_count;
 	uint32_t segments_lost; /* files that are none, or whose ring there cannot be */
+	uint32_t segments_end;  /* behind the greatest number, of those too */
 	bool segments_known;
 };
 
@@ -52,7 +53,7 @@ struct spool_segment {
 int spool_files_open(struct spool_files *files, const char *path, bool shared, const char **why);
 /* Maps the rings that are new. */
 void spool_files_map_rings(struct spool_files *files);
-/* Looks for the segments of a recording; once. */
+/* Looks for the segments in the folder of a recording; once. */
 void spool_files_find_segments(struct spool_files *files);
 /* Maps one of them; NULL: it is no longer what it was. */
 struct ring_header *spool_files_map_segment(const struct spool_files *files, uint32_t segment,

@@ -15,6 +15,7 @@
 
 #include "blocks.h"
 #include "clock.h"
+#include "read_text.h"
 #include "session_page.h"
 
 /* How often a folder is emptied that does not stay empty. */
@@ -132,17 +133,13 @@ static int make_folder(struct spool *spool, const char *base)
 
 void spool_boot_id(uint8_t id[16])
 {
-	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-	char text[64] = "";
+	char text[64];
 	unsigned byte;
 	int at = 0;
 
 	memset(id, 0, 16);
-	if (fd < 0)
+	if (read_text("/proc/sys/kernel/random/boot_id", text, sizeof(text)) < 36)
 		return;
-	if (read(fd, text, sizeof(text) - 1) < 36)
-		text[0] = 0;
-	close(fd);
 	for (int i = 0; i < 16 && sscanf(text + at, "%2x", &byte) == 1; i++) {
 		id[i] = (uint8_t)byte;
 		at += 2 + (text[at + 2] == '-');
@@ -258,26 +255,16 @@ int spool_open_folder(struct spool *spool, const char *base, struct spool_contro
 	return err;
 }
 
-static bool make_ready(const struct spool *spool, struct ring_header *ring, uint64_t bytes,
-		       bool (*way)(const struct ring_place *, int, uint64_t))
+bool spool_ring_prepare(const struct spool *spool, struct ring_header *ring, uint64_t bytes,
+			bool alone)
 {
 	const struct ring_place place = {ring, ring->index, ring->capacity};
 	int dir_fd = spool_dir(spool);
-	bool ok = dir_fd >= 0 && way(&place, dir_fd, bytes);
+	bool ok = dir_fd >= 0 && ring_prepare(&place, dir_fd, bytes, alone);
 
 	if (dir_fd >= 0)
 		close(dir_fd);
 	return ok;
-}
-
-bool spool_ring_prepare(const struct spool *spool, struct ring_header *ring, uint64_t bytes)
-{
-	return make_ready(spool, ring, bytes, ring_prepare);
-}
-
-bool spool_ring_fill(const struct spool *spool, struct ring_header *ring, uint64_t bytes)
-{
-	return make_ready(spool, ring, bytes, ring_fill);
 }
 
 /* The dictionary is mapped no further than its file goes: what looks at all of a process's memory

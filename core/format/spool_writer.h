@@ -53,10 +53,8 @@ void spool_forget(struct spool *spool);
 bool spool_grow_dict(struct spool *spool, size_t bytes);
 
 /* ring_prepare for a ring of this process; any thread. */
-bool spool_ring_prepare(const struct spool *spool, struct ring_header *ring, uint64_t bytes);
-
-/* ring_fill, likewise. */
-bool spool_ring_fill(const struct spool *spool, struct ring_header *ring, uint64_t bytes);
+bool spool_ring_prepare(const struct spool *spool, struct ring_header *ring, uint64_t bytes,
+			bool alone);
 
 /* Removes the files; mappings stay. */
 void spool_remove(struct spool *spool);

@@ -31,15 +31,12 @@
 
 static struct {
 	pthread_t thread;
-	bool outside; /* of the user's periods, as the host knows; the thread's, once there is one */
 	uint32_t stop;      /* release by consumer_end, acquire by the thread */
 	uint64_t requested; /* flushes asked for; under mutex, as the rest */
 	uint64_t done;
 	pthread_mutex_t mutex;
 	pthread_cond_t cond;
-	/* The thread's: */
-	uint64_t request;
-	bool paused;
+	uint64_t request; /* the thread's */
 } consumer = {.mutex = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER};
 
 static void answer_flushes(uint64_t upto)
@@ -70,27 +67,6 @@ static void nap(void)
 	__atomic_store_n(asleep, 0, __ATOMIC_RELAXED);
 }
 
-/* What was published before is recorded all the same. */
-static void follow_pause(void)
-{
-	if (consumer.paused == pause_is_on())
-		return;
-	consumer.paused = !consumer.paused;
-	host_set_paused(bus.host, consumer.paused);
-}
-
-void consumer_follow_periods(void)
-{
-	const uint64_t start_ns = bus.spool.control->start_ns;
-	uint64_t change_ns;
-
-	if (consumer.outside ==
-	    !periods_are_in(&bus.settings.periods, start_ns, clock_ns(), &change_ns))
-		return;
-	consumer.outside = !consumer.outside;
-	host_set_outside(bus.host, consumer.outside);
-}
-
 static bool is_over(void)
 {
 	/* acquire: with the release in consumer_end */
@@ -103,8 +79,8 @@ static void make_turn(void)
 	 * publish on */
 	bool more, done;
 
-	follow_pause();
-	consumer_follow_periods();
+	host_set_paused(bus.host, pause_is_on()); /* what was published before is recorded */
+	host_follow_periods(bus.host, &bus.settings.periods, bus.spool.control->start_ns);
 	if (!host_is_interrupted(bus.host))
 		consumer.request = flushes_requested();
 	more = host_pass(bus.host);
@@ -125,7 +101,6 @@ static void *consume(void *unused)
 {
 	(void)unused;
 	bus_own_thread = true;
-	consumer.paused = pause_is_on();
 	setpriority(PRIO_PROCESS, 0, NICE); /* of this thread alone */
 	while (!is_over())
 		make_turn();
@@ -229,7 +204,6 @@ void consumer_forget(void)
 {
 	bus.consumer_runs = false;
 	consumer.requested = consumer.done = 0;
-	consumer.outside = false;
 	pthread_mutex_init(&consumer.mutex, NULL);
 	pthread_cond_init(&consumer.cond, NULL);
 }

@@ -9,9 +9,6 @@
 
 /* Starts it; RTL_ELIMIT, which has been said. While the bus starts. */
 int consumer_start(void);
-/* Tells the host whether the user's periods leave out what happens now. Of a process they begin when it
- * begins to publish. Its thread, or whoever starts it. */
-void consumer_follow_periods(void);
 /* Has it drain all and finish the subscribers, and waits for it as long as it gets on, and
  * RTL_EXIT_TIMEOUT longer. False: it does not end, and may still use all. */
 bool consumer_end(void);

@@ -47,7 +47,7 @@ static void prepare(void)
 	 * loader's
 	 */
 	fork_state.start_held = start_lock(FORK_WAIT_MS);
-	fork_state.host_held = bus.host && host_pause(bus.host, FORK_WAIT_MS);
+	fork_state.host_held = bus.host && host_lock_patiently(bus.host, FORK_WAIT_MS);
 	pthread_mutex_lock(&bus.lock);
 	fork_state.bus_held = true;
 }

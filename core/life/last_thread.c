@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "last_thread.h"
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
+
+#include "read_text.h"
 
 /* So many naps until the thread looks whether it is the last one. */
 #define NAPS_BEFORE_LOOK 25u
@@ -18,19 +18,15 @@
  * from the program's: with them it is not seen (docs/subscribers.md). */
 static bool is_last_thread(void)
 {
-	char text[512] = "";
+	char text[512];
 	const char *state;
 	struct stat st;
-	int fd;
 
 	/* "." and "..", the first thread, which stays as a zombie, and ours */
 	if (stat("/proc/self/task", &st) || st.st_nlink != 4)
 		return false;
-	fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	state = read(fd, text, sizeof(text) - 1) > 0 ? strrchr(text, ')') : NULL;
-	close(fd);
+	(void)read_text("/proc/self/stat", text, sizeof(text));
+	state = strrchr(text, ')');
 	return state && !strncmp(state, ") Z", 3);
 }
 

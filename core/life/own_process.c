@@ -41,7 +41,7 @@ static struct source_rings rings(const struct source *source)
 
 static void prepare(const struct source *source, uint32_t ring, uint64_t bytes)
 {
-	spool_ring_prepare(&bus.spool, source->reader.list[ring].ring, bytes);
+	spool_ring_prepare(&bus.spool, source->reader.list[ring].ring, bytes, false);
 }
 
 static const char *string(const struct source *source, uint64_t id)

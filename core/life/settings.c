@@ -73,27 +73,18 @@ static size_t default_total(void)
 	return (size_t)(share < least ? least : share > most ? most : share);
 }
 
-static bool flag(const char *name)
+/* One of two words. */
+static bool choice(const char *name, const char *no, const char *yes, bool fallback,
+		   const char *wanted)
 {
 	const char *text = secure_getenv(name);
 
-	if (!text || !*text || !strcmp(text, "0"))
-		return false;
-	if (!strcmp(text, "1"))
-		return true;
-	complain(name, text, "0 or 1");
-	return false;
-}
-
-static bool policy_wait(void)
-{
-	const char *text = secure_getenv("RTL_BUFFER_POLICY");
-
-	if (!text || !*text || !strcmp(text, "wait"))
-		return true;
-	if (strcmp(text, "discard"))
-		complain("RTL_BUFFER_POLICY", text, "wait or discard");
-	return strcmp(text, "discard") != 0;
+	if (!text || !*text)
+		return fallback;
+	if (!strcmp(text, no) || !strcmp(text, yes))
+		return !strcmp(text, yes);
+	complain(name, text, wanted);
+	return fallback;
 }
 
 /* clock.c has read it, before there was a log. */
@@ -175,11 +166,13 @@ void settings_read(struct bus_settings *settings)
 	say_if_secured();
 	say_if_named_otherwise();
 	strict_failed = false;
-	settings->strict = flag("RTL_STRICT");
+	settings->strict = choice("RTL_STRICT", "0", "1", false, "0 or 1");
 	settings->ring_bytes = bytes("RTL_BUFFER_SIZE", RTL_BUFFER_SIZE_DEFAULT, 64u << 10);
 	settings->total_bytes = bytes("RTL_BUFFER_TOTAL", default_total(), 64u << 10);
 	/* Relaxed: in a child other threads may publish already; it is what it was. */
-	__atomic_store_n(&settings->wait, policy_wait(), __ATOMIC_RELAXED);
+	__atomic_store_n(&settings->wait,
+			 choice("RTL_BUFFER_POLICY", "discard", "wait", true, "wait or discard"),
+			 __ATOMIC_RELAXED);
 	check_clock();
 	settings->exit_timeout_ms = milliseconds("RTL_EXIT_TIMEOUT", 120000);
 	settings->stall_timeout_ms = milliseconds("RTL_STALL_TIMEOUT", 30000);

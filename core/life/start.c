@@ -101,13 +101,13 @@ __attribute__((noreturn)) static void refuse(void)
 
 static int host_subscribers(const char *subscribers, uint32_t *failed)
 {
-	bus.host = host_create(subscribers, "process", failed);
+	bus.host = host_create(NULL, subscribers, "process", failed);
 	if (*failed && bus.settings.strict)
 		return RTL_EPLUGIN;
 	if (!bus.host)
 		return RTL_EPLUGIN;
 	host_set_paused(bus.host, pause_is_on());
-	consumer_follow_periods();
+	host_follow_periods(bus.host, &bus.settings.periods, bus.spool.control->start_ns);
 	return own_process_add(bus.host) ? RTL_EPLUGIN : 0;
 }
 
@@ -217,12 +217,7 @@ void start_unlock(void)
 
 void start_forget(void)
 {
-	pthread_mutexattr_t attr;
-
-	pthread_mutexattr_init(&attr);
-	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
-	pthread_mutex_init(&lock, &attr);
-	pthread_mutexattr_destroy(&attr);
+	lock = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 	bus.starter = NULL;
 	bus.consumer_runs = bus_own_thread = false;
 }

@@ -21,6 +21,7 @@
 #include "hash.h"
 #include "loaded.h"
 #include "table.h"
+#include "texts.h"
 
 struct string {
 	uint64_t id;
@@ -36,14 +37,10 @@ struct metadata {
 };
 
 struct tracepoint {
-	uint64_t uid;
-	uint64_t hash;
+	struct rtl_tracepoint info; /* without metadata */
 	uint64_t build_id;
-	uint64_t module_offset;
-	const void *code; /* here, in this process */
-	uint64_t unloads; /* when it was last seen there; relaxed, see is_there */
-	const char *kind, *name, *source, *module;
-	uint32_t line, column;
+	const void *code;          /* here, in this process */
+	uint64_t unloads;          /* when it was last seen there; relaxed, see is_there */
 	struct metadata *metadata; /* under bus.lock */
 	void *user;                /* a publisher's; release, acquire */
 	struct tracepoint *twin;   /* next with the same key in by_content */
@@ -200,14 +197,14 @@ static bool same_text(const char *a, const char *b)
 
 static bool same_place(const struct tracepoint *t, const struct rtl_tracepoint_desc *d)
 {
-	return t->hash == d->hash && t->line == d->line && t->column == d->column &&
-	       same_text(t->name, d->name) && same_text(t->kind, d->kind) &&
-	       same_text(t->source, d->source);
+	return t->info.hash == d->hash && t->info.line == d->line && t->info.column == d->column &&
+	       same_text(t->info.name, d->name) && same_text(t->info.kind, d->kind) &&
+	       same_text(t->info.source, d->source);
 }
 
 static bool same_module(const struct tracepoint *t, const struct module *m)
 {
-	return t->build_id == m->build_id && t->module_offset == m->offset;
+	return t->build_id == m->build_id && t->info.module_offset == m->offset;
 }
 
 /* Whether a tracepoint's code is still what its address means: the library that it was in may have
@@ -262,70 +259,42 @@ static uint64_t choose_uid(const struct rtl_tracepoint_desc *d, const struct mod
 	return uid;
 }
 
-static char *put_text(char **at, const char *text)
-{
-	char *place = *at;
-	size_t size = text ? strlen(text) + 1 : 1;
-
-	memcpy(place, text ? text : "", size);
-	*at += size;
-	return place;
-}
-
-static size_t text_size(const char *text)
-{
-	return text ? strlen(text) + 1 : 1;
-}
-
 static struct tracepoint *make_tracepoint(const struct rtl_tracepoint_desc *d,
 					  const struct module *m, uint64_t uid)
 {
-	struct tracepoint *t = take_memory(sizeof(*t) + text_size(d->kind) + text_size(d->name) +
-					   text_size(d->source) + text_size(m->path));
-	char *at = (char *)(t + 1);
+	const char *texts[] = {d->kind, d->name, d->source, m->path};
+	struct tracepoint *t = take_memory(sizeof(*t) + texts_put(NULL, texts, 4));
 
 	if (!t)
 		return NULL;
-	memset(t, 0, sizeof(*t));
-	t->uid = uid;
-	t->hash = d->hash;
-	t->build_id = m->build_id;
-	t->module_offset = m->offset;
-	t->code = d->code;
-	t->line = d->line;
-	t->column = d->column;
-	t->kind = put_text(&at, d->kind);
-	t->name = put_text(&at, d->name);
-	t->source = put_text(&at, d->source);
-	t->module = put_text(&at, m->path);
-	return t;
-}
-
-static struct rtl_tracepoint view(const struct tracepoint *t)
-{
-	return (struct rtl_tracepoint){
-		.struct_size = sizeof(struct rtl_tracepoint),
-		.line = t->line,
-		.column = t->column,
-		.uid = t->uid,
-		.kind = t->kind,
-		.name = t->name,
-		.source = t->source,
-		.module = t->module,
-		.module_offset = t->module_offset,
-		.hash = t->hash,
+	texts_put((char *)(t + 1), texts, 4);
+	*t = (struct tracepoint){
+		.info =
+			{
+				.struct_size = sizeof(t->info),
+				.line = d->line,
+				.column = d->column,
+				.uid = uid,
+				.kind = texts[0],
+				.name = texts[1],
+				.source = texts[2],
+				.module = texts[3],
+				.module_offset = m->offset,
+				.hash = d->hash,
+			},
+		.build_id = m->build_id,
+		.code = d->code,
 	};
+	return t;
 }
 
 /* Makes it known by its uid, if that is new. */
 static int add_uid(struct tracepoint *t)
 {
-	struct rtl_tracepoint definition = view(t);
-
-	if (table_find(&uids, t->uid))
+	if (table_find(&uids, t->info.uid))
 		return 0;
-	dict_add_tracepoint(&bus.spool, &definition); /* before others find it */
-	return table_insert(&uids, t->uid, t);
+	dict_add_tracepoint(&bus.spool, &t->info); /* before others find it */
+	return table_insert(&uids, t->info.uid, t);
 }
 
 static int add_tracepoint(const struct rtl_tracepoint_desc *d, uint64_t hash, uint64_t *uid)
@@ -353,7 +322,7 @@ static int add_tracepoint(const struct rtl_tracepoint_desc *d, uint64_t hash, ui
 		}
 	}
 	if (!err)
-		*uid = t->uid;
+		*uid = t->info.uid;
 	bus_unlock();
 	return err; /* an entry that only one table could take stays: it is right as far as it goes
 		     */
@@ -368,7 +337,7 @@ static __attribute__((noinline)) int register_by_content(const struct rtl_tracep
 	if (!t)
 		return add_tracepoint(desc, hash, uid);
 	__atomic_store_n(recent, t, __ATOMIC_RELEASE);
-	*uid = t->uid;
+	*uid = t->info.uid;
 	return 0;
 }
 
@@ -382,7 +351,7 @@ int rtl_tracepoint_register(const struct rtl_tracepoint_desc *desc, uint64_t *ui
 	t = __atomic_load_n(recent, __ATOMIC_ACQUIRE);
 	if (!t || t->code != desc->code || !same_place(t, desc) || !is_there(t))
 		return register_by_content(desc, recent, uid);
-	*uid = t->uid;
+	*uid = t->info.uid;
 	return 0;
 }
 
@@ -396,13 +365,13 @@ int rtl_tracepoint_find(uint64_t uid, struct rtl_tracepoint_desc *desc)
 		return RTL_ENOENT;
 	*desc = (struct rtl_tracepoint_desc){
 		.struct_size = sizeof(*desc),
-		.line = t->line,
-		.column = t->column,
-		.kind = t->kind,
-		.name = t->name,
-		.source = t->source,
+		.line = t->info.line,
+		.column = t->info.column,
+		.kind = t->info.kind,
+		.name = t->info.name,
+		.source = t->info.source,
 		.code = t->code,
-		.hash = t->hash,
+		.hash = t->info.hash,
 	};
 	return 0;
 }
@@ -526,7 +495,7 @@ bool ids_tracepoint(uint64_t uid, struct rtl_tracepoint *out, struct rtl_metadat
 	bus_unlock();
 	if (!complete)
 		return false;
-	*out = view(t);
+	*out = t->info;
 	out->metadata = *metadata;
 	out->metadata_count = n;
 	return true;
@@ -545,13 +514,12 @@ static void refill_string(void *user, void *entry)
 static void refill_tracepoint(void *user, void *entry)
 {
 	const struct tracepoint *t = entry;
-	const struct rtl_tracepoint definition = view(t);
 	const struct metadata *m;
 
 	(void)user;
-	dict_add_tracepoint(&bus.spool, &definition);
+	dict_add_tracepoint(&bus.spool, &t->info);
 	for (m = t->metadata; m; m = m->next)
-		dict_add_metadata(&bus.spool, t->uid, m->key, m->value, m->kind);
+		dict_add_metadata(&bus.spool, t->info.uid, m->key, m->value, m->kind);
 }
 
 void ids_refill(void)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "process.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +9,7 @@
 
 #include "bus.h"
 #include "clock.h"
+#include "read_text.h"
 
 static char program[PATH_MAX];
 static char command[8192];
@@ -20,11 +20,8 @@ static struct rtl_process own;
 /* Reads the arguments with blanks in between; what does not fit is cut. */
 static void read_command(void)
 {
-	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, command, sizeof(command) - 1);
+	ssize_t n = read_text("/proc/self/cmdline", command, sizeof(command));
 
-	if (fd >= 0)
-		close(fd);
 	if (n < 0)
 		n = 0;
 	while (n > 0 && !command[n - 1])

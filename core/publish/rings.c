@@ -258,7 +258,7 @@ static bool spare_prepare(void)
 	/* relaxed: no other thread prepares a ring that is taken */
 	const uint64_t ready = __atomic_load_n(&ring->ready, __ATOMIC_RELAXED);
 
-	if (spool_ring_fill(&bus.spool, ring, ready + SPARE_STEP) &&
+	if (spool_ring_prepare(&bus.spool, ring, ready + SPARE_STEP, true) &&
 	    __atomic_load_n(&ring->ready, __ATOMIC_RELAXED) < ring->capacity)
 		return true;
 	/* all of it, or what the disk has room for */

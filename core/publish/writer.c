@@ -253,7 +253,7 @@ static size_t usable(const struct writer *writer, size_t need, size_t most)
 	uint64_t ready = __atomic_load_n(&ring->ready, __ATOMIC_ACQUIRE); /* pairs: ring.c */
 
 	if (ready < at + need + FILLER_BYTES && ready < ring->capacity &&
-	    spool_ring_fill(&bus.spool, ring, at + need + PREPARE_AHEAD))
+	    spool_ring_prepare(&bus.spool, ring, at + need + PREPARE_AHEAD, true))
 		ready = __atomic_load_n(&ring->ready, __ATOMIC_ACQUIRE);
 	if (ready < ring->capacity)
 		ready = ready > at + FILLER_BYTES ? ready - FILLER_BYTES : at;

@@ -191,6 +191,17 @@ static int64_t text_id(struct sub *sub, const struct rtl_event *event, const voi
 	return string_id(sub, text, text ? length : 0);
 }
 
+/* A field's bytes: zeros, if the event is of an older minor version, which does not have it. */
+static const char *bytes_of(const struct plan *plan, const struct plan_column *column,
+			    const struct rtl_event *event)
+{
+	static const char zeros[RTL_PAYLOAD_MAX];
+
+	return column - plan->list < event->type_info->field_count
+		       ? (const char *)event->payload + column->field->offset
+		       : zeros;
+}
+
 /* A field that is as it is in rows and groups. */
 static void set_plain(struct sub *sub, struct process *process, struct rows *rows,
 		      struct cell *cell, const struct plan_column *column,
@@ -230,9 +241,8 @@ static void set_plain(struct sub *sub, struct process *process, struct rows *row
 }
 
 static void set_own(struct sub *sub, struct process *process, struct rows *rows, struct cell *cell,
-		    const struct plan_column *column, const struct rtl_event *event)
+		    const struct plan_column *column, const struct rtl_event *event, const char *at)
 {
-	const char *at = (const char *)event->payload + column->field->offset;
 	int64_t id;
 
 	if (column->how == PLAN_TIME) {
@@ -245,7 +255,7 @@ static void set_own(struct sub *sub, struct process *process, struct rows *rows,
 
 		cell_int_if(cell, value != event->correlation, (int64_t)value);
 	} else if (column->how == PLAN_ARGS) {
-		id = args_id(sub, process, event, column->field);
+		id = read_word(at) ? args_id(sub, process, event, column->field) : 0;
 		cell_int_if(cell, id != 0, id);
 	} else {
 		set_plain(sub, process, rows, cell, column, event, at);
@@ -277,7 +287,7 @@ static void make_key(struct key *key, const struct process *process, const struc
 	key_put(key, &process->number, sizeof(process->number));
 	for (uint32_t i = 0; i < plan->count; i++) {
 		const struct plan_column *column = &plan->list[i];
-		const char *at = (const char *)event->payload + column->field->offset, *text;
+		const char *at = bytes_of(plan, column, event), *text;
 		uint32_t length;
 
 		if (column->group != group->number)
@@ -303,7 +313,7 @@ static void add_group_row(struct sub *sub, struct process *process, const struct
 
 		if (column->group == group->number)
 			set_plain(sub, process, &group->rows, &cells[column->cell], column, event,
-				  (const char *)event->payload + column->field->offset);
+				  bytes_of(plan, column, event));
 	}
 }
 
@@ -334,5 +344,5 @@ void plan_fill(struct sub *sub, struct process *process, struct plan *plan, stru
 	for (uint32_t i = 0; i < plan->count; i++)
 		if (!plan->list[i].group)
 			set_own(sub, process, rows, &cells[plan->list[i].cell], &plan->list[i],
-				event);
+				event, bytes_of(plan, &plan->list[i], event));
 }

@@ -191,16 +191,16 @@ static bool make_view(struct sub *sub, const struct store *store)
 
 /* ---- stores ---- */
 
-/* A later minor version of what views know has more fields. */
+/* Of what views know, other minor versions have more fields, or fewer. */
 static bool same_layout(const struct store *store, const struct plan *b)
 {
 	const struct plan *a = &store->plan;
+	const uint32_t both = a->count < b->count ? a->count : b->count;
 
-	if (store->is_known
-		    ? a->count > b->count
-		    : a->count != b->count || a->info->payload_size != b->info->payload_size)
+	if (!store->is_known &&
+	    (a->count != b->count || a->info->payload_size != b->info->payload_size))
 		return false;
-	for (uint32_t i = 0; i < a->count; i++) {
+	for (uint32_t i = 0; i < both; i++) {
 		const struct plan_column *x = &a->list[i], *y = &b->list[i];
 
 		if (strcmp(x->name, y->name) != 0 || x->how != y->how || x->group != y->group ||

@@ -341,6 +341,34 @@ static void test_sqlite_rows__newer_minor_version__is_in_the_views(void **state)
 	free(fields);
 }
 
+static void test_sqlite_rows__older_minor_version__is_in_the_views(void **state)
+{
+	struct trace *t = *state;
+	struct rtl_stream_info older = *t->hsa;
+	const struct rtl_type_info *known = rtl_stream_find_type(t->hsa, RTL_TASK_END);
+	struct rtl_hsa_dispatch payload = sample_dispatch(3);
+	struct rtl_type_info type = *known;
+	const struct rtl_field *missing = rtl_type_field(known, --type.field_count);
+	char question[256];
+	struct rtl_event e;
+
+	memset((char *)&payload + missing->offset, 0xff, sizeof(payload) - missing->offset);
+	type.payload_size = missing->offset;
+	older.version_minor--;
+	older.types = &type;
+	older.type_count = 1;
+	t->hsa = &older;
+	trace_begin(t, "");
+	e = fake_event(&older, RTL_TASK_END, t->process, &payload, missing->offset);
+	fake_host_deliver_one(t->host, &e);
+	trace_end(t);
+	assert_answer(t->file, "SELECT gpu, packet_id FROM rtl_dispatch", "2|3");
+	snprintf(question, sizeof(question), "SELECT \"%s\" FROM rtl_e_rtl_hsa_task_end",
+		 missing->name);
+	assert_answer(t->file, question, "0");
+	assert_answer(t->file, "SELECT count(*) FROM sqlite_master WHERE name GLOB '*_2'", "0");
+}
+
 static void assert_all_in_order(const struct trace *t)
 {
 	assert_answer(t->file,
@@ -403,6 +431,7 @@ int main(void)
 		TEST(test_sqlite_rows__short_payload__is_counted_not_read),
 		TEST(test_sqlite_rows__unknown_version__has_tables_of_its_own),
 		TEST(test_sqlite_rows__newer_minor_version__is_in_the_views),
+		TEST(test_sqlite_rows__older_minor_version__is_in_the_views),
 		TEST(test_sqlite_rows__many_dispatches__each_once_and_in_order),
 		TEST(test_sqlite_rows__after_a_flush__others_can_read_along),
 	};
