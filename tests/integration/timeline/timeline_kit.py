@@ -19,6 +19,12 @@ def load(path):
         return json.loads(file.read().decode("utf-8"), object_pairs_hook=no_twice)
 
 
+def plain(text):
+    """What the rocpd schema's texts are without: quotes, backslashes, control characters."""
+    return "".join("'" if c == '"' else "/" if c == "\\" else " " if c < " " or c == "\x7f" else c
+                   for c in text)
+
+
 def check_nesting(events):
     """Slices of a track lie within each other, or apart."""
     tracks = collections.defaultdict(list)
