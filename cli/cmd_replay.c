@@ -76,7 +76,7 @@ static int replay_source(char *trace, const char *input, struct session *session
 
 	if (!status)
 		status = collect_set_properties(NULL, NULL);
-	return status ? status : collect_feed(&trace, 1, input, session->list);
+	return status ? status : collect_feed(&trace, 1, input, session->list, NULL);
 }
 
 static bool is_folder(const char *path)

@@ -262,17 +262,28 @@ int collect_deliver(uint32_t kind, const char *folder, const char *subscribers, 
 		left, false);
 }
 
-int collect_feed(char *const *traces, size_t count, const char *input, const char *subscribers)
+int collect_feed(char *const *traces, size_t count, const char *input, const char *subscribers,
+		 const struct rtl_subscriber *own)
 {
-	return deliver(
+	struct progress progress;
+	int status;
+
+	progress_init(&progress, "reading", !own);
+	progress.stops = "Ctrl-C stops";
+	status = deliver(
 		(struct rtl_collector_options){.struct_size = sizeof(struct rtl_collector_options),
 					       .kind = RTL_REPLAY,
 					       .subscribers = subscribers,
 					       .folder = traces[0],
 					       .input = input,
 					       .more = (const char *const *)traces + 1,
-					       .more_count = count - 1},
+					       .more_count = count - 1,
+					       .own = own,
+					       .progress = tell_progress,
+					       .progress_user = &progress},
 		NULL, false);
+	progress_clear(&progress);
+	return status;
 }
 
 int collect_deliver_completed(const char *folder, const char *subscribers)

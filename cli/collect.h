@@ -89,8 +89,9 @@ int collect_set_properties(const char *id, const char *mode);
  */
 int collect_deliver(uint32_t kind, const char *folder, const char *subscribers, uint32_t *left);
 /** Replays what a source plugin reads, one trace or several as one; input: its name, NULL: the first that says
- *  it reads them. */
-int collect_feed(char *const *traces, size_t count, const char *input, const char *subscribers);
+ *  it reads them. own: a subscriber of rtl's own beside the others, and how far it is is shown; or NULL. */
+int collect_feed(char *const *traces, size_t count, const char *input, const char *subscribers,
+		 const struct rtl_subscriber *own);
 /** Replays a recording that collect_deliver has just completed: that its collector died has been said. */
 int collect_deliver_completed(const char *folder, const char *subscribers);
 

@@ -374,7 +374,7 @@ static int write_output(struct merge *merge, char *const *inputs, size_t count)
 	list = list_of(merge);
 	status = list ? collect_set_properties(NULL, NULL) : cli_failed("out of memory");
 	if (!status)
-		status = collect_feed(merge->traces, merge->count, NULL, list);
+		status = collect_feed(merge->traces, merge->count, NULL, list, NULL);
 	sqlite3_free(list);
 	return !status && merge->has_rtl && write_facts(merge) ? CLI_FAILED : status;
 }

@@ -32,6 +32,7 @@ struct feed {
 	pthread_mutex_t lock; /* held while the plugin reads, and while it is asked */
 	struct property *properties;
 	const struct candidate *opening; /* while it opens: its error is why it cannot be read */
+	uint64_t at_ns;                  /* when its newest event was published */
 	bool told;                       /* it has reported an error */
 	bool is_all;                     /* all is read */
 	bool failed;
@@ -176,6 +177,7 @@ static int api_events(const struct rtl_source_host *api, const struct rtl_event 
 {
 	struct feed *feed = feed_of(api);
 
+	feed->at_ns = count ? events[count - 1].time_ns : feed->at_ns;
 	pthread_mutex_unlock(&feed->lock);
 	host_deliver(feed->host, events, count);
 	pthread_mutex_lock(&feed->lock);
@@ -486,21 +488,21 @@ static void end_feed(struct feed *feed, int result)
 
 bool host_read_feeds(struct host *host)
 {
-	bool more = false;
+	struct feed *first = NULL;
 	int result;
 
-	for (struct feed *feed = host->feeds; feed; feed = feed->next) {
-		if (feed->is_all)
-			continue;
-		pthread_mutex_lock(&feed->lock);
-		result = feed->source.read(feed->self);
-		pthread_mutex_unlock(&feed->lock);
-		if (result <= 0)
-			end_feed(feed, result);
-		host->dirty = true;
-		more = true;
-	}
-	return more;
+	for (struct feed *feed = host->feeds; feed; feed = feed->next)
+		if (!feed->is_all && (!first || feed->at_ns < first->at_ns))
+			first = feed;
+	if (!first)
+		return false;
+	pthread_mutex_lock(&first->lock);
+	result = first->source.read(first->self);
+	pthread_mutex_unlock(&first->lock);
+	if (result <= 0)
+		end_feed(first, result);
+	host->dirty = true;
+	return true;
 }
 
 bool host_feeds_failed(const struct host *host)

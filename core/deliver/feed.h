@@ -24,7 +24,7 @@ struct host;
  */
 int host_add_feed(struct host *host, const char *plugin, const char *path, char *message,
 		  size_t size);
-/* Lets each of them read on; false: all is read. */
+/* Lets the one read on that is furthest back in time; false: all is read. */
 bool host_read_feeds(struct host *host);
 /* Whether one could not be read to the end. */
 bool host_feeds_failed(const struct host *host);

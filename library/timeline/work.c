@@ -2,6 +2,7 @@
 /* See work.h: processes, threads, GPUs; dispatches and copies. */
 #include "work.h"
 
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,6 +139,26 @@ bool work_use_kineto_names(struct work *work)
 	for (size_t i = 0; i < 6; i++)
 		work->directions[i] = timeline_intern(work->timeline, directions[i]);
 	return !work->timeline->out_of_memory;
+}
+
+bool work_selects(struct work *work, const uint32_t *gpu, const char *name, size_t length,
+		  uint64_t begin_ns, uint64_t end_ns)
+{
+	struct work_selection *s = work->selection;
+	char *text = NULL;
+	bool fits;
+
+	if (!s)
+		return true;
+	if ((s->to_ns && begin_ns >= s->to_ns) || end_ns < s->from_ns ||
+	    (gpu && s->has_gpu && *gpu != s->gpu))
+		return false;
+	if (s->name && !(text = strndup(name, length)))
+		work->timeline->out_of_memory = true;
+	fits = !s->name || (text && fnmatch(s->name, text, 0) == 0);
+	free(text);
+	s->count += fits;
+	return fits;
 }
 
 void work_fini(struct work *work)
@@ -373,10 +394,12 @@ void work_dispatch(struct work *work, struct work_process *process,
 	const bool timed = !(d->flags & RTL_HSA_DISPATCH_NO_TIME) && d->end_ns;
 	struct timeline_slice slice = {.name = kernel->name,
 				       .category = work->categories[WORK_KERNEL]};
-	struct work_gpu *gpu = work_gpu(work, process, d->gpu, NULL);
+	struct work_gpu *gpu;
 	char texts[2][40];
 
-	if (!gpu)
+	if (!work_selects(work, &d->gpu, kernel->name->text, kernel->name->length,
+			  timed ? d->begin_ns : d->submit_ns, timed ? d->end_ns : d->submit_ns) ||
+	    !(gpu = work_gpu(work, process, d->gpu, NULL)))
 		return;
 	work_begin_values(work);
 	work_add(work, WORK_CORR_ID, TIMELINE_UINT, correlation);
@@ -444,6 +467,9 @@ void work_copy(struct work *work, struct work_process *process, const struct rtl
 							  : WORK_COPY],
 	};
 
+	if (!work_selects(work, &c->gpu, slice.name->text, slice.name->length,
+			  timed ? c->begin_ns : c->submit_ns, timed ? c->end_ns : c->submit_ns))
+		return;
 	work_begin_values(work);
 	if (!work->is_kineto || !by_host)
 		work_add(work, WORK_CORR_ID, TIMELINE_UINT, correlation);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * work.h: what programs and GPUs do, as a timeline shows it: which process and track each thing is
- * on, what it is called, its values, its flow from the call that caused it. Whoever has events, and
- * whoever has rows of a database, gives them here, so that both show the same. One thread.
+ * on, what it is called, its values, its flow from the call that caused it; and whether it is selected. One
+ * thread.
  *
  * Categories and keys are those by which TraceLens reads traces (hip_api, kernel_dispatch,
  * memory_copy; corr_id, begin_ns, grid_size...).
@@ -118,8 +118,20 @@ struct work_process {
 	uint32_t next_stream;
 };
 
+/** What is shown, of what all processes that are shown did: all zeros is all. */
+struct work_selection {
+	uint64_t from_ns,
+		to_ns;    /**< what ended before, what began then or later is not; 0: no limit */
+	const char *name; /**< a pattern, as fnmatch takes it */
+	bool has_gpu;     /**< of what GPUs do, what that one does */
+	uint32_t gpu;
+	uint64_t count; /**< of what was selected */
+};
+
 struct work {
 	struct timeline *timeline;
+	struct work_selection
+		*selection; /**< set by the owner after work_init; NULL: all is shown */
 	bool counters;
 	bool is_kineto; /**< see work_use_kineto_names */
 	struct timeline_name *keys[WORK_KEYS], *categories[WORK_CATEGORIES];
@@ -188,12 +200,15 @@ bool work_init(struct work *work, struct timeline *timeline, bool counters);
 /** Uses the names of PyTorch's profiler (Kineto), by which HolisticTraceAnalysis reads traces: before
  *  anything is told. False: out of memory. */
 bool work_use_kineto_names(struct work *work);
+/** Whether that is selected, which is counted. gpu NULL: no GPU does it. Text: of that length. */
+bool work_selects(struct work *work, const uint32_t *gpu, const char *name, size_t length,
+		  uint64_t begin_ns, uint64_t end_ns);
 /** What copies of that direction (enum rtl_hsa_copy_direction) are called, as rocprofv3 does. */
 const char *work_direction_name(uint32_t direction);
-/** What a hardware counter was for a dispatch. unit NULL: none is known. */
+/** What a hardware counter was for a dispatch of that kernel. unit NULL: none is known. */
 void work_hardware_counter(struct work *work, struct work_process *process, uint32_t node,
-			   const char *name, const char *unit, uint64_t begin_ns, uint64_t end_ns,
-			   double value);
+			   const char *kernel, const char *name, const char *unit,
+			   uint64_t begin_ns, uint64_t end_ns, double value);
 /** The same of a GPU in an interval, of that process; NAN: it has no value. */
 void work_hardware_interval(struct work *work, struct work_process *process, uint32_t node,
 			    const char *name, const char *unit, uint64_t begin_ns, uint64_t end_ns,

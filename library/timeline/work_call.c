@@ -26,6 +26,9 @@ void work_call(struct work *work, struct work_process *process, const struct wor
 		.end_ns = call->end_ns,
 	};
 
+	if (!work_selects(work, NULL, call->function->text, call->function->length, call->begin_ns,
+			  call->end_ns))
+		return;
 	work_begin_values(work);
 	/* readers of Kineto's names link all calls of a correlation to its work */
 	if (!work->is_kineto || call->is_hip)
@@ -82,6 +85,9 @@ void work_range(struct work *work, struct work_process *process, const struct wo
 		.is_mark = range->is_mark,
 	};
 
+	if (!work_selects(work, NULL, range->name, range->name_length, range->begin_ns,
+			  range->end_ns))
+		return;
 	work_begin_values(work);
 	work_add(work, WORK_BEGIN_NS, TIMELINE_TIME, range->begin_ns);
 	if (!range->is_mark)
@@ -144,6 +150,9 @@ void work_memory(struct work *work, struct work_process *process, const struct w
 		.end_ns = m->end_ns,
 	};
 
+	if (!work_selects(work, NULL, memory->function->text, memory->function->length, m->begin_ns,
+			  m->end_ns))
+		return;
 	work_begin_values(work);
 	work_add(work, WORK_BYTES, TIMELINE_UINT, m->bytes);
 	work_add(work, WORK_ADDRESS, TIMELINE_HEX, m->address);
@@ -181,6 +190,11 @@ void work_other(struct work *work, struct work_process *process, const struct wo
 		.is_mark = other->is_mark,
 	};
 
+	if (!work_selects(work, other->on_gpu ? &other->gpu : NULL,
+			  other->name ? other->name->text : other->text,
+			  other->name ? other->name->length : other->text_length, other->begin_ns,
+			  other->end_ns))
+		return;
 	write_slice(work, other_track(work, process, other), &slice);
 }
 

@@ -108,14 +108,16 @@ void work_in_flight(struct work *work, struct work_gpu *gpu, uint64_t from_ns, u
 }
 
 void work_hardware_counter(struct work *work, struct work_process *process, uint32_t node,
-			   const char *name, const char *unit, uint64_t begin_ns, uint64_t end_ns,
-			   double value)
+			   const char *kernel, const char *name, const char *unit,
+			   uint64_t begin_ns, uint64_t end_ns, double value)
 {
-	struct work_gpu *gpu = work_gpu(work, process, node, NULL);
+	const bool selected = work->counters &&
+			      work_selects(work, &node, kernel, strlen(kernel), begin_ns, end_ns);
+	struct work_gpu *gpu = selected ? work_gpu(work, process, node, NULL) : NULL;
 	const uint64_t number = hash_text(name, strlen(name)) | 1; /* 0: kernels in flight */
 	struct timeline_track *track;
 
-	if (!gpu || !work->counters)
+	if (!gpu)
 		return;
 	track = timeline_find(gpu->process, TIMELINE_COUNTER, number);
 	if (!track)
@@ -165,7 +167,9 @@ void work_hardware_interval(struct work *work, struct work_process *process, uin
 			    const char *name, const char *unit, uint64_t begin_ns, uint64_t end_ns,
 			    double value)
 {
-	struct work_gpu *gpu = work->counters ? work_gpu(work, process, node, NULL) : NULL;
+	const bool selected =
+		work->counters && work_selects(work, &node, name, strlen(name), begin_ns, end_ns);
+	struct work_gpu *gpu = selected ? work_gpu(work, process, node, NULL) : NULL;
 	struct work_interval *interval = gpu ? interval_of(work, gpu, process, name, unit) : NULL;
 
 	if (!interval || !interval->track)

@@ -31,7 +31,7 @@ void output_say(struct sub *sub, int level, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(line + n, sizeof(line) - (size_t)n, format, args);
 	va_end(args);
-	sub->host->report(sub->host, level, line);
+	sub->sink.host->report(sub->sink.host, level, line);
 }
 
 static int64_t clock_now(clockid_t clock)
@@ -79,13 +79,13 @@ static int begin(struct sub *sub, enum timeline_format format, uint64_t base_ns,
 			   strerror(errno));
 		return RTL_EIO;
 	}
-	sub->open = timeline_begin(&sub->timeline, sub->path, fd, format, base_ns,
+	sub->open = timeline_begin(&sub->sink.timeline, sub->path, fd, format, base_ns,
 				   unix_at(sub, base_ns), session ? session : "", sub->exact);
 	if (sub->open)
 		return 0;
 	output_say(sub, RTL_LEVEL_ERROR, "cannot be written (%s)",
-		   strerror(timeline_error(&sub->timeline)));
-	timeline_fini(&sub->timeline, true);
+		   strerror(timeline_error(&sub->sink.timeline)));
+	timeline_fini(&sub->sink.timeline, true);
 	unlink(sub->path);
 	return RTL_EIO;
 }
@@ -157,16 +157,16 @@ static int go_on(struct sub *sub, enum timeline_format format)
 		output_say(sub, RTL_LEVEL_ERROR, "cannot be opened (%s)", strerror(errno));
 		return RTL_EIO;
 	}
-	sub->open = timeline_continue(&sub->timeline, fd, format);
+	sub->open = timeline_continue(&sub->sink.timeline, fd, format);
 	if (sub->open)
 		return 0;
-	if (timeline_error(&sub->timeline))
+	if (timeline_error(&sub->sink.timeline))
 		output_say(sub, RTL_LEVEL_ERROR, "cannot be continued (%s)",
-			   strerror(timeline_error(&sub->timeline)));
+			   strerror(timeline_error(&sub->sink.timeline)));
 	else
 		output_say(sub, RTL_LEVEL_ERROR,
 			   "is not as its writer has left it: recover to another file");
-	timeline_fini(&sub->timeline, false);
+	timeline_fini(&sub->sink.timeline, false);
 	return RTL_EFORMAT;
 }
 
@@ -177,7 +177,7 @@ static int recover(struct sub *sub, enum timeline_format format, enum look found
 	case LOOK_UNFINISHED:
 		return go_on(sub, format);
 	case LOOK_SESSION:
-		sub->complete = !*sub->timeline.state.writer;
+		sub->complete = !*sub->sink.timeline.state.writer;
 		if (sub->complete) { /* its writer died later */
 			output_say(sub, RTL_LEVEL_INFO, "is complete already");
 			return 0;
@@ -199,7 +199,7 @@ static int recover(struct sub *sub, enum timeline_format format, enum look found
 /* Its writer died before its first commit: then nothing is there. */
 static bool holds_nothing(const struct sub *sub, enum look found)
 {
-	const struct state *state = &sub->timeline.state;
+	const struct state *state = &sub->sink.timeline.state;
 	struct stat st;
 
 	if (found == LOOK_UNFINISHED)
@@ -211,19 +211,19 @@ static bool holds_nothing(const struct sub *sub, enum look found)
 
 static int open_locked(struct sub *sub, enum timeline_format format, uint64_t base_ns, int32_t pid)
 {
-	const char *session = sub->host->property(sub->host, "session");
+	const char *session = sub->sink.host->property(sub->sink.host, "session");
 	enum look found;
 	int result;
 
-	if (!state_init(&sub->timeline.state, sub->path))
+	if (!state_init(&sub->sink.timeline.state, sub->path))
 		return RTL_ENOMEM;
-	found = timeline_look(sub->path, format, session, &sub->timeline.state);
+	found = timeline_look(sub->path, format, session, &sub->sink.timeline.state);
 	if (sub->recovers && holds_nothing(sub, found)) {
 		remove_old(sub);
 		found = LOOK_NOTHING;
 	}
 	if (sub->recovers && found == LOOK_NOTHING && !base_ns) {
-		state_fini(&sub->timeline.state, false);
+		state_fini(&sub->sink.timeline.state, false);
 		free(sub->path);
 		sub->path = NULL;
 		return 0; /* there may be nothing to write either */
@@ -232,10 +232,10 @@ static int open_locked(struct sub *sub, enum timeline_format format, uint64_t ba
 		if (found == LOOK_NOTHING || found == LOOK_UNFINISHED)
 			return recover(sub, format, found, base_ns, session);
 		result = recover(sub, format, found, base_ns, session);
-		state_fini(&sub->timeline.state, false);
+		state_fini(&sub->sink.timeline.state, false);
 		return result;
 	}
-	state_fini(&sub->timeline.state, false);
+	state_fini(&sub->sink.timeline.state, false);
 	result = choose(sub, found, pid);
 	return result ? result : begin(sub, format, base_ns, session);
 }

@@ -34,7 +34,8 @@ static int open_output(struct sub *sub, const struct output_names *names, uint64
 {
 	int result = output_begin(sub, names, base_ns);
 
-	if (result == 0 && sub->open && !work_init(&sub->work, &sub->timeline, sub->counters))
+	if (result == 0 && sub->open &&
+	    !work_init(&sub->sink.work, &sub->sink.timeline, sub->sink.counters))
 		result = RTL_ENOMEM;
 	return result;
 }
@@ -45,88 +46,9 @@ static int open_if_known(struct sub *sub)
 	struct output_names names;
 
 	/* what is of the past has times of its own, known with its first process */
-	if (sub->replays || !output_names_known(sub->host, sub->pattern, &room, &names))
+	if (sub->replays || !output_names_known(sub->sink.host, sub->pattern, &room, &names))
 		return 0;
 	return open_output(sub, &names, 0);
-}
-
-/* ---- the ledger ---- */
-
-static void free_losses(struct sub *sub)
-{
-	for (size_t i = 0; i < sub->loss_count; i++) {
-		free(sub->losses[i].stream);
-		free(sub->losses[i].cause);
-	}
-	free(sub->losses);
-	sub->losses = NULL;
-	sub->loss_count = 0;
-}
-
-struct loss_target {
-	struct sub *sub;
-	const char *stream;
-};
-
-static void add_loss(void *user, const char *cause, uint64_t count)
-{
-	struct loss_target *target = user;
-	struct sub *sub = target->sub;
-	struct timeline_loss *losses =
-		reallocarray(sub->losses, sub->loss_count + 1, sizeof(*losses));
-	struct timeline_loss *loss = losses ? &losses[sub->loss_count] : NULL;
-
-	if (losses)
-		sub->losses = losses;
-	if (!loss)
-		return;
-	*loss = (struct timeline_loss){strdup(target->stream), strdup(cause), count};
-	if (loss->stream && loss->cause) {
-		sub->loss_count++;
-		return;
-	}
-	free(loss->stream);
-	free(loss->cause);
-}
-
-/* Two streams of calls tell of the same: the one of which nothing was published is left out. */
-static bool is_empty(const struct rtl_ledger *l)
-{
-	return !l->published && !l->delivered && !l->discarded && !l->abandoned && !l->missed;
-}
-
-/* How things stand, for the end of the file. */
-static void update_ledger(struct sub *sub, bool end)
-{
-	const struct rtl_host *host = sub->host;
-	size_t count = 0;
-
-	for (struct stream *s = sub->streams; s; s = s->next)
-		count++;
-	free(sub->ledgers);
-	sub->ledgers = calloc(count + 1, sizeof(*sub->ledgers));
-	sub->ledger_count = 0;
-	free_losses(sub);
-	for (struct stream *s = sub->streams; sub->ledgers && s; s = s->next) {
-		struct rtl_ledger l = {.struct_size = sizeof(l)};
-		struct loss_target target = {sub, s->info->name};
-
-		if (host->ledger(host, NULL, s->info, &l) != 0 || is_empty(&l))
-			continue;
-		sub->ledgers[sub->ledger_count++] = (struct timeline_ledger){
-			s->info->name, l.published, l.delivered, l.discarded,
-			l.abandoned,   l.missed,    l.left_out};
-		host->losses(host, NULL, s->info, add_loss, &target);
-		if (s->skipped)
-			add_loss(&target, "json: not as described", s->skipped);
-		if (!strcmp(s->info->name, RTL_STREAM_HSA_COUNTER) && counters_lost(sub, end))
-			add_loss(&target, "json: value of a dispatch that is not there",
-				 counters_lost(sub, end));
-	}
-	sub->timeline.ledgers = sub->ledgers;
-	sub->timeline.ledger_count = sub->ledger_count;
-	sub->timeline.losses = sub->losses;
-	sub->timeline.loss_count = sub->loss_count;
 }
 
 /* ---- positions ---- */
@@ -137,20 +59,20 @@ static void take_position(void *user, const struct rtl_process *info, uint32_t r
 	struct sub *sub = user;
 
 	if (info)
-		state_set_ring(&sub->timeline.state, lookup_spool(info), ring, position);
+		state_set_ring(&sub->sink.timeline.state, event_lookup_spool(info), ring, position);
 }
 
 static int resume(struct sub *sub, const struct rtl_process *info)
 {
-	const struct state *state = &sub->timeline.state;
+	const struct state *state = &sub->sink.timeline.state;
 	int result = 0;
 
-	if (!sub->timeline.resumed)
+	if (!sub->sink.timeline.resumed)
 		return 0;
 	for (size_t i = 0; i < state->ring_count && result == 0; i++)
-		if (state->rings[i].spool == lookup_spool(info))
-			result = sub->host->resume(sub->host, info, state->rings[i].ring,
-						   state->rings[i].position);
+		if (state->rings[i].spool == event_lookup_spool(info))
+			result = sub->sink.host->resume(sub->sink.host, info, state->rings[i].ring,
+							state->rings[i].position);
 	if (result)
 		output_say(sub, RTL_LEVEL_ERROR,
 			   "the host cannot go on where this output ends (error %d): nothing is "
@@ -164,7 +86,7 @@ static int resume(struct sub *sub, const struct rtl_process *info)
 /* A failure is said once; afterwards nothing is written. */
 static int status(struct sub *sub)
 {
-	const int error = sub->open ? timeline_error(&sub->timeline) : 0;
+	const int error = sub->open ? timeline_error(&sub->sink.timeline) : 0;
 
 	if (!error)
 		return 0;
@@ -183,7 +105,7 @@ static int status(struct sub *sub)
 
 static void remove_output(struct sub *sub)
 {
-	timeline_fini(&sub->timeline, true);
+	timeline_fini(&sub->sink.timeline, true);
 	unlink(sub->path);
 	sub->open = false;
 }
@@ -192,20 +114,11 @@ static void plugin_destroy(void *instance)
 {
 	struct sub *sub = instance;
 
-	generic_fini(sub);
-	counters_fini(sub);
-	lookup_fini(sub);
-	for (struct stream *s = sub->streams, *next; s; s = next) {
-		next = s->next;
-		free(s);
-	}
-	free(sub->ledgers);
-	free_losses(sub);
-	work_fini(&sub->work);
+	event_sink_fini(&sub->sink);
 	if (sub->open && sub->replays)
 		remove_output(sub); /* a replay can be made again */
 	else if (sub->open)         /* without finish: another host goes on */
-		timeline_fini(&sub->timeline, false);
+		timeline_fini(&sub->sink.timeline, false);
 	free(sub->pattern);
 	free(sub->path);
 	free(sub);
@@ -213,7 +126,7 @@ static void plugin_destroy(void *instance)
 
 static int meet_host(struct sub *sub)
 {
-	const struct rtl_host *host = sub->host;
+	const struct rtl_host *host = sub->sink.host;
 
 	sub->exact = HOST_HAS(host, positions) && HOST_HAS(host, resume);
 	sub->recovers = host_is(host, "recover");
@@ -242,11 +155,10 @@ static int plugin_create(const struct rtl_host *host, const struct rtl_setting *
 	(void)count;
 	if (!sub)
 		return RTL_ENOMEM;
-	sub->host = host;
-	sub->last_stream = &sub->streams;
+	sub->sink.host = host;
 	sub->pattern = strdup(rtl_setting_at(settings, OUTPUT)->value);
-	sub->args = rtl_setting_at(settings, ARGS)->number;
-	sub->counters = rtl_setting_at(settings, COUNTERS)->number;
+	sub->sink.args = rtl_setting_at(settings, ARGS)->number;
+	sub->sink.counters = rtl_setting_at(settings, COUNTERS)->number;
 	result = sub->pattern ? meet_host(sub) : RTL_ENOMEM;
 	if (result == 0)
 		result = check_suffix(sub);
@@ -263,20 +175,8 @@ static int plugin_create(const struct rtl_host *host, const struct rtl_setting *
 static int plugin_stream(void *instance, const struct rtl_stream_info *info)
 {
 	struct sub *sub = instance;
-	struct stream *stream;
-	int result;
 
-	if (sub->complete)
-		return 0;
-	stream = calloc(1, sizeof(*stream));
-	if (!stream)
-		return RTL_ENOMEM;
-	stream->sub = sub;
-	stream->info = info;
-	*sub->last_stream = stream;
-	sub->last_stream = &stream->next;
-	result = known_subscribe(sub, stream);
-	return result == RTL_ENOTSUP ? generic_subscribe(stream) : result;
+	return sub->complete ? 0 : event_sink_stream(&sub->sink, info);
 }
 
 static int plugin_process_begin(void *instance, const struct rtl_process *process)
@@ -290,7 +190,7 @@ static int plugin_process_begin(void *instance, const struct rtl_process *proces
 	if (result == 0 && sub->open)
 		result = resume(sub, process);
 	if (result == 0 && sub->open)
-		lookup_process(sub, process);
+		event_lookup_process(&sub->sink, process);
 	sub->failed |= result != 0;
 	return result ? result : status(sub);
 }
@@ -300,7 +200,7 @@ static int plugin_process_end(void *instance, const struct rtl_process *process)
 	struct sub *sub = instance;
 
 	if (sub->open)
-		generic_unfinished(sub, process);
+		generic_unfinished(&sub->sink, process);
 	return status(sub);
 }
 
@@ -310,16 +210,16 @@ static int plugin_flush(void *instance)
 
 	if (!sub->open || sub->failed)
 		return status(sub);
-	if (sub->pending) {
-		work_flush(&sub->work, false);
-		update_ledger(sub, false);
+	if (sub->sink.pending) {
+		work_flush(&sub->sink.work, false);
+		event_sink_update_ledger(&sub->sink, false);
 	}
 	if (sub->exact)
-		sub->host->positions(sub->host, take_position, sub);
+		sub->sink.host->positions(sub->sink.host, take_position, sub);
 	/* the host forgets what it had delivered: it must be in the file now */
-	if (sub->pending || sub->timeline.state.used)
-		timeline_commit(&sub->timeline);
-	sub->pending = false;
+	if (sub->sink.pending || sub->sink.timeline.state.used)
+		timeline_commit(&sub->sink.timeline);
+	sub->sink.pending = false;
 	return status(sub);
 }
 
@@ -331,18 +231,14 @@ static int plugin_finish(void *instance)
 
 	if (!sub->open || sub->failed)
 		return status(sub);
-	if (!sub->work.processes && !sub->timeline.resumed) {
+	if (!sub->sink.work.processes && !sub->sink.timeline.resumed) {
 		remove_output(sub); /* nothing came: there is nothing to look at */
 		return 0;
 	}
-	generic_unfinished(sub, NULL);
-	work_flush(&sub->work, true);
-	update_ledger(sub, true);
-	sub->timeline.interrupted = sub->host->property(sub->host, "interrupted");
-	slices = sub->timeline.slices;
-	timeline_finish(&sub->timeline);
+	event_sink_finish(&sub->sink);
+	slices = sub->sink.timeline.slices;
 	result = status(sub);
-	timeline_fini(&sub->timeline, result == 0);
+	timeline_fini(&sub->sink.timeline, result == 0);
 	sub->open = false;
 	if (result == 0)
 		output_say(sub, RTL_LEVEL_INFO, "%llu slices", (unsigned long long)slices);

@@ -304,12 +304,30 @@ class Convert(Case):
         # the program's times are of its own making, before it started
         self.refused(1, "nothing is selected by --from", "convert", "a.db", "-o", "b.json", "--from", "1ms")
 
+    def test_several_inputs__what_they_do_counted_in_the_order_of_time(self):
+        def in_flight(*names):
+            self.assertEqual(self.rtl("convert", *names, "-o", "b.json").returncode, 0)
+            trace = load(self.path("b.json"))
+            return sorted((trace["baseTimeNanoseconds"] + round(e["ts"] * 1000), e["args"]["kernels"])
+                          for e in trace["traceEvents"] if e["ph"] == "C")
+
+        names = [self.path(name) for name in ("early.db", "late.db")]
+        for i, name in enumerate(names):
+            self.rtl("trace", "-q", "-o", name, PROGRAM, "50000")
+            with contextlib.closing(sqlite3.connect(name)) as database:
+                database.execute("UPDATE rtl_s_rtl_hsa_task_end SET time_ns = time_ns + ?1 * 100000000000, begin_ns_rel = "
+                                 "begin_ns_rel + id * 100000, submit_ns_rel = submit_ns_rel + id * 100000, end_ns_rel = "
+                                 "end_ns_rel + id * 100000 + 50000", (i,))
+                database.commit()
+        self.assertTrue(in_flight(*names) == sorted(in_flight(names[0]) + in_flight(names[1])))
+        self.assertEqual(len(in_flight(*reversed(names))), 4 * 50000)
+
     def test_gpu__of_programs_own_streams_too(self):
         with contextlib.closing(sqlite3.connect(self.path("a.db"))) as database:
-            fields = "".join(f"INSERT INTO rtl_field VALUES (50, 7, {i}, '{name}', '{column}', '', '{kind}', '', {8 * i}, 8, '');"
-                             for i, (name, column, kind) in enumerate((
-                                 ("begin_ns", "begin_ns_rel", "time"), ("end_ns", "end_ns_rel", "time"),
-                                 ("gpu", "gpu", "uint"))))
+            fields = "".join(f"INSERT INTO rtl_field VALUES (50, 7, {i}, '{name}', '{column}', '', '{kind}', '', {8 * i}, {size}, '');"
+                             for i, (name, column, kind, size) in enumerate((
+                                 ("begin_ns", "begin_ns_rel", "time", 8), ("end_ns", "end_ns_rel", "time", 8),
+                                 ("gpu", "gpu", "uint", 4))))
             # the first dispatch is of GPU 1, the others of GPU 2
             database.executescript(
                 "INSERT INTO rtl_s_rtl_hsa_task_end_g2 SELECT 900 + id, 1, queue, submit_tid, flags, scope, hip_stream"
@@ -317,8 +335,10 @@ class Convert(Case):
                 "UPDATE rtl_s_rtl_hsa_task_end SET g2 = 900 + g2 WHERE id = (SELECT min(id) FROM rtl_s_rtl_hsa_task_end);"
                 "INSERT INTO rtl_stream VALUES (50, 'own', 1, 0, '');"
                 "INSERT INTO rtl_type VALUES (50, 7, 'work', '', 24, 0, 'rtl_s_own');" + fields +
-                "CREATE VIEW rtl_e_own AS SELECT id, process, tid, time_ns, 0 AS uid, 0 AS parent_uid, instance, correlation,"
-                " begin_ns, end_ns, gpu FROM rtl_e_rtl_hsa_task_end GROUP BY gpu;")
+                "INSERT INTO rtl_origin SELECT 900, process, tid, 0, 0 FROM rtl_origin LIMIT 1;"
+                "CREATE TABLE rtl_s_own AS SELECT e.id + 1000000 AS id, 900 AS origin, time_ns, instance, correlation, begin_ns_rel,"
+                " end_ns_rel, gpu FROM rtl_s_rtl_hsa_task_end AS e JOIN rtl_s_rtl_hsa_task_end_g2 AS g ON g.id = e.g2"
+                " GROUP BY gpu;")
         for options, gpus in (((), [1, 2]), (("--gpu", "1"), [1]), (("--gpu", "2"), [2])):
             self.converted(*options)
             events = load(self.path("b.json"))["traceEvents"]

@@ -14,7 +14,7 @@ import re
 import sqlite3
 import subprocess
 
-from timeline_kit import check_nesting, load
+from timeline_kit import check_nesting, load, plain
 
 COPIES = {0: "MEMORY_FILL", 1: "MEMORY_COPY_HOST_TO_DEVICE", 2: "MEMORY_COPY_DEVICE_TO_HOST",
           3: "MEMORY_COPY_DEVICE_TO_DEVICE", 4: "MEMORY_COPY_DEVICE_TO_DEVICE",
@@ -231,7 +231,7 @@ def check_hta(database, path, rank):
         number, = {number for number, *_ in rows.processes() if rows.dispatches(number)}
         # a begin may be moved behind that of its call
         bad = differ("hta, kernels", [(d[0], d[3], d[15]) for d in rows.dispatches(number)],
-                     [(e["name"], read(e)[2], e["args"]["correlation"]) for e in of["kernel"]])
+                     [(plain(e["name"]), read(e)[2], e["args"]["correlation"]) for e in of["kernel"]])
         copies = [c for c in rows.copies(number) if c[10] and not c[11] & 16]
         for category, fills in (("gpu_memcpy", False), ("gpu_memset", True)):
             bad |= differ(f"hta, {category}",
@@ -256,7 +256,7 @@ def check_hta(database, path, rank):
                                     if e["args"]["correlation"] in called)
         bad |= differ("hta, links", dict(links).items(), found.items())
         bad |= differ("hta, ranges", [m[:3] for m in rows.markers(number) if m[4]],
-                      [read(e) for e in of["user_annotation"]])
+                      [(plain(read(e)[0]), *read(e)[1:]) for e in of["user_annotation"]])
     for category, there in of.items():
         on_gpu = category in ("kernel", "gpu_memcpy", "gpu_memset")
         assert all((e["args"].get("stream", 0) >= 1) == on_gpu for e in there), category

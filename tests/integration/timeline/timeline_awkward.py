@@ -16,15 +16,9 @@ import tempfile
 
 import other_formats
 import pftrace
-from timeline_kit import check_nesting, load
+from timeline_kit import check_nesting, load, plain
 
 PROGRAM, RTL, SQLITE, JSON = sys.argv[1:]
-
-
-def plain(text):
-    """What the rocpd schema's texts are without: quotes, backslashes, control characters."""
-    return "".join("'" if c == '"' else "/" if c == "\\" else " " if c < " " or c == "\x7f" else c
-                   for c in text)
 
 
 def ask(database, sql):
@@ -51,17 +45,16 @@ def compare(what, expected, found):
     return expected != found
 
 
-def check(what, database, slices, is_live):
+def check(what, database, slices):
     """Whether it differs from the database."""
     of = collections.defaultdict(list)
     for category, *rest in slices:
         of[category].append(rest)
-    # a conversion has what the rocpd schema has; a live one ends a name at a NUL, which is U+FFFD there
-    shown = plain if is_live else str
-    name = "replace(u.string, char(65533) || 'inside', '')" if is_live else "u.string"
-    bad = compare(f"{what}, ranges", ask(database, f"SELECT {name}, start, end FROM rtl_marker JOIN "
-                  "rocpd_api AS a ON a.id = api_id JOIN rocpd_ustring AS u ON u.id = args_id"),
-                  collections.Counter((shown(n), b, e) for n, b, e, _ in of["roctx"]))
+    # a live name ends at a NUL, which is U+FFFD in a database
+    bad = compare(f"{what}, ranges", ask(
+        database, "SELECT replace(u.string, char(65533) || 'inside', ''), start, end FROM rtl_marker JOIN "
+        "rocpd_api AS a ON a.id = api_id JOIN rocpd_ustring AS u ON u.id = args_id"),
+                  collections.Counter((plain(n), b, e) for n, b, e, _ in of["roctx"]))
     names = ask(database, "SELECT t.name, start, end FROM rtl_dispatch JOIN rocpd_op AS o "
                 "ON o.id = op_id LEFT JOIN rtl_tracepoint AS t USING (process, uid)")
     unnamed = "(unknown kernel)"
@@ -89,14 +82,14 @@ def main():
                                                 (".db", ".json", ".json.gz", ".pftrace"))
         subprocess.run([PROGRAM, SQLITE, database, JSON, live, JSON, compressed, JSON, protobuf],
                        check=True)
-        bad = check("json", database, slices_of_json(live), True)
+        bad = check("json", database, slices_of_json(live))
         bad |= slices_of_json(live) != slices_of_json(compressed)
-        bad |= check("pftrace", database, slices_of_pftrace(protobuf), True)
-        for name, read in (("b.json", slices_of_json), ("b.pftrace", slices_of_pftrace)):
+        bad |= check("pftrace", database, slices_of_pftrace(protobuf))
+        for name, read, same in (("b.json", slices_of_json, live), ("b.pftrace", slices_of_pftrace, protobuf)):
             path = os.path.join(folder, name)
             subprocess.run([RTL, "convert", database, "-o", path], check=True,
                            stdout=subprocess.DEVNULL)
-            bad |= check("converted to " + name, database, read(path), False)
+            bad |= compare("converted to " + name, *(collections.Counter(repr(s).replace("\ufffdinside", "") for s in read(p)) for p in (same, path)))
         return int(bad | other_formats.check_all(RTL, database, folder))
     finally:
         shutil.rmtree(folder)

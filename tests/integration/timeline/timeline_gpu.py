@@ -35,24 +35,6 @@ def events_of(trace):
         for e in trace["traceEvents"] if e["ph"] in "Xi")
 
 
-def without_numbers(trace):
-    """
-    Its events without stream_ID. A writer numbers streams as it meets them, and a converter meets them in another
-    order: there must be one number for each stream, and 0 for the null stream.
-    """
-    numbers = collections.defaultdict(dict)
-    for event in trace["traceEvents"]:
-        args = event.get("args", {})
-        if "stream_ID" in args:
-            number = args.pop("stream_ID")
-            stream = args.get("stream")
-            assert numbers[event["pid"]].setdefault(stream, number) == number, (event, number)
-            assert (number == 0) == (stream in (None, 0, "0x0", "0")), (event, number)
-    for streams in numbers.values():
-        assert len(set(streams.values())) == len(streams), streams
-    return events_of(trace)
-
-
 def differ(what, one, other):
     missing, more = one - other, other - one
     for event in list(missing.elements())[:5]:
@@ -140,7 +122,7 @@ def compare(folder, outputs):
     converted = load(convert(folder, database, "b.json"))
     check_nesting(converted["traceEvents"])
     bad |= check_pftrace(convert(folder, database, "b.pftrace"), converted)
-    bad |= differ("converted", without_numbers(trace), without_numbers(converted))
+    bad |= differ("converted", events_of(trace), events_of(converted))
     bad |= other_formats.check_all(RTL, database, folder)
     for stream in trace["metadata"]["rtl"]["ledger"]:
         bad |= stream["published"] != stream["delivered"]

@@ -35,6 +35,12 @@ def load_cut(path):
     return json.loads(data[:end] + b"]}", object_pairs_hook=no_twice) if b"[\n" in data[:end] else None
 
 
+def plain(text):
+    """What the rocpd schema's texts are without: quotes, backslashes, control characters."""
+    return "".join("'" if c == '"' else "/" if c == "\\" else " " if c < " " or c == "\x7f" else c
+                   for c in text)
+
+
 def check_nesting(events):
     """Slices of a track lie within each other, or apart."""
     tracks = collections.defaultdict(list)

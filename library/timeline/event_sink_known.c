@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* known.c: rtl's own streams, whose payloads it knows. */
+/* event_sink_known.c: rtl's own streams, whose payloads it knows. */
 #include <stdio.h>
 #include <string.h>
 
 #include <rtl/args.h>
 #include <rtl/publish.h>
 
-#include "sub.h"
+#include "event_sink.h"
 
 /* What the first version of rtl.hsa had of a dispatch. */
 #define DISPATCH_LEAST offsetof(struct rtl_hsa_dispatch, scope)
@@ -16,7 +16,7 @@
 static void take_dispatch(struct stream *stream, struct work_process *process,
 			  const struct rtl_event *event)
 {
-	struct sub *sub = stream->sub;
+	struct event_sink *sink = stream->sink;
 	const struct rtl_hsa_dispatch *d = event->payload;
 	struct rtl_hsa_dispatch whole = {0};
 	const struct work_kernel *kernel;
@@ -29,21 +29,22 @@ static void take_dispatch(struct stream *stream, struct work_process *process,
 		memcpy(&whole, event->payload, event->payload_size);
 		d = &whole;
 	}
-	kernel = lookup_kernel(sub, event->process, event->uid, d->kernel_name);
-	if (kernel)
-		work_dispatch(&sub->work, process, d, kernel, event->correlation);
+	kernel = event_lookup_kernel(sink, event->process, event->uid, d->kernel_name);
+	if (!kernel)
+		return;
+	work_dispatch(&sink->work, process, d, kernel, event->correlation);
 	if (d->flags & RTL_HSA_DISPATCH_SERIALISED)
-		counters_dispatch(sub, event, d);
+		counters_dispatch(sink, event, d, kernel);
 }
 
 static void dispatch_events(void *user, const struct rtl_event *const *events, size_t count)
 {
-	sub_each(user, events, count, take_dispatch);
+	event_sink_each(user, events, count, take_dispatch);
 }
 
 /* A GPU's name: "gfx906, product, 0000:03:00.0", as far as that is known. */
-static void name_gpu(struct sub *sub, struct work_process *process, const struct rtl_tracepoint *tp,
-		     uint32_t node)
+static void name_gpu(struct event_sink *sink, struct work_process *process,
+		     const struct rtl_tracepoint *tp, uint32_t node)
 {
 	const char *product = rtl_tracepoint_value(tp, "product"),
 		   *bus = rtl_tracepoint_value(tp, "bus_id");
@@ -51,62 +52,64 @@ static void name_gpu(struct sub *sub, struct work_process *process, const struct
 
 	snprintf(name, sizeof(name), "%s%s%s%s%s", tp->name, product && *product ? ", " : "",
 		 product ? product : "", bus && *bus ? ", " : "", bus ? bus : "");
-	work_gpu(&sub->work, process, node, name);
+	if (!sink->work.selection || !sink->work.selection->has_gpu ||
+	    sink->work.selection->gpu == node)
+		work_gpu(&sink->work, process, node, name);
 }
 
 static void take_metadata(struct stream *stream, struct work_process *process,
 			  const struct rtl_event *event)
 {
-	struct sub *sub = stream->sub;
+	struct event_sink *sink = stream->sink;
 	const struct rtl_hsa_metadata *m = event->payload;
 	const struct rtl_tracepoint *tp =
-		sub->host->tracepoint(sub->host, event->process, event->uid);
+		sink->host->tracepoint(sink->host, event->process, event->uid);
 
 	if (tp && strcmp(tp->kind, "agent") == 0)
-		name_gpu(sub, process, tp, m->gpu);
+		name_gpu(sink, process, tp, m->gpu);
 	else if (tp && strcmp(tp->kind, "kernel") == 0)
-		lookup_kernel_again(sub, event->process, event->uid);
+		event_lookup_kernel_again(sink, event->process, event->uid);
 }
 
 static void metadata_events(void *user, const struct rtl_event *const *events, size_t count)
 {
-	sub_each(user, events, count, take_metadata);
+	event_sink_each(user, events, count, take_metadata);
 }
 
 static void take_copy(struct stream *stream, struct work_process *process,
 		      const struct rtl_event *event)
 {
-	work_copy(&stream->sub->work, process, event->payload, event->correlation);
+	work_copy(&stream->sink->work, process, event->payload, event->correlation);
 }
 
 static void copy_events(void *user, const struct rtl_event *const *events, size_t count)
 {
-	sub_each(user, events, count, take_copy);
+	event_sink_each(user, events, count, take_copy);
 }
 
 static void take_memory(struct stream *stream, struct work_process *process,
 			const struct rtl_event *event)
 {
-	struct sub *sub = stream->sub;
+	struct event_sink *sink = stream->sink;
 	const struct rtl_hsa_mem *m = event->payload;
 	struct work_memory memory = {
-		.function = lookup_string(sub, event->process, m->function),
-		.status = lookup_string(sub, event->process, m->status),
+		.function = event_lookup_string(sink, event->process, m->function),
+		.status = event_lookup_string(sink, event->process, m->status),
 		.is_release = event->type == RTL_MEM_RELEASE_END,
 		.mem = m,
 		.tid = event->tid,
 	};
 
 	if (!memory.function)
-		memory.function =
-			timeline_intern(&sub->timeline, memory.is_release ? "release" : "allocate");
+		memory.function = timeline_intern(&sink->timeline,
+						  memory.is_release ? "release" : "allocate");
 	if (memory.function)
-		work_memory(&sub->work, process, &memory);
+		work_memory(&sink->work, process, &memory);
 }
 
 static void memory_events(void *user, const struct rtl_event *const *events, size_t count)
 {
-	sub_each(user, events, count, take_memory);
+	event_sink_each(user, events, count, take_memory);
 }
 
 /* ---- calls ---- */
@@ -119,25 +122,25 @@ static bool is_unfinished(uint16_t type)
 static void take_call(struct stream *stream, struct work_process *process,
 		      const struct rtl_event *event)
 {
-	struct sub *sub = stream->sub;
+	struct event_sink *sink = stream->sink;
 	const bool is_hip = stream->is_hip;
 	const struct rtl_hsa_call *c = event->payload; /* HIP's begins with the same */
 	const struct rtl_hip_call *hip = is_hip ? event->payload : NULL;
 	const bool unfinished = is_unfinished(event->type);
 	const struct rtl_field *field = rtl_args_field(event->type_info);
 	const struct function *function =
-		lookup_function(sub, event->process, event->uid, c->function);
+		event_lookup_function(sink, event->process, event->uid, c->function);
 	char text[RTL_PAYLOAD_MAX];
 	size_t length = 0;
 
 	if (!function)
 		return;
 	if (field)
-		length = rtl_args_text(sub->host, event, field, text, sizeof(text));
-	work_call(&sub->work, process,
+		length = rtl_args_text(sink->host, event, field, text, sizeof(text));
+	work_call(&sink->work, process,
 		  &(struct work_call){
 			  .function = function->name,
-			  .status = lookup_string(sub, event->process, c->status),
+			  .status = event_lookup_string(sink, event->process, c->status),
 			  .is_hip = is_hip,
 			  .unfinished = unfinished,
 			  .begin_ns = c->begin_ns,
@@ -154,7 +157,7 @@ static void take_call(struct stream *stream, struct work_process *process,
 
 static void call_events(void *user, const struct rtl_event *const *events, size_t count)
 {
-	sub_each(user, events, count, take_call);
+	event_sink_each(user, events, count, take_call);
 }
 
 /* ---- ranges ---- */
@@ -177,7 +180,7 @@ static void take_range(struct stream *stream, struct work_process *process,
 	const struct rtl_roctx_range *r = event->payload;
 	const bool unfinished = event->type == RTL_REGION_UNFINISHED;
 
-	work_range(&stream->sub->work, process,
+	work_range(&stream->sink->work, process,
 		   &(struct work_range){
 			   .name = text_of(event, &r->name),
 			   .name_length = length_of(event, &r->name),
@@ -197,7 +200,7 @@ static void take_mark(struct stream *stream, struct work_process *process,
 {
 	const struct rtl_roctx_mark *m = event->payload;
 
-	work_range(&stream->sub->work, process,
+	work_range(&stream->sink->work, process,
 		   &(struct work_range){
 			   .name = text_of(event, &m->name),
 			   .name_length = length_of(event, &m->name),
@@ -219,7 +222,7 @@ static void take_name(struct stream *stream, struct work_process *process,
 	if (n->kind != RTL_ROCTX_THREAD)
 		return;
 	snprintf(name, sizeof(name), "%.*s", (int)n->name.length, text_of(event, &n->name));
-	work_name_thread(&stream->sub->work, process, (uint32_t)n->object, name);
+	work_name_thread(&stream->sink->work, process, (uint32_t)n->object, name);
 }
 
 static void take_roctx(struct stream *stream, struct work_process *process,
@@ -235,7 +238,7 @@ static void take_roctx(struct stream *stream, struct work_process *process,
 
 static void roctx_events(void *user, const struct rtl_event *const *events, size_t count)
 {
-	sub_each(user, events, count, take_roctx);
+	event_sink_each(user, events, count, take_roctx);
 }
 
 /* ---- subscribing ---- */
@@ -275,30 +278,31 @@ static const struct wanted_stream streams[] = {
 static const struct wanted_stream no_counters = {RTL_STREAM_HSA_COUNTER,
 						 RTL_STREAM_HSA_COUNTER_VERSION, counter + 2, 2};
 
-static int subscribe_calls(struct sub *sub, struct stream *stream, int which)
+static int subscribe_calls(struct event_sink *sink, struct stream *stream, int which)
 {
 	int result;
 
 	stream->is_hip = which & WANTED_HIP;
-	result = wanted_subscribe_calls(sub->host, stream->info, which, sub->args, call_events,
-					stream, stream->is_hip ? &sub->hip_calls : &sub->hsa_calls);
+	result = wanted_subscribe_calls(sink->host, stream->info, which, sink->args, call_events,
+					stream,
+					stream->is_hip ? &sink->hip_calls : &sink->hsa_calls);
 	/* of another version: the calls are shown without arguments */
 	return result == RTL_ENOTSUP && which & WANTED_DEBUG ? 0 : result;
 }
 
-int known_subscribe(struct sub *sub, struct stream *stream)
+int known_subscribe(struct event_sink *sink, struct stream *stream)
 {
 	const struct wanted_stream *known = wanted_find(WANTED(streams), stream->info->name);
 	const int calls = wanted_call_stream(stream->info->name);
 	int result = 0;
 
 	if (calls >= 0)
-		return subscribe_calls(sub, stream, calls);
+		return subscribe_calls(sink, stream, calls);
 	if (!known)
 		return RTL_ENOTSUP;
-	if (known->types == counter && sub->counters)
-		result = counters_init(sub);
+	if (known->types == counter && sink->counters)
+		result = counters_init(sink);
 	else if (known->types == counter)
 		known = &no_counters;
-	return result ? result : wanted_subscribe(sub->host, stream->info, known, stream, NULL);
+	return result ? result : wanted_subscribe(sink->host, stream->info, known, stream, NULL);
 }

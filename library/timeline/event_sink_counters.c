@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * counters.c: hardware counters, as tracks of their GPU. A value of a dispatch is shown from the dispatch's
+ * event_sink_counters.c: hardware counters, as tracks of their GPU. A value of a dispatch is shown from the dispatch's
  * begin to its end, which another event tells: before it mostly, sometimes after. So the newest dispatches
  * that are counted are kept, and values that came first wait.
  */
 #include <math.h>
 #include <stdlib.h>
 
+#include "event_sink.h"
 #include "hash.h"
-#include "sub.h"
 
 #define BUCKETS 512u /* a power of two */
 #define WAYS    8u
@@ -19,6 +19,7 @@ struct counters {
 	struct bucket {
 		struct counted {
 			uint64_t key, begin_ns, end_ns;
+			const struct timeline_name *kernel;
 		} newest[WAYS];
 		uint32_t count; /* of all that came */
 	} buckets[BUCKETS];
@@ -56,11 +57,12 @@ static const struct counted *find(struct counters *counters, uint64_t key)
 	return NULL;
 }
 
-static void show(struct sub *sub, const struct waiting *value, const struct counted *dispatch)
+static void show(struct event_sink *sink, const struct waiting *value,
+		 const struct counted *dispatch)
 {
-	work_hardware_counter(&sub->work, value->process, value->gpu, value->name->text,
-			      value->unit ? value->unit->text : NULL, dispatch->begin_ns,
-			      dispatch->end_ns, value->value);
+	work_hardware_counter(&sink->work, value->process, value->gpu, dispatch->kernel->text,
+			      value->name->text, value->unit ? value->unit->text : NULL,
+			      dispatch->begin_ns, dispatch->end_ns, value->value);
 }
 
 /* At the ring's begin. */
@@ -70,14 +72,15 @@ static void forget_shown(struct counters *counters)
 		counters->first++;
 }
 
-void counters_dispatch(struct sub *sub, const struct rtl_event *event,
-		       const struct rtl_hsa_dispatch *d)
+void counters_dispatch(struct event_sink *sink, const struct rtl_event *event,
+		       const struct rtl_hsa_dispatch *d, const struct work_kernel *kernel)
 {
 	const bool timed = !(d->flags & RTL_HSA_DISPATCH_NO_TIME) && d->end_ns;
 	const struct counted dispatch = {.key = key_of(event),
 					 .begin_ns = timed ? d->begin_ns : d->submit_ns,
-					 .end_ns = timed ? d->end_ns : d->submit_ns};
-	struct counters *counters = sub->hardware;
+					 .end_ns = timed ? d->end_ns : d->submit_ns,
+					 .kernel = kernel->name};
+	struct counters *counters = sink->hardware;
 	struct bucket *bucket;
 
 	if (!counters)
@@ -86,26 +89,26 @@ void counters_dispatch(struct sub *sub, const struct rtl_event *event,
 	bucket->newest[bucket->count++ % WAYS] = dispatch;
 	for (uint64_t n = counters->first; n < counters->end; n++)
 		if (counters->keys[n % WAITING] == dispatch.key) {
-			show(sub, &counters->waiting[n % WAITING], &dispatch);
+			show(sink, &counters->waiting[n % WAITING], &dispatch);
 			counters->keys[n % WAITING] = 0;
 		}
 	forget_shown(counters);
 }
 
 /* A tracepoint has it from the beginning. */
-static struct timeline_name *unit_of(struct sub *sub, const struct rtl_event *event)
+static struct timeline_name *unit_of(struct event_sink *sink, const struct rtl_event *event)
 {
-	struct map *units = &sub->hardware->units;
+	struct map *units = &sink->hardware->units;
 	struct timeline_name *name = (struct timeline_name *)(uintptr_t)map_get(units, event->uid);
 	const char *unit;
 
 	if (name)
 		return name;
-	unit = rtl_tracepoint_value(sub->host->tracepoint(sub->host, event->process, event->uid),
+	unit = rtl_tracepoint_value(sink->host->tracepoint(sink->host, event->process, event->uid),
 				    "unit");
-	name = unit && *unit ? timeline_intern(&sub->timeline, unit) : NULL;
+	name = unit && *unit ? timeline_intern(&sink->timeline, unit) : NULL;
 	if (name && !map_set(units, event->uid, (uintptr_t)name))
-		sub->timeline.out_of_memory = true;
+		sink->timeline.out_of_memory = true;
 	return name;
 }
 
@@ -126,9 +129,9 @@ static void keep(struct counters *counters, uint64_t key, const struct waiting *
 static void take_value(struct stream *stream, struct work_process *process,
 		       const struct rtl_event *event)
 {
-	struct sub *sub = stream->sub;
+	struct event_sink *sink = stream->sink;
 	const struct rtl_hsa_counter *c = event->payload;
-	struct counters *counters = sub->hardware;
+	struct counters *counters = sink->hardware;
 	const uint64_t key = key_of(event);
 	const struct counted *dispatch;
 	struct waiting value;
@@ -137,8 +140,8 @@ static void take_value(struct stream *stream, struct work_process *process,
 		return;
 	value = (struct waiting){
 		.process = process,
-		.name = lookup_string(sub, event->process, c->name),
-		.unit = unit_of(sub, event),
+		.name = event_lookup_string(sink, event->process, c->name),
+		.unit = unit_of(sink, event),
 		.gpu = c->gpu,
 		.value = c->value,
 	};
@@ -146,45 +149,45 @@ static void take_value(struct stream *stream, struct work_process *process,
 		return;
 	dispatch = find(counters, key);
 	if (dispatch)
-		show(sub, &value, dispatch);
+		show(sink, &value, dispatch);
 	else
 		keep(counters, key, &value);
 }
 
 void counters_values(void *user, const struct rtl_event *const *events, size_t count)
 {
-	sub_each(user, events, count, take_value);
+	event_sink_each(user, events, count, take_value);
 }
 
 static void take_interval(struct stream *stream, struct work_process *process,
 			  const struct rtl_event *event)
 {
-	struct sub *sub = stream->sub;
+	struct event_sink *sink = stream->sink;
 	const struct rtl_hsa_counter_interval *c = event->payload;
-	const struct timeline_name *name = lookup_string(sub, event->process, c->name);
-	const struct timeline_name *unit = unit_of(sub, event);
+	const struct timeline_name *name = event_lookup_string(sink, event->process, c->name);
+	const struct timeline_name *unit = unit_of(sink, event);
 
 	if (name)
-		work_hardware_interval(&sub->work, process, c->gpu, name->text,
+		work_hardware_interval(&sink->work, process, c->gpu, name->text,
 				       unit ? unit->text : NULL, c->begin_ns, c->end_ns,
 				       c->flags & RTL_HSA_COUNTER_NO_VALUE ? NAN : c->value);
 }
 
 void counters_intervals(void *user, const struct rtl_event *const *events, size_t count)
 {
-	sub_each(user, events, count, take_interval);
+	event_sink_each(user, events, count, take_interval);
 }
 
-int counters_init(struct sub *sub)
+int counters_init(struct event_sink *sink)
 {
-	if (!sub->hardware)
-		sub->hardware = calloc(1, sizeof(*sub->hardware));
-	return sub->hardware ? 0 : RTL_ENOMEM;
+	if (!sink->hardware)
+		sink->hardware = calloc(1, sizeof(*sink->hardware));
+	return sink->hardware ? 0 : RTL_ENOMEM;
 }
 
-uint64_t counters_lost(const struct sub *sub, bool end)
+uint64_t counters_lost(const struct event_sink *sink, bool end)
 {
-	const struct counters *counters = sub->hardware;
+	const struct counters *counters = sink->hardware;
 	uint64_t lost = counters ? counters->lost : 0;
 
 	for (uint64_t n = counters ? counters->first : 0; end && counters && n < counters->end; n++)
@@ -192,10 +195,10 @@ uint64_t counters_lost(const struct sub *sub, bool end)
 	return lost;
 }
 
-void counters_fini(struct sub *sub)
+void counters_fini(struct event_sink *sink)
 {
-	if (sub->hardware)
-		map_fini(&sub->hardware->units);
-	free(sub->hardware);
-	sub->hardware = NULL;
+	if (sink->hardware)
+		map_fini(&sink->hardware->units);
+	free(sink->hardware);
+	sink->hardware = NULL;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * generic.c: streams of which only the description is known. What has a begin and an end is a slice
+ * event_sink_generic.c: streams of which only the description is known. What has a begin and an end is a slice
  * of its thread, or of the GPU that it names. It is an event with both times in it, or a pair of
  * events with the same instance, whose begin is kept until the end comes. All else is a mark.
  * Fields are values.
@@ -12,7 +12,7 @@
 #include <rtl/args.h>
 #include <rtl/publish.h>
 
-#include "sub.h"
+#include "event_sink.h"
 
 #define NO_FIELD UINT32_MAX
 
@@ -84,7 +84,7 @@ static bool is_repeated(const struct rtl_stream_info *stream, const struct rtl_t
 
 static struct type *new_type(struct stream *stream, const struct rtl_type_info *info)
 {
-	struct sub *sub = stream->sub;
+	struct event_sink *sink = stream->sink;
 	const uint32_t count = info->field_count;
 	struct type *type = calloc(1, sizeof(*type));
 	char name[256];
@@ -93,7 +93,7 @@ static struct type *new_type(struct stream *stream, const struct rtl_type_info *
 		type->keys = calloc(2 * (size_t)count + 1, sizeof(struct timeline_name *));
 	if (!type || !type->keys) {
 		free(type);
-		sub->timeline.out_of_memory = true;
+		sink->timeline.out_of_memory = true;
 		return NULL;
 	}
 	type->info = info;
@@ -106,12 +106,18 @@ static struct type *new_type(struct stream *stream, const struct rtl_type_info *
 	type->text = find_field(info, RTL_KIND_TEXT, 8, NULL);
 	type->gpu = find_field(info, RTL_KIND_UINT, 4, "gpu");
 	type->queue = find_field(info, RTL_KIND_UINT, 4, "queue");
-	type->name = timeline_intern(&sub->timeline, info->name ? info->name : "event");
+	type->name = timeline_intern(&sink->timeline, info->name ? info->name : "event");
 	type->end_keys = type->keys + count;
 	for (uint32_t i = 0; i < count; i++) {
-		type->keys[i] = timeline_intern(&sub->timeline, rtl_type_field(info, i)->name);
-		snprintf(name, sizeof(name), "end_%s", rtl_type_field(info, i)->name);
-		type->end_keys[i] = timeline_intern(&sub->timeline, name);
+		const char *field = rtl_type_field(info, i)->name;
+		/* what readers of Kineto's names take for theirs */
+		const bool is_taken = sink->work.is_kineto &&
+				      (!strcmp(field, "stream") || !strcmp(field, "correlation"));
+
+		snprintf(name, sizeof(name), "%s%s", field, is_taken ? "_" : "");
+		type->keys[i] = timeline_intern(&sink->timeline, name);
+		snprintf(name, sizeof(name), "end_%s", field);
+		type->end_keys[i] = timeline_intern(&sink->timeline, name);
 	}
 	type->next = stream->types;
 	stream->types = type;
@@ -130,8 +136,8 @@ static struct type *find_type(struct stream *stream, const struct rtl_event *eve
 	if (!stream->last_type)
 		stream->last_type = new_type(stream, info);
 	if (!stream->category)
-		stream->category = timeline_intern(&stream->sub->timeline, stream->info->name);
-	return stream->category && !stream->sub->timeline.out_of_memory ? stream->last_type : NULL;
+		stream->category = timeline_intern(&stream->sink->timeline, stream->info->name);
+	return stream->category && !stream->sink->timeline.out_of_memory ? stream->last_type : NULL;
 }
 
 /* ---- names and values ---- */
@@ -154,19 +160,19 @@ static struct rtl_text read_text(const struct rtl_event *event, const struct rtl
 }
 
 /* What it is called: as its tracepoint is, by a string or text in it, or as its type. */
-static void set_name(struct sub *sub, const struct type *type, const struct rtl_event *event,
-		     struct work_other *other)
+static void set_name(struct event_sink *sink, const struct type *type,
+		     const struct rtl_event *event, struct work_other *other)
 {
 	const struct rtl_tracepoint *tp =
-		event->uid ? sub->host->tracepoint(sub->host, event->process, event->uid) : NULL;
+		event->uid ? sink->host->tracepoint(sink->host, event->process, event->uid) : NULL;
 	const struct rtl_text text = read_text(event, type->text);
 
 	other->name = NULL;
 	if (tp && *tp->name)
-		other->name = timeline_intern(&sub->timeline, tp->name);
+		other->name = timeline_intern(&sink->timeline, tp->name);
 	else if (type->string)
-		other->name = lookup_string(sub, event->process,
-					    read_uint(event, type->string->offset, 8));
+		other->name = event_lookup_string(sink, event->process,
+						  read_uint(event, type->string->offset, 8));
 	if (!other->name && text.length) {
 		other->text = (const char *)event->payload + text.offset;
 		other->text_length = text.length;
@@ -208,11 +214,12 @@ static void set_bytes(struct timeline_value *value, struct room *room,
 	set_room(value, room, length);
 }
 
-static void set_args(struct sub *sub, struct timeline_value *value, struct room *room,
+static void set_args(struct event_sink *sink, struct timeline_value *value, struct room *room,
 		     const struct rtl_event *event, const struct rtl_field *field)
 {
 	const size_t left = sizeof(room->text) - room->used;
-	const size_t length = rtl_args_text(sub->host, event, field, room->text + room->used, left);
+	const size_t length =
+		rtl_args_text(sink->host, event, field, room->text + room->used, left);
 
 	set_room(value, room, length < left ? length : left - 1);
 }
@@ -234,7 +241,7 @@ static void set_integer(struct timeline_value *value, const struct rtl_event *ev
 	}
 }
 
-static void set_value(struct sub *sub, struct timeline_value *value, struct room *room,
+static void set_value(struct event_sink *sink, struct timeline_value *value, struct room *room,
 		      const struct rtl_event *event, const struct rtl_field *field)
 {
 	struct rtl_text text;
@@ -269,8 +276,8 @@ static void set_value(struct sub *sub, struct timeline_value *value, struct room
 	case RTL_KIND_STRING:
 		if (field->size != 8)
 			break;
-		value->name =
-			lookup_string(sub, event->process, read_uint(event, field->offset, 8));
+		value->name = event_lookup_string(sink, event->process,
+						  read_uint(event, field->offset, 8));
 		value->kind = value->name ? TIMELINE_NAME : TIMELINE_TEXT;
 		if (!value->name)
 			value->text = "", value->length = 0;
@@ -283,7 +290,7 @@ static void set_value(struct sub *sub, struct timeline_value *value, struct room
 		return;
 	case RTL_KIND_ARGS:
 	case RTL_KIND_VALUES:
-		set_args(sub, value, room, event, field);
+		set_args(sink, value, room, event, field);
 		return;
 	default:
 		break;
@@ -292,7 +299,7 @@ static void set_value(struct sub *sub, struct timeline_value *value, struct room
 }
 
 /* Of an end whose begin is there: values that the begin has as well are told once. */
-static void add_values(struct sub *sub, struct room *room, const struct type *type,
+static void add_values(struct event_sink *sink, struct room *room, const struct type *type,
 		       const struct rtl_event *event, const struct rtl_event *told)
 {
 	for (uint32_t i = 0; i < type->info->field_count; i++) {
@@ -308,8 +315,8 @@ static void add_values(struct sub *sub, struct room *room, const struct type *ty
 			continue;
 		if (told && field->kind == RTL_KIND_TEXT && read_text(event, field).length == 0)
 			continue;
-		set_value(sub,
-			  work_value(&sub->work, told ? type->end_keys[i] : type->keys[i],
+		set_value(sink,
+			  work_value(&sink->work, told ? type->end_keys[i] : type->keys[i],
 				     TIMELINE_UINT),
 			  room, event, field);
 	}
@@ -320,22 +327,22 @@ static void add_values(struct sub *sub, struct room *room, const struct type *ty
 static void show(struct stream *stream, const struct type *type, const struct rtl_event *event,
 		 struct work_other *other, const struct opened *opened)
 {
-	struct sub *sub = stream->sub;
-	struct work_process *process = lookup_process(sub, event->process);
-	struct room *room = &sub->room;
+	struct event_sink *sink = stream->sink;
+	struct work_process *process = event_lookup_process(sink, event->process);
+	struct room *room = &sink->room;
 
 	room->used = 0;
 	other->category = stream->category;
 	other->tid = opened ? opened->event.tid : event->tid;
-	work_begin_values(&sub->work);
-	if (event->correlation)
-		work_add(&sub->work, WORK_CORR_ID, TIMELINE_UINT, event->correlation);
+	work_begin_values(&sink->work);
+	if (event->correlation && !sink->work.is_kineto)
+		work_add(&sink->work, WORK_CORR_ID, TIMELINE_UINT, event->correlation);
 	if (opened)
-		add_values(sub, room, opened->type, &opened->event, NULL);
+		add_values(sink, room, opened->type, &opened->event, NULL);
 	if (!opened || opened->event.payload != event->payload)
-		add_values(sub, room, type, event, opened ? &opened->event : NULL);
+		add_values(sink, room, type, event, opened ? &opened->event : NULL);
 	if (process)
-		work_other(&sub->work, process, other);
+		work_other(&sink->work, process, other);
 }
 
 static void show_slice(struct stream *stream, struct type *type, const struct rtl_event *event)
@@ -355,7 +362,7 @@ static void show_slice(struct stream *stream, struct type *type, const struct rt
 		other.gpu = (uint32_t)read_uint(event, type->gpu->offset, 4);
 		other.queue = type->queue ? (uint32_t)read_uint(event, type->queue->offset, 4) : 0;
 	}
-	set_name(stream->sub, type, event, &other);
+	set_name(stream->sink, type, event, &other);
 	show(stream, type, event, &other, NULL);
 }
 
@@ -364,7 +371,7 @@ static void show_mark(struct stream *stream, struct type *type, const struct rtl
 	struct work_other other = {
 		.is_mark = true, .begin_ns = event->time_ns, .end_ns = event->time_ns};
 
-	set_name(stream->sub, type, event, &other);
+	set_name(stream->sink, type, event, &other);
 	show(stream, type, event, &other, NULL);
 }
 
@@ -381,7 +388,7 @@ static bool keep_begin(struct stream *stream, struct type *type, const struct rt
 	};
 
 	begin.group = opened;
-	if (!opened || !pairing_put(&stream->sub->pairing, &begin)) {
+	if (!opened || !pairing_put(&stream->sink->pairing, &begin)) {
 		free(opened);
 		return false;
 	}
@@ -398,7 +405,7 @@ static void show_pair(struct opened *opened, struct type *type, const struct rtl
 {
 	struct work_other other = {.begin_ns = opened->event.time_ns, .end_ns = end_ns};
 
-	set_name(opened->stream->sub, opened->type, &opened->event, &other);
+	set_name(opened->stream->sink, opened->type, &opened->event, &other);
 	show(opened->stream, type, event, &other, opened);
 	free(opened);
 }
@@ -411,7 +418,7 @@ static void end_pair(struct stream *stream, struct type *type, const struct rtl_
 		.process = event->process->number,
 	};
 
-	if (pairing_take(&stream->sub->pairing, &begin))
+	if (pairing_take(&stream->sink->pairing, &begin))
 		show_pair(begin.group, type, event, event->time_ns);
 	else
 		show_mark(stream, type, event);
@@ -421,7 +428,7 @@ void generic_events(void *user, const struct rtl_event *const *events, size_t co
 {
 	struct stream *stream = user;
 
-	stream->sub->pending = true;
+	stream->sink->pending = true;
 	for (size_t i = 0; i < count; i++) {
 		struct type *type = find_type(stream, events[i]);
 
@@ -438,9 +445,9 @@ void generic_events(void *user, const struct rtl_event *const *events, size_t co
 
 /* ---- the end ---- */
 
-void generic_unfinished(struct sub *sub, const struct rtl_process *process)
+void generic_unfinished(struct event_sink *sink, const struct rtl_process *process)
 {
-	struct pairing *pairing = &sub->pairing;
+	struct pairing *pairing = &sink->pairing;
 
 	for (size_t i = 0; i < pairing->hash.capacity;) {
 		const struct pairing_begin *at = pairing_at(pairing, i);
@@ -454,14 +461,15 @@ void generic_unfinished(struct sub *sub, const struct rtl_process *process)
 		begin = *at;
 		pairing_take(pairing, &begin); /* another one may take its place */
 		show_pair(opened, opened->type, &opened->event,
-			  sub->timeline.latest_ns > opened->event.time_ns ? sub->timeline.latest_ns
-									  : opened->event.time_ns);
+			  sink->timeline.latest_ns > opened->event.time_ns
+				  ? sink->timeline.latest_ns
+				  : opened->event.time_ns);
 	}
 }
 
 int generic_subscribe(struct stream *stream)
 {
-	const struct rtl_host *host = stream->sub->host;
+	const struct rtl_host *host = stream->sink->host;
 	int result = 0;
 
 	for (uint32_t i = 0; i < stream->info->type_count && result == 0; i++) {
@@ -474,13 +482,13 @@ int generic_subscribe(struct stream *stream)
 	return result;
 }
 
-void generic_fini(struct sub *sub)
+void generic_fini(struct event_sink *sink)
 {
-	for (size_t i = 0; i < sub->pairing.hash.capacity; i++)
-		if (pairing_at(&sub->pairing, i))
-			free(pairing_at(&sub->pairing, i)->group);
-	pairing_fini(&sub->pairing);
-	for (struct stream *s = sub->streams; s; s = s->next)
+	for (size_t i = 0; i < sink->pairing.hash.capacity; i++)
+		if (pairing_at(&sink->pairing, i))
+			free(pairing_at(&sink->pairing, i)->group);
+	pairing_fini(&sink->pairing);
+	for (struct stream *s = sink->streams; s; s = s->next)
 		for (struct type *t = s->types, *next; t; t = next) {
 			next = t->next;
 			free(t->keys);
