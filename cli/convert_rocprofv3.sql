@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
 -- An element of rocprofv3's JSON, of ROCm 7.1: what is there for process :process. The rows of a statement are parts of the text,
--- with commas between them. rtl_json(text) is a text as JSON has it between quotes. Joins are in the order that is fast.
+-- with commas between them. rtl_json(text) is a text as JSON has it between quotes. Joins are in the order that is fast. What
+-- may be much is sorted (LIMIT keeps that apart) before text is made of it.
 
 SELECT printf('{"metadata":{"node":{"id":0,"hash":0,"machine_id":"","system_name":"Linux","hostname":"%s","release":"","version":"",'
     || '"hardware_name":"","domain_name":""},"pid":%d,"ppid":%d,"init_time":%d,"fini_time":%d,"command":["%s"],"config":{}},',
@@ -83,19 +84,24 @@ SELECT printf('{"size":0,"kind":11,"operation":2,"thread_id":%d,"correlation_id"
     || '"start_timestamp":%d,"end_timestamp":%d,"dispatch_info":{"size":0,"agent_id":{"handle":%d},"queue_id":{"handle":%d},'
     || '"kernel_id":%d,"dispatch_id":%d,"private_segment_size":%d,"group_segment_size":%d,"workgroup_size":{"x":%d,"y":%d,"z":%d},'
     || '"grid_size":{"x":%d,"y":%d,"z":%d}},"stream_id":{"handle":%d}}', d.tid, d.correlation, d.begin_ns, d.end_ns, d.gpu, d.queue,
-    k.id, d.id, d.scratch_bytes, d.lds_bytes, d.workgroup_x, d.workgroup_y, d.workgroup_z, d.grid_x, d.grid_y, d.grid_z, s.number)
-  FROM c_dispatch AS d CROSS JOIN c_kernel AS k ON k.process = d.process AND k.uid = d.uid AND k.name_id = d.name_id
-  CROSS JOIN c_stream AS s ON s.process = d.process AND s.stream = d.stream WHERE d.process = :process ORDER BY d.id;
+    d.kernel, d.id, d.scratch_bytes, d.lds_bytes, d.workgroup_x, d.workgroup_y, d.workgroup_z, d.grid_x, d.grid_y, d.grid_z, d.number)
+  FROM (SELECT d.id, d.tid, d.correlation, d.begin_ns, d.end_ns, d.gpu, d.queue, d.scratch_bytes, d.lds_bytes, d.workgroup_x,
+    d.workgroup_y, d.workgroup_z, d.grid_x, d.grid_y, d.grid_z, k.id AS kernel, s.number
+    FROM c_dispatch AS d CROSS JOIN c_kernel AS k ON k.process = d.process AND k.uid = d.uid AND k.name_id = d.name_id
+    CROSS JOIN c_stream AS s ON s.process = d.process AND s.stream = d.stream WHERE d.process = :process
+    ORDER BY d.id LIMIT -1) AS d;
 VALUES ('],"hip_api":[');
 SELECT printf('{"size":0,"kind":21,"operation":%d,"thread_id":%d,"correlation_id":{"internal":%d,"external":0,"ancestor":0},'
-    || '"start_timestamp":%d,"end_timestamp":%d}', o.number, c.tid, c.correlation, c.begin_ns, c.end_ns)
-  FROM c_call AS c CROSS JOIN c_operation AS o ON o.kind = 'HIP_RUNTIME_API_EXT' AND o.name_id = c.name_id
-  WHERE c.is_hip AND c.process = :process ORDER BY c.id;
+    || '"start_timestamp":%d,"end_timestamp":%d}', c.number, c.tid, c.correlation, c.begin_ns, c.end_ns)
+  FROM (SELECT o.number, c.tid, c.instance, c.correlation, c.begin_ns, c.end_ns
+    FROM c_call AS c CROSS JOIN c_operation AS o ON o.kind = 'HIP_RUNTIME_API_EXT' AND o.name_id = c.name_id
+    WHERE c.is_hip AND c.process = :process ORDER BY c.id LIMIT -1) AS c;
 VALUES ('],"hsa_api":[');
 SELECT printf('{"size":0,"kind":1,"operation":%d,"thread_id":%d,"correlation_id":{"internal":%d,"external":0,"ancestor":%d},'
-    || '"start_timestamp":%d,"end_timestamp":%d}', o.number, c.tid, c.instance, c.correlation, c.begin_ns, c.end_ns)
-  FROM c_call AS c CROSS JOIN c_operation AS o ON o.kind = 'HSA_CORE_API' AND o.name_id = c.name_id
-  WHERE NOT c.is_hip AND c.process = :process ORDER BY c.id;
+    || '"start_timestamp":%d,"end_timestamp":%d}', c.number, c.tid, c.instance, c.correlation, c.begin_ns, c.end_ns)
+  FROM (SELECT o.number, c.tid, c.instance, c.correlation, c.begin_ns, c.end_ns
+    FROM c_call AS c CROSS JOIN c_operation AS o ON o.kind = 'HSA_CORE_API' AND o.name_id = c.name_id
+    WHERE NOT c.is_hip AND c.process = :process ORDER BY c.id LIMIT -1) AS c;
 VALUES ('],"marker_api":[');
 SELECT printf('{"size":0,"kind":32,"operation":%d,"thread_id":%d,"correlation_id":{"internal":%d,"external":0,"ancestor":0},'
     || '"start_timestamp":%d,"end_timestamp":%d}', CASE WHEN NOT is_range THEN 0 WHEN started THEN 2 ELSE 1 END, tid,
