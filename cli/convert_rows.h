@@ -40,10 +40,6 @@
 #include "convert.h"
 #include "progress.h"
 
-/** Rows, by their numbers, for one statement where all would take much memory, or time without news.
- */
-#define CONVERT_CHUNK 32768
-
 struct convert_rows {
 	sqlite3 *db;
 	const char *path;
@@ -51,6 +47,7 @@ struct convert_rows {
 	struct progress progress;
 	uint64_t done, all; /* rows, for the bar */
 	uint64_t first_ns;  /* when the first process started */
+	int64_t most;       /* number of a row, once it is known */
 };
 
 /** Opens a trace. CLI_OK, or CLI_FAILED after a line. To be closed in either case. */
@@ -60,28 +57,39 @@ int convert_rows_open(struct convert_rows *rows, const char *path,
 bool convert_rows_are_none(struct convert_rows *rows);
 /** Says so if a selection selects nothing of the views; CLI_OK, or CLI_FAILED. */
 int convert_rows_check(struct convert_rows *rows);
-/**
- * The condition that a row of a table `x`, with a column `process`, is selected; to be freed by
- * sqlite3_free, NULL: out of memory. Of what is selected by are given: the expressions of its GPU (NULL:
- * none), of its name, of when it began and ended.
- */
-char *convert_rows_condition(const struct convert_rows *rows, const char *gpu, const char *name,
-			     const char *begin, const char *end);
 /** The tables of what is in the views. CLI_OK, or CLI_FAILED after a line. */
 int convert_rows_objects(struct convert_rows *rows);
 void convert_rows_close(struct convert_rows *rows);
 
-/** Whether the last statement failed because the trace has no such table. */
-bool convert_rows_missing(const struct convert_rows *rows);
+/** A function for SQL, whose user data are the rows. */
+void convert_rows_function(struct convert_rows *rows, const char *name, int arguments,
+			   void (*function)(sqlite3_context *, int, sqlite3_value **));
 /** Says that the trace cannot be read; CLI_FAILED. */
 int convert_rows_refuse(const struct convert_rows *rows);
+/** The same, unless a statement is of a table that the trace does not have: CLI_OK. */
+int convert_rows_refuse_sql(const struct convert_rows *rows);
 /** Says that the last statement failed: where it was to be written, or what was read; CLI_FAILED. */
 int convert_rows_failed(const struct convert_rows *rows, const struct part *part);
-/** Runs statements; a table that is missing is none. CLI_OK, or CLI_FAILED after a line. */
-int convert_rows_run(struct convert_rows *rows, const char *sql);
+/** So many more rows are done; to be told by so many. */
+void convert_rows_tell(struct convert_rows *rows, uint64_t count);
+#define CONVERT_TELL_EVERY 4096u
 /** A number; 0 if there is none. */
 int64_t convert_rows_number(struct convert_rows *rows, const char *sql);
-/** So many more rows are done. */
-void convert_rows_tell(struct convert_rows *rows, uint64_t count);
+
+/** Who takes the rows of statements; `count`: those before, of the statement. An exit status. */
+struct convert_taker {
+	int (*take)(void *user, sqlite3_stmt *row, uint64_t count);
+	void *user;
+};
+
+/**
+ * Runs statements, each of which ends with a line; one of a table that is not there is none. Parameters
+ * have the values of the columns of their names in `of` (or NULL). One with :from and :to is run for a
+ * range of numbers after the other. CLI_OK, or CLI_FAILED after a line.
+ */
+int convert_rows_script(struct convert_rows *rows, const struct part *part, const char *sql,
+			sqlite3_stmt *of, const struct convert_taker *taker);
+/** Begins a database `o`; scripts fill it, and "COMMIT;\nDETACH o" ends it. As above. */
+int convert_rows_begin(struct convert_rows *rows, const struct part *part, unsigned application);
 
 #endif

@@ -9,40 +9,19 @@
 EMBED(convert_rpd_sql, RTL_CONVERT_RPD);
 extern const char convert_rpd_sql[];
 
-/* One statement after the other, each with its progress. */
-static int run(struct convert_rows *rows, const struct part *part, const char *sql)
-{
-	sqlite3_stmt *statement = NULL;
-	int result = SQLITE_OK;
-
-	while (*sql && result == SQLITE_OK) {
-		result = sqlite3_prepare_v2(rows->db, sql, -1, &statement, &sql);
-		if (!statement)
-			continue;
-		sqlite3_step(statement);
-		result = sqlite3_finalize(statement);
-		convert_rows_tell(rows, (uint64_t)sqlite3_changes(rows->db));
-	}
-	return result == SQLITE_OK ? CLI_OK : convert_rows_failed(rows, part);
-}
-
 static int make(const struct part *part, const char *input, bool unfinished)
 {
 	const struct convert_selection all = {.unfinished = unfinished};
 	struct convert_rows rows;
-	char *begin = sqlite3_mprintf("ATTACH %Q AS o; PRAGMA o.journal_mode = OFF;"
-				      "PRAGMA o.synchronous = OFF; BEGIN",
-				      part->path);
 	int status = convert_rows_open(&rows, input, &all);
 
 	if (!status)
-		status = begin ? run(&rows, part, begin) : cli_failed("out of memory");
+		status = convert_rows_begin(&rows, part, 0);
 	if (!status)
-		status = run(&rows, part, convert_rpd_sql);
+		status = convert_rows_script(&rows, part, convert_rpd_sql, NULL, NULL);
 	if (!status)
-		status = run(&rows, part, "COMMIT; DETACH o");
+		status = convert_rows_script(&rows, part, "COMMIT;\nDETACH o", NULL, NULL);
 	convert_rows_close(&rows);
-	sqlite3_free(begin);
 	return status;
 }
 

@@ -91,7 +91,7 @@ static int status(struct sub *sub)
 	if (!error)
 		return 0;
 	if (!sub->failed) {
-		timeline_finish(&sub->timeline);
+		timeline_finish(&sub->sink.timeline);
 		output_say(sub, RTL_LEVEL_ERROR,
 			   sub->replays ? "cannot be written (%s): nothing of it is kept; choose "
 					  "another place with output="
