@@ -59,7 +59,7 @@ struct rtl_collector {
 	uint64_t start_ns; /* theirs */
 	uint32_t woken;    /* the next sleep is to end at once */
 	bool finishing;    /* what cannot be opened now never will be */
-	bool unread;       /* after finish: some spool could not be opened */
+	bool unread;       /* after finish: some spool could not be read */
 	bool vanished;     /* the folder; it has been said */
 	bool cut_off;      /* the page; likewise */
 	void (*progress)(void *user, uint64_t left_bytes);
@@ -694,7 +694,7 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 		tell_progress(c, false);
 		passes -= c->recorder || !host_is_interrupted(c->host);
 	}
-	c->unread |= host_feeds_failed(c->host);
+	c->unread |= c->host->lacks | host_feeds_failed(c->host);
 	c->host->lacks = c->unread;
 	if (recovers(c))
 		host_cut_off(c->host);

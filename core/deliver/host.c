@@ -432,7 +432,7 @@ void host_look_at(struct host *host, struct source *source)
 	if (source->closed)
 		return;
 	if (source_refresh(source) == RTL_EFORMAT)
-		source->damaged = true; /* said at its end; its spool is kept */
+		source->damaged = host->lacks = true; /* said at its end; its spool is kept */
 	if (!source->process)
 		return;
 	if (!source->begun)

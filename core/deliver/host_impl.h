@@ -86,7 +86,7 @@ struct host {
 	uint64_t died_ns;
 	uint64_t died_realtime_ns;
 	char interruption[256];
-	bool lacks; /* not all spools could be opened: what they hold is in no ledger */
+	bool lacks; /* not all spools could be read: what they hold is in no ledger */
 	/* Whom the consumer has called; relaxed, for host_at_work. */
 	const struct instance *at_work;
 	uint64_t progress; /* batches; relaxed, for host_progress */

@@ -37,6 +37,7 @@ static struct {
 	pthread_mutex_t mutex;
 	pthread_cond_t cond;
 	uint64_t request; /* the thread's */
+	bool concluded;   /* the thread's, until it has ended */
 } consumer = {.mutex = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER};
 
 static void answer_flushes(uint64_t upto)
@@ -97,15 +98,10 @@ static void make_turn(void)
 
 /* ---- the thread */
 
-static void *consume(void *unused)
+static void *conclude(void *unused)
 {
 	(void)unused;
 	bus_own_thread = true;
-	setpriority(PRIO_PROCESS, 0, NICE); /* of this thread alone */
-	while (!is_over())
-		make_turn();
-	if (termination_requested())
-		finish_call(); /* no exit follows that would do it */
 	host_set_last(bus.host, true);
 	/* first, or threads that go on fill all their buffers once more while the rest is delivered */
 	bus_stop_publishing();
@@ -119,20 +115,44 @@ static void *consume(void *unused)
 	if (termination_requested() && !bus.keeps_spool)
 		spool_remove_files(&bus.spool);
 	termination_done();
+	consumer.concluded = true;
 	return NULL;
 }
 
-int consumer_start(void)
+static void *consume(void *unused)
+{
+	bus_own_thread = true;
+	setpriority(PRIO_PROCESS, 0, NICE); /* of this thread alone */
+	while (!is_over())
+		make_turn();
+	if (!termination_requested())
+		return NULL;
+	finish_call(); /* no exit follows that would do it */
+	return conclude(unused);
+}
+
+static int start_thread(void *(*run)(void *))
 {
 	sigset_t all, old;
 	int err;
 
-	consumer.stop = 0;
-	__atomic_store_n(&bus.consumer_runs, true, __ATOMIC_RELAXED);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old); /* the program's signals are not ours */
-	err = pthread_create(&consumer.thread, NULL, consume, NULL);
+	err = pthread_create(&consumer.thread, NULL, run, NULL);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (!err)
+		pthread_setname_np(consumer.thread, "rtl-bus");
+	return err;
+}
+
+int consumer_start(void)
+{
+	int err;
+
+	consumer.stop = 0;
+	consumer.concluded = false;
+	__atomic_store_n(&bus.consumer_runs, true, __ATOMIC_RELAXED);
+	err = start_thread(consume);
 	if (err) {
 		__atomic_store_n(&bus.consumer_runs, false, __ATOMIC_RELAXED);
 		log_line(RTL_LEVEL_ERROR, "bus",
@@ -141,7 +161,6 @@ int consumer_start(void)
 			 strerror(err));
 		return RTL_ELIMIT;
 	}
-	pthread_setname_np(consumer.thread, "rtl-bus");
 	return 0;
 }
 
@@ -196,6 +215,13 @@ bool consumer_end(void)
 	bus_ring_bell();
 	if (!join())
 		return false;
+	/* The rest by a thread with this one's priority: threads of the program may run on, and nobody waits but it. */
+	if (!consumer.concluded && start_thread(conclude) == 0) {
+		if (!join())
+			return false;
+	} else if (!consumer.concluded) {
+		conclude(NULL);
+	}
 	__atomic_store_n(&bus.consumer_runs, false, __ATOMIC_RELAXED);
 	return true;
 }

@@ -281,15 +281,18 @@ class Record(Case):
         self.assertEqual(self.operations("run.db"), 1000)
         self.assertEqual(self.ask("run.db", "SELECT value FROM rtl_meta WHERE key = 'state'"), [("incomplete",)])
 
-    def test_control_page_damaged__rest_replayed_and_said(self):
-        self.rtl("record", "-o", "run.rec", PROGRAM, "500", "children")
-        first, *_ = sorted(glob.glob(self.path("run.rec/rtl-spool-*")))
-        os.truncate(os.path.join(first, "control"), 100)
-        done = self.rtl("replay", "-o", "run.db", "run.rec")
-        self.assertIn("not all that was recorded could be read: the output is not complete", done.stderr)
-        self.assertEqual(done.returncode, 1)
-        self.assertEqual(self.operations("run.db"), 1000)
-        self.assertEqual(self.ask("run.db", "SELECT value FROM rtl_meta WHERE key = 'state'"), [("incomplete",)])
+    def test_control_page_or_names_damaged__rest_replayed_and_said(self):
+        for name in "control", "dict":
+            with self.subTest(name):
+                self.rtl("record", "-o", f"{name}.rec", PROGRAM, "500", "children")
+                first, *_ = sorted(glob.glob(self.path(f"{name}.rec/rtl-spool-*")))
+                os.truncate(os.path.join(first, name), 100)
+                done = self.rtl("replay", "-o", "run.db", f"{name}.rec")
+                self.assertIn("not all that was recorded could be read: the output is not complete", done.stderr)
+                self.assertEqual(done.returncode, 1)
+                self.assertEqual(self.operations("run.db"), 1000)
+                self.assertEqual(self.ask("run.db", "SELECT value FROM rtl_meta WHERE key = 'state'"),
+                                 [("incomplete",)])
 
     def test_few_files_may_be_open__all_replayed_or_said(self):
         self.rtl("record", "-o", "run.rec", PROGRAM, "500")
