@@ -61,10 +61,11 @@ static void write_type(struct sub *sub, int64_t stream, const struct rtl_type_in
 
 		writer_execf(w,
 			     "INSERT OR IGNORE INTO rtl_field VALUES"
-			     " (%lld, %u, %u, %Q, NULL, '', %Q, %Q, %u, %u, %Q)",
-			     (long long)stream, type->type, i, not_null(f->name),
-			     run_kind_name(f->kind), not_null(f->unit), f->offset, f->size,
-			     not_null(f->description));
+			     " (%lld, %u, %u, %Q, NULL, CASE WHEN %u THEN 'g%u' ELSE '' END, %Q, "
+			     "%Q, %u, %u, %Q)",
+			     (long long)stream, type->type, i, not_null(f->name), f->group,
+			     f->group, run_kind_name(f->kind), not_null(f->unit), f->offset,
+			     f->size, not_null(f->description));
 	}
 }
 

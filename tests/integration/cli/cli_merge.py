@@ -63,6 +63,13 @@ class Merge(Case):
         ledger, = [s for s in info["ledger"] if s["stream"] == "rtl.hsa"]
         self.assertEqual((ledger["delivered"], len(info["processes"])), (340, 5))
 
+    def test_stream_without_events_first__those_of_the_next_are_in_the_views(self):
+        for name, count in ("none.db", 0), ("five.db", 5):
+            self.rtl("trace", "-q", "-o", name, PROGRAM, str(count))
+        self.assertEqual(self.rtl("merge", "-o", "all.db", "none.db", "five.db").returncode, 0)
+        self.assertEqual(self.ask("all.db", self.DISPATCHES), self.ask("five.db", self.DISPATCHES))
+        self.assertEqual(len(self.ask("all.db", self.DISPATCHES)), 5)
+
     def test_two_hosts__gpus_apart_and_clocks_aligned(self):
         self.make("a.db", "b.db")
         before = self.ask("b.db", self.DISPATCHES)

@@ -619,8 +619,8 @@ class Terminal(Case):
         self.wait_for("PROMPT")
 
     def test_interrupt__ends_both(self):
-        self.type(f"'{RTL}' trace sh -c 'echo o''n; exec sleep 300'\n")
-        self.wait_for("on")
+        self.type(f"'{RTL}' trace sh -c 'echo is-up''-now; exec sleep 300'\n")
+        self.wait_for("is-up-now")
         self.type("\x03")
         self.wait_for("nothing was recorded")
         self.wait_for("PROMPT")
