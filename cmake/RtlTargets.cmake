@@ -1,10 +1,25 @@
 # Settings that every target of rtl shares, as interface targets: link rtl_settings
 # for code, rtl_plugin_settings as well for what is loaded into an application.
 
+# What follows from the descriptions of streams and from the headers of publishers: made where the build is configured, and again when they change.
+find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
+set(RTL_GENERATED ${PROJECT_BINARY_DIR}/generated)
+file(GLOB RTL_EVENTS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/streams/events/*.toml)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${RTL_EVENTS}
+  ${PROJECT_SOURCE_DIR}/streams/events/generate.py ${PROJECT_SOURCE_DIR}/streams/events/generate_clickhouse.py
+  ${PROJECT_SOURCE_DIR}/subscribers/clickhouse/tables.toml)
+execute_process(COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/streams/events/generate.py ${RTL_GENERATED}
+  COMMAND_ERROR_IS_FATAL ANY)
+file(GLOB rtl_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/rtl/*.h)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/stub_calls.py ${rtl_headers})
+execute_process(COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/cmake/stub_calls.py ${PROJECT_SOURCE_DIR}/include
+  ${RTL_GENERATED}/include/rtl/stub_calls.h COMMAND_ERROR_IS_FATAL ANY)
+
 add_library(rtl_settings INTERFACE)
 target_compile_features(rtl_settings INTERFACE c_std_17)
 target_compile_definitions(rtl_settings INTERFACE _GNU_SOURCE)
-target_include_directories(rtl_settings INTERFACE ${PROJECT_SOURCE_DIR}/include)
+target_include_directories(rtl_settings INTERFACE
+  ${PROJECT_SOURCE_DIR}/include ${RTL_GENERATED}/include ${RTL_GENERATED})
 target_compile_options(rtl_settings INTERFACE
   -Wall -Wextra -Wshadow -Wpointer-arith -Wwrite-strings -Wvla -Wundef
   $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition>

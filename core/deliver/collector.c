@@ -440,19 +440,23 @@ static struct name **list_of(struct rtl_collector *c, const char *text)
 
 static struct name *find_name(struct rtl_collector *c, const char *text)
 {
-	struct name **list = list_of(c, text), *name;
+	struct name *name = *list_of(c, text);
 
-	for (name = *list; name; name = name->next)
-		if (!strcmp(name->text, text))
-			return name;
-	name = calloc(1, sizeof(*name) + strlen(text) + 1);
-	if (!name)
-		return NULL;
+	while (name && strcmp(name->text, text) != 0)
+		name = name->next;
+	return name;
+}
+
+static struct name *find_or_add_name(struct rtl_collector *c, const char *text)
+{
+	struct name *name = find_name(c, text), **list = list_of(c, text);
+
+	if (name || !(name = calloc(1, sizeof(*name) + strlen(text) + 1)))
+		return name;
 	strcpy(name->text, text);
 	name->bad = true;
 	name->next = *list;
-	*list = name;
-	return name;
+	return *list = name;
 }
 
 /* No link to one. */
@@ -466,7 +470,7 @@ static bool is_folder(const char *path)
 /* Opens a spool that has not been opened yet. */
 static void meet(struct rtl_collector *c, const char *path, int flags)
 {
-	struct name *name = find_name(c, path);
+	struct name *name = find_or_add_name(c, path);
 	const char *why = "";
 	int err;
 
@@ -630,10 +634,8 @@ static void remove_leftovers(const struct rtl_collector *c)
 /* Whether it has been opened, or could not be: then what is left of it is left on purpose. */
 static bool was_met(struct rtl_collector *c, const char *path)
 {
-	const struct name *name = *list_of(c, path);
+	const struct name *name = find_name(c, path);
 
-	while (name && strcmp(name->text, path) != 0)
-		name = name->next;
 	return name && (!name->bad || name->refused);
 }
 

@@ -100,18 +100,12 @@ static bool has_texts(const struct rtl_type_info *type)
 
 static const struct rtl_type_info *type_of(struct source *source, uint32_t stream, uint16_t type)
 {
-	const struct rtl_stream_info *info = source->streams[stream];
-
 	if (source->last_type && source->last_stream == stream && source->last_type->type == type)
 		return source->last_type;
-	for (uint32_t i = 0; i < info->type_count; i++)
-		if (info->types[i].type == type) {
-			source->last_stream = stream;
-			source->last_type = &info->types[i];
-			source->last_has_texts = has_texts(source->last_type);
-			return source->last_type;
-		}
-	return NULL;
+	source->last_stream = stream;
+	source->last_type = rtl_stream_find_type(source->streams[stream], type);
+	source->last_has_texts = source->last_type && has_texts(source->last_type);
+	return source->last_type;
 }
 
 static bool text_fits(const struct rtl_event *event, struct rtl_text text)
@@ -206,15 +200,14 @@ static bool describe(struct host *host, struct source *source, const struct read
 /* The number of a stream that was not recorded, and whose debug stream that is, plus 1. */
 static uint16_t find_repeated(const struct source *source, uint32_t debug)
 {
-	const size_t length = strlen(source->streams[debug]->name);
+	const char *of = source->streams[debug]->name;
 
 	for (uint32_t i = 0; i < source->stream_count; i++) {
 		const char *name = source->streams[i]->name;
 		struct rtl_ledger ledger = {.struct_size = sizeof(ledger)};
 
-		if (strlen(name) + strlen(".debug") != length ||
-		    strncmp(source->streams[debug]->name, name, strlen(name)) != 0 ||
-		    strcmp(source->streams[debug]->name + strlen(name), ".debug") != 0)
+		if (strncmp(of, name, strlen(name)) != 0 ||
+		    strcmp(of + strlen(name), ".debug") != 0)
 			continue;
 		source_ledger(source, i, &ledger);
 		return ledger.published ? REPEATS_NONE : (uint16_t)(i + 1);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "feed.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -13,7 +12,7 @@
 #include <rtl/source.h>
 
 #include "host_impl.h"
-#include "plugin_find.h"
+#include "plugin_impl.h"
 #include "texts.h"
 
 struct property {
@@ -260,13 +259,10 @@ static void api_property(const struct rtl_source_host *api, const char *key, con
 
 static void end_process(struct feed *feed, struct source *source)
 {
-	struct instance *instance;
-
 	if (source->over)
 		return;
 	source->over = true;
-	for (instance = feed->host->instances; instance; instance = instance->next)
-		INSTANCE_CALL(instance, process_end, source->process);
+	INSTANCES_CALL(feed->host, process_end, source->process);
 }
 
 static void api_process_end(const struct rtl_source_host *api, const struct rtl_process *process)

@@ -210,11 +210,8 @@ static int add_source(struct host *host, struct source *source)
 
 static void tell_process(struct host *host, struct source *source)
 {
-	struct instance *instance;
-
 	source->begun = true;
-	for (instance = host->instances; instance; instance = instance->next)
-		INSTANCE_CALL(instance, process_begin, source->process);
+	INSTANCES_CALL(host, process_begin, source->process);
 }
 
 int host_add_source(struct host *host, struct source *source)
@@ -297,7 +294,7 @@ static void write_death(char *text, size_t size, const struct source *source)
 
 static void add_late(void *user, const char *cause, uint64_t count)
 {
-	if (!strcmp(cause, discard_text(SPOOL_DISCARD_COLLECTOR_DIED)))
+	if (!strcmp(cause, discard_texts[SPOOL_DISCARD_COLLECTOR_DIED]))
 		*(uint64_t *)user += count;
 }
 
@@ -383,17 +380,13 @@ void host_offer_stream(struct host *host, const struct rtl_stream_info *info)
 	static const struct source nobody;
 	uint32_t before = host->stream_count;
 	const struct rtl_stream_info *ours;
-	struct instance *instance;
 
 	host_lock(host);
 	host_data_lock(host);
 	ours = intern_stream(host, &nobody, info);
 	host_data_unlock(host);
-	if (!stream_list_selects(info->name))
-		ours = NULL;
-	for (instance = host->instances; ours && host->stream_count > before && instance;
-	     instance = instance->next)
-		INSTANCE_CALL(instance, stream, ours);
+	if (ours && host->stream_count > before && stream_list_selects(info->name))
+		INSTANCES_CALL(host, stream, ours);
 	host_unlock(host);
 }
 
@@ -405,7 +398,6 @@ const struct rtl_stream_info *host_meet_stream(struct host *host, struct source 
 	const struct rtl_stream_info *info,
 		*around = host->meets; /* a subscriber may register one */
 	uint32_t before = host->stream_count;
-	struct instance *instance;
 
 	host_data_lock(host);
 	info = intern_stream(host, source, theirs);
@@ -417,8 +409,7 @@ const struct rtl_stream_info *host_meet_stream(struct host *host, struct source 
 	if (!info)
 		return NULL;
 	if (host->stream_count > before && stream_list_selects(info->name))
-		for (instance = host->instances; instance; instance = instance->next)
-			INSTANCE_CALL(instance, stream, info);
+		INSTANCES_CALL(host, stream, info);
 	/* it has begun with what the folder said, or with all (host_await_stream) */
 	host_data_lock(host);
 	host->meets = around;
@@ -552,7 +543,6 @@ uint64_t host_progress(const struct host *host)
 static void end_process(struct host *host, struct source *source)
 {
 	struct rtl_ledger ledger = {.struct_size = sizeof(ledger)};
-	struct instance *instance;
 
 	if (source->ended)
 		return;
@@ -568,8 +558,7 @@ static void end_process(struct host *host, struct source *source)
 	source->ended = true;
 	host_data_unlock(host);
 	if (source->begun)
-		for (instance = host->instances; instance; instance = instance->next)
-			INSTANCE_CALL(instance, process_end, source->process);
+		INSTANCES_CALL(host, process_end, source->process);
 }
 
 void host_end_gone(struct host *host, bool all, bool remove)

@@ -72,14 +72,6 @@ static void api_fail(const struct rtl_host *api, const char *reason)
 	instance_fail(instance_of(api), reason ? reason : "failed");
 }
 
-static bool has_type(const struct rtl_stream_info *info, uint16_t type)
-{
-	for (uint32_t i = 0; i < info->type_count; i++)
-		if (info->types[i].type == type)
-			return true;
-	return type == RTL_TYPE_ANY;
-}
-
 static bool is_ours(const struct host *host, const struct rtl_stream_info *info)
 {
 	/* acquire: with the release in intern_stream */
@@ -126,7 +118,8 @@ static int api_subscribe(const struct rtl_host *api, const struct rtl_stream_inf
 				       .type = type,
 				       .is_inline = delivery == RTL_INLINE};
 	host_data_lock(instance->host);
-	err = is_ours(instance->host, info) && has_type(info, type)
+	err = is_ours(instance->host, info) &&
+			      (type == RTL_TYPE_ANY || rtl_stream_find_type(info, type))
 		      ? add_subscription(instance->host, s)
 		      : RTL_ENOENT;
 	host_data_unlock(instance->host);

@@ -6,7 +6,6 @@
 
 #include <pthread.h>
 
-#include "feed.h"
 #include "host.h"
 #include "lookup.h"
 #include "source.h"
@@ -15,6 +14,8 @@
 #define HOST_BATCH 512u
 /* Bytes of payloads in a batch from a spool. */
 #define HOST_COPIES (256u << 10)
+
+struct feed;
 
 struct rtl_subscription {
 	struct rtl_subscription *next; /* of the stream */
@@ -175,5 +176,35 @@ static inline void instance_works(const struct instance *instance, bool works)
 				instance_fail_with(instance, #function, err_);                     \
 		}                                                                                  \
 	} while (0)
+
+/* The same of all instances. */
+#define INSTANCES_CALL(host, function, ...)                                                        \
+	for (struct instance *each_ = (host)->instances; each_; each_ = each_->next)               \
+	INSTANCE_CALL(each_, function, ##__VA_ARGS__)
+
+/* ---- feed.c: what a source plugin (<rtl/source.h>) reads, as processes of a host. Its events do not come from
+ * rings: the plugin hands them over, and its processes are closed sources, of which there are the
+ * ledger and the answers to subscribers' questions.
+ *
+ * Threads: the host's call lock, but for strings and tracepoints, which any thread may ask for; the
+ * feed's own lock keeps them from the plugin while it reads. */
+
+/*
+ * Opens a file or folder with the source plugin of that name, or, with NULL, with the first that says
+ * that it reads it.
+ * @return 0; RTL_ENOENT: no plugin reads it; others as rtl_source.open's. `message` has a line
+ */
+int host_add_feed(struct host *host, const char *plugin, const char *path, char *message,
+		  size_t size);
+/* Lets the one read on that is furthest back in time; false: all is read. */
+bool host_read_feeds(struct host *host);
+/* Whether one could not be read to the end. */
+bool host_feeds_failed(const struct host *host);
+/* Bytes that are still to be read. */
+uint64_t host_feeds_left(const struct host *host);
+/* What a feed says of the run; NULL: nothing. */
+const char *host_feeds_property(const struct host *host, const char *key);
+/* When no subscriber asks any more. */
+void host_close_feeds(struct host *host);
 
 #endif

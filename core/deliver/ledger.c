@@ -121,27 +121,27 @@ static void each_missed(const struct source *source, uint32_t number, cause_fn f
 		fn(user, "open when the process ended, and not recorded", open);
 }
 
-static void each_counter(const uint64_t *counters, uint32_t n, const char *(*text)(uint32_t cause),
+static void each_counter(const uint64_t *counters, uint32_t n, const char *const *texts,
 			 cause_fn fn, void *user)
 {
 	for (uint32_t i = 0; i < n; i++) {
 		const uint64_t count = __atomic_load_n(&counters[i], __ATOMIC_RELAXED);
 
 		if (count)
-			fn(user, text(i), count);
+			fn(user, texts[i], count);
 	}
 }
 
 static void each_discarded(const struct source *source, uint32_t number, cause_fn fn, void *user)
 {
-	each_counter(source->control->streams[number].discarded, SPOOL_DISCARD_CAUSES, discard_text,
-		     fn, user);
+	each_counter(source->control->streams[number].discarded, SPOOL_DISCARD_CAUSES,
+		     discard_texts, fn, user);
 }
 
 static void each_left_out(const struct source *source, uint32_t number, cause_fn fn, void *user)
 {
 	each_counter(source->control->streams[number].left_out, SPOOL_LEFT_OUT_CAUSES,
-		     left_out_text, fn, user);
+		     left_out_texts, fn, user);
 }
 
 static void each_rotated(const struct source *source, uint32_t number, cause_fn fn, void *user)

@@ -16,8 +16,7 @@
 
 #include <rtl/plugin.h>
 
-#include "plugin_find.h"
-#include "setting.h"
+#include "plugin_impl.h"
 
 /* The plugin folder, as seen from the folder that librtl is in. */
 #ifndef RTL_PLUGIN_SUBDIR

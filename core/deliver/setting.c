@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "setting.h"
+#include "plugin_impl.h"
 
 #include <errno.h>
 #include <inttypes.h>

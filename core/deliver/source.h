@@ -98,7 +98,7 @@ struct source {
 	const struct rtl_type_info *last_type;
 	uint32_t last_stream;
 	bool last_has_texts;
-	/* of a feed (feed.h), which is closed from the beginning: */
+	/* of a feed (feed.c), which is closed from the beginning: */
 	struct feed *feed;
 	bool ledger_told[SPOOL_STREAMS_MAX]; /* else events count as they come */
 	struct rtl_calibration calibration;

@@ -32,17 +32,11 @@ static void drop_segments(struct reader_ring *r)
 /* The first segment of a ring, or of one behind it. */
 static uint32_t first_segment(const struct spool_files *files, uint32_t ring)
 {
-	uint32_t low = 0, high = files->segment_count;
+	uint32_t at = 0;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (files->segments[middle].ring < ring)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	while (at < files->segment_count && files->segments[at].ring < ring)
+		at++;
+	return at;
 }
 
 static bool next_segment(void *user, uint32_t ring, struct reader_ring *r)

@@ -6,22 +6,23 @@
 
 #include "dict.h"
 #include "stream_info.h"
-#include "texts.h"
 
-#define TYPES_MAX 65536u
+/* A part of the dictionary as it was read: texts stay in it. */
+struct dict_piece {
+	struct dict_piece *older;
+	uint64_t bytes[];
+};
 
 struct metadata {
 	struct metadata *next;
 	struct metadata *older; /* replaced values: somebody may still look at them */
 	const char *key, *value;
-	uint64_t kind; /* enum rtl_kind; as wide as that the texts begin behind the struct */
-	char texts[];
+	uint32_t kind; /* enum rtl_kind */
 };
 
 struct tracepoint {
 	struct rtl_tracepoint info;
 	struct metadata *metadata; /* release by add_metadata, acquire by catalog_tracepoint */
-	char texts[];
 };
 
 /* The rest of an entry. */
@@ -75,7 +76,6 @@ static int read_process(struct catalog *catalog, struct cursor *c)
 	const struct dict_process *fixed = take(c, sizeof(*fixed));
 	const char *texts[4];
 	uint32_t run;
-	char *copy;
 
 	if (!fixed || !take_texts(c, fixed->lengths, texts, 3) || catalog->process.program)
 		return RTL_EFORMAT;
@@ -83,11 +83,7 @@ static int read_process(struct catalog *catalog, struct cursor *c)
 	texts[3] = run ? take_text(c, run) : "";
 	if (!texts[3])
 		return RTL_EFORMAT;
-	copy = malloc(texts_put(NULL, texts, 4));
-	if (!copy)
-		return RTL_ENOMEM;
-	texts_put(copy, texts, 4);
-	catalog->process.program = texts[0]; /* what catalog_fini frees */
+	catalog->process.program = texts[0];
 	catalog->process.command = texts[1];
 	catalog->process.host_name = texts[2];
 	catalog->process.run = texts[3];
@@ -195,31 +191,16 @@ static int read_stream(struct catalog *catalog, struct cursor *c)
 	return err;
 }
 
-struct string {
-	uint64_t id;
-	char text[];
-};
-
 static int read_string(struct catalog *catalog, struct cursor *c)
 {
 	const struct dict_string *fixed = take(c, sizeof(*fixed));
 	const char *text = fixed ? take_text(c, fixed->lengths[0]) : NULL;
-	struct string *s;
 
 	if (!text || !fixed->id)
 		return RTL_EFORMAT;
 	if (table_find(&catalog->strings, fixed->id))
 		return 0;
-	s = malloc(sizeof(*s) + fixed->lengths[0] + 1u);
-	if (!s)
-		return RTL_ENOMEM;
-	s->id = fixed->id;
-	memcpy(s->text, text, fixed->lengths[0] + 1u);
-	if (table_insert(&catalog->strings, s->id, s)) {
-		free(s);
-		return RTL_ENOMEM;
-	}
-	return 0;
+	return table_insert(&catalog->strings, fixed->id, (void *)(uintptr_t)text) ? RTL_ENOMEM : 0;
 }
 
 static int read_tracepoint(struct catalog *catalog, struct cursor *c)
@@ -232,10 +213,9 @@ static int read_tracepoint(struct catalog *catalog, struct cursor *c)
 		return RTL_EFORMAT;
 	if (table_find(&catalog->tracepoints, fixed->uid))
 		return 0;
-	t = malloc(sizeof(*t) + texts_put(NULL, texts, 4));
+	t = malloc(sizeof(*t));
 	if (!t)
 		return RTL_ENOMEM;
-	texts_put(t->texts, texts, 4);
 	t->metadata = NULL;
 	t->info = (struct rtl_tracepoint){
 		.struct_size = sizeof(t->info),
@@ -268,10 +248,9 @@ static int read_metadata(struct catalog *catalog, struct cursor *c)
 	t = fixed->uid ? table_find(&catalog->tracepoints, fixed->uid) : NULL;
 	if (!t)
 		return RTL_EFORMAT;
-	m = malloc(sizeof(*m) + texts_put(NULL, texts, 2));
+	m = malloc(sizeof(*m));
 	if (!m)
 		return RTL_ENOMEM;
-	texts_put(m->texts, texts, 2);
 	*m = (struct metadata){.key = texts[0], .value = texts[1], .kind = take_number(c)};
 	for (at = &t->metadata; *at && strcmp((*at)->key, m->key) != 0; at = &(*at)->next)
 		;
@@ -302,19 +281,16 @@ static int read_entry(struct catalog *catalog, uint32_t kind, struct cursor *c)
 	}
 }
 
-int catalog_read(struct catalog *catalog, const uint8_t *dict, uint64_t length)
+static int read_piece(struct catalog *catalog, const uint8_t *at, uint64_t left)
 {
-	if (catalog->damaged)
-		return RTL_EFORMAT;
-	while (catalog->position < length) {
-		const struct dict_entry *entry = (const void *)(dict + catalog->position);
-		uint64_t left = length - catalog->position;
+	while (left) {
+		const struct dict_entry *entry = (const void *)at;
 		struct cursor c;
 		int err = RTL_EFORMAT;
 
 		if (left >= sizeof(*entry) && entry->size >= sizeof(*entry) &&
 		    entry->size <= left && entry->size % 8 == 0) {
-			c = (struct cursor){(const uint8_t *)entry, entry->size};
+			c = (struct cursor){at, entry->size};
 			err = read_entry(catalog, entry->kind, &c);
 		}
 		if (err) {
@@ -322,15 +298,33 @@ int catalog_read(struct catalog *catalog, const uint8_t *dict, uint64_t length)
 			return err;
 		}
 		catalog->position += entry->size;
+		left -= entry->size;
+		at += entry->size;
 	}
 	return 0;
 }
 
+int catalog_read(struct catalog *catalog, const uint8_t *dict, uint64_t length)
+{
+	struct dict_piece *piece;
+
+	if (catalog->damaged)
+		return RTL_EFORMAT;
+	if (length <= catalog->position)
+		return 0;
+	length -= catalog->position;
+	piece = malloc(sizeof(*piece) + length);
+	if (!piece)
+		return RTL_ENOMEM;
+	memcpy(piece->bytes, dict + catalog->position, length);
+	piece->older = catalog->pieces;
+	catalog->pieces = piece;
+	return read_piece(catalog, (const uint8_t *)piece->bytes, length);
+}
+
 const char *catalog_string(const struct catalog *catalog, uint64_t id)
 {
-	const struct string *s = id ? table_find(&catalog->strings, id) : NULL;
-
-	return s ? s->text : NULL;
+	return id ? table_find(&catalog->strings, id) : NULL;
 }
 
 bool catalog_put_metadata(struct rtl_metadata **list, uint32_t *room, uint32_t n, const char *key,
@@ -363,18 +357,12 @@ bool catalog_tracepoint(const struct catalog *catalog, uint64_t uid, struct rtl_
 		return false;
 	for (m = __atomic_load_n(&t->metadata, __ATOMIC_ACQUIRE); m;
 	     m = __atomic_load_n(&m->next, __ATOMIC_ACQUIRE))
-		if (!catalog_put_metadata(metadata, room, n++, m->key, m->value, (uint32_t)m->kind))
+		if (!catalog_put_metadata(metadata, room, n++, m->key, m->value, m->kind))
 			return false;
 	*out = t->info;
 	out->metadata = *metadata;
 	out->metadata_count = n;
 	return true;
-}
-
-static void free_entry(void *user, void *entry)
-{
-	(void)user;
-	free(entry);
 }
 
 static void free_tracepoint(void *user, void *entry)
@@ -395,12 +383,16 @@ static void free_tracepoint(void *user, void *entry)
 
 void catalog_fini(struct catalog *catalog)
 {
-	table_each(&catalog->strings, free_entry, NULL);
+	struct dict_piece *piece;
+
 	table_each(&catalog->tracepoints, free_tracepoint, NULL);
 	table_fini(&catalog->strings);
 	table_fini(&catalog->tracepoints);
 	for (uint32_t i = 0; i < catalog->stream_count; i++)
 		free(catalog->streams[i]);
-	free((void *)(uintptr_t)catalog->process.program);
+	while ((piece = catalog->pieces)) {
+		catalog->pieces = piece->older;
+		free(piece);
+	}
 	memset(catalog, 0, sizeof(*catalog));
 }

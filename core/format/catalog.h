@@ -14,7 +14,10 @@
 #include "spool.h"
 #include "table.h"
 
+struct dict_piece;
+
 struct catalog {
+	struct dict_piece *pieces;
 	uint64_t position; /* how far the dictionary has been read */
 	bool damaged;      /* nothing after position can be read */
 	struct rtl_process process;
@@ -24,7 +27,7 @@ struct catalog {
 	struct table tracepoints;
 };
 
-/* Reads the entries up to `length`; 0, RTL_ENOMEM (call again), or RTL_EFORMAT: damaged, all
+/* Reads the entries up to `length`, of a copy; 0, RTL_ENOMEM (call again), or RTL_EFORMAT: damaged, all
  * before the damage has been read. */
 int catalog_read(struct catalog *catalog, const uint8_t *dict, uint64_t length);
 const char *catalog_string(const struct catalog *catalog, uint64_t id);

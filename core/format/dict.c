@@ -24,6 +24,15 @@ static void put_text(struct entry *e, const char *text, uint32_t length)
 	put(e, "", 1);
 }
 
+/* The part of an entry of fixed size, and texts, whose lengths are in it. */
+#define PUT(e, fixed, ...)                                                                         \
+	do {                                                                                       \
+		const char *const texts_[] = {__VA_ARGS__};                                        \
+		put(e, &(fixed), sizeof(fixed));                                                   \
+		for (size_t i_ = 0; i_ < sizeof(texts_) / sizeof(*texts_); i_++)                   \
+			put_text(e, texts_[i_], (fixed).lengths[i_]);                              \
+	} while (0)
+
 static void align_to(struct entry *e, size_t size)
 {
 	static const uint8_t zeros[8];
@@ -83,10 +92,7 @@ static void write_process(struct entry *e, const struct rtl_process *p, uint32_t
 		.rank = (uint32_t)p->rank + 1};
 	const uint32_t run = length_of(p->run);
 
-	put(e, &fixed, sizeof(fixed));
-	put_text(e, p->program, fixed.lengths[0]);
-	put_text(e, p->command, fixed.lengths[1]);
-	put_text(e, p->host_name, fixed.lengths[2]);
+	PUT(e, fixed, p->program, p->command, p->host_name);
 	align_to(e, sizeof(run));
 	put(e, &run, sizeof(run));
 	put_text(e, p->run, run);
@@ -106,10 +112,7 @@ static void write_field(struct entry *e, const struct rtl_field *f)
 		.size = f->size,
 		.lengths = {length_of(f->name), length_of(f->unit), length_of(f->description)}};
 
-	put(e, &fixed, sizeof(fixed));
-	put_text(e, f->name, fixed.lengths[0]);
-	put_text(e, f->unit, fixed.lengths[1]);
-	put_text(e, f->description, fixed.lengths[2]);
+	PUT(e, fixed, f->name, f->unit, f->description);
 	align(e);
 }
 
@@ -121,9 +124,7 @@ static void write_type(struct entry *e, const struct rtl_type_info *t)
 					.repeated_by = t->repeated_by,
 					.lengths = {length_of(t->name), length_of(t->description)}};
 
-	put(e, &fixed, sizeof(fixed));
-	put_text(e, t->name, fixed.lengths[0]);
-	put_text(e, t->description, fixed.lengths[1]);
+	PUT(e, fixed, t->name, t->description);
 	align(e);
 	for (uint16_t i = 0; i < t->field_count; i++)
 		write_field(e, rtl_type_field(t, i));
@@ -139,9 +140,7 @@ static void write_stream(struct entry *e, const struct rtl_stream_info *info, ui
 		.type_count = info->type_count,
 		.lengths = {length_of(info->name), length_of(info->description)}};
 
-	put(e, &fixed, sizeof(fixed));
-	put_text(e, info->name, fixed.lengths[0]);
-	put_text(e, info->description, fixed.lengths[1]);
+	PUT(e, fixed, info->name, info->description);
 	align(e);
 	for (uint32_t i = 0; i < info->type_count; i++)
 		write_type(e, rtl_stream_type(info, i));
@@ -163,8 +162,7 @@ static void write_string(struct entry *e, const struct string *s, uint32_t size)
 	const struct dict_string fixed = {
 		.entry = {size, DICT_STRING}, .id = s->id, .lengths = {(uint32_t)s->length}};
 
-	put(e, &fixed, sizeof(fixed));
-	put_text(e, s->text, fixed.lengths[0]);
+	PUT(e, fixed, s->text);
 }
 
 void dict_add_string(struct spool *spool, uint64_t id, const char *text, size_t length)
@@ -186,11 +184,7 @@ static void write_tracepoint(struct entry *e, const struct rtl_tracepoint *t, ui
 							  length_of(t->source),
 							  length_of(t->module)}};
 
-	put(e, &fixed, sizeof(fixed));
-	put_text(e, t->kind, fixed.lengths[0]);
-	put_text(e, t->name, fixed.lengths[1]);
-	put_text(e, t->source, fixed.lengths[2]);
-	put_text(e, t->module, fixed.lengths[3]);
+	PUT(e, fixed, t->kind, t->name, t->source, t->module);
 }
 
 void dict_add_tracepoint(struct spool *spool, const struct rtl_tracepoint *tracepoint)
@@ -210,9 +204,7 @@ static void write_metadata(struct entry *e, const struct pair *p, uint32_t size)
 					    .uid = p->uid,
 					    .lengths = {length_of(p->key), length_of(p->value)}};
 
-	put(e, &fixed, sizeof(fixed));
-	put_text(e, p->key, fixed.lengths[0]);
-	put_text(e, p->value, fixed.lengths[1]);
+	PUT(e, fixed, p->key, p->value);
 	align_to(e, sizeof(p->kind));
 	put(e, &p->kind, sizeof(p->kind));
 }

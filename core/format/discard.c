@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "discard.h"
 
-#include <stddef.h>
-
-static const char *const discard_texts[SPOOL_DISCARD_CAUSES] = {
+const char *const discard_texts[SPOOL_DISCARD_CAUSES] = {
 	[SPOOL_DISCARD_FULL] = "the ring was full",
 	[SPOOL_DISCARD_NO_RING] = "no ring for the thread",
 	[SPOOL_DISCARD_REENTRANT] = "from a signal handler that interrupted rtl",
@@ -14,19 +12,9 @@ static const char *const discard_texts[SPOOL_DISCARD_CAUSES] = {
 	[SPOOL_DISCARD_STALLED] = "the collector or a subscriber did not get on",
 };
 
-const char *discard_text(uint32_t cause)
-{
-	return cause < SPOOL_DISCARD_CAUSES ? discard_texts[cause] : NULL;
-}
-
-static const char *const left_out_texts[SPOOL_LEFT_OUT_CAUSES] = {
+const char *const left_out_texts[SPOOL_LEFT_OUT_CAUSES] = {
 	[RTL_LEFT_OUT_KERNEL] = "a kernel that was not asked for",
 	[RTL_LEFT_OUT_PERIOD] = "outside of the periods",
 	[RTL_LEFT_OUT_RANGE] = "outside of the ranges",
 	[SPOOL_LEFT_OUT_OLDER] = "older than what is kept",
 };
-
-const char *left_out_text(uint32_t cause)
-{
-	return cause < SPOOL_LEFT_OUT_CAUSES ? left_out_texts[cause] : NULL;
-}

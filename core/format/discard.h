@@ -5,10 +5,9 @@
 
 #include "spool.h"
 
-/* The text of a cause, or NULL. */
-const char *discard_text(uint32_t cause);
-/* The same of what the user's selection left out (spool_stream.left_out). */
-const char *left_out_text(uint32_t cause);
+/* The texts of causes, and of why the user's selection left something out (spool_stream.left_out). */
+extern const char *const discard_texts[SPOOL_DISCARD_CAUSES];
+extern const char *const left_out_texts[SPOOL_LEFT_OUT_CAUSES];
 
 static inline void discard_count(struct rtl_stream *stream, enum spool_discard cause)
 {

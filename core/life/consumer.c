@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "consumer.h"
+#include "life.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -9,15 +9,11 @@
 #include "bus.h"
 #include "clock.h"
 #include "deadline.h"
-#include "finish.h"
 #include "futex.h"
 #include "host.h"
 #include "inline.h"
-#include "last_thread.h"
 #include "log.h"
 #include "open.h"
-#include "pause.h"
-#include "termination.h"
 #include "thread.h"
 #include "writer.h"
 
@@ -216,11 +212,11 @@ bool consumer_end(void)
 	if (!join())
 		return false;
 	/* The rest by a thread with this one's priority: threads of the program may run on, and nobody waits but it. */
-	if (!consumer.concluded && start_thread(conclude) == 0) {
-		if (!join())
+	if (!consumer.concluded) {
+		if (start_thread(conclude))
+			conclude(NULL);
+		else if (!join())
 			return false;
-	} else if (!consumer.concluded) {
-		conclude(NULL);
 	}
 	__atomic_store_n(&bus.consumer_runs, false, __ATOMIC_RELAXED);
 	return true;

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "finish.h"
+#include "life.h"
 
 #include <stdlib.h>
 
 #include "bus.h"
-#include "consumer.h"
 #include "log.h"
 #include "open.h"
-#include "termination.h"
 
 struct at_finish {
 	struct at_finish *next;

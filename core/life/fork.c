@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "fork.h"
+#include "life.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -9,7 +9,6 @@
 #include "host.h"
 #include "loaded.h"
 #include "rings.h"
-#include "start.h"
 #include "thread.h"
 #include "writer.h"
 

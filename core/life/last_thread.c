@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "last_thread.h"
+#include "life.h"
 
 #include <pthread.h>
 #include <stdbool.h>

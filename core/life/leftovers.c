@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "leftovers.h"
+#include "life.h"
 
 #include <errno.h>
 #include <fcntl.h>

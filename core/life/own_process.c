@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-#include "own_process.h"
+#include "life.h"
 
 #include <pthread.h>
 
 #include <rtl/tracepoint.h>
 
 #include "bus.h"
+#include "host.h"
 #include "ids.h"
 #include "inline.h"
 #include "large_stack.h"
 #include "process.h"
 #include "signals.h"
 #include "source.h"
-#include "start.h"
 #include "stream.h"
 
 /* Longest time that a registration waits for subscribers that are at work. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "pause.h"
+#include "life.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "start.h"
+#include "life.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -9,20 +9,15 @@
 #include <unistd.h>
 
 #include "bus.h"
-#include "consumer.h"
 #include "deadline.h"
 #include "diagnostics.h"
 #include "dict.h"
 #include "fate.h"
-#include "fork.h"
 #include "host.h"
 #include "ids.h"
 #include "inline.h"
 #include "large_stack.h"
-#include "leftovers.h"
 #include "log.h"
-#include "own_process.h"
-#include "pause.h"
 #include "process.h"
 #include "rings.h"
 #include "session.h"
@@ -30,7 +25,6 @@
 #include "signals.h"
 #include "stall.h"
 #include "stream.h"
-#include "termination.h"
 
 /* Longest time that a registration waits for another thread to load the subscribers: that one may
  * wait for the loader's lock, which this one may hold. */

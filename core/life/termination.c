@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "termination.h"
+#include "life.h"
 
 #include <errno.h>
 #include <pthread.h>

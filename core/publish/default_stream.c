@@ -1,42 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-#include "default_stream.h"
-
+/* "rtl.default": for programs that describe no stream of their own. Registered by its first use. */
 #include <errno.h>
 #include <string.h>
 
-#include <rtl/describe.h>
+#include <rtl/region.h>
 
+#include "events/events.h"
 #include "scope.h"
 
 /* Longer names are cut off. */
 #define TEXT_MAX 1024u
-
-_Static_assert(sizeof(struct rtl_default_payload) == 40 &&
-		       offsetof(struct rtl_default_payload, text) == 8 &&
-		       offsetof(struct rtl_default_payload, number) == 24,
-	       "layout of struct rtl_default_payload");
-
-#define FIELD(member, kind, text) RTL_FIELD(struct rtl_default_payload, member, kind, "", text)
-
-static const struct rtl_field fields[] = {
-	FIELD(name, RTL_KIND_STRING, "name, where it is interned; none: see text"),
-	FIELD(text, RTL_KIND_TEXT, "name, where it is not interned"),
-	FIELD(integer, RTL_KIND_UINT, "value, if kind is 1"),
-	FIELD(number, RTL_KIND_FLOAT, "value, if kind is 3"),
-	FIELD(kind, RTL_KIND_UINT, "of the value: 0 none, 1 integer, 3 number"),
-};
-
-#define TYPE(type, name, text) RTL_TYPE_INFO(type, name, struct rtl_default_payload, fields, text)
-
-static const struct rtl_type_info types[] = {
-	TYPE(RTL_SIGNAL, "mark", "something happened"),
-	TYPE(RTL_REGION_BEGIN, "region_begin", "something begins"),
-	TYPE(RTL_REGION_END, "region_end",
-	     "it has ended; a name that is not interned stands in its begin only"),
-};
-
-const struct rtl_stream_info default_stream_info = RTL_STREAM_INFO(
-	RTL_STREAM_DEFAULT, 1, 0, types, "marks and regions of programs that describe no stream");
 
 /* Until the stream is registered everything seems wanted, so that the first use comes to us. */
 static const uint8_t everything[256] = {

@@ -3,34 +3,12 @@
 
 #include <string.h>
 
-#include <rtl/describe.h>
+#include <rtl/events/bus.h>
 #include <rtl/plugin.h>
 #include <rtl/publish.h>
 
-#include "default_stream.h"
+#include "events/events.h"
 #include "log.h"
-
-struct diagnostic {
-	uint32_t level;
-	uint32_t reserved;
-	struct rtl_text who;
-	struct rtl_text text;
-};
-
-static const struct rtl_field fields[] = {
-	RTL_FIELD(struct diagnostic, level, RTL_KIND_UINT, "", "1 error, 2 warning, 3 info"),
-	RTL_FIELD(struct diagnostic, who, RTL_KIND_TEXT, "",
-		  "part of rtl, or subscriber, that speaks"),
-	RTL_FIELD(struct diagnostic, text, RTL_KIND_TEXT, "", "what it says"),
-};
-
-static const struct rtl_type_info types[] = {
-	RTL_TYPE_INFO(RTL_DIAGNOSTICS, "diagnostics", struct diagnostic, fields,
-		      "a line that was shown to the user"),
-};
-
-static const struct rtl_stream_info info = RTL_STREAM_INFO(
-	"rtl.diagnostics", 1, 0, types, "warnings, errors and changes that rtl itself reports");
 
 static struct rtl_stream *stream = &rtl_stream_none;
 
@@ -39,7 +17,7 @@ static void publish(enum rtl_level level, const char *who, const char *text)
 	uint32_t who_length = (uint32_t)strnlen(who, 128);
 	uint32_t text_length = (uint32_t)strnlen(text, LOG_TEXT);
 	struct rtl_record *record;
-	struct diagnostic *d;
+	struct rtl_diagnostic *d;
 
 	if (level > RTL_LEVEL_INFO || !rtl_enabled(stream, RTL_DIAGNOSTICS))
 		return;
@@ -60,7 +38,7 @@ static void publish(enum rtl_level level, const char *who, const char *text)
 
 void diagnostics_start(void)
 {
-	rtl_stream_register(&info, &stream);
+	rtl_stream_register(&diagnostics_stream_info, &stream);
 	log_tell(publish);
 }
 
@@ -69,7 +47,8 @@ RTL_API const struct rtl_stream_info *const *rtl_publisher_streams(size_t *count
 
 const struct rtl_stream_info *const *rtl_publisher_streams(size_t *count)
 {
-	static const struct rtl_stream_info *const all[] = {&info, &default_stream_info};
+	static const struct rtl_stream_info *const all[] = {&diagnostics_stream_info,
+							    &default_stream_info};
 
 	*count = sizeof(all) / sizeof(*all);
 	return all;

@@ -19,6 +19,7 @@
 
 #include <string.h>
 
+#include <rtl/events/bus.h>
 #include <rtl/site.h>
 #include <rtl/span.h>
 
@@ -26,19 +27,7 @@
 extern "C" {
 #endif
 
-/* ---- the stream "rtl.default" */
-
-#define RTL_STREAM_DEFAULT "rtl.default"
-
-/** rtl.default, all its types (RTL_SIGNAL, named "mark"; RTL_REGION_BEGIN, RTL_REGION_END). */
-struct rtl_default_payload {
-	uint64_t name;        /**< string; 0: see text */
-	struct rtl_text text; /**< the name, where it is not interned */
-	uint64_t integer;     /**< the value, if kind is RTL_KIND_UINT */
-	double number;        /**< the value, if kind is RTL_KIND_FLOAT */
-	uint32_t kind;        /**< of the value: 0 = none */
-	uint32_t reserved;
-};
+/* ---- the stream "rtl.default", whose payload is in <rtl/events/bus.h> */
 
 /** The stream; the first call registers it. &rtl_stream_none if that fails. */
 RTL_API struct rtl_stream *rtl_default_stream(void);

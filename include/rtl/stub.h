@@ -57,92 +57,11 @@ struct rtl_scope;
 struct rtl_site;
 struct rtl_span;
 
-/*
- * The functions that are passed on, name after name:
- * V(name, result, parameters, arguments, what it returns without librtl)
- * N(name, parameters, arguments) for those without a result
- */
-/* clang-format off */
-#define RTL_STUB_CALLS_(V, N)                                                                      \
-	V(version, const char *, (void), (), "")                                                   \
-	V(error_name, const char *, (int error), (error), "")                                      \
-	V(error_text, const char *, (int error), (error), "")                                      \
-	V(stream_asked, bool, (const char *prefix), (prefix), false)                               \
-	V(stream_find, struct rtl_stream *, (const char *name), (name), NULL)                      \
-	V(stream_describe, const struct rtl_stream_info *, (const struct rtl_stream *stream),      \
-	  (RTL_STUB_STREAM_(stream)), NULL)                                                        \
-	N(stream_end, (struct rtl_stream *stream), (RTL_STUB_STREAM_(stream)))                     \
-	N(stream_count_missed, (struct rtl_stream *stream, const char *cause, uint64_t count),     \
-	  (RTL_STUB_STREAM_(stream), cause, count))                                                \
-	N(stream_count_left_out, (struct rtl_stream *stream, uint32_t why, uint64_t count),        \
-	  (RTL_STUB_STREAM_(stream), why, count))                                                  \
-	V(stream_pending, struct rtl_pending *, (struct rtl_stream *stream, const char *cause),    \
-	  (RTL_STUB_STREAM_(stream), cause), &rtl_stub_pending_none)                               \
-	N(pending_release, (struct rtl_pending *pending),                                          \
-	  (pending == &rtl_stub_pending_none ? NULL : pending))                                    \
-	V(stream_ledger, int, (const struct rtl_stream *stream, struct rtl_ledger *ledger),        \
-	  (RTL_STUB_STREAM_(stream), ledger), RTL_ENOTSUP)                                         \
-	V(vendor_register, int, (const char *name, uint8_t *vendor), (name, vendor), RTL_ENOTSUP)  \
-	V(tracepoint_register, int, (const struct rtl_tracepoint_desc *desc, uint64_t *uid),       \
-	  (desc, uid), RTL_ENOTSUP)                                                                \
-	V(tracepoint_set_value, int,                                                               \
-	  (uint64_t uid, const char *key, uint16_t kind, uint64_t bits), (uid, key, kind, bits),   \
-	  RTL_ENOTSUP)                                                                             \
-	V(tracepoint_find, int, (uint64_t uid, struct rtl_tracepoint_desc *desc), (uid, desc),     \
-	  RTL_ENOENT)                                                                              \
-	V(tracepoint_set_user, int, (uint64_t uid, void *user), (uid, user), RTL_ENOENT)           \
-	V(tracepoint_user, void *, (uint64_t uid), (uid), NULL)                                    \
-	V(tracepoint_set, int, (uint64_t uid, const char *key, const char *value),                 \
-	  (uid, key, value), RTL_ENOTSUP)                                                          \
-	V(string_intern, int, (const char *text, uint64_t *id), (text, id), RTL_ENOTSUP)           \
-	V(string_text, const char *, (uint64_t id), (id), NULL)                                    \
-	V(reserve, struct rtl_record *,                                                            \
-	  (struct rtl_stream *stream, uint16_t type, uint32_t payload_size),                       \
-	  (stream, type, payload_size), NULL)                                                      \
-	V(try_reserve, struct rtl_record *,                                                        \
-	  (struct rtl_stream *stream, uint16_t type, uint32_t payload_size),                       \
-	  (stream, type, payload_size), NULL)                                                      \
-	V(room, int, (const struct rtl_stream *stream, uint16_t type, uint32_t payload_size),      \
-	  (stream, type, payload_size), RTL_ENOTSUP)                                               \
-	V(reserve_in_scope, struct rtl_record *,                                                   \
-	  (struct rtl_stream *stream, uint16_t type, uint32_t payload_size),                       \
-	  (stream, type, payload_size), NULL)                                                      \
-	N(commit, (struct rtl_record *record), (record))                                           \
-	V(open_reserve, struct rtl_record *,                                                       \
-	  (struct rtl_stream *stream, uint16_t type, uint32_t payload_size, uint32_t *open),       \
-	  (stream, type, payload_size, open), (*open = 0, (struct rtl_record *)NULL))              \
-	N(open_close, (struct rtl_stream *stream, uint32_t open, uint64_t instance),               \
-	  (stream, open, instance))                                                                \
-	N(commit_end,                                                                              \
-	  (struct rtl_record *record, struct rtl_stream *stream, uint32_t open,                    \
-	   uint64_t instance),                                                                     \
-	  (record, stream, open, instance))                                                        \
-	V(unique_id, uint64_t, (void), (), 0)                                                      \
-	V(clock_ns, uint64_t, (void), (), 0)                                                       \
-	V(ticks, uint64_t, (void), (), 0)                                                          \
-	V(ticks_to_ns, uint64_t, (uint64_t ticks), (ticks), 0)                                     \
-	V(thread_id, uint32_t, (void), (), 0)                                                      \
-	V(room_prepare, int, (void), (), 0)                                                        \
-	V(flush, int, (uint32_t timeout_ms), (timeout_ms), 0)                                      \
-	V(at_finish, int, (void (*fn)(void *user), void *user), (fn, user), RTL_ENOTSUP)           \
-	N(process_ends, (void), ())                                                                \
-	V(scope_push, uint32_t, (uint64_t uid, uint64_t instance, uint64_t correlation),           \
-	  (uid, instance, correlation), 0)                                                         \
-	N(scope_pop, (uint32_t depth), (depth))                                                    \
-	V(scope_current, int, (struct rtl_scope *scope), (scope), RTL_ENOENT)                      \
-	V(stash_set, int, (uint64_t key, uint64_t value), (key, value), RTL_ENOTSUP)               \
-	V(stash_get, int, (uint64_t key, uint64_t *value), (key, value), RTL_ENOENT)               \
-	V(stash_remove, int, (uint64_t key), (key), RTL_ENOENT)                                    \
-	V(site_register, uint64_t, (struct rtl_site *site), (site), 0)                             \
-	N(span_begin, (struct rtl_span *span, const void *payload, uint32_t payload_size),         \
-	  (span, payload, payload_size))                                                           \
-	N(span_finish, (struct rtl_span *span, const void *payload, uint32_t payload_size),        \
-	  (span, payload, payload_size))                                                           \
-	N(default_end, (struct rtl_span *span, uint32_t kind, uint64_t bits), (span, kind, bits))
-/* clang-format on */
+/* The functions that are passed on, and macros that rename all: made of the other headers' declarations. */
+#include <rtl/stub_calls.h>
 
 /* Declared first, as static: the declarations of the real functions in the other headers, renamed
- * by the macros below, then repeat them. */
+ * by the macros, then repeat them. */
 #define RTL_STUB_DECLARE_V_(name, result, parameters, arguments, absent)                           \
 	static inline result rtl_stub_##name parameters;
 #define RTL_STUB_DECLARE_N_(name, parameters, arguments)                                           \
@@ -158,60 +77,6 @@ static inline void rtl_stub_default_begin(struct rtl_span *span, struct rtl_site
 					  const char *text, uint32_t kind, uint64_t bits);
 static inline void rtl_stub_log(enum rtl_level level, const char *who, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-
-#define rtl_version               rtl_stub_version
-#define rtl_error_name            rtl_stub_error_name
-#define rtl_error_text            rtl_stub_error_text
-#define rtl_stream_register       rtl_stub_stream_register
-#define rtl_stream_asked          rtl_stub_stream_asked
-#define rtl_stream_find           rtl_stub_stream_find
-#define rtl_stream_describe       rtl_stub_stream_describe
-#define rtl_stream_end            rtl_stub_stream_end
-#define rtl_stream_count_missed   rtl_stub_stream_count_missed
-#define rtl_stream_count_left_out rtl_stub_stream_count_left_out
-#define rtl_stream_pending        rtl_stub_stream_pending
-#define rtl_pending_release       rtl_stub_pending_release
-#define rtl_stream_ledger         rtl_stub_stream_ledger
-#define rtl_vendor_register       rtl_stub_vendor_register
-#define rtl_tracepoint_register   rtl_stub_tracepoint_register
-#define rtl_tracepoint_set        rtl_stub_tracepoint_set
-#define rtl_tracepoint_find       rtl_stub_tracepoint_find
-#define rtl_tracepoint_set_value  rtl_stub_tracepoint_set_value
-#define rtl_tracepoint_set_user   rtl_stub_tracepoint_set_user
-#define rtl_tracepoint_user       rtl_stub_tracepoint_user
-#define rtl_string_intern         rtl_stub_string_intern
-#define rtl_string_text           rtl_stub_string_text
-#define rtl_reserve               rtl_stub_reserve
-#define rtl_try_reserve           rtl_stub_try_reserve
-#define rtl_room                  rtl_stub_room
-#define rtl_room_prepare          rtl_stub_room_prepare
-#define rtl_reserve_in_scope      rtl_stub_reserve_in_scope
-#define rtl_commit                rtl_stub_commit
-#define rtl_open_reserve          rtl_stub_open_reserve
-#define rtl_open_close            rtl_stub_open_close
-#define rtl_commit_end            rtl_stub_commit_end
-#define rtl_unique_id             rtl_stub_unique_id
-#define rtl_clock_ns              rtl_stub_clock_ns
-#define rtl_ticks                 rtl_stub_ticks
-#define rtl_ticks_to_ns           rtl_stub_ticks_to_ns
-#define rtl_thread_id             rtl_stub_thread_id
-#define rtl_log                   rtl_stub_log
-#define rtl_flush                 rtl_stub_flush
-#define rtl_at_finish             rtl_stub_at_finish
-#define rtl_process_ends          rtl_stub_process_ends
-#define rtl_scope_push            rtl_stub_scope_push
-#define rtl_scope_pop             rtl_stub_scope_pop
-#define rtl_scope_current         rtl_stub_scope_current
-#define rtl_stash_set             rtl_stub_stash_set
-#define rtl_stash_get             rtl_stub_stash_get
-#define rtl_stash_remove          rtl_stub_stash_remove
-#define rtl_site_register         rtl_stub_site_register
-#define rtl_span_begin            rtl_stub_span_begin
-#define rtl_span_finish           rtl_stub_span_finish
-#define rtl_default_stream        rtl_stub_default_stream
-#define rtl_default_mark          rtl_stub_default_mark
-#define rtl_default_begin         rtl_stub_default_begin
-#define rtl_default_end           rtl_stub_default_end
 
 /* One of each in a library, whatever number of its files include this. */
 #define RTL_STUB_SHARED_ __attribute__((weak, visibility("hidden")))

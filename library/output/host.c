@@ -14,16 +14,6 @@ bool host_is(const struct rtl_host *host, const char *where)
 	return is && strcmp(is, where) == 0;
 }
 
-int host_check_recovery(const struct rtl_host *host)
-{
-	if (!host_is(host, "recover") || (HOST_HAS(host, positions) && HOST_HAS(host, resume)))
-		return 0;
-	host_say(
-		host, RTL_LEVEL_ERROR,
-		"this version of rtl cannot tell what an output lacks: use a newer one to recover");
-	return RTL_ENOTSUP;
-}
-
 void host_say(const struct rtl_host *host, int level, const char *format, ...)
 {
 	char line[PATH_MAX + 512];

@@ -22,26 +22,8 @@
 
 /** Whether it runs there: "process", "collector", "replay", "recover". False where it does not say. */
 bool host_is(const struct rtl_host *host, const char *where);
-/** Whether it can recover an output, if that is what it does. 0, or RTL_ENOTSUP, said. */
-int host_check_recovery(const struct rtl_host *host);
 /** Says a line. */
 void host_say(const struct rtl_host *host, int level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-
-/** What tells a process from all others, and from itself in another run; 0: not known. */
-static inline uint64_t process_spool(const struct rtl_process *info)
-{
-	return info->struct_size >= offsetof(struct rtl_process, spool_id) + sizeof(info->spool_id)
-		       ? info->spool_id
-		       : 0;
-}
-
-/** What a launcher numbered it; -1: none did, or the host does not tell. */
-static inline int32_t process_rank(const struct rtl_process *info)
-{
-	return info->struct_size >= offsetof(struct rtl_process, rank) + sizeof(info->rank)
-		       ? info->rank
-		       : -1;
-}
 
 #endif

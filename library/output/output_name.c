@@ -106,60 +106,52 @@ static const char *meaning(const char **at, const struct output_names *names, ch
 	}
 }
 
-static void write_part(FILE *out, const char *text, bool escaped)
+static void write_text(FILE *out, const char *text, const char *escaped, bool is_part)
 {
 	for (; *text; text++) {
-		if (escaped && strchr("*?[\\", *text))
+		if (strchr(escaped, *text))
 			fputc('\\', out);
-		fputc(*text == '/' ? '_' : *text, out);
+		fputc(is_part && *text == '/' ? '_' : *text, out);
 	}
 }
 
-char *output_glob(const char *pattern, const struct output_names *names)
+/* `glob`: what differs from process to process is a pattern. */
+static int expand(const char *pattern, const struct output_names *names, bool glob, char **path)
 {
-	char *text = NULL, pid[16];
-	const char *part = "";
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-
-	if (!out)
-		return NULL;
-	for (const char *p = pattern; *p && part;) {
-		if (*p != '%') {
-			if (strchr("*?[\\", *p))
-				fputc('\\', out);
-			fputc(*p++, out);
-		} else if (*++p == 'p' || *p == 'e') {
-			fputs(*p++ == 'p' ? "[0-9]*" : "*", out);
-		} else if ((part = meaning(&p, names, pid))) {
-			write_part(out, part, true);
-		}
-	}
-	if (!fclose(out))
-		return text;
-	free(text);
-	return NULL;
-}
-
-int output_expand(const char *pattern, const struct output_names *names, char **path)
-{
-	char *text = NULL, pid[16];
-	const char *part = "";
+	const char *escaped = glob ? "*?[\\" : "", *part = "";
+	char *text = NULL, pid[16], one[2] = "";
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
 	if (!out)
 		return RTL_ENOMEM;
 	for (const char *p = pattern; *p && part;) {
-		if (*p != '%')
-			fputc(*p++, out);
-		else if (p++, (part = meaning(&p, names, pid)))
-			write_part(out, part, false);
+		if (*p != '%') {
+			one[0] = *p++;
+			write_text(out, one, escaped, false);
+		} else if (p++, glob && (*p == 'p' || *p == 'e')) {
+			fputs(*p++ == 'p' ? "[0-9]*" : "*", out);
+		} else if ((part = meaning(&p, names, pid))) {
+			write_text(out, part, escaped, true);
+		}
 	}
-	if (fclose(out) || !part) {
+	if (fclose(out) || (!part && !glob)) {
 		free(text);
 		return part ? RTL_ENOMEM : RTL_EINVAL;
 	}
 	*path = text;
 	return 0;
+}
+
+char *output_glob(const char *pattern, const struct output_names *names)
+{
+	char *glob = NULL;
+
+	(void)expand(pattern, names, true, &glob);
+	return glob;
+}
+
+int output_expand(const char *pattern, const struct output_names *names, char **path)
+{
+	return expand(pattern, names, false, path);
 }

@@ -2,6 +2,22 @@
 /* See pairing.h. */
 #include "pairing.h"
 
+#include <rtl/publish.h>
+
+const struct pairing_kind pairing_kinds[PAIRING_KINDS] = {
+	{RTL_REGION_BEGIN, "region", "region"},
+	{RTL_TASK_BEGIN, "task", "task"},
+	{RTL_BARRIER_BEGIN, "barrier", "barrier"},
+	{RTL_LOCK_BEGIN, "lock", "lock"},
+	{RTL_TRANSFER_BEGIN, "transfer", "transfer"},
+	{RTL_THREAD_BEGIN, "thread", NULL},
+	{RTL_WAIT_BEGIN, "wait", "wait"},
+	{RTL_FUNCTION_BEGIN, "function", "call"},
+	{RTL_FUNCTION_WITH_ARGS_BEGIN, "function", "call"},
+	{RTL_MEM_ALLOC_BEGIN, "allocation", NULL},
+	{RTL_MEM_RELEASE_BEGIN, "release", NULL},
+};
+
 static bool is_used(const void *entry)
 {
 	return ((const struct pairing_begin *)entry)->owner != NULL;

@@ -10,6 +10,13 @@
 
 #include "hash.h"
 
+/** What begins and ends in streams; the end's type is the begin's and 1. */
+#define PAIRING_KINDS 11u
+extern const struct pairing_kind {
+	uint16_t begin;
+	const char *name, *xpti; /**< what it is called; in XPTI's streams, NULL: not there */
+} pairing_kinds[PAIRING_KINDS];
+
 /** Begins that can wait at once; 5 MiB when that many ever did. */
 #define PAIRING_MAX 65536u
 

@@ -9,10 +9,8 @@
 
 static void free_losses(struct event_sink *sink)
 {
-	for (size_t i = 0; i < sink->loss_count; i++) {
-		free(sink->losses[i].stream);
+	for (size_t i = 0; i < sink->loss_count; i++)
 		free(sink->losses[i].cause);
-	}
 	free(sink->losses);
 	sink->losses = NULL;
 	sink->loss_count = 0;
@@ -29,19 +27,13 @@ static void add_loss(void *user, const char *cause, uint64_t count)
 	struct event_sink *sink = target->sink;
 	struct timeline_loss *losses =
 		reallocarray(sink->losses, sink->loss_count + 1, sizeof(*losses));
-	struct timeline_loss *loss = losses ? &losses[sink->loss_count] : NULL;
 
-	if (losses)
-		sink->losses = losses;
-	if (!loss)
+	if (!losses)
 		return;
-	*loss = (struct timeline_loss){strdup(target->stream), strdup(cause), count};
-	if (loss->stream && loss->cause) {
-		sink->loss_count++;
-		return;
-	}
-	free(loss->stream);
-	free(loss->cause);
+	sink->losses = losses;
+	losses += sink->loss_count;
+	*losses = (struct timeline_loss){target->stream, strdup(cause), count};
+	sink->loss_count += losses->cause != NULL;
 }
 
 /* Two streams of calls tell of the same: the one of which nothing was published is left out. */

@@ -37,11 +37,6 @@ struct stream {
 	uint64_t skipped; /* events that were not as described */
 };
 
-/* A function, as its tracepoint tells of it. */
-struct function {
-	struct timeline_name *name;
-};
-
 /* Room for texts that are made of values, of one slice. */
 struct room {
 	size_t used;
@@ -67,7 +62,7 @@ struct event_sink {
 	struct counters *hardware; /* of event_sink_counters.c; NULL: no such stream is there */
 	struct map strings;        /* hash of process and id -> struct timeline_name * */
 	struct map kernels;        /* uid -> struct work_kernel * */
-	struct map functions;      /* uid -> struct function * */
+	struct map functions;      /* uid -> struct timeline_name * */
 	struct pairing pairing;
 	struct timeline_ledger *ledgers;
 	struct timeline_loss *losses;
@@ -96,24 +91,18 @@ static inline struct work_process *event_lookup_process(struct event_sink *sink,
 		return sink->last_process;
 	return event_lookup_process_slowly(sink, info);
 }
-/* Takes events, one after the other, each of its process. */
-typedef void (*event_sink_take_fn)(struct stream *stream, struct work_process *process,
-				   const struct rtl_event *event);
-static inline __attribute__((always_inline)) void
-event_sink_each(void *user, const struct rtl_event *const *events, size_t count,
-		event_sink_take_fn take)
-{
-	struct stream *stream = user;
-
-	stream->sink->pending = true;
-	for (size_t i = 0; i < count; i++) {
-		struct work_process *process =
-			event_lookup_process(stream->sink, events[i]->process);
-
-		if (process)
-			take(stream, process, events[i]);
+/* Defines NAME, an rtl_events_fn that has TAKE take events one after the other, each of its process. */
+#define EVENT_SINK_EACH(name, take)                                                                \
+	void name(void *user, const struct rtl_event *const *events, size_t count)                 \
+	{                                                                                          \
+		struct stream *stream = user;                                                      \
+		struct work_process *process;                                                      \
+                                                                                                   \
+		stream->sink->pending = true;                                                      \
+		for (size_t i = 0; i < count; i++)                                                 \
+			if ((process = event_lookup_process(stream->sink, events[i]->process)))    \
+				take(stream, process, events[i]);                                  \
 	}
-}
 
 /* What tells a process from all others, and from itself in another run. */
 uint64_t event_lookup_spool(const struct rtl_process *info);
@@ -126,9 +115,9 @@ const struct work_kernel *event_lookup_kernel(struct event_sink *sink,
 /* Its tracepoint may say more than before. */
 void event_lookup_kernel_again(struct event_sink *sink, const struct rtl_process *info,
 			       uint64_t uid);
-const struct function *event_lookup_function(struct event_sink *sink,
-					     const struct rtl_process *info, uint64_t uid,
-					     uint64_t string);
+/* The name of a function, as its tracepoint tells of it. */
+struct timeline_name *event_lookup_function(struct event_sink *sink, const struct rtl_process *info,
+					    uint64_t uid, uint64_t string);
 void event_lookup_fini(struct event_sink *sink);
 
 /* event_sink_known.c */

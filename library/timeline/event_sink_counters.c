@@ -154,10 +154,7 @@ static void take_value(struct stream *stream, struct work_process *process,
 		keep(counters, key, &value);
 }
 
-void counters_values(void *user, const struct rtl_event *const *events, size_t count)
-{
-	event_sink_each(user, events, count, take_value);
-}
+EVENT_SINK_EACH(counters_values, take_value)
 
 static void take_interval(struct stream *stream, struct work_process *process,
 			  const struct rtl_event *event)
@@ -173,10 +170,7 @@ static void take_interval(struct stream *stream, struct work_process *process,
 				       c->flags & RTL_HSA_COUNTER_NO_VALUE ? NAN : c->value);
 }
 
-void counters_intervals(void *user, const struct rtl_event *const *events, size_t count)
-{
-	event_sink_each(user, events, count, take_interval);
-}
+EVENT_SINK_EACH(counters_intervals, take_interval)
 
 int counters_init(struct event_sink *sink)
 {

@@ -55,6 +55,15 @@ static const struct rtl_field *find_field(const struct rtl_type_info *info, uint
 	return NULL;
 }
 
+/* Whether events of that type begin something that those of the next type end. */
+static bool begins_something(uint16_t type)
+{
+	for (size_t i = 0; i < PAIRING_KINDS; i++)
+		if (pairing_kinds[i].begin == type)
+			return true;
+	return false;
+}
+
 static bool has_times(const struct rtl_type_info *info)
 {
 	return info && find_field(info, RTL_KIND_TIME, 8, "begin_ns") &&
@@ -65,11 +74,11 @@ static enum how how_to_show(const struct rtl_stream_info *stream, const struct r
 {
 	const uint16_t type = info->type;
 
-	if (work_begins(type) && rtl_stream_find_type(stream, (uint16_t)(type + 1)))
+	if (begins_something(type) && rtl_stream_find_type(stream, (uint16_t)(type + 1)))
 		return AS_BEGIN;
 	if (has_times(info))
 		return AS_SLICE;
-	if (type && work_begins((uint16_t)(type - 1)) &&
+	if (type && begins_something((uint16_t)(type - 1)) &&
 	    rtl_stream_find_type(stream, (uint16_t)(type - 1)))
 		return AS_END;
 	return AS_MARK;
@@ -78,7 +87,7 @@ static enum how how_to_show(const struct rtl_stream_info *stream, const struct r
 /* Whether its end says all that it says. */
 static bool is_repeated(const struct rtl_stream_info *stream, const struct rtl_type_info *info)
 {
-	return work_begins(info->type) &&
+	return begins_something(info->type) &&
 	       has_times(rtl_stream_find_type(stream, (uint16_t)(info->type + 1)));
 }
 
@@ -161,23 +170,23 @@ static struct rtl_text read_text(const struct rtl_event *event, const struct rtl
 
 /* What it is called: as its tracepoint is, by a string or text in it, or as its type. */
 static void set_name(struct event_sink *sink, const struct type *type,
-		     const struct rtl_event *event, struct work_other *other)
+		     const struct rtl_event *event, struct timeline_slice *slice)
 {
 	const struct rtl_tracepoint *tp =
 		event->uid ? sink->host->tracepoint(sink->host, event->process, event->uid) : NULL;
 	const struct rtl_text text = read_text(event, type->text);
 
-	other->name = NULL;
+	slice->name = NULL;
 	if (tp && *tp->name)
-		other->name = timeline_intern(&sink->timeline, tp->name);
+		slice->name = timeline_intern(&sink->timeline, tp->name);
 	else if (type->string)
-		other->name = event_lookup_string(sink, event->process,
+		slice->name = event_lookup_string(sink, event->process,
 						  read_uint(event, type->string->offset, 8));
-	if (!other->name && text.length) {
-		other->text = (const char *)event->payload + text.offset;
-		other->text_length = text.length;
-	} else if (!other->name) {
-		other->name = type->name;
+	if (!slice->name && text.length) {
+		slice->text = (const char *)event->payload + text.offset;
+		slice->text_length = text.length;
+	} else if (!slice->name) {
+		slice->name = type->name;
 	}
 }
 
@@ -224,11 +233,6 @@ static void set_args(struct event_sink *sink, struct timeline_value *value, stru
 	set_room(value, room, length < left ? length : left - 1);
 }
 
-static bool is_integer(const struct rtl_field *field)
-{
-	return field->size == 1 || field->size == 2 || field->size == 4 || field->size == 8;
-}
-
 static void set_integer(struct timeline_value *value, const struct rtl_event *event,
 			const struct rtl_field *field)
 {
@@ -241,6 +245,7 @@ static void set_integer(struct timeline_value *value, const struct rtl_event *ev
 	}
 }
 
+/* The host has seen to it that a field is of a size of its kind. */
 static void set_value(struct event_sink *sink, struct timeline_value *value, struct room *room,
 		      const struct rtl_event *event, const struct rtl_field *field)
 {
@@ -250,32 +255,22 @@ static void set_value(struct event_sink *sink, struct timeline_value *value, str
 	case RTL_KIND_UINT:
 	case RTL_KIND_INT:
 	case RTL_KIND_TIME:
-		if (!is_integer(field))
-			break;
 		set_integer(value, event, field);
 		return;
 	case RTL_KIND_BOOL:
-		if (field->size != 1)
-			break;
 		value->kind = TIMELINE_BOOL;
 		value->number = read_uint(event, field->offset, 1);
 		return;
 	case RTL_KIND_FLOAT:
-		if (field->size != 4 && field->size != 8)
-			break;
 		value->kind = TIMELINE_REAL;
 		value->real = read_real(event, field);
 		return;
 	case RTL_KIND_ADDRESS:
 	case RTL_KIND_UID:
-		if (field->size != 8)
-			break;
 		value->kind = TIMELINE_HEX;
 		value->number = read_uint(event, field->offset, 8);
 		return;
 	case RTL_KIND_STRING:
-		if (field->size != 8)
-			break;
 		value->name = event_lookup_string(sink, event->process,
 						  read_uint(event, field->offset, 8));
 		value->kind = value->name ? TIMELINE_NAME : TIMELINE_TEXT;
@@ -293,9 +288,8 @@ static void set_value(struct event_sink *sink, struct timeline_value *value, str
 		set_args(sink, value, room, event, field);
 		return;
 	default:
-		break;
+		set_bytes(value, room, event, field);
 	}
-	set_bytes(value, room, event, field);
 }
 
 /* Of an end whose begin is there: values that the begin has as well are told once. */
@@ -324,55 +318,60 @@ static void add_values(struct event_sink *sink, struct room *room, const struct 
 
 /* ---- events ---- */
 
+/* gpu NULL: of a thread. */
 static void show(struct stream *stream, const struct type *type, const struct rtl_event *event,
-		 struct work_other *other, const struct opened *opened)
+		 struct timeline_slice *slice, const uint32_t *gpu, const struct opened *opened)
 {
 	struct event_sink *sink = stream->sink;
+	struct work *work = &sink->work;
 	struct work_process *process = event_lookup_process(sink, event->process);
-	struct room *room = &sink->room;
+	const uint32_t queue =
+		gpu && type->queue ? (uint32_t)read_uint(event, type->queue->offset, 4) : 0;
+	struct work_gpu *node;
 
-	room->used = 0;
-	other->category = stream->category;
-	other->tid = opened ? opened->event.tid : event->tid;
-	work_begin_values(&sink->work);
-	if (event->correlation && !sink->work.is_kineto)
-		work_add(&sink->work, WORK_CORR_ID, TIMELINE_UINT, event->correlation);
+	set_name(sink, opened ? opened->type : type, opened ? &opened->event : event, slice);
+	slice->category = stream->category;
+	if (!process || !work_selects(work, gpu, slice))
+		return;
+	sink->room.used = 0;
+	work_begin_values(work);
+	if (event->correlation && !work->is_kineto)
+		work_add(work, WORK_CORR_ID, TIMELINE_UINT, event->correlation);
 	if (opened)
-		add_values(sink, room, opened->type, &opened->event, NULL);
+		add_values(sink, &sink->room, opened->type, &opened->event, NULL);
 	if (!opened || opened->event.payload != event->payload)
-		add_values(sink, room, type, event, opened ? &opened->event : NULL);
-	if (process)
-		work_other(&sink->work, process, other);
-}
-
-static void show_slice(struct stream *stream, struct type *type, const struct rtl_event *event)
-{
-	const uint64_t begin = read_uint(event, type->begin_ns, 8);
-	uint64_t end = read_uint(event, type->end_ns, 8);
-	struct work_other other = {0};
-
-	if (!end && event->type & 0x80) /* it had not ended when the process did */
-		end = event->time_ns;
-	other.is_mark = !begin || !end;
-	other.begin_ns = other.is_mark ? event->time_ns : begin;
-	other.end_ns = other.is_mark ? event->time_ns : end;
-	/* times of a GPU's say nothing of the thread */
-	other.on_gpu = !other.is_mark && type->gpu && read_uint(event, type->gpu->offset, 4);
-	if (other.on_gpu) {
-		other.gpu = (uint32_t)read_uint(event, type->gpu->offset, 4);
-		other.queue = type->queue ? (uint32_t)read_uint(event, type->queue->offset, 4) : 0;
-	}
-	set_name(stream->sink, type, event, &other);
-	show(stream, type, event, &other, NULL);
+		add_values(sink, &sink->room, type, event, opened ? &opened->event : NULL);
+	if (!gpu)
+		work_slice(work,
+			   work_thread(work, process, opened ? opened->event.tid : event->tid),
+			   slice);
+	else if ((node = work_gpu(work, process, *gpu, NULL)))
+		work_slice(work,
+			   work_gpu_track(work, process, node, TIMELINE_GPU_OTHER, queue,
+					  slice->category->text),
+			   slice);
 }
 
 static void show_mark(struct stream *stream, struct type *type, const struct rtl_event *event)
 {
-	struct work_other other = {
-		.is_mark = true, .begin_ns = event->time_ns, .end_ns = event->time_ns};
+	show(stream, type, event,
+	     &(struct timeline_slice){
+		     .is_mark = true, .begin_ns = event->time_ns, .end_ns = event->time_ns},
+	     NULL, NULL);
+}
 
-	set_name(stream->sink, type, event, &other);
-	show(stream, type, event, &other, NULL);
+static void show_slice(struct stream *stream, struct type *type, const struct rtl_event *event)
+{
+	struct timeline_slice slice = {.begin_ns = read_uint(event, type->begin_ns, 8),
+				       .end_ns = read_uint(event, type->end_ns, 8)};
+	const uint32_t gpu = type->gpu ? (uint32_t)read_uint(event, type->gpu->offset, 4) : 0;
+
+	if (!slice.end_ns && event->type & 0x80) /* it had not ended when the process did */
+		slice.end_ns = event->time_ns;
+	if (!slice.begin_ns || !slice.end_ns)
+		show_mark(stream, type, event);
+	else /* times of a GPU's say nothing of the thread */
+		show(stream, type, event, &slice, gpu ? &gpu : NULL, NULL);
 }
 
 /* Keeps it; false: it cannot. */
@@ -403,10 +402,9 @@ static bool keep_begin(struct stream *stream, struct type *type, const struct rt
 static void show_pair(struct opened *opened, struct type *type, const struct rtl_event *event,
 		      uint64_t end_ns)
 {
-	struct work_other other = {.begin_ns = opened->event.time_ns, .end_ns = end_ns};
-
-	set_name(opened->stream->sink, opened->type, &opened->event, &other);
-	show(opened->stream, type, event, &other, opened);
+	show(opened->stream, type, event,
+	     &(struct timeline_slice){.begin_ns = opened->event.time_ns, .end_ns = end_ns}, NULL,
+	     opened);
 	free(opened);
 }
 

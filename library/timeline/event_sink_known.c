@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* event_sink_known.c: rtl's own streams, whose payloads it knows. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -37,14 +38,11 @@ static void take_dispatch(struct stream *stream, struct work_process *process,
 		counters_dispatch(sink, event, d, kernel);
 }
 
-static void dispatch_events(void *user, const struct rtl_event *const *events, size_t count)
-{
-	event_sink_each(user, events, count, take_dispatch);
-}
+static EVENT_SINK_EACH(dispatch_events, take_dispatch)
 
-/* A GPU's name: "gfx906, product, 0000:03:00.0", as far as that is known. */
-static void name_gpu(struct event_sink *sink, struct work_process *process,
-		     const struct rtl_tracepoint *tp, uint32_t node)
+	/* A GPU's name: "gfx906, product, 0000:03:00.0", as far as that is known. */
+	static void name_gpu(struct event_sink *sink, struct work_process *process,
+			     const struct rtl_tracepoint *tp, uint32_t node)
 {
 	const char *product = rtl_tracepoint_value(tp, "product"),
 		   *bus = rtl_tracepoint_value(tp, "bus_id");
@@ -71,145 +69,199 @@ static void take_metadata(struct stream *stream, struct work_process *process,
 		event_lookup_kernel_again(sink, event->process, event->uid);
 }
 
-static void metadata_events(void *user, const struct rtl_event *const *events, size_t count)
-{
-	event_sink_each(user, events, count, take_metadata);
-}
+static EVENT_SINK_EACH(metadata_events, take_metadata)
 
-static void take_copy(struct stream *stream, struct work_process *process,
-		      const struct rtl_event *event)
+	static void take_copy(struct stream *stream, struct work_process *process,
+			      const struct rtl_event *event)
 {
 	work_copy(&stream->sink->work, process, event->payload, event->correlation);
 }
 
-static void copy_events(void *user, const struct rtl_event *const *events, size_t count)
+static EVENT_SINK_EACH(copy_events, take_copy)
+
+	static const char *const mem_kinds[] = {
+		[0] = "memory",
+		[RTL_HSA_MEM_REGION] = "memory",
+		[RTL_HSA_MEM_POOL] = "memory",
+		[RTL_HSA_MEM_HANDLE] = "virtual memory",
+		[RTL_HSA_MEM_ADDRESSES] = "addresses reserved",
+		[RTL_HSA_MEM_LOCKED] = "host memory locked",
+		[RTL_HSA_MEM_ATTACHED] = "memory of other processes",
+};
+
+/* What is in use after it, of the process: on a GPU if the memory is one's. */
+static void count_memory(struct work *work, struct work_process *process,
+			 const struct rtl_hsa_mem *m)
 {
-	event_sink_each(user, events, count, take_copy);
+	const uint32_t kind = m->kind < sizeof(mem_kinds) / sizeof(*mem_kinds) ? m->kind : 0;
+	const bool on_gpu = m->flags & RTL_HSA_MEM_ON_GPU;
+	struct work_gpu *gpu = on_gpu ? work_gpu(work, process, m->node, NULL) : NULL;
+	struct timeline_process *owner = on_gpu ? (gpu ? gpu->process : NULL) : process->process;
+	/* regions and pools of an agent are counted together */
+	const uint32_t counted = kind == RTL_HSA_MEM_REGION ? RTL_HSA_MEM_POOL : kind;
+	const uint64_t number =
+		(uint64_t)process->number << 32 | (uint64_t)(m->node & 0xffffff) << 8 | counted;
+	struct timeline_track *track;
+	char name[128];
+
+	if (!owner)
+		return;
+	track = timeline_find(owner, TIMELINE_COUNTER, number);
+	if (!track) {
+		snprintf(name, sizeof(name), "%s in use, process %d, node %" PRIu32,
+			 mem_kinds[kind], process->pid, m->node);
+		track = timeline_add_counter(work->timeline, owner, number, name, "bytes");
+	}
+	if (track)
+		timeline_counter(work->timeline, track, m->end_ns, (double)m->in_use_bytes);
 }
 
 static void take_memory(struct stream *stream, struct work_process *process,
 			const struct rtl_event *event)
 {
 	struct event_sink *sink = stream->sink;
+	struct work *work = &sink->work;
 	const struct rtl_hsa_mem *m = event->payload;
-	struct work_memory memory = {
-		.function = event_lookup_string(sink, event->process, m->function),
-		.status = event_lookup_string(sink, event->process, m->status),
-		.is_release = event->type == RTL_MEM_RELEASE_END,
-		.mem = m,
-		.tid = event->tid,
+	struct timeline_name *status = event_lookup_string(sink, event->process, m->status);
+	struct timeline_slice slice = {
+		.name = event_lookup_string(sink, event->process, m->function),
+		.category = work->categories[WORK_MEMORY],
+		.begin_ns = m->begin_ns,
+		.end_ns = m->end_ns,
 	};
 
-	if (!memory.function)
-		memory.function = timeline_intern(&sink->timeline,
-						  memory.is_release ? "release" : "allocate");
-	if (memory.function)
-		work_memory(&sink->work, process, &memory);
+	if (!slice.name)
+		slice.name = timeline_intern(&sink->timeline, event->type == RTL_MEM_RELEASE_END
+								      ? "release"
+								      : "allocate");
+	if (!slice.name || !work_selects(work, NULL, &slice))
+		return;
+	work_begin_values(work);
+	work_add(work, WORK_BYTES, TIMELINE_UINT, m->bytes);
+	work_add(work, WORK_ADDRESS, TIMELINE_HEX, m->address);
+	work_value(work, work->keys[WORK_AGENT], TIMELINE_NAME)->name = work_agent(work, m->node);
+	work_add(work, WORK_IN_USE, TIMELINE_UINT, m->in_use_bytes);
+	if (status)
+		work_value(work, work->keys[WORK_STATUS], TIMELINE_NAME)->name = status;
+	work_slice(work, work_thread(work, process, event->tid), &slice);
+	if (work->counters && !(m->flags & (RTL_HSA_MEM_FAILED | RTL_HSA_MEM_UNKNOWN)))
+		count_memory(work, process, m);
 }
 
-static void memory_events(void *user, const struct rtl_event *const *events, size_t count)
-{
-	event_sink_each(user, events, count, take_memory);
-}
+static EVENT_SINK_EACH(memory_events, take_memory)
 
-/* ---- calls ---- */
+	/* ---- calls ---- */
 
-static bool is_unfinished(uint16_t type)
-{
-	return type == RTL_FUNCTION_UNFINISHED || type == RTL_FUNCTION_WITH_ARGS_UNFINISHED;
-}
-
-static void take_call(struct stream *stream, struct work_process *process,
-		      const struct rtl_event *event)
+	static void take_call(struct stream *stream, struct work_process *process,
+			      const struct rtl_event *event)
 {
 	struct event_sink *sink = stream->sink;
-	const bool is_hip = stream->is_hip;
+	struct work *work = &sink->work;
 	const struct rtl_hsa_call *c = event->payload; /* HIP's begins with the same */
-	const struct rtl_hip_call *hip = is_hip ? event->payload : NULL;
-	const bool unfinished = is_unfinished(event->type);
+	const struct rtl_hip_call *hip = stream->is_hip ? event->payload : NULL;
+	const bool unfinished = event->type == RTL_FUNCTION_UNFINISHED ||
+				event->type == RTL_FUNCTION_WITH_ARGS_UNFINISHED;
 	const struct rtl_field *field = rtl_args_field(event->type_info);
-	const struct function *function =
-		event_lookup_function(sink, event->process, event->uid, c->function);
+	struct timeline_name *status = event_lookup_string(sink, event->process, c->status);
+	struct timeline_slice slice = {
+		.name = event_lookup_function(sink, event->process, event->uid, c->function),
+		.category = work->categories[hip ? WORK_HIP : WORK_HSA],
+		.begin_ns = c->begin_ns,
+		.end_ns = unfinished ? event->time_ns : c->end_ns,
+	};
 	char text[RTL_PAYLOAD_MAX];
 	size_t length = 0;
 
-	if (!function)
+	if (!slice.name || !work_selects(work, NULL, &slice))
 		return;
 	if (field)
 		length = rtl_args_text(sink->host, event, field, text, sizeof(text));
-	work_call(&sink->work, process,
-		  &(struct work_call){
-			  .function = function->name,
-			  .status = event_lookup_string(sink, event->process, c->status),
-			  .is_hip = is_hip,
-			  .unfinished = unfinished,
-			  .begin_ns = c->begin_ns,
-			  .end_ns = unfinished ? event->time_ns : c->end_ns,
-			  .correlation = event->correlation,
-			  .result = c->result,
-			  .tid = hip && unfinished ? hip->tid : event->tid,
-			  .work = hip ? hip->work : 0,
-			  .arguments = text,
-			  .arguments_length =
-				  (uint32_t)(length < sizeof(text) ? length : sizeof(text) - 1),
-		  });
+	work_begin_values(work);
+	/* readers of Kineto's names link all calls of a correlation to its work */
+	if (!work->is_kineto || hip)
+		work_add(work, WORK_CORR_ID, TIMELINE_UINT, event->correlation);
+	work_add_times(work, &slice);
+	if (status)
+		work_value(work, work->keys[WORK_STATUS], TIMELINE_NAME)->name = status;
+	if (c->result)
+		work_value(work, work->keys[WORK_RESULT], TIMELINE_INT)->integer = c->result;
+	if (unfinished)
+		work_add(work, WORK_UNFINISHED, TIMELINE_BOOL, 1);
+	if (length) {
+		struct timeline_value *value =
+			work_value(work, work->keys[WORK_ARGUMENTS], TIMELINE_TEXT);
+
+		value->text = text;
+		value->length = (uint32_t)(length < sizeof(text) ? length : sizeof(text) - 1);
+	}
+	if (hip && event->correlation && hip->work) {
+		slice.flow = TIMELINE_FLOW_OUT;
+		slice.flow_id = work_flow_id(process, event->correlation);
+		slice.flow_part = hip->work;
+	}
+	work_slice(work, work_thread(work, process, hip && unfinished ? hip->tid : event->tid),
+		   &slice);
 }
 
-static void call_events(void *user, const struct rtl_event *const *events, size_t count)
-{
-	event_sink_each(user, events, count, take_call);
-}
+static EVENT_SINK_EACH(call_events, take_call)
 
-/* ---- ranges ---- */
+	/* ---- ranges ---- */
 
-static const char *text_of(const struct rtl_event *event, const struct rtl_text *text)
+	static const char *text_of(const struct rtl_event *event, const struct rtl_text *text)
 {
 	/* the host has seen to it that it lies in the payload */
 	return (const char *)event->payload + text->offset;
 }
 
-/* As the program's text ends. */
-static uint32_t length_of(const struct rtl_event *event, const struct rtl_text *text)
+/* Ranges that are pushed are within each other; those that are started may end anywhere. */
+static struct timeline_track *range_track(struct work *work, struct work_process *process,
+					  uint32_t tid, bool started)
 {
-	return (uint32_t)strnlen(text_of(event, text), text->length);
+	struct timeline_track *track;
+	char name[64];
+
+	if (!started)
+		return work_thread(work, process, tid);
+	track = timeline_find(process->process, TIMELINE_STARTED, tid);
+	if (track)
+		return track;
+	snprintf(name, sizeof(name), "ranges that thread %" PRIu32 " started", tid);
+	return timeline_add(work->timeline, process->process, TIMELINE_STARTED, tid, name);
 }
 
-static void take_range(struct stream *stream, struct work_process *process,
-		       const struct rtl_event *event)
+/* A range, or a mark: that has no end. */
+static void show_range(struct stream *stream, struct work_process *process,
+		       const struct rtl_event *event, const struct rtl_text *name, uint32_t flags,
+		       const struct rtl_roctx_range *r)
 {
-	const struct rtl_roctx_range *r = event->payload;
+	struct work *work = &stream->sink->work;
 	const bool unfinished = event->type == RTL_REGION_UNFINISHED;
+	const uint32_t tid = r ? r->begin_tid : event->tid;
+	struct timeline_slice slice = {
+		.text = text_of(event, name),
+		/* as the program's text ends */
+		.text_length = (uint32_t)strnlen(text_of(event, name), name->length),
+		.category = work->categories[WORK_MARKER],
+		.begin_ns = r ? r->begin_ns : event->time_ns,
+		.end_ns = r && !unfinished ? r->end_ns : event->time_ns,
+		.is_mark = !r,
+	};
 
-	work_range(&stream->sink->work, process,
-		   &(struct work_range){
-			   .name = text_of(event, &r->name),
-			   .name_length = length_of(event, &r->name),
-			   .unfinished = unfinished,
-			   .started = r->flags & RTL_ROCTX_STARTED,
-			   .cut = r->flags & RTL_ROCTX_CUT,
-			   .begin_ns = r->begin_ns,
-			   .end_ns = unfinished ? event->time_ns : r->end_ns,
-			   .id = r->id,
-			   .tid = r->begin_tid,
-			   .end_tid = unfinished ? 0 : event->tid,
-		   });
-}
-
-static void take_mark(struct stream *stream, struct work_process *process,
-		      const struct rtl_event *event)
-{
-	const struct rtl_roctx_mark *m = event->payload;
-
-	work_range(&stream->sink->work, process,
-		   &(struct work_range){
-			   .name = text_of(event, &m->name),
-			   .name_length = length_of(event, &m->name),
-			   .is_mark = true,
-			   .cut = m->flags & RTL_ROCTX_CUT,
-			   .begin_ns = event->time_ns,
-			   .end_ns = event->time_ns,
-			   .tid = event->tid,
-		   });
+	if (!work_selects(work, NULL, &slice))
+		return;
+	work_begin_values(work);
+	work_add(work, WORK_BEGIN_NS, TIMELINE_TIME, slice.begin_ns);
+	if (r)
+		work_add(work, WORK_END_NS, TIMELINE_TIME, slice.end_ns);
+	if (r && r->id)
+		work_add(work, WORK_ID, TIMELINE_UINT, r->id);
+	if (!unfinished && event->tid && event->tid != tid)
+		work_add(work, WORK_END_TID, TIMELINE_UINT, event->tid);
+	if (unfinished)
+		work_add(work, WORK_UNFINISHED, TIMELINE_BOOL, 1);
+	if (flags & RTL_ROCTX_CUT)
+		work_add(work, WORK_CUT, TIMELINE_BOOL, 1);
+	work_slice(work, range_track(work, process, tid, r && flags & RTL_ROCTX_STARTED), &slice);
 }
 
 /* Only threads have names of which a timeline knows the owner. */
@@ -228,25 +280,25 @@ static void take_name(struct stream *stream, struct work_process *process,
 static void take_roctx(struct stream *stream, struct work_process *process,
 		       const struct rtl_event *event)
 {
+	const struct rtl_roctx_range *range = event->payload;
+	const struct rtl_roctx_mark *mark = event->payload;
+
 	if (event->type == RTL_SIGNAL)
-		take_mark(stream, process, event);
+		show_range(stream, process, event, &mark->name, mark->flags, NULL);
 	else if (event->type == RTL_METADATA)
 		take_name(stream, process, event);
 	else
-		take_range(stream, process, event);
+		show_range(stream, process, event, &range->name, range->flags, range);
 }
 
-static void roctx_events(void *user, const struct rtl_event *const *events, size_t count)
-{
-	event_sink_each(user, events, count, take_roctx);
-}
+static EVENT_SINK_EACH(roctx_events, take_roctx)
 
-/* ---- subscribing ---- */
+	/* ---- subscribing ---- */
 
-static const struct wanted hsa[] = {
-	{RTL_TASK_END, DISPATCH_LEAST, dispatch_events, false},
-	{RTL_METADATA, offsetof(struct rtl_hsa_metadata, bytes), metadata_events, true},
-	{RTL_BARRIER_END, 0, generic_events, true},
+	static const struct wanted hsa[] = {
+		{RTL_TASK_END, DISPATCH_LEAST, dispatch_events, false},
+		{RTL_METADATA, offsetof(struct rtl_hsa_metadata, bytes), metadata_events, true},
+		{RTL_BARRIER_END, 0, generic_events, true},
 };
 static const struct wanted copy[] = {
 	{RTL_TRANSFER_END, sizeof(struct rtl_hsa_copy), copy_events, false},

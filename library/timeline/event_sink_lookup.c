@@ -8,7 +8,7 @@
 
 uint64_t event_lookup_spool(const struct rtl_process *info)
 {
-	const uint64_t spool = process_spool(info);
+	const uint64_t spool = info->spool_id;
 
 	return spool ? spool : hash_number(info->number) ^ (uint32_t)info->pid;
 }
@@ -112,37 +112,29 @@ void event_lookup_kernel_again(struct event_sink *sink, const struct rtl_process
 		describe_kernel(sink, info, uid, 0, kernel);
 }
 
-const struct function *event_lookup_function(struct event_sink *sink,
-					     const struct rtl_process *info, uint64_t uid,
-					     uint64_t string)
+struct timeline_name *event_lookup_function(struct event_sink *sink, const struct rtl_process *info,
+					    uint64_t uid, uint64_t string)
 {
 	const uint64_t key = uid ? uid : string ^ hash_number(info->number);
-	struct function *function = (struct function *)(uintptr_t)map_get(&sink->functions, key);
+	struct timeline_name *name =
+		(struct timeline_name *)(uintptr_t)map_get(&sink->functions, key);
 	const struct rtl_tracepoint *tp;
 	const char *text;
 
-	if (__builtin_expect(function != NULL, 1))
-		return function;
-	function = calloc(1, sizeof(*function));
-	keep(sink, &sink->functions, key, function);
-	if (!function)
-		return NULL;
+	if (__builtin_expect(name != NULL, 1))
+		return name;
 	tp = uid ? sink->host->tracepoint(sink->host, info, uid) : NULL;
 	text = string ? sink->host->string(sink->host, info, string) : NULL;
-	function->name = intern(sink, text ? text : tp ? tp->name : NULL);
-	return function->name ? function : NULL;
-}
-
-static void free_values(struct map *map)
-{
-	for (size_t i = 0; i < map->hash.capacity; i++)
-		free((void *)(uintptr_t)map_at(map, i)->value);
-	map_fini(map);
+	name = intern(sink, text ? text : tp ? tp->name : NULL);
+	keep(sink, &sink->functions, key, name);
+	return name;
 }
 
 void event_lookup_fini(struct event_sink *sink)
 {
 	map_fini(&sink->strings);
-	free_values(&sink->kernels);
-	free_values(&sink->functions);
+	map_fini(&sink->functions);
+	for (size_t i = 0; i < sink->kernels.hash.capacity; i++)
+		free((void *)(uintptr_t)map_at(&sink->kernels, i)->value);
+	map_fini(&sink->kernels);
 }

@@ -56,7 +56,8 @@ static const struct timeline_writer *const writers[] = {
 
 static bool open_file(struct timeline *timeline, int fd, enum timeline_format format)
 {
-	timeline->writer = writers[format];
+	if (!timeline->writer)
+		timeline->writer = writers[format];
 	timeline->last_process = &timeline->processes;
 	timeline->next_gpu_pid = GPU_PIDS;
 	timeline->out_of_memory = !file_open(&timeline->file, format == TIMELINE_JSON_GZ, fd);
@@ -89,7 +90,8 @@ bool timeline_begin(struct timeline *timeline, const char *path, int fd,
 		timeline->state.unix_ns = unix_ns;
 		state_create(&timeline->state);
 	}
-	timeline->writer->begin(timeline, false);
+	if (timeline->writer->begin)
+		timeline->writer->begin(timeline, false);
 	timeline_commit(timeline);
 	return timeline_error(timeline) == 0;
 }
@@ -204,7 +206,7 @@ static uint32_t choose_pid(struct timeline *timeline, uint64_t key, bool is_gpu,
 }
 
 struct timeline_process *timeline_process(struct timeline *timeline, uint64_t key, bool is_gpu,
-					  uint32_t pid, const char *name, int sort)
+					  uint32_t number, const char *name, int sort)
 {
 	struct timeline_process *process = timeline->processes;
 
@@ -220,10 +222,11 @@ struct timeline_process *timeline_process(struct timeline *timeline, uint64_t ke
 		}
 		process->key = key;
 		process->is_gpu = is_gpu;
+		process->number = number;
 		/* further lanes of those who left it are not known */
 		process->next_tid =
 			(is_gpu ? 1 : OTHER_TIDS) + timeline->state.resumes % RESUMES * RESUME_TIDS;
-		process->pid = choose_pid(timeline, key, is_gpu, pid);
+		process->pid = choose_pid(timeline, key, is_gpu, number);
 		process->uuid = hash_number(key * 2 + is_gpu) | 1;
 		process->sort = sort;
 		*timeline->last_process = process;
@@ -235,7 +238,8 @@ struct timeline_process *timeline_process(struct timeline *timeline, uint64_t ke
 		timeline->out_of_memory = true;
 		return NULL;
 	}
-	timeline->writer->process(timeline, process);
+	if (timeline->writer->process)
+		timeline->writer->process(timeline, process);
 	return process;
 }
 
@@ -383,9 +387,10 @@ static struct timeline_lane *find_lane(struct timeline *timeline, struct timelin
 void timeline_slice(struct timeline *timeline, struct timeline_track *track,
 		    const struct timeline_slice *slice)
 {
-	struct timeline_lane *lane = find_lane(timeline, track, slice);
+	const bool has_lanes = timeline->writer->lane;
+	struct timeline_lane *lane = has_lanes ? find_lane(timeline, track, slice) : NULL;
 
-	if (!lane)
+	if (has_lanes && !lane)
 		return;
 	if (slice->end_ns > timeline->latest_ns)
 		timeline->latest_ns = slice->end_ns;

@@ -69,7 +69,8 @@ struct timeline_track {
 struct timeline_process {
 	struct timeline_process *next;
 	uint64_t key;
-	uint32_t pid; /**< in the file */
+	uint32_t pid;    /**< in the file */
+	uint32_t number; /**< its pid, or the GPU's */
 	bool is_gpu;
 	uint32_t next_tid; /**< of tracks that are no threads */
 	uint64_t uuid;
@@ -119,6 +120,9 @@ struct timeline_slice {
 	uint64_t flow_id;
 	const struct timeline_value *values;
 	uint32_t value_count;
+	/** Of work, where the writer asks: the thread of its call, and when that began; NULL: not known. */
+	const struct timeline_track *caller;
+	uint64_t called_ns;
 };
 
 /** A stream's ledger, for the end of the file. */
@@ -127,7 +131,8 @@ struct timeline_ledger {
 	uint64_t published, delivered, discarded, abandoned, missed, left_out;
 };
 struct timeline_loss {
-	char *stream, *cause;
+	const char *stream;
+	char *cause;
 	uint64_t count;
 };
 
@@ -138,9 +143,12 @@ struct timeline_writer {
 	size_t (*mark)(const char *session, char mark[TIMELINE_MARK_SIZE]);
 	bool strict;       /**< slices of a lane nest strictly: LANE_STRICT */
 	bool counts_flows; /**< it needs flow_part */
-	/** The file's beginning. `again`: of what is added to one that was left. */
+	bool tells_callers; /**< instead of flows; and submissions are slices where no call is known */
+	/** The file's beginning; or NULL. `again`: of what is added to one that was left. */
 	void (*begin)(struct timeline *timeline, bool again);
-	void (*process)(struct timeline *timeline, const struct timeline_process *process);
+	void (*process)(struct timeline *timeline,
+			const struct timeline_process *process); /**< or NULL */
+	/** NULL: slices get no lanes. */
 	void (*lane)(struct timeline *timeline, const struct timeline_track *track, uint32_t lane);
 	void (*slice)(struct timeline *timeline, const struct timeline_track *track,
 		      const struct timeline_lane *lane, const struct timeline_slice *slice);
@@ -155,7 +163,7 @@ struct timeline_writer {
 extern const struct timeline_writer timeline_json, timeline_pftrace;
 
 struct timeline {
-	const struct timeline_writer *writer;
+	const struct timeline_writer *writer; /**< NULL: by the format; else the owner's */
 	struct file file;
 	struct state state;
 	char session[64];
@@ -204,9 +212,9 @@ void timeline_fini(struct timeline *timeline, bool done);
 /** errno of the first failure; 0: none. */
 int timeline_error(const struct timeline *timeline);
 
-/** A process, or a GPU; found by its key. NULL: out of memory. */
+/** A process, or a GPU; found by its key. `number`: its pid, or the GPU's. NULL: out of memory. */
 struct timeline_process *timeline_process(struct timeline *timeline, uint64_t key, bool is_gpu,
-					  uint32_t pid, const char *name, int sort);
+					  uint32_t number, const char *name, int sort);
 /** A track of a process; NULL: there is none of that number. */
 static inline struct timeline_track *timeline_find(struct timeline_process *process,
 						   enum timeline_kind kind, uint64_t number)

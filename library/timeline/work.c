@@ -12,64 +12,31 @@
 /* GPUs stand behind all processes. */
 #define SORT_GPUS 100000
 
-static const char *const key_texts[WORK_KEYS] = {
-	[WORK_CORR_ID] = "corr_id",
-	[WORK_BEGIN_NS] = "begin_ns",
-	[WORK_END_NS] = "end_ns",
-	[WORK_DELTA_NS] = "delta_ns",
-	[WORK_AGENT] = "agent",
-	[WORK_QUEUE] = "queue",
-	[WORK_STREAM_ID] = "stream_ID",
-	[WORK_STREAM] = "stream",
-	[WORK_GRID_SIZE] = "grid_size",
-	[WORK_WORKGROUP_SIZE] = "workgroup_size",
-	[WORK_GRID] = "grid",
-	[WORK_WORKGROUP] = "workgroup",
-	[WORK_VGPRS] = "VGPR_Count",
-	[WORK_AGPRS] = "Accum_VGPR_Count",
-	[WORK_SGPRS] = "SGPR_Count",
-	[WORK_LDS] = "LDS_Block_Size",
-	[WORK_SCRATCH] = "Scratch_Size",
-	[WORK_SUBMIT_NS] = "submit_ns",
-	[WORK_TID] = "submit_tid",
-	[WORK_PACKET] = "packet",
-	[WORK_RANGE] = "range",
-	[WORK_COPY_BYTES] = "copy_bytes",
-	[WORK_SRC_AGENT] = "src_agent",
-	[WORK_DST_AGENT] = "dst_agent",
-	[WORK_SRC] = "src",
-	[WORK_DST] = "dst",
-	[WORK_KIND] = "kind",
-	[WORK_STATUS] = "status",
-	[WORK_RESULT] = "result",
-	[WORK_ARGUMENTS] = "arguments",
-	[WORK_STREAM_NAME] = "stream_name",
-	[WORK_ID] = "id",
-	[WORK_UNFINISHED] = "unfinished",
-	[WORK_CUT] = "cut",
-	[WORK_END_TID] = "end_tid",
-	[WORK_BYTES] = "bytes",
-	[WORK_ADDRESS] = "address",
-	[WORK_IN_USE] = "in_use_bytes",
-	[WORK_NO_TIME] = "no_time",
-	[WORK_BANDWIDTH] = "memory bandwidth (GB/s)",
+#define KEY(key, text) text,
+static const char *const key_texts[WORK_KEYS] = {WORK_EACH_KEY(KEY)};
+
+/* As TraceLens knows them, and as PyTorch's profiler names them. */
+static const char *const category_texts[WORK_CATEGORIES][2] = {
+	[WORK_KERNEL] = {"kernel_dispatch", "kernel"}, [WORK_COPY] = {"memory_copy", "gpu_memcpy"},
+	[WORK_FILL] = {"memory_copy", "gpu_memset"},   [WORK_HOST_COPY] = {"memory_copy", "cpu_op"},
+	[WORK_HIP] = {"hip_api", "cuda_runtime"},      [WORK_HSA] = {"hsa_api", "cpu_op"},
+	[WORK_MARKER] = {"roctx", "user_annotation"},  [WORK_MEMORY] = {"memory", "cpu_op"},
 };
 
-static const char *const category_texts[WORK_CATEGORIES] = {
-	[WORK_KERNEL] = "kernel_dispatch", [WORK_COPY] = "memory_copy", [WORK_FILL] = "memory_copy",
-	[WORK_HOST_COPY] = "memory_copy",  [WORK_HIP] = "hip_api",      [WORK_HSA] = "hsa_api",
-	[WORK_MARKER] = "roctx",           [WORK_MEMORY] = "memory",
-};
-
-/* What a copy is called, and the track that it is on. */
-static const char *const direction_texts[6][2] = {
-	[RTL_HSA_COPY_NONE] = {"MEMORY_FILL", "fills"},
-	[RTL_HSA_COPY_HOST_TO_DEVICE] = {"MEMORY_COPY_HOST_TO_DEVICE", "copies, host to device"},
-	[RTL_HSA_COPY_DEVICE_TO_HOST] = {"MEMORY_COPY_DEVICE_TO_HOST", "copies, device to host"},
+/* What a copy is called, also by PyTorch's profiler, and the track that it is on. */
+static const char *const direction_texts[6][3] = {
+	[RTL_HSA_COPY_NONE] = {"MEMORY_FILL", "Memset (Device)", "fills"},
+	[RTL_HSA_COPY_HOST_TO_DEVICE] = {"MEMORY_COPY_HOST_TO_DEVICE",
+					 "Memcpy HtoD (Host -> Device)", "copies, host to device"},
+	[RTL_HSA_COPY_DEVICE_TO_HOST] = {"MEMORY_COPY_DEVICE_TO_HOST",
+					 "Memcpy DtoH (Device -> Host)", "copies, device to host"},
 	[RTL_HSA_COPY_DEVICE_TO_DEVICE] = {"MEMORY_COPY_DEVICE_TO_DEVICE",
+					   "Memcpy DtoD (Device -> Device)",
 					   "copies, within the device"},
-	[RTL_HSA_COPY_PEER] = {"MEMORY_COPY_DEVICE_TO_DEVICE", "copies, to another device"},
-	[RTL_HSA_COPY_HOST_TO_HOST] = {"MEMORY_COPY_HOST_TO_HOST", "copies, host to host"},
+	[RTL_HSA_COPY_PEER] = {"MEMORY_COPY_DEVICE_TO_DEVICE", "Memcpy PtoP (Device -> Device)",
+			       "copies, to another device"},
+	[RTL_HSA_COPY_HOST_TO_HOST] = {"MEMORY_COPY_HOST_TO_HOST", "Memcpy HtoH (Host -> Host)",
+				       "copies, host to host"},
 };
 
 static const char *const kind_texts[5] = {
@@ -94,7 +61,7 @@ bool work_init(struct work *work, struct timeline *timeline, bool counters)
 	for (int i = 0; i < WORK_KEYS; i++)
 		work->keys[i] = timeline_intern(timeline, key_texts[i]);
 	for (int i = 0; i < WORK_CATEGORIES; i++)
-		work->categories[i] = timeline_intern(timeline, category_texts[i]);
+		work->categories[i] = timeline_intern(timeline, category_texts[i][0]);
 	for (int i = 0; i < 6; i++)
 		work->directions[i] = timeline_intern(timeline, work_direction_name((uint32_t)i));
 	for (int i = 0; i < 5; i++)
@@ -102,18 +69,8 @@ bool work_init(struct work *work, struct timeline *timeline, bool counters)
 	return !timeline->out_of_memory;
 }
 
-/* As PyTorch's profiler names them. */
 bool work_use_kineto_names(struct work *work)
 {
-	static const struct {
-		enum work_category category;
-		const char *name;
-	} categories[] = {
-		{WORK_KERNEL, "kernel"},          {WORK_COPY, "gpu_memcpy"},
-		{WORK_FILL, "gpu_memset"},        {WORK_HOST_COPY, "cpu_op"},
-		{WORK_HIP, "cuda_runtime"},       {WORK_HSA, "cpu_op"},
-		{WORK_MARKER, "user_annotation"}, {WORK_MEMORY, "cpu_op"},
-	};
 	static const struct {
 		enum work_key key;
 		const char *name;
@@ -121,43 +78,43 @@ bool work_use_kineto_names(struct work *work)
 		    {WORK_STREAM_ID, "stream"},
 		    {WORK_STREAM, "stream_handle"},
 		    {WORK_COPY_BYTES, "bytes"}};
-	static const char *const directions[6] = {
-		[RTL_HSA_COPY_NONE] = "Memset (Device)",
-		[RTL_HSA_COPY_HOST_TO_DEVICE] = "Memcpy HtoD (Host -> Device)",
-		[RTL_HSA_COPY_DEVICE_TO_HOST] = "Memcpy DtoH (Device -> Host)",
-		[RTL_HSA_COPY_DEVICE_TO_DEVICE] = "Memcpy DtoD (Device -> Device)",
-		[RTL_HSA_COPY_PEER] = "Memcpy PtoP (Device -> Device)",
-		[RTL_HSA_COPY_HOST_TO_HOST] = "Memcpy HtoH (Host -> Host)",
-	};
 
 	work->is_kineto = true;
-	for (size_t i = 0; i < sizeof(categories) / sizeof(*categories); i++)
-		work->categories[categories[i].category] =
-			timeline_intern(work->timeline, categories[i].name);
+	for (size_t i = 0; i < WORK_CATEGORIES; i++)
+		work->categories[i] = timeline_intern(work->timeline, category_texts[i][1]);
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
 		work->keys[keys[i].key] = timeline_intern(work->timeline, keys[i].name);
 	for (size_t i = 0; i < 6; i++)
-		work->directions[i] = timeline_intern(work->timeline, directions[i]);
+		work->directions[i] = timeline_intern(work->timeline, direction_texts[i][1]);
 	return !work->timeline->out_of_memory;
 }
 
-bool work_selects(struct work *work, const uint32_t *gpu, const char *name, size_t length,
-		  uint64_t begin_ns, uint64_t end_ns)
+bool work_fits(struct work_selection *s, const uint32_t *gpu, const char *name, uint64_t begin_ns,
+	       uint64_t end_ns)
 {
-	struct work_selection *s = work->selection;
+	const bool fits = (!s->to_ns || begin_ns < s->to_ns) && end_ns >= s->from_ns &&
+			  (!gpu || !s->has_gpu || *gpu == s->gpu) &&
+			  (!s->name || (name && fnmatch(s->name, name, 0) == 0));
+
+	s->count += fits;
+	return fits;
+}
+
+bool work_selects(struct work *work, const uint32_t *gpu, const struct timeline_slice *slice)
+{
 	char *text = NULL;
 	bool fits;
 
-	if (!s)
+	if (!work->selection)
 		return true;
-	if ((s->to_ns && begin_ns >= s->to_ns) || end_ns < s->from_ns ||
-	    (gpu && s->has_gpu && *gpu != s->gpu))
-		return false;
-	if (s->name && !(text = strndup(name, length)))
+	if (!slice->name && !(text = strndup(slice->text, slice->text_length)))
 		work->timeline->out_of_memory = true;
-	fits = !s->name || (text && fnmatch(s->name, text, 0) == 0);
+	fits = work_fits(work->selection, gpu,
+			 text          ? text
+			 : slice->name ? slice->name->text
+				       : NULL,
+			 slice->begin_ns, slice->end_ns);
 	free(text);
-	s->count += fits;
 	return fits;
 }
 
@@ -272,8 +229,8 @@ struct work_gpu *work_gpu(struct work *work, struct work_process *process, uint3
 		work->gpus = gpu;
 		process->last_gpu = gpu;
 	}
-	gpu->process = timeline_process(work->timeline, hash_number(process->host) + node, true, 0,
-					text, SORT_GPUS + (int)(node % SORT_GPUS));
+	gpu->process = timeline_process(work->timeline, hash_number(process->host) + node, true,
+					node, text, SORT_GPUS + (int)(node % SORT_GPUS));
 	return gpu->process ? gpu : NULL;
 }
 
@@ -311,6 +268,33 @@ static uint32_t flow_part(struct work *work, uint64_t id)
 	return flow->parts++;
 }
 
+void work_slice(struct work *work, struct timeline_track *track, struct timeline_slice *slice)
+{
+	if (slice->end_ns < slice->begin_ns)
+		slice->end_ns = slice->begin_ns;
+	slice->values = work->values;
+	slice->value_count = work->value_count;
+	if (track)
+		timeline_slice(work->timeline, track, slice);
+}
+
+/* Who called; where that is not known, a slice stands for the call, from the submission on. */
+static void set_caller(struct work *work, struct work_process *process,
+		       struct timeline_slice *slice, const char *submission, uint64_t call_ns,
+		       uint64_t submit_ns, uint64_t end_ns, uint32_t tid)
+{
+	struct timeline_track *thread = work_thread(work, process, tid);
+	const struct timeline_slice stands = {.name = timeline_intern(work->timeline, submission),
+					      .category = work->categories[WORK_HSA],
+					      .begin_ns = submit_ns,
+					      .end_ns = end_ns};
+
+	slice->called_ns = call_ns ? call_ns : submit_ns;
+	slice->caller = slice->called_ns ? thread : NULL;
+	if (!call_ns && submit_ns && thread && stands.name)
+		timeline_slice(work->timeline, thread, &stands);
+}
+
 static void set_flow(struct work *work, const struct work_process *process,
 		     struct timeline_slice *slice, uint64_t correlation, uint64_t call_ns)
 {
@@ -324,17 +308,12 @@ static void set_flow(struct work *work, const struct work_process *process,
 		slice->begin_ns = call_ns;
 }
 
-/* Without times it lasts nothing, where it was submitted. */
-static void set_times(struct work *work, struct timeline_slice *slice, bool timed, uint64_t begin,
-		      uint64_t end, uint64_t submit)
+void work_add_times(struct work *work, const struct timeline_slice *slice)
 {
-	slice->begin_ns = timed ? begin : submit;
-	slice->end_ns = timed ? (end > begin ? end : begin) : submit;
 	work_add(work, WORK_BEGIN_NS, TIMELINE_TIME, slice->begin_ns);
-	work_add(work, WORK_END_NS, TIMELINE_TIME, timed ? end : submit);
-	work_add(work, WORK_DELTA_NS, TIMELINE_TIME, slice->end_ns - slice->begin_ns);
-	if (!timed)
-		work_add(work, WORK_NO_TIME, TIMELINE_BOOL, 1);
+	work_add(work, WORK_END_NS, TIMELINE_TIME, slice->end_ns);
+	work_add(work, WORK_DELTA_NS, TIMELINE_TIME,
+		 slice->end_ns > slice->begin_ns ? slice->end_ns - slice->begin_ns : 0);
 }
 
 /* Streams as small numbers, as readers expect them: 0 is the null stream, which to readers of
@@ -378,32 +357,25 @@ static void add_sizes(struct work *work, const struct rtl_hsa_dispatch *d, char 
 	add_extent(work, WORK_WORKGROUP, texts[1], d->workgroup_x, d->workgroup_y, d->workgroup_z);
 }
 
-static void write_slice(struct work *work, struct timeline_track *track,
-			struct timeline_slice *slice)
-{
-	slice->values = work->values;
-	slice->value_count = work->value_count;
-	if (track)
-		timeline_slice(work->timeline, track, slice);
-}
-
 void work_dispatch(struct work *work, struct work_process *process,
 		   const struct rtl_hsa_dispatch *d, const struct work_kernel *kernel,
 		   uint64_t correlation)
 {
 	const bool timed = !(d->flags & RTL_HSA_DISPATCH_NO_TIME) && d->end_ns;
 	struct timeline_slice slice = {.name = kernel->name,
-				       .category = work->categories[WORK_KERNEL]};
+				       .category = work->categories[WORK_KERNEL],
+				       .begin_ns = timed ? d->begin_ns : d->submit_ns,
+				       .end_ns = timed ? d->end_ns : d->submit_ns};
 	struct work_gpu *gpu;
 	char texts[2][40];
 
-	if (!work_selects(work, &d->gpu, kernel->name->text, kernel->name->length,
-			  timed ? d->begin_ns : d->submit_ns, timed ? d->end_ns : d->submit_ns) ||
-	    !(gpu = work_gpu(work, process, d->gpu, NULL)))
+	if (!work_selects(work, &d->gpu, &slice) || !(gpu = work_gpu(work, process, d->gpu, NULL)))
 		return;
 	work_begin_values(work);
 	work_add(work, WORK_CORR_ID, TIMELINE_UINT, correlation);
-	set_times(work, &slice, timed, d->begin_ns, d->end_ns, d->submit_ns);
+	work_add_times(work, &slice);
+	if (!timed) /* it lasts nothing, where it was submitted */
+		work_add(work, WORK_NO_TIME, TIMELINE_BOOL, 1);
 	work_value(work, work->keys[WORK_AGENT], TIMELINE_NAME)->name = gpu->agent;
 	work_add(work, WORK_QUEUE, TIMELINE_UINT, d->queue);
 	add_stream(work, process, d->hip_stream);
@@ -421,28 +393,31 @@ void work_dispatch(struct work *work, struct work_process *process,
 	if (d->range)
 		work_add(work, WORK_RANGE, TIMELINE_UINT, d->range);
 	/* The call has not counted what another thread passed on: it begins no arrow for that. */
-	if (!(d->flags & RTL_HSA_DISPATCH_CARRIED))
+	if (work->timeline->writer->tells_callers)
+		set_caller(work, process, &slice, "KernelDispatch", d->call_ns, d->submit_ns,
+			   d->submit_ns, d->submit_tid);
+	else if (!(d->flags & RTL_HSA_DISPATCH_CARRIED))
 		set_flow(work, process, &slice, correlation, d->call_ns);
-	write_slice(work, work_gpu_track(work, process, gpu, TIMELINE_QUEUE, d->queue, NULL),
-		    &slice);
+	work_slice(work, work_gpu_track(work, process, gpu, TIMELINE_QUEUE, d->queue, NULL),
+		   &slice);
 	if (timed && work->counters)
 		work_in_flight(work, gpu, d->submit_ns ? d->submit_ns : d->begin_ns, d->end_ns);
 }
 
-static bool is_by_host(const struct rtl_hsa_copy *c)
+static bool is_by_host(const struct work *work, const struct rtl_hsa_copy *c)
 {
-	return !c->gpu || c->flags & RTL_HSA_COPY_FAILED;
+	return (!c->gpu && !work->has_gpu_0) || c->flags & RTL_HSA_COPY_FAILED;
 }
 
 /* One that no GPU does is on a track of the process. */
 static struct timeline_track *copy_track(struct work *work, struct work_process *process,
 					 const struct rtl_hsa_copy *c, uint32_t direction)
 {
-	const char *what = direction_texts[direction][1];
+	const char *what = direction_texts[direction][2];
 	struct timeline_track *track;
 	struct work_gpu *gpu;
 
-	if (!is_by_host(c)) {
+	if (!is_by_host(work, c)) {
 		gpu = work_gpu(work, process, c->gpu, NULL);
 		return gpu ? work_gpu_track(work, process, gpu, TIMELINE_COPIES, direction, what)
 			   : NULL;
@@ -459,21 +434,24 @@ void work_copy(struct work *work, struct work_process *process, const struct rtl
 	const bool timed = !(c->flags & (RTL_HSA_COPY_NO_TIME | RTL_HSA_COPY_FAILED)) &&
 			   c->begin_ns && c->end_ns;
 	const uint32_t direction = c->direction < 6 ? c->direction : 0;
-	const bool by_host = is_by_host(c);
+	const bool by_host = is_by_host(work, c);
 	struct timeline_slice slice = {
 		.name = work->directions[direction],
 		.category = work->categories[by_host      ? WORK_HOST_COPY
 					     : !direction ? WORK_FILL
 							  : WORK_COPY],
+		.begin_ns = timed ? c->begin_ns : c->submit_ns,
+		.end_ns = timed ? c->end_ns : c->submit_ns,
 	};
 
-	if (!work_selects(work, &c->gpu, slice.name->text, slice.name->length,
-			  timed ? c->begin_ns : c->submit_ns, timed ? c->end_ns : c->submit_ns))
+	if (!work_selects(work, &c->gpu, &slice))
 		return;
 	work_begin_values(work);
 	if (!work->is_kineto || !by_host)
 		work_add(work, WORK_CORR_ID, TIMELINE_UINT, correlation);
-	set_times(work, &slice, timed, c->begin_ns, c->end_ns, c->submit_ns);
+	work_add_times(work, &slice);
+	if (!timed) /* it lasts nothing, where it was submitted */
+		work_add(work, WORK_NO_TIME, TIMELINE_BOOL, 1);
 	work_add(work, WORK_COPY_BYTES, TIMELINE_UINT, c->bytes);
 	if (work->is_kineto && !by_host && timed && c->end_ns > c->begin_ns)
 		work_value(work, work->keys[WORK_BANDWIDTH], TIMELINE_REAL)->real =
@@ -492,6 +470,13 @@ void work_copy(struct work *work, struct work_process *process, const struct rtl
 		work_add(work, WORK_STATUS, TIMELINE_UINT, c->status);
 	if (c->range)
 		work_add(work, WORK_RANGE, TIMELINE_UINT, c->range);
-	set_flow(work, process, &slice, correlation, c->call_ns);
-	write_slice(work, copy_track(work, process, c, direction), &slice);
+	if (!work->timeline->writer->tells_callers)
+		set_flow(work, process, &slice, correlation, c->call_ns);
+	else if (!by_host)
+		set_caller(work, process, &slice,
+			   c->kind == RTL_HSA_COPY_FILL ? "MemoryFill" : "MemoryCopy", c->call_ns,
+			   c->submit_ns,
+			   c->flags & RTL_HSA_COPY_CALL_TIME ? slice.end_ns : c->submit_ns,
+			   c->submit_tid);
+	work_slice(work, copy_track(work, process, c, direction), &slice);
 }

@@ -14,49 +14,52 @@
 
 #include "timeline.h"
 
-enum work_key {
-	WORK_CORR_ID,
-	WORK_BEGIN_NS,
-	WORK_END_NS,
-	WORK_DELTA_NS,
-	WORK_AGENT,
-	WORK_QUEUE,
-	WORK_STREAM_ID,
-	WORK_STREAM,
-	WORK_GRID_SIZE,
-	WORK_WORKGROUP_SIZE,
-	WORK_GRID,
-	WORK_WORKGROUP,
-	WORK_VGPRS,
-	WORK_AGPRS,
-	WORK_SGPRS,
-	WORK_LDS,
-	WORK_SCRATCH,
-	WORK_SUBMIT_NS,
-	WORK_TID,
-	WORK_PACKET,
-	WORK_RANGE,
-	WORK_COPY_BYTES,
-	WORK_SRC_AGENT,
-	WORK_DST_AGENT,
-	WORK_SRC,
-	WORK_DST,
-	WORK_KIND,
-	WORK_STATUS,
-	WORK_RESULT,
-	WORK_ARGUMENTS,
-	WORK_STREAM_NAME,
-	WORK_ID,
-	WORK_UNFINISHED,
-	WORK_CUT,
-	WORK_END_TID,
-	WORK_BYTES,
-	WORK_ADDRESS,
-	WORK_IN_USE,
-	WORK_NO_TIME,
-	WORK_BANDWIDTH, /**< Kineto's */
-	WORK_KEYS
-};
+/** Keys of values: X(name of the constant, text). */
+#define WORK_EACH_KEY(X)                                                                           \
+	X(CORR_ID, "corr_id")                                                                      \
+	X(BEGIN_NS, "begin_ns")                                                                    \
+	X(END_NS, "end_ns")                                                                        \
+	X(DELTA_NS, "delta_ns")                                                                    \
+	X(AGENT, "agent")                                                                          \
+	X(QUEUE, "queue")                                                                          \
+	X(STREAM_ID, "stream_ID")                                                                  \
+	X(STREAM, "stream")                                                                        \
+	X(GRID_SIZE, "grid_size")                                                                  \
+	X(WORKGROUP_SIZE, "workgroup_size")                                                        \
+	X(GRID, "grid")                                                                            \
+	X(WORKGROUP, "workgroup")                                                                  \
+	X(VGPRS, "VGPR_Count")                                                                     \
+	X(AGPRS, "Accum_VGPR_Count")                                                               \
+	X(SGPRS, "SGPR_Count")                                                                     \
+	X(LDS, "LDS_Block_Size")                                                                   \
+	X(SCRATCH, "Scratch_Size")                                                                 \
+	X(SUBMIT_NS, "submit_ns")                                                                  \
+	X(TID, "submit_tid")                                                                       \
+	X(PACKET, "packet")                                                                        \
+	X(RANGE, "range")                                                                          \
+	X(COPY_BYTES, "copy_bytes")                                                                \
+	X(SRC_AGENT, "src_agent")                                                                  \
+	X(DST_AGENT, "dst_agent")                                                                  \
+	X(SRC, "src")                                                                              \
+	X(DST, "dst")                                                                              \
+	X(KIND, "kind")                                                                            \
+	X(STATUS, "status")                                                                        \
+	X(RESULT, "result")                                                                        \
+	X(ARGUMENTS, "arguments")                                                                  \
+	X(STREAM_NAME, "stream_name")                                                              \
+	X(ID, "id")                                                                                \
+	X(UNFINISHED, "unfinished")                                                                \
+	X(CUT, "cut")                                                                              \
+	X(END_TID, "end_tid")                                                                      \
+	X(BYTES, "bytes")                                                                          \
+	X(ADDRESS, "address")                                                                      \
+	X(IN_USE, "in_use_bytes")                                                                  \
+	X(NO_TIME, "no_time")                                                                      \
+	X(BANDWIDTH, "memory bandwidth (GB/s)")
+
+#define WORK_KEY(key, text) WORK_##key,
+enum work_key { WORK_EACH_KEY(WORK_KEY) WORK_KEYS };
+#undef WORK_KEY
 
 enum work_category {
 	WORK_KERNEL,
@@ -133,6 +136,7 @@ struct work {
 	struct work_selection
 		*selection; /**< set by the owner after work_init; NULL: all is shown */
 	bool counters;
+	bool has_gpu_0; /**< set by the owner: GPUs are counted from 0, not as KFD's nodes */
 	bool is_kineto; /**< see work_use_kineto_names */
 	struct timeline_name *keys[WORK_KEYS], *categories[WORK_CATEGORIES];
 	struct timeline_name *directions[6], *kinds[5];
@@ -156,53 +160,16 @@ struct work_kernel {
 	uint32_t vgprs, agprs, sgprs;
 };
 
-struct work_call {
-	struct timeline_name *function, *status; /**< status: NULL or its name */
-	bool is_hip, unfinished;
-	uint64_t begin_ns, end_ns, correlation;
-	int64_t result;
-	uint32_t tid, work;
-	const char *arguments; /**< a line; "": none, or not recorded */
-	uint32_t arguments_length;
-};
-
-struct work_range {
-	const char *name;
-	uint32_t name_length;
-	bool is_mark, unfinished, started, cut;
-	uint64_t begin_ns, end_ns, id;
-	uint32_t tid, end_tid;
-};
-
-struct work_memory {
-	struct timeline_name *function, *status;
-	bool is_release;
-	const struct rtl_hsa_mem *mem;
-	uint32_t tid;
-};
-
-/** A slice or a mark of a stream that is known by its description only. The values are those that
- *  work_value has added since work_begin_values. */
-struct work_other {
-	struct timeline_name *category;
-	struct timeline_name *name; /**< or NULL: text */
-	const char *text;
-	uint32_t text_length;
-	bool is_mark;
-	uint64_t begin_ns, end_ns;
-	uint32_t tid;
-	bool on_gpu; /**< of that node, and queue */
-	uint32_t gpu, queue;
-};
-
 /** False: out of memory. */
 bool work_init(struct work *work, struct timeline *timeline, bool counters);
 /** Uses the names of PyTorch's profiler (Kineto), by which HolisticTraceAnalysis reads traces: before
  *  anything is told. False: out of memory. */
 bool work_use_kineto_names(struct work *work);
-/** Whether that is selected, which is counted. gpu NULL: no GPU does it. Text: of that length. */
-bool work_selects(struct work *work, const uint32_t *gpu, const char *name, size_t length,
-		  uint64_t begin_ns, uint64_t end_ns);
+/** Whether that is selected, which is counted. gpu NULL: no GPU does it. */
+bool work_fits(struct work_selection *selection, const uint32_t *gpu, const char *name,
+	       uint64_t begin_ns, uint64_t end_ns);
+/** The same of a slice. */
+bool work_selects(struct work *work, const uint32_t *gpu, const struct timeline_slice *slice);
 /** What copies of that direction (enum rtl_hsa_copy_direction) are called, as rocprofv3 does. */
 const char *work_direction_name(uint32_t direction);
 /** What a hardware counter was for a dispatch of that kernel. unit NULL: none is known. */
@@ -233,16 +200,16 @@ void work_dispatch(struct work *work, struct work_process *process,
 		   uint64_t correlation);
 void work_copy(struct work *work, struct work_process *process, const struct rtl_hsa_copy *copy,
 	       uint64_t correlation);
-void work_call(struct work *work, struct work_process *process, const struct work_call *call);
-void work_range(struct work *work, struct work_process *process, const struct work_range *range);
-void work_memory(struct work *work, struct work_process *process, const struct work_memory *memory);
-void work_other(struct work *work, struct work_process *process, const struct work_other *other);
+/** A slice with the values that work_value has added since work_begin_values. track NULL: out of memory. */
+void work_slice(struct work *work, struct timeline_track *track, struct timeline_slice *slice);
 
 static inline void work_begin_values(struct work *work)
 {
 	work->value_count = 0;
 }
 
+/** Its times as values. */
+void work_add_times(struct work *work, const struct timeline_slice *slice);
 /** Room for one more value; the last one is overwritten where there are too many. */
 static inline struct timeline_value *work_value(struct work *work, struct timeline_name *key,
 						enum timeline_value_kind kind)
@@ -260,11 +227,6 @@ static inline void work_add(struct work *work, enum work_key key, enum timeline_
 {
 	work_value(work, work->keys[key], kind)->number = number;
 }
-
-/** Whether events of that type begin something that those of the next type end. */
-bool work_begins(uint16_t type);
-
-/* For work_*.c. */
 
 /** The track of a thread; NULL: out of memory. */
 struct timeline_track *work_thread(struct work *work, struct work_process *process, uint32_t tid);

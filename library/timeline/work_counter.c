@@ -111,8 +111,11 @@ void work_hardware_counter(struct work *work, struct work_process *process, uint
 			   const char *kernel, const char *name, const char *unit,
 			   uint64_t begin_ns, uint64_t end_ns, double value)
 {
-	const bool selected = work->counters &&
-			      work_selects(work, &node, kernel, strlen(kernel), begin_ns, end_ns);
+	const struct timeline_slice dispatch = {.text = kernel,
+						.text_length = (uint32_t)strlen(kernel),
+						.begin_ns = begin_ns,
+						.end_ns = end_ns};
+	const bool selected = work->counters && work_selects(work, &node, &dispatch);
 	struct work_gpu *gpu = selected ? work_gpu(work, process, node, NULL) : NULL;
 	const uint64_t number = hash_text(name, strlen(name)) | 1; /* 0: kernels in flight */
 	struct timeline_track *track;
@@ -167,8 +170,11 @@ void work_hardware_interval(struct work *work, struct work_process *process, uin
 			    const char *name, const char *unit, uint64_t begin_ns, uint64_t end_ns,
 			    double value)
 {
-	const bool selected =
-		work->counters && work_selects(work, &node, name, strlen(name), begin_ns, end_ns);
+	const struct timeline_slice shown = {.text = name,
+					     .text_length = (uint32_t)strlen(name),
+					     .begin_ns = begin_ns,
+					     .end_ns = end_ns};
+	const bool selected = work->counters && work_selects(work, &node, &shown);
 	struct work_gpu *gpu = selected ? work_gpu(work, process, node, NULL) : NULL;
 	struct work_interval *interval = gpu ? interval_of(work, gpu, process, name, unit) : NULL;
 

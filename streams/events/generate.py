@@ -2,16 +2,15 @@
 # SPDX-License-Identifier: MIT
 """generate.py: everything that follows from the descriptions of streams, FILE.toml here.
 
-  generate.py           writes, into the source tree:
-                          include/rtl/events/FILE.h      structs and constants
-                          streams/events/FILE.c          what the streams say of themselves
-                          subscribers/clickhouse/tables.h
-                                                         ClickHouse's tables, and how their rows are filled
+  generate.py FOLDER    writes, for the build:
+                          FOLDER/include/rtl/events.h, FOLDER/include/rtl/events/FILE.h
+                                                         structs and constants
+                          FOLDER/events/FILE.c, FOLDER/events/events.h
+                                                         what the streams say of themselves
+                          FOLDER/clickhouse/tables.h     ClickHouse's tables, and how their rows are filled
                                                          (generate_clickhouse.py)
-                          docs/streams.md                the page of streams, fields and columns
-  generate.py --check   writes nothing; exits with 1 and names what is not as it should be
-
-What is generated is committed: building rtl does not need this script, a test runs --check.
+  generate.py           writes docs/streams.md, the page of streams, fields and columns, which is committed
+  generate.py --check   writes nothing; exits with 1 if that page is not as it should be
 
 A description (keys that have a default may be left out):
 
@@ -41,7 +40,14 @@ import pathlib
 import re
 import sys
 import textwrap
-import tomllib
+
+try:
+    import tomllib
+except ImportError:
+    try:
+        import tomli as tomllib
+    except ImportError:
+        sys.exit("generate.py: this needs Python 3.11, or the module tomli for an older one")
 
 import generate_clickhouse
 
@@ -313,7 +319,7 @@ def source(description):
     out = "/* SPDX-License-Identifier: MIT */\n/* clang-format off */\n"
     out += note(f"{description.name}.toml")
     out += f'#include <rtl/describe.h>\n#include <rtl/events/{description.name}.h>\n\n'
-    out += '#include "events.h"\n\n'
+    out += '#include "events/events.h"\n\n'
     out += "/* The layout is part of what subscribers are compiled with: nothing lies between members. */\n"
     for payload in description.payloads.values():
         out += f'_Static_assert(sizeof(struct {payload.name}) == {payload.size}, "{payload.name}");\n'
@@ -396,7 +402,7 @@ def read_tables(path):
 
 def page(descriptions):
     out = ["# Streams", "",
-           "What rtl's interceptors publish, for ROCm and for XPTI. This page is made from the descriptions in "
+           "What rtl's interceptors publish, for ROCm and for XPTI, and librtl itself. This page is made from the descriptions in "
            "`streams/events`; `rtl list-streams` prints the same of the version that is installed, "
            "and of a program's own streams.", "",
            "Times are ns of the HSA system clock (CLOCK_BOOTTIME on ROCm 5.4 and later). A string is "
@@ -421,43 +427,45 @@ def page(descriptions):
     return "\n".join(out).rstrip("\n") + "\n"
 
 
-def outputs():
-    descriptions = sorted((Description(path) for path in sorted(HERE.glob("*.toml"))),
-                          key=lambda description: description.order)
+def read():
+    return sorted((Description(path) for path in sorted(HERE.glob("*.toml"))),
+                  key=lambda description: description.order)
+
+
+def sources(descriptions):
     made = {}
     for description in descriptions:
         made[f"include/rtl/events/{description.name}.h"] = header(description)
-        made[f"streams/events/{description.name}.c"] = source(description)
-    made["streams/events/events.h"] = declarations(descriptions)
+        made[f"events/{description.name}.c"] = source(description)
+    made["events/events.h"] = declarations(descriptions)
     made["include/rtl/events.h"] = umbrella(descriptions)
-    made["subscribers/clickhouse/tables.h"] = generate_clickhouse.header(
+    made["clickhouse/tables.h"] = generate_clickhouse.header(
         descriptions, read_tables(TOP / "subscribers/clickhouse/tables.toml"), note, described, Wrong)
-    made["docs/streams.md"] = page(descriptions)
     return made
 
 
 def main(arguments):
     check = arguments == ["--check"]
-    if arguments and not check:
-        print(f"generate.py: no such argument: {arguments[0]}; there is --check", file=sys.stderr)
+    if len(arguments) > 1 or (arguments and not check and arguments[0].startswith("-")):
+        print("generate.py: it takes nothing, a folder or --check", file=sys.stderr)
         return 2
-    wrong = []
+    folder = pathlib.Path(arguments[0]) if arguments and not check else TOP
     try:
-        made = outputs()
+        descriptions = read()
+        made = {"docs/streams.md": page(descriptions)} if folder is TOP else sources(descriptions)
     except Wrong as error:
         print(f"generate.py: {error}", file=sys.stderr)
         return 1
-    for name, text in made.items():
-        path = TOP / name
-        if path.exists() and path.read_text() == text:
-            continue
-        wrong.append(name)
+    changed = {folder / name: text for name, text in made.items()
+               if not (folder / name).exists() or (folder / name).read_text() != text}
+    for path, text in changed.items():
         if not check:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
-    for name in wrong:
-        print(f"{name}: {'is not what the descriptions make: run streams/events/generate.py' if check else 'written'}")
-    return 1 if check and wrong else 0
+        if folder is TOP:
+            print(f"{path.relative_to(TOP)}: "
+                  f"{'is not what the descriptions make: run streams/events/generate.py' if check else 'written'}")
+    return 1 if check and changed else 0
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""For generate.py: subscribers/clickhouse/tables.h, the tables of the ClickHouse subscriber and a
+"""For generate.py: clickhouse/tables.h of the build, the tables of the ClickHouse subscriber and a
 function for each that adds a row.
 
   [payload.clickhouse]  of a payload: name, columns: names of fields, or {name, type, doc, c}; without

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See bypass.h. x86-64 and others with RELA relocations; elsewhere nothing is found. */
-#include "bypass.h"
-
+/* Libraries that call HIP past what is preloaded: RTLD_DEEPBIND lets a library find its own dependencies before
+ * anything else. x86-64 and others with RELA relocations; elsewhere nothing is found. */
 #include <elf.h>
 #include <link.h>
 #include <rtl/rtl.h>

@@ -12,7 +12,7 @@
 #include "../common/outside.h"
 #include "../common/paused.h"
 #include "../common/reports.h"
-#include "../events/events.h"
+#include "events/events.h"
 #include "preload.h"
 #include "real.h"
 

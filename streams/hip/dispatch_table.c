@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See dispatch_table.h. */
-#include "dispatch_table.h"
-
+/* HIP's dispatch table: see preload.h. Source: hip/amd_detail/hip_api_trace.hpp; table.def. */
 #include <rtl/publish.h>
 #include <stddef.h>
 #include <stdint.h>

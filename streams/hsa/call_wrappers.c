@@ -6,6 +6,7 @@
  */
 #include "../call/slots.h"
 #include "calls.h"
+#include "memory.h"
 
 enum number {
 #define CALL_FUNCTION(id, ...)  NUMBER_##id,
@@ -19,18 +20,52 @@ enum number {
 
 void *call_next[FUNCTIONS];
 
+/* What it does to memory; NULL: nothing. */
+static inline __attribute__((always_inline)) const struct memory_function *
+memory_function(enum number number)
+{
+#define MEMORY(id, does_, kind_, pool_, bytes_, address_)                                          \
+	case NUMBER_##id: {                                                                        \
+		static const struct memory_function function = {.does = MEMORY_##does_,            \
+								.kind = RTL_HSA_MEM_##kind_,       \
+								.pool = pool_,                     \
+								.bytes = bytes_,                   \
+								.address = address_};              \
+		return &function;                                                                  \
+	}
+	switch (number) {
+		MEMORY_FUNCTIONS(MEMORY)
+	default:
+		return NULL;
+	}
+}
+
+bool call_is_of_memory(uint32_t number)
+{
+	return memory_function(number);
+}
+
 #define CALL_FUNCTION(id, name, symbol, category, ctype, kind, type, notes, parameters, names,     \
 		      arguments)                                                                   \
 	static ctype wrapper_of_##id parameters                                                    \
 	{                                                                                          \
 		ctype(*const next_) parameters = (ctype(*) parameters)call_next[NUMBER_##id];      \
+		const struct memory_function *const memory_ = memory_function(NUMBER_##id);        \
                                                                                                    \
-		if (!calls_wanted())                                                               \
+		if (!calls_wanted() && !memory_)                                                   \
 			return next_ names;                                                        \
 		const uint64_t slots_[] = {arguments 0};                                           \
-		const struct call call_ = call_begin(NUMBER_##id, slots_);                         \
+		struct memory_operation operation_;                                                \
+		struct call call_ = {0};                                                           \
+                                                                                                   \
+		if (!memory_ || calls_wanted())                                                    \
+			call_ = call_begin(NUMBER_##id, slots_);                                   \
+		if (memory_)                                                                       \
+			memory_begin(&operation_, memory_, NUMBER_##id, slots_);                   \
 		ctype const result_ = next_ names;                                                 \
                                                                                                    \
+		if (memory_)                                                                       \
+			memory_end(&operation_, slots_, (uint32_t)CALL_RESULT_##kind(result_));    \
 		call_end(&call_, NUMBER_##id, slots_, (uint64_t)CALL_RESULT_##kind(result_));      \
 		return result_;                                                                    \
 	}

@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../events/events.h"
+#include "events/events.h"
 #include "interceptor.h"
+#include "memory.h"
 
 struct call_streams call_streams = {&rtl_stream_none, &rtl_stream_none};
 
@@ -67,6 +68,11 @@ void calls_register(void)
 	done = true;
 }
 
+static bool has_calls(void)
+{
+	return call_streams.plain != &rtl_stream_none;
+}
+
 static uint32_t hook_table(struct function_table *table, enum call_table which)
 {
 	uint32_t known = 0;
@@ -80,25 +86,26 @@ static uint32_t hook_table(struct function_table *table, enum call_table which)
 		if (!entry)
 			continue;
 		known++;
-		if (!*entry || *entry == call_wrappers[i])
+		if (!*entry || *entry == call_wrappers[i] ||
+		    (!has_calls() && !call_is_of_memory(i)))
 			continue;
 		call_next[i] = *entry;
 		*entry = call_wrappers[i];
 	}
-	return calls_entry_count(table) - known;
+	return table_entry_count(table) - known;
 }
 
 void calls_hook(struct root_table *root)
 {
 	uint32_t unknown = 0;
 
-	if (call_streams.plain == &rtl_stream_none)
+	if (!has_calls() && !memory_is_registered())
 		return;
 	for (enum call_table which = CALL_TABLE_CORE; which <= CALL_TABLE_IMAGE; which++) {
 		if (calls_table(root, which))
 			unknown += hook_table(calls_table(root, which), which);
 	}
-	if (unknown)
+	if (unknown && has_calls())
 		rtl_log(RTL_LEVEL_INFO, "hsa",
 			"%u functions of this HSA runtime are newer than rtl: calls of them are "
 			"not traced",

@@ -27,18 +27,12 @@ struct root_table;
 /* Registers the streams if the mode, or RTL_STREAMS, asks for calls. Before calls_hook. */
 void calls_register(void);
 
-/* Puts the wrappers into the runtime's tables: after all other hooks. Does nothing where nobody
- * asks for calls. */
+/* Puts the wrappers into the runtime's tables: after all other hooks. Those that nobody asks for, with mode or
+ * streams, are left out. */
 void calls_hook(struct root_table *root);
 
 /* Gives functions and statuses their strings and tracepoints. Once is enough. */
 void calls_name_all(void);
-
-/* The number of a function that is in the table. */
-uint32_t calls_number(const char *name);
-
-/* Where a function stands in the runtime's tables; NULL: they are too old for it. */
-void **calls_find(struct root_table *root, const char *name);
 
 /* The name of an hsa_status_t, a string; 0: it has none. */
 uint64_t calls_status_string(int status);
@@ -75,6 +69,8 @@ extern const uint32_t call_function_count;
 extern struct call_function_ids call_function_ids[];
 struct call_enumeration *calls_statuses(void); /* the values of hsa_status_t */
 extern void *const call_wrappers[];
+/* Whether that one allocates or releases memory, which its wrapper follows: memory.h. */
+bool call_is_of_memory(uint32_t number);
 /* What was in the table in the place of each function's wrapper. */
 extern void *call_next[];
 
@@ -87,9 +83,6 @@ extern struct call_streams call_streams;
 
 /* The table of that kind, or NULL. */
 struct function_table *calls_table(struct root_table *root, enum call_table which);
-
-/* How many entries a table has. */
-uint32_t calls_entry_count(const struct function_table *table);
 
 /* Where the function with that number stands in a table of its kind, whose size tells the layout;
  * NULL: the table is too old for it. */

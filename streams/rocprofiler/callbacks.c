@@ -85,7 +85,7 @@ static void tell_agents(uint32_t count, const hsa_agent_t *agents, const void *p
 		struct gpu *gpu = gpu_if_any(agents[i]);
 		if (runtime_find())
 			return;
-		(void)runtime.agent_get_info(agents[i], HSA_AGENT_INFO_DEVICE, &data.device.type);
+		(void)hsa->agent_get_info(agents[i], HSA_AGENT_INFO_DEVICE, &data.device.type);
 		data.device.id = gpu ? gpu->index : 0;
 		data.device.agent = agents[i];
 		data.device.ptr = ptr;
@@ -138,10 +138,10 @@ static hsa_status_t on_pool_allocate(hsa_amd_memory_pool_t pool, size_t size, ui
 		return status;
 	data.allocate.ptr = *ptr;
 	data.allocate.size = size;
-	(void)runtime.memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SEGMENT,
-					   &data.allocate.segment);
-	(void)runtime.memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS,
-					   &data.allocate.global_flag);
+	(void)hsa->memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_SEGMENT,
+					&data.allocate.segment);
+	(void)hsa->memory_pool_get_info(pool, HSA_AMD_MEMORY_POOL_INFO_GLOBAL_FLAGS,
+					&data.allocate.global_flag);
 	callbacks_tell(ROCPROFILER_HSA_CB_ID_ALLOCATE, &data);
 	return status;
 }
@@ -193,6 +193,9 @@ struct code {
 	bool unload;
 };
 
+#define ASK(what, into)                                                                            \
+	((void)ask(object, HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_##what, &(into)))
+
 static hsa_status_t on_code(hsa_executable_t executable, hsa_loaded_code_object_t object,
 			    void *user)
 {
@@ -204,35 +207,22 @@ static hsa_status_t on_code(hsa_executable_t executable, hsa_loaded_code_object_
 	(void)executable;
 	data.codeobj.storage_file = -1;
 	data.codeobj.unload = code->unload;
-	(void)ask(object, HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_CODE_OBJECT_STORAGE_TYPE,
-		  &data.codeobj.storage_type);
+	ASK(CODE_OBJECT_STORAGE_TYPE, data.codeobj.storage_type);
 	if (data.codeobj.storage_type == HSA_VEN_AMD_LOADER_CODE_OBJECT_STORAGE_TYPE_FILE)
-		(void)ask(object,
-			  HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_CODE_OBJECT_STORAGE_FILE,
-			  &data.codeobj.storage_file);
+		ASK(CODE_OBJECT_STORAGE_FILE, data.codeobj.storage_file);
 	if (data.codeobj.storage_type == HSA_VEN_AMD_LOADER_CODE_OBJECT_STORAGE_TYPE_MEMORY) {
-		(void)ask(
-			object,
-			HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_CODE_OBJECT_STORAGE_MEMORY_BASE,
-			&data.codeobj.memory_base);
-		(void)ask(
-			object,
-			HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_CODE_OBJECT_STORAGE_MEMORY_SIZE,
-			&data.codeobj.memory_size);
+		ASK(CODE_OBJECT_STORAGE_MEMORY_BASE, data.codeobj.memory_base);
+		ASK(CODE_OBJECT_STORAGE_MEMORY_SIZE, data.codeobj.memory_size);
 	}
-	(void)ask(object, HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_LOAD_BASE,
-		  &data.codeobj.load_base);
-	(void)ask(object, HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_LOAD_SIZE,
-		  &data.codeobj.load_size);
-	(void)ask(object, HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_LOAD_DELTA,
-		  &data.codeobj.load_delta);
-	(void)ask(object, HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_URI_LENGTH,
-		  &data.codeobj.uri_length);
+	ASK(LOAD_BASE, data.codeobj.load_base);
+	ASK(LOAD_SIZE, data.codeobj.load_size);
+	ASK(LOAD_DELTA, data.codeobj.load_delta);
+	ASK(URI_LENGTH, data.codeobj.uri_length);
 	/* Stays, as the original's does: a tool keeps it. */
 	data.codeobj.uri = calloc(1, (size_t)data.codeobj.uri_length + 1);
 	if (!data.codeobj.uri)
 		return HSA_STATUS_SUCCESS;
-	(void)ask(object, HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_URI, data.codeobj.uri);
+	ASK(URI, *data.codeobj.uri);
 	callbacks_tell(ROCPROFILER_HSA_CB_ID_CODEOBJ, &data);
 	memory.allocate.ptr = (const void *)(uintptr_t)data.codeobj.load_base;
 	memory.allocate.size = code->unload ? 0 : data.codeobj.load_size;
@@ -249,8 +239,7 @@ void callbacks_tell_code(hsa_executable_t executable, bool unload)
 	struct code code = {&loader, unload};
 
 	if (!hooked || runtime_find() ||
-	    runtime.get_major_extension_table(HSA_EXTENSION_AMD_LOADER, 1, sizeof(loader),
-					      &loader) ||
+	    hsa->get_major_extension_table(HSA_EXTENSION_AMD_LOADER, 1, sizeof(loader), &loader) ||
 	    !loader.hsa_ven_amd_loader_executable_iterate_loaded_code_objects)
 		return;
 	(void)loader.hsa_ven_amd_loader_executable_iterate_loaded_code_objects(executable, on_code,
@@ -259,41 +248,26 @@ void callbacks_tell_code(hsa_executable_t executable, bool unload)
 
 /* ---- hooks ---- */
 
-static const struct hook {
-	bool amd;
-	int entry;
-	void *function;
-	void *next;
-} hooks[] = {
-	{false, CORE_MEMORY_ALLOCATE, (void *)on_allocate, &next_allocate},
-	{false, CORE_MEMORY_ASSIGN_AGENT, (void *)on_assign, &next_assign},
-	{false, CORE_MEMORY_COPY, (void *)on_copy, &next_copy},
-	{true, AMD_MEMORY_POOL_ALLOCATE, (void *)on_pool_allocate, &next_pool_allocate},
-	{true, AMD_MEMORY_POOL_FREE, (void *)on_pool_free, &next_pool_free},
-	{true, AMD_AGENTS_ALLOW_ACCESS, (void *)on_allow, &next_allow},
-	{true, AMD_MEMORY_ASYNC_COPY, (void *)on_async_copy, &next_async_copy},
-};
-
-static void **place(struct root_table *table, const struct hook *hook)
-{
-	return hook->amd ? table_amd(table->amd, (enum amd_entry)hook->entry)
-			 : table_core(table->core, (enum core_entry)hook->entry);
-}
-
 void callbacks_hook(struct root_table *table)
 {
-	for (size_t i = 0; i < sizeof(hooks) / sizeof(*hooks); i++)
-		(void)table_hook(place(table, &hooks[i]), hooks[i].function, hooks[i].next);
+	struct function_table *core = table->core, *amd = table->amd;
+
+	(void)table_hook(table_core(core, (enum core_entry)CORE_MEMORY_ALLOCATE),
+			 (void *)on_allocate, &next_allocate);
+	(void)table_hook(table_core(core, (enum core_entry)CORE_MEMORY_ASSIGN_AGENT),
+			 (void *)on_assign, &next_assign);
+	(void)table_hook(table_core(core, CORE_MEMORY_COPY), (void *)on_copy, &next_copy);
+	(void)table_hook(table_amd(amd, AMD_MEMORY_POOL_ALLOCATE), (void *)on_pool_allocate,
+			 &next_pool_allocate);
+	(void)table_hook(table_amd(amd, AMD_MEMORY_POOL_FREE), (void *)on_pool_free,
+			 &next_pool_free);
+	(void)table_hook(table_amd(amd, AMD_AGENTS_ALLOW_ACCESS), (void *)on_allow, &next_allow);
+	(void)table_hook(table_amd(amd, AMD_MEMORY_ASYNC_COPY), (void *)on_async_copy,
+			 &next_async_copy);
 	hooked = true;
 }
 
-void callbacks_unhook(struct root_table *table)
+void callbacks_end(void)
 {
-	for (size_t i = 0; i < sizeof(hooks) / sizeof(*hooks); i++) {
-		void *next;
-		memcpy(&next, hooks[i].next, sizeof(next));
-		if (next)
-			(void)table_hook(place(table, &hooks[i]), next, NULL);
-	}
 	hooked = false;
 }

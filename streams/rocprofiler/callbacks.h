@@ -12,7 +12,8 @@
 #include "table.h"
 
 void callbacks_hook(struct root_table *table);
-void callbacks_unhook(struct root_table *table);
+/* The tool has ended: nothing is told any more. */
+void callbacks_end(void);
 
 /* Whether somebody would be told. */
 bool callbacks_are_told(rocprofiler_hsa_cb_id_t id);

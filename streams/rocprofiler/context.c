@@ -151,9 +151,9 @@ static hsa_status_t check_registers(struct context *context)
 
 static hsa_status_t make_signals(struct context *context)
 {
-	if (runtime.signal_create(0, 0, NULL, &context->done) ||
-	    runtime.signal_create(1, 0, NULL, &context->ready) ||
-	    runtime.signal_create(1, 0, NULL, &context->grant))
+	if (hsa->signal_create(0, 0, NULL, &context->done) ||
+	    hsa->signal_create(1, 0, NULL, &context->ready) ||
+	    hsa->signal_create(1, 0, NULL, &context->grant))
 		return fail(HSA_STATUS_ERROR_OUT_OF_RESOURCES, "no signal is left");
 	return HSA_STATUS_SUCCESS;
 }
@@ -259,7 +259,7 @@ static bool queue_is_gone(const struct context *context)
 static void destroy_signal(hsa_signal_t signal)
 {
 	if (signal.handle)
-		(void)runtime.signal_destroy(signal);
+		(void)hsa->signal_destroy(signal);
 }
 
 /* Whether what was submitted last has ended; a line where it does not. */
@@ -350,8 +350,8 @@ static hsa_status_t take_queue(struct context *context, uint32_t mode,
 		       depth < QUEUE_DEPTH)
 			depth *= 2;
 		runtime_own_call = true;
-		status = runtime.queue_create(context->gpu->agent, depth, HSA_QUEUE_TYPE_MULTI,
-					      NULL, NULL, UINT32_MAX, UINT32_MAX, &context->queue);
+		status = hsa->queue_create(context->gpu->agent, depth, HSA_QUEUE_TYPE_MULTI, NULL,
+					   NULL, UINT32_MAX, UINT32_MAX, &context->queue);
 		runtime_own_call = false;
 		if (status)
 			return fail(status, "a queue cannot be created");
@@ -458,7 +458,7 @@ EXPORT hsa_status_t rocprofiler_start(rocprofiler_t *handle, uint32_t group)
 		return fail(HSA_STATUS_ERROR, "the group has been started");
 	packet = *library_count_start(context->count);
 	packet.signal = context->ready.handle;
-	runtime.signal_store(context->ready, 1);
+	hsa->signal_store(context->ready, 1);
 	library_submit(context->queue, &packet, 1);
 	context->started = true;
 	wait_for_start(context);
@@ -475,7 +475,7 @@ static hsa_status_t submit_read(struct context *context, bool stops)
 		return fail(HSA_STATUS_ERROR, "the group has not been started");
 	if (!runtime_wait(context->done, "a read"))
 		return HSA_STATUS_ERROR;
-	runtime.signal_store(context->done, 1);
+	hsa->signal_store(context->done, 1);
 	packets[stops ? 1 : 0].signal = context->done.handle;
 	library_submit(context->queue, packets, stops ? 2 : 1);
 	context->has_data = true;
@@ -509,15 +509,14 @@ static void on_sample(void *user, const struct library_sample *sample)
 
 	if (context->sample_count == context->sample_room) {
 		size_t room = context->sample_room ? 2 * context->sample_room : 64;
-		struct count_sample *samples =
+		struct library_sample *samples =
 			reallocarray(context->samples, room, sizeof(*samples));
 		if (!samples)
 			return;
 		context->samples = samples;
 		context->sample_room = room;
 	}
-	context->samples[context->sample_count++] =
-		(struct count_sample){sample->event, sample->xcc, sample->engine, sample->value};
+	context->samples[context->sample_count++] = *sample;
 }
 
 /* The samples of an input: at most so many as there are. */
@@ -530,7 +529,7 @@ static size_t samples_of(const struct context *context, const struct metric_inpu
 	if (!library_block(context->gpu->agent, input->block, &number, &instances, &registers))
 		return 0;
 	for (size_t i = 0; i < context->sample_count; i++) {
-		const struct count_sample *sample = &context->samples[i];
+		const struct library_sample *sample = &context->samples[i];
 		const struct library_event *event = &context->events[sample->event];
 		if (event->block != number || event->event != input->event)
 			continue;

@@ -16,13 +16,6 @@
 
 struct pool_entry;
 
-/* What a place of the GPU has counted of an event. */
-struct count_sample {
-	uint32_t event; /* place in the context's list */
-	uint32_t xcc, engine;
-	uint64_t value;
-};
-
 struct context {
 	struct gpu *gpu;
 	rocprofiler_feature_t *features; /* the caller's */
@@ -33,7 +26,7 @@ struct context {
 	struct library_event *events;
 	uint32_t event_count;
 	struct library_count *count; /* NULL: without features, for times only */
-	struct count_sample *samples;
+	struct library_sample *samples;
 	size_t sample_count, sample_room;
 	bool has_data;
 

@@ -67,9 +67,9 @@ static uint32_t put_counted(struct work *work, const struct library_packet *kern
 	const hsa_signal_t none = {0};
 
 	context->has_data = true;
-	runtime.signal_store(context->ready, 1);
-	runtime.signal_store(context->grant, 1);
-	runtime.signal_store(context->done, 1);
+	hsa->signal_store(context->ready, 1);
+	hsa->signal_store(context->grant, 1);
+	hsa->signal_store(context->done, 1);
 	out[0] = barrier(none, context->ready);
 	out[1] = barrier(context->grant, none);
 	out[2] = *library_count_start(context->count);
@@ -86,7 +86,7 @@ static bool take_signal(struct work *work, struct library_packet *kernel)
 {
 	if (!work->queue->times && !kernel->signal)
 		return true;
-	if (runtime.signal_create(1, 0, NULL, &work->kernel))
+	if (hsa->signal_create(1, 0, NULL, &work->kernel))
 		return false;
 	work->original.handle = kernel->signal;
 	kernel->signal = work->kernel.handle;
@@ -198,7 +198,7 @@ static uint32_t put_work(struct work *work, const struct library_packet *packet,
 		return count;
 	leave_context(work->context);
 	if (work->kernel.handle)
-		(void)runtime.signal_destroy(work->kernel);
+		(void)hsa->signal_destroy(work->kernel);
 	return 0;
 }
 
@@ -232,11 +232,11 @@ static void wait_for_room(const struct queue *queue, uint64_t packets)
 {
 	const uint64_t most = queue->queue->size - ROOM_MARGIN;
 	const struct timespec pause = {0, SLEEP_NS};
-	const uint64_t until = clock_monotonic_ns() + ROOM_MS * UINT64_C(1000000);
+	const uint64_t until = runtime_now_ns(CLOCK_MONOTONIC) + ROOM_MS * UINT64_C(1000000);
 
 	while (__atomic_load_n(&queue->under_way, __ATOMIC_ACQUIRE) &&
 	       queue->written + packets - __atomic_load_n(&queue->ended, __ATOMIC_ACQUIRE) > most &&
-	       clock_monotonic_ns() < until)
+	       runtime_now_ns(CLOCK_MONOTONIC) < until)
 		nanosleep(&pause, NULL);
 }
 

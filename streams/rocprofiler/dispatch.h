@@ -12,16 +12,12 @@
 #ifndef ROCPROFILER_DISPATCH_H
 #define ROCPROFILER_DISPATCH_H
 
-#include "interceptor.h"
 #include "service.h"
 #include "table.h"
 
-/* Hooks the creation and destruction of queues; in OnLoad. enables: each queue's work is to count in samples,
- * too. (queues.c) */
-void dispatch_hook(struct root_table *table, bool enables);
-void dispatch_unhook(struct root_table *table);
-/* Standalone: lets each new queue's work count. */
-void dispatch_hook_enable(struct root_table *table);
+/* Hooks the creation and destruction of queues; in OnLoad. Each is intercepted, or its work is to count in samples,
+ * or both. The runtime takes out hooks when it ends. (queues.c) */
+void dispatch_hook(struct root_table *table, bool intercepts, bool enables);
 
 /* Kernels' times are wanted; callbacks are told of queues and packets alone (opt_mode). Set in OnLoad. */
 extern bool dispatch_times, dispatch_terse;
@@ -45,6 +41,5 @@ void dispatch_on_packets(const void *packets, uint64_t count, uint64_t index, vo
 const char *kernel_name(uint64_t object);
 const amd_kernel_code_t *kernel_code(uint64_t object);
 void kernels_hook(struct root_table *table);
-void kernels_unhook(struct root_table *table);
 
 #endif

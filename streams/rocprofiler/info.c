@@ -113,14 +113,6 @@ EXPORT hsa_status_t rocprofiler_query_info(const hsa_agent_t *agent, rocprofiler
 
 /* ---- time ---- */
 
-static uint64_t now_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 /* How far a clock is ahead of HSA's, and how sure that is: the closest of some readings of the one
  * between two of the other. */
 static hsa_status_t measure(clockid_t clock, int64_t *ahead, uint64_t *error)
@@ -129,10 +121,10 @@ static hsa_status_t measure(clockid_t clock, int64_t *ahead, uint64_t *error)
 
 	*error = UINT64_MAX;
 	for (int i = 0; i < 16; i++) {
-		uint64_t ticks, before = now_ns(clock), after;
-		if (runtime.system_get_info(HSA_SYSTEM_INFO_TIMESTAMP, &ticks))
+		uint64_t ticks, before = runtime_now_ns(clock), after;
+		if (hsa->system_get_info(HSA_SYSTEM_INFO_TIMESTAMP, &ticks))
 			return fail(HSA_STATUS_ERROR, "the HSA clock cannot be read");
-		after = now_ns(clock);
+		after = runtime_now_ns(clock);
 		if (after - before >= *error)
 			continue;
 		*error = after - before;

@@ -56,8 +56,7 @@ const amd_kernel_code_t *kernel_code(uint64_t object)
 	hsa_ven_amd_loader_1_00_pfn_t loader = {0};
 	const void *code = NULL;
 
-	if (runtime.get_major_extension_table(HSA_EXTENSION_AMD_LOADER, 1, sizeof(loader),
-					      &loader) ||
+	if (hsa->get_major_extension_table(HSA_EXTENSION_AMD_LOADER, 1, sizeof(loader), &loader) ||
 	    !loader.hsa_ven_amd_loader_query_host_address ||
 	    loader.hsa_ven_amd_loader_query_host_address((const void *)(uintptr_t)object, &code))
 		return (const amd_kernel_code_t *)(uintptr_t)object;
@@ -156,15 +155,15 @@ static hsa_status_t on_symbol(hsa_executable_t executable, hsa_agent_t agent,
 
 	(void)agent;
 	(void)user;
-	(void)runtime.symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_TYPE, &kind);
-	(void)runtime.symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT, &object);
-	(void)runtime.symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_NAME_LENGTH, &length);
+	(void)hsa->symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_TYPE, &kind);
+	(void)hsa->symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT, &object);
+	(void)hsa->symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_NAME_LENGTH, &length);
 	if (kind != HSA_SYMBOL_KIND_KERNEL)
 		return HSA_STATUS_SUCCESS;
 	name = calloc(1, (size_t)length + 1);
 	if (!name)
 		return HSA_STATUS_SUCCESS;
-	(void)runtime.symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_NAME, name);
+	(void)hsa->symbol_get_info(symbol, HSA_EXECUTABLE_SYMBOL_INFO_NAME, name);
 	add(executable.handle, object, name);
 	return HSA_STATUS_SUCCESS;
 }
@@ -177,7 +176,7 @@ static hsa_status_t on_freeze(hsa_executable_t executable, const char *options)
 	if (status)
 		return status;
 	for (uint32_t i = 0; (gpu = gpu_at(i)); i++)
-		(void)runtime.iterate_agent_symbols(executable, gpu->agent, on_symbol, NULL);
+		(void)hsa->iterate_agent_symbols(executable, gpu->agent, on_symbol, NULL);
 	callbacks_tell_code(executable, false);
 	return status;
 }
@@ -229,14 +228,4 @@ void kernels_hook(struct root_table *table)
 			 &next_freeze);
 	(void)table_hook(table_core(table->core, CORE_EXECUTABLE_DESTROY), (void *)on_destroy,
 			 &next_destroy);
-}
-
-void kernels_unhook(struct root_table *table)
-{
-	if (next_freeze)
-		(void)table_hook(table_core(table->core, CORE_EXECUTABLE_FREEZE),
-				 (void *)next_freeze, NULL);
-	if (next_destroy)
-		(void)table_hook(table_core(table->core, CORE_EXECUTABLE_DESTROY),
-				 (void *)next_destroy, NULL);
 }

@@ -20,7 +20,7 @@ EXPORT bool OnLoad(struct root_table *table, uint64_t runtime_version, uint64_t 
 		   const char *const *failed_names);
 EXPORT void OnUnload(void);
 
-static struct root_table *root;
+static bool loaded;
 static void *tool;
 static void (*tool_unload)(void);
 
@@ -157,16 +157,13 @@ bool OnLoad(struct root_table *table, uint64_t runtime_version, uint64_t failed_
 	load_rtl(table, runtime_version);
 	if (mode == MODE_BAD)
 		return false;
-	root = table;
+	loaded = true;
 	runtime_keep_waits(table);
 	refuse_variables();
 	read_ourselves();
-	kernels_hook(table);
 	if (path && *path) {
-		if (!load_tool(path, &settings)) {
-			kernels_unhook(table);
+		if (!load_tool(path, &settings))
 			return false;
-		}
 		refuse_settings(&settings);
 		runtime_timeout_ns = settings.timeout;
 		/* What the variable leaves open: the tool may count dispatches, or take samples. */
@@ -175,28 +172,24 @@ bool OnLoad(struct root_table *table, uint64_t runtime_version, uint64_t failed_
 	/* As in the original: tools that set opt_mode look for names by themselves, and take no times. */
 	dispatch_terse = settings.opt_mode;
 	dispatch_times = settings.timestamp_on && !dispatch_terse;
+	kernels_hook(table);
 	if (settings.hsa_intercepting)
 		callbacks_hook(table);
-	if (intercepts)
-		dispatch_hook(table, mode == MODE_UNSET);
-	else
-		dispatch_hook_enable(table);
+	dispatch_hook(table, intercepts, !intercepts || mode == MODE_UNSET);
 	return true;
 }
 
 void OnUnload(void)
 {
-	if (!root)
+	if (!loaded)
 		return;
 	service_finish();
 	if (tool_unload)
 		tool_unload();
 	service_finish();
-	dispatch_unhook(root);
-	callbacks_unhook(root);
-	kernels_unhook(root);
+	callbacks_end();
 	runtime_forget();
-	root = NULL;
+	loaded = false;
 	if (rtl_unload)
 		rtl_unload();
 }

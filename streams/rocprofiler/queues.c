@@ -6,7 +6,6 @@
 
 #include "../hsa/harvest/waits.h"
 #include "dispatch.h"
-#include "interceptor.h"
 
 #define DESTROY_MS 1000
 #define SLEEP_NS   20000
@@ -24,7 +23,7 @@ static __typeof__(((struct hsa_functions *)0)->intercept_create) intercept_creat
 static __typeof__(((struct hsa_functions *)0)->intercept_register) intercept_register;
 
 /* Set in OnLoad. */
-static bool enable_intercepted;
+static bool intercepts, enables;
 
 static hsa_status_t add_queue(struct gpu *gpu, hsa_queue_t *queue, bool times)
 {
@@ -37,7 +36,7 @@ static hsa_status_t add_queue(struct gpu *gpu, hsa_queue_t *queue, bool times)
 	added->gpu = gpu;
 	added->times = times && !dispatch_terse;
 	if (times)
-		(void)runtime.set_profiler_enabled(queue, 1);
+		(void)hsa->set_profiler_enabled(queue, 1);
 	pthread_mutex_lock(&queues.lock);
 	added->id = queues.count++;
 	added->next = queues.first;
@@ -77,14 +76,14 @@ static void enable(struct gpu *gpu, hsa_queue_t *queue)
 			complain("%s; queues' work is not counted", why);
 		return;
 	}
-	if (runtime.signal_create(1, 0, NULL, &done)) {
+	if (hsa->signal_create(1, 0, NULL, &done)) {
 		complain("a queue's work cannot be counted");
 		return;
 	}
 	packet.signal = done.handle;
 	library_submit(queue, &packet, 1);
 	if (runtime_wait(done, "what lets a queue's work count"))
-		(void)runtime.signal_destroy(done);
+		(void)hsa->signal_destroy(done);
 }
 
 /* ---- creation and end ---- */
@@ -94,14 +93,14 @@ static hsa_status_t on_create(hsa_agent_t agent, uint32_t size, hsa_queue_type32
 			      uint32_t group_bytes, hsa_queue_t **queue)
 {
 	struct gpu *gpu = runtime_own_call ? NULL : gpu_if_any(agent);
-	hsa_status_t status;
+	hsa_status_t status =
+		gpu && intercepts
+			? create_intercepted(gpu, size, type, callback, data, private_bytes,
+					     group_bytes, queue, dispatch_times)
+			: next_create(agent, size, type, callback, data, private_bytes, group_bytes,
+				      queue);
 
-	if (!gpu)
-		return next_create(agent, size, type, callback, data, private_bytes, group_bytes,
-				   queue);
-	status = create_intercepted(gpu, size, type, callback, data, private_bytes, group_bytes,
-				    queue, dispatch_times);
-	if (!status && enable_intercepted)
+	if (!status && gpu && enables)
 		enable(gpu, *queue);
 	return status;
 }
@@ -124,9 +123,10 @@ static struct queue *take_queue(const hsa_queue_t *queue)
 static void wait_for_work(const struct queue *queue)
 {
 	const struct timespec pause = {0, SLEEP_NS};
-	const uint64_t until = clock_monotonic_ns() + DESTROY_MS * UINT64_C(1000000);
+	const uint64_t until = runtime_now_ns(CLOCK_MONOTONIC) + DESTROY_MS * UINT64_C(1000000);
 
-	while (__atomic_load_n(&queue->under_way, __ATOMIC_ACQUIRE) && clock_monotonic_ns() < until)
+	while (__atomic_load_n(&queue->under_way, __ATOMIC_ACQUIRE) &&
+	       runtime_now_ns(CLOCK_MONOTONIC) < until)
 		nanosleep(&pause, NULL);
 }
 
@@ -177,23 +177,9 @@ EXPORT hsa_status_t rocprofiler_queue_create_profiled(
 				  queue, true);
 }
 
-static hsa_status_t on_create_enable(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
-				     queue_error_callback callback, void *data,
-				     uint32_t private_bytes, uint32_t group_bytes,
-				     hsa_queue_t **queue)
-{
-	struct gpu *gpu = runtime_own_call ? NULL : gpu_if_any(agent);
-	hsa_status_t status =
-		next_create(agent, size, type, callback, data, private_bytes, group_bytes, queue);
-
-	if (!status && gpu)
-		enable(gpu, *queue);
-	return status;
-}
-
 /* ---- hooks ---- */
 
-static void find_next(struct root_table *table)
+void dispatch_hook(struct root_table *table, bool intercept, bool samples)
 {
 	void **create = table_amd(table->amd, AMD_QUEUE_INTERCEPT_CREATE);
 	void **registers = table_amd(table->amd, AMD_QUEUE_INTERCEPT_REGISTER);
@@ -201,48 +187,18 @@ static void find_next(struct root_table *table)
 	if (create && registers) {
 		memcpy(&intercept_create, create, sizeof(*create));
 		memcpy(&intercept_register, registers, sizeof(*registers));
+	} else if (intercept) {
+		complain("this HSA runtime cannot intercept queues; nothing is counted");
+		return;
 	}
-}
-
-static void hook_ends(struct root_table *table)
-{
+	intercepts = intercept;
+	enables = samples;
+	(void)table_hook(table_core(table->core, CORE_QUEUE_CREATE), (void *)on_create,
+			 &next_create);
 	(void)table_hook(table_core(table->core, CORE_QUEUE_DESTROY), (void *)on_destroy,
 			 &next_destroy);
 	(void)table_hook(table_core(table->core, CORE_SHUT_DOWN), (void *)on_shut_down,
 			 &next_shut_down);
-}
-
-void dispatch_hook(struct root_table *table, bool enables)
-{
-	find_next(table);
-	enable_intercepted = enables;
-	if (!intercept_create) {
-		complain("this HSA runtime cannot intercept queues; nothing is counted");
-		return;
-	}
-	(void)table_hook(table_core(table->core, CORE_QUEUE_CREATE), (void *)on_create,
-			 &next_create);
-	hook_ends(table);
-	waits_hook(table);
-}
-
-void dispatch_hook_enable(struct root_table *table)
-{
-	find_next(table);
-	(void)table_hook(table_core(table->core, CORE_QUEUE_CREATE), (void *)on_create_enable,
-			 &next_create);
-	hook_ends(table);
-}
-
-void dispatch_unhook(struct root_table *table)
-{
-	if (next_create)
-		(void)table_hook(table_core(table->core, CORE_QUEUE_CREATE), (void *)next_create,
-				 NULL);
-	if (next_destroy)
-		(void)table_hook(table_core(table->core, CORE_QUEUE_DESTROY), (void *)next_destroy,
-				 NULL);
-	if (next_shut_down)
-		(void)table_hook(table_core(table->core, CORE_SHUT_DOWN), (void *)next_shut_down,
-				 NULL);
+	if (intercept)
+		waits_hook(table);
 }

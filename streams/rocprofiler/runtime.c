@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "agent.h"
-#include "interceptor.h"
 
 #define RUNTIME   "libhsa-runtime64.so.1"
 #define GPUS_MOST 64
@@ -92,36 +91,30 @@ static bool find_functions(void *handle)
 		const char *name;
 		void *into;
 	} functions[] = {
-		{"hsa_iterate_agents", &runtime.iterate_agents},
-		{"hsa_agent_get_info", &runtime.agent_get_info},
-		{"hsa_system_get_info", &runtime.system_get_info},
-		{"hsa_system_get_major_extension_table", &runtime.get_major_extension_table},
-		{"hsa_queue_create", &runtime.queue_create},
-		{"hsa_signal_create", &runtime.signal_create},
-		{"hsa_signal_destroy", &runtime.signal_destroy},
-		{"hsa_signal_load_scacquire", &runtime.signal_load},
-		{"hsa_signal_store_screlease", &runtime.signal_store},
-		{"hsa_signal_subtract_screlease", &runtime.signal_subtract},
-		{"hsa_signal_wait_scacquire", &runtime.signal_wait},
-		{"hsa_executable_iterate_agent_symbols", &runtime.iterate_agent_symbols},
-		{"hsa_executable_symbol_get_info", &runtime.symbol_get_info},
-		{"hsa_region_get_info", &runtime.region_get_info},
-		{"hsa_amd_profiling_set_profiler_enabled", &runtime.set_profiler_enabled},
-		{"hsa_amd_profiling_get_dispatch_time", &runtime.get_dispatch_time},
-		{"hsa_amd_memory_pool_get_info", &runtime.memory_pool_get_info},
-		/* for library.c */
 		{"hsa_iterate_agents", &interceptor.hsa.iterate_agents},
 		{"hsa_agent_get_info", &interceptor.hsa.agent_get_info},
+		{"hsa_system_get_info", &interceptor.hsa.system_get_info},
 		{"hsa_system_get_major_extension_table",
 		 &interceptor.hsa.get_major_extension_table},
-		{"hsa_amd_agent_iterate_memory_pools", &interceptor.hsa.iterate_memory_pools},
+		{"hsa_queue_create", &interceptor.hsa.queue_create},
+		{"hsa_signal_create", &interceptor.hsa.signal_create},
+		{"hsa_signal_destroy", &interceptor.hsa.signal_destroy},
+		{"hsa_signal_load_scacquire", &runtime.signal_load},
+		{"hsa_signal_store_screlease", &interceptor.hsa.signal_store},
+		{"hsa_signal_subtract_screlease", &interceptor.hsa.signal_subtract},
+		{"hsa_signal_wait_scacquire", &runtime.signal_wait},
+		{"hsa_executable_iterate_agent_symbols", &interceptor.hsa.iterate_agent_symbols},
+		{"hsa_executable_symbol_get_info", &interceptor.hsa.symbol_get_info},
+		{"hsa_region_get_info", &runtime.region_get_info},
+		{"hsa_amd_profiling_set_profiler_enabled", &interceptor.hsa.set_profiler_enabled},
+		{"hsa_amd_profiling_get_dispatch_time", &runtime.get_dispatch_time},
 		{"hsa_amd_memory_pool_get_info", &interceptor.hsa.memory_pool_get_info},
+		{"hsa_amd_agent_iterate_memory_pools", &interceptor.hsa.iterate_memory_pools},
 		{"hsa_amd_memory_pool_allocate", &interceptor.hsa.memory_pool_allocate},
 		{"hsa_amd_memory_pool_free", &interceptor.hsa.memory_pool_free},
 		{"hsa_amd_agents_allow_access", &interceptor.hsa.agents_allow_access},
 		{"hsa_queue_add_write_index_scacq_screl", &interceptor.hsa.queue_add_write_index},
 		{"hsa_queue_load_read_index_scacquire", &interceptor.hsa.queue_load_read_index},
-		{"hsa_signal_store_screlease", &interceptor.hsa.signal_store},
 	};
 
 	for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++) {
@@ -139,7 +132,7 @@ static hsa_status_t add_gpu(hsa_agent_t agent, void *user)
 	struct gpu *gpu = &gpus[gpu_count];
 
 	(void)user;
-	if (gpu_count == GPUS_MOST || runtime.agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type) ||
+	if (gpu_count == GPUS_MOST || hsa->agent_get_info(agent, HSA_AGENT_INFO_DEVICE, &type) ||
 	    type != HSA_DEVICE_TYPE_GPU)
 		return HSA_STATUS_SUCCESS;
 	gpu->agent = agent;
@@ -170,7 +163,7 @@ static hsa_status_t find(void)
 		runtime.signal_load = signal_load;
 	if (signal_wait)
 		runtime.signal_wait = signal_wait;
-	if (runtime.iterate_agents(add_gpu, NULL))
+	if (hsa->iterate_agents(add_gpu, NULL))
 		return fail(HSA_STATUS_ERROR_NOT_INITIALIZED, "the HSA runtime has not begun");
 	return HSA_STATUS_SUCCESS;
 }
@@ -200,7 +193,7 @@ bool runtime_lasts(uint64_t of)
 {
 	uint64_t ticks;
 
-	return of == runtime_life() && !runtime.system_get_info(HSA_SYSTEM_INFO_TIMESTAMP, &ticks);
+	return of == runtime_life() && !hsa->system_get_info(HSA_SYSTEM_INFO_TIMESTAMP, &ticks);
 }
 
 /* Definitions stay: tools keep their texts, and the process has the same GPUs when the runtime begins again. */
@@ -220,7 +213,7 @@ uint64_t runtime_ticks(uint64_t ns)
 {
 	uint64_t frequency = 1000000000;
 
-	(void)runtime.system_get_info(HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY, &frequency);
+	(void)hsa->system_get_info(HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY, &frequency);
 	return (uint64_t)((double)ns * (double)frequency / 1e9);
 }
 
@@ -228,10 +221,18 @@ uint64_t runtime_ns(uint64_t ticks)
 {
 	uint64_t frequency = 1000000000;
 
-	(void)runtime.system_get_info(HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY, &frequency);
+	(void)hsa->system_get_info(HSA_SYSTEM_INFO_TIMESTAMP_FREQUENCY, &frequency);
 	if (!frequency || frequency == 1000000000)
 		return ticks;
 	return (uint64_t)((unsigned __int128)ticks * 1000000000u / frequency);
+}
+
+uint64_t runtime_now_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 bool runtime_wait_most(hsa_signal_t signal, const char *what, uint64_t most_ns)
@@ -319,8 +320,8 @@ struct counter_set *gpu_set(struct gpu *gpu)
 
 	pthread_mutex_lock(&lock);
 	if (!gpu->set)
-		gpu->set = agent_counters_load(runtime.agent_get_info, gpu->agent, &options,
-					       message, sizeof(message));
+		gpu->set = agent_counters_load(hsa->agent_get_info, gpu->agent, &options, message,
+					       sizeof(message));
 	set = gpu->set;
 	pthread_mutex_unlock(&lock);
 	if (!set)

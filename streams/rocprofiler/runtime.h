@@ -19,31 +19,23 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "include/rocprofiler/rocprofiler.h"
+#include "interceptor.h"
 #include "library.h"
 #include "metrics.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
+/* The runtime's functions: those that library.c calls, too, and a few more. */
+static struct hsa_functions *const hsa = &interceptor.hsa;
+
 struct runtime {
-	__typeof__(hsa_iterate_agents) *iterate_agents;
-	__typeof__(hsa_agent_get_info) *agent_get_info;
-	__typeof__(hsa_system_get_info) *system_get_info;
-	__typeof__(hsa_system_get_major_extension_table) *get_major_extension_table;
-	__typeof__(hsa_queue_create) *queue_create;
-	__typeof__(hsa_signal_create) *signal_create;
-	__typeof__(hsa_signal_destroy) *signal_destroy;
 	__typeof__(hsa_signal_load_scacquire) *signal_load;
-	__typeof__(hsa_signal_store_screlease) *signal_store;
-	__typeof__(hsa_signal_subtract_screlease) *signal_subtract;
 	__typeof__(hsa_signal_wait_scacquire) *signal_wait;
-	__typeof__(hsa_executable_iterate_agent_symbols) *iterate_agent_symbols;
-	__typeof__(hsa_executable_symbol_get_info) *symbol_get_info;
 	__typeof__(hsa_region_get_info) *region_get_info;
-	__typeof__(hsa_amd_profiling_set_profiler_enabled) *set_profiler_enabled;
 	__typeof__(hsa_amd_profiling_get_dispatch_time) *get_dispatch_time;
-	__typeof__(hsa_amd_memory_pool_get_info) *memory_pool_get_info;
 };
 
 extern struct runtime runtime;
@@ -68,6 +60,9 @@ bool runtime_lasts(uint64_t life);
 uint64_t runtime_ticks(uint64_t ns);
 /* A time of that clock in ns. */
 uint64_t runtime_ns(uint64_t ticks);
+
+/* A clock of the kernel's, ns. */
+uint64_t runtime_now_ns(clockid_t clock);
 
 /* ROCm's timeout, ns; all ones: for ever. */
 extern uint64_t runtime_timeout_ns;

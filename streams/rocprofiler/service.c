@@ -30,7 +30,7 @@ uint64_t clock_hsa_ns(void)
 {
 	uint64_t ticks = 0;
 
-	(void)runtime.system_get_info(HSA_SYSTEM_INFO_TIMESTAMP, &ticks);
+	(void)hsa->system_get_info(HSA_SYSTEM_INFO_TIMESTAMP, &ticks);
 	return runtime_ns(ticks);
 }
 
@@ -58,19 +58,11 @@ static struct {
 	.ended_last = &service.ended,
 };
 
-/* Asks the service to drop what is under way, which makes it false again. Release, acquire. */
+/* Asks the service to drop what is under way, which makes it false again. Release; acquire by the service. */
 static bool drop;
 
 /* Turns have ended for good: relaxed, who submits does less. */
 static bool released;
-
-uint64_t clock_monotonic_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 bool service_released(void)
 {
@@ -86,8 +78,8 @@ static void give_turn(struct work *work)
 {
 	work->has_turn = true;
 	work->gpu->turn = work;
-	work->gpu->turn_since_ns = clock_monotonic_ns();
-	runtime.signal_store(work->context->grant, 0);
+	work->gpu->turn_since_ns = runtime_now_ns(CLOCK_MONOTONIC);
+	hsa->signal_store(work->context->grant, 0);
 }
 
 static void pass_turn(struct work *work)
@@ -158,7 +150,7 @@ static void tell_program(const struct work *work)
 		return;
 	program->start_ts = ours->start_ts;
 	program->end_ts = ours->end_ts;
-	runtime.signal_subtract(work->original, 1);
+	hsa->signal_subtract(work->original, 1);
 }
 
 static void on_counts(struct work *work)
@@ -214,7 +206,7 @@ static void hand_over(struct work *work)
 	__atomic_fetch_add(&handed, 1, __ATOMIC_RELEASE);
 	if (ended.kernel.handle) {
 		tell_program(&ended);
-		(void)runtime.signal_destroy(ended.kernel);
+		(void)hsa->signal_destroy(ended.kernel);
 	}
 }
 
@@ -304,7 +296,7 @@ static void release_all(void)
 static void watch(void)
 {
 	struct gpu *gpu;
-	const uint64_t now = clock_monotonic_ns();
+	const uint64_t now = runtime_now_ns(CLOCK_MONOTONIC);
 
 	for (uint32_t i = 0; !service_released() && (gpu = gpu_at(i)); i++) {
 		if (gpu->turn && now > gpu->turn_since_ns + service.wait_ns)
@@ -362,15 +354,15 @@ static void drop_all(void)
 		dropped++;
 	}
 	service.works = NULL; /* the GPU may still write what they name: it stays */
+	__atomic_store_n(&drop, false, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&handed, dropped, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&over, dropped, __ATOMIC_RELAXED);
-	__atomic_store_n(&drop, false, __ATOMIC_RELEASE);
+	__atomic_fetch_add(&over, dropped, __ATOMIC_RELEASE);
 }
 
 static void *serve(void *unused)
 {
 	const struct timespec pause = {0, SLEEP_NS};
-	uint64_t news_ns = clock_monotonic_ns();
+	uint64_t news_ns = runtime_now_ns(CLOCK_MONOTONIC);
 
 	pthread_setname_np(pthread_self(), "rtl-rocprof");
 	for (;;) {
@@ -380,11 +372,11 @@ static void *serve(void *unused)
 			continue; /* the runtime goes: its GPUs are not looked at */
 		}
 		if (pass()) {
-			news_ns = clock_monotonic_ns();
+			news_ns = runtime_now_ns(CLOCK_MONOTONIC);
 			continue;
 		}
 		watch();
-		if (clock_monotonic_ns() - news_ns < SPIN_NS)
+		if (runtime_now_ns(CLOCK_MONOTONIC) - news_ns < SPIN_NS)
 			sched_yield();
 		else
 			nanosleep(&pause, NULL);
@@ -428,7 +420,8 @@ static bool are_over(uint64_t count)
 
 static bool may_help_on(uint64_t *until_ns, uint64_t *stuck)
 {
-	const uint64_t now = clock_monotonic_ns(), done = __atomic_load_n(&over, __ATOMIC_ACQUIRE);
+	const uint64_t now = runtime_now_ns(CLOCK_MONOTONIC),
+		       done = __atomic_load_n(&over, __ATOMIC_ACQUIRE);
 
 	if (handles || __atomic_load_n(stuck, __ATOMIC_RELAXED) == done)
 		return false;
@@ -512,24 +505,19 @@ bool service_take(struct work *work)
 	return done;
 }
 
-static bool has_dropped(uint64_t unused)
+static bool wait_for_all(int limit_ms)
 {
-	(void)unused;
-	return !__atomic_load_n(&drop, __ATOMIC_ACQUIRE);
-}
-
-static bool wait_until(bool (*is)(uint64_t), uint64_t count, int limit_ms)
-{
+	const uint64_t count = __atomic_load_n(&taken, __ATOMIC_RELAXED);
 	const struct timespec pause = {0, 1000000};
 
-	for (int i = 0; i < limit_ms && !is(count); i++)
+	for (int i = 0; i < limit_ms && !are_over(count); i++)
 		nanosleep(&pause, NULL);
-	return is(count);
+	return are_over(count);
 }
 
 bool service_wait(void)
 {
-	return wait_until(are_over, __atomic_load_n(&taken, __ATOMIC_RELAXED), FINISH_MS);
+	return wait_for_all(FINISH_MS);
 }
 
 /* What has not ended by then is dropped: the runtime and its signals go. */
@@ -539,5 +527,5 @@ void service_finish(void)
 		return;
 	complain("dispatches have not ended; their counts are lost");
 	__atomic_store_n(&drop, true, __ATOMIC_RELEASE);
-	(void)wait_until(has_dropped, 0, DROP_MS);
+	(void)wait_for_all(DROP_MS);
 }

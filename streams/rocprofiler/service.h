@@ -62,8 +62,7 @@ void service_finish(void);
 /* The last that is written of a record: its tool may wait for that. */
 void record_complete(rocprofiler_dispatch_record_t *record);
 
-/* The HSA system clock and CLOCK_MONOTONIC, ns. */
+/* The HSA system clock, ns. */
 uint64_t clock_hsa_ns(void);
-uint64_t clock_monotonic_ns(void);
 
 #endif

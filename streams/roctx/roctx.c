@@ -23,7 +23,7 @@
 #include "../common/paused.h"
 #include "../common/text.h"
 #include "../common/work.h"
-#include "../events/events.h"
+#include "events/events.h"
 #include "functions.h"
 #include "ranges.h"
 

@@ -72,7 +72,7 @@ uint32_t xptiRegisterString(const char *text, char **table)
 	if (!entry)
 		return XPTI_INVALID_STRING;
 	*table = entry->data;
-	return entry->id + 1;
+	return entry->node.id + 1;
 }
 
 const char *xptiLookupString(uint32_t id)
@@ -86,7 +86,7 @@ int32_t xptiRegisterObject(const char *data, size_t size, uint8_t type)
 {
 	const struct entry *entry = data ? objects_add(data, size, type) : NULL;
 
-	return entry ? (int32_t)entry->id : XPTI_INVALID_OBJECT;
+	return entry ? (int32_t)entry->node.id : XPTI_INVALID_OBJECT;
 }
 
 struct xpti_object xptiLookupObject(int32_t id)
@@ -116,12 +116,20 @@ const struct xpti_payload *xptiQueryPayload(struct xpti_event *event)
 	return slot_of(event) || slot_is_spare(event) ? event->payload : NULL;
 }
 
-const struct xpti_payload *xptiQueryPayloadByUID(uint64_t id)
+/* The face of an event's payload, or a key's, which the payload stands behind. */
+static struct face *find_payload(uint64_t id)
 {
 	struct slot *slot = slot_by_id(id);
 	struct key *key = slot ? NULL : key_by_id(id);
 
-	return slot ? &slot->payload : key ? &key->payload : NULL;
+	return slot ? &slot->payload_face : key ? &key->payload_face : NULL;
+}
+
+const struct xpti_payload *xptiQueryPayloadByUID(uint64_t id)
+{
+	struct face *face = find_payload(id);
+
+	return face ? (const struct xpti_payload *)(void *)(face + 1) : NULL;
 }
 
 static struct xpti_interface *shown(struct face *face)
@@ -131,10 +139,7 @@ static struct xpti_interface *shown(struct face *face)
 
 struct xpti_interface *xptiLookupPayload(uint64_t id)
 {
-	struct slot *slot = slot_by_id(id);
-	struct key *key = slot ? NULL : key_by_id(id);
-
-	return slot ? shown(&slot->payload_face) : key ? shown(&key->payload_face) : NULL;
+	return shown(find_payload(id));
 }
 
 /* ---- events */
@@ -198,7 +203,7 @@ int32_t xptiAddMetadata(struct xpti_event *event, const char *name, int32_t obje
 	if (!key)
 		return XPTI_INVALIDARG;
 	metadata_lock(&event->metadata);
-	result = metadata_set(&event->metadata, key->id + 1, object);
+	result = metadata_set(&event->metadata, key->node.id + 1, object);
 	metadata_unlock(&event->metadata);
 	bridge_metadata(slot, key, object);
 	return result;

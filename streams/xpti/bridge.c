@@ -390,7 +390,7 @@ static __attribute__((noinline)) void record_created(struct notify *n, struct st
 static void record_call(struct notify *n, const struct stream *stream)
 {
 	const struct xpti_call *call = n->user;
-	const bool has_ended = call && n->type == XPTI_FUNCTION_WITH_ARGS_END;
+	const bool has_ended = call && n->type == RTL_FUNCTION_WITH_ARGS_END;
 	/* acquire: with the release in find_printer */
 	ur_print_fn *print = has_ended ? __atomic_load_n(&stream->print, __ATOMIC_ACQUIRE) : NULL;
 	char text[BYTES_MAX];
@@ -489,7 +489,7 @@ static void record_association(struct notify *n)
 	p = rtl_record_payload(r);
 	p->handle = association ? association->user : 0;
 	/* of what is destroyed nothing but its handle is there */
-	p->memory = association && n->type != XPTI_OFFLOAD_DESTRUCT ? association->memory : 0;
+	p->memory = association && n->type != RTL_OFFLOAD_ALLOC_DESTRUCT ? association->memory : 0;
 	end(r);
 }
 
@@ -575,7 +575,7 @@ static __attribute__((noinline)) void note_begin(struct thread *thread, struct t
 						 const struct slot *object, uint64_t uid)
 {
 	open.object = object ? object->event.unique_id : 0;
-	if (open.type == XPTI_TASK_BEGIN && object)
+	if (open.type == RTL_TASK_BEGIN && object)
 		open.scope = rtl_scope_push(uid, open.object, 0);
 	open_add(thread, &open);
 }
@@ -640,19 +640,26 @@ static __attribute__((noinline)) void record_specially(struct stream *stream,
 	record(stream, rtl, known, type, parent, object, instance, user, true);
 }
 
+/* Of a stream, or of that which it stands for: NULL: neither is recorded. */
+static inline struct rtl_stream *rtl_of(const struct stream *stream)
+{
+	struct rtl_stream *rtl = __atomic_load_n(&stream->rtl, __ATOMIC_ACQUIRE);
+
+	if (UNLIKELY(rtl == &rtl_stream_none)) {
+		stream = __atomic_load_n(&stream->plain, __ATOMIC_ACQUIRE);
+		rtl = stream ? __atomic_load_n(&stream->rtl, __ATOMIC_ACQUIRE) : NULL;
+	}
+	return rtl;
+}
+
 int32_t bridge_notify(struct stream *stream, uint16_t type, const void *parent, const void *object,
 		      uint64_t instance, const void *user)
 {
-	struct rtl_stream *rtl = __atomic_load_n(&stream->rtl, __ATOMIC_ACQUIRE);
+	struct rtl_stream *rtl = rtl_of(stream);
 	struct known_type known;
 
-	if (UNLIKELY(rtl == &rtl_stream_none || !rtl)) {
-		const struct stream *plain = __atomic_load_n(&stream->plain, __ATOMIC_ACQUIRE);
-
-		rtl = rtl && plain ? __atomic_load_n(&plain->rtl, __ATOMIC_ACQUIRE) : NULL;
-		if (!rtl)
-			return XPTI_SUCCESS;
-	}
+	if (UNLIKELY(!rtl))
+		return XPTI_SUCCESS;
 	known = bridge_type(stream, type);
 	/* of a begin, the end needs to know: their numbers follow each other */
 	if (!((int)rtl_enabled(rtl, known.number) | (int)rtl_enabled(rtl, known.number | 1)))
@@ -670,21 +677,16 @@ void bridge_metadata(struct slot *slot, struct entry *key, int32_t object)
 {
 	uint8_t number = __atomic_load_n(&slot->stream, __ATOMIC_RELAXED);
 	struct stream *stream = &streams[number];
-	struct rtl_stream *rtl = __atomic_load_n(&stream->rtl, __ATOMIC_ACQUIRE);
-	const struct stream *plain;
+	struct rtl_stream *rtl = rtl_of(stream);
 	struct items items;
 	struct notify n;
 
-	if (!number)
-		return;
-	if (rtl == &rtl_stream_none && (plain = __atomic_load_n(&stream->plain, __ATOMIC_ACQUIRE)))
-		rtl = __atomic_load_n(&plain->rtl, __ATOMIC_ACQUIRE);
-	if (!rtl || !rtl_enabled(rtl, RTL_METADATA))
+	if (!number || !rtl || !rtl_enabled(rtl, RTL_METADATA))
 		return;
 	items.count = items.bytes = items.made = items.flags = 0;
 	n = (struct notify){.rtl = rtl,
 			    .number = RTL_METADATA,
-			    .type = XPTI_METADATA,
+			    .type = RTL_METADATA,
 			    .kind = stream->kind,
 			    .object = slot,
 			    .uid = uid_of(slot),

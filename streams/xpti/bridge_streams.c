@@ -49,7 +49,7 @@ static const struct known {
 static const uint8_t begins[] = {8, 10, 12, 14, 18, 20, 22, 24, 28, 32, 34};
 static const uint8_t special[] = {2, 4, 6, 26, 28, 29, 32, 33, 34, 35, 36, 37, 38, 39, 40, 42, 43};
 /* Types whose user data are a text: of the stream sycl, and of calls. */
-static const uint8_t sycl_texts[] = {4, 10, 11, 12, 13, 22, 23, 42, 43, XPTI_DIAGNOSTICS};
+static const uint8_t sycl_texts[] = {4, 10, 11, 12, 13, 22, 23, 42, 43, RTL_DIAGNOSTICS};
 static const uint8_t call_texts[] = {24, 25};
 
 static void mark(struct known_type *of, const uint8_t *list, size_t count, uint8_t flags)
@@ -246,7 +246,7 @@ void bridge_begin(struct stream *stream, uint32_t major, uint32_t minor, const c
 		return;
 	payload = rtl_record_payload(r);
 	*payload = (struct rtl_xpti_object){
-		.event = {.type = XPTI_METADATA, .text = {sizeof *payload, (uint32_t)length}},
+		.event = {.type = RTL_METADATA, .text = {sizeof *payload, (uint32_t)length}},
 		.metadata = {sizeof *payload, 0}};
 	memcpy(payload + 1, text, length);
 	rtl_commit(r);

@@ -12,14 +12,10 @@
 #include "interfaces.h"
 #include "thread.h"
 
-#define BUCKETS     16384u
 #define RECENT      512u
 #define KEY_IDS     (1ull << 47) /* their ids begin here */
-#define KEY_PIECE   4096u
-#define KEY_PIECES  4096u
-#define KEY_BLOCK   64u        /* a thread allocates so many at once */
-#define FIRST_USE   0x10000u   /* so that ids of slots begin at 2^48 */
-#define CHUNK       (2u << 20) /* a large page */
+#define FIRST_USE   0x10000u     /* so that ids of slots begin at 2^48 */
+#define CHUNK       (2u << 20)   /* a large page */
 #define CHUNK_SLOTS (CHUNK / sizeof(struct slot))
 #define CHUNKS_BITS 17u
 #define CHUNKS      (1u << CHUNKS_BITS) /* three quarters of them are used: 192 GiB */
@@ -28,62 +24,22 @@
 
 /* ---- keys */
 
-/* Threads add keys without a lock; they stay where they are. A reset is for tests, which do nothing
- * else meanwhile. */
-static struct key *buckets[BUCKETS];  /* acq_rel by add_key, acquire by key_of */
-static struct key **keys[KEY_PIECES]; /* by number; acq_rel, acquire */
-static uint32_t key_count;            /* numbers given out; relaxed: keys tells what is there */
-static struct key *forgotten;         /* by a reset */
-static struct key *recent[RECENT];    /* hints; release, acquire */
+static struct key *recent[RECENT]; /* hints; release, acquire */
 
 /* What makes a key. */
 struct place {
-	uint64_t hash;
 	struct entry *name, *file;
 	uint32_t line, column;
+	const struct xpti_payload *payload; /* from here on for a new one alone */
 };
 
-static inline uint64_t hash_of(const struct place *place)
+static bool same_place(const struct node *node, const void *what)
 {
-	uint64_t hash = (uintptr_t)place->name * 0x9e3779b97f4a7c15u;
+	const struct key *k = (const struct key *)node;
+	const struct place *place = what;
 
-	hash = ((hash ^ hash >> 32) + (uintptr_t)place->file) * 0xc2b2ae3d27d4eb4fu;
-	hash ^= (uint64_t)place->line << 32 | place->column;
-	hash = (hash ^ hash >> 29) * 0x9e3779b97f4a7c15u;
-	return hash ^ hash >> 32;
-}
-
-/* From `k` on, up to `end`. */
-static inline struct key *find_key(struct key *k, const struct key *end, const struct place *place)
-{
-	for (; k && k != end; k = __atomic_load_n(&k->next, __ATOMIC_ACQUIRE))
-		if (k->hash == place->hash && k->name == place->name && k->file == place->file &&
-		    k->payload.line == place->line && k->payload.column == place->column)
-			return k;
-	return NULL;
-}
-
-/* The place of the next id, and its number. NULL: there is none, or no memory. */
-static struct key **next_place(uint32_t *number)
-{
-	struct key **piece, **made;
-
-	if (__atomic_load_n(&key_count, __ATOMIC_RELAXED) >= KEY_PIECE * KEY_PIECES)
-		return NULL;
-	/* relaxed: nobody knows the number before the key is found */
-	*number = __atomic_fetch_add(&key_count, 1, __ATOMIC_RELAXED);
-	if (*number >= KEY_PIECE * KEY_PIECES)
-		return NULL;
-	piece = __atomic_load_n(&keys[*number / KEY_PIECE], __ATOMIC_ACQUIRE);
-	if (!piece && (made = calloc(KEY_PIECE, sizeof *made))) {
-		/* acq_rel: with the acquire here and in key_by_id */
-		if (__atomic_compare_exchange_n(&keys[*number / KEY_PIECE], &piece, made, false,
-						__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-			piece = made;
-		else
-			free(made);
-	}
-	return piece ? &piece[*number % KEY_PIECE] : NULL;
+	return k->name == place->name && k->file == place->file && k->payload.line == place->line &&
+	       k->payload.column == place->column;
 }
 
 static void fill_payload(struct key *key, const struct xpti_payload *from, uint64_t id)
@@ -97,55 +53,26 @@ static void fill_payload(struct key *key, const struct xpti_payload *from, uint6
 	p->flags = (from->flags & ~(uint64_t)XPTI_PAYLOAD_STACK) | XPTI_PAYLOAD_REGISTERED |
 		   XPTI_PAYLOAD_HASH;
 	p->internal = id;
-	p->uid.p1 = (uint64_t)(key->file ? key->file->id + 1 : 0) << 32 | from->line;
-	p->uid.p2 = key->name ? key->name->id + 1 : 0;
+	p->uid.p1 = (uint64_t)(key->file ? key->file->node.id + 1 : 0) << 32 | from->line;
+	p->uid.p2 = key->name ? key->name->node.id + 1 : 0;
 	p->uid.p3 = 0;
 }
 
-/* The thread's next key, which nobody else sees. NULL: no memory. */
-static struct key *private_key(struct thread *thread)
+static struct node *make_key(const void *what, uint32_t id)
 {
-	if (!thread->key_count) {
-		thread->keys = malloc(KEY_BLOCK * sizeof *thread->keys);
-		thread->key_count = thread->keys ? KEY_BLOCK : 0;
-	}
-	return thread->keys;
-}
+	const struct place *place = what;
+	struct key *k = calloc(1, sizeof *k);
 
-/* Adds a key that was not found from `first` on. */
-static struct key *add_key(struct key *first, const struct place *place,
-			   const struct xpti_payload *payload)
-{
-	struct key **bucket = &buckets[place->hash % BUCKETS], **by_number, *there, *k;
-	struct thread *thread = thread_self();
-	uint32_t number;
-
-	k = thread ? private_key(thread) : NULL;
-	by_number = k ? next_place(&number) : NULL;
-	if (!by_number)
+	if (!k)
 		return NULL;
-	*k = (struct key){.hash = place->hash,
-			  .name = place->name,
-			  .file = place->file,
-			  .payload_face = {interface_payload}};
-	fill_payload(k, payload, KEY_IDS + number);
-	k->next = first;
-	/* before others find it; release: with the acquire in key_by_id */
-	__atomic_store_n(by_number, k, __ATOMIC_RELEASE);
-	/* release: with the acquire in find_key; acquire: of what came in between */
-	while (!__atomic_compare_exchange_n(bucket, &first, k, false, __ATOMIC_ACQ_REL,
-					    __ATOMIC_ACQUIRE)) {
-		there = find_key(first, k->next, place);
-		if (there) { /* the number is nobody's */
-			__atomic_store_n(by_number, NULL, __ATOMIC_RELEASE);
-			return there;
-		}
-		k->next = first;
-	}
-	thread->keys++;
-	thread->key_count--;
-	return k;
+	k->name = place->name;
+	k->file = place->file;
+	k->payload_face.table = interface_payload;
+	fill_payload(k, place->payload, KEY_IDS + id);
+	return &k->node;
 }
+
+static struct table keys = {.same = same_place, .make = make_key};
 
 static bool same_text(const struct entry *entry, const char *text)
 {
@@ -163,7 +90,7 @@ struct key *key_of(const struct xpti_payload *payload)
 	const char *name = payload->flags & XPTI_PAYLOAD_NAME ? payload->name : NULL;
 	const char *file = payload->flags & XPTI_PAYLOAD_FILE ? payload->file : NULL;
 	struct place place;
-	struct key **hint, *first, *k;
+	struct key **hint, *k;
 
 	if (!payload_valid(payload))
 		return NULL;
@@ -177,14 +104,12 @@ struct key *key_of(const struct xpti_payload *payload)
 	place = (struct place){.name = strings_add(name),
 			       .file = strings_add(file),
 			       .line = payload->line,
-			       .column = payload->column};
+			       .column = payload->column,
+			       .payload = payload};
 	if ((name && *name && !place.name) || (file && *file && !place.file))
 		return NULL;
-	place.hash = hash_of(&place);
-	first = __atomic_load_n(&buckets[place.hash % BUCKETS], __ATOMIC_ACQUIRE);
-	k = find_key(first, NULL, &place);
-	if (!k)
-		k = add_key(first, &place, payload);
+	k = (struct key *)table_add(&keys, table_hash(&place, offsetof(struct place, payload)),
+				    &place);
 	if (k)
 		__atomic_store_n(hint, k, __ATOMIC_RELEASE);
 	return k;
@@ -192,14 +117,7 @@ struct key *key_of(const struct xpti_payload *payload)
 
 struct key *key_by_id(uint64_t id)
 {
-	uint64_t index = id - KEY_IDS;
-	struct key **piece;
-
-	if (index >= KEY_PIECE * KEY_PIECES ||
-	    index >= __atomic_load_n(&key_count, __ATOMIC_RELAXED))
-		return NULL;
-	piece = __atomic_load_n(&keys[index / KEY_PIECE], __ATOMIC_ACQUIRE);
-	return piece ? __atomic_load_n(&piece[index % KEY_PIECE], __ATOMIC_ACQUIRE) : NULL;
+	return (struct key *)table_get(&keys, id - KEY_IDS);
 }
 
 /* ---- slots */
@@ -440,7 +358,6 @@ void slots_give_back(struct thread *thread)
 void events_reset(void)
 {
 	uint64_t i, n = (uint64_t)chunk_count * CHUNK_SLOTS;
-	struct key *k, *next;
 
 	for (i = 0; i < n; i++) {
 		struct slot *slot =
@@ -452,19 +369,7 @@ void events_reset(void)
 		slot->next = free_slots;
 		free_slots = slot;
 	}
-	for (i = 0; i < BUCKETS; i++) {
-		k = __atomic_exchange_n(&buckets[i], NULL, __ATOMIC_ACQ_REL);
-		for (; k; k = next) {
-			next = k->next;
-			k->next = forgotten;
-			forgotten = k;
-		}
-	}
+	table_reset(&keys);
 	for (i = 0; i < RECENT; i++)
 		__atomic_store_n(&recent[i], NULL, __ATOMIC_RELEASE);
-	n = __atomic_exchange_n(&key_count, 0, __ATOMIC_RELAXED);
-	for (i = 0; i < n && i < KEY_PIECE * KEY_PIECES; i++)
-		if (keys[i / KEY_PIECE])
-			__atomic_store_n(&keys[i / KEY_PIECE][i % KEY_PIECE], NULL,
-					 __ATOMIC_RELEASE);
 }

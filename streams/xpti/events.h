@@ -28,8 +28,7 @@ struct face {
 };
 
 struct key {
-	struct key *next; /* of the same bucket; release, acquire */
-	uint64_t hash;
+	struct node node;          /* in the table of keys */
 	uint64_t instances;        /* how often it was visited; relaxed */
 	uint64_t uid;              /* librtl's; 0: not yet asked for; relaxed: always the same */
 	struct entry *name, *file; /* NULL: none */

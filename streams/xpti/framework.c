@@ -134,21 +134,6 @@ int32_t xptiInitialize(const char *stream, uint32_t major, uint32_t minor, const
 	return XPTI_SUCCESS;
 }
 
-static struct stream *find_stream(const char *name)
-{
-	uint32_t i;
-
-	for (i = 1; i < XPTI_INVALID_STREAM; i++) {
-		const char *there = __atomic_load_n(&streams[i].name, __ATOMIC_ACQUIRE);
-
-		if (!there)
-			break;
-		if (!strcmp(there, name))
-			return &streams[i];
-	}
-	return NULL;
-}
-
 void xptiFinalize(const char *stream)
 {
 	xptiUnregisterStream(stream);
@@ -156,16 +141,17 @@ void xptiFinalize(const char *stream)
 
 int32_t xptiUnregisterStream(const char *stream)
 {
-	struct stream *s;
+	uint8_t number;
 
 	if (!stream)
 		return XPTI_INVALIDARG;
 	framework_now();
 	plugins_finish(stream);
-	s = find_stream(stream);
-	if (s)
-		bridge_end(s);
-	return s && callbacks_end(s) ? XPTI_SUCCESS : XPTI_NOTFOUND;
+	number = stream_find(stream);
+	if (!number)
+		return XPTI_NOTFOUND;
+	bridge_end(&streams[number]);
+	return callbacks_end(&streams[number]) ? XPTI_SUCCESS : XPTI_NOTFOUND;
 }
 
 void xptiReset(void)
@@ -196,47 +182,23 @@ uint8_t xptiGetEffectiveStreamDetailLevel(uint8_t stream)
 
 /* ---- defaults, and types of tools */
 
-static uint8_t default_stream = 1;
-static uint16_t default_event = 2, default_trace = 24;
-
-uint8_t xptiGetDefaultStreamID(void)
-{
-	return __atomic_load_n(&default_stream, __ATOMIC_RELAXED);
-}
-
-int32_t xptiSetDefaultStreamID(uint8_t stream)
-{
-	if (stream >= 128)
-		return XPTI_INVALIDARG;
-	__atomic_store_n(&default_stream, stream, __ATOMIC_RELAXED);
-	return XPTI_SUCCESS;
-}
-
-uint16_t xptiGetDefaultEventType(void)
-{
-	return __atomic_load_n(&default_event, __ATOMIC_RELAXED);
-}
-
-int32_t xptiSetDefaultEventType(uint16_t type)
-{
-	if (!type)
-		return XPTI_INVALIDARG;
-	__atomic_store_n(&default_event, type, __ATOMIC_RELAXED);
-	return XPTI_SUCCESS;
-}
-
-uint16_t xptiGetDefaultTraceType(void)
-{
-	return __atomic_load_n(&default_trace, __ATOMIC_RELAXED);
-}
-
-int32_t xptiSetDefaultTraceType(uint16_t type)
-{
-	if (!type)
-		return XPTI_INVALIDARG;
-	__atomic_store_n(&default_trace, type, __ATOMIC_RELAXED);
-	return XPTI_SUCCESS;
-}
+/* What a default is at first, and what it cannot be. */
+#define DEFAULT(type, name, first, refused)                                                        \
+	static type default_##name = first;                                                        \
+	type xptiGetDefault##name(void)                                                            \
+	{                                                                                          \
+		return __atomic_load_n(&default_##name, __ATOMIC_RELAXED);                         \
+	}                                                                                          \
+	int32_t xptiSetDefault##name(type value)                                                   \
+	{                                                                                          \
+		if (refused)                                                                       \
+			return XPTI_INVALIDARG;                                                    \
+		__atomic_store_n(&default_##name, value, __ATOMIC_RELAXED);                        \
+		return XPTI_SUCCESS;                                                               \
+	}
+DEFAULT(uint8_t, StreamID, 1, value >= 128)
+DEFAULT(uint16_t, EventType, 2, !value)
+DEFAULT(uint16_t, TraceType, 24, !value)
 
 #define TOOLS 254u
 

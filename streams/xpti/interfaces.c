@@ -12,7 +12,7 @@
 
 typedef void (*method)(void);
 
-struct table {
+struct methods {
 	ptrdiff_t to_whole;
 	const void *type;
 	method methods[16];
@@ -21,6 +21,12 @@ struct table {
 #define METHOD(function)  ((method)(function))
 #define SLOT(this, face)  ((struct slot *)(void *)((char *)(this) - offsetof(struct slot, face)))
 #define FACE(slot, which) ((struct xpti_interface *)(void *)&(slot)->which)
+/* A method that only gives something of its object. */
+#define GIVES(type, name, value)                                                                   \
+	static type name(void *this)                                                               \
+	{                                                                                          \
+		return value;                                                                      \
+	}
 
 /* Objects are ours, and end with their events. */
 static void destroy(void *this)
@@ -47,52 +53,18 @@ static struct xpti_payload *payload_ref(void *this)
 	return (struct xpti_payload *)(void *)((struct face *)this + 1);
 }
 
-static const char *payload_name(void *this)
-{
-	return text(payload_ref(this)->name);
-}
+GIVES(const char *, payload_name, text(payload_ref(this)->name))
+GIVES(const char *, payload_file, text(payload_ref(this)->file))
+GIVES(uint32_t, payload_line, payload_ref(this)->line)
+GIVES(uint32_t, payload_column, payload_ref(this)->column)
+GIVES(uint64_t, payload_flags, payload_ref(this)->flags)
+GIVES(uint64_t, payload_name_id, payload_ref(this)->uid.p2)
+GIVES(uint64_t, payload_file_id, payload_ref(this)->uid.p1 >> 32)
+GIVES(uint64_t, payload_id, payload_ref(this)->internal)
+GIVES(bool, payload_is_valid,
+      (payload_ref(this)->flags & (XPTI_PAYLOAD_NAME | XPTI_PAYLOAD_FILE)) != 0)
 
-static const char *payload_file(void *this)
-{
-	return text(payload_ref(this)->file);
-}
-
-static uint32_t payload_line(void *this)
-{
-	return payload_ref(this)->line;
-}
-
-static uint32_t payload_column(void *this)
-{
-	return payload_ref(this)->column;
-}
-
-static uint64_t payload_flags(void *this)
-{
-	return payload_ref(this)->flags;
-}
-
-static uint64_t payload_name_id(void *this)
-{
-	return payload_ref(this)->uid.p2;
-}
-
-static uint64_t payload_file_id(void *this)
-{
-	return payload_ref(this)->uid.p1 >> 32;
-}
-
-static uint64_t payload_id(void *this)
-{
-	return payload_ref(this)->internal;
-}
-
-static bool payload_is_valid(void *this)
-{
-	return (payload_ref(this)->flags & (XPTI_PAYLOAD_NAME | XPTI_PAYLOAD_FILE)) != 0;
-}
-
-static const struct table payload_table = {
+static const struct methods payload_table = {
 	.methods = {METHOD(destroy), METHOD(destroy), METHOD(payload_name), METHOD(payload_file),
 		    METHOD(payload_line), METHOD(payload_column), METHOD(payload_flags),
 		    METHOD(payload_name_id), METHOD(payload_file_id), METHOD(payload_id),
@@ -147,61 +119,23 @@ static int32_t metadata_add(void *this, const char *key, int32_t object)
 	return xptiAddMetadata(&SLOT(this, metadata_face)->event, key, object);
 }
 
-static size_t metadata_count(void *this)
-{
-	return SLOT(this, metadata_face)->event.metadata.count;
-}
+GIVES(size_t, metadata_count, SLOT(this, metadata_face)->event.metadata.count)
 
-static const struct table metadata_table = {
+static const struct methods metadata_table = {
 	.methods = {METHOD(destroy), METHOD(destroy), METHOD(metadata_first), METHOD(metadata_next),
 		    METHOD(metadata_add), METHOD(metadata_count)}};
 
 /* ---- events */
 
-static struct xpti_interface *event_payload(void *this)
-{
-	return FACE(SLOT(this, event_face), payload_face);
-}
-
-static struct xpti_interface *event_metadata(void *this)
-{
-	return FACE(SLOT(this, event_face), metadata_face);
-}
-
-static uint64_t event_id(void *this)
-{
-	return SLOT(this, event_face)->event.unique_id;
-}
-
-static uint64_t event_instance(void *this)
-{
-	return SLOT(this, event_face)->event.instance_id;
-}
-
-static uint16_t event_type(void *this)
-{
-	return SLOT(this, event_face)->event.event_type;
-}
-
-static uint16_t event_activity(void *this)
-{
-	return SLOT(this, event_face)->event.activity_type;
-}
-
-static uint64_t event_source(void *this)
-{
-	return SLOT(this, event_face)->event.source_id;
-}
-
-static uint64_t event_target(void *this)
-{
-	return SLOT(this, event_face)->event.target_id;
-}
-
-static uint64_t event_flags(void *this)
-{
-	return SLOT(this, event_face)->event.flags;
-}
+GIVES(struct xpti_interface *, event_payload, FACE(SLOT(this, event_face), payload_face))
+GIVES(struct xpti_interface *, event_metadata, FACE(SLOT(this, event_face), metadata_face))
+GIVES(uint64_t, event_id, SLOT(this, event_face)->event.unique_id)
+GIVES(uint64_t, event_instance, SLOT(this, event_face)->event.instance_id)
+GIVES(uint16_t, event_type, SLOT(this, event_face)->event.event_type)
+GIVES(uint16_t, event_activity, SLOT(this, event_face)->event.activity_type)
+GIVES(uint64_t, event_source, SLOT(this, event_face)->event.source_id)
+GIVES(uint64_t, event_target, SLOT(this, event_face)->event.target_id)
+GIVES(uint64_t, event_flags, SLOT(this, event_face)->event.flags)
 
 static void event_set_activity(void *this, uint16_t activity)
 {
@@ -219,17 +153,10 @@ static void event_set_type(void *this, uint16_t type)
 	event->flags |= XPTI_EVENT_EVENT;
 }
 
-static struct xpti_payload *event_payload_ref(void *this)
-{
-	return &SLOT(this, event_face)->payload;
-}
+GIVES(struct xpti_payload *, event_payload_ref, &SLOT(this, event_face)->payload)
+GIVES(struct xpti_event *, event_ref, &SLOT(this, event_face)->event)
 
-static struct xpti_event *event_ref(void *this)
-{
-	return &SLOT(this, event_face)->event;
-}
-
-static const struct table event_table = {
+static const struct methods event_table = {
 	.methods = {METHOD(destroy), METHOD(destroy), METHOD(event_payload), METHOD(event_metadata),
 		    METHOD(event_id), METHOD(event_instance), METHOD(event_type),
 		    METHOD(event_activity), METHOD(event_source), METHOD(event_target),
@@ -238,42 +165,16 @@ static const struct table event_table = {
 
 /* ---- tracepoints */
 
-static struct xpti_interface *tracepoint_payload(void *this)
-{
-	return FACE(SLOT(this, tracepoint_face), payload_face);
-}
+GIVES(struct xpti_interface *, tracepoint_payload, FACE(SLOT(this, tracepoint_face), payload_face))
+GIVES(struct xpti_interface *, tracepoint_metadata,
+      FACE(SLOT(this, tracepoint_face), metadata_face))
+GIVES(struct xpti_interface *, tracepoint_event, FACE(SLOT(this, tracepoint_face), event_face))
+GIVES(uint64_t, tracepoint_id, SLOT(this, tracepoint_face)->event.unique_id)
+GIVES(uint64_t, tracepoint_instance, SLOT(this, tracepoint_face)->event.instance_id)
+GIVES(struct xpti_event *, tracepoint_event_ref, &SLOT(this, tracepoint_face)->event)
+GIVES(struct xpti_payload *, tracepoint_payload_ref, &SLOT(this, tracepoint_face)->payload)
 
-static struct xpti_interface *tracepoint_metadata(void *this)
-{
-	return FACE(SLOT(this, tracepoint_face), metadata_face);
-}
-
-static struct xpti_interface *tracepoint_event(void *this)
-{
-	return FACE(SLOT(this, tracepoint_face), event_face);
-}
-
-static uint64_t tracepoint_id(void *this)
-{
-	return SLOT(this, tracepoint_face)->event.unique_id;
-}
-
-static uint64_t tracepoint_instance(void *this)
-{
-	return SLOT(this, tracepoint_face)->event.instance_id;
-}
-
-static struct xpti_event *tracepoint_event_ref(void *this)
-{
-	return &SLOT(this, tracepoint_face)->event;
-}
-
-static struct xpti_payload *tracepoint_payload_ref(void *this)
-{
-	return &SLOT(this, tracepoint_face)->payload;
-}
-
-static const struct table tracepoint_table = {
+static const struct methods tracepoint_table = {
 	.methods = {METHOD(destroy), METHOD(destroy), METHOD(tracepoint_payload),
 		    METHOD(tracepoint_metadata), METHOD(tracepoint_event), METHOD(tracepoint_id),
 		    METHOD(tracepoint_instance), METHOD(tracepoint_event_ref),

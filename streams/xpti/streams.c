@@ -16,7 +16,7 @@
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 struct stream streams[STREAMS];
-struct type_callbacks *stream_types[STREAMS][256];
+struct callback *stream_callbacks[STREAMS][256];
 /* By stream and low byte of a type. 1: surely nobody wants it, neither a callback nor librtl; 0: to be
  * looked at. Relaxed: it orders nothing; written under the lock. */
 static uint8_t quiet[STREAMS * 256];
@@ -25,14 +25,14 @@ static uint8_t recent[RECENT]; /* number found last for a name at that address; 
 
 /* ---- registration */
 
-/* Under the lock. 0: it is not there. */
-static uint8_t find(const char *name)
+uint8_t stream_find(const char *name)
 {
-	uint32_t i;
+	const char *there;
+	uint8_t i;
 
-	for (i = 1; i <= stream_count; i++)
-		if (!strcmp(streams[i].name, name))
-			return (uint8_t)i;
+	for (i = 1; (there = __atomic_load_n(&streams[i].name, __ATOMIC_ACQUIRE)); i++)
+		if (!strcmp(there, name))
+			return i;
 	return 0;
 }
 
@@ -57,7 +57,7 @@ static uint8_t register_by_content(const char *name)
 	uint8_t number;
 
 	framework_lock();
-	number = find(name);
+	number = stream_find(name);
 	if (!number)
 		number = add(name);
 	framework_unlock();
@@ -91,31 +91,24 @@ uint8_t xptiRegisterStream(const char *name)
 
 /* ---- callbacks */
 
-static struct type_callbacks *find_type(const struct stream *stream, uint16_t type)
+static struct callback *first_of(const struct stream *stream, uint32_t type)
 {
-	struct type_callbacks *t =
-		__atomic_load_n(&stream_types[stream - streams][type & 0xff], __ATOMIC_ACQUIRE);
-
-	while (t && t->type != type)
-		t = __atomic_load_n(&t->next, __ATOMIC_ACQUIRE);
-	return t;
+	return __atomic_load_n(&stream_callbacks[stream - streams][type & 0xff], __ATOMIC_ACQUIRE);
 }
 
-const struct callbacks *callbacks_of(const struct stream *stream, uint16_t type)
+static struct callback *next_of(const struct callback *c)
 {
-	const struct type_callbacks *t = find_type(stream, type);
-
-	return t ? __atomic_load_n(&t->callbacks, __ATOMIC_ACQUIRE) : NULL;
+	return __atomic_load_n(&c->next, __ATOMIC_ACQUIRE);
 }
 
-static bool any_on(const struct callbacks *callbacks)
+/* Whether a callback is on, for a type (mask 0xffff), or for all with its low byte (0xff). */
+static bool any_on(const struct stream *stream, uint32_t type, uint32_t mask)
 {
-	uint32_t i, n = callbacks ? __atomic_load_n(&callbacks->count, __ATOMIC_ACQUIRE) : 0;
+	const struct callback *c = first_of(stream, type);
 
-	for (i = 0; i < n; i++)
-		if (__atomic_load_n(&callbacks->list[i].on, __ATOMIC_RELAXED))
-			return true;
-	return false;
+	while (c && ((c->type & mask) != type || !__atomic_load_n(&c->on, __ATOMIC_RELAXED)))
+		c = next_of(c);
+	return c != NULL;
 }
 
 /* Under the lock. A stream that is recorded is never quiet: what librtl wants changes at any time. */
@@ -153,81 +146,46 @@ void streams_update_all(void)
 /* Under the lock. */
 static void update_wanted(struct stream *stream)
 {
-	uint8_t any = 0;
+	bool on, any = false;
 	uint32_t i;
 
-	for (i = 255; i; i--) {
-		const struct type_callbacks *t = stream_types[stream - streams][i];
-		uint8_t wanted = 0;
-
-		for (; t; t = t->next)
-			wanted |= any_on(t->callbacks);
-		__atomic_store_n(&stream->wanted[i], wanted, __ATOMIC_RELAXED);
-		any |= wanted;
+	for (i = 256; i--;) {
+		on = any_on(stream, i, 0xff);
+		any |= on;
+		__atomic_store_n(&stream->wanted[i], i ? on : any, __ATOMIC_RELAXED);
 	}
-	for (const struct type_callbacks *t = stream_types[stream - streams][0]; t; t = t->next)
-		any |= any_on(t->callbacks);
-	__atomic_store_n(&stream->wanted[0], any, __ATOMIC_RELAXED);
 	update_quiet(stream);
 }
 
-/* Under the lock. NULL: no memory. */
-static struct type_callbacks *add_type(struct stream *stream, uint16_t type)
+/* Under the lock. NULL: it was never registered. */
+static struct callback *find_callback(const struct stream *stream, uint16_t type,
+				      xpti_callback function)
 {
-	struct type_callbacks **first = &stream_types[stream - streams][type & 0xff];
-	struct type_callbacks *t = find_type(stream, type);
+	struct callback *c = first_of(stream, type);
 
-	if (t || !(t = calloc(1, sizeof *t)))
-		return t;
-	t->type = type;
-	t->next = *first;
-	/* release: with the acquire in find_type */
-	__atomic_store_n(first, t, __ATOMIC_RELEASE);
-	return t;
+	while (c && (c->type != type || c->function != function))
+		c = c->next;
+	return c;
 }
 
-/* Room for one more; under the lock. NULL: no memory. */
-static struct callbacks *make_room(struct type_callbacks *t)
+static int32_t add_callback(struct stream *stream, uint16_t type, xpti_callback function)
 {
-	struct callbacks *now = t->callbacks, *larger;
-	uint32_t room = now ? 2 * now->room : 4;
+	struct callback **last = &stream_callbacks[stream - streams][type & 0xff];
+	struct callback *c = find_callback(stream, type, function);
+	const bool was_on = c && c->on;
 
-	if (now && now->count < now->room)
-		return now;
-	larger = calloc(1, sizeof *larger + room * sizeof larger->list[0]);
-	if (!larger)
-		return NULL;
-	if (now)
-		memcpy(larger, now, sizeof *now + now->count * sizeof now->list[0]);
-	larger->room = room;
-	larger->older = now;
-	/* release: with the acquire in callbacks_of. The old one stays: see streams.h. */
-	__atomic_store_n(&t->callbacks, larger, __ATOMIC_RELEASE);
-	return larger;
-}
-
-static int32_t add_callback(struct stream *stream, uint16_t type, xpti_callback callback)
-{
-	struct type_callbacks *t = add_type(stream, type);
-	struct callbacks *c = t ? t->callbacks : NULL;
-	uint32_t i;
-
-	for (i = 0; c && i < c->count; i++) {
-		if (c->list[i].function != callback)
-			continue;
-		if (c->list[i].on)
-			return XPTI_DUPLICATE;
-		__atomic_store_n(&c->list[i].on, true, __ATOMIC_RELEASE);
-		return XPTI_UNDELETE;
+	if (c) {
+		__atomic_store_n(&c->on, true, __ATOMIC_RELEASE);
+		return was_on ? XPTI_DUPLICATE : XPTI_UNDELETE;
 	}
-	c = t ? make_room(t) : NULL;
+	c = malloc(sizeof *c);
 	if (!c)
 		return XPTI_FAIL;
-	c->list[c->count].function = callback;
-	c->list[c->count].on = true;
+	*c = (struct callback){.function = function, .type = type, .on = true};
+	while (*last)
+		last = &(*last)->next;
 	/* release: with the acquire of who walks the list */
-	__atomic_store_n(&c->count, c->count + 1, __ATOMIC_RELEASE);
-	stream->had_callbacks = true;
+	__atomic_store_n(last, c, __ATOMIC_RELEASE);
 	return XPTI_SUCCESS;
 }
 
@@ -255,23 +213,18 @@ static void wait_for_callbacks(void)
 
 int32_t xptiUnregisterCallback(uint8_t stream, uint16_t type, xpti_callback callback)
 {
-	const struct type_callbacks *t;
 	int32_t result = XPTI_NOTFOUND;
-	struct callbacks *c;
-	uint32_t i;
+	struct callback *c;
 
 	if (!callback)
 		return XPTI_INVALIDARG;
 	framework_now();
 	framework_lock();
-	t = find_type(&streams[stream], type);
-	c = t ? t->callbacks : NULL;
-	for (i = 0; c && i < c->count; i++) {
-		if (c->list[i].function != callback)
-			continue;
-		result = c->list[i].on ? XPTI_SUCCESS : XPTI_DUPLICATE;
+	c = find_callback(&streams[stream], type, callback);
+	if (c) {
+		result = c->on ? XPTI_SUCCESS : XPTI_DUPLICATE;
 		/* before the loads of threads_wait; with the load in call */
-		__atomic_store_n(&c->list[i].on, false, __ATOMIC_SEQ_CST);
+		__atomic_store_n(&c->on, false, __ATOMIC_SEQ_CST);
 	}
 	update_wanted(&streams[stream]);
 	framework_unlock();
@@ -280,19 +233,27 @@ int32_t xptiUnregisterCallback(uint8_t stream, uint16_t type, xpti_callback call
 	return result;
 }
 
+/* All of a stream are off, and forgotten if asked; whether there was one. Under the lock. */
+static bool turn_off(struct stream *stream, bool forget)
+{
+	bool had = false;
+
+	for (uint32_t i = 0; i < 256; i++)
+		for (struct callback *c = first_of(stream, i); c; c = c->next) {
+			had |= c->function != NULL;
+			c->function = forget ? NULL : c->function;
+			__atomic_store_n(&c->on, false, __ATOMIC_SEQ_CST);
+		}
+	update_wanted(stream);
+	return had;
+}
+
 bool callbacks_end(struct stream *stream)
 {
 	bool had;
-	uint32_t i, k;
 
 	framework_lock();
-	had = stream->had_callbacks;
-	for (i = 0; had && i < 256; i++)
-		for (struct type_callbacks *t = stream_types[stream - streams][i]; t; t = t->next)
-			for (k = 0; t->callbacks && k < t->callbacks->count; k++)
-				__atomic_store_n(&t->callbacks->list[k].on, false,
-						 __ATOMIC_SEQ_CST);
-	update_wanted(stream);
+	had = turn_off(stream, false);
 	framework_unlock();
 	if (had)
 		wait_for_callbacks();
@@ -301,42 +262,21 @@ bool callbacks_end(struct stream *stream)
 
 void callbacks_reset(void)
 {
-	uint32_t i, k;
-
-	for (i = 0; i < STREAMS; i++) {
-		for (k = 0; k < 256; k++)
-			for (struct type_callbacks *t = stream_types[i][k]; t; t = t->next)
-				if (t->callbacks)
-					__atomic_store_n(&t->callbacks->count, 0, __ATOMIC_RELEASE);
-		streams[i].had_callbacks = false;
-		memset(streams[i].wanted, 0, sizeof streams[i].wanted);
-		update_quiet(&streams[i]);
-	}
+	for (uint32_t i = 0; i < STREAMS; i++)
+		turn_off(&streams[i], true);
 }
 
 /* ---- notifies */
 
-static __attribute__((noinline)) bool check_callbacks(const struct stream *stream, uint16_t type)
+static __attribute__((noinline)) bool check_slowly(uint16_t number, uint16_t type)
 {
+	const struct stream *stream = &streams[number & 0xff];
 	uint8_t state = framework_now();
 
 	if ((state & STATE_PLUGINS) &&
 	    __atomic_load_n(&stream->wanted[type & 0xff], __ATOMIC_RELAXED) &&
-	    (!type || any_on(callbacks_of(stream, type))))
+	    (!type || any_on(stream, type, 0xffff)))
 		return true;
-	return (state & STATE_RTL) && bridge_wants(stream, type);
-}
-
-/* No calls but at their end: they need no stack. */
-static __attribute__((noinline)) bool check_slowly(uint16_t number, uint16_t type)
-{
-	const struct stream *stream = &streams[number & 0xff];
-	uint8_t state = __atomic_load_n(&framework_state, __ATOMIC_RELAXED);
-
-	if (UNLIKELY(state & STATE_NOT_YET) ||
-	    ((state & STATE_PLUGINS) &&
-	     __atomic_load_n(&stream->wanted[type & 0xff], __ATOMIC_RELAXED)))
-		return check_callbacks(stream, type);
 	return (state & STATE_RTL) && bridge_wants(stream, type);
 }
 
@@ -352,14 +292,14 @@ bool xptiCheckTraceEnabled(uint16_t stream, uint16_t type)
 static inline bool may_lack_object(uint16_t type)
 {
 	switch (type) {
-	case XPTI_FUNCTION_BEGIN:
-	case XPTI_FUNCTION_END:
-	case XPTI_FUNCTION_WITH_ARGS_BEGIN:
-	case XPTI_FUNCTION_WITH_ARGS_END:
-	case XPTI_DIAGNOSTICS:
+	case RTL_FUNCTION_BEGIN:
+	case RTL_FUNCTION_END:
+	case RTL_FUNCTION_WITH_ARGS_BEGIN:
+	case RTL_FUNCTION_WITH_ARGS_END:
+	case RTL_DIAGNOSTICS:
 		return true;
 	default:
-		return type >= XPTI_MEM_ALLOC_BEGIN && type <= XPTI_OFFLOAD_ACCESSOR;
+		return type >= RTL_MEM_ALLOC_BEGIN && type <= RTL_OFFLOAD_ALLOC_ACCESSOR;
 	}
 }
 
@@ -374,16 +314,13 @@ static void call(const struct stream *stream, uint16_t type, struct xpti_event *
 		 struct xpti_event *object, uint64_t instance, const void *user)
 {
 	__attribute__((cleanup(leave))) struct thread *thread = thread_self();
-	const struct callbacks *c;
-	uint32_t i, n;
+	const struct callback *c;
 
 	if (thread)
 		thread_enter(thread);
-	c = callbacks_of(stream, type);
-	n = c ? __atomic_load_n(&c->count, __ATOMIC_ACQUIRE) : 0;
-	for (i = 0; i < n; i++)
-		if (LIKELY(__atomic_load_n(&c->list[i].on, __ATOMIC_SEQ_CST)))
-			c->list[i].function(type, parent, object, instance, user);
+	for (c = first_of(stream, type); c; c = next_of(c))
+		if (LIKELY(c->type == type && __atomic_load_n(&c->on, __ATOMIC_SEQ_CST)))
+			c->function(type, parent, object, instance, user);
 }
 
 static inline void call_if_wanted(const struct stream *stream, uint16_t type,

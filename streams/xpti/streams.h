@@ -2,8 +2,8 @@
 /*
  * Streams, their callbacks, and what is wanted of them.
  *
- * Callbacks of a stream and type are a list that only grows, under the framework's lock; notifies
- * read it without a lock. A list that becomes too small is kept.
+ * Callbacks are lists that only grow, at their ends, under the framework's lock; notifies read them
+ * without a lock. An entry stays, and is only turned off and on.
  */
 #ifndef STREAMS_XPTI_STREAMS_H
 #define STREAMS_XPTI_STREAMS_H
@@ -17,22 +17,11 @@
 
 #define STREAMS 256u
 
-/* Grows in place while there is room; entries stay, and are only turned off and on. */
-struct callbacks {
-	uint32_t count; /* release, acquire */
-	uint32_t room;
-	struct callbacks *older; /* that had too little room: somebody may look at it */
-	struct {
-		xpti_callback function;
-		bool on; /* seq_cst: see thread_enter */
-	} list[];
-};
-
-/* A type of which a stream has, or had, callbacks. */
-struct type_callbacks {
-	struct type_callbacks *next; /* with the same low byte; release, acquire */
-	struct callbacks *callbacks; /* release, acquire */
+struct callback {
+	struct callback *next;  /* for types with the same low byte; release, acquire */
+	xpti_callback function; /* NULL: forgotten by a reset */
 	uint16_t type;
+	bool on; /* seq_cst: see thread_enter */
 };
 
 /* A type of XPTI's, below 256, in a kind of stream. */
@@ -59,16 +48,15 @@ struct stream {
 	ur_print_fn *print;   /* of "ur.call.debug"; release, acquire; NULL: none */
 	uint8_t kind;         /* enum stream_kind; before the name */
 	uint8_t number;
-	bool debug;         /* its name ends with ".debug" */
-	bool had_callbacks; /* under the lock */
-	bool ended;         /* relaxed: it was said to librtl */
+	bool debug; /* its name ends with ".debug" */
+	bool ended; /* relaxed: it was said to librtl */
 } __attribute__((aligned(512)));
 
 #pragma GCC visibility push(hidden)
 
 extern struct stream streams[STREAMS];
-/* The types of each that have, or had, callbacks, by the low byte; release, acquire. */
-extern struct type_callbacks *stream_types[STREAMS][256];
+/* The callbacks of each, by the low byte of their types; release, acquire. */
+extern struct callback *stream_callbacks[STREAMS][256];
 
 /* Bits of framework_state. */
 enum state {
@@ -109,10 +97,11 @@ uint8_t plugins_detail(const char *stream);
 void streams_update(struct stream *stream);
 void streams_update_all(void);
 
+/* A stream's number by its name; 0: there is none. */
+uint8_t stream_find(const char *name);
 /* Undoes all callbacks of a stream. False: it never had one. */
 bool callbacks_end(struct stream *stream);
 /* Forgets all callbacks; under the lock. */
 void callbacks_reset(void);
-/* The callbacks of a type; NULL: none. */
-const struct callbacks *callbacks_of(const struct stream *stream, uint16_t type);
+
 #endif

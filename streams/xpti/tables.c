@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See tables.h. Buckets of lists, and arrays of pieces for the way from a number to its entry. */
+/* See tables.h. Buckets of lists, and arrays of pieces for the way from a number to its node. */
 #include "tables.h"
 
 #include <stdlib.h>
@@ -7,30 +7,12 @@
 
 #include <rtl/tracepoint.h>
 
-#include "thread.h"
+#define RECENT 512u
 
-#define BUCKETS     16384u
-#define PIECE       4096u
-#define PIECES      4096u
-#define RECENT      512u
-#define STRING_BASE 1u /* the first string's number */
-
-struct table {
-	struct entry *buckets[BUCKETS]; /* release by add, acquire by find */
-	struct entry **pieces[PIECES];  /* likewise */
-	uint32_t count;
-};
-
-static struct table strings, objects;
-static struct entry *forgotten; /* by a reset; others may still look at them */
-
-/* What was found last for a text at that address; its content is compared. Release, acquire. */
-static struct entry *recent[RECENT];
-
-static uint64_t hash_of(uint64_t state, const void *data, size_t size)
+uint64_t table_hash(const void *data, size_t size)
 {
 	const unsigned char *p = data;
-	uint64_t word;
+	uint64_t state = 0, word;
 
 	for (; size >= 8; size -= 8, p += 8) {
 		memcpy(&word, p, 8);
@@ -43,83 +25,145 @@ static uint64_t hash_of(uint64_t state, const void *data, size_t size)
 	return state ^ state >> 29;
 }
 
-static struct entry *find(const struct table *table, uint64_t hash, const void *data, size_t size)
+/* From `node` on, up to `end`. */
+static struct node *find(const struct table *table, struct node *node, const struct node *end,
+			 uint64_t hash, const void *what)
 {
-	struct entry *e = __atomic_load_n(&table->buckets[hash % BUCKETS], __ATOMIC_ACQUIRE);
-
-	for (; e; e = __atomic_load_n(&e->next, __ATOMIC_ACQUIRE))
-		if (e->hash == hash && e->size == size && !memcmp(e->data, data, size))
-			return e;
+	for (; node != end; node = __atomic_load_n(&node->next, __ATOMIC_ACQUIRE))
+		if (node->hash == hash && table->same(node, what))
+			return node;
 	return NULL;
 }
 
-/* The place in the array for the next number; NULL: there is none. */
-static struct entry **next_place(struct table *table)
+/* The place of the next number. NULL: there is none, or no memory. */
+static struct node **next_place(struct table *table, uint32_t *number)
 {
-	uint32_t piece = table->count / PIECE;
-	struct entry **made;
+	struct node **piece, **made;
 
-	if (piece == PIECES)
+	if (__atomic_load_n(&table->count, __ATOMIC_RELAXED) >= TABLE_PIECE * TABLE_PIECES)
 		return NULL;
-	if (!table->pieces[piece]) {
-		made = calloc(PIECE, sizeof *made);
-		/* release: with the acquire in get */
-		__atomic_store_n(&table->pieces[piece], made, __ATOMIC_RELEASE);
+	/* relaxed: nobody knows the number before the node is found */
+	*number = __atomic_fetch_add(&table->count, 1, __ATOMIC_RELAXED);
+	if (*number >= TABLE_PIECE * TABLE_PIECES)
+		return NULL;
+	piece = __atomic_load_n(&table->pieces[*number / TABLE_PIECE], __ATOMIC_ACQUIRE);
+	if (!piece && (made = calloc(TABLE_PIECE, sizeof *made))) {
+		/* acq_rel: with the acquire here and in table_get */
+		if (__atomic_compare_exchange_n(&table->pieces[*number / TABLE_PIECE], &piece, made,
+						false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+			piece = made;
+		else
+			free(made);
 	}
-	return table->pieces[piece] ? &table->pieces[piece][table->count % PIECE] : NULL;
+	return piece ? &piece[*number % TABLE_PIECE] : NULL;
 }
 
-static struct entry *add_locked(struct table *table, uint64_t hash, const void *data, size_t size,
-				uint8_t type)
+struct node *table_add(struct table *table, uint64_t hash, const void *what)
 {
-	struct entry *e = find(table, hash, data, size);
-	struct entry **place = e ? NULL : next_place(table);
+	struct node **bucket = &table->buckets[hash % TABLE_BUCKETS], **place, *made, *there;
+	struct node *first = __atomic_load_n(bucket, __ATOMIC_ACQUIRE);
+	uint32_t number = 0;
 
-	if (e || !place || size >= UINT32_MAX)
-		return e;
-	e = malloc(sizeof *e + size + 1);
-	if (!e)
+	there = find(table, first, NULL, hash, what);
+	if (there)
+		return there;
+	place = next_place(table, &number);
+	made = place ? table->make(what, number) : NULL;
+	if (!made)
 		return NULL;
-	*e = (struct entry){.next = table->buckets[hash % BUCKETS],
-			    .hash = hash,
-			    .id = table->count,
-			    .size = (uint32_t)size,
-			    .type = type};
-	memcpy(e->data, data, size);
-	e->data[size] = '\0';
-	/* release: with the acquire in get and find */
-	__atomic_store_n(place, e, __ATOMIC_RELEASE);
-	__atomic_store_n(&table->count, table->count + 1, __ATOMIC_RELEASE);
-	__atomic_store_n(&table->buckets[hash % BUCKETS], e, __ATOMIC_RELEASE);
-	return e;
-}
-
-static struct entry *add(struct table *table, const void *data, size_t size, uint8_t type)
-{
-	uint64_t hash = hash_of(0, data, size);
-	struct entry *e = find(table, hash, data, size);
-
-	if (!e) {
-		framework_lock();
-		e = add_locked(table, hash, data, size, type);
-		framework_unlock();
+	*made = (struct node){.next = first, .hash = hash, .id = number};
+	/* before others find it; release: with the acquire in table_get */
+	__atomic_store_n(place, made, __ATOMIC_RELEASE);
+	/* release: with the acquire in find; acquire: of what came in between */
+	while (!__atomic_compare_exchange_n(bucket, &first, made, false, __ATOMIC_ACQ_REL,
+					    __ATOMIC_ACQUIRE)) {
+		there = find(table, first, made->next, hash, what);
+		if (there) { /* the number is nobody's */
+			__atomic_store_n(place, NULL, __ATOMIC_RELEASE);
+			free(made);
+			return there;
+		}
+		made->next = first;
 	}
-	return e;
+	return made;
 }
 
-static const struct entry *get(const struct table *table, uint32_t index)
+struct node *table_get(const struct table *table, uint64_t id)
 {
-	struct entry **piece;
+	struct node **piece;
 
-	if (index >= __atomic_load_n(&table->count, __ATOMIC_ACQUIRE))
+	if (id >= TABLE_PIECE * TABLE_PIECES ||
+	    id >= __atomic_load_n(&table->count, __ATOMIC_RELAXED))
 		return NULL;
-	piece = __atomic_load_n(&table->pieces[index / PIECE], __ATOMIC_ACQUIRE);
-	return piece ? __atomic_load_n(&piece[index % PIECE], __ATOMIC_ACQUIRE) : NULL;
+	piece = __atomic_load_n(&table->pieces[id / TABLE_PIECE], __ATOMIC_ACQUIRE);
+	return piece ? __atomic_load_n(&piece[id % TABLE_PIECE], __ATOMIC_ACQUIRE) : NULL;
+}
+
+void table_reset(struct table *table)
+{
+	struct node *node, *next;
+	uint32_t i;
+
+	for (i = 0; i < TABLE_BUCKETS; i++) {
+		node = __atomic_exchange_n(&table->buckets[i], NULL, __ATOMIC_ACQ_REL);
+		for (; node; node = next) {
+			next = node->next;
+			node->next = table->forgotten;
+			table->forgotten = node;
+		}
+	}
+	for (i = 0; i < TABLE_PIECES && table->pieces[i]; i++)
+		memset(table->pieces[i], 0, TABLE_PIECE * sizeof *table->pieces[i]);
+	__atomic_store_n(&table->count, 0, __ATOMIC_RELAXED);
+}
+
+/* ---- strings and objects */
+
+struct bytes {
+	const void *data;
+	size_t size;
+	uint8_t type;
+};
+
+static bool same_bytes(const struct node *node, const void *what)
+{
+	const struct entry *entry = (const struct entry *)node;
+	const struct bytes *bytes = what;
+
+	return entry->size == bytes->size && !memcmp(entry->data, bytes->data, bytes->size);
+}
+
+static struct node *make_entry(const void *what, uint32_t id)
+{
+	const struct bytes *bytes = what;
+	struct entry *entry =
+		bytes->size < UINT32_MAX ? calloc(1, sizeof *entry + bytes->size + 1) : NULL;
+
+	(void)id;
+	if (!entry)
+		return NULL;
+	entry->size = (uint32_t)bytes->size;
+	entry->type = bytes->type;
+	memcpy(entry->data, bytes->data, bytes->size);
+	return &entry->node;
+}
+
+static struct table strings = {.same = same_bytes, .make = make_entry};
+static struct table objects = {.same = same_bytes, .make = make_entry};
+
+/* What was found last for a text at that address; its content is compared. Release, acquire. */
+static struct entry *recent[RECENT];
+
+struct entry *objects_add(const char *data, size_t size, uint8_t type)
+{
+	return (struct entry *)table_add(&objects, table_hash(data, size),
+					 &(struct bytes){data, size, type});
 }
 
 struct entry *strings_add(const char *text)
 {
 	struct entry **place, *e;
+	size_t size;
 
 	if (!text || !*text)
 		return NULL;
@@ -127,44 +171,29 @@ struct entry *strings_add(const char *text)
 	e = __atomic_load_n(place, __ATOMIC_ACQUIRE);
 	if (e && !strcmp(e->data, text))
 		return e;
-	e = add(&strings, text, strlen(text), 0);
+	size = strlen(text);
+	e = (struct entry *)table_add(&strings, table_hash(text, size),
+				      &(struct bytes){text, size, 0});
 	if (e)
 		__atomic_store_n(place, e, __ATOMIC_RELEASE);
 	return e;
 }
 
-struct entry *objects_add(const char *data, size_t size, uint8_t type)
-{
-	return add(&objects, data, size, type);
-}
-
 const struct entry *strings_get(uint32_t id)
 {
-	return get(&strings, id - STRING_BASE);
+	return (const struct entry *)table_get(&strings, id - UINT64_C(1));
 }
 
 const struct entry *objects_get(uint32_t id)
 {
-	return get(&objects, id);
+	return (const struct entry *)table_get(&objects, id);
 }
 
 void strings_reset(void)
 {
-	struct entry *e, *next;
-	uint32_t i;
-
-	for (i = 0; i < BUCKETS; i++) {
-		e = strings.buckets[i];
-		__atomic_store_n(&strings.buckets[i], NULL, __ATOMIC_RELEASE);
-		for (; e; e = next) {
-			next = e->next;
-			e->next = forgotten;
-			forgotten = e;
-		}
-	}
-	for (i = 0; i < RECENT; i++)
+	table_reset(&strings);
+	for (uint32_t i = 0; i < RECENT; i++)
 		__atomic_store_n(&recent[i], NULL, __ATOMIC_RELEASE);
-	__atomic_store_n(&strings.count, 0, __ATOMIC_RELEASE);
 }
 
 uint64_t entry_rtl(struct entry *entry)

@@ -1,20 +1,51 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is interned: strings and objects (bytes with a type). An entry is found without a lock and
- * never changes; it is added under the framework's lock.
+ * What is interned: strings, objects (bytes with a type), and the keys of events.h. What is in a table is
+ * found and added without a lock, has a number, and neither changes nor moves. A reset is for tests, which do
+ * nothing else meanwhile.
  */
 #ifndef STREAMS_XPTI_TABLES_H
 #define STREAMS_XPTI_TABLES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct entry {
-	struct entry *next; /* of the same bucket; release, acquire */
+#define TABLE_BUCKETS 16384u
+#define TABLE_PIECE   4096u
+#define TABLE_PIECES  4096u
+
+/* What is in a table begins with this. */
+struct node {
+	struct node *next; /* of the same bucket; release, acquire */
 	uint64_t hash;
-	uint64_t rtl; /* the string in librtl, 0: not yet asked for; relaxed: always the same */
 	uint32_t id;
+};
+
+struct table {
+	/* Of what is in it, by number. False: it is another one. */
+	bool (*same)(const struct node *node, const void *what);
+	/* Allocates it; NULL: no memory. */
+	struct node *(*make)(const void *what, uint32_t id);
+	struct node *buckets[TABLE_BUCKETS]; /* acq_rel by table_add, acquire by who looks */
+	struct node **pieces[TABLE_PIECES];  /* by number; likewise */
+	uint32_t count;         /* numbers given out; relaxed: pieces tell what is there */
+	struct node *forgotten; /* by a reset; others may still look at them */
+};
+
+uint64_t table_hash(const void *data, size_t size);
+/* What has that hash and is the same, added if it is new. NULL: no memory or no number left. */
+struct node *table_add(struct table *table, uint64_t hash, const void *what);
+/* By number; NULL: there is none. */
+struct node *table_get(const struct table *table, uint64_t id);
+/* Forgets all; what was given out stays readable. */
+void table_reset(struct table *table);
+
+/* A string or an object. */
+struct entry {
+	struct node node;
 	uint32_t size;
+	uint64_t rtl; /* the string in librtl, 0: not yet asked for; relaxed: always the same */
 	uint8_t type;
 	char data[]; /* and a NUL behind it */
 };
@@ -23,10 +54,9 @@ struct entry {
 struct entry *strings_add(const char *text);
 /* Objects likewise, found by their bytes alone: the first type that they came with stays. */
 struct entry *objects_add(const char *data, size_t size, uint8_t type);
-/* By number; NULL: there is none. */
+/* By number, of strings from 1; NULL: there is none. */
 const struct entry *strings_get(uint32_t id);
 const struct entry *objects_get(uint32_t id);
-/* Forgets all strings; under the framework's lock. What was given out stays readable. */
 void strings_reset(void);
 /* A string's id in librtl. */
 uint64_t entry_rtl(struct entry *entry);

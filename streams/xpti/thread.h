@@ -19,7 +19,6 @@
 
 #define THREAD_OPEN_MAX 32u
 
-struct key;
 struct slot;
 
 /* Something that has begun on this thread: its end is to say when. */
@@ -47,8 +46,6 @@ struct thread {
 	uint32_t scope_depth; /* of the scope of librtl that mirrors it; 0: none */
 	struct slot *free;    /* slots for this thread's events */
 	uint32_t free_count;
-	uint32_t key_count; /* of the next ones that it makes */
-	struct key *keys;
 	uint32_t open_count; /* more than THREAD_OPEN_MAX: the oldest are overwritten */
 	struct thread_open open[THREAD_OPEN_MAX];
 	struct thread *next; /* of all that ever were; under the lock, release */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * XPTI's ABI in C, as SYCL's runtimes of August 2024 and later use it: layouts, numbers and the
- * functions that a framework exports. References of C++ are pointers here. Layouts are asserted in
- * abi.c; the classes of C++ behind interfaces are in interfaces.h.
+ * functions that a framework exports. Trace-point types have the numbers of <rtl/types.h>. References of
+ * C++ are pointers here. Layouts are asserted in abi.c; the classes of C++ behind interfaces are in interfaces.h.
  *
  * No state; for all files of this folder, and for tests.
  */
@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <rtl/types.h>
 
 #define XPTI_API __attribute__((visibility("default")))
 
@@ -30,32 +32,6 @@ enum xpti_result {
 #define XPTI_INVALID_OBJECT 0x7fffffff
 #define XPTI_INVALID_STREAM 0xffu
 #define XPTI_NO_COLUMN      0xffffffffu
-
-/* Trace-point types that the framework itself tells apart; the others are in <rtl/types.h>. */
-enum xpti_type {
-	XPTI_GRAPH_CREATE = 2,
-	XPTI_NODE_CREATE = 4,
-	XPTI_EDGE_CREATE = 6,
-	XPTI_TASK_BEGIN = 10,
-	XPTI_TASK_END = 11,
-	XPTI_SIGNAL = 16,
-	XPTI_FUNCTION_BEGIN = 24,
-	XPTI_FUNCTION_END = 25,
-	XPTI_METADATA = 26,
-	XPTI_FUNCTION_WITH_ARGS_BEGIN = 28,
-	XPTI_FUNCTION_WITH_ARGS_END = 29,
-	XPTI_MEM_ALLOC_BEGIN = 32,
-	XPTI_MEM_RELEASE_END = 35,
-	XPTI_OFFLOAD_CONSTRUCT = 36,
-	XPTI_OFFLOAD_DESTRUCT = 37,
-	XPTI_OFFLOAD_ASSOCIATE = 38,
-	XPTI_OFFLOAD_RELEASE = 39,
-	XPTI_OFFLOAD_ACCESSOR = 40,
-	XPTI_QUEUE_CREATE = 42,
-	XPTI_QUEUE_DESTROY = 43,
-	XPTI_DIAGNOSTICS = 126,
-	XPTI_USER_DEFINED = 128,
-};
 
 enum xpti_activity { XPTI_ACTIVITY_ACTIVE = 1 };
 

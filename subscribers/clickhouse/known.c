@@ -4,8 +4,8 @@
 
 #include <rtl/args.h>
 
+#include "clickhouse/tables.h"
 #include "sub.h"
-#include "tables.h"
 
 /* What the first version of rtl.hsa had of a dispatch. */
 #define DISPATCH_LEAST offsetof(struct rtl_hsa_dispatch, scope)

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clickhouse/tables.h"
 #include "clock.h"
 #include "output_name.h"
-#include "tables.h"
 
 #define STEP_NS 100000000u
 

@@ -50,8 +50,10 @@ static int64_t unix_at(const struct sub *sub, uint64_t base_ns)
 	return clock_now(CLOCK_REALTIME) - clock_now(CLOCK_BOOTTIME) + (int64_t)base_ns;
 }
 
-static int refuse_suffix(struct sub *sub)
+int output_format(struct sub *sub, const char *name, enum timeline_format *format)
 {
+	if (timeline_format_of(name, format))
+		return 0;
 	output_say(
 		sub, RTL_LEVEL_ERROR,
 		"the suffix says what is written, and is not known; known are " TIMELINE_SUFFIXES);
@@ -80,7 +82,7 @@ static int begin(struct sub *sub, enum timeline_format format, uint64_t base_ns,
 		return RTL_EIO;
 	}
 	sub->open = timeline_begin(&sub->sink.timeline, sub->path, fd, format, base_ns,
-				   unix_at(sub, base_ns), session ? session : "", sub->exact);
+				   unix_at(sub, base_ns), session ? session : "", true);
 	if (sub->open)
 		return 0;
 	output_say(sub, RTL_LEVEL_ERROR, "cannot be written (%s)",
@@ -251,8 +253,8 @@ int output_begin(struct sub *sub, const struct output_names *names, uint64_t bas
 		output_say(sub, RTL_LEVEL_ERROR, "%s", OUTPUT_NAME_KNOWN);
 	if (result != 0)
 		return result;
-	if (!timeline_format_of(sub->path, &format))
-		return refuse_suffix(sub);
+	timeline_format_of(sub->path,
+			   &format); /* it ends as the pattern, which has been looked at */
 	if (output_is_foreign(sub->path, &owner))
 		return refuse_foreign(sub, owner);
 	/* a symbolic link stays, what it points to is the output */

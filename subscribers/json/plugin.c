@@ -124,32 +124,11 @@ static void plugin_destroy(void *instance)
 	free(sub);
 }
 
-static int meet_host(struct sub *sub)
-{
-	const struct rtl_host *host = sub->sink.host;
-
-	sub->exact = HOST_HAS(host, positions) && HOST_HAS(host, resume);
-	sub->recovers = host_is(host, "recover");
-	sub->replays = host_is(host, "replay");
-	return host_check_recovery(host);
-}
-
-static int check_suffix(struct sub *sub)
-{
-	enum timeline_format format;
-
-	if (timeline_format_of(sub->pattern, &format))
-		return 0;
-	output_say(
-		sub, RTL_LEVEL_ERROR,
-		"the suffix says what is written, and is not known; known are " TIMELINE_SUFFIXES);
-	return RTL_EINVAL;
-}
-
 static int plugin_create(const struct rtl_host *host, const struct rtl_setting *settings,
 			 size_t count, void **instance)
 {
 	struct sub *sub = calloc(1, sizeof(*sub));
+	enum timeline_format format;
 	int result;
 
 	(void)count;
@@ -159,9 +138,9 @@ static int plugin_create(const struct rtl_host *host, const struct rtl_setting *
 	sub->pattern = strdup(rtl_setting_at(settings, OUTPUT)->value);
 	sub->sink.args = rtl_setting_at(settings, ARGS)->number;
 	sub->sink.counters = rtl_setting_at(settings, COUNTERS)->number;
-	result = sub->pattern ? meet_host(sub) : RTL_ENOMEM;
-	if (result == 0)
-		result = check_suffix(sub);
+	sub->recovers = host_is(host, "recover");
+	sub->replays = host_is(host, "replay");
+	result = sub->pattern ? output_format(sub, sub->pattern, &format) : RTL_ENOMEM;
 	if (result == 0)
 		result = open_if_known(sub);
 	if (result != 0) {
@@ -214,8 +193,7 @@ static int plugin_flush(void *instance)
 		work_flush(&sub->sink.work, false);
 		event_sink_update_ledger(&sub->sink, false);
 	}
-	if (sub->exact)
-		sub->sink.host->positions(sub->sink.host, take_position, sub);
+	sub->sink.host->positions(sub->sink.host, take_position, sub);
 	/* the host forgets what it had delivered: it must be in the file now */
 	if (sub->sink.pending || sub->sink.timeline.state.used)
 		timeline_commit(&sub->sink.timeline);

@@ -16,7 +16,7 @@
 struct sub {
 	struct event_sink sink;
 	char *pattern; /* of the output's name */
-	bool exact, recovers, replays;
+	bool recovers, replays;
 	bool open, failed;
 	bool complete; /* it is recovered, and nothing is missing */
 	char *path;
@@ -28,6 +28,8 @@ struct sub {
  * or what a file says that is to be continued (without one it stays closed). 0 or an enum
  * rtl_error, said. */
 int output_begin(struct sub *sub, const struct output_names *names, uint64_t base_ns);
+/* By the suffix of a name. 0, or RTL_EINVAL, said. */
+int output_format(struct sub *sub, const char *name, enum timeline_format *format);
 /* Says a line that begins with the path. */
 void output_say(struct sub *sub, int level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

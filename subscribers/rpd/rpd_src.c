@@ -14,10 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../streams/events/events.h"
 #include "embed.h"
+#include "events/events.h"
 #include "host.h"
 #include "map.h"
+#include "sqlite_open.h"
 
 extern const char rpd_sql[];
 EMBED(rpd_sql, RTL_RPD_FOLDER "/rpd.sql");
@@ -238,23 +239,6 @@ static int read_some(void *instance)
 
 /* ---- opening */
 
-/* Read-only where that works: what was cut off by the death of its writer can only be read by a connection that
- * may undo it. Only through SQLite: to close a descriptor of our own would drop its locks. NULL: out of memory. */
-static sqlite3 *connect_to(const char *path)
-{
-	static const char sql[] = "PRAGMA busy_timeout=5000; BEGIN; SELECT 1 FROM sqlite_master";
-	static const int ways[] = {SQLITE_OPEN_READONLY, SQLITE_OPEN_READWRITE};
-	sqlite3 *db = NULL;
-
-	for (int i = 0; i < 2; i++) {
-		sqlite3_close(db);
-		if (!sqlite3_open_v2(path, &db, ways[i] | SQLITE_OPEN_NOMUTEX, NULL) &&
-		    !sqlite3_exec(db, sql, NULL, NULL, NULL))
-			break;
-	}
-	return db;
-}
-
 /* Whether a table, no view, has that column; NULL: whether it is there. */
 static bool has(sqlite3 *db, const char *table, const char *column)
 {
@@ -264,8 +248,9 @@ static bool has(sqlite3 *db, const char *table, const char *column)
 
 static bool reads(const char *path)
 {
-	sqlite3 *db = connect_to(path);
-	const bool is = db && (has(db, "rocpd_api", NULL) || has(db, "rocpd_op", NULL)) &&
+	sqlite3 *db;
+	const bool is = !sqlite_open(path, SQLITE_OPEN_AS_OF_NOW, &db) &&
+			(has(db, "rocpd_api", NULL) || has(db, "rocpd_op", NULL)) &&
 			!has(db, "rtl_origin", NULL);
 
 	sqlite3_close(db);
@@ -376,7 +361,7 @@ static int begin(const struct rtl_source_host *host, const char *path, void **in
 	*instance = r; /* from here on `close` frees it */
 	r->host = host;
 	r->path = strdup(path);
-	r->db = connect_to(path);
+	sqlite_open(path, SQLITE_OPEN_AS_OF_NOW, &r->db);
 	if (!r->path || !r->db)
 		return RTL_ENOMEM;
 	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)

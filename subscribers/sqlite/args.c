@@ -13,7 +13,7 @@ bool args_init(struct sub *sub)
 	struct writer *w = &sub->writer;
 
 	sub->args_known.next_id = writer_ask_int(w, "SELECT max(id) FROM rtl_args") + 1;
-	return rows_init(&sub->args, w, "INSERT", "rtl_args", 4);
+	return rows_init(&sub->args, w, "INSERT OR FAIL", "rtl_args", 4);
 }
 
 /* As RPD's tools expect arguments: "stream=0x7f2a | graph=0x51". What the call has written is named as
@@ -71,8 +71,7 @@ static void put_values(struct sub *sub, struct process *process, char *values, u
 		       uint64_t uid)
 {
 	const struct rtl_host *host = sub->host;
-	const struct rtl_values_info *info =
-		HOST_HAS(host, values) ? host->values(host, process->info, uid) : NULL;
+	const struct rtl_values_info *info = host->values(host, process->info, uid);
 
 	for (uint32_t i = 0; info && i < info->count; i++) {
 		const struct rtl_value_info *value = rtl_values_info_one(info, i);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "descriptors.h"
+#include "writer.h"
 
 #include <dirent.h>
 #include <limits.h>

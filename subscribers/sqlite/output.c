@@ -3,7 +3,6 @@
 #include "output.h"
 
 #include "host.h"
-#include "output_look.h"
 #include "output_place.h"
 
 #include <rtl/publish.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* output_look.c: see output_look.h. */
-#include "output_look.h"
+/* output_look.c: see output.h. */
+#include "output.h"
 
 #include "output_writer.h"
 #include "schema.h"
+#include "sqlite_open.h"
 
 #include <rtl/publish.h>
 
@@ -13,30 +14,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* What is there. Only through SQLite: closing a descriptor of our own would drop the locks that
- * SQLite may hold on the same file in this process. */
+/* What is there. */
 
-/*
- * Read-only where that works. A transaction that was cut off by the death of its writer (its
- * -journal is there, or its -wal without the -shm) can be seen through only by a connection that
- * may undo it. To be closed also if it is no database.
- */
-static sqlite3 *open_to_look(const char *path)
-{
-	static const int ways[] = {SQLITE_OPEN_READONLY, SQLITE_OPEN_READWRITE};
-	sqlite3 *db = NULL;
-	int rc = SQLITE_READONLY;
-
-	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
-		if ((rc & 0xff) != SQLITE_READONLY && (rc & 0xff) != SQLITE_CANTOPEN)
-			break;
-		sqlite3_close(db);
-		rc = sqlite3_open_v2(path, &db, ways[i], NULL);
-		if (rc == SQLITE_OK)
-			rc = sqlite3_exec(db, "SELECT 1 FROM sqlite_master", NULL, NULL, NULL);
-	}
-	return db;
-}
+#define LOOK "SELECT 1 FROM sqlite_master"
 
 /* A text of rtl_meta in `value`, "" if there is none. */
 static void read_meta(sqlite3 *db, const char *key, char *value, size_t size)
@@ -107,7 +87,7 @@ enum found output_look(const char *path, const char *session)
 		return FOUND_FOREIGN;
 	if (st.st_size == 0)
 		return FOUND_OLD;
-	db = open_to_look(path);
+	sqlite_open(path, LOOK, &db);
 	found = db ? look_into(db, session) : FOUND_FOREIGN;
 	sqlite3_close(db);
 	return found;
@@ -124,21 +104,14 @@ static struct refusal compare(sqlite3 *db)
 	char version[sizeof(refusal.which)];
 
 	read_meta(db, "schema", version, sizeof(version));
-	if (strcmp(version, SCHEMA_RTL_VERSION) != 0) {
-		refusal = (struct refusal){RTL_EFORMAT,
-					   "was written by another version of rtl: recover to "
-					   "another file, or with that version; the version of "
-					   "rtl's tables is not " SCHEMA_RTL_VERSION " but ",
-					   ""};
-		strcpy(refusal.which, *version ? version : "none");
+	if (strcmp(version, SCHEMA_RTL_VERSION) == 0)
 		return refusal;
-	}
-	refusal.result = compat_check(db, refusal.which);
-	if (refusal.result == RTL_EFORMAT)
-		refusal.why = "was written by another version of rtl: recover to another file, or "
-			      "with that version; the columns differ in ";
-	else if (refusal.result)
-		refusal = (struct refusal){refusal.result, "out of memory", ""};
+	refusal = (struct refusal){RTL_EFORMAT,
+				   "was written by another version of rtl: recover to "
+				   "another file, or with that version; the version of "
+				   "rtl's tables is not " SCHEMA_RTL_VERSION " but ",
+				   ""};
+	strcpy(refusal.which, *version ? version : "none");
 	return refusal;
 }
 
@@ -150,13 +123,8 @@ static struct refusal look_further(sqlite3 *db, bool *empty)
 					    ""};
 	static const struct refusal foreign = {RTL_EFORMAT, "is no output of rtl; " NAME_THE_ONE,
 					       ""};
-	static const struct refusal older = {
-		RTL_EFORMAT,
-		"was written by an older version, which did not note how far it had "
-		"got: what it lacks cannot be told from what it has",
-		""};
 	char value[1024];
-	int tables, ours, known;
+	int tables, ours;
 
 	if (count_tables(db, "rtl_meta", &tables, &ours))
 		return busy;
@@ -168,9 +136,7 @@ static struct refusal look_further(sqlite3 *db, bool *empty)
 	read_meta(db, OUTPUT_WRITER_KEY, value, sizeof(value));
 	if (output_writer_lives(value))
 		return busy;
-	if (count_tables(db, "rtl_position", &tables, &known))
-		return busy;
-	return known ? compare(db) : older;
+	return compare(db);
 }
 
 struct refusal output_may_continue(const char *path, bool *empty)
@@ -188,7 +154,7 @@ struct refusal output_may_continue(const char *path, bool *empty)
 		return refusal;
 	if (st.st_size == 0)
 		return (struct refusal){0, NULL, ""};
-	db = open_to_look(path);
+	sqlite_open(path, LOOK, &db);
 	if (db)
 		refusal = look_further(db, empty);
 	sqlite3_close(db);

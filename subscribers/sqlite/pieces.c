@@ -4,58 +4,21 @@
  * and ends in a program's own streams, and in XPTI's), and of XPTI rtl_node, rtl_edge and rtl_xpti_value. Which pieces
  * a view has says its own SQL, so a host that continues an output goes on with it.
  */
-#include "pieces.h"
+#include "sub.h"
 
+#include "pairing.h"
 #include "schema.h"
 
 #include <rtl/events.h>
 #include <string.h>
 
-#include "../../streams/events/events.h"
+#include "events/events.h"
 
 /* Constants of tables.sql. */
 #define USER_MARKER 7
 #define ROCTX       6
 #define SYCL        21
 #define UNNAMED     22
-
-/* Kinds as the statistics subscriber names them. The end's type is the begin's and 1. */
-static const struct kind {
-	uint16_t begin;
-	const char *name, *xpti;
-} kinds[] = {
-	{RTL_REGION_BEGIN, "region", "region"},
-	{RTL_TASK_BEGIN, "task", "task"},
-	{RTL_BARRIER_BEGIN, "barrier", "barrier"},
-	{RTL_LOCK_BEGIN, "lock", "lock"},
-	{RTL_TRANSFER_BEGIN, "transfer", "transfer"},
-	{RTL_THREAD_BEGIN, "thread", NULL},
-	{RTL_WAIT_BEGIN, "wait", "wait"},
-	{RTL_FUNCTION_BEGIN, "function", "call"},
-	{RTL_FUNCTION_WITH_ARGS_BEGIN, "function", "call"},
-	{RTL_MEM_ALLOC_BEGIN, "allocation", NULL},
-	{RTL_MEM_RELEASE_BEGIN, "release", NULL},
-};
-
-static const char empty_span[] =
-	"CREATE VIEW rtl_span AS SELECT 0 AS api_id, 0 AS process, 0 AS stream, '' AS type,"
-	" 0 AS object, 0 AS parent, 0 AS uid, 0 AS parent_uid, 0 AS instance, 0 AS correlation,"
-	" 0 AS result, 0 AS unfinished, 0 AS tid, 0 AS begin_ns, 0 AS end_ns, 0 AS name_id,"
-	" 0 AS category_id, 0 AS domain_id, 0 AS args_id WHERE 0";
-
-static const char empty_xpti[] =
-	"CREATE VIEW rtl_node AS SELECT 0 AS process, 0 AS id, 0 AS graph, '' AS name, '' AS kind, "
-	"'' AS kernel, '' AS file, 0 AS line, '' AS device, 0 AS queue, 0 AS time_ns,"
-	" 0 AS tid, 0 AS uid, 0 AS instance, '' AS metadata WHERE 0;"
-	"CREATE VIEW rtl_edge AS SELECT 0 AS process, 0 AS id, 0 AS graph, 0 AS source, 0 AS "
-	"target, '' AS name, 0 AS time_ns WHERE 0;"
-	"CREATE VIEW rtl_xpti_value AS SELECT 0 AS id, 0 AS process, 0 AS object, '' AS key,"
-	" '' AS kind, '' AS value WHERE 0;";
-
-bool pieces_init(struct sub *sub)
-{
-	return writer_exec(&sub->writer, empty_span);
-}
 
 /* Adds a SELECT to a view, unless it has what stands in the table already. Takes the piece. */
 static void add_piece(struct sub *sub, const char *view, const char *table, char *piece)
@@ -118,7 +81,7 @@ static char *name_expression(const struct rtl_type_info *begin, const struct rtl
 	return sqlite3_str_finish(sql);
 }
 
-static void add_pair(struct sub *sub, int64_t number, const struct kind *kind,
+static void add_pair(struct sub *sub, int64_t number, const struct pairing_kind *kind,
 		     const struct rtl_type_info *begin, const char *begins,
 		     const struct rtl_type_info *end, const char *ends)
 {
@@ -138,7 +101,7 @@ static void add_pair(struct sub *sub, int64_t number, const struct kind *kind,
 	sqlite3_free(name);
 }
 
-static void add_whole(struct sub *sub, int64_t number, const struct kind *kind,
+static void add_whole(struct sub *sub, int64_t number, const struct pairing_kind *kind,
 		      const struct rtl_type_info *end, const char *ends)
 {
 	char *name = name_expression(end, NULL);
@@ -158,18 +121,18 @@ static void add_whole(struct sub *sub, int64_t number, const struct kind *kind,
 static void add_region(struct sub *sub, const struct rtl_stream_info *stream, int64_t number,
 		       const struct rtl_type_info *type, const char *view)
 {
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		const struct rtl_type_info *begin = rtl_stream_find_type(stream, kinds[i].begin);
-		const struct rtl_type_info *end = rtl_stream_find_type(stream, kinds[i].begin + 1);
+	for (const struct pairing_kind *k = pairing_kinds; k < pairing_kinds + PAIRING_KINDS; k++) {
+		const struct rtl_type_info *begin = rtl_stream_find_type(stream, k->begin);
+		const struct rtl_type_info *end = rtl_stream_find_type(stream, k->begin + 1);
 		char other[256];
 
 		if (type != begin && type != end)
 			continue;
 		if (type == end && has_times(end))
-			add_whole(sub, number, &kinds[i], end, view);
+			add_whole(sub, number, k, end, view);
 		else if (begin && end && !has_times(end) &&
 			 store_view(sub, stream, type == begin ? end : begin, other, sizeof(other)))
-			add_pair(sub, number, &kinds[i], begin, type == begin ? view : other, end,
+			add_pair(sub, number, k, begin, type == begin ? view : other, end,
 				 type == begin ? other : view);
 	}
 }
@@ -201,7 +164,7 @@ static int64_t id_of(struct sub *sub, const char *text)
 	" LEFT JOIN rtl_tracepoint AS t ON t.process = b.process AND t.uid = b.uid"
 
 static void add_xpti_span(struct sub *sub, const struct rtl_stream_info *stream, int64_t number,
-			  const struct kind *kind, uint16_t type, const char *view)
+			  const struct pairing_kind *kind, uint16_t type, const char *view)
 {
 	const bool is_call = strcmp(kind->xpti, "call") == 0, is_end = type == kind->begin + 1;
 	const long long category = id_of(sub, kind->xpti);
@@ -280,13 +243,12 @@ static void add_xpti(struct sub *sub, const struct rtl_stream_info *stream, int6
 {
 	if (!writer_ask_int(&sub->writer,
 			    "SELECT count(*) FROM sqlite_master WHERE name = 'rtl_node'"))
-		(void)(writer_exec(&sub->writer, empty_xpti) &&
-		       writer_exec(&sub->writer, schema_views_xpti));
+		writer_exec(&sub->writer, schema_views_xpti);
 	add_objects(sub, type, view);
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (kinds[i].xpti && (type == kinds[i].begin || type == kinds[i].begin + 1) &&
-		    rtl_stream_find_type(stream, kinds[i].begin + 1))
-			add_xpti_span(sub, stream, number, &kinds[i], type, view);
+	for (const struct pairing_kind *k = pairing_kinds; k < pairing_kinds + PAIRING_KINDS; k++)
+		if (k->xpti && (type == k->begin || type == k->begin + 1) &&
+		    rtl_stream_find_type(stream, k->begin + 1))
+			add_xpti_span(sub, stream, number, k, type, view);
 }
 
 /* ---- */

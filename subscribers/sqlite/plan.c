@@ -64,16 +64,20 @@ static bool is_taken(const struct plan *plan, const char *name)
 	return name[0] == 'g' && name[1] && !name[1 + strspn(name + 1, "0123456789")];
 }
 
-static void name_column(const struct plan *plan, struct plan_column *column)
+void plan_name(char out[PLAN_MAX_NAME], const char *name, const char *fallback)
 {
-	const char *given = column->field->name;
-	char name[PLAN_MAX_NAME];
-
-	snprintf(name, sizeof(name), "%s", given && *given ? given : "field");
-	for (char *c = name; *c; c++)
+	snprintf(out, PLAN_MAX_NAME, "%s", name && *name ? name : fallback);
+	for (char *c = out; *c; c++)
 		if (!(*c >= 'a' && *c <= 'z') && !(*c >= 'A' && *c <= 'Z') &&
 		    !(*c >= '0' && *c <= '9'))
 			*c = '_';
+}
+
+static void name_column(const struct plan *plan, struct plan_column *column)
+{
+	char name[PLAN_MAX_NAME];
+
+	plan_name(name, column->field->name, "field");
 	snprintf(column->name, sizeof(column->name), "%s", name);
 	for (unsigned n = 2; is_taken(plan, column->name); n++)
 		snprintf(column->name, sizeof(column->name), "%s_%u", name, n);

@@ -58,6 +58,8 @@ struct plan {
 struct sub;
 struct process;
 
+/* What is left of a name in those of tables and columns: [A-Za-z0-9_]. */
+void plan_name(char out[PLAN_MAX_NAME], const char *name, const char *fallback);
 /* false: out of memory. */
 bool plan_init(struct plan *plan, const struct rtl_type_info *info);
 void plan_fini(struct plan *plan);

@@ -15,13 +15,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { OUTPUT, BATCH, PAGE_SIZE, LINKS, ARGS, GPU };
+enum { OUTPUT, PAGE_SIZE, LINKS, ARGS, GPU };
 
 static const struct rtl_setting_info setting_infos[] = {
 	[OUTPUT] = RTL_TEXT_SETTING("output", "rtl-%e-%p.db", 1, 0,
 				    "file to write; %e program, %p pid, %h host name"),
-	[BATCH] = RTL_NUMBER_SETTING("batch", "8192", 1000, 10000000,
-				     "rows of a transaction in hosts that cannot tell positions"),
 	[PAGE_SIZE] = RTL_CHOICE_SETTING("page_size", "16384",
 					 "512|1024|2048|4096|8192|16384|32768|65536",
 					 "bytes of a page of the database"),
@@ -41,7 +39,6 @@ static int take_settings(struct sub *sub, const struct rtl_setting *settings)
 {
 	sub->settings = (struct settings){
 		.output = strdup(rtl_setting_at(settings, OUTPUT)->value),
-		.batch = (uint32_t)rtl_setting_at(settings, BATCH)->number,
 		.page_size = 512u << rtl_setting_at(settings, PAGE_SIZE)->number,
 		.links = rtl_setting_at(settings, LINKS)->number,
 		.args = rtl_setting_at(settings, ARGS)->number != 1,
@@ -118,8 +115,7 @@ static int open_output(struct sub *sub, const struct output_names *names, bool m
 	if (result != 0)
 		return result;
 	sub->continues = !empty;
-	result = writer_open(w, sub->host, sub->output.path, sub->settings.page_size,
-			     sub->exact ? UINT32_MAX : sub->settings.batch);
+	result = writer_open(w, sub->host, sub->output.path, sub->settings.page_size);
 	if (result == 0 && output_check(&sub->output, sub->host)) {
 		writer_close(w);
 		output_release(&sub->output);
@@ -160,7 +156,7 @@ static void plugin_destroy(void *instance)
 
 	await_begin(sub);
 	/* Without finish: the host delivers again what it has not flushed. */
-	if (sub->exact && sub->events_pending)
+	if (sub->events_pending)
 		writer_abandon(&sub->writer);
 	writer_close(&sub->writer);
 	run_fini(sub);
@@ -170,17 +166,6 @@ static void plugin_destroy(void *instance)
 		    sub->replays ? !sub->open || sub->writer.failed : !sub->open && !sub->recovers);
 	free(sub->settings.output);
 	free(sub);
-}
-
-/* What the host is and can do. */
-static int meet_host(struct sub *sub)
-{
-	const struct rtl_host *host = sub->host;
-
-	sub->exact = HOST_HAS(host, positions);
-	sub->recovers = host_is(host, "recover");
-	sub->replays = host_is(host, "replay");
-	return host_check_recovery(host);
 }
 
 static int plugin_create(const struct rtl_host *host, const struct rtl_setting *settings,
@@ -201,9 +186,9 @@ static int plugin_create(const struct rtl_host *host, const struct rtl_setting *
 		return RTL_ENOMEM;
 	sub->host = host;
 	sub->output.lock_fd = -1;
-	result = meet_host(sub);
-	if (result == 0)
-		result = take_settings(sub, settings);
+	sub->recovers = host_is(host, "recover");
+	sub->replays = host_is(host, "replay");
+	result = take_settings(sub, settings);
 	if (result == 0)
 		result = open_if_known(sub);
 	if (result != 0) {
@@ -217,7 +202,7 @@ static int plugin_create(const struct rtl_host *host, const struct rtl_setting *
 /* Commits what can be committed outside of flush: no rows of events. */
 static void commit_between(struct sub *sub)
 {
-	if (!sub->exact || !sub->events_pending)
+	if (!sub->events_pending)
 		writer_commit(&sub->writer);
 }
 

@@ -9,13 +9,9 @@
 #include <sys/stat.h>
 
 #include "host.h"
+#include "sqlite_open.h"
 
 #define AT_A_TIME 4096u
-
-struct block {
-	struct block *next;
-	uint64_t bytes[];
-};
 
 /* ---- errors and memory */
 
@@ -48,17 +44,14 @@ int reader_fail_db(struct reader *r, const char *what)
 
 void *reader_alloc(struct reader *r, size_t count, size_t size)
 {
-	struct block *block = NULL;
+	const size_t bytes = (count * size + 8) & ~(size_t)7; /* what follows is aligned, too */
+	char *at = count < ((size_t)1 << 40) / (size ? size : 1) ? arena_alloc(&r->memory, bytes)
+								 : NULL;
 
-	if (count < ((size_t)1 << 40) / (size ? size : 1))
-		block = calloc(1, sizeof(*block) + count * size);
-	if (!block) {
-		reader_fail(r, RTL_ENOMEM, "out of memory");
-		return NULL;
-	}
-	block->next = r->blocks;
-	r->blocks = block;
-	return block->bytes;
+	if (at)
+		return memset(at, 0, bytes);
+	reader_fail(r, RTL_ENOMEM, "out of memory");
+	return NULL;
 }
 
 const char *reader_text(struct reader *r, sqlite3_stmt *row, int column)
@@ -119,33 +112,10 @@ bool reader_find(struct reader *r, sqlite3_stmt **question, const char *sql, int
 
 /* ---- opening */
 
-/* Read-only where that works: what was cut off by the death of its writer can only be read by a
- * connection that may undo it. A result of SQLite's; the connection is to be closed in any case. */
-static int connect_to(const char *path, sqlite3 **db)
-{
-	static const int ways[] = {SQLITE_OPEN_READONLY, SQLITE_OPEN_READWRITE};
-	int rc = SQLITE_READONLY;
-
-	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
-		if ((rc & 0xff) != SQLITE_READONLY && (rc & 0xff) != SQLITE_CANTOPEN)
-			break;
-		sqlite3_close(*db);
-		rc = sqlite3_open_v2(path, db, ways[i] | SQLITE_OPEN_NOMUTEX, NULL);
-		if (rc == SQLITE_OK)
-			rc = sqlite3_busy_timeout(*db, 5000);
-		if (rc == SQLITE_OK) /* from here on all is as of now */
-			rc = sqlite3_exec(*db, "BEGIN; SELECT 1 FROM sqlite_master", NULL, NULL,
-					  NULL);
-	}
-	return rc;
-}
-
-/* Only through SQLite: to close a descriptor of our own would drop the locks that SQLite may hold on that
- * file in this process. */
 static bool source_reads(const char *path)
 {
 	sqlite3 *db = NULL;
-	const bool is = connect_to(path, &db) == SQLITE_OK &&
+	const bool is = sqlite_open(path, SQLITE_OPEN_AS_OF_NOW, &db) == SQLITE_OK &&
 			sqlite3_table_column_metadata(db, NULL, "rtl_origin", NULL, NULL, NULL,
 						      NULL, NULL, NULL) == SQLITE_OK;
 
@@ -156,7 +126,6 @@ static bool source_reads(const char *path)
 static void source_close(void *instance)
 {
 	struct reader *r = instance;
-	struct block *block;
 
 	for (size_t i = 0; i < r->table_count; i++)
 		table_close(r->tables[i]);
@@ -165,17 +134,11 @@ static void source_close(void *instance)
 	sqlite3_finalize(r->string);
 	sqlite3_finalize(r->args);
 	sqlite3_finalize(r->tracepoint);
-	sqlite3_finalize(r->metadata);
 	sqlite3_close(r->db);
 	map_fini(&r->numbers);
 	map_fini(&r->by_number);
 	map_fini(&r->strings);
-	while ((block = r->blocks)) {
-		r->blocks = block->next;
-		free(block);
-	}
-	free(r->origins.ids);
-	free(r->origins.bytes);
+	arena_fini(&r->memory);
 	free(r->tables);
 	free(r->payloads);
 	free(r->path);
@@ -195,7 +158,7 @@ static int source_open(const struct rtl_source_host *host, const char *path, voi
 	r->payloads = malloc(READER_PAYLOADS);
 	if (!r->path || !r->payloads)
 		return RTL_ENOMEM;
-	if (connect_to(path, &r->db) != SQLITE_OK)
+	if (sqlite_open(path, SQLITE_OPEN_AS_OF_NOW, &r->db) != SQLITE_OK)
 		return reader_fail_db(r, "the file");
 	r->bytes = stat(path, &st) ? 0 : (uint64_t)st.st_size;
 	if (reader_check(r) || reader_load(r))
@@ -298,18 +261,6 @@ static uint64_t source_left(void *instance)
 		       : 0;
 }
 
-static const char *source_string(void *instance, const struct rtl_process *process, uint64_t id)
-{
-	(void)process; /* all have the same */
-	return reader_string(instance, id);
-}
-
-static bool source_tracepoint(void *instance, const struct rtl_process *process, uint64_t uid,
-			      struct rtl_tracepoint *out)
-{
-	return reader_tracepoint(instance, process, uid, out);
-}
-
 RTL_EXPORT_SOURCE = {
 	.abi_version = RTL_SOURCE_ABI_VERSION,
 	.struct_size = sizeof(struct rtl_source),
@@ -320,7 +271,7 @@ RTL_EXPORT_SOURCE = {
 	.open = source_open,
 	.read = source_read,
 	.left = source_left,
-	.string = source_string,
-	.tracepoint = source_tracepoint,
+	.string = reader_string,
+	.tracepoint = reader_tracepoint,
 	.close = source_close,
 };

@@ -15,6 +15,7 @@
 #include <sqlite3.h>
 
 #include "map.h"
+#include "text.h"
 
 /* Events given to the host at once, the largest one, and room for their payloads. */
 #define READER_EVENTS     512u
@@ -24,8 +25,8 @@
 
 /* Rows of a small table, by id. */
 struct id_rows {
-	int64_t *ids; /* ascending */
-	uint8_t *bytes;
+	int64_t *ids; /* ascending, where rows are looked for */
+	void *bytes;
 	size_t size, count;
 };
 
@@ -42,14 +43,23 @@ struct reader_process {
 	int64_t begin_id;                 /* its place in the order of events */
 	const struct rtl_process *theirs; /* the host's; NULL: it has not begun */
 	const struct rtl_stream_info **streams;
-	struct map tracepoints; /* struct known */
+	struct map tracepoints; /* struct rtl_tracepoint */
+};
+
+struct reader_type {
+	struct rtl_type_info info; /* its struct_size is that of all of it */
+	const char *table;         /* NULL: not stored */
 };
 
 struct reader_stream {
 	struct rtl_stream_info info;
-	const char **tables; /* of its types; NULL: not stored */
 	bool has_events;
 };
+
+static inline const struct reader_type *reader_type(const struct reader_stream *stream, uint32_t i)
+{
+	return (const struct reader_type *)stream->info.types + i;
+}
 
 struct table; /* a storage table, and where in it we are: reader_rows.c */
 
@@ -57,9 +67,9 @@ struct reader {
 	const struct rtl_source_host *host;
 	char *path;
 	sqlite3 *db;
-	sqlite3_stmt *string, *args, *tracepoint, *metadata; /* questions that are asked again */
-	int error;                                           /* the first, after its line */
-	struct block *blocks;                                /* what lives as long as the reader */
+	sqlite3_stmt *string, *args, *tracepoint; /* questions that are asked again */
+	int error;                                /* the first, after its line */
+	struct arena memory;                      /* what lives as long as the reader */
 
 	struct reader_process *processes; /* in the order in which they began */
 	size_t process_count, begun;
@@ -110,8 +120,8 @@ int reader_check(struct reader *reader);
 int reader_load(struct reader *reader);
 /* Tells the host of the next process, with its streams and ledger. */
 int reader_begin_process(struct reader *reader);
-const char *reader_string(struct reader *reader, uint64_t id);
-bool reader_tracepoint(struct reader *reader, const struct rtl_process *process, uint64_t uid,
+const char *reader_string(void *reader, const struct rtl_process *process, uint64_t id);
+bool reader_tracepoint(void *reader, const struct rtl_process *process, uint64_t uid,
 		       struct rtl_tracepoint *out);
 
 /* reader_rows.c. */

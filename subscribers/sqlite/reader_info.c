@@ -8,14 +8,6 @@
 #include "schema.h"
 #include "sub.h"
 
-#define TYPES_MAX  256
-#define FIELDS_MAX 256
-
-struct known {
-	struct rtl_tracepoint info;
-	struct rtl_metadata metadata[];
-};
-
 /* ---- whether it is one that we can read */
 
 static bool has_table(struct reader *r, const char *name)
@@ -62,144 +54,100 @@ static uint16_t kind_of(const char *name)
 	return UINT16_MAX; /* of a newer version: bytes */
 }
 
-/* How many rows a question has, which says it in its first column; 0 after a line. */
-static uint32_t count_of(struct reader *r, sqlite3_stmt *row, int64_t most, const char *what)
+static bool take_field(struct reader *r, sqlite3_stmt *row, const void *user, void *to)
 {
-	const int64_t count = sqlite3_column_int64(row, 0);
-
-	if (count >= 1 && count <= most)
-		return (uint32_t)count;
-	reader_fail(r, RTL_EFORMAT, "it is damaged: %lld %s", (long long)count, what);
-	return 0;
+	(void)user;
+	*(struct rtl_field *)to = (struct rtl_field){
+		.struct_size = sizeof(struct rtl_field),
+		.kind = kind_of(reader_text(r, row, 2)),
+		.group = (uint16_t)sqlite3_column_int64(row, 7),
+		.offset = (uint32_t)sqlite3_column_int64(row, 4),
+		.size = (uint32_t)sqlite3_column_int64(row, 5),
+		.name = reader_text(r, row, 1),
+		.unit = reader_text(r, row, 3),
+		.description = reader_text(r, row, 6),
+	};
+	return true;
 }
 
-static void load_fields(struct reader *r, int64_t stream, struct rtl_type_info *type)
+static bool take_type(struct reader *r, sqlite3_stmt *row, const void *stream, void *to)
 {
-	sqlite3_stmt *row =
+	struct id_rows fields = {.size = sizeof(struct rtl_field)};
+
+	id_rows_load(
+		r, &fields,
 		reader_ask(r,
-			   "SELECT count(*) OVER (), name, kind, unit, offset, size_bytes,"
-			   " description, ltrim(group_name, 'g') + 0 FROM rtl_field"
-			   " WHERE stream = %lld AND type = %u ORDER BY position",
-			   (long long)stream, type->type);
-	struct rtl_field *fields = NULL;
-
-	while (reader_next(r, &row)) {
-		if (!fields)
-			fields = reader_alloc(r, count_of(r, row, FIELDS_MAX, "fields of a type"),
-					      sizeof(*fields));
-		if (r->error)
-			continue;
-		fields[type->field_count++] = (struct rtl_field){
-			.struct_size = sizeof(*fields),
-			.kind = kind_of(reader_text(r, row, 2)),
-			.group = (uint16_t)sqlite3_column_int64(row, 7),
-			.offset = (uint32_t)sqlite3_column_int64(row, 4),
-			.size = (uint32_t)sqlite3_column_int64(row, 5),
-			.name = reader_text(r, row, 1),
-			.unit = reader_text(r, row, 3),
-			.description = reader_text(r, row, 6),
-		};
-	}
-	type->fields = fields;
+			   "SELECT position, name, kind, unit, offset, size_bytes, description,"
+			   " ltrim(group_name, 'g') + 0 FROM rtl_field WHERE stream = %lld AND"
+			   " type = %lld ORDER BY position",
+			   *(const long long *)stream, sqlite3_column_int64(row, 0)),
+		take_field, NULL);
+	*(struct reader_type *)to = (struct reader_type){
+		.info = {.struct_size = sizeof(struct reader_type),
+			 .type = (uint16_t)sqlite3_column_int64(row, 0),
+			 .field_count = (uint16_t)fields.count,
+			 .payload_size = (uint32_t)sqlite3_column_int64(row, 3),
+			 .repeated_by = (uint32_t)sqlite3_column_int64(row, 5),
+			 .name = reader_text(r, row, 1),
+			 .description = reader_text(r, row, 2),
+			 .fields = fields.bytes},
+		.table = sqlite3_column_type(row, 4) == SQLITE_TEXT ? reader_text(r, row, 4) : NULL,
+	};
+	return true;
 }
 
-static void load_types(struct reader *r, int64_t number, struct reader_stream *stream)
+static bool take_stream(struct reader *r, sqlite3_stmt *row, const void *user, void *to)
 {
-	sqlite3_stmt *row =
-		reader_ask(r,
-			   "SELECT count(*) OVER (), type, name, description, payload_bytes,"
-			   " table_name, repeated_by FROM rtl_type WHERE stream = %lld"
-			   " ORDER BY type",
-			   (long long)number);
-	struct rtl_type_info *types = NULL, *type;
+	const long long number = sqlite3_column_int64(row, 0);
+	struct id_rows types = {.size = sizeof(struct reader_type)};
+	struct reader_stream *stream = to;
 
-	while (reader_next(r, &row)) {
-		if (!types) {
-			const uint32_t count = count_of(r, row, TYPES_MAX, "types of a stream");
-
-			types = reader_alloc(r, count, sizeof(*types));
-			stream->tables = reader_alloc(r, count, sizeof(*stream->tables));
-		}
-		if (r->error)
-			continue;
-		if (sqlite3_column_type(row, 5) == SQLITE_TEXT) {
-			stream->tables[stream->info.type_count] = reader_text(r, row, 5);
-			stream->has_events = true;
-		}
-		type = &types[stream->info.type_count++];
-		*type = (struct rtl_type_info){
-			.struct_size = sizeof(*type),
-			.type = (uint16_t)sqlite3_column_int64(row, 1),
-			.payload_size = (uint32_t)sqlite3_column_int64(row, 4),
-			.repeated_by = (uint32_t)sqlite3_column_int64(row, 6),
-			.name = reader_text(r, row, 2),
-			.description = reader_text(r, row, 3),
-		};
-		load_fields(r, number, type);
-	}
-	stream->info.types = types;
-}
-
-static void load_streams(struct reader *r)
-{
-	sqlite3_stmt *row =
-		reader_ask(r, "SELECT count(*) OVER (), stream, name, version_major, version_minor,"
-			      " description FROM rtl_stream ORDER BY stream");
-
-	for (uint32_t i = 0; reader_next(r, &row); i++) {
-		if (!r->streams)
-			r->streams = reader_alloc(r, count_of(r, row, 1 << 16, "streams"),
-						  sizeof(*r->streams));
-		if (r->error)
-			continue;
-		r->streams[i].info = (struct rtl_stream_info){
-			.struct_size = sizeof(r->streams[i].info),
-			.version_major = (uint16_t)sqlite3_column_int64(row, 3),
-			.version_minor = (uint16_t)sqlite3_column_int64(row, 4),
-			.name = reader_text(r, row, 2),
-			.description = reader_text(r, row, 5),
-		};
-		r->stream_count = i + 1;
-		load_types(r, sqlite3_column_int64(row, 1), &r->streams[i]);
-	}
+	(void)user;
+	id_rows_load(r, &types,
+		     reader_ask(r,
+				"SELECT type, name, description, payload_bytes, table_name,"
+				" repeated_by FROM rtl_type WHERE stream = %lld ORDER BY type",
+				number),
+		     take_type, &number);
+	stream->info = (struct rtl_stream_info){
+		.struct_size = sizeof(stream->info),
+		.version_major = (uint16_t)sqlite3_column_int64(row, 2),
+		.version_minor = (uint16_t)sqlite3_column_int64(row, 3),
+		.name = reader_text(r, row, 1),
+		.description = reader_text(r, row, 4),
+		.type_count = (uint32_t)types.count,
+		.types = types.bytes,
+	};
+	for (uint32_t i = 0; i < types.count; i++)
+		stream->has_events |= reader_type(stream, i)->table != NULL;
+	return true;
 }
 
 /* ---- processes */
 
-static void load_processes(struct reader *r)
+static bool take_process(struct reader *r, sqlite3_stmt *row, const void *user, void *to)
 {
-	sqlite3_stmt *row = reader_ask(
-		r, "SELECT count(*) OVER (), process, pid, parent_pid, start_ns, program, command,"
-		   " host_name, spool, ifnull(rank, -1), run, api_id FROM rtl_process"
-		   " ORDER BY api_id, process");
-	struct reader_process *p;
+	struct reader_process *p = to;
 
-	for (size_t i = 0; reader_next(r, &row); i++) {
-		if (!r->processes)
-			r->processes = reader_alloc(r, count_of(r, row, 1 << 24, "processes"),
-						    sizeof(*r->processes));
-		if (r->error)
-			continue;
-		p = &r->processes[i];
-		*p = (struct reader_process){
-			.info = {.struct_size = sizeof(p->info),
-				 .pid = (int32_t)sqlite3_column_int64(row, 2),
-				 .parent_pid = (int32_t)sqlite3_column_int64(row, 3),
-				 .start_ns = (uint64_t)sqlite3_column_int64(row, 4),
-				 .program = reader_text(r, row, 5),
-				 .command = reader_text(r, row, 6),
-				 .host_name = reader_text(r, row, 7),
-				 .spool_id = (uint64_t)sqlite3_column_int64(row, 8),
-				 .rank = (int32_t)sqlite3_column_int64(row, 9),
-				 .run = reader_text(r, row, 10)},
-			.number = sqlite3_column_int64(row, 1),
-			.begin_id = sqlite3_column_int64(row, 11),
-			.streams = reader_alloc(r, r->stream_count, sizeof(*p->streams)),
-		};
-		r->process_count = i + 1;
-		if (!map_set(&r->by_number, (uint64_t)p->number, i + 1))
-			reader_fail(r, RTL_ENOMEM, "out of memory");
-	}
+	(void)user;
+	*p = (struct reader_process){
+		.info = {.struct_size = sizeof(p->info),
+			 .pid = (int32_t)sqlite3_column_int64(row, 2),
+			 .parent_pid = (int32_t)sqlite3_column_int64(row, 3),
+			 .start_ns = (uint64_t)sqlite3_column_int64(row, 4),
+			 .program = reader_text(r, row, 5),
+			 .command = reader_text(r, row, 6),
+			 .host_name = reader_text(r, row, 7),
+			 .spool_id = (uint64_t)sqlite3_column_int64(row, 8),
+			 .rank = (int32_t)sqlite3_column_int64(row, 9),
+			 .run = reader_text(r, row, 10)},
+		.number = sqlite3_column_int64(row, 1),
+		.begin_id = sqlite3_column_int64(row, 0),
+		.streams = reader_alloc(r, r->stream_count, sizeof(*p->streams)),
+	};
+	if (!map_set(&r->by_number, (uint64_t)p->number, ++r->process_count))
+		reader_fail(r, RTL_ENOMEM, "out of memory");
+	return true;
 }
 
 static bool take_origin(struct reader *r, sqlite3_stmt *row, const void *user, void *to)
@@ -217,8 +165,21 @@ static bool take_origin(struct reader *r, sqlite3_stmt *row, const void *user, v
 
 int reader_load(struct reader *r)
 {
-	load_streams(r);
-	load_processes(r);
+	struct id_rows streams = {.size = sizeof(*r->streams)},
+		       processes = {.size = sizeof(*r->processes)};
+
+	id_rows_load(r, &streams,
+		     reader_ask(r, "SELECT stream, name, version_major, version_minor, description"
+				   " FROM rtl_stream ORDER BY stream"),
+		     take_stream, NULL);
+	r->streams = streams.bytes;
+	r->stream_count = (uint32_t)streams.count;
+	id_rows_load(r, &processes,
+		     reader_ask(r, "SELECT api_id, process, pid, parent_pid, start_ns, program,"
+				   " command, host_name, spool, ifnull(rank, -1), run FROM"
+				   " rtl_process ORDER BY api_id, process"),
+		     take_process, NULL);
+	r->processes = processes.bytes;
 	r->origins.size = sizeof(struct reader_origin);
 	id_rows_load(r, &r->origins,
 		     reader_ask(r, "SELECT id, process, tid, uid, parent_uid FROM rtl_origin"
@@ -354,10 +315,12 @@ int reader_begin_process(struct reader *r)
 
 /* ---- what subscribers ask for */
 
-const char *reader_string(struct reader *r, uint64_t id)
+const char *reader_string(void *instance, const struct rtl_process *process, uint64_t id)
 {
+	struct reader *r = instance;
 	const char *text = (const char *)(uintptr_t)map_get(&r->strings, id);
 
+	(void)process; /* all have the same */
 	if (text || !id)
 		return text;
 	if (reader_find(r, &r->string, READER_STRING_SQL, (int64_t)id, 0)) {
@@ -368,46 +331,40 @@ const char *reader_string(struct reader *r, uint64_t id)
 	return text;
 }
 
-/* A tracepoint with its metadata alone; NULL: no memory. */
-static struct known *load_metadata(struct reader *r, int64_t process, uint64_t uid)
+static bool take_metadata(struct reader *r, sqlite3_stmt *row, const void *user, void *to)
 {
-	bool more =
-		reader_find(r, &r->metadata,
-			    "SELECT count(*) OVER (), key, value, kind FROM rtl_tracepoint_metadata"
-			    " WHERE process = ? AND uid = ? ORDER BY position",
-			    process, (int64_t)uid);
-	const uint32_t count = more ? count_of(r, r->metadata, 1 << 16, "metadata") : 0;
-	struct known *known = reader_alloc(r, 1, sizeof(*known) + count * sizeof(*known->metadata));
-
-	for (uint32_t i = 0; known && more && i < count; i++) {
-		known->metadata[i] = (struct rtl_metadata){
-			.struct_size = sizeof(*known->metadata),
-			.kind = (uint32_t)sqlite3_column_int64(r->metadata, 3),
-			.key = reader_text(r, r->metadata, 1),
-			.value = reader_text(r, r->metadata, 2),
-		};
-		known->info.metadata_count = i + 1;
-		more = sqlite3_step(r->metadata) == SQLITE_ROW;
-	}
-	sqlite3_reset(r->metadata);
-	return known;
+	(void)user;
+	*(struct rtl_metadata *)to = (struct rtl_metadata){
+		.struct_size = sizeof(struct rtl_metadata),
+		.kind = (uint32_t)sqlite3_column_int64(row, 3),
+		.key = reader_text(r, row, 1),
+		.value = reader_text(r, row, 2),
+	};
+	return true;
 }
 
 /* One that is not there has no struct_size. */
-static struct known *load_tracepoint(struct reader *r, int64_t process, uint64_t uid)
+static struct rtl_tracepoint *load_tracepoint(struct reader *r, int64_t process, uint64_t uid)
 {
-	struct known *known = load_metadata(r, process, uid);
+	struct rtl_tracepoint *known = reader_alloc(r, 1, sizeof(*known));
+	struct id_rows metadata = {.size = sizeof(struct rtl_metadata)};
 
+	id_rows_load(r, &metadata,
+		     reader_ask(r,
+				"SELECT position, key, value, kind FROM rtl_tracepoint_metadata"
+				" WHERE process = %lld AND uid = %lld ORDER BY position",
+				(long long)process, (long long)uid),
+		     take_metadata, NULL);
 	if (known &&
 	    reader_find(r, &r->tracepoint,
 			"SELECT kind, name, source, line, \"column\", module, module_offset, hash"
 			" FROM rtl_tracepoint WHERE process = ? AND uid = ?",
 			process, (int64_t)uid))
-		known->info = (struct rtl_tracepoint){
-			.struct_size = sizeof(known->info),
+		*known = (struct rtl_tracepoint){
+			.struct_size = sizeof(*known),
 			.line = (uint32_t)sqlite3_column_int64(r->tracepoint, 3),
 			.column = (uint32_t)sqlite3_column_int64(r->tracepoint, 4),
-			.metadata_count = known->info.metadata_count,
+			.metadata_count = (uint32_t)metadata.count,
 			.uid = uid,
 			.kind = reader_text(r, r->tracepoint, 0),
 			.name = reader_text(r, r->tracepoint, 1),
@@ -415,18 +372,19 @@ static struct known *load_tracepoint(struct reader *r, int64_t process, uint64_t
 			.module = reader_text(r, r->tracepoint, 5),
 			.module_offset = (uint64_t)sqlite3_column_int64(r->tracepoint, 6),
 			.hash = (uint64_t)sqlite3_column_int64(r->tracepoint, 7),
-			.metadata = known->metadata,
+			.metadata = metadata.bytes,
 		};
 	sqlite3_reset(r->tracepoint);
 	return known;
 }
 
-bool reader_tracepoint(struct reader *r, const struct rtl_process *process, uint64_t uid,
+bool reader_tracepoint(void *instance, const struct rtl_process *process, uint64_t uid,
 		       struct rtl_tracepoint *out)
 {
+	struct reader *r = instance;
 	const uint64_t place = map_get(&r->numbers, (uintptr_t)process);
 	struct reader_process *p = place ? &r->processes[place - 1] : NULL;
-	struct known *known = p ? (struct known *)(uintptr_t)map_get(&p->tracepoints, uid) : NULL;
+	struct rtl_tracepoint *known = p ? (void *)(uintptr_t)map_get(&p->tracepoints, uid) : NULL;
 	const uint32_t size = out->struct_size;
 
 	if (p && uid && !known) {
@@ -434,9 +392,9 @@ bool reader_tracepoint(struct reader *r, const struct rtl_process *process, uint
 		if (known)
 			(void)map_set(&p->tracepoints, uid, (uintptr_t)known);
 	}
-	if (!known || !known->info.struct_size)
+	if (!known || !known->struct_size)
 		return false;
-	memcpy(out, &known->info, size < sizeof(*out) ? size : sizeof(*out));
+	memcpy(out, known, size < sizeof(*out) ? size : sizeof(*out));
 	out->struct_size = size;
 	return true;
 }

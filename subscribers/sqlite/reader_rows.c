@@ -43,26 +43,36 @@ struct table {
 
 /* ---- small tables */
 
+/* What it had before stays with the reader. */
 static bool grow(struct reader *r, struct id_rows *rows, size_t room)
 {
-	int64_t *ids = reallocarray(rows->ids, room, sizeof(*ids));
-	uint8_t *bytes = reallocarray(rows->bytes, room, rows->size);
+	int64_t *ids = reader_alloc(r, room, sizeof(*ids));
+	uint8_t *bytes = reader_alloc(r, room, rows->size);
 
-	rows->ids = ids ? ids : rows->ids;
-	rows->bytes = bytes ? bytes : rows->bytes;
-	return (ids && bytes) || reader_fail(r, RTL_ENOMEM, "out of memory") == 0;
+	if (!ids || !bytes)
+		return false;
+	if (rows->count) {
+		memcpy(ids, rows->ids, rows->count * sizeof(*ids));
+		memcpy(bytes, rows->bytes, rows->count * rows->size);
+	}
+	rows->ids = ids;
+	rows->bytes = bytes;
+	return true;
 }
 
 void id_rows_load(struct reader *r, struct id_rows *rows, sqlite3_stmt *question, id_rows_take take,
 		  const void *user)
 {
 	for (size_t room = 0; reader_next(r, &question);) {
-		if (rows->count == room && !grow(r, rows, room = room ? 2 * room : 64))
+		uint8_t *to;
+
+		if (rows->count == room && !grow(r, rows, room = room ? 2 * room : 8))
 			continue;
-		memset(rows->bytes + rows->count * rows->size, 0, rows->size);
+		to = (uint8_t *)rows->bytes + rows->count * rows->size;
+		memset(to, 0, rows->size);
 		rows->ids[rows->count] = sqlite3_column_int64(question, 0);
 		/* what refers to one that makes no sense finds none */
-		rows->count += take(r, question, user, rows->bytes + rows->count * rows->size);
+		rows->count += take(r, question, user, to);
 	}
 }
 
@@ -81,9 +91,9 @@ static const void *find(const struct id_rows *rows, int64_t id)
 	if (!rows->count)
 		return NULL;
 	if (guess < rows->count && rows->ids[guess] == id) /* none is missing, mostly */
-		return rows->bytes + guess * rows->size;
+		return (uint8_t *)rows->bytes + guess * rows->size;
 	at = bsearch(&id, rows->ids, rows->count, sizeof(id), compare_ids);
-	return at ? rows->bytes + (size_t)(at - rows->ids) * rows->size : NULL;
+	return at ? (uint8_t *)rows->bytes + (size_t)(at - rows->ids) * rows->size : NULL;
 }
 
 /* ---- values: each is put where it belongs; false: it is none that could be there */
@@ -323,10 +333,6 @@ bool table_next(struct reader *r, struct table *t)
 void table_close(struct table *t)
 {
 	sqlite3_finalize(t->row);
-	for (uint32_t i = 0; i < t->group_count; i++) {
-		free(t->groups[i].rows.ids);
-		free(t->groups[i].rows.bytes);
-	}
 }
 
 /* ---- opening */
@@ -429,10 +435,11 @@ static void find_repeated(const struct reader *r, struct table *t)
 		    strcmp(name + length, ".debug") != 0)
 			continue;
 		for (uint32_t i = 0; i < stream->info.type_count; i++) {
-			const struct rtl_type_info *type = &stream->info.types[i];
+			const struct rtl_type_info *type = &reader_type(stream, i)->info;
 
 			if (type->repeated_by == (RTL_IN_DEBUG | t->type->type) &&
-			    type->payload_size <= t->type->payload_size && !stream->tables[i]) {
+			    type->payload_size <= t->type->payload_size &&
+			    !reader_type(stream, i)->table) {
 				t->repeated = type;
 				t->repeated_stream = s;
 			}
@@ -483,10 +490,10 @@ int reader_open_tables(struct reader *r)
 {
 	for (uint32_t s = 0; s < r->stream_count; s++)
 		for (uint32_t i = 0; !r->error && i < r->streams[s].info.type_count; i++) {
-			const char *name = r->streams[s].tables[i];
+			const struct reader_type *type = reader_type(&r->streams[s], i);
 
-			if (name && !is_open(r, name))
-				open_table(r, s, &r->streams[s].info.types[i], name);
+			if (type->table && !is_open(r, type->table))
+				open_table(r, s, &type->info, type->table);
 		}
 	return r->error;
 }

@@ -40,8 +40,8 @@ struct rows {
 	struct arena arena; /* texts and blobs of the rows in memory */
 };
 
-/* Prepares rows for a table. `verb`: "INSERT", or it with "OR REPLACE" or the like. False: the
- * writer has failed. */
+/* Prepares rows for a table. `verb`: "INSERT OR FAIL", which saves SQLite what it would need to undo a part of
+ * a statement (an error undoes the transaction), or "INSERT OR REPLACE". False: the writer has failed. */
 bool rows_init(struct rows *rows, struct writer *writer, const char *verb, const char *table,
 	       uint32_t columns);
 /* Inserts what is in memory. False: the writer has failed. */

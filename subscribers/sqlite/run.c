@@ -3,10 +3,10 @@
  * run.c: what is known of the run as a whole: rtl_meta, processes, streams with their types and
  * fields, the clock, and the ledger. Few rows: plain statements.
  */
-#include "output_look.h"
+#include "output.h"
 #include "output_writer.h"
-#include "pieces.h"
 #include "schema.h"
+#include "sub.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -69,21 +69,47 @@ static void write_type(struct sub *sub, int64_t stream, const struct rtl_type_in
 	}
 }
 
+/* The stream that an earlier host has written with the same types and fields; 0: there is none. */
+static int64_t find_stream(struct sub *sub, int64_t number)
+{
+	static const char type[] = "SELECT type, payload_bytes FROM rtl_type WHERE stream = ",
+			  field[] = "SELECT type, position, name, kind, offset, size_bytes"
+				    " FROM rtl_field WHERE stream = ";
+
+	return writer_ask_int(&sub->writer,
+			      "SELECT min(s.stream) FROM rtl_stream AS n JOIN rtl_stream AS s"
+			      " USING (name, version_major, version_minor)"
+			      " WHERE n.stream = %lld AND s.stream < n.stream"
+			      " AND NOT EXISTS (%sn.stream EXCEPT %ss.stream)"
+			      " AND NOT EXISTS (%ss.stream EXCEPT %sn.stream)"
+			      " AND NOT EXISTS (%sn.stream EXCEPT %ss.stream)"
+			      " AND NOT EXISTS (%ss.stream EXCEPT %sn.stream)",
+			      (long long)number, type, type, type, type, field, field, field,
+			      field);
+}
+
+/* One that is in the database stays the only one. */
 static void write_stream(struct sub *sub, struct stream *stream)
 {
 	const struct rtl_stream_info *info = stream->info;
+	const long long number = sub->next_stream;
 
 	if (!writer_begin(&sub->writer))
 		return;
-	stream->number = sub->continues ? exact_find_stream(sub, info) : 0;
-	if (stream->number)
-		return;
-	stream->number = sub->next_stream++;
-	writer_execf(&sub->writer, "INSERT INTO rtl_stream VALUES (%lld, %Q, %u, %u, %Q)",
-		     (long long)stream->number, not_null(info->name), info->version_major,
-		     info->version_minor, not_null(info->description));
+	writer_execf(&sub->writer, "INSERT INTO rtl_stream VALUES (%lld, %Q, %u, %u, %Q)", number,
+		     not_null(info->name), info->version_major, info->version_minor,
+		     not_null(info->description));
 	for (uint32_t i = 0; i < info->type_count; i++)
-		write_type(sub, stream->number, rtl_stream_type(info, i));
+		write_type(sub, number, rtl_stream_type(info, i));
+	stream->number = sub->continues ? find_stream(sub, number) : 0;
+	if (stream->number)
+		writer_execf(
+			&sub->writer,
+			"DELETE FROM rtl_stream WHERE stream = %lld; DELETE FROM rtl_type WHERE"
+			" stream = %lld; DELETE FROM rtl_field WHERE stream = %lld",
+			number, number, number);
+	else
+		stream->number = sub->next_stream++;
 	sub->writer.pending_rows++;
 }
 
@@ -122,7 +148,7 @@ bool run_begin(struct sub *sub)
 	sub->next_id = sub->continues ? store_last_id(sub) + 1 : 1;
 	if (!tracepoints_init(sub) || !args_init(sub) || !exact_init(sub) || !store_known(sub))
 		return false;
-	return sub->continues || (pieces_init(sub) && writer_exec(w, schema_views));
+	return sub->continues || writer_exec(w, schema_views);
 }
 
 bool run_streams(struct sub *sub)
@@ -166,7 +192,7 @@ static void write_calibration(struct sub *sub, const struct process *process)
 	const struct rtl_host *host = sub->host;
 	struct rtl_calibration c = {.struct_size = sizeof(c)};
 
-	if (!HOST_HAS(host, calibration) || host->calibration(host, process->info, &c) != 0)
+	if (host->calibration(host, process->info, &c) != 0)
 		return;
 	writer_execf(&sub->writer, "DELETE FROM rtl_clock WHERE process = %u AND pairs IS NOT NULL",
 		     process->number);
@@ -192,18 +218,10 @@ void run_before_commit(void *user)
 	}
 }
 
-/* What launchers and sessions have in common; NULL: an older host. */
-static const char *run_of(const struct rtl_process *info)
-{
-	return info->struct_size >= offsetof(struct rtl_process, run) + sizeof(info->run)
-		       ? info->run
-		       : NULL;
-}
-
 static void write_process(struct sub *sub, struct process *process)
 {
 	const struct rtl_process *info = process->info;
-	const char *texts[] = {info->program, info->command, info->host_name, run_of(info)};
+	const char *texts[] = {info->program, info->command, info->host_name, info->run};
 	const int64_t id = sub->next_id;
 	struct arena arena = {0};
 	size_t length;
@@ -221,9 +239,8 @@ static void write_process(struct sub *sub, struct process *process)
 		"INSERT OR REPLACE INTO rtl_process VALUES (%u, %d, %d, %lld, NULL, %Q, %Q, %Q,"
 		" nullif(%lld, 0), nullif(%d, -1), %Q, %lld, %lld, %lld, %lld)",
 		process->number, info->pid, info->parent_pid, (long long)info->start_ns, texts[0],
-		texts[1], texts[2], (long long)process_spool(info), process_rank(info), texts[3],
-		(long long)id, (long long)id + 1, (long long)process->first_ns,
-		(long long)process->last_ns);
+		texts[1], texts[2], (long long)info->spool_id, info->rank, texts[3], (long long)id,
+		(long long)id + 1, (long long)process->first_ns, (long long)process->last_ns);
 	arena_fini(&arena);
 	write_clock(sub, process);
 	sub->writer.pending_rows++;
@@ -265,14 +282,13 @@ struct process *run_process(struct sub *sub, const struct rtl_process *info)
 	return sub->last_process = p;
 }
 
-/* How the process has waited for us, as far as that is known by now. Outputs of versions without that can
- * be continued. */
+/* How the process has waited for us, as far as that is known by now. */
 static void write_waits(struct sub *sub, const struct process *process)
 {
 	const struct rtl_host *host = sub->host;
 	struct rtl_waits waits = {.struct_size = sizeof(waits)};
 
-	if (!HOST_HAS(host, waits) || host->waits(host, process->info, &waits) != 0 || !waits.count)
+	if (host->waits(host, process->info, &waits) != 0 || !waits.count)
 		return;
 	writer_execf(&sub->writer, "INSERT OR REPLACE INTO rtl_wait VALUES (%u, %lld, %lld)",
 		     process->number, (long long)waits.count, (long long)waits.total_ns);
@@ -284,8 +300,7 @@ static uint64_t end_of(const struct sub *sub, const struct process *process)
 	const struct rtl_host *host = sub->host;
 	struct rtl_calibration c = {.struct_size = sizeof(c)};
 
-	return HOST_HAS(host, calibration) && host->calibration(host, process->info, &c) == 0 &&
-			       c.last_ns > process->last_ns
+	return host->calibration(host, process->info, &c) == 0 && c.last_ns > process->last_ns
 		       ? c.last_ns
 		       : process->last_ns;
 }
@@ -325,7 +340,7 @@ int run_stream(struct sub *sub, const struct rtl_stream_info *info)
 
 struct loss_target {
 	struct sub *sub;
-	const char *stream;
+	const char *table, *stream;
 	uint32_t process;
 };
 
@@ -333,19 +348,9 @@ static void write_loss(void *user, const char *cause, uint64_t count)
 {
 	const struct loss_target *target = user;
 
-	writer_execf(&target->sub->writer,
-		     "INSERT OR REPLACE INTO rtl_loss VALUES (%u, %Q, %Q, %lld)", target->process,
-		     target->stream, not_null(cause), (long long)count);
-}
-
-/* What the user's selection left out. */
-static void write_left_out(void *user, const char *cause, uint64_t count)
-{
-	const struct loss_target *target = user;
-
-	writer_execf(&target->sub->writer,
-		     "INSERT OR REPLACE INTO rtl_left_out VALUES (%u, %Q, %Q, %lld)",
-		     target->process, target->stream, not_null(cause), (long long)count);
+	writer_execf(&target->sub->writer, "INSERT OR REPLACE INTO %s VALUES (%u, %Q, %Q, %lld)",
+		     target->table, target->process, target->stream, not_null(cause),
+		     (long long)count);
 }
 
 /* Whether the ledger's row belongs to another stream of that name, with other fields. */
@@ -368,7 +373,7 @@ static bool write_ledger(struct sub *sub, const struct process *process,
 	const struct rtl_host *host = sub->host;
 	const struct rtl_process *info = process ? process->info : NULL;
 	struct rtl_ledger l = {.struct_size = sizeof(l)};
-	struct loss_target target = {sub, not_null(stream->info->name),
+	struct loss_target target = {sub, "rtl_loss", not_null(stream->info->name),
 				     process ? process->number : 0};
 
 	if (host->ledger(host, info, stream->info, &l) != 0)
@@ -382,8 +387,8 @@ static bool write_ledger(struct sub *sub, const struct process *process,
 		     (long long)l.discarded, (long long)l.abandoned, (long long)l.missed,
 		     (long long)l.left_out);
 	host->losses(host, info, stream->info, write_loss, &target);
-	if (HOST_HAS(host, left_out))
-		host->left_out(host, info, stream->info, write_left_out, &target);
+	target.table = "rtl_left_out"; /* by the user's selection */
+	host->left_out(host, info, stream->info, write_loss, &target);
 	return true;
 }
 
@@ -494,11 +499,7 @@ void run_fini(struct sub *sub)
 	}
 	for (struct stream *s = sub->streams, *next; s; s = next) {
 		next = s->next;
-		for (struct type *t = s->types, *after; t; t = after) {
-			after = t->next;
-			free(t);
-		}
-		free(s->taken);
+		free(s->types);
 		free(s);
 	}
 	sub->processes = NULL;

@@ -7,8 +7,8 @@
 #ifndef RTL_SQLITE_SCHEMA_H
 #define RTL_SQLITE_SCHEMA_H
 
-/* Version of the tables named rtl_, in rtl_meta: raised when a column changes its meaning. Where
- * columns come or go is seen by themselves (compat.h). */
+/* Version of the tables named rtl_, in rtl_meta: raised when a column changes its meaning, comes
+ * or goes. */
 #define SCHEMA_RTL_VERSION "2"
 
 extern const char schema_tables[];

@@ -7,9 +7,9 @@
  * Names may be anything: in tables and columns only [A-Za-z0-9_] is left of them, and what is
  * taken already gets a number. rtl_type and rtl_field say which table and column holds what.
  */
-#include "pieces.h"
+#include "sub.h"
 
-#include "../../streams/events/events.h"
+#include "events/events.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,18 +30,6 @@ struct store {
 };
 
 /* ---- names ---- */
-
-static void clean_name(char *out, size_t size, const char *name, const char *fallback)
-{
-	size_t n = 0;
-
-	for (name = name && *name ? name : fallback; *name && n + 1 < size; name++)
-		out[n++] = (*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z') ||
-					   (*name >= '0' && *name <= '9')
-				   ? *name
-				   : '_';
-	out[n] = '\0';
-}
 
 /* Whether another type's table has the name, of this host or an earlier one. */
 static bool is_taken(struct sub *sub, const struct store *store, const char *table)
@@ -103,10 +91,11 @@ static void add_columns(sqlite3_str *sql, const struct plan *plan, uint32_t grou
 	}
 }
 
-static bool make_table(struct sub *sub, const struct store *store)
+/* To be freed by sqlite3_free. */
+static char *table_sql(const struct store *store)
 {
 	const struct plan *plan = &store->plan;
-	sqlite3_str *sql = sqlite3_str_new(sub->writer.db);
+	sqlite3_str *sql = sqlite3_str_new(NULL);
 
 	sqlite3_str_appendf(
 		sql,
@@ -116,7 +105,18 @@ static bool make_table(struct sub *sub, const struct store *store)
 	for (uint32_t i = 0; i < plan->group_count; i++)
 		sqlite3_str_appendf(sql, ", g%u INTEGER NOT NULL", plan->groups[i].number);
 	add_columns(sql, plan, 0);
-	sqlite3_str_appendall(sql, ");");
+	sqlite3_str_appendall(sql, ")");
+	return sqlite3_str_finish(sql);
+}
+
+static bool make_table(struct sub *sub, const struct store *store)
+{
+	const struct plan *plan = &store->plan;
+	sqlite3_str *sql = sqlite3_str_new(sub->writer.db);
+	char *own = table_sql(store);
+
+	sqlite3_str_appendf(sql, "%s;", own);
+	sqlite3_free(own);
 	for (uint32_t i = 0; i < plan->group_count; i++) {
 		sqlite3_str_appendf(sql, "CREATE TABLE \"%w_g%u\" (id INTEGER PRIMARY KEY NOT NULL",
 				    store->table, plan->groups[i].number);
@@ -215,25 +215,16 @@ enum there { NOT_THERE, AS_WANTED, OTHERWISE };
 
 static enum there look_at(struct sub *sub, const struct store *store)
 {
-	sqlite3_stmt *question =
-		writer_ask(&sub->writer, "PRAGMA table_info(\"%w\")", store->table);
-	const struct plan *plan = &store->plan;
-	uint32_t count = 0, same = PLAN_BASE + plan->group_count;
+	char *sql = table_sql(store);
+	sqlite3_stmt *question = writer_ask(
+		&sub->writer, "SELECT sql = %Q FROM sqlite_master WHERE name = %Q COLLATE NOCASE",
+		sql, store->table);
+	enum there is = NOT_THERE;
 
-	for (; writer_next(&sub->writer, question); count++) {
-		const char *has = (const char *)sqlite3_column_text(question, 1);
-
-		for (uint32_t i = 0; has && i < plan->count; i++) {
-			const struct plan_column *c = &plan->list[i];
-			const size_t length = strlen(c->name);
-
-			same += !c->group && c->cell == count && !strncmp(has, c->name, length) &&
-				!strcmp(has + length, suffix_of(c->how));
-		}
-	}
-	return !count                                            ? NOT_THERE
-	       : same == plan->columns && count == plan->columns ? AS_WANTED
-								 : OTHERWISE;
+	while (writer_next(&sub->writer, question))
+		is = sqlite3_column_int(question, 0) ? AS_WANTED : OTHERWISE;
+	sqlite3_free(sql);
+	return is;
 }
 
 /* Chooses the table's name; whether it is there: an earlier host has made it, with these columns. */
@@ -243,8 +234,8 @@ static bool find_table(struct sub *sub, struct store *store)
 	enum there is = NOT_THERE;
 
 	snprintf(number, sizeof(number), "type%u", store->type);
-	clean_name(stream, sizeof(stream), store->stream, "stream");
-	clean_name(type, sizeof(type), store->plan.info->name, number);
+	plan_name(stream, store->stream, "stream");
+	plan_name(type, store->plan.info->name, number);
 	snprintf(store->table, sizeof(store->table), TABLE_PREFIX "%s_%s", stream, type);
 	for (unsigned n = 2; is_taken(sub, store, store->table) ||
 			     (sub->continues && (is = look_at(sub, store)) == OTHERWISE);
@@ -256,15 +247,15 @@ static bool find_table(struct sub *sub, struct store *store)
 
 static bool open_groups(struct sub *sub, struct store *store)
 {
-	char table[sizeof(store->table) + 16], sql[sizeof(table) + 64];
+	char table[sizeof(store->table) + 16];
 
 	for (uint32_t i = 0; i < store->plan.group_count; i++) {
 		struct plan_group *group = &store->plan.groups[i];
 
 		snprintf(table, sizeof(table), "%s_g%u", store->table, group->number);
-		snprintf(sql, sizeof(sql), "SELECT max(id) FROM \"%s\"", table);
-		group->known.next_id = sub->continues ? writer_ask_int(&sub->writer, sql) + 1 : 1;
-		if (!rows_init(&group->rows, &sub->writer, "INSERT", table, group->columns))
+		group->known.next_id =
+			writer_ask_int(&sub->writer, "SELECT max(id) FROM \"%w\"", table) + 1;
+		if (!rows_init(&group->rows, &sub->writer, "INSERT OR FAIL", table, group->columns))
 			return false;
 	}
 	return true;
@@ -313,7 +304,8 @@ static struct store *get(struct sub *sub, const struct rtl_stream_info *stream,
 	if (!find_table(sub, store))
 		(void)(make_table(sub, store) && make_view(sub, store));
 	if (sub->writer.failed || !open_groups(sub, store) ||
-	    !rows_init(&store->rows, &sub->writer, "INSERT", store->table, store->plan.columns)) {
+	    !rows_init(&store->rows, &sub->writer, "INSERT OR FAIL", store->table,
+		       store->plan.columns)) {
 		store->next = sub->stores; /* its rows may be the writer's already */
 		sub->stores = store;
 		return NULL;
@@ -358,12 +350,10 @@ int64_t store_last_id(struct sub *sub)
 					       " WHERE table_name IS NOT NULL");
 
 	while (writer_next(w, question)) {
-		char *sql = sqlite3_mprintf("SELECT max(id) FROM \"%w\"",
-					    sqlite3_column_text(question, 0));
-		const int64_t one = sql ? writer_ask_int(w, sql) : 0;
+		const int64_t one = writer_ask_int(w, "SELECT max(id) FROM \"%w\"",
+						   sqlite3_column_text(question, 0));
 
 		last = one > last ? one : last;
-		sqlite3_free(sql);
 	}
 	return last;
 }
@@ -403,36 +393,6 @@ static void note_columns(struct sub *sub, const struct stream *stream, const str
 		   view_of(store, view, sizeof(view)));
 }
 
-static struct type *new_type(struct stream *stream, const struct rtl_type_info *info)
-{
-	struct sub *sub = stream->sub;
-	struct type *type = calloc(1, sizeof(*type));
-
-	if (!type) {
-		writer_error(&sub->writer, SQLITE_NOMEM, "type");
-		return NULL;
-	}
-	type->info = info;
-	type->store = get(sub, stream->info, info);
-	if (type->store)
-		note_columns(sub, stream, type->store);
-	type->next = stream->types;
-	stream->types = type;
-	return type;
-}
-
-static struct type *find_type(struct stream *stream, const struct rtl_event *event)
-{
-	const struct rtl_type_info *info = event->type_info;
-
-	if (stream->last_type && stream->last_type->info == info)
-		return stream->last_type;
-	for (struct type *t = stream->types; t; t = t->next)
-		if (t->info == info)
-			return stream->last_type = t;
-	return info ? stream->last_type = new_type(stream, info) : NULL;
-}
-
 /* ---- events ---- */
 
 static int64_t origin_id(struct sub *sub, struct process *process, const struct rtl_event *event)
@@ -455,17 +415,17 @@ static int64_t origin_id(struct sub *sub, struct process *process, const struct 
 	return id;
 }
 
-static void take_event(struct stream *stream, struct process *process,
-		       const struct rtl_event *event)
+static void take_event(struct type *type, struct process *process, const struct rtl_event *event)
 {
-	struct sub *sub = stream->sub;
-	struct type *type = find_type(stream, event);
-	struct store *store = type ? type->store : NULL;
+	struct sub *sub = type->stream->sub;
+	struct store *store = type->store;
 	struct cell *cells;
 
+	if (!store && (store = type->store = get(sub, type->stream->info, type->info)))
+		note_columns(sub, type->stream, store);
 	if (!store || event->payload_size < type->info->payload_size ||
 	    (!event->payload && type->info->payload_size)) {
-		stream->skipped++;
+		type->stream->skipped++;
 		return;
 	}
 	if (event->type == RTL_METADATA && event->uid)
@@ -482,18 +442,17 @@ static void take_event(struct stream *stream, struct process *process,
 
 static void take_events(void *user, const struct rtl_event *const *events, size_t count)
 {
-	struct stream *stream = user;
-	struct sub *sub = stream->sub;
+	struct type *type = user;
+	struct sub *sub = type->stream->sub;
 
 	sub->events_pending = true;
-	stream->delivered += count;
+	type->stream->delivered += count;
 	for (size_t i = 0; i < count && !sub->writer.failed; i++) {
 		struct process *process = sub_process(sub, events[i]->process);
 
 		if (!process)
 			return;
-		take_event(stream, process, events[i]);
-		writer_commit_if_full(&sub->writer);
+		take_event(type, process, events[i]);
 	}
 }
 
@@ -503,15 +462,14 @@ static void take_events(void *user, const struct rtl_event *const *events, size_
  * there. */
 static struct stream *twin_of(const struct sub *sub, const struct stream *of, bool debug)
 {
-	const char *long_name, *short_name;
 	struct stream *s = sub->streams;
 
 	for (; s; s = s->next) {
-		long_name = debug ? s->info->name : of->info->name;
-		short_name = debug ? of->info->name : s->info->name;
-		if (strlen(long_name) == strlen(short_name) + 6 &&
-		    !strncmp(long_name, short_name, strlen(short_name)) &&
-		    !strcmp(long_name + strlen(short_name), ".debug"))
+		const char *name = debug ? of->info->name : s->info->name;
+		const char *longer = debug ? s->info->name : of->info->name;
+
+		if (!strncmp(longer, name, strlen(name)) &&
+		    !strcmp(longer + strlen(name), ".debug"))
 			break;
 	}
 	return s;
@@ -538,12 +496,14 @@ static bool is_wanted(const struct sub *sub, const struct stream *stream,
 /* Gives up what the stream with the arguments says again. */
 static void give_up_repeated(struct sub *sub, struct stream *stream)
 {
-	for (uint32_t i = 0; i < stream->info->type_count; i++)
-		if (stream->taken[i] &&
-		    rtl_stream_type(stream->info, i)->repeated_by & RTL_IN_DEBUG) {
-			sub->host->unsubscribe(sub->host, stream->taken[i]);
-			stream->taken[i] = NULL;
+	for (uint32_t i = 0; i < stream->info->type_count; i++) {
+		struct type *type = &stream->types[i];
+
+		if (type->taken && type->info->repeated_by & RTL_IN_DEBUG) {
+			sub->host->unsubscribe(sub->host, type->taken);
+			type->taken = NULL;
 		}
+	}
 }
 
 int store_subscribe(struct sub *sub, struct stream *stream)
@@ -552,18 +512,22 @@ int store_subscribe(struct sub *sub, struct stream *stream)
 	struct stream *plain = info->name ? twin_of(sub, stream, false) : NULL;
 	int result = 0;
 
-	stream->taken = calloc(info->type_count + 1, sizeof(*stream->taken));
-	if (!stream->taken)
+	stream->types = calloc(info->type_count + 1, sizeof(*stream->types));
+	if (!stream->types)
 		return RTL_ENOMEM;
 	if (plain && is_repeated_in_debug(plain)) {
 		if (!sub->settings.args)
 			return 0;
 		give_up_repeated(sub, plain);
 	}
-	for (uint32_t i = 0; i < info->type_count && result == 0; i++)
-		if (is_wanted(sub, stream, rtl_stream_type(info, i)))
-			result = sub->host->subscribe(sub->host, info,
-						      rtl_stream_type(info, i)->type, RTL_BUFFERED,
-						      take_events, stream, &stream->taken[i]);
+	for (uint32_t i = 0; i < info->type_count && result == 0; i++) {
+		struct type *type = &stream->types[i];
+
+		*type = (struct type){.stream = stream, .info = rtl_stream_type(info, i)};
+		if (is_wanted(sub, stream, type->info))
+			result =
+				sub->host->subscribe(sub->host, info, type->info->type,
+						     RTL_BUFFERED, take_events, type, &type->taken);
+	}
 	return result;
 }

@@ -16,8 +16,7 @@
  *   exact.c       each event once: positions, and what an earlier host has left
  *   reader.c      the source: reads what the others have written
  *
- * Where the host can tell positions, rows of events are committed in flush and finish only, in
- * one transaction with the positions up to which they go: a database never holds the one without
+ * Rows of events are committed in flush and finish only, in one transaction with the positions up to which they go: a database never holds the one without
  * the other.
  *
  * All of it runs on the host's thread, but for the making of the tables, which the host's calls
@@ -43,7 +42,6 @@
 
 struct settings {
 	char *output; /* pattern */
-	uint32_t batch;
 	uint32_t page_size;
 	bool links;     /* rows of rocpd_api and its kin for work without an API call */
 	bool args;      /* calls with their arguments, where there are any */
@@ -70,9 +68,10 @@ struct store;
 
 /* A type of a stream as its events become rows. */
 struct type {
-	struct type *next; /* of the stream */
+	struct stream *stream;
 	const struct rtl_type_info *info;
-	struct store *store; /* NULL: could not be made */
+	struct store *store;            /* NULL: there was no event yet, or it could not be made */
+	struct rtl_subscription *taken; /* NULL: not */
 };
 
 /* A stream as the host described it. */
@@ -81,9 +80,8 @@ struct stream {
 	struct sub *sub;
 	const struct rtl_stream_info *info;
 	int64_t number; /* in rtl_stream; 0: not written yet */
-	struct type *types, *last_type;
-	struct rtl_subscription **taken; /* of each type; NULL: not */
-	uint64_t skipped;                /* events that could not become rows */
+	struct type *types;
+	uint64_t skipped; /* events that could not become rows */
 	uint64_t skipped_written;
 	uint64_t delivered, stored; /* events, and of them those that are committed */
 };
@@ -96,7 +94,6 @@ struct sub {
 	bool begins; /* a thread makes the tables: see plugin.c */
 	bool begun;  /* the thread's result */
 	pthread_t beginner;
-	bool exact;          /* the host tells positions */
 	bool recovers;       /* the output is one that another host has left */
 	bool replays;        /* all of it is of the past, and can be written again */
 	bool continues;      /* and something is in it */
@@ -149,8 +146,6 @@ int exact_resume(struct sub *sub, const struct rtl_process *info);
 void exact_take_over(struct sub *sub);
 /* The number of a process that is in the database, and its extent; 0: it is new. */
 uint32_t exact_find_process(struct sub *sub, struct process *process);
-/* The number of a stream that is in the database with the same fields; 0: there is none. */
-int64_t exact_find_stream(struct sub *sub, const struct rtl_stream_info *info);
 
 /* The state of an event's process; NULL: out of memory, the writer has failed. */
 static inline struct process *sub_process(struct sub *sub, const struct rtl_process *info)
@@ -210,5 +205,11 @@ bool args_init(struct sub *sub);
 /* The id in rtl_args of what a field of RTL_KIND_ARGS or RTL_KIND_VALUES holds; 0: nothing. */
 int64_t args_id(struct sub *sub, struct process *process, const struct rtl_event *event,
 		const struct rtl_field *field);
+
+/* pieces.c */
+
+/* Adds the view of a type's table, where it is a piece of one. Twice is as once. */
+void pieces_add(struct sub *sub, const struct rtl_stream_info *stream, int64_t number,
+		const struct rtl_type_info *type, const char *view);
 
 #endif

@@ -98,28 +98,19 @@ static bool has_special(uint64_t word)
 
 const char *text_clean(struct arena *arena, const char *text, size_t length, size_t *out_length)
 {
-	static const char replacement[3] = UTF8_REPLACEMENT;
-	const unsigned char *s = (const unsigned char *)text;
-	size_t bad = 0, used = 0, i, n;
-	char *out;
+	size_t i, n;
+	char *out, *to;
 
 	for (i = 0; i + 8 <= length && !is_odd(load(text + i, 8)); i += 8)
 		;
-	for (used = i; i < length; i += n ? n : 1) {
-		n = utf8_length(s + i, length - i);
-		bad += n == 0;
-	}
-	out = arena_alloc(arena, length + 2 * bad + 1);
+	out = arena_alloc(arena, i + 3 * (length - i) + 1);
 	if (!out)
 		return NULL;
-	memcpy(out, text, used);
-	for (i = used; i < length; i += n ? n : 1) {
-		n = utf8_length(s + i, length - i);
-		memcpy(out + used, n ? text + i : replacement, n ? n : sizeof(replacement));
-		used += n ? n : sizeof(replacement);
-	}
-	out[used] = '\0';
-	*out_length = used;
+	memcpy(out, text, i);
+	for (to = out + i; i < length; i += n)
+		to = utf8_copy(to, (const unsigned char *)text + i, length - i, &n);
+	*to = '\0';
+	*out_length = (size_t)(to - out);
 	return out;
 }
 
@@ -152,18 +143,4 @@ const char *text_plain(struct arena *arena, const char *text, size_t length, siz
 			out[i] = ' ';
 	}
 	return clean;
-}
-
-size_t text_hex(char out[TEXT_HEX], uint64_t value)
-{
-	size_t length = 3;
-
-	for (uint64_t rest = value >> 4; rest; rest >>= 4)
-		length++;
-	out[0] = '0';
-	out[1] = 'x';
-	out[length] = '\0';
-	for (size_t i = length; i > 2; value >>= 4)
-		out[--i] = "0123456789abcdef"[value & 15];
-	return length;
 }

@@ -7,7 +7,6 @@
 #define RTL_SQLITE_TEXT_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 struct arena_chunk;
 
@@ -30,11 +29,5 @@ const char *text_clean(struct arena *arena, const char *text, size_t length, siz
 /* As text_clean, and without what breaks readers of the rocpd schema that paste names into
  * JSON unescaped: quotes, backslashes, control characters. The text itself where it is so already. */
 const char *text_plain(struct arena *arena, const char *text, size_t length, size_t *out_length);
-
-/* Room for what text_hex writes. */
-#define TEXT_HEX 19
-
-/* Writes 0x and the number. Returns the length. */
-size_t text_hex(char out[TEXT_HEX], uint64_t value);
 
 #endif

@@ -32,8 +32,8 @@ bool tracepoints_init(struct sub *sub)
 	learn_strings(sub);
 	sub->strings.next_id = writer_ask_int(w, "SELECT max(id) FROM rtl_string") + 1;
 	sub->origins.next_id = writer_ask_int(w, "SELECT max(id) FROM rtl_origin") + 1;
-	return rows_init(&sub->string, w, "INSERT", "rtl_string", 3) &&
-	       rows_init(&sub->origin, w, "INSERT", "rtl_origin", 5) &&
+	return rows_init(&sub->string, w, "INSERT OR FAIL", "rtl_string", 3) &&
+	       rows_init(&sub->origin, w, "INSERT OR FAIL", "rtl_origin", 5) &&
 	       rows_init(&sub->tracepoint, w, "INSERT OR REPLACE", "rtl_tracepoint", 12) &&
 	       rows_init(&sub->metadata, w, "INSERT OR REPLACE", "rtl_tracepoint_metadata", 6);
 }

@@ -7,6 +7,11 @@
 -- A UNION ALL whose columns are not of one affinity in all of its parts stays whole in a join as well: that is wanted, as each part
 -- would be joined by itself. No word here is newer than SQLite 3.26.
 
+-- What begins and ends in other streams: pieces.c adds them.
+CREATE VIEW rtl_span AS SELECT 0 AS api_id, 0 AS process, 0 AS stream, '' AS type, 0 AS object, 0 AS parent, 0 AS uid, 0 AS parent_uid,
+  0 AS instance, 0 AS correlation, 0 AS result, 0 AS unfinished, 0 AS tid, 0 AS begin_ns, 0 AS end_ns, 0 AS name_id, 0 AS category_id,
+  0 AS domain_id, 0 AS args_id WHERE 0;
+
 -- ---- names
 
 -- Readers of RPD's schema paste names into JSON: `plain` is without what cannot stand there.

@@ -1,4 +1,9 @@
 -- SPDX-License-Identifier: MIT
+-- To these pieces.c adds the streams.
+CREATE VIEW rtl_node AS SELECT 0 AS process, 0 AS id, 0 AS graph, '' AS name, '' AS kind, '' AS kernel, '' AS file, 0 AS line, '' AS device,
+  0 AS queue, 0 AS time_ns, 0 AS tid, 0 AS uid, 0 AS instance, '' AS metadata WHERE 0;
+CREATE VIEW rtl_edge AS SELECT 0 AS process, 0 AS id, 0 AS graph, 0 AS source, 0 AS target, '' AS name, 0 AS time_ns WHERE 0;
+CREATE VIEW rtl_xpti_value AS SELECT 0 AS id, 0 AS process, 0 AS object, '' AS key, '' AS kind, '' AS value WHERE 0;
 -- Of a node's work some was submitted within a call of HIP, some not; ranges and calls may lie between (scopes). The innermost node has it.
 CREATE VIEW rtl_node_ops AS WITH RECURSIVE
   calls (process, instance, parent, id) AS (SELECT process, instance, parent, id FROM rtl_call_all WHERE parent),

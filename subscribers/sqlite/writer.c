@@ -137,37 +137,26 @@ bool writer_execf(struct writer *w, const char *format, ...)
 	return done;
 }
 
-static sqlite3_stmt *prepare(struct writer *w, const char *sql)
+static sqlite3_stmt *ask(struct writer *w, const char *format, va_list args)
 {
 	sqlite3_stmt *question = NULL;
-	int rc;
+	char *sql = w->failed ? NULL : sqlite3_vmprintf(format, args);
+	const int rc = sql ? sqlite3_prepare_v2(w->db, sql, -1, &question, NULL) : SQLITE_NOMEM;
 
-	if (w->failed)
-		return NULL;
-	rc = sqlite3_prepare_v2(w->db, sql, -1, &question, NULL);
-	if (rc == SQLITE_OK)
-		return question;
-	writer_error(w, rc, "question");
-	return NULL;
+	sqlite3_free(sql);
+	if (rc != SQLITE_OK)
+		writer_error(w, rc, "question");
+	return question;
 }
 
 sqlite3_stmt *writer_ask(struct writer *w, const char *format, ...)
 {
 	sqlite3_stmt *question;
 	va_list args;
-	char *sql;
 
-	if (w->failed)
-		return NULL;
 	va_start(args, format);
-	sql = sqlite3_vmprintf(format, args);
+	question = ask(w, format, args);
 	va_end(args);
-	if (!sql) {
-		writer_error(w, SQLITE_NOMEM, "question");
-		return NULL;
-	}
-	question = prepare(w, sql);
-	sqlite3_free(sql);
 	return question;
 }
 
@@ -183,11 +172,15 @@ bool writer_next(struct writer *w, sqlite3_stmt *question)
 	return false;
 }
 
-int64_t writer_ask_int(struct writer *w, const char *sql)
+int64_t writer_ask_int(struct writer *w, const char *format, ...)
 {
-	sqlite3_stmt *question = w->failed ? NULL : prepare(w, sql);
+	sqlite3_stmt *question;
 	int64_t answer = 0;
+	va_list args;
 
+	va_start(args, format);
+	question = ask(w, format, args);
+	va_end(args);
 	while (writer_next(w, question))
 		answer = sqlite3_column_int64(question, 0);
 	return answer;
@@ -231,12 +224,11 @@ static int set_up(sqlite3 *db, uint32_t page_size)
 }
 
 /* A database in somebody's process: no shared settings of SQLite are touched. */
-int writer_open(struct writer *w, const struct rtl_host *host, const char *path, uint32_t page_size,
-		uint32_t batch)
+int writer_open(struct writer *w, const struct rtl_host *host, const char *path, uint32_t page_size)
 {
 	int rc;
 
-	*w = (struct writer){.host = host, .path = path, .batch = batch};
+	*w = (struct writer){.host = host, .path = path};
 	rc = sqlite3_open_v2(path, &w->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
 	if (rc == SQLITE_OK)
 		rc = set_up(w->db, page_size);

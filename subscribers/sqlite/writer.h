@@ -9,10 +9,32 @@
 #ifndef RTL_SQLITE_WRITER_H
 #define RTL_SQLITE_WRITER_H
 
-#include "descriptors.h"
 #include "rows.h"
 
+#include <sys/types.h>
+
 #include <rtl/subscriber.h>
+
+/*
+ * The numbers under which SQLite has our files open. In somebody's process, which
+ * may close any number and open a file of its own under it: SQLite would write into that. One
+ * thread.
+ */
+#define DESCRIPTORS_MAX 8
+
+struct descriptors {
+	struct {
+		int fd;
+		dev_t device;
+		ino_t inode;
+	} list[DESCRIPTORS_MAX];
+	size_t count;
+};
+
+/* Finds those of a database and its write-ahead log among the process's; none without /proc. */
+void descriptors_find(struct descriptors *descriptors, const char *path);
+/* Whether each still is what it was. */
+bool descriptors_are_ours(const struct descriptors *descriptors);
 
 /* Called before each commit, for rows that depend on what the transaction holds. */
 typedef void (*writer_before_commit_fn)(void *user);
@@ -27,7 +49,6 @@ struct writer {
 	sqlite3 *db;
 	const char *path; /* not owned */
 	struct rows *rows;
-	uint32_t batch; /* rows of a transaction, where writer_commit_if_full is called */
 	bool in_transaction;
 	bool started; /* the host is to be told of a failure by fail() */
 	bool failed;
@@ -42,8 +63,8 @@ struct writer {
 
 /* Opens a database file that exists already, or is empty, for writing. 0 or an enum rtl_error;
  * nothing has been reported. */
-int writer_open(struct writer *w, const struct rtl_host *host, const char *path, uint32_t page_size,
-		uint32_t batch);
+int writer_open(struct writer *w, const struct rtl_host *host, const char *path,
+		uint32_t page_size);
 /* Runs statements outside of the hot path. False: the writer has failed. */
 bool writer_exec(struct writer *w, const char *sql);
 /* Same, with printf of SQLite (%Q, %w, %lld). */
@@ -53,15 +74,10 @@ sqlite3_stmt *writer_ask(struct writer *w, const char *format, ...);
 /* Its next row. False: there is none, or the writer has failed; the question is over then. */
 bool writer_next(struct writer *w, sqlite3_stmt *question);
 /* The answer to one that has one row and column; 0 if it has none. */
-int64_t writer_ask_int(struct writer *w, const char *sql);
+int64_t writer_ask_int(struct writer *w, const char *format, ...);
 bool writer_begin(struct writer *w);
 /* Inserts all rows in memory and commits. */
 bool writer_commit(struct writer *w);
-/* Commits if a batch is full. To be called between events. */
-static inline bool writer_commit_if_full(struct writer *w)
-{
-	return w->pending_rows < w->batch || writer_commit(w);
-}
 /* Runs statements in a transaction of their own when the writer has failed, which it stays. */
 bool writer_try_again(struct writer *w, const char *sql);
 /* Notes an error: always returns false. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See counted.h. */
-#include "counted.h"
+/* See sink.h. */
+#include "sink.h"
 
 #include <rtl/events.h>
 #include <stdlib.h>
@@ -10,16 +10,6 @@
 #include "wanted.h"
 
 #define UNKNOWN_NAME "(unnamed)"
-
-/* A counter, of a kernel or (kernel NULL) of a GPU. */
-struct counted_one {
-	struct counted_one *next;
-	char *kernel, *name, *unit;
-	bool is_metric;
-	uint32_t gpu;
-	uint64_t count, of;
-	double sum, min, max;
-};
 
 struct counted_ledger {
 	struct counted_ledger *next;
@@ -31,12 +21,20 @@ static void out_of_memory(struct counted *counted)
 	counted->host->fail(counted->host, "out of memory");
 }
 
-static void free_one(struct counted_one *one)
+static void free_one(struct summary_counter *one)
 {
 	free(one->kernel);
 	free(one->name);
 	free(one->unit);
 	free(one);
+}
+
+void summary_forget_counters(struct summary *summary)
+{
+	for (struct summary_counter *next, *c = summary->counters; c; c = next) {
+		next = c->next;
+		free_one(c);
+	}
 }
 
 /* As track.c names what a tracepoint stands for. */
@@ -47,11 +45,11 @@ static char *name_of(const struct rtl_tracepoint *tp)
 	return strdup(readable && *readable ? readable : tp && *tp->name ? tp->name : UNKNOWN_NAME);
 }
 
-static struct counted_one *make(struct counted *counted, const struct rtl_event *event,
-				uint64_t kernel, uint64_t key)
+static struct summary_counter *make(struct counted *counted, const struct rtl_event *event,
+				    uint64_t kernel, uint64_t key)
 {
 	const struct rtl_host *host = counted->host;
-	struct counted_one *one = calloc(1, sizeof(*one));
+	struct summary_counter *one = calloc(1, sizeof(*one));
 	const struct rtl_tracepoint *tp;
 	const char *unit;
 
@@ -68,21 +66,22 @@ static struct counted_one *make(struct counted *counted, const struct rtl_event 
 		free_one(one);
 		return NULL;
 	}
-	one->next = counted->first;
-	counted->first = one;
+	one->next = counted->summary->counters;
+	counted->summary->counters = one;
 	return one;
 }
 
-static struct counted_one *find(struct counted *counted, const struct rtl_event *event,
-				uint64_t kernel, uint32_t gpu)
+static struct summary_counter *find(struct counted *counted, const struct rtl_event *event,
+				    uint64_t kernel, uint32_t gpu)
 {
 	const uint64_t key = hash_number(event->uid ^ hash_number(kernel ? kernel : gpu)) | 1;
-	struct counted_one *one = (struct counted_one *)(uintptr_t)map_get(&counted->all, key);
+	struct summary_counter *one =
+		(struct summary_counter *)(uintptr_t)map_get(&counted->all, key);
 
 	return one ? one : make(counted, event, kernel, key);
 }
 
-static void add(struct counted_one *one, uint32_t flags, double value)
+static void add(struct summary_counter *one, uint32_t flags, double value)
 {
 	one->of++;
 	one->is_metric = flags & RTL_HSA_COUNTER_DERIVED;
@@ -100,7 +99,8 @@ static void take_values(void *user, const struct rtl_event *const *events, size_
 
 	for (size_t i = 0; i < count; i++) {
 		const struct rtl_hsa_counter *c = events[i]->payload;
-		struct counted_one *one = find(counted, events[i], c->kernel ? c->kernel : 1, 0);
+		struct summary_counter *one =
+			find(counted, events[i], c->kernel ? c->kernel : 1, 0);
 
 		if (one)
 			add(one, c->flags, c->value);
@@ -115,7 +115,7 @@ static void take_intervals(void *user, const struct rtl_event *const *events, si
 
 	for (size_t i = 0; i < count; i++) {
 		const struct rtl_hsa_counter_interval *c = events[i]->payload;
-		struct counted_one *one = find(counted, events[i], 0, c->gpu);
+		struct summary_counter *one = find(counted, events[i], 0, c->gpu);
 
 		if (!one) {
 			out_of_memory(counted);
@@ -166,8 +166,8 @@ static void take_ledgers(void *user, const struct rtl_event *const *events, size
 /* By kernel, GPU, counter: as `rtl summary` has them. */
 static int compare(const void *a, const void *b)
 {
-	const struct counted_one *one = *(struct counted_one *const *)a;
-	const struct counted_one *other = *(struct counted_one *const *)b;
+	const struct summary_counter *one = *(struct summary_counter *const *)a;
+	const struct summary_counter *other = *(struct summary_counter *const *)b;
 	const int by_kernel = one->kernel && other->kernel ? strcmp(one->kernel, other->kernel)
 							   : (!one->kernel) - (!other->kernel);
 
@@ -187,7 +187,7 @@ static const struct summary_group *kernel_group(struct summary *summary, const c
 }
 
 /* The kernel's name as others see it. */
-static int rename_kernel(struct summary *summary, struct counted_one *one)
+static int rename_kernel(struct summary *summary, struct summary_counter *one)
 {
 	const struct summary_group *group = kernel_group(summary, one->kernel);
 	char *name = group ? strdup(group->name) : NULL;
@@ -200,7 +200,7 @@ static int rename_kernel(struct summary *summary, struct counted_one *one)
 }
 
 /* Two of one name, of several code objects: all goes to the first. */
-static void merge(struct counted_one *one, const struct counted_one *other)
+static void merge(struct summary_counter *one, struct summary_counter *other)
 {
 	if (other->count) {
 		one->min = !one->count || other->min < one->min ? other->min : one->min;
@@ -209,108 +209,73 @@ static void merge(struct counted_one *one, const struct counted_one *other)
 	one->count += other->count;
 	one->of += other->of;
 	one->sum += other->sum;
+	free_one(other);
 }
 
-/* Merges those of one name, which are neighbours. How many are left. */
-static size_t merge_all(struct counted_one **all, size_t count)
+/* A list in order; those of one name, which are neighbours, become one. */
+static void link_all(struct summary *summary, struct summary_counter **all, size_t count)
 {
-	size_t left = 0;
+	struct summary_counter **end = &summary->counters, *last = NULL;
 
 	for (size_t i = 0; i < count; i++)
-		if (left && !compare(&all[left - 1], &all[i]))
-			merge(all[left - 1], all[i]);
-		else
-			all[left++] = all[i];
-	return left;
-}
+		if (last && !compare(&last, &all[i])) {
+			merge(last, all[i]);
+		} else {
+			*end = last = all[i];
+			end = &last->next;
+		}
+	*end = NULL;
+	for (struct summary_counter *c = summary->counters; c; c = c->next) {
+		const struct summary_group *group =
+			c->kernel ? kernel_group(summary, c->kernel) : NULL;
+		const uint64_t dispatches = group ? group->count + group->untimed : 0;
 
-static int add_counter(struct summary *summary, const struct counted_one *one)
-{
-	const struct summary_group *group = kernel_group(summary, one->kernel);
-	const uint64_t dispatches = group ? group->count + group->untimed : 0;
-
-	return summary_add_counter(summary, one->kernel, one->name, one->unit,
-				   &(struct summary_counted){
-					   .count = one->count,
-					   .of = dispatches > one->of ? dispatches : one->of,
-					   .mean = one->count ? one->sum / (double)one->count : 0,
-					   .min = one->min,
-					   .max = one->max,
-				   });
-}
-
-static int add_sampled(struct summary *summary, const struct counted_one *one)
-{
-	return summary_add_sampled(summary, one->name, one->unit,
-				   &(struct summary_sampled){
-					   .gpu = one->gpu,
-					   .is_metric = one->is_metric,
-					   .count = one->count,
-					   .of = one->of,
-					   .sum = one->sum,
-					   .min = one->min,
-					   .max = one->max,
-				   });
-}
-
-static int add_all(struct summary *summary, struct counted_one **all, size_t count)
-{
-	int error = 0;
-
-	for (size_t i = 0; i < count && !error; i++)
-		if (all[i]->kernel)
-			error = rename_kernel(summary, all[i]);
-	qsort(all, count, sizeof(*all), compare);
-	count = merge_all(all, count);
-	for (size_t i = 0; i < count && !error; i++)
-		error = all[i]->kernel ? add_counter(summary, all[i])
-				       : add_sampled(summary, all[i]);
-	return error;
+		c->of = dispatches > c->of ? dispatches : c->of;
+	}
 }
 
 int counted_finish(struct counted *counted)
 {
-	struct counted_one **all;
+	struct summary *summary = counted->summary;
+	struct rtl_hsa_counter_ledger *sum = &summary->count_ledger;
+	struct summary_counter **all;
 	size_t count = 0;
-	int error;
+	int error = 0;
 
-	for (const struct counted_ledger *l = counted->first_ledger; l; l = l->next)
-		summary_add_count_ledger(counted->summary,
-					 &(struct summary_count_ledger){
-						 .dispatches = l->newest.dispatches,
-						 .counted = l->newest.counted,
-						 .not_asked = l->newest.not_asked,
-						 .given_up = l->newest.given_up,
-						 .refused = l->newest.refused,
-					 });
-	for (const struct counted_one *one = counted->first; one; one = one->next)
+	for (const struct counted_ledger *l = counted->first_ledger; l; l = l->next) {
+		sum->dispatches += l->newest.dispatches;
+		sum->counted += l->newest.counted;
+		sum->not_asked += l->newest.not_asked;
+		sum->given_up += l->newest.given_up;
+		sum->refused += l->newest.refused;
+	}
+	for (const struct summary_counter *one = summary->counters; one; one = one->next)
 		count++;
-	if (!count)
-		return 0;
-	all = calloc(count, sizeof(*all));
+	all = calloc(count + 1, sizeof(*all));
 	if (!all)
 		return RTL_ENOMEM;
 	count = 0;
-	for (struct counted_one *one = counted->first; one; one = one->next)
+	for (struct summary_counter *one = summary->counters; one && !error; one = one->next) {
 		all[count++] = one;
-	error = add_all(counted->summary, all, count);
+		if (one->kernel)
+			error = rename_kernel(summary, one);
+	}
+	if (!error) {
+		qsort(all, count, sizeof(*all), compare);
+		link_all(summary, all, count);
+	}
 	free(all);
 	return error;
 }
 
 void counted_fini(struct counted *counted)
 {
-	for (struct counted_one *next, *one = counted->first; one; one = next) {
-		next = one->next;
-		free_one(one);
-	}
 	for (struct counted_ledger *next, *l = counted->first_ledger; l; l = next) {
 		next = l->next;
 		free(l);
 	}
 	map_fini(&counted->all);
 	map_fini(&counted->ledgers);
-	counted->first = NULL;
 	counted->first_ledger = NULL;
 }
 

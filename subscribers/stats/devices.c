@@ -27,23 +27,6 @@ struct summary_device *summary_device(struct summary *summary, uint32_t number)
 	return device;
 }
 
-void summary_device_add(struct summary_device *device, uint64_t begin_ns, uint64_t end_ns)
-{
-	device->count++;
-	busy_add(&device->busy, begin_ns, end_ns);
-}
-
-uint64_t summary_uncertain_ns(struct summary *summary)
-{
-	uint64_t sum = 0;
-
-	for (struct summary_device *device = summary->devices; device; device = device->next) {
-		busy_settle(&device->busy);
-		sum += device->busy.uncertain_ns;
-	}
-	return sum;
-}
-
 /* ---- gaps ---- */
 
 static void forget_gaps(struct summary *summary)
@@ -85,15 +68,6 @@ int summary_find_gaps(struct summary *summary)
 	}
 	qsort(summary->gaps, summary->gap_count, sizeof(*summary->gaps), compare_gaps);
 	return 0;
-}
-
-bool summary_gaps_uncertain(const struct summary *summary)
-{
-	for (const struct summary_device *d = summary->devices; d; d = d->next) {
-		if (d->busy.gaps.cut)
-			return true;
-	}
-	return false;
 }
 
 void summary_forget_devices(struct summary *summary)

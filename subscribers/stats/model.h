@@ -3,21 +3,23 @@
 #ifndef RTL_STATS_MODEL_H
 #define RTL_STATS_MODEL_H
 
+#include <rtl/events.h>
 #include <stdbool.h>
 
 #include "busy.h"
+#include "hash.h"
 #include "histogram.h"
 #include "summary.h"
 
 struct summary_group {
 	struct summary_section *section;
-	char *name;
 	uint64_t failed;  /* of those counted */
 	uint64_t untimed; /* operations without a duration */
 	uint64_t count;   /* with one */
 	uint64_t total_ns, min_ns, max_ns;
 	uint64_t bytes, timed_bytes; /* moved by all, and by those with a duration */
 	struct histogram histogram;
+	char name[];
 };
 
 struct summary_section;
@@ -64,15 +66,15 @@ struct summary_device_name {
 
 struct summary_loss {
 	struct summary_loss *next;
-	char *cause;
 	uint64_t count;
+	char cause[];
 };
 
 struct summary_stream {
 	struct summary_stream *next;
-	char *name;
 	struct rtl_ledger ledger;
 	struct summary_loss *losses;
+	char name[];
 };
 
 struct summary_gap {
@@ -100,17 +102,18 @@ int summary_list_processes(const struct summary *summary, struct summary_process
 size_t summary_join_ranks(struct summary_process *list, size_t count);
 void summary_forget_processes(struct summary *summary);
 
-/* Of dispatches of a kernel, or (kernel NULL) of a GPU in intervals. */
+/* What a hardware counter was, of dispatches of a kernel, or (kernel NULL) of a GPU in intervals. */
 struct summary_counter {
 	struct summary_counter *next;
 	char *kernel, *name, *unit;
-	union {
-		struct summary_counted counted;
-		struct summary_sampled sampled;
-	};
+	bool is_metric; /* an expression, which has no sum */
+	uint32_t gpu;
+	uint64_t count, of; /* with a value; all */
+	double sum, min, max;
 };
 
 void summary_forget_counters(struct summary *summary);
+void summary_forget_devices(struct summary *summary);
 
 struct summary {
 	/* Lists in the order in which they are shown; devices by number. */
@@ -119,11 +122,10 @@ struct summary {
 	struct summary_device_name *device_names; /* also of those that have done nothing */
 	struct summary_stream *streams;
 	struct summary_process *processes;
-	struct summary_counter *counters, *samples;
-	struct summary_count_ledger count_ledger;
+	struct summary_counter *counters; /* of kernels first */
+	struct rtl_hsa_counter_ledger count_ledger;
 	struct summary_gap *gaps; /* longest first; NULL: not looked for */
 	size_t gap_count;
-	uint64_t begin_ns; /* UINT64_MAX: nothing has happened */
 	bool unfinished;
 };
 
@@ -152,15 +154,33 @@ const char *summary_device_key(unsigned which);
 const char *summary_device_text(const struct summary *summary, uint32_t number, unsigned which);
 void summary_forget_names(struct summary *summary);
 
+/* A row of a table in the text: cells of numbers, and last a name, which gets the rest of the line. NULL: none. */
+#define SUMMARY_CELLS 10u
+#define SUMMARY_CELL  96u
+struct summary_row {
+	char cells[SUMMARY_CELLS][SUMMARY_CELL];
+	const char *name;
+};
+
+struct summary_table {
+	unsigned columns; /* of lines: as summary_line_width has it */
+	int gap;          /* between cells */
+	unsigned left;    /* bits: cells that begin at the left */
+	/* Cells that are left out where lines are too short, these first. */
+	const uint8_t *dispensable;
+	size_t dispensable_count;
+};
+
+__attribute__((format(printf, 2, 3))) void summary_set(char cell[SUMMARY_CELL], const char *format,
+						       ...);
+/* The first row has the headings. A column in which nothing else is is not shown. */
+void summary_print_table(FILE *file, const struct summary_row *rows, size_t count,
+			 const struct summary_table *table);
 /* How wide printers of text make their lines. 0 takes COLUMNS, or else the terminal's width; without
  * both, lines are as long as they need. */
 unsigned summary_line_width(FILE *file, unsigned asked);
 /* Prints bytes; what would upset a terminal becomes '?'. */
 void summary_print_bytes(FILE *file, const char *text, size_t length);
-/* How many bytes at its begin each name shares with that which is most like it. 0, or RTL_ENOMEM. */
-int summary_names_shared(const char *const *names, size_t count, size_t *shared);
-/* In at most `width` bytes, 20 or more; what comes after those that it shares is among them. */
-void summary_print_name(FILE *file, const char *name, size_t width, size_t shared);
 /* What heads the column of names. */
 const char *summary_name_heading(const struct summary_section *section);
 

@@ -8,8 +8,7 @@
 #include "json.h"
 #include "model.h"
 
-#define SURE         0.99
-#define NAME_COLUMNS 20u
+#define SURE 0.99
 
 enum verdict { SAME, SLOWER, FASTER, UNSURE, NEW, GONE };
 
@@ -158,80 +157,48 @@ static int count_slower(const struct changes *changes, double fail)
 
 /* ---- text ---- */
 
-enum { TOTAL, DELTA, COUNT, MEAN, MEDIAN, SURENESS, VERDICT, CELLS };
+enum { TOTAL, DELTA, COUNT, MEAN, MEDIAN, SURENESS, VERDICT };
 
-static const char *const headings[CELLS] = {"total",  "change", "count", "mean",
-					    "median", "sure",   ""};
-
-struct row {
-	char cells[CELLS][48];
-};
-
-static void fill_row(struct row *row, const struct change *change)
+static void fill_row(struct summary_row *row, const struct change *change)
 {
 	const bool both = change->is[0]->count && change->is[1]->count;
 	char duration[SUMMARY_DURATION_SIZE];
 
-	snprintf(row->cells[TOTAL], sizeof(*row->cells), "%s",
-		 summary_duration(duration, change->is[1]->total_ns));
-	snprintf(row->cells[DELTA], sizeof(*row->cells), "%c%s", change->total_ns < 0 ? '-' : '+',
-		 summary_duration(duration, (uint64_t)llabs(change->total_ns)));
+	summary_set(row->cells[TOTAL], "%s", summary_duration(duration, change->is[1]->total_ns));
+	summary_set(row->cells[DELTA], "%c%s", change->total_ns < 0 ? '-' : '+',
+		    summary_duration(duration, (uint64_t)llabs(change->total_ns)));
 	if (things(change->is[0]) == things(change->is[1]))
-		snprintf(row->cells[COUNT], sizeof(*row->cells), "%" PRIu64, things(change->is[1]));
+		summary_set(row->cells[COUNT], "%" PRIu64, things(change->is[1]));
 	else
-		snprintf(row->cells[COUNT], sizeof(*row->cells), "%" PRIu64 " -> %" PRIu64,
-			 things(change->is[0]), things(change->is[1]));
+		summary_set(row->cells[COUNT], "%" PRIu64 " -> %" PRIu64, things(change->is[0]),
+			    things(change->is[1]));
 	if (both) {
-		snprintf(row->cells[MEAN], sizeof(*row->cells), "%+.1f%%", change->of_mean * 100);
-		snprintf(row->cells[MEDIAN], sizeof(*row->cells), "%+.1f%%",
-			 change->of_median * 100);
+		summary_set(row->cells[MEAN], "%+.1f%%", change->of_mean * 100);
+		summary_set(row->cells[MEDIAN], "%+.1f%%", change->of_median * 100);
 		/* Rounded down: never 100 %. */
-		snprintf(row->cells[SURENESS], sizeof(*row->cells), "%.1f%%",
-			 fmin(floor(change->ranks.confidence * 1000) / 10, 99.9));
+		summary_set(row->cells[SURENESS], "%.1f%%",
+			    fmin(floor(change->ranks.confidence * 1000) / 10, 99.9));
 	}
-	snprintf(row->cells[VERDICT], sizeof(*row->cells), "%s", verdicts[change->verdict]);
+	row->name = change->is[0]->name;
+	summary_set(row->cells[VERDICT], "%s", verdicts[change->verdict]);
 }
 
 static void print_rows(FILE *file, const struct changes *changes, size_t shown, const char *heading,
 		       unsigned columns)
 {
-	struct row *rows = calloc(shown + 1, sizeof(*rows));
-	const char **names = calloc(shown + 1, sizeof(*names));
-	size_t *shared = calloc(shown + 1, sizeof(*shared));
-	size_t used = 0;
-	int widths[CELLS];
+	struct summary_row *rows = calloc(shown + 1, sizeof(*rows));
 
-	for (size_t i = 0; rows && names && i < shown; i++) {
-		fill_row(&rows[i], &changes->rows[i]);
-		names[i] = changes->rows[i].is[0]->name;
-	}
-	if (!rows || !names || !shared || summary_names_shared(names, shown, shared))
-		goto out;
-	for (int cell = 0; cell < CELLS; cell++) {
-		size_t width = strlen(headings[cell]);
-
-		for (size_t i = 0; i < shown; i++)
-			width = strlen(rows[i].cells[cell]) > width ? strlen(rows[i].cells[cell])
-								    : width;
-		widths[cell] = (int)width;
-		used += width + 2;
-		fprintf(file, "%*s  ", widths[cell], headings[cell]);
-	}
-	fprintf(file, "%s\n", heading);
-	for (size_t i = 0; i < shown; i++) {
-		for (int cell = 0; cell < CELLS; cell++)
-			fprintf(file, "%*s  ", widths[cell], rows[i].cells[cell]);
-		summary_print_name(file, names[i],
-				   columns > used + NAME_COLUMNS ? columns - used : NAME_COLUMNS,
-				   shared[i]);
-		fputc('\n', file);
-	}
+	if (!rows)
+		return;
+	rows[0] = (struct summary_row){{"total", "change", "count", "mean", "median", "sure"},
+				       heading};
+	for (size_t i = 0; i < shown; i++)
+		fill_row(&rows[i + 1], &changes->rows[i]);
+	summary_print_table(file, rows, shown + 1,
+			    &(struct summary_table){.columns = columns, .gap = 2});
 	if (shown < changes->count)
 		fprintf(file, "(%zu more)\n", changes->count - shown);
-out:
 	free(rows);
-	free(names);
-	free(shared);
 }
 
 static void print_text(FILE *file, const struct changes *changes,

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* See model.h: names in a column, such that different ones look different. */
+/*
+ * See model.h: tables. Numbers stand in columns as wide as they need; names come last and get the rest of
+ * the line, those that do not fit lose their middle, such that different ones look different.
+ */
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -7,6 +11,7 @@
 
 #include "model.h"
 
+#define NAME_COLUMNS  20u /* a name gets that much even where the line then is too long */
 #define COLUMNS_LEAST 40u
 #define COLUMNS_WIDE  1000000u /* nobody has to see all of it at once */
 
@@ -45,16 +50,15 @@ static size_t shared_bytes(const char *a, const char *b)
 	return n;
 }
 
-int summary_names_shared(const char *const *names, size_t count, size_t *shared)
+/* How many bytes at its begin each name shares with that which is most like it. 0, or RTL_ENOMEM. */
+static int names_shared(const struct summary_row *rows, size_t count, size_t *shared)
 {
 	struct named *sorted = calloc(count + 1, sizeof(*sorted));
 
 	if (!sorted)
 		return RTL_ENOMEM;
-	for (size_t i = 0; i < count; i++) {
-		sorted[i] = (struct named){names[i], i};
-		shared[i] = 0;
-	}
+	for (size_t i = 0; i < count; i++)
+		sorted[i] = (struct named){rows[i].name ? rows[i].name : "", i};
 	/* Which is most like a name stands beside it. */
 	qsort(sorted, count, sizeof(*sorted), compare_named);
 	for (size_t i = 1; i < count; i++) {
@@ -90,7 +94,8 @@ static void print_part(FILE *file, const char *name, size_t from, size_t to)
 	summary_print_bytes(file, name + from, to - from);
 }
 
-void summary_print_name(FILE *file, const char *name, size_t width, size_t shared)
+/* In at most `width` bytes, 20 or more; what comes after those that it shares is among them. */
+static void print_name(FILE *file, const char *name, size_t width, size_t shared)
 {
 	const size_t length = strlen(name);
 	size_t tail = (width - 3) / 2, head = width - 3 - tail;
@@ -118,4 +123,84 @@ void summary_print_name(FILE *file, const char *name, size_t width, size_t share
 	print_part(file, name, 0, head);
 	fputs("...", file);
 	print_part(file, name, length - tail, length);
+}
+
+/* ---- tables ---- */
+
+void summary_set(char cell[SUMMARY_CELL], const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(cell, SUMMARY_CELL, format, arguments);
+	va_end(arguments);
+}
+
+/* How wide columns are; 0: not shown. Returns their sum, with the gaps. */
+static size_t choose_widths(size_t widths[SUMMARY_CELLS], const struct summary_row *rows,
+			    size_t count, const struct summary_table *table)
+{
+	const size_t gap = (size_t)table->gap;
+	size_t used = 2 - gap, longest = 0; /* names stand 2 behind the last */
+
+	for (size_t cell = 0; cell < SUMMARY_CELLS; cell++) {
+		widths[cell] = 0;
+		for (size_t i = 1; i < count; i++)
+			if (strlen(rows[i].cells[cell]) > widths[cell])
+				widths[cell] = strlen(rows[i].cells[cell]);
+		if (widths[cell] && strlen(rows[0].cells[cell]) > widths[cell])
+			widths[cell] = strlen(rows[0].cells[cell]);
+		used += widths[cell] ? widths[cell] + gap : 0;
+	}
+	for (size_t i = 1; i < count; i++)
+		if (rows[i].name && strlen(rows[i].name) > longest)
+			longest = strlen(rows[i].name);
+	if (longest > NAME_COLUMNS)
+		longest = NAME_COLUMNS;
+	for (size_t i = 0; i < table->dispensable_count && used + longest > table->columns; i++) {
+		size_t *width = &widths[table->dispensable[i]];
+
+		used -= *width ? *width + gap : 0;
+		*width = 0;
+	}
+	return used;
+}
+
+static void print_row(FILE *file, const struct summary_row *row, const size_t widths[SUMMARY_CELLS],
+		      const struct summary_table *table)
+{
+	const char *before = "";
+
+	for (size_t cell = 0; cell < SUMMARY_CELLS; cell++) {
+		const bool is_left = table->left >> cell & 1;
+		const int width = is_left && !row->name ? 0 : (int)widths[cell];
+
+		if (!widths[cell])
+			continue;
+		fprintf(file, "%s%*s", before, is_left ? -width : width, row->cells[cell]);
+		before = table->gap == 1 ? " " : "  ";
+	}
+}
+
+void summary_print_table(FILE *file, const struct summary_row *rows, size_t count,
+			 const struct summary_table *table)
+{
+	size_t *shared = calloc(count, sizeof(*shared)), widths[SUMMARY_CELLS];
+	const size_t used = choose_widths(widths, rows, count, table);
+
+	if (!shared || names_shared(rows, count, shared))
+		goto out;
+	for (size_t i = 0; i < count; i++) {
+		print_row(file, &rows[i], widths, table);
+		if (rows[i].name && *rows[i].name) {
+			fputs("  ", file);
+			print_name(file, rows[i].name,
+				   table->columns > used + NAME_COLUMNS ? table->columns - used
+									: NAME_COLUMNS,
+				   shared[i]);
+		}
+		fputc('\n', file);
+	}
+out:
+	free(shared);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See model.h: in the text, the gaps of the GPUs, and what processes and ranks have done. */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,63 +10,11 @@
 /* A gap is worth a line if it is so large a part of its GPU's span. */
 #define GAP_PART 1000u
 
-#define CELLS 8u
-#define CELL  24u
-
-/* Cells of numbers, right-aligned, and a text behind them. */
-struct line {
-	char cells[CELLS][CELL];
-	char *text;
-};
-
-static void print_lines(FILE *file, const struct line *lines, size_t count, size_t cells,
-			unsigned columns)
-{
-	int widths[CELLS] = {0};
-	size_t used = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		for (size_t k = 0; k < cells; k++) {
-			const int width = (int)strlen(lines[i].cells[k]);
-
-			widths[k] = width > widths[k] ? width : widths[k];
-		}
-	}
-	for (size_t k = 0; k < cells; k++)
-		used += (size_t)widths[k] + 2;
-	for (size_t i = 0; i < count; i++) {
-		for (size_t k = 0; k < cells; k++)
-			fprintf(file, "%s%*s", k ? "  " : "", widths[k], lines[i].cells[k]);
-		if (lines[i].text && *lines[i].text) {
-			fputs("  ", file);
-			summary_print_name(file, lines[i].text,
-					   columns > used + 20 ? columns - used : 20, 0);
-		}
-		fputc('\n', file);
-	}
-}
-
-static void free_lines(struct line *lines, size_t count)
-{
-	for (size_t i = 0; lines && i < count; i++)
-		free(lines[i].text);
-	free(lines);
-}
-
-__attribute__((format(printf, 2, 3))) static void set(char cell[CELL], const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(cell, CELL, format, arguments);
-	va_end(arguments);
-}
-
-static void set_ns(char cell[CELL], uint64_t ns)
+static void set_ns(char cell[SUMMARY_CELL], uint64_t ns)
 {
 	char text[SUMMARY_DURATION_SIZE];
 
-	set(cell, "%s", summary_duration(text, ns));
+	summary_set(cell, "%s", summary_duration(text, ns));
 }
 
 /* ---- gaps ---- */
@@ -89,37 +36,36 @@ static uint64_t span_of(const struct summary_device *device)
 void summary_print_gaps(FILE *file, struct summary *summary, unsigned columns, unsigned top)
 {
 	const size_t most = top && top < GAPS_SHOWN ? top : top ? GAPS_SHOWN : SIZE_MAX;
-	struct line *lines;
+	struct summary_row *rows;
+	uint64_t begin_ns = UINT64_MAX;
 	size_t count = 1;
 
 	if (!summary->gaps && summary_find_gaps(summary))
 		return;
-	lines = calloc(summary->gap_count + 1, sizeof(*lines));
+	rows = calloc(summary->gap_count + 1, sizeof(*rows));
 	for (const struct summary_device *d = summary->devices; d; d = d->next)
-		summary_begins(summary, d->busy.first);
-	for (size_t i = 0; lines && i < summary->gap_count && count <= most; i++) {
+		begin_ns = d->busy.first < begin_ns ? d->busy.first : begin_ns;
+	for (size_t i = 0; rows && i < summary->gap_count && count <= most; i++) {
 		const struct summary_gap *gap = &summary->gaps[i];
 		const uint64_t span = span_of(find_device(summary, gap->device));
 		const uint64_t ns = gap->time.end - gap->time.begin;
-		struct line *line = &lines[count];
+		struct summary_row *row = &rows[count];
 
 		if (ns < span / GAP_PART)
 			continue;
-		set(line->cells[0], "%.1f%%", 100.0 * (double)ns / (double)span);
-		set_ns(line->cells[1], ns);
-		set_ns(line->cells[2], gap->time.begin - summary->begin_ns);
-		set(line->cells[3], "%" PRIu32, gap->device);
+		summary_set(row->cells[0], "%.1f%%", 100.0 * (double)ns / (double)span);
+		set_ns(row->cells[1], ns);
+		set_ns(row->cells[2], gap->time.begin - begin_ns);
+		summary_set(row->cells[3], "%" PRIu32, gap->device);
 		count++;
 	}
-	if (lines && count > 1) {
-		static const char *const heads[] = {"share", "idle", "at", "GPU"};
-
-		for (size_t k = 0; k < 4; k++)
-			set(lines[0].cells[k], "%s", heads[k]);
+	if (rows && count > 1) {
+		rows[0] = (struct summary_row){{"share", "idle", "at", "GPU"}, NULL};
 		fputs("\nLargest idle gaps of the GPUs\n", file);
-		print_lines(file, lines, count, 4, columns);
+		summary_print_table(file, rows, count,
+				    &(struct summary_table){.columns = columns, .gap = 2});
 	}
-	free_lines(lines, summary->gap_count + 1);
+	free(rows);
 }
 
 /* ---- processes ---- */
@@ -133,26 +79,28 @@ static bool has_deed(const struct summary_process *list, size_t count, enum summ
 	return false;
 }
 
-static void fill(struct line *line, const struct summary_process *process, bool has_ranks,
+static void fill(struct summary_row *row, const struct summary_process *process, bool has_ranks,
 		 bool by_rank, enum summary_deed calls)
 {
 	static const enum summary_deed shown[] = {SUMMARY_KERNELS, SUMMARY_COPIES};
 	const char *program = by_rank || !process->program ? "" : process->program;
 	const char *host = process->host_name ? process->host_name : "";
+	char *name;
 
 	if (process->rank >= 0)
-		set(line->cells[0], "%" PRId32, process->rank);
+		summary_set(row->cells[0], "%" PRId32, process->rank);
 	else if (has_ranks)
-		set(line->cells[0], "-");
-	set(line->cells[1], "%" PRId64, by_rank ? (int64_t)process->processes : process->pid);
+		summary_set(row->cells[0], "-");
+	summary_set(row->cells[1], "%" PRId64,
+		    by_rank ? (int64_t)process->processes : process->pid);
 	for (size_t k = 0; k < 3; k++) {
 		const struct summary_deeds *deeds = &process->deeds[k < 2 ? shown[k] : calls];
 
-		set(line->cells[2 + 2 * k], "%" PRIu64, deeds->count);
-		set_ns(line->cells[3 + 2 * k], deeds->total_ns);
+		summary_set(row->cells[2 + 2 * k], "%" PRIu64, deeds->count);
+		set_ns(row->cells[3 + 2 * k], deeds->total_ns);
 	}
-	if (asprintf(&line->text, "%s%s%s", host, *host && *program ? ": " : "", program) < 0)
-		line->text = NULL;
+	if (asprintf(&name, "%s%s%s", host, *host && *program ? ": " : "", program) >= 0)
+		row->name = name;
 }
 
 static void print_processes(FILE *file, const struct summary_process *list, size_t count,
@@ -161,30 +109,27 @@ static void print_processes(FILE *file, const struct summary_process *list, size
 	const enum summary_deed calls =
 		has_deed(list, count, SUMMARY_HIP_CALLS) ? SUMMARY_HIP_CALLS : SUMMARY_OTHER_CALLS;
 	const size_t shown = top && top < count ? top : count;
-	struct line *lines = calloc(shown + 1, sizeof(*lines));
+	struct summary_row *rows = calloc(shown + 1, sizeof(*rows));
 	bool has_ranks = false;
 
-	if (!lines)
+	if (!rows)
 		return;
 	for (size_t i = 0; i < shown; i++)
 		has_ranks |= list[i].rank >= 0;
 	for (size_t i = 0; i < shown; i++)
-		fill(&lines[i + 1], &list[i], has_ranks, by_rank, calls);
-	const char *const heads[CELLS] = {has_ranks ? "rank" : "",
-					  by_rank ? "processes" : "pid",
-					  "kernels",
-					  "on GPUs",
-					  "copies",
-					  "copying",
-					  calls == SUMMARY_HIP_CALLS ? "HIP calls" : "calls",
-					  "in calls"};
-	for (size_t k = 0; k < CELLS; k++)
-		set(lines[0].cells[k], "%s", heads[k]);
-	lines[0].text = strdup(by_rank ? "host" : "host: program");
+		fill(&rows[i + 1], &list[i], has_ranks, by_rank, calls);
+	rows[0] = (struct summary_row){
+		{"rank", "", "kernels", "on GPUs", "copies", "copying", "", "in calls"},
+		by_rank ? "host" : "host: program"};
+	summary_set(rows[0].cells[1], by_rank ? "processes" : "pid");
+	summary_set(rows[0].cells[6], calls == SUMMARY_HIP_CALLS ? "HIP calls" : "calls");
 	fprintf(file, "\n%s: %zu%s\n", by_rank ? "Ranks" : "Processes", count,
 		shown < count ? ", the first ones" : "");
-	print_lines(file, lines, shown + 1, CELLS, columns);
-	free_lines(lines, shown + 1);
+	summary_print_table(file, rows, shown + 1,
+			    &(struct summary_table){.columns = columns, .gap = 2});
+	for (size_t i = 1; i <= shown; i++)
+		free((char *)(uintptr_t)rows[i].name);
+	free(rows);
 }
 
 void summary_print_processes(FILE *file, const struct summary *summary, unsigned columns,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See summary.h: the text. Numbers stand in columns as wide as they need; names come last and
- * get the rest of the line, those that do not fit lose their middle. Where lines are short,
- * numbers have a digit less and stand closer, and those that do not fit are left out.
+ * See summary.h: the text. Where lines are short, numbers have a digit less and stand closer, and
+ * those that do not fit are left out.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,23 +10,12 @@
 #include "model.h"
 
 #define SHORT_COLUMNS 104u /* lines shorter than that are short */
-#define NAME_COLUMNS  20u  /* a name gets that much even where the line then is too long */
 
 /* The last two only where bytes are moved. */
 enum { SHARE, COUNT, TOTAL, MEAN, MIN, P50, P99, MAX, BYTES, RATE, CELLS };
 
-static const char *const headings[CELLS] = {"share", "count", "total", "mean",  "min",
-					    "p50",   "p99",   "max",   "bytes", "rate"};
-
 /* What is left out first. */
 static const uint8_t dispensable[] = {MIN, BYTES, P50, SHARE, RATE, P99};
-
-/* The numbers of one row, as text. */
-struct row {
-	char cells[CELLS][24];
-	char name_other[48]; /* of a row that stands for several */
-	const char *name;
-};
 
 /* A duration in 3 or 4 digits. */
 static const char *format_duration(char *text, size_t size, uint64_t ns, int digits)
@@ -68,7 +56,7 @@ static void format_bytes(char *text, size_t size, double bytes, const char *afte
 	snprintf(text, size, unit ? "%.4g%s%s" : "%.3g%s%s", bytes, units[unit], after);
 }
 
-static void fill_row(struct row *row, const struct summary_group *group, uint64_t total_ns,
+static void fill_row(struct summary_row *row, const struct summary_group *group, uint64_t total_ns,
 		     int digits)
 {
 	const struct {
@@ -84,15 +72,15 @@ static void fill_row(struct row *row, const struct summary_group *group, uint64_
 	};
 
 	row->name = group->name;
-	snprintf(row->cells[COUNT], sizeof(row->cells[0]), "%" PRIu64,
-		 group->count + group->untimed);
-	snprintf(row->cells[SHARE], sizeof(row->cells[0]), "%.1f%%",
-		 total_ns ? 100.0 * (double)group->total_ns / (double)total_ns : 0.0);
-	format_bytes(row->cells[BYTES], sizeof(row->cells[0]), (double)group->bytes, "");
-	if (group->total_ns)
+	summary_set(row->cells[COUNT], "%" PRIu64, group->count + group->untimed);
+	summary_set(row->cells[SHARE], "%.1f%%",
+		    total_ns ? 100.0 * (double)group->total_ns / (double)total_ns : 0.0);
+	if (group->section->has_bytes)
+		format_bytes(row->cells[BYTES], sizeof(row->cells[0]), (double)group->bytes, "");
+	if (group->section->has_bytes && group->total_ns)
 		format_bytes(row->cells[RATE], sizeof(row->cells[0]),
 			     summary_group_rate(group) * 1e9, "/s");
-	else
+	else if (group->section->has_bytes)
 		strcpy(row->cells[RATE], "-");
 	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++) {
 		if (group->count)
@@ -104,7 +92,8 @@ static void fill_row(struct row *row, const struct summary_group *group, uint64_
 }
 
 /* The row that stands for all from the n-th on. */
-static void fill_rest(struct row *row, const struct summary_view *view, size_t n, int digits)
+static void fill_rest(struct summary_row *row, const struct summary_view *view, size_t n,
+		      int digits, char name[SUMMARY_CELL])
 {
 	uint64_t count = 0, total = 0;
 
@@ -112,14 +101,12 @@ static void fill_rest(struct row *row, const struct summary_view *view, size_t n
 		count += view->groups[i]->count + view->groups[i]->untimed;
 		total += view->groups[i]->total_ns;
 	}
-	snprintf(row->name_other, sizeof(row->name_other), "(%zu more)", view->count - n);
-	row->name = row->name_other;
-	snprintf(row->cells[COUNT], sizeof(row->cells[0]), "%" PRIu64, count);
-	snprintf(row->cells[SHARE], sizeof(row->cells[0]), "%.1f%%",
-		 view->total_ns ? 100.0 * (double)total / (double)view->total_ns : 0.0);
+	summary_set(name, "(%zu more)", view->count - n);
+	row->name = name;
+	summary_set(row->cells[COUNT], "%" PRIu64, count);
+	summary_set(row->cells[SHARE], "%.1f%%",
+		    view->total_ns ? 100.0 * (double)total / (double)view->total_ns : 0.0);
 	format_duration(row->cells[TOTAL], sizeof(row->cells[0]), total, digits);
-	for (int i = MEAN; i < CELLS; i++)
-		strcpy(row->cells[i], "");
 }
 
 /* What a section's things are called, in the head of the column of names. */
@@ -130,79 +117,6 @@ const char *summary_name_heading(const struct summary_section *section)
 	if (!strcmp(section->title, SUMMARY_RANGES))
 		return "range";
 	return !strcmp(section->kind, "transfer") ? "copy" : section->kind;
-}
-
-/* How wide columns are, each with what stands behind it; 0: not shown. Returns their sum. */
-static size_t choose_widths(size_t widths[CELLS], const struct row *rows, size_t count,
-			    const struct summary_section *section, unsigned columns)
-{
-	const size_t gap = columns < SHORT_COLUMNS ? 1 : 2;
-	size_t used = 2 - gap, longest = 0; /* names stand 2 behind the last */
-
-	for (int cell = 0; cell < CELLS; cell++) {
-		widths[cell] = strlen(headings[cell]);
-		for (size_t i = 0; i < count; i++) {
-			if (strlen(rows[i].cells[cell]) > widths[cell])
-				widths[cell] = strlen(rows[i].cells[cell]);
-		}
-		widths[cell] = cell < BYTES || section->has_bytes ? widths[cell] + gap : 0;
-		used += widths[cell];
-	}
-	for (size_t i = 0; i < count; i++) {
-		if (strlen(rows[i].name) > longest)
-			longest = strlen(rows[i].name);
-	}
-	if (longest > NAME_COLUMNS)
-		longest = NAME_COLUMNS;
-	for (size_t i = 0; i < sizeof(dispensable) && used + longest > columns; i++) {
-		used -= widths[dispensable[i]];
-		widths[dispensable[i]] = 0;
-	}
-	return used;
-}
-
-static void print_cells(FILE *file, const size_t widths[CELLS], const char *const cells[CELLS],
-			unsigned columns)
-{
-	const int gap = columns < SHORT_COLUMNS ? 1 : 2;
-	bool any = false;
-
-	for (int cell = 0; cell < CELLS; cell++) {
-		if (!widths[cell])
-			continue;
-		fprintf(file, "%*s%*s", any ? gap : 0, "", (int)widths[cell] - gap, cells[cell]);
-		any = true;
-	}
-	fputs("  ", file);
-}
-
-static void print_rows(FILE *file, const struct row *rows, size_t count,
-		       const struct summary_section *section, unsigned columns)
-{
-	const char **names = calloc(count + 1, sizeof(*names));
-	size_t *shared = calloc(count + 1, sizeof(*shared));
-	const char *cells[CELLS];
-	size_t widths[CELLS], used;
-
-	for (size_t i = 0; names && i < count; i++)
-		names[i] = rows[i].name;
-	if (!names || !shared || summary_names_shared(names, count, shared))
-		goto out;
-	used = choose_widths(widths, rows, count, section, columns);
-	print_cells(file, widths, headings, columns);
-	fprintf(file, "%s\n", summary_name_heading(section));
-	for (size_t i = 0; i < count; i++) {
-		for (int cell = 0; cell < CELLS; cell++)
-			cells[cell] = rows[i].cells[cell];
-		print_cells(file, widths, cells, columns);
-		summary_print_name(file, rows[i].name,
-				   columns > used + NAME_COLUMNS ? columns - used : NAME_COLUMNS,
-				   shared[i]);
-		fputc('\n', file);
-	}
-out:
-	free(names);
-	free(shared);
 }
 
 /* Which functions have failed, how often: "failed: hipMalloc 2, hipModuleLoad 1". */
@@ -251,7 +165,12 @@ static void print_section(FILE *file, const struct summary_section *section, uns
 	char total[SUMMARY_DURATION_SIZE];
 	struct summary_view view;
 	size_t shown, count;
-	struct row *rows;
+	char more[SUMMARY_CELL];
+	const struct summary_table table = {.columns = columns,
+					    .gap = columns < SHORT_COLUMNS ? 1 : 2,
+					    .dispensable = dispensable,
+					    .dispensable_count = sizeof(dispensable)};
+	struct summary_row *rows;
 
 	if (summary_view(section, style->sort, &view))
 		return;
@@ -273,12 +192,15 @@ static void print_section(FILE *file, const struct summary_section *section, uns
 	if (section->unpaired)
 		fprintf(file, ", %" PRIu64 " more without begin or end", section->unpaired);
 	fputc('\n', file);
+	rows[0] = (struct summary_row){
+		{"share", "count", "total", "mean", "min", "p50", "p99", "max", "bytes", "rate"},
+		summary_name_heading(section)};
 	for (size_t i = 0; i < shown; i++)
-		fill_row(&rows[i], view.groups[i], view.total_ns, digits);
+		fill_row(&rows[i + 1], view.groups[i], view.total_ns, digits);
 	if (shown < view.count)
-		fill_rest(&rows[shown], &view, shown, digits);
+		fill_rest(&rows[shown + 1], &view, shown, digits, more);
 	if (count)
-		print_rows(file, rows, count, section, columns);
+		summary_print_table(file, rows, count + 1, &table);
 	print_failed(file, &view);
 	print_open(file, section);
 out:

@@ -39,13 +39,6 @@ int summary_process_describe(struct summary_process *process, int32_t pid, int32
 		       : 0;
 }
 
-void summary_process_add(struct summary_process *process, enum summary_deed deed,
-			 uint64_t duration_ns)
-{
-	process->deeds[deed].count++;
-	process->deeds[deed].total_ns += duration_ns;
-}
-
 void summary_forget_processes(struct summary *summary)
 {
 	for (struct summary_process *next, *process = summary->processes; process; process = next) {

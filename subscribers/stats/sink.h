@@ -6,9 +6,74 @@
 #ifndef RTL_STATS_SINK_H
 #define RTL_STATS_SINK_H
 
-#include "counted.h"
+#include <rtl/subscriber.h>
+
+#include "map.h"
+#include "pairing.h"
 #include "summary.h"
-#include "track.h"
+
+/*
+ * Hardware counters, of dispatches by kernel and of GPUs in intervals, for the summary.
+ *
+ * Threads: the one that calls the subscriber.
+ */
+struct counted {
+	const struct rtl_host *host;
+	struct summary *summary;
+	struct map all;     /* hash of what it is of and the counter -> struct summary_counter * */
+	struct map ledgers; /* hash of process and GPU -> struct counted_ledger * */
+	struct counted_ledger *first_ledger;
+};
+
+/** Subscribes, if the stream is that of counters. 0, or an rtl_error. */
+int counted_add_stream(struct counted *counted, const struct rtl_stream_info *stream);
+/** After the last event, once kernels have been counted: what there is is put in order. 0, or
+ *  RTL_ENOMEM. */
+int counted_finish(struct counted *counted);
+void counted_fini(struct counted *counted);
+
+/*
+ * A track: one kind of things on one stream that take time, and their section of the summary.
+ * Which kinds a stream has follows from the description of its types alone:
+ *
+ * - an end event whose payload has the TIME fields begin_ns and end_ns says itself how long it
+ *   took (a dispatch on the GPU); if there is a field `gpu` too and it is a task, it makes that
+ *   device busy;
+ *   of a transfer, `bytes` says how much was moved, and a `status` other than 0 that it was
+ * refused;
+ * - otherwise a begin and an end event are paired by process and instance.
+ *
+ * `call_ns` of a dispatch says when the call that caused it began. How long the GPU then took to begin
+ * is a section of its own. The name of a range of roctx is its text, `name`.
+ *
+ * Events RTL_METADATA with a field `gpu` whose tracepoint has the kind "agent" say what that device
+ * is called.
+ *
+ * The name is that of the tracepoint (its metadata "demangled" if it has that), else the first
+ * string of the payload. Different tracepoints with equal names are one row.
+ *
+ * Threads: the one that calls the subscriber.
+ */
+struct track;
+
+/** What all tracks of an instance share. */
+struct tracks {
+	const struct rtl_host *host;
+	struct summary *summary;
+	struct pairing pairing;
+	struct track *first;
+	/* That of the event before: mostly the next one is of the same. */
+	const struct rtl_process *last_process;
+	struct summary_process *process;
+	bool has_calls; /* calls of HIP are recorded: work that is linked to none is counted */
+};
+
+/** Makes the tracks of a stream and subscribes to what they need. 0, or an rtl_error. */
+int tracks_add_stream(struct tracks *tracks, const struct rtl_stream_info *stream);
+/** After the last event: what was left over is counted. */
+void tracks_finish(struct tracks *tracks);
+/** Frees the tracks; not host and summary. */
+void tracks_fini(struct tracks *tracks);
 
 struct sink_stream;
 

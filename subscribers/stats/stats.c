@@ -2,7 +2,7 @@
 /*
  * The statistics subscriber, libstats_sub.so: sums up by name how long things took and how busy
  * each GPU was, and prints that at the end. Memory is bounded, nothing is allocated for an event.
- * rtl-stats(7) is its manual, track.h says what it counts.
+ * rtl-stats(7) is its manual, sink.h says what it counts.
  *
  * Threads: the host calls one instance from one thread at a time; instances share nothing.
  */

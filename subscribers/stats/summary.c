@@ -10,17 +10,7 @@
 
 struct summary *summary_create(void)
 {
-	struct summary *summary = calloc(1, sizeof(*summary));
-
-	if (summary)
-		summary->begin_ns = UINT64_MAX;
-	return summary;
-}
-
-void summary_begins(struct summary *summary, uint64_t time_ns)
-{
-	if (time_ns < summary->begin_ns)
-		summary->begin_ns = time_ns;
+	return calloc(1, sizeof(struct summary));
 }
 
 /* ---- sections and groups ---- */
@@ -60,23 +50,18 @@ static void group_destroy(struct summary_group *group)
 	if (!group)
 		return;
 	histogram_fini(&group->histogram);
-	free(group->name);
 	free(group);
 }
 
 static struct summary_group *group_create(struct summary_section *section, const char *name)
 {
-	struct summary_group *group = calloc(1, sizeof(*group));
+	struct summary_group *group = calloc(1, sizeof(*group) + strlen(name) + 1);
 
 	if (!group)
 		return NULL;
 	group->section = section;
 	group->min_ns = UINT64_MAX;
-	group->name = strdup(name);
-	if (!group->name) {
-		group_destroy(group);
-		return NULL;
-	}
+	strcpy(group->name, name);
 	return group;
 }
 
@@ -189,37 +174,9 @@ void summary_group_add(struct summary_group *group, uint64_t duration_ns)
 	histogram_add(&group->histogram, duration_ns);
 }
 
-void summary_group_add_untimed(struct summary_group *group)
-{
-	group->untimed++;
-}
-
-void summary_group_add_bytes(struct summary_group *group, uint64_t bytes, bool is_timed)
-{
-	group->section->has_bytes = true;
-	group->bytes += bytes;
-	if (is_timed)
-		group->timed_bytes += bytes;
-}
-
 double summary_group_rate(const struct summary_group *group)
 {
 	return group->total_ns ? (double)group->timed_bytes / (double)group->total_ns : 0;
-}
-
-void summary_section_add_refused(struct summary_section *section, uint64_t count)
-{
-	section->refused += count;
-}
-
-void summary_group_add_failed(struct summary_group *group)
-{
-	group->failed++;
-}
-
-void summary_section_add_unlinked(struct summary_section *section, uint64_t count)
-{
-	section->unlinked += count;
 }
 
 int summary_section_add_open(struct summary_section *section, const char *name, uint32_t tid,
@@ -250,11 +207,6 @@ uint64_t summary_group_quantile(const struct summary_group *group, double share)
 	return value < group->min_ns   ? group->min_ns
 	       : value > group->max_ns ? group->max_ns
 				       : value;
-}
-
-void summary_section_add_unpaired(struct summary_section *section, uint64_t count)
-{
-	section->unpaired += count;
 }
 
 /* Longest total first, then most often, then by name: the same order in every run. */
@@ -337,10 +289,8 @@ static void stream_destroy(struct summary_stream *stream)
 {
 	for (struct summary_loss *next, *loss = stream->losses; loss; loss = next) {
 		next = loss->next;
-		free(loss->cause);
 		free(loss);
 	}
-	free(stream->name);
 	free(stream);
 }
 
@@ -353,15 +303,9 @@ static struct summary_stream *find_stream(struct summary *summary, const char *n
 		if (!strcmp((*link)->name, name))
 			return *link;
 	}
-	stream = calloc(1, sizeof(*stream));
-	if (!stream)
-		return NULL;
-	stream->name = strdup(name);
-	if (!stream->name) {
-		free(stream);
-		return NULL;
-	}
-	*link = stream;
+	*link = stream = calloc(1, sizeof(*stream) + strlen(name) + 1);
+	if (stream)
+		strcpy(stream->name, name);
 	return stream;
 }
 
@@ -395,12 +339,10 @@ int summary_add_loss(struct summary *summary, const char *name, const char *caus
 	for (link = &stream->losses; *link && strcmp((*link)->cause, cause) != 0;)
 		link = &(*link)->next;
 	if (!*link) {
-		struct summary_loss *loss = calloc(1, sizeof(*loss));
-		if (!loss || !(loss->cause = strdup(cause))) {
-			free(loss);
+		*link = calloc(1, sizeof(**link) + strlen(cause) + 1);
+		if (!*link)
 			return RTL_ENOMEM;
-		}
-		*link = loss;
+		strcpy((*link)->cause, cause);
 	}
 	(*link)->count += count;
 	return 0;

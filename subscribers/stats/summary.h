@@ -17,8 +17,6 @@
 
 #include <rtl/types.h>
 
-#include "map.h"
-
 /** Names that a section keeps apart; the rest are counted together as SUMMARY_OTHERS. */
 #define SUMMARY_GROUPS_MAX 16384u
 #define SUMMARY_OTHERS     "(other names)"
@@ -54,16 +52,6 @@ struct summary_group *summary_group(struct summary_section *section, const char 
 
 /** Counts one duration. */
 void summary_group_add(struct summary_group *group, uint64_t duration_ns);
-/** Counts one whose duration is not known. */
-void summary_group_add_untimed(struct summary_group *group);
-/** Bytes that the one counted last has moved. */
-void summary_group_add_bytes(struct summary_group *group, uint64_t bytes, bool is_timed);
-/** Things that were asked for and refused: they are not counted as any. */
-void summary_section_add_refused(struct summary_section *section, uint64_t count);
-/** The call that was counted last has failed. */
-void summary_group_add_failed(struct summary_group *group);
-/** Work on a GPU that is linked to no call; it is counted all the same. */
-void summary_section_add_unlinked(struct summary_section *section, uint64_t count);
 /**
  * One that had not ended when its process did: it is shown by itself and counted with no others.
  * @param tid  its thread
@@ -72,37 +60,8 @@ void summary_section_add_unlinked(struct summary_section *section, uint64_t coun
  */
 int summary_section_add_open(struct summary_section *section, const char *name, uint32_t tid,
 			     uint64_t duration_ns);
-/** Events of the section that could not be counted: an end without its begin, or the reverse. */
-void summary_section_add_unpaired(struct summary_section *section, uint64_t count);
-
-/**
- * A cache of rows by an id (of a tracepoint, a string), never 0, so that a name is looked up
- * once. All zeros is an empty one; it forgets when it has become too large, and when memory runs
- * out.
- */
-struct summary_ids {
-	struct map map;
-};
-
-/** The row put there, or NULL. */
-static inline struct summary_group *summary_ids_find(const struct summary_ids *ids, uint64_t key)
-{
-	return (struct summary_group *)(uintptr_t)map_get(&ids->map, key);
-}
-
-/** Puts a row that is not there yet. */
-void summary_ids_put(struct summary_ids *ids, uint64_t key, struct summary_group *group);
-void summary_ids_fini(struct summary_ids *ids);
-
 /** A device by its number. */
 struct summary_device *summary_device(struct summary *summary, uint32_t number);
-/** Counts one operation on it; in whatever order, see busy.h. */
-void summary_device_add(struct summary_device *device, uint64_t begin_ns, uint64_t end_ns);
-/**
- * How much smaller than the truth the busy times may be because of operations that came too far
- * out of order; 0: they are exact.
- */
-uint64_t summary_uncertain_ns(struct summary *summary);
 /**
  * What a device is called: `key` is name, product, bus_id or uuid, as in the metadata of its
  * tracepoint (docs/sqlite.md); others are passed over. 0, or RTL_ENOMEM.
@@ -115,44 +74,6 @@ int summary_device_describe(struct summary *summary, uint32_t number, const char
  * @return 0, or RTL_ENOMEM
  */
 int summary_find_gaps(struct summary *summary);
-/** Whether gaps were found that an operation reached into later: others may be missing. */
-bool summary_gaps_uncertain(const struct summary *summary);
-/** When something happened, if it was the first: what times in the text count from. */
-void summary_begins(struct summary *summary, uint64_t time_ns);
-
-/** What a hardware counter was for the dispatches of a kernel. */
-struct summary_counted {
-	uint64_t count, of;    /**< dispatches with a value; all of the kernel */
-	double mean, min, max; /**< of those that have one */
-};
-
-/** What a hardware counter of a GPU was in intervals. */
-struct summary_sampled {
-	uint32_t gpu;
-	bool is_metric;     /**< an expression, which has no sum */
-	uint64_t count, of; /**< intervals with a value; all of them */
-	double sum, min, max;
-};
-
-/** unit NULL: none is known. 0, or RTL_ENOMEM. */
-int summary_add_sampled(struct summary *summary, const char *name, const char *unit,
-			const struct summary_sampled *sampled);
-
-/** Those of a kernel come one after the other. unit NULL: none is known. 0, or RTL_ENOMEM. */
-int summary_add_counter(struct summary *summary, const char *kernel, const char *name,
-			const char *unit, const struct summary_counted *counted);
-
-/** What has become of the dispatches that were to be counted. */
-struct summary_count_ledger {
-	uint64_t dispatches, counted, not_asked, given_up, refused;
-};
-
-/** Of a GPU and process; all are added up. */
-void summary_add_count_ledger(struct summary *summary, const struct summary_count_ledger *ledger);
-
-/** Forgets what all devices have done: to count them anew, in order. */
-void summary_forget_devices(struct summary *summary);
-
 /** What a process does. */
 enum summary_deed {
 	SUMMARY_KERNELS,
@@ -167,9 +88,6 @@ struct summary_process *summary_process(struct summary *summary, uint64_t key);
 /** Texts are NULL where they are not known; rank -1: none. 0, or RTL_ENOMEM. */
 int summary_process_describe(struct summary_process *process, int32_t pid, int32_t rank,
 			     const char *host_name, const char *program);
-void summary_process_add(struct summary_process *process, enum summary_deed deed,
-			 uint64_t duration_ns);
-
 /** What became of a stream's events. 0, or RTL_ENOMEM. */
 int summary_add_ledger(struct summary *summary, const char *stream,
 		       const struct rtl_ledger *ledger);

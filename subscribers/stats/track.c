@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See track.h. */
-#include "track.h"
+/* See sink.h. */
+#include "sink.h"
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -10,8 +10,12 @@
 #include <rtl/events.h>
 #include <rtl/publish.h>
 
+#include "map.h"
+#include "model.h"
+
 #define NO_FIELD     UINT32_MAX
 #define NO_DEVICE    UINT64_MAX
+#define IDS_MOST     65536u
 #define UNKNOWN_NAME "(unnamed)"
 
 struct track {
@@ -30,8 +34,8 @@ struct track {
 	bool causes;                /* it is work that a call of HIP may have caused */
 	uint64_t unlinked;          /* that none has */
 	struct summary_section *launches;
-	struct summary_ids launch_groups;
-	struct summary_ids groups; /* by tracepoint, or by string if there is none */
+	/* Caches of rows, by tracepoint, or by string if there is none. */
+	struct map launch_groups, groups;
 	/* The newest of each: mostly the next event is about the same. */
 	struct {
 		uint64_t key;
@@ -39,23 +43,6 @@ struct track {
 	} last;
 	uint64_t last_gpu;
 	struct summary_device *last_device;
-};
-
-static const struct pair {
-	uint16_t begin, end;
-	const char *kind;
-} pairs[] = {
-	{RTL_REGION_BEGIN, RTL_REGION_END, "region"},
-	{RTL_TASK_BEGIN, RTL_TASK_END, "task"},
-	{RTL_BARRIER_BEGIN, RTL_BARRIER_END, "barrier"},
-	{RTL_LOCK_BEGIN, RTL_LOCK_END, "lock"},
-	{RTL_TRANSFER_BEGIN, RTL_TRANSFER_END, "transfer"},
-	{RTL_THREAD_BEGIN, RTL_THREAD_END, "thread"},
-	{RTL_WAIT_BEGIN, RTL_WAIT_END, "wait"},
-	{RTL_FUNCTION_BEGIN, RTL_FUNCTION_END, "function"},
-	{RTL_FUNCTION_WITH_ARGS_BEGIN, RTL_FUNCTION_WITH_ARGS_END, "function"},
-	{RTL_MEM_ALLOC_BEGIN, RTL_MEM_ALLOC_END, "allocation"},
-	{RTL_MEM_RELEASE_BEGIN, RTL_MEM_RELEASE_END, "release"},
 };
 
 static uint64_t read_u64(const void *payload, uint32_t offset)
@@ -80,6 +67,18 @@ static void out_of_memory(struct track *track)
 }
 
 /* ---- rows by id ---- */
+
+static struct summary_group *find_id(const struct map *ids, uint64_t key)
+{
+	return (struct summary_group *)(uintptr_t)map_get(ids, key);
+}
+
+static void put_id(struct map *ids, uint64_t key, struct summary_group *group)
+{
+	if (ids->hash.count >= IDS_MOST)
+		map_fini(ids);
+	(void)map_set(ids, key, (uintptr_t)group); /* without it the name is looked up */
+}
 
 /* The name to show for an event; text is room for one that has to be made up. */
 static const char *event_name(const struct track *track, const struct rtl_event *event,
@@ -116,11 +115,11 @@ static inline struct summary_group *find_group(struct track *track, const struct
 
 	if (key && key == track->last.key)
 		return track->last.group;
-	group = key ? summary_ids_find(&track->groups, key) : NULL;
+	group = key ? find_id(&track->groups, key) : NULL;
 	if (!group) {
 		group = summary_group(track->section, event_name(track, event, uid, string, text));
 		if (group && key)
-			summary_ids_put(&track->groups, key, group);
+			put_id(&track->groups, key, group);
 	}
 	if (group) {
 		track->last.key = key;
@@ -156,7 +155,8 @@ static bool add_to_device(struct track *track, const struct rtl_event *event, ui
 	}
 	if (!track->last_device)
 		return false;
-	summary_device_add(track->last_device, begin, end);
+	track->last_device->count++;
+	busy_add(&track->last_device->busy, begin, end);
 	return true;
 }
 
@@ -174,7 +174,7 @@ static bool add_launch(struct track *track, const struct rtl_event *event, uint6
 
 	if (!call)
 		return true;
-	group = summary_ids_find(&track->launch_groups, event->uid);
+	group = find_id(&track->launch_groups, event->uid);
 	if (!group) {
 		if (!track->launches)
 			track->launches = summary_section(track->tracks->summary, RTL_STREAM_HSA,
@@ -186,7 +186,7 @@ static bool add_launch(struct track *track, const struct rtl_event *event, uint6
 		if (!group)
 			return false;
 		if (event->uid)
-			summary_ids_put(&track->launch_groups, event->uid, group);
+			put_id(&track->launch_groups, event->uid, group);
 	}
 	summary_group_add(group, begin > call ? begin - call : 0);
 	return true;
@@ -218,7 +218,8 @@ static bool add_to_process(struct track *track, const struct rtl_event *event, u
 			return false;
 		tracks->last_process = info;
 	}
-	summary_process_add(tracks->process, track->deed, duration_ns);
+	tracks->process->deeds[track->deed].count++;
+	tracks->process->deeds[track->deed].total_ns += duration_ns;
 	return true;
 }
 
@@ -238,22 +239,26 @@ static void take_timed(void *user, const struct rtl_event *const *events, size_t
 		if (!group)
 			return out_of_memory(track);
 		if (is_refused(track, event)) {
-			summary_section_add_refused(track->section, 1);
+			track->section->refused++;
 			continue;
 		}
 		track->unlinked += track->causes && !event->correlation;
-		if (track->bytes_offset != NO_FIELD)
-			summary_group_add_bytes(
-				group, read_u64(event->payload, track->bytes_offset), begin && end);
+		if (track->bytes_offset != NO_FIELD) {
+			const uint64_t bytes = read_u64(event->payload, track->bytes_offset);
+
+			track->section->has_bytes = true;
+			group->bytes += bytes;
+			group->timed_bytes += begin && end ? bytes : 0;
+		}
 		if (!add_to_process(track, event, begin && end > begin ? end - begin : 0))
 			return out_of_memory(track);
 		if (!begin || !end) {
-			summary_group_add_untimed(group);
+			group->untimed++;
 			continue;
 		}
 		summary_group_add(group, end > begin ? end - begin : 0);
 		if (has_failed(track, event))
-			summary_group_add_failed(group);
+			group->failed++;
 		if (track->call_offset != NO_FIELD && !add_launch(track, event, begin))
 			return out_of_memory(track);
 		if (track->gpu_offset != NO_FIELD && !add_to_device(track, event, begin, end))
@@ -324,7 +329,7 @@ static void take_begin(void *user, const struct rtl_event *const *events, size_t
 		else
 			begin.uid = events[i]->uid;
 		if (!pairing_put(&track->tracks->pairing, &begin))
-			summary_section_add_unpaired(track->section, 1);
+			track->section->unpaired++;
 	}
 }
 
@@ -340,7 +345,7 @@ static void take_end(void *user, const struct rtl_event *const *events, size_t c
 			.process = event->process->number,
 		};
 		if (!pairing_take(&track->tracks->pairing, &begin)) {
-			summary_section_add_unpaired(track->section, 1);
+			track->section->unpaired++;
 			continue;
 		}
 		struct summary_group *group =
@@ -396,18 +401,18 @@ static uint32_t find_field(const struct rtl_type_info *type, uint16_t kind, uint
 }
 
 static struct track *track_create(struct tracks *tracks, const struct rtl_stream_info *stream,
-				  const struct pair *pair, const struct rtl_type_info *end)
+				  const struct pairing_kind *pair, const struct rtl_type_info *end)
 {
 	struct track *track = calloc(1, sizeof(*track));
 	char title[256];
 
 	if (!track)
 		return NULL;
-	bool is_kernel = !strcmp(stream->name, RTL_STREAM_HSA) && pair->end == RTL_TASK_END;
+	bool is_kernel = !strcmp(stream->name, RTL_STREAM_HSA) && end->type == RTL_TASK_END;
 	bool is_hsa_call = !strcmp(stream->name, RTL_STREAM_HSA_CALL);
 	bool is_hip_call = !strcmp(stream->name, RTL_STREAM_HIP_CALL);
 	bool is_range = !strcmp(stream->name, RTL_STREAM_ROCTX);
-	bool is_copy = !strcmp(stream->name, RTL_STREAM_HSA_COPY) && pair->end == RTL_TRANSFER_END;
+	bool is_copy = !strcmp(stream->name, RTL_STREAM_HSA_COPY) && end->type == RTL_TRANSFER_END;
 	snprintf(title, sizeof(title),
 		 is_kernel     ? "GPU kernels"
 		 : is_copy     ? "GPU copies"
@@ -415,9 +420,9 @@ static struct track *track_create(struct tracks *tracks, const struct rtl_stream
 		 : is_hip_call ? "HIP calls"
 		 : is_range    ? SUMMARY_RANGES
 			       : "%s, %s",
-		 stream->name, pair->kind);
+		 stream->name, pair->name);
 	track->tracks = tracks;
-	track->section = summary_section(tracks->summary, stream->name, pair->kind, title);
+	track->section = summary_section(tracks->summary, stream->name, pair->name, title);
 	if (!track->section) {
 		free(track);
 		return NULL;
@@ -426,9 +431,9 @@ static struct track *track_create(struct tracks *tracks, const struct rtl_stream
 	track->end_offset = find_field(end, RTL_KIND_TIME, 8, "end_ns");
 	track->string_offset = find_field(end, RTL_KIND_STRING, 8, NULL);
 	track->gpu_offset =
-		pair->end == RTL_TASK_END ? find_field(end, RTL_KIND_UINT, 4, "gpu") : NO_FIELD;
+		end->type == RTL_TASK_END ? find_field(end, RTL_KIND_UINT, 4, "gpu") : NO_FIELD;
 	track->bytes_offset = track->status_offset = NO_FIELD;
-	if (pair->end == RTL_TRANSFER_END) {
+	if (end->type == RTL_TRANSFER_END) {
 		track->bytes_offset = find_field(end, RTL_KIND_UINT, 8, "bytes");
 		track->status_offset = find_field(end, RTL_KIND_UINT, 4, "status");
 	}
@@ -448,10 +453,10 @@ static struct track *track_create(struct tracks *tracks, const struct rtl_stream
 }
 
 static int add_track(struct tracks *tracks, const struct rtl_stream_info *stream,
-		     const struct pair *pair)
+		     const struct pairing_kind *pair)
 {
 	const struct rtl_host *host = tracks->host;
-	const struct rtl_type_info *end = rtl_stream_find_type(stream, pair->end);
+	const struct rtl_type_info *end = rtl_stream_find_type(stream, (uint16_t)(pair->begin + 1));
 
 	if (!end)
 		return 0;
@@ -459,9 +464,9 @@ static int add_track(struct tracks *tracks, const struct rtl_stream_info *stream
 	if (!track)
 		return RTL_ENOMEM;
 	if (track->begin_offset != NO_FIELD && track->end_offset != NO_FIELD) {
-		const uint16_t unfinished = (uint16_t)(0x80 | pair->end);
+		const uint16_t unfinished = (uint16_t)(0x80 | end->type);
 		const struct rtl_type_info *open = rtl_stream_find_type(stream, unfinished);
-		int error = host->subscribe(host, stream, pair->end, RTL_BUFFERED, take_timed,
+		int error = host->subscribe(host, stream, end->type, RTL_BUFFERED, take_timed,
 					    track, NULL);
 
 		/* all kinds that have it have what their ends have */
@@ -484,7 +489,7 @@ static int add_track(struct tracks *tracks, const struct rtl_stream_info *stream
 	int error =
 		host->subscribe(host, stream, pair->begin, RTL_BUFFERED, take_begin, track, NULL);
 	if (!error)
-		error = host->subscribe(host, stream, pair->end, RTL_BUFFERED, take_end, track,
+		error = host->subscribe(host, stream, end->type, RTL_BUFFERED, take_end, track,
 					NULL);
 	return error;
 }
@@ -518,8 +523,8 @@ int tracks_add_stream(struct tracks *tracks, const struct rtl_stream_info *strea
 	if (!strcmp(stream->name, RTL_STREAM_HSA_CALL_DEBUG) ||
 	    !strcmp(stream->name, RTL_STREAM_HIP_CALL_DEBUG))
 		return 0;
-	for (size_t i = 0; !error && i < sizeof(pairs) / sizeof(*pairs); i++)
-		error = add_track(tracks, stream, &pairs[i]);
+	for (size_t i = 0; !error && i < PAIRING_KINDS; i++)
+		error = add_track(tracks, stream, &pairing_kinds[i]);
 	return error;
 }
 
@@ -528,10 +533,9 @@ void tracks_finish(struct tracks *tracks)
 	for (struct track *track = tracks->first; track; track = track->next) {
 		if (!track->section)
 			continue;
-		summary_section_add_unpaired(track->section,
-					     pairing_waiting(&tracks->pairing, track));
+		track->section->unpaired += pairing_waiting(&tracks->pairing, track);
 		if (tracks->has_calls)
-			summary_section_add_unlinked(track->section, track->unlinked);
+			track->section->unlinked += track->unlinked;
 	}
 }
 
@@ -539,8 +543,8 @@ void tracks_fini(struct tracks *tracks)
 {
 	for (struct track *next, *track = tracks->first; track; track = next) {
 		next = track->next;
-		summary_ids_fini(&track->groups);
-		summary_ids_fini(&track->launch_groups);
+		map_fini(&track->groups);
+		map_fini(&track->launch_groups);
 		free(track);
 	}
 	pairing_fini(&tracks->pairing);

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * sqlite_rows.c: rows per second of libsqlite_sub.so, fed with dispatches by a fake host, beside
- * a bare loop that inserts the same rows into the same tables: prepared once, 32 rows a
+ * a bare loop that inserts the same rows into the same table: prepared once, 32 rows a
  * statement, values bound, the same journal, page size and transactions (a flush of the host for
  * each 8192 rows, where a real one flushes every 50 ms), nothing else.
  *
  *     sqlite_rows PLUGIN [DISPATCHES [ROUNDS [FOLDER [SETTINGS]]]]
  *
  * Rounds alternate between the two; medians count, and on a busy machine the ratio of CPU time. A
- * dispatch is five rows: rocpd_op, rtl_dispatch, rocpd_api, rocpd_kernelapi, rocpd_api_ops; with
- * links=no the first two. The last part, indexes and the end of
- * the journal, is measured on its own; the memory is the most that the process had.
+ * dispatch is a row of rtl_s_rtl_hsa_task_end. The end of the journal is measured on its own; the memory is
+ * the most that the process had.
  */
 #include "fake_host.h"
 
@@ -28,6 +27,8 @@
 #define ROWS_PER_STATEMENT 32
 #define MAX_ROUNDS         64
 #define ROWS_A_TRANSACTION 8192u
+#define TABLE              "rtl_s_rtl_hsa_task_end"
+#define COLUMNS            14
 
 static void die(const char *what, const char *why)
 {
@@ -104,9 +105,9 @@ struct figures {
 };
 
 static struct figures run_plugin(const char *plugin, const char *file, const char *settings,
-				 uint64_t dispatches, int rows)
+				 uint64_t dispatches)
 {
-	const uint64_t flush_every = ROWS_A_TRANSACTION / (unsigned)rows / BATCH_EVENTS;
+	const uint64_t flush_every = ROWS_A_TRANSACTION / BATCH_EVENTS;
 	static struct batch batch;
 	struct fake_host *h = fake_host_create();
 	const struct rtl_process *p = fake_host_process(h, 1, 4711, "/usr/bin/app");
@@ -148,7 +149,6 @@ static struct figures run_plugin(const char *plugin, const char *file, const cha
 
 struct bare {
 	sqlite3_stmt *insert;
-	int columns;
 	int filled;
 };
 
@@ -160,20 +160,20 @@ static void execute(const char *sql)
 		die(sql, sqlite3_errmsg(db));
 }
 
-static struct bare prepare(const char *table, int columns)
+static struct bare prepare(void)
 {
-	struct bare b = {.columns = columns};
+	struct bare b = {0};
 	sqlite3_str *sql = sqlite3_str_new(db);
 	char *text;
 
-	sqlite3_str_appendf(sql, "INSERT INTO %s VALUES ", table);
+	sqlite3_str_appendf(sql, "INSERT INTO " TABLE " VALUES ");
 	for (int row = 0; row < ROWS_PER_STATEMENT; row++)
-		for (int column = 0; column < columns; column++)
+		for (int column = 0; column < COLUMNS; column++)
 			sqlite3_str_appendf(sql, "%s?%s",
 					    column ? ","
 					    : row  ? ",("
 						   : "(",
-					    column == columns - 1 ? ")" : "");
+					    column == COLUMNS - 1 ? ")" : "");
 	text = sqlite3_str_finish(sql);
 	if (sqlite3_prepare_v3(db, text, -1, SQLITE_PREPARE_PERSISTENT, &b.insert, NULL) !=
 	    SQLITE_OK)
@@ -182,17 +182,13 @@ static struct bare prepare(const char *table, int columns)
 	return b;
 }
 
-/* A row of numbers; `text` (-1: none) is the column of the only text, "". */
-static void insert(struct bare *b, const int64_t *values, int text)
+/* A row of numbers. */
+static void insert(struct bare *b, const int64_t *values)
 {
-	int at = b->filled++ * b->columns + 1;
+	int at = b->filled++ * COLUMNS + 1;
 
-	for (int i = 0; i < b->columns; i++) {
-		if (i == text)
-			sqlite3_bind_text(b->insert, at + i, "", 0, SQLITE_STATIC);
-		else
-			sqlite3_bind_int64(b->insert, at + i, values[i]);
-	}
+	for (int i = 0; i < COLUMNS; i++)
+		sqlite3_bind_int64(b->insert, at + i, values[i]);
 	if (b->filled < ROWS_PER_STATEMENT)
 		return;
 	b->filled = 0;
@@ -201,57 +197,17 @@ static void insert(struct bare *b, const int64_t *values, int text)
 	sqlite3_reset(b->insert);
 }
 
-static void insert_dispatch(struct bare *b, uint64_t i, int rows)
+static void insert_dispatch(struct bare *b, uint64_t i)
 {
-	struct rtl_hsa_dispatch d = make_dispatch(i);
-	int64_t id = (int64_t)i + 1, name = (int64_t)(i % KERNELS) + 10;
-	int64_t api = id + 1;
+	const struct rtl_hsa_dispatch d = make_dispatch(i);
+	const int64_t id = (int64_t)i + 1;
 
-	insert(&b[0],
-	       (int64_t[]){id, d.gpu, d.queue, (int64_t)d.packet_id, (int64_t)d.begin_ns,
-			   (int64_t)d.end_ns, name, 2},
-	       -1);
-	insert(&b[1],
-	       (int64_t[]){id,
-			   1,
-			   (int64_t)kernel_uid(i),
-			   d.queue,
-			   d.gpu,
-			   (int64_t)d.packet_id,
-			   (int64_t)d.kernel_object,
-			   (int64_t)d.submit_ns,
-			   d.submit_tid,
-			   0,
-			   id,
-			   d.flags,
-			   d.grid_x,
-			   d.grid_y,
-			   d.grid_z,
-			   d.workgroup_x,
-			   d.workgroup_y,
-			   d.workgroup_z,
-			   d.group_segment_bytes,
-			   d.private_segment_bytes,
-			   0,
-			   0,
-			   0,
-			   0,
-			   0},
-	       -1);
-	if (rows == 2)
-		return;
-	insert(&b[2],
-	       (int64_t[]){api, 4711, d.submit_tid, (int64_t)d.submit_ns, (int64_t)d.submit_ns, 3,
-			   1, 4, name},
-	       -1);
-	insert(&b[3],
-	       (int64_t[]){api, 0, d.grid_x, d.grid_y, d.grid_z, d.workgroup_x, d.workgroup_y,
-			   d.workgroup_z, d.group_segment_bytes, d.private_segment_bytes, name},
-	       1);
-	insert(&b[4], (int64_t[]){id, api, id}, -1);
+	insert(b, (int64_t[COLUMNS]){id, 1, (int64_t)d.end_ns, id, 0, id % KERNELS, id % QUEUES,
+				     (int64_t)(d.begin_ns - d.end_ns), 0,
+				     (int64_t)(d.submit_ns - d.end_ns), (int64_t)d.packet_id});
 }
 
-/* Tables as the plugin makes them: taken from an output of it. */
+/* The table as the plugin makes it: taken from an output of it. */
 static void copy_schema(const char *from)
 {
 	char *sql = sqlite3_mprintf("ATTACH %Q AS model", from);
@@ -259,20 +215,17 @@ static void copy_schema(const char *from)
 
 	execute(sql);
 	sqlite3_free(sql);
-	sqlite3_prepare_v2(db,
-			   "SELECT sql FROM model.sqlite_master WHERE type = 'table' AND name IN"
-			   " ('rocpd_op', 'rtl_dispatch', 'rocpd_api', 'rocpd_kernelapi',"
-			   " 'rocpd_api_ops')",
-			   -1, &stmt, NULL);
+	sqlite3_prepare_v2(db, "SELECT sql FROM model.sqlite_master WHERE name = '" TABLE "'", -1,
+			   &stmt, NULL);
 	while (sqlite3_step(stmt) == SQLITE_ROW)
 		execute((const char *)sqlite3_column_text(stmt, 0));
 	sqlite3_finalize(stmt);
 	execute("DETACH model");
 }
 
-static struct figures run_bare(const char *file, const char *model, uint64_t dispatches, int rows)
+static struct figures run_bare(const char *file, const char *model, uint64_t dispatches)
 {
-	struct bare b[5];
+	struct bare b;
 	double begin, cpu, done;
 
 	if (sqlite3_open_v2(file, &db,
@@ -282,24 +235,19 @@ static struct figures run_bare(const char *file, const char *model, uint64_t dis
 	execute("PRAGMA page_size=16384; PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF;"
 		"PRAGMA cache_size=-16384");
 	copy_schema(model);
-	b[0] = prepare("rocpd_op", 8);
-	b[1] = prepare("rtl_dispatch", 25);
-	b[2] = prepare("rocpd_api", 9);
-	b[3] = prepare("rocpd_kernelapi", 11);
-	b[4] = prepare("rocpd_api_ops", 3);
+	b = prepare();
 	begin = seconds(CLOCK_MONOTONIC);
 	cpu = seconds(CLOCK_THREAD_CPUTIME_ID);
 	execute("BEGIN");
 	for (uint64_t i = 0; i < dispatches; i++) {
-		insert_dispatch(b, i, rows);
-		if (i % (ROWS_A_TRANSACTION / (unsigned)rows) == 0)
+		insert_dispatch(&b, i);
+		if (i % ROWS_A_TRANSACTION == 0)
 			execute("COMMIT; BEGIN");
 	}
 	execute("COMMIT");
 	done = seconds(CLOCK_MONOTONIC);
 	cpu = seconds(CLOCK_THREAD_CPUTIME_ID) - cpu;
-	for (int i = 0; i < 5; i++)
-		sqlite3_finalize(b[i].insert);
+	sqlite3_finalize(b.insert);
 	sqlite3_close(db);
 	return (struct figures){done - begin, seconds(CLOCK_MONOTONIC) - done, cpu};
 }
@@ -337,8 +285,7 @@ int main(int argc, char **argv)
 	int rounds = argc > 3 ? atoi(argv[3]) : 7;
 	const char *folder = argc > 4 ? argv[4] : ".";
 	const char *settings = argc > 5 ? argv[5] : "";
-	int rows = strstr(settings, "links=no") ? 2 : 5;
-	double total = (double)dispatches * rows;
+	double total = (double)dispatches;
 	double ours[MAX_ROUNDS], bare[MAX_ROUNDS], ratio[MAX_ROUNDS], end[MAX_ROUNDS];
 	double cpu[MAX_ROUNDS];
 	char file[4096], other[4096];
@@ -348,13 +295,13 @@ int main(int argc, char **argv)
 		die("usage", "sqlite_rows PLUGIN [DISPATCHES [ROUNDS [FOLDER [SETTINGS]]]]");
 	snprintf(file, sizeof(file), "%s/sqlite_rows-plugin.db", folder);
 	snprintf(other, sizeof(other), "%s/sqlite_rows-bare.db", folder);
-	printf("%llu dispatches a round, %d rows each, SQLite %s\n", (unsigned long long)dispatches,
-	       rows, sqlite3_libversion());
+	printf("%llu dispatches a round, SQLite %s\n", (unsigned long long)dispatches,
+	       sqlite3_libversion());
 	for (int i = 0; i < rounds; i++) {
-		struct figures a = run_plugin(plugin, file, settings, dispatches, rows), b;
+		struct figures a = run_plugin(plugin, file, settings, dispatches), b;
 
 		remove_database(other);
-		b = run_bare(other, file, dispatches, rows);
+		b = run_bare(other, file, dispatches);
 		ours[i] = total / a.rows * 1e-6;
 		bare[i] = total / b.rows * 1e-6;
 		ratio[i] = b.rows / a.rows;

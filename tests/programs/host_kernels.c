@@ -242,7 +242,7 @@ KERNEL(timing_step, numbers)
 	increment_all(args);
 }
 
-/* Of rtl selftest: cli/selftest_program/about.c */
+/* Of rtl selftest: cli/check/selftest_program/about.c */
 
 struct selftest_parameters {
 	unsigned *out;

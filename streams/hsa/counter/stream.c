@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "../../events/events.h"
+#include "events/events.h"
 
 struct counter_streams counter_streams = {.values = &rtl_stream_none, .samples = &rtl_stream_none};
 

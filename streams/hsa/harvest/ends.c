@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions by which a process ends without a word: see ends.h. */
-#include "ends.h"
-
+/*
+ * Ends without a word: _exit, _Exit, quick_exit and the exec functions run nothing of ours that is called when a
+ * process ends. So where this library is preloaded it stands before these (quick_exit: everywhere), and has the
+ * harvester publish first what has finished. Where subscribers run in the process, their outputs are finished, too;
+ * but not before an exec, whose program goes on as before if it fails.
+ *
+ * Threads: any; also a signal handler, and the child of a vfork or fork, where nothing is done.
+ */
 #include <alloca.h>
 #include <errno.h>
 #include <rtl/publish.h>
@@ -17,16 +22,22 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
+/* What becomes another program: (name, (parameters), (their names)). */
+#define EXECS(F)                                                                                   \
+	F(execve, (const char *path, char *const *argv, char *const *envp), (path, argv, envp))    \
+	F(execv, (const char *path, char *const *argv), (path, argv))                              \
+	F(execvp, (const char *file, char *const *argv), (file, argv))                             \
+	F(execvpe, (const char *file, char *const *argv, char *const *envp), (file, argv, envp))   \
+	F(fexecve, (int fd, char *const *argv, char *const *envp), (fd, argv, envp))               \
+	F(execveat, (int fd, const char *path, char *const *argv, char *const *envp, int flags),   \
+	  (fd, path, argv, envp, flags))
+
 /* What is behind ours. Found when the library is loaded: a signal handler cannot look for it. */
+#define MEMBER(name, parameters, names) int(*name) parameters;
 static struct {
 	void (*exit_at_once)(int status);
 	void (*exit_of_c)(int status);
-	int (*execve)(const char *path, char *const *argv, char *const *envp);
-	int (*execv)(const char *path, char *const *argv);
-	int (*execvp)(const char *file, char *const *argv);
-	int (*execvpe)(const char *file, char *const *argv, char *const *envp);
-	int (*fexecve)(int fd, char *const *argv, char *const *envp);
-	int (*execveat)(int fd, const char *path, char *const *argv, char *const *envp, int flags);
+	EXECS(MEMBER)
 } next;
 
 static void find(const char *symbol, void *place)
@@ -36,16 +47,12 @@ static void find(const char *symbol, void *place)
 	*(void **)place = next_function(symbol, nowhere_else);
 }
 
+#define FIND(name, parameters, names) find(#name, &next.name);
 __attribute__((constructor)) static void find_all(void)
 {
 	find("_exit", &next.exit_at_once);
 	find("_Exit", &next.exit_of_c);
-	find("execve", &next.execve);
-	find("execv", &next.execv);
-	find("execvp", &next.execvp);
-	find("execvpe", &next.execvpe);
-	find("fexecve", &next.fexecve);
-	find("execveat", &next.execveat);
+	EXECS(FIND)
 }
 
 /* What has finished is published; and where subscribers run in the process, their outputs are
@@ -93,35 +100,12 @@ static bool may_execute(const void *how)
 	return how;
 }
 
-EXPORT int execve(const char *path, char *const *argv, char *const *envp)
-{
-	return may_execute((void *)next.execve) ? next.execve(path, argv, envp) : -1;
-}
-
-EXPORT int execv(const char *path, char *const *argv)
-{
-	return may_execute((void *)next.execv) ? next.execv(path, argv) : -1;
-}
-
-EXPORT int execvp(const char *file, char *const *argv)
-{
-	return may_execute((void *)next.execvp) ? next.execvp(file, argv) : -1;
-}
-
-EXPORT int execvpe(const char *file, char *const *argv, char *const *envp)
-{
-	return may_execute((void *)next.execvpe) ? next.execvpe(file, argv, envp) : -1;
-}
-
-EXPORT int fexecve(int fd, char *const *argv, char *const *envp)
-{
-	return may_execute((void *)next.fexecve) ? next.fexecve(fd, argv, envp) : -1;
-}
-
-EXPORT int execveat(int fd, const char *path, char *const *argv, char *const *envp, int flags)
-{
-	return may_execute((void *)next.execveat) ? next.execveat(fd, path, argv, envp, flags) : -1;
-}
+#define EXEC(name, parameters, names)                                                              \
+	EXPORT int name parameters                                                                 \
+	{                                                                                          \
+		return may_execute((void *)next.name) ? next.name names : -1;                      \
+	}
+EXECS(EXEC)
 
 /* How many there are from `first` on, without the NULL at their end. */
 static size_t count(const char *first, va_list *rest)

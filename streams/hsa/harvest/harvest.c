@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The harvester, a thread: see harvest.h. What it does in a pass: sources.h. */
+/* The harvester, a thread, and threads of the program that publish in its stead: see harvest.h. What is done in a pass:
+ * source.h. */
 #include "harvest.h"
 
 #include <errno.h>
@@ -10,14 +11,13 @@
 
 #include "../../common/fork_lock.h"
 #include "../../common/own_thread.h"
-#include "ends.h"
 #include "futex.h"
 #include "handler_thread.h"
-#include "harvester.h"
 #include "interceptor.h"
 #include "relay.h"
 #include "signal_watch.h"
 #include "source.h"
+#include "turn.h"
 #include "waits.h"
 
 /* Each poll may take the processor from the program or from what feeds its GPU. */
@@ -42,15 +42,38 @@
 #define LEAVING_NS 500000000u
 
 struct harvest_signs harvest_signs = {.patience_ticks = INT64_MAX};
-struct harvester *harvester_running;
+
+/*
+ * One for each thread: where one was given up, it does not know of the next one's. They are never
+ * freed, as a helper may still look at them, but used again.
+ */
+struct harvester {
+	struct turn turn; /* whose pass it is */
+	/* A futex; release by the thread, acquire by who stops it or uses it again. */
+	uint32_t ended;
+	/* rtl_clock_ns at which to stop; 0: not. Release, acquire. */
+	uint64_t stop_at_ns;
+	uint32_t no_room;       /* the owner's: passes since there was room for all of it */
+	struct sources sources; /* the owner's, or of whose turn it is */
+	struct harvester *next; /* the lock's */
+};
+
+/* How much a submitting thread does of what the harvester is behind with. Where it cannot, it gives
+ * way to the harvester for a while: from LATE times the harvester's patience on. At STUCK times it
+ * stops doing so. */
+#define CATCH_UP_MOST 256u
+#define LATE          2u
+#define GIVE_WAY_NS   5000000u
+#define STUCK         200u
 
 static struct {
 	/* Starting and stopping. */
 	pthread_mutex_t lock;
-	struct harvester *running; /* the lock's */
-	struct harvester *all;     /* the lock's */
-	uint32_t hurry;            /* relaxed; see harvest_hurry */
-	pid_t process;             /* relaxed: written before harvester_running */
+	/* The one that runs, for helpers: release when it is complete; the lock's. */
+	struct harvester *running;
+	struct harvester *all; /* the lock's */
+	uint32_t hurry;        /* relaxed; see harvest_hurry */
+	pid_t process;         /* relaxed: written before `running` */
 	/* Futexes and what they say; release or acq_rel by the writer, acquire by the reader. */
 	uint32_t wake_count;
 	uint32_t passes;
@@ -58,8 +81,15 @@ static struct {
 } harvest = {.lock = PTHREAD_MUTEX_INITIALIZER};
 FORK_LOCK(harvest, harvest.lock);
 
+/* The one that runs, or NULL. */
+static inline struct harvester *harvester_current(void)
+{
+	/* Pairs with the release in start. */
+	return __atomic_load_n(&harvest.running, __ATOMIC_ACQUIRE);
+}
+
 /* Has the harvester look, and waits for the end of its next pass. */
-void harvest_wait_for_pass(uint64_t timeout_ns)
+static void harvest_wait_for_pass(uint64_t timeout_ns)
 {
 	uint32_t passes;
 
@@ -115,6 +145,120 @@ void harvest_add(struct source *source)
 {
 	sources_add(source);
 	harvest_wake();
+}
+
+/* ---- helpers ---- */
+
+/* The one to help; NULL: there is nothing to do, or not for this thread. */
+static inline struct harvester *to_help(void)
+{
+	struct harvester *harvester = harvester_current();
+
+	return !harvester || !turn_none() || !interceptor_on() ? NULL : harvester;
+}
+
+/* In a pass: publishes what has finished, as sources_help. There is no cancellation point in
+ * this, and errno stays. */
+static inline int help(struct harvester *harvester, uint32_t most)
+{
+	int room;
+
+	/* Acquire: pairs with start, where it is used again. */
+	if (__atomic_load_n(&harvester->ended, __ATOMIC_ACQUIRE) || turn_is_left(&harvester->turn))
+		return 0;
+	harvester->turn.helping = true;
+	room = sources_help(&harvester->sources, most);
+	harvester->turn.helping = false;
+	return room;
+}
+
+/* Until the harvester has published what there was no room for here. */
+static __attribute__((cold, noinline)) void wait_for_harvester(struct harvester *harvester)
+{
+	const struct turn_patience patience = turn_begin_waiting(&harvester->turn);
+	const uint32_t passes = harvest_passes();
+	const int saved = errno;
+
+	/* One pass may have been half done. */
+	while (harvest_passes() - passes < 2 && turn_is_worth_waiting(&harvester->turn, &patience))
+		harvest_wait_pass();
+	errno = saved;
+}
+
+bool harvest_help(void)
+{
+	const uint32_t thread = rtl_thread_id();
+	const bool may_wait = handler_thread_id() != thread;
+	struct harvester *harvester = to_help();
+	int room;
+
+	if (!harvester || !(may_wait ? turn_take(&harvester->turn, thread)
+				     : turn_take_spinning(&harvester->turn, thread)))
+		return false;
+	room = help(harvester, UINT32_MAX);
+	turn_give_back(&harvester->turn);
+	/* Not for inline callbacks: they may need what this thread's caller has locked. */
+	if (__builtin_expect(room < 0 && room != RTL_ENOTSUP && may_wait, 0))
+		wait_for_harvester(harvester);
+	return !room;
+}
+
+struct slot *harvest_wait_for_slot(struct slot *(*take)(void *from), void *from)
+{
+	const uint64_t deadline = rtl_clock_ns() + interceptor.config.wait_ms * 1000000ull;
+	const uint32_t passes = harvest_passes();
+	struct slot *slot = NULL;
+
+	if (!interceptor.config.wait_ms || handler_thread_is_this())
+		return NULL;
+	do {
+		harvest_wait_pass();
+		slot = take(from);
+	} while (!slot && harvest_passes() - passes < 3 && rtl_clock_ns() < deadline &&
+		 interceptor_on());
+	return slot;
+}
+
+/* How late the harvester is, in times of the patience that one may have. */
+static uint64_t lateness(void)
+{
+	const uint64_t looked = __atomic_load_n(&harvest_signs.looked_ticks, __ATOMIC_RELAXED);
+
+	return (rtl_ticks() - looked) /
+	       __atomic_load_n(&harvest_signs.patience_ticks, __ATOMIC_RELAXED);
+}
+
+/* Tries to; false: another one makes a pass, or there is no room. */
+static bool catch_up(struct harvester *harvester)
+{
+	const uint64_t now_ticks = rtl_ticks();
+	int room;
+
+	if (!turn_try(&harvester->turn, rtl_thread_id()))
+		return false;
+	room = help(harvester, CATCH_UP_MOST);
+	turn_give_back(&harvester->turn);
+	if (!room)
+		__atomic_store_n(&harvest_signs.looked_ticks, now_ticks, __ATOMIC_RELAXED);
+	return room >= 0;
+}
+
+__attribute__((cold)) void harvest_catch_up(void)
+{
+	struct harvester *harvester = to_help();
+	const int saved = errno;
+
+	if (!harvester || handler_thread_is_this() || turn_is_mine(&harvester->turn) ||
+	    catch_up(harvester))
+		return;
+	/* Where it has been stuck for long, it is not the processor that it lacks. */
+	while (interceptor.config.wait_ms && interceptor_on() && lateness() >= LATE &&
+	       lateness() < STUCK) {
+		harvest_wait_for_pass(GIVE_WAY_NS);
+		if (catch_up(harvester))
+			break;
+	}
+	errno = saved;
 }
 
 /* ---- the thread ---- */
@@ -284,22 +428,19 @@ static int start(void)
 		__atomic_store_n(&harvester->ended, 1, __ATOMIC_RELEASE);
 		return error;
 	}
-	harvest.running = harvester;
 	__atomic_store_n(&harvest_signs.looked_ticks, rtl_ticks(), __ATOMIC_RELAXED);
 	__atomic_store_n(&harvest_signs.patience_ticks, ticks_of(PATIENCE_NS), __ATOMIC_RELAXED);
 	__atomic_store_n(&harvest.process, getpid(), __ATOMIC_RELAXED);
 	__atomic_store_n(&harvest.hurry, 0, __ATOMIC_RELAXED);
-	__atomic_store_n(&harvester_running, harvester, __ATOMIC_RELEASE);
+	__atomic_store_n(&harvest.running, harvester, __ATOMIC_RELEASE);
 	return 0;
 }
 
 /* Under the lock, or where there is one thread only. */
 static struct harvester *no_more(void)
 {
-	struct harvester *harvester = harvest.running;
+	struct harvester *harvester = __atomic_exchange_n(&harvest.running, NULL, __ATOMIC_RELAXED);
 
-	harvest.running = NULL;
-	__atomic_store_n(&harvester_running, NULL, __ATOMIC_RELAXED);
 	__atomic_store_n(&harvest_signs.patience_ticks, INT64_MAX, __ATOMIC_RELAXED);
 	return harvester;
 }
@@ -312,7 +453,7 @@ int harvest_start(void)
 	pthread_mutex_lock(&harvest.lock);
 	/* Whoever stops it has said so before he took the lock. */
 	stopped = !interceptor_on();
-	if (!stopped && !harvest.running)
+	if (!stopped && !harvester_current())
 		error = start();
 	pthread_mutex_unlock(&harvest.lock);
 	if (error)

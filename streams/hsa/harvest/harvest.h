@@ -26,6 +26,7 @@
 
 #include "parts.h"
 
+struct slot;
 struct source;
 
 extern const struct hsa_part harvest_part;
@@ -76,6 +77,10 @@ void harvest_rouse(uint64_t now_ticks);
  */
 void harvest_leaving(void);
 
+/* ends.c, once in a process: where this library is preloaded, the functions by which a process ends without a word do
+ * that; quick_exit everywhere. */
+void ends_init(void);
+
 /* Submitting thread: the recording is over, but not the program. What is under way then is not
  * waited for: other threads may be in HIP, whose end must come soon. */
 void harvest_hurry(void);
@@ -92,6 +97,12 @@ static inline void harvest_notify(uint64_t now_ticks)
 				  0))
 		harvest_catch_up();
 }
+
+/*
+ * Submitting thread that has found no free slot: waits until there is one, as slots whose work has ended are worth that.
+ * NULL: it did not get one, or may not wait. `take`: takes one.
+ */
+struct slot *harvest_wait_for_slot(struct slot *(*take)(void *from), void *from);
 
 /* How often it has gone through all sources; wraps around. */
 uint32_t harvest_passes(void);

@@ -9,6 +9,9 @@
 #ifndef STREAMS_HSA_SOURCE_H
 #define STREAMS_HSA_SOURCE_H
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "slots.h"
 
 struct rtl_pending;
@@ -39,5 +42,52 @@ struct source {
 	/* How many slots were under way after the last pass; relaxed, with harvest_passes. */
 	uint32_t unfinished;
 };
+
+/* A source of so many bytes, all 0; NULL: no memory. In whole cache lines, as its pool has some. */
+static inline void *source_create(size_t bytes)
+{
+	void *source = aligned_alloc(64, (bytes + 63) / 64 * 64);
+
+	return source ? memset(source, 0, bytes) : NULL;
+}
+
+/* ---- sources.c: what a harvester harvests. All by who makes a pass, the harvester or a helper, or by whoever has
+ * taken them (turn.h), but for sources_add. */
+
+struct sources {
+	struct source *first;
+	uint32_t under_way; /* after the last pass */
+	bool wanted;        /* metadata, at the last pass */
+};
+
+/* Any thread: hands a source over to the harvester that looks next. */
+void sources_add(struct source *source);
+
+/* What was handed over and not taken is of a runtime that is gone. */
+void sources_forget(void);
+
+/* Takes over what has been handed over since. */
+void sources_adopt(struct sources *sources);
+
+/*
+ * Once through all sources; whether something had finished or begun. `number` counts the passes. It
+ * stops halfway when the thread has been given up (turn_left). Where it may not wait for room,
+ * *all tells whether there was enough.
+ */
+bool sources_pass(struct sources *sources, uint32_t number, bool may_wait, bool *all);
+
+/*
+ * Once through all sources, by a helper: only publishes what has finished, `most` of it. What has
+ * finished behind many copies that have not is left to the harvester. So is the rest where this is
+ * not 0 but what rtl_room says: there is no room, or it is for inline callbacks; or RTL_EBUSY, if
+ * there was more.
+ */
+int sources_help(struct sources *sources, uint32_t most);
+
+/* Whether something has been submitted since, or a source came or went. */
+bool sources_waiting(const struct sources *sources);
+
+/* Gives up what has not been published, and counts it. Touches nothing of the runtime's. */
+void sources_abandon(struct sources *sources, const char *cause);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a harvester harvests: see sources.h. */
-#include "sources.h"
+/* What a harvester harvests: see source.h. */
+#include "source.h"
 
 #include <rtl/rtl.h>
 
@@ -8,7 +8,6 @@
 #include "harvest.h"
 #include "interceptor.h"
 #include "relay.h"
-#include "source.h"
 #include "turn.h"
 
 /* How many unfinished slots in a row end the look at a source; now and then it goes on. */

@@ -49,15 +49,13 @@ static inline hsa_signal_value_t loaded(hsa_signal_value_t value)
 	return value;
 }
 
-static hsa_signal_value_t load_relaxed(hsa_signal_t signal)
-{
-	return loaded(next.load_relaxed(signal));
-}
-
-static hsa_signal_value_t load_scacquire(hsa_signal_t signal)
-{
-	return loaded(next.load_scacquire(signal));
-}
+#define LOAD(name)                                                                                 \
+	static hsa_signal_value_t load_##name(hsa_signal_t signal)                                 \
+	{                                                                                          \
+		return loaded(next.load_##name(signal));                                           \
+	}
+LOAD(relaxed)
+LOAD(scacquire)
 
 /*
  * Whether the signal has such a value, or gets it soon: *value. The runtime also looks for a while
@@ -94,27 +92,19 @@ static inline hsa_signal_value_t waited(hsa_signal_value_t value, hsa_signal_con
 	return value;
 }
 
-static hsa_signal_value_t wait_relaxed(hsa_signal_t signal, hsa_signal_condition_t condition,
-				       hsa_signal_value_t compared, uint64_t timeout,
-				       hsa_wait_state_t state)
-{
-	hsa_signal_value_t value;
-
-	if (!is_there_soon(signal, condition, compared, timeout, &value))
-		value = next.wait_relaxed(signal, condition, compared, timeout, state);
-	return waited(value, condition, compared);
-}
-
-static hsa_signal_value_t wait_scacquire(hsa_signal_t signal, hsa_signal_condition_t condition,
-					 hsa_signal_value_t compared, uint64_t timeout,
-					 hsa_wait_state_t state)
-{
-	hsa_signal_value_t value;
-
-	if (!is_there_soon(signal, condition, compared, timeout, &value))
-		value = next.wait_scacquire(signal, condition, compared, timeout, state);
-	return waited(value, condition, compared);
-}
+#define WAIT(name)                                                                                 \
+	static hsa_signal_value_t wait_##name(                                                     \
+		hsa_signal_t signal, hsa_signal_condition_t condition,                             \
+		hsa_signal_value_t compared, uint64_t timeout, hsa_wait_state_t state)             \
+	{                                                                                          \
+		hsa_signal_value_t value;                                                          \
+                                                                                                   \
+		if (!is_there_soon(signal, condition, compared, timeout, &value))                  \
+			value = next.wait_##name(signal, condition, compared, timeout, state);     \
+		return waited(value, condition, compared);                                         \
+	}
+WAIT(relaxed)
+WAIT(scacquire)
 
 static uint32_t wait_any(uint32_t count, hsa_signal_t *signals, hsa_signal_condition_t *conditions,
 			 hsa_signal_value_t *values, uint64_t timeout, hsa_wait_state_t state,

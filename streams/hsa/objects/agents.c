@@ -10,7 +10,7 @@
 
 #include "../../common/fork_lock.h"
 #include "interceptor.h"
-#include "metadata.h"
+#include "publish.h"
 
 static struct agent agents[AGENTS_MAX];
 static uint32_t agent_count; /* release after the agents are complete, acquire */
@@ -159,7 +159,7 @@ static void identify(struct agent *agent)
 
 static void publish(const struct agent *agent)
 {
-	metadata_publish(agent->uid, 0,
+	publish_metadata(agent->uid, 0,
 			 &(struct rtl_hsa_metadata){.address = agent->handle.handle,
 						    .name = agent->name,
 						    .gpu = agent->node});
@@ -256,6 +256,16 @@ const struct agent *agents_find_node(uint32_t node)
 			return &list[i];
 	}
 	return NULL;
+}
+
+const struct agent *agents_find_owner(const void *memory, bool *known)
+{
+	hsa_amd_pointer_info_t info = {.size = sizeof(info)};
+
+	*known = interceptor.hsa.pointer_info && memory &&
+		 !interceptor.hsa.pointer_info(memory, &info, NULL, NULL, NULL) &&
+		 info.type != HSA_EXT_POINTER_TYPE_UNKNOWN;
+	return *known ? agents_find(info.agentOwner) : NULL;
 }
 
 void agents_forget(void)

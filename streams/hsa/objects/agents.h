@@ -9,6 +9,7 @@
 #define STREAMS_HSA_AGENTS_H
 
 #include <hsa/hsa.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #define AGENTS_MAX 64
@@ -35,6 +36,9 @@ const struct agent *agents_find(hsa_agent_t handle);
 
 /* The GPU of that KFD node, or NULL; 0 is none. */
 const struct agent *agents_find_node(uint32_t node);
+
+/* The GPU that owns memory of the runtime's; NULL: the host's, or not known. *known: whether the runtime knows it. */
+const struct agent *agents_find_owner(const void *memory, bool *known);
 
 /* The runtime has ended: handles are not valid any more. */
 void agents_forget(void);

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "msgpack.h"
-
 #define NOTE_METADATA 32 /* NT_AMDGPU_METADATA */
 #define KERNELS_MOST  (1u << 20)
 
@@ -66,53 +64,205 @@ uint64_t code_object_hash(const void *data, size_t size)
 	return hash ? hash : 1;
 }
 
+/* ---- MessagePack (its specification: msgpack/msgpack, spec.md), as much of it as notes need: no recursion, no memory */
+
+struct reader {
+	const unsigned char *at; /* NULL: stopped, as the bytes are not what they should be */
+	const unsigned char *end;
+};
+
+/* Points into the bytes that are read. */
+struct text {
+	const char *bytes;
+	size_t length;
+};
+
+enum kind { NONE, NUMBER, TEXT, ARRAY, MAP, OTHER };
+
+/* One object's head: what it is, its number, length or count, and how many bytes follow. */
+struct head {
+	enum kind kind;
+	uint32_t size;  /* of the head, bytes */
+	uint64_t value; /* number; bytes of text and others; objects of an array, pairs of a map */
+};
+
+static size_t left(const struct reader *reader)
+{
+	return reader->at ? (size_t)(reader->end - reader->at) : 0;
+}
+
+/* Types of one byte with a big-endian number behind: what they are, and how many bytes it has. */
+static const struct {
+	unsigned char first;
+	unsigned char kind;
+	unsigned char bytes;
+	unsigned char more; /* of others: bytes beside the length */
+} wide[] = {
+	{0xc4, OTHER, 1, 0},  {0xc5, OTHER, 2, 0},  {0xc6, OTHER, 4, 0}, /* bin */
+	{0xc7, OTHER, 1, 1},  {0xc8, OTHER, 2, 1},  {0xc9, OTHER, 4, 1}, /* ext */
+	{0xcc, NUMBER, 1, 0}, {0xcd, NUMBER, 2, 0}, {0xce, NUMBER, 4, 0}, {0xcf, NUMBER, 8, 0},
+	{0xd9, TEXT, 1, 0},   {0xda, TEXT, 2, 0},   {0xdb, TEXT, 4, 0},   {0xdc, ARRAY, 2, 0},
+	{0xdd, ARRAY, 4, 0},  {0xde, MAP, 2, 0},    {0xdf, MAP, 4, 0},
+};
+
+/* Bytes that follow the first of types of a fixed size: nil, false, true, floats, signed numbers,
+ * fixext. -1: another type. */
+static int fixed_size(unsigned char first)
+{
+	static const signed char sizes[] = {
+		/* c0 */ 0, -1, 0, 0, -1, -1, -1, -1, -1, -1, 4, 8, -1, -1, -1, -1,
+		/* d0 */ 1, 2,  4, 8, 2,  3,  5,  9,  17,
+	};
+
+	if (first >= 0xe0)
+		return 0; /* a small negative number */
+	return first >= 0xc0 && first < 0xc0 + sizeof(sizes) ? sizes[first - 0xc0] : -1;
+}
+
+static struct head wide_head(const struct reader *reader)
+{
+	for (size_t i = 0; i < sizeof(wide) / sizeof(wide[0]); i++) {
+		struct head head = {wide[i].kind, 1u + wide[i].bytes, 0};
+
+		if (wide[i].first != reader->at[0])
+			continue;
+		if (head.size > left(reader))
+			break;
+		for (uint32_t b = 1; b < head.size; b++)
+			head.value = head.value << 8 | reader->at[b];
+		head.value += wide[i].more;
+		return head;
+	}
+	return (struct head){NONE, 0, 0};
+}
+
+/* The head of the next object; NONE if there is none that is whole. */
+static struct head next(const struct reader *reader)
+{
+	struct head head = {NONE, 1, 0};
+
+	if (!left(reader))
+		return head;
+	const unsigned char first = reader->at[0];
+
+	if (first < 0x80)
+		head = (struct head){NUMBER, 1, first};
+	else if (first < 0x90)
+		head = (struct head){MAP, 1, first & 0x0f};
+	else if (first < 0xa0)
+		head = (struct head){ARRAY, 1, first & 0x0f};
+	else if (first < 0xc0)
+		head = (struct head){TEXT, 1, first & 0x1f};
+	else if (fixed_size(first) >= 0)
+		head = (struct head){OTHER, 1, (uint64_t)fixed_size(first)};
+	else
+		head = wide_head(reader);
+	/* An object in a map or an array has a byte at least. */
+	if (head.kind != NONE && head.kind != NUMBER && head.value > left(reader) - head.size)
+		head.kind = NONE;
+	return head;
+}
+
+/* Takes the head of the next object, if it is of that kind: its number, length, or how many objects (of a map: pairs)
+ * follow. One of another kind is left where it is; where there is none, the reader stops for good. */
+static bool take(struct reader *reader, enum kind kind, uint64_t *value)
+{
+	const struct head head = next(reader);
+
+	if (head.kind == NONE)
+		reader->at = NULL;
+	if (head.kind == NONE || head.kind != kind)
+		return false;
+	reader->at += head.size;
+	*value = head.value;
+	return true;
+}
+
+static bool take_text(struct reader *reader, struct text *text)
+{
+	uint64_t length;
+
+	if (!take(reader, TEXT, &length))
+		return false;
+	*text = (struct text){(const char *)reader->at, length};
+	reader->at += length;
+	return true;
+}
+
+/* Goes behind the next object and all that is in it. */
+static void skip(struct reader *reader)
+{
+	/* Objects still to come, no more than bytes: each step takes one at least. */
+	for (uint64_t open = 1; open; open--) {
+		const struct head head = next(reader);
+
+		if (head.kind == NONE) {
+			reader->at = NULL;
+			return;
+		}
+		reader->at += head.size;
+		if (head.kind == MAP)
+			open += 2 * head.value;
+		else if (head.kind == ARRAY)
+			open += head.value;
+		else if (head.kind != NUMBER)
+			reader->at += head.value;
+	}
+}
+
+static bool is(const struct text *text, const char *constant)
+{
+	const size_t length = strlen(constant);
+
+	return text->length == length && !memcmp(text->bytes, constant, length);
+}
+
 /* ---- the note */
 
 /* Remembers what a kernel's map says, if it says its symbol. */
-static void read_kernel(struct msgpack *at, struct code_object_kernel *kernel)
+static void read_kernel(struct reader *at, struct code_object_kernel *kernel)
 {
-	struct msgpack_text key, symbol;
-	uint32_t pairs;
-	uint64_t number;
+	struct text key, symbol;
+	uint64_t pairs, number;
 
-	if (!msgpack_map(at, &pairs)) {
-		msgpack_skip(at);
+	if (!take(at, MAP, &pairs)) {
+		skip(at);
 		return;
 	}
-	for (uint32_t i = 0; i < pairs; i++) {
+	for (uint64_t i = 0; i < pairs; i++) {
 		int n = 0;
 
-		if (!msgpack_text(at, &key)) {
-			msgpack_stop(at);
+		if (!take_text(at, &key)) {
+			at->at = NULL;
 			return;
 		}
-		while (n < CODE_OBJECT_NUMBERS && !msgpack_is(&key, note_keys[n]))
+		while (n < CODE_OBJECT_NUMBERS && !is(&key, note_keys[n]))
 			n++;
-		if (n < CODE_OBJECT_NUMBERS && msgpack_number(at, &number)) {
+		if (n < CODE_OBJECT_NUMBERS && take(at, NUMBER, &number)) {
 			kernel->known |= 1u << n;
 			kernel->numbers[n] = number > UINT32_MAX ? UINT32_MAX : (uint32_t)number;
-		} else if (msgpack_is(&key, ".symbol") && msgpack_text(at, &symbol)) {
+		} else if (is(&key, ".symbol") && take_text(at, &symbol)) {
 			if (symbol.length > 3 &&
 			    !memcmp(symbol.bytes + symbol.length - 3, ".kd", 3))
 				symbol.length -= 3;
 			kernel->symbol = code_object_hash(symbol.bytes, symbol.length);
 		} else {
-			msgpack_skip(at);
+			skip(at);
 		}
 	}
 }
 
-static void read_kernels(struct msgpack *at, struct code_object *object)
+static void read_kernels(struct reader *at, struct code_object *object)
 {
-	uint32_t count;
+	uint64_t count;
 
 	/* Each takes a byte at least, which bounds the memory. */
-	if (object->kernels || !msgpack_array(at, &count) || !count || count > KERNELS_MOST)
+	if (object->kernels || !take(at, ARRAY, &count) || !count || count > KERNELS_MOST)
 		return;
 	object->kernels = calloc(count, sizeof(*object->kernels));
 	if (!object->kernels)
 		return;
-	for (uint32_t i = 0; i < count && msgpack_good(at); i++) {
+	for (uint64_t i = 0; i < count && at->at; i++) {
 		struct code_object_kernel *kernel = &object->kernels[object->kernel_count];
 
 		*kernel = (struct code_object_kernel){0};
@@ -123,22 +273,22 @@ static void read_kernels(struct msgpack *at, struct code_object *object)
 
 static void read_metadata(struct code_object *object, const unsigned char *bytes, size_t size)
 {
-	struct msgpack at = msgpack_at(bytes, size);
-	struct msgpack_text key, text;
-	uint32_t pairs;
+	struct reader at = {bytes, bytes + size};
+	struct text key, text;
+	uint64_t pairs;
 
-	if (!msgpack_map(&at, &pairs))
+	if (!take(&at, MAP, &pairs))
 		return;
-	for (uint32_t i = 0; i < pairs && msgpack_text(&at, &key); i++) {
-		if (msgpack_is(&key, "amdhsa.kernels")) {
+	for (uint64_t i = 0; i < pairs && take_text(&at, &key); i++) {
+		if (is(&key, "amdhsa.kernels")) {
 			read_kernels(&at, object);
-		} else if (msgpack_is(&key, "amdhsa.target") && msgpack_text(&at, &text)) {
+		} else if (is(&key, "amdhsa.target") && take_text(&at, &text)) {
 			if (text.length >= sizeof(object->target))
 				text.length = sizeof(object->target) - 1;
 			memcpy(object->target, text.bytes, text.length);
 			object->target[text.length] = 0;
 		} else {
-			msgpack_skip(&at);
+			skip(&at);
 		}
 	}
 }

@@ -15,7 +15,7 @@
 #include "../../common/fork_lock.h"
 #include "agents.h"
 #include "interceptor.h"
-#include "metadata.h"
+#include "publish.h"
 
 #define BUCKETS 256
 #define URI_MAX 4096
@@ -261,7 +261,7 @@ static void freeze(struct loaded *loaded)
 		loaded->agent_uid = agent->uid;
 	}
 	describe(loaded);
-	metadata_publish(loaded->uid, loaded->agent_uid, &loaded->payload);
+	publish_metadata(loaded->uid, loaded->agent_uid, &loaded->payload);
 }
 
 void code_objects_frozen(hsa_executable_t executable)
@@ -312,7 +312,7 @@ void code_objects_destroyed(hsa_executable_t executable)
 	for (struct loaded *l = gone->first; l; l = l->next) {
 		l->payload.flags |= RTL_HSA_METADATA_GONE;
 		if (l->uid) /* else it was never frozen */
-			metadata_publish(l->uid, l->agent_uid, &l->payload);
+			publish_metadata(l->uid, l->agent_uid, &l->payload);
 	}
 	free_executable(gone);
 }

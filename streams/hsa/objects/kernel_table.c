@@ -20,7 +20,6 @@ struct entry {
 struct table {
 	uint64_t size;       /* a power of two */
 	uint64_t used;       /* entries that are not new, emptied ones included; the lock's */
-	uint64_t live;       /* the lock's */
 	struct table *older; /* that this replaced; somebody may still read it */
 	struct entry entries[];
 };
@@ -33,7 +32,6 @@ static struct table *current;
 static const struct kernel *unknown; /* set once, before current */
 
 #define KERNEL_BUCKETS 4096
-static struct kernel *kernels[KERNEL_BUCKETS]; /* by uid; the lock's */
 /* By name. Release when one is added, acquire in kernel_table_named. */
 static struct kernel *named[KERNEL_BUCKETS];
 
@@ -69,7 +67,6 @@ static void fill(struct table *table, struct entry *entry, uint64_t object, uint
 {
 	if (!__atomic_load_n(&entry->object, __ATOMIC_RELAXED))
 		table->used++;
-	table->live++;
 	entry->executable = executable;
 	__atomic_store_n(&entry->object, object, __ATOMIC_RELAXED);
 	/* Pairs with the acquire in find. */
@@ -130,26 +127,20 @@ static int make_room(void)
 
 static const struct kernel *kernel_get(uint64_t uid, uint64_t name, bool *first)
 {
-	struct kernel **bucket = &kernels[uid % KERNEL_BUCKETS];
+	struct kernel **bucket = &named[name % KERNEL_BUCKETS], *kernel;
 
 	*first = false;
-	for (struct kernel *kernel = *bucket; kernel; kernel = kernel->next) {
+	for (kernel = __atomic_load_n(bucket, __ATOMIC_RELAXED); kernel; kernel = kernel->next)
 		if (kernel->uid == uid && kernel->name == name)
 			return kernel;
-	}
-	struct kernel *kernel = malloc(sizeof(*kernel));
-
 	*first = true;
+	kernel = malloc(sizeof(*kernel));
 	if (!kernel)
 		return NULL;
 	*kernel = (struct kernel){
-		.uid = uid,
-		.name = name,
-		.next = *bucket,
-		.next_named = __atomic_load_n(&named[name % KERNEL_BUCKETS], __ATOMIC_RELAXED)};
-	*bucket = kernel;
+		.uid = uid, .name = name, .next = __atomic_load_n(bucket, __ATOMIC_RELAXED)};
 	/* Pairs with the acquire in kernel_table_named. */
-	__atomic_store_n(&named[name % KERNEL_BUCKETS], kernel, __ATOMIC_RELEASE);
+	__atomic_store_n(bucket, kernel, __ATOMIC_RELEASE);
 	return kernel;
 }
 
@@ -162,7 +153,7 @@ static const struct kernel *find_named(uint64_t name)
 	/* Pairs with the release in kernel_get. */
 	for (const struct kernel *kernel =
 		     __atomic_load_n(&named[name % KERNEL_BUCKETS], __ATOMIC_ACQUIRE);
-	     kernel; kernel = kernel->next_named) {
+	     kernel; kernel = kernel->next) {
 		if (kernel->name != name)
 			continue;
 		if (__atomic_load_n(&kernel->by_name, __ATOMIC_RELAXED)) {
@@ -180,7 +171,7 @@ bool kernel_table_has_name(uint64_t name)
 	/* Pairs with the release in kernel_get. */
 	for (const struct kernel *kernel =
 		     __atomic_load_n(&named[name % KERNEL_BUCKETS], __ATOMIC_ACQUIRE);
-	     kernel; kernel = kernel->next_named)
+	     kernel; kernel = kernel->next)
 		if (kernel->name == name && !__atomic_load_n(&kernel->by_name, __ATOMIC_RELAXED))
 			return true;
 	return false;
@@ -244,10 +235,6 @@ int kernel_table_add(uint64_t object, uint64_t executable, uint64_t uid, uint64_
 	if (!error) {
 		struct table *table = __atomic_load_n(&current, __ATOMIC_RELAXED);
 		struct entry *entry = place(table, object);
-
-		/* An address whose executable went without our seeing it. */
-		if (__atomic_load_n(&entry->kernel, __ATOMIC_RELAXED))
-			table->live--;
 		fill(table, entry, object, executable, kernel);
 	}
 	pthread_mutex_unlock(&lock);
@@ -272,7 +259,6 @@ void kernel_table_remove(uint64_t executable)
 		    __atomic_load_n(&entry->kernel, __ATOMIC_RELAXED)) {
 			/* Relaxed: nobody looks for it any more. */
 			__atomic_store_n(&entry->kernel, NULL, __ATOMIC_RELAXED);
-			table->live--;
 		}
 	}
 	pthread_mutex_unlock(&lock);

@@ -22,10 +22,10 @@
 
 struct kernel {
 	uint64_t uid;
-	uint64_t name; /* interned, without ".kd" */
-	struct kernel *next, *next_named;
-	bool by_name;  /* stands for all of that name: kernel_table_named */
-	bool left_out; /* see kernel_choice.h; relaxed: from before the first dispatch on */
+	uint64_t name;       /* interned, without ".kd" */
+	struct kernel *next; /* of a bucket of names */
+	bool by_name;        /* stands for all of that name: kernel_table_named */
+	bool left_out;       /* see kernel_choice.h; relaxed: from before the first dispatch on */
 };
 
 /* The kernel at that address, or the one that stands for unknown ones. Never NULL once

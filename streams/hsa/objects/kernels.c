@@ -13,7 +13,7 @@
 #include "interceptor.h"
 #include "kernel_choice.h"
 #include "kernel_table.h"
-#include "metadata.h"
+#include "publish.h"
 
 static bool get(hsa_executable_symbol_t symbol, hsa_executable_symbol_info_t what, void *value)
 {
@@ -98,7 +98,7 @@ static void add_named(const struct agent *agent, hsa_executable_t executable,
 		kernel_table_leave_out(kernel_table_find(object));
 	if (first)
 		describe(uid, symbol, name, content);
-	metadata_publish(
+	publish_metadata(
 		uid, agent->uid,
 		&(struct rtl_hsa_metadata){.address = object, .name = name_id, .gpu = agent->node});
 }
@@ -114,19 +114,14 @@ static void add_kernel(hsa_executable_t executable, const struct agent *agent,
 	free(name);
 }
 
-struct context {
-	const struct agent *agent;
-};
-
 static hsa_status_t add_symbol(hsa_executable_t executable, hsa_agent_t handle,
 			       hsa_executable_symbol_t symbol, void *data)
 {
-	const struct context *context = data;
 	hsa_symbol_kind_t kind;
 
 	(void)handle;
 	if (get(symbol, HSA_EXECUTABLE_SYMBOL_INFO_TYPE, &kind) && kind == HSA_SYMBOL_KIND_KERNEL)
-		add_kernel(executable, context->agent, symbol);
+		add_kernel(executable, data, symbol);
 	return HSA_STATUS_SUCCESS;
 }
 
@@ -169,12 +164,9 @@ static hsa_status_t freeze(hsa_executable_t executable, const char *options)
 	code_objects_frozen(executable);
 	const struct agent *agents = agents_list(&count);
 
-	for (uint32_t i = 0; i < count; i++) {
-		struct context context = {.agent = &agents[i]};
-
+	for (uint32_t i = 0; i < count; i++)
 		(void)interceptor.hsa.iterate_agent_symbols(executable, agents[i].handle,
-							    add_symbol, &context);
-	}
+							    add_symbol, (void *)&agents[i]);
 	code_objects_described(executable);
 	return status;
 }

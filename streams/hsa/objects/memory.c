@@ -2,202 +2,276 @@
 /* Memory that the application allocates and releases: see memory.h. */
 #include "memory.h"
 
-#include <rtl/events.h>
+#include <pthread.h>
+#include <rtl/rtl.h>
+#include <string.h>
 
+#include "../../common/fork_lock.h"
 #include "calls.h"
+#include "events/events.h"
 #include "interceptor.h"
 #include "memory_pools.h"
-#include "memory_track.h"
 
-/* What was in the tables. */
-static void *next[MEMORY_FUNCTIONS];
+/* Places of memory: pools, by number, then kinds that belong to no pool. Totals are by agent, and
+ * by kind where there is none. */
+#define PLACE_KINDS MEMORY_POOLS_MAX
+#define PLACES      (PLACE_KINDS + 8)
 
-#define NEXT(function, type) ((__typeof__(type) *)next[function])
+static struct {
+	struct rtl_stream *stream;
+	pthread_mutex_t lock;
+	struct memory_table table; /* the lock's */
+	uint64_t in_use[PLACES];   /* the lock's: bytes */
+} memory = {.stream = &rtl_stream_none, .lock = PTHREAD_MUTEX_INITIALIZER};
+FORK_LOCK(memory, memory.lock);
 
-static hsa_status_t region_allocate(hsa_region_t region, size_t size, void **ptr)
+/* Addresses of different kinds are different things. */
+static uint64_t key_of(uint32_t kind, uint64_t address)
 {
-	struct memory_operation op =
-		memory_allocation(REGION_ALLOCATE, RTL_HSA_MEM_REGION, region.handle, size);
+	const uint32_t space = kind == RTL_HSA_MEM_REGION ? RTL_HSA_MEM_POOL : kind;
 
-	return memory_allocated(&op, NEXT(REGION_ALLOCATE, hsa_memory_allocate)(region, size, ptr),
-				ptr);
+	return address ^ (uint64_t)space << 60;
 }
 
-static hsa_status_t pool_allocate(hsa_amd_memory_pool_t pool, size_t size, uint32_t flags,
-				  void **ptr)
+/* The lock's: bytes in use of what is in that place. */
+static uint64_t *total(uint32_t place)
 {
-	struct memory_operation op =
-		memory_allocation(POOL_ALLOCATE, RTL_HSA_MEM_POOL, pool.handle, size);
-
-	return memory_allocated(
-		&op, NEXT(POOL_ALLOCATE, hsa_amd_memory_pool_allocate)(pool, size, flags, ptr),
-		ptr);
+	return &memory.in_use[place < PLACE_KINDS ? memory_pools_get((int)place)->agent : place];
 }
 
-/* Types of functions that not all headers have; handles are structs of 64 bits. */
-typedef hsa_status_t handle_create_fn(hsa_amd_memory_pool_t pool, size_t size, uint32_t type,
-				      uint64_t flags, uint64_t *handle);
-typedef hsa_status_t handle_fn(struct call_handle handle);
-typedef hsa_status_t retain_fn(struct call_handle *handle, void *address);
-typedef hsa_status_t reserve_fn(void **va, size_t size, uint64_t address, uint64_t flags);
-typedef hsa_status_t reserve_align_fn(void **va, size_t size, uint64_t address, uint64_t alignment,
-				      uint64_t flags);
-typedef hsa_status_t reserve_free_fn(void *va, size_t size);
-
-static hsa_status_t handle_create(hsa_amd_memory_pool_t pool, size_t size, uint32_t type,
-				  uint64_t flags, uint64_t *handle)
+static void publish(const struct memory_operation *op, bool end)
 {
-	struct memory_operation op =
-		memory_allocation(HANDLE_CREATE, RTL_HSA_MEM_HANDLE, pool.handle, size);
+	const uint16_t type = op->begin_type + end;
+	struct rtl_record *record;
+	struct rtl_hsa_mem *payload;
+	uint64_t agent = 0;
 
-	return memory_allocated(
-		&op, NEXT(HANDLE_CREATE, handle_create_fn)(pool, size, type, flags, handle),
-		handle);
+	if (!rtl_enabled(memory.stream, type))
+		return;
+	record = rtl_reserve_in_scope(memory.stream, type, sizeof(*payload));
+	if (!record)
+		return;
+	if (op->entry.place < PLACE_KINDS)
+		agent = memory_pools_get((int)op->entry.place)->agent_uid;
+	record->uid = call_function_ids[op->number].uid;
+	record->parent_uid = agent ? agent : record->parent_uid;
+	record->instance = op->instance;
+	payload = rtl_record_payload(record);
+	*payload = op->mem;
+	if (end) {
+		payload->begin_ns = rtl_ticks_to_ns(op->begin_ticks);
+		payload->end_ns = rtl_ticks_to_ns(record->ticks);
+	}
+	rtl_commit(record);
 }
 
-/* One more release is to come. */
-static hsa_status_t handle_retain(struct call_handle *handle, void *address)
+/* What is known of the place that it is in. */
+static void fill_place(struct memory_operation *op)
 {
-	const hsa_status_t status = NEXT(HANDLE_RETAIN, retain_fn)(handle, address);
+	const struct memory_pool *pool;
 
-	if (!status)
-		memory_retained(RTL_HSA_MEM_HANDLE, handle->handle);
-	return status;
+	op->mem.pool = op->entry.pool;
+	if (op->entry.place >= PLACE_KINDS)
+		return;
+	pool = memory_pools_get((int)op->entry.place);
+	op->mem.segment = pool->segment;
+	op->mem.node = pool->node;
+	op->mem.flags |= pool->on_gpu ? RTL_HSA_MEM_ON_GPU : 0;
 }
 
-static hsa_status_t reserve(void **va, size_t size, uint64_t address, uint64_t flags)
+static void begin(struct memory_operation *op)
 {
-	struct memory_operation op = memory_allocation(RESERVE, RTL_HSA_MEM_ADDRESSES, 0, size);
-
-	return memory_allocated(&op, NEXT(RESERVE, reserve_fn)(va, size, address, flags), va);
+	op->mem.function = call_function_ids[op->number].name;
+	op->instance = rtl_unique_id();
+	publish(op, false);
+	op->begin_ticks = rtl_ticks();
 }
 
-static hsa_status_t reserve_align(void **va, size_t size, uint64_t address, uint64_t alignment,
-				  uint64_t flags)
+static void finish(struct memory_operation *op, uint32_t status)
 {
-	struct memory_operation op =
-		memory_allocation(RESERVE_ALIGN, RTL_HSA_MEM_ADDRESSES, 0, size);
-
-	return memory_allocated(
-		&op, NEXT(RESERVE_ALIGN, reserve_align_fn)(va, size, address, alignment, flags),
-		va);
+	op->mem.status = calls_status_string((int)status);
+	op->mem.flags |= status ? RTL_HSA_MEM_FAILED : 0;
+	publish(op, true);
 }
 
-static hsa_status_t lock_memory(void *host, size_t size, hsa_agent_t *agents, int count,
-				void **agent_ptr)
+static void allocate(struct memory_operation *op, uint64_t pool, uint64_t bytes)
 {
-	struct memory_operation op = memory_allocation(LOCK, RTL_HSA_MEM_LOCKED, 0, size);
+	const int place = pool ? memory_pools_find(pool) : -1;
 
-	return memory_allocated(
-		&op, NEXT(LOCK, hsa_amd_memory_lock)(host, size, agents, count, agent_ptr), &host);
+	op->begin_type = RTL_MEM_ALLOC_BEGIN;
+	op->mem.bytes = bytes;
+	op->entry = (struct memory_entry){
+		.bytes = bytes,
+		.pool = pool,
+		.place = place >= 0 ? (uint32_t)place : PLACE_KINDS + op->mem.kind,
+		.holders = 1,
+	};
+	fill_place(op);
+	begin(op);
 }
 
-static hsa_status_t lock_to_pool(void *host, size_t size, hsa_agent_t *agents, int count,
-				 hsa_amd_memory_pool_t pool, uint32_t flags, void **agent_ptr)
+/* The lock's. Returns what to count as missed, or NULL. */
+static const char *add(const struct memory_entry *entry, uint32_t kind)
 {
-	struct memory_operation op = memory_allocation(LOCK_TO_POOL, RTL_HSA_MEM_LOCKED, 0, size);
+	struct memory_entry *old = memory_table_find(&memory.table, entry->key);
+	const char *missed = NULL;
 
-	return memory_allocated(&op,
-				NEXT(LOCK_TO_POOL, hsa_amd_memory_lock_to_pool)(
-					host, size, agents, count, pool, flags, agent_ptr),
-				&host);
+	if (old && kind == RTL_HSA_MEM_LOCKED) { /* once more */
+		old->holders++;
+		return NULL;
+	}
+	if (old) {
+		*total(old->place) -= old->bytes;
+		missed = "release of memory that was allocated again";
+	}
+	if (!memory_table_add(&memory.table, entry))
+		return "allocation without room to remember its size";
+	*total(entry->place) += entry->bytes;
+	return missed;
 }
 
-static hsa_status_t attach(const hsa_amd_ipc_memory_t *handle, size_t size, uint32_t count,
-			   const hsa_agent_t *agents, void **mapped)
+static void count_in(struct memory_operation *op, uint64_t address)
 {
-	struct memory_operation op = memory_allocation(ATTACH, RTL_HSA_MEM_ATTACHED, 0, size);
+	const char *missed;
 
-	return memory_allocated(
-		&op, NEXT(ATTACH, hsa_amd_ipc_memory_attach)(handle, size, count, agents, mapped),
-		mapped);
+	op->mem.address = address;
+	op->entry.key = key_of(op->mem.kind, address);
+	op->entry.allocated_ns = rtl_ticks_to_ns(op->begin_ticks);
+	pthread_mutex_lock(&memory.lock);
+	missed = add(&op->entry, op->mem.kind);
+	op->mem.in_use_bytes = *total(op->entry.place);
+	pthread_mutex_unlock(&memory.lock);
+	if (missed)
+		rtl_stream_count_missed(memory.stream, missed, 1);
 }
 
-/* ---- releases */
-
-static hsa_status_t region_free(void *ptr)
+/* Before it is released: right after that another thread may get the same address. */
+static void release(struct memory_operation *op, uint64_t address)
 {
-	struct memory_operation op =
-		memory_release(REGION_FREE, RTL_HSA_MEM_REGION, (uintptr_t)ptr);
+	const uint32_t kind = op->mem.kind;
+	struct memory_entry *entry;
 
-	return memory_released(&op, NEXT(REGION_FREE, hsa_memory_free)(ptr));
+	op->begin_type = RTL_MEM_RELEASE_BEGIN;
+	op->entry.place = PLACE_KINDS + kind;
+	pthread_mutex_lock(&memory.lock);
+	entry = memory_table_find(&memory.table, key_of(kind, address));
+	if (entry) {
+		op->remembered = true;
+		op->entry = *entry;
+		if (--entry->holders == 0) {
+			*total(entry->place) -= entry->bytes;
+			memory_table_remove(&memory.table, entry);
+		}
+	}
+	op->mem.in_use_bytes = *total(op->entry.place);
+	pthread_mutex_unlock(&memory.lock);
+	op->mem.address = address;
+	op->mem.bytes = op->entry.bytes;
+	op->mem.allocated_ns = op->entry.allocated_ns;
+	op->mem.flags = op->remembered ? 0 : RTL_HSA_MEM_UNKNOWN;
+	fill_place(op);
+	begin(op);
 }
 
-static hsa_status_t pool_free(void *ptr)
+/* It has not been released after all. */
+static void take_back(struct memory_operation *op)
 {
-	struct memory_operation op = memory_release(POOL_FREE, RTL_HSA_MEM_POOL, (uintptr_t)ptr);
+	struct memory_entry *entry;
 
-	return memory_released(&op, NEXT(POOL_FREE, hsa_amd_memory_pool_free)(ptr));
+	pthread_mutex_lock(&memory.lock);
+	entry = memory_table_find(&memory.table, op->entry.key);
+	if (entry)
+		entry->holders++;
+	else if (memory_table_add(&memory.table, &op->entry))
+		*total(op->entry.place) += op->entry.bytes;
+	op->mem.in_use_bytes = *total(op->entry.place);
+	pthread_mutex_unlock(&memory.lock);
 }
 
-static hsa_status_t handle_release(struct call_handle handle)
+static void released(struct memory_operation *op, uint32_t status)
 {
-	struct memory_operation op =
-		memory_release(HANDLE_RELEASE, RTL_HSA_MEM_HANDLE, handle.handle);
-
-	return memory_released(&op, NEXT(HANDLE_RELEASE, handle_fn)(handle));
+	if (status && op->remembered)
+		take_back(op);
+	if (!status && !op->remembered)
+		rtl_stream_count_missed(memory.stream, "allocation of memory that was released", 1);
 }
 
-static hsa_status_t reserve_free(void *va, size_t size)
+/* It takes one more release to release it. */
+static void retained(uint32_t kind, uint64_t address)
 {
-	struct memory_operation op =
-		memory_release(RESERVE_FREE, RTL_HSA_MEM_ADDRESSES, (uintptr_t)va);
+	struct memory_entry *entry;
 
-	return memory_released(&op, NEXT(RESERVE_FREE, reserve_free_fn)(va, size));
+	pthread_mutex_lock(&memory.lock);
+	entry = memory_table_find(&memory.table, key_of(kind, address));
+	if (entry)
+		entry->holders++;
+	pthread_mutex_unlock(&memory.lock);
 }
 
-static hsa_status_t unlock_memory(void *host)
-{
-	struct memory_operation op = memory_release(UNLOCK, RTL_HSA_MEM_LOCKED, (uintptr_t)host);
+/* ---- calls */
 
-	return memory_released(&op, NEXT(UNLOCK, hsa_amd_memory_unlock)(host));
+/* Not in the child of a fork, nor at the end: the table may be locked for ever there. */
+static inline bool is_followed(void)
+{
+	return memory.stream != &rtl_stream_none && interceptor_on();
 }
 
-static hsa_status_t detach(void *mapped)
+void memory_begin(struct memory_operation *op, const struct memory_function *function,
+		  uint32_t number, const uint64_t *values)
 {
-	struct memory_operation op =
-		memory_release(DETACH, RTL_HSA_MEM_ATTACHED, (uintptr_t)mapped);
-
-	return memory_released(&op, NEXT(DETACH, hsa_amd_ipc_memory_detach)(mapped));
+	*op = (struct memory_operation){
+		.function = function, .number = number, .mem.kind = function->kind};
+	if (!is_followed())
+		return;
+	if (function->does == MEMORY_ALLOCATES || function->does == MEMORY_LOCKS)
+		allocate(op, function->pool == MEMORY_NO_POOL ? 0 : values[function->pool],
+			 values[function->bytes]);
+	else if (function->does == MEMORY_RELEASES && values[function->address])
+		release(op, values[function->address]);
 }
 
-/* ---- the way into the tables */
+void memory_end(struct memory_operation *op, const uint64_t *values, uint32_t status)
+{
+	uint64_t address = values[op->function->address];
 
-static void *const hooks[MEMORY_FUNCTIONS] = {
-	(void *)region_allocate, (void *)region_free,   (void *)pool_allocate,
-	(void *)pool_free,       (void *)handle_create, (void *)handle_release,
-	(void *)handle_retain,   (void *)reserve,       (void *)reserve_align,
-	(void *)reserve_free,    (void *)lock_memory,   (void *)lock_to_pool,
-	(void *)unlock_memory,   (void *)attach,        (void *)detach,
-};
+	if ((op->function->does == MEMORY_ALLOCATES || op->function->does == MEMORY_RETAINS) &&
+	    !status && address)
+		memcpy(&address, (const void *)(uintptr_t)address, sizeof(address));
+	if (op->function->does == MEMORY_RETAINS && !status && is_followed())
+		retained(op->mem.kind, address);
+	if (!op->begin_ticks)
+		return;
+	if (op->function->does == MEMORY_RELEASES)
+		released(op, status);
+	else if (!status && values[op->function->address])
+		count_in(op, address);
+	finish(op, status);
+}
+
+/* ---- beginning and end */
+
+bool memory_is_registered(void)
+{
+	return memory.stream != &rtl_stream_none;
+}
 
 void memory_register(void)
 {
-	if (memory_track_ready() ||
+	if (memory_is_registered() ||
 	    (interceptor.config.mode != CONFIG_FULL && !rtl_stream_asked(RTL_STREAM_HSA_MEM)))
 		return;
-	if (!memory_track_init())
+	if (rtl_stream_register(&memory_stream_info, &memory.stream)) {
 		rtl_log(RTL_LEVEL_ERROR, "hsa", "no room for the stream of memory");
-}
-
-static void *entry_of(struct root_table *root, const char *name)
-{
-	void **entry = calls_find(root, name);
-
-	return entry ? *entry : NULL;
-}
-
-void memory_hook(struct root_table *root)
-{
-	if (!memory_track_ready())
 		return;
-	memory_pools_set(entry_of(root, "hsa_agent_iterate_regions"),
-			 entry_of(root, "hsa_region_get_info"));
-	for (int i = 0; i < MEMORY_FUNCTIONS; i++)
-		(void)table_hook(calls_find(root, memory_function_names[i]), hooks[i], &next[i]);
+	}
+	calls_name_all();
 }
 
 void memory_forget(void)
 {
-	memory_track_forget();
+	pthread_mutex_lock(&memory.lock);
+	memory_table_fini(&memory.table);
+	memset(memory.in_use, 0, sizeof(memory.in_use));
+	pthread_mutex_unlock(&memory.lock);
+	memory_pools_forget();
 }

@@ -1,25 +1,78 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory that the application allocates and releases: the stream rtl.hsa.mem.
+ * Memory that the application allocates and releases: the stream rtl.hsa.mem, what is known of each call, the
+ * table of what is allocated, and how much is in use.
  *
- * Once the hooks are there, allocations are kept track of whether or not somebody listens, so
- * that releases know their sizes and the running totals are right when somebody does.
+ * The wrappers of calls (call_wrappers.c) call memory_begin and memory_end. Once they are in the tables,
+ * allocations are kept track of whether or not somebody listens, so that releases know their sizes and the
+ * running totals are right when somebody does.
  *
- * Threads: memory_register and memory_hook in OnLoad; hooks on any. One lock, for the table of
- * what is allocated and the totals; the calls that it is taken around talk to the driver.
+ * Threads: memory_register in OnLoad, calls on any. One lock, for the table of what is allocated and the
+ * totals; the calls that it is taken around talk to the driver.
  */
 #ifndef STREAMS_HSA_MEMORY_H
 #define STREAMS_HSA_MEMORY_H
 
-#include <rtl/types.h>
+#include <rtl/events.h>
+#include <stdbool.h>
+#include <stdint.h>
 
-struct root_table;
+#include "memory_table.h"
 
-/* Registers the stream if the mode, or RTL_STREAMS, asks for memory. Before memory_hook. */
+enum memory_does {
+	MEMORY_ALLOCATES,
+	MEMORY_LOCKS,    /* memory that is there */
+	MEMORY_RELEASES, /* nothing, if the address is 0 */
+	MEMORY_RETAINS,  /* one more release is to come */
+};
+
+/* A function of calls.def. */
+struct memory_function {
+	uint8_t does; /* enum memory_does */
+	uint8_t kind; /* enum rtl_hsa_mem_kind */
+	/* Which of its arguments is a pool or region, how much it is, and the address; or, of what allocates and
+	 * retains, where the function writes that. */
+	uint8_t pool, bytes, address;
+};
+#define MEMORY_NO_POOL 255
+
+#define MEMORY_FUNCTIONS(F)                                                                        \
+	F(hsa_memory_allocate, ALLOCATES, REGION, 0, 1, 2)                                         \
+	F(hsa_memory_free, RELEASES, REGION, 0, 0, 0)                                              \
+	F(hsa_amd_memory_pool_allocate, ALLOCATES, POOL, 0, 1, 3)                                  \
+	F(hsa_amd_memory_pool_free, RELEASES, POOL, 0, 0, 0)                                       \
+	F(hsa_amd_vmem_handle_create, ALLOCATES, HANDLE, 0, 1, 4)                                  \
+	F(hsa_amd_vmem_handle_release, RELEASES, HANDLE, 0, 0, 0)                                  \
+	F(hsa_amd_vmem_retain_alloc_handle, RETAINS, HANDLE, 0, 0, 0)                              \
+	F(hsa_amd_vmem_address_reserve, ALLOCATES, ADDRESSES, MEMORY_NO_POOL, 1, 0)                \
+	F(hsa_amd_vmem_address_reserve_align, ALLOCATES, ADDRESSES, MEMORY_NO_POOL, 1, 0)          \
+	F(hsa_amd_vmem_address_free, RELEASES, ADDRESSES, 0, 0, 0)                                 \
+	F(hsa_amd_memory_lock, LOCKS, LOCKED, MEMORY_NO_POOL, 1, 0)                                \
+	F(hsa_amd_memory_lock_to_pool, LOCKS, LOCKED, MEMORY_NO_POOL, 1, 0)                        \
+	F(hsa_amd_memory_unlock, RELEASES, LOCKED, 0, 0, 0)                                        \
+	F(hsa_amd_ipc_memory_attach, ALLOCATES, ATTACHED, MEMORY_NO_POOL, 1, 4)                    \
+	F(hsa_amd_ipc_memory_detach, RELEASES, ATTACHED, 0, 0, 0)
+
+/* A call under way. */
+struct memory_operation {
+	const struct memory_function *function;
+	uint32_t number;     /* of the function, in calls.def */
+	uint16_t begin_type; /* the end's is one more */
+	bool remembered;     /* of a release: the entry is */
+	uint64_t instance;
+	uint64_t begin_ticks; /* 0: it is not followed */
+	struct rtl_hsa_mem mem;
+	struct memory_entry entry; /* of a release: what is released */
+};
+
+/* Around a call, whose arguments are `values`. */
+void memory_begin(struct memory_operation *op, const struct memory_function *function,
+		  uint32_t number, const uint64_t *values);
+void memory_end(struct memory_operation *op, const uint64_t *values, uint32_t status);
+
+/* Registers the stream if the mode, or RTL_STREAMS, asks for memory. */
 void memory_register(void);
-
-/* Hooks the functions, if the stream is registered; before calls_hook. */
-void memory_hook(struct root_table *root);
+bool memory_is_registered(void);
 
 /* The runtime has ended: so has its memory. */
 void memory_forget(void);

@@ -15,8 +15,6 @@ static int pool_count; /* release after the pools are complete, acquire */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 FORK_LOCK(lock, lock);
 static bool ready; /* the lock's */
-static __typeof__(hsa_agent_iterate_regions) *iterate_regions;
-static __typeof__(hsa_region_get_info) *region_get_info;
 
 struct owner {
 	uint32_t node, agent;
@@ -78,9 +76,9 @@ static hsa_status_t add_region(hsa_region_t region, void *data)
 {
 	uint32_t segment = 0, flags = 0;
 
-	(void)region_get_info(region, HSA_REGION_INFO_SEGMENT, &segment);
+	(void)interceptor.hsa.region_get_info(region, HSA_REGION_INFO_SEGMENT, &segment);
 	if (segment == HSA_REGION_SEGMENT_GLOBAL)
-		(void)region_get_info(region, HSA_REGION_INFO_GLOBAL_FLAGS, &flags);
+		(void)interceptor.hsa.region_get_info(region, HSA_REGION_INFO_GLOBAL_FLAGS, &flags);
 	add(region.handle, data, segment, flags);
 	return HSA_STATUS_SUCCESS;
 }
@@ -114,8 +112,8 @@ static hsa_status_t add_agent(hsa_agent_t agent, void *data)
 	owner.on_gpu = type == HSA_DEVICE_TYPE_GPU;
 	owner.uid = agent_tracepoint(agent, owner.node);
 	(void)interceptor.hsa.iterate_memory_pools(agent, add_pool, &owner);
-	if (iterate_regions && region_get_info)
-		(void)iterate_regions(agent, add_region, &owner);
+	if (interceptor.hsa.iterate_regions && interceptor.hsa.region_get_info)
+		(void)interceptor.hsa.iterate_regions(agent, add_region, &owner);
 	return HSA_STATUS_SUCCESS;
 }
 
@@ -132,12 +130,6 @@ static void init(void)
 		ready = true;
 	}
 	pthread_mutex_unlock(&lock);
-}
-
-void memory_pools_set(void *iterate, void *get_info)
-{
-	iterate_regions = (__typeof__(iterate_regions))iterate;
-	region_get_info = (__typeof__(region_get_info))get_info;
 }
 
 int memory_pools_find(uint64_t handle)

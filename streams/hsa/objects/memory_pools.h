@@ -22,9 +22,6 @@ struct memory_pool {
 	bool on_gpu;
 };
 
-/* The functions with which regions are found; either may be NULL. */
-void memory_pools_set(void *iterate_regions, void *region_get_info);
-
 /* Its number, or -1 if it is not known. Not from OnLoad: the runtime must be up. */
 int memory_pools_find(uint64_t handle);
 const struct memory_pool *memory_pools_get(int number);

@@ -21,12 +21,6 @@ static bool prepare(void)
 	return true;
 }
 
-static void hook(struct root_table *root)
-{
-	kernels_hook(root);
-	memory_hook(root);
-}
-
 static void forget(bool ends)
 {
 	(void)ends;
@@ -38,6 +32,6 @@ static void forget(bool ends)
 const struct hsa_part objects_part = {
 	.register_streams = memory_register,
 	.prepare = prepare,
-	.hook = hook,
+	.hook = kernels_hook,
 	.forget = forget,
 };

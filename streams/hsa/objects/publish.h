@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 struct kernel;
+struct rtl_hsa_metadata;
 struct rtl_hsa_queue;
 
 /* The queue that work has gone through. */
@@ -95,6 +96,9 @@ static inline uint64_t publish_instance(const struct work_queue *queue, uint64_t
 	return (uint64_t)queue->number << 44 | ((packet_id + 1) & ((1ull << 44) - 1));
 }
 
+/* A GPU, a code object or a kernel has become known, or has gone. */
+void publish_metadata(uint64_t uid, uint64_t parent_uid, const struct rtl_hsa_metadata *payload);
+
 void publish_queue(uint16_t type, const struct work_queue *queue,
 		   const struct rtl_hsa_queue *payload);
 
@@ -106,8 +110,5 @@ void publish_barrier(uint16_t type, const struct work_queue *queue, const struct
 		     const struct work_scope *scope, struct work_times times);
 void publish_copy(uint16_t type, const struct copy *copy, const struct work_scope *scope,
 		  struct work_times times);
-
-/* rtl_reserve for the type of a begin or an end, as above. */
-struct rtl_record *publish_reserve(struct rtl_stream *stream, uint16_t type, uint32_t size);
 
 #endif

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "../../common/call_context.h"
-#include "captures.h"
 #include "graphs.h"
 #include "interceptor.h"
 #include "notes.h"
@@ -36,18 +35,12 @@ bool launches_may(const char *function)
 	       starts(function, "hipEventRecord") || starts(function, "hipExt");
 }
 
-/* Whether the stream is not captured any more, even if the function fails. */
-static bool ends_capture(const char *function)
-{
-	return starts(function, "hipStreamEndCapture") || starts(function, "hipStreamDestroy");
-}
-
 /* Whether it changes what is known of streams and graphs. */
 static bool is_followed(const char *function)
 {
-	return starts(function, "hipStreamBeginCapture") || ends_capture(function) ||
-	       starts(function, "hipStreamWaitEvent") || starts(function, "hipEventRecord") ||
-	       starts(function, "hipGraphInstantiate") || starts(function, "hipGraphExecDestroy") ||
+	return starts(function, "hipStreamBeginCapture") ||
+	       starts(function, "hipStreamEndCapture") || starts(function, "hipGraphInstantiate") ||
+	       starts(function, "hipGraphExecDestroy") ||
 	       starts(function, "hipGraphNodeSetEnabled");
 }
 
@@ -199,28 +192,34 @@ static void note_call(const char *function, const uint64_t *slots)
 	reported_forget(REPORTED_COPY, note.begun[NOTE_COPIES], thread_context.hip_stream);
 }
 
+/* Captures of streams into graphs that have begun and not ended. Relaxed: the program orders what it does to a
+ * stream. */
+static uint32_t captures;
+
+/* Whether what goes to the stream of the thread's call is no work yet. HIP is asked only while there is a capture. */
+static bool is_captured(void)
+{
+	int (*ask)(void *stream, int *status);
+	int status = 0;
+
+	if (!__atomic_load_n(&captures, __ATOMIC_RELAXED) || !thread_context.hip_stream)
+		return false;
+	*(void **)&ask = report_find("hipStreamIsCapturing");
+	return ask && !ask((void *)(uintptr_t)thread_context.hip_stream, &status) && status;
+}
+
 /* What becomes of streams and graphs. */
 static void follow(const char *function, const uint64_t *slots)
 {
 	if (starts(function, "hipStreamBeginCapture"))
-		captures_begin(slots[0]);
-	else if (ends_capture(function))
-		captures_end(slots[0]);
-	else if (starts(function, "hipStreamWaitEvent"))
-		captures_wait(slots[0], slots[1]);
-	else if (starts(function, "hipEventRecord"))
-		captures_record(slots[0], slots[1]);
+		__atomic_fetch_add(&captures, 1, __ATOMIC_RELAXED);
+	else if (starts(function, "hipStreamEndCapture"))
+		__atomic_fetch_sub(&captures, 1, __ATOMIC_RELAXED);
 	else if (starts(function, "hipGraphInstantiate") && slots[0])
 		graphs_note(*(const uint64_t *)(uintptr_t)slots[0], slots[1]);
 	else if (starts(function, "hipGraphExecDestroy") ||
 		 starts(function, "hipGraphNodeSetEnabled"))
 		graphs_forget(slots[0]);
-}
-
-void launches_note_failed(const char *function, const uint64_t *slots)
-{
-	if (ends_capture(function))
-		captures_end(slots[0]);
 }
 
 void launches_note(unsigned kind, const char *function, const uint64_t *slots)
@@ -229,7 +228,7 @@ void launches_note(unsigned kind, const char *function, const uint64_t *slots)
 
 	if (kind & CALL_IS_FOLLOWED)
 		follow(function, slots);
-	if (!(kind & CALL_SUBMITS) || captures_have(thread_context.hip_stream))
+	if (!(kind & CALL_SUBMITS) || is_captured())
 		return;
 	if (profiler_is_over()) {
 		(void)count(function, slots, counts);

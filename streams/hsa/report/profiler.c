@@ -202,14 +202,9 @@ static void call_ended(uint32_t id, const char *function, const uint64_t *slots,
 {
 	unsigned kind;
 
-	if (!__atomic_load_n(&hip.enabled, __ATOMIC_ACQUIRE))
+	if (!succeeded || !__atomic_load_n(&hip.enabled, __ATOMIC_ACQUIRE))
 		return;
 	kind = launches_kind(id, function);
-	if (!succeeded) {
-		if (kind & CALL_IS_FOLLOWED)
-			launches_note_failed(function, slots);
-		return;
-	}
 	if (kind & (CALL_SUBMITS | CALL_IS_FOLLOWED))
 		launches_note(kind, function, slots);
 	/* What has been waited for is recorded before the wait returns. */

@@ -90,8 +90,6 @@ unsigned launches_kind(uint32_t id, const char *function);
 
 /* A call of the program's, of a function of that kind, has succeeded. */
 void launches_note(unsigned kind, const char *function, const uint64_t *slots);
-/* It has failed. */
-void launches_note_failed(const char *function, const uint64_t *slots);
 
 /* ---- look.c ---- */
 

@@ -68,28 +68,16 @@ static uint64_t numbers;           /* relaxed: of pieces of work */
 static void (*poll_reports)(void); /* written before the thread is started */
 static __thread bool is_own __attribute__((tls_model("initial-exec"))); /* the thread is rtl-hip */
 
-static struct rtl_stream *stream_of(enum reported_op op)
-{
-	return op == REPORTED_COPY ? interceptor.copies : interceptor.stream;
-}
-
-static uint16_t end_of(enum reported_op op)
-{
-	static const uint16_t types[] = {[REPORTED_DISPATCH] = RTL_TASK_END,
-					 [REPORTED_COPY] = RTL_TRANSFER_END,
-					 [REPORTED_BARRIER] = RTL_BARRIER_END};
-
-	return types[op];
-}
-
-static uint32_t size_of(enum reported_op op)
-{
-	static const uint32_t sizes[] = {[REPORTED_DISPATCH] = sizeof(struct rtl_hsa_dispatch),
-					 [REPORTED_COPY] = sizeof(struct rtl_hsa_copy),
-					 [REPORTED_BARRIER] = sizeof(struct rtl_hsa_barrier)};
-
-	return sizes[op];
-}
+/* Their events. */
+static const struct {
+	struct rtl_stream *const *stream;
+	uint16_t end;
+	uint32_t size;
+} events[] = {
+	[REPORTED_DISPATCH] = {&interceptor.stream, RTL_TASK_END, sizeof(struct rtl_hsa_dispatch)},
+	[REPORTED_COPY] = {&interceptor.copies, RTL_TRANSFER_END, sizeof(struct rtl_hsa_copy)},
+	[REPORTED_BARRIER] = {&interceptor.stream, RTL_BARRIER_END, sizeof(struct rtl_hsa_barrier)},
+};
 
 /* How much has begun and ended by HIP's streams, several of which may share a place. Only where calls tell streams. */
 #define STREAMS           256u
@@ -128,7 +116,7 @@ void reported_begin(enum reported_op op, uint64_t count)
 }
 
 /* The same; what has ended is in a ring, or counted elsewhere. */
-static void end(enum reported_op op, uint64_t count, uint64_t stream)
+void reported_forget(enum reported_op op, uint64_t count, uint64_t stream)
 {
 	if (count && streams.known)
 		/* Release: who awaits it finds it in the ring. */
@@ -159,7 +147,7 @@ void reported_end_unwanted(uint64_t stream)
 static void miss(enum reported_op op, const char *cause, uint64_t count)
 {
 	if (count)
-		rtl_stream_count_missed(stream_of(op), cause, count);
+		rtl_stream_count_missed(*events[op].stream, cause, count);
 }
 
 static uint64_t under_way(int which)
@@ -173,14 +161,9 @@ uint64_t reported_under_way(void)
 	return pending[0] ? under_way(0) + under_way(1) : 0;
 }
 
-void reported_forget(enum reported_op op, uint64_t count, uint64_t stream)
-{
-	end(op, count, stream);
-}
-
 static void end_work(const struct reported *work)
 {
-	end(work->begun_as, work->ends, work->in_scope ? work->scope.hip_stream : 0);
+	reported_forget(work->begun_as, work->ends, work->in_scope ? work->scope.hip_stream : 0);
 }
 
 void reported_abandon(const char *cause, const char *copies)
@@ -191,7 +174,7 @@ void reported_abandon(const char *cause, const char *copies)
 		const uint64_t left = under_way(i);
 
 		miss(ops[i], ops[i] == REPORTED_COPY ? copies : cause, left);
-		end(ops[i], left, 0);
+		reported_forget(ops[i], left, 0);
 	}
 }
 
@@ -238,14 +221,8 @@ static void publish_as_barrier(const struct reported *work, const struct work_qu
  * is one that the runtime knows. */
 static uint16_t node_of(uint64_t address, bool *known)
 {
-	hsa_amd_pointer_info_t info = {.size = sizeof(info)};
-	const struct agent *agent;
+	const struct agent *agent = agents_find_owner((void *)(uintptr_t)address, known);
 
-	*known = interceptor.hsa.pointer_info && address &&
-		 !interceptor.hsa.pointer_info((void *)(uintptr_t)address, &info, NULL, NULL,
-					       NULL) &&
-		 info.type != HSA_EXT_POINTER_TYPE_UNKNOWN;
-	agent = *known ? agents_find(info.agentOwner) : NULL;
 	return agent ? (uint16_t)agent->node : 0;
 }
 
@@ -397,7 +374,7 @@ static bool put(const struct reported *work)
 
 static bool has_room(const struct reported *work)
 {
-	return !rtl_room(stream_of(work->op), end_of(work->op), size_of(work->op));
+	return !rtl_room(*events[work->op].stream, events[work->op].end, events[work->op].size);
 }
 
 /* Publishes what waits. Where it may not wait for room, as far as there is some. */
@@ -698,7 +675,7 @@ void reported_stop(uint32_t timeout_ms)
 	pthread_mutex_unlock(&queue.lock);
 	for (int op = 0; op < REPORTED_OPS; op++) {
 		miss(op, SLOW ", at exit", left[op]);
-		end(op, ends[op], 0);
+		reported_forget(op, ends[op], 0);
 	}
 }
 
@@ -715,7 +692,7 @@ void reported_forked(void)
 
 bool reported_is_wanted(enum reported_op op)
 {
-	if (!interceptor_on() || is_paused() || !rtl_enabled(stream_of(op), end_of(op)))
+	if (!interceptor_on() || is_paused() || !rtl_enabled(*events[op].stream, events[op].end))
 		return false;
 	return op != REPORTED_BARRIER || interceptor.config.mode == CONFIG_FULL;
 }
@@ -728,10 +705,10 @@ bool reported_leave_out(enum reported_op op, uint64_t count)
 		rtl_stream_count_missed(interceptor.copies, "mode lite: copy", count);
 		return true;
 	}
-	if (!outside && !rtl_only_counted(stream_of(op), end_of(op)))
+	if (!outside && !rtl_only_counted(*events[op].stream, events[op].end))
 		return false;
-	rtl_stream_count_left_out(stream_of(op), outside ? RTL_LEFT_OUT_RANGE : RTL_LEFT_OUT_PERIOD,
-				  count);
+	rtl_stream_count_left_out(*events[op].stream,
+				  outside ? RTL_LEFT_OUT_RANGE : RTL_LEFT_OUT_PERIOD, count);
 	return true;
 }
 

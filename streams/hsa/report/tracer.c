@@ -67,16 +67,13 @@ struct activity {
 _Static_assert(offsetof(struct activity, number) == 16 && offsetof(struct activity, kernel) == 56,
 	       "as HIP has it");
 
-/* Releases of HIP whose struct of a call is known: its bytes up to its own times. */
-static const struct release {
-	uint32_t major, minor;
-	uint32_t bytes;
-	/* A variable that must be 0 where graphs are used; NULL: none. Without it HIP, for any tracer,
-	 * leaves out some of a graph's kernels, and its thread works with what is gone. */
-	const char *graphs;
-} releases[] = {
-	{7, 2, 1520, "DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING"},
-};
+/* The release of HIP whose struct of a call is known: its bytes up to its own times. */
+#define KNOWN_MAJOR 7u
+#define KNOWN_MINOR 2u
+#define CALL_BYTES  1520
+/* A variable that must be 0 where graphs are used. Without it HIP, for any tracer, leaves out some of a graph's kernels,
+ * and its thread works with what is gone. */
+#define GRAPHS_VARIABLE "DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING"
 
 /* Behind that. */
 struct call_end {
@@ -128,7 +125,6 @@ static struct {
 	const char *(*name)(uint32_t id);
 	/* What was checked. Release by who has checked, acquire by all. */
 	int state;
-	uint32_t call_bytes;        /* before READY */
 	bool graphs_crash;          /* before READY */
 	uint8_t layouts[CALLS_MAX]; /* enum layout, by the call's number in HIP; before READY */
 	uint8_t waits[CALLS_MAX];   /* enum report_wait */
@@ -155,22 +151,18 @@ static __thread struct {
 #define NOT_ANNOUNCED                                                                              \
 	"this HIP 7.2 does not tell tracers which work it will report (that of ROCm 7.2.4 does)"
 #define GRAPHS_CRASH                                                                               \
-	"HIP 7.2 may crash when graphs are reported: set DEBUG_HIP_GRAPH_SEGMENT_SCHEDULING=0 "    \
-	"(as "                                                                                     \
+	"HIP 7.2 may crash when graphs are reported: set " GRAPHS_VARIABLE "=0 (as "               \
 	"rtl trace, rtl record and rtl env do)"
 
-static const struct release *find_release(uint32_t major, uint32_t minor)
+static bool is_known(uint32_t major, uint32_t minor)
 {
-	for (size_t i = 0; i < sizeof(releases) / sizeof(*releases); i++)
-		if (releases[i].major == major && releases[i].minor == minor)
-			return &releases[i];
-	return NULL;
+	return major == KNOWN_MAJOR && minor == KNOWN_MINOR;
 }
 
 static const char *unknown_release(uint32_t major, uint32_t minor)
 {
 	static char text[160];
-	const bool is_older = major < 7 || (major == 7 && minor < 2);
+	const bool is_older = major < KNOWN_MAJOR || (major == KNOWN_MAJOR && minor < KNOWN_MINOR);
 
 	snprintf(text, sizeof(text), "HIP %u.%u %s, and has no profiler of its own", major, minor,
 		 is_older ? "does not tell tracers which work it will report (from 7.2.4 on it "
@@ -203,17 +195,9 @@ static const char *find(void)
 	*(void **)&tracer.name = report_find("hipApiName");
 	if (!tracer.set || !tracer.get_version || !tracer.name)
 		return "HIP before 5.4 does not report the names of kernels";
-	return version_of_file(&major, &minor) && !find_release(major, minor)
+	return version_of_file(&major, &minor) && !is_known(major, minor)
 		       ? unknown_release(major, minor)
 		       : NULL;
-}
-
-/* Whether HIP was started in a way that bears the report of graphs. */
-static bool graphs_are_safe(const struct release *release)
-{
-	const char *value = release->graphs ? getenv(release->graphs) : "0";
-
-	return value && !strcmp(value, "0");
 }
 
 static enum layout layout_of(const char *name)
@@ -272,7 +256,8 @@ static enum layout layout_of(const char *name)
 /* HIP's own word, within its first call: it is up. NULL, or what is wrong. */
 static const char *check(void)
 {
-	const struct release *release;
+	const char *graphs = getenv(GRAPHS_VARIABLE);
+	uint32_t major, minor;
 	int version = 0;
 
 	this_call.checking = true;
@@ -280,14 +265,14 @@ static const char *check(void)
 	if (tracer.get_version(&version))
 		version = 0;
 	this_call.checking = false;
-	release = find_release((uint32_t)version / 10000000, (uint32_t)version / 100000 % 100);
-	if (!release)
-		return unknown_release((uint32_t)version / 10000000,
-				       (uint32_t)version / 100000 % 100);
+	major = (uint32_t)version / 10000000;
+	minor = (uint32_t)version / 100000 % 100;
+	if (!is_known(major, minor))
+		return unknown_release(major, minor);
 	if (!this_call.seen)
 		return "HIP does not tell of a call that was made for a check";
-	tracer.call_bytes = release->bytes;
-	tracer.graphs_crash = !graphs_are_safe(release);
+	/* HIP was started in a way that does not bear the report of graphs. */
+	tracer.graphs_crash = !graphs || strcmp(graphs, "0") != 0;
 	for (uint32_t id = 0; id < CALLS_MAX; id++) {
 		tracer.layouts[id] = (uint8_t)layout_of(tracer.name(id));
 		tracer.waits[id] = (uint8_t)report_has_waited(tracer.name(id));
@@ -411,7 +396,7 @@ static inline int on_call(uint32_t id, unsigned char *call)
 	}
 	this_call.current = this_call.number;
 	memcpy(call, &this_call.number, sizeof(this_call.number));
-	end = (struct call_end *)(void *)(call + tracer.call_bytes);
+	end = (struct call_end *)(void *)(call + CALL_BYTES);
 	end->enter = has_facts(layout) ? on_enter : NULL;
 	end->exit = on_leave;
 	return 0;

@@ -32,7 +32,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../hip/dispatch_table.h"
 #include "../../hip/preload.h"
 
 static bool is_set(const char *name)

@@ -7,16 +7,14 @@
  *
  * Threads: the runtime calls them from hsa_init and hsa_shut_down, under its own lock.
  */
-#include "onload.h"
-
 #include <pthread.h>
 #include <rtl/events.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "../../common/work.h"
-#include "../../events/events.h"
-#include "../../hip/bypass.h"
+#include "../../hip/preload.h"
+#include "events/events.h"
 #include "interceptor.h"
 #include "parts.h"
 #include "system_clock.h"

@@ -49,4 +49,11 @@ struct hsa_part {
 /* Ends with NULL. */
 extern const struct hsa_part *const hsa_parts[];
 
+/* onload.c: hooks the tables, which OnLoad or librocprofiler-register has handed over, unless they are hooked or nobody
+ * listens. Returns whether it has. In hsa_init, under the runtime's own lock. */
+bool onload_take(struct root_table *root);
+
+/* In hsa_shut_down: the runtime is about to end; it may begin anew. */
+void onload_leave(void);
+
 #endif

@@ -20,9 +20,9 @@
 #include <string.h>
 
 #include "../../common/fork_lock.h"
-#include "../../hip/dispatch_table.h"
+#include "../../hip/preload.h"
 #include "interceptor.h"
-#include "onload.h"
+#include "parts.h"
 
 #define EXPORT __attribute__((visibility("default")))
 #define SDK    "librocprofiler-sdk.so"

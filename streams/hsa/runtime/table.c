@@ -2,16 +2,9 @@
 /* Finds entries in the HSA runtime's function tables: see table.h. */
 #include "table.h"
 
-static size_t entry_count(const struct function_table *table)
-{
-	return table->version.size < sizeof(table->version)
-		       ? 0
-		       : (table->version.size - sizeof(table->version)) / sizeof(void *);
-}
-
 static void **entry_at(struct function_table *table, size_t number)
 {
-	return number < entry_count(table) ? &table->entries[number] : NULL;
+	return number < table_entry_count(table) ? &table->entries[number] : NULL;
 }
 
 void **table_core(struct function_table *core, enum core_entry entry)
@@ -21,9 +14,9 @@ void **table_core(struct function_table *core, enum core_entry entry)
 
 void **table_amd(struct function_table *amd, enum amd_entry entry)
 {
-	const bool moved = entry_count(amd) > AMD_ENTRIES_5_5;
+	const bool moved = table_entry_count(amd) > AMD_ENTRIES_5_5;
 
-	if (entry == AMD_QUEUE_CREATE && entry_count(amd) == AMD_ENTRIES_NO_QUEUE_CREATE)
+	if (entry == AMD_QUEUE_CREATE && table_entry_count(amd) == AMD_ENTRIES_NO_QUEUE_CREATE)
 		return NULL;
 	if (entry >= AMD_NEW)
 		return moved ? entry_at(amd, entry - AMD_NEW) : NULL;

@@ -55,6 +55,8 @@ enum core_entry {
 	CORE_QUEUE_ADD_WRITE_INDEX_SCACQUIRE = 22,
 	CORE_QUEUE_ADD_WRITE_INDEX_RELAXED = 23,
 	CORE_QUEUE_ADD_WRITE_INDEX_SCRELEASE = 24,
+	CORE_AGENT_ITERATE_REGIONS = 27,
+	CORE_REGION_GET_INFO = 28,
 	CORE_MEMORY_COPY = 35,
 	CORE_SIGNAL_CREATE = 37,
 	CORE_SIGNAL_DESTROY = 38,
@@ -114,6 +116,14 @@ enum amd_entry {
  * one more. No step of the others' growth has this size (87, then 89, 91, 92).
  */
 #define AMD_ENTRIES_NO_QUEUE_CREATE 88
+
+static inline uint32_t table_entry_count(const struct function_table *table)
+{
+	return table->version.size < sizeof(table->version)
+		       ? 0
+		       : (uint32_t)((table->version.size - sizeof(table->version)) /
+				    sizeof(void *));
+}
 
 /* Where an entry of the core table is, or NULL if the table ends before it. */
 void **table_core(struct function_table *core, enum core_entry entry);

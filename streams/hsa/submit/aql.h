@@ -75,9 +75,4 @@ static inline void aql_fill_dispatch(struct dispatch *dispatch,
 	dispatch->private_bytes = packet->private_segment_size;
 }
 
-/* The same of one by clusters, with its grid in work-items as that of others. */
-void aql_fill_extended(struct dispatch *dispatch, const union aql_packet *packet);
-
-void aql_fill_barrier(struct barrier *barrier, const union aql_packet *packet);
-
 #endif

@@ -12,7 +12,6 @@
 #include "../../common/outside.h"
 #include "../../common/paused.h"
 #include "agents.h"
-#include "handler_thread.h"
 #include "harvest.h"
 #include "interceptor.h"
 #include "publish.h"
@@ -138,11 +137,10 @@ static struct source *make_source(void)
 {
 	static const struct source_kind kind = {
 		.stream = &interceptor.copies, .in_any_order = true, .free = free_source};
-	struct source *source = aligned_alloc(64, (sizeof(*source) + 63) / 64 * 64);
+	struct source *source = source_create(sizeof(*source));
 
 	if (!source)
 		return NULL;
-	memset(source, 0, sizeof(*source));
 	source->kind = &kind;
 	source->pending = rtl_stream_pending(interceptor.copies, RTL_CAUSE_UNDER_WAY);
 	if (slots_init_bare(&source->pool, sizeof(struct copy_slot), SLOTS_MOST, SLOTS_AT_FIRST) ||
@@ -179,34 +177,18 @@ static __attribute__((cold, noinline)) struct source *start_source(void)
 	return source;
 }
 
-static struct copy_slot *take(struct source *source)
+static struct slot *take(void *source)
 {
+	struct source *from = source;
 	struct slot *slot;
 
 	pthread_mutex_lock(&copies.lock);
-	slot = slot_take(&source->pool);
+	slot = slot_take(&from->pool);
 	if (slot) {
 		copy_slot_of(slot)->copy.number = ++copies.count;
-		rtl_pending_begin(source->pending, 1);
+		rtl_pending_begin(from->pending, 1);
 	}
 	pthread_mutex_unlock(&copies.lock);
-	return copy_slot_of(slot);
-}
-
-/* As for a dispatch: slots whose copies have ended are worth a wait for the harvester. */
-static __attribute__((cold, noinline)) struct copy_slot *wait_for_slot(struct source *source)
-{
-	const uint64_t deadline = rtl_clock_ns() + interceptor.config.wait_ms * 1000000ull;
-	const uint32_t passes = harvest_passes();
-	struct copy_slot *slot = NULL;
-
-	if (!interceptor.config.wait_ms || handler_thread_is_this())
-		return NULL;
-	do {
-		harvest_wait_pass();
-		slot = take(source);
-	} while (!slot && harvest_passes() - passes < 3 && rtl_clock_ns() < deadline &&
-		 interceptor_on());
 	return slot;
 }
 
@@ -326,8 +308,8 @@ struct copy_slot *copies_begin(const struct copy_request *request, hsa_signal_t 
 
 	if (__builtin_expect(!source, 0))
 		source = start_source();
-	if (source && !(slot = take(source)))
-		slot = wait_for_slot(source);
+	if (source && !(slot = copy_slot_of(take(source))))
+		slot = copy_slot_of(harvest_wait_for_slot(take, source));
 	if (!slot) {
 		rtl_stream_count_missed(interceptor.copies,
 					source ? "too many copies under way" : "no memory", 1);

@@ -128,13 +128,10 @@ static hsa_status_t async_copy_rect(const hsa_pitched_ptr_t *dst, const hsa_dim3
 /* The GPU that owns the memory; 0 if that is the host's. */
 static hsa_agent_t owner_of(const void *memory)
 {
-	hsa_amd_pointer_info_t info = {.size = sizeof(info)};
+	bool known;
+	const struct agent *agent = agents_find_owner(memory, &known);
 
-	if (interceptor.hsa.pointer_info &&
-	    !interceptor.hsa.pointer_info(memory, &info, NULL, NULL, NULL) &&
-	    info.type != HSA_EXT_POINTER_TYPE_UNKNOWN && agents_find(info.agentOwner))
-		return info.agentOwner;
-	return (hsa_agent_t){0};
+	return agent ? agent->handle : (hsa_agent_t){0};
 }
 
 /* Whether it is to be traced; then its time runs. */

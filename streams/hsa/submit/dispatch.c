@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The interceptor: see dispatch.h.
+ * The interceptor: see queue.h.
  *
  * When no slot is left, there are two cases. Either the slots' dispatches have not finished:
  * then this one is passed on as it is and counted as missed; waiting could deadlock, as
@@ -11,8 +11,6 @@
  * found none, which means the first case, or until the time is over. The wait depends on no
  * GPU. The runtime's own handler thread never waits: completions depend on it.
  */
-#include "dispatch.h"
-
 #include <rtl/events.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -80,7 +78,7 @@ static void count_left_out(uint16_t begin, uint16_t end, uint32_t why, uint64_t 
 static __attribute__((cold, noinline)) enum aql_kind choose(const union aql_packet *packet,
 							    enum aql_kind kind)
 {
-	/* an extended packet has it at the same place (aql.c) */
+	/* an extended packet has it at the same place */
 	if (!kernel_is_left_out(kernel_table_find(packet->dispatch.kernel_object)))
 		return kind;
 	count_left_out(RTL_TASK_BEGIN, RTL_TASK_END, RTL_LEFT_OUT_KERNEL, 1);
@@ -112,22 +110,20 @@ static inline struct packet_slot *take_slot(struct queue *queue)
 	return (struct packet_slot *)slot_take(&queue->source.pool);
 }
 
+static struct slot *take_from(void *queue)
+{
+	return slot_take(&((struct queue *)queue)->source.pool);
+}
+
 static __attribute__((cold, noinline)) struct packet_slot *wait_for_slot(struct queue *queue)
 {
-	const uint64_t deadline = rtl_clock_ns() + interceptor.config.wait_ms * 1000000ull;
-	const uint32_t passes = harvest_passes();
-	struct packet_slot *slot;
+	struct slot *slot;
 
-	if (queue->gave_up || !interceptor.config.wait_ms || handler_thread_is_this())
+	if (queue->gave_up || handler_thread_is_this())
 		return NULL;
-	do {
-		harvest_wait_pass();
-		slot = take_slot(queue);
-		if (slot)
-			return slot;
-	} while (harvest_passes() - passes < 3 && rtl_clock_ns() < deadline && interceptor_on());
-	queue->gave_up = true;
-	return NULL;
+	slot = harvest_wait_for_slot(take_from, queue);
+	queue->gave_up = !slot;
+	return (struct packet_slot *)slot;
 }
 
 static __attribute__((cold, noinline)) struct packet_slot *missed(const union aql_packet *packet,
@@ -253,6 +249,54 @@ static inline void fill_barrier_bit(struct queue *queue, struct slot *slot,
 	queue->barrier_seen = false;
 }
 
+struct extended_packet {
+	uint16_t header;
+	uint8_t format;
+	uint8_t setup;
+	uint16_t workgroup[3];
+	uint16_t reserved0;
+	uint32_t cluster_count_x;
+	uint16_t cluster_count_y, cluster_count_z;
+	uint8_t cluster_size[3]; /* workgroups */
+	uint8_t hint;
+	/* From here on as in a dispatch. */
+	uint32_t private_segment_size;
+	uint32_t group_segment_size;
+	uint64_t kernel_object;
+};
+_Static_assert(offsetof(struct extended_packet, kernel_object) ==
+		       offsetof(hsa_kernel_dispatch_packet_t, kernel_object),
+	       "hsa_amd_ext_kernel_dispatch_packet_t");
+
+/* As aql_fill_dispatch, of one by clusters, with its grid in work-items as that of others. */
+__attribute__((cold, noinline)) static void fill_extended(struct dispatch *dispatch,
+							  const union aql_packet *packet)
+{
+	const struct extended_packet *extended = (const void *)packet;
+
+	aql_fill_dispatch(dispatch, &packet->dispatch);
+	dispatch->flags |= RTL_HSA_DISPATCH_EXTENDED;
+	dispatch->grid[0] =
+		extended->cluster_count_x * extended->cluster_size[0] * extended->workgroup[0];
+	dispatch->grid[1] = (uint32_t)extended->cluster_count_y * extended->cluster_size[1] *
+			    extended->workgroup[1];
+	dispatch->grid[2] = (uint32_t)extended->cluster_count_z * extended->cluster_size[2] *
+			    extended->workgroup[2];
+}
+
+__attribute__((cold, noinline)) static void fill_barrier(struct barrier *barrier,
+							 const union aql_packet *packet)
+{
+	const hsa_barrier_and_packet_t *theirs = (const void *)packet;
+
+	barrier->kind = (packet->any.header & 0xff) == HSA_PACKET_TYPE_BARRIER_AND
+				? RTL_HSA_BARRIER_AND
+				: RTL_HSA_BARRIER_OR;
+	barrier->dependencies = 0;
+	for (int i = 0; i < 5; i++)
+		barrier->dependencies += theirs->dep_signal[i].handle != 0;
+}
+
 /* Makes one packet ready; the slot, if it has one, is to be submitted before it is written: whoever
  * sees its end finds it. */
 static inline ALWAYS struct packet_slot *process(struct queue *queue, union aql_packet *packet,
@@ -275,9 +319,9 @@ static inline ALWAYS struct packet_slot *process(struct queue *queue, union aql_
 	if (__builtin_expect(kind == AQL_DISPATCH, 1))
 		aql_fill_dispatch(&slot->dispatch, &packet->dispatch);
 	else if (kind == AQL_EXTENDED)
-		aql_fill_extended(&slot->dispatch, packet);
+		fill_extended(&slot->dispatch, packet);
 	else
-		aql_fill_barrier(&slot->barrier, packet);
+		fill_barrier(&slot->barrier, packet);
 	room_expect(queue, slot, id);
 	if (rtl_enabled(interceptor.stream,
 			kind == AQL_BARRIER ? RTL_BARRIER_BEGIN : RTL_TASK_BEGIN))

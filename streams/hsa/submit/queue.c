@@ -11,7 +11,6 @@
 
 #include "../../common/fork_lock.h"
 #include "counter.h"
-#include "dispatch.h"
 #include "harvest.h"
 #include "publish.h"
 #include "room.h"
@@ -45,40 +44,47 @@ static void list_add(struct queue *queue)
 	pthread_mutex_unlock(&list.lock);
 }
 
+/* Under the lock: where the queue is in the list, or the list's end. */
+static struct queue **list_place(const hsa_queue_t *hsa)
+{
+	struct queue **link = &list.first;
+
+	while (*link && (*link)->hsa != hsa)
+		link = &(*link)->next_listed;
+	return link;
+}
+
 static struct queue *list_remove(const hsa_queue_t *hsa)
 {
-	struct queue *queue = NULL;
+	struct queue **link, *queue;
 
 	pthread_mutex_lock(&list.lock);
-	for (struct queue **link = &list.first; *link; link = &(*link)->next_listed) {
-		if ((*link)->hsa == hsa) {
-			queue = *link;
-			*link = queue->next_listed;
-			break;
-		}
-	}
+	link = list_place(hsa);
+	queue = *link;
+	if (queue)
+		*link = queue->next_listed;
 	pthread_mutex_unlock(&list.lock);
 	return queue;
 }
 
 bool queue_is_intercepted(const hsa_queue_t *hsa, uint32_t packets)
 {
-	bool found = false;
+	const struct queue *queue;
+	bool is;
 
 	pthread_mutex_lock(&list.lock);
-	for (const struct queue *queue = list.first; queue && !found; queue = queue->next_listed)
-		found = queue->hsa == hsa && !queue->unseen && queue->packets > packets;
+	queue = *list_place(hsa);
+	is = queue && !queue->unseen && queue->packets > packets;
 	pthread_mutex_unlock(&list.lock);
-	return found;
+	return is;
 }
 
 static bool list_has(const hsa_queue_t *hsa)
 {
-	bool found = false;
+	bool found;
 
 	pthread_mutex_lock(&list.lock);
-	for (const struct queue *queue = list.first; queue && !found; queue = queue->next_listed)
-		found = queue->hsa == hsa;
+	found = *list_place(hsa) != NULL;
 	pthread_mutex_unlock(&list.lock);
 	return found;
 }
@@ -158,12 +164,11 @@ static void describe(struct queue *queue)
 /* The part of creation that can fail before the runtime's queue exists. */
 static struct queue *prepare(hsa_agent_t handle, uint32_t size, hsa_queue_type32_t type)
 {
-	struct queue *queue = aligned_alloc(64, (sizeof(*queue) + 63) / 64 * 64);
+	struct queue *queue = source_create(sizeof(*queue));
 	const struct agent *agent;
 
 	if (!queue)
 		return NULL;
-	memset(queue, 0, sizeof(*queue));
 	queue->source.kind = &queue_kind;
 	queue->source.pending = rtl_stream_pending(interceptor.stream, RTL_CAUSE_UNDER_WAY);
 	room_init(queue);
@@ -214,20 +219,26 @@ static void attach_unseen(struct queue *queue, const char *why)
 	list_add(queue);
 }
 
-/* The runtime's part of it. Our interceptor is the queue's first, so the last that sees a packet:
- * it sees them as they go to the GPU, with the signals that other tools have put into them. */
-static hsa_status_t create_queue(struct queue *queue, hsa_agent_t agent, uint32_t size,
-				 hsa_queue_type32_t type, queue_error_callback callback, void *data,
-				 uint32_t private_bytes, uint32_t group_bytes)
+/* Makes an intercepted queue. Our interceptor is the queue's first, so the last that sees a packet: it sees them as
+ * they go to the GPU, with the signals that other tools have put into them. */
+static hsa_status_t make(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t type,
+			 queue_error_callback callback, void *data, uint32_t private_bytes,
+			 uint32_t group_bytes, hsa_queue_t **out)
 {
+	struct queue *queue = prepare(agent, size, type);
 	hsa_status_t status;
 
+	if (!queue)
+		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
 	creating = true;
 	status = interceptor.hsa.intercept_create(agent, size, type, callback, data, private_bytes,
 						  group_bytes, &queue->hsa);
 	creating = false;
-	if (status)
+	if (status) {
+		free_queue(&queue->source);
 		return status;
+	}
+	*out = queue->hsa;
 	/* No packet can be there before the queue is returned. */
 	if (interceptor.hsa.intercept_register(queue->hsa, dispatch_intercept, queue))
 		attach_unseen(queue, "the runtime takes no interceptor");
@@ -271,25 +282,13 @@ hsa_status_t queue_make(hsa_agent_t agent, uint32_t size, hsa_queue_type32_t typ
 			queue_error_callback callback, void *data, uint32_t private_bytes,
 			uint32_t group_bytes, hsa_queue_t **out)
 {
-	struct queue *queue = NULL;
-	hsa_status_t status;
+	struct queue *queue = type == HSA_QUEUE_TYPE_COOPERATIVE ? share_cooperative(agent) : NULL;
 
-	if (type == HSA_QUEUE_TYPE_COOPERATIVE)
-		queue = share_cooperative(agent);
-	if (queue) {
-		*out = queue->hsa;
-		return HSA_STATUS_SUCCESS;
-	}
-	queue = prepare(agent, size, type);
 	if (!queue)
-		return HSA_STATUS_ERROR_OUT_OF_RESOURCES;
-	status = create_queue(queue, agent, size, type, callback, data, segment_hint(private_bytes),
-			      segment_hint(group_bytes));
-	if (status)
-		free_queue(&queue->source);
-	else
-		*out = queue->hsa;
-	return status;
+		return make(agent, size, type, callback, data, segment_hint(private_bytes),
+			    segment_hint(group_bytes), out);
+	*out = queue->hsa;
+	return HSA_STATUS_SUCCESS;
 }
 
 /* Whether all has ended that had been submitted when the queue's next packet was that, and what is
@@ -325,8 +324,7 @@ static bool release_cooperative(const hsa_queue_t *hsa)
 	bool last = false;
 
 	pthread_mutex_lock(&list.lock);
-	for (queue = list.first; queue && queue->hsa != hsa; queue = queue->next_listed)
-		;
+	queue = *list_place(hsa);
 	if (queue && (queue->unseen || queue->type != HSA_QUEUE_TYPE_COOPERATIVE))
 		queue = NULL;
 	if (queue)
@@ -365,21 +363,16 @@ static hsa_status_t intercept_create(hsa_agent_t agent, uint32_t size, hsa_queue
 				     hsa_queue_t **out)
 {
 	const bool wanted = interceptor_on() && !creating && out;
-	struct queue *queue = wanted ? prepare(agent, size, type) : NULL;
-	hsa_status_t status;
+	hsa_status_t status = HSA_STATUS_ERROR_OUT_OF_RESOURCES;
 
-	if (!queue) {
-		status = interceptor.hsa.intercept_create(agent, size, type, callback, data,
-							  private_bytes, group_bytes, out);
-		if (wanted && !status)
-			queue_count_unseen("no memory");
+	if (wanted)
+		status = make(agent, size, type, callback, data, private_bytes, group_bytes, out);
+	if (status != HSA_STATUS_ERROR_OUT_OF_RESOURCES)
 		return status;
-	}
-	status = create_queue(queue, agent, size, type, callback, data, private_bytes, group_bytes);
-	if (status)
-		free_queue(&queue->source);
-	else
-		*out = queue->hsa;
+	status = interceptor.hsa.intercept_create(agent, size, type, callback, data, private_bytes,
+						  group_bytes, out);
+	if (wanted && !status)
+		queue_count_unseen("no memory");
 	return status;
 }
 
@@ -389,12 +382,11 @@ void queue_found_unseen(hsa_queue_t *hsa, const char *why)
 
 	if (list_has(hsa))
 		return;
-	queue = aligned_alloc(64, (sizeof(*queue) + 63) / 64 * 64);
+	queue = source_create(sizeof(*queue));
 	if (!queue) {
 		queue_count_unseen("no memory");
 		return;
 	}
-	memset(queue, 0, sizeof(*queue));
 	queue->hsa = hsa;
 	attach_unseen(queue, why);
 }
@@ -417,16 +409,15 @@ static int keep_profiling(const hsa_queue_t *hsa, int enable)
 {
 	bool first = false;
 	uint32_t number = 0;
+	struct queue *queue;
 
 	pthread_mutex_lock(&list.lock);
-	for (struct queue *queue = list.first; queue; queue = queue->next_listed) {
-		if (queue->hsa != hsa || queue->unseen)
-			continue;
+	queue = *list_place(hsa);
+	if (queue && !queue->unseen) {
 		first = !enable && !queue->profiling_refused;
 		queue->profiling_refused = !enable;
 		number = queue->id.number;
 		enable = 1;
-		break;
 	}
 	pthread_mutex_unlock(&list.lock);
 	if (first)

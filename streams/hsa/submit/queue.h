@@ -101,6 +101,14 @@ struct root_table;
 /* Puts the hooks into the runtime's tables, where it has these functions. */
 void queue_hook(struct root_table *root);
 
+/*
+ * dispatch.c, the interceptor: sees every packet of a queue (data) on its way to the GPU. On the thread that rings the
+ * queue's doorbell, inside the runtime's lock of the queue; that may be the runtime's handler thread, when the ring had
+ * been full. It makes no system call but to wake a sleeping harvester, and waits only where no slot is left.
+ */
+void dispatch_intercept(const void *packets, uint64_t count, uint64_t index, void *data,
+			packet_writer write);
+
 /* ---- for queue_described.c */
 
 /* By descriptors; each is a queue of its own, and one that fails leaves the others. */

@@ -133,29 +133,16 @@ static inline uint64_t note(const hsa_queue_t *queue, uint64_t first, uint64_t c
 	return first;
 }
 
-static uint64_t scacq_screl(const hsa_queue_t *queue, uint64_t value)
-{
-	pending_bound(queue, value);
-	return note(queue, next.scacq_screl(queue, value), value);
-}
-
-static uint64_t scacquire(const hsa_queue_t *queue, uint64_t value)
-{
-	pending_bound(queue, value);
-	return note(queue, next.scacquire(queue, value), value);
-}
-
-static uint64_t relaxed(const hsa_queue_t *queue, uint64_t value)
-{
-	pending_bound(queue, value);
-	return note(queue, next.relaxed(queue, value), value);
-}
-
-static uint64_t screlease(const hsa_queue_t *queue, uint64_t value)
-{
-	pending_bound(queue, value);
-	return note(queue, next.screlease(queue, value), value);
-}
+#define ADD_WRITE_INDEX(order)                                                                     \
+	static uint64_t order(const hsa_queue_t *queue, uint64_t value)                            \
+	{                                                                                          \
+		pending_bound(queue, value);                                                       \
+		return note(queue, next.order(queue, value), value);                               \
+	}
+ADD_WRITE_INDEX(scacq_screl)
+ADD_WRITE_INDEX(scacquire)
+ADD_WRITE_INDEX(relaxed)
+ADD_WRITE_INDEX(screlease)
 
 static bool hook(struct root_table *root, enum core_entry number, add_write_index_fn *ours,
 		 add_write_index_fn **theirs)

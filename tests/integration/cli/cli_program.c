@@ -29,8 +29,8 @@
 #include <rtl/events.h>
 #include <rtl/rtl.h>
 
-#include "../../../streams/events/events.h"
 #include "../../programs/hang_guard.h"
+#include "events/events.h"
 
 /* Returns whether somebody wanted it. */
 static bool publish(struct rtl_stream *stream, uint64_t uid, uint64_t n)

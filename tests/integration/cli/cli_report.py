@@ -134,6 +134,15 @@ class Report(Case):
         self.assertEqual((trace["state"], trace["file"]), ("complete", "run.db"))
         self.assertIn(PROGRAM, trace["processes"][0]["command"])
 
+    def test_recording__as_its_database(self):
+        self.rtl("record", "-q", "-o", "run.rec", PROGRAM, "100")
+        self.rtl("replay", "-o", "replayed.db", "run.rec")
+        for trace in ("run.rec", "replayed.db"):
+            self.assertEqual(self.rtl("report", trace).returncode, 0)
+        calls, work = events(self.page("run.html"))
+        self.assertEqual((calls, work), events(self.page("replayed.html")))
+        self.assertEqual((len(calls), len(work)), (100, 100))
+
     def test_too_many__the_longest_and_a_count(self):
         calls, work = self.make()
         self.rtl("report", "--events", "50", "run.db")

@@ -113,6 +113,8 @@ class Timeline(Case):
         os.rename(self.path("b.db"), self.path("a.csv/b.db"))
         self.refused(1, "holds something else", "trace", "-o", "a.csv", "true")
         self.assertEqual(sorted(os.listdir(self.path("a.csv"))), ["b.db", "kernel_trace.csv"])
+        os.rename(self.path("a.csv/b.db"), self.path("a.csv/c_own.csv"))  # not one of ours, by its name too
+        self.refused(1, "holds something else", "trace", "-o", "a.csv", "true")
 
     def rows(self, name):
         with open(self.path(name), encoding="utf-8", newline="") as file:

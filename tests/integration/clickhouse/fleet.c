@@ -13,7 +13,7 @@
 #include <rtl/events.h>
 #include <rtl/rtl.h>
 
-#include "events.h" /* of streams/events */
+#include "events/events.h"
 
 #define KERNELS 4u
 

@@ -11,7 +11,7 @@
 
 #include "fake_host.h"
 
-#include "../../../streams/events/events.h"
+#include "events/events.h"
 
 #define LONG_NAME 10000
 

@@ -20,7 +20,7 @@ static void callback(uint16_t type, struct xpti_event *parent, struct xpti_event
 void xptiTraceInit(uint32_t major, uint32_t minor, const char *version, const char *stream)
 {
 	(void)major, (void)minor, (void)version;
-	xptiRegisterCallback(xptiRegisterStream(stream), XPTI_TASK_BEGIN, callback);
+	xptiRegisterCallback(xptiRegisterStream(stream), RTL_TASK_BEGIN, callback);
 }
 
 void xptiTraceFinish(const char *stream)

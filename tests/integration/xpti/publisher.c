@@ -74,7 +74,7 @@ static void make_queue(struct worker *w, uint64_t queue)
 	xpti.AddMetadata(event, "queue_id", number_object(queue));
 	xpti.AddMetadata(event, "is_inorder", xpti.RegisterObject("\1", 1, XPTI_OBJECT_BOOL));
 	for (int i = 0; i < 2; i++) { /* told again, with the same metadata */
-		xpti.NotifySubscribers(sycl, XPTI_QUEUE_CREATE, NULL, event, instance,
+		xpti.NotifySubscribers(sycl, RTL_QUEUE_CREATE, NULL, event, instance,
 				       "queue_create");
 		fprintf(w->record, "Q\t%" PRIu64 "\t%s\t%" PRIu64 "\t%ld\n", event->unique_id,
 			"queue_create", queue, tid());
@@ -113,11 +113,11 @@ static void call_runtime(struct worker *w, uint8_t stream, const char *stream_na
 	call.function = function;
 	call.name = name;
 	call.args = args;
-	if (!xpti.CheckTraceEnabled(stream, XPTI_FUNCTION_WITH_ARGS_BEGIN))
+	if (!xpti.CheckTraceEnabled(stream, RTL_FUNCTION_WITH_ARGS_BEGIN))
 		return;
-	xpti.NotifySubscribers(stream, XPTI_FUNCTION_WITH_ARGS_BEGIN, NULL, NULL, instance, &call);
+	xpti.NotifySubscribers(stream, RTL_FUNCTION_WITH_ARGS_BEGIN, NULL, NULL, instance, &call);
 	call.result = &result;
-	xpti.NotifySubscribers(stream, XPTI_FUNCTION_WITH_ARGS_END, NULL, NULL, instance, &call);
+	xpti.NotifySubscribers(stream, RTL_FUNCTION_WITH_ARGS_END, NULL, NULL, instance, &call);
 	fprintf(w->record, "S\tcall\t%s\t", name);
 	if (!strcmp(stream_name, "ur.call.debug"))
 		fprintf(w->record, ".worker = %d", w->number);
@@ -237,7 +237,7 @@ static struct xpti_event *submit(struct worker *w, struct xpti_event *before, ui
 	}
 	xpti.AddMetadata(node, "real",
 			 xpti.RegisterObject((const char *)&real, sizeof(real), XPTI_OBJECT_FLOAT));
-	xpti.NotifySubscribers(sycl, XPTI_NODE_CREATE, graph, node, instance, "command_group_node");
+	xpti.NotifySubscribers(sycl, RTL_NODE_CREATE, graph, node, instance, "command_group_node");
 	xpti.AddMetadata(
 		node, "late",
 		xpti.RegisterObject((const char *)&late, sizeof(late), XPTI_OBJECT_SIGNED));
@@ -250,16 +250,15 @@ static struct xpti_event *submit(struct worker *w, struct xpti_event *before, ui
 		edge = xpti.MakeEvent("event", &e, 1, XPTI_ACTIVITY_ACTIVE, &edge_instance);
 		edge->source_id = before->unique_id;
 		edge->target_id = node->unique_id;
-		xpti.NotifySubscribers(sycl, XPTI_EDGE_CREATE, graph, edge, edge_instance, NULL);
+		xpti.NotifySubscribers(sycl, RTL_EDGE_CREATE, graph, edge, edge_instance, NULL);
 		fprintf(w->record, "E\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\tevent\n",
 			edge->unique_id, graph->unique_id, edge->source_id, edge->target_id);
 	}
-	xpti.NotifySubscribers(sycl, XPTI_TASK_BEGIN, graph, node, instance, NULL);
+	xpti.NotifySubscribers(sycl, RTL_TASK_BEGIN, graph, node, instance, NULL);
 	call_runtime(w, calls, calls_name, 7, "urEnqueueKernelLaunch", (int32_t)(round % 5));
 	call_runtime(w, zero, "sycl.experimental.level_zero.debug", 3, "zeInit", 1);
-	xpti.NotifySubscribers(sycl, XPTI_SIGNAL, graph, node, instance,
-			       (void *)(0xabc000 + round));
-	xpti.NotifySubscribers(sycl, XPTI_TASK_END, graph, node, instance, NULL);
+	xpti.NotifySubscribers(sycl, RTL_SIGNAL, graph, node, instance, (void *)(0xabc000 + round));
+	xpti.NotifySubscribers(sycl, RTL_TASK_END, graph, node, instance, NULL);
 	fprintf(w->record, "S\ttask\t%s\t\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t\t%ld\t%s\n",
 		kernel, node->unique_id, graph->unique_id, instance, tid(), sycl_name);
 	fprintf(w->record, "H\t%" PRIu64 "\t%" PRIu64 "\n", node->unique_id,
@@ -333,8 +332,8 @@ static void begin(void)
 	own = open_stream("My own/Stream", 1, 2);
 	own_type = xpti.RegisterUserDefinedTracePoint("mine", 5);
 	graph = xpti.MakeEvent("application_graph", &p, 1, XPTI_ACTIVITY_ACTIVE, &instance);
-	xpti.NotifySubscribers(sycl, XPTI_GRAPH_CREATE, NULL, graph, instance, NULL);
-	xpti.NotifySubscribers(sycl, XPTI_DIAGNOSTICS, NULL, NULL, 0, "something is odd");
+	xpti.NotifySubscribers(sycl, RTL_GRAPH_CREATE, NULL, graph, instance, NULL);
+	xpti.NotifySubscribers(sycl, RTL_DIAGNOSTICS, NULL, NULL, 0, "something is odd");
 }
 
 static void use_many_streams(void)
@@ -436,7 +435,7 @@ static int run(int threads)
 
 static void *end_task(void *user)
 {
-	xpti.NotifySubscribers(sycl, XPTI_TASK_END, graph, (struct xpti_event *)user, 4, NULL);
+	xpti.NotifySubscribers(sycl, RTL_TASK_END, graph, (struct xpti_event *)user, 4, NULL);
 	return (void *)tid();
 }
 
@@ -453,17 +452,17 @@ static void begin_and_stay(void)
 
 	snprintf(name, sizeof(name), "%s.%d.stays", record_name, (int)getpid());
 	record = fopen(name, "a");
-	xpti.NotifySubscribers(sycl, XPTI_TASK_BEGIN, graph, node, 4, NULL);
+	xpti.NotifySubscribers(sycl, RTL_TASK_BEGIN, graph, node, 4, NULL);
 	if (!record || pthread_create(&other, NULL, end_task, node) || pthread_join(other, &ended))
 		exit(1);
 	fprintf(record, "S\ttask\tstays\t\t%" PRIu64 "\t%" PRIu64 "\t4\t\t%ld\t%s\n",
 		node->unique_id, graph->unique_id, (long)ended, sycl_name);
 	for (uint64_t i = 5; i < 7; i++) {
-		xpti.NotifySubscribers(sycl, XPTI_TASK_BEGIN, graph, node, i, NULL);
+		xpti.NotifySubscribers(sycl, RTL_TASK_BEGIN, graph, node, i, NULL);
 		fprintf(record, "U\ttask\tstays\t\t%" PRIu64 "\t%" PRIu64 "\t%d\t\t%ld\t%s\n",
 			node->unique_id, graph->unique_id, (int)i, tid(), sycl_name);
 	}
-	xpti.NotifySubscribers(calls, XPTI_FUNCTION_BEGIN, NULL, NULL, 8, "urQueueFinish");
+	xpti.NotifySubscribers(calls, RTL_FUNCTION_BEGIN, NULL, NULL, 8, "urQueueFinish");
 	fprintf(record, "U\tcall\turQueueFinish\t\t0\t0\t8\t\t%ld\t%s\n", tid(), calls_name);
 	xpti.NotifySubscribers(sycl, 22, NULL, node, 9, "queue.wait");
 	fprintf(record, "U\twait\twait\tqueue.wait\t%" PRIu64 "\t0\t9\t\t%ld\t%s\n",

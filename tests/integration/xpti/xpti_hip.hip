@@ -54,7 +54,7 @@ static void work(int thread, FILE *record)
 		p.flags = XPTI_PAYLOAD_NAME | XPTI_PAYLOAD_FILE | XPTI_PAYLOAD_LINE;
 		xpti_event *node =
 			xpti.MakeEvent("grouped", &p, 2, XPTI_ACTIVITY_ACTIVE, &instance);
-		xpti.NotifySubscribers(sycl, XPTI_NODE_CREATE, nullptr, node, instance,
+		xpti.NotifySubscribers(sycl, RTL_NODE_CREATE, nullptr, node, instance,
 				       "command_group_node");
 		if (before) {
 			xpti_payload e = p;
@@ -63,13 +63,13 @@ static void work(int thread, FILE *record)
 				xpti.MakeEvent("event", &e, 1, XPTI_ACTIVITY_ACTIVE, &instance);
 			edge->source_id = before->unique_id;
 			edge->target_id = node->unique_id;
-			xpti.NotifySubscribers(sycl, XPTI_EDGE_CREATE, nullptr, edge, instance,
+			xpti.NotifySubscribers(sycl, RTL_EDGE_CREATE, nullptr, edge, instance,
 					       nullptr);
 		}
 		unsigned blocks = (unsigned)(thread * 16 + i + 1);
 		int ranges = roctxRangePushA ? i % 3 : 0; /* around the work, within the task */
 
-		xpti.NotifySubscribers(sycl, XPTI_TASK_BEGIN, nullptr, node, 7, nullptr);
+		xpti.NotifySubscribers(sycl, RTL_TASK_BEGIN, nullptr, node, 7, nullptr);
 		for (int k = 0; k < ranges; k++)
 			roctxRangePushA("within");
 		hipLaunchKernelGGL(grouped, dim3(blocks), dim3(64), 0, stream, (unsigned *)nullptr);
@@ -77,7 +77,7 @@ static void work(int thread, FILE *record)
 			(void)hipMemcpyAsync(device, host, 1 << 20, hipMemcpyHostToDevice, stream);
 		for (int k = 0; k < ranges; k++)
 			roctxRangePop();
-		xpti.NotifySubscribers(sycl, XPTI_TASK_END, nullptr, node, 7, nullptr);
+		xpti.NotifySubscribers(sycl, RTL_TASK_END, nullptr, node, 7, nullptr);
 		hipLaunchKernelGGL(alone, dim3(1), dim3(64), 0, stream, (unsigned *)nullptr);
 		fprintf(record, "%llu %u %u %d\n", (unsigned long long)node->unique_id, blocks * 64,
 			p.line, i % 2 == 0);

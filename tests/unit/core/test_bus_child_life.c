@@ -329,10 +329,21 @@ static void note_priority(struct probe *p, const struct rtl_event *const *events
 	consumer_priority = getpriority(PRIO_PROCESS, rtl_thread_id());
 }
 
+static int own_priority;
+
+/* The exit waits for what is left: so that has the priority of who exits. */
+static int check_own_priority(struct probe *p)
+{
+	(void)p;
+	CHECK(getpriority(PRIO_PROCESS, rtl_thread_id()) == own_priority);
+	return 0;
+}
+
 SCENARIO(priority_of_consumer)
 {
-	static const struct probe_hooks hooks = {.buffered = note_priority};
-	const int own = getpriority(PRIO_PROCESS, rtl_thread_id());
+	static const struct probe_hooks hooks = {.buffered = note_priority,
+						 .finish = check_own_priority};
+	const int own = own_priority = getpriority(PRIO_PROCESS, rtl_thread_id());
 
 	probe_hooks = &hooks;
 	stream = register_stream("t.main");

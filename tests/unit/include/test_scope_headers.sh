@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# test_scope_headers.sh INCLUDE CC CXX: every public header alone, and the macros and guards of
+# test_scope_headers.sh INCLUDE CC CXX GENERATED: every public header alone, and the macros and guards of
 # region.h, as strict C11, C17 and C++11, without a warning; with the stub in place of rtl as well.
 set -eu
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-options="-I$1 -Wall -Wextra -Wshadow -Wundef -Wpointer-arith -Wwrite-strings -pedantic -Werror"
+options="-I$1 -I$4 -Wall -Wextra -Wshadow -Wundef -Wpointer-arith -Wwrite-strings -pedantic -Werror"
 count=0
 
 # compile COMPILER SOURCE
@@ -26,7 +26,7 @@ everywhere() {
   done
 }
 
-for header in "$1"/rtl/*.h; do
+for header in "$1"/rtl/*.h "$4"/rtl/events.h; do
   echo "#include <rtl/$(basename "$header")>" >"$scratch/alone.c"
   everywhere alone "$2" "$3"
 done

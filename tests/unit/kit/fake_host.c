@@ -5,7 +5,7 @@
  */
 #include "fake_host_impl.h"
 
-#include "../../../streams/events/events.h"
+#include "events/events.h"
 
 #include <search.h>
 #include <stdio.h>
@@ -319,15 +319,6 @@ void fake_host_add_loss(struct fake_host *h, const struct rtl_stream_info *strea
 }
 
 /* The subscriber's life. */
-
-void fake_host_make_old(struct fake_host *h)
-{
-	h->api.struct_size = offsetof(struct rtl_host, positions);
-	for (struct fake_process *p = h->processes; p; p = p->next) {
-		p->process.struct_size = offsetof(struct rtl_process, spool_id);
-		p->process.spool_id = 1;
-	}
-}
 
 /* As it stands in a list of subscribers. To be freed. */
 static char *write_spec(const char *file, const char *settings)

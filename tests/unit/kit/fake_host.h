@@ -54,9 +54,6 @@ void fake_host_add_loss(struct fake_host *host, const struct rtl_stream_info *st
 
 /* The subscriber. */
 
-/** Before fake_host_load: the host is one of before positions, resume and calibration, and its
- *  processes have no spool_id. */
-void fake_host_make_old(struct fake_host *host);
 /** Loads a plugin file and creates an instance. settings: "key=value&key=value", NULL = none.
  *  What a real host refuses is refused, with a report. */
 int fake_host_load(struct fake_host *host, const char *file, const char *settings);

@@ -188,6 +188,14 @@ static int api_calibration(const struct rtl_host *host, const struct rtl_process
 	return 0;
 }
 
+/* Nor does it let its processes wait. */
+static int api_waits(const struct rtl_host *host, const struct rtl_process *process,
+		     struct rtl_waits *waits)
+{
+	(void)host, (void)process, (void)waits;
+	return RTL_ENOENT;
+}
+
 static int api_keep(const struct rtl_host *host, bool anyway)
 {
 	if (!anyway)
@@ -223,6 +231,7 @@ void fake_host_api_fill(struct rtl_host *api)
 		.resume = api_resume,
 		.calibration = api_calibration,
 		.values = api_values,
+		.waits = api_waits,
 		.keep = api_keep,
 		.left_out = api_left_out,
 	};

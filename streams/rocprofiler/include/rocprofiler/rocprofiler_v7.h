@@ -4,7 +4,7 @@
  * are others. A program that was written to the specification includes this header in place of
  * rocprofiler.h, and is linked to the same library.
  *
- * Types and functions here are rocprofiler_v7_*; rocprofiler_v7_names.h gives them the specification's names.
+ * Types and functions here are rocprofiler_v7_*; macros at the end give them the specification's names.
  * Where the specification's text and its examples differ, the examples count: a dispatch callback fills in
  * the group that it is given, and properties may be NULL. Where a library of tools defines OnLoadToolProp, that
  * becomes a function which gets the specification's settings (a macro at the end; ROCPROFILER_V7_ON_LOAD does the
@@ -307,29 +307,17 @@ rocprofiler_v7_iterate_trace_data(const rocprofiler_v7_t *context,
 
 /* ---- sampling ---- */
 
-static inline hsa_status_t rocprofiler_v7_start(rocprofiler_v7_t *context,
-						uint32_t group ROCPROFILER_V7_DEFAULT(0))
-{
-	rocprofiler_t *run = rocprofiler_v7_run_of(context, &group);
-
-	return rocprofiler_start(run, group);
-}
-
-static inline hsa_status_t rocprofiler_v7_stop(rocprofiler_v7_t *context,
-					       uint32_t group ROCPROFILER_V7_DEFAULT(0))
-{
-	rocprofiler_t *run = rocprofiler_v7_run_of(context, &group);
-
-	return rocprofiler_stop(run, group);
-}
-
-static inline hsa_status_t rocprofiler_v7_read(rocprofiler_v7_t *context,
-					       uint32_t group ROCPROFILER_V7_DEFAULT(0))
-{
-	rocprofiler_t *run = rocprofiler_v7_run_of(context, &group);
-
-	return rocprofiler_read(run, group);
-}
+#define ROCPROFILER_V7_SUBMIT(name)                                                                \
+	static inline hsa_status_t rocprofiler_v7_##name(rocprofiler_v7_t *context,                \
+							 uint32_t group ROCPROFILER_V7_DEFAULT(0)) \
+	{                                                                                          \
+		rocprofiler_t *run = rocprofiler_v7_run_of(context, &group);                       \
+                                                                                                   \
+		return rocprofiler_##name(run, group);                                             \
+	}
+ROCPROFILER_V7_SUBMIT(start)
+ROCPROFILER_V7_SUBMIT(stop)
+ROCPROFILER_V7_SUBMIT(read)
 
 static inline hsa_status_t rocprofiler_v7_get_data(rocprofiler_v7_t *context,
 						   uint32_t group ROCPROFILER_V7_DEFAULT(0))
@@ -345,25 +333,15 @@ static inline hsa_status_t rocprofiler_v7_get_data(rocprofiler_v7_t *context,
 	return status;
 }
 
-static inline hsa_status_t rocprofiler_v7_group_start(rocprofiler_v7_group_t *group)
-{
-	return rocprofiler_v7_start(group->context, group->index);
-}
-
-static inline hsa_status_t rocprofiler_v7_group_stop(rocprofiler_v7_group_t *group)
-{
-	return rocprofiler_v7_stop(group->context, group->index);
-}
-
-static inline hsa_status_t rocprofiler_v7_group_read(rocprofiler_v7_group_t *group)
-{
-	return rocprofiler_v7_read(group->context, group->index);
-}
-
-static inline hsa_status_t rocprofiler_v7_group_get_data(rocprofiler_v7_group_t *group)
-{
-	return rocprofiler_v7_get_data(group->context, group->index);
-}
+#define ROCPROFILER_V7_OF_GROUP(name)                                                              \
+	static inline hsa_status_t rocprofiler_v7_group_##name(rocprofiler_v7_group_t *group)      \
+	{                                                                                          \
+		return rocprofiler_v7_##name(group->context, group->index);                        \
+	}
+ROCPROFILER_V7_OF_GROUP(start)
+ROCPROFILER_V7_OF_GROUP(stop)
+ROCPROFILER_V7_OF_GROUP(read)
+ROCPROFILER_V7_OF_GROUP(get_data)
 
 /* ---- time ---- */
 
@@ -562,7 +540,7 @@ typedef struct {
 	rocprofiler_pool_t *pool;
 	rocprofiler_feature_t *features;
 	rocprofiler_v7_feature_t *wanted;
-	uint32_t feature_count, num_entries;
+	uint32_t feature_count;
 	rocprofiler_v7_pool_handler_t handler;
 	void *handler_arg;
 } rocprofiler_v7_pool_t;
@@ -589,7 +567,7 @@ static inline bool rocprofiler_v7_on_entry(const rocprofiler_pool_entry_t *entry
 	const rocprofiler_v7_pool_t *pool = (const rocprofiler_v7_pool_t *)arg;
 	rocprofiler_v7_pool_entry_t told = rocprofiler_v7_entry(entry);
 
-	return pool->handler ? pool->handler(&told, pool->handler_arg) : true;
+	return pool->handler && told.context ? pool->handler(&told, pool->handler_arg) : true;
 }
 
 static inline hsa_status_t rocprofiler_v7_pool_open(hsa_agent_t agent,
@@ -610,7 +588,6 @@ static inline hsa_status_t rocprofiler_v7_pool_open(hsa_agent_t agent,
 	}
 	made->wanted = features;
 	made->feature_count = count;
-	made->num_entries = properties->num_entries;
 	made->handler = properties->handler;
 	made->handler_arg = properties->handler_arg;
 	with.num_entries = properties->num_entries;
@@ -695,36 +672,26 @@ static inline hsa_status_t rocprofiler_v7_pool_flush(rocprofiler_v7_pool_t *pool
 	return rocprofiler_pool_flush(pool->pool);
 }
 
-struct rocprofiler_v7_found {
-	rocprofiler_v7_t **contexts;
-	uint32_t count;
-};
-
-static inline hsa_status_t rocprofiler_v7_find_entry(rocprofiler_pool_entry_t *entry, void *user)
+static inline hsa_status_t rocprofiler_v7_free_entry(rocprofiler_pool_entry_t *entry, void *unused)
 {
-	struct rocprofiler_v7_found *found = (struct rocprofiler_v7_found *)user;
+	rocprofiler_v7_t **slot = rocprofiler_v7_slot(entry);
 
-	found->contexts[found->count++] = *rocprofiler_v7_slot(entry);
+	(void)unused;
+	if (*slot)
+		(*slot)->features = NULL; /* the pool's */
+	rocprofiler_v7_free(*slot);
+	*slot = NULL;
 	return HSA_STATUS_SUCCESS;
 }
 
 /** Waits for what is under way; an entry that was fetched and not used need not be released. */
 static inline hsa_status_t rocprofiler_v7_pool_close(rocprofiler_v7_pool_t *pool)
 {
-	struct rocprofiler_v7_found found;
 	hsa_status_t status;
 
-	found.count = 0;
-	found.contexts = (rocprofiler_v7_t **)calloc(pool->num_entries, sizeof(*found.contexts));
-	if (found.contexts)
-		(void)rocprofiler_pool_iterate(pool->pool, rocprofiler_v7_find_entry, &found);
+	(void)rocprofiler_pool_flush(pool->pool);
+	(void)rocprofiler_pool_iterate(pool->pool, rocprofiler_v7_free_entry, NULL);
 	status = rocprofiler_pool_close(pool->pool);
-	for (uint32_t i = 0; i < found.count; i++) {
-		if (found.contexts[i])
-			found.contexts[i]->features = NULL; /* the pool's */
-		rocprofiler_v7_free(found.contexts[i]);
-	}
-	free(found.contexts);
 	free(pool->features);
 	free(pool);
 	return status;
@@ -764,6 +731,57 @@ typedef rocprofiler_settings_t rocprofiler_v8_settings_t;
 }
 #endif
 
-#include "rocprofiler_v7_names.h"
+/* ---- the specification's names */
+
+#define ROCPROFILER_METRIC ROCPROFILER_FEATURE_KIND_METRIC
+#define ROCPROFILER_TRACE  ROCPROFILER_FEATURE_KIND_TRACE
+
+#define rocprofiler_settings_t               rocprofiler_v7_settings_t
+#define rocprofiler_feature_parameter_t      rocprofiler_v7_feature_parameter_t
+#define rocprofiler_feature_t                rocprofiler_v7_feature_t
+#define rocprofiler_t                        rocprofiler_v7_t
+#define rocprofiler_group_t                  rocprofiler_v7_group_t
+#define rocprofiler_context_callback_t       rocprofiler_v7_context_callback_t
+#define rocprofiler_properties_t             rocprofiler_v7_properties_t
+#define rocprofiler_time_id_t                rocprofiler_v7_time_id_t
+#define ROCPROFILER_TIME_ID_CLOCK_REALTIME   ROCPROFILER_V7_TIME_ID_CLOCK_REALTIME
+#define ROCPROFILER_TIME_ID_CLOCK_MONOTONIC  ROCPROFILER_V7_TIME_ID_CLOCK_MONOTONIC
+#define rocprofiler_callback_data_t          rocprofiler_v7_callback_data_t
+#define rocprofiler_callback_t               rocprofiler_v7_callback_t
+#define rocprofiler_queue_callbacks_t        rocprofiler_v7_queue_callbacks_t
+#define rocprofiler_intercepting_t           rocprofiler_v7_queue_callbacks_t
+#define rocprofiler_pool_t                   rocprofiler_v7_pool_t
+#define rocprofiler_pool_entry_t             rocprofiler_v7_pool_entry_t
+#define rocprofiler_pool_handler_t           rocprofiler_v7_pool_handler_t
+#define rocprofiler_pool_properties_t        rocprofiler_v7_pool_properties_t
+#define rocprofiler_error_string             rocprofiler_v7_error_string
+#define rocprofiler_open                     rocprofiler_v7_open
+#define rocprofiler_close                    rocprofiler_v7_close
+#define rocprofiler_group_count              rocprofiler_v7_group_count
+#define rocprofiler_get_group                rocprofiler_v7_get_group
+#define rocprofiler_get_metrics              rocprofiler_v7_get_metrics
+#define rocprofiler_iterate_trace_data       rocprofiler_v7_iterate_trace_data
+#define rocprofiler_start                    rocprofiler_v7_start
+#define rocprofiler_stop                     rocprofiler_v7_stop
+#define rocprofiler_read                     rocprofiler_v7_read
+#define rocprofiler_get_data                 rocprofiler_v7_get_data
+#define rocprofiler_group_start              rocprofiler_v7_group_start
+#define rocprofiler_group_stop               rocprofiler_v7_group_stop
+#define rocprofiler_group_read               rocprofiler_v7_group_read
+#define rocprofiler_group_get_data           rocprofiler_v7_group_get_data
+#define rocprofiler_get_time                 rocprofiler_v7_get_time
+#define rocprofiler_set_queue_callbacks      rocprofiler_v7_set_queue_callbacks
+#define rocprofiler_set_intercepting         rocprofiler_v7_set_queue_callbacks
+#define rocprofiler_add_dispatch_callback    rocprofiler_v7_add_dispatch_callback
+#define rocprofiler_remove_intercepting      rocprofiler_remove_queue_callbacks
+#define rocprofiler_remove_dispatch_callback rocprofiler_remove_queue_callbacks
+#define rocprofiler_get_info                 rocprofiler_v7_get_info
+#define rocprofiler_query_info               rocprofiler_v7_query_info
+#define rocprofiler_pool_open                rocprofiler_v7_pool_open
+#define rocprofiler_pool_close               rocprofiler_v7_pool_close
+#define rocprofiler_pool_fetch               rocprofiler_v7_pool_fetch
+#define rocprofiler_pool_release             rocprofiler_v7_pool_release
+#define rocprofiler_pool_iterate             rocprofiler_v7_pool_iterate
+#define rocprofiler_pool_flush               rocprofiler_v7_pool_flush
 
 #endif

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# test_events_generated.sh: what is made of the descriptions of streams is what is committed, and a
+# test_events_generated.sh: the page that is made of the descriptions of streams is what is committed, and a
 # description that makes no sense is refused in one line that names it.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)

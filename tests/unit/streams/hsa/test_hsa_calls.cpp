@@ -30,6 +30,14 @@ struct call call_begin(uint32_t, const uint64_t *)
 void call_end(const struct call *, uint32_t, const uint64_t *, uint64_t)
 {
 }
+
+void memory_begin(void *, const void *, uint32_t, const uint64_t *)
+{
+}
+
+void memory_end(void *, const uint64_t *, uint32_t)
+{
+}
 }
 
 struct any_function {

@@ -14,7 +14,6 @@
 
 #include <rtl/publish.h>
 
-#include "../../streams/hip/dispatch_table.h"
 #include "../../streams/hip/preload.h"
 #include "../../streams/hsa/runtime/config.h"
 

@@ -13,7 +13,6 @@
 
 #include "../../streams/hsa/harvest/relay.h"
 #include "../../streams/hsa/harvest/source.h"
-#include "../../streams/hsa/harvest/sources.h"
 #include "../../streams/hsa/harvest/turn.h"
 #include "../../streams/hsa/objects/agents.h"
 #include "../../streams/hsa/runtime/interceptor.h"

@@ -43,6 +43,8 @@ CORE(CORE_QUEUE_ADD_WRITE_INDEX_SCACQ_SCREL, hsa_queue_add_write_index_scacq_scr
 CORE(CORE_QUEUE_ADD_WRITE_INDEX_SCACQUIRE, hsa_queue_add_write_index_scacquire);
 CORE(CORE_QUEUE_ADD_WRITE_INDEX_RELAXED, hsa_queue_add_write_index_relaxed);
 CORE(CORE_QUEUE_ADD_WRITE_INDEX_SCRELEASE, hsa_queue_add_write_index_screlease);
+CORE(CORE_AGENT_ITERATE_REGIONS, hsa_agent_iterate_regions);
+CORE(CORE_REGION_GET_INFO, hsa_region_get_info);
 CORE(CORE_MEMORY_COPY, hsa_memory_copy);
 CORE(CORE_SIGNAL_CREATE, hsa_signal_create);
 CORE(CORE_SIGNAL_DESTROY, hsa_signal_destroy);

@@ -78,7 +78,7 @@ static void test_plugin__is_told_of_streams_and_events(void **)
 	assert_int_equal(plugin_count(0), before + 3);
 
 	uint8_t number = xptiRegisterStream("cpp");
-	assert_true(xptiCheckTraceEnabled(number, XPTI_NODE_CREATE));
+	assert_true(xptiCheckTraceEnabled(number, RTL_NODE_CREATE));
 	assert_false(xptiCheckTraceEnabled(number, 42));
 
 	xpti_event *node = make("node", 1);

@@ -49,17 +49,9 @@ static void deliver_and_flush(struct trace *t, uint64_t count)
 	}
 }
 
-static void die_while_writing(struct trace *t)
-{
-	fake_host_make_old(t->host);
-	trace_begin(t, "batch=1000");
-	deliver_dispatches(t, 20123);
-	raise(SIGKILL);
-}
-
 static void die_between_flushes(struct trace *t)
 {
-	trace_begin(t, "batch=1000");
+	trace_begin(t, "");
 	deliver_and_flush(t, 3000);
 	deliver_dispatches(t, 20123);
 	raise(SIGKILL);
@@ -81,7 +73,7 @@ static void test_sqlite_faults__killed__what_was_flushed_is_there_with_its_posit
 
 static void finish_badly(struct trace *t)
 {
-	trace_begin(t, "batch=1000");
+	trace_begin(t, "");
 	deliver_and_flush(t, 3000);
 	deliver_dispatches(t, 20123);
 	fake_host_destroy(t->host); /* without finish */
@@ -98,24 +90,9 @@ static void test_sqlite_faults__destroyed_without_finish__no_rows_beyond_the_flu
 	assert_answer(t->file, "SELECT value FROM rtl_meta WHERE key = 'state'", "writing");
 }
 
-static void
-test_sqlite_faults__killed_in_an_older_host__all_committed_batches_are_there(void **state)
-{
-	struct trace *t = *state;
-	int64_t count;
-
-	assert_int_equal(in_child(t, die_while_writing), 128 + SIGKILL);
-	assert_valid(t->file);
-	count = ask_int(t->file, "SELECT count(*) FROM rocpd_op");
-	assert_true(count <= 20123);
-	/* At most a batch, and what was gathered for it, is missing. */
-	assert_true(count > 18000);
-	assert_answer(t->file, "SELECT value FROM rtl_meta WHERE key = 'state'", "writing");
-}
-
 static void write_on_and_on(struct trace *t)
 {
-	trace_begin(t, "batch=1000");
+	trace_begin(t, "");
 	for (;;) {
 		deliver_dispatches(t, 1000);
 		fake_host_flush(t->host);
@@ -165,7 +142,7 @@ static void write_past_a_limit(struct trace *t)
 
 	signal(SIGXFSZ, SIG_IGN);
 	setrlimit(RLIMIT_FSIZE, &limit);
-	trace_begin(t, "batch=1000");
+	trace_begin(t, "");
 	deliver_and_flush(t, 100000);
 	exit_with_report(t, RTL_EPLUGIN);
 }
@@ -200,7 +177,7 @@ static void fill_a_disk(struct trace *t)
 	if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
 	    mount("tmpfs", t->folder, "tmpfs", 0, "size=4m") != 0)
 		_exit(SKIPPED);
-	trace_begin(t, "batch=1000");
+	trace_begin(t, "");
 	deliver_and_flush(t, 200000);
 	if (!fake_host_failure(t->host))
 		_exit(3);
@@ -246,7 +223,7 @@ static void read_at_the_end(struct trace *t)
 	sqlite3 *reader;
 	sqlite3_stmt *stmt;
 
-	trace_begin(t, "batch=1000");
+	trace_begin(t, "");
 	deliver_and_flush(t, 2000);
 	assert_int_equal(sqlite3_open(t->file, &reader), SQLITE_OK);
 	sqlite3_prepare_v2(reader, "SELECT * FROM rocpd_op", -1, &stmt, NULL);
@@ -279,7 +256,7 @@ static void test_sqlite_faults__locked_by_another_program__told_once_and_counted
 	struct trace *t = *state;
 	sqlite3 *other;
 
-	trace_begin(t, "batch=1000");
+	trace_begin(t, "");
 	fake_host_flush(t->host);
 	assert_int_equal(sqlite3_open(t->file, &other), SQLITE_OK);
 	assert_int_equal(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
@@ -400,7 +377,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, trace_setup, trace_teardown)
-		TEST(test_sqlite_faults__killed_in_an_older_host__all_committed_batches_are_there),
 		TEST(test_sqlite_faults__killed__what_was_flushed_is_there_with_its_position),
 		TEST(test_sqlite_faults__destroyed_without_finish__no_rows_beyond_the_flush),
 		TEST(test_sqlite_faults__killed_at_any_moment__stays_valid),

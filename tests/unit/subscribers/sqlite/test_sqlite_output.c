@@ -242,8 +242,10 @@ static void test_sqlite_output__symbolic_link__its_target_is_written(void **stat
 static void test_sqlite_output__bad_settings__one_line_that_names_it(void **state)
 {
 	static const char *const bad[] = {
-		"batch=",     "batch=x",        "batch=999",        "batch=-1",    "batch=5000x",
-		"page_size=", "page_size=1000", "page_size=131072", "links=maybe",
+		"page_size=",
+		"page_size=1000",
+		"page_size=131072",
+		"links=maybe",
 	};
 	struct trace *t = *state;
 

@@ -614,35 +614,6 @@ static void test_sqlite_recover__calibration__is_written_at_the_end(void **state
 	assert_answer(t->file, "SELECT count(*) FROM rtl_clock WHERE realtime_ns > 0", "2");
 }
 
-static void test_sqlite_recover__older_host__writes_as_before(void **state)
-{
-	struct trace *t = *state;
-
-	trace_new_host(t, "process");
-	fake_host_make_old(t->host);
-	trace_begin(t, "batch=1000");
-	deliver_dispatches(t, 2600);
-	assert_true(ask_int(t->file, "SELECT count(*) FROM rocpd_op") >= 2000);
-	trace_end(t);
-	assert_whole(t, 2600);
-	assert_answer(t->file, "SELECT count(*) FROM rtl_position", "0");
-	assert_answer(t->file, "SELECT spool FROM rtl_process", "NULL");
-	assert_answer(t->file, "SELECT count(*) FROM rtl_clock WHERE pairs IS NOT NULL", "0");
-}
-
-static void test_sqlite_recover__older_host_that_recovers__refuses(void **state)
-{
-	struct trace *t = *state;
-
-	begin_host(t, "collector");
-	die(t);
-	trace_new_host(t, "recover");
-	fake_host_make_old(t->host);
-	assert_int_equal(trace_load(t, ""), RTL_ENOTSUP);
-	assert_true(fake_host_reported(t->host, "use a newer one to recover"));
-	assert_true(file_exists(t->file));
-}
-
 static void test_sqlite_recover__host_died_before_the_tables__begins_anew(void **state)
 {
 	struct trace *t = *state;
@@ -700,8 +671,6 @@ int main(void)
 		TEST(process_ends_before_the_flush__not_without_positions),
 		TEST(events_not_as_described__are_counted_on),
 		TEST(calibration__is_written_at_the_end),
-		TEST(older_host__writes_as_before),
-		TEST(older_host_that_recovers__refuses),
 		TEST(host_died_before_the_tables__begins_anew),
 		TEST(name_of_the_process__is_known_with_it),
 	};

@@ -55,39 +55,6 @@ static void test_sqlite_refuse__database_of_somebody_else__is_left_alone(void **
 	assert_answer(t->file, "SELECT count(*) FROM sqlite_master", "1");
 }
 
-static void test_sqlite_refuse__older_output__is_refused(void **state)
-{
-	struct trace *t = *state;
-
-	begin(t);
-	trace_end(t);
-	ask(t->file, "DROP TABLE rtl_position");
-	refused(t, RTL_EFORMAT, "was written by an older version");
-}
-
-static void test_sqlite_refuse__other_columns__is_refused(void **state)
-{
-	static const struct {
-		const char *sql, *table;
-	} changes[] = {
-		{"ALTER TABLE rtl_wait DROP COLUMN waited_ns", "differ in rtl_wait"},
-		{"ALTER TABLE rtl_args ADD COLUMN later INTEGER", "differ in rtl_args"},
-		{"ALTER TABLE rtl_loss RENAME COLUMN cause TO reason", "differ in rtl_loss"},
-		{"DROP TABLE rtl_clock", "differ in rtl_clock"},
-		{"ALTER TABLE rtl_string ADD COLUMN later INTEGER", "differ in rtl_string"},
-	};
-	struct trace *t = *state;
-
-	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
-		begin(t);
-		deliver_dispatches(t, 10);
-		trace_end(t);
-		ask(t->file, changes[i].sql);
-		refused(t, RTL_EFORMAT, changes[i].table);
-		unlink(t->file);
-	}
-}
-
 static void test_sqlite_refuse__other_version__is_refused(void **state)
 {
 	struct trace *t = *state;
@@ -127,8 +94,6 @@ int main(void)
 		TEST(no_such_file__one_clear_line),
 		TEST(no_database__is_left_alone),
 		TEST(database_of_somebody_else__is_left_alone),
-		TEST(older_output__is_refused),
-		TEST(other_columns__is_refused),
 		TEST(other_version__is_refused),
 		TEST(folder_in_the_way__is_refused),
 		TEST(still_being_written__is_refused),

@@ -391,7 +391,7 @@ static void test_sqlite_rows__many_dispatches__each_once_and_in_order(void **sta
 {
 	struct trace *t = *state;
 
-	trace_begin(t, "batch=1000");
+	trace_begin(t, "");
 	deliver_dispatches(t, 100000);
 	fake_host_flush(t->host);
 	trace_end(t);

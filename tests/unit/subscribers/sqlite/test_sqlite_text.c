@@ -2,7 +2,6 @@
 /* test_sqlite_text.c: texts made fit for a database: each byte, wherever it stands. */
 #include "text.h"
 
-#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -60,26 +59,11 @@ static void test_sqlite_text__clean__only_what_is_no_utf8(void **state)
 	arena_fini(&arena);
 }
 
-static void test_sqlite_text__hex__as_printf(void **state)
-{
-	static const uint64_t values[] = {0,         1,         9, 10, 15, 16, 255, 0x7f1200abcdef,
-					  INT64_MAX, UINT64_MAX};
-	char text[TEXT_HEX], expected[TEXT_HEX];
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
-		snprintf(expected, sizeof(expected), "0x%" PRIx64, values[i]);
-		assert_int_equal(text_hex(text, values[i]), strlen(expected));
-		assert_string_equal(text, expected);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sqlite_text__plain__replaces_each_byte_that_must_not_stay),
 		cmocka_unit_test(test_sqlite_text__clean__only_what_is_no_utf8),
-		cmocka_unit_test(test_sqlite_text__hex__as_printf),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

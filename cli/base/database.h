@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Traces in SQLite: the rocpd schema as RPD's version 3 has it, and rtl's own tables if they are
+ * there. Read only, in one pass, in bounded memory. One thread.
+ */
+#ifndef RTL_CLI_DATABASE_H
+#define RTL_CLI_DATABASE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct database;
+
+/** Opens a trace; NULL: it is none, and unless `quiet` a line has said so. */
+struct database *database_open(const char *path, bool quiet);
+void database_close(struct database *database);
+
+/** Whether a trace may be written to that path: nothing is there, or a trace, or a file in which
+ *  nothing is (such as one whose writer was killed at once). */
+bool database_replaceable(const char *path);
+
+/** Whether two paths are one file. */
+bool database_same_file(const char *a, const char *b);
+
+/** A value of rtl's table of facts; NULL: not there. To be freed. */
+char *database_fact(struct database *database, const char *key);
+
+/** Says in a line if it is not complete. CLI_UNFINISHED if somebody still writes it, as far as that
+ *  can be seen, else CLI_OK. */
+int database_say_unfinished(struct database *database);
+/** The same before something is made of it. With `taken` (--unfinished) of what is there so far:
+ *  CLI_OK. */
+int database_refuse_unfinished(struct database *database, bool taken);
+/** That option of a command. */
+#define DATABASE_UNFINISHED(at)                                                                    \
+	CLI_FLAG(0, "unfinished", at,                                                              \
+		 "what is there so far, of a trace that is still being written")
+
+/** GPU operations in it; -1 after a line. */
+int64_t database_operations(struct database *database);
+/** Events of any stream in it, but for what rtl says of itself; -1 after a line. */
+int64_t database_events(struct database *database);
+/** What its ledger knows to be lost, of all streams; -1 after a line if it cannot be read. */
+int64_t database_lost(struct database *database);
+
+/**
+ * Calls fn with each row of a query, its columns as text, NULL for SQL's NULL. A query of a table
+ * that this database does not have gives no rows. 0, or -1 after a line.
+ */
+int database_query(struct database *database, const char *sql,
+		   void (*fn)(void *user, const char *const *row), void *user);
+
+#endif

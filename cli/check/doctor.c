@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* The list of what was found: see doctor.h. */
+#include "doctor.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "embed.h"
+
+/* RTL_CLI "/check/doctor.sh" is its path, by the build. */
+EMBED(doctor_sh, RTL_CLI "/check/doctor.sh");
+extern const char doctor_sh[];
+
+#define FIELD_END  '\037'
+#define RECORD_END '\036'
+
+void doctor_fini(struct doctor *doctor)
+{
+	for (size_t i = 0; i < doctor->count; i++) {
+		free(doctor->findings[i].text);
+		free(doctor->findings[i].remedy);
+	}
+	free(doctor->findings);
+	for (size_t i = 0; i < doctor->process_count; i++)
+		free(doctor->processes[i].program);
+	free(doctor->processes);
+	for (size_t i = 0; i < doctor->child_count; i++)
+		free(doctor->children[i]);
+	close(doctor->facts);
+}
+
+void doctor_section(struct doctor *doctor, const char *section)
+{
+	snprintf(doctor->section, sizeof(doctor->section), "%s", section);
+}
+
+void doctor_add(struct doctor *doctor, enum doctor_level level, const char *check,
+		const char *remedy, const char *format, ...)
+{
+	struct doctor_finding *findings =
+		reallocarray(doctor->findings, doctor->count + 1, sizeof(*findings));
+	struct doctor_finding finding = {.level = level};
+	va_list list;
+
+	snprintf(finding.section, sizeof(finding.section), "%s", doctor->section);
+	snprintf(finding.check, sizeof(finding.check), "%s", check);
+	if (findings)
+		doctor->findings = findings;
+	va_start(list, format);
+	if (vasprintf(&finding.text, format, list) < 0)
+		finding.text = NULL;
+	va_end(list);
+	if (remedy)
+		finding.remedy = strdup(remedy);
+	if (findings && finding.text && (!remedy || finding.remedy)) {
+		findings[doctor->count++] = finding;
+		return;
+	}
+	doctor->failed = true;
+	free(finding.text);
+	free(finding.remedy);
+}
+
+void doctor_fault_line(struct doctor *doctor, const char *check, const char *line,
+		       const char *remedy)
+{
+	const char *semicolon = strstr(line, "; ");
+	int length = semicolon ? (int)(semicolon - line) : (int)strlen(line);
+
+	doctor_fault(doctor, check, semicolon ? semicolon + 2 : remedy, "%.*s", length, line);
+}
+
+void doctor_fact(const struct doctor *doctor, const char *name, const char *format, ...)
+{
+	char *text = NULL, *quoted;
+	va_list list;
+
+	va_start(list, format);
+	if (vasprintf(&text, format, list) < 0)
+		text = NULL;
+	va_end(list);
+	quoted = text ? cli_quote(text) : NULL;
+	if (quoted)
+		dprintf(doctor->facts, "%s=%s\n", name, quoted);
+	free(quoted);
+	free(text);
+}
+
+/* LEVEL, CHECK, TEXT and REMEDY, or a section. */
+static void take(struct doctor *doctor, char *record)
+{
+	const char separators[] = {FIELD_END, RECORD_END, '\0'};
+	char *level = strsep(&record, separators), *check = strsep(&record, separators);
+	char *text = strsep(&record, separators), *remedy = strsep(&record, separators);
+
+	if (!remedy)
+		doctor_section(doctor, level);
+	else if (!strcmp(level, "fault"))
+		doctor_fault(doctor, check, remedy, "%s", text);
+	else if (!strcmp(level, "warning"))
+		doctor_warn(doctor, check, remedy, "%s", text);
+	else
+		doctor_ok(doctor, check, "%s", text);
+}
+
+void doctor_script(struct doctor *doctor, const char *part)
+{
+	char *text = NULL, *record = NULL;
+	size_t size = 0;
+	FILE *out = NULL;
+
+	if (asprintf(&text, "part=%s facts=/proc/$PPID/fd/%d\n%s", part, doctor->facts, doctor_sh) >
+	    0)
+		out = popen(text, "re");
+	while (out && getdelim(&record, &size, RECORD_END, out) > 0)
+		take(doctor, record);
+	if (!out || pclose(out))
+		doctor_fault(doctor, "doctor", "see what /bin/sh says on standard error",
+			     "some checks could not be made");
+	free(record);
+	free(text);
+}

@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT */
+/* See collect.h. */
+#include "collect.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "cli.h"
+#include "crash.h"
+#include "database.h"
+#include "launch.h"
+#include "library.h"
+#include "notes.h"
+
+/* Longest sleep: few events of a quiet process are written after so long. Processes that come and
+ * rings that fill end it. */
+#define SLEEP_MS     100
+#define MESSAGE_SIZE 8192
+/* Of the thread that drains, while the command runs: a tenth of a core where the program keeps all busy. */
+#define NICE 10
+
+/* What the interceptors for ROCm publish; without them processes tell it themselves. */
+static const struct rtl_stream_info *const *find_streams(size_t *count)
+{
+	char *path = library_beside_rtl(LIBRARY_ROCM);
+	void *handle = path ? dlopen(path, RTLD_LAZY | RTLD_LOCAL) : NULL;
+	rtl_publisher_streams_fn publisher = handle ? library_publisher(handle) : NULL;
+
+	free(path);
+	*count = 0;
+	return publisher ? publisher(count) : NULL;
+}
+
+static int set_or_unset(const char *name, const char *value)
+{
+	return value ? setenv(name, value, 1) : unsetenv(name);
+}
+
+int collect_set_properties(const char *id, const char *mode)
+{
+	return set_or_unset("RTL_SESSION", id) || set_or_unset("RTL_MODE", mode)
+		       ? cli_failed("out of memory")
+		       : CLI_OK;
+}
+
+/* The subscribers take from our environment what they would take from the program's. */
+static int set_properties(const struct launch *launch)
+{
+	const char *there = getenv("RTL_SUBSCRIBERS");
+
+	if (there && *there)
+		cli_error(
+			"RTL_SUBSCRIBERS is set and not used: rtl trace takes the subscribers "
+			"from --subscribers, or, with --in-process, loads those into the command");
+	unsetenv("RTL_SUBSCRIBERS");
+	unsetenv("RTL_COLLECTOR");
+	return collect_set_properties(launch->id, session_mode(&launch->session));
+}
+
+int collect_refuse(int error, const char *message)
+{
+	const char *log = getenv("RTL_LOG");
+
+	/* what is wrong with a subscriber has been said where the log goes */
+	if (error != RTL_EPLUGIN || (log && *log))
+		cli_error("%s", message);
+	return CLI_FAILED;
+}
+
+static int take_notes(const struct launch *launch)
+{
+	const struct collect *collect = &launch->collect;
+	const struct session *session = &launch->session;
+	const struct notes notes = {
+		.session = (char *)(uintptr_t)launch->id,
+		.mode = (char *)(uintptr_t)session_mode(session),
+		.subscribers = session->list,
+		.database = session->database,
+		.command = launch->command[0],
+		.recording = (char *)(uintptr_t)rtl_collector_recording(collect->collector),
+	};
+	int error = notes_write(collect->folder, &notes);
+
+	return error ? cli_failed("cannot write to %s: %s; name another folder with --spool",
+				  collect->folder, strerror(error))
+		     : CLI_OK;
+}
+
+static void tell_progress(void *user, uint64_t left_bytes)
+{
+	progress_tell(user, left_bytes);
+}
+
+int collect_start(struct launch *launch, struct rtl_collector_options options)
+{
+	char message[MESSAGE_SIZE] = "", *base = NULL;
+	struct collect *collect = &launch->collect;
+	const struct selection *selection = collect->selection;
+	const char *spool = launch->spool ? launch->spool : getenv("RTL_SPOOL");
+	int status = set_properties(launch), error;
+
+	if (status)
+		return status;
+	if (spool && *spool && !(base = session_absolute_path(spool)))
+		return cli_failed("working directory: %s", strerror(errno));
+	options.struct_size = sizeof(options);
+	options.folder = base;
+	options.paused = launch->paused;
+	options.progress = tell_progress;
+	options.progress_user = &collect->progress;
+	if (!options.own)
+		options.streams = find_streams(&options.stream_count);
+	if (!options.own && options.kind == RTL_COLLECT)
+		options.own = &run_ledger_watch;
+	if (selection) {
+		options.delay_ns = selection->delay_ns;
+		options.duration_ns = selection->duration_ns;
+		options.repeat = selection->repeat;
+		options.last_ns = options.kind == RTL_RECORD ? selection->last_ns : 0;
+	}
+	error = rtl_collector_create(&options, &collect->collector, message, sizeof(message));
+	free(base);
+	if (error)
+		return collect_refuse(error, message);
+	collect->folder = rtl_collector_folder(collect->collector);
+	/* to copy a piece of a ring takes half of what its pages took the program */
+	collect->yielded = options.kind == RTL_RECORD;
+	status = session_set(&launch->session,
+			     options.own == &collect_nothing ? "RTL_CONTROL" : "RTL_COLLECTOR",
+			     collect->folder);
+	if (!status)
+		status = take_notes(launch);
+	if (status)
+		collect_finish(collect);
+	return status;
+}
+
+const struct rtl_host *collect_host;
+
+int collect_create(const struct rtl_host *host, const struct rtl_setting *settings, size_t count,
+		   void **instance)
+{
+	(void)settings, (void)count;
+	collect_host = host;
+	*instance = NULL;
+	return 0;
+}
+
+const struct rtl_subscriber collect_nothing = COLLECT_OWN("nothing", NULL, NULL, NULL);
+
+void collect_poll(void *user)
+{
+	struct collect *collect = user;
+
+	if (!collect->yielded) {
+		collect->yielded = true;
+		collect->nice = getpriority(PRIO_PROCESS, 0);
+		if (collect->nice < NICE)
+			setpriority(PRIO_PROCESS, 0, NICE); /* of this thread alone */
+	}
+	collect->met = rtl_collector_poll(collect->collector, SLEEP_MS);
+}
+
+void collect_wake(void *user)
+{
+	struct collect *collect = user;
+
+	rtl_collector_wake(collect->collector);
+}
+
+bool collect_is_stoppable(void *user)
+{
+	struct collect *collect = user;
+	const bool shown = progress_is_shown(&collect->progress);
+
+	progress_clear(&collect->progress);
+	return shown;
+}
+
+/* Whether a collector could not do all that it should have; says why. */
+static bool say_failure(const struct rtl_collector *collector)
+{
+	const char *failure = rtl_collector_failure(collector);
+
+	if (failure)
+		cli_error("%s", failure);
+	return failure;
+}
+
+void collect_finish(struct collect *collect)
+{
+	struct rtl_folder is = {.struct_size = sizeof(is)};
+
+	if (collect->yielded) /* where it may */
+		setpriority(PRIO_PROCESS, 0, collect->nice);
+	progress_init(&collect->progress, "writing what is left", collect->quiet);
+	/* takes those in that have come since the last look */
+	collect->met = rtl_collector_poll(collect->collector, 0);
+	if (!rtl_folder_look(collect->folder, &is)) {
+		collect->refused = is.refused;
+		collect->paused = is.paused;
+	}
+	rtl_collector_finish(collect->collector, &collect->left);
+	run_ledger_take(&collect->ledger);
+	collect->kept_ms = rtl_collector_kept_ms(collect->collector);
+	if (rtl_collector_recording(collect->collector))
+		collect->recording = strdup(rtl_collector_recording(collect->collector));
+	progress_clear(&collect->progress);
+	collect->failed = say_failure(collect->collector);
+	collect->kept = collect->failed ? strdup(collect->folder) : NULL;
+	rtl_collector_destroy(collect->collector);
+	collect->collector = NULL;
+	collect->folder = NULL;
+}
+
+static int deliver(struct rtl_collector_options options, uint32_t *left, bool death_said)
+{
+	struct rtl_collector *collector;
+	char message[MESSAGE_SIZE] = "", *words;
+	uint32_t running;
+	int error;
+
+	unsetenv("RTL_SUBSCRIBERS");
+	unsetenv("RTL_COLLECTOR");
+	if (asprintf(&words,
+		     options.kind == RTL_REPLAY
+			     ? "the output is not complete; what is in %s is unchanged"
+			     : "not all was recovered; `rtl recover` may continue with "
+			       "%s, --subscribers LIST chooses others",
+		     options.folder) < 0)
+		words = NULL;
+	crash_explain(words);
+	error = rtl_collector_create(&options, &collector, message, sizeof(message));
+	if (!error)
+		rtl_collector_finish(collector, &running);
+	crash_explain(NULL);
+	free(words);
+	if (error)
+		return collect_refuse(error, message);
+	error = say_failure(collector);
+	if (rtl_collector_interruption(collector) && !death_said)
+		cli_error("%s", rtl_collector_interruption(collector));
+	rtl_collector_destroy(collector);
+	if (left)
+		*left = running;
+	return error ? CLI_FAILED : CLI_OK;
+}
+
+int collect_deliver(uint32_t kind, const char *folder, const char *subscribers, uint32_t *left)
+{
+	const bool record = kind == RTL_RECORD_RECOVER;
+
+	return deliver(
+		(struct rtl_collector_options){.struct_size = sizeof(struct rtl_collector_options),
+					       .kind = kind,
+					       .subscribers = record ? NULL : subscribers,
+					       .output = record ? subscribers : NULL,
+					       .folder = folder},
+		left, false);
+}
+
+int collect_feed(char *const *traces, size_t count, const char *input, const char *subscribers,
+		 const struct rtl_subscriber *own)
+{
+	struct progress progress;
+	int status;
+
+	progress_init(&progress, "reading", !own);
+	progress.stops = "Ctrl-C stops";
+	status = deliver(
+		(struct rtl_collector_options){.struct_size = sizeof(struct rtl_collector_options),
+					       .kind = RTL_REPLAY,
+					       .subscribers = subscribers,
+					       .folder = traces[0],
+					       .input = input,
+					       .more = (const char *const *)traces + 1,
+					       .more_count = count - 1,
+					       .own = own,
+					       .progress = tell_progress,
+					       .progress_user = &progress},
+		NULL, false);
+	progress_clear(&progress);
+	return status;
+}
+
+int collect_deliver_completed(const char *folder, const char *subscribers)
+{
+	return deliver(
+		(struct rtl_collector_options){.struct_size = sizeof(struct rtl_collector_options),
+					       .kind = RTL_REPLAY,
+					       .subscribers = subscribers,
+					       .folder = folder},
+		NULL, true);
+}
+
+int collect_inspect(const char *path, bool is_folder, const struct rtl_subscriber *own)
+{
+	const struct rtl_collector_options options = {
+		.struct_size = sizeof(options),
+		.kind = is_folder ? RTL_INSPECT : RTL_REPLAY,
+		.subscribers = "",
+		.folder = path,
+		.own = own,
+	};
+	struct rtl_collector *collector;
+	char message[MESSAGE_SIZE] = "";
+	uint32_t left;
+	int error = rtl_collector_create(&options, &collector, message, sizeof(message));
+
+	if (error)
+		return collect_refuse(error, message);
+	if (is_folder)
+		rtl_collector_finish(collector, &left);
+	else
+		rtl_collector_poll(collector, 0);
+	rtl_collector_destroy(collector);
+	return CLI_OK;
+}
+
+int collect_check_output(const char *path)
+{
+	struct database *database = path ? database_open(path, false) : NULL;
+	char *writer = database ? database_fact(database, "writer") : NULL;
+	bool good = !path || (database && !writer);
+
+	if (writer)
+		cli_error("%s is not complete: it could not be written to the end", path);
+	free(writer);
+	database_close(database);
+	return good ? CLI_OK : CLI_FAILED;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* The collector that `rtl trace` is: hosts the subscribers, drains the command and its children.
+ * One thread, but for collect_wake and collect_is_stoppable. */
+#ifndef RTL_CLI_COLLECT_H
+#define RTL_CLI_COLLECT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <rtl/collector.h>
+
+#include "progress.h"
+#include "run_ledger.h"
+#include "selection.h"
+#include "session.h"
+
+struct launch;
+
+/** By signals. */
+#define SNAPSHOTS_AT_ONCE 16u
+
+struct collect {
+	pid_t snapshots[SNAPSHOTS_AT_ONCE]; /* processes that make one; 0: none */
+	struct rtl_collector *collector;
+	const char *folder; /* of the collector */
+	int nice;           /* priority of the thread that drains, before it gave that up */
+	bool yielded;       /* it has: the program goes before it where no core is idle */
+	struct progress progress;
+	const struct selection
+		*selection; /* the periods; NULL: all is recorded; set before it starts */
+	bool quiet;         /* no progress is shown; set before it starts */
+	uint32_t met;       /* processes so far */
+	uint32_t left;      /* that still ran at the end */
+	uint32_t refused;   /* that could make no spool, and have said why; known at the end */
+	bool paused;        /* at the end */
+	bool failed;        /* not everything could be written; it has been said */
+	uint32_t kept_ms;   /* at the end: see rtl_collector_kept_ms */
+	struct run_ledger ledger; /* after the end: of a collector with subscribers */
+	char *recording;          /* after the end: of a recorder; to be freed */
+	char *kept;               /* the folder, where it was kept for that; to be freed */
+};
+
+/**
+ * Makes the collector for a prepared session, and its variable for the command. From here on
+ * collect_finish must be called, or the folder stays.
+ * @param options  kind, subscribers, own, output, limits; the rest is set as `launch` says. `own`: for a
+ *                 subscriber of rtl's own alone; with collect_nothing the command records itself: `rtl
+ *                 start` and `rtl stop` reach it by this collector, and nothing is to be polled
+ * @return an exit status; it has said why
+ */
+int collect_start(struct launch *launch, struct rtl_collector_options options);
+/** A subscriber of the command's own: there is one at a time, and it can be given nothing; what it calls is
+ *  collect_host. Functions may be NULL. */
+#define COLLECT_OWN(called, on_stream, on_process, on_finish)                                      \
+	{                                                                                          \
+		.abi_version = RTL_ABI_VERSION, .struct_size = sizeof(struct rtl_subscriber),      \
+		.name = called, .version = "1", .description = "of the command rtl",               \
+		.create = collect_create, .stream = on_stream, .process_begin = on_process,        \
+		.finish = on_finish                                                                \
+	}
+int collect_create(const struct rtl_host *host, const struct rtl_setting *settings, size_t count,
+		   void **instance);
+extern const struct rtl_host *collect_host;
+/** One that receives nothing. */
+extern const struct rtl_subscriber collect_nothing;
+
+/* Parts of a struct child_work, of a struct collect. */
+
+/** Delivers what there is, and sleeps if there is nothing. */
+void collect_poll(void *collect);
+/** Ends that sleep, or the next one. Any thread. */
+void collect_wake(void *collect);
+/** Delivers the rest, and completes the outputs. */
+void collect_finish(struct collect *collect);
+/** Whether the user sees how far that is, and that Ctrl-C ends it; takes that away, for other lines. Any
+ *  thread. */
+bool collect_is_stoppable(void *collect);
+
+/** What the subscribers are told of the run ("session", "mode"); NULL: it is not known. */
+int collect_set_properties(const char *id, const char *mode);
+
+/**
+ * Delivers what is in a folder.
+ * @param kind  RTL_REPLAY, RTL_RECOVER, or RTL_RECORD_RECOVER, then `subscribers` is the folder of
+ *              the recording
+ * @param[out] left  processes that still run; may be NULL
+ * @return an exit status; it has said why
+ */
+int collect_deliver(uint32_t kind, const char *folder, const char *subscribers, uint32_t *left);
+/** Replays what a source plugin reads, one trace or several as one; input: its name, NULL: the first that says
+ *  it reads them. own: a subscriber of rtl's own beside the others, and how far it is is shown; or NULL. */
+int collect_feed(char *const *traces, size_t count, const char *input, const char *subscribers,
+		 const struct rtl_subscriber *own);
+/** Replays a recording that collect_deliver has just completed: that its collector died has been said. */
+int collect_deliver_completed(const char *folder, const char *subscribers);
+
+/** Lets a subscriber of rtl's own look at what is in a folder, as RTL_INSPECT does, or at the begin of a file that
+ *  a source reads. CLI_OK, or an exit status after a line. */
+int collect_inspect(const char *path, bool is_folder, const struct rtl_subscriber *own);
+
+/** Whether an output in SQLite is complete; an exit status after a line if not. NULL is fine. */
+int collect_check_output(const char *database);
+
+/** Says why a collector could not be created; an exit status. */
+int collect_refuse(int error, const char *message);
+
+#endif

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * convert_csv.c: tables as text, in the files and with the columns of rocprofv3. Headers and texts
+ * are in quotes (a quote in a text is doubled), numbers bare. What rtl does not know is 0. Streams of
+ * programs have a file for each type, as they have a table in the database.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "convert.h"
+#include "convert_rows.h"
+#include "embed.h"
+#include "part.h"
+
+EMBED(convert_csv_sql, RTL_CLI "/collect/convert_csv.sql");
+extern const char convert_csv_sql[];
+
+/* Of a table of events by their description: what its file's name begins with. */
+#define OWN_PREFIX "rtl_e_"
+
+static void write_text(FILE *out, const char *text)
+{
+	putc('"', out);
+	for (; *text; text++) {
+		if (*text == '"')
+			putc('"', out);
+		putc(*text, out);
+	}
+	putc('"', out);
+}
+
+static void write_row(FILE *out, sqlite3_stmt *row, bool header)
+{
+	const int columns = sqlite3_column_count(row);
+
+	for (int i = 0; i < columns; i++) {
+		if (i)
+			putc(',', out);
+		if (header)
+			write_text(out, sqlite3_column_name(row, i));
+		else if (sqlite3_column_type(row, i) == SQLITE_INTEGER)
+			fprintf(out, "%" PRId64, (int64_t)sqlite3_column_int64(row, i));
+		else if (sqlite3_column_type(row, i) == SQLITE_FLOAT)
+			fprintf(out, "%.6f", sqlite3_column_double(row, i));
+		else
+			write_text(out, sqlite3_column_text(row, i)
+						? (const char *)sqlite3_column_text(row, i)
+						: "");
+	}
+	putc('\n', out);
+}
+
+/* The rows from the first one on, at which the statement stands. */
+static int write_rows(struct convert_rows *rows, const struct part *part, sqlite3_stmt *row)
+{
+	FILE *out = fopen(part->path, "we");
+	uint64_t count = 0;
+	int result = SQLITE_ROW, status = CLI_OK;
+
+	if (!out)
+		return part_failed(part, errno);
+	write_row(out, row, true);
+	for (; result == SQLITE_ROW && !ferror(out); result = sqlite3_step(row)) {
+		write_row(out, row, false);
+		if (++count % CONVERT_TELL_EVERY == 0)
+			convert_rows_tell(rows, CONVERT_TELL_EVERY);
+	}
+	if (ferror(out) | fclose(out))
+		status = part_failed(part, errno ? errno : ENOSPC);
+	else if (result != SQLITE_DONE)
+		status = convert_rows_refuse(rows);
+	return status;
+}
+
+/* A table with no rows has no file, as with rocprofv3. */
+static int write_table(struct convert_rows *rows, const char *folder, const char *name,
+		       const char *sql, unsigned *files)
+{
+	sqlite3_stmt *row = NULL;
+	struct part part;
+	char *path = NULL;
+	int result, status = CLI_OK;
+
+	if (sqlite3_prepare_v2(rows->db, sql, -1, &row, NULL) != SQLITE_OK)
+		return convert_rows_refuse_sql(rows);
+	result = sqlite3_step(row);
+	/* what is there stays where there is nothing to put into its place */
+	if (result == SQLITE_ROW && !*files)
+		status = convert_prepare_csv(folder);
+	if (status)
+		goto out;
+	if (result == SQLITE_ROW && asprintf(&path, "%s/%s.csv", folder, name) < 0) {
+		path = NULL;
+		status = cli_failed("out of memory");
+	} else if (result == SQLITE_ROW) {
+		++*files;
+		status = part_begin(&part, path);
+		if (!status)
+			status = part_end(&part, write_rows(rows, &part, row));
+	} else if (result != SQLITE_DONE) {
+		status = convert_rows_refuse(rows);
+	}
+out:
+	sqlite3_finalize(row);
+	free(path);
+	return status;
+}
+
+static int write_tables(struct convert_rows *rows, const char *folder, unsigned *files)
+{
+	sqlite3_stmt *file = NULL;
+	int status = convert_rows_script(rows, NULL, convert_csv_sql, NULL, NULL);
+	int result = SQLITE_DONE;
+
+	if (!status && sqlite3_prepare_v2(rows->db, "SELECT name, sql FROM c_file", -1, &file,
+					  NULL) != SQLITE_OK)
+		status = convert_rows_refuse(rows);
+	while (!status && (result = sqlite3_step(file)) == SQLITE_ROW)
+		status = write_table(rows, folder, (const char *)sqlite3_column_text(file, 0),
+				     (const char *)sqlite3_column_text(file, 1), files);
+	if (!status && result != SQLITE_DONE)
+		status = convert_rows_refuse(rows);
+	sqlite3_finalize(file);
+	return status;
+}
+
+bool convert_csv_is_empty(const char *input)
+{
+	const struct convert_selection all = {.unfinished = true};
+	struct convert_rows rows;
+	/* a table is made with its first event */
+	const bool empty = !convert_rows_open(&rows, input, &all) && convert_rows_are_none(&rows) &&
+			   !convert_rows_script(&rows, NULL, convert_csv_sql, NULL, NULL) &&
+			   !convert_rows_number(&rows, "SELECT count(*) FROM c_own");
+
+	convert_rows_close(&rows);
+	return empty;
+}
+
+/* ---- the folder ---- */
+
+static bool ends_as_ours(const char *end)
+{
+	return strcmp(end, ".csv") == 0 || strcmp(end, ".csv.part") == 0;
+}
+
+/* A table, or a part of one that a killed conversion has left. */
+static bool is_ours(const char *name)
+{
+	char view[64];
+
+	if (!strncmp(name, OWN_PREFIX, sizeof(OWN_PREFIX) - 1) && strchr(name, '.'))
+		return ends_as_ours(strchr(name, '.'));
+	/* those that begin with c_ are no tables */
+	if (strncmp(name, "c_", 2) &&
+	    snprintf(view, sizeof(view), "VIEW %.*s AS", (int)strcspn(name, "."), name) <
+		    (int)sizeof(view) &&
+	    strstr(convert_csv_sql, view) && ends_as_ours(name + strcspn(name, ".")))
+		return true;
+	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+/* Whether nothing else is there than files of an earlier conversion. */
+static bool holds_ours_alone(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	bool alone = dir != NULL;
+
+	for (struct dirent *e; alone && (e = readdir(dir));)
+		alone = is_ours(e->d_name);
+	if (dir)
+		closedir(dir);
+	return alone;
+}
+
+static void remove_ours(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)))
+		if (is_ours(entry->d_name))
+			unlinkat(dirfd(dir), entry->d_name, 0);
+	if (dir)
+		closedir(dir);
+}
+
+int convert_check_csv(const char *folder)
+{
+	if (part_check_place(folder))
+		return CLI_FAILED;
+	if (access(folder, F_OK) || holds_ours_alone(folder))
+		return CLI_OK; /* if it cannot be made, who makes it says so */
+	return cli_failed("output %s exists and holds something else, so it is not written to; "
+			  "choose another folder with -o",
+			  folder);
+}
+
+/* Files of an earlier conversion are replaced; nothing else may be there. */
+int convert_prepare_csv(const char *folder)
+{
+	if (convert_check_csv(folder))
+		return CLI_FAILED;
+	if (mkdir(folder, 0777) == 0)
+		return CLI_OK;
+	if (errno != EEXIST)
+		return cli_failed("output %s: %s; choose another folder with -o", folder,
+				  strerror(errno));
+	remove_ours(folder);
+	return CLI_OK;
+}
+
+/* Tables that are whole, but not all of them, would mislead. */
+void convert_drop_csv(const char *folder)
+{
+	remove_ours(folder);
+	rmdir(folder);
+}
+
+static int refuse_empty(const char *output, const char *input,
+			const struct convert_selection *selection)
+{
+	if (convert_selects(selection))
+		return convert_refuse_empty(selection);
+	return cli_failed("%s is not made: %s has no rows for tables", output, input);
+}
+
+int convert_csv(const char *output, const char *input, const struct convert_selection *selection)
+{
+	struct convert_rows rows;
+	int status = convert_rows_open(&rows, input, selection);
+	unsigned files = 0;
+
+	if (!status)
+		status = convert_rows_objects(&rows);
+	if (!status)
+		status = convert_check_csv(output);
+	if (!status)
+		status = write_tables(&rows, output, &files);
+	if (status && files)
+		convert_drop_csv(output);
+	if (!status && !files)
+		status = refuse_empty(output, input, selection);
+	convert_rows_close(&rows);
+	return status;
+}

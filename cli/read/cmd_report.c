@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rtl report: a trace as one page for a browser. The page is report_page.html with three blocks of
+ * data in it: what `rtl summary --json` prints, facts and names, and the events, packed
+ * (report.h), compressed and in base64.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <rtl/types.h>
+
+#include "cli.h"
+#include "convert.h"
+#include "database.h"
+#include "database_sql.h"
+#include "embed.h"
+#include "folders.h"
+#include "json.h"
+#include "part.h"
+#include "report.h"
+#include "summary.h"
+#include "trace_summary.h"
+
+#define EVENTS_MOST 4000000u
+/* Where in the page the data goes. */
+#define MARK "<!--rtl:data-->"
+
+EMBED(report_page, RTL_CLI "/read/report_page.html");
+extern const char report_page[];
+
+struct request {
+	struct cli_operands files;
+	const char *output;
+	unsigned most;
+	bool unfinished;
+};
+
+struct page {
+	const char *path;          /* of the trace */
+	struct database *database; /* NULL: it is a recording */
+	FILE *file;                /* in memory */
+	char *text;
+	size_t size;
+	bool failed; /* after a line */
+};
+
+static const struct cli_option options[] = {
+	CLI_VALUE('o', "output", "FILE", offsetof(struct request, output),
+		  "the page (default: FILE of the trace with .html for its suffix)"),
+	CLI_NUMBER(0, "events", "N", offsetof(struct request, most),
+		   "a number of events, 1 or more",
+		   "events in the timeline, the longest (default: 4000000);\n"
+		   "the tables count all"),
+	DATABASE_UNFINISHED(offsetof(struct request, unfinished)),
+};
+
+/* ---- JSON ---- */
+
+/* A text of JSON that was written to memory, as a script, so that no string in it ends that. It is freed. 0,
+ * or -1 after a line. */
+static int put_script(FILE *page, const char *id, FILE *file, char **json)
+{
+	const bool failed = !file || fclose(file);
+
+	if (failed)
+		cli_error("out of memory");
+	else
+		fprintf(page, "<script type=\"application/json\" id=\"%s\">", id);
+	for (const char *at = failed ? "" : *json; *at; at++)
+		if (*at == '<')
+			fputs("\\u003c", page);
+		else
+			fputc(*at, page);
+	if (!failed)
+		fputs("</script>\n", page);
+	free(*json);
+	return failed ? -1 : 0;
+}
+
+static int put_summary(struct page *page)
+{
+	const struct summary_style style = {.title = page->path};
+	struct summary *summary = summary_create();
+	char *json = NULL;
+	size_t size;
+	FILE *file = summary ? open_memstream(&json, &size) : NULL;
+	int rc = 0;
+
+	if (file)
+		rc = page->database ? database_summarize(page->database, summary)
+				    : trace_summarize(page->path, summary);
+	if (file && !rc)
+		summary_print_json(summary, file, &style);
+	summary_destroy(summary);
+	return put_script(page->file, "rtl-summary", file, &json) ? -1 : rc;
+}
+
+/* Rows: key, value */
+static void put_value(void *user, const char *const *row)
+{
+	json_text(user, row[0], row[1]);
+}
+
+static int put_facts(struct json *json, const struct page *page, const struct report *report)
+{
+	const struct rtl_host *host = report->sink.host;
+	const char *name = strrchr(page->path, '/');
+	const struct rtl_process *process;
+
+	json_text(json, "version", rtl_version());
+	json_text(json, "file", name ? name + 1 : page->path);
+	json_number(json, "base_ns", report->base_ns);
+	json_number(json, "end_ns", report->end_ns);
+	json_number(json, "left_out", report->left_out);
+	json_number(json, "shortest_ns", report->shortest_ns);
+	json_array(json, "processes");
+	for (uint32_t i = 1; (process = host->process(host, i)); i++) {
+		json_object(json, NULL);
+		json_number(json, "pid", (uint64_t)process->pid);
+		json_text(json, "program", process->program);
+		json_text(json, "command", process->command);
+		json_text(json, "host", process->host_name);
+		json_end(json);
+	}
+	json_end(json);
+	return page->database
+		       ? database_query(
+				 page->database,
+				 "SELECT key, value FROM rtl_meta WHERE key IN ('state', 'mode')"
+				 " UNION ALL SELECT 'began', datetime(min(realtime_ns) / "
+				 "1000000000,"
+				 " 'unixepoch') || ' UTC' FROM rtl_clock WHERE realtime_ns NOT NULL"
+				 " UNION ALL SELECT 'host', min(host_name) FROM rtl_process",
+				 put_value, json)
+		       : 0;
+}
+
+static void put_tracks(struct json *json, const struct report *report)
+{
+	json_array(json, "tracks");
+	for (size_t i = 0; i < report->track_count; i++) {
+		const struct report_track *track = &report->tracks[i];
+		const bool is_gpu = track->gpu >= 0;
+
+		json_object(json, NULL);
+		json_number(json, is_gpu ? "gpu" : "pid",
+			    is_gpu ? (uint64_t)track->gpu : track->pid);
+		json_number(json, is_gpu ? "queue" : "tid", track->number);
+		json_number(json, "count", track->count);
+		json_end(json);
+	}
+	json_end(json);
+	json_array(json, "names");
+	for (size_t i = 0; i < report->name_count; i++) {
+		json_array(json, NULL);
+		json_text(json, NULL, report->names[i].text->text);
+		json_text(json, NULL, report->names[i].kind->text);
+		json_end(json);
+	}
+	json_end(json);
+}
+
+static int put_trace(struct page *page, const struct report *report)
+{
+	char *text = NULL;
+	size_t size;
+	struct json json = {.file = open_memstream(&text, &size)};
+	int rc = 0;
+
+	if (json.file) {
+		json_object(&json, NULL);
+		rc = put_facts(&json, page, report);
+		put_tracks(&json, report);
+		json_end(&json);
+	}
+	return put_script(page->file, "rtl-trace", json.file, &text) ? -1 : rc;
+}
+
+/* ---- events ---- */
+
+/* In base64 (RFC 4648). */
+static void put_base64(FILE *page, const unsigned char *bytes, size_t size)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+	for (size_t i = 0; i < size; i += 3) {
+		const uint32_t group = (uint32_t)bytes[i] << 16 |
+				       (i + 1 < size ? (uint32_t)bytes[i + 1] << 8 : 0) |
+				       (i + 2 < size ? bytes[i + 2] : 0);
+		const char four[4] = {digits[group >> 18], digits[group >> 12 & 63],
+				      i + 1 < size ? digits[group >> 6 & 63] : '=',
+				      i + 2 < size ? digits[group & 63] : '='};
+
+		fwrite(four, 1, sizeof(four), page);
+	}
+}
+
+/* The page's browser reads the format of RFC 1950, which compress2 writes. */
+static int put_events(FILE *page, const struct report *report)
+{
+	uLongf size = compressBound(report->packed_size);
+	unsigned char *compressed = malloc(size);
+
+	if (!compressed || compress2(compressed, &size, report->packed, report->packed_size,
+				     Z_BEST_SPEED) != Z_OK) {
+		free(compressed);
+		cli_error("out of memory");
+		return -1;
+	}
+	fputs("<script type=\"text/plain\" id=\"rtl-events\">", page);
+	put_base64(page, compressed, size);
+	fputs("</script>\n", page);
+	free(compressed);
+	return 0;
+}
+
+/* What stands behind the summary. */
+static char *end_page(struct report *report, size_t *size)
+{
+	struct page *page = report->user;
+
+	page->failed = put_trace(page, report) || put_events(page->file, report);
+	fputs(strstr(report_page, MARK) + strlen(MARK), page->file);
+	fflush(page->file);
+	*size = page->size;
+	return page->failed ? NULL : strdup(page->text);
+}
+
+/* ---- the command ---- */
+
+static int write_events(struct page *page, const struct part *part, struct report *report)
+{
+	struct timeline *timeline = &report->sink.timeline;
+	const bool is_foreign =
+		page->database && !database_has_table(page->database, "rtl_process");
+	const int fd = open(part->path, O_WRONLY | O_CLOEXEC);
+	int status;
+
+	if (fd < 0)
+		return part_failed(part, errno);
+	timeline->writer = &report_writer;
+	if (!timeline_begin(timeline, part->path, fd, TIMELINE_JSON, 0, 0, "", false) ||
+	    !work_init(&report->sink.work, timeline, false) || !report_init(report, is_foreign))
+		return part_failed(part, timeline_error(timeline));
+	status = convert_feed(part, &(char *){(char *)(uintptr_t)page->path}, 1, &report->sink);
+	return page->failed ? CLI_FAILED : status;
+}
+
+static int write_part(struct page *page, const struct part *part, unsigned most)
+{
+	struct report *report = calloc(1, sizeof(*report));
+	int status = CLI_FAILED;
+
+	page->file = report ? open_memstream(&page->text, &page->size) : NULL;
+	if (!page->file)
+		return cli_failed("out of memory");
+	report->most = most;
+	report->end = end_page;
+	report->user = page;
+	fwrite(report_page, 1, (size_t)(strstr(report_page, MARK) - report_page), page->file);
+	if (!put_summary(page))
+		status = write_events(page, part, report);
+	fclose(page->file);
+	free(page->text);
+	report_fini(report);
+	return status;
+}
+
+/* Nothing is there, or an empty file, or a page of this command's. */
+static bool is_replaceable(const char *path)
+{
+	char begin[64];
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+	ssize_t length;
+
+	if (fd < 0)
+		return true; /* or it cannot be written: who makes it says that better */
+	length = !fstat(fd, &st) && S_ISREG(st.st_mode) ? read(fd, begin, sizeof(begin)) : -1;
+	close(fd);
+	return !length || (length == sizeof(begin) && !memcmp(begin, report_page, sizeof(begin)));
+}
+
+static int report(const struct request *request, const char *path, const char *output)
+{
+	struct page page = {.path = path};
+	struct part part;
+	struct rtl_folder is;
+	struct stat st;
+	int status;
+
+	if (database_same_file(path, output))
+		return cli_failed("%s is the trace: give the page another name with -o", output);
+	if (!is_replaceable(output))
+		return cli_failed(
+			"output %s exists and is no page of rtl, so it is not written over; "
+			"move it away, or choose another file with -o",
+			output);
+	if (!stat(path, &st) && S_ISDIR(st.st_mode)) {
+		status = folder_look("report", path, &is);
+		if (!status && is.in_use)
+			status = cli_failed("report: %s is in use by process %d", path, is.pid);
+	} else {
+		page.database = database_open(path, false);
+		status = page.database
+				 ? database_refuse_unfinished(page.database, request->unfinished)
+				 : CLI_FAILED;
+	}
+	if (status == CLI_OK)
+		status = part_begin(&part, output);
+	if (status == CLI_OK)
+		status = part_end(&part, write_part(&page, &part, request->most));
+	if (status == CLI_OK) {
+		cli_line("%s: open it in a browser", output);
+		status = cli_finish_output();
+	}
+	database_close(page.database);
+	return status;
+}
+
+/* run.db: run.html. To be freed. */
+static char *default_output(const char *path)
+{
+	const char *name = strrchr(path, '/');
+	const char *dot = strrchr(name ? name : path, '.');
+	const int length =
+		dot && dot != (name ? name + 1 : path) ? (int)(dot - path) : (int)strlen(path);
+	char *output;
+
+	return asprintf(&output, "%.*s.html", length, path) < 0 ? NULL : output;
+}
+
+static int run(const struct cli_command *command, int argc, char **argv)
+{
+	struct request request = {.most = EVENTS_MOST};
+	const char *path;
+	char *chosen;
+	int status = cli_read(command, argc, argv, &request);
+
+	if (status >= 0)
+		return status;
+	if (!request.most)
+		return cli_usage("report: --events 0: give a number of events, 1 or more");
+	if (!request.files.count)
+		return cli_usage("report: give the file of a trace: rtl report FILE");
+	path = request.files.list[0];
+	chosen = request.output ? strdup(request.output) : default_output(path);
+	if (!chosen)
+		return cli_failed("out of memory");
+	status = report(&request, path, chosen);
+	free(chosen);
+	return status;
+}
+
+const struct cli_command cmd_report = {
+	.name = "report",
+	.operands = "FILE",
+	.purpose = "Makes of a trace a page for a browser: a timeline, tables, gaps",
+	.details =
+		"FILE is an SQLite database that rtl or RPD wrote, or the folder of a recording.\n"
+		"The page is one file, which needs no network.",
+	CLI_OPTIONS(options),
+	CLI_OPERANDS(struct request, files, 1, "one file at a time"),
+	.run = run,
+};

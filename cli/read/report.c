@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/* See report.h. */
+#include "report.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NO_CALL     UINT32_MAX
+#define PACKED_MOST 48 /* bytes of an event: five numbers */
+
+struct report_event {
+	uint64_t begin_ns, end_ns, call_ns;
+	uint32_t name;
+	uint32_t call_track; /* NO_CALL: none */
+};
+
+static struct report *report_of(struct timeline *timeline)
+{
+	return (struct report *)((char *)timeline - offsetof(struct report, sink.timeline));
+}
+
+/* Room for one more; the array may move. False: out of memory. */
+static bool grow(struct report *report, void *array, size_t count, size_t *room, size_t size)
+{
+	const size_t wanted = *room ? *room * 2 : 64;
+	void **at = array, *larger = count < *room ? *at : reallocarray(*at, wanted, size);
+
+	if (!larger)
+		report->sink.timeline.out_of_memory = true;
+	else if (count == *room)
+		*room = wanted;
+	*at = larger ? larger : *at;
+	return larger;
+}
+
+/* The number plus one that a key has, or the next one gets. 0: out of memory. */
+static uint64_t number_of(struct report *report, struct map *map, uint64_t key, size_t next)
+{
+	const uint64_t known = map_get(map, key);
+
+	if (!known && !map_set(map, key, next + 1))
+		report->sink.timeline.out_of_memory = true;
+	return known ? known : map_get(map, key);
+}
+
+/* ---- tracks, names ---- */
+
+/* Queues of several processes have numbers of their own. */
+static uint32_t free_number(const struct report *report, int64_t gpu, uint32_t number)
+{
+	uint32_t next = 0;
+	bool is_free = true;
+
+	for (size_t i = 0; i < report->track_count; i++)
+		if (report->tracks[i].gpu == gpu) {
+			is_free &= report->tracks[i].number != number;
+			if (report->tracks[i].number >= next)
+				next = report->tracks[i].number + 1;
+		}
+	return is_free ? number : next;
+}
+
+/* The index of a track plus one; 0: it is not shown, or out of memory. */
+static uint64_t find_track(struct report *report, const struct timeline_track *of)
+{
+	const bool is_thread = of->kind == TIMELINE_THREAD || of->kind == TIMELINE_STARTED;
+	const uint64_t node = of->process->number;
+	const bool is_copies = of->kind == TIMELINE_COPIES;
+	/* those of another tool's are told apart by their numbers alone */
+	const uint64_t queue = report->sink.work.has_gpu_0 ? (uint32_t)of->number : of->number;
+	const uint64_t key = is_thread ? hash_number(of->process->key) + of->number
+				       : hash_number(node) + (is_copies ? 0 : queue + 1);
+	const uint64_t found =
+		number_of(report, &report->track_of, hash_number(key), report->track_count);
+	struct report_track track = {.gpu = is_thread ? -1 : (int64_t)node,
+				     .number = (uint32_t)of->number,
+				     .pid = (uint32_t)node};
+
+	if (found <= report->track_count ||
+	    !grow(report, &report->tracks, report->track_count, &report->track_room, sizeof(track)))
+		return found <= report->track_count ? found : 0;
+	if (!is_thread)
+		track.number = is_copies ? 0 : free_number(report, track.gpu, track.number);
+	report->tracks[report->track_count++] = track;
+	return found;
+}
+
+/* The index of a name plus one; 0: out of memory. */
+static uint64_t find_name(struct report *report, const struct timeline_slice *slice)
+{
+	const struct timeline_name *text = slice->name
+						   ? slice->name
+						   : timeline_name(&report->sink.timeline.names,
+								   slice->text, slice->text_length);
+	const uint64_t found =
+		text ? number_of(report, &report->name_of,
+				 (uint64_t)text->number << 32 | slice->category->number,
+				 report->name_count)
+		     : 0;
+
+	if (found <= report->name_count || !grow(report, &report->names, report->name_count,
+						 &report->name_room, sizeof(*report->names)))
+		return found <= report->name_count ? found : 0;
+	report->names[report->name_count++] = (struct report_name){text, slice->category};
+	return found;
+}
+
+/* ---- events ---- */
+
+static int compare_durations(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x > y ? -1 : x < y;
+}
+
+/* Leaves out the shorter ones, so that there are at most `most`. */
+static void leave_out(struct report *report)
+{
+	uint64_t *durations = malloc(report->count * sizeof(*durations));
+	size_t n = 0;
+
+	if (!durations) {
+		report->sink.timeline.out_of_memory = true;
+		return;
+	}
+	for (size_t i = 0; i < report->track_count; i++)
+		for (size_t j = 0; j < report->tracks[i].count; j++)
+			durations[n++] = report->tracks[i].events[j].end_ns -
+					 report->tracks[i].events[j].begin_ns;
+	qsort(durations, n, sizeof(*durations), compare_durations);
+	report->shortest_ns = durations[report->most] + 1;
+	free(durations);
+	report->count = 0;
+	for (size_t i = 0; i < report->track_count; i++) {
+		struct report_track *track = &report->tracks[i];
+		size_t kept = 0;
+
+		for (size_t j = 0; j < track->count; j++)
+			if (track->events[j].end_ns - track->events[j].begin_ns >=
+			    report->shortest_ns)
+				track->events[kept++] = track->events[j];
+		track->count = kept;
+		report->count += kept;
+	}
+	report->left_out += n - report->count;
+}
+
+static void slice(struct timeline *timeline, const struct timeline_track *of,
+		  const struct timeline_lane *lane, const struct timeline_slice *slice)
+{
+	struct report *report = report_of(timeline);
+	const struct work *work = &report->sink.work;
+	const uint64_t end_ns = slice->end_ns > slice->begin_ns ? slice->end_ns : slice->begin_ns;
+	struct report_event event = {slice->begin_ns, end_ns, slice->called_ns, 0, NO_CALL};
+	struct report_track *track;
+	uint64_t number, name;
+
+	(void)lane;
+	if (of->kind == TIMELINE_HOST || of->kind == TIMELINE_GPU_OTHER ||
+	    slice->category == work->categories[WORK_MEMORY] ||
+	    (slice->is_mark && slice->category != work->categories[WORK_MARKER]))
+		return;
+	if (slice->caller)
+		event.call_track = (uint32_t)find_track(report, slice->caller) - 1;
+	number = find_track(report, of);
+	name = find_name(report, slice);
+	if (!number || !name)
+		return;
+	report->base_ns = event.begin_ns < report->base_ns ? event.begin_ns : report->base_ns;
+	report->end_ns = end_ns > report->end_ns ? end_ns : report->end_ns;
+	if (end_ns - event.begin_ns < report->shortest_ns) {
+		report->left_out++;
+		return;
+	}
+	track = &report->tracks[number - 1];
+	if (!grow(report, &track->events, track->count, &track->room, sizeof(event)))
+		return;
+	event.name = (uint32_t)name - 1;
+	track->events[track->count++] = event;
+	if (++report->count > 2 * report->most)
+		leave_out(report);
+}
+
+/* ---- packing ---- */
+
+/* By their begin; what is around the other first. */
+static int compare_events(const void *a, const void *b)
+{
+	const struct report_event *x = a, *y = b;
+
+	if (x->begin_ns != y->begin_ns)
+		return x->begin_ns < y->begin_ns ? -1 : 1;
+	return x->end_ns > y->end_ns ? -1 : x->end_ns < y->end_ns;
+}
+
+static void put(struct report *report, uint64_t number)
+{
+	while (number >= 128) {
+		report->packed[report->packed_size++] = (unsigned char)(number | 128);
+		number >>= 7;
+	}
+	report->packed[report->packed_size++] = (unsigned char)number;
+}
+
+static void pack_event(struct report *report, const struct report_event *event, uint64_t before_ns,
+		       bool is_gpu)
+{
+	const int64_t since_ns = (int64_t)(event->begin_ns - event->call_ns);
+
+	put(report, event->begin_ns - before_ns);
+	put(report, event->end_ns - event->begin_ns);
+	put(report, event->name);
+	if (!is_gpu)
+		return;
+	put(report, event->call_track != NO_CALL);
+	if (event->call_track == NO_CALL)
+		return;
+	put(report, since_ns < 0 ? (uint64_t)-since_ns * 2 - 1 : (uint64_t)since_ns * 2);
+	put(report, event->call_track);
+}
+
+static char *tail(struct timeline *timeline, size_t *length)
+{
+	struct report *report = report_of(timeline);
+
+	if (report->count > report->most)
+		leave_out(report);
+	report->packed = malloc(report->count * PACKED_MOST + 1);
+	timeline->out_of_memory |= !report->packed;
+	if (timeline_error(timeline))
+		return NULL;
+	report->base_ns = report->end_ns ? report->base_ns : 0;
+	for (size_t i = 0; i < report->track_count; i++) {
+		struct report_track *track = &report->tracks[i];
+		uint64_t before_ns = report->base_ns;
+
+		if (track->count)
+			qsort(track->events, track->count, sizeof(*track->events), compare_events);
+		for (size_t j = 0; j < track->count; j++) {
+			pack_event(report, &track->events[j], before_ns, track->gpu >= 0);
+			before_ns = track->events[j].begin_ns;
+		}
+	}
+	return report->end(report, length);
+}
+
+const struct timeline_writer report_writer = {
+	.tells_callers = true,
+	.slice = slice,
+	.tail = tail,
+};
+
+bool report_init(struct report *report, bool is_foreign)
+{
+	static const char *const categories[WORK_CATEGORIES] = {
+		[WORK_KERNEL] = "kernel",  [WORK_COPY] = "copy",     [WORK_FILL] = "copy",
+		[WORK_HOST_COPY] = "copy", [WORK_HIP] = "hip",       [WORK_HSA] = "hsa",
+		[WORK_MARKER] = "roctx",   [WORK_MEMORY] = "memory",
+	};
+	struct work *work = &report->sink.work;
+
+	work->has_gpu_0 = is_foreign;
+	report->base_ns = UINT64_MAX;
+	for (size_t i = 0; i < WORK_CATEGORIES; i++)
+		work->categories[i] = timeline_intern(work->timeline, categories[i]);
+	for (uint32_t i = 0; i < 6; i++)
+		work->directions[i] =
+			timeline_intern(work->timeline, rtl_hsa_copy_direction_text(i));
+	return !work->timeline->out_of_memory;
+}
+
+void report_fini(struct report *report)
+{
+	for (size_t i = 0; i < report->track_count; i++)
+		free(report->tracks[i].events);
+	free(report->tracks);
+	free(report->names);
+	free(report->packed);
+	map_fini(&report->track_of);
+	map_fini(&report->name_of);
+	event_sink_fini(&report->sink);
+	if (report->sink.timeline.file.buffer)
+		timeline_fini(&report->sink.timeline, true);
+	free(report);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* What plugin.c, setting.c and feed.c share. */
+#ifndef RTL_CORE_PLUGIN_IMPL_H
+#define RTL_CORE_PLUGIN_IMPL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <rtl/subscriber.h>
+
+/* ---- plugin.c: where plugins are: the working directory, RTL_PLUGIN_PATH, the installed folder. Any thread, as
+ * long as nobody changes the environment. */
+
+/* Calls fn with each file lib*SUFFIX, in the order in which names are looked up, until it returns true;
+ * returns whether it did. */
+bool plugin_each_file(const char *suffix, bool (*fn)(void *user, const char *path), void *user);
+/* The file of a name, to be freed; RTL_ENOENT, RTL_ENOMEM: the message says where it was looked for. */
+int plugin_find_file(const char *name, char **path, char *message, size_t size);
+
+/* ---- setting.c: reads the values of a subscriber's settings as their descriptions say. No state; any thread. */
+
+/* Whether a description makes sense, and takes its own fallback. */
+bool setting_is_sound(const struct rtl_setting_info *info);
+
+/* Fills a setting; value NULL: it was not given. False: it does not take that value. */
+bool setting_read(const struct rtl_setting_info *info, const char *value, struct rtl_setting *out);
+
+#endif

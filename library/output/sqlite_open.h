@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * sqlite_open.h: opens a database that is there, to look at it. Only through SQLite: to close a descriptor of
+ * one's own would drop the locks that SQLite may hold on the same file in this process.
+ */
+#ifndef RTL_OUTPUT_SQLITE_OPEN_H
+#define RTL_OUTPUT_SQLITE_OPEN_H
+
+#include <sqlite3.h>
+
+/**
+ * Read-only where that works: what was cut off by the death of its writer (its -journal is there, or its -wal
+ * without the -shm) can only be read by a connection that may undo it.
+ * @param sql what to begin with; it must look into the file
+ * @param db  to be closed in any case; NULL: no memory
+ * @return    a result of SQLite's
+ */
+static inline int sqlite_open(const char *path, const char *sql, sqlite3 **db)
+{
+	static const int ways[] = {SQLITE_OPEN_READONLY, SQLITE_OPEN_READWRITE};
+	int rc = SQLITE_READONLY;
+
+	*db = NULL;
+	for (int i = 0; i < 2 && ((rc & 0xff) == SQLITE_READONLY || (rc & 0xff) == SQLITE_CANTOPEN);
+	     i++) {
+		sqlite3_close(*db);
+		rc = sqlite3_open_v2(path, db, ways[i] | SQLITE_OPEN_NOMUTEX, NULL);
+		if (rc == SQLITE_OK)
+			rc = sqlite3_exec(*db, sql, NULL, NULL, NULL);
+	}
+	return rc;
+}
+
+/** Waits for who writes; from here on all is as of now. */
+#define SQLITE_OPEN_AS_OF_NOW "PRAGMA busy_timeout=5000; BEGIN; SELECT 1 FROM sqlite_master"
+
+#endif

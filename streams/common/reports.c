@@ -1,4 +1,0 @@
-/* SPDX-License-Identifier: MIT */
-#include "reports.h"
-
-struct reports reports;
