@@ -16,6 +16,10 @@
 
 #include "output_name.h"
 
+/* Version of the tables named rtl_, in rtl_meta: raised when a column changes its meaning, comes
+ * or goes. */
+#define SCHEMA_RTL_VERSION "2"
+
 struct output {
 	char *path;  /* the file, empty and ours after output_choose */
 	int lock_fd; /* the folder; -1: not locked */

@@ -3,7 +3,6 @@
 #include "output.h"
 
 #include "output_writer.h"
-#include "schema.h"
 #include "sqlite_open.h"
 
 #include <rtl/publish.h>
