@@ -75,62 +75,37 @@ static enum http_result await_inserts(struct sub *sub)
 	return result;
 }
 
-static char *from_hex(const char *hex, const char **end)
-{
-	const size_t length = strspn(hex, "0123456789ABCDEFabcdef") / 2;
-	char *text = malloc(length + 1);
-
-	*end = hex + 2 * length;
-	if (!text)
-		return NULL;
-	for (size_t i = 0; i < length; i++) {
-		const char digits[] = {hex[2 * i], hex[2 * i + 1], '\0'};
-
-		text[i] = (char)strtoul(digits, NULL, 16);
-	}
-	text[length] = '\0';
-	return text;
-}
-
 /* The run that it was stored in; one that the user names is another one. */
 static enum http_result find_process(struct sub *sub, struct process *process, bool *found)
 {
-	char *run = NULL, *question = NULL;
+	char *question = NULL, *end;
 	enum http_result result;
-	const char *at, *end;
+	uint16_t day;
 	size_t size;
 	FILE *out = open_memstream(&question, &size);
 
 	*found = false;
 	if (!out)
 		return HTTP_REFUSED;
-	fprintf(out,
-		"SELECT hex(run), toUInt16(day), boot_ns FROM rtl_process WHERE spool = %" PRIu64,
+	fprintf(out, "SELECT toUInt16(day), boot_ns, run FROM rtl_process WHERE spool = %" PRIu64,
 		process->info->spool_id);
 	if (sub->run) {
 		fputs(" AND run = ", out);
 		store_put_text(out, sub->run);
 	}
-	fputs(" ORDER BY version DESC LIMIT 1 FORMAT TabSeparated", out);
+	fputs(" ORDER BY version DESC LIMIT 1 FORMAT TabSeparatedRaw", out);
 	fclose(out);
 	result = http_ask(&sub->store.http, question);
 	free(question);
-	*found = result == HTTP_DONE && sub->store.http.answer_size;
-	if (!*found)
+	if (result != HTTP_DONE || !sub->store.http.answer_size)
 		return result;
-	at = sub->store.http.answer;
-	run = from_hex(at, &end);
-	if (*end == '\t') {
-		uint16_t day = (uint16_t)strtoul(end + 1, (char **)(uintptr_t)&end, 10);
-
-		process->boot_ns = *end == '\t' ? strtoll(end + 1, NULL, 10) : 0;
-		if (!sub->run && run) {
-			sub->run = run;
-			sub->day = day;
-			return result;
-		}
+	day = (uint16_t)strtoul(sub->store.http.answer, &end, 10);
+	if (*end == '\t')
+		process->boot_ns = strtoll(end + 1, &end, 10);
+	if (*end == '\t' && !sub->run) { /* up to the line's end */
+		sub->run = strndup(end + 1, strlen(end + 1) - (end[1] != '\0'));
+		sub->day = day;
 	}
-	free(run);
 	*found = sub->run != NULL; /* not in an answer of another kind */
 	return result;
 }

@@ -195,7 +195,7 @@ static int plugin_flush(void *instance)
 	}
 	sub->sink.host->positions(sub->sink.host, take_position, sub);
 	/* the host forgets what it had delivered: it must be in the file now */
-	if (sub->sink.pending || sub->sink.timeline.state.used)
+	if (sub->sink.pending || sub->sink.timeline.state.changed)
 		timeline_commit(&sub->sink.timeline);
 	sub->sink.pending = false;
 	return status(sub);
