@@ -3,16 +3,9 @@
  * work_counter.c: how much work a GPU has been given that has not ended. Work is known when it
  * ends, so a moment is told of HELD_NS later; what was longer under way is counted from there on.
  * Changes wait in a heap, and what changes within APART_NS is told once.
- *
- * And what hardware counters were while a dispatch ran, 0 between dispatches; or in each interval, 0 where
- * there was none.
  */
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "hash.h"
 #include "work.h"
 
 #define HELD_NS  UINT64_C(1000000000)
@@ -107,87 +100,6 @@ void work_in_flight(struct work *work, struct work_gpu *gpu, uint64_t from_ns, u
 		drain(work, gpu, 0, HELD / 2);
 }
 
-void work_hardware_counter(struct work *work, struct work_process *process, uint32_t node,
-			   const char *kernel, const char *name, const char *unit,
-			   uint64_t begin_ns, uint64_t end_ns, double value)
-{
-	const struct timeline_slice dispatch = {.text = kernel,
-						.text_length = (uint32_t)strlen(kernel),
-						.begin_ns = begin_ns,
-						.end_ns = end_ns};
-	const bool selected = work->counters && work_selects(work, &node, &dispatch);
-	struct work_gpu *gpu = selected ? work_gpu(work, process, node, NULL) : NULL;
-	const uint64_t number = hash_text(name, strlen(name)) | 1; /* 0: kernels in flight */
-	struct timeline_track *track;
-
-	if (!gpu)
-		return;
-	track = timeline_find(gpu->process, TIMELINE_COUNTER, number);
-	if (!track)
-		track = timeline_add_counter(work->timeline, gpu->process, number, name,
-					     unit && *unit ? unit : "value");
-	if (!track)
-		return;
-	timeline_counter(work->timeline, track, begin_ns, value);
-	timeline_counter(work->timeline, track, end_ns, 0);
-}
-
-static struct work_interval *interval_of(struct work *work, struct work_gpu *gpu,
-					 const struct work_process *process, const char *name,
-					 const char *unit)
-{
-	const uint64_t number = hash_number(hash_text(name, strlen(name)) + process->number) | 1;
-	struct work_interval *interval = gpu->intervals;
-	char shown[256];
-
-	while (interval && interval->number != number)
-		interval = interval->next;
-	if (interval)
-		return interval;
-	interval = calloc(1, sizeof(*interval));
-	if (!interval) {
-		work->timeline->out_of_memory = true;
-		return NULL;
-	}
-	snprintf(shown, sizeof(shown), "%.200s, process %d", name, process->pid);
-	interval->number = number;
-	interval->track = timeline_add_counter(work->timeline, gpu->process, number, shown,
-					       unit && *unit ? unit : "value");
-	interval->next = gpu->intervals;
-	gpu->intervals = interval;
-	return interval;
-}
-
-/* The track is at 0 from the end of the newest interval on. */
-static void end_interval(struct work *work, struct work_interval *interval)
-{
-	if (interval->track && interval->end_ns)
-		timeline_counter(work->timeline, interval->track, interval->end_ns, 0);
-	interval->end_ns = 0;
-}
-
-void work_hardware_interval(struct work *work, struct work_process *process, uint32_t node,
-			    const char *name, const char *unit, uint64_t begin_ns, uint64_t end_ns,
-			    double value)
-{
-	const struct timeline_slice shown = {.text = name,
-					     .text_length = (uint32_t)strlen(name),
-					     .begin_ns = begin_ns,
-					     .end_ns = end_ns};
-	const bool selected = work->counters && work_selects(work, &node, &shown);
-	struct work_gpu *gpu = selected ? work_gpu(work, process, node, NULL) : NULL;
-	struct work_interval *interval = gpu ? interval_of(work, gpu, process, name, unit) : NULL;
-
-	if (!interval || !interval->track)
-		return;
-	if (interval->end_ns != begin_ns || isnan(value))
-		end_interval(work, interval);
-	if (isnan(value))
-		return;
-	timeline_counter(work->timeline, interval->track, begin_ns, value);
-	interval->end_ns = end_ns;
-}
-
 void work_flush(struct work *work, bool end)
 {
 	for (struct work_gpu *gpu = work->gpus; gpu; gpu = gpu->next) {
@@ -199,18 +111,11 @@ void work_flush(struct work *work, bool end)
 			drain(work, gpu, f->newest_ns - HELD_NS, HELD);
 		if (end)
 			write_now(work, gpu, f->written_ns);
-		for (struct work_interval *i = end ? gpu->intervals : NULL; i; i = i->next)
-			end_interval(work, i);
 	}
 }
 
 void work_counters_fini(struct work_gpu *gpu)
 {
-	for (struct work_interval *i = gpu->intervals, *next; i; i = next) {
-		next = i->next;
-		free(i);
-	}
-	gpu->intervals = NULL;
 	free(gpu->flight.heap);
 	gpu->flight = (struct work_flight){0};
 }
