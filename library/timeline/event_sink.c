@@ -96,7 +96,6 @@ void event_sink_finish(struct event_sink *sink)
 {
 	generic_unfinished(sink, NULL);
 	counters_end(sink);
-	work_flush(&sink->work, true);
 	event_sink_update_ledger(sink, true);
 	sink->timeline.interrupted = sink->host->property(sink->host, "interrupted");
 	timeline_finish(&sink->timeline);

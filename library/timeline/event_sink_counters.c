@@ -88,8 +88,7 @@ static void show(struct event_sink *sink, const struct waiting *value,
 {
 	struct work_gpu *gpu = selected_gpu(sink, value->process, value->gpu, dispatch->kernel,
 					    dispatch->begin_ns, dispatch->end_ns);
-	/* 0: kernels in flight */
-	const uint64_t number = hash_text(value->name->text, value->name->length) | 1;
+	const uint64_t number = hash_text(value->name->text, value->name->length);
 	struct timeline_track *track =
 		gpu ? timeline_find(gpu->process, TIMELINE_COUNTER, number) : NULL;
 
