@@ -6,8 +6,7 @@ find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
 set(RTL_GENERATED ${PROJECT_BINARY_DIR}/generated)
 file(GLOB RTL_EVENTS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/streams/events/*.toml)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${RTL_EVENTS}
-  ${PROJECT_SOURCE_DIR}/streams/events/generate.py ${PROJECT_SOURCE_DIR}/streams/events/generate_clickhouse.py
-  ${PROJECT_SOURCE_DIR}/subscribers/clickhouse/tables.toml)
+  ${PROJECT_SOURCE_DIR}/streams/events/generate.py)
 execute_process(COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/streams/events/generate.py ${RTL_GENERATED}
   COMMAND_ERROR_IS_FATAL ANY)
 file(GLOB rtl_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/rtl/*.h)

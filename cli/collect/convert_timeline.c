@@ -175,14 +175,6 @@ static int end_process(void *sink, const struct rtl_process *process)
 	return 0;
 }
 
-static int flush(void *instance)
-{
-	struct event_sink *sink = instance;
-
-	work_flush(&sink->work, false);
-	return 0;
-}
-
 static int finish(void *sink)
 {
 	event_sink_finish(sink);
@@ -199,7 +191,6 @@ static const struct rtl_subscriber subscriber = {
 	.stream = take_stream,
 	.process_begin = take_process,
 	.process_end = end_process,
-	.flush = flush,
 	.finish = finish,
 };
 

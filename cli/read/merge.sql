@@ -28,7 +28,7 @@ END;
 
 -- @first
 INSERT INTO known_fact
-  SELECT key, value FROM i.rtl_meta WHERE key IN ('schema', 'gpu', 'clock', 'links')
+  SELECT key, value FROM i.rtl_meta WHERE key IN ('schema', 'gpu', 'clock')
   UNION ALL SELECT 'of the first', (SELECT realtime_ns - time_ns FROM i.rtl_clock WHERE realtime_ns NOT NULL AND process = 1
     ORDER BY error_ns LIMIT 1);
 INSERT INTO known_host SELECT host_name, min(pid) / 10000000 FROM i.rtl_process GROUP BY host_name;
@@ -103,5 +103,4 @@ INSERT INTO o.rtl_clock (process, time_ns, realtime_ns, error_ns) SELECT o.proce
 -- Which one writes the output: in a list some characters mean something, and in a name "%".
 SELECT 'libsqlite_sub.so?output=' || replace(replace(replace((SELECT value FROM known_fact WHERE key = 'output'),
     '%', '%25%25'), '&', '%26'), ':', '%3A')
-  || CASE WHEN EXISTS (SELECT 1 FROM known_fact WHERE key = 'gpu' AND value = 'index') THEN '&gpu=index' ELSE '' END
-  || CASE WHEN EXISTS (SELECT 1 FROM known_fact WHERE key = 'links' AND value = 'no') THEN '&links=no' ELSE '' END;
+  || CASE WHEN EXISTS (SELECT 1 FROM known_fact WHERE key = 'gpu' AND value = 'index') THEN '&gpu=index' ELSE '' END;

@@ -56,7 +56,18 @@ static inline const struct map_entry *map_at(const struct map *map, size_t n)
 }
 
 /* Sets a value other than 0. False: out of memory. */
-bool map_set(struct map *map, uint64_t key, uint64_t value);
-void map_fini(struct map *map);
+static inline bool map_set(struct map *map, uint64_t key, uint64_t value)
+{
+	struct map_entry *entry = hash_add(&map->hash, &map_kind, hash_number(key), &key);
+
+	if (entry)
+		*entry = (struct map_entry){key, value};
+	return entry != NULL;
+}
+
+static inline void map_fini(struct map *map)
+{
+	hash_fini(&map->hash);
+}
 
 #endif

@@ -63,8 +63,6 @@ void event_sink_update_ledger(struct event_sink *sink, bool end)
 			s->info->name, l.published, l.delivered, l.discarded,
 			l.abandoned,   l.missed,    l.left_out};
 		host->losses(host, NULL, s->info, add_loss, &target);
-		if (s->skipped)
-			add_loss(&target, "json: not as described", s->skipped);
 		if (!strcmp(s->info->name, RTL_STREAM_HSA_COUNTER) && counters_lost(sink, end))
 			add_loss(&target, "json: value of a dispatch that is not there",
 				 counters_lost(sink, end));
@@ -97,7 +95,7 @@ int event_sink_stream(struct event_sink *sink, const struct rtl_stream_info *inf
 void event_sink_finish(struct event_sink *sink)
 {
 	generic_unfinished(sink, NULL);
-	work_flush(&sink->work, true);
+	counters_end(sink);
 	event_sink_update_ledger(sink, true);
 	sink->timeline.interrupted = sink->host->property(sink->host, "interrupted");
 	timeline_finish(&sink->timeline);

@@ -34,7 +34,6 @@ struct stream {
 	struct timeline_name *category;
 	struct type *types; /* of event_sink_generic.c */
 	struct type *last_type;
-	uint64_t skipped; /* events that were not as described */
 };
 
 /* Room for texts that are made of values, of one slice. */
@@ -137,6 +136,8 @@ void counters_values(void *user, const struct rtl_event *const *events, size_t c
 void counters_intervals(void *user, const struct rtl_event *const *events, size_t count);
 /* Values that could not be shown; `end`: no dispatch will come any more. */
 uint64_t counters_lost(const struct event_sink *sink, bool end);
+/* Shows where the newest intervals end. */
+void counters_end(struct event_sink *sink);
 void counters_fini(struct event_sink *sink);
 
 /* event_sink_generic.c */

@@ -2,10 +2,12 @@
 /*
  * event_sink_counters.c: hardware counters, as tracks of their GPU. A value of a dispatch is shown from the dispatch's
  * begin to its end, which another event tells: before it mostly, sometimes after. So the newest dispatches
- * that are counted are kept, and values that came first wait.
+ * that are counted are kept, and values that came first wait. A track is at 0 between dispatches, and where there
+ * is no interval.
  */
-#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "event_sink.h"
 #include "hash.h"
@@ -19,7 +21,7 @@ struct counters {
 	struct bucket {
 		struct counted {
 			uint64_t key, begin_ns, end_ns;
-			const struct timeline_name *kernel;
+			struct timeline_name *kernel;
 		} newest[WAYS];
 		uint32_t count; /* of all that came */
 	} buckets[BUCKETS];
@@ -34,6 +36,14 @@ struct counters {
 	uint64_t first, end;    /* of the ring: the oldest one waits still */
 	uint64_t lost;          /* values that gave way to later ones */
 	struct map units;       /* uid of a counter -> struct timeline_name * */
+	/* Counters in intervals, each of a GPU and process. */
+	struct interval {
+		struct interval *next;
+		const struct work_gpu *gpu;
+		uint64_t number;
+		struct timeline_track *track;
+		uint64_t end_ns; /* of the newest; 0: its track is at 0 */
+	} * intervals;
 };
 
 /* Of a dispatch, in all processes; never 0. */
@@ -57,12 +67,38 @@ static const struct counted *find(struct counters *counters, uint64_t key)
 	return NULL;
 }
 
+/* The GPU, if what is so called, and is there at that time, is wanted of it. NULL: it is not. */
+static struct work_gpu *selected_gpu(struct event_sink *sink, struct work_process *process,
+				     uint32_t node, struct timeline_name *name, uint64_t begin_ns,
+				     uint64_t end_ns)
+{
+	const struct timeline_slice shown = {.name = name, .begin_ns = begin_ns, .end_ns = end_ns};
+
+	return work_selects(&sink->work, &node, &shown) ? work_gpu(&sink->work, process, node, NULL)
+							: NULL;
+}
+
+static const char *unit_text(const struct timeline_name *unit)
+{
+	return unit ? unit->text : "value";
+}
+
 static void show(struct event_sink *sink, const struct waiting *value,
 		 const struct counted *dispatch)
 {
-	work_hardware_counter(&sink->work, value->process, value->gpu, dispatch->kernel->text,
-			      value->name->text, value->unit ? value->unit->text : NULL,
-			      dispatch->begin_ns, dispatch->end_ns, value->value);
+	struct work_gpu *gpu = selected_gpu(sink, value->process, value->gpu, dispatch->kernel,
+					    dispatch->begin_ns, dispatch->end_ns);
+	const uint64_t number = hash_text(value->name->text, value->name->length);
+	struct timeline_track *track =
+		gpu ? timeline_find(gpu->process, TIMELINE_COUNTER, number) : NULL;
+
+	if (gpu && !track)
+		track = timeline_add_counter(&sink->timeline, gpu->process, number,
+					     value->name->text, unit_text(value->unit));
+	if (!track)
+		return;
+	timeline_counter(&sink->timeline, track, dispatch->begin_ns, value->value);
+	timeline_counter(&sink->timeline, track, dispatch->end_ns, 0);
 }
 
 /* At the ring's begin. */
@@ -156,18 +192,61 @@ static void take_value(struct stream *stream, struct work_process *process,
 
 EVENT_SINK_EACH(counters_values, take_value)
 
+static struct interval *interval_of(struct event_sink *sink, const struct work_process *process,
+				    struct work_gpu *gpu, const struct timeline_name *name,
+				    const struct timeline_name *unit)
+{
+	const uint64_t number =
+		hash_number(hash_text(name->text, name->length) + process->number) | 1;
+	struct interval *interval = sink->hardware->intervals;
+	char shown[256];
+
+	while (interval && (interval->number != number || interval->gpu != gpu))
+		interval = interval->next;
+	if (interval)
+		return interval;
+	interval = calloc(1, sizeof(*interval));
+	if (!interval) {
+		sink->timeline.out_of_memory = true;
+		return NULL;
+	}
+	snprintf(shown, sizeof(shown), "%.200s, process %d", name->text, process->pid);
+	interval->gpu = gpu;
+	interval->number = number;
+	interval->track =
+		timeline_add_counter(&sink->timeline, gpu->process, number, shown, unit_text(unit));
+	interval->next = sink->hardware->intervals;
+	return sink->hardware->intervals = interval;
+}
+
+/* The track is at 0 from the end of the newest interval on. */
+static void end_interval(struct event_sink *sink, struct interval *interval)
+{
+	if (interval->track && interval->end_ns)
+		timeline_counter(&sink->timeline, interval->track, interval->end_ns, 0);
+	interval->end_ns = 0;
+}
+
 static void take_interval(struct stream *stream, struct work_process *process,
 			  const struct rtl_event *event)
 {
 	struct event_sink *sink = stream->sink;
 	const struct rtl_hsa_counter_interval *c = event->payload;
-	const struct timeline_name *name = event_lookup_string(sink, event->process, c->name);
-	const struct timeline_name *unit = unit_of(sink, event);
+	const bool has_value = !(c->flags & RTL_HSA_COUNTER_NO_VALUE);
+	struct timeline_name *name = event_lookup_string(sink, event->process, c->name);
+	struct work_gpu *gpu =
+		name ? selected_gpu(sink, process, c->gpu, name, c->begin_ns, c->end_ns) : NULL;
+	struct interval *interval =
+		gpu ? interval_of(sink, process, gpu, name, unit_of(sink, event)) : NULL;
 
-	if (name)
-		work_hardware_interval(&sink->work, process, c->gpu, name->text,
-				       unit ? unit->text : NULL, c->begin_ns, c->end_ns,
-				       c->flags & RTL_HSA_COUNTER_NO_VALUE ? NAN : c->value);
+	if (!interval || !interval->track)
+		return;
+	if (interval->end_ns != c->begin_ns || !has_value)
+		end_interval(sink, interval);
+	if (!has_value)
+		return;
+	timeline_counter(&sink->timeline, interval->track, c->begin_ns, c->value);
+	interval->end_ns = c->end_ns;
 }
 
 EVENT_SINK_EACH(counters_intervals, take_interval)
@@ -189,8 +268,19 @@ uint64_t counters_lost(const struct event_sink *sink, bool end)
 	return lost;
 }
 
+void counters_end(struct event_sink *sink)
+{
+	for (struct interval *i = sink->hardware ? sink->hardware->intervals : NULL; i; i = i->next)
+		end_interval(sink, i);
+}
+
 void counters_fini(struct event_sink *sink)
 {
+	for (struct interval *i = sink->hardware ? sink->hardware->intervals : NULL, *next; i;
+	     i = next) {
+		next = i->next;
+		free(i);
+	}
 	if (sink->hardware)
 		map_fini(&sink->hardware->units);
 	free(sink->hardware);

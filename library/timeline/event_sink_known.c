@@ -9,9 +9,6 @@
 
 #include "event_sink.h"
 
-/* What the first version of rtl.hsa had of a dispatch. */
-#define DISPATCH_LEAST offsetof(struct rtl_hsa_dispatch, scope)
-
 /* ---- dispatches, copies, GPUs ---- */
 
 static void take_dispatch(struct stream *stream, struct work_process *process,
@@ -19,18 +16,9 @@ static void take_dispatch(struct stream *stream, struct work_process *process,
 {
 	struct event_sink *sink = stream->sink;
 	const struct rtl_hsa_dispatch *d = event->payload;
-	struct rtl_hsa_dispatch whole = {0};
-	const struct work_kernel *kernel;
+	const struct work_kernel *kernel =
+		event_lookup_kernel(sink, event->process, event->uid, d->kernel_name);
 
-	if (event->payload_size < DISPATCH_LEAST) {
-		stream->skipped++;
-		return;
-	}
-	if (event->payload_size < sizeof(whole)) { /* of version 1.0: what came later is 0 */
-		memcpy(&whole, event->payload, event->payload_size);
-		d = &whole;
-	}
-	kernel = event_lookup_kernel(sink, event->process, event->uid, d->kernel_name);
 	if (!kernel)
 		return;
 	work_dispatch(&sink->work, process, d, kernel, event->correlation);
@@ -296,7 +284,7 @@ static EVENT_SINK_EACH(roctx_events, take_roctx)
 	/* ---- subscribing ---- */
 
 	static const struct wanted hsa[] = {
-		{RTL_TASK_END, DISPATCH_LEAST, dispatch_events, false},
+		{RTL_TASK_END, sizeof(struct rtl_hsa_dispatch), dispatch_events, false},
 		{RTL_METADATA, offsetof(struct rtl_hsa_metadata, bytes), metadata_events, true},
 		{RTL_BARRIER_END, 0, generic_events, true},
 };

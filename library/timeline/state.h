@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * state.h: what whoever continues a timeline must know: a file of lines beside it, named as it is
- * with STATE_SUFFIX, which goes when the timeline is complete. Lines count as soon as a line
- * "commit" stands behind them, so that it is told at once how far the timeline goes and what of the
- * rings is in it. It is made anew, under another name first, when it has become long.
+ * with STATE_SUFFIX, which goes when the timeline is complete. With each commit it is replaced by another one,
+ * which is whole, so that it is told at once how far the timeline goes and what of the rings is in it.
  *
  *   writer TEXT                     who writes (output_writer.h)
  *   session TEXT                    of the run
@@ -34,12 +33,8 @@ struct state_ring {
 
 struct state {
 	char *path;
-	int fd;
-	int error; /* errno of the first failure */
-	char *lines;
-	size_t used, size; /* of lines that wait */
-	uint64_t length;   /* of the file */
-	uint64_t whole;    /* of it when it was made anew */
+	int error;    /* errno of the first failure */
+	bool changed; /* since it was written */
 	char writer[768], session[128];
 	int64_t unix_ns;
 	uint64_t base_ns, offset, latest_ns;

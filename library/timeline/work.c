@@ -127,7 +127,6 @@ void work_fini(struct work *work)
 	}
 	for (struct work_gpu *g = work->gpus, *next; g; g = next) {
 		next = g->next;
-		work_counters_fini(g);
 		free(g);
 	}
 }
@@ -400,8 +399,6 @@ void work_dispatch(struct work *work, struct work_process *process,
 		set_flow(work, process, &slice, correlation, d->call_ns);
 	work_slice(work, work_gpu_track(work, process, gpu, TIMELINE_QUEUE, d->queue, NULL),
 		   &slice);
-	if (timed && work->counters)
-		work_in_flight(work, gpu, d->submit_ns ? d->submit_ns : d->begin_ns, d->end_ns);
 }
 
 static bool is_by_host(const struct work *work, const struct rtl_hsa_copy *c)

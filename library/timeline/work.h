@@ -79,34 +79,12 @@ enum work_category {
 /* Values of one slice, streams' fields included. */
 #define WORK_VALUES 320u
 
-/* Work in flight of a GPU, see work_counter.c. */
-struct work_flight {
-	struct work_flight_change {
-		uint64_t time_ns;
-		int32_t change;
-	} * heap;
-	size_t count, size;
-	uint64_t newest_ns, written_ns;
-	int64_t now, written;
-	struct timeline_track *track;
-};
-
-/* A hardware counter in intervals, of a GPU and process. */
-struct work_interval {
-	struct work_interval *next;
-	uint64_t number;
-	struct timeline_track *track;
-	uint64_t end_ns; /* of the newest; 0: its track is at 0 */
-};
-
 struct work_gpu {
 	struct work_gpu *next;
 	uint32_t node;
 	struct timeline_name *agent; /**< "Agent 1" */
 	uint64_t host;
 	struct timeline_process *process;
-	struct work_flight flight;
-	struct work_interval *intervals;
 };
 
 struct work_process {
@@ -172,16 +150,6 @@ bool work_fits(struct work_selection *selection, const uint32_t *gpu, const char
 bool work_selects(struct work *work, const uint32_t *gpu, const struct timeline_slice *slice);
 /** What copies of that direction (enum rtl_hsa_copy_direction) are called, as rocprofv3 does. */
 const char *work_direction_name(uint32_t direction);
-/** What a hardware counter was for a dispatch of that kernel. unit NULL: none is known. */
-void work_hardware_counter(struct work *work, struct work_process *process, uint32_t node,
-			   const char *kernel, const char *name, const char *unit,
-			   uint64_t begin_ns, uint64_t end_ns, double value);
-/** The same of a GPU in an interval, of that process; NAN: it has no value. */
-void work_hardware_interval(struct work *work, struct work_process *process, uint32_t node,
-			    const char *name, const char *unit, uint64_t begin_ns, uint64_t end_ns,
-			    double value);
-/** Tells what is counted up to now; all that is known, where it is the end. */
-void work_flush(struct work *work, bool end);
 void work_fini(struct work *work);
 
 /** A process of a program; found by its key, which no other process has. NULL: out of memory. */
@@ -239,8 +207,4 @@ static inline uint64_t work_flow_id(const struct work_process *process, uint64_t
 {
 	return hash_number(process->key) ^ hash_number(correlation);
 }
-/** Work of that GPU went from the one time to the other. */
-void work_in_flight(struct work *work, struct work_gpu *gpu, uint64_t from_ns, uint64_t to_ns);
-void work_counters_fini(struct work_gpu *gpu);
-
 #endif

@@ -7,8 +7,6 @@
                                                          structs and constants
                           FOLDER/events/FILE.c, FOLDER/events/events.h
                                                          what the streams say of themselves
-                          FOLDER/clickhouse/tables.h     ClickHouse's tables, and how their rows are filled
-                                                         (generate_clickhouse.py)
   generate.py           writes docs/streams.md, the page of streams, fields and columns, which is committed
   generate.py --check   writes nothing; exits with 1 if that page is not as it should be
 
@@ -34,7 +32,6 @@ A description (keys that have a default may be left out):
                         more (a paragraph for the header), flags or values (an enum's name)
                         group: name of the group of fields that repeat together: who stores
                         events may store them once (rtl_field.group)
-                        column: what ClickHouse's table calls it (default: its name)
 """
 import pathlib
 import re
@@ -48,8 +45,6 @@ except ImportError:
         import tomli as tomllib
     except ImportError:
         sys.exit("generate.py: this needs Python 3.11, or the module tomli for an older one")
-
-import generate_clickhouse
 
 HERE = pathlib.Path(__file__).resolve().parent
 TOP = HERE.parent.parent
@@ -83,8 +78,8 @@ KEYS = {
     "type": {"type", "name", "payload", "description", "repeated"},
     "enum": {"name", "prefix", "doc", "values", "other"},
     "value": {"name", "value", "doc", "text"},
-    "payload": {"name", "doc", "fields", "clickhouse"},
-    "field": {"name", "kind", "group", "unit", "doc", "more", "flags", "values", "column", "payload"},
+    "payload": {"name", "doc", "fields"},
+    "field": {"name", "kind", "group", "unit", "doc", "more", "flags", "values", "payload"},
 }
 
 
@@ -124,7 +119,6 @@ class Field:
         if self.is_described() and not self.doc:
             raise Wrong(f"{where}: {self.name} has no doc")
         self.unit = raw.get("unit", self.default_unit())
-        self.column = raw.get("column", self.name)
 
     def is_described(self):
         return self.kind not in ("reserved", "embed")
@@ -153,7 +147,6 @@ class Payload:
         if offset % self.align:
             raise Wrong(f"{where}: ends with a hole: say what is there")
         self.size = offset
-        self.clickhouse = raw.get("clickhouse")
 
 
 def described(payload):
@@ -391,13 +384,6 @@ stream that version_major is the one here and payload_size of the type at least 
 
 # ---- ClickHouse
 
-def read_tables(path):
-    try:
-        return tomllib.loads(path.read_text())["table"]
-    except tomllib.TOMLDecodeError as error:
-        raise Wrong(f"{path.name}: {error}") from error
-
-
 # ---- docs
 
 def page(descriptions):
@@ -439,8 +425,6 @@ def sources(descriptions):
         made[f"events/{description.name}.c"] = source(description)
     made["events/events.h"] = declarations(descriptions)
     made["include/rtl/events.h"] = umbrella(descriptions)
-    made["clickhouse/tables.h"] = generate_clickhouse.header(
-        descriptions, read_tables(TOP / "subscribers/clickhouse/tables.toml"), note, described, Wrong)
     return made
 
 

@@ -7,6 +7,11 @@
 #include "names.h"
 #include "utf8.h"
 
+/* The longest varint. */
+#define VARINT_MOST 10u
+/* Bytes that a column begins with. */
+#define ROOM_FIRST 4096u
+
 struct block *block_create(const struct table_info *table)
 {
 	struct block *block = calloc(1, sizeof(*block) + table->count * sizeof(struct column));
@@ -22,69 +27,33 @@ void block_destroy(struct block *block)
 		return;
 	for (uint32_t i = 0; i < block->table->count; i++)
 		free(block->columns[i].data);
-	free(block->processes);
 	free(block);
 }
 
-void block_clear(struct block *block)
-{
-	for (uint32_t i = 0; i < block->table->count; i++)
-		block->columns[i].used = 0;
-	block->next = NULL;
-	block->rows = 0;
-	block->doubtful = false;
-}
-
-/* Bytes of a value; 0: not kept by row. */
-static size_t value_size(enum column_how how)
-{
-	if (how == COLUMN_NAME)
-		return sizeof(uint32_t);
-	return how <= COLUMN_8 ? (size_t)how : 0;
-}
-
-static bool grow_to(char **data, size_t bytes)
-{
-	char *larger = realloc(*data, bytes);
-
-	if (larger)
-		*data = larger;
-	return larger;
-}
-
-bool block_grow(struct block *block)
-{
-	const uint32_t room = block->room ? block->room * 2 : 64;
-	const struct process_columns **processes =
-		reallocarray(block->processes, room, sizeof(*processes));
-	bool grown = processes;
-
-	if (grown)
-		block->processes = processes;
-	for (uint32_t i = 0; grown && i < block->table->count; i++) {
-		const size_t size = value_size(block->table->columns[i].how);
-
-		grown = !size || grow_to(&block->columns[i].data, size * room);
-	}
-	if (grown)
-		block->room = room;
-	block->out_of_memory |= !grown;
-	return grown;
-}
-
-bool block_grow_text(struct block *block, uint32_t column, size_t length)
+bool block_grow(struct block *block, uint32_t column, size_t size)
 {
 	struct column *c = &block->columns[column];
-	size_t room = c->room ? c->room : 4096;
+	size_t room = c->room ? c->room : ROOM_FIRST;
+	char *data;
 
-	while (room < c->used + length + BLOCK_VARINT_MAX)
+	while (room - c->used < size)
 		room *= 2;
-	if (room != c->room && !grow_to(&c->data, room)) {
+	data = realloc(c->data, room);
+	if (!data) {
 		block->out_of_memory = true;
 		return false;
 	}
+	c->data = data;
 	c->room = room;
 	return true;
+}
+
+static char *put_varint(char *to, uint64_t value)
+{
+	for (; value >= 0x80; value >>= 7)
+		*to++ = (char)(value | 0x80);
+	*to++ = (char)value;
+	return to;
 }
 
 static size_t valid_length(const char *text, size_t length)
@@ -106,27 +75,13 @@ void block_put_text(struct block *block, uint32_t column, const char *text, size
 	const size_t valid = valid_length(text, length);
 	char *to;
 
-	if (c->used + valid + BLOCK_VARINT_MAX > c->room && !block_grow_text(block, column, valid))
+	if (c->room - c->used < valid + VARINT_MOST &&
+	    !block_grow(block, column, valid + VARINT_MOST))
 		return;
-	to = block_varint(c->data + c->used, valid);
-	if (valid == length) {
-		memcpy(to, text, length);
-		to += length;
-	} else {
-		for (size_t at = 0, used; at < length; at += used)
-			to = utf8_copy(to, (const unsigned char *)text + at, length - at, &used);
-	}
+	to = put_varint(c->data + c->used, valid);
+	for (size_t at = 0, used; at < length; at += used)
+		to = utf8_copy(to, (const unsigned char *)text + at, length - at, &used);
 	c->used = (size_t)(to - c->data);
-}
-
-size_t block_bytes(const struct block *block)
-{
-	size_t bytes = block->rows * sizeof(block->processes[0]);
-
-	for (uint32_t i = 0; i < block->table->count; i++)
-		bytes += block->columns[i].used +
-			 value_size(block->table->columns[i].how) * block->rows;
-	return bytes;
 }
 
 /* ---- sending ---- */
@@ -153,12 +108,9 @@ static char *put_string(char *to, const char *text)
 {
 	const size_t length = strlen(text);
 
-	to = block_varint(to, length);
+	to = put_varint(to, length);
 	return (char *)memcpy(to, text, length) + length;
 }
-
-/* Of DataTypeLowCardinality: keys follow, and belong to this block alone. */
-#define LC_KEYS_IN_BLOCK (1u << 9 | 1u << 10)
 
 static char *put_word(char *to, uint64_t word)
 {
@@ -166,130 +118,86 @@ static char *put_word(char *to, uint64_t word)
 	return to + sizeof(word);
 }
 
-/* The keys: the empty text is the first. */
-static bool add_keys(struct native *native, const struct names_used *used, unsigned log2_size)
+/* Of DataTypeLowCardinality: indices have 32 bits; keys follow, and belong to this block alone. */
+#define LC_INDICES_32    2u
+#define LC_KEYS_IN_BLOCK (1u << 9 | 1u << 10)
+
+/* The names that a column uses, the empty one first. */
+struct keys {
+	uint32_t count;
+	size_t bytes;
+	uint32_t *names; /* of each key */
+	uint32_t *place; /* of a name among the keys, and 1; 0: it is none */
+};
+
+static uint32_t key_of(struct keys *keys, const struct names *names, uint32_t name)
 {
-	size_t bytes = 3 * sizeof(uint64_t);
-	char *keys, *to;
-
-	for (uint32_t i = 0; i < used->count; i++)
-		bytes += BLOCK_VARINT_MAX + strlen(used->texts[i]);
-	keys = make(native, bytes);
-	if (!keys)
-		return false;
-	to = put_word(keys, 1); /* version */
-	to = put_word(to, LC_KEYS_IN_BLOCK | log2_size);
-	to = put_word(to, used->count);
-	for (uint32_t i = 0; i < used->count; i++)
-		to = put_string(to, used->texts[i]);
-	add_piece(native, keys, (size_t)(to - keys));
-	return true;
-}
-
-/* Indices into the keys, as narrow as they can be. The loops are apart so that they are fast. */
-static bool add_indices(struct native *native, const uint32_t *indices, uint32_t rows,
-			unsigned log2_size)
-{
-	char *data = make(native, sizeof(uint64_t) + ((size_t)rows << log2_size));
-
-	if (!data)
-		return false;
-	put_word(data, rows);
-	if (log2_size == 0)
-		for (uint32_t i = 0; i < rows; i++)
-			((uint8_t *)data + 8)[i] = (uint8_t)indices[i];
-	else if (log2_size == 1)
-		for (uint32_t i = 0; i < rows; i++)
-			((uint16_t *)(void *)(data + 8))[i] = (uint16_t)indices[i];
-	else
-		memcpy(data + 8, indices, (size_t)rows * sizeof(*indices));
-	add_piece(native, data, sizeof(uint64_t) + ((size_t)rows << log2_size));
-	return true;
-}
-
-static uint32_t name_of(const struct block *block, uint32_t column, enum column_how how,
-			uint32_t row)
-{
-	uint32_t name;
-
-	if (how != COLUMN_NAME)
-		return how == COLUMN_RUN ? block->processes[row]->run : block->processes[row]->host;
-	memcpy(&name, block->columns[column].data + row * sizeof(name), sizeof(name));
-	return name;
-}
-
-static bool add_names(struct native *native, const struct block *block, uint32_t column,
-		      struct names *names)
-{
-	const enum column_how how = block->table->columns[column].how;
-	uint32_t *indices = malloc(block->rows * sizeof(*indices));
-	struct names_used used;
-	unsigned log2_size;
-	bool done = indices;
-
-	names_begin(names);
-	for (uint32_t i = 0; done && i < block->rows; i++)
-		indices[i] = names_use(names, name_of(block, column, how, i));
-	done = done && names_end(names, &used);
-	if (done) {
-		log2_size = used.count <= 256 ? 0 : used.count <= 65536 ? 1 : 2;
-		done = add_keys(native, &used, log2_size) &&
-		       add_indices(native, indices, block->rows, log2_size);
+	if (!keys->place[name]) {
+		keys->names[keys->count++] = name;
+		keys->place[name] = keys->count;
+		keys->bytes += VARINT_MOST + strlen(names->texts[name]);
 	}
-	free(indices);
+	return keys->place[name] - 1;
+}
+
+/* Keys, and for each row an index into them. */
+static bool add_keys(struct native *native, struct keys *keys, const struct block *block,
+		     uint32_t column, const struct names *names)
+{
+	const size_t rows = block->rows * sizeof(uint32_t);
+	char *indices = make(native, sizeof(uint64_t) + rows), *text, *to;
+
+	if (!indices || !keys->names || !keys->place)
+		return false;
+	to = put_word(indices, block->rows);
+	key_of(keys, names, 0);
+	for (size_t at = 0; at < rows; at += sizeof(uint32_t)) {
+		uint32_t name;
+
+		memcpy(&name, block->columns[column].data + at, sizeof(name));
+		name = key_of(keys, names, name);
+		memcpy(to + at, &name, sizeof(name));
+	}
+	text = to = make(native, 3 * sizeof(uint64_t) + keys->bytes);
+	if (!text)
+		return false;
+	to = put_word(to, 1); /* version */
+	to = put_word(to, LC_KEYS_IN_BLOCK | LC_INDICES_32);
+	to = put_word(to, keys->count);
+	for (uint32_t i = 0; i < keys->count; i++)
+		to = put_string(to, names->texts[keys->names[i]]);
+	add_piece(native, text, (size_t)(to - text));
+	add_piece(native, indices, sizeof(uint64_t) + rows);
+	return true;
+}
+
+static bool add_column(struct native *native, const struct block *block, uint32_t column,
+		       const struct names *names)
+{
+	struct keys keys = {0};
+	bool done = true;
+
+	if (!block->table->columns[column].is_name) {
+		add_piece(native, block->columns[column].data, block->columns[column].used);
+		return true;
+	}
+	keys.names = calloc(names->count, sizeof(*keys.names));
+	keys.place = calloc(names->count, sizeof(*keys.place));
+	done = add_keys(native, &keys, block, column, names);
+	free(keys.names);
+	free(keys.place);
 	return done;
 }
 
-#define FILL(type, member)                                                                         \
-	do {                                                                                       \
-		type *to = (type *)(void *)make(native, block->rows * sizeof(type));               \
-		if (!to)                                                                           \
-			return false;                                                              \
-		for (uint32_t i = 0; i < block->rows; i++)                                         \
-			to[i] = block->processes[i]->member;                                       \
-		add_piece(native, to, block->rows * sizeof(type));                                 \
-	} while (0)
-
-static bool add_column(struct native *native, const struct block *block, uint32_t column,
-		       struct names *names)
-{
-	const enum column_how how = block->table->columns[column].how;
-
-	switch (how) {
-	case COLUMN_NAME:
-	case COLUMN_RUN:
-	case COLUMN_HOST:
-		return add_names(native, block, column, names);
-	case COLUMN_TEXT:
-		add_piece(native, block->columns[column].data, block->columns[column].used);
-		return true;
-	case COLUMN_DAY:
-		FILL(uint16_t, day);
-		return true;
-	case COLUMN_RANK:
-		FILL(int32_t, rank);
-		return true;
-	case COLUMN_PID:
-		FILL(uint32_t, pid);
-		return true;
-	case COLUMN_SPOOL:
-		FILL(uint64_t, spool);
-		return true;
-	default:
-		add_piece(native, block->columns[column].data, value_size(how) * block->rows);
-		return true;
-	}
-}
-
-bool native_make(struct native *native, const struct block *block, struct names *names)
+bool native_make(struct native *native, const struct block *block, const struct names *names)
 {
 	const struct table_info *table = block->table;
-	size_t bytes = 2 * BLOCK_VARINT_MAX;
+	size_t bytes = 2 * VARINT_MOST;
 	bool done;
 	char *to;
 
 	for (uint32_t i = 0; i < table->count; i++)
-		bytes += 2 * BLOCK_VARINT_MAX + strlen(table->columns[i].name) +
+		bytes += 2 * VARINT_MOST + strlen(table->columns[i].name) +
 			 strlen(table->columns[i].type);
 	native->pieces = calloc(3 * (size_t)table->count + 1, sizeof(*native->pieces));
 	native->made = calloc(2 * (size_t)table->count + 1, sizeof(*native->made));
@@ -297,8 +205,8 @@ bool native_make(struct native *native, const struct block *block, struct names 
 	done = native->pieces && native->made && native->header && !block->out_of_memory;
 	if (!done)
 		return false;
-	to = block_varint(native->header, table->count);
-	to = block_varint(to, block->rows);
+	to = put_varint(native->header, table->count);
+	to = put_varint(to, block->rows);
 	add_piece(native, native->header, (size_t)(to - native->header));
 	for (uint32_t i = 0; done && i < table->count; i++) {
 		char *begin = to;

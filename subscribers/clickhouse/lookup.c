@@ -25,25 +25,24 @@ struct process *lookup_process_slowly(struct sub *sub, const struct rtl_process 
 			return NULL;
 		}
 		p->info = info;
-		p->columns = (struct process_columns){
-			.host = names_of(&sub->names, info->host_name),
-			.rank = info->rank,
-			.pid = (uint32_t)info->pid,
-			.spool = info->spool_id,
-		};
-		*sub->last_process = p;
-		sub->last_process = &p->next;
+		p->host = names_of(&sub->names, info->host_name);
+		p->next = sub->processes;
+		sub->processes = p;
 	}
 	sub->newest = p;
 	sub->newest_info = info;
 	return p;
 }
 
-uint32_t lookup_string_slowly(struct sub *sub, struct process *process, uint64_t id)
+uint32_t lookup_string(struct sub *sub, struct process *process, uint64_t id)
 {
-	const char *text = sub->host->string(sub->host, process->info, id);
+	const uint64_t found = id ? map_get(&process->strings, id) : 1;
+	const char *text;
 	uint32_t name;
 
+	if (__builtin_expect(found != 0, 1))
+		return (uint32_t)found - 1;
+	text = sub->host->string(sub->host, process->info, id);
 	if (!text) /* it may come */
 		return 0;
 	name = names_of(&sub->names, text);
@@ -51,45 +50,33 @@ uint32_t lookup_string_slowly(struct sub *sub, struct process *process, uint64_t
 	return name;
 }
 
-static uint32_t name_kernel(struct sub *sub, const struct process *process, uint64_t uid,
-			    uint64_t string)
+static uint32_t name_tracepoint(struct sub *sub, const struct rtl_tracepoint *tp)
 {
-	const struct rtl_host *host = sub->host;
-	const struct rtl_tracepoint *tp = uid ? host->tracepoint(host, process->info, uid) : NULL;
 	const char *readable = rtl_tracepoint_value(tp, "demangled");
-	const char *mangled = tp && *tp->name ? tp->name : NULL;
-	char *demangled;
+	char *demangled = NULL;
 	uint32_t name;
 
-	if (readable && *readable)
-		return names_of(&sub->names, readable);
-	if (!mangled && string)
-		mangled = host->string(host, process->info, string);
-	demangled = mangled ? demangle(mangled) : NULL;
-	name = names_of(&sub->names, demangled ? demangled
-				     : mangled ? mangled
-					       : "(unknown kernel)");
+	if (!(readable && *readable) && !strcmp(tp->kind, "kernel"))
+		readable = demangled = demangle(tp->name);
+	name = names_of(&sub->names, readable && *readable ? readable : tp->name);
 	free(demangled);
 	return name;
 }
 
-uint32_t lookup_kernel(struct sub *sub, struct process *process, uint64_t uid, uint64_t string)
+uint32_t lookup_tracepoint(struct sub *sub, const struct rtl_event *event)
 {
-	const uint64_t key = uid ? uid : string ^ process->columns.spool;
-	const uint64_t found = map_get(&sub->kernels, key);
+	const uint64_t found = event->uid ? map_get(&sub->tracepoints, event->uid) : 1;
+	const struct rtl_tracepoint *tp;
 	uint32_t name;
 
-	if (__builtin_expect(found != 0, 1))
+	if (__builtin_expect(found && event->type != RTL_METADATA, 1))
 		return (uint32_t)found - 1;
-	name = name_kernel(sub, process, uid, string);
-	keep(sub, &sub->kernels, key, name);
+	tp = event->uid ? sub->host->tracepoint(sub->host, event->process, event->uid) : NULL;
+	if (!tp)
+		return 0;
+	name = name_tracepoint(sub, tp);
+	keep(sub, &sub->tracepoints, event->uid, name);
 	return name;
-}
-
-void lookup_kernel_again(struct sub *sub, struct process *process, uint64_t uid)
-{
-	if (map_get(&sub->kernels, uid))
-		keep(sub, &sub->kernels, uid, name_kernel(sub, process, uid, 0));
 }
 
 void lookup_fini(struct sub *sub)
@@ -103,5 +90,5 @@ void lookup_fini(struct sub *sub)
 		free(p->marks);
 		free(p);
 	}
-	map_fini(&sub->kernels);
+	map_fini(&sub->tracepoints);
 }

@@ -37,27 +37,6 @@ static const struct hash_kind kind = {
 	.is_same = is_same,
 };
 
-static bool grow(struct names *names)
-{
-	const uint32_t room = names->room ? names->room * 2 : 256;
-	char **texts = reallocarray(names->texts, room, sizeof(*texts));
-	uint32_t *stamp, *place;
-
-	if (texts)
-		names->texts = texts;
-	stamp = texts ? reallocarray(names->stamp, room, sizeof(*stamp)) : NULL;
-	if (stamp)
-		names->stamp = stamp;
-	place = stamp ? reallocarray(names->index, room, sizeof(*place)) : NULL;
-	if (place)
-		names->index = place;
-	if (!place)
-		return false;
-	memset(stamp + names->room, 0, (room - names->room) * sizeof(*stamp));
-	names->room = room;
-	return true;
-}
-
 static char *valid_copy(const char *text)
 {
 	const size_t length = strlen(text);
@@ -76,8 +55,15 @@ static uint32_t add(struct names *names, char *text)
 {
 	struct entry *entry;
 
-	if (names->count == names->room && !grow(names))
-		return 0;
+	if (names->count == names->room) {
+		const uint32_t room = names->room ? names->room * 2 : 256;
+		char **texts = reallocarray(names->texts, room, sizeof(*texts));
+
+		if (!texts)
+			return 0;
+		names->texts = texts;
+		names->room = room;
+	}
 	entry = hash_add(&names->hash, &kind, hash_text(text, strlen(text)), text);
 	if (!entry)
 		return 0;
@@ -120,45 +106,10 @@ uint32_t names_of(struct names *names, const char *text)
 	return name;
 }
 
-void names_begin(struct names *names)
-{
-	names->round++;
-	names->used_count = 0;
-	names_use(names, 0);
-}
-
-uint32_t names_use_first(struct names *names, uint32_t name)
-{
-	if (names->used_count == names->used_room) {
-		const uint32_t room = names->used_room ? names->used_room * 2 : 64;
-		const char **used = reallocarray(names->used, room, sizeof(*used));
-
-		if (!used) {
-			names->out_of_memory = true;
-			return 0;
-		}
-		names->used = used;
-		names->used_room = room;
-	}
-	names->stamp[name] = names->round;
-	names->index[name] = names->used_count;
-	names->used[names->used_count] = names->texts[name];
-	return names->used_count++;
-}
-
-bool names_end(struct names *names, struct names_used *used)
-{
-	*used = (struct names_used){names->used, names->used_count};
-	return !names->out_of_memory;
-}
-
 void names_fini(struct names *names)
 {
 	for (uint32_t i = 0; i < names->count; i++)
 		free(names->texts[i]);
 	free(names->texts);
-	free(names->stamp);
-	free(names->index);
-	free(names->used);
 	hash_fini(&names->hash);
 }

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
 #include "sub.h"
 
 #define SECOND_NS 1000000000u
@@ -128,9 +127,9 @@ static void plugin_destroy(void *instance)
 	struct sub *sub = instance;
 
 	store_fini(&sub->store);
+	events_fini(sub);
 	for (struct stream *s = sub->streams, *next; s; s = next) {
 		next = s->next;
-		generic_fini(s);
 		free(s);
 	}
 	lookup_fini(sub);
@@ -198,12 +197,10 @@ static int begin(struct sub *sub, const struct rtl_setting *settings)
 		.password = sub->password,
 		.timeout_s = sub->timeout_s,
 	};
-	if (store_init(&sub->store, &server, &sub->names, session ? session : "none") ||
-	    !run_init(sub))
-		return RTL_ENOMEM;
-	sub->hip = names_of(&sub->names, "hip");
-	sub->hsa = names_of(&sub->names, "hsa");
-	return 0;
+	return store_init(&sub->store, &server, &sub->names, session ? session : "none") ||
+			       !events_init(sub)
+		       ? RTL_ENOMEM
+		       : 0;
 }
 
 /* A server that does not want us is an error at once, one that is away may come. */
@@ -244,7 +241,6 @@ static int plugin_create(const struct rtl_host *host, const struct rtl_setting *
 	sub->host = host;
 	sub->store.last = &sub->store.tables;
 	sub->last_stream = &sub->streams;
-	sub->last_process = &sub->processes;
 	result = begin(sub, settings);
 	if (result == 0)
 		result = look_for_server(sub);
@@ -260,7 +256,6 @@ static int plugin_stream(void *instance, const struct rtl_stream_info *info)
 {
 	struct sub *sub = instance;
 	struct stream *stream = calloc(1, sizeof(*stream));
-	int result;
 
 	if (!stream)
 		return RTL_ENOMEM;
@@ -268,8 +263,7 @@ static int plugin_stream(void *instance, const struct rtl_stream_info *info)
 	stream->info = info;
 	*sub->last_stream = stream;
 	sub->last_stream = &stream->next;
-	result = known_subscribe(sub, stream);
-	return result == RTL_ENOTSUP ? generic_subscribe(stream) : result;
+	return events_subscribe(stream);
 }
 
 static int plugin_process_begin(void *instance, const struct rtl_process *info)
@@ -309,17 +303,25 @@ static int plugin_flush(void *instance)
 	return result;
 }
 
+/* Whether the end has waited for `wait` and nothing could be stored. */
+static bool has_waited(const struct sub *sub, uint64_t begin_ns)
+{
+	const uint64_t away_ns = sub->store.away_ns;
+
+	return clock_now_ns() - (away_ns > begin_ns ? away_ns : begin_ns) >= sub->wait_ns;
+}
+
 /* The last rows; waits for a server that is away. */
 static int plugin_finish(void *instance)
 {
 	const struct timespec step = {0, SECOND_NS / 20};
 	struct sub *sub = instance;
-	const uint64_t end = clock_now_ns() + sub->wait_ns;
+	const uint64_t begin_ns = clock_now_ns();
 	int result;
 
 	if (sub->failed)
 		return RTL_EIO;
-	while ((result = sub->store.rows ? commit(sub) : 0) > 0 && clock_now_ns() < end)
+	while ((result = sub->store.rows ? commit(sub) : 0) > 0 && !has_waited(sub, begin_ns))
 		nanosleep(&step, NULL);
 	if (result > 0)
 		return fail(sub, sub->store.http.message);

@@ -8,41 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clickhouse/tables.h"
-#include "clock.h"
 #include "output_name.h"
+#include "sub.h"
 
 #define STEP_NS 100000000u
-
-bool run_init(struct sub *sub)
-{
-	static const struct table_info *const own[] = {&table_rtl_schema};
-	const struct {
-		const struct table_info *info;
-		struct store_table **table;
-	} tables[] = {
-		/* a process comes before its rows: a recovery looks for it first */
-		{&table_rtl_process, &sub->process_table},
-		{&table_rtl_gpu, &sub->gpu_table},
-		{&table_rtl_dispatch, &sub->dispatch_table},
-		{&table_rtl_copy, &sub->copy_table},
-		{&table_rtl_mem, &sub->mem_table},
-		{&table_rtl_call, &sub->call_table},
-		{&table_rtl_range, &sub->range_table},
-		{&table_rtl_ledger, &sub->ledger_table},
-		{&table_rtl_loss, &sub->loss_table},
-		{&table_rtl_left_out, &sub->left_out_table},
-	};
-
-	if (!store_add(&sub->store, own[0]))
-		return false;
-	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++) {
-		*tables[i].table = store_add(&sub->store, tables[i].info);
-		if (!*tables[i].table)
-			return false;
-	}
-	return true;
-}
 
 /* ---- the run ---- */
 
@@ -106,52 +75,37 @@ static enum http_result await_inserts(struct sub *sub)
 	return result;
 }
 
-static char *from_hex(const char *hex, const char **end)
-{
-	const size_t length = strspn(hex, "0123456789ABCDEFabcdef") / 2;
-	char *text = malloc(length + 1);
-
-	*end = hex + 2 * length;
-	if (!text)
-		return NULL;
-	for (size_t i = 0; i < length; i++) {
-		const char digits[] = {hex[2 * i], hex[2 * i + 1], '\0'};
-
-		text[i] = (char)strtoul(digits, NULL, 16);
-	}
-	text[length] = '\0';
-	return text;
-}
-
 /* The run that it was stored in; one that the user names is another one. */
 static enum http_result find_process(struct sub *sub, struct process *process, bool *found)
 {
+	char *question = NULL, *end;
 	enum http_result result;
-	const char *at, *end;
-	char *run = NULL, *quoted = sub->run ? store_quote(sub->run) : NULL;
+	uint16_t day;
+	size_t size;
+	FILE *out = open_memstream(&question, &size);
 
-	result = store_ask(&sub->store,
-			   "SELECT hex(run), toUInt16(day), boot_ns FROM rtl_process WHERE spool = "
-			   "%" PRIu64 "%s%s ORDER BY version DESC LIMIT 1 FORMAT TabSeparated",
-			   process->columns.spool, quoted ? " AND run = " : "",
-			   quoted ? quoted : "");
-	free(quoted);
-	*found = result == HTTP_DONE && sub->store.http.answer_size;
-	if (!*found)
-		return result;
-	at = sub->store.http.answer;
-	run = from_hex(at, &end);
-	if (*end == '\t') {
-		uint16_t day = (uint16_t)strtoul(end + 1, (char **)(uintptr_t)&end, 10);
-
-		process->boot_ns = *end == '\t' ? strtoll(end + 1, NULL, 10) : 0;
-		if (!sub->run && run) {
-			sub->run = run;
-			sub->day = day;
-			return result;
-		}
+	*found = false;
+	if (!out)
+		return HTTP_REFUSED;
+	fprintf(out, "SELECT toUInt16(day), boot_ns, run FROM rtl_process WHERE spool = %" PRIu64,
+		process->info->spool_id);
+	if (sub->run) {
+		fputs(" AND run = ", out);
+		store_put_text(out, sub->run);
 	}
-	free(run);
+	fputs(" ORDER BY version DESC LIMIT 1 FORMAT TabSeparatedRaw", out);
+	fclose(out);
+	result = http_ask(&sub->store.http, question);
+	free(question);
+	if (result != HTTP_DONE || !sub->store.http.answer_size)
+		return result;
+	day = (uint16_t)strtoul(sub->store.http.answer, &end, 10);
+	if (*end == '\t')
+		process->boot_ns = strtoll(end + 1, &end, 10);
+	if (*end == '\t' && !sub->run) { /* up to the line's end */
+		sub->run = strndup(end + 1, strlen(end + 1) - (end[1] != '\0'));
+		sub->day = day;
+	}
 	*found = sub->run != NULL; /* not in an answer of another kind */
 	return result;
 }
@@ -173,20 +127,17 @@ static bool add_mark(struct process *process, const char *table, size_t length, 
 /* A question for all tables of events at once; to be freed. The answer names them. */
 static char *ask_for_marks(struct sub *sub, const struct process *process, const char *tables)
 {
-	char *text = NULL, *run = store_quote(sub->run);
+	char *text = NULL;
 	size_t size, length;
-	FILE *out = run ? open_memstream(&text, &size) : NULL;
+	FILE *out = open_memstream(&text, &size);
 
 	for (const char *at = tables; out && *at; at += length + (at[length] == '\n')) {
 		length = strcspn(at, "\n");
-		fprintf(out,
-			"%sSELECT '%.*s', ring, max(position) FROM `%.*s` WHERE run = %s AND spool "
-			"= "
-			"%" PRIu64 " GROUP BY ring",
-			at == tables ? "" : " UNION ALL ", (int)length, at, (int)length, at, run,
-			process->columns.spool);
+		fprintf(out, "%sSELECT '%.*s', ring, max(position) FROM `%.*s` WHERE run = ",
+			at == tables ? "" : " UNION ALL ", (int)length, at, (int)length, at);
+		store_put_text(out, sub->run);
+		fprintf(out, " AND spool = %" PRIu64 " GROUP BY ring", process->info->spool_id);
 	}
-	free(run);
 	if (out && !fclose(out))
 		return text;
 	free(text);
@@ -197,8 +148,8 @@ static enum http_result find_marks(struct sub *sub, struct process *process)
 {
 	struct store *store = &sub->store;
 	enum http_result result = store_ask(
-		store, "SELECT table FROM system.columns WHERE database = currentDatabase() AND "
-		       "name = 'position' AND table LIKE 'rtl\\_%%' FORMAT TabSeparatedRaw");
+		store, "SELECT name FROM system.tables WHERE database = currentDatabase() AND "
+		       "name LIKE 'rtl\\_e\\_%%' FORMAT TabSeparatedRaw");
 	char *question, *end;
 
 	if (result != HTTP_DONE)
@@ -253,34 +204,50 @@ static int find_stored(struct sub *sub, struct process *process)
 
 /* ---- processes ---- */
 
+/* Begins a row with what all have in common; NULL: no memory. */
+static FILE *begin_fact(struct sub *sub, enum store_fact fact, const struct process *process)
+{
+	FILE *out = store_fact(&sub->store, fact);
+
+	if (!out)
+		return NULL;
+	store_put_text(out, sub->run);
+	fprintf(out, ", %" PRId32 ", ", process->info->rank);
+	store_put_text(out, sub->names.texts[process->host]);
+	fprintf(out, ", %" PRIu64, process->info->spool_id);
+	return out;
+}
+
+static void add_text(FILE *out, const char *text)
+{
+	fputs(", ", out);
+	store_put_text(out, text ? text : "");
+}
+
 static void add_process(struct sub *sub, struct process *process, const char *state)
 {
 	const struct rtl_host *host = sub->host;
 	const struct rtl_process *info = process->info;
 	struct rtl_calibration calibration = {.struct_size = sizeof(calibration)};
 	struct rtl_waits waits = {.struct_size = sizeof(waits)};
-	struct block *block = store_block(&sub->store, sub->process_table);
+	FILE *out = begin_fact(sub, STORE_PROCESS, process);
 
-	if (!block)
+	if (!out)
 		return;
 	host->calibration(host, info, &calibration);
 	if (host->waits)
 		host->waits(host, info, &waits);
-	table_add_rtl_process(block, process,
-			      &(struct row_rtl_process){
-				      .parent_pid = (uint32_t)info->parent_pid,
-				      .program = names_of(&sub->names, info->program),
-				      .command = info->command ? info->command : "",
-				      .start_ns = info->start_ns,
-				      .boot_ns = process->boot_ns,
-				      .error_ns = calibration.error_ns,
-				      .waits = waits.count,
-				      .wait_ns = waits.total_ns,
-				      .state = names_of(&sub->names, state),
-				      .rtl = names_of(&sub->names, host->property(host, "version")),
-				      .mode = names_of(&sub->names, host->property(host, "mode")),
-				      .version = clock_realtime_ns(),
-			      });
+	fprintf(out, ", toDate(%u), %" PRId32 ", %" PRId32, process->day, info->pid,
+		info->parent_pid);
+	add_text(out, info->program);
+	add_text(out, info->command);
+	fprintf(out, ", %" PRIu64 ", %" PRId64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64,
+		info->start_ns, process->boot_ns, calibration.error_ns, waits.count,
+		waits.total_ns);
+	add_text(out, state);
+	add_text(out, host->property(host, "version"));
+	add_text(out, host->property(host, "mode"));
+	store_fact_end(&sub->store, STORE_PROCESS);
 }
 
 int run_begin(struct sub *sub, struct process *process)
@@ -297,9 +264,8 @@ int run_begin(struct sub *sub, struct process *process)
 		result = choose_run(sub, process->info);
 	if (result)
 		return result;
-	sub->run_name = names_of(&sub->names, sub->run);
-	process->columns.run = sub->run_name;
-	process->columns.day = sub->day;
+	process->run = names_of(&sub->names, sub->run);
+	process->day = sub->day;
 	add_process(sub, process, "running");
 	return 0;
 }
@@ -308,23 +274,22 @@ void run_gpu(struct sub *sub, struct process *process, uint32_t node,
 	     const struct rtl_tracepoint *tp)
 {
 	const char *uuid = rtl_tracepoint_value(tp, "uuid");
-	struct row_rtl_gpu row = {
-		.gpu = node,
-		.uuid = names_of(&sub->names, uuid),
-		.name = names_of(&sub->names, tp->name),
-		.version = clock_realtime_ns(),
-	};
-	struct block *block;
+	const uint64_t name = (uint64_t)names_of(&sub->names, uuid) + 1;
+	FILE *out;
 
-	row.product = names_of(&sub->names, rtl_tracepoint_value(tp, "product"));
-	row.bus_id = names_of(&sub->names, rtl_tracepoint_value(tp, "bus_id"));
-	if (map_get(&process->gpus, node) == (uint64_t)row.uuid + 1)
+	if (map_get(&process->gpus, node) == name)
 		return; /* it is told again */
-	if (!map_set(&process->gpus, node, (uint64_t)row.uuid + 1))
+	if (!map_set(&process->gpus, node, name))
 		sub->lost_memory = true;
-	block = store_block(&sub->store, sub->gpu_table);
-	if (block)
-		table_add_rtl_gpu(block, process, &row);
+	out = begin_fact(sub, STORE_GPU, process);
+	if (!out)
+		return;
+	fprintf(out, ", %" PRIu32, node);
+	add_text(out, uuid);
+	add_text(out, tp->name);
+	add_text(out, rtl_tracepoint_value(tp, "product"));
+	add_text(out, rtl_tracepoint_value(tp, "bus_id"));
+	store_fact_end(&sub->store, STORE_GPU);
 }
 
 /* ---- the ledger ---- */
@@ -332,70 +297,47 @@ void run_gpu(struct sub *sub, struct process *process, uint32_t node,
 struct losses {
 	struct sub *sub;
 	struct process *process;
-	uint32_t stream;
+	enum store_fact fact;
+	const char *stream;
 };
 
 static void add_loss(void *user, const char *cause, uint64_t count)
 {
-	struct losses *losses = user;
-	struct sub *sub = losses->sub;
-	struct block *block = store_block(&sub->store, sub->loss_table);
+	const struct losses *losses = user;
+	FILE *out = begin_fact(losses->sub, losses->fact, losses->process);
 
-	if (block)
-		table_add_rtl_loss(block, losses->process,
-				   &(struct row_rtl_loss){
-					   .stream = losses->stream,
-					   .cause = names_of(&sub->names, cause),
-					   .count = count,
-					   .version = clock_realtime_ns(),
-				   });
-}
-
-static void add_left_out(void *user, const char *cause, uint64_t count)
-{
-	struct losses *losses = user;
-	struct sub *sub = losses->sub;
-	struct block *block = store_block(&sub->store, sub->left_out_table);
-
-	if (block)
-		table_add_rtl_left_out(block, losses->process,
-				       &(struct row_rtl_left_out){
-					       .stream = losses->stream,
-					       .cause = names_of(&sub->names, cause),
-					       .count = count,
-					       .version = clock_realtime_ns(),
-				       });
+	if (!out)
+		return;
+	add_text(out, losses->stream);
+	add_text(out, cause);
+	fprintf(out, ", %" PRIu64, count);
+	store_fact_end(&losses->sub->store, losses->fact);
 }
 
 static void add_ledger(struct sub *sub, struct process *process, const struct stream *stream)
 {
 	const struct rtl_host *host = sub->host;
 	struct rtl_ledger l = {.struct_size = sizeof(l)};
-	struct losses losses = {sub, process, names_of(&sub->names, stream->info->name)};
-	struct block *block;
+	struct losses losses = {sub, process, STORE_LOSS, stream->info->name};
+	FILE *out;
 
 	if (host->ledger(host, process->info, stream->info, &l) != 0 ||
 	    !(l.published || l.delivered || l.discarded || l.abandoned || l.missed))
 		return;
-	block = store_block(&sub->store, sub->ledger_table);
-	if (block)
-		table_add_rtl_ledger(block, process,
-				     &(struct row_rtl_ledger){
-					     .stream = losses.stream,
-					     .published = l.published,
-					     .delivered = l.delivered,
-					     .discarded = l.discarded,
-					     .abandoned = l.abandoned,
-					     .left_out = l.left_out,
-					     .missed = l.missed,
-					     .version = clock_realtime_ns(),
-				     });
+	out = begin_fact(sub, STORE_LEDGER, process);
+	if (!out)
+		return;
+	add_text(out, stream->info->name);
+	fprintf(out, ", %" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64,
+		l.published, l.delivered, l.discarded, l.abandoned, l.left_out, l.missed);
+	store_fact_end(&sub->store, STORE_LEDGER);
 	host->losses(host, process->info, stream->info, add_loss, &losses);
-	/* an older rtl has no such function, and leaves nothing out */
-	if (host->struct_size >= offsetof(struct rtl_host, left_out) + sizeof(host->left_out))
-		host->left_out(host, process->info, stream->info, add_left_out, &losses);
 	if (stream->skipped)
 		add_loss(&losses, "clickhouse: not as described", stream->skipped);
+	losses.fact = STORE_LEFT_OUT;
+	/* an older rtl has no such function, and leaves nothing out */
+	if (HOST_HAS(host, left_out))
+		host->left_out(host, process->info, stream->info, add_loss, &losses);
 }
 
 void run_end(struct sub *sub, struct process *process)

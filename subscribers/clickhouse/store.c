@@ -13,7 +13,12 @@
 
 #include <rtl/types.h>
 
-#include "clock.h"
+#include "embed.h"
+#include "utf8.h"
+
+EMBED(clickhouse_tables, RTL_CLICKHOUSE_FOLDER "/tables.sql");
+EMBED(clickhouse_views, RTL_CLICKHOUSE_FOLDER "/views.sql");
+extern const char clickhouse_tables[], clickhouse_views[];
 
 #define PAUSE_LEAST_NS 100000000u
 #define PAUSE_MOST_NS  5000000000u
@@ -30,6 +35,14 @@ int store_init(struct store *store, const struct http_server *server, struct nam
 	return http_init(&store->http, server);
 }
 
+static void forget_facts(struct store_facts *facts)
+{
+	if (facts->out)
+		fclose(facts->out);
+	free(facts->text);
+	*facts = (struct store_facts){0};
+}
+
 void store_fini(struct store *store)
 {
 	for (struct store_table *t = store->tables, *next; t; t = next) {
@@ -41,10 +54,12 @@ void store_fini(struct store *store)
 		block_destroy(t->block);
 		free(t);
 	}
+	for (int i = 0; i < STORE_FACTS; i++)
+		forget_facts(&store->facts[i]);
 	http_fini(&store->http);
 }
 
-struct store_table *store_add(struct store *store, const struct table_info *info)
+struct store_table *store_add(struct store *store, struct table_info *info, const char *other_name)
 {
 	struct store_table *table = calloc(1, sizeof(*table));
 
@@ -53,6 +68,7 @@ struct store_table *store_add(struct store *store, const struct table_info *info
 		return NULL;
 	}
 	table->info = info;
+	table->other_name = other_name;
 	table->last = &table->blocks;
 	*store->last = table;
 	store->last = &table->next;
@@ -69,38 +85,78 @@ static void seal(struct store_table *table)
 	table->block = NULL;
 }
 
+static void add_row(struct store *store)
+{
+	if (!store->rows++)
+		store->waiting_ns = clock_now_ns();
+}
+
 struct block *store_block_slowly(struct store *store, struct store_table *table)
 {
 	if (table->block && table->block->rows >= BLOCK_ROWS)
 		seal(table);
 	if (!table->block)
 		table->block = block_create(table->info);
-	if (!table->block) {
+	if (table->block)
+		add_row(store);
+	else
 		store->out_of_memory = true;
-		return NULL;
-	}
-	if (!store->rows++)
-		store->waiting_ns = clock_now_ns();
 	return table->block;
+}
+
+/* ---- facts ---- */
+
+static const char *const fact_columns[] = {
+	[STORE_PROCESS] =
+		"rtl_process (run, rank, host, spool, day, pid, parent_pid, program, command, "
+		"start_ns, boot_ns, error_ns, waits, wait_ns, state, rtl, mode, version)",
+	[STORE_GPU] = "rtl_gpu (run, rank, host, spool, gpu, uuid, name, product, bus_id, version)",
+	[STORE_LEDGER] =
+		"rtl_ledger (run, rank, host, spool, stream, published, delivered, discarded, "
+		"abandoned, left_out, missed, version)",
+	[STORE_LOSS] = "rtl_loss (run, rank, host, spool, stream, cause, count, version)",
+	[STORE_LEFT_OUT] = "rtl_left_out (run, rank, host, spool, stream, cause, count, version)",
+};
+
+FILE *store_fact(struct store *store, enum store_fact fact)
+{
+	struct store_facts *facts = &store->facts[fact];
+
+	if (!facts->out)
+		facts->out = open_memstream(&facts->text, &facts->size);
+	if (facts->out && !facts->rows)
+		fprintf(facts->out, "INSERT INTO %s VALUES ", fact_columns[fact]);
+	if (facts->out)
+		fputs(facts->rows ? ", (" : "(", facts->out);
+	else
+		store->out_of_memory = true;
+	return facts->out;
+}
+
+void store_fact_end(struct store *store, enum store_fact fact)
+{
+	fprintf(store->facts[fact].out, ", %" PRIu64 ")", clock_realtime_ns());
+	store->facts[fact].rows++;
+	add_row(store);
 }
 
 /* ---- statements ---- */
 
-char *store_quote(const char *text)
+void store_put_text(FILE *out, const char *text)
 {
-	char *quoted = malloc(2 * strlen(text) + 3), *to = quoted;
+	const size_t length = strlen(text);
+	char sequence[4];
 
-	if (!quoted)
-		return NULL;
-	*to++ = '\'';
-	for (; *text; text++) {
-		if (*text == '\'' || *text == '\\')
-			*to++ = '\\';
-		*to++ = *text;
+	fputc('\'', out);
+	for (size_t at = 0, used; at < length; at += used) {
+		const char *end =
+			utf8_copy(sequence, (const unsigned char *)text + at, length - at, &used);
+
+		if (*sequence == '\'' || *sequence == '\\')
+			fputc('\\', out);
+		fwrite(sequence, 1, (size_t)(end - sequence), out);
 	}
-	*to++ = '\'';
-	*to = '\0';
-	return quoted;
+	fputc('\'', out);
 }
 
 static enum http_result no_memory(struct store *store)
@@ -127,65 +183,86 @@ enum http_result store_ask(struct store *store, const char *format, ...)
 	return result;
 }
 
+/* Each of a file's statements, which end with a semicolon at a line's end. */
+static enum http_result run_sql(struct store *store, const char *sql)
+{
+	enum http_result result = HTTP_DONE;
+
+	for (const char *end; result == HTTP_DONE && (end = strstr(sql, ";\n")); sql = end + 2)
+		result = store_ask(store, "%.*s", (int)(end - sql), sql);
+	return result;
+}
+
 /* CREATE TABLE; to be freed. */
 static char *creation(const struct table_info *info)
 {
-	char *text = NULL, *doc;
+	char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
-	bool partitioned = false;
 
 	if (!out)
 		return NULL;
 	fprintf(out, "CREATE TABLE IF NOT EXISTS `%s` (", info->name);
 	for (uint32_t i = 0; i < info->count; i++) {
-		doc = store_quote(info->columns[i].doc);
-		fprintf(out, "%s`%s` %s COMMENT %s", i ? ", " : "", info->columns[i].name,
-			info->columns[i].type, doc ? doc : "''");
-		free(doc);
-		partitioned |= info->columns[i].how == COLUMN_DAY;
+		fprintf(out, "%s`%s` %s COMMENT ", i ? ", " : "", info->columns[i].name,
+			info->columns[i].type);
+		store_put_text(out, info->columns[i].doc);
 	}
-	fprintf(out, ") ENGINE = %s%s ORDER BY (%s)",
-		info->replaces ? "ReplacingMergeTree(version)" : "MergeTree",
-		partitioned && !info->replaces ? " PARTITION BY day" : "", info->order);
+	/* rows are sorted as they come: else the server had to */
+	fputs(") ENGINE = MergeTree PARTITION BY day ORDER BY (spool, time_ns)", out);
 	if (!fclose(out))
 		return text;
 	free(text);
 	return NULL;
 }
 
-static enum http_result create(struct store *store, struct store_table *table);
-
-/* The stream may have another version there. */
-static enum http_result choose_name(struct store *store, struct store_table *table)
+/* Whether the server's table has all columns: 1, 0; -1: it cannot be asked. */
+static int has_columns(struct store *store, const struct table_info *info)
 {
-	bool there;
-	const int has = store_has(store, table->info, &there);
+	const char *answer = http_answer(&store->http);
+	char column[512];
 
-	if (has < 0)
-		return HTTP_AWAY;
-	table->made = has;
-	if (has)
-		return HTTP_DONE;
-	table->renamed->name = table->other_name;
-	table->renamed = NULL;
-	return create(store, table);
+	if (store_ask(
+		    store,
+		    "SELECT name, type FROM system.columns WHERE database = currentDatabase() AND "
+		    "table = '%s' FORMAT TabSeparated",
+		    info->name) != HTTP_DONE)
+		return -1;
+	answer = http_answer(&store->http);
+	for (uint32_t i = 0; i < info->count; i++) {
+		const char *at = answer;
+		const int length = snprintf(column, sizeof(column), "%s\t%s\n",
+					    info->columns[i].name, info->columns[i].type);
+
+		while (*at && strncmp(at, column, (size_t)length) != 0)
+			at += strcspn(at, "\n") + 1;
+		if (!*at)
+			return 0;
+	}
+	return 1;
 }
 
+/* Under another name, where the stream has another version there. */
 static enum http_result create(struct store *store, struct store_table *table)
 {
-	char *statement = creation(table->info);
 	enum http_result result;
+	int has;
 
-	if (!statement)
-		return no_memory(store);
-	result = http_ask(&store->http, statement);
-	free(statement);
-	if (result == HTTP_DONE && table->renamed)
-		result = choose_name(store, table);
-	else
-		table->made = result == HTTP_DONE;
-	return result;
+	do {
+		char *statement = creation(table->info);
+
+		if (!statement)
+			return no_memory(store);
+		result = http_ask(&store->http, statement);
+		free(statement);
+		has = result == HTTP_DONE ? has_columns(store, table->info) : -1;
+		if (has == 0 && table->info->name == table->other_name)
+			return result; /* its INSERT will say what is wrong */
+		if (has == 0)
+			table->info->name = table->other_name;
+	} while (has == 0);
+	table->made = has > 0;
+	return result == HTTP_DONE && has < 0 ? HTTP_AWAY : result;
 }
 
 /* Settings of each statement. Before 19.x names need one that newer servers may have forgotten; since
@@ -239,42 +316,22 @@ static enum http_result check_schema(struct store *store)
 	return HTTP_REFUSED;
 }
 
-int store_has(struct store *store, const struct table_info *info, bool *there)
-{
-	const char *at;
-	char column[512];
-	uint32_t i = 0;
-
-	if (store_ask(
-		    store,
-		    "SELECT name, type FROM system.columns WHERE database = currentDatabase() AND "
-		    "table = '%s' FORMAT TabSeparated",
-		    info->name) != HTTP_DONE)
-		return -1;
-	at = http_answer(&store->http);
-	*there = *at;
-	for (; i < info->count && *at; i++) {
-		snprintf(column, sizeof(column), "%s\t%s\n", info->columns[i].name,
-			 info->columns[i].type);
-		if (strncmp(at, column, strlen(column)) != 0)
-			return 0;
-		at += strlen(column);
-	}
-	return i == info->count && !*at;
-}
-
 enum http_result store_prepare(struct store *store)
 {
 	enum http_result result = HTTP_DONE;
-	bool first = !store->ready;
+	const bool first = !store->ready;
 
 	if (first)
 		result = choose_settings(store);
+	if (first && result == HTTP_DONE)
+		result = run_sql(store, clickhouse_tables);
+	if (first && result == HTTP_DONE)
+		result = check_schema(store);
 	for (struct store_table *t = store->tables; t && result == HTTP_DONE; t = t->next)
 		if (!t->made)
 			result = create(store, t);
-	if (result == HTTP_DONE && first)
-		result = check_schema(store);
+	if (first && result == HTTP_DONE)
+		result = run_sql(store, clickhouse_views);
 	store->ready |= result == HTTP_DONE;
 	return result;
 }
@@ -305,26 +362,24 @@ enum http_result store_is_quiet(struct store *store, const char *query_id)
 /* Whether a block is there, whose answer was lost: after the server has done with its statement. */
 static enum http_result find_out(struct store *store, const struct block *block, bool *there)
 {
-	const uint32_t n = block->table->count, last = block->rows - 1;
-	enum http_result result;
-	uint64_t position;
-	uint32_t ring;
-	char *run;
+	enum http_result result = store_is_quiet(store, block->query);
+	char *question = NULL;
+	size_t size;
+	FILE *out;
 
-	result = store_is_quiet(store, block->query);
 	*there = false;
-	if (result != HTTP_DONE || block->table->replaces) /* once more does no harm */
+	if (result != HTTP_DONE)
 		return result;
-	memcpy(&ring, block->columns[n - 2].data + last * sizeof(ring), sizeof(ring));
-	memcpy(&position, block->columns[n - 1].data + last * sizeof(position), sizeof(position));
-	run = store_quote(store->names->texts[block->processes[last]->run]);
-	if (!run)
+	out = open_memstream(&question, &size);
+	if (!out)
 		return no_memory(store);
-	result = store_ask(store,
-			   "SELECT count() FROM `%s` WHERE run = %s AND spool = %" PRIu64
-			   " AND ring = %u AND position = %" PRIu64,
-			   block->table->name, run, block->processes[last]->spool, ring, position);
-	free(run);
+	fprintf(out, "SELECT count() FROM `%s` WHERE run = ", block->table->name);
+	store_put_text(out, store->names->texts[block->run]);
+	fprintf(out, " AND spool = %" PRIu64 " AND ring = %u AND position = %" PRIu64, block->spool,
+		block->ring, block->position);
+	fclose(out);
+	result = http_ask(&store->http, question);
+	free(question);
 	if (result == HTTP_DONE && !isdigit((unsigned char)*http_answer(&store->http))) {
 		snprintf(store->http.message, sizeof(store->http.message),
 			 "%s: the server does not say whether an INSERT is stored",
@@ -394,6 +449,12 @@ static enum http_result deliver_block(struct store *store, struct block *block)
 	return result;
 }
 
+/* The server takes rows: it is waited for anew. */
+static void note_progress(struct store *store)
+{
+	store->away_ns = store->retry_ns = store->pause_ns = 0;
+}
+
 static enum http_result send_table(struct store *store, struct store_table *table)
 {
 	enum http_result result = HTTP_DONE;
@@ -406,22 +467,31 @@ static enum http_result send_table(struct store *store, struct store_table *tabl
 			break;
 		store->rows -= block->rows;
 		store->stored += block->rows;
+		note_progress(store);
 		table->blocks = block->next;
 		if (!table->blocks)
 			table->last = &table->blocks;
-		if (table->blocks || block->room > BLOCK_ROWS) {
-			block_destroy(block);
-			continue;
-		}
-		block_clear(block);
-		table->block = block;
+		block_destroy(block);
 	}
 	return result;
 }
 
-static bool has_rows(const struct store_table *table)
+static enum http_result send_facts(struct store *store, struct store_facts *facts)
 {
-	return table->blocks || (table->block && table->block->rows);
+	enum http_result result;
+
+	if (!facts->rows)
+		return HTTP_DONE;
+	if (fflush(facts->out))
+		return no_memory(store);
+	result = http_ask(&store->http, facts->text);
+	if (result != HTTP_DONE)
+		return result;
+	store->rows -= facts->rows;
+	store->stored += facts->rows;
+	note_progress(store);
+	forget_facts(facts);
+	return HTTP_DONE;
 }
 
 static enum http_result commit(struct store *store)
@@ -433,9 +503,11 @@ static enum http_result commit(struct store *store)
 		made &= t->made;
 	if (!made)
 		result = store_prepare(store);
+	/* a process comes before its rows: a recovery looks for it first */
+	for (int i = 0; i < STORE_FACTS && result == HTTP_DONE; i++)
+		result = send_facts(store, &store->facts[i]);
 	for (struct store_table *t = store->tables; t && result == HTTP_DONE; t = t->next)
-		if (has_rows(t))
-			result = send_table(store, t);
+		result = send_table(store, t);
 	return result;
 }
 
@@ -446,7 +518,7 @@ enum http_result store_commit(struct store *store)
 
 	if (result == HTTP_DONE) {
 		store->rows = 0; /* those of which no memory was left */
-		store->away_ns = store->retry_ns = store->pause_ns = 0;
+		note_progress(store);
 		return result;
 	}
 	if (!store->away_ns)

@@ -12,22 +12,40 @@
 #ifndef RTL_CLICKHOUSE_STORE_H
 #define RTL_CLICKHOUSE_STORE_H
 
+#include <stdio.h>
+#include <time.h>
+
 #include "block.h"
 #include "http.h"
 #include "names.h"
 
 /** Of the set of tables; another number is another set. */
-#define STORE_SCHEMA 2u
+#define STORE_SCHEMA 3u
 
 struct store_table {
 	struct store_table *next;
-	const struct table_info *info;
-	/* It may be called `other_name` if the server has one with other columns; NULL: it may not. */
-	struct table_info *renamed;
-	const char *other_name;
+	struct table_info *info;
+	const char *other_name;       /* if the server has one of that name without these columns */
 	struct block *blocks, **last; /* full ones, the oldest first */
 	struct block *block;          /* that is being filled; NULL: none */
 	bool made;                    /* it is there on the server, under the name in info */
+};
+
+/** Rows of tables.sql: once more does no harm. */
+enum store_fact {
+	STORE_PROCESS,
+	STORE_GPU,
+	STORE_LEDGER,
+	STORE_LOSS,
+	STORE_LEFT_OUT,
+	STORE_FACTS,
+};
+
+/** Those that wait, as INSERT has them. */
+struct store_facts {
+	FILE *out; /* NULL: none */
+	char *text;
+	size_t size, rows;
 };
 
 struct store {
@@ -37,11 +55,12 @@ struct store {
 	uint64_t nonce, queries;
 	struct store_table *tables, **last; /* in the order in which they are sent */
 	bool ready;                         /* the server has been spoken to, and has our tables */
+	struct store_facts facts[STORE_FACTS];
 	bool out_of_memory;
 	uint64_t rows;       /* that wait */
 	uint64_t stored;     /* that are stored */
 	uint64_t waiting_ns; /* since when the oldest waits */
-	uint64_t away_ns;    /* since when the server is away; 0: it is not */
+	uint64_t away_ns;    /* since when nothing could be stored; 0: it can */
 	uint64_t retry_ns;   /* not before that time */
 	uint64_t pause_ns;   /* the last one between two tries */
 };
@@ -51,8 +70,8 @@ int store_init(struct store *store, const struct http_server *server, struct nam
 	       const char *session);
 void store_fini(struct store *store);
 
-/** Adds a table; the description stays. NULL: no memory. */
-struct store_table *store_add(struct store *store, const struct table_info *info);
+/** Adds a table of events; the descriptions stay. NULL: no memory. */
+struct store_table *store_add(struct store *store, struct table_info *info, const char *other_name);
 struct block *store_block_slowly(struct store *store, struct store_table *table);
 /** Where the table's next row goes; NULL: no memory. */
 static inline struct block *store_block(struct store *store, struct store_table *table)
@@ -77,10 +96,30 @@ enum http_result store_ask(struct store *store, const char *format, ...)
 /** Whether no statement with such a query_id (a pattern of LIKE) is under way: HTTP_DONE, or HTTP_BUSY.
  *  It looks twice: the server may be about to begin with one that it has just read. */
 enum http_result store_is_quiet(struct store *store, const char *query_id);
-/** A text as a literal of SQL; to be freed. NULL: no memory. */
-char *store_quote(const char *text);
-/** Whether the server has a table of that name with exactly those columns: 1, 0: with others or none;
- *  -1: it cannot be asked. `there`: whether it has one. */
-int store_has(struct store *store, const struct table_info *info, bool *there);
+/** A text as a literal of SQL, valid UTF-8. */
+void store_put_text(FILE *out, const char *text);
+/** Where a row of facts is written, its values with commas between; after it store_fact_end. NULL: no memory. */
+FILE *store_fact(struct store *store, enum store_fact fact);
+void store_fact_end(struct store *store, enum store_fact fact);
+
+static inline uint64_t clock_read_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/** For waiting. */
+static inline uint64_t clock_now_ns(void)
+{
+	return clock_read_ns(CLOCK_MONOTONIC);
+}
+
+/** Since 1970. */
+static inline uint64_t clock_realtime_ns(void)
+{
+	return clock_read_ns(CLOCK_REALTIME);
+}
 
 #endif

@@ -4,10 +4,9 @@
  *
  *   plugin.c   descriptor, settings, the calls of the host: when rows are sent, and what is kept
  *   run.c      the run, its processes and GPUs, the ledger; what is stored of a process already
- *   known.c    rtl's own streams: dispatches, copies, calls, ranges, memory
- *   generic.c  every other stream, by its description
+ *   events.c   events, by the descriptions of their streams
  *   lookup.c   names that the host knows
- *   store.h    blocks on their way; block.h: rows; names.h: texts; http.h: the server
+ *   store.h    what waits for the server; block.h: rows; names.h: texts; http.h: the server
  *
  * All of it runs on the host's thread.
  */
@@ -31,9 +30,10 @@ struct mark {
 };
 
 struct process {
-	struct process_columns columns; /* its rows point to them */
 	struct process *next;
 	const struct rtl_process *info;
+	uint32_t run, host; /* names */
+	uint16_t day;       /* since 1970 */
 	struct map strings; /* id -> name and 1 */
 	struct map gpus;    /* node -> name of the uuid and 1 */
 	struct mark *marks; /* it was stored in part before */
@@ -41,13 +41,15 @@ struct process {
 	int64_t boot_ns;
 };
 
+struct type; /* events.c */
+struct layout;
+
 struct stream {
 	struct stream *next;
 	struct sub *sub;
 	const struct rtl_stream_info *info;
-	bool is_hip;        /* of a stream of calls */
-	struct type *types; /* of generic.c */
-	uint64_t skipped;   /* events that were not as described */
+	struct type *types;
+	uint64_t skipped; /* events that were not as described */
 };
 
 struct sub {
@@ -64,18 +66,15 @@ struct sub {
 	bool failed, said_away, lost_memory;
 	bool unprepared; /* a recovery's table has no name yet, and the server is away */
 	char *run;       /* NULL: no process has begun */
-	uint32_t run_name;
 	uint16_t day;
 
 	struct stream *streams, **last_stream;
-	struct process *processes, **last_process;
+	struct process *processes;
+	struct layout *layouts;
 	const struct rtl_process *newest_info; /* that was looked up */
 	struct process *newest;
 	struct wanted_calls hip_calls, hsa_calls;
-	uint32_t hip, hsa;  /* names */
-	struct map kernels; /* uid -> name and 1 */
-	struct store_table *process_table, *gpu_table, *ledger_table, *loss_table, *left_out_table;
-	struct store_table *dispatch_table, *copy_table, *mem_table, *call_table, *range_table;
+	struct map tracepoints; /* uid -> name and 1 */
 };
 
 /* lookup.c */
@@ -87,40 +86,14 @@ static inline struct process *lookup_process(struct sub *sub, const struct rtl_p
 	return __builtin_expect(sub->newest_info == info, 1) ? sub->newest
 							     : lookup_process_slowly(sub, info);
 }
-/* Takes events, one after the other, each of its process. */
-typedef void (*sub_take_fn)(struct stream *stream, struct process *process,
-			    const struct rtl_event *event);
-static inline __attribute__((always_inline)) void
-sub_each(void *user, const struct rtl_event *const *events, size_t count, sub_take_fn take)
-{
-	struct stream *stream = user;
-
-	for (size_t i = 0; i < count; i++) {
-		struct process *process = lookup_process(stream->sub, events[i]->process);
-
-		if (process)
-			take(stream, process, events[i]);
-	}
-}
-uint32_t lookup_string_slowly(struct sub *sub, struct process *process, uint64_t id);
 /* The name of a host's string; 0: none. */
-static inline uint32_t names_of_string(struct sub *sub, struct process *process, uint64_t id)
-{
-	const uint64_t name = id ? map_get(&process->strings, id) : 1;
-
-	return __builtin_expect(name != 0, 1) ? (uint32_t)name - 1
-					      : lookup_string_slowly(sub, process, id);
-}
-/* A kernel's readable name. */
-uint32_t lookup_kernel(struct sub *sub, struct process *process, uint64_t uid, uint64_t string);
-/* Its tracepoint may say more than before. */
-void lookup_kernel_again(struct sub *sub, struct process *process, uint64_t uid);
+uint32_t lookup_string(struct sub *sub, struct process *process, uint64_t id);
+/* That of an event's tracepoint, readable; a metadata event may say more of it than before. */
+uint32_t lookup_tracepoint(struct sub *sub, const struct rtl_event *event);
 void lookup_fini(struct sub *sub);
 
 /* run.c */
 
-/* Tables of its own, and of known.c; false: no memory. */
-bool run_init(struct sub *sub);
 /* A process has begun: finds out what of it is stored. 0 or an error, said. */
 int run_begin(struct sub *sub, struct process *process);
 void run_end(struct sub *sub, struct process *process);
@@ -142,16 +115,15 @@ static inline struct block *run_block(struct sub *sub, struct store_table *table
 	return store_block(&sub->store, table);
 }
 
-/* known.c */
+/* events.c */
 
-/* Subscribes to a stream that it knows. RTL_ENOTSUP: it does not, or not like that. */
-int known_subscribe(struct sub *sub, struct stream *stream);
+/* What names of events' tables begin with. */
+#define EVENT_TABLES "rtl_e_"
 
-/* generic.c */
-
+/* Adds the tables of rtl's own streams; false: no memory. */
+bool events_init(struct sub *sub);
 /* Subscribes to all types of which no other says the same. */
-int generic_subscribe(struct stream *stream);
-void generic_events(void *user, const struct rtl_event *const *events, size_t count);
-void generic_fini(struct stream *stream);
+int events_subscribe(struct stream *stream);
+void events_fini(struct sub *sub);
 
 #endif

@@ -21,9 +21,7 @@ static const struct rtl_setting_info setting_infos[] = {
 		"; %e program, %p pid, %h host name, %r rank, %q{NAME} a variable"),
 	[ARGS] = RTL_SWITCH_SETTING("args", "yes",
 				    "calls with their arguments, where these were recorded"),
-	[COUNTERS] = RTL_SWITCH_SETTING("counters", "yes",
-					"memory in use, kernels in flight on each GPU, hardware "
-					"counters"),
+	[COUNTERS] = RTL_SWITCH_SETTING("counters", "yes", "memory in use, hardware counters"),
 };
 
 #define SETTING_COUNT (sizeof(setting_infos) / sizeof(setting_infos[0]))
@@ -189,13 +187,11 @@ static int plugin_flush(void *instance)
 
 	if (!sub->open || sub->failed)
 		return status(sub);
-	if (sub->sink.pending) {
-		work_flush(&sub->sink.work, false);
+	if (sub->sink.pending)
 		event_sink_update_ledger(&sub->sink, false);
-	}
 	sub->sink.host->positions(sub->sink.host, take_position, sub);
 	/* the host forgets what it had delivered: it must be in the file now */
-	if (sub->sink.pending || sub->sink.timeline.state.used)
+	if (sub->sink.pending || sub->sink.timeline.state.changed)
 		timeline_commit(&sub->sink.timeline);
 	sub->sink.pending = false;
 	return status(sub);

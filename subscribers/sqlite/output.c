@@ -169,16 +169,13 @@ int output_continue(struct output *output, const struct rtl_host *host, const ch
 		    const struct output_names *names, bool *empty)
 {
 	int result = name_output(output, host, pattern, names);
-	struct refusal refusal;
 
 	if (result != 0)
 		return result;
-	refusal = output_may_continue(output->path, empty);
-	if (!refusal.why)
-		return 0;
-	host_say(host, RTL_LEVEL_ERROR, "%s: %s%s", output->path, refusal.why, refusal.which);
-	output_fini(output, false);
-	return refusal.result;
+	result = output_may_continue(host, output->path, empty);
+	if (result != 0)
+		output_fini(output, false);
+	return result;
 }
 
 void output_release(struct output *output)

@@ -16,6 +16,10 @@
 
 #include "output_name.h"
 
+/* Version of the tables named rtl_, in rtl_meta: raised when a column changes its meaning, comes
+ * or goes. */
+#define SCHEMA_RTL_VERSION "2"
+
 struct output {
 	char *path;  /* the file, empty and ours after output_choose */
 	int lock_fd; /* the folder; -1: not locked */
@@ -55,14 +59,8 @@ enum found {
 /* `session`: of this host, or NULL. */
 enum found output_look(const char *path, const char *session);
 
-struct refusal {
-	int result;
-	const char *why;
-	char which[64]; /* why ends with it */
-};
-
-/* Why a host that recovers may not go on with that file; `why` NULL: it may. *empty: nothing is in
+/* Whether a host that recovers may go on with that file: 0, or an enum rtl_error, said. *empty: nothing is in
  * it yet. */
-struct refusal output_may_continue(const char *path, bool *empty);
+int output_may_continue(const struct rtl_host *host, const char *path, bool *empty);
 
 #endif

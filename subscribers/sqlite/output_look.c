@@ -2,8 +2,8 @@
 /* output_look.c: see output.h. */
 #include "output.h"
 
+#include "host.h"
 #include "output_writer.h"
-#include "schema.h"
 #include "sqlite_open.h"
 
 #include <rtl/publish.h>
@@ -97,66 +97,61 @@ enum found output_look(const char *path, const char *session)
 
 #define NAME_THE_ONE "output= must name the one that the dead host was writing"
 
-/* Whether its tables are those of this version of rtl. */
-static struct refusal compare(sqlite3 *db)
+static int refuse(const struct rtl_host *host, const char *path, int result, const char *why)
 {
-	struct refusal refusal = {0, NULL, ""};
-	char version[sizeof(refusal.which)];
+	host_say(host, RTL_LEVEL_ERROR, "%s: %s", path, why);
+	return result;
+}
+
+/* Whether its tables are those of this version of rtl. */
+static int compare(sqlite3 *db, const struct rtl_host *host, const char *path)
+{
+	char version[64];
 
 	read_meta(db, "schema", version, sizeof(version));
 	if (strcmp(version, SCHEMA_RTL_VERSION) == 0)
-		return refusal;
-	refusal = (struct refusal){RTL_EFORMAT,
-				   "was written by another version of rtl: recover to "
-				   "another file, or with that version; the version of "
-				   "rtl's tables is not " SCHEMA_RTL_VERSION " but ",
-				   ""};
-	strcpy(refusal.which, *version ? version : "none");
-	return refusal;
+		return 0;
+	host_say(host, RTL_LEVEL_ERROR,
+		 "%s: was written by another version of rtl: recover to another file, or with that "
+		 "version; the version of rtl's tables is not " SCHEMA_RTL_VERSION " but %s",
+		 path, *version ? version : "none");
+	return RTL_EFORMAT;
 }
 
-static struct refusal look_further(sqlite3 *db, bool *empty)
+static int look_further(sqlite3 *db, const struct rtl_host *host, const char *path, bool *empty)
 {
-	static const struct refusal busy = {RTL_EBUSY,
-					    "is still being written by another process; "
-					    "end that one first",
-					    ""};
-	static const struct refusal foreign = {RTL_EFORMAT, "is no output of rtl; " NAME_THE_ONE,
-					       ""};
+	static const char busy[] = "is still being written by another process; end that one first";
 	char value[1024];
 	int tables, ours;
 
 	if (count_tables(db, "rtl_meta", &tables, &ours))
-		return busy;
+		return refuse(host, path, RTL_EBUSY, busy);
 	*empty = tables == 0;
 	if (tables == 0)
-		return (struct refusal){0, NULL, ""};
+		return 0;
 	if (tables < 0 || !ours)
-		return foreign;
+		return refuse(host, path, RTL_EFORMAT, "is no output of rtl; " NAME_THE_ONE);
 	read_meta(db, OUTPUT_WRITER_KEY, value, sizeof(value));
 	if (output_writer_lives(value))
-		return busy;
-	return compare(db);
+		return refuse(host, path, RTL_EBUSY, busy);
+	return compare(db, host, path);
 }
 
-struct refusal output_may_continue(const char *path, bool *empty)
+int output_may_continue(const struct rtl_host *host, const char *path, bool *empty)
 {
-	struct refusal refusal = {RTL_EFORMAT, "is no file; " NAME_THE_ONE, ""};
 	struct stat st;
 	sqlite3 *db;
+	int result;
 
 	*empty = true;
-	if (lstat(path, &st) != 0)
-		return errno == ENOENT
-			       ? (struct refusal){RTL_ENOENT, "is not there; " NAME_THE_ONE, ""}
-			       : refusal;
-	if (!S_ISREG(st.st_mode))
-		return refusal;
+	if (lstat(path, &st) != 0 && errno == ENOENT)
+		return refuse(host, path, RTL_ENOENT, "is not there; " NAME_THE_ONE);
+	if (lstat(path, &st) != 0 || !S_ISREG(st.st_mode))
+		return refuse(host, path, RTL_EFORMAT, "is no file; " NAME_THE_ONE);
 	if (st.st_size == 0)
-		return (struct refusal){0, NULL, ""};
+		return 0;
 	sqlite_open(path, LOOK, &db);
-	if (db)
-		refusal = look_further(db, empty);
+	result = db ? look_further(db, host, path, empty) : RTL_ENOMEM;
 	sqlite3_close(db);
-	return refusal;
+	return result;
 }

@@ -6,13 +6,16 @@
  */
 #include "sub.h"
 
+#include "embed.h"
 #include "pairing.h"
-#include "schema.h"
 
 #include <rtl/events.h>
 #include <string.h>
 
 #include "events/events.h"
+
+EMBED(schema_views_xpti, RTL_SQLITE_FOLDER "/views_xpti.sql");
+extern const char schema_views_xpti[];
 
 /* Constants of tables.sql. */
 #define USER_MARKER 7

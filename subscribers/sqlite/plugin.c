@@ -15,17 +15,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { OUTPUT, PAGE_SIZE, LINKS, ARGS, GPU };
+enum { OUTPUT, ARGS, GPU };
 
 static const struct rtl_setting_info setting_infos[] = {
 	[OUTPUT] = RTL_TEXT_SETTING("output", "rtl-%e-%p.db", 1, 0,
 				    "file to write; %e program, %p pid, %h host name"),
-	[PAGE_SIZE] = RTL_CHOICE_SETTING("page_size", "16384",
-					 "512|1024|2048|4096|8192|16384|32768|65536",
-					 "bytes of a page of the database"),
-	[LINKS] = RTL_SWITCH_SETTING("links", "yes",
-				     "rows of rocpd_api, rocpd_api_ops and rocpd_kernelapi for "
-				     "each dispatch, which RPD's tools ask for"),
 	[ARGS] =
 		RTL_CHOICE_SETTING("args", "yes", "yes|no|rpd",
 				   "calls with their arguments, where these were recorded; rpd: as "
@@ -39,8 +33,6 @@ static int take_settings(struct sub *sub, const struct rtl_setting *settings)
 {
 	sub->settings = (struct settings){
 		.output = strdup(rtl_setting_at(settings, OUTPUT)->value),
-		.page_size = 512u << rtl_setting_at(settings, PAGE_SIZE)->number,
-		.links = rtl_setting_at(settings, LINKS)->number,
 		.args = rtl_setting_at(settings, ARGS)->number != 1,
 		.rpd_args = rtl_setting_at(settings, ARGS)->number == 2,
 		.gpu_index = rtl_setting_at(settings, GPU)->number == 1,
@@ -115,7 +107,7 @@ static int open_output(struct sub *sub, const struct output_names *names, bool m
 	if (result != 0)
 		return result;
 	sub->continues = !empty;
-	result = writer_open(w, sub->host, sub->output.path, sub->settings.page_size);
+	result = writer_open(w, sub->host, sub->output.path);
 	if (result == 0 && output_check(&sub->output, sub->host)) {
 		writer_close(w);
 		output_release(&sub->output);

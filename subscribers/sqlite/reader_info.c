@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "reader.h"
-#include "schema.h"
 #include "sub.h"
 
 /* ---- whether it is one that we can read */

@@ -118,30 +118,32 @@ void rows_fini(struct rows *rows)
 	rows->cells = NULL;
 }
 
+static void set_text(struct rows *rows, struct cell *cell, const char *text, size_t length)
+{
+	if (!text)
+		writer_error(rows->writer, SQLITE_NOMEM, "text");
+	cell->bytes = text;
+	cell->size = (uint32_t)length;
+	cell->kind = text ? CELL_TEXT : CELL_NULL;
+}
+
 void cell_text_n(struct rows *rows, struct cell *cell, const char *text, size_t length)
 {
-	size_t clean_length = 0;
-	const char *clean = text ? text_clean(&rows->arena, text, length, &clean_length) : NULL;
+	size_t size = 0;
+	const char *clean = text ? text_clean(&rows->arena, text, length, &size) : NULL;
 
-	if (text && !clean)
-		writer_error(rows->writer, SQLITE_NOMEM, "text");
-	cell->bytes = clean;
-	cell->size = (uint32_t)clean_length;
-	cell->kind = clean ? CELL_TEXT : CELL_NULL;
+	if (text)
+		set_text(rows, cell, clean, size);
+	else
+		cell_null(cell);
 }
 
 void cell_plain(struct rows *rows, struct cell *cell, const char *text, size_t length)
 {
-	size_t plain_length = 0;
-	const char *plain = text_plain(&rows->arena, text, length, &plain_length);
+	size_t size = 0;
+	const char *plain = text_plain(&rows->arena, text, length, &size);
 
-	if (plain == text) /* it does not stay */
-		cell_text_n(rows, cell, text, length);
-	else if (!plain)
-		writer_error(rows->writer, SQLITE_NOMEM, "text");
-	else
-		*cell = (struct cell){
-			.bytes = plain, .size = (uint32_t)plain_length, .kind = CELL_TEXT};
+	set_text(rows, cell, plain, size);
 }
 
 void cell_text(struct rows *rows, struct cell *cell, const char *text)

@@ -3,9 +3,9 @@
  * run.c: what is known of the run as a whole: rtl_meta, processes, streams with their types and
  * fields, the clock, and the ledger. Few rows: plain statements.
  */
+#include "embed.h"
 #include "output.h"
 #include "output_writer.h"
-#include "schema.h"
 #include "sub.h"
 
 #include <stdlib.h>
@@ -13,6 +13,12 @@
 #include <time.h>
 
 #define LEDGER_APART_NS 1000000000u
+
+/* What people query are views. Those named rocpd_ and those without a prefix are the rocpd schema of RPD,
+ * schema_version 3, which its tools read. Facts of it: the repository ROCm/rocmProfileData. */
+EMBED(schema_tables, RTL_SQLITE_FOLDER "/tables.sql");
+EMBED(schema_views, RTL_SQLITE_FOLDER "/views.sql");
+extern const char schema_tables[], schema_views[];
 
 static const char *not_null(const char *text)
 {
@@ -128,7 +134,6 @@ static void write_meta(struct sub *sub)
 	set_both(sub, "where", host->property(host, "where"));
 	set_both(sub, "clock", "CLOCK_BOOTTIME, ns");
 	set_both(sub, "gpu", sub->settings.gpu_index ? "index" : "node");
-	set_both(sub, "links", sub->settings.links ? "yes" : "no");
 }
 
 bool run_begin(struct sub *sub)

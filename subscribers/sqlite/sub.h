@@ -4,7 +4,6 @@
  *
  *   plugin.c      descriptor, settings, the calls of the host
  *   output.c      which file
- *   schema.c      tables.sql, views.sql
  *   writer.c      connection, transactions, errors;  rows.c: rows on their way into a table
  *   dictionary.c  numbers for what repeats
  *   run.c         what is known of the run: processes, streams and fields, clock, ledger
@@ -41,9 +40,7 @@
 #define STRING_EMPTY 1
 
 struct settings {
-	char *output; /* pattern */
-	uint32_t page_size;
-	bool links;     /* rows of rocpd_api and its kin for work without an API call */
+	char *output;   /* pattern */
 	bool args;      /* calls with their arguments, where there are any */
 	bool rpd_args;  /* as RPD's tools split them */
 	bool gpu_index; /* in rocpd_op GPUs are counted from 0; an output that is continued says */

@@ -27,7 +27,7 @@ void arena_fini(struct arena *arena);
 const char *text_clean(struct arena *arena, const char *text, size_t length, size_t *out_length);
 
 /* As text_clean, and without what breaks readers of the rocpd schema that paste names into
- * JSON unescaped: quotes, backslashes, control characters. The text itself where it is so already. */
+ * JSON unescaped: quotes, backslashes, control characters. */
 const char *text_plain(struct arena *arena, const char *text, size_t length, size_t *out_length);
 
 #endif

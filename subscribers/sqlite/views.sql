@@ -203,9 +203,8 @@ CREATE VIEW rocpd_op AS
 CREATE VIEW rocpd_api_ops AS
   SELECT o.id AS id, ifnull(c.id, o.id) AS api_id, o.id AS op_id FROM rtl_kernel_op AS o
     LEFT JOIN rtl_call_number AS c ON c.process = o.process AND c.correlation = o.correlation
-    WHERE c.id NOT NULL OR (SELECT value FROM rtl_meta WHERE key = 'links') IS NOT 'no'
   UNION ALL SELECT o.id, ifnull(l.api_id, o.id), o.id FROM rtl_copy_op AS o LEFT JOIN rtl_copy_link AS l ON l.op_id = o.id
-    WHERE l.api_id NOT NULL OR (SELECT value FROM rtl_meta WHERE key = 'links') IS NOT 'no' LIMIT -1;
+    LIMIT -1;
 
 -- What is no call: ranges, marks, regions of other streams, submissions that stand for calls.
 CREATE VIEW rocpd_api_other AS
@@ -217,10 +216,10 @@ CREATE VIEW rocpd_api_other AS
   UNION ALL SELECT o.id, p.pid, o.tid, o.submit_ns, o.submit_ns, 3, 1, 4, o.name_id FROM rtl_kernel_op AS o
     LEFT JOIN rtl_call_number AS c ON c.process = o.process AND c.correlation = o.correlation
     LEFT JOIN rtl_process AS p ON p.process = o.process
-    WHERE c.id IS NULL AND (SELECT value FROM rtl_meta WHERE key = 'links') IS NOT 'no'
+    WHERE c.id IS NULL
   UNION ALL SELECT o.id, p.pid, o.tid, o.submit_ns, o.call_end_ns, 12 + o.is_fill, 1, 4, 1
     FROM rtl_copy_op AS o LEFT JOIN rtl_copy_link AS l ON l.op_id = o.id LEFT JOIN rtl_process AS p ON p.process = o.process
-    WHERE l.op_id IS NULL AND (SELECT value FROM rtl_meta WHERE key = 'links') IS NOT 'no';
+    WHERE l.op_id IS NULL;
 CREATE VIEW rocpd_api AS
   SELECT id, pid, tid, begin_ns AS start, end_ns AS "end", function_id AS apiName_id, category_id, domain_id,
     ifnull(args_id + 1099511627776, 1) AS args_id FROM rtl_call_all
@@ -240,7 +239,7 @@ CREATE VIEW rocpd_kernelapi AS
   UNION ALL SELECT o.id, '', o.grid_x, o.grid_y, o.grid_z, o.workgroup_x, o.workgroup_y, o.workgroup_z, o.lds_bytes,
     o.scratch_bytes, o.name_id FROM rtl_kernel_op AS o
     LEFT JOIN rtl_call_number AS c ON c.process = o.process AND c.correlation = o.correlation
-    WHERE c.id IS NULL AND (SELECT value FROM rtl_meta WHERE key = 'links') IS NOT 'no';
+    WHERE c.id IS NULL;
 
 -- Of a call that makes several, the first, and the bytes of all. A fill is no copy there. Addresses are the call's own where its
 -- arguments tell them: what HSA copied may be a staging buffer.
@@ -258,7 +257,7 @@ CREATE VIEW rtl_copy_alone AS SELECT o.id AS id, o.process AS process, o.gpuId A
   o.submit_ns AS submit_ns, o.call_end_ns AS call_end_ns, o.begin_ns AS begin_ns, o.end_ns AS end_ns, o.stream AS stream,
   o.bytes AS size, o.width AS width, o.height AS height, o.kind AS kind, o.dst AS dst, o.src AS src, o.dst_gpu AS dstDevice,
   o.src_gpu AS srcDevice, o.sync AS sync FROM rtl_copy_op AS o LEFT JOIN rtl_copy_link AS l ON l.op_id = o.id
-  WHERE l.op_id IS NULL AND NOT o.is_fill AND (SELECT value FROM rtl_meta WHERE key = 'links') IS NOT 'no';
+  WHERE l.op_id IS NULL AND NOT o.is_fill;
 CREATE VIEW rocpd_copyapi AS
   SELECT api_id AS api_ptr_id, stream, size, width, height, kind, dst, src, dstDevice, srcDevice, sync, 0 AS pinned FROM rtl_copy_call
   UNION ALL SELECT id, stream, size, width, height, kind, dst, src, dstDevice, srcDevice, sync, 0 FROM rtl_copy_alone;
@@ -319,7 +318,7 @@ CREATE VIEW kernel AS SELECT o.id AS id, o.gpuId AS gpuId, o.queueId AS queueId,
   o.lds_bytes AS groupSegmentSize, o.scratch_bytes AS privateSegmentSize, n.string AS kernelName
   FROM rtl_kernel_op AS o LEFT JOIN rtl_call_number AS c ON c.process = o.process AND c.correlation = o.correlation
   LEFT JOIN rtl_tracepoint AS t ON t.process = c.process AND t.uid = c.uid JOIN rocpd_string AS n ON n.id = o.name_id
-  WHERE t.category = 8 OR (c.id IS NULL AND (SELECT value FROM rtl_meta WHERE key = 'links') IS NOT 'no');
+  WHERE t.category = 8 OR (c.id IS NULL);
 -- Copies with the times of the call, and with those of the GPU.
 CREATE VIEW copy AS
   SELECT c.api_id AS id, p.pid AS pid, c.tid AS tid, c.begin_ns AS start, c.end_ns AS "end", nam.string AS apiName, c.stream AS stream,
@@ -399,11 +398,10 @@ CREATE VIEW rtl_api_ops AS SELECT w.api_id AS api_id, fun.string AS function, w.
       2 AS type_id, o.name_id AS name_id, o.begin_ns AS begin_ns, o.end_ns AS end_ns FROM rtl_kernel_op AS o
       LEFT JOIN (SELECT id, process, correlation, function_id FROM rtl_hip_call LIMIT -1) AS c
         ON c.process = o.process AND c.correlation = o.correlation
-      WHERE c.id NOT NULL OR (SELECT value FROM rtl_meta WHERE key = 'links') IS NOT 'no'
-    UNION ALL SELECT ifnull(l.api_id, o.id), CASE WHEN l.api_id IS NULL THEN 12 + o.is_fill ELSE ifnull(l.function_id, 1) END, o.id,
+      UNION ALL SELECT ifnull(l.api_id, o.id), CASE WHEN l.api_id IS NULL THEN 12 + o.is_fill ELSE ifnull(l.function_id, 1) END, o.id,
       o.process, o.correlation, o.submit_ns, 0, o.instance, o.type_id, 1, o.begin_ns, o.end_ns FROM rtl_copy_op AS o
       LEFT JOIN rtl_copy_link AS l ON l.op_id = o.id
-      WHERE l.api_id NOT NULL OR (SELECT value FROM rtl_meta WHERE key = 'links') IS NOT 'no') AS w
+      ) AS w
   JOIN rocpd_string AS fun ON fun.id = w.function_id JOIN rocpd_string AS typ ON typ.id = w.type_id
   JOIN rocpd_string AS des ON des.id = w.name_id;
 

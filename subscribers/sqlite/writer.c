@@ -6,14 +6,79 @@
 
 #include <rtl/publish.h>
 
+#include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+
+/* ---- descriptors ---- */
+
+static void note_if_same(struct descriptors *d, int fd, const struct stat *wanted)
+{
+	struct stat st;
+
+	if (d->count == DESCRIPTORS_MAX || fstat(fd, &st) || st.st_dev != wanted->st_dev ||
+	    st.st_ino != wanted->st_ino)
+		return;
+	d->list[d->count].fd = fd;
+	d->list[d->count].device = st.st_dev;
+	d->list[d->count].inode = st.st_ino;
+	d->count++;
+}
+
+static void find_file(struct descriptors *d, const char *path)
+{
+	struct dirent *entry;
+	struct stat wanted;
+	DIR *dir;
+
+	if (stat(path, &wanted))
+		return;
+	dir = opendir("/proc/self/fd");
+	while (dir && (entry = readdir(dir)))
+		if (entry->d_name[0] != '.')
+			note_if_same(d, atoi(entry->d_name), &wanted);
+	if (dir)
+		closedir(dir);
+}
+
+/* Finds those of a database and its write-ahead log among the process's; none without /proc. */
+static void descriptors_find(struct descriptors *d, const char *path)
+{
+	char log[PATH_MAX + 8];
+
+	d->count = 0;
+	snprintf(log, sizeof(log), "%s-wal", path);
+	find_file(d, path);
+	find_file(d, log);
+}
+
+/* Whether each still is what it was. */
+static bool descriptors_are_ours(const struct descriptors *d)
+{
+	struct stat st;
+
+	for (size_t i = 0; i < d->count; i++)
+		if (fstat(d->list[i].fd, &st) || st.st_dev != d->list[i].device ||
+		    st.st_ino != d->list[i].inode)
+			return false;
+	return true;
+}
+
+/* ---- errors ---- */
 
 /* How long somebody else may keep the database locked: as long as one looks at it and edits, say.
  * Meanwhile events wait in the spool. */
 #define BUSY_WAIT_MS 20000
+
+/* Why something failed, and what to do. */
+struct cause {
+	const char *reason, *advice;
+};
 
 /* Whether memory was what lacked: where SQLite maps a file it says only that this failed. */
 static bool is_no_memory(sqlite3 *db, int result)
@@ -203,15 +268,13 @@ static bool set_journal(sqlite3 *db, const char *kind)
 
 /* With locking for readers beside us; without, where the file system has no shared memory. New pages need not be
  * cleared, as some libraries would (secure_delete). */
-static int set_up(sqlite3 *db, uint32_t page_size)
+static int set_up(sqlite3 *db)
 {
-	char sql[512];
+	static const char sql[] =
+		"PRAGMA page_size=16384; PRAGMA synchronous=OFF; PRAGMA foreign_keys=OFF;"
+		"PRAGMA temp_store=MEMORY; PRAGMA cache_size=-16384; PRAGMA secure_delete=OFF";
 	int rc;
 
-	snprintf(sql, sizeof(sql),
-		 "PRAGMA page_size=%u; PRAGMA synchronous=OFF; PRAGMA foreign_keys=OFF;"
-		 "PRAGMA temp_store=MEMORY; PRAGMA cache_size=-16384; PRAGMA secure_delete=OFF",
-		 page_size);
 	sqlite3_extended_result_codes(db, 1);
 	sqlite3_busy_timeout(db, BUSY_WAIT_MS);
 	rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
@@ -224,14 +287,14 @@ static int set_up(sqlite3 *db, uint32_t page_size)
 }
 
 /* A database in somebody's process: no shared settings of SQLite are touched. */
-int writer_open(struct writer *w, const struct rtl_host *host, const char *path, uint32_t page_size)
+int writer_open(struct writer *w, const struct rtl_host *host, const char *path)
 {
 	int rc;
 
 	*w = (struct writer){.host = host, .path = path};
 	rc = sqlite3_open_v2(path, &w->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
 	if (rc == SQLITE_OK)
-		rc = set_up(w->db, page_size);
+		rc = set_up(w->db);
 	if (rc == SQLITE_OK)
 		descriptors_find(&w->descriptors, path);
 	return rc == SQLITE_OK ? 0 : rtl_result(w->db, rc);

@@ -31,18 +31,8 @@ struct descriptors {
 	size_t count;
 };
 
-/* Finds those of a database and its write-ahead log among the process's; none without /proc. */
-void descriptors_find(struct descriptors *descriptors, const char *path);
-/* Whether each still is what it was. */
-bool descriptors_are_ours(const struct descriptors *descriptors);
-
 /* Called before each commit, for rows that depend on what the transaction holds. */
 typedef void (*writer_before_commit_fn)(void *user);
-
-/* Why something failed, and what to do. */
-struct cause {
-	const char *reason, *advice;
-};
 
 struct writer {
 	const struct rtl_host *host;
@@ -63,8 +53,7 @@ struct writer {
 
 /* Opens a database file that exists already, or is empty, for writing. 0 or an enum rtl_error;
  * nothing has been reported. */
-int writer_open(struct writer *w, const struct rtl_host *host, const char *path,
-		uint32_t page_size);
+int writer_open(struct writer *w, const struct rtl_host *host, const char *path);
 /* Runs statements outside of the hot path. False: the writer has failed. */
 bool writer_exec(struct writer *w, const char *sql);
 /* Same, with printf of SQLite (%Q, %w, %lld). */

@@ -306,24 +306,6 @@ class Convert(Case):
         # the program's times are of its own making, before it started
         self.refused(1, "nothing is selected by --from", "convert", "a.db", "-o", "b.json", "--from", "1ms")
 
-    def test_several_inputs__what_they_do_counted_in_the_order_of_time(self):
-        def in_flight(*names):
-            self.assertEqual(self.rtl("convert", *names, "-o", "b.json").returncode, 0)
-            trace = load(self.path("b.json"))
-            return sorted((trace["baseTimeNanoseconds"] + round(e["ts"] * 1000), e["args"]["kernels"])
-                          for e in trace["traceEvents"] if e["ph"] == "C")
-
-        names = [self.path(name) for name in ("early.db", "late.db")]
-        for i, name in enumerate(names):
-            self.rtl("trace", "-q", "-o", name, PROGRAM, "50000")
-            with contextlib.closing(sqlite3.connect(name)) as database:
-                database.execute("UPDATE rtl_s_rtl_hsa_task_end SET time_ns = time_ns + ?1 * 100000000000, begin_ns_rel = "
-                                 "begin_ns_rel + id * 100000, submit_ns_rel = submit_ns_rel + id * 100000, end_ns_rel = "
-                                 "end_ns_rel + id * 100000 + 50000", (i,))
-                database.commit()
-        self.assertTrue(in_flight(*names) == sorted(in_flight(names[0]) + in_flight(names[1])))
-        self.assertEqual(len(in_flight(*reversed(names))), 4 * 50000)
-
     def test_gpu__of_programs_own_streams_too(self):
         with contextlib.closing(sqlite3.connect(self.path("a.db"))) as database:
             fields = "".join(f"INSERT INTO rtl_field VALUES (50, 7, {i}, '{name}', '{column}', '', '{kind}', '', {8 * i}, {size}, '');"

@@ -24,42 +24,12 @@ static const struct {
 	{"_Z10vector_addPKfS0_Pfi", "vector_add(float const*, float const*, float*, int)"},
 	{"_ZN7example6kernelILi256ELb1EEEvPfPKfm",
 	 "void example::kernel<256, true>(float*, float const*, unsigned long)"},
-	{"_ZN12_GLOBAL__N_14fillIdEEvPT_S1_m",
-	 "void (anonymous namespace)::fill<double>(double*, double, unsigned long)"},
-	{"_Z3mapIiZ4mainEUlT_E_EvPT_T0_",
-	 "void map<int, main::{lambda(auto:1)#1}>(int*, main::{lambda(auto:1)#1})"},
-	{"_ZZN3ops3runEvENKUlifE_clEif",
-	 "ops::run()::{lambda(int, float)#1}::operator()(int, float) const"},
-	{"_Z1fPFvPKcEM1AFivEMS2_KFbvEPA3_A4_i", "f(void (*)(char const*), int (A::*)(), bool (void "
-						"(*)(char const*)::*)() const, int (*) [3][4])"},
-	{"_Z4packIJifPKcEEvDpRKT_",
-	 "void pack<int, float, char const*>(int const&, float const&, char const* const&)"},
-	{"_Z8elementsIJEEvDpT_", "void elements<>()"},
 	{"_ZN2at6native29vectorized_elementwise_kernelILi4ENS0_11FillFunctorIfEENS_"
 	 "6detail5ArrayIPcLi1EEEEEviT0_T1_",
 	 "void at::native::vectorized_elementwise_kernel<4, at::native::FillFunctor<float>, "
 	 "at::detail::Array<char*, 1> >(int, at::native::FillFunctor<float>, "
 	 "at::detail::Array<char*, 1>)"},
-	{"_Z6reduceISt10multipliesIfELj64EEvPfS2_T_",
-	 "void reduce<std::multiplies<float>, 64u>(float*, float*, std::multiplies<float>)"},
-	{"_Z4castRA8_KDF16_U9__shared_PfDv4_f",
-	 "cast(_Float16 const (&) [8], float* __shared_, float __vector(4))"},
-	{"_ZN1SIiEC2Ev", "S<int>::S()"},
-	{"_ZN1SIiED0Ev", "S<int>::~S()"},
-	{"_ZNK1AcvT_IiEEv", "A::operator int<int>() const"},
-	{"_ZlsRSoRK1A", "operator<<(std::ostream&, A const&)"},
-	{"_Z1fIXsr3std7is_sameIiiEE5valueEEvv", "void f<std::is_same<int, int>::value>()"},
-	{"_Z2onIiEN9enable_ifIXgtstT_Li3EEvE4typeEv",
-	 "enable_if<((sizeof (int))>(3)), void>::type on<int>()"},
 	{"_Z3funv.llvm.1234", "fun() [clone .llvm.1234]"},
-	{"_ZN3foo3barEv.cold.1", "foo::bar() [clone .cold.1]"},
-	{"_ZTV3foo", "vtable for foo"},
-	{"_ZN1AB5cxx11Ev", "A[abi:cxx11]()"},
-	{"_Z1hSsSaIcERKSs", "h(std::string, std::allocator<char>, std::string const&)"},
-	{"_Z1qIL_Z4workvEEvv", "void q<work()>()"},
-	{"_Z1rILin5ELj7ELm9ELb0ELc65EEvv", "void r<-5, 7u, 9ul, false, (char)65>()"},
-	{"_ZN4AAAA1xILf40490fdbEEEvv", "void AAAA::x<(float)[40490fdb]>()"},
-	{"_Z1gOKiRVS_N2ns1tE", "g(int const&&, int const volatile&, ns::t)"},
 };
 
 static void test_demangle__names__are_as_cxxfilt_shows_them(void **state)
@@ -136,21 +106,6 @@ static void test_demangle__exponential__is_left_mangled_at_once(void **state)
 #endif
 }
 
-/* A pack in each of the arguments of a pack: nothing is printed, very often. */
-static void test_demangle__exponential_nothing__is_left_mangled_at_once(void **state)
-{
-	char name[4096] = "_Z1f1AIJEE";
-	clock_t begin = clock();
-
-	(void)state;
-	for (int i = 0; i < 30; i++)
-		sprintf(name + strlen(name), "1BIJS%c_S%c_EE",
-			"0123456789ABCDEFGHIJKLMNOPQRSTUV"[i],
-			"0123456789ABCDEFGHIJKLMNOPQRSTUV"[i]);
-	free(demangle(name));
-	assert_true(clock() - begin < CLOCKS_PER_SEC);
-}
-
 static char *named(size_t length)
 {
 	char *name = malloc(length + 32);
@@ -205,7 +160,6 @@ int main(void)
 		cmocka_unit_test(test_demangle__names__are_as_cxxfilt_shows_them),
 		cmocka_unit_test(test_demangle__not_mangled__is_none),
 		cmocka_unit_test(test_demangle__exponential__is_left_mangled_at_once),
-		cmocka_unit_test(test_demangle__exponential_nothing__is_left_mangled_at_once),
 		cmocka_unit_test(test_demangle__long_name__is_whole),
 		cmocka_unit_test(test_demangle__too_long__is_left_mangled),
 		cmocka_unit_test(test_demangle__too_deep__is_left_mangled),

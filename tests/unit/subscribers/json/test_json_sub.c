@@ -466,29 +466,6 @@ static void test_counters__of_dispatches__are_shown_whichever_comes_first(void *
 	assert_non_null(strstr(text, "json: value of a dispatch that is not there"));
 }
 
-static void test_counters__many_of_lost_dispatches__later_ones_are_shown(void **state)
-{
-	struct run *run = *state;
-	const char *text;
-
-	begin_counters(run);
-	for (uint64_t i = 0; i < 5000; i++)
-		deliver_value(run, 10000 + i, 33, 0);
-	deliver_value(run, 1, 11, 0);
-	deliver_value(run, 2, 22, 0);
-	deliver_counted(run, 2, 10000);
-	deliver_counted(run, 1, 20000);
-	deliver_value(run, 1, 44, 0);
-	assert_int_equal(fake_host_end(run->host), 0);
-	text = slurp(run, run->path);
-	assert_int_equal(count(text, "\"args\":{\"waves\":11}"), 1);
-	assert_int_equal(count(text, "\"args\":{\"waves\":22}"), 1);
-	assert_int_equal(count(text, "\"args\":{\"waves\":44}"), 1);
-	assert_int_equal(count(text, "\"waves\":33}"), 0);
-	assert_non_null(strstr(
-		text, "\"cause\":\"json: value of a dispatch that is not there\",\"count\":5000"));
-}
-
 /* Each lasts to the next one; the track is at 0 in gaps, without a value, and in the end. */
 static void test_counters__in_intervals__are_shown_without_gaps_that_there_are_not(void **state)
 {
@@ -524,7 +501,6 @@ int main(void)
 		TEST(test_recover__timeline_is_complete__is_refused),
 		TEST(test_generic__pairs_and_marks__are_slices_and_marks_with_their_fields),
 		TEST(test_counters__of_dispatches__are_shown_whichever_comes_first),
-		TEST(test_counters__many_of_lost_dispatches__later_ones_are_shown),
 		TEST(test_counters__in_intervals__are_shown_without_gaps_that_there_are_not),
 	};
 

@@ -141,19 +141,6 @@ static void test_sqlite_copies__fill_in_a_call__is_a_call(void **state)
 	assert_answer(t->file, "SELECT count(*) FROM rocpd_copyapi", "0");
 }
 
-static void test_sqlite_copies__without_links__are_ops_only(void **state)
-{
-	struct trace *t = *state;
-	struct rtl_hsa_copy copy = sample_copy();
-
-	begin(t, "links=no");
-	deliver_copy(t, &copy);
-	trace_end(t);
-	assert_answer(t->file, "SELECT count(*) FROM rocpd_op", "1");
-	assert_answer(t->file, "SELECT count(*) FROM rtl_copies", "1");
-	assert_answer(t->file, "SELECT count(*) FROM rocpd_copyapi", "0");
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, trace_setup, trace_teardown)
 
 int main(void)
@@ -163,7 +150,6 @@ int main(void)
 		TEST(test_sqlite_copies__no_work_of_a_gpu__is_no_op),
 		TEST(test_sqlite_copies__no_times__stand_where_submitted),
 		TEST(test_sqlite_copies__fill_in_a_call__is_a_call),
-		TEST(test_sqlite_copies__without_links__are_ops_only),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -90,33 +90,6 @@ static void test_sqlite_faults__destroyed_without_finish__no_rows_beyond_the_flu
 	assert_answer(t->file, "SELECT value FROM rtl_meta WHERE key = 'state'", "writing");
 }
 
-static void write_on_and_on(struct trace *t)
-{
-	trace_begin(t, "");
-	for (;;) {
-		deliver_dispatches(t, 1000);
-		fake_host_flush(t->host);
-	}
-}
-
-static void test_sqlite_faults__killed_at_any_moment__stays_valid(void **state)
-{
-	struct trace *t = *state;
-
-	for (int i = 0; i < 20; i++) {
-		pid_t child = fork();
-		int status;
-
-		if (child == 0)
-			write_on_and_on(t);
-		usleep(2000 + (useconds_t)i * 3500);
-		kill(child, SIGKILL);
-		assert_int_equal(waitpid(child, &status, 0), child);
-		if (file_exists(t->file) && ask_int(t->file, "SELECT count(*) FROM sqlite_master"))
-			assert_valid(t->file);
-	}
-}
-
 static void exit_with_report(struct trace *t, int expected)
 {
 	int result = fake_host_error(t->host);
@@ -152,21 +125,6 @@ static void test_sqlite_faults__file_size_limit__told_once_and_valid(void **stat
 	struct trace *t = *state;
 
 	assert_int_equal(in_child(t, write_past_a_limit), 0);
-	assert_valid(t->file);
-	assert_true(ask_int(t->file, "SELECT count(*) FROM rocpd_op") > 1000);
-}
-
-static void write_past_a_limit_by_two_threads(struct trace *t)
-{
-	fake_host_set_property(t->host, "where", "collector");
-	write_past_a_limit(t);
-}
-
-static void test_sqlite_faults__file_size_limit_of_two_threads__told_once_and_valid(void **state)
-{
-	struct trace *t = *state;
-
-	assert_int_equal(in_child(t, write_past_a_limit_by_two_threads), 0);
 	assert_valid(t->file);
 	assert_true(ask_int(t->file, "SELECT count(*) FROM rocpd_op") > 1000);
 }
@@ -218,11 +176,13 @@ static void test_sqlite_faults__full_from_the_start__create_fails_and_leaves_not
 	assert_false(file_exists(in_folder(t, "t.db-wal")));
 }
 
-static void read_at_the_end(struct trace *t)
+static void test_sqlite_faults__reader_at_the_end__output_is_complete(void **state)
 {
+	struct trace *t = *state;
 	sqlite3 *reader;
 	sqlite3_stmt *stmt;
 
+	fake_host_set_property(t->host, "where", "collector");
 	trace_begin(t, "");
 	deliver_and_flush(t, 2000);
 	assert_int_equal(sqlite3_open(t->file, &reader), SQLITE_OK);
@@ -236,19 +196,6 @@ static void read_at_the_end(struct trace *t)
 	assert_false(file_exists(in_folder(t, "t.db-wal")));
 	assert_answer(t->file, "PRAGMA integrity_check", "ok");
 	assert_answer(t->file, "SELECT value FROM rtl_meta WHERE key = 'state'", "complete");
-}
-
-static void test_sqlite_faults__reader_at_the_end__output_is_complete(void **state)
-{
-	read_at_the_end(*state);
-}
-
-static void test_sqlite_faults__reader_at_the_end_of_a_collector__output_is_complete(void **state)
-{
-	struct trace *t = *state;
-
-	fake_host_set_property(t->host, "where", "collector");
-	read_at_the_end(t);
 }
 
 static void test_sqlite_faults__locked_by_another_program__told_once_and_counted(void **state)
@@ -379,13 +326,10 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, trace_setup, trace_teardown)
 		TEST(test_sqlite_faults__killed__what_was_flushed_is_there_with_its_position),
 		TEST(test_sqlite_faults__destroyed_without_finish__no_rows_beyond_the_flush),
-		TEST(test_sqlite_faults__killed_at_any_moment__stays_valid),
 		TEST(test_sqlite_faults__file_size_limit__told_once_and_valid),
-		TEST(test_sqlite_faults__file_size_limit_of_two_threads__told_once_and_valid),
 		TEST(test_sqlite_faults__disk_full__told_once_and_valid),
 		TEST(test_sqlite_faults__full_from_the_start__create_fails_and_leaves_nothing),
 		TEST(test_sqlite_faults__reader_at_the_end__output_is_complete),
-		TEST(test_sqlite_faults__reader_at_the_end_of_a_collector__output_is_complete),
 		TEST(test_sqlite_faults__locked_by_another_program__told_once_and_counted),
 		TEST(test_sqlite_faults__another_program_writes__all_rows_are_there),
 		TEST(test_sqlite_faults__program_takes_its_descriptors__writes_to_no_other_file),

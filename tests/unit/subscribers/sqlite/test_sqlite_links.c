@@ -5,12 +5,6 @@
  */
 #include "test_sqlite.h"
 
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#define KEPT 262144u
-
 enum { UID_LAUNCH = 501, UID_GRAPH, UID_KERNEL };
 
 static void begin(struct trace *t, const char *settings)
@@ -236,84 +230,6 @@ static void test_sqlite_links__no_call_recorded__submission_stands(void **state)
 	assert_whole(t);
 }
 
-static void test_sqlite_links__no_links_wanted__only_calls(void **state)
-{
-	struct trace *t = *state;
-
-	begin(t, "links=no");
-	dispatch(t, UID_LAUNCH, 9, 0);
-	dispatch(t, UID_LAUNCH, 0, 0);
-	dispatch(t, UID_LAUNCH, 1, 0);
-	call(t, UID_LAUNCH, 1, 1);
-	trace_end(t);
-	assert_answer(t->file, LINKS, "hipLaunchKernel|1000|1|64");
-	assert_answer(t->file, "SELECT count(*) FROM rocpd_api_ops", "1");
-	assert_answer(t->file, "SELECT count(*) FROM kernel", "1");
-}
-
-/* More calls whose work has not come than are kept; then it comes. And the reverse. */
-static void test_sqlite_links__too_many__put_right_at_the_end(void **state)
-{
-	struct trace *t = *state;
-	const uint64_t many = KEPT + 1000;
-
-	begin(t, "");
-	for (uint64_t i = 1; i <= many; i++)
-		call(t, UID_LAUNCH, i, 1);
-	for (uint64_t i = 1; i <= many; i++)
-		dispatch(t, UID_LAUNCH, i, 0);
-	for (uint64_t i = many + 1; i <= 2 * many; i++)
-		dispatch(t, UID_LAUNCH, i, 0);
-	for (uint64_t i = many + 1; i <= 2 * many; i++)
-		call(t, UID_LAUNCH, i, 1);
-	trace_end(t);
-	assert_whole(t);
-	assert_int_equal(ask_int(t->file, "SELECT count(*) FROM rtl_dispatch AS d"
-					  " JOIN rocpd_api_ops AS l ON l.op_id = d.op_id"
-					  " JOIN rtl_call AS c ON c.api_id = l.api_id"
-					  " AND c.instance = d.correlation"),
-			 (int64_t)(2 * many));
-	assert_int_equal(ask_int(t->file, "SELECT count(*) FROM kernel WHERE gridX % 64 = 0"),
-			 (int64_t)(2 * many));
-}
-
-static void die_before_calls(struct trace *t)
-{
-	begin(t, "");
-	dispatch(t, UID_LAUNCH, 1, 0);
-	call(t, UID_LAUNCH, 2, 1);
-	fake_host_flush(t->host);
-	raise(SIGKILL);
-}
-
-/* The host dies between operations and their calls; another one goes on. */
-static void test_sqlite_links__host_died__are_linked_after_recovery(void **state)
-{
-	struct trace *t = *state;
-	pid_t child = fork();
-
-	if (child == 0) {
-		die_before_calls(t);
-		_exit(0);
-	}
-	assert_int_equal(waitpid(child, NULL, 0), child);
-	fake_host_set_property(t->host, "where", "recover");
-	begin(t, "");
-	dispatch(t, UID_LAUNCH, 1, 0); /* in the output already */
-	call(t, UID_LAUNCH, 2, 1);
-	call(t, UID_LAUNCH, 1, 1);
-	dispatch(t, UID_LAUNCH, 2, 0);
-	call(t, UID_LAUNCH, 3, 1);
-	dispatch(t, UID_LAUNCH, 3, 0);
-	trace_end(t);
-	assert_answer(t->file, LINKS,
-		      "hipLaunchKernel|1000|1|64;hipLaunchKernel|2000|1|128;"
-		      "hipLaunchKernel|3000|1|192");
-	assert_answer(t->file, "SELECT gridX FROM kernel ORDER BY 1", "64;128;192");
-	assert_answer(t->file, "SELECT count(*) FROM api WHERE domain = 'hsa'", "0");
-	assert_whole(t);
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, trace_setup, trace_teardown)
 
 int main(void)
@@ -325,9 +241,6 @@ int main(void)
 		TEST(test_sqlite_links__call_has_not_ended__is_a_row_all_the_same),
 		TEST(test_sqlite_links__graph__has_order_and_no_kernelapi),
 		TEST(test_sqlite_links__no_call_recorded__submission_stands),
-		TEST(test_sqlite_links__no_links_wanted__only_calls),
-		TEST(test_sqlite_links__too_many__put_right_at_the_end),
-		TEST(test_sqlite_links__host_died__are_linked_after_recovery),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

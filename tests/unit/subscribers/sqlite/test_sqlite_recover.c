@@ -9,7 +9,6 @@
 #include <rtl/describe.h>
 
 #include <signal.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -185,22 +184,6 @@ static void test_sqlite_recover__gpus_by_index__go_on_so(void **state)
 		      " ORDER BY id",
 		      "0|2;5|7;5|7;3|3");
 	assert_answer(t->file, "SELECT value FROM rtl_meta WHERE key = 'gpu'", "index");
-}
-
-static void test_sqlite_recover__gpus_by_node__go_on_so(void **state)
-{
-	struct trace *t = *state;
-
-	begin_gpus(t, "collector", "");
-	deliver_on(t, 2, 8);
-	fake_host_flush(t->host);
-	die(t);
-	begin_gpus(t, "recover", "gpu=index");
-	deliver_on(t, 2, 8); /* had come */
-	deliver_on(t, 7, 9);
-	trace_end(t);
-	assert_answer(t->file, "SELECT gpuId FROM rocpd_op ORDER BY id", "2;7");
-	assert_answer(t->file, "SELECT value FROM rtl_meta WHERE key = 'gpu'", "node");
 }
 
 static void test_sqlite_recover__names__are_not_doubled(void **state)
@@ -411,84 +394,6 @@ static void test_sqlite_recover__killed_within_a_transaction__goes_on_before_it(
 	waitpid(child, NULL, 0);
 }
 
-/* The log of a database, as far as its n-th commit (sqlite.org/fileformat.html, 4): what a death
- * right after that leaves. */
-
-static uint32_t read_u32(const unsigned char *at)
-{
-	return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
-}
-
-static size_t read_whole(const char *path, unsigned char **bytes)
-{
-	FILE *f = fopen(path, "r");
-	struct stat st;
-
-	assert_non_null(f);
-	assert_int_equal(fstat(fileno(f), &st), 0);
-	*bytes = malloc((size_t)st.st_size + 1);
-	assert_non_null(*bytes);
-	assert_int_equal(fread(*bytes, 1, (size_t)st.st_size, f), st.st_size);
-	fclose(f);
-	return (size_t)st.st_size;
-}
-
-static void write_whole(const char *path, const unsigned char *bytes, size_t size)
-{
-	FILE *f = fopen(path, "w");
-
-	assert_non_null(f);
-	assert_int_equal(fwrite(bytes, 1, size, f), size);
-	fclose(f);
-}
-
-/* What holds after each commit; true where there were dispatches. */
-static bool agrees(struct trace *t)
-{
-	char expected[64];
-	int64_t rows;
-
-	if (!ask_int(in_folder(t, "copy.db"),
-		     "SELECT count(*) FROM sqlite_master WHERE name = 'rocpd_op'"))
-		return false;
-	rows = ask_int(in_folder(t, "copy.db"), "SELECT count(*) FROM rocpd_op");
-	snprintf(expected, sizeof(expected), "%lld", (long long)(rows * (int64_t)SIZE));
-	assert_answer(in_folder(t, "copy.db"), "SELECT ifnull(sum(position), 0) FROM rtl_position",
-		      expected);
-	return rows > 0;
-}
-
-static void test_sqlite_recover__each_commit__rows_and_positions_agree(void **state)
-{
-	struct trace *t = *state;
-	unsigned char *db, *wal;
-	size_t db_size, wal_size, frame, commits = 0;
-
-	begin_host(t, "collector");
-	for (int i = 0; i < 5; i++) {
-		deliver_dispatches(t, 3000); /* more than are gathered in memory */
-		if (i == 3) {
-			fake_host_process_end(t->host, t->process);
-			fake_host_begin(t->host, fake_host_process(t->host, 2, 5000, "/bin/b"));
-		}
-		fake_host_flush(t->host);
-	}
-	db_size = read_whole(t->file, &db);
-	wal_size = read_whole(in_folder(t, "t.db-wal"), &wal);
-	frame = 24 + read_u32(wal + 8);
-	for (size_t end = 32 + frame; end <= wal_size; end += frame) {
-		if (!read_u32(wal + end - frame + 4))
-			continue; /* no commit */
-		unlink(in_folder(t, "copy.db-shm"));
-		write_whole(in_folder(t, "copy.db"), db, db_size);
-		write_whole(in_folder(t, "copy.db-wal"), wal, end);
-		commits += agrees(t);
-	}
-	assert_int_equal(commits, 5);
-	free(db);
-	free(wal);
-}
-
 static void test_sqlite_recover__recovery_died__another_goes_on(void **state)
 {
 	struct trace *t = *state;
@@ -654,7 +559,6 @@ int main(void)
 	cmocka_unit_test_setup_teardown(test_sqlite_recover__##name, trace_setup, trace_teardown)
 		TEST(host_died__each_event_is_there_once),
 		TEST(gpus_by_index__go_on_so),
-		TEST(gpus_by_node__go_on_so),
 		TEST(names__are_not_doubled),
 		TEST(queues__are_found_again_and_ids_go_on),
 		TEST(generic_tables__go_on),
@@ -663,7 +567,6 @@ int main(void)
 		TEST(several_processes_and_rings__each_goes_on),
 		TEST(pid_used_again__is_another_process),
 		TEST(killed_within_a_transaction__goes_on_before_it),
-		TEST(each_commit__rows_and_positions_agree),
 		TEST(recovery_died__another_goes_on),
 		TEST(nothing_left__output_is_completed),
 		TEST(finished_output__is_appended_to),

@@ -167,19 +167,6 @@ static void test_sqlite_regions__host_died_in_between__each_is_there_once(void *
 	}
 }
 
-static void test_sqlite_regions__finished_and_recovered_again__none_is_doubled(void **state)
-{
-	struct trace *t = *state;
-
-	begin_host(t, "process");
-	run_events(t, 7);
-	trace_end(t);
-	begin_host(t, "recover");
-	run_events(t, 7);
-	trace_end(t);
-	assert_answer(t->file, "SELECT count(*) FROM rtl_spans", "4");
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -191,9 +178,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			test_sqlite_regions__host_died_in_between__each_is_there_once, trace_setup,
 			trace_teardown),
-		cmocka_unit_test_setup_teardown(
-			test_sqlite_regions__finished_and_recovered_again__none_is_doubled,
-			trace_setup, trace_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -164,20 +164,6 @@ static void test_sqlite_rows__no_gpu_time__is_an_instant_at_submission(void **st
 	assert_answer(t->file, "SELECT flags FROM rtl_dispatch", "2");
 }
 
-static void test_sqlite_rows__links_no__two_rows_for_a_dispatch(void **state)
-{
-	struct trace *t = *state;
-
-	trace_begin(t, "links=no");
-	deliver_dispatches(t, 10);
-	trace_end(t);
-	assert_answer(t->file,
-		      "SELECT (SELECT count(*) FROM rocpd_op), (SELECT count(*) FROM rtl_dispatch),"
-		      " (SELECT count(*) FROM rocpd_api), (SELECT count(*) FROM rocpd_api_ops),"
-		      " (SELECT count(*) FROM rocpd_kernelapi)",
-		      "10|10|2|0|0");
-}
-
 static void test_sqlite_rows__two_processes__queues_stay_apart(void **state)
 {
 	struct trace *t = *state;
@@ -422,7 +408,6 @@ int main(void)
 		TEST(test_sqlite_rows__metadata_event__brings_a_better_name),
 		TEST(test_sqlite_rows__metadata_set_late__is_there_at_the_end),
 		TEST(test_sqlite_rows__no_gpu_time__is_an_instant_at_submission),
-		TEST(test_sqlite_rows__links_no__two_rows_for_a_dispatch),
 		TEST(test_sqlite_rows__two_processes__queues_stay_apart),
 		TEST(test_sqlite_rows__queue_events__make_one_row),
 		TEST(test_sqlite_rows__process__is_marked_by_rows_of_api_that_last_nothing),

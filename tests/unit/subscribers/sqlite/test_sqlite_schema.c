@@ -125,7 +125,7 @@ static void test_sqlite_schema__metadata__say_version_and_run(void **state)
 	assert_answer(t->file, "SELECT id, string FROM rocpd_ustring WHERE id = 1", "1|");
 	assert_answer(t->file, "SELECT * FROM rtl_meta ORDER BY key",
 		      "clock|CLOCK_BOOTTIME, "
-		      "ns;gpu|node;links|yes;mode|standard;schema|2;session|test-session;"
+		      "ns;gpu|node;mode|standard;schema|2;session|test-session;"
 		      "state|complete;version|0.1.0;where|process");
 	assert_answer(t->file, "SELECT value FROM rocpd_metadata WHERE tag = 'rtl_session'",
 		      "test-session");
@@ -135,13 +135,13 @@ static void test_sqlite_schema__finished__is_one_file_without_traces_of_writing(
 {
 	struct trace *t = *state;
 
-	trace_begin(t, "page_size=4096");
+	trace_begin(t, "");
 	deliver_dispatches(t, 2000);
 	trace_end(t);
 	assert_false(file_exists(in_folder(t, "t.db-wal")));
 	assert_false(file_exists(in_folder(t, "t.db-shm")));
 	assert_answer(t->file, "PRAGMA journal_mode", "delete");
-	assert_answer(t->file, "PRAGMA page_size", "4096");
+	assert_answer(t->file, "PRAGMA page_size", "16384");
 	assert_answer(t->file, "PRAGMA integrity_check", "ok");
 	assert_answer(t->file, "PRAGMA foreign_key_check", "");
 	assert_answer(t->file, "SELECT count(*) FROM sqlite_master WHERE sql LIKE '%rtl_memory%'",
