@@ -15,9 +15,13 @@
 #include "cli.h"
 #include "collect.h"
 #include "doctor.h"
-#include "json.h"
+#include "embed.h"
 #include "launch.h"
 #include "library.h"
+#include "view.h"
+
+EMBED(doctor_sql, RTL_CLI "/check/doctor.sql");
+extern const char doctor_sql[];
 
 #define SUBSCRIBERS "libsqlite_sub.so:libstats_sub.so"
 #define MIB         (1024 * 1024ull)
@@ -41,30 +45,7 @@ static size_t count_of(const struct doctor *doctor, enum doctor_level level)
 	return count;
 }
 
-/* ---- text ---- */
-
-static void print(const struct doctor *doctor)
-{
-	const char *section = "";
-	const size_t faults = count_of(doctor, DOCTOR_FAULT);
-	const size_t warnings = count_of(doctor, DOCTOR_WARNING);
-
-	for (size_t i = 0; i < doctor->count; i++) {
-		const struct doctor_finding *f = &doctor->findings[i];
-
-		if (strcmp(section, f->section))
-			cli_line("%s", f->section);
-		section = f->section;
-		cli_line("  %-9s%s%s%s", levels[f->level], f->text, f->remedy ? "; " : "",
-			 f->remedy ? f->remedy : "");
-	}
-	cli_line("%zu fault%s, %zu warning%s", faults, faults == 1 ? "" : "s", warnings,
-		 warnings == 1 ? "" : "s");
-}
-
-/* ---- JSON ---- */
-
-static void print_process_json(struct json *json, const struct doctor_process *p)
+static void write_process(struct json *json, const struct doctor_process *p)
 {
 	json_object(json, NULL);
 	json_number(json, "pid", (uint64_t)p->pid);
@@ -78,37 +59,40 @@ static void print_process_json(struct json *json, const struct doctor_process *p
 	json_end(json);
 }
 
-static void print_json(const struct doctor *doctor)
+static int print(const struct doctor *doctor, bool as_json)
 {
-	struct json json = {.file = stdout};
+	struct view view;
+	struct json *json = &view.json;
+	const int status = view_begin(&view, as_json);
 
-	json_object(&json, NULL);
-	json_text(&json, "version", rtl_version());
-	json_number(&json, "faults", count_of(doctor, DOCTOR_FAULT));
-	json_number(&json, "warnings", count_of(doctor, DOCTOR_WARNING));
-	json_array(&json, "checks");
+	if (status)
+		return status;
+	json_object(json, NULL);
+	json_text(json, "version", rtl_version());
+	json_number(json, "faults", count_of(doctor, DOCTOR_FAULT));
+	json_number(json, "warnings", count_of(doctor, DOCTOR_WARNING));
+	json_array(json, "checks");
 	for (size_t i = 0; i < doctor->count; i++) {
 		const struct doctor_finding *f = &doctor->findings[i];
 
-		json_object(&json, NULL);
-		json_text(&json, "section", f->section);
-		json_text(&json, "check", f->check);
-		json_text(&json, "level", levels[f->level]);
-		json_text(&json, "text", f->text);
-		json_text(&json, "remedy", f->remedy);
-		json_end(&json);
+		json_object(json, NULL);
+		json_text(json, "section", f->section);
+		json_text(json, "check", f->check);
+		json_text(json, "level", levels[f->level]);
+		json_text(json, "text", f->text);
+		json_text(json, "remedy", f->remedy);
+		json_end(json);
 	}
-	json_end(&json);
+	json_end(json);
 	if (doctor->ran) {
-		json_array(&json, "processes");
+		json_array(json, "processes");
 		for (size_t i = 0; i < doctor->process_count; i++)
-			print_process_json(&json, &doctor->processes[i]);
-		json_end(&json);
+			write_process(json, &doctor->processes[i]);
+		json_end(json);
 	}
-	json_end(&json);
+	json_end(json);
+	return view_end(&view, doctor_sql);
 }
-
-/* ---- */
 
 /* As `rtl trace` prepares it; what cannot be had has been said on stderr. */
 static void prepare(struct doctor *doctor, struct session *session)
@@ -239,11 +223,7 @@ static int examine(struct doctor *doctor, struct request *request)
 		doctor_command(doctor, launch);
 	if (doctor->failed)
 		return cli_failed("out of memory");
-	if (request->as_json)
-		print_json(doctor);
-	else
-		print(doctor);
-	status = cli_finish_output();
+	status = print(doctor, request->as_json);
 	return status ? status : count_of(doctor, DOCTOR_FAULT) ? CLI_FAILED : CLI_OK;
 }
 

@@ -10,7 +10,13 @@
 
 #include "cli.h"
 #include "convert.h"
+#include "convert_rows.h"
+#include "database.h"
+#include "embed.h"
 #include "look.h"
+
+EMBED(convert_rpd_sql, RTL_CLI "/collect/convert_rpd.sql");
+extern const char convert_rpd_sql[];
 
 enum kind { KIND_TIMELINE, KIND_JSON, KIND_TABLES, KIND_DATABASE, KIND_RPD };
 
@@ -201,6 +207,43 @@ int convert_refuse_foreign(const char *path)
 		"%s: has no tables of rtl's, another tool wrote it; only traces of rtl can "
 		"be converted",
 		path);
+}
+
+/* ---- RPD's schema as tables ---- */
+
+static int make_rpd(const struct part *part, const char *input, bool unfinished)
+{
+	const struct convert_selection all = {.unfinished = unfinished};
+	struct convert_rows rows;
+	int status = convert_rows_open(&rows, input, &all);
+
+	if (!status)
+		status = convert_rows_begin(&rows, part, 0);
+	if (!status)
+		status = convert_rows_script(&rows, part, convert_rpd_sql, NULL, NULL);
+	if (!status)
+		status = convert_rows_script(&rows, part, "COMMIT;\nDETACH o", NULL, NULL);
+	convert_rows_close(&rows);
+	return status;
+}
+
+int convert_check_rpd(const char *output)
+{
+	return database_replaceable(output) ? CLI_OK
+					    : cli_failed("output %s exists and is no trace, so it "
+							 "is not written over; move "
+							 "it away, or choose another file with -o",
+							 output);
+}
+
+int convert_rpd(const char *output, const char *input, bool unfinished)
+{
+	struct part part;
+	int status = convert_check_rpd(output);
+
+	if (!status)
+		status = part_begin(&part, output);
+	return status ? status : part_end(&part, make_rpd(&part, input, unfinished));
 }
 
 /* ---- the making ---- */

@@ -13,31 +13,25 @@
 
 #include "cli.h"
 #include "convert.h"
-#include "convert_args.h"
 #include "convert_rows.h"
 #include "embed.h"
 #include "hash.h"
+#include "json.h"
 
 EMBED(convert_rocpd7_sql, RTL_CLI "/collect/convert_rocpd7.sql");
+EMBED(convert_rocpd7_processes_sql, RTL_CLI "/collect/convert_rocpd7_processes.sql");
 EMBED(convert_rocpd7_views_sql, RTL_CLI "/collect/convert_rocpd7_views.sql");
-extern const char convert_rocpd7_sql[], convert_rocpd7_views_sql[];
+extern const char convert_rocpd7_sql[], convert_rocpd7_processes_sql[], convert_rocpd7_views_sql[];
 
 #define APPLICATION_ID 0x72746c37u
 /* A view joins so many tables at most. */
 #define PROCESSES_MOST 400u
+#define ARGS_MOST      64u
 
 struct rocpd7 {
 	struct convert_rows rows;
 	const struct part *part;
-	const char *guid;  /* of the process that is written */
-	sqlite3_stmt *add; /* an argument of it */
 };
-
-/* A statement of it failed. */
-static int refuse(const struct rocpd7 *out)
-{
-	return convert_rows_failed(&out->rows, out->part);
-}
 
 /* SQL with the names of a process's tables, to be freed; NULL: out of memory. */
 static char *named(const char *sql, const char *guid)
@@ -65,60 +59,138 @@ static char *named(const char *sql, const char *guid)
 
 /* ---- arguments ---- */
 
-static void bind_text(sqlite3_stmt *statement, int place, struct convert_text text)
+/* A part of a text. */
+struct text {
+	const char *text;
+	size_t length;
+};
+
+/* What a function declares: "void **ptr, size_t size". */
+struct parameters {
+	struct parameter {
+		struct text type, name;
+	} list[ARGS_MOST];
+	size_t count;
+};
+
+/* "const hsa_queue_t *queue": its name is what stands last. */
+static struct parameter read_parameter(const char *text, size_t length)
 {
-	sqlite3_bind_text(statement, place, text.text ? text.text : "", (int)text.length,
-			  SQLITE_STATIC);
+	size_t at = length;
+
+	while (at && text[at - 1] != ' ' && text[at - 1] != '*' && text[at - 1] != '&')
+		at--;
+	struct parameter parameter = {{text, at}, {text + at, length - at}};
+
+	while (parameter.type.length && text[parameter.type.length - 1] == ' ')
+		parameter.type.length--;
+	return parameter;
+}
+
+static void read_parameters(const char *declared, struct parameters *parameters)
+{
+	parameters->count = 0;
+	while (*declared && parameters->count < ARGS_MOST) {
+		const char *end = strstr(declared, ", ");
+		const size_t length = end ? (size_t)(end - declared) : strlen(declared);
+
+		parameters->list[parameters->count++] = read_parameter(declared, length);
+		declared += length + (end ? 2 : 0);
+	}
+}
+
+/* The parameter, from that one on, whose "name=" stands there; the count: none. */
+static size_t find_parameter(const struct parameters *parameters, size_t from, const char *at)
+{
+	at += strspn(at, "*");
+	for (size_t i = from; i < parameters->count; i++) {
+		const struct text *name = &parameters->list[i].name;
+
+		if (strncmp(at, name->text, name->length) == 0 && at[name->length] == '=')
+			return i;
+	}
+	return parameters->count;
+}
+
+/* Where the value that begins there ends: before the next parameter, as a text may hold commas. */
+static const char *find_end(const struct parameters *parameters, size_t from, const char *value)
+{
+	const char *end = value;
+
+	while ((end = strstr(end, ", "))) {
+		if (find_parameter(parameters, from, end + 2) < parameters->count)
+			return end;
+		end += 2;
+	}
+	return value + strlen(value);
 }
 
 /* Of "*ptr=1" declared as "int *ptr" the value is an int. */
-static struct convert_text type_of(const struct convert_arg *arg)
+static struct text type_of(struct text type, size_t pointed)
 {
-	struct convert_text type = arg->type;
-
-	for (unsigned i = 0; i < arg->pointed && type.length; i++)
-		if (type.text[type.length - 1] == '*')
-			type.length--;
+	while (pointed-- && type.length && type.text[type.length - 1] == '*')
+		type.length--;
 	while (type.length && type.text[type.length - 1] == ' ')
 		type.length--;
 	return type;
 }
 
-static int begin_args(struct rocpd7 *out)
+static void add_text(sqlite3_str *json, struct text text)
 {
-	char *sql = named("INSERT INTO @arg (event_id, position, type, name, value) VALUES (?1, ?2,"
-			  " ?3, ?4, ?5)",
-			  out->guid);
-	int status = sql ? CLI_OK : cli_failed("out of memory");
+	char *room = sqlite3_malloc64(JSON_ESCAPED_MAX * text.length + 1);
 
-	if (sql && sqlite3_prepare_v2(out->rows.db, sql, -1, &out->add, NULL) != SQLITE_OK)
-		status = refuse(out);
-	sqlite3_free(sql);
-	return status;
+	if (room)
+		sqlite3_str_appendf(json, ",\"%.*s\"",
+				    (int)(json_escape(room, text.text, text.length) - room), room);
+	sqlite3_free(room);
 }
 
-/* Of a call; columns: its number, the arguments, what its function declares. */
-static int add_args(void *user, sqlite3_stmt *call, uint64_t before)
+/* The arguments of a call as a trace has them, "size=4096, *ptr=0x7f2a": [[position, type, name, value], ...]. What
+ * is not declared has no type. */
+static void put_args(sqlite3_str *json, const struct parameters *parameters, const char *line)
 {
-	struct rocpd7 *out = user;
-	const char *line = (const char *)sqlite3_column_text(call, 1);
-	const char *declared = (const char *)sqlite3_column_text(call, 2);
-	struct convert_arg args[CONVERT_ARGS_MOST];
-	const size_t count = convert_args(declared ? declared : "", line, args);
+	size_t next = 0;
 
-	if (!before && begin_args(out))
-		return CLI_FAILED;
-	for (size_t i = 0; i < count; i++) {
-		sqlite3_bind_int64(out->add, 1, sqlite3_column_int64(call, 0));
-		sqlite3_bind_int64(out->add, 2, (int64_t)args[i].position);
-		bind_text(out->add, 3, type_of(&args[i]));
-		bind_text(out->add, 4, args[i].name);
-		bind_text(out->add, 5, args[i].value);
-		if (sqlite3_step(out->add) != SQLITE_DONE)
-			return refuse(out);
-		sqlite3_reset(out->add);
+	while (*line) {
+		const size_t place = find_parameter(parameters, next, line);
+		const char *equals = strchr(line, '='), *end = line + strlen(line);
+		struct text type = {"", 0}, name = {"", 0}, value = {line, strlen(line)};
+
+		if (place < parameters->count && equals) {
+			next = place + 1;
+			end = find_end(parameters, next, equals + 1);
+			type = type_of(parameters->list[place].type, strspn(line, "*"));
+			name = (struct text){line, (size_t)(equals - line)};
+			value = (struct text){equals + 1, (size_t)(end - equals - 1)};
+		}
+		sqlite3_str_appendf(json, "%s[%d", sqlite3_str_length(json) ? "," : "[",
+				    place < parameters->count ? (int)place : (int)next);
+		add_text(json, type);
+		add_text(json, name);
+		add_text(json, value);
+		sqlite3_str_appendall(json, "]");
+		line = *end ? end + 2 : end;
 	}
-	return CLI_OK;
+	sqlite3_str_appendall(json, sqlite3_str_length(json) ? "]" : "[]");
+}
+
+/* rtl_call_args(declared, line) */
+static void call_args(sqlite3_context *context, int count, sqlite3_value **values)
+{
+	const char *declared = cli_text((const char *)sqlite3_value_text(values[0]));
+	const char *line = cli_text((const char *)sqlite3_value_text(values[1]));
+	sqlite3_str *json = sqlite3_str_new(NULL);
+	struct parameters parameters;
+	char *text;
+
+	(void)count;
+	read_parameters(declared, &parameters);
+	put_args(json, &parameters, line);
+	text = sqlite3_str_finish(json);
+	if (text)
+		sqlite3_result_text(context, text, -1, sqlite3_free);
+	else
+		sqlite3_result_error_nomem(context);
 }
 
 /* ---- processes and machines ---- */
@@ -177,51 +249,21 @@ static void guid(sqlite3_context *context, int count, sqlite3_value **values)
 	sqlite3_result_text(context, id, -1, SQLITE_TRANSIENT);
 }
 
-static int add_process(struct rocpd7 *out, sqlite3_stmt *process)
+/* The tables of a process. */
+static int add_process(void *user, sqlite3_stmt *process, uint64_t before)
 {
-	const struct convert_taker taker = {add_args, out};
+	struct rocpd7 *out = user;
 	char *sql;
 	int status;
 
-	out->guid = (const char *)sqlite3_column_text(process, 0);
-	sql = named(convert_rocpd7_sql, out->guid);
-	status = sql ? convert_rows_script(&out->rows, out->part, sql, process, &taker)
+	if (before == PROCESSES_MOST)
+		return cli_failed("there are more than %u processes, which the views of this "
+				  "format cannot join; choose some with --process",
+				  PROCESSES_MOST);
+	sql = named(convert_rocpd7_sql, (const char *)sqlite3_column_text(process, 0));
+	status = sql ? convert_rows_script(&out->rows, out->part, sql, process, NULL)
 		     : cli_failed("out of memory");
-	sqlite3_finalize(out->add);
-	out->add = NULL;
 	sqlite3_free(sql);
-	return status;
-}
-
-static int add_processes(struct rocpd7 *out)
-{
-	static const char sql[] =
-		"SELECT rtl_guid((c.start_ns + ifnull((SELECT k.realtime_ns - k.time_ns FROM"
-		" i.rtl_clock AS k WHERE k.process = c.process AND k.realtime_ns IS NOT NULL LIMIT"
-		" 1), 0)) / 1000000, ifnull(nullif(p.spool, 0), c.start_ns * 31 + c.pid)) AS guid,"
-		" c.process, c.pid, c.host_name AS host, rtl_machine(c.host_name) AS machine,"
-		" rtl_hash(rtl_machine(c.host_name)) AS hash, rtl_hash(rtl_machine(c.host_name)) %"
-		" 4294967295 AS node, a.ops, a.ops + o.ops AS copies, a.ops + o.ops + m.copies AS"
-		" mems FROM c_process AS c JOIN i.rtl_process AS p USING (process), (SELECT"
-		" ifnull(max(id), 0) AS ops FROM i.rocpd_api) AS a, (SELECT ifnull(max(id), 0) AS"
-		" ops FROM i.rocpd_op) AS o, (SELECT ifnull(max(id), 0) AS copies FROM i.rtl_copy)"
-		" AS m ORDER BY c.process";
-	sqlite3_stmt *process = NULL;
-	unsigned count = 0;
-	int status = CLI_OK, result = SQLITE_DONE;
-
-	if (sqlite3_prepare_v2(out->rows.db, sql, -1, &process, NULL) != SQLITE_OK)
-		return refuse(out);
-	while (!status && (result = sqlite3_step(process)) == SQLITE_ROW)
-		status = count++ == PROCESSES_MOST
-				 ? cli_failed("there are more than %u processes, which the views "
-					      "of this format cannot join; choose some with "
-					      "--process",
-					      PROCESSES_MOST)
-				 : add_process(out, process);
-	if (!status && result != SQLITE_DONE)
-		status = refuse(out);
-	sqlite3_finalize(process);
 	return status;
 }
 
@@ -235,23 +277,25 @@ static int run_row(void *user, sqlite3_stmt *row, uint64_t count)
 	return sqlite3_exec(out->rows.db, (const char *)sqlite3_column_text(row, 0), NULL, NULL,
 			    NULL) == SQLITE_OK
 		       ? CLI_OK
-		       : refuse(out);
+		       : convert_rows_failed(&out->rows, out->part);
 }
 
 static int write_all(struct rocpd7 *out)
 {
-	const struct convert_taker runner = {run_row, out};
+	const struct convert_taker adder = {add_process, out}, runner = {run_row, out};
 	struct convert_rows *rows = &out->rows;
 	int status = convert_rows_begin(rows, out->part, APPLICATION_ID);
 
 	convert_rows_function(rows, "rtl_machine", 1, machine);
 	convert_rows_function(rows, "rtl_hash", 1, hash);
 	convert_rows_function(rows, "rtl_guid", 2, guid);
+	convert_rows_function(rows, "rtl_call_args", 2, call_args);
 	rows->all *= 2; /* a row and its event */
 	if (!status)
 		status = convert_rows_objects(rows);
 	if (!status)
-		status = add_processes(out);
+		status = convert_rows_script(rows, out->part, convert_rocpd7_processes_sql, NULL,
+					     &adder);
 	if (!status)
 		status = convert_rows_script(rows, out->part, convert_rocpd7_views_sql, NULL,
 					     &runner);

@@ -213,12 +213,12 @@ class Lists(Case):
 
     def test_completion(self):
         self.write("file.db", "")
-        self.assertEqual(self.complete("rtl", "tra"), ["trace"])
-        self.assertEqual(self.complete("rtl", "trace", "--outp"), ["--output"])
-        self.assertEqual(self.complete("rtl", "trace", "-o", "fi"), ["file.db"])
-        self.assertIn("true", self.complete("rtl", "trace", "-o", "x", "tru"))
-        self.assertEqual(self.complete("rtl", "summary", "fi"), ["file.db"])
-        self.assertEqual(self.complete("rtl", "trace", "true", "fi"), ["file.db"])
+        self.assertEqual(self.complete(RTL, "tra"), ["trace"])
+        self.assertEqual(self.complete(RTL, "trace", "--outp"), ["--output"])
+        self.assertEqual(self.complete(RTL, "trace", "-o", "fi"), ["file.db"])
+        self.assertIn("true", self.complete(RTL, "trace", "-o", "x", "tru"))
+        self.assertEqual(self.complete(RTL, "summary", "fi"), ["file.db"])
+        self.assertEqual(self.complete(RTL, "trace", "true", "fi"), ["file.db"])
         self.assertIn("#compdef rtl\n", self.rtl("completion", "zsh").stdout)
         done = self.rtl("completion", "tcsh")
         self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1))
