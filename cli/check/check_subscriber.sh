@@ -2,11 +2,12 @@
 # `rtl check-subscriber`: leads the subscriber $1 through its scenarios, each in a process of $self, of which $2 seconds are the
 # longest. It may crash, hang, or end the process.
 export LC_ALL=C
+exec 3>&2 2>/dev/null # a shell says how a command was killed
 done=77 # the exit status of a scenario that came to its end
 unset RTL_COLLECTOR RTL_SUBSCRIBERS RTL_STREAMS
 base=${TMPDIR:-/tmp}
 why=$(mktemp -d "$base/rtl-check-XXXXXX" 2>&1) || {
-	echo "rtl: cannot make the folder $base/rtl-check-XXXXXX: ${why##*: }; TMPDIR names another one" >&2
+	echo "rtl: cannot make the folder $base/rtl-check-XXXXXX: ${why##*: }; TMPDIR names another one" >&3
 	exit 1
 }
 folder=$why
@@ -23,8 +24,8 @@ fault() {
 
 # A scenario, in the folder $2, of a list. Its status.
 run() {
-	{ (cd "$2" && RTL_CHECK_SCENARIO=$1 exec timeout -s KILL "$seconds" "$self" check-subscriber "$3" \
-		>"$folder/stdout" 2>"$folder/stderr" </dev/null); } 2>/dev/null
+	(cd "$2" && RTL_CHECK_SCENARIO=$1 exec timeout -s KILL "$seconds" "$self" check-subscriber "$3" \
+		>"$folder/stdout" 2>"$folder/stderr" </dev/null)
 }
 
 # Of its lines the first that is a fault is enough; the host's own are none but those that say that an instance has failed.
@@ -67,7 +68,7 @@ status=$?
 case $status in
 "$done") ;;
 1)
-	cat "$folder/stderr" >&2
+	cat "$folder/stderr" >&3
 	exit 1
 	;;
 *)
@@ -81,7 +82,7 @@ first=$(printf '%s\n' "$entries" | sed -n 1p) second=$(printf '%s\n' "$entries" 
 mkdir "$folder/record"
 run record "$folder/record" "$first"
 if [ $? != $done ]; then
-	echo "rtl: the synthetic streams cannot be recorded in $folder: is there room? TMPDIR names another folder" >&2
+	echo "rtl: the synthetic streams cannot be recorded in $folder: is there room? TMPDIR names another folder" >&3
 	exit 1
 fi
 scenario replay 'two processes, one recording, three times' '' "$first"

@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <glob.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -41,7 +40,6 @@ static void add_program(const char *path)
 
 struct rights {
 	unsigned user[2], group[2]; /* real and effective */
-	uint64_t capabilities;
 };
 
 static bool read_rights(const char *of, struct rights *rights)
@@ -54,11 +52,10 @@ static bool read_rights(const char *of, struct rights *rights)
 	file = fopen(path, "re");
 	while (file && fgets(line, sizeof(line), file))
 		found += sscanf(line, "Uid: %u %u", &rights->user[0], &rights->user[1]) == 2 ||
-			 sscanf(line, "Gid: %u %u", &rights->group[0], &rights->group[1]) == 2 ||
-			 sscanf(line, "CapPrm: %" SCNx64, &rights->capabilities) == 1;
+			 sscanf(line, "Gid: %u %u", &rights->group[0], &rights->group[1]) == 2;
 	if (file)
 		fclose(file);
-	return found == 3;
+	return found == 2;
 }
 
 /* Others may not be looked into for reasons of their own, such as ssh-agent, and heed the variables. */
@@ -69,9 +66,7 @@ static bool has_other_rights(pid_t pid)
 
 	snprintf(name, sizeof(name), "%d", (int)pid);
 	return read_rights("self", &own) && read_rights(name, &its) &&
-	       (memcmp(own.user, its.user, sizeof(own.user)) ||
-		memcmp(own.group, its.group, sizeof(own.group)) ||
-		its.capabilities & ~own.capabilities);
+	       memcmp(&own, &its, sizeof(own));
 }
 
 static void look_below(pid_t pid, int depth);

@@ -14,7 +14,6 @@
 #include "cli.h"
 #include "database.h"
 #include "library.h"
-#include "look.h"
 #include "output_name.h"
 
 #define DEFAULT_SUBSCRIBERS "libsqlite_sub.so"
@@ -759,35 +758,17 @@ static int add_subscribers(struct session *session, char *specs, FILE *list)
 	return status;
 }
 
-char *session_find_output(const struct session *session,
-			  bool (*is_it)(const char *path, void *user), void *user)
+char *session_find_file(const char *pattern, bool (*is_it)(const char *path, void *user),
+			void *user)
 {
 	char *path = NULL;
 	glob_t found;
 
-	if (!session->database_glob || glob(session->database_glob, 0, NULL, &found))
+	if (!pattern || glob(pattern, 0, NULL, &found))
 		return NULL;
 	for (size_t i = 0; i < found.gl_pathc && !path; i++)
 		if (is_it(found.gl_pathv[i], user))
 			path = session_absolute_path(found.gl_pathv[i]);
-	globfree(&found);
-	return path;
-}
-
-char *session_find_timeline(const char *pattern, const char *id)
-{
-	char *path = NULL;
-	glob_t found;
-
-	if (glob(pattern, 0, NULL, &found))
-		return NULL;
-	for (size_t i = 0; i < found.gl_pathc && !path; i++) {
-		enum timeline_format format;
-
-		if (timeline_format_of(found.gl_pathv[i], &format) &&
-		    timeline_look(found.gl_pathv[i], format, id, NULL) == LOOK_SESSION)
-			path = strdup(found.gl_pathv[i]);
-	}
 	globfree(&found);
 	return path;
 }

@@ -53,7 +53,7 @@ static void report(const struct launch *launch, const char *output)
 {
 	struct ending ending;
 
-	ending_init(&ending, launch, NULL);
+	ending_init(&ending, launch, NULL, NULL);
 	if (launch->collect.kept) {
 		cli_error("the recording %s is not complete; `rtl recover %s` completes it when "
 			  "that is possible",

@@ -12,6 +12,7 @@
 #include "database.h"
 #include "ending.h"
 #include "folders.h"
+#include "look.h"
 #include "summary.h"
 #include "trace_summary.h"
 
@@ -85,7 +86,7 @@ static void report_nothing(const struct launch *launch)
 {
 	struct ending ending;
 
-	ending_init(&ending, launch, NULL);
+	ending_init(&ending, launch, NULL, NULL);
 	ending_say(&ending);
 	ending_fini(&ending);
 	launch_report_no_rocm(launch);
@@ -166,7 +167,7 @@ static bool has_database(struct launch *launch)
 	char **path = &launch->session.database, *other;
 
 	if (!*path) {
-		*path = session_find_output(&launch->session, is_trace, &search);
+		*path = session_find_file(launch->session.database_glob, is_trace, &search);
 	} else if (!is_trace(*path, &search) && (other = find_beside(*path, is_trace, &search))) {
 		free(*path);
 		*path = other;
@@ -250,8 +251,8 @@ static void report_trace(const struct launch *launch, struct database *database,
 	struct ending ending;
 	bool said;
 
-	ending_init(&ending, launch, database);
 	run_ledger_read(&ledger, database);
+	ending_init(&ending, launch, &ledger, database);
 	/* what was lost is said even where nothing else came of it */
 	said = !writer && is_worth_a_word(&ending, launch, &ledger);
 	if (writer)
@@ -283,7 +284,7 @@ static void report_ledger(const struct launch *launch)
 
 	if (!ledger->known)
 		return;
-	ending_init(&ending, launch, NULL);
+	ending_init(&ending, launch, launch->collect.met ? ledger : NULL, NULL);
 	said = is_worth_a_word(&ending, launch, ledger) &&
 	       (launch->session.takes_operations || ending.paused_first || ending.paused_last);
 	if (said)
@@ -313,11 +314,19 @@ static void report_siblings(const struct launch *launch)
 	struct search search = {.launch = launch};
 
 	if (launch->session.database_glob)
-		free(session_find_output(&launch->session, is_another, &search));
+		free(session_find_file(launch->session.database_glob, is_another, &search));
 	else
 		free(find_beside(launch->session.database, is_another, &search));
 	if (search.others > SIBLINGS_SHOWN)
 		cli_error("and of %d more, beside them", search.others - SIBLINGS_SHOWN);
+}
+
+static bool is_timeline(const char *path, void *id)
+{
+	enum timeline_format format;
+
+	return timeline_format_of(path, &format) &&
+	       timeline_look(path, format, id, NULL) == LOOK_SESSION;
 }
 
 /* The timelines of this run; whether there is one of them. */
@@ -327,7 +336,8 @@ static bool report_timelines(const struct launch *launch, bool expected)
 	bool any = false;
 
 	for (size_t i = 0; i < session->timeline_count; i++) {
-		char *path = session_find_timeline(session->timelines[i], launch->id);
+		char *path = session_find_file(session->timelines[i], is_timeline,
+					       (void *)(uintptr_t)launch->id);
 
 		any |= path != NULL;
 		if (path && !launch->quiet)
