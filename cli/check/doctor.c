@@ -28,8 +28,6 @@ void doctor_fini(struct doctor *doctor)
 	for (size_t i = 0; i < doctor->process_count; i++)
 		free(doctor->processes[i].program);
 	free(doctor->processes);
-	for (size_t i = 0; i < doctor->child_count; i++)
-		free(doctor->children[i]);
 	close(doctor->facts);
 }
 

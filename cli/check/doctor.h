@@ -48,10 +48,6 @@ struct doctor {
 	bool works; /* it used a GPU, and rtl saw that */
 	struct doctor_process *processes;
 	size_t process_count;
-#define DOCTOR_CHILDREN_MOST 64
-	char *children[DOCTOR_CHILDREN_MOST]; /* files of programs below the command, and its own */
-	size_t child_count;
-	bool hidden_children; /* the kernel does not tell the program of one: it has other rights */
 };
 
 void doctor_fini(struct doctor *doctor);
@@ -85,9 +81,6 @@ void doctor_runtime(struct doctor *doctor, const struct launch *launch);
  * @return CLI_OK, or an exit status after a line
  */
 int doctor_run(struct doctor *doctor, struct launch *launch);
-/** Notes which programs run below this process, from now to the end: doctor_children.c. */
-void doctor_watch_children(struct doctor *doctor);
-void doctor_watch_end(void);
 /** What its file tells, and what was seen of it. */
 void doctor_command(struct doctor *doctor, const struct launch *launch);
 

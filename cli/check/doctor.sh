@@ -2,7 +2,7 @@
 # `rtl doctor`: what the facts mean that rtl has found (doctor_fact), and what the machine has. In front of it stand
 # `part` of it and the file of the `facts`. Each finding is a record for doctor.c.
 set -f
-unset librtl self subscribers mode source no_rocm works ran ended refused losses processes file children hidden_children \
+unset librtl self subscribers mode source no_rocm works ran ended refused losses processes file \
 	probe_hangs probe_signal probe_status hsa_path hsa_error hsa_build hsa_status tool_loaded register_path gpus gpu_names spool \
 	hip7_path hip7_version source7_asked source7_asked_how source7_left source7_left_how \
 	hip6_path hip6_version source6_asked source6_asked_how source6_left source6_left_how \
@@ -339,17 +339,6 @@ look_at_file() {
 		"start it as its owner, or take the bit or the capability away from a copy"
 }
 
-look_at_programs() {
-	look_at_file "$file" script
-	IFS=$newline
-	for child in $children; do
-		[ "$child" -ef "$file" ] || look_at_file "$child" ''
-	done
-	[ ! "$hidden_children" ] || fault program \
-		"a program below the command runs with other rights than yours: it and what it starts heed none of rtl's variables" \
-		"start what uses the GPU without it (sudo, su and their like)"
-}
-
 # Of a process: number, program, events of HSA, dispatches, copies, HIP calls, ranges and marks, other events.
 judge_process() {
 	if [ "$3" != 0 ]; then
@@ -410,7 +399,7 @@ machine)
 	look_at_clock
 	;;
 command)
-	look_at_programs
+	look_at_file "$file" script
 	judge_command
 	;;
 esac

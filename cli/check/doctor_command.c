@@ -146,9 +146,7 @@ int doctor_run(struct doctor *doctor, struct launch *launch)
 					       });
 	if (status)
 		return status;
-	doctor_watch_children(doctor);
 	error = launch_collected(launch, "count", &status);
-	doctor_watch_end();
 	if (error)
 		return launch_refuse(launch->command[0], error);
 	doctor->ran = true;
@@ -189,21 +187,6 @@ static void note_processes(const struct doctor *doctor)
 	free(calls);
 }
 
-static void note_children(const struct doctor *doctor)
-{
-	char *paths = NULL;
-	size_t size;
-	FILE *out = open_memstream(&paths, &size);
-
-	for (size_t i = 0; out && i < doctor->child_count; i++)
-		fprintf(out, "%s\n", doctor->children[i]);
-	if (out)
-		fclose(out);
-	doctor_fact(doctor, "children", "%s", cli_text(paths));
-	doctor_fact(doctor, "hidden_children", "%s", doctor->hidden_children ? "1" : "");
-	free(paths);
-}
-
 void doctor_command(struct doctor *doctor, const struct launch *launch)
 {
 	char file[PATH_MAX] = "";
@@ -211,7 +194,6 @@ void doctor_command(struct doctor *doctor, const struct launch *launch)
 	doctor_section(doctor, "command");
 	(void)launch_find_file(launch->command[0], file, sizeof(file));
 	doctor_fact(doctor, "file", "%s", file);
-	note_children(doctor);
 	note_processes(doctor);
 	doctor_script(doctor, "command");
 }
