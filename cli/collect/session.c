@@ -56,9 +56,6 @@ void session_fini(struct session *session)
 	for (size_t i = 0; i < session->timeline_count; i++)
 		free(session->timelines[i]);
 	free(session->timelines);
-	for (size_t i = 0; i < session->file_count; i++)
-		free(session->files[i].path);
-	free(session->files);
 	outputs_fini(&session->outputs);
 }
 
@@ -529,42 +526,6 @@ static int note_output(struct session *session, const char *subscriber, const ch
 	return strcmp(subscriber, "json") ? CLI_OK : note_timeline(session, pattern);
 }
 
-/* Of a subscriber that did not come with rtl: whether its setting is the name of a file shows when that
- * is there. */
-static int note_file(struct session *session, const char *name)
-{
-	struct session_file *files =
-		reallocarray(session->files, session->file_count + 1, sizeof(*files));
-	struct session_file *file;
-	struct stat st;
-
-	if (!files)
-		return out_of_memory();
-	session->files = files;
-	file = &files[session->file_count];
-	*file = (struct session_file){.path = session_absolute_path(name)};
-	if (!file->path)
-		return out_of_memory();
-	if (!stat(file->path, &st))
-		file->changed = st.st_mtim;
-	session->file_count++;
-	return CLI_OK;
-}
-
-void session_say_files(const struct session *session)
-{
-	struct stat st;
-
-	for (size_t i = 0; i < session->file_count; i++) {
-		const struct session_file *file = &session->files[i];
-
-		if (!stat(file->path, &st) && S_ISREG(st.st_mode) &&
-		    (st.st_mtim.tv_sec != file->changed.tv_sec ||
-		     st.st_mtim.tv_nsec != file->changed.tv_nsec))
-			cli_error("output: %s", file->path);
-	}
-}
-
 /* The default name for a database or a timeline, which one subscriber gets; NULL: none. To be freed. */
 static char *default_output(struct session *session, const char *subscriber)
 {
@@ -612,8 +573,6 @@ static int write_output(struct session *session, const struct rtl_plugin *plugin
 	path = next_output(session, subscriber->name);
 	if (!path && !strcmp(subscriber->name, "stats"))
 		return note_output(session, subscriber->name, "stderr");
-	if (!path && !is_own(subscriber) && setting->value && *setting->value)
-		return note_file(session, setting->value);
 	if (!path)
 		return CLI_OK;
 	absolute = session_absolute_path(path);

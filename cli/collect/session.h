@@ -9,9 +9,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <time.h>
 
-#include "environment.h"
+#include "child.h"
 #include "outputs.h"
 
 struct rtl_plugin;
@@ -51,12 +50,6 @@ struct session {
 	/* The same of timelines. */
 	char **timelines;
 	size_t timeline_count;
-	/* Files that other subscribers write unless told otherwise, for session_say_files. */
-	struct session_file {
-		char *path;
-		struct timespec changed; /* before the run; 0: it was not there */
-	} * files;
-	size_t file_count;
 	struct session_variable *variables;
 	size_t variable_count;
 	/* Subscribers that were loaded to look at them; they stay, so that a collector in this
@@ -98,8 +91,6 @@ int session_prepare_subscribers(struct session *session);
  * be freed. */
 char *session_find_file(const char *pattern, bool (*is_it)(const char *path, void *user),
 			void *user);
-/** Says where files are that were written and that the user has not named. */
-void session_say_files(const struct session *session);
 /** A path that holds wherever the program goes; to be freed; NULL with errno. */
 char *session_absolute_path(const char *path);
 

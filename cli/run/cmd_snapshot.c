@@ -23,9 +23,9 @@
 #include "collect.h"
 #include "convert.h"
 #include "database.h"
+#include "folders.h"
 #include "look.h"
 #include "notes.h"
-#include "running.h"
 #include "session.h"
 
 #define PLACES_MOST  OUTPUTS_MOST

@@ -2,7 +2,6 @@
 /* See trace_report.h. */
 #include "trace_report.h"
 
-#include <dirent.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,41 +120,29 @@ static bool is_another(const char *path, void *user)
 	return false;
 }
 
-/* Whether a file name is that of the output with `-PID` or `-PID-N` before its suffix. */
-static bool is_sibling(const char *name, const char *output)
-{
-	const char *dot = strrchr(output, '.');
-	size_t stem = dot && dot != output ? (size_t)(dot - output) : strlen(output);
-	size_t digits;
-
-	if (strncmp(name, output, stem) != 0 || name[stem] != '-')
-		return false;
-	digits = strspn(name + stem, "-0123456789");
-	return digits > 1 && !strcmp(name + stem + digits, output + stem);
-}
-
-/* The first file of the output's folder whose name is like it and for which `is_it` says so; NULL:
- * none. To be freed. */
+/* The first file whose name is that of the output with `-PID` or `-PID-N` before its suffix, and for which `is_it`
+ * says so; NULL: none. To be freed. */
 static char *find_beside(const char *path, bool (*is_it)(const char *path, void *user), void *user)
 {
-	const char *output = strrchr(path, '/') + 1;
-	char *folder = strndup(path, (size_t)(output - path)), *other, *found = NULL;
-	struct dirent **entries;
-	int count = folder ? scandir(folder, &entries, NULL, alphasort) : -1;
+	const char *base = strrchr(path, '/') + 1, *dot = strrchr(base, '.');
+	const char *suffix = dot && dot != base ? dot : path + strlen(path);
+	char *glob = NULL, *found;
+	size_t size;
+	FILE *out = open_memstream(&glob, &size);
 
-	for (int i = 0; i < count; i++) {
-		if (!found && is_sibling(entries[i]->d_name, output) &&
-		    asprintf(&other, "%s%s", folder, entries[i]->d_name) >= 0) {
-			if (is_it(other, user))
-				found = other;
-			else
-				free(other);
-		}
-		free(entries[i]);
+	for (const char *at = path; out && *at; at++) {
+		if (at == suffix)
+			fputs("-[0-9]*", out);
+		if (strchr("*?[\\", *at))
+			fputc('\\', out);
+		fputc(*at, out);
 	}
-	if (count >= 0)
-		free(entries);
-	free(folder);
+	if (out && !*suffix)
+		fputs("-[0-9]*", out);
+	if (!out || fclose(out))
+		return NULL;
+	found = session_find_file(glob, is_it, user);
+	free(glob);
 	return found;
 }
 
@@ -363,8 +350,6 @@ void trace_report_in_process(struct launch *launch, int status)
 	} else if (launch->paused && launch->collect.paused && !launch->quiet)
 		cli_error("recording was paused when the command began and when it ended");
 	any = report_timelines(launch, false);
-	if (!launch->quiet)
-		session_say_files(&launch->session);
 	if (!database && !any && launch->session.timeline_count)
 		report_nothing(launch);
 	else if (!database && !launch->quiet)
@@ -386,8 +371,6 @@ void trace_report_collected(struct launch *launch, int status)
 		else
 			report_ledger(launch);
 		report_timelines(launch, true);
-		if (!launch->quiet)
-			session_say_files(&launch->session);
 		if (outputs_make_tables(&launch->session.outputs, launch->session.database,
 					launch->quiet))
 			outputs_say_left(&launch->session.outputs);

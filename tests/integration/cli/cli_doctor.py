@@ -9,7 +9,6 @@ import signal
 import stat
 import struct
 import subprocess
-import sys
 import unittest
 
 from cli_kit import (Case, CLEAN, DEFAULT_MODE, HANG_S, PLUGINS, PROGRAM, RTL, TMPFS)
