@@ -404,27 +404,15 @@ static void *watch_command(void *user)
 	return NULL;
 }
 
-/* If there is no thread to be had, signals wait until a piece of work is done. */
-static void work_alone(struct watch *watch)
-{
-	const struct timespec now = {0};
-	siginfo_t info;
-
-	while (!has_ended(watch->pid, &watch->status)) {
-		watch->work->work(watch->work->user);
-		while (sigtimedwait(watch->handled, &info, &now) > 0)
-			take_signal(watch->pid, watch->witness, watch->work, &info);
-	}
-	watch->work->finish(watch->work->user);
-}
-
 static void work_until_end(struct watch *watch)
 {
 	const struct child_work *work = watch->work;
 	pthread_t thread;
 
 	if (pthread_create(&thread, NULL, watch_command, watch)) {
-		work_alone(watch);
+		/* what the command publishes stays in its buffers until it has ended */
+		wait_for_end(watch->pid, watch->witness, work, watch->handled, &watch->status);
+		work->finish(work->user);
 		return;
 	}
 	pthread_setname_np(thread, "rtl-signals");

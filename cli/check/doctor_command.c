@@ -18,19 +18,13 @@
 
 /* ---- counting ---- */
 
-#define STREAMS_MOST 256
-
-static struct {
-	struct doctor *into;
-	const struct rtl_stream_info *streams[STREAMS_MOST];
-	size_t stream_count;
-} state;
+static struct doctor *into;
 
 static struct doctor_process *process_of(int32_t pid)
 {
-	for (size_t i = state.into->process_count; i-- > 0;)
-		if (state.into->processes[i].pid == pid)
-			return &state.into->processes[i];
+	for (size_t i = into->process_count; i-- > 0;)
+		if (into->processes[i].pid == pid)
+			return &into->processes[i];
 	return NULL;
 }
 
@@ -65,16 +59,13 @@ static void on_events(void *user, const struct rtl_event *const *events, size_t 
 
 static int on_stream(void *instance, const struct rtl_stream_info *stream)
 {
-	(void)instance;
-	if (state.stream_count < STREAMS_MOST)
-		state.streams[state.stream_count++] = stream;
+	collect_note_stream(instance, stream);
 	return collect_host->subscribe(collect_host, stream, RTL_TYPE_ANY, RTL_BUFFERED, on_events,
 				       NULL, NULL);
 }
 
 static int on_process(void *instance, const struct rtl_process *process)
 {
-	struct doctor *into = state.into;
 	struct doctor_process *processes =
 		reallocarray(into->processes, into->process_count + 1, sizeof(*processes));
 	char *program = strdup(process->program ? process->program : "");
@@ -112,13 +103,13 @@ static int on_finish(void *instance)
 
 	(void)instance;
 	losses.out = open_memstream(&text, &size);
-	for (size_t i = 0; losses.out && i < state.stream_count; i++) {
-		losses.stream = state.streams[i]->name;
-		collect_host->losses(collect_host, NULL, state.streams[i], add_loss, &losses);
+	for (size_t i = 0; losses.out && i < collect_stream_count; i++) {
+		losses.stream = collect_streams[i]->name;
+		collect_host->losses(collect_host, NULL, collect_streams[i], add_loss, &losses);
 	}
 	if (losses.out)
 		fclose(losses.out);
-	doctor_fact(state.into, "losses", "%s", cli_text(text));
+	doctor_fact(into, "losses", "%s", cli_text(text));
 	free(text);
 	return 0;
 }
@@ -131,8 +122,7 @@ int doctor_run(struct doctor *doctor, struct launch *launch)
 	struct session *session = &launch->session;
 	int error, status;
 
-	memset(&state, 0, sizeof(state));
-	state.into = doctor;
+	into = doctor;
 	session->output_to_stderr = true;
 	status = session_set(session, "RTL_SESSION", launch->id);
 	if (!status)

@@ -17,8 +17,6 @@
 #define MODE "mode "
 
 static struct run_ledger watched;
-static const struct rtl_stream_info **streams;
-static size_t stream_count;
 
 static bool is_of_gpu(const char *stream)
 {
@@ -102,34 +100,18 @@ static void ask_host(struct run_ledger *ledger, const struct rtl_stream_info *in
 	add_stream(ledger, &stream);
 }
 
-static int note_stream(void *instance, const struct rtl_stream_info *info)
-{
-	const struct rtl_stream_info **more =
-		reallocarray(streams, stream_count + 1, sizeof(*streams));
-
-	(void)instance;
-	if (!more)
-		return RTL_ENOMEM;
-	streams = more;
-	streams[stream_count++] = info;
-	return 0;
-}
-
 static int read_streams(void *instance)
 {
 	(void)instance;
 	run_ledger_fini(&watched);
-	for (size_t i = 0; i < stream_count; i++)
-		ask_host(&watched, streams[i]);
+	for (size_t i = 0; i < collect_stream_count; i++)
+		ask_host(&watched, collect_streams[i]);
 	watched.known = true;
-	free(streams);
-	streams = NULL;
-	stream_count = 0;
 	return 0;
 }
 
 const struct rtl_subscriber run_ledger_watch =
-	COLLECT_OWN("ledger", note_stream, NULL, read_streams);
+	COLLECT_OWN("ledger", collect_note_stream, NULL, read_streams);
 
 void run_ledger_take(struct run_ledger *ledger)
 {

@@ -139,8 +139,6 @@ static int info_database(const char *path, bool json)
 static struct {
 	struct json *json;
 	const char *path;
-	const struct rtl_stream_info **streams;
-	size_t stream_count;
 } state;
 
 static const char *kind_name(const struct rtl_folder *is)
@@ -212,23 +210,10 @@ static void write_process(const struct rtl_process *p)
 	json_number(state.json, "waits", waits.count);
 	json_number(state.json, "waited_ns", waits.total_ns);
 	json_array(state.json, "streams");
-	for (size_t i = 0; i < state.stream_count; i++)
-		write_stream(p, state.streams[i]);
+	for (size_t i = 0; i < collect_stream_count; i++)
+		write_stream(p, collect_streams[i]);
 	json_end(state.json);
 	json_end(state.json);
-}
-
-static int on_stream(void *instance, const struct rtl_stream_info *stream)
-{
-	const struct rtl_stream_info **larger =
-		reallocarray(state.streams, state.stream_count + 1, sizeof(stream));
-
-	(void)instance;
-	if (!larger)
-		return RTL_ENOMEM;
-	state.streams = larger;
-	larger[state.stream_count++] = stream;
-	return 0;
 }
 
 static int on_finish(void *instance)
@@ -244,7 +229,8 @@ static int on_finish(void *instance)
 	return 0;
 }
 
-static const struct rtl_subscriber subscriber = COLLECT_OWN("info", on_stream, NULL, on_finish);
+static const struct rtl_subscriber subscriber =
+	COLLECT_OWN("info", collect_note_stream, NULL, on_finish);
 
 static int info_folder(const char *path, bool as_json)
 {
@@ -270,7 +256,6 @@ static int info_folder(const char *path, bool as_json)
 	json_text(&view.json, "database", notes.database);
 	notes_fini(&notes);
 	status = collect_inspect(path, true, &subscriber);
-	free(state.streams);
 	json_end(&view.json);
 	error = view_end(&view, info_folder_sql);
 	return status ? status : error;

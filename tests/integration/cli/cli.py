@@ -151,10 +151,6 @@ class Trace(Case):
             self.assertIn("200000 of 200000 events recorded", self.rtl("summary", "run.db").stdout)
             self.assertEqual(os.listdir(self.spool), [])
 
-    def test_quiet__nothing_said(self):
-        done = self.rtl("trace", "-q", "-o", "run.db", PROGRAM, "10")
-        self.assertEqual(done.stderr, "")
-
     def test_children_in_process__files_of_their_own_are_named(self):
         done = self.rtl("trace", "--in-process", "-o", "run.db", PROGRAM, "10", "children")
         files = sorted(f for f in os.listdir(self.folder) if f.endswith(".db"))
@@ -163,20 +159,6 @@ class Trace(Case):
         for name in files:
             if name != "run.db":
                 self.assertIn(f"trace of another process: {self.path(name)}\n", done.stderr)
-
-    def test_other_subscribers(self):
-        done = self.rtl("trace", "-s", "libstats_sub.so?top=1", PROGRAM, "100")
-        self.assertEqual(done.returncode, 0)
-        self.assertIn("GPU kernels: 100, 250.0us in total", done.stderr)
-        self.assertIn("(1 more)", done.stderr)
-        self.assertEqual(os.listdir(self.folder), [])
-
-    def test_output_of_another_subscriber(self):
-        self.rtl("trace", "-s", "libstats_sub.so?format=json", "-o", "a%20:&.json", PROGRAM, "100")
-        with open(self.path("a%20:&.json"), encoding="utf-8") as file:
-            rows = json.load(file)["sections"][0]["rows"]
-        self.assertEqual([(r["name"], r["count"]) for r in rows],
-                         [("first_kernel", 75), ("second_kernel", 25)])
 
     def test_both_subscribers__same_table(self):
         done = self.rtl("trace", "-s", "libstats_sub.so:libsqlite_sub.so?output=x.db:"
@@ -234,12 +216,6 @@ class Trace(Case):
         again = self.rtl("trace", "-q", "sh", "-c", "env", env=values)
         self.assertIn(f"\nHSA_TOOLS_LIB={first} {second}\n", again.stdout)
 
-    def test_environment_in_process(self):
-        done = self.rtl("trace", "-q", "--in-process", "sh", "-c", "env")
-        values = dict(line.split("=", 1) for line in done.stdout.splitlines())
-        self.assertRegex(values["RTL_SUBSCRIBERS"], r"^/.*/libsqlite_sub\.so\?output=/")
-        self.assertNotIn("RTL_COLLECTOR", values)
-
     def test_subscribers_in_the_environment__taken_away_with_a_line(self):
         done = self.rtl("trace", "-q", "-o", "run.db", "sh", "-c",
                         f"env | grep -c RTL_SUBSCRIBERS; exec '{PROGRAM}' 10",
@@ -247,12 +223,6 @@ class Trace(Case):
         self.assertEqual(done.stdout, "0\n")
         self.assertRegex(done.stderr, r"^rtl: RTL_SUBSCRIBERS is set and not used: .*\n$")
         self.assertEqual(self.operations("run.db"), 10)
-
-    def test_relative_plugin__passed_on_as_absolute(self):
-        shutil.copy(PLUGINS + "/libgood_sub.so", self.path("libhere_sub.so"))
-        done = self.rtl("trace", "-q", "--in-process", "-s", "libhere_sub.so", "sh", "-c", "echo $RTL_SUBSCRIBERS")
-        self.assertEqual(done.stdout, self.path("libhere_sub.so") + "\n")
-
 
     def test_plugin_in_a_folder_with_an_odd_name(self):
         """Colons and question marks have a meaning in the list; so has %XX, in names too."""

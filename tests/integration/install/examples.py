@@ -217,20 +217,6 @@ class Examples(unittest.TestCase):
         self.assertEqual(default, [f"rtl.default.region_{which} name='solve' text='' integer=0 "
                                    "number=0 kind=0" for which in ("begin", "end")])
 
-    def test_print_sub_every_kind(self):
-        """A stream with a field of each kind and size, and its values."""
-        shutil.copy(os.path.join(HERE, "examples_kinds.c"), self.folder)
-        run(["sh", "-ec", os.environ["RTL_CC"] + " examples_kinds.c -o kinds "
-             "$(pkg-config --cflags --libs rtl)"], self.env, cwd=self.folder)
-        lines = run([self.path("kinds")], {"LD_LIBRARY_PATH": self.lib,
-                                           "RTL_SUBSCRIBERS": "./libprint_sub.so"},
-                    cwd=self.folder).stdout.splitlines()
-        kinds = [line.split(" ", 2)[2] for line in lines if " t.kinds." in line]
-        self.assertEqual(kinds, [
-            "t.kinds.signal u8=200 u16=60000 u32=4000000000 u64=18446744073709551615ns i8=-1 "
-            "i16=-2 i32=-3 i64=-4 f32=0.5s f64=-2.25 yes=1 address=0xdeadbeef time=77 "
-            "string='interned' uid=0x1234 text='a text' bytes=0001feff05060708090a"])
-
     def test_own_stream_in_cxx(self):
         done = self.good("trace", "-q", "-o", "cxx.db", self.path("own_stream_cpp"), "5")
         self.assertEqual(done.stdout, "2033 bytes, 1 failed\n")

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * convert_rocpd7.c: the rocpd schema of ROCm 7, which its tools read and merge: for each process a
- * set of tables, filled by SQL of what is selected (convert_rows.h), and views of all sets.
+ * convert_database.c: databases for other tools. The rocpd schema of ROCm 7, which its tools read and merge: for each
+ * process a set of tables, filled by SQL of what is selected (convert_rows.h), and views of all sets. And RPD's schema
+ * as tables, for tools that change a file.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -14,6 +15,7 @@
 #include "cli.h"
 #include "convert.h"
 #include "convert_rows.h"
+#include "database.h"
 #include "embed.h"
 #include "hash.h"
 #include "json.h"
@@ -21,7 +23,9 @@
 EMBED(convert_rocpd7_sql, RTL_CLI "/collect/convert_rocpd7.sql");
 EMBED(convert_rocpd7_processes_sql, RTL_CLI "/collect/convert_rocpd7_processes.sql");
 EMBED(convert_rocpd7_views_sql, RTL_CLI "/collect/convert_rocpd7_views.sql");
-extern const char convert_rocpd7_sql[], convert_rocpd7_processes_sql[], convert_rocpd7_views_sql[];
+EMBED(convert_rpd_sql, RTL_CLI "/collect/convert_rpd.sql");
+extern const char convert_rpd_sql[], convert_rocpd7_sql[], convert_rocpd7_processes_sql[],
+	convert_rocpd7_views_sql[];
 
 #define APPLICATION_ID 0x72746c37u
 /* A view joins so many tables at most. */
@@ -331,4 +335,41 @@ bool convert_rocpd7_replaceable(const char *path)
 	return n == (ssize_t)sizeof(header) && memcmp(header, "SQLite format 3", 16) == 0 &&
 	       ((unsigned)header[68] << 24 | (unsigned)header[69] << 16 |
 		(unsigned)header[70] << 8 | header[71]) == APPLICATION_ID;
+}
+
+/* ---- RPD's schema as tables ---- */
+
+static int make_rpd(const struct part *part, const char *input, bool unfinished)
+{
+	const struct convert_selection all = {.unfinished = unfinished};
+	struct convert_rows rows;
+	int status = convert_rows_open(&rows, input, &all);
+
+	if (!status)
+		status = convert_rows_begin(&rows, part, 0);
+	if (!status)
+		status = convert_rows_script(&rows, part, convert_rpd_sql, NULL, NULL);
+	if (!status)
+		status = convert_rows_script(&rows, part, "COMMIT;\nDETACH o", NULL, NULL);
+	convert_rows_close(&rows);
+	return status;
+}
+
+int convert_check_rpd(const char *output)
+{
+	return database_replaceable(output) ? CLI_OK
+					    : cli_failed("output %s exists and is no trace, so it "
+							 "is not written over; move "
+							 "it away, or choose another file with -o",
+							 output);
+}
+
+int convert_rpd(const char *output, const char *input, bool unfinished)
+{
+	struct part part;
+	int status = convert_check_rpd(output);
+
+	if (!status)
+		status = part_begin(&part, output);
+	return status ? status : part_end(&part, make_rpd(&part, input, unfinished));
 }
