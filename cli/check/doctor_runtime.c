@@ -205,7 +205,6 @@ void doctor_runtime(struct doctor *doctor, const struct launch *launch)
 	pid = tool ? fork() : -1;
 	if (!pid)
 		be_child(doctor, &launch->session, tool);
-	doctor->failed |= pid < 0;
 	status = wait_for(pid);
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
 		doctor_fact(doctor, "probe_hangs", "%u", LONGEST_S);
