@@ -81,7 +81,6 @@ static void at_finish(void *user)
 {
 	(void)user;
 	stop(INTERCEPTOR_ENDED);
-	hip_report_bypass();
 }
 
 /* Once in a process. */

@@ -264,7 +264,6 @@ static bool fill_scope(struct copy *copy, struct work_scope *scope)
 		*scope = submitter.scope;
 		thread_context.work++;
 	}
-	call_context_note(submitter.in_scope ? submitter.scope.correlation : 0);
 	copy->submit_tid = submitter.tid;
 	copy->submit_ticks = rtl_ticks();
 	return submitter.in_scope;

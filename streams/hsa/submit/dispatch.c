@@ -235,7 +235,6 @@ static inline ALWAYS void fill_scope(const struct queue *queue, struct packet_sl
 		slot->packet.flags |= RTL_HSA_DISPATCH_CARRIED;
 	if (!is_work)
 		return;
-	call_context_note(slot->slot.in_scope ? slot->scope.correlation : 0);
 	/* Not another thread's, nor of a call before: its packet may have waited behind another's.
 	 */
 	if (own && slot->slot.in_scope)
