@@ -15,11 +15,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "blocks.h"
 #include "clock.h"
+#include "files.h"
 #include "folder.h"
 #include "futex.h"
 #include "guard.h"
+#include "hash.h"
 #include "host_impl.h"
 #include "log.h"
 #include "recorder.h"
@@ -35,13 +36,11 @@
 #define LAST_PASSES 1000
 /* Longest sleep where nobody can ring. */
 #define CUT_OFF_MS 10u
-#define NAME_LISTS 1024u
 
-struct name {
-	struct name *next; /* of its list */
-	bool bad;          /* could not be opened: tried again until the end */
-	bool refused;      /* nor at the end: its files stay */
-	char text[];
+/* A spool that has been seen. */
+struct spool_state {
+	bool bad;     /* could not be opened: tried again until the end */
+	bool refused; /* nor at the end: its files stay */
 };
 
 struct rtl_collector {
@@ -52,8 +51,8 @@ struct rtl_collector {
 	char *folder;
 	struct session_page *page; /* if the folder is ours */
 	int lock_fd;
-	struct name *names[NAME_LISTS]; /* spools that have been seen */
-	uint32_t opened;                /* since those that have ended were let go of */
+	struct table spools; /* struct spool_state by the hash of their paths */
+	uint32_t opened;     /* since those that have ended were let go of */
 	uint64_t probed_ns;
 	struct periods periods;
 	uint64_t start_ns; /* theirs */
@@ -429,34 +428,22 @@ const char *rtl_collector_folder(const struct rtl_collector *c)
 
 /* ---- processes */
 
-static struct name **list_of(struct rtl_collector *c, const char *text)
+static uint64_t key_of(const char *path)
 {
-	uint32_t hash = 2166136261u; /* FNV-1a */
-
-	for (; *text; text++)
-		hash = (hash ^ (uint8_t)*text) * 16777619u;
-	return &c->names[hash % NAME_LISTS];
+	return hash_finish(hash_bytes(0, path, strlen(path)));
 }
 
-static struct name *find_name(struct rtl_collector *c, const char *text)
+static struct spool_state *find_or_add_spool(struct rtl_collector *c, const char *path)
 {
-	struct name *name = *list_of(c, text);
+	struct spool_state *spool = table_find(&c->spools, key_of(path));
 
-	while (name && strcmp(name->text, text) != 0)
-		name = name->next;
-	return name;
-}
-
-static struct name *find_or_add_name(struct rtl_collector *c, const char *text)
-{
-	struct name *name = find_name(c, text), **list = list_of(c, text);
-
-	if (name || !(name = calloc(1, sizeof(*name) + strlen(text) + 1)))
-		return name;
-	strcpy(name->text, text);
-	name->bad = true;
-	name->next = *list;
-	return *list = name;
+	if (spool || !(spool = calloc(1, sizeof(*spool))))
+		return spool;
+	spool->bad = true;
+	if (!table_insert(&c->spools, key_of(path), spool))
+		return spool;
+	free(spool);
+	return NULL;
 }
 
 /* No link to one. */
@@ -470,11 +457,11 @@ static bool is_folder(const char *path)
 /* Opens a spool that has not been opened yet. */
 static void meet(struct rtl_collector *c, const char *path, int flags)
 {
-	struct name *name = find_or_add_name(c, path);
+	struct spool_state *spool = find_or_add_spool(c, path);
 	const char *why = "";
 	int err;
 
-	if (!name || !name->bad)
+	if (!spool || !spool->bad)
 		return;
 	if (!folder_has(path, "control", flags)) {
 		if (c->finishing && c->kind == RTL_REPLAY && is_folder(path) &&
@@ -491,11 +478,11 @@ static void meet(struct rtl_collector *c, const char *path, int flags)
 			     : only_reads(c) ? SPOOL_READ
 					     : SPOOL_RECOVER,
 			     &why);
-	name->bad = err != 0;
+	spool->bad = err != 0;
 	c->opened += !err;
-	name->refused = err && c->finishing;
-	c->unread |= name->refused;
-	if (name->refused)
+	spool->refused = err && c->finishing;
+	c->unread |= spool->refused;
+	if (spool->refused)
 		log_line(RTL_LEVEL_ERROR, "spool", "%s cannot be read (%s): %s", path,
 			 rtl_error_text(err), *why ? why : "what was recorded there is left there");
 }
@@ -634,9 +621,9 @@ static void remove_leftovers(const struct rtl_collector *c)
 /* Whether it has been opened, or could not be: then what is left of it is left on purpose. */
 static bool was_met(struct rtl_collector *c, const char *path)
 {
-	const struct name *name = find_name(c, path);
+	const struct spool_state *spool = table_find(&c->spools, key_of(path));
 
-	return name && (!name->bad || name->refused);
+	return spool && (!spool->bad || spool->refused);
 }
 
 /* Spools of processes that have begun since the last look, or were about to: what they do is not
@@ -651,25 +638,29 @@ static void remove_latecomer(void *user, const char *path)
 	spool_remove_folder(path);
 }
 
+struct rest {
+	bool ours, others;
+};
+
+static void note_rest(void *user, int dir_fd, const char *name)
+{
+	struct rest *rest = user;
+	const bool page = !strcmp(name, SESSION_FILE);
+
+	(void)dir_fd;
+	rest->ours |= page;
+	rest->others |= !page && strcmp(name, RTL_COLLECTOR_NOTES) != 0 &&
+			strcmp(name, RTL_COLLECTOR_TOLD) != 0;
+}
+
 /* Whether a folder that was recovered is a collector's and holds nothing else any more: any other
  * is the user's. */
 static bool is_done(const struct rtl_collector *c)
 {
-	DIR *dir = opendir(c->folder);
-	struct dirent *entry;
-	bool ours = false, others = false;
+	struct rest rest = {0};
 
-	while (dir && (entry = readdir(dir))) {
-		bool page = strcmp(entry->d_name, SESSION_FILE) == 0;
-
-		ours |= page;
-		others |= !page && strcmp(entry->d_name, RTL_COLLECTOR_NOTES) != 0 &&
-			  strcmp(entry->d_name, RTL_COLLECTOR_TOLD) != 0 &&
-			  strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
-	}
-	if (dir)
-		closedir(dir);
-	return ours && !others;
+	folder_each(c->folder, note_rest, &rest);
+	return rest.ours && !rest.others;
 }
 
 /* `all`: nothing waits any more. */
@@ -738,17 +729,18 @@ int rtl_collector_set_paused(const char *folder, bool paused, char *message, siz
 	return err;
 }
 
+static void free_spool(void *unused, void *spool)
+{
+	(void)unused;
+	free(spool);
+}
+
 void rtl_collector_destroy(struct rtl_collector *c)
 {
-	struct name *name;
-
 	if (!c)
 		return;
-	for (uint32_t i = 0; i < NAME_LISTS; i++)
-		while ((name = c->names[i])) {
-			c->names[i] = name->next;
-			free(name);
-		}
+	table_each(&c->spools, free_spool, NULL);
+	table_fini(&c->spools);
 	if (c->host)
 		host_destroy(c->host);
 	recorder_destroy(c->recorder);

@@ -10,11 +10,10 @@
 #include <rtl/plugin.h>
 #include <rtl/publish.h>
 
-#include "deadline.h"
-#include "discard.h"
+#include "futex.h"
 #include "host_impl.h"
 #include "log.h"
-#include "stream_list.h"
+#include "selection.h"
 
 /* Passes over all processes when one has ended: others may go on and on. */
 #define LAST_PASSES 1000

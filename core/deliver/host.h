@@ -14,7 +14,7 @@
 
 #include <rtl/subscriber.h>
 
-#include "periods.h"
+#include "selection.h"
 #include "spool_files.h"
 
 struct host;

@@ -7,8 +7,8 @@
 #include <pthread.h>
 
 #include "host.h"
-#include "lookup.h"
 #include "source.h"
+#include "table.h"
 #include "thread.h"
 
 #define HOST_BATCH 512u
@@ -16,6 +16,30 @@
 #define HOST_COPIES (256u << 10)
 
 struct feed;
+
+/* ---- lookup.c: tracepoints as a subscriber has looked them up. What it was given stays valid and as it was
+ * until its instance is destroyed; where the metadata has changed since, it is given another one. What values
+ * are is read once.
+ *
+ * Threads: any; lookup.lock, and under it bus.lock. */
+
+struct lookup {
+	pthread_mutex_t lock;
+	struct table answers;          /* struct answer by process and uid */
+	struct rtl_metadata *metadata; /* of the look-up that is under way */
+	uint32_t room;
+};
+
+void lookup_init(struct lookup *lookup);
+void lookup_fini(struct lookup *lookup);
+/* A tracepoint of a process; NULL: there is none, or no memory. */
+const struct rtl_tracepoint *lookup_tracepoint(struct lookup *lookup, const struct source *source,
+					       uint64_t uid);
+/* What its events' values are; NULL: it does not say, or no memory. No lock once it is known. */
+const struct rtl_values_info *lookup_values(struct lookup *lookup, const struct source *source,
+					    uint64_t uid);
+
+/* ---- host.c, host_api.c, deliver.c */
 
 struct rtl_subscription {
 	struct rtl_subscription *next; /* of the stream */

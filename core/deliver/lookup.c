@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lookup.h"
+#include "host_impl.h"
 
 #include <stdlib.h>
 #include <string.h>

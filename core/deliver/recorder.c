@@ -13,7 +13,6 @@
 #include "clock.h"
 #include "host_impl.h"
 #include "log.h"
-#include "recorder_impl.h"
 #include "spool_writer.h"
 
 /* So often in the time that a flight recorder keeps. */

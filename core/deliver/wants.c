@@ -9,7 +9,7 @@
 
 #include "clock.h"
 #include "host_impl.h"
-#include "stream_list.h"
+#include "selection.h"
 
 #define WANT_BITS (SPOOL_WANT_INLINE | SPOOL_WANT_RECORD | SPOOL_WANT_COUNT)
 

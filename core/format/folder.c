@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@
 #include <unistd.h>
 
 #include "catalog.h"
-#include "read_text.h"
+#include "files.h"
 #include "session_page.h"
 #include "spool_files.h"
 #include "spool_writer.h"
@@ -133,69 +134,78 @@ bool folder_has(const char *path, const char *name, int flags)
 	return yes;
 }
 
-int folder_each_spool(const char *folder, void (*fn)(void *user, const char *path), void *user)
+int folder_each(const char *path, void (*fn)(void *user, int dir_fd, const char *name), void *user)
 {
-	DIR *dir = opendir(folder);
-	char path[2 * PATH_MAX];
+	DIR *dir = opendir(path);
 	struct dirent *entry;
 
 	if (!dir)
 		return errno;
 	while ((entry = readdir(dir)))
-		if (!strncmp(entry->d_name, SPOOL_PREFIX, sizeof(SPOOL_PREFIX) - 1)) {
-			snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
-			fn(user, path);
-		}
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			fn(user, dirfd(dir), entry->d_name);
 	closedir(dir);
 	return 0;
+}
+
+struct each_spool {
+	const char *folder;
+	void (*fn)(void *user, const char *path);
+	void *user;
+};
+
+static void call_for_spool(void *user, int dir_fd, const char *name)
+{
+	const struct each_spool *each = user;
+	char path[2 * PATH_MAX];
+
+	(void)dir_fd;
+	if (strncmp(name, SPOOL_PREFIX, sizeof(SPOOL_PREFIX) - 1) != 0)
+		return;
+	snprintf(path, sizeof(path), "%s/%s", each->folder, name);
+	each->fn(each->user, path);
+}
+
+int folder_each_spool(const char *folder, void (*fn)(void *user, const char *path), void *user)
+{
+	struct each_spool each = {folder, fn, user};
+
+	return folder_each(folder, call_for_spool, &each);
 }
 
 /* The process that a folder is named after: rtl-PID-XXXXXX, rtl-spool-PID-XXXXXX; 0: none. */
 static pid_t pid_of(const char *path)
 {
-	size_t length = strlen(path);
+	char copy[PATH_MAX];
+	int pid = 0, end = 0;
 	const char *name;
-	long pid;
-	char *end;
 
-	while (length && path[length - 1] == '/')
-		length--;
-	name = path + length;
-	while (name > path && name[-1] != '/')
-		name--;
+	snprintf(copy, sizeof(copy), "%s", path);
+	name = basename(copy);
+	if (sscanf(name, SPOOL_PREFIX "%d-%*6[^/]%n", &pid, &end) != 1)
+		(void)sscanf(name, SESSION_PREFIX "%d-%*6[^/]%n", &pid, &end);
+	return pid > 0 && end && !name[end] ? pid : 0;
+}
 
-	if (!strncmp(name, SPOOL_PREFIX, sizeof(SPOOL_PREFIX) - 1))
-		name += sizeof(SPOOL_PREFIX) - 1;
-	else if (!strncmp(name, SESSION_PREFIX, sizeof(SESSION_PREFIX) - 1))
-		name += sizeof(SESSION_PREFIX) - 1;
-	else
-		return 0;
-	pid = *name >= '0' && *name <= '9' ? strtol(name, &end, 10) : 0;
-	return pid > 0 && pid <= INT_MAX && *end == '-' &&
-			       path + length - end == sizeof "-XXXXXX" - 1
-		       ? (pid_t)pid
-		       : 0;
+struct contents {
+	bool removed, others;
+};
+
+static void note_content(void *user, int dir_fd, const char *name)
+{
+	struct contents *is = user;
+	struct stat st;
+
+	is->removed |= !strcmp(name, SPOOL_REMOVED);
+	is->others |= !strncmp(name, "ring-", 5) || !strncmp(name, "segment-", 8) ||
+		      fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode);
 }
 
 bool folder_holds_no_events(const char *path)
 {
-	DIR *dir = opendir(path);
-	struct dirent *entry;
-	bool removed = false, others = !dir;
-	struct stat st;
+	struct contents is = {0};
 
-	while (dir && (entry = readdir(dir))) {
-		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
-			continue;
-		removed |= !strcmp(entry->d_name, SPOOL_REMOVED);
-		others |= !strncmp(entry->d_name, "ring-", 5) ||
-			  !strncmp(entry->d_name, "segment-", 8) ||
-			  fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) ||
-			  !S_ISREG(st.st_mode);
-	}
-	if (dir)
-		closedir(dir);
-	return removed || !others;
+	return !folder_each(path, note_content, &is) && (is.removed || !is.others);
 }
 
 /* Whether its maker was killed before it was complete, or while it was removed. */
@@ -206,24 +216,23 @@ static bool is_debris(const char *path)
 	return pid && is_dead(pid) && folder_holds_no_events(path);
 }
 
-/* Whether a collector's folder has its page alone: what the collector notes before it starts a
- * program is not there, or empty. */
-static bool has_page_alone(const char *path)
+/* What the collector notes before it starts a program is not there, or empty. */
+static void note_beside_page(void *others, int dir_fd, const char *name)
 {
-	DIR *dir = opendir(path);
-	struct dirent *entry;
-	bool alone = dir != NULL;
 	struct stat st;
 
-	while (alone && (entry = readdir(dir)))
-		alone = !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
-			!strcmp(entry->d_name, SESSION_FILE) ||
-			(!strcmp(entry->d_name, RTL_COLLECTOR_NOTES) &&
-			 !fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
-			 S_ISREG(st.st_mode) && !st.st_size);
-	if (dir)
-		closedir(dir);
-	return alone;
+	if (strcmp(name, SESSION_FILE) != 0 &&
+	    (strcmp(name, RTL_COLLECTOR_NOTES) != 0 ||
+	     fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode) || st.st_size))
+		*(bool *)others = true;
+}
+
+/* Whether a collector's folder has its page alone. */
+static bool has_page_alone(const char *path)
+{
+	bool others = false;
+
+	return !folder_each(path, note_beside_page, &others) && !others;
 }
 
 int rtl_folder_look(const char *path, struct rtl_folder *folder)

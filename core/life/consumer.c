@@ -3,17 +3,22 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "bus.h"
 #include "clock.h"
-#include "deadline.h"
+#include "files.h"
 #include "futex.h"
 #include "host.h"
 #include "inline.h"
 #include "log.h"
-#include "open.h"
+#include "parts.h"
+#include "session_page.h"
 #include "thread.h"
 #include "writer.h"
 
@@ -228,4 +233,73 @@ void consumer_forget(void)
 	consumer.requested = consumer.done = 0;
 	pthread_mutex_init(&consumer.mutex, NULL);
 	pthread_cond_init(&consumer.cond, NULL);
+}
+
+/* ---- pausing */
+
+/* Others may cut the file off: what is behind is looked at through the kernel. */
+static struct session_page *page;
+static bool page_lost;
+
+void pause_join(void)
+{
+	const char *folder = secure_getenv("RTL_CONTROL");
+	int fd;
+
+	pause_leave();
+	if (!folder || !*folder)
+		return;
+	page_lost = session_join_page("RTL_CONTROL", folder, &page, &fd);
+	if (!page_lost)
+		close(fd);
+}
+
+void pause_leave(void)
+{
+	if (page)
+		munmap(page, sizeof(*page));
+	page = NULL;
+	page_lost = false;
+}
+
+bool pause_is_on(void)
+{
+	return page ? futex_is(&page->paused, 1) : page_lost;
+}
+
+/* ---- the last thread */
+
+/* So many naps until the thread looks whether it is the last one. */
+#define NAPS_BEFORE_LOOK 25u
+
+/* Whether the program's threads have all ended, main's by pthread_exit: that would be the end of
+ * the process if it were not for the bus's thread. Threads of a subscriber's own cannot be told
+ * from the program's: with them it is not seen (docs/subscribers.md). */
+static bool is_last_thread(void)
+{
+	char text[512];
+	const char *state;
+	struct stat st;
+
+	/* "." and "..", the first thread, which stays as a zombie, and ours */
+	if (stat("/proc/self/task", &st) || st.st_nlink != 4)
+		return false;
+	(void)read_text("/proc/self/stat", text, sizeof(text));
+	state = strrchr(text, ')');
+	return state && !strncmp(state, ") Z", 3);
+}
+
+static void *end_process(void *unused)
+{
+	(void)unused;
+	exit(0); /* as the C library when the last thread ends */
+}
+
+void last_thread_look(void)
+{
+	static uint32_t naps;
+	pthread_t thread;
+
+	if (++naps % NAPS_BEFORE_LOOK == 0 && is_last_thread())
+		pthread_create(&thread, NULL, end_process, NULL);
 }

@@ -7,8 +7,7 @@
 #include "bus.h"
 #include "guard.h"
 #include "host.h"
-#include "loaded.h"
-#include "rings.h"
+#include "parts.h"
 #include "thread.h"
 #include "writer.h"
 

@@ -7,13 +7,10 @@
 
 #include "bus.h"
 #include "host.h"
-#include "ids.h"
 #include "inline.h"
-#include "large_stack.h"
-#include "process.h"
-#include "signals.h"
+#include "parts.h"
 #include "source.h"
-#include "stream.h"
+#include "thread.h"
 
 /* Longest time that a registration waits for subscribers that are at work. */
 #define TELL_WAIT_MS 500u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "stall.h"
+#include "parts.h"
 
 #include <stdint.h>
 #include <stdio.h>

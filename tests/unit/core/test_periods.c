@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Unit tests of core/base/periods.c. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
-#include "periods.h"
+#include "selection.h"
+#include "unit.h"
 
 #define START 1000u
 
@@ -20,41 +15,37 @@ static void expect(const struct periods *periods, uint64_t at, bool in, uint64_t
 	assert_int_equal(change_ns, change == UINT64_MAX ? change : START + change);
 }
 
-static void test_periods__none__always_in(void **state)
+TEST(test_periods__none__always_in)
 {
 	const struct periods all = {0};
 	const struct periods once = {.repeat = 1};
 
-	(void)state;
 	expect(&all, 0, true, UINT64_MAX);
 	expect(&once, 1u << 30, true, UINT64_MAX);
 }
 
-static void test_periods__delay_alone__from_then_on(void **state)
+TEST(test_periods__delay_alone__from_then_on)
 {
 	const struct periods p = {.delay_ns = 10, .repeat = 1};
 
-	(void)state;
 	expect(&p, 0, false, 10);
 	expect(&p, 9, false, 10);
 	expect(&p, 10, true, UINT64_MAX);
 }
 
-static void test_periods__duration_alone__until_then(void **state)
+TEST(test_periods__duration_alone__until_then)
 {
 	const struct periods p = {.duration_ns = 10, .repeat = 1};
 
-	(void)state;
 	expect(&p, 0, true, 10);
 	expect(&p, 9, true, 10);
 	expect(&p, 10, false, UINT64_MAX);
 }
 
-static void test_periods__repeated__so_many(void **state)
+TEST(test_periods__repeated__so_many)
 {
 	const struct periods p = {.delay_ns = 10, .duration_ns = 5, .repeat = 2};
 
-	(void)state;
 	expect(&p, 9, false, 10);
 	expect(&p, 10, true, 15);
 	expect(&p, 15, false, 25);
@@ -63,35 +54,21 @@ static void test_periods__repeated__so_many(void **state)
 	expect(&p, 40, false, UINT64_MAX);
 }
 
-static void test_periods__without_end__on_and_on(void **state)
+TEST(test_periods__without_end__on_and_on)
 {
 	const struct periods p = {.delay_ns = 10, .duration_ns = 5};
 
-	(void)state;
 	expect(&p, 15 * 1000000 + 9, false, 15 * 1000000 + 10);
 	expect(&p, 15 * 1000000 + 10, true, 15 * 1000000 + 15);
 }
 
-static void test_periods__before_their_start__as_at_it(void **state)
+TEST(test_periods__before_their_start__as_at_it)
 {
 	const struct periods p = {.delay_ns = 10};
 	uint64_t change_ns;
 
-	(void)state;
 	assert_false(periods_are_in(&p, START, START - 1, &change_ns));
 	assert_int_equal(change_ns, START + 10);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_periods__none__always_in),
-		cmocka_unit_test(test_periods__delay_alone__from_then_on),
-		cmocka_unit_test(test_periods__duration_alone__until_then),
-		cmocka_unit_test(test_periods__repeated__so_many),
-		cmocka_unit_test(test_periods__without_end__on_and_on),
-		cmocka_unit_test(test_periods__before_their_start__as_at_it),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL, NULL, NULL)

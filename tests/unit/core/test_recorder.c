@@ -4,14 +4,9 @@
  * RTL_RECORD_RECOVER. A child publishes numbered events of two threads; the replay checks that
  * each is there once and in order.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,6 +20,8 @@
 
 #include <rtl/collector.h>
 #include <rtl/rtl.h>
+
+#include "unit.h"
 
 #define THREADS 2
 #define EVENTS  100000u
@@ -273,7 +270,7 @@ static void assert_everything_seen(void)
 
 /* ---- tests */
 
-static void test_recorder__program_ends__replay_has_each_event_once(void **state)
+TEST(test_recorder__program_ends__replay_has_each_event_once)
 {
 	struct scratch *s = *state;
 	struct rtl_collector *collector = start(s, RTL_RECORD, s->spools, 0);
@@ -285,7 +282,7 @@ static void test_recorder__program_ends__replay_has_each_event_once(void **state
 	assert_everything_seen();
 }
 
-static void test_recorder__replayed_twice__same_both_times(void **state)
+TEST(test_recorder__replayed_twice__same_both_times)
 {
 	struct scratch *s = *state;
 	struct rtl_collector *collector = start(s, RTL_RECORD, s->spools, 0);
@@ -299,7 +296,7 @@ static void test_recorder__replayed_twice__same_both_times(void **state)
 	assert_everything_seen();
 }
 
-static void test_recorder__program_killed__replay_has_each_event_once(void **state)
+TEST(test_recorder__program_killed__replay_has_each_event_once)
 {
 	struct scratch *s = *state;
 	struct rtl_collector *collector = start(s, RTL_RECORD, s->spools, 0);
@@ -310,8 +307,7 @@ static void test_recorder__program_killed__replay_has_each_event_once(void **sta
 	assert_everything_seen();
 }
 
-static void
-test_recorder__program_closes_all_descriptors__nothing_lost_nothing_of_its_own_touched(void **state)
+TEST(test_recorder__program_closes_all_descriptors__nothing_lost_nothing_of_its_own_touched)
 {
 	struct scratch *s = *state;
 	struct rtl_collector *collector = start(s, RTL_RECORD, s->spools, 0);
@@ -323,7 +319,7 @@ test_recorder__program_closes_all_descriptors__nothing_lost_nothing_of_its_own_t
 	assert_everything_seen();
 }
 
-static void test_recorder__bound__oldest_events_go_and_are_counted(void **state)
+TEST(test_recorder__bound__oldest_events_go_and_are_counted)
 {
 	struct scratch *s = *state;
 	struct rtl_collector *collector;
@@ -363,7 +359,7 @@ static uint64_t recorded_bytes(const struct scratch *s)
 	return sum;
 }
 
-static void test_recorder__bound_below_a_segment__kept_to_and_not_empty(void **state)
+TEST(test_recorder__bound_below_a_segment__kept_to_and_not_empty)
 {
 	struct scratch *s = *state;
 	struct rtl_collector *collector = start(s, RTL_RECORD, s->spools, 100000);
@@ -378,7 +374,7 @@ static void test_recorder__bound_below_a_segment__kept_to_and_not_empty(void **s
 	assert_int_equal(ledger.discarded, THREADS * EVENTS - seen);
 }
 
-static void test_recorder__spool_disk_full__no_filler_and_all_counted(void **state)
+TEST(test_recorder__spool_disk_full__no_filler_and_all_counted)
 {
 	struct scratch *s = *state;
 	struct rtl_collector *collector;
@@ -422,7 +418,7 @@ static void recorder_that_dies(const struct scratch *s, int fd)
 	raise(SIGKILL);
 }
 
-static void test_recorder__recorder_killed__recovered_without_gaps_or_twins(void **state)
+TEST(test_recorder__recorder_killed__recovered_without_gaps_or_twins)
 {
 	struct scratch *s = *state;
 	char folder[4096] = "";
@@ -452,7 +448,7 @@ static void test_recorder__recorder_killed__recovered_without_gaps_or_twins(void
 	assert_int_equal(ledger.delivered, seen);
 }
 
-static void test_recorder__disk_full__says_so_and_the_program_ends_well(void **state)
+TEST(test_recorder__disk_full__says_so_and_the_program_ends_well)
 {
 	struct scratch *s = *state;
 	struct rtl_collector *collector;
@@ -472,7 +468,7 @@ static void test_recorder__disk_full__says_so_and_the_program_ends_well(void **s
 	assert_int_equal(umount(s->recording), 0);
 }
 
-static void test_recorder__output_cannot_be_made__one_line(void **state)
+TEST(test_recorder__output_cannot_be_made__one_line)
 {
 	struct scratch *s = *state;
 	struct rtl_collector_options options = {.struct_size = sizeof(options),
@@ -489,22 +485,4 @@ static void test_recorder__output_cannot_be_made__one_line(void **state)
 	assert_int_equal(rmdir(s->spools), 0); /* no folder was left */
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST(test_recorder__program_ends__replay_has_each_event_once),
-		TEST(test_recorder__replayed_twice__same_both_times),
-		TEST(test_recorder__program_killed__replay_has_each_event_once),
-		TEST(test_recorder__program_closes_all_descriptors__nothing_lost_nothing_of_its_own_touched),
-		TEST(test_recorder__bound__oldest_events_go_and_are_counted),
-		TEST(test_recorder__bound_below_a_segment__kept_to_and_not_empty),
-		TEST(test_recorder__spool_disk_full__no_filler_and_all_counted),
-		TEST(test_recorder__recorder_killed__recovered_without_gaps_or_twins),
-		TEST(test_recorder__disk_full__says_so_and_the_program_ends_well),
-		TEST(test_recorder__output_cannot_be_made__one_line),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+RUN_TESTS(setup, teardown, NULL, NULL)

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Unit tests of core/base/stream_list.c: RTL_STREAMS. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include <rtl/stream.h>
 
-#include "stream_list.h"
+#include "selection.h"
+#include "unit.h"
 
-static void test_selects__patterns__the_last_that_matches_counts(void **state)
+TEST(test_selects__patterns__the_last_that_matches_counts)
 {
 	static const struct {
 		const char *list, *stream;
@@ -38,7 +33,6 @@ static void test_selects__patterns__the_last_that_matches_counts(void **state)
 	};
 	char longer[400];
 
-	(void)state;
 	unsetenv("RTL_STREAMS");
 	assert_true(stream_list_selects("a"));
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -53,7 +47,7 @@ static void test_selects__patterns__the_last_that_matches_counts(void **state)
 	assert_false(stream_list_selects("a"));
 }
 
-static void test_asked__by_name_not_by_a_pattern_for_any(void **state)
+TEST(test_asked__by_name_not_by_a_pattern_for_any)
 {
 	static const struct {
 		const char *list;
@@ -68,7 +62,6 @@ static void test_asked__by_name_not_by_a_pattern_for_any(void **state)
 		{"-rtl.hsa.call", false},
 	};
 
-	(void)state;
 	unsetenv("RTL_STREAMS");
 	assert_false(rtl_stream_asked("rtl.hsa.call"));
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -78,12 +71,4 @@ static void test_asked__by_name_not_by_a_pattern_for_any(void **state)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_selects__patterns__the_last_that_matches_counts),
-		cmocka_unit_test(test_asked__by_name_not_by_a_pattern_for_any),
-	};
-
-	return cmocka_run_group_tests_name("stream_list", tests, NULL, NULL);
-}
+RUN_TESTS(NULL, NULL, NULL, NULL)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "stream_list.h"
+#include "selection.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -57,4 +57,27 @@ bool rtl_stream_asked(const char *prefix)
 		if (!entry.minus && !strncmp(entry.pattern, prefix, strlen(prefix)))
 			return true;
 	return false;
+}
+
+bool periods_are_in(const struct periods *periods, uint64_t start_ns, uint64_t now_ns,
+		    uint64_t *change_ns)
+{
+	const uint64_t whole = periods->delay_ns + periods->duration_ns;
+	const uint64_t since = now_ns > start_ns ? now_ns - start_ns : 0;
+	uint64_t begin, number;
+	bool in;
+
+	*change_ns = UINT64_MAX;
+	if (!periods->duration_ns) {
+		if (since < periods->delay_ns)
+			*change_ns = start_ns + periods->delay_ns;
+		return since >= periods->delay_ns;
+	}
+	number = since / whole;
+	if (periods->repeat && number >= periods->repeat)
+		return false;
+	begin = number * whole;
+	in = since - begin >= periods->delay_ns;
+	*change_ns = start_ns + begin + (in ? whole : periods->delay_ns);
+	return in;
 }

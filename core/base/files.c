@@ -1,17 +1,70 @@
 /* SPDX-License-Identifier: MIT */
-#include "blocks.h"
+#include "files.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/magic.h>
 #include <sys/resource.h>
 #include <sys/uio.h>
 #include <sys/vfs.h>
 
-#include "signals.h"
+#include "thread.h"
 
-/* So many are written by one call. */
+/* Of blocks_fill, so many are written by one call. */
 #define PAGES_AT_ONCE 64u
+
+int openat_high(int dir_fd, const char *name, int flags, mode_t mode)
+{
+	int lowest = open("/", O_PATH | O_CLOEXEC), fd; /* keeps its number occupied */
+
+	if (lowest < 0)
+		return -1;
+	fd = lowest <= STDERR_FILENO ? openat_high(dir_fd, name, flags, mode)
+				     : openat(dir_fd, name, flags, mode);
+	close(lowest);
+	return fd;
+}
+
+void kept_fd_set(struct kept_fd *kept, int fd)
+{
+	struct stat st;
+
+	kept->fd = -1;
+	if (fd < 0 || fstat(fd, &st))
+		return;
+	kept->device = st.st_dev;
+	kept->inode = st.st_ino;
+	kept->fd = fd;
+}
+
+int kept_fd_get(const struct kept_fd *kept)
+{
+	struct stat st;
+
+	return kept->fd >= 0 && !fstat(kept->fd, &st) && st.st_dev == kept->device &&
+			       st.st_ino == kept->inode
+		       ? kept->fd
+		       : -1;
+}
+
+void kept_fd_close(struct kept_fd *kept)
+{
+	int fd = kept_fd_get(kept);
+
+	if (fd >= 0)
+		close(fd);
+	kept->fd = -1;
+}
+
+ssize_t read_text(const char *path, char *text, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t length = fd < 0 ? -1 : read(fd, text, size - 1);
+
+	if (fd >= 0)
+		close(fd);
+	text[length < 0 ? 0 : length] = '\0';
+	return length;
+}
 
 bool blocks_allowed(uint64_t size)
 {

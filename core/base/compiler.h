@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Words that one thread alone writes and others read. It adds to them in one instruction, where of an
- * atomic load and store the compiler makes five; a signal handler on the thread may do the same.
- */
-#ifndef RTL_CORE_OWN_WORD_H
-#define RTL_CORE_OWN_WORD_H
+/* What the compiler is told on hot paths. */
+#ifndef RTL_CORE_COMPILER_H
+#define RTL_CORE_COMPILER_H
 
 #include <stdint.h>
+
+#define LIKELY(x)   __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+/* Orders our stores for a signal handler on this thread, and costs nothing. */
+#define BARRIER() __asm__ volatile("" ::: "memory")
+
+/* For declarations of variables that hot paths read. Without it the compiler has to suppose that they
+ * are another library's, and loads their address first. */
+#define HIDDEN __attribute__((visibility("hidden")))
 
 #ifdef __has_feature
 #	if __has_feature(thread_sanitizer)
@@ -16,6 +23,8 @@
 #	define OWN_WORD_SANITIZED
 #endif
 
+/* For words that one thread alone writes and others read: adds in one instruction, where of an atomic load and
+ * store the compiler makes five; a signal handler on the thread may do the same. */
 #if defined(__x86_64__) && !defined(OWN_WORD_SANITIZED)
 /* A release, as each store of this processor is. The compiler moves nothing across it. */
 #	define OWN_ADD(word, n, suffix)                                                           \
