@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +20,9 @@
 #include "futex.h"
 #include "guard.h"
 #include "hash.h"
-#include "host_impl.h"
+#include "host.h"
 #include "log.h"
+#include "plugin_impl.h"
 #include "recorder.h"
 #include "session_page.h"
 #include "spool_writer.h"
@@ -67,18 +67,6 @@ struct rtl_collector {
 	uint32_t snapshots;  /* that others have asked for */
 	uint32_t latecomers; /* after finish: processes that were not met */
 };
-
-__attribute__((format(printf, 4, 5))) static int fail(char *message, size_t size, int err,
-						      const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	if (size)
-		vsnprintf(message, size, format, args);
-	va_end(args);
-	return err;
-}
 
 /* ---- the folder */
 
@@ -134,7 +122,7 @@ static int make_page(struct rtl_collector *c, bool paused)
 }
 
 static int make_folder(struct rtl_collector *c, const struct rtl_collector_options *o,
-		       char *message, size_t size)
+		       const struct message *message)
 {
 	const char *base = o->folder;
 	int err;
@@ -143,47 +131,48 @@ static int make_folder(struct rtl_collector *c, const struct rtl_collector_optio
 		base = spool_default_folder();
 	if (asprintf(&c->folder, "%s/" SESSION_PREFIX "%d-XXXXXX", base, (int)getpid()) < 0) {
 		c->folder = NULL;
-		return fail(message, size, RTL_ENOMEM, "out of memory");
+		return message_fail(message, RTL_ENOMEM, "out of memory");
 	}
 	if (!mkdtemp(c->folder)) {
 		err = errno;
 		free(c->folder);
 		c->folder = NULL;
-		return fail(message, size, err == ENOSPC ? RTL_ENOSPC : RTL_EIO,
-			    "cannot make a folder for the spools in %s: %s; name another one with "
-			    "RTL_SPOOL",
-			    base, strerror(err));
+		return message_fail(
+			message, err == ENOSPC ? RTL_ENOSPC : RTL_EIO,
+			"cannot make a folder for the spools in %s: %s; name another one with "
+			"RTL_SPOOL",
+			base, strerror(err));
 	}
 	if (!make_page(c, o->paused))
 		return 0;
 	err = errno;
-	return fail(message, size, err == ENOSPC ? RTL_ENOSPC : RTL_EIO,
-		    "cannot write to %s: %s; name another folder with RTL_SPOOL", base,
-		    strerror(err));
+	return message_fail(message, err == ENOSPC ? RTL_ENOSPC : RTL_EIO,
+			    "cannot write to %s: %s; name another folder with RTL_SPOOL", base,
+			    strerror(err));
 }
 
 static int take_folder(struct rtl_collector *c, const char *folder, const char *input,
-		       char *message, size_t size)
+		       const struct message *message)
 {
 	struct stat st;
 	DIR *dir;
 
 	if (!folder || stat(folder, &st))
-		return fail(message, size, RTL_ENOENT, "%s: %s", folder ? folder : "(no folder)",
-			    folder ? strerror(errno) : "name one");
+		return message_fail(message, RTL_ENOENT, "%s: %s", folder ? folder : "(no folder)",
+				    folder ? strerror(errno) : "name one");
 	c->is_fed = c->kind == RTL_REPLAY && (input || !S_ISDIR(st.st_mode));
 	if (!c->is_fed && !S_ISDIR(st.st_mode))
-		return fail(message, size, RTL_EFORMAT,
-			    "%s is not a folder: give that of a recording", folder);
+		return message_fail(message, RTL_EFORMAT,
+				    "%s is not a folder: give that of a recording", folder);
 	c->folder = strdup(folder);
 	if (!c->folder)
-		return fail(message, size, RTL_ENOMEM, "out of memory");
+		return message_fail(message, RTL_ENOMEM, "out of memory");
 	if (c->is_fed)
 		return 0;
 	dir = opendir(folder);
 	if (!dir)
-		return fail(message, size, RTL_EIO, "%s cannot be read: %s", folder,
-			    strerror(errno));
+		return message_fail(message, RTL_EIO, "%s cannot be read: %s", folder,
+				    strerror(errno));
 	closedir(dir);
 	return 0;
 }
@@ -272,22 +261,23 @@ static void note_death(struct rtl_collector *c)
 }
 
 /* A recovery must be the only one that delivers what is there. */
-static int claim_folder(struct rtl_collector *c, char *message, size_t size)
+static int claim_folder(struct rtl_collector *c, const struct message *message)
 {
 	struct rtl_folder found = {.struct_size = sizeof(found)};
 
 	if (owns_folder(c) || only_reads(c))
 		return 0;
 	if (!rtl_folder_look(c->folder, &found) && found.in_use)
-		return fail(message, size, RTL_EBUSY,
-			    "%s: process %d is still at work there, and completes its output "
-			    "itself",
-			    c->folder, found.pid);
+		return message_fail(
+			message, RTL_EBUSY,
+			"%s: process %d is still at work there, and completes its output "
+			"itself",
+			c->folder, found.pid);
 	c->lock_fd = open(c->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (c->lock_fd < 0 || !flock(c->lock_fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK)
 		return 0; /* without a lock where there are none */
-	return fail(message, size, RTL_EBUSY, "%s: another process recovers it just now",
-		    c->folder);
+	return message_fail(message, RTL_EBUSY, "%s: another process recovers it just now",
+			    c->folder);
 }
 
 /* Processes find out of their folder what is wanted of the streams that are expected. */
@@ -300,7 +290,7 @@ static void offer_streams(struct rtl_collector *c, const struct rtl_collector_op
 }
 
 static int start_recorder(struct rtl_collector *c, const struct rtl_collector_options *o,
-			  char *message, size_t size)
+			  const struct message *message)
 {
 	int err = RTL_ENOMEM;
 
@@ -311,17 +301,17 @@ static int start_recorder(struct rtl_collector *c, const struct rtl_collector_op
 	if (c->recording)
 		err = recorder_create(c->recording, o->limit_bytes, o->last_ns, &c->recorder);
 	if (err)
-		return fail(message, size, err, "cannot write a recording to %s: %s",
-			    c->recording ? c->recording : "memory", strerror(errno));
+		return message_fail(message, err, "cannot write a recording to %s: %s",
+				    c->recording ? c->recording : "memory", strerror(errno));
 	c->host = host_create_recording(o->keep_repeated);
 	if (!c->host)
-		return fail(message, size, RTL_ENOMEM, "out of memory");
+		return message_fail(message, RTL_ENOMEM, "out of memory");
 	offer_streams(c, o);
 	return 0;
 }
 
 static int start_subscribers(struct rtl_collector *c, const struct rtl_collector_options *o,
-			     char *message, size_t size)
+			     const struct message *message)
 {
 	static const char *const where[] = {
 		[RTL_COLLECT] = "collector",
@@ -333,7 +323,7 @@ static int start_subscribers(struct rtl_collector *c, const struct rtl_collector
 
 	c->host = host_create(o->own, o->subscribers, where[c->kind], &failed);
 	if (!c->host || failed)
-		return fail(message, size, RTL_EPLUGIN, "a subscriber could not be started");
+		return message_fail(message, RTL_EPLUGIN, "a subscriber could not be started");
 	c->host->counting = c->kind == RTL_INSPECT;
 	offer_streams(c, o);
 	return 0;
@@ -350,6 +340,7 @@ static bool makes_sense(const struct rtl_collector_options *o)
 int rtl_collector_create(const struct rtl_collector_options *options, struct rtl_collector **out,
 			 char *message, size_t size)
 {
+	const struct message line = {message, size};
 	struct rtl_collector_options o = {0};
 	struct rtl_collector *c;
 	int err;
@@ -358,10 +349,10 @@ int rtl_collector_create(const struct rtl_collector_options *options, struct rtl
 		memcpy(&o, options,
 		       options->struct_size < sizeof(o) ? options->struct_size : sizeof(o));
 	if (!options || !out || !makes_sense(&o))
-		return fail(message, size, RTL_EINVAL, "a collector needs options");
+		return message_fail(&line, RTL_EINVAL, "a collector needs options");
 	c = calloc(1, sizeof(*c));
 	if (!c)
-		return fail(message, size, RTL_ENOMEM, "out of memory");
+		return message_fail(&line, RTL_ENOMEM, "out of memory");
 	c->kind = o.kind;
 	c->progress = o.progress;
 	c->progress_user = o.progress_user;
@@ -370,13 +361,11 @@ int rtl_collector_create(const struct rtl_collector_options *options, struct rtl
 	c->lock_fd = -1;
 	guard_start();
 	log_init();
-	err = owns_folder(c) ? make_folder(c, &o, message, size)
-			     : take_folder(c, o.folder, o.input, message, size);
+	err = owns_folder(c) ? make_folder(c, &o, &line) : take_folder(c, o.folder, o.input, &line);
 	if (!err)
-		err = claim_folder(c, message, size);
+		err = claim_folder(c, &line);
 	if (!err)
-		err = is_record(c) ? start_recorder(c, &o, message, size)
-				   : start_subscribers(c, &o, message, size);
+		err = is_record(c) ? start_recorder(c, &o, &line) : start_subscribers(c, &o, &line);
 	if (!err && c->is_fed)
 		err = host_add_feed(c->host, o.input, c->folder, message, size);
 	for (size_t i = 0; !err && c->is_fed && i < o.more_count; i++)
@@ -522,10 +511,10 @@ static bool drain(struct rtl_collector *c, bool all)
 static void let_go(struct rtl_collector *c)
 {
 	c->opened = 0;
-	host_set_last(c->host, true);
+	c->host->last = true;
 	drain(c, false);
 	end_gone(c, false, true);
-	host_set_last(c->host, false);
+	c->host->last = false;
 }
 
 /* Somebody has removed the folder: what is mapped goes on. */
@@ -638,29 +627,25 @@ static void remove_latecomer(void *user, const char *path)
 	spool_remove_folder(path);
 }
 
-struct rest {
-	bool ours, others;
-};
-
-static void note_rest(void *user, int dir_fd, const char *name)
-{
-	struct rest *rest = user;
-	const bool page = !strcmp(name, SESSION_FILE);
-
-	(void)dir_fd;
-	rest->ours |= page;
-	rest->others |= !page && strcmp(name, RTL_COLLECTOR_NOTES) != 0 &&
-			strcmp(name, RTL_COLLECTOR_TOLD) != 0;
-}
-
 /* Whether a folder that was recovered is a collector's and holds nothing else any more: any other
  * is the user's. */
 static bool is_done(const struct rtl_collector *c)
 {
-	struct rest rest = {0};
+	DIR *dir = opendir(c->folder);
+	struct dirent *entry;
+	bool ours = false, others = false;
 
-	folder_each(c->folder, note_rest, &rest);
-	return rest.ours && !rest.others;
+	while (dir && (entry = readdir(dir))) {
+		bool page = strcmp(entry->d_name, SESSION_FILE) == 0;
+
+		ours |= page;
+		others |= !page && strcmp(entry->d_name, RTL_COLLECTOR_NOTES) != 0 &&
+			  strcmp(entry->d_name, RTL_COLLECTOR_TOLD) != 0 &&
+			  strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+	}
+	if (dir)
+		closedir(dir);
+	return ours && !others;
 }
 
 /* `all`: nothing waits any more. */
@@ -675,7 +660,7 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 	int passes = LAST_PASSES;
 
 	note_seen(c);
-	host_set_last(c->host, true);
+	c->host->last = true;
 	c->finishing = true;
 	scan(c);
 	*left = host_living_count(c->host); /* all that from here on do what is not recorded */
@@ -685,7 +670,7 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 	while (passes && drain(c, true)) {
 		note_seen(c);
 		tell_progress(c, false);
-		passes -= c->recorder || !host_is_interrupted(c->host);
+		passes -= c->recorder || !c->host->interrupted;
 	}
 	c->unread |= c->host->lacks | host_feeds_failed(c->host);
 	c->host->lacks = c->unread;
@@ -711,19 +696,21 @@ void rtl_collector_finish(struct rtl_collector *c, uint32_t *left)
 
 int rtl_collector_set_paused(const char *folder, bool paused, char *message, size_t size)
 {
+	const struct message line = {message, size};
 	struct session_page *page;
 	int err = session_map(folder, &page);
 
 	if (err)
-		return fail(message, size, err, "%s is not the folder of a running rtl: %s", folder,
-			    rtl_error_text(err));
+		return message_fail(&line, err, "%s is not the folder of a running rtl: %s", folder,
+				    rtl_error_text(err));
 	if (session_folder_is_alive(folder)) {
 		__atomic_store_n(&page->paused, paused, __ATOMIC_RELAXED);
 		session_ring(page);
 	} else {
-		err = fail(message, size, RTL_ENOTSUP,
-			   "the collector of %s is dead; `rtl recover %s` completes its output",
-			   folder, folder);
+		err = message_fail(
+			&line, RTL_ENOTSUP,
+			"the collector of %s is dead; `rtl recover %s` completes its output",
+			folder, folder);
 	}
 	munmap(page, sizeof(*page));
 	return err;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "host_impl.h"
+#include "host.h"
 
 #include <stdlib.h>
 #include <string.h>

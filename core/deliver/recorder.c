@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "host_impl.h"
+#include "host.h"
 #include "log.h"
 #include "spool_writer.h"
 

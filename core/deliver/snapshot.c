@@ -25,7 +25,7 @@
 
 #include "folder.h"
 #include "futex.h"
-#include "host_impl.h"
+#include "host.h"
 #include "recorder.h"
 #include "spool_writer.h"
 

@@ -134,43 +134,21 @@ bool folder_has(const char *path, const char *name, int flags)
 	return yes;
 }
 
-int folder_each(const char *path, void (*fn)(void *user, int dir_fd, const char *name), void *user)
+int folder_each_spool(const char *folder, void (*fn)(void *user, const char *path), void *user)
 {
-	DIR *dir = opendir(path);
+	DIR *dir = opendir(folder);
+	char path[2 * PATH_MAX];
 	struct dirent *entry;
 
 	if (!dir)
 		return errno;
 	while ((entry = readdir(dir)))
-		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-			fn(user, dirfd(dir), entry->d_name);
+		if (!strncmp(entry->d_name, SPOOL_PREFIX, sizeof(SPOOL_PREFIX) - 1)) {
+			snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+			fn(user, path);
+		}
 	closedir(dir);
 	return 0;
-}
-
-struct each_spool {
-	const char *folder;
-	void (*fn)(void *user, const char *path);
-	void *user;
-};
-
-static void call_for_spool(void *user, int dir_fd, const char *name)
-{
-	const struct each_spool *each = user;
-	char path[2 * PATH_MAX];
-
-	(void)dir_fd;
-	if (strncmp(name, SPOOL_PREFIX, sizeof(SPOOL_PREFIX) - 1) != 0)
-		return;
-	snprintf(path, sizeof(path), "%s/%s", each->folder, name);
-	each->fn(each->user, path);
-}
-
-int folder_each_spool(const char *folder, void (*fn)(void *user, const char *path), void *user)
-{
-	struct each_spool each = {folder, fn, user};
-
-	return folder_each(folder, call_for_spool, &each);
 }
 
 /* The process that a folder is named after: rtl-PID-XXXXXX, rtl-spool-PID-XXXXXX; 0: none. */
@@ -187,25 +165,25 @@ static pid_t pid_of(const char *path)
 	return pid > 0 && end && !name[end] ? pid : 0;
 }
 
-struct contents {
-	bool removed, others;
-};
-
-static void note_content(void *user, int dir_fd, const char *name)
-{
-	struct contents *is = user;
-	struct stat st;
-
-	is->removed |= !strcmp(name, SPOOL_REMOVED);
-	is->others |= !strncmp(name, "ring-", 5) || !strncmp(name, "segment-", 8) ||
-		      fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode);
-}
-
 bool folder_holds_no_events(const char *path)
 {
-	struct contents is = {0};
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+	bool removed = false, others = !dir;
+	struct stat st;
 
-	return !folder_each(path, note_content, &is) && (is.removed || !is.others);
+	while (dir && (entry = readdir(dir))) {
+		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+			continue;
+		removed |= !strcmp(entry->d_name, SPOOL_REMOVED);
+		others |= !strncmp(entry->d_name, "ring-", 5) ||
+			  !strncmp(entry->d_name, "segment-", 8) ||
+			  fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) ||
+			  !S_ISREG(st.st_mode);
+	}
+	if (dir)
+		closedir(dir);
+	return removed || !others;
 }
 
 /* Whether its maker was killed before it was complete, or while it was removed. */
@@ -216,23 +194,24 @@ static bool is_debris(const char *path)
 	return pid && is_dead(pid) && folder_holds_no_events(path);
 }
 
-/* What the collector notes before it starts a program is not there, or empty. */
-static void note_beside_page(void *others, int dir_fd, const char *name)
-{
-	struct stat st;
-
-	if (strcmp(name, SESSION_FILE) != 0 &&
-	    (strcmp(name, RTL_COLLECTOR_NOTES) != 0 ||
-	     fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode) || st.st_size))
-		*(bool *)others = true;
-}
-
-/* Whether a collector's folder has its page alone. */
+/* Whether a collector's folder has its page alone: what the collector notes before it starts a
+ * program is not there, or empty. */
 static bool has_page_alone(const char *path)
 {
-	bool others = false;
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+	bool alone = dir != NULL;
+	struct stat st;
 
-	return !folder_each(path, note_beside_page, &others) && !others;
+	while (alone && (entry = readdir(dir)))
+		alone = !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..") ||
+			!strcmp(entry->d_name, SESSION_FILE) ||
+			(!strcmp(entry->d_name, RTL_COLLECTOR_NOTES) &&
+			 !fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
+			 S_ISREG(st.st_mode) && !st.st_size);
+	if (dir)
+		closedir(dir);
+	return alone;
 }
 
 int rtl_folder_look(const char *path, struct rtl_folder *folder)

@@ -19,9 +19,6 @@ bool folder_holds_no_events(const char *path);
  * 0. */
 bool folder_has(const char *path, const char *name, int flags);
 
-/* Calls fn with the name of each entry of a folder. An errno: it cannot be read. */
-int folder_each(const char *path, void (*fn)(void *user, int dir_fd, const char *name), void *user);
-
 /* Calls fn with the path of each spool in a folder, as far as the names say. An errno: the folder
  * cannot be read. */
 int folder_each_spool(const char *folder, void (*fn)(void *user, const char *path), void *user);

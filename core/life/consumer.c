@@ -83,10 +83,10 @@ static void make_turn(void)
 
 	host_set_paused(bus.host, pause_is_on()); /* what was published before is recorded */
 	host_follow_periods(bus.host, &bus.settings.periods, bus.spool.control->start_ns);
-	if (!host_is_interrupted(bus.host))
+	if (!bus.host->interrupted)
 		consumer.request = flushes_requested();
 	more = host_pass(bus.host);
-	done = !host_is_interrupted(bus.host) && consumer.request != consumer.done;
+	done = !bus.host->interrupted && consumer.request != consumer.done;
 	host_flush(bus.host, done);
 	if (done)
 		answer_flushes(consumer.request);
@@ -103,7 +103,7 @@ static void *conclude(void *unused)
 {
 	(void)unused;
 	bus_own_thread = true;
-	host_set_last(bus.host, true);
+	bus.host->last = true;
 	/* first, or threads that go on fill all their buffers once more while the rest is delivered */
 	bus_stop_publishing();
 	open_hand_in();
@@ -188,24 +188,27 @@ int rtl_flush(uint32_t timeout_ms)
 	return err ? RTL_EBUSY : 0;
 }
 
-/* Waits for the thread as long as it gets ahead, and exit_timeout_ms longer. */
+bool consumer_gets_ahead(struct patience *patience)
+{
+	const uint64_t progress = host_progress(bus.host), now = clock_ns();
+
+	if (!patience->since_ns || progress != patience->progress)
+		*patience = (struct patience){progress, now};
+	return now - patience->since_ns <= (uint64_t)bus.settings.exit_timeout_ms * 1000000u;
+}
+
+/* Waits for the thread as long as it gets ahead. */
 static bool join(void)
 {
-	uint64_t progress = host_progress(bus.host), now, since = clock_ns();
+	struct patience patience = {0};
 	struct timespec until;
 
-	for (;;) {
+	do {
 		until = deadline_in(CLOCK_REALTIME, 1000);
 		if (!pthread_timedjoin_np(consumer.thread, NULL, &until))
 			return true;
-		now = host_progress(bus.host);
-		if (now != progress) {
-			progress = now;
-			since = clock_ns();
-		} else if (clock_ns() - since > (uint64_t)bus.settings.exit_timeout_ms * 1000000u) {
-			return false;
-		}
-	}
+	} while (consumer_gets_ahead(&patience));
+	return false;
 }
 
 bool consumer_end(void)

@@ -47,6 +47,12 @@ int consumer_start(void);
 /* Has it drain all and finish the subscribers, and waits for it as long as it gets on, and
  * RTL_EXIT_TIMEOUT longer. False: it does not end, and may still use all. */
 bool consumer_end(void);
+/* How far it was, and when. */
+struct patience {
+	uint64_t progress, since_ns;
+};
+/* Whether it has got ahead within RTL_EXIT_TIMEOUT; `patience` begins with zeros. */
+bool consumer_gets_ahead(struct patience *patience);
 /* In a child: it is not here. */
 void consumer_forget(void);
 

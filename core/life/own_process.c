@@ -109,12 +109,16 @@ static uint64_t progress(void)
 
 static const char *at_work(void)
 {
-	return bus.host ? host_at_work(bus.host) : NULL;
+	const struct instance *instance =
+		bus.host ? __atomic_load_n(&bus.host->at_work, __ATOMIC_RELAXED) : NULL;
+
+	return instance ? instance->name : NULL;
 }
 
 static bool is_starved(void)
 {
-	return bus.host && host_is_starved(bus.host);
+	return bus.host && bus.host->source_count &&
+	       __atomic_load_n(&bus.host->sources[0]->reader.starved, __ATOMIC_RELAXED);
 }
 
 const struct bus_ops bus_ops = {

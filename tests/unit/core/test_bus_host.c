@@ -18,34 +18,33 @@
 
 #define SMALL "RTL_BUFFER_SIZE=64K"
 
-BUS_TEST(test_bus__inline_callback_publishes__delivered, "inline_publishes", "delivery=both", NULL)
+BUS_TEST(test_bus__inline_callback_publishes__delivered, "inline_publishes", "delivery=both")
 BUS_TEST(test_bus__inline_callback_publishes_itself__ends_and_is_counted, "inline_recursion",
-	 "delivery=both", NULL)
+	 "delivery=both")
 BUS_TEST(test_bus__inline_events_of_several_sizes__each_as_published, "inline_sizes",
-	 "delivery=inline", NULL)
-BUS_TEST(test_bus__callback_unsubscribes_itself__not_called_again, "unsubscribe_self", "", NULL)
-BUS_TEST(test_bus__unsubscribe_while_inline_callback_runs__waits, "unsubscribe_waits", "", NULL)
+	 "delivery=inline")
+BUS_TEST(test_bus__callback_unsubscribes_itself__not_called_again, "unsubscribe_self", "")
+BUS_TEST(test_bus__unsubscribe_while_inline_callback_runs__waits, "unsubscribe_waits", "")
 BUS_TEST(test_bus__unsubscribe_within_call_while_callback_publishes__ends,
 	 "unsubscribe_nested_while_ring_is_full", "", SMALL)
 BUS_TEST(test_bus__unsubscribe_in_batch_while_callback_calls_host__both_end,
-	 "unsubscribe_in_batch_while_callback_calls_host", "", NULL)
+	 "unsubscribe_in_batch_while_callback_calls_host", "")
 BUS_TEST(test_bus__unsubscribe_in_stream_while_callback_calls_host__both_end,
-	 "unsubscribe_in_stream_while_callback_calls_host", "", NULL)
+	 "unsubscribe_in_stream_while_callback_calls_host", "")
 BUS_TEST(test_bus__unsubscribe_in_flush_while_callback_calls_host__both_end,
-	 "unsubscribe_in_flush_while_callback_calls_host", "", NULL)
-BUS_TEST(test_bus__two_unsubscribe_each_other__both_end, "unsubscribe_each_other", "", NULL)
+	 "unsubscribe_in_flush_while_callback_calls_host", "")
+BUS_TEST(test_bus__two_unsubscribe_each_other__both_end, "unsubscribe_each_other", "")
 BUS_TEST(test_bus__subscriptions_come_and_go__none_called_afterwards, "subscriptions_come_and_go",
-	 "", NULL)
-BUS_TEST(test_bus__subscriptions_come_and_go__others_want_on, "wanted_while_others_come_and_go", "",
-	 NULL)
+	 "")
+BUS_TEST(test_bus__subscriptions_come_and_go__others_want_on, "wanted_while_others_come_and_go", "")
 BUS_TEST(test_bus__stream_function_publishes_more_than_fits__ends, "stream_function_publishes", "",
 	 SMALL)
-BUS_TEST(test_bus__strings_and_tracepoints__looked_up, "lookups", "", NULL)
-BUS_TEST(test_bus__look_ups_of_two_threads__right, "lookups_of_threads", "", NULL)
-BUS_TEST(test_bus__missed_things__counted_by_cause, "missed", "", NULL)
-BUS_TEST(test_bus__left_out__in_the_ledger_by_cause, "left_out", "", NULL)
-BUS_TEST(test_bus__many_causes__counted_for_their_stream, "missed_by_many_causes", "", NULL)
-BUS_TEST(test_bus__log_line__event_of_diagnostics, "diagnostics", "streams=rtl.diagnostics", NULL)
+BUS_TEST(test_bus__strings_and_tracepoints__looked_up, "lookups", "")
+BUS_TEST(test_bus__look_ups_of_two_threads__right, "lookups_of_threads", "")
+BUS_TEST(test_bus__missed_things__counted_by_cause, "missed", "")
+BUS_TEST(test_bus__left_out__in_the_ledger_by_cause, "left_out", "")
+BUS_TEST(test_bus__many_causes__counted_for_their_stream, "missed_by_many_causes", "")
+BUS_TEST(test_bus__log_line__event_of_diagnostics, "diagnostics", "streams=rtl.diagnostics")
 
 static struct run r;
 

@@ -7,34 +7,31 @@
 #include "unit.h"
 
 BUS_TEST(test_bus__registered_before_main__published_until_after_main, "before_and_after_main",
-	 "detail=1", NULL)
-BUS_TEST(test_bus__at_finish__last_registered_first, "at_finish", "", NULL)
-BUS_TEST(test_bus__threads_publish_on__exit_ends_with_a_final_ledger, "exit_while_publishing", "",
-	 NULL)
+	 "detail=1")
+BUS_TEST(test_bus__at_finish__last_registered_first, "at_finish", "")
+BUS_TEST(test_bus__threads_publish_on__exit_ends_with_a_final_ledger, "exit_while_publishing", "")
 BUS_TEST(test_bus__threads_publish_on_inline__no_callback_after_finish, "exit_while_publishing",
-	 "delivery=both", NULL)
+	 "delivery=both")
 BUS_TEST(test_bus__threads_publish_on_slow_subscriber__exit_ends, "exit_while_publishing",
 	 "slow_us=1000", "RTL_BUFFER_SIZE=64K")
-BUS_TEST(test_bus__subscriber_publishes_without_end__flush_and_exit_end, "subscriber_publishes", "",
-	 NULL)
+BUS_TEST(test_bus__subscriber_publishes_without_end__flush_and_exit_end, "subscriber_publishes", "")
 BUS_TEST(test_bus__consumer__program_goes_before_it, "priority_of_consumer", "",
 	 "RTL_BUFFER_SIZE=64K")
-BUS_TEST(test_bus__exit_from_thread__complete, "exit_from_thread", "", NULL)
-BUS_TEST(test_bus__main_thread_ends_first__complete, "main_ends_first", "", NULL)
-BUS_TEST(test_bus__exit_in_inline_callback__ends, "exit_in_inline_callback", "delivery=inline",
-	 NULL)
-BUS_TEST(test_bus__fork__child_has_its_own_bus, "fork_publish", "", NULL)
-BUS_TEST(test_bus__child_registers_first__parents_spool_untouched, "fork_register", "", NULL)
-BUS_TEST(test_bus__fork_while_threads_publish__children_work, "fork_of_threads", "", NULL)
+BUS_TEST(test_bus__exit_from_thread__complete, "exit_from_thread", "")
+BUS_TEST(test_bus__main_thread_ends_first__complete, "main_ends_first", "")
+BUS_TEST(test_bus__exit_in_inline_callback__ends, "exit_in_inline_callback", "delivery=inline")
+BUS_TEST(test_bus__fork__child_has_its_own_bus, "fork_publish", "")
+BUS_TEST(test_bus__child_registers_first__parents_spool_untouched, "fork_register", "")
+BUS_TEST(test_bus__fork_while_threads_publish__children_work, "fork_of_threads", "")
 BUS_TEST(test_bus__fork_while_threads_publish_inline__children_work, "fork_of_threads",
-	 "delivery=both", NULL)
+	 "delivery=both")
 BUS_TEST(test_bus__fork_while_subscriber_works__child_finds_no_lock_held,
-	 "fork_while_subscriber_works", "", NULL)
+	 "fork_while_subscriber_works", "")
 BUS_TEST(test_bus__fork_in_inline_callback__child_goes_on, "fork_in_inline_callback",
-	 "delivery=both", NULL)
-BUS_TEST(test_bus__fork_in_buffered_callback__child_goes_on, "fork_in_buffered_callback", "", NULL)
-BUS_TEST(test_bus__child_publishes_nothing__nothing_of_it, "fork_silent_child", "", NULL)
-BUS_TEST(test_bus__fork_vfork_spawn_and_exec__each_its_own, "other_programs", "", NULL)
+	 "delivery=both")
+BUS_TEST(test_bus__fork_in_buffered_callback__child_goes_on, "fork_in_buffered_callback", "")
+BUS_TEST(test_bus__child_publishes_nothing__nothing_of_it, "fork_silent_child", "")
+BUS_TEST(test_bus__fork_vfork_spawn_and_exec__each_its_own, "other_programs", "")
 BUS_TEST(test_bus__fork_at_begin_of_start_without_subscribers__child_has_its_own_bus,
 	 "fork_while_bus_starts", NULL, "BUS_STOP=RTL_LOG")
 BUS_TEST(test_bus__fork_at_begin_of_start__child_has_its_own_bus, "fork_while_bus_starts", "",
@@ -43,8 +40,8 @@ BUS_TEST(test_bus__fork_before_spool_is_made__child_has_its_own_bus, "fork_while
 	 "BUS_STOP=RTL_SPOOL")
 BUS_TEST(test_bus__fork_while_subscriber_is_created__child_has_its_own_bus, "fork_while_bus_starts",
 	 "", "BUS_STOP=create")
-BUS_TEST(test_bus__fork_in_fork__all_go_on, "fork_in_fork", "", NULL)
-BUS_TEST(test_bus__quick_ends_told__outputs_complete_and_no_spool_left, "quick_ends_told", "", NULL)
+BUS_TEST(test_bus__fork_in_fork__all_go_on, "fork_in_fork", "")
+BUS_TEST(test_bus__quick_ends_told__outputs_complete_and_no_spool_left, "quick_ends_told", "")
 
 BUS_TEST(test_bus__constructor_registers_while_bus_loads__nothing_lost,
 	 "constructor_registers_while_bus_loads", "", "BUS_LIBRARY=" BUS_DLOPENED)

@@ -9,18 +9,18 @@
 
 #define SMALL "RTL_BUFFER_SIZE=64K"
 
-BUS_TEST(test_bus__interrupted_at_each_instruction__recorded_or_counted, "step_publish", "", NULL)
+BUS_TEST(test_bus__interrupted_at_each_instruction__recorded_or_counted, "step_publish", "")
 BUS_TEST(test_bus__interrupted_at_each_instruction_inline__recorded_or_counted, "step_publish",
-	 "delivery=both", NULL)
+	 "delivery=both")
 BUS_TEST(test_bus__interrupted_at_each_instruction_small_ring__recorded_or_counted,
 	 "step_publish_large", "", SMALL)
 BUS_TEST(test_bus__inline_event_interrupted_at_each_instruction__as_published, "step_inline",
-	 "delivery=inline", NULL)
+	 "delivery=inline")
 BUS_TEST(test_bus__first_event_interrupted__recorded_or_counted, "step_first_event", "", SMALL)
 BUS_TEST(test_bus__malloc_interrupted__first_event_recorded, "step_malloc", "", SMALL)
-BUS_TEST(test_bus__unique_id_interrupted__unique, "step_unique_id", NULL, NULL)
+BUS_TEST(test_bus__unique_id_interrupted__unique, "step_unique_id", NULL)
 BUS_TEST(test_bus__publishing_interrupted_by_fork__goes_on, "step_fork", "", SMALL)
-BUS_TEST(test_bus__timer_storm__recorded_or_counted, "timer_storm", "", NULL)
+BUS_TEST(test_bus__timer_storm__recorded_or_counted, "timer_storm", "")
 BUS_TEST(test_bus__timer_storm_small_rings__recorded_or_counted, "timer_storm", "delivery=both",
 	 SMALL)
 
@@ -36,8 +36,8 @@ TEST(test_bus__exit_while_sigterm_is_handled__outputs_complete)
 	run_clean(r);
 }
 
-BUS_TEST(test_bus__nobody_reads_its_lines__program_goes_on, "lines_unread", "", NULL)
-BUS_TEST(test_bus__files_may_not_grow__program_goes_on, "files_may_not_grow", "", NULL)
-BUS_TEST(test_bus__subscriber_may_not_write__program_goes_on, "subscriber_may_not_write", "", NULL)
+BUS_TEST(test_bus__nobody_reads_its_lines__program_goes_on, "lines_unread", "")
+BUS_TEST(test_bus__files_may_not_grow__program_goes_on, "files_may_not_grow", "")
+BUS_TEST(test_bus__subscriber_may_not_write__program_goes_on, "subscriber_may_not_write", "")
 
 RUN_TESTS(NULL, NULL, NULL, NULL)

@@ -44,11 +44,11 @@ void run_clean(struct run *run);
 	TEST(name_)                                                                                \
 	{                                                                                          \
 		static struct run r;                                                               \
-		const char *const env[RUN_ENV_MAX] = {__VA_ARGS__};                                \
+		const char *const env[1 + RUN_ENV_MAX] = {NULL, ##__VA_ARGS__};                    \
                                                                                                    \
 		r.scenario = scenario_;                                                            \
 		r.probe = probe_;                                                                  \
-		memcpy(r.env, env, sizeof(env));                                                   \
+		memcpy(r.env, env + 1, sizeof(r.env));                                             \
 		run_well(&r);                                                                      \
 		assert_int_equal(run_spools_left(&r), 0);                                          \
 		run_clean(&r);                                                                     \
