@@ -16,7 +16,7 @@
 #include <rtl/stream.h>
 
 #define SPOOL_MAGIC        "RTLSPOOL"
-#define SPOOL_VERSION      5u
+#define SPOOL_VERSION      6u
 #define SPOOL_STREAMS_MAX  256u
 #define SPOOL_RINGS_MAX    4096u
 #define SPOOL_LOSSES_MAX   256u
