@@ -227,9 +227,11 @@ echo "stat::number_of_executed_units: 4711"
     def setUp(self):
         super().setUp()
         for target in ("spec", "spool"):
-            self.write(f"tests/fuzz/corpus/{target}/seed", "")
+            self.write(f"build/corpus/{target}/seed", "")
             self.command(f"build/fuzz/bin/fuzz_{target}", self.TARGET)
         self.write("tests/fuzz/regressions/spool/old", "")
+        with tarfile.open(self.path("tests/fuzz/corpus.tar.xz"), "w:xz") as packed:
+            packed.add(self.path("build/corpus"), "corpus")
 
     def test_nothing_found__said_for_each(self):
         done = self.run_script("5")
@@ -237,7 +239,7 @@ echo "stat::number_of_executed_units: 4711"
         self.assertEqual(re.findall(r"(\w+) +4711 inputs, +12 edges reached, nothing found",
                                     done.stdout), ["spec", "spool"])
         self.assertRegex(self.log(), "fuzz_spool -max_total_time=5 .* build/fuzz/runs/spool "
-                                     "tests/fuzz/corpus/spool tests/fuzz/regressions/spool\n")
+                                     "build/fuzz/corpus/spool tests/fuzz/regressions/spool\n")
 
     def test_crash__shown_and_told_again_until_it_is_removed(self):
         done = self.run_script("1", "spec", bad="crash")
