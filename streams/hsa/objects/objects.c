@@ -2,8 +2,6 @@
 /* The room's part in the runtime's beginning and end: see objects.h. */
 #include "objects.h"
 
-#include "agents.h"
-#include "code_objects.h"
 #include "kernel_choice.h"
 #include "kernel_table.h"
 #include "kernels.h"
@@ -21,17 +19,8 @@ static bool prepare(void)
 	return true;
 }
 
-static void forget(bool ends)
-{
-	(void)ends;
-	memory_forget();
-	agents_forget();
-	code_objects_forget();
-}
-
 const struct hsa_part objects_part = {
 	.register_streams = memory_register,
 	.prepare = prepare,
 	.hook = kernels_hook,
-	.forget = forget,
 };

@@ -25,7 +25,6 @@
 #include "kernel_choice.h"
 #include "packets.h"
 #include "queue.h"
-#include "relay.h"
 #include "room.h"
 #include "signal_watch.h"
 #include "submitters.h"
@@ -134,42 +133,6 @@ static __attribute__((cold, noinline)) struct packet_slot *missed(const union aq
 	return NULL;
 }
 
-/* Puts a relay's signal into the packet; false if there is none left. */
-static bool stand_in(struct slot *slot, union aql_packet *packet, uint32_t lane)
-{
-	const uint64_t relay = relay_take(slot, lane);
-
-	if (relay)
-		packet->any.signal = relay;
-	else
-		signal_watch_leave(slot);
-	return relay;
-}
-
-/* A packet whose signal is the application's. */
-static __attribute__((noinline)) struct packet_slot *take_theirs(struct queue *queue,
-								 struct packet_slot *packet_slot,
-								 const struct slot_kinds *kinds,
-								 union aql_packet *packet)
-{
-	const bool behind_relays = relay_in_lane(queue->id.number);
-	struct slot *slot = &packet_slot->slot;
-
-	packet_slot->packet.flags = RTL_HSA_DISPATCH_APP_SIGNAL;
-	slot->node = (uint16_t)queue->id.node;
-	if (signal_watch_enter(slot, kinds, packet->any.signal, behind_relays) == SLOT_WATCHED ||
-	    stand_in(slot, packet, queue->id.number))
-		return packet_slot;
-	/* Rather out of order than not at all. */
-	if (behind_relays) {
-		if (signal_watch_enter(slot, kinds, packet->any.signal, false) == SLOT_WATCHED)
-			return packet_slot;
-		signal_watch_leave(slot);
-	}
-	slot_untake(&queue->source.pool);
-	return missed(packet, "no signal left to stand in for the application's");
-}
-
 /* A slot for the packet, and its signal in the packet; NULL if the packet is to be passed on
  * as it is. */
 static inline ALWAYS struct packet_slot *take(struct queue *queue, union aql_packet *packet,
@@ -193,8 +156,11 @@ static inline ALWAYS struct packet_slot *take(struct queue *queue, union aql_pac
 	}
 	if (__builtin_expect(queue->gave_up, 0))
 		queue->gave_up = false;
-	if (packet->any.signal)
-		return take_theirs(queue, slot, kinds, packet);
+	if (packet->any.signal) {
+		slot->packet.flags = RTL_HSA_DISPATCH_APP_SIGNAL;
+		(void)signal_watch_enter(&slot->slot, kinds, packet->any.signal);
+		return slot;
+	}
 	slot->slot.kind = &kinds->own;
 	slot->packet.flags = 0;
 	packet->any.signal = slot->slot.signal;
@@ -329,51 +295,6 @@ static inline ALWAYS struct packet_slot *process(struct queue *queue, union aql_
 	return slot;
 }
 
-/* Whether a packet that is no event has a signal that must not overtake those of relays. */
-static inline bool is_behind_relays(const struct queue *queue, const union aql_packet *packet)
-{
-	return packet->any.signal && __builtin_expect(relay_in_lane(queue->id.number), 0) &&
-	       interceptor_on() && aql_may_have_signal(packet);
-}
-
-/* Gives it a relay, if there is one: a slot that is none of an event, or NULL. */
-static __attribute__((cold, noinline)) struct packet_slot *
-keep_order(struct queue *queue, union aql_packet *packet, uint64_t id)
-{
-	struct packet_slot *slot = take_slot(queue);
-
-	if (!slot)
-		return NULL;
-	slot->packet.submit_ticks = 0;
-	slot->packet.packet_id = id;
-	fill_barrier_bit(queue, &slot->slot, packet);
-	slot->slot.node = (uint16_t)queue->id.node;
-	(void)signal_watch_enter(&slot->slot, &silent_kinds, packet->any.signal, true);
-	if (!stand_in(&slot->slot, packet, queue->id.number)) {
-		slot_untake(&queue->source.pool);
-		return NULL;
-	}
-	room_expect(queue, slot, id);
-	return slot;
-}
-
-/* Has the packet tell how far the GPU has got: a slot as keep_order's, or NULL. */
-static __attribute__((cold, noinline)) struct packet_slot *
-probe(struct queue *queue, union aql_packet *packet, uint64_t id)
-{
-	if (!aql_may_have_signal(packet) || room_probe(queue, &packet->any.signal, id) ||
-	    !interceptor_on())
-		return NULL;
-	return keep_order(queue, packet, id);
-}
-
-/* Whether a packet that is no event can go as it is. */
-static inline bool stays(const struct queue *queue, const union aql_packet *packet, uint64_t id)
-{
-	return !is_behind_relays(queue, packet) &&
-	       !__builtin_expect(room_lacks_probe(queue, id), 0);
-}
-
 /* The same of a packet that may be none of an event. */
 static inline ALWAYS struct packet_slot *make_ready(struct queue *queue, union aql_packet *packet,
 						    enum aql_kind kind, uint64_t id, uint64_t index,
@@ -385,14 +306,11 @@ static inline ALWAYS struct packet_slot *make_ready(struct queue *queue, union a
 		slot = process(queue, packet, kind, id, index, now_ticks);
 	if (slot)
 		return slot;
-	if (is_behind_relays(queue, packet)) {
-		slot = keep_order(queue, packet, id);
-		if (slot)
-			return slot;
-	}
 	queue->barrier_seen |= aql_has_barrier_bit(packet);
 	signal_watch_reused(packet->any.signal);
-	return room_lacks_probe(queue, id) ? probe(queue, packet, id) : NULL;
+	if (room_lacks_probe(queue, id) && aql_may_have_signal(packet))
+		room_probe(queue, &packet->any.signal, id);
+	return NULL;
 }
 
 /* The same of one that is rare. */
@@ -697,7 +615,7 @@ void dispatch_intercept(const void *packets, uint64_t count, uint64_t index, voi
 	kind = kind_of(packets, wanted);
 	if (kind != AQL_DISPATCH && aql_is_barrier(packets))
 		room_see_barrier(queue, packets, id);
-	if (kind == AQL_OTHER && stays(queue, packets, id)) {
+	if (kind == AQL_OTHER && !__builtin_expect(room_lacks_probe(queue, id), 0)) {
 		queue->barrier_seen |= aql_has_barrier_bit(packets);
 		signal_watch_reused(((const union aql_packet *)packets)->any.signal);
 		write(packets, 1);

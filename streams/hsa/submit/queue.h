@@ -139,7 +139,4 @@ void queue_found_unseen(hsa_queue_t *queue, const char *why);
 /* Whether packets of that queue go through the interceptor, and there are more of them than that. */
 bool queue_is_intercepted(const hsa_queue_t *queue, uint32_t packets);
 
-/* The runtime has ended: its queues are gone. */
-void queue_forget_all(void);
-
 #endif

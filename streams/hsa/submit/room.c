@@ -65,35 +65,24 @@ static void look_at_probes(struct queue *queue)
 		(void)probe_over(queue, &queue->probes[i]);
 }
 
-/* The packet's signal is the application's: reads it when it is completed. */
-static bool watch_probe(struct slot *slot, uint64_t signal)
-{
-	if (signal_watch_enter(slot, &silent_kinds, signal, false) == SLOT_WATCHED)
-		return true;
-	signal_watch_leave(slot);
-	slot->kind = &silent_kinds.over;
-	return false;
-}
-
-__attribute__((cold, noinline)) bool room_probe(struct queue *queue, uint64_t *signal, uint64_t id)
+__attribute__((cold, noinline)) void room_probe(struct queue *queue, uint64_t *signal, uint64_t id)
 {
 	struct queue_probe *probe = &queue->probes[queue->probe_count % QUEUE_PROBES];
 
 	if (!probe_over(queue, probe))
-		return true; /* the ring is full, and others will tell */
+		return; /* the ring is full, and others will tell */
 	if (*signal) {
-		if (!watch_probe(&probe->slot, *signal))
-			return false;
+		if (!signal_watch_enter(&probe->slot, &silent_kinds, *signal))
+			return;
 	} else if (probe->slot.signal) {
 		probe->slot.kind = &silent_kinds.own;
 		*signal = probe->slot.signal;
 	} else {
-		return true;
+		return;
 	}
 	probe->packet_id = id;
 	queue->probe_count++;
 	queue->expected = queue->marked = id + 1;
-	return true;
 }
 
 void room_init(struct queue *queue)
@@ -121,10 +110,8 @@ void room_leave(struct queue *queue)
 
 void room_fini(struct queue *queue)
 {
-	for (int i = 0; i < QUEUE_PROBES; i++) {
-		if (queue->probes[i].slot.signal)
-			slot_signal_keep(queue->probes[i].slot.signal);
-	}
+	for (int i = 0; i < QUEUE_PROBES; i++)
+		slot_signal_destroy(queue->probes[i].slot.signal);
 }
 
 void room_see_barrier(struct queue *queue, const hsa_barrier_and_packet_t *barrier, uint64_t id)

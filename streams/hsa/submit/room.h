@@ -42,10 +42,12 @@ static inline bool room_may_lack(const struct queue *queue, uint64_t id)
 	return id + ROOM_LEAST >= room_taken(queue) + queue->packets;
 }
 
-/* The packet has that slot: its end will tell how far the GPU has got. Some of them are
- * remembered, too, to be looked at when the harvester is busy, or has ended. */
+/* The packet has that slot: its end will tell how far the GPU has got, unless others share its signal. Some of them
+ * are remembered, too, to be looked at when the harvester is busy, or has ended. */
 static inline void room_expect(struct queue *queue, struct packet_slot *slot, uint64_t id)
 {
+	if (slot->slot.kind->signal == SLOT_OVER)
+		return;
 	queue->expected = id + 1;
 	if (id < queue->next_mark)
 		return;
@@ -60,8 +62,8 @@ static inline bool room_lacks_probe(const struct queue *queue, uint64_t id)
 	return id >= queue->expected + queue->packets / QUEUE_PROBES;
 }
 
-/* Makes the packet with that signal a probe. False: it cannot be one without a relay. */
-bool room_probe(struct queue *queue, uint64_t *signal, uint64_t id);
+/* Makes the packet with that signal a probe, if it can be one. */
+void room_probe(struct queue *queue, uint64_t *signal, uint64_t id);
 
 /* Creates the probes' signals; without some of them there are fewer probes. */
 void room_init(struct queue *queue);

@@ -21,12 +21,4 @@ static void hook(struct root_table *root)
 		submitters_hook(root, hip_mode_has_calls());
 }
 
-static void forget(bool ends)
-{
-	(void)ends;
-	queue_forget_all();
-	submitters_forget();
-	copies_forget();
-}
-
-const struct hsa_part submit_part = {.hook = hook, .forget = forget};
+const struct hsa_part submit_part = {.hook = hook};

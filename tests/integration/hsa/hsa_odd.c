@@ -230,38 +230,6 @@ static void batches(void)
 	CHECK(!hsa_queue_destroy(queue));
 }
 
-/* A signal that dispatches of one queue count down holds up another queue, and so in a circle. */
-static void *depend(void *data)
-{
-	hsa_queue_t *queues[3];
-	hsa_signal_t counted = create(0), passed = create(0), last = create(0);
-
-	(void)data;
-	for (int i = 0; i < 3; i++)
-		queues[i] = create_queue(SMALL);
-	for (int round = 0; round < 200; round++) {
-		hsa_signal_store_relaxed(counted, 8);
-		hsa_signal_store_relaxed(passed, 1);
-		hsa_signal_store_relaxed(last, 2);
-		barrier(queues[2], passed, last);
-		barrier(queues[1], counted, none);
-		dispatch(queues[1], 128, passed);
-		for (int i = 0; i < 8; i++)
-			dispatch(queues[0], 64, counted);
-		dispatch(queues[2], 192, last);
-		wait_zero(last);
-		CHECK(hsa_signal_load_relaxed(counted) == 0);
-		CHECK(hsa_signal_load_relaxed(passed) == 0);
-		CHECK(hsa_signal_load_relaxed(last) == 0);
-	}
-	for (int i = 0; i < 3; i++)
-		CHECK(!hsa_queue_destroy(queues[i]));
-	CHECK(!hsa_signal_destroy(counted));
-	CHECK(!hsa_signal_destroy(passed));
-	CHECK(!hsa_signal_destroy(last));
-	return NULL;
-}
-
 static void in_threads(int count, void *(*function)(void *))
 {
 	pthread_t threads[16];
@@ -270,58 +238,6 @@ static void in_threads(int count, void *(*function)(void *))
 		CHECK(!pthread_create(&threads[i], NULL, function, NULL));
 	for (int i = 0; i < count; i++)
 		CHECK(!pthread_join(threads[i], NULL));
-}
-
-static void dependencies(void)
-{
-	in_threads(3, depend);
-}
-
-/* A signal that a dispatch and a barrier behind it count down has the times of the barrier, which
- * begins when the dispatch, of KERNEL_NS, has ended. */
-static void mixed(void)
-{
-	hsa_queue_t *queue = create_queue(SMALL);
-	hsa_amd_profiling_dispatch_time_t time, earlier;
-
-	for (int round = 0; round < 100; round++) {
-		hsa_signal_t both = create(2), before = create(1);
-
-		dispatch(queue, 64, before);
-		dispatch(queue, 64, both);
-		barrier(queue, none, both);
-		wait_zero(both);
-		CHECK(!hsa_amd_profiling_get_dispatch_time(gpu, before, &earlier));
-		CHECK(!hsa_amd_profiling_get_dispatch_time(gpu, both, &time));
-		CHECK(time.start >= earlier.end + KERNEL_NS - 100);
-		CHECK(!hsa_signal_destroy(before));
-		CHECK(!hsa_signal_destroy(both));
-	}
-	CHECK(!hsa_queue_destroy(queue));
-}
-
-/* What waits for a packet knows that those before it have completed their signals, which it may use
- * anew: nothing completes them later. */
-static void order(void)
-{
-	hsa_queue_t *queue = create_queue(SMALL);
-	hsa_signal_t shared = create(0), last = create(0);
-
-	for (int round = 0; round < 1000; round++) {
-		hsa_signal_store_relaxed(shared, 3);
-		hsa_signal_store_relaxed(last, 1);
-		for (int i = 0; i < 3; i++)
-			dispatch(queue, 64, shared);
-		if (round % 2)
-			dispatch(queue, 128, last);
-		else
-			barrier(queue, none, last);
-		wait_zero(last);
-		CHECK(hsa_signal_load_scacquire(shared) == 0);
-	}
-	CHECK(!hsa_signal_destroy(shared));
-	CHECK(!hsa_signal_destroy(last));
-	CHECK(!hsa_queue_destroy(queue));
 }
 
 /* A handler of a signal submits the next dispatch, with the same signal. */
@@ -525,33 +441,6 @@ static void full(void)
 	}
 }
 
-/* More dispatches with one signal, under way at once, than there are signals to stand in for it. */
-static void many(void)
-{
-	const int count = 3000;
-	hsa_queue_t *queue = create_queue(4096);
-	hsa_signal_t start = create(0), all = create(0), last = create(0);
-
-	for (int round = 0; round < 3; round++) {
-		hsa_signal_store_relaxed(start, 1);
-		hsa_signal_store_relaxed(all, count);
-		hsa_signal_store_relaxed(last, 1);
-		barrier(queue, start, none);
-		for (int i = 0; i < count; i++)
-			dispatch(queue, 64, all);
-		dispatch(queue, 128, last);
-		hsa_signal_store_screlease(start, 0);
-		wait_zero(all);
-		wait_zero(last);
-		CHECK(hsa_signal_load_scacquire(all) == 0 && hsa_signal_load_scacquire(last) == 0);
-		print_time(last);
-	}
-	CHECK(!hsa_signal_destroy(start));
-	CHECK(!hsa_signal_destroy(all));
-	CHECK(!hsa_signal_destroy(last));
-	CHECK(!hsa_queue_destroy(queue));
-}
-
 /* More than the queue holds, one by one, until another thread gives the signal that it waits for:
  * what does not fit the runtime passes on itself, later, where it takes more than the queue holds.
  */
@@ -697,12 +586,9 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } cases[] = {
-	{"barriers", barriers}, {"batches", batches}, {"dependencies", dependencies},
-	{"mixed", mixed},       {"order", order},     {"handlers", handlers},
-	{"churn", churn},       {"values", values},   {"kinds", kinds},
-	{"crowd", crowd},       {"ahead", ahead},     {"full", full},
-	{"overflow", overflow}, {"many", many},       {"waits", waits},
-	{"leave", leave},
+	{"barriers", barriers}, {"batches", batches}, {"handlers", handlers}, {"churn", churn},
+	{"values", values},     {"kinds", kinds},     {"crowd", crowd},       {"ahead", ahead},
+	{"full", full},         {"overflow", overflow}, {"waits", waits},     {"leave", leave},
 };
 
 int main(int argc, char **argv)

@@ -83,13 +83,18 @@ def compare_kernels(copies, calls, kernels, tick, complain, cut):
                 complain(f"not traced: {row}")
 
 
-def compare(copies, path, tick, complain, cut=False):
+def compare(copies, path, tick, complain, cut=False, shared=()):
     """copies: dicts with gpu, bytes, src, dst, begin, end, flags, and pid if that is known. cut:
-    the trace may lack some. Returns how many the log has of those that an SDMA engine did."""
+    the trace may lack some. shared: signals that several copies have, which have no times then. Returns how many
+    the log has of those that an SDMA engine did."""
     transfers, kernels = read_log(path)
     timed = [c for c in copies if not c["flags"] & (FAILED | NO_TIME)]
     for copy in copies:
-        if copy["flags"] & NO_TIME and copy["gpu"] and not copy["flags"] & FAILED:
+        if copy["flags"] & NO_TIME and copy["gpu"] and not copy["flags"] & FAILED and not (
+                copy.get("signal") in shared and
+                (take(transfers, lambda row: transfer_key(row) == transfer_key(copy) and
+                      row["signal"] == copy["signal"]) or
+                 take(kernels, lambda row: row["signal"] == copy["signal"]))):
             complain(f"no times: {copy}")
     compare_sdma([c for c in timed if c["flags"] & SDMA], transfers, tick, complain, cut)
     compare_kernels([c for c in timed if c["flags"] & BLIT and c["gpu"] and

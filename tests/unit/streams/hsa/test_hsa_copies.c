@@ -30,24 +30,16 @@ struct memory {
 	uint64_t sdma_begin, object, id, reserved, sdma_end, more[3];
 };
 
-static struct memory signal_a, relay_b;
+static struct memory signal_a;
 
 #define A ((uint64_t)(uintptr_t)&signal_a)
-#define B ((uint64_t)(uintptr_t)&relay_b)
-
-static void subtract(hsa_signal_t signal, hsa_signal_value_t value)
-{
-	((amd_signal_t *)signal.handle)->value -= value;
-}
 
 static int setup(void **state)
 {
 	(void)state;
-	interceptor.hsa.signal_subtract = subtract;
 	memset(&signal_a, 0, sizeof(signal_a));
-	memset(&relay_b, 0, sizeof(relay_b));
-	signal_a.id = relay_b.id = 0x71fcca6a3d5d5276u;
-	signal_a.signal.value = relay_b.signal.value = 1;
+	signal_a.id = 0x71fcca6a3d5d5276u;
+	signal_a.signal.value = 1;
 	return 0;
 }
 
@@ -83,7 +75,7 @@ static void test_copy__alone__stays_and_is_read(void **state)
 
 	(void)state;
 	signal_a.sdma_end = 5; /* of an earlier one */
-	assert_int_equal(signal_watch_enter_copy(&slot, &copy_kinds, A), SLOT_WATCHED);
+	assert_true(signal_watch_enter(&slot, &copy_kinds, A));
 	assert_false(signal_watch_finished(&slot));
 	prepare(&signal_a);
 	assert_false(signal_watch_finished(&slot));
@@ -98,7 +90,7 @@ static void test_copy__by_a_kernel__has_its_times(void **state)
 
 	(void)state;
 	signal_a.signal.end_ts = 6;
-	assert_int_equal(signal_watch_enter_copy(&slot, &copy_kinds, A), SLOT_WATCHED);
+	assert_true(signal_watch_enter(&slot, &copy_kinds, A));
 	prepare(&signal_a);
 	signal_a.signal.start_ts = 30;
 	signal_a.signal.end_ts = 40;
@@ -112,14 +104,14 @@ static void test_copy__signal_used_again__keeps_the_first_times(void **state)
 	struct slot copy = {0}, dispatch = {0}, second = {0};
 
 	(void)state;
-	assert_int_equal(signal_watch_enter_copy(&copy, &copy_kinds, A), SLOT_WATCHED);
+	assert_true(signal_watch_enter(&copy, &copy_kinds, A));
 	engine_completes(&signal_a, 10, 20);
 	signal_a.signal.value = 1;
-	assert_int_equal(signal_watch_enter(&dispatch, &dispatch_kinds, A, false), SLOT_WATCHED);
+	assert_true(signal_watch_enter(&dispatch, &dispatch_kinds, A));
 	signal_a.signal.start_ts = 30;
 	signal_a.signal.end_ts = 40;
 	signal_a.signal.value = 1;
-	assert_int_equal(signal_watch_enter_copy(&second, &copy_kinds, A), SLOT_WATCHED);
+	assert_true(signal_watch_enter(&second, &copy_kinds, A));
 	prepare(&signal_a);
 	assert_false(signal_watch_finished(&second));
 	engine_completes(&signal_a, 50, 60);
@@ -130,98 +122,17 @@ static void test_copy__signal_used_again__keeps_the_first_times(void **state)
 	assert_times(&second, 50, 60, SLOT_TIMES_SDMA);
 }
 
-static void relay_ends(struct slot *slot, uint64_t begin, uint64_t end)
-{
-	engine_completes(&relay_b, begin, end);
-	signal_watch_relay(slot, A, B);
-	relay_b.signal.value = 1;
-}
-
-static void test_copy__shared_signal__the_first_stays_and_the_last_ones_times_remain(void **state)
-{
-	struct slot first = {0}, second = {0};
-	struct slot third = {0};
-
-	(void)state;
-	signal_a.signal.value = 3;
-	assert_int_equal(signal_watch_enter_copy(&first, &copy_kinds, A), SLOT_WATCHED);
-	prepare(&signal_a);
-	assert_int_equal(signal_watch_enter_copy(&second, &copy_kinds, A), SLOT_RELAYED);
-	assert_int_equal(signal_watch_enter_copy(&third, &copy_kinds, A), SLOT_RELAYED);
-	/* The first will end after it: nothing is mixed up with it. */
-	relay_ends(&second, 30, 40);
-	assert_int_equal(signal_a.signal.value, 2);
-	assert_int_equal(signal_a.sdma_end, 0);
-	engine_completes(&signal_a, 10, 50);
-	relay_ends(&third, 20, 60);
-	assert_int_equal(signal_a.signal.value, 0);
-	assert_int_equal(signal_a.sdma_begin, 20);
-	assert_int_equal(signal_a.sdma_end, 60);
-	assert_true(first.done && second.done && third.done);
-	assert_times(&first, 10, 50, SLOT_TIMES_SDMA);
-	assert_times(&second, 30, 40, SLOT_TIMES_SDMA);
-	assert_times(&third, 20, 60, SLOT_TIMES_SDMA);
-}
-
-static void test_copy__relayed_late__does_not_overwrite_later_times(void **state)
-{
-	struct slot first = {0}, second = {0};
-
-	(void)state;
-	signal_a.signal.value = 2;
-	assert_int_equal(signal_watch_enter_copy(&first, &copy_kinds, A), SLOT_WATCHED);
-	assert_int_equal(signal_watch_enter_copy(&second, &copy_kinds, A), SLOT_RELAYED);
-	engine_completes(&signal_a, 40, 50);
-	relay_ends(&second, 10, 20);
-	assert_int_equal(signal_a.sdma_end, 50);
-	assert_true(signal_watch_finished(&first));
-	assert_times(&first, 40, 50, SLOT_TIMES_SDMA);
-}
-
-static void test_copy__signal_destroyed__is_not_touched(void **state)
-{
-	struct slot first = {0}, second = {0};
-
-	(void)state;
-	assert_int_equal(signal_watch_enter_copy(&first, &copy_kinds, A), SLOT_WATCHED);
-	assert_int_equal(signal_watch_enter_copy(&second, &copy_kinds, A), SLOT_RELAYED);
-	signal_watch_destroyed(A);
-	memset(&signal_a, 0xff, sizeof(signal_a));
-	relay_ends(&second, 10, 20);
-	assert_int_equal(signal_a.signal.value, -1);
-	assert_true(signal_watch_finished(&first));
-	assert_times(&first, 0, 0, SLOT_TIMES_NONE);
-	assert_times(&second, 10, 20, SLOT_TIMES_SDMA);
-}
-
-static void test_copy__times_of_another_may_come__has_none(void **state)
+static void test_copy__signal_not_as_known__is_finished_without_times(void **state)
 {
 	struct slot slot = {0};
 
 	(void)state;
-	assert_int_equal(signal_watch_enter_copy(&slot, &copy_kinds, A), SLOT_WATCHED);
-	signal_watch_spoil(A);
-	engine_completes(&signal_a, 10, 20);
-	assert_true(signal_watch_finished(&slot));
-	assert_true(slot.spoilt);
-}
-
-static void test_copy__signal_not_as_known__is_finished_without_times(void **state)
-{
-	struct slot first = {0}, second = {0};
-
-	(void)state;
 	signal_a.id = 1;
-	signal_a.signal.value = 2;
-	assert_int_equal(signal_watch_enter_copy(&first, &copy_kinds, A), SLOT_WATCHED);
-	assert_int_equal(signal_watch_enter_copy(&second, &copy_kinds, A), SLOT_WATCHED);
+	assert_true(signal_watch_enter(&slot, &copy_kinds, A));
 	engine_completes(&signal_a, 10, 20);
-	engine_completes(&signal_a, 10, 20);
-	assert_false(signal_watch_finished(&first));
-	assert_true(signal_watch_finished(&first));
-	assert_false(signal_watch_finished(&second));
-	assert_true(signal_watch_finished(&second));
-	assert_times(&first, 0, 0, SLOT_TIMES_NONE);
+	assert_false(signal_watch_finished(&slot));
+	assert_true(signal_watch_finished(&slot));
+	assert_times(&slot, 0, 0, SLOT_TIMES_NONE);
 }
 
 /* ---- threads ---- */
@@ -236,7 +147,7 @@ static void *use_signal(void *data)
 		struct slot slot = {0};
 
 		memory->signal.value = 1;
-		if (signal_watch_enter_copy(&slot, &copy_kinds, (uintptr_t)memory) != SLOT_WATCHED)
+		if (!signal_watch_enter(&slot, &copy_kinds, (uintptr_t)memory))
 			return data;
 		prepare(memory);
 		engine_completes(memory, 2 * i, 2 * i + 1);
@@ -279,11 +190,10 @@ bool copies_wanted(void)
 	return true;
 }
 
-struct copy_slot *copies_begin(const struct copy_request *request, hsa_signal_t *signal, bool fixed)
+struct copy_slot *copies_begin(const struct copy_request *request, uint64_t signal)
 {
-	assert_true(fixed);
 	begun[begun_count] = *request;
-	begun_signals[begun_count] = signal->handle;
+	begun_signals[begun_count] = signal;
 	return (struct copy_slot *)&begun_slots[begun_count++];
 }
 
@@ -470,10 +380,6 @@ int main(void)
 		COPY(test_copy__alone__stays_and_is_read),
 		COPY(test_copy__by_a_kernel__has_its_times),
 		COPY(test_copy__signal_used_again__keeps_the_first_times),
-		COPY(test_copy__shared_signal__the_first_stays_and_the_last_ones_times_remain),
-		COPY(test_copy__relayed_late__does_not_overwrite_later_times),
-		COPY(test_copy__signal_destroyed__is_not_touched),
-		COPY(test_copy__times_of_another_may_come__has_none),
 		COPY(test_copy__signal_not_as_known__is_finished_without_times),
 		COPY(test_copies__of_many_threads__are_kept_apart),
 		BATCH(test_batch__descriptions_of_any_size__are_read),
