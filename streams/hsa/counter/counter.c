@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "interceptor.h"
+#include "parts.h"
 #include "plan.h"
 #include "sample.h"
 #include "sampler.h"

@@ -29,10 +29,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "parts.h"
 #include "publish.h"
-
-extern const struct hsa_part counter_part;
 
 /* Packets that a dispatch becomes, at most. */
 #define COUNTER_PACKETS 6

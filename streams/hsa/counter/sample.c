@@ -58,7 +58,7 @@ static const struct counter_pass *choose(const struct counter_gpu *gpu, const st
 	/* Whoever finds out finds the same. */
 	if (!asked) {
 		asked = counter_settings_fit(rtl_string_text(kernel->name)) ? KERNEL_COUNTED
-									     : KERNEL_NOT_COUNTED;
+									    : KERNEL_NOT_COUNTED;
 		__atomic_store_n(&counting->asked, asked, __ATOMIC_RELAXED);
 	}
 	if (asked != KERNEL_COUNTED)

@@ -31,7 +31,7 @@
 
 /* A GPU that is sampled. All but `next` is the thread's once it is in the list. */
 struct sampled {
-	struct sampled *next;  /* the lock's */
+	struct sampled *next; /* the lock's */
 	struct counter_gpu *gpu;
 	hsa_queue_t *queue;
 	uint64_t signal; /* of the last packet of a reading */
@@ -51,9 +51,9 @@ struct sampled {
 static struct {
 	pthread_mutex_t lock;
 	struct sampled *first; /* the lock's */
-	bool started;      /* the lock's */
-	uint64_t readings; /* the thread's */
-	bool ends;         /* all is to be read once more, and stopped; release, acquire */
+	bool started;          /* the lock's */
+	uint64_t readings;     /* the thread's */
+	bool ends;             /* all is to be read once more, and stopped; release, acquire */
 	/* 1: the end has come. Release by the thread, acquire by who waits; a futex. */
 	uint32_t ended;
 	/* The thread is in the runtime. Seq_cst, with the GPUs' `over`. */

@@ -13,6 +13,7 @@
 #include "futex.h"
 #include "handler_thread.h"
 #include "interceptor.h"
+#include "parts.h"
 #include "signal_watch.h"
 #include "source.h"
 #include "turn.h"
@@ -43,7 +44,7 @@ struct harvest_signs harvest_signs = {.patience_ticks = INT64_MAX};
 
 struct harvester {
 	struct turn turn; /* whose pass it is */
-	uint32_t ended; /* a futex; release by the thread, acquire by who stops it */
+	uint32_t ended;   /* a futex; release by the thread, acquire by who stops it */
 	/* rtl_clock_ns at which to stop; 0: not. Release, acquire. */
 	uint64_t stop_at_ns;
 	uint32_t no_room;       /* the owner's: passes since there was room for all of it */
@@ -63,8 +64,8 @@ static struct {
 	pthread_mutex_t lock;
 	/* The one that runs, for helpers: release when it is complete; the lock's. */
 	struct harvester *running;
-	uint32_t hurry;        /* relaxed; see harvest_hurry */
-	pid_t process;         /* relaxed: written before `running` */
+	uint32_t hurry; /* relaxed; see harvest_hurry */
+	pid_t process;  /* relaxed: written before `running` */
 	/* Futexes and what they say; release or acq_rel by the writer, acquire by the reader. */
 	uint32_t wake_count;
 	uint32_t passes;

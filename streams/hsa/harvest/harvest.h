@@ -23,12 +23,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "parts.h"
-
 struct slot;
 struct source;
-
-extern const struct hsa_part harvest_part;
 
 /* What a submitting thread reads each time; in a line of their own, which is seldom written. */
 struct harvest_signs {
@@ -70,7 +66,7 @@ void harvest_catch_up(void);
 void harvest_rouse(uint64_t now_ticks);
 
 /*
- * The process is about to end without a word, or to become another program: has the harvester look,
+ * The process is about to end without a word: has the harvester look,
  * and waits until it has, half a second at most. Any thread, also in a signal handler or in the
  * child of a vfork, where it does nothing.
  */

@@ -83,7 +83,7 @@ struct slot {
 	/* What was submitted earlier to its queue has ended when it begins, or it is behind a
 	 * packet of which that is true. */
 	bool behind_barrier;
-	bool in_scope; /* its submitter was within a scope, of which the source knows more */
+	bool in_scope;    /* its submitter was within a scope, of which the source knows more */
 	bool spoilt;      /* SLOT_WATCHED: others share its signal, it gets no times */
 	uint8_t times_by; /* of a copy: enum slot_times */
 } __attribute__((aligned(64)));

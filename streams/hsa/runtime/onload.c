@@ -153,14 +153,18 @@ static bool start(struct root_table *root)
 
 bool onload_take(struct root_table *root)
 {
+	static bool told;
 	const int state = __atomic_load_n(&interceptor.state, __ATOMIC_RELAXED);
 
 	if (state == INTERCEPTOR_OFF)
 		return start(root);
 	if (state == INTERCEPTOR_ENDED || root != taken) {
-		rtl_log(RTL_LEVEL_WARNING, "hsa",
-			"a second HSA runtime is in this process, or the first has ended and begins again: only "
-			"the first is traced, until it ends");
+		if (!told)
+			rtl_log(RTL_LEVEL_WARNING, "hsa",
+				"a second HSA runtime is in this process, or the first has ended "
+				"and "
+				"begins again: only the first is traced, until it ends");
+		told = true;
 		rtl_stream_count_missed(interceptor.stream, "second HSA runtime", 1);
 	}
 	return false;

@@ -45,6 +45,8 @@ struct hsa_part {
 	void (*forked)(void);
 };
 
+extern const struct hsa_part objects_part, harvest_part, counter_part, submit_part, report_part;
+
 /* Ends with NULL. */
 extern const struct hsa_part *const hsa_parts[];
 

@@ -308,9 +308,15 @@ static inline ALWAYS struct packet_slot *make_ready(struct queue *queue, union a
 		return slot;
 	queue->barrier_seen |= aql_has_barrier_bit(packet);
 	signal_watch_reused(packet->any.signal);
-	if (room_lacks_probe(queue, id) && aql_may_have_signal(packet))
-		room_probe(queue, &packet->any.signal, id);
 	return NULL;
+}
+
+/* Behind that packet, if nothing tells how far the GPU has got: a probe. */
+static inline unsigned put_probe(struct queue *queue, union aql_packet *to, uint64_t id)
+{
+	return __builtin_expect(room_lacks_probe(queue, id), 0)
+		       ? room_put_probe(queue, (void *)to, id)
+		       : 0;
 }
 
 /* The same of one that is rare. */
@@ -347,31 +353,21 @@ static inline const union aql_packet *given(const struct queue *queue, const voi
 	return first == ring + (index & mask) ? ring + ((index + i) & mask) : first + i;
 }
 
-/* Makes the packets in queue->batch ready; the first of their slots, the others by `next`. */
-static struct packet_slot *process_batch(struct queue *queue, uint64_t id, uint64_t index,
-					 uint64_t count, unsigned wants)
+/* Slots that are to be submitted at once, by `next`. */
+struct chain {
+	struct packet_slot *first, *last;
+};
+
+static void chain_add(struct chain *chain, struct packet_slot *slot)
 {
-	const uint64_t now_ticks = rtl_ticks();
-	union aql_packet *packets = queue->batch;
-	struct packet_slot *first = NULL, *last = NULL;
-
-	for (uint64_t i = 0; i < count; i++) {
-		const enum aql_kind kind = kind_of(&packets[i], wants);
-		struct packet_slot *slot;
-
-		if (aql_is_barrier(&packets[i]))
-			room_see_barrier(queue, (const void *)&packets[i], id + i);
-		slot = make_ready(queue, &packets[i], kind, id + i, index + i, now_ticks);
-		if (!slot)
-			continue;
-		slot->slot.next = NULL;
-		if (last)
-			last->slot.next = &slot->slot;
-		else
-			first = slot;
-		last = slot;
-	}
-	return first;
+	if (!slot)
+		return;
+	slot->slot.next = NULL;
+	if (chain->last)
+		chain->last->slot.next = &slot->slot;
+	else
+		chain->first = slot;
+	chain->last = slot;
 }
 
 /* When that was; 0: not known. Afterwards they are the harvester's. */
@@ -419,18 +415,28 @@ static __attribute__((noinline)) void intercept_batch(struct queue *queue, const
 	union aql_packet *copy = queue->batch;
 
 	for (uint64_t done = 0, piece; done < count; done += piece) {
-		struct packet_slot *first;
-		uint64_t now_ticks;
+		uint64_t now_ticks = rtl_ticks();
+		struct chain chain = {0};
+		unsigned n = 0;
 
 		piece = count - done < queue->packets / 2 ? count - done : queue->packets / 2;
-		if (!room_for(queue, id + done + piece - 1))
+		if (!room_for(queue, id + piece - 1))
 			piece = count - done;
-		for (uint64_t i = 0; i < piece; i++)
-			copy[i] = *given(queue, packets, index, done + i);
-		first = process_batch(queue, id + done, index + done, piece, wants);
-		now_ticks = submit_batch(queue, first);
-		write(queue->batch, piece);
-		if (first)
+		for (uint64_t i = done; i < done + piece; i++) {
+			copy[n] = *given(queue, packets, index, i);
+			if (aql_is_barrier(&copy[n]))
+				room_see_barrier(queue, (const void *)&copy[n], id + n);
+			chain_add(&chain, make_ready(queue, &copy[n], kind_of(&copy[n], wants),
+						     id + n, index + i, now_ticks));
+			n++;
+			if (n + (done + piece - i) <= queue->packets) /* the others fit, too */
+				n += put_probe(queue, &copy[n], id + n);
+		}
+		id += n;
+		queue->next_id = id;
+		now_ticks = submit_batch(queue, chain.first);
+		write(copy, n);
+		if (chain.first)
 			harvest_notify(now_ticks);
 	}
 }
@@ -515,7 +521,8 @@ static __attribute__((cold, noinline)) void intercept_counted(struct queue *queu
 
 	for (uint64_t done = 0, piece; done < count; done += piece) {
 		const uint64_t now_ticks = rtl_ticks();
-		struct packet_slot *first = NULL, *last = NULL, *slot;
+		struct packet_slot *slot;
+		struct chain chain = {0};
 		unsigned n = 0;
 
 		piece = count - done < most ? count - done : most;
@@ -537,20 +544,14 @@ static __attribute__((cold, noinline)) void intercept_counted(struct queue *queu
 				room_see_barrier(queue, (const void *)packet, id + n);
 			n += put_counted(queue, &copy[n], kind, id + n, index + done + i, now_ticks,
 					 wanted, &slot);
-			if (!slot)
-				continue;
-			slot->slot.next = NULL;
-			if (last)
-				last->slot.next = &slot->slot;
-			else
-				first = slot;
-			last = slot;
+			chain_add(&chain, slot);
+			n += put_probe(queue, &copy[n], id + n);
 		}
 		id += n;
 		queue->next_id = id;
 		/* First: whoever sees the end finds it. */
 		counter_submit(queue->counters);
-		submit_batch(queue, first);
+		submit_batch(queue, chain.first);
 		write(copy, n);
 	}
 }
@@ -597,9 +598,10 @@ void dispatch_intercept(const void *packets, uint64_t count, uint64_t index, voi
 	const uint64_t id = queue->next_id;
 	const unsigned wanted = wants();
 	enum aql_kind kind;
-	union aql_packet copy;
+	union aql_packet copy[2];
 	struct packet_slot *slot;
 	uint64_t now_ticks;
+	unsigned n;
 
 	if (!wanted)
 		count_late(queue, packets, count, index);
@@ -621,17 +623,19 @@ void dispatch_intercept(const void *packets, uint64_t count, uint64_t index, voi
 		write(packets, 1);
 		return;
 	}
-	memcpy(&copy, packets, sizeof(copy));
-	if (copy.any.signal)
-		signal_watch_prefetch(copy.any.signal);
+	memcpy(copy, packets, sizeof(*copy));
+	if (copy->any.signal)
+		signal_watch_prefetch(copy->any.signal);
 	now_ticks = kind == AQL_OTHER ? 0 : rtl_ticks();
 	if (__builtin_expect(kind == AQL_DISPATCH, 1)) /* a constant from here on */
-		slot = make_ready(queue, &copy, AQL_DISPATCH, id, index, now_ticks);
+		slot = make_ready(queue, copy, AQL_DISPATCH, id, index, now_ticks);
 	else
-		slot = make_other_ready(queue, &copy, kind, id, index, now_ticks);
+		slot = make_other_ready(queue, copy, kind, id, index, now_ticks);
+	n = 1 + put_probe(queue, &copy[1], id + 1);
+	queue->next_id = id + n;
 	if (slot)
 		slot_submit(&queue->source.pool, &slot->slot);
-	write(&copy, 1);
+	write(copy, n);
 	if (slot)
 		harvest_notify(now_ticks);
 }

@@ -105,5 +105,3 @@ const struct slot_kinds dispatch_kinds =
 const struct slot_kinds barrier_kinds =
 	SLOT_KINDS(.stream = &interceptor.stream, .end_type = RTL_BARRIER_END,
 		   .payload_bytes = sizeof(struct rtl_hsa_barrier), .publish = publish_barrier_end);
-
-const struct slot_kinds silent_kinds = SLOT_KINDS();

@@ -430,7 +430,6 @@ hsa_status_t queue_destroy(hsa_queue_t *hsa)
 	submitters_remove(hsa);
 	counter_queue_leave(queue->counters);
 	status = interceptor.hsa.queue_destroy(hsa);
-	room_leave(queue);
 	counter_queue_remove(queue->counters);
 	/* Pairs with the acquire in the harvester: nothing is submitted any more. */
 	__atomic_store_n(&queue->source.dead, true, __ATOMIC_RELEASE);

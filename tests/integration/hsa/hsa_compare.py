@@ -140,7 +140,7 @@ def compare_copies(args):
     copies, missed = read_copies(args.trace)
     found = []
     transfers = copy_compare.compare(copies, args.log, args.tick, found.append,
-                                     args.lite or args.copies_missed > 0,
+                                     bool(args.lite or args.copies_missed or args.again),
                                      shared_signals(args.own_copies) if args.own_copies else ())
     for text in found[:20]:
         print("copies:", text)

@@ -290,7 +290,7 @@ static void test_refused(struct gpu *gpu)
 	refused++;
 	hsa_signal_store_screlease(other, 0);
 	wait_zero(signal);
-	print_time(signal, gpu->a, host_a, 64);
+	printf("shared %#lx\n", signal.handle);
 	CHECK(!hsa_signal_destroy(signal) && !hsa_signal_destroy(other));
 }
 
@@ -318,14 +318,14 @@ static void test_profiling_off(struct gpu *gpu)
 	CHECK(!hsa_signal_destroy(signal));
 }
 
-/* Copies that never end, one of them on a signal that another one has. */
+/* Copies that never end. */
 static void leave_some_hanging(struct gpu *gpu)
 {
-	hsa_signal_t never = create(1), signal = create(3);
+	hsa_signal_t never = create(1);
 
-	copy(host_b, cpu, gpu->a, gpu->agent, 128, signal);
-	CHECK(!hsa_amd_memory_async_copy(gpu->a, gpu->agent, host_a, cpu, 64, 1, &never, signal));
-	CHECK(!hsa_amd_memory_async_copy(gpu->b, gpu->agent, host_a, cpu, 64, 1, &never, signal));
+	for (int i = 0; i < 2; i++)
+		CHECK(!hsa_amd_memory_async_copy(i ? gpu->a : gpu->b, gpu->agent, host_a, cpu, 64,
+						 1, &never, create(1)));
 }
 
 static void *run_thread(void *data)

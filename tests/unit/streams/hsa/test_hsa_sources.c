@@ -145,6 +145,7 @@ static int setup_kind(const struct source_kind *of)
 	memset(&pending, 0, sizeof(pending));
 	missed = 0;
 	taken_meanwhile = false;
+	sources_adopt(&(struct sources){0}); /* of the test before */
 	source.kind = of;
 	source.pending = &pending;
 	if (slots_init_bare(&source.pool, sizeof(struct work), 64, 64))

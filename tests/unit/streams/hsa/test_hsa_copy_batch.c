@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Copies under way on signals of the application, the engines played by hand, where no software
- * GPU can force the order; and the batches of newer runtimes, which none of those here has.
- */
-#include <pthread.h>
+/* Batches of copies, as newer runtimes have them, which none of those here has. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,167 +11,10 @@
 
 #include <rtl/events.h>
 
-#include "../../streams/hsa/harvest/signal_watch.h"
 #include "../../streams/hsa/runtime/interceptor.h"
 #include "../../streams/hsa/submit/copies.h"
 
 struct interceptor interceptor;
-
-static const struct slot_kinds copy_kinds = SLOT_KINDS(.is_copy = true),
-			       dispatch_kinds = SLOT_KINDS();
-
-/* A signal as the runtime has it. */
-struct memory {
-	amd_signal_t signal;
-	uint64_t sdma_begin, object, id, reserved, sdma_end, more[3];
-};
-
-static struct memory signal_a;
-
-#define A ((uint64_t)(uintptr_t)&signal_a)
-
-static int setup(void **state)
-{
-	(void)state;
-	memset(&signal_a, 0, sizeof(signal_a));
-	signal_a.id = 0x71fcca6a3d5d5276u;
-	signal_a.signal.value = 1;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	return (int)signal_watch_entries();
-}
-
-/* What the runtime does before a copy is submitted. */
-static void prepare(struct memory *memory)
-{
-	memory->sdma_begin = memory->sdma_end = 0;
-}
-
-static void engine_completes(struct memory *memory, uint64_t begin, uint64_t end)
-{
-	memory->sdma_begin = begin;
-	memory->sdma_end = end;
-	memory->signal.value--;
-}
-
-static void assert_times(const struct slot *slot, uint64_t begin, uint64_t end, enum slot_times by)
-{
-	assert_int_equal(slot->ticks.begin, begin);
-	assert_int_equal(slot->ticks.end, end);
-	assert_int_equal(slot->times_by, by);
-}
-
-static void test_copy__alone__stays_and_is_read(void **state)
-{
-	struct slot slot = {0};
-
-	(void)state;
-	signal_a.sdma_end = 5; /* of an earlier one */
-	assert_true(signal_watch_enter(&slot, &copy_kinds, A));
-	assert_false(signal_watch_finished(&slot));
-	prepare(&signal_a);
-	assert_false(signal_watch_finished(&slot));
-	engine_completes(&signal_a, 10, 20);
-	assert_true(signal_watch_finished(&slot));
-	assert_times(&slot, 10, 20, SLOT_TIMES_SDMA);
-}
-
-static void test_copy__by_a_kernel__has_its_times(void **state)
-{
-	struct slot slot = {0};
-
-	(void)state;
-	signal_a.signal.end_ts = 6;
-	assert_true(signal_watch_enter(&slot, &copy_kinds, A));
-	prepare(&signal_a);
-	signal_a.signal.start_ts = 30;
-	signal_a.signal.end_ts = 40;
-	signal_a.signal.value--;
-	assert_true(signal_watch_finished(&slot));
-	assert_times(&slot, 30, 40, SLOT_TIMES_KERNEL);
-}
-
-static void test_copy__signal_used_again__keeps_the_first_times(void **state)
-{
-	struct slot copy = {0}, dispatch = {0}, second = {0};
-
-	(void)state;
-	assert_true(signal_watch_enter(&copy, &copy_kinds, A));
-	engine_completes(&signal_a, 10, 20);
-	signal_a.signal.value = 1;
-	assert_true(signal_watch_enter(&dispatch, &dispatch_kinds, A));
-	signal_a.signal.start_ts = 30;
-	signal_a.signal.end_ts = 40;
-	signal_a.signal.value = 1;
-	assert_true(signal_watch_enter(&second, &copy_kinds, A));
-	prepare(&signal_a);
-	assert_false(signal_watch_finished(&second));
-	engine_completes(&signal_a, 50, 60);
-	assert_true(signal_watch_finished(&copy) && signal_watch_finished(&dispatch) &&
-		    signal_watch_finished(&second));
-	assert_times(&copy, 10, 20, SLOT_TIMES_SDMA);
-	assert_times(&dispatch, 30, 40, SLOT_TIMES_NONE);
-	assert_times(&second, 50, 60, SLOT_TIMES_SDMA);
-}
-
-static void test_copy__signal_not_as_known__is_finished_without_times(void **state)
-{
-	struct slot slot = {0};
-
-	(void)state;
-	signal_a.id = 1;
-	assert_true(signal_watch_enter(&slot, &copy_kinds, A));
-	engine_completes(&signal_a, 10, 20);
-	assert_false(signal_watch_finished(&slot));
-	assert_true(signal_watch_finished(&slot));
-	assert_times(&slot, 0, 0, SLOT_TIMES_NONE);
-}
-
-/* ---- threads ---- */
-
-#define ROUNDS 20000
-
-static void *use_signal(void *data)
-{
-	struct memory *memory = data;
-
-	for (uint64_t i = 1; i <= ROUNDS; i++) {
-		struct slot slot = {0};
-
-		memory->signal.value = 1;
-		if (!signal_watch_enter(&slot, &copy_kinds, (uintptr_t)memory))
-			return data;
-		prepare(memory);
-		engine_completes(memory, 2 * i, 2 * i + 1);
-		if (!signal_watch_finished(&slot) || slot.ticks.begin != 2 * i ||
-		    slot.ticks.end != 2 * i + 1)
-			return data;
-	}
-	return NULL;
-}
-
-static void test_copies__of_many_threads__are_kept_apart(void **state)
-{
-	static struct memory memories[8];
-	pthread_t threads[8];
-	void *failed;
-
-	(void)state;
-	for (unsigned i = 0; i < 8; i++) {
-		memories[i].id = 0x71fcca6a3d5d5276u;
-		assert_int_equal(pthread_create(&threads[i], NULL, use_signal, &memories[i]), 0);
-	}
-	for (unsigned i = 0; i < 8; i++) {
-		assert_int_equal(pthread_join(threads[i], &failed), 0);
-		assert_null(failed);
-	}
-}
-
-/* ---- batches ---- */
 
 static struct copy_request begun[8];
 static uint64_t begun_signals[8];
@@ -371,17 +210,11 @@ static void test_batch__without_a_signal__is_counted(void **state)
 	assert_int_equal(missed, 1);
 }
 
-#define COPY(name)  cmocka_unit_test_setup_teardown(name, setup, teardown)
 #define BATCH(name) cmocka_unit_test_setup(name, setup_batch)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		COPY(test_copy__alone__stays_and_is_read),
-		COPY(test_copy__by_a_kernel__has_its_times),
-		COPY(test_copy__signal_used_again__keeps_the_first_times),
-		COPY(test_copy__signal_not_as_known__is_finished_without_times),
-		COPY(test_copies__of_many_threads__are_kept_apart),
 		BATCH(test_batch__descriptions_of_any_size__are_read),
 		BATCH(test_batch__lists__are_summed_up),
 		BATCH(test_batch__refused__is_told),
